@@ -1,0 +1,188 @@
+# seep - heap profiler and leak detector. `make help` lists the targets.
+# SPDX-License-Identifier: Apache-2.0
+
+SHELL := bash
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+VERSION := $(shell cat VERSION)
+
+# Variants: make SAN=address,undefined ... builds the command and the unit
+# tests with sanitizers, beside the plain build. What is preloaded into a
+# host is never sanitized; its modules are, in the unit tests.
+comma := ,
+SAN ?=
+B := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+
+WARN := -Wall -Wextra -Wshadow -Wundef -Wvla -Wpointer-arith -Wwrite-strings \
+	-Wcast-qual -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes \
+	$(if $(WERROR),-Werror)
+CFLAGS ?= -O2 -g
+BASE := -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP \
+	-DSEEP_VERSION='"$(VERSION)"' $(WARN)
+# initial-exec: the default TLS model may call malloc, and we are malloc.
+GUEST := -fPIC -fvisibility=hidden -fno-builtin-malloc -fno-builtin-free \
+	-fno-builtin-calloc -fno-builtin-realloc -ftls-model=initial-exec \
+	-fno-stack-protector
+GUEST_LD := -shared -Wl,-z,now,-z,relro,-z,noexecstack,-z,initfirst,-z,defs
+TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty
+
+sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
+objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
+
+GUEST_SRC := $(filter-out %/cxx.c %/verify.c,$(call sources,base collector))
+TOOL_SRC := $(call sources,base trace reader names report record cli)
+# tests/unit/test_c_*.c meet the collector's modules without the hooks
+GUEST_TEST_SRC := $(filter-out %/hook.c %/lifecycle.c,$(GUEST_SRC))
+TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
+
+GUEST_OBJ := $(call objects,so,$(GUEST_SRC))
+CXX_OBJ := $(call objects,so,src/collector/cxx.c)
+VERIFY_OBJ := $(call objects,verify,$(GUEST_SRC) src/collector/verify.c)
+TOOL_OBJ := $(call objects,tool,$(TOOL_SRC))
+TOOL_TEST_OBJ := $(call objects,tool,$(TOOL_TEST_SRC))
+GUEST_TEST_OBJ := $(call objects,unit,$(GUEST_TEST_SRC))
+TEST_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
+
+UNIT := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
+UNIT := $(UNIT:$(B)/tests/unit/%=$(B)/tests/%)
+UNIT_GUEST := $(filter $(B)/tests/test_c_%,$(UNIT))
+UNIT_TOOL := $(filter-out $(UNIT_GUEST),$(UNIT))
+FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+HOST_SRC := $(wildcard tests/hosts/*.c tests/hosts/*.cpp)
+PLUGIN_SRC := $(foreach s,$(HOST_SRC),$(if $(findstring _plugin,$(s)),$(s)))
+host_name = build/hosts/$(basename $(notdir $(1)))
+HOSTS := $(foreach s,$(filter-out $(PLUGIN_SRC),$(HOST_SRC)),$(call host_name,$(s))) \
+	$(foreach s,$(PLUGIN_SRC),$(call host_name,$(s)).so)
+
+LIBS := $(B)/libseep.so $(if $(wildcard src/collector/cxx.c),$(B)/libseep-cxx.so)
+
+.PHONY: all
+all: $(B)/seep $(LIBS) ## the command and the collector, ready in build/
+
+link = @mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(LDFLAGS) $(1) -o $@ $(filter %.o,$^)
+guest_flags = $(GUEST_LD) -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^)
+guest = $(call link,$(guest_flags))
+
+$(B)/libseep.so: $(GUEST_OBJ) src/collector/exports.map
+	$(guest)
+$(B)/libseep-cxx.so: $(CXX_OBJ) src/collector/exports-cxx.map
+	$(guest)
+# compares every stack with _Unwind_Backtrace: `make verify`
+$(B)/libseep-verify.so: $(VERIFY_OBJ) src/collector/exports.map
+	$(guest) -lgcc_s
+$(B)/seep: $(TOOL_OBJ)
+	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
+
+# One rule per way of compiling; the flags file rebuilds all when flags change.
+compile = @mkdir -p $(@D) && echo "  CC $@" && $(CC) $(BASE) $(CFLAGS) $(1) -c -o $@ $<
+
+$(B)/obj/so/%.o: src/%.c $(B)/flags
+	$(call compile,$(GUEST) -Wframe-larger-than=2048)
+$(B)/obj/verify/%.o: src/%.c $(B)/flags
+	$(call compile,$(GUEST) -DSEEP_VERIFY=1)
+$(B)/obj/unit/%.o: src/%.c $(B)/flags
+	$(call compile,$(GUEST) $(SANFLAGS))
+$(B)/obj/tool/%.o: src/%.c $(B)/flags
+	$(call compile,$(SANFLAGS))
+$(B)/obj/tests/%.o: tests/%.c $(B)/flags | deps-check
+	$(call compile,$(SANFLAGS) -Itests/lib)
+
+$(UNIT_TOOL): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(TEST_LIB_OBJ) $(TOOL_TEST_OBJ)
+	$(call link,$(SANFLAGS)) $(TOOL_LIBS) -lcmocka -lpthread
+$(UNIT_GUEST): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(GUEST_TEST_OBJ)
+	$(call link,$(SANFLAGS)) -lcmocka -lpthread
+$(FUZZ): $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(TOOL_TEST_OBJ)
+	$(call link,$(SANFLAGS) -fsanitize=fuzzer) $(TOOL_LIBS)
+
+# Test hosts: `/* flags: ... */` and `/* cc: ... */` in the first five lines
+# of a source add to the command or replace the compiler.
+said = $(shell sed -nE '1,5s@^.*[/*] $(1): *([^*]*).*@\1@p' $(2))
+host = @mkdir -p $(@D) && echo "  HOST $@" && $(or $(call said,cc,$<),$(1)) -O2 -g \
+	-Iinclude -Wall -MMD -MP $(2) -o $@ $< -pthread -ldl $(call said,flags,$<)
+
+build/hosts/%.so: tests/hosts/%.c | deps-check
+	$(call host,$(CC),-shared -fPIC)
+build/hosts/%.so: tests/hosts/%.cpp | deps-check
+	$(call host,$(CXX),-shared -fPIC)
+build/hosts/%: tests/hosts/%.c | deps-check
+	$(call host,$(CC),-D_GNU_SOURCE -std=gnu11)
+build/hosts/%: tests/hosts/%.cpp | deps-check
+	$(call host,$(CXX))
+
+build/demo/leaky_server: examples/leaky_server.c | deps-build
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -pthread -o $@ $<
+build/bench/%: bench/programs/%.c | deps-build
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -pthread -o $@ $<
+build/bench/%.so: bench/%.c | deps-build
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS) $(GUEST) $(GUEST_LD) -o $@ $< -ldl
+
+FLAGS_NOW := $(CC) $(BASE) $(CFLAGS) $(GUEST) $(SANFLAGS)
+ifneq ($(file <$(B)/flags),$(FLAGS_NOW))
+$(shell rm -f $(B)/flags)
+endif
+$(B)/flags: | deps-build
+	$(shell mkdir -p $(@D))$(file >$@,$(FLAGS_NOW))@:
+
+DEPS := build check lint bench fuzz
+.PHONY: deps $(DEPS:%=deps-%)
+deps: $(DEPS:%=deps-%) ## install whatever is missing on a Debian system
+$(DEPS:%=deps-%): deps-%:
+	@tools/deps.sh $*
+
+TESTED := $(B)/seep $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
+.PHONY: check check-unit check-cli check-hosts check-lint verify
+check: deps-check $(TESTED) $(UNIT) $(HOSTS) ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
+	@B=$(B) tests/run lint unit cli hosts
+check-unit: deps-check $(UNIT)
+	@B=$(B) tests/run unit
+check-cli: deps-check $(TESTED) $(HOSTS)
+	@B=$(B) tests/run cli
+check-hosts: deps-check $(TESTED) $(HOSTS)
+	@B=$(B) tests/run hosts
+check-lint: deps-check $(LIBS)
+	@B=$(B) tests/run lint
+verify: deps-check $(TESTED) $(HOSTS) ## every stack against _Unwind_Backtrace, long form
+	@B=$(B) SEEP_FULL=1 TESTS=stacks_equal tests/run hosts
+
+.PHONY: demo bench lint fuzz fuzz-run format install clean help
+demo: all build/demo/leaky_server ## record an example server that leaks, print its report
+	@examples/demo.sh
+
+bench: deps-bench all build/bench/pair build/bench/floor.so ## measured cost; BENCH_ARGS=--check holds the floors
+	@bench/run.py $(BENCH_ARGS)
+
+lint: deps-check deps-lint all ## formatting, arrows, symbols, clang-tidy, cppcheck, shellcheck
+	@tools/lint/all.sh
+
+FUZZ_SECONDS ?= 60
+fuzz: deps-fuzz ## libFuzzer on what reads files, FUZZ_SECONDS each
+	@$(MAKE) --no-print-directory CC=clang SAN=fuzzer-no-link,address,undefined fuzz-run
+fuzz-run: $(FUZZ)
+	@tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ)
+
+format: deps-lint ## rewrite the sources the way lint wants them
+	@clang-format-14 -i $$(tools/lint/check-format.sh --list)
+
+D := $(DESTDIR)$(PREFIX)
+install: all ## DESTDIR= PREFIX=/usr/local LIBDIR=PREFIX/lib
+	install -d $(D)/bin $(DESTDIR)$(LIBDIR)/seep $(D)/include $(D)/share/doc/seep
+	install -m 0755 $(B)/seep $(D)/bin/seep
+	install -m 0644 $(LIBS) $(DESTDIR)$(LIBDIR)/seep/
+	$(if $(wildcard include/seep.h),install -m 0644 include/seep.h $(D)/include/)
+	install -m 0644 README.md CHANGELOG.md LICENSE $(wildcard docs/*.md) $(D)/share/doc/seep/
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 12
+
+-include $(shell find build -name '*.d' 2>/dev/null)

@@ -1,0 +1,84 @@
+/* cpu_x86_64.h - registers, raw system calls and one-instruction updates. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_BASE_CPU_X86_64_H
+#define SEEP_BASE_CPU_X86_64_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+
+enum { CPU_PAGE = 4096, CPU_ADDRESS_BITS = 47 };
+
+/* Where a walk starts: the state of the function that called the hook. */
+struct cpu_frame {
+	uint64_t pc; /* return address into the caller */
+	uint64_t sp; /* stack pointer right after the return */
+	uint64_t fp; /* rbp of the caller */
+};
+
+/* Only in an exported hook itself: forces a frame pointer in that function. */
+#define CPU_CALLER(name) \
+	const uint64_t *name##_fp = __builtin_frame_address(0); \
+	const struct cpu_frame name = {name##_fp[1], \
+	    (uint64_t)(uintptr_t)(name##_fp + 2), name##_fp[0]}
+
+SEEP_INLINE uint64_t
+cpu_thread_pointer(void)
+{
+	uint64_t tp;
+
+	__asm__("mov %%fs:0, %0" : "=r"(tp));
+	return tp;
+}
+
+/*
+ * Add in one instruction: atomic against signals on this thread, not against
+ * other CPUs. A forked child whose copy of the word was wiped half-way ends
+ * with a value that is neither READY nor BUSY, never with READY.
+ */
+SEEP_INLINE void
+cpu_add_local(uint32_t *word, int32_t by)
+{
+	__asm__ volatile("addl %1, %0" : "+m"(*word) : "ir"(by) : "memory", "cc");
+}
+
+/*
+ * Raw system calls: no errno is touched and no other library's wrapper is
+ * run. The kernel's answer comes back as it is: -errno on failure.
+ */
+SEEP_INLINE long
+cpu_syscall6(long n, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
+			 "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+SEEP_INLINE long
+cpu_syscall3(long n, long a, long b, long c)
+{
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(n), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+SEEP_INLINE void
+cpu_pause(void)
+{
+	__asm__ volatile("pause");
+}
+
+#endif

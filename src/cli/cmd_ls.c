@@ -1,0 +1,327 @@
+/* cmd_ls.c - seep ls: the segments lying about, and their removal. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/opts.h"
+#include "reader/alive.h"
+#include "reader/losses.h"
+#include "reader/session.h"
+#include "record/procs.h"
+#include "report/words.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HALF_BORN_S = 10 }; /* nobody takes longer to set up a segment */
+
+/* A file that may be removed if nobody maps it. */
+struct candidate {
+	char *folder, *name;
+	uint64_t device, inode;
+};
+
+struct listing {
+	struct candidate *dead;
+	size_t dead_count;
+	size_t shown;
+	bool prune;
+};
+
+static bool
+ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static void
+add_candidate(struct listing *l, const char *folder, const char *name,
+    uint64_t device, uint64_t inode)
+{
+	struct candidate *all =
+	    reallocarray(l->dead, l->dead_count + 1, sizeof(*all));
+
+	if (!all)
+		die(CMD_INPUT, "ls: out of memory");
+	l->dead = all;
+	all[l->dead_count++] = (struct candidate){.folder = strdup(folder),
+	    .name = strdup(name),
+	    .device = device,
+	    .inode = inode};
+}
+
+static const char *
+state_word(const struct process *p)
+{
+	if (p->header.state == SEG_INERT)
+		return "inert";
+	if (p->end == PROCESS_RUNNING && p->header.mode == SEG_MODE_OFF)
+		return "running, off";
+	if (p->end == PROCESS_RUNNING && p->header.mode == SEG_MODE_DORMANT)
+		return "dormant";
+	return words_end(p->end);
+}
+
+static void
+print_command(const struct seg_header *h)
+{
+	const char *p = h->command, *end = p + sizeof(h->command);
+	size_t room = 60;
+
+	if (*p == '\0')
+		p = h->exe;
+	while (p < end && *p && room > 0) {
+		char word[64];
+
+		(void)snprintf(word, sizeof(word), "%.*s", (int)room, p);
+		words_print(stdout, word);
+		room -= strlen(word);
+		p += strnlen(p, (size_t)(end - p)) + 1;
+		if (p >= end || *p == '\0' || h->command[0] == '\0')
+			return;
+		if (room > 0)
+			(void)putchar(' ');
+	}
+	(void)fputs("...", stdout);
+}
+
+static void
+print_process(struct listing *l, const struct process *p, uint64_t size,
+    const char *folder, const char *name)
+{
+	char live[WORDS_MAX], peak[WORDS_MAX], age[WORDS_MAX], kb[WORDS_MAX];
+	struct timespec now;
+	uint64_t now_ns;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (l->shown++ == 0)
+		(void)printf("%8s  %-12s %14s %14s %12s %10s  %s\n", "PID",
+		    "STATE", "LIVE", "PEAK", "AGE", "SIZE", "COMMAND");
+	(void)printf("%8u  %-12s %14s %14s %12s %10s  ", p->header.pid,
+	    state_word(p), words_count(live, p->totals.live_bytes),
+	    words_count(peak, p->totals.peak_bytes),
+	    words_time(age,
+		now_ns > p->header.start_realtime_ns
+		    ? now_ns - p->header.start_realtime_ns
+		    : 0),
+	    words_bytes(kb, size));
+	print_command(&p->header);
+	(void)putchar('\n');
+	if (p->header.state == SEG_INERT)
+		(void)printf("%8s  not traced: %s\n", "",
+		    losses_inert(p->header.inert_reason));
+	(void)printf("%8s  ", "");
+	words_print(stdout, folder);
+	(void)putchar('/');
+	words_print(stdout, name);
+	(void)putchar('\n');
+}
+
+static void
+list_segment(struct listing *l, const char *folder, const char *name)
+{
+	struct fault where = {""};
+	struct session *s = NULL;
+	struct stat st;
+	bool dead = true;
+	char *path;
+	int err;
+
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		die(CMD_INPUT, "ls: out of memory");
+	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		goto out; /* gone in between, or none of ours */
+	err = session_load(path, &s, &where);
+	if (err == -ENODATA && time(NULL) - st.st_mtime < HALF_BORN_S)
+		goto out; /* somebody is just setting it up */
+	if (err < 0 && err != -ENODATA) {
+		die_warn("%s: %s", path, where.text);
+		dead = err == -EBADMSG; /* foreign or newer: not ours to judge */
+	}
+	for (size_t i = 0; s && i < s->count; i++) {
+		print_process(l, s->processes[i],
+		    (uint64_t)st.st_blocks * 512, folder, name);
+		if (s->processes[i]->end == PROCESS_RUNNING ||
+		    s->processes[i]->end == PROCESS_UNKNOWN)
+			dead = false;
+	}
+	if (dead)
+		add_candidate(l, folder, name, st.st_dev, st.st_ino);
+out:
+	session_free(s);
+	free(path);
+}
+
+/* A control file without its segment, or a recorder's without recorder. */
+static void
+check_control(struct listing *l, int dir, const char *folder, const char *name)
+{
+	char segment[NAME_MAX + 1];
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode) || time(NULL) - st.st_mtime < HALF_BORN_S)
+		return;
+	(void)snprintf(segment, sizeof(segment), "%.*s",
+	    (int)(strlen(name) - strlen(".ctl")), name);
+	if (ends_with(segment, ".seg")) {
+		struct stat other;
+
+		if (fstatat(dir, segment, &other, AT_SYMLINK_NOFOLLOW) == 0)
+			return;
+	} else if (strncmp(name, "rec-", 4) == 0) {
+		int fd = openat(
+		    dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		bool lives = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
+
+		if (fd >= 0)
+			close(fd);
+		if (lives)
+			return;
+	} else {
+		return;
+	}
+	add_candidate(l, folder, name, st.st_dev, st.st_ino);
+}
+
+/* -errno of opendir(). */
+static int
+list_folder(struct listing *l, const char *folder)
+{
+	struct dirent **names;
+	int dir, n;
+
+	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	n = scandir(folder, &names, NULL, alphasort);
+	for (int i = 0; i < n; i++) {
+		const char *name = names[i]->d_name;
+
+		if (ends_with(name, ".seg"))
+			list_segment(l, folder, name);
+		else if (l->prune && ends_with(name, ".ctl"))
+			check_control(l, dir, folder, name);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	close(dir);
+	return 0;
+}
+
+/*
+ * Mappings are looked at after the headers were read: a file that had a valid
+ * header is mapped by then, or will never be again.
+ */
+static void
+prune(struct listing *l)
+{
+	size_t removed = 0;
+	struct procs procs;
+	int err;
+
+	err = procs_init(&procs, 0, NULL);
+	if (err < 0)
+		die(CMD_INPUT, "ls: /proc cannot be read: %s", strerror(-err));
+	for (size_t i = 0; i < l->dead_count; i++) {
+		const struct candidate *c = &l->dead[i];
+		char *path;
+
+		if (procs_maps(&procs, c->device, c->inode))
+			continue; /* a forked child still books there */
+		if (asprintf(&path, "%s/%s", c->folder, c->name) < 0)
+			die(CMD_INPUT, "ls: out of memory");
+		if (unlink(path) == 0)
+			removed++;
+		else if (errno != ENOENT)
+			die_warn("%s: cannot be removed: %s", path,
+			    strerror(errno));
+		free(path);
+		if (ends_with(c->name, ".seg") &&
+		    asprintf(&path, "%s/%s.ctl", c->folder, c->name) >= 0) {
+			(void)unlink(path);
+			free(path);
+		}
+	}
+	procs_release(&procs);
+	(void)printf("%zu file%s removed\n", removed, removed == 1 ? "" : "s");
+}
+
+static void
+list_all(struct listing *l)
+{
+	const char *folder = getenv("SEEP_DIR");
+	char own[64];
+	struct dirent *e;
+	DIR *shm;
+	int err;
+
+	if (folder && *folder) {
+		err = list_folder(l, folder);
+		if (err < 0)
+			die(CMD_INPUT, "%s: %s (from SEEP_DIR)", folder,
+			    strerror(-err));
+		return;
+	}
+	if (geteuid() != 0) {
+		(void)snprintf(own, sizeof(own), "/dev/shm/seep-%u",
+		    (unsigned)geteuid());
+		err = list_folder(l, own);
+		if (err < 0 && err != -ENOENT)
+			die(CMD_INPUT, "%s: %s", own, strerror(-err));
+		return;
+	}
+	shm = opendir("/dev/shm");
+	while (shm && (e = readdir(shm))) {
+		char path[sizeof("/dev/shm/") + NAME_MAX];
+		struct stat st;
+
+		if (strncmp(e->d_name, "seep-", 5) != 0)
+			continue;
+		(void)snprintf(
+		    path, sizeof(path), "/dev/shm/%s", e->d_name);
+		if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+			(void)list_folder(l, path);
+	}
+	if (shm)
+		(void)closedir(shm);
+}
+
+int
+cmd_ls(int argc, char **argv)
+{
+	struct listing l = {0};
+	const struct opts_option table[] = {
+	    {"prune", 0, OPTS_FLAG, &l.prune, 0, NULL,
+		"remove what no living process uses"},
+	    {0},
+	};
+
+	if (opts_parse(argc, argv, table, "[--prune]",
+		"Lists the processes that are or were traced: the segments in\n"
+		"SEEP_DIR or /dev/shm/seep-UID; for root, of all users. Sizes are\n"
+		"bytes; SIZE is what the file occupies.") != 0)
+		die(CMD_USAGE, "ls: takes no argument, not \"%s\"", argv[1]);
+	list_all(&l);
+	if (l.shown == 0)
+		(void)printf("no segments\n");
+	if (l.prune)
+		prune(&l);
+	for (size_t i = 0; i < l.dead_count; i++) {
+		free(l.dead[i].folder);
+		free(l.dead[i].name);
+	}
+	free(l.dead);
+	return fflush(stdout) == 0 ? CMD_OK : CMD_INPUT;
+}

@@ -1,0 +1,114 @@
+/* cmd_mode.c - seep on, seep off: the command word of a traced process. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/input.h"
+#include "cli/opts.h"
+#include "reader/alive.h"
+#include "reader/losses.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WAIT_STEPS = 50, STEP_NS = 20000000 }; /* one second in all */
+
+static void
+write_command(pid_t pid, const char *segment, uint32_t command)
+{
+	char path[4096 + 8];
+	struct ctl_block block;
+	ssize_t n = -1;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s.ctl", segment);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		die(CMD_INPUT,
+		    "process %d: its control file cannot be opened: %s%s",
+		    (int)pid, strerror(errno),
+		    errno == ENOENT ? " (its segment may have been deleted)"
+				    : "");
+	if (pread(fd, &block, sizeof(block), 0) != sizeof(block) ||
+	    block.magic != SEG_CTL_MAGIC)
+		die(CMD_INPUT, "process %d: %s is not a control file",
+		    (int)pid, path);
+	n = pwrite(fd, &command, sizeof(command),
+	    offsetof(struct ctl_block, command));
+	if (n != sizeof(command))
+		die(CMD_INPUT, "process %d: cannot write to %s: %s", (int)pid,
+		    path, strerror(errno));
+	close(fd);
+}
+
+static bool
+is_followed(const struct seg_header *h, uint32_t command)
+{
+	return h->mode == command ||
+	    (command == SEG_MODE_ON && h->mode == SEG_MODE_SAMPLED);
+}
+
+static int
+switch_mode(int argc, char **argv, uint32_t command, const char *about)
+{
+	static const struct opts_option table[] = {{0}};
+	const struct timespec step = {.tv_nsec = STEP_NS};
+	const char *word = command == SEG_MODE_ON ? "on" : "off";
+	struct fault where = {""};
+	struct seg_header h;
+	struct segfile *f;
+	char path[4096];
+	bool followed = false;
+	int slot, err;
+	pid_t pid;
+
+	if (opts_parse(argc, argv, table, "PID", about) != 1)
+		die(CMD_USAGE, "%s: takes one PID", argv[0]);
+	pid = input_pid(argv[0], argv[1]);
+	err = alive_open(pid, &f, &slot, path, &where);
+	if (err < 0)
+		input_die_pid(pid, err, &where);
+	err = segfile_header(f, slot, &h, &where);
+	if (err < 0)
+		input_die_pid(pid, err, &where);
+	if (h.state == SEG_INERT)
+		die(CMD_INPUT, "process %d: cannot be traced: %s", (int)pid,
+		    losses_inert(h.inert_reason));
+	write_command(pid, path, command);
+	if (slot != SEGFILE_OWN)
+		die_warn("process %d shares its control word with process %u: both turn %s",
+		    (int)pid, h.ppid, word);
+	for (int i = 0; i < WAIT_STEPS && !followed; i++) {
+		followed = segfile_header(f, slot, &h, NULL) == 0 &&
+		    is_followed(&h, command);
+		if (!followed)
+			(void)nanosleep(&step, NULL);
+	}
+	segfile_close(f);
+	if (followed)
+		(void)printf("process %d: recording is %s\n", (int)pid, word);
+	else
+		(void)printf("process %d: told to turn %s; takes effect at its next allocation\n",
+		    (int)pid, word);
+	return fflush(stdout) == 0 ? CMD_OK : CMD_INPUT;
+}
+
+int
+cmd_on(int argc, char **argv)
+{
+	return switch_mode(argc, argv, SEG_MODE_ON,
+	    "Starts recording in a traced process: one that was started with\n"
+	    "SEEP_MODE=dormant, or turned off.");
+}
+
+int
+cmd_off(int argc, char **argv)
+{
+	return switch_mode(argc, argv, SEG_MODE_OFF,
+	    "Stops recording allocations in a traced process. Frees of blocks\n"
+	    "recorded before are still booked, so what is live stays true.");
+}

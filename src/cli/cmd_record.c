@@ -1,0 +1,689 @@
+/* cmd_record.c - seep record: runs a command and writes what it allocated. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/die.h"
+#include "reader/losses.h"
+#include "record/collect.h"
+#include "record/inspect.h"
+#include "record/launch.h"
+#include "record/spool.h"
+#include "trace/bundle.h"
+
+enum {
+	EXIT_OURS = 125,
+	EXIT_NOT_EXECUTABLE = 126,
+	EXIT_NOT_FOUND = 127,
+	ARRIVAL_MS = 1000, /* by then a collector has made its segment */
+	WAIT_STEP_MS = 500,
+	DEPTH_MAX = 4096,
+	ROOM_MIN = 256 << 10, /* bytes of a segment */
+};
+
+struct options {
+	const char *output; /* NULL: seep.data, an old one is kept */
+	bool force;
+	bool quiet;
+	bool no_follow;
+	bool wait;
+	unsigned depth;
+	char **command;
+};
+
+/* One run, from the first check to the summary. */
+struct run {
+	struct options options;
+	const char *file; /* the recording */
+	struct inspect inspect;
+	struct bundle_writer *writer;
+	struct spool spool;
+	struct launch launch;
+	struct collect collect;
+	uint64_t since_jiffies; /* the tree cannot be older than we are */
+	uint64_t start_ns;      /* since 1970 */
+	bool told;              /* that the command is not traced, and why */
+};
+
+static const char usage[] =
+    "usage: seep record [-o FILE] [--force] [-q] [--depth N] [--no-follow]\n"
+    "                   [--wait] [--] CMD [ARG...]\n"
+    "\n"
+    "Runs CMD with the collector in it and in its children, and writes what\n"
+    "they allocated to FILE when CMD ends. The exit status is that of CMD,\n"
+    "128+N when it died by signal N; 125 when seep itself failed, 126 when\n"
+    "CMD cannot be executed, 127 when it was not found.\n"
+    "\n"
+    "  -o, --output FILE  default seep.data, where an old one becomes\n"
+    "                     seep.data.old\n"
+    "      --force        replace an existing FILE\n"
+    "  -q, --quiet        no summary at the end\n"
+    "      --depth N      frames kept of a stack\n"
+    "      --no-follow    record CMD alone, not its children\n"
+    "      --wait         wait for the last process of the tree, not only\n"
+    "                     for CMD\n";
+
+static const char no_reason[] = "no collector in it, for a reason not known";
+
+static uint64_t
+real_time_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static unsigned
+depth_from(const char *text)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (errno || end == text || *end || n < 1 || n > DEPTH_MAX)
+		die(CMD_USAGE,
+		    "record: --depth takes a number from 1 to %d, "
+		    "not '%s'",
+		    DEPTH_MAX, text);
+	return (unsigned)n;
+}
+
+enum { OPT_FORCE = 256, OPT_NO_FOLLOW, OPT_WAIT, OPT_DEPTH, OPT_HELP, OPT_NEW };
+
+static void
+parse(int argc, char **argv, struct options *o)
+{
+	static const struct option table[] = {
+	    {"output", required_argument, NULL, 'o'},
+	    {"force", no_argument, NULL, OPT_FORCE},
+	    {"quiet", no_argument, NULL, 'q'},
+	    {"no-follow", no_argument, NULL, OPT_NO_FOLLOW},
+	    {"wait", no_argument, NULL, OPT_WAIT},
+	    {"depth", required_argument, NULL, OPT_DEPTH},
+	    {"help", no_argument, NULL, OPT_HELP},
+	    {"sample", required_argument, NULL, OPT_NEW},
+	    {"interval", required_argument, NULL, OPT_NEW},
+	    {NULL, 0, NULL, 0},
+	};
+	int c, index;
+
+	memset(o, 0, sizeof(*o));
+	optind = 0;
+	opterr = 0;
+	/* '+': what follows CMD is CMD's own */
+	while ((c = getopt_long(argc, argv, "+:o:qh", table, &index)) != -1) {
+		switch (c) {
+		case 'o':
+			o->output = optarg;
+			break;
+		case 'q':
+			o->quiet = true;
+			break;
+		case OPT_FORCE:
+			o->force = true;
+			break;
+		case OPT_NO_FOLLOW:
+			o->no_follow = true;
+			break;
+		case OPT_WAIT:
+			o->wait = true;
+			break;
+		case OPT_DEPTH:
+			o->depth = depth_from(optarg);
+			break;
+		case 'h':
+		case OPT_HELP:
+			fputs(usage, stdout);
+			exit(fflush(stdout) == 0 ? CMD_OK : CMD_INPUT);
+		case OPT_NEW:
+			die(CMD_USAGE, "record: --%s is not in this version",
+			    table[index].name);
+		case ':':
+			die(CMD_USAGE, "record: %s needs an argument",
+			    argv[optind - 1]);
+		default:
+			die(CMD_USAGE,
+			    "record: unknown option '%s'; options of CMD follow "
+			    "CMD, see seep record --help",
+			    argv[optind - 1]);
+		}
+	}
+	if (optind >= argc)
+		die(CMD_USAGE,
+		    "record: which command? seep record [OPTIONS] CMD [ARG...]");
+	if (o->output && !o->output[0])
+		die(CMD_USAGE, "record: -o needs the name of a file");
+	o->command = argv + optind;
+}
+
+/*
+ * Started with stdin, stdout or stderr closed, our own files would take those
+ * numbers and our words would land in them. Closed again by exec: the command
+ * finds what we found.
+ */
+static void
+occupy_standard_files(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+/* The exit code for an error of finding or executing the command. */
+static int
+say_not_started(const char *command, int err)
+{
+	if (err == -ENOENT) {
+		die_warn("%s: command not found", command);
+		return EXIT_NOT_FOUND;
+	}
+	die_warn("%s: cannot be executed: %s", command, strerror(-err));
+	return EXIT_NOT_EXECUTABLE;
+}
+
+static int
+check_command(struct run *r)
+{
+	const char *command = r->options.command[0];
+	int err = inspect_command(command, &r->inspect);
+
+	if (err < 0)
+		return say_not_started(command, err);
+	if (r->inspect.kind == INSPECT_SANITIZER) {
+		die_warn("%s", r->inspect.message);
+		return EXIT_OURS;
+	}
+	return 0;
+}
+
+static int
+check_output(struct run *r)
+{
+	enum bundle_existing existing = BUNDLE_KEEP_OLD;
+	int err;
+
+	r->file = r->options.output;
+	if (r->file)
+		existing = r->options.force ? BUNDLE_REPLACE : BUNDLE_REFUSE;
+	else
+		r->file = "seep.data";
+	err = bundle_create(r->file, existing, &r->writer);
+	if (err == 0)
+		return 0;
+	if (err == -EEXIST)
+		die_warn("%s exists: use --force to replace it, or another "
+		         "name with -o",
+		    r->file);
+	else
+		die_warn("cannot write %s: %s; choose another place with -o",
+		    r->file, strerror(-err));
+	return EXIT_OURS;
+}
+
+static int
+check_library(const char *name, char *path, size_t bytes)
+{
+	int err = launch_find_library(name, path, bytes);
+
+	if (err == -EPERM)
+		die_warn("%s can be written by others, who could run code in "
+		         "your programs: chmod go-w it",
+		    path);
+	else if (err == -EINVAL)
+		die_warn("%s cannot be preloaded: its path contains a space or "
+		         "a colon; install seep elsewhere",
+		    path);
+	else if (err < 0)
+		die_warn("the collector %s is missing: it should be beside the "
+		         "seep command, in ../lib/seep or in ../lib",
+		    path);
+	return err < 0 ? EXIT_OURS : 0;
+}
+
+static int
+start(struct run *r)
+{
+	char library[4096], second[4096];
+	struct launch_plan plan = {
+	    .argv = r->options.command,
+	    .preload = library,
+	    .dir = r->spool.path,
+	    .session = r->spool.session,
+	    .depth = r->options.depth,
+	};
+	int err;
+
+	err = check_library("libseep.so", library, sizeof(library));
+	if (err)
+		return err;
+	if (r->inspect.allocator[0]) {
+		err = check_library("libseep-cxx.so", second, sizeof(second));
+		if (err)
+			return err;
+		plan.preload2 = second;
+	}
+	if (r->inspect.kind != INSPECT_FINE) {
+		die_warn("%s", r->inspect.message);
+		r->told = true;
+	}
+	r->start_ns = real_time_ns();
+	err = launch_start(&r->launch, &plan);
+	return err < 0 ? say_not_started(r->options.command[0], err) : 0;
+}
+
+static void
+say_not_arrived(struct run *r)
+{
+	if (r->told)
+		return;
+	r->told = true;
+	die_warn(
+	    "no collector in %s (pid %d), for a reason not known: does it, "
+	    "or a wrapper around it, clear the environment, or did it end "
+	    "before it began?",
+	    r->options.command[0], (int)r->launch.pid);
+}
+
+/*
+ * What a living process without the collector runs, and why it has none;
+ * true when more is known than that.
+ */
+static bool
+explain(pid_t pid, struct inspect *ret)
+{
+	char link[32], program[4096];
+	ssize_t n;
+
+	memset(ret, 0, sizeof(*ret));
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	n = readlink(link, program, sizeof(program) - 1);
+	if (n <= 0)
+		return false;
+	program[n] = '\0';
+	if (inspect_command(program, ret) < 0) {
+		strcpy(ret->program, program);
+		return false;
+	}
+	return ret->kind != INSPECT_FINE;
+}
+
+/* The command has become another program, by exec. */
+static void
+say_replaced(struct run *r)
+{
+	struct inspect in;
+
+	if (r->told)
+		return;
+	r->told = true;
+	if (explain(r->launch.pid, &in))
+		die_warn("%s", in.message);
+	else
+		die_warn(
+		    "%s (pid %d) has become %s, which has no collector: was "
+		    "the environment cleared?",
+		    r->options.command[0], (int)r->launch.pid, in.program);
+}
+
+static void
+say_declined(struct run *r, uint32_t reason)
+{
+	if (r->told)
+		return;
+	r->told = true;
+	die_warn("%s (pid %d) is not traced: %s", r->options.command[0],
+	    (int)r->launch.pid, losses_inert(reason));
+}
+
+/* Is the program that the command is now one with the collector in it? */
+static bool
+has_collector(const struct run *r)
+{
+	struct procs p;
+	bool has = false;
+
+	if (procs_init(&p, r->launch.start_jiffies, NULL) < 0)
+		return true; /* nothing to say then */
+	for (size_t i = 0; i < p.count; i++)
+		if (p.list[i].pid == r->launch.pid)
+			has = p.list[i].file_count > 0 || p.list[i].hidden;
+	procs_release(&p);
+	return has;
+}
+
+/* A long-running command: its user should not learn it at the end. */
+static void
+check_arrival(struct run *r)
+{
+	struct seg_header h;
+
+	if (!spool_find(&r->spool, r->launch.pid, &h))
+		say_not_arrived(r);
+	else if (!has_collector(r))
+		say_replaced(r);
+	else if (h.state == SEG_INERT)
+		say_declined(r, h.inert_reason);
+}
+
+static bool
+tree_runs(const struct run *r)
+{
+	struct procs p;
+	bool runs = false;
+
+	if (procs_init(&p, r->since_jiffies, r->spool.session) < 0)
+		return false;
+	for (size_t i = 0; i < p.count; i++)
+		runs |= p.list[i].in_session;
+	procs_release(&p);
+	return runs;
+}
+
+static int
+wait_for_end(struct run *r)
+{
+	int err = launch_wait(&r->launch, ARRIVAL_MS);
+
+	if (err == 0) {
+		check_arrival(r);
+		err = launch_wait(&r->launch, -1);
+	}
+	if (err < 0) {
+		die_warn("lost sight of %s: %s", r->options.command[0],
+		    strerror(-err));
+		return EXIT_OURS;
+	}
+	while (r->options.wait && tree_runs(r))
+		if (launch_idle(WAIT_STEP_MS))
+			break;
+	return 0;
+}
+
+/* One line; what could break it, or be mistaken, is written as \xHH. */
+static void
+put_escaped(FILE *f, const char *text, bool space_too)
+{
+	for (const char *p = text; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c < 0x20 || c == 0x7f || c == '\\' ||
+		    (c == ' ' && space_too))
+			fprintf(f, "\\x%02x", c);
+		else
+			fputc(c, f);
+	}
+}
+
+static int
+write_meta(struct run *r)
+{
+	int status = r->launch.status;
+	char host[256] = "";
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f;
+	int err;
+
+	f = open_memstream(&text, &len);
+	if (!f)
+		return -errno;
+	(void)gethostname(host, sizeof(host) - 1);
+	fprintf(
+	    f, "seep=" SEEP_VERSION "\nsession=%s\nhost=", r->spool.session);
+	put_escaped(f, host, false);
+	fprintf(f, "\ncommand=");
+	for (char **a = r->options.command; *a; a++) {
+		if (a != r->options.command)
+			fputc(' ', f);
+		put_escaped(f, *a, true);
+	}
+	fprintf(f, "\nprogram=");
+	put_escaped(f, r->inspect.program, false);
+	fprintf(f,
+	    "\npid=%d\nstart_ns=%" PRIu64 "\nend_ns=%" PRIu64 "\nfollow=%d\n",
+	    (int)r->launch.pid, r->start_ns, real_time_ns(),
+	    !r->options.no_follow);
+	if (WIFSIGNALED(status))
+		fprintf(f, "signal=%d\n", WTERMSIG(status));
+	else
+		fprintf(f, "exit_status=%d\n", WEXITSTATUS(status));
+	err = fclose(f) == 0 ? 0 : -ENOMEM;
+	if (err == 0)
+		err = bundle_append(r->writer, BUNDLE_META, text, len, NULL, 0);
+	free(text);
+	return err;
+}
+
+static void
+write_untraced(
+    struct run *r, pid_t pid, const char *program, const char *reason)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return;
+	fprintf(f, "pid=%d\nexe=", (int)pid);
+	put_escaped(f, program, false);
+	fprintf(f, "\nreason=");
+	put_escaped(f, reason, false);
+	fputc('\n', f);
+	/* an error sticks in the writer: bundle_finish() tells it */
+	if (fclose(f) == 0)
+		(void)bundle_append(
+		    r->writer, BUNDLE_UNTRACED, text, len, NULL, 0);
+	free(text);
+}
+
+/* Descendants that outlive the command. */
+static void
+note_running(void *context, const struct procs_process *p, bool traced)
+{
+	struct run *r = context;
+	struct inspect in;
+
+	if (!r->options.quiet)
+		die_warn("still running: %d %s%s", (int)p->pid, p->name,
+		    traced ? "" : " (not traced)");
+	if (traced)
+		return;
+	if (explain(p->pid, &in))
+		write_untraced(r, p->pid, in.program, in.message);
+	else
+		write_untraced(r, p->pid, in.program, no_reason);
+}
+
+static int
+write_recording(struct run *r)
+{
+	struct collect *c = &r->collect;
+	int err;
+
+	err = write_meta(r);
+	if (err < 0)
+		return err;
+	if (!c->arrived || c->declined)
+		write_untraced(r, r->launch.pid, r->inspect.program,
+		    r->inspect.kind != INSPECT_FINE ? r->inspect.message
+		        : c->declined ? losses_inert(c->inert_reason)
+		                      : no_reason);
+	err = collect_write(c, r->writer);
+	if (err < 0)
+		return err;
+	collect_each_running(c, note_running, r);
+	if (c->programs == 0)
+		return 0; /* nothing worth a file: see conclude() */
+	err = bundle_finish(r->writer);
+	r->writer = NULL;
+	return err;
+}
+
+/* 1234567 as 1,234,567. */
+static const char *
+with_commas(uint64_t n, char *to, size_t bytes)
+{
+	char digits[24];
+	size_t len = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	size_t at = 0;
+
+	for (size_t i = 0; i < len && at + 2 < bytes; i++) {
+		if (i && (len - i) % 3 == 0)
+			to[at++] = ',';
+		to[at++] = digits[i];
+	}
+	to[at] = '\0';
+	return to;
+}
+
+static const char *
+with_unit(uint64_t bytes_count, char *to, size_t bytes)
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+	double v = (double)bytes_count / 1024;
+	size_t u = 0;
+
+	if (bytes_count < 1024) {
+		snprintf(to, bytes, "%u byte%s", (unsigned)bytes_count,
+		    bytes_count == 1 ? "" : "s");
+		return to;
+	}
+	for (; v >= 1024 && u + 1 < sizeof(units) / sizeof(units[0]); u++)
+		v /= 1024;
+	snprintf(to, bytes, "%.1f %s", v, units[u]);
+	return to;
+}
+
+static void
+summarise(const struct run *r)
+{
+	const struct collect *c = &r->collect;
+	size_t processes = c->processes ? c->processes : 1;
+	char a[40], b[40], programs[40] = "";
+
+	if (c->programs != processes)
+		snprintf(
+		    programs, sizeof(programs), " (%zu programs)", c->programs);
+	die_warn("recorded %zu process%s%s: %s allocations, %s", processes,
+	    processes == 1 ? "" : "es", programs,
+	    with_commas(c->allocations, a, sizeof(a)),
+	    with_unit(c->allocated_bytes, b, sizeof(b)));
+	die_warn("live at exit: %s block%s, %s",
+	    with_commas(c->live_blocks, a, sizeof(a)),
+	    c->live_blocks == 1 ? "" : "s",
+	    with_unit(c->live_bytes, b, sizeof(b)));
+	if (c->programs == 1)
+		die_warn("peak: %s", with_unit(c->peak_bytes, a, sizeof(a)));
+	else
+		die_warn("peak: %s, in pid %d %s",
+		    with_unit(c->peak_bytes, a, sizeof(a)), (int)c->peak_pid,
+		    c->peak_name);
+	die_warn("next: seep report %s", r->file);
+}
+
+/* Puts everything together after the end; our exit code, 0 if all is well. */
+static int
+conclude(struct run *r)
+{
+	struct collect_child child = {
+	    .pid = r->launch.pid,
+	    .start_jiffies = r->launch.start_jiffies,
+	    .status = r->launch.status,
+	    .alone = r->options.no_follow,
+	};
+	struct collect *c = &r->collect;
+	int err;
+
+	err = collect_find(c, &r->spool, &child, r->since_jiffies);
+	if (err == 0) {
+		if (!c->arrived)
+			say_not_arrived(r);
+		else if (c->declined)
+			say_declined(r, c->inert_reason);
+		err = write_recording(r);
+	}
+	if (err < 0) {
+		die_warn("cannot write %s: %s; the segments are kept until the "
+		         "next record: seep report %s",
+		    r->file, strerror(-err), r->spool.path);
+		return EXIT_OURS;
+	}
+	if (c->unreadable)
+		die_warn("%zu segment%s could not be read and %s left in %s",
+		    c->unreadable, c->unreadable == 1 ? "" : "s",
+		    c->unreadable == 1 ? "was" : "were", r->spool.path);
+	if (c->programs == 0)
+		die_warn("nothing was recorded, %s was not written", r->file);
+	else if (!r->options.quiet)
+		summarise(r);
+	collect_remove(c);
+	return 0;
+}
+
+static int
+exit_code(int status)
+{
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WEXITSTATUS(status);
+}
+
+static int
+record(struct run *r)
+{
+	struct spool_problem why;
+	int code;
+
+	code = check_command(r);
+	if (code == 0)
+		code = check_output(r);
+	if (code)
+		return code;
+	if (spool_init(&r->spool, &why) < 0) {
+		die_warn("%s", why.text);
+		return EXIT_OURS;
+	}
+	(void)spool_sweep(&r->spool);
+	code = start(r);
+	if (code == 0)
+		code = wait_for_end(r);
+	if (code == 0)
+		code = conclude(r);
+	if (code == 0)
+		code = exit_code(r->launch.status);
+	collect_release(&r->collect);
+	spool_release(&r->spool);
+	return code;
+}
+
+int
+cmd_record(int argc, char **argv)
+{
+	struct run *r;
+	int code;
+
+	occupy_standard_files();
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		die(EXIT_OURS, "out of memory");
+	parse(argc, argv, &r->options);
+	r->since_jiffies = procs_start_jiffies(getpid());
+	code = record(r);
+	bundle_discard(r->writer);
+	free(r);
+	return code;
+}

@@ -1,0 +1,94 @@
+/* cmd_report.c - seep report: who allocated what. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/input.h"
+#include "cli/opts.h"
+#include "cli/output.h"
+#include "report/json.h"
+#include "report/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TABLE_FRAMES = 3, TREE_FRAMES = 24, TOP = 20 };
+
+static const char usage[] = "[INPUT] [OPTION...]";
+static const char about[] =
+    "Says who allocated the memory of a program, from INPUT: a recording\n"
+    "(default: " INPUT_DEFAULT "), a segment or snapshot file, a directory of\n"
+    "them, or the PID of a traced process (./1234 is a file of that name).";
+
+static bool
+wants_colour(const struct output *o)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return (!no || *no == '\0') && (!term || strcmp(term, "dumb") != 0) &&
+	    isatty(fileno(o->file)) == 1;
+}
+
+int
+cmd_report(int argc, char **argv)
+{
+	struct text_options text = {.top = TOP, .threshold = 1};
+	const char *format = "text", *path = NULL;
+	unsigned depth = UINT32_MAX;
+	const struct opts_option table[] = {
+	    {"live", 0, OPTS_CHOICE, &text.metric, TEXT_LIVE, NULL,
+		"what is not freed (the default)"},
+	    {"peak", 0, OPTS_CHOICE, &text.metric, TEXT_PEAK, NULL,
+		"what was live at the highest moment"},
+	    {"allocs", 0, OPTS_CHOICE, &text.metric, TEXT_ALLOCS, NULL,
+		"all that was ever allocated"},
+	    {"tree", 0, OPTS_CHOICE, &text.shape, TEXT_TREE, NULL,
+		"functions and their callers (the default)"},
+	    {"table", 0, OPTS_CHOICE, &text.shape, TEXT_TABLE, NULL,
+		"one line per site"},
+	    {"top", 0, OPTS_COUNT, &text.top, 0, "N",
+		"the N heaviest (default 20, 0: all)"},
+	    {"threshold", 0, OPTS_PERCENT, &text.threshold, 0, "PCT",
+		"leave out what is below PCT percent (default 1)"},
+	    {"depth", 0, OPTS_COUNT, &depth, 0, "N",
+		"frames of a stack (0: all)"},
+	    {"format", 0, OPTS_TEXT, &format, 0, "FORMAT", "text or json"},
+	    {"output", 'o', OPTS_TEXT, &path, 0, "FILE",
+		"write to FILE when complete"},
+	    {0},
+	};
+	struct session *session;
+	struct names *names;
+	struct output out;
+	bool json, damaged;
+	int n, err;
+
+	n = opts_parse(argc, argv, table, usage, about);
+	if (n > 1)
+		die(CMD_USAGE, "report: one INPUT at a time, not \"%s\" too",
+		    argv[2]);
+	json = strcmp(format, "json") == 0;
+	if (!json && strcmp(format, "text") != 0)
+		die(CMD_USAGE, "report: --format is text or json, not \"%s\"",
+		    format);
+	text.depth = depth;
+	if (depth == UINT32_MAX)
+		text.depth =
+		    text.shape == TEXT_TABLE ? TABLE_FRAMES : TREE_FRAMES;
+	session = input_load(n ? argv[1] : NULL);
+	damaged = session->is_truncated;
+	err = names_new(&names);
+	if (err < 0)
+		die(CMD_INPUT, "report: out of memory");
+	output_open(&out, path);
+	text.colour = wants_colour(&out);
+	err = json ? json_write(out.file, session, names, SEEP_VERSION)
+		   : text_write(out.file, session, names, &text);
+	if (err == -ENOMEM)
+		die(CMD_INPUT, "report: out of memory");
+	output_finish(&out);
+	names_free(names);
+	session_free(session);
+	return damaged ? CMD_INPUT : CMD_OK;
+}

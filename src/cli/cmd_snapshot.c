@@ -1,0 +1,162 @@
+/* cmd_snapshot.c - seep snapshot: the state of a running process, saved. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/input.h"
+#include "cli/opts.h"
+#include "reader/alive.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_SNAPSHOTS = 100000 };
+
+/* The compact copy of the process's segment, marked with the label. */
+static void
+copy_segment(pid_t pid, const char *label, struct seg_header *ret_header,
+    void **ret, size_t *ret_len)
+{
+	struct fault where = {""};
+	struct segment *seg;
+	struct segfile *f;
+	char path[4096];
+	int slot, err;
+
+	err = alive_open(pid, &f, &slot, path, &where);
+	if (err < 0)
+		input_die_pid(pid, err, &where);
+	err = segfile_read(f, slot, &seg, &where);
+	if (err < 0)
+		input_die_pid(pid, err, &where);
+	segfile_close(f);
+	*ret_header = seg->header;
+	if (segment_mark_snapshot(seg, label) < 0 ||
+	    segment_compact(seg, ret, ret_len) < 0)
+		die(CMD_INPUT, "snapshot: out of memory");
+	segment_free(seg);
+}
+
+static int
+write_all(int fd, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, bytes, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		bytes += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Gives the finished file its name, unless that is taken: -EEXIST. */
+static int
+publish(const char *temporary, const char *path)
+{
+	if (renameat2(
+		AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (link(temporary, path) < 0)
+		return -errno;
+	(void)unlink(temporary);
+	return 0;
+}
+
+/* The file name part of exe, tame enough for a file name of ours. */
+static void
+tame_name(const char *exe, char *name, size_t size)
+{
+	const char *slash = strrchr(exe, '/');
+	size_t n = 0;
+
+	for (const char *p = slash ? slash + 1 : exe; *p && n + 1 < size; p++)
+		name[n++] = isalnum((unsigned char)*p) || strchr("._+", *p)
+		    ? *p
+		    : '_';
+	if (n == 0 || name[0] == '.')
+		name[0] = '_';
+	name[n ? n : 1] = '\0';
+}
+
+/* NAME-PID-1.seep-snap, or the first number that is free. */
+static char *
+publish_numbered(
+    const char *temporary, const struct seg_header *h, pid_t pid, int *ret_err)
+{
+	char name[40], *path = NULL;
+
+	tame_name(h->exe, name, sizeof(name));
+	*ret_err = -EEXIST;
+	for (int i = 1; i <= MAX_SNAPSHOTS && *ret_err == -EEXIST; i++) {
+		free(path);
+		if (asprintf(&path, "%s-%d-%d.seep-snap", name, (int)pid, i) <
+		    0) {
+			*ret_err = -ENOMEM;
+			return NULL;
+		}
+		*ret_err = publish(temporary, path);
+	}
+	return path;
+}
+
+int
+cmd_snapshot(int argc, char **argv)
+{
+	const char *path = NULL, *label = NULL;
+	const struct opts_option table[] = {
+	    {"output", 'o', OPTS_TEXT, &path, 0, "FILE",
+		"write to FILE, which must not exist"},
+	    {"label", 0, OPTS_TEXT, &label, 0, "TEXT",
+		"a word about this moment"},
+	    {0},
+	};
+	char *temporary, *numbered = NULL;
+	struct seg_header h;
+	void *bytes;
+	size_t len;
+	pid_t pid;
+	int fd, err;
+
+	if (opts_parse(argc, argv, table, "PID [-o FILE] [--label TEXT]",
+		"Saves what is known of a running process now, without\n"
+		"disturbing it. The file is an INPUT of seep report.") != 1)
+		die(CMD_USAGE, "snapshot: takes one PID");
+	pid = input_pid(argv[0], argv[1]);
+	if (path && access(path, F_OK) == 0)
+		die(CMD_INPUT, "%s: exists, and a snapshot overwrites nothing",
+		    path);
+	copy_segment(pid, label, &h, &bytes, &len);
+	if (asprintf(&temporary, "%s.XXXXXX", path ? path : "seep-snap") < 0)
+		die(CMD_INPUT, "snapshot: out of memory");
+	fd = mkstemp(temporary); /* 0600, O_EXCL */
+	if (fd < 0)
+		die(CMD_INPUT, "%s: cannot be written: %s",
+		    path ? path : "snapshot", strerror(errno));
+	err = write_all(fd, bytes, len);
+	if (close(fd) < 0 && err == 0)
+		err = -errno;
+	if (err == 0 && path)
+		err = publish(temporary, path);
+	else if (err == 0)
+		numbered = publish_numbered(temporary, &h, pid, &err);
+	if (err < 0) {
+		(void)unlink(temporary);
+		die(CMD_INPUT, "%s: cannot be written: %s",
+		    path ? path : "snapshot", strerror(-err));
+	}
+	(void)printf("%s\n", path ? path : numbered);
+	free(numbered);
+	free(temporary);
+	free(bytes);
+	return fflush(stdout) == 0 ? CMD_OK : CMD_INPUT;
+}

@@ -1,0 +1,121 @@
+/* input.c - INPUT of a command line: a file, a directory or a PID. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/input.h"
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool
+input_is_pid(const char *text, pid_t *ret)
+{
+	unsigned long n;
+	size_t len = strspn(text, "0123456789");
+
+	if (len == 0 || text[len] != '\0' || len > 10)
+		return false;
+	n = strtoul(text, NULL, 10);
+	*ret = n > INT32_MAX ? INT32_MAX : (pid_t)n;
+	return true;
+}
+
+pid_t
+input_pid(const char *command, const char *text)
+{
+	pid_t pid;
+
+	if (!input_is_pid(text, &pid) || pid == 0)
+		die(CMD_USAGE, "%s: takes the PID of a process, not \"%s\"",
+		    command, text);
+	return pid;
+}
+
+void
+input_die_pid(pid_t pid, int err, const struct fault *where)
+{
+	switch (err) {
+	case -ESRCH:
+		die(CMD_INPUT,
+		    "process %d: there is no such process (for a file of that name: ./%d)",
+		    (int)pid, (int)pid);
+	case -EACCES:
+	case -EPERM:
+		die(CMD_INPUT,
+		    "process %d: not ours to look at, it belongs to another user or hides itself; try as root",
+		    (int)pid);
+	case -ENXIO:
+		die(CMD_INPUT,
+		    "process %d: not traced; start it with: seep record CMD",
+		    (int)pid);
+	case -EAGAIN:
+		die(CMD_INPUT,
+		    "process %d: forked from a traced process, but has recorded fewer than 64 events yet; try again later",
+		    (int)pid);
+	case -ESTALE:
+		die(CMD_INPUT,
+		    "process %d: traced, but its segment file was deleted; only root can still reach it",
+		    (int)pid);
+	default:
+		die(CMD_INPUT, "process %d: its segment cannot be read: %s",
+		    (int)pid, where->text);
+	}
+}
+
+static _Noreturn void
+die_file(const char *path, bool is_default, int err, const struct fault *where)
+{
+	if (err == -ENOENT && is_default)
+		die(CMD_INPUT,
+		    "%s: no such file here; make one with: seep record CMD",
+		    path);
+	switch (err) {
+	case -ENOENT:
+	case -ENOTDIR:
+		die(CMD_INPUT, "%s: no such file or directory", path);
+	case -EACCES:
+	case -EPERM:
+		die(CMD_INPUT, "%s: may not be read (%s); try as its owner or as root",
+		    path, where->text);
+	case -EINVAL:
+		die(CMD_INPUT,
+		    "%s: not a recording, segment or snapshot of seep", path);
+	case -ENODATA:
+		die(CMD_INPUT, "%s: nothing to report: %s", path, where->text);
+	case -ENOTSUP:
+		die(CMD_INPUT,
+		    "%s: written by another version of seep (%s); use that one to read it",
+		    path, where->text);
+	case -EBADMSG:
+		die(CMD_INPUT,
+		    "%s: damaged: %s; nothing of it can be trusted, record again",
+		    path, where->text);
+	default:
+		die(CMD_INPUT, "%s: cannot be read: %s", path, where->text);
+	}
+}
+
+struct session *
+input_load(const char *text)
+{
+	const char *path = text ? text : INPUT_DEFAULT;
+	struct fault where = {""};
+	struct session *s;
+	pid_t pid;
+	int err;
+
+	if (text && input_is_pid(text, &pid)) {
+		err = session_load_pid(pid, &s, &where);
+		if (err < 0)
+			input_die_pid(pid, err, &where);
+	} else {
+		err = session_load(path, &s, &where);
+		if (err < 0)
+			die_file(path, !text, err, &where);
+	}
+	for (size_t i = 0; i < s->note_count; i++)
+		die_warn("%s", s->notes[i]);
+	return s;
+}

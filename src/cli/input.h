@@ -1,0 +1,28 @@
+/* input.h - INPUT of a command line: a file, a directory or a PID. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_INPUT_H
+#define SEEP_CLI_INPUT_H
+
+#include "reader/session.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define INPUT_DEFAULT "seep.data"
+
+/* Digits alone are a PID; ./1234 is a file. */
+bool input_is_pid(const char *text, pid_t *ret);
+
+/*
+ * Never NULL: what cannot be read ends the program with one line, exit 3.
+ * `text` NULL stands for INPUT_DEFAULT. Notes go to stderr.
+ */
+struct session *input_load(const char *text);
+
+/* One line about alive_open()'s error for this process, exit 3. */
+_Noreturn void input_die_pid(pid_t pid, int err, const struct fault *where);
+
+/* Exit 2 unless `text` is a PID. */
+pid_t input_pid(const char *command, const char *text);
+
+#endif

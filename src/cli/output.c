@@ -1,0 +1,84 @@
+/* output.c - results: to stdout, or to a file that appears when complete. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/output.h"
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *pending; /* a temporary to remove, should we end early */
+
+static void
+remove_pending(void)
+{
+	if (pending)
+		(void)unlink(pending);
+}
+
+static _Noreturn void
+fail(const char *path, int err)
+{
+	die(CMD_INPUT, "%s: cannot be written: %s", path, strerror(err));
+}
+
+void
+output_open(struct output *o, const char *path)
+{
+	mode_t mask;
+	struct stat st;
+	int fd;
+
+	*o = (struct output){.file = stdout, .path = path};
+	if (!path)
+		return;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		if (S_ISDIR(st.st_mode))
+			fail(path, EISDIR);
+		o->file = fopen(path, "we");
+		if (!o->file)
+			fail(path, errno);
+		return;
+	}
+	if (asprintf(&o->temporary, "%s.XXXXXX", path) < 0)
+		fail(path, ENOMEM);
+	fd = mkstemp(o->temporary);
+	if (fd < 0)
+		fail(path, errno);
+	pending = o->temporary;
+	(void)atexit(remove_pending);
+	mask = umask(0);
+	(void)umask(mask);
+	(void)fchmod(fd, 0666 & ~mask); /* as any other result of a command */
+	o->file = fdopen(fd, "w");
+	if (!o->file)
+		fail(path, errno);
+}
+
+void
+output_finish(struct output *o)
+{
+	int err = 0;
+
+	errno = 0;
+	if (fflush(o->file) != 0 || ferror(o->file))
+		err = errno ? errno : EIO;
+	if (!o->path && err == EPIPE) {
+		/* end as if SIGPIPE had not been ignored by who started us */
+		(void)signal(SIGPIPE, SIG_DFL);
+		(void)raise(SIGPIPE);
+	}
+	if (o->path && fclose(o->file) != 0 && err == 0)
+		err = errno;
+	if (err == 0 && o->temporary && rename(o->temporary, o->path) < 0)
+		err = errno;
+	if (err != 0)
+		fail(o->path ? o->path : "standard output", err);
+	pending = NULL;
+	free(o->temporary);
+}

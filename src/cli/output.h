@@ -1,0 +1,24 @@
+/* output.h - results: to stdout, or to a file that appears when complete. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_OUTPUT_H
+#define SEEP_CLI_OUTPUT_H
+
+#include <stdio.h>
+
+/*
+ * With a path (NULL: stdout) bytes go to a file beside it, which gets its name
+ * in output_finish(): a failure leaves what was there. Devices and pipes are
+ * written directly. Failures end the program: one line, exit 3.
+ */
+struct output {
+	FILE *file;
+	const char *path;
+	char *temporary; /* NULL: written directly */
+};
+
+void output_open(struct output *o, const char *path);
+
+/* A closed pipe at the other end of stdout is no failure to talk about. */
+void output_finish(struct output *o);
+
+#endif

@@ -1,0 +1,531 @@
+/* cfi.c - .eh_frame: the row of one code address, computed when needed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/cfi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/attr.h"
+
+enum { REG_FP = 6, REG_SP = 7, REG_RA = 16, REMEMBER_MAX = 6 };
+enum { OPS_MAX = 1 << 18 }; /* CFA instructions looked at for one row */
+
+/* How one register of the caller is found. */
+enum rule { RULE_SAME, RULE_AT_CFA, RULE_EXPRESSION, RULE_UNDEFINED, RULE_ODD };
+
+struct saved {
+	uint8_t rule; /* enum rule */
+	int64_t offset;
+	const uint8_t *expression;
+	uint32_t expression_bytes;
+};
+
+/* Only what a row can express is tracked: the CFA, rbp and the return pc. */
+struct state {
+	uint8_t cfa_kind; /* 0 none, 1 register + offset, 2 expression, 9 bad */
+	uint32_t cfa_reg;
+	int64_t cfa_offset;
+	const uint8_t *cfa_expression;
+	uint32_t cfa_bytes;
+	struct saved fp, ra;
+};
+
+/* A cursor that never leaves [at, end): beyond it reads zero and `bad`. */
+struct bytes {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+struct cie {
+	uint64_t code_align;
+	int64_t data_align;
+	uint8_t pointer_encoding;
+	bool signal, has_augmentation;
+	struct bytes program;
+};
+
+static uint64_t
+get(struct bytes *b, unsigned n)
+{
+	uint64_t v = 0;
+
+	if ((size_t)(b->end - b->at) < n) {
+		b->bad = true;
+		b->at = b->end;
+		return 0;
+	}
+	memcpy(&v, b->at, n);
+	b->at += n;
+	return v;
+}
+
+static uint64_t
+get_uleb(struct bytes *b)
+{
+	uint64_t v = 0;
+	unsigned shift = 0;
+	uint8_t c;
+
+	do {
+		c = (uint8_t)get(b, 1);
+		if (shift < 64)
+			v |= (uint64_t)(c & 0x7f) << shift;
+		shift += 7;
+	} while (c & 0x80);
+	return v;
+}
+
+static int64_t
+get_sleb(struct bytes *b)
+{
+	uint64_t v = 0;
+	unsigned shift = 0;
+	uint8_t c;
+
+	do {
+		c = (uint8_t)get(b, 1);
+		if (shift < 64)
+			v |= (uint64_t)(c & 0x7f) << shift;
+		shift += 7;
+	} while (c & 0x80);
+	if (shift < 64 && (c & 0x40))
+		v |= ~UINT64_C(0) << shift;
+	return (int64_t)v;
+}
+
+static void
+skip(struct bytes *b, uint64_t n)
+{
+	if ((uint64_t)(b->end - b->at) < n) {
+		b->bad = true;
+		b->at = b->end;
+		return;
+	}
+	b->at += n;
+}
+
+/* DW_EH_PE: value format in the low four bits, pcrel or absolute above. */
+static uint64_t
+get_encoded(struct bytes *b, uint8_t encoding)
+{
+	uint64_t here = (uint64_t)(uintptr_t)b->at;
+	uint64_t v;
+
+	if (encoding == 0xff)
+		return 0;
+	switch (encoding & 0xf) {
+	case 0x0:
+	case 0x4:
+	case 0xc:
+		v = get(b, 8);
+		break;
+	case 0x1:
+		v = get_uleb(b);
+		break;
+	case 0x2:
+		v = get(b, 2);
+		break;
+	case 0x3:
+		v = get(b, 4);
+		break;
+	case 0x9:
+		v = (uint64_t)get_sleb(b);
+		break;
+	case 0xa:
+		v = (uint64_t)(int64_t)(int16_t)get(b, 2);
+		break;
+	case 0xb:
+		v = (uint64_t)(int64_t)(int32_t)get(b, 4);
+		break;
+	default:
+		b->bad = true;
+		return 0;
+	}
+	if ((encoding & 0x70) == 0x10 && v)
+		v += here;
+	return v;
+}
+
+static struct saved *
+saved_of(struct state *s, uint64_t reg)
+{
+	if (reg == REG_FP)
+		return &s->fp;
+	if (reg == REG_RA)
+		return &s->ra;
+	return NULL;
+}
+
+static void
+set_saved(struct state *s, uint64_t reg, enum rule rule, int64_t offset)
+{
+	struct saved *v = saved_of(s, reg);
+
+	if (v) {
+		v->rule = (uint8_t)rule;
+		v->offset = offset;
+	}
+}
+
+static void
+set_expression(struct state *s, uint64_t reg, struct bytes *b, enum rule rule)
+{
+	struct saved *v = saved_of(s, reg);
+	uint64_t n = get_uleb(b);
+	const uint8_t *at = b->at;
+
+	skip(b, n);
+	if (v && !b->bad) {
+		v->rule = (uint8_t)rule;
+		v->expression = at;
+		v->expression_bytes = (uint32_t)n;
+	}
+}
+
+static void
+restore(struct state *s, const struct state *initial, uint64_t reg)
+{
+	struct saved *v = saved_of(s, reg);
+
+	if (v && reg == REG_FP)
+		*v = initial->fp;
+	else if (v)
+		*v = initial->ra;
+}
+
+static void
+set_cfa(struct state *s, uint64_t reg, int64_t offset)
+{
+	s->cfa_kind = 1;
+	s->cfa_reg = (uint32_t)reg;
+	s->cfa_offset = offset;
+}
+
+/* The instructions without operand bits in the opcode. False: give up. */
+static bool
+run_extended(struct state *s, const struct state *initial,
+    const struct cie *cie, struct bytes *b, uint8_t op, struct state *stack,
+    int *depth)
+{
+	int64_t factor = cie->data_align;
+	uint64_t r;
+
+	switch (op) {
+	case 0x00: /* nop */
+		return true;
+	case 0x05: /* offset_extended */
+		r = get_uleb(b);
+		set_saved(s, r, RULE_AT_CFA, (int64_t)get_uleb(b) * factor);
+		return true;
+	case 0x06: /* restore_extended */
+		restore(s, initial, get_uleb(b));
+		return true;
+	case 0x07: /* undefined */
+		set_saved(s, get_uleb(b), RULE_UNDEFINED, 0);
+		return true;
+	case 0x08: /* same_value */
+		set_saved(s, get_uleb(b), RULE_SAME, 0);
+		return true;
+	case 0x09: /* register */
+		r = get_uleb(b);
+		get_uleb(b);
+		set_saved(s, r, RULE_ODD, 0);
+		return true;
+	case 0x0a: /* remember_state */
+		if (*depth == REMEMBER_MAX)
+			return false;
+		stack[(*depth)++] = *s;
+		return true;
+	case 0x0b: /* restore_state */
+		if (*depth == 0)
+			return false;
+		*s = stack[--*depth];
+		return true;
+	case 0x0c: /* def_cfa */
+		r = get_uleb(b);
+		set_cfa(s, r, (int64_t)get_uleb(b));
+		return true;
+	case 0x0d: /* def_cfa_register */
+		set_cfa(s, get_uleb(b), s->cfa_offset);
+		return true;
+	case 0x0e: /* def_cfa_offset */
+		s->cfa_offset = (int64_t)get_uleb(b);
+		return true;
+	case 0x0f: /* def_cfa_expression */
+		s->cfa_kind = 2;
+		s->cfa_bytes = (uint32_t)get_uleb(b);
+		s->cfa_expression = b->at;
+		skip(b, s->cfa_bytes);
+		return true;
+	case 0x10: /* expression */
+		set_expression(s, get_uleb(b), b, RULE_EXPRESSION);
+		return true;
+	case 0x11: /* offset_extended_sf */
+		r = get_uleb(b);
+		set_saved(s, r, RULE_AT_CFA, get_sleb(b) * factor);
+		return true;
+	case 0x12: /* def_cfa_sf */
+		r = get_uleb(b);
+		set_cfa(s, r, get_sleb(b) * factor);
+		return true;
+	case 0x13: /* def_cfa_offset_sf */
+		s->cfa_offset = get_sleb(b) * factor;
+		return true;
+	case 0x14: /* val_offset */
+		r = get_uleb(b);
+		get_uleb(b);
+		set_saved(s, r, RULE_ODD, 0);
+		return true;
+	case 0x15: /* val_offset_sf */
+		r = get_uleb(b);
+		get_sleb(b);
+		set_saved(s, r, RULE_ODD, 0);
+		return true;
+	case 0x16: /* val_expression */
+		set_expression(s, get_uleb(b), b, RULE_ODD);
+		return true;
+	case 0x2e: /* GNU_args_size */
+		get_uleb(b);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Runs a CFA program up to the row that covers target. */
+static void
+run(struct state *s, const struct state *initial, const struct cie *cie,
+    struct bytes b, uint64_t loc, uint64_t target)
+{
+	struct state stack[REMEMBER_MAX];
+	int depth = 0;
+	int i;
+
+	for (i = 0; b.at < b.end; i++) {
+		uint8_t op = (uint8_t)get(&b, 1);
+		uint8_t low = op & 0x3f;
+		uint64_t advance = 0;
+
+		if (op >> 6 == 1) { /* advance_loc */
+			advance = low;
+		} else if (op >> 6 == 2) { /* offset */
+			set_saved(s, low, RULE_AT_CFA,
+			    (int64_t)get_uleb(&b) * cie->data_align);
+		} else if (op >> 6 == 3) { /* restore */
+			restore(s, initial, low);
+		} else if (op == 0x01) { /* set_loc */
+			loc = get_encoded(&b, cie->pointer_encoding);
+		} else if (op >= 0x02 && op <= 0x04) { /* advance_loc1..4 */
+			advance = get(&b, 1u << (op - 2));
+		} else if (!run_extended(
+			       s, initial, cie, &b, op, stack, &depth)) {
+			s->cfa_kind = 9;
+			return;
+		}
+		loc += advance * cie->code_align;
+		if (b.bad || i == OPS_MAX) {
+			s->cfa_kind = 9;
+			return;
+		}
+		if (loc > target)
+			return;
+	}
+}
+
+static bool
+read_cie(const struct module *m, const uint8_t *at, struct cie *ret)
+{
+	struct bytes b = {at, m->seg_hi, false};
+	uint64_t n = get(&b, 4);
+	const char *aug;
+	uint8_t version;
+
+	if (!n || n >= 0xfffffff0 || (uint64_t)(b.end - b.at) < n)
+		return false; /* DWARF64 is not used in .eh_frame */
+	b.end = b.at + n;
+	if (get(&b, 4) != 0)
+		return false;
+	version = (uint8_t)get(&b, 1);
+	if (version != 1 && version != 3)
+		return false;
+	aug = (const char *)b.at;
+	while (get(&b, 1))
+		;
+	memset(ret, 0, sizeof(*ret));
+	ret->code_align = get_uleb(&b);
+	ret->data_align = get_sleb(&b);
+	if (version == 1)
+		get(&b, 1);
+	else
+		get_uleb(&b);
+	if (b.bad)
+		return false;
+	if (*aug == 'z') {
+		uint64_t bytes = get_uleb(&b);
+		struct bytes a = b;
+
+		skip(&b, bytes);
+		if (b.bad)
+			return false;
+		ret->has_augmentation = true;
+		for (aug++; *aug; aug++) {
+			if (*aug == 'R')
+				ret->pointer_encoding = (uint8_t)get(&a, 1);
+			else if (*aug == 'P')
+				get_encoded(&a, (uint8_t)get(&a, 1));
+			else if (*aug == 'L')
+				get(&a, 1);
+			else if (*aug == 'S')
+				ret->signal = true;
+		}
+		if (a.bad)
+			return false;
+	}
+	ret->program = b;
+	return true;
+}
+
+/* The FDE whose function may contain pc, NULL when there is none. */
+static const uint8_t *
+find_fde(const struct module *m, uint64_t pc)
+{
+	int64_t rel = (int64_t)(pc - (uint64_t)(uintptr_t)m->eh_hdr);
+	uint32_t lo = 0, hi = m->table_count;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->table[(size_t)mid * 2] <= rel)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	if (m->table[(size_t)lo * 2] > rel)
+		return NULL;
+	return m->eh_hdr + m->table[(size_t)lo * 2 + 1];
+}
+
+/*
+ * "rsp + 8, plus 8 when the low four bits of rip are at least 11": the lazy
+ * PLT. A pure function of pc, so it folds into a plain offset.
+ */
+static const uint8_t plt_expression[] = {
+    0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
+
+static struct row
+to_row(const struct state *s, const struct cie *cie, uint64_t pc)
+{
+	struct row r = {.kind = ROW_OTHER};
+	struct bytes x;
+	int64_t cfa = s->cfa_offset;
+
+	if (s->ra.rule == RULE_UNDEFINED) {
+		r.kind = ROW_END;
+		return r;
+	}
+	if (s->cfa_kind == 1) {
+		if (s->ra.rule != RULE_AT_CFA || s->ra.offset != -8)
+			return r;
+		if (s->cfa_reg == REG_SP)
+			r.kind = ROW_SP;
+		else if (s->cfa_reg == REG_FP)
+			r.kind = ROW_FP;
+		else
+			return r;
+	} else if (s->cfa_kind == 2 && s->cfa_bytes) {
+		x = (struct bytes){
+		    s->cfa_expression, s->cfa_expression + s->cfa_bytes, false};
+		if (s->cfa_bytes == sizeof(plt_expression) &&
+		    memcmp(x.at, plt_expression, sizeof(plt_expression)) == 0) {
+			r.kind = ROW_SP;
+			cfa = (pc & 15) >= 11 ? 16 : 8;
+		} else {
+			uint8_t base = (uint8_t)get(&x, 1);
+
+			cfa = get_sleb(&x);
+			/* DW_OP_bregN offset; DW_OP_deref; nothing else */
+			if (get(&x, 1) != 0x06 || x.bad || x.at != x.end)
+				return r;
+			if (base == 0x77 && cie->signal && cfa == 160) {
+				r.kind = ROW_SIGNAL;
+				return r;
+			}
+			if (base != 0x76 || s->ra.rule != RULE_AT_CFA ||
+			    s->ra.offset != -8)
+				return r;
+			r.kind = ROW_FP_DEREF;
+		}
+	} else {
+		return r;
+	}
+	if (cfa < INT32_MIN || cfa > INT32_MAX)
+		goto odd;
+	r.cfa = (int32_t)cfa;
+	if (s->fp.rule == RULE_SAME || s->fp.rule == RULE_UNDEFINED) {
+		r.fp = ROW_FP_SAME;
+		return r;
+	}
+	if (s->fp.rule == RULE_AT_CFA) {
+		r.fp = ROW_FP_AT_CFA;
+		cfa = s->fp.offset;
+	} else if (s->fp.rule == RULE_EXPRESSION && s->fp.expression_bytes) {
+		x = (struct bytes){s->fp.expression,
+		    s->fp.expression + s->fp.expression_bytes, false};
+		if (get(&x, 1) != 0x76)
+			goto odd;
+		cfa = get_sleb(&x);
+		if (x.bad || x.at != x.end)
+			goto odd;
+		r.fp = ROW_FP_AT_FP;
+	} else {
+		goto odd;
+	}
+	if (cfa < INT16_MIN || cfa > INT16_MAX)
+		goto odd;
+	r.fp_offset = (int16_t)cfa;
+	return r;
+odd:
+	r.kind = ROW_OTHER;
+	return r;
+}
+
+SEEP_COLD struct row
+cfi_row(const struct module *m, uint64_t pc)
+{
+	struct row stop = {.kind = ROW_STOP};
+	struct state s, initial;
+	struct bytes b;
+	struct cie cie;
+	const uint8_t *fde;
+	uint64_t n, start, range;
+	uint32_t back;
+
+	if (!m->table)
+		return stop;
+	fde = find_fde(m, pc);
+	if (!fde || fde < m->seg_lo || fde >= m->seg_hi)
+		return stop;
+	b = (struct bytes){fde, m->seg_hi, false};
+	n = get(&b, 4);
+	if (!n || n >= 0xfffffff0 || (uint64_t)(b.end - b.at) < n)
+		return stop;
+	b.end = b.at + n;
+	fde = b.at;
+	back = (uint32_t)get(&b, 4);
+	if (!back || back > (uint64_t)(fde - m->seg_lo) ||
+	    !read_cie(m, fde - back, &cie))
+		return stop;
+	start = get_encoded(&b, cie.pointer_encoding);
+	range = get_encoded(&b, cie.pointer_encoding & 0xf);
+	if (cie.has_augmentation)
+		skip(&b, get_uleb(&b));
+	if (b.bad || pc < start || pc - start >= range)
+		return stop;
+	memset(&initial, 0, sizeof(initial));
+	s = initial;
+	run(&s, &initial, &cie, cie.program, 0, UINT64_MAX);
+	initial = s;
+	run(&s, &initial, &cie, b, start, pc);
+	return to_row(&s, &cie, pc);
+}

@@ -1,0 +1,24 @@
+/* config.h - SEEP_* variables, read once in the constructor. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_CONFIG_H
+#define SEEP_COLLECTOR_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+
+struct config {
+	char dir[1024];    /* SEEP_DIR; empty: /dev/shm/seep-UID */
+	char session[SEG_SESSION_BYTES]; /* SEEP_SESSION */
+	bool dormant;      /* SEEP_MODE=dormant */
+	uint32_t depth;    /* SEEP_DEPTH, frames kept of a stack; 0: default */
+	uint64_t budget;   /* SEEP_BUDGET, bytes of segment; 0: default */
+};
+
+extern struct config config;
+
+/* Copies what it needs: the environment may be overwritten later. */
+void config_read(char **envp);
+
+#endif

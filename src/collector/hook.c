@@ -1,0 +1,259 @@
+/* hook.c - the malloc family: forward, then one call to the recorder. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/cpu.h"
+#include "collector/hook.h"
+#include "collector/module.h"
+#include "collector/lifecycle.h"
+#include "collector/next.h"
+#include "collector/recorder.h"
+
+/*
+ * Each function asks the next definition first and records what it said;
+ * free records first. Busy is never held across a call of the real allocator.
+ * Nothing here or below touches errno, but for the real functions.
+ */
+
+/* After the real function has returned p. */
+SEEP_INLINE void
+allocated(const void *p, uint64_t size, const struct cpu_frame *c,
+    enum seg_api api)
+{
+	struct thread *t = thread_self;
+
+	if (unlikely(!p))
+		return;
+	if (likely(recorder_is_ready(t)))
+		recorder_alloc(t, p, size, c, api);
+	else
+		recorder_alloc_slow(p, size, c, api, RECORDER_NOW);
+}
+
+SEEP_INLINE void
+freeing(const void *p)
+{
+	struct thread *t = thread_self;
+
+	if (likely(recorder_is_ready(t)))
+		recorder_free(t, p);
+	else
+		recorder_free_slow(p);
+}
+
+/* The real functions are known for sure once a thread is READY. */
+SEEP_INLINE void
+need_next(void)
+{
+	if (unlikely(!next.free_aligned_sized))
+		next_ready();
+}
+
+SEEP_EXPORT void *
+malloc(size_t size)
+{
+	CPU_CALLER(c);
+	void *p;
+
+	need_next();
+	p = next.malloc(size);
+	allocated(p, size, &c, SEG_API_MALLOC);
+	return p;
+}
+
+SEEP_EXPORT void
+free(void *p)
+{
+	if (unlikely(!p))
+		return;
+	need_next();
+	freeing(p);
+	next.free(p);
+}
+
+SEEP_EXPORT void *
+calloc(size_t n, size_t size)
+{
+	CPU_CALLER(c);
+	void *p;
+
+	need_next();
+	p = next.calloc(n, size);
+	allocated(p, n * size, &c, SEG_API_CALLOC);
+	return p;
+}
+
+static void *
+reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
+{
+	struct live_block b;
+	void *p;
+
+	if (!old) {
+		p = next.realloc(old, size);
+		allocated(p, size, c, api);
+		return p;
+	}
+	if (unlikely(next_is_pool(old) && !next.dlclose))
+		return next.realloc(old, size); /* still the pool's own */
+	b = live_take((uint64_t)(uintptr_t)old);
+	p = next.realloc(old, size);
+	recorder_realloc_done(old, b, p, size, c, api);
+	return p;
+}
+
+SEEP_EXPORT void *
+realloc(void *old, size_t size)
+{
+	CPU_CALLER(c);
+
+	need_next();
+	return reallocate(old, size, &c, SEG_API_REALLOC);
+}
+
+SEEP_EXPORT void *
+reallocarray(void *old, size_t n, size_t size)
+{
+	CPU_CALLER(c);
+	size_t bytes;
+
+	need_next();
+	/* the real one says ENOMEM in its own way */
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return next.reallocarray(old, n, size);
+	return reallocate(old, bytes, &c, SEG_API_REALLOCARRAY);
+}
+
+SEEP_EXPORT void *
+memalign(size_t align, size_t size)
+{
+	CPU_CALLER(c);
+	void *p;
+
+	need_next();
+	p = next.memalign(align, size);
+	allocated(p, size, &c, SEG_API_MEMALIGN);
+	return p;
+}
+
+SEEP_EXPORT void *
+aligned_alloc(size_t align, size_t size)
+{
+	CPU_CALLER(c);
+	void *p;
+
+	need_next();
+	p = next.aligned_alloc(align, size);
+	allocated(p, size, &c, SEG_API_ALIGNED_ALLOC);
+	return p;
+}
+
+SEEP_EXPORT int
+posix_memalign(void **ret, size_t align, size_t size)
+{
+	CPU_CALLER(c);
+	int err;
+
+	need_next();
+	err = next.posix_memalign(ret, align, size);
+	if (!err)
+		allocated(*ret, size, &c, SEG_API_POSIX_MEMALIGN);
+	return err;
+}
+
+SEEP_EXPORT void *
+valloc(size_t size)
+{
+	CPU_CALLER(c);
+	void *p;
+
+	need_next();
+	p = next.valloc(size);
+	allocated(p, size, &c, SEG_API_VALLOC);
+	return p;
+}
+
+SEEP_EXPORT void *
+pvalloc(size_t size)
+{
+	CPU_CALLER(c);
+	void *p;
+
+	need_next();
+	p = next.pvalloc(size);
+	allocated(p, size, &c, SEG_API_PVALLOC);
+	return p;
+}
+
+SEEP_EXPORT void
+cfree(void *p)
+{
+	free(p);
+}
+
+SEEP_EXPORT void
+free_sized(void *p, size_t size)
+{
+	if (!p)
+		return;
+	need_next();
+	freeing(p);
+	next.free_sized(p, size);
+}
+
+SEEP_EXPORT void
+free_aligned_sized(void *p, size_t align, size_t size)
+{
+	if (!p)
+		return;
+	need_next();
+	freeing(p);
+	next.free_aligned_sized(p, align, size);
+}
+
+/*
+ * Code that goes away takes its rows with it. What libc unloads by itself
+ * (NSS, gconv) is found out at the next row that is missing.
+ */
+SEEP_EXPORT int
+dlclose(void *handle)
+{
+	int err;
+
+	need_next();
+	if (!next.dlclose)
+		return -1; /* no libdl, so no handle either */
+	err = next.dlclose(handle);
+	if (lifecycle_running())
+		module_check_unloaded();
+	return err;
+}
+
+/*
+ * For libseep-cxx.so. The next allocator's operator new may or may not come
+ * by our malloc; whoever enters the block first has it. Likewise delete.
+ */
+SEEP_EXPORT void
+seep_cxx_allocated(
+    const void *p, size_t size, const struct cpu_frame *c, uint32_t api)
+{
+	uint64_t address = (uint64_t)(uintptr_t)p;
+	struct live_block b = live_take(address);
+	struct live_block old;
+
+	if (b.site)
+		live_put(address, b.site, b.size, b.birth, &old);
+	else
+		allocated(p, size, c, (enum seg_api)api);
+}
+
+SEEP_EXPORT void
+seep_cxx_freeing(const void *p)
+{
+	freeing(p);
+	if (thread_self)
+		thread_self->expect_free = p;
+}

@@ -1,0 +1,35 @@
+/* hook.h - what libseep.so offers to libseep-cxx.so. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_HOOK_H
+#define SEEP_COLLECTOR_HOOK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/cpu.h"
+
+/* After operator new returned p to `c`; api is an enum seg_api. */
+SEEP_EXPORT void seep_cxx_allocated(
+    const void *p, size_t size, const struct cpu_frame *c, uint32_t api);
+
+/* Before operator delete. */
+SEEP_EXPORT void seep_cxx_freeing(const void *p);
+
+/* Declared here, because the headers of older libcs lack them. */
+SEEP_EXPORT void *malloc(size_t size);
+SEEP_EXPORT void free(void *p);
+SEEP_EXPORT void *calloc(size_t n, size_t size);
+SEEP_EXPORT void *realloc(void *old, size_t size);
+SEEP_EXPORT void *reallocarray(void *old, size_t n, size_t size);
+SEEP_EXPORT void *memalign(size_t align, size_t size);
+SEEP_EXPORT void *aligned_alloc(size_t align, size_t size);
+SEEP_EXPORT int posix_memalign(void **ret, size_t align, size_t size);
+SEEP_EXPORT void *valloc(size_t size);
+SEEP_EXPORT void *pvalloc(size_t size);
+SEEP_EXPORT void cfree(void *p);
+SEEP_EXPORT void free_sized(void *p, size_t size);
+SEEP_EXPORT void free_aligned_sized(void *p, size_t align, size_t size);
+SEEP_EXPORT int dlclose(void *handle);
+
+#endif

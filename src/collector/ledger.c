@@ -1,0 +1,384 @@
+/* ledger.c - the counters of sites, and the peak, in O(1) per event. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/ledger.h"
+
+#include "base/cpu.h"
+
+_Static_assert(SEG_EXTENT_STEP / sizeof(struct seg_row) == 128, "row chunks");
+
+/* One cache line each: written by its owner at every event. */
+struct net {
+	int64_t bytes;
+	uint8_t pad[56];
+} __attribute__((aligned(64)));
+
+static struct net nets[SEG_ARRAYS];
+static struct segment_table arrays[SEG_ARRAYS];
+static struct segment_table infos, inherited, lives;
+static uint32_t arrays_used; /* highest array in use + 1 */
+static uint32_t arrays_count;
+static uint32_t first;
+
+uint64_t ledger_word __attribute__((aligned(64))) = UINT64_C(1) << 32;
+static int64_t peak;
+static int64_t guarded; /* headroom when the ranges were given out */
+
+bool
+ledger_init(uint32_t first_id)
+{
+	int i;
+
+	first = first_id;
+	peak = 0;
+	guarded = 0;
+	ledger_word = UINT64_C(1) << 32;
+	arrays_used = 0;
+	arrays_count = 0;
+	for (i = 0; i < SEG_ARRAYS; i++) {
+		nets[i].bytes = 0;
+		if (arrays[i].chunks &&
+		    !segment_table_init(&arrays[i], SEG_EXT_LEDGER, (uint32_t)i,
+			sizeof(struct seg_row), first_id, SITES_MAX))
+			return false;
+	}
+	segment.header->peak_epoch = 1;
+	/* the rare ones get their chunk pointers when first needed */
+	return segment_table_init(&infos, SEG_EXT_INFO, 0,
+		   sizeof(struct seg_info), first_id, SITES_MAX) &&
+	    segment_table_init(&lives, SEG_EXT_LIVE, 0, sizeof(struct seg_live),
+		first_id, SITES_MAX) &&
+	    (first_id == 1 ||
+		segment_table_init(&inherited, SEG_EXT_INHERITED, 0,
+		    sizeof(struct seg_inherited), 0, 1u << SEG_SITE_BITS));
+}
+
+static bool
+open_array(uint32_t i)
+{
+	uint32_t used = LOAD(&arrays_used);
+
+	if (!arrays[i].chunks &&
+	    !segment_table_init(&arrays[i], SEG_EXT_LEDGER, i,
+		sizeof(struct seg_row), first, SITES_MAX))
+		return false;
+	while (used <= i && !CAS(&arrays_used, &used, i + 1))
+		;
+	return true;
+}
+
+static int64_t
+total_now(void)
+{
+	uint32_t i, n = LOAD(&arrays_used);
+	int64_t total = 0;
+
+	for (i = 0; i < n && i < SEG_ARRAYS; i++)
+		total += LOAD(&nets[i].bytes);
+	return total;
+}
+
+/* Everyone takes a new range at its next event. */
+static void
+bump_guard(void)
+{
+	uint64_t w = LOAD(&ledger_word);
+	uint64_t next;
+
+	do
+		next = (w & ~UINT64_C(0xffffffff)) | (uint32_t)(w + 1);
+	while (!CAS(&ledger_word, &w, next));
+}
+
+/* A new maximum: the values of this moment are what the peak is made of. */
+static void
+new_peak(int64_t total)
+{
+	int64_t old = LOAD(&peak);
+	uint64_t word;
+
+	do {
+		if (total <= old)
+			return;
+	} while (!CAS(&peak, &old, total));
+	word = ADD(&ledger_word, UINT64_C(1) << 32) + (UINT64_C(1) << 32);
+	STORE(&segment.header->peak_bytes, (uint64_t)total);
+	STORE(&segment.header->peak_tick, tick_now());
+	STORE_RELEASE(&segment.header->peak_epoch, word >> 32);
+}
+
+/* The range in which a thread may move before it must sum again. */
+static int64_t
+range_of(int64_t total)
+{
+	int64_t n = LOAD(&arrays_count);
+	int64_t headroom = LOAD(&peak) - total;
+	int64_t by_room, by_size;
+
+	if (headroom < 0)
+		headroom = 0;
+	if (headroom < guarded / 2 || headroom > guarded * 2) {
+		STORE(&guarded, headroom);
+		bump_guard();
+	}
+	by_room = headroom / (4 * n + 1);
+	by_size = total / (512 * n + 1);
+	return by_room > by_size ? by_room : by_size;
+}
+
+static void
+set_range(struct thread *t, int64_t total)
+{
+	int64_t net = *t->net;
+	int64_t range;
+
+	t->seen = LOAD(&ledger_word);
+	if (LOAD(&arrays_count) == 1) {
+		t->high = LOAD(&peak) - (total - net);
+		t->low = INT64_MIN;
+		return;
+	}
+	range = range_of(total);
+	t->seen = LOAD(&ledger_word);
+	t->high = net + range;
+	t->low = net - range;
+}
+
+SEEP_NOINLINE void
+ledger_peak(struct thread *t)
+{
+	int64_t total = total_now();
+
+	if (total > LOAD(&peak))
+		new_peak(total);
+	set_range(t, total);
+}
+
+SEEP_NOINLINE void
+ledger_sync(struct thread *t)
+{
+	uint64_t word = LOAD(&ledger_word);
+
+	/* an epoch alone does not concern the range */
+	if ((uint32_t)word != (uint32_t)t->seen)
+		set_range(t, total_now());
+	else
+		t->seen = word;
+}
+
+static void
+join(struct thread *t, uint32_t array)
+{
+	t->rows = arrays[array].chunks;
+	t->array = array;
+	t->first_id = first;
+	ADD(&arrays_count, 1);
+	STORE(&segment.header->threads, LOAD(&arrays_count));
+	bump_guard();
+	set_range(t, total_now());
+}
+
+bool
+ledger_claim(struct thread *t, uint32_t array)
+{
+	if (!open_array(array))
+		return false;
+	t->net = &nets[array].bytes;
+	join(t, array);
+	return true;
+}
+
+bool
+ledger_share(struct thread *t, uint32_t array)
+{
+	if (!open_array(array))
+		return false;
+	t->own_net = 0;
+	t->net = &t->own_net;
+	join(t, array);
+	return true;
+}
+
+SEEP_COLD struct seg_row *
+ledger_row_slow(struct thread *t, uint32_t site)
+{
+	return segment_table_row(&arrays[t->array], site - first);
+}
+
+/* Called when the size is outside of what the row has seen. */
+SEEP_NOINLINE void
+ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size)
+{
+	uint32_t small = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+
+	if (size > UINT32_MAX) {
+		struct seg_info *info = segment_table_row(&infos, site - first);
+
+		if (info && size > LOAD(&info->size_max))
+			STORE(&info->size_max, size);
+	}
+	if (!row->allocations) {
+		row->size_min = small;
+		row->size_span = 0;
+		return;
+	}
+	if (small < row->size_min) {
+		row->size_span += row->size_min - small;
+		row->size_min = small;
+	} else if (small - row->size_min > row->size_span) {
+		row->size_span = small - row->size_min;
+	}
+}
+
+SEEP_NOINLINE void
+ledger_age(uint32_t site, uint32_t age)
+{
+	struct seg_info *info;
+	int bucket;
+
+	if (ledger_is_inherited(site))
+		return;
+	info = segment_table_row(&infos, site - first);
+	if (!info)
+		return;
+	bucket = 31 - __builtin_clz(age | SEG_YOUNG_TICKS) - 4;
+	if (bucket >= SEG_AGE_BUCKETS)
+		bucket = SEG_AGE_BUCKETS - 1;
+	ADD(&info->ages[bucket], 1);
+}
+
+static struct seg_row *
+shared_row(uint32_t array, uint32_t site)
+{
+	struct seg_row *row;
+	uint32_t epoch;
+
+	if (site - first >= SITES_MAX || !open_array(array))
+		return NULL;
+	row = segment_table_row(&arrays[array], site - first);
+	if (!row)
+		return NULL;
+	epoch = (uint32_t)(LOAD(&ledger_word) >> 32);
+	if (LOAD(&row->epoch) != epoch) {
+		/* two threads here at once may both save: the same, nearly */
+		STORE(&row->snap_bytes,
+		    (int64_t)(LOAD(&row->allocated_bytes) -
+			LOAD(&row->freed_bytes)));
+		STORE(&row->snap_blocks,
+		    (int64_t)(LOAD(&row->allocations) - LOAD(&row->frees)));
+		STORE(&row->epoch, epoch);
+	}
+	return row;
+}
+
+/* After an event in a shared array: has the total passed the peak? */
+static void
+shared_net(struct thread *t, uint32_t array, int64_t by)
+{
+	ADD(&nets[array].bytes, by);
+	if (t) {
+		if (LOAD(&ledger_word) != t->seen)
+			ledger_sync(t);
+		t->own_net += by;
+		if (t->own_net > t->high || t->own_net < t->low)
+			ledger_peak(t);
+		return;
+	}
+	/* nested: rare, so no ranges; the interrupted thread takes a new one */
+	if (by > 0 && total_now() > LOAD(&peak))
+		new_peak(total_now());
+	bump_guard();
+}
+
+bool
+ledger_alloc_shared(struct thread *t, uint32_t site, uint64_t size)
+{
+	uint32_t array = t ? t->array : SEG_ARRAYS - 1;
+	struct seg_row *row = shared_row(array, site);
+
+	if (!row)
+		return false;
+	ledger_sizes(row, site, size);
+	ADD(&row->allocations, 1);
+	ADD(&row->allocated_bytes, size);
+	STORE(&row->last_tick, tick_now());
+	shared_net(t, array, (int64_t)size);
+	return true;
+}
+
+bool
+ledger_free_shared(struct thread *t, uint32_t site, uint64_t size)
+{
+	uint32_t array = t ? t->array : SEG_ARRAYS - 1;
+	struct seg_row *row = shared_row(array, site);
+
+	if (!row)
+		return false;
+	ADD(&row->frees, 1);
+	ADD(&row->freed_bytes, size);
+	shared_net(t, array, -(int64_t)size);
+	return true;
+}
+
+bool
+ledger_is_inherited(uint32_t site)
+{
+	return site < first;
+}
+
+void
+ledger_inherited(uint32_t site, uint64_t size)
+{
+	struct seg_inherited *row = segment_table_row(&inherited, site);
+
+	segment_count(SEG_INHERITED_FREES, 1);
+	segment_count(SEG_INHERITED_BYTES, size);
+	if (!row) {
+		segment_count(SEG_LOST_INHERITED, 1);
+		return;
+	}
+	ADD(&row->frees, 1);
+	ADD(&row->freed_bytes, size);
+}
+
+size_t
+ledger_tables(struct segment_table **ret_tables, size_t max)
+{
+	size_t n = 0;
+	int i;
+
+	for (i = 0; i < SEG_ARRAYS && n < max; i++) {
+		if (arrays[i].chunks)
+			ret_tables[n++] = &arrays[i];
+	}
+	if (n + 3 <= max) {
+		ret_tables[n++] = &infos;
+		ret_tables[n++] = &lives;
+		ret_tables[n++] = &inherited;
+	}
+	return n;
+}
+
+void
+ledger_fold_live(uint32_t site, uint64_t size, uint32_t age)
+{
+	struct seg_live *row;
+	int bucket;
+
+	if (ledger_is_inherited(site) || site - first >= SITES_MAX)
+		return;
+	row = segment_table_row(&lives, site - first);
+	if (!row)
+		return;
+	if (!row->blocks || size < row->size_min)
+		row->size_min = size;
+	if (size > row->size_max)
+		row->size_max = size;
+	row->blocks++;
+	row->bytes += size;
+	if (age < SEG_YOUNG_TICKS) {
+		row->young++;
+		return;
+	}
+	bucket = 31 - __builtin_clz(age) - 4;
+	row->ages[bucket < SEG_AGE_BUCKETS ? bucket : SEG_AGE_BUCKETS - 1]++;
+}

@@ -1,0 +1,145 @@
+/* ledger.h - the counters of sites, and the peak, in O(1) per event. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_LEDGER_H
+#define SEEP_COLLECTOR_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "collector/segment.h"
+#include "collector/sites.h"
+#include "collector/thread.h"
+#include "collector/tick.h"
+
+/*
+ * Arrays of rows inside the segment, indexed by site. Arrays 0..15 have one
+ * writer each, which uses plain stores; the others are shared and updated
+ * with atomics. Readers sum.
+ *
+ * The peak (research/hotpath.md 5). An epoch is the time from one maximum of
+ * the process's live bytes to the next. A row that changes for the first time
+ * in an epoch first saves its live value: what it was when the maximum was
+ * set. A row that has not changed since still has that value. So the value of
+ * every site at the peak is known at any time, at the cost of one compare.
+ *
+ * The total is the sum of one published word per array. With one array in use
+ * the sum is that word, `high` is the peak and the check is exact. With more,
+ * a thread sums when its own word has left [low, high], a range so small that
+ * all threads together cannot pass the peak unseen by more than 1/256 of it:
+ *   a quarter of the headroom (peak - total) shared out among the arrays,
+ *   but not less than total / (512 x arrays).
+ * When the headroom has halved or doubled since the ranges were given out, the
+ * guard half of ledger_word changes and every thread takes a new range at its
+ * next event. Epoch and guard are one word, so a row's epoch test and the
+ * guard test share a load that stays in the cache while nothing changes.
+ */
+
+/* epoch << 32 | guard */
+extern uint64_t ledger_word;
+
+/* Up to SITES_MAX rows from first_id on; a forked child starts over. */
+bool ledger_init(uint32_t first_id);
+
+/* Opens array i for a new owner. False: no memory. */
+bool ledger_claim(struct thread *t, uint32_t array);
+
+/* Slow parts of the two functions below. */
+struct seg_row *ledger_row_slow(struct thread *t, uint32_t site);
+void ledger_sync(struct thread *t);
+void ledger_peak(struct thread *t);
+void ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size);
+void ledger_age(uint32_t site, uint32_t age);
+
+/* A thread beyond the owned arrays: it shares one. False: no memory. */
+bool ledger_share(struct thread *t, uint32_t array);
+
+/*
+ * By threads that share an array, and with t = NULL by nested events, which
+ * all use the last one: atomics.
+ */
+bool ledger_alloc_shared(struct thread *t, uint32_t site, uint64_t size);
+bool ledger_free_shared(struct thread *t, uint32_t site, uint64_t size);
+
+/* A child's free of what it inherited. */
+void ledger_inherited(uint32_t site, uint64_t size);
+
+bool ledger_is_inherited(uint32_t site);
+
+/* The tables in use, for segment_move(). Returns their number. */
+size_t ledger_tables(struct segment_table **ret_tables, size_t max);
+
+/* Adds a living block to the record that the destructor writes. */
+void ledger_fold_live(uint32_t site, uint64_t size, uint32_t age);
+
+SEEP_INLINE struct seg_row *
+ledger_row(struct thread *t, uint32_t site)
+{
+	uint32_t i = site - t->first_id;
+	uint8_t *chunk;
+
+	if (unlikely(i >= SITES_MAX))
+		return NULL;
+	chunk = t->rows[i >> 7];
+	if (unlikely(!chunk))
+		return ledger_row_slow(t, site);
+	return (struct seg_row *)(void *)chunk + (i & 127);
+}
+
+SEEP_INLINE void
+ledger_touch(struct thread *t, struct seg_row *row)
+{
+	uint64_t word = LOAD(&ledger_word);
+
+	if (unlikely(word != t->seen))
+		ledger_sync(t);
+	if (unlikely(row->epoch != (uint32_t)(word >> 32))) {
+		row->snap_bytes =
+		    (int64_t)(row->allocated_bytes - row->freed_bytes);
+		row->snap_blocks = (int64_t)(row->allocations - row->frees);
+		row->epoch = (uint32_t)(word >> 32);
+	}
+}
+
+/* Owner of its array only. False: not booked, the caller counts. */
+SEEP_INLINE bool
+ledger_alloc(struct thread *t, uint32_t site, uint64_t size)
+{
+	struct seg_row *row = ledger_row(t, site);
+	uint32_t small = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+	int64_t net;
+
+	if (unlikely(!row))
+		return false;
+	ledger_touch(t, row);
+	if (unlikely(small - row->size_min > row->size_span))
+		ledger_sizes(row, site, size);
+	STORE(&row->allocations, row->allocations + 1);
+	STORE(&row->allocated_bytes, row->allocated_bytes + size);
+	STORE(&row->last_tick, tick_now());
+	net = *t->net + (int64_t)size;
+	STORE(t->net, net);
+	if (unlikely(net > t->high))
+		ledger_peak(t);
+	return true;
+}
+
+SEEP_INLINE bool
+ledger_free(struct thread *t, uint32_t site, uint64_t size)
+{
+	struct seg_row *row = ledger_row(t, site);
+	int64_t net;
+
+	if (unlikely(!row))
+		return false;
+	ledger_touch(t, row);
+	STORE(&row->frees, row->frees + 1);
+	STORE(&row->freed_bytes, row->freed_bytes + size);
+	net = *t->net - (int64_t)size;
+	STORE(t->net, net);
+	if (unlikely(net < t->low))
+		ledger_peak(t);
+	return true;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* lifecycle.h - start, fork, control and exit: the order of things. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_LIFECYCLE_H
+#define SEEP_COLLECTOR_LIFECYCLE_H
+
+#include <stdbool.h>
+
+/*
+ * Is there a segment to book into? In a forked child the first call sets it
+ * up. False before the constructor, where it declined, and for an event that
+ * comes in the middle of a child's set-up.
+ */
+bool lifecycle_running(void);
+
+/* Has the constructor run, and did it not decline? No side effects. */
+bool lifecycle_started(void);
+
+/* Is recording on? */
+bool lifecycle_is_on(void);
+
+/* Looks at the control word and acts on it; then as lifecycle_is_on(). */
+bool lifecycle_poll(void);
+
+/* A forked child in its first events, still without a segment of its own. */
+bool lifecycle_in_nursery(void);
+
+/* An allocation that is not recorded: counted under the right name. */
+void lifecycle_passed_by(void);
+
+/* An internal fault: no more recording in this process, for good (I5). */
+void lifecycle_fault(void);
+
+#endif

@@ -1,0 +1,166 @@
+/* live.c - the live map: block address -> site, size, birth. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/live.h"
+
+#include "collector/mem.h"
+#include "collector/segment.h"
+#include "collector/spill.h"
+
+uint64_t **live_root[1 << LIVE_ROOT_BITS];
+uint32_t live_granule_bits = 5;
+uint64_t live_spill_size;
+
+void
+live_init(bool glibc)
+{
+	live_granule_bits = glibc ? 5 : 4;
+	live_spill_size = glibc ? 0 : 8; /* malloc(0) takes the slow form */
+}
+
+static bool
+spills(uint64_t address, uint64_t size)
+{
+	return address >> CPU_ADDRESS_BITS ||
+	    (live_granule_bits == 4 && size <= live_spill_size);
+}
+
+SEEP_COLD uint64_t *
+live_cell_open(uint64_t address)
+{
+	uint64_t ***top = &live_root[(address >>
+					 (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
+	    ((1u << LIVE_ROOT_BITS) - 1)];
+	uint64_t **mid = LOAD_ACQUIRE(top);
+	uint64_t **slot;
+	uint64_t *leaf;
+
+	if (!mid) {
+		uint64_t **mine = mem_alloc(sizeof(*mine) << LIVE_MID_BITS);
+
+		if (!mine)
+			return NULL;
+		if (CAS(top, &mid, mine))
+			mid = mine;
+	}
+	slot = &mid[(address >> LIVE_LEAF_BITS) & ((1u << LIVE_MID_BITS) - 1)];
+	leaf = LOAD_ACQUIRE(slot);
+	if (!leaf) {
+		uint64_t *mine = mem_alloc(
+		    sizeof(*mine) << (LIVE_LEAF_BITS - live_granule_bits));
+
+		if (!mine)
+			return NULL;
+		/* the loser's pages are wasted: rare and never touched */
+		CAS(slot, &leaf, mine);
+	}
+	return live_cell(address);
+}
+
+SEEP_NOINLINE bool
+live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
+    struct live_block *ret_old)
+{
+	uint64_t next_address = address + (UINT64_C(1) << live_granule_bits);
+	uint64_t *cell, *next;
+
+	ret_old->site = 0;
+	if (spills(address, size))
+		return spill_put(address, site, size, birth, ret_old);
+	cell = live_cell_open(address);
+	if (!cell) {
+		segment_count(SEG_NO_MEMORY, 1);
+		return false;
+	}
+	if (*cell >> 38)
+		*ret_old = live_take(address);
+	*cell = 0; /* or the size of a block whose free we missed */
+	if (size < LIVE_LARGE) {
+		*cell = (uint64_t)site << 38 | size << 32 | birth;
+		return true;
+	}
+	next = live_cell_open(next_address);
+	if (!next) {
+		segment_count(SEG_NO_MEMORY, 1);
+		return false;
+	}
+	*next = size;
+	*cell = (uint64_t)site << 38 | (uint64_t)LIVE_LARGE << 32 | birth;
+	return true;
+}
+
+SEEP_NOINLINE struct live_block
+live_take_slow(uint64_t address)
+{
+	struct live_block none = {0};
+
+	if (LOAD(&live_spilled))
+		return spill_take(address);
+	return none;
+}
+
+static bool
+scan_leaf(uint64_t base, const uint64_t *leaf,
+    bool (*fn)(uint64_t, struct live_block, void *), void *arg)
+{
+	uint64_t cells = UINT64_C(1) << (LIVE_LEAF_BITS - live_granule_bits);
+	uint64_t i;
+
+	for (i = 0; i < cells; i++) {
+		uint64_t v = LOAD(&leaf[i]);
+		struct live_block b = {.site = (uint32_t)(v >> 38),
+		    .birth = (uint32_t)v,
+		    .size = (v >> 32) & 63};
+		uint64_t address = base + (i << live_granule_bits);
+
+		if (!b.site)
+			continue;
+		if (b.size == LIVE_LARGE) {
+			const uint64_t *next = i + 1 < cells
+			    ? &leaf[i + 1]
+			    : live_cell(base + (cells << live_granule_bits));
+
+			if (!next)
+				continue;
+			b.size = LOAD(next);
+			i++; /* the second cell is no block */
+		}
+		if (!fn(address, b, arg))
+			return false;
+	}
+	return true;
+}
+
+void
+live_scan(bool (*fn)(uint64_t, struct live_block, void *), void *arg)
+{
+	uint64_t i, j;
+	int k;
+
+	for (i = 0; i < UINT64_C(1) << LIVE_ROOT_BITS; i++) {
+		uint64_t **mid = LOAD_ACQUIRE(&live_root[i]);
+
+		for (j = 0; mid && j < UINT64_C(1) << LIVE_MID_BITS; j++) {
+			uint64_t *leaf = LOAD_ACQUIRE(&mid[j]);
+			uint64_t base = (i << LIVE_MID_BITS | j)
+			    << LIVE_LEAF_BITS;
+
+			if (leaf && !scan_leaf(base, leaf, fn, arg))
+				return;
+		}
+	}
+	for (k = 0; k < SPILL_LEVELS; k++) {
+		struct spill_level *l = LOAD_ACQUIRE(&spill_levels[k]);
+
+		for (j = 0; l && j < UINT64_C(1) << l->bits; j++) {
+			const struct spill_slot *s = &l->slots[j];
+			struct live_block b = {
+			    .site = (uint32_t)(s->cell >> 38),
+			    .birth = (uint32_t)s->cell,
+			    .size = s->size};
+
+			if (LOAD(&s->address) > 1 &&
+			    !fn(s->address, b, arg))
+				return;
+		}
+	}
+}

@@ -1,0 +1,147 @@
+/* live.h - the live map: block address -> site, size, birth. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_LIVE_H
+#define SEEP_COLLECTOR_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/cpu.h"
+
+/*
+ * A shadow of the heap: one 8-byte cell per granule of 32 bytes (16 where
+ * another allocator than glibc's is in charge), in three levels that are
+ * mapped when first needed. No locks and no atomics: between malloc and free
+ * a block has one owner, and the owner alone touches its cells. Private
+ * memory: fork copies it for nothing.
+ *
+ * Cell = site id 26 | class 6 | birth 32 (ticks). Class 0..62 is the size;
+ * 63 says that the size stands in the next cell, which is inside the block.
+ * A free cell is 0; a cell that holds a size has id 0.
+ *
+ * Addresses of 2^47 and above, and where granules are 16 bytes requests of
+ * up to 8 bytes, are in the spill table (spill.c).
+ */
+enum {
+	LIVE_ROOT_BITS = 12,
+	LIVE_MID_BITS = 15,
+	LIVE_LEAF_BITS = 20,
+	LIVE_LARGE = 63,
+};
+
+_Static_assert(LIVE_ROOT_BITS + LIVE_MID_BITS + LIVE_LEAF_BITS ==
+	CPU_ADDRESS_BITS,
+    "levels");
+
+struct live_block {
+	uint32_t site; /* 0: no such block */
+	uint32_t birth;
+	uint64_t size;
+};
+
+extern uint64_t **live_root[1 << LIVE_ROOT_BITS];
+extern uint32_t live_granule_bits; /* 5 or 4 */
+
+/* How small blocks must be to need the spill table: 0 or 8. */
+extern uint64_t live_spill_size;
+extern uint64_t live_spilled; /* blocks in the spill table */
+
+SEEP_INLINE uint64_t *
+live_cell(uint64_t address)
+{
+	uint64_t **mid = live_root[(address >> (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
+	    ((1u << LIVE_ROOT_BITS) - 1)];
+	uint64_t *leaf;
+
+	if (unlikely(!mid))
+		return NULL;
+	leaf = mid[(address >> LIVE_LEAF_BITS) & ((1u << LIVE_MID_BITS) - 1)];
+	if (unlikely(!leaf))
+		return NULL;
+	return &leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
+	    live_granule_bits];
+}
+
+/* Maps what the address needs. NULL: no memory. */
+uint64_t *live_cell_open(uint64_t address);
+
+/* The second cell of a large block may lie in the next leaf. */
+SEEP_INLINE uint64_t *
+live_next_cell(uint64_t address, uint64_t *cell)
+{
+	uint64_t behind = address + (UINT64_C(1) << live_granule_bits);
+
+	if (likely((behind ^ address) >> LIVE_LEAF_BITS == 0))
+		return cell + 1;
+	return live_cell(behind);
+}
+
+/* Slow forms: spill table, missing levels, blocks at a leaf's border. */
+bool live_put_slow(uint64_t address, uint32_t site, uint64_t size,
+    uint32_t birth, struct live_block *ret_old);
+struct live_block live_take_slow(uint64_t address);
+
+/*
+ * Enters a block. False: no room, the block is not tracked. What stood there
+ * before (a free that we missed) comes back in *ret_old, else its site is 0.
+ */
+SEEP_INLINE bool
+live_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
+    struct live_block *ret_old)
+{
+	uint64_t *cell = live_cell(address);
+	uint64_t id = (uint64_t)site << 38 | birth;
+
+	if (unlikely(!cell || *cell || size <= live_spill_size ||
+		address >> CPU_ADDRESS_BITS))
+		return live_put_slow(address, site, size, birth, ret_old);
+	ret_old->site = 0;
+	if (size < LIVE_LARGE) {
+		*cell = id | size << 32;
+		return true;
+	}
+	if (unlikely((address & ((1u << LIVE_LEAF_BITS) - 1)) >=
+		(1u << LIVE_LEAF_BITS) - 32))
+		return live_put_slow(address, site, size, birth, ret_old);
+	cell[1] = size;
+	*cell = id | (uint64_t)LIVE_LARGE << 32;
+	return true;
+}
+
+/* Removes a block and says what it was; site 0 when it is not there. */
+SEEP_INLINE struct live_block
+live_take(uint64_t address)
+{
+	uint64_t *cell = live_cell(address);
+	struct live_block b;
+	uint64_t v;
+
+	if (unlikely(!cell || !*cell || address >> CPU_ADDRESS_BITS))
+		return live_take_slow(address);
+	v = *cell;
+	b.site = (uint32_t)(v >> 38);
+	b.birth = (uint32_t)v;
+	b.size = (v >> 32) & 63;
+	if (b.size == LIVE_LARGE) {
+		uint64_t *second = live_next_cell(address, cell);
+
+		if (unlikely(!second || !b.site))
+			return live_take_slow(address);
+		b.size = *second;
+		*second = 0;
+	} else if (unlikely(!b.site)) {
+		return live_take_slow(address);
+	}
+	*cell = 0;
+	return b;
+}
+
+/* glibc in charge: granules of 32 bytes; else 16 and the spill table. */
+void live_init(bool glibc);
+
+/* Calls fn for every block while fn returns true; the destructor's scan. */
+void live_scan(bool (*fn)(uint64_t address, struct live_block b, void *arg),
+    void *arg);
+
+#endif

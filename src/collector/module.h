@@ -1,0 +1,63 @@
+/* module.h - loaded objects: ranges, unwind tables, names, build-ids. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_MODULE_H
+#define SEEP_COLLECTOR_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+
+/*
+ * A module enters the table when the first address in it is walked over, and
+ * never leaves it: an object that was unloaded is marked gone, and whatever
+ * is mapped there later becomes a module of its own. Lock-free; a signal
+ * handler may call everything here but module_init().
+ *
+ * Everything read from an object's memory is bounded by the readable segment
+ * that holds its unwind tables; the object cannot go away meanwhile, because
+ * an address of it is on the caller's stack.
+ */
+struct module {
+	uint64_t start, end; /* mapped range */
+	uint64_t base;       /* load bias */
+	const void *link_map;
+	const uint8_t *eh_hdr; /* .eh_frame_hdr, NULL: none that we can read */
+	const uint8_t *seg_lo, *seg_hi; /* segment that contains it */
+	const int32_t *table;  /* sorted (function, FDE) offsets */
+	uint32_t table_count;
+	const char *name;      /* private copy: link maps come and go */
+	struct seg_module row; /* as the segment has it, for forked children */
+	uint32_t number;       /* 1.. ; goes into frames */
+	uint32_t alive;  /* written last; 0: gone, or not yet filled */
+};
+
+/* Once; find_object is _dl_find_object, exe the path of the executable. */
+bool module_init(void *find_object, const char *exe);
+
+/*
+ * The module of an address on the caller's stack, NULL when it is in none
+ * (JIT code) or the table is full. May find that a module we knew is gone;
+ * then module_generation() has changed.
+ */
+const struct module *module_of(uint64_t pc);
+
+/* After a dlclose: marks what is gone. */
+void module_check_unloaded(void);
+
+/*
+ * Changes whenever a module was found gone: rows and memos made before are
+ * not to be trusted.
+ */
+extern uint32_t module_gen;
+
+/* A forked child writes the table anew into its own segment. */
+bool module_restart(void);
+
+/* The tables of this file, for segment_move(). */
+extern struct segment_table module_table, module_strings;
+
+/* Range of our own code, to recognise our frames on a stack. */
+bool module_is_own(uint64_t pc);
+
+#endif

@@ -1,0 +1,254 @@
+/* next.c - the real allocator, and what serves before it is known. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/next.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/cpu.h"
+#include "base/sys.h"
+
+/*
+ * All weak: a preloaded library with an undefined strong symbol that the
+ * host's libc lacks would stop the host from starting (I16). dlsym moved into
+ * libc with glibc 2.34; its old version is there too.
+ */
+extern void *next_dlsym(void *handle, const char *name) SEEP_WEAK;
+extern char *next_dlerror(void) SEEP_WEAK;
+__asm__(".symver next_dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver next_dlerror, dlerror@GLIBC_2.2.5");
+
+extern void *__libc_malloc(size_t) SEEP_WEAK;
+extern void __libc_free(void *) SEEP_WEAK;
+extern void *__libc_calloc(size_t, size_t) SEEP_WEAK;
+extern void *__libc_realloc(void *, size_t) SEEP_WEAK;
+extern void *__libc_memalign(size_t, size_t) SEEP_WEAK;
+
+#define HANDLE_NEXT    ((void *)-1L) /* RTLD_NEXT */
+#define HANDLE_DEFAULT NULL          /* RTLD_DEFAULT */
+
+enum { POOL_BYTES = 64 << 10 };
+
+struct next next;
+static int resolving;
+static char *pool;
+static size_t pool_used;
+
+static void *
+pool_alloc(size_t align, size_t size)
+{
+	size_t at;
+
+	if (!pool) {
+		void *p = sys_mmap(NULL, POOL_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (sys_failed(p))
+			return NULL;
+		pool = p;
+	}
+	if (align < 16)
+		align = 16;
+	at = (pool_used + align - 1) & ~(align - 1);
+	if (size > POOL_BYTES || at > POOL_BYTES - size)
+		return NULL;
+	pool_used = at + size;
+	return pool + at;
+}
+
+bool
+next_is_pool(const void *p)
+{
+	return pool && (const char *)p >= pool &&
+	    (const char *)p < pool + POOL_BYTES;
+}
+
+static void *
+pool_malloc(size_t size)
+{
+	return pool_alloc(16, size);
+}
+
+static void
+pool_free(void *p)
+{
+	(void)p;
+}
+
+static void *
+pool_calloc(size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return NULL;
+	return pool_alloc(16, bytes); /* fresh pages are zero */
+}
+
+static void *
+pool_realloc(void *old, size_t size)
+{
+	char *p = pool_alloc(16, size);
+	size_t left = old ? (size_t)(pool + pool_used - (char *)old) : 0;
+
+	/* reads past the old block, but not past the pool */
+	if (p && old)
+		memcpy(p, old, size < left ? size : left);
+	return p;
+}
+
+/* Only until RTLD_NEXT is known: glibc by its private names, or the pool. */
+static void
+use_bootstrap(void)
+{
+	if (__libc_malloc && __libc_free && __libc_calloc && __libc_realloc &&
+	    __libc_memalign) {
+		next.malloc = __libc_malloc;
+		next.free = __libc_free;
+		next.calloc = __libc_calloc;
+		next.realloc = __libc_realloc;
+		next.memalign = __libc_memalign;
+	} else {
+		next.malloc = pool_malloc;
+		next.free = pool_free;
+		next.calloc = pool_calloc;
+		next.realloc = pool_realloc;
+		next.memalign = pool_alloc;
+	}
+}
+
+/*
+ * What the allocator in charge lacks is made of what every allocator has, in
+ * the same way as libc would.
+ */
+static void *
+own_reallocarray(void *p, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return next.realloc(p, bytes);
+}
+
+static int
+own_posix_memalign(void **ret, size_t align, size_t size)
+{
+	int saved = errno;
+	void *p;
+
+	if (align % sizeof(void *) || !align || (align & (align - 1)))
+		return EINVAL;
+	p = next.memalign(align, size);
+	errno = saved;
+	if (!p)
+		return ENOMEM;
+	*ret = p;
+	return 0;
+}
+
+static void *
+own_valloc(size_t size)
+{
+	return next.memalign(CPU_PAGE, size);
+}
+
+static void *
+own_pvalloc(size_t size)
+{
+	return next.memalign(
+	    CPU_PAGE, (size + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1));
+}
+
+static void
+own_free_sized(void *p, size_t size)
+{
+	(void)size;
+	next.free(p);
+}
+
+static void
+own_free_aligned_sized(void *p, size_t align, size_t size)
+{
+	(void)align;
+	(void)size;
+	next.free(p);
+}
+
+static void *
+find(void *handle, const char *name)
+{
+	void *p;
+
+	if (!next_dlsym)
+		return NULL;
+	p = next_dlsym(handle, name);
+	if (!p && next_dlerror) {
+		next_dlerror(); /* the host shall not find our error */
+		next_dlerror();
+	}
+	return p;
+}
+
+void *
+next_symbol(const char *name)
+{
+	return find(HANDLE_DEFAULT, name);
+}
+
+/* A function pointer out of dlsym, or what stands in for it. */
+#define RESOLVE(name, fallback) \
+	do { \
+		void *sym_ = find(HANDLE_NEXT, #name); \
+		__typeof__(next.name) fn_ = fallback; \
+		if (sym_) \
+			memcpy(&fn_, &sym_, sizeof(fn_)); \
+		next.name = fn_; \
+	} while (0)
+
+static void
+resolve(void)
+{
+	struct next boot = next;
+
+	RESOLVE(malloc, boot.malloc);
+	RESOLVE(free, boot.free);
+	RESOLVE(calloc, boot.calloc);
+	RESOLVE(realloc, boot.realloc);
+	RESOLVE(memalign, boot.memalign);
+	RESOLVE(reallocarray, own_reallocarray);
+	RESOLVE(aligned_alloc, next.memalign);
+	RESOLVE(posix_memalign, own_posix_memalign);
+	RESOLVE(valloc, own_valloc);
+	RESOLVE(pvalloc, own_pvalloc);
+	RESOLVE(free_sized, own_free_sized);
+	RESOLVE(free_aligned_sized, own_free_aligned_sized);
+	RESOLVE(dlclose, NULL);
+}
+
+SEEP_COLD void
+next_ready(void)
+{
+	if (next.free_aligned_sized)
+		return; /* written last: all is there */
+	if (!next.malloc)
+		use_bootstrap();
+	/*
+	 * dlsym may allocate: it comes back here and is served by bootstrap.
+	 * Unrelocated we cannot call it at all; the next request tries again.
+	 */
+	if (__atomic_exchange_n(&resolving, 1, __ATOMIC_ACQUIRE))
+		return;
+	if (next_dlsym || __libc_malloc)
+		resolve();
+	__atomic_store_n(&resolving, 0, __ATOMIC_RELEASE);
+}
+
+bool
+next_is_glibc(void)
+{
+	return __libc_malloc && next.malloc == __libc_malloc;
+}

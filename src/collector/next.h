@@ -1,0 +1,48 @@
+/* next.h - the real allocator, and what serves before it is known. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_NEXT_H
+#define SEEP_COLLECTOR_NEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The next definition after ours in the search order (RTLD_NEXT): libc's, or
+ * jemalloc, tcmalloc, mimalloc where they are loaded. Valid once next_ready()
+ * has returned; the fast path is entered only after that.
+ */
+struct next {
+	void *(*malloc)(size_t);
+	void (*free)(void *);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void *(*reallocarray)(void *, size_t, size_t);
+	void *(*memalign)(size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+	void (*free_sized)(void *, size_t);
+	void (*free_aligned_sized)(void *, size_t, size_t);
+	int (*dlclose)(void *);
+};
+
+extern struct next next;
+
+/*
+ * Makes `next` usable; cheap when it is. Never fails: before our own
+ * relocation (an IFUNC resolver that allocates) requests are served from a
+ * small pool whose blocks are recognised for ever.
+ */
+void next_ready(void);
+
+/* Is this one of the pool's blocks? They are never freed. */
+bool next_is_pool(const void *p);
+
+/* What the allocator in charge is. */
+bool next_is_glibc(void);
+
+/* By name in the whole process, NULL when absent; start-up only. */
+void *next_symbol(const char *name);
+
+#endif

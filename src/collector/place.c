@@ -1,0 +1,639 @@
+/* place.c - where segments live: directory, budget, files, mappings. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/place.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/fmt.h"
+#include "base/sys.h"
+#include "collector/config.h"
+#include "collector/segment.h"
+
+enum {
+	MIB = 1 << 20,
+	BUDGET_MAX = 256 * MIB,
+	BUDGET_MIN = 256 << 10,
+	FIXED_BYTES = 4 * MIB, /* where pages cannot be populated later */
+	SLOTS = 32,
+	SLOT_MAX = 16 * MIB,
+	SLOT_MIN = 128 << 10,
+	FILES_MAX = 3000, /* in one directory: about 1,000 processes */
+	TMPFS_DIRENT = 20, /* what an entry adds to a tmpfs directory's size */
+	MEMLOCK_DEFAULT = 8 * MIB, /* the distributions' default */
+	NAME_BYTES = 96,
+};
+
+/* statfs f_type of media that neither stall nor copy on write. */
+enum {
+	FS_TMPFS = 0x01021994,
+	FS_RAMFS = (int)0x858458f6,
+	FS_EXT = 0xEF53,
+	FS_XFS = 0x58465342,
+	FS_F2FS = (int)0xF2F52010,
+};
+
+static uint64_t
+min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t
+limit_of(int which)
+{
+	struct rlimit r;
+
+	if (sys_call(SYS_prlimit64, 0, which, 0, (long)&r) != 0)
+		return RLIM_INFINITY;
+	return r.rlim_cur;
+}
+
+struct place_kernel
+place_probe(void)
+{
+	struct place_kernel k = {false, false, false};
+	void *p = sys_mmap(NULL, CPU_PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (sys_failed(p))
+		return k;
+	k.honest = sys_madvise(p, CPU_PAGE, 9999) != 0;
+	k.wipe = sys_madvise(p, CPU_PAGE, MADV_WIPEONFORK) == 0;
+	k.populate = sys_madvise(p, CPU_PAGE, MADV_POPULATE_WRITE) == 0;
+	sys_munmap(p, CPU_PAGE);
+	return k;
+}
+
+void
+place_random(void *to, uint64_t bytes)
+{
+	long n = cpu_syscall3(SYS_getrandom, (long)to, (long)bytes, 1);
+	uint8_t *b = to;
+	uint64_t x;
+	uint64_t i;
+
+	if (n == (long)bytes)
+		return;
+	/* early boot: unlike others is enough, nobody must guess it */
+	x = (uint64_t)cpu_syscall3(SYS_getpid, 0, 0, 0) << 32;
+	x ^= __builtin_ia32_rdtsc() ^ (uint64_t)(uintptr_t)to;
+	for (i = 0; i < bytes; i++) {
+		x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+		b[i] = (uint8_t)(x >> 56);
+	}
+}
+
+/* Up to bytes - 1 of a small file, NUL terminated. Returns the length. */
+static long
+read_file(const char *path, char *to, size_t bytes)
+{
+	long fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	long n;
+
+	to[0] = 0;
+	if (fd < 0)
+		return -1;
+	n = sys_read(fd, to, bytes - 1);
+	sys_close(fd);
+	if (n < 0)
+		return -1;
+	to[n] = 0;
+	return n;
+}
+
+static uint64_t
+read_number(const char *dir, const char *path, const char *file)
+{
+	char name[512], text[32];
+	struct fmt f;
+	uint64_t v;
+
+	fmt_init(&f, name, sizeof(name));
+	fmt_string(&f, dir);
+	fmt_string(&f, path);
+	fmt_string(&f, file);
+	if (!f.ok || read_file(name, text, sizeof(text)) <= 0 ||
+	    text[0] < '0' || text[0] > '9')
+		return UINT64_MAX; /* "max", or no such file */
+	fmt_scan_decimal(text, text + sizeof(text), &v);
+	return v;
+}
+
+/* What this level of the hierarchy has left, UINT64_MAX: no limit. */
+static uint64_t
+cgroup_level_left(const char *path, bool v2)
+{
+	const char *root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+	uint64_t max = read_number(
+	    root, path, v2 ? "/memory.max" : "/memory.limit_in_bytes");
+	uint64_t used;
+
+	if (max == UINT64_MAX || max >= UINT64_C(1) << 60)
+		return UINT64_MAX;
+	used = read_number(
+	    root, path, v2 ? "/memory.current" : "/memory.usage_in_bytes");
+	if (used == UINT64_MAX)
+		return UINT64_MAX;
+	return used < max ? max - used : 0;
+}
+
+static uint64_t
+cgroup_left_along(char *path, bool v2)
+{
+	uint64_t left = UINT64_MAX;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		char *slash = NULL;
+		char *c;
+
+		left = min64(left, cgroup_level_left(path, v2));
+		for (c = path; *c; c++) {
+			if (*c == '/')
+				slash = c;
+		}
+		if (!slash || !path[0])
+			break;
+		*slash = 0;
+	}
+	return left;
+}
+
+/* /proc/self/cgroup: lines "4:memory:/path" (v1) or "0::/path" (v2). */
+static uint64_t
+cgroup_left(void)
+{
+	char text[1024];
+	uint64_t left = UINT64_MAX;
+	char *line = text;
+
+	if (read_file("/proc/self/cgroup", text, sizeof(text)) <= 0)
+		return left;
+	while (*line) {
+		char *end = line;
+		char *c1, *c2;
+		bool v2;
+
+		while (*end && *end != '\n')
+			end++;
+		if (!*end)
+			break;
+		*end = 0;
+		for (c1 = line; *c1 && *c1 != ':'; c1++)
+			;
+		for (c2 = *c1 ? c1 + 1 : c1; *c2 && *c2 != ':'; c2++)
+			;
+		v2 = c1[0] == ':' && c2 == c1 + 1;
+		if (*c2 && (v2 || (c2 - c1 == 7 && !memcmp(c1, ":memory", 7)))) {
+			c2++;
+			if (c2[0] == '/' && !c2[1])
+				*c2 = 0;
+			left = min64(left, cgroup_left_along(c2, v2));
+		}
+		line = end + 1;
+	}
+	return left;
+}
+
+/* A share of the limits that count address space, whether used or not. */
+static uint64_t
+address_space_share(uint64_t part)
+{
+	uint64_t as = limit_of(RLIMIT_AS);
+	uint64_t lock = limit_of(RLIMIT_MEMLOCK);
+	uint64_t share = UINT64_MAX;
+
+	if (as != RLIM_INFINITY)
+		share = as / part;
+	/*
+	 * mlockall() counts our reserves too. A limit above the default was
+	 * set for a host that locks its memory; root has no limit.
+	 */
+	if (lock != RLIM_INFINITY && lock > MEMLOCK_DEFAULT &&
+	    sys_call(SYS_geteuid, 0, 0, 0, 0) != 0)
+		share = min64(share, lock / part);
+	return share;
+}
+
+uint64_t
+place_reserve_bytes(void)
+{
+	uint64_t bytes = min64(4 * MIB, address_space_share(64));
+
+	bytes &= ~(uint64_t)(CPU_PAGE - 1);
+	return bytes < 128 << 10 ? 128 << 10 : bytes;
+}
+
+/* Static, because a forked child's set-up runs on its host's stack. */
+static char dir_name[sizeof(config.dir)];
+
+static long
+open_own_dir(struct stat *st)
+{
+	uint64_t uid = (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
+	struct fmt f;
+	long fd;
+
+	fmt_init(&f, dir_name, sizeof(dir_name));
+	if (config.dir[0]) {
+		fmt_string(&f, config.dir);
+	} else {
+		fmt_string(&f, "/dev/shm/seep-");
+		fmt_decimal(&f, uid);
+		sys_call(SYS_mkdir, (long)dir_name, 0700, 0, 0);
+	}
+	fd = sys_openat(AT_FDCWD, dir_name,
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	if (sys_call(SYS_fstat, fd, (long)st, 0, 0) != 0 ||
+	    st->st_uid != uid || (st->st_mode & 022)) {
+		sys_close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* The directory, checked (I13, I21), or -1. SEEP_DIR of another user: ours. */
+static long
+open_dir(struct stat *st)
+{
+	long fd = open_own_dir(st);
+
+	if (fd < 0 && config.dir[0]) {
+		config.dir[0] = 0;
+		fd = open_own_dir(st);
+	}
+	return fd;
+}
+
+static bool
+medium_of(const struct statfs *fs, enum seg_medium *ret)
+{
+	switch ((int)fs->f_type) {
+	case FS_TMPFS:
+	case FS_RAMFS:
+		*ret = SEG_MEDIUM_TMPFS;
+		return true;
+	case FS_EXT:
+	case FS_XFS:
+	case FS_F2FS:
+		*ret = SEG_MEDIUM_DISK;
+		return config.dir[0] != 0; /* only when asked for */
+	default:
+		return false;
+	}
+}
+
+static uint64_t
+budget(const struct statfs *fs, uint64_t want, bool populate)
+{
+	uint64_t b = config.budget ? config.budget : want;
+	uint64_t left;
+
+	b = min64(b, (uint64_t)fs->f_bavail * (uint64_t)fs->f_bsize / 4);
+	left = cgroup_left();
+	if (left != UINT64_MAX)
+		b = min64(b, left / 16);
+	b = min64(b, limit_of(RLIMIT_FSIZE) / 4);
+	b = min64(b, address_space_share(16));
+	if (!populate)
+		b = min64(b, FIXED_BYTES);
+	return b & ~(uint64_t)(SEG_EXTENT_STEP - 1);
+}
+
+/* COMM-PID-RANDOM.seg; odd bytes of the name become '_'. */
+static void
+make_name(char *to, size_t bytes)
+{
+	char comm[32];
+	uint64_t r;
+	struct fmt f;
+	char *c;
+
+	memset(comm, 0, sizeof(comm));
+	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, (long)comm, 0, 0);
+	for (c = comm; *c; c++) {
+		bool fine = (*c >= 'a' && *c <= 'z') ||
+		    (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+		    *c == '_' || *c == '.' || *c == '+';
+
+		if (!fine || (c == comm && *c == '.'))
+			*c = '_';
+	}
+	place_random(&r, sizeof(r));
+	fmt_init(&f, to, bytes);
+	fmt_string(&f, comm);
+	fmt_string(&f, "-");
+	fmt_decimal(&f, (uint64_t)cpu_syscall3(SYS_getpid, 0, 0, 0));
+	fmt_string(&f, "-");
+	fmt_hex(&f, r, 8);
+	fmt_string(&f, ".seg");
+}
+
+static long
+make_file(long dir, const char *name, uint64_t bytes)
+{
+	long fd = sys_openat(dir, name,
+	    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -1;
+	/* whatever the umask and any default ACL say */
+	if (sys_call(SYS_fchmod, fd, 0600, 0, 0) != 0 ||
+	    sys_call(SYS_ftruncate, fd, (long)bytes, 0, 0) != 0) {
+		sys_close(fd);
+		sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
+		return -1;
+	}
+	return fd;
+}
+
+static void *
+map_shared(void *at, uint64_t bytes, int prot, long fd, uint64_t offset)
+{
+	void *p = sys_mmap(at, bytes, prot, MAP_SHARED | (at ? MAP_FIXED : 0),
+	    (int)fd, offset);
+
+	if (sys_failed(p))
+		return NULL;
+	sys_madvise(p, bytes, MADV_DONTDUMP);
+	return p;
+}
+
+/* The control block: a page of its own in NAME.ctl, or plain memory. */
+static struct ctl_block *
+make_control(long dir, const char *name, bool populate)
+{
+	char ctl[NAME_BYTES + 4];
+	struct ctl_block *c;
+	struct fmt f;
+	long fd;
+
+	fmt_init(&f, ctl, sizeof(ctl));
+	fmt_string(&f, name);
+	fmt_string(&f, ".ctl");
+	fd = make_file(dir, ctl, CPU_PAGE);
+	if (fd < 0)
+		return NULL;
+	if (!populate && sys_call(SYS_fallocate, fd, 0, 0, CPU_PAGE) != 0)
+		goto failed;
+	c = map_shared(NULL, CPU_PAGE, PROT_READ | PROT_WRITE, fd, 0);
+	if (!c)
+		goto failed;
+	if (populate && sys_madvise(c, CPU_PAGE, MADV_POPULATE_WRITE) != 0) {
+		sys_munmap(c, CPU_PAGE);
+		goto failed;
+	}
+	sys_close(fd);
+	c->version = SEG_VERSION;
+	c->magic = SEG_CTL_MAGIC;
+	return c;
+failed:
+	sys_close(fd);
+	sys_call(SYS_unlinkat, dir, (long)ctl, 0, 0);
+	return NULL;
+}
+
+static void
+lay_out_slots(struct place *p, uint64_t share, uint64_t *ret_slot,
+    uint32_t *ret_count)
+{
+	uint64_t slot = p->segment_bytes / 16;
+
+	slot = min64(slot, SLOT_MAX) & ~(uint64_t)(SEG_EXTENT_STEP - 1);
+	*ret_slot = slot;
+	*ret_count = 0;
+	if (slot < SLOT_MIN)
+		return;
+	*ret_count = (uint32_t)min64(SLOTS, share / slot);
+}
+
+/* Room for children lies behind the segment, in the same file. */
+static void
+map_slots(struct place *p, long fd, uint64_t slot, uint32_t count,
+    bool populate)
+{
+	uint64_t bytes = CPU_PAGE + slot * count;
+	struct seg_slots *s =
+	    map_shared(NULL, bytes, PROT_NONE, fd, p->segment_bytes);
+
+	if (!s)
+		return;
+	if (sys_mprotect(s, CPU_PAGE, PROT_READ | PROT_WRITE) != 0 ||
+	    (populate && sys_madvise(s, CPU_PAGE, MADV_POPULATE_WRITE) != 0)) {
+		sys_munmap(s, bytes);
+		return;
+	}
+	s->count = count;
+	s->slot_bytes = slot;
+	s->first_offset = CPU_PAGE;
+	s->magic = SEG_SLOT_MAGIC;
+	p->slots = s;
+	p->slots_offset = p->segment_bytes;
+}
+
+static void
+identify(struct place *p, long fd)
+{
+	struct stat st;
+
+	if (sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0) {
+		p->device = st.st_dev;
+		p->inode = st.st_ino;
+	}
+}
+
+bool
+place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
+{
+	char name[NAME_BYTES];
+	uint64_t slot = 0, file;
+	uint32_t slots = 0;
+	struct statfs fs;
+	struct stat st;
+	long dir, fd;
+
+	memset(p, 0, sizeof(*p));
+	dir = open_dir(&st);
+	if (dir < 0)
+		return false;
+	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0 ||
+	    !medium_of(&fs, &p->medium))
+		goto no_dir;
+	if (fs.f_type == FS_TMPFS &&
+	    (uint64_t)st.st_size / TMPFS_DIRENT > FILES_MAX)
+		goto no_dir; /* nobody clears up here: stop adding */
+	p->segment_bytes = budget(&fs, want, populate);
+	if (p->segment_bytes < BUDGET_MIN)
+		goto no_dir;
+	file = p->segment_bytes;
+	if (with_slots && populate) {
+		lay_out_slots(p, min64(address_space_share(16), 512 * MIB),
+		    &slot, &slots);
+		file += slots ? CPU_PAGE + slot * slots : 0;
+		if (file > limit_of(RLIMIT_FSIZE)) {
+			file = p->segment_bytes;
+			slots = 0;
+		}
+	}
+	make_name(name, sizeof(name));
+	fd = make_file(dir, name, file);
+	if (fd < 0)
+		goto no_dir;
+	if (!populate &&
+	    sys_call(SYS_fallocate, fd, 0, 0, (long)p->segment_bytes) != 0)
+		goto no_file;
+	p->segment = map_shared(NULL, p->segment_bytes, PROT_NONE, fd, 0);
+	if (!p->segment)
+		goto no_file;
+	p->control = make_control(dir, name, populate);
+	if (!p->control)
+		goto no_file;
+	if (slots)
+		map_slots(p, fd, slot, slots, populate);
+	identify(p, fd);
+	/* mapped: from now on nobody but root can truncate it under us */
+	sys_call(SYS_fchmod, fd, 0400, 0, 0);
+	sys_close(fd);
+	sys_close(dir);
+	return true;
+no_file:
+	if (p->segment)
+		sys_munmap(p->segment, p->segment_bytes);
+	sys_close(fd);
+	sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
+no_dir:
+	sys_close(dir);
+	return false;
+}
+
+bool
+place_replace(struct place *p, void *at, uint64_t bytes, uint64_t used)
+{
+	char name[NAME_BYTES];
+	struct statfs fs;
+	struct stat st;
+	long dir, fd;
+
+	memset(p, 0, sizeof(*p));
+	dir = open_dir(&st);
+	if (dir < 0)
+		return false;
+	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0 ||
+	    !medium_of(&fs, &p->medium) ||
+	    (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / 4 < bytes)
+		goto no_dir;
+	make_name(name, sizeof(name));
+	fd = make_file(dir, name, bytes);
+	if (fd < 0)
+		goto no_dir;
+	if (cpu_syscall6(SYS_pwrite64, fd, (long)at, (long)used, 0, 0, 0) !=
+	    (long)used)
+		goto no_file;
+	p->control = make_control(dir, name, true);
+	if (!p->control)
+		goto no_file;
+	/* writable at once: another thread may be at work in it */
+	p->segment = map_shared(at, bytes, PROT_READ | PROT_WRITE, fd, 0);
+	if (!p->segment)
+		goto no_file;
+	p->segment_bytes = bytes;
+	identify(p, fd);
+	sys_call(SYS_fchmod, fd, 0400, 0, 0);
+	sys_close(fd);
+	sys_close(dir);
+	return true;
+no_file:
+	sys_close(fd);
+	sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
+no_dir:
+	sys_close(dir);
+	return false;
+}
+
+void
+place_exe(char *to, uint64_t bytes)
+{
+	long n = sys_call(SYS_readlink, (long)"/proc/self/exe", (long)to,
+	    (long)bytes - 1, 0);
+
+	to[n > 0 ? n : 0] = 0;
+}
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static void
+describe_boot(struct seg_header *h)
+{
+	char text[48];
+	uint32_t n = 0;
+	char *c;
+
+	read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	for (c = text; *c && n < 32; c++) {
+		int d = hex_digit(*c);
+
+		if (d < 0)
+			continue;
+		h->boot_id[n / 2] =
+		    (uint8_t)(h->boot_id[n / 2] << 4 | (uint8_t)d);
+		n++;
+	}
+}
+
+/* Field 22 of /proc/self/stat; the name in field 2 may contain anything. */
+static uint64_t
+start_jiffies(void)
+{
+	char text[1024];
+	long n = read_file("/proc/self/stat", text, sizeof(text));
+	const char *end = text + (n > 0 ? n : 0);
+	const char *c = end;
+	uint64_t v = 0;
+	int field = 2;
+
+	while (c > text && *c != ')')
+		c--;
+	while (c < end && field < 22) {
+		if (*c++ == ' ')
+			field++;
+	}
+	fmt_scan_decimal(c, end, &v);
+	return v;
+}
+
+void
+place_describe(struct seg_header *h, char **argv)
+{
+	struct stat st;
+	uint64_t at = 0;
+
+	h->pid = (uint32_t)cpu_syscall3(SYS_getpid, 0, 0, 0);
+	h->ppid = (uint32_t)cpu_syscall3(SYS_getppid, 0, 0, 0);
+	if (sys_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/ns/pid",
+		(long)&st, 0) == 0)
+		h->pid_ns = st.st_ino;
+	h->start_jiffies = start_jiffies();
+	describe_boot(h);
+	place_exe(h->exe, sizeof(h->exe));
+	for (; argv && *argv; argv++) {
+		uint64_t n = fmt_length(*argv, SEG_COMMAND_BYTES);
+
+		if (at + n + 2 > SEG_COMMAND_BYTES) {
+			h->command_truncated = 1;
+			break;
+		}
+		memcpy(h->command + at, *argv, n);
+		at += n + 1;
+	}
+}

@@ -1,0 +1,56 @@
+/* place.h - where segments live: directory, budget, files, mappings. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_PLACE_H
+#define SEEP_COLLECTOR_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+
+/*
+ * Start-up calls only: the constructor and a forked child's set-up. Nothing
+ * is kept open; every descriptor is closed before the function returns.
+ */
+struct place {
+	uint8_t *segment; /* mapped shared, PROT_NONE */
+	uint64_t segment_bytes;
+	struct seg_slots *slots; /* NULL: none */
+	uint64_t slots_offset;
+	struct ctl_block *control; /* never NULL after place_create() */
+	enum seg_medium medium;
+	uint64_t device, inode;
+};
+
+/* What the kernel can do; probed once. */
+struct place_kernel {
+	bool honest;   /* an invalid advice is refused (qemu-user takes all) */
+	bool wipe;     /* MADV_WIPEONFORK */
+	bool populate; /* MADV_POPULATE_* */
+};
+
+struct place_kernel place_probe(void);
+
+/*
+ * Makes and maps a segment file and its control file, as large as limits,
+ * tmpfs and memory cgroup allow, with room for forked children when
+ * with_slots. False: no place; nothing is left behind.
+ */
+bool place_create(struct place *ret, uint64_t want_bytes, bool with_slots,
+    bool populate);
+
+/*
+ * The same for a child's segment of `bytes` that starts as plain memory at
+ * `at`: the file takes its place there.
+ */
+bool place_replace(struct place *ret, void *at, uint64_t bytes, uint64_t used);
+
+/* How much private address space one reserve may take under the limits. */
+uint64_t place_reserve_bytes(void);
+
+/* Facts for the header. */
+void place_describe(struct seg_header *h, char **argv);
+void place_exe(char *to, uint64_t bytes);
+void place_random(void *to, uint64_t bytes);
+
+#endif

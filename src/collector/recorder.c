@@ -1,0 +1,360 @@
+/* recorder.c - the slow ways of an event. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/recorder.h"
+
+#include "collector/lifecycle.h"
+#include "collector/next.h"
+
+enum { PAUSE_NS = 50000000, PERIOD_MAX = 64 };
+
+/* Blocks that live without a cell: a free without a cell may be theirs. */
+static uint64_t passed_by;
+
+/* In which way an event can be booked. */
+enum way {
+	WAY_NONE,   /* not at all: not started, inert, off */
+	WAY_READY,  /* as the owner of an array */
+	WAY_SHARED, /* with a memo, but an array shared with others */
+	WAY_NESTED, /* inside a hook, or without a thread block */
+};
+
+void
+recorder_passed_by(enum seg_count why)
+{
+	ADD(&passed_by, 1);
+	segment_count(why, 1);
+}
+
+SEEP_NOINLINE void
+recorder_tick(struct thread *t)
+{
+	uint64_t ns = tick_read();
+
+	if (ns - t->clock_ns > PAUSE_NS)
+		t->period = 1;
+	else if (t->period < PERIOD_MAX)
+		t->period *= 2;
+	t->clock_ns = ns;
+	t->countdown = t->period;
+	if (!lifecycle_poll())
+		STORE(&t->state, THREAD_OFF + 1); /* leaving makes it OFF */
+	if (lifecycle_in_nursery())
+		t->countdown = 1; /* a forked child counts its first events */
+}
+
+static enum way
+way_in(struct thread **ret_t)
+{
+	struct thread *t;
+
+	if (!lifecycle_running())
+		return WAY_NONE;
+	t = thread_self;
+	if (!t) {
+		t = thread_new();
+		*ret_t = t;
+		if (!t)
+			return WAY_NESTED;
+		thread_self = t;
+		thread_make_ready(t, lifecycle_is_on());
+	}
+	*ret_t = t;
+	switch (LOAD(&t->state)) {
+	case THREAD_READY:
+		return WAY_READY;
+	case THREAD_SHARED:
+		return WAY_SHARED;
+	case THREAD_BUSY:
+	case THREAD_SHARED_BUSY:
+	case THREAD_OFF + 1:
+		return WAY_NESTED;
+	case THREAD_OFF:
+		if (!lifecycle_poll())
+			return WAY_NONE;
+		break;
+	default:
+		/*
+		 * Wiped by a fork that the process has dealt with already, or
+		 * a hook that was under way at the fork has come back.
+		 */
+		thread_drop_caches(t);
+		break;
+	}
+	thread_make_ready(t, lifecycle_is_on());
+	if (!lifecycle_is_on())
+		return WAY_NONE;
+	return t->state == THREAD_READY ? WAY_READY : WAY_SHARED;
+}
+
+/*
+ * The walk of a nested event shows whether the hook that set the busy flag is
+ * still below us. If it is not, a handler has left it by siglongjmp.
+ */
+static void
+heal(struct thread *t, bool own, bool whole)
+{
+	if (!t || own || !whole)
+		return;
+	segment_count(SEG_HEALED, 1);
+	thread_drop_caches(t);
+	thread_make_ready(t, lifecycle_is_on());
+}
+
+static struct site_id
+nested_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
+{
+	uint64_t few[SEG_INNER_FRAMES];
+	uint64_t *scratch = few;
+	uint32_t max = SEG_INNER_FRAMES, bit = 0;
+	bool own, whole;
+	struct site_id s;
+	int i;
+
+	for (i = 0; t && i < THREAD_SCRATCHES; i++) {
+		bit = 1u << i;
+		if (!(__atomic_fetch_or(
+			  &t->scratch_taken, bit, __ATOMIC_ACQ_REL) &
+			bit)) {
+			scratch = t->scratch[i];
+			max = THREAD_OUTER_MAX;
+			break;
+		}
+		bit = 0;
+	}
+	s = memo_nested(t, c, api, scratch, max, &own, &whole);
+	if (bit)
+		__atomic_fetch_and(&t->scratch_taken, ~bit, __ATOMIC_ACQ_REL);
+	segment_count(SEG_NESTED_EVENTS, 1);
+	heal(t, own, whole);
+	return s;
+}
+
+/* Books a free by whatever way is open. */
+static void
+book_free(enum way way, struct thread *t, struct live_block b)
+{
+	bool booked;
+
+	if (ledger_is_inherited(b.site)) {
+		ledger_inherited(b.site, b.size);
+		return;
+	}
+	if (way == WAY_READY)
+		booked = ledger_free(t, b.site, b.size);
+	else
+		booked = ledger_free_shared(
+		    way == WAY_SHARED ? t : NULL, b.site, b.size);
+	if (!booked)
+		segment_count(SEG_LOST_FREES, 1);
+}
+
+static bool
+book_alloc(enum way way, struct thread *t, uint32_t site, uint64_t size)
+{
+	if (way == WAY_READY)
+		return ledger_alloc(t, site, size);
+	return ledger_alloc_shared(
+	    way == WAY_SHARED ? t : NULL, site, size);
+}
+
+static void
+missed(enum way way, struct thread *t, struct live_block old)
+{
+	segment_count(SEG_MISSED_FREES, 1);
+	segment_count(SEG_MISSED_BYTES, old.size);
+	book_free(way, t, old);
+}
+
+void
+recorder_missed(struct thread *t, struct live_block old)
+{
+	missed(WAY_READY, t, old);
+}
+
+/* A block that could not be entered under its site. */
+static void
+not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+{
+	uint64_t address = (uint64_t)(uintptr_t)p;
+	struct live_block b = live_take(address);
+	struct live_block old;
+	uint32_t site = sites_get(SITES_NODE_NO_ROOM, 0, api).v;
+
+	if (ledger_is_inherited(b.site)) {
+		/* a memo of before the fork: find out anew */
+		thread_drop_caches(t);
+		site = memo_site(t, c, api).v;
+	}
+	if (!live_put(address, site, size, birth, &old)) {
+		recorder_passed_by(SEG_LOST_EVENTS);
+		return;
+	}
+	if (!book_alloc(way, t, site, size)) {
+		live_take(address);
+		recorder_passed_by(SEG_LOST_EVENTS);
+	}
+}
+
+SEEP_COLD void
+recorder_not_booked(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+{
+	not_booked(WAY_READY, t, p, size, c, api, birth);
+}
+
+static void
+unknown_free(struct thread *t, const void *p)
+{
+	uint64_t n = LOAD(&passed_by);
+
+	if (t && t->expect_free == p) {
+		t->expect_free = NULL; /* operator delete has booked it */
+		return;
+	}
+	if (next_is_pool(p))
+		return;
+	while (n) {
+		if (CAS(&passed_by, &n, n - 1)) {
+			segment_count(SEG_UNTRACKED_FREES, 1);
+			return;
+		}
+	}
+	segment_count(SEG_UNKNOWN_FREES, 1);
+}
+
+SEEP_COLD void
+recorder_odd_free(struct thread *t, const void *p, struct live_block b)
+{
+	if (!b.site)
+		unknown_free(t, p);
+	else
+		book_free(WAY_READY, t, b);
+}
+
+static uint32_t
+birth_tick(uint32_t birth)
+{
+	return birth == RECORDER_NOW ? tick_now() : birth;
+}
+
+static void
+alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+{
+	struct live_block old;
+	struct site_id s;
+
+	if (way == WAY_NESTED) {
+		s = nested_site(t, c, api);
+		verify_site(s, c);
+		tick_read();
+	} else {
+		s = memo_site(t, c, api);
+		verify_site(s, c);
+		if (--t->countdown == 0)
+			recorder_tick(t);
+	}
+	if (!live_put((uint64_t)(uintptr_t)p, s.v, size, birth_tick(birth),
+		&old) ||
+	    !book_alloc(way, t, s.v, size)) {
+		if (way == WAY_NESTED)
+			recorder_passed_by(SEG_LOST_EVENTS);
+		else
+			not_booked(way, t, p, size, c, api, birth_tick(birth));
+	}
+	if (old.site)
+		missed(way, t, old);
+}
+
+SEEP_NOINLINE void
+recorder_alloc_slow(const void *p, uint64_t size, const struct cpu_frame *c,
+    enum seg_api api, uint32_t birth)
+{
+	struct thread *t = NULL;
+	enum way way = way_in(&t);
+
+	if (way == WAY_NONE) {
+		lifecycle_passed_by();
+		return;
+	}
+	if (way != WAY_NESTED)
+		thread_enter(t);
+	alloc_by(way, t, p, size, c, api, birth);
+	if (way != WAY_NESTED)
+		thread_leave(t);
+}
+
+static void
+free_by(enum way way, struct thread *t, const void *p, struct live_block b,
+    bool is_death)
+{
+	uint32_t age = tick_now() - b.birth;
+
+	if (!b.site) {
+		unknown_free(t, p);
+		return;
+	}
+	book_free(way, t, b);
+	if (is_death && age >= SEG_YOUNG_TICKS)
+		ledger_age(b.site, age);
+}
+
+/* Frees are booked while recording is off, as long as a cell is found. */
+static void
+free_slow(const void *p, struct live_block b, bool is_death)
+{
+	struct thread *t = NULL;
+	enum way way = way_in(&t);
+
+	if (way == WAY_NONE) {
+		if (lifecycle_started())
+			free_by(WAY_NESTED, NULL, p, b, is_death);
+		return;
+	}
+	if (way == WAY_NESTED) {
+		segment_count(SEG_NESTED_EVENTS, 1);
+		free_by(way, t, p, b, is_death);
+		return;
+	}
+	thread_enter(t);
+	free_by(way, t, p, b, is_death);
+	if (--t->countdown == 0)
+		recorder_tick(t);
+	thread_leave(t);
+}
+
+SEEP_NOINLINE void
+recorder_free_slow(const void *p)
+{
+	free_slow(p, live_take((uint64_t)(uintptr_t)p), true);
+}
+
+SEEP_NOINLINE void
+recorder_realloc_done(const void *old, struct live_block b, const void *p,
+    uint64_t size, const struct cpu_frame *c, enum seg_api api)
+{
+	struct thread *t = thread_self;
+	struct live_block none;
+
+	if (!p && size) { /* failed: the old block lives on */
+		if (b.site)
+			live_put((uint64_t)(uintptr_t)old, b.site, b.size,
+			    b.birth, &none);
+		return;
+	}
+	if (recorder_is_ready(t)) {
+		thread_enter(t);
+		if (!b.site || !ledger_free(t, b.site, b.size))
+			recorder_odd_free(t, old, b);
+		if (p)
+			alloc_by(WAY_READY, t, p, size, c, api,
+			    b.site ? b.birth : RECORDER_NOW);
+		thread_leave(t);
+		return;
+	}
+	free_slow(old, b, false);
+	if (p)
+		recorder_alloc_slow(
+		    p, size, c, api, b.site ? b.birth : RECORDER_NOW);
+}

@@ -1,0 +1,97 @@
+/* recorder.h - the life of one event from top to bottom; read this first. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_RECORDER_H
+#define SEEP_COLLECTOR_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/cpu.h"
+#include "collector/ledger.h"
+#include "collector/live.h"
+#include "collector/memo.h"
+#include "collector/thread.h"
+#include "collector/tick.h"
+#include "collector/verify.h"
+
+/*
+ * An allocation: who called (memo), into the live map, into the ledger.
+ * A free: out of the live map, into the ledger, before the real free: else
+ * another thread could get the address first.
+ *
+ * The inline functions below are for a thread that is READY. Everything else
+ * goes to the _slow ones: first event of a thread or of a forked child,
+ * threads without a ledger array, events inside a hook (signal handlers),
+ * recording switched off.
+ */
+
+/* Whatever the thread's state is. `birth` is RECORDER_NOW or a tick. */
+#define RECORDER_NOW UINT32_MAX
+void recorder_alloc_slow(const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth);
+void recorder_free_slow(const void *p);
+
+/* The clock and the control word, every few events. Thread is busy. */
+void recorder_tick(struct thread *t);
+
+/* Things that do not happen in a healthy run; the thread is busy. */
+void recorder_missed(struct thread *t, struct live_block old);
+void recorder_not_booked(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth);
+void recorder_odd_free(struct thread *t, const void *p, struct live_block b);
+
+/* realloc: the cell is taken before the call, booked after it. */
+void recorder_realloc_done(const void *old, struct live_block b, const void *p,
+    uint64_t size, const struct cpu_frame *c, enum seg_api api);
+
+/* Allocations that passed by unseen: their frees are no riddle. */
+void recorder_passed_by(enum seg_count why);
+
+SEEP_INLINE bool
+recorder_is_ready(const struct thread *t)
+{
+	return likely(t && t->state == THREAD_READY);
+}
+
+SEEP_INLINE void
+recorder_alloc(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api)
+{
+	const uint64_t address = (uint64_t)(uintptr_t)p;
+	struct live_block old;
+	struct site_id s;
+
+	thread_enter(t);
+	s = memo_site(t, c, api);
+	verify_site(s, c);
+	if (unlikely(--t->countdown == 0))
+		recorder_tick(t);
+	if (unlikely(!live_put(address, s.v, size, tick_now(), &old) ||
+		!ledger_alloc(t, s.v, size)))
+		recorder_not_booked(t, p, size, c, api, tick_now());
+	if (unlikely(old.site))
+		recorder_missed(t, old);
+	thread_leave(t);
+}
+
+SEEP_INLINE void
+recorder_free(struct thread *t, const void *p)
+{
+	struct live_block b;
+	uint32_t age;
+
+	thread_enter(t);
+	b = live_take((uint64_t)(uintptr_t)p);
+	age = tick_now() - b.birth;
+	if (unlikely(!b.site || !ledger_free(t, b.site, b.size)))
+		recorder_odd_free(t, p, b);
+	else if (unlikely(age >= SEG_YOUNG_TICKS))
+		ledger_age(b.site, age);
+	if (unlikely(--t->countdown == 0))
+		recorder_tick(t);
+	thread_leave(t);
+}
+
+#endif

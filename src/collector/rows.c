@@ -1,0 +1,161 @@
+/* rows.c - rows once computed, by code address. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/rows.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/hash.h"
+#include "collector/cfi.h"
+#include "collector/mem.h"
+#include "collector/module.h"
+#include "trace/format.h"
+
+/*
+ * Levels of growing size, never rehashed: a row is put into the newest level
+ * and looked for from the newest to the oldest. An entry is claimed by its
+ * key; `meta` is written last and says for which generation it holds. A row
+ * of an older generation is computed again and written over; both writers of
+ * such a race write the same.
+ */
+struct entry {
+	uint64_t key; /* code address that was looked up, 0: free */
+	uint64_t row;
+	uint64_t meta; /* module << 32 | generation, 0: being filled */
+};
+
+struct level {
+	uint32_t bits;
+	uint32_t used;
+	struct entry entries[];
+};
+
+enum { FIRST_BITS = 10, GROW_BITS = 2, LEVELS = 5, PROBES = 16 };
+
+static struct level *levels[LEVELS];
+static uint32_t newest; /* index of the newest level */
+
+static struct level *
+new_level(uint32_t bits)
+{
+	size_t bytes =
+	    sizeof(struct level) + (sizeof(struct entry) << bits);
+	struct level *l = mem_alloc(bytes);
+
+	if (l)
+		l->bits = bits;
+	return l;
+}
+
+bool
+rows_init(void)
+{
+	if (!levels[0])
+		levels[0] = new_level(FIRST_BITS);
+	return levels[0] != NULL;
+}
+
+static void
+grow(uint32_t from)
+{
+	struct level *none = NULL;
+	struct level *l;
+
+	if (from + 1 >= LEVELS || LOAD(&levels[from + 1]))
+		return;
+	l = new_level(FIRST_BITS + GROW_BITS * (from + 1));
+	/* the loser's pages are wasted: rare, and bounded by LEVELS */
+	if (l && CAS(&levels[from + 1], &none, l))
+		STORE_RELEASE(&newest, from + 1);
+}
+
+static struct entry *
+find(struct level *l, uint64_t key)
+{
+	uint64_t i = hash_word(key) >> (64 - l->bits);
+	int n;
+
+	for (n = 0; n < PROBES; n++) {
+		struct entry *e = &l->entries[(i + (uint64_t)n) &
+		    ((UINT64_C(1) << l->bits) - 1)];
+		uint64_t k = LOAD_ACQUIRE(&e->key);
+
+		if (k == key)
+			return e;
+		if (!k)
+			return NULL;
+	}
+	return NULL;
+}
+
+static void
+insert(uint64_t key, uint64_t row, uint64_t meta)
+{
+	uint32_t at = LOAD_ACQUIRE(&newest);
+	struct level *l = levels[at];
+	uint64_t i = hash_word(key) >> (64 - l->bits);
+	int n;
+
+	if (LOAD(&l->used) > (UINT32_C(1) << l->bits) / 2)
+		grow(at);
+	for (n = 0; n < PROBES; n++) {
+		struct entry *e = &l->entries[(i + (uint64_t)n) &
+		    ((UINT64_C(1) << l->bits) - 1)];
+		uint64_t k = 0;
+
+		if (CAS(&e->key, &k, key))
+			ADD(&l->used, 1);
+		else if (k != key)
+			continue;
+		STORE(&e->row, row);
+		STORE_RELEASE(&e->meta, meta);
+		return;
+	}
+	grow(at); /* crowded here: next time */
+}
+
+static SEEP_NOINLINE uint64_t
+compute(uint64_t key, uint32_t *ret_module)
+{
+	const struct module *m = module_of(key);
+	struct row r = {.kind = ROW_STOP};
+	uint32_t gen = LOAD_ACQUIRE(&module_gen);
+	uint64_t word;
+
+	if (m)
+		r = cfi_row(m, key);
+	*ret_module = m ? m->number : 0;
+	memcpy(&word, &r, sizeof(word));
+	if (r.kind != ROW_STOP)
+		insert(key, word, (uint64_t)m->number << 32 | gen);
+	return word;
+}
+
+struct row
+rows_get(uint64_t pc, bool exact, uint64_t *ret_frame)
+{
+	uint64_t key = exact ? pc : pc - 1;
+	uint32_t gen = LOAD_ACQUIRE(&module_gen);
+	uint64_t frame = (pc & ((UINT64_C(1) << 47) - 1)) |
+	    (exact ? SEG_FRAME_EXACT : 0);
+	uint32_t module = 0;
+	uint64_t word = 0;
+	struct row r;
+	int i;
+
+	for (i = (int)LOAD_ACQUIRE(&newest); i >= 0; i--) {
+		struct entry *e = find(levels[i], key);
+		uint64_t meta = e ? LOAD_ACQUIRE(&e->meta) : 0;
+
+		if (meta && (uint32_t)meta == gen) {
+			word = LOAD(&e->row);
+			module = (uint32_t)(meta >> 32);
+			goto found;
+		}
+	}
+	word = compute(key, &module);
+found:
+	memcpy(&r, &word, sizeof(r));
+	*ret_frame = frame | (uint64_t)module << 48;
+	return r;
+}

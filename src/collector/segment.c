@@ -1,0 +1,200 @@
+/* segment.c - the shared mapping: header, directory, extents, counts. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/segment.h"
+
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/sys.h"
+#include "collector/mem.h"
+
+/* Counts that happen before there is a segment go here and are lost. */
+static struct seg_header nowhere;
+
+struct segment segment = {.header = &nowhere};
+
+bool
+segment_open(uint8_t *at, uint64_t bytes)
+{
+	if (segment.anonymous)
+		return true;
+	if (sys_mprotect(at, bytes, PROT_READ | PROT_WRITE))
+		goto failed;
+	/*
+	 * A full tmpfs answers here with an error; a plain store would answer
+	 * with SIGBUS. Without the call all was preallocated at the start.
+	 */
+	if (segment.populate && sys_madvise(at, bytes, MADV_POPULATE_WRITE))
+		goto failed;
+	return true;
+failed:
+	segment_count(SEG_NO_MEMORY, 1);
+	return false;
+}
+
+bool
+segment_init(uint8_t *base, uint64_t bytes, bool anonymous, bool populate)
+{
+	uint64_t capacity = bytes / SEG_EXTENT_STEP;
+	uint64_t dir_bytes = capacity * sizeof(struct seg_extent);
+	uint64_t first;
+	struct seg_header *h;
+
+	dir_bytes = (dir_bytes + CPU_PAGE - 1) & ~(uint64_t)(CPU_PAGE - 1);
+	first = SEG_HEADER_BYTES + dir_bytes;
+	first = (first + SEG_EXTENT_STEP - 1) & ~(uint64_t)(SEG_EXTENT_STEP - 1);
+
+	segment.header = &nowhere;
+	segment.anonymous = anonymous;
+	segment.populate = populate;
+	if (!segment_open(base, SEG_HEADER_BYTES + CPU_PAGE))
+		return false;
+	segment.base = base;
+	segment.bytes = bytes;
+	segment.used = first;
+	segment.dir_offset = SEG_HEADER_BYTES;
+	segment.dir_capacity = (uint32_t)capacity;
+	segment.dir_used = 0;
+	segment.dir_open = CPU_PAGE;
+
+	h = (struct seg_header *)base;
+	h->version = SEG_VERSION;
+	h->header_bytes = SEG_HEADER_BYTES;
+	h->tick_ns = SEG_TICK_NS;
+	h->total_bytes = bytes;
+	h->used_bytes = first;
+	h->dir_offset = SEG_HEADER_BYTES;
+	h->dir_capacity = (uint32_t)capacity;
+	h->slot_index = UINT32_MAX;
+	segment.header = h;
+	return true;
+}
+
+bool
+segment_is_tight(void)
+{
+	return LOAD(&segment.used) > segment.bytes / 4 * 3;
+}
+
+void *
+segment_extent(void)
+{
+	uint64_t at = ADD(&segment.used, SEG_EXTENT_STEP);
+	uint8_t *p = segment.base + at;
+
+	if (at + SEG_EXTENT_STEP > segment.bytes) {
+		ADD(&segment.used, (uint64_t)-SEG_EXTENT_STEP);
+		return NULL;
+	}
+	if (!segment_open(p, SEG_EXTENT_STEP))
+		return NULL;
+	return p;
+}
+
+void
+segment_publish(void *extent, enum seg_kind kind, uint32_t owner,
+    uint32_t row_bytes, uint64_t first)
+{
+	uint32_t i = ADD(&segment.dir_used, 1);
+	uint64_t end = (uint64_t)(i + 1) * sizeof(struct seg_extent);
+	uint64_t open = LOAD(&segment.dir_open);
+	uint8_t *dir = segment.base + segment.dir_offset;
+	struct seg_extent *e = (struct seg_extent *)dir + i;
+
+	if (i >= segment.dir_capacity)
+		return; /* cannot be: there is an entry for every extent */
+	if (end > open) {
+		uint64_t page = (end - 1) & ~(uint64_t)(CPU_PAGE - 1);
+
+		if (!segment_open(dir + page, CPU_PAGE))
+			return;
+		STORE(&segment.dir_open, page + CPU_PAGE);
+	}
+	e->owner = owner;
+	e->row_bytes = row_bytes;
+	e->count = SEG_EXTENT_STEP / row_bytes;
+	e->first = first;
+	e->offset = (uint64_t)((uint8_t *)extent - segment.base);
+	STORE_RELEASE(&e->kind, kind);
+	STORE(&segment.header->dir_used, i + 1);
+	STORE(&segment.header->used_bytes, LOAD(&segment.used));
+}
+
+bool
+segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
+    uint32_t row_bytes, uint64_t first, uint64_t max_rows)
+{
+	uint32_t rows = SEG_EXTENT_STEP / row_bytes;
+
+	t->rows_bits = (uint32_t)__builtin_ctz(rows);
+	t->row_bytes = row_bytes;
+	t->kind = kind;
+	t->owner = owner;
+	t->first = first;
+	if (t->chunks) { /* a forked child starts over in the same pages */
+		mem_zero(t->chunks, t->chunk_high * sizeof(*t->chunks));
+		t->chunk_high = 0;
+		return true;
+	}
+	t->chunk_count = (uint32_t)((max_rows + rows - 1) / rows);
+	t->chunks = mem_alloc(t->chunk_count * sizeof(*t->chunks));
+	return t->chunks != NULL;
+}
+
+SEEP_COLD void *
+segment_table_open(struct segment_table *t, uint64_t row)
+{
+	uint64_t c = row >> t->rows_bits;
+	uint8_t *mine = segment_extent();
+	uint8_t *chunk = NULL;
+
+	if (!mine)
+		return NULL;
+	if (CAS(&t->chunks[c], &chunk, mine)) {
+		segment_publish(mine, t->kind, t->owner, t->row_bytes,
+		    t->first + (c << t->rows_bits));
+		if (LOAD(&t->chunk_high) <= c)
+			STORE(&t->chunk_high, (uint32_t)c + 1);
+		chunk = mine;
+	}
+	/* else: somebody was faster; our extent stays unused */
+	return chunk + (row & ((1u << t->rows_bits) - 1)) * t->row_bytes;
+}
+
+bool
+segment_move(uint8_t *base, uint64_t bytes, struct segment_table **tables,
+    size_t count)
+{
+	uint8_t *from = segment.base;
+	uint64_t used = LOAD(&segment.used);
+	uint64_t first, head;
+	size_t i;
+
+	if (used > bytes)
+		return false;
+	first = segment.dir_offset +
+	    segment.dir_capacity * sizeof(struct seg_extent);
+	first = (first + SEG_EXTENT_STEP - 1) & ~(uint64_t)(SEG_EXTENT_STEP - 1);
+	head = segment.dir_offset + segment.dir_open;
+	segment.anonymous = false;
+	if (!segment_open(base, head) ||
+	    (used > first && !segment_open(base + first, used - first))) {
+		segment.anonymous = true;
+		return false;
+	}
+	memcpy(base, from, head);
+	memcpy(base + first, from + first, used - first);
+	segment.header = (struct seg_header *)base;
+	segment.base = base;
+	segment.bytes = bytes;
+	for (i = 0; i < count; i++) {
+		struct segment_table *t = tables[i];
+		uint32_t c;
+
+		for (c = 0; t->chunks && c < t->chunk_high; c++) {
+			if (t->chunks[c] >= from && t->chunks[c] < from + used)
+				t->chunks[c] += base - from;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,61 @@
+/* sites.h - stacks to small ids: nodes, inner frames, sites. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_SITES_H
+#define SEEP_COLLECTOR_SITES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/segment.h"
+#include "trace/format.h"
+
+/*
+ * A stack is (node, inner): the inner frames as one record, shared by all
+ * stacks that end alike, and a node in the trie of the outer frames. Each
+ * stack is stored once. Lock-free; a signal handler may call everything.
+ */
+struct site_id {
+	uint32_t v; /* 0: none */
+};
+
+/* Nodes that every segment has; a stack that was cut hangs below one. */
+enum {
+	SITES_NODE_ROOT = 0,
+	SITES_NODE_TRUNCATED = 1,
+	SITES_NODE_OUTER_DROPPED = 2,
+	SITES_NODE_NO_ROOM = 3,
+	SITES_NODE_CUT = 4,
+};
+
+enum { SITES_MAX = 1 << 20, SITES_NODES_MAX = 1 << 22 };
+
+/* ids from first_id on; also how a forked child starts over. */
+bool sites_init(uint32_t first_id);
+
+/* The id counter: what a forked child's first_id will be. */
+uint32_t sites_next_id(void);
+
+/*
+ * 0 when there is no room, or no more than a quarter of it: the caller then
+ * hangs the inner frames below SITES_NODE_OUTER_DROPPED.
+ */
+uint32_t sites_node(uint32_t parent, uint64_t frame);
+
+/* 0 when there is no room; an empty list has a number too. */
+uint32_t sites_inner(const uint64_t *frames, uint32_t count);
+
+/*
+ * The id of a stack. Never fails: when the budget is spent, it is the one of
+ * "(no room)", and the event is counted there.
+ */
+struct site_id sites_get(uint32_t node, uint32_t inner, enum seg_api api);
+
+/* The stack of an id, outermost last; for the verifying build and tests. */
+uint32_t sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max);
+
+/* Does the stack hang below one of the special nodes? Likewise. */
+bool sites_is_cut(struct site_id id);
+
+extern struct segment_table sites_tables[3];
+
+#endif

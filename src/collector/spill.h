@@ -1,0 +1,35 @@
+/* spill.h - blocks that have no cell of their own: tiny or far away. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_SPILL_H
+#define SEEP_COLLECTOR_SPILL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/live.h"
+
+/*
+ * Lock-free open addressing in levels of growing size. One address has one
+ * owner at a time; only the claim of a free slot is contended. A slot that
+ * was used once is reused, never emptied.
+ */
+struct spill_slot {
+	uint64_t address; /* 0 never used, 1 free again */
+	uint64_t cell;    /* as in the live map, class 63 */
+	uint64_t size;
+	uint64_t pad;
+};
+
+struct spill_level {
+	uint64_t bits;
+	struct spill_slot slots[];
+};
+
+enum { SPILL_LEVELS = 12 };
+extern struct spill_level *spill_levels[SPILL_LEVELS];
+
+bool spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
+    struct live_block *ret_old);
+struct live_block spill_take(uint64_t address);
+
+#endif

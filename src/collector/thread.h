@@ -1,0 +1,152 @@
+/* thread.h - the block of one thread, and who owns which. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_THREAD_H
+#define SEEP_COLLECTOR_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/cpu.h"
+#include "collector/row.h"
+#include "collector/segment.h"
+#include "trace/format.h"
+
+/*
+ * thread.state, tested once at the entry of every hook: READY is the fast
+ * path, all else the slow one. Busy is READY + 1 (SHARED + 1), set by a
+ * single add instruction; any value not named here means that the word was
+ * wiped by a fork, or that a hook of before the fork has come back.
+ */
+enum thread_state {
+	THREAD_WIPED = 0,
+	THREAD_READY = 0x5ee90000,
+	THREAD_BUSY = 0x5ee90001,
+	THREAD_SHARED = 0x5ee90100, /* has no ledger array of its own */
+	THREAD_SHARED_BUSY = 0x5ee90101,
+	THREAD_OFF = 0x5ee90200, /* recording is off, or has never been on */
+};
+
+enum {
+	THREAD_OUTER_MAX = 512, /* outer frames of a stack: the depth limit */
+	THREAD_MEMO_MIN_BITS = 6,
+	THREAD_MEMO_MAX_BITS = 10,
+	THREAD_SCRATCHES = 3, /* for nested events, see recorder.c */
+};
+
+/*
+ * A remembered piece of stack: up to six inner frames. It holds for a caller
+ * (pc, sp, fp) when the words at sp[offset[i]] are still value[i].
+ */
+struct memo_chunk {
+	uint64_t pc; /* 0: empty, or being filled */
+	uint64_t sp, fp;
+	uint32_t gen;
+	uint32_t site;  /* of (node, inner) */
+	uint32_t node;  /* the outer part it was last seen with */
+	uint32_t inner; /* the frames as a record */
+	uint8_t words, flags, pad8[2];
+	uint16_t fp_offset; /* of the saved fp below the outer part, or ~0 */
+	uint16_t hint;      /* index into outer[] to try first */
+	uint16_t end_offset;
+	uint16_t offset[7]; /* in words from sp */
+	uint16_t pad[3];
+	uint64_t value[7];
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct memo_chunk) == 128, "two cache lines");
+
+/* One outer frame of the last stack seen. */
+struct outer_frame {
+	uint64_t pc, sp, fp;
+	uint64_t frame; /* as in the segment */
+	struct row row;
+	uint32_t node;
+	uint32_t checks; /* of outer_check that prove this and what is above */
+	uint64_t ra_slot, fp_slot, aux_slot; /* words its step loads, or 0 */
+	uint8_t needs_fp, exact;
+	uint8_t pad[6];
+};
+
+struct outer_check {
+	uint64_t address, value;
+};
+
+struct thread {
+	/* first page: MADV_WIPEONFORK, nothing else lives here */
+	uint32_t state;
+	uint8_t wiped_page[CPU_PAGE - sizeof(uint32_t)];
+
+	/* hot */
+	uint8_t **rows; /* chunks of our ledger array */
+	uint32_t first_id;
+	uint32_t countdown; /* events until the clock is read */
+	int64_t *net;       /* live bytes of our array, published */
+	int64_t high, low;  /* leaving this range asks for a peak check */
+	uint64_t seen;      /* ledger word at the last check */
+	struct memo_chunk *memo;
+	uint32_t memo_shift; /* 64 - bits */
+	uint32_t outer_count;
+	uint32_t outer_gen;
+	uint32_t memo_misses;
+	uint32_t outer_truncated; /* outer[] holds the innermost part only */
+
+	/* warm */
+	uint32_t array;
+	uint32_t period; /* events between two looks at the clock */
+	uint64_t clock_ns;
+	int64_t own_net; /* of a thread that shares its array */
+	uint64_t stack_lo, stack_hi; /* known readable part of our own stack */
+	const void *expect_free; /* operator delete took it already */
+	uint32_t scratch_taken;  /* bits */
+	uint32_t is_main;
+	struct owner *owner; /* thread.c's */
+	struct thread *next;
+
+	struct outer_frame outer[THREAD_OUTER_MAX] __attribute__((aligned(64)));
+	struct outer_frame walk[THREAD_OUTER_MAX];
+	struct outer_check check[THREAD_OUTER_MAX * 3];
+	uint64_t scratch[THREAD_SCRATCHES][THREAD_OUTER_MAX];
+};
+
+/*
+ * initial-exec, because the default TLS model may call malloc on a thread's
+ * first access, and we are malloc. The only thread-local variable we have.
+ */
+extern _Thread_local struct thread *thread_self
+    __attribute__((tls_model("initial-exec")));
+
+SEEP_INLINE void
+thread_enter(struct thread *t)
+{
+	cpu_add_local(&t->state, 1);
+}
+
+SEEP_INLINE void
+thread_leave(struct thread *t)
+{
+	cpu_add_local(&t->state, -1);
+}
+
+/*
+ * The block of the calling thread: that of a dead thread whose TLS stood at
+ * the same address, or a new one. NULL when there is no memory or too many.
+ */
+struct thread *thread_new(void);
+
+/* Forgets memo and outer frames. */
+void thread_drop_caches(struct thread *t);
+
+/* A forked child: `self` is the only one left; may be NULL. */
+void thread_restart(struct thread *self);
+
+/* Sets state to what the mode asks for. */
+void thread_make_ready(struct thread *t, bool on);
+
+/* A larger memo, when misses ask for it and the total allows. */
+void thread_grow_memo(struct thread *t);
+
+/* Before the first thread_new(). */
+void thread_init(bool wipe_on_fork);
+
+#endif

@@ -1,0 +1,47 @@
+/* tick.c - coarse time: one word in tenths of a second. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/tick.h"
+
+#include <time.h>
+
+#include "collector/segment.h"
+
+uint32_t tick_word;
+static uint64_t start_ns;
+
+static uint64_t
+clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	if (clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint64_t
+tick_start(void)
+{
+	start_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
+	tick_word = 0;
+	return start_ns;
+}
+
+uint64_t
+tick_read(void)
+{
+	uint64_t ns = clock_ns(CLOCK_MONOTONIC_COARSE);
+	uint32_t t = (uint32_t)((ns - start_ns) / SEG_TICK_NS);
+
+	if (t > LOAD(&tick_word)) {
+		STORE(&tick_word, t);
+		STORE(&segment.header->tick, t);
+	}
+	return ns;
+}
+
+uint64_t
+tick_realtime(void)
+{
+	return clock_ns(CLOCK_REALTIME_COARSE);
+}

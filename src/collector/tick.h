@@ -1,0 +1,31 @@
+/* tick.h - coarse time: one word in tenths of a second. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_TICK_H
+#define SEEP_COLLECTOR_TICK_H
+
+#include <stdint.h>
+
+#include "base/attr.h"
+
+/*
+ * Ticks since the process started. Whoever has seen enough events reads the
+ * clock (CLOCK_MONOTONIC_COARSE, always in the vDSO) and moves the word on;
+ * an event may thus see a tick that is up to 64 events of its thread old.
+ */
+extern uint32_t tick_word;
+
+SEEP_INLINE uint32_t
+tick_now(void)
+{
+	return LOAD(&tick_word);
+}
+
+/* Tick 0 is now; returns the monotonic clock in nanoseconds. */
+uint64_t tick_start(void);
+
+/* Reads the clock, moves the word on, returns nanoseconds. */
+uint64_t tick_read(void);
+
+uint64_t tick_realtime(void);
+
+#endif

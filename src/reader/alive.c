@@ -1,0 +1,434 @@
+/* alive.c - what /proc says of the process behind a segment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/alive.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* One line of /proc/PID/maps that has a file behind it. */
+struct mapping {
+	uint64_t start, end, device, inode;
+	char *path; /* inside the line */
+};
+
+struct maps {
+	FILE *file;
+	char *line;
+	size_t room;
+};
+
+static int
+maps_open(struct maps *m, pid_t pid)
+{
+	char path[64];
+
+	*m = (struct maps){0};
+	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	m->file = fopen(path, "re");
+	return m->file ? 0 : -errno;
+}
+
+static void
+maps_close(struct maps *m)
+{
+	if (m->file)
+		(void)fclose(m->file);
+	free(m->line);
+}
+
+/* false at the end */
+static bool
+maps_next(struct maps *m, struct mapping *ret)
+{
+	ssize_t n;
+
+	while ((n = getline(&m->line, &m->room, m->file)) > 0) {
+		unsigned major_number, minor_number;
+		int at = 0;
+
+		if (m->line[n - 1] == '\n')
+			m->line[n - 1] = '\0';
+		if (sscanf(m->line,
+			"%" SCNx64 "-%" SCNx64 " %*s %*x %x:%x %" SCNu64
+			" %n",
+			&ret->start, &ret->end, &major_number, &minor_number,
+			&ret->inode, &at) < 5 ||
+		    ret->inode == 0)
+			continue;
+		ret->device = makedev(major_number, minor_number);
+		ret->path = m->line + at;
+		return true;
+	}
+	return false;
+}
+
+/* 1: pid maps the file; 0: it does not; negative errno: we cannot tell. */
+static int
+maps_has(pid_t pid, uint64_t device, uint64_t inode)
+{
+	struct mapping map;
+	struct maps maps;
+	int found = 0, err;
+
+	err = maps_open(&maps, pid);
+	if (err < 0)
+		return err;
+	while (!found && maps_next(&maps, &map))
+		found = map.device == device && map.inode == inode;
+	/* a file that opens may still refuse to be read */
+	if (!found && ferror(maps.file))
+		found = -EACCES;
+	maps_close(&maps);
+	return found;
+}
+
+/* Start time in jiffies; -ESRCH for a process that is gone or a zombie. */
+static int
+start_jiffies(pid_t pid, uint64_t *ret)
+{
+	char path[64], text[1024], *p, state;
+	FILE *file;
+	size_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -ESRCH;
+	n = fread(text, 1, sizeof(text) - 1, file);
+	(void)fclose(file);
+	text[n] = '\0';
+	p = strrchr(text, ')'); /* the name may hold anything */
+	if (!p ||
+	    sscanf(p,
+		") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		"%*s %*s %*s %*s %*s %" SCNu64,
+		&state, ret) < 2 ||
+	    state == 'Z' || state == 'X')
+		return -ESRCH;
+	return 0;
+}
+
+/* The pid that the process itself sees; 0 where that is not to be known. */
+static uint32_t
+inner_pid(pid_t pid)
+{
+	char path[64], line[256];
+	uint32_t inner = 0;
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		char *p;
+
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		p = line + strlen(line);
+		while (p > line && isspace((unsigned char)p[-1]))
+			*--p = '\0';
+		while (p > line && isdigit((unsigned char)p[-1]))
+			p--;
+		inner = (uint32_t)strtoul(p, NULL, 10);
+		break;
+	}
+	(void)fclose(file);
+	return inner;
+}
+
+static bool
+other_boot(const struct seg_header *h)
+{
+	static const uint8_t none[16];
+	char text[64] = "";
+	uint8_t boot[16] = {0};
+	size_t n = 0;
+	FILE *file;
+
+	if (memcmp(h->boot_id, none, sizeof(none)) == 0)
+		return false;
+	file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	if (!file)
+		return false;
+	if (!fgets(text, sizeof(text), file))
+		text[0] = '\0';
+	(void)fclose(file);
+	for (const char *p = text; *p && n < 32; p++) {
+		unsigned digit;
+
+		if (!isxdigit((unsigned char)*p))
+			continue;
+		digit = isdigit((unsigned char)*p)
+		    ? (unsigned)(*p - '0')
+		    : (unsigned)(tolower((unsigned char)*p) - 'a' + 10);
+		boot[n / 2] = (uint8_t)(boot[n / 2] << 4 | digit);
+		n++;
+	}
+	return n == 32 && memcmp(h->boot_id, boot, sizeof(boot)) != 0;
+}
+
+static uint64_t
+own_pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) < 0 ? 0 : st.st_ino;
+}
+
+/* Calls `each` for all processes until it returns true. */
+static bool
+any_process(bool (*each)(pid_t pid, void *arg), void *arg)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
+	bool found = false;
+
+	while (dir && !found && (e = readdir(dir))) {
+		char *end;
+		long pid;
+
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		pid = strtol(e->d_name, &end, 10);
+		if (*end == '\0' && pid > 0 && pid <= INT32_MAX)
+			found = each((pid_t)pid, arg);
+	}
+	if (dir)
+		(void)closedir(dir);
+	return found;
+}
+
+struct search {
+	uint64_t device, inode;
+	uint32_t inner; /* pid as the process sees it, 0: any */
+	pid_t found;
+};
+
+static bool
+is_searched(pid_t pid, void *arg)
+{
+	struct search *s = arg;
+
+	if (maps_has(pid, s->device, s->inode) != 1)
+		return false;
+	if (s->inner != 0 && inner_pid(pid) != s->inner)
+		return false;
+	s->found = pid;
+	return true;
+}
+
+bool
+alive_mapped(uint64_t device, uint64_t inode)
+{
+	struct search s = {.device = device, .inode = inode};
+
+	return any_process(is_searched, &s);
+}
+
+/* Does the running process have this very segment, if in another file? */
+static bool
+is_copy_of_running(const struct seg_header *h, pid_t pid)
+{
+	struct seg_header now;
+	struct segfile *f;
+	char path[4096];
+	bool same;
+	int slot;
+
+	if (alive_open(pid, &f, &slot, path, NULL) < 0)
+		return false;
+	same = segfile_header(f, slot, &now, NULL) == 0 &&
+	    memcmp(now.uuid, h->uuid, sizeof(h->uuid)) == 0;
+	segfile_close(f);
+	return same;
+}
+
+enum alive_state
+alive_check(
+    const struct seg_header *h, const struct source *file, pid_t *ret_pid)
+{
+	struct search s = {.device = file->device,
+	    .inode = file->inode,
+	    .inner = h->pid};
+	uint64_t started;
+	int mapped;
+
+	if (other_boot(h))
+		return ALIVE_NO;
+	if (h->pid == 0 || h->pid > INT32_MAX ||
+	    (h->pid_ns != 0 && h->pid_ns != own_pid_namespace())) {
+		if (file->inode == 0 || !any_process(is_searched, &s))
+			return ALIVE_NO;
+		*ret_pid = s.found;
+		return ALIVE_YES;
+	}
+	if (start_jiffies((pid_t)h->pid, &started) < 0 ||
+	    (h->start_jiffies != 0 && h->start_jiffies != started))
+		return ALIVE_NO;
+	mapped = file->inode == 0
+	    ? 0
+	    : maps_has((pid_t)h->pid, file->device, file->inode);
+	if (mapped == -EACCES || mapped == -EPERM)
+		return ALIVE_UNKNOWN;
+	if (mapped < 0)
+		return ALIVE_NO;
+	if (mapped == 1 || is_copy_of_running(h, (pid_t)h->pid)) {
+		*ret_pid = (pid_t)h->pid;
+		return ALIVE_YES;
+	}
+	/* without a start time the pid may simply be somebody else's now */
+	return h->start_jiffies != 0 ? ALIVE_EXEC : ALIVE_NO;
+}
+
+bool
+alive_superseded(const struct seg_header *a, const struct seg_header *b)
+{
+	if (a->pid == 0 || a->pid != b->pid || a->start_jiffies == 0 ||
+	    a->start_jiffies != b->start_jiffies || a->pid_ns != b->pid_ns ||
+	    memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) != 0 ||
+	    memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0)
+		return false;
+	if (a->start_monotonic_ns != b->start_monotonic_ns)
+		return a->start_monotonic_ns < b->start_monotonic_ns;
+	return a->sequence < b->sequence;
+}
+
+/* ---- the segment of a running process ---- */
+
+static bool
+ends_with(const char *text, size_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len >= n && memcmp(text + len - n, end, n) == 0;
+}
+
+/* The file behind a mapping, as its process sees it. */
+static int
+open_mapping(pid_t pid, const struct mapping *map, struct segfile **ret,
+    char ret_path[4096], struct fault *where)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(map->path);
+	const struct source *file;
+	char path[4096];
+	int err;
+
+	if (ends_with(map->path, len, deleted)) {
+		if (!ends_with(
+			map->path, len - strlen(deleted), ".seg"))
+			return -ENXIO;
+		(void)snprintf(path, sizeof(path),
+		    "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+		    map->start, map->end);
+		err = segfile_open(AT_FDCWD, path, ret, where);
+		if (err == -EPERM || err == -EACCES || err == -ENOENT)
+			return fault_set(where, -ESTALE,
+			    "its segment file was deleted");
+	} else if (ends_with(map->path, len, ".seg")) {
+		(void)snprintf(path, sizeof(path), "/proc/%d/root%s",
+		    (int)pid, map->path);
+		err = segfile_open(AT_FDCWD, path, ret, where);
+	} else {
+		return -ENXIO;
+	}
+	if (err < 0)
+		return err;
+	file = segfile_source(*ret);
+	if (file->inode != map->inode || file->device != map->device) {
+		segfile_close(*ret); /* a new file under the old name */
+		return -ENXIO;
+	}
+	memcpy(ret_path, path, sizeof(path));
+	return 0;
+}
+
+/* The slot of this file with the newest segment of the process, or none. */
+static bool
+find_in_file(const struct segfile *f, uint32_t pid, uint64_t started,
+    struct seg_header *best, int *ret_slot)
+{
+	struct seg_header h;
+	bool found = false;
+
+	for (int i = SEGFILE_OWN; i < segfile_slots(f); i++) {
+		if (segfile_header(f, i, &h, NULL) < 0)
+			continue;
+		if (h.pid != pid && h.pid != 0)
+			continue;
+		if (h.start_jiffies != 0 && h.start_jiffies != started)
+			continue; /* a dead one that had the same pid */
+		if (found && !alive_superseded(best, &h))
+			continue;
+		*best = h;
+		*ret_slot = i;
+		found = true;
+	}
+	return found;
+}
+
+int
+alive_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
+    struct fault *where)
+{
+	struct seg_header best = {0}, h = {0};
+	struct segfile *f, *kept = NULL;
+	uint64_t started, last_inode = 0;
+	struct mapping map;
+	struct maps maps;
+	char path[4096];
+	int err, result = -ENXIO, slot;
+	uint32_t inner;
+
+	if (start_jiffies(pid, &started) < 0)
+		return fault_set(where, -ESRCH, "no such process");
+	inner = inner_pid(pid);
+	err = maps_open(&maps, pid);
+	if (err < 0)
+		return fault_set(where, err == -ENOENT ? -ESRCH : -EACCES,
+		    "its memory map cannot be read: %s", strerror(-err));
+	while (maps_next(&maps, &map)) {
+		if (map.inode == last_inode)
+			continue; /* further pieces of the same file */
+		err = open_mapping(pid, &map, &f, path, where);
+		if (err == -ENXIO)
+			continue;
+		last_inode = map.inode;
+		if (err < 0) {
+			if (!kept)
+				result = err;
+			continue;
+		}
+		if (!find_in_file(f, inner, started, &h, &slot) ||
+		    (kept && !alive_superseded(&best, &h))) {
+			if (!kept && result == -ENXIO)
+				result = fault_set(where, -EAGAIN,
+				    "forked from a traced process");
+			segfile_close(f);
+			continue;
+		}
+		segfile_close(kept);
+		kept = f;
+		best = h;
+		*ret_slot = slot;
+		memcpy(ret_path, path, sizeof(path));
+		result = 0;
+	}
+	if (result == -ENXIO && ferror(maps.file))
+		result = fault_set(where, -EACCES,
+		    "its memory map cannot be read");
+	maps_close(&maps);
+	if (result == 0)
+		*ret = kept;
+	return result;
+}

@@ -1,0 +1,43 @@
+/* alive.h - what /proc says of the process behind a segment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_ALIVE_H
+#define SEEP_READER_ALIVE_H
+
+#include "reader/segfile.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum alive_state {
+	ALIVE_NO,      /* no such process any more */
+	ALIVE_YES,     /* it runs and has the segment mapped */
+	ALIVE_EXEC,    /* it runs, but as another program by now */
+	ALIVE_UNKNOWN, /* we may not look */
+};
+
+/*
+ * Alive = /proc/PID/maps shows the file's device and inode: pid and start time
+ * alone survive an exec. A pid of another namespace, or none, is looked for in
+ * all of /proc. *ret_pid: the pid as we see it, with ALIVE_YES only.
+ */
+enum alive_state alive_check(const struct seg_header *h,
+    const struct source *file, pid_t *ret_pid);
+
+/* Does any process at all that we may look at map this file? */
+bool alive_mapped(uint64_t device, uint64_t inode);
+
+/*
+ * Opens the segment of a running process, whatever root or pid namespace it
+ * has; *ret_slot tells where in the file it is.
+ * -ESRCH: no such process; -EACCES: not ours to look at; -ENXIO: not traced;
+ * -EAGAIN: forked from a traced one, too few events so far; -ESTALE: its file
+ * was deleted and only root can still reach it; errors of segfile_open().
+ */
+int alive_open(pid_t pid, struct segfile **ret, int *ret_slot,
+    char ret_path[4096], struct fault *where);
+
+/* Is a the segment of the same process as b, before an exec to b? */
+bool alive_superseded(const struct seg_header *a, const struct seg_header *b);
+
+#endif

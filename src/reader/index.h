@@ -1,0 +1,38 @@
+/* index.h - finds an item of a growing array by its content. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_INDEX_H
+#define SEEP_READER_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Open addressing over item numbers; the items stay with the caller. */
+struct index {
+	struct index_slot *slots;
+	size_t mask, used;
+};
+struct index_slot {
+	uint32_t item; /* number + 1, 0: free */
+	uint32_t hash;
+};
+
+/* Is item number `item` the one that `key` describes? */
+typedef bool index_same(const void *items, uint32_t item, const void *key);
+
+/*
+ * Mixes words with a seed of this run: input cannot be made to collide, and so
+ * cannot make us slow. Results depend on no order of the table.
+ */
+uint64_t index_hash(uint64_t a, uint64_t b, uint64_t c);
+
+/*
+ * Number of the item equal to key, or `fresh`, which is entered now and which
+ * the caller then appends. -ENOMEM.
+ */
+int index_find(struct index *x, uint64_t hash, index_same *same,
+    const void *items, const void *key, uint32_t fresh, uint32_t *ret);
+
+void index_release(struct index *x);
+
+#endif

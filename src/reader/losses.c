@@ -1,0 +1,81 @@
+/* losses.c - names of what the collector counts and why it may decline. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/losses.h"
+
+static const struct losses_name names[] = {
+    {SEG_UNKNOWN_FREES, LOSSES_TOTAL, "unknown_frees",
+	"frees of blocks never seen"},
+    {SEG_INHERITED_FREES, LOSSES_TOTAL, "inherited_frees",
+	"frees of blocks the parent had allocated"},
+    {SEG_INHERITED_BYTES, LOSSES_TOTAL, "inherited_freed_bytes",
+	"bytes freed that the parent had allocated"},
+    {SEG_UNTRACKED_FREES, LOSSES_TOTAL, "untracked_frees",
+	"frees of blocks older than the recording"},
+    {SEG_MISSED_FREES, LOSSES_TOTAL, "missed_frees",
+	"frees found out late"},
+    {SEG_MISSED_BYTES, LOSSES_TOTAL, "missed_freed_bytes",
+	"bytes of frees found out late"},
+    {SEG_LOST_EVENTS, LOSSES_LOSS, "events", "events not recorded"},
+    {SEG_LOST_SITES, LOSSES_LOSS, "sites",
+	"events booked under \"(no room)\""},
+    {SEG_TRUNCATED_STACKS, LOSSES_LOSS, "truncated_stacks",
+	"stacks deeper than the limit"},
+    {SEG_OUTER_DROPPED, LOSSES_LOSS, "outer_dropped",
+	"sites without their outer frames"},
+    {SEG_CUT_RULE, LOSSES_LOSS, "cut_rule",
+	"stacks cut at an unwind rule not known"},
+    {SEG_CUT_NO_INFO, LOSSES_LOSS, "cut_no_info",
+	"stacks cut at code without unwind information"},
+    {SEG_CUT_BOUNDS, LOSSES_LOSS, "cut_bounds",
+	"stacks cut at the end of readable memory"},
+    {SEG_NESTED_EVENTS, LOSSES_FACT, "nested_events",
+	"events in signal handlers inside a hook"},
+    {SEG_HEALED, LOSSES_FACT, "healed", "threads that had jumped out of us"},
+    {SEG_LOST_MODULES, LOSSES_LOSS, "modules", "modules without a number"},
+    {SEG_EARLY_EVENTS, LOSSES_LOSS, "early_events",
+	"events before the collector started"},
+    {SEG_CTL_IGNORED, LOSSES_LOSS, "ctl_ignored",
+	"commands not understood"},
+    {SEG_CHILDREN_UNTRACED, LOSSES_LOSS, "children_untraced",
+	"forked children without room for a record"},
+    {SEG_WASTED_IDS, LOSSES_FACT, "wasted_ids", "site ids left unused"},
+    {SEG_NO_MEMORY, LOSSES_LOSS, "no_memory",
+	"times the collector found no memory"},
+    {SEG_LOST_FREES, LOSSES_LOSS, "lost_frees", "frees not booked"},
+    {SEG_EVENTS_OFF, LOSSES_FACT, "events_off",
+	"allocations that passed while recording was off"},
+    {SEG_SPILL_FULL, LOSSES_LOSS, "spill_full",
+	"blocks without a place in the spill table"},
+    {SEG_LOST_INHERITED, LOSSES_LOSS, "inherited_unbooked",
+	"inherited frees not booked by site"},
+    {SEG_GENERATIONS, LOSSES_FACT, "generations",
+	"times a module was unloaded"},
+};
+
+static const char *const inert[] = {
+    [SEG_INERT_NONE] = "no reason given",
+    [SEG_INERT_LIBC] = "its C library is not glibc",
+    [SEG_INERT_NO_FINDOBJ] =
+	"its glibc is older than 2.35 (no _dl_find_object)",
+    [SEG_INERT_OWN_MALLOC] = "the executable brings its own malloc",
+    [SEG_INERT_SANITIZER] =
+	"a sanitizer (ASan, TSan, MSan) is in charge of its heap",
+    [SEG_INERT_MEMORY] = "there is no address space for our tables",
+    [SEG_INERT_KERNEL] = "its kernel lacks a madvise that fork needs",
+    [SEG_INERT_FAULT] = "an internal fault switched tracing off",
+};
+
+const struct losses_name *
+losses_names(size_t *ret_count)
+{
+	*ret_count = sizeof(names) / sizeof(names[0]);
+	return names;
+}
+
+const char *
+losses_inert(uint32_t reason)
+{
+	if (reason < sizeof(inert) / sizeof(inert[0]) && inert[reason])
+		return inert[reason];
+	return "for a reason unknown to this seep";
+}

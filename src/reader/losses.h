@@ -1,0 +1,30 @@
+/* losses.h - names of what the collector counts and why it may decline. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_LOSSES_H
+#define SEEP_READER_LOSSES_H
+
+#include "trace/format.h"
+
+#include <stddef.h>
+
+/* What a count says about the figures beside it. */
+enum losses_class {
+	LOSSES_TOTAL, /* part of the totals: unknown_frees, inherited_frees */
+	LOSSES_LOSS,  /* something is missing or merged: shown when not 0 */
+	LOSSES_FACT,  /* nothing is missing: nested events, wasted ids */
+};
+
+struct losses_name {
+	enum seg_count count;
+	enum losses_class class;
+	const char *key;   /* JSON, snake case, never renamed */
+	const char *words; /* after a number: "12 events not recorded" */
+};
+
+/* All names, in the order of the format; *ret_count of them. */
+const struct losses_name *losses_names(size_t *ret_count);
+
+/* In plain words; never NULL, "for a reason unknown to this seep" if so. */
+const char *losses_inert(uint32_t reason);
+
+#endif

@@ -1,0 +1,616 @@
+/* process.c - what one segment says of one process, summed and checked. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/process.h"
+
+#include "reader/index.h"
+#include "reader/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_MODULES = 65536, /* a frame has 16 bits for the number */
+	MAX_PATH_BYTES = 4096,
+	MAX_MARKS = 65536,
+};
+
+/* Sums of one site id over all arrays, before equal stacks are merged. */
+struct sum {
+	uint32_t id;
+	uint32_t last_tick;
+	uint64_t allocations, allocated_bytes, frees, freed_bytes;
+	int64_t peak_bytes, peak_blocks;
+	uint64_t size_min, size_max;
+	uint64_t samples;
+};
+
+struct sums {
+	struct sum *items;
+	size_t count, room;
+	struct index index;
+};
+
+static uint64_t
+plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t
+minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static int64_t
+plus_signed(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return a < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+static bool
+same_id(const void *items, uint32_t item, const void *key)
+{
+	return ((const struct sum *)items)[item].id == *(const uint32_t *)key;
+}
+
+static struct sum *
+sum_of(struct sums *s, uint32_t id)
+{
+	uint32_t at;
+
+	if (s->count == s->room) {
+		size_t room = s->room ? s->room * 2 : 256;
+		struct sum *items =
+		    reallocarray(s->items, room, sizeof(*items));
+
+		if (!items)
+			return NULL;
+		s->items = items;
+		s->room = room;
+	}
+	if (index_find(&s->index, index_hash(id, 5, 6), same_id, s->items,
+		&id, (uint32_t)s->count, &at) < 0)
+		return NULL;
+	if (at == s->count)
+		s->items[s->count++] = (struct sum){.id = id};
+	return &s->items[at];
+}
+
+static void
+add_row(struct sum *sum, const struct seg_row *row, uint32_t epoch)
+{
+	uint64_t max = (uint64_t)row->size_min + row->size_span;
+
+	/*
+	 * A row not touched since the peak still has the value it had then.
+	 * The differences may be negative: blocks cross threads.
+	 */
+	if (row->epoch == epoch) {
+		sum->peak_bytes =
+		    plus_signed(sum->peak_bytes, row->snap_bytes);
+		sum->peak_blocks =
+		    plus_signed(sum->peak_blocks, row->snap_blocks);
+	} else {
+		sum->peak_bytes = plus_signed(sum->peak_bytes,
+		    (int64_t)(row->allocated_bytes - row->freed_bytes));
+		sum->peak_blocks = plus_signed(sum->peak_blocks,
+		    (int64_t)(row->allocations - row->frees));
+	}
+	if (row->allocations > 0) {
+		if (sum->allocations == 0 || row->size_min < sum->size_min)
+			sum->size_min = row->size_min;
+		if (max > sum->size_max)
+			sum->size_max = max;
+		if (row->last_tick > sum->last_tick)
+			sum->last_tick = row->last_tick;
+	}
+	sum->allocations = plus(sum->allocations, row->allocations);
+	sum->allocated_bytes =
+	    plus(sum->allocated_bytes, row->allocated_bytes);
+	sum->frees = plus(sum->frees, row->frees);
+	sum->freed_bytes = plus(sum->freed_bytes, row->freed_bytes);
+}
+
+/* Sampled mode: the ledger is an estimate, 48.16 fixed point. */
+static void
+add_sample(struct sum *sum, const struct seg_sample *row)
+{
+	sum->samples = plus(sum->samples, row->samples);
+	sum->allocations = plus(sum->allocations, row->weighted_count >> 16);
+	sum->allocated_bytes =
+	    plus(sum->allocated_bytes, row->weighted_bytes >> 16);
+	sum->frees = plus(sum->frees, row->weighted_frees >> 16);
+	sum->freed_bytes =
+	    plus(sum->freed_bytes, row->weighted_freed_bytes >> 16);
+}
+
+static bool
+is_idle(const struct seg_row *row)
+{
+	return row->allocations == 0 && row->allocated_bytes == 0 &&
+	    row->frees == 0 && row->freed_bytes == 0;
+}
+
+static int
+sum_rows(const struct segment *seg, const struct segment_rows *x,
+    struct sums *sums)
+{
+	for (uint32_t i = 0; i < x->count; i++) {
+		uint64_t id = x->first + i;
+		struct sum *sum;
+
+		if (id >> SEG_SITE_BITS)
+			break; /* no site can have it */
+		if (x->kind == SEG_EXT_LEDGER) {
+			struct seg_row row;
+
+			memcpy(&row, segment_row(x, i), sizeof(row));
+			if (is_idle(&row))
+				continue;
+			sum = sum_of(sums, (uint32_t)id);
+			if (!sum)
+				return -ENOMEM;
+			add_row(sum, &row, (uint32_t)seg->header.peak_epoch);
+		} else {
+			struct seg_sample row;
+
+			memcpy(&row, segment_row(x, i), sizeof(row));
+			if (row.samples == 0)
+				continue;
+			sum = sum_of(sums, (uint32_t)id);
+			if (!sum)
+				return -ENOMEM;
+			add_sample(sum, &row);
+		}
+	}
+	return 0;
+}
+
+static int
+by_id(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int
+sum_ledger(const struct segment *seg, struct sums *sums)
+{
+	for (size_t i = 0; i < seg->extent_count; i++) {
+		const struct segment_rows *x = &seg->extents[i];
+		int err;
+
+		if (x->kind != SEG_EXT_LEDGER && x->kind != SEG_EXT_SAMPLE)
+			continue;
+		err = sum_rows(seg, x, sums);
+		if (err < 0)
+			return err;
+	}
+	if (sums->count > 0)
+		qsort(sums->items, sums->count, sizeof(*sums->items), by_id);
+	return 0;
+}
+
+/* ---- sites ---- */
+
+struct site_tables {
+	struct rows sites, infos, lives;
+};
+
+static bool
+same_site(const void *items, uint32_t item, const void *key)
+{
+	const struct process_site *x =
+	    (const struct process_site *)items + item;
+	const struct process_site *y = key;
+
+	return x->stack == y->stack && x->kind == y->kind && x->api == y->api;
+}
+
+static void
+add_figures(struct process_figures *to, const struct process_figures *from)
+{
+	to->allocations = plus(to->allocations, from->allocations);
+	to->allocated_bytes =
+	    plus(to->allocated_bytes, from->allocated_bytes);
+	to->frees = plus(to->frees, from->frees);
+	to->freed_bytes = plus(to->freed_bytes, from->freed_bytes);
+	to->live_blocks = plus(to->live_blocks, from->live_blocks);
+	to->live_bytes = plus(to->live_bytes, from->live_bytes);
+	to->peak_blocks = plus(to->peak_blocks, from->peak_blocks);
+	to->peak_bytes = plus(to->peak_bytes, from->peak_bytes);
+}
+
+static struct process_figures
+figures_of(const struct sum *sum)
+{
+	return (struct process_figures){
+	    .allocations = sum->allocations,
+	    .allocated_bytes = sum->allocated_bytes,
+	    .frees = sum->frees,
+	    .freed_bytes = sum->freed_bytes,
+	    .live_blocks = minus(sum->allocations, sum->frees),
+	    .live_bytes = minus(sum->allocated_bytes, sum->freed_bytes),
+	    .peak_blocks =
+		sum->peak_blocks > 0 ? (uint64_t)sum->peak_blocks : 0,
+	    .peak_bytes = sum->peak_bytes > 0 ? (uint64_t)sum->peak_bytes : 0,
+	};
+}
+
+static struct process_ages *
+ages_of(struct process_site *site)
+{
+	if (!site->ages)
+		site->ages = calloc(1, sizeof(*site->ages));
+	return site->ages;
+}
+
+/* Ages and sizes from the rare records of the site's id. */
+static int
+add_rare(
+    struct process_site *site, const struct site_tables *t, uint32_t id)
+{
+	struct seg_info info;
+	struct seg_live live;
+
+	if (rows_get(&t->infos, id, &info, sizeof(info))) {
+		if (info.size_max > site->size_max)
+			site->size_max = info.size_max;
+		for (int i = 0; i < SEG_AGE_BUCKETS; i++) {
+			if (info.ages[i] == 0)
+				continue;
+			if (!ages_of(site))
+				return -ENOMEM;
+			site->ages->deaths[i + 1] += info.ages[i];
+		}
+	}
+	if (rows_get(&t->lives, id, &live, sizeof(live)) && live.blocks > 0) {
+		if (!ages_of(site))
+			return -ENOMEM;
+		site->ages->living_known = true;
+		site->ages->living[0] += live.young;
+		for (int i = 0; i < SEG_AGE_BUCKETS; i++)
+			site->ages->living[i + 1] += live.ages[i];
+	}
+	return 0;
+}
+
+static void
+merge_site(struct process_site *to, const struct process_site *from)
+{
+	bool known = to->size_max > 0 || to->size_min > 0;
+
+	if (from->first_tick < to->first_tick)
+		to->first_tick = from->first_tick;
+	if (from->last_tick > to->last_tick)
+		to->last_tick = from->last_tick;
+	if (from->figures.allocations > 0) {
+		if (!known || from->size_min < to->size_min)
+			to->size_min = from->size_min;
+		if (from->size_max > to->size_max)
+			to->size_max = from->size_max;
+	}
+	to->samples = plus(to->samples, from->samples);
+	add_figures(&to->figures, &from->figures);
+}
+
+static int
+make_sites(struct process *p, const struct sums *sums,
+    const struct site_tables *t)
+{
+	struct index index = {0};
+	int err = 0;
+
+	p->sites = calloc(sums->count + 1, sizeof(*p->sites));
+	if (!p->sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < sums->count && err == 0; i++) {
+		const struct sum *sum = &sums->items[i];
+		struct process_site site = {.id = sum->id,
+		    .kind = SEG_SITE_HEAP,
+		    .last_tick = sum->last_tick,
+		    .size_min = sum->size_min,
+		    .size_max = sum->size_max,
+		    .samples = sum->samples,
+		    .figures = figures_of(sum)};
+		struct seg_site row = {0};
+		uint32_t at;
+
+		/* given out but never filled: "(unknown)", all in one */
+		if (rows_get(&t->sites, sum->id, &row, sizeof(row)) &&
+		    row.inner != 0) {
+			site.kind = row.kind;
+			site.api = row.api;
+			site.first_tick = row.first_tick;
+		} else {
+			row = (struct seg_site){0};
+		}
+		err = stacks_intern(p->stacks, row.inner, row.node, &site.stack);
+		if (err < 0)
+			break;
+		err = index_find(&index,
+		    index_hash(site.stack, site.kind, site.api), same_site,
+		    p->sites, &site, (uint32_t)p->site_count, &at);
+		if (err < 0)
+			break;
+		if (at == p->site_count)
+			p->sites[p->site_count++] = site;
+		else
+			merge_site(&p->sites[at], &site);
+		err = add_rare(&p->sites[at], t, sum->id);
+	}
+	index_release(&index);
+	return err;
+}
+
+/* ---- modules, inherited frees, marks ---- */
+
+/* A string of the segment may run over from one extent into the next. */
+static char *
+string_at(const struct rows *strings, uint64_t offset, uint32_t len)
+{
+	char *text;
+
+	if (len == 0 || len > MAX_PATH_BYTES)
+		return NULL;
+	text = calloc(1, (size_t)len + 1);
+	for (uint32_t i = 0; text && i < len; i++) {
+		if (!rows_get(strings, offset + i, &text[i], 1)) {
+			free(text);
+			return NULL;
+		}
+	}
+	return text;
+}
+
+static int
+make_modules(struct process *p, const struct segment *seg)
+{
+	struct rows modules = {0}, strings = {0};
+	struct seg_module row;
+	int err = -ENOMEM;
+
+	if (rows_init(&modules, seg, SEG_EXT_MODULE) < 0 ||
+	    rows_init(&strings, seg, SEG_EXT_STRING) < 0)
+		goto out;
+	for (size_t i = 0; i < modules.count; i++) {
+		uint64_t end =
+		    modules.extents[i]->first + modules.extents[i]->count;
+
+		if (end > MAX_MODULES)
+			end = MAX_MODULES;
+		if (end > p->module_count)
+			p->module_count = (size_t)end;
+	}
+	p->modules = calloc(p->module_count + 1, sizeof(*p->modules));
+	if (!p->modules)
+		goto out;
+	for (size_t i = 1; i < p->module_count; i++) {
+		struct process_module *m = &p->modules[i];
+
+		if (!rows_get(&modules, i, &row, sizeof(row)) || row.end == 0)
+			continue; /* room for modules to come */
+		m->base = row.base;
+		m->start = row.start;
+		m->end = row.end;
+		m->generation = row.generation;
+		m->is_main = row.is_main != 0;
+		m->path = string_at(&strings, row.path, row.path_bytes);
+		if (row.build_id_bytes <= sizeof(m->build_id)) {
+			m->build_id_bytes = row.build_id_bytes;
+			memcpy(m->build_id, row.build_id, row.build_id_bytes);
+		}
+	}
+	while (p->module_count > 1 && p->modules[p->module_count - 1].end == 0)
+		p->module_count--;
+	err = 0;
+out:
+	rows_release(&modules);
+	rows_release(&strings);
+	return err;
+}
+
+static int
+make_inherited(struct process *p, const struct segment *seg)
+{
+	size_t room = 0;
+
+	for (size_t i = 0; i < seg->extent_count; i++) {
+		const struct segment_rows *x = &seg->extents[i];
+
+		if (x->kind != SEG_EXT_INHERITED)
+			continue;
+		for (uint32_t k = 0; k < x->count; k++) {
+			struct process_inherited *bigger;
+			struct seg_inherited row;
+
+			memcpy(&row, segment_row(x, k), sizeof(row));
+			if (row.frees == 0 || (x->first + k) >> SEG_SITE_BITS)
+				continue;
+			if (p->inherited_count == room) {
+				room = room ? room * 2 : 64;
+				bigger = reallocarray(
+				    p->inherited, room, sizeof(*bigger));
+				if (!bigger)
+					return -ENOMEM;
+				p->inherited = bigger;
+			}
+			p->inherited[p->inherited_count++] =
+			    (struct process_inherited){
+				.id = (uint32_t)(x->first + k),
+				.frees = row.frees,
+				.freed_bytes = row.freed_bytes,
+			    };
+		}
+	}
+	return 0;
+}
+
+static int
+by_sequence(const void *a, const void *b)
+{
+	const struct seg_mark *x = a, *y = b;
+
+	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+static int
+make_marks(struct process *p, const struct segment *seg)
+{
+	size_t room = 0;
+
+	for (size_t i = 0; i < seg->extent_count; i++) {
+		const struct segment_rows *x = &seg->extents[i];
+
+		for (uint32_t k = 0; x->kind == SEG_EXT_MARK && k < x->count;
+		     k++) {
+			struct seg_mark mark, *bigger;
+
+			memcpy(&mark, segment_row(x, k), sizeof(mark));
+			if (mark.sequence == 0 || p->mark_count == MAX_MARKS)
+				continue;
+			if (p->mark_count == room) {
+				room = room ? room * 2 : 64;
+				bigger = reallocarray(
+				    p->marks, room, sizeof(*bigger));
+				if (!bigger)
+					return -ENOMEM;
+				p->marks = bigger;
+			}
+			mark.label[sizeof(mark.label) - 1] = '\0';
+			p->marks[p->mark_count++] = mark;
+		}
+	}
+	if (p->mark_count > 0) {
+		qsort(p->marks, p->mark_count, sizeof(*p->marks), by_sequence);
+		p->is_snapshot = p->marks[p->mark_count - 1].kind ==
+		    SEGMENT_MARK_SNAPSHOT;
+	}
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static void
+make_totals(struct process *p, const struct segment *seg)
+{
+	for (size_t i = 0; i < p->site_count; i++)
+		if (p->sites[i].kind != SEG_SITE_USER)
+			add_figures(&p->totals, &p->sites[i].figures);
+	/* one thread: every event sees the total; many: flushes do */
+	p->peak_exact = seg->peak_stable && p->header.threads <= 1;
+	p->totals.peak_bytes = p->header.peak_bytes;
+	if (p->totals.live_bytes <= p->totals.peak_bytes)
+		return;
+	/* not flushed yet, or sampled: the highest moment we know is now */
+	p->peak_exact = false;
+	p->totals.peak_bytes = p->totals.live_bytes;
+	p->totals.peak_blocks = p->totals.live_blocks;
+	for (size_t i = 0; i < p->site_count; i++) {
+		struct process_figures *f = &p->sites[i].figures;
+
+		f->peak_bytes = f->live_bytes;
+		f->peak_blocks = f->live_blocks;
+	}
+}
+
+int
+process_new(const struct segment *seg, struct process **ret)
+{
+	struct site_tables t = {0};
+	struct sums sums = {0};
+	struct process *p;
+	int err = -ENOMEM;
+
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->header = seg->header;
+	p->exit_status = -1;
+	if (stacks_new(seg, &p->stacks) < 0 ||
+	    rows_init(&t.sites, seg, SEG_EXT_SITE) < 0 ||
+	    rows_init(&t.infos, seg, SEG_EXT_INFO) < 0 ||
+	    rows_init(&t.lives, seg, SEG_EXT_LIVE) < 0)
+		goto out;
+	err = sum_ledger(seg, &sums);
+	if (err < 0)
+		goto out;
+	err = make_sites(p, &sums, &t);
+	if (err < 0)
+		goto out;
+	err = make_modules(p, seg);
+	if (err < 0)
+		goto out;
+	err = make_inherited(p, seg);
+	if (err < 0)
+		goto out;
+	err = make_marks(p, seg);
+	if (err < 0)
+		goto out;
+	make_totals(p, seg);
+	*ret = p;
+	p = NULL;
+out:
+	process_free(p);
+	rows_release(&t.sites);
+	rows_release(&t.infos);
+	rows_release(&t.lives);
+	index_release(&sums.index);
+	free(sums.items);
+	return err;
+}
+
+void
+process_free(struct process *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->site_count; i++)
+		free(p->sites[i].ages);
+	for (size_t i = 0; i < p->module_count; i++)
+		free(p->modules[i].path);
+	stacks_free(p->stacks);
+	free(p->sites);
+	free(p->modules);
+	free(p->inherited);
+	free(p->marks);
+	free(p);
+}
+
+void
+process_deaths(
+    const struct process_site *site, uint64_t ret_deaths[PROCESS_AGES])
+{
+	uint64_t old = 0;
+
+	memset(ret_deaths, 0, PROCESS_AGES * sizeof(*ret_deaths));
+	for (int i = 1; site->ages && i < PROCESS_AGES; i++) {
+		ret_deaths[i] = site->ages->deaths[i];
+		old = plus(old, ret_deaths[i]);
+	}
+	ret_deaths[0] = minus(site->figures.frees, old);
+}
+
+const struct process_module *
+process_module(const struct process *p, uint64_t frame)
+{
+	uint32_t n = SEG_FRAME_MODULE(frame);
+
+	if (n == 0 || n >= p->module_count || p->modules[n].end == 0)
+		return NULL;
+	return &p->modules[n];
+}
+
+uint64_t
+process_time_ns(const struct process *p, uint32_t tick)
+{
+	return p->header.start_realtime_ns +
+	    (uint64_t)tick * p->header.tick_ns;
+}

@@ -1,0 +1,99 @@
+/* process.h - what one segment says of one process, summed and checked. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_PROCESS_H
+#define SEEP_READER_PROCESS_H
+
+#include "reader/segment.h"
+#include "reader/stacks.h"
+
+#include <sys/types.h>
+
+enum process_end { /* the numbers of enum bundle_end */
+	PROCESS_UNKNOWN = 0,
+	PROCESS_RUNNING = 1,
+	PROCESS_EXITED = 2,
+	PROCESS_KILLED = 3,
+	PROCESS_EXEC = 4,
+};
+
+/* Sums saturate instead of wrapping round; live = allocated - freed, >= 0. */
+struct process_figures {
+	uint64_t allocations, allocated_bytes;
+	uint64_t frees, freed_bytes;
+	uint64_t live_blocks, live_bytes;
+	uint64_t peak_blocks, peak_bytes; /* share of the process's peak */
+};
+
+enum { PROCESS_AGES = SEG_AGE_BUCKETS + 1 };
+
+/* [0]: younger than SEG_YOUNG_TICKS; [i]: from 2^(3+i) ticks, the last open */
+struct process_ages {
+	uint64_t deaths[PROCESS_AGES]; /* [0] is filled by process_deaths() */
+	uint64_t living[PROCESS_AGES];
+	bool living_known; /* the destructor has folded the live map */
+};
+
+struct process_site {
+	uint32_t id; /* the lowest of those with this stack */
+	uint32_t stack;
+	uint8_t kind; /* enum seg_site_kind */
+	uint8_t api;  /* enum seg_api */
+	uint32_t first_tick, last_tick;
+	uint64_t size_min, size_max; /* 0, 0: not known */
+	uint64_t samples;
+	struct process_figures figures;
+	struct process_ages *ages; /* NULL: nothing died old */
+};
+
+struct process_module {
+	char *path; /* NULL: not known, or no such module */
+	uint64_t base, start, end;
+	uint32_t generation;
+	uint8_t build_id[32];
+	uint8_t build_id_bytes;
+	bool is_main;
+};
+
+struct process_inherited {
+	uint32_t id; /* a site of the parent */
+	uint64_t frees, freed_bytes;
+};
+
+struct process {
+	struct seg_header header;
+	enum process_end end;
+	int exit_status; /* -1: not known */
+	int signal;      /* 0: none, or not known */
+	pid_t alive_pid; /* in our pid namespace while running, else 0 */
+	bool is_snapshot;
+	bool peak_exact;
+	struct process_figures totals; /* of the heap's sites */
+	struct process_site *sites;    /* by id */
+	size_t site_count;
+	struct process_module *modules; /* by number; 0 is none */
+	size_t module_count;
+	struct process_inherited *inherited;
+	size_t inherited_count;
+	struct seg_mark *marks; /* by sequence; labels end with a NUL */
+	size_t mark_count;
+	struct stacks *stacks;
+};
+
+/* Takes what it needs from seg and lets it go. -ENOMEM. */
+int process_new(const struct segment *seg, struct process **ret);
+
+/* NULL is fine. */
+void process_free(struct process *p);
+
+/* Deaths by age, the young ones included; zeros where nothing is known. */
+void process_deaths(
+    const struct process_site *site, uint64_t ret_deaths[PROCESS_AGES]);
+
+/* The module of a frame, NULL where it is in none. */
+const struct process_module *process_module(
+    const struct process *p, uint64_t frame);
+
+/* Nanoseconds since 1970 of a tick. */
+uint64_t process_time_ns(const struct process *p, uint32_t tick);
+
+#endif

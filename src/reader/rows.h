@@ -1,0 +1,21 @@
+/* rows.h - finds row i of one kind, wherever the extents have it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_ROWS_H
+#define SEEP_READER_ROWS_H
+
+#include "reader/segment.h"
+
+/* The extents of one kind, sorted by first row. Borrows from the segment. */
+struct rows {
+	const struct segment_rows **extents;
+	size_t count;
+};
+
+/* -ENOMEM. */
+int rows_init(struct rows *r, const struct segment *seg, uint32_t kind);
+void rows_release(struct rows *r);
+
+/* Copies the row into a struct of size bytes; false: there is none. */
+bool rows_get(const struct rows *r, uint64_t i, void *row, size_t size);
+
+#endif

@@ -1,0 +1,49 @@
+/* segfile.h - a segment file: one process, and forked children in slots. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_SEGFILE_H
+#define SEEP_READER_SEGFILE_H
+
+#include "reader/segment.h"
+
+/*
+ * The file may belong to a running process and may be damaged or hostile: no
+ * content crashes or hangs the reader, memory is bounded by SEGMENT_MAX_BYTES
+ * for each struct segment held.
+ */
+struct segfile;
+
+enum { SEGFILE_OWN = -1 }; /* "slot" of the file's own process */
+
+/*
+ * `dir` as in openat(), AT_FDCWD for a path. Fails where the file's own
+ * header is not that of a segment; errors as of segment_read(), or of open().
+ */
+int segfile_open(
+    int dir, const char *path, struct segfile **ret, struct fault *where);
+
+/* The same over memory, which the caller keeps until segfile_close(). */
+int segfile_open_bytes(const void *bytes, size_t len, struct segfile **ret,
+    struct fault *where);
+
+/* NULL is fine. */
+void segfile_close(struct segfile *f);
+
+/* Device, inode, sizes; valid as long as f. */
+const struct source *segfile_source(const struct segfile *f);
+
+/* Number of slots, taken or not: 0..256. */
+int segfile_slots(const struct segfile *f);
+
+/* A fresh look at the header in a slot, or SEGFILE_OWN; -ENODATA: no child. */
+int segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
+    struct fault *where);
+
+/* A copy of what is in the slot; for segment_free(). */
+int segfile_read(const struct segfile *f, int slot, struct segment **ret,
+    struct fault *where);
+
+/* segfile_read() and segment_compact() in one; *ret is for free(). */
+int segfile_compact(const struct segfile *f, int slot, void **ret,
+    size_t *ret_len, struct fault *where);
+
+#endif

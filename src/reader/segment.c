@@ -1,0 +1,618 @@
+/* segment.c - a private, checked copy of one process's segment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/segment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PEAK_TRIES = 3,
+	CHUNK_ROWS = 256,       /* ids whose frees and allocations are close */
+	GROUP_EXTENTS = 64,     /* more arrays than that: not our collector */
+	COMPACT_GAP_BYTES = 256, /* so many zeros are worth a directory entry */
+};
+
+/* A stretch of the source: all offsets of a segment count from its base. */
+struct window {
+	const struct source *source;
+	uint64_t base, limit;
+};
+
+static const uint32_t row_min[] = {
+    [SEG_EXT_MODULE] = sizeof(struct seg_module),
+    [SEG_EXT_STRING] = 1,
+    [SEG_EXT_NODE] = sizeof(struct seg_node),
+    [SEG_EXT_INNER] = sizeof(struct seg_inner),
+    [SEG_EXT_SITE] = sizeof(struct seg_site),
+    [SEG_EXT_LEDGER] = sizeof(struct seg_row),
+    [SEG_EXT_INFO] = sizeof(struct seg_info),
+    [SEG_EXT_INHERITED] = sizeof(struct seg_inherited),
+    [SEG_EXT_LIVE] = sizeof(struct seg_live),
+    [SEG_EXT_MARK] = sizeof(struct seg_mark),
+    [SEG_EXT_SAMPLE] = sizeof(struct seg_sample),
+};
+enum { KINDS = sizeof(row_min) / sizeof(row_min[0]) };
+
+/*
+ * What refers comes before what is referred to: the collector writes a module
+ * before the node that names it, a node before its site, so whatever an id
+ * read earlier points at is there when its table is read later.
+ */
+static const uint32_t reading_order[] = {SEG_EXT_SAMPLE, SEG_EXT_INHERITED,
+    SEG_EXT_LIVE, SEG_EXT_INFO, SEG_EXT_MARK, SEG_EXT_SITE, SEG_EXT_INNER,
+    SEG_EXT_NODE, SEG_EXT_MODULE, SEG_EXT_STRING};
+
+const void *
+segment_row(const struct segment_rows *x, uint32_t i)
+{
+	return x->rows + (size_t)i * x->row_bytes;
+}
+
+static int
+window_read(const struct window *w, uint64_t offset, void *buffer, size_t len)
+{
+	if (offset > w->limit || len > w->limit - offset)
+		return -EBADMSG;
+	return source_read(w->source, w->base + offset, buffer, len);
+}
+
+static int
+read_header(const struct window *w, struct seg_header *h, struct fault *where)
+{
+	uint64_t magic;
+	int err;
+
+	if (w->limit < sizeof(magic))
+		return fault_set(where, w->limit ? -EINVAL : -ENODATA,
+		    "the file holds %llu bytes", (unsigned long long)w->limit);
+	err = window_read(w, 0, &magic, sizeof(magic));
+	if (err < 0)
+		return fault_set(where, err, "the header cannot be read");
+	if (magic == 0)
+		return fault_set(where, -ENODATA, "the segment is not set up");
+	if (magic != SEG_MAGIC)
+		return fault_set(where, -EINVAL, "not a segment of seep");
+	err = window_read(w, 0, h, sizeof(*h));
+	if (err < 0)
+		return fault_set(where, err,
+		    "the file ends after %llu bytes, inside the header",
+		    (unsigned long long)w->limit);
+	if (h->version != SEG_VERSION)
+		return fault_set(where, -ENOTSUP,
+		    "segment version %u, this seep reads version %u",
+		    h->version, (unsigned)SEG_VERSION);
+	if (h->header_bytes < SEG_HEADER_BYTES)
+		return fault_set(where, -EBADMSG, "header of %u bytes",
+		    h->header_bytes);
+	h->session[sizeof(h->session) - 1] = '\0';
+	h->exe[sizeof(h->exe) - 1] = '\0';
+	h->command[sizeof(h->command) - 2] = '\0';
+	h->command[sizeof(h->command) - 1] = '\0';
+	return 0;
+}
+
+int
+segment_read_header(const struct source *s, uint64_t base, uint64_t limit,
+    struct seg_header *ret, struct fault *where)
+{
+	struct window w = {.source = s, .base = base, .limit = limit};
+
+	return read_header(&w, ret, where);
+}
+
+static int
+check_extent(const struct window *w, struct seg_extent *x, uint32_t i,
+    uint64_t *budget, struct fault *where)
+{
+	uint64_t bytes;
+
+	if (x->kind == SEG_EXT_STRING && x->row_bytes == 0)
+		x->row_bytes = 1;
+	if (x->row_bytes == 0 || x->row_bytes > SEGMENT_MAX_ROW ||
+	    (x->kind < KINDS && x->row_bytes < row_min[x->kind]))
+		return fault_set(where, -EBADMSG,
+		    "extent %u (kind %u) has rows of %u bytes", i, x->kind,
+		    x->row_bytes);
+	bytes = (uint64_t)x->count * x->row_bytes;
+	if (x->offset > w->limit || bytes > w->limit - x->offset)
+		return fault_set(where, -EBADMSG,
+		    "extent %u (kind %u, %llu bytes at %llu) lies beyond the end (%llu)",
+		    i, x->kind, (unsigned long long)bytes,
+		    (unsigned long long)x->offset,
+		    (unsigned long long)w->limit);
+	if (bytes > *budget)
+		return fault_set(where, -EFBIG,
+		    "extents hold more than %u bytes",
+		    (unsigned)SEGMENT_MAX_BYTES);
+	if (x->first > UINT64_MAX - x->count)
+		return fault_set(where, -EBADMSG,
+		    "extent %u starts at row %llu", i,
+		    (unsigned long long)x->first);
+	*budget -= bytes;
+	return 0;
+}
+
+/* The valid entries, in the order of the directory; *ret is for free(). */
+static int
+read_directory(const struct window *w, const struct seg_header *h,
+    struct seg_extent **ret, size_t *ret_count, struct fault *where)
+{
+	uint64_t budget = SEGMENT_MAX_BYTES;
+	struct seg_extent *dir;
+	uint32_t used = h->dir_used;
+	size_t kept = 0;
+	int err;
+
+	if (used > h->dir_capacity)
+		used = h->dir_capacity; /* begun, and found no room */
+	if (used > SEGMENT_MAX_EXTENTS)
+		return fault_set(where, -EBADMSG, "directory of %u extents",
+		    used);
+	dir = calloc(used + (size_t)1, sizeof(*dir));
+	if (!dir)
+		return fault_set(where, -ENOMEM, "out of memory");
+	err = window_read(w, h->dir_offset, dir, used * sizeof(*dir));
+	if (err < 0) {
+		(void)fault_set(where, err,
+		    "the directory (%u entries at %llu) lies beyond the end (%llu)",
+		    used, (unsigned long long)h->dir_offset,
+		    (unsigned long long)w->limit);
+		goto out;
+	}
+	for (uint32_t i = 0; i < used; i++) {
+		if (dir[i].kind == SEG_EXT_NONE || dir[i].count == 0)
+			continue;
+		err = check_extent(w, &dir[i], i, &budget, where);
+		if (err < 0)
+			goto out;
+		dir[kept++] = dir[i];
+	}
+	*ret = dir;
+	*ret_count = kept;
+	return 0;
+out:
+	free(dir);
+	return err;
+}
+
+/* Room for one more extent of zeros; NULL when out of memory. */
+static struct segment_rows *
+add_extent(struct segment *seg, const struct seg_extent *x)
+{
+	struct segment_rows *extents, *added;
+
+	extents = reallocarray(
+	    seg->extents, seg->extent_count + 1, sizeof(*extents));
+	if (!extents)
+		return NULL;
+	seg->extents = extents;
+	added = &extents[seg->extent_count];
+	*added = (struct segment_rows){
+	    .kind = x->kind,
+	    .owner = x->owner,
+	    .row_bytes = x->row_bytes,
+	    .count = x->count,
+	    .first = x->first,
+	    .rows = calloc(x->count, x->row_bytes),
+	};
+	if (!added->rows)
+		return NULL;
+	seg->extent_count++;
+	return added;
+}
+
+static int
+copy_extent(struct segment *seg, const struct window *w,
+    const struct seg_extent *x, struct fault *where)
+{
+	struct segment_rows *to = add_extent(seg, x);
+	int err;
+
+	if (!to)
+		return fault_set(where, -ENOMEM, "out of memory");
+	err = window_read(
+	    w, x->offset, to->rows, (size_t)x->count * x->row_bytes);
+	if (err < 0)
+		return fault_set(where, err, "the file was cut while read");
+	return 0;
+}
+
+static int
+by_first(const void *a, const void *b)
+{
+	const struct seg_extent *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (x->owner > y->owner) - (x->owner < y->owner);
+}
+
+/*
+ * Reads rows [from, to) of the extents of one group, twice: the second pass
+ * replaces all but the frees. A free that the first pass saw has its
+ * allocation stored before, so the second pass sees that one: live >= 0.
+ */
+static int
+copy_stretch(const struct window *w, const struct seg_extent *x,
+    struct segment_rows *rows, size_t n, uint64_t from, uint64_t to)
+{
+	struct seg_row frees;
+	uint8_t *again = NULL;
+	size_t again_bytes = 0;
+	int err = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < n && err == 0; i++) {
+			uint64_t a = from > x[i].first ? from : x[i].first;
+			uint64_t b = x[i].first + x[i].count;
+			size_t at, bytes;
+
+			b = to < b ? to : b;
+			if (a >= b)
+				continue;
+			at = (size_t)(a - x[i].first) * x[i].row_bytes;
+			bytes = (size_t)(b - a) * x[i].row_bytes;
+			if (pass == 0) {
+				err = window_read(w, x[i].offset + at,
+				    rows[i].rows + at, bytes);
+				continue;
+			}
+			if (bytes > again_bytes) {
+				free(again);
+				again = malloc(bytes);
+				again_bytes = again ? bytes : 0;
+			}
+			if (!again) {
+				err = -ENOMEM;
+				break;
+			}
+			err = window_read(w, x[i].offset + at, again, bytes);
+			for (size_t r = 0; r < bytes && err == 0;
+			     r += x[i].row_bytes) {
+				uint8_t *row = rows[i].rows + at + r;
+				struct seg_row fresh;
+
+				memcpy(&frees, row, sizeof(frees));
+				memcpy(&fresh, again + r, sizeof(fresh));
+				fresh.frees = frees.frees;
+				fresh.freed_bytes = frees.freed_bytes;
+				memcpy(row, &fresh, sizeof(fresh));
+			}
+		}
+	}
+	free(again);
+	return err;
+}
+
+/*
+ * The ledger extents of x[0..n), which overlap one another and cover ids
+ * [from, to): by small stretches of ids, so that little happens in between.
+ */
+static int
+copy_group(struct segment *seg, const struct window *w,
+    const struct seg_extent *x, size_t n, uint64_t to, struct fault *where)
+{
+	uint64_t step = n > GROUP_EXTENTS ? UINT64_MAX : CHUNK_ROWS;
+	uint64_t from = x[0].first;
+	size_t at = seg->extent_count;
+	int err;
+
+	for (size_t i = 0; i < n; i++)
+		if (!add_extent(seg, &x[i]))
+			return fault_set(where, -ENOMEM, "out of memory");
+	while (from < to) {
+		uint64_t end = to - from > step ? from + step : to;
+
+		err = copy_stretch(w, x, seg->extents + at, n, from, end);
+		if (err < 0)
+			return fault_set(where, err,
+			    "the ledger cannot be read");
+		from = end;
+	}
+	return 0;
+}
+
+static int
+copy_ledger(struct segment *seg, const struct window *w,
+    struct seg_extent *dir, size_t dir_count, struct fault *where)
+{
+	size_t n = 0;
+	int err;
+
+	for (size_t i = 0; i < dir_count; i++)
+		if (dir[i].kind == SEG_EXT_LEDGER)
+			dir[n++] = dir[i];
+	qsort(dir, n, sizeof(*dir), by_first);
+	for (size_t i = 0; i < n;) {
+		uint64_t to = dir[i].first + dir[i].count;
+		size_t j = i + 1;
+
+		for (; j < n && dir[j].first < to; j++)
+			if (dir[j].first + dir[j].count > to)
+				to = dir[j].first + dir[j].count;
+		err = copy_group(seg, w, dir + i, j - i, to, where);
+		if (err < 0)
+			return err;
+		i = j;
+	}
+	return 0;
+}
+
+static void
+drop_extents(struct segment *seg)
+{
+	for (size_t i = 0; i < seg->extent_count; i++)
+		free(seg->extents[i].rows);
+	free(seg->extents);
+	seg->extents = NULL;
+	seg->extent_count = 0;
+}
+
+/* Header and ledger, again while the peak moves under our hands. */
+static int
+read_ledger(
+    struct segment *seg, const struct window *w, struct fault *where)
+{
+	struct seg_header after;
+	struct seg_extent *dir;
+	size_t n;
+	int err;
+
+	for (int i = 0; i < PEAK_TRIES && !seg->peak_stable; i++) {
+		drop_extents(seg);
+		err = read_header(w, &seg->header, where);
+		if (err < 0)
+			return err;
+		err = read_directory(w, &seg->header, &dir, &n, where);
+		if (err < 0)
+			return err;
+		err = copy_ledger(seg, w, dir, n, where);
+		free(dir);
+		if (err < 0)
+			return err;
+		err = read_header(w, &after, where);
+		if (err < 0)
+			return err;
+		seg->peak_stable =
+		    after.peak_epoch == seg->header.peak_epoch &&
+		    after.peak_bytes == seg->header.peak_bytes;
+	}
+	/* a copy of a moving one says so for ever: see segment_compact() */
+	if (seg->header.peak_reserved != 0)
+		seg->peak_stable = false;
+	return 0;
+}
+
+static int
+read_rest(struct segment *seg, const struct window *w, struct fault *where)
+{
+	struct seg_header fresh;
+	struct seg_extent *dir = NULL;
+	size_t n = 0;
+	int err;
+
+	/* the directory has grown by what the ledger's ids refer to */
+	err = read_header(w, &fresh, where);
+	if (err < 0)
+		return err;
+	err = read_directory(w, &fresh, &dir, &n, where);
+	if (err < 0)
+		return err;
+	for (size_t k = 0; k < sizeof(reading_order) / sizeof(uint32_t); k++)
+		for (size_t i = 0; i < n && err == 0; i++)
+			if (dir[i].kind == reading_order[k])
+				err = copy_extent(seg, w, &dir[i], where);
+	for (size_t i = 0; i < n && err == 0; i++)
+		if (dir[i].kind >= KINDS) /* of a later version: carried on */
+			err = copy_extent(seg, w, &dir[i], where);
+	free(dir);
+	return err;
+}
+
+int
+segment_read(const struct source *s, uint64_t base, uint64_t limit,
+    struct segment **ret, struct fault *where)
+{
+	struct window w = {.source = s, .base = base, .limit = limit};
+	struct segment *seg;
+	int err;
+
+	seg = calloc(1, sizeof(*seg));
+	if (!seg)
+		return fault_set(where, -ENOMEM, "out of memory");
+	err = read_ledger(seg, &w, where);
+	if (err < 0)
+		goto out;
+	err = read_rest(seg, &w, where);
+	if (err < 0)
+		goto out;
+	*ret = seg;
+	seg = NULL;
+out:
+	segment_free(seg);
+	return err;
+}
+
+void
+segment_free(struct segment *seg)
+{
+	if (!seg)
+		return;
+	drop_extents(seg);
+	free(seg);
+}
+
+int
+segment_mark_snapshot(struct segment *seg, const char *label)
+{
+	struct seg_extent x = {.kind = SEG_EXT_MARK, .count = 1};
+	struct seg_mark mark = {.kind = SEGMENT_MARK_SNAPSHOT};
+	struct segment_rows *rows;
+
+	x.row_bytes = sizeof(mark);
+	for (size_t i = 0; i < seg->extent_count; i++) {
+		const struct segment_rows *r = &seg->extents[i];
+
+		if (r->kind != SEG_EXT_MARK)
+			continue;
+		if (r->first + r->count > x.first)
+			x.first = r->first + r->count;
+		for (uint32_t k = 0; k < r->count; k++) {
+			struct seg_mark old;
+
+			memcpy(&old, segment_row(r, k), sizeof(old));
+			if (old.sequence > mark.sequence)
+				mark.sequence = old.sequence;
+		}
+	}
+	mark.sequence++;
+	mark.tick = seg->header.tick;
+	if (label)
+		strncpy(mark.label, label, sizeof(mark.label) - 1);
+	rows = add_extent(seg, &x);
+	if (!rows)
+		return -ENOMEM;
+	memcpy(rows->rows, &mark, sizeof(mark));
+	return 0;
+}
+
+/* ---- the compact copy ---- */
+
+struct run {
+	const struct segment_rows *rows;
+	uint32_t first, count;
+};
+
+static bool
+is_zero(const uint8_t *p, size_t len)
+{
+	return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
+}
+
+/*
+ * Finds the next stretch of rows in use at or after *at. Short gaps of zeros
+ * stay inside; false when there is nothing left.
+ */
+static bool
+next_run(const struct segment_rows *x, uint32_t *at, struct run *ret)
+{
+	uint32_t gap = COMPACT_GAP_BYTES / x->row_bytes + 1;
+	uint32_t i = *at, end, zeros = 0;
+
+	while (i < x->count && is_zero(segment_row(x, i), x->row_bytes))
+		i++;
+	if (i == x->count)
+		return false;
+	end = i + 1;
+	for (uint32_t k = end; k < x->count && zeros < gap; k++) {
+		if (is_zero(segment_row(x, k), x->row_bytes)) {
+			zeros++;
+		} else {
+			zeros = 0;
+			end = k + 1;
+		}
+	}
+	*ret = (struct run){.rows = x, .first = i, .count = end - i};
+	*at = end;
+	return true;
+}
+
+static size_t
+run_bytes(const struct run *r)
+{
+	return ((size_t)r->count * r->rows->row_bytes + 7) & ~(size_t)7;
+}
+
+/* Stretches of all extents; whole extents once the directory would burst. */
+static int
+find_runs(const struct segment *seg, struct run **ret, size_t *ret_count)
+{
+	struct run *runs = NULL, *bigger;
+	size_t n = 0, room = 0;
+
+	for (size_t i = 0; i < seg->extent_count; i++) {
+		const struct segment_rows *x = &seg->extents[i];
+		uint32_t at = 0;
+		struct run run;
+
+		while (next_run(x, &at, &run)) {
+			if (n + (seg->extent_count - i) >=
+			    SEGMENT_MAX_EXTENTS) {
+				run.count = x->count - run.first;
+				at = x->count;
+			}
+			if (n == room) {
+				room = room ? room * 2 : 64;
+				bigger =
+				    reallocarray(runs, room, sizeof(*runs));
+				if (!bigger) {
+					free(runs);
+					return -ENOMEM;
+				}
+				runs = bigger;
+			}
+			runs[n++] = run;
+		}
+	}
+	*ret = runs;
+	*ret_count = n;
+	return 0;
+}
+
+int
+segment_compact(const struct segment *seg, void **ret, size_t *ret_len)
+{
+	struct seg_header h = seg->header;
+	struct run *runs = NULL;
+	size_t n = 0, len;
+	uint64_t offset;
+	uint8_t *bytes;
+	int err;
+
+	err = find_runs(seg, &runs, &n);
+	if (err < 0)
+		return err;
+	len = sizeof(h) + n * sizeof(struct seg_extent);
+	offset = len;
+	for (size_t i = 0; i < n; i++)
+		len += run_bytes(&runs[i]);
+	bytes = calloc(1, len);
+	if (!bytes) {
+		free(runs);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct segment_rows *x = runs[i].rows;
+		struct seg_extent entry = {
+		    .kind = x->kind,
+		    .owner = x->owner,
+		    .row_bytes = x->row_bytes,
+		    .count = runs[i].count,
+		    .first = x->first + runs[i].first,
+		    .offset = offset,
+		};
+
+		memcpy(bytes + sizeof(h) + i * sizeof(entry), &entry,
+		    sizeof(entry));
+		memcpy(bytes + offset, segment_row(x, runs[i].first),
+		    (size_t)entry.count * entry.row_bytes);
+		offset += run_bytes(&runs[i]);
+	}
+	h.header_bytes = SEG_HEADER_BYTES;
+	h.total_bytes = len;
+	h.used_bytes = len;
+	h.dir_offset = sizeof(h);
+	h.dir_capacity = (uint32_t)n;
+	h.dir_used = (uint32_t)n;
+	h.slots_offset = 0;
+	h.slot_bytes = 0;
+	h.slot_count = 0;
+	h.slot_index = ~UINT32_C(0);
+	h.peak_reserved = seg->peak_stable ? 0 : 1;
+	memcpy(bytes, &h, sizeof(h));
+	free(runs);
+	*ret = bytes;
+	*ret_len = len;
+	return 0;
+}

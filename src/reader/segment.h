@@ -1,0 +1,72 @@
+/* segment.h - a private, checked copy of one process's segment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_SEGMENT_H
+#define SEEP_READER_SEGMENT_H
+
+#include "reader/fault.h"
+#include "reader/source.h"
+#include "trace/format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	/* The collector makes at most 32,768 extents in at most 256 MiB. */
+	SEGMENT_MAX_EXTENTS = 65536,
+	SEGMENT_MAX_BYTES = 512 << 20, /* of rows: our memory bound */
+	SEGMENT_MAX_ROW = 4096,
+	SEGMENT_MARK_SNAPSHOT = 1, /* seg_mark.kind: this copy is a snapshot */
+};
+
+struct segment_rows {
+	uint32_t kind; /* enum seg_kind, or one of a later version */
+	uint32_t owner;
+	uint32_t row_bytes; /* at least the size of the kind's struct */
+	uint32_t count;
+	uint64_t first;
+	uint8_t *rows; /* count * row_bytes */
+};
+
+/*
+ * Every extent lies inside what was read. Values inside rows are as found:
+ * ids, node and module numbers are the session's to check.
+ * sum over arrays: allocations >= frees, also of a host that keeps running.
+ */
+struct segment {
+	struct seg_header header; /* its strings end with a NUL */
+	struct segment_rows *extents;
+	size_t extent_count;
+	bool peak_stable; /* the peak stood still while the ledger was read */
+};
+
+/*
+ * Copies the segment in [base, base + limit) of the source. Live ones change
+ * meanwhile: frees are read before allocations, the peak up to three times,
+ * and what ids refer to after the ids.
+ * -ENODATA: being set up, or an empty slot; -EINVAL: not a segment; -ENOTSUP:
+ * other version; -EBADMSG: damaged; -EFBIG; -ENOMEM.
+ */
+int segment_read(const struct source *s, uint64_t base, uint64_t limit,
+    struct segment **ret, struct fault *where);
+
+/* The header alone, checked as above. */
+int segment_read_header(const struct source *s, uint64_t base, uint64_t limit,
+    struct seg_header *ret, struct fault *where);
+
+/* NULL is fine. */
+void segment_free(struct segment *seg);
+
+/* Row i of an extent; i < count. */
+const void *segment_row(const struct segment_rows *x, uint32_t i);
+
+/* Adds a mark of SEGMENT_MARK_SNAPSHOT; the label is cut where too long. */
+int segment_mark_snapshot(struct segment *seg, const char *label);
+
+/*
+ * A segment file of its own: header, dense directory, the rows in use, no
+ * slots. *ret is for free(). -ENOMEM.
+ */
+int segment_compact(const struct segment *seg, void **ret, size_t *ret_len);
+
+#endif

@@ -1,0 +1,467 @@
+/* session.c - one or more processes, from whatever input. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/session.h"
+
+#include "reader/alive.h"
+#include "reader/segfile.h"
+#include "trace/bundle.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert((int)PROCESS_RUNNING == (int)BUNDLE_END_RUNNING &&
+	(int)PROCESS_EXITED == (int)BUNDLE_END_EXITED &&
+	(int)PROCESS_KILLED == (int)BUNDLE_END_KILLED &&
+	(int)PROCESS_EXEC == (int)BUNDLE_END_EXEC,
+    "the recording's numbers are ours");
+
+static int
+no_memory(struct fault *where)
+{
+	return fault_set(where, -ENOMEM, "out of memory");
+}
+
+static int add_note(struct session *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int
+add_note(struct session *s, const char *fmt, ...)
+{
+	char **notes, *text;
+	va_list ap;
+	int n;
+
+	notes = reallocarray(s->notes, s->note_count + 1, sizeof(*notes));
+	if (!notes)
+		return -ENOMEM;
+	s->notes = notes;
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	s->notes[s->note_count++] = text;
+	return 0;
+}
+
+/* Takes p over, also on failure. */
+static int
+add_process(struct session *s, struct process *p)
+{
+	struct process **all;
+
+	all = reallocarray(s->processes, s->count + 1, sizeof(struct process *));
+	if (!all) {
+		process_free(p);
+		return -ENOMEM;
+	}
+	s->processes = all;
+	s->processes[s->count++] = p;
+	return 0;
+}
+
+static struct session *
+session_new(void)
+{
+	return calloc(1, sizeof(struct session));
+}
+
+void
+session_free(struct session *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->count; i++)
+		process_free(s->processes[i]);
+	for (size_t i = 0; i < s->note_count; i++)
+		free(s->notes[i]);
+	free(s->processes);
+	free(s->notes);
+	free(s);
+}
+
+enum process_end
+session_end(
+    const struct seg_header *h, const struct source *file, pid_t *ret_pid)
+{
+	pid_t pid = 0;
+
+	*ret_pid = 0;
+	if (h->end_kind == SEG_END_EXITED)
+		return PROCESS_EXITED;
+	switch (alive_check(h, file, &pid)) {
+	case ALIVE_YES:
+		*ret_pid = pid;
+		return PROCESS_RUNNING;
+	case ALIVE_EXEC:
+		return PROCESS_EXEC;
+	case ALIVE_NO:
+		return PROCESS_KILLED;
+	case ALIVE_UNKNOWN:
+		break;
+	}
+	return PROCESS_UNKNOWN;
+}
+
+static int
+load_slot(struct session *s, const struct segfile *f, int slot,
+    bool ask_proc, struct fault *where)
+{
+	struct segment *seg;
+	struct process *p;
+	int err;
+
+	err = segfile_read(f, slot, &seg, where);
+	if (err < 0)
+		return err;
+	err = process_new(seg, &p);
+	segment_free(seg);
+	if (err < 0)
+		return no_memory(where);
+	if (p->header.end_kind == SEG_END_EXITED)
+		p->end = PROCESS_EXITED;
+	else if (p->is_snapshot)
+		p->end = PROCESS_RUNNING; /* at that moment */
+	else if (ask_proc)
+		p->end = session_end(
+		    &p->header, segfile_source(f), &p->alive_pid);
+	if (add_process(s, p) < 0)
+		return no_memory(where);
+	return 0;
+}
+
+/* A child's slot that is damaged does not hide the others. */
+static int
+load_segfile(struct session *s, const struct segfile *f, const char *name,
+    bool ask_proc, struct fault *where)
+{
+	struct fault why;
+	int err;
+
+	err = load_slot(s, f, SEGFILE_OWN, ask_proc, where);
+	if (err < 0)
+		return err;
+	for (int i = 0; i < segfile_slots(f); i++) {
+		err = load_slot(s, f, i, ask_proc, &why);
+		if (err == -ENOMEM)
+			return no_memory(where);
+		if (err < 0 && err != -ENODATA &&
+		    add_note(s, "%s: forked child %d left out: %s", name, i,
+			why.text) < 0)
+			return no_memory(where);
+	}
+	return 0;
+}
+
+/* ---- recordings ---- */
+
+static int
+load_entry(struct session *s, const char *name, const uint8_t *bytes,
+    size_t len, struct fault *where)
+{
+	struct bundle_segment head;
+	struct segfile *f;
+	struct process *p;
+	size_t before = s->count;
+	int err;
+
+	if (len < sizeof(head))
+		return fault_set(where, -EBADMSG, "an entry of %zu bytes",
+		    len);
+	memcpy(&head, bytes, sizeof(head));
+	err = segfile_open_bytes(
+	    bytes + sizeof(head), len - sizeof(head), &f, where);
+	if (err < 0)
+		return err == -EINVAL ? -EBADMSG : err;
+	err = load_segfile(s, f, name, false, where);
+	segfile_close(f);
+	if (err < 0)
+		return err == -EINVAL ? -EBADMSG : err;
+	p = s->processes[before];
+	if (head.end_kind != BUNDLE_END_UNKNOWN &&
+	    head.end_kind <= BUNDLE_END_EXEC)
+		p->end = (enum process_end)head.end_kind;
+	p->exit_status = head.exit_status;
+	p->signal = head.signal > 0 ? head.signal : 0;
+	return 0;
+}
+
+static int
+load_bundle(struct session *s, const char *path, const char *name,
+    struct fault *where)
+{
+	struct fault why = {""};
+	struct bundle *b;
+	const void *bytes;
+	uint32_t type;
+	size_t len;
+	int err;
+
+	err = bundle_open(path, &b);
+	if (err == -EINVAL)
+		return fault_set(where, err,
+		    "neither a recording nor a segment of seep");
+	if (err < 0)
+		return fault_set(where, err, "%s",
+		    err == -EBADMSG        ? "damaged at its start"
+			: err == -ENOTSUP ? "a recording of another version"
+					  : strerror(-err));
+	while ((err = bundle_next(b, &type, &bytes, &len)) == 1) {
+		if (type == BUNDLE_SEGMENT) {
+			err = load_entry(s, name, bytes, len, &why);
+			if (err == -ENOMEM)
+				break;
+			if (err < 0)
+				err = add_note(s, "%s: a process left out: %s",
+				    name, why.text);
+		} else if (type == BUNDLE_UNTRACED) {
+			err = add_note(s, "not traced: %.*s",
+			    (int)(len > 500 ? 500 : len), (const char *)bytes);
+		}
+		if (err < 0)
+			break;
+	}
+	s->is_truncated = err == 0 && bundle_truncated(b);
+	bundle_close(b);
+	if (err == -ENOMEM)
+		return no_memory(where);
+	if (err < 0 && s->count == 0)
+		return fault_set(where, err,
+		    "damaged before its first process");
+	if (err < 0) {
+		s->is_truncated = true; /* what came before was sound */
+		err = add_note(s, "%s is damaged behind its process number %zu",
+		    name, s->count);
+		return err < 0 ? no_memory(where) : 0;
+	}
+	if (s->is_truncated &&
+	    add_note(s, "%s breaks off: its end is missing", name) < 0)
+		return no_memory(where);
+	if (s->count == 0)
+		return fault_set(where, s->is_truncated ? -EBADMSG : -ENODATA,
+		    s->is_truncated ? "breaks off before its first process"
+				    : "holds no process");
+	return 0;
+}
+
+/* ---- files and directories ---- */
+
+static int
+load_file(struct session *s, const char *path, const char *name,
+    struct fault *where)
+{
+	struct segfile *f;
+	int err;
+
+	err = segfile_open(AT_FDCWD, path, &f, where);
+	if (err == -EINVAL)
+		return load_bundle(s, path, name, where);
+	if (err < 0)
+		return err;
+	err = load_segfile(s, f, name, true, where);
+	segfile_close(f);
+	return err;
+}
+
+static int
+load_directory(struct session *s, const char *path, struct fault *where)
+{
+	struct fault why = {""};
+	struct dirent **names;
+	int n, err = 0;
+
+	n = scandir(path, &names, NULL, alphasort);
+	if (n < 0)
+		return fault_set(where, -errno, "%s", strerror(errno));
+	for (int i = 0; i < n; i++) {
+		const char *name = names[i]->d_name, *dot = strrchr(name, '.');
+		char *file;
+
+		if (name[0] == '.' || (dot && strcmp(dot, ".ctl") == 0) ||
+		    err == -ENOMEM)
+			continue;
+		if (asprintf(&file, "%s/%s", path, name) < 0) {
+			err = -ENOMEM;
+			continue;
+		}
+		err = load_file(s, file, name, &why);
+		free(file);
+		/* gone, or not there yet: no loss to speak of */
+		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
+		    err != -ENOENT && err != -EISDIR)
+			err = add_note(s, "%s/%s left out: %s", path, name,
+			    why.text);
+	}
+	for (int i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	if (err == -ENOMEM)
+		return no_memory(where);
+	if (s->count > 0)
+		return 0;
+	if (s->note_count > 0)
+		return fault_set(where, -EBADMSG, "nothing readable in it; %s",
+		    s->notes[0]);
+	return fault_set(where, -ENODATA, "there is no segment in it");
+}
+
+/*
+ * A dead process that has a later segment did not die there: it called exec.
+ */
+static void
+mark_exec(struct session *s, const struct seg_header *later)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = s->processes[i];
+
+		if ((p->end == PROCESS_KILLED || p->end == PROCESS_UNKNOWN) &&
+		    alive_superseded(&p->header, later))
+			p->end = PROCESS_EXEC;
+	}
+}
+
+/* The later segment may lie beside the file we were given. */
+static void
+look_beside(struct session *s, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct seg_header h;
+	struct segfile *f;
+	struct dirent *e;
+	char mark[32], *folder;
+	DIR *dir;
+
+	if (s->count == 0 || s->processes[0]->end != PROCESS_KILLED)
+		return;
+	folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	dir = folder ? opendir(folder) : NULL;
+	free(folder);
+	if (!dir)
+		return;
+	(void)snprintf(
+	    mark, sizeof(mark), "-%u-", s->processes[0]->header.pid);
+	while ((e = readdir(dir))) {
+		const char *dot = strrchr(e->d_name, '.');
+
+		if (!strstr(e->d_name, mark) || !dot ||
+		    strcmp(dot, ".seg") != 0 ||
+		    segfile_open(dirfd(dir), e->d_name, &f, NULL) < 0)
+			continue;
+		if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0)
+			mark_exec(s, &h);
+		segfile_close(f);
+	}
+	(void)closedir(dir);
+}
+
+static int
+by_start(const void *a, const void *b)
+{
+	const struct process *x = *(struct process *const *)a;
+	const struct process *y = *(struct process *const *)b;
+
+	if (x->header.start_realtime_ns != y->header.start_realtime_ns)
+		return x->header.start_realtime_ns <
+			y->header.start_realtime_ns
+		    ? -1
+		    : 1;
+	if (x->header.pid != y->header.pid)
+		return x->header.pid < y->header.pid ? -1 : 1;
+	return (x->header.sequence > y->header.sequence) -
+	    (x->header.sequence < y->header.sequence);
+}
+
+static void
+put_in_order(struct session *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		mark_exec(s, &s->processes[i]->header);
+	if (s->count > 1)
+		qsort(s->processes, s->count, sizeof(struct process *), by_start);
+}
+
+int
+session_load(const char *path, struct session **ret, struct fault *where)
+{
+	const char *slash = strrchr(path, '/');
+	struct session *s;
+	struct stat st;
+	int err;
+
+	if (stat(path, &st) < 0)
+		return fault_set(where, -errno, "%s", strerror(errno));
+	s = session_new();
+	if (!s)
+		return no_memory(where);
+	if (S_ISDIR(st.st_mode)) {
+		err = load_directory(s, path, where);
+	} else {
+		err = load_file(s, path, slash ? slash + 1 : path, where);
+		if (err == 0)
+			look_beside(s, path);
+	}
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	put_in_order(s);
+	*ret = s;
+	return 0;
+}
+
+int
+session_load_pid(pid_t pid, struct session **ret, struct fault *where)
+{
+	struct segfile *f;
+	struct session *s;
+	char path[4096];
+	int slot, err;
+
+	err = alive_open(pid, &f, &slot, path, where);
+	if (err < 0)
+		return err;
+	s = session_new();
+	err = s ? load_slot(s, f, slot, false, where) : no_memory(where);
+	segfile_close(f);
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	if (s->processes[0]->end == PROCESS_UNKNOWN) {
+		s->processes[0]->end = PROCESS_RUNNING;
+		s->processes[0]->alive_pid = pid;
+	}
+	*ret = s;
+	return 0;
+}
+
+int
+session_load_bytes(const void *bytes, size_t len, struct session **ret,
+    struct fault *where)
+{
+	struct segfile *f;
+	struct session *s;
+	int err;
+
+	err = segfile_open_bytes(bytes, len, &f, where);
+	if (err < 0)
+		return err;
+	s = session_new();
+	err = s ? load_segfile(s, f, "input", false, where)
+		: no_memory(where);
+	segfile_close(f);
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	put_in_order(s);
+	*ret = s;
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* session.h - one or more processes, from whatever input. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_SESSION_H
+#define SEEP_READER_SESSION_H
+
+#include "reader/process.h"
+
+#include <sys/types.h>
+
+/* Everything seep reads becomes one of these; every report works on it. */
+struct session {
+	struct process **processes; /* by start */
+	size_t count;
+	char **notes; /* sentences about what could not be read */
+	size_t note_count;
+	bool is_truncated; /* a recording breaks off, or is damaged */
+};
+
+/*
+ * A segment or snapshot file with its slots, a recording, or a directory of
+ * them (all but *.ctl; what cannot be read there becomes a note).
+ * -EINVAL: not a file of seep; -ENODATA: nothing in it yet; -EBADMSG: damaged;
+ * -ENOTSUP: other version; -EFBIG; -ENOMEM; or as open() says.
+ */
+int session_load(const char *path, struct session **ret, struct fault *where);
+
+/* A running process; errors as of alive_open(). */
+int session_load_pid(pid_t pid, struct session **ret, struct fault *where);
+
+/* A segment in memory, with its slots; nothing is looked up in /proc. */
+int session_load_bytes(const void *bytes, size_t len, struct session **ret,
+    struct fault *where);
+
+/* NULL is fine. */
+void session_free(struct session *s);
+
+/* How a segment's process ended, as far as it and /proc tell. */
+enum process_end session_end(const struct seg_header *h,
+    const struct source *file, pid_t *ret_pid);
+
+#endif

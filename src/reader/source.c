@@ -1,0 +1,82 @@
+/* source.c - bytes at an offset: of a file that may change, or of memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int
+source_open(int dir, const char *path, struct source *ret)
+{
+	struct stat st;
+	int fd;
+
+	/* O_NONBLOCK: a FIFO of that name must not hold us for ever */
+	fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		close(fd);
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	}
+	*ret = (struct source){
+	    .fd = fd,
+	    .size = (uint64_t)st.st_size,
+	    .device = st.st_dev,
+	    .inode = st.st_ino,
+	    .stored_bytes = (uint64_t)st.st_blocks * 512,
+	    .mtime_s = st.st_mtime,
+	};
+	return 0;
+}
+
+void
+source_memory(const void *bytes, size_t len, struct source *ret)
+{
+	*ret = (struct source){.fd = -1, .bytes = bytes, .size = len};
+}
+
+void
+source_release(struct source *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	*s = (struct source){.fd = -1};
+}
+
+int
+source_read(const struct source *s, uint64_t offset, void *buffer, size_t len)
+{
+	uint8_t *to = buffer;
+
+	if (offset > s->size || len > s->size - offset)
+		return -EBADMSG;
+	if (s->fd < 0) {
+		if (len > 0)
+			memcpy(to, s->bytes + offset, len);
+		return 0;
+	}
+	while (len > 0) {
+		ssize_t n = pread(s->fd, to, len, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EBADMSG; /* cut since we looked */
+		to += n;
+		offset += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}

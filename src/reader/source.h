@@ -1,0 +1,38 @@
+/* source.h - bytes at an offset: of a file that may change, or of memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_SOURCE_H
+#define SEEP_READER_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Files are read with pread into private memory, never mapped: a hole in a
+ * tmpfs file read through a mapping would allocate a page in the host's
+ * budget, and a file cut while mapped would be a SIGBUS in us.
+ */
+struct source {
+	int fd;               /* -1: memory */
+	const uint8_t *bytes; /* not owned */
+	uint64_t size;        /* at the time of opening */
+	uint64_t device, inode;
+	uint64_t stored_bytes; /* what the file really occupies */
+	int64_t mtime_s;
+};
+
+/*
+ * Opens a regular file without blocking on anything that merely looks like
+ * one (-EINVAL). `dir` as in openat(). Negative errno, nothing held then.
+ */
+int source_open(int dir, const char *path, struct source *ret);
+
+/* The caller keeps the bytes alive. */
+void source_memory(const void *bytes, size_t len, struct source *ret);
+
+void source_release(struct source *s);
+
+/* All of len bytes, or -EBADMSG where the source ends before, or -EIO. */
+int source_read(
+    const struct source *s, uint64_t offset, void *buffer, size_t len);
+
+#endif

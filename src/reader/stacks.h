@@ -1,0 +1,37 @@
+/* stacks.h - the call stacks of a segment, each kept once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_STACKS_H
+#define SEEP_READER_STACKS_H
+
+#include "reader/segment.h"
+
+/*
+ * The collector may store one stack twice (lost races); here equal stacks have
+ * equal numbers. Frames that refer to nothing, and parents in a circle, end a
+ * stack with STACKS_UNKNOWN.
+ */
+struct stacks;
+
+/* Beyond the flags of the format: the record is missing or makes no sense. */
+enum { STACKS_UNKNOWN = 1 << 16 };
+
+enum { STACKS_MAX_FRAMES = 4096 }; /* what stacks_frames() gives at most */
+
+/* Keeps seg, which must outlive the calls of stacks_intern(). */
+int stacks_new(const struct segment *seg, struct stacks **ret);
+
+/* NULL is fine. */
+void stacks_free(struct stacks *s);
+
+/* Number of the stack of these two halves, from 0 on; -ENOMEM. */
+int stacks_intern(
+    struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret);
+
+/*
+ * Frames of a stack, innermost first, as in the format; at most max. Returns
+ * how many; *ret_flags gets enum seg_node_flags and STACKS_UNKNOWN.
+ */
+size_t stacks_frames(const struct stacks *s, uint32_t stack, uint64_t *frames,
+    size_t max, uint32_t *ret_flags);
+
+#endif

@@ -1,0 +1,389 @@
+/* collect.c - brings the segments of a session together in one recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/collect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "reader/process.h"
+#include "reader/segfile.h"
+
+struct collect_file {
+	char *dir;
+	char *name;
+	uint64_t device, inode;
+	bool mapped; /* by a living process: not to be deleted */
+	bool failed; /* something in it could not be recorded: keep it */
+};
+
+struct collect_row {
+	size_t file;
+	int slot;
+	pid_t pid;
+	uint64_t start_jiffies;
+	uint64_t start_ns;
+	uint64_t sequence;
+	bool inert;
+	uint32_t inert_reason;
+	bool ours; /* has the command's pid and start */
+	struct bundle_segment end;
+};
+
+struct finder {
+	struct collect *collect;
+	const char *session;
+};
+
+static int
+add_row(struct collect *c, size_t file, int slot, const struct seg_header *h)
+{
+	struct collect_row *more;
+
+	more = reallocarray(c->rows, c->row_count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	c->rows = more;
+	more[c->row_count++] = (struct collect_row){
+	    .file = file,
+	    .slot = slot,
+	    .pid = (pid_t)h->pid,
+	    .start_jiffies = h->start_jiffies,
+	    .start_ns = h->start_monotonic_ns,
+	    .sequence = h->sequence,
+	    .inert = h->state == SEG_INERT,
+	    .inert_reason = h->inert_reason,
+	    .end.end_kind = h->end_kind == SEG_END_EXITED ? BUNDLE_END_EXITED
+	                                                  : BUNDLE_END_UNKNOWN,
+	    .end.exit_status = -1,
+	};
+	return 0;
+}
+
+static int
+add_file(struct collect *c, const char *dir, const char *name,
+    const struct source *source)
+{
+	struct collect_file *more;
+
+	more = reallocarray(c->files, c->file_count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	c->files = more;
+	more += c->file_count;
+	*more = (struct collect_file){
+	    .dir = strdup(dir),
+	    .name = strdup(name),
+	    .device = source->device,
+	    .inode = source->inode,
+	};
+	c->file_count++;
+	return more->dir && more->name ? 0 : -ENOMEM;
+}
+
+static int
+find_visit(void *context, int dir_fd, const char *dir, const char *name)
+{
+	struct finder *q = context;
+	struct collect *c = q->collect;
+	struct seg_header h;
+	struct segfile *f;
+	int err = 0;
+
+	if (segfile_open(dir_fd, name, &f, NULL) < 0)
+		return 0;
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) < 0 ||
+	    strcmp(h.session, q->session) != 0)
+		goto out;
+	err = add_file(c, dir, name, segfile_source(f));
+	for (int slot = SEGFILE_OWN; err == 0 && slot < segfile_slots(f);
+	     slot++) {
+		if (segfile_header(f, slot, &h, NULL) < 0)
+			continue;
+		err = add_row(c, c->file_count - 1, slot, &h);
+	}
+out:
+	segfile_close(f);
+	return err;
+}
+
+static int
+by_number(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int
+by_time(const void *left, const void *right)
+{
+	const struct collect_row *a = left, *b = right;
+	int order = by_number(a->start_ns, b->start_ns);
+
+	return order ? order : by_number(a->sequence, b->sequence);
+}
+
+static int
+by_process(const void *left, const void *right)
+{
+	const struct collect_row *a = left, *b = right;
+	int order = by_number((uint64_t)a->pid, (uint64_t)b->pid);
+
+	if (order == 0)
+		order = by_number(a->start_jiffies, b->start_jiffies);
+	return order ? order : by_time(a, b);
+}
+
+/* pid and start time survive exec; a start of 0 is one not known. */
+static bool
+same_process(const struct collect_row *r, pid_t pid, uint64_t start_jiffies)
+{
+	return r->pid == pid &&
+	    (r->start_jiffies == start_jiffies || r->start_jiffies == 0 ||
+	        start_jiffies == 0);
+}
+
+static void
+end_of_command(struct collect_row *r, int status)
+{
+	if (WIFSIGNALED(status)) {
+		r->end.end_kind = BUNDLE_END_KILLED;
+		r->end.signal = WTERMSIG(status);
+	} else {
+		r->end.end_kind = BUNDLE_END_EXITED;
+		r->end.exit_status = WEXITSTATUS(status);
+	}
+}
+
+/* Rows come by process, each one's segments from the oldest to the newest. */
+static void
+find_end(struct collect *c, size_t i, const struct collect_child *child)
+{
+	struct collect_row *r = &c->rows[i];
+	const struct collect_row *next = r + 1;
+	const struct collect_file *f = &c->files[r->file];
+	bool is_last = i + 1 == c->row_count ||
+	    !same_process(next, r->pid, r->start_jiffies);
+
+	r->ours = same_process(r, child->pid, child->start_jiffies);
+	if (!is_last)
+		r->end.end_kind = BUNDLE_END_EXEC;
+	else if (r->ours)
+		end_of_command(r, child->status);
+	else if (procs_writer(
+	             &c->procs, f->device, f->inode, r->pid, r->start_jiffies))
+		r->end.end_kind = BUNDLE_END_RUNNING;
+	else if (r->end.end_kind == BUNDLE_END_UNKNOWN && r->start_jiffies &&
+	    procs_start_jiffies(r->pid) == r->start_jiffies)
+		r->end.end_kind = BUNDLE_END_EXEC; /* now without us */
+}
+
+/* What follows from a row for its file and for the command. */
+static void
+note_row(struct collect *c, const struct collect_row *r)
+{
+	/* where mappings are hidden, the row knows better */
+	if (r->end.end_kind == BUNDLE_END_RUNNING)
+		c->files[r->file].mapped = true;
+	if (!r->ours)
+		return;
+	c->arrived = true;
+	c->declined = r->inert;
+	c->inert_reason = r->inert_reason;
+}
+
+static void
+keep_command_only(struct collect *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->row_count; i++)
+		if (c->rows[i].ours)
+			c->rows[kept++] = c->rows[i];
+	c->row_count = kept;
+}
+
+int
+collect_find(struct collect *c, const struct spool *s,
+    const struct collect_child *child, uint64_t since_jiffies)
+{
+	struct finder q = {.collect = c, .session = s->session};
+	int err;
+
+	memset(c, 0, sizeof(*c));
+	/*
+	 * Who lives is asked before the segments are read: a process that
+	 * ends in between counts as running and its segment stays.
+	 */
+	err = procs_init(&c->procs, since_jiffies, s->session);
+	if (err == 0)
+		err = spool_walk(s, find_visit, &q);
+	if (err < 0) {
+		collect_release(c);
+		return err;
+	}
+	for (size_t i = 0; i < c->file_count; i++)
+		c->files[i].mapped = procs_maps(
+		    &c->procs, c->files[i].device, c->files[i].inode);
+	if (c->row_count)
+		qsort(c->rows, c->row_count, sizeof(*c->rows), by_process);
+	for (size_t i = 0; i < c->row_count; i++) {
+		find_end(c, i, child);
+		note_row(c, &c->rows[i]);
+	}
+	if (child->alone)
+		keep_command_only(c);
+	if (c->row_count)
+		qsort(c->rows, c->row_count, sizeof(*c->rows), by_time);
+	return 0;
+}
+
+static void
+note_peak(struct collect *c, const struct seg_header *h, uint64_t bytes)
+{
+	const char *slash = strrchr(h->exe, '/');
+
+	if (c->programs > 1 && bytes <= c->peak_bytes)
+		return;
+	c->peak_bytes = bytes;
+	c->peak_pid = (pid_t)h->pid;
+	snprintf(c->peak_name, sizeof(c->peak_name), "%.63s",
+	    slash ? slash + 1 : h->exe);
+}
+
+static int
+add_figures(
+    struct collect *c, const struct collect_row *r, const struct segment *seg)
+{
+	struct process *p;
+	int err;
+
+	err = process_new(seg, &p);
+	if (err < 0)
+		return err;
+	c->programs++;
+	c->allocations += p->totals.allocations;
+	c->allocated_bytes += p->totals.allocated_bytes;
+	if (r->end.end_kind != BUNDLE_END_EXEC) {
+		c->processes++;
+		c->live_blocks += p->totals.live_blocks;
+		c->live_bytes += p->totals.live_bytes;
+	}
+	note_peak(c, &seg->header, p->totals.peak_bytes);
+	process_free(p);
+	return 0;
+}
+
+/* A segment that cannot be read is no error of the recording as a whole. */
+static int
+write_row(struct collect *c, const struct segfile *f,
+    const struct collect_row *r, struct bundle_writer *w)
+{
+	struct segment *seg;
+	void *bytes = NULL;
+	size_t len = 0;
+	int err;
+
+	if (segfile_read(f, r->slot, &seg, NULL) < 0) {
+		c->unreadable++;
+		c->files[r->file].failed = true;
+		return 0;
+	}
+	err = segment_compact(seg, &bytes, &len);
+	if (err == 0)
+		err = bundle_append(
+		    w, BUNDLE_SEGMENT, &r->end, sizeof(r->end), bytes, len);
+	free(bytes);
+	if (err == 0 && r->inert)
+		c->inert++;
+	else if (err == 0)
+		err = add_figures(c, r, seg);
+	segment_free(seg);
+	return err;
+}
+
+static int
+open_directory(const struct collect_file *f)
+{
+	return open(f->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int
+collect_write(struct collect *c, struct bundle_writer *w)
+{
+	for (size_t i = 0; i < c->row_count; i++) {
+		const struct collect_row *r = &c->rows[i];
+		struct collect_file *file = &c->files[r->file];
+		int dir_fd = open_directory(file);
+		struct segfile *f = NULL;
+		int err = 0;
+
+		if (segfile_open(dir_fd, file->name, &f, NULL) < 0) {
+			c->unreadable++;
+			file->failed = true;
+		} else {
+			err = write_row(c, f, r, w);
+		}
+		segfile_close(f);
+		if (dir_fd >= 0)
+			close(dir_fd);
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+void
+collect_each_running(
+    const struct collect *c, collect_running visit, void *context)
+{
+	for (size_t i = 0; i < c->procs.count; i++) {
+		const struct procs_process *p = &c->procs.list[i];
+		bool traced = false;
+
+		for (size_t k = 0; k < c->file_count && !traced; k++)
+			traced = procs_writer(&c->procs, c->files[k].device,
+			             c->files[k].inode, p->ns_pid,
+			             p->start_jiffies) == p;
+		if (traced || p->in_session)
+			visit(context, p, traced);
+	}
+}
+
+void
+collect_remove(const struct collect *c)
+{
+	for (size_t i = 0; i < c->file_count; i++) {
+		const struct collect_file *file = &c->files[i];
+		struct stat st;
+		int dir_fd;
+
+		if (file->mapped || file->failed)
+			continue;
+		dir_fd = open_directory(file);
+		if (dir_fd < 0)
+			continue;
+		if (fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) ==
+		        0 &&
+		    st.st_dev == file->device && st.st_ino == file->inode)
+			spool_remove(dir_fd, file->name);
+		close(dir_fd);
+	}
+}
+
+void
+collect_release(struct collect *c)
+{
+	for (size_t i = 0; i < c->file_count; i++) {
+		free(c->files[i].dir);
+		free(c->files[i].name);
+	}
+	free(c->files);
+	free(c->rows);
+	procs_release(&c->procs);
+	memset(c, 0, sizeof(*c));
+}

@@ -1,0 +1,72 @@
+/* collect.h - brings the segments of a session together in one recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_COLLECT_H
+#define SEEP_RECORD_COLLECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "record/procs.h"
+#include "record/spool.h"
+#include "trace/bundle.h"
+
+/* What is known of the command itself, which has ended. */
+struct collect_child {
+	pid_t pid;
+	uint64_t start_jiffies; /* 0: not known */
+	int status;             /* as of waitpid() */
+	bool alone;             /* record nothing of its children */
+};
+
+struct collect_row; /* a process found, see collect.c */
+struct collect_file;
+
+struct collect {
+	struct collect_row *rows; /* by start, once collect_find() is done */
+	size_t row_count;
+	struct collect_file *files;
+	size_t file_count;
+	struct procs procs;    /* who of the tree still runs */
+	bool arrived;          /* the command had the collector in it */
+	bool declined;         /* which did nothing, in its last program */
+	uint32_t inert_reason; /* enum seg_inert, of the command */
+
+	/* filled by collect_write() */
+	size_t programs;  /* recorded: segments with something in them */
+	size_t processes; /* the same, chains of exec counted once */
+	size_t inert;     /* collector there, but declined */
+	size_t unreadable;
+	uint64_t allocations, allocated_bytes;
+	uint64_t live_blocks, live_bytes; /* exec has freed what came before */
+	uint64_t peak_bytes;              /* of the program with the highest */
+	pid_t peak_pid;
+	char peak_name[64];
+};
+
+/*
+ * Looks for all segments of the session and finds out how each process ended.
+ * 0, also where there are none; -ENOMEM, or an error of reading /proc.
+ */
+int collect_find(struct collect *c, const struct spool *s,
+    const struct collect_child *child, uint64_t since_jiffies);
+
+/* Appends them, oldest first. A segment that cannot be read is counted. */
+int collect_write(struct collect *c, struct bundle_writer *w);
+
+/*
+ * For each process of the session that still runs; `traced` tells whether it
+ * has the collector in it.
+ */
+typedef void (*collect_running)(
+    void *context, const struct procs_process *p, bool traced);
+void collect_each_running(
+    const struct collect *c, collect_running visit, void *context);
+
+/* Deletes what was written, once it is safe elsewhere; never of the living. */
+void collect_remove(const struct collect *c);
+
+void collect_release(struct collect *c);
+
+#endif

@@ -1,0 +1,50 @@
+/* elf.h - the few facts about an ELF file that decide whether we can trace. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_ELF_H
+#define SEEP_RECORD_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	ELF_PATH_BYTES = 1024,
+	ELF_NEEDED_MAX = 256, /* more are not looked at */
+};
+
+/*
+ * The file is untrusted: it is read by pread within fixed bounds, nothing in
+ * it is believed before it was checked against the file's size.
+ */
+struct elf {
+	int fd;
+	uint64_t size;
+	unsigned elf_class; /* 1: 32 bits, 2: 64 bits */
+	unsigned data;      /* 1: little endian, 2: big */
+	unsigned machine;
+	bool native;  /* same class, order and machine as ours: rest is valid */
+	bool dynamic; /* has PT_DYNAMIC */
+	char interpreter[ELF_PATH_BYTES]; /* "": none */
+	char soname[ELF_PATH_BYTES];
+	char runpath[ELF_PATH_BYTES]; /* DT_RUNPATH or DT_RPATH */
+	char **needed;                /* DT_NEEDED, needed_count of them */
+	size_t needed_count;
+	uint64_t shoff;
+	unsigned shnum, shentsize;
+};
+
+/*
+ * Reads headers and dynamic section of an open file; takes fd over, also on
+ * failure. -ENOEXEC: not an ELF file; -EBADMSG: damaged; -ENOMEM.
+ */
+int elf_init(struct elf *e, int fd);
+void elf_release(struct elf *e);
+
+/*
+ * Bit i of the result: names[i] is a defined global or weak symbol of the
+ * dynamic table (`all`: or of the full one). Damaged tables define nothing.
+ */
+uint32_t elf_defines(
+    const struct elf *e, const char *const *names, size_t count, bool all);
+
+#endif

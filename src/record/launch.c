@@ -1,0 +1,254 @@
+/* launch.c - starts the command with the collector in it, and waits for it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/procs.h"
+
+/*
+ * The terminal sends the first two to the command as well; a closed stderr or
+ * a file limit is an error to us, no reason to leave the work half done.
+ */
+static const int ignored[LAUNCH_IGNORED] = {SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ};
+
+int
+launch_find_library(const char *name, char *to, size_t bytes)
+{
+	static const char *const places[] = {"", "../lib/seep/", "../lib/"};
+	char self[PATH_MAX];
+	char *slash, *real;
+	struct stat st;
+	ssize_t n;
+
+	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (n <= 0)
+		return -ENOENT;
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return -ENOENT;
+	slash[1] = '\0';
+	real = NULL;
+	for (size_t i = 0; !real && i < sizeof(places) / sizeof(*places); i++) {
+		char path[PATH_MAX * 2];
+
+		snprintf(path, sizeof(path), "%s%s%s", self, places[i], name);
+		real = realpath(path, NULL);
+	}
+	snprintf(to, bytes, "%s%s", real ? real : self, real ? "" : name);
+	free(real);
+	if (stat(to, &st) < 0 || !S_ISREG(st.st_mode))
+		return -ENOENT;
+	/* whoever writes that file runs code in the program we start */
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return -EPERM;
+	return strpbrk(to, " :") ? -EINVAL : 0;
+}
+
+/* Ours first, what the user has preloaded behind it. */
+static int
+set_preload(const struct launch_plan *plan)
+{
+	const char *old = getenv("LD_PRELOAD");
+	const char *second = plan->preload2 ? plan->preload2 : "";
+	char *value;
+	int err;
+
+	if (!old)
+		old = "";
+	if (asprintf(&value, "%s%s%s%s%s", plan->preload, *second ? ":" : "",
+	        second, *old ? ":" : "", old) < 0)
+		return -ENOMEM;
+	err = setenv("LD_PRELOAD", value, 1) < 0 ? -errno : 0;
+	free(value);
+	return err;
+}
+
+static int
+set_environment(const struct launch_plan *plan)
+{
+	char depth[16];
+
+	if (setenv("SEEP_DIR", plan->dir, 1) < 0 ||
+	    setenv("SEEP_SESSION", plan->session, 1) < 0)
+		return -errno;
+	snprintf(depth, sizeof(depth), "%u", plan->depth);
+	if (plan->depth && setenv("SEEP_DEPTH", depth, 1) < 0)
+		return -errno;
+	return set_preload(plan);
+}
+
+/* The child: becomes the command, or reports through fd and ends. */
+static _Noreturn void
+become(const struct launch *l, const struct launch_plan *plan, int fd)
+{
+	int err = set_environment(plan);
+
+	if (err == 0) {
+		(void)sigaction(SIGCHLD, &l->old_chld, NULL);
+		(void)sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+		execvp(plan->argv[0], plan->argv);
+		err = -errno;
+	}
+	while (write(fd, &err, sizeof(err)) < 0 && errno == EINTR)
+		continue;
+	_exit(127);
+}
+
+/* What the child says before exec closes the pipe: nothing, or an errno. */
+static int
+read_verdict(int fd)
+{
+	int err = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, &err, sizeof(err));
+	} while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(err) && err < 0 ? err : 0;
+}
+
+static void
+wait_for(struct launch *l)
+{
+	while (waitpid(l->pid, &l->status, 0) < 0 && errno == EINTR)
+		continue;
+}
+
+static void
+ignore_signals(struct launch *l)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < LAUNCH_IGNORED; i++) {
+		(void)sigaction(ignored[i], &ignore, &l->old[i]);
+		sigaddset(&set, ignored[i]);
+	}
+	/* blocked and ignored would be kept for later */
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	l->ignoring = true;
+}
+
+static void
+restore_signals(struct launch *l)
+{
+	(void)sigaction(SIGCHLD, &l->old_chld, NULL);
+	for (size_t i = 0; l->ignoring && i < LAUNCH_IGNORED; i++)
+		(void)sigaction(ignored[i], &l->old[i], NULL);
+	(void)sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+}
+
+int
+launch_start(struct launch *l, const struct launch_plan *plan)
+{
+	struct sigaction standard = {.sa_handler = SIG_DFL};
+	sigset_t mask;
+	int fds[2];
+	int err;
+
+	memset(l, 0, sizeof(*l));
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	/* blocked from before the fork on: none is lost, none kills us */
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	for (size_t i = 0; i < LAUNCH_IGNORED; i++)
+		sigaddset(&mask, ignored[i]);
+	(void)sigprocmask(SIG_BLOCK, &mask, &l->old_mask);
+	/* an ignored SIGCHLD would take the exit status away from us */
+	(void)sigaction(SIGCHLD, &standard, &l->old_chld);
+	l->pid = fork();
+	if (l->pid == 0)
+		become(l, plan, fds[1]);
+	err = l->pid < 0 ? -errno : 0;
+	close(fds[1]);
+	if (err == 0) {
+		ignore_signals(l);
+		l->start_jiffies = procs_start_jiffies(l->pid);
+		err = read_verdict(fds[0]);
+		if (err < 0)
+			wait_for(l);
+	}
+	close(fds[0]);
+	if (err < 0)
+		restore_signals(l);
+	return err;
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Sleeps until a signal or the deadline, and hands signals on. */
+static void
+handle_signal(const struct launch *l, int64_t left_ms)
+{
+	struct timespec t = {left_ms / 1000, left_ms % 1000 * 1000000};
+	siginfo_t info;
+	sigset_t set;
+	int sig;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sig = sigtimedwait(&set, &info, left_ms < 0 ? NULL : &t);
+	/* from the kernel: the terminal hung up, all of its group know */
+	if ((sig == SIGTERM || sig == SIGHUP) && info.si_code <= 0)
+		(void)kill(l->pid, sig);
+}
+
+int
+launch_wait(struct launch *l, int timeout_ms)
+{
+	int64_t deadline = timeout_ms < 0 ? 0 : now_ms() + timeout_ms;
+
+	for (;;) {
+		pid_t pid = waitpid(l->pid, &l->status, WNOHANG);
+		int64_t left = -1;
+
+		if (pid == l->pid)
+			return 1;
+		if (pid < 0 && errno != EINTR)
+			return -errno;
+		if (timeout_ms >= 0) {
+			left = deadline - now_ms();
+			if (left <= 0)
+				return 0;
+		}
+		handle_signal(l, left);
+	}
+}
+
+bool
+launch_idle(int timeout_ms)
+{
+	struct timespec t = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	return sigtimedwait(&set, NULL, &t) > 0;
+}

@@ -1,0 +1,58 @@
+/* launch.h - starts the command with the collector in it, and waits for it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_LAUNCH_H
+#define SEEP_RECORD_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { LAUNCH_IGNORED = 4 };
+
+struct launch_plan {
+	char *const *argv;    /* ends with NULL; argv[0] is sought in PATH */
+	const char *preload;  /* libseep.so, absolute */
+	const char *preload2; /* libseep-cxx.so, or NULL */
+	const char *dir;      /* SEEP_DIR */
+	const char *session;  /* SEEP_SESSION */
+	unsigned depth;       /* SEEP_DEPTH; 0: not set */
+};
+
+struct launch {
+	pid_t pid;
+	uint64_t start_jiffies;
+	int status; /* as of waitpid(), once launch_wait() gave 1 */
+	sigset_t old_mask;
+	struct sigaction old_chld, old[LAUNCH_IGNORED];
+	bool ignoring;
+};
+
+/*
+ * Looks for `name` beside our own executable, in ../lib/seep and in ../lib.
+ * -ENOENT: not there (`to` holds the first place looked at); -EPERM: others
+ * may write it; -EINVAL: LD_PRELOAD cannot hold such a path.
+ */
+int launch_find_library(const char *name, char *to, size_t bytes);
+
+/*
+ * Forks and executes. The child has stdio, terminal, process group, signal
+ * dispositions, mask and descriptors that we were started with. In us SIGINT
+ * and SIGQUIT are ignored from here on, the terminal sends them to the child
+ * too; SIGTERM and SIGHUP are handed on while launch_wait() waits, and stay
+ * blocked afterwards, so that the recording is written in peace. The error is
+ * that of exec or fork; nothing has changed then.
+ */
+int launch_start(struct launch *l, const struct launch_plan *plan);
+
+/* 1: the command has ended; 0: timeout (negative: none); negative errno. */
+int launch_wait(struct launch *l, int timeout_ms);
+
+/*
+ * After the end of the command: sleeps; true when SIGINT, SIGTERM or SIGHUP
+ * came, to us now.
+ */
+bool launch_idle(int timeout_ms);
+
+#endif

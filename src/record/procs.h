@@ -1,0 +1,52 @@
+/* procs.h - one look at /proc: who maps which segment, who is of a session. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_PROCS_H
+#define SEEP_RECORD_PROCS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct procs_file {
+	uint64_t device, inode;
+};
+
+struct procs_process {
+	pid_t pid;    /* as we see it */
+	pid_t ns_pid; /* as it sees itself */
+	uint64_t start_jiffies;
+	char name[32];
+	bool in_session;          /* was started with our SEEP_SESSION */
+	bool hidden;              /* we may not see its mappings */
+	struct procs_file *files; /* segments it maps */
+	size_t file_count;
+};
+
+/* Living processes that map a segment, are of the session, or are hidden. */
+struct procs {
+	struct procs_process *list;
+	size_t count;
+};
+
+/*
+ * Looks at all processes that started at `since_jiffies` or later; a session
+ * NULL matches none. -ENOMEM, or what opening /proc says.
+ */
+int procs_init(struct procs *p, uint64_t since_jiffies, const char *session);
+void procs_release(struct procs *p);
+
+/* Does anybody map this file? */
+bool procs_maps(const struct procs *p, uint64_t device, uint64_t inode);
+
+/*
+ * The living process that wrote this header: maps the file and has this pid
+ * in its own namespace. Where mappings are hidden, pid and start must do.
+ */
+const struct procs_process *procs_writer(const struct procs *p, uint64_t device,
+    uint64_t inode, pid_t ns_pid, uint64_t start_jiffies);
+
+/* Field 22 of /proc/PID/stat; 0: no such process. */
+uint64_t procs_start_jiffies(pid_t pid);
+
+#endif

@@ -1,0 +1,63 @@
+/* spool.h - the directory where the segments of one recording come to lie. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_SPOOL_H
+#define SEEP_RECORD_SPOOL_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trace/format.h"
+
+enum { SPOOL_SESSION_BYTES = 33 }; /* 32 hexadecimal digits */
+
+struct spool {
+	int fd; /* the directory */
+	int lock_fd;
+	char path[PATH_MAX]; /* absolute */
+	char session[SPOOL_SESSION_BYTES];
+};
+
+struct spool_problem {
+	char text[PATH_MAX + 256]; /* one line for the user */
+};
+
+/*
+ * SEEP_DIR if set, else /dev/shm/seep-UID; made when missing, refused unless
+ * a directory of ours that nobody else may write. Chooses a session and locks
+ * rec-SESSION.ctl there, which says that its recorder lives. On failure a
+ * negative errno, the reason in `why`, nothing held.
+ */
+int spool_init(struct spool *s, struct spool_problem *why);
+
+/* Unlocks; the lock file goes, what else lies there stays. */
+void spool_release(struct spool *s);
+
+/*
+ * Deletes segments of earlier recordings: those with a session whose recorder
+ * is dead and that no process maps. Segments of a bare preload have no
+ * session and stay. Returns how many.
+ */
+int spool_sweep(const struct spool *s);
+
+/*
+ * Calls visit for the name of each file NAME.seg in our directory and in the
+ * /dev/shm/seep-UID of others that we may read (children change their user).
+ * dir_fd is valid during the call. A result other than 0 ends the walk and is
+ * handed back.
+ */
+typedef int (*spool_visit)(
+    void *context, int dir_fd, const char *dir, const char *name);
+int spool_walk(const struct spool *s, spool_visit visit, void *context);
+
+/*
+ * Has the collector arrived in this process of ours? 1 and its newest header,
+ * or 0.
+ */
+int spool_find(const struct spool *s, pid_t pid, struct seg_header *ret);
+
+/* Removes NAME.seg and NAME.seg.ctl. */
+void spool_remove(int dir_fd, const char *name);
+
+#endif

@@ -1,0 +1,413 @@
+/* json.c - a session as JSON: the whole contract, see docs/JSON.md. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/json.h"
+
+#include "reader/losses.h"
+#include "report/words.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+void
+json_string(FILE *out, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	if (!text) {
+		(void)fputs("null", out);
+		return;
+	}
+	(void)putc('"', out);
+	while (*p) {
+		size_t n = words_utf8((const char *)p);
+
+		if (*p == '"' || *p == '\\') {
+			(void)putc('\\', out);
+			(void)putc(*p, out);
+		} else if (*p < 0x20 || *p == 0x7f) {
+			(void)fprintf(out, "\\u%04x", *p);
+		} else if (n == 0) {
+			(void)fputs("\\ufffd", out);
+		} else {
+			(void)fwrite(p, 1, n, out);
+		}
+		p += n ? n : 1;
+	}
+	(void)putc('"', out);
+}
+
+static void
+key(FILE *out, const char *name)
+{
+	(void)fprintf(out, ",\"%s\":", name);
+}
+
+static void
+number(FILE *out, const char *name, uint64_t value)
+{
+	(void)fprintf(out, ",\"%s\":%" PRIu64, name, value);
+}
+
+static void
+text(FILE *out, const char *name, const char *value)
+{
+	key(out, name);
+	json_string(out, value);
+}
+
+static void
+boolean(FILE *out, const char *name, bool value)
+{
+	(void)fprintf(out, ",\"%s\":%s", name, value ? "true" : "false");
+}
+
+static void
+hex(FILE *out, const char *name, const uint8_t *bytes, size_t len)
+{
+	bool zero = true;
+
+	for (size_t i = 0; i < len; i++)
+		zero = zero && bytes[i] == 0;
+	key(out, name);
+	if (zero) {
+		(void)fputs("null", out);
+		return;
+	}
+	(void)putc('"', out);
+	for (size_t i = 0; i < len; i++)
+		(void)fprintf(out, "%02x", bytes[i]);
+	(void)putc('"', out);
+}
+
+static void
+time_text(FILE *out, const char *name, uint64_t realtime_ns)
+{
+	time_t seconds = (time_t)(realtime_ns / 1000000000);
+	char buffer[64];
+	struct tm tm;
+
+	key(out, name);
+	if (realtime_ns == 0 || !gmtime_r(&seconds, &tm) ||
+	    strftime(buffer, sizeof(buffer), "%Y-%m-%dT%H:%M:%S", &tm) == 0) {
+		(void)fputs("null", out);
+		return;
+	}
+	(void)fprintf(out, "\"%s.%03uZ\"", buffer,
+	    (unsigned)(realtime_ns / 1000000 % 1000));
+}
+
+static void
+figures(FILE *out, const struct process_figures *f)
+{
+	number(out, "allocations", f->allocations);
+	number(out, "allocated_bytes", f->allocated_bytes);
+	number(out, "frees", f->frees);
+	number(out, "freed_bytes", f->freed_bytes);
+	number(out, "live_blocks", f->live_blocks);
+	number(out, "live_bytes", f->live_bytes);
+	number(out, "peak_blocks", f->peak_blocks);
+	number(out, "peak_bytes", f->peak_bytes);
+}
+
+static void
+list(FILE *out, const char *name, const uint64_t *values, size_t count)
+{
+	key(out, name);
+	for (size_t i = 0; i < count; i++)
+		(void)fprintf(
+		    out, "%c%" PRIu64, i ? ',' : '[', values[i]);
+	(void)fputs("]", out);
+}
+
+static void
+command(FILE *out, const struct seg_header *h)
+{
+	const char *p = h->command, *end = p + sizeof(h->command);
+	const char *comma = "";
+
+	(void)fputs(",\"command\":[", out);
+	/* an empty argument is told from the end by what follows it */
+	while (p < end && (*p || (p + 1 < end && p[1]))) {
+		(void)fputs(comma, out);
+		json_string(out, p);
+		p += strnlen(p, (size_t)(end - p)) + 1;
+		comma = ",";
+	}
+	(void)fputs("]", out);
+}
+
+static void
+frame(FILE *out, const struct process *p, uint64_t word, struct names *names)
+{
+	const struct process_module *m = process_module(p, word);
+	struct names_answer answer;
+
+	names_resolve(names, p, word, &answer);
+	(void)fputs("{\"function\":", out);
+	json_string(out, answer.function);
+	text(out, "file", answer.file);
+	if (answer.line > 0)
+		number(out, "line", answer.line);
+	else
+		(void)fputs(",\"line\":null", out);
+	text(out, "module", m ? m->path : NULL);
+	number(out, "offset", SEG_FRAME_PC(word) - (m ? m->base : 0));
+	(void)fprintf(out, ",\"inlined\":false,\"exact\":%s}",
+	    word & SEG_FRAME_EXACT ? "true" : "false");
+}
+
+/* A sentence in the place of frames that are not there. */
+static void
+no_frame(FILE *out, const char *words)
+{
+	(void)fputs("{\"function\":", out);
+	json_string(out, words);
+	(void)fputs(",\"file\":null,\"line\":null,\"module\":null,"
+		    "\"offset\":null,\"inlined\":false,\"exact\":false}",
+	    out);
+}
+
+static void
+site(FILE *out, const struct process *p, const struct process_site *s,
+    struct names *names)
+{
+	static uint64_t frames[STACKS_MAX_FRAMES];
+	uint64_t deaths[PROCESS_AGES];
+	uint8_t api = s->api;
+	uint32_t flags;
+	size_t n, skip;
+
+	n = stacks_frames(p->stacks, s->stack, frames, STACKS_MAX_FRAMES,
+	    &flags);
+	skip = names_skip_operators(names, p, frames, n, &api);
+	(void)fprintf(out, "{\"id\":%u", s->id);
+	text(out, "kind", words_kind(s->kind));
+	text(out, "api", words_api(api));
+	figures(out, &s->figures);
+	number(out, "samples", s->samples);
+	number(out, "size_min", s->size_min);
+	number(out, "size_max", s->size_max);
+	time_text(out, "first_time", process_time_ns(p, s->first_tick));
+	time_text(out, "last_time", process_time_ns(p, s->last_tick));
+	process_deaths(s, deaths);
+	list(out, "ages", deaths, PROCESS_AGES);
+	if (s->ages && s->ages->living_known)
+		list(out, "live_ages", s->ages->living, PROCESS_AGES);
+	else
+		(void)fputs(",\"live_ages\":null", out);
+	(void)fputs(",\"verdict\":null", out);
+	text(out, "stack", words_stack(flags));
+	(void)fputs(",\"frames\":[", out);
+	for (size_t i = skip; i < n; i++) {
+		if (i > skip)
+			(void)putc(',', out);
+		frame(out, p, frames[i], names);
+	}
+	if (words_no_frame(flags)) {
+		if (n > skip)
+			(void)putc(',', out);
+		no_frame(out, words_no_frame(flags));
+	}
+	(void)fputs("]}", out);
+}
+
+static void
+lost(FILE *out, const struct seg_header *h)
+{
+	const struct losses_name *names;
+	const char *comma = "";
+	size_t n;
+
+	names = losses_names(&n);
+	(void)fputs(",\"lost\":{", out);
+	for (size_t i = 0; i < n; i++) {
+		if (names[i].class != LOSSES_LOSS)
+			continue;
+		(void)fprintf(out, "%s\"%s\":%" PRIu64, comma, names[i].key,
+		    h->counts[names[i].count]);
+		comma = ",";
+	}
+	(void)fputs("}", out);
+	comma = "";
+	(void)fputs(",\"counts\":{", out);
+	for (size_t i = 0; i < n; i++) {
+		if (names[i].class != LOSSES_FACT)
+			continue;
+		(void)fprintf(out, "%s\"%s\":%" PRIu64, comma, names[i].key,
+		    h->counts[names[i].count]);
+		comma = ",";
+	}
+	(void)fputs("}", out);
+}
+
+static void
+totals(FILE *out, const struct process *p)
+{
+	const struct losses_name *names;
+	size_t n;
+
+	(void)fputs(",\"totals\":{\"sites\":", out);
+	(void)fprintf(out, "%zu", p->site_count);
+	figures(out, &p->totals);
+	boolean(out, "peak_exact", p->peak_exact);
+	names = losses_names(&n);
+	for (size_t i = 0; i < n; i++)
+		if (names[i].class == LOSSES_TOTAL)
+			number(out, names[i].key,
+			    p->header.counts[names[i].count]);
+	(void)fputs("}", out);
+}
+
+static void
+modules(FILE *out, const struct process *p)
+{
+	const char *comma = "";
+
+	(void)fputs(",\"modules\":[", out);
+	for (size_t i = 1; i < p->module_count; i++) {
+		const struct process_module *m = &p->modules[i];
+
+		if (m->end == 0)
+			continue;
+		(void)fprintf(out, "%s{\"number\":%zu", comma, i);
+		text(out, "path", m->path);
+		hex(out, "build_id", m->build_id, m->build_id_bytes);
+		number(out, "base", m->base);
+		number(out, "start", m->start);
+		number(out, "end", m->end);
+		number(out, "generation", m->generation);
+		boolean(out, "main", m->is_main);
+		(void)putc('}', out);
+		comma = ",";
+	}
+	(void)fputs("]", out);
+}
+
+static void
+inherited(FILE *out, const struct process *p)
+{
+	(void)fputs(",\"inherited\":[", out);
+	for (size_t i = 0; i < p->inherited_count; i++)
+		(void)fprintf(out,
+		    "%s{\"id\":%u,\"frees\":%" PRIu64 ",\"freed_bytes\":%" PRIu64
+		    "}",
+		    i ? "," : "", p->inherited[i].id, p->inherited[i].frees,
+		    p->inherited[i].freed_bytes);
+	(void)fputs("]", out);
+}
+
+static void
+marks(FILE *out, const struct process *p)
+{
+	(void)fputs(",\"marks\":[", out);
+	for (size_t i = 0; i < p->mark_count; i++) {
+		const struct seg_mark *m = &p->marks[i];
+
+		(void)fprintf(out, "%s{\"sequence\":%" PRIu64, i ? "," : "",
+		    m->sequence);
+		number(out, "kind", m->kind);
+		text(out, "label", m->label);
+		time_text(out, "time", process_time_ns(p, m->tick));
+		(void)putc('}', out);
+	}
+	(void)fputs("]", out);
+}
+
+static void
+number_or_null(FILE *out, const char *name, bool known, int value)
+{
+	key(out, name);
+	if (known)
+		(void)fprintf(out, "%d", value);
+	else
+		(void)fputs("null", out);
+}
+
+static void
+identity(FILE *out, const struct process *p)
+{
+	const struct seg_header *h = &p->header;
+
+	(void)fprintf(out, "{\"pid\":%u,\"ppid\":%u", h->pid, h->ppid);
+	hex(out, "uuid", h->uuid, sizeof(h->uuid));
+	hex(out, "parent", h->parent_uuid, sizeof(h->parent_uuid));
+	text(out, "exe", h->exe);
+	command(out, h);
+	boolean(out, "command_truncated", h->command_truncated != 0);
+	time_text(out, "start", h->start_realtime_ns);
+	number(out, "start_ns", h->start_realtime_ns);
+	number(out, "duration_ms",
+	    (uint64_t)h->tick * h->tick_ns / 1000000);
+	text(out, "end", words_end(p->end));
+	number_or_null(
+	    out, "exit_status", p->exit_status >= 0, p->exit_status);
+	number_or_null(out, "signal", p->signal > 0, p->signal);
+	text(out, "mode", words_mode(h->mode));
+	text(out, "state", words_state(h->state));
+	text(out, "inert_reason",
+	    h->state == SEG_INERT ? losses_inert(h->inert_reason) : NULL);
+	number(out, "sample_bytes", h->sample_bytes);
+	text(out, "medium", words_medium(h->medium));
+	number(out, "first_id", h->first_id);
+	text(out, "session", h->session);
+	number(out, "sequence", h->sequence);
+	number(out, "threads", h->threads);
+	number(out, "max_frames", h->max_frames);
+	boolean(out, "snapshot", p->is_snapshot);
+	time_text(out, "peak_time", process_time_ns(p, h->peak_tick));
+	(void)fprintf(out,
+	    ",\"tables\":{\"total_bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64
+	    ",\"own_bytes\":%" PRIu64 "}",
+	    h->total_bytes, h->used_bytes, h->own_bytes);
+}
+
+static void
+process(FILE *out, const struct process *p, struct names *names)
+{
+	identity(out, p);
+	lost(out, &p->header);
+	totals(out, p);
+	modules(out, p);
+	inherited(out, p);
+	marks(out, p);
+	(void)fputs(",\"sites\":[", out);
+	for (size_t i = 0; i < p->site_count && !ferror(out); i++) {
+		(void)fputs(i ? ",\n" : "\n", out);
+		site(out, p, &p->sites[i], names);
+	}
+	(void)fputs("]}", out);
+}
+
+int
+json_write(FILE *out, const struct session *s, struct names *names,
+    const char *version)
+{
+	char *const *notes;
+	size_t n;
+
+	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
+	text(out, "seep", version);
+	boolean(out, "complete", !s->is_truncated);
+	(void)fputs(",\"processes\":[", out);
+	for (size_t i = 0; i < s->count && !ferror(out); i++) {
+		if (i)
+			(void)putc(',', out);
+		process(out, s->processes[i], names);
+	}
+	(void)fputs("],\"notes\":[", out);
+	for (size_t i = 0; i < s->note_count; i++) {
+		if (i)
+			(void)putc(',', out);
+		json_string(out, s->notes[i]);
+	}
+	n = names_notes(names, &notes);
+	for (size_t i = 0; i < n; i++) {
+		if (i || s->note_count)
+			(void)putc(',', out);
+		json_string(out, notes[i]);
+	}
+	(void)fputs("]}\n", out);
+	return ferror(out) ? -EIO : 0;
+}

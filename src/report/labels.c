@@ -1,0 +1,208 @@
+/* labels.c - frames of a process as numbered texts; equal texts are one. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/labels.h"
+
+#include "reader/index.h"
+#include "report/words.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct frame_label {
+	uint64_t frame;
+	uint32_t label;
+};
+
+struct labels {
+	const struct process *process;
+	struct names *names;
+	char **texts;
+	size_t text_count, text_room;
+	struct index text_index;
+	struct frame_label *frames;
+	size_t frame_count, frame_room;
+	struct index frame_index;
+	uint64_t stack_frames[STACKS_MAX_FRAMES];
+	uint32_t stack[STACKS_MAX_FRAMES + 1];
+};
+
+int
+labels_new(const struct process *p, struct names *names, struct labels **ret)
+{
+	struct labels *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->process = p;
+	l->names = names;
+	*ret = l;
+	return 0;
+}
+
+void
+labels_free(struct labels *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->text_count; i++)
+		free(l->texts[i]);
+	free(l->texts);
+	free(l->frames);
+	index_release(&l->text_index);
+	index_release(&l->frame_index);
+	free(l);
+}
+
+static bool
+same_text(const void *items, uint32_t item, const void *key)
+{
+	return strcmp(((char *const *)items)[item], key) == 0;
+}
+
+static bool
+same_frame(const void *items, uint32_t item, const void *key)
+{
+	return ((const struct frame_label *)items)[item].frame ==
+	    *(const uint64_t *)key;
+}
+
+static uint64_t
+hash_text(const char *text)
+{
+	uint64_t h = 0;
+
+	for (; *text; text++)
+		h = index_hash(h, (unsigned char)*text, 0);
+	return h;
+}
+
+/* Takes text over, also on failure. */
+static int
+add_text(struct labels *l, char *text, uint32_t *ret)
+{
+	uint32_t at, n = (uint32_t)l->text_count;
+	int err = -ENOMEM;
+
+	if (!text)
+		return -ENOMEM;
+	if (l->text_count == l->text_room) {
+		size_t room = l->text_room ? l->text_room * 2 : 256;
+		char **bigger = reallocarray(l->texts, room, sizeof(char *));
+
+		if (!bigger)
+			goto out;
+		l->texts = bigger;
+		l->text_room = room;
+	}
+	err = index_find(&l->text_index, hash_text(text), same_text, l->texts,
+	    text, n, &at);
+	if (err < 0)
+		goto out;
+	*ret = at;
+	if (at == n) {
+		l->texts[l->text_count++] = text;
+		text = NULL;
+	}
+out:
+	free(text);
+	return err;
+}
+
+/* NULL: out of memory. */
+static char *
+text_of(struct labels *l, uint64_t frame)
+{
+	const struct process_module *m = process_module(l->process, frame);
+	const char *module = m && m->path ? m->path : NULL, *slash;
+	uint64_t offset = SEG_FRAME_PC(frame) - (m ? m->base : 0);
+	struct names_answer answer;
+	char *text;
+	int n;
+
+	slash = module ? strrchr(module, '/') : NULL;
+	if (slash)
+		module = slash + 1;
+	names_resolve(l->names, l->process, frame, &answer);
+	if (answer.function && module)
+		n = asprintf(&text, "%s [%s]", answer.function, module);
+	else if (answer.function)
+		n = asprintf(&text, "%s", answer.function);
+	else if (m)
+		n = asprintf(&text, "%s+0x%" PRIx64,
+		    module ? module : "(unnamed module)", offset);
+	else
+		n = asprintf(&text, "0x%" PRIx64, offset);
+	return n < 0 ? NULL : text;
+}
+
+static int
+label_of(struct labels *l, uint64_t frame, uint32_t *ret)
+{
+	uint32_t at, n = (uint32_t)l->frame_count;
+	int err;
+
+	if (l->frame_count == l->frame_room) {
+		size_t room = l->frame_room ? l->frame_room * 2 : 256;
+		struct frame_label *bigger =
+		    reallocarray(l->frames, room, sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		l->frames = bigger;
+		l->frame_room = room;
+	}
+	err = index_find(&l->frame_index, index_hash(frame, 7, 8), same_frame,
+	    l->frames, &frame, n, &at);
+	if (err < 0)
+		return err;
+	if (at == n) {
+		struct frame_label fresh = {.frame = frame};
+
+		err = add_text(l, text_of(l, frame), &fresh.label);
+		/* entered in the index, so it must exist in any case */
+		l->frames[l->frame_count++] = fresh;
+		if (err < 0)
+			return err;
+	}
+	*ret = l->frames[at].label;
+	return 0;
+}
+
+int
+labels_stack(struct labels *l, const struct process_site *site,
+    const uint32_t **ret_stack, size_t *ret_count, uint8_t *ret_api)
+{
+	size_t n, skip, count = 0;
+	const char *missing;
+	uint32_t flags;
+	int err;
+
+	n = stacks_frames(l->process->stacks, site->stack, l->stack_frames,
+	    STACKS_MAX_FRAMES, &flags);
+	*ret_api = site->api;
+	skip = names_skip_operators(
+	    l->names, l->process, l->stack_frames, n, ret_api);
+	for (size_t i = skip; i < n; i++) {
+		err = label_of(l, l->stack_frames[i], &l->stack[count++]);
+		if (err < 0)
+			return err;
+	}
+	missing = words_no_frame(flags);
+	if (missing) {
+		err = add_text(l, strdup(missing), &l->stack[count++]);
+		if (err < 0)
+			return err;
+	}
+	*ret_stack = l->stack;
+	*ret_count = count;
+	return 0;
+}
+
+const char *
+labels_text(const struct labels *l, uint32_t label)
+{
+	return label < l->text_count ? l->texts[label] : "(unknown)";
+}

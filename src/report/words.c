@@ -1,0 +1,228 @@
+/* words.c - numbers of the format as words, numbers of bytes as text. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *
+word(const char *const *words, size_t count, uint64_t i)
+{
+	return i < count && words[i] ? words[i] : "unknown";
+}
+
+#define WORD(table, i) word(table, sizeof(table) / sizeof((table)[0]), i)
+
+const char *
+words_kind(uint8_t kind)
+{
+	static const char *const kinds[] = {
+	    [SEG_SITE_HEAP] = "heap", [SEG_SITE_USER] = "user"};
+
+	return WORD(kinds, kind);
+}
+
+const char *
+words_api(uint8_t api)
+{
+	static const char *const apis[] = {
+	    [SEG_API_NONE] = "unknown",
+	    [SEG_API_MALLOC] = "malloc",
+	    [SEG_API_CALLOC] = "calloc",
+	    [SEG_API_REALLOC] = "realloc",
+	    [SEG_API_REALLOCARRAY] = "reallocarray",
+	    [SEG_API_MEMALIGN] = "memalign",
+	    [SEG_API_ALIGNED_ALLOC] = "aligned_alloc",
+	    [SEG_API_POSIX_MEMALIGN] = "posix_memalign",
+	    [SEG_API_VALLOC] = "valloc",
+	    [SEG_API_PVALLOC] = "pvalloc",
+	    [SEG_API_NEW] = "operator new",
+	    [SEG_API_NEW_ARRAY] = "operator new[]",
+	};
+
+	return WORD(apis, api);
+}
+
+const char *
+words_end(enum process_end end)
+{
+	static const char *const ends[] = {
+	    [PROCESS_UNKNOWN] = "unknown",
+	    [PROCESS_RUNNING] = "running",
+	    [PROCESS_EXITED] = "exited",
+	    [PROCESS_KILLED] = "killed",
+	    [PROCESS_EXEC] = "exec",
+	};
+
+	return WORD(ends, (uint64_t)end);
+}
+
+const char *
+words_mode(uint32_t mode)
+{
+	static const char *const modes[] = {
+	    [SEG_MODE_NONE] = "none",
+	    [SEG_MODE_ON] = "on",
+	    [SEG_MODE_OFF] = "off",
+	    [SEG_MODE_DORMANT] = "dormant",
+	    [SEG_MODE_SAMPLED] = "sampled",
+	};
+
+	return WORD(modes, mode);
+}
+
+const char *
+words_state(uint32_t state)
+{
+	static const char *const states[] = {[SEG_BORN] = "born",
+	    [SEG_ALIVE] = "recording",
+	    [SEG_INERT] = "inert"};
+
+	return WORD(states, state);
+}
+
+const char *
+words_medium(uint32_t medium)
+{
+	static const char *const media[] = {
+	    [SEG_MEDIUM_TMPFS] = "tmpfs", [SEG_MEDIUM_DISK] = "disk"};
+
+	return WORD(media, medium);
+}
+
+const char *
+words_stack(uint32_t flags)
+{
+	if (flags & SEG_NODE_NO_ROOM)
+		return "no_room";
+	if (flags & STACKS_UNKNOWN)
+		return "unknown";
+	if (flags & SEG_NODE_OUTER_DROPPED)
+		return "outer_dropped";
+	if (flags & SEG_NODE_TRUNCATED)
+		return "truncated";
+	if (flags & SEG_NODE_CUT)
+		return "cut";
+	return "complete";
+}
+
+const char *
+words_no_frame(uint32_t flags)
+{
+	if (flags & SEG_NODE_NO_ROOM)
+		return "(no room)";
+	if (flags & STACKS_UNKNOWN)
+		return "(unknown)";
+	if (flags & SEG_NODE_OUTER_DROPPED)
+		return "(outer frames dropped)";
+	if (flags & SEG_NODE_TRUNCATED)
+		return "(stack deeper than the limit)";
+	if (flags & SEG_NODE_CUT)
+		return "(no way further)";
+	return NULL;
+}
+
+const char *
+words_count(char buffer[WORDS_MAX], uint64_t n)
+{
+	char *p = buffer + WORDS_MAX;
+	int digits = 0;
+
+	*--p = '\0';
+	do {
+		if (digits > 0 && digits % 3 == 0)
+			*--p = ',';
+		*--p = (char)('0' + n % 10);
+		n /= 10;
+		digits++;
+	} while (n > 0);
+	return memmove(buffer, p, (size_t)(buffer + WORDS_MAX - p));
+}
+
+const char *
+words_bytes(char buffer[WORDS_MAX], uint64_t n)
+{
+	static const char *const units[] = {
+	    "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	double value = (double)n / 1024;
+	size_t i = 0;
+
+	if (n < 1024) {
+		(void)snprintf(buffer, WORDS_MAX, "%" PRIu64 " byte%s", n,
+		    n == 1 ? "" : "s");
+		return buffer;
+	}
+	while (value >= 1023.95 && i + 1 < sizeof(units) / sizeof(units[0])) {
+		value /= 1024;
+		i++;
+	}
+	(void)snprintf(buffer, WORDS_MAX, "%.1f %s", value, units[i]);
+	return buffer;
+}
+
+const char *
+words_time(char buffer[WORDS_MAX], uint64_t ns)
+{
+	uint64_t s = ns / 1000000000;
+
+	if (s == 0)
+		(void)snprintf(
+		    buffer, WORDS_MAX, "%" PRIu64 " ms", ns / 1000000);
+	else if (s < 60)
+		(void)snprintf(buffer, WORDS_MAX, "%" PRIu64 ".%u s", s,
+		    (unsigned)(ns / 100000000 % 10));
+	else if (s < 3600)
+		(void)snprintf(buffer, WORDS_MAX,
+		    "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+	else if (s < 86400)
+		(void)snprintf(buffer, WORDS_MAX,
+		    "%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
+	else
+		(void)snprintf(buffer, WORDS_MAX,
+		    "%" PRIu64 " d %" PRIu64 " h", s / 86400, s / 3600 % 24);
+	return buffer;
+}
+
+size_t
+words_utf8(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n;
+
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] >= 0xc2 && p[0] <= 0xdf)
+		n = 2;
+	else if (p[0] >= 0xe0 && p[0] <= 0xef)
+		n = 3;
+	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
+		n = 4;
+	else
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80) /* the final NUL fails here too */
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+void
+words_print(FILE *out, const char *text)
+{
+	while (*text) {
+		unsigned char c = (unsigned char)text[0];
+		size_t n = words_utf8(text);
+
+		/* C1 controls come as c2 80 .. c2 9f */
+		if (c < 0x20 || c == 0x7f || n == 0)
+			(void)fprintf(out, "\\x%02x", c);
+		else if (c == 0xc2 && (unsigned char)text[1] < 0xa0)
+			(void)fprintf(
+			    out, "\\x%02x", (unsigned char)text[1]);
+		else
+			(void)fwrite(text, 1, n, out);
+		text += n ? n : 1;
+	}
+}

@@ -1,0 +1,43 @@
+/* words.h - numbers of the format as words, numbers of bytes as text. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_WORDS_H
+#define SEEP_REPORT_WORDS_H
+
+#include "reader/process.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Never NULL; "unknown" for what this version does not know. */
+const char *words_kind(uint8_t kind);
+const char *words_api(uint8_t api);
+const char *words_end(enum process_end end);
+const char *words_mode(uint32_t mode);
+const char *words_state(uint32_t state);
+const char *words_medium(uint32_t medium);
+
+/* "complete", "truncated", "outer_dropped", "no_room", "cut", "unknown". */
+const char *words_stack(uint32_t flags);
+
+/* "(no room)" and the like for frames that are not there; NULL: all are. */
+const char *words_no_frame(uint32_t flags);
+
+enum { WORDS_MAX = 32 };
+
+/* "1,234,567" */
+const char *words_count(char buffer[WORDS_MAX], uint64_t n);
+
+/* "1.2 MiB", "512 bytes": three digits, for sentences */
+const char *words_bytes(char buffer[WORDS_MAX], uint64_t n);
+
+/* "12 ms", "3.4 s", "5 min 3 s", "2 h 5 min" */
+const char *words_time(char buffer[WORDS_MAX], uint64_t ns);
+
+/* Length of a well-formed UTF-8 sequence (RFC 3629), 0: it is none. */
+size_t words_utf8(const char *text);
+
+/* Text from elsewhere; control bytes and bad bytes as \xNN. */
+void words_print(FILE *out, const char *text);
+
+#endif

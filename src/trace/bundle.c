@@ -1,0 +1,563 @@
+/* bundle.c - writes and reads the recording; docs/RECORDING.md has the bytes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/bundle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define FILE_MAGIC UINT64_C(0x0143455250454553) /* "SEEPREC\1" */
+
+struct file_head {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_bytes; /* the first entry starts here */
+	uint64_t features;     /* a bit we do not know: cannot be read */
+	uint64_t reserved;
+};
+_Static_assert(sizeof(struct file_head) == 32, "file head");
+
+struct entry_head {
+	uint32_t type;
+	uint32_t flags;    /* a bit we do not know: the entry is skipped */
+	uint64_t length;   /* of the payload, without the padding to 8 */
+	uint32_t crc;      /* crc32 of the payload */
+	uint32_t head_crc; /* crc32 of the 20 bytes before */
+};
+_Static_assert(sizeof(struct entry_head) == 24, "entry head");
+
+/* The payload of BUNDLE_END. */
+struct entry_end {
+	uint64_t entries;    /* before this one */
+	uint64_t file_bytes; /* before this one */
+};
+
+enum {
+	HEADER_MAX = 4096,
+	HEAD_CRC_BYTES = offsetof(struct entry_head, head_crc),
+	NAME_TRIES = 16,
+};
+
+struct bundle {
+	int fd;
+	uint64_t size;
+	uint64_t offset;
+	uint64_t entries;
+	unsigned char *buffer;
+	size_t buffer_bytes;
+	bool ended;
+	bool truncated;
+};
+
+struct bundle_writer {
+	int fd;
+	int dir_fd;
+	int err; /* the first error */
+	uint64_t offset;
+	uint64_t entries;
+	enum bundle_existing existing;
+	bool direct;   /* fd is the target itself */
+	bool has_temp; /* temp names our file, unlink it on failure */
+	char name[NAME_MAX + 1];
+	char temp[NAME_MAX + 1];
+};
+
+static uint64_t
+padded(uint64_t length)
+{
+	return (length + 7) & ~UINT64_C(7);
+}
+
+/* crc32() takes 32-bit lengths; ours are below BUNDLE_ENTRY_MAX. */
+static uint32_t
+crc_of(uint32_t crc, const void *bytes, size_t len)
+{
+	return len ? (uint32_t)crc32(crc, bytes, (uInt)len) : crc;
+}
+
+/* Reads exactly len bytes; -ENODATA when the file has become shorter. */
+static int
+read_at(int fd, void *to, size_t len, uint64_t offset)
+{
+	unsigned char *p = to;
+
+	while (len > 0) {
+		ssize_t n = pread(fd, p, len, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -ENODATA;
+		p += n;
+		offset += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int
+check_file_head(struct bundle *b)
+{
+	struct file_head h;
+	int err;
+
+	if (b->size < sizeof(h.magic))
+		return -EINVAL;
+	memset(&h, 0, sizeof(h));
+	err = read_at(b->fd, &h.magic, sizeof(h.magic), 0);
+	if (err < 0)
+		return err == -ENODATA ? -EINVAL : err;
+	if (h.magic != FILE_MAGIC)
+		return -EINVAL;
+	err = read_at(b->fd, &h, sizeof(h), 0);
+	if (err < 0)
+		return err == -ENODATA ? -EBADMSG : err;
+	if (h.version != BUNDLE_VERSION || h.features != 0)
+		return -ENOTSUP;
+	if (h.header_bytes < sizeof(h) || h.header_bytes > HEADER_MAX ||
+	    h.header_bytes % 8 != 0)
+		return -EBADMSG;
+	b->offset = h.header_bytes;
+	return 0;
+}
+
+int
+bundle_open(const char *path, struct bundle **ret)
+{
+	struct bundle *b;
+	struct stat st;
+	int err;
+
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return -ENOMEM;
+	/* O_NONBLOCK: a FIFO must not hold us before we know what it is */
+	b->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (b->fd < 0) {
+		err = -errno;
+		goto out;
+	}
+	if (fstat(b->fd, &st) < 0) {
+		err = -errno;
+		goto out;
+	}
+	err = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	if (!S_ISREG(st.st_mode))
+		goto out;
+	b->size = (uint64_t)st.st_size;
+	err = check_file_head(b);
+	if (err < 0)
+		goto out;
+	*ret = b;
+	return 0;
+out:
+	bundle_close(b);
+	return err;
+}
+
+void
+bundle_close(struct bundle *b)
+{
+	if (!b)
+		return;
+	if (b->fd >= 0)
+		close(b->fd);
+	free(b->buffer);
+	free(b);
+}
+
+static int
+make_room(struct bundle *b, size_t len)
+{
+	unsigned char *p;
+
+	if (len <= b->buffer_bytes)
+		return 0;
+	free(b->buffer); /* the old entry need not be kept */
+	b->buffer_bytes = 0;
+	p = malloc(len);
+	b->buffer = p;
+	if (!p)
+		return -ENOMEM;
+	b->buffer_bytes = len;
+	return 0;
+}
+
+/* 1: head is an entry that fits the file; 0: it breaks off; <0: damaged. */
+static int
+read_head(struct bundle *b, struct entry_head *head)
+{
+	int err;
+
+	if (b->offset > b->size || b->size - b->offset < sizeof(*head)) {
+		b->truncated = true;
+		return 0;
+	}
+	err = read_at(b->fd, head, sizeof(*head), b->offset);
+	if (err == -ENODATA) {
+		b->truncated = true;
+		return 0;
+	}
+	if (err < 0)
+		return err;
+	if (crc_of(0, head, HEAD_CRC_BYTES) != head->head_crc)
+		return -EBADMSG;
+	if (head->length > BUNDLE_ENTRY_MAX)
+		return -EBADMSG;
+	if (b->size - b->offset - sizeof(*head) < head->length) {
+		b->truncated = true;
+		return 0;
+	}
+	return 1;
+}
+
+static int
+read_payload(struct bundle *b, const struct entry_head *head)
+{
+	int err;
+
+	err = make_room(b, head->length ? head->length : 1);
+	if (err < 0)
+		return err;
+	err =
+	    read_at(b->fd, b->buffer, head->length, b->offset + sizeof(*head));
+	if (err == -ENODATA) {
+		b->truncated = true;
+		return 0;
+	}
+	if (err < 0)
+		return err;
+	if (crc_of(0, b->buffer, head->length) != head->crc)
+		return -EBADMSG;
+	return 1;
+}
+
+/* What stands behind the end was not written by us: say so. */
+static int
+check_end(const struct bundle *b, const struct entry_head *head)
+{
+	struct entry_end end;
+
+	if (head->length < sizeof(end))
+		return -EBADMSG;
+	memcpy(&end, b->buffer, sizeof(end));
+	if (end.entries != b->entries || end.file_bytes != b->offset)
+		return -EBADMSG;
+	if (b->offset + sizeof(*head) + padded(head->length) != b->size)
+		return -EBADMSG;
+	return 0;
+}
+
+int
+bundle_next(struct bundle *b, uint32_t *ret_type, const void **ret_bytes,
+    size_t *ret_len)
+{
+	struct entry_head head;
+	int err;
+
+	for (;;) {
+		if (b->ended || b->truncated)
+			return 0;
+		err = read_head(b, &head);
+		if (err > 0)
+			err = read_payload(b, &head);
+		if (err <= 0)
+			return err;
+		if (head.type == BUNDLE_END) {
+			b->ended = true;
+			return check_end(b, &head);
+		}
+		b->offset += sizeof(head) + padded(head.length);
+		b->entries++;
+		if (head.flags == 0)
+			break;
+	}
+	*ret_type = head.type;
+	*ret_bytes = b->buffer;
+	*ret_len = head.length;
+	return 1;
+}
+
+bool
+bundle_truncated(const struct bundle *b)
+{
+	return b->truncated;
+}
+
+/* Splits path: opens its directory, keeps its last part in w->name. */
+static int
+open_directory(struct bundle_writer *w, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	char *dir;
+
+	/* room for ".old" and for a temporary suffix */
+	if (name[0] == '\0' || !strcmp(name, ".") || !strcmp(name, ".."))
+		return -EISDIR;
+	if (strlen(name) + 16 > NAME_MAX)
+		return -ENAMETOOLONG;
+	strcpy(w->name, name);
+	if (!slash)
+		dir = strdup(".");
+	else if (slash == path)
+		dir = strdup("/");
+	else
+		dir = strndup(path, (size_t)(slash - path));
+	if (!dir)
+		return -ENOMEM;
+	w->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (w->dir_fd < 0 && errno == EACCES) /* --x: may still be written */
+		w->dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(dir);
+	return w->dir_fd < 0 ? -errno : 0;
+}
+
+static int
+temp_name(struct bundle_writer *w)
+{
+	uint32_t r;
+
+	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
+		return -EIO;
+	snprintf(
+	    w->temp, sizeof(w->temp), ".%.230s.%08x", w->name, (unsigned)r);
+	return 0;
+}
+
+static int
+open_temp(struct bundle_writer *w)
+{
+	/*
+	 * Without a name, so that CMD sees no file in its directory that it
+	 * would not see without us; not every file system can.
+	 */
+	w->fd = openat(w->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	if (w->fd >= 0)
+		return 0;
+	for (int i = 0; i < NAME_TRIES; i++) {
+		int err = temp_name(w);
+
+		if (err < 0)
+			return err;
+		w->fd = openat(w->dir_fd, w->temp,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (w->fd >= 0) {
+			w->has_temp = true;
+			return 0;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+/* 1: path is a device or pipe, now open in w->fd; 0: it is to be a file. */
+static int
+look_at_target(struct bundle_writer *w, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0) {
+		if (errno != ENOENT)
+			return -errno;
+		/* a link to nowhere is a name in use all the same */
+		if (lstat(path, &st) < 0)
+			return errno == ENOENT ? 0 : -errno;
+		return w->existing == BUNDLE_REFUSE ? -EEXIST : 0;
+	}
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode)) {
+		w->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		if (w->fd < 0)
+			return -errno;
+		w->direct = true;
+		return 1;
+	}
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	return w->existing == BUNDLE_REFUSE ? -EEXIST : 0;
+}
+
+static int
+write_all(struct bundle_writer *w, const void *bytes, size_t len)
+{
+	const unsigned char *p = bytes;
+
+	while (len > 0 && w->err == 0) {
+		ssize_t n = write(w->fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			w->err = -errno;
+			break;
+		}
+		p += n;
+		w->offset += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return w->err;
+}
+
+int
+bundle_create(
+    const char *path, enum bundle_existing existing, struct bundle_writer **ret)
+{
+	struct file_head head = {
+	    .magic = FILE_MAGIC,
+	    .version = BUNDLE_VERSION,
+	    .header_bytes = sizeof(head),
+	};
+	struct bundle_writer *w;
+	char *real = NULL;
+	int err;
+
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->fd = -1;
+	w->dir_fd = -1;
+	w->existing = existing;
+	err = look_at_target(w, path);
+	if (err < 0)
+		goto out;
+	if (!w->direct) {
+		/* replace what a link points to, never the link: /dev/stdout */
+		if (existing == BUNDLE_REPLACE)
+			real = realpath(path, NULL);
+		err = open_directory(w, real ? real : path);
+		if (err == 0)
+			err = open_temp(w);
+		if (err < 0)
+			goto out;
+	}
+	err = write_all(w, &head, sizeof(head));
+	if (err < 0)
+		goto out;
+	*ret = w;
+	w = NULL;
+out:
+	free(real);
+	bundle_discard(w);
+	return err;
+}
+
+int
+bundle_append(struct bundle_writer *w, enum bundle_type type, const void *head,
+    size_t head_bytes, const void *body, size_t body_bytes)
+{
+	static const unsigned char zeros[8];
+	struct entry_head e = {.type = type};
+
+	if (w->err < 0)
+		return w->err;
+	if (head_bytes > BUNDLE_ENTRY_MAX ||
+	    body_bytes > BUNDLE_ENTRY_MAX - head_bytes)
+		return -EFBIG; /* nothing written: the file stays sound */
+	e.length = head_bytes + body_bytes;
+	e.crc = crc_of(crc_of(0, head, head_bytes), body, body_bytes);
+	e.head_crc = crc_of(0, &e, HEAD_CRC_BYTES);
+	write_all(w, &e, sizeof(e));
+	write_all(w, head, head_bytes);
+	write_all(w, body, body_bytes);
+	write_all(w, zeros, padded(e.length) - e.length);
+	if (w->err == 0)
+		w->entries++;
+	return w->err;
+}
+
+/* Gives the nameless file a temporary name, from where it can be renamed. */
+static int
+name_temp(struct bundle_writer *w)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", w->fd);
+	for (int i = 0; i < NAME_TRIES; i++) {
+		int err = temp_name(w);
+
+		if (err < 0)
+			return err;
+		if (linkat(AT_FDCWD, self, w->dir_fd, w->temp,
+		        AT_SYMLINK_FOLLOW) == 0) {
+			w->has_temp = true;
+			return 0;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+static int
+put_in_place(struct bundle_writer *w)
+{
+	char old[NAME_MAX + 8];
+	int err;
+
+	if (!w->has_temp) {
+		err = name_temp(w);
+		if (err < 0)
+			return err;
+	}
+	if (w->existing == BUNDLE_REFUSE) {
+		/* link() never replaces: a file made meanwhile is kept */
+		if (linkat(w->dir_fd, w->temp, w->dir_fd, w->name, 0) == 0)
+			return 0; /* bundle_discard() takes the other name */
+		if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK)
+			return -errno;
+		if (faccessat(w->dir_fd, w->name, F_OK, 0) == 0)
+			return -EEXIST; /* no links here: vfat and the like */
+	}
+	if (w->existing == BUNDLE_KEEP_OLD) {
+		snprintf(old, sizeof(old), "%s.old", w->name);
+		if (renameat(w->dir_fd, w->name, w->dir_fd, old) < 0 &&
+		    errno != ENOENT)
+			return -errno;
+	}
+	if (renameat(w->dir_fd, w->temp, w->dir_fd, w->name) < 0)
+		return -errno;
+	w->has_temp = false;
+	return 0;
+}
+
+int
+bundle_finish(struct bundle_writer *w)
+{
+	struct entry_end end = {
+	    .entries = w->entries,
+	    .file_bytes = w->offset,
+	};
+	int err;
+
+	err = bundle_append(w, BUNDLE_END, &end, sizeof(end), NULL, 0);
+	if (err == 0 && !w->direct)
+		err = put_in_place(w);
+	bundle_discard(w);
+	return err;
+}
+
+void
+bundle_discard(struct bundle_writer *w)
+{
+	if (!w)
+		return;
+	if (w->has_temp)
+		unlinkat(w->dir_fd, w->temp, 0);
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->dir_fd >= 0)
+		close(w->dir_fd);
+	free(w);
+}

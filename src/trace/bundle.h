@@ -1,0 +1,98 @@
+/* bundle.h - the recording: one file with the segments of a process tree. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_TRACE_BUNDLE_H
+#define SEEP_TRACE_BUNDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Magic, version, then entries, each with type, length and checksum; told
+ * byte by byte in docs/RECORDING.md. A reader skips types it does not know, so
+ * new types need no new version. A number written here never changes its
+ * meaning.
+ */
+enum {
+	BUNDLE_VERSION = 1,
+	BUNDLE_ENTRY_MAX = 512 << 20, /* bytes; a longer entry is damage */
+};
+
+enum bundle_type {
+	BUNDLE_SEGMENT = 1,  /* struct bundle_segment, then a compact segment */
+	BUNDLE_META = 2,     /* text: lines "key=value", see RECORDING.md */
+	BUNDLE_UNTRACED = 3, /* text: lines "pid=", "exe=", "reason=" */
+	BUNDLE_END = 4, /* written last; bundle_next() keeps it to itself */
+};
+
+enum bundle_end {
+	BUNDLE_END_UNKNOWN = 0,
+	BUNDLE_END_RUNNING = 1,
+	BUNDLE_END_EXITED = 2,
+	BUNDLE_END_KILLED = 3,
+	BUNDLE_END_EXEC = 4, /* replaced by exec: a later segment continues */
+};
+
+struct bundle_segment {
+	uint32_t end_kind;   /* enum bundle_end */
+	int32_t exit_status; /* -1: not known */
+	int32_t signal;      /* 0: none, or not known */
+	uint32_t flags;      /* none yet */
+	uint64_t reserved[6];
+};
+_Static_assert(sizeof(struct bundle_segment) == 64, "bundle_segment");
+
+/*
+ * Reading. The file is untrusted: no input crashes, and at most one entry
+ * (BUNDLE_ENTRY_MAX) is in memory at a time.
+ */
+struct bundle;
+
+/*
+ * -EINVAL: not a recording; -ENOTSUP: of another version; -EBADMSG: damaged;
+ * or what open() and read() say. bundle_close(NULL) is fine.
+ */
+int bundle_open(const char *path, struct bundle **ret);
+void bundle_close(struct bundle *b);
+
+/*
+ * 1: an entry, its bytes valid (and 8-byte aligned) until the next call on b;
+ * 0: end of the file, or of its last whole entry: see bundle_truncated();
+ * -EBADMSG: damaged here, what came before was sound; -ENOMEM, -EIO.
+ */
+int bundle_next(struct bundle *b, uint32_t *ret_type, const void **ret_bytes,
+    size_t *ret_len);
+
+/* After bundle_next() gave 0: the file breaks off, its end is missing. */
+bool bundle_truncated(const struct bundle *b);
+
+/*
+ * Writing. Nothing appears under `path` before bundle_finish(): a run that
+ * fails leaves what was there. 0600. One writer belongs to one thread.
+ */
+struct bundle_writer;
+
+enum bundle_existing {
+	BUNDLE_REFUSE = 0,   /* an existing file: -EEXIST */
+	BUNDLE_REPLACE = 1,  /* is replaced, at the end */
+	BUNDLE_KEEP_OLD = 2, /* becomes PATH.old, at the end */
+};
+
+/*
+ * Finds out now whether the result can be written later. A character device
+ * or a pipe (/dev/null) is written directly. Negative errno, as of open().
+ */
+int bundle_create(const char *path, enum bundle_existing existing,
+    struct bundle_writer **ret);
+
+/* One entry of two parts, either may be empty. The first error sticks. */
+int bundle_append(struct bundle_writer *w, enum bundle_type type,
+    const void *head, size_t head_bytes, const void *body, size_t body_bytes);
+
+/* Completes the file and puts it in place; frees w, whatever comes of it. */
+int bundle_finish(struct bundle_writer *w);
+
+/* Forgets everything written; NULL is fine. */
+void bundle_discard(struct bundle_writer *w);
+
+#endif

@@ -1,0 +1,381 @@
+/* format.h - the segment as C; docs/FORMAT.md tells the same byte by byte. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_TRACE_FORMAT_H
+#define SEEP_TRACE_FORMAT_H
+
+#include <stdint.h>
+
+/*
+ * A segment is one file (or one slot of a file) that holds what the collector
+ * knows of one process. The collector writes it through a shared mapping and
+ * reads nothing back; a reader may look at any instant, also long after the
+ * process is dead. Little endian, 8-byte aligned, all offsets from the start
+ * of the segment (for a slot: from the start of the slot).
+ *
+ *   0            struct seg_header      (SEG_HEADER_BYTES)
+ *   dir_offset   struct seg_extent[]    (dir_capacity of them)
+ *   ...          extents: arrays of rows, wherever the directory says
+ *   slots_offset struct seg_slots, then slot_count segments of forked children
+ *
+ * A number written here never changes its meaning. Growth happens through new
+ * extent kinds, longer rows (row_bytes) and reserved bytes, which are zero.
+ */
+#define SEG_MAGIC      UINT64_C(0x0147455350454553) /* "SEEPSEG\1" */
+#define SEG_CTL_MAGIC  UINT64_C(0x014c544350454553) /* "SEEPCTL\1" */
+#define SEG_SLOT_MAGIC UINT64_C(0x01544c5350454553) /* "SEEPSLT\1" */
+
+enum {
+	SEG_VERSION = 1,
+	SEG_HEADER_BYTES = 8192,
+	SEG_EXTENT_STEP = 8192, /* extents are multiples of this */
+	SEG_SITE_BITS = 26,
+	SEG_INNER_FRAMES = 6,
+	SEG_OWNED_ARRAYS = 16,
+	SEG_ARRAYS = 32, /* 0..15 one writer each, 16..31 shared, atomics */
+	SEG_AGE_BUCKETS = 20,
+	SEG_YOUNG_TICKS = 16, /* deaths younger than this are not in ages[] */
+	SEG_TICK_NS = 100000000,
+	SEG_EXE_BYTES = 1024,
+	SEG_COMMAND_BYTES = 3072,
+	SEG_SESSION_BYTES = 40,
+	SEG_LABEL_BYTES = 44,
+};
+
+/* seg_header.state */
+enum seg_state {
+	SEG_BORN = 0,  /* being set up: nothing to read yet */
+	SEG_ALIVE = 1, /* recording, or able to */
+	SEG_INERT = 2, /* collector declined: see inert_reason */
+};
+
+/* seg_header.inert_reason; names in reader/losses.c, never renumbered */
+enum seg_inert {
+	SEG_INERT_NONE = 0,
+	SEG_INERT_LIBC = 1,       /* not glibc */
+	SEG_INERT_NO_FINDOBJ = 2, /* glibc before 2.35: no _dl_find_object */
+	SEG_INERT_OWN_MALLOC = 3, /* the executable brings its own malloc */
+	SEG_INERT_SANITIZER = 4,  /* ASan, TSan or MSan run-time in charge */
+	SEG_INERT_MEMORY = 5,     /* no address space for our tables */
+	SEG_INERT_KERNEL = 6,     /* madvise lies or lacks what fork needs */
+	SEG_INERT_FAULT = 7,      /* internal fault: tracing switched off */
+};
+
+/* seg_header.mode and ctl_block.command */
+enum seg_mode {
+	SEG_MODE_NONE = 0,
+	SEG_MODE_ON = 1,      /* exact */
+	SEG_MODE_OFF = 2,     /* allocations pass by, frees still booked */
+	SEG_MODE_DORMANT = 3, /* started with SEEP_MODE=dormant, not yet on */
+	SEG_MODE_SAMPLED = 4,
+};
+
+enum seg_medium { SEG_MEDIUM_TMPFS = 1, SEG_MEDIUM_DISK = 2 };
+
+/* seg_header.end_kind */
+enum seg_end {
+	SEG_END_NONE = 0,   /* running, killed, or exec: the reader tells which */
+	SEG_END_EXITED = 1, /* our destructor ran */
+};
+
+/* kinds of extents; `first` and `count` count rows of that kind */
+enum seg_kind {
+	SEG_EXT_NONE = 0,
+	SEG_EXT_MODULE = 1,    /* struct seg_module, index = module number */
+	SEG_EXT_STRING = 2,    /* bytes; first = string offset */
+	SEG_EXT_NODE = 3,      /* struct seg_node, index = node number */
+	SEG_EXT_INNER = 4,     /* struct seg_inner, index = inner number */
+	SEG_EXT_SITE = 5,      /* struct seg_site, index = site id */
+	SEG_EXT_LEDGER = 6,    /* struct seg_row, owner = array, index = site id */
+	SEG_EXT_INFO = 7,      /* struct seg_info, index = site id */
+	SEG_EXT_INHERITED = 8, /* struct seg_inherited, index = parent's id */
+	SEG_EXT_LIVE = 9,      /* struct seg_live, index = site id; at exit */
+	SEG_EXT_MARK = 10,     /* struct seg_mark, a ring */
+	SEG_EXT_SAMPLE = 11,   /* struct seg_sample, owner = array */
+};
+
+/* seg_header.counts[]; names in reader/losses.c, never renumbered */
+enum seg_count {
+	SEG_UNKNOWN_FREES = 0,    /* free of a block we never saw: should be 0 */
+	SEG_INHERITED_FREES = 1,  /* child freed what its parent allocated */
+	SEG_INHERITED_BYTES = 2,
+	SEG_UNTRACKED_FREES = 3,  /* block older than "on", or from before us */
+	SEG_MISSED_FREES = 4,     /* found out late, when the address came back */
+	SEG_MISSED_BYTES = 5,
+	SEG_LOST_EVENTS = 6,      /* not recorded at all */
+	SEG_LOST_SITES = 7,       /* events booked under "(no room)" */
+	SEG_TRUNCATED_STACKS = 8, /* deeper than the frame limit */
+	SEG_OUTER_DROPPED = 9,    /* sites that kept six frames only */
+	SEG_CUT_RULE = 10,        /* unwind rule we do not know */
+	SEG_CUT_NO_INFO = 11,     /* code without unwind info (JIT, asm) */
+	SEG_CUT_BOUNDS = 12,      /* a load would have left the stack */
+	SEG_NESTED_EVENTS = 13,   /* inside a hook, in a signal handler: booked */
+	SEG_HEALED = 14,          /* stuck busy flags (siglongjmp) repaired */
+	SEG_LOST_MODULES = 15,    /* module table full */
+	SEG_EARLY_EVENTS = 16,    /* before our constructor: not recorded */
+	SEG_CTL_IGNORED = 17,     /* unknown value in the command word */
+	SEG_CHILDREN_UNTRACED = 18, /* forked children that found no room */
+	SEG_WASTED_IDS = 19,      /* lost races for a site id: no loss of data */
+	SEG_NO_MEMORY = 20,       /* our own mmap or populate failed */
+	SEG_LOST_FREES = 21,      /* frees taken but not booked */
+	SEG_EVENTS_OFF = 22,      /* allocations that passed by while off */
+	SEG_SPILL_FULL = 23,      /* tiny or far blocks without a cell */
+	SEG_LOST_INHERITED = 24,  /* inherited frees not booked by id */
+	SEG_GENERATIONS = 25,     /* times a module was found gone */
+	SEG_COUNTS = 64
+};
+
+struct seg_header {
+	uint64_t magic; /* written last */
+	uint32_t version;
+	uint32_t header_bytes;
+	uint32_t state;        /* enum seg_state */
+	uint32_t inert_reason; /* enum seg_inert */
+	uint32_t mode;         /* enum seg_mode, as acted upon */
+	uint32_t medium;       /* enum seg_medium */
+
+	uint8_t uuid[16];
+	uint8_t parent_uuid[16]; /* zero: not forked from a traced process */
+	uint8_t boot_id[16];
+	char session[SEG_SESSION_BYTES]; /* SEEP_SESSION, NUL padded */
+
+	uint32_t pid;        /* in its own pid namespace; 0: not known */
+	uint32_t ppid;       /* of the traced parent for a forked child */
+	uint64_t pid_ns;     /* inode of /proc/self/ns/pid, 0: not known */
+	uint64_t start_jiffies; /* field 22 of /proc/self/stat, 0: not known */
+	uint64_t sequence;   /* rises with each segment of one process chain */
+	uint64_t start_realtime_ns;
+	uint64_t start_monotonic_ns; /* tick 0 */
+	uint32_t tick_ns;
+	uint32_t tick;       /* last seen, in tick_ns since start_monotonic_ns */
+
+	uint32_t first_id;   /* lowest site id of this process, at least 1 */
+	uint32_t max_frames; /* depth limit of a stack */
+	uint64_t sample_bytes; /* 0: exact */
+
+	uint64_t total_bytes; /* of this segment without slots: the budget */
+	uint64_t used_bytes;  /* high-water mark of extents */
+	uint64_t dir_offset;
+	uint32_t dir_capacity;
+	uint32_t dir_used;    /* entries begun; kind == 0: not yet valid */
+	uint64_t slots_offset; /* of struct seg_slots, 0: none */
+	uint64_t slot_bytes;
+	uint32_t slot_count;
+	uint32_t slot_index; /* of this segment inside its parent's file, or ~0 */
+
+	/* the live map, for process_vm_readv on a living host */
+	uint64_t live_root; /* address of the root table in the host */
+	uint8_t live_root_bits, live_mid_bits, live_leaf_bits, live_granule_bits;
+	uint32_t live_cell_version; /* 1: id 26 | class 6 | birth 32 */
+	uint64_t spill_root;        /* address of struct of the spill table */
+	uint64_t live_reserved[2];
+
+	uint64_t peak_bytes;
+	uint64_t peak_epoch; /* low 32 bits are compared with seg_row.epoch */
+	uint32_t peak_tick;
+	uint32_t threads; /* arrays ever claimed, shared ones included */
+	uint64_t peak_reserved;
+
+	uint32_t end_kind; /* enum seg_end */
+	uint32_t end_tick;
+	uint64_t own_bytes; /* private memory of the collector, mapped */
+	uint32_t live_scan_partial; /* destructor ran out of time */
+	uint32_t command_truncated;
+	uint64_t reserved[36];
+
+	uint64_t counts[SEG_COUNTS];
+
+	uint8_t pad[4096 - 1144];
+
+	char exe[SEG_EXE_BYTES];         /* NUL terminated */
+	char command[SEG_COMMAND_BYTES]; /* argv, NUL separated, empty at end */
+};
+
+struct seg_extent {
+	uint32_t kind; /* enum seg_kind, written last */
+	uint32_t owner;
+	uint32_t row_bytes;
+	uint32_t count;
+	uint64_t first;
+	uint64_t offset;
+};
+
+/*
+ * A frame: bits 0..46 the address, bit 47 set when it is the interrupted
+ * instruction itself (below a signal frame) and not a return address,
+ * bits 48..63 the module number, 0 when the address is in no known module.
+ * Offset in the module's file image (ELF vaddr) = address - seg_module.base.
+ */
+#define SEG_FRAME_PC(f)     ((f)&UINT64_C(0x7fffffffffff))
+#define SEG_FRAME_EXACT     (UINT64_C(1) << 47)
+#define SEG_FRAME_MODULE(f) ((uint32_t)((f) >> 48))
+
+struct seg_module {
+	uint64_t base;  /* load bias */
+	uint64_t start; /* mapped range */
+	uint64_t end;
+	uint64_t path;       /* offset into the strings */
+	uint32_t path_bytes; /* without the NUL; 0: name not known */
+	uint32_t generation; /* value of the unload counter when first seen */
+	uint32_t first_tick;
+	uint32_t gone_tick; /* 0: still loaded as far as we know */
+	uint8_t build_id[32];
+	uint8_t build_id_bytes;
+	uint8_t is_main;
+	uint8_t pad[6];
+	uint64_t reserved[5];
+};
+
+/* The outer frames of stacks form a trie; node 0 is the root (no frame). */
+struct seg_node {
+	uint64_t frame;  /* or 0 with a flag below */
+	uint32_t parent; /* node nearer to the thread's start */
+	uint32_t flags;  /* enum seg_node_flags */
+};
+enum seg_node_flags {
+	SEG_NODE_TRUNCATED = 1,     /* "(stack deeper than the limit)" */
+	SEG_NODE_OUTER_DROPPED = 2, /* "(outer frames dropped)" */
+	SEG_NODE_NO_ROOM = 4,       /* "(no room)" */
+	SEG_NODE_CUT = 8,           /* "(no way further)": outermost known frame */
+};
+
+/* The innermost frames, innermost first; inner 0 is empty. */
+struct seg_inner {
+	uint64_t frames[SEG_INNER_FRAMES];
+	uint32_t count;
+	uint32_t flags; /* enum seg_node_flags */
+	uint64_t reserved;
+};
+
+/* A site = inner frames, then the node and its parents up to the root. */
+struct seg_site {
+	uint32_t node;
+	uint32_t inner; /* 0: id given out but never filled */
+	uint32_t first_tick;
+	uint8_t kind; /* enum seg_site_kind */
+	uint8_t api;  /* enum seg_api */
+	uint16_t flags;
+};
+enum seg_site_kind { SEG_SITE_HEAP = 1, SEG_SITE_USER = 2 };
+enum seg_api {
+	SEG_API_NONE = 0,
+	SEG_API_MALLOC = 1,
+	SEG_API_CALLOC = 2,
+	SEG_API_REALLOC = 3,
+	SEG_API_REALLOCARRAY = 4,
+	SEG_API_MEMALIGN = 5,
+	SEG_API_ALIGNED_ALLOC = 6,
+	SEG_API_POSIX_MEMALIGN = 7,
+	SEG_API_VALLOC = 8,
+	SEG_API_PVALLOC = 9,
+	SEG_API_NEW = 10,
+	SEG_API_NEW_ARRAY = 11,
+};
+
+/*
+ * One line of one ledger array. A block may be freed by another thread than
+ * the one that allocated it, so a single row may have more frees than
+ * allocations; only the sum over all arrays is a site's truth.
+ * Value at the peak = (epoch == low 32 of header.peak_epoch) ? snap :
+ * allocated - freed.
+ */
+struct seg_row {
+	uint64_t allocations;
+	uint64_t allocated_bytes;
+	uint64_t frees;
+	uint64_t freed_bytes;
+	int64_t snap_bytes;
+	int64_t snap_blocks;
+	uint32_t epoch;
+	uint32_t last_tick; /* of the last allocation here */
+	uint32_t size_min;  /* both saturate at 2^32 - 1 */
+	uint32_t size_span; /* size_max - size_min; valid if allocations > 0 */
+};
+
+/* What is rare: one record per site, relaxed atomics. */
+struct seg_info {
+	/* deaths at an age of 2^(4+i) .. 2^(5+i) ticks; the last is open */
+	uint32_t ages[SEG_AGE_BUCKETS];
+	uint64_t size_max; /* true maximum when it does not fit 32 bits */
+	uint64_t reserved[5]; /* for "who frees the siblings" */
+};
+
+struct seg_inherited {
+	uint64_t frees;
+	uint64_t freed_bytes;
+};
+
+/* Folded from the live map by the destructor: what still lived, by age. */
+struct seg_live {
+	uint32_t ages[SEG_AGE_BUCKETS]; /* as in seg_info, of living blocks */
+	uint32_t young;                 /* younger than SEG_YOUNG_TICKS */
+	uint32_t pad;
+	uint64_t blocks;
+	uint64_t bytes;
+	uint64_t size_min;
+	uint64_t size_max;
+	uint64_t reserved;
+};
+
+struct seg_mark {
+	uint64_t sequence; /* 1, 2, ...: written last */
+	uint32_t tick;
+	uint32_t kind;
+	uint32_t pad;
+	char label[SEG_LABEL_BYTES];
+};
+
+/* Sampled mode: raw samples and weighted figures, 48.16 fixed point. */
+struct seg_sample {
+	uint64_t samples;
+	uint64_t sampled_frees;
+	uint64_t weighted_count;
+	uint64_t weighted_bytes;
+	uint64_t weighted_frees;
+	uint64_t weighted_freed_bytes;
+	uint64_t reserved[2];
+};
+
+/* Room for forked children, behind the parent's own segment. */
+struct seg_slots {
+	uint64_t magic; /* SEG_SLOT_MAGIC */
+	uint32_t count;
+	uint32_t pad;
+	uint64_t slot_bytes;
+	uint64_t first_offset; /* of slot 0, from the start of this struct */
+	uint64_t untraced;     /* children that found all slots taken */
+	uint64_t reserved[3];
+	uint32_t taken[256];   /* 0 free, 1 claimed; a reader that has merged
+	                          a dead child's slot may set it back to 0 */
+};
+
+/*
+ * The control block, a file of its own beside the segment (NAME.ctl). Anyone
+ * with the right to write it may command the host, so the host takes an enum
+ * and nothing else from it.
+ */
+struct ctl_block {
+	uint64_t magic; /* SEG_CTL_MAGIC */
+	uint32_t version;
+	uint32_t command;   /* enum seg_mode: ON or OFF; 0: nothing asked */
+	uint64_t heartbeat; /* of a reader; also lets it advance the tick */
+	uint32_t twin_request; /* sequence of a request for a twin */
+	uint32_t twin_answer;
+	uint32_t twin_pid;
+	uint32_t twin_status;
+	uint64_t reserved[59];
+};
+
+_Static_assert(sizeof(struct seg_header) == SEG_HEADER_BYTES, "header");
+_Static_assert(sizeof(struct seg_extent) == 32, "extent");
+_Static_assert(sizeof(struct seg_module) == 128, "module");
+_Static_assert(sizeof(struct seg_node) == 16, "node");
+_Static_assert(sizeof(struct seg_inner) == 64, "inner");
+_Static_assert(sizeof(struct seg_site) == 16, "site");
+_Static_assert(sizeof(struct seg_row) == 64, "row");
+_Static_assert(sizeof(struct seg_info) == 128, "info");
+_Static_assert(sizeof(struct seg_live) == 128, "live");
+_Static_assert(sizeof(struct seg_mark) == 64, "mark");
+_Static_assert(sizeof(struct seg_sample) == 64, "sample");
+_Static_assert(sizeof(struct ctl_block) == 512, "ctl");
+
+#endif

@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# bad_input_gives_one_line - one line on stderr, the right exit code.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+# a host that waits, not traced; its pid is in $HOST
+start_untraced() {
+	mkfifo "$T/lines"
+	"$HOSTS/toggled" <"$T/lines" >"$T/out" 2>&1 3>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	exec 9>"$T/lines"
+	for _ in $(seq 100); do
+		! grep -q ready "$T/out" || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# it was asked to end and did so as if nothing had been
+ends_well() {
+	printf '\n\n\n\n' >&9
+	exec 9>&-
+	wait "$HOST"
+	grep -q 'SITE alloc_third' "$T/out"
+}
+
+a_segment() {
+	traced_well "$HOSTS/family"
+	SEGMENT=$(find "$DIR" -type f ! -name '*.ctl' | head -n 1)
+	[[ -n $SEGMENT ]]
+}
+
+@test "unknown commands and options are usage errors" {
+	local words
+	for words in "frobnicate" "report --frobnicate" "ls --frobnicate" \
+		"report --format frob $DIR" "snapshot" "on" "off" "snapshot x" \
+		"on x" "off 12x" "report a b"; do
+		# shellcheck disable=SC2086 # several words
+		complains 2 "$SEEP" $words
+	done
+}
+
+@test "a missing value of an option is a usage error" {
+	complains 2 "$SEEP" report --format
+	complains 2 "$SEEP" report -o
+}
+
+@test "a missing file is an input error" {
+	complains 3 "$SEEP" report "$T/missing"
+	complains 3 "$SEEP" report "$T/missing" --format json
+	(cd "$T" && complains 3 "$SEEP" report)
+}
+
+@test "an empty, a foreign and a short file are input errors" {
+	: >"$T/empty"
+	head -c 100000 /dev/urandom >"$T/random"
+	head -c 100 /dev/zero >"$T/zeros"
+	local file
+	for file in "$T/empty" "$T/random" "$T/zeros" /bin/sh /dev/null \
+		"$repo/tests/lib/ledger.h"; do
+		complains 3 "$SEEP" report "$file"
+	done
+}
+
+@test "a truncated segment is an input error, or read with a warning" {
+	a_segment
+	local size cut got
+	size=$(stat -c %s "$SEGMENT")
+	for cut in 1 7 8 100 4095 4096 8191 8192 8193 20000 $((size / 2)); do
+		head -c "$cut" "$SEGMENT" >"$T/cut"
+		got=0
+		timeout 30 "$SEEP" report "$T/cut" >"$T/said" 2>"$T/complaint" ||
+			got=$?
+		echo "cut at $cut of $size: $got: $(cat "$T/complaint")"
+		[[ $got -eq 0 || $got -eq 3 ]]
+		[[ $(wc -l <"$T/complaint") -eq 1 ]]
+		grep -q '^seep: ' "$T/complaint"
+	done
+}
+
+@test "a directory without segments, and an unreadable file" {
+	mkdir "$T/none"
+	complains 3 "$SEEP" report "$T/none"
+	[[ $(id -u) -ne 0 ]] || skip "root may read everything"
+	a_segment
+	chmod 000 "$SEGMENT"
+	complains 3 "$SEEP" report "$SEGMENT"
+}
+
+@test "a damaged segment never crashes the reader" {
+	a_segment
+	"$PYTHON" - "$SEGMENT" "$T" <<-'PY'
+	import random, sys
+	data = open(sys.argv[1], "rb").read()
+	random.seed(7)
+	for i in range(60):
+	    copy = bytearray(data)
+	    for _ in range(random.choice((1, 3, 20))):
+	        at = random.randrange(min(len(copy), 65536)) & ~7
+	        copy[at:at + 8] = random.choice((
+	            b"\xff" * 8, b"\0" * 8, random.randbytes(8),
+	            (1 << 31).to_bytes(8, "little")))
+	    open("%s/damaged.%d" % (sys.argv[2], i), "wb").write(copy)
+	PY
+	local file got
+	for file in "$T"/damaged.*; do
+		got=0
+		timeout 10 "$SEEP" report "$file" --format json \
+			>"$T/said" 2>"$T/complaint" || got=$?
+		if [[ $got -ne 0 && $got -ne 3 ]]; then
+			echo "$file: status $got"
+			return 1
+		fi
+		[[ $got -ne 0 ]] || "$PYTHON" -m json.tool "$T/said" >/dev/null
+	done
+}
+
+@test "a process that is not traced: said so, the process unharmed" {
+	start_untraced
+	complains 3 "$SEEP" report "$HOST"
+	complains 3 "$SEEP" snapshot "$HOST" -o "$T/snap"
+	complains 3 "$SEEP" on "$HOST"
+	complains 3 "$SEEP" off "$HOST"
+	[[ ! -e $T/snap ]]
+	ends_well
+}
+
+@test "a pid of nobody" {
+	local nobody=4194305 # above the highest possible pid
+	complains 3 "$SEEP" report "$nobody"
+	complains 3 "$SEEP" snapshot "$nobody" -o "$T/snap"
+	complains 3 "$SEEP" on "$nobody"
+	complains 3 "$SEEP" off "$nobody"
+}
+
+@test "output that cannot be written" {
+	a_segment
+	complains 3 "$SEEP" report "$SEGMENT" -o "$T/no/such/file"
+	complains 3 "$SEEP" report "$SEGMENT" --format json -o "$T"
+}
+
+@test "a full disk under the report is noticed" {
+	[[ -e /dev/full ]] || skip "no /dev/full"
+	a_segment
+	local got=0
+	"$SEEP" report "$SEGMENT" --format json >/dev/full 2>"$T/complaint" || got=$?
+	cat "$T/complaint"
+	[[ $got -ne 0 && $(wc -l <"$T/complaint") -eq 1 ]]
+}
+
+@test "a reader that goes away is no error message" {
+	a_segment
+	"$SEEP" report "$SEGMENT" --format json 2>"$T/complaint" | head -c 10 >/dev/null
+	[[ ! -s $T/complaint ]]
+}
+
+@test "digits are a pid, ./digits is a file" {
+	a_segment
+	cp "$SEGMENT" "$T/4194305"
+	cd "$T"
+	complains 3 "$SEEP" report 4194305
+	"$SEEP" report ./4194305 >"$T/said"
+	[[ -s $T/said ]]
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env bats
+# forks_are_exact - parents, children and grandchildren, however made.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+@test "fork under four busy threads" {
+	traced_well "$HOSTS/forks" threads "$(full_or 600 60)"
+	equals_ledger
+}
+
+@test "_Fork and clone" {
+	traced_well "$HOSTS/forks" bare "$(full_or 200 40)"
+	equals_ledger
+}
+
+@test "vfork, posix_spawn and exec under four busy threads" {
+	traced_well "$HOSTS/forks" exec "$(full_or 200 20)"
+	equals_ledger
+}
+
+@test "fork in a handler that interrupted a hook: one event in doubt" {
+	local forks
+	forks=$(full_or 200 40)
+	traced_well "$HOSTS/forks" handler "$forks"
+	equals_ledger --doubt "alloc_doubtful=$forks" --doubt INHERITED=1
+}
+
+@test "children without a free descriptor are counted or named as lost" {
+	traced prlimit --nofile=4 "$HOSTS/forks" bare 40 3>&- 4>&-
+	[[ $status -eq 0 && ! -s $T/err ]]
+	equals_ledger
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# limits_do_no_harm - I9: hosts with little room run as they do bare.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+resident_kib() { sed -n 's/^# resident \([0-9]*\) KiB/\1/p' "$1"; }
+
+@test "I9 mlockall as root: same outcome, at most 40 MB more locked" {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	bare "$HOSTS/mlocked"
+	traced "$HOSTS/mlocked"
+	same_as_bare
+	echo "bare $(resident_kib "$T/bare") traced $(resident_kib "$T/out") KiB"
+	[[ $(($(resident_kib "$T/out") - $(resident_kib "$T/bare"))) -lt 40960 ]]
+}
+
+@test "I9 mlockall within RLIMIT_MEMLOCK, unprivileged: same outcome" {
+	local kib
+	local -a user=()
+	if [[ $(id -u) -eq 0 ]]; then
+		user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+		chown 65534:65534 "$DIR"
+	fi
+	for kib in 65536 16384 256; do
+		local -a run=(prlimit "--memlock=$((kib * 1024))" "${user[@]}"
+			"$HOSTS/mlocked")
+		rm -rf "${DIR:?}"/*
+		bare "${run[@]}"
+		traced "${run[@]}"
+		echo "memlock $kib KiB: $(cat "$T/bare") / $(cat "$T/out")"
+		same_as_bare
+	done
+}
+
+@test "I9 address space: ulimit -v just above the bare need" {
+	local kib
+	for kib in 90000 100000 130000 200000 400000; do
+		echo "address space $kib KiB"
+		rm -rf "${DIR:?}"/*
+		bare prlimit --as=$((kib * 1024)) "$HOSTS/peak"
+		traced prlimit --as=$((kib * 1024)) "$HOSTS/peak"
+		same_as_bare
+	done
+	[[ $bare_status -eq 0 ]] # the last had room for both
+	equals_ledger
+}
+
+@test "I21 RLIMIT_FSIZE of 64 KiB: no SIGXFSZ" {
+	bare prlimit --fsize=65536 "$HOSTS/peak"
+	traced prlimit --fsize=65536 "$HOSTS/peak"
+	same_as_bare
+}
+
+@test "RLIMIT_NOFILE of 3: the host starts and runs" {
+	bare sh -c "exec prlimit --nofile=3 '$HOSTS/peak' <&- 3>&- 4>&-"
+	[[ $bare_status -eq 0 ]]
+	traced sh -c "exec prlimit --nofile=3 '$HOSTS/peak' <&- 3>&- 4>&-"
+	same_as_bare
+}
+
+@test "RLIMIT_STACK of 64 KiB and 16 KiB thread stacks are enough" {
+	bare prlimit --stack=65536 "$HOSTS/family"
+	traced prlimit --stack=65536 "$HOSTS/family"
+	same_as_bare
+}
+
+# a memory cgroup of this test's own; sets $GROUP
+make_cgroup() { # BYTES
+	local base
+	if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
+		base=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
+		GROUP=$base/seep-test-$$
+		mkdir "$GROUP" 2>/dev/null &&
+			echo "$1" 2>/dev/null >"$GROUP/memory.max"
+	else
+		base=/sys/fs/cgroup/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
+		[[ -d $base ]] || base=/sys/fs/cgroup/memory
+		GROUP=$base/seep-test-$$
+		mkdir "$GROUP" 2>/dev/null &&
+			echo "$1" 2>/dev/null >"$GROUP/memory.limit_in_bytes"
+	fi
+}
+
+@test "I9 a memory cgroup of 24 MiB: nobody is killed" {
+	make_cgroup $((24 << 20)) || skip "no memory cgroup can be made"
+	bare sh -c "echo \$\$ >'$GROUP/cgroup.procs' && exec '$HOSTS/many_stacks' 14"
+	traced sh -c "echo \$\$ >'$GROUP/cgroup.procs' && exec '$HOSTS/many_stacks' 14"
+	rm -rf "${DIR:?}"/*
+	rmdir "$GROUP" || true
+	[[ $bare_status -eq 0 ]]
+	same_as_bare
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env bats
+# odd_programs_are_exact - deep recursion, tiny stacks, a storm of the loader.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+@test "60,000 frames deep: exact, in no time" {
+	LIMIT=10
+	traced_well "$HOSTS/deep"
+	equals_ledger
+	[[ $(from_report 'p[0]["lost"]["truncated_stacks"] > 0') == True ]]
+}
+
+@test "I6 2 KiB of stack are enough for us" {
+	traced_well "$HOSTS/small_stacks"
+	equals_ledger
+}
+
+@test "I4 exceptions while others load and unload: exact, no hang" {
+	traced_well "$HOSTS/loader_storm"
+	equals_ledger
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bats
+# other_allocators_are_counted - I19: jemalloc, tcmalloc, mimalloc behind us.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+behind_us() { # PATTERN
+	PRELOAD_MORE=$(ldconfig -p | awk -v p="$1" 'index($1, p) == 1 { print $NF; exit }')
+	[[ -n $PRELOAD_MORE ]] || skip "no $1 here"
+}
+
+exact() {
+	behind_us "$1"
+	traced_well "$HOSTS/sizes"
+	equals_ledger --no-total
+	rm -rf "${DIR:?}"/*
+	traced_well "$HOSTS/threads" 50000
+	equals_ledger
+}
+
+# the operators are served by the allocator itself: libseep-cxx.so counts them
+exact_operators() {
+	behind_us "$1"
+	[[ -e $BUILD/libseep-cxx.so ]] || skip "no libseep-cxx.so"
+	COLLECTOR="$BUILD/libseep-cxx.so $BUILD/libseep.so"
+	traced_well "$HOSTS/operators"
+	equals_ledger
+}
+
+@test "I19 jemalloc: exact, blocks under 9 bytes too" {
+	exact libjemalloc.so
+}
+
+@test "I19 tcmalloc: exact, blocks under 9 bytes too" {
+	exact libtcmalloc_minimal.so
+}
+
+@test "I19 mimalloc: exact, blocks under 9 bytes too" {
+	exact libmimalloc.so
+}
+
+@test "I19 jemalloc's own operators are counted once, at the user's frame" {
+	exact_operators libjemalloc.so
+}
+
+@test "I19 tcmalloc's own operators are counted once, at the user's frame" {
+	exact_operators libtcmalloc_minimal.so
+}
+
+@test "I19 mimalloc's own operators are counted once, at the user's frame" {
+	exact_operators libmimalloc.so
+}

@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# record_collects_the_tree - one file with every process, however it ended.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+# shellcheck disable=SC2154 # $recorder is record_behind()'s
+count_eat='[.processes[] | select(.exe | endswith("/eat"))] | length'
+
+json() { # FILTER: over the recording
+	"$SEEP" report "$T/seep.data" --format json | jq -c "$1"
+}
+
+setup_file() {
+	need jq
+	cat >"$BATS_FILE_TMPDIR/eat.c" <<-'END'
+		/* eat N: allocates N blocks of 100 bytes, keeps them, does WHAT */
+		#include <signal.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <unistd.h>
+		int main(int argc, char **argv) {
+			for (int i = 0; i < atoi(argv[1]); i++) {
+				char *volatile p = malloc(100);
+				p[0] = 1;
+			}
+			if (argc > 2 && !strcmp(argv[2], "kill"))
+				raise(SIGKILL);
+			if (argc > 2 && !strcmp(argv[2], "_exit"))
+				_exit(11);
+			if (argc > 2 && !strcmp(argv[2], "fork") && fork() == 0) {
+				for (int i = 0; i < 1000; i++) {
+					char *volatile p = malloc(10);
+					p[0] = 1;
+				}
+				return 0;
+			}
+			if (argc > 2 && !strcmp(argv[2], "sleep")) {
+				close(0); close(1); close(2); close(3);
+				sleep(30);
+			}
+			if (argc > 2 && !strcmp(argv[2], "exec"))
+				execl(argv[0], argv[0], argv[3], NULL);
+			return 0;
+		}
+	END
+	"${CC:-gcc}" -O0 -o "$BATS_FILE_TMPDIR/eat" "$BATS_FILE_TMPDIR/eat.c"
+	export EAT=$BATS_FILE_TMPDIR/eat
+}
+
+@test "four lines of summary, none with -q" {
+	record "$EAT" 50
+	[[ $(wc -l <"$T/err") -eq 4 ]]
+	grep -q '^seep: recorded 1 process: ' "$T/err"
+	grep -q '^seep: live at exit: ' "$T/err"
+	grep -q '^seep: peak: ' "$T/err"
+	grep -q '^seep: next: seep report seep.data$' "$T/err"
+	record -q "$EAT" 50
+	[[ ! -s $T/err ]]
+}
+
+@test "one process: exited, with its status and figures" {
+	record -q "$EAT" 50
+	[[ $(json '.processes | length') == 1 ]]
+	[[ $(json '.processes[0] | [.end, .exit_status]') == '["exited",0]' ]]
+	[[ $(json '.processes[0].totals.live_bytes >= 5000') == true ]]
+	[[ $(json '.processes[0].exe' | tr -d '"') == "$EAT" ]]
+	[[ -z $(ls -A "$DIR") ]]
+}
+
+@test "SIGKILL of the target still gives a report" {
+	record -q "$EAT" 50 kill
+	[[ $status -eq 137 ]]
+	[[ $(json '.processes[0] | [.end, .signal]') == '["killed",9]' ]]
+	[[ $(json '.processes[0].totals.live_bytes >= 5000') == true ]]
+	[[ -z $(ls -A "$DIR") ]]
+}
+
+@test "_exit is an exit, not a kill" {
+	record -q "$EAT" 50 _exit
+	[[ $status -eq 11 ]]
+	[[ $(json '.processes[0] | [.end, .exit_status]') == '["exited",11]' ]]
+}
+
+@test "a tree: every process is there, parents before children" {
+	record sh -c "'$EAT' 10; '$EAT' 20 & '$EAT' 30 | '$EAT' 40; wait; exit 2"
+	[[ $status -eq 2 ]]
+	[[ $(json "$count_eat") == 4 ]]
+	[[ $(json '.processes[0].end') == '"exited"' ]]
+	[[ $(json '.processes[0].exit_status') == 2 ]]
+	[[ $(json '[.processes[] | select(.exe | endswith("/eat")) | .exit_status] | unique') == '[null]' ]]
+	[[ $(json '[.processes[] | select(.exe | endswith("/eat")) | .totals.live_blocks] | map(select(. >= 10)) | length') == 4 ]]
+	[[ -z $(ls -A "$DIR") ]]
+}
+
+@test "a forked child has its own element, under its own pid" {
+	record -q sh -c "'$EAT' 10 fork; sleep 0.3"
+	[[ $(json '[.processes[] | select(.exe | endswith("/eat")) | .pid] | unique | length') == 2 ]]
+	[[ $(json '[.processes[] | select(.exe | endswith("/eat")) | select(.totals.allocations == 1000)] | length') == 1 ]]
+}
+
+@test "exec chains: the older end in exec, the newest has the status" {
+	record "$EAT" 10 exec 20
+	[[ $(json '[.processes[].end]') == '["exec","exited"]' ]]
+	[[ $(json '[.processes[].exit_status]') == '[null,0]' ]]
+	[[ $(json '[.processes[].pid] | unique | length') == 1 ]]
+	grep -q '^seep: recorded 1 process (2 programs)' "$T/err"
+}
+
+@test "who outlives CMD is listed, recorded as running, and left alone" {
+	record sh -c "'$EAT' 10 sleep & echo \$!; sleep 0.5"
+	local pid
+	pid=$(<"$T/out")
+	PIDS+=("$pid")
+	[[ $status -eq 0 ]]
+	grep -q "^seep: still running: $pid eat" "$T/err"
+	[[ $(json ".processes[] | select(.pid == $pid) | .end") == '"running"' ]]
+	ls "$DIR"/*-"$pid"-*.seg
+	[[ $(segments) -eq 1 ]]
+	kill -0 "$pid"
+	kill -KILL "$pid"
+	# dead and with a session: the next run clears it away
+	for ((i = 0; i < 100; i++)); do
+		[[ -e /proc/$pid/exe ]] || break
+		sleep 0.05
+	done
+	record -q true
+	[[ -z $(ls -A "$DIR") ]]
+}
+
+@test "--wait stays to the last" {
+	record --wait sh -c "(sleep 0.7; '$EAT' 77) >/dev/null 2>&1 & exit 4"
+	[[ $status -eq 4 ]]
+	lacks 'still running' "$T/err"
+	[[ $(json "$count_eat") == 1 ]]
+}
+
+@test "--no-follow records CMD alone" {
+	record -q --no-follow sh -c "'$EAT' 10; true"
+	[[ $(json '.processes | length') == 1 ]]
+	[[ -z $(ls -A "$DIR") ]]
+}
+
+@test "--depth reaches the collector" {
+	record -q --depth 7 sh -c 'echo "$SEEP_DEPTH"'
+	[[ $(<"$T/out") == 7 ]]
+}
+
+@test "segments of a bare preload are not ours to delete" {
+	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$EAT" 10
+	[[ $(segments) -eq 1 ]]
+	record -q true
+	[[ $(segments) -eq 1 ]]
+}
+
+@test "SIGKILL of record harms neither CMD nor segments" {
+	local pid
+	record_behind -q sh -c "
+		echo \$\$ >pid
+		while [ ! -e go ]; do sleep 0.05; done
+		'$EAT' 33; echo >done"
+	appears "$T/pid"
+	pid=$(<"$T/pid")
+	PIDS+=("$pid")
+	kill -KILL "$recorder"
+	wait "$recorder" || true
+	ls "$DIR"/*-"$pid"-*.seg
+	# another run meanwhile leaves the living alone
+	record -q -o other true
+	ls "$DIR"/*-"$pid"-*.seg
+	: >"$T/go"
+	appears "$T/done"
+	"$SEEP" report "$DIR" --format json >"$T/report.json"
+	[[ $(jq "$count_eat" "$T/report.json") == 1 ]]
+	[[ ! -e $T/seep.data ]]
+}
+
+@test "two recorders at once do not take each other's segments" {
+	record_behind -q -o first sh -c "
+		'$EAT' 10; echo >ready; while [ ! -e go ]; do sleep 0.05; done"
+	appears "$T/ready"
+	record -q "$EAT" 20
+	[[ $(json '.processes | length') == 1 ]]
+	: >"$T/go"
+	wait "$recorder"
+	"$SEEP" report "$T/first" --format json >"$T/report.json"
+	[[ $(jq "$count_eat" "$T/report.json") == 1 ]]
+}

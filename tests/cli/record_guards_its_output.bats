@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# record_guards_its_output - checked before CMD starts, never overwritten.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+@test "-o refuses an existing file, --force replaces it" {
+	echo precious >"$T/have"
+	record -o have touch "$T/ran"
+	[[ $status -eq 125 ]]
+	[[ $(wc -l <"$T/err") -eq 1 ]]
+	grep -q -- '--force' "$T/err"
+	[[ $(<"$T/have") == precious && ! -e $T/ran ]]
+	record -q --force -o have touch "$T/ran"
+	[[ $status -eq 0 && -e $T/ran ]]
+	"$SEEP" report "$T/have" --format json >"$T/report.json"
+}
+
+@test "seep.data becomes seep.data.old" {
+	record -q true
+	cp "$T/seep.data" "$T/first"
+	record -q true
+	cmp "$T/first" "$T/seep.data.old"
+	"$SEEP" report "$T/seep.data" --format json >"$T/report.json"
+	[[ $(ls "$T"/seep.data*) == "$T/seep.data
+$T/seep.data.old" ]]
+}
+
+@test "a directory that cannot be written is found before the start" {
+	record -o /no/such/directory/x touch "$T/ran"
+	[[ $status -eq 125 && ! -e $T/ran ]]
+	[[ $(wc -l <"$T/err") -eq 1 ]]
+	mkdir "$T/closed"
+	chmod 555 "$T/closed"
+	chmod 711 "$T"
+	status=0
+	(
+		cd "$T/closed" || exit
+		unset SEEP_DIR
+		unprivileged "$SEEP" record touch "$T/ran" 2>&1
+	) >"$T/said" || status=$?
+	[[ $status -eq 125 && ! -e $T/ran ]]
+}
+
+@test "-o takes no directory" {
+	record -o "$T" touch "$T/ran"
+	[[ $status -eq 125 && ! -e $T/ran ]]
+}
+
+@test "-o /dev/null is a device, not a file to replace" {
+	record -o /dev/null true
+	[[ $status -eq 0 && -c /dev/null ]]
+}
+
+@test "a recording is 0600 whatever the umask" {
+	(
+		umask 000
+		record -q true
+	)
+	[[ $(stat -c %a "$T/seep.data") == 600 ]]
+}
+
+@test "a full disk is 125, and the segments are kept" {
+	[[ -c /dev/full ]] || skip "no /dev/full"
+	(
+		ulimit -f 2048 # KiB
+		record -o big "$HOSTS/sizes" || true
+		[[ $status -ne 139 ]]
+	)
+	record -o /dev/full true
+	[[ $status -eq 125 ]]
+}
+
+@test "the session directory must be ours alone" {
+	chmod 777 "$DIR"
+	record touch "$T/ran"
+	[[ $status -eq 125 && ! -e $T/ran ]]
+	[[ $(wc -l <"$T/err") -eq 1 ]]
+	chmod 700 "$DIR"
+	ln -s "$DIR" "$T/link"
+	(
+		cd "$T" || exit
+		export SEEP_DIR=$T/link
+		complains 125 "$SEEP" record touch "$T/ran"
+		export SEEP_DIR=/proc/self
+		complains 125 "$SEEP" record touch "$T/ran"
+	)
+	[[ ! -e $T/ran ]]
+}
+
+@test "a collector that others may write is refused" {
+	mkdir "$T/b"
+	cp "$SEEP" "$COLLECTOR" "$T/b/"
+	chmod 664 "$T/b/libseep.so"
+	cd "$T"
+	SEEP_DIR=$DIR complains 125 "$T/b/seep" record true
+	rm "$T/b/libseep.so"
+	SEEP_DIR=$DIR complains 125 "$T/b/seep" record true
+}
+
+@test "an installed collector is found in ../lib/seep" {
+	mkdir -p "$T/p/bin" "$T/p/lib/seep"
+	cp "$SEEP" "$T/p/bin/"
+	cp "$COLLECTOR" "$T/p/lib/seep/"
+	chmod 644 "$T/p/lib/seep/libseep.so"
+	(cd "$T" && SEEP_DIR=$DIR "$T/p/bin/seep" record -q true)
+	[[ -e $T/seep.data ]]
+}

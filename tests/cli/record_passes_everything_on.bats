@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# record_passes_everything_on - status, stdio, signals, descriptors of CMD.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+@test "exit status 0 and 3" {
+	record -q true
+	[[ $status -eq 0 && ! -s $T/err ]]
+	record -q sh -c 'exit 3'
+	[[ $status -eq 3 && ! -s $T/err ]]
+}
+
+@test "death by signal N is 128+N" {
+	record -q sh -c 'kill -KILL $$'
+	[[ $status -eq 137 ]]
+	record -q sh -c 'kill -TERM $$'
+	[[ $status -eq 143 ]]
+}
+
+@test "not found is 127, not executable is 126, one line each" {
+	cd "$T"
+	export SEEP_DIR=$DIR
+	complains 127 "$SEEP" record no-such-command-anywhere
+	complains 127 "$SEEP" record ./no-such-file
+	echo text >"$T/plain"
+	complains 126 "$SEEP" record "$T/plain"
+	complains 126 "$SEEP" record "$T"
+	[[ ! -e $T/seep.data ]]
+	[[ -z $(ls -A "$DIR") ]]
+}
+
+@test "a failed start leaves an existing recording as it was" {
+	record -q true
+	cp "$T/seep.data" "$T/before"
+	record no-such-command-anywhere
+	[[ $status -eq 127 ]]
+	cmp "$T/seep.data" "$T/before"
+	[[ ! -e $T/seep.data.old ]]
+}
+
+@test "wrong usage is 2" {
+	complains 2 "$SEEP" record
+	complains 2 "$SEEP" record --no-such-option true
+	complains 2 "$SEEP" record --sample 1000 true
+	complains 2 "$SEEP" record --interval 1 true
+	complains 2 "$SEEP" record --depth many true
+	complains 2 "$SEEP" record -o
+}
+
+@test "options behind CMD are CMD's" {
+	record -q echo -q --force -o x
+	[[ $(<"$T/out") == "-q --force -o x" ]]
+	record -q -- sh -c 'echo "$@"' sh --depth
+	[[ $(<"$T/out") == "--depth" ]]
+}
+
+@test "stdin, stdout and stderr pass byte for byte" {
+	head -c 3000000 /dev/urandom >"$T/random"
+	record -q cat <"$T/random"
+	cmp "$T/random" "$T/out"
+	record -q sh -c 'cat >&2' <"$T/random"
+	cmp "$T/random" "$T/err"
+}
+
+@test "closed standard files stay closed and catch no words of ours" {
+	local script='for i in 0 1 2; do [ -e /proc/self/fd/$i ] &&
+		echo $i >>"$0"; done; exit 4'
+	status=0
+	(
+		cd "$T" || exit
+		SEEP_DIR=$DIR exec "$SEEP" record -o closed.data \
+			sh -c "$script" "$T/open" <&- >&- 2>&-
+	) || status=$?
+	[[ $status -eq 4 ]]
+	# the shell's own >> took the lowest number, as it would without us
+	lacks '[12]' "$T/open"
+	"$SEEP" report "$T/closed.data" --format json >"$T/report.json"
+}
+
+@test "no descriptor of ours reaches CMD" {
+	(cd "$T" && ls -l /proc/self/fd) | grep -o '[0-9]* ->' >"$T/bare"
+	record -q ls -l /proc/self/fd
+	grep -o '[0-9]* ->' "$T/out" >"$T/traced"
+	diff "$T/bare" "$T/traced"
+}
+
+@test "CMD sees the same files in its directory" {
+	mkdir "$T/sub"
+	(cd "$T/sub" && SEEP_DIR=$DIR "$SEEP" record -q ls -A >../listing)
+	[[ ! -s $T/listing ]]
+	[[ $(ls -A "$T/sub") == seep.data ]]
+}
+
+# without timeout between us and record: it sets signals of its own
+record_directly() {
+	(cd "$T" && SEEP_DIR=$DIR exec "$SEEP" record "$@") >"$T/out"
+}
+
+@test "dispositions and masks are those record was started with" {
+	local want='^Sig(Blk|Ign|Cgt)'
+	(
+		trap '' USR1 CHLD INT PIPE
+		grep -E "$want" /proc/self/status
+	) >"$T/bare"
+	(
+		trap '' USR1 CHLD INT PIPE
+		record_directly -q grep -E "$want" /proc/self/status
+	)
+	diff "$T/bare" "$T/out"
+	grep -E "$want" /proc/self/status >"$T/bare"
+	record_directly -q grep -E "$want" /proc/self/status
+	diff "$T/bare" "$T/out"
+}
+
+@test "an ignored SIGCHLD does not lose the exit status" {
+	status=0
+	(
+		trap '' CHLD
+		record_directly -q sh -c 'exit 7'
+	) || status=$?
+	[[ $status -eq 7 ]]
+}
+
+@test "no new process group or session" {
+	local ids='read -r _ _ _ _ group session _ </proc/$$/stat
+		echo "$group $session"'
+	(bash -c "$ids") >"$T/bare"
+	record_directly -q sh -c "$ids"
+	diff "$T/bare" "$T/out"
+}
+
+@test "SIGTERM and SIGHUP go to CMD, which decides" {
+	local signal
+	for signal in TERM HUP; do
+		rm -f "$T/ready" "$T/sig.data"
+		record_behind -q -o sig.data sh -c "
+			trap 'echo got $signal; exit 5' $signal
+			echo >ready
+			while :; do sleep 0.05; done"
+		appears "$T/ready"
+		kill -s "$signal" "$recorder"
+		status=0
+		wait "$recorder" || status=$?
+		[[ $status -eq 5 ]]
+		[[ $(<"$T/out") == "got $signal" ]]
+		"$SEEP" report "$T/sig.data" --format json >"$T/report.json"
+	done
+}
+
+@test "SIGINT at record alone does nothing: the terminal tells CMD" {
+	record_behind -q sh -c 'echo >ready
+		while [ ! -e go ]; do sleep 0.05; done; exit 6'
+	appears "$T/ready"
+	kill -INT "$recorder"
+	kill -QUIT "$recorder"
+	: >"$T/go"
+	status=0
+	wait "$recorder" || status=$?
+	[[ $status -eq 6 ]]
+}
+
+@test "LD_PRELOAD entries of the user are kept, behind ours" {
+	local other
+	other=$(ldconfig -p | sed -n 's/.*libm\.so\.6 .*=> //p' | head -n 1)
+	[[ -n $other ]] || skip "no libm"
+	LD_PRELOAD=$other record -q sh -c 'echo "$LD_PRELOAD"'
+	[[ $(<"$T/out") == */libseep.so:"$other" ]]
+}

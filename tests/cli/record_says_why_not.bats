@@ -1,0 +1,152 @@
+#!/usr/bin/env bats
+# record_says_why_not - I18: what cannot be traced runs all the same, and why.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+# prints hello, exits 9
+hello() {
+	cat >"$T/hello.c" <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		int main(void) {
+			char *volatile p = malloc(100);
+			p[0] = 'x';
+			puts("hello");
+			free(p);
+			return 9;
+		}
+	END
+}
+
+compile() { # OUTPUT ARGS...: with cc, or skips
+	hello
+	"${CC:-gcc}" -o "$T/$1" "${@:2}" "$T/hello.c" 2>"$T/cc.err" ||
+		skip "cannot build it: $(head -n 1 "$T/cc.err")"
+}
+
+ran_untraced() { # WORD: one line says why, the program did its work
+	[[ $status -eq 9 && $(<"$T/out") == hello ]]
+	grep -q "^seep: .*$1" "$T/err"
+	grep -q '^seep: nothing was recorded' "$T/err"
+	[[ ! -e $T/seep.data ]]
+	[[ -z $(ls -A "$DIR") ]]
+}
+
+@test "I18 static" {
+	compile static -static
+	record "$T/static"
+	ran_untraced 'statically linked'
+	compile static-pie -static-pie
+	record "$T/static-pie"
+	ran_untraced 'statically linked'
+}
+
+@test "I18 static, with traceable children: they are recorded" {
+	compile dynamic
+	[[ -x /sbin/ldconfig ]] || skip "no static program at hand"
+	record -q sh -c "/sbin/ldconfig -V; '$T/dynamic'"
+	[[ $status -eq 9 ]]
+	[[ -e $T/seep.data ]]
+}
+
+@test "I18 ASan: refused before the start" {
+	compile asan -fsanitize=address
+	record "$T/asan"
+	[[ $status -eq 125 && ! -s $T/out ]]
+	[[ $(wc -l <"$T/err") -eq 1 ]]
+	grep -q 'sanitizer' "$T/err"
+}
+
+@test "I18 ASan linked statically, and TSan: refused" {
+	compile asan -fsanitize=address -static-libasan
+	record "$T/asan"
+	[[ $status -eq 125 ]]
+	compile tsan -fsanitize=thread
+	record "$T/tsan"
+	[[ $status -eq 125 ]]
+}
+
+@test "I18 the executable brings its own malloc" {
+	cat >"$T/own.c" <<-'END'
+		#include <stddef.h>
+		static char pool[1 << 20];
+		static size_t used;
+		void *malloc(size_t n) {
+			void *p = pool + used;
+			used += (n + 31) & ~(size_t)15;
+			return used <= sizeof(pool) ? p : NULL;
+		}
+		void *calloc(size_t a, size_t b) { return malloc(a * b); }
+		void *realloc(void *p, size_t n) { (void)p; return malloc(n); }
+		void free(void *p) { (void)p; }
+	END
+	compile own "$T/own.c"
+	record "$T/own"
+	[[ $status -eq 9 && $(<"$T/out") == hello ]]
+	grep -q '^seep: .*its own malloc' "$T/err"
+}
+
+@test "I18 musl: runs unharmed" {
+	need musl-gcc
+	hello
+	musl-gcc -o "$T/musl" "$T/hello.c" || skip "musl-gcc does not work"
+	record "$T/musl"
+	ran_untraced 'another C library'
+}
+
+@test "I18 32 bits" {
+	compile small -m32
+	record "$T/small"
+	[[ $status -eq 9 ]]
+	grep -q '^seep: .*32-bit' "$T/err"
+}
+
+@test "I18 setuid for another user" {
+	[[ $(id -u) -eq 0 ]] || skip "only root can make one"
+	compile setuid
+	chmod 755 "$T"
+	chown 65534 "$T/setuid"
+	chmod 4755 "$T/setuid"
+	record "$T/setuid"
+	! grep -q '^seep: recorded' "$T/err" || skip "mounted nosuid"
+	ran_untraced 'is setuid'
+}
+
+@test "I18 a script is judged by its interpreter" {
+	compile static -static
+	printf '#!%s\n' "$T/static" >"$T/script"
+	chmod 755 "$T/script"
+	record "$T/script"
+	ran_untraced 'statically linked'
+	printf '#!/usr/bin/env %s\n' "$T/static" >"$T/script"
+	record "$T/script"
+	[[ $status -eq 9 ]]
+	grep -q '^seep: .*statically linked' "$T/err"
+}
+
+@test "a wrapper that clears the environment is noticed after a second" {
+	record env -i /bin/sleep 1.5
+	[[ $status -eq 0 ]]
+	grep -q '^seep: .*environment' "$T/err"
+}
+
+@test "a limit that leaves no room is named" {
+	status=0
+	(
+		cd "$T" || exit
+		# shellcheck disable=SC2016 # for the shell with the limit
+		SEEP_DIR=$DIR bash -c 'ulimit -f 64; exec "$@"' bash \
+			"$SEEP" record -q sh -c 'exit 9' 2>err
+	) || status=$?
+	[[ $status -eq 9 ]]
+	grep -q 'ulimit -f' "$T/err"
+}
+
+@test "an ordinary program gives no warning" {
+	compile dynamic
+	record "$T/dynamic"
+	[[ $status -eq 9 && $(<"$T/out") == hello ]]
+	[[ $(wc -l <"$T/err") -eq 4 ]]
+	[[ $(grep -c '^seep: ' "$T/err") -eq 4 ]]
+	grep -q '^seep: next: seep report seep.data' "$T/err"
+}

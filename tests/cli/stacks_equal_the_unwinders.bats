@@ -1,0 +1,9 @@
+#!/usr/bin/env bats
+# stacks_equal_the_unwinders - short form; the long one: make verify.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+@test "stacks of hostile and real programs equal _Unwind_Backtrace's" {
+	[[ -e $BUILD/libseep-verify.so ]] || skip "make libseep-verify.so first"
+	SEEP_BUILD=$BUILD "$LIB/verify_programs.sh" ${SEEP_FULL:+full}
+}

@@ -1,0 +1,117 @@
+# host.bash - runs a host bare or traced and holds the report against it.
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+
+repo=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+BUILD=${SEEP_BUILD:-build}
+[[ $BUILD == /* ]] || BUILD=$repo/$BUILD
+HOSTS=$BUILD/hosts
+[[ -d $HOSTS ]] || HOSTS=$repo/build/hosts # hosts are never sanitized
+LIB=$repo/tests/lib
+PYTHON=/usr/bin/python3
+[[ -x $PYTHON ]] || PYTHON=python3
+SEEP=$BUILD/seep
+COLLECTOR=$BUILD/libseep.so
+
+# $T: scratch of this test; $DIR: where its segments go, on tmpfs, ours alone
+setup() {
+	T=$BATS_TEST_TMPDIR
+	DIR=$(mktemp -d -p /dev/shm seep-test.XXXXXX)
+	PIDS=()
+	ulimit -c 0
+}
+
+# end only what this test started, by its id
+teardown() {
+	local pid
+	for pid in "${PIDS[@]}"; do
+		kill -KILL "$pid" 2>/dev/null || true
+	done
+	[[ -z ${DIR:-} ]] || rm -rf "$DIR"
+}
+
+full() { [[ -n ${SEEP_FULL:-} ]]; }
+
+# full_or N M: N in the full form (SEEP_FULL=1), M in make check
+full_or() { full && echo "$1" || echo "$2"; }
+
+# bare COMMAND...: output in $T/bare, status in $bare_status. The same words
+# as traced(), so that the environments differ by our own entries alone.
+bare() {
+	bare_status=0
+	timeout "${LIMIT:-60}" env SEEP_DIR="$DIR" "$@" \
+		>"$T/bare" 2>"$T/bare.err" || bare_status=$?
+}
+
+# traced COMMAND...: output in $T/out and $T/err, status in $status.
+# PRELOAD_MORE: further libraries, behind ours.
+traced() {
+	status=0
+	timeout "${LIMIT:-60}" env \
+		LD_PRELOAD="$COLLECTOR${PRELOAD_MORE:+ $PRELOAD_MORE}" \
+		SEEP_DIR="$DIR" "$@" >"$T/out" 2>"$T/err" || status=$?
+}
+
+# traced, and it went well and said nothing on stderr
+traced_well() {
+	traced "$@"
+	if [[ $status -ne 0 || -s $T/err ]]; then
+		echo "status $status of: $*"
+		head -n 5 "$T/err"
+		grep BROKEN "$T/out" || tail -n 3 "$T/out"
+		return 1
+	fi
+}
+
+# shellcheck disable=SC2120 # tests give it a file or a pid
+report() { "$SEEP" report "${1:-$DIR}" --format json >"$T/report.json"; }
+
+# equals_ledger [OPTIONS of compare.py]: the report against $T/out
+equals_ledger() {
+	# shellcheck disable=SC2119
+	report || return
+	local answer=0
+	"$PYTHON" "$LIB/compare.py" "$T/out" "$T/report.json" "$@" || answer=$?
+	[[ $answer -ne 77 ]] || skip "the host found no room for its test"
+	return "$answer"
+}
+
+# the value of an expression over the report, d["processes"] = p
+from_report() {
+	"$PYTHON" -c '
+import json, sys
+d = json.load(open(sys.argv[1], encoding="utf-8"))
+p = d["processes"]
+print(eval(sys.argv[2]))' "$T/report.json" "$1"
+}
+
+# same_as_bare: output and status, but for our pid and remarks
+same_as_bare() {
+	diff <(grep -vE '^(PID|#)' "$T/bare") <(grep -vE '^(PID|#)' "$T/out") &&
+		diff "$T/bare.err" "$T/err" && [[ $status -eq $bare_status ]]
+}
+
+# complains CODE COMMAND...: exactly one line, "seep: ...", and this status
+complains() {
+	local code=$1 got=0
+	shift
+	timeout 30 "$@" >"$T/said" 2>"$T/complaint" || got=$?
+	if [[ $got -ne $code || $(wc -l <"$T/complaint") -ne 1 ]] ||
+		! grep -q '^seep: ..*' "$T/complaint" || [[ -s $T/said ]]; then
+		echo "status $got (expected $code) of: $*"
+		sed 's/^/stderr: /' "$T/complaint"
+		head -n 3 "$T/said" | sed 's/^/stdout: /'
+		return 1
+	fi
+}
+
+need() { command -v "$1" >/dev/null || skip "no $1 here"; }
+
+# as a user without privileges: root becomes nobody
+unprivileged() {
+	if [[ $(id -u) -eq 0 ]]; then
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+	else
+		"$@"
+	fi
+}

@@ -1,0 +1,42 @@
+# record.bash - runs seep record in the scratch directory of a test.
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+load ../lib/host.bash
+
+# record ARGS...: in $T, segments in $DIR; output in $T/out, $T/err, $status
+record() {
+	status=0
+	(cd "$T" && SEEP_DIR=$DIR exec timeout "${LIMIT:-60}" "$SEEP" record "$@") \
+		>"$T/out" 2>"$T/err" || status=$?
+}
+
+# record_behind ARGS...: the same in the background; its pid in $recorder
+record_behind() {
+	(cd "$T" && SEEP_DIR=$DIR exec "$SEEP" record "$@") \
+		>"$T/out" 2>"$T/err" 3>&- &
+	recorder=$!
+	PIDS+=("$recorder")
+}
+
+# appears FILE: waits up to ten seconds until it is there and not empty
+appears() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		[[ ! -s $1 ]] || return 0
+		sleep 0.05
+	done
+	echo "$1 does not appear"
+	return 1
+}
+
+# lacks PATTERN FILE: a negated grep that fails a test
+lacks() {
+	if grep -e "$1" "$2"; then
+		return 1
+	fi
+}
+
+# segments: how many segments lie in $DIR
+segments() {
+	find "$DIR" -name '*.seg' | wc -l
+}

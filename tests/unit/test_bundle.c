@@ -1,0 +1,404 @@
+/* test_bundle.c - the recording: what is written is read, damage is told. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "trace/bundle.h"
+
+struct place {
+	char dir[64];
+	char file[96];
+};
+
+static int
+make_place(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -1;
+	strcpy(p->dir, "/tmp/test_bundle.XXXXXX");
+	if (!mkdtemp(p->dir))
+		return -1;
+	snprintf(p->file, sizeof(p->file), "%s/data", p->dir);
+	*state = p;
+	return 0;
+}
+
+static int
+drop_place(void **state)
+{
+	struct place *p = *state;
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", p->dir);
+	if (system(command) != 0)
+		return -1;
+	free(p);
+	return 0;
+}
+
+/* Three entries: text, a segment of 1000 bytes, an empty one. */
+static void
+write_sample(const char *path, enum bundle_existing existing)
+{
+	struct bundle_segment seg = {.end_kind = BUNDLE_END_EXITED};
+	struct bundle_writer *w;
+	unsigned char body[1000];
+
+	for (size_t i = 0; i < sizeof(body); i++)
+		body[i] = (unsigned char)(i * 7);
+	assert_int_equal(bundle_create(path, existing, &w), 0);
+	assert_int_equal(
+	    bundle_append(w, BUNDLE_META, "seep=1\n", 7, NULL, 0), 0);
+	assert_int_equal(bundle_append(w, BUNDLE_SEGMENT, &seg, sizeof(seg),
+	                     body, sizeof(body)),
+	    0);
+	assert_int_equal(
+	    bundle_append(w, BUNDLE_UNTRACED, NULL, 0, NULL, 0), 0);
+	assert_int_equal(bundle_finish(w), 0);
+}
+
+/* Number of entries, or the error after them. */
+static int
+count_entries(const char *path, bool *ret_truncated)
+{
+	struct bundle *b;
+	const void *bytes;
+	uint32_t type;
+	size_t len;
+	int n = 0, err;
+
+	err = bundle_open(path, &b);
+	if (err < 0)
+		return err;
+	while ((err = bundle_next(b, &type, &bytes, &len)) > 0)
+		n++;
+	*ret_truncated = bundle_truncated(b);
+	bundle_close(b);
+	return err < 0 ? err : n;
+}
+
+static size_t
+load(const char *path, unsigned char *to, size_t room)
+{
+	FILE *f = fopen(path, "rb");
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(to, 1, room, f);
+	fclose(f);
+	return n;
+}
+
+static void
+store(const char *path, const unsigned char *bytes, size_t len)
+{
+	FILE *f = fopen(path, "wb");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, len, f), len);
+	fclose(f);
+}
+
+static void
+what_was_written_is_read_back(void **state)
+{
+	struct place *p = *state;
+	struct bundle_segment seg;
+	const unsigned char *body;
+	const void *bytes;
+	struct bundle *b;
+	struct stat st;
+	uint32_t type;
+	size_t len;
+
+	write_sample(p->file, BUNDLE_REFUSE);
+	assert_int_equal(stat(p->file, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(st.st_nlink, 1);
+	assert_int_equal(bundle_open(p->file, &b), 0);
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(type, BUNDLE_META);
+	assert_int_equal(len, 7);
+	assert_memory_equal(bytes, "seep=1\n", 7);
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(type, BUNDLE_SEGMENT);
+	assert_int_equal(len, sizeof(seg) + 1000);
+	assert_int_equal((uintptr_t)bytes % 8, 0);
+	memcpy(&seg, bytes, sizeof(seg));
+	body = (const unsigned char *)bytes + sizeof(seg);
+	assert_int_equal(seg.end_kind, BUNDLE_END_EXITED);
+	assert_int_equal(body[999], (unsigned char)(999 * 7));
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(type, BUNDLE_UNTRACED);
+	assert_int_equal(len, 0);
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), 0);
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), 0);
+	assert_false(bundle_truncated(b));
+	bundle_close(b);
+}
+
+static void
+every_prefix_is_readable_up_to_its_last_whole_entry(void **state)
+{
+	struct place *p = *state;
+	unsigned char file[4096];
+	size_t len;
+	int last = 0;
+
+	write_sample(p->file, BUNDLE_REFUSE);
+	len = load(p->file, file, sizeof(file));
+	for (size_t n = 0; n < len; n++) {
+		bool truncated = false;
+		int got;
+
+		store(p->file, file, n);
+		got = count_entries(p->file, &truncated);
+		if (n < 8) {
+			assert_int_equal(got, -EINVAL);
+		} else if (n < 32) {
+			assert_int_equal(got, -EBADMSG);
+		} else {
+			assert_true(got >= last && got <= 3);
+			assert_true(truncated);
+			last = got;
+		}
+	}
+	assert_int_equal(last, 3);
+}
+
+static void
+every_flipped_bit_is_noticed(void **state)
+{
+	struct place *p = *state;
+	unsigned char file[4096];
+	size_t len;
+	int quiet = 0;
+
+	write_sample(p->file, BUNDLE_REFUSE);
+	len = load(p->file, file, sizeof(file));
+	for (size_t bit = 0; bit < len * 8; bit++) {
+		bool truncated = false;
+		int got;
+
+		file[bit / 8] ^= (unsigned char)(1 << bit % 8);
+		store(p->file, file, len);
+		file[bit / 8] ^= (unsigned char)(1 << bit % 8);
+		got = count_entries(p->file, &truncated);
+		quiet += got == 3 && !truncated;
+		assert_true(got == -EBADMSG || got == -EINVAL ||
+		    got == -ENOTSUP || (got >= 0 && got <= 3));
+	}
+	/* the reserved word of the header and the padding, nothing else */
+	assert_int_equal(quiet, (8 + 1) * 8);
+}
+
+static void
+damage_in_the_middle_leaves_what_came_before(void **state)
+{
+	struct place *p = *state;
+	unsigned char file[4096];
+	const void *bytes;
+	struct bundle *b;
+	uint32_t type;
+	size_t len;
+
+	write_sample(p->file, BUNDLE_REFUSE);
+	len = load(p->file, file, sizeof(file));
+	file[500] ^= 1; /* inside the segment */
+	store(p->file, file, len);
+	assert_int_equal(bundle_open(p->file, &b), 0);
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), -EBADMSG);
+	bundle_close(b);
+}
+
+static void
+a_foreign_file_is_not_a_recording(void **state)
+{
+	struct place *p = *state;
+	struct bundle *b;
+
+	store(p->file, (const unsigned char *)"#!/bin/sh\nexit 0\n", 17);
+	assert_int_equal(bundle_open(p->file, &b), -EINVAL);
+	store(p->file, (const unsigned char *)"", 0);
+	assert_int_equal(bundle_open(p->file, &b), -EINVAL);
+	assert_int_equal(bundle_open(p->dir, &b), -EISDIR);
+	assert_int_equal(bundle_open("/dev/null", &b), -EINVAL);
+	unlink(p->file);
+	assert_int_equal(bundle_open(p->file, &b), -ENOENT);
+	assert_int_equal(mkfifo(p->file, 0600), 0);
+	assert_int_equal(bundle_open(p->file, &b), -EINVAL);
+}
+
+static void
+another_version_is_told_apart_from_damage(void **state)
+{
+	struct place *p = *state;
+	unsigned char file[4096];
+	struct bundle *b;
+	size_t len;
+
+	write_sample(p->file, BUNDLE_REFUSE);
+	len = load(p->file, file, sizeof(file));
+	file[8] = BUNDLE_VERSION + 1;
+	store(p->file, file, len);
+	assert_int_equal(bundle_open(p->file, &b), -ENOTSUP);
+	file[8] = BUNDLE_VERSION;
+	file[16] = 1; /* a feature that must be understood */
+	store(p->file, file, len);
+	assert_int_equal(bundle_open(p->file, &b), -ENOTSUP);
+}
+
+static void
+nothing_appears_before_the_end(void **state)
+{
+	struct place *p = *state;
+	struct bundle_writer *w;
+	char command[128];
+
+	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(access(p->file, F_OK), -1);
+	bundle_discard(w);
+	snprintf(command, sizeof(command), "test -z \"$(ls -A '%s')\"", p->dir);
+	assert_int_equal(system(command), 0);
+}
+
+static void
+an_existing_file_is_refused_replaced_or_kept_as_old(void **state)
+{
+	struct place *p = *state;
+	unsigned char file[64];
+	struct bundle_writer *w;
+	char old[128];
+	bool truncated;
+
+	snprintf(old, sizeof(old), "%s.old", p->file);
+	store(p->file, (const unsigned char *)"precious", 8);
+	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), -EEXIST);
+
+	assert_int_equal(bundle_create(p->file, BUNDLE_KEEP_OLD, &w), 0);
+	bundle_discard(w); /* a run that failed */
+	assert_int_equal(load(p->file, file, sizeof(file)), 8);
+	assert_int_equal(access(old, F_OK), -1);
+
+	write_sample(p->file, BUNDLE_KEEP_OLD);
+	assert_int_equal(load(old, file, sizeof(file)), 8);
+	assert_int_equal(count_entries(p->file, &truncated), 3);
+
+	write_sample(p->file, BUNDLE_REPLACE);
+	assert_int_equal(count_entries(p->file, &truncated), 3);
+	assert_int_equal(load(old, file, sizeof(file)), 8);
+}
+
+static void
+a_file_that_appears_meanwhile_is_not_overwritten(void **state)
+{
+	struct place *p = *state;
+	unsigned char file[64];
+	struct bundle_writer *w;
+
+	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	store(p->file, (const unsigned char *)"precious", 8);
+	assert_int_equal(bundle_finish(w), -EEXIST);
+	assert_int_equal(load(p->file, file, sizeof(file)), 8);
+}
+
+static void
+a_link_is_followed_not_replaced(void **state)
+{
+	struct place *p = *state;
+	char link_path[128];
+	struct stat st;
+	bool truncated;
+
+	snprintf(link_path, sizeof(link_path), "%s/link", p->dir);
+	store(p->file, (const unsigned char *)"x", 1);
+	assert_int_equal(symlink(p->file, link_path), 0);
+	write_sample(link_path, BUNDLE_REPLACE);
+	assert_int_equal(lstat(link_path, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(count_entries(p->file, &truncated), 3);
+}
+
+static void
+a_device_is_written_and_stays_a_device(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	write_sample("/dev/null", BUNDLE_REFUSE);
+	assert_int_equal(stat("/dev/null", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+}
+
+static void
+a_full_disk_is_an_error_and_leaves_nothing(void **state)
+{
+	static unsigned char large[1 << 16];
+	struct place *p = *state;
+	struct bundle_writer *w;
+
+	if (access("/dev/full", W_OK) == 0)
+		assert_int_equal(
+		    bundle_create("/dev/full", BUNDLE_REFUSE, &w), -ENOSPC);
+	assert_int_equal(
+	    bundle_create("/nowhere/x", BUNDLE_REFUSE, &w), -ENOENT);
+	assert_int_equal(bundle_create(p->dir, BUNDLE_REPLACE, &w), -EISDIR);
+
+	struct rlimit old, limit;
+
+	getrlimit(RLIMIT_FSIZE, &old);
+	limit = old;
+	limit.rlim_cur = 4096;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	assert_int_equal(
+	    bundle_append(w, BUNDLE_SEGMENT, large, sizeof(large), NULL, 0),
+	    -EFBIG);
+	assert_int_equal(
+	    bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), -EFBIG);
+	assert_int_equal(bundle_finish(w), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &old);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(access(p->file, F_OK), -1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_place, drop_place)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(what_was_written_is_read_back),
+	    TEST(every_prefix_is_readable_up_to_its_last_whole_entry),
+	    TEST(every_flipped_bit_is_noticed),
+	    TEST(damage_in_the_middle_leaves_what_came_before),
+	    TEST(a_foreign_file_is_not_a_recording),
+	    TEST(another_version_is_told_apart_from_damage),
+	    TEST(nothing_appears_before_the_end),
+	    TEST(an_existing_file_is_refused_replaced_or_kept_as_old),
+	    TEST(a_file_that_appears_meanwhile_is_not_overwritten),
+	    TEST(a_link_is_followed_not_replaced),
+	    TEST(a_device_is_written_and_stays_a_device),
+	    TEST(a_full_disk_is_an_error_and_leaves_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+#!/bin/bash
+# deps.sh - installs what a target needs and this machine lacks.
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: tools/deps.sh build|check|lint|bench|fuzz ...
+#
+# Says nothing when all is there. Each need is named by what we use (a command,
+# a header, a library), not by its package, so that a machine with another
+# package system, or with tools built by hand, passes too.
+set -u
+
+# group  kind:thing  Debian package
+needs='
+build cmd:gcc gcc
+build cmd:make make
+build hdr:elfutils/libdw.h libdw-dev
+build hdr:libelf.h libelf-dev
+build hdr:libiberty/demangle.h libiberty-dev
+build hdr:zlib.h zlib1g-dev
+build hdr:zstd.h libzstd-dev
+build hdr:stdlib.h libc6-dev
+check cmd:g++ g++
+check cmd:bats bats
+check cmd:jq jq
+check cmd:python3 python3
+check cmd:perl perl
+check cmd:git git
+check cmd:sqlite3 sqlite3
+check cmd:musl-gcc musl-tools
+check cmd:objdump binutils
+check cmd:setsid util-linux
+check cmd:pgrep procps
+check cmd:clang-format-14 clang-format-14
+check hdr:cmocka.h libcmocka-dev
+check lib:libjemalloc.so.2 libjemalloc2
+check lib:libtcmalloc_minimal.so.4 libtcmalloc-minimal4
+check lib:libmimalloc.so.2.0 libmimalloc2.0
+lint cmd:clang-format-14 clang-format-14
+lint cmd:clang-tidy-14 clang-tidy-14
+lint cmd:cppcheck cppcheck
+lint cmd:shellcheck shellcheck
+lint cmd:objdump binutils
+bench cmd:python3 python3
+bench cmd:heaptrack heaptrack
+fuzz cmd:clang clang
+fuzz lib:libclang_rt.fuzzer-x86_64.a libclang-rt-14-dev
+'
+
+shopt -s nullglob
+lib_dirs=(/usr/local/lib /usr/lib64 /usr/lib /lib/*-linux-gnu
+	/usr/lib/*-linux-gnu /usr/lib/llvm-*/lib/clang/*/lib/linux)
+hdr_dirs=(/usr/local/include /usr/include /usr/include/*-linux-gnu)
+
+exists_under() {
+	local name=$1 dir
+	shift
+	for dir; do
+		[[ -e $dir/$name ]] && return 0
+	done
+	return 1
+}
+
+is_there() {
+	local thing=${1#*:}
+
+	case $1 in
+	cmd:*) command -v "$thing" >/dev/null ;;
+	hdr:*) exists_under "$thing" "${hdr_dirs[@]}" ;;
+	lib:*) exists_under "$thing" "${lib_dirs[@]}" ;;
+	esac
+}
+
+find_missing() { # GROUP...
+	local group probe package
+
+	missing=()
+	while read -r group probe package; do
+		[[ " $* " == *" $group "* ]] || continue
+		is_there "$probe" || missing+=("$package")
+	done <<<"${needs#$'\n'}"
+}
+
+find_missing "$@"
+[[ ${#missing[@]} -eq 0 ]] && exit 0
+
+# make -j may ask for two groups at once; apt-get serves one at a time
+exec 9<"$0"
+flock 9
+find_missing "$@"
+[[ ${#missing[@]} -eq 0 ]] && exit 0
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+	as_root=(sudo)
+fi
+install=("${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}")
+
+by_hand() {
+	echo "seep: missing: ${missing[*]}" >&2
+	echo "seep: $1; please type:" >&2
+	echo "  ${install[*]}" >&2
+	exit 1
+}
+
+command -v apt-get >/dev/null || by_hand "no apt-get here (names are Debian's)"
+if [[ ${#as_root[@]} -gt 0 ]]; then
+	# never ask for a password in the middle of a build
+	sudo -n true 2>/dev/null || by_hand "not root"
+fi
+
+echo "seep: installing ${missing[*]}" >&2
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -q >&2 || echo "seep: apt-get update failed, trying anyway" >&2
+"${install[@]}" -q </dev/null >&2 || by_hand "apt-get failed"
