@@ -26,7 +26,7 @@ BASE := -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP \
 # initial-exec: the default TLS model may call malloc, and we are malloc.
 GUEST := -fPIC -fvisibility=hidden -fno-builtin-malloc -fno-builtin-free \
 	-fno-builtin-calloc -fno-builtin-realloc -ftls-model=initial-exec \
-	-fno-stack-protector
+	-fno-stack-protector -mgeneral-regs-only
 GUEST_LD := -shared -Wl,-z,now,-z,relro,-z,noexecstack,-z,initfirst,-z,defs
 TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty
 

@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/die.h"
@@ -20,7 +18,10 @@
 #include "record/collect.h"
 #include "record/inspect.h"
 #include "record/launch.h"
+#include "record/meta.h"
+#include "record/procs.h"
 #include "record/spool.h"
+#include "report/words.h"
 #include "trace/bundle.h"
 
 enum {
@@ -76,15 +77,6 @@ static const char usage[] =
     "                     for CMD\n";
 
 static const char no_reason[] = "no collector in it, for a reason not known";
-
-static uint64_t
-real_time_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static unsigned
 depth_from(const char *text)
@@ -271,54 +263,50 @@ start(struct run *r)
 	if (err)
 		return err;
 	if (r->inspect.allocator[0]) {
-		err = check_library("libseep-cxx.so", second, sizeof(second));
-		if (err)
-			return err;
-		plan.preload2 = second;
+		if (check_library("libseep-cxx.so", second, sizeof(second)))
+			die_warn("so what operator new of %s does itself will "
+			         "not be recorded",
+			    r->inspect.allocator);
+		else
+			plan.preload2 = second;
 	}
 	if (r->inspect.kind != INSPECT_FINE) {
 		die_warn("%s", r->inspect.message);
 		r->told = true;
 	}
-	r->start_ns = real_time_ns();
+	r->start_ns = meta_now_ns();
 	err = launch_start(&r->launch, &plan);
 	return err < 0 ? say_not_started(r->options.command[0], err) : 0;
+}
+
+/* A collector without room for a quarter of a MiB does nothing. */
+static const char *
+tight_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    limit.rlim_cur / 4 < ROOM_MIN)
+		return "the limit on file sizes is too low (ulimit -f)";
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 16 < ROOM_MIN)
+		return "the limit on address space is too low (ulimit -v)";
+	return NULL;
 }
 
 static void
 say_not_arrived(struct run *r)
 {
+	const char *why = tight_limit();
+
 	if (r->told)
 		return;
 	r->told = true;
-	die_warn(
-	    "no collector in %s (pid %d), for a reason not known: does it, "
-	    "or a wrapper around it, clear the environment, or did it end "
-	    "before it began?",
-	    r->options.command[0], (int)r->launch.pid);
-}
-
-/*
- * What a living process without the collector runs, and why it has none;
- * true when more is known than that.
- */
-static bool
-explain(pid_t pid, struct inspect *ret)
-{
-	char link[32], program[4096];
-	ssize_t n;
-
-	memset(ret, 0, sizeof(*ret));
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-	n = readlink(link, program, sizeof(program) - 1);
-	if (n <= 0)
-		return false;
-	program[n] = '\0';
-	if (inspect_command(program, ret) < 0) {
-		strcpy(ret->program, program);
-		return false;
-	}
-	return ret->kind != INSPECT_FINE;
+	if (!why)
+		why =
+		    "reason not known; does it, or a wrapper around it, clear "
+		    "the environment, or did it end before it began?";
+	die_warn("no collector in %s (pid %d): %s", r->options.command[0],
+	    (int)r->launch.pid, why);
 }
 
 /* The command has become another program, by exec. */
@@ -330,7 +318,7 @@ say_replaced(struct run *r)
 	if (r->told)
 		return;
 	r->told = true;
-	if (explain(r->launch.pid, &in))
+	if (inspect_pid(r->launch.pid, &in) && in.kind != INSPECT_FINE)
 		die_warn("%s", in.message);
 	else
 		die_warn(
@@ -349,22 +337,6 @@ say_declined(struct run *r, uint32_t reason)
 	    (int)r->launch.pid, losses_inert(reason));
 }
 
-/* Is the program that the command is now one with the collector in it? */
-static bool
-has_collector(const struct run *r)
-{
-	struct procs p;
-	bool has = false;
-
-	if (procs_init(&p, r->launch.start_jiffies, NULL) < 0)
-		return true; /* nothing to say then */
-	for (size_t i = 0; i < p.count; i++)
-		if (p.list[i].pid == r->launch.pid)
-			has = p.list[i].file_count > 0 || p.list[i].hidden;
-	procs_release(&p);
-	return has;
-}
-
 /* A long-running command: its user should not learn it at the end. */
 static void
 check_arrival(struct run *r)
@@ -373,24 +345,10 @@ check_arrival(struct run *r)
 
 	if (!spool_find(&r->spool, r->launch.pid, &h))
 		say_not_arrived(r);
-	else if (!has_collector(r))
+	else if (!procs_has_segment(r->launch.pid))
 		say_replaced(r);
 	else if (h.state == SEG_INERT)
 		say_declined(r, h.inert_reason);
-}
-
-static bool
-tree_runs(const struct run *r)
-{
-	struct procs p;
-	bool runs = false;
-
-	if (procs_init(&p, r->since_jiffies, r->spool.session) < 0)
-		return false;
-	for (size_t i = 0; i < p.count; i++)
-		runs |= p.list[i].in_session;
-	procs_release(&p);
-	return runs;
 }
 
 static int
@@ -407,87 +365,11 @@ wait_for_end(struct run *r)
 		    strerror(-err));
 		return EXIT_OURS;
 	}
-	while (r->options.wait && tree_runs(r))
+	while (r->options.wait &&
+	    procs_session_runs(r->since_jiffies, r->spool.session))
 		if (launch_idle(WAIT_STEP_MS))
 			break;
 	return 0;
-}
-
-/* One line; what could break it, or be mistaken, is written as \xHH. */
-static void
-put_escaped(FILE *f, const char *text, bool space_too)
-{
-	for (const char *p = text; *p; p++) {
-		unsigned char c = (unsigned char)*p;
-
-		if (c < 0x20 || c == 0x7f || c == '\\' ||
-		    (c == ' ' && space_too))
-			fprintf(f, "\\x%02x", c);
-		else
-			fputc(c, f);
-	}
-}
-
-static int
-write_meta(struct run *r)
-{
-	int status = r->launch.status;
-	char host[256] = "";
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f;
-	int err;
-
-	f = open_memstream(&text, &len);
-	if (!f)
-		return -errno;
-	(void)gethostname(host, sizeof(host) - 1);
-	fprintf(
-	    f, "seep=" SEEP_VERSION "\nsession=%s\nhost=", r->spool.session);
-	put_escaped(f, host, false);
-	fprintf(f, "\ncommand=");
-	for (char **a = r->options.command; *a; a++) {
-		if (a != r->options.command)
-			fputc(' ', f);
-		put_escaped(f, *a, true);
-	}
-	fprintf(f, "\nprogram=");
-	put_escaped(f, r->inspect.program, false);
-	fprintf(f,
-	    "\npid=%d\nstart_ns=%" PRIu64 "\nend_ns=%" PRIu64 "\nfollow=%d\n",
-	    (int)r->launch.pid, r->start_ns, real_time_ns(),
-	    !r->options.no_follow);
-	if (WIFSIGNALED(status))
-		fprintf(f, "signal=%d\n", WTERMSIG(status));
-	else
-		fprintf(f, "exit_status=%d\n", WEXITSTATUS(status));
-	err = fclose(f) == 0 ? 0 : -ENOMEM;
-	if (err == 0)
-		err = bundle_append(r->writer, BUNDLE_META, text, len, NULL, 0);
-	free(text);
-	return err;
-}
-
-static void
-write_untraced(
-    struct run *r, pid_t pid, const char *program, const char *reason)
-{
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
-
-	if (!f)
-		return;
-	fprintf(f, "pid=%d\nexe=", (int)pid);
-	put_escaped(f, program, false);
-	fprintf(f, "\nreason=");
-	put_escaped(f, reason, false);
-	fputc('\n', f);
-	/* an error sticks in the writer: bundle_finish() tells it */
-	if (fclose(f) == 0)
-		(void)bundle_append(
-		    r->writer, BUNDLE_UNTRACED, text, len, NULL, 0);
-	free(text);
 }
 
 /* Descendants that outlive the command. */
@@ -502,26 +384,39 @@ note_running(void *context, const struct procs_process *p, bool traced)
 		    traced ? "" : " (not traced)");
 	if (traced)
 		return;
-	if (explain(p->pid, &in))
-		write_untraced(r, p->pid, in.program, in.message);
-	else
-		write_untraced(r, p->pid, in.program, no_reason);
+	inspect_pid(p->pid, &in);
+	/* an error sticks in the writer: bundle_finish() tells it */
+	(void)meta_write_untraced(r->writer, p->pid, in.program,
+	    in.kind != INSPECT_FINE ? in.message : no_reason);
 }
 
 static int
 write_recording(struct run *r)
 {
+	const struct meta about = {
+	    .version = SEEP_VERSION,
+	    .session = r->spool.session,
+	    .program = r->inspect.program,
+	    .command = r->options.command,
+	    .pid = r->launch.pid,
+	    .start_ns = r->start_ns,
+	    .status = r->launch.status,
+	    .follow = !r->options.no_follow,
+	};
 	struct collect *c = &r->collect;
+	const char *why = no_reason;
 	int err;
 
-	err = write_meta(r);
+	err = meta_write(&about, r->writer);
 	if (err < 0)
 		return err;
+	if (r->inspect.kind != INSPECT_FINE)
+		why = r->inspect.message;
+	else if (c->declined)
+		why = losses_inert(c->inert_reason);
 	if (!c->arrived || c->declined)
-		write_untraced(r, r->launch.pid, r->inspect.program,
-		    r->inspect.kind != INSPECT_FINE ? r->inspect.message
-		        : c->declined ? losses_inert(c->inert_reason)
-		                      : no_reason);
+		(void)meta_write_untraced(
+		    r->writer, r->launch.pid, r->inspect.program, why);
 	err = collect_write(c, r->writer);
 	if (err < 0)
 		return err;
@@ -533,64 +428,26 @@ write_recording(struct run *r)
 	return err;
 }
 
-/* 1234567 as 1,234,567. */
-static const char *
-with_commas(uint64_t n, char *to, size_t bytes)
-{
-	char digits[24];
-	size_t len = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, n);
-	size_t at = 0;
-
-	for (size_t i = 0; i < len && at + 2 < bytes; i++) {
-		if (i && (len - i) % 3 == 0)
-			to[at++] = ',';
-		to[at++] = digits[i];
-	}
-	to[at] = '\0';
-	return to;
-}
-
-static const char *
-with_unit(uint64_t bytes_count, char *to, size_t bytes)
-{
-	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
-	double v = (double)bytes_count / 1024;
-	size_t u = 0;
-
-	if (bytes_count < 1024) {
-		snprintf(to, bytes, "%u byte%s", (unsigned)bytes_count,
-		    bytes_count == 1 ? "" : "s");
-		return to;
-	}
-	for (; v >= 1024 && u + 1 < sizeof(units) / sizeof(units[0]); u++)
-		v /= 1024;
-	snprintf(to, bytes, "%.1f %s", v, units[u]);
-	return to;
-}
-
 static void
 summarise(const struct run *r)
 {
 	const struct collect *c = &r->collect;
 	size_t processes = c->processes ? c->processes : 1;
-	char a[40], b[40], programs[40] = "";
+	char a[WORDS_MAX], b[WORDS_MAX], programs[40] = "";
 
 	if (c->programs != processes)
 		snprintf(
 		    programs, sizeof(programs), " (%zu programs)", c->programs);
 	die_warn("recorded %zu process%s%s: %s allocations, %s", processes,
 	    processes == 1 ? "" : "es", programs,
-	    with_commas(c->allocations, a, sizeof(a)),
-	    with_unit(c->allocated_bytes, b, sizeof(b)));
-	die_warn("live at exit: %s block%s, %s",
-	    with_commas(c->live_blocks, a, sizeof(a)),
-	    c->live_blocks == 1 ? "" : "s",
-	    with_unit(c->live_bytes, b, sizeof(b)));
+	    words_count(a, c->allocations), words_bytes(b, c->allocated_bytes));
+	die_warn("live at exit: %s block%s, %s", words_count(a, c->live_blocks),
+	    c->live_blocks == 1 ? "" : "s", words_bytes(b, c->live_bytes));
 	if (c->programs == 1)
-		die_warn("peak: %s", with_unit(c->peak_bytes, a, sizeof(a)));
+		die_warn("peak: %s", words_bytes(a, c->peak_bytes));
 	else
 		die_warn("peak: %s, in pid %d %s",
-		    with_unit(c->peak_bytes, a, sizeof(a)), (int)c->peak_pid,
+		    words_bytes(a, c->peak_bytes), (int)c->peak_pid,
 		    c->peak_name);
 	die_warn("next: seep report %s", r->file);
 }
@@ -678,8 +535,10 @@ cmd_record(int argc, char **argv)
 
 	occupy_standard_files();
 	r = calloc(1, sizeof(*r));
-	if (!r)
-		die(EXIT_OURS, "out of memory");
+	if (!r) {
+		die_warn("out of memory");
+		return EXIT_OURS;
+	}
 	parse(argc, argv, &r->options);
 	r->since_jiffies = procs_start_jiffies(getpid());
 	code = record(r);

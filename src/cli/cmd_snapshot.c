@@ -12,9 +12,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_SNAPSHOTS = 100000 };
+
+/* The tick of a process that sleeps stands still: the moment is now. */
+static void
+set_time(struct seg_header *h)
+{
+	struct timespec now;
+	uint64_t ns;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (h->tick_ns == 0 || ns < h->start_monotonic_ns)
+		return;
+	ns = (ns - h->start_monotonic_ns) / h->tick_ns;
+	if (ns > h->tick && ns <= UINT32_MAX)
+		h->tick = (uint32_t)ns;
+}
 
 /* The compact copy of the process's segment, marked with the label. */
 static void
@@ -34,6 +51,7 @@ copy_segment(pid_t pid, const char *label, struct seg_header *ret_header,
 	if (err < 0)
 		input_die_pid(pid, err, &where);
 	segfile_close(f);
+	set_time(&seg->header);
 	*ret_header = seg->header;
 	if (segment_mark_snapshot(seg, label) < 0 ||
 	    segment_compact(seg, ret, ret_len) < 0)

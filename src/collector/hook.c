@@ -52,25 +52,51 @@ need_next(void)
 		next_ready();
 }
 
-SEEP_EXPORT void *
-malloc(size_t size)
+static SEEP_NOINLINE void *
+malloc_slow(size_t size, const struct cpu_frame *c)
 {
-	CPU_CALLER(c);
 	void *p;
 
 	need_next();
 	p = next.malloc(size);
-	allocated(p, size, &c, SEG_API_MALLOC);
+	if (p)
+		recorder_alloc_slow(p, size, c, SEG_API_MALLOC, RECORDER_NOW);
+	return p;
+}
+
+/* A thread that is READY has found the real functions: one test for both. */
+SEEP_EXPORT void *
+malloc(size_t size)
+{
+	CPU_CALLER(c);
+	struct thread *t = thread_self;
+	void *p;
+
+	if (unlikely(!recorder_is_ready(t)))
+		return malloc_slow(size, &c);
+	p = next.malloc(size);
+	if (unlikely(!p))
+		return p;
+	if (likely(t->state == THREAD_READY))
+		recorder_alloc(t, p, size, &c, SEG_API_MALLOC);
+	else
+		recorder_alloc_slow(p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
 	return p;
 }
 
 SEEP_EXPORT void
 free(void *p)
 {
+	struct thread *t = thread_self;
+
 	if (unlikely(!p))
 		return;
-	need_next();
-	freeing(p);
+	if (likely(recorder_is_ready(t))) {
+		recorder_free(t, p);
+	} else {
+		need_next();
+		recorder_free_slow(p);
+	}
 	next.free(p);
 }
 
@@ -99,7 +125,7 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 	}
 	if (unlikely(next_is_pool(old) && !next.dlclose))
 		return next.realloc(old, size); /* still the pool's own */
-	b = live_take((uint64_t)(uintptr_t)old);
+	b = live_take_plain((uint64_t)(uintptr_t)old);
 	p = next.realloc(old, size);
 	recorder_realloc_done(old, b, p, size, c, api);
 	return p;
@@ -241,11 +267,11 @@ seep_cxx_allocated(
     const void *p, size_t size, const struct cpu_frame *c, uint32_t api)
 {
 	uint64_t address = (uint64_t)(uintptr_t)p;
-	struct live_block b = live_take(address);
+	struct live_block b = live_take_plain(address);
 	struct live_block old;
 
 	if (b.site)
-		live_put(address, b.site, b.size, b.birth, &old);
+		live_put_plain(address, b.site, b.size, b.birth, &old);
 	else
 		allocated(p, size, c, (enum seg_api)api);
 }

@@ -21,7 +21,7 @@ static uint32_t first;
 
 uint64_t ledger_word __attribute__((aligned(64))) = UINT64_C(1) << 32;
 static int64_t peak;
-static int64_t guarded; /* headroom when the ranges were given out */
+static int64_t shared_out; /* headroom that threads may still be using */
 
 bool
 ledger_init(uint32_t first_id)
@@ -30,7 +30,7 @@ ledger_init(uint32_t first_id)
 
 	first = first_id;
 	peak = 0;
-	guarded = 0;
+	shared_out = 0;
 	ledger_word = UINT64_C(1) << 32;
 	arrays_used = 0;
 	arrays_count = 0;
@@ -77,7 +77,7 @@ total_now(void)
 	return total;
 }
 
-/* Everyone takes a new range at its next event. */
+/* Everyone takes a new share at its next event. */
 static void
 bump_guard(void)
 {
@@ -106,41 +106,22 @@ new_peak(int64_t total)
 	STORE_RELEASE(&segment.header->peak_epoch, word >> 32);
 }
 
-/* The range in which a thread may move before it must sum again. */
-static int64_t
-range_of(int64_t total)
+/* How far a thread may grow before it must sum again. */
+static void
+take_share(struct thread *t, int64_t total)
 {
 	int64_t n = LOAD(&arrays_count);
 	int64_t headroom = LOAD(&peak) - total;
-	int64_t by_room, by_size;
-
-	if (headroom < 0)
-		headroom = 0;
-	if (headroom < guarded / 2 || headroom > guarded * 2) {
-		STORE(&guarded, headroom);
-		bump_guard();
-	}
-	by_room = headroom / (4 * n + 1);
-	by_size = total / (512 * n + 1);
-	return by_room > by_size ? by_room : by_size;
-}
-
-static void
-set_range(struct thread *t, int64_t total)
-{
-	int64_t net = *t->net;
-	int64_t range;
+	int64_t share, least;
 
 	t->seen = LOAD(&ledger_word);
-	if (LOAD(&arrays_count) == 1) {
-		t->high = LOAD(&peak) - (total - net);
-		t->low = INT64_MIN;
+	if (n == 1) {
+		t->high = *t->net + headroom;
 		return;
 	}
-	range = range_of(total);
-	t->seen = LOAD(&ledger_word);
-	t->high = net + range;
-	t->low = net - range;
+	share = headroom / n;
+	least = total / (512 * n);
+	t->high = *t->net + (share > least ? share : least);
 }
 
 SEEP_NOINLINE void
@@ -150,7 +131,12 @@ ledger_peak(struct thread *t)
 
 	if (total > LOAD(&peak))
 		new_peak(total);
-	set_range(t, total);
+	if (LOAD(&arrays_count) > 1) {
+		if (LOAD(&shared_out) > total / 512)
+			bump_guard();
+		STORE(&shared_out, LOAD(&peak) - total);
+	}
+	take_share(t, total);
 }
 
 SEEP_NOINLINE void
@@ -158,9 +144,9 @@ ledger_sync(struct thread *t)
 {
 	uint64_t word = LOAD(&ledger_word);
 
-	/* an epoch alone does not concern the range */
+	/* an epoch alone does not concern the share */
 	if ((uint32_t)word != (uint32_t)t->seen)
-		set_range(t, total_now());
+		take_share(t, total_now());
 	else
 		t->seen = word;
 }
@@ -174,7 +160,7 @@ join(struct thread *t, uint32_t array)
 	ADD(&arrays_count, 1);
 	STORE(&segment.header->threads, LOAD(&arrays_count));
 	bump_guard();
-	set_range(t, total_now());
+	take_share(t, total_now());
 }
 
 bool
@@ -279,11 +265,11 @@ shared_net(struct thread *t, uint32_t array, int64_t by)
 		if (LOAD(&ledger_word) != t->seen)
 			ledger_sync(t);
 		t->own_net += by;
-		if (t->own_net > t->high || t->own_net < t->low)
+		if (t->own_net > t->high)
 			ledger_peak(t);
 		return;
 	}
-	/* nested: rare, so no ranges; the interrupted thread takes a new one */
+	/* nested: rare, so no shares; the interrupted thread takes a new one */
 	if (by > 0 && total_now() > LOAD(&peak))
 		new_peak(total_now());
 	bump_guard();

@@ -23,16 +23,16 @@
  * set. A row that has not changed since still has that value. So the value of
  * every site at the peak is known at any time, at the cost of one compare.
  *
- * The total is the sum of one published word per array. With one array in use
- * the sum is that word, `high` is the peak and the check is exact. With more,
- * a thread sums when its own word has left [low, high], a range so small that
- * all threads together cannot pass the peak unseen by more than 1/256 of it:
- *   a quarter of the headroom (peak - total) shared out among the arrays,
- *   but not less than total / (512 x arrays).
- * When the headroom has halved or doubled since the ranges were given out, the
- * guard half of ledger_word changes and every thread takes a new range at its
- * next event. Epoch and guard are one word, so a row's epoch test and the
- * guard test share a load that stays in the cache while nothing changes.
+ * The total is the sum of one published word per array. It must be summed
+ * only when it may have passed the peak. With one array in use that is when
+ * its own word does, and the check is exact. With n arrays the headroom (peak
+ * less total) is shared out: each thread may grow by a share of it before it
+ * sums again, but at least by total / (512 n). When a thread has used up its
+ * share, the guard half of ledger_word changes and everyone takes a new share
+ * at its next event, before it grows; so all shares together never exceed the
+ * headroom by more than 1/512 of the total. Frees need no check at all.
+ * Epoch and guard are one word, so a row's epoch test and the guard test
+ * share a load that stays in the cache while nothing changes.
  */
 
 /* epoch << 32 | guard */
@@ -128,17 +128,13 @@ SEEP_INLINE bool
 ledger_free(struct thread *t, uint32_t site, uint64_t size)
 {
 	struct seg_row *row = ledger_row(t, site);
-	int64_t net;
 
 	if (unlikely(!row))
 		return false;
 	ledger_touch(t, row);
 	STORE(&row->frees, row->frees + 1);
 	STORE(&row->freed_bytes, row->freed_bytes + size);
-	net = *t->net - (int64_t)size;
-	STORE(t->net, net);
-	if (unlikely(net < t->low))
-		ledger_peak(t);
+	STORE(t->net, *t->net - (int64_t)size);
 	return true;
 }
 

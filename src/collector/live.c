@@ -72,7 +72,7 @@ live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 		return false;
 	}
 	if (*cell >> 38)
-		*ret_old = live_take(address);
+		*ret_old = live_take_plain(address);
 	*cell = 0; /* or the size of a block whose free we missed */
 	if (size < LIVE_LARGE) {
 		*cell = (uint64_t)site << 38 | size << 32 | birth;
@@ -96,6 +96,23 @@ live_take_slow(uint64_t address)
 	if (LOAD(&live_spilled))
 		return spill_take(address);
 	return none;
+}
+
+bool
+live_put_plain(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
+    struct live_block *ret_old)
+{
+	struct live_cache none = {0};
+
+	return live_put(&none, address, site, size, birth, ret_old);
+}
+
+struct live_block
+live_take_plain(uint64_t address)
+{
+	struct live_cache none = {0};
+
+	return live_take(&none, address);
 }
 
 static bool

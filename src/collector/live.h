@@ -47,6 +47,15 @@ extern uint32_t live_granule_bits; /* 5 or 4 */
 extern uint64_t live_spill_size;
 extern uint64_t live_spilled; /* blocks in the spill table */
 
+/*
+ * A thread remembers the leaf it used last: most of its blocks are there, and
+ * one compare replaces two dependent loads. Leaves never move or go away.
+ */
+struct live_cache {
+	uint64_t key; /* address >> LIVE_LEAF_BITS */
+	uint64_t *leaf;
+};
+
 SEEP_INLINE uint64_t *
 live_cell(uint64_t address)
 {
@@ -59,6 +68,27 @@ live_cell(uint64_t address)
 	leaf = mid[(address >> LIVE_LEAF_BITS) & ((1u << LIVE_MID_BITS) - 1)];
 	if (unlikely(!leaf))
 		return NULL;
+	return &leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
+	    live_granule_bits];
+}
+
+SEEP_INLINE uint64_t *
+live_cell_cached(struct live_cache *cache, uint64_t address)
+{
+	uint64_t key = address >> LIVE_LEAF_BITS;
+	uint64_t **mid, *leaf;
+
+	if (likely(cache->key == key))
+		return &cache->leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
+		    live_granule_bits];
+	mid = live_root[(key >> LIVE_MID_BITS) & ((1u << LIVE_ROOT_BITS) - 1)];
+	if (unlikely(!mid))
+		return NULL;
+	leaf = mid[key & ((1u << LIVE_MID_BITS) - 1)];
+	if (unlikely(!leaf))
+		return NULL;
+	cache->key = key;
+	cache->leaf = leaf;
 	return &leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
 	    live_granule_bits];
 }
@@ -87,10 +117,10 @@ struct live_block live_take_slow(uint64_t address);
  * before (a free that we missed) comes back in *ret_old, else its site is 0.
  */
 SEEP_INLINE bool
-live_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
-    struct live_block *ret_old)
+live_put(struct live_cache *cache, uint64_t address, uint32_t site,
+    uint64_t size, uint32_t birth, struct live_block *ret_old)
 {
-	uint64_t *cell = live_cell(address);
+	uint64_t *cell = live_cell_cached(cache, address);
 	uint64_t id = (uint64_t)site << 38 | birth;
 
 	if (unlikely(!cell || *cell || size <= live_spill_size ||
@@ -111,9 +141,9 @@ live_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 
 /* Removes a block and says what it was; site 0 when it is not there. */
 SEEP_INLINE struct live_block
-live_take(uint64_t address)
+live_take(struct live_cache *cache, uint64_t address)
 {
-	uint64_t *cell = live_cell(address);
+	uint64_t *cell = live_cell_cached(cache, address);
 	struct live_block b;
 	uint64_t v;
 
@@ -136,6 +166,11 @@ live_take(uint64_t address)
 	*cell = 0;
 	return b;
 }
+
+/* The same without a thread's cache, for the slow ways. */
+bool live_put_plain(uint64_t address, uint32_t site, uint64_t size,
+    uint32_t birth, struct live_block *ret_old);
+struct live_block live_take_plain(uint64_t address);
 
 /* glibc in charge: granules of 32 bytes; else 16 and the spill table. */
 void live_init(bool glibc);

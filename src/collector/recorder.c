@@ -177,7 +177,7 @@ not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	uint64_t address = (uint64_t)(uintptr_t)p;
-	struct live_block b = live_take(address);
+	struct live_block b = live_take_plain(address);
 	struct live_block old;
 	uint32_t site = sites_get(SITES_NODE_NO_ROOM, 0, api).v;
 
@@ -186,12 +186,12 @@ not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
 		thread_drop_caches(t);
 		site = memo_site(t, c, api).v;
 	}
-	if (!live_put(address, site, size, birth, &old)) {
+	if (!live_put_plain(address, site, size, birth, &old)) {
 		recorder_passed_by(SEG_LOST_EVENTS);
 		return;
 	}
 	if (!book_alloc(way, t, site, size)) {
-		live_take(address);
+		live_take_plain(address);
 		recorder_passed_by(SEG_LOST_EVENTS);
 	}
 }
@@ -255,7 +255,7 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 		if (--t->countdown == 0)
 			recorder_tick(t);
 	}
-	if (!live_put((uint64_t)(uintptr_t)p, s.v, size, birth_tick(birth),
+	if (!live_put_plain((uint64_t)(uintptr_t)p, s.v, size, birth_tick(birth),
 		&old) ||
 	    !book_alloc(way, t, s.v, size)) {
 		if (way == WAY_NESTED)
@@ -327,7 +327,7 @@ free_slow(const void *p, struct live_block b, bool is_death)
 SEEP_NOINLINE void
 recorder_free_slow(const void *p)
 {
-	free_slow(p, live_take((uint64_t)(uintptr_t)p), true);
+	free_slow(p, live_take_plain((uint64_t)(uintptr_t)p), true);
 }
 
 SEEP_NOINLINE void
@@ -339,7 +339,7 @@ recorder_realloc_done(const void *old, struct live_block b, const void *p,
 
 	if (!p && size) { /* failed: the old block lives on */
 		if (b.site)
-			live_put((uint64_t)(uintptr_t)old, b.site, b.size,
+			live_put_plain((uint64_t)(uintptr_t)old, b.site, b.size,
 			    b.birth, &none);
 		return;
 	}

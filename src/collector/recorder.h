@@ -68,7 +68,7 @@ recorder_alloc(struct thread *t, const void *p, uint64_t size,
 	verify_site(s, c);
 	if (unlikely(--t->countdown == 0))
 		recorder_tick(t);
-	if (unlikely(!live_put(address, s.v, size, tick_now(), &old) ||
+	if (unlikely(!live_put(&t->live, address, s.v, size, tick_now(), &old) ||
 		!ledger_alloc(t, s.v, size)))
 		recorder_not_booked(t, p, size, c, api, tick_now());
 	if (unlikely(old.site))
@@ -83,7 +83,7 @@ recorder_free(struct thread *t, const void *p)
 	uint32_t age;
 
 	thread_enter(t);
-	b = live_take((uint64_t)(uintptr_t)p);
+	b = live_take(&t->live, (uint64_t)(uintptr_t)p);
 	age = tick_now() - b.birth;
 	if (unlikely(!b.site || !ledger_free(t, b.site, b.size)))
 		recorder_odd_free(t, p, b);

@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "base/cpu.h"
+#include "collector/live.h"
 #include "collector/row.h"
 #include "collector/segment.h"
 #include "trace/format.h"
@@ -82,11 +83,12 @@ struct thread {
 	uint32_t first_id;
 	uint32_t countdown; /* events until the clock is read */
 	int64_t *net;       /* live bytes of our array, published */
-	int64_t high, low;  /* leaving this range asks for a peak check */
+	int64_t high;       /* a net above it asks for a look at the peak */
 	uint64_t seen;      /* ledger word at the last check */
 	struct memo_chunk *memo;
 	uint32_t memo_shift; /* 64 - bits */
 	uint32_t outer_count;
+	struct live_cache live;
 	uint32_t outer_gen;
 	uint32_t memo_misses;
 	uint32_t outer_truncated; /* outer[] holds the innermost part only */

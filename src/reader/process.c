@@ -534,6 +534,7 @@ process_new(const struct segment *seg, struct process **ret)
 		return -ENOMEM;
 	p->header = seg->header;
 	p->exit_status = -1;
+	p->duration_ns = (uint64_t)p->header.tick * p->header.tick_ns;
 	if (stacks_new(seg, &p->stacks) < 0 ||
 	    rows_init(&t.sites, seg, SEG_EXT_SITE) < 0 ||
 	    rows_init(&t.infos, seg, SEG_EXT_INFO) < 0 ||

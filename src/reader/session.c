@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include <time.h>
 
 _Static_assert((int)PROCESS_RUNNING == (int)BUNDLE_END_RUNNING &&
 	(int)PROCESS_EXITED == (int)BUNDLE_END_EXITED &&
@@ -110,6 +110,21 @@ session_end(
 	return PROCESS_UNKNOWN;
 }
 
+/* The tick of a process that sleeps stands still; it runs on all the same. */
+static void
+measure_running(struct process *p)
+{
+	struct timespec now;
+	uint64_t now_ns;
+
+	if (p->alive_pid == 0 || p->end != PROCESS_RUNNING)
+		return;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (now_ns > p->header.start_monotonic_ns + p->duration_ns)
+		p->duration_ns = now_ns - p->header.start_monotonic_ns;
+}
+
 static int
 load_slot(struct session *s, const struct segfile *f, int slot,
     bool ask_proc, struct fault *where)
@@ -132,6 +147,7 @@ load_slot(struct session *s, const struct segfile *f, int slot,
 	else if (ask_proc)
 		p->end = session_end(
 		    &p->header, segfile_source(f), &p->alive_pid);
+	measure_running(p);
 	if (add_process(s, p) < 0)
 		return no_memory(where);
 	return 0;
@@ -437,6 +453,7 @@ session_load_pid(pid_t pid, struct session **ret, struct fault *where)
 	if (s->processes[0]->end == PROCESS_UNKNOWN) {
 		s->processes[0]->end = PROCESS_RUNNING;
 		s->processes[0]->alive_pid = pid;
+		measure_running(s->processes[0]);
 	}
 	*ret = s;
 	return 0;

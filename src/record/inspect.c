@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,12 +133,11 @@ find_command(const char *command, char *to, size_t bytes)
 		size_t len = strcspn(path, ":");
 
 		if (join(to, bytes, path, len, command)) {
-			int e = check_executable(to);
-
-			if (e == 0)
+			if (check_executable(to) == 0)
 				return 0;
-			if (e == -EACCES)
-				err = e; /* go on, as the shells do */
+			/* there, but not for us: go on, as the shells do */
+			if (access(to, F_OK) == 0)
+				err = -EACCES;
 		}
 		if (!path[len])
 			return err;
@@ -497,4 +495,22 @@ inspect_command(const char *command, struct inspect *ret)
 	}
 	inspect_program(ret);
 	return 0;
+}
+
+bool
+inspect_pid(pid_t pid, struct inspect *ret)
+{
+	char link[32], program[sizeof(ret->program)];
+	ssize_t n;
+
+	memset(ret, 0, sizeof(*ret));
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	n = readlink(link, program, sizeof(program) - 1);
+	if (n <= 0)
+		return false;
+	program[n] = '\0';
+	if (inspect_command(program, ret) == 0)
+		return true;
+	strcpy(ret->program, program); /* deleted since, most likely */
+	return false;
 }

@@ -3,6 +3,9 @@
 #ifndef SEEP_RECORD_INSPECT_H
 #define SEEP_RECORD_INSPECT_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 enum inspect_kind {
 	INSPECT_FINE = 0,   /* nothing known against it */
 	INSPECT_STATIC,     /* no loader, so nothing can be preloaded */
@@ -28,5 +31,8 @@ struct inspect {
  * -ENOENT: no such command; -EACCES: it cannot be executed.
  */
 int inspect_command(const char *command, struct inspect *ret);
+
+/* The same for what a living process runs; false: it cannot be known. */
+bool inspect_pid(pid_t pid, struct inspect *ret);
 
 #endif

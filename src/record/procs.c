@@ -100,6 +100,28 @@ add_file(struct procs_process *p, uint64_t device, uint64_t inode)
 	return 0;
 }
 
+/* "start-end perms offset major:minor inode path", numbers but the last hex */
+static bool
+parse_map(char *line, uint64_t *ret_device, uint64_t *ret_inode)
+{
+	unsigned long high, low;
+	char *at = line;
+
+	for (int field = 0; field < 3; field++) {
+		at = strchr(at, ' ');
+		if (!at)
+			return false;
+		at++;
+	}
+	high = strtoul(at, &at, 16);
+	if (*at != ':')
+		return false;
+	low = strtoul(at + 1, &at, 16);
+	*ret_device = makedev(high, low);
+	*ret_inode = strtoull(at, &at, 10);
+	return *ret_inode != 0;
+}
+
 static int
 read_maps(struct procs_process *p)
 {
@@ -116,15 +138,10 @@ read_maps(struct procs_process *p)
 		return 0;
 	}
 	while (err == 0 && getline(&line, &room, f) > 0) {
-		unsigned major_number, minor_number;
-		unsigned long inode;
+		uint64_t device, inode;
 
-		if (!strstr(line, ".seg"))
-			continue;
-		if (sscanf(line, "%*s %*s %*s %x:%x %lu", &major_number,
-		        &minor_number, &inode) == 3)
-			err = add_file(
-			    p, makedev(major_number, minor_number), inode);
+		if (strstr(line, ".seg") && parse_map(line, &device, &inode))
+			err = add_file(p, device, inode);
 	}
 	free(line);
 	fclose(f);
@@ -162,9 +179,10 @@ has_session(pid_t pid, const char *session)
 		len += (size_t)n;
 	}
 	close(fd);
-	if (text)
-		text[len] = '\0';
-	for (size_t at = 0; text && at < len; at += strlen(text + at) + 1)
+	if (!text)
+		return false;
+	text[len] = '\0';
+	for (size_t at = 0; at < len; at += strlen(text + at) + 1)
 		if (!strcmp(text + at, wanted))
 			found = true;
 	free(text);
@@ -264,6 +282,32 @@ procs_writer(const struct procs *p, uint64_t device, uint64_t inode,
 			return x;
 	}
 	return NULL;
+}
+
+bool
+procs_has_segment(pid_t pid)
+{
+	struct procs_process p = {.pid = pid};
+	bool has;
+
+	(void)read_maps(&p);
+	has = p.hidden || p.file_count > 0;
+	free(p.files);
+	return has;
+}
+
+bool
+procs_session_runs(uint64_t since_jiffies, const char *session)
+{
+	struct procs p;
+	bool runs = false;
+
+	if (procs_init(&p, since_jiffies, session) < 0)
+		return false;
+	for (size_t i = 0; i < p.count; i++)
+		runs |= p.list[i].in_session;
+	procs_release(&p);
+	return runs;
 }
 
 uint64_t

@@ -46,6 +46,12 @@ bool procs_maps(const struct procs *p, uint64_t device, uint64_t inode);
 const struct procs_process *procs_writer(const struct procs *p, uint64_t device,
     uint64_t inode, pid_t ns_pid, uint64_t start_jiffies);
 
+/* Does this process map any segment? Where we may not see it: yes. */
+bool procs_has_segment(pid_t pid);
+
+/* Does any process of this session run? */
+bool procs_session_runs(uint64_t since_jiffies, const char *session);
+
 /* Field 22 of /proc/PID/stat; 0: no such process. */
 uint64_t procs_start_jiffies(pid_t pid);
 

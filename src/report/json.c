@@ -338,8 +338,7 @@ identity(FILE *out, const struct process *p)
 	boolean(out, "command_truncated", h->command_truncated != 0);
 	time_text(out, "start", h->start_realtime_ns);
 	number(out, "start_ns", h->start_realtime_ns);
-	number(out, "duration_ms",
-	    (uint64_t)h->tick * h->tick_ns / 1000000);
+	number(out, "duration_ms", p->duration_ns / 1000000);
 	text(out, "end", words_end(p->end));
 	number_or_null(
 	    out, "exit_status", p->exit_status >= 0, p->exit_status);

@@ -71,41 +71,68 @@ strong(const struct page *page, bool on)
 
 /* ---- the paragraph ---- */
 
+/* Ticks are tenths of a second: less than that is not known. */
+static const char *
+span(char buffer[WORDS_MAX], uint64_t ns)
+{
+	char time[WORDS_MAX];
+
+	if (ns < SEG_TICK_NS)
+		return "for less than 0.1 s";
+	(void)snprintf(buffer, WORDS_MAX, "for %s", words_time(time, ns));
+	return buffer;
+}
+
+/* "12 events not recorded", "1 event not recorded" */
+static void
+print_count(const struct page *page, uint64_t n, const char *words)
+{
+	size_t first = strcspn(words, " ");
+	char buffer[WORDS_MAX];
+
+	if (n == 1 && words[first - 1] == 's')
+		(void)fprintf(
+		    page->out, "1 %.*s%s", (int)first - 1, words, words + first);
+	else
+		(void)fprintf(
+		    page->out, "%s %s", words_count(buffer, n), words);
+}
+
 static void
 print_ending(const struct page *page)
 {
 	const struct process *p = page->process;
 	char buffer[WORDS_MAX];
-	uint64_t ns = (uint64_t)p->header.tick * p->header.tick_ns;
+	uint64_t ns = p->duration_ns;
 
 	if (p->is_snapshot)
-		(void)fprintf(page->out, "had run for %s at the snapshot. ",
-		    words_time(buffer, ns));
+		(void)fprintf(page->out, "had run %s at the snapshot. ",
+		    span(buffer, ns));
 	else if (p->end == PROCESS_RUNNING)
-		(void)fprintf(page->out, "has been running for %s. ",
-		    words_time(buffer, ns));
+		(void)fprintf(page->out, "has been running %s. ",
+		    span(buffer, ns));
 	else if (p->end == PROCESS_EXEC)
 		(void)fprintf(page->out,
-		    "ran for %s and went on as another program (exec). ",
-		    words_time(buffer, ns));
+		    "ran %s and went on as another program (exec). ",
+		    span(buffer, ns));
 	else if (p->signal > 0)
 		(void)fprintf(page->out,
-		    "ran for %s and was killed by signal %d (%s). ",
-		    words_time(buffer, ns), p->signal, strsignal(p->signal));
+		    "ran %s and was killed by signal %d (%s). ",
+		    span(buffer, ns), p->signal, strsignal(p->signal));
 	else if (p->exit_status >= 0)
 		(void)fprintf(page->out,
-		    "ran for %s and exited with status %d. ",
-		    words_time(buffer, ns), p->exit_status);
+		    "ran %s and exited with status %d. ",
+		    span(buffer, ns), p->exit_status);
 	else if (p->end == PROCESS_EXITED)
-		(void)fprintf(page->out, "ran for %s and exited. ",
-		    words_time(buffer, ns));
+		(void)fprintf(page->out, "ran %s and exited. ",
+		    span(buffer, ns));
 	else if (p->end == PROCESS_KILLED)
 		(void)fprintf(page->out,
-		    "ran for %s and ended without a farewell (killed, or _exit). ",
-		    words_time(buffer, ns));
+		    "ran %s and ended without a farewell (killed, or _exit). ",
+		    span(buffer, ns));
 	else
-		(void)fprintf(page->out, "ran for %s, its end is not known. ",
-		    words_time(buffer, ns));
+		(void)fprintf(page->out, "ran %s, its end is not known. ",
+		    span(buffer, ns));
 }
 
 static void
@@ -113,7 +140,6 @@ print_losses(const struct page *page)
 {
 	const uint64_t *counts = page->process->header.counts;
 	const struct losses_name *names;
-	char buffer[WORDS_MAX];
 	const char *before = "Lost: ";
 	size_t n;
 
@@ -122,9 +148,8 @@ print_losses(const struct page *page)
 		if (counts[names[i].count] == 0 ||
 		    names[i].class != LOSSES_LOSS)
 			continue;
-		(void)fprintf(page->out, "%s%s %s", before,
-		    words_count(buffer, counts[names[i].count]),
-		    names[i].words);
+		(void)fputs(before, page->out);
+		print_count(page, counts[names[i].count], names[i].words);
 		before = "; ";
 	}
 	(void)fputs(
@@ -136,7 +161,6 @@ print_oddities(const struct page *page)
 {
 	const uint64_t *counts = page->process->header.counts;
 	const struct losses_name *names;
-	char buffer[WORDS_MAX];
 	const char *before = "Also seen: ";
 	size_t n;
 
@@ -147,9 +171,8 @@ print_oddities(const struct page *page)
 		    names[i].count == SEG_INHERITED_BYTES ||
 		    names[i].count == SEG_MISSED_BYTES)
 			continue;
-		(void)fprintf(page->out, "%s%s %s", before,
-		    words_count(buffer, counts[names[i].count]),
-		    names[i].words);
+		(void)fputs(before, page->out);
+		print_count(page, counts[names[i].count], names[i].words);
 		before = "; ";
 	}
 	if (*before != 'A')
@@ -182,9 +205,9 @@ print_paragraph(const struct page *page)
 	(void)fprintf(page->out, "; %s in %s block%s ",
 	    words_bytes(b, t->live_bytes), words_count(a, t->live_blocks),
 	    plural(t->live_blocks));
-	(void)fputs(p->end == PROCESS_RUNNING
-		? "are live now"
-		: "were live at its end",
+	(void)fputs(p->is_snapshot            ? "were live then"
+		: p->end == PROCESS_RUNNING ? "are live now"
+					    : "were live at its end",
 	    page->out);
 	(void)fprintf(page->out, "; the peak was %s%s in %s block%s. ",
 	    p->peak_exact ? "" : "about ", words_bytes(b, t->peak_bytes),

@@ -163,6 +163,57 @@ record_directly() {
 	local other
 	other=$(ldconfig -p | sed -n 's/.*libm\.so\.6 .*=> //p' | head -n 1)
 	[[ -n $other ]] || skip "no libm"
-	LD_PRELOAD=$other record -q sh -c 'echo "$LD_PRELOAD"'
+	# a sanitized seep would not bear it
+	ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$other record -q sh -c 'echo "$LD_PRELOAD"'
 	[[ $(<"$T/out") == */libseep.so:"$other" ]]
+}
+
+# at_terminal KEY COMMAND...: types KEY at a pseudo terminal once "ready" is
+# there; prints what the terminal shows; the status of COMMAND
+at_terminal() {
+	"$PYTHON" - "$@" <<-'END'
+		import os, pty, sys
+		key = bytes(sys.argv[1], "ascii")
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.execvp(sys.argv[2], sys.argv[2:])
+		seen = b""
+		typed = False
+		while True:
+		    try:
+		        more = os.read(fd, 4096)
+		    except OSError:
+		        break
+		    if not more:
+		        break
+		    seen += more
+		    if b"ready" in seen and not typed:
+		        os.write(fd, key)
+		        typed = True
+		sys.stdout.buffer.write(seen)
+		sys.stdout.flush()
+		sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	END
+}
+
+@test "Ctrl-C at the terminal: CMD decides, record writes what there is" {
+	export SEEP_DIR=$DIR
+	cd "$T"
+	status=0
+	at_terminal $'\003' "$SEEP" record sh -c "
+		trap 'echo interrupted; exit 8' INT; echo ready
+		while :; do sleep 0.05; done" >"$T/out" || status=$?
+	[[ $status -eq 8 ]]
+	grep -q interrupted "$T/out"
+	grep -q 'seep: recorded' "$T/out"
+	"$SEEP" report seep.data --format json >"$T/report.json"
+}
+
+@test "CMD reads from the terminal" {
+	export SEEP_DIR=$DIR
+	cd "$T"
+	at_terminal $'hello\n' "$SEEP" record -q sh -c '
+		[ -t 0 ] && [ -t 1 ] && [ -t 2 ] || exit 9
+		echo ready; read -r line; echo "got <$line>"' >"$T/out"
+	grep -q 'got <hello>' "$T/out"
 }

@@ -46,8 +46,12 @@ on_tmpfs() {
 
 @test "I9 four hosts at once on 16 MB of tmpfs" {
 	on_tmpfs 16m '
-		for i in 1 2 3 4; do traced "$HOSTS/many_stacks" 14 >"$T/out$i" 2>&1 & done
-		for i in 1 2 3 4; do wait -n; done
+		pids=
+		for i in 1 2 3 4; do
+			traced "$HOSTS/many_stacks" 14 >"$T/out$i" 2>&1 &
+			pids="$pids $!"
+		done
+		for pid in $pids; do wait "$pid"; done
 		"$SEEP" report "$DIR" --format json >"$T/report.json"'
 	[[ $(from_report 'len(p)') -eq 4 ]]
 	cat "$T"/out? >"$T/out"

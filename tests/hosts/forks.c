@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -27,13 +28,14 @@
 #include "../lib/ledger.h"
 
 /*
- * forks threads|bare|exec|handler COUNT
+ * forks threads|bare|exec|handler COUNT [nofile]
  *   threads  fork(), with four busy threads
  *   bare     _Fork() and clone(2), one thread (malloc after them is not safe
  *            in a threaded process, with or without us)
  *   exec     vfork + exec and posix_spawn of ourselves, four busy threads
  *   handler  fork() and _Fork() in a handler that interrupted a hook; the
  *            interrupted call is in doubt: alloc_doubtful, one event a fork
+ *   nofile   no child can open a file any more
  */
 enum { MAX_RESULTS = 4096, HEIRLOOMS = 200, HEIRLOOM_BYTES = 88 };
 
@@ -440,6 +442,11 @@ main(int argc, char **argv)
 
 	led_check(fd >= 0 && !ftruncate(fd, sizeof(*results)), "memfd");
 	map_results(fd);
+	if (argc > 3) {
+		struct rlimit few = {(rlim_t)fd + 1, (rlim_t)fd + 1};
+
+		led_check(!setrlimit(RLIMIT_NOFILE, &few), "setrlimit");
+	}
 	for (int i = 0; i < HEIRLOOMS; i++) {
 		heirloom[i] = alloc_heirloom(HEIRLOOM_BYTES);
 		led_alloc(L_alloc_heirloom, HEIRLOOM_BYTES);

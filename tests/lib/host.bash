@@ -36,11 +36,13 @@ full() { [[ -n ${SEEP_FULL:-} ]]; }
 full_or() { full && echo "$1" || echo "$2"; }
 
 # bare COMMAND...: output in $T/bare, status in $bare_status. The same words
-# as traced(), so that the environments differ by our own entries alone.
+# and files as traced(), so that the two differ by our own entries alone.
 bare() {
 	bare_status=0
 	timeout "${LIMIT:-60}" env SEEP_DIR="$DIR" "$@" \
-		>"$T/bare" 2>"$T/bare.err" || bare_status=$?
+		>"$T/now" 2>"$T/now.err" || bare_status=$?
+	mv "$T/now" "$T/bare"
+	mv "$T/now.err" "$T/bare.err"
 }
 
 # traced COMMAND...: output in $T/out and $T/err, status in $status.
@@ -49,7 +51,9 @@ traced() {
 	status=0
 	timeout "${LIMIT:-60}" env \
 		LD_PRELOAD="$COLLECTOR${PRELOAD_MORE:+ $PRELOAD_MORE}" \
-		SEEP_DIR="$DIR" "$@" >"$T/out" 2>"$T/err" || status=$?
+		SEEP_DIR="$DIR" "$@" >"$T/now" 2>"$T/now.err" || status=$?
+	mv "$T/now" "$T/out"
+	mv "$T/now.err" "$T/err"
 }
 
 # traced, and it went well and said nothing on stderr

@@ -1,0 +1,103 @@
+/* meta.c - the text entries of a recording: about the run, who is missing. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/meta.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t
+meta_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* What could break a line, or be mistaken, is written as \xHH. */
+static void
+put(FILE *f, const char *text, bool space_too)
+{
+	for (const char *p = text; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c < 0x20 || c == 0x7f || c == '\\' ||
+		    (c == ' ' && space_too))
+			fprintf(f, "\\x%02x", c);
+		else
+			fputc(c, f);
+	}
+}
+
+static void
+put_line(FILE *f, const char *key, const char *text)
+{
+	fprintf(f, "%s=", key);
+	put(f, text, false);
+	fputc('\n', f);
+}
+
+static int
+append(struct bundle_writer *w, enum bundle_type type, FILE *f, char **text,
+    size_t *len)
+{
+	int err = fclose(f) == 0 ? 0 : -ENOMEM;
+
+	if (err == 0)
+		err = bundle_append(w, type, *text, *len, NULL, 0);
+	free(*text);
+	return err;
+}
+
+int
+meta_write(const struct meta *m, struct bundle_writer *w)
+{
+	char host[256] = "";
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f;
+
+	f = open_memstream(&text, &len);
+	if (!f)
+		return -errno;
+	(void)gethostname(host, sizeof(host) - 1);
+	put_line(f, "seep", m->version);
+	put_line(f, "session", m->session);
+	put_line(f, "host", host);
+	put_line(f, "program", m->program);
+	fprintf(f, "command=");
+	for (char *const *a = m->command; *a; a++) {
+		if (a != m->command)
+			fputc(' ', f);
+		put(f, *a, true);
+	}
+	fprintf(f, "\npid=%d\nstart_ns=%" PRIu64 "\nend_ns=%" PRIu64 "\n",
+	    (int)m->pid, m->start_ns, meta_now_ns());
+	fprintf(f, "follow=%d\n", m->follow);
+	if (WIFSIGNALED(m->status))
+		fprintf(f, "signal=%d\n", WTERMSIG(m->status));
+	else
+		fprintf(f, "exit_status=%d\n", WEXITSTATUS(m->status));
+	return append(w, BUNDLE_META, f, &text, &len);
+}
+
+int
+meta_write_untraced(
+    struct bundle_writer *w, pid_t pid, const char *exe, const char *reason)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return -errno;
+	fprintf(f, "pid=%d\n", (int)pid);
+	put_line(f, "exe", exe);
+	put_line(f, "reason", reason);
+	return append(w, BUNDLE_UNTRACED, f, &text, &len);
+}

@@ -1,0 +1,53 @@
+/* mkseg.h - builds segments by hand, for tests of the reader. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_TESTS_MKSEG_H
+#define SEEP_TESTS_MKSEG_H
+
+#include "trace/format.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MKSEG_ROWS = 1024, MKSEG_STRINGS = 8192 };
+
+#define MKSEG_FRAME(module, address) ((uint64_t)(module) << 48 | (address))
+
+/* A segment in the making; out of memory or room ends the test program. */
+struct mkseg;
+
+/* Pid 4242, exe /bin/host, one thread, no extents. */
+struct mkseg *mkseg_new(void);
+void mkseg_free(struct mkseg *m);
+
+/* To be changed at will before mkseg_finish(). */
+struct seg_header *mkseg_header(struct mkseg *m);
+
+/* Each gives the number of the new record, from 1 on. */
+uint32_t mkseg_module(struct mkseg *m, const char *path, uint64_t base);
+uint32_t mkseg_node(
+    struct mkseg *m, uint64_t frame, uint32_t parent, uint32_t flags);
+uint32_t mkseg_inner(
+    struct mkseg *m, const uint64_t *frames, uint32_t n, uint32_t flags);
+
+/* Records by number, zero until filled; valid as long as m. */
+struct seg_module *mkseg_module_at(struct mkseg *m, uint32_t number);
+struct seg_node *mkseg_node_at(struct mkseg *m, uint32_t number);
+struct seg_site *mkseg_site(struct mkseg *m, uint32_t id);
+struct seg_row *mkseg_row(struct mkseg *m, uint32_t array, uint32_t id);
+struct seg_info *mkseg_info(struct mkseg *m, uint32_t id);
+struct seg_live *mkseg_live(struct mkseg *m, uint32_t id);
+
+/* A site of malloc with these frames (innermost first) and the next id. */
+uint32_t mkseg_stack(struct mkseg *m, const uint64_t *frames, uint32_t n);
+
+/* A row: n blocks of size allocated, `frees` of them freed. */
+void mkseg_book(struct mkseg *m, uint32_t array, uint32_t id, uint64_t n,
+    uint64_t size, uint64_t frees);
+
+/* A forked child for the next slot; its bytes are copied. */
+void mkseg_child(struct mkseg *m, const void *bytes, size_t len);
+
+/* The file; for free(). */
+void *mkseg_finish(struct mkseg *m, size_t *ret_len);
+
+#endif

@@ -1,0 +1,584 @@
+/* test_session.c - promises of reader/process.h and reader/session.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../lib/mkseg.h"
+#include "reader/alive.h"
+#include "reader/segfile.h"
+#include "reader/session.h"
+#include "trace/bundle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const uint64_t one_frame[] = {MKSEG_FRAME(1, 0x1010)};
+
+/* Finishes and frees m; the session is for session_free(). */
+static struct session *
+load(struct mkseg *m)
+{
+	struct session *s;
+	size_t len;
+	void *bytes = mkseg_finish(m, &len);
+
+	assert_int_equal(session_load_bytes(bytes, len, &s, NULL), 0);
+	free(bytes);
+	mkseg_free(m);
+	return s;
+}
+
+static void
+sums_over_all_arrays_are_exact(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	uint32_t a = mkseg_stack(m, one_frame, 1);
+	const struct process_figures *f;
+	struct session *s;
+
+	(void)state;
+	/* allocated here, freed there: only the sum makes sense */
+	mkseg_book(m, 0, a, 100, 16, 0);
+	mkseg_book(m, 5, a, 3, 16, 90);
+	mkseg_book(m, 31, a, 7, 16, 1);
+	s = load(m);
+	assert_int_equal(s->processes[0]->site_count, 1);
+	f = &s->processes[0]->sites[0].figures;
+	assert_int_equal(f->allocations, 110);
+	assert_int_equal(f->allocated_bytes, 1760);
+	assert_int_equal(f->frees, 91);
+	assert_int_equal(f->live_blocks, 19);
+	assert_int_equal(f->live_bytes, 19 * 16);
+	assert_memory_equal(&s->processes[0]->totals.allocations,
+	    &f->allocations, 6 * sizeof(uint64_t));
+	session_free(s);
+}
+
+static void
+peak_takes_the_snap_only_of_rows_changed_since(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	uint32_t a = mkseg_stack(m, one_frame, 1);
+	const uint64_t other[] = {MKSEG_FRAME(1, 0x2020)};
+	uint32_t b = mkseg_stack(m, other, 1);
+	struct process *p;
+	struct session *s;
+	struct seg_row *row;
+
+	(void)state;
+	mkseg_header(m)->peak_epoch = (UINT64_C(7) << 32) + 9;
+	mkseg_header(m)->peak_bytes = 500;
+	/* touched since the peak: what it had then was saved */
+	mkseg_book(m, 0, a, 10, 100, 9);
+	row = mkseg_row(m, 0, a);
+	row->epoch = 9;
+	row->snap_bytes = 300;
+	row->snap_blocks = 3;
+	/* not touched since: still as it was; an old epoch does not count */
+	mkseg_book(m, 0, b, 4, 50, 0);
+	row = mkseg_row(m, 0, b);
+	row->epoch = 8;
+	row->snap_bytes = 12345;
+	s = load(m);
+	p = s->processes[0];
+	assert_int_equal(p->sites[0].figures.peak_bytes, 300);
+	assert_int_equal(p->sites[0].figures.peak_blocks, 3);
+	assert_int_equal(p->sites[1].figures.peak_bytes, 200);
+	assert_int_equal(p->sites[1].figures.peak_blocks, 4);
+	assert_int_equal(p->totals.peak_bytes, 500);
+	assert_int_equal(p->totals.peak_blocks, 7);
+	assert_true(p->peak_exact);
+	session_free(s);
+}
+
+static void
+peak_of_several_threads_is_not_called_exact(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	struct session *s;
+
+	(void)state;
+	mkseg_book(m, 0, mkseg_stack(m, one_frame, 1), 1, 10, 0);
+	mkseg_header(m)->threads = 2;
+	mkseg_header(m)->peak_bytes = 10;
+	s = load(m);
+	assert_false(s->processes[0]->peak_exact);
+	session_free(s);
+}
+
+static void
+equal_stacks_are_one_site(void **state)
+{
+	const uint64_t frames[] = {MKSEG_FRAME(1, 1), MKSEG_FRAME(1, 2),
+	    MKSEG_FRAME(1, 3), MKSEG_FRAME(1, 4), MKSEG_FRAME(1, 5),
+	    MKSEG_FRAME(1, 6), MKSEG_FRAME(1, 7), MKSEG_FRAME(1, 8)};
+	struct mkseg *m = mkseg_new();
+	/* lost races: own inner record, own nodes, own id, same content */
+	uint32_t a = mkseg_stack(m, frames, 8);
+	uint32_t b = mkseg_stack(m, frames, 8);
+	uint32_t c = mkseg_stack(m, frames, 7);
+	struct process *p;
+	struct session *s;
+
+	(void)state;
+	mkseg_book(m, 0, a, 1, 10, 0);
+	mkseg_book(m, 1, b, 2, 10, 1);
+	mkseg_book(m, 0, c, 5, 10, 0);
+	mkseg_info(m, a)->ages[0] = 3;
+	mkseg_info(m, b)->ages[0] = 4;
+	s = load(m);
+	p = s->processes[0];
+	assert_int_equal(p->site_count, 2);
+	assert_int_equal(p->sites[0].id, a);
+	assert_int_equal(p->sites[0].figures.allocations, 3);
+	assert_int_equal(p->sites[0].figures.live_bytes, 20);
+	assert_int_equal(p->sites[0].ages->deaths[1], 7);
+	assert_int_equal(p->sites[1].id, c);
+	session_free(s);
+}
+
+static void
+site_never_filled_is_unknown_not_lost(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	struct session *s;
+	uint64_t frames[4];
+	uint32_t flags;
+
+	(void)state;
+	mkseg_book(m, 0, 3, 2, 8, 0);   /* no record at all */
+	mkseg_book(m, 0, 700, 1, 8, 0); /* beyond the table */
+	(void)mkseg_site(m, 9);
+	mkseg_book(m, 0, 9, 1, 8, 0); /* record of zeros */
+	s = load(m);
+	assert_int_equal(s->processes[0]->site_count, 1);
+	assert_int_equal(s->processes[0]->totals.live_bytes, 32);
+	assert_int_equal(stacks_frames(s->processes[0]->stacks,
+			     s->processes[0]->sites[0].stack, frames, 4,
+			     &flags),
+	    0);
+	assert_true(flags & STACKS_UNKNOWN);
+	session_free(s);
+}
+
+static void
+parents_in_a_circle_end_the_stack(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	uint64_t frames[32];
+	uint32_t flags, id = mkseg_stack(m, one_frame, 1);
+	uint32_t a = mkseg_node(m, MKSEG_FRAME(1, 0xa), 0, 0);
+	uint32_t b = mkseg_node(m, MKSEG_FRAME(1, 0xb), a, 0);
+	struct session *s;
+	size_t n;
+
+	(void)state;
+	mkseg_node_at(m, a)->parent = b;
+	mkseg_site(m, id)->node = b;
+	mkseg_book(m, 0, id, 1, 1, 0);
+	id = mkseg_stack(m, one_frame, 1);
+	mkseg_site(m, id)->node = 4000000000; /* no such node */
+	mkseg_book(m, 0, id, 1, 1, 0);
+	id = mkseg_stack(m, one_frame, 1);
+	mkseg_site(m, id)->inner = 4000000000;
+	mkseg_book(m, 0, id, 1, 1, 0);
+	s = load(m);
+	assert_int_equal(s->processes[0]->site_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		n = stacks_frames(s->processes[0]->stacks,
+		    s->processes[0]->sites[i].stack, frames, 32, &flags);
+		assert_true(n <= 4);
+		assert_true(flags & STACKS_UNKNOWN);
+	}
+	session_free(s);
+}
+
+static void
+long_stack_is_cut_at_the_callers_limit(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	uint32_t flags, node = 0, id = mkseg_stack(m, one_frame, 1);
+	uint64_t frames[100];
+	struct session *s;
+
+	(void)state;
+	for (uint64_t i = 0; i < 900; i++)
+		node = mkseg_node(m, MKSEG_FRAME(1, i + 1), node, 0);
+	mkseg_site(m, id)->node = node;
+	mkseg_book(m, 0, id, 1, 1, 0);
+	s = load(m);
+	assert_int_equal(stacks_frames(s->processes[0]->stacks,
+			     s->processes[0]->sites[0].stack, frames, 100,
+			     &flags),
+	    100);
+	assert_true(flags & STACKS_UNKNOWN);
+	session_free(s);
+}
+
+static void
+more_frees_than_allocations_are_no_huge_number(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	uint32_t id = mkseg_stack(m, one_frame, 1);
+	struct session *s;
+	struct seg_row *row;
+
+	(void)state;
+	mkseg_book(m, 0, id, 1, 8, 5);
+	row = mkseg_row(m, 1, id);
+	row->allocations = UINT64_MAX;
+	row->allocated_bytes = UINT64_MAX;
+	row = mkseg_row(m, 2, id);
+	row->frees = UINT64_MAX;
+	row->snap_bytes = INT64_MIN;
+	row->epoch = 1;
+	mkseg_header(m)->peak_bytes = UINT64_MAX;
+	s = load(m);
+	assert_int_equal(
+	    s->processes[0]->sites[0].figures.allocations, UINT64_MAX);
+	assert_int_equal(s->processes[0]->sites[0].figures.live_blocks, 0);
+	assert_int_equal(s->processes[0]->sites[0].figures.peak_bytes, 0);
+	session_free(s);
+}
+
+static void
+frames_of_unknown_modules_have_none(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	struct session *s;
+
+	(void)state;
+	assert_int_equal(mkseg_module(m, "/lib/a.so", 0x1000), 1);
+	assert_int_equal(mkseg_module(m, "/lib/b.so", 0x9000), 2);
+	mkseg_module_at(m, 2)->path = UINT64_MAX - 3; /* out of the strings */
+	mkseg_module_at(m, 1)->build_id_bytes = 255;
+	s = load(m);
+	assert_string_equal(
+	    process_module(s->processes[0], MKSEG_FRAME(1, 5))->path,
+	    "/lib/a.so");
+	assert_int_equal(s->processes[0]->modules[1].build_id_bytes, 0);
+	assert_null(process_module(s->processes[0], MKSEG_FRAME(2, 5))->path);
+	assert_null(process_module(s->processes[0], MKSEG_FRAME(3, 5)));
+	assert_null(process_module(s->processes[0], MKSEG_FRAME(65535, 5)));
+	assert_null(process_module(s->processes[0], 5));
+	session_free(s);
+}
+
+static void
+forked_children_in_slots_are_processes_of_their_own(void **state)
+{
+	struct mkseg *m = mkseg_new(), *child = mkseg_new();
+	struct session *s;
+	size_t len;
+	void *bytes;
+
+	(void)state;
+	mkseg_header(child)->pid = 4243;
+	mkseg_header(child)->ppid = 4242;
+	mkseg_header(child)->first_id = 100;
+	mkseg_header(child)->end_kind = SEG_END_EXITED;
+	mkseg_book(child, 0, mkseg_stack(child, one_frame, 1), 1, 77, 0);
+	bytes = mkseg_finish(child, &len);
+	mkseg_child(m, bytes, len);
+	mkseg_child(m, "damaged!", 8);
+	mkseg_book(m, 0, mkseg_stack(m, one_frame, 1), 1, 10, 0);
+	s = load(m);
+	assert_int_equal(s->count, 2);
+	assert_int_equal(s->processes[0]->header.pid, 4242);
+	assert_int_equal(s->processes[1]->header.pid, 4243);
+	assert_int_equal(s->processes[1]->end, PROCESS_EXITED);
+	assert_int_equal(s->processes[1]->totals.live_bytes, 77);
+	assert_int_equal(s->note_count, 1); /* about the damaged one */
+	session_free(s);
+	free(bytes);
+	mkseg_free(child);
+}
+
+/* Writes bytes to a fresh file of a fresh directory; both paths stay. */
+static void
+write_file(const char *dir, const char *name, const void *bytes, size_t len)
+{
+	char path[256];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, len), len);
+	close(fd);
+}
+
+static void
+remove_files(const char *dir, const char *const *names)
+{
+	char path[256];
+
+	for (; *names; names++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", dir, *names);
+		(void)unlink(path);
+	}
+	(void)rmdir(dir);
+}
+
+static void
+of_two_segments_of_one_pid_the_first_ended_by_exec(void **state)
+{
+	static const char *const names[] = {"host-99999999-1.seg",
+	    "host-99999999-2.seg", "host-99999999-1.seg.ctl", "junk", NULL};
+	char dir[] = "/tmp/seep-test.XXXXXX", path[256];
+	struct session *s;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (int i = 0; i < 2; i++) {
+		struct mkseg *m = mkseg_new();
+		size_t len;
+		void *bytes;
+
+		mkseg_header(m)->pid = 99999999;
+		mkseg_header(m)->start_jiffies = 1234;
+		mkseg_header(m)->uuid[0] = (uint8_t)(i + 1);
+		mkseg_header(m)->start_monotonic_ns = 1000 + (uint64_t)i;
+		mkseg_header(m)->start_realtime_ns += (uint64_t)i;
+		bytes = mkseg_finish(m, &len);
+		write_file(dir, names[i], bytes, len);
+		free(bytes);
+		mkseg_free(m);
+	}
+	write_file(dir, names[2], "x", 1);
+	write_file(dir, names[3], "neither", 7);
+	assert_int_equal(session_load(dir, &s, NULL), 0);
+	assert_int_equal(s->count, 2);
+	assert_int_equal(s->processes[0]->end, PROCESS_EXEC);
+	assert_int_equal(s->processes[1]->end, PROCESS_KILLED);
+	assert_int_equal(s->note_count, 1); /* junk, but not the .ctl */
+	session_free(s);
+	/* also when only the first is asked for */
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, names[0]);
+	assert_int_equal(session_load(path, &s, NULL), 0);
+	assert_int_equal(s->count, 1);
+	assert_int_equal(s->processes[0]->end, PROCESS_EXEC);
+	session_free(s);
+	remove_files(dir, names);
+}
+
+static void
+empty_directory_and_missing_file_are_told_apart(void **state)
+{
+	static const char *const names[] = {NULL};
+	char dir[] = "/tmp/seep-test.XXXXXX";
+	struct session *s;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(session_load(dir, &s, NULL), -ENODATA);
+	remove_files(dir, names);
+	assert_int_equal(session_load(dir, &s, NULL), -ENOENT);
+}
+
+static uint64_t
+own_start_jiffies(void)
+{
+	unsigned long long start = 0;
+	FILE *f = fopen("/proc/self/stat", "r");
+
+	assert_non_null(f);
+	assert_int_equal(
+	    fscanf(f,
+		"%*d (%*[^)]) %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		"%*s %*s %*s %*s %*s %*s %*s %*s %llu",
+		&start),
+	    1);
+	(void)fclose(f);
+	return start;
+}
+
+/* We play the host: map a segment that says it is ours. */
+static void
+mapped_segment_makes_a_process_alive(void **state)
+{
+	static const char *const names[] = {"host-1.seg", "copy.seg", NULL};
+	char dir[] = "/tmp/seep-test.XXXXXX", path[256], copy[256];
+	struct mkseg *m = mkseg_new();
+	struct session *s;
+	struct segfile *f;
+	struct stat st;
+	char found[4096];
+	size_t len;
+	int fd, slot;
+	void *bytes, *map;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	mkseg_header(m)->pid = (uint32_t)getpid();
+	mkseg_header(m)->start_jiffies = own_start_jiffies();
+	assert_int_equal(stat("/proc/self/ns/pid", &st), 0);
+	mkseg_header(m)->pid_ns = st.st_ino;
+	bytes = mkseg_finish(m, &len);
+	write_file(dir, names[0], bytes, len);
+	write_file(dir, names[1], bytes, len);
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, names[0]);
+	(void)snprintf(copy, sizeof(copy), "%s/%s", dir, names[1]);
+
+	/* not mapped: this process is something else by now */
+	assert_int_equal(session_load_pid(getpid(), &s, NULL), -ENXIO);
+	assert_int_equal(session_load(path, &s, NULL), 0);
+	assert_int_equal(s->processes[0]->end, PROCESS_EXEC);
+	session_free(s);
+
+	fd = open(path, O_RDWR);
+	map = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(map, MAP_FAILED);
+	close(fd);
+	assert_int_equal(session_load(path, &s, NULL), 0);
+	assert_int_equal(s->processes[0]->end, PROCESS_RUNNING);
+	assert_int_equal(s->processes[0]->alive_pid, getpid());
+	session_free(s);
+	/* a copy of it is a copy of a running process */
+	assert_int_equal(session_load(copy, &s, NULL), 0);
+	assert_int_equal(s->processes[0]->end, PROCESS_RUNNING);
+	session_free(s);
+	assert_int_equal(session_load_pid(getpid(), &s, NULL), 0);
+	assert_int_equal(s->processes[0]->end, PROCESS_RUNNING);
+	session_free(s);
+	assert_int_equal(alive_open(getpid(), &f, &slot, found, NULL), 0);
+	assert_int_equal(slot, SEGFILE_OWN);
+	assert_true(alive_mapped(
+	    segfile_source(f)->device, segfile_source(f)->inode));
+	segfile_close(f);
+	munmap(map, len);
+	remove_files(dir, names);
+	free(bytes);
+	mkseg_free(m);
+}
+
+static void
+forked_child_without_a_segment_is_asked_for_patience(void **state)
+{
+	static const char *const names[] = {"host-1.seg", NULL};
+	char dir[] = "/tmp/seep-test.XXXXXX", path[256];
+	struct mkseg *m = mkseg_new();
+	struct session *s;
+	size_t len;
+	pid_t child;
+	int fd, status;
+	void *bytes, *map;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	mkseg_header(m)->pid = (uint32_t)getpid();
+	mkseg_header(m)->start_jiffies = own_start_jiffies();
+	bytes = mkseg_finish(m, &len);
+	write_file(dir, names[0], bytes, len);
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, names[0]);
+	fd = open(path, O_RDWR);
+	map = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(map, MAP_FAILED);
+	close(fd);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		(void)pause();
+		_exit(0);
+	}
+	assert_int_equal(session_load_pid(child, &s, NULL), -EAGAIN);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(session_load_pid(child, &s, NULL), -ESRCH);
+	munmap(map, len);
+	remove_files(dir, names);
+	free(bytes);
+	mkseg_free(m);
+}
+
+static void
+recording_carries_how_processes_ended(void **state)
+{
+	struct bundle_segment head = {.end_kind = BUNDLE_END_KILLED,
+	    .exit_status = -1,
+	    .signal = 9};
+	char dir[] = "/tmp/seep-test.XXXXXX", path[256], cut[256];
+	static const char *const names[] = {"r", "cut", NULL};
+	struct mkseg *m = mkseg_new();
+	struct bundle_writer *w;
+	struct session *s;
+	struct stat st;
+	size_t len;
+	void *bytes;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	(void)snprintf(path, sizeof(path), "%s/r", dir);
+	(void)snprintf(cut, sizeof(cut), "%s/cut", dir);
+	bytes = mkseg_finish(m, &len);
+	assert_int_equal(bundle_create(path, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(bundle_append(w, BUNDLE_SEGMENT, &head,
+			     sizeof(head), bytes, len),
+	    0);
+	assert_int_equal(bundle_append(w, BUNDLE_UNTRACED,
+			     "pid=7\nexe=/bin/static\n", 22, NULL, 0),
+	    0);
+	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(session_load(path, &s, NULL), 0);
+	assert_int_equal(s->count, 1);
+	assert_int_equal(s->processes[0]->end, PROCESS_KILLED);
+	assert_int_equal(s->processes[0]->signal, 9);
+	assert_int_equal(s->processes[0]->exit_status, -1);
+	assert_int_equal(s->note_count, 1);
+	assert_false(s->is_truncated);
+	session_free(s);
+
+	/* every prefix of it: an error, or what is left with a word on it */
+	assert_int_equal(stat(path, &st), 0);
+	for (off_t n = st.st_size - 1; n >= 0; n -= 1 + n / 40) {
+		int fd = open(path, O_RDONLY);
+		char *part = malloc((size_t)n + 1);
+
+		assert_int_equal(read(fd, part, (size_t)n), n);
+		close(fd);
+		write_file(dir, "cut", part, (size_t)n);
+		free(part);
+		if (session_load(cut, &s, NULL) == 0) {
+			assert_true(s->is_truncated);
+			session_free(s);
+		}
+	}
+	remove_files(dir, names);
+	free(bytes);
+	mkseg_free(m);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(sums_over_all_arrays_are_exact),
+	    cmocka_unit_test(peak_takes_the_snap_only_of_rows_changed_since),
+	    cmocka_unit_test(peak_of_several_threads_is_not_called_exact),
+	    cmocka_unit_test(equal_stacks_are_one_site),
+	    cmocka_unit_test(site_never_filled_is_unknown_not_lost),
+	    cmocka_unit_test(parents_in_a_circle_end_the_stack),
+	    cmocka_unit_test(long_stack_is_cut_at_the_callers_limit),
+	    cmocka_unit_test(more_frees_than_allocations_are_no_huge_number),
+	    cmocka_unit_test(frames_of_unknown_modules_have_none),
+	    cmocka_unit_test(
+		forked_children_in_slots_are_processes_of_their_own),
+	    cmocka_unit_test(
+		of_two_segments_of_one_pid_the_first_ended_by_exec),
+	    cmocka_unit_test(empty_directory_and_missing_file_are_told_apart),
+	    cmocka_unit_test(mapped_segment_makes_a_process_alive),
+	    cmocka_unit_test(
+		forked_child_without_a_segment_is_asked_for_patience),
+	    cmocka_unit_test(recording_carries_how_processes_ended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
