@@ -159,13 +159,14 @@ def machine():
                 model = line.split(":", 1)[1].strip()
                 break
     return {"cpu": model, "cpus": os.cpu_count(), "kernel": platform.release(),
-            "libc": " ".join(platform.libc_ver())}
+            "libc": " ".join(platform.libc_ver()), "load": round(os.getloadavg()[0], 1)}
 
 
 def collect(tools, rounds, start_runs, show):
     names = [tool.name for tool in tools]
+    where = machine()
     pair_times, cpu_times = measure_pairs(tools, rounds, show)
-    result = {"schema": 1, "machine": machine(), "tools": names, "rounds": rounds,
+    result = {"schema": 1, "machine": where, "tools": names, "rounds": rounds,
               "pairs": tools[0].pairs, "cases": [], "start_ms": {}}
     for case in CASES:
         row = {"depth": case[0], "threads": case[1], "paths": case[2], "ns": {}, "added": {}, "cpu_ns": {}}
@@ -223,7 +224,8 @@ def as_markdown(result):
     names = result["tools"]
     m = result["machine"]
     out = ["# Measured cost", "",
-           f"{m['cpu']}, {m['cpus']} CPUs, Linux {m['kernel']}, {m['libc']}; "
+           f"{m['cpu']}, {m['cpus']} CPUs, Linux {m['kernel']}, {m['libc']}, "
+           f"load average before {m['load']}{' (not idle: distrust the medians)' if m['load'] > 0.5 else ''}; "
            f"`make bench`, {result['rounds']} interleaved rounds of {result['pairs']:,} pairs per thread, "
            "minimum / median.", "",
            "ns per malloc+free pair, 16 to 512 bytes:", ""]

@@ -53,6 +53,7 @@ add_candidate(struct listing *l, const char *folder, const char *name,
 	if (!all)
 		die(CMD_INPUT, "ls: out of memory");
 	l->dead = all;
+	/* cppcheck-suppress nullPointerRedundantCheck ; die() ends it */
 	all[l->dead_count++] = (struct candidate){.folder = strdup(folder),
 	    .name = strdup(name),
 	    .device = device,
@@ -111,9 +112,9 @@ print_process(struct listing *l, const struct process *p, uint64_t size,
 	    state_word(p), words_count(live, p->totals.live_bytes),
 	    words_count(peak, p->totals.peak_bytes),
 	    words_time(age,
-		now_ns > p->header.start_realtime_ns
-		    ? now_ns - p->header.start_realtime_ns
-		    : 0),
+	        now_ns > p->header.start_realtime_ns
+	            ? now_ns - p->header.start_realtime_ns
+	            : 0),
 	    words_bytes(kb, size));
 	print_command(&p->header);
 	(void)putchar('\n');
@@ -146,11 +147,12 @@ list_segment(struct listing *l, const char *folder, const char *name)
 		goto out; /* somebody is just setting it up */
 	if (err < 0 && err != -ENODATA) {
 		die_warn("%s: %s", path, where.text);
-		dead = err == -EBADMSG; /* foreign or newer: not ours to judge */
+		dead =
+		    err == -EBADMSG; /* foreign or newer: not ours to judge */
 	}
 	for (size_t i = 0; s && i < s->count; i++) {
-		print_process(l, s->processes[i],
-		    (uint64_t)st.st_blocks * 512, folder, name);
+		print_process(l, s->processes[i], (uint64_t)st.st_blocks * 512,
+		    folder, name);
 		if (s->processes[i]->end == PROCESS_RUNNING ||
 		    s->processes[i]->end == PROCESS_UNKNOWN)
 			dead = false;
@@ -245,8 +247,8 @@ prune(struct listing *l)
 		if (unlink(path) == 0)
 			removed++;
 		else if (errno != ENOENT)
-			die_warn("%s: cannot be removed: %s", path,
-			    strerror(errno));
+			die_warn(
+			    "%s: cannot be removed: %s", path, strerror(errno));
 		free(path);
 		if (ends_with(c->name, ".seg") &&
 		    asprintf(&path, "%s/%s.ctl", c->folder, c->name) >= 0) {
@@ -275,8 +277,8 @@ list_all(struct listing *l)
 		return;
 	}
 	if (geteuid() != 0) {
-		(void)snprintf(own, sizeof(own), "/dev/shm/seep-%u",
-		    (unsigned)geteuid());
+		(void)snprintf(
+		    own, sizeof(own), "/dev/shm/seep-%u", (unsigned)geteuid());
 		err = list_folder(l, own);
 		if (err < 0 && err != -ENOENT)
 			die(CMD_INPUT, "%s: %s", own, strerror(-err));
@@ -289,8 +291,7 @@ list_all(struct listing *l)
 
 		if (strncmp(e->d_name, "seep-", 5) != 0)
 			continue;
-		(void)snprintf(
-		    path, sizeof(path), "/dev/shm/%s", e->d_name);
+		(void)snprintf(path, sizeof(path), "/dev/shm/%s", e->d_name);
 		if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
 			(void)list_folder(l, path);
 	}
@@ -304,14 +305,15 @@ cmd_ls(int argc, char **argv)
 	struct listing l = {0};
 	const struct opts_option table[] = {
 	    {"prune", 0, OPTS_FLAG, &l.prune, 0, NULL,
-		"remove what no living process uses"},
+	        "remove what no living process uses"},
 	    {0},
 	};
 
 	if (opts_parse(argc, argv, table, "[--prune]",
-		"Lists the processes that are or were traced: the segments in\n"
-		"SEEP_DIR or /dev/shm/seep-UID; for root, of all users. Sizes are\n"
-		"bytes; SIZE is what the file occupies.") != 0)
+	        "Lists the processes that are or were traced: the segments in\n"
+	        "SEEP_DIR or /dev/shm/seep-UID; for root, of all users. "
+	        "Sizes are\n"
+	        "bytes; SIZE is what the file occupies.") != 0)
 		die(CMD_USAGE, "ls: takes no argument, not \"%s\"", argv[1]);
 	list_all(&l);
 	if (l.shown == 0)

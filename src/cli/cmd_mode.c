@@ -32,13 +32,13 @@ write_command(pid_t pid, const char *segment, uint32_t command)
 		    "process %d: its control file cannot be opened: %s%s",
 		    (int)pid, strerror(errno),
 		    errno == ENOENT ? " (its segment may have been deleted)"
-				    : "");
+		                    : "");
 	if (pread(fd, &block, sizeof(block), 0) != sizeof(block) ||
 	    block.magic != SEG_CTL_MAGIC)
-		die(CMD_INPUT, "process %d: %s is not a control file",
-		    (int)pid, path);
-	n = pwrite(fd, &command, sizeof(command),
-	    offsetof(struct ctl_block, command));
+		die(CMD_INPUT, "process %d: %s is not a control file", (int)pid,
+		    path);
+	n = pwrite(
+	    fd, &command, sizeof(command), offsetof(struct ctl_block, command));
 	if (n != sizeof(command))
 		die(CMD_INPUT, "process %d: cannot write to %s: %s", (int)pid,
 		    path, strerror(errno));
@@ -80,7 +80,8 @@ switch_mode(int argc, char **argv, uint32_t command, const char *about)
 		    losses_inert(h.inert_reason));
 	write_command(pid, path, command);
 	if (slot != SEGFILE_OWN)
-		die_warn("process %d shares its control word with process %u: both turn %s",
+		die_warn("process %d shares its control word with process %u:"
+		         " both turn %s",
 		    (int)pid, h.ppid, word);
 	for (int i = 0; i < WAIT_STEPS && !followed; i++) {
 		followed = segfile_header(f, slot, &h, NULL) == 0 &&
@@ -92,7 +93,8 @@ switch_mode(int argc, char **argv, uint32_t command, const char *about)
 	if (followed)
 		(void)printf("process %d: recording is %s\n", (int)pid, word);
 	else
-		(void)printf("process %d: told to turn %s; takes effect at its next allocation\n",
+		(void)printf("process %d: told to turn %s;"
+		             " takes effect at its next allocation\n",
 		    (int)pid, word);
 	return fflush(stdout) == 0 ? CMD_OK : CMD_INPUT;
 }

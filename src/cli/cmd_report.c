@@ -38,24 +38,24 @@ cmd_report(int argc, char **argv)
 	unsigned depth = UINT32_MAX;
 	const struct opts_option table[] = {
 	    {"live", 0, OPTS_CHOICE, &text.metric, TEXT_LIVE, NULL,
-		"what is not freed (the default)"},
+	        "what is not freed (the default)"},
 	    {"peak", 0, OPTS_CHOICE, &text.metric, TEXT_PEAK, NULL,
-		"what was live at the highest moment"},
+	        "what was live at the highest moment"},
 	    {"allocs", 0, OPTS_CHOICE, &text.metric, TEXT_ALLOCS, NULL,
-		"all that was ever allocated"},
+	        "all that was ever allocated"},
 	    {"tree", 0, OPTS_CHOICE, &text.shape, TEXT_TREE, NULL,
-		"functions and their callers (the default)"},
+	        "functions and their callers (the default)"},
 	    {"table", 0, OPTS_CHOICE, &text.shape, TEXT_TABLE, NULL,
-		"one line per site"},
+	        "one line per site"},
 	    {"top", 0, OPTS_COUNT, &text.top, 0, "N",
-		"the N heaviest (default 20, 0: all)"},
+	        "the N heaviest (default 20, 0: all)"},
 	    {"threshold", 0, OPTS_PERCENT, &text.threshold, 0, "PCT",
-		"leave out what is below PCT percent (default 1)"},
+	        "leave out what is below PCT percent (default 1)"},
 	    {"depth", 0, OPTS_COUNT, &depth, 0, "N",
-		"frames of a stack (0: all)"},
+	        "frames of a stack (0: all)"},
 	    {"format", 0, OPTS_TEXT, &format, 0, "FORMAT", "text or json"},
 	    {"output", 'o', OPTS_TEXT, &path, 0, "FILE",
-		"write to FILE when complete"},
+	        "write to FILE when complete"},
 	    {0},
 	};
 	struct session *session;
@@ -84,7 +84,7 @@ cmd_report(int argc, char **argv)
 	output_open(&out, path);
 	text.colour = wants_colour(&out);
 	err = json ? json_write(out.file, session, names, SEEP_VERSION)
-		   : text_write(out.file, session, names, &text);
+	           : text_write(out.file, session, names, &text);
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "report: out of memory");
 	output_finish(&out);

@@ -79,8 +79,8 @@ write_all(int fd, const char *bytes, size_t len)
 static int
 publish(const char *temporary, const char *path)
 {
-	if (renameat2(
-		AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+	if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) ==
+	    0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
@@ -98,9 +98,8 @@ tame_name(const char *exe, char *name, size_t size)
 	size_t n = 0;
 
 	for (const char *p = slash ? slash + 1 : exe; *p && n + 1 < size; p++)
-		name[n++] = isalnum((unsigned char)*p) || strchr("._+", *p)
-		    ? *p
-		    : '_';
+		name[n++] =
+		    isalnum((unsigned char)*p) || strchr("._+", *p) ? *p : '_';
 	if (n == 0 || name[0] == '.')
 		name[0] = '_';
 	name[n ? n : 1] = '\0';
@@ -133,9 +132,9 @@ cmd_snapshot(int argc, char **argv)
 	const char *path = NULL, *label = NULL;
 	const struct opts_option table[] = {
 	    {"output", 'o', OPTS_TEXT, &path, 0, "FILE",
-		"write to FILE, which must not exist"},
+	        "write to FILE, which must not exist"},
 	    {"label", 0, OPTS_TEXT, &label, 0, "TEXT",
-		"a word about this moment"},
+	        "a word about this moment"},
 	    {0},
 	};
 	char *temporary, *numbered = NULL;
@@ -146,8 +145,8 @@ cmd_snapshot(int argc, char **argv)
 	int fd, err;
 
 	if (opts_parse(argc, argv, table, "PID [-o FILE] [--label TEXT]",
-		"Saves what is known of a running process now, without\n"
-		"disturbing it. The file is an INPUT of seep report.") != 1)
+	        "Saves what is known of a running process now, without\n"
+	        "disturbing it. The file is an INPUT of seep report.") != 1)
 		die(CMD_USAGE, "snapshot: takes one PID");
 	pid = input_pid(argv[0], argv[1]);
 	if (path && access(path, F_OK) == 0)

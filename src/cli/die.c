@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static void say(const char *fmt, va_list ap)
+    __attribute__((format(printf, 1, 0)));
+
 /* One write: lines of several processes of a tree do not mix. */
 static void
 say(const char *fmt, va_list ap)
@@ -18,8 +21,8 @@ say(const char *fmt, va_list ap)
 		unsigned char c = (unsigned char)*p;
 
 		if (c < 0x20 || c == 0x7f)
-			at += (size_t)snprintf(line + at, sizeof(line) - at,
-			    "\\x%02x", c);
+			at += (size_t)snprintf(
+			    line + at, sizeof(line) - at, "\\x%02x", c);
 		else
 			line[at++] = (char)c;
 	}

@@ -39,12 +39,14 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 	switch (err) {
 	case -ESRCH:
 		die(CMD_INPUT,
-		    "process %d: there is no such process (for a file of that name: ./%d)",
+		    "process %d: there is no such process"
+		    " (for a file of that name: ./%d)",
 		    (int)pid, (int)pid);
 	case -EACCES:
 	case -EPERM:
 		die(CMD_INPUT,
-		    "process %d: not ours to look at, it belongs to another user or hides itself; try as root",
+		    "process %d: not ours to look at, it belongs to another"
+		    " user or hides itself; try as root",
 		    (int)pid);
 	case -ENXIO:
 		die(CMD_INPUT,
@@ -52,11 +54,13 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 		    (int)pid);
 	case -EAGAIN:
 		die(CMD_INPUT,
-		    "process %d: forked from a traced process, but has recorded fewer than 64 events yet; try again later",
+		    "process %d: forked from a traced process, but has"
+		    " recorded fewer than 64 events yet; try again later",
 		    (int)pid);
 	case -ESTALE:
 		die(CMD_INPUT,
-		    "process %d: traced, but its segment file was deleted; only root can still reach it",
+		    "process %d: traced, but its segment file was deleted;"
+		    " only root can still reach it",
 		    (int)pid);
 	default:
 		die(CMD_INPUT, "process %d: its segment cannot be read: %s",
@@ -77,7 +81,9 @@ die_file(const char *path, bool is_default, int err, const struct fault *where)
 		die(CMD_INPUT, "%s: no such file or directory", path);
 	case -EACCES:
 	case -EPERM:
-		die(CMD_INPUT, "%s: may not be read (%s); try as its owner or as root",
+		die(CMD_INPUT,
+		    "%s: may not be read (%s);"
+		    " try as its owner or as root",
 		    path, where->text);
 	case -EINVAL:
 		die(CMD_INPUT,
@@ -86,11 +92,13 @@ die_file(const char *path, bool is_default, int err, const struct fault *where)
 		die(CMD_INPUT, "%s: nothing to report: %s", path, where->text);
 	case -ENOTSUP:
 		die(CMD_INPUT,
-		    "%s: written by another version of seep (%s); use that one to read it",
+		    "%s: written by another version of seep (%s);"
+		    " use that one to read it",
 		    path, where->text);
 	case -EBADMSG:
 		die(CMD_INPUT,
-		    "%s: damaged: %s; nothing of it can be trusted, record again",
+		    "%s: damaged: %s;"
+		    " nothing of it can be trusted, record again",
 		    path, where->text);
 	default:
 		die(CMD_INPUT, "%s: cannot be read: %s", path, where->text);

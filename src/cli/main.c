@@ -29,11 +29,12 @@ help(FILE *out)
 {
 	(void)fprintf(out,
 	    "usage: seep COMMAND [OPTION...] [ARGUMENT...]\n\n"
-	    "seep finds out where the heap of a program goes, and what leaks.\n\n"
+	    "seep finds out where the heap of a program goes,"
+	    " and what leaks.\n\n"
 	    "commands:\n");
 	for (int i = 0; i < COMMANDS; i++)
-		(void)fprintf(out, "  %-10s %s\n", commands[i].name,
-		    commands[i].meaning);
+		(void)fprintf(
+		    out, "  %-10s %s\n", commands[i].name, commands[i].meaning);
 	(void)fprintf(out,
 	    "\nseep COMMAND --help tells more; seep --version tells which.\n"
 	    "A first look: seep record CMD, then seep report.\n");

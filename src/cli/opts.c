@@ -61,9 +61,8 @@ take(const char *command, const struct opts_option *o, const char *arg)
 		n = strtoull(arg, &end, 10);
 		if (arg[0] < '0' || arg[0] > '9' || *end || errno ||
 		    n > 1000000000)
-			die(CMD_USAGE,
-			    "%s: --%s takes a number, not \"%s\"", command,
-			    o->name, arg);
+			die(CMD_USAGE, "%s: --%s takes a number, not \"%s\"",
+			    command, o->name, arg);
 		*(unsigned *)o->value = (unsigned)n;
 		break;
 	case OPTS_PERCENT:
@@ -72,8 +71,8 @@ take(const char *command, const struct opts_option *o, const char *arg)
 			end++;
 		if (end == arg || *end || !(percent >= 0) || percent > 100)
 			die(CMD_USAGE,
-			    "%s: --%s takes a percentage, not \"%s\"",
-			    command, o->name, arg);
+			    "%s: --%s takes a percentage, not \"%s\"", command,
+			    o->name, arg);
 		*(double *)o->value = percent;
 		break;
 	}
@@ -84,8 +83,8 @@ find(const struct opts_option *table, const char *name, size_t len, char letter)
 {
 	for (; table->name; table++) {
 		if (letter ? table->letter == letter
-			   : strlen(table->name) == len &&
-			memcmp(table->name, name, len) == 0)
+		           : strlen(table->name) == len &&
+		            memcmp(table->name, name, len) == 0)
 			return table;
 	}
 	return NULL;
@@ -120,7 +119,7 @@ opts_parse(int argc, char **argv, const struct opts_option *table,
 			if (word[2 + len] == '=')
 				arg = word + 2 + len + 1;
 		} else {
-			o = find(table, NULL, 0, word[1]);
+			o = find(table, "", 0, word[1]);
 			if (word[2] != '\0')
 				arg = word + 2;
 		}

@@ -41,6 +41,8 @@ config_read(char **envp)
 			fmt_copy(config.session, sizeof(config.session), v);
 		} else if ((v = value_of(*envp, "SEEP_MODE"))) {
 			config.dormant = fmt_same(v, "dormant");
+		} else if ((v = value_of(*envp, "SEEP_CHILD_FILES"))) {
+			config.child_files = fmt_same(v, "1");
 		} else if ((v = value_of(*envp, "SEEP_DEPTH"))) {
 			config.depth = (uint32_t)number(v);
 		} else if ((v = value_of(*envp, "SEEP_BUDGET"))) {

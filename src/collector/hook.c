@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/attr.h"
 #include "base/cpu.h"
@@ -48,7 +49,7 @@ freeing(const void *p)
 SEEP_INLINE void
 need_next(void)
 {
-	if (unlikely(!next.free_aligned_sized))
+	if (unlikely(!next.complete))
 		next_ready();
 }
 
@@ -220,24 +221,44 @@ cfree(void *p)
 	free(p);
 }
 
+/*
+ * C23. Looked up when first called, because most libcs do not have them; the
+ * plain free does as well.
+ */
 SEEP_EXPORT void
 free_sized(void *p, size_t size)
 {
+	static void (*real)(void *, size_t);
+	void *sym;
+
 	if (!p)
 		return;
 	need_next();
+	if (!LOAD_ACQUIRE(&real) && (sym = next_after_us("free_sized")))
+		memcpy(&real, &sym, sizeof(sym));
 	freeing(p);
-	next.free_sized(p, size);
+	if (real)
+		real(p, size);
+	else
+		next.free(p);
 }
 
 SEEP_EXPORT void
 free_aligned_sized(void *p, size_t align, size_t size)
 {
+	static void (*real)(void *, size_t, size_t);
+	void *sym;
+
 	if (!p)
 		return;
 	need_next();
+	if (!LOAD_ACQUIRE(&real) && (sym = next_after_us("free_aligned_sized")))
+		memcpy(&real, &sym, sizeof(sym));
 	freeing(p);
-	next.free_aligned_sized(p, align, size);
+	if (real)
+		real(p, align, size);
+	else
+		next.free(p);
 }
 
 /*

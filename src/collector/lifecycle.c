@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/lifecycle.h"
 
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -41,31 +42,33 @@ enum proc_word {
 
 enum {
 	NURSERY_EVENTS = 64,
-	CHILD_BYTES_MIN = 128 << 10,
+	SPINS = 1 << 22, /* a tenth of a second or two, at most */
+	CHILD_BYTES = 512 << 10, /* of plain memory: ample for 64 events */
 	SCAN_BLOCKS_PER_LOOK = 4096,
 	SCAN_NS = 50000000,
-	TCB_SCAN = 1024, /* where glibc keeps the tid, in bytes from the TP */
 };
 
 extern const char *gnu_get_libc_version(void) SEEP_WEAK;
+extern char **environ SEEP_WEAK;
+extern void __asan_init(void) SEEP_WEAK;
+extern void __tsan_init(void) SEEP_WEAK;
+extern void __msan_init(void) SEEP_WEAK;
 
 static uint32_t *proc; /* enum proc_word; NULL: not started */
 static bool inert;     /* declined, or given up after a fault */
 static uint32_t mode;  /* enum seg_mode */
-static uint32_t last_command;
 static struct place place;
-static struct ctl_block no_control; /* before there is one, and in nurseries */
-static struct ctl_block *control = &no_control;
+static uint32_t no_command; /* before there is a word, and in nurseries */
 static struct place_kernel kernel;
 static char exe[SEG_EXE_BYTES];
-static uint32_t tid_offset; /* of the tid behind the thread pointer, 0: none */
-static uint32_t own_tid;
 
 /* A forked child's first events are kept in plain memory. */
 static bool nursery;
 static uint32_t nursery_events;
-static uint64_t child_bytes;
-static uint32_t slot_count;
+static uint64_t setting_up; /* thread pointer of who does it */
+
+uint32_t *lifecycle_command = &no_command;
+uint32_t lifecycle_obeyed;
 
 bool
 lifecycle_started(void)
@@ -109,7 +112,7 @@ lifecycle_fault(void)
 static void
 obey(uint32_t command)
 {
-	last_command = command;
+	STORE(&lifecycle_obeyed, command);
 	if (command != SEG_MODE_ON && command != SEG_MODE_OFF) {
 		if (command)
 			segment_count(SEG_CTL_IGNORED, 1);
@@ -119,67 +122,51 @@ obey(uint32_t command)
 	STORE(&segment.header->mode, command);
 }
 
-static void leave_nursery(void);
+static void try_to_leave_nursery(void);
 
 bool
 lifecycle_poll(void)
 {
-	uint32_t command = LOAD(&control->command);
+	uint32_t command = LOAD(lifecycle_command);
 
-	if (unlikely(command != last_command))
+	if (unlikely(command != lifecycle_obeyed))
 		obey(command);
 	if (unlikely(nursery) && ++nursery_events >= NURSERY_EVENTS)
-		leave_nursery();
+		try_to_leave_nursery();
 	return LOAD(&mode) == SEG_MODE_ON;
 }
 
 /* ---- fork ---------------------------------------------------------------- */
 
 /*
- * The child's pid without a system call: a sandbox may kill for getpid. glibc
- * keeps the tid of a thread in its control block and fork() renews it there.
- * After a raw clone it is still the parent's; then the call must be risked.
+ * The child's pid without getpid, for which a sandbox may kill. glibc keeps
+ * the tid of a thread in its control block, and fork() renews it there: in
+ * the block of the thread that forked, whoever is here first. After a raw
+ * clone nothing is renewed; then the kernel tells it by the way: taking a
+ * free priority-inheritance lock writes the owner's tid into it, and futex is
+ * a call that every program with locks must be allowed.
  */
 static uint32_t
 child_pid(void)
 {
-	uint32_t tid = 0;
+	static uint32_t lock;
+	uint32_t tid = thread_renewed_tid();
 
-	if (tid_offset)
-		memcpy(&tid,
-		    (const char *)(uintptr_t)(cpu_thread_pointer() +
-			tid_offset),
-		    sizeof(tid));
-	if (!tid || tid == own_tid)
-		tid = (uint32_t)cpu_syscall3(SYS_getpid, 0, 0, 0);
-	return tid;
+	if (tid || !thread_self)
+		return tid; /* 0: not known */
+	lock = 0;
+	if (cpu_syscall6(SYS_futex, (long)&lock,
+		FUTEX_TRYLOCK_PI | FUTEX_PRIVATE_FLAG, 0, 0, 0, 0) != 0)
+		return 0;
+	return lock & FUTEX_TID_MASK; /* uncontended: nothing to unlock */
 }
 
 static void
-find_tid_offset(void)
-{
-	const char *tp = (const char *)(uintptr_t)cpu_thread_pointer();
-	uint32_t tid = (uint32_t)cpu_syscall3(SYS_gettid, 0, 0, 0);
-	uint32_t at, v;
-
-	own_tid = tid;
-	tid_offset = 0;
-	for (at = 512; at < TCB_SCAN; at += 4) {
-		memcpy(&v, tp + at, sizeof(v));
-		if (v == tid && !tid_offset)
-			tid_offset = at;
-		else if (v == tid)
-			tid_offset = UINT32_MAX; /* not unique: no guessing */
-	}
-	if (tid_offset == UINT32_MAX)
-		tid_offset = 0;
-}
-
-static void
-child_header(struct seg_header *h, const struct seg_header *parent)
+child_header(
+    struct seg_header *h, const struct seg_header *parent, uint32_t pid)
 {
 	uint64_t mix = hash_mix(
-	    cpu_thread_pointer() ^ __builtin_ia32_rdtsc(), own_tid);
+	    cpu_thread_pointer() ^ __builtin_ia32_rdtsc(), pid);
 	int i;
 
 	/* facts of before the fork, from private memory */
@@ -196,7 +183,7 @@ child_header(struct seg_header *h, const struct seg_header *parent)
 	h->pid_ns = parent->pid_ns;
 	h->sequence = parent->sequence + 1;
 	h->ppid = parent->pid;
-	h->pid = own_tid;
+	h->pid = pid;
 	h->medium = parent->medium;
 	h->sample_bytes = parent->sample_bytes;
 }
@@ -219,7 +206,7 @@ static struct seg_header facts;
 static void
 set_up_child(void)
 {
-	uint64_t bytes = child_bytes;
+	uint64_t bytes = CHILD_BYTES;
 	uint32_t first_id = sites_next_id();
 	void *landing, *fresh;
 
@@ -233,16 +220,17 @@ set_up_child(void)
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 	fresh = sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	control = &no_control;
-	last_command = 0;
+	lifecycle_command = &no_command;
+	lifecycle_obeyed = 0;
 	if (sys_failed(landing) || sys_failed(fresh))
 		goto quiet;
 	sys_madvise(segment.base, segment.bytes, MADV_DONTDUMP);
 	sys_madvise(fresh, bytes, MADV_DONTDUMP);
-	own_tid = child_pid();
-	if (!segment_init(fresh, bytes, true, kernel.populate))
+	if (!segment_init(fresh, bytes,
+		place.slot_bytes > bytes ? place.slot_bytes : bytes, true,
+		kernel.populate))
 		goto quiet;
-	child_header(segment.header, &facts);
+	child_header(segment.header, &facts, child_pid());
 	facts = *segment.header; /* its own children take over from it */
 	nursery = true;
 	nursery_events = 0;
@@ -268,13 +256,31 @@ quiet:
 		ADD(&place.slots->untraced, 1);
 }
 
+/*
+ * Two threads of a fresh child may come at once. The second waits, but not
+ * for ever: a handler that interrupted the set-up would wait for itself, and
+ * the first may have been killed. Then the event passes by, counted.
+ */
+SEEP_COLD static bool
+wait_for_set_up(void)
+{
+	int i;
+
+	for (i = 0; i < SPINS && LOAD(proc) == PROC_SETTING_UP &&
+	     LOAD(&setting_up) != cpu_thread_pointer();
+	     i++)
+		cpu_pause();
+	return LOAD_ACQUIRE(proc) == PROC_RUNNING && !inert;
+}
+
 SEEP_COLD static bool
 set_up_once(void)
 {
 	uint32_t wiped = PROC_WIPED;
 
 	if (!CAS(proc, &wiped, PROC_SETTING_UP))
-		return false; /* a handler, or another thread: passes by */
+		return wait_for_set_up();
+	STORE(&setting_up, cpu_thread_pointer());
 	set_up_child();
 	STORE_RELEASE(proc, PROC_RUNNING);
 	return !inert;
@@ -290,22 +296,22 @@ lifecycle_running(void)
 	word = LOAD_ACQUIRE(proc);
 	if (likely(word == PROC_RUNNING))
 		return true;
-	return word == PROC_WIPED && set_up_once();
+	return word == PROC_WIPED ? set_up_once() : wait_for_set_up();
 }
 
 /* A free slot of the file that our ancestor mapped at its start. */
 static uint8_t *
-claim_slot(uint32_t *ret_index)
+claim_slot(uint32_t *ret_index, uint64_t *ret_bytes)
 {
 	struct seg_slots *s = place.slots;
 	uint32_t i;
 
-	for (i = 0; s && i < slot_count; i++) {
-		uint32_t free_slot = 0;
+	for (i = 0; s && i < place.slot_count; i++) {
+		uint8_t free_slot = 0;
 
-		if (CAS(&s->taken[i], &free_slot, 1)) {
+		if (!LOAD(&s->taken[i]) && CAS(&s->taken[i], &free_slot, 1)) {
 			*ret_index = i;
-			return (uint8_t *)s + CPU_PAGE + i * child_bytes;
+			return place_slot(&place, i, ret_bytes);
 		}
 	}
 	return NULL;
@@ -328,8 +334,9 @@ all_tables(struct segment_table **ret)
 
 /*
  * From its 64th event on a child has a segment of its own: a slot, which
- * needs no system call but madvise and mprotect, or else a file. Children
- * that exec at once never come here.
+ * needs no system call but madvise and mprotect. A file of its own would need
+ * openat and more, for which a sandbox may kill: only where SEEP_CHILD_FILES
+ * allows it. Children that exec at once never come here.
  */
 SEEP_COLD static void
 leave_nursery(void)
@@ -337,29 +344,49 @@ leave_nursery(void)
 	struct segment_table *tables[TABLES_MAX];
 	struct place own;
 	uint32_t index = UINT32_MAX;
-	uint8_t *slot = claim_slot(&index);
+	uint64_t bytes = 0;
+	uint8_t *slot = claim_slot(&index, &bytes);
 
-	nursery = false;
 	if (slot) {
 		segment.header->slot_index = index;
-		if (segment_move(
-			slot, child_bytes, tables, all_tables(tables)))
+		if (segment_move(slot, bytes, tables, all_tables(tables))) {
+			lifecycle_command = &place.control->slot_command[index];
+			lifecycle_obeyed = LOAD(lifecycle_command);
 			return;
+		}
 		segment.header->slot_index = UINT32_MAX;
 		STORE(&place.slots->taken[index], 0);
 	}
-	if (place_replace(&own, segment.base, segment.bytes,
+	if (config.child_files &&
+	    place_replace(&own, segment.base, segment.bytes,
 		LOAD(&segment.used))) {
 		segment.anonymous = false;
 		segment.dir_open = segment.dir_capacity *
 		    sizeof(struct seg_extent);
-		control = own.control;
+		lifecycle_command = &own.control->command;
 		return;
 	}
 	/* it goes on in plain memory, and nobody will read it */
 	if (place.slots)
 		ADD(&place.slots->untraced, 1);
 	mode = SEG_MODE_OFF;
+}
+
+/* One thread moves, the others stay out; who is in the way, tries later. */
+SEEP_COLD static void
+try_to_leave_nursery(void)
+{
+	uint32_t running = PROC_RUNNING;
+
+	if (!CAS(proc, &running, PROC_SETTING_UP))
+		return;
+	STORE(&setting_up, cpu_thread_pointer());
+	if (thread_hold_others(thread_self)) {
+		leave_nursery();
+		nursery = false;
+		thread_release_others();
+	}
+	STORE_RELEASE(proc, PROC_RUNNING);
 }
 
 /* ---- start --------------------------------------------------------------- */
@@ -396,8 +423,7 @@ reason_to_decline(void **ret_find_object)
 
 	if (!gnu_get_libc_version)
 		return SEG_INERT_LIBC;
-	if (next_symbol("__asan_init") || next_symbol("__tsan_init") ||
-	    next_symbol("__msan_init"))
+	if (__asan_init || __tsan_init || __msan_init)
 		return SEG_INERT_SANITIZER;
 	if (own && own != (void *)(uintptr_t)malloc)
 		return SEG_INERT_OWN_MALLOC;
@@ -445,10 +471,9 @@ write_header(struct seg_header *h, char **argv)
 	h->mode = mode;
 	if (place.slots) {
 		h->slots_offset = place.slots_offset;
-		h->slot_bytes = place.slots->slot_bytes;
-		h->slot_count = place.slots->count;
+		h->slot_bytes = place.slot_bytes;
+		h->slot_count = place.slot_count;
 	}
-	describe_live(h);
 }
 
 static bool
@@ -456,10 +481,15 @@ start_tables(void *find_object)
 {
 	uint64_t stack_end = main_stack_end();
 
-	live_init(next_is_glibc());
 	walk_init(stack_end, kernel.populate);
-	thread_init(kernel.wipe);
-	return module_init(find_object, exe) && rows_init() && sites_init(1) &&
+	thread_init(kernel.wipe, kernel.populate);
+	if (!module_init(find_object, exe))
+		return false;
+	/* other allocators export glibc's private names too: ask the loader */
+	live_init(module_same((const void *)(uintptr_t)next.malloc,
+	    (const void *)(uintptr_t)gnu_get_libc_version));
+	describe_live(segment.header);
+	return rows_init() && sites_init(1) &&
 	    ledger_init(1) && make_proc_word();
 }
 
@@ -472,26 +502,21 @@ start(char **argv, char **envp)
 
 	config_read(envp);
 	kernel = place_probe();
-	mem_init(place_reserve_bytes());
+	mem_init(place_reserve_bytes(), place_private_bytes());
 	why = reason_to_decline(&find_object);
 	if (!place_create(&place, UINT64_C(256) << 20, !why, kernel.populate))
 		return;
-	if (!segment_init(place.segment, place.segment_bytes, false,
-		kernel.populate))
+	if (!segment_init(place.segment, place.segment_bytes,
+		place.segment_bytes, false, kernel.populate))
 		return;
-	control = place.control;
+	lifecycle_command = &place.control->command;
 	h = segment.header;
 	mode = config.dormant ? SEG_MODE_DORMANT : SEG_MODE_ON;
 	if (config.depth >= 8 && config.depth < THREAD_OUTER_MAX)
 		memo_depth = config.depth;
 	place_exe(exe, sizeof(exe));
-	find_tid_offset();
 	write_header(h, argv);
 	facts = *h;
-	child_bytes = h->slot_bytes;
-	slot_count = h->slot_count;
-	if (child_bytes < CHILD_BYTES_MIN)
-		child_bytes = CHILD_BYTES_MIN;
 	if (!why && !start_tables(find_object))
 		why = SEG_INERT_MEMORY;
 	h->own_bytes = mem_total();
@@ -512,8 +537,10 @@ lifecycle_start(int argc, char **argv, char **envp)
 	next_ready();
 	if (getauxval(AT_SECURE) || proc)
 		return;
-	if (!gnu_get_libc_version)
-		argv = envp = NULL;
+	if (!gnu_get_libc_version) {
+		argv = NULL;
+		envp = environ;
+	}
 	start(argv, envp);
 }
 

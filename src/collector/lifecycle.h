@@ -4,6 +4,7 @@
 #define SEEP_COLLECTOR_LIFECYCLE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Is there a segment to book into? In a forked child the first call sets it
@@ -17,6 +18,13 @@ bool lifecycle_started(void);
 
 /* Is recording on? */
 bool lifecycle_is_on(void);
+
+/*
+ * The command word that this process obeys, looked at by every allocation,
+ * and its value when it was last obeyed.
+ */
+extern uint32_t *lifecycle_command;
+extern uint32_t lifecycle_obeyed;
 
 /* Looks at the control word and acts on it; then as lifecycle_is_on(). */
 bool lifecycle_poll(void);

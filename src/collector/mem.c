@@ -15,11 +15,13 @@ struct reserve {
 static size_t reserve_bytes = 4 << 20;
 static struct reserve *current;
 static uint64_t total;
+static uint64_t total_max = UINT64_MAX;
 
 void
-mem_init(size_t bytes)
+mem_init(size_t bytes, uint64_t total_bytes)
 {
 	reserve_bytes = bytes;
+	total_max = total_bytes;
 }
 
 static size_t
@@ -73,7 +75,10 @@ mem_alloc(size_t bytes)
 	void *p;
 
 	bytes = whole_pages(bytes);
-	ADD(&total, bytes);
+	if (ADD(&total, bytes) + bytes > total_max) {
+		ADD(&total, (uint64_t)-bytes);
+		return NULL;
+	}
 	if (!r)
 		return new_reserve(NULL, bytes);
 	at = ADD(&r->used, bytes);

@@ -13,8 +13,11 @@
  * forked child gets its own copy for nothing.
  */
 
-/* Once, before anything else: how large a reserve may be under the limits. */
-void mem_init(size_t reserve_bytes);
+/*
+ * Once, before anything else: how large a reserve may be, and all of them
+ * together.
+ */
+void mem_init(size_t reserve_bytes, uint64_t total_bytes);
 
 /*
  * Zeroed and page aligned; `bytes` is rounded up to pages. NULL when there is

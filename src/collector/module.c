@@ -344,6 +344,16 @@ module_is_own(uint64_t pc)
 	return pc >= own_start && pc < own_end;
 }
 
+bool
+module_same(const void *a, const void *b)
+{
+	struct found fa, fb;
+
+	return find_object((void *)(uintptr_t)a, &fa) == 0 &&
+	    find_object((void *)(uintptr_t)b, &fb) == 0 &&
+	    fa.link_map == fb.link_map;
+}
+
 static bool
 open_tables(void)
 {

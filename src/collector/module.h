@@ -57,6 +57,9 @@ bool module_restart(void);
 /* The tables of this file, for segment_move(). */
 extern struct segment_table module_table, module_strings;
 
+/* Do two addresses belong to one loaded object? Start-up. */
+bool module_same(const void *a, const void *b);
+
 /* Range of our own code, to recognise our frames on a stack. */
 bool module_is_own(uint64_t pc);
 

@@ -163,21 +163,6 @@ own_pvalloc(size_t size)
 	    CPU_PAGE, (size + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1));
 }
 
-static void
-own_free_sized(void *p, size_t size)
-{
-	(void)size;
-	next.free(p);
-}
-
-static void
-own_free_aligned_sized(void *p, size_t align, size_t size)
-{
-	(void)align;
-	(void)size;
-	next.free(p);
-}
-
 static void *
 find(void *handle, const char *name)
 {
@@ -197,6 +182,12 @@ void *
 next_symbol(const char *name)
 {
 	return find(HANDLE_DEFAULT, name);
+}
+
+void *
+next_after_us(const char *name)
+{
+	return find(HANDLE_NEXT, name);
 }
 
 /* A function pointer out of dlsym, or what stands in for it. */
@@ -224,16 +215,15 @@ resolve(void)
 	RESOLVE(posix_memalign, own_posix_memalign);
 	RESOLVE(valloc, own_valloc);
 	RESOLVE(pvalloc, own_pvalloc);
-	RESOLVE(free_sized, own_free_sized);
-	RESOLVE(free_aligned_sized, own_free_aligned_sized);
 	RESOLVE(dlclose, NULL);
+	next.complete = true;
 }
 
 SEEP_COLD void
 next_ready(void)
 {
-	if (next.free_aligned_sized)
-		return; /* written last: all is there */
+	if (next.complete)
+		return;
 	if (!next.malloc)
 		use_bootstrap();
 	/*
@@ -245,10 +235,4 @@ next_ready(void)
 	if (next_dlsym || __libc_malloc)
 		resolve();
 	__atomic_store_n(&resolving, 0, __ATOMIC_RELEASE);
-}
-
-bool
-next_is_glibc(void)
-{
-	return __libc_malloc && next.malloc == __libc_malloc;
 }

@@ -22,9 +22,8 @@ struct next {
 	int (*posix_memalign)(void **, size_t, size_t);
 	void *(*valloc)(size_t);
 	void *(*pvalloc)(size_t);
-	void (*free_sized)(void *, size_t);
-	void (*free_aligned_sized)(void *, size_t, size_t);
 	int (*dlclose)(void *);
+	bool complete; /* written last */
 };
 
 extern struct next next;
@@ -39,10 +38,12 @@ void next_ready(void);
 /* Is this one of the pool's blocks? They are never freed. */
 bool next_is_pool(const void *p);
 
-/* What the allocator in charge is. */
-bool next_is_glibc(void);
-
-/* By name in the whole process, NULL when absent; start-up only. */
+/*
+ * By name in the whole process, or behind us. A name that is absent makes
+ * dlerror's buffer come and go on the host's heap: ask only for what is there
+ * in any host that we serve.
+ */
 void *next_symbol(const char *name);
+void *next_after_us(const char *name);
 
 #endif

@@ -17,9 +17,11 @@ enum {
 	BUDGET_MAX = 256 * MIB,
 	BUDGET_MIN = 256 << 10,
 	FIXED_BYTES = 4 * MIB, /* where pages cannot be populated later */
-	SLOTS = 32,
-	SLOT_MAX = 16 * MIB,
-	SLOT_MIN = 128 << 10,
+	SLOTS_LARGE = 64,
+	SLOTS_SMALL = SEG_SLOTS - SLOTS_LARGE,
+	SLOT_LARGE = 8 * MIB,
+	SLOT_SMALL = 1 * MIB,
+	SLOT_MIN = 256 << 10,
 	FILES_MAX = 3000, /* in one directory: about 1,000 processes */
 	TMPFS_DIRENT = 20, /* what an entry adds to a tmpfs directory's size */
 	MEMLOCK_DEFAULT = 8 * MIB, /* the distributions' default */
@@ -227,6 +229,12 @@ place_reserve_bytes(void)
 	return bytes < 128 << 10 ? 128 << 10 : bytes;
 }
 
+uint64_t
+place_private_bytes(void)
+{
+	return address_space_share(8);
+}
+
 /* Static, because a forked child's set-up runs on its host's stack. */
 static char dir_name[sizeof(config.dir)];
 
@@ -299,7 +307,7 @@ budget(const struct statfs *fs, uint64_t want, bool populate)
 	if (left != UINT64_MAX)
 		b = min64(b, left / 16);
 	b = min64(b, limit_of(RLIMIT_FSIZE) / 4);
-	b = min64(b, address_space_share(16));
+	b = min64(b, address_space_share(32));
 	if (!populate)
 		b = min64(b, FIXED_BYTES);
 	return b & ~(uint64_t)(SEG_EXTENT_STEP - 1);
@@ -376,16 +384,16 @@ make_control(long dir, const char *name, bool populate)
 	fmt_init(&f, ctl, sizeof(ctl));
 	fmt_string(&f, name);
 	fmt_string(&f, ".ctl");
-	fd = make_file(dir, ctl, CPU_PAGE);
+	fd = make_file(dir, ctl, SEG_CTL_BYTES);
 	if (fd < 0)
 		return NULL;
-	if (!populate && sys_call(SYS_fallocate, fd, 0, 0, CPU_PAGE) != 0)
+	if (!populate && sys_call(SYS_fallocate, fd, 0, 0, SEG_CTL_BYTES) != 0)
 		goto failed;
-	c = map_shared(NULL, CPU_PAGE, PROT_READ | PROT_WRITE, fd, 0);
+	c = map_shared(NULL, SEG_CTL_BYTES, PROT_READ | PROT_WRITE, fd, 0);
 	if (!c)
 		goto failed;
-	if (populate && sys_madvise(c, CPU_PAGE, MADV_POPULATE_WRITE) != 0) {
-		sys_munmap(c, CPU_PAGE);
+	if (populate && sys_madvise(c, SEG_CTL_BYTES, MADV_POPULATE_WRITE) != 0) {
+		sys_munmap(c, SEG_CTL_BYTES);
 		goto failed;
 	}
 	sys_close(fd);
@@ -398,26 +406,43 @@ failed:
 	return NULL;
 }
 
-static void
-lay_out_slots(struct place *p, uint64_t share, uint64_t *ret_slot,
-    uint32_t *ret_count)
+/*
+ * As many children as the address space allows; a small budget makes slots
+ * small, so that all children together cannot take much more than it.
+ */
+static uint64_t
+lay_out_slots(struct place *p, uint64_t share)
 {
-	uint64_t slot = p->segment_bytes / 16;
+	p->slot_bytes = min64(SLOT_LARGE, p->segment_bytes / 16);
+	p->small_bytes = min64(SLOT_SMALL, p->segment_bytes / 64);
+	p->slot_bytes &= ~(uint64_t)(SEG_EXTENT_STEP - 1);
+	p->small_bytes &= ~(uint64_t)(SEG_EXTENT_STEP - 1);
+	if (p->slot_bytes < SLOT_MIN)
+		p->slot_bytes = SLOT_MIN;
+	if (p->small_bytes < SLOT_MIN)
+		p->small_bytes = SLOT_MIN;
+	p->large_count =
+	    (uint32_t)min64(SLOTS_LARGE, share / 2 / p->slot_bytes);
+	p->slot_count = p->large_count +
+	    (uint32_t)min64(SLOTS_SMALL, share / 2 / p->small_bytes);
+	return CPU_PAGE + p->large_count * p->slot_bytes +
+	    (p->slot_count - p->large_count) * p->small_bytes;
+}
 
-	slot = min64(slot, SLOT_MAX) & ~(uint64_t)(SEG_EXTENT_STEP - 1);
-	*ret_slot = slot;
-	*ret_count = 0;
-	if (slot < SLOT_MIN)
-		return;
-	*ret_count = (uint32_t)min64(SLOTS, share / slot);
+uint8_t *
+place_slot(const struct place *p, uint32_t i, uint64_t *ret_bytes)
+{
+	uint32_t large = i < p->large_count ? i : p->large_count;
+
+	*ret_bytes = i < p->large_count ? p->slot_bytes : p->small_bytes;
+	return (uint8_t *)p->slots + CPU_PAGE + large * p->slot_bytes +
+	    (i - large) * p->small_bytes;
 }
 
 /* Room for children lies behind the segment, in the same file. */
 static void
-map_slots(struct place *p, long fd, uint64_t slot, uint32_t count,
-    bool populate)
+map_slots(struct place *p, long fd, uint64_t bytes, bool populate)
 {
-	uint64_t bytes = CPU_PAGE + slot * count;
 	struct seg_slots *s =
 	    map_shared(NULL, bytes, PROT_NONE, fd, p->segment_bytes);
 
@@ -428,8 +453,10 @@ map_slots(struct place *p, long fd, uint64_t slot, uint32_t count,
 		sys_munmap(s, bytes);
 		return;
 	}
-	s->count = count;
-	s->slot_bytes = slot;
+	s->count = p->slot_count;
+	s->large_count = p->large_count;
+	s->slot_bytes = p->slot_bytes;
+	s->small_bytes = p->small_bytes;
 	s->first_offset = CPU_PAGE;
 	s->magic = SEG_SLOT_MAGIC;
 	p->slots = s;
@@ -451,8 +478,7 @@ bool
 place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 {
 	char name[NAME_BYTES];
-	uint64_t slot = 0, file;
-	uint32_t slots = 0;
+	uint64_t slots = 0, file;
 	struct statfs fs;
 	struct stat st;
 	long dir, fd;
@@ -472,13 +498,10 @@ place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 		goto no_dir;
 	file = p->segment_bytes;
 	if (with_slots && populate) {
-		lay_out_slots(p, min64(address_space_share(16), 512 * MIB),
-		    &slot, &slots);
-		file += slots ? CPU_PAGE + slot * slots : 0;
-		if (file > limit_of(RLIMIT_FSIZE)) {
-			file = p->segment_bytes;
+		slots = lay_out_slots(p, address_space_share(32));
+		if (!p->slot_count || file + slots > limit_of(RLIMIT_FSIZE))
 			slots = 0;
-		}
+		file += slots;
 	}
 	make_name(name, sizeof(name));
 	fd = make_file(dir, name, file);
@@ -494,7 +517,7 @@ place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 	if (!p->control)
 		goto no_file;
 	if (slots)
-		map_slots(p, fd, slot, slots, populate);
+		map_slots(p, fd, slots, populate);
 	identify(p, fd);
 	/* mapped: from now on nobody but root can truncate it under us */
 	sys_call(SYS_fchmod, fd, 0400, 0, 0);

@@ -16,6 +16,8 @@ struct place {
 	uint8_t *segment; /* mapped shared, PROT_NONE */
 	uint64_t segment_bytes;
 	struct seg_slots *slots; /* NULL: none */
+	uint32_t slot_count, large_count;
+	uint64_t slot_bytes, small_bytes;
 	uint64_t slots_offset;
 	struct ctl_block *control; /* never NULL after place_create() */
 	enum seg_medium medium;
@@ -39,14 +41,21 @@ struct place_kernel place_probe(void);
 bool place_create(struct place *ret, uint64_t want_bytes, bool with_slots,
     bool populate);
 
+/* Slot i as the host knows it, from private memory. */
+uint8_t *place_slot(const struct place *p, uint32_t i, uint64_t *ret_bytes);
+
 /*
  * The same for a child's segment of `bytes` that starts as plain memory at
  * `at`: the file takes its place there.
  */
 bool place_replace(struct place *ret, void *at, uint64_t bytes, uint64_t used);
 
-/* How much private address space one reserve may take under the limits. */
+/*
+ * How much private address space one reserve may take under the limits, and
+ * all of them together (UINT64_MAX: no limit).
+ */
 uint64_t place_reserve_bytes(void);
+uint64_t place_private_bytes(void);
 
 /* Facts for the header. */
 void place_describe(struct seg_header *h, char **argv);

@@ -2,10 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/recorder.h"
 
-#include "collector/lifecycle.h"
 #include "collector/next.h"
 
-enum { PAUSE_NS = 50000000, PERIOD_MAX = 64 };
+enum { PAUSE_NS = 50000000, PERIOD_MAX = 64, HELD_SPINS = 1 << 22 };
 
 /* Blocks that live without a cell: a free without a cell may be theirs. */
 static uint64_t passed_by;
@@ -46,6 +45,7 @@ static enum way
 way_in(struct thread **ret_t)
 {
 	struct thread *t;
+	int i;
 
 	if (!lifecycle_running())
 		return WAY_NONE;
@@ -59,6 +59,9 @@ way_in(struct thread **ret_t)
 		thread_make_ready(t, lifecycle_is_on());
 	}
 	*ret_t = t;
+	/* a forked child moves to its own segment: see lifecycle.c */
+	for (i = 0; i < HELD_SPINS && LOAD(&t->state) == THREAD_HELD; i++)
+		cpu_pause();
 	switch (LOAD(&t->state)) {
 	case THREAD_READY:
 		return WAY_READY;
@@ -252,7 +255,8 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 	} else {
 		s = memo_site(t, c, api);
 		verify_site(s, c);
-		if (--t->countdown == 0)
+		if (--t->countdown == 0 ||
+		    LOAD(lifecycle_command) != lifecycle_obeyed)
 			recorder_tick(t);
 	}
 	if (!live_put_plain((uint64_t)(uintptr_t)p, s.v, size, birth_tick(birth),

@@ -10,6 +10,7 @@
 #include "base/attr.h"
 #include "base/cpu.h"
 #include "collector/ledger.h"
+#include "collector/lifecycle.h"
 #include "collector/live.h"
 #include "collector/memo.h"
 #include "collector/thread.h"
@@ -66,7 +67,8 @@ recorder_alloc(struct thread *t, const void *p, uint64_t size,
 	thread_enter(t);
 	s = memo_site(t, c, api);
 	verify_site(s, c);
-	if (unlikely(--t->countdown == 0))
+	if (unlikely(--t->countdown == 0 ||
+		LOAD(lifecycle_command) != lifecycle_obeyed))
 		recorder_tick(t);
 	if (unlikely(!live_put(&t->live, address, s.v, size, tick_now(), &old) ||
 		!ledger_alloc(t, s.v, size)))

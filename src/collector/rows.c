@@ -3,6 +3,7 @@
 #include "collector/rows.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/attr.h"
 #include "base/hash.h"
@@ -34,6 +35,7 @@ enum { FIRST_BITS = 10, GROW_BITS = 2, LEVELS = 5, PROBES = 16 };
 
 static struct level *levels[LEVELS];
 static uint32_t newest; /* index of the newest level */
+static uint64_t loader_base;
 
 static struct level *
 new_level(uint32_t bits)
@@ -50,6 +52,7 @@ new_level(uint32_t bits)
 bool
 rows_init(void)
 {
+	loader_base = getauxval(AT_BASE);
 	if (!levels[0])
 		levels[0] = new_level(FIRST_BITS);
 	return levels[0] != NULL;
@@ -124,6 +127,9 @@ compute(uint64_t key, uint32_t *ret_module)
 
 	if (m)
 		r = cfi_row(m, key);
+	/* ld.so's start code has no unwind info: it is where stacks begin */
+	if (m && r.kind == ROW_STOP && m->base == loader_base)
+		r.kind = ROW_END;
 	*ret_module = m ? m->number : 0;
 	memcpy(&word, &r, sizeof(word));
 	if (r.kind != ROW_STOP)

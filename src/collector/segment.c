@@ -33,9 +33,10 @@ failed:
 }
 
 bool
-segment_init(uint8_t *base, uint64_t bytes, bool anonymous, bool populate)
+segment_init(uint8_t *base, uint64_t bytes, uint64_t largest, bool anonymous,
+    bool populate)
 {
-	uint64_t capacity = bytes / SEG_EXTENT_STEP;
+	uint64_t capacity = largest / SEG_EXTENT_STEP;
 	uint64_t dir_bytes = capacity * sizeof(struct seg_extent);
 	uint64_t first;
 	struct seg_header *h;
@@ -185,6 +186,7 @@ segment_move(uint8_t *base, uint64_t bytes, struct segment_table **tables,
 	memcpy(base, from, head);
 	memcpy(base + first, from + first, used - first);
 	segment.header = (struct seg_header *)base;
+	segment.header->total_bytes = bytes;
 	segment.base = base;
 	segment.bytes = bytes;
 	for (i = 0; i < count; i++) {

@@ -32,10 +32,12 @@ extern struct segment segment;
 
 /*
  * Takes over `bytes` of mapped address space at base, opens header and the
- * first page of the directory and writes both but for header.magic. Returns
- * false when not even that much memory could be had.
+ * first page of the directory and writes both but for header.magic. The
+ * directory has room for a segment of `largest` bytes, which it may become by
+ * segment_move(). False when not even that much memory could be had.
  */
-bool segment_init(uint8_t *base, uint64_t bytes, bool anonymous, bool populate);
+bool segment_init(uint8_t *base, uint64_t bytes, uint64_t largest,
+    bool anonymous, bool populate);
 
 /* Makes [at, at + bytes) writable for good. False: no memory, counted. */
 bool segment_open(uint8_t *at, uint64_t bytes);

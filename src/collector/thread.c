@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/thread.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 #include "base/sys.h"
 #include "collector/ledger.h"
@@ -12,11 +14,15 @@ enum {
 	OWNER_BITS = 12, /* threads that ever lived at one time: 3,000 or so */
 	PROBES = 64,
 	MEMO_TOTAL_MAX = 32 << 20,
+	HOLD_TRIES = 1000,
+	HOLD_SETTLE = 100,
+	TCB_FROM = 512, /* where the tid is looked for, from the thread */
+	TCB_TO = 1024,  /* pointer on */
 };
 
 /* Address of a thread's thread_self -> its block, for ever. */
 struct owner {
-	const void *tls;
+	const struct thread *const *tls;
 	struct thread *block;
 };
 
@@ -28,11 +34,76 @@ static struct thread *all; /* every block of this process, newest first */
 static uint64_t memo_total;
 static uint32_t arrays_taken; /* owned arrays given out */
 static bool wipe = true;
+static bool can_probe;
+static uint32_t tid_offset; /* of the tid behind the thread pointer, 0: none */
+
+/* Where glibc keeps the tid: found by its value, if that is unique. */
+static uint32_t
+find_tid_offset(void)
+{
+	const char *tp = (const char *)(uintptr_t)cpu_thread_pointer();
+	uint32_t tid = (uint32_t)cpu_syscall3(SYS_gettid, 0, 0, 0);
+	uint32_t at, v, found = 0;
+
+	for (at = TCB_FROM; at < TCB_TO; at += 4) {
+		memcpy(&v, tp + at, sizeof(v));
+		if (v == tid && found)
+			return 0;
+		if (v == tid)
+			found = at;
+	}
+	return found;
+}
 
 void
-thread_init(bool wipe_on_fork)
+thread_init(bool wipe_on_fork, bool probe)
 {
 	wipe = wipe_on_fork;
+	can_probe = probe;
+	tid_offset = find_tid_offset();
+}
+
+/* The tid of the thread whose thread_self is at `tls`, 0: cannot be read. */
+static uint32_t
+tid_of(const struct thread *const *tls)
+{
+	uint64_t mine = (uint64_t)(uintptr_t)&thread_self;
+	uint64_t at = cpu_thread_pointer() + tid_offset +
+	    ((uint64_t)(uintptr_t)tls - mine);
+	uint64_t page = at & ~(uint64_t)(CPU_PAGE - 1);
+	uint32_t tid;
+
+	if (!tid_offset)
+		return 0;
+	/* another thread's stack may be gone by now */
+	if ((uint64_t)(uintptr_t)tls != mine &&
+	    (!can_probe ||
+		sys_madvise((void *)(uintptr_t)page, CPU_PAGE,
+		    MADV_POPULATE_READ) != 0))
+		return 0;
+	memcpy(&tid, (const void *)(uintptr_t)at, sizeof(tid));
+	return tid;
+}
+
+uint32_t
+thread_renewed_tid(void)
+{
+	const struct thread *t;
+	uint32_t first = 0;
+
+	for (t = all; t; t = t->next) {
+		uint32_t tid = tid_of(t->owner->tls);
+
+		/*
+		 * A thread that the child has started since may stand where
+		 * one of the parent's stood; the first one came before it.
+		 */
+		if (tid && tid != t->tid && (!first || tid < first) &&
+		    (thread_self || (const void *)t->owner->tls !=
+			    (const void *)&thread_self))
+			first = tid;
+	}
+	return first;
 }
 
 static bool
@@ -88,11 +159,71 @@ take_array(struct thread *t)
 	    SEG_OWNED_ARRAYS + n % (SEG_ARRAYS - SEG_OWNED_ARRAYS - 1));
 }
 
+static uint32_t
+ready_state(const struct thread *t)
+{
+	return t->array < SEG_OWNED_ARRAYS ? THREAD_READY : THREAD_SHARED;
+}
+
+/*
+ * The owner changes its state by a plain add, which another CPU's CAS may
+ * fall into the middle of: then the add wins and HELD is gone. An add takes
+ * nanoseconds and cannot be interrupted half-way, so what is still HELD after
+ * a few microseconds is held.
+ */
+static bool
+hold(struct thread *t)
+{
+	uint32_t ready = ready_state(t);
+	int i, settle;
+
+	for (i = 0; i < HOLD_TRIES; i++) {
+		uint32_t s = LOAD_ACQUIRE(&t->state);
+
+		if (s == ready)
+			CAS(&t->state, &s, THREAD_HELD);
+		else if (s != ready + 1 && s != THREAD_HELD &&
+		    s != THREAD_HELD + 1)
+			return true; /* off, or not yet set up */
+		for (settle = 0; settle < HOLD_SETTLE; settle++)
+			cpu_pause();
+		/* HELD + 1: it had passed the test before we came */
+		if (LOAD_ACQUIRE(&t->state) == THREAD_HELD)
+			return true;
+	}
+	return false;
+}
+
+void
+thread_release_others(void)
+{
+	struct thread *t;
+
+	for (t = all; t; t = t->next) {
+		uint32_t held = THREAD_HELD;
+
+		CAS(&t->state, &held, ready_state(t));
+	}
+}
+
+bool
+thread_hold_others(const struct thread *self)
+{
+	struct thread *t;
+
+	for (t = LOAD_ACQUIRE(&all); t; t = t->next) {
+		if (t != self && !hold(t)) {
+			thread_release_others();
+			return false;
+		}
+	}
+	return true;
+}
+
 void
 thread_make_ready(struct thread *t, bool on)
 {
-	uint32_t ready =
-	    t->array < SEG_OWNED_ARRAYS ? THREAD_READY : THREAD_SHARED;
+	uint32_t ready = ready_state(t);
 
 	t->period = 1;
 	t->countdown = 1;
@@ -119,8 +250,8 @@ adopt(struct thread *t)
 {
 	/* what the dead owner knew of its stack need not hold for ours */
 	t->stack_lo = t->stack_hi = 0;
-	t->is_main = 0;
 	t->expect_free = NULL;
+	t->tid = tid_of(t->owner->tls);
 	thread_drop_caches(t);
 }
 
@@ -130,6 +261,7 @@ register_block(struct thread *t, struct owner *o)
 	if (!t)
 		return NULL;
 	t->owner = o;
+	t->tid = tid_of(o->tls);
 	t->next = LOAD(&all);
 	while (!CAS(&all, &t->next, t))
 		;
@@ -139,14 +271,15 @@ register_block(struct thread *t, struct owner *o)
 SEEP_COLD struct thread *
 thread_new(void)
 {
-	const void *me = &thread_self;
+	const struct thread *const *me =
+	    (const struct thread *const *)&thread_self;
 	uint64_t i = hash_word((uint64_t)(uintptr_t)me) >> (64 - OWNER_BITS);
 	int n;
 
 	for (n = 0; n < PROBES; n++) {
 		struct owner *o =
 		    &owners[(i + (uint64_t)n) & ((1u << OWNER_BITS) - 1)];
-		const void *tls = LOAD_ACQUIRE(&o->tls);
+		const struct thread *const *tls = LOAD_ACQUIRE(&o->tls);
 
 		if (!tls && !CAS(&o->tls, &tls, me))
 			; /* taken this instant: tls says by whom */
@@ -179,6 +312,7 @@ thread_restart(struct thread *self)
 	arrays_taken = 0;
 	if (self) {
 		self->next = NULL;
+		self->tid = tid_of(self->owner->tls);
 		all = self;
 		thread_drop_caches(self);
 		take_array(self);

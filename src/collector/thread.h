@@ -26,6 +26,7 @@ enum thread_state {
 	THREAD_SHARED = 0x5ee90100, /* has no ledger array of its own */
 	THREAD_SHARED_BUSY = 0x5ee90101,
 	THREAD_OFF = 0x5ee90200, /* recording is off, or has never been on */
+	THREAD_HELD = 0x5ee90300, /* asked to stay out for a moment */
 };
 
 enum {
@@ -101,7 +102,7 @@ struct thread {
 	uint64_t stack_lo, stack_hi; /* known readable part of our own stack */
 	const void *expect_free; /* operator delete took it already */
 	uint32_t scratch_taken;  /* bits */
-	uint32_t is_main;
+	uint32_t tid; /* as glibc's control block had it last */
 	struct owner *owner; /* thread.c's */
 	struct thread *next;
 
@@ -145,10 +146,24 @@ void thread_restart(struct thread *self);
 /* Sets state to what the mode asks for. */
 void thread_make_ready(struct thread *t, bool on);
 
+/*
+ * Keeps all other threads out of their hooks, for a few microseconds; waits
+ * for those inside, but not for ever. False: somebody did not come out, and
+ * nobody is held.
+ */
+bool thread_hold_others(const struct thread *self);
+void thread_release_others(void);
+
 /* A larger memo, when misses ask for it and the total allows. */
 void thread_grow_memo(struct thread *t);
 
 /* Before the first thread_new(). */
-void thread_init(bool wipe_on_fork);
+void thread_init(bool wipe_on_fork, bool can_probe);
+
+/*
+ * In a forked child: the tid that glibc gave to the thread that forked, 0 if
+ * it gave none (raw clone) or it cannot be found. Before thread_restart().
+ */
+uint32_t thread_renewed_tid(void);
 
 #endif

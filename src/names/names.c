@@ -138,7 +138,7 @@ open_object(struct names *n, struct object *o, const struct process *p,
 		return; /* the kernel's vdso: there is no such file */
 	if (p->alive_pid > 0 &&
 	    asprintf(&rooted, "/proc/%d/root%s", (int)p->alive_pid, m->path) >
-		0) {
+	        0) {
 		err = symbols_open(
 		    rooted, m->build_id, m->build_id_bytes, &o->symbols);
 		free(rooted);
@@ -178,7 +178,7 @@ object_of(
 		n->room = room;
 	}
 	if (index_find(&n->index, hash_module(m), same_object, n->objects, m,
-		(uint32_t)n->count, &at) < 0)
+	        (uint32_t)n->count, &at) < 0)
 		return NULL;
 	if (at == n->count) {
 		struct object *o = &n->objects[n->count++];

@@ -113,6 +113,22 @@ is_code(Elf *elf, const GElf_Sym *sym)
 	    (shdr.sh_flags & SHF_EXECINSTR) != 0;
 }
 
+/* Bytes of a function; without a size it may reach to its section's end. */
+static uint64_t
+size_of(Elf *elf, const GElf_Sym *sym)
+{
+	GElf_Shdr shdr;
+
+	if (sym->st_size != 0)
+		return sym->st_size;
+	if (sym->st_shndx >= SHN_LORESERVE ||
+	    !gelf_getshdr(elf_getscn(elf, sym->st_shndx), &shdr) ||
+	    sym->st_value < shdr.sh_addr ||
+	    sym->st_value - shdr.sh_addr >= shdr.sh_size)
+		return 0;
+	return shdr.sh_size - (sym->st_value - shdr.sh_addr);
+}
+
 static int
 by_start(const void *a, const void *b)
 {
@@ -188,7 +204,7 @@ copy_symbols(struct symbols *s, Elf *elf, uint32_t type)
 		if (*name == '\0' || *name == '$' || *name == '.')
 			continue;
 		to->start = sym.st_value;
-		to->size = sym.st_size;
+		to->size = size_of(elf, &sym);
 		to->name = sym.st_name;
 		to->rank = rank_of(&sym, name);
 		s->count++;
@@ -279,8 +295,7 @@ symbols_find(const struct symbols *s, uint64_t address)
 	if (low == 0)
 		return -ENOENT;
 	found = &s->items[low - 1];
-	/* size 0: hand-written code, ends where the next one starts */
-	if (found->size != 0 && address - found->start >= found->size)
+	if (address - found->start >= found->size)
 		return -ENOENT;
 	return (int64_t)(low - 1);
 }

@@ -45,6 +45,42 @@ maps_close(struct maps *m)
 	free(m->line);
 }
 
+/* A number at *p, which moves behind it and behind one `end`. */
+static bool
+take_number(char **p, int base, char end, uint64_t *ret)
+{
+	char *behind;
+
+	errno = 0;
+	*ret = strtoull(*p, &behind, base);
+	if (errno != 0 || behind == *p || *behind != end)
+		return false;
+	*p = behind + 1;
+	return true;
+}
+
+/* "START-END perms offset major:minor inode   path" */
+static bool
+parse_mapping(char *line, struct mapping *ret)
+{
+	uint64_t offset, device_major, device_minor;
+	char *p = line;
+
+	if (!take_number(&p, 16, '-', &ret->start) ||
+	    !take_number(&p, 16, ' ', &ret->end))
+		return false;
+	p += strcspn(p, " ");
+	p += strspn(p, " ");
+	if (!take_number(&p, 16, ' ', &offset) ||
+	    !take_number(&p, 16, ':', &device_major) ||
+	    !take_number(&p, 16, ' ', &device_minor) ||
+	    !take_number(&p, 10, ' ', &ret->inode) || ret->inode == 0)
+		return false; /* without a path nothing follows the inode */
+	ret->device = makedev((unsigned)device_major, (unsigned)device_minor);
+	ret->path = p + strspn(p, " ");
+	return true;
+}
+
 /* false at the end */
 static bool
 maps_next(struct maps *m, struct mapping *ret)
@@ -52,21 +88,10 @@ maps_next(struct maps *m, struct mapping *ret)
 	ssize_t n;
 
 	while ((n = getline(&m->line, &m->room, m->file)) > 0) {
-		unsigned major_number, minor_number;
-		int at = 0;
-
 		if (m->line[n - 1] == '\n')
 			m->line[n - 1] = '\0';
-		if (sscanf(m->line,
-			"%" SCNx64 "-%" SCNx64 " %*s %*x %x:%x %" SCNu64
-			" %n",
-			&ret->start, &ret->end, &major_number, &minor_number,
-			&ret->inode, &at) < 5 ||
-		    ret->inode == 0)
-			continue;
-		ret->device = makedev(major_number, minor_number);
-		ret->path = m->line + at;
-		return true;
+		if (parse_mapping(m->line, ret))
+			return true;
 	}
 	return false;
 }
@@ -95,7 +120,7 @@ maps_has(pid_t pid, uint64_t device, uint64_t inode)
 static int
 start_jiffies(pid_t pid, uint64_t *ret)
 {
-	char path[64], text[1024], *p, state;
+	char path[64], text[1024], *p;
 	FILE *file;
 	size_t n;
 
@@ -106,15 +131,36 @@ start_jiffies(pid_t pid, uint64_t *ret)
 	n = fread(text, 1, sizeof(text) - 1, file);
 	(void)fclose(file);
 	text[n] = '\0';
-	p = strrchr(text, ')'); /* the name may hold anything */
-	if (!p ||
-	    sscanf(p,
-		") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		"%*s %*s %*s %*s %*s %" SCNu64,
-		&state, ret) < 2 ||
-	    state == 'Z' || state == 'X')
+	p = strrchr(text, ')'); /* field 2, the name, may hold anything */
+	if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
 		return -ESRCH;
-	return 0;
+	for (int field = 2; field < 22; field++) {
+		p = strchr(p, ' ');
+		if (!p)
+			return -ESRCH;
+		p++;
+	}
+	return take_number(&p, 10, ' ', ret) ? 0 : -ESRCH;
+}
+
+/*
+ * May a process that started then have written this header? A forked child in
+ * a slot does not know its start time, but one who came later is not it.
+ */
+static bool
+same_start(const struct seg_header *h, uint64_t jiffies)
+{
+	long per_second = sysconf(_SC_CLK_TCK);
+	uint64_t jiffy_ns =
+	    1000000000 / (uint64_t)(per_second > 0 ? per_second : 100);
+	uint64_t started_ns;
+
+	if (h->start_jiffies != 0)
+		return h->start_jiffies == jiffies;
+	if (__builtin_mul_overflow(jiffies, jiffy_ns, &started_ns))
+		return false;
+	/* the header's clock may be coarse: a jiffy's grace */
+	return started_ns <= h->start_monotonic_ns + jiffy_ns;
 }
 
 /* The pid that the process itself sees; 0 where that is not to be known. */
@@ -257,9 +303,8 @@ enum alive_state
 alive_check(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid)
 {
-	struct search s = {.device = file->device,
-	    .inode = file->inode,
-	    .inner = h->pid};
+	struct search s = {
+	    .device = file->device, .inode = file->inode, .inner = h->pid};
 	uint64_t started;
 	int mapped;
 
@@ -273,7 +318,7 @@ alive_check(
 		return ALIVE_YES;
 	}
 	if (start_jiffies((pid_t)h->pid, &started) < 0 ||
-	    (h->start_jiffies != 0 && h->start_jiffies != started))
+	    !same_start(h, started))
 		return ALIVE_NO;
 	mapped = file->inode == 0
 	    ? 0
@@ -286,21 +331,25 @@ alive_check(
 		*ret_pid = (pid_t)h->pid;
 		return ALIVE_YES;
 	}
-	/* without a start time the pid may simply be somebody else's now */
-	return h->start_jiffies != 0 ? ALIVE_EXEC : ALIVE_NO;
+	return ALIVE_EXEC;
 }
 
 bool
 alive_superseded(const struct seg_header *a, const struct seg_header *b)
 {
-	if (a->pid == 0 || a->pid != b->pid || a->start_jiffies == 0 ||
-	    a->start_jiffies != b->start_jiffies || a->pid_ns != b->pid_ns ||
+	if (a->pid == 0 || a->pid != b->pid || a->pid_ns != b->pid_ns ||
 	    memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) != 0 ||
 	    memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0)
 		return false;
+	/* after an exec the start time is known; a pid used anew is younger */
+	if (b->start_jiffies == 0 || !same_start(a, b->start_jiffies))
+		return false;
 	if (a->start_monotonic_ns != b->start_monotonic_ns)
 		return a->start_monotonic_ns < b->start_monotonic_ns;
-	return a->sequence < b->sequence;
+	/* the clock may be coarse; a child comes before what it executes */
+	if (a->sequence != b->sequence)
+		return a->start_jiffies == 0;
+	return a->end_kind == SEG_END_NONE && b->end_kind == SEG_END_EXITED;
 }
 
 /* ---- the segment of a running process ---- */
@@ -325,19 +374,18 @@ open_mapping(pid_t pid, const struct mapping *map, struct segfile **ret,
 	int err;
 
 	if (ends_with(map->path, len, deleted)) {
-		if (!ends_with(
-			map->path, len - strlen(deleted), ".seg"))
+		if (!ends_with(map->path, len - strlen(deleted), ".seg"))
 			return -ENXIO;
 		(void)snprintf(path, sizeof(path),
 		    "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
 		    map->start, map->end);
 		err = segfile_open(AT_FDCWD, path, ret, where);
 		if (err == -EPERM || err == -EACCES || err == -ENOENT)
-			return fault_set(where, -ESTALE,
-			    "its segment file was deleted");
+			return fault_set(
+			    where, -ESTALE, "its segment file was deleted");
 	} else if (ends_with(map->path, len, ".seg")) {
-		(void)snprintf(path, sizeof(path), "/proc/%d/root%s",
-		    (int)pid, map->path);
+		(void)snprintf(
+		    path, sizeof(path), "/proc/%d/root%s", (int)pid, map->path);
 		err = segfile_open(AT_FDCWD, path, ret, where);
 	} else {
 		return -ENXIO;
@@ -366,7 +414,7 @@ find_in_file(const struct segfile *f, uint32_t pid, uint64_t started,
 			continue;
 		if (h.pid != pid && h.pid != 0)
 			continue;
-		if (h.start_jiffies != 0 && h.start_jiffies != started)
+		if (!same_start(&h, started))
 			continue; /* a dead one that had the same pid */
 		if (found && !alive_superseded(best, &h))
 			continue;
@@ -425,8 +473,8 @@ alive_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 		result = 0;
 	}
 	if (result == -ENXIO && ferror(maps.file))
-		result = fault_set(where, -EACCES,
-		    "its memory map cannot be read");
+		result =
+		    fault_set(where, -EACCES, "its memory map cannot be read");
 	maps_close(&maps);
 	if (result == 0)
 		*ret = kept;

@@ -21,8 +21,8 @@ enum alive_state {
  * alone survive an exec. A pid of another namespace, or none, is looked for in
  * all of /proc. *ret_pid: the pid as we see it, with ALIVE_YES only.
  */
-enum alive_state alive_check(const struct seg_header *h,
-    const struct source *file, pid_t *ret_pid);
+enum alive_state alive_check(
+    const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /* Does any process at all that we may look at map this file? */
 bool alive_mapped(uint64_t device, uint64_t inode);

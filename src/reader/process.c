@@ -3,6 +3,7 @@
 #include "reader/process.h"
 
 #include "reader/index.h"
+#include "reader/ledger.h"
 #include "reader/rows.h"
 
 #include <errno.h>
@@ -13,22 +14,6 @@ enum {
 	MAX_MODULES = 65536, /* a frame has 16 bits for the number */
 	MAX_PATH_BYTES = 4096,
 	MAX_MARKS = 65536,
-};
-
-/* Sums of one site id over all arrays, before equal stacks are merged. */
-struct sum {
-	uint32_t id;
-	uint32_t last_tick;
-	uint64_t allocations, allocated_bytes, frees, freed_bytes;
-	int64_t peak_bytes, peak_blocks;
-	uint64_t size_min, size_max;
-	uint64_t samples;
-};
-
-struct sums {
-	struct sum *items;
-	size_t count, room;
-	struct index index;
 };
 
 static uint64_t
@@ -42,163 +27,6 @@ minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
-
-static int64_t
-plus_signed(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return a < 0 ? INT64_MIN : INT64_MAX;
-	return sum;
-}
-
-static bool
-same_id(const void *items, uint32_t item, const void *key)
-{
-	return ((const struct sum *)items)[item].id == *(const uint32_t *)key;
-}
-
-static struct sum *
-sum_of(struct sums *s, uint32_t id)
-{
-	uint32_t at;
-
-	if (s->count == s->room) {
-		size_t room = s->room ? s->room * 2 : 256;
-		struct sum *items =
-		    reallocarray(s->items, room, sizeof(*items));
-
-		if (!items)
-			return NULL;
-		s->items = items;
-		s->room = room;
-	}
-	if (index_find(&s->index, index_hash(id, 5, 6), same_id, s->items,
-		&id, (uint32_t)s->count, &at) < 0)
-		return NULL;
-	if (at == s->count)
-		s->items[s->count++] = (struct sum){.id = id};
-	return &s->items[at];
-}
-
-static void
-add_row(struct sum *sum, const struct seg_row *row, uint32_t epoch)
-{
-	uint64_t max = (uint64_t)row->size_min + row->size_span;
-
-	/*
-	 * A row not touched since the peak still has the value it had then.
-	 * The differences may be negative: blocks cross threads.
-	 */
-	if (row->epoch == epoch) {
-		sum->peak_bytes =
-		    plus_signed(sum->peak_bytes, row->snap_bytes);
-		sum->peak_blocks =
-		    plus_signed(sum->peak_blocks, row->snap_blocks);
-	} else {
-		sum->peak_bytes = plus_signed(sum->peak_bytes,
-		    (int64_t)(row->allocated_bytes - row->freed_bytes));
-		sum->peak_blocks = plus_signed(sum->peak_blocks,
-		    (int64_t)(row->allocations - row->frees));
-	}
-	if (row->allocations > 0) {
-		if (sum->allocations == 0 || row->size_min < sum->size_min)
-			sum->size_min = row->size_min;
-		if (max > sum->size_max)
-			sum->size_max = max;
-		if (row->last_tick > sum->last_tick)
-			sum->last_tick = row->last_tick;
-	}
-	sum->allocations = plus(sum->allocations, row->allocations);
-	sum->allocated_bytes =
-	    plus(sum->allocated_bytes, row->allocated_bytes);
-	sum->frees = plus(sum->frees, row->frees);
-	sum->freed_bytes = plus(sum->freed_bytes, row->freed_bytes);
-}
-
-/* Sampled mode: the ledger is an estimate, 48.16 fixed point. */
-static void
-add_sample(struct sum *sum, const struct seg_sample *row)
-{
-	sum->samples = plus(sum->samples, row->samples);
-	sum->allocations = plus(sum->allocations, row->weighted_count >> 16);
-	sum->allocated_bytes =
-	    plus(sum->allocated_bytes, row->weighted_bytes >> 16);
-	sum->frees = plus(sum->frees, row->weighted_frees >> 16);
-	sum->freed_bytes =
-	    plus(sum->freed_bytes, row->weighted_freed_bytes >> 16);
-}
-
-static bool
-is_idle(const struct seg_row *row)
-{
-	return row->allocations == 0 && row->allocated_bytes == 0 &&
-	    row->frees == 0 && row->freed_bytes == 0;
-}
-
-static int
-sum_rows(const struct segment *seg, const struct segment_rows *x,
-    struct sums *sums)
-{
-	for (uint32_t i = 0; i < x->count; i++) {
-		uint64_t id = x->first + i;
-		struct sum *sum;
-
-		if (id >> SEG_SITE_BITS)
-			break; /* no site can have it */
-		if (x->kind == SEG_EXT_LEDGER) {
-			struct seg_row row;
-
-			memcpy(&row, segment_row(x, i), sizeof(row));
-			if (is_idle(&row))
-				continue;
-			sum = sum_of(sums, (uint32_t)id);
-			if (!sum)
-				return -ENOMEM;
-			add_row(sum, &row, (uint32_t)seg->header.peak_epoch);
-		} else {
-			struct seg_sample row;
-
-			memcpy(&row, segment_row(x, i), sizeof(row));
-			if (row.samples == 0)
-				continue;
-			sum = sum_of(sums, (uint32_t)id);
-			if (!sum)
-				return -ENOMEM;
-			add_sample(sum, &row);
-		}
-	}
-	return 0;
-}
-
-static int
-by_id(const void *a, const void *b)
-{
-	const struct sum *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static int
-sum_ledger(const struct segment *seg, struct sums *sums)
-{
-	for (size_t i = 0; i < seg->extent_count; i++) {
-		const struct segment_rows *x = &seg->extents[i];
-		int err;
-
-		if (x->kind != SEG_EXT_LEDGER && x->kind != SEG_EXT_SAMPLE)
-			continue;
-		err = sum_rows(seg, x, sums);
-		if (err < 0)
-			return err;
-	}
-	if (sums->count > 0)
-		qsort(sums->items, sums->count, sizeof(*sums->items), by_id);
-	return 0;
-}
-
-/* ---- sites ---- */
 
 struct site_tables {
 	struct rows sites, infos, lives;
@@ -218,8 +46,7 @@ static void
 add_figures(struct process_figures *to, const struct process_figures *from)
 {
 	to->allocations = plus(to->allocations, from->allocations);
-	to->allocated_bytes =
-	    plus(to->allocated_bytes, from->allocated_bytes);
+	to->allocated_bytes = plus(to->allocated_bytes, from->allocated_bytes);
 	to->frees = plus(to->frees, from->frees);
 	to->freed_bytes = plus(to->freed_bytes, from->freed_bytes);
 	to->live_blocks = plus(to->live_blocks, from->live_blocks);
@@ -229,7 +56,7 @@ add_figures(struct process_figures *to, const struct process_figures *from)
 }
 
 static struct process_figures
-figures_of(const struct sum *sum)
+figures_of(const struct ledger_sum *sum)
 {
 	return (struct process_figures){
 	    .allocations = sum->allocations,
@@ -239,7 +66,7 @@ figures_of(const struct sum *sum)
 	    .live_blocks = minus(sum->allocations, sum->frees),
 	    .live_bytes = minus(sum->allocated_bytes, sum->freed_bytes),
 	    .peak_blocks =
-		sum->peak_blocks > 0 ? (uint64_t)sum->peak_blocks : 0,
+	        sum->peak_blocks > 0 ? (uint64_t)sum->peak_blocks : 0,
 	    .peak_bytes = sum->peak_bytes > 0 ? (uint64_t)sum->peak_bytes : 0,
 	};
 }
@@ -254,8 +81,7 @@ ages_of(struct process_site *site)
 
 /* Ages and sizes from the rare records of the site's id. */
 static int
-add_rare(
-    struct process_site *site, const struct site_tables *t, uint32_t id)
+add_rare(struct process_site *site, const struct site_tables *t, uint32_t id)
 {
 	struct seg_info info;
 	struct seg_live live;
@@ -302,8 +128,8 @@ merge_site(struct process_site *to, const struct process_site *from)
 }
 
 static int
-make_sites(struct process *p, const struct sums *sums,
-    const struct site_tables *t)
+make_sites(
+    struct process *p, const struct ledger *sums, const struct site_tables *t)
 {
 	struct index index = {0};
 	int err = 0;
@@ -312,7 +138,7 @@ make_sites(struct process *p, const struct sums *sums,
 	if (!p->sites)
 		return -ENOMEM;
 	for (size_t i = 0; i < sums->count && err == 0; i++) {
-		const struct sum *sum = &sums->items[i];
+		const struct ledger_sum *sum = &sums->items[i];
 		struct process_site site = {.id = sum->id,
 		    .kind = SEG_SITE_HEAP,
 		    .last_tick = sum->last_tick,
@@ -332,7 +158,8 @@ make_sites(struct process *p, const struct sums *sums,
 		} else {
 			row = (struct seg_site){0};
 		}
-		err = stacks_intern(p->stacks, row.inner, row.node, &site.stack);
+		err =
+		    stacks_intern(p->stacks, row.inner, row.node, &site.stack);
 		if (err < 0)
 			break;
 		err = index_find(&index,
@@ -444,9 +271,9 @@ make_inherited(struct process *p, const struct segment *seg)
 			}
 			p->inherited[p->inherited_count++] =
 			    (struct process_inherited){
-				.id = (uint32_t)(x->first + k),
-				.frees = row.frees,
-				.freed_bytes = row.freed_bytes,
+			        .id = (uint32_t)(x->first + k),
+			        .frees = row.frees,
+			        .freed_bytes = row.freed_bytes,
 			    };
 		}
 	}
@@ -490,8 +317,8 @@ make_marks(struct process *p, const struct segment *seg)
 	}
 	if (p->mark_count > 0) {
 		qsort(p->marks, p->mark_count, sizeof(*p->marks), by_sequence);
-		p->is_snapshot = p->marks[p->mark_count - 1].kind ==
-		    SEGMENT_MARK_SNAPSHOT;
+		p->is_snapshot =
+		    p->marks[p->mark_count - 1].kind == SEGMENT_MARK_SNAPSHOT;
 	}
 	return 0;
 }
@@ -507,9 +334,14 @@ make_totals(struct process *p, const struct segment *seg)
 	/* one thread: every event sees the total; many: flushes do */
 	p->peak_exact = seg->peak_stable && p->header.threads <= 1;
 	p->totals.peak_bytes = p->header.peak_bytes;
-	if (p->totals.live_bytes <= p->totals.peak_bytes)
+	/*
+	 * One thread: the peak is right to the byte, and a live figure above it
+	 * comes from reading while the host runs. Many threads: a flush may be
+	 * due, and the highest moment we know is now.
+	 */
+	if (p->totals.live_bytes <= p->totals.peak_bytes ||
+	    (p->peak_exact && p->totals.peak_bytes > 0))
 		return;
-	/* not flushed yet, or sampled: the highest moment we know is now */
 	p->peak_exact = false;
 	p->totals.peak_bytes = p->totals.live_bytes;
 	p->totals.peak_blocks = p->totals.live_blocks;
@@ -525,7 +357,7 @@ int
 process_new(const struct segment *seg, struct process **ret)
 {
 	struct site_tables t = {0};
-	struct sums sums = {0};
+	struct ledger sums = {0};
 	struct process *p;
 	int err = -ENOMEM;
 
@@ -540,7 +372,7 @@ process_new(const struct segment *seg, struct process **ret)
 	    rows_init(&t.infos, seg, SEG_EXT_INFO) < 0 ||
 	    rows_init(&t.lives, seg, SEG_EXT_LIVE) < 0)
 		goto out;
-	err = sum_ledger(seg, &sums);
+	err = ledger_init(&sums, seg);
 	if (err < 0)
 		goto out;
 	err = make_sites(p, &sums, &t);
@@ -563,8 +395,7 @@ out:
 	rows_release(&t.sites);
 	rows_release(&t.infos);
 	rows_release(&t.lives);
-	index_release(&sums.index);
-	free(sums.items);
+	ledger_release(&sums);
 	return err;
 }
 
@@ -612,6 +443,5 @@ process_module(const struct process *p, uint64_t frame)
 uint64_t
 process_time_ns(const struct process *p, uint32_t tick)
 {
-	return p->header.start_realtime_ns +
-	    (uint64_t)tick * p->header.tick_ns;
+	return p->header.start_realtime_ns + (uint64_t)tick * p->header.tick_ns;
 }

@@ -62,9 +62,9 @@ struct process_inherited {
 struct process {
 	struct seg_header header;
 	enum process_end end;
-	int exit_status; /* -1: not known */
-	int signal;      /* 0: none, or not known */
-	pid_t alive_pid; /* in our pid namespace while running, else 0 */
+	int exit_status;      /* -1: not known */
+	int signal;           /* 0: none, or not known */
+	pid_t alive_pid;      /* in our pid namespace while running, else 0 */
 	uint64_t duration_ns; /* from its start to the last we know of it */
 	bool is_snapshot;
 	bool peak_exact;

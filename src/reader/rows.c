@@ -18,13 +18,14 @@ int
 rows_init(struct rows *r, const struct segment *seg, uint32_t kind)
 {
 	*r = (struct rows){0};
-	r->extents = calloc(seg->extent_count + 1, sizeof(*r->extents));
+	r->extents =
+	    calloc(seg->extent_count + 1, sizeof(struct segment_rows *));
 	if (!r->extents)
 		return -ENOMEM;
 	for (size_t i = 0; i < seg->extent_count; i++)
 		if (seg->extents[i].kind == kind)
 			r->extents[r->count++] = &seg->extents[i];
-	qsort(r->extents, r->count, sizeof(*r->extents), by_first);
+	qsort(r->extents, r->count, sizeof(struct segment_rows *), by_first);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "reader/segfile.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +12,27 @@ struct segfile {
 	uint64_t own_limit;  /* bytes of the own segment */
 	uint64_t slots_at;   /* of struct seg_slots */
 	uint64_t first_slot; /* of slot 0 */
-	uint64_t slot_bytes;
-	int slot_count;
+	uint64_t slot_bytes, small_bytes;
+	int slot_count, large_count;
 };
+
+/* Up to SEG_SLOTS of them must not overflow an offset. */
+static bool
+slot_size_fits(uint64_t bytes)
+{
+	return bytes >= SEG_HEADER_BYTES && bytes % 8 == 0 &&
+	    bytes <= UINT64_C(1) << 40;
+}
+
+static uint64_t
+slot_base(const struct segfile *f, int slot)
+{
+	uint64_t large =
+	    (uint64_t)(slot < f->large_count ? slot : f->large_count);
+
+	return f->first_slot + large * f->slot_bytes +
+	    ((uint64_t)slot - large) * f->small_bytes;
+}
 
 /* Slots that are out of bounds are no slots; the own segment still counts. */
 static void
@@ -27,21 +46,23 @@ find_slots(struct segfile *f, const struct seg_header *h)
 	if (source_read(&f->source, h->slots_offset, &slots, sizeof(slots)) < 0)
 		return;
 	if (slots.magic != SEG_SLOT_MAGIC ||
-	    slots.slot_bytes < SEG_HEADER_BYTES || slots.slot_bytes % 8 != 0 ||
+	    !slot_size_fits(slots.slot_bytes) ||
+	    !slot_size_fits(slots.small_bytes) || slots.count > SEG_SLOTS ||
+	    slots.large_count > slots.count ||
 	    slots.first_offset < sizeof(slots))
 		return;
 	room = f->source.size - h->slots_offset; /* read above: not negative */
 	if (slots.first_offset > room)
 		return;
-	room = (room - slots.first_offset) / slots.slot_bytes;
-	if (room > slots.count)
-		room = slots.count;
-	if (room > sizeof(slots.taken) / sizeof(slots.taken[0]))
-		room = sizeof(slots.taken) / sizeof(slots.taken[0]);
 	f->slots_at = h->slots_offset;
 	f->first_slot = h->slots_offset + slots.first_offset;
 	f->slot_bytes = slots.slot_bytes;
-	f->slot_count = (int)room;
+	f->small_bytes = slots.small_bytes;
+	f->large_count = (int)slots.large_count;
+	f->slot_count = (int)slots.count;
+	while (
+	    f->slot_count > 0 && slot_base(f, f->slot_count) > f->source.size)
+		f->slot_count--;
 	f->own_limit = h->slots_offset;
 }
 
@@ -84,8 +105,8 @@ segfile_open(
 }
 
 int
-segfile_open_bytes(const void *bytes, size_t len, struct segfile **ret,
-    struct fault *where)
+segfile_open_bytes(
+    const void *bytes, size_t len, struct segfile **ret, struct fault *where)
 {
 	struct source source;
 
@@ -118,7 +139,7 @@ static int
 find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
     uint64_t *ret_limit, struct fault *where)
 {
-	uint32_t taken;
+	uint8_t taken;
 	int err;
 
 	if (slot == SEGFILE_OWN) {
@@ -130,14 +151,14 @@ find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
 		return fault_set(where, -ENODATA, "no slot %d", slot);
 	err = source_read(&f->source,
 	    f->slots_at + offsetof(struct seg_slots, taken) +
-		(uint64_t)slot * sizeof(taken),
+	        (uint64_t)slot * sizeof(taken),
 	    &taken, sizeof(taken));
 	if (err < 0)
 		return fault_set(where, err, "slot %d cannot be read", slot);
 	if (taken == 0)
 		return fault_set(where, -ENODATA, "slot %d is free", slot);
-	*ret_base = f->first_slot + (uint64_t)slot * f->slot_bytes;
-	*ret_limit = f->slot_bytes;
+	*ret_base = slot_base(f, slot);
+	*ret_limit = slot_base(f, slot + 1) - *ret_base;
 	return 0;
 }
 

@@ -22,8 +22,8 @@ int segfile_open(
     int dir, const char *path, struct segfile **ret, struct fault *where);
 
 /* The same over memory, which the caller keeps until segfile_close(). */
-int segfile_open_bytes(const void *bytes, size_t len, struct segfile **ret,
-    struct fault *where);
+int segfile_open_bytes(
+    const void *bytes, size_t len, struct segfile **ret, struct fault *where);
 
 /* NULL is fine. */
 void segfile_close(struct segfile *f);

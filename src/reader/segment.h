@@ -14,7 +14,8 @@
 enum {
 	/* The collector makes at most 32,768 extents in at most 256 MiB. */
 	SEGMENT_MAX_EXTENTS = 65536,
-	SEGMENT_MAX_BYTES = 512 << 20, /* of rows: our memory bound */
+	/* of rows: our memory bound, and never more than the source has */
+	SEGMENT_MAX_BYTES = 512 << 20,
 	SEGMENT_MAX_ROW = 4096,
 	SEGMENT_MARK_SNAPSHOT = 1, /* seg_mark.kind: this copy is a snapshot */
 };
@@ -59,6 +60,10 @@ void segment_free(struct segment *seg);
 
 /* Row i of an extent; i < count. */
 const void *segment_row(const struct segment_rows *x, uint32_t i);
+
+/* Room for one more extent of zeros; NULL: out of memory. */
+struct segment_rows *segment_add(
+    struct segment *seg, const struct seg_extent *x);
 
 /* Adds a mark of SEGMENT_MARK_SNAPSHOT; the label is cut where too long. */
 int segment_mark_snapshot(struct segment *seg, const char *label);

@@ -17,9 +17,9 @@
 #include <time.h>
 
 _Static_assert((int)PROCESS_RUNNING == (int)BUNDLE_END_RUNNING &&
-	(int)PROCESS_EXITED == (int)BUNDLE_END_EXITED &&
-	(int)PROCESS_KILLED == (int)BUNDLE_END_KILLED &&
-	(int)PROCESS_EXEC == (int)BUNDLE_END_EXEC,
+        (int)PROCESS_EXITED == (int)BUNDLE_END_EXITED &&
+        (int)PROCESS_KILLED == (int)BUNDLE_END_KILLED &&
+        (int)PROCESS_EXEC == (int)BUNDLE_END_EXEC,
     "the recording's numbers are ours");
 
 static int
@@ -57,7 +57,8 @@ add_process(struct session *s, struct process *p)
 {
 	struct process **all;
 
-	all = reallocarray(s->processes, s->count + 1, sizeof(struct process *));
+	all =
+	    reallocarray(s->processes, s->count + 1, sizeof(struct process *));
 	if (!all) {
 		process_free(p);
 		return -ENOMEM;
@@ -126,8 +127,8 @@ measure_running(struct process *p)
 }
 
 static int
-load_slot(struct session *s, const struct segfile *f, int slot,
-    bool ask_proc, struct fault *where)
+load_slot(struct session *s, const struct segfile *f, int slot, bool ask_proc,
+    struct fault *where)
 {
 	struct segment *seg;
 	struct process *p;
@@ -145,8 +146,8 @@ load_slot(struct session *s, const struct segfile *f, int slot,
 	else if (p->is_snapshot)
 		p->end = PROCESS_RUNNING; /* at that moment */
 	else if (ask_proc)
-		p->end = session_end(
-		    &p->header, segfile_source(f), &p->alive_pid);
+		p->end =
+		    session_end(&p->header, segfile_source(f), &p->alive_pid);
 	measure_running(p);
 	if (add_process(s, p) < 0)
 		return no_memory(where);
@@ -170,7 +171,7 @@ load_segfile(struct session *s, const struct segfile *f, const char *name,
 			return no_memory(where);
 		if (err < 0 && err != -ENODATA &&
 		    add_note(s, "%s: forked child %d left out: %s", name, i,
-			why.text) < 0)
+		        why.text) < 0)
 			return no_memory(where);
 	}
 	return 0;
@@ -189,8 +190,7 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 	int err;
 
 	if (len < sizeof(head))
-		return fault_set(where, -EBADMSG, "an entry of %zu bytes",
-		    len);
+		return fault_set(where, -EBADMSG, "an entry of %zu bytes", len);
 	memcpy(&head, bytes, sizeof(head));
 	err = segfile_open_bytes(
 	    bytes + sizeof(head), len - sizeof(head), &f, where);
@@ -210,8 +210,8 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 }
 
 static int
-load_bundle(struct session *s, const char *path, const char *name,
-    struct fault *where)
+load_bundle(
+    struct session *s, const char *path, const char *name, struct fault *where)
 {
 	struct fault why = {""};
 	struct bundle *b;
@@ -222,13 +222,13 @@ load_bundle(struct session *s, const char *path, const char *name,
 
 	err = bundle_open(path, &b);
 	if (err == -EINVAL)
-		return fault_set(where, err,
-		    "neither a recording nor a segment of seep");
+		return fault_set(
+		    where, err, "neither a recording nor a segment of seep");
 	if (err < 0)
 		return fault_set(where, err, "%s",
-		    err == -EBADMSG        ? "damaged at its start"
-			: err == -ENOTSUP ? "a recording of another version"
-					  : strerror(-err));
+		    err == -EBADMSG       ? "damaged at its start"
+		        : err == -ENOTSUP ? "a recording of another version"
+		                          : strerror(-err));
 	while ((err = bundle_next(b, &type, &bytes, &len)) == 1) {
 		if (type == BUNDLE_SEGMENT) {
 			err = load_entry(s, name, bytes, len, &why);
@@ -249,8 +249,8 @@ load_bundle(struct session *s, const char *path, const char *name,
 	if (err == -ENOMEM)
 		return no_memory(where);
 	if (err < 0 && s->count == 0)
-		return fault_set(where, err,
-		    "damaged before its first process");
+		return fault_set(
+		    where, err, "damaged before its first process");
 	if (err < 0) {
 		s->is_truncated = true; /* what came before was sound */
 		err = add_note(s, "%s is damaged behind its process number %zu",
@@ -263,15 +263,15 @@ load_bundle(struct session *s, const char *path, const char *name,
 	if (s->count == 0)
 		return fault_set(where, s->is_truncated ? -EBADMSG : -ENODATA,
 		    s->is_truncated ? "breaks off before its first process"
-				    : "holds no process");
+		                    : "holds no process");
 	return 0;
 }
 
 /* ---- files and directories ---- */
 
 static int
-load_file(struct session *s, const char *path, const char *name,
-    struct fault *where)
+load_file(
+    struct session *s, const char *path, const char *name, struct fault *where)
 {
 	struct segfile *f;
 	int err;
@@ -312,8 +312,8 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		/* gone, or not there yet: no loss to speak of */
 		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
 		    err != -ENOENT && err != -EISDIR)
-			err = add_note(s, "%s/%s left out: %s", path, name,
-			    why.text);
+			err = add_note(
+			    s, "%s/%s left out: %s", path, name, why.text);
 	}
 	for (int i = 0; i < n; i++)
 		free(names[i]);
@@ -323,8 +323,8 @@ load_directory(struct session *s, const char *path, struct fault *where)
 	if (s->count > 0)
 		return 0;
 	if (s->note_count > 0)
-		return fault_set(where, -EBADMSG, "nothing readable in it; %s",
-		    s->notes[0]);
+		return fault_set(
+		    where, -EBADMSG, "nothing readable in it; %s", s->notes[0]);
 	return fault_set(where, -ENODATA, "there is no segment in it");
 }
 
@@ -356,13 +356,13 @@ look_beside(struct session *s, const char *path)
 
 	if (s->count == 0 || s->processes[0]->end != PROCESS_KILLED)
 		return;
-	folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	folder =
+	    slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
 	dir = folder ? opendir(folder) : NULL;
 	free(folder);
 	if (!dir)
 		return;
-	(void)snprintf(
-	    mark, sizeof(mark), "-%u-", s->processes[0]->header.pid);
+	(void)snprintf(mark, sizeof(mark), "-%u-", s->processes[0]->header.pid);
 	while ((e = readdir(dir))) {
 		const char *dot = strrchr(e->d_name, '.');
 
@@ -384,8 +384,7 @@ by_start(const void *a, const void *b)
 	const struct process *y = *(struct process *const *)b;
 
 	if (x->header.start_realtime_ns != y->header.start_realtime_ns)
-		return x->header.start_realtime_ns <
-			y->header.start_realtime_ns
+		return x->header.start_realtime_ns < y->header.start_realtime_ns
 		    ? -1
 		    : 1;
 	if (x->header.pid != y->header.pid)
@@ -400,7 +399,8 @@ put_in_order(struct session *s)
 	for (size_t i = 0; i < s->count; i++)
 		mark_exec(s, &s->processes[i]->header);
 	if (s->count > 1)
-		qsort(s->processes, s->count, sizeof(struct process *), by_start);
+		qsort(
+		    s->processes, s->count, sizeof(struct process *), by_start);
 }
 
 int
@@ -460,8 +460,8 @@ session_load_pid(pid_t pid, struct session **ret, struct fault *where)
 }
 
 int
-session_load_bytes(const void *bytes, size_t len, struct session **ret,
-    struct fault *where)
+session_load_bytes(
+    const void *bytes, size_t len, struct session **ret, struct fault *where)
 {
 	struct segfile *f;
 	struct session *s;
@@ -471,8 +471,7 @@ session_load_bytes(const void *bytes, size_t len, struct session **ret,
 	if (err < 0)
 		return err;
 	s = session_new();
-	err = s ? load_segfile(s, f, "input", false, where)
-		: no_memory(where);
+	err = s ? load_segfile(s, f, "input", false, where) : no_memory(where);
 	segfile_close(f);
 	if (err < 0) {
 		session_free(s);

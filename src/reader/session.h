@@ -28,14 +28,14 @@ int session_load(const char *path, struct session **ret, struct fault *where);
 int session_load_pid(pid_t pid, struct session **ret, struct fault *where);
 
 /* A segment in memory, with its slots; nothing is looked up in /proc. */
-int session_load_bytes(const void *bytes, size_t len, struct session **ret,
-    struct fault *where);
+int session_load_bytes(
+    const void *bytes, size_t len, struct session **ret, struct fault *where);
 
 /* NULL is fine. */
 void session_free(struct session *s);
 
 /* How a segment's process ended, as far as it and /proc tell. */
-enum process_end session_end(const struct seg_header *h,
-    const struct source *file, pid_t *ret_pid);
+enum process_end session_end(
+    const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 #endif

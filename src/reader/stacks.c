@@ -38,23 +38,19 @@ struct stacks {
 	struct index head_index;
 };
 
-/* `array` is the address of a pointer to the items. */
-static int
-make_room(void *array, size_t *room, size_t count, size_t size)
+/* items, or where they are now that one more has room; NULL: no memory. */
+static void *
+make_room(void *items, size_t *room, size_t count, size_t size)
 {
-	void *items;
-	size_t more;
+	size_t more = *room ? *room * 2 : 64;
+	void *bigger;
 
 	if (count < *room)
-		return 0;
-	more = *room ? *room * 2 : 64;
-	memcpy(&items, array, sizeof(items));
-	items = reallocarray(items, more, size);
-	if (!items)
-		return -ENOMEM;
-	memcpy(array, &items, sizeof(items));
-	*room = more;
-	return 0;
+		return items;
+	bigger = reallocarray(items, more, size);
+	if (bigger)
+		*room = more;
+	return bigger;
 }
 
 static bool
@@ -86,9 +82,9 @@ stacks_new(const struct segment *seg, struct stacks **ret)
 
 	if (!s)
 		return -ENOMEM;
-	if (rows_init(&s->nodes, seg, SEG_EXT_NODE) < 0 ||
-	    rows_init(&s->inners, seg, SEG_EXT_INNER) < 0 ||
-	    make_room(&s->links, &s->link_room, 0, sizeof(*s->links)) < 0) {
+	s->links = make_room(NULL, &s->link_room, 0, sizeof(*s->links));
+	if (!s->links || rows_init(&s->nodes, seg, SEG_EXT_NODE) < 0 ||
+	    rows_init(&s->inners, seg, SEG_EXT_INNER) < 0) {
 		stacks_free(s);
 		return -ENOMEM;
 	}
@@ -122,13 +118,14 @@ add_link(struct stacks *s, uint64_t frame, uint32_t flags, uint32_t parent,
 {
 	struct link key = {.frame = frame, .parent = parent, .flags = flags};
 	uint32_t n = (uint32_t)s->link_count, at;
+	void *room;
 
-	if (make_room(
-		&s->links, &s->link_room, s->link_count, sizeof(key)) < 0)
+	room = make_room(s->links, &s->link_room, s->link_count, sizeof(key));
+	if (!room)
 		return -ENOMEM;
-	if (index_find(&s->link_index,
-		index_hash(frame, parent, flags), same_link, s->links, &key, n,
-		&at) < 0)
+	s->links = room;
+	if (index_find(&s->link_index, index_hash(frame, parent, flags),
+	        same_link, s->links, &key, n, &at) < 0)
 		return -ENOMEM;
 	if (at == n)
 		s->links[s->link_count++] = key;
@@ -141,12 +138,15 @@ static int
 see_node(struct stacks *s, uint32_t node, uint32_t *ret, bool *ret_new)
 {
 	uint32_t n = (uint32_t)s->seen_count;
+	void *room;
 
-	if (make_room(
-		&s->seen, &s->seen_room, s->seen_count, sizeof(*s->seen)) < 0)
+	room =
+	    make_room(s->seen, &s->seen_room, s->seen_count, sizeof(*s->seen));
+	if (!room)
 		return -ENOMEM;
+	s->seen = room;
 	if (index_find(&s->seen_index, index_hash(node, 1, 2), same_seen,
-		s->seen, &node, n, ret) < 0)
+	        s->seen, &node, n, ret) < 0)
 		return -ENOMEM;
 	*ret_new = *ret == n;
 	if (*ret_new)
@@ -164,6 +164,7 @@ node_link(struct stacks *s, uint32_t node, uint32_t *ret)
 {
 	uint32_t link = 0;
 	size_t depth = 0;
+	void *room;
 	int err;
 
 	while (node != 0) {
@@ -190,9 +191,11 @@ node_link(struct stacks *s, uint32_t node, uint32_t *ret)
 				return err;
 			break;
 		}
-		if (make_room(
-			&s->path, &s->path_room, depth, sizeof(*s->path)) < 0)
+		room =
+		    make_room(s->path, &s->path_room, depth, sizeof(*s->path));
+		if (!room)
 			return -ENOMEM;
+		s->path = room;
 		s->path[depth++] = at;
 		node = row.parent;
 	}
@@ -201,8 +204,8 @@ node_link(struct stacks *s, uint32_t node, uint32_t *ret)
 		struct seg_node row = {0};
 
 		(void)rows_get(&s->nodes, seen->node, &row, sizeof(row));
-		err = add_link(s, row.frame,
-		    row.flags & (STACKS_UNKNOWN - 1), link, &link);
+		err = add_link(s, row.frame, row.flags & (STACKS_UNKNOWN - 1),
+		    link, &link);
 		if (err < 0)
 			return err;
 		seen->link = link;
@@ -216,6 +219,7 @@ stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
 {
 	struct seg_inner row = {0};
 	uint32_t link, n;
+	void *room;
 	int err;
 
 	err = node_link(s, node, &link);
@@ -237,9 +241,11 @@ stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
 			return err;
 	}
 	n = (uint32_t)s->head_count;
-	if (make_room(
-		&s->heads, &s->head_room, s->head_count, sizeof(uint32_t)) < 0)
+	room =
+	    make_room(s->heads, &s->head_room, s->head_count, sizeof(uint32_t));
+	if (!room)
 		return -ENOMEM;
+	s->heads = room;
 	err = index_find(&s->head_index, index_hash(link, 3, 4), same_head,
 	    s->heads, &link, n, ret);
 	if (err < 0)

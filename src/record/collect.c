@@ -337,18 +337,31 @@ collect_write(struct collect *c, struct bundle_writer *w)
 	return 0;
 }
 
+/* Has this process the collector in it, as one of this session? */
+static bool
+is_traced(const struct collect *c, const struct procs_process *p)
+{
+	for (size_t i = 0; i < c->file_count; i++)
+		if (procs_process_maps(
+		        p, c->files[i].device, c->files[i].inode))
+			return true;
+	for (size_t i = 0; p->hidden && i < c->row_count; i++)
+		if (c->rows[i].end.end_kind == BUNDLE_END_RUNNING &&
+		    c->rows[i].pid == p->ns_pid &&
+		    c->rows[i].start_jiffies == p->start_jiffies)
+			return true;
+	return false;
+}
+
 void
 collect_each_running(
     const struct collect *c, collect_running visit, void *context)
 {
 	for (size_t i = 0; i < c->procs.count; i++) {
 		const struct procs_process *p = &c->procs.list[i];
-		bool traced = false;
+		bool traced = is_traced(c, p);
 
-		for (size_t k = 0; k < c->file_count && !traced; k++)
-			traced = procs_writer(&c->procs, c->files[k].device,
-			             c->files[k].inode, p->ns_pid,
-			             p->start_jiffies) == p;
+		/* others are strangers whose mappings we may not see */
 		if (traced || p->in_session)
 			visit(context, p, traced);
 	}

@@ -30,6 +30,7 @@ launch_find_library(const char *name, char *to, size_t bytes)
 	struct stat st;
 	ssize_t n;
 
+	snprintf(to, bytes, "%s", name);
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (n <= 0)
 		return -ENOENT;

@@ -249,8 +249,9 @@ procs_release(struct procs *p)
 	memset(p, 0, sizeof(*p));
 }
 
-static bool
-process_maps(const struct procs_process *p, uint64_t device, uint64_t inode)
+bool
+procs_process_maps(
+    const struct procs_process *p, uint64_t device, uint64_t inode)
 {
 	for (size_t i = 0; i < p->file_count; i++)
 		if (p->files[i].device == device && p->files[i].inode == inode)
@@ -262,7 +263,7 @@ bool
 procs_maps(const struct procs *p, uint64_t device, uint64_t inode)
 {
 	for (size_t i = 0; i < p->count; i++)
-		if (process_maps(&p->list[i], device, inode))
+		if (procs_process_maps(&p->list[i], device, inode))
 			return true;
 	return false;
 }
@@ -276,7 +277,7 @@ procs_writer(const struct procs *p, uint64_t device, uint64_t inode,
 
 		if (x->ns_pid != ns_pid)
 			continue;
-		if (process_maps(x, device, inode))
+		if (procs_process_maps(x, device, inode))
 			return x;
 		if (x->hidden && x->start_jiffies == start_jiffies)
 			return x;

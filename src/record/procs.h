@@ -36,6 +36,10 @@ struct procs {
 int procs_init(struct procs *p, uint64_t since_jiffies, const char *session);
 void procs_release(struct procs *p);
 
+/* Does this one map this file? */
+bool procs_process_maps(
+    const struct procs_process *p, uint64_t device, uint64_t inode);
+
 /* Does anybody map this file? */
 bool procs_maps(const struct procs *p, uint64_t device, uint64_t inode);
 

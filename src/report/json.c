@@ -1,12 +1,14 @@
-/* json.c - a session as JSON: the whole contract, see docs/JSON.md. */
+/* json.c - a session as JSON, whole and stable: keys are only ever added. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/json.h"
 
+#include "reader/index.h"
 #include "reader/losses.h"
 #include "report/words.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -116,8 +118,7 @@ list(FILE *out, const char *name, const uint64_t *values, size_t count)
 {
 	key(out, name);
 	for (size_t i = 0; i < count; i++)
-		(void)fprintf(
-		    out, "%c%" PRIu64, i ? ',' : '[', values[i]);
+		(void)fprintf(out, "%c%" PRIu64, i ? ',' : '[', values[i]);
 	(void)fputs("]", out);
 }
 
@@ -138,8 +139,41 @@ command(FILE *out, const struct seg_header *h)
 	(void)fputs("]", out);
 }
 
+/*
+ * Stacks share their frames, and a frame's text takes a while to make: each is
+ * made once for a process and then copied.
+ */
+struct cached {
+	uint64_t frame;
+	char *text; /* NULL: out of memory, written directly */
+	size_t len;
+};
+
+struct cache {
+	struct cached *items;
+	size_t count, room;
+	struct index index;
+};
+
+static bool
+same_frame(const void *items, uint32_t item, const void *key)
+{
+	return ((const struct cached *)items)[item].frame ==
+	    *(const uint64_t *)key;
+}
+
 static void
-frame(FILE *out, const struct process *p, uint64_t word, struct names *names)
+cache_release(struct cache *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		free(c->items[i].text);
+	free(c->items);
+	index_release(&c->index);
+}
+
+static void
+write_frame(
+    FILE *out, const struct process *p, uint64_t word, struct names *names)
 {
 	const struct process_module *m = process_module(p, word);
 	struct names_answer answer;
@@ -154,8 +188,50 @@ frame(FILE *out, const struct process *p, uint64_t word, struct names *names)
 		(void)fputs(",\"line\":null", out);
 	text(out, "module", m ? m->path : NULL);
 	number(out, "offset", SEG_FRAME_PC(word) - (m ? m->base : 0));
-	(void)fprintf(out, ",\"inlined\":false,\"exact\":%s}",
-	    word & SEG_FRAME_EXACT ? "true" : "false");
+	(void)fputs(",\"inlined\":false}", out);
+}
+
+static void
+frame(FILE *out, const struct process *p, uint64_t word, struct names *names,
+    struct cache *c)
+{
+	struct cached *item;
+	FILE *memory;
+	uint32_t at;
+
+	if (c->count == c->room) {
+		size_t room = c->room ? c->room * 2 : 1024;
+
+		item = reallocarray(c->items, room, sizeof(*item));
+		if (!item) {
+			write_frame(out, p, word, names);
+			return;
+		}
+		c->items = item;
+		c->room = room;
+	}
+	if (index_find(&c->index, index_hash(word, 10, 11), same_frame,
+	        c->items, &word, (uint32_t)c->count, &at) < 0) {
+		write_frame(out, p, word, names);
+		return;
+	}
+	item = &c->items[at];
+	if (at == c->count) {
+		c->count++;
+		*item = (struct cached){.frame = word};
+		memory = open_memstream(&item->text, &item->len);
+		if (memory) {
+			write_frame(memory, p, word, names);
+			if (fclose(memory) != 0) {
+				free(item->text);
+				item->text = NULL;
+			}
+		}
+	}
+	if (item->text)
+		(void)fwrite_unlocked(item->text, 1, item->len, out);
+	else
+		write_frame(out, p, word, names);
 }
 
 /* A sentence in the place of frames that are not there. */
@@ -165,13 +241,13 @@ no_frame(FILE *out, const char *words)
 	(void)fputs("{\"function\":", out);
 	json_string(out, words);
 	(void)fputs(",\"file\":null,\"line\":null,\"module\":null,"
-		    "\"offset\":null,\"inlined\":false,\"exact\":false}",
+	            "\"offset\":null,\"inlined\":false}",
 	    out);
 }
 
 static void
 site(FILE *out, const struct process *p, const struct process_site *s,
-    struct names *names)
+    struct names *names, struct cache *cache)
 {
 	static uint64_t frames[STACKS_MAX_FRAMES];
 	uint64_t deaths[PROCESS_AGES];
@@ -179,8 +255,8 @@ site(FILE *out, const struct process *p, const struct process_site *s,
 	uint32_t flags;
 	size_t n, skip;
 
-	n = stacks_frames(p->stacks, s->stack, frames, STACKS_MAX_FRAMES,
-	    &flags);
+	n = stacks_frames(
+	    p->stacks, s->stack, frames, STACKS_MAX_FRAMES, &flags);
 	skip = names_skip_operators(names, p, frames, n, &api);
 	(void)fprintf(out, "{\"id\":%u", s->id);
 	text(out, "kind", words_kind(s->kind));
@@ -203,7 +279,7 @@ site(FILE *out, const struct process *p, const struct process_site *s,
 	for (size_t i = skip; i < n; i++) {
 		if (i > skip)
 			(void)putc(',', out);
-		frame(out, p, frames[i], names);
+		frame(out, p, frames[i], names, cache);
 	}
 	if (words_no_frame(flags)) {
 		if (n > skip)
@@ -291,8 +367,8 @@ inherited(FILE *out, const struct process *p)
 	(void)fputs(",\"inherited\":[", out);
 	for (size_t i = 0; i < p->inherited_count; i++)
 		(void)fprintf(out,
-		    "%s{\"id\":%u,\"frees\":%" PRIu64 ",\"freed_bytes\":%" PRIu64
-		    "}",
+		    "%s{\"id\":%u,\"frees\":%" PRIu64
+		    ",\"freed_bytes\":%" PRIu64 "}",
 		    i ? "," : "", p->inherited[i].id, p->inherited[i].frees,
 		    p->inherited[i].freed_bytes);
 	(void)fputs("]", out);
@@ -305,8 +381,8 @@ marks(FILE *out, const struct process *p)
 	for (size_t i = 0; i < p->mark_count; i++) {
 		const struct seg_mark *m = &p->marks[i];
 
-		(void)fprintf(out, "%s{\"sequence\":%" PRIu64, i ? "," : "",
-		    m->sequence);
+		(void)fprintf(
+		    out, "%s{\"sequence\":%" PRIu64, i ? "," : "", m->sequence);
 		number(out, "kind", m->kind);
 		text(out, "label", m->label);
 		time_text(out, "time", process_time_ns(p, m->tick));
@@ -340,8 +416,7 @@ identity(FILE *out, const struct process *p)
 	number(out, "start_ns", h->start_realtime_ns);
 	number(out, "duration_ms", p->duration_ns / 1000000);
 	text(out, "end", words_end(p->end));
-	number_or_null(
-	    out, "exit_status", p->exit_status >= 0, p->exit_status);
+	number_or_null(out, "exit_status", p->exit_status >= 0, p->exit_status);
 	number_or_null(out, "signal", p->signal > 0, p->signal);
 	text(out, "mode", words_mode(h->mode));
 	text(out, "state", words_state(h->state));
@@ -365,6 +440,8 @@ identity(FILE *out, const struct process *p)
 static void
 process(FILE *out, const struct process *p, struct names *names)
 {
+	struct cache cache = {0};
+
 	identity(out, p);
 	lost(out, &p->header);
 	totals(out, p);
@@ -374,8 +451,9 @@ process(FILE *out, const struct process *p, struct names *names)
 	(void)fputs(",\"sites\":[", out);
 	for (size_t i = 0; i < p->site_count && !ferror(out); i++) {
 		(void)fputs(i ? ",\n" : "\n", out);
-		site(out, p, &p->sites[i], names);
+		site(out, p, &p->sites[i], names, &cache);
 	}
+	cache_release(&cache);
 	(void)fputs("]}", out);
 }
 

@@ -1,4 +1,4 @@
-/* json.h - a session as JSON: the whole contract, see docs/JSON.md. */
+/* json.h - a session as JSON, whole and stable: keys are only ever added. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_JSON_H
 #define SEEP_REPORT_JSON_H

@@ -97,8 +97,8 @@ add_text(struct labels *l, char *text, uint32_t *ret)
 		l->texts = bigger;
 		l->text_room = room;
 	}
-	err = index_find(&l->text_index, hash_text(text), same_text, l->texts,
-	    text, n, &at);
+	err = index_find(
+	    &l->text_index, hash_text(text), same_text, l->texts, text, n, &at);
 	if (err < 0)
 		goto out;
 	*ret = at;
@@ -172,7 +172,7 @@ label_of(struct labels *l, uint64_t frame, uint32_t *ret)
 }
 
 int
-labels_stack(struct labels *l, const struct process_site *site,
+labels_stack(struct labels *l, const struct process_site *site, size_t max,
     const uint32_t **ret_stack, size_t *ret_count, uint8_t *ret_api)
 {
 	size_t n, skip, count = 0;
@@ -185,12 +185,16 @@ labels_stack(struct labels *l, const struct process_site *site,
 	*ret_api = site->api;
 	skip = names_skip_operators(
 	    l->names, l->process, l->stack_frames, n, ret_api);
+	missing = words_no_frame(flags);
+	if (max > 0 && n - skip > max) {
+		n = skip + max;
+		missing = "(callers beyond --depth)";
+	}
 	for (size_t i = skip; i < n; i++) {
 		err = label_of(l, l->stack_frames[i], &l->stack[count++]);
 		if (err < 0)
 			return err;
 	}
-	missing = words_no_frame(flags);
 	if (missing) {
 		err = add_text(l, strdup(missing), &l->stack[count++]);
 		if (err < 0)

@@ -16,10 +16,11 @@ void labels_free(struct labels *l);
 
 /*
  * The stack of a site as label numbers: innermost first, operator new left
- * out, a sentence like "(no room)" at the end where frames are missing.
+ * out, a sentence like "(no room)" at the end where frames are missing. More
+ * than max frames (0: all) give way to "(callers beyond --depth)".
  * *ret_api: how it allocates. *ret_stack is valid until the next call.
  */
-int labels_stack(struct labels *l, const struct process_site *site,
+int labels_stack(struct labels *l, const struct process_site *site, size_t max,
     const uint32_t **ret_stack, size_t *ret_count, uint8_t *ret_api);
 
 /* "function [module]" or "module+0x1234"; valid as long as l. */

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/text.h"
 
-#include "reader/losses.h"
 #include "report/labels.h"
+#include "report/summary.h"
 #include "report/tree.h"
 #include "report/words.h"
 
@@ -12,13 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct fork;
+
 /* What a report of one process needs at hand. */
 struct page {
 	FILE *out;
 	const struct process *process;
 	struct labels *labels;
 	const struct text_options *options;
-	uint64_t whole; /* of the metric */
+	uint64_t whole;     /* of the metric */
+	struct fork *forks; /* as many as a tree is deep */
 };
 
 static uint64_t
@@ -69,153 +72,6 @@ strong(const struct page *page, bool on)
 	return on ? "\033[1m" : "\033[0m";
 }
 
-/* ---- the paragraph ---- */
-
-/* Ticks are tenths of a second: less than that is not known. */
-static const char *
-span(char buffer[WORDS_MAX], uint64_t ns)
-{
-	char time[WORDS_MAX];
-
-	if (ns < SEG_TICK_NS)
-		return "for less than 0.1 s";
-	(void)snprintf(buffer, WORDS_MAX, "for %s", words_time(time, ns));
-	return buffer;
-}
-
-/* "12 events not recorded", "1 event not recorded" */
-static void
-print_count(const struct page *page, uint64_t n, const char *words)
-{
-	size_t first = strcspn(words, " ");
-	char buffer[WORDS_MAX];
-
-	if (n == 1 && words[first - 1] == 's')
-		(void)fprintf(
-		    page->out, "1 %.*s%s", (int)first - 1, words, words + first);
-	else
-		(void)fprintf(
-		    page->out, "%s %s", words_count(buffer, n), words);
-}
-
-static void
-print_ending(const struct page *page)
-{
-	const struct process *p = page->process;
-	char buffer[WORDS_MAX];
-	uint64_t ns = p->duration_ns;
-
-	if (p->is_snapshot)
-		(void)fprintf(page->out, "had run %s at the snapshot. ",
-		    span(buffer, ns));
-	else if (p->end == PROCESS_RUNNING)
-		(void)fprintf(page->out, "has been running %s. ",
-		    span(buffer, ns));
-	else if (p->end == PROCESS_EXEC)
-		(void)fprintf(page->out,
-		    "ran %s and went on as another program (exec). ",
-		    span(buffer, ns));
-	else if (p->signal > 0)
-		(void)fprintf(page->out,
-		    "ran %s and was killed by signal %d (%s). ",
-		    span(buffer, ns), p->signal, strsignal(p->signal));
-	else if (p->exit_status >= 0)
-		(void)fprintf(page->out,
-		    "ran %s and exited with status %d. ",
-		    span(buffer, ns), p->exit_status);
-	else if (p->end == PROCESS_EXITED)
-		(void)fprintf(page->out, "ran %s and exited. ",
-		    span(buffer, ns));
-	else if (p->end == PROCESS_KILLED)
-		(void)fprintf(page->out,
-		    "ran %s and ended without a farewell (killed, or _exit). ",
-		    span(buffer, ns));
-	else
-		(void)fprintf(page->out, "ran %s, its end is not known. ",
-		    span(buffer, ns));
-}
-
-static void
-print_losses(const struct page *page)
-{
-	const uint64_t *counts = page->process->header.counts;
-	const struct losses_name *names;
-	const char *before = "Lost: ";
-	size_t n;
-
-	names = losses_names(&n);
-	for (size_t i = 0; i < n; i++) {
-		if (counts[names[i].count] == 0 ||
-		    names[i].class != LOSSES_LOSS)
-			continue;
-		(void)fputs(before, page->out);
-		print_count(page, counts[names[i].count], names[i].words);
-		before = "; ";
-	}
-	(void)fputs(
-	    *before == 'L' ? "Nothing was lost.\n" : ".\n", page->out);
-}
-
-static void
-print_oddities(const struct page *page)
-{
-	const uint64_t *counts = page->process->header.counts;
-	const struct losses_name *names;
-	const char *before = "Also seen: ";
-	size_t n;
-
-	names = losses_names(&n);
-	for (size_t i = 0; i < n; i++) {
-		if (counts[names[i].count] == 0 ||
-		    names[i].class != LOSSES_TOTAL ||
-		    names[i].count == SEG_INHERITED_BYTES ||
-		    names[i].count == SEG_MISSED_BYTES)
-			continue;
-		(void)fputs(before, page->out);
-		print_count(page, counts[names[i].count], names[i].words);
-		before = "; ";
-	}
-	if (*before != 'A')
-		(void)fputs(".\n", page->out);
-}
-
-static void
-print_paragraph(const struct page *page)
-{
-	const struct process *p = page->process;
-	const struct process_figures *t = &p->totals;
-	const char *slash = strrchr(p->header.exe, '/');
-	const char *name = slash ? slash + 1 : p->header.exe;
-	char a[WORDS_MAX], b[WORDS_MAX];
-
-	(void)fputs(strong(page, true), page->out);
-	words_print(page->out, *name ? name : "(no name)");
-	(void)fprintf(page->out, "%s (pid %u) ", strong(page, false),
-	    p->header.pid);
-	print_ending(page);
-	if (p->header.state == SEG_INERT)
-		(void)fprintf(page->out,
-		    "It was not traced: %s. What is shown ends there. ",
-		    losses_inert(p->header.inert_reason));
-	(void)fprintf(page->out, "It made %s allocation%s of %s in all",
-	    words_count(a, t->allocations), plural(t->allocations),
-	    words_bytes(b, t->allocated_bytes));
-	if (p->header.sample_bytes > 0)
-		(void)fputs(" (an estimate from samples)", page->out);
-	(void)fprintf(page->out, "; %s in %s block%s ",
-	    words_bytes(b, t->live_bytes), words_count(a, t->live_blocks),
-	    plural(t->live_blocks));
-	(void)fputs(p->is_snapshot            ? "were live then"
-		: p->end == PROCESS_RUNNING ? "are live now"
-					    : "were live at its end",
-	    page->out);
-	(void)fprintf(page->out, "; the peak was %s%s in %s block%s. ",
-	    p->peak_exact ? "" : "about ", words_bytes(b, t->peak_bytes),
-	    words_count(a, t->peak_blocks), plural(t->peak_blocks));
-	print_losses(page);
-	print_oddities(page);
-}
-
 /* ---- the tree ---- */
 
 static void
@@ -229,8 +85,8 @@ print_figures(const struct page *page, const struct tree_node *n)
 }
 
 static void
-print_label(const struct page *page, const struct tree_node *n,
-    unsigned level, bool with_figures)
+print_label(const struct page *page, const struct tree_node *n, unsigned level,
+    bool with_figures)
 {
 	if (with_figures)
 		print_figures(page, n);
@@ -244,47 +100,73 @@ print_label(const struct page *page, const struct tree_node *n,
 	(void)putc('\n', page->out);
 }
 
+/* A fork in the tree whose branches are being printed. */
+struct fork {
+	uint32_t child;         /* the next branch, 0: all are done */
+	uint64_t weight, sites; /* of those below the threshold */
+};
+
 /*
- * Callers of a node, one per line. A line of single callers stays at its
- * indentation and says its figures once, at the top; only forks go deeper.
+ * Single callers of a node, down to where its callers fork. They stay at one
+ * indentation and have no figures: those of the node are theirs.
  */
+static uint32_t
+print_chain(const struct page *page, const struct tree *t,
+    const struct tree_node *n, unsigned level)
+{
+	for (;;) {
+		const struct tree_node *caller = tree_node(t, n->first_child);
+
+		if (n->first_child == 0 || caller->next != 0 ||
+		    caller->sites != n->sites)
+			return n->first_child;
+		print_label(page, caller, level, false);
+		n = caller;
+	}
+}
+
 static void
-print_callers(const struct page *page, const struct tree *t,
-    const struct tree_node *parent, unsigned level)
+print_below(const struct page *page, const struct fork *f, unsigned level)
 {
 	char a[WORDS_MAX], b[WORDS_MAX];
-	uint64_t weight = 0, sites = 0;
-	bool alone;
 
-	/* single callers by a loop: stacks are deep */
-	for (;;) {
-		const struct tree_node *n;
-
-		if (parent->first_child == 0)
-			return;
-		n = tree_node(t, parent->first_child);
-		alone = n->next == 0 && n->sites == parent->sites;
-		if (!alone)
-			break;
-		print_label(page, n, level, false);
-		parent = n;
-	}
-	for (uint32_t c = parent->first_child; c; c = tree_node(t, c)->next) {
-		const struct tree_node *n = tree_node(t, c);
-
-		if (percent(page, n->weight) < page->options->threshold) {
-			weight += n->weight;
-			sites += n->sites;
-			continue;
-		}
-		print_label(page, n, level, true);
-		print_callers(page, t, n, level + 1);
-	}
-	if (sites > 0)
+	if (f->sites > 0)
 		(void)fprintf(page->out,
 		    "%6.1f%% %15s %11s  %*s(%s site%s below the threshold)\n",
-		    percent(page, weight), words_count(a, weight), "",
-		    (int)level * 2, "", words_count(b, sites), plural(sites));
+		    percent(page, f->weight), words_count(a, f->weight), "",
+		    (int)level * 2, "", words_count(b, f->sites),
+		    plural(f->sites));
+}
+
+/* Callers of a node, one per line; a loop, because stacks are deep. */
+static void
+print_callers(
+    const struct page *page, const struct tree *t, const struct tree_node *top)
+{
+	struct fork *forks = page->forks;
+	unsigned depth = 1;
+
+	forks[0] = (struct fork){.child = print_chain(page, t, top, 1)};
+	while (depth > 0) {
+		struct fork *f = &forks[depth - 1];
+		const struct tree_node *n = tree_node(t, f->child);
+
+		if (f->child == 0) {
+			print_below(page, f, depth);
+			depth--;
+			continue;
+		}
+		f->child = n->next;
+		if (percent(page, n->weight) < page->options->threshold) {
+			f->weight += n->weight;
+			f->sites += n->sites;
+			continue;
+		}
+		print_label(page, n, depth, true);
+		forks[depth] =
+		    (struct fork){.child = print_chain(page, t, n, depth + 1)};
+		depth++;
+	}
 }
 
 static void
@@ -315,11 +197,9 @@ build_tree(struct page *page, struct tree *t)
 		if (s->kind == SEG_SITE_USER ||
 		    blocks_of(&s->figures, o->metric) == 0)
 			continue;
-		err = labels_stack(page->labels, s, &stack, &n, &api);
+		err = labels_stack(page->labels, s, o->depth, &stack, &n, &api);
 		if (err < 0)
 			return err;
-		if (o->depth > 0 && n > o->depth)
-			n = o->depth;
 		err = tree_add(t, stack, n, weight_of(&s->figures, o->metric),
 		    blocks_of(&s->figures, o->metric));
 		if (err < 0)
@@ -341,6 +221,11 @@ print_tree(struct page *page)
 	err = tree_new(&t);
 	if (err < 0)
 		return err;
+	err = -ENOMEM;
+	/* frames, a sentence for missing ones, the function itself */
+	page->forks = calloc(STACKS_MAX_FRAMES + 3, sizeof(*page->forks));
+	if (!page->forks)
+		goto out;
 	err = build_tree(page, t);
 	if (err < 0)
 		goto out;
@@ -357,14 +242,14 @@ print_tree(struct page *page)
 			cut_weight += n->weight;
 		} else {
 			print_label(page, n, 0, true);
-			print_callers(page, t, n, 1);
+			print_callers(page, t, n);
 			shown++;
 		}
 	}
 	print_rest(page, cut_sites, "site", cut_weight, "beyond --top");
-	print_rest(
-	    page, low_sites, "site", low_weight, "below the threshold");
+	print_rest(page, low_sites, "site", low_weight, "below the threshold");
 out:
+	free(page->forks);
 	tree_free(t);
 	return err;
 }
@@ -391,25 +276,28 @@ heavier(const void *a, const void *b)
 static int
 print_row(struct page *page, const struct row *row)
 {
-	const struct process_site *s = &page->process->sites[row->site];
 	unsigned depth = page->options->depth;
+	const struct process_site *s = &page->process->sites[row->site];
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
 	const uint32_t *stack;
 	uint8_t api;
 	size_t n;
 	int err;
 
-	err = labels_stack(page->labels, s, &stack, &n, &api);
+	err = labels_stack(page->labels, s, 0, &stack, &n, &api);
 	if (err < 0)
 		return err;
 	(void)fprintf(page->out, "%15s %11s %6.1f%% %11s %11s  %-8u %s in ",
 	    words_count(a, row->weight), words_count(b, row->blocks),
-	    percent(page, row->weight),
-	    words_count(c, s->figures.allocations),
+	    percent(page, row->weight), words_count(c, s->figures.allocations),
 	    words_count(d, s->figures.frees), s->id, words_api(api));
-	for (size_t i = 0; i < n && (depth == 0 || i < depth); i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (i > 0)
 			(void)fputs(" <- ", page->out);
+		if (depth > 0 && i == depth) {
+			(void)fputs("...", page->out);
+			break;
+		}
 		words_print(page->out, labels_text(page->labels, stack[i]));
 	}
 	(void)putc('\n', page->out);
@@ -473,7 +361,7 @@ print_process(FILE *out, const struct process *p, struct names *names,
 	struct page page = {.out = out, .process = p, .options = o};
 	int err;
 
-	print_paragraph(&page);
+	summary_write(out, p, o->colour);
 	if (blocks_of(&p->totals, o->metric) == 0) {
 		(void)fputs(nothing[o->metric], out);
 		return 0;
@@ -487,6 +375,84 @@ print_process(FILE *out, const struct process *p, struct names *names,
 	return err;
 }
 
+/* ---- several processes ---- */
+
+static int
+heavier_process(const void *a, const void *b, void *metric)
+{
+	const struct process *x = *(struct process *const *)a;
+	const struct process *y = *(struct process *const *)b;
+	uint64_t v = weight_of(&x->totals, *(const int *)metric);
+	uint64_t w = weight_of(&y->totals, *(const int *)metric);
+
+	if (v != w)
+		return v > w ? -1 : 1;
+	return (x->header.pid > y->header.pid) -
+	    (x->header.pid < y->header.pid);
+}
+
+/* One line each, in the order of their start. */
+static void
+print_overview(FILE *out, const struct session *s)
+{
+	char live[WORDS_MAX], peak[WORDS_MAX], all[WORDS_MAX];
+
+	(void)fprintf(out, "%zu processes:\n%9s %9s %-8s %15s %15s %13s  %s\n",
+	    s->count, "pid", "parent", "end", "live bytes", "peak bytes",
+	    "allocations", "program");
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = s->processes[i];
+
+		(void)fprintf(out, "%9u %9u %-8s %15s %15s %13s  ",
+		    p->header.pid, p->header.ppid, words_end(p->end),
+		    words_count(live, p->totals.live_bytes),
+		    words_count(peak, p->totals.peak_bytes),
+		    words_count(all, p->totals.allocations));
+		words_print(out, p->header.exe);
+		(void)putc('\n', out);
+	}
+	(void)putc('\n', out);
+}
+
+/* The heavy ones in full, heaviest first; the others are in the overview. */
+static int
+print_several(FILE *out, const struct session *s, struct names *names,
+    const struct text_options *o)
+{
+	struct process **order = calloc(s->count, sizeof(struct process *));
+	uint64_t whole = 0;
+	int metric = o->metric, err = 0;
+	size_t shown = 0;
+
+	if (!order)
+		return -ENOMEM;
+	print_overview(out, s);
+	for (size_t i = 0; i < s->count; i++) {
+		order[i] = s->processes[i];
+		if (__builtin_add_overflow(
+		        whole, weight_of(&order[i]->totals, metric), &whole))
+			whole = UINT64_MAX;
+	}
+	qsort_r(order, s->count, sizeof(struct process *), heavier_process,
+	    &metric);
+	for (; shown < s->count && err == 0 && !ferror(out); shown++) {
+		uint64_t w = weight_of(&order[shown]->totals, metric);
+
+		if (shown > 0 &&
+		    ((o->top > 0 && shown >= o->top) ||
+		        100.0 * (double)w < o->threshold * (double)whole))
+			break;
+		(void)fputs(shown ? "\n" : "", out);
+		err = print_process(out, order[shown], names, o);
+	}
+	if (shown < s->count && err == 0)
+		(void)fprintf(out,
+		    "\n%zu more process%s below the threshold or beyond --top.\n",
+		    s->count - shown, s->count - shown == 1 ? "" : "es");
+	free(order);
+	return err;
+}
+
 int
 text_write(FILE *out, const struct session *s, struct names *names,
     const struct text_options *options)
@@ -495,13 +461,11 @@ text_write(FILE *out, const struct session *s, struct names *names,
 	size_t n;
 	int err;
 
-	for (size_t i = 0; i < s->count && !ferror(out); i++) {
-		if (i > 0)
-			(void)fputs("\n", out);
-		err = print_process(out, s->processes[i], names, options);
-		if (err < 0)
-			return err;
-	}
+	err = s->count == 1
+	    ? print_process(out, s->processes[0], names, options)
+	    : print_several(out, s, names, options);
+	if (err < 0)
+		return err;
 	n = names_notes(names, &notes);
 	for (size_t i = 0; i < n; i++) {
 		(void)fputs(i ? "" : "\n", out);

@@ -13,8 +13,8 @@ enum text_metric { TEXT_LIVE, TEXT_PEAK, TEXT_ALLOCS };
 enum text_shape { TEXT_TREE, TEXT_TABLE };
 
 struct text_options {
-	int metric; /* enum text_metric */
-	int shape;  /* enum text_shape */
+	int metric;       /* enum text_metric */
+	int shape;        /* enum text_shape */
 	unsigned top;     /* entries at the first level, 0: all */
 	unsigned depth;   /* frames of a stack, 0: all */
 	double threshold; /* percent of the whole */

@@ -66,8 +66,8 @@ child_of(struct tree *t, uint32_t parent, uint32_t label, uint32_t *ret)
 	int err;
 
 	if (t->count == t->room) {
-		struct node *bigger = reallocarray(
-		    t->nodes, t->room * 2, sizeof(*bigger));
+		struct node *bigger =
+		    reallocarray(t->nodes, t->room * 2, sizeof(*bigger));
 
 		if (!bigger)
 			return -ENOMEM;
@@ -81,7 +81,7 @@ child_of(struct tree *t, uint32_t parent, uint32_t label, uint32_t *ret)
 	if (*ret == t->count) {
 		t->nodes[t->count++] = (struct node){
 		    .public = {.label = label,
-			.next = t->nodes[parent].public.first_child},
+		        .next = t->nodes[parent].public.first_child},
 		    .parent = parent};
 		t->nodes[parent].public.first_child = *ret;
 	}

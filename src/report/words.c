@@ -178,8 +178,8 @@ words_time(char buffer[WORDS_MAX], uint64_t ns)
 		(void)snprintf(buffer, WORDS_MAX,
 		    "%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
 	else
-		(void)snprintf(buffer, WORDS_MAX,
-		    "%" PRIu64 " d %" PRIu64 " h", s / 86400, s / 3600 % 24);
+		(void)snprintf(buffer, WORDS_MAX, "%" PRIu64 " d %" PRIu64 " h",
+		    s / 86400, s / 3600 % 24);
 	return buffer;
 }
 
@@ -219,8 +219,7 @@ words_print(FILE *out, const char *text)
 		if (c < 0x20 || c == 0x7f || n == 0)
 			(void)fprintf(out, "\\x%02x", c);
 		else if (c == 0xc2 && (unsigned char)text[1] < 0xa0)
-			(void)fprintf(
-			    out, "\\x%02x", (unsigned char)text[1]);
+			(void)fprintf(out, "\\x%02x", (unsigned char)text[1]);
 		else
 			(void)fwrite(text, 1, n, out);
 		text += n ? n : 1;

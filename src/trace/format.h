@@ -39,6 +39,8 @@ enum {
 	SEG_COMMAND_BYTES = 3072,
 	SEG_SESSION_BYTES = 40,
 	SEG_LABEL_BYTES = 44,
+	SEG_SLOTS = 1024,
+	SEG_CTL_BYTES = 8192,
 };
 
 /* seg_header.state */
@@ -335,17 +337,22 @@ struct seg_sample {
 	uint64_t reserved[2];
 };
 
-/* Room for forked children, behind the parent's own segment. */
+/*
+ * Room for forked children, behind the parent's own segment: large_count
+ * slots of slot_bytes, then the others of small_bytes. Pages that nobody
+ * touched cost nothing.
+ */
 struct seg_slots {
 	uint64_t magic; /* SEG_SLOT_MAGIC */
-	uint32_t count;
-	uint32_t pad;
+	uint32_t count; /* of both sizes, at most SEG_SLOTS */
+	uint32_t large_count;
 	uint64_t slot_bytes;
+	uint64_t small_bytes;
 	uint64_t first_offset; /* of slot 0, from the start of this struct */
 	uint64_t untraced;     /* children that found all slots taken */
-	uint64_t reserved[3];
-	uint32_t taken[256];   /* 0 free, 1 claimed; a reader that has merged
-	                          a dead child's slot may set it back to 0 */
+	uint64_t reserved[2];
+	uint8_t taken[SEG_SLOTS]; /* 0 free, 1 claimed; a reader that has merged
+	                             a dead child's slot may set it back to 0 */
 };
 
 /*
@@ -363,6 +370,9 @@ struct ctl_block {
 	uint32_t twin_pid;
 	uint32_t twin_status;
 	uint64_t reserved[59];
+	uint8_t pad[4096 - 512];
+	/* the command word of a child that lives in slot i of this file */
+	uint32_t slot_command[SEG_SLOTS];
 };
 
 _Static_assert(sizeof(struct seg_header) == SEG_HEADER_BYTES, "header");
@@ -376,6 +386,7 @@ _Static_assert(sizeof(struct seg_info) == 128, "info");
 _Static_assert(sizeof(struct seg_live) == 128, "live");
 _Static_assert(sizeof(struct seg_mark) == 64, "mark");
 _Static_assert(sizeof(struct seg_sample) == 64, "sample");
-_Static_assert(sizeof(struct ctl_block) == 512, "ctl");
+_Static_assert(sizeof(struct ctl_block) == SEG_CTL_BYTES, "ctl");
+_Static_assert(sizeof(struct seg_slots) <= 4096, "slots");
 
 #endif

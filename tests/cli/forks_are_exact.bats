@@ -29,3 +29,8 @@ load ../lib/host.bash
 	traced_well "$HOSTS/forks" bare 40 nofile
 	equals_ledger
 }
+
+@test "I7 more children than there is room for: the rest are counted" {
+	traced_well "$HOSTS/forks" bare 1500
+	equals_ledger --no-clean
+}

@@ -3,14 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
-# dies HOW STATUS: several times, at random instants
+# dies HOW STATUS [fork]: several times, at random instants
 dies() {
 	local times=3 i pid
 	! full || times=25
 	for ((i = 0; i < times; i++)); do
 		rm -rf "${DIR:?}"/*
 		traced "$HOSTS/killed" "$1" "$T/progress" \
-			"$((RANDOM * 3 + 500))" "$((i % 3 + 2))"
+			"$((RANDOM * 3 + 500))" "$((i % 3 + 2))" "${@:3}"
 		[[ $status -eq $2 ]]
 		pid=$(sed -n 's/^PID //p' "$T/out")
 		report
@@ -36,4 +36,9 @@ dies() {
 
 @test "exit while other threads go on" {
 	dies leave 0
+}
+
+@test "I8 a forked child, killed at random instants" {
+	dies kill 0 fork
+	dies segv 0 fork
 }

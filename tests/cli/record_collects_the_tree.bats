@@ -186,3 +186,27 @@ setup_file() {
 	"$SEEP" report "$T/first" --format json >"$T/report.json"
 	[[ $(jq "$count_eat" "$T/report.json") == 1 ]]
 }
+
+@test "processes of other users are not taken for ours" {
+	local stranger
+	[[ $(id -u) -eq 0 ]] || skip "needs two users"
+	chmod 755 "$T"
+	unprivileged test -r "$COLLECTOR" || skip "nobody cannot read the build"
+	chown 65534 "$DIR" "$T"
+	(
+		cd "$T" || exit
+		SEEP_DIR=$DIR unprivileged "$SEEP" record sh -c '
+			echo >ready; while [ ! -e go ]; do sleep 0.05; done'
+	) >"$T/out" 2>"$T/err" 3>&- &
+	recorder=$!
+	PIDS+=("$recorder")
+	appears "$T/ready"
+	sleep 20 3>&- & # its mappings are hidden from nobody
+	stranger=$!
+	PIDS+=("$stranger")
+	: >"$T/go"
+	wait "$recorder"
+	kill "$stranger"
+	grep -q '^seep: recorded' "$T/err"
+	lacks 'still running' "$T/err"
+}

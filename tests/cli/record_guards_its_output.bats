@@ -59,15 +59,44 @@ $T/seep.data.old" ]]
 	[[ $(stat -c %a "$T/seep.data") == 600 ]]
 }
 
-@test "a full disk is 125, and the segments are kept" {
+@test "no room is found before the start where it can be" {
 	[[ -c /dev/full ]] || skip "no /dev/full"
+	record -o /dev/full touch "$T/ran"
+	[[ $status -eq 125 && ! -e $T/ran ]]
+}
+
+# kept: 125 after CMD did its work; its segments are still there to report
+kept() {
+	[[ $status -eq 125 && -e $T/ran ]]
+	grep -q '^seep: cannot write .*segments are kept' "$T/err"
+	lacks '^seep: recorded' "$T/err"
+	[[ $(segments) -gt 0 ]]
+	"$SEEP" report "$DIR" --format json >"$T/report.json"
+	[[ $(jq '.processes | length' "$T/report.json") -gt 0 ]]
+}
+
+@test "a file that appears meanwhile is kept, and so are the segments" {
+	need jq
+	record -o new sh -c 'echo precious >new; : >ran'
+	kept
+	[[ $(<"$T/new") == precious ]]
+}
+
+@test "no room at the end: the old recording and the segments are kept" {
+	need jq
+	echo precious >"$T/seep.data"
+	status=0
 	(
-		ulimit -f 2048 # KiB
-		record -o big "$HOSTS/sizes" || true
-		[[ $status -ne 139 ]]
-	)
-	record -o /dev/full true
-	[[ $status -eq 125 ]]
+		cd "$T" || exit
+		# 200 processes do not fit into 1 MiB, a segment does
+		# shellcheck disable=SC2016 # for the shell with the limit
+		SEEP_DIR=$DIR bash -c 'ulimit -f 1024; exec "$@"' bash \
+			"$SEEP" record sh -c ': >ran; i=0
+			while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done' \
+			2>err
+	) || status=$?
+	kept
+	[[ $(<"$T/seep.data") == precious && ! -e $T/seep.data.old ]]
 }
 
 @test "the session directory must be ours alone" {

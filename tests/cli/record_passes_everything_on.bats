@@ -129,6 +129,7 @@ record_directly() {
 	diff "$T/bare" "$T/out"
 }
 
+# shellcheck disable=SC2154 # $recorder is record_behind()'s
 @test "SIGTERM and SIGHUP go to CMD, which decides" {
 	local signal
 	for signal in TERM HUP; do

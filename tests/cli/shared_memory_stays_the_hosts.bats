@@ -16,7 +16,7 @@ on_tmpfs() {
 @test "I9 64 MB of /dev/shm: the host's own 40 MB fit beside us" {
 	on_tmpfs 64m '
 		mkdir -m 700 "$DIR/own"
-		traced "$HOSTS/many_stacks" 15 "$DIR/own/file" 40 >"$T/out"
+		traced "$HOSTS/many_stacks" 13 "$DIR/own/file" 40 >"$T/out"
 		du -sk "$DIR" --exclude=own
 		rm -r "$DIR/own"
 		"$SEEP" report "$DIR" --format json >"$T/report.json"'
@@ -48,7 +48,7 @@ on_tmpfs() {
 	on_tmpfs 16m '
 		pids=
 		for i in 1 2 3 4; do
-			traced "$HOSTS/many_stacks" 14 >"$T/out$i" 2>&1 &
+			traced "$HOSTS/many_stacks" 12 >"$T/out$i" 2>&1 &
 			pids="$pids $!"
 		done
 		for pid in $pids; do wait "$pid"; done

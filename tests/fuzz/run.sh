@@ -2,7 +2,8 @@
 # run.sh - runs each fuzzer for a while; a crash leaves its input behind.
 # SPDX-License-Identifier: Apache-2.0
 # usage: run.sh SECONDS FUZZER...
-# A corpus grows in build/fuzz/corpus/NAME; seeds are in tests/fuzz/seeds/NAME.
+# A corpus grows in build/fuzz/corpus/NAME. Where the command and the collector
+# are built, it starts from a real recording and a real snapshot.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -13,6 +14,31 @@ shift
 	exit 1
 }
 
+# A segment of a living host, copied: small, with every table in it.
+make_seeds() {
+	local dir pid
+	[[ -x build/seep && -e build/libseep.so ]] || return 0
+	dir=$(mktemp -d) || return 0
+	build/seep record -q -o "$dir/recording" -- \
+		sh -c 'ls / >/dev/null' >/dev/null 2>&1
+	: >"$dir/said"
+	LD_PRELOAD=$PWD/build/libseep.so SEEP_DIR=$dir \
+		perl -e '$| = 1; print "up\n"; sleep 30' >"$dir/said" &
+	pid=$!
+	until grep -q up "$dir/said" || ! kill -0 "$pid" 2>/dev/null; do
+		sleep 0.1
+	done
+	build/seep snapshot "$pid" -o "$dir/snapshot" >/dev/null 2>&1
+	kill "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+	mkdir -p build/fuzz/seeds/fuzz_{segment,report,recording}
+	[[ -s $dir/snapshot ]] && cp "$dir/snapshot" build/fuzz/seeds/fuzz_segment/ &&
+		cp "$dir/snapshot" build/fuzz/seeds/fuzz_report/
+	[[ -s $dir/recording ]] && cp "$dir/recording" build/fuzz/seeds/fuzz_recording/
+	rm -rf "$dir"
+}
+
+make_seeds
 bad=0
 for fuzzer; do
 	name=$(basename "$fuzzer")
@@ -20,10 +46,10 @@ for fuzzer; do
 	crashes=build/fuzz/crashes/$name
 	mkdir -p "$corpus" "$crashes"
 	dirs=("$corpus")
-	[[ -d tests/fuzz/seeds/$name ]] && dirs+=("tests/fuzz/seeds/$name")
+	[[ -d build/fuzz/seeds/$name ]] && dirs+=("build/fuzz/seeds/$name")
 	echo "== $name, $seconds s"
 	if ! "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 \
-		-artifact_prefix="$crashes/" -print_final_stats=1 "${dirs[@]}" \
+		-max_len=262144 -artifact_prefix="$crashes/" -print_final_stats=1 "${dirs[@]}" \
 		>"build/fuzz/$name.log" 2>&1; then
 		echo "FAIL $name: input in $crashes" >&2
 		tail -n 40 "build/fuzz/$name.log" >&2

@@ -6,17 +6,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define SITES(X) X(thread_0) X(thread_1) X(thread_2) X(thread_3)
 #include "../lib/ledger.h"
 
 /*
- * killed kill|abort|exit|segv|leave FILE MICROSECONDS [THREADS]
+ * killed kill|abort|exit|segv|leave FILE MICROSECONDS [THREADS [fork]]
  *
  * Each thread publishes in FILE what it has begun and what it has finished;
  * lib/inflight.py wants the report between the two. "leave" is exit(3) while
- * the others go on.
+ * the others go on. "fork": all that happens in a child.
  */
 enum { THREADS = 4, HELD = 64 };
 
@@ -90,6 +91,8 @@ main(int argc, char **argv)
 	led_check(fd >= 0 && !ftruncate(fd, 4096), "open");
 	progress = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	led_check(progress != MAP_FAILED, "mmap");
+	if (argc > 5 && fork() > 0)
+		return wait(NULL) > 0 ? 0 : 1;
 	led_print_pid(1, getpid());
 	for (uintptr_t i = 0; i < threads && i < THREADS; i++)
 		led_check(!pthread_create(&t, NULL, work, (void *)i),

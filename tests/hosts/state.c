@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,7 +276,11 @@ print_first_descriptor(void)
 int
 main(void)
 {
-	free(malloc(10));
+	void *first = malloc(24); /* before stdio has a buffer */
+
+	printf("first block %td below the break\n",
+	    (char *)sbrk(0) - (char *)first);
+	free(first);
 	print_descriptors();
 	printf("threads %d\n", count_entries("/proc/self/task"));
 	print_signals();

@@ -112,8 +112,7 @@ next_number(struct mkseg *m, uint32_t kind)
 struct seg_module *
 mkseg_module_at(struct mkseg *m, uint32_t number)
 {
-	return row_at(
-	    m, SEG_EXT_MODULE, 0, sizeof(struct seg_module), number);
+	return row_at(m, SEG_EXT_MODULE, 0, sizeof(struct seg_module), number);
 }
 
 struct seg_node *
@@ -158,8 +157,8 @@ mkseg_module(struct mkseg *m, const char *path, uint64_t base)
 	module->path = m->strings;
 	module->path_bytes = (uint32_t)strlen(path);
 	for (uint32_t i = 0; i <= module->path_bytes; i++)
-		memcpy(row_at(m, SEG_EXT_STRING, 0, 1, m->strings++), path + i,
-		    1);
+		memcpy(
+		    row_at(m, SEG_EXT_STRING, 0, 1, m->strings++), path + i, 1);
 	return number;
 }
 
@@ -168,18 +167,17 @@ mkseg_node(struct mkseg *m, uint64_t frame, uint32_t parent, uint32_t flags)
 {
 	uint32_t number = next_number(m, SEG_EXT_NODE);
 
-	*mkseg_node_at(m, number) = (struct seg_node){
-	    .frame = frame, .parent = parent, .flags = flags};
+	*mkseg_node_at(m, number) =
+	    (struct seg_node){.frame = frame, .parent = parent, .flags = flags};
 	return number;
 }
 
 uint32_t
-mkseg_inner(
-    struct mkseg *m, const uint64_t *frames, uint32_t n, uint32_t flags)
+mkseg_inner(struct mkseg *m, const uint64_t *frames, uint32_t n, uint32_t flags)
 {
 	uint32_t number = next_number(m, SEG_EXT_INNER);
-	struct seg_inner *inner = row_at(
-	    m, SEG_EXT_INNER, 0, sizeof(struct seg_inner), number);
+	struct seg_inner *inner =
+	    row_at(m, SEG_EXT_INNER, 0, sizeof(struct seg_inner), number);
 
 	assert(n <= SEG_INNER_FRAMES);
 	if (n > 0)
@@ -244,18 +242,19 @@ add_children(struct mkseg *m, uint8_t *bytes, size_t *len)
 	    .magic = SEG_SLOT_MAGIC,
 	    .count = SLOTS,
 	    .slot_bytes = SLOT_BYTES,
+	    .small_bytes = SLOT_BYTES,
+	    .large_count = SLOTS,
 	    .first_offset = SEG_EXTENT_STEP,
 	};
-	size_t at = *len, all = at + SEG_EXTENT_STEP +
-	    (size_t)SLOTS * SLOT_BYTES;
+	size_t at = *len,
+	       all = at + SEG_EXTENT_STEP + (size_t)SLOTS * SLOT_BYTES;
 
 	bytes = realloc(bytes, all);
 	assert(bytes);
 	memset(bytes + at, 0, all - at);
 	for (uint32_t i = 0; i < m->child_count; i++) {
 		slots.taken[i] = 1;
-		memcpy(bytes + at + slots.first_offset +
-			(size_t)i * SLOT_BYTES,
+		memcpy(bytes + at + slots.first_offset + (size_t)i * SLOT_BYTES,
 		    m->children[i], m->child_bytes[i]);
 	}
 	memcpy(bytes + at, &slots, sizeof(slots));
@@ -289,8 +288,8 @@ mkseg_finish(struct mkseg *m, size_t *ret_len)
 		    .offset = at,
 		};
 
-		memcpy(bytes + dir_at + i * sizeof(entry), &entry,
-		    sizeof(entry));
+		memcpy(
+		    bytes + dir_at + i * sizeof(entry), &entry, sizeof(entry));
 		memcpy(bytes + at, t->rows, (size_t)t->used * t->row_bytes);
 		at += round_up((size_t)t->used * t->row_bytes);
 	}

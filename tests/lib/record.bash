@@ -3,6 +3,9 @@
 # shellcheck shell=bash
 load ../lib/host.bash
 
+recorder= # of record_behind()
+
+# shellcheck disable=SC2034 # the tests look at it
 # record ARGS...: in $T, segments in $DIR; output in $T/out, $T/err, $status
 record() {
 	status=0

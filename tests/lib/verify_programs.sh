@@ -5,9 +5,10 @@
 # usage: verify_programs.sh [full]
 #
 # Runs programs under libseep-verify.so, which compares each stack with
-# _Unwind_Backtrace, and adds up what it found. Fails on any mismatch, on a
-# program that behaves unlike the bare one, and, in the full form, on less
-# than a million comparisons. $SEEP_BUILD (or build) holds the collector.
+# _Unwind_Backtrace, and adds up what it found. Fails on any mismatch, on any
+# stack that ended before the unwinder's did, on a program that behaves unlike
+# the bare one, and, in the full form, on less than a million comparisons.
+# $SEEP_BUILD (or build) holds the collector.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 repo=$(cd "$here/../.." && pwd)
@@ -26,7 +27,7 @@ work=$(mktemp -d)
 segments=$(mktemp -d -p /dev/shm seep-verify.XXXXXX)
 trap 'rm -rf "$work" "$segments"' EXIT
 ulimit -c 0
-failures=0 all_checked=0 all_mismatches=0
+failures=0 all_checked=0 all_mismatches=0 all_cut=0
 
 # verify NAME COMMAND...: stdin is passed on, output must equal the bare run's
 verify() {
@@ -52,7 +53,8 @@ verify() {
 		"$name" "$1" "$2" "$3" "$4" "$5"
 	all_checked=$((all_checked + $2))
 	all_mismatches=$((all_mismatches + $3))
-	grep '^#' "$work/found" | head -n 20
+	all_cut=$((all_cut + $5))
+	grep '^#' "$work/found" | head -n 6
 	if [[ $2 -eq 0 ]]; then
 		echo "  nothing was checked"
 		failures=$((failures + 1))
@@ -197,9 +199,10 @@ verify "cc1" "$(gcc -print-prog-name=cc1)" -quiet -O2 "$work/c.c" \
 	-o "$work/c.s" </dev/null
 verify "gcc with cc1plus" g++ -S -O1 "$work/c.cc" -o "$work/cc.s" </dev/null
 
-echo "total: $all_checked stacks checked, $all_mismatches mismatches, $failures failures"
+echo "total: $all_checked stacks checked, $all_mismatches mismatches," \
+	"$all_cut cut short, $failures failures"
 [[ -z $full || $all_checked -ge 1000000 ]] || {
 	echo "less than 1,000,000 stacks"
 	exit 1
 }
-[[ $all_mismatches -eq 0 && $failures -eq 0 ]]
+[[ $all_mismatches -eq 0 && $all_cut -eq 0 && $failures -eq 0 ]]

@@ -161,9 +161,9 @@ site_never_filled_is_unknown_not_lost(void **state)
 	s = load(m);
 	assert_int_equal(s->processes[0]->site_count, 1);
 	assert_int_equal(s->processes[0]->totals.live_bytes, 32);
-	assert_int_equal(stacks_frames(s->processes[0]->stacks,
-			     s->processes[0]->sites[0].stack, frames, 4,
-			     &flags),
+	assert_int_equal(
+	    stacks_frames(s->processes[0]->stacks,
+	        s->processes[0]->sites[0].stack, frames, 4, &flags),
 	    0);
 	assert_true(flags & STACKS_UNKNOWN);
 	session_free(s);
@@ -215,9 +215,9 @@ long_stack_is_cut_at_the_callers_limit(void **state)
 	mkseg_site(m, id)->node = node;
 	mkseg_book(m, 0, id, 1, 1, 0);
 	s = load(m);
-	assert_int_equal(stacks_frames(s->processes[0]->stacks,
-			     s->processes[0]->sites[0].stack, frames, 100,
-			     &flags),
+	assert_int_equal(
+	    stacks_frames(s->processes[0]->stacks,
+	        s->processes[0]->sites[0].stack, frames, 100, &flags),
 	    100);
 	assert_true(flags & STACKS_UNKNOWN);
 	session_free(s);
@@ -393,9 +393,9 @@ own_start_jiffies(void)
 	assert_non_null(f);
 	assert_int_equal(
 	    fscanf(f,
-		"%*d (%*[^)]) %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		"%*s %*s %*s %*s %*s %*s %*s %*s %llu",
-		&start),
+	        "%*d (%*[^)]) %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+	        "%*s %*s %*s %*s %*s %*s %*s %*s %llu",
+	        &start),
 	    1);
 	(void)fclose(f);
 	return start;
@@ -451,8 +451,8 @@ mapped_segment_makes_a_process_alive(void **state)
 	session_free(s);
 	assert_int_equal(alive_open(getpid(), &f, &slot, found, NULL), 0);
 	assert_int_equal(slot, SEGFILE_OWN);
-	assert_true(alive_mapped(
-	    segfile_source(f)->device, segfile_source(f)->inode));
+	assert_true(
+	    alive_mapped(segfile_source(f)->device, segfile_source(f)->inode));
 	segfile_close(f);
 	munmap(map, len);
 	remove_files(dir, names);
@@ -502,9 +502,8 @@ forked_child_without_a_segment_is_asked_for_patience(void **state)
 static void
 recording_carries_how_processes_ended(void **state)
 {
-	struct bundle_segment head = {.end_kind = BUNDLE_END_KILLED,
-	    .exit_status = -1,
-	    .signal = 9};
+	struct bundle_segment head = {
+	    .end_kind = BUNDLE_END_KILLED, .exit_status = -1, .signal = 9};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[256], cut[256];
 	static const char *const names[] = {"r", "cut", NULL};
 	struct mkseg *m = mkseg_new();
@@ -520,11 +519,11 @@ recording_carries_how_processes_ended(void **state)
 	(void)snprintf(cut, sizeof(cut), "%s/cut", dir);
 	bytes = mkseg_finish(m, &len);
 	assert_int_equal(bundle_create(path, BUNDLE_REFUSE, &w), 0);
-	assert_int_equal(bundle_append(w, BUNDLE_SEGMENT, &head,
-			     sizeof(head), bytes, len),
+	assert_int_equal(
+	    bundle_append(w, BUNDLE_SEGMENT, &head, sizeof(head), bytes, len),
 	    0);
 	assert_int_equal(bundle_append(w, BUNDLE_UNTRACED,
-			     "pid=7\nexe=/bin/static\n", 22, NULL, 0),
+	                     "pid=7\nexe=/bin/static\n", 22, NULL, 0),
 	    0);
 	assert_int_equal(bundle_finish(w), 0);
 	assert_int_equal(session_load(path, &s, NULL), 0);
@@ -570,13 +569,13 @@ main(void)
 	    cmocka_unit_test(more_frees_than_allocations_are_no_huge_number),
 	    cmocka_unit_test(frames_of_unknown_modules_have_none),
 	    cmocka_unit_test(
-		forked_children_in_slots_are_processes_of_their_own),
+	        forked_children_in_slots_are_processes_of_their_own),
 	    cmocka_unit_test(
-		of_two_segments_of_one_pid_the_first_ended_by_exec),
+	        of_two_segments_of_one_pid_the_first_ended_by_exec),
 	    cmocka_unit_test(empty_directory_and_missing_file_are_told_apart),
 	    cmocka_unit_test(mapped_segment_makes_a_process_alive),
 	    cmocka_unit_test(
-		forked_child_without_a_segment_is_asked_for_patience),
+	        forked_child_without_a_segment_is_asked_for_patience),
 	    cmocka_unit_test(recording_carries_how_processes_ended),
 	};
 

@@ -23,9 +23,9 @@ allowed() { # LIBRARY WORD: names listed for it
 		'!/^#/ && $1 == lib && $2 == word { print $3 }' "$list" | sort -u
 }
 
-compare() { # LIBRARY WORD: names on stdin must be on the list
+compare() { # LIBRARY WORD: the names in $work/names must be on the list
 	local name
-	sort -u >"$work/found"
+	sort -u "$work/names" >"$work/found"
 	allowed "$1" "$2" >"$work/allowed"
 	while read -r name; do
 		complain "$1: $2 symbol not in $list: $name"
@@ -43,11 +43,13 @@ check_library() {
 
 	[[ -e $file ]] || return 0
 
-	undefined "$file" U | compare "$lib" strong
-	undefined "$file" wv | compare "$lib" weak
+	undefined "$file" U >"$work/names"
+	compare "$lib" strong
+	undefined "$file" wv >"$work/names"
+	compare "$lib" weak
 	nm -D --defined-only "$file" |
-		awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
-		compare "$lib" export
+		awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' >"$work/names"
+	compare "$lib" export
 	while read -r name; do
 		complain "$lib: must export $name and does not"
 	done < <(comm -13 "$work/found" "$work/allowed")

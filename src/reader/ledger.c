@@ -1,0 +1,175 @@
+/* ledger.c - the ledger's arrays summed by site id. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/ledger.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t
+plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static int64_t
+plus_signed(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return a < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+static bool
+same_id(const void *items, uint32_t item, const void *key)
+{
+	return ((const struct ledger_sum *)items)[item].id ==
+	    *(const uint32_t *)key;
+}
+
+static struct ledger_sum *
+sum_of(struct ledger *s, uint32_t id)
+{
+	uint32_t at;
+
+	if (s->count == s->room) {
+		size_t room = s->room ? s->room * 2 : 256;
+		struct ledger_sum *items =
+		    reallocarray(s->items, room, sizeof(*items));
+
+		if (!items)
+			return NULL;
+		s->items = items;
+		s->room = room;
+	}
+	if (index_find(&s->index, index_hash(id, 5, 6), same_id, s->items, &id,
+	        (uint32_t)s->count, &at) < 0)
+		return NULL;
+	if (at == s->count)
+		s->items[s->count++] = (struct ledger_sum){.id = id};
+	return &s->items[at];
+}
+
+static void
+add_row(struct ledger_sum *sum, const struct seg_row *row, uint32_t epoch)
+{
+	uint64_t max = (uint64_t)row->size_min + row->size_span;
+
+	/*
+	 * A row not touched since the peak still has the value it had then.
+	 * The differences may be negative: blocks cross threads.
+	 */
+	if (row->epoch == epoch) {
+		sum->peak_bytes = plus_signed(sum->peak_bytes, row->snap_bytes);
+		sum->peak_blocks =
+		    plus_signed(sum->peak_blocks, row->snap_blocks);
+	} else {
+		sum->peak_bytes = plus_signed(sum->peak_bytes,
+		    (int64_t)(row->allocated_bytes - row->freed_bytes));
+		sum->peak_blocks = plus_signed(
+		    sum->peak_blocks, (int64_t)(row->allocations - row->frees));
+	}
+	if (row->allocations > 0) {
+		if (sum->allocations == 0 || row->size_min < sum->size_min)
+			sum->size_min = row->size_min;
+		if (max > sum->size_max)
+			sum->size_max = max;
+		if (row->last_tick > sum->last_tick)
+			sum->last_tick = row->last_tick;
+	}
+	sum->allocations = plus(sum->allocations, row->allocations);
+	sum->allocated_bytes = plus(sum->allocated_bytes, row->allocated_bytes);
+	sum->frees = plus(sum->frees, row->frees);
+	sum->freed_bytes = plus(sum->freed_bytes, row->freed_bytes);
+}
+
+/* Sampled mode: the ledger is an estimate, 48.16 fixed point. */
+static void
+add_sample(struct ledger_sum *sum, const struct seg_sample *row)
+{
+	sum->samples = plus(sum->samples, row->samples);
+	sum->allocations = plus(sum->allocations, row->weighted_count >> 16);
+	sum->allocated_bytes =
+	    plus(sum->allocated_bytes, row->weighted_bytes >> 16);
+	sum->frees = plus(sum->frees, row->weighted_frees >> 16);
+	sum->freed_bytes =
+	    plus(sum->freed_bytes, row->weighted_freed_bytes >> 16);
+}
+
+static bool
+is_idle(const struct seg_row *row)
+{
+	return row->allocations == 0 && row->allocated_bytes == 0 &&
+	    row->frees == 0 && row->freed_bytes == 0;
+}
+
+static int
+sum_rows(const struct segment *seg, const struct segment_rows *x,
+    struct ledger *sums)
+{
+	for (uint32_t i = 0; i < x->count; i++) {
+		uint64_t id = x->first + i;
+		struct ledger_sum *sum;
+
+		if (id >> SEG_SITE_BITS)
+			break; /* no site can have it */
+		if (x->kind == SEG_EXT_LEDGER) {
+			struct seg_row row;
+
+			memcpy(&row, segment_row(x, i), sizeof(row));
+			if (is_idle(&row))
+				continue;
+			sum = sum_of(sums, (uint32_t)id);
+			if (!sum)
+				return -ENOMEM;
+			add_row(sum, &row, (uint32_t)seg->header.peak_epoch);
+		} else {
+			struct seg_sample row;
+
+			memcpy(&row, segment_row(x, i), sizeof(row));
+			if (row.samples == 0)
+				continue;
+			sum = sum_of(sums, (uint32_t)id);
+			if (!sum)
+				return -ENOMEM;
+			add_sample(sum, &row);
+		}
+	}
+	return 0;
+}
+
+static int
+by_id(const void *a, const void *b)
+{
+	const struct ledger_sum *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+int
+ledger_init(struct ledger *l, const struct segment *seg)
+{
+	for (size_t i = 0; i < seg->extent_count; i++) {
+		const struct segment_rows *x = &seg->extents[i];
+		int err;
+
+		if (x->kind != SEG_EXT_LEDGER && x->kind != SEG_EXT_SAMPLE)
+			continue;
+		err = sum_rows(seg, x, l);
+		if (err < 0)
+			return err;
+	}
+	if (l->count > 0)
+		qsort(l->items, l->count, sizeof(*l->items), by_id);
+	return 0;
+}
+
+void
+ledger_release(struct ledger *l)
+{
+	index_release(&l->index);
+	free(l->items);
+	*l = (struct ledger){0};
+}

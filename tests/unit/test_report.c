@@ -1,0 +1,410 @@
+/* test_report.c - promises of report/ and names/. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../lib/mkseg.h"
+#include "names/demangle.h"
+#include "names/names.h"
+#include "names/symbols.h"
+#include "reader/session.h"
+#include "report/json.h"
+#include "report/text.h"
+#include "report/words.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct session *
+load(struct mkseg *m)
+{
+	struct session *s;
+	size_t len;
+	void *bytes = mkseg_finish(m, &len);
+
+	assert_int_equal(session_load_bytes(bytes, len, &s, NULL), 0);
+	free(bytes);
+	mkseg_free(m);
+	return s;
+}
+
+/* The report as text; for free(). `options` NULL: JSON. */
+static char *
+render(struct session *s, const struct text_options *options)
+{
+	struct names *names;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(options ? text_write(out, s, names, options)
+	                         : json_write(out, s, names, "1.2.3"),
+	    0);
+	names_free(names);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+/* Does jq read it, and does `filter` hold? 77: there is no jq. */
+static int
+jq(const char *json, const char *filter)
+{
+	int in[2], status;
+	pid_t child;
+
+	assert_int_equal(pipe(in), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		int null = open("/dev/null", O_WRONLY);
+
+		(void)dup2(in[0], 0);
+		(void)dup2(null, 1);
+		close(in[0]);
+		close(in[1]);
+		execlp("jq", "jq", "-e", filter, NULL);
+		_exit(77);
+	}
+	close(in[0]);
+	for (size_t n = strlen(json); n > 0;) {
+		ssize_t done = write(in[1], json, n);
+
+		if (done <= 0)
+			break;
+		json += done;
+		n -= (size_t)done;
+	}
+	close(in[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static struct session *
+odd_session(void)
+{
+	const uint64_t frames[] = {MKSEG_FRAME(1, 0x1234),
+	    MKSEG_FRAME(2, 0x5678) | SEG_FRAME_EXACT, MKSEG_FRAME(9, 0x9abc),
+	    0xdef0};
+	struct mkseg *m = mkseg_new();
+	uint32_t id;
+
+	(void)mkseg_module(
+	    m, "/no/such/\"quoted\"\n\x01\xff\xc3(\xe2\x82", 0x1000);
+	(void)mkseg_module(m, "/no/such/\xe2\x82\xac.so", 0x5000);
+	memcpy(mkseg_header(m)->command, "a\0\0\\b\0\0\0", 8);
+	mkseg_header(m)->counts[SEG_LOST_EVENTS] = UINT64_MAX;
+	mkseg_header(m)->peak_bytes = UINT64_MAX - 1;
+	id = mkseg_stack(m, frames, 4);
+	mkseg_row(m, 0, id)->allocations = UINT64_MAX;
+	mkseg_row(m, 0, id)->allocated_bytes = UINT64_MAX;
+	mkseg_row(m, 0, id)->frees = UINT64_MAX - 5;
+	mkseg_row(m, 0, id)->freed_bytes = 9;
+	return load(m);
+}
+
+static void
+json_keeps_the_whole_contract(void **state)
+{
+	static const char filter[] =
+	    ". as $r | .schema == 1 and .seep == \"1.2.3\" and"
+	    " (.processes[0] | [\"pid\",\"ppid\",\"uuid\",\"parent\",\"exe\","
+	    "\"command\",\"start\",\"end\",\"exit_status\",\"signal\",\"mode\","
+	    "\"sample_bytes\",\"medium\",\"lost\",\"totals\",\"modules\","
+	    "\"sites\"] - keys == []) and"
+	    " (.processes[0].lost | [\"events\",\"sites\","
+	    "\"truncated_stacks\",\"outer_dropped\"] - keys == []) and"
+	    " (.processes[0].totals | [\"allocations\",\"allocated_bytes\","
+	    "\"frees\",\"freed_bytes\",\"live_blocks\",\"live_bytes\","
+	    "\"peak_blocks\",\"peak_bytes\",\"peak_exact\",\"unknown_frees\","
+	    "\"inherited_frees\",\"untracked_frees\",\"missed_frees\"]"
+	    " - keys == []) and"
+	    " (.processes[0].modules[0] | [\"path\",\"build_id\",\"base\","
+	    "\"generation\"] - keys == []) and"
+	    " (.processes[0].sites[0] | [\"id\",\"kind\",\"api\","
+	    "\"allocations\",\"allocated_bytes\",\"frees\",\"freed_bytes\","
+	    "\"live_blocks\",\"live_bytes\",\"peak_blocks\",\"peak_bytes\","
+	    "\"samples\",\"ages\",\"verdict\",\"frames\"] - keys == []) and"
+	    " (.processes[0].sites[0].frames | length == 4 and"
+	    " all(.[]; [\"function\",\"file\",\"line\",\"module\",\"offset\","
+	    "\"inlined\"] - keys == [])) and"
+	    " .processes[0].exit_status == null and"
+	    " .processes[0].command == [\"a\",\"\",\"\\\\b\"]";
+	struct session *s = odd_session();
+	char *json = render(s, NULL);
+	int status = jq(json, filter);
+
+	(void)state;
+	if (status == 77)
+		skip();
+	assert_int_equal(status, 0);
+	session_free(s);
+	free(json);
+}
+
+static void
+json_is_exact_to_64_bits_and_valid_utf8(void **state)
+{
+	struct session *s = odd_session();
+	char *json = render(s, NULL);
+
+	(void)state;
+	assert_non_null(strstr(json, "\"allocations\":18446744073709551615,"));
+	assert_non_null(strstr(json, "\"peak_bytes\":18446744073709551614,"));
+	assert_non_null(strstr(json, "\"events\":18446744073709551615"));
+	assert_non_null(strstr(json,
+	    "\"/no/such/\\\"quoted\\\"\\u000a\\u0001\\ufffd\\ufffd(\\ufffd\\ufffd\""));
+	assert_non_null(strstr(json, "/no/such/\xe2\x82\xac.so"));
+	for (const char *p = json; *p;) {
+		size_t n = words_utf8(p);
+
+		assert_true(n > 0);
+		p += n;
+	}
+	session_free(s);
+	free(json);
+}
+
+static void
+text_has_no_control_bytes_and_all_numbers(void **state)
+{
+	struct text_options options = {.depth = 0};
+	struct session *s = odd_session();
+	char *text;
+
+	(void)state;
+	for (options.shape = TEXT_TREE; options.shape <= TEXT_TABLE;
+	     options.shape++) {
+		options.metric = TEXT_ALLOCS;
+		text = render(s, &options);
+		assert_non_null(strstr(text, "18,446,744,073,709,551,615"));
+		assert_non_null(strstr(text, "\\x01"));
+		assert_non_null(strstr(text, "events not recorded"));
+		for (const char *p = text; *p; p++)
+			assert_true(*p == '\n' || (unsigned char)*p >= 0x20);
+		free(text);
+	}
+	session_free(s);
+}
+
+static void
+threshold_says_what_it_leaves_out(void **state)
+{
+	struct text_options options = {.threshold = 10, .depth = 5};
+	struct mkseg *m = mkseg_new();
+	struct session *s;
+	char *text;
+
+	(void)state;
+	for (uint64_t i = 0; i < 5; i++) {
+		uint64_t frame = 0x100 * (i + 1);
+
+		mkseg_book(
+		    m, 0, mkseg_stack(m, &frame, 1), 1, i == 0 ? 960 : 10, 0);
+	}
+	s = load(m);
+	options.shape = TEXT_TABLE;
+	text = render(s, &options);
+	assert_non_null(
+	    strstr(text, "4 more sites below the threshold: 40 bytes (4.0%)"));
+	free(text);
+	options.shape = TEXT_TREE;
+	text = render(s, &options);
+	assert_non_null(
+	    strstr(text, "4 more sites below the threshold: 40 bytes (4.0%)"));
+	free(text);
+	options.threshold = 0;
+	options.top = 2;
+	text = render(s, &options);
+	assert_non_null(
+	    strstr(text, "3 more sites beyond --top: 30 bytes (3.0%)"));
+	free(text);
+	session_free(s);
+}
+
+static void
+missing_frames_are_said_in_words(void **state)
+{
+	const uint64_t frames[] = {0x100};
+	struct text_options options = {.depth = 0};
+	struct mkseg *m = mkseg_new();
+	struct session *s;
+	char *text;
+	uint32_t id;
+
+	(void)state;
+	id = mkseg_stack(m, frames, 1);
+	mkseg_site(m, id)->node = mkseg_node(m, 0, 0, SEG_NODE_OUTER_DROPPED);
+	mkseg_book(m, 0, id, 1, 8, 0);
+	mkseg_book(m, 0, 77, 1, 8, 0); /* a site never filled */
+	id = mkseg_stack(m, frames, 1);
+	mkseg_site(m, id)->node = mkseg_node(m, 0, 0, SEG_NODE_NO_ROOM);
+	mkseg_site(m, id)->inner = mkseg_inner(m, NULL, 0, 0);
+	mkseg_book(m, 0, id, 1, 8, 0);
+	s = load(m);
+	text = render(s, &options);
+	assert_non_null(strstr(text, "(outer frames dropped)"));
+	assert_non_null(strstr(text, "(unknown)"));
+	assert_non_null(strstr(text, "(no room)"));
+	free(text);
+	text = render(s, NULL);
+	assert_non_null(strstr(text, "\"stack\":\"outer_dropped\""));
+	free(text);
+	session_free(s);
+}
+
+static void
+numbers_read_well(void **state)
+{
+	char b[WORDS_MAX];
+
+	(void)state;
+	assert_string_equal(words_count(b, 0), "0");
+	assert_string_equal(words_count(b, 999), "999");
+	assert_string_equal(words_count(b, 1234567), "1,234,567");
+	assert_string_equal(
+	    words_count(b, UINT64_MAX), "18,446,744,073,709,551,615");
+	assert_string_equal(words_bytes(b, 1), "1 byte");
+	assert_string_equal(words_bytes(b, 1023), "1023 bytes");
+	assert_string_equal(words_bytes(b, 1024), "1.0 KiB");
+	assert_string_equal(words_bytes(b, 1048575), "1.0 MiB");
+	assert_string_equal(words_bytes(b, 1258291), "1.2 MiB");
+	assert_string_equal(words_bytes(b, UINT64_MAX), "16.0 EiB");
+	assert_string_equal(words_time(b, 3400000000), "3.4 s");
+	assert_string_equal(words_time(b, 7500000000000), "2 h 5 min");
+}
+
+static void
+symbols_read_as_written(void **state)
+{
+	static const struct {
+		const char *symbol, *name;
+	} cases[] = {
+	    {"main", "main"},
+	    {"_init", "_init"},
+	    {"malloc@@GLIBC_2.2.5", "malloc"},
+	    {"parse.constprop.0", "parse"},
+	    {"parse.part.0.cold", "parse"},
+	    {"_ZN3foo3barEi", "foo::bar(int)"},
+	    {"_ZN3foo3barEi.constprop.0", "foo::bar(int)"},
+	    {"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"},
+	    {"_RNvC6_123foo3bar", "123foo::bar"},
+	    {"_Znot_mangled", "_Znot_mangled"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *name = demangle_name(cases[i].symbol);
+
+		assert_string_equal(name, cases[i].name);
+		free(name);
+	}
+	assert_int_equal(demangle_operator_new("_Znwm"), SEG_API_NEW);
+	assert_int_equal(
+	    demangle_operator_new("_Znwm@@GLIBCXX_3.4"), SEG_API_NEW);
+	assert_int_equal(
+	    demangle_operator_new("_ZnamRKSt9nothrow_t"), SEG_API_NEW_ARRAY);
+	assert_int_equal(
+	    demangle_operator_new("_ZnwmSt11align_val_tRKSt9nothrow_t"),
+	    SEG_API_NEW);
+	/* placement and class operators are code like any other */
+	assert_int_equal(demangle_operator_new("_ZnwmPv"), 0);
+	assert_int_equal(demangle_operator_new("_ZN3foonwEm"), 0);
+	assert_int_equal(demangle_operator_new("malloc"), 0);
+}
+
+/* Our own program is the ELF file: its symbols are known. */
+static void
+function_is_found_by_its_return_address(void **state)
+{
+	struct symbols *symbols;
+	uint8_t wrong[20] = {1};
+	int64_t at = -1;
+
+	(void)state;
+	assert_int_equal(symbols_open("/proc/self/exe", NULL, 0, &symbols), 0);
+	for (size_t i = 0; i < symbols_count(symbols) && at < 0; i++)
+		if (strcmp(symbols_name(symbols, i), "main") == 0)
+			at = (int64_t)i;
+	assert_true(at >= 0);
+	assert_int_equal(symbols_find(symbols, UINT64_MAX), -ENOENT);
+	assert_int_equal(symbols_find(symbols, 0), -ENOENT);
+	symbols_free(symbols);
+	assert_int_equal(
+	    symbols_open("/proc/self/exe", wrong, sizeof(wrong), &symbols),
+	    -ESTALE);
+	assert_int_equal(symbols_open("/dev/null", NULL, 0, &symbols), -EINVAL);
+	assert_int_equal(
+	    symbols_open("/proc/self/status", NULL, 0, &symbols), -ENOEXEC);
+}
+
+/* Damaged ELF files: an answer or none, never a crash. */
+static void
+damaged_elf_files_are_survived(void **state)
+{
+	char path[] = "/tmp/seep-test.XXXXXX";
+	int in = open("/proc/self/exe", O_RDONLY), fd = mkstemp(path);
+	off_t size = lseek(in, 0, SEEK_END);
+	uint8_t *bytes = malloc((size_t)size);
+	struct symbols *symbols;
+	uint64_t x = 88172645463325252;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(pread(in, bytes, (size_t)size, 0), size);
+	close(in);
+	assert_int_equal(write(fd, bytes, (size_t)size), size);
+	for (int i = 0; i < 300; i++) {
+		/* the ELF header, or the section headers at the end */
+		off_t at;
+		uint64_t v;
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		at = x & 1 ? (off_t)(x >> 8) % 64
+		           : size - 8 - (off_t)((x >> 8) % 4096);
+		at = at < 4 ? 4 : at;
+		v = x & 2 ? UINT64_MAX >> (x % 64) : x;
+		assert_int_equal(pwrite(fd, &v, 4, at), 4);
+		if (symbols_open(path, NULL, 0, &symbols) == 0) {
+			(void)symbols_find(symbols, x);
+			symbols_free(symbols);
+		}
+		assert_int_equal(pwrite(fd, bytes + at, 4, at), 4);
+	}
+	for (off_t n = size; n > 0; n = n * 9 / 10) {
+		assert_int_equal(ftruncate(fd, n), 0);
+		if (symbols_open(path, NULL, 0, &symbols) == 0)
+			symbols_free(symbols);
+	}
+	close(fd);
+	unlink(path);
+	free(bytes);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(json_keeps_the_whole_contract),
+	    cmocka_unit_test(json_is_exact_to_64_bits_and_valid_utf8),
+	    cmocka_unit_test(text_has_no_control_bytes_and_all_numbers),
+	    cmocka_unit_test(threshold_says_what_it_leaves_out),
+	    cmocka_unit_test(missing_frames_are_said_in_words),
+	    cmocka_unit_test(numbers_read_well),
+	    cmocka_unit_test(symbols_read_as_written),
+	    cmocka_unit_test(function_is_found_by_its_return_address),
+	    cmocka_unit_test(damaged_elf_files_are_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
