@@ -12,11 +12,11 @@
 #define SEEP_WEAK     __attribute__((weak))
 
 /* Relaxed access to words that several threads, or a reader, look at. */
-#define LOAD(p)           __atomic_load_n(p, __ATOMIC_RELAXED)
-#define STORE(p, v)       __atomic_store_n(p, v, __ATOMIC_RELAXED)
-#define LOAD_ACQUIRE(p)   __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define LOAD(p)             __atomic_load_n(p, __ATOMIC_RELAXED)
+#define STORE(p, v)         __atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define LOAD_ACQUIRE(p)     __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define STORE_RELEASE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define ADD(p, v)         __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
+#define ADD(p, v)           __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
 #define CAS(p, old, new) \
 	__atomic_compare_exchange_n( \
 	    p, old, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)

@@ -20,8 +20,8 @@ struct cpu_frame {
 /* Only in an exported hook itself: forces a frame pointer in that function. */
 #define CPU_CALLER(name) \
 	const uint64_t *name##_fp = __builtin_frame_address(0); \
-	const struct cpu_frame name = {name##_fp[1], \
-	    (uint64_t)(uintptr_t)(name##_fp + 2), name##_fp[0]}
+	const struct cpu_frame name = { \
+	    name##_fp[1], (uint64_t)(uintptr_t)(name##_fp + 2), name##_fp[0]}
 
 SEEP_INLINE uint64_t
 cpu_thread_pointer(void)
@@ -40,7 +40,10 @@ cpu_thread_pointer(void)
 SEEP_INLINE void
 cpu_add_local(uint32_t *word, int32_t by)
 {
-	__asm__ volatile("addl %1, %0" : "+m"(*word) : "ir"(by) : "memory", "cc");
+	__asm__ volatile("addl %1, %0"
+	                 : "+m"(*word)
+	                 : "ir"(by)
+	                 : "memory", "cc");
 }
 
 /*
@@ -55,11 +58,11 @@ cpu_syscall6(long n, long a, long b, long c, long d, long e, long f)
 	register long r9 __asm__("r9") = f;
 	long ret;
 
-	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
-			 "r"(r9)
-			 : "rcx", "r11", "memory");
+	__asm__ volatile(
+	    "syscall"
+	    : "=a"(ret)
+	    : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+	    : "rcx", "r11", "memory");
 	return ret;
 }
 
@@ -69,9 +72,9 @@ cpu_syscall3(long n, long a, long b, long c)
 	long ret;
 
 	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "a"(n), "D"(a), "S"(b), "d"(c)
-			 : "rcx", "r11", "memory");
+	                 : "=a"(ret)
+	                 : "a"(n), "D"(a), "S"(b), "d"(c)
+	                 : "rcx", "r11", "memory");
 	return ret;
 }
 

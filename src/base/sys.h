@@ -32,8 +32,8 @@ sys_failed(const void *p)
 SEEP_INLINE void *
 sys_mmap(void *at, size_t bytes, int prot, int flags, int fd, uint64_t offset)
 {
-	return (void *)cpu_syscall6(SYS_mmap, (long)at, (long)bytes, prot, flags,
-	    fd, (long)offset);
+	return (void *)cpu_syscall6(
+	    SYS_mmap, (long)at, (long)bytes, prot, flags, fd, (long)offset);
 }
 
 SEEP_INLINE long

@@ -1,14 +1,5 @@
 /* cmd_ls.c - seep ls: the segments lying about, and their removal. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cmd.h"
-#include "cli/die.h"
-#include "cli/opts.h"
-#include "reader/alive.h"
-#include "reader/losses.h"
-#include "reader/session.h"
-#include "record/procs.h"
-#include "report/words.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +10,15 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/opts.h"
+#include "reader/alive.h"
+#include "reader/losses.h"
+#include "reader/session.h"
+#include "record/procs.h"
+#include "report/words.h"
 
 enum { HALF_BORN_S = 10 }; /* nobody takes longer to set up a segment */
 

@@ -1,12 +1,5 @@
 /* cmd_mode.c - seep on, seep off: the command word of a traced process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cmd.h"
-#include "cli/die.h"
-#include "cli/input.h"
-#include "cli/opts.h"
-#include "reader/alive.h"
-#include "reader/losses.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -14,6 +7,13 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/input.h"
+#include "cli/opts.h"
+#include "reader/alive.h"
+#include "reader/losses.h"
 
 enum { WAIT_STEPS = 50, STEP_NS = 20000000 }; /* one second in all */
 

@@ -1,5 +1,10 @@
 /* cmd_report.c - seep report: who allocated what. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/input.h"
@@ -7,11 +12,6 @@
 #include "cli/output.h"
 #include "report/json.h"
 #include "report/text.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { TABLE_FRAMES = 3, TREE_FRAMES = 24, TOP = 20 };
 

@@ -1,11 +1,5 @@
 /* cmd_snapshot.c - seep snapshot: the state of a running process, saved. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cmd.h"
-#include "cli/die.h"
-#include "cli/input.h"
-#include "cli/opts.h"
-#include "reader/alive.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +8,12 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/input.h"
+#include "cli/opts.h"
+#include "reader/alive.h"
 
 enum { MAX_SNAPSHOTS = 100000 };
 

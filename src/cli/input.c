@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/input.h"
 
-#include "cli/cmd.h"
-#include "cli/die.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
 
 bool
 input_is_pid(const char *text, pid_t *ret)

@@ -3,10 +3,10 @@
 #ifndef SEEP_CLI_INPUT_H
 #define SEEP_CLI_INPUT_H
 
-#include "reader/session.h"
-
 #include <stdbool.h>
 #include <sys/types.h>
+
+#include "reader/session.h"
 
 #define INPUT_DEFAULT "seep.data"
 

@@ -1,12 +1,12 @@
 /* main.c - the table of commands. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cmd.h"
-#include "cli/die.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
 
 struct command {
 	const char *name;

@@ -2,13 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/opts.h"
 
-#include "cli/cmd.h"
-#include "cli/die.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
 
 static _Noreturn void
 help(const char *command, const struct opts_option *table, const char *usage,

@@ -2,15 +2,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/output.h"
 
-#include "cli/cmd.h"
-#include "cli/die.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
 
 static char *pending; /* a temporary to remove, should we end early */
 

@@ -319,7 +319,7 @@ run(struct state *s, const struct state *initial, const struct cie *cie,
 		} else if (op >= 0x02 && op <= 0x04) { /* advance_loc1..4 */
 			advance = get(&b, 1u << (op - 2));
 		} else if (!run_extended(
-			       s, initial, cie, &b, op, stack, &depth)) {
+		               s, initial, cie, &b, op, stack, &depth)) {
 			s->cfa_kind = 9;
 			return;
 		}

@@ -9,12 +9,12 @@
 #include "trace/format.h"
 
 struct config {
-	char dir[1024];    /* SEEP_DIR; empty: /dev/shm/seep-UID */
+	char dir[1024]; /* SEEP_DIR; empty: /dev/shm/seep-UID */
 	char session[SEG_SESSION_BYTES]; /* SEEP_SESSION */
-	bool dormant;      /* SEEP_MODE=dormant */
-	bool child_files;  /* SEEP_CHILD_FILES=1: when slots run out */
-	uint32_t depth;    /* SEEP_DEPTH, frames kept of a stack; 0: default */
-	uint64_t budget;   /* SEEP_BUDGET, bytes of segment; 0: default */
+	bool dormant;                    /* SEEP_MODE=dormant */
+	bool child_files; /* SEEP_CHILD_FILES=1: when slots run out */
+	uint32_t depth;   /* SEEP_DEPTH, frames kept of a stack; 0: default */
+	uint64_t budget;  /* SEEP_BUDGET, bytes of segment; 0: default */
 };
 
 extern struct config config;

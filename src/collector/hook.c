@@ -21,8 +21,8 @@
 
 /* After the real function has returned p. */
 SEEP_INLINE void
-allocated(const void *p, uint64_t size, const struct cpu_frame *c,
-    enum seg_api api)
+allocated(
+    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	struct thread *t = thread_self;
 

@@ -7,8 +7,8 @@
 static struct index_level *
 new_level(uint32_t bits)
 {
-	struct index_level *l = mem_alloc(
-	    sizeof(struct index_level) + (sizeof(uint64_t) << bits));
+	struct index_level *l =
+	    mem_alloc(sizeof(struct index_level) + (sizeof(uint64_t) << bits));
 
 	if (l)
 		l->bits = bits;
@@ -36,8 +36,7 @@ grow(struct index *ix, uint32_t from)
 	if (from + 1 >= INDEX_LEVELS)
 		return false;
 	if (!LOAD_ACQUIRE(&ix->levels[from + 1])) {
-		l = new_level(
-		    INDEX_FIRST_BITS + INDEX_GROW_BITS * (from + 1));
+		l = new_level(INDEX_FIRST_BITS + INDEX_GROW_BITS * (from + 1));
 		if (!l)
 			return false;
 		/* the loser's pages are wasted: rare and bounded */
@@ -64,8 +63,8 @@ index_insert(struct index *ix, uint64_t hash, uint32_t number)
 		if (LOAD(&l->used) > size / 5 * 3 && grow(ix, at))
 			continue;
 		for (n = 0; n < INDEX_PROBES; n++) {
-			uint64_t *s = &l->slots[(hash + (uint64_t)n) &
-			    (size - 1)];
+			uint64_t *s =
+			    &l->slots[(hash + (uint64_t)n) & (size - 1)];
 			uint64_t free_slot = 0;
 
 			if (CAS(s, &free_slot, slot)) {

@@ -50,8 +50,8 @@ typedef bool index_same_fn(const void *key, uint32_t number);
 
 /* The number whose record equals key, 0: none. Meant to be inlined. */
 SEEP_INLINE uint32_t
-index_find(struct index *ix, uint64_t hash, index_same_fn *same,
-    const void *key)
+index_find(
+    struct index *ix, uint64_t hash, index_same_fn *same, const void *key)
 {
 	const uint64_t tag = hash >> INDEX_NUMBER_BITS;
 	const uint32_t top = LOAD_ACQUIRE(&ix->newest);
@@ -65,8 +65,8 @@ index_find(struct index *ix, uint64_t hash, index_same_fn *same,
 		for (n = 0; n < INDEX_PROBES; n++) {
 			uint64_t s = LOAD_ACQUIRE(
 			    &l->slots[(hash + (uint64_t)n) & mask]);
-			uint32_t number = (uint32_t)s &
-			    ((1u << INDEX_NUMBER_BITS) - 1);
+			uint32_t number =
+			    (uint32_t)s & ((1u << INDEX_NUMBER_BITS) - 1);
 
 			if (!s)
 				break;

@@ -38,18 +38,18 @@ ledger_init(uint32_t first_id)
 		nets[i].bytes = 0;
 		if (arrays[i].chunks &&
 		    !segment_table_init(&arrays[i], SEG_EXT_LEDGER, (uint32_t)i,
-			sizeof(struct seg_row), first_id, SITES_MAX))
+		        sizeof(struct seg_row), first_id, SITES_MAX))
 			return false;
 	}
 	segment.header->peak_epoch = 1;
 	/* the rare ones get their chunk pointers when first needed */
 	return segment_table_init(&infos, SEG_EXT_INFO, 0,
-		   sizeof(struct seg_info), first_id, SITES_MAX) &&
+	           sizeof(struct seg_info), first_id, SITES_MAX) &&
 	    segment_table_init(&lives, SEG_EXT_LIVE, 0, sizeof(struct seg_live),
-		first_id, SITES_MAX) &&
+	        first_id, SITES_MAX) &&
 	    (first_id == 1 ||
-		segment_table_init(&inherited, SEG_EXT_INHERITED, 0,
-		    sizeof(struct seg_inherited), 0, 1u << SEG_SITE_BITS));
+	        segment_table_init(&inherited, SEG_EXT_INHERITED, 0,
+	            sizeof(struct seg_inherited), 0, 1u << SEG_SITE_BITS));
 }
 
 static bool
@@ -59,7 +59,7 @@ open_array(uint32_t i)
 
 	if (!arrays[i].chunks &&
 	    !segment_table_init(&arrays[i], SEG_EXT_LEDGER, i,
-		sizeof(struct seg_row), first, SITES_MAX))
+	        sizeof(struct seg_row), first, SITES_MAX))
 		return false;
 	while (used <= i && !CAS(&arrays_used, &used, i + 1))
 		;
@@ -248,7 +248,7 @@ shared_row(uint32_t array, uint32_t site)
 		/* two threads here at once may both save: the same, nearly */
 		STORE(&row->snap_bytes,
 		    (int64_t)(LOAD(&row->allocated_bytes) -
-			LOAD(&row->freed_bytes)));
+		        LOAD(&row->freed_bytes)));
 		STORE(&row->snap_blocks,
 		    (int64_t)(LOAD(&row->allocations) - LOAD(&row->frees)));
 		STORE(&row->epoch, epoch);

@@ -42,7 +42,7 @@ enum proc_word {
 
 enum {
 	NURSERY_EVENTS = 64,
-	SPINS = 1 << 22, /* a tenth of a second or two, at most */
+	SPINS = 1 << 22,         /* a tenth of a second or two, at most */
 	CHILD_BYTES = 512 << 10, /* of plain memory: ample for 64 events */
 	SCAN_BLOCKS_PER_LOOK = 4096,
 	SCAN_NS = 50000000,
@@ -94,8 +94,8 @@ lifecycle_passed_by(void)
 	if (!proc)
 		recorder_passed_by(SEG_EARLY_EVENTS);
 	else if (!inert)
-		recorder_passed_by(lifecycle_is_on() ? SEG_LOST_EVENTS
-						     : SEG_EVENTS_OFF);
+		recorder_passed_by(
+		    lifecycle_is_on() ? SEG_LOST_EVENTS : SEG_EVENTS_OFF);
 }
 
 SEEP_COLD void
@@ -156,7 +156,7 @@ child_pid(void)
 		return tid; /* 0: not known */
 	lock = 0;
 	if (cpu_syscall6(SYS_futex, (long)&lock,
-		FUTEX_TRYLOCK_PI | FUTEX_PRIVATE_FLAG, 0, 0, 0, 0) != 0)
+	        FUTEX_TRYLOCK_PI | FUTEX_PRIVATE_FLAG, 0, 0, 0, 0) != 0)
 		return 0;
 	return lock & FUTEX_TID_MASK; /* uncontended: nothing to unlock */
 }
@@ -165,8 +165,8 @@ static void
 child_header(
     struct seg_header *h, const struct seg_header *parent, uint32_t pid)
 {
-	uint64_t mix = hash_mix(
-	    cpu_thread_pointer() ^ __builtin_ia32_rdtsc(), pid);
+	uint64_t mix =
+	    hash_mix(cpu_thread_pointer() ^ __builtin_ia32_rdtsc(), pid);
 	int i;
 
 	/* facts of before the fork, from private memory */
@@ -227,8 +227,8 @@ set_up_child(void)
 	sys_madvise(segment.base, segment.bytes, MADV_DONTDUMP);
 	sys_madvise(fresh, bytes, MADV_DONTDUMP);
 	if (!segment_init(fresh, bytes,
-		place.slot_bytes > bytes ? place.slot_bytes : bytes, true,
-		kernel.populate))
+	        place.slot_bytes > bytes ? place.slot_bytes : bytes, true,
+	        kernel.populate))
 		goto quiet;
 	child_header(segment.header, &facts, child_pid());
 	facts = *segment.header; /* its own children take over from it */
@@ -358,11 +358,11 @@ leave_nursery(void)
 		STORE(&place.slots->taken[index], 0);
 	}
 	if (config.child_files &&
-	    place_replace(&own, segment.base, segment.bytes,
-		LOAD(&segment.used))) {
+	    place_replace(
+	        &own, segment.base, segment.bytes, LOAD(&segment.used))) {
 		segment.anonymous = false;
-		segment.dir_open = segment.dir_capacity *
-		    sizeof(struct seg_extent);
+		segment.dir_open =
+		    segment.dir_capacity * sizeof(struct seg_extent);
 		lifecycle_command = &own.control->command;
 		return;
 	}
@@ -489,8 +489,8 @@ start_tables(void *find_object)
 	live_init(module_same((const void *)(uintptr_t)next.malloc,
 	    (const void *)(uintptr_t)gnu_get_libc_version));
 	describe_live(segment.header);
-	return rows_init() && sites_init(1) &&
-	    ledger_init(1) && make_proc_word();
+	return rows_init() && sites_init(1) && ledger_init(1) &&
+	    make_proc_word();
 }
 
 static void
@@ -507,7 +507,7 @@ start(char **argv, char **envp)
 	if (!place_create(&place, UINT64_C(256) << 20, !why, kernel.populate))
 		return;
 	if (!segment_init(place.segment, place.segment_bytes,
-		place.segment_bytes, false, kernel.populate))
+	        place.segment_bytes, false, kernel.populate))
 		return;
 	lifecycle_command = &place.control->command;
 	h = segment.header;

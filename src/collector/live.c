@@ -27,9 +27,9 @@ spills(uint64_t address, uint64_t size)
 SEEP_COLD uint64_t *
 live_cell_open(uint64_t address)
 {
-	uint64_t ***top = &live_root[(address >>
-					 (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
-	    ((1u << LIVE_ROOT_BITS) - 1)];
+	uint64_t ***top =
+	    &live_root[(address >> (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
+	        ((1u << LIVE_ROOT_BITS) - 1)];
 	uint64_t **mid = LOAD_ACQUIRE(top);
 	uint64_t **slot;
 	uint64_t *leaf;
@@ -175,8 +175,7 @@ live_scan(bool (*fn)(uint64_t, struct live_block, void *), void *arg)
 			    .birth = (uint32_t)s->cell,
 			    .size = s->size};
 
-			if (LOAD(&s->address) > 1 &&
-			    !fn(s->address, b, arg))
+			if (LOAD(&s->address) > 1 && !fn(s->address, b, arg))
 				return;
 		}
 	}

@@ -30,8 +30,8 @@ enum {
 	LIVE_LARGE = 63,
 };
 
-_Static_assert(LIVE_ROOT_BITS + LIVE_MID_BITS + LIVE_LEAF_BITS ==
-	CPU_ADDRESS_BITS,
+_Static_assert(
+    LIVE_ROOT_BITS + LIVE_MID_BITS + LIVE_LEAF_BITS == CPU_ADDRESS_BITS,
     "levels");
 
 struct live_block {
@@ -59,8 +59,9 @@ struct live_cache {
 SEEP_INLINE uint64_t *
 live_cell(uint64_t address)
 {
-	uint64_t **mid = live_root[(address >> (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
-	    ((1u << LIVE_ROOT_BITS) - 1)];
+	uint64_t **mid =
+	    live_root[(address >> (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
+	        ((1u << LIVE_ROOT_BITS) - 1)];
 	uint64_t *leaf;
 
 	if (unlikely(!mid))
@@ -124,7 +125,7 @@ live_put(struct live_cache *cache, uint64_t address, uint32_t site,
 	uint64_t id = (uint64_t)site << 38 | birth;
 
 	if (unlikely(!cell || *cell || size <= live_spill_size ||
-		address >> CPU_ADDRESS_BITS))
+	        address >> CPU_ADDRESS_BITS))
 		return live_put_slow(address, site, size, birth, ret_old);
 	ret_old->site = 0;
 	if (size < LIVE_LARGE) {
@@ -132,7 +133,7 @@ live_put(struct live_cache *cache, uint64_t address, uint32_t site,
 		return true;
 	}
 	if (unlikely((address & ((1u << LIVE_LEAF_BITS) - 1)) >=
-		(1u << LIVE_LEAF_BITS) - 32))
+	        (1u << LIVE_LEAF_BITS) - 32))
 		return live_put_slow(address, site, size, birth, ret_old);
 	cell[1] = size;
 	*cell = id | (uint64_t)LIVE_LARGE << 32;
@@ -176,7 +177,7 @@ struct live_block live_take_plain(uint64_t address);
 void live_init(bool glibc);
 
 /* Calls fn for every block while fn returns true; the destructor's scan. */
-void live_scan(bool (*fn)(uint64_t address, struct live_block b, void *arg),
-    void *arg);
+void live_scan(
+    bool (*fn)(uint64_t address, struct live_block b, void *arg), void *arg);
 
 #endif

@@ -62,8 +62,8 @@ new_reserve(struct reserve *old, size_t bytes)
 	r->used = CPU_PAGE + bytes;
 	/* the loser keeps what it needs and gives the rest back */
 	if (!CAS(&current, &old, r))
-		sys_munmap((char *)r + CPU_PAGE + bytes,
-		    size - CPU_PAGE - bytes);
+		sys_munmap(
+		    (char *)r + CPU_PAGE + bytes, size - CPU_PAGE - bytes);
 	return (char *)r + CPU_PAGE;
 }
 

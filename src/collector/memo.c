@@ -31,8 +31,8 @@ uses_fp(struct row r)
  * led to (outer[k-1]); its pc and fp are what f's slots must still hold.
  */
 static void
-push_outer(struct thread *t, uint32_t k, const struct outer_frame *f,
-    uint32_t node)
+push_outer(
+    struct thread *t, uint32_t k, const struct outer_frame *f, uint32_t node)
 {
 	const struct outer_frame *above = k ? &t->outer[k - 1] : NULL;
 	bool need = above && above->needs_fp;
@@ -42,11 +42,11 @@ push_outer(struct thread *t, uint32_t k, const struct outer_frame *f,
 	if (f->fp_slot && need)
 		t->check[n++] = (struct outer_check){f->fp_slot, above->fp};
 	if (f->ra_slot)
-		t->check[n++] = (struct outer_check){
-		    f->ra_slot, above ? above->pc : 0};
+		t->check[n++] =
+		    (struct outer_check){f->ra_slot, above ? above->pc : 0};
 	if (f->aux_slot)
-		t->check[n++] = (struct outer_check){f->aux_slot,
-		    *(const uint64_t *)(uintptr_t)f->aux_slot};
+		t->check[n++] = (struct outer_check){
+		    f->aux_slot, *(const uint64_t *)(uintptr_t)f->aux_slot};
 	*o = *f;
 	o->checks = n;
 	o->needs_fp = uses_fp(f->row) || (!f->fp_slot && need);
@@ -63,8 +63,7 @@ converge(struct thread *t, const struct walk *w, int j, int *fail)
 	const struct outer_frame *o = &t->outer[j];
 	int c, m;
 
-	if (j >= *fail || (o->needs_fp && o->fp != w->fp) ||
-	    t->outer_truncated)
+	if (j >= *fail || (o->needs_fp && o->fp != w->fp) || t->outer_truncated)
 		return -1;
 	c = memo_verify(t, (int)o->checks);
 	if (c < 0)
@@ -147,8 +146,8 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 }
 
 SEEP_NOINLINE uint32_t
-memo_outer_walk(struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp,
-    uint16_t *hint)
+memo_outer_walk(
+    struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp, uint16_t *hint)
 {
 	uint32_t gen = LOAD(&module_gen);
 	struct outer_result r;
@@ -300,7 +299,7 @@ memo_nested(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 		node = SITES_NODE_OUTER_DROPPED;
 	} else {
 		node = r == WALK_STEPPED ? (uint32_t)SITES_NODE_TRUNCATED
-					 : root_of(r, why);
+		                         : root_of(r, why);
 		while (n > kept && node != SITES_NODE_OUTER_DROPPED) {
 			node = sites_node(node, scratch[--n]);
 			if (!node)

@@ -41,8 +41,8 @@ enum { MEMO_USES_FP = 1, MEMO_PROBES = 5 };
 /* Slow parts. */
 struct site_id memo_fill(struct thread *t, struct memo_chunk *e,
     const struct cpu_frame *c, enum seg_api api);
-uint32_t memo_outer_walk(struct thread *t, uint64_t pc, uint64_t sp,
-    uint64_t fp, uint16_t *hint);
+uint32_t memo_outer_walk(
+    struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp, uint16_t *hint);
 
 /* First failing word of the first n checks, innermost first, or -1. */
 SEEP_INLINE int
@@ -70,15 +70,14 @@ memo_verify(const struct thread *t, int n)
 
 /* The node of the frames from (pc, sp, fp) outwards. */
 SEEP_INLINE uint32_t
-memo_outer(struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp,
-    uint16_t *hint)
+memo_outer(
+    struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp, uint16_t *hint)
 {
-	const struct outer_frame *o =
-	    &t->outer[*hint & (THREAD_OUTER_MAX - 1)];
+	const struct outer_frame *o = &t->outer[*hint & (THREAD_OUTER_MAX - 1)];
 
 	if (likely(*hint < t->outer_count && o->sp == sp && o->pc == pc &&
-		(!o->needs_fp || o->fp == fp) && !o->exact &&
-		(!t->outer_truncated || *hint + 1u == t->outer_count)) &&
+	        (!o->needs_fp || o->fp == fp) && !o->exact &&
+	        (!t->outer_truncated || *hint + 1u == t->outer_count)) &&
 	    likely(memo_verify(t, (int)o->checks) < 0))
 		return o->node;
 	return memo_outer_walk(t, pc, sp, fp, hint);
@@ -99,8 +98,8 @@ memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 
 		e = &t->memo[h >> t->memo_shift];
 		if (unlikely(e->pc != c->pc || e->sp != c->sp ||
-			e->gen != gen ||
-			((e->flags & MEMO_USES_FP) && e->fp != c->fp)))
+		        e->gen != gen ||
+		        ((e->flags & MEMO_USES_FP) && e->fp != c->fp)))
 			break;
 		for (i = 0; i < e->words; i++) {
 			if (unlikely(sp[e->offset[i]] != e->value[i]))
@@ -117,7 +116,7 @@ memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 			e->site = s.v;
 		}
 		return (struct site_id){e->site};
-differs:
+	differs:
 		if (++probe == MEMO_PROBES)
 			break;
 		h = hash_mix(h ^ i, sp[e->offset[i]]);

@@ -85,7 +85,8 @@ find_segment(struct module *m, const Elf64_Ehdr *e, const uint8_t *p)
 		if (ph[i].p_type != PT_LOAD || !(ph[i].p_flags & PF_R) ||
 		    lo < m->start || hi > m->end || hi < lo)
 			continue;
-		if ((uint64_t)(uintptr_t)p >= lo && (uint64_t)(uintptr_t)p < hi) {
+		if ((uint64_t)(uintptr_t)p >= lo &&
+		    (uint64_t)(uintptr_t)p < hi) {
 			m->seg_lo = (const uint8_t *)(uintptr_t)lo;
 			m->seg_hi = (const uint8_t *)(uintptr_t)hi;
 			return true;
@@ -119,8 +120,8 @@ copy_build_id(struct seg_module *row, const uint8_t *p, uint64_t bytes)
 }
 
 static void
-find_build_id(struct seg_module *row, const struct module *m,
-    const Elf64_Ehdr *e)
+find_build_id(
+    struct seg_module *row, const struct module *m, const Elf64_Ehdr *e)
 {
 	const Elf64_Phdr *ph = (const void *)((const char *)e + e->e_phoff);
 	int i;
@@ -359,8 +360,9 @@ open_tables(void)
 {
 	strings_used = 1; /* offset 0 means: no string */
 	return segment_table_init(&module_table, SEG_EXT_MODULE, 0,
-		   sizeof(struct seg_module), 0, MODULES_MAX + 1) &&
-	    segment_table_init(&module_strings, SEG_EXT_STRING, 0, 1, 0, 16 << 20);
+	           sizeof(struct seg_module), 0, MODULES_MAX + 1) &&
+	    segment_table_init(
+	        &module_strings, SEG_EXT_STRING, 0, 1, 0, 16 << 20);
 }
 
 bool
@@ -393,4 +395,3 @@ module_restart(void)
 	}
 	return true;
 }
-

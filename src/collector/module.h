@@ -24,12 +24,12 @@ struct module {
 	const void *link_map;
 	const uint8_t *eh_hdr; /* .eh_frame_hdr, NULL: none that we can read */
 	const uint8_t *seg_lo, *seg_hi; /* segment that contains it */
-	const int32_t *table;  /* sorted (function, FDE) offsets */
+	const int32_t *table;           /* sorted (function, FDE) offsets */
 	uint32_t table_count;
 	const char *name;      /* private copy: link maps come and go */
 	struct seg_module row; /* as the segment has it, for forked children */
 	uint32_t number;       /* 1.. ; goes into frames */
-	uint32_t alive;  /* written last; 0: gone, or not yet filled */
+	uint32_t alive;        /* written last; 0: gone, or not yet filled */
 };
 
 /* Once; find_object is _dl_find_object, exe the path of the executable. */

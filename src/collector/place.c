@@ -22,7 +22,7 @@ enum {
 	SLOT_LARGE = 8 * MIB,
 	SLOT_SMALL = 1 * MIB,
 	SLOT_MIN = 256 << 10,
-	FILES_MAX = 3000, /* in one directory: about 1,000 processes */
+	FILES_MAX = 3000,  /* in one directory: about 1,000 processes */
 	TMPFS_DIRENT = 20, /* what an entry adds to a tmpfs directory's size */
 	MEMLOCK_DEFAULT = 8 * MIB, /* the distributions' default */
 	NAME_BYTES = 96,
@@ -189,7 +189,8 @@ cgroup_left(void)
 		for (c2 = *c1 ? c1 + 1 : c1; *c2 && *c2 != ':'; c2++)
 			;
 		v2 = c1[0] == ':' && c2 == c1 + 1;
-		if (*c2 && (v2 || (c2 - c1 == 7 && !memcmp(c1, ":memory", 7)))) {
+		if (*c2 &&
+		    (v2 || (c2 - c1 == 7 && !memcmp(c1, ":memory", 7)))) {
 			c2++;
 			if (c2[0] == '/' && !c2[1])
 				*c2 = 0;
@@ -257,8 +258,8 @@ open_own_dir(struct stat *st)
 	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
-	if (sys_call(SYS_fstat, fd, (long)st, 0, 0) != 0 ||
-	    st->st_uid != uid || (st->st_mode & 022)) {
+	if (sys_call(SYS_fstat, fd, (long)st, 0, 0) != 0 || st->st_uid != uid ||
+	    (st->st_mode & 022)) {
 		sys_close(fd);
 		return -1;
 	}
@@ -392,7 +393,8 @@ make_control(long dir, const char *name, bool populate)
 	c = map_shared(NULL, SEG_CTL_BYTES, PROT_READ | PROT_WRITE, fd, 0);
 	if (!c)
 		goto failed;
-	if (populate && sys_madvise(c, SEG_CTL_BYTES, MADV_POPULATE_WRITE) != 0) {
+	if (populate &&
+	    sys_madvise(c, SEG_CTL_BYTES, MADV_POPULATE_WRITE) != 0) {
 		sys_munmap(c, SEG_CTL_BYTES);
 		goto failed;
 	}
@@ -581,8 +583,8 @@ no_dir:
 void
 place_exe(char *to, uint64_t bytes)
 {
-	long n = sys_call(SYS_readlink, (long)"/proc/self/exe", (long)to,
-	    (long)bytes - 1, 0);
+	long n = sys_call(
+	    SYS_readlink, (long)"/proc/self/exe", (long)to, (long)bytes - 1, 0);
 
 	to[n > 0 ? n : 0] = 0;
 }
@@ -644,7 +646,7 @@ place_describe(struct seg_header *h, char **argv)
 	h->pid = (uint32_t)cpu_syscall3(SYS_getpid, 0, 0, 0);
 	h->ppid = (uint32_t)cpu_syscall3(SYS_getppid, 0, 0, 0);
 	if (sys_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/ns/pid",
-		(long)&st, 0) == 0)
+	        (long)&st, 0) == 0)
 		h->pid_ns = st.st_ino;
 	h->start_jiffies = start_jiffies();
 	describe_boot(h);

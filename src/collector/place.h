@@ -38,8 +38,8 @@ struct place_kernel place_probe(void);
  * tmpfs and memory cgroup allow, with room for forked children when
  * with_slots. False: no place; nothing is left behind.
  */
-bool place_create(struct place *ret, uint64_t want_bytes, bool with_slots,
-    bool populate);
+bool place_create(
+    struct place *ret, uint64_t want_bytes, bool with_slots, bool populate);
 
 /* Slot i as the host knows it, from private memory. */
 uint8_t *place_slot(const struct place *p, uint32_t i, uint64_t *ret_bytes);

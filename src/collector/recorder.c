@@ -116,8 +116,8 @@ nested_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 	for (i = 0; t && i < THREAD_SCRATCHES; i++) {
 		bit = 1u << i;
 		if (!(__atomic_fetch_or(
-			  &t->scratch_taken, bit, __ATOMIC_ACQ_REL) &
-			bit)) {
+		          &t->scratch_taken, bit, __ATOMIC_ACQ_REL) &
+		        bit)) {
 			scratch = t->scratch[i];
 			max = THREAD_OUTER_MAX;
 			break;
@@ -156,8 +156,7 @@ book_alloc(enum way way, struct thread *t, uint32_t site, uint64_t size)
 {
 	if (way == WAY_READY)
 		return ledger_alloc(t, site, size);
-	return ledger_alloc_shared(
-	    way == WAY_SHARED ? t : NULL, site, size);
+	return ledger_alloc_shared(way == WAY_SHARED ? t : NULL, site, size);
 }
 
 static void
@@ -259,8 +258,8 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 		    LOAD(lifecycle_command) != lifecycle_obeyed)
 			recorder_tick(t);
 	}
-	if (!live_put_plain((uint64_t)(uintptr_t)p, s.v, size, birth_tick(birth),
-		&old) ||
+	if (!live_put_plain(
+	        (uint64_t)(uintptr_t)p, s.v, size, birth_tick(birth), &old) ||
 	    !book_alloc(way, t, s.v, size)) {
 		if (way == WAY_NESTED)
 			recorder_passed_by(SEG_LOST_EVENTS);

@@ -68,10 +68,11 @@ recorder_alloc(struct thread *t, const void *p, uint64_t size,
 	s = memo_site(t, c, api);
 	verify_site(s, c);
 	if (unlikely(--t->countdown == 0 ||
-		LOAD(lifecycle_command) != lifecycle_obeyed))
+	        LOAD(lifecycle_command) != lifecycle_obeyed))
 		recorder_tick(t);
-	if (unlikely(!live_put(&t->live, address, s.v, size, tick_now(), &old) ||
-		!ledger_alloc(t, s.v, size)))
+	if (unlikely(
+	        !live_put(&t->live, address, s.v, size, tick_now(), &old) ||
+	        !ledger_alloc(t, s.v, size)))
 		recorder_not_booked(t, p, size, c, api, tick_now());
 	if (unlikely(old.site))
 		recorder_missed(t, old);

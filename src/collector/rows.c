@@ -40,8 +40,7 @@ static uint64_t loader_base;
 static struct level *
 new_level(uint32_t bits)
 {
-	size_t bytes =
-	    sizeof(struct level) + (sizeof(struct entry) << bits);
+	size_t bytes = sizeof(struct level) + (sizeof(struct entry) << bits);
 	struct level *l = mem_alloc(bytes);
 
 	if (l)
@@ -142,8 +141,8 @@ rows_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 {
 	uint64_t key = exact ? pc : pc - 1;
 	uint32_t gen = LOAD_ACQUIRE(&module_gen);
-	uint64_t frame = (pc & ((UINT64_C(1) << 47) - 1)) |
-	    (exact ? SEG_FRAME_EXACT : 0);
+	uint64_t frame =
+	    (pc & ((UINT64_C(1) << 47) - 1)) | (exact ? SEG_FRAME_EXACT : 0);
 	uint32_t module = 0;
 	uint64_t word = 0;
 	struct row r;

@@ -43,7 +43,8 @@ segment_init(uint8_t *base, uint64_t bytes, uint64_t largest, bool anonymous,
 
 	dir_bytes = (dir_bytes + CPU_PAGE - 1) & ~(uint64_t)(CPU_PAGE - 1);
 	first = SEG_HEADER_BYTES + dir_bytes;
-	first = (first + SEG_EXTENT_STEP - 1) & ~(uint64_t)(SEG_EXTENT_STEP - 1);
+	first =
+	    (first + SEG_EXTENT_STEP - 1) & ~(uint64_t)(SEG_EXTENT_STEP - 1);
 
 	segment.header = &nowhere;
 	segment.anonymous = anonymous;
@@ -163,8 +164,8 @@ segment_table_open(struct segment_table *t, uint64_t row)
 }
 
 bool
-segment_move(uint8_t *base, uint64_t bytes, struct segment_table **tables,
-    size_t count)
+segment_move(
+    uint8_t *base, uint64_t bytes, struct segment_table **tables, size_t count)
 {
 	uint8_t *from = segment.base;
 	uint64_t used = LOAD(&segment.used);
@@ -175,7 +176,8 @@ segment_move(uint8_t *base, uint64_t bytes, struct segment_table **tables,
 		return false;
 	first = segment.dir_offset +
 	    segment.dir_capacity * sizeof(struct seg_extent);
-	first = (first + SEG_EXTENT_STEP - 1) & ~(uint64_t)(SEG_EXTENT_STEP - 1);
+	first =
+	    (first + SEG_EXTENT_STEP - 1) & ~(uint64_t)(SEG_EXTENT_STEP - 1);
 	head = segment.dir_offset + segment.dir_open;
 	segment.anonymous = false;
 	if (!segment_open(base, head) ||

@@ -68,7 +68,7 @@ struct segment_table {
 	uint8_t **chunks;
 	uint32_t chunk_count;
 	uint32_t chunk_high; /* chunks at and above it were never opened */
-	uint32_t rows_bits; /* log2 of rows in a chunk */
+	uint32_t rows_bits;  /* log2 of rows in a chunk */
 	uint32_t row_bytes;
 	enum seg_kind kind;
 	uint32_t owner;
@@ -101,7 +101,7 @@ segment_table_row(struct segment_table *t, uint64_t row)
  * A forked child moves from plain memory into its slot or file at `base`:
  * copies what is used and makes `tables` point there.
  */
-bool segment_move(uint8_t *base, uint64_t bytes, struct segment_table **tables,
-    size_t count);
+bool segment_move(
+    uint8_t *base, uint64_t bytes, struct segment_table **tables, size_t count);
 
 #endif

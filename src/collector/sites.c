@@ -100,7 +100,8 @@ sites_node(uint32_t parent, uint64_t frame)
 		return 0;
 	*row = key;
 	if (!index_insert(&node_index, h, n))
-		segment_count(SEG_NO_MEMORY, 1); /* works, but not found again */
+		segment_count(
+		    SEG_NO_MEMORY, 1); /* works, but not found again */
 	return n;
 }
 
@@ -205,11 +206,11 @@ sites_init(uint32_t first_id)
 {
 	first = first_id;
 	return segment_table_init(&sites_tables[NODES], SEG_EXT_NODE, 0,
-		   sizeof(struct seg_node), 0, SITES_NODES_MAX) &&
+	           sizeof(struct seg_node), 0, SITES_NODES_MAX) &&
 	    segment_table_init(&sites_tables[INNERS], SEG_EXT_INNER, 0,
-		sizeof(struct seg_inner), 0, SITES_MAX) &&
+	        sizeof(struct seg_inner), 0, SITES_MAX) &&
 	    segment_table_init(&sites_tables[SITES], SEG_EXT_SITE, 0,
-		sizeof(struct seg_site), first_id, SITES_MAX) &&
+	        sizeof(struct seg_site), first_id, SITES_MAX) &&
 	    index_init(&node_index) && index_init(&inner_index) &&
 	    index_init(&site_index) && make_fixed_rows();
 }

@@ -78,8 +78,8 @@ tid_of(const struct thread *const *tls)
 	/* another thread's stack may be gone by now */
 	if ((uint64_t)(uintptr_t)tls != mine &&
 	    (!can_probe ||
-		sys_madvise((void *)(uintptr_t)page, CPU_PAGE,
-		    MADV_POPULATE_READ) != 0))
+	        sys_madvise((void *)(uintptr_t)page, CPU_PAGE,
+	            MADV_POPULATE_READ) != 0))
 		return 0;
 	memcpy(&tid, (const void *)(uintptr_t)at, sizeof(tid));
 	return tid;
@@ -99,8 +99,9 @@ thread_renewed_tid(void)
 		 * one of the parent's stood; the first one came before it.
 		 */
 		if (tid && tid != t->tid && (!first || tid < first) &&
-		    (thread_self || (const void *)t->owner->tls !=
-			    (const void *)&thread_self))
+		    (thread_self ||
+		        (const void *)t->owner->tls !=
+		            (const void *)&thread_self))
 			first = tid;
 	}
 	return first;
@@ -132,8 +133,8 @@ thread_grow_memo(struct thread *t)
 
 	t->memo_misses = 0;
 	if (bits < THREAD_MEMO_MAX_BITS)
-		give_memo(t, bits + 2 <= THREAD_MEMO_MAX_BITS ? bits + 2
-							      : bits + 1);
+		give_memo(
+		    t, bits + 2 <= THREAD_MEMO_MAX_BITS ? bits + 2 : bits + 1);
 }
 
 void
@@ -155,8 +156,8 @@ take_array(struct thread *t)
 	if (n < SEG_OWNED_ARRAYS && ledger_claim(t, n))
 		return true;
 	/* the very last array belongs to nested events */
-	return ledger_share(t,
-	    SEG_OWNED_ARRAYS + n % (SEG_ARRAYS - SEG_OWNED_ARRAYS - 1));
+	return ledger_share(
+	    t, SEG_OWNED_ARRAYS + n % (SEG_ARRAYS - SEG_OWNED_ARRAYS - 1));
 }
 
 static uint32_t

@@ -25,7 +25,7 @@ enum thread_state {
 	THREAD_BUSY = 0x5ee90001,
 	THREAD_SHARED = 0x5ee90100, /* has no ledger array of its own */
 	THREAD_SHARED_BUSY = 0x5ee90101,
-	THREAD_OFF = 0x5ee90200, /* recording is off, or has never been on */
+	THREAD_OFF = 0x5ee90200,  /* recording is off, or has never been on */
 	THREAD_HELD = 0x5ee90300, /* asked to stay out for a moment */
 };
 
@@ -98,12 +98,12 @@ struct thread {
 	uint32_t array;
 	uint32_t period; /* events between two looks at the clock */
 	uint64_t clock_ns;
-	int64_t own_net; /* of a thread that shares its array */
+	int64_t own_net;             /* of a thread that shares its array */
 	uint64_t stack_lo, stack_hi; /* known readable part of our own stack */
-	const void *expect_free; /* operator delete took it already */
-	uint32_t scratch_taken;  /* bits */
-	uint32_t tid; /* as glibc's control block had it last */
-	struct owner *owner; /* thread.c's */
+	const void *expect_free;     /* operator delete took it already */
+	uint32_t scratch_taken;      /* bits */
+	uint32_t tid;                /* as glibc's control block had it last */
+	struct owner *owner;         /* thread.c's */
 	struct thread *next;
 
 	struct outer_frame outer[THREAD_OUTER_MAX] __attribute__((aligned(64)));

@@ -17,8 +17,8 @@ struct stack {
 	uint32_t count;
 };
 
-static _Thread_local struct stack theirs, ours
-    __attribute__((tls_model("initial-exec")));
+static _Thread_local struct stack theirs,
+    ours __attribute__((tls_model("initial-exec")));
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
 static uint64_t checked, mismatches, truncated, cut, details;
 static char report[DETAILS][LINE];

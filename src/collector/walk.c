@@ -28,8 +28,8 @@ readable(uint64_t from, uint64_t to)
 {
 	uint64_t page = from & ~(uint64_t)(CPU_PAGE - 1);
 
-	return sys_madvise((void *)(uintptr_t)page, to - page,
-		   MADV_POPULATE_READ) == 0;
+	return sys_madvise(
+	           (void *)(uintptr_t)page, to - page, MADV_POPULATE_READ) == 0;
 }
 
 /*
@@ -66,8 +66,8 @@ enter_stack(struct walk *w, struct thread *t)
 }
 
 void
-walk_resume(struct walk *w, struct thread *t, uint64_t pc, uint64_t sp,
-    uint64_t fp)
+walk_resume(
+    struct walk *w, struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp)
 {
 	w->pc = pc;
 	w->sp = sp;

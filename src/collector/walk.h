@@ -42,8 +42,8 @@ void walk_init(uint64_t main_stack_end, bool can_probe);
 void walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c);
 
 /* A walk that goes on below the inner frames; same stack, already bounded. */
-void walk_resume(struct walk *w, struct thread *t, uint64_t pc, uint64_t sp,
-    uint64_t fp);
+void walk_resume(
+    struct walk *w, struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp);
 
 /* Leaves the frame at *w by `row`. The position is changed on WALK_STEPPED. */
 enum walk_result walk_step(struct walk *w, struct thread *t, struct row row,

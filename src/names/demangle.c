@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/demangle.h"
 
-#include "trace/format.h"
-
 #include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "trace/format.h"
 
 enum { MAX_MANGLED = 16384 }; /* longer ones are shown as they are */
 

@@ -2,14 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/names.h"
 
-#include "names/demangle.h"
-#include "names/symbols.h"
-#include "reader/index.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "names/demangle.h"
+#include "names/symbols.h"
+#include "reader/index.h"
 
 #define DEBUG_FILES "/usr/lib/debug/.build-id"
 

@@ -3,11 +3,11 @@
 #ifndef SEEP_READER_ALIVE_H
 #define SEEP_READER_ALIVE_H
 
-#include "reader/segfile.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "reader/segfile.h"
 
 enum alive_state {
 	ALIVE_NO,      /* no such process any more */

@@ -3,9 +3,9 @@
 #ifndef SEEP_READER_LOSSES_H
 #define SEEP_READER_LOSSES_H
 
-#include "trace/format.h"
-
 #include <stddef.h>
+
+#include "trace/format.h"
 
 /* What a count says about the figures beside it. */
 enum losses_class {

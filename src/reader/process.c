@@ -2,13 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/process.h"
 
-#include "reader/index.h"
-#include "reader/ledger.h"
-#include "reader/rows.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "reader/index.h"
+#include "reader/ledger.h"
+#include "reader/rows.h"
 
 enum {
 	MAX_MODULES = 65536, /* a frame has 16 bits for the number */

@@ -3,10 +3,10 @@
 #ifndef SEEP_READER_PROCESS_H
 #define SEEP_READER_PROCESS_H
 
+#include <sys/types.h>
+
 #include "reader/segment.h"
 #include "reader/stacks.h"
-
-#include <sys/types.h>
 
 enum process_end { /* the numbers of enum bundle_end */
 	PROCESS_UNKNOWN = 0,

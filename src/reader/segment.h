@@ -3,13 +3,13 @@
 #ifndef SEEP_READER_SEGMENT_H
 #define SEEP_READER_SEGMENT_H
 
-#include "reader/fault.h"
-#include "reader/source.h"
-#include "trace/format.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "reader/fault.h"
+#include "reader/source.h"
+#include "trace/format.h"
 
 enum {
 	/* The collector makes at most 32,768 extents in at most 256 MiB. */

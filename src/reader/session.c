@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/session.h"
 
-#include "reader/alive.h"
-#include "reader/segfile.h"
-#include "trace/bundle.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#include "reader/alive.h"
+#include "reader/segfile.h"
+#include "trace/bundle.h"
 
 _Static_assert((int)PROCESS_RUNNING == (int)BUNDLE_END_RUNNING &&
         (int)PROCESS_EXITED == (int)BUNDLE_END_EXITED &&

@@ -3,9 +3,9 @@
 #ifndef SEEP_READER_SESSION_H
 #define SEEP_READER_SESSION_H
 
-#include "reader/process.h"
-
 #include <sys/types.h>
+
+#include "reader/process.h"
 
 /* Everything seep reads becomes one of these; every report works on it. */
 struct session {

@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/stacks.h"
 
-#include "reader/index.h"
-#include "reader/rows.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "reader/index.h"
+#include "reader/rows.h"
 
 /* One frame below its callers; number 0 is the root, the end of a stack. */
 struct link {

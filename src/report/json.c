@@ -2,15 +2,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/json.h"
 
-#include "reader/index.h"
-#include "reader/losses.h"
-#include "report/words.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "reader/index.h"
+#include "reader/losses.h"
+#include "report/words.h"
 
 void
 json_string(FILE *out, const char *text)

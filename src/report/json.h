@@ -3,10 +3,10 @@
 #ifndef SEEP_REPORT_JSON_H
 #define SEEP_REPORT_JSON_H
 
+#include <stdio.h>
+
 #include "names/names.h"
 #include "reader/session.h"
-
-#include <stdio.h>
 
 enum { JSON_SCHEMA = 1 };
 

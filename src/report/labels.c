@@ -2,14 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/labels.h"
 
-#include "reader/index.h"
-#include "report/words.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "reader/index.h"
+#include "report/words.h"
 
 struct frame_label {
 	uint64_t frame;

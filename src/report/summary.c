@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary.h"
 
+#include <string.h>
+
 #include "reader/losses.h"
 #include "report/words.h"
-
-#include <string.h>
 
 struct summary {
 	FILE *out;

@@ -2,15 +2,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/text.h"
 
-#include "report/labels.h"
-#include "report/summary.h"
-#include "report/tree.h"
-#include "report/words.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "report/labels.h"
+#include "report/summary.h"
+#include "report/tree.h"
+#include "report/words.h"
 
 struct fork;
 

@@ -3,11 +3,11 @@
 #ifndef SEEP_REPORT_TEXT_H
 #define SEEP_REPORT_TEXT_H
 
-#include "names/names.h"
-#include "reader/session.h"
-
 #include <stdbool.h>
 #include <stdio.h>
+
+#include "names/names.h"
+#include "reader/session.h"
 
 enum text_metric { TEXT_LIVE, TEXT_PEAK, TEXT_ALLOCS };
 enum text_shape { TEXT_TREE, TEXT_TABLE };

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/tree.h"
 
-#include "reader/index.h"
-
 #include <errno.h>
 #include <stdlib.h>
+
+#include "reader/index.h"
 
 struct node {
 	struct tree_node public;

@@ -3,11 +3,11 @@
 #ifndef SEEP_REPORT_WORDS_H
 #define SEEP_REPORT_WORDS_H
 
-#include "reader/process.h"
-
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "reader/process.h"
 
 /* Never NULL; "unknown" for what this version does not know. */
 const char *words_kind(uint8_t kind);

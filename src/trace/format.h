@@ -75,20 +75,20 @@ enum seg_medium { SEG_MEDIUM_TMPFS = 1, SEG_MEDIUM_DISK = 2 };
 
 /* seg_header.end_kind */
 enum seg_end {
-	SEG_END_NONE = 0,   /* running, killed, or exec: the reader tells which */
+	SEG_END_NONE = 0, /* running, killed, or exec: the reader tells which */
 	SEG_END_EXITED = 1, /* our destructor ran */
 };
 
 /* kinds of extents; `first` and `count` count rows of that kind */
 enum seg_kind {
 	SEG_EXT_NONE = 0,
-	SEG_EXT_MODULE = 1,    /* struct seg_module, index = module number */
-	SEG_EXT_STRING = 2,    /* bytes; first = string offset */
-	SEG_EXT_NODE = 3,      /* struct seg_node, index = node number */
-	SEG_EXT_INNER = 4,     /* struct seg_inner, index = inner number */
-	SEG_EXT_SITE = 5,      /* struct seg_site, index = site id */
-	SEG_EXT_LEDGER = 6,    /* struct seg_row, owner = array, index = site id */
-	SEG_EXT_INFO = 7,      /* struct seg_info, index = site id */
+	SEG_EXT_MODULE = 1, /* struct seg_module, index = module number */
+	SEG_EXT_STRING = 2, /* bytes; first = string offset */
+	SEG_EXT_NODE = 3,   /* struct seg_node, index = node number */
+	SEG_EXT_INNER = 4,  /* struct seg_inner, index = inner number */
+	SEG_EXT_SITE = 5,   /* struct seg_site, index = site id */
+	SEG_EXT_LEDGER = 6, /* struct seg_row, owner = array, index = site id */
+	SEG_EXT_INFO = 7,   /* struct seg_info, index = site id */
 	SEG_EXT_INHERITED = 8, /* struct seg_inherited, index = parent's id */
 	SEG_EXT_LIVE = 9,      /* struct seg_live, index = site id; at exit */
 	SEG_EXT_MARK = 10,     /* struct seg_mark, a ring */
@@ -97,11 +97,11 @@ enum seg_kind {
 
 /* seg_header.counts[]; names in reader/losses.c, never renumbered */
 enum seg_count {
-	SEG_UNKNOWN_FREES = 0,    /* free of a block we never saw: should be 0 */
-	SEG_INHERITED_FREES = 1,  /* child freed what its parent allocated */
+	SEG_UNKNOWN_FREES = 0,   /* free of a block we never saw: should be 0 */
+	SEG_INHERITED_FREES = 1, /* child freed what its parent allocated */
 	SEG_INHERITED_BYTES = 2,
-	SEG_UNTRACKED_FREES = 3,  /* block older than "on", or from before us */
-	SEG_MISSED_FREES = 4,     /* found out late, when the address came back */
+	SEG_UNTRACKED_FREES = 3, /* block older than "on", or from before us */
+	SEG_MISSED_FREES = 4, /* found out late, when the address came back */
 	SEG_MISSED_BYTES = 5,
 	SEG_LOST_EVENTS = 6,      /* not recorded at all */
 	SEG_LOST_SITES = 7,       /* events booked under "(no room)" */
@@ -110,19 +110,19 @@ enum seg_count {
 	SEG_CUT_RULE = 10,        /* unwind rule we do not know */
 	SEG_CUT_NO_INFO = 11,     /* code without unwind info (JIT, asm) */
 	SEG_CUT_BOUNDS = 12,      /* a load would have left the stack */
-	SEG_NESTED_EVENTS = 13,   /* inside a hook, in a signal handler: booked */
-	SEG_HEALED = 14,          /* stuck busy flags (siglongjmp) repaired */
-	SEG_LOST_MODULES = 15,    /* module table full */
-	SEG_EARLY_EVENTS = 16,    /* before our constructor: not recorded */
-	SEG_CTL_IGNORED = 17,     /* unknown value in the command word */
+	SEG_NESTED_EVENTS = 13, /* inside a hook, in a signal handler: booked */
+	SEG_HEALED = 14,        /* stuck busy flags (siglongjmp) repaired */
+	SEG_LOST_MODULES = 15,  /* module table full */
+	SEG_EARLY_EVENTS = 16,  /* before our constructor: not recorded */
+	SEG_CTL_IGNORED = 17,   /* unknown value in the command word */
 	SEG_CHILDREN_UNTRACED = 18, /* forked children that found no room */
-	SEG_WASTED_IDS = 19,      /* lost races for a site id: no loss of data */
-	SEG_NO_MEMORY = 20,       /* our own mmap or populate failed */
-	SEG_LOST_FREES = 21,      /* frees taken but not booked */
-	SEG_EVENTS_OFF = 22,      /* allocations that passed by while off */
-	SEG_SPILL_FULL = 23,      /* tiny or far blocks without a cell */
-	SEG_LOST_INHERITED = 24,  /* inherited frees not booked by id */
-	SEG_GENERATIONS = 25,     /* times a module was found gone */
+	SEG_WASTED_IDS = 19,     /* lost races for a site id: no loss of data */
+	SEG_NO_MEMORY = 20,      /* our own mmap or populate failed */
+	SEG_LOST_FREES = 21,     /* frees taken but not booked */
+	SEG_EVENTS_OFF = 22,     /* allocations that passed by while off */
+	SEG_SPILL_FULL = 23,     /* tiny or far blocks without a cell */
+	SEG_LOST_INHERITED = 24, /* inherited frees not booked by id */
+	SEG_GENERATIONS = 25,    /* times a module was found gone */
 	SEG_COUNTS = 64
 };
 
@@ -140,33 +140,35 @@ struct seg_header {
 	uint8_t boot_id[16];
 	char session[SEG_SESSION_BYTES]; /* SEEP_SESSION, NUL padded */
 
-	uint32_t pid;        /* in its own pid namespace; 0: not known */
-	uint32_t ppid;       /* of the traced parent for a forked child */
-	uint64_t pid_ns;     /* inode of /proc/self/ns/pid, 0: not known */
+	uint32_t pid;           /* in its own pid namespace; 0: not known */
+	uint32_t ppid;          /* of the traced parent for a forked child */
+	uint64_t pid_ns;        /* inode of /proc/self/ns/pid, 0: not known */
 	uint64_t start_jiffies; /* field 22 of /proc/self/stat, 0: not known */
-	uint64_t sequence;   /* rises with each segment of one process chain */
+	uint64_t sequence; /* rises with each segment of one process chain */
 	uint64_t start_realtime_ns;
 	uint64_t start_monotonic_ns; /* tick 0 */
 	uint32_t tick_ns;
-	uint32_t tick;       /* last seen, in tick_ns since start_monotonic_ns */
+	uint32_t tick; /* last seen, in tick_ns since start_monotonic_ns */
 
-	uint32_t first_id;   /* lowest site id of this process, at least 1 */
-	uint32_t max_frames; /* depth limit of a stack */
+	uint32_t first_id;     /* lowest site id of this process, at least 1 */
+	uint32_t max_frames;   /* depth limit of a stack */
 	uint64_t sample_bytes; /* 0: exact */
 
 	uint64_t total_bytes; /* of this segment without slots: the budget */
 	uint64_t used_bytes;  /* high-water mark of extents */
 	uint64_t dir_offset;
 	uint32_t dir_capacity;
-	uint32_t dir_used;    /* entries begun; kind == 0: not yet valid */
+	uint32_t dir_used;     /* entries begun; kind == 0: not yet valid */
 	uint64_t slots_offset; /* of struct seg_slots, 0: none */
 	uint64_t slot_bytes;
 	uint32_t slot_count;
-	uint32_t slot_index; /* of this segment inside its parent's file, or ~0 */
+	uint32_t
+	    slot_index; /* of this segment inside its parent's file, or ~0 */
 
 	/* the live map, for process_vm_readv on a living host */
 	uint64_t live_root; /* address of the root table in the host */
-	uint8_t live_root_bits, live_mid_bits, live_leaf_bits, live_granule_bits;
+	uint8_t live_root_bits, live_mid_bits, live_leaf_bits,
+	    live_granule_bits;
 	uint32_t live_cell_version; /* 1: id 26 | class 6 | birth 32 */
 	uint64_t spill_root;        /* address of struct of the spill table */
 	uint64_t live_reserved[2];
@@ -237,7 +239,7 @@ enum seg_node_flags {
 	SEG_NODE_TRUNCATED = 1,     /* "(stack deeper than the limit)" */
 	SEG_NODE_OUTER_DROPPED = 2, /* "(outer frames dropped)" */
 	SEG_NODE_NO_ROOM = 4,       /* "(no room)" */
-	SEG_NODE_CUT = 8,           /* "(no way further)": outermost known frame */
+	SEG_NODE_CUT = 8, /* "(no way further)": outermost known frame */
 };
 
 /* The innermost frames, innermost first; inner 0 is empty. */
@@ -297,7 +299,7 @@ struct seg_row {
 struct seg_info {
 	/* deaths at an age of 2^(4+i) .. 2^(5+i) ticks; the last is open */
 	uint32_t ages[SEG_AGE_BUCKETS];
-	uint64_t size_max; /* true maximum when it does not fit 32 bits */
+	uint64_t size_max;    /* true maximum when it does not fit 32 bits */
 	uint64_t reserved[5]; /* for "who frees the siblings" */
 };
 
@@ -363,8 +365,8 @@ struct seg_slots {
 struct ctl_block {
 	uint64_t magic; /* SEG_CTL_MAGIC */
 	uint32_t version;
-	uint32_t command;   /* enum seg_mode: ON or OFF; 0: nothing asked */
-	uint64_t heartbeat; /* of a reader; also lets it advance the tick */
+	uint32_t command;      /* enum seg_mode: ON or OFF; 0: nothing asked */
+	uint64_t heartbeat;    /* of a reader; also lets it advance the tick */
 	uint32_t twin_request; /* sequence of a request for a twin */
 	uint32_t twin_answer;
 	uint32_t twin_pid;

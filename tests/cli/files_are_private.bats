@@ -108,8 +108,21 @@ refused() {
 	cc -w -g0 "$T/secret.c" -o "$T/secret"
 	PASSWORD=persimmon-4482 traced_well "$T/secret"
 	[[ -n $(ls "$DIR") ]]
-	run grep -ral -e persimmon-4482 -e kumquat-7761 "$DIR"
-	[[ $status -eq 1 && -z $output ]]
+	# grep would read gigabytes of holes
+	"$PYTHON" - "$DIR"/* <<-'PY'
+	import os, sys
+	for path in sys.argv[1:]:
+	    fd, at, size = os.open(path, os.O_RDONLY), 0, os.stat(path).st_size
+	    while at < size:
+	        try:
+	            at = os.lseek(fd, at, os.SEEK_DATA)
+	        except OSError:
+	            break
+	        end = os.lseek(fd, at, os.SEEK_HOLE)
+	        data = os.pread(fd, end - at, at)
+	        assert b"persimmon" not in data and b"kumquat" not in data, path
+	        at = end
+	PY
 }
 
 @test "I18 AT_SECURE: a setuid program is not traced and runs" {

@@ -1,15 +1,15 @@
 /* fuzz_segment.c - any bytes as a segment: read, summed, reported, copied. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "names/names.h"
 #include "reader/segfile.h"
 #include "reader/session.h"
 #include "report/json.h"
 #include "report/text.h"
-
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

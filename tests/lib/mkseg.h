@@ -3,10 +3,10 @@
 #ifndef SEEP_TESTS_MKSEG_H
 #define SEEP_TESTS_MKSEG_H
 
-#include "trace/format.h"
-
 #include <stddef.h>
 #include <stdint.h>
+
+#include "trace/format.h"
 
 enum { MKSEG_ROWS = 1024, MKSEG_STRINGS = 8192 };
 

@@ -1,10 +1,5 @@
 /* test_reader.c - promises of reader/segment.h and reader/segfile.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../lib/mkseg.h"
-#include "reader/losses.h"
-#include "reader/segfile.h"
-#include "reader/session.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -15,6 +10,11 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "../lib/mkseg.h"
+#include "reader/losses.h"
+#include "reader/segfile.h"
+#include "reader/session.h"
 
 static const uint64_t deep[] = {MKSEG_FRAME(1, 0x1010), MKSEG_FRAME(1, 0x1020),
     MKSEG_FRAME(1, 0x1030), MKSEG_FRAME(1, 0x1040), MKSEG_FRAME(1, 0x1050),

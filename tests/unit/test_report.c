@@ -1,14 +1,5 @@
 /* test_report.c - promises of report/ and names/. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../lib/mkseg.h"
-#include "names/demangle.h"
-#include "names/names.h"
-#include "names/symbols.h"
-#include "reader/session.h"
-#include "report/json.h"
-#include "report/text.h"
-#include "report/words.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -20,6 +11,15 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "../lib/mkseg.h"
+#include "names/demangle.h"
+#include "names/names.h"
+#include "names/symbols.h"
+#include "reader/session.h"
+#include "report/json.h"
+#include "report/text.h"
+#include "report/words.h"
 
 static struct session *
 load(struct mkseg *m)

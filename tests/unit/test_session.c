@@ -1,11 +1,5 @@
 /* test_session.c - promises of reader/process.h and reader/session.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../lib/mkseg.h"
-#include "reader/alive.h"
-#include "reader/segfile.h"
-#include "reader/session.h"
-#include "trace/bundle.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -19,6 +13,12 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "../lib/mkseg.h"
+#include "reader/alive.h"
+#include "reader/segfile.h"
+#include "reader/session.h"
+#include "trace/bundle.h"
 
 static const uint64_t one_frame[] = {MKSEG_FRAME(1, 0x1010)};
 
