@@ -17,9 +17,14 @@
 
 enum { WAIT_STEPS = 50, STEP_NS = 20000000 }; /* one second in all */
 
+/* A forked child that lives in a slot has a word of its own there. */
 static void
-write_command(pid_t pid, const char *segment, uint32_t command)
+write_command(pid_t pid, const char *segment, int slot, uint32_t command)
 {
+	off_t at = slot == SEGFILE_OWN
+	    ? (off_t)offsetof(struct ctl_block, command)
+	    : (off_t)(offsetof(struct ctl_block, slot_command) +
+	          (size_t)slot * sizeof(command));
 	char path[4096 + 8];
 	struct ctl_block block;
 	ssize_t n = -1;
@@ -37,8 +42,7 @@ write_command(pid_t pid, const char *segment, uint32_t command)
 	    block.magic != SEG_CTL_MAGIC)
 		die(CMD_INPUT, "process %d: %s is not a control file", (int)pid,
 		    path);
-	n = pwrite(
-	    fd, &command, sizeof(command), offsetof(struct ctl_block, command));
+	n = pwrite(fd, &command, sizeof(command), at);
 	if (n != sizeof(command))
 		die(CMD_INPUT, "process %d: cannot write to %s: %s", (int)pid,
 		    path, strerror(errno));
@@ -78,11 +82,7 @@ switch_mode(int argc, char **argv, uint32_t command, const char *about)
 	if (h.state == SEG_INERT)
 		die(CMD_INPUT, "process %d: cannot be traced: %s", (int)pid,
 		    losses_inert(h.inert_reason));
-	write_command(pid, path, command);
-	if (slot != SEGFILE_OWN)
-		die_warn("process %d shares its control word with process %u:"
-		         " both turn %s",
-		    (int)pid, h.ppid, word);
+	write_command(pid, path, slot, command);
 	for (int i = 0; i < WAIT_STEPS && !followed; i++) {
 		followed = segfile_header(f, slot, &h, NULL) == 0 &&
 		    is_followed(&h, command);

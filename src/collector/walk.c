@@ -9,6 +9,7 @@
 enum {
 	STACK_MAX = 1 << 30, /* an own stack is not larger than this */
 	FRAME_MAX = 64 << 20,
+	RED_ZONE = 128,
 };
 
 static uint64_t main_end;
@@ -82,11 +83,26 @@ walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 	walk_resume(w, t, c->pc, c->sp, c->fp);
 }
 
+/*
+ * Code that was interrupted in its epilogue has popped registers which its
+ * unwind rules still name: they are in the red zone, which signals spare.
+ */
+static bool
+in_red_zone(const struct walk *w, uint64_t address)
+{
+	if (!w->exact || w->sp - address > RED_ZONE)
+		return false;
+	return (w->sp ^ address) < CPU_PAGE ||
+	    (can_probe && readable(address, address + 8));
+}
+
 bool
 walk_reaches(struct walk *w, uint64_t address)
 {
-	if (address < w->sp || (address & 7))
+	if (address & 7)
 		return false;
+	if (unlikely(address < w->sp))
+		return in_red_zone(w, address);
 	if (likely(address + 8 <= w->hi))
 		return true;
 	if (!w->foreign || !can_probe || address - w->sp > FRAME_MAX)

@@ -12,26 +12,21 @@ struct segfile {
 	uint64_t own_limit;  /* bytes of the own segment */
 	uint64_t slots_at;   /* of struct seg_slots */
 	uint64_t first_slot; /* of slot 0 */
-	uint64_t slot_bytes, small_bytes;
-	int slot_count, large_count;
+	uint64_t large_bytes, small_bytes;
+	uint64_t large_count, slot_count;
 };
 
-/* Up to SEG_SLOTS of them must not overflow an offset. */
-static bool
-slot_size_fits(uint64_t bytes)
-{
-	return bytes >= SEG_HEADER_BYTES && bytes % 8 == 0 &&
-	    bytes <= UINT64_C(1) << 40;
-}
-
+/* How many of at most `count` slots of this size fit into *room. */
 static uint64_t
-slot_base(const struct segfile *f, int slot)
+fit_slots(uint64_t *room, uint64_t count, uint64_t bytes)
 {
-	uint64_t large =
-	    (uint64_t)(slot < f->large_count ? slot : f->large_count);
+	uint64_t n;
 
-	return f->first_slot + large * f->slot_bytes +
-	    ((uint64_t)slot - large) * f->small_bytes;
+	if (count == 0 || bytes < SEG_HEADER_BYTES || bytes % 8 != 0)
+		return 0;
+	n = *room / bytes < count ? *room / bytes : count;
+	*room -= n * bytes;
+	return n;
 }
 
 /* Slots that are out of bounds are no slots; the own segment still counts. */
@@ -45,24 +40,21 @@ find_slots(struct segfile *f, const struct seg_header *h)
 		return;
 	if (source_read(&f->source, h->slots_offset, &slots, sizeof(slots)) < 0)
 		return;
-	if (slots.magic != SEG_SLOT_MAGIC ||
-	    !slot_size_fits(slots.slot_bytes) ||
-	    !slot_size_fits(slots.small_bytes) || slots.count > SEG_SLOTS ||
-	    slots.large_count > slots.count ||
-	    slots.first_offset < sizeof(slots))
-		return;
 	room = f->source.size - h->slots_offset; /* read above: not negative */
-	if (slots.first_offset > room)
+	if (slots.magic != SEG_SLOT_MAGIC || slots.count > SEG_SLOTS ||
+	    slots.large_count > slots.count ||
+	    slots.first_offset < sizeof(slots) || slots.first_offset > room)
 		return;
+	room -= slots.first_offset;
 	f->slots_at = h->slots_offset;
 	f->first_slot = h->slots_offset + slots.first_offset;
-	f->slot_bytes = slots.slot_bytes;
+	f->large_bytes = slots.slot_bytes;
 	f->small_bytes = slots.small_bytes;
-	f->large_count = (int)slots.large_count;
-	f->slot_count = (int)slots.count;
-	while (
-	    f->slot_count > 0 && slot_base(f, f->slot_count) > f->source.size)
-		f->slot_count--;
+	f->large_count = fit_slots(&room, slots.large_count, slots.slot_bytes);
+	f->slot_count = f->large_count;
+	if (f->large_count == slots.large_count) /* else the file is cut */
+		f->slot_count += fit_slots(
+		    &room, slots.count - slots.large_count, slots.small_bytes);
 	f->own_limit = h->slots_offset;
 }
 
@@ -132,13 +124,14 @@ segfile_source(const struct segfile *f)
 int
 segfile_slots(const struct segfile *f)
 {
-	return f->slot_count;
+	return (int)f->slot_count;
 }
 
 static int
 find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
     uint64_t *ret_limit, struct fault *where)
 {
+	uint64_t n = (uint64_t)slot;
 	uint8_t taken;
 	int err;
 
@@ -147,19 +140,39 @@ find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
 		*ret_limit = f->own_limit;
 		return 0;
 	}
-	if (slot < 0 || slot >= f->slot_count)
+	if (slot < 0 || n >= f->slot_count)
 		return fault_set(where, -ENODATA, "no slot %d", slot);
 	err = source_read(&f->source,
-	    f->slots_at + offsetof(struct seg_slots, taken) +
-	        (uint64_t)slot * sizeof(taken),
-	    &taken, sizeof(taken));
+	    f->slots_at + offsetof(struct seg_slots, taken) + n, &taken,
+	    sizeof(taken));
 	if (err < 0)
 		return fault_set(where, err, "slot %d cannot be read", slot);
 	if (taken == 0)
 		return fault_set(where, -ENODATA, "slot %d is free", slot);
-	*ret_base = slot_base(f, slot);
-	*ret_limit = slot_base(f, slot + 1) - *ret_base;
+	if (n < f->large_count) {
+		*ret_base = f->first_slot + n * f->large_bytes;
+		*ret_limit = f->large_bytes;
+	} else {
+		*ret_base = f->first_slot + f->large_count * f->large_bytes +
+		    (n - f->large_count) * f->small_bytes;
+		*ret_limit = f->small_bytes;
+	}
 	return 0;
+}
+
+/* Children that found no slot could not count themselves in their own. */
+static void
+add_untraced(const struct segfile *f, int slot, struct seg_header *h)
+{
+	uint64_t n, *count = &h->counts[SEG_CHILDREN_UNTRACED];
+
+	if (slot != SEGFILE_OWN || f->slots_at == 0 ||
+	    source_read(&f->source,
+	        f->slots_at + offsetof(struct seg_slots, untraced), &n,
+	        sizeof(n)) < 0)
+		return;
+	if (__builtin_add_overflow(*count, n, count))
+		*count = UINT64_MAX;
 }
 
 int
@@ -172,7 +185,10 @@ segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
 	err = find_slot(f, slot, &base, &limit, where);
 	if (err < 0)
 		return err;
-	return segment_read_header(&f->source, base, limit, ret, where);
+	err = segment_read_header(&f->source, base, limit, ret, where);
+	if (err == 0)
+		add_untraced(f, slot, ret);
+	return err;
 }
 
 int
@@ -185,7 +201,10 @@ segfile_read(const struct segfile *f, int slot, struct segment **ret,
 	err = find_slot(f, slot, &base, &limit, where);
 	if (err < 0)
 		return err;
-	return segment_read(&f->source, base, limit, ret, where);
+	err = segment_read(&f->source, base, limit, ret, where);
+	if (err == 0)
+		add_untraced(f, slot, &(*ret)->header);
+	return err;
 }
 
 int

@@ -31,7 +31,7 @@ void segfile_close(struct segfile *f);
 /* Device, inode, sizes; valid as long as f. */
 const struct source *segfile_source(const struct segfile *f);
 
-/* Number of slots, taken or not: 0..256. */
+/* Number of slots, taken or not: 0..SEG_SLOTS. */
 int segfile_slots(const struct segfile *f);
 
 /* A fresh look at the header in a slot, or SEGFILE_OWN; -ENODATA: no child. */

@@ -209,6 +209,42 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 	return 0;
 }
 
+/* The value of a line "key=value"; *ret_len is 0 where there is none. */
+static const char *
+line_value(const char *text, size_t len, const char *key, int *ret_len)
+{
+	size_t n = strlen(key);
+
+	*ret_len = 0;
+	while (len > 0) {
+		const char *end = memchr(text, '\n', len);
+		size_t line = end ? (size_t)(end - text) : len;
+
+		if (line > n && memcmp(text, key, n) == 0 && text[n] == '=') {
+			*ret_len =
+			    line - n - 1 > 1000 ? 1000 : (int)(line - n - 1);
+			return text + n + 1;
+		}
+		line += end ? 1 : 0;
+		text += line;
+		len -= line;
+	}
+	return "";
+}
+
+static int
+note_untraced(struct session *s, const char *text, size_t len)
+{
+	const char *pid, *exe, *reason;
+	int pid_len, exe_len, reason_len;
+
+	pid = line_value(text, len, "pid", &pid_len);
+	exe = line_value(text, len, "exe", &exe_len);
+	reason = line_value(text, len, "reason", &reason_len);
+	return add_note(s, "process %.*s (%.*s) was not traced: %.*s", pid_len,
+	    pid, exe_len, exe, reason_len, reason);
+}
+
 static int
 load_bundle(
     struct session *s, const char *path, const char *name, struct fault *where)
@@ -238,8 +274,7 @@ load_bundle(
 				err = add_note(s, "%s: a process left out: %s",
 				    name, why.text);
 		} else if (type == BUNDLE_UNTRACED) {
-			err = add_note(s, "not traced: %.*s",
-			    (int)(len > 500 ? 500 : len), (const char *)bytes);
+			err = note_untraced(s, bytes, len);
 		}
 		if (err < 0)
 			break;
@@ -260,10 +295,12 @@ load_bundle(
 	if (s->is_truncated &&
 	    add_note(s, "%s breaks off: its end is missing", name) < 0)
 		return no_memory(where);
+	if (s->count == 0 && s->is_truncated)
+		return fault_set(
+		    where, -EBADMSG, "breaks off before its first process");
 	if (s->count == 0)
-		return fault_set(where, s->is_truncated ? -EBADMSG : -ENODATA,
-		    s->is_truncated ? "breaks off before its first process"
-		                    : "holds no process");
+		return fault_set(where, -ENODATA, "%s",
+		    s->note_count ? s->notes[0] : "holds no process");
 	return 0;
 }
 

@@ -19,3 +19,8 @@ load ../lib/host.bash
 	traced_well "$HOSTS/loader_storm"
 	equals_ledger
 }
+
+@test "I3 a process that may call nothing but what malloc calls: exact" {
+	traced_well "$HOSTS/sandboxed"
+	equals_ledger
+}

@@ -1,16 +1,12 @@
 /* forks.c - parents, children and grandchildren each have exact books of their own, however they were made. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -26,6 +22,7 @@
 	X(alloc_doubtful)
 #include "../lib/inside.h"
 #include "../lib/ledger.h"
+#include "../lib/sandbox.h"
 
 /*
  * forks threads|bare|exec|handler COUNT [nofile]
@@ -124,34 +121,6 @@ free_heirlooms(int count)
 		free(heirloom[i]);
 		inherited++;
 	}
-}
-
-static void
-be_sandboxed(void)
-{
-	static const int allowed[] = {SYS_read, SYS_write, SYS_exit,
-	    SYS_exit_group, SYS_brk, SYS_mmap, SYS_munmap, SYS_mprotect,
-	    SYS_madvise, SYS_futex, SYS_clone, SYS_rt_sigaction,
-	    SYS_rt_sigprocmask, SYS_rt_sigreturn};
-	enum { N = sizeof(allowed) / sizeof(allowed[0]) };
-	struct sock_filter code[2 * N + 2];
-	int used = 0;
-
-	code[used++] = (struct sock_filter)BPF_STMT(
-	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-	for (int i = 0; i < N; i++) {
-		code[used++] = (struct sock_filter)BPF_JUMP(
-		    BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)allowed[i], 0, 1);
-		code[used++] = (struct sock_filter)BPF_STMT(
-		    BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	}
-	code[used++] = (struct sock_filter)BPF_STMT(
-	    BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-	struct sock_fprog filter = {(unsigned short)used, code};
-
-	led_check(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
-	        !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter),
-	    "seccomp");
 }
 
 static void *
@@ -258,7 +227,7 @@ be_child(int role, pid_t (*make)(void), bool threads_allowed)
 	} else if (role == 7) {
 		child_with_grandchild(make);
 	} else if (role == 8 || !threads_allowed) {
-		be_sandboxed();
+		led_check(sandbox_enter(), "seccomp");
 		child_events(300);
 	} else {
 		child_with_threads();

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXTENTS = 64, SLOTS = 4, SLOT_BYTES = 1 << 20 };
+enum { EXTENTS = 64, SLOTS = 4, LARGE = 1 };
+enum { LARGE_BYTES = 2 << 20, SMALL_BYTES = 1 << 20 };
 
 struct table {
 	uint32_t kind, owner, row_bytes, used;
@@ -22,6 +23,7 @@ struct mkseg {
 	uint8_t *children[SLOTS];
 	size_t child_bytes[SLOTS];
 	uint32_t child_count;
+	uint64_t untraced;
 };
 
 struct mkseg *
@@ -223,10 +225,16 @@ mkseg_child(struct mkseg *m, const void *bytes, size_t len)
 {
 	uint8_t *copy = malloc(len);
 
-	assert(copy && m->child_count < SLOTS && len <= SLOT_BYTES);
+	assert(copy && m->child_count < SLOTS && len <= SMALL_BYTES);
 	memcpy(copy, bytes, len);
 	m->children[m->child_count] = copy;
 	m->child_bytes[m->child_count++] = len;
+}
+
+void
+mkseg_untraced(struct mkseg *m, uint64_t n)
+{
+	m->untraced = n;
 }
 
 static size_t
@@ -241,25 +249,27 @@ add_children(struct mkseg *m, uint8_t *bytes, size_t *len)
 	struct seg_slots slots = {
 	    .magic = SEG_SLOT_MAGIC,
 	    .count = SLOTS,
-	    .slot_bytes = SLOT_BYTES,
-	    .small_bytes = SLOT_BYTES,
-	    .large_count = SLOTS,
+	    .large_count = LARGE,
+	    .slot_bytes = LARGE_BYTES,
+	    .small_bytes = SMALL_BYTES,
 	    .first_offset = SEG_EXTENT_STEP,
+	    .untraced = m->untraced,
 	};
-	size_t at = *len,
-	       all = at + SEG_EXTENT_STEP + (size_t)SLOTS * SLOT_BYTES;
+	size_t at = *len, next = at + slots.first_offset;
+	size_t all = next + LARGE * (size_t)LARGE_BYTES +
+	    (SLOTS - LARGE) * (size_t)SMALL_BYTES;
 
 	bytes = realloc(bytes, all);
 	assert(bytes);
 	memset(bytes + at, 0, all - at);
 	for (uint32_t i = 0; i < m->child_count; i++) {
 		slots.taken[i] = 1;
-		memcpy(bytes + at + slots.first_offset + (size_t)i * SLOT_BYTES,
-		    m->children[i], m->child_bytes[i]);
+		memcpy(bytes + next, m->children[i], m->child_bytes[i]);
+		next += i < LARGE ? LARGE_BYTES : SMALL_BYTES;
 	}
 	memcpy(bytes + at, &slots, sizeof(slots));
 	m->header.slots_offset = at;
-	m->header.slot_bytes = SLOT_BYTES;
+	m->header.slot_bytes = LARGE_BYTES;
 	m->header.slot_count = SLOTS;
 	*len = all;
 	return bytes;

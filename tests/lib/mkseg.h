@@ -47,6 +47,9 @@ void mkseg_book(struct mkseg *m, uint32_t array, uint32_t id, uint64_t n,
 /* A forked child for the next slot; its bytes are copied. */
 void mkseg_child(struct mkseg *m, const void *bytes, size_t len);
 
+/* So many children found no slot. */
+void mkseg_untraced(struct mkseg *m, uint64_t n);
+
 /* The file; for free(). */
 void *mkseg_finish(struct mkseg *m, size_t *ret_len);
 

@@ -287,8 +287,10 @@ forked_children_in_slots_are_processes_of_their_own(void **state)
 	mkseg_header(child)->end_kind = SEG_END_EXITED;
 	mkseg_book(child, 0, mkseg_stack(child, one_frame, 1), 1, 77, 0);
 	bytes = mkseg_finish(child, &len);
-	mkseg_child(m, bytes, len);
-	mkseg_child(m, "damaged!", 8);
+	mkseg_child(m, "damaged!", 8); /* in the large slot */
+	mkseg_child(m, bytes, len);    /* in a small one */
+	mkseg_header(m)->counts[SEG_CHILDREN_UNTRACED] = 2;
+	mkseg_untraced(m, 5); /* as told by those children */
 	mkseg_book(m, 0, mkseg_stack(m, one_frame, 1), 1, 10, 0);
 	s = load(m);
 	assert_int_equal(s->count, 2);
@@ -296,6 +298,8 @@ forked_children_in_slots_are_processes_of_their_own(void **state)
 	assert_int_equal(s->processes[1]->header.pid, 4243);
 	assert_int_equal(s->processes[1]->end, PROCESS_EXITED);
 	assert_int_equal(s->processes[1]->totals.live_bytes, 77);
+	assert_int_equal(
+	    s->processes[0]->header.counts[SEG_CHILDREN_UNTRACED], 7);
 	assert_int_equal(s->note_count, 1); /* about the damaged one */
 	session_free(s);
 	free(bytes);
@@ -522,8 +526,9 @@ recording_carries_how_processes_ended(void **state)
 	assert_int_equal(
 	    bundle_append(w, BUNDLE_SEGMENT, &head, sizeof(head), bytes, len),
 	    0);
-	assert_int_equal(bundle_append(w, BUNDLE_UNTRACED,
-	                     "pid=7\nexe=/bin/static\n", 22, NULL, 0),
+	assert_int_equal(
+	    bundle_append(w, BUNDLE_UNTRACED,
+	        "pid=7\nexe=/bin/static\nreason=static", 35, NULL, 0),
 	    0);
 	assert_int_equal(bundle_finish(w), 0);
 	assert_int_equal(session_load(path, &s, NULL), 0);
@@ -532,6 +537,8 @@ recording_carries_how_processes_ended(void **state)
 	assert_int_equal(s->processes[0]->signal, 9);
 	assert_int_equal(s->processes[0]->exit_status, -1);
 	assert_int_equal(s->note_count, 1);
+	assert_string_equal(
+	    s->notes[0], "process 7 (/bin/static) was not traced: static");
 	assert_false(s->is_truncated);
 	session_free(s);
 

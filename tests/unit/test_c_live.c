@@ -1,0 +1,164 @@
+/* test_c_live.c - promises of live.h and spill.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "collector/live.h"
+#include "collector/spill.h"
+
+static void
+check_round_trip(uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
+{
+	struct live_block old, b;
+
+	assert_true(live_put_plain(address, site, size, birth, &old));
+	assert_int_equal(old.site, 0);
+	b = live_take_plain(address);
+	assert_int_equal(b.site, site);
+	assert_int_equal(b.size, size);
+	assert_int_equal(b.birth, birth);
+	assert_int_equal(live_take_plain(address).site, 0);
+}
+
+static void
+every_size_comes_back_exactly(void **state)
+{
+	uint64_t size;
+
+	(void)state;
+	for (size = 0; size < 300; size++)
+		check_round_trip(0x7f0000000010, 5, size, 77);
+	for (size = 1; size; size <<= 1) {
+		check_round_trip(0x7f0000000010, (1 << 26) - 1, size, 0);
+		check_round_trip(0x555500000020, 1, size - 1, UINT32_MAX);
+	}
+}
+
+static void
+blocks_at_the_border_of_a_leaf_keep_their_size(void **state)
+{
+	uint64_t border = UINT64_C(0x600000000000);
+	int i;
+
+	(void)state;
+	for (i = 1; i < 8; i++)
+		check_round_trip(border - 16 * (uint64_t)i, 9, 4096, 3);
+}
+
+static void
+far_addresses_are_kept_too(void **state)
+{
+	(void)state;
+	check_round_trip(UINT64_C(0xff00000000001230), 4, 100, 5);
+	check_round_trip(UINT64_C(1) << 47, 4, 8, 5);
+}
+
+static void
+a_block_that_was_never_taken_is_found_by_the_next_put(void **state)
+{
+	struct live_block old;
+
+	(void)state;
+	assert_true(live_put_plain(0x7f1000000040, 3, 500, 1, &old));
+	assert_true(live_put_plain(0x7f1000000040, 4, 20, 2, &old));
+	assert_int_equal(old.site, 3);
+	assert_int_equal(old.size, 500);
+	/* the size cell of the lost block is no block of its own */
+	assert_int_equal(live_take_plain(0x7f1000000060).site, 0);
+	assert_int_equal(live_take_plain(0x7f1000000040).site, 4);
+}
+
+static void
+neighbours_do_not_touch_each_other(void **state)
+{
+	struct live_block old;
+	uint64_t i;
+
+	(void)state;
+	for (i = 0; i < 10000;
+	     i++) /* chunks of 32 bytes, odd multiples of 16 */
+		assert_true(live_put_plain(
+		    0x7f2000000010 + 32 * i, (uint32_t)i + 1, i % 25, 0, &old));
+	for (i = 0; i < 10000; i++) {
+		struct live_block b = live_take_plain(0x7f2000000010 + 32 * i);
+
+		assert_int_equal(b.site, i + 1);
+		assert_int_equal(b.size, i % 25);
+	}
+}
+
+static bool
+count_block(uint64_t address, struct live_block b, void *arg)
+{
+	uint64_t *sums = arg;
+
+	(void)address;
+	sums[0]++;
+	sums[1] += b.size;
+	return true;
+}
+
+static void
+a_scan_sees_each_block_once(void **state)
+{
+	uint64_t sums[2] = {0, 0}, bytes = 0;
+	struct live_block old;
+	uint64_t i;
+
+	(void)state;
+	for (i = 0; i < 1000; i++) {
+		assert_true(
+		    live_put_plain(0x7f3000000010 + 0x1000 * i, 2, i, 0, &old));
+		bytes += i;
+	}
+	live_scan(count_block, sums);
+	assert_int_equal(sums[0], 1000);
+	assert_int_equal(sums[1], bytes);
+	for (i = 0; i < 1000; i++)
+		live_take_plain(0x7f3000000010 + 0x1000 * i);
+}
+
+static void
+tiny_blocks_of_other_allocators_share_no_cell(void **state)
+{
+	struct live_block old;
+	uint64_t i;
+
+	(void)state;
+	live_init(false);
+	for (i = 0; i < 20000; i++)
+		assert_true(live_put_plain(
+		    0x7f4000000000 + 8 * i, (uint32_t)i + 1, i % 9, 7, &old));
+	assert_int_equal(live_spilled, 20000);
+	for (i = 0; i < 20000; i++) {
+		struct live_block b = live_take_plain(0x7f4000000000 + 8 * i);
+
+		assert_int_equal(b.site, i + 1);
+		assert_int_equal(b.size, i % 9);
+	}
+	assert_int_equal(live_spilled, 0);
+	live_init(true);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_size_comes_back_exactly),
+	    cmocka_unit_test(blocks_at_the_border_of_a_leaf_keep_their_size),
+	    cmocka_unit_test(far_addresses_are_kept_too),
+	    cmocka_unit_test(
+	        a_block_that_was_never_taken_is_found_by_the_next_put),
+	    cmocka_unit_test(neighbours_do_not_touch_each_other),
+	    cmocka_unit_test(a_scan_sees_each_block_once),
+	    cmocka_unit_test(tiny_blocks_of_other_allocators_share_no_cell),
+	};
+
+	live_init(true);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
