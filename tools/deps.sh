@@ -30,6 +30,7 @@ check cmd:musl-gcc musl-tools
 check cmd:objdump binutils
 check cmd:setsid util-linux
 check cmd:pgrep procps
+check cmd:strace strace
 check cmd:clang-format-14 clang-format-14
 check hdr:cmocka.h libcmocka-dev
 check lib:libjemalloc.so.2 libjemalloc2

@@ -8,8 +8,6 @@
 #include "base/attr.h"
 #include "base/cpu.h"
 #include "collector/hook.h"
-#include "collector/module.h"
-#include "collector/lifecycle.h"
 #include "collector/next.h"
 #include "collector/recorder.h"
 
@@ -268,14 +266,15 @@ free_aligned_sized(void *p, size_t align, size_t size)
 SEEP_EXPORT int
 dlclose(void *handle)
 {
+	struct thread *t;
 	int err;
 
 	need_next();
 	if (!next.dlclose)
 		return -1; /* no libdl, so no handle either */
+	t = recorder_closing();
 	err = next.dlclose(handle);
-	if (lifecycle_running())
-		module_check_unloaded();
+	recorder_closed(t);
 	return err;
 }
 

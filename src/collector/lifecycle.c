@@ -42,6 +42,7 @@ enum proc_word {
 
 enum {
 	NURSERY_EVENTS = 64,
+	DEPTH_MIN = SEG_INNER_FRAMES + 2,
 	SPINS = 1 << 22,         /* a tenth of a second or two, at most */
 	CHILD_BYTES = 512 << 10, /* of plain memory: ample for 64 events */
 	SCAN_BLOCKS_PER_LOOK = 4096,
@@ -234,8 +235,8 @@ set_up_child(void)
 	facts = *segment.header; /* its own children take over from it */
 	nursery = true;
 	nursery_events = 0;
-	segment.header->start_monotonic_ns = tick_start();
-	segment.header->start_realtime_ns = tick_realtime();
+	segment.header->start_monotonic_ns = tick_start(false);
+	segment.header->start_realtime_ns = tick_realtime(false);
 	segment.header->first_id = first_id;
 	segment.header->max_frames = memo_depth;
 	segment.header->mode = mode;
@@ -466,8 +467,8 @@ write_header(struct seg_header *h, char **argv)
 	h->medium = place.medium;
 	h->first_id = 1;
 	h->max_frames = memo_depth;
-	h->start_monotonic_ns = tick_start();
-	h->start_realtime_ns = tick_realtime();
+	h->start_monotonic_ns = tick_start(true);
+	h->start_realtime_ns = tick_realtime(true);
 	h->mode = mode;
 	if (place.slots) {
 		h->slots_offset = place.slots_offset;
@@ -512,15 +513,22 @@ start(char **argv, char **envp)
 	lifecycle_command = &place.control->command;
 	h = segment.header;
 	mode = config.dormant ? SEG_MODE_DORMANT : SEG_MODE_ON;
-	if (config.depth >= 8 && config.depth < THREAD_OUTER_MAX)
-		memo_depth = config.depth;
+	if (config.depth && config.depth < THREAD_OUTER_MAX)
+		memo_depth =
+		    config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
 	place_exe(exe, sizeof(exe));
 	write_header(h, argv);
 	facts = *h;
 	if (!why && !start_tables(find_object))
 		why = SEG_INERT_MEMORY;
-	h->own_bytes = mem_total();
 	inert = why != SEG_INERT_NONE;
+	if (!inert) {
+		/* so that a child knows who forked: see child_pid() */
+		thread_self = thread_new();
+		if (thread_self)
+			thread_make_ready(thread_self, lifecycle_is_on());
+	}
+	h->own_bytes = mem_total();
 	h->inert_reason = why;
 	h->state = inert ? SEG_INERT : SEG_ALIVE;
 	STORE_RELEASE(&h->magic, SEG_MAGIC);

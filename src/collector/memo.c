@@ -110,6 +110,7 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 	int fail = INT32_MAX;
 
 	r->met = -1;
+	r->end = WALK_STEPPED;
 	r->too_deep = false;
 	for (r->n = 0;;) {
 		struct outer_frame *f = &t->walk[r->n];

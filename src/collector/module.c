@@ -169,7 +169,7 @@ store_string(const char *s, size_t bytes)
 
 		if (!c)
 			return UINT64_MAX;
-		*c = i < bytes ? s[i] : 0;
+		*c = i < bytes ? s[i] : '\0';
 	}
 	return at;
 }
@@ -267,6 +267,7 @@ module_add(const struct found *f)
 		find_table(m, e, f->eh_frame);
 	describe(m, e);
 	write_row(m);
+	m->verified = LOAD(&module_gen);
 	STORE_RELEASE(&m->alive, 1);
 	return m;
 }
@@ -282,17 +283,43 @@ module_gone(struct module *m)
 	row = segment_table_row(&module_table, m->number);
 	if (row)
 		row->gone_tick = tick_now() ? tick_now() : 1;
-	__atomic_fetch_add(&module_gen, 1, __ATOMIC_ACQ_REL);
+	module_distrust();
 	segment_count(SEG_GENERATIONS, 1);
 }
 
 static bool
-same(const struct module *m, const struct found *f)
+same_place(const struct module *m, const struct found *f)
 {
 	return m->start == (uint64_t)(uintptr_t)f->map_start &&
 	    m->end == (uint64_t)(uintptr_t)f->map_end &&
 	    m->link_map == f->link_map &&
 	    (!m->eh_hdr || m->eh_hdr == (const uint8_t *)f->eh_frame);
+}
+
+/*
+ * Another object may have been loaded at the very same place, with the same
+ * layout, and even its link map at the same address. It has another name or
+ * another build-id. The object is in use, so both can be read.
+ */
+static bool
+same_object(struct module *m, const struct found *f)
+{
+	uint32_t gen = LOAD_ACQUIRE(&module_gen);
+	const struct link_map *l = f->link_map;
+	const Elf64_Ehdr *e = elf_header(f);
+	struct seg_module now = {0};
+
+	if (LOAD(&m->verified) == gen)
+		return true;
+	if (e)
+		find_build_id(&now, m, e);
+	if (now.build_id_bytes != m->row.build_id_bytes ||
+	    memcmp(now.build_id, m->row.build_id, sizeof(now.build_id)) != 0)
+		return false;
+	if (!m->row.is_main && l && l->l_name && !fmt_same(l->l_name, m->name))
+		return false;
+	STORE(&m->verified, gen);
+	return true;
 }
 
 const struct module *
@@ -312,31 +339,17 @@ module_of(uint64_t pc)
 		if (!m || !LOAD_ACQUIRE(&m->alive) || pc < m->start ||
 		    pc >= m->end)
 			continue;
-		if (same(m, &f))
+		if (same_place(m, &f) && same_object(m, &f))
 			return m;
-		module_gone(m); /* libc unloaded it behind our back */
+		module_gone(m);
 	}
 	return module_add(&f);
 }
 
 void
-module_check_unloaded(void)
+module_distrust(void)
 {
-	uint32_t n = LOAD_ACQUIRE(&count);
-	uint32_t i;
-
-	if (n > MODULES_MAX)
-		n = MODULES_MAX;
-	for (i = 1; i <= n; i++) {
-		struct module *m = module_at(i);
-		struct found f;
-
-		if (!m || !LOAD_ACQUIRE(&m->alive))
-			continue;
-		if (find_object((void *)(uintptr_t)m->start, &f) != 0 ||
-		    !same(m, &f))
-			module_gone(m);
-	}
+	__atomic_fetch_add(&module_gen, 1, __ATOMIC_ACQ_REL);
 }
 
 bool

@@ -29,6 +29,7 @@ struct module {
 	const char *name;      /* private copy: link maps come and go */
 	struct seg_module row; /* as the segment has it, for forked children */
 	uint32_t number;       /* 1.. ; goes into frames */
+	uint32_t verified;     /* generation in which it was last compared */
 	uint32_t alive;        /* written last; 0: gone, or not yet filled */
 };
 
@@ -42,12 +43,15 @@ bool module_init(void *find_object, const char *exe);
  */
 const struct module *module_of(uint64_t pc);
 
-/* After a dlclose: marks what is gone. */
-void module_check_unloaded(void);
+/*
+ * Something may have been unloaded: from now on a module is taken for the one
+ * it was only after its name and build-id have been compared.
+ */
+void module_distrust(void);
 
 /*
- * Changes whenever a module was found gone: rows and memos made before are
- * not to be trusted.
+ * The generation: changes by module_distrust() and whenever a module was
+ * found gone. Rows and memos made before are not to be trusted.
  */
 extern uint32_t module_gen;
 

@@ -224,7 +224,7 @@ address_space_share(uint64_t part)
 uint64_t
 place_reserve_bytes(void)
 {
-	uint64_t bytes = min64(4 * MIB, address_space_share(64));
+	uint64_t bytes = min64(UINT64_C(4) * MIB, address_space_share(64));
 
 	bytes &= ~(uint64_t)(CPU_PAGE - 1);
 	return bytes < 128 << 10 ? 128 << 10 : bytes;

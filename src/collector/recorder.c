@@ -70,6 +70,7 @@ way_in(struct thread **ret_t)
 	case THREAD_BUSY:
 	case THREAD_SHARED_BUSY:
 	case THREAD_OFF + 1:
+	case THREAD_CLOSING:
 		return WAY_NESTED;
 	case THREAD_OFF:
 		if (!lifecycle_poll())
@@ -316,7 +317,10 @@ free_slow(const void *p, struct live_block b, bool is_death)
 		return;
 	}
 	if (way == WAY_NESTED) {
-		segment_count(SEG_NESTED_EVENTS, 1);
+		if (t && LOAD(&t->state) == THREAD_CLOSING)
+			module_distrust();
+		else
+			segment_count(SEG_NESTED_EVENTS, 1);
 		free_by(way, t, p, b, is_death);
 		return;
 	}
@@ -360,4 +364,24 @@ recorder_realloc_done(const void *old, struct live_block b, const void *p,
 	if (p)
 		recorder_alloc_slow(
 		    p, size, c, api, b.site ? b.birth : RECORDER_NOW);
+}
+
+struct thread *
+recorder_closing(void)
+{
+	struct thread *t = thread_self;
+	uint32_t s = t ? LOAD(&t->state) : 0;
+
+	if (s != THREAD_READY && s != THREAD_SHARED)
+		return NULL; /* not set up, off, or a dlclose in a dlclose */
+	STORE(&t->state, THREAD_CLOSING);
+	return t;
+}
+
+void
+recorder_closed(struct thread *t)
+{
+	if (t && LOAD(&t->state) == THREAD_CLOSING)
+		thread_make_ready(t, lifecycle_is_on());
+	module_distrust();
 }

@@ -47,6 +47,15 @@ void recorder_odd_free(struct thread *t, const void *p, struct live_block b);
 void recorder_realloc_done(const void *old, struct live_block b, const void *p,
     uint64_t size, const struct cpu_frame *c, enum seg_api api);
 
+/*
+ * Around dlclose. The loader frees its notes of an object after it has
+ * unmapped it and before it lets others load: each free of this thread in
+ * between makes modules distrusted, so that no one can be early. Returns what
+ * recorder_closed() wants.
+ */
+struct thread *recorder_closing(void);
+void recorder_closed(struct thread *t);
+
 /* Allocations that passed by unseen: their frees are no riddle. */
 void recorder_passed_by(enum seg_count why);
 

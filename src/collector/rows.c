@@ -120,8 +120,8 @@ static SEEP_NOINLINE uint64_t
 compute(uint64_t key, uint32_t *ret_module)
 {
 	const struct module *m = module_of(key);
-	struct row r = {.kind = ROW_STOP};
 	uint32_t gen = LOAD_ACQUIRE(&module_gen);
+	struct row r = {.kind = ROW_STOP};
 	uint64_t word;
 
 	if (m)
@@ -134,6 +134,19 @@ compute(uint64_t key, uint32_t *ret_module)
 	if (r.kind != ROW_STOP)
 		insert(key, word, (uint64_t)m->number << 32 | gen);
 	return word;
+}
+
+/* A row of an older generation holds if its module is still the same. */
+static SEEP_NOINLINE bool
+still_holds(struct entry *e, uint64_t meta)
+{
+	const struct module *m = module_of(e->key);
+	uint32_t gen = LOAD_ACQUIRE(&module_gen);
+
+	if (!m || m->number != meta >> 32)
+		return false;
+	STORE_RELEASE(&e->meta, (meta >> 32 << 32) | gen);
+	return true;
 }
 
 struct row
@@ -152,11 +165,14 @@ rows_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 		struct entry *e = find(levels[i], key);
 		uint64_t meta = e ? LOAD_ACQUIRE(&e->meta) : 0;
 
-		if (meta && (uint32_t)meta == gen) {
-			word = LOAD(&e->row);
+		if (!meta)
+			continue;
+		word = LOAD(&e->row);
+		if ((uint32_t)meta == gen || still_holds(e, meta)) {
 			module = (uint32_t)(meta >> 32);
 			goto found;
 		}
+		break;
 	}
 	word = compute(key, &module);
 found:

@@ -27,6 +27,7 @@ enum thread_state {
 	THREAD_SHARED_BUSY = 0x5ee90101,
 	THREAD_OFF = 0x5ee90200,  /* recording is off, or has never been on */
 	THREAD_HELD = 0x5ee90300, /* asked to stay out for a moment */
+	THREAD_CLOSING = 0x5ee90400, /* inside dlclose */
 };
 
 enum {

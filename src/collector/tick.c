@@ -20,9 +20,9 @@ clock_ns(clockid_t clock)
 }
 
 uint64_t
-tick_start(void)
+tick_start(bool exact)
 {
-	start_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
+	start_ns = clock_ns(exact ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE);
 	tick_word = 0;
 	return start_ns;
 }
@@ -31,7 +31,9 @@ uint64_t
 tick_read(void)
 {
 	uint64_t ns = clock_ns(CLOCK_MONOTONIC_COARSE);
-	uint32_t t = (uint32_t)((ns - start_ns) / SEG_TICK_NS);
+	/* the coarse clock may be behind the exact one we started from */
+	uint32_t t =
+	    ns > start_ns ? (uint32_t)((ns - start_ns) / SEG_TICK_NS) : 0;
 
 	if (t > LOAD(&tick_word)) {
 		STORE(&tick_word, t);
@@ -41,7 +43,7 @@ tick_read(void)
 }
 
 uint64_t
-tick_realtime(void)
+tick_realtime(bool exact)
 {
-	return clock_ns(CLOCK_REALTIME_COARSE);
+	return clock_ns(exact ? CLOCK_REALTIME : CLOCK_REALTIME_COARSE);
 }

@@ -3,6 +3,7 @@
 #ifndef SEEP_COLLECTOR_TICK_H
 #define SEEP_COLLECTOR_TICK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -20,12 +21,16 @@ tick_now(void)
 	return LOAD(&tick_word);
 }
 
-/* Tick 0 is now; returns the monotonic clock in nanoseconds. */
-uint64_t tick_start(void);
+/*
+ * Tick 0 is now; returns the monotonic clock in nanoseconds. The exact clocks
+ * tell the images of an exec chain apart, but may need a system call: only
+ * the constructor asks for them.
+ */
+uint64_t tick_start(bool exact);
 
 /* Reads the clock, moves the word on, returns nanoseconds. */
 uint64_t tick_read(void);
 
-uint64_t tick_realtime(void);
+uint64_t tick_realtime(bool exact);
 
 #endif

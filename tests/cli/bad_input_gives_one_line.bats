@@ -129,15 +129,11 @@ a_segment() {
 }
 
 @test "a process of another user: said so" {
-	local -a other=()
-	if [[ $(id -u) -eq 0 ]]; then
-		other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-		"${other[@]}" test -x "$SEEP" || skip "nobody cannot come here"
-	fi
+	drop_privileges
 	[[ $(stat -c %u /proc/1) -eq 0 ]] || skip "pid 1 is not root's"
 	local word
 	for word in report on off; do
-		complains 3 "${other[@]}" "$SEEP" "$word" 1
+		complains 3 "${AS[@]}" "$SEEP" "$word" 1
 	done
 }
 

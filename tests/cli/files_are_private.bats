@@ -129,11 +129,13 @@ refused() {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	cp "$HOSTS/family" "$DIR/suid"
 	chmod 4755 "$DIR/suid"
+	mkdir -m 700 "$DIR/own"
 	chmod 0711 "$DIR"
-	status=0
-	timeout 30 env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" \
-		setpriv --reuid=65534 --regid=65534 --clear-groups "$DIR/suid" \
-		>"$T/out" 2>"$T/err" || status=$?
+	local suid=$DIR/suid real=$DIR
+	DIR=$real/own
+	drop_privileges
+	traced "$suid"
+	DIR=$real
 	head -n 3 "$T/err"
 	[[ $status -eq 0 ]]
 	grep -q '^SITE TOTAL' "$T/out"

@@ -10,9 +10,11 @@ hello() {
 
 @test "I16 a musl program in the tree runs as it does bare" {
 	need musl-gcc
-	hello | musl-gcc -w -x c - -o "$T/musl"
-	bare sh -c "'$T/musl'; echo \$?"
-	traced sh -c "'$T/musl'; echo \$?"
+	local name=musl$$_$RANDOM
+	hello | musl-gcc -w -x c - -o "$T/$name"
+	bare sh -c "'$T/$name'; echo \$?"
+	traced sh -c "'$T/$name'; echo \$?"
+	rm -f "/dev/shm/seep-$(id -u)/$name"-*
 	same_as_bare
 	report
 }

@@ -16,14 +16,9 @@ resident_kib() { sed -n 's/^# resident \([0-9]*\) KiB/\1/p' "$1"; }
 
 @test "I9 mlockall within RLIMIT_MEMLOCK, unprivileged: same outcome" {
 	local kib
-	local -a user=()
-	if [[ $(id -u) -eq 0 ]]; then
-		user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-		chown 65534:65534 "$DIR"
-	fi
+	drop_privileges
 	for kib in 65536 16384 256; do
-		local -a run=(prlimit "--memlock=$((kib * 1024))" "${user[@]}"
-			"$HOSTS/mlocked")
+		local -a run=(prlimit "--memlock=$((kib * 1024))" "$HOSTS/mlocked")
 		rm -rf "${DIR:?}"/*
 		bare "${run[@]}"
 		traced "${run[@]}"

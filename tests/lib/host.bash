@@ -18,6 +18,7 @@ setup() {
 	T=$BATS_TEST_TMPDIR
 	DIR=$(mktemp -d -p /dev/shm seep-test.XXXXXX)
 	PIDS=()
+	AS=() # in front of a host: see drop_privileges
 	ulimit -c 0
 }
 
@@ -28,6 +29,10 @@ teardown() {
 		kill -KILL "$pid" 2>/dev/null || true
 	done
 	[[ -z ${DIR:-} ]] || rm -rf "$DIR"
+	# where $DIR was not to be had, a host went to the default place
+	for pid in $(cat "$T"/out* "$T/pids" 2>/dev/null | sed -n 's/^PID //p'); do
+		rm -f "/dev/shm/seep-$(id -u)"/*-"$pid"-*
+	done
 }
 
 full() { [[ -n ${SEEP_FULL:-} ]]; }
@@ -39,7 +44,7 @@ full_or() { full && echo "$1" || echo "$2"; }
 # and files as traced(), so that the two differ by our own entries alone.
 bare() {
 	bare_status=0
-	timeout "${LIMIT:-60}" env SEEP_DIR="$DIR" "$@" \
+	timeout "${LIMIT:-60}" "${AS[@]}" env SEEP_DIR="$DIR" "$@" \
 		>"$T/now" 2>"$T/now.err" || bare_status=$?
 	mv "$T/now" "$T/bare"
 	mv "$T/now.err" "$T/bare.err"
@@ -49,11 +54,12 @@ bare() {
 # PRELOAD_MORE: further libraries, behind ours.
 traced() {
 	status=0
-	timeout "${LIMIT:-60}" env \
+	timeout "${LIMIT:-60}" "${AS[@]}" env \
 		LD_PRELOAD="$COLLECTOR${PRELOAD_MORE:+ $PRELOAD_MORE}" \
 		SEEP_DIR="$DIR" "$@" >"$T/now" 2>"$T/now.err" || status=$?
 	mv "$T/now" "$T/out"
 	mv "$T/now.err" "$T/err"
+	grep -s '^PID ' "$T/out" >>"$T/pids" || true
 }
 
 # traced, and it went well and said nothing on stderr
@@ -111,11 +117,11 @@ complains() {
 
 need() { command -v "$1" >/dev/null || skip "no $1 here"; }
 
-# as a user without privileges: root becomes nobody
-unprivileged() {
+# hosts run without privileges from here on: root becomes nobody
+drop_privileges() {
 	if [[ $(id -u) -eq 0 ]]; then
-		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-	else
-		"$@"
+		AS=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+		chown 65534:65534 "$DIR"
+		"${AS[@]}" test -x "$SEEP" || skip "nobody cannot come here"
 	fi
 }
