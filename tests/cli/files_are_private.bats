@@ -137,6 +137,6 @@ refused() {
 	traced "$suid"
 	DIR=$real
 	head -n 3 "$T/err"
-	[[ $status -eq 0 ]]
+	[[ $status -eq 0 && -z $(ls "$real/own") ]]
 	grep -q '^SITE TOTAL' "$T/out"
 }

@@ -30,8 +30,11 @@ teardown() {
 	done
 	[[ -z ${DIR:-} ]] || rm -rf "$DIR"
 	# where $DIR was not to be had, a host went to the default place
-	for pid in $(cat "$T"/out* "$T/pids" 2>/dev/null | sed -n 's/^PID //p'); do
-		rm -f "/dev/shm/seep-$(id -u)"/*-"$pid"-*
+	local file
+	for file in "/dev/shm/seep-$(id -u)"/*-*-*; do
+		[[ $file =~ -([0-9]+)-[^-/]*$ ]] || continue
+		! grep -qsx "PID ${BASH_REMATCH[1]}" "$T"/out* "$T/pids" ||
+			rm -f "$file"
 	done
 }
 

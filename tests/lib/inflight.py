@@ -5,7 +5,8 @@
 inflight.py FILE PID REPORT: FILE is what hosts/killed.c published: for each
 of four threads allocations, bytes, frees, bytes, first begun, then done.
 The report must lie between done and begun, thread by thread: off by at most
-the one call that was in flight.
+the one call that was in flight. A process that died before its 64th event may
+be missing: a forked child has no segment until then.
 """
 
 import json
@@ -21,8 +22,13 @@ def main(path, pid, report):
     with open(report, encoding="utf-8") as text:
         processes = [p for p in json.load(text)["processes"]
                      if p["pid"] == int(pid)]
+    events = sum(words[t * 8] + words[t * 8 + 2] for t in range(4))
+    if not processes and events < 64:
+        print("%d events, not in the report" % events)
+        return 0
     if len(processes) != 1:
-        print("pid %s: %d times in the report" % (pid, len(processes)))
+        print("pid %s: %d times in the report, after %d events" % (
+            pid, len(processes), events))
         return 1
     wrong, in_flight = 0, 0
     for key in ("unknown_frees", "missed_frees"):
@@ -40,9 +46,7 @@ def main(path, pid, report):
                 print("thread_%d: %s is %d, not in %d..%d" % (
                     thread, key, got, done[i], begun[i]))
                 wrong += 1
-    print("%d events, %d in flight, %d wrong" % (
-        sum(words[t * 8] + words[t * 8 + 2] for t in range(4)),
-        in_flight, wrong))
+    print("%d events, %d in flight, %d wrong" % (events, in_flight, wrong))
     return 1 if wrong else 0
 
 
