@@ -95,7 +95,7 @@ $(B)/obj/tests/%.o: tests/%.c $(B)/flags | deps-check
 $(UNIT_TOOL): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(TEST_LIB_OBJ) $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS) -lcmocka -lpthread
 $(UNIT_GUEST): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(GUEST_TEST_OBJ)
-	$(call link,$(SANFLAGS)) -lcmocka -lpthread
+	$(call link,$(SANFLAGS)) -lcmocka -lpthread -lm
 $(FUZZ): $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS) -fsanitize=fuzzer) $(TOOL_LIBS)
 
@@ -120,9 +120,15 @@ build/demo/leaky_server: examples/leaky_server.c | deps-build
 build/bench/%: bench/programs/%.c | deps-build
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -pthread -o $@ $<
+build/bench/%: bench/programs/%.cpp | deps-bench
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -Wall -Wextra -O2 -g -o $@ $<
 build/bench/%.so: bench/%.c | deps-build
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS) $(GUEST) $(GUEST_LD) -o $@ $< -ldl
+build/bench/unwind.so: bench/peers/unwind.c | deps-bench
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS) -fPIC -shared -fvisibility=hidden -ftls-model=initial-exec -o $@ $< -lunwind -ldl
 
 FLAGS_NOW := $(CC) $(BASE) $(CFLAGS) $(GUEST) $(SANFLAGS)
 ifneq ($(file <$(B)/flags),$(FLAGS_NOW))
@@ -156,7 +162,8 @@ verify: deps-check $(TESTED) $(HOSTS) ## every stack against _Unwind_Backtrace, 
 demo: all build/demo/leaky_server ## record an example server that leaks, print its report
 	@examples/demo.sh
 
-bench: deps-bench all build/bench/pair build/bench/floor.so ## measured cost; BENCH_ARGS=--check holds the floors
+BENCH := $(patsubst bench/programs/%,build/bench/%,$(basename $(wildcard bench/programs/*.c*)))
+bench: deps-bench all $(BENCH) build/bench/floor.so build/bench/unwind.so ## measured cost; BENCH_ARGS=--help lists what can be asked
 	@bench/run.py $(BENCH_ARGS)
 
 lint: deps-check deps-lint all ## formatting, arrows, symbols, clang-tidy, cppcheck, shellcheck

@@ -67,6 +67,7 @@ static char exe[SEG_EXE_BYTES];
 static bool nursery;
 static uint32_t nursery_events;
 static uint64_t setting_up; /* thread pointer of who does it */
+static uint32_t inside;     /* slow events under way, see below */
 
 uint32_t *lifecycle_command = &no_command;
 uint32_t lifecycle_obeyed;
@@ -123,7 +124,7 @@ obey(uint32_t command)
 	STORE(&segment.header->mode, command);
 }
 
-static void try_to_leave_nursery(void);
+static void try_to_leave_nursery(uint32_t own);
 
 bool
 lifecycle_poll(void)
@@ -133,7 +134,7 @@ lifecycle_poll(void)
 	if (unlikely(command != lifecycle_obeyed))
 		obey(command);
 	if (unlikely(nursery) && ++nursery_events >= NURSERY_EVENTS)
-		try_to_leave_nursery();
+		try_to_leave_nursery(thread_self ? thread_self->counted : 1);
 	return LOAD(&mode) == SEG_MODE_ON;
 }
 
@@ -235,6 +236,7 @@ set_up_child(void)
 	facts = *segment.header; /* its own children take over from it */
 	nursery = true;
 	nursery_events = 0;
+	inside = 1; /* this event; the parent's others did not come along */
 	segment.header->start_monotonic_ns = tick_start(false);
 	segment.header->start_realtime_ns = tick_realtime(false);
 	segment.header->first_id = first_id;
@@ -373,21 +375,77 @@ leave_nursery(void)
 	mode = SEG_MODE_OFF;
 }
 
+/*
+ * Slow events under way, counted while a move is possible. Who wants to move
+ * raises PROC_SETTING_UP first and then looks at the count; who comes raises
+ * the count first and then looks at the word: one of them sees the other.
+ */
+
+bool
+lifecycle_slow_begins(void)
+{
+	if (!proc || inert || (LOAD(proc) == PROC_RUNNING && !nursery))
+		return false;
+	__atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(proc, __ATOMIC_SEQ_CST) == PROC_SETTING_UP &&
+	    LOAD(&setting_up) != cpu_thread_pointer()) {
+		__atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
+		wait_for_set_up();
+		__atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+	}
+	if (thread_self)
+		thread_self->counted++;
+	return true;
+}
+
+void
+lifecycle_slow_ends(bool counted)
+{
+	if (!counted)
+		return;
+	if (thread_self && thread_self->counted)
+		thread_self->counted--;
+	__atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
+}
+
+static bool
+nobody_else_inside(uint32_t own)
+{
+	int i;
+
+	for (i = 0; i < SPINS; i++) {
+		if (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) <= own)
+			return true;
+		cpu_pause();
+	}
+	return false;
+}
+
 /* One thread moves, the others stay out; who is in the way, tries later. */
 SEEP_COLD static void
-try_to_leave_nursery(void)
+try_to_leave_nursery(uint32_t own)
 {
 	uint32_t running = PROC_RUNNING;
 
-	if (!CAS(proc, &running, PROC_SETTING_UP))
+	if (!__atomic_compare_exchange_n(proc, &running, PROC_SETTING_UP, 0,
+	        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return;
 	STORE(&setting_up, cpu_thread_pointer());
-	if (thread_hold_others(thread_self)) {
+	nursery_events = 0; /* if it does not work out: 64 events later */
+	if (nursery && nobody_else_inside(own) &&
+	    thread_hold_others(thread_self)) {
 		leave_nursery();
 		nursery = false;
 		thread_release_others();
 	}
 	STORE_RELEASE(proc, PROC_RUNNING);
+}
+
+void
+lifecycle_new_thread(void)
+{
+	if (nursery && thread_any())
+		try_to_leave_nursery(1);
 }
 
 /* ---- start --------------------------------------------------------------- */

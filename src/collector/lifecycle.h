@@ -32,6 +32,16 @@ bool lifecycle_poll(void);
 /* A forked child in its first events, still without a segment of its own. */
 bool lifecycle_in_nursery(void);
 
+/*
+ * Around every slow event. While a forked child may move to a segment of its
+ * own, they are counted, so that none is under way when it does.
+ */
+bool lifecycle_slow_begins(void);
+void lifecycle_slow_ends(bool counted);
+
+/* Before a thread gets its block: a child had better move first. */
+void lifecycle_new_thread(void);
+
 /* An allocation that is not recorded: counted under the right name. */
 void lifecycle_passed_by(void);
 

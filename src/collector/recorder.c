@@ -51,6 +51,7 @@ way_in(struct thread **ret_t)
 		return WAY_NONE;
 	t = thread_self;
 	if (!t) {
+		lifecycle_new_thread();
 		t = thread_new();
 		*ret_t = t;
 		if (!t)
@@ -81,7 +82,8 @@ way_in(struct thread **ret_t)
 		 * Wiped by a fork that the process has dealt with already, or
 		 * a hook that was under way at the fork has come back.
 		 */
-		thread_drop_caches(t);
+		if (!thread_rejoin(t))
+			return WAY_NESTED;
 		break;
 	}
 	thread_make_ready(t, lifecycle_is_on());
@@ -276,17 +278,19 @@ recorder_alloc_slow(const void *p, uint64_t size, const struct cpu_frame *c,
     enum seg_api api, uint32_t birth)
 {
 	struct thread *t = NULL;
+	bool counted = lifecycle_slow_begins();
 	enum way way = way_in(&t);
 
 	if (way == WAY_NONE) {
 		lifecycle_passed_by();
-		return;
-	}
-	if (way != WAY_NESTED)
+	} else if (way == WAY_NESTED) {
+		alloc_by(way, t, p, size, c, api, birth);
+	} else {
 		thread_enter(t);
-	alloc_by(way, t, p, size, c, api, birth);
-	if (way != WAY_NESTED)
+		alloc_by(way, t, p, size, c, api, birth);
 		thread_leave(t);
+	}
+	lifecycle_slow_ends(counted);
 }
 
 static void
@@ -306,7 +310,7 @@ free_by(enum way way, struct thread *t, const void *p, struct live_block b,
 
 /* Frees are booked while recording is off, as long as a cell is found. */
 static void
-free_slow(const void *p, struct live_block b, bool is_death)
+free_counted(const void *p, struct live_block b, bool is_death)
 {
 	struct thread *t = NULL;
 	enum way way = way_in(&t);
@@ -329,6 +333,15 @@ free_slow(const void *p, struct live_block b, bool is_death)
 	if (--t->countdown == 0)
 		recorder_tick(t);
 	thread_leave(t);
+}
+
+static void
+free_slow(const void *p, struct live_block b, bool is_death)
+{
+	bool counted = lifecycle_slow_begins();
+
+	free_counted(p, b, is_death);
+	lifecycle_slow_ends(counted);
 }
 
 SEEP_NOINLINE void

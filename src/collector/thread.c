@@ -14,7 +14,7 @@ enum {
 	OWNER_BITS = 12, /* threads that ever lived at one time: 3,000 or so */
 	PROBES = 64,
 	MEMO_TOTAL_MAX = 32 << 20,
-	HOLD_TRIES = 1000,
+	HOLD_TRIES = 50000, /* 0.2 s or so: threads may wait for a CPU */
 	HOLD_SETTLE = 100,
 	TCB_FROM = 512, /* where the tid is looked for, from the thread */
 	TCB_TO = 1024,  /* pointer on */
@@ -33,6 +33,7 @@ static struct owner owners[1 << OWNER_BITS];
 static struct thread *all; /* every block of this process, newest first */
 static uint64_t memo_total;
 static uint32_t arrays_taken; /* owned arrays given out */
+static uint32_t process;      /* forks that lie behind us */
 static bool wipe = true;
 static bool can_probe;
 static uint32_t tid_offset; /* of the tid behind the thread pointer, 0: none */
@@ -256,6 +257,15 @@ adopt(struct thread *t)
 	thread_drop_caches(t);
 }
 
+static void
+link_block(struct thread *t)
+{
+	t->process = process;
+	t->next = LOAD(&all);
+	while (!CAS(&all, &t->next, t))
+		;
+}
+
 static struct thread *
 register_block(struct thread *t, struct owner *o)
 {
@@ -263,10 +273,29 @@ register_block(struct thread *t, struct owner *o)
 		return NULL;
 	t->owner = o;
 	t->tid = tid_of(o->tls);
-	t->next = LOAD(&all);
-	while (!CAS(&all, &t->next, t))
-		;
+	link_block(t);
 	return t;
+}
+
+bool
+thread_rejoin(struct thread *t)
+{
+	thread_drop_caches(t);
+	if (t->process == process)
+		return true;
+	t->owner->tls = (const struct thread *const *)&thread_self;
+	t->owner->block = t;
+	t->tid = tid_of(t->owner->tls);
+	if (!take_array(t))
+		return false;
+	link_block(t);
+	return true;
+}
+
+bool
+thread_any(void)
+{
+	return LOAD(&all) != NULL;
 }
 
 SEEP_COLD struct thread *
@@ -311,7 +340,10 @@ thread_restart(struct thread *self)
 	}
 	all = NULL;
 	arrays_taken = 0;
+	process++;
 	if (self) {
+		self->process = process;
+		self->counted = 0;
 		self->next = NULL;
 		self->tid = tid_of(self->owner->tls);
 		all = self;

@@ -104,7 +104,9 @@ struct thread {
 	const void *expect_free;     /* operator delete took it already */
 	uint32_t scratch_taken;      /* bits */
 	uint32_t tid;                /* as glibc's control block had it last */
-	struct owner *owner;         /* thread.c's */
+	struct owner *owner; /* thread.c's */
+	uint32_t process;    /* counts forks: which process it belongs to */
+	uint32_t counted;    /* slow events under way, see lifecycle.c */
 	struct thread *next;
 
 	struct outer_frame outer[THREAD_OUTER_MAX] __attribute__((aligned(64)));
@@ -143,6 +145,15 @@ void thread_drop_caches(struct thread *t);
 
 /* A forked child: `self` is the only one left; may be NULL. */
 void thread_restart(struct thread *self);
+
+/*
+ * The thread that forked, when another one has set the child up: its block is
+ * still the parent's. Makes it the child's. False: no memory.
+ */
+bool thread_rejoin(struct thread *t);
+
+/* Has any thread of this process a block yet? */
+bool thread_any(void);
 
 /* Sets state to what the mode asks for. */
 void thread_make_ready(struct thread *t, bool on);

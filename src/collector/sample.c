@@ -1,0 +1,165 @@
+/* sample.c - Poisson sampling by bytes: when, and what a sample stands for. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/sample.h"
+
+#include "collector/mem.h"
+
+#define ONE (UINT64_C(1) << 63) /* 1.0 as Q63 */
+
+typedef unsigned __int128 wide;
+
+enum {
+	LOG_BITS = 32,     /* of the fraction of a logarithm */
+	FRACTION_BITS = 8, /* of x that go through the table */
+	CERTAIN = 44,      /* exp(-44) is nothing in Q63 */
+};
+
+/* exp(-1), exp(-1/2), exp(-1/4), ... exp(-1/256) */
+static const uint64_t exponentials[FRACTION_BITS + 1] = {
+    UINT64_C(0x2f16ac6c59de6f8d),
+    UINT64_C(0x4da2cbf1be5827fa),
+    UINT64_C(0x63afbe7ab2082ba2),
+    UINT64_C(0x70f5a893b608861e),
+    UINT64_C(0x783eafef1c0a8f39),
+    UINT64_C(0x7c0fd5aa22d75e45),
+    UINT64_C(0x7e03faaffbbe924a),
+    UINT64_C(0x7f00ff55aa8893e6),
+    UINT64_C(0x7f803feaaffeef1c),
+};
+
+uint8_t *sample_filter;
+static uint64_t rate;
+
+bool
+sample_init(uint64_t rate_bytes)
+{
+	rate = rate_bytes;
+	if (rate && !sample_filter)
+		sample_filter = mem_alloc(1u << SAMPLE_FILTER_BITS);
+	return !rate || sample_filter;
+}
+
+uint64_t
+sample_rate(void)
+{
+	return rate;
+}
+
+static uint64_t
+multiply(uint64_t a, uint64_t b)
+{
+	return (uint64_t)((wide)a * b >> 63);
+}
+
+/* 1 - exp(-x) for x below 1/256: x (1 - x/2 (1 - x/3 (1 - x/4 ...))) */
+static uint64_t
+small_one_minus_exp(uint64_t x)
+{
+	uint64_t v = ONE - x / 6;
+
+	v = ONE - multiply(x / 5, v);
+	v = ONE - multiply(x / 4, v);
+	v = ONE - multiply(x / 3, v);
+	v = ONE - multiply(x / 2, v);
+	return multiply(x, v);
+}
+
+/* p(size), Q63 */
+static uint64_t
+probability(uint64_t size)
+{
+	uint64_t whole = size / rate;
+	uint64_t x = (uint64_t)(((wide)(size % rate) << 63) / rate);
+	uint64_t rest = x & ((ONE >> FRACTION_BITS) - 1);
+	uint64_t e = ONE;
+	int k;
+
+	if (whole >= CERTAIN)
+		return ONE;
+	if (!whole && rest == x)
+		return small_one_minus_exp(x);
+	for (k = 1; k <= FRACTION_BITS; k++) {
+		if (x & (ONE >> k))
+			e = multiply(e, exponentials[k]);
+	}
+	e = multiply(e, ONE - small_one_minus_exp(rest));
+	while (whole--)
+		e = multiply(e, exponentials[0]);
+	return ONE - e;
+}
+
+uint64_t
+sample_weight(uint64_t size)
+{
+	uint64_t p = probability(size ? size : 1);
+
+	return (uint64_t)(((wide)ONE << 16) / (p ? p : 1));
+}
+
+uint64_t
+sample_variance(uint64_t size, uint64_t weight)
+{
+	wide w = weight;
+
+	/* (s w)(s (w - 1)), each with 16 bits of fraction to drop */
+	return (uint64_t)(((wide)size * w >> 16) *
+	    ((wide)size * (w - (1 << 16)) >> 16));
+}
+
+/* xorshift64*: good enough to place points */
+static uint64_t
+random_word(uint64_t *rng)
+{
+	uint64_t x = *rng;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	*rng = x;
+	return x * UINT64_C(0x2545F4914F6CDD1D);
+}
+
+int64_t
+sample_distance(uint64_t *rng)
+{
+	uint64_t u = random_word(rng) | 1;
+	int zeros = __builtin_clzll(u);
+	uint64_t m = u << zeros; /* mantissa, 1.0 to 2.0 as Q63 */
+	uint64_t log = (uint64_t)(zeros + 1) << LOG_BITS;
+	wide bytes;
+	int i;
+
+	/* log2 of the mantissa, bit by bit: square, is it 2 or more? */
+	for (i = LOG_BITS - 1; i >= 0; i--) {
+		wide square = (wide)m * m >> 63;
+
+		if (square >> 64) {
+			log -= UINT64_C(1) << i;
+			square >>= 1;
+		}
+		m = (uint64_t)square;
+	}
+	/* -ln(u) rate = -log2(u) ln(2) rate; ln(2) as Q32 */
+	bytes = (wide)log * UINT64_C(2977044472) * rate >> (LOG_BITS + 32);
+	return bytes > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)bytes + 1;
+}
+
+void
+sample_enter(const void *p)
+{
+	uint8_t *slot = sample_slot(p);
+	uint8_t n = LOAD(slot);
+
+	while (n != UINT8_MAX && !CAS(slot, &n, (uint8_t)(n + 1)))
+		;
+}
+
+void
+sample_remove(const void *p)
+{
+	uint8_t *slot = sample_slot(p);
+	uint8_t n = LOAD(slot);
+
+	while (n && n != UINT8_MAX && !CAS(slot, &n, (uint8_t)(n - 1)))
+		;
+}

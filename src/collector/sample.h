@@ -1,0 +1,61 @@
+/* sample.h - Poisson sampling by bytes: when, and what a sample stands for. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_SAMPLE_H
+#define SEEP_COLLECTOR_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/hash.h"
+
+/*
+ * Points are thrown on the stream of allocated bytes, `rate` bytes apart on
+ * average; a block that a point hits is recorded. A block of s bytes is thus
+ * hit with p(s) = 1 - exp(-s / rate), and stands for 1 / p(s) blocks of its
+ * size: sums of that weight are unbiased for every size. The weight depends
+ * on the size alone, so a free has the same one as the allocation. Fixed
+ * point throughout: no libm, no floating-point registers.
+ */
+
+/* Once; 0 turns sampling off. False: no memory for the filter. */
+bool sample_init(uint64_t rate_bytes);
+uint64_t sample_rate(void);
+
+/* Bytes to the next point; *rng is the caller's state, any value but 0. */
+int64_t sample_distance(uint64_t *rng);
+
+/* 1 / p(size) as 48.16 fixed point, at least 1. Size 0 counts as 1. */
+uint64_t sample_weight(uint64_t size);
+
+/*
+ * size^2 w (w - 1): what a block of this size adds to the variance of the
+ * estimated bytes.
+ */
+uint64_t sample_variance(uint64_t size, uint64_t weight);
+
+/*
+ * A counting filter over addresses answers most frees: where it says no, the
+ * block was not sampled. Counters stick at 255. Atomic: a lost count would
+ * make a free go by unseen, which is a false leak.
+ */
+enum { SAMPLE_FILTER_BITS = 18 };
+extern uint8_t *sample_filter;
+
+SEEP_INLINE uint8_t *
+sample_slot(const void *p)
+{
+	return &sample_filter[hash_word((uint64_t)(uintptr_t)p >> 4) >>
+	    (64 - SAMPLE_FILTER_BITS)];
+}
+
+SEEP_INLINE bool
+sample_maybe(const void *p)
+{
+	return LOAD(sample_slot(p)) != 0;
+}
+
+void sample_enter(const void *p);
+void sample_remove(const void *p);
+
+#endif
