@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #define FILE_MAGIC UINT64_C(0x0143455250454553) /* "SEEPREC\1" */
 
@@ -33,16 +34,30 @@ struct entry_head {
 };
 _Static_assert(sizeof(struct entry_head) == 24, "entry head");
 
-/* The payload of BUNDLE_END. */
+/* entry_head.flags: the payload is one zstd frame that tells its size. */
+enum { FLAG_ZSTD = 1 };
+
+/* The payload of BUNDLE_END; version 1 had the first two. */
 struct entry_end {
 	uint64_t entries;    /* before this one */
 	uint64_t file_bytes; /* before this one */
+	uint64_t index;      /* offset of the last BUNDLE_INDEX, 0: none */
 };
+enum { END_V1_BYTES = 16 };
+
+/* The payload of BUNDLE_INDEX: previous (u64), then these, in order. */
+struct index_item {
+	uint64_t offset; /* of the entry's head */
+	uint32_t type;
+	uint32_t flags;
+};
+_Static_assert(sizeof(struct index_item) == 16, "index item");
 
 enum {
 	HEADER_MAX = 4096,
 	HEAD_CRC_BYTES = offsetof(struct entry_head, head_crc),
 	NAME_TRIES = 16,
+	INDEX_ITEMS = 256, /* so many entries make one index */
 };
 
 struct bundle {
@@ -50,10 +65,15 @@ struct bundle {
 	uint64_t size;
 	uint64_t offset;
 	uint64_t entries;
+	uint64_t start; /* of the first entry */
 	unsigned char *buffer;
 	size_t buffer_bytes;
+	unsigned char *unpacked;
+	size_t unpacked_bytes;
+	ZSTD_DCtx *zstd;
 	bool ended;
 	bool truncated;
+	bool resumed; /* some entries were left out */
 };
 
 struct bundle_writer {
@@ -62,9 +82,16 @@ struct bundle_writer {
 	int err; /* the first error */
 	uint64_t offset;
 	uint64_t entries;
+	struct index_item index[INDEX_ITEMS]; /* since the last BUNDLE_INDEX */
+	size_t index_count;
+	uint64_t last_index;
+	ZSTD_CCtx *zstd;
+	unsigned char *packed;
+	size_t packed_bytes;
 	enum bundle_existing existing;
-	bool direct;   /* fd is the target itself */
-	bool has_temp; /* temp names our file, unlink it on failure */
+	bool direct;    /* fd is the target itself */
+	bool has_temp;  /* temp names our file, unlink it on failure */
+	bool published; /* name is ours */
 	char name[NAME_MAX + 1];
 	char temp[NAME_MAX + 1];
 };
@@ -121,12 +148,13 @@ check_file_head(struct bundle *b)
 	err = read_at(b->fd, &h, sizeof(h), 0);
 	if (err < 0)
 		return err == -ENODATA ? -EBADMSG : err;
-	if (h.version != BUNDLE_VERSION || h.features != 0)
+	if (h.version < 1 || h.version > BUNDLE_VERSION || h.features != 0)
 		return -ENOTSUP;
 	if (h.header_bytes < sizeof(h) || h.header_bytes > HEADER_MAX ||
 	    h.header_bytes % 8 != 0)
 		return -EBADMSG;
-	b->offset = h.header_bytes;
+	b->start = h.header_bytes;
+	b->offset = b->start;
 	return 0;
 }
 
@@ -171,24 +199,24 @@ bundle_close(struct bundle *b)
 		return;
 	if (b->fd >= 0)
 		close(b->fd);
+	ZSTD_freeDCtx(b->zstd);
 	free(b->buffer);
+	free(b->unpacked);
 	free(b);
 }
 
+/* Contents are not kept. */
 static int
-make_room(struct bundle *b, size_t len)
+make_room(unsigned char **buffer, size_t *room, size_t len)
 {
-	unsigned char *p;
-
-	if (len <= b->buffer_bytes)
+	if (*buffer && len <= *room)
 		return 0;
-	free(b->buffer); /* the old entry need not be kept */
-	b->buffer_bytes = 0;
-	p = malloc(len);
-	b->buffer = p;
-	if (!p)
+	free(*buffer);
+	*room = 0;
+	*buffer = malloc(len ? len : 1);
+	if (!*buffer)
 		return -ENOMEM;
-	b->buffer_bytes = len;
+	*room = len;
 	return 0;
 }
 
@@ -225,7 +253,7 @@ read_payload(struct bundle *b, const struct entry_head *head)
 {
 	int err;
 
-	err = make_room(b, head->length ? head->length : 1);
+	err = make_room(&b->buffer, &b->buffer_bytes, head->length);
 	if (err < 0)
 		return err;
 	err =
@@ -247,14 +275,41 @@ check_end(const struct bundle *b, const struct entry_head *head)
 {
 	struct entry_end end;
 
-	if (head->length < sizeof(end))
+	if (head->length < END_V1_BYTES)
 		return -EBADMSG;
-	memcpy(&end, b->buffer, sizeof(end));
-	if (end.entries != b->entries || end.file_bytes != b->offset)
+	memcpy(&end, b->buffer, END_V1_BYTES);
+	if (end.file_bytes != b->offset ||
+	    (end.entries != b->entries && !b->resumed))
 		return -EBADMSG;
 	if (b->offset + sizeof(*head) + padded(head->length) != b->size)
 		return -EBADMSG;
 	return 0;
+}
+
+static int
+unpack(struct bundle *b, size_t len, const void **ret_bytes, size_t *ret_len)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(b->buffer, len);
+	size_t n;
+	int err;
+
+	if (size == ZSTD_CONTENTSIZE_UNKNOWN ||
+	    size == ZSTD_CONTENTSIZE_ERROR || size > BUNDLE_ENTRY_MAX)
+		return -EBADMSG;
+	if (!b->zstd)
+		b->zstd = ZSTD_createDCtx();
+	if (!b->zstd)
+		return -ENOMEM;
+	err = make_room(&b->unpacked, &b->unpacked_bytes, (size_t)size);
+	if (err < 0)
+		return err;
+	n = ZSTD_decompressDCtx(
+	    b->zstd, b->unpacked, (size_t)size, b->buffer, len);
+	if (ZSTD_isError(n) || n != size)
+		return -EBADMSG;
+	*ret_bytes = b->unpacked;
+	*ret_len = n;
+	return 1;
 }
 
 int
@@ -278,13 +333,91 @@ bundle_next(struct bundle *b, uint32_t *ret_type, const void **ret_bytes,
 		}
 		b->offset += sizeof(head) + padded(head.length);
 		b->entries++;
-		if (head.flags == 0)
+		if ((head.flags & ~(uint32_t)FLAG_ZSTD) == 0 &&
+		    head.type != BUNDLE_INDEX)
 			break;
 	}
 	*ret_type = head.type;
+	if (head.flags & FLAG_ZSTD)
+		return unpack(b, head.length, ret_bytes, ret_len);
 	*ret_bytes = b->buffer;
 	*ret_len = head.length;
 	return 1;
+}
+
+void
+bundle_rewind(struct bundle *b)
+{
+	b->offset = b->start;
+	b->entries = 0;
+	b->ended = false;
+	b->truncated = false;
+	b->resumed = false;
+}
+
+/* The entry at an offset, whole and sound, into b->buffer. */
+static bool
+read_entry(struct bundle *b, uint64_t offset, uint32_t type, size_t *ret_len)
+{
+	struct entry_head head;
+	struct bundle at = *b;
+	bool good;
+
+	at.offset = offset;
+	good = offset >= b->start && offset % 8 == 0 &&
+	    read_head(&at, &head) == 1 && head.type == type &&
+	    head.flags == 0 && read_payload(&at, &head) == 1;
+	b->buffer = at.buffer; /* it may have been replaced */
+	b->buffer_bytes = at.buffer_bytes;
+	*ret_len = good ? head.length : 0;
+	return good;
+}
+
+/* The lowest offset in this index above `above`, if it is below *best. */
+static void
+look_into_index(const struct bundle *b, size_t len, uint64_t above,
+    uint64_t *best, uint64_t *ret_previous)
+{
+	struct index_item item;
+
+	memcpy(ret_previous, b->buffer, sizeof(*ret_previous));
+	for (size_t at = 8; at + sizeof(item) <= len; at += sizeof(item)) {
+		memcpy(&item, b->buffer + at, sizeof(item));
+		if (item.offset > above && item.offset < *best)
+			*best = item.offset;
+	}
+}
+
+bool
+bundle_resume(struct bundle *b)
+{
+	uint64_t end_bytes =
+	    sizeof(struct entry_head) + sizeof(struct entry_end);
+	uint64_t best = b->size, previous, above = b->offset;
+	struct entry_end end;
+	size_t len;
+
+	if (b->size < end_bytes ||
+	    !read_entry(b, b->size - end_bytes, BUNDLE_END, &len) ||
+	    len < sizeof(end))
+		return false;
+	memcpy(&end, b->buffer, sizeof(end));
+	/* each index lies before the one that names it: this ends */
+	for (uint64_t at = end.index; at > above; at = previous) {
+		if (at < best)
+			best = at;
+		if (!read_entry(b, at, BUNDLE_INDEX, &len) || len < 8)
+			break;
+		look_into_index(b, len, above, &best, &previous);
+		if (previous >= at)
+			break;
+	}
+	if (best >= b->size)
+		return false;
+	b->offset = best;
+	b->resumed = true;
+	b->ended = false;
+	return true;
 }
 
 bool
@@ -453,21 +586,31 @@ out:
 	return err;
 }
 
-int
-bundle_append(struct bundle_writer *w, enum bundle_type type, const void *head,
-    size_t head_bytes, const void *body, size_t body_bytes)
+/*
+ * A file with a name can be truncated or written by CMD, which would find a
+ * file of that name without us, too: then it is CMD's.
+ */
+static void
+check_still_ours(struct bundle_writer *w)
+{
+	struct stat st;
+
+	if (w->err == 0 && w->published && !w->direct &&
+	    (fstat(w->fd, &st) < 0 || (uint64_t)st.st_size != w->offset))
+		w->err = -ESTALE;
+}
+
+static int
+write_entry(struct bundle_writer *w, uint32_t type, uint32_t flags,
+    const void *head, size_t head_bytes, const void *body, size_t body_bytes)
 {
 	static const unsigned char zeros[8];
-	struct entry_head e = {.type = type};
+	struct entry_head e = {.type = type, .flags = flags};
 
-	if (w->err < 0)
-		return w->err;
-	if (head_bytes > BUNDLE_ENTRY_MAX ||
-	    body_bytes > BUNDLE_ENTRY_MAX - head_bytes)
-		return -EFBIG; /* nothing written: the file stays sound */
 	e.length = head_bytes + body_bytes;
 	e.crc = crc_of(crc_of(0, head, head_bytes), body, body_bytes);
 	e.head_crc = crc_of(0, &e, HEAD_CRC_BYTES);
+	check_still_ours(w);
 	write_all(w, &e, sizeof(e));
 	write_all(w, head, head_bytes);
 	write_all(w, body, body_bytes);
@@ -475,6 +618,106 @@ bundle_append(struct bundle_writer *w, enum bundle_type type, const void *head,
 	if (w->err == 0)
 		w->entries++;
 	return w->err;
+}
+
+static int
+write_index(struct bundle_writer *w)
+{
+	uint64_t at = w->offset;
+	int err;
+
+	err = write_entry(w, BUNDLE_INDEX, 0, &w->last_index,
+	    sizeof(w->last_index), w->index,
+	    w->index_count * sizeof(w->index[0]));
+	w->last_index = at;
+	w->index_count = 0;
+	return err;
+}
+
+static int
+append(struct bundle_writer *w, uint32_t type, uint32_t flags, const void *head,
+    size_t head_bytes, const void *body, size_t body_bytes)
+{
+	uint64_t at;
+
+	if (w->err < 0)
+		return w->err;
+	if (w->index_count == INDEX_ITEMS && write_index(w) < 0)
+		return w->err;
+	at = w->offset;
+	if (write_entry(
+	        w, type, flags, head, head_bytes, body, body_bytes) < 0)
+		return w->err;
+	w->index[w->index_count++] =
+	    (struct index_item){.offset = at, .type = type, .flags = flags};
+	return 0;
+}
+
+int
+bundle_append(struct bundle_writer *w, enum bundle_type type, const void *head,
+    size_t head_bytes, const void *body, size_t body_bytes)
+{
+	if (w->err == 0 &&
+	    (head_bytes > BUNDLE_ENTRY_MAX ||
+	        body_bytes > BUNDLE_ENTRY_MAX - head_bytes))
+		return -EFBIG; /* nothing written: the file stays sound */
+	return append(w, type, 0, head, head_bytes, body, body_bytes);
+}
+
+/* Head and body as one frame in w->packed. */
+static int
+pack(struct bundle_writer *w, const void *head, size_t head_bytes,
+    const void *body, size_t body_bytes, int level, size_t *ret_len)
+{
+	size_t bound = ZSTD_compressBound(head_bytes + body_bytes);
+	ZSTD_outBuffer out;
+	ZSTD_inBuffer in = {head, head_bytes, 0};
+	size_t left;
+
+	if (!w->zstd)
+		w->zstd = ZSTD_createCCtx();
+	if (!w->zstd || make_room(&w->packed, &w->packed_bytes, bound) < 0)
+		return -ENOMEM;
+	out = (ZSTD_outBuffer){w->packed, bound, 0};
+	(void)ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
+	(void)ZSTD_CCtx_setParameter(
+	    w->zstd, ZSTD_c_compressionLevel, level);
+	/* the frame tells its size: a reader knows before it unpacks */
+	(void)ZSTD_CCtx_setPledgedSrcSize(w->zstd, head_bytes + body_bytes);
+	left = ZSTD_compressStream2(w->zstd, &out, &in, ZSTD_e_continue);
+	if (ZSTD_isError(left) || in.pos != in.size)
+		return -ENOMEM;
+	in = (ZSTD_inBuffer){body, body_bytes, 0};
+	left = ZSTD_compressStream2(w->zstd, &out, &in, ZSTD_e_end);
+	if (left != 0)
+		return -ENOMEM;
+	*ret_len = out.pos;
+	return 0;
+}
+
+int
+bundle_append_packed(struct bundle_writer *w, enum bundle_type type,
+    const void *head, size_t head_bytes, const void *body, size_t body_bytes,
+    int level)
+{
+	size_t len;
+	int err;
+
+	if (w->err < 0)
+		return w->err;
+	if (head_bytes > BUNDLE_ENTRY_MAX ||
+	    body_bytes > BUNDLE_ENTRY_MAX - head_bytes)
+		return -EFBIG;
+	err = pack(w, head, head_bytes, body, body_bytes, level, &len);
+	if (err < 0)
+		return err;
+	return append(w, type, FLAG_ZSTD, w->packed, len, NULL, 0);
+}
+
+uint64_t
+bundle_size(const struct bundle_writer *w)
+{
+	return w->offset;
 }
 
 /* Gives the nameless file a temporary name, from where it can be renamed. */
@@ -513,8 +756,11 @@ put_in_place(struct bundle_writer *w)
 	}
 	if (w->existing == BUNDLE_REFUSE) {
 		/* link() never replaces: a file made meanwhile is kept */
-		if (linkat(w->dir_fd, w->temp, w->dir_fd, w->name, 0) == 0)
-			return 0; /* bundle_discard() takes the other name */
+		if (linkat(w->dir_fd, w->temp, w->dir_fd, w->name, 0) == 0) {
+			(void)unlinkat(w->dir_fd, w->temp, 0);
+			w->has_temp = false;
+			return 0;
+		}
 		if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK)
 			return -errno;
 		if (faccessat(w->dir_fd, w->name, F_OK, 0) == 0)
@@ -533,17 +779,82 @@ put_in_place(struct bundle_writer *w)
 }
 
 int
-bundle_finish(struct bundle_writer *w)
+bundle_publish(struct bundle_writer *w)
 {
-	struct entry_end end = {
-	    .entries = w->entries,
-	    .file_bytes = w->offset,
-	};
 	int err;
 
-	err = bundle_append(w, BUNDLE_END, &end, sizeof(end), NULL, 0);
-	if (err == 0 && !w->direct)
-		err = put_in_place(w);
+	if (w->published || w->direct)
+		return 0;
+	if (w->err < 0)
+		return w->err;
+	err = put_in_place(w);
+	w->published = err == 0;
+	return err;
+}
+
+/* Does the name still stand for our file? */
+static bool
+is_in_place(const struct bundle_writer *w)
+{
+	struct stat own, st;
+
+	return fstat(w->fd, &own) == 0 &&
+	    fstatat(w->dir_fd, w->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == own.st_dev && st.st_ino == own.st_ino;
+}
+
+/* CMD has cleaned up its directory: a file without a name gets no new one. */
+static int
+copy_to_new_file(struct bundle_writer *w)
+{
+	unsigned char bytes[65536];
+	uint64_t at = 0, end = w->offset;
+	char self[32];
+	int from, err = 0;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", w->fd);
+	from = open(self, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return -errno;
+	close(w->fd);
+	w->fd = -1;
+	w->published = false;
+	err = open_temp(w);
+	w->offset = 0;
+	while (err == 0 && at < end) {
+		size_t n =
+		    end - at < sizeof(bytes) ? end - at : sizeof(bytes);
+
+		err = read_at(from, bytes, n, at);
+		if (err == 0)
+			err = write_all(w, bytes, n);
+		at += n;
+	}
+	close(from);
+	return err;
+}
+
+int
+bundle_finish(struct bundle_writer *w)
+{
+	struct entry_end end;
+	int err;
+
+	err = w->err;
+	if (err == 0 && w->index_count > 0)
+		err = write_index(w);
+	end = (struct entry_end){
+	    .entries = w->entries,
+	    .file_bytes = w->offset,
+	    .index = w->last_index,
+	};
+	if (err == 0)
+		err = write_entry(
+		    w, BUNDLE_END, 0, &end, sizeof(end), NULL, 0);
+	if (err == 0 && w->published && !is_in_place(w))
+		err = copy_to_new_file(w);
+	if (err == 0)
+		err = bundle_publish(w);
 	bundle_discard(w);
 	return err;
 }
@@ -559,5 +870,7 @@ bundle_discard(struct bundle_writer *w)
 		close(w->fd);
 	if (w->dir_fd >= 0)
 		close(w->dir_fd);
+	ZSTD_freeCCtx(w->zstd);
+	free(w->packed);
 	free(w);
 }

@@ -14,7 +14,7 @@
  * meaning.
  */
 enum {
-	BUNDLE_VERSION = 1,
+	BUNDLE_VERSION = 2,           /* written; 1 is read, too */
 	BUNDLE_ENTRY_MAX = 512 << 20, /* bytes; a longer entry is damage */
 };
 
@@ -23,6 +23,8 @@ enum bundle_type {
 	BUNDLE_META = 2,     /* text: lines "key=value", see RECORDING.md */
 	BUNDLE_UNTRACED = 3, /* text: lines "pid=", "exe=", "reason=" */
 	BUNDLE_END = 4, /* written last; bundle_next() keeps it to itself */
+	BUNDLE_LINE = 5,  /* a stretch of the time line, see trace/line.h */
+	BUNDLE_INDEX = 6, /* where entries are; bundle_next() keeps it, too */
 };
 
 enum bundle_end {
@@ -67,15 +69,26 @@ int bundle_next(struct bundle *b, uint32_t *ret_type, const void **ret_bytes,
 bool bundle_truncated(const struct bundle *b);
 
 /*
- * Writing. Nothing appears under `path` before bundle_finish(): a run that
- * fails leaves what was there. 0600. One writer belongs to one thread.
+ * After -EBADMSG: goes on behind the damage, if the index at the end of the
+ * file is sound and names an entry there. False: there is no way further.
+ */
+bool bundle_resume(struct bundle *b);
+
+/* Back to the first entry. */
+void bundle_rewind(struct bundle *b);
+
+/*
+ * Writing, entry by entry. Nothing appears under `path` before
+ * bundle_publish() or bundle_finish(): a run that fails leaves what was there.
+ * From then on the file grows in place, and whatever ends us leaves it
+ * readable up to its last whole entry. 0600. One writer, one thread.
  */
 struct bundle_writer;
 
 enum bundle_existing {
 	BUNDLE_REFUSE = 0,   /* an existing file: -EEXIST */
-	BUNDLE_REPLACE = 1,  /* is replaced, at the end */
-	BUNDLE_KEEP_OLD = 2, /* becomes PATH.old, at the end */
+	BUNDLE_REPLACE = 1,  /* is replaced, when ours gets its name */
+	BUNDLE_KEEP_OLD = 2, /* becomes PATH.old then */
 };
 
 /*
@@ -89,10 +102,28 @@ int bundle_create(const char *path, enum bundle_existing existing,
 int bundle_append(struct bundle_writer *w, enum bundle_type type,
     const void *head, size_t head_bytes, const void *body, size_t body_bytes);
 
-/* Completes the file and puts it in place; frees w, whatever comes of it. */
+/* The same, compressed: what is read is what was given. Level as of zstd. */
+int bundle_append_packed(struct bundle_writer *w, enum bundle_type type,
+    const void *head, size_t head_bytes, const void *body, size_t body_bytes,
+    int level);
+
+/*
+ * Gives the file its name now. An error (-EEXIST: somebody made one) does not
+ * stick: bundle_finish() tries again. Twice is fine.
+ */
+int bundle_publish(struct bundle_writer *w);
+
+/*
+ * Completes the file and puts it in place, also where somebody has taken its
+ * name away since; frees w, whatever comes of it. -ESTALE: somebody else wrote
+ * into it.
+ */
 int bundle_finish(struct bundle_writer *w);
 
-/* Forgets everything written; NULL is fine. */
+/* Bytes written so far. */
+uint64_t bundle_size(const struct bundle_writer *w);
+
+/* Forgets what has no name yet, leaves a published file; NULL is fine. */
 void bundle_discard(struct bundle_writer *w);
 
 #endif
