@@ -55,7 +55,7 @@ extern void __asan_init(void) SEEP_WEAK;
 extern void __tsan_init(void) SEEP_WEAK;
 extern void __msan_init(void) SEEP_WEAK;
 
-static uint32_t *proc; /* enum proc_word; NULL: not started */
+static uint32_t *proc; /* enum proc_word, and INSIDE; NULL: not started */
 static bool inert;     /* declined, or given up after a fault */
 static uint32_t mode;  /* enum seg_mode */
 static struct place place;
@@ -67,7 +67,6 @@ static char exe[SEG_EXE_BYTES];
 static bool nursery;
 static uint32_t nursery_events;
 static uint64_t setting_up; /* thread pointer of who does it */
-static uint32_t inside;     /* slow events under way, see below */
 
 uint32_t *lifecycle_command = &no_command;
 uint32_t lifecycle_obeyed;
@@ -236,7 +235,6 @@ set_up_child(void)
 	facts = *segment.header; /* its own children take over from it */
 	nursery = true;
 	nursery_events = 0;
-	inside = 1; /* this event; the parent's others did not come along */
 	segment.header->start_monotonic_ns = tick_start(false);
 	segment.header->start_realtime_ns = tick_realtime(false);
 	segment.header->first_id = first_id;
@@ -379,19 +377,21 @@ leave_nursery(void)
  * Slow events under way, counted while a move is possible. Who wants to move
  * raises PROC_SETTING_UP first and then looks at the count; who comes raises
  * the count first and then looks at the word: one of them sees the other.
+ * The count is beside the word: a fork wipes both.
  */
+#define INSIDE (&proc[1])
 
 bool
 lifecycle_slow_begins(void)
 {
 	if (!proc || inert || (LOAD(proc) == PROC_RUNNING && !nursery))
 		return false;
-	__atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(INSIDE, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(proc, __ATOMIC_SEQ_CST) == PROC_SETTING_UP &&
 	    LOAD(&setting_up) != cpu_thread_pointer()) {
-		__atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
+		__atomic_fetch_sub(INSIDE, 1, __ATOMIC_SEQ_CST);
 		wait_for_set_up();
-		__atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+		__atomic_fetch_add(INSIDE, 1, __ATOMIC_SEQ_CST);
 	}
 	if (thread_self)
 		thread_self->counted++;
@@ -405,7 +405,7 @@ lifecycle_slow_ends(bool counted)
 		return;
 	if (thread_self && thread_self->counted)
 		thread_self->counted--;
-	__atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_sub(INSIDE, 1, __ATOMIC_SEQ_CST);
 }
 
 static bool
@@ -414,7 +414,8 @@ nobody_else_inside(uint32_t own)
 	int i;
 
 	for (i = 0; i < SPINS; i++) {
-		if (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) <= own)
+		if ((int32_t)__atomic_load_n(INSIDE, __ATOMIC_SEQ_CST) <=
+		    (int32_t)own)
 			return true;
 		cpu_pause();
 	}

@@ -104,9 +104,9 @@ struct thread {
 	const void *expect_free;     /* operator delete took it already */
 	uint32_t scratch_taken;      /* bits */
 	uint32_t tid;                /* as glibc's control block had it last */
-	struct owner *owner; /* thread.c's */
-	uint32_t process;    /* counts forks: which process it belongs to */
-	uint32_t counted;    /* slow events under way, see lifecycle.c */
+	struct owner *owner;         /* thread.c's */
+	uint32_t process; /* counts forks: which process it belongs to */
+	uint32_t counted; /* slow events under way, see lifecycle.c */
 	struct thread *next;
 
 	struct outer_frame outer[THREAD_OUTER_MAX] __attribute__((aligned(64)));
