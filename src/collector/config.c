@@ -20,9 +20,14 @@ value_of(const char *entry, const char *name)
 static uint64_t
 number(const char *s)
 {
+	const char *end = s + fmt_length(s, 24);
 	uint64_t v;
 
-	fmt_scan_decimal(s, s + fmt_length(s, 20), &v);
+	s = fmt_scan_decimal(s, end, &v);
+	if (s < end && (*s == 'k' || *s == 'K'))
+		v <<= 10;
+	else if (s < end && (*s == 'm' || *s == 'M'))
+		v <<= 20;
 	return v;
 }
 
@@ -43,6 +48,8 @@ config_read(char **envp)
 			config.dormant = fmt_same(v, "dormant");
 		} else if ((v = value_of(*envp, "SEEP_CHILD_FILES"))) {
 			config.child_files = fmt_same(v, "1");
+		} else if ((v = value_of(*envp, "SEEP_SAMPLE"))) {
+			config.sample = number(v);
 		} else if ((v = value_of(*envp, "SEEP_DEPTH"))) {
 			config.depth = (uint32_t)number(v);
 		} else if ((v = value_of(*envp, "SEEP_BUDGET"))) {

@@ -14,7 +14,8 @@ struct config {
 	bool dormant;                    /* SEEP_MODE=dormant */
 	bool child_files; /* SEEP_CHILD_FILES=1: when slots run out */
 	uint32_t depth;   /* SEEP_DEPTH, frames kept of a stack; 0: default */
-	uint64_t budget;  /* SEEP_BUDGET, bytes of segment; 0: default */
+	uint64_t sample; /* SEEP_SAMPLE, mean bytes between samples; 0: exact */
+	uint64_t budget; /* SEEP_BUDGET, bytes of segment; 0: default */
 };
 
 extern struct config config;

@@ -52,13 +52,18 @@ need_next(void)
 }
 
 static SEEP_NOINLINE void *
-malloc_slow(size_t size, const struct cpu_frame *c)
+malloc_slow(struct thread *t, size_t size, const struct cpu_frame *c)
 {
+	uint32_t state = t ? LOAD(&t->state) : 0;
 	void *p;
 
 	need_next();
 	p = next.malloc(size);
-	if (p)
+	if (!p)
+		return p;
+	if (state == THREAD_SAMPLING && LOAD(&t->state) == state)
+		recorder_sample(t, p, size, c, SEG_API_MALLOC, RECORDER_NOW);
+	else
 		recorder_alloc_slow(p, size, c, SEG_API_MALLOC, RECORDER_NOW);
 	return p;
 }
@@ -71,8 +76,11 @@ malloc(size_t size)
 	struct thread *t = thread_self;
 	void *p;
 
-	if (unlikely(!recorder_is_ready(t)))
-		return malloc_slow(size, &c);
+	if (unlikely(!recorder_is_ready(t))) {
+		if (t && recorder_looks_away(t, size))
+			return next.malloc(size);
+		return malloc_slow(t, size, &c);
+	}
 	p = next.malloc(size);
 	if (unlikely(!p))
 		return p;
@@ -92,7 +100,10 @@ free(void *p)
 		return;
 	if (likely(recorder_is_ready(t))) {
 		recorder_free(t, p);
-	} else {
+	} else if (t && t->state == THREAD_SAMPLING) {
+		if (unlikely(sample_maybe(p)))
+			recorder_sampled_free(t, p);
+	} else if (!t || t->state != THREAD_DORMANT) {
 		need_next();
 		recorder_free_slow(p);
 	}
@@ -124,7 +135,9 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 	}
 	if (unlikely(next_is_pool(old) && !next.dlclose))
 		return next.realloc(old, size); /* still the pool's own */
-	b = live_take_plain((uint64_t)(uintptr_t)old);
+	b.site = 0;
+	if (!sample_filter || sample_maybe(old))
+		b = live_take_plain((uint64_t)(uintptr_t)old);
 	p = next.realloc(old, size);
 	recorder_realloc_done(old, b, p, size, c, api);
 	return p;

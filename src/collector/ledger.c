@@ -3,6 +3,7 @@
 #include "collector/ledger.h"
 
 #include "base/cpu.h"
+#include "collector/sample.h"
 
 _Static_assert(SEG_EXTENT_STEP / sizeof(struct seg_row) == 128, "row chunks");
 
@@ -14,6 +15,7 @@ struct net {
 
 static struct net nets[SEG_ARRAYS];
 static struct segment_table arrays[SEG_ARRAYS];
+static struct segment_table samples[SEG_ARRAYS];
 static struct segment_table infos, inherited, lives;
 static uint32_t arrays_used; /* highest array in use + 1 */
 static uint32_t arrays_count;
@@ -39,6 +41,11 @@ ledger_init(uint32_t first_id)
 		if (arrays[i].chunks &&
 		    !segment_table_init(&arrays[i], SEG_EXT_LEDGER, (uint32_t)i,
 		        sizeof(struct seg_row), first_id, SITES_MAX))
+			return false;
+		if (samples[i].chunks &&
+		    !segment_table_init(&samples[i], SEG_EXT_SAMPLE,
+		        (uint32_t)i, sizeof(struct seg_sample), first_id,
+		        SITES_MAX))
 			return false;
 	}
 	segment.header->peak_epoch = 1;
@@ -305,6 +312,84 @@ ledger_free_shared(struct thread *t, uint32_t site, uint64_t size)
 	return true;
 }
 
+/*
+ * Adds a weighted figure and gives what it adds to the whole number that the
+ * ledger shows: over many events nothing is lost to rounding.
+ */
+static uint64_t
+add_weighted(uint64_t *sum, uint64_t by)
+{
+	uint64_t before = ADD(sum, by);
+
+	return ((before + by) >> 16) - (before >> 16);
+}
+
+static struct seg_sample *
+sample_row(uint32_t array, uint32_t site)
+{
+	if (!samples[array].chunks &&
+	    !segment_table_init(&samples[array], SEG_EXT_SAMPLE, array,
+	        sizeof(struct seg_sample), first, SITES_MAX))
+		return NULL;
+	return segment_table_row(&samples[array], site - first);
+}
+
+static void
+sampled_net(struct thread *t, uint32_t array, int64_t by)
+{
+	if (t && array < SEG_OWNED_ARRAYS) {
+		STORE(t->net, *t->net + by);
+		if (LOAD(&ledger_word) != t->seen)
+			ledger_sync(t);
+		if (by > 0 && *t->net > t->high)
+			ledger_peak(t);
+		return;
+	}
+	shared_net(t, array, by);
+}
+
+bool
+ledger_sampled_alloc(struct thread *t, uint32_t site, uint64_t size)
+{
+	uint32_t array = t ? t->array : SEG_ARRAYS - 1;
+	struct seg_row *row = shared_row(array, site);
+	struct seg_sample *s = row ? sample_row(array, site) : NULL;
+	uint64_t w = sample_weight(size);
+	uint64_t bytes;
+
+	if (!s)
+		return false;
+	ledger_sizes(row, site, size);
+	ADD(&s->samples, 1);
+	ADD(&s->variance_allocated, sample_variance(size, w));
+	ADD(&row->allocations, add_weighted(&s->weighted_count, w));
+	bytes = add_weighted(&s->weighted_bytes, size * w);
+	ADD(&row->allocated_bytes, bytes);
+	STORE(&row->last_tick, tick_now());
+	sampled_net(t, array, (int64_t)bytes);
+	return true;
+}
+
+bool
+ledger_sampled_free(struct thread *t, uint32_t site, uint64_t size)
+{
+	uint32_t array = t ? t->array : SEG_ARRAYS - 1;
+	struct seg_row *row = shared_row(array, site);
+	struct seg_sample *s = row ? sample_row(array, site) : NULL;
+	uint64_t w = sample_weight(size);
+	uint64_t bytes;
+
+	if (!s)
+		return false;
+	ADD(&s->sampled_frees, 1);
+	ADD(&s->variance_freed, sample_variance(size, w));
+	ADD(&row->frees, add_weighted(&s->weighted_frees, w));
+	bytes = add_weighted(&s->weighted_freed_bytes, size * w);
+	ADD(&row->freed_bytes, bytes);
+	sampled_net(t, array, -(int64_t)bytes);
+	return true;
+}
+
 bool
 ledger_is_inherited(uint32_t site)
 {
@@ -335,6 +420,8 @@ ledger_tables(struct segment_table **ret_tables, size_t max)
 	for (i = 0; i < SEG_ARRAYS && n < max; i++) {
 		if (arrays[i].chunks)
 			ret_tables[n++] = &arrays[i];
+		if (samples[i].chunks && n < max)
+			ret_tables[n++] = &samples[i];
 	}
 	if (n + 3 <= max) {
 		ret_tables[n++] = &infos;

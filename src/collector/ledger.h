@@ -61,6 +61,13 @@ bool ledger_share(struct thread *t, uint32_t array);
 bool ledger_alloc_shared(struct thread *t, uint32_t site, uint64_t size);
 bool ledger_free_shared(struct thread *t, uint32_t site, uint64_t size);
 
+/*
+ * Sampled mode, any thread (NULL: nested or off): a block that stands for
+ * sample_weight(size) blocks. Atomics throughout: samples are rare.
+ */
+bool ledger_sampled_alloc(struct thread *t, uint32_t site, uint64_t size);
+bool ledger_sampled_free(struct thread *t, uint32_t site, uint64_t size);
+
 /* A child's free of what it inherited. */
 void ledger_inherited(uint32_t site, uint64_t size);
 

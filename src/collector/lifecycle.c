@@ -21,6 +21,7 @@
 #include "collector/place.h"
 #include "collector/recorder.h"
 #include "collector/rows.h"
+#include "collector/sample.h"
 #include "collector/segment.h"
 #include "collector/sites.h"
 #include "collector/spill.h"
@@ -58,6 +59,7 @@ extern void __msan_init(void) SEEP_WEAK;
 static uint32_t *proc; /* enum proc_word, and INSIDE; NULL: not started */
 static bool inert;     /* declined, or given up after a fault */
 static uint32_t mode;  /* enum seg_mode */
+static bool was_off;
 static struct place place;
 static uint32_t no_command; /* before there is a word, and in nurseries */
 static struct place_kernel kernel;
@@ -80,7 +82,19 @@ lifecycle_started(void)
 bool
 lifecycle_is_on(void)
 {
-	return mode == SEG_MODE_ON;
+	return mode == SEG_MODE_ON || mode == SEG_MODE_SAMPLED;
+}
+
+enum seg_mode
+lifecycle_mode(void)
+{
+	return (enum seg_mode)LOAD(&mode);
+}
+
+bool
+lifecycle_was_off(void)
+{
+	return was_off;
 }
 
 bool
@@ -119,6 +133,10 @@ obey(uint32_t command)
 			segment_count(SEG_CTL_IGNORED, 1);
 		return;
 	}
+	if (command == SEG_MODE_ON && sample_rate())
+		command = SEG_MODE_SAMPLED;
+	if (command == SEG_MODE_OFF)
+		was_off = true;
 	STORE(&mode, command);
 	STORE(&segment.header->mode, command);
 }
@@ -134,7 +152,7 @@ lifecycle_poll(void)
 		obey(command);
 	if (unlikely(nursery) && ++nursery_events >= NURSERY_EVENTS)
 		try_to_leave_nursery(thread_self ? thread_self->counted : 1);
-	return LOAD(&mode) == SEG_MODE_ON;
+	return lifecycle_is_on();
 }
 
 /* ---- fork ---------------------------------------------------------------- */
@@ -246,7 +264,7 @@ set_up_child(void)
 		goto quiet;
 	thread_restart(thread_self);
 	if (thread_self)
-		thread_make_ready(thread_self, lifecycle_is_on());
+		thread_make_ready(thread_self, lifecycle_mode());
 	segment.header->state = SEG_ALIVE;
 	STORE_RELEASE(&segment.header->magic, SEG_MAGIC);
 	return;
@@ -318,12 +336,12 @@ claim_slot(uint32_t *ret_index, uint64_t *ret_bytes)
 	return NULL;
 }
 
-enum { TABLES_MAX = SEG_ARRAYS + 8 };
+enum { LEDGER_TABLES = SEG_ARRAYS * 2 + 3, TABLES_MAX = LEDGER_TABLES + 5 };
 
 static size_t
 all_tables(struct segment_table **ret)
 {
-	size_t n = ledger_tables(ret, SEG_ARRAYS + 3);
+	size_t n = ledger_tables(ret, LEDGER_TABLES);
 
 	ret[n++] = &module_table;
 	ret[n++] = &module_strings;
@@ -529,6 +547,7 @@ write_header(struct seg_header *h, char **argv)
 	h->start_monotonic_ns = tick_start(true);
 	h->start_realtime_ns = tick_realtime(true);
 	h->mode = mode;
+	h->sample_bytes = config.sample;
 	if (place.slots) {
 		h->slots_offset = place.slots_offset;
 		h->slot_bytes = place.slot_bytes;
@@ -549,8 +568,8 @@ start_tables(void *find_object)
 	live_init(module_same((const void *)(uintptr_t)next.malloc,
 	    (const void *)(uintptr_t)gnu_get_libc_version));
 	describe_live(segment.header);
-	return rows_init() && sites_init(1) && ledger_init(1) &&
-	    make_proc_word();
+	return sample_init(config.sample) && rows_init() && sites_init(1) &&
+	    ledger_init(1) && make_proc_word();
 }
 
 static void
@@ -571,7 +590,10 @@ start(char **argv, char **envp)
 		return;
 	lifecycle_command = &place.control->command;
 	h = segment.header;
-	mode = config.dormant ? SEG_MODE_DORMANT : SEG_MODE_ON;
+	mode = config.sample ? SEG_MODE_SAMPLED : SEG_MODE_ON;
+	if (config.dormant)
+		mode = SEG_MODE_DORMANT;
+	was_off = config.dormant;
 	if (config.depth && config.depth < THREAD_OUTER_MAX)
 		memo_depth =
 		    config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
@@ -585,7 +607,7 @@ start(char **argv, char **envp)
 		/* so that a child knows who forked: see child_pid() */
 		thread_self = thread_new();
 		if (thread_self)
-			thread_make_ready(thread_self, lifecycle_is_on());
+			thread_make_ready(thread_self, lifecycle_mode());
 	}
 	h->own_bytes = mem_total();
 	h->inert_reason = why;

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/format.h"
+
 /*
  * Is there a segment to book into? In a forked child the first call sets it
  * up. False before the constructor, where it declined, and for an event that
@@ -16,8 +18,12 @@ bool lifecycle_running(void);
 /* Has the constructor run, and did it not decline? No side effects. */
 bool lifecycle_started(void);
 
-/* Is recording on? */
+/* Is recording on, exactly or by samples? */
 bool lifecycle_is_on(void);
+enum seg_mode lifecycle_mode(void);
+
+/* Have allocations ever passed by because it was off? */
+bool lifecycle_was_off(void);
 
 /*
  * The command word that this process obeys, looked at by every allocation,

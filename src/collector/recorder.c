@@ -15,6 +15,8 @@ enum way {
 	WAY_READY,  /* as the owner of an array */
 	WAY_SHARED, /* with a memo, but an array shared with others */
 	WAY_NESTED, /* inside a hook, or without a thread block */
+	WAY_SAMPLED,
+	WAY_IGNORED, /* inside a sample: the points are elsewhere */
 };
 
 void
@@ -22,6 +24,16 @@ recorder_passed_by(enum seg_count why)
 {
 	ADD(&passed_by, 1);
 	segment_count(why, 1);
+}
+
+/* The thread is busy: leaving takes one off the state. */
+static void
+follow_mode(struct thread *t)
+{
+	if (lifecycle_is_on())
+		return;
+	t->ready = THREAD_OFF;
+	STORE(&t->state, THREAD_OFF + 1);
 }
 
 SEEP_NOINLINE void
@@ -35,8 +47,8 @@ recorder_tick(struct thread *t)
 		t->period *= 2;
 	t->clock_ns = ns;
 	t->countdown = t->period;
-	if (!lifecycle_poll())
-		STORE(&t->state, THREAD_OFF + 1); /* leaving makes it OFF */
+	lifecycle_poll();
+	follow_mode(t);
 	if (lifecycle_in_nursery())
 		t->countdown = 1; /* a forked child counts its first events */
 }
@@ -57,7 +69,7 @@ way_in(struct thread **ret_t)
 		if (!t)
 			return WAY_NESTED;
 		thread_self = t;
-		thread_make_ready(t, lifecycle_is_on());
+		thread_make_ready(t, lifecycle_mode());
 	}
 	*ret_t = t;
 	/* a forked child moves to its own segment: see lifecycle.c */
@@ -72,8 +84,13 @@ way_in(struct thread **ret_t)
 	case THREAD_SHARED_BUSY:
 	case THREAD_OFF + 1:
 	case THREAD_CLOSING:
-		return WAY_NESTED;
+		return sample_rate() ? WAY_IGNORED : WAY_NESTED;
+	case THREAD_SAMPLING:
+		return WAY_SAMPLED;
+	case THREAD_SAMPLING_BUSY:
+		return WAY_IGNORED;
 	case THREAD_OFF:
+	case THREAD_DORMANT:
 		if (!lifecycle_poll())
 			return WAY_NONE;
 		break;
@@ -86,10 +103,17 @@ way_in(struct thread **ret_t)
 			return WAY_NESTED;
 		break;
 	}
-	thread_make_ready(t, lifecycle_is_on());
-	if (!lifecycle_is_on())
+	thread_make_ready(t, lifecycle_mode());
+	switch (t->ready) {
+	case THREAD_READY:
+		return WAY_READY;
+	case THREAD_SHARED:
+		return WAY_SHARED;
+	case THREAD_SAMPLING:
+		return WAY_SAMPLED;
+	default:
 		return WAY_NONE;
-	return t->state == THREAD_READY ? WAY_READY : WAY_SHARED;
+	}
 }
 
 /*
@@ -103,7 +127,7 @@ heal(struct thread *t, bool own, bool whole)
 		return;
 	segment_count(SEG_HEALED, 1);
 	thread_drop_caches(t);
-	thread_make_ready(t, lifecycle_is_on());
+	thread_make_ready(t, lifecycle_mode());
 }
 
 static struct site_id
@@ -145,7 +169,9 @@ book_free(enum way way, struct thread *t, struct live_block b)
 		ledger_inherited(b.site, b.size);
 		return;
 	}
-	if (way == WAY_READY)
+	if (sample_rate())
+		booked = ledger_sampled_free(t, b.site, b.size);
+	else if (way == WAY_READY)
 		booked = ledger_free(t, b.site, b.size);
 	else
 		booked = ledger_free_shared(
@@ -217,8 +243,12 @@ unknown_free(struct thread *t, const void *p)
 		t->expect_free = NULL; /* operator delete has booked it */
 		return;
 	}
-	if (next_is_pool(p))
+	if (next_is_pool(p) || sample_rate())
+		return; /* most blocks of a sampled process have no cell */
+	if (lifecycle_was_off()) {
+		segment_count(SEG_UNTRACKED_FREES, 1);
 		return;
+	}
 	while (n) {
 		if (CAS(&passed_by, &n, n - 1)) {
 			segment_count(SEG_UNTRACKED_FREES, 1);
@@ -283,6 +313,11 @@ recorder_alloc_slow(const void *p, uint64_t size, const struct cpu_frame *c,
 
 	if (way == WAY_NONE) {
 		lifecycle_passed_by();
+	} else if (way == WAY_SAMPLED) {
+		if (!recorder_misses(t, size))
+			recorder_sample(t, p, size, c, api, birth);
+	} else if (way == WAY_IGNORED) {
+		;
 	} else if (way == WAY_NESTED) {
 		alloc_by(way, t, p, size, c, api, birth);
 	} else {
@@ -315,7 +350,9 @@ free_counted(const void *p, struct live_block b, bool is_death)
 	struct thread *t = NULL;
 	enum way way = way_in(&t);
 
-	if (way == WAY_NONE) {
+	if (b.site && sample_rate())
+		sample_remove(p);
+	if (way == WAY_NONE || way == WAY_SAMPLED || way == WAY_IGNORED) {
 		if (lifecycle_started())
 			free_by(WAY_NESTED, NULL, p, b, is_death);
 		return;
@@ -363,6 +400,16 @@ recorder_realloc_done(const void *old, struct live_block b, const void *p,
 			    b.birth, &none);
 		return;
 	}
+	if (t && LOAD(&t->state) == THREAD_SAMPLING) {
+		if (b.site) {
+			sample_remove(old);
+			free_by(WAY_SAMPLED, t, old, b, false);
+		}
+		if (p && !recorder_misses(t, size))
+			recorder_sample(t, p, size, c, api,
+			    b.site ? b.birth : RECORDER_NOW);
+		return;
+	}
 	if (recorder_is_ready(t)) {
 		thread_enter(t);
 		if (!b.site || !ledger_free(t, b.site, b.size))
@@ -385,7 +432,7 @@ recorder_closing(void)
 	struct thread *t = thread_self;
 	uint32_t s = t ? LOAD(&t->state) : 0;
 
-	if (s != THREAD_READY && s != THREAD_SHARED)
+	if (s != THREAD_READY && s != THREAD_SHARED && s != THREAD_SAMPLING)
 		return NULL; /* not set up, off, or a dlclose in a dlclose */
 	STORE(&t->state, THREAD_CLOSING);
 	return t;
@@ -395,6 +442,48 @@ void
 recorder_closed(struct thread *t)
 {
 	if (t && LOAD(&t->state) == THREAD_CLOSING)
-		thread_make_ready(t, lifecycle_is_on());
+		thread_make_ready(t, lifecycle_mode());
 	module_distrust();
+}
+
+SEEP_NOINLINE void
+recorder_sample(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+{
+	struct live_block old;
+	struct site_id s;
+
+	thread_enter(t);
+	tick_read();
+	if (t->left < 0) {
+		t->left = sample_distance(&t->rng);
+		s = memo_site(t, c, api);
+		verify_site(s, c);
+		if (!live_put_plain((uint64_t)(uintptr_t)p, s.v, size,
+		        birth_tick(birth), &old)) {
+			segment_count(SEG_LOST_EVENTS, 1);
+		} else {
+			sample_enter(p);
+			if (!ledger_sampled_alloc(t, s.v, size))
+				segment_count(SEG_LOST_EVENTS, 1);
+		}
+		if (old.site)
+			missed(WAY_SAMPLED, t, old);
+	}
+	lifecycle_poll();
+	follow_mode(t);
+	thread_leave(t);
+}
+
+SEEP_NOINLINE void
+recorder_sampled_free(struct thread *t, const void *p)
+{
+	struct live_block b = live_take_plain((uint64_t)(uintptr_t)p);
+
+	if (!b.site)
+		return;
+	thread_enter(t);
+	sample_remove(p);
+	free_by(WAY_SAMPLED, t, p, b, true);
+	thread_leave(t);
 }

@@ -13,6 +13,7 @@
 #include "collector/lifecycle.h"
 #include "collector/live.h"
 #include "collector/memo.h"
+#include "collector/sample.h"
 #include "collector/thread.h"
 #include "collector/tick.h"
 #include "collector/verify.h"
@@ -33,6 +34,13 @@
 void recorder_alloc_slow(const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth);
 void recorder_free_slow(const void *p);
+
+/* Sampling: this block was hit by a point. The thread is in SAMPLING. */
+void recorder_sample(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth);
+
+/* Sampling: a free of a block that the filter knows. */
+void recorder_sampled_free(struct thread *t, const void *p);
 
 /* The clock and the control word, every few events. Thread is busy. */
 void recorder_tick(struct thread *t);
@@ -58,6 +66,40 @@ void recorder_closed(struct thread *t);
 
 /* Allocations that passed by unseen: their frees are no riddle. */
 void recorder_passed_by(enum seg_count why);
+
+/*
+ * One more allocation that is not looked at, by a thread that is dormant or
+ * off. False: the command word has changed, take the slow way.
+ */
+SEEP_INLINE bool
+recorder_passes(struct thread *t)
+{
+	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
+		return false;
+	if (unlikely((++t->passed & 63) == 0))
+		segment_count(SEG_EVENTS_OFF, 64);
+	return true;
+}
+
+/* Sampling: does no point fall into the next `size` bytes? */
+SEEP_INLINE bool
+recorder_misses(struct thread *t, uint64_t size)
+{
+	t->left -= (int64_t)(size ? size : 1);
+	return likely(
+	    t->left >= 0 && LOAD(lifecycle_command) == lifecycle_obeyed);
+}
+
+/* An allocation that a sampling, dormant or switched-off thread lets pass. */
+SEEP_INLINE bool
+recorder_looks_away(struct thread *t, uint64_t size)
+{
+	if (t->state == THREAD_SAMPLING)
+		return recorder_misses(t, size);
+	if (t->state == THREAD_DORMANT || t->state == THREAD_OFF)
+		return recorder_passes(t);
+	return false;
+}
 
 SEEP_INLINE bool
 recorder_is_ready(const struct thread *t)

@@ -9,6 +9,7 @@
 #include "collector/ledger.h"
 #include "collector/mem.h"
 #include "collector/module.h"
+#include "collector/sample.h"
 
 enum {
 	OWNER_BITS = 12, /* threads that ever lived at one time: 3,000 or so */
@@ -161,12 +162,6 @@ take_array(struct thread *t)
 	    t, SEG_OWNED_ARRAYS + n % (SEG_ARRAYS - SEG_OWNED_ARRAYS - 1));
 }
 
-static uint32_t
-ready_state(const struct thread *t)
-{
-	return t->array < SEG_OWNED_ARRAYS ? THREAD_READY : THREAD_SHARED;
-}
-
 /*
  * The owner changes its state by a plain add, which another CPU's CAS may
  * fall into the middle of: then the add wins and HELD is gone. An add takes
@@ -176,7 +171,7 @@ ready_state(const struct thread *t)
 static bool
 hold(struct thread *t)
 {
-	uint32_t ready = ready_state(t);
+	uint32_t ready = t->ready;
 	int i, settle;
 
 	for (i = 0; i < HOLD_TRIES; i++) {
@@ -204,7 +199,7 @@ thread_release_others(void)
 	for (t = all; t; t = t->next) {
 		uint32_t held = THREAD_HELD;
 
-		CAS(&t->state, &held, ready_state(t));
+		CAS(&t->state, &held, t->ready);
 	}
 }
 
@@ -222,15 +217,37 @@ thread_hold_others(const struct thread *self)
 	return true;
 }
 
-void
-thread_make_ready(struct thread *t, bool on)
+static uint32_t
+state_in(const struct thread *t, enum seg_mode mode)
 {
-	uint32_t ready = ready_state(t);
+	switch (mode) {
+	case SEG_MODE_ON:
+		return t->array < SEG_OWNED_ARRAYS ? THREAD_READY
+		                                   : THREAD_SHARED;
+	case SEG_MODE_SAMPLED:
+		return THREAD_SAMPLING;
+	case SEG_MODE_DORMANT:
+		return THREAD_DORMANT;
+	default:
+		return THREAD_OFF;
+	}
+}
 
+void
+thread_make_ready(struct thread *t, enum seg_mode mode)
+{
+	t->ready = state_in(t, mode);
+	if (mode == SEG_MODE_SAMPLED) {
+		if (!t->rng)
+			t->rng = hash_mix(__builtin_ia32_rdtsc(),
+			             (uint64_t)(uintptr_t)t) |
+			    1;
+		t->left = sample_distance(&t->rng);
+	}
 	t->period = 1;
 	t->countdown = 1;
 	t->scratch_taken = 0;
-	STORE(&t->state, on ? ready : THREAD_OFF);
+	STORE(&t->state, t->ready);
 }
 
 static struct thread *

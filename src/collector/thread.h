@@ -28,6 +28,9 @@ enum thread_state {
 	THREAD_OFF = 0x5ee90200,  /* recording is off, or has never been on */
 	THREAD_HELD = 0x5ee90300, /* asked to stay out for a moment */
 	THREAD_CLOSING = 0x5ee90400, /* inside dlclose */
+	THREAD_DORMANT = 0x5ee90500, /* off, and has never been on */
+	THREAD_SAMPLING = 0x5ee90600,
+	THREAD_SAMPLING_BUSY = 0x5ee90601,
 };
 
 enum {
@@ -95,7 +98,12 @@ struct thread {
 	uint32_t memo_misses;
 	uint32_t outer_truncated; /* outer[] holds the innermost part only */
 
+	int64_t left;    /* sampling: bytes to the next point */
+	uint32_t passed; /* allocations that were not looked at */
+	uint32_t ready;  /* the state that is home to this thread */
+
 	/* warm */
+	uint64_t rng;
 	uint32_t array;
 	uint32_t period; /* events between two looks at the clock */
 	uint64_t clock_ns;
@@ -156,7 +164,7 @@ bool thread_rejoin(struct thread *t);
 bool thread_any(void);
 
 /* Sets state to what the mode asks for. */
-void thread_make_ready(struct thread *t, bool on);
+void thread_make_ready(struct thread *t, enum seg_mode mode);
 
 /*
  * Keeps all other threads out of their hooks, for a few microseconds; waits

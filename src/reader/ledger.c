@@ -85,17 +85,14 @@ add_row(struct ledger_sum *sum, const struct seg_row *row, uint32_t epoch)
 	sum->freed_bytes = plus(sum->freed_bytes, row->freed_bytes);
 }
 
-/* Sampled mode: the ledger is an estimate, 48.16 fixed point. */
+/* Sampled mode: the rows hold the estimates, this says how good they are. */
 static void
 add_sample(struct ledger_sum *sum, const struct seg_sample *row)
 {
 	sum->samples = plus(sum->samples, row->samples);
-	sum->allocations = plus(sum->allocations, row->weighted_count >> 16);
-	sum->allocated_bytes =
-	    plus(sum->allocated_bytes, row->weighted_bytes >> 16);
-	sum->frees = plus(sum->frees, row->weighted_frees >> 16);
-	sum->freed_bytes =
-	    plus(sum->freed_bytes, row->weighted_freed_bytes >> 16);
+	sum->variance_allocated =
+	    plus(sum->variance_allocated, row->variance_allocated);
+	sum->variance_freed = plus(sum->variance_freed, row->variance_freed);
 }
 
 static bool
@@ -129,7 +126,7 @@ sum_rows(const struct segment *seg, const struct segment_rows *x,
 			struct seg_sample row;
 
 			memcpy(&row, segment_row(x, i), sizeof(row));
-			if (row.samples == 0)
+			if (row.samples == 0 && row.sampled_frees == 0)
 				continue;
 			sum = sum_of(sums, (uint32_t)id);
 			if (!sum)

@@ -17,6 +17,7 @@ struct ledger_sum {
 	int64_t peak_bytes, peak_blocks;
 	uint64_t size_min, size_max;
 	uint64_t samples;
+	uint64_t variance_allocated, variance_freed; /* of bytes */
 };
 
 struct ledger {

@@ -3,6 +3,7 @@
 #include "reader/process.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,8 @@ merge_site(struct process_site *to, const struct process_site *from)
 			to->size_max = from->size_max;
 	}
 	to->samples = plus(to->samples, from->samples);
+	to->variance_allocated += from->variance_allocated;
+	to->variance_live += from->variance_live;
 	add_figures(&to->figures, &from->figures);
 }
 
@@ -145,6 +148,12 @@ make_sites(
 		    .size_min = sum->size_min,
 		    .size_max = sum->size_max,
 		    .samples = sum->samples,
+		    .variance_allocated = (double)sum->variance_allocated,
+		    .variance_live =
+		        sum->variance_allocated > sum->variance_freed
+		        ? (double)(sum->variance_allocated -
+		              sum->variance_freed)
+		        : 0,
 		    .figures = figures_of(sum)};
 		struct seg_site row = {0};
 		uint32_t at;
@@ -332,7 +341,8 @@ make_totals(struct process *p, const struct segment *seg)
 		if (p->sites[i].kind != SEG_SITE_USER)
 			add_figures(&p->totals, &p->sites[i].figures);
 	/* one thread: every event sees the total; many: flushes do */
-	p->peak_exact = seg->peak_stable && p->header.threads <= 1;
+	p->peak_exact = seg->peak_stable && p->header.threads <= 1 &&
+	    p->header.sample_bytes == 0;
 	p->totals.peak_bytes = p->header.peak_bytes;
 	/*
 	 * One thread: the peak is right to the byte, and a live figure above it
@@ -444,4 +454,30 @@ uint64_t
 process_time_ns(const struct process *p, uint32_t tick)
 {
 	return p->header.start_realtime_ns + (uint64_t)tick * p->header.tick_ns;
+}
+
+uint64_t
+process_error(double variance)
+{
+	return (uint64_t)(1.96 * sqrt(variance) + 0.5);
+}
+
+double
+process_variance_live(const struct process *p)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < p->site_count; i++)
+		sum += p->sites[i].variance_live;
+	return sum;
+}
+
+double
+process_variance_allocated(const struct process *p)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < p->site_count; i++)
+		sum += p->sites[i].variance_allocated;
+	return sum;
 }

@@ -41,6 +41,8 @@ struct process_site {
 	uint32_t first_tick, last_tick;
 	uint64_t size_min, size_max; /* 0, 0: not known */
 	uint64_t samples;
+	/* sampled: variance of the estimated bytes, else 0 */
+	double variance_allocated, variance_live;
 	struct process_figures figures;
 	struct process_ages *ages; /* NULL: nothing died old */
 };
@@ -96,5 +98,15 @@ const struct process_module *process_module(
 
 /* Nanoseconds since 1970 of a tick. */
 uint64_t process_time_ns(const struct process *p, uint32_t tick);
+
+/*
+ * Half the width of the 95 % interval around an estimate with this variance;
+ * 0 for an exact process, whose variances are 0.
+ */
+uint64_t process_error(double variance);
+
+/* The variance of all sites together. */
+double process_variance_live(const struct process *p);
+double process_variance_allocated(const struct process *p);
 
 #endif

@@ -245,6 +245,20 @@ no_frame(FILE *out, const char *words)
 	    out);
 }
 
+/* Of sampled figures: half the width of the 95 % interval. */
+static void
+errors(FILE *out, const struct process *p, double live, double allocated)
+{
+	if (p->header.sample_bytes == 0) {
+		(void)fputs(",\"error\":null", out);
+		return;
+	}
+	(void)fprintf(out,
+	    ",\"error\":{\"live_bytes\":%" PRIu64
+	    ",\"allocated_bytes\":%" PRIu64 "}",
+	    process_error(live), process_error(allocated));
+}
+
 static void
 site(FILE *out, const struct process *p, const struct process_site *s,
     struct names *names, struct cache *cache)
@@ -263,6 +277,7 @@ site(FILE *out, const struct process *p, const struct process_site *s,
 	text(out, "api", words_api(api));
 	figures(out, &s->figures);
 	number(out, "samples", s->samples);
+	errors(out, p, s->variance_live, s->variance_allocated);
 	number(out, "size_min", s->size_min);
 	number(out, "size_max", s->size_max);
 	time_text(out, "first_time", process_time_ns(p, s->first_tick));
@@ -327,6 +342,7 @@ totals(FILE *out, const struct process *p)
 	(void)fputs(",\"totals\":{\"sites\":", out);
 	(void)fprintf(out, "%zu", p->site_count);
 	figures(out, &p->totals);
+	errors(out, p, process_variance_live(p), process_variance_allocated(p));
 	boolean(out, "peak_exact", p->peak_exact);
 	names = losses_names(&n);
 	for (size_t i = 0; i < n; i++)

@@ -150,9 +150,14 @@ print_all(const struct summary *s)
 	    words_count(a, t->allocations), plural(t->allocations),
 	    words_bytes(b, t->allocated_bytes));
 	if (p->header.sample_bytes > 0)
-		(void)fputs(" (an estimate from samples)", s->out);
-	(void)fprintf(s->out, "; %s in %s block%s ",
-	    words_bytes(b, t->live_bytes), words_count(a, t->live_blocks),
+		(void)fprintf(s->out, " (+-%s: an estimate from samples)",
+		    words_bytes(
+		        b, process_error(process_variance_allocated(p))));
+	(void)fprintf(s->out, "; %s", words_bytes(b, t->live_bytes));
+	if (p->header.sample_bytes > 0)
+		(void)fprintf(s->out, " (+-%s)",
+		    words_bytes(b, process_error(process_variance_live(p))));
+	(void)fprintf(s->out, " in %s block%s ", words_count(a, t->live_blocks),
 	    plural(t->live_blocks));
 	(void)fputs(p->is_snapshot          ? "were live then"
 	        : p->end == PROCESS_RUNNING ? "are live now"

@@ -328,7 +328,10 @@ struct seg_mark {
 	char label[SEG_LABEL_BYTES];
 };
 
-/* Sampled mode: raw samples and weighted figures, 48.16 fixed point. */
+/*
+ * Sampled mode: raw samples and weighted figures, 48.16 fixed point. The rows
+ * of the ledger then hold the weighted figures, rounded down.
+ */
 struct seg_sample {
 	uint64_t samples;
 	uint64_t sampled_frees;
@@ -336,7 +339,9 @@ struct seg_sample {
 	uint64_t weighted_bytes;
 	uint64_t weighted_frees;
 	uint64_t weighted_freed_bytes;
-	uint64_t reserved[2];
+	/* sums of s^2 w (w - 1): what the estimated bytes vary by */
+	uint64_t variance_allocated;
+	uint64_t variance_freed;
 };
 
 /*
