@@ -26,17 +26,18 @@ recorder_passed_by(enum seg_count why)
 	segment_count(why, 1);
 }
 
-/* The thread is busy: leaving takes one off the state. */
-static void
+/* The thread is busy: leaving takes one off the state. False: off now. */
+static bool
 follow_mode(struct thread *t)
 {
 	if (lifecycle_is_on())
-		return;
+		return true;
 	t->ready = THREAD_OFF;
 	STORE(&t->state, THREAD_OFF + 1);
+	return false;
 }
 
-SEEP_NOINLINE void
+SEEP_NOINLINE bool
 recorder_tick(struct thread *t)
 {
 	uint64_t ns = tick_read();
@@ -48,9 +49,9 @@ recorder_tick(struct thread *t)
 	t->clock_ns = ns;
 	t->countdown = t->period;
 	lifecycle_poll();
-	follow_mode(t);
 	if (lifecycle_in_nursery())
 		t->countdown = 1; /* a forked child counts its first events */
+	return follow_mode(t);
 }
 
 static enum way
@@ -287,9 +288,12 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 	} else {
 		s = memo_site(t, c, api);
 		verify_site(s, c);
-		if (--t->countdown == 0 ||
-		    LOAD(lifecycle_command) != lifecycle_obeyed)
-			recorder_tick(t);
+		if ((--t->countdown == 0 ||
+		        LOAD(lifecycle_command) != lifecycle_obeyed) &&
+		    !recorder_tick(t)) {
+			recorder_passed_by(SEG_EVENTS_OFF);
+			return;
+		}
 	}
 	if (!live_put_plain(
 	        (uint64_t)(uintptr_t)p, s.v, size, birth_tick(birth), &old) ||

@@ -42,8 +42,11 @@ void recorder_sample(struct thread *t, const void *p, uint64_t size,
 /* Sampling: a free of a block that the filter knows. */
 void recorder_sampled_free(struct thread *t, const void *p);
 
-/* The clock and the control word, every few events. Thread is busy. */
-void recorder_tick(struct thread *t);
+/*
+ * The clock and the control word, every few events. Thread is busy. False:
+ * recording has just been switched off, the event passes by.
+ */
+bool recorder_tick(struct thread *t);
 
 /* Things that do not happen in a healthy run; the thread is busy. */
 void recorder_missed(struct thread *t, struct live_block old);
@@ -119,8 +122,12 @@ recorder_alloc(struct thread *t, const void *p, uint64_t size,
 	s = memo_site(t, c, api);
 	verify_site(s, c);
 	if (unlikely(--t->countdown == 0 ||
-	        LOAD(lifecycle_command) != lifecycle_obeyed))
-		recorder_tick(t);
+	        LOAD(lifecycle_command) != lifecycle_obeyed) &&
+	    !recorder_tick(t)) {
+		recorder_passed_by(SEG_EVENTS_OFF);
+		thread_leave(t);
+		return;
+	}
 	if (unlikely(
 	        !live_put(&t->live, address, s.v, size, tick_now(), &old) ||
 	        !ledger_alloc(t, s.v, size)))

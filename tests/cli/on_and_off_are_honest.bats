@@ -76,13 +76,13 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 		"$(site alloc_third allocations) $(from_report 'p[0]["totals"]')"
 	[[ $(site alloc_first allocations) -eq 1000 ]]
 	[[ $(site alloc_first live_blocks) -eq 0 ]]
-	# the command word is looked at every 64 events at the latest
+	# every allocation looks at the command word
 	local seen freed
 	seen=$(site alloc_second allocations)
 	freed=$(site alloc_second frees)
-	[[ $seen -le 64 ]]
+	[[ $seen -eq 0 ]]
 	[[ $(site alloc_third live_bytes) -eq $((7 * $(site alloc_third allocations))) ]]
-	[[ $(site alloc_third allocations) -ge $((500 - 64)) ]]
+	[[ $(site alloc_third allocations) -eq 500 ]]
 	[[ $(from_report 'p[0]["totals"]["untracked_frees"]') -eq $((1000 - freed)) ]]
 	[[ $(from_report 'p[0]["totals"]["unknown_frees"]') -eq 0 ]]
 }
