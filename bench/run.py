@@ -1,23 +1,17 @@
 #!/usr/bin/env python3
-# run.py - what seep costs a host, beside nothing, bare interposition, heaptrack.
+# run.py - what seep costs a host, beside nothing, bare interposition, its peers.
 # SPDX-License-Identifier: Apache-2.0
-"""Measures ns per malloc+free pair and the start-up of `true`.
+"""Measures what tools cost the programs they watch; see docs/BENCHMARK.md.
 
-All variants are interleaved: each round runs every variant once, in an order
-that rotates, so that a slow minute of the machine hits all of them. Minimum
-and median of the rounds are shown; what a tool *adds* is its figure less the
-native one of the same kind. Writes latest.md and latest.json.
-
-heaptrack runs twice: as people run it (a second process resolves symbols
-meanwhile) and with -r (raw). It gets as many pairs as the others: its helper
-needs some 150 ms to start, during which the host waits on a full pipe, and in
-a run of 100,000 pairs that alone would look like 1,500 ns per pair.
+Groups: micro (malloc+free pairs), programs, startup, memory. All variants are
+interleaved: each round runs every variant once, in an order that rotates, so
+that a slow minute of the machine hits all of them. Writes latest.md,
+latest.json and latest.svg.
 """
 import argparse
 import json
 import os
 import platform
-import re
 import resource
 import shutil
 import statistics
@@ -26,129 +20,313 @@ import sys
 import tempfile
 import time
 
+import report
+import verdict
+from variants import FULL, METER, SCALE, SEEP_COMMAND, SLOW, all_variants
+from workloads import Program, Redis, make_programs
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build")
-PAIR = os.path.join(BUILD, "bench", "pair")
-FLOOR = os.path.join(BUILD, "bench", "floor.so")
-SEEP = os.path.join(BUILD, "libseep.so")
-SEEP_COMMAND = os.path.join(BUILD, "seep")
-RESULTS = os.path.join(ROOT, "bench", "results")
+GROUPS = ("micro", "programs", "startup", "memory")
 
-# (depth, threads, paths)
-CASES = [(10, 1, 1), (30, 1, 1), (60, 1, 1), (10, 2, 1), (30, 2, 1), (60, 2, 1), (30, 1, 8)]
-RATIO_FLOOR = 80  # heaptrack's added ns over ours, depth 30, one thread
-THREADS_CEILING = 1.3  # our added ns with two threads over one, depth 30
-START_CEILING_MS = 1.0
+# case -> (program, argument maker, threads, iterations of a cheap variant)
+def pair(depth, threads=1, paths=1):
+    return lambda n: ["pair", str(depth), str(max(n // threads, 1)), str(threads), str(paths)]
 
 
-class Tool:
-    """One way of running a program: environment, command prefix, own litter."""
-
-    def __init__(self, name, work, pairs):
-        self.name = name
-        self.pairs = pairs
-        self.dir = os.path.join(work, name)
-        os.mkdir(self.dir, 0o700)
-
-    def env(self):
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("SEEP_", "LD_"))}
-        if self.name == "floor":
-            env["LD_PRELOAD"] = FLOOR
-        elif self.name == "seep":
-            env["LD_PRELOAD"] = SEEP
-            env["SEEP_DIR"] = self.dir
-        return env
-
-    def command(self, argv):
-        if self.name.startswith("heaptrack"):
-            raw = ["-r"] if self.name == "heaptrack-r" else []
-            return ["heaptrack"] + raw + ["-o", os.path.join(self.dir, "out")] + argv
-        return argv
-
-    def files(self):
-        return [os.path.join(self.dir, name) for name in os.listdir(self.dir)]
-
-    def clean(self):
-        for path in self.files():
-            os.unlink(path)
-
-    def run_pair(self, depth, threads, paths):
-        argv = [PAIR, str(depth), str(self.pairs), str(threads), str(paths)]
-        before = cpu_seconds()
-        done = subprocess.run(self.command(argv), env=self.env(), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
-        cpu_ns = (cpu_seconds() - before) * 1e9 / (self.pairs * threads)
-        found = re.search(r"^(\d+\.\d+)$", done.stdout, re.M)
-        if done.returncode != 0 or not found:
-            sys.exit(f"bench: {self.name}: status {done.returncode}\n{done.stdout}{done.stderr}")
-        return float(found.group(1)), cpu_ns
-
-    def start_once(self):
-        program = shutil.which("true")
-        argv = self.command([program])
-        env = self.env()
-        silence = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-                   (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
-        begin = time.perf_counter_ns()
-        pid = os.posix_spawnp(argv[0], argv, env, file_actions=silence)
-        os.waitpid(pid, 0)
-        return (time.perf_counter_ns() - begin) / 1e6
+MICRO = {
+    "depth 10": (pair(10), 1, 1000000),
+    "depth 30": (pair(30), 1, 1000000),
+    "depth 60": (pair(60), 1, 1000000),
+    "depth 30, 8 paths": (pair(30, paths=8), 1, 1000000),
+    "depth 10, 2 threads": (pair(10, 2), 2, 2000000),
+    "depth 30, 2 threads": (pair(30, 2), 2, 2000000),
+    "depth 60, 2 threads": (pair(60, 2), 2, 2000000),
+    "depth 30, 8 threads": (pair(30, 8), 8, 2000000),
+    "depth 30, 64 threads": (pair(30, 64), 64, 3200000),
+    "1,000 paths, 1 M live": (lambda n: ["paths", str(min(1000000, 4 * n)), str(n)], 1, 500000),
+    "producer / consumer": (lambda n: ["handoff", str(n)], 2, 1000000),
+    "short run": (pair(30), 1, 40000),
+}
+# dear variants do less of the same; the figures are per operation
+FEWER = {"unwind": 10, "jemalloc-all": 20, "gperftools": 50, "massif": 20, "dhat": 20}
+# heaptrack's helper starts slowly: it gets as many pairs as the cheap ones
+MICRO_ONLY_FIRST = ("massif", "dhat")  # short run and depth 30
 
 
-def cpu_seconds():
-    """Of all children so far, and of theirs: helpers are part of the price."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+class Bench:
+    def __init__(self, args, variants, work, show):
+        self.args = args
+        self.variants = variants
+        self.work = work
+        self.show = show
+        self.samples = {}  # group -> case -> variant -> [sample]
+        self.counts = {}  # allocations that seep saw
+        self.failures = {}
+        self.others = []
+        self.loads = []
 
+    def meter_file(self):
+        return os.path.join(self.work, "meter")
 
-def recorded_all(tool, pairs):
-    """A collector that sleeps is fast: make sure it has seen every pair."""
-    segments = [p for p in tool.files() if not p.endswith(".ctl")]
-    if not segments:
-        sys.exit("bench: seep left no segment: the collector did not run")
-    done = subprocess.run([SEEP_COMMAND, "report", tool.dir, "--format", "json"],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"bench: seep report failed: {done.stderr.strip()}")
-    seen = max(p["totals"]["allocations"] for p in json.loads(done.stdout)["processes"])
-    if seen < pairs:
-        sys.exit(f"bench: seep saw {seen} of {pairs} allocations")
+    def start(self, variant, argv, **more):
+        return subprocess.Popen([METER, self.meter_file()] + variant.command(argv), env=variant.env(),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                start_new_session=True, **more)
 
+    def run(self, variant, program, timeout=900):
+        """One sample of a program. Exits when it fails: a figure of a failed run is none."""
+        env = variant.env()
+        env.update(program.env)
+        source = open(program.stdin) if program.stdin else subprocess.DEVNULL
+        done = subprocess.run([METER, self.meter_file()] + variant.command(program.argv), env=env, stdin=source,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout)
+        if program.stdin:
+            source.close()
+        with open(self.meter_file()) as f:
+            wall, user, system, rss, faults, status = (int(w) for w in f.read().split())
+        if done.returncode or status:
+            raise RuntimeError(f"{program.name} under {variant.name}: status {status:#x}: {done.stderr.strip()[-300:]}")
+        return {"wall_ns": wall, "cpu_ns": (user + system) * 1000, "user_ns": user * 1000, "rss_kb": rss, "faults": faults}, done.stdout
 
-def rotated(items, by):
-    by %= len(items)
-    return items[by:] + items[:by]
+    def attempt(self, variant, program):
+        """As run(), but a peer may fail: that is told, and the rest goes on."""
+        if f"{variant.name}, {program.name}" in self.failures:
+            return None
+        try:
+            return self.run(variant, program)
+        except (RuntimeError, subprocess.TimeoutExpired) as failed:
+            if variant.is_seep or variant.name == "native":
+                raise
+            self.show(f"{failed}: left out")
+            self.failures[f"{variant.name}, {program.name}"] = str(failed).split(": ", 1)[1]
+            variant.clean()
+            return None
 
+    def keep(self, group, case, variant, sample):
+        self.samples.setdefault(group, {}).setdefault(case, {}).setdefault(variant.name, []).append(sample)
 
-def measure_pairs(tools, rounds, show):
-    times, cpu = {}, {}
-    for turn in range(rounds):
-        for case in CASES:
-            depth, threads, paths = case
-            for tool in rotated(tools, turn):
-                ns, cpu_ns = tool.run_pair(depth, threads, paths)
-                times.setdefault((case, tool.name), []).append(ns)
-                cpu.setdefault((case, tool.name), []).append(cpu_ns)
-                if tool.name == "seep" and turn == 0:
-                    recorded_all(tool, tool.pairs * threads)
-                tool.clean()
-        show(f"round {turn + 1} of {rounds}")
-    return times, cpu
+    def rounds_of(self, variant, turn, group):
+        if variant.pace == FULL or (variant.pace == SLOW and group == "micro"):
+            return True
+        return turn < (3 if variant.pace == SLOW or group == "micro" else 1)
 
+    def rotation(self, turn):
+        by = turn % len(self.variants)
+        return self.variants[by:] + self.variants[:by]
 
-def measure_start(tools, runs):
-    times = {tool.name: [] for tool in tools}
-    for turn in range(runs):
-        for tool in rotated(tools, turn):
-            if tool.name.startswith("heaptrack") and turn >= 7:
+    def round(self, name, turn):
+        """Notes how busy others keep the machine while a round runs."""
+        bench = self
+
+        class Watch:
+            def __enter__(self):
+                self.before = busy_seconds(), children_seconds(), time.monotonic()
+
+            def __exit__(self, *_):
+                spent = time.monotonic() - self.before[2]
+                ours = children_seconds() - self.before[1]
+                bench.others.append(max(busy_seconds() - self.before[0] - ours, 0) / max(spent, 1e-3))
+                bench.loads.append(os.getloadavg()[0])
+                bench.show(f"{name}: round {turn + 1} of {bench.args.rounds}, {spent:.0f} s, "
+                           f"others used {bench.others[-1]:.2f} CPUs")
+        return Watch()
+
+    def saw_all(self, variant, case, at_least):
+        """A collector that sleeps is fast: make sure it has seen every event."""
+        done = subprocess.run([SEEP_COMMAND, "report", variant.dir, "--format", "json"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"seep report failed after {case}: {done.stderr.strip()}")
+        processes = json.loads(done.stdout)["processes"]
+        biggest = max(processes, key=lambda p: p["totals"]["allocations"])
+        seen = biggest["totals"]["allocations"]
+        if seen < at_least:
+            raise RuntimeError(f"seep saw {seen} of {at_least} allocations of {case}")
+        self.counts[case] = {"allocations": seen, "sites": len(biggest["sites"]),
+                             "peak_bytes": biggest["totals"]["peak_bytes"], "lost": biggest["lost"]}
+
+    def micro(self):
+        for turn in range(self.args.rounds):
+            with self.round("micro", turn):
+                for case, (arguments, threads, full) in MICRO.items():
+                    if self.args.only and case not in self.args.only:
+                        continue
+                    for variant in self.rotation(turn):
+                        if variant.name in MICRO_ONLY_FIRST and case not in ("depth 30", "short run"):
+                            continue
+                        if not self.rounds_of(variant, turn, "micro"):
+                            continue
+                        n = full if case == "short run" else full // self.args.divide // FEWER.get(variant.name, 1)
+                        argv = arguments(n)
+                        program = Program(case, [os.path.join(BUILD, "bench", argv[0])] + argv[1:])
+                        done = self.attempt(variant, program)
+                        if not done:
+                            continue
+                        sample, said = done
+                        per = n // threads * threads if argv[0] == "pair" else n
+                        sample["loop_ns"] = float(next(w for w in said.split() if w[0].isdigit() and "." in w))
+                        sample["cpu_op_ns"] = sample["cpu_ns"] / per
+                        sample["wall_op_ns"] = sample["wall_ns"] / per
+                        sample["ops"] = per
+                        self.keep("micro", case, variant, sample)
+                        if variant.name == "seep" and turn == 0:
+                            self.saw_all(variant, case, per)
+                        variant.clean()
+
+    def programs(self):
+        made = [p for p in make_programs(self.work) if not self.args.only or p.name in self.args.only]
+        for p in made:
+            if p.missing:
+                self.show(f"{p.name}: {p.missing}, going on without")
+        redis = Redis(self.work) if not Redis.missing and (not self.args.only or "redis" in self.args.only) else None
+        for turn in range(self.args.rounds):
+            with self.round("programs", turn):
+                for program in made:
+                    if program.missing:
+                        continue
+                    for variant in self.rotation(turn):
+                        if self.can_run(variant, program.name, turn):
+                            self.one_program(variant, program, turn)
+                for variant in self.rotation(turn) if redis else []:
+                    if self.can_run(variant, "redis", turn):
+                        self.one_redis(variant, redis)
+
+    def can_run(self, variant, name, turn):
+        if not self.rounds_of(variant, turn, "programs"):
+            return False
+        if self.args.quick and variant.pace == SCALE:
+            return False
+        # redis has jemalloc linked in, and is no toy to run inside valgrind or tcmalloc
+        return name != "redis" or variant.name not in ("massif", "dhat", "gperftools", "jemalloc", "jemalloc-all")
+
+    def one_program(self, variant, program, turn):
+        done = self.attempt(variant, program)
+        if not done:
+            return
+        self.keep("programs", program.name, variant, done[0])
+        if variant.name == "seep" and turn == 0:
+            self.saw_all(variant, program.name, 100)
+        variant.clean()
+
+    def one_redis(self, variant, redis):
+        try:
+            for name, sample in redis.run(variant, self.start).items():
+                self.keep("programs", name, variant, sample)
+        except (RuntimeError, OSError, subprocess.SubprocessError) as failed:
+            if variant.is_seep or variant.name == "native":
+                raise
+            self.show(f"redis under {variant.name}: {failed}: left out")
+            self.failures[f"{variant.name}, redis"] = str(failed)
+        variant.clean()
+
+    def startup(self):
+        cases = [Program("true", [shutil.which("true")]),
+                 Program("python3 -c 1", [shutil.which("python3", path="/usr/bin") or "python3", "-c", "1"])]
+        for program in cases:
+            runs = self.args.starts if program.name == "true" else max(self.args.starts // 5, 7)
+            for turn in range(runs):
+                for variant in self.rotation(turn):
+                    dear = variant.prefix or variant.pace != FULL
+                    if (dear and turn >= self.args.rounds) or variant.name == "heaptrack-r":
+                        continue
+                    if self.args.quick and variant.pace == SCALE:
+                        continue
+                    done = self.attempt(variant, program)
+                    if done:
+                        self.keep("startup", program.name, variant, done[0])
+                    variant.clean()
+            self.show(f"start-up of {program.name}: done")
+
+    def memory(self):
+        """Peak anonymous memory of the bare program, and what recordings weigh."""
+        wanted = ("sqlite3", "perl", "python3", "cc1", "cc1plus", "objects")
+        for program in make_programs(self.work):
+            if program.missing or program.name not in wanted or (self.args.only and program.name not in self.args.only):
                 continue
-            times[tool.name].append(tool.start_once())
-            tool.clean()
-    return times
+            for variant in self.variants:
+                if variant.pace != FULL or variant.name == "heaptrack-r":
+                    continue
+                for _ in range(1 if variant.prefix else 3):
+                    done = self.attempt(variant, program)
+                    if not done:
+                        continue
+                    sample = done[0]
+                    if variant.name == "native":
+                        sample["anon_kb"] = self.touched(program)
+                    if variant.name == "heaptrack":
+                        sample["file_bytes"] = sum(os.path.getsize(p) for p in variant.files())
+                    elif variant.name in ("seep", "seep-sampled"):
+                        sample["segment_bytes"] = sum(os.stat(p).st_blocks * 512 for p in variant.files())
+                        sample["file_bytes"] = self.recording(program, variant)
+                    self.keep("memory", program.name, variant, sample)
+                    variant.clean()
+            self.show(f"memory of {program.name}: done")
+
+    def recording(self, program, variant):
+        path = os.path.join(self.work, "recording")
+        env = variant.env()
+        env.update(program.env)
+        env.pop("METER_PRELOAD", None)
+        sample = ["--sample", env["SEEP_SAMPLE"]] if "SEEP_SAMPLE" in env else []
+        source = open(program.stdin) if program.stdin else subprocess.DEVNULL
+        done = subprocess.run([SEEP_COMMAND, "record", "-q", "--force"] + sample + ["-o", path, "--"] + program.argv,
+                              env=env, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            self.show(f"seep record {program.name}: status {done.returncode}: {done.stderr.strip()[-200:]}")
+            return 0
+        return os.path.getsize(path)
+
+    def touched(self, program):
+        """The largest RssAnon that looking every few ms has seen."""
+        source = open(program.stdin) if program.stdin else subprocess.DEVNULL
+        env = next(v for v in self.variants if v.name == "native").env()
+        env.update(program.env)
+        process = subprocess.Popen(program.argv, env=env, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        most = 0
+        while process.poll() is None:
+            try:
+                with open(f"/proc/{process.pid}/status") as f:
+                    most = max([most] + [int(line.split()[1]) for line in f if line.startswith("RssAnon")])
+            except OSError:
+                pass
+            time.sleep(0.004)
+        return most
+
+
+def busy_seconds():
+    """Of all CPUs, steal included: what anybody on this machine has used."""
+    with open("/proc/stat") as f:
+        ticks = [int(w) for w in f.readline().split()[1:9]]
+    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def children_seconds():
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
 
 
 def summary(values):
-    return {"min": min(values), "median": statistics.median(values), "runs": len(values)}
+    values = sorted(values)
+    low, high = (statistics.quantiles(values, n=4)[::2] if len(values) > 2 else (values[0], values[-1]))
+    return {"min": values[0], "q1": low, "median": statistics.median(values), "q3": high, "max": values[-1], "runs": len(values)}
+
+
+def summaries(samples):
+    out = {}
+    for group, cases in samples.items():
+        for case, by_variant in cases.items():
+            for name, runs in by_variant.items():
+                keys = set().union(*(r.keys() for r in runs))
+                row = {k: summary([r[k] for r in runs if k in r]) for k in sorted(keys)}
+                # the ratio of one round to the native run of the same round
+                native = by_variant.get("native", [])
+                for key in ("cpu_ns", "wall_ns"):
+                    pairs = [r[key] / max(n[key], 1) for r, n in zip(runs, native) if key in r and key in n]
+                    if pairs and name != "native":
+                        row[key.replace("_ns", "_x")] = summary(pairs)
+                out.setdefault(group, {}).setdefault(case, {})[name] = row
+    return out
 
 
 def machine():
@@ -158,148 +336,74 @@ def machine():
             if line.startswith("model name"):
                 model = line.split(":", 1)[1].strip()
                 break
-    return {"cpu": model, "cpus": os.cpu_count(), "kernel": platform.release(),
-            "libc": " ".join(platform.libc_ver()), "load": round(os.getloadavg()[0], 1)}
-
-
-def collect(tools, rounds, start_runs, show):
-    names = [tool.name for tool in tools]
-    where = machine()
-    pair_times, cpu_times = measure_pairs(tools, rounds, show)
-    result = {"schema": 1, "machine": where, "tools": names, "rounds": rounds,
-              "pairs": tools[0].pairs, "cases": [], "start_ms": {}}
-    for case in CASES:
-        row = {"depth": case[0], "threads": case[1], "paths": case[2], "ns": {}, "added": {}, "cpu_ns": {}}
-        for name in names:
-            row["ns"][name] = summary(pair_times[(case, name)])
-            row["cpu_ns"][name] = summary(cpu_times[(case, name)])
-            row["added"][name] = {k: row["ns"][name][k] - row["ns"]["native"][k]
-                                  for k in ("min", "median")}
-        result["cases"].append(row)
-    show("start-up")
-    for name, values in measure_start(tools, start_runs).items():
-        result["start_ms"][name] = summary(values)
-    result["verdict"] = verdict(result)
-    return result
-
-
-def find(result, depth, threads):
-    return next(c for c in result["cases"]
-                if (c["depth"], c["threads"], c["paths"]) == (depth, threads, 1))
-
-
-def quotient(above, below):
-    """Small differences of noisy figures: below half a ns all are the same."""
-    return above / max(below, 0.5)
-
-
-def verdict(result):
-    """The figures that have a floor, from the minima."""
-    lines = {}
-    names = result["tools"]
-    if "seep" not in names:
-        return lines
-    one, two = find(result, 30, 1), find(result, 30, 2)
-    if "heaptrack" in names:
-        value = quotient(one["added"]["heaptrack"]["min"], one["added"]["seep"]["min"])
-        lines["heaptrack added / seep added, depth 30"] = {
-            "value": value, "wanted": f">= {RATIO_FLOOR}", "holds": value >= RATIO_FLOOR}
-    value = quotient(two["added"]["seep"]["min"], one["added"]["seep"]["min"])
-    lines["seep added, two threads / one, depth 30"] = {
-        "value": value, "wanted": f"<= {THREADS_CEILING}", "holds": value <= THREADS_CEILING}
-    cpu = [c["cpu_ns"]["seep"]["min"] - c["cpu_ns"]["native"]["min"] for c in (one, two)]
-    lines["the same in CPU time, which a busy machine disturbs less"] = {
-        "value": quotient(cpu[1], cpu[0]), "wanted": "near 1, not checked", "holds": True}
-    start = result["start_ms"]
-    value = start["seep"]["median"] - start["native"]["median"]
-    lines["start-up of true, added ms (median)"] = {
-        "value": value, "wanted": f"<= {START_CEILING_MS}", "holds": value <= START_CEILING_MS}
-    return lines
-
-
-def table(head, rows):
-    def line(cells):
-        return "| " + " | ".join(cells) + " |"
-    return [line(head), "|" + "---|" * len(head)] + [line(r) for r in rows] + [""]
-
-
-def as_markdown(result):
-    names = result["tools"]
-    m = result["machine"]
-    out = ["# Measured cost", "",
-           f"{m['cpu']}, {m['cpus']} CPUs, Linux {m['kernel']}, {m['libc']}, "
-           f"load average before {m['load']}{' (not idle: distrust the medians)' if m['load'] > 0.5 else ''}; "
-           f"`make bench`, {result['rounds']} interleaved rounds of {result['pairs']:,} pairs per thread, "
-           "minimum / median.", "",
-           "ns per malloc+free pair, 16 to 512 bytes:", ""]
-
-    def label(c):
-        return [str(c["depth"]), str(c["threads"]), str(c["paths"])]
-
-    def both(s):
-        return f"{s['min']:,.1f} / {s['median']:,.1f}"
-
-    out += table(["depth", "threads", "paths"] + names,
-                 [label(c) + [both(c["ns"][n]) for n in names] for c in result["cases"]])
-    others = [n for n in names if n != "native"]
-    ratio = "seep" in names and "heaptrack" in names
-    rows = []
-    for c in result["cases"]:
-        row = label(c) + [both(c["added"][n]) for n in others]
-        if ratio:
-            pair = [quotient(c["added"]["heaptrack"][k], c["added"]["seep"][k]) for k in ("min", "median")]
-            row.append(f"{pair[0]:,.0f} / {pair[1]:,.0f}")
-        rows.append(row)
-    out += ["added to native:", ""]
-    out += table(["depth", "threads", "paths"] + others + (["heaptrack / seep"] if ratio else []), rows)
-    out += ["CPU time of the whole run, helper processes and start-up included, ns per pair:", ""]
-    out += table(["depth", "threads", "paths"] + names,
-                 [label(c) + [both(c["cpu_ns"][n]) for n in names] for c in result["cases"]])
-    start = result["start_ms"]
-    out += ["start-up of `true`, ms:", ""]
-    out += table(["", "minimum", "median", "runs"],
-                 [[n, f"{s['min']:.2f}", f"{s['median']:.2f}", str(s["runs"])] for n, s in start.items()])
-    for name, v in result["verdict"].items():
-        out.append(f"- {name}: {v['value']:.2f} (wanted {v['wanted']}{'' if v['holds'] else ': MISSED'})")
-    return "\n".join(out) + "\n"
+    return {"cpu": model, "cpus": os.cpu_count(), "kernel": platform.release(), "libc": " ".join(platform.libc_ver())}
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     epilog=__doc__.split("\n", 2)[2])
+    parser.add_argument("group", nargs="*", help=f"of {', '.join(GROUPS)}; default: all")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--pairs", type=int, default=1000000, help="per thread")
-    parser.add_argument("--starts", type=int, default=300, help="runs of `true` per variant")
-    parser.add_argument("--without", action="append", default=[], metavar="TOOL", help="floor, seep, heaptrack or heaptrack-r")
+    parser.add_argument("--starts", type=int, default=200, help="runs of `true` per variant")
+    parser.add_argument("--quick", action="store_true", help="3 rounds, a fifth of the pairs, no valgrind: for a first look")
+    parser.add_argument("--only", action="append", default=[], metavar="CASE", help="one program or micro case; may be repeated")
+    parser.add_argument("--with", action="append", default=[], dest="chosen", metavar="VARIANT", help="only these variants (and native)")
+    parser.add_argument("--without", action="append", default=[], metavar="VARIANT")
+    parser.add_argument("--also", action="append", default=[], metavar="NAME=LIB", help="another libseep.so, beside ours")
     parser.add_argument("--check", action="store_true", help="exit 1 when a floor is missed")
-    parser.add_argument("-o", metavar="DIR", default=RESULTS, help="where latest.md and latest.json go")
-    return parser.parse_args()
+    parser.add_argument("-o", metavar="DIR", default=os.path.join(ROOT, "bench", "results"), help="where latest.* go")
+    args = parser.parse_args()
+    wrong = [g for g in args.group if g not in GROUPS]
+    if wrong:
+        parser.error(f"no such group: {wrong[0]} (there are {', '.join(GROUPS)})")
+    args.divide = 1
+    if args.quick:
+        args.rounds, args.starts, args.divide = min(args.rounds, 3), min(args.starts, 30), 5
+    return args
+
+
+def choose(args, show):
+    kept, skipped = [], {}
+    for v in all_variants(args.also):
+        if v.name in args.without or (args.chosen and v.name not in args.chosen + ["native"] and not v.name.startswith("also:")):
+            continue
+        if v.missing:
+            skipped[v.name] = v.missing
+            show(f"{v.name}: {v.missing}, going on without")
+        else:
+            kept.append(v)
+    return kept, skipped
 
 
 def main():
     args = arguments()
-    if not args.check and "heaptrack" not in args.without and not shutil.which("heaptrack"):
-        print("bench: no heaptrack here, going on without", file=sys.stderr)
-        args.without += ["heaptrack", "heaptrack-r"]
 
     def show(text):
         print(f"bench: {text}", file=sys.stderr, flush=True)
 
+    variants, skipped = choose(args, show)
     shm = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    began = time.time()
     with tempfile.TemporaryDirectory(prefix="seep-bench-", dir=shm) as work:
-        tools = [Tool(name, work, args.pairs)
-                 for name in ("native", "floor", "seep", "heaptrack", "heaptrack-r") if name not in args.without]
-        result = collect(tools, args.rounds, args.starts, show)
-
-    text = as_markdown(result)
-    os.makedirs(args.o, exist_ok=True)
-    with open(os.path.join(args.o, "latest.md"), "w") as out:
-        out.write(text)
-    with open(os.path.join(args.o, "latest.json"), "w") as out:
-        json.dump(result, out, indent=1)
-        out.write("\n")
-    print(text, end="")
-    missed = [name for name, v in result["verdict"].items() if not v["holds"]]
-    return 1 if args.check and (missed or not result["verdict"]) else 0
+        for v in variants:
+            v.settle(work)
+        bench = Bench(args, variants, work, show)
+        load_before = os.getloadavg()[0]
+        for group in args.group or GROUPS:
+            getattr(bench, group)()
+    result = {"schema": 2, "machine": machine(), "rounds": args.rounds, "quick": args.quick, "seconds": round(time.time() - began),
+              "load": {"before": load_before, "during": summary(bench.loads or [load_before]),
+                       "others_cpus": summary(bench.others or [0.0])},
+              "variants": [{"name": v.name, "what": v.what, "pace": v.pace} for v in variants], "skipped": skipped, "failed": bench.failures,
+              "seen": bench.counts, "groups": summaries(bench.samples)}
+    result["verdict"] = verdict.verdict(result)
+    report.write(result, args.o)
+    print(report.markdown(result), end="")
+    missed = [v["what"] for v in result["verdict"] if v["holds"] is False]
+    if args.check and (missed or not result["verdict"]):
+        show(f"missed: {'; '.join(missed) or 'nothing was measured that has a floor'}")
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

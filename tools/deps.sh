@@ -43,6 +43,16 @@ lint cmd:shellcheck shellcheck
 lint cmd:objdump binutils
 bench cmd:python3 python3
 bench cmd:heaptrack heaptrack
+bench cmd:g++ g++
+bench cmd:sqlite3 sqlite3
+bench cmd:perl perl
+bench cmd:git git
+bench cmd:redis-server redis-server
+bench cmd:redis-benchmark redis-tools
+bench cmd:valgrind valgrind
+bench hdr:libunwind.h libunwind-dev
+bench lib:libjemalloc.so.2 libjemalloc2
+bench lib:libtcmalloc.so.4 libgoogle-perftools4
 fuzz cmd:clang clang
 fuzz lib:libclang_rt.fuzzer-x86_64.a libclang-rt-14-dev
 '

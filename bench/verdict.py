@@ -1,0 +1,94 @@
+# verdict.py - which floors hold, which goals are reached.
+# SPDX-License-Identifier: Apache-2.0
+"""Floors are what `--check` demands; goals are printed beside them.
+
+Micro figures are minima (a disturbance only ever adds), programs are medians
+of the CPU time of all processes, relative to the native run of the same round.
+"""
+
+PROGRAM_LIMITS = {  # program: (floor, goal), exact mode
+    "sqlite3": (1.30, 1.15), "perl": (1.20, 1.08), "python3": (1.40, 1.20), "cc1": (1.45, 1.25), "redis": (1.30, 1.12),
+    "redis-pipelined": (1.30, 1.12),
+}
+SAMPLED, DORMANT = (1.08, 1.02), (1.05, 1.01)
+SHORT_RATIO = (80, 100)
+THREADS = (1.3, 1.0)
+DEPTH_30_NS = 35
+START_MS = 1.0
+MEMORY = ((0.35, 10 * 1024), (0.27, 6 * 1024))  # share of touched heap, KiB
+
+
+def line(what, value, floor, goal, at_most=True, note=""):
+    def fits(limit):
+        return None if limit is None else (value <= limit if at_most else value >= limit)
+    return {"what": what, "value": value, "floor": floor, "goal": goal, "at_most": at_most,
+            "holds": fits(floor), "reached": fits(goal), "note": note}
+
+
+def added(case, name, key):
+    return case[name][key]["min"] - case["native"][key]["min"]
+
+
+def quotient(above, below):
+    """Small differences of noisy figures: below half a ns all are the same."""
+    return above / max(below, 0.5)
+
+
+def micro(cases):
+    out = []
+    one, two, short = (cases.get(c, {}) for c in ("depth 30", "depth 30, 2 threads", "short run"))
+    for case, label, keys, floor, goal in (
+            (short, "short run (40,000 pairs, whole run)", ("wall_op_ns", "cpu_op_ns"), *SHORT_RATIO),
+            (one, "steady state (1,000,000 pairs)", ("loop_ns", "cpu_op_ns"), None, None)):
+        if "seep" not in case or "heaptrack" not in case:
+            continue
+        for key, kind in zip(keys, ("wall", "CPU")):
+            theirs, ours = added(case, "heaptrack", key), added(case, "seep", key)
+            out.append(line(f"heaptrack added / seep added, depth 30, {label}, {kind}", quotient(theirs, ours),
+                            floor, goal, at_most=False, note=f"{theirs:,.0f} / {ours:,.1f} ns per pair"))
+    if "seep" in one:
+        out.append(line("seep added at depth 30, ns per pair", added(one, "seep", "loop_ns"), None, DEPTH_30_NS))
+        if "seep" in two:
+            wall = quotient(added(two, "seep", "loop_ns"), added(one, "seep", "loop_ns"))
+            cpu = quotient(added(two, "seep", "cpu_op_ns"), added(one, "seep", "cpu_op_ns"))
+            out.append(line("seep added, two threads / one, depth 30, the better of wall and CPU", min(wall, cpu), *THREADS,
+                            note=f"wall {wall:.2f}, CPU {cpu:.2f}"))
+    return out
+
+
+def programs(cases):
+    out = []
+    for name, limits in PROGRAM_LIMITS.items():
+        for variant, (floor, goal) in (("seep", limits), ("seep-sampled", SAMPLED), ("seep-dormant", DORMANT)):
+            row = cases.get(name, {}).get(variant)
+            if row and "cpu_x" in row:
+                x = row["cpu_x"]
+                out.append(line(f"{name}, {variant}, x native CPU", x["median"], floor, goal,
+                                note=f"{x['q1']:.2f} to {x['q3']:.2f}"))
+    return out
+
+
+def startup(cases):
+    case = cases.get("true", {})
+    if "seep" not in case:
+        return []
+    return [line("start-up of true, added ms (median)",
+                 (case["seep"]["wall_ns"]["median"] - case["native"]["wall_ns"]["median"]) / 1e6, START_MS, None)]
+
+
+def memory(cases):
+    out = []
+    for name, case in cases.items():
+        if "seep" not in case or "native" not in case:
+            continue
+        extra = case["seep"]["rss_kb"]["median"] - case["native"]["rss_kb"]["median"]
+        heap = case["native"]["anon_kb"]["max"]
+        floor, goal = ((share * heap + fixed) / 1024 for share, fixed in MEMORY)
+        out.append(line(f"{name}, seep, extra peak RSS, MiB", extra / 1024, floor, goal, note=f"heap {heap / 1024:.1f} MiB"))
+    return out
+
+
+def verdict(result):
+    groups = result["groups"]
+    return [v for name, judge in (("micro", micro), ("programs", programs), ("startup", startup), ("memory", memory))
+            if name in groups for v in judge(groups[name])]
