@@ -4,18 +4,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/die.h"
+#include "cli/record_opts.h"
 #include "reader/losses.h"
 #include "record/collect.h"
+#include "record/follow.h"
 #include "record/inspect.h"
 #include "record/launch.h"
 #include "record/meta.h"
@@ -28,139 +31,27 @@ enum {
 	EXIT_OURS = 125,
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,
-	ARRIVAL_MS = 1000, /* by then a collector has made its segment */
+	ARRIVAL_NS = 1000000000, /* by then a collector has made its segment */
 	WAIT_STEP_MS = 500,
-	DEPTH_MAX = 4096,
 	ROOM_MIN = 256 << 10, /* bytes of a segment */
-};
-
-struct options {
-	const char *output; /* NULL: seep.data, an old one is kept */
-	bool force;
-	bool quiet;
-	bool no_follow;
-	bool wait;
-	unsigned depth;
-	char **command;
 };
 
 /* One run, from the first check to the summary. */
 struct run {
-	struct options options;
-	const char *file; /* the recording */
+	struct record_options options;
+	char file[PATH_MAX]; /* the recording */
 	struct inspect inspect;
 	struct bundle_writer *writer;
 	struct spool spool;
 	struct launch launch;
 	struct collect collect;
+	struct follow *follow;  /* NULL: nothing is followed any more */
+	int line_error;         /* why not */
 	uint64_t since_jiffies; /* the tree cannot be older than we are */
 	uint64_t start_ns;      /* since 1970 */
-	bool told;              /* that the command is not traced, and why */
+	uint64_t start_monotonic_ns;
+	bool told; /* that the command is not traced, and why */
 };
-
-static const char usage[] =
-    "usage: seep record [-o FILE] [--force] [-q] [--depth N] [--no-follow]\n"
-    "                   [--wait] [--] CMD [ARG...]\n"
-    "\n"
-    "Runs CMD with the collector in it and in its children, and writes what\n"
-    "they allocated to FILE when CMD ends. The exit status is that of CMD,\n"
-    "128+N when it died by signal N; 125 when seep itself failed, 126 when\n"
-    "CMD cannot be executed, 127 when it was not found.\n"
-    "\n"
-    "  -o, --output FILE  default seep.data, where an old one becomes\n"
-    "                     seep.data.old\n"
-    "      --force        replace an existing FILE\n"
-    "  -q, --quiet        no summary at the end\n"
-    "      --depth N      frames kept of a stack\n"
-    "      --no-follow    record CMD alone, not its children\n"
-    "      --wait         wait for the last process of the tree, not only\n"
-    "                     for CMD\n";
-
-static const char no_reason[] = "no collector in it, for a reason not known";
-
-static unsigned
-depth_from(const char *text)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (errno || end == text || *end || n < 1 || n > DEPTH_MAX)
-		die(CMD_USAGE,
-		    "record: --depth takes a number from 1 to %d, "
-		    "not '%s'",
-		    DEPTH_MAX, text);
-	return (unsigned)n;
-}
-
-enum { OPT_FORCE = 256, OPT_NO_FOLLOW, OPT_WAIT, OPT_DEPTH, OPT_HELP, OPT_NEW };
-
-static void
-parse(int argc, char **argv, struct options *o)
-{
-	static const struct option table[] = {
-	    {"output", required_argument, NULL, 'o'},
-	    {"force", no_argument, NULL, OPT_FORCE},
-	    {"quiet", no_argument, NULL, 'q'},
-	    {"no-follow", no_argument, NULL, OPT_NO_FOLLOW},
-	    {"wait", no_argument, NULL, OPT_WAIT},
-	    {"depth", required_argument, NULL, OPT_DEPTH},
-	    {"help", no_argument, NULL, OPT_HELP},
-	    {"sample", required_argument, NULL, OPT_NEW},
-	    {"interval", required_argument, NULL, OPT_NEW},
-	    {NULL, 0, NULL, 0},
-	};
-	int c, index;
-
-	memset(o, 0, sizeof(*o));
-	optind = 0;
-	opterr = 0;
-	/* '+': what follows CMD is CMD's own */
-	while ((c = getopt_long(argc, argv, "+:o:qh", table, &index)) != -1) {
-		switch (c) {
-		case 'o':
-			o->output = optarg;
-			break;
-		case 'q':
-			o->quiet = true;
-			break;
-		case OPT_FORCE:
-			o->force = true;
-			break;
-		case OPT_NO_FOLLOW:
-			o->no_follow = true;
-			break;
-		case OPT_WAIT:
-			o->wait = true;
-			break;
-		case OPT_DEPTH:
-			o->depth = depth_from(optarg);
-			break;
-		case 'h':
-		case OPT_HELP:
-			fputs(usage, stdout);
-			exit(fflush(stdout) == 0 ? CMD_OK : CMD_INPUT);
-		case OPT_NEW:
-			die(CMD_USAGE, "record: --%s is not in this version",
-			    table[index].name);
-		case ':':
-			die(CMD_USAGE, "record: %s needs an argument",
-			    argv[optind - 1]);
-		default:
-			die(CMD_USAGE,
-			    "record: unknown option '%s'; options of CMD follow "
-			    "CMD, see seep record --help",
-			    argv[optind - 1]);
-		}
-	}
-	if (optind >= argc)
-		die(CMD_USAGE,
-		    "record: which command? seep record [OPTIONS] CMD [ARG...]");
-	if (o->output && !o->output[0])
-		die(CMD_USAGE, "record: -o needs the name of a file");
-	o->command = argv + optind;
-}
 
 /*
  * Started with stdin, stdout or stderr closed, our own files would take those
@@ -208,11 +99,16 @@ check_output(struct run *r)
 	enum bundle_existing existing = BUNDLE_KEEP_OLD;
 	int err;
 
-	r->file = r->options.output;
-	if (r->file)
+	if (!r->options.output) {
+		strcpy(r->file, "seep.data");
+	} else {
 		existing = r->options.force ? BUNDLE_REPLACE : BUNDLE_REFUSE;
-	else
-		r->file = "seep.data";
+		if (!record_opts_output(
+		        &r->options, r->launch.pid, r->file, sizeof(r->file))) {
+			die_warn("the name %s is too long", r->options.output);
+			return EXIT_OURS;
+		}
+	}
 	err = bundle_create(r->file, existing, &r->writer);
 	if (err == 0)
 		return 0;
@@ -224,6 +120,18 @@ check_output(struct run *r)
 		die_warn("cannot write %s: %s; choose another place with -o",
 		    r->file, strerror(-err));
 	return EXIT_OURS;
+}
+
+static struct collect_child
+child_of(const struct run *r, bool running)
+{
+	return (struct collect_child){
+	    .pid = r->launch.pid,
+	    .start_jiffies = r->launch.start_jiffies,
+	    .running = running,
+	    .status = r->launch.status,
+	    .alone = r->options.no_follow,
+	};
 }
 
 static int
@@ -246,6 +154,25 @@ check_library(const char *name, char *path, size_t bytes)
 	return err < 0 ? EXIT_OURS : 0;
 }
 
+/* The name holds the pid: the file is made when that is known. */
+static int
+make_output(void *context, pid_t pid)
+{
+	struct run *r = context;
+
+	r->launch.pid = pid;
+	return check_output(r);
+}
+
+static uint64_t
+monotonic_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static int
 start(struct run *r)
 {
@@ -256,8 +183,13 @@ start(struct run *r)
 	    .dir = r->spool.path,
 	    .session = r->spool.session,
 	    .depth = r->options.depth,
+	    .sample_bytes = r->options.sample_bytes,
+	    .context = r,
 	};
 	int err;
+
+	if (record_opts_needs_pid(&r->options))
+		plan.ready = make_output;
 
 	err = check_library("libseep.so", library, sizeof(library));
 	if (err)
@@ -275,7 +207,10 @@ start(struct run *r)
 		r->told = true;
 	}
 	r->start_ns = meta_now_ns();
+	r->start_monotonic_ns = monotonic_ns();
 	err = launch_start(&r->launch, &plan);
+	if (err == -ECANCELED)
+		return EXIT_OURS; /* make_output() has said why */
 	return err < 0 ? say_not_started(r->options.command[0], err) : 0;
 }
 
@@ -352,13 +287,72 @@ check_arrival(struct run *r)
 }
 
 static int
+write_about(struct run *r, bool ended)
+{
+	const struct meta about = {
+	    .version = SEEP_VERSION,
+	    .session = r->spool.session,
+	    .program = r->inspect.program,
+	    .command = r->options.command,
+	    .pid = r->launch.pid,
+	    .start_ns = r->start_ns,
+	    .start_monotonic_ns = r->start_monotonic_ns,
+	    .sample_bytes = r->options.sample_bytes,
+	    .ended = ended,
+	    .status = r->launch.status,
+	    .follow = !r->options.no_follow,
+	};
+
+	return meta_write(&about, r->writer);
+}
+
+/* What cannot be written now is told at the end; CMD runs on. */
+static void
+begin_following(struct run *r)
+{
+	const struct follow_plan plan = {
+	    .spool = &r->spool,
+	    .writer = r->writer,
+	    .collect = &r->collect,
+	    .child = child_of(r, true),
+	    .since_jiffies = r->since_jiffies,
+	    .interval_ns = r->options.interval_ns,
+	    .start_ns = r->start_monotonic_ns,
+	};
+
+	r->line_error = write_about(r, false);
+	if (r->line_error == 0)
+		r->line_error = follow_new(&plan, &r->follow);
+}
+
+static void
+look(struct run *r)
+{
+	if (r->follow && r->line_error == 0)
+		r->line_error = follow_look(r->follow);
+}
+
+static int
+wait_ms(const struct run *r)
+{
+	if (r->follow && r->line_error == 0)
+		return follow_wait_ms(r->follow);
+	return WAIT_STEP_MS;
+}
+
+static int
 wait_for_end(struct run *r)
 {
-	int err = launch_wait(&r->launch, ARRIVAL_MS);
+	uint64_t arrival_ns = r->start_monotonic_ns + ARRIVAL_NS;
+	int err;
 
-	if (err == 0) {
-		check_arrival(r);
-		err = launch_wait(&r->launch, -1);
+	begin_following(r);
+	while ((err = launch_wait(&r->launch, wait_ms(r))) == 0) {
+		look(r);
+		if (arrival_ns && monotonic_ns() >= arrival_ns) {
+			check_arrival(r);
+			arrival_ns = 0;
+		}
 	}
 	if (err < 0) {
 		die_warn("lost sight of %s: %s", r->options.command[0],
@@ -366,9 +360,13 @@ wait_for_end(struct run *r)
 		return EXIT_OURS;
 	}
 	while (r->options.wait &&
-	    procs_session_runs(r->since_jiffies, r->spool.session))
-		if (launch_idle(WAIT_STEP_MS))
+	    procs_session_runs(r->since_jiffies, r->spool.session)) {
+		int ms = wait_ms(r);
+
+		if (launch_idle(ms < WAIT_STEP_MS ? ms : WAIT_STEP_MS))
 			break;
+		look(r);
+	}
 	return 0;
 }
 
@@ -382,32 +380,23 @@ note_running(void *context, const struct procs_process *p, bool traced)
 	if (!r->options.quiet)
 		die_warn("still running: %d %s%s", (int)p->pid, p->name,
 		    traced ? "" : " (not traced)");
-	if (traced)
+	if (traced ||
+	    (r->follow && follow_told(r->follow, p->pid, p->start_jiffies)))
 		return;
 	inspect_pid(p->pid, &in);
 	/* an error sticks in the writer: bundle_finish() tells it */
 	(void)meta_write_untraced(r->writer, p->pid, in.program,
-	    in.kind != INSPECT_FINE ? in.message : no_reason);
+	    in.kind != INSPECT_FINE ? in.message : META_NO_REASON);
 }
 
 static int
 write_recording(struct run *r)
 {
-	const struct meta about = {
-	    .version = SEEP_VERSION,
-	    .session = r->spool.session,
-	    .program = r->inspect.program,
-	    .command = r->options.command,
-	    .pid = r->launch.pid,
-	    .start_ns = r->start_ns,
-	    .status = r->launch.status,
-	    .follow = !r->options.no_follow,
-	};
 	struct collect *c = &r->collect;
-	const char *why = no_reason;
+	const char *why = META_NO_REASON;
 	int err;
 
-	err = meta_write(&about, r->writer);
+	err = write_about(r, true);
 	if (err < 0)
 		return err;
 	if (r->inspect.kind != INSPECT_FINE)
@@ -421,7 +410,7 @@ write_recording(struct run *r)
 	if (err < 0)
 		return err;
 	collect_each_running(c, note_running, r);
-	if (c->programs == 0)
+	if (c->programs == 0 && follow_is_empty(r->follow))
 		return 0; /* nothing worth a file: see conclude() */
 	err = bundle_finish(r->writer);
 	r->writer = NULL;
@@ -449,6 +438,10 @@ summarise(const struct run *r)
 		die_warn("peak: %s, in pid %d %s",
 		    words_bytes(a, c->peak_bytes), (int)c->peak_pid,
 		    c->peak_name);
+	if (r->options.sample_bytes)
+		die_warn("sampled: one block in about %s; all figures are "
+		         "estimates",
+		    words_bytes(a, r->options.sample_bytes));
 	die_warn("next: seep report %s", r->file);
 }
 
@@ -456,16 +449,14 @@ summarise(const struct run *r)
 static int
 conclude(struct run *r)
 {
-	struct collect_child child = {
-	    .pid = r->launch.pid,
-	    .start_jiffies = r->launch.start_jiffies,
-	    .status = r->launch.status,
-	    .alone = r->options.no_follow,
-	};
+	const struct collect_child child = child_of(r, false);
 	struct collect *c = &r->collect;
-	int err;
+	int err = r->line_error;
 
-	err = collect_find(c, &r->spool, &child, r->since_jiffies);
+	if (err == 0)
+		err = follow_finish(r->follow);
+	if (err == 0)
+		err = collect_find(c, &r->spool, &child, r->since_jiffies);
 	if (err == 0) {
 		if (!c->arrived)
 			say_not_arrived(r);
@@ -476,14 +467,17 @@ conclude(struct run *r)
 	if (err < 0) {
 		die_warn("cannot write %s: %s; the segments are kept until the "
 		         "next record: seep report %s",
-		    r->file, strerror(-err), r->spool.path);
+		    r->file,
+		    err == -ESTALE ? "another program wrote into it"
+		                   : strerror(-err),
+		    r->spool.path);
 		return EXIT_OURS;
 	}
 	if (c->unreadable)
 		die_warn("%zu segment%s could not be read and %s left in %s",
 		    c->unreadable, c->unreadable == 1 ? "" : "s",
 		    c->unreadable == 1 ? "was" : "were", r->spool.path);
-	if (c->programs == 0)
+	if (c->programs == 0 && r->writer)
 		die_warn("nothing was recorded, %s was not written", r->file);
 	else if (!r->options.quiet)
 		summarise(r);
@@ -506,7 +500,7 @@ record(struct run *r)
 	int code;
 
 	code = check_command(r);
-	if (code == 0)
+	if (code == 0 && !record_opts_needs_pid(&r->options))
 		code = check_output(r);
 	if (code)
 		return code;
@@ -522,6 +516,7 @@ record(struct run *r)
 		code = conclude(r);
 	if (code == 0)
 		code = exit_code(r->launch.status);
+	follow_free(r->follow);
 	collect_release(&r->collect);
 	spool_release(&r->spool);
 	return code;
@@ -539,7 +534,7 @@ cmd_record(int argc, char **argv)
 		die_warn("out of memory");
 		return EXIT_OURS;
 	}
-	parse(argc, argv, &r->options);
+	record_opts_parse(argc, argv, &r->options);
 	r->since_jiffies = procs_start_jiffies(getpid());
 	code = record(r);
 	bundle_discard(r->writer);

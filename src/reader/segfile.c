@@ -127,6 +127,22 @@ segfile_slots(const struct segfile *f)
 	return (int)f->slot_count;
 }
 
+void
+segfile_taken(const struct segfile *f, uint8_t ret[SEG_SLOTS])
+{
+	memset(ret, 0, SEG_SLOTS);
+	if (f->slot_count > 0 &&
+	    source_read(
+	        &f->source, segfile_taken_offset(f, 0), ret, f->slot_count) < 0)
+		memset(ret, 0, SEG_SLOTS);
+}
+
+uint64_t
+segfile_taken_offset(const struct segfile *f, int slot)
+{
+	return f->slots_at + offsetof(struct seg_slots, taken) + (uint64_t)slot;
+}
+
 static int
 find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
     uint64_t *ret_limit, struct fault *where)
@@ -158,6 +174,13 @@ find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
 		*ret_limit = f->small_bytes;
 	}
 	return 0;
+}
+
+int
+segfile_window(
+    const struct segfile *f, int slot, uint64_t *ret_base, uint64_t *ret_limit)
+{
+	return find_slot(f, slot, ret_base, ret_limit, NULL);
 }
 
 /* Children that found no slot could not count themselves in their own. */

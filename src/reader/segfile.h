@@ -34,9 +34,19 @@ const struct source *segfile_source(const struct segfile *f);
 /* Number of slots, taken or not: 0..SEG_SLOTS. */
 int segfile_slots(const struct segfile *f);
 
+/* Which slots are taken, by number; all 0 where there are none. */
+void segfile_taken(const struct segfile *f, uint8_t ret[SEG_SLOTS]);
+
+/* Where the byte is that says so, in the file. */
+uint64_t segfile_taken_offset(const struct segfile *f, int slot);
+
 /* A fresh look at the header in a slot, or SEGFILE_OWN; -ENODATA: no child. */
 int segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
     struct fault *where);
+
+/* Where in the source the segment of a slot is; -ENODATA: no child. */
+int segfile_window(
+    const struct segfile *f, int slot, uint64_t *ret_base, uint64_t *ret_limit);
 
 /* A copy of what is in the slot; for segment_free(). */
 int segfile_read(const struct segfile *f, int slot, struct segment **ret,

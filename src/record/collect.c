@@ -11,8 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "reader/alive.h"
 #include "reader/process.h"
 #include "reader/segfile.h"
+
+enum { LEVEL = 3 }; /* of compression */
 
 struct collect_file {
 	char *dir;
@@ -20,18 +23,23 @@ struct collect_file {
 	uint64_t device, inode;
 	bool mapped; /* by a living process: not to be deleted */
 	bool failed; /* something in it could not be recorded: keep it */
+	size_t open; /* rows not written yet */
 };
 
 struct collect_row {
 	size_t file;
 	int slot;
 	pid_t pid;
+	uint64_t pid_ns;
 	uint64_t start_jiffies;
 	uint64_t start_ns;
 	uint64_t sequence;
 	bool inert;
 	uint32_t inert_reason;
-	bool ours; /* has the command's pid and start */
+	uint8_t uuid[16];
+	bool gone;       /* surely no process writes it any more */
+	bool superseded; /* by a younger segment of the same process */
+	bool ours;       /* has the command's pid and start */
 	struct bundle_segment end;
 };
 
@@ -41,7 +49,8 @@ struct finder {
 };
 
 static int
-add_row(struct collect *c, size_t file, int slot, const struct seg_header *h)
+add_row(struct collect *c, size_t file, int slot, const struct seg_header *h,
+    bool gone)
 {
 	struct collect_row *more;
 
@@ -53,15 +62,62 @@ add_row(struct collect *c, size_t file, int slot, const struct seg_header *h)
 	    .file = file,
 	    .slot = slot,
 	    .pid = (pid_t)h->pid,
+	    .pid_ns = h->pid_ns,
 	    .start_jiffies = h->start_jiffies,
 	    .start_ns = h->start_monotonic_ns,
 	    .sequence = h->sequence,
 	    .inert = h->state == SEG_INERT,
 	    .inert_reason = h->inert_reason,
+	    .gone = gone,
 	    .end.end_kind = h->end_kind == SEG_END_EXITED ? BUNDLE_END_EXITED
 	                                                  : BUNDLE_END_UNKNOWN,
 	    .end.exit_status = -1,
 	};
+	memcpy(more[c->row_count - 1].uuid, h->uuid, sizeof(h->uuid));
+	c->files[file].open++;
+	return 0;
+}
+
+static int
+by_uuid(const void *a, const void *b)
+{
+	return memcmp(a, b, 16);
+}
+
+static bool
+is_merged(const struct collect *c, const uint8_t uuid[16])
+{
+	return c->merged_count > 0 &&
+	    bsearch(uuid, c->merged, c->merged_count, 16, by_uuid);
+}
+
+/* Keeps the list in order: looks are many, additions few. */
+static int
+note_merged(struct collect *c, const uint8_t uuid[16])
+{
+	size_t at = 0, end = c->merged_count;
+
+	if (c->merged_count == c->merged_room) {
+		size_t room = c->merged_room ? c->merged_room * 2 : 64;
+		void *more = reallocarray(c->merged, room, 16);
+
+		if (!more)
+			return -ENOMEM;
+		c->merged = more;
+		c->merged_room = room;
+	}
+	while (at < end) {
+		size_t middle = at + (end - at) / 2;
+
+		if (memcmp(c->merged[middle], uuid, 16) < 0)
+			at = middle + 1;
+		else
+			end = middle;
+	}
+	memmove(c->merged + at + 1, c->merged + at,
+	    (c->merged_count - at) * sizeof(*c->merged));
+	memcpy(c->merged[at], uuid, 16);
+	c->merged_count++;
 	return 0;
 }
 
@@ -91,6 +147,7 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct finder *q = context;
 	struct collect *c = q->collect;
+	uint8_t taken[SEG_SLOTS];
 	struct seg_header h;
 	struct segfile *f;
 	int err = 0;
@@ -101,11 +158,17 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 	    strcmp(h.session, q->session) != 0)
 		goto out;
 	err = add_file(c, dir, name, segfile_source(f));
+	segfile_taken(f, taken);
 	for (int slot = SEGFILE_OWN; err == 0 && slot < segfile_slots(f);
 	     slot++) {
-		if (segfile_header(f, slot, &h, NULL) < 0)
+		pid_t pid;
+
+		if ((slot >= 0 && !taken[slot]) ||
+		    segfile_header(f, slot, &h, NULL) < 0 ||
+		    is_merged(c, h.uuid))
 			continue;
-		err = add_row(c, c->file_count - 1, slot, &h);
+		err = add_row(c, c->file_count - 1, slot, &h,
+		    alive_check(&h, segfile_source(f), &pid) == ALIVE_NO);
 	}
 out:
 	segfile_close(f);
@@ -133,6 +196,8 @@ by_process(const void *left, const void *right)
 	const struct collect_row *a = left, *b = right;
 	int order = by_number((uint64_t)a->pid, (uint64_t)b->pid);
 
+	if (order == 0)
+		order = by_number(a->pid_ns, b->pid_ns);
 	if (order == 0)
 		order = by_number(a->start_jiffies, b->start_jiffies);
 	return order ? order : by_time(a, b);
@@ -166,12 +231,15 @@ find_end(struct collect *c, size_t i, const struct collect_child *child)
 	struct collect_row *r = &c->rows[i];
 	const struct collect_row *next = r + 1;
 	const struct collect_file *f = &c->files[r->file];
-	bool is_last = i + 1 == c->row_count ||
+	bool is_last = i + 1 == c->row_count || next->pid_ns != r->pid_ns ||
 	    !same_process(next, r->pid, r->start_jiffies);
 
 	r->ours = same_process(r, child->pid, child->start_jiffies);
+	r->superseded = !is_last;
 	if (!is_last)
 		r->end.end_kind = BUNDLE_END_EXEC;
+	else if (r->ours && child->running)
+		r->end.end_kind = BUNDLE_END_RUNNING;
 	else if (r->ours)
 		end_of_command(r, child->status);
 	else if (procs_writer(
@@ -207,6 +275,23 @@ keep_command_only(struct collect *c)
 	c->row_count = kept;
 }
 
+/* What a look has found; figures and what was written stay. */
+static void
+forget(struct collect *c)
+{
+	for (size_t i = 0; i < c->file_count; i++) {
+		free(c->files[i].dir);
+		free(c->files[i].name);
+	}
+	free(c->files);
+	free(c->rows);
+	c->files = NULL;
+	c->rows = NULL;
+	c->file_count = 0;
+	c->row_count = 0;
+	procs_release(&c->procs);
+}
+
 int
 collect_find(struct collect *c, const struct spool *s,
     const struct collect_child *child, uint64_t since_jiffies)
@@ -214,7 +299,7 @@ collect_find(struct collect *c, const struct spool *s,
 	struct finder q = {.collect = c, .session = s->session};
 	int err;
 
-	memset(c, 0, sizeof(*c));
+	forget(c);
 	/*
 	 * Who lives is asked before the segments are read: a process that
 	 * ends in between counts as running and its segment stays.
@@ -223,7 +308,7 @@ collect_find(struct collect *c, const struct spool *s,
 	if (err == 0)
 		err = spool_walk(s, find_visit, &q);
 	if (err < 0) {
-		collect_release(c);
+		forget(c);
 		return err;
 	}
 	for (size_t i = 0; i < c->file_count; i++)
@@ -235,8 +320,9 @@ collect_find(struct collect *c, const struct spool *s,
 		find_end(c, i, child);
 		note_row(c, &c->rows[i]);
 	}
-	if (child->alone)
+	if (child->alone && !child->running)
 		keep_command_only(c);
+	c->alone = child->alone;
 	if (c->row_count)
 		qsort(c->rows, c->row_count, sizeof(*c->rows), by_time);
 	return 0;
@@ -295,9 +381,11 @@ write_row(struct collect *c, const struct segfile *f,
 	}
 	err = segment_compact(seg, &bytes, &len);
 	if (err == 0)
-		err = bundle_append(
-		    w, BUNDLE_SEGMENT, &r->end, sizeof(r->end), bytes, len);
+		err = bundle_append_packed(w, BUNDLE_SEGMENT, &r->end,
+		    sizeof(r->end), bytes, len, LEVEL);
 	free(bytes);
+	if (err == 0)
+		err = note_merged(c, r->uuid);
 	if (err == 0 && r->inert)
 		c->inert++;
 	else if (err == 0)
@@ -310,6 +398,24 @@ static int
 open_directory(const struct collect_file *f)
 {
 	return open(f->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Never of the living, never what could not be written. */
+static void
+remove_file(const struct collect_file *file)
+{
+	struct stat st;
+	int dir_fd;
+
+	if (file->mapped || file->failed)
+		return;
+	dir_fd = open_directory(file);
+	if (dir_fd < 0)
+		return;
+	if (fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == file->device && st.st_ino == file->inode)
+		spool_remove(dir_fd, file->name);
+	close(dir_fd);
 }
 
 int
@@ -334,6 +440,122 @@ collect_write(struct collect *c, struct bundle_writer *w)
 		if (err < 0)
 			return err;
 	}
+	return 0;
+}
+
+/*
+ * The file is 0400: its owner may change that for a moment. Where we are not
+ * the owner, it stays as it is: -EACCES.
+ */
+static int
+open_writable(int dir_fd, const struct collect_file *file)
+{
+	int fd = openat(
+	    dir_fd, file->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	char self[32];
+	struct stat st;
+	int writable = -1;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st) == 0 && st.st_dev == file->device &&
+	    st.st_ino == file->inode && st.st_uid == geteuid()) {
+		writable = open(self, O_WRONLY | O_CLOEXEC);
+		if (writable < 0 && fchmod(fd, 0600) == 0) {
+			writable = open(self, O_WRONLY | O_CLOEXEC);
+			(void)fchmod(fd, 0400);
+		}
+	}
+	close(fd);
+	return writable < 0 ? -EACCES : writable;
+}
+
+/*
+ * Empties the slot of a dead child and gives it back: first its pages, the
+ * header among them, then the byte that keeps others out.
+ */
+static bool
+free_slot(int dir_fd, const struct collect_file *file, const struct segfile *f,
+    int slot)
+{
+	static const uint8_t no;
+	uint64_t base, limit;
+	int fd;
+
+	if (segfile_window(f, slot, &base, &limit) < 0)
+		return false;
+	fd = open_writable(dir_fd, file);
+	if (fd < 0)
+		return false;
+	/* without holes it would not come back empty: then it stays taken */
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	        (off_t)base, (off_t)limit) == 0 &&
+	    pwrite(fd, &no, sizeof(no), (off_t)segfile_taken_offset(f, slot)) ==
+	        1) {
+		close(fd);
+		return true;
+	}
+	close(fd);
+	return false;
+}
+
+static bool
+is_dead(const struct collect_row *r)
+{
+	if (r->ours && !r->superseded)
+		return false; /* its status comes with its end */
+	return r->gone || r->superseded;
+}
+
+static int
+merge_row(struct collect *c, const struct collect_row *r,
+    struct bundle_writer *w, const struct collect_hooks *hooks)
+{
+	struct collect_file *file = &c->files[r->file];
+	int dir_fd = open_directory(file);
+	struct segfile *f = NULL;
+	int err = 0;
+
+	if (segfile_open(dir_fd, file->name, &f, NULL) < 0)
+		goto out; /* tried again, at the end at the latest */
+	if (c->alone && !r->ours) {
+		err = note_merged(c, r->uuid);
+	} else {
+		hooks->before(hooks->context, r->uuid);
+		err = write_row(c, f, r, w);
+		hooks->after(hooks->context, r->uuid, r->pid, &r->end);
+	}
+	if (err == 0 && !file->failed) {
+		file->open--;
+		if (r->slot != SEGFILE_OWN)
+			(void)free_slot(dir_fd, file, f, r->slot);
+	}
+out:
+	segfile_close(f);
+	if (dir_fd >= 0)
+		close(dir_fd);
+	return err;
+}
+
+int
+collect_merge(struct collect *c, struct bundle_writer *w,
+    const struct collect_hooks *hooks)
+{
+	bool hidden = false;
+	int err = 0;
+
+	for (size_t i = 0; i < c->row_count && err == 0; i++)
+		if (is_dead(&c->rows[i]))
+			err = merge_row(c, &c->rows[i], w, hooks);
+	if (err < 0)
+		return err;
+	/* who hides its mappings may be a child that has no segment yet */
+	for (size_t i = 0; i < c->procs.count; i++)
+		hidden |= c->procs.list[i].hidden;
+	for (size_t i = 0; i < c->file_count && !hidden; i++)
+		if (c->files[i].open == 0)
+			remove_file(&c->files[i]);
 	return 0;
 }
 
@@ -370,33 +592,14 @@ collect_each_running(
 void
 collect_remove(const struct collect *c)
 {
-	for (size_t i = 0; i < c->file_count; i++) {
-		const struct collect_file *file = &c->files[i];
-		struct stat st;
-		int dir_fd;
-
-		if (file->mapped || file->failed)
-			continue;
-		dir_fd = open_directory(file);
-		if (dir_fd < 0)
-			continue;
-		if (fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) ==
-		        0 &&
-		    st.st_dev == file->device && st.st_ino == file->inode)
-			spool_remove(dir_fd, file->name);
-		close(dir_fd);
-	}
+	for (size_t i = 0; i < c->file_count; i++)
+		remove_file(&c->files[i]);
 }
 
 void
 collect_release(struct collect *c)
 {
-	for (size_t i = 0; i < c->file_count; i++) {
-		free(c->files[i].dir);
-		free(c->files[i].name);
-	}
-	free(c->files);
-	free(c->rows);
-	procs_release(&c->procs);
+	forget(c);
+	free(c->merged);
 	memset(c, 0, sizeof(*c));
 }

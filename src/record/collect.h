@@ -12,17 +12,19 @@
 #include "record/spool.h"
 #include "trace/bundle.h"
 
-/* What is known of the command itself, which has ended. */
+/* What is known of the command itself. */
 struct collect_child {
 	pid_t pid;
 	uint64_t start_jiffies; /* 0: not known */
-	int status;             /* as of waitpid() */
-	bool alone;             /* record nothing of its children */
+	bool running;
+	int status; /* as of waitpid(), once it runs no more */
+	bool alone; /* record nothing of its children */
 };
 
 struct collect_row; /* a process found, see collect.c */
 struct collect_file;
 
+/* All zero before the first collect_find(). */
 struct collect {
 	struct collect_row *rows; /* by start, once collect_find() is done */
 	size_t row_count;
@@ -32,8 +34,11 @@ struct collect {
 	bool arrived;          /* the command had the collector in it */
 	bool declined;         /* which did nothing, in its last program */
 	uint32_t inert_reason; /* enum seg_inert, of the command */
+	bool alone;            /* the command is all that is wanted */
+	uint8_t (*merged)[16]; /* uuids of segments already written, in order */
+	size_t merged_count, merged_room;
 
-	/* filled by collect_write() */
+	/* filled by collect_write() and collect_merge() */
 	size_t programs;  /* recorded: segments with something in them */
 	size_t processes; /* the same, chains of exec counted once */
 	size_t inert;     /* collector there, but declined */
@@ -46,14 +51,31 @@ struct collect {
 };
 
 /*
- * Looks for all segments of the session and finds out how each process ended.
- * 0, also where there are none; -ENOMEM, or an error of reading /proc.
+ * Looks for all segments of the session that are not written yet and finds out
+ * how each process ended; forgets what an earlier look found. 0, also where
+ * there are none; -ENOMEM, or an error of reading /proc.
  */
 int collect_find(struct collect *c, const struct spool *s,
     const struct collect_child *child, uint64_t since_jiffies);
 
 /* Appends them, oldest first. A segment that cannot be read is counted. */
 int collect_write(struct collect *c, struct bundle_writer *w);
+
+/* Before and after the segment of a process that is no more is written. */
+struct collect_hooks {
+	void *context;
+	void (*before)(void *context, const uint8_t uuid[16]);
+	void (*after)(void *context, const uint8_t uuid[16], pid_t pid,
+	    const struct bundle_segment *end);
+};
+
+/*
+ * While the tree runs: appends the segments of those who surely are dead, and
+ * makes room: deletes their files, frees their slots. An error is that of the
+ * recording.
+ */
+int collect_merge(struct collect *c, struct bundle_writer *w,
+    const struct collect_hooks *hooks);
 
 /*
  * For each process of the session that still runs; `traced` tells whether it

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,7 @@ set_preload(const struct launch_plan *plan)
 static int
 set_environment(const struct launch_plan *plan)
 {
-	char depth[16];
+	char depth[16], sample[24];
 
 	if (setenv("SEEP_DIR", plan->dir, 1) < 0 ||
 	    setenv("SEEP_SESSION", plan->session, 1) < 0)
@@ -86,14 +87,35 @@ set_environment(const struct launch_plan *plan)
 	snprintf(depth, sizeof(depth), "%u", plan->depth);
 	if (plan->depth && setenv("SEEP_DEPTH", depth, 1) < 0)
 		return -errno;
+	snprintf(sample, sizeof(sample), "%" PRIu64, plan->sample_bytes);
+	if (plan->sample_bytes && setenv("SEEP_SAMPLE", sample, 1) < 0)
+		return -errno;
 	return set_preload(plan);
+}
+
+/* Waits for the word to go; our end means that there is none. */
+static void
+wait_for_word(int fd)
+{
+	char word;
+	ssize_t n;
+
+	do {
+		n = read(fd, &word, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(127);
 }
 
 /* The child: becomes the command, or reports through fd and ends. */
 static _Noreturn void
-become(const struct launch *l, const struct launch_plan *plan, int fd)
+become(const struct launch *l, const struct launch_plan *plan, int fd,
+    const int word[2])
 {
 	int err = set_environment(plan);
+
+	close(word[1]);
+	wait_for_word(word[0]);
 
 	if (err == 0) {
 		(void)sigaction(SIGCHLD, &l->old_chld, NULL);
@@ -156,12 +178,18 @@ launch_start(struct launch *l, const struct launch_plan *plan)
 {
 	struct sigaction standard = {.sa_handler = SIG_DFL};
 	sigset_t mask;
-	int fds[2];
+	int fds[2], word[2];
 	int err;
 
 	memset(l, 0, sizeof(*l));
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
+	if (pipe2(word, O_CLOEXEC) < 0) {
+		err = -errno;
+		close(fds[0]);
+		close(fds[1]);
+		return err;
+	}
 	/* blocked from before the fork on: none is lost, none kills us */
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
@@ -174,13 +202,22 @@ launch_start(struct launch *l, const struct launch_plan *plan)
 	(void)sigaction(SIGCHLD, &standard, &l->old_chld);
 	l->pid = fork();
 	if (l->pid == 0)
-		become(l, plan, fds[1]);
+		become(l, plan, fds[1], word);
 	err = l->pid < 0 ? -errno : 0;
 	close(fds[1]);
+	close(word[0]);
 	if (err == 0) {
 		ignore_signals(l);
 		l->start_jiffies = procs_start_jiffies(l->pid);
-		err = read_verdict(fds[0]);
+		if (plan->ready && plan->ready(plan->context, l->pid))
+			err = -ECANCELED;
+		else if (write(word[1], "", 1) != 1)
+			err = -EPIPE;
+	}
+	close(word[1]);
+	if (l->pid > 0) {
+		if (err == 0)
+			err = read_verdict(fds[0]);
 		if (err < 0)
 			wait_for(l);
 	}

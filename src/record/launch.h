@@ -12,12 +12,20 @@
 enum { LAUNCH_IGNORED = 4 };
 
 struct launch_plan {
-	char *const *argv;    /* ends with NULL; argv[0] is sought in PATH */
-	const char *preload;  /* libseep.so, absolute */
-	const char *preload2; /* libseep-cxx.so, or NULL */
-	const char *dir;      /* SEEP_DIR */
-	const char *session;  /* SEEP_SESSION */
-	unsigned depth;       /* SEEP_DEPTH; 0: not set */
+	char *const *argv;     /* ends with NULL; argv[0] is sought in PATH */
+	const char *preload;   /* libseep.so, absolute */
+	const char *preload2;  /* libseep-cxx.so, or NULL */
+	const char *dir;       /* SEEP_DIR */
+	const char *session;   /* SEEP_SESSION */
+	unsigned depth;        /* SEEP_DEPTH; 0: not set */
+	uint64_t sample_bytes; /* SEEP_SAMPLE; 0: not set */
+
+	/*
+	 * Called when the process is there and waits to become the command;
+	 * other than 0: it shall not, and launch_start() gives -ECANCELED.
+	 */
+	int (*ready)(void *context, pid_t pid);
+	void *context;
 };
 
 struct launch {

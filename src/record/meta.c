@@ -76,9 +76,15 @@ meta_write(const struct meta *m, struct bundle_writer *w)
 			fputc(' ', f);
 		put(f, *a, true);
 	}
-	fprintf(f, "\npid=%d\nstart_ns=%" PRIu64 "\nend_ns=%" PRIu64 "\n",
-	    (int)m->pid, m->start_ns, meta_now_ns());
+	fprintf(
+	    f, "\npid=%d\nstart_ns=%" PRIu64 "\n", (int)m->pid, m->start_ns);
+	fprintf(f, "start_monotonic_ns=%" PRIu64 "\n", m->start_monotonic_ns);
 	fprintf(f, "follow=%d\n", m->follow);
+	if (m->sample_bytes)
+		fprintf(f, "sample_bytes=%" PRIu64 "\n", m->sample_bytes);
+	if (!m->ended)
+		return append(w, BUNDLE_META, f, &text, &len);
+	fprintf(f, "end_ns=%" PRIu64 "\n", meta_now_ns());
 	if (WIFSIGNALED(m->status))
 		fprintf(f, "signal=%d\n", WTERMSIG(m->status));
 	else

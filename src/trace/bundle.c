@@ -645,8 +645,7 @@ append(struct bundle_writer *w, uint32_t type, uint32_t flags, const void *head,
 	if (w->index_count == INDEX_ITEMS && write_index(w) < 0)
 		return w->err;
 	at = w->offset;
-	if (write_entry(
-	        w, type, flags, head, head_bytes, body, body_bytes) < 0)
+	if (write_entry(w, type, flags, head, head_bytes, body, body_bytes) < 0)
 		return w->err;
 	w->index[w->index_count++] =
 	    (struct index_item){.offset = at, .type = type, .flags = flags};
@@ -680,8 +679,7 @@ pack(struct bundle_writer *w, const void *head, size_t head_bytes,
 		return -ENOMEM;
 	out = (ZSTD_outBuffer){w->packed, bound, 0};
 	(void)ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
-	(void)ZSTD_CCtx_setParameter(
-	    w->zstd, ZSTD_c_compressionLevel, level);
+	(void)ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, level);
 	/* the frame tells its size: a reader knows before it unpacks */
 	(void)ZSTD_CCtx_setPledgedSrcSize(w->zstd, head_bytes + body_bytes);
 	left = ZSTD_compressStream2(w->zstd, &out, &in, ZSTD_e_continue);
@@ -822,8 +820,7 @@ copy_to_new_file(struct bundle_writer *w)
 	err = open_temp(w);
 	w->offset = 0;
 	while (err == 0 && at < end) {
-		size_t n =
-		    end - at < sizeof(bytes) ? end - at : sizeof(bytes);
+		size_t n = end - at < sizeof(bytes) ? end - at : sizeof(bytes);
 
 		err = read_at(from, bytes, n, at);
 		if (err == 0)
@@ -849,8 +846,7 @@ bundle_finish(struct bundle_writer *w)
 	    .index = w->last_index,
 	};
 	if (err == 0)
-		err = write_entry(
-		    w, BUNDLE_END, 0, &end, sizeof(end), NULL, 0);
+		err = write_entry(w, BUNDLE_END, 0, &end, sizeof(end), NULL, 0);
 	if (err == 0 && w->published && !is_in_place(w))
 		err = copy_to_new_file(w);
 	if (err == 0)

@@ -22,7 +22,7 @@ enum bundle_type {
 	BUNDLE_SEGMENT = 1,  /* struct bundle_segment, then a compact segment */
 	BUNDLE_META = 2,     /* text: lines "key=value", see RECORDING.md */
 	BUNDLE_UNTRACED = 3, /* text: lines "pid=", "exe=", "reason=" */
-	BUNDLE_END = 4, /* written last; bundle_next() keeps it to itself */
+	BUNDLE_END = 4,   /* written last; bundle_next() keeps it to itself */
 	BUNDLE_LINE = 5,  /* a stretch of the time line, see trace/line.h */
 	BUNDLE_INDEX = 6, /* where entries are; bundle_next() keeps it, too */
 };

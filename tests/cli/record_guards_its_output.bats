@@ -83,21 +83,35 @@ kept() {
 	[[ $(<"$T/new") == precious ]]
 }
 
-@test "no room at the end: the old recording and the segments are kept" {
+@test "no room while it is written: the old recording and the segments are kept" {
 	need jq
 	echo precious >"$T/seep.data"
 	status=0
 	(
 		cd "$T" || exit
-		# 200 processes do not fit into 1 MiB, a segment does
+		# 700 processes do not fit into 1 MiB, a segment does
 		# shellcheck disable=SC2016 # for the shell with the limit
 		SEEP_DIR=$DIR bash -c 'ulimit -f 1024; exec "$@"' bash \
 			"$SEEP" record sh -c ': >ran; i=0
-			while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done' \
+			while [ $i -lt 700 ]; do /bin/ls / >/dev/null; i=$((i + 1)); done' \
 			2>err
 	) || status=$?
 	kept
-	[[ $(<"$T/seep.data") == precious && ! -e $T/seep.data.old ]]
+	# the new one got the name when it had something in it
+	[[ $(<"$T/seep.data.old") == precious ]]
+	"$SEEP" report "$T/seep.data" --format json >"$T/report.json" || [[ $? -eq 3 ]]
+	[[ $(jq -c '[.complete, (.processes | length > 100)]' "$T/report.json") == '[false,true]' ]]
+}
+
+@test "CMD may remove the recording, or write a file of that name" {
+	need jq
+	record -q sh -c 'sleep 0.5; rm -f seep.data; sleep 0.2'
+	[[ $status -eq 0 ]]
+	"$SEEP" report "$T/seep.data" --format json | jq -e .complete
+	rm -f "$T"/seep.data*
+	record sh -c 'sleep 0.5; echo precious >seep.data; sleep 0.2; : >ran'
+	kept
+	[[ $(<"$T/seep.data") == precious ]]
 }
 
 @test "the session directory must be ours alone" {

@@ -41,7 +41,11 @@ load ../lib/record.bash
 @test "wrong usage is 2" {
 	complains 2 "$SEEP" record
 	complains 2 "$SEEP" record --no-such-option true
-	complains 2 "$SEEP" record --sample 1000 true
+	complains 2 "$SEEP" record --sample 10x true
+	complains 2 "$SEEP" record --sample 0 true
+	complains 2 "$SEEP" record --interval 100 true
+	complains 2 "$SEEP" record --interval 1ms true
+	complains 2 "$SEEP" record -o '%q' true
 	complains 2 "$SEEP" record --interval 1 true
 	complains 2 "$SEEP" record --depth many true
 	complains 2 "$SEEP" record -o

@@ -1,0 +1,36 @@
+/* record_opts.h - the command line of seep record. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_RECORD_OPTS_H
+#define SEEP_CLI_RECORD_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct record_options {
+	const char *output; /* NULL: seep.data, an old one is kept */
+	bool force;
+	bool quiet;
+	bool no_follow;
+	bool wait;
+	unsigned depth;
+	uint64_t interval_ns;  /* 0: stretches */
+	uint64_t sample_bytes; /* 0: exact */
+	char **command;
+};
+
+/* A mistake is one line and exit 2; --help prints and exits 0. */
+void record_opts_parse(int argc, char **argv, struct record_options *o);
+
+/* Does the name of the output hold %p, known only once the command is? */
+bool record_opts_needs_pid(const struct record_options *o);
+
+/*
+ * The name of the output: %p pid of the command, %h host, %e name of the
+ * command, %t seconds since 1970, %% a percent sign. False: too long.
+ */
+bool record_opts_output(
+    const struct record_options *o, pid_t pid, char *to, size_t bytes);
+
+#endif

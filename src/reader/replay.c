@@ -1,0 +1,574 @@
+/* replay.c - the time line of a recording, played again. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BLOCK_BITS = 7,
+	BLOCK_ROWS = 1 << BLOCK_BITS,
+	HEADER_WORDS = SEG_HEADER_BYTES / 8,
+	SPARSE_FACTOR = 4, /* a table more sparse than that stays in pieces */
+	SPARSE_BYTES = 1 << 20,
+};
+
+struct block {
+	struct line_sum rows[BLOCK_ROWS];
+};
+
+/* Rows as they came. */
+struct patch {
+	uint32_t kind, row_bytes, count;
+	uint64_t first;
+	uint8_t *rows;
+};
+
+struct replay_state {
+	struct block **blocks; /* by id >> BLOCK_BITS */
+	size_t block_room;
+	struct patch *patches;
+	size_t patch_count, patch_room;
+};
+
+struct replay {
+	struct replay_hooks hooks;
+	struct replay_process **processes;
+	size_t count, room;
+	uint64_t time_us;
+	uint64_t bytes; /* taken so far */
+};
+
+int
+replay_new(const struct replay_hooks *hooks, struct replay **ret)
+{
+	struct replay *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	r->hooks = *hooks;
+	*ret = r;
+	return 0;
+}
+
+static void
+free_process(struct replay_process *p)
+{
+	struct replay_state *s = p->state;
+
+	for (size_t i = 0; s && i < s->block_room; i++)
+		free(s->blocks[i]);
+	for (size_t i = 0; s && i < s->patch_count; i++)
+		free(s->patches[i].rows);
+	if (s) {
+		free(s->blocks);
+		free(s->patches);
+	}
+	free(s);
+	free(p);
+}
+
+void
+replay_free(struct replay *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->count; i++)
+		free_process(r->processes[i]);
+	free(r->processes);
+	free(r);
+}
+
+size_t
+replay_count(const struct replay *r)
+{
+	return r->count;
+}
+
+struct replay_process *
+replay_process(const struct replay *r, size_t i)
+{
+	return r->processes[i];
+}
+
+uint64_t
+replay_time_us(const struct replay *r)
+{
+	return r->time_us;
+}
+
+/* Counts what is kept: no input makes us take more than the bound. */
+static int
+take(struct replay *r, uint64_t bytes)
+{
+	if (bytes > REPLAY_MAX_BYTES || r->bytes > REPLAY_MAX_BYTES - bytes)
+		return -EFBIG;
+	r->bytes += bytes;
+	return 0;
+}
+
+/* Numbers are given in order, so the search is one look. */
+static struct replay_process *
+find(const struct replay *r, uint64_t number)
+{
+	size_t low = 0, high = r->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (r->processes[middle]->number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == r->count || r->processes[low]->number != number)
+		return NULL;
+	return r->processes[low];
+}
+
+static int
+on_process(struct replay *r, struct line_in *in)
+{
+	uint64_t number = line_get(in);
+	struct replay_process *p;
+	int err;
+
+	if (in->bad ||
+	    (r->count > 0 && number <= r->processes[r->count - 1]->number))
+		return -EBADMSG;
+	err = take(r, sizeof(*p) + sizeof(*p->state) + sizeof(p));
+	if (err < 0)
+		return err;
+	if (r->count == r->room) {
+		size_t room = r->room ? r->room * 2 : 16;
+		struct replay_process **all = reallocarray(
+		    r->processes, room, sizeof(struct replay_process *));
+
+		if (!all)
+			return -ENOMEM;
+		r->processes = all;
+		r->room = room;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	r->processes[r->count++] = p;
+	p->number = number;
+	p->begin_us = r->time_us;
+	p->state = calloc(1, sizeof(*p->state));
+	return p->state ? 0 : -ENOMEM;
+}
+
+static int
+on_header(struct replay *r, struct replay_process *p, struct line_in *in)
+{
+	struct seg_header *h = &p->header;
+	uint64_t words[HEADER_WORDS];
+	uint64_t at = 0;
+
+	memcpy(words, h, sizeof(words));
+	while (in->at < in->end) {
+		uint64_t gap = line_get(in);
+
+		if (in->bad || gap >= HEADER_WORDS - at)
+			return -EBADMSG;
+		at += gap;
+		words[at] += (uint64_t)line_get_signed(in);
+		at++;
+		if (in->bad)
+			return -EBADMSG;
+		if (at == HEADER_WORDS && in->at < in->end)
+			return -EBADMSG;
+	}
+	memcpy(h, words, sizeof(*h));
+	if (h->magic != SEG_MAGIC || h->version != SEG_VERSION)
+		return -EBADMSG;
+	h->session[sizeof(h->session) - 1] = '\0';
+	h->exe[sizeof(h->exe) - 1] = '\0';
+	h->command[sizeof(h->command) - 2] = '\0';
+	h->command[sizeof(h->command) - 1] = '\0';
+	p->rows_us = r->time_us;
+	return 0;
+}
+
+static int
+on_totals(struct replay *r, struct replay_process *p, struct line_in *in)
+{
+	p->totals.allocations += (uint64_t)line_get_signed(in);
+	p->totals.allocated_bytes += (uint64_t)line_get_signed(in);
+	p->totals.frees += (uint64_t)line_get_signed(in);
+	p->totals.freed_bytes += (uint64_t)line_get_signed(in);
+	if (in->bad)
+		return -EBADMSG;
+	p->totals_us = r->time_us;
+	if (r->hooks.totals)
+		return r->hooks.totals(r->hooks.context, p);
+	return 0;
+}
+
+static int
+on_mark(struct replay *r, struct line_in *in)
+{
+	struct replay_mark mark = {.time_us = r->time_us};
+	uint64_t kind = line_get(in), pid = line_get(in);
+	size_t len = (size_t)(in->end - in->at);
+	const uint8_t *label = line_get_bytes(in, len);
+
+	if (in->bad)
+		return -EBADMSG;
+	if (kind == 0 || kind > UINT32_MAX || pid > UINT32_MAX)
+		return 0;
+	mark.kind = (uint32_t)kind;
+	mark.pid = (uint32_t)pid;
+	if (len > sizeof(mark.label) - 1)
+		len = sizeof(mark.label) - 1;
+	memcpy(mark.label, label, len);
+	if (r->hooks.mark)
+		return r->hooks.mark(r->hooks.context, &mark);
+	return 0;
+}
+
+static int
+on_rows(struct replay *r, struct replay_process *p, struct line_in *in)
+{
+	struct replay_state *s = p->state;
+	uint64_t kind = line_get(in), row_bytes = line_get(in);
+	uint64_t first = line_get(in);
+	uint64_t len = (uint64_t)(in->end - in->at);
+	struct patch *to;
+	int err;
+
+	if (in->bad || kind == 0 || kind > UINT16_MAX || row_bytes == 0 ||
+	    row_bytes > SEGMENT_MAX_ROW || len == 0 || len % row_bytes != 0 ||
+	    first > UINT64_MAX - len)
+		return -EBADMSG;
+	err = take(r, len + sizeof(*to));
+	if (err < 0)
+		return err;
+	if (s->patch_count == s->patch_room) {
+		size_t room = s->patch_room ? s->patch_room * 2 : 64;
+		struct patch *more =
+		    reallocarray(s->patches, room, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		s->patches = more;
+		s->patch_room = room;
+	}
+	to = &s->patches[s->patch_count];
+	*to = (struct patch){
+	    .kind = (uint32_t)kind,
+	    .row_bytes = (uint32_t)row_bytes,
+	    .count = (uint32_t)(len / row_bytes),
+	    .first = first,
+	    .rows = malloc(len),
+	};
+	if (!to->rows)
+		return -ENOMEM;
+	memcpy(to->rows, in->at, len);
+	s->patch_count++;
+	return 0;
+}
+
+/* ---- the ledger ---- */
+
+static int
+block_of(
+    struct replay *r, struct replay_state *s, uint64_t id, struct block **ret)
+{
+	size_t n = (size_t)(id >> BLOCK_BITS);
+	int err;
+
+	if (n >= s->block_room) {
+		size_t room = s->block_room ? s->block_room : 16;
+		struct block **bigger;
+
+		while (room <= n)
+			room *= 2;
+		err = take(r, (room - s->block_room) * sizeof(struct block *));
+		if (err < 0)
+			return err;
+		bigger = reallocarray(s->blocks, room, sizeof(struct block *));
+		if (!bigger)
+			return -ENOMEM;
+		memset(bigger + s->block_room, 0,
+		    (room - s->block_room) * sizeof(struct block *));
+		s->blocks = bigger;
+		s->block_room = room;
+	}
+	if (!s->blocks[n]) {
+		err = take(r, sizeof(struct block));
+		if (err < 0)
+			return err;
+		s->blocks[n] = calloc(1, sizeof(struct block));
+	}
+	*ret = s->blocks[n];
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void
+new_peak(const struct replay_state *s)
+{
+	for (size_t n = 0; n < s->block_room; n++)
+		for (size_t i = 0; s->blocks[n] && i < BLOCK_ROWS; i++)
+			line_new_peak(&s->blocks[n]->rows[i]);
+}
+
+/* Where each column starts: they are varints, one behind the other. */
+static bool
+find_columns(
+    struct line_in *in, uint64_t count, struct line_in *column, int columns)
+{
+	for (int i = 0; i < columns; i++) {
+		column[i] = *in;
+		for (uint64_t n = 0; n < count && !in->bad; n++)
+			(void)line_get(in);
+	}
+	return !in->bad && in->at == in->end;
+}
+
+static int
+on_ledger(struct replay *r, struct replay_process *p, struct line_in *in)
+{
+	struct line_in column[LINE_COLUMNS + 2];
+	uint64_t flags = line_get(in), count = line_get(in), id = 0;
+	bool samples = flags & LINE_SAMPLES, peak = flags & LINE_NEW_PEAK;
+
+	if (in->bad || count > (uint64_t)(in->end - in->at) ||
+	    flags > (LINE_SAMPLES | LINE_NEW_PEAK) ||
+	    !find_columns(in, count, column, LINE_COLUMNS + 1 + samples))
+		return -EBADMSG;
+	if (peak)
+		new_peak(p->state);
+	for (uint64_t n = 0; n < count; n++) {
+		int64_t value[LINE_COLUMNS];
+		struct line_sum *row;
+		struct block *b;
+		int err;
+
+		id += line_get(&column[0]);
+		if (id >> SEG_SITE_BITS)
+			return -EBADMSG;
+		err = block_of(r, p->state, id, &b);
+		if (err < 0)
+			return err;
+		for (int i = 0; i < LINE_COLUMNS; i++)
+			value[i] = line_get_signed(&column[i + 1]);
+		row = &b->rows[id % BLOCK_ROWS];
+		line_decode(row, peak, value);
+		if (samples)
+			row->samples += (uint64_t)line_get_signed(
+			    &column[LINE_COLUMNS + 1]);
+		err = r->hooks.row ? r->hooks.row(r->hooks.context, p,
+		                         (uint32_t)id, row, r->time_us)
+		                   : 0;
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+struct line_sum
+replay_sum(const struct replay_process *p, uint32_t id)
+{
+	size_t n = id >> BLOCK_BITS;
+
+	if (n >= p->state->block_room || !p->state->blocks[n])
+		return (struct line_sum){0};
+	return p->state->blocks[n]->rows[id % BLOCK_ROWS];
+}
+
+/* ---- an entry ---- */
+
+static int
+on_item(struct replay *r, uint32_t tag, struct line_in *in)
+{
+	struct replay_process *p;
+
+	switch (tag) {
+	case LINE_MARK:
+		return on_mark(r, in);
+	case LINE_PROCESS:
+		return on_process(r, in);
+	case LINE_HEADER:
+	case LINE_ROWS:
+	case LINE_LEDGER:
+	case LINE_TOTALS:
+		break;
+	default:
+		return 0; /* of a later version */
+	}
+	p = find(r, line_get(in));
+	if (in->bad)
+		return -EBADMSG;
+	if (!p)
+		return 0; /* its beginning was in an entry that is damaged */
+	if (tag == LINE_HEADER)
+		return on_header(r, p, in);
+	if (tag == LINE_TOTALS)
+		return on_totals(r, p, in);
+	if (!r->hooks.rows)
+		return 0;
+	return tag == LINE_ROWS ? on_rows(r, p, in) : on_ledger(r, p, in);
+}
+
+int
+replay_entry(struct replay *r, const void *bytes, size_t len)
+{
+	const uint8_t *start = bytes;
+	struct line_in in = {.at = start, .end = start + len};
+	struct line_in body;
+	uint32_t tag;
+
+	if (len > LINE_ENTRY_MAX)
+		return -EFBIG;
+	while (line_get_item(&in, &tag, &body)) {
+		int err;
+
+		if (tag == LINE_TIME) {
+			uint64_t us = line_get(&body);
+
+			if (body.bad || us < r->time_us)
+				return -EBADMSG;
+			if (r->hooks.until_us && us > r->hooks.until_us)
+				return 0;
+			r->time_us = us;
+			continue;
+		}
+		err = on_item(r, tag, &body);
+		if (err < 0)
+			return err;
+	}
+	return in.bad ? -EBADMSG : 0;
+}
+
+/* ---- the state as a segment ---- */
+
+static int
+add_ledger(const struct replay_process *p, struct segment *seg)
+{
+	const struct replay_state *s = p->state;
+
+	for (size_t n = 0; n < s->block_room; n++) {
+		struct seg_extent x = {.kind = SEG_EXT_LEDGER,
+		    .row_bytes = sizeof(struct seg_row),
+		    .first = n << BLOCK_BITS,
+		    .count = BLOCK_ROWS};
+		struct segment_rows *rows;
+
+		if (!s->blocks[n])
+			continue;
+		rows = segment_add(seg, &x);
+		if (!rows)
+			return -ENOMEM;
+		for (size_t i = 0; i < BLOCK_ROWS; i++) {
+			const struct line_sum *sum = &s->blocks[n]->rows[i];
+			struct seg_row row = {
+			    .allocations = sum->allocations,
+			    .allocated_bytes = sum->allocated_bytes,
+			    .frees = sum->frees,
+			    .freed_bytes = sum->freed_bytes,
+			    .snap_bytes = sum->peak_bytes,
+			    .snap_blocks = sum->peak_blocks,
+			    .epoch = (uint32_t)seg->header.peak_epoch,
+			};
+
+			memcpy(rows->rows + i * sizeof(row), &row, sizeof(row));
+		}
+	}
+	return 0;
+}
+
+static int
+add_piece(struct segment *seg, const struct patch *patch)
+{
+	struct seg_extent x = {.kind = patch->kind,
+	    .row_bytes = patch->row_bytes,
+	    .first = patch->first,
+	    .count = patch->count};
+	struct segment_rows *rows = segment_add(seg, &x);
+
+	if (!rows)
+		return -ENOMEM;
+	memcpy(
+	    rows->rows, patch->rows, (size_t)patch->count * patch->row_bytes);
+	return 0;
+}
+
+/* All patches of a kind in one extent, later ones over earlier ones. */
+static int
+add_table(const struct replay_state *s, struct segment *seg, uint32_t kind,
+    uint32_t row_bytes)
+{
+	uint64_t low = UINT64_MAX, high = 0, bytes = 0;
+	struct seg_extent x = {.kind = kind, .row_bytes = row_bytes};
+	struct segment_rows *rows;
+
+	for (size_t i = 0; i < s->patch_count; i++) {
+		const struct patch *q = &s->patches[i];
+
+		if (q->kind != kind || q->row_bytes != row_bytes)
+			continue;
+		low = q->first < low ? q->first : low;
+		high = q->first + q->count > high ? q->first + q->count : high;
+		bytes += (uint64_t)q->count * row_bytes;
+	}
+	if (high <= low)
+		return 0;
+	if (high - low > UINT32_MAX ||
+	    (high - low) > (bytes * SPARSE_FACTOR + SPARSE_BYTES) / row_bytes) {
+		for (size_t i = 0; i < s->patch_count; i++)
+			if (s->patches[i].kind == kind &&
+			    s->patches[i].row_bytes == row_bytes &&
+			    add_piece(seg, &s->patches[i]) < 0)
+				return -ENOMEM;
+		return 0;
+	}
+	x.first = low;
+	x.count = (uint32_t)(high - low);
+	rows = segment_add(seg, &x);
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->patch_count; i++) {
+		const struct patch *q = &s->patches[i];
+
+		if (q->kind == kind && q->row_bytes == row_bytes)
+			memcpy(rows->rows + (q->first - low) * row_bytes,
+			    q->rows, (size_t)q->count * row_bytes);
+	}
+	return 0;
+}
+
+int
+replay_segment(const struct replay_process *p, struct segment **ret)
+{
+	static const struct {
+		uint32_t kind, row_bytes;
+	} tables[] = {{SEG_EXT_MODULE, sizeof(struct seg_module)},
+	    {SEG_EXT_STRING, 1}, {SEG_EXT_NODE, sizeof(struct seg_node)},
+	    {SEG_EXT_INNER, sizeof(struct seg_inner)},
+	    {SEG_EXT_SITE, sizeof(struct seg_site)},
+	    {SEG_EXT_MARK, sizeof(struct seg_mark)}};
+	struct segment *seg;
+	int err;
+
+	if (p->header.magic != SEG_MAGIC)
+		return -ENODATA;
+	seg = calloc(1, sizeof(*seg));
+	if (!seg)
+		return -ENOMEM;
+	seg->header = p->header;
+	seg->peak_stable = true;
+	err = add_ledger(p, seg);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (err == 0)
+			err = add_table(
+			    p->state, seg, tables[i].kind, tables[i].row_bytes);
+	if (err < 0) {
+		segment_free(seg);
+		return err;
+	}
+	*ret = seg;
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* tail.h - a segment watched over time: what is new since the last look. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_TAIL_H
+#define SEEP_READER_TAIL_H
+
+#include "reader/segfile.h"
+#include "trace/line.h"
+
+/*
+ * Remembers of each site the sums it told last, and of the tables what it told
+ * of them, so that a look costs the ledger and little else. The segment is
+ * trusted no more than anywhere in the reader. Memory: about 56 bytes per site
+ * and array extent, and the tables' unfinished ends.
+ */
+struct tail;
+
+/* `number` is what the items call the process. -ENOMEM. */
+int tail_new(uint64_t number, struct tail **ret);
+void tail_free(struct tail *t);
+
+/*
+ * Looks at the segment in this slot and puts what is new as items: always the
+ * totals, if they changed; with `rows` also header, ledger and tables. Frees
+ * are read before allocations, as segment_read() does. *ret_header gets the
+ * header seen. Negative errno: what was put may miss a part; the caller drops it
+ * and the tail.
+ */
+int tail_look(struct tail *t, const struct segfile *f, int slot, bool rows,
+    struct line_out *out, struct seg_header *ret_header);
+
+/* Ids of sites met so far. */
+size_t tail_sites(const struct tail *t);
+
+#endif

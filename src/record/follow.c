@@ -1,0 +1,660 @@
+/* follow.c - the process tree while it runs: its time line, its dead. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader/index.h"
+#include "reader/segfile.h"
+#include "reader/tail.h"
+#include "record/inspect.h"
+#include "record/meta.h"
+
+#define MS UINT64_C(1000000)
+#define S  UINT64_C(1000000000)
+
+enum {
+	LEVEL = 3,             /* of compression */
+	PIECE_BYTES = 4 << 20, /* of an entry, before compression */
+	FLUSH_BYTES = 1 << 20,
+	FLUSH_MS = 1000,      /* what a kill of ours may cost the time line */
+	LOAD = 80,            /* rest so many times as long as a look took */
+	FAMILY_MS = 2000,     /* between looks at who is dead */
+	FAMILY_FAST_MS = 200, /* the same, when slots run out */
+	FAMILY_LOAD = 200,
+	SLOTS_MANY = SEG_SLOTS / 2,
+	UNTRACED_MS = 1000, /* a collector has arrived by then */
+};
+
+/* One segment being watched. */
+struct watch {
+	int slot;
+	uint8_t uuid[16];
+	pid_t pid;
+	struct tail *tail; /* NULL: cannot be read, its end state will do */
+	bool fresh;        /* not looked at yet */
+};
+
+struct file {
+	char *dir, *name;
+	bool is_known; /* its header could be read */
+	bool is_ours;  /* carries our session, and is wanted */
+	bool is_gone;
+	struct watch *watches;
+	size_t watch_count;
+};
+
+/* A process without the collector, seen once or more. */
+struct suspect {
+	pid_t pid;
+	uint64_t start_jiffies;
+	uint64_t first_ns;
+	bool told;
+};
+
+struct follow {
+	struct follow_plan plan;
+	struct file *files;
+	size_t file_count, file_room;
+	struct index file_index;
+	struct suspect *suspects;
+	size_t suspect_count;
+	struct line_out out; /* items not written yet */
+	uint64_t now_ns;     /* of this look */
+	uint64_t put_us;     /* last time put, of this entry */
+	bool has_time;
+	uint64_t next_look_ns, next_family_ns, last_flush_ns;
+	uint64_t line_bytes; /* written */
+	uint64_t numbers;    /* of processes, given out */
+	uint64_t sites;      /* of all that are watched */
+	size_t slots_taken;  /* in the fullest file */
+};
+
+static uint64_t
+clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
+}
+
+uint64_t
+follow_interval(uint64_t elapsed_ns)
+{
+	if (elapsed_ns < 100 * S)
+		return 100 * MS;
+	return elapsed_ns < 3600 * S ? S : 10 * S;
+}
+
+uint64_t
+follow_allowance(uint64_t elapsed_ns, uint64_t sites)
+{
+	return (4 << 20) + elapsed_ns / MS * (3584 + sites / 10) / 1000;
+}
+
+/* ---- items ---- */
+
+/* Times rise, also where a segment says that it began earlier. */
+static void
+put_time(struct follow *f, uint64_t monotonic_ns)
+{
+	uint64_t us = monotonic_ns > f->plan.start_ns
+	    ? (monotonic_ns - f->plan.start_ns) / 1000
+	    : 0;
+	struct line_out body = {0};
+
+	if (f->has_time && us <= f->put_us)
+		return;
+	if (us < f->put_us)
+		us = f->put_us;
+	line_put(&body, us);
+	line_put_item(&f->out, LINE_TIME, &body);
+	line_release(&body);
+	f->put_us = us;
+	f->has_time = true;
+}
+
+static void
+put_mark(struct follow *f, enum line_mark kind, pid_t pid, const char *label)
+{
+	struct line_out body = {0};
+	const char *slash = strrchr(label, '/');
+
+	put_time(f, f->now_ns);
+	label = slash ? slash + 1 : label;
+	line_put(&body, kind);
+	line_put(&body, (uint64_t)pid);
+	line_put_bytes(&body, label, strnlen(label, 63));
+	line_put_item(&f->out, LINE_MARK, &body);
+	line_release(&body);
+}
+
+static int
+write_piece(struct follow *f, const struct line_out *time, const uint8_t *bytes,
+    size_t len)
+{
+	uint64_t before = bundle_size(f->plan.writer);
+	int err;
+
+	err = bundle_append_packed(f->plan.writer, BUNDLE_LINE, time->bytes,
+	    time->len, bytes, len, LEVEL);
+	f->line_bytes += bundle_size(f->plan.writer) - before;
+	return err;
+}
+
+/* All items in entries of a bounded size, each of which begins with a time. */
+static int
+flush(struct follow *f)
+{
+	struct line_in in = {
+	    .at = f->out.bytes, .end = f->out.bytes + f->out.len};
+	const uint8_t *start = in.at, *before = in.at;
+	struct line_out first = {0}, time = {0}; /* at the start, now */
+	struct line_in body;
+	uint32_t tag;
+	int err = f->out.failed ? -ENOMEM : 0;
+
+	if (f->out.len == 0)
+		return err;
+	while (err == 0 && line_get_item(&in, &tag, &body)) {
+		if (before > start && (size_t)(in.at - start) > PIECE_BYTES) {
+			err = write_piece(
+			    f, &first, start, (size_t)(before - start));
+			start = before;
+			first.len = 0;
+			line_put_bytes(&first, time.bytes, time.len);
+		}
+		if (tag == LINE_TIME) {
+			time.len = 0;
+			line_put_bytes(&time, before, (size_t)(in.at - before));
+		}
+		before = in.at;
+	}
+	if (err == 0 && before > start)
+		err = write_piece(f, &first, start, (size_t)(before - start));
+	line_release(&first);
+	line_release(&time);
+	f->out.len = 0;
+	f->has_time = false;
+	f->last_flush_ns = f->now_ns;
+	/* from now on there is something worth a name; tried again at the end */
+	if (err == 0 && f->numbers > 0)
+		(void)bundle_publish(f->plan.writer);
+	return err;
+}
+
+/* ---- files and segments ---- */
+
+static void
+drop_watch(struct file *x, size_t i)
+{
+	tail_free(x->watches[i].tail);
+	x->watches[i] = x->watches[--x->watch_count];
+}
+
+static bool
+same_file(const void *items, uint32_t item, const void *key)
+{
+	const struct file *x = (const struct file *)items + item;
+	const struct file *y = key;
+
+	return strcmp(x->name, y->name) == 0 && strcmp(x->dir, y->dir) == 0;
+}
+
+static uint64_t
+hash_file(const char *dir, const char *name)
+{
+	uint64_t a = 0, b = 0;
+
+	for (const char *p = dir; *p; p++)
+		a = a * 131 + (unsigned char)*p;
+	for (const char *p = name; *p; p++)
+		b = b * 131 + (unsigned char)*p;
+	return index_hash(a, b, 7);
+}
+
+/* Is another program of this process being watched? */
+static bool
+knows_pid(const struct follow *f, pid_t pid)
+{
+	for (size_t i = 0; i < f->file_count; i++)
+		for (size_t k = 0; k < f->files[i].watch_count; k++)
+			if (f->files[i].watches[k].pid == pid)
+				return true;
+	return false;
+}
+
+static void
+mark_arrival(struct follow *f, const struct seg_header *h, int slot)
+{
+	static const uint8_t none[16];
+	enum line_mark kind = LINE_MARK_SPAWN;
+
+	if (knows_pid(f, (pid_t)h->pid))
+		kind = LINE_MARK_EXEC;
+	else if (slot >= 0 || memcmp(h->parent_uuid, none, sizeof(none)))
+		kind = LINE_MARK_FORK;
+	put_mark(f, kind, (pid_t)h->pid, h->exe);
+}
+
+static int
+add_watch(
+    struct follow *f, struct file *x, int slot, const struct seg_header *h)
+{
+	struct watch *more;
+	int err;
+
+	more = reallocarray(x->watches, x->watch_count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	x->watches = more;
+	mark_arrival(f, h, slot);
+	more += x->watch_count;
+	*more =
+	    (struct watch){.slot = slot, .pid = (pid_t)h->pid, .fresh = true};
+	memcpy(more->uuid, h->uuid, sizeof(more->uuid));
+	err = tail_new(f->numbers + 1, &more->tail);
+	if (err < 0)
+		return err;
+	f->numbers++;
+	x->watch_count++;
+	return 0;
+}
+
+static bool
+is_watched(const struct file *x, int slot)
+{
+	for (size_t i = 0; i < x->watch_count; i++)
+		if (x->watches[i].slot == slot)
+			return true;
+	return false;
+}
+
+static int
+find_children(struct follow *f, struct file *x, const struct segfile *seg)
+{
+	uint8_t taken[SEG_SLOTS];
+	size_t count = 0;
+	int err = 0;
+
+	segfile_taken(seg, taken);
+	for (int i = 0; i < segfile_slots(seg) && err == 0; i++) {
+		struct seg_header h;
+
+		if (!taken[i])
+			continue;
+		count++;
+		if (!f->plan.child.alone && !is_watched(x, i) &&
+		    segfile_header(seg, i, &h, NULL) == 0)
+			err = add_watch(f, x, i, &h);
+	}
+	if (count > f->slots_taken)
+		f->slots_taken = count;
+	return err;
+}
+
+/*
+ * A segment that cannot be read now is not watched any more; what it holds
+ * comes with its end.
+ */
+static int
+look_at_watch(
+    struct follow *f, struct watch *w, const struct segfile *seg, bool rows)
+{
+	size_t before = f->out.len;
+	struct seg_header h;
+	int err;
+
+	if (!w->tail)
+		return 0;
+	err = tail_look(w->tail, seg, w->slot, rows || w->fresh, &f->out, &h);
+	if (err == -ENOMEM)
+		return err;
+	if (err < 0) {
+		f->out.len = before;
+		tail_free(w->tail);
+		w->tail = NULL;
+		return 0;
+	}
+	w->fresh = false;
+	f->sites += tail_sites(w->tail);
+	return 0;
+}
+
+static int
+open_file(const struct file *x, struct segfile **ret)
+{
+	int dir_fd =
+	    open(x->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int err;
+
+	if (dir_fd < 0)
+		return -errno;
+	err = segfile_open(dir_fd, x->name, ret, NULL);
+	close(dir_fd);
+	return err;
+}
+
+/* With --no-follow only the command's own segments count. */
+static bool
+is_wanted(const struct follow *f, const struct seg_header *h)
+{
+	const struct collect_child *c = &f->plan.child;
+
+	return !strcmp(h->session, f->plan.spool->session) &&
+	    (!c->alone ||
+	        ((pid_t)h->pid == c->pid &&
+	            (h->start_jiffies == c->start_jiffies ||
+	                c->start_jiffies == 0 || h->start_jiffies == 0)));
+}
+
+static int
+get_to_know(struct follow *f, struct file *x, const struct segfile *seg)
+{
+	struct seg_header h;
+
+	if (x->is_known || segfile_header(seg, SEGFILE_OWN, &h, NULL) < 0)
+		return 0;
+	x->is_known = true;
+	x->is_ours = is_wanted(f, &h);
+	/* who declined has no figures, only an end */
+	if (!x->is_ours || h.state == SEG_INERT)
+		return 0;
+	return add_watch(f, x, SEGFILE_OWN, &h);
+}
+
+static int
+look_at_file(struct follow *f, struct file *x, bool rows)
+{
+	struct segfile *seg;
+	int err;
+
+	if ((x->is_known && !x->is_ours) || x->is_gone)
+		return 0;
+	err = open_file(x, &seg);
+	if (err == -ENODATA)
+		return 0; /* being born: next time */
+	if (err < 0) {
+		while (x->watch_count > 0)
+			drop_watch(x, 0);
+		x->is_gone = true;
+		return 0;
+	}
+	err = get_to_know(f, x, seg);
+	if (err == 0 && x->is_ours)
+		err = find_children(f, x, seg);
+	for (size_t i = 0; i < x->watch_count && err == 0; i++)
+		err = look_at_watch(f, &x->watches[i], seg, rows);
+	segfile_close(seg);
+	return err;
+}
+
+static int
+find_visit(void *context, int dir_fd, const char *dir, const char *name)
+{
+	struct follow *f = context;
+	struct file key = {.dir = strdup(dir), .name = strdup(name)};
+	uint32_t at;
+	int err = -ENOMEM;
+
+	(void)dir_fd;
+	if (!key.dir || !key.name)
+		goto out;
+	if (f->file_count == f->file_room) {
+		size_t room = f->file_room ? f->file_room * 2 : 16;
+		struct file *more = reallocarray(f->files, room, sizeof(*more));
+
+		if (!more)
+			goto out;
+		f->files = more;
+		f->file_room = room;
+	}
+	err = index_find(&f->file_index, hash_file(dir, name), same_file,
+	    f->files, &key, (uint32_t)f->file_count, &at);
+	if (err < 0 || at < f->file_count)
+		goto out;
+	f->files[f->file_count++] = key;
+	return 0;
+out:
+	free(key.dir);
+	free(key.name);
+	return err;
+}
+
+/* ---- the dead, and who is not traced ---- */
+
+static void
+before_merge(void *context, const uint8_t uuid[16])
+{
+	struct follow *f = context;
+
+	for (size_t i = 0; i < f->file_count; i++) {
+		struct file *x = &f->files[i];
+
+		for (size_t k = 0; k < x->watch_count; k++) {
+			struct segfile *seg;
+
+			if (memcmp(x->watches[k].uuid, uuid, 16) != 0)
+				continue;
+			if (open_file(x, &seg) == 0) {
+				/* -ENOMEM sticks in f->out */
+				(void)look_at_watch(
+				    f, &x->watches[k], seg, false);
+				segfile_close(seg);
+			}
+			drop_watch(x, k);
+			return;
+		}
+	}
+}
+
+static void
+after_merge(void *context, const uint8_t uuid[16], pid_t pid,
+    const struct bundle_segment *end)
+{
+	(void)uuid;
+	if (end->end_kind != BUNDLE_END_EXEC)
+		put_mark(context, LINE_MARK_EXIT, pid, "");
+}
+
+static struct suspect *
+suspect_of(struct follow *f, const struct procs_process *p)
+{
+	struct suspect *more;
+
+	for (size_t i = 0; i < f->suspect_count; i++)
+		if (f->suspects[i].pid == p->pid &&
+		    f->suspects[i].start_jiffies == p->start_jiffies)
+			return &f->suspects[i];
+	more = reallocarray(f->suspects, f->suspect_count + 1, sizeof(*more));
+	if (!more)
+		return NULL;
+	f->suspects = more;
+	more += f->suspect_count++;
+	*more = (struct suspect){.pid = p->pid,
+	    .start_jiffies = p->start_jiffies,
+	    .first_ns = f->now_ns};
+	return more;
+}
+
+/* Seen twice without the collector, some time apart: it will not come. */
+static void
+note_untraced(void *context, const struct procs_process *p, bool traced)
+{
+	struct follow *f = context;
+	struct suspect *s;
+	struct inspect in;
+
+	if (traced || p->pid == f->plan.child.pid || f->plan.child.alone)
+		return;
+	s = suspect_of(f, p);
+	if (!s || s->told || f->now_ns - s->first_ns < UNTRACED_MS * MS)
+		return;
+	s->told = true;
+	inspect_pid(p->pid, &in);
+	(void)meta_write_untraced(f->plan.writer, p->pid, in.program,
+	    in.kind != INSPECT_FINE ? in.message : META_NO_REASON);
+}
+
+bool
+follow_is_empty(const struct follow *f)
+{
+	return f->numbers == 0;
+}
+
+bool
+follow_told(const struct follow *f, pid_t pid, uint64_t start_jiffies)
+{
+	for (size_t i = 0; i < f->suspect_count; i++)
+		if (f->suspects[i].pid == pid &&
+		    f->suspects[i].start_jiffies == start_jiffies)
+			return f->suspects[i].told;
+	return false;
+}
+
+/* Costs more than a look at the figures, so it comes less often. */
+static int
+look_at_family(struct follow *f)
+{
+	const struct collect_hooks hooks = {
+	    .context = f, .before = before_merge, .after = after_merge};
+	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t rest_ns;
+	int err;
+
+	err = collect_find(f->plan.collect, f->plan.spool, &f->plan.child,
+	    f->plan.since_jiffies);
+	if (err == 0)
+		err = collect_merge(f->plan.collect, f->plan.writer, &hooks);
+	if (err == 0)
+		collect_each_running(f->plan.collect, note_untraced, f);
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	rest_ns = cpu_ns * FAMILY_LOAD;
+	if (rest_ns < FAMILY_MS * MS)
+		rest_ns = FAMILY_MS * MS;
+	if (f->slots_taken >= SLOTS_MANY)
+		rest_ns = FAMILY_FAST_MS * MS;
+	f->next_family_ns = clock_ns(CLOCK_MONOTONIC) + rest_ns;
+	return err;
+}
+
+/* ---- looks ---- */
+
+/* Rows of sites cost; totals are told at every look. */
+static bool
+rows_are_due(const struct follow *f)
+{
+	return f->line_bytes <
+	    follow_allowance(f->now_ns - f->plan.start_ns, f->sites);
+}
+
+static int
+look_at_all(struct follow *f, bool rows)
+{
+	int err;
+
+	f->sites = 0;
+	f->slots_taken = 0;
+	put_time(f, f->now_ns);
+	err = spool_walk(f->plan.spool, find_visit, f);
+	for (size_t i = 0; i < f->file_count && err == 0; i++)
+		err = look_at_file(f, &f->files[i], rows);
+	return err;
+}
+
+int
+follow_look(struct follow *f)
+{
+	uint64_t interval = f->plan.interval_ns, cpu_ns, rest_ns;
+	int err;
+
+	f->now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (f->now_ns < f->next_look_ns)
+		return 0;
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	err = look_at_all(f, rows_are_due(f));
+	if (err == 0 &&
+	    (f->out.len > FLUSH_BYTES ||
+	        f->now_ns - f->last_flush_ns >= FLUSH_MS * MS))
+		err = flush(f);
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	if (err == 0 && f->now_ns >= f->next_family_ns)
+		err = look_at_family(f);
+	if (!interval)
+		interval = follow_interval(f->now_ns - f->plan.start_ns);
+	rest_ns = cpu_ns * LOAD;
+	f->next_look_ns += interval;
+	if (f->next_look_ns < f->now_ns + rest_ns)
+		f->next_look_ns = f->now_ns + rest_ns;
+	if (f->next_look_ns <= f->now_ns)
+		f->next_look_ns = f->now_ns + interval;
+	return err;
+}
+
+int
+follow_wait_ms(const struct follow *f)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now >= f->next_look_ns)
+		return 0;
+	return (int)((f->next_look_ns - now) / MS) + 1;
+}
+
+int
+follow_finish(struct follow *f)
+{
+	int err;
+
+	f->now_ns = clock_ns(CLOCK_MONOTONIC);
+	put_time(f, f->now_ns);
+	put_mark(f, LINE_MARK_END, f->plan.child.pid, "");
+	err = look_at_all(f, false);
+	return err < 0 ? err : flush(f);
+}
+
+int
+follow_new(const struct follow_plan *plan, struct follow **ret)
+{
+	struct follow *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	f->plan = *plan;
+	f->next_look_ns = plan->start_ns +
+	    (plan->interval_ns && plan->interval_ns < 100 * MS
+	            ? plan->interval_ns
+	            : 100 * MS);
+	f->next_family_ns = plan->start_ns + UNTRACED_MS * MS;
+	put_time(f, plan->start_ns);
+	put_mark(f, LINE_MARK_START, plan->child.pid, "");
+	*ret = f;
+	return 0;
+}
+
+void
+follow_free(struct follow *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->file_count; i++) {
+		struct file *x = &f->files[i];
+
+		while (x->watch_count > 0)
+			drop_watch(x, 0);
+		free(x->watches);
+		free(x->dir);
+		free(x->name);
+	}
+	index_release(&f->file_index);
+	line_release(&f->out);
+	free(f->files);
+	free(f->suspects);
+	free(f);
+}

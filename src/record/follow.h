@@ -1,0 +1,60 @@
+/* follow.h - the process tree while it runs: its time line, its dead. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_FOLLOW_H
+#define SEEP_RECORD_FOLLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "record/collect.h"
+#include "record/spool.h"
+#include "trace/bundle.h"
+#include "trace/line.h"
+
+struct follow_plan {
+	const struct spool *spool;
+	struct bundle_writer *writer;
+	struct collect *collect;    /* the dead are merged through it */
+	struct collect_child child; /* running */
+	uint64_t since_jiffies;
+	uint64_t interval_ns; /* 0: stretches, see follow_interval() */
+	uint64_t start_ns;    /* CLOCK_MONOTONIC: zero of the time line */
+};
+
+/*
+ * Looks at the segments of the session and appends what changed. Light: it
+ * takes no more than about one part in 60 of a CPU, and the recording's rate
+ * is bounded (follow_allowance()): then sites are told less often, totals as
+ * often as ever. Errors of writing stick in the writer.
+ */
+struct follow;
+
+/* Writes the mark of the start. -ENOMEM. */
+int follow_new(const struct follow_plan *plan, struct follow **ret);
+
+/* NULL is fine. */
+void follow_free(struct follow *f);
+
+/* Until the next look is due. */
+int follow_wait_ms(const struct follow *f);
+
+/* A look, if one is due. -ENOMEM, or as of the writer. */
+int follow_look(struct follow *f);
+
+/* The last look, when the command has ended: totals of all, marks, flush. */
+int follow_finish(struct follow *f);
+
+/* Nobody had the collector in it so far. */
+bool follow_is_empty(const struct follow *f);
+
+/* Was this process already reported as untraced? */
+bool follow_told(const struct follow *f, pid_t pid, uint64_t start_jiffies);
+
+/* 100 ms for the first 100 s, 1 s for the first hour, then 10 s. */
+uint64_t follow_interval(uint64_t elapsed_ns);
+
+/* Bytes that the time line may have by then, with so many sites. */
+uint64_t follow_allowance(uint64_t elapsed_ns, uint64_t sites);
+
+#endif

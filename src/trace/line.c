@@ -1,0 +1,197 @@
+/* line.c - the time line of a recording: its items as bytes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { VARINT_MAX = 10, ROOM_FIRST = 4096 };
+
+static bool
+make_room(struct line_out *o, size_t more)
+{
+	size_t room = o->room ? o->room : ROOM_FIRST;
+	uint8_t *bytes;
+
+	if (o->failed)
+		return false;
+	if (o->room - o->len >= more)
+		return true;
+	while (room - o->len < more)
+		room *= 2;
+	bytes = realloc(o->bytes, room);
+	o->failed = !bytes;
+	if (bytes) {
+		o->bytes = bytes;
+		o->room = room;
+	}
+	return !o->failed;
+}
+
+void
+line_put(struct line_out *o, uint64_t n)
+{
+	if (!make_room(o, VARINT_MAX))
+		return;
+	while (n >= 0x80) {
+		o->bytes[o->len++] = (uint8_t)(n | 0x80);
+		n >>= 7;
+	}
+	o->bytes[o->len++] = (uint8_t)n;
+}
+
+void
+line_put_signed(struct line_out *o, int64_t n)
+{
+	line_put(o, ((uint64_t)n << 1) ^ (uint64_t)(n >> 63));
+}
+
+void
+line_put_bytes(struct line_out *o, const void *bytes, size_t len)
+{
+	if (len == 0 || !make_room(o, len))
+		return;
+	memcpy(o->bytes + o->len, bytes, len);
+	o->len += len;
+}
+
+void
+line_put_item(
+    struct line_out *o, enum line_tag tag, const struct line_out *body)
+{
+	o->failed = o->failed || body->failed;
+	line_put(o, tag);
+	line_put(o, body->len);
+	line_put_bytes(o, body->bytes, body->len);
+}
+
+void
+line_release(struct line_out *o)
+{
+	free(o->bytes);
+	*o = (struct line_out){0};
+}
+
+uint64_t
+line_get(struct line_in *in)
+{
+	uint64_t n = 0;
+
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		uint8_t byte;
+
+		if (in->at == in->end)
+			break;
+		byte = *in->at++;
+		n |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return n;
+	}
+	in->bad = true;
+	in->at = in->end;
+	return 0;
+}
+
+int64_t
+line_get_signed(struct line_in *in)
+{
+	uint64_t n = line_get(in);
+
+	return (int64_t)(n >> 1) ^ -(int64_t)(n & 1);
+}
+
+const uint8_t *
+line_get_bytes(struct line_in *in, uint64_t len)
+{
+	const uint8_t *bytes = in->at;
+
+	if (len > (uint64_t)(in->end - in->at)) {
+		in->bad = true;
+		in->at = in->end;
+		return NULL;
+	}
+	in->at += len;
+	return bytes;
+}
+
+bool
+line_get_item(struct line_in *in, uint32_t *ret_tag, struct line_in *ret_body)
+{
+	const uint8_t *bytes;
+	uint64_t tag, len;
+
+	if (in->at == in->end)
+		return false;
+	tag = line_get(in);
+	len = line_get(in);
+	bytes = line_get_bytes(in, len);
+	if (in->bad)
+		return false;
+	*ret_tag = tag > UINT32_MAX ? 0 : (uint32_t)tag;
+	*ret_body = (struct line_in){.at = bytes, .end = bytes + len};
+	return true;
+}
+
+int64_t
+line_guess(int64_t blocks, uint64_t sum_bytes, uint64_t sum_blocks)
+{
+	if (sum_blocks == 0)
+		return 0;
+	return (int64_t)((__int128)blocks * sum_bytes / sum_blocks);
+}
+
+/* Differences wrap, on both sides alike: what goes in comes out. */
+static int64_t
+less(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b);
+}
+
+void
+line_new_peak(struct line_sum *row)
+{
+	row->peak_bytes = less(row->allocated_bytes, row->freed_bytes);
+	row->peak_blocks = less(row->allocations, row->frees);
+}
+
+void
+line_encode(const struct line_sum *was, const struct line_sum *is,
+    bool new_peak, int64_t ret[LINE_COLUMNS])
+{
+	int64_t blocks = less(is->allocations, was->allocations);
+	int64_t frees = less(is->frees, was->frees);
+	int64_t peak_bytes = was->peak_bytes, peak_blocks = was->peak_blocks;
+
+	if (new_peak) {
+		peak_bytes = less(is->allocated_bytes, is->freed_bytes);
+		peak_blocks = less(is->allocations, is->frees);
+	}
+	ret[0] = blocks;
+	ret[1] = less(is->allocated_bytes - was->allocated_bytes,
+	    (uint64_t)line_guess(
+	        blocks, was->allocated_bytes, was->allocations));
+	ret[2] = frees;
+	ret[3] = less(is->freed_bytes - was->freed_bytes,
+	    (uint64_t)line_guess(frees, is->allocated_bytes, is->allocations));
+	ret[4] = less((uint64_t)is->peak_bytes, (uint64_t)peak_bytes);
+	ret[5] = less((uint64_t)is->peak_blocks, (uint64_t)peak_blocks);
+}
+
+void
+line_decode(
+    struct line_sum *row, bool new_peak, const int64_t column[LINE_COLUMNS])
+{
+	int64_t guess =
+	    line_guess(column[0], row->allocated_bytes, row->allocations);
+
+	row->allocations += (uint64_t)column[0];
+	row->allocated_bytes += (uint64_t)column[1] + (uint64_t)guess;
+	guess = line_guess(column[2], row->allocated_bytes, row->allocations);
+	row->frees += (uint64_t)column[2];
+	row->freed_bytes += (uint64_t)column[3] + (uint64_t)guess;
+	if (new_peak)
+		line_new_peak(row);
+	row->peak_bytes = less((uint64_t)row->peak_bytes, -(uint64_t)column[4]);
+	row->peak_blocks =
+	    less((uint64_t)row->peak_blocks, -(uint64_t)column[5]);
+}
