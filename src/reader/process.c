@@ -138,7 +138,8 @@ make_sites(
 	int err = 0;
 
 	p->sites = calloc(sums->count + 1, sizeof(*p->sites));
-	if (!p->sites)
+	p->ids = calloc(sums->count + 1, sizeof(*p->ids));
+	if (!p->sites || !p->ids)
 		return -ENOMEM;
 	for (size_t i = 0; i < sums->count && err == 0; i++) {
 		const struct ledger_sum *sum = &sums->items[i];
@@ -180,6 +181,8 @@ make_sites(
 			p->sites[p->site_count++] = site;
 		else
 			merge_site(&p->sites[at], &site);
+		p->ids[p->id_count++] =
+		    (struct process_id){.id = sum->id, .site = at};
 		err = add_rare(&p->sites[at], t, sum->id);
 	}
 	index_release(&index);
@@ -423,6 +426,8 @@ process_free(struct process *p)
 	free(p->modules);
 	free(p->inherited);
 	free(p->marks);
+	free(p->ids);
+	free(p->points);
 	free(p);
 }
 

@@ -61,6 +61,18 @@ struct process_inherited {
 	uint64_t frees, freed_bytes;
 };
 
+/* Which of the sites has an id: equal stacks are one. By id. */
+struct process_id {
+	uint32_t id, site;
+};
+
+/* The heap at one moment of a recording. */
+struct process_point {
+	uint64_t time_us; /* since the recording began */
+	uint64_t live_bytes, live_blocks;
+	uint64_t allocations, allocated_bytes;
+};
+
 struct process {
 	struct seg_header header;
 	enum process_end end;
@@ -80,6 +92,12 @@ struct process {
 	struct seg_mark *marks; /* by sequence; labels end with a NUL */
 	size_t mark_count;
 	struct stacks *stacks;
+	struct process_id *ids;
+	size_t id_count;
+	struct process_point *points; /* the time line; NULL: none */
+	size_t point_count;
+	bool is_unfinished; /* its end state is missing in the recording */
+	uint64_t as_of_us;  /* then these are the figures of that moment */
 };
 
 /* Takes what it needs from seg and lets it go. -ENOMEM. */

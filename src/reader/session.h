@@ -7,13 +7,28 @@
 
 #include "reader/process.h"
 
+/* What seep record noted while it watched. */
+struct session_mark {
+	uint64_t time_us; /* since the recording began */
+	uint32_t kind;    /* enum line_mark */
+	uint32_t pid;
+	char label[64];
+};
+
+struct timeline;
+
 /* Everything seep reads becomes one of these; every report works on it. */
 struct session {
 	struct process **processes; /* by start */
 	size_t count;
 	char **notes; /* sentences about what could not be read */
 	size_t note_count;
-	bool is_truncated; /* a recording breaks off, or is damaged */
+	bool is_truncated;          /* a recording breaks off, or is damaged */
+	struct session_mark *marks; /* of a recording */
+	size_t mark_count;
+	uint64_t start_ns;     /* of the recording, since 1970; 0: not known */
+	uint64_t until_us;     /* the last moment in its time line */
+	struct timeline *line; /* for questions; NULL: there is none */
 };
 
 /*

@@ -1,0 +1,314 @@
+/* timeline.c - questions to the time line of a recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/replay.h"
+
+struct timeline {
+	struct bundle *bundle;
+	uint64_t until_us;
+};
+
+int
+timeline_new(struct bundle *b, uint64_t until_us, struct timeline **ret)
+{
+	struct timeline *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->bundle = b;
+	t->until_us = until_us;
+	*ret = t;
+	return 0;
+}
+
+void
+timeline_free(struct timeline *t)
+{
+	if (!t)
+		return;
+	bundle_close(t->bundle);
+	free(t);
+}
+
+uint64_t
+timeline_until_us(const struct timeline *t)
+{
+	return t->until_us;
+}
+
+/* What is damaged was told when the recording was loaded; here it ends. */
+static int
+play(struct timeline *t, const struct replay_hooks *hooks, struct replay **ret)
+{
+	struct replay *r;
+	const void *bytes;
+	uint32_t type;
+	size_t len;
+	int err;
+
+	err = replay_new(hooks, &r);
+	if (err < 0)
+		return err;
+	bundle_rewind(t->bundle);
+	while ((err = bundle_next(t->bundle, &type, &bytes, &len)) == 1) {
+		if (type != BUNDLE_LINE)
+			continue;
+		err = replay_entry(r, bytes, len);
+		if (err < 0 ||
+		    (hooks->until_us && replay_time_us(r) >= hooks->until_us))
+			break;
+	}
+	if (err == -ENOMEM || err == -EIO) {
+		replay_free(r);
+		return err;
+	}
+	*ret = r;
+	return 0;
+}
+
+static const struct replay_process *
+find(const struct replay *r, const struct process *p)
+{
+	for (size_t i = 0; i < replay_count(r); i++) {
+		const struct replay_process *x = replay_process(r, i);
+
+		if (memcmp(x->header.uuid, p->header.uuid, 16) == 0)
+			return x;
+	}
+	return NULL;
+}
+
+static uint64_t
+minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+int
+timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
+    struct process_figures *ret, uint64_t *ret_time_us)
+{
+	const struct replay_hooks hooks = {
+	    .rows = true, .until_us = time_us ? time_us : 1};
+	const struct replay_process *x;
+	struct replay *r;
+	int err;
+
+	memset(ret, 0, p->site_count * sizeof(*ret));
+	*ret_time_us = time_us;
+	err = play(t, &hooks, &r);
+	if (err < 0)
+		return err;
+	x = find(r, p);
+	if (x)
+		*ret_time_us = x->rows_us;
+	for (size_t i = 0; x && i < p->id_count; i++) {
+		struct line_sum sum = replay_sum(x, p->ids[i].id);
+		struct process_figures *f = &ret[p->ids[i].site];
+
+		f->allocations += sum.allocations;
+		f->allocated_bytes += sum.allocated_bytes;
+		f->frees += sum.frees;
+		f->freed_bytes += sum.freed_bytes;
+		f->live_blocks += minus(sum.allocations, sum.frees);
+		f->live_bytes += minus(sum.allocated_bytes, sum.freed_bytes);
+	}
+	replay_free(r);
+	return 0;
+}
+
+/* ---- series ---- */
+
+/* An id of a site with a series, and what it told last. */
+struct member {
+	size_t series;
+	struct line_sum last;
+};
+
+struct chase {
+	const struct process *process;
+	struct timeline_series *series;
+	struct process_point *now; /* by number of the series */
+	uint64_t *skipped, *stride;
+	size_t max;
+	uint32_t *member_of; /* by id: number + 1 */
+	uint32_t id_end;
+	struct member *members;
+};
+
+static int
+add_point(struct chase *c, size_t i)
+{
+	struct timeline_series *s = &c->series[i];
+
+	if (s->count > 0 &&
+	    (s->points[s->count - 1].time_us == c->now[i].time_us ||
+	        (s->count > 1 && ++c->skipped[i] < c->stride[i]))) {
+		s->points[s->count - 1] = c->now[i];
+		return 0;
+	}
+	c->skipped[i] = 0;
+	if (s->count == c->max) {
+		for (size_t k = 0; k < s->count / 2; k++)
+			s->points[k] = s->points[2 * k];
+		s->count /= 2;
+		c->stride[i] = c->stride[i] ? c->stride[i] * 2 : 2;
+	}
+	if (!s->points)
+		s->points = calloc(c->max, sizeof(*s->points));
+	if (!s->points)
+		return -ENOMEM;
+	s->points[s->count++] = c->now[i];
+	return 0;
+}
+
+static int
+on_row(void *context, struct replay_process *p, uint32_t id,
+    const struct line_sum *sum, uint64_t time_us)
+{
+	struct chase *c = context;
+	struct process_point *now;
+	struct member *m;
+
+	if (id >= c->id_end || c->member_of[id] == 0 ||
+	    memcmp(p->header.uuid, c->process->header.uuid, 16) != 0)
+		return 0;
+	m = &c->members[c->member_of[id] - 1];
+	now = &c->now[m->series];
+	now->time_us = time_us;
+	now->live_bytes += minus(sum->allocated_bytes, sum->freed_bytes) -
+	    minus(m->last.allocated_bytes, m->last.freed_bytes);
+	now->live_blocks += minus(sum->allocations, sum->frees) -
+	    minus(m->last.allocations, m->last.frees);
+	now->allocations += sum->allocations - m->last.allocations;
+	now->allocated_bytes += sum->allocated_bytes - m->last.allocated_bytes;
+	m->last = *sum;
+	return add_point(c, m->series);
+}
+
+/* Which ids belong to which series. */
+static int
+chase_init(struct chase *c, size_t n)
+{
+	const struct process *p = c->process;
+	size_t *series_of = calloc(p->site_count + 1, sizeof(*series_of));
+	size_t members = 0;
+
+	if (p->id_count > 0)
+		c->id_end = p->ids[p->id_count - 1].id + 1;
+	c->member_of = calloc((size_t)c->id_end + 1, sizeof(*c->member_of));
+	c->members = calloc(p->id_count + 1, sizeof(*c->members));
+	c->now = calloc(n + 1, sizeof(*c->now));
+	c->skipped = calloc(n + 1, sizeof(*c->skipped));
+	c->stride = calloc(n + 1, sizeof(*c->stride));
+	if (!series_of || !c->member_of || !c->members || !c->now ||
+	    !c->skipped || !c->stride) {
+		free(series_of);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		series_of[c->series[i].site] = i + 1;
+	for (size_t i = 0; i < p->id_count; i++) {
+		if (series_of[p->ids[i].site] == 0)
+			continue;
+		c->members[members++].series = series_of[p->ids[i].site] - 1;
+		c->member_of[p->ids[i].id] = (uint32_t)members;
+	}
+	free(series_of);
+	return 0;
+}
+
+int
+timeline_series(struct timeline *t, const struct process *p,
+    struct timeline_series *series, size_t n, size_t max)
+{
+	struct chase c = {.process = p, .series = series, .max = max & ~1u};
+	const struct replay_hooks hooks = {
+	    .context = &c, .rows = true, .row = on_row};
+	struct replay *r = NULL;
+	int err;
+
+	err = chase_init(&c, n);
+	if (err == 0)
+		err = play(t, &hooks, &r);
+	replay_free(r);
+	free(c.member_of);
+	free(c.members);
+	free(c.now);
+	free(c.skipped);
+	free(c.stride);
+	return err;
+}
+
+/* ---- the top ---- */
+
+struct rank {
+	int64_t weight;
+	size_t site;
+};
+
+static int
+heavier(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return (x->site > y->site) - (x->site < y->site);
+}
+
+static void
+choose(struct rank *ranks, size_t n, size_t each, bool *chosen)
+{
+	qsort(ranks, n, sizeof(*ranks), heavier);
+	for (size_t i = 0; i < n && i < each && ranks[i].weight > 0; i++)
+		chosen[ranks[i].site] = true;
+}
+
+int
+timeline_top(struct timeline *t, const struct process *p, uint64_t from_us,
+    size_t each, size_t **ret_sites, size_t *ret_count)
+{
+	size_t n = p->site_count, count = 0;
+	struct process_figures *from = calloc(n + 1, sizeof(*from));
+	struct rank *ranks = calloc(n + 1, sizeof(*ranks));
+	bool *chosen = calloc(n + 1, sizeof(*chosen));
+	size_t *sites = calloc(3 * each + 1, sizeof(*sites));
+	uint64_t when;
+	int err = -ENOMEM;
+
+	if (!from || !ranks || !chosen || !sites)
+		goto out;
+	err = timeline_sites_at(t, p, from_us, from, &when);
+	if (err < 0)
+		goto out;
+	for (int by = 0; by < 3; by++) {
+		for (size_t i = 0; i < n; i++) {
+			const struct process_figures *f = &p->sites[i].figures;
+
+			ranks[i].site = i;
+			ranks[i].weight =
+			    (int64_t)(by == 1 ? f->peak_bytes : f->live_bytes);
+			if (by == 2)
+				ranks[i].weight -= (int64_t)from[i].live_bytes;
+		}
+		choose(ranks, n, each, chosen);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (chosen[i])
+			sites[count++] = i;
+	*ret_sites = sites;
+	*ret_count = count;
+	sites = NULL;
+out:
+	free(from);
+	free(ranks);
+	free(chosen);
+	free(sites);
+	return err;
+}

@@ -1,0 +1,48 @@
+/* timeline.h - questions to the time line of a recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_TIMELINE_H
+#define SEEP_READER_TIMELINE_H
+
+#include "reader/process.h"
+#include "trace/bundle.h"
+
+/* Each question reads the recording again: nothing large is kept. */
+struct timeline;
+
+/* Takes the recording over, on success only. -ENOMEM. */
+int timeline_new(struct bundle *b, uint64_t until_us, struct timeline **ret);
+
+/* NULL is fine. */
+void timeline_free(struct timeline *t);
+
+/* When what is known ends, since the recording began. */
+uint64_t timeline_until_us(const struct timeline *t);
+
+/*
+ * Figures of all sites of p at the last look up to a moment, by number of the
+ * site, without peaks; *ret_time_us is when that look was. Zeros before p
+ * began. -ENOMEM, -EIO.
+ */
+int timeline_sites_at(struct timeline *t, const struct process *p,
+    uint64_t time_us, struct process_figures *ret, uint64_t *ret_time_us);
+
+/* One site over time; points where it changed. */
+struct timeline_series {
+	size_t site; /* number in p->sites, set by the caller */
+	struct process_point *points; /* for free() */
+	size_t count;
+};
+
+/* Fills n series, each of at most `max` points. -ENOMEM, -EIO. */
+int timeline_series(struct timeline *t, const struct process *p,
+    struct timeline_series *series, size_t n, size_t max);
+
+/*
+ * The sites worth a series: the `each` largest by what lives at the end, by
+ * share of the peak, and by growth since `from_us`. Numbers of sites, each
+ * once, rising; for free(). -ENOMEM, -EIO.
+ */
+int timeline_top(struct timeline *t, const struct process *p, uint64_t from_us,
+    size_t each, size_t **ret_sites, size_t *ret_count);
+
+#endif
