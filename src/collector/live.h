@@ -82,6 +82,8 @@ live_cell_cached(struct live_cache *cache, uint64_t address)
 	if (likely(cache->key == key))
 		return &cache->leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
 		    live_granule_bits];
+	if (unlikely(address >> CPU_ADDRESS_BITS))
+		return NULL; /* spilled; so a key in the cache is never far */
 	mid = live_root[(key >> LIVE_MID_BITS) & ((1u << LIVE_ROOT_BITS) - 1)];
 	if (unlikely(!mid))
 		return NULL;
@@ -124,8 +126,7 @@ live_put(struct live_cache *cache, uint64_t address, uint32_t site,
 	uint64_t *cell = live_cell_cached(cache, address);
 	uint64_t id = (uint64_t)site << 38 | birth;
 
-	if (unlikely(!cell || *cell || size <= live_spill_size ||
-	        address >> CPU_ADDRESS_BITS))
+	if (unlikely(!cell || *cell || size <= live_spill_size))
 		return live_put_slow(address, site, size, birth, ret_old);
 	ret_old->site = 0;
 	if (size < LIVE_LARGE) {
@@ -148,7 +149,7 @@ live_take(struct live_cache *cache, uint64_t address)
 	struct live_block b;
 	uint64_t v;
 
-	if (unlikely(!cell || !*cell || address >> CPU_ADDRESS_BITS))
+	if (unlikely(!cell || !*cell))
 		return live_take_slow(address);
 	v = *cell;
 	b.site = (uint32_t)(v >> 38);
