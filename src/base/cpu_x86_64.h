@@ -47,6 +47,16 @@ cpu_add_local(uint32_t *word, int32_t by)
 }
 
 /*
+ * Writes a word as it is, in one instruction. A page that is read first and
+ * written then faults twice: once for the zero page, once for its own.
+ */
+SEEP_INLINE void
+cpu_touch(uint64_t *word)
+{
+	__asm__ volatile("orq $0, %0" : "+m"(*word) : : "cc");
+}
+
+/*
  * Raw system calls: no errno is touched and no other library's wrapper is
  * run. The kernel's answer comes back as it is: -errno on failure.
  */

@@ -60,6 +60,16 @@ get(struct bytes *b, unsigned n)
 	return v;
 }
 
+/* One byte, the most frequent of all. */
+SEEP_INLINE uint8_t
+get_byte(struct bytes *b)
+{
+	if (likely(b->at < b->end))
+		return *b->at++;
+	b->bad = true;
+	return 0;
+}
+
 static uint64_t
 get_uleb(struct bytes *b)
 {
@@ -68,7 +78,7 @@ get_uleb(struct bytes *b)
 	uint8_t c;
 
 	do {
-		c = (uint8_t)get(b, 1);
+		c = get_byte(b);
 		if (shift < 64)
 			v |= (uint64_t)(c & 0x7f) << shift;
 		shift += 7;
@@ -84,7 +94,7 @@ get_sleb(struct bytes *b)
 	uint8_t c;
 
 	do {
-		c = (uint8_t)get(b, 1);
+		c = get_byte(b);
 		if (shift < 64)
 			v |= (uint64_t)(c & 0x7f) << shift;
 		shift += 7;
@@ -303,7 +313,7 @@ run(struct state *s, const struct state *initial, const struct cie *cie,
 	int i;
 
 	for (i = 0; b.at < b.end; i++) {
-		uint8_t op = (uint8_t)get(&b, 1);
+		uint8_t op = get_byte(&b);
 		uint8_t low = op & 0x3f;
 		uint64_t advance = 0;
 
@@ -317,7 +327,8 @@ run(struct state *s, const struct state *initial, const struct cie *cie,
 		} else if (op == 0x01) { /* set_loc */
 			loc = get_encoded(&b, cie->pointer_encoding);
 		} else if (op >= 0x02 && op <= 0x04) { /* advance_loc1..4 */
-			advance = get(&b, 1u << (op - 2));
+			advance =
+			    op == 0x02 ? get_byte(&b) : get(&b, 1u << (op - 2));
 		} else if (!run_extended(
 		               s, initial, cie, &b, op, stack, &depth)) {
 			s->cfa_kind = 9;

@@ -126,6 +126,8 @@ live_put(struct live_cache *cache, uint64_t address, uint32_t site,
 	uint64_t *cell = live_cell_cached(cache, address);
 	uint64_t id = (uint64_t)site << 38 | birth;
 
+	if (likely(cell))
+		cpu_touch(cell);
 	if (unlikely(!cell || *cell || size <= live_spill_size))
 		return live_put_slow(address, site, size, birth, ret_old);
 	ret_old->site = 0;

@@ -90,6 +90,17 @@ mem_alloc(size_t bytes)
 	return p;
 }
 
+void *
+mem_alloc_dense(size_t bytes)
+{
+	void *p = mem_alloc(bytes);
+
+	/* where the kernel cannot, the faults do it one by one */
+	if (p)
+		sys_madvise(p, whole_pages(bytes), MADV_POPULATE_WRITE);
+	return p;
+}
+
 void
 mem_zero(void *p, size_t bytes)
 {

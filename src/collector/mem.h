@@ -25,6 +25,12 @@ void mem_init(size_t reserve_bytes, uint64_t total_bytes);
  */
 void *mem_alloc(size_t bytes);
 
+/*
+ * The same for a table that will be used all over, such as a hash table: its
+ * pages are made at once, which costs a fraction of as many page faults.
+ */
+void *mem_alloc_dense(size_t bytes);
+
 /* Back to zero and to the kernel; the address range stays ours. */
 void mem_zero(void *p, size_t bytes);
 

@@ -14,7 +14,8 @@
 
 /*
  * Levels of growing size, never rehashed: a row is put into the newest level
- * and looked for from the newest to the oldest. An entry is claimed by its
+ * and looked for from the newest to the oldest; what is found in an old one
+ * is put into the newest too. An entry is claimed by its
  * key; `meta` is written last and says for which generation it holds. A row
  * of an older generation is computed again and written over; both writers of
  * such a race write the same.
@@ -41,7 +42,7 @@ static struct level *
 new_level(uint32_t bits)
 {
 	size_t bytes = sizeof(struct level) + (sizeof(struct entry) << bits);
-	struct level *l = mem_alloc(bytes);
+	struct level *l = mem_alloc_dense(bytes);
 
 	if (l)
 		l->bits = bits;
@@ -170,6 +171,8 @@ rows_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 		word = LOAD(&e->row);
 		if ((uint32_t)meta == gen || still_holds(e, meta)) {
 			module = (uint32_t)(meta >> 32);
+			if (i != (int)newest)
+				insert(key, word, LOAD(&e->meta));
 			goto found;
 		}
 		break;

@@ -120,7 +120,7 @@ give_memo(struct thread *t, uint32_t bits)
 		ADD(&memo_total, -bytes);
 		return false;
 	}
-	m = mem_alloc(bytes);
+	m = mem_alloc_dense(bytes);
 	if (!m)
 		return false;
 	t->memo = m;
