@@ -90,8 +90,12 @@ live_cell_cached(struct live_cache *cache, uint64_t address)
 	leaf = mid[key & ((1u << LIVE_MID_BITS) - 1)];
 	if (unlikely(!leaf))
 		return NULL;
-	cache->key = key;
+	/* a handler may jump out of here: never a key with another's leaf */
+	cache->key = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	cache->leaf = leaf;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	cache->key = key;
 	return &leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
 	    live_granule_bits];
 }

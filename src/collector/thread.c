@@ -146,6 +146,7 @@ thread_drop_caches(struct thread *t)
 
 	for (i = 0; i < UINT64_C(1) << (64 - t->memo_shift); i++)
 		t->memo[i].pc = 0;
+	t->live.key = 0;
 	t->outer_count = 0;
 }
 
