@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 /* One line of /proc/PID/maps that has a file behind it. */
@@ -144,6 +145,23 @@ start_jiffies(pid_t pid, uint64_t *ret)
 }
 
 /*
+ * /proc counts from the boot, sleep included, the header's clock does not. A
+ * sleep since then makes the result too early: in doubt it is the one.
+ */
+static uint64_t
+minus_sleep(uint64_t boot_ns)
+{
+	struct timespec boot, now;
+	uint64_t asleep_ns;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
+	asleep_ns = (uint64_t)(boot.tv_sec - now.tv_sec) * 1000000000 +
+	    (uint64_t)(boot.tv_nsec - now.tv_nsec);
+	return boot_ns > asleep_ns ? boot_ns - asleep_ns : 0;
+}
+
+/*
  * May a process that started then have written this header? A forked child in
  * a slot does not know its start time, but one who came later is not it.
  */
@@ -159,6 +177,7 @@ same_start(const struct seg_header *h, uint64_t jiffies)
 		return h->start_jiffies == jiffies;
 	if (__builtin_mul_overflow(jiffies, jiffy_ns, &started_ns))
 		return false;
+	started_ns = minus_sleep(started_ns);
 	/* the header's clock may be coarse: a jiffy's grace */
 	return started_ns <= h->start_monotonic_ns + jiffy_ns;
 }

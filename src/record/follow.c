@@ -27,7 +27,8 @@ enum {
 	FAMILY_MS = 2000,     /* between looks at who is dead */
 	FAMILY_FAST_MS = 200, /* the same, when slots run out */
 	FAMILY_LOAD = 200,
-	SLOTS_MANY = SEG_SLOTS / 2,
+	SLOTS_MANY = SEG_SLOTS / 4,
+	SLOTS_MS = 1000,    /* between looks at how many are taken */
 	UNTRACED_MS = 1000, /* a collector has arrived by then */
 };
 
@@ -68,11 +69,13 @@ struct follow {
 	uint64_t now_ns;     /* of this look */
 	uint64_t put_us;     /* last time put, of this entry */
 	bool has_time;
-	uint64_t next_look_ns, next_family_ns, last_flush_ns;
+	uint64_t next_look_ns, next_family_ns, next_slots_ns, last_flush_ns;
+	uint64_t last_family_ns;
 	uint64_t line_bytes; /* written */
 	uint64_t numbers;    /* of processes, given out */
 	uint64_t sites;      /* of all that are watched */
 	size_t slots_taken;  /* in the fullest file */
+	bool has_children;   /* some slot was taken */
 };
 
 static uint64_t
@@ -95,7 +98,7 @@ follow_interval(uint64_t elapsed_ns)
 uint64_t
 follow_allowance(uint64_t elapsed_ns, uint64_t sites)
 {
-	return (4 << 20) + elapsed_ns / MS * (3584 + sites / 10) / 1000;
+	return (4 << 20) + elapsed_ns / MS * (3072 + sites / 10) / 1000;
 }
 
 /* ---- items ---- */
@@ -294,6 +297,7 @@ find_children(struct follow *f, struct file *x, const struct segfile *seg)
 		    segfile_header(seg, i, &h, NULL) == 0)
 			err = add_watch(f, x, i, &h);
 	}
+	f->has_children |= count > 0;
 	if (count > f->slots_taken)
 		f->slots_taken = count;
 	return err;
@@ -301,17 +305,18 @@ find_children(struct follow *f, struct file *x, const struct segfile *seg)
 
 /*
  * A segment that cannot be read now is not watched any more; what it holds
- * comes with its end.
+ * comes with its end. So it does for one that was never looked at while its
+ * process lived: then `last` looks at nothing.
  */
 static int
-look_at_watch(
-    struct follow *f, struct watch *w, const struct segfile *seg, bool rows)
+look_at_watch(struct follow *f, struct watch *w, const struct segfile *seg,
+    bool rows, bool last)
 {
 	size_t before = f->out.len;
 	struct seg_header h;
 	int err;
 
-	if (!w->tail)
+	if (!w->tail || (w->fresh && last))
 		return 0;
 	err = tail_look(w->tail, seg, w->slot, rows || w->fresh, &f->out, &h);
 	if (err == -ENOMEM)
@@ -370,7 +375,7 @@ get_to_know(struct follow *f, struct file *x, const struct segfile *seg)
 }
 
 static int
-look_at_file(struct follow *f, struct file *x, bool rows)
+look_at_file(struct follow *f, struct file *x, bool rows, bool last)
 {
 	struct segfile *seg;
 	int err;
@@ -390,7 +395,7 @@ look_at_file(struct follow *f, struct file *x, bool rows)
 	if (err == 0 && x->is_ours)
 		err = find_children(f, x, seg);
 	for (size_t i = 0; i < x->watch_count && err == 0; i++)
-		err = look_at_watch(f, &x->watches[i], seg, rows);
+		err = look_at_watch(f, &x->watches[i], seg, rows, last);
 	segfile_close(seg);
 	return err;
 }
@@ -445,7 +450,7 @@ before_merge(void *context, const uint8_t uuid[16])
 			if (open_file(x, &seg) == 0) {
 				/* -ENOMEM sticks in f->out */
 				(void)look_at_watch(
-				    f, &x->watches[k], seg, false);
+				    f, &x->watches[k], seg, true, true);
 				segfile_close(seg);
 			}
 			drop_watch(x, k);
@@ -538,10 +543,18 @@ look_at_family(struct follow *f)
 	rest_ns = cpu_ns * FAMILY_LOAD;
 	if (rest_ns < FAMILY_MS * MS)
 		rest_ns = FAMILY_MS * MS;
-	if (f->slots_taken >= SLOTS_MANY)
-		rest_ns = FAMILY_FAST_MS * MS;
-	f->next_family_ns = clock_ns(CLOCK_MONOTONIC) + rest_ns;
+	f->last_family_ns = clock_ns(CLOCK_MONOTONIC);
+	f->next_family_ns = f->last_family_ns + rest_ns;
 	return err;
+}
+
+/* Who forks much must not run out of slots before we come again. */
+static bool
+family_is_due(const struct follow *f)
+{
+	if (f->slots_taken >= SLOTS_MANY)
+		return f->now_ns >= f->last_family_ns + FAMILY_FAST_MS * MS;
+	return f->now_ns >= f->next_family_ns;
 }
 
 /* ---- looks ---- */
@@ -555,7 +568,7 @@ rows_are_due(const struct follow *f)
 }
 
 static int
-look_at_all(struct follow *f, bool rows)
+look_at_all(struct follow *f, bool rows, bool last)
 {
 	int err;
 
@@ -564,7 +577,31 @@ look_at_all(struct follow *f, bool rows)
 	put_time(f, f->now_ns);
 	err = spool_walk(f->plan.spool, find_visit, f);
 	for (size_t i = 0; i < f->file_count && err == 0; i++)
-		err = look_at_file(f, &f->files[i], rows);
+		err = look_at_file(f, &f->files[i], rows, last);
+	return err;
+}
+
+/* Between looks that are far apart: have the slots filled up? */
+static int
+look_at_slots(struct follow *f)
+{
+	int err = 0;
+
+	if (f->now_ns < f->next_slots_ns || !f->has_children)
+		return 0;
+	f->next_slots_ns = f->now_ns + SLOTS_MS * MS;
+	f->slots_taken = 0;
+	for (size_t i = 0; i < f->file_count && err == 0; i++) {
+		struct file *x = &f->files[i];
+		struct segfile *seg;
+
+		if (!x->is_ours || x->is_gone || open_file(x, &seg) < 0)
+			continue;
+		err = find_children(f, x, seg);
+		segfile_close(seg);
+	}
+	if (err == 0 && f->slots_taken >= SLOTS_MANY)
+		err = look_at_family(f);
 	return err;
 }
 
@@ -576,15 +613,15 @@ follow_look(struct follow *f)
 
 	f->now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (f->now_ns < f->next_look_ns)
-		return 0;
+		return look_at_slots(f);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	err = look_at_all(f, rows_are_due(f));
+	err = look_at_all(f, rows_are_due(f), false);
 	if (err == 0 &&
 	    (f->out.len > FLUSH_BYTES ||
 	        f->now_ns - f->last_flush_ns >= FLUSH_MS * MS))
 		err = flush(f);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-	if (err == 0 && f->now_ns >= f->next_family_ns)
+	if (err == 0 && family_is_due(f))
 		err = look_at_family(f);
 	if (!interval)
 		interval = follow_interval(f->now_ns - f->plan.start_ns);
@@ -594,6 +631,7 @@ follow_look(struct follow *f)
 		f->next_look_ns = f->now_ns + rest_ns;
 	if (f->next_look_ns <= f->now_ns)
 		f->next_look_ns = f->now_ns + interval;
+	f->next_slots_ns = f->now_ns + SLOTS_MS * MS;
 	return err;
 }
 
@@ -601,10 +639,11 @@ int
 follow_wait_ms(const struct follow *f)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t next = f->next_look_ns;
 
-	if (now >= f->next_look_ns)
-		return 0;
-	return (int)((f->next_look_ns - now) / MS) + 1;
+	if (f->has_children && f->next_slots_ns < next)
+		next = f->next_slots_ns;
+	return now >= next ? 0 : (int)((next - now) / MS) + 1;
 }
 
 int
@@ -615,7 +654,7 @@ follow_finish(struct follow *f)
 	f->now_ns = clock_ns(CLOCK_MONOTONIC);
 	put_time(f, f->now_ns);
 	put_mark(f, LINE_MARK_END, f->plan.child.pid, "");
-	err = look_at_all(f, false);
+	err = look_at_all(f, true, true);
 	return err < 0 ? err : flush(f);
 }
 

@@ -32,7 +32,7 @@ enum line_mark {
 };
 
 enum {
-	LINE_ENTRY_MAX = 16 << 20, /* bytes of one entry, unpacked */
+	LINE_ENTRY_MAX = 64 << 20, /* bytes of one entry, unpacked */
 	LINE_NEW_PEAK = 1, /* flags of LINE_LEDGER: the peak is another */
 	LINE_SAMPLES = 2,  /* and a column of samples is there */
 	LINE_COLUMNS = 6,  /* without ids and samples */

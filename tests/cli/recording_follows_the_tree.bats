@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# recording_follows_the_tree - many children, short ones, strangers, names.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+# shellcheck disable=SC2154 # $status is record()'s
+setup_file() {
+	need jq
+	cat >"$BATS_FILE_TMPDIR/server.c" <<-'END'
+		/* server N PAUSE_US: forks N children, one after the other, each allocates 100 blocks */
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		int main(int argc, char **argv) {
+			for (int i = 0; i < atoi(argv[1]); i++) {
+				if (fork() == 0) {
+					for (int k = 0; k < 100; k++) {
+						char *volatile p = malloc(10);
+						p[0] = 1;
+					}
+					_exit(0);
+				}
+				wait(NULL);
+				usleep(atoi(argv[2]));
+			}
+			return argc > 3;
+		}
+	END
+	"${CC:-gcc}" -O1 -o "$BATS_FILE_TMPDIR/server" "$BATS_FILE_TMPDIR/server.c"
+	export SERVER=$BATS_FILE_TMPDIR/server
+}
+
+json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
+
+@test "a fork server does not run out of slots: the dead make room" {
+	LIMIT=120 record -q "$SERVER" 1400 2000
+	[[ $status -eq 0 ]]
+	[[ $(json '.processes | length') == 1401 ]]
+	[[ $(json '[.processes[].lost.children_untraced] | unique') == '[0]' ]]
+	# the server itself allocates nothing
+	[[ $(json '[.processes[].totals.allocations] | unique') == '[0,100]' ]]
+	[[ -z $(ls -A "$DIR") ]]
+}
+
+@test "files of the dead go while the others run" {
+	record_behind -q sh -c 'for i in 1 2 3 4 5 6 7 8; do /bin/ls / >/dev/null; done
+		echo >ready; while [ ! -e go ]; do sleep 0.1; done'
+	appears "$T/ready"
+	for ((i = 0; i < 200; i++)); do
+		[[ $(segments) -gt 3 ]] || break
+		sleep 0.05
+	done
+	[[ $(segments) -le 3 ]]
+	: >"$T/go"
+	wait "$recorder"
+	[[ $(json '[.processes[] | select(.exe | endswith("/ls"))] | length') == 8 ]]
+	[[ -z $(ls -A "$DIR") ]]
+}
+
+@test "who has no collector is listed, with the reason, while it runs" {
+	local cc=${CC:-gcc}
+	echo 'int pause(void); int main(void) { return pause(); }' >"$T/s.c"
+	"$cc" -static -o "$T/still" "$T/s.c" 2>/dev/null || skip "no static libc"
+	record -q sh -c './still & sleep 4; kill $!; wait; true'
+	"$SEEP" report "$T/seep.data" --format json 2>/dev/null >"$T/report.json"
+	[[ $(jq '[.notes[] | select(test("still.* was not traced: .*static"))] | length' "$T/report.json") == 1 ]]
+}
+
+@test "names of the output" {
+	record -q -o 'x-%e-%p-%h-%t-%%' true
+	[[ $status -eq 0 ]]
+	[[ $(ls "$T" | grep -cE "^x-true-[0-9]+-$(hostname | tr / _)-[0-9]+-%\$") == 1 ]]
+	record -q -o '%p' sh -c 'echo $$'
+	[[ -s $T/$(<"$T/out") ]]
+	record -o '%p' --force no-such-command
+	[[ $status -eq 127 ]]
+	record -o '/no/such/%p' touch "$T/ran"
+	[[ $status -eq 125 && ! -e $T/ran ]]
+	[[ $(wc -l <"$T/err") -eq 1 ]]
+}
+
+@test "--sample reaches the collector" {
+	record -q --sample 512K sh -c 'echo "$SEEP_SAMPLE"'
+	[[ $(<"$T/out") == 524288 ]]
+	record --sample 1M true
+	grep -q '^seep: sampled: ' "$T/err"
+}
+
+@test "record is light: below 2 % of a CPU at 100 ms with 5,000 sites" {
+	local ticks seconds
+	seconds=$(full_or 20 4)
+	cat >"$T/busy.c" <<-'END'
+		/* busy S: for S seconds, 5,000 distinct stacks, all of them at work */
+		#include <stdlib.h>
+		#include <time.h>
+		static void *volatile sink;
+		__attribute__((noinline)) static void go(unsigned path, int bits) {
+			if (bits == 0) { free(sink); sink = malloc(path % 500 + 1); }
+			else if (path >> (bits - 1) & 1) { go(path, bits - 1); __asm__("nop"); }
+			else { go(path, bits - 1); __asm__("nop; nop"); }
+		}
+		int main(int argc, char **argv) {
+			time_t end = time(NULL) + atoi(argv[1]);
+			while (time(NULL) <= end)
+				for (unsigned i = 0; i < 5000; i++)
+					go(i, 13);
+			return argc > 2;
+		}
+	END
+	"${CC:-gcc}" -O1 -o "$T/busy" "$T/busy.c"
+	record_behind -q "$T/busy" $((seconds + 1))
+	sleep 0.7
+	ticks=$(awk '{ print $14 + $15 }' "/proc/$recorder/stat")
+	sleep "$seconds"
+	ticks=$(($(awk '{ print $14 + $15 }' "/proc/$recorder/stat") - ticks))
+	echo "# $ticks ticks in $seconds s"
+	wait "$recorder"
+	[[ $(json '.processes[0].totals.sites >= 4900') == true ]]
+	[[ $(json '.processes[0].timeline.times_us | length >= 20') == true ]]
+	# two ticks are the grain of the measure
+	[[ $ticks -le $((seconds * $(getconf CLK_TCK) * 2 / 100 + 2)) ]]
+}

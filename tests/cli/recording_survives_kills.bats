@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# recording_survives_kills - of target, of record, of both, at any instant.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+# shellcheck disable=SC2154 # $recorder is record_behind()'s
+# times: 200 kills in the full form, of which each test takes its share
+times() { full_or 67 4; }
+
+# starts the host behind record; it works for ten seconds unless killed
+begin() {
+	need jq
+	rm -rf "${DIR:?}"/* "$T"/seep.data* "$T/progress"
+	record_behind -q --interval 20ms "$HOSTS/killed" kill "$T/progress" 10000000 "$1"
+	for ((k = 0; k < 400; k++)); do
+		! grep -q '^PID ' "$T/out" || break
+		sleep 0.02
+	done
+	pid=$(sed -n 's/^PID //p' "$T/out")
+	PIDS+=("$pid")
+	sleep "0.$(printf %03d $((RANDOM % 700)))"
+}
+
+# within: no figure of the recording is beyond what the host had begun, frees
+# never exceed allocations, and what was left out is told
+within() {
+	local answer=0
+	"$SEEP" report "$T/seep.data" --format json \
+		>"$T/report.json" 2>"$T/notes" || answer=$?
+	[[ $answer -eq 0 || $answer -eq 3 ]]
+	"$PYTHON" - "$T/progress" "$pid" "$T/report.json" "$answer" <<-'END'
+		import json, struct, sys
+		words = struct.unpack("<32Q", open(sys.argv[1], "rb").read(256))
+		d = json.load(open(sys.argv[3], encoding="utf-8"))
+		p = [p for p in d["processes"] if p["pid"] == int(sys.argv[2])]
+		assert len(p) == 1, "pid %s: %d times" % (sys.argv[2], len(p))
+		assert d["complete"] == (sys.argv[4] == "0"), "complete?"
+		p = p[0]
+		keys = ("allocations", "allocated_bytes", "frees", "freed_bytes")
+		for t in range(4):
+		    mine = [s for s in p["sites"] if any(
+		        f["function"] == "thread_%d" % t for f in s["frames"])]
+		    got = [sum(s[k] for s in mine) for k in keys]
+		    begun = words[t * 8:t * 8 + 4]
+		    for k, a, b in zip(keys, got, begun):
+		        assert a <= b, "thread_%d: %s %d > %d" % (t, k, a, b)
+		    assert got[0] >= got[2] and got[1] >= got[3], "live < 0"
+		    # a look is one instant: 64 blocks at most, one more in flight,
+		    # and what was freed while the look was taken
+		    live = got[0] - got[2]
+		    print("thread_%d: %d live" % (t, live))
+		if not p["end_state"]:
+		    assert not d["complete"] and p["as_of_us"] > 0
+		    assert any("is missing" in n for n in d["notes"])
+		line = p["timeline"]
+		assert line["allocations"] == sorted(line["allocations"])
+		assert line["times_us"] == sorted(line["times_us"])
+		assert p["totals"]["allocations"] >= line["allocations"][-1] or \
+		    not p["end_state"]
+	END
+}
+
+@test "SIGKILL of the target: the end state is right to the event" {
+	local i
+	for ((i = 0; i < $(times); i++)); do
+		begin $((i % 3 + 2))
+		kill -KILL "$pid"
+		wait "$recorder" || [[ $? -eq 137 ]]
+		within
+		[[ $(jq .complete "$T/report.json") == true ]]
+		"$PYTHON" "$LIB/inflight.py" "$T/progress" "$pid" "$T/report.json"
+	done
+}
+
+@test "SIGKILL of record: the file opens and says up to when" {
+	local i
+	for ((i = 0; i < $(times); i++)); do
+		begin $((i % 3 + 2))
+		appears "$T/seep.data"
+		kill -KILL "$recorder"
+		wait "$recorder" || true
+		kill -0 "$pid" # the host goes on
+		kill -KILL "$pid"
+		within
+		[[ $(jq .complete "$T/report.json") == false ]]
+		grep -q 'breaks off: its end is missing; it is complete up to' "$T/notes"
+	done
+}
+
+@test "SIGKILL of both: the same, and the segment has it all" {
+	local i
+	for ((i = 0; i < $(times); i++)); do
+		begin $((i % 3 + 2))
+		appears "$T/seep.data"
+		if ((i % 2)); then
+			kill -KILL "$recorder" "$pid"
+		else
+			kill -KILL "$pid" "$recorder"
+		fi
+		wait "$recorder" || true
+		within
+		# unless record came to its end before it was killed
+		[[ $(jq .complete "$T/report.json") == false ]] || continue
+		for ((k = 0; k < 200; k++)); do
+			[[ -e /proc/$pid/exe ]] || break
+			sleep 0.02
+		done
+		"$SEEP" report "$DIR" --format json >"$T/report.json"
+		"$PYTHON" "$LIB/inflight.py" "$T/progress" "$pid" "$T/report.json"
+	done
+}

@@ -1,0 +1,509 @@
+/* test_line.c - the time line: told in differences, replayed to the byte. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "reader/process.h"
+#include "reader/replay.h"
+#include "reader/session.h"
+#include "reader/tail.h"
+#include "reader/timeline.h"
+#include "record/follow.h"
+#include "trace/bundle.h"
+#include "trace/line.h"
+
+enum { ARRAYS = 2, DIR_AT = SEG_HEADER_BYTES, KINDS = 4 };
+
+/* A segment whose ledger a test can move, of any number of sites. */
+struct host {
+	uint8_t *bytes;
+	size_t len;
+	struct seg_header *header;
+	struct seg_extent *dir;
+	struct seg_site *sites;
+	struct seg_inner *inners;
+	struct seg_node *nodes;
+	struct seg_row *rows[ARRAYS];
+	uint32_t site_count; /* ids 1 .. site_count - 1 */
+	struct segfile *file;
+	uint64_t seed;
+};
+
+static uint64_t
+random_of(struct host *h)
+{
+	h->seed ^= h->seed << 13;
+	h->seed ^= h->seed >> 7;
+	h->seed ^= h->seed << 17;
+	return h->seed;
+}
+
+static void *
+place(struct host *h, size_t *at, uint32_t entry, uint32_t kind, uint32_t owner,
+    uint32_t row_bytes)
+{
+	void *p = h->bytes + *at;
+
+	h->dir[entry] = (struct seg_extent){.kind = kind,
+	    .owner = owner,
+	    .row_bytes = row_bytes,
+	    .count = h->site_count,
+	    .offset = *at};
+	*at += (size_t)h->site_count * row_bytes;
+	return p;
+}
+
+static void
+host_init(struct host *h, uint32_t site_count)
+{
+	size_t row = sizeof(struct seg_site) + sizeof(struct seg_inner) +
+	    sizeof(struct seg_node) + ARRAYS * sizeof(struct seg_row);
+	size_t at = DIR_AT + 8192;
+
+	memset(h, 0, sizeof(*h));
+	h->seed = 88172645463325252u;
+	h->site_count = site_count;
+	h->len = at + site_count * row;
+	h->bytes = calloc(1, h->len);
+	assert_non_null(h->bytes);
+	h->header = (struct seg_header *)h->bytes;
+	h->dir = (struct seg_extent *)(h->bytes + DIR_AT);
+	h->sites = place(h, &at, 0, SEG_EXT_SITE, 0, sizeof(*h->sites));
+	h->inners = place(h, &at, 1, SEG_EXT_INNER, 0, sizeof(*h->inners));
+	h->nodes = place(h, &at, 2, SEG_EXT_NODE, 0, sizeof(*h->nodes));
+	for (uint32_t i = 0; i < ARRAYS; i++)
+		h->rows[i] = place(
+		    h, &at, 3 + i, SEG_EXT_LEDGER, i, sizeof(struct seg_row));
+	for (uint32_t i = 1; i < site_count; i++) {
+		h->nodes[i] = (struct seg_node){
+		    .frame = 0x400000 + random_of(h) % 4000000,
+		    .parent = (uint32_t)(random_of(h) % i)};
+		for (int k = 0; k < SEG_INNER_FRAMES; k++)
+			h->inners[i].frames[k] =
+			    0x400000 + random_of(h) % 4000000;
+		h->inners[i].count = SEG_INNER_FRAMES;
+		h->sites[i] = (struct seg_site){.node = i,
+		    .inner = i,
+		    .kind = SEG_SITE_HEAP,
+		    .api = SEG_API_MALLOC};
+	}
+	*h->header = (struct seg_header){.magic = SEG_MAGIC,
+	    .version = SEG_VERSION,
+	    .header_bytes = SEG_HEADER_BYTES,
+	    .state = SEG_ALIVE,
+	    .mode = SEG_MODE_ON,
+	    .uuid = {7},
+	    .pid = 4242,
+	    .tick_ns = SEG_TICK_NS,
+	    .first_id = 1,
+	    .total_bytes = h->len,
+	    .dir_offset = DIR_AT,
+	    .dir_capacity = 16,
+	    .dir_used = 3 + ARRAYS,
+	    .slot_index = ~UINT32_C(0),
+	    .threads = 2,
+	    .exe = "/bin/host"};
+	assert_int_equal(
+	    segfile_open_bytes(h->bytes, h->len, &h->file, NULL), 0);
+}
+
+static void
+host_release(struct host *h)
+{
+	segfile_close(h->file);
+	free(h->bytes);
+}
+
+/* So many events: half of the sites have one size, the others many. */
+static void
+host_run(struct host *h, uint64_t events)
+{
+	for (uint64_t n = 0; n < events; n++) {
+		uint32_t id =
+		    1 + (uint32_t)(random_of(h) % (h->site_count - 1));
+		struct seg_row *row = &h->rows[n % ARRAYS][id];
+		uint64_t size = 16 + id % 512;
+
+		if (id % 2)
+			size = 16 + random_of(h) % 1024;
+		row->allocations++;
+		row->allocated_bytes += size;
+		/* one in a hundred sites leaks */
+		if (id % 100 != 0) {
+			h->rows[0][id].frees = h->rows[0][id].allocations +
+			    h->rows[1][id].allocations -
+			    (h->rows[1][id].frees + id % 7);
+			if ((int64_t)h->rows[0][id].frees < 0)
+				h->rows[0][id].frees = 0;
+			h->rows[0][id].freed_bytes = h->rows[0][id].frees * 16;
+		}
+	}
+}
+
+static struct line_sum
+host_sum(const struct host *h, uint32_t id)
+{
+	struct line_sum s = {0};
+
+	for (int i = 0; i < ARRAYS; i++) {
+		s.allocations += h->rows[i][id].allocations;
+		s.allocated_bytes += h->rows[i][id].allocated_bytes;
+		s.frees += h->rows[i][id].frees;
+		s.freed_bytes += h->rows[i][id].freed_bytes;
+	}
+	return s;
+}
+
+static void
+numbers_come_back(void **state)
+{
+	static const int64_t some[] = {
+	    0, 1, -1, 63, 64, -64, 127, 128, 1 << 20, INT64_MAX, INT64_MIN};
+	enum { N = sizeof(some) / sizeof(some[0]) };
+	struct line_out out = {0};
+	struct line_in in;
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		line_put(&out, (uint64_t)some[i]);
+		line_put_signed(&out, some[i]);
+	}
+	in = (struct line_in){.at = out.bytes, .end = out.bytes + out.len};
+	for (size_t i = 0; i < N; i++) {
+		assert_true(line_get(&in) == (uint64_t)some[i]);
+		assert_true(line_get_signed(&in) == some[i]);
+	}
+	assert_false(in.bad);
+	assert_true(line_get(&in) == 0);
+	assert_true(in.bad);
+	line_release(&out);
+}
+
+static void
+columns_give_the_same_sums(void **state)
+{
+	struct host h = {.seed = 4711};
+	struct line_sum is = {0}, back = {0};
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		struct line_sum was = is;
+		int64_t column[LINE_COLUMNS];
+		bool new_peak = random_of(&h) % 3 == 0;
+		unsigned shift = (unsigned)(random_of(&h) % 64);
+
+		is.allocations += random_of(&h) >> shift;
+		is.allocated_bytes += random_of(&h) >> shift;
+		is.frees += random_of(&h) >> shift;
+		is.freed_bytes += random_of(&h) >> shift;
+		if (random_of(&h) % 2) {
+			is.peak_bytes = (int64_t)(random_of(&h) >> shift);
+			is.peak_blocks = -(int64_t)(random_of(&h) >> shift);
+		}
+		line_encode(&was, &is, new_peak, column);
+		line_decode(&back, new_peak, column);
+		assert_memory_equal(&back, &is, sizeof(is));
+	}
+}
+
+/* Looks, replays, compares every site; peaks, too. */
+static void
+what_is_told_is_what_was_there(void **state)
+{
+	const struct replay_hooks hooks = {.rows = true};
+	struct line_out out = {0};
+	struct seg_header header;
+	struct replay *r;
+	struct tail *t;
+	struct host h;
+
+	(void)state;
+	host_init(&h, 3000);
+	assert_int_equal(tail_new(1, &t), 0);
+	assert_int_equal(replay_new(&hooks, &r), 0);
+	for (int look = 0; look < 50; look++) {
+		const struct replay_process *p;
+		uint64_t all = 0;
+
+		host_run(&h, random_of(&h) % 5000);
+		if (look % 4 == 0) {
+			h.header->peak_epoch++;
+			h.header->peak_bytes += 1000;
+		}
+		if (look % 5 == 0) {
+			struct seg_row *row = &h.rows[1][7 + look];
+
+			row->epoch = (uint32_t)h.header->peak_epoch;
+			row->snap_bytes = 12345 + look;
+			row->snap_blocks = look;
+		}
+		out.len = 0;
+		assert_int_equal(tail_look(t, h.file, SEGFILE_OWN,
+		                     look % 3 != 1, &out, &header),
+		    0);
+		assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
+		p = replay_process(r, 0);
+		for (uint32_t id = 0; id < h.site_count; id++) {
+			struct line_sum want = host_sum(&h, id);
+			struct line_sum got = replay_sum(p, id);
+
+			all += want.allocations;
+			if (look % 3 == 1)
+				continue;
+			assert_memory_equal(&got, &want, 4 * sizeof(uint64_t));
+		}
+		assert_int_equal(p->totals.allocations, all);
+	}
+	tail_free(t);
+	replay_free(r);
+	line_release(&out);
+	host_release(&h);
+}
+
+static void
+the_replayed_state_is_the_segment(void **state)
+{
+	const struct replay_hooks hooks = {.rows = true};
+	struct process *live, *told;
+	struct line_out out = {0};
+	struct seg_header header;
+	struct segment *seg;
+	struct replay *r;
+	struct tail *t;
+	struct host h;
+
+	(void)state;
+	host_init(&h, 1000);
+	assert_int_equal(tail_new(1, &t), 0);
+	assert_int_equal(replay_new(&hooks, &r), 0);
+	for (int i = 0; i < 5; i++) {
+		host_run(&h, 2000);
+		h.header->peak_epoch++;
+		h.header->peak_bytes = 1u << (20 + i);
+		for (uint32_t id = 1; id < h.site_count; id += 3) {
+			h.rows[0][id].epoch = (uint32_t)h.header->peak_epoch;
+			h.rows[0][id].snap_bytes = (int64_t)id * i;
+			h.rows[0][id].snap_blocks = i;
+		}
+		out.len = 0;
+		assert_int_equal(
+		    tail_look(t, h.file, SEGFILE_OWN, true, &out, &header), 0);
+		assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
+	}
+	assert_int_equal(segfile_read(h.file, SEGFILE_OWN, &seg, NULL), 0);
+	assert_int_equal(process_new(seg, &live), 0);
+	segment_free(seg);
+	assert_int_equal(replay_segment(replay_process(r, 0), &seg), 0);
+	assert_int_equal(process_new(seg, &told), 0);
+	segment_free(seg);
+	assert_int_equal(live->site_count, told->site_count);
+	assert_memory_equal(&live->totals, &told->totals, sizeof(live->totals));
+	for (size_t i = 0; i < live->site_count; i++) {
+		uint64_t a[64], b[64];
+		uint32_t flags;
+		size_t n;
+
+		assert_memory_equal(&live->sites[i].figures,
+		    &told->sites[i].figures, sizeof(live->sites[i].figures));
+		n = stacks_frames(
+		    live->stacks, live->sites[i].stack, a, 64, &flags);
+		assert_int_equal(stacks_frames(told->stacks,
+		                     told->sites[i].stack, b, 64, &flags),
+		    n);
+		assert_memory_equal(a, b, n * sizeof(*a));
+	}
+	process_free(live);
+	process_free(told);
+	tail_free(t);
+	replay_free(r);
+	line_release(&out);
+	host_release(&h);
+}
+
+static void
+any_cut_or_flipped_byte_is_survived(void **state)
+{
+	const struct replay_hooks hooks = {.rows = true};
+	struct line_out out = {0};
+	struct seg_header header;
+	struct tail *t;
+	struct host h;
+
+	(void)state;
+	host_init(&h, 40);
+	assert_int_equal(tail_new(1, &t), 0);
+	for (int i = 0; i < 3; i++) {
+		host_run(&h, 100);
+		assert_int_equal(
+		    tail_look(t, h.file, SEGFILE_OWN, true, &out, &header), 0);
+	}
+	for (size_t i = 0; i < out.len; i++) {
+		uint8_t was = out.bytes[i];
+		struct segment *seg;
+		struct replay *r;
+
+		assert_int_equal(replay_new(&hooks, &r), 0);
+		(void)replay_entry(r, out.bytes, i);
+		replay_free(r);
+		assert_int_equal(replay_new(&hooks, &r), 0);
+		out.bytes[i] = (uint8_t)(was ^ (1u << (i % 8)));
+		(void)replay_entry(r, out.bytes, out.len);
+		out.bytes[i] = was;
+		if (replay_count(r) > 0 &&
+		    replay_segment(replay_process(r, 0), &seg) == 0)
+			segment_free(seg);
+		replay_free(r);
+	}
+	tail_free(t);
+	line_release(&out);
+	host_release(&h);
+}
+
+/* ---- an hour ---- */
+
+static void
+put_time(struct line_out *out, uint64_t us)
+{
+	struct line_out body = {0};
+
+	line_put(&body, us);
+	line_put_item(out, LINE_TIME, &body);
+	line_release(&body);
+}
+
+static void
+check_course(const char *path, const struct host *h, uint64_t events)
+{
+	struct session *s;
+
+	assert_int_equal(session_load(path, &s, NULL), 0);
+	assert_int_equal(s->count, 1);
+	assert_false(s->is_truncated);
+	assert_int_equal(s->processes[0]->totals.allocations, events);
+	assert_true(s->processes[0]->point_count > 100);
+	assert_int_equal(s->processes[0]
+	                     ->points[s->processes[0]->point_count - 1]
+	                     .allocations,
+	    events);
+	(void)h;
+	session_free(s);
+}
+
+/*
+ * A simulated clock, the intervals and the allowance of seep record: returns
+ * the bytes of the recording.
+ */
+static uint64_t
+record_simulated(uint32_t sites, uint64_t seconds, uint64_t events)
+{
+	char path[] = "/tmp/test_line.XXXXXX";
+	int fd = mkstemp(path);
+	struct bundle_segment end = {.end_kind = BUNDLE_END_EXITED};
+	uint64_t line_bytes = 0, now = 0, flushed = 0, done = 0;
+	struct bundle_writer *w;
+	struct line_out out = {0};
+	struct seg_header header;
+	struct stat st;
+	struct tail *t;
+	struct host h;
+	void *bytes;
+	size_t len;
+
+	assert_true(fd >= 0);
+	close(fd);
+	host_init(&h, sites);
+	assert_int_equal(tail_new(1, &t), 0);
+	assert_int_equal(bundle_create(path, BUNDLE_REPLACE, &w), 0);
+	while (now < seconds * 1000000000) {
+		uint64_t due, before = bundle_size(w);
+
+		now += follow_interval(now);
+		due = (uint64_t)((double)events * (double)now /
+		    ((double)seconds * 1e9));
+		due = due < events ? due : events;
+		host_run(&h, due - done);
+		done = due;
+		put_time(&out, now / 1000);
+		assert_int_equal(
+		    tail_look(t, h.file, SEGFILE_OWN,
+		        line_bytes < follow_allowance(now, tail_sites(t)), &out,
+		        &header),
+		    0);
+		if (now - flushed < 1000000000)
+			continue;
+		assert_int_equal(bundle_append_packed(w, BUNDLE_LINE, out.bytes,
+		                     out.len, NULL, 0, 3),
+		    0);
+		line_bytes += bundle_size(w) - before;
+		out.len = 0;
+		flushed = now;
+	}
+	if (out.len > 0)
+		assert_int_equal(bundle_append_packed(w, BUNDLE_LINE, out.bytes,
+		                     out.len, NULL, 0, 3),
+		    0);
+	assert_int_equal(
+	    segfile_compact(h.file, SEGFILE_OWN, &bytes, &len, NULL), 0);
+	assert_int_equal(bundle_append_packed(w, BUNDLE_SEGMENT, &end,
+	                     sizeof(end), bytes, len, 3),
+	    0);
+	free(bytes);
+	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(stat(path, &st), 0);
+	printf("# %u sites, %llu s, %llu allocations: %.1f MB\n", sites,
+	    (unsigned long long)seconds, (unsigned long long)events,
+	    (double)st.st_size / 1e6);
+	check_course(path, &h, done);
+	unlink(path);
+	tail_free(t);
+	line_release(&out);
+	host_release(&h);
+	return (uint64_t)st.st_size;
+}
+
+static void
+an_hour_of_a_busy_server_is_small(void **state)
+{
+	(void)state;
+	if (getenv("SEEP_FULL"))
+		assert_true(record_simulated(5000, 3600, 50000000) < 20000000);
+	else /* a tenth of it, with the allowance of the first minutes */
+		assert_true(record_simulated(5000, 360, 5000000) < 7000000);
+}
+
+static void
+many_sites_are_bounded_too(void **state)
+{
+	(void)state;
+	if (getenv("SEEP_FULL"))
+		assert_true(
+		    record_simulated(200000, 3600, 50000000) < 150000000);
+	else
+		assert_true(record_simulated(50000, 60, 2000000) < 15000000);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(numbers_come_back),
+	    cmocka_unit_test(columns_give_the_same_sums),
+	    cmocka_unit_test(what_is_told_is_what_was_there),
+	    cmocka_unit_test(the_replayed_state_is_the_segment),
+	    cmocka_unit_test(any_cut_or_flipped_byte_is_survived),
+	    cmocka_unit_test(an_hour_of_a_busy_server_is_small),
+	    cmocka_unit_test(many_sites_are_bounded_too),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
