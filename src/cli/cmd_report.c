@@ -1,6 +1,8 @@
 /* cmd_report.c - seep report: who allocated what. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include "cli/input.h"
 #include "cli/opts.h"
 #include "cli/output.h"
+#include "report/growth.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -30,11 +33,49 @@ wants_colour(const struct output *o)
 	    isatty(fileno(o->file)) == 1;
 }
 
+static bool
+wants_utf8(void)
+{
+	(void)setlocale(LC_CTYPE, "");
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+static void
+check_range(const char *range)
+{
+	struct growth_moment from, to;
+
+	if (!growth_parse(range, &from, &to))
+		die(CMD_USAGE,
+		    "report: --growth takes FROM..TO in seconds or percent, as "
+		    "10..60 or 30%%..100%%, not \"%s\"",
+		    range);
+}
+
+static int
+write_growth(FILE *out, const struct session *s, struct names *names,
+    const struct text_options *text, const char *range)
+{
+	struct growth_options o = {.top = text->top,
+	    .depth = text->depth,
+	    .threshold = text->threshold,
+	    .tree = text->shape == TEXT_TREE};
+	int err;
+
+	(void)growth_parse(range, &o.from, &o.to); /* it was checked */
+	err = growth_write(out, s, names, &o);
+	if (err == -ENODATA)
+		die(CMD_INPUT,
+		    "report: --growth needs a recording made over time; make "
+		    "one with: seep record CMD");
+	return err;
+}
+
 int
 cmd_report(int argc, char **argv)
 {
 	struct text_options text = {.top = TOP, .threshold = 1};
-	const char *format = "text", *path = NULL;
+	const char *format = "text", *path = NULL, *growth = NULL;
 	unsigned depth = UINT32_MAX;
 	const struct opts_option table[] = {
 	    {"live", 0, OPTS_CHOICE, &text.metric, TEXT_LIVE, NULL,
@@ -43,6 +84,8 @@ cmd_report(int argc, char **argv)
 	        "what was live at the highest moment"},
 	    {"allocs", 0, OPTS_CHOICE, &text.metric, TEXT_ALLOCS, NULL,
 	        "all that was ever allocated"},
+	    {"growth", 0, OPTS_RANGE, &growth, 0, "[FROM..TO]",
+	        "what grew between two moments (10..60, 30%..90%)"},
 	    {"tree", 0, OPTS_CHOICE, &text.shape, TEXT_TREE, NULL,
 	        "functions and their callers (the default)"},
 	    {"table", 0, OPTS_CHOICE, &text.shape, TEXT_TABLE, NULL,
@@ -72,6 +115,8 @@ cmd_report(int argc, char **argv)
 	if (!json && strcmp(format, "text") != 0)
 		die(CMD_USAGE, "report: --format is text or json, not \"%s\"",
 		    format);
+	if (growth)
+		check_range(growth);
 	text.depth = depth;
 	if (depth == UINT32_MAX)
 		text.depth =
@@ -83,8 +128,13 @@ cmd_report(int argc, char **argv)
 		die(CMD_INPUT, "report: out of memory");
 	output_open(&out, path);
 	text.colour = wants_colour(&out);
-	err = json ? json_write(out.file, session, names, SEEP_VERSION)
-	           : text_write(out.file, session, names, &text);
+	text.utf8 = wants_utf8();
+	if (json)
+		err = json_write(out.file, session, names, SEEP_VERSION);
+	else if (growth)
+		err = write_growth(out.file, session, names, &text, growth);
+	else
+		err = text_write(out.file, session, names, &text);
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "report: out of memory");
 	output_finish(&out);

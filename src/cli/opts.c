@@ -39,6 +39,16 @@ takes_argument(const struct opts_option *o)
 	return o->kind != OPTS_FLAG && o->kind != OPTS_CHOICE;
 }
 
+/* --growth 1..5 is a range; in --growth ../x the second is a file. */
+static bool
+is_range(const char *word)
+{
+	const char *dots = word ? strstr(word, "..") : NULL;
+
+	return dots && (dots > word || dots[2] != '/') &&
+	    strspn(word, "0123456789.s%") == strlen(word);
+}
+
 static void
 take(const char *command, const struct opts_option *o, const char *arg)
 {
@@ -55,6 +65,7 @@ take(const char *command, const struct opts_option *o, const char *arg)
 		*(int *)o->value = o->set;
 		break;
 	case OPTS_TEXT:
+	case OPTS_RANGE:
 		*(const char **)o->value = arg;
 		break;
 	case OPTS_COUNT:
@@ -130,6 +141,9 @@ opts_parse(int argc, char **argv, const struct opts_option *table,
 		if (arg && !takes_argument(o))
 			die(CMD_USAGE, "%s: --%s takes no argument", command,
 			    o->name);
+		if (!arg && o->kind == OPTS_RANGE)
+			arg = i + 1 < argc && is_range(argv[i + 1]) ? argv[++i]
+			                                            : "";
 		if (!arg && takes_argument(o)) {
 			if (i + 1 >= argc)
 				die(CMD_USAGE, "%s: --%s needs %s", command,

@@ -11,6 +11,7 @@ enum opts_kind {
 	OPTS_TEXT,    /* const char **: the argument */
 	OPTS_COUNT,   /* unsigned *: a decimal number */
 	OPTS_PERCENT, /* double *: 0..100 */
+	OPTS_RANGE,   /* const char **: "" or an argument with ".." in it */
 };
 
 struct opts_option {

@@ -4,13 +4,20 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "reader/index.h"
 #include "reader/losses.h"
+#include "reader/timeline.h"
 #include "report/words.h"
+
+enum {
+	SERIES_EACH = 50, /* sites by live, by peak, by growth */
+	SERIES_POINTS = 2000,
+};
 
 void
 json_string(FILE *out, const char *text)
@@ -259,9 +266,99 @@ errors(FILE *out, const struct process *p, double live, double allocated)
 	    process_error(live), process_error(allocated));
 }
 
+/* One array of the points' figures. */
+static void
+column(FILE *out, const char *name, const struct process_point *points,
+    size_t count, size_t offset)
+{
+	(void)fprintf(out, "\"%s\":[", name);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value;
+
+		memcpy(
+		    &value, (const char *)&points[i] + offset, sizeof(value));
+		(void)fprintf(out, "%s%" PRIu64, i ? "," : "", value);
+	}
+	(void)putc(']', out);
+}
+
+static void
+course(FILE *out, const char *name, const struct process_point *points,
+    size_t count)
+{
+	static const struct {
+		const char *name;
+		size_t offset;
+	} columns[] = {
+	    {"times_us", offsetof(struct process_point, time_us)},
+	    {"live_bytes", offsetof(struct process_point, live_bytes)},
+	    {"live_blocks", offsetof(struct process_point, live_blocks)},
+	    {"allocations", offsetof(struct process_point, allocations)},
+	    {"allocated_bytes",
+	        offsetof(struct process_point, allocated_bytes)},
+	};
+
+	key(out, name);
+	if (count == 0) {
+		(void)fputs("null", out);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		(void)putc(i ? ',' : '{', out);
+		column(out, columns[i].name, points, count, columns[i].offset);
+	}
+	(void)putc('}', out);
+}
+
+/* The courses of the sites worth one; none where there is no time line. */
+struct courses {
+	struct timeline_series *list; /* by site */
+	size_t count, next;
+};
+
+static void
+courses_init(
+    struct courses *c, const struct session *s, const struct process *p)
+{
+	size_t *sites;
+	size_t n;
+
+	*c = (struct courses){0};
+	if (!s->line || p->point_count < 2 ||
+	    timeline_top(s->line, p, s->until_us / 3, SERIES_EACH, &sites, &n) <
+	        0)
+		return;
+	c->list = calloc(n + 1, sizeof(*c->list));
+	for (size_t i = 0; c->list && i < n; i++)
+		c->list[i].site = sites[i];
+	if (c->list &&
+	    timeline_series(s->line, p, c->list, n, SERIES_POINTS) == 0)
+		c->count = n;
+	free(sites);
+}
+
+static void
+courses_release(struct courses *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		free(c->list[i].points);
+	free(c->list);
+}
+
+static void
+series(FILE *out, struct courses *c, size_t site)
+{
+	if (c->next == c->count || c->list[c->next].site != site) {
+		(void)fputs(",\"series\":null", out);
+		return;
+	}
+	course(out, "series", c->list[c->next].points, c->list[c->next].count);
+	c->next++;
+}
+
 static void
 site(FILE *out, const struct process *p, const struct process_site *s,
-    struct names *names, struct cache *cache)
+    struct names *names, struct cache *cache, struct courses *courses)
 {
 	static uint64_t frames[STACKS_MAX_FRAMES];
 	uint64_t deaths[PROCESS_AGES];
@@ -289,6 +386,7 @@ site(FILE *out, const struct process *p, const struct process_site *s,
 	else
 		(void)fputs(",\"live_ages\":null", out);
 	(void)fputs(",\"verdict\":null", out);
+	series(out, courses, (size_t)(s - p->sites));
 	text(out, "stack", words_stack(flags));
 	(void)fputs(",\"frames\":[", out);
 	for (size_t i = skip; i < n; i++) {
@@ -446,6 +544,12 @@ identity(FILE *out, const struct process *p)
 	number(out, "threads", h->threads);
 	number(out, "max_frames", h->max_frames);
 	boolean(out, "snapshot", p->is_snapshot);
+	boolean(out, "end_state", !p->is_unfinished);
+	key(out, "as_of_us");
+	if (p->is_unfinished)
+		(void)fprintf(out, "%" PRIu64, p->as_of_us);
+	else
+		(void)fputs("null", out);
 	time_text(out, "peak_time", process_time_ns(p, h->peak_tick));
 	(void)fprintf(out,
 	    ",\"tables\":{\"total_bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64
@@ -454,8 +558,10 @@ identity(FILE *out, const struct process *p)
 }
 
 static void
-process(FILE *out, const struct process *p, struct names *names)
+process(FILE *out, const struct session *s, const struct process *p,
+    struct names *names)
 {
+	struct courses courses;
 	struct cache cache = {0};
 
 	identity(out, p);
@@ -464,12 +570,39 @@ process(FILE *out, const struct process *p, struct names *names)
 	modules(out, p);
 	inherited(out, p);
 	marks(out, p);
+	course(out, "timeline", p->points, p->point_count);
+	courses_init(&courses, s, p);
 	(void)fputs(",\"sites\":[", out);
 	for (size_t i = 0; i < p->site_count && !ferror(out); i++) {
 		(void)fputs(i ? ",\n" : "\n", out);
-		site(out, p, &p->sites[i], names, &cache);
+		site(out, p, &p->sites[i], names, &cache, &courses);
 	}
+	courses_release(&courses);
 	cache_release(&cache);
+	(void)fputs("]}", out);
+}
+
+/* What is known of the run as a whole; null where it is no recording. */
+static void
+recording(FILE *out, const struct session *s)
+{
+	key(out, "recording");
+	if (!s->line) {
+		(void)fputs("null", out);
+		return;
+	}
+	(void)fprintf(out,
+	    "{\"start_ns\":%" PRIu64 ",\"until_us\":%" PRIu64 ",\"marks\":[",
+	    s->start_ns, s->until_us);
+	for (size_t i = 0; i < s->mark_count; i++) {
+		const struct session_mark *m = &s->marks[i];
+
+		(void)fprintf(out, "%s{\"time_us\":%" PRIu64 ",\"pid\":%u",
+		    i ? "," : "", m->time_us, m->pid);
+		text(out, "kind", words_mark(m->kind));
+		text(out, "label", m->label);
+		(void)putc('}', out);
+	}
 	(void)fputs("]}", out);
 }
 
@@ -483,11 +616,12 @@ json_write(FILE *out, const struct session *s, struct names *names,
 	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
 	text(out, "seep", version);
 	boolean(out, "complete", !s->is_truncated);
+	recording(out, s);
 	(void)fputs(",\"processes\":[", out);
 	for (size_t i = 0; i < s->count && !ferror(out); i++) {
 		if (i)
 			(void)putc(',', out);
-		process(out, s->processes[i], names);
+		process(out, s, s->processes[i], names);
 	}
 	(void)fputs("],\"notes\":[", out);
 	for (size_t i = 0; i < s->note_count; i++) {

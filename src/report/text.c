@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/labels.h"
+#include "report/spark.h"
 #include "report/summary.h"
 #include "report/tree.h"
 #include "report/words.h"
@@ -362,6 +363,7 @@ print_process(FILE *out, const struct process *p, struct names *names,
 	int err;
 
 	summary_write(out, p, o->colour);
+	spark_write(out, p, o->utf8);
 	if (blocks_of(&p->totals, o->metric) == 0) {
 		(void)fputs(nothing[o->metric], out);
 		return 0;

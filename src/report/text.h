@@ -19,6 +19,7 @@ struct text_options {
 	unsigned depth;   /* frames of a stack, 0: all */
 	double threshold; /* percent of the whole */
 	bool colour;
+	bool utf8; /* blocks may be drawn */
 };
 
 /* 0, -ENOMEM, or -EIO as ferror(out) tells. */

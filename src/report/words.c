@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "trace/line.h"
+
 static const char *
 word(const char *const *words, size_t count, uint64_t i)
 {
@@ -88,6 +90,21 @@ words_medium(uint32_t medium)
 	    [SEG_MEDIUM_TMPFS] = "tmpfs", [SEG_MEDIUM_DISK] = "disk"};
 
 	return WORD(media, medium);
+}
+
+const char *
+words_mark(uint32_t kind)
+{
+	static const char *const marks[] = {
+	    [LINE_MARK_START] = "start",
+	    [LINE_MARK_FORK] = "fork",
+	    [LINE_MARK_EXEC] = "exec",
+	    [LINE_MARK_EXIT] = "exit",
+	    [LINE_MARK_END] = "end",
+	    [LINE_MARK_SPAWN] = "spawn",
+	};
+
+	return WORD(marks, kind);
 }
 
 const char *
