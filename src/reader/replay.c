@@ -331,13 +331,15 @@ find_columns(
 static int
 on_ledger(struct replay *r, struct replay_process *p, struct line_in *in)
 {
-	struct line_in column[LINE_COLUMNS + 2];
+	struct line_in column[LINE_ALL_COLUMNS];
+	struct line_in *more = &column[1 + LINE_COLUMNS];
 	uint64_t flags = line_get(in), count = line_get(in), id = 0;
 	bool samples = flags & LINE_SAMPLES, peak = flags & LINE_NEW_PEAK;
 
 	if (in->bad || count > (uint64_t)(in->end - in->at) ||
 	    flags > (LINE_SAMPLES | LINE_NEW_PEAK) ||
-	    !find_columns(in, count, column, LINE_COLUMNS + 1 + samples))
+	    !find_columns(in, count, column,
+	        samples ? LINE_ALL_COLUMNS : LINE_COLUMNS + 1))
 		return -EBADMSG;
 	if (peak)
 		new_peak(p->state);
@@ -357,9 +359,13 @@ on_ledger(struct replay *r, struct replay_process *p, struct line_in *in)
 			value[i] = line_get_signed(&column[i + 1]);
 		row = &b->rows[id % BLOCK_ROWS];
 		line_decode(row, peak, value);
-		if (samples)
-			row->samples += (uint64_t)line_get_signed(
-			    &column[LINE_COLUMNS + 1]);
+		if (samples) {
+			row->samples += (uint64_t)line_get_signed(&more[0]);
+			row->variance_allocated +=
+			    (uint64_t)line_get_signed(&more[1]);
+			row->variance_freed +=
+			    (uint64_t)line_get_signed(&more[2]);
+		}
 		err = r->hooks.row ? r->hooks.row(r->hooks.context, p,
 		                         (uint32_t)id, row, r->time_us)
 		                   : 0;
@@ -481,6 +487,37 @@ add_ledger(const struct replay_process *p, struct segment *seg)
 }
 
 static int
+add_samples(const struct replay_process *p, struct segment *seg)
+{
+	const struct replay_state *s = p->state;
+
+	for (size_t n = 0; n < s->block_room; n++) {
+		struct seg_extent x = {.kind = SEG_EXT_SAMPLE,
+		    .row_bytes = sizeof(struct seg_sample),
+		    .first = n << BLOCK_BITS,
+		    .count = BLOCK_ROWS};
+		struct segment_rows *rows;
+
+		if (!s->blocks[n])
+			continue;
+		rows = segment_add(seg, &x);
+		if (!rows)
+			return -ENOMEM;
+		for (size_t i = 0; i < BLOCK_ROWS; i++) {
+			const struct line_sum *sum = &s->blocks[n]->rows[i];
+			struct seg_sample row = {
+			    .samples = sum->samples,
+			    .variance_allocated = sum->variance_allocated,
+			    .variance_freed = sum->variance_freed,
+			};
+
+			memcpy(rows->rows + i * sizeof(row), &row, sizeof(row));
+		}
+	}
+	return 0;
+}
+
+static int
 add_piece(struct segment *seg, const struct patch *patch)
 {
 	struct seg_extent x = {.kind = patch->kind,
@@ -561,6 +598,8 @@ replay_segment(const struct replay_process *p, struct segment **ret)
 	seg->header = p->header;
 	seg->peak_stable = true;
 	err = add_ledger(p, seg);
+	if (err == 0 && p->header.sample_bytes > 0)
+		err = add_samples(p, seg);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (err == 0)
 			err = add_table(

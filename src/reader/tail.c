@@ -52,7 +52,7 @@ struct tail {
 	size_t sites;
 	uint32_t peak_epoch;
 	struct line_sum totals;                   /* as told */
-	struct line_out column[LINE_COLUMNS + 2]; /* ids first, samples last */
+	struct line_out column[LINE_ALL_COLUMNS]; /* ids first, samples last */
 	uint8_t *buffer;
 	size_t buffer_bytes;
 };
@@ -295,22 +295,28 @@ add_frees(struct line_sum *sums, const struct piece *p, const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct line_sum *s = &sums[p->first + i];
+		struct seg_row row;
 
-		if (p->is_sample) {
-			struct seg_sample row;
+		memcpy(&row, rows + (size_t)i * p->row_bytes, sizeof(row));
+		s->frees += row.frees;
+		s->freed_bytes += row.freed_bytes;
+	}
+}
 
-			memcpy(
-			    &row, rows + (size_t)i * p->row_bytes, sizeof(row));
-			s->frees += row.weighted_frees >> 16;
-			s->freed_bytes += row.weighted_freed_bytes >> 16;
-		} else {
-			struct seg_row row;
+/* The rows hold the estimates; these say how good they are. */
+static void
+add_samples(struct look *l, struct line_sum *sums, const struct piece *p,
+    const uint8_t *rows)
+{
+	for (uint32_t i = 0; i < p->count; i++) {
+		struct line_sum *s = &sums[p->first + i];
+		struct seg_sample row;
 
-			memcpy(
-			    &row, rows + (size_t)i * p->row_bytes, sizeof(row));
-			s->frees += row.frees;
-			s->freed_bytes += row.freed_bytes;
-		}
+		memcpy(&row, rows + (size_t)i * p->row_bytes, sizeof(row));
+		s->samples += row.samples;
+		s->variance_allocated += row.variance_allocated;
+		s->variance_freed += row.variance_freed;
+		l->samples |= row.samples > 0;
 	}
 }
 
@@ -322,17 +328,6 @@ add_rest(struct look *l, struct line_sum *sums, const struct piece *p,
 		struct line_sum *s = &sums[p->first + i];
 		struct seg_row row;
 
-		if (p->is_sample) {
-			struct seg_sample sample;
-
-			memcpy(&sample, rows + (size_t)i * p->row_bytes,
-			    sizeof(sample));
-			s->allocations += sample.weighted_count >> 16;
-			s->allocated_bytes += sample.weighted_bytes >> 16;
-			s->samples += sample.samples;
-			l->samples |= sample.samples > 0;
-			continue;
-		}
 		memcpy(&row, rows + (size_t)i * p->row_bytes, sizeof(row));
 		s->allocations += row.allocations;
 		s->allocated_bytes += row.allocated_bytes;
@@ -355,7 +350,9 @@ is_same(const struct line_sum *was, const struct line_sum *is, bool new_peak)
 	if (was->allocations != is->allocations ||
 	    was->allocated_bytes != is->allocated_bytes ||
 	    was->frees != is->frees || was->freed_bytes != is->freed_bytes ||
-	    was->samples != is->samples)
+	    was->samples != is->samples ||
+	    was->variance_allocated != is->variance_allocated ||
+	    was->variance_freed != is->variance_freed)
 		return false;
 	if (new_peak)
 		return is->peak_bytes ==
@@ -404,10 +401,14 @@ look_at_block(struct look *l, const struct block *b, struct line_sum *sums)
 
 			if (!rows)
 				return -ENOMEM;
+			if (p->is_sample && pass == 0)
+				continue;
 			err = look_read(l, p->offset, rows, len);
 			if (err < 0)
 				return err;
-			if (pass == 0)
+			if (p->is_sample)
+				add_samples(l, sums, p, rows);
+			else if (pass == 0)
 				add_frees(sums, p, rows);
 			else
 				add_rest(l, sums, p, rows);
@@ -499,6 +500,7 @@ put_ledger(struct look *l, struct line_out *out)
 	struct line_out *column = l->tail->column;
 	struct line_out body = {0};
 	uint32_t flags = 0;
+	int columns = l->samples ? LINE_ALL_COLUMNS : LINE_COLUMNS + 1;
 
 	if (l->changed == 0 && !l->new_peak)
 		return;
@@ -507,7 +509,7 @@ put_ledger(struct look *l, struct line_out *out)
 	line_put(&body, l->tail->number);
 	line_put(&body, flags);
 	line_put(&body, l->changed);
-	for (int i = 0; i < LINE_COLUMNS + 1 + l->samples; i++) {
+	for (int i = 0; i < columns; i++) {
 		body.failed |= column[i].failed;
 		line_put_bytes(&body, column[i].bytes, column[i].len);
 	}

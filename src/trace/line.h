@@ -34,15 +34,18 @@ enum line_mark {
 enum {
 	LINE_ENTRY_MAX = 64 << 20, /* bytes of one entry, unpacked */
 	LINE_NEW_PEAK = 1, /* flags of LINE_LEDGER: the peak is another */
-	LINE_SAMPLES = 2,  /* and a column of samples is there */
+	LINE_SAMPLES = 2,  /* and columns about samples are there */
 	LINE_COLUMNS = 6,  /* without ids and samples */
+	LINE_SAMPLE_COLUMNS = 3,
+	LINE_ALL_COLUMNS = 1 + LINE_COLUMNS + LINE_SAMPLE_COLUMNS,
 };
 
 /* Sums of one site over all arrays. */
 struct line_sum {
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
 	int64_t peak_bytes, peak_blocks; /* share of the process's peak */
-	uint64_t samples;
+	/* sampled mode: raw samples, and what the bytes vary by */
+	uint64_t samples, variance_allocated, variance_freed;
 };
 
 /* What is put grows; failed: out of memory, all since is in doubt. */
