@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # recording_survives_kills - of target, of record, of both, at any instant.
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154 # $recorder is lib/record.bash's
 load ../lib/record.bash
 
-# shellcheck disable=SC2154 # $recorder is record_behind()'s
 # times: 200 kills in the full form, of which each test takes its share
 times() { full_or 67 4; }
 

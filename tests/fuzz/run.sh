@@ -19,8 +19,8 @@ make_seeds() {
 	local dir pid
 	[[ -x build/seep && -e build/libseep.so ]] || return 0
 	dir=$(mktemp -d) || return 0
-	build/seep record -q -o "$dir/recording" -- \
-		sh -c 'ls / >/dev/null' >/dev/null 2>&1
+	build/seep record -q --interval 20ms -o "$dir/recording" -- \
+		sh -c 'ls / >/dev/null; sleep 0.2; ls / >/dev/null' >/dev/null 2>&1
 	: >"$dir/said"
 	LD_PRELOAD=$PWD/build/libseep.so SEEP_DIR=$dir \
 		perl -e '$| = 1; print "up\n"; sleep 30' >"$dir/said" &
@@ -31,10 +31,22 @@ make_seeds() {
 	build/seep snapshot "$pid" -o "$dir/snapshot" >/dev/null 2>&1
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
-	mkdir -p build/fuzz/seeds/fuzz_{segment,report,recording}
+	mkdir -p build/fuzz/seeds/fuzz_{segment,report,recording,line}
 	[[ -s $dir/snapshot ]] && cp "$dir/snapshot" build/fuzz/seeds/fuzz_segment/ &&
 		cp "$dir/snapshot" build/fuzz/seeds/fuzz_report/
 	[[ -s $dir/recording ]] && cp "$dir/recording" build/fuzz/seeds/fuzz_recording/
+	# the stretches of its time line: entries of type 5, zstd frames
+	python3 - "$dir/recording" build/fuzz/seeds/fuzz_line <<-'END' 2>/dev/null
+		import struct, subprocess, sys
+		data, at = open(sys.argv[1], "rb").read(), 32
+		while at + 24 <= len(data):
+		    kind, flags, length = struct.unpack_from("<IIQ", data, at)
+		    if kind == 5 and flags == 1:
+		        out = "%s/%d" % (sys.argv[2], at)
+		        subprocess.run(["zstd", "-dqf", "-o", out],
+		            input=data[at + 24:at + 24 + length], check=True)
+		    at += 24 + (length + 7) // 8 * 8
+	END
 	rm -rf "$dir"
 }
 

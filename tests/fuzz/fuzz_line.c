@@ -1,0 +1,86 @@
+/* fuzz_line.c - any bytes as a time line, alone and as an entry. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "reader/process.h"
+#include "reader/replay.h"
+#include "reader/session.h"
+#include "reader/timeline.h"
+#include "trace/bundle.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Every state that can be reached can be made a process. */
+static void
+check_states(const struct replay *r)
+{
+	for (size_t i = 0; i < replay_count(r) && i < 16; i++) {
+		struct segment *seg;
+		struct process *p;
+
+		if (replay_segment(replay_process(r, i), &seg) < 0)
+			continue;
+		if (process_new(seg, &p) == 0)
+			process_free(p);
+		segment_free(seg);
+	}
+}
+
+/* The same bytes in a recording that has no end: as after a kill. */
+static void
+check_recording(const uint8_t *data, size_t size)
+{
+	char path[] = "/tmp/fuzz_line.XXXXXX";
+	struct bundle_writer *w;
+	struct session *s;
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		abort(); /* the fuzzer's own trouble */
+	close(fd);
+	if (bundle_create(path, BUNDLE_REPLACE, &w) < 0 ||
+	    bundle_append_packed(w, BUNDLE_LINE, data, size, NULL, 0, 1) < 0 ||
+	    bundle_publish(w) < 0)
+		abort();
+	bundle_discard(w);
+	if (session_load(path, &s, NULL) == 0) {
+		for (size_t i = 0; s->line && i < s->count && i < 4; i++) {
+			const struct process *p = s->processes[i];
+			size_t *sites, n;
+
+			if (timeline_top(
+			        s->line, p, s->until_us / 3, 5, &sites, &n) < 0)
+				continue;
+			for (size_t k = 0; k < n; k++) {
+				struct timeline_series series = {
+				    .site = sites[k]};
+
+				(void)timeline_series(
+				    s->line, p, &series, 1, 8);
+				free(series.points);
+			}
+			free(sites);
+		}
+		session_free(s);
+	}
+	unlink(path);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct replay_hooks hooks = {.rows = true};
+	struct replay *r;
+
+	if (replay_new(&hooks, &r) < 0)
+		return 0;
+	(void)replay_entry(r, data, size);
+	check_states(r);
+	replay_free(r);
+	check_recording(data, size);
+	return 0;
+}
