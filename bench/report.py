@@ -147,7 +147,7 @@ def markdown(result):
     m, load = result["machine"], result["load"]
     busy = load["during"]["max"] > 1 + 1e-9 and load["others_cpus"]["median"] > 0.1
     out = ["# Measured cost", "",
-           f"{m['cpu']}, {m['cpus']} CPUs, Linux {m['kernel']}, {m['libc']}; `make bench`, {result['rounds']} interleaved rounds"
+           f"{m['cpu']}, {m['cpus']} CPUs, Linux {m['kernel']}, {m['libc']}; seep {m['commit']}; `make bench`, {result['rounds']} interleaved rounds"
            f"{', --quick' if result['quick'] else ''}, {result['seconds']:,} s. How to read it: docs/BENCHMARK.md.", "",
            f"Load average {load['before']:.1f} before, up to {load['during']['max']:.1f} during (our own runs are part of it); others "
            f"used {load['others_cpus']['median']:.2f} CPUs (median of the rounds, up to {load['others_cpus']['max']:.2f})."

@@ -21,8 +21,9 @@ import tempfile
 import time
 
 import report
+import variants as variants_module
 import verdict
-from variants import FULL, METER, SCALE, SEEP_COMMAND, SLOW, all_variants
+from variants import FULL, METER, SCALE, all_variants
 from workloads import Program, Redis, make_programs
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -51,6 +52,7 @@ MICRO = {
 # dear variants do less of the same; the figures are per operation
 FEWER = {"unwind": 10, "jemalloc-all": 20, "gperftools": 50, "massif": 20, "dhat": 20}
 # heaptrack's helper starts slowly: it gets as many pairs as the cheap ones
+SCALE_PROGRAMS = ("sqlite3", "python3", "cc1")  # where one run of a dear variant is shown
 MICRO_ONLY_FIRST = ("massif", "dhat")  # short run and depth 30
 
 
@@ -107,9 +109,9 @@ class Bench:
         self.samples.setdefault(group, {}).setdefault(case, {}).setdefault(variant.name, []).append(sample)
 
     def rounds_of(self, variant, turn, group):
-        if variant.pace == FULL or (variant.pace == SLOW and group == "micro"):
+        if variant.pace == FULL:
             return True
-        return turn < (3 if variant.pace == SLOW or group == "micro" else 1)
+        return turn < (3 if group == "micro" else 1)
 
     def rotation(self, turn):
         by = turn % len(self.variants)
@@ -134,7 +136,7 @@ class Bench:
 
     def saw_all(self, variant, case, at_least):
         """A collector that sleeps is fast: make sure it has seen every event."""
-        done = subprocess.run([SEEP_COMMAND, "report", variant.dir, "--format", "json"],
+        done = subprocess.run([variants_module.SEEP_COMMAND, "report", variant.dir, "--format", "json"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"seep report failed after {case}: {done.stderr.strip()}")
@@ -193,9 +195,9 @@ class Bench:
                         self.one_redis(variant, redis)
 
     def can_run(self, variant, name, turn):
-        if not self.rounds_of(variant, turn, "programs"):
+        if not self.rounds_of(variant, turn, "programs") or variant.name == "heaptrack-r":
             return False
-        if self.args.quick and variant.pace == SCALE:
+        if variant.pace == SCALE and (self.args.quick or name not in SCALE_PROGRAMS):
             return False
         # redis has jemalloc linked in, and is no toy to run inside valgrind or tcmalloc
         return name != "redis" or variant.name not in ("massif", "dhat", "gperftools", "jemalloc", "jemalloc-all")
@@ -270,7 +272,7 @@ class Bench:
         env.pop("METER_PRELOAD", None)
         sample = ["--sample", env["SEEP_SAMPLE"]] if "SEEP_SAMPLE" in env else []
         source = open(program.stdin) if program.stdin else subprocess.DEVNULL
-        done = subprocess.run([SEEP_COMMAND, "record", "-q", "--force"] + sample + ["-o", path, "--"] + program.argv,
+        done = subprocess.run([variants_module.SEEP_COMMAND, "record", "-q", "--force"] + sample + ["-o", path, "--"] + program.argv,
                               env=env, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode:
             self.show(f"seep record {program.name}: status {done.returncode}: {done.stderr.strip()[-200:]}")
@@ -336,7 +338,9 @@ def machine():
             if line.startswith("model name"):
                 model = line.split(":", 1)[1].strip()
                 break
-    return {"cpu": model, "cpus": os.cpu_count(), "kernel": platform.release(), "libc": " ".join(platform.libc_ver())}
+    head = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True).stdout.strip()
+    return {"commit": head, "cpu": model, "cpus": os.cpu_count(), "kernel": platform.release(), "libc": " ".join(platform.libc_ver())}
 
 
 def arguments():
@@ -362,6 +366,17 @@ def arguments():
     return args
 
 
+def settle_build(work):
+    """Measures a copy: a build that changes meanwhile would be two builds."""
+    where = os.path.join(work, "build")
+    os.mkdir(where)
+    for name in ("seep", "libseep.so", "libseep-cxx.so"):
+        if os.path.exists(os.path.join(BUILD, name)):
+            shutil.copy2(os.path.join(BUILD, name), where)
+    variants_module.COLLECTOR = os.path.join(where, "libseep.so")
+    variants_module.SEEP_COMMAND = os.path.join(where, "seep")
+
+
 def choose(args, show):
     kept, skipped = [], {}
     for v in all_variants(args.also):
@@ -381,10 +396,11 @@ def main():
     def show(text):
         print(f"bench: {text}", file=sys.stderr, flush=True)
 
-    variants, skipped = choose(args, show)
     shm = "/dev/shm" if os.path.isdir("/dev/shm") else None
     began = time.time()
     with tempfile.TemporaryDirectory(prefix="seep-bench-", dir=shm) as work:
+        settle_build(work)
+        variants, skipped = choose(args, show)
         for v in variants:
             v.settle(work)
         bench = Bench(args, variants, work, show)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A variant is an environment, a command prefix and a directory for litter.
 
-`pace` says how dear it is: FULL runs every round, SLOW three of seven in whole
-programs, SCALE once: one run is enough to tell x30 from x1.3.
+`pace` says how dear it is: FULL runs every round; SCALE three micro rounds and
+each program once: one run is enough to tell x30 from x1.3.
 """
 import glob
 import os
@@ -18,7 +18,7 @@ SEEP_COMMAND = os.path.join(BUILD, "seep")
 COLLECTOR = os.path.join(BUILD, "libseep.so")
 SAMPLE_BYTES = 524288
 
-FULL, SLOW, SCALE = "full", "slow", "scale"
+FULL, SCALE = "full", "scale"
 
 
 def library(name):
