@@ -380,6 +380,197 @@ a_full_disk_is_an_error_and_leaves_nothing(void **state)
 	assert_int_equal(access(p->file, F_OK), -1);
 }
 
+static void
+a_packed_entry_is_smaller_and_comes_back(void **state)
+{
+	static unsigned char large[1 << 20];
+	struct place *p = *state;
+	struct bundle_writer *w;
+	const void *bytes;
+	struct bundle *b;
+	uint32_t type;
+	size_t len;
+
+	for (size_t i = 0; i < sizeof(large); i++)
+		large[i] = (unsigned char)(i >> 8);
+	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(bundle_append_packed(w, BUNDLE_LINE, "head", 4, large,
+	                     sizeof(large), 3),
+	    0);
+	assert_int_equal(
+	    bundle_append_packed(w, BUNDLE_LINE, NULL, 0, NULL, 0, 3), 0);
+	assert_true(bundle_size(w) < sizeof(large) / 10);
+	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(bundle_open(p->file, &b), 0);
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(type, BUNDLE_LINE);
+	assert_int_equal(len, 4 + sizeof(large));
+	assert_memory_equal(bytes, "head", 4);
+	assert_memory_equal(
+	    (const unsigned char *)bytes + 4, large, sizeof(large));
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(len, 0);
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), 0);
+	assert_false(bundle_truncated(b));
+	bundle_rewind(b);
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(len, 4 + sizeof(large));
+	bundle_close(b);
+}
+
+/* 1,000 entries, each its number; several indexes. */
+static void
+write_many(const char *path)
+{
+	struct bundle_writer *w;
+
+	assert_int_equal(bundle_create(path, BUNDLE_REPLACE, &w), 0);
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(
+		    bundle_append(w, BUNDLE_META, &i, sizeof(i), NULL, 0), 0);
+	assert_int_equal(bundle_finish(w), 0);
+}
+
+static void
+reading_goes_on_behind_damage(void **state)
+{
+	static unsigned char file[1 << 17];
+	struct place *p = *state;
+	const void *bytes;
+	struct bundle *b;
+	uint64_t number, next = 0;
+	uint32_t type;
+	size_t len, got;
+	int err, damages = 0;
+
+	write_many(p->file);
+	got = load(p->file, file, sizeof(file));
+	for (int i = 100; i < 110; i++) /* heads and payloads of several */
+		file[32 + i * 32 + i % 32] ^= 1;
+	store(p->file, file, got);
+	assert_int_equal(bundle_open(p->file, &b), 0);
+	for (;;) {
+		err = bundle_next(b, &type, &bytes, &len);
+		if (err == 0)
+			break;
+		if (err < 0) {
+			assert_int_equal(err, -EBADMSG);
+			assert_true(bundle_resume(b));
+			damages++;
+			continue;
+		}
+		memcpy(&number, bytes, sizeof(number));
+		assert_true(number >= next);
+		assert_true(number == next || (next >= 100 && number <= 110));
+		next = number + 1;
+	}
+	assert_int_equal(damages, 10);
+	assert_int_equal(next, 1000);
+	assert_false(bundle_truncated(b));
+	bundle_close(b);
+	/* without its end a file has no index: it ends at the damage */
+	store(p->file, file, got - 8);
+	assert_int_equal(bundle_open(p->file, &b), 0);
+	while ((err = bundle_next(b, &type, &bytes, &len)) == 1)
+		continue;
+	assert_int_equal(err, -EBADMSG);
+	assert_false(bundle_resume(b));
+	bundle_close(b);
+}
+
+static void
+a_published_file_is_readable_at_once(void **state)
+{
+	struct place *p = *state;
+	struct bundle_writer *w;
+	unsigned char file[64];
+	bool truncated;
+	char old[128];
+
+	snprintf(old, sizeof(old), "%s.old", p->file);
+	store(p->file, (const unsigned char *)"precious", 8);
+	assert_int_equal(bundle_create(p->file, BUNDLE_KEEP_OLD, &w), 0);
+	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(bundle_publish(w), 0);
+	assert_int_equal(bundle_publish(w), 0);
+	assert_int_equal(load(old, file, sizeof(file)), 8);
+	assert_int_equal(count_entries(p->file, &truncated), 1);
+	assert_true(truncated);
+	assert_int_equal(bundle_append(w, BUNDLE_META, "b", 1, NULL, 0), 0);
+	assert_int_equal(count_entries(p->file, &truncated), 2);
+	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(count_entries(p->file, &truncated), 2);
+	assert_false(truncated);
+	assert_int_equal(load(old, file, sizeof(file)), 8);
+}
+
+static void
+a_name_taken_away_is_given_back(void **state)
+{
+	struct place *p = *state;
+	struct bundle_writer *w;
+	unsigned char file[64];
+	struct stat st;
+	bool truncated;
+
+	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(bundle_publish(w), 0);
+	unlink(p->file);
+	assert_int_equal(bundle_append(w, BUNDLE_META, "b", 1, NULL, 0), 0);
+	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(count_entries(p->file, &truncated), 2);
+	assert_false(truncated);
+	assert_int_equal(stat(p->file, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	/* but what another has put there stays */
+	unlink(p->file);
+	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(bundle_publish(w), 0);
+	unlink(p->file);
+	store(p->file, (const unsigned char *)"precious", 8);
+	assert_int_equal(bundle_finish(w), -EEXIST);
+	assert_int_equal(load(p->file, file, sizeof(file)), 8);
+}
+
+static void
+a_file_that_another_wrote_is_left_to_him(void **state)
+{
+	struct place *p = *state;
+	struct bundle_writer *w;
+	unsigned char file[64];
+
+	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(bundle_publish(w), 0);
+	store(p->file, (const unsigned char *)"precious", 8);
+	assert_int_equal(
+	    bundle_append(w, BUNDLE_META, "b", 1, NULL, 0), -ESTALE);
+	assert_int_equal(bundle_finish(w), -ESTALE);
+	assert_int_equal(load(p->file, file, sizeof(file)), 8);
+	assert_memory_equal(file, "precious", 8);
+}
+
+static void
+version_1_is_still_read(void **state)
+{
+	struct place *p = *state;
+	unsigned char file[4096];
+	struct bundle *b;
+	size_t len;
+
+	write_sample(p->file, BUNDLE_REFUSE);
+	len = load(p->file, file, sizeof(file));
+	file[8] = 1;
+	store(p->file, file, len);
+	assert_int_equal(bundle_open(p->file, &b), 0);
+	bundle_close(b);
+	file[8] = 0;
+	store(p->file, file, len);
+	assert_int_equal(bundle_open(p->file, &b), -ENOTSUP);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_place, drop_place)
 
 int
@@ -398,6 +589,12 @@ main(void)
 	    TEST(a_link_is_followed_not_replaced),
 	    TEST(a_device_is_written_and_stays_a_device),
 	    TEST(a_full_disk_is_an_error_and_leaves_nothing),
+	    TEST(a_packed_entry_is_smaller_and_comes_back),
+	    TEST(reading_goes_on_behind_damage),
+	    TEST(a_published_file_is_readable_at_once),
+	    TEST(a_name_taken_away_is_given_back),
+	    TEST(a_file_that_another_wrote_is_left_to_him),
+	    TEST(version_1_is_still_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
