@@ -14,13 +14,12 @@
 #include "reader/tail.h"
 #include "record/inspect.h"
 #include "record/meta.h"
+#include "record/scribe.h"
 
 #define MS UINT64_C(1000000)
 #define S  UINT64_C(1000000000)
 
 enum {
-	LEVEL = 3,             /* of compression */
-	PIECE_BYTES = 4 << 20, /* of an entry, before compression */
 	FLUSH_BYTES = 1 << 20,
 	FLUSH_MS = 1000,      /* what a kill of ours may cost the time line */
 	LOAD = 80,            /* rest so many times as long as a look took */
@@ -65,17 +64,14 @@ struct follow {
 	struct index file_index;
 	struct suspect *suspects;
 	size_t suspect_count;
-	struct line_out out; /* items not written yet */
-	uint64_t now_ns;     /* of this look */
-	uint64_t put_us;     /* last time put, of this entry */
-	bool has_time;
+	struct scribe scribe;
+	uint64_t now_ns; /* of this look */
 	uint64_t next_look_ns, next_family_ns, next_slots_ns, last_flush_ns;
 	uint64_t last_family_ns;
-	uint64_t line_bytes; /* written */
-	uint64_t numbers;    /* of processes, given out */
-	uint64_t sites;      /* of all that are watched */
-	size_t slots_taken;  /* in the fullest file */
-	bool has_children;   /* some slot was taken */
+	uint64_t numbers;   /* of processes, given out */
+	uint64_t sites;     /* of all that are watched */
+	size_t slots_taken; /* in the fullest file */
+	bool has_children;  /* some slot was taken */
 };
 
 static uint64_t
@@ -101,90 +97,18 @@ follow_allowance(uint64_t elapsed_ns, uint64_t sites)
 	return (4 << 20) + elapsed_ns / MS * (3072 + sites / 10) / 1000;
 }
 
-/* ---- items ---- */
-
-/* Times rise, also where a segment says that it began earlier. */
-static void
-put_time(struct follow *f, uint64_t monotonic_ns)
-{
-	uint64_t us = monotonic_ns > f->plan.start_ns
-	    ? (monotonic_ns - f->plan.start_ns) / 1000
-	    : 0;
-	struct line_out body = {0};
-
-	if (f->has_time && us <= f->put_us)
-		return;
-	if (us < f->put_us)
-		us = f->put_us;
-	line_put(&body, us);
-	line_put_item(&f->out, LINE_TIME, &body);
-	line_release(&body);
-	f->put_us = us;
-	f->has_time = true;
-}
-
 static void
 put_mark(struct follow *f, enum line_mark kind, pid_t pid, const char *label)
 {
-	struct line_out body = {0};
-	const char *slash = strrchr(label, '/');
-
-	put_time(f, f->now_ns);
-	label = slash ? slash + 1 : label;
-	line_put(&body, kind);
-	line_put(&body, (uint64_t)pid);
-	line_put_bytes(&body, label, strnlen(label, 63));
-	line_put_item(&f->out, LINE_MARK, &body);
-	line_release(&body);
+	scribe_time(&f->scribe, f->now_ns);
+	scribe_mark(&f->scribe, kind, pid, label);
 }
 
-static int
-write_piece(struct follow *f, const struct line_out *time, const uint8_t *bytes,
-    size_t len)
-{
-	uint64_t before = bundle_size(f->plan.writer);
-	int err;
-
-	err = bundle_append_packed(f->plan.writer, BUNDLE_LINE, time->bytes,
-	    time->len, bytes, len, LEVEL);
-	f->line_bytes += bundle_size(f->plan.writer) - before;
-	return err;
-}
-
-/* All items in entries of a bounded size, each of which begins with a time. */
 static int
 flush(struct follow *f)
 {
-	struct line_in in = {
-	    .at = f->out.bytes, .end = f->out.bytes + f->out.len};
-	const uint8_t *start = in.at, *before = in.at;
-	struct line_out first = {0}, time = {0}; /* at the start, now */
-	struct line_in body;
-	uint32_t tag;
-	int err = f->out.failed ? -ENOMEM : 0;
+	int err = scribe_flush(&f->scribe);
 
-	if (f->out.len == 0)
-		return err;
-	while (err == 0 && line_get_item(&in, &tag, &body)) {
-		if (before > start && (size_t)(in.at - start) > PIECE_BYTES) {
-			err = write_piece(
-			    f, &first, start, (size_t)(before - start));
-			start = before;
-			first.len = 0;
-			line_put_bytes(&first, time.bytes, time.len);
-		}
-		if (tag == LINE_TIME) {
-			time.len = 0;
-			line_put_bytes(&time, before, (size_t)(in.at - before));
-		}
-		before = in.at;
-	}
-	if (err == 0 && before > start)
-		err = write_piece(f, &first, start, (size_t)(before - start));
-	line_release(&first);
-	line_release(&time);
-	f->out.len = 0;
-	f->has_time = false;
 	f->last_flush_ns = f->now_ns;
 	/* from now on there is something worth a name; tried again at the end */
 	if (err == 0 && f->numbers > 0)
@@ -312,17 +236,18 @@ static int
 look_at_watch(struct follow *f, struct watch *w, const struct segfile *seg,
     bool rows, bool last)
 {
-	size_t before = f->out.len;
+	size_t before = f->scribe.out.len;
 	struct seg_header h;
 	int err;
 
 	if (!w->tail || (w->fresh && last))
 		return 0;
-	err = tail_look(w->tail, seg, w->slot, rows || w->fresh, &f->out, &h);
+	err = tail_look(
+	    w->tail, seg, w->slot, rows || w->fresh, &f->scribe.out, &h);
 	if (err == -ENOMEM)
 		return err;
 	if (err < 0) {
-		f->out.len = before;
+		f->scribe.out.len = before;
 		tail_free(w->tail);
 		w->tail = NULL;
 		return 0;
@@ -448,7 +373,7 @@ before_merge(void *context, const uint8_t uuid[16])
 			if (memcmp(x->watches[k].uuid, uuid, 16) != 0)
 				continue;
 			if (open_file(x, &seg) == 0) {
-				/* -ENOMEM sticks in f->out */
+				/* -ENOMEM sticks in f->scribe.out */
 				(void)look_at_watch(
 				    f, &x->watches[k], seg, true, true);
 				segfile_close(seg);
@@ -563,7 +488,7 @@ family_is_due(const struct follow *f)
 static bool
 rows_are_due(const struct follow *f)
 {
-	return f->line_bytes <
+	return f->scribe.written_bytes <
 	    follow_allowance(f->now_ns - f->plan.start_ns, f->sites);
 }
 
@@ -574,7 +499,7 @@ look_at_all(struct follow *f, bool rows, bool last)
 
 	f->sites = 0;
 	f->slots_taken = 0;
-	put_time(f, f->now_ns);
+	scribe_time(&f->scribe, f->now_ns);
 	err = spool_walk(f->plan.spool, find_visit, f);
 	for (size_t i = 0; i < f->file_count && err == 0; i++)
 		err = look_at_file(f, &f->files[i], rows, last);
@@ -617,7 +542,7 @@ follow_look(struct follow *f)
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	err = look_at_all(f, rows_are_due(f), false);
 	if (err == 0 &&
-	    (f->out.len > FLUSH_BYTES ||
+	    (f->scribe.out.len > FLUSH_BYTES ||
 	        f->now_ns - f->last_flush_ns >= FLUSH_MS * MS))
 		err = flush(f);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
@@ -652,7 +577,7 @@ follow_finish(struct follow *f)
 	int err;
 
 	f->now_ns = clock_ns(CLOCK_MONOTONIC);
-	put_time(f, f->now_ns);
+	scribe_time(&f->scribe, f->now_ns);
 	put_mark(f, LINE_MARK_END, f->plan.child.pid, "");
 	err = look_at_all(f, true, true);
 	return err < 0 ? err : flush(f);
@@ -666,12 +591,14 @@ follow_new(const struct follow_plan *plan, struct follow **ret)
 	if (!f)
 		return -ENOMEM;
 	f->plan = *plan;
+	f->scribe.writer = plan->writer;
+	f->scribe.start_ns = plan->start_ns;
 	f->next_look_ns = plan->start_ns +
 	    (plan->interval_ns && plan->interval_ns < 100 * MS
 	            ? plan->interval_ns
 	            : 100 * MS);
 	f->next_family_ns = plan->start_ns + UNTRACED_MS * MS;
-	put_time(f, plan->start_ns);
+	scribe_time(&f->scribe, plan->start_ns);
 	put_mark(f, LINE_MARK_START, plan->child.pid, "");
 	*ret = f;
 	return 0;
@@ -692,7 +619,7 @@ follow_free(struct follow *f)
 		free(x->name);
 	}
 	index_release(&f->file_index);
-	line_release(&f->out);
+	scribe_release(&f->scribe);
 	free(f->files);
 	free(f->suspects);
 	free(f);

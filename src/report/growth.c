@@ -10,6 +10,8 @@
 #include "report/labels.h"
 #include "report/words.h"
 
+enum { PROCESSES = 16 }; /* each reads the recording again */
+
 /* One site between the two moments. */
 struct row {
 	size_t site;
@@ -244,30 +246,87 @@ out:
 	return err;
 }
 
+/* Live bytes of a process at a moment, from its course. */
+static uint64_t
+live_at(const struct process *p, uint64_t time_us)
+{
+	uint64_t live = 0;
+
+	for (size_t i = 0; i < p->point_count; i++) {
+		if (p->points[i].time_us > time_us)
+			break;
+		live = p->points[i].live_bytes;
+	}
+	return live;
+}
+
+/* Most changed first; who was never seen alive twice has no course. */
+struct candidate {
+	const struct process *process;
+	uint64_t change;
+};
+
+static int
+by_change(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->change != y->change)
+		return x->change > y->change ? -1 : 1;
+	return (x->process->header.pid > y->process->header.pid) -
+	    (x->process->header.pid < y->process->header.pid);
+}
+
+static size_t
+find_candidates(const struct session *s, uint64_t from_us, uint64_t to_us,
+    struct candidate *list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = s->processes[i];
+		uint64_t from, to;
+
+		if (s->count > 1 && p->point_count < 2)
+			continue;
+		from = live_at(p, from_us);
+		to = live_at(p, to_us);
+		list[n++] = (struct candidate){
+		    .process = p, .change = to > from ? to - from : from - to};
+	}
+	qsort(list, n, sizeof(*list), by_change);
+	return n;
+}
+
 int
 growth_write(FILE *out, const struct session *s, struct names *names,
     const struct growth_options *options)
 {
 	uint64_t from_us, to_us;
-	const char *between = "";
+	struct candidate *list;
+	size_t n;
 	int err = 0;
 
 	if (!s->line)
 		return -ENODATA;
+	list = calloc(s->count + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
 	from_us = moment_us(&options->from, s->until_us);
 	to_us = moment_us(&options->to, s->until_us);
-	for (size_t i = 0; i < s->count && err == 0; i++) {
+	n = find_candidates(s, from_us, to_us, list);
+	for (size_t i = 0; i < n && i < PROCESSES && err == 0; i++) {
 		struct page page = {
-		    .out = out, .process = s->processes[i], .options = options};
+		    .out = out, .process = list[i].process, .options = options};
 
-		/* who was never seen alive has no course to compare */
-		if (s->count > 1 && s->processes[i]->point_count < 2)
-			continue;
-		(void)fputs(between, out);
+		(void)fputs(i ? "\n" : "", out);
 		err = print_process(&page, s->line, from_us, to_us, names);
-		between = "\n";
 	}
-	if (err == 0 && *between == '\0')
-		(void)fputs("No process was there at both moments.\n", out);
+	if (n == 0)
+		(void)fputs("No process was seen at two moments.\n", out);
+	if (n > PROCESSES)
+		(void)fprintf(
+		    out, "\n%zu more processes changed less.\n", n - PROCESSES);
+	free(list);
 	return err < 0 ? err : ferror(out) ? -EIO : 0;
 }

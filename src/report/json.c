@@ -17,6 +17,7 @@
 enum {
 	SERIES_EACH = 50, /* sites by live, by peak, by growth */
 	SERIES_POINTS = 2000,
+	SERIES_PROCESSES = 16, /* the heaviest: each reads the file again */
 };
 
 void
@@ -316,6 +317,18 @@ struct courses {
 	size_t count, next;
 };
 
+/* Is it among the heaviest of those with a course? */
+static bool
+is_heavy(const struct session *s, const struct process *p)
+{
+	size_t heavier = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		heavier += s->processes[i]->point_count > 1 &&
+		    s->processes[i]->totals.peak_bytes > p->totals.peak_bytes;
+	return heavier < SERIES_PROCESSES;
+}
+
 static void
 courses_init(
     struct courses *c, const struct session *s, const struct process *p)
@@ -324,7 +337,7 @@ courses_init(
 	size_t n;
 
 	*c = (struct courses){0};
-	if (!s->line || p->point_count < 2 ||
+	if (!s->line || p->point_count < 2 || !is_heavy(s, p) ||
 	    timeline_top(s->line, p, s->until_us / 3, SERIES_EACH, &sites, &n) <
 	        0)
 		return;
