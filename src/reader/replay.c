@@ -137,7 +137,7 @@ on_process(struct replay *r, struct line_in *in)
 	if (in->bad ||
 	    (r->count > 0 && number <= r->processes[r->count - 1]->number))
 		return -EBADMSG;
-	err = take(r, sizeof(*p) + sizeof(*p->state) + sizeof(p));
+	err = take(r, sizeof(*p) + sizeof(*p->state));
 	if (err < 0)
 		return err;
 	if (r->count == r->room) {

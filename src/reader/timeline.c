@@ -160,7 +160,7 @@ add_point(struct chase *c, size_t i)
 		c->stride[i] = c->stride[i] ? c->stride[i] * 2 : 2;
 	}
 	if (!s->points)
-		s->points = calloc(c->max, sizeof(*s->points));
+		s->points = calloc(c->max + 1, sizeof(*s->points));
 	if (!s->points)
 		return -ENOMEM;
 	s->points[s->count++] = c->now[i];
@@ -227,7 +227,9 @@ int
 timeline_series(struct timeline *t, const struct process *p,
     struct timeline_series *series, size_t n, size_t max)
 {
-	struct chase c = {.process = p, .series = series, .max = max & ~1u};
+	struct chase c = {.process = p,
+	    .series = series,
+	    .max = max < 2 ? 2 : max & ~(size_t)1};
 	const struct replay_hooks hooks = {
 	    .context = &c, .rows = true, .row = on_row};
 	struct replay *r = NULL;

@@ -302,7 +302,7 @@ get_to_know(struct follow *f, struct file *x, const struct segfile *seg)
 static int
 look_at_file(struct follow *f, struct file *x, bool rows, bool last)
 {
-	struct segfile *seg;
+	struct segfile *seg = NULL;
 	int err;
 
 	if ((x->is_known && !x->is_ours) || x->is_gone)
@@ -368,7 +368,7 @@ before_merge(void *context, const uint8_t uuid[16])
 		struct file *x = &f->files[i];
 
 		for (size_t k = 0; k < x->watch_count; k++) {
-			struct segfile *seg;
+			struct segfile *seg = NULL;
 
 			if (memcmp(x->watches[k].uuid, uuid, 16) != 0)
 				continue;
@@ -518,7 +518,7 @@ look_at_slots(struct follow *f)
 	f->slots_taken = 0;
 	for (size_t i = 0; i < f->file_count && err == 0; i++) {
 		struct file *x = &f->files[i];
-		struct segfile *seg;
+		struct segfile *seg = NULL;
 
 		if (!x->is_ours || x->is_gone || open_file(x, &seg) < 0)
 			continue;

@@ -91,7 +91,8 @@ scribe_flush(struct scribe *s)
 	line_release(&time);
 	s->out.len = 0;
 	s->has_time = false;
-	if (s->out.room > 4 * PIECE_BYTES) /* the first look at a large host */
+	if (s->out.room >
+	    (size_t)4 * PIECE_BYTES) /* the first look at a large host */
 		line_release(&s->out);
 	return err;
 }

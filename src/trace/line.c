@@ -43,7 +43,7 @@ line_put(struct line_out *o, uint64_t n)
 void
 line_put_signed(struct line_out *o, int64_t n)
 {
-	line_put(o, ((uint64_t)n << 1) ^ (uint64_t)(n >> 63));
+	line_put(o, ((uint64_t)n << 1) ^ (n < 0 ? UINT64_MAX : 0));
 }
 
 void

@@ -49,7 +49,8 @@ within() {
 		if not p["end_state"]:
 		    assert not d["complete"] and p["as_of_us"] > 0
 		    assert any("is missing" in n for n in d["notes"])
-		line = p["timeline"]
+		# killed before the first look: no time line
+		line = p["timeline"] or {"allocations": [0], "times_us": []}
 		assert line["allocations"] == sorted(line["allocations"])
 		assert line["times_us"] == sorted(line["times_us"])
 		assert p["totals"]["allocations"] >= line["allocations"][-1] or \
