@@ -55,7 +55,20 @@ get(struct bytes *b, unsigned n)
 		b->at = b->end;
 		return 0;
 	}
-	memcpy(&v, b->at, n);
+	switch (n) { /* sizes that the compiler knows: plain loads */
+	case 1:
+		v = *b->at;
+		break;
+	case 2:
+		memcpy(&v, b->at, 2);
+		break;
+	case 4:
+		memcpy(&v, b->at, 4);
+		break;
+	default:
+		memcpy(&v, b->at, 8);
+		break;
+	}
 	b->at += n;
 	return v;
 }
@@ -501,7 +514,8 @@ odd:
 	return r;
 }
 
-SEEP_COLD struct row
+/* Not `cold`: that would make it small, and slow. */
+SEEP_NOINLINE struct row
 cfi_row(const struct module *m, uint64_t pc)
 {
 	struct row stop = {.kind = ROW_STOP};

@@ -168,6 +168,11 @@ memo_outer_walk(
 		walk_resume(&w, t, pc, sp, fp);
 		walk_outer(t, &w, &r);
 	}
+	if (r.met >= 0 && r.n == 0) {
+		/* a part of the last stack: keep all of it, it may come back */
+		*hint = (uint16_t)r.met;
+		return t->outer[r.met].node;
+	}
 	t->outer_truncated = r.too_deep;
 	if (r.too_deep && r.n) {
 		struct outer_frame *last = &t->walk[r.n - 1];

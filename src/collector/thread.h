@@ -36,7 +36,7 @@ enum thread_state {
 enum {
 	THREAD_OUTER_MAX = 512, /* outer frames of a stack: the depth limit */
 	THREAD_MEMO_MIN_BITS = 6,
-	THREAD_MEMO_MAX_BITS = 10,
+	THREAD_MEMO_MAX_BITS = 12,
 	THREAD_SCRATCHES = 3, /* for nested events, see recorder.c */
 };
 
