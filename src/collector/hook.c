@@ -27,7 +27,7 @@ allocated(
 	if (unlikely(!p))
 		return;
 	if (likely(recorder_is_ready(t)))
-		recorder_alloc(t, p, size, c, api);
+		recorder_alloc(t, p, size, c, api, RECORDER_NOW);
 	else
 		recorder_alloc_slow(p, size, c, api, RECORDER_NOW);
 }
@@ -85,7 +85,7 @@ malloc(size_t size)
 	if (unlikely(!p))
 		return p;
 	if (likely(t->state == THREAD_READY))
-		recorder_alloc(t, p, size, &c, SEG_API_MALLOC);
+		recorder_alloc(t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
 	else
 		recorder_alloc_slow(p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
 	return p;
@@ -96,7 +96,7 @@ free(void *p)
 {
 	struct thread *t = thread_self;
 
-	if (unlikely(!p))
+	if (unlikely(!p || (next.pooled && next_is_pool(p))))
 		return;
 	if (likely(recorder_is_ready(t))) {
 		recorder_free(t, p);
@@ -125,6 +125,7 @@ calloc(size_t n, size_t size)
 static void *
 reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 {
+	struct thread *t = thread_self;
 	struct live_block b;
 	void *p;
 
@@ -133,11 +134,19 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 		allocated(p, size, c, api);
 		return p;
 	}
-	if (unlikely(next_is_pool(old) && !next.dlclose))
-		return next.realloc(old, size); /* still the pool's own */
+	if (unlikely(next.pooled) && next_is_pool(old)) {
+		p = next_leave_pool(old, size);
+		allocated(p, size, c, api);
+		return p;
+	}
 	b.site = 0;
-	if (!sample_filter || sample_maybe(old))
+	if (recorder_is_ready(t)) {
+		thread_enter(t);
+		b = live_take(&t->live, (uint64_t)(uintptr_t)old);
+		thread_leave(t);
+	} else if (!sample_filter || sample_maybe(old)) {
 		b = live_take_plain((uint64_t)(uintptr_t)old);
+	}
 	p = next.realloc(old, size);
 	recorder_realloc_done(old, b, p, size, c, api);
 	return p;
@@ -242,7 +251,7 @@ free_sized(void *p, size_t size)
 	static void (*real)(void *, size_t);
 	void *sym;
 
-	if (!p)
+	if (!p || (next.pooled && next_is_pool(p)))
 		return;
 	need_next();
 	if (!LOAD_ACQUIRE(&real) && (sym = next_after_us("free_sized")))
@@ -260,7 +269,7 @@ free_aligned_sized(void *p, size_t align, size_t size)
 	static void (*real)(void *, size_t, size_t);
 	void *sym;
 
-	if (!p)
+	if (!p || (next.pooled && next_is_pool(p)))
 		return;
 	need_next();
 	if (!LOAD_ACQUIRE(&real) && (sym = next_after_us("free_aligned_sized")))

@@ -47,6 +47,7 @@ pool_alloc(size_t align, size_t size)
 		if (sys_failed(p))
 			return NULL;
 		pool = p;
+		next.pooled = true;
 	}
 	if (align < 16)
 		align = 16;
@@ -94,6 +95,17 @@ pool_realloc(void *old, size_t size)
 
 	/* reads past the old block, but not past the pool */
 	if (p && old)
+		memcpy(p, old, size < left ? size : left);
+	return p;
+}
+
+void *
+next_leave_pool(const void *old, size_t size)
+{
+	size_t left = (size_t)(pool + POOL_BYTES - (const char *)old);
+	void *p = next.malloc(size);
+
+	if (p)
 		memcpy(p, old, size < left ? size : left);
 	return p;
 }

@@ -23,6 +23,7 @@ struct next {
 	void *(*valloc)(size_t);
 	void *(*pvalloc)(size_t);
 	int (*dlclose)(void *);
+	bool pooled;   /* some blocks are from the pool */
 	bool complete; /* written last */
 };
 
@@ -37,6 +38,9 @@ void next_ready(void);
 
 /* Is this one of the pool's blocks? They are never freed. */
 bool next_is_pool(const void *p);
+
+/* realloc of such a block: a new one with its content. */
+void *next_leave_pool(const void *old, size_t size);
 
 /*
  * By name in the whole process, or behind us. A name that is absent makes

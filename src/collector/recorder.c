@@ -244,7 +244,7 @@ unknown_free(struct thread *t, const void *p)
 		t->expect_free = NULL; /* operator delete has booked it */
 		return;
 	}
-	if (next_is_pool(p) || sample_rate())
+	if (sample_rate())
 		return; /* most blocks of a sampled process have no cell */
 	if (lifecycle_was_off()) {
 		segment_count(SEG_UNTRACKED_FREES, 1);
@@ -414,14 +414,14 @@ recorder_realloc_done(const void *old, struct live_block b, const void *p,
 			    b.site ? b.birth : RECORDER_NOW);
 		return;
 	}
-	if (recorder_is_ready(t)) {
+	if (likely(recorder_is_ready(t))) {
 		thread_enter(t);
-		if (!b.site || !ledger_free(t, b.site, b.size))
+		if (unlikely(!b.site || !ledger_free(t, b.site, b.size)))
 			recorder_odd_free(t, old, b);
-		if (p)
-			alloc_by(WAY_READY, t, p, size, c, api,
-			    b.site ? b.birth : RECORDER_NOW);
 		thread_leave(t);
+		if (likely(p))
+			recorder_alloc(t, p, size, c, api,
+			    b.site ? b.birth : RECORDER_NOW);
 		return;
 	}
 	free_slow(old, b, false);

@@ -112,7 +112,7 @@ recorder_is_ready(const struct thread *t)
 
 SEEP_INLINE void
 recorder_alloc(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api)
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	const uint64_t address = (uint64_t)(uintptr_t)p;
 	struct live_block old;
@@ -128,10 +128,11 @@ recorder_alloc(struct thread *t, const void *p, uint64_t size,
 		thread_leave(t);
 		return;
 	}
-	if (unlikely(
-	        !live_put(&t->live, address, s.v, size, tick_now(), &old) ||
+	if (birth == RECORDER_NOW)
+		birth = tick_now();
+	if (unlikely(!live_put(&t->live, address, s.v, size, birth, &old) ||
 	        !ledger_alloc(t, s.v, size)))
-		recorder_not_booked(t, p, size, c, api, tick_now());
+		recorder_not_booked(t, p, size, c, api, birth);
 	if (unlikely(old.site))
 		recorder_missed(t, old);
 	thread_leave(t);
