@@ -323,6 +323,7 @@ collect_find(struct collect *c, const struct spool *s,
 	if (child->alone && !child->running)
 		keep_command_only(c);
 	c->alone = child->alone;
+	c->command = child->pid;
 	if (c->row_count)
 		qsort(c->rows, c->row_count, sizeof(*c->rows), by_time);
 	return 0;
@@ -551,8 +552,9 @@ collect_merge(struct collect *c, struct bundle_writer *w,
 	if (err < 0)
 		return err;
 	/* who hides its mappings may be a child that has no segment yet */
-	for (size_t i = 0; i < c->procs.count; i++)
-		hidden |= c->procs.list[i].hidden;
+	for (size_t i = 0; i < c->procs.count && !hidden; i++)
+		hidden = c->procs.list[i].hidden &&
+		    procs_may_descend(&c->procs.list[i], c->command);
 	for (size_t i = 0; i < c->file_count && !hidden; i++)
 		if (c->files[i].open == 0)
 			remove_file(&c->files[i]);

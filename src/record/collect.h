@@ -34,6 +34,7 @@ struct collect {
 	bool arrived;          /* the command had the collector in it */
 	bool declined;         /* which did nothing, in its last program */
 	uint32_t inert_reason; /* enum seg_inert, of the command */
+	pid_t command;
 	bool alone;            /* the command is all that is wanted */
 	uint8_t (*merged)[16]; /* uuids of segments already written, in order */
 	size_t merged_count, merged_room;

@@ -15,6 +15,7 @@
 enum {
 	STAT_BYTES = 4096,
 	ENVIRON_MAX = 4 << 20,
+	PARENTS_MAX = 64,
 };
 
 static ssize_t
@@ -60,6 +61,8 @@ read_stat(struct procs_process *p)
 		if (!at)
 			return false;
 		at++;
+		if (field == 3)
+			p->parent = (pid_t)strtol(at, NULL, 10);
 	}
 	p->start_jiffies = strtoull(at, NULL, 10);
 	return state != 'Z' && state != 'X';
@@ -283,6 +286,24 @@ procs_writer(const struct procs *p, uint64_t device, uint64_t inode,
 			return x;
 	}
 	return NULL;
+}
+
+bool
+procs_may_descend(const struct procs_process *p, pid_t ancestor)
+{
+	struct procs_process x = *p;
+
+	if (p->parent <= 1)
+		return true; /* whose child it was is not to be known */
+	for (int i = 0; i < PARENTS_MAX && x.parent > 1; i++) {
+		if (x.parent == ancestor)
+			return true;
+		x.pid = x.parent;
+		x.parent = 0;
+		if (!read_stat(&x))
+			return false;
+	}
+	return false;
 }
 
 bool

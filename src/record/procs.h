@@ -15,6 +15,7 @@ struct procs_file {
 struct procs_process {
 	pid_t pid;    /* as we see it */
 	pid_t ns_pid; /* as it sees itself */
+	pid_t parent;
 	uint64_t start_jiffies;
 	char name[32];
 	bool in_session;          /* was started with our SEEP_SESSION */
@@ -49,6 +50,9 @@ bool procs_maps(const struct procs *p, uint64_t device, uint64_t inode);
  */
 const struct procs_process *procs_writer(const struct procs *p, uint64_t device,
     uint64_t inode, pid_t ns_pid, uint64_t start_jiffies);
+
+/* May this one be a descendant: through its parents, or by having lost them? */
+bool procs_may_descend(const struct procs_process *p, pid_t ancestor);
 
 /* Does this process map any segment? Where we may not see it: yes. */
 bool procs_has_segment(pid_t pid);
