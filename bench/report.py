@@ -192,7 +192,7 @@ class Svg:
                 f'<rect width="100%" height="100%" fill="#fff"/>' + "\n".join(self.parts) + "</svg>\n")
 
 
-LEFT, RIGHT, BAR = 190, 110, 13
+LEFT, RIGHT, BAR = 235, 110, 13
 
 
 def bars(svg, title, subtitle, groups, low, ticks, show, show_tick):
@@ -239,7 +239,7 @@ def plot(result):
         rows = []
         for case, by in cases:
             native = by["native"]["loop_ns"]["min"]
-            rows.append((case.replace("1,000 paths, ", "1,000 paths,").replace("depth 30, ", "30 deep, "),
+            rows.append((case.replace("depth 30, ", "30 deep, "),
                          [(n, by[n]["loop_ns"]["min"] - native, 0, 0) for n in order if n in by and n != "jemalloc"]))
         bars(svg, "Added to one malloc+free pair", "ns in the loop, minimum of the rounds; shorter is better", rows, 1,
              [1, 10, 100, 1000, 10000, 100000], lambda v: f"{v:,.1f} ns" if v < 100 else f"{v:,.0f} ns", lambda t: f"{t:,} ns")

@@ -47,8 +47,7 @@ trace(void)
 	inside = 1;
 	n = unw_backtrace(frames, FRAMES);
 	for (int i = 0; i < n; i++)
-		h = (h ^ (uint64_t)(uintptr_t)frames[i]) *
-		    0x9e3779b97f4a7c15u;
+		h = (h ^ (uint64_t)(uintptr_t)frames[i]) * 0x9e3779b97f4a7c15u;
 	__atomic_fetch_add(&counts[h >> 48], 1, __ATOMIC_RELAXED);
 	inside = 0;
 }

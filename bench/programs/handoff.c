@@ -38,7 +38,8 @@ consume(void *arg)
 	(void)arg;
 	for (long i = 0; i < blocks; i++) {
 		while (seen <= i) {
-			seen = atomic_load_explicit(&head, memory_order_acquire);
+			seen =
+			    atomic_load_explicit(&head, memory_order_acquire);
 			if (seen <= i)
 				sched_yield();
 		}

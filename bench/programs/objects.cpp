@@ -16,21 +16,32 @@
 namespace
 {
 struct Item {
-	explicit Item(std::string n) : name(std::move(n)) {}
+	explicit Item(std::string n) : name(std::move(n))
+	{
+	}
 	virtual ~Item() = default;
 	virtual long weight() const = 0;
 	std::string name;
 };
 
 struct Single : Item {
-	Single(std::string n, long w) : Item(std::move(n)), grams(w) {}
-	long weight() const override { return grams; }
+	Single(std::string n, long w) : Item(std::move(n)), grams(w)
+	{
+	}
+	long
+	weight() const override
+	{
+		return grams;
+	}
 	long grams;
 };
 
 struct Bundle : Item {
-	explicit Bundle(std::string n) : Item(std::move(n)) {}
-	long weight() const override
+	explicit Bundle(std::string n) : Item(std::move(n))
+	{
+	}
+	long
+	weight() const override
 	{
 		long sum = 0;
 
