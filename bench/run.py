@@ -359,11 +359,13 @@ def arguments():
     parser.add_argument("--without", action="append", default=[], metavar="VARIANT")
     parser.add_argument("--also", action="append", default=[], metavar="NAME=LIB", help="another libseep.so, beside ours")
     parser.add_argument("--check", action="store_true", help="exit 1 when a floor is missed")
-    parser.add_argument("-o", metavar="DIR", default=os.path.join(ROOT, "bench", "results"), help="where latest.* go")
+    parser.add_argument("-o", metavar="DIR", help="where latest.* go; default: bench/results for a whole run, build/bench/results for a part")
     args = parser.parse_args()
     wrong = [g for g in args.group if g not in GROUPS]
     if wrong:
         parser.error(f"no such group: {wrong[0]} (there are {', '.join(GROUPS)})")
+    part = args.group or args.quick or args.only or args.chosen or args.without or args.also or args.rounds < 7
+    args.o = args.o or os.path.join(*((BUILD, "bench") if part else (ROOT, "bench")), "results")
     args.divide = 1
     if args.quick:
         args.rounds, args.starts, args.divide = min(args.rounds, 3), min(args.starts, 30), 5
