@@ -28,6 +28,10 @@ allocated(
 		return;
 	if (likely(recorder_is_ready(t)))
 		recorder_alloc(t, p, size, c, api, RECORDER_NOW);
+	else if (t && recorder_looks_away(t, size))
+		return;
+	else if (t && t->state == THREAD_SAMPLING)
+		recorder_sample(t, p, size, c, api, RECORDER_NOW);
 	else
 		recorder_alloc_slow(p, size, c, api, RECORDER_NOW);
 }
@@ -68,20 +72,21 @@ malloc_slow(struct thread *t, size_t size, const struct cpu_frame *c)
 	return p;
 }
 
-/* A thread that is READY has found the real functions: one test for both. */
-SEEP_EXPORT void *
-malloc(size_t size)
+/*
+ * malloc and free are stubs that jump: a thread that looks away (dormant, off,
+ * between two samples) pays for a few loads and no prologue. The exact halves
+ * are entered by a jump too, so that their frame is the hook's own and the
+ * return address above it is the host's: CPU_CALLER counts on that, and every
+ * stack of the verifying build would be wrong if it were a call.
+ * A thread that is READY has found the real functions: one test for both.
+ */
+static SEEP_NOINLINE void *
+malloc_exact(size_t size)
 {
 	CPU_CALLER(c);
 	struct thread *t = thread_self;
-	void *p;
+	void *p = next.malloc(size);
 
-	if (unlikely(!recorder_is_ready(t))) {
-		if (t && recorder_looks_away(t, size))
-			return next.malloc(size);
-		return malloc_slow(t, size, &c);
-	}
-	p = next.malloc(size);
 	if (unlikely(!p))
 		return p;
 	if (likely(t->state == THREAD_READY))
@@ -91,23 +96,66 @@ malloc(size_t size)
 	return p;
 }
 
+static SEEP_NOINLINE void *
+malloc_other(size_t size)
+{
+	CPU_CALLER(c);
+
+	return malloc_slow(thread_self, size, &c);
+}
+
+SEEP_EXPORT void *
+malloc(size_t size)
+{
+	struct thread *t = thread_self;
+
+	if (likely(recorder_is_ready(t)))
+		return malloc_exact(size);
+	if (t && recorder_looks_away(t, size))
+		return next.malloc(size);
+	return malloc_other(size);
+}
+
+static SEEP_NOINLINE void
+free_exact(void *p)
+{
+	recorder_free(thread_self, p);
+	next.free(p);
+}
+
+static SEEP_NOINLINE void
+free_other(void *p)
+{
+	struct thread *t = thread_self;
+
+	if (next.pooled && next_is_pool(p))
+		return;
+	need_next();
+	if (t && t->state == THREAD_SAMPLING)
+		recorder_sampled_free(t, p);
+	else
+		recorder_free_slow(p);
+	next.free(p);
+}
+
 SEEP_EXPORT void
 free(void *p)
 {
 	struct thread *t = thread_self;
 
-	if (unlikely(!p || (next.pooled && next_is_pool(p))))
+	if (unlikely(!p))
 		return;
-	if (likely(recorder_is_ready(t))) {
-		recorder_free(t, p);
-	} else if (t && t->state == THREAD_SAMPLING) {
-		if (unlikely(sample_maybe(p)))
-			recorder_sampled_free(t, p);
-	} else if (!t || t->state != THREAD_DORMANT) {
-		need_next();
-		recorder_free_slow(p);
+	if (likely(recorder_is_ready(t)) && likely(!next.pooled)) {
+		free_exact(p);
+		return;
 	}
-	next.free(p);
+	if (t && !next.pooled &&
+	    (t->state == THREAD_DORMANT ||
+	        (t->state == THREAD_SAMPLING && !sample_maybe(p)))) {
+		next.free(p);
+		return;
+	}
+	free_other(p);
 }
 
 SEEP_EXPORT void *
