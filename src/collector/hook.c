@@ -174,7 +174,7 @@ static void *
 reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	struct thread *t = thread_self;
-	struct live_block b;
+	struct live_block b = {0};
 	void *p;
 
 	if (!old) {
@@ -187,7 +187,6 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 		allocated(p, size, c, api);
 		return p;
 	}
-	b.site = 0;
 	if (recorder_is_ready(t)) {
 		thread_enter(t);
 		b = live_take(&t->live, (uint64_t)(uintptr_t)old);

@@ -111,6 +111,7 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 
 	r->met = -1;
 	r->end = WALK_STEPPED;
+	r->why = 0;
 	r->too_deep = false;
 	for (r->n = 0;;) {
 		struct outer_frame *f = &t->walk[r->n];

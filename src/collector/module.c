@@ -169,7 +169,7 @@ store_string(const char *s, size_t bytes)
 
 		if (!c)
 			return UINT64_MAX;
-		*c = i < bytes ? s[i] : '\0';
+		*c = (char)(i < bytes ? s[i] : 0);
 	}
 	return at;
 }
