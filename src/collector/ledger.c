@@ -222,21 +222,33 @@ ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size)
 	}
 }
 
+/* Of an age that is not young; see struct seg_info. */
+static int
+age_bucket(uint32_t age)
+{
+	int bucket = 31 - __builtin_clz(age | SEG_YOUNG_TICKS) - 4;
+
+	return bucket < SEG_AGE_BUCKETS ? bucket : SEG_AGE_BUCKETS - 1;
+}
+
 SEEP_NOINLINE void
 ledger_age(uint32_t site, uint32_t age)
 {
 	struct seg_info *info;
-	int bucket;
 
 	if (ledger_is_inherited(site))
 		return;
 	info = segment_table_row(&infos, site - first);
 	if (!info)
 		return;
-	bucket = 31 - __builtin_clz(age | SEG_YOUNG_TICKS) - 4;
-	if (bucket >= SEG_AGE_BUCKETS)
-		bucket = SEG_AGE_BUCKETS - 1;
-	ADD(&info->ages[bucket], 1);
+	ADD(&info->ages[age_bucket(age)], 1);
+}
+
+/* Where a thread that owns nothing books; nested events have the last one. */
+static uint32_t
+array_of(const struct thread *t)
+{
+	return t ? t->array : SEG_ARRAYS - 1;
 }
 
 static struct seg_row *
@@ -285,7 +297,7 @@ shared_net(struct thread *t, uint32_t array, int64_t by)
 bool
 ledger_alloc_shared(struct thread *t, uint32_t site, uint64_t size)
 {
-	uint32_t array = t ? t->array : SEG_ARRAYS - 1;
+	uint32_t array = array_of(t);
 	struct seg_row *row = shared_row(array, site);
 
 	if (!row)
@@ -301,7 +313,7 @@ ledger_alloc_shared(struct thread *t, uint32_t site, uint64_t size)
 bool
 ledger_free_shared(struct thread *t, uint32_t site, uint64_t size)
 {
-	uint32_t array = t ? t->array : SEG_ARRAYS - 1;
+	uint32_t array = array_of(t);
 	struct seg_row *row = shared_row(array, site);
 
 	if (!row)
@@ -351,7 +363,7 @@ sampled_net(struct thread *t, uint32_t array, int64_t by)
 bool
 ledger_sampled_alloc(struct thread *t, uint32_t site, uint64_t size)
 {
-	uint32_t array = t ? t->array : SEG_ARRAYS - 1;
+	uint32_t array = array_of(t);
 	struct seg_row *row = shared_row(array, site);
 	struct seg_sample *s = row ? sample_row(array, site) : NULL;
 	uint64_t w = sample_weight(size);
@@ -373,7 +385,7 @@ ledger_sampled_alloc(struct thread *t, uint32_t site, uint64_t size)
 bool
 ledger_sampled_free(struct thread *t, uint32_t site, uint64_t size)
 {
-	uint32_t array = t ? t->array : SEG_ARRAYS - 1;
+	uint32_t array = array_of(t);
 	struct seg_row *row = shared_row(array, site);
 	struct seg_sample *s = row ? sample_row(array, site) : NULL;
 	uint64_t w = sample_weight(size);
@@ -435,7 +447,6 @@ void
 ledger_fold_live(uint32_t site, uint64_t size, uint32_t age)
 {
 	struct seg_live *row;
-	int bucket;
 
 	if (ledger_is_inherited(site) || site - first >= SITES_MAX)
 		return;
@@ -452,6 +463,5 @@ ledger_fold_live(uint32_t site, uint64_t size, uint32_t age)
 		row->young++;
 		return;
 	}
-	bucket = 31 - __builtin_clz(age) - 4;
-	row->ages[bucket < SEG_AGE_BUCKETS ? bucket : SEG_AGE_BUCKETS - 1]++;
+	row->ages[age_bucket(age)]++;
 }

@@ -113,15 +113,6 @@ lifecycle_passed_by(void)
 		    lifecycle_is_on() ? SEG_LOST_EVENTS : SEG_EVENTS_OFF);
 }
 
-SEEP_COLD void
-lifecycle_fault(void)
-{
-	mode = SEG_MODE_OFF;
-	inert = true;
-	segment.header->inert_reason = SEG_INERT_FAULT;
-	STORE(&segment.header->state, SEG_INERT);
-}
-
 /* ---- the control word ---------------------------------------------------- */
 
 static void

@@ -51,7 +51,4 @@ void lifecycle_new_thread(void);
 /* An allocation that is not recorded: counted under the right name. */
 void lifecycle_passed_by(void);
 
-/* An internal fault: no more recording in this process, for good (I5). */
-void lifecycle_fault(void);
-
 #endif

@@ -465,17 +465,6 @@ map_slots(struct place *p, long fd, uint64_t bytes, bool populate)
 	p->slots_offset = p->segment_bytes;
 }
 
-static void
-identify(struct place *p, long fd)
-{
-	struct stat st;
-
-	if (sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0) {
-		p->device = st.st_dev;
-		p->inode = st.st_ino;
-	}
-}
-
 bool
 place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 {
@@ -520,7 +509,6 @@ place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 		goto no_file;
 	if (slots)
 		map_slots(p, fd, slots, populate);
-	identify(p, fd);
 	/* mapped: from now on nobody but root can truncate it under us */
 	sys_call(SYS_fchmod, fd, 0400, 0, 0);
 	sys_close(fd);
@@ -567,7 +555,6 @@ place_replace(struct place *p, void *at, uint64_t bytes, uint64_t used)
 	if (!p->segment)
 		goto no_file;
 	p->segment_bytes = bytes;
-	identify(p, fd);
 	sys_call(SYS_fchmod, fd, 0400, 0, 0);
 	sys_close(fd);
 	sys_close(dir);

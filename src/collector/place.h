@@ -21,7 +21,6 @@ struct place {
 	uint64_t slots_offset;
 	struct ctl_block *control; /* never NULL after place_create() */
 	enum seg_medium medium;
-	uint64_t device, inode;
 };
 
 /* What the kernel can do; probed once. */

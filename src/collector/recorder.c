@@ -54,6 +54,22 @@ recorder_tick(struct thread *t)
 	return follow_mode(t);
 }
 
+/* The way of a thread that is in the state it calls home. */
+static enum way
+way_at_home(const struct thread *t)
+{
+	switch (t->ready) {
+	case THREAD_READY:
+		return WAY_READY;
+	case THREAD_SHARED:
+		return WAY_SHARED;
+	case THREAD_SAMPLING:
+		return WAY_SAMPLED;
+	default:
+		return WAY_NONE;
+	}
+}
+
 static enum way
 way_in(struct thread **ret_t)
 {
@@ -78,16 +94,14 @@ way_in(struct thread **ret_t)
 		cpu_pause();
 	switch (LOAD(&t->state)) {
 	case THREAD_READY:
-		return WAY_READY;
 	case THREAD_SHARED:
-		return WAY_SHARED;
+	case THREAD_SAMPLING:
+		return way_at_home(t);
 	case THREAD_BUSY:
 	case THREAD_SHARED_BUSY:
 	case THREAD_OFF + 1:
 	case THREAD_CLOSING:
 		return sample_rate() ? WAY_IGNORED : WAY_NESTED;
-	case THREAD_SAMPLING:
-		return WAY_SAMPLED;
 	case THREAD_SAMPLING_BUSY:
 		return WAY_IGNORED;
 	case THREAD_OFF:
@@ -105,16 +119,7 @@ way_in(struct thread **ret_t)
 		break;
 	}
 	thread_make_ready(t, lifecycle_mode());
-	switch (t->ready) {
-	case THREAD_READY:
-		return WAY_READY;
-	case THREAD_SHARED:
-		return WAY_SHARED;
-	case THREAD_SAMPLING:
-		return WAY_SAMPLED;
-	default:
-		return WAY_NONE;
-	}
+	return way_at_home(t);
 }
 
 /*

@@ -96,8 +96,9 @@ in_red_zone(const struct walk *w, uint64_t address)
 	    (can_probe && readable(address, address + 8));
 }
 
-bool
-walk_reaches(struct walk *w, uint64_t address)
+/* May [address, address + 8) be read? */
+static bool
+reaches(struct walk *w, uint64_t address)
 {
 	if (address & 7)
 		return false;
@@ -118,7 +119,7 @@ walk_reaches(struct walk *w, uint64_t address)
 static bool
 load(struct walk *w, uint64_t address, uint64_t *ret)
 {
-	if (!walk_reaches(w, address))
+	if (!reaches(w, address))
 		return false;
 	*ret = *(const uint64_t *)(uintptr_t)address;
 	return true;

@@ -49,7 +49,4 @@ void walk_resume(
 enum walk_result walk_step(struct walk *w, struct thread *t, struct row row,
     struct walk_slots *ret_slots, uint32_t *ret_why);
 
-/* For the memo: may [address, address + 8) be read? */
-bool walk_reaches(struct walk *w, uint64_t address);
-
 #endif

@@ -451,49 +451,48 @@ replay_entry(struct replay *r, const void *bytes, size_t len)
 
 /* ---- the state as a segment ---- */
 
-static int
-add_ledger(const struct replay_process *p, struct segment *seg)
+typedef void fill_fn(
+    void *row, const struct line_sum *sum, const struct seg_header *h);
+
+static void
+fill_ledger(void *row, const struct line_sum *sum, const struct seg_header *h)
 {
-	const struct replay_state *s = p->state;
+	struct seg_row r = {
+	    .allocations = sum->allocations,
+	    .allocated_bytes = sum->allocated_bytes,
+	    .frees = sum->frees,
+	    .freed_bytes = sum->freed_bytes,
+	    .snap_bytes = sum->peak_bytes,
+	    .snap_blocks = sum->peak_blocks,
+	    .epoch = (uint32_t)h->peak_epoch,
+	};
 
-	for (size_t n = 0; n < s->block_room; n++) {
-		struct seg_extent x = {.kind = SEG_EXT_LEDGER,
-		    .row_bytes = sizeof(struct seg_row),
-		    .first = n << BLOCK_BITS,
-		    .count = BLOCK_ROWS};
-		struct segment_rows *rows;
-
-		if (!s->blocks[n])
-			continue;
-		rows = segment_add(seg, &x);
-		if (!rows)
-			return -ENOMEM;
-		for (size_t i = 0; i < BLOCK_ROWS; i++) {
-			const struct line_sum *sum = &s->blocks[n]->rows[i];
-			struct seg_row row = {
-			    .allocations = sum->allocations,
-			    .allocated_bytes = sum->allocated_bytes,
-			    .frees = sum->frees,
-			    .freed_bytes = sum->freed_bytes,
-			    .snap_bytes = sum->peak_bytes,
-			    .snap_blocks = sum->peak_blocks,
-			    .epoch = (uint32_t)seg->header.peak_epoch,
-			};
-
-			memcpy(rows->rows + i * sizeof(row), &row, sizeof(row));
-		}
-	}
-	return 0;
+	memcpy(row, &r, sizeof(r));
 }
 
+static void
+fill_sample(void *row, const struct line_sum *sum, const struct seg_header *h)
+{
+	struct seg_sample r = {
+	    .samples = sum->samples,
+	    .variance_allocated = sum->variance_allocated,
+	    .variance_freed = sum->variance_freed,
+	};
+
+	(void)h;
+	memcpy(row, &r, sizeof(r));
+}
+
+/* One extent of rows for each block of sums that is in use. */
 static int
-add_samples(const struct replay_process *p, struct segment *seg)
+add_sums(const struct replay_process *p, struct segment *seg,
+    enum seg_kind kind, uint32_t row_bytes, fill_fn *fill)
 {
 	const struct replay_state *s = p->state;
 
 	for (size_t n = 0; n < s->block_room; n++) {
-		struct seg_extent x = {.kind = SEG_EXT_SAMPLE,
-		    .row_bytes = sizeof(struct seg_sample),
+		struct seg_extent x = {.kind = kind,
+		    .row_bytes = row_bytes,
 		    .first = n << BLOCK_BITS,
 		    .count = BLOCK_ROWS};
 		struct segment_rows *rows;
@@ -503,16 +502,9 @@ add_samples(const struct replay_process *p, struct segment *seg)
 		rows = segment_add(seg, &x);
 		if (!rows)
 			return -ENOMEM;
-		for (size_t i = 0; i < BLOCK_ROWS; i++) {
-			const struct line_sum *sum = &s->blocks[n]->rows[i];
-			struct seg_sample row = {
-			    .samples = sum->samples,
-			    .variance_allocated = sum->variance_allocated,
-			    .variance_freed = sum->variance_freed,
-			};
-
-			memcpy(rows->rows + i * sizeof(row), &row, sizeof(row));
-		}
+		for (size_t i = 0; i < BLOCK_ROWS; i++)
+			fill(rows->rows + i * row_bytes, &s->blocks[n]->rows[i],
+			    &seg->header);
 	}
 	return 0;
 }
@@ -597,9 +589,11 @@ replay_segment(const struct replay_process *p, struct segment **ret)
 		return -ENOMEM;
 	seg->header = p->header;
 	seg->peak_stable = true;
-	err = add_ledger(p, seg);
+	err = add_sums(
+	    p, seg, SEG_EXT_LEDGER, sizeof(struct seg_row), fill_ledger);
 	if (err == 0 && p->header.sample_bytes > 0)
-		err = add_samples(p, seg);
+		err = add_sums(p, seg, SEG_EXT_SAMPLE,
+		    sizeof(struct seg_sample), fill_sample);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (err == 0)
 			err = add_table(

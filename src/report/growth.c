@@ -100,7 +100,7 @@ with_sign(char buffer[WORDS_MAX + 1], int64_t n)
 static int
 print_stack(struct page *page, const struct row *row, bool below)
 {
-	unsigned depth = page->options->depth;
+	char line[64];
 	const uint32_t *stack;
 	uint8_t api;
 	size_t n;
@@ -111,17 +111,9 @@ print_stack(struct page *page, const struct row *row, bool below)
 	if (err < 0)
 		return err;
 	(void)fprintf(page->out, "%s in ", words_api(api));
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0 && below)
-			(void)fprintf(page->out, "\n%52s<- ", "");
-		else if (i > 0)
-			(void)fputs(" <- ", page->out);
-		if (depth > 0 && i == depth) {
-			(void)fputs("...", page->out);
-			break;
-		}
-		words_print(page->out, labels_text(page->labels, stack[i]));
-	}
+	(void)snprintf(line, sizeof(line), "\n%52s<- ", "");
+	labels_print(page->out, page->labels, stack, n, page->options->depth,
+	    below ? line : " <- ");
 	(void)putc('\n', page->out);
 	return 0;
 }

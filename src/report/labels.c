@@ -210,3 +210,18 @@ labels_text(const struct labels *l, uint32_t label)
 {
 	return label < l->text_count ? l->texts[label] : "(unknown)";
 }
+
+void
+labels_print(FILE *out, const struct labels *l, const uint32_t *stack,
+    size_t count, unsigned depth, const char *between)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			(void)fputs(between, out);
+		if (depth > 0 && i == depth) {
+			(void)fputs("...", out);
+			break;
+		}
+		words_print(out, labels_text(l, stack[i]));
+	}
+}

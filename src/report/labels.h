@@ -3,6 +3,8 @@
 #ifndef SEEP_REPORT_LABELS_H
 #define SEEP_REPORT_LABELS_H
 
+#include <stdio.h>
+
 #include "names/names.h"
 
 struct labels;
@@ -25,5 +27,12 @@ int labels_stack(struct labels *l, const struct process_site *site, size_t max,
 
 /* "function [module]" or "module+0x1234"; valid as long as l. */
 const char *labels_text(const struct labels *l, uint32_t label);
+
+/*
+ * Prints a stack that labels_stack() gave, `between` two frames; after depth
+ * frames (0: all) comes "...". Control bytes are escaped.
+ */
+void labels_print(FILE *out, const struct labels *l, const uint32_t *stack,
+    size_t count, unsigned depth, const char *between);
 
 #endif

@@ -277,7 +277,6 @@ heavier(const void *a, const void *b)
 static int
 print_row(struct page *page, const struct row *row)
 {
-	unsigned depth = page->options->depth;
 	const struct process_site *s = &page->process->sites[row->site];
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
 	const uint32_t *stack;
@@ -292,15 +291,8 @@ print_row(struct page *page, const struct row *row)
 	    words_count(a, row->weight), words_count(b, row->blocks),
 	    percent(page, row->weight), words_count(c, s->figures.allocations),
 	    words_count(d, s->figures.frees), s->id, words_api(api));
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			(void)fputs(" <- ", page->out);
-		if (depth > 0 && i == depth) {
-			(void)fputs("...", page->out);
-			break;
-		}
-		words_print(page->out, labels_text(page->labels, stack[i]));
-	}
+	labels_print(
+	    page->out, page->labels, stack, n, page->options->depth, " <- ");
 	(void)putc('\n', page->out);
 	return 0;
 }
