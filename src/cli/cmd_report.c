@@ -10,6 +10,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/input.h"
+#include "cli/name_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "report/growth.h"
@@ -74,6 +75,7 @@ write_growth(FILE *out, const struct session *s, struct names *names,
 int
 cmd_report(int argc, char **argv)
 {
+	struct names_options naming = {0};
 	struct text_options text = {.top = TOP, .threshold = 1};
 	const char *format = "text", *path = NULL, *growth = NULL;
 	unsigned depth = UINT32_MAX;
@@ -99,6 +101,7 @@ cmd_report(int argc, char **argv)
 	    {"format", 0, OPTS_TEXT, &format, 0, "FORMAT", "text or json"},
 	    {"output", 'o', OPTS_TEXT, &path, 0, "FILE",
 	        "write to FILE when complete"},
+	    NAME_OPTS_ROWS(&naming),
 	    {0},
 	};
 	struct session *session;
@@ -123,9 +126,7 @@ cmd_report(int argc, char **argv)
 		    text.shape == TEXT_TABLE ? TABLE_FRAMES : TREE_FRAMES;
 	session = input_load(n ? argv[1] : NULL);
 	damaged = session->is_truncated;
-	err = names_new(&names);
-	if (err < 0)
-		die(CMD_INPUT, "report: out of memory");
+	names = name_opts_open("report", &naming);
 	output_open(&out, path);
 	text.colour = wants_colour(&out);
 	text.utf8 = wants_utf8();

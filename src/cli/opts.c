@@ -49,6 +49,20 @@ is_range(const char *word)
 	    strspn(word, "0123456789.s%") == strlen(word);
 }
 
+/* Kept as long as the program runs. */
+static void
+join(const char **paths, const char *arg)
+{
+	char *joined;
+
+	if (!*paths)
+		*paths = arg;
+	else if (asprintf(&joined, "%s:%s", *paths, arg) >= 0)
+		*paths = joined;
+	else
+		die(CMD_INPUT, "out of memory");
+}
+
 static void
 take(const char *command, const struct opts_option *o, const char *arg)
 {
@@ -67,6 +81,9 @@ take(const char *command, const struct opts_option *o, const char *arg)
 	case OPTS_TEXT:
 	case OPTS_RANGE:
 		*(const char **)o->value = arg;
+		break;
+	case OPTS_PATHS:
+		join(o->value, arg);
 		break;
 	case OPTS_COUNT:
 		n = strtoull(arg, &end, 10);

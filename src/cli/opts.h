@@ -9,6 +9,7 @@ enum opts_kind {
 	OPTS_FLAG,    /* bool *: becomes true */
 	OPTS_CHOICE,  /* int *: becomes .set */
 	OPTS_TEXT,    /* const char **: the argument */
+	OPTS_PATHS,   /* const char **: all such arguments, ':' between */
 	OPTS_COUNT,   /* unsigned *: a decimal number */
 	OPTS_PERCENT, /* double *: 0..100 */
 	OPTS_RANGE,   /* const char **: "" or an argument with ".." in it */

@@ -18,11 +18,12 @@ struct object {
 	char *path;
 	uint8_t build_id[32];
 	uint8_t build_id_bytes;
-	struct symbols *symbols; /* NULL: no names */
-	char **functions;        /* demangled, made when first asked for */
+	struct symbols *symbols;    /* NULL: no names */
+	struct names_frame *frames; /* by symbol; made when first asked for */
 };
 
 struct names {
+	struct names_options options;
 	struct object *objects;
 	size_t count, room;
 	struct index index;
@@ -30,11 +31,17 @@ struct names {
 	size_t note_count;
 };
 
+static const struct names_frame nothing;
+
 int
-names_new(struct names **ret)
+names_new(const struct names_options *options, struct names **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
+	if (!*ret)
+		return -ENOMEM;
+	if (options)
+		(*ret)->options = *options;
+	return 0;
 }
 
 void
@@ -46,9 +53,9 @@ names_free(struct names *n)
 		struct object *o = &n->objects[i];
 		size_t count = o->symbols ? symbols_count(o->symbols) : 0;
 
-		for (size_t k = 0; o->functions && k < count; k++)
-			free(o->functions[k]);
-		free(o->functions);
+		for (size_t k = 0; o->frames && k < count; k++)
+			free((void *)(uintptr_t)o->frames[k].function);
+		free(o->frames);
 		symbols_free(o->symbols);
 		free(o->path);
 	}
@@ -157,8 +164,8 @@ open_object(struct names *n, struct object *o, const struct process *p,
 	if (err < 0)
 		add_note(n, m->path, err);
 	else
-		o->functions =
-		    calloc(symbols_count(o->symbols) + 1, sizeof(char *));
+		o->frames =
+		    calloc(symbols_count(o->symbols) + 1, sizeof(*o->frames));
 }
 
 static struct object *
@@ -201,11 +208,10 @@ find_symbol(struct names *n, const struct process *p, uint64_t frame,
 	const struct process_module *m = process_module(p, frame);
 	uint64_t address;
 
-	if (!m || !m->path)
+	if (!m || !m->path || n->options.no_symbols)
 		return -ENOENT;
 	*ret_object = object_of(n, p, m);
-	if (!*ret_object || !(*ret_object)->symbols ||
-	    !(*ret_object)->functions)
+	if (!*ret_object || !(*ret_object)->symbols || !(*ret_object)->frames)
 		return -ENOENT;
 	address = SEG_FRAME_PC(frame) - m->base;
 	/* a return address may be the first byte of the next function */
@@ -214,39 +220,49 @@ find_symbol(struct names *n, const struct process *p, uint64_t frame,
 	return symbols_find((*ret_object)->symbols, address);
 }
 
-void
-names_resolve(struct names *n, const struct process *p, uint64_t frame,
-    struct names_answer *ret)
+size_t
+names_chain(struct names *n, const struct process *p, uint64_t frame,
+    const struct names_frame **ret)
 {
+	struct names_frame *f;
 	struct object *o;
-	const char *symbol;
 	int64_t at;
 
-	*ret = (struct names_answer){0};
+	*ret = &nothing;
 	at = find_symbol(n, p, frame, &o);
 	if (at < 0)
-		return;
-	symbol = symbols_name(o->symbols, (size_t)at);
-	if (!o->functions[at])
-		o->functions[at] = demangle_name(symbol);
-	ret->function = o->functions[at];
-	ret->api = demangle_operator_new(symbol);
+		return 1;
+	f = &o->frames[at];
+	if (!f->function) {
+		f->symbol = symbols_name(o->symbols, (size_t)at);
+		f->function = demangle_name(f->symbol);
+		f->api = demangle_operator_new(f->symbol);
+	}
+	*ret = f;
+	return 1;
 }
 
 size_t
 names_skip_operators(struct names *n, const struct process *p,
-    const uint64_t *frames, size_t count, uint8_t *api)
+    const uint64_t *frames, size_t count, uint8_t *api, size_t *ret_entries)
 {
-	size_t skip = 0;
+	size_t skip = 0, entries, length;
 
+	*ret_entries = 0;
 	/* the nothrow and array forms call the plain one: up to three */
 	while (skip < count && skip < 4) {
-		struct names_answer answer;
+		const struct names_frame *chain;
 
-		names_resolve(n, p, frames[skip], &answer);
-		if (answer.api == 0)
+		length = names_chain(n, p, frames[skip], &chain);
+		for (entries = 0; entries < length; entries++) {
+			if (chain[entries].api == 0)
+				break;
+			*api = chain[entries].api;
+		}
+		if (entries < length) {
+			*ret_entries = entries;
 			break;
-		*api = answer.api;
+		}
 		skip++;
 	}
 	return skip;

@@ -179,24 +179,29 @@ cache_release(struct cache *c)
 	index_release(&c->index);
 }
 
+/* A frame and what is inlined there, without the innermost `skip`. */
 static void
-write_frame(
-    FILE *out, const struct process *p, uint64_t word, struct names *names)
+write_frame(FILE *out, const struct process *p, uint64_t word,
+    struct names *names, size_t skip)
 {
 	const struct process_module *m = process_module(p, word);
-	struct names_answer answer;
+	const struct names_frame *chain;
+	size_t n = names_chain(names, p, word, &chain);
 
-	names_resolve(names, p, word, &answer);
-	(void)fputs("{\"function\":", out);
-	json_string(out, answer.function);
-	text(out, "file", answer.file);
-	if (answer.line > 0)
-		number(out, "line", answer.line);
-	else
-		(void)fputs(",\"line\":null", out);
-	text(out, "module", m ? m->path : NULL);
-	number(out, "offset", SEG_FRAME_PC(word) - (m ? m->base : 0));
-	(void)fputs(",\"inlined\":false}", out);
+	for (size_t i = skip; i < n; i++) {
+		(void)fputs(
+		    i > skip ? ",{\"function\":" : "{\"function\":", out);
+		json_string(out, chain[i].function);
+		text(out, "file", chain[i].file);
+		if (chain[i].line > 0)
+			number(out, "line", chain[i].line);
+		else
+			(void)fputs(",\"line\":null", out);
+		text(out, "module", m ? m->path : NULL);
+		number(out, "offset", SEG_FRAME_PC(word) - (m ? m->base : 0));
+		boolean(out, "inlined", chain[i].inlined);
+		(void)putc('}', out);
+	}
 }
 
 static void
@@ -212,7 +217,7 @@ frame(FILE *out, const struct process *p, uint64_t word, struct names *names,
 
 		item = reallocarray(c->items, room, sizeof(*item));
 		if (!item) {
-			write_frame(out, p, word, names);
+			write_frame(out, p, word, names, 0);
 			return;
 		}
 		c->items = item;
@@ -220,7 +225,7 @@ frame(FILE *out, const struct process *p, uint64_t word, struct names *names,
 	}
 	if (index_find(&c->index, index_hash(word, 10, 11), same_frame,
 	        c->items, &word, (uint32_t)c->count, &at) < 0) {
-		write_frame(out, p, word, names);
+		write_frame(out, p, word, names, 0);
 		return;
 	}
 	item = &c->items[at];
@@ -229,7 +234,7 @@ frame(FILE *out, const struct process *p, uint64_t word, struct names *names,
 		*item = (struct cached){.frame = word};
 		memory = open_memstream(&item->text, &item->len);
 		if (memory) {
-			write_frame(memory, p, word, names);
+			write_frame(memory, p, word, names, 0);
 			if (fclose(memory) != 0) {
 				free(item->text);
 				item->text = NULL;
@@ -239,7 +244,7 @@ frame(FILE *out, const struct process *p, uint64_t word, struct names *names,
 	if (item->text)
 		(void)fwrite_unlocked(item->text, 1, item->len, out);
 	else
-		write_frame(out, p, word, names);
+		write_frame(out, p, word, names, 0);
 }
 
 /* A sentence in the place of frames that are not there. */
@@ -377,11 +382,11 @@ site(FILE *out, const struct process *p, const struct process_site *s,
 	uint64_t deaths[PROCESS_AGES];
 	uint8_t api = s->api;
 	uint32_t flags;
-	size_t n, skip;
+	size_t n, skip, entries;
 
 	n = stacks_frames(
 	    p->stacks, s->stack, frames, STACKS_MAX_FRAMES, &flags);
-	skip = names_skip_operators(names, p, frames, n, &api);
+	skip = names_skip_operators(names, p, frames, n, &api, &entries);
 	(void)fprintf(out, "{\"id\":%u", s->id);
 	text(out, "kind", words_kind(s->kind));
 	text(out, "api", words_api(api));
@@ -405,7 +410,10 @@ site(FILE *out, const struct process *p, const struct process_site *s,
 	for (size_t i = skip; i < n; i++) {
 		if (i > skip)
 			(void)putc(',', out);
-		frame(out, p, frames[i], names, cache);
+		if (i == skip && entries > 0)
+			write_frame(out, p, frames[i], names, entries);
+		else
+			frame(out, p, frames[i], names, cache);
 	}
 	if (words_no_frame(flags)) {
 		if (n > skip)

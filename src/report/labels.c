@@ -11,9 +11,10 @@
 #include "reader/index.h"
 #include "report/words.h"
 
-struct frame_label {
+/* A frame and what is inlined there: a stretch of the list of labels. */
+struct frame_labels {
 	uint64_t frame;
-	uint32_t label;
+	size_t first, count;
 };
 
 struct labels {
@@ -22,8 +23,10 @@ struct labels {
 	char **texts;
 	size_t text_count, text_room;
 	struct index text_index;
-	struct frame_label *frames;
+	struct frame_labels *frames;
 	size_t frame_count, frame_room;
+	uint32_t *list;
+	size_t list_count, list_room;
 	struct index frame_index;
 	uint64_t stack_frames[STACKS_MAX_FRAMES];
 	uint32_t stack[STACKS_MAX_FRAMES + 1];
@@ -51,6 +54,7 @@ labels_free(struct labels *l)
 		free(l->texts[i]);
 	free(l->texts);
 	free(l->frames);
+	free(l->list);
 	index_release(&l->text_index);
 	index_release(&l->frame_index);
 	free(l);
@@ -65,7 +69,7 @@ same_text(const void *items, uint32_t item, const void *key)
 static bool
 same_frame(const void *items, uint32_t item, const void *key)
 {
-	return ((const struct frame_label *)items)[item].frame ==
+	return ((const struct frame_labels *)items)[item].frame ==
 	    *(const uint64_t *)key;
 }
 
@@ -113,23 +117,21 @@ out:
 
 /* NULL: out of memory. */
 static char *
-text_of(struct labels *l, uint64_t frame)
+text_of(struct labels *l, uint64_t frame, const struct names_frame *named)
 {
 	const struct process_module *m = process_module(l->process, frame);
 	const char *module = m && m->path ? m->path : NULL, *slash;
 	uint64_t offset = SEG_FRAME_PC(frame) - (m ? m->base : 0);
-	struct names_answer answer;
 	char *text;
 	int n;
 
 	slash = module ? strrchr(module, '/') : NULL;
 	if (slash)
 		module = slash + 1;
-	names_resolve(l->names, l->process, frame, &answer);
-	if (answer.function && module)
-		n = asprintf(&text, "%s [%s]", answer.function, module);
-	else if (answer.function)
-		n = asprintf(&text, "%s", answer.function);
+	if (named->function && module)
+		n = asprintf(&text, "%s [%s]", named->function, module);
+	else if (named->function)
+		n = asprintf(&text, "%s", named->function);
 	else if (m)
 		n = asprintf(&text, "%s+0x%" PRIx64,
 		    module ? module : "(unnamed module)", offset);
@@ -138,15 +140,44 @@ text_of(struct labels *l, uint64_t frame)
 	return n < 0 ? NULL : text;
 }
 
+/* Adds the labels of a frame's chain to the list. */
 static int
-label_of(struct labels *l, uint64_t frame, uint32_t *ret)
+label_chain(struct labels *l, struct frame_labels *f)
+{
+	const struct names_frame *chain;
+	size_t n = names_chain(l->names, l->process, f->frame, &chain);
+	int err;
+
+	f->first = l->list_count;
+	if (l->list_room - l->list_count < n) {
+		size_t room = l->list_room * 2 + n + 256;
+		uint32_t *bigger = reallocarray(l->list, room, sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		l->list = bigger;
+		l->list_room = room;
+	}
+	for (size_t i = 0; i < n; i++) {
+		err = add_text(l, text_of(l, f->frame, &chain[i]),
+		    &l->list[l->list_count]);
+		if (err < 0)
+			return err;
+		l->list_count++;
+		f->count++;
+	}
+	return 0;
+}
+
+static int
+labels_of(struct labels *l, uint64_t frame, const uint32_t **ret, size_t *count)
 {
 	uint32_t at, n = (uint32_t)l->frame_count;
 	int err;
 
 	if (l->frame_count == l->frame_room) {
 		size_t room = l->frame_room ? l->frame_room * 2 : 256;
-		struct frame_label *bigger =
+		struct frame_labels *bigger =
 		    reallocarray(l->frames, room, sizeof(*bigger));
 
 		if (!bigger)
@@ -159,15 +190,16 @@ label_of(struct labels *l, uint64_t frame, uint32_t *ret)
 	if (err < 0)
 		return err;
 	if (at == n) {
-		struct frame_label fresh = {.frame = frame};
+		struct frame_labels fresh = {.frame = frame};
 
-		err = add_text(l, text_of(l, frame), &fresh.label);
+		err = label_chain(l, &fresh);
 		/* entered in the index, so it must exist in any case */
 		l->frames[l->frame_count++] = fresh;
 		if (err < 0)
 			return err;
 	}
-	*ret = l->frames[at].label;
+	*ret = l->list + l->frames[at].first;
+	*count = l->frames[at].count;
 	return 0;
 }
 
@@ -175,7 +207,8 @@ int
 labels_stack(struct labels *l, const struct process_site *site, size_t max,
     const uint32_t **ret_stack, size_t *ret_count, uint8_t *ret_api)
 {
-	size_t n, skip, count = 0;
+	size_t n, skip, entries, chain_count, count = 0;
+	const uint32_t *chain;
 	const char *missing;
 	uint32_t flags;
 	int err;
@@ -184,16 +217,20 @@ labels_stack(struct labels *l, const struct process_site *site, size_t max,
 	    STACKS_MAX_FRAMES, &flags);
 	*ret_api = site->api;
 	skip = names_skip_operators(
-	    l->names, l->process, l->stack_frames, n, ret_api);
+	    l->names, l->process, l->stack_frames, n, ret_api, &entries);
 	missing = words_no_frame(flags);
-	if (max > 0 && n - skip > max) {
-		n = skip + max;
-		missing = "(callers beyond --depth)";
-	}
-	for (size_t i = skip; i < n; i++) {
-		err = label_of(l, l->stack_frames[i], &l->stack[count++]);
+	if (max == 0 || max > STACKS_MAX_FRAMES)
+		max = STACKS_MAX_FRAMES;
+	for (size_t i = skip; i < n && count <= max; i++, entries = 0) {
+		err = labels_of(l, l->stack_frames[i], &chain, &chain_count);
 		if (err < 0)
 			return err;
+		for (size_t k = entries; k < chain_count && count <= max; k++)
+			l->stack[count++] = chain[k];
+	}
+	if (count > max) { /* one too many: it tells that there are more */
+		count = max;
+		missing = "(callers beyond --depth)";
 	}
 	if (missing) {
 		err = add_text(l, strdup(missing), &l->stack[count++]);

@@ -17,8 +17,8 @@ int labels_new(
 void labels_free(struct labels *l);
 
 /*
- * The stack of a site as label numbers: innermost first, operator new left
- * out, a sentence like "(no room)" at the end where frames are missing. More
+ * The stack of a site as label numbers: innermost first, inlined functions
+ * as frames of their own, operator new left out, a sentence like "(no room)" at the end where frames are missing. More
  * than max frames (0: all) give way to "(callers beyond --depth)".
  * *ret_api: how it allocates. *ret_stack is valid until the next call.
  */

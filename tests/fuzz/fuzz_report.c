@@ -18,7 +18,7 @@ write_all(FILE *out, const struct session *s)
 {
 	struct names *names;
 
-	if (names_new(&names) < 0)
+	if (names_new(&(struct names_options){.no_symbols = true}, &names) < 0)
 		return;
 	for (int metric = TEXT_LIVE; metric <= TEXT_ALLOCS; metric++) {
 		const struct text_options tree = {

@@ -54,7 +54,7 @@ check_reports(struct session *s, FILE *out)
 	struct text_options options = {.threshold = 0.1};
 	struct names *names;
 
-	if (names_new(&names) < 0)
+	if (names_new(&(struct names_options){.no_symbols = true}, &names) < 0)
 		return;
 	(void)json_write(out, s, names, "fuzz");
 	for (options.metric = TEXT_LIVE; options.metric <= TEXT_ALLOCS;

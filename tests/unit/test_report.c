@@ -44,7 +44,7 @@ render(struct session *s, const struct text_options *options)
 	FILE *out = open_memstream(&text, &len);
 
 	assert_non_null(out);
-	assert_int_equal(names_new(&names), 0);
+	assert_int_equal(names_new(NULL, &names), 0);
 	assert_int_equal(options ? text_write(out, s, names, options)
 	                         : json_write(out, s, names, "1.2.3"),
 	    0);

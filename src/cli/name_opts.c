@@ -1,0 +1,42 @@
+/* name_opts.c - the options of all commands that turn addresses to names. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/name_opts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+
+static void
+check_directory(
+    const char *command, const char *option, const char *path, size_t len)
+{
+	char copy[4096];
+	struct stat st;
+
+	(void)snprintf(copy, sizeof(copy), "%.*s", (int)len, path);
+	if (stat(copy, &st) < 0 || !S_ISDIR(st.st_mode))
+		die(CMD_USAGE, "%s: %s: no such directory: \"%s\"", command,
+		    option, copy);
+}
+
+struct names *
+name_opts_open(const char *command, const struct names_options *o)
+{
+	struct names *names;
+
+	for (const char *p = o->debug_dirs; p && *p;) {
+		size_t len = strcspn(p, ":");
+
+		check_directory(command, "--debug-dir", p, len);
+		p += len + (p[len] == ':');
+	}
+	if (o->sysroot)
+		check_directory(
+		    command, "--sysroot", o->sysroot, strlen(o->sysroot));
+	if (names_new(o, &names) < 0)
+		die(CMD_INPUT, "%s: out of memory", command);
+	return names;
+}
