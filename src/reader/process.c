@@ -43,8 +43,8 @@ same_site(const void *items, uint32_t item, const void *key)
 	return x->stack == y->stack && x->kind == y->kind && x->api == y->api;
 }
 
-static void
-add_figures(struct process_figures *to, const struct process_figures *from)
+void
+process_add(struct process_figures *to, const struct process_figures *from)
 {
 	to->allocations = plus(to->allocations, from->allocations);
 	to->allocated_bytes = plus(to->allocated_bytes, from->allocated_bytes);
@@ -127,7 +127,7 @@ merge_site(struct process_site *to, const struct process_site *from)
 	to->samples = plus(to->samples, from->samples);
 	to->variance_allocated += from->variance_allocated;
 	to->variance_live += from->variance_live;
-	add_figures(&to->figures, &from->figures);
+	process_add(&to->figures, &from->figures);
 }
 
 static int
@@ -342,7 +342,7 @@ make_totals(struct process *p, const struct segment *seg)
 {
 	for (size_t i = 0; i < p->site_count; i++)
 		if (p->sites[i].kind != SEG_SITE_USER)
-			add_figures(&p->totals, &p->sites[i].figures);
+			process_add(&p->totals, &p->sites[i].figures);
 	/* one thread: every event sees the total; many: flushes do */
 	p->peak_exact = seg->peak_stable && p->header.threads <= 1 &&
 	    p->header.sample_bytes == 0;

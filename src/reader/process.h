@@ -106,6 +106,10 @@ int process_new(const struct segment *seg, struct process **ret);
 /* NULL is fine. */
 void process_free(struct process *p);
 
+/* Adds figures up; sums saturate. */
+void process_add(
+    struct process_figures *to, const struct process_figures *from);
+
 /* Deaths by age, the young ones included; zeros where nothing is known. */
 void process_deaths(
     const struct process_site *site, uint64_t ret_deaths[PROCESS_AGES]);

@@ -1,0 +1,371 @@
+/* frames.c - the frames of a session, each named once and numbered. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/index.h"
+
+enum { SENTENCES = 16 };
+
+/* A code address that was asked for, and where its frames are. */
+struct asked {
+	uint64_t word;         /* offset and SEG_FRAME_EXACT */
+	uint32_t module;       /* number in modules + 1, 0: in none */
+	uint32_t process;      /* where it is in no module */
+	uint32_t first, count; /* in numbers */
+};
+
+struct sentence {
+	const char *words;
+	uint32_t frame;
+};
+
+struct frames {
+	struct names *names;
+	const struct process *process;
+	uint32_t process_number;
+	uint32_t *module_of; /* by number in the process: as in struct asked */
+	/* the same file in several processes is one */
+	const struct process_module **modules;
+	size_t module_count, module_room;
+	struct index module_index;
+	struct asked *asked;
+	size_t asked_count, asked_room;
+	struct index asked_index;
+	uint32_t *numbers;
+	size_t number_count, number_room;
+	struct frame *list;
+	size_t count, room;
+	struct index place_index, label_index;
+	struct sentence sentences[SENTENCES];
+	size_t sentence_count;
+};
+
+int
+frames_new(struct names *names, struct frames **ret)
+{
+	struct frames *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	f->names = names;
+	*ret = f;
+	return 0;
+}
+
+void
+frames_free(struct frames *f)
+{
+	if (!f)
+		return;
+	index_release(&f->module_index);
+	index_release(&f->asked_index);
+	index_release(&f->place_index);
+	index_release(&f->label_index);
+	free(f->module_of);
+	free(f->modules);
+	free(f->asked);
+	free(f->numbers);
+	free(f->list);
+	free(f);
+}
+
+/* The array with room for one more item; NULL: out of memory, it stays. */
+static void *
+grown(void *array, size_t count, size_t *room, size_t size)
+{
+	size_t more = *room ? *room * 2 : 256;
+	void *bigger;
+
+	if (count < *room)
+		return array;
+	if (more > UINT32_MAX)
+		return NULL;
+	bigger = reallocarray(array, more, size);
+	if (bigger)
+		*room = more;
+	return bigger;
+}
+
+static uint64_t
+hash_text(const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+	uint64_t h = len, word;
+
+	for (size_t i = 0; i < len; i += sizeof(word)) {
+		size_t n = len - i < sizeof(word) ? len - i : sizeof(word);
+
+		word = 0;
+		memcpy(&word, text + i, n);
+		h = index_hash(h, word, 1);
+	}
+	return h;
+}
+
+/* FNV-1a: not of this run, so that fingerprints can be kept in files. */
+static uint64_t
+hash_always(uint64_t h, const char *text)
+{
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* ---- modules ---- */
+
+static bool
+same_module(const void *items, uint32_t item, const void *key)
+{
+	const struct process_module *a =
+	    ((const struct process_module *const *)items)[item];
+	const struct process_module *b = key;
+
+	return a->build_id_bytes == b->build_id_bytes &&
+	    memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0 &&
+	    same_text(a->path, b->path);
+}
+
+static int
+add_module(struct frames *f, const struct process_module *m, uint32_t *ret)
+{
+	const struct process_module **bigger;
+	uint64_t id;
+	uint32_t at;
+	int err;
+
+	bigger = grown(
+	    f->modules, f->module_count, &f->module_room, sizeof(*f->modules));
+	if (!bigger)
+		return -ENOMEM;
+	f->modules = bigger;
+	memcpy(&id, m->build_id, sizeof(id));
+	err = index_find(&f->module_index,
+	    index_hash(hash_text(m->path), id, m->build_id_bytes), same_module,
+	    f->modules, m, (uint32_t)f->module_count, &at);
+	if (err < 0)
+		return err;
+	if (at == f->module_count)
+		f->modules[f->module_count++] = m;
+	*ret = at + 1;
+	return 0;
+}
+
+int
+frames_begin(struct frames *f, const struct process *p, uint32_t number)
+{
+	uint32_t *module_of = calloc(p->module_count + 1, sizeof(*module_of));
+	int err = 0;
+
+	if (!module_of)
+		return -ENOMEM;
+	free(f->module_of);
+	f->module_of = module_of;
+	f->process = p;
+	f->process_number = number;
+	for (size_t i = 1; i < p->module_count && err == 0; i++)
+		if (p->modules[i].end != 0)
+			err = add_module(f, &p->modules[i], &module_of[i]);
+	return err;
+}
+
+/* ---- frames ---- */
+
+static bool
+same_label(const void *items, uint32_t item, const void *key)
+{
+	const struct frame *a = (const struct frame *)items + item;
+	const struct frame *b = key;
+
+	return a->is_missing == b->is_missing &&
+	    same_text(a->function, b->function) &&
+	    (a->function || a->offset == b->offset) &&
+	    same_text(frames_base(a->module), frames_base(b->module));
+}
+
+static bool
+same_place(const void *items, uint32_t item, const void *key)
+{
+	const struct frame *a = (const struct frame *)items + item;
+	const struct frame *b = key;
+
+	return a->line == b->line && same_label(items, item, key) &&
+	    same_text(a->file, b->file) && same_text(a->module, b->module);
+}
+
+/*
+ * What a rebuild leaves as it is: the function. Without a name it is the
+ * module, and in a program without symbols the offset, though that moves.
+ */
+static uint64_t
+hash_frame(const struct frame *x)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	if (x->function)
+		return hash_always(h, x->function);
+	if (x->module)
+		h = hash_always(h, frames_base(x->module));
+	if (x->is_main)
+		h = (h ^ x->offset) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static int
+add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
+{
+	uint32_t n = (uint32_t)f->count;
+	uint64_t h = hash_text(fresh->function);
+	struct frame *x;
+
+	x = grown(f->list, f->count, &f->room, sizeof(*f->list));
+	if (!x)
+		return -ENOMEM;
+	f->list = x;
+	x = &f->list[n];
+	*x = *fresh;
+	x->hash = hash_frame(x);
+	h = index_hash(
+	    h, hash_text(frames_base(x->module)), x->function ? 0 : x->offset);
+	if (index_find(
+	        &f->label_index, h, same_label, f->list, x, n, &x->label) < 0)
+		return -ENOMEM;
+	/* in the index from here on, so it must stay */
+	f->count++;
+	x->place = n;
+	*ret = n;
+	return index_find(&f->place_index,
+	    index_hash(h, hash_text(x->file), x->line), same_place, f->list, x,
+	    n, &x->place);
+}
+
+static int
+add_number(struct frames *f, uint32_t number)
+{
+	uint32_t *bigger = grown(
+	    f->numbers, f->number_count, &f->number_room, sizeof(*f->numbers));
+
+	if (!bigger)
+		return -ENOMEM;
+	f->numbers = bigger;
+	f->numbers[f->number_count++] = number;
+	return 0;
+}
+
+static bool
+same_asked(const void *items, uint32_t item, const void *key)
+{
+	const struct asked *a = (const struct asked *)items + item;
+	const struct asked *b = key;
+
+	return a->word == b->word && a->module == b->module &&
+	    a->process == b->process;
+}
+
+/* Names it; a frame nobody can name is one all the same. */
+static int
+add_chain(struct frames *f, uint64_t word, struct asked *a)
+{
+	const struct process_module *m = process_module(f->process, word);
+	const struct names_frame *chain;
+	size_t n = names_chain(f->names, f->process, word, &chain);
+	int err = 0;
+
+	a->first = (uint32_t)f->number_count;
+	for (size_t i = 0; i < n && err == 0; i++) {
+		struct frame x = {.function = chain[i].function,
+		    .symbol = chain[i].symbol,
+		    .file = chain[i].file,
+		    .line = chain[i].line,
+		    .api = chain[i].api,
+		    .inlined = chain[i].inlined,
+		    .module = m ? m->path : NULL,
+		    .is_main = m && m->is_main,
+		    .offset = SEG_FRAME_PC(word) - (m ? m->base : 0)};
+		uint32_t number;
+
+		err = add_frame(f, &x, &number);
+		if (err == 0)
+			err = add_number(f, number);
+	}
+	a->count = (uint32_t)f->number_count - a->first;
+	return err;
+}
+
+int
+frames_find(struct frames *f, uint64_t word, struct frames_span *ret)
+{
+	const struct process_module *m = process_module(f->process, word);
+	struct asked key, *bigger;
+	uint32_t at;
+	int err;
+
+	bigger =
+	    grown(f->asked, f->asked_count, &f->asked_room, sizeof(*f->asked));
+	if (!bigger)
+		return -ENOMEM;
+	f->asked = bigger;
+	key = (struct asked){
+	    .module = m ? f->module_of[SEG_FRAME_MODULE(word)] : 0,
+	    .process = m ? 0 : f->process_number,
+	    .word = (SEG_FRAME_PC(word) - (m ? m->base : 0)) ^
+	        (word & SEG_FRAME_EXACT)};
+	err = index_find(&f->asked_index,
+	    index_hash(key.word, key.module, key.process), same_asked, f->asked,
+	    &key, (uint32_t)f->asked_count, &at);
+	if (err < 0)
+		return err;
+	if (at == f->asked_count) {
+		err = add_chain(f, word, &key);
+		f->asked[f->asked_count++] = key;
+		if (err < 0)
+			return err;
+	}
+	*ret = (struct frames_span){.numbers = f->numbers + f->asked[at].first,
+	    .count = f->asked[at].count};
+	return 0;
+}
+
+int
+frames_missing(struct frames *f, const char *words, uint32_t *ret)
+{
+	struct frame x = {.function = words, .is_missing = true};
+	size_t i;
+	int err;
+
+	for (i = 0; i < f->sentence_count; i++) {
+		if (strcmp(f->sentences[i].words, words) == 0) {
+			*ret = f->sentences[i].frame;
+			return 0;
+		}
+	}
+	err = add_frame(f, &x, ret);
+	if (err == 0 && i < SENTENCES)
+		f->sentences[f->sentence_count++] =
+		    (struct sentence){.words = words, .frame = *ret};
+	return err;
+}
+
+const struct frame *
+frames_list(const struct frames *f, size_t *ret_count)
+{
+	*ret_count = f->count;
+	return f->list;
+}
+
+const char *
+frames_base(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}

@@ -1,0 +1,61 @@
+/* frames.h - the frames of a session, each named once and numbered. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_FRAMES_H
+#define SEEP_REPORT_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "names/names.h"
+
+/* Texts belong to the names and the session, which outlive this. */
+struct frame {
+	const char *function; /* demangled, qualified; NULL: not known */
+	const char *symbol;   /* as in the file, mangled; NULL: not known */
+	const char *file;     /* NULL: not known */
+	const char *module;   /* path; NULL: in none */
+	uint64_t offset;      /* in the module, else the address */
+	uint64_t hash;        /* of what survives a rebuild; the same always */
+	uint32_t line;        /* 0: not known */
+	uint32_t place;       /* the first frame of this function and line */
+	uint32_t label;       /* the first frame of this function */
+	uint8_t api;          /* as names_chain() says */
+	bool inlined;
+	bool is_main;    /* of the executable */
+	bool is_missing; /* function is a sentence about frames not there */
+};
+
+/* Frames of one code address: its inlined functions, innermost first. */
+struct frames_span {
+	const uint32_t *numbers; /* valid until the next call */
+	size_t count;            /* 1 or more */
+};
+
+struct frames;
+
+/* Borrows names; -ENOMEM. */
+int frames_new(struct names *names, struct frames **ret);
+
+/* NULL is fine. */
+void frames_free(struct frames *f);
+
+/*
+ * To be called before frames_find() for another process; `number` tells
+ * processes apart. -ENOMEM.
+ */
+int frames_begin(struct frames *f, const struct process *p, uint32_t number);
+
+/* The frames of a word of stacks_frames(). -ENOMEM. */
+int frames_find(struct frames *f, uint64_t word, struct frames_span *ret);
+
+/* A sentence in the place of frames that are not there; it stays valid. */
+int frames_missing(struct frames *f, const char *words, uint32_t *ret);
+
+/* By number, from 0 on; valid until the next call that adds one. */
+const struct frame *frames_list(const struct frames *f, size_t *ret_count);
+
+/* "libfoo.so" of "/usr/lib/libfoo.so"; NULL of NULL. */
+const char *frames_base(const char *path);
+
+#endif

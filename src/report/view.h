@@ -1,0 +1,107 @@
+/* view.h - a session as people look at it: sites chosen, stacks named. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_VIEW_H
+#define SEEP_REPORT_VIEW_H
+
+#include <regex.h>
+#include <stdbool.h>
+
+#include "reader/session.h"
+#include "report/frames.h"
+
+/* What a report is about; sites that have none of it are not looked at. */
+enum view_metric {
+	VIEW_LIVE,
+	VIEW_PEAK,
+	VIEW_ALLOCS,
+	VIEW_TEMPORARY, /* died young: before SEG_YOUNG_TICKS */
+	VIEW_ALL,       /* every site, as allocations */
+};
+
+enum { VIEW_MERGED = UINT32_MAX, VIEW_ANY = 0 };
+
+/* Zeros: every site of the heap by itself, with its whole stack. */
+struct view_options {
+	int metric;                    /* enum view_metric */
+	uint32_t pid;                  /* VIEW_ANY */
+	bool all_kinds;                /* users' resources too */
+	const regex_t *include;        /* some function matches */
+	const regex_t *exclude;        /* none does */
+	const regex_t *module;         /* the path of some module matches */
+	const regex_t *exclude_module; /* none does */
+	uint64_t min_size, max_size;   /* some block is that large; 0: any */
+	bool skip_wrappers;            /* innermost frames like xmalloc */
+	const regex_t *wrapper;        /* these are such, too */
+	bool fold;                     /* recursion is one frame, or cycle */
+	unsigned depth;                /* innermost frames; 0: all */
+	bool group;                    /* what looks the same is one site */
+	bool merge;                    /* also of several processes */
+	/* by process, by site: instead of the session's own; NULL: those */
+	const struct process_figures *const *figures;
+};
+
+struct view_figures {
+	struct process_figures all;
+	uint64_t temporary_blocks;
+	uint64_t temporary_bytes; /* a share of the freed, by blocks */
+	double variance_live, variance_allocated; /* of bytes; exact: 0 */
+};
+
+struct view_site {
+	uint32_t process; /* number in the session, VIEW_MERGED */
+	uint32_t site;    /* number in the process, of the first */
+	uint32_t id;
+	uint32_t count;    /* sites of the session in this one */
+	uint8_t kind, api; /* api: operator new is recognised */
+	struct view_figures figures;
+	uint64_t samples;
+	uint64_t size_min, size_max; /* 0, 0: not known */
+	uint64_t first_ns, last_ns;  /* since 1970 */
+	struct process_ages *ages;   /* deaths[0] is filled; NULL: no deaths */
+	uint32_t *frames;            /* numbers; innermost first */
+	uint16_t *repeats; /* by frame, how deep it recurs; NULL: none does */
+	uint32_t frame_count;
+	uint32_t stack_flags;    /* as of stacks_frames() */
+	const char *suppression; /* the name of what matched; NULL: none */
+	/*
+	 * Of functions, not of lines, addresses or how deep they recur: the
+	 * same after a rebuild. Two sites may share one.
+	 */
+	uint64_t fingerprint;
+};
+
+struct view_sum {
+	uint64_t sites; /* of the session */
+	struct view_figures figures;
+};
+
+/* chosen + filtered + suppressed = what the metric finds in the session. */
+struct view {
+	const struct session *session;
+	struct view_site *sites; /* by process, then id */
+	size_t site_count;
+	const struct frame *frames; /* by number */
+	size_t frame_count;
+	struct view_sum chosen, filtered, suppressed;
+	struct frames *table;      /* of the frames */
+	struct view_chunk *chunks; /* memory of stacks */
+};
+
+/* Borrows all three as long as it lives. -ENOMEM. */
+int view_new(const struct session *s, struct names *names,
+    const struct view_options *options, struct view **ret);
+
+/* NULL is fine. */
+void view_free(struct view *v);
+
+/* What the metric says of these figures. */
+uint64_t view_bytes(const struct view_figures *f, int metric);
+uint64_t view_blocks(const struct view_figures *f, int metric);
+
+/* Half the width of the 95 % interval around view_bytes(); exact: 0. */
+uint64_t view_error(const struct view_figures *f, int metric);
+
+/* Sums saturate. */
+void view_add(struct view_figures *to, const struct view_figures *from);
+
+#endif

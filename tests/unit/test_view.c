@@ -1,0 +1,396 @@
+/* test_view.c - promises of report/view.h, fold.h and wrappers.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../lib/mkseg.h"
+#include "report/view.h"
+#include "report/wrappers.h"
+
+/* Functions of our own program, which has their names. */
+#define FUNCTION(name) \
+	static __attribute__((noinline, used)) void name(void) \
+	{ \
+		__asm__ volatile("nop; nop; nop; nop"); \
+	}
+
+FUNCTION(xmalloc)
+FUNCTION(parse)
+FUNCTION(visit)
+FUNCTION(serve)
+FUNCTION(render)
+FUNCTION(start)
+
+extern const char __ehdr_start[];
+
+static uint64_t
+frame_of(void (*function)(void), uint64_t offset)
+{
+	return MKSEG_FRAME(1, (uint64_t)(uintptr_t)function + 1 + offset);
+}
+
+static struct mkseg *
+new_segment(void)
+{
+	struct mkseg *m = mkseg_new();
+
+	assert_int_equal(mkseg_module(m, "/proc/self/exe",
+	                     (uint64_t)(uintptr_t)__ehdr_start),
+	    1);
+	return m;
+}
+
+static struct session *
+load(struct mkseg *m)
+{
+	struct session *s;
+	size_t len;
+	void *bytes = mkseg_finish(m, &len);
+
+	assert_int_equal(session_load_bytes(bytes, len, &s, NULL), 0);
+	free(bytes);
+	mkseg_free(m);
+	return s;
+}
+
+/* n blocks of size from functions that end with NULL, innermost first. */
+static void
+book(struct mkseg *m, uint64_t n, uint64_t size, uint64_t frees, ...)
+{
+	uint64_t frames[32];
+	void (*function)(void);
+	uint32_t count = 0;
+	va_list list;
+
+	va_start(list, frees);
+	while ((function = va_arg(list, void (*)(void))) != NULL)
+		frames[count++] = frame_of(function, 0);
+	va_end(list);
+	mkseg_book(m, 0, mkseg_stack(m, frames, count), n, size, frees);
+}
+
+struct fixture {
+	struct session *session;
+	struct names *names;
+	struct view *view;
+};
+
+static void
+look(struct fixture *f, const struct view_options *o)
+{
+	if (!f->names)
+		assert_int_equal(names_new(NULL, &f->names), 0);
+	view_free(f->view);
+	assert_int_equal(view_new(f->session, f->names, o, &f->view), 0);
+}
+
+static void
+leave(struct fixture *f)
+{
+	view_free(f->view);
+	names_free(f->names);
+	session_free(f->session);
+}
+
+/* "a<b<c" of a site, innermost first; repeats as "a*3". */
+static const char *
+stack(const struct fixture *f, size_t number)
+{
+	static char text[512];
+	const struct view_site *s = &f->view->sites[number];
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < s->frame_count; i++) {
+		const struct frame *x = &f->view->frames[s->frames[i]];
+
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s",
+		    i ? "<" : "", x->function ? x->function : "?");
+		if (s->repeats && s->repeats[i] > 1)
+			at += (size_t)snprintf(
+			    text + at, sizeof(text) - at, "*%u", s->repeats[i]);
+	}
+	return text;
+}
+
+static struct session *
+small_session(void)
+{
+	struct mkseg *m = new_segment();
+
+	book(m, 10, 100, 4, xmalloc, parse, serve, start, NULL);
+	book(m, 1, 5000, 0, render, serve, start, NULL);
+	book(m, 7, 8, 7, parse, start, NULL);
+	return load(m);
+}
+
+static void
+only_what_the_metric_finds_is_looked_at(void **state)
+{
+	struct fixture f = {.session = small_session()};
+	struct view_options o = {.metric = VIEW_LIVE};
+
+	(void)state;
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 2);
+	assert_int_equal(f.view->chosen.sites, 2);
+	assert_int_equal(f.view->chosen.figures.all.live_bytes, 5600);
+	assert_string_equal(stack(&f, 0), "xmalloc<parse<serve<start");
+	o.metric = VIEW_TEMPORARY;
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 2);
+	assert_int_equal(view_blocks(&f.view->chosen.figures, o.metric), 11);
+	assert_int_equal(view_bytes(&f.view->chosen.figures, o.metric), 456);
+	o.metric = VIEW_ALL;
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 3);
+	assert_int_equal(f.view->chosen.figures.all.allocations, 18);
+	leave(&f);
+}
+
+static void
+filters_choose_and_say_what_they_leave(void **state)
+{
+	struct fixture f = {.session = small_session()};
+	struct view_options o = {.metric = VIEW_ALLOCS};
+	regex_t parse_re, serve_re, nothing_re;
+
+	(void)state;
+	assert_int_equal(regcomp(&parse_re, "^parse$", REG_EXTENDED), 0);
+	assert_int_equal(regcomp(&serve_re, "serv", REG_EXTENDED), 0);
+	assert_int_equal(regcomp(&nothing_re, "libother", REG_EXTENDED), 0);
+	o.include = &parse_re;
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 2);
+	assert_int_equal(f.view->filtered.sites, 1);
+	assert_int_equal(f.view->filtered.figures.all.allocated_bytes, 5000);
+	o.exclude = &serve_re;
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 1);
+	assert_string_equal(stack(&f, 0), "parse<start");
+	assert_int_equal(f.view->filtered.sites, 2);
+	o = (struct view_options){.metric = VIEW_ALLOCS, .module = &nothing_re};
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 0);
+	assert_int_equal(f.view->filtered.sites, 3);
+	o = (struct view_options){
+	    .metric = VIEW_ALLOCS, .exclude_module = &nothing_re};
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 3);
+	o = (struct view_options){.metric = VIEW_ALLOCS, .min_size = 1000};
+	look(&f, &o);
+	assert_string_equal(stack(&f, 0), "render<serve<start");
+	o = (struct view_options){
+	    .metric = VIEW_ALLOCS, .min_size = 9, .max_size = 100};
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 1);
+	assert_string_equal(stack(&f, 0), "xmalloc<parse<serve<start");
+	leave(&f);
+	regfree(&parse_re);
+	regfree(&serve_re);
+	regfree(&nothing_re);
+}
+
+static void
+depth_merges_stacks_that_begin_alike(void **state)
+{
+	struct fixture f = {0};
+	struct mkseg *m = new_segment();
+	struct view_options o = {.depth = 2, .group = true};
+
+	(void)state;
+	book(m, 1, 10, 0, parse, serve, start, NULL);
+	book(m, 2, 20, 0, parse, serve, render, start, NULL);
+	book(m, 4, 30, 0, parse, render, start, NULL);
+	f.session = load(m);
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 2);
+	assert_string_equal(
+	    stack(&f, 0), "parse<serve<(callers beyond --depth)");
+	assert_int_equal(f.view->sites[0].count, 2);
+	assert_int_equal(f.view->sites[0].figures.all.live_bytes, 50);
+	assert_int_equal(f.view->sites[0].size_min, 10);
+	assert_int_equal(f.view->sites[0].size_max, 20);
+	assert_int_equal(f.view->chosen.sites, 3);
+	leave(&f);
+}
+
+static void
+recursion_is_folded_and_counted(void **state)
+{
+	struct fixture f = {0};
+	struct mkseg *m = new_segment();
+	struct view_options o = {.group = true, .fold = true};
+
+	(void)state;
+	book(m, 1, 1, 0, parse, visit, visit, visit, start, NULL);
+	book(m, 1, 1, 0, parse, visit, visit, start, NULL);
+	book(m, 1, 1, 0, parse, visit, render, start, NULL);
+	book(m, 1, 1, 0, parse, visit, render, visit, render, start, NULL);
+	f.session = load(m);
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 2);
+	assert_string_equal(stack(&f, 0), "parse<visit*3<start");
+	assert_int_equal(f.view->sites[0].count, 2);
+	assert_string_equal(stack(&f, 1), "parse<visit*2<render<start");
+	assert_int_equal(f.view->sites[1].count, 2);
+	o.fold = false;
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 4);
+	leave(&f);
+}
+
+static void
+wrappers_are_skipped_but_never_the_last_frame(void **state)
+{
+	struct fixture f = {0};
+	struct mkseg *m = new_segment();
+	struct view_options o = {.group = true, .skip_wrappers = true};
+	regex_t re;
+
+	(void)state;
+	book(m, 1, 1, 0, xmalloc, parse, start, NULL);
+	book(m, 1, 1, 0, parse, start, NULL);
+	book(m, 1, 1, 0, xmalloc, NULL);
+	f.session = load(m);
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 2);
+	assert_string_equal(stack(&f, 0), "parse<start");
+	assert_string_equal(stack(&f, 1), "xmalloc");
+	assert_int_equal(regcomp(&re, "parse", REG_EXTENDED), 0);
+	o.wrapper = &re;
+	look(&f, &o);
+	assert_string_equal(stack(&f, 0), "start");
+	regfree(&re);
+	leave(&f);
+}
+
+static void
+wrappers_are_known_by_their_whole_name(void **state)
+{
+	static const char *const are[] = {"xmalloc", "xstrdup", "g_malloc0_n",
+	    "CRYPTO_zalloc", "operator new(unsigned long)", "PyMem_RawMalloc",
+	    "std::allocator<std::pair<int const, char*> >::allocate(unsigned "
+	    "long)",
+	    "__gnu_cxx::new_allocator<void (*)(int)>::allocate(unsigned long, "
+	    "void const*)",
+	    "std::__detail::_MakeUniq<A>::__single_object std::make_unique<A, "
+	    "int>(int&&)",
+	    "alloc::alloc::alloc", "alloc::raw_vec::RawVec<T,A>::reserve",
+	    "apr_palloc", "sqlite3Malloc", "_emalloc"};
+	static const char *const are_not[] = {"main", "xmlParse", "my_function",
+	    "parse(std::allocator<char>)", "malloc_stats_print", "xm",
+	    "Pool::allocate(unsigned long)", "alloc", ""};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(are) / sizeof(are[0]); i++)
+		if (!wrappers_has(are[i]))
+			fail_msg("%s is a wrapper", are[i]);
+	for (size_t i = 0; i < sizeof(are_not) / sizeof(are_not[0]); i++)
+		if (wrappers_has(are_not[i]))
+			fail_msg("%s is none", are_not[i]);
+}
+
+static void
+processes_are_apart_or_merged(void **state)
+{
+	struct fixture f = {0};
+	struct mkseg *m = new_segment(), *child = new_segment();
+	struct view_options o = {.group = true};
+	size_t len;
+	void *bytes;
+
+	(void)state;
+	book(m, 1, 10, 0, parse, start, NULL);
+	book(child, 2, 30, 0, parse, start, NULL);
+	mkseg_header(child)->pid = 4243;
+	mkseg_header(child)->uuid[0] = 2;
+	memset(mkseg_header(child)->parent_uuid, 1, 1);
+	bytes = mkseg_finish(child, &len);
+	mkseg_child(m, bytes, len);
+	f.session = load(m);
+	assert_int_equal(f.session->count, 2);
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 2);
+	assert_int_equal(f.view->frame_count, 2); /* of one file */
+	o.merge = true;
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 1);
+	assert_true(f.view->sites[0].process == VIEW_MERGED);
+	assert_int_equal(f.view->sites[0].figures.all.live_bytes, 70);
+	o.pid = 4243;
+	look(&f, &o);
+	assert_int_equal(f.view->sites[0].figures.all.live_bytes, 60);
+	mkseg_free(child);
+	free(bytes);
+	leave(&f);
+}
+
+static void
+fingerprints_are_of_functions(void **state)
+{
+	struct fixture f = {0};
+	struct mkseg *m = new_segment();
+	struct view_options o = {0};
+	const uint64_t elsewhere[] = {
+	    frame_of(parse, 1), frame_of(serve, 2), frame_of(start, 1)};
+
+	(void)state;
+	book(m, 1, 10, 0, parse, serve, start, NULL);
+	mkseg_book(m, 0, mkseg_stack(m, elsewhere, 3), 1, 10, 0);
+	book(m, 1, 10, 0, parse, serve, serve, start, NULL);
+	book(m, 1, 10, 0, serve, parse, start, NULL);
+	f.session = load(m);
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 4);
+	assert_true(
+	    f.view->sites[0].fingerprint == f.view->sites[1].fingerprint);
+	assert_true(
+	    f.view->sites[0].fingerprint == f.view->sites[2].fingerprint);
+	assert_true(
+	    f.view->sites[0].fingerprint != f.view->sites[3].fingerprint);
+	/* kept in files: it must never change */
+	assert_int_equal(
+	    f.view->sites[0].fingerprint, UINT64_C(0xdd27b5fc07ae23c9));
+	leave(&f);
+}
+
+static void
+figures_of_a_moment_replace_the_final_ones(void **state)
+{
+	struct fixture f = {.session = small_session()};
+	struct process_figures then[3] = {
+	    {.live_blocks = 1, .live_bytes = 77}, {0}, {0}};
+	const struct process_figures *const figures[] = {then};
+	struct view_options o = {.figures = figures};
+
+	(void)state;
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 1);
+	assert_int_equal(f.view->chosen.figures.all.live_bytes, 77);
+	leave(&f);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(only_what_the_metric_finds_is_looked_at),
+	    cmocka_unit_test(filters_choose_and_say_what_they_leave),
+	    cmocka_unit_test(depth_merges_stacks_that_begin_alike),
+	    cmocka_unit_test(recursion_is_folded_and_counted),
+	    cmocka_unit_test(wrappers_are_skipped_but_never_the_last_frame),
+	    cmocka_unit_test(wrappers_are_known_by_their_whole_name),
+	    cmocka_unit_test(processes_are_apart_or_merged),
+	    cmocka_unit_test(fingerprints_are_of_functions),
+	    cmocka_unit_test(figures_of_a_moment_replace_the_final_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
