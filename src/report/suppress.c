@@ -1,0 +1,520 @@
+/* suppress.c - which entry of the lists fits a stack. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/suppress.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/demangle.h"
+#include "report/suppress_parts.h"
+#include "trace/format.h"
+
+enum { ROLES = 3 }; /* memos of one frame: function, module, file */
+
+int
+suppress_new(struct suppress **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* A new pattern may fit texts that were looked at before. */
+static void
+forget_memos(struct suppress *s)
+{
+	for (size_t i = 0; i < s->memo_count; i++)
+		free(s->memos[i].hits);
+	s->memo_count = 0;
+	index_release(&s->memo_index);
+}
+
+void
+suppress_free(struct suppress *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->pattern_count; i++) {
+		free(s->patterns[i].glob);
+		free(s->patterns[i].demangled);
+		free(s->patterns[i].leads);
+	}
+	for (size_t i = 0; i < s->rule_count; i++) {
+		free(s->rules[i].name);
+		free(s->rules[i].steps);
+	}
+	for (size_t i = 0; i < s->file_count; i++)
+		free(s->files[i]);
+	free(s->patterns);
+	free(s->rules);
+	free(s->bare);
+	forget_memos(s);
+	free(s->memos);
+	free(s->row);
+	free(s->files);
+	index_release(&s->pattern_index);
+	free(s);
+}
+
+/* Room for one more; false: out of memory. */
+static bool
+grow(void *array, size_t count, size_t *room, size_t size)
+{
+	void **items = array, *bigger;
+	size_t more = *room ? *room * 2 : 16;
+
+	if (count < *room)
+		return true;
+	bigger = reallocarray(*items, more, size);
+	if (!bigger)
+		return false;
+	*items = bigger;
+	*room = more;
+	return true;
+}
+
+/* ---- patterns ---- */
+
+bool
+suppress_glob(const char *glob, const char *text, bool question)
+{
+	const char *star = NULL, *again = NULL;
+
+	while (*text) {
+		if (*glob == '*') {
+			star = ++glob;
+			again = text;
+		} else if (*glob &&
+		    (*glob == *text || (question && *glob == '?'))) {
+			glob++;
+			text++;
+		} else if (star) {
+			/* the star takes more: up to where the rest may begin */
+			glob = star;
+			text = ++again;
+			if (*star != '?' && *star != '*')
+				text = again = strchrnul(again, *star);
+		} else {
+			return false;
+		}
+	}
+	while (*glob == '*')
+		glob++;
+	return *glob == '\0';
+}
+
+static bool
+same_pattern(const void *items, uint32_t item, const void *key)
+{
+	const struct suppress_pattern *a =
+	    (const struct suppress_pattern *)items + item;
+	const struct suppress_pattern *b = key;
+
+	return a->roles == b->roles && a->line == b->line &&
+	    a->question == b->question && strcmp(a->glob, b->glob) == 0;
+}
+
+/* LeakSanitizer's pattern as one that fits a whole text; NULL: no memory. */
+static char *
+whole(const char *pattern, size_t len, bool lsan)
+{
+	bool start = lsan && len > 0 && pattern[0] == '^';
+	bool end = lsan && len > 0 && pattern[len - 1] == '$';
+	char *glob;
+
+	if (!lsan)
+		return strndup(pattern, len);
+	if (end)
+		len--;
+	if (start && len > 0) {
+		pattern++;
+		len--;
+	}
+	if (asprintf(&glob, "%s%.*s%s", start ? "" : "*", (int)len, pattern,
+	        end ? "" : "*") < 0)
+		return NULL;
+	return glob;
+}
+
+static uint64_t
+hash_text(const char *text)
+{
+	uint64_t h = 0;
+
+	for (; *text; text++)
+		h = index_hash(h, (unsigned char)*text, 0);
+	return h;
+}
+
+/* The demangled form of a whole mangled name; NULL: it is none. */
+static char *
+demangled(const struct suppress_pattern *p)
+{
+	char *name;
+
+	if (!(p->roles & SUPPRESS_FUN) ||
+	    (strncmp(p->glob, "_Z", 2) != 0 && strncmp(p->glob, "_R", 2) != 0))
+		return NULL;
+	if (strpbrk(p->glob, p->question ? "*?" : "*"))
+		return NULL;
+	name = demangle_name(p->glob);
+	if (name && strcmp(name, p->glob) == 0) {
+		free(name);
+		return NULL;
+	}
+	return name;
+}
+
+int
+suppress_pattern(struct suppress *s, uint8_t roles, const char *pattern,
+    size_t len, uint32_t line, bool lsan, uint32_t *ret)
+{
+	struct suppress_pattern p = {
+	    .roles = roles, .line = line, .question = !lsan};
+	uint32_t fresh = (uint32_t)s->pattern_count;
+	int err = -ENOMEM;
+
+	p.glob = whole(pattern, len, lsan);
+	if (!p.glob ||
+	    !grow(&s->patterns, s->pattern_count, &s->pattern_room,
+	        sizeof(*s->patterns)))
+		goto out;
+	err = index_find(&s->pattern_index,
+	    index_hash(hash_text(p.glob), roles, line), same_pattern,
+	    s->patterns, &p, fresh, ret);
+	if (err < 0 || *ret != fresh)
+		goto out;
+	p.demangled = demangled(&p);
+	forget_memos(s);
+	s->patterns[s->pattern_count++] = p;
+	p.glob = NULL;
+out:
+	free(p.glob);
+	return err;
+}
+
+/* ---- rules ---- */
+
+int
+suppress_rule(struct suppress *s, struct suppress_rule *r)
+{
+	uint32_t number = (uint32_t)s->rule_count;
+	struct suppress_pattern *lead;
+
+	if (!r->name ||
+	    !grow(&s->rules, s->rule_count, &s->rule_room, sizeof(*s->rules)))
+		goto no_memory;
+	if (r->step_count == 0) {
+		uint32_t *bare =
+		    reallocarray(s->bare, s->bare_count + 1, sizeof(*s->bare));
+
+		if (!bare)
+			goto no_memory;
+		s->bare = bare;
+		bare[s->bare_count++] = number;
+	} else {
+		lead = &s->patterns[r->steps[0]];
+		if (!grow(&lead->leads, lead->lead_count, &lead->lead_room,
+		        sizeof(*lead->leads)))
+			goto no_memory;
+		lead->leads[lead->lead_count++] = number;
+	}
+	r->entry.name = r->name;
+	s->rules[s->rule_count++] = *r;
+	return 0;
+no_memory:
+	free(r->name);
+	free(r->steps);
+	return -ENOMEM;
+}
+
+uint32_t
+suppress_apis(const char *glob)
+{
+	static const struct {
+		uint32_t api;
+		const char *name;
+	} names[] = {
+	    {SEG_API_MALLOC, "malloc"},
+	    {SEG_API_CALLOC, "calloc"},
+	    {SEG_API_REALLOC, "realloc"},
+	    {SEG_API_REALLOCARRAY, "reallocarray"},
+	    {SEG_API_REALLOCARRAY, "realloc"},
+	    {SEG_API_MEMALIGN, "memalign"},
+	    {SEG_API_ALIGNED_ALLOC, "aligned_alloc"},
+	    {SEG_API_ALIGNED_ALLOC, "memalign"},
+	    {SEG_API_POSIX_MEMALIGN, "posix_memalign"},
+	    {SEG_API_POSIX_MEMALIGN, "memalign"},
+	    {SEG_API_VALLOC, "valloc"},
+	    {SEG_API_PVALLOC, "pvalloc"},
+	    {SEG_API_NEW, "_Znwm"},
+	    {SEG_API_NEW, "_ZnwmRKSt9nothrow_t"},
+	    {SEG_API_NEW, "_ZnwmSt11align_val_t"},
+	    {SEG_API_NEW, "_ZnwmSt11align_val_tRKSt9nothrow_t"},
+	    {SEG_API_NEW, "operator new"},
+	    {SEG_API_NEW, "operator new(unsigned long)"},
+	    {SEG_API_NEW_ARRAY, "_Znam"},
+	    {SEG_API_NEW_ARRAY, "_ZnamRKSt9nothrow_t"},
+	    {SEG_API_NEW_ARRAY, "_ZnamSt11align_val_t"},
+	    {SEG_API_NEW_ARRAY, "_ZnamSt11align_val_tRKSt9nothrow_t"},
+	    {SEG_API_NEW_ARRAY, "operator new[]"},
+	    {SEG_API_NEW_ARRAY, "operator new[](unsigned long)"},
+	};
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (suppress_glob(glob, names[i].name, true))
+			bits |= UINT32_C(1) << names[i].api;
+	return bits;
+}
+
+/* ---- what a text fits, remembered ---- */
+
+static bool
+same_memo(const void *items, uint32_t item, const void *key)
+{
+	const struct suppress_memo *a =
+	    (const struct suppress_memo *)items + item;
+	const struct suppress_memo *b = key;
+
+	return a->text == b->text && a->symbol == b->symbol &&
+	    a->role == b->role;
+}
+
+/* "f(int)" and "f" are one function; the names differ by who made them. */
+static bool
+same_function(const char *mangled, const char *function)
+{
+	size_t n = strlen(function);
+
+	return strncmp(mangled, function, n) == 0 &&
+	    (mangled[n] == '\0' || mangled[n] == '(');
+}
+
+static bool
+fits(const struct suppress_pattern *p, const struct suppress_memo *m)
+{
+	const char *slash;
+
+	if (!(p->roles & m->role))
+		return false;
+	if (m->text && suppress_glob(p->glob, m->text, p->question))
+		return true;
+	if (m->symbol && suppress_glob(p->glob, m->symbol, p->question))
+		return true;
+	if (m->role == SUPPRESS_FUN)
+		return p->demangled && m->text &&
+		    same_function(p->demangled, m->text);
+	slash =
+	    m->role == SUPPRESS_SRC && m->text ? strrchr(m->text, '/') : NULL;
+	return slash && suppress_glob(p->glob, slash + 1, p->question);
+}
+
+static int
+fill_memo(const struct suppress *s, struct suppress_memo *m)
+{
+	uint32_t *hits = NULL;
+	size_t room = 0;
+
+	for (size_t i = 0; i < s->pattern_count; i++) {
+		if (!fits(&s->patterns[i], m))
+			continue;
+		if (!grow(&hits, m->hit_count, &room, sizeof(*hits))) {
+			free(hits);
+			return -ENOMEM;
+		}
+		hits[m->hit_count++] = (uint32_t)i;
+	}
+	m->hits = hits;
+	return 0;
+}
+
+/* *ret is a number: the array may move. */
+static int
+find_memo(struct suppress *s, uint8_t role, const char *text,
+    const char *symbol, uint32_t *ret)
+{
+	struct suppress_memo m = {.text = text, .symbol = symbol, .role = role};
+	uint32_t fresh = (uint32_t)s->memo_count;
+	int err;
+
+	if (!grow(&s->memos, s->memo_count, &s->memo_room, sizeof(*s->memos)))
+		return -ENOMEM;
+	err = index_find(&s->memo_index,
+	    index_hash((uintptr_t)text, (uintptr_t)symbol, role), same_memo,
+	    s->memos, &m, fresh, ret);
+	if (err < 0 || *ret != fresh)
+		return err;
+	err = fill_memo(s, &m);
+	/* entered in the index, so it must exist in any case */
+	s->memos[s->memo_count++] = m;
+	return err;
+}
+
+/* The memos of all frames of a stack, ROLES each, into s->row. */
+static int
+fill_row(struct suppress *s, const struct suppress_stack *stack)
+{
+	if (stack->count * ROLES > s->row_room) {
+		uint32_t *row =
+		    reallocarray(s->row, stack->count, ROLES * sizeof(*row));
+
+		if (!row)
+			return -ENOMEM;
+		s->row = row;
+		s->row_room = stack->count * ROLES;
+	}
+	for (size_t i = 0; i < stack->count; i++) {
+		const struct suppress_frame *f = &stack->frames[i];
+		uint32_t *to = s->row + i * ROLES;
+		int err;
+
+		err =
+		    find_memo(s, SUPPRESS_FUN, f->function, f->symbol, &to[0]);
+		if (err == 0)
+			err =
+			    find_memo(s, SUPPRESS_OBJ, f->module, NULL, &to[1]);
+		if (err == 0)
+			err = find_memo(s, SUPPRESS_SRC, f->file, NULL, &to[2]);
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+/* ---- matching ---- */
+
+static bool
+frame_fits(const struct suppress *s, const struct suppress_stack *stack,
+    size_t frame, uint32_t pattern)
+{
+	uint32_t line = s->patterns[pattern].line;
+
+	if (line != 0 && stack->frames[frame].line != line)
+		return false;
+	for (int role = 0; role < ROLES; role++) {
+		const struct suppress_memo *m =
+		    &s->memos[s->row[frame * ROLES + role]];
+
+		for (size_t i = 0; i < m->hit_count; i++)
+			if (m->hits[i] == pattern)
+				return true;
+	}
+	return false;
+}
+
+/* Do the steps fit the frames from `frame` on? Callers beyond are free. */
+static bool
+steps_fit(const struct suppress *s, const struct suppress_stack *stack,
+    const struct suppress_rule *r, size_t frame)
+{
+	size_t step = 0, after_dots = 0, again = 0;
+	bool dots = false;
+
+	while (step < r->step_count) {
+		if (r->steps[step] == SUPPRESS_DOTS) {
+			after_dots = ++step;
+			again = frame;
+			dots = true;
+		} else if (frame < stack->count &&
+		    frame_fits(s, stack, frame, r->steps[step])) {
+			step++;
+			frame++;
+		} else if (dots && again < stack->count) {
+			step = after_dots; /* the dots take one frame more */
+			frame = ++again;
+		} else {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+rule_applies(const struct suppress_rule *r, const struct suppress_stack *stack)
+{
+	if (r->apis && stack->api && !(r->apis >> stack->api & 1))
+		return false;
+	if (r->max_blocks && stack->blocks > r->max_blocks)
+		return false;
+	return stack->kind ? r->kinds & stack->kind : r->kinds != 0;
+}
+
+/* The lowest rule below `best` that has its first pattern at this frame. */
+static uint32_t
+match_at(const struct suppress *s, const struct suppress_stack *stack,
+    size_t frame, const struct suppress_memo *m, uint32_t best)
+{
+	for (size_t i = 0; i < m->hit_count; i++) {
+		const struct suppress_pattern *p = &s->patterns[m->hits[i]];
+
+		for (size_t k = 0; k < p->lead_count; k++) {
+			uint32_t n = p->leads[k];
+			const struct suppress_rule *r = &s->rules[n];
+
+			if (n >= best)
+				break;
+			if ((frame == 0 || r->floats) &&
+			    rule_applies(r, stack) &&
+			    steps_fit(s, stack, r, frame)) {
+				best = n;
+				break;
+			}
+		}
+	}
+	return best;
+}
+
+int64_t
+suppress_match(struct suppress *s, const struct suppress_stack *stack)
+{
+	uint32_t best = UINT32_MAX;
+	int err;
+
+	if (s->rule_count == 0)
+		return SUPPRESS_NONE;
+	err = fill_row(s, stack);
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < s->bare_count && best == UINT32_MAX; i++)
+		if (rule_applies(&s->rules[s->bare[i]], stack))
+			best = s->bare[i];
+	for (size_t i = 0; i < stack->count * ROLES; i++)
+		best =
+		    match_at(s, stack, i / ROLES, &s->memos[s->row[i]], best);
+	return best == UINT32_MAX ? SUPPRESS_NONE : (int64_t)best;
+}
+
+void
+suppress_book(
+    struct suppress *s, int64_t entry, uint64_t blocks, uint64_t bytes)
+{
+	struct suppress_entry *e;
+
+	if (entry < 0 || (size_t)entry >= s->rule_count)
+		return;
+	e = &s->rules[entry].entry;
+	e->sites++;
+	if (__builtin_add_overflow(e->blocks, blocks, &e->blocks))
+		e->blocks = UINT64_MAX;
+	if (__builtin_add_overflow(e->bytes, bytes, &e->bytes))
+		e->bytes = UINT64_MAX;
+}
+
+size_t
+suppress_count(const struct suppress *s)
+{
+	return s->rule_count;
+}
+
+const struct suppress_entry *
+suppress_entry(const struct suppress *s, size_t number)
+{
+	return &s->rules[number].entry;
+}
+
+size_t
+suppress_skipped(const struct suppress *s)
+{
+	return s->skipped;
+}
