@@ -28,7 +28,7 @@ GUEST := -fPIC -fvisibility=hidden -fno-builtin-malloc -fno-builtin-free \
 	-fno-builtin-calloc -fno-builtin-realloc -ftls-model=initial-exec \
 	-fno-stack-protector -mgeneral-regs-only
 GUEST_LD := -shared -Wl,-z,now,-z,relro,-z,noexecstack,-z,initfirst,-z,defs
-TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm
+TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 
 sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
 objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))

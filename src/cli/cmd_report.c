@@ -1,11 +1,7 @@
 /* cmd_report.c - seep report: who allocated what. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
@@ -13,6 +9,7 @@
 #include "cli/name_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "report/growth.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -24,22 +21,6 @@ static const char about[] =
     "Says who allocated the memory of a program, from INPUT: a recording\n"
     "(default: " INPUT_DEFAULT "), a segment or snapshot file, a directory of\n"
     "them, or the PID of a traced process (./1234 is a file of that name).";
-
-static bool
-wants_colour(const struct output *o)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return (!no || *no == '\0') && (!term || strcmp(term, "dumb") != 0) &&
-	    isatty(fileno(o->file)) == 1;
-}
-
-static bool
-wants_utf8(void)
-{
-	(void)setlocale(LC_CTYPE, "");
-	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-}
 
 static void
 check_range(const char *range)
@@ -79,6 +60,7 @@ cmd_report(int argc, char **argv)
 	struct text_options text = {.top = TOP, .threshold = 1};
 	const char *format = "text", *path = NULL, *growth = NULL;
 	unsigned depth = UINT32_MAX;
+	struct output_view view = {0};
 	const struct opts_option table[] = {
 	    {"live", 0, OPTS_CHOICE, &text.metric, TEXT_LIVE, NULL,
 	        "what is not freed (the default)"},
@@ -102,10 +84,15 @@ cmd_report(int argc, char **argv)
 	    {"output", 'o', OPTS_TEXT, &path, 0, "FILE",
 	        "write to FILE when complete"},
 	    NAME_OPTS_ROWS(&naming),
+	    {"color", 0, OPTS_WORD, &view.colour, 0, TERMINAL_COLOURS,
+	        "on a terminal (the default), or as said"},
+	    {"no-pager", 0, OPTS_FLAG, &view.no_pager, 0, NULL,
+	        "on a terminal too, all at once"},
 	    {0},
 	};
 	struct session *session;
 	struct names *names;
+	struct terminal terminal;
 	struct output out;
 	bool json, damaged;
 	int n, err;
@@ -124,12 +111,15 @@ cmd_report(int argc, char **argv)
 	if (depth == UINT32_MAX)
 		text.depth =
 		    text.shape == TEXT_TABLE ? TABLE_FRAMES : TREE_FRAMES;
+	progress_begin("reading", n ? argv[1] : INPUT_DEFAULT);
 	session = input_load(n ? argv[1] : NULL);
 	damaged = session->is_truncated;
 	names = name_opts_open("report", &naming);
 	output_open(&out, path);
-	text.colour = wants_colour(&out);
-	text.utf8 = wants_utf8();
+	progress_begin("finding names", NULL);
+	output_show(&out, &view, damaged ? CMD_INPUT : CMD_OK, &terminal);
+	text.colour = terminal.colour;
+	text.utf8 = terminal.utf8;
 	if (json)
 		err = json_write(out.file, session, names, SEEP_VERSION);
 	else if (growth)
@@ -138,6 +128,7 @@ cmd_report(int argc, char **argv)
 		err = text_write(out.file, session, names, &text);
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "report: out of memory");
+	progress_end();
 	output_finish(&out);
 	names_free(names);
 	session_free(session);

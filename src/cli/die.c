@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/pager.h"
+#include "cli/progress.h"
+
 static void say(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0)));
 
@@ -27,7 +30,11 @@ say(const char *fmt, va_list ap)
 			line[at++] = (char)c;
 	}
 	line[at] = '\0';
+	if (pager_runs())
+		(void)fflush(stdout); /* both end up on one page */
+	progress_pause();
 	(void)fprintf(stderr, "seep: %s\n", line);
+	progress_resume();
 }
 
 void

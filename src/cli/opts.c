@@ -63,6 +63,35 @@ join(const char **paths, const char *arg)
 		die(CMD_INPUT, "out of memory");
 }
 
+/* Which of "one|two|three" it is, or -1. */
+static int
+which_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (int i = 0; len > 0; i++) {
+		size_t n = strcspn(words, "|");
+
+		if (n == len && memcmp(words, word, len) == 0)
+			return i;
+		if (words[n] == '\0')
+			break;
+		words += n + 1;
+	}
+	return -1;
+}
+
+static void
+take_word(const char *command, const struct opts_option *o, const char *arg)
+{
+	int at = which_word(o->arg, arg);
+
+	if (at < 0)
+		die(CMD_USAGE, "%s: --%s takes one of %s, not \"%s\"", command,
+		    o->name, o->arg, arg);
+	*(int *)o->value = at;
+}
+
 static void
 take(const char *command, const struct opts_option *o, const char *arg)
 {
@@ -84,6 +113,9 @@ take(const char *command, const struct opts_option *o, const char *arg)
 		break;
 	case OPTS_PATHS:
 		join(o->value, arg);
+		break;
+	case OPTS_WORD:
+		take_word(command, o, arg);
 		break;
 	case OPTS_COUNT:
 		n = strtoull(arg, &end, 10);

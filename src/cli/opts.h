@@ -12,6 +12,7 @@ enum opts_kind {
 	OPTS_PATHS,   /* const char **: all such arguments, ':' between */
 	OPTS_COUNT,   /* unsigned *: a decimal number */
 	OPTS_PERCENT, /* double *: 0..100 */
+	OPTS_WORD,    /* int *: which of .arg ("text|json"), from 0 */
 	OPTS_RANGE,   /* const char **: "" or an argument with ".." in it */
 };
 
@@ -21,7 +22,7 @@ struct opts_option {
 	enum opts_kind kind;
 	void *value;
 	int set;             /* for OPTS_CHOICE */
-	const char *arg;     /* name of the argument in the help */
+	const char *arg;     /* its argument, as help shows it */
 	const char *meaning; /* one line of help */
 };
 

@@ -11,6 +11,8 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/pager.h"
+#include "cli/progress.h"
 
 static char *pending; /* a temporary to remove, should we end early */
 
@@ -58,6 +60,18 @@ output_open(struct output *o, const char *path)
 	o->file = fdopen(fd, "w");
 	if (!o->file)
 		fail(path, errno);
+}
+
+void
+output_show(struct output *o, const struct output_view *view, int answer,
+    struct terminal *ret)
+{
+	terminal_look(fileno(o->file), view->colour, ret);
+	if (!ret->is_terminal)
+		return;
+	progress_end(); /* the two would mix */
+	if (!o->path && !view->no_pager)
+		pager_start(ret, answer);
 }
 
 void

@@ -3,7 +3,10 @@
 #ifndef SEEP_CLI_OUTPUT_H
 #define SEEP_CLI_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
+
+#include "cli/terminal.h"
 
 /*
  * With a path (NULL: stdout) bytes go to a file beside it, which gets its name
@@ -17,6 +20,20 @@ struct output {
 };
 
 void output_open(struct output *o, const char *path);
+
+/* How the user wants to see results: --color and --no-pager. */
+struct output_view {
+	int colour; /* enum terminal_colour */
+	bool no_pager;
+};
+
+/*
+ * Before the first byte: tells what the place can show. A terminal gets a
+ * pager (see pager.h, also for `answer`, what the command will exit with) and
+ * no progress any more.
+ */
+void output_show(struct output *o, const struct output_view *view, int answer,
+    struct terminal *ret);
 
 /* A closed pipe at the other end of stdout is no failure to talk about. */
 void output_finish(struct output *o);
