@@ -6,7 +6,9 @@
 
 #include "base/fmt.h"
 
-struct config config;
+enum { TEXT_MAX = 64, RT_FIRST = 34, RT_LAST = 64 };
+
+struct config config = {.snapshots = CONFIG_SNAPSHOTS};
 
 /* The value of a variable if this entry is it, else NULL. */
 static const char *
@@ -31,13 +33,158 @@ number(const char *s)
 	return v;
 }
 
+/* What follows `prefix` in s, NULL where s begins otherwise. */
+static const char *
+after(const char *s, const char *prefix)
+{
+	while (*prefix && *s == *prefix)
+		s++, prefix++;
+	return *prefix ? NULL : s;
+}
+
+/* All of s is digits, and no more than max. */
+static bool
+whole_number(const char *s, uint64_t max, uint64_t *ret)
+{
+	const char *end = s + fmt_length(s, TEXT_MAX);
+	uint64_t v;
+
+	if (s == end || fmt_scan_decimal(s, end, &v) != end || v > max)
+		return false;
+	*ret = v;
+	return true;
+}
+
+/* USR2, SIGUSR2, 12, RTMIN+3, RTMAX-1. glibc's numbers; -1: none of these. */
+static int32_t
+signal_number(const char *s)
+{
+	static const struct {
+		const char *name;
+		int32_t number;
+	} names[] = {{"HUP", 1}, {"INT", 2}, {"QUIT", 3}, {"ILL", 4},
+	    {"TRAP", 5}, {"ABRT", 6}, {"BUS", 7}, {"FPE", 8}, {"KILL", 9},
+	    {"USR1", 10}, {"SEGV", 11}, {"USR2", 12}, {"PIPE", 13},
+	    {"ALRM", 14}, {"TERM", 15}, {"STKFLT", 16}, {"CHLD", 17},
+	    {"CONT", 18}, {"STOP", 19}, {"TSTP", 20}, {"TTIN", 21},
+	    {"TTOU", 22}, {"URG", 23}, {"XCPU", 24}, {"XFSZ", 25},
+	    {"VTALRM", 26}, {"PROF", 27}, {"WINCH", 28}, {"IO", 29},
+	    {"PWR", 30}, {"SYS", 31}, {"RTMIN", RT_FIRST}, {"RTMAX", RT_LAST}};
+	const char *rest;
+	uint64_t v;
+	size_t i;
+
+	if (whole_number(s, RT_LAST, &v))
+		return v ? (int32_t)v : -1;
+	if ((rest = after(s, "SIG")))
+		s = rest;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (fmt_same(s, names[i].name))
+			return names[i].number;
+	}
+	if ((rest = after(s, "RTMIN+")) &&
+	    whole_number(rest, RT_LAST - RT_FIRST, &v))
+		return RT_FIRST + (int32_t)v;
+	if ((rest = after(s, "RTMAX-")) &&
+	    whole_number(rest, RT_LAST - RT_FIRST, &v))
+		return RT_LAST - (int32_t)v;
+	return -1;
+}
+
+/* A number and its unit, which tells a time from a size. */
+static bool
+period_or_size(const char *s, const char *end)
+{
+	static const struct {
+		const char *unit;
+		uint64_t factor;
+		bool is_time;
+	} units[] = {{"ms", 1000000, true}, {"s", 1000000000, true},
+	    {"m", UINT64_C(60) * 1000000000, true},
+	    {"min", UINT64_C(60) * 1000000000, true},
+	    {"h", UINT64_C(3600) * 1000000000, true}, {"B", 1, false},
+	    {"k", 1 << 10, false}, {"K", 1 << 10, false},
+	    {"KiB", 1 << 10, false}, {"M", 1 << 20, false},
+	    {"MiB", 1 << 20, false}, {"G", 1 << 30, false},
+	    {"GiB", 1 << 30, false}};
+	char unit[8] = "";
+	uint64_t v;
+	const char *at = fmt_scan_decimal(s, end, &v);
+	size_t i;
+
+	if (at == s || !v || (size_t)(end - at) >= sizeof(unit))
+		return false;
+	for (i = 0; at + i < end; i++)
+		unit[i] = at[i];
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		uint64_t *to =
+		    units[i].is_time ? &config.every_ns : &config.every_bytes;
+
+		if (!fmt_same(unit, units[i].unit))
+			continue;
+		if (__builtin_mul_overflow(v, units[i].factor, to))
+			*to = UINT64_MAX / 2;
+		return true;
+	}
+	return false;
+}
+
+/* "60s", "64MiB" or both, separated by a comma. */
+static bool
+read_every(const char *s)
+{
+	while (*s) {
+		const char *end = s;
+
+		while (*end && *end != ',')
+			end++;
+		if (!period_or_size(s, end))
+			return false;
+		s = *end ? end + 1 : end;
+	}
+	return true;
+}
+
+/* What is about snapshots; false: this entry is something else. */
+static bool
+read_snapshots(const char *entry)
+{
+	const char *v;
+	uint64_t n;
+
+	if ((v = value_of(entry, "SEEP_SNAPSHOT_DIR"))) {
+		if (!fmt_copy(
+		        config.snapshot_dir, sizeof(config.snapshot_dir), v)) {
+			config.snapshot_dir[0] = 0;
+			config.ignored++;
+		}
+	} else if ((v = value_of(entry, "SEEP_SNAPSHOTS"))) {
+		if (whole_number(v, UINT32_MAX, &n))
+			config.snapshots = (uint32_t)n;
+		else
+			config.ignored++;
+	} else if ((v = value_of(entry, "SEEP_SIGNAL"))) {
+		config.signal = *v ? signal_number(v) : 0;
+	} else if ((v = value_of(entry, "SEEP_EVERY"))) {
+		config.every_ns = config.every_bytes = 0;
+		if (!read_every(v)) {
+			config.every_ns = config.every_bytes = 0;
+			config.ignored++;
+		}
+	} else {
+		return false;
+	}
+	return true;
+}
+
 void
 config_read(char **envp)
 {
 	for (; envp && *envp; envp++) {
 		const char *v;
 
-		if ((*envp)[0] != 'S' || (*envp)[1] != 'E')
+		if ((*envp)[0] != 'S' || (*envp)[1] != 'E' ||
+		    read_snapshots(*envp))
 			continue;
 		if ((v = value_of(*envp, "SEEP_DIR"))) {
 			if (!fmt_copy(config.dir, sizeof(config.dir), v))

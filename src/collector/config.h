@@ -16,7 +16,16 @@ struct config {
 	uint32_t depth;   /* SEEP_DEPTH, frames kept of a stack; 0: default */
 	uint64_t sample; /* SEEP_SAMPLE, mean bytes between samples; 0: exact */
 	uint64_t budget; /* SEEP_BUDGET, bytes of segment; 0: default */
+
+	char snapshot_dir[1024]; /* SEEP_SNAPSHOT_DIR; empty: as segments */
+	uint32_t snapshots;      /* SEEP_SNAPSHOTS, the most to be written */
+	int32_t signal;          /* SEEP_SIGNAL; 0: none, -1: none we know */
+	uint64_t every_ns;       /* SEEP_EVERY=TIME; 0: never */
+	uint64_t every_bytes;    /* SEEP_EVERY=BYTES of growth; 0: never */
+	uint32_t ignored;        /* values that were not understood */
 };
+
+enum { CONFIG_SNAPSHOTS = 256 }; /* unless SEEP_SNAPSHOTS says otherwise */
 
 extern struct config config;
 

@@ -14,6 +14,7 @@
 #include "collector/hook.h"
 #include "collector/ledger.h"
 #include "collector/live.h"
+#include "collector/mark.h"
 #include "collector/mem.h"
 #include "collector/memo.h"
 #include "collector/module.h"
@@ -24,6 +25,8 @@
 #include "collector/sample.h"
 #include "collector/segment.h"
 #include "collector/sites.h"
+#include "collector/snap.h"
+#include "collector/snapfile.h"
 #include "collector/spill.h"
 #include "collector/thread.h"
 #include "collector/tick.h"
@@ -250,8 +253,10 @@ set_up_child(void)
 	segment.header->max_frames = memo_depth;
 	segment.header->mode = mode;
 	describe_live(segment.header);
+	snap_start(config.snapshots);
+	segment.header->snapshot_limit = config.snapshots;
 	if (!module_restart() || !sites_init(first_id) ||
-	    !ledger_init(first_id))
+	    !ledger_init(first_id) || !mark_init())
 		goto quiet;
 	thread_restart(thread_self);
 	if (thread_self)
@@ -327,10 +332,11 @@ claim_slot(uint32_t *ret_index, uint64_t *ret_bytes)
 	return NULL;
 }
 
-enum { LEDGER_TABLES = SEG_ARRAYS * 2 + 3, TABLES_MAX = LEDGER_TABLES + 5 };
+enum { LEDGER_TABLES = SEG_ARRAYS * 2 + 3, TABLES_MAX = LEDGER_TABLES + 6 };
+_Static_assert(TABLES_MAX <= (int)SNAP_TABLES, "a snapshot takes them all");
 
-static size_t
-all_tables(struct segment_table **ret)
+size_t
+lifecycle_tables(struct segment_table **ret)
 {
 	size_t n = ledger_tables(ret, LEDGER_TABLES);
 
@@ -339,6 +345,7 @@ all_tables(struct segment_table **ret)
 	ret[n++] = &sites_tables[0];
 	ret[n++] = &sites_tables[1];
 	ret[n++] = &sites_tables[2];
+	ret[n++] = &mark_table;
 	return n;
 }
 
@@ -359,7 +366,8 @@ leave_nursery(void)
 
 	if (slot) {
 		segment.header->slot_index = index;
-		if (segment_move(slot, bytes, tables, all_tables(tables))) {
+		if (segment_move(
+		        slot, bytes, tables, lifecycle_tables(tables))) {
 			lifecycle_command = &place.control->slot_command[index];
 			lifecycle_obeyed = LOAD(lifecycle_command);
 			return;
@@ -539,6 +547,8 @@ write_header(struct seg_header *h, char **argv)
 	h->start_realtime_ns = tick_realtime(true);
 	h->mode = mode;
 	h->sample_bytes = config.sample;
+	h->snapshot_limit = config.snapshots;
+	h->counts[SEG_SETTINGS_IGNORED] = config.ignored;
 	if (place.slots) {
 		h->slots_offset = place.slots_offset;
 		h->slot_bytes = place.slot_bytes;
@@ -559,8 +569,10 @@ start_tables(void *find_object)
 	live_init(module_same((const void *)(uintptr_t)next.malloc,
 	    (const void *)(uintptr_t)gnu_get_libc_version));
 	describe_live(segment.header);
+	snapfile_start();
+	snap_start(config.snapshots);
 	return sample_init(config.sample) && rows_init() && sites_init(1) &&
-	    ledger_init(1) && make_proc_word();
+	    ledger_init(1) && mark_init() && make_proc_word();
 }
 
 static void

@@ -4,6 +4,7 @@
 #define SEEP_COLLECTOR_LIFECYCLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/format.h"
@@ -47,6 +48,10 @@ void lifecycle_slow_ends(bool counted);
 
 /* Before a thread gets its block: a child had better move first. */
 void lifecycle_new_thread(void);
+
+/* All tables of the segment: fills `ret`, returns how many. */
+struct segment_table;
+size_t lifecycle_tables(struct segment_table **ret);
 
 /* An allocation that is not recorded: counted under the right name. */
 void lifecycle_passed_by(void);

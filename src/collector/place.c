@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/place.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -22,15 +23,13 @@ enum {
 	SLOT_LARGE = 8 * MIB,
 	SLOT_SMALL = 1 * MIB,
 	SLOT_MIN = 256 << 10,
-	FILES_MAX = 3000,  /* in one directory: about 1,000 processes */
-	TMPFS_DIRENT = 20, /* what an entry adds to a tmpfs directory's size */
 	MEMLOCK_DEFAULT = 8 * MIB, /* the distributions' default */
 	NAME_BYTES = 96,
+	COMM_BYTES = 16,
 };
 
 /* statfs f_type of media that neither stall nor copy on write. */
 enum {
-	FS_TMPFS = 0x01021994,
 	FS_RAMFS = (int)0x858458f6,
 	FS_EXT = 0xEF53,
 	FS_XFS = 0x58465342,
@@ -239,12 +238,27 @@ place_private_bytes(void)
 /* Static, because a forked child's set-up runs on its host's stack. */
 static char dir_name[sizeof(config.dir)];
 
+long
+place_open_dir(const char *path, struct stat *st)
+{
+	uint64_t uid = (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
+	long fd = sys_openat(
+	    AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return fd;
+	if (sys_call(SYS_fstat, fd, (long)st, 0, 0) == 0 && st->st_uid == uid &&
+	    !(st->st_mode & 022))
+		return fd;
+	sys_close(fd);
+	return -EPERM;
+}
+
 static long
 open_own_dir(struct stat *st)
 {
 	uint64_t uid = (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
 	struct fmt f;
-	long fd;
 
 	fmt_init(&f, dir_name, sizeof(dir_name));
 	if (config.dir[0]) {
@@ -254,16 +268,13 @@ open_own_dir(struct stat *st)
 		fmt_decimal(&f, uid);
 		sys_call(SYS_mkdir, (long)dir_name, 0700, 0, 0);
 	}
-	fd = sys_openat(AT_FDCWD, dir_name,
-	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	if (sys_call(SYS_fstat, fd, (long)st, 0, 0) != 0 || st->st_uid != uid ||
-	    (st->st_mode & 022)) {
-		sys_close(fd);
-		return -1;
-	}
-	return fd;
+	return place_open_dir(dir_name, st);
+}
+
+const char *
+place_dir(void)
+{
+	return dir_name;
 }
 
 /* The directory, checked (I13, I21), or -1. SEEP_DIR of another user: ours. */
@@ -283,7 +294,7 @@ static bool
 medium_of(const struct statfs *fs, enum seg_medium *ret)
 {
 	switch ((int)fs->f_type) {
-	case FS_TMPFS:
+	case PLACE_TMPFS:
 	case FS_RAMFS:
 		*ret = SEG_MEDIUM_TMPFS;
 		return true;
@@ -314,12 +325,24 @@ budget(const struct statfs *fs, uint64_t want, bool populate)
 	return b & ~(uint64_t)(SEG_EXTENT_STEP - 1);
 }
 
+/* of the names of our files; a forked child's snapshots are called alike */
+static char comm[COMM_BYTES + 1];
+static uint32_t random_part;
+
+void
+place_name(struct fmt *f, uint64_t pid)
+{
+	fmt_string(f, comm);
+	fmt_string(f, "-");
+	fmt_decimal(f, pid);
+	fmt_string(f, "-");
+	fmt_hex(f, random_part, 8);
+}
+
 /* COMM-PID-RANDOM.seg; odd bytes of the name become '_'. */
 static void
 make_name(char *to, size_t bytes)
 {
-	char comm[32];
-	uint64_t r;
 	struct fmt f;
 	char *c;
 
@@ -333,13 +356,9 @@ make_name(char *to, size_t bytes)
 		if (!fine || (c == comm && *c == '.'))
 			*c = '_';
 	}
-	place_random(&r, sizeof(r));
+	place_random(&random_part, sizeof(random_part));
 	fmt_init(&f, to, bytes);
-	fmt_string(&f, comm);
-	fmt_string(&f, "-");
-	fmt_decimal(&f, (uint64_t)cpu_syscall3(SYS_getpid, 0, 0, 0));
-	fmt_string(&f, "-");
-	fmt_hex(&f, r, 8);
+	place_name(&f, (uint64_t)cpu_syscall3(SYS_getpid, 0, 0, 0));
 	fmt_string(&f, ".seg");
 }
 
@@ -481,8 +500,8 @@ place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0 ||
 	    !medium_of(&fs, &p->medium))
 		goto no_dir;
-	if (fs.f_type == FS_TMPFS &&
-	    (uint64_t)st.st_size / TMPFS_DIRENT > FILES_MAX)
+	if (fs.f_type == PLACE_TMPFS &&
+	    (uint64_t)st.st_size / PLACE_DIRENT > PLACE_FILES_MAX)
 		goto no_dir; /* nobody clears up here: stop adding */
 	p->segment_bytes = budget(&fs, want, populate);
 	if (p->segment_bytes < BUDGET_MIN)

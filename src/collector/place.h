@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
+#include "base/fmt.h"
 #include "trace/format.h"
 
 /*
@@ -55,6 +57,21 @@ bool place_replace(struct place *ret, void *at, uint64_t bytes, uint64_t used);
  */
 uint64_t place_reserve_bytes(void);
 uint64_t place_private_bytes(void);
+
+/* The directory of our segments, as it was opened. */
+const char *place_dir(void);
+
+/* One that we own and nobody else may write, or a negative errno. */
+long place_open_dir(const char *path, struct stat *ret_st);
+
+/* COMM-PID-RANDOM, how the names of our files begin. */
+void place_name(struct fmt *f, uint64_t pid);
+
+enum {
+	PLACE_TMPFS = 0x01021994, /* statfs f_type */
+	PLACE_DIRENT = 20, /* what an entry adds to a tmpfs directory's size */
+	PLACE_FILES_MAX = 3000, /* in one directory: about 1,000 processes */
+};
 
 /* Facts for the header. */
 void place_describe(struct seg_header *h, char **argv);

@@ -17,6 +17,7 @@ enum way {
 	WAY_NESTED, /* inside a hook, or without a thread block */
 	WAY_SAMPLED,
 	WAY_IGNORED, /* inside a sample: the points are elsewhere */
+	WAY_PAUSED,  /* the host said so */
 };
 
 void
@@ -65,6 +66,8 @@ way_at_home(const struct thread *t)
 		return WAY_SHARED;
 	case THREAD_SAMPLING:
 		return WAY_SAMPLED;
+	case THREAD_PAUSED:
+		return WAY_PAUSED;
 	default:
 		return WAY_NONE;
 	}
@@ -96,10 +99,12 @@ way_in(struct thread **ret_t)
 	case THREAD_READY:
 	case THREAD_SHARED:
 	case THREAD_SAMPLING:
+	case THREAD_PAUSED:
 		return way_at_home(t);
 	case THREAD_BUSY:
 	case THREAD_SHARED_BUSY:
 	case THREAD_OFF + 1:
+	case THREAD_PAUSED + 1:
 	case THREAD_CLOSING:
 		return sample_rate() ? WAY_IGNORED : WAY_NESTED;
 	case THREAD_SAMPLING_BUSY:
@@ -322,6 +327,8 @@ recorder_alloc_slow(const void *p, uint64_t size, const struct cpu_frame *c,
 
 	if (way == WAY_NONE) {
 		lifecycle_passed_by();
+	} else if (way == WAY_PAUSED) {
+		recorder_passed_by(SEG_PAUSED_EVENTS);
 	} else if (way == WAY_SAMPLED) {
 		if (!recorder_misses(t, size))
 			recorder_sample(t, p, size, c, api, birth);
@@ -361,7 +368,8 @@ free_counted(const void *p, struct live_block b, bool is_death)
 
 	if (b.site && sample_rate())
 		sample_remove(p);
-	if (way == WAY_NONE || way == WAY_SAMPLED || way == WAY_IGNORED) {
+	if (way == WAY_NONE || way == WAY_SAMPLED || way == WAY_IGNORED ||
+	    way == WAY_PAUSED) {
 		if (lifecycle_started())
 			free_by(WAY_NESTED, NULL, p, b, is_death);
 		return;
@@ -433,6 +441,29 @@ recorder_realloc_done(const void *old, struct live_block b, const void *p,
 	if (p)
 		recorder_alloc_slow(
 		    p, size, c, api, b.site ? b.birth : RECORDER_NOW);
+}
+
+struct thread *
+recorder_thread(void)
+{
+	struct thread *t = NULL;
+
+	(void)way_in(&t);
+	return t;
+}
+
+void
+recorder_pause(int by)
+{
+	bool counted = lifecycle_slow_begins();
+	struct thread *t = recorder_thread();
+
+	if (t && (by > 0 || t->paused)) {
+		cpu_add_local(&t->paused, by);
+		lifecycle_poll();
+		thread_change_home(t, lifecycle_mode());
+	}
+	lifecycle_slow_ends(counted);
 }
 
 struct thread *

@@ -67,6 +67,15 @@ void recorder_realloc_done(const void *old, struct live_block b, const void *p,
 struct thread *recorder_closing(void);
 void recorder_closed(struct thread *t);
 
+/*
+ * The block of the calling thread, made when need be; in a forked child the
+ * first call sets that up. NULL: there is none, or we are not running.
+ */
+struct thread *recorder_thread(void);
+
+/* One more reason (1) or one less (-1) not to record this thread. */
+void recorder_pause(int by);
+
 /* Allocations that passed by unseen: their frees are no riddle. */
 void recorder_passed_by(enum seg_count why);
 

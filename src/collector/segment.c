@@ -134,13 +134,23 @@ segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
 	t->owner = owner;
 	t->first = first;
 	if (t->chunks) { /* a forked child starts over in the same pages */
-		mem_zero(t->chunks, t->chunk_high * sizeof(*t->chunks));
+		if (t->chunk_high)
+			mem_zero(t->chunks, t->chunk_high * sizeof(*t->chunks));
 		t->chunk_high = 0;
 		return true;
 	}
 	t->chunk_count = (uint32_t)((max_rows + rows - 1) / rows);
 	t->chunks = mem_alloc(t->chunk_count * sizeof(*t->chunks));
 	return t->chunks != NULL;
+}
+
+static void
+raise_high(struct segment_table *t, uint32_t high)
+{
+	uint32_t was = LOAD(&t->chunk_high);
+
+	while (was < high && !CAS(&t->chunk_high, &was, high))
+		;
 }
 
 SEEP_COLD void *
@@ -155,8 +165,7 @@ segment_table_open(struct segment_table *t, uint64_t row)
 	if (CAS(&t->chunks[c], &chunk, mine)) {
 		segment_publish(mine, t->kind, t->owner, t->row_bytes,
 		    t->first + (c << t->rows_bits));
-		if (LOAD(&t->chunk_high) <= c)
-			STORE(&t->chunk_high, (uint32_t)c + 1);
+		raise_high(t, (uint32_t)c + 1);
 		chunk = mine;
 	}
 	/* else: somebody was faster; our extent stays unused */

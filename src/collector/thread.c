@@ -221,6 +221,8 @@ thread_hold_others(const struct thread *self)
 static uint32_t
 state_in(const struct thread *t, enum seg_mode mode)
 {
+	if (t->paused)
+		return THREAD_PAUSED;
 	switch (mode) {
 	case SEG_MODE_ON:
 		return t->array < SEG_OWNED_ARRAYS ? THREAD_READY
@@ -251,6 +253,18 @@ thread_make_ready(struct thread *t, enum seg_mode mode)
 	STORE(&t->state, t->ready);
 }
 
+void
+thread_change_home(struct thread *t, enum seg_mode mode)
+{
+	uint32_t s = LOAD(&t->state);
+	uint32_t busy = s == t->ready + 1;
+
+	if (s == THREAD_CLOSING)
+		return; /* recorder_closed() will find the way */
+	t->ready = state_in(t, mode);
+	STORE(&t->state, t->ready + busy);
+}
+
 static struct thread *
 new_block(void)
 {
@@ -271,6 +285,7 @@ adopt(struct thread *t)
 	/* what the dead owner knew of its stack need not hold for ours */
 	t->stack_lo = t->stack_hi = 0;
 	t->expect_free = NULL;
+	t->paused = 0;
 	t->tid = tid_of(t->owner->tls);
 	thread_drop_caches(t);
 }

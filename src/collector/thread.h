@@ -31,6 +31,7 @@ enum thread_state {
 	THREAD_DORMANT = 0x5ee90500, /* off, and has never been on */
 	THREAD_SAMPLING = 0x5ee90600,
 	THREAD_SAMPLING_BUSY = 0x5ee90601,
+	THREAD_PAUSED = 0x5ee90700, /* seep_pause() */
 };
 
 enum {
@@ -115,6 +116,7 @@ struct thread {
 	struct owner *owner;         /* thread.c's */
 	uint32_t process; /* counts forks: which process it belongs to */
 	uint32_t counted; /* slow events under way, see lifecycle.c */
+	uint32_t paused;  /* calls of seep_pause() not yet resumed */
 	struct thread *next;
 
 	struct outer_frame outer[THREAD_OUTER_MAX] __attribute__((aligned(64)));
@@ -165,6 +167,9 @@ bool thread_any(void);
 
 /* Sets state to what the mode asks for. */
 void thread_make_ready(struct thread *t, enum seg_mode mode);
+
+/* The same for the caller in the midst of whatever: a hook leaves to it. */
+void thread_change_home(struct thread *t, enum seg_mode mode);
 
 /*
  * Keeps all other threads out of their hooks, for a few microseconds; waits

@@ -42,6 +42,16 @@ tick_read(void)
 	return ns;
 }
 
+uint32_t
+tick_moment(uint32_t *ret_after_ns)
+{
+	uint64_t ns = tick_read();
+	uint64_t since = ns > start_ns ? ns - start_ns : 0;
+
+	*ret_after_ns = (uint32_t)(since % SEG_TICK_NS);
+	return (uint32_t)(since / SEG_TICK_NS);
+}
+
 uint64_t
 tick_realtime(bool exact)
 {

@@ -33,4 +33,7 @@ uint64_t tick_read(void);
 
 uint64_t tick_realtime(bool exact);
 
+/* Reads the clock; the tick it is in, and how long that has lasted. */
+uint32_t tick_moment(uint32_t *ret_after_ns);
+
 #endif

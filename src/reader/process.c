@@ -329,8 +329,8 @@ make_marks(struct process *p, const struct segment *seg)
 	}
 	if (p->mark_count > 0) {
 		qsort(p->marks, p->mark_count, sizeof(*p->marks), by_sequence);
-		p->is_snapshot =
-		    p->marks[p->mark_count - 1].kind == SEGMENT_MARK_SNAPSHOT;
+		p->is_snapshot |=
+		    p->marks[p->mark_count - 1].kind == SEG_MARK_SNAPSHOT;
 	}
 	return 0;
 }
@@ -379,6 +379,7 @@ process_new(const struct segment *seg, struct process **ret)
 		return -ENOMEM;
 	p->header = seg->header;
 	p->exit_status = -1;
+	p->is_snapshot = p->header.snapshot_reason != SEG_SNAPSHOT_NONE;
 	p->duration_ns = (uint64_t)p->header.tick * p->header.tick_ns;
 	if (stacks_new(seg, &p->stacks) < 0 ||
 	    rows_init(&t.sites, seg, SEG_EXT_SITE) < 0 ||

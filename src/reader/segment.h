@@ -17,7 +17,6 @@ enum {
 	/* of rows: our memory bound, and never more than the source has */
 	SEGMENT_MAX_BYTES = 512 << 20,
 	SEGMENT_MAX_ROW = 4096,
-	SEGMENT_MARK_SNAPSHOT = 1, /* seg_mark.kind: this copy is a snapshot */
 };
 
 struct segment_rows {
@@ -65,7 +64,10 @@ const void *segment_row(const struct segment_rows *x, uint32_t i);
 struct segment_rows *segment_add(
     struct segment *seg, const struct seg_extent *x);
 
-/* Adds a mark of SEGMENT_MARK_SNAPSHOT; the label is cut where too long. */
+/*
+ * Says in header and marks that this copy is a snapshot, made now by the
+ * command; the label is cut where too long. -ENOMEM.
+ */
 int segment_mark_snapshot(struct segment *seg, const char *label);
 
 /*

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { COMPACT_GAP_BYTES = 256 }; /* zeros worth a directory entry */
 
@@ -150,8 +151,9 @@ int
 segment_mark_snapshot(struct segment *seg, const char *label)
 {
 	struct seg_extent x = {.kind = SEG_EXT_MARK, .count = 1};
-	struct seg_mark mark = {.kind = SEGMENT_MARK_SNAPSHOT};
+	struct seg_mark mark = {.kind = SEG_MARK_SNAPSHOT};
 	struct segment_rows *rows;
+	struct timespec now;
 
 	x.row_bytes = sizeof(mark);
 	for (size_t i = 0; i < seg->extent_count; i++) {
@@ -171,8 +173,15 @@ segment_mark_snapshot(struct segment *seg, const char *label)
 	}
 	mark.sequence++;
 	mark.tick = seg->header.tick;
-	if (label)
+	if (label) {
 		strncpy(mark.label, label, sizeof(mark.label) - 1);
+		strncpy(seg->header.snapshot_label, label,
+		    sizeof(seg->header.snapshot_label) - 1);
+	}
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	seg->header.snapshot_reason = SEG_SNAPSHOT_COMMAND;
+	seg->header.snapshot_realtime_ns =
+	    (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	rows = segment_add(seg, &x);
 	if (!rows)
 		return -ENOMEM;

@@ -520,7 +520,8 @@ marks(FILE *out, const struct process *p)
 		    out, "%s{\"sequence\":%" PRIu64, i ? "," : "", m->sequence);
 		number(out, "kind", m->kind);
 		text(out, "label", m->label);
-		time_text(out, "time", process_time_ns(p, m->tick));
+		time_text(
+		    out, "time", process_time_ns(p, m->tick) + m->after_ns);
 		(void)putc('}', out);
 	}
 	(void)fputs("]", out);
@@ -534,6 +535,36 @@ number_or_null(FILE *out, const char *name, bool known, int value)
 		(void)fprintf(out, "%d", value);
 	else
 		(void)fputs("null", out);
+}
+
+/* Of a snapshot: which one, when, why. */
+static void
+snapshot_info(FILE *out, const struct process *p)
+{
+	static const char *const reasons[] = {
+	    [SEG_SNAPSHOT_COMMAND] = "command",
+	    [SEG_SNAPSHOT_PROGRAM] = "program",
+	    [SEG_SNAPSHOT_SIGNAL] = "signal",
+	    [SEG_SNAPSHOT_PERIOD] = "period",
+	    [SEG_SNAPSHOT_GROWTH] = "growth",
+	};
+	const struct seg_header *h = &p->header;
+	uint32_t reason = h->snapshot_reason;
+
+	key(out, "snapshot_info");
+	if (reason == SEG_SNAPSHOT_NONE) {
+		(void)fputs("null", out);
+		return;
+	}
+	(void)fputs("{\"label\":", out);
+	json_string(out, h->snapshot_label);
+	text(out, "reason",
+	    reason < sizeof(reasons) / sizeof(reasons[0]) ? reasons[reason]
+	                                                  : "other");
+	number(out, "number", h->snapshot_number);
+	time_text(out, "time", h->snapshot_realtime_ns);
+	number(out, "time_ns", h->snapshot_realtime_ns);
+	(void)putc('}', out);
 }
 
 static void
@@ -565,6 +596,7 @@ identity(FILE *out, const struct process *p)
 	number(out, "threads", h->threads);
 	number(out, "max_frames", h->max_frames);
 	boolean(out, "snapshot", p->is_snapshot);
+	snapshot_info(out, p);
 	boolean(out, "end_state", !p->is_unfinished);
 	key(out, "as_of_us");
 	if (p->is_unfinished)

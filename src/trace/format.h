@@ -31,7 +31,8 @@ enum {
 	SEG_SITE_BITS = 26,
 	SEG_INNER_FRAMES = 6,
 	SEG_OWNED_ARRAYS = 16,
-	SEG_ARRAYS = 32, /* 0..15 one writer each, 16..31 shared, atomics */
+	SEG_ARRAYS = 32,     /* 0..15 one writer each, 16..31 shared, atomics */
+	SEG_USER_ARRAY = 32, /* owner of the rows of pools and handles */
 	SEG_AGE_BUCKETS = 20,
 	SEG_YOUNG_TICKS = 16, /* deaths younger than this are not in ages[] */
 	SEG_TICK_NS = 100000000,
@@ -39,6 +40,8 @@ enum {
 	SEG_COMMAND_BYTES = 3072,
 	SEG_SESSION_BYTES = 40,
 	SEG_LABEL_BYTES = 44,
+	SEG_SNAPSHOT_LABEL_BYTES = 96,
+	SEG_POOL_BYTES = 120,
 	SEG_SLOTS = 1024,
 	SEG_CTL_BYTES = 8192,
 };
@@ -79,6 +82,25 @@ enum seg_end {
 	SEG_END_EXITED = 1, /* our destructor ran */
 };
 
+/* seg_header.snapshot_reason: why a copy was made; 0: this is no copy */
+enum seg_snapshot {
+	SEG_SNAPSHOT_NONE = 0,
+	SEG_SNAPSHOT_COMMAND = 1, /* seep snapshot PID */
+	SEG_SNAPSHOT_PROGRAM = 2, /* seep_snapshot() */
+	SEG_SNAPSHOT_SIGNAL = 3,  /* SEEP_SIGNAL */
+	SEG_SNAPSHOT_PERIOD = 4,  /* SEEP_EVERY=TIME */
+	SEG_SNAPSHOT_GROWTH = 5,  /* SEEP_EVERY=BYTES */
+};
+
+/* seg_header.signal_state: what became of SEEP_SIGNAL */
+enum seg_signal {
+	SEG_SIGNAL_NONE = 0,      /* not asked for */
+	SEG_SIGNAL_INSTALLED = 1, /* at the start; the host may take it */
+	SEG_SIGNAL_UNFIT = 2,     /* no signal, or none that we may take */
+	SEG_SIGNAL_TAKEN = 3,     /* it was ignored or had a handler */
+	SEG_SIGNAL_FAILED = 4,    /* no sigaction, or it failed */
+};
+
 /* kinds of extents; `first` and `count` count rows of that kind */
 enum seg_kind {
 	SEG_EXT_NONE = 0,
@@ -93,6 +115,7 @@ enum seg_kind {
 	SEG_EXT_LIVE = 9,      /* struct seg_live, index = site id; at exit */
 	SEG_EXT_MARK = 10,     /* struct seg_mark, a ring */
 	SEG_EXT_SAMPLE = 11,   /* struct seg_sample, owner = array */
+	SEG_EXT_POOL = 12,     /* struct seg_pool, index = pool number */
 };
 
 /* seg_header.counts[]; names in reader/losses.c, never renumbered */
@@ -123,6 +146,21 @@ enum seg_count {
 	SEG_SPILL_FULL = 23,     /* tiny or far blocks without a cell */
 	SEG_LOST_INHERITED = 24, /* inherited frees not booked by id */
 	SEG_GENERATIONS = 25,    /* times a module was found gone */
+	SEG_PAUSED_EVENTS = 26,  /* allocations of threads that had paused */
+	SEG_SNAPSHOTS = 27,      /* snapshots that the process has written */
+	SEG_SNAPSHOTS_FAILED = 28,  /* see header.snapshot_error */
+	SEG_SNAPSHOTS_REFUSED = 29, /* beyond SEEP_SNAPSHOTS */
+	SEG_SIGNAL_REFUSED = 30,    /* see header.signal_state */
+	SEG_SETTINGS_IGNORED = 31,  /* SEEP_* values not understood */
+	SEG_MARKS_LOST = 32,        /* overwritten in the ring, or no room */
+	SEG_USER_LOST = 33,         /* events of pools without room */
+	SEG_USER_UNKNOWN = 34,      /* seep_free() of what was never there */
+	SEG_USER_UNTRACKED = 35,    /* or of what came while paused or off */
+	SEG_USER_MISSED = 36,       /* seep_alloc() of what was still there */
+	SEG_USER_INHERITED = 37,    /* child freed what its parent had */
+	SEG_USER_OFF = 38,          /* events of pools while paused or off */
+	SEG_USER_POOLS = 39,        /* events under "(other pools)" */
+	SEG_COUNTS_USED = 40,
 	SEG_COUNTS = 64
 };
 
@@ -184,7 +222,20 @@ struct seg_header {
 	uint64_t own_bytes; /* private memory of the collector, mapped */
 	uint32_t live_scan_partial; /* destructor ran out of time */
 	uint32_t command_truncated;
-	uint64_t reserved[36];
+
+	/* of a snapshot; zero in the process's own segment */
+	uint32_t snapshot_reason; /* enum seg_snapshot */
+	uint32_t snapshot_number; /* 1, 2, ... in this process; 0: not known */
+	uint64_t snapshot_realtime_ns;
+
+	/* of the process: what became of its snapshots */
+	uint32_t snapshot_error; /* errno of the last one that failed */
+	uint32_t snapshot_limit; /* SEEP_SNAPSHOTS */
+	uint32_t signal;         /* SEEP_SIGNAL, 0: none */
+	uint32_t signal_state;   /* enum seg_signal */
+
+	char snapshot_label[SEG_SNAPSHOT_LABEL_BYTES]; /* NUL terminated */
+	uint64_t reserved[20];
 
 	uint64_t counts[SEG_COUNTS];
 
@@ -255,9 +306,9 @@ struct seg_site {
 	uint32_t node;
 	uint32_t inner; /* 0: id given out but never filled */
 	uint32_t first_tick;
-	uint8_t kind; /* enum seg_site_kind */
-	uint8_t api;  /* enum seg_api */
-	uint16_t flags;
+	uint8_t kind;  /* enum seg_site_kind */
+	uint8_t api;   /* enum seg_api */
+	uint16_t pool; /* number of a seg_pool; 0 for sites of the heap */
 };
 enum seg_site_kind { SEG_SITE_HEAP = 1, SEG_SITE_USER = 2 };
 enum seg_api {
@@ -321,11 +372,23 @@ struct seg_live {
 };
 
 struct seg_mark {
-	uint64_t sequence; /* 1, 2, ...: written last */
+	uint64_t sequence; /* 1, 2, ...: written last, 0: being written */
 	uint32_t tick;
-	uint32_t kind;
-	uint32_t pad;
+	uint32_t kind;     /* enum seg_mark_kind */
+	uint32_t after_ns; /* since the tick began */
 	char label[SEG_LABEL_BYTES];
+};
+enum seg_mark_kind {
+	SEG_MARK_SNAPSHOT = 1, /* last of all: this file is a snapshot */
+	SEG_MARK_PROGRAM = 2,  /* seep_mark() */
+	SEG_MARK_TAKEN = 3,    /* the process begins to write a snapshot */
+};
+
+/* The name of a pool of seep_alloc(); two rows may have the same one. */
+struct seg_pool {
+	uint32_t name_bytes; /* without the NUL, written last */
+	uint32_t first_tick;
+	char name[SEG_POOL_BYTES]; /* cut where longer */
 };
 
 /*
@@ -393,6 +456,7 @@ _Static_assert(sizeof(struct seg_info) == 128, "info");
 _Static_assert(sizeof(struct seg_live) == 128, "live");
 _Static_assert(sizeof(struct seg_mark) == 64, "mark");
 _Static_assert(sizeof(struct seg_sample) == 64, "sample");
+_Static_assert(sizeof(struct seg_pool) == 128, "pool");
 _Static_assert(sizeof(struct ctl_block) == SEG_CTL_BYTES, "ctl");
 _Static_assert(sizeof(struct seg_slots) <= 4096, "slots");
 

@@ -406,7 +406,7 @@ every_loss_has_a_name_of_its_own(void **state)
 
 	(void)state;
 	names = losses_names(&n);
-	assert_int_equal(n, SEG_GENERATIONS + 1);
+	assert_int_equal(n, SEG_COUNTS_USED);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(names[i].count, i);
 		for (size_t k = 0; k < i; k++)

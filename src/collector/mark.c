@@ -1,0 +1,55 @@
+/* mark.c - moments that the host names: a ring in the segment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/mark.h"
+
+#include "base/attr.h"
+#include "base/fmt.h"
+#include "collector/tick.h"
+
+struct segment_table mark_table;
+static uint64_t given; /* marks ever put */
+
+bool
+mark_init(void)
+{
+	given = 0;
+	return segment_table_init(&mark_table, SEG_EXT_MARK, 0,
+	    sizeof(struct seg_mark), 0, MARK_RING);
+}
+
+size_t
+mark_copy_label(char *to, size_t bytes, const char *label)
+{
+	size_t n = label ? fmt_length(label, bytes) : 0;
+	size_t i;
+
+	if (n == bytes) {
+		n--;
+		/* label[n] is cut off: so is what it continues */
+		while (n && ((unsigned char)label[n] & 0xc0) == 0x80)
+			n--;
+	}
+	for (i = 0; i < bytes; i++)
+		to[i] = i < n ? label[i] : 0;
+	return n;
+}
+
+void
+mark_put(enum seg_mark_kind kind, const char *label)
+{
+	uint64_t n = ADD(&given, 1);
+	struct seg_mark *row = segment_table_row(&mark_table, n % MARK_RING);
+	uint32_t after_ns;
+
+	if (!row || n >= MARK_RING)
+		segment_count(SEG_MARKS_LOST, 1);
+	if (!row)
+		return;
+	STORE(&row->sequence, 0);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	row->tick = tick_moment(&after_ns);
+	row->after_ns = after_ns;
+	row->kind = kind;
+	mark_copy_label(row->label, sizeof(row->label), label);
+	STORE_RELEASE(&row->sequence, n + 1);
+}

@@ -1,0 +1,395 @@
+/* snap.c - a copy of this process's segment, as a file of its own. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/snap.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/cpu.h"
+#include "base/sys.h"
+#include "collector/mark.h"
+#include "collector/snapfile.h"
+#include "collector/tick.h"
+
+enum {
+	RUNS = 4,        /* stretches of one extent, at most */
+	GAP_BYTES = 256, /* zeros worth a directory entry */
+	OUT_BYTES = 64 << 10,
+	NEW_EXTENTS = 4096, /* that may come while we write */
+	PEAK_TRIES = 3,
+	ARRAYS = SEG_ARRAYS + 1, /* with that of pools and handles */
+};
+
+/* All that one snapshot needs; too large for the stack of a handler. */
+struct snap {
+	struct snapfile file;
+	struct segment_table *tables[SNAP_TABLES];
+	size_t table_count;
+	uint64_t at; /* next byte of the file, but for what is in out */
+	uint32_t out_used;
+	uint32_t entry_count, entry_room;
+	int err; /* the first one, sticks */
+	struct seg_header header;
+	uint8_t out[OUT_BYTES];
+	uint8_t rows[ARRAYS][SEG_EXTENT_STEP];
+	uint8_t again[SEG_EXTENT_STEP];
+	struct seg_extent entries[];
+};
+
+static uint32_t numbers; /* given out */
+static uint32_t written; /* or being written */
+static uint32_t limit;
+
+void
+snap_start(uint32_t most)
+{
+	numbers = 0;
+	written = 0;
+	limit = most;
+}
+
+/* ---- bytes --------------------------------------------------------------- */
+
+static void
+flush(struct snap *s)
+{
+	if (!s->err)
+		s->err = snapfile_write(&s->file, s->at, s->out, s->out_used);
+	s->at += s->out_used;
+	s->out_used = 0;
+}
+
+static void
+put(struct snap *s, const void *bytes, uint64_t len)
+{
+	const uint8_t *from = bytes;
+
+	while (len) {
+		uint64_t n = OUT_BYTES - s->out_used;
+
+		if (n > len)
+			n = len;
+		memcpy(s->out + s->out_used, from, n);
+		s->out_used += (uint32_t)n;
+		from += n;
+		len -= n;
+		if (s->out_used == OUT_BYTES)
+			flush(s);
+	}
+}
+
+static void
+align(struct snap *s)
+{
+	static const uint64_t zeros;
+
+	put(s, &zeros, -(s->at + s->out_used) & 7);
+}
+
+static bool
+is_zero(const uint8_t *p, uint32_t len)
+{
+	return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
+}
+
+/*
+ * The end of the stretch of rows in use that begins at row i: where GAP_BYTES
+ * of zeros follow, or at the end.
+ */
+static uint32_t
+end_of_run(const uint8_t *rows, uint32_t count, uint32_t row_bytes, uint32_t i)
+{
+	uint32_t gap = GAP_BYTES / row_bytes + 1;
+	uint32_t end = i + 1, zeros = 0;
+
+	for (i = end; i < count && zeros < gap; i++) {
+		if (is_zero(rows + (uint64_t)i * row_bytes, row_bytes)) {
+			zeros++;
+		} else {
+			zeros = 0;
+			end = i + 1;
+		}
+	}
+	return end;
+}
+
+/* The rows in use of one extent, and their entries in the directory. */
+static void
+put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
+    const uint8_t *rows)
+{
+	uint32_t count = 1u << t->rows_bits;
+	uint32_t i, end, run = 0;
+
+	for (i = 0; i < count; i = end) {
+		const uint8_t *row = rows + (uint64_t)i * t->row_bytes;
+
+		end = i + 1;
+		if (is_zero(row, t->row_bytes))
+			continue;
+		end = ++run == RUNS ? count
+		                    : end_of_run(rows, count, t->row_bytes, i);
+		if (s->entry_count == s->entry_room) {
+			s->err = s->err ? s->err : -E2BIG;
+			return;
+		}
+		s->entries[s->entry_count++] = (struct seg_extent){
+		    .kind = t->kind,
+		    .owner = t->owner,
+		    .row_bytes = t->row_bytes,
+		    .count = end - i,
+		    .first = t->first + (chunk << t->rows_bits) + i,
+		    .offset = s->at + s->out_used,
+		};
+		put(s, row, (uint64_t)(end - i) * t->row_bytes);
+		align(s);
+	}
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/*
+ * One stretch of ids in all arrays of the ledger, read twice: the second time
+ * replaces all but the frees. A free that was seen at first has its allocation
+ * stored before it, so that is seen by then.
+ */
+static void
+put_stretch(struct snap *s, uint64_t chunk)
+{
+	const struct segment_table *from[ARRAYS];
+	uint32_t n = 0, i, k;
+	size_t at;
+
+	for (at = 0; at < s->table_count && n < ARRAYS; at++) {
+		const struct segment_table *t = s->tables[at];
+		const uint8_t *rows;
+
+		if (t->kind != SEG_EXT_LEDGER || !t->chunks ||
+		    chunk >= LOAD_ACQUIRE(&t->chunk_high))
+			continue;
+		rows = LOAD_ACQUIRE(&t->chunks[chunk]);
+		if (!rows)
+			continue;
+		memcpy(s->rows[n], rows, SEG_EXTENT_STEP);
+		from[n++] = t;
+	}
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (i = 0; i < n; i++) {
+		struct seg_row *row = (struct seg_row *)(void *)s->rows[i];
+		const struct seg_row *now =
+		    (const struct seg_row *)(void *)s->again;
+
+		memcpy(
+		    s->again, LOAD(&from[i]->chunks[chunk]), SEG_EXTENT_STEP);
+		for (k = 0; k < SEG_EXTENT_STEP / sizeof(*row); k++) {
+			uint64_t frees = row[k].frees;
+			uint64_t freed_bytes = row[k].freed_bytes;
+
+			row[k] = now[k];
+			row[k].frees = frees;
+			row[k].freed_bytes = freed_bytes;
+		}
+	}
+	for (i = 0; i < n; i++)
+		put_rows(s, from[i], chunk, s->rows[i]);
+}
+
+static void
+put_ledger(struct snap *s)
+{
+	uint64_t chunk, high = 0;
+	size_t i;
+
+	for (i = 0; i < s->table_count; i++) {
+		const struct segment_table *t = s->tables[i];
+
+		if (t->kind == SEG_EXT_LEDGER && LOAD(&t->chunk_high) > high)
+			high = LOAD(&t->chunk_high);
+	}
+	for (chunk = 0; chunk < high && !s->err; chunk++)
+		put_stretch(s, chunk);
+}
+
+/* Header and ledger, again while the peak moves under our hands. */
+static void
+put_peak_and_ledger(struct snap *s)
+{
+	const struct seg_header *h = segment.header;
+	int i;
+
+	for (i = 0; i < PEAK_TRIES && !s->err; i++) {
+		s->at = SEG_HEADER_BYTES;
+		s->out_used = 0;
+		s->entry_count = 0;
+		memcpy(&s->header, h, sizeof(s->header));
+		put_ledger(s);
+		s->header.peak_reserved =
+		    LOAD_ACQUIRE(&h->peak_epoch) != s->header.peak_epoch ||
+		    LOAD(&h->peak_bytes) != s->header.peak_bytes;
+		if (!s->header.peak_reserved)
+			return;
+	}
+}
+
+static void
+put_table(struct snap *s, const struct segment_table *t)
+{
+	uint64_t chunk, high = t->chunks ? LOAD_ACQUIRE(&t->chunk_high) : 0;
+
+	for (chunk = 0; chunk < high && !s->err; chunk++) {
+		const uint8_t *rows = LOAD_ACQUIRE(&t->chunks[chunk]);
+
+		if (!rows)
+			continue;
+		memcpy(s->again, rows, SEG_EXTENT_STEP);
+		put_rows(s, t, chunk, s->again);
+	}
+}
+
+/* What refers before what is referred to; see reader/segment.c. */
+static void
+put_tables(struct snap *s)
+{
+	static const uint8_t order[] = {SEG_EXT_SAMPLE, SEG_EXT_INHERITED,
+	    SEG_EXT_LIVE, SEG_EXT_INFO, SEG_EXT_MARK, SEG_EXT_SITE,
+	    SEG_EXT_POOL, SEG_EXT_INNER, SEG_EXT_NODE, SEG_EXT_MODULE,
+	    SEG_EXT_STRING};
+	size_t k, i;
+
+	for (k = 0; k < sizeof(order); k++) {
+		for (i = 0; i < s->table_count && !s->err; i++) {
+			if (s->tables[i]->kind == order[k])
+				put_table(s, s->tables[i]);
+		}
+	}
+}
+
+/* ---- the whole ----------------------------------------------------------- */
+
+static void
+put_directory(struct snap *s)
+{
+	struct seg_header *h = &s->header;
+
+	h->dir_offset = s->at + s->out_used;
+	h->dir_capacity = s->entry_count;
+	h->dir_used = s->entry_count;
+	put(s, s->entries, s->entry_count * sizeof(struct seg_extent));
+	flush(s);
+	h->total_bytes = s->at;
+	h->used_bytes = s->at;
+	h->slots_offset = 0;
+	h->slot_bytes = 0;
+	h->slot_count = 0;
+	h->slot_index = UINT32_MAX;
+	h->live_root = 0; /* it is of the process, not of this moment */
+	h->spill_root = 0;
+}
+
+/* What is in the file becomes a snapshot when the header is there, too. */
+static void
+put_header(struct snap *s, const char *label, enum seg_snapshot reason)
+{
+	struct seg_header *h = &s->header;
+
+	h->snapshot_reason = reason;
+	h->snapshot_number = s->file.number;
+	h->snapshot_realtime_ns = tick_realtime(true);
+	mark_copy_label(h->snapshot_label, sizeof(h->snapshot_label), label);
+	if (!s->err)
+		s->err = snapfile_write(&s->file, 0, h, sizeof(*h));
+}
+
+static int
+write_file(struct snap *s, const char *label, enum seg_snapshot reason,
+    snap_tables_fn *tables)
+{
+	int err;
+
+	s->table_count = tables(s->tables);
+	s->file.number = ADD(&numbers, 1) + 1;
+	s->file.pid = segment.header->pid;
+	if (!s->file.pid)
+		s->file.pid = (uint32_t)cpu_syscall3(SYS_getpid, 0, 0, 0);
+	err = snapfile_create(&s->file, LOAD(&segment.used));
+	if (err)
+		return err;
+	put_peak_and_ledger(s);
+	put_tables(s);
+	put_directory(s);
+	put_header(s, label, reason);
+	if (s->err) {
+		snapfile_discard(&s->file);
+		return s->err;
+	}
+	return snapfile_publish(&s->file);
+}
+
+static int
+take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
+{
+	uint64_t extents = LOAD(&segment.dir_used) + NEW_EXTENTS;
+	uint64_t bytes =
+	    sizeof(struct snap) + extents * RUNS * sizeof(struct seg_extent);
+	struct snap *s = sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int err;
+
+	if (sys_failed(s))
+		return -ENOMEM;
+	s->entry_room = (uint32_t)(extents * RUNS);
+	err = write_file(s, label, reason, tables);
+	if (!err)
+		err = (int)s->file.number;
+	sys_munmap(s, bytes);
+	return err;
+}
+
+/*
+ * A handler that leaves by siglongjmp, or a cancellation, would leave our
+ * descriptor open: signals wait, but for those that a fault of the thread
+ * itself or a sandbox raises.
+ */
+static uint64_t
+hold_signals(void)
+{
+	static const uint8_t faults[] = {
+	    SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+	uint64_t all = ~UINT64_C(0), old = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(faults); i++)
+		all &= ~(UINT64_C(1) << (faults[i] - 1));
+	sys_call(
+	    SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&old, sizeof(old));
+	return old;
+}
+
+int
+snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
+{
+	uint64_t signals;
+	int err;
+
+	if (ADD(&written, 1) >= limit) {
+		ADD(&written, (uint32_t)-1);
+		segment_count(SEG_SNAPSHOTS_REFUSED, 1);
+		return -EDQUOT;
+	}
+	tick_read();
+	mark_put(SEG_MARK_TAKEN, label);
+	signals = hold_signals();
+	err = take(label, reason, tables);
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&signals, 0,
+	    sizeof(signals));
+	if (err > 0) {
+		segment_count(SEG_SNAPSHOTS, 1);
+		return err;
+	}
+	ADD(&written, (uint32_t)-1);
+	STORE(&segment.header->snapshot_error, (uint32_t)-err);
+	segment_count(SEG_SNAPSHOTS_FAILED, 1);
+	return err;
+}

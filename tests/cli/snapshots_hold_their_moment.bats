@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# snapshots_hold_their_moment - seep_snapshot, seep_mark, seep_pause.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+# snapshot N: the one file with that number
+snapshot() {
+	local found=("$DIR"/*-"$1".seep-snap)
+	[[ ${#found[@]} -eq 1 && -f ${found[0]} ]] || {
+		ls -la "$DIR"
+		return 1
+	}
+	echo "${found[0]}"
+}
+
+# books N: what the host printed at its Nth moment
+books() {
+	awk -v n="$1" '/^MOMENT/ { m++ } m == n && !/^MOMENT/' "$T/out" >"$T/books"
+	[[ -s $T/books ]]
+}
+
+# holds N: snapshot N says what the books said at that moment
+holds() {
+	books "$1"
+	report "$(snapshot "$1")"
+	"$PYTHON" "$LIB/compare.py" "$T/books" "$T/report.json"
+}
+
+info() { from_report "p[0]['snapshot_info']['$1']"; }
+
+@test "without the collector the calls do nothing" {
+	bare "$HOSTS/snapshots"
+	[[ $bare_status -eq 0 && ! -s $T/bare.err ]]
+	bare "$HOSTS/cpp_api"
+	[[ $(cat "$T/bare") == "0 0" ]]
+	[[ -z $(ls "$DIR") ]]
+}
+
+@test "each snapshot holds the books of its moment, to the byte" {
+	traced_well "$HOSTS/snapshots"
+	holds 1
+	[[ $(info label) == first && $(info reason) == program && $(info number) -eq 1 ]]
+	[[ $(from_report 'p[0]["end"]') == running ]]
+	holds 2
+	[[ $(info label) == "second, a label that is too long for a mark, but not for here" ]]
+	holds 3
+	books 3
+	report "$(find "$DIR" -name '*.seg')"
+	"$PYTHON" "$LIB/compare.py" "$T/books" "$T/report.json"
+	[[ $(from_report 'p[0]["counts"]["snapshots"]') -eq 3 ]]
+	[[ $(from_report 'p[0]["snapshot_info"]') == None ]]
+}
+
+@test "what a thread allocates between pause and resume is counted, not recorded" {
+	traced_well "$HOSTS/snapshots"
+	report "$(snapshot 3)"
+	[[ $(from_report 'p[0]["counts"]["paused_events"]') -eq 2 ]]
+	[[ $(from_report 'p[0]["totals"]["untracked_frees"]') -eq 1 ]]
+	[[ $(from_report 'p[0]["totals"]["unknown_frees"]') -eq 0 ]]
+}
+
+@test "marks are kept with their time" {
+	traced_well "$HOSTS/snapshots"
+	report "$(snapshot 1)"
+	[[ $(from_report '[m["label"] for m in p[0]["marks"]]') == "['one ä mark', 'first']" ]]
+	[[ $(from_report 'p[0]["start"] <= p[0]["marks"][0]["time"] <= p[0]["marks"][1]["time"]') == True ]]
+}
+
+@test "snapshots are private, and nothing else is left" {
+	umask 0
+	traced_well "$HOSTS/snapshots"
+	ls -la "$DIR"
+	[[ $(find "$DIR" -name '*.seep-snap' -perm 600 | wc -l) -eq 3 ]]
+	[[ $(find "$DIR" -type f | wc -l) -eq 5 ]]
+}
+
+@test "in C++, without PIE, through a pointer" {
+	traced_well "$HOSTS/cpp_api"
+	[[ $(cat "$T/out") == "1 2" ]]
+	report "$(snapshot 1)"
+	local live='sum(s["live_blocks"] for s in p[0]["sites"] if any((f["function"] or "").startswith("(anonymous namespace)::grow") for f in s["frames"]))'
+	[[ $(from_report "$live") -eq 100 ]]
+	report "$(snapshot 2)"
+	[[ $(from_report "$live") -eq 300 ]]
+}
+
+@test "SEEP_SNAPSHOT_DIR is another place, made when missing" {
+	(cd "$T" && mkdir home && cd home &&
+		traced_well env SEEP_SNAPSHOT_DIR=../snaps "$HOSTS/snapshots")
+	ls -la "$T/snaps"
+	[[ $(find "$T/snaps" -name '*.seep-snap' | wc -l) -eq 3 ]]
+	[[ $(stat -c %a "$T/snaps") == 700 ]]
+	[[ $(find "$DIR" -name '*.seep-snap' | wc -l) -eq 0 ]]
+}
+
+@test "a directory that is not ours alone is refused and the failure counted" {
+	mkdir -m 0777 "$T/open"
+	chmod 0777 "$T/open"
+	SEEP_SNAPSHOT_DIR=$T/open traced "$HOSTS/snapshots"
+	[[ $status -eq 98 ]] # the host wants a number or 0
+	[[ -z $(ls -A "$T/open") ]]
+	report
+	[[ $(from_report 'p[0]["lost"]["snapshots_failed"]') -eq 1 ]]
+}
