@@ -1,4 +1,4 @@
-/* cmd.h - the commands; each gets its own name in argv[0]. */
+/* cmd.h - what a command is, and all of them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_CMD_H
 #define SEEP_CLI_CMD_H
@@ -14,11 +14,44 @@ enum cmd_exit {
 	CMD_INPUT = 3, /* input damaged or unreadable, output not writable */
 };
 
-int cmd_record(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_ls(int argc, char **argv);
-int cmd_snapshot(int argc, char **argv);
-int cmd_on(int argc, char **argv);
-int cmd_off(int argc, char **argv);
+struct opts_group;
+
+/*
+ * A command describes itself: --help, the man page and the completions of the
+ * shells all come from here. To add one: its file, a line below, a line in
+ * commands.c, and man/seep-NAME.1.scd.
+ */
+struct cmd {
+	const char *name;
+	const char *summary; /* a phrase for the list of commands */
+	/*
+	 * "[INPUT]", "OLD NEW", "PID", "on|off", "FILE...", "" and the like.
+	 * What follows CMD is its own, options too.
+	 */
+	const char *operands;
+	const char *about; /* paragraphs between "\n\n", wrapped by help */
+	const struct opts_group *options; /* NULL: none */
+	int (*run)(const struct cmd *self, int argc, char **argv);
+};
+
+extern const struct cmd cmd_record;
+extern const struct cmd cmd_report;
+extern const struct cmd cmd_ls;
+extern const struct cmd cmd_snapshot;
+extern const struct cmd cmd_on;
+extern const struct cmd cmd_off;
+extern const struct cmd cmd_help;
+
+/* Commands that belong together in the list. */
+struct cmd_shelf {
+	const char *title;
+	const struct cmd *commands[12]; /* NULL ends them */
+};
+
+/* A shelf without title ends them. */
+extern const struct cmd_shelf cmd_shelves[];
+
+/* NULL: there is none of that name. */
+const struct cmd *cmd_find(const char *name);
 
 #endif

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/opts.h"
+#include "cli/output.h"
 #include "reader/alive.h"
 #include "reader/losses.h"
 #include "reader/session.h"
@@ -299,22 +301,18 @@ list_all(struct listing *l)
 		(void)closedir(shm);
 }
 
-int
-cmd_ls(int argc, char **argv)
-{
-	struct listing l = {0};
-	const struct opts_option table[] = {
-	    {"prune", 0, OPTS_FLAG, &l.prune, 0, NULL,
-	        "remove what no living process uses"},
-	    {0},
-	};
+struct ls_options {
+	bool prune;
+};
 
-	if (opts_parse(argc, argv, table, "[--prune]",
-	        "Lists the processes that are or were traced: the segments in\n"
-	        "SEEP_DIR or /dev/shm/seep-UID; for root, of all users. "
-	        "Sizes are\n"
-	        "bytes; SIZE is what the file occupies.") != 0)
-		die(CMD_USAGE, "ls: takes no argument, not \"%s\"", argv[1]);
+static int
+run(const struct cmd *self, int argc, char **argv)
+{
+	struct ls_options o = {0};
+	struct listing l = {0};
+
+	(void)opts_parse(self, argc, argv, &o);
+	l.prune = o.prune;
 	list_all(&l);
 	if (l.shown == 0)
 		(void)printf("no segments\n");
@@ -325,5 +323,23 @@ cmd_ls(int argc, char **argv)
 		free(l.dead[i].name);
 	}
 	free(l.dead);
-	return fflush(stdout) == 0 ? CMD_OK : CMD_INPUT;
+	return output_flush();
 }
+
+static const struct opts_option rows[] = {
+    {"prune", 0, OPTS_FLAG, offsetof(struct ls_options, prune), 0, NULL,
+        "remove what no living process uses"},
+    {0},
+};
+static const struct opts_group options[] = {{NULL, rows, 0}, {0}};
+
+const struct cmd cmd_ls = {
+    .name = "ls",
+    .summary = "list the processes that are or were traced",
+    .operands = "",
+    .about = "Lists the processes that are or were traced: the segments in "
+             "SEEP_DIR or /dev/shm/seep-UID; for root, of all users. Sizes are "
+             "bytes; SIZE is what the file occupies.",
+    .options = options,
+    .run = run,
+};

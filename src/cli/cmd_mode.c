@@ -12,6 +12,7 @@
 #include "cli/die.h"
 #include "cli/input.h"
 #include "cli/opts.h"
+#include "cli/output.h"
 #include "reader/alive.h"
 #include "reader/losses.h"
 
@@ -57,11 +58,9 @@ is_followed(const struct seg_header *h, uint32_t command)
 }
 
 static int
-switch_mode(int argc, char **argv, uint32_t command, const char *about)
+switch_mode(const struct cmd *self, int argc, char **argv, uint32_t command)
 {
-	static const struct opts_option table[] = {{0}};
 	const struct timespec step = {.tv_nsec = STEP_NS};
-	const char *word = command == SEG_MODE_ON ? "on" : "off";
 	struct fault where = {""};
 	struct seg_header h;
 	struct segfile *f;
@@ -70,9 +69,8 @@ switch_mode(int argc, char **argv, uint32_t command, const char *about)
 	int slot, err;
 	pid_t pid;
 
-	if (opts_parse(argc, argv, table, "PID", about) != 1)
-		die(CMD_USAGE, "%s: takes one PID", argv[0]);
-	pid = input_pid(argv[0], argv[1]);
+	(void)opts_parse(self, argc, argv, NULL);
+	pid = input_pid(self->name, argv[1]);
 	err = alive_open(pid, &f, &slot, path, &where);
 	if (err < 0)
 		input_die_pid(pid, err, &where);
@@ -91,26 +89,41 @@ switch_mode(int argc, char **argv, uint32_t command, const char *about)
 	}
 	segfile_close(f);
 	if (followed)
-		(void)printf("process %d: recording is %s\n", (int)pid, word);
+		(void)printf(
+		    "process %d: recording is %s\n", (int)pid, self->name);
 	else
 		(void)printf("process %d: told to turn %s;"
 		             " takes effect at its next allocation\n",
-		    (int)pid, word);
-	return fflush(stdout) == 0 ? CMD_OK : CMD_INPUT;
+		    (int)pid, self->name);
+	return output_flush();
 }
 
-int
-cmd_on(int argc, char **argv)
+static int
+run_on(const struct cmd *self, int argc, char **argv)
 {
-	return switch_mode(argc, argv, SEG_MODE_ON,
-	    "Starts recording in a traced process: one that was started with\n"
-	    "SEEP_MODE=dormant, or turned off.");
+	return switch_mode(self, argc, argv, SEG_MODE_ON);
 }
 
-int
-cmd_off(int argc, char **argv)
+static int
+run_off(const struct cmd *self, int argc, char **argv)
 {
-	return switch_mode(argc, argv, SEG_MODE_OFF,
-	    "Stops recording allocations in a traced process. Frees of blocks\n"
-	    "recorded before are still booked, so what is live stays true.");
+	return switch_mode(self, argc, argv, SEG_MODE_OFF);
 }
+
+const struct cmd cmd_on = {
+    .name = "on",
+    .summary = "start recording in a traced process",
+    .operands = "PID",
+    .about = "Starts recording in a traced process: one that was started with "
+             "SEEP_MODE=dormant, or turned off.",
+    .run = run_on,
+};
+
+const struct cmd cmd_off = {
+    .name = "off",
+    .summary = "stop recording in a traced process",
+    .operands = "PID",
+    .about = "Stops recording allocations in a traced process. Frees of blocks "
+             "recorded before are still booked, so what is live stays true.",
+    .run = run_off,
+};

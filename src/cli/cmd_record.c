@@ -522,8 +522,8 @@ record(struct run *r)
 	return code;
 }
 
-int
-cmd_record(int argc, char **argv)
+static int
+run(const struct cmd *self, int argc, char **argv)
 {
 	struct run *r;
 	int code;
@@ -534,10 +534,23 @@ cmd_record(int argc, char **argv)
 		die_warn("out of memory");
 		return EXIT_OURS;
 	}
-	record_opts_parse(argc, argv, &r->options);
+	record_opts_parse(self, argc, argv, &r->options);
 	r->since_jiffies = procs_start_jiffies(getpid());
 	code = record(r);
 	bundle_discard(r->writer);
 	free(r);
 	return code;
 }
+
+const struct cmd cmd_record = {
+    .name = "record",
+    .summary = "run a command and record what its heap does",
+    .operands = "CMD [ARG...]",
+    .about =
+        "Runs CMD with the collector in it and in its children, and writes to "
+        "FILE what they allocate, over time, while they run. The exit status "
+        "is that of CMD, 128+N when it died by signal N; 125 when seep itself "
+        "failed, 126 when CMD cannot be executed, 127 when it was not found.",
+    .options = record_opts_groups,
+    .run = run,
+};

@@ -1,7 +1,7 @@
 /* cmd_report.c - seep report: who allocated what. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
@@ -16,11 +16,16 @@
 
 enum { TABLE_FRAMES = 3, TREE_FRAMES = 24, TOP = 20 };
 
-static const char usage[] = "[INPUT] [OPTION...]";
-static const char about[] =
-    "Says who allocated the memory of a program, from INPUT: a recording\n"
-    "(default: " INPUT_DEFAULT "), a segment or snapshot file, a directory of\n"
-    "them, or the PID of a traced process (./1234 is a file of that name).";
+struct report_options {
+	struct text_options text;
+	unsigned depth;
+	int format; /* enum report_format */
+	const char *growth, *path;
+	struct names_options naming;
+	struct output_view view;
+};
+
+enum report_format { REPORT_TEXT, REPORT_JSON };
 
 static void
 check_range(const char *range)
@@ -53,84 +58,100 @@ write_growth(FILE *out, const struct session *s, struct names *names,
 	return err;
 }
 
-int
-cmd_report(int argc, char **argv)
+static int
+run(const struct cmd *self, int argc, char **argv)
 {
-	struct names_options naming = {0};
-	struct text_options text = {.top = TOP, .threshold = 1};
-	const char *format = "text", *path = NULL, *growth = NULL;
-	unsigned depth = UINT32_MAX;
-	struct output_view view = {0};
-	const struct opts_option table[] = {
-	    {"live", 0, OPTS_CHOICE, &text.metric, TEXT_LIVE, NULL,
-	        "what is not freed (the default)"},
-	    {"peak", 0, OPTS_CHOICE, &text.metric, TEXT_PEAK, NULL,
-	        "what was live at the highest moment"},
-	    {"allocs", 0, OPTS_CHOICE, &text.metric, TEXT_ALLOCS, NULL,
-	        "all that was ever allocated"},
-	    {"growth", 0, OPTS_RANGE, &growth, 0, "[FROM..TO]",
-	        "what grew between two moments (10..60, 30%..90%)"},
-	    {"tree", 0, OPTS_CHOICE, &text.shape, TEXT_TREE, NULL,
-	        "functions and their callers (the default)"},
-	    {"table", 0, OPTS_CHOICE, &text.shape, TEXT_TABLE, NULL,
-	        "one line per site"},
-	    {"top", 0, OPTS_COUNT, &text.top, 0, "N",
-	        "the N heaviest (default 20, 0: all)"},
-	    {"threshold", 0, OPTS_PERCENT, &text.threshold, 0, "PCT",
-	        "leave out what is below PCT percent (default 1)"},
-	    {"depth", 0, OPTS_COUNT, &depth, 0, "N",
-	        "frames of a stack (0: all)"},
-	    {"format", 0, OPTS_TEXT, &format, 0, "FORMAT", "text or json"},
-	    {"output", 'o', OPTS_TEXT, &path, 0, "FILE",
-	        "write to FILE when complete"},
-	    NAME_OPTS_ROWS(&naming),
-	    {"color", 0, OPTS_WORD, &view.colour, 0, TERMINAL_COLOURS,
-	        "on a terminal (the default), or as said"},
-	    {"no-pager", 0, OPTS_FLAG, &view.no_pager, 0, NULL,
-	        "on a terminal too, all at once"},
-	    {0},
-	};
+	struct report_options o = {
+	    .text = {.top = TOP, .threshold = 1}, .depth = UINT32_MAX};
 	struct session *session;
 	struct names *names;
 	struct terminal terminal;
 	struct output out;
-	bool json, damaged;
-	int n, err;
+	int answer, n, err;
 
-	n = opts_parse(argc, argv, table, usage, about);
-	if (n > 1)
-		die(CMD_USAGE, "report: one INPUT at a time, not \"%s\" too",
-		    argv[2]);
-	json = strcmp(format, "json") == 0;
-	if (!json && strcmp(format, "text") != 0)
-		die(CMD_USAGE, "report: --format is text or json, not \"%s\"",
-		    format);
-	if (growth)
-		check_range(growth);
-	text.depth = depth;
-	if (depth == UINT32_MAX)
-		text.depth =
-		    text.shape == TEXT_TABLE ? TABLE_FRAMES : TREE_FRAMES;
+	n = opts_parse(self, argc, argv, &o);
+	if (o.growth)
+		check_range(o.growth);
+	o.text.depth = o.depth;
+	if (o.depth == UINT32_MAX)
+		o.text.depth =
+		    o.text.shape == TEXT_TABLE ? TABLE_FRAMES : TREE_FRAMES;
 	progress_begin("reading", n ? argv[1] : INPUT_DEFAULT);
 	session = input_load(n ? argv[1] : NULL);
-	damaged = session->is_truncated;
-	names = name_opts_open("report", &naming);
-	output_open(&out, path);
+	answer = session->is_truncated ? CMD_INPUT : CMD_OK;
+	names = name_opts_open(self->name, &o.naming);
+	output_open(&out, o.path);
 	progress_begin("finding names", NULL);
-	output_show(&out, &view, damaged ? CMD_INPUT : CMD_OK, &terminal);
-	text.colour = terminal.colour;
-	text.utf8 = terminal.utf8;
-	if (json)
+	output_show(&out, &o.view, answer, &terminal);
+	o.text.colour = terminal.colour;
+	o.text.utf8 = terminal.utf8;
+	if (o.format == REPORT_JSON)
 		err = json_write(out.file, session, names, SEEP_VERSION);
-	else if (growth)
-		err = write_growth(out.file, session, names, &text, growth);
+	else if (o.growth)
+		err = write_growth(out.file, session, names, &o.text, o.growth);
 	else
-		err = text_write(out.file, session, names, &text);
+		err = text_write(out.file, session, names, &o.text);
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "report: out of memory");
 	progress_end();
 	output_finish(&out);
 	names_free(names);
 	session_free(session);
-	return damaged ? CMD_INPUT : CMD_OK;
+	return answer;
 }
+
+#define AT(field) offsetof(struct report_options, field)
+
+static const struct opts_option what[] = {
+    {"live", 0, OPTS_CHOICE, AT(text.metric), TEXT_LIVE, NULL,
+        "what is not freed (the default)"},
+    {"peak", 0, OPTS_CHOICE, AT(text.metric), TEXT_PEAK, NULL,
+        "what was live at the highest moment"},
+    {"allocs", 0, OPTS_CHOICE, AT(text.metric), TEXT_ALLOCS, NULL,
+        "all that was ever allocated"},
+    {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
+        "what grew between two moments (10..60, 30%..90%)"},
+    {0},
+};
+
+static const struct opts_option shape[] = {
+    {"tree", 0, OPTS_CHOICE, AT(text.shape), TEXT_TREE, NULL,
+        "functions and their callers (the default)"},
+    {"table", 0, OPTS_CHOICE, AT(text.shape), TEXT_TABLE, NULL,
+        "one line per site"},
+    {"top", 0, OPTS_COUNT, AT(text.top), 0, "N",
+        "the N heaviest (default 20, 0: all)"},
+    {"threshold", 0, OPTS_PERCENT, AT(text.threshold), 0, "PCT",
+        "leave out what is below PCT percent (default 1)"},
+    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N", "frames of a stack (0: all)"},
+    {0},
+};
+
+static const struct opts_option output[] = {
+    {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
+        "for people (the default) or for programs"},
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
+        "write to FILE when complete"},
+    {0},
+};
+
+static const struct opts_group options[] = {
+    {"What to show", what, 0},
+    {"How to show it", shape, 0},
+    {"Where names come from", name_opts_rows, AT(naming)},
+    {"Output", output, 0},
+    {"On a terminal", output_view_rows, AT(view)},
+    {0},
+};
+
+const struct cmd cmd_report = {
+    .name = "report",
+    .summary = "who allocated what: a recording, segment or PID",
+    .operands = "[INPUT]",
+    .about = "Says who allocated the memory of a program, from INPUT: a "
+             "recording (default: " INPUT_DEFAULT "), a segment or snapshot "
+             "file, a directory of them, or the PID of a traced process "
+             "(./1234 is a file of that name).",
+    .options = options,
+    .run = run,
+};

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "cli/die.h"
 #include "cli/input.h"
 #include "cli/opts.h"
+#include "cli/output.h"
 #include "reader/alive.h"
 
 enum { MAX_SNAPSHOTS = 100000 };
@@ -126,54 +128,84 @@ publish_numbered(
 	return path;
 }
 
-int
-cmd_snapshot(int argc, char **argv)
+struct snapshot_options {
+	const char *path, *label;
+};
+
+/* The name it got. */
+static char *
+save(pid_t pid, const struct snapshot_options *o)
 {
-	const char *path = NULL, *label = NULL;
-	const struct opts_option table[] = {
-	    {"output", 'o', OPTS_TEXT, &path, 0, "FILE",
-	        "write to FILE, which must not exist"},
-	    {"label", 0, OPTS_TEXT, &label, 0, "TEXT",
-	        "a word about this moment"},
-	    {0},
-	};
-	char *temporary, *numbered = NULL;
+	const char *what = o->path ? o->path : "snapshot";
+	char *temporary, *name = NULL;
 	struct seg_header h;
 	void *bytes;
 	size_t len;
-	pid_t pid;
 	int fd, err;
 
-	if (opts_parse(argc, argv, table, "PID [-o FILE] [--label TEXT]",
-	        "Saves what is known of a running process now, without\n"
-	        "disturbing it. The file is an INPUT of seep report.") != 1)
-		die(CMD_USAGE, "snapshot: takes one PID");
-	pid = input_pid(argv[0], argv[1]);
-	if (path && access(path, F_OK) == 0)
-		die(CMD_INPUT, "%s: exists, and a snapshot overwrites nothing",
-		    path);
-	copy_segment(pid, label, &h, &bytes, &len);
-	if (asprintf(&temporary, "%s.XXXXXX", path ? path : "seep-snap") < 0)
+	copy_segment(pid, o->label, &h, &bytes, &len);
+	if (asprintf(&temporary, "%s.XXXXXX", o->path ? o->path : "seep-snap") <
+	    0)
 		die(CMD_INPUT, "snapshot: out of memory");
 	fd = mkstemp(temporary); /* 0600, O_EXCL */
 	if (fd < 0)
-		die(CMD_INPUT, "%s: cannot be written: %s",
-		    path ? path : "snapshot", strerror(errno));
+		die(CMD_INPUT, "%s: cannot be written: %s", what,
+		    strerror(errno));
 	err = write_all(fd, bytes, len);
 	if (close(fd) < 0 && err == 0)
 		err = -errno;
-	if (err == 0 && path)
-		err = publish(temporary, path);
-	else if (err == 0)
-		numbered = publish_numbered(temporary, &h, pid, &err);
+	if (err == 0 && o->path) {
+		err = publish(temporary, o->path);
+		name = strdup(o->path);
+	} else if (err == 0) {
+		name = publish_numbered(temporary, &h, pid, &err);
+	}
 	if (err < 0) {
 		(void)unlink(temporary);
-		die(CMD_INPUT, "%s: cannot be written: %s",
-		    path ? path : "snapshot", strerror(-err));
+		die(CMD_INPUT, "%s: cannot be written: %s", what,
+		    strerror(-err));
 	}
-	(void)printf("%s\n", path ? path : numbered);
-	free(numbered);
 	free(temporary);
 	free(bytes);
-	return fflush(stdout) == 0 ? CMD_OK : CMD_INPUT;
+	return name;
 }
+
+static int
+run(const struct cmd *self, int argc, char **argv)
+{
+	struct snapshot_options o = {0};
+	pid_t pid;
+	char *name;
+
+	(void)opts_parse(self, argc, argv, &o);
+	pid = input_pid(self->name, argv[1]);
+	if (o.path && access(o.path, F_OK) == 0)
+		die(CMD_INPUT, "%s: exists, and a snapshot overwrites nothing",
+		    o.path);
+	name = save(pid, &o);
+	if (name)
+		(void)printf("%s\n", name);
+	free(name);
+	return output_flush();
+}
+
+static const struct opts_option rows[] = {
+    {"output", 'o', OPTS_TEXT, offsetof(struct snapshot_options, path), 0,
+        "FILE", "write to FILE, which must not exist"},
+    {"label", 0, OPTS_TEXT, offsetof(struct snapshot_options, label), 0, "TEXT",
+        "a word about this moment"},
+    {0},
+};
+static const struct opts_group options[] = {{NULL, rows, 0}, {0}};
+
+const struct cmd cmd_snapshot = {
+    .name = "snapshot",
+    .summary = "save the state of a running process",
+    .operands = "PID",
+    .about =
+        "Saves what is known of a running process now, without disturbing it. "
+        "The file is an INPUT of seep report. Without -o it gets the name "
+        "PROGRAM-PID-NUMBER.seg, the first that is free.",
+    .options = options,
+    .run = run,
+};

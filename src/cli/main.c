@@ -1,4 +1,4 @@
-/* main.c - the table of commands. */
+/* main.c - finds the command and runs it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include <stdio.h>
@@ -6,70 +6,42 @@
 #include <unistd.h>
 
 #include "cli/cmd.h"
-#include "cli/die.h"
+#include "cli/help.h"
+#include "cli/output.h"
 
-struct command {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *meaning;
-};
-
-static const struct command commands[] = {
-    {"record", cmd_record, "run a command and record what its heap does"},
-    {"report", cmd_report, "who allocated what: a recording, segment or PID"},
-    {"ls", cmd_ls, "list the processes that are or were traced"},
-    {"snapshot", cmd_snapshot, "save the state of a running process"},
-    {"on", cmd_on, "start recording in a traced process"},
-    {"off", cmd_off, "stop recording in a traced process"},
-};
-enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
-
-static int
-help(FILE *out)
-{
-	(void)fprintf(out,
-	    "usage: seep COMMAND [OPTION...] [ARGUMENT...]\n\n"
-	    "seep finds out where the heap of a program goes,"
-	    " and what leaks.\n\n"
-	    "commands:\n");
-	for (int i = 0; i < COMMANDS; i++)
-		(void)fprintf(
-		    out, "  %-10s %s\n", commands[i].name, commands[i].meaning);
-	(void)fprintf(out,
-	    "\nseep COMMAND --help tells more; seep --version tells which.\n"
-	    "A first look: seep record CMD, then seep report.\n");
-	return fflush(out) == 0 ? CMD_OK : CMD_INPUT;
-}
-
-/* A result written to a descriptor that happens to be 2 would be a mess. */
+/*
+ * A result written to a descriptor that happens to be 2 would be a mess. Opened
+ * the wrong way round: what is written to a closed stdout is an error still.
+ */
 static void
 open_standard_streams(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
-			(void)open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+			(void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
 int
 main(int argc, char **argv)
 {
+	const struct cmd *c;
+
 	/* what a recorded command gets is not ours to mend */
 	if (argc < 2 || strcmp(argv[1], "record") != 0)
 		open_standard_streams();
 	if (argc < 2) {
-		(void)help(stderr);
+		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
+		(void)help_all();
 		return CMD_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    strcmp(argv[1], "help") == 0)
-		return help(stdout);
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return help_all();
 	if (strcmp(argv[1], "--version") == 0) {
 		(void)printf("seep %s\n", SEEP_VERSION);
-		return fflush(stdout) == 0 ? CMD_OK : CMD_INPUT;
+		return output_flush();
 	}
-	for (int i = 0; i < COMMANDS; i++)
-		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
-	die(CMD_USAGE, "unknown %s \"%s\" (see: seep --help)",
-	    argv[1][0] == '-' ? "option" : "command", argv[1]);
+	c = cmd_find(argv[1]);
+	if (!c)
+		help_die_unknown(argv[1]);
+	return c->run(c, argc - 1, argv + 1);
 }

@@ -9,6 +9,22 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 
+#define AT(field) offsetof(struct names_options, field)
+
+const struct opts_option name_opts_rows[] = {
+    {"debug-dir", 0, OPTS_PATHS, AT(debug_dirs), 0, "DIR",
+        "look for debug information there, too"},
+    {"sysroot", 0, OPTS_TEXT, AT(sysroot), 0, "DIR",
+        "the files that ran are below DIR"},
+    {"debuginfod", 0, OPTS_FLAG, AT(debuginfod), 0, NULL,
+        "ask the servers of DEBUGINFOD_URLS for debug info"},
+    {"no-cache", 0, OPTS_FLAG, AT(no_cache), 0, NULL,
+        "do not use the cache of names"},
+    {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
+        "modules and offsets instead of names"},
+    {0},
+};
+
 static void
 check_directory(
     const char *command, const char *option, const char *path, size_t len)

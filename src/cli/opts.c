@@ -1,42 +1,35 @@
-/* opts.c - options from a table; a mistake is one line and exit 2. */
+/* opts.c - options from tables; a mistake is one line and exit 2. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/opts.h"
 
-#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/help.h"
+#include "cli/suggest.h"
+#include "cli/values.h"
 
-static _Noreturn void
-help(const char *command, const struct opts_option *table, const char *usage,
-    const char *about)
-{
-	(void)printf("usage: seep %s%s%s\n\n%s\n", command, *usage ? " " : "",
-	    usage, about);
-	if (table->name)
-		(void)printf("\noptions:\n");
-	for (; table->name; table++) {
-		char form[64];
+/* An option, and the struct that its table fills. */
+struct found {
+	const struct opts_option *option; /* NULL: there is none */
+	char *base;
+};
 
-		(void)snprintf(form, sizeof(form), "--%s%s%s", table->name,
-		    table->arg ? " " : "", table->arg ? table->arg : "");
-		if (table->letter)
-			(void)printf("  -%c, %-20s %s\n", table->letter, form,
-			    table->meaning);
-		else
-			(void)printf("      %-20s %s\n", form, table->meaning);
-	}
-	(void)printf("      %-20s %s\n", "--help", "this text");
-	exit(fflush(stdout) == 0 ? CMD_OK : CMD_INPUT);
-}
+struct parser {
+	const struct cmd *command;
+	int argc;
+	char **argv;
+	int at; /* the word being looked at */
+	char *values;
+};
 
 static bool
 takes_argument(const struct opts_option *o)
 {
-	return o->kind != OPTS_FLAG && o->kind != OPTS_CHOICE;
+	return o->kind >= OPTS_TEXT;
 }
 
 /* --growth 1..5 is a range; in --growth ../x the second is a file. */
@@ -49,158 +42,181 @@ is_range(const char *word)
 	    strspn(word, "0123456789.s%") == strlen(word);
 }
 
-/* Kept as long as the program runs. */
-static void
-join(const char **paths, const char *arg)
+static bool
+is_named(const struct opts_option *o, const char *name, size_t len, char letter)
 {
-	char *joined;
+	if (letter)
+		return o->letter == letter;
+	return strlen(o->name) == len && memcmp(o->name, name, len) == 0;
+}
 
-	if (!*paths)
-		*paths = arg;
-	else if (asprintf(&joined, "%s:%s", *paths, arg) >= 0)
-		*paths = joined;
+static struct found
+find(const struct parser *p, const char *name, size_t len, char letter)
+{
+	const struct opts_group *g = p->command->options;
+
+	for (; g && g->rows; g++)
+		for (const struct opts_option *o = g->rows; o->name; o++)
+			if (is_named(o, name, len, letter))
+				return (struct found){o, p->values + g->at};
+	return (struct found){0};
+}
+
+static _Noreturn void
+die_unknown(const struct parser *p, const char *word)
+{
+	const struct opts_group *g = p->command->options;
+	const char *command = p->command->name;
+	size_t start = strspn(word, "-");
+	char name[64];
+	struct suggest s = {.word = name};
+
+	(void)snprintf(name, sizeof(name), "%.*s",
+	    (int)strcspn(word + start, "="), word + start);
+	for (; g && g->rows; g++)
+		for (const struct opts_option *o = g->rows; o->name; o++)
+			suggest_offer(&s, o->name);
+	suggest_offer(&s, "help");
+	if (s.best)
+		die(CMD_USAGE,
+		    "%s: unknown option %s, did you mean --%s?"
+		    " (see: seep %s --help)",
+		    command, word, s.best, command);
+	die(CMD_USAGE, "%s: unknown option %s (see: seep %s --help)", command,
+	    word, command);
+}
+
+static void
+set_flag(const struct parser *p, const struct found *f, const char *arg)
+{
+	if (arg)
+		die(CMD_USAGE, "%s: --%s takes no argument, not \"%s\"",
+		    p->command->name, f->option->name, arg);
+	values_take(p->command->name, f->option, NULL, f->base + f->option->at);
+}
+
+/* `arg`: what stood in the same word, or NULL. */
+static void
+take_argument(struct parser *p, const struct found *f, const char *arg)
+{
+	const struct opts_option *o = f->option;
+
+	if (!arg && o->kind == OPTS_RANGE)
+		arg = is_range(p->argv[p->at + 1]) ? p->argv[++p->at] : "";
+	if (!arg && p->argv[p->at + 1])
+		arg = p->argv[++p->at];
+	if (!arg)
+		die(CMD_USAGE, "%s: --%s needs an argument: %s",
+		    p->command->name, o->name, o->arg);
+	values_take(p->command->name, o, arg, f->base + o->at);
+}
+
+/* --name, --name=ARG, --name ARG */
+static void
+take_name(struct parser *p, const char *word)
+{
+	size_t len = strcspn(word + 2, "=");
+	const char *arg = word[2 + len] == '=' ? word + 2 + len + 1 : NULL;
+	struct found f = find(p, word + 2, len, 0);
+
+	if (len == strlen("help") && memcmp(word + 2, "help", len) == 0)
+		exit(help_command(p->command));
+	if (!f.option)
+		die_unknown(p, word);
+	if (takes_argument(f.option))
+		take_argument(p, &f, arg);
 	else
-		die(CMD_INPUT, "out of memory");
+		set_flag(p, &f, arg);
 }
 
-/* Which of "one|two|three" it is, or -1. */
-static int
-which_word(const char *words, const char *word)
+/* -q, -o ARG, -oARG, -qoARG */
+static void
+take_letters(struct parser *p, const char *word)
 {
-	size_t len = strlen(word);
+	for (const char *c = word + 1; *c; c++) {
+		struct found f = find(p, "", 0, *c);
 
-	for (int i = 0; len > 0; i++) {
-		size_t n = strcspn(words, "|");
-
-		if (n == len && memcmp(words, word, len) == 0)
-			return i;
-		if (words[n] == '\0')
-			break;
-		words += n + 1;
+		if (*c == 'h' && !f.option)
+			exit(help_command(p->command));
+		if (!f.option)
+			die_unknown(p, word);
+		if (takes_argument(f.option)) {
+			take_argument(p, &f, c[1] ? c + 1 : NULL);
+			return;
+		}
+		set_flag(p, &f, NULL);
 	}
-	return -1;
+}
+
+/* How many words "[INPUT]", "OLD NEW", "FILE..." or "CMD [ARG...]" allow. */
+static void
+count_operands(const char *text, int *ret_min, int *ret_max)
+{
+	int min = 0, max = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (max < INT_MAX)
+			max++;
+		if (text[0] != '[')
+			min++;
+		if (memmem(text, len, "...", 3))
+			max = INT_MAX;
+		text += len;
+		text += strspn(text, " ");
+	}
+	*ret_min = min;
+	*ret_max = max;
 }
 
 static void
-take_word(const char *command, const struct opts_option *o, const char *arg)
+check_operands(const struct cmd *c, int count, char **operands)
 {
-	int at = which_word(o->arg, arg);
+	int min, max;
 
-	if (at < 0)
-		die(CMD_USAGE, "%s: --%s takes one of %s, not \"%s\"", command,
-		    o->name, o->arg, arg);
-	*(int *)o->value = at;
-}
-
-static void
-take(const char *command, const struct opts_option *o, const char *arg)
-{
-	unsigned long long n;
-	char *end;
-	double percent;
-
-	errno = 0;
-	switch (o->kind) {
-	case OPTS_FLAG:
-		*(bool *)o->value = true;
-		break;
-	case OPTS_CHOICE:
-		*(int *)o->value = o->set;
-		break;
-	case OPTS_TEXT:
-	case OPTS_RANGE:
-		*(const char **)o->value = arg;
-		break;
-	case OPTS_PATHS:
-		join(o->value, arg);
-		break;
-	case OPTS_WORD:
-		take_word(command, o, arg);
-		break;
-	case OPTS_COUNT:
-		n = strtoull(arg, &end, 10);
-		if (arg[0] < '0' || arg[0] > '9' || *end || errno ||
-		    n > 1000000000)
-			die(CMD_USAGE, "%s: --%s takes a number, not \"%s\"",
-			    command, o->name, arg);
-		*(unsigned *)o->value = (unsigned)n;
-		break;
-	case OPTS_PERCENT:
-		percent = strtod(arg, &end);
-		if (*end == '%')
-			end++;
-		if (end == arg || *end || !(percent >= 0) || percent > 100)
-			die(CMD_USAGE,
-			    "%s: --%s takes a percentage, not \"%s\"", command,
-			    o->name, arg);
-		*(double *)o->value = percent;
-		break;
-	}
-}
-
-static const struct opts_option *
-find(const struct opts_option *table, const char *name, size_t len, char letter)
-{
-	for (; table->name; table++) {
-		if (letter ? table->letter == letter
-		           : strlen(table->name) == len &&
-		            memcmp(table->name, name, len) == 0)
-			return table;
-	}
-	return NULL;
+	count_operands(c->operands, &min, &max);
+	if (count < min)
+		die(CMD_USAGE,
+		    "%s: %s missing: seep %s [OPTION...] %s (see: seep %s --help)",
+		    c->name,
+		    count == 0 && min == 1 ? "an argument is" : "arguments are",
+		    c->name, c->operands, c->name);
+	if (count > max && max == 0)
+		die(CMD_USAGE, "%s: takes no argument, not \"%s\"", c->name,
+		    operands[0]);
+	if (count > max)
+		die(CMD_USAGE,
+		    "%s: one argument too many, \"%s\": seep %s [OPTION...] %s",
+		    c->name, operands[max], c->name, c->operands);
 }
 
 int
-opts_parse(int argc, char **argv, const struct opts_option *table,
-    const char *usage, const char *about)
+opts_parse(const struct cmd *c, int argc, char **argv, void *values)
 {
-	const char *command = argv[0];
+	bool stops = strncmp(c->operands, "CMD", 3) == 0;
+	struct parser p = {c, argc, argv, 1, values};
 	int kept = 1;
 
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i], *arg = NULL;
-		const struct opts_option *o;
-		size_t len;
+	for (; p.at < argc; p.at++) {
+		char *word = argv[p.at];
+		bool dashes = strcmp(word, "--") == 0;
 
-		if (strcmp(word, "--") == 0) {
-			while (++i < argc)
-				argv[kept++] = argv[i];
+		if (dashes)
+			p.at++;
+		if (dashes || (stops && word[0] != '-')) {
+			while (p.at < argc)
+				argv[kept++] = argv[p.at++];
 			break;
 		}
-		if (word[0] != '-' || word[1] == '\0') {
-			argv[kept++] = argv[i];
-			continue;
-		}
-		if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-			help(command, table, usage, about);
-		if (word[1] == '-') {
-			len = strcspn(word + 2, "=");
-			o = find(table, word + 2, len, 0);
-			if (word[2 + len] == '=')
-				arg = word + 2 + len + 1;
-		} else {
-			o = find(table, "", 0, word[1]);
-			if (word[2] != '\0')
-				arg = word + 2;
-		}
-		if (!o)
-			die(CMD_USAGE,
-			    "%s: unknown option %s (see: seep %s --help)",
-			    command, word, command);
-		if (arg && !takes_argument(o))
-			die(CMD_USAGE, "%s: --%s takes no argument", command,
-			    o->name);
-		if (!arg && o->kind == OPTS_RANGE)
-			arg = i + 1 < argc && is_range(argv[i + 1]) ? argv[++i]
-			                                            : "";
-		if (!arg && takes_argument(o)) {
-			if (i + 1 >= argc)
-				die(CMD_USAGE, "%s: --%s needs %s", command,
-				    o->name, o->arg);
-			arg = argv[++i];
-		}
-		take(command, o, arg);
+		if (word[0] != '-' || word[1] == '\0')
+			argv[kept++] = word;
+		else if (word[1] == '-')
+			take_name(&p, word);
+		else
+			take_letters(&p, word);
 	}
 	argv[kept] = NULL;
+	check_operands(c, kept - 1, argv + 1);
 	return kept - 1;
 }

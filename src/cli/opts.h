@@ -1,38 +1,70 @@
-/* opts.h - options from a table; a mistake is one line and exit 2. */
+/* opts.h - options from tables; a mistake is one line and exit 2. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_OPTS_H
 #define SEEP_CLI_OPTS_H
 
+#include <regex.h>
 #include <stdbool.h>
+#include <stddef.h>
 
+#include "cli/cmd.h"
+
+/*
+ * What an option does to the field of the options struct it belongs to. All
+ * of OPTS_TEXT and below take an argument.
+ */
 enum opts_kind {
-	OPTS_FLAG,    /* bool *: becomes true */
-	OPTS_CHOICE,  /* int *: becomes .set */
-	OPTS_TEXT,    /* const char **: the argument */
-	OPTS_PATHS,   /* const char **: all such arguments, ':' between */
-	OPTS_COUNT,   /* unsigned *: a decimal number */
-	OPTS_PERCENT, /* double *: 0..100 */
-	OPTS_WORD,    /* int *: which of .arg ("text|json"), from 0 */
-	OPTS_RANGE,   /* const char **: "" or an argument with ".." in it */
+	OPTS_FLAG,    /* bool: becomes true */
+	OPTS_CHOICE,  /* int: becomes .set */
+	OPTS_TEXT,    /* const char *: the argument; a FILE or DIR is not "" */
+	OPTS_COUNT,   /* unsigned: a decimal number up to 1e9 */
+	OPTS_PERCENT, /* double: 0..100 */
+	OPTS_SIZE,    /* uint64_t: bytes, as 4096, 512k, 1.5MiB, 10MB (1e7) */
+	OPTS_TIME,   /* uint64_t: ns, as 20ms, 1.5s, 10m, 2h; 0 needs no unit */
+	OPTS_WORD,   /* int: which of .arg ("text|json"), from 0 */
+	OPTS_RANGE,  /* const char *: "" or an argument with ".." in it */
+	OPTS_PATHS,  /* const char *: those of all occurrences, joined by ":" */
+	OPTS_LIST,   /* struct opts_list: the arguments of all occurrences */
+	OPTS_REGEXP, /* struct opts_regexp: extended; several: any of them */
 };
 
+struct opts_list {
+	const char **items;
+	size_t count;
+};
+
+struct opts_regexp {
+	char *source;
+	regex_t *regexp; /* NULL: not given */
+};
+
+/*
+ * One option. `arg` is also what completions go by: FILE, DIR, PID, INPUT and
+ * "one|two" offer what they name, anything else nothing.
+ */
 struct opts_option {
 	const char *name; /* without "--"; NULL ends the table */
 	char letter;      /* short form, or 0 */
 	enum opts_kind kind;
-	void *value;
+	size_t at;           /* offsetof its field in the struct of the table */
 	int set;             /* for OPTS_CHOICE */
-	const char *arg;     /* its argument, as help shows it */
-	const char *meaning; /* one line of help */
+	const char *arg;     /* its argument, as help shows it; or NULL */
+	const char *meaning; /* a phrase, or sentences; wrapped by help */
+};
+
+/* Options that belong together; a table without rows ends the groups. */
+struct opts_group {
+	const char *title; /* in the help; NULL: "Options" */
+	const struct opts_option *rows;
+	size_t at; /* of the struct its rows fill in the command's own */
 };
 
 /*
- * Takes options wherever they stand, up to "--"; the other arguments move to
- * the front of argv[1..]; returns how many they are. --help prints usage and
- * table to stdout and exits 0. argv[0] is the command's name. `usage` is what
- * follows "seep NAME", `about` a sentence or more.
+ * Fills `values`, a struct of the command's. Takes options wherever they stand,
+ * up to "--", or up to the operand called CMD; the operands move to the front
+ * of argv[1..]; returns how many they are: as many as c->operands allows.
+ * --help prints and exits 0. All memory is kept as long as the program runs.
  */
-int opts_parse(int argc, char **argv, const struct opts_option *table,
-    const char *usage, const char *about);
+int opts_parse(const struct cmd *c, int argc, char **argv, void *values);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,15 @@
 #include "cli/die.h"
 #include "cli/pager.h"
 #include "cli/progress.h"
+
+const struct opts_option output_view_rows[] = {
+    {"color", 0, OPTS_WORD, offsetof(struct output_view, colour), 0,
+        TERMINAL_COLOURS,
+        "auto: on a terminal, unless NO_COLOR is set (the default)"},
+    {"no-pager", 0, OPTS_FLAG, offsetof(struct output_view, no_pager), 0, NULL,
+        "write to the terminal itself, not to SEEP_PAGER, PAGER or less"},
+    {0},
+};
 
 static char *pending; /* a temporary to remove, should we end early */
 
@@ -95,4 +105,13 @@ output_finish(struct output *o)
 		fail(o->path ? o->path : "standard output", err);
 	pending = NULL;
 	free(o->temporary);
+}
+
+int
+output_flush(void)
+{
+	struct output o = {.file = stdout};
+
+	output_finish(&o);
+	return CMD_OK;
 }

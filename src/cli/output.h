@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/opts.h"
 #include "cli/terminal.h"
 
 /*
@@ -27,6 +28,9 @@ struct output_view {
 	bool no_pager;
 };
 
+/* They fill a struct output_view. */
+extern const struct opts_option output_view_rows[];
+
 /*
  * Before the first byte: tells what the place can show. A terminal gets a
  * pager (see pager.h, also for `answer`, what the command will exit with) and
@@ -37,5 +41,8 @@ void output_show(struct output *o, const struct output_view *view, int answer,
 
 /* A closed pipe at the other end of stdout is no failure to talk about. */
 void output_finish(struct output *o);
+
+/* The same for what was printed to stdout: CMD_OK, or it does not return. */
+int output_flush(void);
 
 #endif

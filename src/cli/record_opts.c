@@ -2,121 +2,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record_opts.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cmd.h"
 #include "cli/die.h"
 
 #define MS UINT64_C(1000000)
 
-enum {
-	DEPTH_MAX = 4096,
-	INTERVAL_MIN_MS = 10,
-	INTERVAL_MAX_MS = 3600 * 1000,
+#define SAMPLE_MAX (UINT64_C(1) << 40)
+
+enum { DEPTH_MAX = 4096 };
+
+#define AT(field) offsetof(struct record_options, field)
+
+static const struct opts_option output_rows[] = {
+    {"output", 'o', OPTS_TEXT, AT(output), 0, "FILE",
+        "default seep.data, where an old one becomes seep.data.old; %p in it "
+        "is the pid of CMD, %h the host, %e the name of CMD, %t the time, %% a "
+        "'%'"},
+    {"force", 0, OPTS_FLAG, AT(force), 0, NULL, "replace an existing FILE"},
+    {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL, "no summary at the end"},
+    {0},
 };
 
-static const char usage[] =
-    "usage: seep record [-o FILE] [--force] [-q] [--sample BYTES]\n"
-    "                   [--interval T] [--depth N] [--no-follow] [--wait]\n"
-    "                   [--] CMD [ARG...]\n"
-    "\n"
-    "Runs CMD with the collector in it and in its children, and writes to\n"
-    "FILE what they allocate, over time, while they run. The exit status is\n"
-    "that of CMD, 128+N when it died by signal N; 125 when seep itself\n"
-    "failed, 126 when CMD cannot be executed, 127 when it was not found.\n"
-    "\n"
-    "  -o, --output FILE  default seep.data, where an old one becomes\n"
-    "                     seep.data.old; %p in it is the pid of CMD, %h the\n"
-    "                     host, %e the name of CMD, %t the time, %% a '%'\n"
-    "      --force        replace an existing FILE\n"
-    "  -q, --quiet        no summary at the end\n"
-    "      --sample BYTES record one block in about so many bytes (512K, 1M)\n"
-    "      --interval T   between two points in time: 100ms, 2s, 1m; default\n"
-    "                     100ms, after 100 s 1s, after an hour 10s\n"
-    "      --depth N      frames kept of a stack\n"
-    "      --no-follow    record CMD alone, not its children\n"
-    "      --wait         wait for the last process of the tree, not only\n"
-    "                     for CMD\n";
+static const struct opts_option what_rows[] = {
+    {"sample", 0, OPTS_SIZE, AT(sample_bytes), 0, "SIZE",
+        "record one block in about so many bytes (512K, 1M)"},
+    {"interval", 0, OPTS_TIME, AT(interval_ns), 0, "TIME",
+        "between two points in time: 100ms, 2s, 1m; default 100ms, after 100 s "
+        "1s, after an hour 10s"},
+    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N", "frames kept of a stack"},
+    {"no-follow", 0, OPTS_FLAG, AT(no_follow), 0, NULL,
+        "record CMD alone, not its children"},
+    {"wait", 0, OPTS_FLAG, AT(wait), 0, NULL,
+        "wait for the last process of the tree, not only for CMD"},
+    {0},
+};
 
-static unsigned
-depth_from(const char *text)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (errno || end == text || *end || n < 1 || n > DEPTH_MAX)
-		die(CMD_USAGE,
-		    "record: --depth takes a number from 1 to %d, "
-		    "not '%s'",
-		    DEPTH_MAX, text);
-	return (unsigned)n;
-}
-
-/* Digits, then what follows them; false: no number. */
-static bool
-number_from(const char *text, uint64_t *ret, const char **ret_unit)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	*ret_unit = end;
-	return text[0] >= '0' && text[0] <= '9' && !errno;
-}
-
-static uint64_t
-interval_from(const char *text)
-{
-	uint64_t n, ms = 0;
-	const char *unit;
-
-	if (number_from(text, &n, &unit) && n <= INTERVAL_MAX_MS) {
-		if (!strcmp(unit, "ms"))
-			ms = n;
-		else if (!strcmp(unit, "s"))
-			ms = n * 1000;
-		else if (!strcmp(unit, "m"))
-			ms = n * 60000;
-	}
-	if (ms < INTERVAL_MIN_MS || ms > INTERVAL_MAX_MS)
-		die(CMD_USAGE,
-		    "record: --interval takes a time from 10ms to 60m with its "
-		    "unit (ms, s, m), not '%s'",
-		    text);
-	return ms * MS;
-}
-
-static uint64_t
-sample_from(const char *text)
-{
-	const char *unit;
-	uint64_t n;
-
-	if (number_from(text, &n, &unit)) {
-		unsigned shift = 0;
-
-		if (*unit == 'K' || *unit == 'k')
-			shift = 10;
-		else if (*unit == 'M')
-			shift = 20;
-		unit += shift ? 1 : 0;
-		if (*unit == '\0' && n >= 1 && n <= UINT64_C(1) << (40 - shift))
-			return n << shift;
-	}
-	die(CMD_USAGE,
-	    "record: --sample takes a number of bytes, as 524288, 512K or 1M, "
-	    "not '%s'",
-	    text);
-}
+const struct opts_group record_opts_groups[] = {
+    {"What to record", what_rows, 0},
+    {"Output", output_rows, 0},
+    {0},
+};
 
 static void
 check_pattern(const char *output)
@@ -131,90 +61,42 @@ check_pattern(const char *output)
 	}
 }
 
-enum {
-	OPT_FORCE = 256,
-	OPT_NO_FOLLOW,
-	OPT_WAIT,
-	OPT_DEPTH,
-	OPT_HELP,
-	OPT_SAMPLE,
-	OPT_INTERVAL,
-};
+/* What was not given is none of these values: 0 is told from "0". */
+static const struct record_options not_given = {
+    .depth = UINT32_MAX, .interval_ns = UINT64_MAX, .sample_bytes = UINT64_MAX};
 
 static void
-take(struct record_options *o, int c, char **argv)
+check_numbers(const struct record_options *o)
 {
-	switch (c) {
-	case 'o':
-		o->output = optarg;
-		break;
-	case 'q':
-		o->quiet = true;
-		break;
-	case OPT_FORCE:
-		o->force = true;
-		break;
-	case OPT_NO_FOLLOW:
-		o->no_follow = true;
-		break;
-	case OPT_WAIT:
-		o->wait = true;
-		break;
-	case OPT_DEPTH:
-		o->depth = depth_from(optarg);
-		break;
-	case OPT_SAMPLE:
-		o->sample_bytes = sample_from(optarg);
-		break;
-	case OPT_INTERVAL:
-		o->interval_ns = interval_from(optarg);
-		break;
-	case 'h':
-	case OPT_HELP:
-		fputs(usage, stdout);
-		exit(fflush(stdout) == 0 ? CMD_OK : CMD_INPUT);
-	case ':':
-		die(CMD_USAGE, "record: %s needs an argument",
-		    argv[optind - 1]);
-	default:
+	if (o->depth != UINT32_MAX && (o->depth < 1 || o->depth > DEPTH_MAX))
 		die(CMD_USAGE,
-		    "record: unknown option '%s'; options of CMD follow "
-		    "CMD, see seep record --help",
-		    argv[optind - 1]);
-	}
+		    "record: --depth takes a number from 1 to %d, not %u",
+		    DEPTH_MAX, o->depth);
+	if (o->interval_ns != UINT64_MAX &&
+	    (o->interval_ns < 10 * MS || o->interval_ns > 3600000 * MS))
+		die(CMD_USAGE,
+		    "record: --interval takes a time from 10ms to 60m");
+	if (o->sample_bytes != UINT64_MAX &&
+	    (o->sample_bytes < 1 || o->sample_bytes > SAMPLE_MAX))
+		die(CMD_USAGE, "record: --sample takes a size from 1 to 1TiB");
 }
 
 void
-record_opts_parse(int argc, char **argv, struct record_options *o)
+record_opts_parse(
+    const struct cmd *self, int argc, char **argv, struct record_options *o)
 {
-	static const struct option table[] = {
-	    {"output", required_argument, NULL, 'o'},
-	    {"force", no_argument, NULL, OPT_FORCE},
-	    {"quiet", no_argument, NULL, 'q'},
-	    {"no-follow", no_argument, NULL, OPT_NO_FOLLOW},
-	    {"wait", no_argument, NULL, OPT_WAIT},
-	    {"depth", required_argument, NULL, OPT_DEPTH},
-	    {"help", no_argument, NULL, OPT_HELP},
-	    {"sample", required_argument, NULL, OPT_SAMPLE},
-	    {"interval", required_argument, NULL, OPT_INTERVAL},
-	    {NULL, 0, NULL, 0},
-	};
-	int c;
-
-	memset(o, 0, sizeof(*o));
-	optind = 0;
-	opterr = 0;
-	/* '+': what follows CMD is CMD's own */
-	while ((c = getopt_long(argc, argv, "+:o:qh", table, NULL)) != -1)
-		take(o, c, argv);
-	if (optind >= argc)
-		die(CMD_USAGE,
-		    "record: which command? seep record [OPTIONS] CMD [ARG...]");
-	if (o->output && !o->output[0])
-		die(CMD_USAGE, "record: -o needs the name of a file");
+	*o = not_given;
+	(void)opts_parse(self, argc, argv, o);
+	check_numbers(o);
+	if (o->depth == UINT32_MAX)
+		o->depth = 0;
+	if (o->interval_ns == UINT64_MAX)
+		o->interval_ns = 0;
+	if (o->sample_bytes == UINT64_MAX)
+		o->sample_bytes = 0;
 	if (o->output)
 		check_pattern(o->output);
-	o->command = argv + optind;
+	o->command = argv + 1;
 }
 
 bool

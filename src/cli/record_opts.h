@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/opts.h"
+
 struct record_options {
 	const char *output; /* NULL: seep.data, an old one is kept */
 	bool force;
@@ -20,8 +22,11 @@ struct record_options {
 	char **command;
 };
 
+extern const struct opts_group record_opts_groups[];
+
 /* A mistake is one line and exit 2; --help prints and exits 0. */
-void record_opts_parse(int argc, char **argv, struct record_options *o);
+void record_opts_parse(
+    const struct cmd *self, int argc, char **argv, struct record_options *o);
 
 /* Does the name of the output hold %p, known only once the command is? */
 bool record_opts_needs_pid(const struct record_options *o);

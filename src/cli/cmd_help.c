@@ -1,0 +1,26 @@
+/* cmd_help.c - seep help: what seep --help and seep COMMAND --help say. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/help.h"
+#include "cli/opts.h"
+
+static int
+run(const struct cmd *self, int argc, char **argv)
+{
+	const struct cmd *c;
+
+	if (opts_parse(self, argc, argv, NULL) == 0)
+		return help_all();
+	c = cmd_find(argv[1]);
+	if (!c)
+		help_die_unknown(argv[1]);
+	return help_command(c);
+}
+
+const struct cmd cmd_help = {
+    .name = "help",
+    .summary = "what a command does, and its options",
+    .operands = "[COMMAND]",
+    .about = "Tells what COMMAND does and which options it has, or lists all "
+             "commands.",
+    .run = run,
+};

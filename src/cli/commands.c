@@ -1,0 +1,37 @@
+/* commands.c - all commands, in the order in which help lists them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cli/cmd.h"
+
+/* clang-format off: one line per command */
+const struct cmd_shelf cmd_shelves[] = {
+    {"Record a program",
+        {
+            &cmd_record,
+            &cmd_snapshot,
+            &cmd_on,
+            &cmd_off,
+        }},
+    {"See what was recorded",
+        {
+            &cmd_report,
+            &cmd_ls,
+        }},
+    {"Help",
+        {
+            &cmd_help,
+        }},
+    {0},
+};
+/* clang-format on */
+
+const struct cmd *
+cmd_find(const char *name)
+{
+	for (const struct cmd_shelf *s = cmd_shelves; s->title; s++)
+		for (const struct cmd *const *c = s->commands; *c; c++)
+			if (strcmp((*c)->name, name) == 0)
+				return *c;
+	return NULL;
+}

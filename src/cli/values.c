@@ -1,0 +1,278 @@
+/* values.c - the argument of an option, checked and put where it belongs. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/values.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/die.h"
+
+enum { COUNT_MAX = 1000000000 };
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+/* K is 1024 and KB is 1000, as GNU's tools have it. */
+static const struct unit sizes[] = {
+    {"", 1},
+    {"B", 1},
+    {"k", 0x1p10},
+    {"K", 0x1p10},
+    {"KiB", 0x1p10},
+    {"kB", 1e3},
+    {"KB", 1e3},
+    {"M", 0x1p20},
+    {"MiB", 0x1p20},
+    {"MB", 1e6},
+    {"G", 0x1p30},
+    {"GiB", 0x1p30},
+    {"GB", 1e9},
+    {"T", 0x1p40},
+    {"TiB", 0x1p40},
+    {"TB", 1e12},
+    {NULL, 0},
+};
+
+static const struct unit times[] = {
+    {"ns", 1},
+    {"us", 1e3},
+    {"ms", 1e6},
+    {"s", 1e9},
+    {"m", 60e9},
+    {"min", 60e9},
+    {"h", 3600e9},
+    {"d", 86400e9},
+    {NULL, 0},
+};
+
+/* A decimal number without sign or exponent, then one of the units. */
+static bool
+with_unit(const char *text, const struct unit *units, uint64_t *ret)
+{
+	size_t len = strspn(text, "0123456789.");
+	double value;
+	char *end;
+
+	value = strtod(text, &end); /* LC_NUMERIC is never set */
+	if (len == 0 || text[0] == '.' || end != text + len)
+		return false;
+	for (; units->name; units++) {
+		if (strcmp(units->name, end) != 0)
+			continue;
+		value *= units->factor;
+		if (value >= 0x1p63)
+			return false;
+		*ret = (uint64_t)value;
+		return true;
+	}
+	return false;
+}
+
+bool
+values_size(const char *text, uint64_t *ret)
+{
+	return with_unit(text, sizes, ret);
+}
+
+bool
+values_time(const char *text, uint64_t *ret_ns)
+{
+	if (strcmp(text, "0") == 0) {
+		*ret_ns = 0;
+		return true;
+	}
+	return with_unit(text, times, ret_ns);
+}
+
+int
+values_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (int i = 0; len > 0; i++) {
+		size_t n = strcspn(words, "|");
+
+		if (n == len && memcmp(words, word, len) == 0)
+			return i;
+		if (words[n] == '\0')
+			break;
+		words += n + 1;
+	}
+	return -1;
+}
+
+static bool
+take_count(const char *arg, unsigned *field)
+{
+	unsigned long long n;
+	char *end;
+
+	errno = 0;
+	n = strtoull(arg, &end, 10);
+	if (arg[0] < '0' || arg[0] > '9' || *end || errno || n > COUNT_MAX)
+		return false;
+	*field = (unsigned)n;
+	return true;
+}
+
+static bool
+take_percent(const char *arg, double *field)
+{
+	size_t len = strspn(arg, "0123456789.");
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (len == 0 || end != arg + len || !(percent <= 100) ||
+	    (*end && strcmp(end, "%") != 0))
+		return false;
+	*field = percent;
+	return true;
+}
+
+static _Noreturn void
+die_memory(void)
+{
+	die(CMD_INPUT, "out of memory");
+}
+
+static void
+join(const char **paths, const char *arg)
+{
+	char *joined;
+
+	if (!*paths)
+		*paths = arg;
+	else if (asprintf(&joined, "%s:%s", *paths, arg) >= 0)
+		*paths = joined;
+	else
+		die_memory();
+}
+
+static void
+append(struct opts_list *list, const char *arg)
+{
+	const char **items =
+	    reallocarray(list->items, list->count + 1, sizeof(*items));
+
+	if (!items)
+		die_memory();
+	list->items = items;
+	/* cppcheck-suppress nullPointerRedundantCheck ; die() ends it */
+	items[list->count++] = arg;
+}
+
+/* Several are one: any of them matches. */
+static void
+take_regexp(const char *command, const struct opts_option *o, const char *arg,
+    struct opts_regexp *field)
+{
+	regex_t *compiled = calloc(1, sizeof(*compiled));
+	char why[128], *source;
+	int err;
+
+	if (!compiled)
+		die_memory();
+	/* alone first: "a)(b" must not become right by what surrounds it */
+	err = regcomp(compiled, arg, REG_EXTENDED | REG_NOSUB);
+	if (err != 0) {
+		(void)regerror(err, compiled, why, sizeof(why));
+		die(CMD_USAGE,
+		    "%s: --%s takes a regular expression: \"%s\": %s", command,
+		    o->name, arg, why);
+	}
+	if (field->source) {
+		regfree(compiled);
+		if (asprintf(&source, "%s|%s", field->source, arg) < 0 ||
+		    regcomp(compiled, source, REG_EXTENDED | REG_NOSUB) != 0)
+			die_memory();
+		regfree(field->regexp);
+		free(field->regexp);
+		free(field->source);
+	} else {
+		source = strdup(arg);
+		if (!source)
+			die_memory();
+	}
+	*field = (struct opts_regexp){.source = source, .regexp = compiled};
+}
+
+static bool
+is_path(const struct opts_option *o)
+{
+	return strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "DIR") == 0;
+}
+
+/* What the argument should have been, or NULL: it was fine. */
+static const char *
+take_argument(const struct opts_option *o, const char *arg, void *field)
+{
+	switch (o->kind) {
+	case OPTS_TEXT:
+	case OPTS_PATHS:
+		if (is_path(o) && *arg == '\0')
+			return strcmp(o->arg, "DIR") == 0
+			    ? "the name of a directory"
+			    : "the name of a file";
+		if (o->kind == OPTS_PATHS)
+			join(field, arg);
+		else
+			*(const char **)field = arg;
+		return NULL;
+	case OPTS_COUNT:
+		return take_count(arg, field) ? NULL : "a number";
+	case OPTS_PERCENT:
+		return take_percent(arg, field) ? NULL : "a percentage";
+	case OPTS_SIZE:
+		return values_size(arg, field)
+		    ? NULL
+		    : "a size, as 4096, 512k or 1.5MiB";
+	case OPTS_TIME:
+		return values_time(arg, field)
+		    ? NULL
+		    : "a time with its unit, as 20ms, 1.5s, 10m or 2h";
+	default:
+		return "nothing known"; /* a kind of values_take() */
+	}
+}
+
+void
+values_take(const char *command, const struct opts_option *o, const char *arg,
+    void *field)
+{
+	const char *expected = NULL;
+	int word;
+
+	switch (o->kind) {
+	case OPTS_FLAG:
+		*(bool *)field = true;
+		break;
+	case OPTS_CHOICE:
+		*(int *)field = o->set;
+		break;
+	case OPTS_WORD:
+		word = values_word(o->arg, arg);
+		if (word < 0)
+			die(CMD_USAGE, "%s: --%s takes one of %s, not \"%s\"",
+			    command, o->name, o->arg, arg);
+		*(int *)field = word;
+		break;
+	case OPTS_RANGE:
+		*(const char **)field = arg;
+		break;
+	case OPTS_LIST:
+		append(field, arg);
+		break;
+	case OPTS_REGEXP:
+		take_regexp(command, o, arg, field);
+		break;
+	default:
+		expected = take_argument(o, arg, field);
+	}
+	if (expected)
+		die(CMD_USAGE, "%s: --%s takes %s, not \"%s\"", command,
+		    o->name, expected, arg);
+}
