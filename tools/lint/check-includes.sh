@@ -14,8 +14,10 @@ may_include() {
 	reader) echo "base trace reader" ;;
 	names) echo "base trace reader names" ;;
 	report) echo "base trace reader names report" ;;
+	check) echo "base trace reader names report check" ;;
+	export) echo "base trace reader names report export" ;;
 	record) echo "base trace reader names report record" ;;
-	cli) echo "base trace reader names report record cli" ;;
+	cli) echo "base trace reader names report check export record cli" ;;
 	*) return 1 ;;
 	esac
 }

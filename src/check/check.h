@@ -1,0 +1,129 @@
+/* check.h - does a run hold what was promised of its heap? */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CHECK_CHECK_H
+#define SEEP_CHECK_CHECK_H
+
+#include <regex.h>
+#include <stdbool.h>
+
+#include "check/baseline.h"
+#include "report/view.h"
+
+/* What may be broken; the numbers are those of check_rules(). */
+enum check_rule {
+	CHECK_LEAK,  /* not freed at the end, and nothing excuses it */
+	CHECK_NEW,   /* the baseline does not have it */
+	CHECK_GROWN, /* the baseline has less of it */
+	CHECK_MAX_LIVE,
+	CHECK_MAX_LEAKED,
+	CHECK_MAX_PEAK,
+	CHECK_RULES,
+};
+
+struct check_rule_text {
+	const char *id;    /* for machines, never renamed */
+	const char *title; /* a sentence */
+	const char *help;  /* what to do about it */
+};
+
+/* By enum check_rule, CHECK_RULES of them. */
+const struct check_rule_text *check_rules(void);
+
+/* A limit in bytes that may not be there. */
+struct check_limit {
+	bool given;
+	uint64_t bytes;
+};
+
+/* Zeros: no block may be live at the end. */
+struct check_options {
+	struct check_limit max_live;   /* of all processes, all that is live */
+	struct check_limit max_leaked; /* of all, what nothing excuses */
+	struct check_limit max_peak;   /* of any one process */
+	const struct baseline *baseline; /* NULL: none; gets is_met */
+	double tolerance_percent;        /* growth beyond the baseline ... */
+	uint64_t tolerance_bytes;        /* ... up to the larger is fine */
+	uint32_t pid;                    /* 0: all */
+	const regex_t *exe;              /* NULL: all */
+};
+
+/* One input; its view has what is live, grouped, with suppressions. */
+struct check_input {
+	const char *name;
+	const struct session *session;
+	const struct view *view;
+	const struct suppress *suppress; /* NULL: none */
+};
+
+enum check_standing {
+	CHECK_JUDGED,
+	CHECK_REPLACED, /* by exec: its heap went with it; its peak counts */
+	CHECK_UNTRACED,
+	CHECK_LEFT_OUT, /* by pid or exe */
+};
+
+struct check_process {
+	const struct check_input *input;
+	const struct process *process;
+	enum check_standing standing;
+	uint64_t leaked_bytes, leaked_blocks; /* what nothing excuses */
+};
+
+/* A site with live blocks that are not suppressed. */
+struct check_site {
+	const struct check_input *input;
+	const struct view_site *site;
+	uint32_t process; /* in check.processes */
+	uint32_t place;   /* the frame that says most: number in the site */
+	uint64_t fingerprint;
+	char *text; /* of the fingerprint */
+	enum check_rule rule;
+	bool fails;
+	uint64_t known_bytes, known_blocks; /* in the baseline */
+};
+
+/* How one of the limits was kept. */
+struct check_bound {
+	enum check_rule rule;
+	bool fails;
+	bool is_close; /* sampled: the other answer is as possible */
+	uint64_t value, error, limit; /* bytes; error: half the interval */
+	const struct check_process *process; /* NULL: all together */
+};
+
+struct check_sum {
+	uint64_t sites, bytes, blocks;
+	double variance;
+};
+
+struct check {
+	const struct check_options *options;
+	const struct check_input *inputs;
+	size_t input_count;
+	struct check_process *processes;
+	size_t process_count;
+	struct check_site *sites; /* those that fail first, the largest first */
+	size_t site_count, failed_count;
+	struct check_bound bounds[3];
+	size_t bound_count;
+	struct check_sum live;   /* all that is live, suppressed or not */
+	struct check_sum leaked; /* of sites that fail: all, or the growth */
+	struct check_sum known;  /* of sites the baseline excuses */
+	struct baseline now;     /* what a new baseline would have */
+	uint64_t sample_bytes;   /* 0: exact */
+	size_t judged_count;
+	bool is_damaged; /* nothing can be promised */
+	bool fails;
+	bool lists_sites; /* those that fail are why, or part of it */
+	char **notes;     /* sentences */
+	size_t note_count;
+};
+
+/* Borrows all as long as it lives. -ENOMEM. */
+int check_new(const struct check_input *inputs, size_t count,
+    const struct check_options *options, struct check **ret);
+
+/* NULL is fine. */
+void check_free(struct check *c);
+
+#endif

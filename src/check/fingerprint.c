@@ -1,0 +1,273 @@
+/* fingerprint.c - what stays the same of a stack when a program is rebuilt. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/fingerprint.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/wrappers.h"
+
+/* How much a frame says about where a block comes from. */
+enum weight {
+	WEIGHT_NONE,    /* a sentence in the place of frames */
+	WEIGHT_SYSTEM,  /* libc, loader */
+	WEIGHT_LIBRARY, /* inside a standard library, or a wrapper of malloc */
+	WEIGHT_OWN,
+};
+
+struct item {
+	char *text; /* NULL: it says nothing */
+	uint8_t weight;
+	bool is_main; /* the end of what matters */
+};
+
+struct fingerprints {
+	struct item *items; /* by frame */
+	size_t count;
+};
+
+/* ---- names ---- */
+
+/* Past the bracket that closes the one at `at`. */
+static const char *
+past(const char *at)
+{
+	int depth = 0;
+
+	for (; *at; at++) {
+		if (strchr("({[", *at))
+			depth++;
+		else if (strchr(")}]", *at) && --depth == 0)
+			return at + 1;
+	}
+	return at;
+}
+
+static bool
+begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Is the bracket at `at` part of a name, as in "operator()"? */
+static bool
+is_operator(const char *name, const char *at)
+{
+	static const char word[] = "operator";
+	size_t n = sizeof(word) - 1;
+
+	return (size_t)(at - name) >= n && memcmp(at - n, word, n) == 0;
+}
+
+/* "{lambda(int)#2}" to "{lambda}"; returns what follows it. */
+static const char *
+copy_braces(const char *at, char **to)
+{
+	const char *end = past(at);
+	size_t n = 1 + strcspn(at + 1, "(#{}");
+
+	memcpy(*to, at, n);
+	*to += n;
+	if (end[-1] == '}')
+		*(*to)++ = '}';
+	return end;
+}
+
+char *
+fingerprint_function(const char *name)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	char *text = malloc(strlen(name) + 2), *to = text;
+	const char *at = name;
+
+	if (!text)
+		return NULL;
+	while (*at) {
+		if (*at == '(' && is_operator(name, at) && at[1] == ')') {
+			*to++ = *at++;
+			*to++ = *at++;
+		} else if (begins(at, anonymous)) {
+			memcpy(to, anonymous, sizeof(anonymous) - 1);
+			to += sizeof(anonymous) - 1;
+			at += sizeof(anonymous) - 1;
+		} else if (*at == '(') {
+			at = past(at);
+			if (begins(at, " const"))
+				at += strlen(" const");
+		} else if (*at == '{') {
+			at = copy_braces(at, &to);
+		} else if (begins(at, "[abi:") || begins(at, " [clone")) {
+			at = past(at);
+		} else if (*at == '$' && at[1] == '_') { /* clang's lambdas */
+			*to++ = *at++;
+			*to++ = *at++;
+			at += strspn(at, "0123456789");
+		} else {
+			*to++ = *at++;
+		}
+	}
+	*to = '\0';
+	return text;
+}
+
+/* ---- frames ---- */
+
+static bool
+is_system(const char *module)
+{
+	static const char *const names[] = {"libc.so", "libc-", "libpthread",
+	    "ld-linux", "ld-2.", "ld-musl", "[vdso]", "libseep"};
+	const char *base = frames_base(module);
+
+	for (size_t i = 0; base && i < sizeof(names) / sizeof(names[0]); i++)
+		if (begins(base, names[i]))
+			return true;
+	return false;
+}
+
+/* Code of a standard library, inlined or not; it changes with options. */
+static bool
+is_library(const char *function)
+{
+	static const char *const names[] = {"std::", "__gnu_cxx::",
+	    "operator new", "alloc::", "core::", "<alloc::", "<core::",
+	    "<std::", "hashbrown::", "__rust_", "__rdl_"};
+	const char *name = function;
+
+	/* templates say what they return first */
+	while (name[strcspn(name, " (<")] == ' ')
+		name += strcspn(name, " ") + 1;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (begins(name, names[i]) || begins(function, names[i]))
+			return true;
+	return wrappers_has(function);
+}
+
+/* "[libfoo.so]" of a file with a version behind it. */
+static char *
+module_text(const char *module)
+{
+	const char *base = frames_base(module), *so;
+	char *text;
+	int n;
+
+	if (!base)
+		return strdup("[?]");
+	so = strstr(base, ".so");
+	n = so ? (int)(so - base) + 3 : (int)strlen(base);
+	return asprintf(&text, "[%.*s]", n, base) < 0 ? NULL : text;
+}
+
+static int
+fill(struct item *item, const struct frame *x)
+{
+	if (x->is_missing)
+		return 0;
+	item->text = x->function ? fingerprint_function(x->function)
+	                         : module_text(x->module);
+	if (!item->text)
+		return -ENOMEM;
+	item->weight = WEIGHT_OWN;
+	if (is_system(x->module))
+		item->weight = WEIGHT_SYSTEM;
+	else if (x->function && is_library(x->function))
+		item->weight = WEIGHT_LIBRARY;
+	item->is_main =
+	    x->is_main && x->function && strcmp(x->function, "main") == 0;
+	return 0;
+}
+
+int
+fingerprints_new(const struct view *v, struct fingerprints **ret)
+{
+	struct fingerprints *f = calloc(1, sizeof(*f));
+	int err = 0;
+
+	if (!f)
+		return -ENOMEM;
+	f->items = calloc(v->frame_count + 1, sizeof(*f->items));
+	if (!f->items) {
+		free(f);
+		return -ENOMEM;
+	}
+	f->count = v->frame_count;
+	for (size_t i = 0; i < f->count && err == 0; i++)
+		err = fill(&f->items[i], &v->frames[i]);
+	if (err < 0)
+		fingerprints_free(f);
+	else
+		*ret = f;
+	return err;
+}
+
+void
+fingerprints_free(struct fingerprints *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->count; i++)
+		free(f->items[i].text);
+	free(f->items);
+	free(f);
+}
+
+/* ---- sites ---- */
+
+/* FNV-1a */
+static uint64_t
+hash_text(uint64_t h, const char *text)
+{
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return (h ^ '\n') * UINT64_C(0x100000001b3);
+}
+
+static void
+add_text(struct fingerprint *ret, const char *text)
+{
+	size_t len = strlen(ret->text), room = sizeof(ret->text) - len;
+
+	(void)snprintf(ret->text + len, room, "%s%s", len ? " < " : "", text);
+}
+
+/* Takes the frames of at least this weight; false: there is none. */
+static bool
+take(const struct fingerprints *f, const struct view_site *site, uint8_t weight,
+    struct fingerprint *ret)
+{
+	const char *last = NULL;
+	unsigned taken = 0;
+
+	*ret = (struct fingerprint){.hash = UINT64_C(0xcbf29ce484222325)};
+	for (uint32_t i = 0;
+	     i < site->frame_count && taken < FINGERPRINT_FRAMES; i++) {
+		const struct item *item = &f->items[site->frames[i]];
+
+		if (!item->text || item->weight < weight)
+			continue;
+		if (!last || strcmp(last, item->text) != 0) {
+			if (taken++ == 0)
+				ret->place = i;
+			ret->hash = hash_text(ret->hash, item->text);
+			add_text(ret, item->text);
+			last = item->text;
+		}
+		if (item->is_main)
+			break;
+	}
+	return taken > 0;
+}
+
+void
+fingerprints_site(const struct fingerprints *f, const struct view_site *site,
+    struct fingerprint *ret)
+{
+	uint8_t weight = WEIGHT_OWN;
+
+	while (!take(f, site, weight, ret) && weight > WEIGHT_SYSTEM)
+		weight--;
+	if (ret->text[0] == '\0')
+		add_text(ret, "(no frames)");
+}

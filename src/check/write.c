@@ -1,0 +1,156 @@
+/* write.c - sentences and places that all forms of a verdict share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/write.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/words.h"
+
+void
+write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance)
+{
+	char a[WORDS_MAX], b[WORDS_MAX];
+	uint64_t error = process_error(variance);
+
+	(void)fprintf(out, "%s", words_bytes(a, bytes));
+	if (error > 0)
+		(void)fprintf(out, " (+-%s)", words_bytes(b, error));
+	(void)fprintf(out, " in %s block%s", words_count(b, blocks),
+	    blocks == 1 ? "" : "s");
+}
+
+void
+write_process(FILE *out, const struct process *p)
+{
+	const char *base = frames_base(p->header.exe);
+
+	words_print(out, base && *base ? base : "(no name)");
+	(void)fprintf(out, " (pid %u)", p->header.pid);
+}
+
+static void
+tell_site(FILE *out, const struct check *c, const struct check_site *x)
+{
+	const struct view_figures *f = &x->site->figures;
+
+	write_amount(
+	    out, f->all.live_bytes, f->all.live_blocks, f->variance_live);
+	if (x->rule == CHECK_NEW)
+		(void)fputs(", not in the baseline", out);
+	if (x->rule == CHECK_GROWN) {
+		const struct baseline_item *now =
+		    baseline_find(&c->now, x->fingerprint);
+
+		(void)fputs(", of ", out);
+		write_amount(out, now ? now->bytes : 0, now ? now->blocks : 0,
+		    now ? now->variance : 0);
+		(void)fputs(" now; the baseline has ", out);
+		write_amount(out, x->known_bytes, x->known_blocks, 0);
+	}
+	(void)fprintf(out, "; %s by %s", words_api(x->site->api), x->text);
+}
+
+static void
+tell_bound(FILE *out, const struct check_bound *b)
+{
+	static const char *const what[CHECK_RULES] = {
+	    [CHECK_MAX_LIVE] = "live at the end",
+	    [CHECK_MAX_LEAKED] = "not freed",
+	    [CHECK_MAX_PEAK] = "live at the peak",
+	};
+	char buffer[WORDS_MAX];
+
+	(void)fprintf(out, "%s", words_bytes(buffer, b->value));
+	if (b->error > 0)
+		(void)fprintf(out, " (+-%s)", words_bytes(buffer, b->error));
+	(void)fprintf(out, " %s", what[b->rule]);
+	if (b->process) {
+		(void)fputs(" of ", out);
+		write_process(out, b->process->process);
+	}
+	(void)fprintf(out, ", %s the limit of %s (--%s)%s",
+	    b->fails ? "above" : "within", words_bytes(buffer, b->limit),
+	    check_rules()[b->rule].id,
+	    b->is_close ? "; an estimate too close to the limit to be sure"
+	                : "");
+}
+
+char *
+write_site(const struct check *c, const struct check_site *x)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	tell_site(out, c, x);
+	(void)fclose(out);
+	return text;
+}
+
+char *
+write_bound(const struct check_bound *b)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	tell_bound(out, b);
+	(void)fclose(out);
+	return text;
+}
+
+const char *
+write_relative(const char *file, const char *root)
+{
+	size_t n = root ? strlen(root) : 0;
+
+	if (!file || !*file)
+		return NULL;
+	if (file[0] != '/') /* as the compiler was called, beside its root */
+		return strncmp(file, "../", 3) == 0 ? NULL : file;
+	while (n > 0 && root[n - 1] == '/')
+		n--;
+	if (!root || strncmp(file, root, n) != 0 || file[n] != '/')
+		return NULL;
+	file += n;
+	return file + strspn(file, "/");
+}
+
+void
+write_where(FILE *out, const struct frame *x, const struct write_options *o)
+{
+	const char *file = write_relative(x->file, o->root);
+	const char *module = frames_base(x->module);
+
+	if (x->file) {
+		words_print(out, file ? file : x->file);
+		if (x->line > 0)
+			(void)fprintf(out, ":%" PRIu32, x->line);
+		(void)fputs(module ? " " : "", out);
+	}
+	if (module) {
+		(void)putc('[', out);
+		words_print(out, module);
+		if (!x->function)
+			(void)fprintf(out, "+0x%" PRIx64, x->offset);
+		(void)putc(']', out);
+	}
+}
+
+const struct frame *
+write_place(const struct check_site *x, const struct write_options *o)
+{
+	const struct frame *frames = x->input->view->frames;
+	const uint32_t *stack = x->site->frames;
+	uint32_t n = x->site->frame_count;
+
+	for (uint32_t i = x->place; i < n; i++)
+		if (write_relative(frames[stack[i]].file, o->root))
+			return &frames[stack[i]];
+	return x->place < n ? &frames[stack[x->place]] : NULL;
+}

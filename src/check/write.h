@@ -1,0 +1,67 @@
+/* write.h - the verdict of a check, for people and for machines. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CHECK_WRITE_H
+#define SEEP_CHECK_WRITE_H
+
+#include <stdio.h>
+
+#include "check/check.h"
+
+struct write_options {
+	unsigned top;   /* sites in the text, 0: all */
+	unsigned depth; /* frames of each, 0: all */
+	bool colour;
+	const char *root;    /* absolute; sources below it are told relative */
+	const char *version; /* ours */
+	int exit_status;     /* that the command will end with */
+};
+
+/* All return 0, or -EIO as ferror(out) tells. */
+
+/* The verdict in a sentence, then why. */
+int write_text(FILE *out, const struct check *c, const struct write_options *o);
+
+/* One object; keys are only ever added. */
+int write_json(FILE *out, const struct check *c, const struct write_options *o);
+
+/* JUnit's XML: a suite for each process, a case for each promise. */
+int write_junit(
+    FILE *out, const struct check *c, const struct write_options *o);
+
+/* SARIF 2.1.0. */
+int write_sarif(
+    FILE *out, const struct check *c, const struct write_options *o);
+
+enum write_dialect { WRITE_VALGRIND, WRITE_LSAN };
+
+/* An entry for each site that fails; --suppress takes them. */
+int write_suppressions(
+    FILE *out, const struct check *c, enum write_dialect dialect);
+
+/* ---- what they share ---- */
+
+/* "3 blocks of 1.2 KiB", with the interval where there is one. */
+void write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance);
+
+/* "leaky (pid 12)" */
+void write_process(FILE *out, const struct process *p);
+
+/* One sentence about a site without its stack, or a limit; for free(). */
+char *write_site(const struct check *c, const struct check_site *x);
+char *write_bound(const struct check_bound *b);
+
+/* "file:line [module]" as far as it is known. */
+void write_where(
+    FILE *out, const struct frame *x, const struct write_options *o);
+
+/* The part of file below root; NULL: it is elsewhere, or not known. */
+const char *write_relative(const char *file, const char *root);
+
+/*
+ * The frame to point at: the first with a source below root, from the one on
+ * that says most; else that one.
+ */
+const struct frame *write_place(
+    const struct check_site *x, const struct write_options *o);
+
+#endif

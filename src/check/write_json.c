@@ -1,0 +1,215 @@
+/* write_json.c - the verdict of a check as JSON; keys are only ever added. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "check/write.h"
+#include "report/json.h"
+#include "report/suppress.h"
+#include "report/words.h"
+
+enum { SCHEMA = 1 };
+
+static const char *
+yes(bool b)
+{
+	return b ? "true" : "false";
+}
+
+static void
+text(FILE *out, const char *name, const char *value)
+{
+	(void)fprintf(out, ",\"%s\":", name);
+	json_string(out, value);
+}
+
+static void
+number(FILE *out, const char *name, uint64_t value)
+{
+	(void)fprintf(out, ",\"%s\":%" PRIu64, name, value);
+}
+
+static void
+sum(FILE *out, const char *name, const struct check_sum *s)
+{
+	(void)fprintf(out,
+	    ",\"%s\":{\"sites\":%" PRIu64 ",\"bytes\":%" PRIu64
+	    ",\"blocks\":%" PRIu64 ",\"error_bytes\":%" PRIu64 "}",
+	    name, s->sites, s->bytes, s->blocks, process_error(s->variance));
+}
+
+static void
+processes(FILE *out, const struct check *c)
+{
+	static const char *const standing[] = {[CHECK_JUDGED] = "judged",
+	    [CHECK_REPLACED] = "peak_only",
+	    [CHECK_UNTRACED] = "not_traced",
+	    [CHECK_LEFT_OUT] = "left_out"};
+
+	(void)fputs(",\"processes\":[", out);
+	for (size_t i = 0; i < c->process_count; i++) {
+		const struct check_process *x = &c->processes[i];
+		const struct process *p = x->process;
+
+		(void)fprintf(
+		    out, "%s\n{\"pid\":%u", i ? "," : "", p->header.pid);
+		text(out, "input", x->input->name);
+		text(out, "exe", p->header.exe);
+		text(out, "end", words_end(p->end));
+		text(out, "standing", standing[x->standing]);
+		number(out, "leaked_bytes", x->leaked_bytes);
+		number(out, "leaked_blocks", x->leaked_blocks);
+		number(out, "live_bytes", p->totals.live_bytes);
+		number(out, "live_blocks", p->totals.live_blocks);
+		number(out, "peak_bytes", p->totals.peak_bytes);
+		(void)putc('}', out);
+	}
+	(void)fputs("]", out);
+}
+
+static void
+limits(FILE *out, const struct check *c)
+{
+	(void)fputs(",\"limits\":[", out);
+	for (size_t i = 0; i < c->bound_count; i++) {
+		const struct check_bound *b = &c->bounds[i];
+
+		(void)fprintf(out, "%s{\"rule\":\"%s\",\"fails\":%s",
+		    i ? "," : "", check_rules()[b->rule].id, yes(b->fails));
+		number(out, "bytes", b->value);
+		number(out, "error_bytes", b->error);
+		number(out, "limit", b->limit);
+		(void)fprintf(out, ",\"close\":%s", yes(b->is_close));
+		if (b->process)
+			number(out, "pid", b->process->process->header.pid);
+		else
+			(void)fputs(",\"pid\":null", out);
+		(void)putc('}', out);
+	}
+	(void)fputs("]", out);
+}
+
+static void
+frames(FILE *out, const struct check_site *x, const struct write_options *o)
+{
+	const struct frame *list = x->input->view->frames;
+
+	(void)fputs(",\"frames\":[", out);
+	for (uint32_t i = 0; i < x->site->frame_count; i++) {
+		const struct frame *f = &list[x->site->frames[i]];
+		const char *file = write_relative(f->file, o->root);
+
+		(void)fprintf(out, "%s{\"function\":", i ? "," : "");
+		json_string(out, f->function);
+		text(out, "file", file ? file : f->file);
+		if (f->line > 0)
+			number(out, "line", f->line);
+		else
+			(void)fputs(",\"line\":null", out);
+		text(out, "module", f->module);
+		number(out, "offset", f->offset);
+		(void)fprintf(out, ",\"inlined\":%s}", yes(f->inlined));
+	}
+	(void)fputs("]", out);
+}
+
+static void
+findings(FILE *out, const struct check *c, const struct write_options *o)
+{
+	(void)fputs(",\"findings\":[", out);
+	for (size_t i = 0; i < c->failed_count; i++) {
+		const struct check_site *x = &c->sites[i];
+		const struct view_figures *f = &x->site->figures;
+
+		(void)fprintf(out,
+		    "%s\n{\"rule\":\"%s\",\"fingerprint\":\"%016" PRIx64 "\"",
+		    i ? "," : "", check_rules()[x->rule].id, x->fingerprint);
+		text(out, "where", x->text);
+		text(out, "api", words_api(x->site->api));
+		number(
+		    out, "pid", c->processes[x->process].process->header.pid);
+		number(out, "site", x->site->id);
+		number(out, "live_bytes", f->all.live_bytes);
+		number(out, "live_blocks", f->all.live_blocks);
+		number(out, "error_bytes", process_error(f->variance_live));
+		number(out, "baseline_bytes", x->known_bytes);
+		number(out, "baseline_blocks", x->known_blocks);
+		frames(out, x, o);
+		(void)putc('}', out);
+	}
+	(void)fputs("]", out);
+}
+
+static void
+suppressed(FILE *out, const struct suppress *s)
+{
+	const char *comma = "";
+
+	(void)fputs(",\"suppressed\":[", out);
+	for (size_t i = 0; s && i < suppress_count(s); i++) {
+		const struct suppress_entry *e = suppress_entry(s, i);
+
+		if (e->sites == 0)
+			continue;
+		(void)fprintf(out, "%s{\"name\":", comma);
+		json_string(out, e->name);
+		text(out, "file", e->file);
+		number(out, "line", e->line);
+		number(out, "sites", e->sites);
+		number(out, "bytes", e->bytes);
+		number(out, "blocks", e->blocks);
+		(void)putc('}', out);
+		comma = ",";
+	}
+	(void)fputs("]", out);
+}
+
+static void
+vanished(FILE *out, const struct baseline *b)
+{
+	const char *comma = "";
+
+	(void)fputs(",\"gone\":[", out);
+	for (size_t i = 0; b && i < b->count; i++) {
+		const struct baseline_item *item = &b->items[i];
+
+		if (item->is_met)
+			continue;
+		(void)fprintf(out, "%s{\"fingerprint\":\"%016" PRIx64 "\"",
+		    comma, item->hash);
+		text(out, "where", item->text);
+		number(out, "bytes", item->bytes);
+		number(out, "blocks", item->blocks);
+		(void)putc('}', out);
+		comma = ",";
+	}
+	(void)fputs("]", out);
+}
+
+int
+write_json(FILE *out, const struct check *c, const struct write_options *o)
+{
+	(void)fprintf(out, "{\"schema\":%d", SCHEMA);
+	text(out, "seep", o->version);
+	text(out, "verdict",
+	    c->is_damaged  ? "unknown"
+	        : c->fails ? "fail"
+	                   : "pass");
+	number(out, "exit_status", (uint64_t)o->exit_status);
+	number(out, "sample_bytes", c->sample_bytes);
+	sum(out, "live", &c->live);
+	sum(out, "leaked", &c->leaked);
+	sum(out, "known", &c->known);
+	limits(out, c);
+	processes(out, c);
+	findings(out, c, o);
+	suppressed(out, c->input_count ? c->inputs[0].suppress : NULL);
+	vanished(out, c->options->baseline);
+	(void)fputs(",\"notes\":[", out);
+	for (size_t i = 0; i < c->note_count; i++) {
+		(void)fputs(i ? "," : "", out);
+		json_string(out, c->notes[i]);
+	}
+	(void)fputs("]}\n", out);
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,226 @@
+/* write_junit.c - the verdict of a check as JUnit's XML. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/write.h"
+#include "report/words.h"
+
+/*
+ * One suite for each program, one case for each promise: that nothing leaks,
+ * each limit, and each leak by its own name, which is the same in the next
+ * run, so that readers follow it. No pid in names for the same reason.
+ */
+
+/* Text in XML: what may not be there at all becomes "?". */
+static void
+xml(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t n = words_utf8(text);
+
+		if (*text == '<')
+			(void)fputs("&lt;", out);
+		else if (*text == '>')
+			(void)fputs("&gt;", out);
+		else if (*text == '&')
+			(void)fputs("&amp;", out);
+		else if (*text == '"')
+			(void)fputs("&quot;", out);
+		else if (n == 0 || *text == 0x7f ||
+		    (n == 1 && (unsigned char)*text < 0x20 && *text != '\n'))
+			(void)putc('?', out);
+		else
+			(void)fwrite(text, 1, n, out);
+		text += n ? n : 1;
+	}
+}
+
+/* The same of a text of ours, which is for free(); or NULL. */
+static void
+xml_take(FILE *out, char *text)
+{
+	xml(out, text ? text : "");
+	free(text);
+}
+
+static void
+case_begin(FILE *out, const char *program, const char *name)
+{
+	(void)fputs("    <testcase classname=\"seep.", out);
+	xml(out, program);
+	(void)fputs("\" name=\"", out);
+	xml(out, name);
+	(void)fputs("\" time=\"0\"", out);
+}
+
+static char *
+stack_text(const struct check_site *x, const struct write_options *o)
+{
+	const struct frame *frames = x->input->view->frames;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	(void)fprintf(out, "fingerprint %016" PRIx64 "\n", x->fingerprint);
+	for (uint32_t i = 0; i < x->site->frame_count; i++) {
+		const struct frame *f = &frames[x->site->frames[i]];
+
+		if (f->function)
+			(void)fprintf(out, "%s ", f->function);
+		write_where(out, f, o);
+		(void)putc('\n', out);
+	}
+	(void)fclose(out);
+	return text;
+}
+
+static void
+failure_begin(FILE *out, enum check_rule rule, char *message)
+{
+	(void)fprintf(out, ">\n      <failure type=\"%s\" message=\"",
+	    check_rules()[rule].id);
+	xml_take(out, message);
+	(void)putc('"', out);
+}
+
+static void
+leak_case(FILE *out, const struct check *c, const struct check_site *x,
+    const char *program, const struct write_options *o)
+{
+	char *name;
+
+	if (asprintf(&name, "%s: %s", check_rules()[x->rule].id, x->text) < 0)
+		return;
+	case_begin(out, program, name);
+	free(name);
+	failure_begin(out, x->rule, write_site(c, x));
+	(void)putc('>', out);
+	xml_take(out, stack_text(x, o));
+	(void)fputs("</failure>\n    </testcase>\n", out);
+}
+
+static void
+bound_case(FILE *out, const struct check_bound *b)
+{
+	case_begin(out, "limits", check_rules()[b->rule].id);
+	if (!b->fails) {
+		(void)fputs("/>\n", out);
+		return;
+	}
+	failure_begin(out, b->rule, write_bound(b));
+	(void)fputs("/>\n    </testcase>\n", out);
+}
+
+static void
+suite_begin(
+    FILE *out, const char *name, size_t tests, size_t failures, size_t errors)
+{
+	(void)fputs("  <testsuite name=\"seep check ", out);
+	xml(out, name);
+	(void)fprintf(out,
+	    "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"0\" "
+	    "time=\"0\">\n",
+	    tests, failures, errors);
+}
+
+static const char *
+program_of(const struct check_process *x)
+{
+	const char *base = frames_base(x->process->header.exe);
+
+	return base && *base ? base : "(no name)";
+}
+
+static bool
+is_in(const struct check *c, const struct check_site *x, const char *program)
+{
+	return strcmp(program_of(&c->processes[x->process]), program) == 0;
+}
+
+/* Processes of one program are one suite, told with the first of them. */
+static bool
+is_first(const struct check *c, size_t number)
+{
+	const char *program = program_of(&c->processes[number]);
+
+	if (c->processes[number].standing != CHECK_JUDGED)
+		return false;
+	for (size_t i = 0; i < number; i++)
+		if (c->processes[i].standing == CHECK_JUDGED &&
+		    strcmp(program_of(&c->processes[i]), program) == 0)
+			return false;
+	return true;
+}
+
+static void
+program_suite(FILE *out, const struct check *c, const char *program,
+    const struct write_options *o)
+{
+	size_t leaks = 0;
+
+	for (size_t i = 0; c->lists_sites && i < c->failed_count; i++)
+		leaks += is_in(c, &c->sites[i], program);
+	suite_begin(out, program, leaks ? leaks : 1, leaks, 0);
+	if (leaks == 0) {
+		case_begin(out, program, "leaks");
+		(void)fputs("/>\n", out);
+	}
+	for (size_t i = 0; leaks && i < c->failed_count; i++)
+		if (is_in(c, &c->sites[i], program))
+			leak_case(out, c, &c->sites[i], program, o);
+	(void)fputs("  </testsuite>\n", out);
+}
+
+static void
+limits_suite(FILE *out, const struct check *c)
+{
+	size_t failures = 0;
+
+	for (size_t i = 0; i < c->bound_count; i++)
+		failures += c->bounds[i].fails;
+	if (c->bound_count == 0)
+		return;
+	suite_begin(out, "limits", c->bound_count, failures, 0);
+	for (size_t i = 0; i < c->bound_count; i++)
+		bound_case(out, &c->bounds[i]);
+	(void)fputs("  </testsuite>\n", out);
+}
+
+/* What the verdict rests on; an error where that is not sound. */
+static void
+input_suite(FILE *out, const struct check *c)
+{
+	suite_begin(out, "input", 1, 0, c->is_damaged);
+	case_begin(out, "input", "whole");
+	(void)fputs(">\n", out);
+	if (c->is_damaged)
+		(void)fputs("      <error type=\"input\" message=\"the input "
+		            "is not whole, so nothing can be promised\"/>\n",
+		    out);
+	(void)fputs("      <system-out>", out);
+	for (size_t i = 0; i < c->note_count; i++) {
+		xml(out, c->notes[i]);
+		(void)fputs(".\n", out);
+	}
+	(void)fputs("</system-out>\n    </testcase>\n  </testsuite>\n", out);
+}
+
+int
+write_junit(FILE *out, const struct check *c, const struct write_options *o)
+{
+	(void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	            "<testsuites name=\"seep check\">\n",
+	    out);
+	input_suite(out, c);
+	limits_suite(out, c);
+	for (size_t i = 0; i < c->process_count; i++)
+		if (is_first(c, i))
+			program_suite(out, c, program_of(&c->processes[i]), o);
+	(void)fputs("</testsuites>\n", out);
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,130 @@
+/* write_suppressions.c - ready-made entries for what a check has found. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/write.h"
+#include "reader/index.h"
+#include "report/words.h"
+
+enum { FRAMES = 12 }; /* enough to tell a place; valgrind takes 24 */
+
+/* valgrind's name of an allocation function. */
+static const char *
+valgrind_api(uint8_t api)
+{
+	switch (api) {
+	case SEG_API_NEW:
+		return "_Znw*";
+	case SEG_API_NEW_ARRAY:
+		return "_Zna*";
+	case SEG_API_ALIGNED_ALLOC:
+	case SEG_API_POSIX_MEMALIGN:
+		return "*mem*align*";
+	default:
+		return words_api(api);
+	}
+}
+
+/* Inlined functions are no frames for valgrind, as a rule; "..." is both. */
+static void
+valgrind_entry(FILE *out, const struct check_site *x)
+{
+	const struct frame *frames = x->input->view->frames;
+	uint32_t n = x->site->frame_count, told = 0;
+	bool dots = false;
+
+	(void)fprintf(out, "{\n   seep-%016" PRIx64 "\n   Memcheck:Leak\n",
+	    x->fingerprint);
+	(void)fprintf(out, "   fun:%s\n", valgrind_api(x->site->api));
+	for (uint32_t i = 0; i < n && told < FRAMES; i++) {
+		const struct frame *f = &frames[x->site->frames[i]];
+		const char *name = f->symbol ? f->symbol : f->function;
+
+		if (f->is_missing || (f->inlined && i + 1 < n)) {
+			if (!dots)
+				(void)fputs("   ...\n", out);
+			dots = true;
+			continue;
+		}
+		dots = false;
+		told++;
+		if (name) {
+			(void)fputs("   fun:", out);
+			words_print(out, name);
+		} else {
+			(void)fputs("   obj:*", out);
+			words_print(
+			    out, f->module ? frames_base(f->module) : "");
+		}
+		(void)putc('\n', out);
+		if (x->site->repeats && x->site->repeats[i] > 1) {
+			(void)fputs("   ...\n", out);
+			dots = true;
+		}
+	}
+	if (told == 0 && !dots)
+		(void)fputs("   ...\n", out);
+	(void)fputs("}\n", out);
+}
+
+static void
+lsan_entry(FILE *out, const struct check_site *x)
+{
+	const struct frame *frames = x->input->view->frames;
+	const struct frame *f = x->place < x->site->frame_count
+	    ? &frames[x->site->frames[x->place]]
+	    : NULL;
+
+	if (f && f->function && !f->is_missing) {
+		(void)fputs("leak:^", out);
+		words_print(out, f->function);
+		(void)fputs("$\n", out);
+	} else if (f && f->module) {
+		(void)fputs("leak:", out);
+		words_print(out, frames_base(f->module));
+		(void)putc('\n', out);
+	} else {
+		(void)fputs("# no function and no module is known\n", out);
+	}
+}
+
+static bool
+same_print(const void *items, uint32_t item, const void *key)
+{
+	return ((const struct check_site *)items)[item].fingerprint ==
+	    *(const uint64_t *)key;
+}
+
+int
+write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
+{
+	struct index told = {0};
+
+	(void)fprintf(out, "# %zu site%s that seep check has found.\n",
+	    c->failed_count, c->failed_count == 1 ? "" : "s");
+	for (size_t i = 0; i < c->failed_count; i++) {
+		const struct check_site *x = &c->sites[i];
+		uint32_t first = (uint32_t)i;
+		char *text;
+
+		/* sites that differ in lines only need one; never mind twice */
+		(void)index_find(&told, x->fingerprint, same_print, c->sites,
+		    &x->fingerprint, first, &first);
+		if (dialect == WRITE_LSAN && first != i)
+			continue;
+		text = write_site(c, x);
+		(void)fputs("# ", out);
+		words_print(out, text ? text : "");
+		(void)putc('\n', out);
+		free(text);
+		if (dialect == WRITE_LSAN)
+			lsan_entry(out, x);
+		else
+			valgrind_entry(out, x);
+	}
+	index_release(&told);
+	return ferror(out) ? -EIO : 0;
+}

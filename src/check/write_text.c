@@ -1,0 +1,226 @@
+/* write_text.c - the verdict of a check for people. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "check/write.h"
+#include "report/suppress.h"
+#include "report/words.h"
+
+static const char *
+plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void
+headline(FILE *out, const struct check *c, const struct write_options *o)
+{
+	const char *word = c->is_damaged ? "UNKNOWN"
+	    : c->fails                   ? "FAIL"
+	                                 : "PASS";
+	const char *colour = c->is_damaged ? "\033[1;33m"
+	    : c->fails                     ? "\033[1;31m"
+	                                   : "\033[1;32m";
+	char buffer[WORDS_MAX];
+
+	(void)fprintf(out, "%s%s%s: ", o->colour ? colour : "", word,
+	    o->colour ? "\033[0m" : "");
+	if (c->is_damaged)
+		(void)fputs("the input is not whole, so nothing can be "
+		            "promised. ",
+		    out);
+	if (c->leaked.blocks == 0 && c->failed_count == 0) {
+		(void)fputs(c->options->baseline
+		        ? "Nothing leaks that the baseline does not have.\n"
+		        : "Nothing leaks.\n",
+		    out);
+		return;
+	}
+	write_amount(
+	    out, c->leaked.bytes, c->leaked.blocks, c->leaked.variance);
+	(void)fprintf(out, "%s %s not freed, by %s site%s.\n",
+	    c->options->baseline ? " more than the baseline has" : "",
+	    c->leaked.blocks == 1 ? "was" : "were",
+	    words_count(buffer, c->failed_count), plural(c->failed_count));
+}
+
+static void
+bounds(FILE *out, const struct check *c)
+{
+	for (size_t i = 0; i < c->bound_count; i++) {
+		char *text = write_bound(&c->bounds[i]);
+
+		(void)fprintf(out, "  %s: %s.\n",
+		    c->bounds[i].fails ? "FAIL" : "PASS", text ? text : "");
+		free(text);
+	}
+}
+
+/* Only where there is more than one to tell apart. */
+static void
+processes(FILE *out, const struct check *c)
+{
+	static const char *const standing[] = {[CHECK_JUDGED] = "",
+	    [CHECK_REPLACED] = "  (peak only)",
+	    [CHECK_UNTRACED] = "  (not traced)"};
+	char a[WORDS_MAX], b[WORDS_MAX], d[WORDS_MAX];
+
+	if (c->process_count < 2)
+		return;
+	(void)fprintf(out, "\n%9s %-8s %15s %15s %15s  %s\n", "pid", "end",
+	    "not freed", "live bytes", "peak bytes", "program");
+	for (size_t i = 0; i < c->process_count; i++) {
+		const struct check_process *x = &c->processes[i];
+		const struct process *p = x->process;
+
+		if (x->standing == CHECK_LEFT_OUT)
+			continue;
+		(void)fprintf(out, "%9u %-8s %15s %15s %15s  ", p->header.pid,
+		    words_end(p->end), words_count(a, x->leaked_bytes),
+		    words_count(b, p->totals.live_bytes),
+		    words_count(d, p->totals.peak_bytes));
+		words_print(out, p->header.exe);
+		(void)fprintf(out, "%s\n", standing[x->standing]);
+	}
+}
+
+static void
+stack(FILE *out, const struct check_site *x, const struct write_options *o)
+{
+	const struct frame *frames = x->input->view->frames;
+
+	for (uint32_t i = 0; i < x->site->frame_count; i++) {
+		const struct frame *f = &frames[x->site->frames[i]];
+
+		if (o->depth > 0 && i == o->depth) {
+			(void)fprintf(out, "      ... %" PRIu32 " more\n",
+			    x->site->frame_count - i);
+			break;
+		}
+		(void)fputs("      ", out);
+		if (f->function) {
+			words_print(out, f->function);
+			(void)putc(' ', out);
+		}
+		if (!f->is_missing)
+			write_where(out, f, o);
+		if (x->site->repeats && x->site->repeats[i] > 1)
+			(void)fprintf(
+			    out, " (recurs %u times)", x->site->repeats[i]);
+		(void)putc('\n', out);
+	}
+}
+
+static void
+sites(FILE *out, const struct check *c, const struct write_options *o)
+{
+	uint64_t rest = 0, bytes = 0;
+	char a[WORDS_MAX], b[WORDS_MAX];
+
+	for (size_t i = 0; i < c->failed_count; i++) {
+		const struct check_site *x = &c->sites[i];
+		char *text;
+
+		if (o->top > 0 && i >= o->top) {
+			rest++;
+			bytes += x->site->figures.all.live_bytes;
+			continue;
+		}
+		text = write_site(c, x);
+		(void)putc('\n', out);
+		words_print(out, text ? text : "");
+		free(text);
+		if (c->process_count > 1) {
+			(void)fputs(", in ", out);
+			write_process(out, c->processes[x->process].process);
+		}
+		(void)fprintf(out, "  {%016" PRIx64 "}\n", x->fingerprint);
+		stack(out, x, o);
+	}
+	if (rest > 0)
+		(void)fprintf(out, "\n%s more site%s with %s (--top 0: all).\n",
+		    words_count(a, rest), plural(rest), words_bytes(b, bytes));
+}
+
+static void
+suppressed(FILE *out, const struct check *c)
+{
+	const char *before = "\nSuppressed: ";
+
+	for (size_t i = 0; i < c->input_count; i++) {
+		const struct suppress *s = c->inputs[i].suppress;
+
+		/* one list for all inputs has all the counts */
+		if (!s || (i > 0 && s == c->inputs[0].suppress))
+			continue;
+		for (size_t k = 0; k < suppress_count(s); k++) {
+			const struct suppress_entry *e = suppress_entry(s, k);
+
+			if (e->sites == 0)
+				continue;
+			(void)fputs(before, out);
+			before = ", ";
+			words_print(out, e->name);
+			(void)fputs(" (", out);
+			write_amount(out, e->bytes, e->blocks, 0);
+			(void)putc(')', out);
+		}
+	}
+	(void)fputs(*before == ',' ? ".\n" : "", out);
+}
+
+static void
+vanished(FILE *out, const struct check *c)
+{
+	const struct baseline *b = c->options->baseline;
+	size_t gone = 0, told = 0;
+
+	for (size_t i = 0; b && i < b->count; i++)
+		gone += !b->items[i].is_met;
+	if (gone > 0)
+		(void)fprintf(out,
+		    "\nGone since the baseline: %zu site%s. Write it anew to "
+		    "hold that.\n",
+		    gone, plural(gone));
+	for (size_t i = 0; b && i < b->count && told < 20; i++) {
+		const struct baseline_item *item = &b->items[i];
+
+		if (item->is_met)
+			continue;
+		told++;
+		(void)fputs("  ", out);
+		write_amount(out, item->bytes, item->blocks, 0);
+		(void)fputs(": ", out);
+		words_print(out, item->text);
+		(void)putc('\n', out);
+	}
+	if (gone > told)
+		(void)fprintf(out, "  and %zu more\n", gone - told);
+}
+
+int
+write_text(FILE *out, const struct check *c, const struct write_options *o)
+{
+	headline(out, c, o);
+	bounds(out, c);
+	processes(out, c);
+	if (c->lists_sites)
+		sites(out, c, o);
+	if (c->options->baseline && c->known.sites > 0) {
+		(void)fputs("\nIn the baseline: ", out);
+		write_amount(
+		    out, c->known.bytes, c->known.blocks, c->known.variance);
+		(void)fprintf(out, " of %" PRIu64 " site%s.\n", c->known.sites,
+		    plural(c->known.sites));
+	}
+	vanished(out, c);
+	suppressed(out, c);
+	for (size_t i = 0; i < c->note_count; i++) {
+		(void)fputs(i ? "Note: " : "\nNote: ", out);
+		words_print(out, c->notes[i]);
+		(void)fputs(".\n", out);
+	}
+	return ferror(out) ? -EIO : 0;
+}

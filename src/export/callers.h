@@ -1,0 +1,53 @@
+/* callers.h - sites of a process by the code addresses that allocate. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_EXPORT_CALLERS_H
+#define SEEP_EXPORT_CALLERS_H
+
+#include <stdio.h>
+
+#include "report/view.h"
+
+/* All sites whose innermost code addresses are the same. */
+struct callers_row {
+	const struct view_site *site; /* one of them */
+	uint32_t frame_count; /* of the site's frames: those of the addresses */
+	struct view_figures figures;
+	uint64_t size_min, size_max; /* of blocks; 0, 0: not known */
+};
+
+struct callers {
+	struct callers_row *rows; /* most live bytes first */
+	size_t count;
+};
+
+/*
+ * By `depth` addresses, of the process with that number. The view is neither
+ * grouped nor folded. -ENOMEM.
+ */
+int callers_init(
+    struct callers *c, const struct view *v, uint32_t process, unsigned depth);
+
+void callers_release(struct callers *c);
+
+/* "libfoo.so+1b746e", as addr2line takes it after the plus. */
+void callers_address(
+    FILE *out, const struct view *v, const struct callers_row *row);
+
+/* The address in the process, as its maps have it. */
+uint64_t callers_absolute(
+    const struct view *v, const struct callers_row *row, uint32_t process);
+
+/*
+ * "f at a.c:3 (inlined by) g at b.c:9", as addr2line -pif says it; " <- "
+ * between addresses.
+ */
+void callers_location(
+    FILE *out, const struct view *v, const struct callers_row *row);
+
+/* "# program (pid 12)" and a newline where the view has several processes. */
+void callers_heading(FILE *out, const struct view *v, uint32_t process);
+
+/* The processes of a view, by number in the session: does it have this one? */
+bool callers_has(const struct view *v, uint32_t process);
+
+#endif

@@ -1,0 +1,55 @@
+/* export.h - what others' tools read: a table of formats. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_EXPORT_EXPORT_H
+#define SEEP_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/view.h"
+
+/* What a format wants of the view it is given, and what it can show. */
+enum export_flags {
+	EXPORT_GROUPED = 1, /* equal functions and lines are one site */
+	EXPORT_FOLDED = 2,  /* recursion is folded */
+	EXPORT_MERGED = 4,  /* processes together; else each by itself */
+	EXPORT_SINCE = 8,   /* can tell differences: --since */
+	EXPORT_BINARY = 16, /* not for a terminal */
+	EXPORT_DEAD = 32,   /* also sites of which nothing is left */
+};
+
+struct export_options {
+	int metric;          /* enum view_metric */
+	unsigned depth;      /* frames of a stack; 0: as the format has it */
+	unsigned top;        /* rows; 0: all, or as the format has it */
+	const char *version; /* ours */
+	bool since;          /* the view compares: figures less before */
+};
+
+struct export_format {
+	const char *name;
+	const char *extension; /* of a file, with its dot */
+	const char *what;      /* one line for the help */
+	unsigned flags;        /* enum export_flags */
+	/* 0, -ENOMEM, or -EIO as ferror(out) tells. */
+	int (*write)(
+	    FILE *out, const struct view *v, const struct export_options *o);
+};
+
+/*
+ * To add a format: its file with a struct like these, a line here and one in
+ * export.c.
+ */
+extern const struct export_format export_gprof2dot;
+extern const struct export_format export_leaktrace;
+extern const struct export_format export_maps;
+extern const struct export_format export_mmleak;
+extern const struct export_format export_mmleak_html;
+
+/* All, by name; *ret_count of them. */
+const struct export_format *const *export_formats(size_t *ret_count);
+
+/* NULL: there is none of that name. */
+const struct export_format *export_find(const char *name);
+
+#endif
