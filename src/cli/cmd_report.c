@@ -10,47 +10,51 @@
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/view_opts.h"
 #include "report/growth.h"
 #include "report/json.h"
 #include "report/text.h"
 
-enum { TABLE_FRAMES = 3, TREE_FRAMES = 24, TOP = 20 };
-
 struct report_options {
-	struct text_options text;
-	unsigned depth;
+	struct view_opts view;
 	int format; /* enum report_format */
 	const char *growth, *path;
 	struct names_options naming;
-	struct output_view view;
+	struct output_view show;
+	/* made of the above */
+	struct body_options body;
+	struct growth_moment from, to;
 };
 
 enum report_format { REPORT_TEXT, REPORT_JSON };
 
+/* Mistakes are told before anything is read. */
 static void
-check_range(const char *range)
+finish(struct report_options *o)
 {
-	struct growth_moment from, to;
-
-	if (!growth_parse(range, &from, &to))
+	if (o->growth && !growth_parse(o->growth, &o->from, &o->to))
 		die(CMD_USAGE,
 		    "report: --growth takes FROM..TO in seconds or percent, as "
 		    "10..60 or 30%%..100%%, not \"%s\"",
-		    range);
+		    o->growth);
+	if (o->format == REPORT_JSON)
+		view_opts_finish_exact("report", &o->view, &o->body.view);
+	else
+		view_opts_finish("report", &o->view, &o->body);
 }
 
 static int
-write_growth(FILE *out, const struct session *s, struct names *names,
-    const struct text_options *text, const char *range)
+write_report(const struct page *page, const struct session *s,
+    struct names *names, const struct report_options *o)
 {
-	struct growth_options o = {.top = text->top,
-	    .depth = text->depth,
-	    .threshold = text->threshold,
-	    .tree = text->shape == TEXT_TREE};
 	int err;
 
-	(void)growth_parse(range, &o.from, &o.to); /* it was checked */
-	err = growth_write(out, s, names, &o);
+	if (o->format == REPORT_JSON)
+		return json_write(
+		    page->out, s, names, &o->body.view, SEEP_VERSION);
+	if (!o->growth)
+		return text_write(page, s, names, &o->body);
+	err = growth_write(page, s, names, &o->body, &o->from, &o->to);
 	if (err == -ENODATA)
 		die(CMD_INPUT,
 		    "report: --growth needs a recording made over time; make "
@@ -61,38 +65,33 @@ write_growth(FILE *out, const struct session *s, struct names *names,
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
-	struct report_options o = {
-	    .text = {.top = TOP, .threshold = 1}, .depth = UINT32_MAX};
+	struct report_options o = {.view = view_opts_default};
 	struct session *session;
 	struct names *names;
 	struct terminal terminal;
 	struct output out;
+	struct page page;
 	int answer, n, err;
 
 	n = opts_parse(self, argc, argv, &o);
-	if (o.growth)
-		check_range(o.growth);
-	o.text.depth = o.depth;
-	if (o.depth == UINT32_MAX)
-		o.text.depth =
-		    o.text.shape == TEXT_TABLE ? TABLE_FRAMES : TREE_FRAMES;
+	finish(&o);
 	progress_begin("reading", n ? argv[1] : INPUT_DEFAULT);
 	session = input_load(n ? argv[1] : NULL);
 	answer = session->is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	output_open(&out, o.path);
 	progress_begin("finding names", NULL);
-	output_show(&out, &o.view, answer, &terminal);
-	o.text.colour = terminal.colour;
-	o.text.utf8 = terminal.utf8;
-	if (o.format == REPORT_JSON)
-		err = json_write(out.file, session, names, SEEP_VERSION);
-	else if (o.growth)
-		err = write_growth(out.file, session, names, &o.text, o.growth);
-	else
-		err = text_write(out.file, session, names, &o.text);
+	output_show(&out, &o.show, answer, &terminal);
+	page = (struct page){.out = out.file,
+	    .width = terminal.columns,
+	    .colour = terminal.colour,
+	    .utf8 = terminal.utf8};
+	err = write_report(&page, session, names, &o);
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "report: out of memory");
+	if (err == -ESRCH)
+		die(CMD_INPUT, "report: there is no process %u in it",
+		    o.view.pid);
 	progress_end();
 	output_finish(&out);
 	names_free(names);
@@ -102,45 +101,28 @@ run(const struct cmd *self, int argc, char **argv)
 
 #define AT(field) offsetof(struct report_options, field)
 
-static const struct opts_option what[] = {
-    {"live", 0, OPTS_CHOICE, AT(text.metric), TEXT_LIVE, NULL,
-        "what is not freed (the default)"},
-    {"peak", 0, OPTS_CHOICE, AT(text.metric), TEXT_PEAK, NULL,
-        "what was live at the highest moment"},
-    {"allocs", 0, OPTS_CHOICE, AT(text.metric), TEXT_ALLOCS, NULL,
-        "all that was ever allocated"},
+static const struct opts_option over_time[] = {
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
         "what grew between two moments (10..60, 30%..90%)"},
     {0},
 };
 
-static const struct opts_option shape[] = {
-    {"tree", 0, OPTS_CHOICE, AT(text.shape), TEXT_TREE, NULL,
-        "functions and their callers (the default)"},
-    {"table", 0, OPTS_CHOICE, AT(text.shape), TEXT_TABLE, NULL,
-        "one line per site"},
-    {"top", 0, OPTS_COUNT, AT(text.top), 0, "N",
-        "the N heaviest (default 20, 0: all)"},
-    {"threshold", 0, OPTS_PERCENT, AT(text.threshold), 0, "PCT",
-        "leave out what is below PCT percent (default 1)"},
-    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N", "frames of a stack (0: all)"},
-    {0},
-};
-
 static const struct opts_option output[] = {
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
-        "for people (the default) or for programs"},
+        "for people (the default) or for programs: all figures of all sites"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete"},
     {0},
 };
 
 static const struct opts_group options[] = {
-    {"What to show", what, 0},
-    {"How to show it", shape, 0},
+    {"What to show", view_opts_metrics, AT(view)},
+    {"Over time", over_time, 0},
+    {"Which sites", view_opts_filters, AT(view)},
+    {"How to show them", view_opts_shapes, AT(view)},
     {"Where names come from", name_opts_rows, AT(naming)},
     {"Output", output, 0},
-    {"On a terminal", output_view_rows, AT(view)},
+    {"On a terminal", output_view_rows, AT(show)},
     {0},
 };
 

@@ -143,8 +143,8 @@ add_module(struct frames *f, const struct process_module *m, uint32_t *ret)
 	uint32_t at;
 	int err;
 
-	bigger = grown(
-	    f->modules, f->module_count, &f->module_room, sizeof(*f->modules));
+	bigger = grown(f->modules, f->module_count, &f->module_room,
+	    sizeof(const struct process_module *));
 	if (!bigger)
 		return -ENOMEM;
 	f->modules = bigger;
@@ -353,6 +353,26 @@ frames_missing(struct frames *f, const char *words, uint32_t *ret)
 		f->sentences[f->sentence_count++] =
 		    (struct sentence){.words = words, .frame = *ret};
 	return err;
+}
+
+int
+frames_plain(struct frames *f, uint32_t *number)
+{
+	struct frame x = f->list[*number];
+	uint32_t fresh;
+	int err;
+
+	if (x.line == 0 || x.is_missing)
+		return 0;
+	x.file = NULL;
+	x.line = 0;
+	err = add_frame(f, &x, &fresh);
+	if (err < 0)
+		return err;
+	*number = f->list[fresh].place;
+	if (*number != fresh)
+		f->count--; /* in no index: it was there already */
+	return 0;
 }
 
 const struct frame *

@@ -52,6 +52,12 @@ int frames_find(struct frames *f, uint64_t word, struct frames_span *ret);
 /* A sentence in the place of frames that are not there; it stays valid. */
 int frames_missing(struct frames *f, const char *words, uint32_t *ret);
 
+/*
+ * Replaces a number by that of the same function without a line: several lines
+ * are meant. -ENOMEM.
+ */
+int frames_plain(struct frames *f, uint32_t *number);
+
 /* By number, from 0 on; valid until the next call that adds one. */
 const struct frame *frames_list(const struct frames *f, size_t *ret_count);
 

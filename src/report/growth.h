@@ -3,23 +3,11 @@
 #ifndef SEEP_REPORT_GROWTH_H
 #define SEEP_REPORT_GROWTH_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
-#include "names/names.h"
-#include "reader/session.h"
+#include "report/body.h"
 
 struct growth_moment {
 	double value;
 	bool is_percent; /* of the recording, else seconds from its start */
-};
-
-struct growth_options {
-	struct growth_moment from, to;
-	bool tree;
-	unsigned top;     /* sites, 0: all */
-	unsigned depth;   /* frames of a stack, 0: all */
-	double threshold; /* percent of all that grew */
 };
 
 /*
@@ -31,9 +19,11 @@ bool growth_parse(const char *text, struct growth_moment *ret_from,
 
 /*
  * For each process that was there in between: what its sites have more or less
- * of than before, with signs. 0, -ENOMEM, -EIO; -ENODATA: no time line.
+ * of than before, with signs. 0, -ENOMEM, -EIO; -ENODATA: no time line;
+ * -ESRCH: no process has options->view.pid.
  */
-int growth_write(FILE *out, const struct session *s, struct names *names,
-    const struct growth_options *options);
+int growth_write(const struct page *p, const struct session *s,
+    struct names *names, const struct body_options *options,
+    const struct growth_moment *from, const struct growth_moment *to);
 
 #endif

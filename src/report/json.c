@@ -9,7 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "reader/index.h"
 #include "reader/losses.h"
 #include "reader/timeline.h"
 #include "report/words.h"
@@ -19,116 +18,6 @@ enum {
 	SERIES_POINTS = 2000,
 	SERIES_PROCESSES = 16, /* the heaviest: each reads the file again */
 };
-
-void
-json_string(FILE *out, const char *text)
-{
-	const unsigned char *p = (const unsigned char *)text;
-
-	if (!text) {
-		(void)fputs("null", out);
-		return;
-	}
-	(void)putc('"', out);
-	while (*p) {
-		size_t n = words_utf8((const char *)p);
-
-		if (*p == '"' || *p == '\\') {
-			(void)putc('\\', out);
-			(void)putc(*p, out);
-		} else if (*p < 0x20 || *p == 0x7f) {
-			(void)fprintf(out, "\\u%04x", *p);
-		} else if (n == 0) {
-			(void)fputs("\\ufffd", out);
-		} else {
-			(void)fwrite(p, 1, n, out);
-		}
-		p += n ? n : 1;
-	}
-	(void)putc('"', out);
-}
-
-static void
-key(FILE *out, const char *name)
-{
-	(void)fprintf(out, ",\"%s\":", name);
-}
-
-static void
-number(FILE *out, const char *name, uint64_t value)
-{
-	(void)fprintf(out, ",\"%s\":%" PRIu64, name, value);
-}
-
-static void
-text(FILE *out, const char *name, const char *value)
-{
-	key(out, name);
-	json_string(out, value);
-}
-
-static void
-boolean(FILE *out, const char *name, bool value)
-{
-	(void)fprintf(out, ",\"%s\":%s", name, value ? "true" : "false");
-}
-
-static void
-hex(FILE *out, const char *name, const uint8_t *bytes, size_t len)
-{
-	bool zero = true;
-
-	for (size_t i = 0; i < len; i++)
-		zero = zero && bytes[i] == 0;
-	key(out, name);
-	if (zero) {
-		(void)fputs("null", out);
-		return;
-	}
-	(void)putc('"', out);
-	for (size_t i = 0; i < len; i++)
-		(void)fprintf(out, "%02x", bytes[i]);
-	(void)putc('"', out);
-}
-
-static void
-time_text(FILE *out, const char *name, uint64_t realtime_ns)
-{
-	time_t seconds = (time_t)(realtime_ns / 1000000000);
-	char buffer[64];
-	struct tm tm;
-
-	key(out, name);
-	if (realtime_ns == 0 || !gmtime_r(&seconds, &tm) ||
-	    strftime(buffer, sizeof(buffer), "%Y-%m-%dT%H:%M:%S", &tm) == 0) {
-		(void)fputs("null", out);
-		return;
-	}
-	(void)fprintf(out, "\"%s.%03uZ\"", buffer,
-	    (unsigned)(realtime_ns / 1000000 % 1000));
-}
-
-static void
-figures(FILE *out, const struct process_figures *f)
-{
-	number(out, "allocations", f->allocations);
-	number(out, "allocated_bytes", f->allocated_bytes);
-	number(out, "frees", f->frees);
-	number(out, "freed_bytes", f->freed_bytes);
-	number(out, "live_blocks", f->live_blocks);
-	number(out, "live_bytes", f->live_bytes);
-	number(out, "peak_blocks", f->peak_blocks);
-	number(out, "peak_bytes", f->peak_bytes);
-}
-
-static void
-list(FILE *out, const char *name, const uint64_t *values, size_t count)
-{
-	key(out, name);
-	for (size_t i = 0; i < count; i++)
-		(void)fprintf(out, "%c%" PRIu64, i ? ',' : '[', values[i]);
-	(void)fputs("]", out);
-}
 
 static void
 command(FILE *out, const struct seg_header *h)
@@ -152,117 +41,55 @@ command(FILE *out, const struct seg_header *h)
  * made once for a process and then copied.
  */
 struct cached {
-	uint64_t frame;
-	char *text; /* NULL: out of memory, written directly */
+	char *text; /* NULL: not made yet */
 	size_t len;
 };
 
-struct cache {
-	struct cached *items;
-	size_t count, room;
-	struct index index;
-};
-
-static bool
-same_frame(const void *items, uint32_t item, const void *key)
+static void
+write_frame(FILE *out, const struct frame *x)
 {
-	return ((const struct cached *)items)[item].frame ==
-	    *(const uint64_t *)key;
+	(void)fputs("{\"function\":", out);
+	json_string(out, x->function);
+	json_text(out, "file", x->file);
+	if (x->line > 0)
+		json_number(out, "line", x->line);
+	else
+		(void)fputs(",\"line\":null", out);
+	json_text(out, "module", x->module);
+	if (x->is_missing)
+		(void)fputs(",\"offset\":null", out);
+	else
+		json_number(out, "offset", x->offset);
+	json_boolean(out, "inlined", x->inlined);
+	(void)putc('}', out);
 }
 
 static void
-cache_release(struct cache *c)
+frame(FILE *out, const struct frame *x, struct cached *c)
 {
-	for (size_t i = 0; i < c->count; i++)
-		free(c->items[i].text);
-	free(c->items);
-	index_release(&c->index);
-}
-
-/* A frame and what is inlined there, without the innermost `skip`. */
-static void
-write_frame(FILE *out, const struct process *p, uint64_t word,
-    struct names *names, size_t skip)
-{
-	const struct process_module *m = process_module(p, word);
-	const struct names_frame *chain;
-	size_t n = names_chain(names, p, word, &chain);
-
-	for (size_t i = skip; i < n; i++) {
-		(void)fputs(
-		    i > skip ? ",{\"function\":" : "{\"function\":", out);
-		json_string(out, chain[i].function);
-		text(out, "file", chain[i].file);
-		if (chain[i].line > 0)
-			number(out, "line", chain[i].line);
-		else
-			(void)fputs(",\"line\":null", out);
-		text(out, "module", m ? m->path : NULL);
-		number(out, "offset", SEG_FRAME_PC(word) - (m ? m->base : 0));
-		boolean(out, "inlined", chain[i].inlined);
-		(void)putc('}', out);
-	}
-}
-
-static void
-frame(FILE *out, const struct process *p, uint64_t word, struct names *names,
-    struct cache *c)
-{
-	struct cached *item;
 	FILE *memory;
-	uint32_t at;
 
-	if (c->count == c->room) {
-		size_t room = c->room ? c->room * 2 : 1024;
-
-		item = reallocarray(c->items, room, sizeof(*item));
-		if (!item) {
-			write_frame(out, p, word, names, 0);
-			return;
-		}
-		c->items = item;
-		c->room = room;
-	}
-	if (index_find(&c->index, index_hash(word, 10, 11), same_frame,
-	        c->items, &word, (uint32_t)c->count, &at) < 0) {
-		write_frame(out, p, word, names, 0);
-		return;
-	}
-	item = &c->items[at];
-	if (at == c->count) {
-		c->count++;
-		*item = (struct cached){.frame = word};
-		memory = open_memstream(&item->text, &item->len);
+	if (!c->text) {
+		memory = open_memstream(&c->text, &c->len);
 		if (memory) {
-			write_frame(memory, p, word, names, 0);
+			write_frame(memory, x);
 			if (fclose(memory) != 0) {
-				free(item->text);
-				item->text = NULL;
+				free(c->text);
+				c->text = NULL;
 			}
 		}
 	}
-	if (item->text)
-		(void)fwrite_unlocked(item->text, 1, item->len, out);
+	if (c->text)
+		(void)fwrite_unlocked(c->text, 1, c->len, out);
 	else
-		write_frame(out, p, word, names, 0);
-}
-
-/* A sentence in the place of frames that are not there. */
-static void
-no_frame(FILE *out, const char *words)
-{
-	(void)fputs("{\"function\":", out);
-	json_string(out, words);
-	(void)fputs(",\"file\":null,\"line\":null,\"module\":null,"
-	            "\"offset\":null,\"inlined\":false}",
-	    out);
+		write_frame(out, x); /* out of memory */
 }
 
 /* Of sampled figures: half the width of the 95 % interval. */
 static void
-errors(FILE *out, const struct process *p, double live, double allocated)
+errors(FILE *out, bool sampled, double live, double allocated)
 {
-	if (p->header.sample_bytes == 0) {
+	if (!sampled) {
 		(void)fputs(",\"error\":null", out);
 		return;
 	}
@@ -304,7 +131,7 @@ course(FILE *out, const char *name, const struct process_point *points,
 	        offsetof(struct process_point, allocated_bytes)},
 	};
 
-	key(out, name);
+	json_key(out, name);
 	if (count == 0) {
 		(void)fputs("null", out);
 		return;
@@ -366,6 +193,8 @@ courses_release(struct courses *c)
 static void
 series(FILE *out, struct courses *c, size_t site)
 {
+	while (c->next < c->count && c->list[c->next].site < site)
+		c->next++; /* filtered out */
 	if (c->next == c->count || c->list[c->next].site != site) {
 		(void)fputs(",\"series\":null", out);
 		return;
@@ -375,52 +204,95 @@ series(FILE *out, struct courses *c, size_t site)
 }
 
 static void
-site(FILE *out, const struct process *p, const struct process_site *s,
-    struct names *names, struct cache *cache, struct courses *courses)
+frames(FILE *out, const struct view *v, const struct view_site *s,
+    struct cached *cache)
 {
-	static uint64_t frames[STACKS_MAX_FRAMES];
-	uint64_t deaths[PROCESS_AGES];
-	uint8_t api = s->api;
-	uint32_t flags;
-	size_t n, skip, entries;
+	(void)fputs(",\"frames\":[", out);
+	for (uint32_t i = 0; i < s->frame_count; i++) {
+		uint32_t n = s->frames[i];
 
-	n = stacks_frames(
-	    p->stacks, s->stack, frames, STACKS_MAX_FRAMES, &flags);
-	skip = names_skip_operators(names, p, frames, n, &api, &entries);
+		if (i > 0)
+			(void)putc(',', out);
+		frame(out, &v->frames[n], &cache[n]);
+	}
+	(void)putc(']', out);
+	json_key(out, "recursion");
+	if (!s->repeats) {
+		(void)fputs("null", out);
+		return;
+	}
+	(void)putc('[', out);
+	for (uint32_t i = 0; i < s->frame_count; i++)
+		(void)fprintf(out, "%s%u", i ? "," : "", s->repeats[i]);
+	(void)putc(']', out);
+}
+
+/* `p` NULL: of several processes together. */
+static void
+site(FILE *out, const struct view *v, const struct view_site *s,
+    const struct process *p, struct cached *cache, struct courses *courses)
+{
+	const struct view_figures *f = &s->figures;
+	static const uint64_t none[PROCESS_AGES];
+
 	(void)fprintf(out, "{\"id\":%u", s->id);
-	text(out, "kind", words_kind(s->kind));
-	text(out, "api", words_api(api));
-	figures(out, &s->figures);
-	number(out, "samples", s->samples);
-	errors(out, p, s->variance_live, s->variance_allocated);
-	number(out, "size_min", s->size_min);
-	number(out, "size_max", s->size_max);
-	time_text(out, "first_time", process_time_ns(p, s->first_tick));
-	time_text(out, "last_time", process_time_ns(p, s->last_tick));
-	process_deaths(s, deaths);
-	list(out, "ages", deaths, PROCESS_AGES);
+	json_text(out, "kind", words_kind(s->kind));
+	json_text(out, "api", words_api(s->api));
+	json_figures(out, &f->all);
+	json_number(out, "samples", s->samples);
+	errors(out, s->samples > 0 || (p && p->header.sample_bytes > 0),
+	    f->variance_live, f->variance_allocated);
+	json_number(out, "size_min", s->size_min);
+	json_number(out, "size_max", s->size_max);
+	json_time(out, "first_time", s->first_ns);
+	json_time(out, "last_time", s->last_ns);
+	json_list(out, "ages", s->ages ? s->ages->deaths : none, PROCESS_AGES);
 	if (s->ages && s->ages->living_known)
-		list(out, "live_ages", s->ages->living, PROCESS_AGES);
+		json_list(out, "live_ages", s->ages->living, PROCESS_AGES);
 	else
 		(void)fputs(",\"live_ages\":null", out);
+	json_number(out, "temporary_blocks", f->temporary_blocks);
+	json_number(out, "temporary_bytes", f->temporary_bytes);
 	(void)fputs(",\"verdict\":null", out);
-	series(out, courses, (size_t)(s - p->sites));
-	text(out, "stack", words_stack(flags));
-	(void)fputs(",\"frames\":[", out);
-	for (size_t i = skip; i < n; i++) {
-		if (i > skip)
-			(void)putc(',', out);
-		if (i == skip && entries > 0)
-			write_frame(out, p, frames[i], names, entries);
-		else
-			frame(out, p, frames[i], names, cache);
+	series(out, courses, s->site);
+	(void)fprintf(
+	    out, ",\"fingerprint\":\"%016" PRIx64 "\"", s->fingerprint);
+	json_text(out, "suppression", s->suppression);
+	json_text(out, "stack", words_stack(s->stack_flags));
+	json_number(out, "sites", s->count);
+	frames(out, v, s, cache);
+	(void)putc('}', out);
+}
+
+/* All sites of a view, as an array. */
+static int
+sites(FILE *out, const struct view *v, const struct process *p,
+    struct courses *courses)
+{
+	struct cached *cache = calloc(v->frame_count + 1, sizeof(*cache));
+
+	if (!cache)
+		return -ENOMEM;
+	(void)fputs(",\"sites\":[", out);
+	for (size_t i = 0; i < v->site_count && !ferror(out); i++) {
+		(void)fputs(i ? ",\n" : "\n", out);
+		site(out, v, &v->sites[i], p, cache, courses);
 	}
-	if (words_no_frame(flags)) {
-		if (n > skip)
-			(void)putc(',', out);
-		no_frame(out, words_no_frame(flags));
-	}
-	(void)fputs("]}", out);
+	(void)putc(']', out);
+	for (size_t i = 0; i < v->frame_count; i++)
+		free(cache[i].text);
+	free(cache);
+	return 0;
+}
+
+static void
+view_sum(FILE *out, const char *name, const struct view_sum *sum)
+{
+	(void)fprintf(out, ",\"%s\":{\"sites\":%" PRIu64, name, sum->sites);
+	json_figures(out, &sum->figures.all);
+	json_number(out, "temporary_blocks", sum->figures.temporary_blocks);
+	json_number(out, "temporary_bytes", sum->figures.temporary_bytes);
+	(void)putc('}', out);
 }
 
 static void
@@ -460,13 +332,14 @@ totals(FILE *out, const struct process *p)
 
 	(void)fputs(",\"totals\":{\"sites\":", out);
 	(void)fprintf(out, "%zu", p->site_count);
-	figures(out, &p->totals);
-	errors(out, p, process_variance_live(p), process_variance_allocated(p));
-	boolean(out, "peak_exact", p->peak_exact);
+	json_figures(out, &p->totals);
+	errors(out, p->header.sample_bytes > 0, process_variance_live(p),
+	    process_variance_allocated(p));
+	json_boolean(out, "peak_exact", p->peak_exact);
 	names = losses_names(&n);
 	for (size_t i = 0; i < n; i++)
 		if (names[i].class == LOSSES_TOTAL)
-			number(out, names[i].key,
+			json_number(out, names[i].key,
 			    p->header.counts[names[i].count]);
 	(void)fputs("}", out);
 }
@@ -483,13 +356,13 @@ modules(FILE *out, const struct process *p)
 		if (m->end == 0)
 			continue;
 		(void)fprintf(out, "%s{\"number\":%zu", comma, i);
-		text(out, "path", m->path);
-		hex(out, "build_id", m->build_id, m->build_id_bytes);
-		number(out, "base", m->base);
-		number(out, "start", m->start);
-		number(out, "end", m->end);
-		number(out, "generation", m->generation);
-		boolean(out, "main", m->is_main);
+		json_text(out, "path", m->path);
+		json_hex(out, "build_id", m->build_id, m->build_id_bytes);
+		json_number(out, "base", m->base);
+		json_number(out, "start", m->start);
+		json_number(out, "end", m->end);
+		json_number(out, "generation", m->generation);
+		json_boolean(out, "main", m->is_main);
 		(void)putc('}', out);
 		comma = ",";
 	}
@@ -518,9 +391,9 @@ marks(FILE *out, const struct process *p)
 
 		(void)fprintf(
 		    out, "%s{\"sequence\":%" PRIu64, i ? "," : "", m->sequence);
-		number(out, "kind", m->kind);
-		text(out, "label", m->label);
-		time_text(
+		json_number(out, "kind", m->kind);
+		json_text(out, "label", m->label);
+		json_time(
 		    out, "time", process_time_ns(p, m->tick) + m->after_ns);
 		(void)putc('}', out);
 	}
@@ -530,7 +403,7 @@ marks(FILE *out, const struct process *p)
 static void
 number_or_null(FILE *out, const char *name, bool known, int value)
 {
-	key(out, name);
+	json_key(out, name);
 	if (known)
 		(void)fprintf(out, "%d", value);
 	else
@@ -551,19 +424,19 @@ snapshot_info(FILE *out, const struct process *p)
 	const struct seg_header *h = &p->header;
 	uint32_t reason = h->snapshot_reason;
 
-	key(out, "snapshot_info");
+	json_key(out, "snapshot_info");
 	if (reason == SEG_SNAPSHOT_NONE) {
 		(void)fputs("null", out);
 		return;
 	}
 	(void)fputs("{\"label\":", out);
 	json_string(out, h->snapshot_label);
-	text(out, "reason",
+	json_text(out, "reason",
 	    reason < sizeof(reasons) / sizeof(reasons[0]) ? reasons[reason]
 	                                                  : "other");
-	number(out, "number", h->snapshot_number);
-	time_text(out, "time", h->snapshot_realtime_ns);
-	number(out, "time_ns", h->snapshot_realtime_ns);
+	json_number(out, "number", h->snapshot_number);
+	json_time(out, "time", h->snapshot_realtime_ns);
+	json_number(out, "time_ns", h->snapshot_realtime_ns);
 	(void)putc('}', out);
 }
 
@@ -573,50 +446,57 @@ identity(FILE *out, const struct process *p)
 	const struct seg_header *h = &p->header;
 
 	(void)fprintf(out, "{\"pid\":%u,\"ppid\":%u", h->pid, h->ppid);
-	hex(out, "uuid", h->uuid, sizeof(h->uuid));
-	hex(out, "parent", h->parent_uuid, sizeof(h->parent_uuid));
-	text(out, "exe", h->exe);
+	json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
+	json_hex(out, "parent", h->parent_uuid, sizeof(h->parent_uuid));
+	json_text(out, "exe", h->exe);
 	command(out, h);
-	boolean(out, "command_truncated", h->command_truncated != 0);
-	time_text(out, "start", h->start_realtime_ns);
-	number(out, "start_ns", h->start_realtime_ns);
-	number(out, "duration_ms", p->duration_ns / 1000000);
-	text(out, "end", words_end(p->end));
+	json_boolean(out, "command_truncated", h->command_truncated != 0);
+	json_time(out, "start", h->start_realtime_ns);
+	json_number(out, "start_ns", h->start_realtime_ns);
+	json_number(out, "duration_ms", p->duration_ns / 1000000);
+	json_text(out, "end", words_end(p->end));
 	number_or_null(out, "exit_status", p->exit_status >= 0, p->exit_status);
 	number_or_null(out, "signal", p->signal > 0, p->signal);
-	text(out, "mode", words_mode(h->mode));
-	text(out, "state", words_state(h->state));
-	text(out, "inert_reason",
+	json_text(out, "mode", words_mode(h->mode));
+	json_text(out, "state", words_state(h->state));
+	json_text(out, "inert_reason",
 	    h->state == SEG_INERT ? losses_inert(h->inert_reason) : NULL);
-	number(out, "sample_bytes", h->sample_bytes);
-	text(out, "medium", words_medium(h->medium));
-	number(out, "first_id", h->first_id);
-	text(out, "session", h->session);
-	number(out, "sequence", h->sequence);
-	number(out, "threads", h->threads);
-	number(out, "max_frames", h->max_frames);
-	boolean(out, "snapshot", p->is_snapshot);
+	json_number(out, "sample_bytes", h->sample_bytes);
+	json_text(out, "medium", words_medium(h->medium));
+	json_number(out, "first_id", h->first_id);
+	json_text(out, "session", h->session);
+	json_number(out, "sequence", h->sequence);
+	json_number(out, "threads", h->threads);
+	json_number(out, "max_frames", h->max_frames);
+	json_boolean(out, "snapshot", p->is_snapshot);
 	snapshot_info(out, p);
-	boolean(out, "end_state", !p->is_unfinished);
-	key(out, "as_of_us");
+	json_boolean(out, "end_state", !p->is_unfinished);
+	json_key(out, "as_of_us");
 	if (p->is_unfinished)
 		(void)fprintf(out, "%" PRIu64, p->as_of_us);
 	else
 		(void)fputs("null", out);
-	time_text(out, "peak_time", process_time_ns(p, h->peak_tick));
+	json_time(out, "peak_time", process_time_ns(p, h->peak_tick));
 	(void)fprintf(out,
 	    ",\"tables\":{\"total_bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64
 	    ",\"own_bytes\":%" PRIu64 "}",
 	    h->total_bytes, h->used_bytes, h->own_bytes);
 }
 
-static void
+static int
 process(FILE *out, const struct session *s, const struct process *p,
-    struct names *names)
+    struct names *names, const struct view_options *options)
 {
+	struct view_options o = *options;
 	struct courses courses;
-	struct cache cache = {0};
+	struct view *v;
+	int err;
 
+	o.only = p;
+	o.group = o.merge = false;
+	err = view_new(s, names, &o, &v);
+	if (err < 0)
+		return err;
 	identity(out, p);
 	lost(out, &p->header);
 	totals(out, p);
@@ -624,22 +504,48 @@ process(FILE *out, const struct session *s, const struct process *p,
 	inherited(out, p);
 	marks(out, p);
 	course(out, "timeline", p->points, p->point_count);
+	view_sum(out, "filtered", &v->filtered);
+	view_sum(out, "suppressed", &v->suppressed);
 	courses_init(&courses, s, p);
-	(void)fputs(",\"sites\":[", out);
-	for (size_t i = 0; i < p->site_count && !ferror(out); i++) {
-		(void)fputs(i ? ",\n" : "\n", out);
-		site(out, p, &p->sites[i], names, &cache, &courses);
-	}
+	err = sites(out, v, p, &courses);
 	courses_release(&courses);
-	cache_release(&cache);
-	(void)fputs("]}", out);
+	view_free(v);
+	(void)putc('}', out);
+	return err;
+}
+
+/* What the processes have in common, site by site; null: not asked for. */
+static int
+merged(FILE *out, const struct session *s, struct names *names,
+    const struct view_options *options)
+{
+	struct courses none = {0};
+	struct view *v;
+	int err;
+
+	json_key(out, "merged");
+	if (!options->merge) {
+		(void)fputs("null", out);
+		return 0;
+	}
+	err = view_new(s, names, options, &v);
+	if (err < 0)
+		return err;
+	(void)fputs("{\"schema\":1", out);
+	view_sum(out, "chosen", &v->chosen);
+	view_sum(out, "filtered", &v->filtered);
+	view_sum(out, "suppressed", &v->suppressed);
+	err = sites(out, v, NULL, &none);
+	(void)putc('}', out);
+	view_free(v);
+	return err;
 }
 
 /* What is known of the run as a whole; null where it is no recording. */
 static void
 recording(FILE *out, const struct session *s)
 {
-	key(out, "recording");
+	json_key(out, "recording");
 	if (!s->line) {
 		(void)fputs("null", out);
 		return;
@@ -652,42 +558,65 @@ recording(FILE *out, const struct session *s)
 
 		(void)fprintf(out, "%s{\"time_us\":%" PRIu64 ",\"pid\":%u",
 		    i ? "," : "", m->time_us, m->pid);
-		text(out, "kind", words_mark(m->kind));
-		text(out, "label", m->label);
+		json_text(out, "kind", words_mark(m->kind));
+		json_text(out, "label", m->label);
 		(void)putc('}', out);
 	}
 	(void)fputs("]}", out);
 }
 
-int
-json_write(FILE *out, const struct session *s, struct names *names,
-    const char *version)
+static void
+notes(FILE *out, const struct session *s, const struct names *names)
 {
-	char *const *notes;
-	size_t n;
+	char *const *list;
+	size_t n = names_notes(names, &list);
 
-	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
-	text(out, "seep", version);
-	boolean(out, "complete", !s->is_truncated);
-	recording(out, s);
-	(void)fputs(",\"processes\":[", out);
-	for (size_t i = 0; i < s->count && !ferror(out); i++) {
-		if (i)
-			(void)putc(',', out);
-		process(out, s, s->processes[i], names);
-	}
-	(void)fputs("],\"notes\":[", out);
+	(void)fputs(",\"notes\":[", out);
 	for (size_t i = 0; i < s->note_count; i++) {
 		if (i)
 			(void)putc(',', out);
 		json_string(out, s->notes[i]);
 	}
-	n = names_notes(names, &notes);
 	for (size_t i = 0; i < n; i++) {
 		if (i || s->note_count)
 			(void)putc(',', out);
-		json_string(out, notes[i]);
+		json_string(out, list[i]);
 	}
-	(void)fputs("]}\n", out);
+	(void)putc(']', out);
+}
+
+int
+json_write(FILE *out, const struct session *s, struct names *names,
+    const struct view_options *options, const char *version)
+{
+	static const struct view_options all;
+	struct view_options o = options ? *options : all;
+	const char *comma = "";
+	int err = 0;
+
+	o.metric = VIEW_ALL;
+	o.all_kinds = true;
+	o.keep_suppressed = true;
+	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
+	json_text(out, "seep", version);
+	json_boolean(out, "complete", !s->is_truncated);
+	recording(out, s);
+	(void)fputs(",\"processes\":[", out);
+	for (size_t i = 0; i < s->count && !ferror(out) && err == 0; i++) {
+		const struct process *p = s->processes[i];
+
+		if (o.pid != VIEW_ANY && p->header.pid != o.pid)
+			continue;
+		(void)fputs(comma, out);
+		comma = ",";
+		err = process(out, s, p, names, &o);
+	}
+	(void)putc(']', out);
+	if (err == 0)
+		err = merged(out, s, names, &o);
+	if (err < 0)
+		return err;
+	notes(out, s, names);
+	(void)fputs("}\n", out);
 	return ferror(out) ? -EIO : 0;
 }

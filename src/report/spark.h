@@ -3,18 +3,17 @@
 #ifndef SEEP_REPORT_SPARK_H
 #define SEEP_REPORT_SPARK_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "reader/process.h"
+#include "report/page.h"
 
-enum { SPARK_WIDTH = 60 };
+enum { SPARK_WIDTH = 60 }; /* blocks at most */
 
 /*
  * "Live bytes over 12 s: <blocks> up to 1.2 MiB." and a newline; nothing where
  * there are fewer than three points. Each column shows the highest figure of
- * its stretch of time. Without utf8 digits 0 to 9 stand for the blocks.
+ * its stretch of time. Without UTF-8 digits 0 to 9 stand for the blocks.
  */
-void spark_write(FILE *out, const struct process *p, bool utf8);
+void spark_write(const struct page *p, const char *what,
+    const struct process_point *points, size_t count);
 
 #endif

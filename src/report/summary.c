@@ -2,15 +2,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "reader/losses.h"
 #include "report/words.h"
 
 struct summary {
-	FILE *out;
+	FILE *out; /* a buffer: lines are broken at the end */
 	const struct process *process;
-	bool colour;
+	const struct page *page;
 };
 
 static const char *
@@ -123,20 +124,65 @@ print_oddities(const struct summary *s)
 		(void)fputs(".\n", s->out);
 }
 
+/* Who it is, and what became of it. */
+static void
+print_name(const struct summary *s)
+{
+	const struct process *p = s->process;
+	const char *slash = strrchr(p->header.exe, '/');
+	const char *name = slash ? slash + 1 : p->header.exe;
+
+	words_print(s->out, *name ? name : "(no name)");
+	(void)fprintf(s->out, " (pid %u) ", p->header.pid);
+	print_ending(s);
+}
+
+static void
+print_live(const struct summary *s, const struct process_figures *t,
+    uint64_t error_live, uint64_t error_allocated)
+{
+	char a[WORDS_MAX], b[WORDS_MAX];
+
+	(void)fprintf(s->out, "%s allocation%s of %s in all",
+	    words_count(a, t->allocations), plural(t->allocations),
+	    words_bytes(b, t->allocated_bytes));
+	if (error_allocated > 0)
+		(void)fprintf(s->out, " (+-%s: an estimate from samples)",
+		    words_bytes(b, error_allocated));
+	(void)fprintf(s->out, "; %s", words_bytes(b, t->live_bytes));
+	if (error_live > 0)
+		(void)fprintf(s->out, " (+-%s)", words_bytes(b, error_live));
+	(void)fprintf(s->out, " in %s block%s ", words_count(a, t->live_blocks),
+	    plural(t->live_blocks));
+}
+
+static void
+print_peak(const struct summary *s)
+{
+	const struct process *p = s->process;
+	const struct process_figures *t = &p->totals;
+	uint64_t ns = (uint64_t)p->header.peak_tick * p->header.tick_ns;
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
+
+	(void)fprintf(s->out, "; the peak was %s%s in %s block%s",
+	    p->peak_exact ? "" : "about ", words_bytes(b, t->peak_bytes),
+	    words_count(a, t->peak_blocks), plural(t->peak_blocks));
+	if (t->peak_bytes > 0 && ns < SEG_TICK_NS)
+		(void)fputs(", at its start", s->out);
+	else if (t->peak_bytes > 0)
+		(void)fprintf(
+		    s->out, ", %s after its start", words_time(c, ns));
+	(void)fputs(". ", s->out);
+}
+
 static void
 print_all(const struct summary *s)
 {
 	const struct process *p = s->process;
 	const struct process_figures *t = &p->totals;
-	const char *slash = strrchr(p->header.exe, '/');
-	const char *name = slash ? slash + 1 : p->header.exe;
-	char a[WORDS_MAX], b[WORDS_MAX];
+	bool sampled = p->header.sample_bytes > 0;
 
-	(void)fputs(s->colour ? "\033[1m" : "", s->out);
-	words_print(s->out, *name ? name : "(no name)");
-	(void)fprintf(
-	    s->out, "%s (pid %u) ", s->colour ? "\033[0m" : "", p->header.pid);
-	print_ending(s);
+	print_name(s);
 	if (p->header.state == SEG_INERT && t->allocations == 0) {
 		(void)fprintf(s->out, "It was not traced: %s.\n",
 		    losses_inert(p->header.inert_reason));
@@ -146,34 +192,101 @@ print_all(const struct summary *s)
 		(void)fprintf(s->out,
 		    "Tracing ended early: %s. What follows ends there. ",
 		    losses_inert(p->header.inert_reason));
-	(void)fprintf(s->out, "It made %s allocation%s of %s in all",
-	    words_count(a, t->allocations), plural(t->allocations),
-	    words_bytes(b, t->allocated_bytes));
-	if (p->header.sample_bytes > 0)
-		(void)fprintf(s->out, " (+-%s: an estimate from samples)",
-		    words_bytes(
-		        b, process_error(process_variance_allocated(p))));
-	(void)fprintf(s->out, "; %s", words_bytes(b, t->live_bytes));
-	if (p->header.sample_bytes > 0)
-		(void)fprintf(s->out, " (+-%s)",
-		    words_bytes(b, process_error(process_variance_live(p))));
-	(void)fprintf(s->out, " in %s block%s ", words_count(a, t->live_blocks),
-	    plural(t->live_blocks));
+	(void)fputs("It made ", s->out);
+	print_live(s, t, sampled ? process_error(process_variance_live(p)) : 0,
+	    sampled ? process_error(process_variance_allocated(p)) : 0);
 	(void)fputs(p->is_snapshot          ? "were live then"
 	        : p->end == PROCESS_RUNNING ? "are live now"
 	                                    : "were live at its end",
 	    s->out);
-	(void)fprintf(s->out, "; the peak was %s%s in %s block%s. ",
-	    p->peak_exact ? "" : "about ", words_bytes(b, t->peak_bytes),
-	    words_count(a, t->peak_blocks), plural(t->peak_blocks));
+	print_peak(s);
 	print_losses(s);
 	print_oddities(s);
 }
 
-void
-summary_write(FILE *out, const struct process *p, bool colour)
+/* Breaks the lines of a buffer, and lets it go. */
+static void
+show(struct summary *s, char **text)
 {
-	struct summary s = {.out = out, .process = p, .colour = colour};
+	if (fclose(s->out) == 0) {
+		const struct page *p = s->page;
+		size_t name = strcspn(*text, " ");
 
+		(void)fputs(page_colour(p, PAGE_STRONG), p->out);
+		(void)fwrite(*text, 1, name, p->out);
+		(void)fputs(page_colour(p, PAGE_PLAIN), p->out);
+		page_paragraph(p, *text + name, name);
+	}
+	free(*text);
+}
+
+void
+summary_write(const struct page *p, const struct process *process)
+{
+	char *text = NULL;
+	size_t len;
+	struct summary s = {
+	    .out = open_memstream(&text, &len), .process = process, .page = p};
+
+	if (!s.out)
+		return;
 	print_all(&s);
+	show(&s, &text);
+}
+
+/* Losses of one process added to those of all. */
+static void
+add_losses(struct process *all, const struct process *p)
+{
+	for (int i = 0; i < SEG_COUNTS; i++) {
+		uint64_t *sum = &all->header.counts[i];
+
+		if (__builtin_add_overflow(*sum, p->header.counts[i], sum))
+			*sum = UINT64_MAX;
+	}
+}
+
+void
+summary_write_all(
+    const struct page *p, const struct session *session, uint32_t pid)
+{
+	struct process all = {0};
+	double live = 0, allocated = 0;
+	size_t count = 0, traced = 0;
+	char *text = NULL;
+	size_t len;
+	struct summary s = {
+	    .out = open_memstream(&text, &len), .process = &all, .page = p};
+	char a[WORDS_MAX];
+
+	if (!s.out)
+		return;
+	for (size_t i = 0; i < session->count; i++) {
+		const struct process *one = session->processes[i];
+
+		if (pid != 0 && one->header.pid != pid)
+			continue;
+		count++;
+		traced += one->header.state != SEG_INERT;
+		process_add(&all.totals, &one->totals);
+		add_losses(&all, one);
+		if (one->header.sample_bytes > 0) {
+			live += process_variance_live(one);
+			allocated += process_variance_allocated(one);
+		}
+	}
+	(void)fprintf(s.out, "%zu process%s together made ", count,
+	    count == 1 ? "" : "es");
+	print_live(
+	    &s, &all.totals, process_error(live), process_error(allocated));
+	(void)fprintf(s.out,
+	    "were live at the last that is known of each; their peaks add up "
+	    "to %s, though not all at one time. ",
+	    words_bytes(a, all.totals.peak_bytes));
+	if (traced < count)
+		(void)fprintf(s.out, "%zu of them %s not traced. ",
+		    count - traced, count - traced == 1 ? "was" : "were");
+	print_losses(&s);
+	print_oddities(&s);
+	show(&s, &text);
 }

@@ -3,12 +3,17 @@
 #ifndef SEEP_REPORT_SUMMARY_H
 #define SEEP_REPORT_SUMMARY_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "reader/session.h"
+#include "report/page.h"
 
-#include "reader/process.h"
+/*
+ * Process, how long, how it ended, live, peak and when, losses; ends with a
+ * newline.
+ */
+void summary_write(const struct page *p, const struct process *process);
 
-/* Process, how long, how it ended, live, peak, losses; ends with a newline. */
-void summary_write(FILE *out, const struct process *p, bool colour);
+/* The same of all processes of a session, added up; pid 0: all. */
+void summary_write_all(
+    const struct page *p, const struct session *s, uint32_t pid);
 
 #endif

@@ -1,41 +1,80 @@
-/* tree.c - stacks folded into a tree: callers below callees. */
+/* tree.c - the sites of a view as a tree of callers, or of callees. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "reader/index.h"
-
-struct node {
-	struct tree_node public;
-	uint32_t parent;
-};
+enum { END = UINT32_MAX }; /* beyond the last frame of a stack */
 
 struct tree {
-	struct node *nodes;
-	size_t count, room;
-	struct index index;
+	struct view *view;
+	struct tree_options options;
+	uint32_t *order; /* numbers of sites */
+	size_t count;
 };
 
-struct place {
-	uint32_t parent, label;
-};
+/* Where in a stack the frame at a depth is, seen from the root. */
+static uint32_t
+position(const struct tree *t, const struct view_site *s, uint32_t depth)
+{
+	return t->options.top_down ? s->frame_count - 1 - depth : depth;
+}
+
+/* END: no more. */
+static uint32_t
+frame_at(const struct tree *t, const struct view_site *s, uint32_t depth)
+{
+	return depth < s->frame_count ? s->frames[position(t, s, depth)] : END;
+}
+
+/* What makes two frames the same branch; the ends differ by api. */
+static uint32_t
+key_at(const struct tree *t, const struct view_site *s, uint32_t depth)
+{
+	uint32_t frame = frame_at(t, s, depth);
+
+	if (frame == END)
+		return END - s->api;
+	return t->options.by_line ? t->view->frames[frame].place
+	                          : t->view->frames[frame].label;
+}
+
+static int
+by_stack(const void *a, const void *b, void *tree)
+{
+	const struct tree *t = tree;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct view_site *x = &t->view->sites[i], *y = &t->view->sites[k];
+
+	for (uint32_t d = 0;; d++) {
+		uint32_t v = key_at(t, x, d), w = key_at(t, y, d);
+
+		if (v != w)
+			return v < w ? -1 : 1;
+		if (frame_at(t, x, d) == END)
+			return i < k ? -1 : i > k;
+	}
+}
 
 int
-tree_new(struct tree **ret)
+tree_new(struct view *v, const struct tree_options *options, struct tree **ret)
 {
 	struct tree *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
-	t->room = 256;
-	t->count = 1;
-	t->nodes = calloc(t->room, sizeof(*t->nodes));
-	if (!t->nodes) {
+	t->view = v;
+	t->options = *options;
+	t->count = v->site_count;
+	t->order = calloc(t->count + 1, sizeof(*t->order));
+	if (!t->order) {
 		free(t);
 		return -ENOMEM;
 	}
+	for (size_t i = 0; i < t->count; i++)
+		t->order[i] = (uint32_t)i;
+	qsort_r(t->order, t->count, sizeof(*t->order), by_stack, t);
 	*ret = t;
 	return 0;
 }
@@ -45,116 +84,104 @@ tree_free(struct tree *t)
 {
 	if (!t)
 		return;
-	index_release(&t->index);
-	free(t->nodes);
+	free(t->order);
 	free(t);
 }
 
-static bool
-same_place(const void *items, uint32_t item, const void *key)
+void
+tree_root(const struct tree *t, struct tree_node *ret)
 {
-	const struct node *n = (const struct node *)items + item;
-	const struct place *p = key;
+	*ret = (struct tree_node){.last = (uint32_t)t->count};
+	for (size_t i = 0; i < t->count; i++) {
+		struct amounts a;
 
-	return n->parent == p->parent && n->public.label == p->label;
+		amounts_of(t->view, &t->view->sites[t->order[i]],
+		    t->options.metric, &a);
+		amounts_add(&ret->amounts, &a);
+	}
 }
 
+/* The branch that begins with site number `first` of the order. */
 static int
-child_of(struct tree *t, uint32_t parent, uint32_t label, uint32_t *ret)
+take_branch(struct tree *t, uint32_t first, uint32_t last, uint32_t depth,
+    struct tree_node *ret)
 {
-	struct place key = {.parent = parent, .label = label};
-	int err;
+	struct view *v = t->view;
+	const struct view_site *s = &v->sites[t->order[first]];
+	uint32_t key = key_at(t, s, depth), i;
+	int err = 0;
 
-	if (t->count == t->room) {
-		struct node *bigger =
-		    reallocarray(t->nodes, t->room * 2, sizeof(*bigger));
+	*ret = (struct tree_node){.first = first,
+	    .depth = depth + 1,
+	    .frame = frame_at(t, s, depth),
+	    .api = s->api,
+	    .repeats = 1};
+	for (i = first; i < last && err == 0; i++) {
+		uint32_t frame, deep;
+		struct amounts a;
 
-		if (!bigger)
-			return -ENOMEM;
-		t->nodes = bigger;
-		t->room *= 2;
+		s = &v->sites[t->order[i]];
+		if (key_at(t, s, depth) != key)
+			break;
+		amounts_of(v, s, t->options.metric, &a);
+		amounts_add(&ret->amounts, &a);
+		frame = frame_at(t, s, depth);
+		if (frame == END)
+			continue;
+		if (v->frames[frame].place != v->frames[ret->frame].place) {
+			err = frames_plain(v->table, &ret->frame);
+			v->frames = frames_list(v->table, &v->frame_count);
+		}
+		deep = s->repeats ? s->repeats[position(t, s, depth)] : 1;
+		if (deep > ret->repeats)
+			ret->repeats = deep;
 	}
-	err = index_find(&t->index, index_hash(parent, label, 9), same_place,
-	    t->nodes, &key, (uint32_t)t->count, ret);
-	if (err < 0)
-		return err;
-	if (*ret == t->count) {
-		t->nodes[t->count++] = (struct node){
-		    .public = {.label = label,
-		        .next = t->nodes[parent].public.first_child},
-		    .parent = parent};
-		t->nodes[parent].public.first_child = *ret;
-	}
-	return 0;
-}
-
-static void
-add_weight(struct tree_node *n, uint64_t weight, uint64_t blocks)
-{
-	if (__builtin_add_overflow(n->weight, weight, &n->weight))
-		n->weight = UINT64_MAX;
-	if (__builtin_add_overflow(n->blocks, blocks, &n->blocks))
-		n->blocks = UINT64_MAX;
-	n->sites++;
-}
-
-int
-tree_add(struct tree *t, const uint32_t *labels, size_t count, uint64_t weight,
-    uint64_t blocks)
-{
-	uint32_t at = 0;
-	int err;
-
-	add_weight(&t->nodes[0].public, weight, blocks);
-	for (size_t i = 0; i < count; i++) {
-		err = child_of(t, at, labels[i], &at);
-		if (err < 0)
-			return err;
-		add_weight(&t->nodes[at].public, weight, blocks);
-	}
-	return 0;
+	ret->last = i;
+	return err;
 }
 
 static int
 heavier(const void *a, const void *b, void *tree)
 {
+	const struct tree_node *x = a, *y = b;
 	const struct tree *t = tree;
-	const struct tree_node *x = &t->nodes[*(const uint32_t *)a].public;
-	const struct tree_node *y = &t->nodes[*(const uint32_t *)b].public;
+	int n = amounts_compare(&x->amounts, &y->amounts, t->options.order);
 
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	if (x->blocks != y->blocks)
-		return x->blocks > y->blocks ? -1 : 1;
-	return (x->label > y->label) - (x->label < y->label);
+	return n ? n : x->first < y->first ? -1 : x->first > y->first;
 }
 
 int
-tree_sort(struct tree *t)
+tree_children(struct tree *t, const struct tree_node *n, struct tree_node **ret,
+    size_t *ret_count)
 {
-	uint32_t *children = calloc(t->count, sizeof(*children));
+	struct tree_node *list = NULL, *bigger, node;
+	size_t count = 0, room = 0;
 
-	if (!children)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->count; i++) {
-		uint32_t *link = &t->nodes[i].public.first_child;
-		size_t n = 0;
+	for (uint32_t i = n->first; i < n->last && n->frame != END;
+	     i = node.last) {
+		int err = take_branch(t, i, n->last, n->depth, &node);
 
-		for (uint32_t c = *link; c; c = t->nodes[c].public.next)
-			children[n++] = c;
-		qsort_r(children, n, sizeof(*children), heavier, t);
-		for (size_t k = 0; k < n; k++) {
-			*link = children[k];
-			link = &t->nodes[children[k]].public.next;
+		if (err < 0) {
+			free(list);
+			return err;
 		}
-		*link = 0;
+		/* who calls the outermost frame? nobody */
+		if (node.frame == END && !t->options.top_down)
+			continue;
+		if (count == room) {
+			room = room ? room * 2 : 8;
+			bigger = reallocarray(list, room, sizeof(*list));
+			if (!bigger) {
+				free(list);
+				return -ENOMEM;
+			}
+			list = bigger;
+		}
+		list[count++] = node;
 	}
-	free(children);
+	if (count > 0)
+		qsort_r(list, count, sizeof(*list), heavier, t);
+	*ret = list;
+	*ret_count = count;
 	return 0;
-}
-
-const struct tree_node *
-tree_node(const struct tree *t, uint32_t number)
-{
-	return &t->nodes[number].public;
 }

@@ -1,36 +1,48 @@
-/* tree.h - stacks folded into a tree: callers below callees. */
+/* tree.h - the sites of a view as a tree of callers, or of callees. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_TREE_H
 #define SEEP_REPORT_TREE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "report/amount.h"
+#include "report/view.h"
 
-/* Node 0 is the root: its children are the functions that allocate. */
-struct tree_node {
-	uint64_t weight; /* bytes, or what the report is about */
-	uint64_t blocks;
-	uint64_t sites;
-	uint32_t label;
-	uint32_t first_child, next; /* 0: none; the heaviest comes first */
+struct tree_options {
+	int metric;    /* enum view_metric */
+	int order;     /* enum amount_order */
+	bool top_down; /* main first; else who allocates first */
+	bool by_line;  /* lines of a function apart */
 };
 
+/*
+ * Nothing is kept but the sites in the order of their stacks: a node is a
+ * stretch of them that begins alike, and its children are found when asked
+ * for. So the tree costs as much as what is looked at.
+ */
 struct tree;
 
-/* -ENOMEM. */
-int tree_new(struct tree **ret);
+enum { TREE_API = UINT32_MAX }; /* instead of a frame: the allocation */
+
+struct tree_node {
+	uint32_t first, last; /* the stretch, last not included */
+	uint32_t depth;       /* frames that lead here; the root: 0 */
+	uint32_t frame;       /* without a line where several are meant */
+	uint32_t repeats;     /* how deep it recurs; 1: it does not */
+	uint8_t api;          /* where frame is TREE_API */
+	struct amounts amounts;
+};
+
+/* Borrows the view; may add frames to it. -ENOMEM. */
+int tree_new(
+    struct view *v, const struct tree_options *options, struct tree **ret);
 
 /* NULL is fine. */
 void tree_free(struct tree *t);
 
-/* One site; the first of the labels is the innermost. -ENOMEM. */
-int tree_add(struct tree *t, const uint32_t *labels, size_t count,
-    uint64_t weight, uint64_t blocks);
+/* All sites. */
+void tree_root(const struct tree *t, struct tree_node *ret);
 
-/* After the last tree_add(): puts children in order. -ENOMEM. */
-int tree_sort(struct tree *t);
-
-/* Valid until the next tree_add(). */
-const struct tree_node *tree_node(const struct tree *t, uint32_t number);
+/* In order, for free(); a node where all stacks end has none. -ENOMEM. */
+int tree_children(struct tree *t, const struct tree_node *n,
+    struct tree_node **ret, size_t *ret_count);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "reader/session.h"
 #include "report/frames.h"
+#include "report/suppress.h"
 
 /* What a report is about; sites that have none of it are not looked at. */
 enum view_metric {
@@ -20,9 +21,18 @@ enum view_metric {
 
 enum { VIEW_MERGED = UINT32_MAX, VIEW_ANY = 0 };
 
+/* One side of a comparison; zeros but for the session: all of it. */
+struct view_side {
+	const struct session *session;
+	const struct process *only; /* NULL: all */
+	/* by process, by site: instead of the session's own; NULL: those */
+	const struct process_figures *const *figures;
+};
+
 /* Zeros: every site of the heap by itself, with its whole stack. */
 struct view_options {
 	int metric;                    /* enum view_metric */
+	const struct process *only;    /* NULL: all */
 	uint32_t pid;                  /* VIEW_ANY */
 	bool all_kinds;                /* users' resources too */
 	const regex_t *include;        /* some function matches */
@@ -30,14 +40,19 @@ struct view_options {
 	const regex_t *module;         /* the path of some module matches */
 	const regex_t *exclude_module; /* none does */
 	uint64_t min_size, max_size;   /* some block is that large; 0: any */
+	struct suppress *suppress;     /* leave these out; NULL: none */
+	bool keep_suppressed;          /* they only get its name */
 	bool skip_wrappers;            /* innermost frames like xmalloc */
 	const regex_t *wrapper;        /* these are such, too */
 	bool fold;                     /* recursion is one frame, or cycle */
 	unsigned depth;                /* innermost frames; 0: all */
 	bool group;                    /* what looks the same is one site */
+	bool by_function;              /* also where lines differ */
 	bool merge;                    /* also of several processes */
 	/* by process, by site: instead of the session's own; NULL: those */
 	const struct process_figures *const *figures;
+	/* what to compare with; implies group and merge. NULL: nothing */
+	const struct view_side *before;
 };
 
 struct view_figures {
@@ -54,9 +69,11 @@ struct view_site {
 	uint32_t count;    /* sites of the session in this one */
 	uint8_t kind, api; /* api: operator new is recognised */
 	struct view_figures figures;
+	struct view_figures before; /* zeros without a comparison */
 	uint64_t samples;
 	uint64_t size_min, size_max; /* 0, 0: not known */
-	uint64_t first_ns, last_ns;  /* since 1970 */
+	uint64_t first_ns, last_ns;  /* allocations, since 1970 */
+	uint64_t now_ns;             /* up to when it is known */
 	struct process_ages *ages;   /* deaths[0] is filled; NULL: no deaths */
 	uint32_t *frames;            /* numbers; innermost first */
 	uint16_t *repeats; /* by frame, how deep it recurs; NULL: none does */
@@ -71,8 +88,8 @@ struct view_site {
 };
 
 struct view_sum {
-	uint64_t sites; /* of the session */
-	struct view_figures figures;
+	uint64_t sites; /* of the session, or of both */
+	struct view_figures figures, before;
 };
 
 /* chosen + filtered + suppressed = what the metric finds in the session. */
@@ -83,6 +100,8 @@ struct view {
 	const struct frame *frames; /* by number */
 	size_t frame_count;
 	struct view_sum chosen, filtered, suppressed;
+	size_t unchanged; /* sites of a comparison: they are left out */
+	bool is_compared, is_grouped, is_merged, by_function;
 	struct frames *table;      /* of the frames */
 	struct view_chunk *chunks; /* memory of stacks */
 };
@@ -98,8 +117,8 @@ void view_free(struct view *v);
 uint64_t view_bytes(const struct view_figures *f, int metric);
 uint64_t view_blocks(const struct view_figures *f, int metric);
 
-/* Half the width of the 95 % interval around view_bytes(); exact: 0. */
-uint64_t view_error(const struct view_figures *f, int metric);
+/* Variance of view_bytes(), for process_error(); exact: 0. */
+double view_variance(const struct view_figures *f, int metric);
 
 /* Sums saturate. */
 void view_add(struct view_figures *to, const struct view_figures *from);

@@ -225,18 +225,36 @@ words_utf8(const char *text)
 	return n;
 }
 
+/* Marks that turn the order of the text around them, or hide in it. */
+static unsigned
+invisible(const unsigned char *p, size_t n)
+{
+	unsigned c;
+
+	if (n != 3 || p[0] != 0xe2)
+		return 0;
+	c = 0x2000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
+	return (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+	        (c >= 0x2060 && c <= 0x206f)
+	    ? c
+	    : 0;
+}
+
 void
 words_print(FILE *out, const char *text)
 {
 	while (*text) {
 		unsigned char c = (unsigned char)text[0];
 		size_t n = words_utf8(text);
+		unsigned odd = invisible((const unsigned char *)text, n);
 
 		/* C1 controls come as c2 80 .. c2 9f */
 		if (c < 0x20 || c == 0x7f || n == 0)
 			(void)fprintf(out, "\\x%02x", c);
 		else if (c == 0xc2 && (unsigned char)text[1] < 0xa0)
 			(void)fprintf(out, "\\x%02x", (unsigned char)text[1]);
+		else if (odd)
+			(void)fprintf(out, "\\u%04x", odd);
 		else
 			(void)fwrite(text, 1, n, out);
 		text += n ? n : 1;

@@ -47,19 +47,21 @@ on_terminal() {
 
 @test "no pager where none is wanted, or none is there" {
 	local -a way
+	# lines are broken for a terminal; this one is wide enough for all
+	export COLUMNS=10000
 	"$SEEP" report "$R" >"$T/plain"
 	for way in "SEEP_PAGER= PAGER=false" "SEEP_PAGER=cat PAGER=false" \
 		"TERM=dumb PAGER=false"; do
 		# shellcheck disable=SC2086 # several words
-		on_terminal $way report "$R" --color never
+		on_terminal $way COLUMNS=10000 report "$R" --color never
 		[[ $got -eq 0 ]]
 		diff "$T/plain" "$T/screen"
 	done
-	on_terminal PAGER=false report "$R" --no-pager --color never
+	on_terminal PAGER=false COLUMNS=10000 report "$R" --no-pager --color never
 	diff "$T/plain" "$T/screen"
 	PAGER=false "$SEEP" report "$R" >"$T/piped"
 	diff "$T/plain" "$T/piped"
-	on_terminal PATH="$T/nowhere" report "$R" --color never
+	on_terminal PATH="$T/nowhere" COLUMNS=10000 report "$R" --color never
 	diff "$T/plain" "$T/screen"
 }
 

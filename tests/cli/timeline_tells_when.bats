@@ -74,8 +74,8 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 @test "--growth: what grew comes first, what shrank last, with signs" {
 	record -q "$GROW" 150
 	"$SEEP" report "$T/seep.data" --growth --table >"$T/text"
-	grep -qE '^ +\+[0-9,]+ +\+[0-9]+ .* in leak ' "$T/text"
-	grep -qE '^ +-[0-9,]+ +-[0-9]+ .* in shrink ' "$T/text"
+	grep -qE '^ *\+[0-9.]+% +\+[0-9,]+ +\+[0-9]+ .* in leak ' "$T/text"
+	grep -qE '^ *-[0-9.]+% +-[0-9,]+ +-[0-9]+ .* in shrink ' "$T/text"
 	lacks churn "$T/text"
 	[[ $(grep -n 'in leak ' "$T/text" | cut -d: -f1) -lt $(grep -n 'in shrink ' "$T/text" | cut -d: -f1) ]]
 	# as a tree: callers below

@@ -20,16 +20,21 @@ write_all(FILE *out, const struct session *s)
 
 	if (names_new(&(struct names_options){.no_symbols = true}, &names) < 0)
 		return;
-	for (int metric = TEXT_LIVE; metric <= TEXT_ALLOCS; metric++) {
-		const struct text_options tree = {
-		    .metric = metric, .shape = TEXT_TREE, .top = 10};
-		const struct text_options table = {
-		    .metric = metric, .shape = TEXT_TABLE, .threshold = 1};
+	for (int metric = VIEW_LIVE; metric <= VIEW_TEMPORARY; metric++) {
+		const struct page page = {
+		    .out = out, .width = 80, .utf8 = true};
+		const struct body_options tree = {
+		    .view = {.metric = metric, .group = true, .fold = true},
+		    .top = 10};
+		const struct body_options table = {
+		    .view = {.metric = metric, .merge = true, .group = true},
+		    .shape = BODY_TABLE,
+		    .threshold = 1};
 
-		text_write(out, s, names, &tree);
-		text_write(out, s, names, &table);
+		text_write(&page, s, names, &tree);
+		text_write(&page, s, names, &table);
 	}
-	json_write(out, s, names, "fuzz");
+	json_write(out, s, names, NULL, "fuzz");
 	names_free(names);
 }
 

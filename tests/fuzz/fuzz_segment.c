@@ -51,18 +51,21 @@ check_compact(const struct segfile *f, int slot)
 static void
 check_reports(struct session *s, FILE *out)
 {
-	struct text_options options = {.threshold = 0.1};
+	const struct page page = {.out = out, .width = 100, .colour = true};
+	struct body_options options = {
+	    .threshold = 0.1, .view = {.group = true, .fold = true}};
 	struct names *names;
 
 	if (names_new(&(struct names_options){.no_symbols = true}, &names) < 0)
 		return;
-	(void)json_write(out, s, names, "fuzz");
-	for (options.metric = TEXT_LIVE; options.metric <= TEXT_ALLOCS;
-	     options.metric++) {
-		options.shape = TEXT_TREE;
-		(void)text_write(out, s, names, &options);
-		options.shape = TEXT_TABLE;
-		(void)text_write(out, s, names, &options);
+	(void)json_write(out, s, names, &options.view, "fuzz");
+	for (options.view.metric = VIEW_LIVE;
+	     options.view.metric <= VIEW_TEMPORARY; options.view.metric++) {
+		options.shape = BODY_TREE;
+		(void)text_write(&page, s, names, &options);
+		options.top_down = !options.top_down;
+		options.shape = BODY_TABLE;
+		(void)text_write(&page, s, names, &options);
 	}
 	names_free(names);
 }

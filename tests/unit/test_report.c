@@ -36,17 +36,18 @@ load(struct mkseg *m)
 
 /* The report as text; for free(). `options` NULL: JSON. */
 static char *
-render(struct session *s, const struct text_options *options)
+render(struct session *s, const struct body_options *options)
 {
 	struct names *names;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
+	const struct page page = {.out = out};
 
 	assert_non_null(out);
 	assert_int_equal(names_new(NULL, &names), 0);
-	assert_int_equal(options ? text_write(out, s, names, options)
-	                         : json_write(out, s, names, "1.2.3"),
+	assert_int_equal(options ? text_write(&page, s, names, options)
+	                         : json_write(out, s, names, NULL, "1.2.3"),
 	    0);
 	names_free(names);
 	assert_int_equal(fclose(out), 0);
@@ -176,14 +177,14 @@ json_is_exact_to_64_bits_and_valid_utf8(void **state)
 static void
 text_has_no_control_bytes_and_all_numbers(void **state)
 {
-	struct text_options options = {.depth = 0};
+	struct body_options options = {.view = {.group = true}};
 	struct session *s = odd_session();
 	char *text;
 
 	(void)state;
-	for (options.shape = TEXT_TREE; options.shape <= TEXT_TABLE;
+	for (options.shape = BODY_TREE; options.shape <= BODY_TABLE;
 	     options.shape++) {
-		options.metric = TEXT_ALLOCS;
+		options.view.metric = VIEW_ALLOCS;
 		text = render(s, &options);
 		assert_non_null(strstr(text, "18,446,744,073,709,551,615"));
 		assert_non_null(strstr(text, "\\x01"));
@@ -198,7 +199,8 @@ text_has_no_control_bytes_and_all_numbers(void **state)
 static void
 threshold_says_what_it_leaves_out(void **state)
 {
-	struct text_options options = {.threshold = 10, .depth = 5};
+	struct body_options options = {
+	    .threshold = 10, .view = {.group = true}};
 	struct mkseg *m = mkseg_new();
 	struct session *s;
 	char *text;
@@ -211,21 +213,21 @@ threshold_says_what_it_leaves_out(void **state)
 		    m, 0, mkseg_stack(m, &frame, 1), 1, i == 0 ? 960 : 10, 0);
 	}
 	s = load(m);
-	options.shape = TEXT_TABLE;
+	options.shape = BODY_TABLE;
 	text = render(s, &options);
 	assert_non_null(
-	    strstr(text, "4 more sites below the threshold: 40 bytes (4.0%)"));
+	    strstr(text, "   4.0%    40      4  in 4 places, each below 10%"));
 	free(text);
-	options.shape = TEXT_TREE;
+	options.shape = BODY_TREE;
 	text = render(s, &options);
 	assert_non_null(
-	    strstr(text, "4 more sites below the threshold: 40 bytes (4.0%)"));
+	    strstr(text, "   4.0%    40      4  in 4 places, each below 10%"));
 	free(text);
 	options.threshold = 0;
 	options.top = 2;
 	text = render(s, &options);
 	assert_non_null(
-	    strstr(text, "3 more sites beyond --top: 30 bytes (3.0%)"));
+	    strstr(text, "   3.0%    30      3  in 3 places beyond --top 2\n"));
 	free(text);
 	session_free(s);
 }
@@ -234,7 +236,7 @@ static void
 missing_frames_are_said_in_words(void **state)
 {
 	const uint64_t frames[] = {0x100};
-	struct text_options options = {.depth = 0};
+	struct body_options options = {.view = {.group = true}};
 	struct mkseg *m = mkseg_new();
 	struct session *s;
 	char *text;

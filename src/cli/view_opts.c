@@ -1,0 +1,162 @@
+/* view_opts.c - the options of all commands that choose and shape sites. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/view_opts.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "report/amount.h"
+
+enum { TREE_FRAMES = 24, TABLE_FRAMES = 3, TOP = 20 };
+
+const struct view_opts view_opts_default = {
+    .depth = UINT_MAX, .order = -1, .top = TOP, .threshold = 1};
+
+#define AT(field) offsetof(struct view_opts, field)
+
+const struct opts_option view_opts_metrics[] = {
+    {"live", 0, OPTS_CHOICE, AT(metric), VIEW_LIVE, NULL,
+        "what is not freed (the default)"},
+    {"peak", 0, OPTS_CHOICE, AT(metric), VIEW_PEAK, NULL,
+        "what was live at the highest moment"},
+    {"allocs", 0, OPTS_CHOICE, AT(metric), VIEW_ALLOCS, NULL,
+        "all that was ever allocated"},
+    {"temporary", 0, OPTS_CHOICE, AT(metric), VIEW_TEMPORARY, NULL,
+        "what was freed young: within 1.6 seconds"},
+    {0},
+};
+
+const struct opts_option view_opts_shapes[] = {
+    {"tree", 0, OPTS_CHOICE, AT(shape), BODY_TREE, NULL,
+        "functions and their callers (the default)"},
+    {"top-down", 0, OPTS_FLAG, AT(top_down), 0, NULL,
+        "the tree from main on, callees below callers"},
+    {"lines", 0, OPTS_FLAG, AT(by_line), 0, NULL,
+        "in the tree, lines of a function apart"},
+    {"table", 0, OPTS_CHOICE, AT(shape), BODY_TABLE, NULL,
+        "one row per site, with sizes and ages"},
+    {"sort", 0, OPTS_WORD, AT(order), 0, "bytes|blocks|calls",
+        "the largest first: bytes (the default), blocks, or calls of an "
+        "allocation function"},
+    {"top", 0, OPTS_COUNT, AT(top), 0, "N",
+        "the N heaviest (default 20, 0: all)"},
+    {"threshold", 0, OPTS_PERCENT, AT(threshold), 0, "PCT",
+        "leave out what is below PCT percent (default 1)"},
+    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
+        "merge stacks whose N innermost frames are the same (0: no; default "
+        "24 in a tree of callers)"},
+    {"skip-wrappers", 0, OPTS_FLAG, AT(skip_wrappers), 0, NULL,
+        "begin stacks at the caller of xmalloc, g_malloc, std::allocator and "
+        "the like"},
+    {"wrapper", 0, OPTS_REGEXP, AT(wrapper), 0, "RE",
+        "--skip-wrappers, and functions that match are wrappers too"},
+    {"no-fold", 0, OPTS_FLAG, AT(no_fold), 0, NULL,
+        "show recursion frame by frame"},
+    {0},
+};
+
+const struct opts_option view_opts_filters[] = {
+    {"include", 0, OPTS_REGEXP, AT(include), 0, "RE",
+        "only stacks in which a function matches"},
+    {"exclude", 0, OPTS_REGEXP, AT(exclude), 0, "RE",
+        "only stacks in which none does"},
+    {"module", 0, OPTS_REGEXP, AT(module), 0, "RE",
+        "only stacks through a program or library whose path matches"},
+    {"exclude-module", 0, OPTS_REGEXP, AT(exclude_module), 0, "RE",
+        "only stacks through none"},
+    {"min-size", 0, OPTS_SIZE, AT(min_size), 0, "BYTES",
+        "only sites with blocks of BYTES or more"},
+    {"max-size", 0, OPTS_SIZE, AT(max_size), 0, "BYTES",
+        "only sites with blocks of BYTES or less"},
+    {"pid", 0, OPTS_COUNT, AT(pid), 0, "N", "only the process N"},
+    {"merge", 0, OPTS_FLAG, AT(merge), 0, NULL, "several processes as one"},
+    {"suppress", 0, OPTS_LIST, AT(suppress), 0, "FILE",
+        "leave out what matches an entry of FILE, which is written as for "
+        "LeakSanitizer or valgrind"},
+    {"no-suppress", 0, OPTS_FLAG, AT(no_suppress), 0, NULL,
+        "do not leave out start-up remainders of the system's libraries"},
+    {0},
+};
+
+static void
+load(const char *command, struct suppress *s, const char *path)
+{
+	struct fault where = {""};
+	int err = suppress_load(s, path, &where);
+
+	if (err == -ENOMEM)
+		die(CMD_INPUT, "%s: out of memory", command);
+	if (err == -EBADMSG)
+		die(CMD_INPUT, "%s: --suppress: %s", command, where.text);
+	if (err < 0)
+		die(CMD_INPUT, "%s: --suppress: %s: cannot be read: %s",
+		    command, path, strerror(-err));
+}
+
+/* The built-in list is about what lives on; a file is about everything. */
+static struct suppress *
+suppressions(const char *command, const struct view_opts *v)
+{
+	struct suppress *s;
+	bool builtin = !v->no_suppress && v->metric == VIEW_LIVE;
+
+	if (!builtin && v->suppress.count == 0)
+		return NULL;
+	if (suppress_new(&s) < 0 || (builtin && suppress_builtin(s) < 0))
+		die(CMD_INPUT, "%s: out of memory", command);
+	for (size_t i = 0; i < v->suppress.count; i++)
+		load(command, s, v->suppress.items[i]);
+	return s;
+}
+
+void
+view_opts_finish_exact(
+    const char *command, const struct view_opts *v, struct view_options *ret)
+{
+	if (v->max_size > 0 && v->min_size > v->max_size)
+		die(CMD_USAGE, "%s: --min-size is above --max-size", command);
+	*ret = (struct view_options){
+	    .metric = v->metric,
+	    .pid = v->pid,
+	    .include = v->include.regexp,
+	    .exclude = v->exclude.regexp,
+	    .module = v->module.regexp,
+	    .exclude_module = v->exclude_module.regexp,
+	    .min_size = v->min_size,
+	    .max_size = v->max_size,
+	    .skip_wrappers = v->skip_wrappers || v->wrapper.regexp,
+	    .wrapper = v->wrapper.regexp,
+	    .depth = v->depth == UINT_MAX ? 0 : v->depth,
+	    .merge = v->merge,
+	    .suppress = suppressions(command, v),
+	};
+}
+
+void
+view_opts_finish(
+    const char *command, const struct view_opts *v, struct body_options *ret)
+{
+	struct body_options o = {
+	    .builtin_only = v->suppress.count == 0,
+	    .shape = v->shape,
+	    .order = v->order,
+	    .top_down = v->top_down,
+	    .by_line = v->by_line,
+	    .top = v->top,
+	    .frames = v->depth == UINT_MAX ? TABLE_FRAMES : 0,
+	    .threshold = v->threshold,
+	};
+
+	view_opts_finish_exact(command, v, &o.view);
+	o.view.group = true;
+	o.view.fold = !v->no_fold;
+	if (v->depth == UINT_MAX && v->shape == BODY_TREE && !v->top_down)
+		o.view.depth = TREE_FRAMES;
+	if (v->order < 0)
+		o.order =
+		    v->metric == VIEW_TEMPORARY ? AMOUNT_BLOCKS : AMOUNT_BYTES;
+	*ret = o;
+}

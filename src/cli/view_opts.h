@@ -1,0 +1,43 @@
+/* view_opts.h - the options of all commands that choose and shape sites. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_VIEW_OPTS_H
+#define SEEP_CLI_VIEW_OPTS_H
+
+#include "cli/opts.h"
+#include "report/body.h"
+
+/* As the user typed them; to be started with view_opts_default. */
+struct view_opts {
+	struct opts_regexp include, exclude, module, exclude_module, wrapper;
+	uint64_t min_size, max_size;
+	struct opts_list suppress; /* files */
+	bool no_suppress, skip_wrappers, no_fold, merge;
+	unsigned pid;
+	unsigned depth; /* UINT_MAX: not given */
+	int metric;     /* enum view_metric */
+	int shape;      /* enum body_shape */
+	int order;      /* enum amount_order; -1: not given */
+	bool top_down, by_line;
+	unsigned top;
+	double threshold;
+};
+
+extern const struct view_opts view_opts_default;
+
+/* They fill a struct view_opts. */
+extern const struct opts_option view_opts_metrics[];
+extern const struct opts_option view_opts_shapes[];
+extern const struct opts_option view_opts_filters[];
+
+/*
+ * What was typed as a report wants it. Mistakes end the program: one line, exit
+ * 2, or 3 where a file cannot be read. What is allocated stays.
+ */
+void view_opts_finish(
+    const char *command, const struct view_opts *v, struct body_options *ret);
+
+/* The same for programs: every site by itself, with its whole stack. */
+void view_opts_finish_exact(
+    const char *command, const struct view_opts *v, struct view_options *ret);
+
+#endif

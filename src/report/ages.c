@@ -1,0 +1,95 @@
+/* ages.c - how old blocks are, and how old they died, in words. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ages.h"
+
+#include <string.h>
+
+uint64_t
+ages_bound_ns(int bucket)
+{
+	if (bucket <= 0)
+		return 0;
+	return ((uint64_t)SEG_YOUNG_TICKS << (bucket - 1)) * SEG_TICK_NS;
+}
+
+/* The last bucket is open: a run of the host's whole life is its end. */
+static uint64_t
+upper_ns(int bucket)
+{
+	return bucket + 1 < PROCESS_AGES ? ages_bound_ns(bucket + 1)
+	                                 : UINT64_MAX;
+}
+
+const char *
+ages_living(char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns)
+{
+	uint64_t low, high;
+	char a[WORDS_MAX], b[WORDS_MAX];
+
+	if (s->figures.all.live_blocks == 0)
+		return "-";
+	low = now_ns > s->last_ns ? now_ns - s->last_ns : 0;
+	high = now_ns > s->first_ns ? now_ns - s->first_ns : 0;
+	if (s->ages && s->ages->living_known) {
+		int first = 0, last = PROCESS_AGES - 1;
+
+		while (first < last && s->ages->living[first] == 0)
+			first++;
+		while (last > first && s->ages->living[last] == 0)
+			last--;
+		if (ages_bound_ns(first) > low)
+			low = ages_bound_ns(first);
+		if (upper_ns(last) < high)
+			high = upper_ns(last);
+	}
+	if (high < SEG_TICK_NS)
+		return "<0.1 s";
+	(void)words_time(a, low);
+	(void)words_time(b, high);
+	if (low < SEG_TICK_NS)
+		(void)snprintf(buffer, AGES_MAX, "<%s", b);
+	else if (low >= high || strcmp(a, b) == 0)
+		(void)snprintf(buffer, AGES_MAX, "%s", b);
+	else
+		(void)snprintf(buffer, AGES_MAX, "%s..%s", a, b);
+	return buffer;
+}
+
+const char *
+ages_dead(char buffer[AGES_MAX], const struct view_site *s)
+{
+	uint64_t all = 0, sum = 0;
+	int i;
+
+	if (!s->ages)
+		return "-";
+	for (i = 0; i < PROCESS_AGES; i++)
+		all += s->ages->deaths[i];
+	if (all == 0)
+		return "-";
+	for (i = 0; i < PROCESS_AGES - 1; i++) {
+		sum += s->ages->deaths[i];
+		if (sum >= all - sum)
+			break;
+	}
+	if (i == PROCESS_AGES - 1)
+		return ">9 d";
+	(void)words_time(buffer, upper_ns(i));
+	return buffer;
+}
+
+const char *
+ages_sizes(char buffer[AGES_MAX], const struct view_site *s)
+{
+	char a[WORDS_MAX], b[WORDS_MAX];
+
+	if (s->size_min == 0 && s->size_max == 0)
+		return "-";
+	if (s->size_min == s->size_max)
+		(void)snprintf(
+		    buffer, AGES_MAX, "%s", words_count(a, s->size_min));
+	else
+		(void)snprintf(buffer, AGES_MAX, "%s..%s",
+		    words_count(a, s->size_min), words_count(b, s->size_max));
+	return buffer;
+}

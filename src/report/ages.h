@@ -1,0 +1,28 @@
+/* ages.h - how old blocks are, and how old they died, in words. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_AGES_H
+#define SEEP_REPORT_AGES_H
+
+#include "report/view.h"
+#include "report/words.h"
+
+enum { AGES_MAX = 2 * WORDS_MAX + 4 };
+
+/* From when on a block is in this bucket of struct process_ages. */
+uint64_t ages_bound_ns(int bucket);
+
+/*
+ * "2 min..9 min": the living are no younger and no older, seen at now_ns since
+ * 1970. From their birth times where those are known, else from the first and
+ * the last allocation. "-": none lives.
+ */
+const char *ages_living(
+    char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns);
+
+/* "1.6 s": half of the dead were younger. "-": none died. */
+const char *ages_dead(char buffer[AGES_MAX], const struct view_site *s);
+
+/* "16..4,096", "32", "-": not known. */
+const char *ages_sizes(char buffer[AGES_MAX], const struct view_site *s);
+
+#endif

@@ -1,0 +1,150 @@
+/* amount.c - figures of sites added up, with signs where two are compared. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/amount.h"
+
+static uint64_t
+plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static struct amount
+between(uint64_t before, uint64_t after)
+{
+	return (struct amount){.plus = after > before ? after - before : 0,
+	    .minus = before > after ? before - after : 0};
+}
+
+void
+amounts_of(const struct view *v, const struct view_site *s, int metric,
+    struct amounts *ret)
+{
+	const struct view_figures *a = &s->before, *b = &s->figures;
+
+	*ret = (struct amounts){
+	    .bytes = between(view_bytes(a, metric), view_bytes(b, metric)),
+	    .blocks = between(view_blocks(a, metric), view_blocks(b, metric)),
+	    .calls = between(a->all.allocations, b->all.allocations),
+	    .variance = view_variance(b, metric),
+	    .sites = s->count};
+	if (v->is_compared)
+		ret->variance += view_variance(a, metric);
+}
+
+static void
+add_sum(struct amounts *to, const struct view_sum *sum, int metric)
+{
+	struct amounts a = {
+	    .bytes = {.plus = view_bytes(&sum->figures, metric)},
+	    .blocks = {.plus = view_blocks(&sum->figures, metric)},
+	    .calls = {.plus = sum->figures.all.allocations},
+	    .variance = view_variance(&sum->figures, metric),
+	    .sites = sum->sites};
+
+	amounts_add(to, &a);
+}
+
+void
+amounts_whole(const struct view *v, int metric, struct amounts *ret)
+{
+	*ret = (struct amounts){0};
+	if (!v->is_compared) {
+		add_sum(ret, &v->chosen, metric);
+		add_sum(ret, &v->filtered, metric);
+		add_sum(ret, &v->suppressed, metric);
+		return;
+	}
+	for (size_t i = 0; i < v->site_count; i++) {
+		struct amounts a;
+
+		amounts_of(v, &v->sites[i], metric, &a);
+		amounts_add(ret, &a);
+	}
+}
+
+static void
+add(struct amount *to, const struct amount *from)
+{
+	to->plus = plus(to->plus, from->plus);
+	to->minus = plus(to->minus, from->minus);
+}
+
+void
+amounts_add(struct amounts *to, const struct amounts *from)
+{
+	add(&to->bytes, &from->bytes);
+	add(&to->blocks, &from->blocks);
+	add(&to->calls, &from->calls);
+	to->variance += from->variance;
+	to->sites = plus(to->sites, from->sites);
+}
+
+const struct amount *
+amounts_key(const struct amounts *a, int order)
+{
+	switch (order) {
+	case AMOUNT_BLOCKS:
+		return &a->blocks;
+	case AMOUNT_CALLS:
+		return &a->calls;
+	default:
+		return &a->bytes;
+	}
+}
+
+/* Negative: a is the larger. */
+static int
+compare(const struct amount *a, const struct amount *b)
+{
+	bool x = a->plus >= a->minus, y = b->plus >= b->minus;
+	uint64_t v = x ? a->plus - a->minus : a->minus - a->plus;
+	uint64_t w = y ? b->plus - b->minus : b->minus - b->plus;
+
+	if (x != y)
+		return x ? -1 : 1;
+	if (v != w)
+		return (v > w) == x ? -1 : 1;
+	return 0;
+}
+
+int
+amounts_compare(const struct amounts *a, const struct amounts *b, int order)
+{
+	int n = compare(amounts_key(a, order), amounts_key(b, order));
+
+	if (n == 0)
+		n = compare(&a->bytes, &b->bytes);
+	return n ? n : compare(&a->blocks, &b->blocks);
+}
+
+uint64_t
+amount_size(const struct amount *a)
+{
+	return a->plus > a->minus ? a->plus : a->minus;
+}
+
+const char *
+amount_text(char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign)
+{
+	uint64_t n =
+	    a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
+	char digits[WORDS_MAX];
+
+	(void)snprintf(buffer, AMOUNT_MAX, "%s%s",
+	    a->minus > a->plus       ? "-"
+	        : with_sign && n > 0 ? "+"
+	                             : "",
+	    words_count(digits, n));
+	return buffer;
+}
+
+double
+amount_share(const struct amount *a, const struct amount *whole)
+{
+	double all =
+	    whole->plus > 0 ? (double)whole->plus : (double)whole->minus;
+
+	if (all <= 0)
+		return 0;
+	return 100.0 * ((double)a->plus - (double)a->minus) / all;
+}

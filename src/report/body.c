@@ -1,0 +1,128 @@
+/* body.c - the part of a report below its heading: a tree or a table. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/body.h"
+
+#include "report/amount.h"
+#include "report/branches.h"
+#include "report/table.h"
+
+static const char *
+plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static const char *
+bytes_of(int metric)
+{
+	static const char *const words[] = {
+	    [VIEW_LIVE] = "live bytes",
+	    [VIEW_PEAK] = "bytes at the peak",
+	    [VIEW_ALLOCS] = "allocated bytes",
+	    [VIEW_TEMPORARY] = "short-lived bytes",
+	};
+
+	return metric < VIEW_ALL ? words[metric] : "allocated bytes";
+}
+
+/* What the filters leave, when there are any. */
+static void
+print_filters(const struct page *p, const struct view *v, int metric)
+{
+	uint64_t some = view_bytes(&v->chosen.figures, metric);
+	uint64_t whole = some + view_bytes(&v->filtered.figures, metric);
+	uint64_t sites = v->chosen.sites + v->filtered.sites;
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
+
+	if (v->filtered.sites == 0)
+		return;
+	(void)fprintf(p->out,
+	    "The filters leave %.1f%% of the %s: %s of %s, in %s of %s "
+	    "site%s.\n",
+	    whole ? 100.0 * (double)some / (double)whole : 0, bytes_of(metric),
+	    words_count(a, some), words_count(b, whole),
+	    words_count(c, v->chosen.sites), words_count(d, sites),
+	    plural(sites));
+}
+
+static void
+print_suppressed(
+    const struct page *p, const struct view *v, const struct body_options *o)
+{
+	uint64_t bytes = view_bytes(&v->suppressed.figures, o->view.metric);
+	char a[WORDS_MAX], b[WORDS_MAX];
+
+	if (v->suppressed.sites == 0)
+		return;
+	(void)fprintf(p->out,
+	    "%s byte%s in %s %s%s suppressed (--no-suppress shows %s).\n",
+	    words_count(a, bytes), plural(bytes),
+	    words_count(b, v->suppressed.sites),
+	    o->builtin_only ? "start-up remainder" : "place",
+	    plural(v->suppressed.sites),
+	    v->suppressed.sites == 1 ? "it" : "them");
+}
+
+static const char *
+nothing_of(const struct view *v, int metric)
+{
+	static const char *const words[] = {
+	    [VIEW_LIVE] = "No block is live.",
+	    [VIEW_PEAK] = "No block was live at the peak.",
+	    [VIEW_ALLOCS] = "Nothing was allocated.",
+	    [VIEW_TEMPORARY] = "No block died young.",
+	};
+
+	if (v->is_compared)
+		return v->unchanged ? "Nothing has changed."
+		                    : "There is nothing.";
+	if (v->filtered.sites > 0)
+		return "The filters leave nothing.";
+	if (v->suppressed.sites > 0)
+		return "Nothing else is live.";
+	return metric < VIEW_ALL ? words[metric] : words[VIEW_ALLOCS];
+}
+
+static int
+print_view(const struct page *p, struct view *v, const struct body_options *o)
+{
+	const struct branches_options tree = {.tree = {.metric = o->view.metric,
+	                                          .order = o->order,
+	                                          .top_down = o->top_down,
+	                                          .by_line = o->by_line},
+	    .top = o->top,
+	    .threshold = o->threshold};
+	const struct table_options table = {.metric = o->view.metric,
+	    .order = o->order,
+	    .top = o->top,
+	    .frames = o->frames,
+	    .threshold = o->threshold};
+
+	if (o->shape == BODY_TABLE)
+		return table_write(p, v, &table);
+	return branches_write(p, v, &tree);
+}
+
+int
+body_write(const struct page *p, const struct session *s, struct names *names,
+    const struct body_options *options)
+{
+	struct view *v;
+	int err;
+
+	/* names may take a while: what is known is on the screen by then */
+	(void)fflush(p->out);
+	err = view_new(s, names, &options->view, &v);
+	if (err < 0)
+		return err;
+	print_filters(p, v, options->view.metric);
+	print_suppressed(p, v, options);
+	(void)putc('\n', p->out);
+	if (v->site_count == 0)
+		(void)fprintf(
+		    p->out, "%s\n", nothing_of(v, options->view.metric));
+	else
+		err = print_view(p, v, options);
+	view_free(v);
+	return err;
+}

@@ -1,0 +1,30 @@
+/* body.h - the part of a report below its heading: a tree or a table. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_BODY_H
+#define SEEP_REPORT_BODY_H
+
+#include "report/page.h"
+#include "report/view.h"
+
+enum body_shape { BODY_TREE, BODY_TABLE };
+
+/* What the user wants to see of whatever session. */
+struct body_options {
+	struct view_options view; /* only, figures, before are the report's */
+	bool builtin_only;        /* its suppressions are the built-in ones */
+	int shape;                /* enum body_shape */
+	int order;                /* enum amount_order */
+	bool top_down, by_line;   /* of a tree */
+	unsigned top;             /* entries at the first level, 0: all */
+	unsigned frames;          /* of a stack in a row of a table, 0: all */
+	double threshold;         /* percent of the whole */
+};
+
+/*
+ * Makes the view, says what filters and suppressions leave out, and prints the
+ * rest. -ENOMEM.
+ */
+int body_write(const struct page *p, const struct session *s,
+    struct names *names, const struct body_options *options);
+
+#endif

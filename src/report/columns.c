@@ -1,0 +1,138 @@
+/* columns.c - the figures at the left of a tree or a table. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/columns.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SHARE = 7, GAP = 2 };
+
+static int
+at_least(const char *text, const char *title)
+{
+	size_t a = strlen(text), b = strlen(title);
+
+	return (int)(a > b ? a : b);
+}
+
+/* The widest text this can come to: both sums stand for its parts. */
+static int
+width_of(const struct amount *a, bool with_sign, const char *title)
+{
+	struct amount most = {.plus = amount_size(a)};
+	char buffer[AMOUNT_MAX];
+
+	return at_least(amount_text(buffer, &most, with_sign), title);
+}
+
+static const char *
+error_text(char buffer[WORDS_MAX + 3], double variance)
+{
+	char digits[WORDS_MAX];
+
+	(void)snprintf(buffer, WORDS_MAX + 3, "+-%s",
+	    words_count(digits, process_error(variance)));
+	return buffer;
+}
+
+void
+columns_init(struct columns *c, const struct view *v, int metric, int order)
+{
+	char buffer[WORDS_MAX + 3];
+
+	*c = (struct columns){.order = order, .with_sign = v->is_compared};
+	amounts_whole(v, metric, &c->whole);
+	c->with_error = c->whole.variance > 0;
+	c->with_calls = order == AMOUNT_CALLS && metric != VIEW_ALLOCS;
+	c->blocks_word = metric == VIEW_ALLOCS ? "calls" : "blocks";
+	c->bytes = width_of(&c->whole.bytes, c->with_sign, "bytes");
+	c->blocks = width_of(&c->whole.blocks, c->with_sign, c->blocks_word);
+	c->calls = width_of(&c->whole.calls, c->with_sign, "calls");
+	c->error = at_least(error_text(buffer, c->whole.variance), "+-95%");
+}
+
+/* What all lines begin with, from ready texts. */
+static size_t
+print(const struct columns *c, const struct page *p, const char *share,
+    const char *bytes, const char *error, const char *blocks, const char *calls)
+{
+	int n;
+
+	n = fprintf(p->out, "%*s %*s", SHARE, share, c->bytes, bytes);
+	if (c->with_error)
+		n += fprintf(p->out, " %*s", c->error, error);
+	n += fprintf(p->out, " %*s", c->blocks, blocks);
+	if (c->with_calls)
+		n += fprintf(p->out, " %*s", c->calls, calls);
+	n += fprintf(p->out, "%*s", GAP, "");
+	return n > 0 ? (size_t)n : 0;
+}
+
+size_t
+columns_head(const struct columns *c, const struct page *p)
+{
+	return print(c, p, "share", "bytes", "+-95%", c->blocks_word, "calls");
+}
+
+size_t
+columns_blank(const struct columns *c, const struct page *p)
+{
+	return print(c, p, "", "", "", "", "");
+}
+
+double
+columns_share(const struct columns *c, const struct amounts *a)
+{
+	return amount_share(
+	    amounts_key(a, c->order), amounts_key(&c->whole, c->order));
+}
+
+bool
+columns_is_below(
+    const struct columns *c, const struct amounts *a, double threshold)
+{
+	/* what grew here and shrank there is worth a look, too */
+	const struct amount size = {
+	    .plus = amount_size(amounts_key(a, c->order))};
+
+	return fabs(amount_share(&size, amounts_key(&c->whole, c->order))) <
+	    threshold;
+}
+
+size_t
+columns_print(
+    const struct columns *c, const struct page *p, const struct amounts *a)
+{
+	char share[16], bytes[AMOUNT_MAX], blocks[AMOUNT_MAX],
+	    calls[AMOUNT_MAX], error[WORDS_MAX + 3];
+	const struct amount *key = amounts_key(a, c->order);
+	size_t n;
+
+	(void)snprintf(share, sizeof(share),
+	    c->with_sign ? "%+.1f%%" : "%.1f%%", columns_share(c, a));
+	if (c->with_sign && key->plus != key->minus)
+		(void)fputs(page_colour(p,
+		                key->plus > key->minus ? PAGE_MORE : PAGE_LESS),
+		    p->out);
+	n = print(c, p, share, amount_text(bytes, &a->bytes, c->with_sign),
+	    error_text(error, a->variance),
+	    amount_text(blocks, &a->blocks, c->with_sign),
+	    amount_text(calls, &a->calls, c->with_sign));
+	if (c->with_sign && key->plus != key->minus)
+		(void)fputs(page_colour(p, PAGE_PLAIN), p->out);
+	return n;
+}
+
+void
+columns_rest(const struct columns *c, const struct page *p,
+    const struct amounts *a, uint64_t places, size_t indent, const char *why)
+{
+	char count[WORDS_MAX];
+
+	if (places == 0)
+		return;
+	(void)columns_print(c, p, a);
+	(void)fprintf(p->out, "%*s%sin %s place%s%s%s\n", (int)indent, "",
+	    page_colour(p, PAGE_DIM), words_count(count, places),
+	    places == 1 ? "" : "s", why, page_colour(p, PAGE_PLAIN));
+}

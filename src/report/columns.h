@@ -1,0 +1,38 @@
+/* columns.h - the figures at the left of a tree or a table. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_COLUMNS_H
+#define SEEP_REPORT_COLUMNS_H
+
+#include "report/amount.h"
+#include "report/page.h"
+
+/* As wide as the figures of the whole need. */
+struct columns {
+	struct amounts whole;
+	int order;       /* enum amount_order: of this the shares are */
+	bool with_sign;  /* two are compared */
+	bool with_error; /* the figures are estimates */
+	bool with_calls; /* a column for allocations */
+	int bytes, error, blocks, calls;
+	const char *blocks_word;
+};
+
+void columns_init(
+    struct columns *c, const struct view *v, int metric, int order);
+
+/* Share, bytes, error, blocks, calls; returns how many columns they take. */
+size_t columns_head(const struct columns *c, const struct page *p);
+size_t columns_print(
+    const struct columns *c, const struct page *p, const struct amounts *a);
+size_t columns_blank(const struct columns *c, const struct page *p);
+
+/* Percent; the absolute value decides what is below a threshold. */
+double columns_share(const struct columns *c, const struct amounts *a);
+bool columns_is_below(
+    const struct columns *c, const struct amounts *a, double threshold);
+
+/* A line for what is not shown; nothing where there is nothing. */
+void columns_rest(const struct columns *c, const struct page *p,
+    const struct amounts *a, uint64_t places, size_t indent, const char *why);
+
+#endif

@@ -1,0 +1,248 @@
+/* page.c - lines that fit the place they are written to. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/page.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "report/words.h"
+
+enum { NAME_MIN = 16 }; /* columns for a name, before its line goes */
+
+const char *
+page_colour(const struct page *p, int colour)
+{
+	static const char *const codes[] = {
+	    [PAGE_PLAIN] = "\033[0m",
+	    [PAGE_STRONG] = "\033[1m",
+	    [PAGE_DIM] = "\033[2m",
+	    [PAGE_MORE] = "\033[31m",
+	    [PAGE_LESS] = "\033[32m",
+	};
+
+	return p->colour ? codes[colour] : "";
+}
+
+/* The character of a well-formed sequence of n bytes. */
+static wchar_t
+decode(const unsigned char *p, size_t n)
+{
+	static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	wchar_t c = p[0] & masks[n];
+
+	for (size_t i = 1; i < n; i++)
+		c = (wchar_t)(c << 6 | (p[i] & 0x3f));
+	return c;
+}
+
+/* Columns of the character at text, which was escaped already. */
+static size_t
+columns_of(const char *text, size_t bytes)
+{
+	int n;
+
+	if (bytes == 1)
+		return 1;
+	n = wcwidth(decode((const unsigned char *)text, bytes));
+	return n < 0 ? 1 : (size_t)n;
+}
+
+/* Escaped, for free(); NULL: out of memory. */
+static char *
+escaped(const char *text)
+{
+	char *copy = NULL;
+	size_t len;
+	FILE *memory = open_memstream(&copy, &len);
+
+	if (!memory)
+		return NULL;
+	words_print(memory, text);
+	if (fclose(memory) != 0) {
+		free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+static size_t
+measure_bytes(const char *clean, size_t bytes)
+{
+	const char *end = clean + bytes;
+	size_t columns = 0, n;
+
+	for (; clean < end; clean += n) {
+		n = words_utf8(clean);
+		n = n ? n : 1;
+		columns += columns_of(clean, n);
+	}
+	return columns;
+}
+
+static size_t
+measure(const char *clean)
+{
+	return measure_bytes(clean, strlen(clean));
+}
+
+size_t
+page_columns(const char *text)
+{
+	char *clean = escaped(text);
+	size_t n = measure(clean ? clean : text);
+
+	free(clean);
+	return n;
+}
+
+/* The first byte after at most `room` columns. */
+static const char *
+after(const char *clean, size_t room)
+{
+	for (size_t n; *clean; clean += n) {
+		size_t columns;
+
+		n = words_utf8(clean);
+		n = n ? n : 1;
+		columns = columns_of(clean, n);
+		if (columns > room)
+			break;
+		room -= columns;
+	}
+	return clean;
+}
+
+void
+page_fit(const struct page *p, const char *text, size_t room)
+{
+	char *clean = escaped(text);
+	const char *dots = p->utf8 ? "\xe2\x80\xa6" : "..";
+	size_t all, left, skip, dot = p->utf8 ? 1 : 2;
+
+	if (!clean)
+		return;
+	all = measure(clean);
+	if (room == 0 || all <= room) {
+		(void)fputs(clean, p->out);
+	} else if (room <= dot) {
+		(void)fwrite(
+		    clean, 1, (size_t)(after(clean, room) - clean), p->out);
+	} else {
+		left = (room - dot + 1) / 2;
+		skip = all - (room - dot - left);
+		(void)fwrite(
+		    clean, 1, (size_t)(after(clean, left) - clean), p->out);
+		(void)fputs(dots, p->out);
+		(void)fputs(after(clean, skip), p->out);
+	}
+	free(clean);
+}
+
+/* "libfoo.so+0x12" and the like; for free(). NULL: out of memory. */
+static char *
+name_of(const struct frame *x)
+{
+	const char *base = frames_base(x->module);
+	char *text;
+	int n;
+
+	if (x->function)
+		return strdup(x->function);
+	if (x->module)
+		n = asprintf(&text, "%s+0x%" PRIx64,
+		    *base ? base : "(unnamed module)", x->offset);
+	else
+		n = asprintf(&text, "0x%" PRIx64, x->offset);
+	return n < 0 ? NULL : text;
+}
+
+/* " file.c:12 [lib.so] (recursive, 3 deep)"; for free(). */
+static char *
+tail_of(const struct frame *x, uint32_t repeats)
+{
+	const char *base = frames_base(x->module);
+	char *text = NULL;
+	size_t len;
+	FILE *memory = open_memstream(&text, &len);
+
+	if (!memory)
+		return NULL;
+	if (x->file && x->line > 0)
+		(void)fprintf(
+		    memory, " %s:%" PRIu32, frames_base(x->file), x->line);
+	if (x->function && base && !x->is_missing && (!x->is_main || !x->file))
+		(void)fprintf(memory, " [%s]", base);
+	if (repeats > 1)
+		(void)fprintf(
+		    memory, " (recursive, %" PRIu32 " deep)", repeats);
+	if (fclose(memory) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+void
+page_frame(const struct page *p, const struct frame *x, uint32_t repeats,
+    size_t used, int colour)
+{
+	char *name = name_of(x), *tail = tail_of(x, repeats);
+	size_t room = 0, name_room = 0, tail_room = 0, n, t;
+
+	if (!name || !tail)
+		goto out;
+	n = page_columns(name);
+	t = page_columns(tail);
+	if (p->width > 0)
+		room = p->width > used + NAME_MIN ? p->width - used : NAME_MIN;
+	if (room > 0 && n + t > room) {
+		/* the name gives way first, then what follows it */
+		name_room = room > t + NAME_MIN ? room - t : NAME_MIN;
+		if (name_room > n)
+			name_room = n;
+		tail_room = room > name_room ? room - name_room : 0;
+	}
+	(void)fputs(page_colour(p, colour), p->out);
+	page_fit(p, name, name_room);
+	(void)fputs(
+	    colour != PAGE_PLAIN ? page_colour(p, PAGE_PLAIN) : "", p->out);
+	if (*tail && (room == 0 || n + t <= room || tail_room > 4)) {
+		(void)fputs(page_colour(p, PAGE_DIM), p->out);
+		page_fit(p, tail, tail_room);
+		(void)fputs(page_colour(p, PAGE_PLAIN), p->out);
+	}
+out:
+	free(name);
+	free(tail);
+}
+
+void
+page_paragraph(const struct page *p, const char *text, size_t used)
+{
+	size_t column = used;
+
+	while (*text) {
+		size_t spaces = strspn(text, " ");
+		const char *word = text + spaces;
+		size_t bytes = strcspn(word, " \n"), columns;
+
+		columns = measure_bytes(word, bytes);
+		if (spaces > 0 && column > 0 && bytes > 0) {
+			bool full =
+			    p->width > 0 && column + 1 + columns > p->width;
+
+			(void)putc(full ? '\n' : ' ', p->out);
+			column = full ? 0 : column + 1;
+		}
+		(void)fwrite(word, 1, bytes, p->out);
+		column += columns;
+		text = word + bytes;
+		if (*text == '\n') {
+			(void)putc('\n', p->out);
+			column = 0;
+			text++;
+		}
+	}
+}

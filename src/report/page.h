@@ -1,0 +1,49 @@
+/* page.h - lines that fit the place they are written to. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_PAGE_H
+#define SEEP_REPORT_PAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/frames.h"
+
+struct page {
+	FILE *out;
+	unsigned width; /* columns; 0: lines are as long as they are */
+	bool colour;
+	bool utf8; /* the place shows UTF-8 */
+};
+
+enum page_colour {
+	PAGE_PLAIN,
+	PAGE_STRONG,
+	PAGE_DIM,
+	PAGE_MORE, /* it grew */
+	PAGE_LESS, /* it shrank */
+};
+
+/* The escape for it, PAGE_PLAIN ends the others; "" without colour. */
+const char *page_colour(const struct page *p, int colour);
+
+/* Columns that a text takes, control bytes escaped as words_print() does. */
+size_t page_columns(const char *text);
+
+/*
+ * Prints text, escaped; where it has more than `room` columns its middle gives
+ * way to an ellipsis. room 0: whole.
+ */
+void page_fit(const struct page *p, const char *text, size_t room);
+
+/* "function file.c:12 [lib.so] (recursive, 3 deep)" after `used` columns. */
+void page_frame(const struct page *p, const struct frame *x, uint32_t repeats,
+    size_t used, int colour);
+
+/*
+ * Prints text, which was escaped, after `used` columns of a line; with line
+ * breaks between words where there is a width.
+ */
+void page_paragraph(const struct page *p, const char *text, size_t used);
+
+#endif

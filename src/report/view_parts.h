@@ -1,0 +1,65 @@
+/* view_parts.h - what view.c and view_stack.c share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_VIEW_PARTS_H
+#define SEEP_REPORT_VIEW_PARTS_H
+
+#include "reader/index.h"
+#include "report/view.h"
+
+enum {
+	VIEW_FRAMES_MAX = 2 * STACKS_MAX_FRAMES, /* the inlined too */
+};
+
+/* What a filter says of a frame; asked once. */
+enum verdict {
+	VERDICT_KNOWN = 1,
+	VERDICT_INCLUDE = 2,
+	VERDICT_EXCLUDE = 4,
+	VERDICT_MODULE = 8,
+	VERDICT_EXCLUDE_MODULE = 16,
+	VERDICT_WRAPPER = 32,
+};
+
+/* A view in the making. */
+struct view_builder {
+	struct view *view;
+	const struct view_options *options;
+	struct view_side side; /* whose sites are looked at */
+	bool is_before;        /* it is what to compare with */
+	uint8_t *verdicts;     /* by frame */
+	size_t verdict_room;
+	size_t site_room;
+	struct index index; /* of sites, where they are grouped */
+	uint64_t words[STACKS_MAX_FRAMES];
+	uint32_t numbers[VIEW_FRAMES_MAX + 1];
+	uint32_t folded[VIEW_FRAMES_MAX + 1];
+	uint16_t repeats[VIEW_FRAMES_MAX + 1];
+	struct suppress_frame texts[VIEW_FRAMES_MAX + 1];
+};
+
+/*
+ * Names the stack of a site, whole, into numbers; sets flags and api. Returns
+ * how many frames, or -ENOMEM.
+ */
+int view_name_stack(struct view_builder *b, const struct process *p,
+    uint32_t stack, struct view_site *site);
+
+/* What the filters say of a frame; 0: out of memory. */
+uint8_t view_verdict(struct view_builder *b, uint32_t number);
+
+/* Of the stack in numbers. */
+uint64_t view_fingerprint(
+    struct view_builder *b, const struct view_site *site, size_t count);
+
+/* The number of the suppression that fits, as suppress_match(). */
+int64_t view_suppression(
+    struct view_builder *b, const struct view_site *site, size_t count);
+
+/*
+ * The stack in numbers as it shall be shown: site->frames and repeats point
+ * into b. -ENOMEM.
+ */
+int view_shape_stack(
+    struct view_builder *b, struct view_site *site, size_t count);
+
+#endif

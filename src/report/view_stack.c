@@ -1,0 +1,231 @@
+/* view_stack.c - the stack of a site: named, judged, made fit to be shown. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/fold.h"
+#include "report/view_parts.h"
+#include "report/words.h"
+#include "report/wrappers.h"
+
+enum {
+	OPERATORS_MAX = 8, /* the nothrow and array forms call the plain one */
+};
+
+/* ---- frames: what filters say of them ---- */
+
+static bool
+matches(const regex_t *re, const char *text)
+{
+	return re && text && regexec(re, text, 0, NULL, 0) == 0;
+}
+
+static uint8_t
+judge(const struct view_options *o, const struct frame *x)
+{
+	uint8_t v = VERDICT_KNOWN;
+
+	if (x->is_missing)
+		return v;
+	if (matches(o->include, x->function))
+		v |= VERDICT_INCLUDE;
+	if (matches(o->exclude, x->function))
+		v |= VERDICT_EXCLUDE;
+	if (matches(o->module, x->module))
+		v |= VERDICT_MODULE;
+	if (matches(o->exclude_module, x->module))
+		v |= VERDICT_EXCLUDE_MODULE;
+	if (o->skip_wrappers && x->function &&
+	    (wrappers_has(x->function) || matches(o->wrapper, x->function)))
+		v |= VERDICT_WRAPPER;
+	return v;
+}
+
+uint8_t
+view_verdict(struct view_builder *b, uint32_t number)
+{
+	const struct view *v = b->view;
+
+	if (number >= b->verdict_room) {
+		size_t room = v->frame_count * 2 + 256;
+		uint8_t *bigger = realloc(b->verdicts, room);
+
+		if (!bigger)
+			return 0;
+		memset(bigger + b->verdict_room, 0, room - b->verdict_room);
+		b->verdicts = bigger;
+		b->verdict_room = room;
+	}
+	if (b->verdicts[number] == 0)
+		b->verdicts[number] = judge(b->options, &v->frames[number]);
+	return b->verdicts[number];
+}
+
+int
+view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
+    struct view_site *site)
+{
+	struct view *v = b->view;
+	size_t n, count = 0, operators = 0;
+	int err;
+
+	n = stacks_frames(
+	    p->stacks, stack, b->words, STACKS_MAX_FRAMES, &site->stack_flags);
+	for (size_t i = 0; i < n; i++) {
+		struct frames_span span;
+
+		err = frames_find(v->table, b->words[i], &span);
+		v->frames = frames_list(v->table, &v->frame_count);
+		if (err < 0)
+			return err;
+		for (size_t k = 0; k < span.count; k++) {
+			const struct frame *x = &v->frames[span.numbers[k]];
+
+			if (count == 0 && x->api != 0 &&
+			    operators < OPERATORS_MAX) {
+				site->api = x->api;
+				operators++;
+			} else if (count < VIEW_FRAMES_MAX) {
+				b->numbers[count++] = span.numbers[k];
+			}
+		}
+	}
+	if (words_no_frame(site->stack_flags)) {
+		err = frames_missing(v->table,
+		    words_no_frame(site->stack_flags), &b->numbers[count++]);
+		v->frames = frames_list(v->table, &v->frame_count);
+		if (err < 0)
+			return err;
+	}
+	return (int)count;
+}
+
+static bool
+is_libc(const char *module)
+{
+	const char *base = frames_base(module);
+
+	return base &&
+	    (strncmp(base, "libc.so", 7) == 0 ||
+	        strncmp(base, "libpthread", 10) == 0 ||
+	        strncmp(base, "ld-linux", 8) == 0);
+}
+
+static bool
+is_main(const struct frame *x)
+{
+	return x->is_main && x->function && strcmp(x->function, "main") == 0;
+}
+
+/* Not seeded as index_hash() is, so that it can be kept in files. */
+static uint64_t
+mix(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 32;
+}
+
+/*
+ * From the innermost frame to main; else without the outermost frames in
+ * libc, whose names come and go with its debug package.
+ */
+uint64_t
+view_fingerprint(
+    struct view_builder *b, const struct view_site *site, size_t count)
+{
+	const struct frame *frames = b->view->frames;
+	uint64_t h = mix(UINT64_C(0xcbf29ce484222325),
+	    (uint64_t)site->kind << 8 | site->api);
+	size_t n = 0;
+
+	memcpy(b->folded, b->numbers, count * sizeof(*b->folded));
+	count = fold_stack(frames, b->folded, b->repeats, count);
+	while (n < count && !is_main(&frames[b->folded[n]]))
+		n++;
+	if (n < count)
+		n++;
+	else
+		while (n > 0 && is_libc(frames[b->folded[n - 1]].module))
+			n--;
+	for (size_t i = 0; i < n; i++)
+		h = mix(h, frames[b->folded[i]].hash);
+	return h;
+}
+
+/* Leading wrappers off; the last frame stays in any case. */
+static int
+skip_wrappers(struct view_builder *b, size_t *count)
+{
+	size_t skip = 0;
+
+	while (b->options->skip_wrappers && skip + 1 < *count) {
+		uint8_t v = view_verdict(b, b->numbers[skip]);
+
+		if (v == 0)
+			return -ENOMEM;
+		if (!(v & VERDICT_WRAPPER))
+			break;
+		skip++;
+	}
+	*count -= skip;
+	memmove(b->numbers, b->numbers + skip, *count * sizeof(*b->numbers));
+	return 0;
+}
+
+int
+view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
+{
+	const struct view_options *o = b->options;
+	struct view *v = b->view;
+	bool recurs = false;
+	int err;
+
+	err = skip_wrappers(b, &count);
+	if (err < 0)
+		return err;
+	if (o->group || o->before)
+		for (size_t i = 0; i < count; i++)
+			b->numbers[i] = v->frames[b->numbers[i]].place;
+	if (o->fold)
+		count = fold_stack(v->frames, b->numbers, b->repeats, count);
+	if (o->depth > 0 && o->depth < count && o->depth < VIEW_FRAMES_MAX) {
+		count = o->depth;
+		err = frames_missing(
+		    v->table, "(callers beyond --depth)", &b->numbers[count]);
+		v->frames = frames_list(v->table, &v->frame_count);
+		if (err < 0)
+			return err;
+		b->repeats[count++] = 1;
+	}
+	for (size_t i = 0; o->fold && i < count; i++)
+		recurs = recurs || b->repeats[i] > 1;
+	site->frame_count = (uint32_t)count;
+	site->frames = b->numbers;
+	site->repeats = recurs ? b->repeats : NULL;
+	return 0;
+}
+
+int64_t
+view_suppression(
+    struct view_builder *b, const struct view_site *site, size_t count)
+{
+	struct suppress_stack stack = {.frames = b->texts,
+	    .count = count,
+	    .api = site->api,
+	    .blocks = site->figures.all.live_blocks};
+
+	for (size_t i = 0; i < count; i++) {
+		const struct frame *x = &b->view->frames[b->numbers[i]];
+
+		b->texts[i] = (struct suppress_frame){0};
+		if (!x->is_missing)
+			b->texts[i] =
+			    (struct suppress_frame){.function = x->function,
+			        .symbol = x->symbol,
+			        .file = x->file,
+			        .line = x->line,
+			        .module = x->module};
+	}
+	return suppress_match(b->options->suppress, &stack);
+}
