@@ -3,13 +3,17 @@
 #ifndef SEEP_BASE_ATTR_H
 #define SEEP_BASE_ATTR_H
 
-#define likely(x)     __builtin_expect(!!(x), 1)
-#define unlikely(x)   __builtin_expect(!!(x), 0)
-#define SEEP_EXPORT   __attribute__((visibility("default")))
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define SEEP_EXPORT __attribute__((visibility("default")))
+/* for extern data: read by address, not through the GOT */
+#define SEEP_HIDDEN   __attribute__((visibility("hidden")))
 #define SEEP_COLD     __attribute__((cold, noinline))
 #define SEEP_NOINLINE __attribute__((noinline))
 #define SEEP_INLINE   static inline __attribute__((always_inline))
-#define SEEP_WEAK     __attribute__((weak))
+/* the words that every event reads: together, in a cache line */
+#define SEEP_HOT  __attribute__((section("seep_hot")))
+#define SEEP_WEAK __attribute__((weak))
 
 /* Relaxed access to words that several threads, or a reader, look at. */
 #define LOAD(p)             __atomic_load_n(p, __ATOMIC_RELAXED)

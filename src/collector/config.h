@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "trace/format.h"
 
 struct config {
@@ -27,7 +28,7 @@ struct config {
 
 enum { CONFIG_SNAPSHOTS = 256 }; /* unless SEEP_SNAPSHOTS says otherwise */
 
-extern struct config config;
+extern SEEP_HIDDEN struct config config;
 
 /* Copies what it needs: the environment may be overwritten later. */
 void config_read(char **envp);

@@ -26,14 +26,22 @@ allocated(
 
 	if (unlikely(!p))
 		return;
-	if (likely(recorder_is_ready(t)))
-		recorder_alloc(t, p, size, c, api, RECORDER_NOW);
-	else if (t && recorder_looks_away(t, size))
+	if (likely(recorder_is_ready(t))) {
+		thread_enter(t);
+		if (unlikely(
+		        !recorder_alloc_fast(t, p, size, c, api, tick_now())))
+			recorder_alloc_born(t, p, size, c, api, RECORDER_NOW);
+		else if (ledger_is_high(t))
+			recorder_peak(NULL);
+		else
+			thread_leave(t);
+	} else if (t && recorder_looks_away(t, size)) {
 		return;
-	else if (t && t->state == THREAD_SAMPLING)
+	} else if (t && t->state == THREAD_SAMPLING) {
 		recorder_sample(t, p, size, c, api, RECORDER_NOW);
-	else
+	} else {
 		recorder_alloc_slow(p, size, c, api, RECORDER_NOW);
+	}
 }
 
 SEEP_INLINE void
@@ -41,10 +49,12 @@ freeing(const void *p)
 {
 	struct thread *t = thread_self;
 
-	if (likely(recorder_is_ready(t)))
-		recorder_free(t, p);
-	else
+	if (likely(recorder_is_ready(t))) {
+		thread_enter(t);
+		recorder_free_busy(p);
+	} else {
 		recorder_free_slow(p);
+	}
 }
 
 /* The real functions are known for sure once a thread is READY. */
@@ -72,6 +82,23 @@ malloc_slow(struct thread *t, size_t size, const struct cpu_frame *c)
 	return p;
 }
 
+/* A signal handler or a fork came while the real malloc ran. */
+static SEEP_NOINLINE void *
+malloc_late(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+	const struct cpu_frame c = {pc, sp, fp};
+
+	recorder_alloc_slow(p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
+	return p;
+}
+
+static SEEP_NOINLINE void
+free_busy(void *p)
+{
+	recorder_free_busy(p);
+	next.free(p);
+}
+
 /*
  * malloc and free are stubs that jump: a thread that looks away (dormant, off,
  * between two samples) pays for a few loads and no prologue. The exact halves
@@ -83,16 +110,22 @@ malloc_slow(struct thread *t, size_t size, const struct cpu_frame *c)
 static SEEP_NOINLINE void *
 malloc_exact(size_t size)
 {
-	CPU_CALLER(c);
 	struct thread *t = thread_self;
 	void *p = next.malloc(size);
+	CPU_CALLER(c); /* not before: it need not be kept over the call */
 
 	if (unlikely(!p))
 		return p;
-	if (likely(t->state == THREAD_READY))
-		recorder_alloc(t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
-	else
-		recorder_alloc_slow(p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
+	if (unlikely(t->state != THREAD_READY))
+		return malloc_late(p, size, c.pc, c.sp, c.fp);
+	thread_enter(t);
+	if (unlikely(!recorder_alloc_fast(
+	        t, p, size, &c, SEG_API_MALLOC, tick_now())))
+		return recorder_alloc_busy(
+		    p, size, c.pc, c.sp, c.fp, SEG_API_MALLOC);
+	if (ledger_is_high(t))
+		return recorder_peak(p);
+	thread_leave(t);
 	return p;
 }
 
@@ -119,7 +152,14 @@ malloc(size_t size)
 static SEEP_NOINLINE void
 free_exact(void *p)
 {
-	recorder_free(thread_self, p);
+	struct thread *t = thread_self;
+
+	thread_enter(t);
+	if (unlikely(!recorder_free_fast(t, p))) {
+		free_busy(p);
+		return;
+	}
+	thread_leave(t);
 	next.free(p);
 }
 
@@ -191,11 +231,15 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 		thread_enter(t);
 		b = live_take(&t->live, (uint64_t)(uintptr_t)old);
 		thread_leave(t);
+	} else if (t && recorder_looks_away_again(t, old, size)) {
+		return next.realloc(old, size);
 	} else if (!sample_filter || sample_maybe(old)) {
-		b = live_take_plain((uint64_t)(uintptr_t)old);
+		b = live_take_slow((uint64_t)(uintptr_t)old);
 	}
 	p = next.realloc(old, size);
-	recorder_realloc_done(old, b, p, size, c, api);
+	if (unlikely(!p || !b.site || !recorder_is_ready(t)) ||
+	    !recorder_realloc_fast(t, b, p, size, c, api))
+		recorder_realloc_done(old, b, p, size, c, api);
 	return p;
 }
 
@@ -356,11 +400,11 @@ seep_cxx_allocated(
     const void *p, size_t size, const struct cpu_frame *c, uint32_t api)
 {
 	uint64_t address = (uint64_t)(uintptr_t)p;
-	struct live_block b = live_take_plain(address);
+	struct live_block b = live_take_slow(address);
 	struct live_block old;
 
 	if (b.site)
-		live_put_plain(address, b.site, b.size, b.birth, &old);
+		live_put_slow(address, b.site, b.size, b.birth, &old);
 	else
 		allocated(p, size, c, (enum seg_api)api);
 }

@@ -21,7 +21,7 @@ static uint32_t arrays_used; /* highest array in use + 1 */
 static uint32_t arrays_count;
 static uint32_t first;
 
-uint64_t ledger_word __attribute__((aligned(64))) = UINT64_C(1) << 32;
+uint64_t ledger_word SEEP_HOT __attribute__((aligned(64))) = UINT64_C(1) << 32;
 static int64_t peak;
 static int64_t shared_out; /* headroom that threads may still be using */
 

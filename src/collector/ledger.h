@@ -36,7 +36,7 @@
  */
 
 /* epoch << 32 | guard */
-extern uint64_t ledger_word;
+extern SEEP_HIDDEN uint64_t ledger_word;
 
 /* Up to SITES_MAX rows from first_id on; a forked child starts over. */
 bool ledger_init(uint32_t first_id);
@@ -93,13 +93,10 @@ ledger_row(struct thread *t, uint32_t site)
 	return (struct seg_row *)(void *)chunk + (i & 127);
 }
 
+/* The first change of a row in an epoch saves what it was at the peak. */
 SEEP_INLINE void
-ledger_touch(struct thread *t, struct seg_row *row)
+ledger_touch(struct seg_row *row, uint64_t word)
 {
-	uint64_t word = LOAD(&ledger_word);
-
-	if (unlikely(word != t->seen))
-		ledger_sync(t);
 	if (unlikely(row->epoch != (uint32_t)(word >> 32))) {
 		row->snap_bytes =
 		    (int64_t)(row->allocated_bytes - row->freed_bytes);
@@ -108,25 +105,79 @@ ledger_touch(struct thread *t, struct seg_row *row)
 	}
 }
 
+/* The row of a site, ready to be counted in; NULL: the slow forms. No call. */
+SEEP_INLINE struct seg_row *
+ledger_settled(const struct thread *t, uint32_t site)
+{
+	uint32_t i = site - t->first_id;
+	uint64_t word = LOAD(&ledger_word);
+	struct seg_row *row;
+
+	if (unlikely(i >= SITES_MAX || !t->rows[i >> 7] || word != t->seen))
+		return NULL;
+	row = (struct seg_row *)(void *)t->rows[i >> 7] + (i & 127);
+	ledger_touch(row, word);
+	return row;
+}
+
+SEEP_INLINE bool
+ledger_size_is_new(const struct seg_row *row, uint64_t size)
+{
+	uint32_t small = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+
+	return unlikely(small - row->size_min > row->size_span);
+}
+
+SEEP_INLINE void
+ledger_count_alloc(struct thread *t, struct seg_row *row, uint64_t size)
+{
+	STORE(&row->allocations, row->allocations + 1);
+	STORE(&row->allocated_bytes, row->allocated_bytes + size);
+	STORE(&row->last_tick, tick_now());
+	STORE(t->net, *t->net + (int64_t)size);
+}
+
+SEEP_INLINE void
+ledger_count_free(struct thread *t, struct seg_row *row, uint64_t size)
+{
+	STORE(&row->frees, row->frees + 1);
+	STORE(&row->freed_bytes, row->freed_bytes + size);
+	STORE(t->net, *t->net - (int64_t)size);
+}
+
+/* After ledger_count_alloc(): call ledger_peak()? */
+SEEP_INLINE bool
+ledger_is_high(const struct thread *t)
+{
+	return unlikely(*t->net > t->high);
+}
+
+SEEP_INLINE struct seg_row *
+ledger_row_touched(struct thread *t, uint32_t site)
+{
+	struct seg_row *row = ledger_row(t, site);
+	uint64_t word = LOAD(&ledger_word);
+
+	if (unlikely(!row))
+		return NULL;
+	if (unlikely(word != t->seen))
+		ledger_sync(t);
+	ledger_touch(row, word);
+	return row;
+}
+
 /* Owner of its array only. False: not booked, the caller counts. */
 SEEP_INLINE bool
 ledger_alloc(struct thread *t, uint32_t site, uint64_t size)
 {
-	struct seg_row *row = ledger_row(t, site);
-	uint32_t small = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
-	int64_t net;
+	struct seg_row *row = ledger_row_touched(t, site);
 
 	if (unlikely(!row))
 		return false;
-	ledger_touch(t, row);
-	if (unlikely(small - row->size_min > row->size_span))
+	if (ledger_size_is_new(row, size))
 		ledger_sizes(row, site, size);
-	STORE(&row->allocations, row->allocations + 1);
-	STORE(&row->allocated_bytes, row->allocated_bytes + size);
-	STORE(&row->last_tick, tick_now());
-	net = *t->net + (int64_t)size;
-	STORE(t->net, net);
-	if (unlikely(net > t->high))
+	ledger_count_alloc(t, row, size);
+	if (ledger_is_high(t))
 		ledger_peak(t);
 	return true;
 }
@@ -134,14 +185,11 @@ ledger_alloc(struct thread *t, uint32_t site, uint64_t size)
 SEEP_INLINE bool
 ledger_free(struct thread *t, uint32_t site, uint64_t size)
 {
-	struct seg_row *row = ledger_row(t, site);
+	struct seg_row *row = ledger_row_touched(t, site);
 
 	if (unlikely(!row))
 		return false;
-	ledger_touch(t, row);
-	STORE(&row->frees, row->frees + 1);
-	STORE(&row->freed_bytes, row->freed_bytes + size);
-	STORE(t->net, *t->net - (int64_t)size);
+	ledger_count_free(t, row, size);
 	return true;
 }
 

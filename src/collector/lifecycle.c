@@ -73,8 +73,8 @@ static bool nursery;
 static uint32_t nursery_events;
 static uint64_t setting_up; /* thread pointer of who does it */
 
-uint32_t *lifecycle_command = &no_command;
-uint32_t lifecycle_obeyed;
+uint32_t *lifecycle_command SEEP_HOT = &no_command;
+uint32_t lifecycle_obeyed SEEP_HOT;
 
 bool
 lifecycle_started(void)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "trace/format.h"
 
 /*
@@ -30,8 +31,8 @@ bool lifecycle_was_off(void);
  * The command word that this process obeys, looked at by every allocation,
  * and its value when it was last obeyed.
  */
-extern uint32_t *lifecycle_command;
-extern uint32_t lifecycle_obeyed;
+extern SEEP_HIDDEN uint32_t *lifecycle_command;
+extern SEEP_HIDDEN uint32_t lifecycle_obeyed;
 
 /* Looks at the control word and acts on it; then as lifecycle_is_on(). */
 bool lifecycle_poll(void);

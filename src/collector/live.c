@@ -7,8 +7,8 @@
 #include "collector/spill.h"
 
 uint64_t **live_root[1 << LIVE_ROOT_BITS];
-uint32_t live_granule_bits = 5;
-uint64_t live_spill_size;
+uint32_t live_granule_bits SEEP_HOT = 5;
+uint64_t live_spill_size SEEP_HOT;
 
 void
 live_init(bool glibc)
@@ -71,8 +71,9 @@ live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 		segment_count(SEG_NO_MEMORY, 1);
 		return false;
 	}
+	cpu_touch(cell);
 	if (*cell >> 38)
-		*ret_old = live_take_plain(address);
+		*ret_old = live_take_slow(address);
 	*cell = 0; /* or the size of a block whose free we missed */
 	if (size < LIVE_LARGE) {
 		*cell = (uint64_t)site << 38 | size << 32 | birth;
@@ -91,28 +92,34 @@ live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 SEEP_NOINLINE struct live_block
 live_take_slow(uint64_t address)
 {
-	struct live_block none = {0};
+	uint64_t *cell =
+	    address >> CPU_ADDRESS_BITS ? NULL : live_cell(address);
+	struct live_block b = {0};
+	uint64_t *second;
 
-	if (LOAD(&live_spilled))
-		return spill_take(address);
-	return none;
+	if (!cell || !(*cell >> 38))
+		return LOAD(&live_spilled) ? spill_take(address) : b;
+	b.birth = (uint32_t)*cell;
+	b.size = *cell >> 32 & 63;
+	b.site = (uint32_t)(*cell >> 38);
+	if (b.size == LIVE_LARGE) {
+		second =
+		    live_cell(address + (UINT64_C(1) << live_granule_bits));
+		b.size = second ? *second : 0;
+		if (second)
+			*second = 0;
+	}
+	*cell = 0;
+	return b;
 }
 
-bool
-live_put_plain(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
-    struct live_block *ret_old)
+void
+live_forget(struct live_cache *cache)
 {
-	struct live_cache none = {0};
+	int i;
 
-	return live_put(&none, address, site, size, birth, ret_old);
-}
-
-struct live_block
-live_take_plain(uint64_t address)
-{
-	struct live_cache none = {0};
-
-	return live_take(&none, address);
+	for (i = 0; i < 1 << LIVE_CACHE_BITS; i++)
+		cache->at[i].key = 0;
 }
 
 static bool

@@ -40,21 +40,28 @@ struct live_block {
 	uint64_t size;
 };
 
-extern uint64_t **live_root[1 << LIVE_ROOT_BITS];
-extern uint32_t live_granule_bits; /* 5 or 4 */
+extern SEEP_HIDDEN uint64_t **live_root[1 << LIVE_ROOT_BITS];
+extern SEEP_HIDDEN uint32_t live_granule_bits; /* 5 or 4 */
 
 /* How small blocks must be to need the spill table: 0 or 8. */
-extern uint64_t live_spill_size;
-extern uint64_t live_spilled; /* blocks in the spill table */
+extern SEEP_HIDDEN uint64_t live_spill_size;
+extern SEEP_HIDDEN uint64_t live_spilled; /* blocks in the spill table */
 
 /*
- * A thread remembers the leaf it used last: most of its blocks are there, and
- * one compare replaces two dependent loads. Leaves never move or go away.
+ * A thread remembers the leaves it used last: most of its blocks are there, and
+ * one compare replaces two dependent loads. Leaves never move or go away. The
+ * key is never that of another's leaf, not even for a moment: a handler may
+ * jump out of here.
  */
+enum { LIVE_CACHE_BITS = 6 };
 struct live_cache {
-	uint64_t key; /* address >> LIVE_LEAF_BITS */
-	uint64_t *leaf;
+	struct live_cached {
+		uint64_t key; /* address >> LIVE_LEAF_BITS, 0: none */
+		uint64_t *leaf;
+	} at[1 << LIVE_CACHE_BITS];
 };
+
+void live_forget(struct live_cache *cache);
 
 SEEP_INLINE uint64_t *
 live_cell(uint64_t address)
@@ -77,10 +84,12 @@ SEEP_INLINE uint64_t *
 live_cell_cached(struct live_cache *cache, uint64_t address)
 {
 	uint64_t key = address >> LIVE_LEAF_BITS;
+	struct live_cached *at =
+	    &cache->at[key & ((1u << LIVE_CACHE_BITS) - 1)];
 	uint64_t **mid, *leaf;
 
-	if (likely(cache->key == key))
-		return &cache->leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
+	if (likely(at->key == key))
+		return &at->leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
 		    live_granule_bits];
 	if (unlikely(address >> CPU_ADDRESS_BITS))
 		return NULL; /* spilled; so a key in the cache is never far */
@@ -90,12 +99,11 @@ live_cell_cached(struct live_cache *cache, uint64_t address)
 	leaf = mid[key & ((1u << LIVE_MID_BITS) - 1)];
 	if (unlikely(!leaf))
 		return NULL;
-	/* a handler may jump out of here: never a key with another's leaf */
-	cache->key = 0;
+	at->key = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	cache->leaf = leaf;
+	at->leaf = leaf;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	cache->key = key;
+	at->key = key;
 	return &leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
 	    live_granule_bits];
 }
@@ -104,20 +112,46 @@ live_cell_cached(struct live_cache *cache, uint64_t address)
 uint64_t *live_cell_open(uint64_t address);
 
 /* The second cell of a large block may lie in the next leaf. */
-SEEP_INLINE uint64_t *
-live_next_cell(uint64_t address, uint64_t *cell)
+SEEP_INLINE bool
+live_is_at_border(uint64_t address)
 {
-	uint64_t behind = address + (UINT64_C(1) << live_granule_bits);
-
-	if (likely((behind ^ address) >> LIVE_LEAF_BITS == 0))
-		return cell + 1;
-	return live_cell(behind);
+	return (address & ((1u << LIVE_LEAF_BITS) - 1)) >=
+	    (1u << LIVE_LEAF_BITS) - 32;
 }
 
-/* Slow forms: spill table, missing levels, blocks at a leaf's border. */
+/*
+ * Without a thread's cache: for the slow ways, and for what the fast forms
+ * cannot do (spill table, missing levels, blocks at a leaf's border).
+ */
 bool live_put_slow(uint64_t address, uint32_t site, uint64_t size,
     uint32_t birth, struct live_block *ret_old);
 struct live_block live_take_slow(uint64_t address);
+
+/*
+ * Enters a block. False: not done, live_put_slow() must. No call, and no store
+ * before it is sure.
+ */
+SEEP_INLINE bool
+live_put_fast(struct live_cache *cache, uint64_t address, uint32_t site,
+    uint64_t size, uint32_t birth)
+{
+	const uint64_t id = (uint64_t)site << 38 | birth;
+	uint64_t *cell = live_cell_cached(cache, address);
+
+	if (unlikely(!cell))
+		return false;
+	cpu_touch(cell);
+	if (unlikely(
+	        *cell || size <= live_spill_size || live_is_at_border(address)))
+		return false;
+	if (size < LIVE_LARGE) {
+		*cell = id | size << 32;
+		return true;
+	}
+	cell[1] = size;
+	*cell = id | (uint64_t)LIVE_LARGE << 32;
+	return true;
+}
 
 /*
  * Enters a block. False: no room, the block is not tracked. What stood there
@@ -127,58 +161,57 @@ SEEP_INLINE bool
 live_put(struct live_cache *cache, uint64_t address, uint32_t site,
     uint64_t size, uint32_t birth, struct live_block *ret_old)
 {
-	uint64_t *cell = live_cell_cached(cache, address);
-	uint64_t id = (uint64_t)site << 38 | birth;
-
-	if (likely(cell))
-		cpu_touch(cell);
-	if (unlikely(!cell || *cell || size <= live_spill_size))
-		return live_put_slow(address, site, size, birth, ret_old);
 	ret_old->site = 0;
-	if (size < LIVE_LARGE) {
-		*cell = id | size << 32;
-		return true;
-	}
-	if (unlikely((address & ((1u << LIVE_LEAF_BITS) - 1)) >=
-	        (1u << LIVE_LEAF_BITS) - 32))
-		return live_put_slow(address, site, size, birth, ret_old);
-	cell[1] = size;
-	*cell = id | (uint64_t)LIVE_LARGE << 32;
-	return true;
+	return likely(live_put_fast(cache, address, site, size, birth)) ||
+	    live_put_slow(address, site, size, birth, ret_old);
+}
+
+struct live_found {
+	uint64_t *cell;
+	struct live_block block;
+};
+
+/*
+ * What block this is, without taking it out; site 0: not there, or only the
+ * slow form can tell. live_drop() takes out what was found.
+ */
+SEEP_INLINE struct live_found
+live_find(struct live_cache *cache, uint64_t address)
+{
+	struct live_found f = {0};
+	uint64_t v;
+
+	f.cell = live_cell_cached(cache, address);
+	if (unlikely(!f.cell || live_is_at_border(address)))
+		return f;
+	v = *f.cell;
+	f.block.size = v >> 32 & 63;
+	if (f.block.size == LIVE_LARGE)
+		f.block.size = f.cell[1];
+	f.block.birth = (uint32_t)v;
+	f.block.site = (uint32_t)(v >> 38);
+	return f;
+}
+
+SEEP_INLINE void
+live_drop(const struct live_found *f)
+{
+	if (f->block.size >= LIVE_LARGE)
+		f->cell[1] = 0;
+	*f->cell = 0;
 }
 
 /* Removes a block and says what it was; site 0 when it is not there. */
 SEEP_INLINE struct live_block
 live_take(struct live_cache *cache, uint64_t address)
 {
-	uint64_t *cell = live_cell_cached(cache, address);
-	struct live_block b;
-	uint64_t v;
+	struct live_found f = live_find(cache, address);
 
-	if (unlikely(!cell || !*cell))
+	if (unlikely(!f.block.site))
 		return live_take_slow(address);
-	v = *cell;
-	b.site = (uint32_t)(v >> 38);
-	b.birth = (uint32_t)v;
-	b.size = (v >> 32) & 63;
-	if (b.size == LIVE_LARGE) {
-		uint64_t *second = live_next_cell(address, cell);
-
-		if (unlikely(!second || !b.site))
-			return live_take_slow(address);
-		b.size = *second;
-		*second = 0;
-	} else if (unlikely(!b.site)) {
-		return live_take_slow(address);
-	}
-	*cell = 0;
-	return b;
+	live_drop(&f);
+	return f.block;
 }
-
-/* The same without a thread's cache, for the slow ways. */
-bool live_put_plain(uint64_t address, uint32_t site, uint64_t size,
-    uint32_t birth, struct live_block *ret_old);
-struct live_block live_take_plain(uint64_t address);
 
 /* glibc in charge: granules of 32 bytes; else 16 and the spill table. */
 void live_init(bool glibc);

@@ -10,7 +10,7 @@
 
 enum { MARK_RING = 1024 }; /* the latest are kept */
 
-extern struct segment_table mark_table;
+extern SEEP_HIDDEN struct segment_table mark_table;
 
 /* Empty; also how a forked child starts over. False: no memory. */
 bool mark_init(void);

@@ -36,16 +36,17 @@ push_outer(
 {
 	const struct outer_frame *above = k ? &t->outer[k - 1] : NULL;
 	bool need = above && above->needs_fp;
+	struct outer_check *check = t->check + THREAD_CHECK_PAD;
 	uint32_t n = above ? above->checks : 0;
 	struct outer_frame *o = &t->outer[k];
 
 	if (f->fp_slot && need)
-		t->check[n++] = (struct outer_check){f->fp_slot, above->fp};
+		check[n++] = (struct outer_check){f->fp_slot, above->fp};
 	if (f->ra_slot)
-		t->check[n++] =
+		check[n++] =
 		    (struct outer_check){f->ra_slot, above ? above->pc : 0};
 	if (f->aux_slot)
-		t->check[n++] = (struct outer_check){
+		check[n++] = (struct outer_check){
 		    f->aux_slot, *(const uint64_t *)(uintptr_t)f->aux_slot};
 	*o = *f;
 	o->checks = n;
@@ -81,6 +82,8 @@ intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t root)
 {
 	uint32_t node = k ? t->outer[k - 1].node : root;
 
+	t->outer_version++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	while (n > 0) {
 		const struct outer_frame *f = &t->walk[--n];
 
@@ -147,8 +150,8 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 	}
 }
 
-SEEP_NOINLINE uint32_t
-memo_outer_walk(
+static SEEP_NOINLINE uint32_t
+outer_walk(
     struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp, uint16_t *hint)
 {
 	uint32_t gen = LOAD(&module_gen);
@@ -157,6 +160,7 @@ memo_outer_walk(
 	uint32_t root, node;
 
 	if (t->outer_gen != gen || t->outer_truncated) {
+		t->outer_version++;
 		t->outer_count = 0;
 		t->outer_gen = gen;
 	}
@@ -165,6 +169,7 @@ memo_outer_walk(
 	if (r.met >= 0 &&
 	    (uint32_t)r.met + 1 + r.n + SEG_INNER_FRAMES > memo_depth) {
 		/* joined to more than fits: the plain way up to the limit */
+		t->outer_version++;
 		t->outer_count = 0;
 		walk_resume(&w, t, pc, sp, fp);
 		walk_outer(t, &w, &r);
@@ -191,6 +196,66 @@ memo_outer_walk(
 }
 
 /*
+ * The node of the frames from (pc, sp, fp) outwards. Notes in e where it
+ * joined, and whether the words alone prove it from now on.
+ */
+static uint32_t
+join_outer(struct thread *t, struct memo_chunk *e, uint64_t pc, uint64_t sp,
+    uint64_t fp)
+{
+	const struct outer_frame *o;
+	uint32_t node;
+
+	e->version = 0;
+	o = &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
+	if (e->hint < t->outer_count && o->sp == sp && o->pc == pc &&
+	    (!o->needs_fp || o->fp == fp) && !o->exact &&
+	    (!t->outer_truncated || e->hint + 1u == t->outer_count) &&
+	    memo_verify(t, (int)o->checks) < 0) {
+		node = o->node;
+	} else {
+		node = outer_walk(t, pc, sp, fp, &e->hint);
+		o = &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
+	}
+	if (e->hint < t->outer_count && o->sp == sp && o->pc == pc &&
+	    !o->needs_fp && !o->exact && o->node == node) {
+		e->checks = (uint16_t)o->checks;
+		e->version = t->outer_version;
+	}
+	return node;
+}
+
+/* The words of e hold, but the outer part is another than last time. */
+SEEP_NOINLINE struct site_id
+memo_join(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
+    enum seg_api api)
+{
+	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
+	uint32_t node;
+
+	node = join_outer(t, e, e->value[THREAD_MEMO_WORDS - 1],
+	    c->sp + (uint64_t)e->end_offset * 8,
+	    e->fp_offset == UINT16_MAX ? c->fp : slots[e->fp_offset]);
+	if (node != e->node) {
+		e->site = sites_get(node, e->inner, api).v;
+		e->node = node;
+	}
+	return (struct site_id){e->site};
+}
+
+/* The last word again and again, so that there are always six. */
+static void
+pad_words(struct memo_chunk *e, uint32_t words, uint64_t pc)
+{
+	uint16_t offset = words ? e->offset[words - 1] : 0;
+
+	for (; words < THREAD_MEMO_WORDS; words++) {
+		e->offset[words] = offset;
+		e->value[words] = pc;
+	}
+}
+
+/*
  * Walks the inner frames and lists in e the words that prove them, in the
  * order in which the walk depends on them. Returns the number of frames.
  */
@@ -198,34 +263,36 @@ static uint32_t
 fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
     uint64_t *ret_frames)
 {
-	const uint64_t sp = w->sp;
+	const uint64_t sp = w->sp - 8; /* where slot 0 is */
 	uint64_t fp_slot = 0; /* where the current fp was saved; 0: register */
 	bool fp_listed = false, reads_fp = false;
 	uint32_t n = 0, words = 0;
 
-	while (n < SEG_INNER_FRAMES && words < 6) {
+	while (n < SEG_INNER_FRAMES && words < THREAD_MEMO_WORDS) {
 		const uint64_t fp = w->fp;
 		struct walk_slots slots;
 		uint64_t frame, cfa;
 		struct row row = rows_get(w->pc, false, &frame);
 		uint32_t why;
+		bool list_fp;
 
 		if ((row.kind != ROW_SP && row.kind != ROW_FP) ||
 		    row.fp == ROW_FP_AT_FP)
+			break;
+		list_fp = row.kind == ROW_FP && !fp_listed && fp_slot;
+		if (words + list_fp + 1u > THREAD_MEMO_WORDS)
 			break;
 		cfa = (row.kind == ROW_SP ? w->sp : fp) +
 		    (uint64_t)(int64_t)row.cfa;
 		if (cfa - sp > CHUNK_REACH ||
 		    walk_step(w, t, row, &slots, &why) != WALK_STEPPED)
 			break;
-		if (row.kind == ROW_FP && !fp_listed) {
-			if (fp_slot) {
-				e->offset[words] =
-				    (uint16_t)((fp_slot - sp) >> 3);
-				e->value[words++] = fp;
-			} else {
-				reads_fp = true;
-			}
+		if (list_fp) {
+			e->offset[words] = (uint16_t)((fp_slot - sp) >> 3);
+			e->value[words++] = fp;
+		}
+		if (row.kind == ROW_FP) {
+			reads_fp |= !fp_slot;
 			fp_listed = true;
 		}
 		e->offset[words] = (uint16_t)((slots.ra - sp) >> 3);
@@ -236,10 +303,10 @@ fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
 		}
 		ret_frames[n++] = frame;
 	}
-	e->words = (uint8_t)words;
+	pad_words(e, words, w->pc);
 	e->flags = reads_fp ? MEMO_USES_FP : 0;
 	e->fp_offset = fp_slot ? (uint16_t)((fp_slot - sp) >> 3) : UINT16_MAX;
-	e->end_offset = (uint16_t)((w->sp - sp) >> 3);
+	e->end_offset = (uint16_t)((w->sp - sp - 8) >> 3);
 	return n;
 }
 
@@ -255,21 +322,21 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 
 	if (unlikely(++t->memo_misses >> (64 - t->memo_shift) >= 4)) {
 		thread_grow_memo(t);
-		e = &t->memo[hash_word(c->pc ^ c->sp << 15) >> t->memo_shift];
+		e = memo_at(t, memo_hash(c));
 	}
-	e->pc = 0; /* a half-written entry never matches */
+	e->key = 0; /* a half-written entry never matches */
 	walk_begin(&w, t, c);
 	n = fill_inner(t, e, &w, frames);
 	e->sp = c->sp;
 	e->fp = c->fp;
 	e->gen = gen;
 	e->hint = UINT16_MAX;
-	e->node = memo_outer_walk(t, w.pc, w.sp, w.fp, &e->hint);
+	e->node = join_outer(t, e, w.pc, w.sp, w.fp);
 	e->inner = sites_inner(frames, n);
 	s = sites_get(e->node, e->inner, api);
 	e->site = s.v;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
-	e->pc = c->pc;
+	e->key = memo_key(c, api);
 	return s;
 }
 

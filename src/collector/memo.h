@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "base/cpu.h"
 #include "base/hash.h"
 #include "collector/module.h"
@@ -26,12 +27,16 @@
  * hash table per thread. Allocator wrappers make the first few words alike,
  * so the table is probed by mismatch: if word i differs, the value found there
  * gives the next place to look, a decision tree over just the words that
- * differ. No row is looked up for it.
+ * differ. No row is looked up for it. A chunk always lists six words: the last
+ * one is repeated where there are fewer, and where there are none it is the
+ * hook's own return address. So there is no loop, and the last value is always
+ * the pc where the outer part begins.
  *
  * The outer frames, which change rarely, are a verified copy of the last
  * stack: frame j of it holds if `checks` words hold. The chunk remembers at
- * which frame it joined (`hint`), so a hit is one pass over a few dozen words,
- * about half a nanosecond each.
+ * which frame it joined (`hint`) and which version of the copy that was; as
+ * long as it is the same one, the words are all that is left to check: one
+ * pass over a few dozen of them, about half a nanosecond each.
  *
  * A saved frame pointer is listed only where a frame further out needs it for
  * its CFA: elsewhere rbp is data, and listing it would miss without need.
@@ -41,87 +46,121 @@ enum { MEMO_USES_FP = 1, MEMO_PROBES = 5 };
 /* Slow parts. */
 struct site_id memo_fill(struct thread *t, struct memo_chunk *e,
     const struct cpu_frame *c, enum seg_api api);
-uint32_t memo_outer_walk(
-    struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp, uint16_t *hint);
+struct site_id memo_join(struct thread *t, struct memo_chunk *e,
+    const struct cpu_frame *c, enum seg_api api);
 
-/* First failing word of the first n checks, innermost first, or -1. */
+/*
+ * First failing word of the first n checks, innermost first, or below 0. Stops
+ * at it: every load is one that the walk itself would do.
+ */
 SEEP_INLINE int
 memo_verify(const struct thread *t, int n)
 {
-	const struct outer_check *c = t->check;
-	int i = n - 1;
+	int i;
 
-	for (; i >= 3; i -= 4) {
-		if (*(const uint64_t *)c[i].address != c[i].value)
+	/* the remainder of the last round is padding, which always holds */
+	for (i = n - 1; i >= 0; i -= 4) {
+		const struct outer_check *c = &t->check[i];
+
+		_Static_assert(THREAD_CHECK_PAD == 3, "c[0] may be padding");
+		if (*(const uint64_t *)c[3].address != c[3].value)
 			return i;
-		if (*(const uint64_t *)c[i - 1].address != c[i - 1].value)
+		if (*(const uint64_t *)c[2].address != c[2].value)
 			return i - 1;
-		if (*(const uint64_t *)c[i - 2].address != c[i - 2].value)
+		if (*(const uint64_t *)c[1].address != c[1].value)
 			return i - 2;
-		if (*(const uint64_t *)c[i - 3].address != c[i - 3].value)
+		if (*(const uint64_t *)c[0].address != c[0].value)
 			return i - 3;
-	}
-	for (; i >= 0; i--) {
-		if (*(const uint64_t *)c[i].address != c[i].value)
-			return i;
 	}
 	return -1;
 }
 
-/* The node of the frames from (pc, sp, fp) outwards. */
+/* First of the chunk's words that differs, THREAD_MEMO_WORDS: none. */
 SEEP_INLINE uint32_t
-memo_outer(
-    struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp, uint16_t *hint)
+memo_differs(const struct memo_chunk *e, const uint64_t *slots)
 {
-	const struct outer_frame *o = &t->outer[*hint & (THREAD_OUTER_MAX - 1)];
+	uint32_t i;
 
-	if (likely(*hint < t->outer_count && o->sp == sp && o->pc == pc &&
-	        (!o->needs_fp || o->fp == fp) && !o->exact &&
-	        (!t->outer_truncated || *hint + 1u == t->outer_count)) &&
-	    likely(memo_verify(t, (int)o->checks) < 0))
-		return o->node;
-	return memo_outer_walk(t, pc, sp, fp, hint);
+#pragma GCC unroll 6
+	for (i = 0; i < THREAD_MEMO_WORDS; i++) {
+		if (unlikely(slots[e->offset[i]] != e->value[i]))
+			break;
+	}
+	return i;
+}
+
+/* One call instruction may reach malloc today and calloc tomorrow. */
+SEEP_INLINE uint64_t
+memo_key(const struct cpu_frame *c, enum seg_api api)
+{
+	return c->pc | (uint64_t)api << 56;
+}
+
+SEEP_INLINE struct memo_chunk *
+memo_at(const struct thread *t, uint64_t hash)
+{
+	return &t->memo[hash >> t->memo_shift];
+}
+
+SEEP_INLINE uint64_t
+memo_hash(const struct cpu_frame *c)
+{
+	return hash_word(c->pc ^ c->sp << 15);
+}
+
+/*
+ * The chunk whose words hold, or NULL: then *ret_last is the one to fill. No
+ * call, so that a hook that hits needs no registers of its own.
+ */
+SEEP_INLINE struct memo_chunk *
+memo_look(const struct thread *t, const struct cpu_frame *c, enum seg_api api,
+    struct memo_chunk **ret_last)
+{
+	/* from the hook's own return address on */
+	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
+	const uint64_t key = memo_key(c, api);
+	const uint32_t gen = LOAD(&module_gen);
+	uint64_t h = memo_hash(c);
+	struct memo_chunk *e;
+	int probe;
+
+	for (probe = 0;;) {
+		uint32_t i;
+
+		e = memo_at(t, h);
+		if (unlikely(e->key != key || e->sp != c->sp || e->gen != gen ||
+		        ((e->flags & MEMO_USES_FP) && e->fp != c->fp)))
+			break;
+		i = memo_differs(e, slots);
+		if (likely(i == THREAD_MEMO_WORDS))
+			return e;
+		if (++probe == MEMO_PROBES)
+			break;
+		h = hash_mix(h ^ i, slots[e->offset[i]]);
+	}
+	*ret_last = e;
+	return NULL;
+}
+
+/* Do the outer frames hold too, so that the chunk's site is the caller's? */
+SEEP_INLINE bool
+memo_holds(const struct thread *t, const struct memo_chunk *e)
+{
+	return likely(e->version == t->outer_version) &&
+	    likely(memo_verify(t, e->checks) < 0);
 }
 
 /* The site of a caller. The thread is busy; never fails (see sites_get). */
 SEEP_INLINE struct site_id
 memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 {
-	const uint64_t *sp = (const uint64_t *)(uintptr_t)c->sp;
-	const uint32_t gen = LOAD(&module_gen);
-	uint64_t h = hash_word(c->pc ^ c->sp << 15);
-	struct memo_chunk *e;
-	int probe;
+	struct memo_chunk *last, *e = memo_look(t, c, api, &last);
 
-	for (probe = 0;;) {
-		uint32_t i, node;
-
-		e = &t->memo[h >> t->memo_shift];
-		if (unlikely(e->pc != c->pc || e->sp != c->sp ||
-		        e->gen != gen ||
-		        ((e->flags & MEMO_USES_FP) && e->fp != c->fp)))
-			break;
-		for (i = 0; i < e->words; i++) {
-			if (unlikely(sp[e->offset[i]] != e->value[i]))
-				goto differs;
-		}
-		node = memo_outer(t, i ? e->value[i - 1] : c->pc,
-		    c->sp + (uint64_t)e->end_offset * 8,
-		    e->fp_offset == UINT16_MAX ? c->fp : sp[e->fp_offset],
-		    &e->hint);
-		if (unlikely(node != e->node)) {
-			struct site_id s = sites_get(node, e->inner, api);
-
-			e->node = node;
-			e->site = s.v;
-		}
-		return (struct site_id){e->site};
-	differs:
-		if (++probe == MEMO_PROBES)
-			break;
-		h = hash_mix(h ^ i, sp[e->offset[i]]);
-	}
-	return memo_fill(t, e, c, api);
+	if (!e)
+		return memo_fill(t, last, c, api);
+	if (!memo_holds(t, e))
+		return memo_join(t, e, c, api);
+	return (struct site_id){e->site};
 }
 
 /*
@@ -135,6 +174,6 @@ struct site_id memo_nested(struct thread *t, const struct cpu_frame *c,
     bool *ret_whole);
 
 /* Frames beyond this are not kept: "(stack deeper than the limit)". */
-extern uint32_t memo_depth;
+extern SEEP_HIDDEN uint32_t memo_depth;
 
 #endif

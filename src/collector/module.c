@@ -38,7 +38,7 @@ static uint32_t count; /* numbers given out; number i is entry i - 1 */
 static uint64_t strings_used;
 static uint64_t own_start, own_end;
 
-uint32_t module_gen = 1;
+uint32_t module_gen SEEP_HOT = 1;
 struct segment_table module_table, module_strings;
 
 static struct module *

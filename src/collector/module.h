@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "trace/format.h"
 
 /*
@@ -53,13 +54,13 @@ void module_distrust(void);
  * The generation: changes by module_distrust() and whenever a module was
  * found gone. Rows and memos made before are not to be trusted.
  */
-extern uint32_t module_gen;
+extern SEEP_HIDDEN uint32_t module_gen;
 
 /* A forked child writes the table anew into its own segment. */
 bool module_restart(void);
 
 /* The tables of this file, for segment_move(). */
-extern struct segment_table module_table, module_strings;
+extern SEEP_HIDDEN struct segment_table module_table, module_strings;
 
 /* Do two addresses belong to one loaded object? Start-up. */
 bool module_same(const void *a, const void *b);

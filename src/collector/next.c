@@ -30,7 +30,7 @@ extern void *__libc_memalign(size_t, size_t) SEEP_WEAK;
 
 enum { POOL_BYTES = 64 << 10 };
 
-struct next next;
+struct next next SEEP_HOT;
 static int resolving;
 static char *pool;
 static size_t pool_used;

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/attr.h"
+
 /*
  * The next definition after ours in the search order (RTLD_NEXT): libc's, or
  * jemalloc, tcmalloc, mimalloc where they are loaded. Valid once next_ready()
@@ -16,6 +18,8 @@ struct next {
 	void (*free)(void *);
 	void *(*calloc)(size_t, size_t);
 	void *(*realloc)(void *, size_t);
+	bool pooled;   /* some blocks are from the pool */
+	bool complete; /* written last */
 	void *(*reallocarray)(void *, size_t, size_t);
 	void *(*memalign)(size_t, size_t);
 	void *(*aligned_alloc)(size_t, size_t);
@@ -23,11 +27,9 @@ struct next {
 	void *(*valloc)(size_t);
 	void *(*pvalloc)(size_t);
 	int (*dlclose)(void *);
-	bool pooled;   /* some blocks are from the pool */
-	bool complete; /* written last */
-};
+} __attribute__((aligned(64)));
 
-extern struct next next;
+extern SEEP_HIDDEN struct next next;
 
 /*
  * Makes `next` usable; cheap when it is. Never fails: before our own

@@ -207,19 +207,13 @@ missed(enum way way, struct thread *t, struct live_block old)
 	book_free(way, t, old);
 }
 
-void
-recorder_missed(struct thread *t, struct live_block old)
-{
-	missed(WAY_READY, t, old);
-}
-
 /* A block that could not be entered under its site. */
 static void
 not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	uint64_t address = (uint64_t)(uintptr_t)p;
-	struct live_block b = live_take_plain(address);
+	struct live_block b = live_take_slow(address);
 	struct live_block old;
 	uint32_t site = sites_get(SITES_NODE_NO_ROOM, 0, api).v;
 
@@ -228,21 +222,14 @@ not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
 		thread_drop_caches(t);
 		site = memo_site(t, c, api).v;
 	}
-	if (!live_put_plain(address, site, size, birth, &old)) {
+	if (!live_put_slow(address, site, size, birth, &old)) {
 		recorder_passed_by(SEG_LOST_EVENTS);
 		return;
 	}
 	if (!book_alloc(way, t, site, size)) {
-		live_take_plain(address);
+		live_take_slow(address);
 		recorder_passed_by(SEG_LOST_EVENTS);
 	}
-}
-
-SEEP_COLD void
-recorder_not_booked(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
-{
-	not_booked(WAY_READY, t, p, size, c, api, birth);
 }
 
 static void
@@ -269,13 +256,75 @@ unknown_free(struct thread *t, const void *p)
 	segment_count(SEG_UNKNOWN_FREES, 1);
 }
 
-SEEP_COLD void
-recorder_odd_free(struct thread *t, const void *p, struct live_block b)
+static SEEP_COLD void
+odd_free(struct thread *t, const void *p, struct live_block b)
 {
 	if (!b.site)
 		unknown_free(t, p);
 	else
 		book_free(WAY_READY, t, b);
+}
+
+SEEP_NOINLINE void
+recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+{
+	struct live_block old;
+	struct site_id s = memo_site(t, c, api);
+
+	verify_site(s, c);
+	if (unlikely(--t->countdown == 0 ||
+	        LOAD(lifecycle_command) != lifecycle_obeyed) &&
+	    !recorder_tick(t)) {
+		recorder_passed_by(SEG_EVENTS_OFF);
+		thread_leave(t);
+		return;
+	}
+	if (birth == RECORDER_NOW)
+		birth = tick_now();
+	if (unlikely(!live_put(&t->live, (uint64_t)(uintptr_t)p, s.v, size,
+	                 birth, &old) ||
+	        !ledger_alloc(t, s.v, size)))
+		not_booked(WAY_READY, t, p, size, c, api, birth);
+	if (unlikely(old.site))
+		missed(WAY_READY, t, old);
+	thread_leave(t);
+}
+
+SEEP_NOINLINE void *
+recorder_alloc_busy(void *p, uint64_t size, uint64_t pc, uint64_t sp,
+    uint64_t fp, enum seg_api api)
+{
+	const struct cpu_frame c = {pc, sp, fp};
+
+	recorder_alloc_born(thread_self, p, size, &c, api, RECORDER_NOW);
+	return p;
+}
+
+SEEP_NOINLINE void *
+recorder_peak(void *p)
+{
+	struct thread *t = thread_self;
+
+	ledger_peak(t);
+	thread_leave(t);
+	return p;
+}
+
+SEEP_NOINLINE void
+recorder_free_busy(const void *p)
+{
+	struct thread *t = thread_self;
+	struct live_block b = live_take(&t->live, (uint64_t)(uintptr_t)p);
+	uint32_t age = tick_now() - b.birth;
+
+	if (unlikely(!b.site || !ledger_free(t, b.site, b.size)))
+		odd_free(t, p, b);
+	else if (age >= SEG_YOUNG_TICKS)
+		ledger_age(b.site, age);
+	if (unlikely(--t->countdown == 0))
+		recorder_tick(t);
+	thread_leave(t);
 }
 
 static uint32_t
@@ -305,7 +354,7 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 			return;
 		}
 	}
-	if (!live_put_plain(
+	if (!live_put_slow(
 	        (uint64_t)(uintptr_t)p, s.v, size, birth_tick(birth), &old) ||
 	    !book_alloc(way, t, s.v, size)) {
 		if (way == WAY_NESTED)
@@ -401,7 +450,7 @@ free_slow(const void *p, struct live_block b, bool is_death)
 SEEP_NOINLINE void
 recorder_free_slow(const void *p)
 {
-	free_slow(p, live_take_plain((uint64_t)(uintptr_t)p), true);
+	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), true);
 }
 
 SEEP_NOINLINE void
@@ -413,7 +462,7 @@ recorder_realloc_done(const void *old, struct live_block b, const void *p,
 
 	if (!p && size) { /* failed: the old block lives on */
 		if (b.site)
-			live_put_plain((uint64_t)(uintptr_t)old, b.site, b.size,
+			live_put_slow((uint64_t)(uintptr_t)old, b.site, b.size,
 			    b.birth, &none);
 		return;
 	}
@@ -430,11 +479,13 @@ recorder_realloc_done(const void *old, struct live_block b, const void *p,
 	if (likely(recorder_is_ready(t))) {
 		thread_enter(t);
 		if (unlikely(!b.site || !ledger_free(t, b.site, b.size)))
-			recorder_odd_free(t, old, b);
+			odd_free(t, old, b);
 		thread_leave(t);
-		if (likely(p))
-			recorder_alloc(t, p, size, c, api,
+		if (likely(p)) {
+			thread_enter(t);
+			recorder_alloc_born(t, p, size, c, api,
 			    b.site ? b.birth : RECORDER_NOW);
+		}
 		return;
 	}
 	free_slow(old, b, false);
@@ -499,7 +550,7 @@ recorder_sample(struct thread *t, const void *p, uint64_t size,
 		t->left = sample_distance(&t->rng);
 		s = memo_site(t, c, api);
 		verify_site(s, c);
-		if (!live_put_plain((uint64_t)(uintptr_t)p, s.v, size,
+		if (!live_put_slow((uint64_t)(uintptr_t)p, s.v, size,
 		        birth_tick(birth), &old)) {
 			segment_count(SEG_LOST_EVENTS, 1);
 		} else {
@@ -518,7 +569,7 @@ recorder_sample(struct thread *t, const void *p, uint64_t size,
 SEEP_NOINLINE void
 recorder_sampled_free(struct thread *t, const void *p)
 {
-	struct live_block b = live_take_plain((uint64_t)(uintptr_t)p);
+	struct live_block b = live_take_slow((uint64_t)(uintptr_t)p);
 
 	if (!b.site)
 		return;

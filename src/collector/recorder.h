@@ -23,7 +23,8 @@
  * A free: out of the live map, into the ledger, before the real free: else
  * another thread could get the address first.
  *
- * The inline functions below are for a thread that is READY. Everything else
+ * The _fast functions below are for a thread that is READY and an event like
+ * most others; the _busy ones are for a thread that was READY. Everything else
  * goes to the _slow ones: first event of a thread or of a forked child,
  * threads without a ledger array, events inside a hook (signal handlers),
  * recording switched off.
@@ -47,12 +48,6 @@ void recorder_sampled_free(struct thread *t, const void *p);
  * recording has just been switched off, the event passes by.
  */
 bool recorder_tick(struct thread *t);
-
-/* Things that do not happen in a healthy run; the thread is busy. */
-void recorder_missed(struct thread *t, struct live_block old);
-void recorder_not_booked(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth);
-void recorder_odd_free(struct thread *t, const void *p, struct live_block b);
 
 /* realloc: the cell is taken before the call, booked after it. */
 void recorder_realloc_done(const void *old, struct live_block b, const void *p,
@@ -113,56 +108,107 @@ recorder_looks_away(struct thread *t, uint64_t size)
 	return false;
 }
 
+/* Likewise for realloc: the old block was not looked at either. */
+SEEP_INLINE bool
+recorder_looks_away_again(struct thread *t, const void *old, uint64_t size)
+{
+	if (t->state == THREAD_DORMANT)
+		return recorder_passes(t);
+	if (t->state != THREAD_SAMPLING || sample_maybe(old))
+		return false;
+	if (!size || recorder_misses(t, size))
+		return true;
+	t->left += (int64_t)size; /* the slow way draws it again */
+	return false;
+}
+
 SEEP_INLINE bool
 recorder_is_ready(const struct thread *t)
 {
 	return likely(t && t->state == THREAD_READY);
 }
 
-SEEP_INLINE void
-recorder_alloc(struct thread *t, const void *p, uint64_t size,
+/*
+ * An allocation where nothing has to be opened, grown, renewed or looked up
+ * beyond the memo: no call, and nothing is booked before it is sure. The
+ * thread is busy. False: recorder_alloc_busy() does it. True: if
+ * ledger_is_high(), recorder_peak() is due.
+ */
+SEEP_INLINE bool
+recorder_alloc_fast(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
-	const uint64_t address = (uint64_t)(uintptr_t)p;
-	struct live_block old;
-	struct site_id s;
+	struct memo_chunk *last;
+	const struct memo_chunk *e = memo_look(t, c, api, &last);
+	struct seg_row *row;
 
-	thread_enter(t);
-	s = memo_site(t, c, api);
-	verify_site(s, c);
-	if (unlikely(--t->countdown == 0 ||
-	        LOAD(lifecycle_command) != lifecycle_obeyed) &&
-	    !recorder_tick(t)) {
-		recorder_passed_by(SEG_EVENTS_OFF);
-		thread_leave(t);
-		return;
-	}
-	if (birth == RECORDER_NOW)
-		birth = tick_now();
-	if (unlikely(!live_put(&t->live, address, s.v, size, birth, &old) ||
-	        !ledger_alloc(t, s.v, size)))
-		recorder_not_booked(t, p, size, c, api, birth);
-	if (unlikely(old.site))
-		recorder_missed(t, old);
-	thread_leave(t);
+	if (unlikely(!e || !memo_holds(t, e)))
+		return false;
+	if (unlikely(t->countdown == 1 ||
+	        LOAD(lifecycle_command) != lifecycle_obeyed))
+		return false;
+	verify_site((struct site_id){e->site}, c);
+	row = ledger_settled(t, e->site);
+	if (unlikely(!row) || ledger_size_is_new(row, size) ||
+	    unlikely(!live_put_fast(
+	        &t->live, (uint64_t)(uintptr_t)p, e->site, size, birth)))
+		return false;
+	ledger_count_alloc(t, row, size);
+	t->countdown--;
+	return true;
 }
 
-SEEP_INLINE void
-recorder_free(struct thread *t, const void *p)
+/* Likewise; the death of a block that has grown old is not for here. */
+SEEP_INLINE bool
+recorder_free_fast(struct thread *t, const void *p)
 {
-	struct live_block b;
-	uint32_t age;
+	struct live_found f = live_find(&t->live, (uint64_t)(uintptr_t)p);
+	struct seg_row *row;
+
+	if (unlikely(!f.block.site || t->countdown == 1 ||
+	        tick_now() - f.block.birth >= SEG_YOUNG_TICKS))
+		return false;
+	row = ledger_settled(t, f.block.site);
+	if (unlikely(!row))
+		return false;
+	live_drop(&f);
+	ledger_count_free(t, row, f.block.size);
+	t->countdown--;
+	return true;
+}
+
+/*
+ * For a thread that was READY and is busy, whatever there is to do; leaves it
+ * READY. Those that return p can be a hook's last call. `pc`, `sp`, `fp` are the caller's.
+ */
+void *recorder_alloc_busy(void *p, uint64_t size, uint64_t pc, uint64_t sp,
+    uint64_t fp, enum seg_api api);
+void recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth);
+void recorder_free_busy(const void *p);
+void *recorder_peak(void *p);
+
+/* b is what stood at the old address. False: nothing has been booked. */
+SEEP_INLINE bool
+recorder_realloc_fast(struct thread *t, struct live_block b, const void *p,
+    uint64_t size, const struct cpu_frame *c, enum seg_api api)
+{
+	struct seg_row *row;
 
 	thread_enter(t);
-	b = live_take(&t->live, (uint64_t)(uintptr_t)p);
-	age = tick_now() - b.birth;
-	if (unlikely(!b.site || !ledger_free(t, b.site, b.size)))
-		recorder_odd_free(t, p, b);
-	else if (unlikely(age >= SEG_YOUNG_TICKS))
-		ledger_age(b.site, age);
-	if (unlikely(--t->countdown == 0))
-		recorder_tick(t);
-	thread_leave(t);
+	row = ledger_settled(t, b.site);
+	if (unlikely(!row)) {
+		thread_leave(t);
+		return false;
+	}
+	ledger_count_free(t, row, b.size);
+	if (unlikely(!recorder_alloc_fast(t, p, size, c, api, b.birth)))
+		recorder_alloc_born(t, p, size, c, api, b.birth);
+	else if (ledger_is_high(t))
+		recorder_peak(NULL);
+	else
+		thread_leave(t);
+	return true;
 }
 
 #endif

@@ -27,7 +27,9 @@ static const uint64_t exponentials[FRACTION_BITS + 1] = {
     UINT64_C(0x7f803feaaffeef1c),
 };
 
-uint8_t *sample_filter;
+uint8_t *sample_filter SEEP_HOT;
+uint32_t sample_bits SEEP_HOT = SAMPLE_BITS_MIN;
+static uint64_t entered; /* samples in the filters */
 static uint64_t rate;
 
 bool
@@ -35,7 +37,7 @@ sample_init(uint64_t rate_bytes)
 {
 	rate = rate_bytes;
 	if (rate && !sample_filter)
-		sample_filter = mem_alloc(1u << SAMPLE_FILTER_BITS);
+		sample_filter = mem_alloc(2u << SAMPLE_BITS_MAX);
 	return !rate || sample_filter;
 }
 
@@ -144,22 +146,36 @@ sample_distance(uint64_t *rng)
 	return bytes > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)bytes + 1;
 }
 
+static void
+count(uint8_t *slot, int by)
+{
+	uint8_t n = LOAD(slot);
+
+	while (n != UINT8_MAX && (by > 0 || n) &&
+	    !CAS(slot, &n, (uint8_t)(n + by)))
+		;
+}
+
 void
 sample_enter(const void *p)
 {
-	uint8_t *slot = sample_slot(p);
-	uint8_t n = LOAD(slot);
+	uint32_t bits = LOAD(&sample_bits);
 
-	while (n != UINT8_MAX && !CAS(slot, &n, (uint8_t)(n + 1)))
-		;
+	/* a filter that is full beyond 1/64 gives way to the next larger */
+	if (ADD(&entered, 1) >> (bits - 6) && bits < SAMPLE_BITS_MAX)
+		CAS(&sample_bits, &bits, bits + SAMPLE_BITS_STEP);
+	for (bits = SAMPLE_BITS_MIN; bits <= SAMPLE_BITS_MAX;
+	     bits += SAMPLE_BITS_STEP)
+		count(sample_slot(p, bits), 1);
 }
 
 void
 sample_remove(const void *p)
 {
-	uint8_t *slot = sample_slot(p);
-	uint8_t n = LOAD(slot);
+	uint32_t bits;
 
-	while (n && n != UINT8_MAX && !CAS(slot, &n, (uint8_t)(n - 1)))
-		;
+	ADD(&entered, UINT64_MAX);
+	for (bits = SAMPLE_BITS_MIN; bits <= SAMPLE_BITS_MAX;
+	     bits += SAMPLE_BITS_STEP)
+		count(sample_slot(p, bits), -1);
 }

@@ -36,23 +36,27 @@ uint64_t sample_variance(uint64_t size, uint64_t weight);
 
 /*
  * A counting filter over addresses answers most frees: where it says no, the
- * block was not sampled. Counters stick at 255. Atomic: a lost count would
- * make a free go by unseen, which is a false leak.
+ * block was not sampled. Three filters, in fact, of 2^12, 2^15 and 2^18
+ * counters, each with all the samples: the smallest that is sparse enough is
+ * asked, so that a program with few samples keeps its cache. The one of 2^b
+ * begins at 2^b, so one word tells both where and how large. Counters stick at
+ * 255. Atomic: a lost count would make a free go by unseen, a false leak.
  */
-enum { SAMPLE_FILTER_BITS = 18 };
-extern uint8_t *sample_filter;
+enum { SAMPLE_BITS_MIN = 12, SAMPLE_BITS_STEP = 3, SAMPLE_BITS_MAX = 18 };
+extern SEEP_HIDDEN uint8_t *sample_filter;
+extern SEEP_HIDDEN uint32_t sample_bits; /* of the filter to ask */
 
 SEEP_INLINE uint8_t *
-sample_slot(const void *p)
+sample_slot(const void *p, uint32_t bits)
 {
-	return &sample_filter[hash_word((uint64_t)(uintptr_t)p >> 4) >>
-	    (64 - SAMPLE_FILTER_BITS)];
+	return &sample_filter[(UINT64_C(1) << bits) |
+	    hash_word((uint64_t)(uintptr_t)p >> 4) >> (64 - bits)];
 }
 
 SEEP_INLINE bool
 sample_maybe(const void *p)
 {
-	return LOAD(sample_slot(p)) != 0;
+	return LOAD(sample_slot(p, LOAD(&sample_bits))) != 0;
 }
 
 void sample_enter(const void *p);

@@ -28,7 +28,7 @@ struct segment {
 	bool populate;     /* MADV_POPULATE_WRITE works here */
 };
 
-extern struct segment segment;
+extern SEEP_HIDDEN struct segment segment;
 
 /*
  * Takes over `bytes` of mapped address space at base, opens header and the

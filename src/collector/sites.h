@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "collector/segment.h"
 #include "trace/format.h"
 
@@ -56,6 +57,6 @@ uint32_t sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max);
 /* Does the stack hang below one of the special nodes? Likewise. */
 bool sites_is_cut(struct site_id id);
 
-extern struct segment_table sites_tables[3];
+extern SEEP_HIDDEN struct segment_table sites_tables[3];
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "collector/live.h"
 
 /*
@@ -26,7 +27,7 @@ struct spill_level {
 };
 
 enum { SPILL_LEVELS = 12 };
-extern struct spill_level *spill_levels[SPILL_LEVELS];
+extern SEEP_HIDDEN struct spill_level *spill_levels[SPILL_LEVELS];
 
 bool spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
     struct live_block *ret_old);

@@ -145,8 +145,9 @@ thread_drop_caches(struct thread *t)
 	uint64_t i;
 
 	for (i = 0; i < UINT64_C(1) << (64 - t->memo_shift); i++)
-		t->memo[i].pc = 0;
-	t->live.key = 0;
+		t->memo[i].key = 0;
+	live_forget(&t->live);
+	t->outer_version++;
 	t->outer_count = 0;
 }
 
@@ -268,12 +269,16 @@ thread_change_home(struct thread *t, enum seg_mode mode)
 static struct thread *
 new_block(void)
 {
+	static const uint64_t zero; /* what padding checks for */
 	struct thread *t = mem_alloc(sizeof(struct thread));
+	int i;
 
 	if (!t)
 		return NULL;
 	if (wipe)
 		sys_madvise(t, CPU_PAGE, MADV_WIPEONFORK);
+	for (i = 0; i < THREAD_CHECK_PAD; i++)
+		t->check[i].address = (uint64_t)(uintptr_t)&zero;
 	if (!give_memo(t, THREAD_MEMO_MIN_BITS) || !take_array(t))
 		return NULL;
 	return t;

@@ -36,8 +36,10 @@ enum thread_state {
 
 enum {
 	THREAD_OUTER_MAX = 512, /* outer frames of a stack: the depth limit */
+	THREAD_MEMO_WORDS = 6,
 	THREAD_MEMO_MIN_BITS = 6,
 	THREAD_MEMO_MAX_BITS = 12,
+	THREAD_CHECK_PAD = 3,
 	THREAD_SCRATCHES = 3, /* for nested events, see recorder.c */
 };
 
@@ -46,19 +48,25 @@ enum {
  * (pc, sp, fp) when the words at sp[offset[i]] are still value[i].
  */
 struct memo_chunk {
-	uint64_t pc; /* 0: empty, or being filled */
-	uint64_t sp, fp;
+	/* what a look that fails reads */
+	uint64_t key; /* pc and api; 0: empty, or being filled */
+	uint64_t sp;
 	uint32_t gen;
+	uint8_t flags, pad[3];
+	uint16_t offset[THREAD_MEMO_WORDS]; /* in words from sp - 8 */
+	uint16_t pad16[2];
+	uint64_t value[THREAD_MEMO_WORDS]; /* the last is the outer part's pc */
+	/* what a look that succeeds needs too */
+	uint64_t version; /* of outer[] when `checks` proved `node`, or 0 */
+	uint64_t fp;
 	uint32_t site;  /* of (node, inner) */
 	uint32_t node;  /* the outer part it was last seen with */
 	uint32_t inner; /* the frames as a record */
-	uint8_t words, flags, pad8[2];
-	uint16_t fp_offset; /* of the saved fp below the outer part, or ~0 */
-	uint16_t hint;      /* index into outer[] to try first */
+	uint16_t checks;
+	uint16_t hint; /* index into outer[] to try first */
 	uint16_t end_offset;
-	uint16_t offset[7]; /* in words from sp */
-	uint16_t pad[3];
-	uint64_t value[7];
+	uint16_t fp_offset; /* of the saved fp below the outer part, or ~0 */
+	uint16_t pad16b[2];
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct memo_chunk) == 128, "two cache lines");
@@ -80,9 +88,14 @@ struct outer_check {
 };
 
 struct thread {
-	/* first page: MADV_WIPEONFORK, nothing else lives here */
+	/*
+	 * First page: MADV_WIPEONFORK. Beside the state there is only what a
+	 * thread that looks away needs, and what thread_make_ready() renews.
+	 */
 	uint32_t state;
-	uint8_t wiped_page[CPU_PAGE - sizeof(uint32_t)];
+	uint32_t passed; /* allocations that were not looked at */
+	int64_t left;    /* sampling: bytes to the next point */
+	uint8_t wiped_page[CPU_PAGE - 16];
 
 	/* hot */
 	uint8_t **rows; /* chunks of our ledger array */
@@ -94,14 +107,17 @@ struct thread {
 	struct memo_chunk *memo;
 	uint32_t memo_shift; /* 64 - bits */
 	uint32_t outer_count;
-	struct live_cache live;
+	uint64_t outer_version; /* changes before outer[] and check[] do */
 	uint32_t outer_gen;
 	uint32_t memo_misses;
 	uint32_t outer_truncated; /* outer[] holds the innermost part only */
 
-	int64_t left;    /* sampling: bytes to the next point */
-	uint32_t passed; /* allocations that were not looked at */
-	uint32_t ready;  /* the state that is home to this thread */
+	uint32_t ready; /* the state that is home to this thread */
+
+	/* what most events touch of these two shares our second page */
+	struct live_cache live;
+	/* the first THREAD_CHECK_PAD of them always hold */
+	struct outer_check check[THREAD_CHECK_PAD + THREAD_OUTER_MAX * 3];
 
 	/* warm */
 	uint64_t rng;
@@ -121,7 +137,6 @@ struct thread {
 
 	struct outer_frame outer[THREAD_OUTER_MAX] __attribute__((aligned(64)));
 	struct outer_frame walk[THREAD_OUTER_MAX];
-	struct outer_check check[THREAD_OUTER_MAX * 3];
 	uint64_t scratch[THREAD_SCRATCHES][THREAD_OUTER_MAX];
 };
 

@@ -6,7 +6,7 @@
 
 #include "collector/segment.h"
 
-uint32_t tick_word;
+uint32_t tick_word SEEP_HOT;
 static uint64_t start_ns;
 
 static uint64_t

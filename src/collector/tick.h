@@ -13,7 +13,7 @@
  * clock (CLOCK_MONOTONIC_COARSE, always in the vDSO) and moves the word on;
  * an event may thus see a tick that is up to 64 events of its thread old.
  */
-extern uint32_t tick_word;
+extern SEEP_HIDDEN uint32_t tick_word;
 
 SEEP_INLINE uint32_t
 tick_now(void)

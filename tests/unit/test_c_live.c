@@ -16,13 +16,13 @@ check_round_trip(uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
 {
 	struct live_block old, b;
 
-	assert_true(live_put_plain(address, site, size, birth, &old));
+	assert_true(live_put_slow(address, site, size, birth, &old));
 	assert_int_equal(old.site, 0);
-	b = live_take_plain(address);
+	b = live_take_slow(address);
 	assert_int_equal(b.site, site);
 	assert_int_equal(b.size, size);
 	assert_int_equal(b.birth, birth);
-	assert_int_equal(live_take_plain(address).site, 0);
+	assert_int_equal(live_take_slow(address).site, 0);
 }
 
 static void
@@ -64,13 +64,13 @@ a_block_that_was_never_taken_is_found_by_the_next_put(void **state)
 	struct live_block old;
 
 	(void)state;
-	assert_true(live_put_plain(0x7f1000000040, 3, 500, 1, &old));
-	assert_true(live_put_plain(0x7f1000000040, 4, 20, 2, &old));
+	assert_true(live_put_slow(0x7f1000000040, 3, 500, 1, &old));
+	assert_true(live_put_slow(0x7f1000000040, 4, 20, 2, &old));
 	assert_int_equal(old.site, 3);
 	assert_int_equal(old.size, 500);
 	/* the size cell of the lost block is no block of its own */
-	assert_int_equal(live_take_plain(0x7f1000000060).site, 0);
-	assert_int_equal(live_take_plain(0x7f1000000040).site, 4);
+	assert_int_equal(live_take_slow(0x7f1000000060).site, 0);
+	assert_int_equal(live_take_slow(0x7f1000000040).site, 4);
 }
 
 static void
@@ -82,10 +82,10 @@ neighbours_do_not_touch_each_other(void **state)
 	(void)state;
 	for (i = 0; i < 10000;
 	     i++) /* chunks of 32 bytes, odd multiples of 16 */
-		assert_true(live_put_plain(
+		assert_true(live_put_slow(
 		    0x7f2000000010 + 32 * i, (uint32_t)i + 1, i % 25, 0, &old));
 	for (i = 0; i < 10000; i++) {
-		struct live_block b = live_take_plain(0x7f2000000010 + 32 * i);
+		struct live_block b = live_take_slow(0x7f2000000010 + 32 * i);
 
 		assert_int_equal(b.site, i + 1);
 		assert_int_equal(b.size, i % 25);
@@ -113,14 +113,14 @@ a_scan_sees_each_block_once(void **state)
 	(void)state;
 	for (i = 0; i < 1000; i++) {
 		assert_true(
-		    live_put_plain(0x7f3000000010 + 0x1000 * i, 2, i, 0, &old));
+		    live_put_slow(0x7f3000000010 + 0x1000 * i, 2, i, 0, &old));
 		bytes += i;
 	}
 	live_scan(count_block, sums);
 	assert_int_equal(sums[0], 1000);
 	assert_int_equal(sums[1], bytes);
 	for (i = 0; i < 1000; i++)
-		live_take_plain(0x7f3000000010 + 0x1000 * i);
+		live_take_slow(0x7f3000000010 + 0x1000 * i);
 }
 
 static void
@@ -132,11 +132,11 @@ tiny_blocks_of_other_allocators_share_no_cell(void **state)
 	(void)state;
 	live_init(false);
 	for (i = 0; i < 20000; i++)
-		assert_true(live_put_plain(
+		assert_true(live_put_slow(
 		    0x7f4000000000 + 8 * i, (uint32_t)i + 1, i % 9, 7, &old));
 	assert_int_equal(live_spilled, 20000);
 	for (i = 0; i < 20000; i++) {
-		struct live_block b = live_take_plain(0x7f4000000000 + 8 * i);
+		struct live_block b = live_take_slow(0x7f4000000000 + 8 * i);
 
 		assert_int_equal(b.site, i + 1);
 		assert_int_equal(b.size, i % 9);
