@@ -88,6 +88,13 @@ cpu_syscall3(long n, long a, long b, long c)
 	return ret;
 }
 
+/* What was read before is older than what is read after: here it always is. */
+SEEP_INLINE void
+cpu_order_loads(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
 SEEP_INLINE void
 cpu_pause(void)
 {

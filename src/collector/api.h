@@ -17,6 +17,12 @@ SEEP_EXPORT void seep_mark(const char *label);
 SEEP_EXPORT void seep_pause(void);
 SEEP_EXPORT void seep_resume(void);
 
+SEEP_EXPORT void seep_alloc(const char *pool, const void *handle, size_t size);
+SEEP_EXPORT void seep_free(const char *pool, const void *handle);
+SEEP_EXPORT void seep_realloc(
+    const char *pool, const void *old, const void *handle, size_t size);
+SEEP_EXPORT void seep_free_all(const char *pool);
+
 /* What programs made for memtrail call; the same as seep_snapshot(NULL). */
 SEEP_EXPORT void memtrail_snapshot(void);
 

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/ledger.h"
 
+#include <stddef.h>
+
 #include "base/cpu.h"
 #include "collector/sample.h"
 
@@ -12,6 +14,11 @@ struct net {
 	int64_t bytes;
 	uint8_t pad[56];
 } __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct seg_row, size_min) % 8 == 0 &&
+        offsetof(struct seg_row, size_span) ==
+            offsetof(struct seg_row, size_min) + 4,
+    "one word");
 
 static struct net nets[SEG_ARRAYS];
 static struct segment_table arrays[SEG_ARRAYS];
@@ -222,6 +229,26 @@ ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size)
 	}
 }
 
+typedef uint64_t __attribute__((may_alias)) both_sizes;
+
+/* The same where several threads may be at it: both figures at once. */
+void
+ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
+{
+	both_sizes *both = (both_sizes *)(void *)&row->size_min;
+	uint64_t old = LOAD(both), next;
+	struct seg_row now;
+
+	do {
+		now.size_min = (uint32_t)old;
+		now.size_span = (uint32_t)(old >> 32);
+		/* somebody may have set them who has not counted yet */
+		now.allocations = old ? 1 : LOAD(&row->allocations);
+		ledger_sizes(&now, site, size);
+		next = (uint64_t)now.size_span << 32 | now.size_min;
+	} while (next != old && !CAS(both, &old, next));
+}
+
 /* Of an age that is not young; see struct seg_info. */
 static int
 age_bucket(uint32_t age)
@@ -251,27 +278,32 @@ array_of(const struct thread *t)
 	return t ? t->array : SEG_ARRAYS - 1;
 }
 
+void
+ledger_save_share(struct seg_row *row)
+{
+	uint32_t epoch = (uint32_t)(LOAD(&ledger_word) >> 32);
+
+	if (LOAD(&row->epoch) == epoch)
+		return;
+	/* two threads here at once may both save: the same, nearly */
+	STORE(&row->snap_bytes,
+	    (int64_t)(LOAD(&row->allocated_bytes) - LOAD(&row->freed_bytes)));
+	STORE(&row->snap_blocks,
+	    (int64_t)(LOAD(&row->allocations) - LOAD(&row->frees)));
+	STORE(&row->epoch, epoch);
+}
+
 static struct seg_row *
 shared_row(uint32_t array, uint32_t site)
 {
 	struct seg_row *row;
-	uint32_t epoch;
 
 	if (site - first >= SITES_MAX || !open_array(array))
 		return NULL;
 	row = segment_table_row(&arrays[array], site - first);
 	if (!row)
 		return NULL;
-	epoch = (uint32_t)(LOAD(&ledger_word) >> 32);
-	if (LOAD(&row->epoch) != epoch) {
-		/* two threads here at once may both save: the same, nearly */
-		STORE(&row->snap_bytes,
-		    (int64_t)(LOAD(&row->allocated_bytes) -
-		        LOAD(&row->freed_bytes)));
-		STORE(&row->snap_blocks,
-		    (int64_t)(LOAD(&row->allocations) - LOAD(&row->frees)));
-		STORE(&row->epoch, epoch);
-	}
+	ledger_save_share(row);
 	return row;
 }
 
@@ -302,7 +334,7 @@ ledger_alloc_shared(struct thread *t, uint32_t site, uint64_t size)
 
 	if (!row)
 		return false;
-	ledger_sizes(row, site, size);
+	ledger_sizes_shared(row, site, size);
 	ADD(&row->allocations, 1);
 	ADD(&row->allocated_bytes, size);
 	STORE(&row->last_tick, tick_now());
@@ -371,7 +403,7 @@ ledger_sampled_alloc(struct thread *t, uint32_t site, uint64_t size)
 
 	if (!s)
 		return false;
-	ledger_sizes(row, site, size);
+	ledger_sizes_shared(row, site, size);
 	ADD(&s->samples, 1);
 	ADD(&s->variance_allocated, sample_variance(size, w));
 	ADD(&row->allocations, add_weighted(&s->weighted_count, w));

@@ -50,6 +50,10 @@ void ledger_sync(struct thread *t);
 void ledger_peak(struct thread *t);
 void ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size);
 void ledger_age(uint32_t site, uint32_t age);
+void ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size);
+
+/* Before a row that is shared changes: its part of the last peak. */
+void ledger_save_share(struct seg_row *row);
 
 /* A thread beyond the owned arrays: it shares one. False: no memory. */
 bool ledger_share(struct thread *t, uint32_t array);

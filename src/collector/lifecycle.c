@@ -30,6 +30,7 @@
 #include "collector/spill.h"
 #include "collector/thread.h"
 #include "collector/tick.h"
+#include "collector/user.h"
 #include "collector/walk.h"
 
 /*
@@ -256,7 +257,7 @@ set_up_child(void)
 	snap_start(config.snapshots);
 	segment.header->snapshot_limit = config.snapshots;
 	if (!module_restart() || !sites_init(first_id) ||
-	    !ledger_init(first_id) || !mark_init())
+	    !ledger_init(first_id) || !mark_init() || !user_init(first_id))
 		goto quiet;
 	thread_restart(thread_self);
 	if (thread_self)
@@ -332,7 +333,7 @@ claim_slot(uint32_t *ret_index, uint64_t *ret_bytes)
 	return NULL;
 }
 
-enum { LEDGER_TABLES = SEG_ARRAYS * 2 + 3, TABLES_MAX = LEDGER_TABLES + 6 };
+enum { LEDGER_TABLES = SEG_ARRAYS * 2 + 3, TABLES_MAX = LEDGER_TABLES + 8 };
 _Static_assert(TABLES_MAX <= (int)SNAP_TABLES, "a snapshot takes them all");
 
 size_t
@@ -346,6 +347,8 @@ lifecycle_tables(struct segment_table **ret)
 	ret[n++] = &sites_tables[1];
 	ret[n++] = &sites_tables[2];
 	ret[n++] = &mark_table;
+	ret[n++] = &user_tables[0];
+	ret[n++] = &user_tables[1];
 	return n;
 }
 
@@ -572,7 +575,7 @@ start_tables(void *find_object)
 	snapfile_start();
 	snap_start(config.snapshots);
 	return sample_init(config.sample) && rows_init() && sites_init(1) &&
-	    ledger_init(1) && mark_init() && make_proc_word();
+	    ledger_init(1) && mark_init() && user_init(1) && make_proc_word();
 }
 
 static void
@@ -645,16 +648,22 @@ struct scan {
 };
 
 static bool
-fold(uint64_t address, struct live_block b, void *arg)
+fold_user(uint32_t site, uint64_t size, uint32_t birth, void *arg)
 {
 	struct scan *s = arg;
 
-	(void)address;
-	ledger_fold_live(b.site, b.size, tick_now() - b.birth);
+	ledger_fold_live(site, size, tick_now() - birth);
 	if (++s->count % SCAN_BLOCKS_PER_LOOK)
 		return true;
 	s->partial = tick_read() > s->until_ns;
 	return !s->partial;
+}
+
+static bool
+fold(uint64_t address, struct live_block b, void *arg)
+{
+	(void)address;
+	return fold_user(b.site, b.size, b.birth, arg);
 }
 
 /*
@@ -671,6 +680,8 @@ lifecycle_end(void)
 		return;
 	s.until_ns = tick_read() + SCAN_NS;
 	live_scan(fold, &s);
+	if (!s.partial)
+		user_scan(fold_user, &s);
 	segment.header->live_scan_partial = s.partial;
 	segment.header->own_bytes = mem_total();
 	segment.header->end_tick = tick_now();

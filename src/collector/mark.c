@@ -2,17 +2,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/mark.h"
 
+#include <string.h>
+
 #include "base/attr.h"
 #include "base/fmt.h"
 #include "collector/tick.h"
 
 struct segment_table mark_table;
 static uint64_t given; /* marks ever put */
+static uint8_t writing[MARK_RING];
 
 bool
 mark_init(void)
 {
 	given = 0;
+	memset(writing, 0, sizeof(writing));
 	return segment_table_init(&mark_table, SEG_EXT_MARK, 0,
 	    sizeof(struct seg_mark), 0, MARK_RING);
 }
@@ -38,18 +42,23 @@ void
 mark_put(enum seg_mark_kind kind, const char *label)
 {
 	uint64_t n = ADD(&given, 1);
-	struct seg_mark *row = segment_table_row(&mark_table, n % MARK_RING);
+	uint32_t at = (uint32_t)(n % MARK_RING);
+	struct seg_mark *row = segment_table_row(&mark_table, at);
 	uint32_t after_ns;
+	uint8_t idle = 0;
 
-	if (!row || n >= MARK_RING)
+	if (n >= MARK_RING)
 		segment_count(SEG_MARKS_LOST, 1);
-	if (!row)
+	/* somebody who is a whole ring behind still writes here */
+	if (!row || !CAS(&writing[at], &idle, 1)) {
+		segment_count(SEG_MARKS_LOST, 1);
 		return;
-	STORE(&row->sequence, 0);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
+	}
+	__atomic_exchange_n(&row->sequence, 0, __ATOMIC_ACQ_REL);
 	row->tick = tick_moment(&after_ns);
 	row->after_ns = after_ns;
 	row->kind = kind;
 	mark_copy_label(row->label, sizeof(row->label), label);
 	STORE_RELEASE(&row->sequence, n + 1);
+	STORE_RELEASE(&writing[at], 0);
 }

@@ -503,6 +503,35 @@ recorder_thread(void)
 	return t;
 }
 
+struct site_id
+recorder_stack(const struct cpu_frame *c)
+{
+	struct site_id s = {0};
+	struct thread *t = NULL;
+
+	switch (way_in(&t)) {
+	case WAY_NONE:
+	case WAY_PAUSED:
+		return s;
+	case WAY_NESTED:
+	case WAY_IGNORED:
+		s = nested_site(t, c, SEG_API_NONE);
+		break;
+	default:
+		thread_enter(t);
+		s = memo_site(t, c, SEG_API_NONE);
+		if (ledger_is_inherited(s.v)) {
+			/* a memo of before the fork: find out anew */
+			thread_drop_caches(t);
+			s = memo_site(t, c, SEG_API_NONE);
+		}
+		thread_leave(t);
+		break;
+	}
+	verify_site(s, c);
+	return s;
+}
+
 void
 recorder_pause(int by)
 {

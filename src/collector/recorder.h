@@ -68,6 +68,12 @@ void recorder_closed(struct thread *t);
  */
 struct thread *recorder_thread(void);
 
+/*
+ * The stack of a caller that is no allocation function, as a site of its own.
+ * 0: recording is off, or this thread has paused.
+ */
+struct site_id recorder_stack(const struct cpu_frame *c);
+
 /* One more reason (1) or one less (-1) not to record this thread. */
 void recorder_pause(int by);
 

@@ -59,7 +59,8 @@ same_site(const void *key, uint32_t number)
 	const struct seg_site *s =
 	    segment_table_row(&sites_tables[SITES], number - 1);
 
-	return s && s->node == k->node && s->inner == k->inner;
+	return s && s->node == k->node && s->inner == k->inner &&
+	    s->pool == k->pool;
 }
 
 /* A number that is not given out; the next one fits as badly. */
@@ -162,6 +163,40 @@ sites_get(uint32_t node, uint32_t inner, enum seg_api api)
 	STORE_RELEASE(&row->inner, inner);
 	if (node == SITES_NODE_OUTER_DROPPED)
 		segment_count(SEG_OUTER_DROPPED, 1);
+	if (!index_insert(&site_index, h, n + 1))
+		segment_count(SEG_NO_MEMORY, 1);
+	return (struct site_id){first + n};
+}
+
+struct site_id
+sites_user(struct site_id stack, uint32_t pool)
+{
+	const struct seg_site *from =
+	    segment_table_row(&sites_tables[SITES], stack.v - first);
+	struct seg_site key = {.pool = (uint16_t)pool};
+	struct seg_site *row;
+	uint64_t h;
+	uint32_t n;
+
+	if (!from)
+		return (struct site_id){0};
+	/* read back, but for comparing and copying alone (I20) */
+	key.node = from->node;
+	key.inner = from->inner;
+	h = hash_mix(hash_word(key.node), key.inner);
+	h = hash_finish(hash_mix(h, pool));
+	n = index_find(&site_index, h, same_site, &key);
+	if (likely(n))
+		return (struct site_id){first + n - 1};
+	n = claim(&site_count, SITES_MAX);
+	row = n ? segment_table_row(&sites_tables[SITES], n) : NULL;
+	if (!row)
+		return (struct site_id){0};
+	row->node = key.node;
+	row->first_tick = tick_now();
+	row->kind = SEG_SITE_USER;
+	row->pool = key.pool;
+	STORE_RELEASE(&row->inner, key.inner);
 	if (!index_insert(&site_index, h, n + 1))
 		segment_count(SEG_NO_MEMORY, 1);
 	return (struct site_id){first + n};

@@ -51,6 +51,12 @@ uint32_t sites_inner(const uint64_t *frames, uint32_t count);
  */
 struct site_id sites_get(uint32_t node, uint32_t inner, enum seg_api api);
 
+/*
+ * The id of the same stack for a resource of this pool; 0 when there is no
+ * room. The stack's own id stays without figures, if nobody else uses it.
+ */
+struct site_id sites_user(struct site_id stack, uint32_t pool);
+
 /* The stack of an id, outermost last; for the verifying build and tests. */
 uint32_t sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max);
 

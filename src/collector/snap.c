@@ -175,7 +175,7 @@ put_stretch(struct snap *s, uint64_t chunk)
 		memcpy(s->rows[n], rows, SEG_EXTENT_STEP);
 		from[n++] = t;
 	}
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	cpu_order_loads();
 	for (i = 0; i < n; i++) {
 		struct seg_row *row = (struct seg_row *)(void *)s->rows[i];
 		const struct seg_row *now =

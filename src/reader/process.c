@@ -30,7 +30,9 @@ minus(uint64_t a, uint64_t b)
 }
 
 struct site_tables {
-	struct rows sites, infos, lives;
+	struct rows sites, infos, lives, pools;
+	uint32_t *pool_of; /* number in the segment -> in process.pools, + 1 */
+	struct index pool_index;
 };
 
 static bool
@@ -40,7 +42,8 @@ same_site(const void *items, uint32_t item, const void *key)
 	    (const struct process_site *)items + item;
 	const struct process_site *y = key;
 
-	return x->stack == y->stack && x->kind == y->kind && x->api == y->api;
+	return x->stack == y->stack && x->kind == y->kind && x->api == y->api &&
+	    x->pool == y->pool;
 }
 
 void
@@ -130,9 +133,74 @@ merge_site(struct process_site *to, const struct process_site *from)
 	process_add(&to->figures, &from->figures);
 }
 
+/* ---- pools ---- */
+
+static bool
+same_pool(const void *items, uint32_t item, const void *key)
+{
+	return strcmp(((const struct process_pool *)items)[item].name, key) ==
+	    0;
+}
+
 static int
-make_sites(
-    struct process *p, const struct ledger *sums, const struct site_tables *t)
+tables_init(struct site_tables *t, const struct segment *seg)
+{
+	t->pool_of = calloc(UINT16_MAX + 1, sizeof(*t->pool_of));
+	if (!t->pool_of || rows_init(&t->sites, seg, SEG_EXT_SITE) < 0 ||
+	    rows_init(&t->infos, seg, SEG_EXT_INFO) < 0 ||
+	    rows_init(&t->lives, seg, SEG_EXT_LIVE) < 0 ||
+	    rows_init(&t->pools, seg, SEG_EXT_POOL) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static void
+tables_release(struct site_tables *t)
+{
+	rows_release(&t->sites);
+	rows_release(&t->infos);
+	rows_release(&t->lives);
+	rows_release(&t->pools);
+	index_release(&t->pool_index);
+	free(t->pool_of);
+}
+
+/* Two numbers may have one name: the collector lost a race. */
+static int
+find_pool(
+    struct process *p, struct site_tables *t, uint16_t number, uint32_t *ret)
+{
+	struct seg_pool row = {0};
+	struct process_pool *more;
+	uint64_t hash = 0;
+	uint32_t at;
+
+	if (t->pool_of[number] > 0) {
+		*ret = t->pool_of[number] - 1;
+		return 0;
+	}
+	(void)rows_get(&t->pools, number, &row, sizeof(row));
+	row.name[sizeof(row.name) - 1] = '\0';
+	for (const char *c = row.name; *c; c++)
+		hash = index_hash(hash, (unsigned char)*c, 7);
+	more = reallocarray(p->pools, p->pool_count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	p->pools = more;
+	if (index_find(&t->pool_index, hash, same_pool, p->pools, row.name,
+	        (uint32_t)p->pool_count, &at) < 0)
+		return -ENOMEM;
+	if (at == p->pool_count) {
+		p->pools[p->pool_count++] = (struct process_pool){.name = ""};
+		memcpy(p->pools[at].name, row.name, sizeof(row.name));
+	}
+	t->pool_of[number] = at + 1;
+	*ret = at;
+	return 0;
+}
+
+static int
+make_sites(struct process *p, const struct ledger *sums, struct site_tables *t)
 {
 	struct index index = {0};
 	int err = 0;
@@ -168,13 +236,19 @@ make_sites(
 		} else {
 			row = (struct seg_site){0};
 		}
+		if (site.kind == SEG_SITE_USER) {
+			err = find_pool(p, t, row.pool, &site.pool);
+			if (err < 0)
+				break;
+		}
 		err =
 		    stacks_intern(p->stacks, row.inner, row.node, &site.stack);
 		if (err < 0)
 			break;
 		err = index_find(&index,
-		    index_hash(site.stack, site.kind, site.api), same_site,
-		    p->sites, &site, (uint32_t)p->site_count, &at);
+		    index_hash(site.stack, (uint64_t)site.kind << 8 | site.api,
+		        site.pool),
+		    same_site, p->sites, &site, (uint32_t)p->site_count, &at);
 		if (err < 0)
 			break;
 		if (at == p->site_count)
@@ -366,6 +440,19 @@ make_totals(struct process *p, const struct segment *seg)
 	}
 }
 
+static void
+make_pools(struct process *p)
+{
+	for (size_t i = 0; i < p->site_count; i++) {
+		const struct process_site *s = &p->sites[i];
+
+		if (s->kind != SEG_SITE_USER)
+			continue;
+		process_add(&p->pools[s->pool].figures, &s->figures);
+		p->pools[s->pool].site_count++;
+	}
+}
+
 int
 process_new(const struct segment *seg, struct process **ret)
 {
@@ -381,10 +468,7 @@ process_new(const struct segment *seg, struct process **ret)
 	p->exit_status = -1;
 	p->is_snapshot = p->header.snapshot_reason != SEG_SNAPSHOT_NONE;
 	p->duration_ns = (uint64_t)p->header.tick * p->header.tick_ns;
-	if (stacks_new(seg, &p->stacks) < 0 ||
-	    rows_init(&t.sites, seg, SEG_EXT_SITE) < 0 ||
-	    rows_init(&t.infos, seg, SEG_EXT_INFO) < 0 ||
-	    rows_init(&t.lives, seg, SEG_EXT_LIVE) < 0)
+	if (stacks_new(seg, &p->stacks) < 0 || tables_init(&t, seg) < 0)
 		goto out;
 	err = ledger_init(&sums, seg);
 	if (err < 0)
@@ -402,13 +486,12 @@ process_new(const struct segment *seg, struct process **ret)
 	if (err < 0)
 		goto out;
 	make_totals(p, seg);
+	make_pools(p);
 	*ret = p;
 	p = NULL;
 out:
 	process_free(p);
-	rows_release(&t.sites);
-	rows_release(&t.infos);
-	rows_release(&t.lives);
+	tables_release(&t);
 	ledger_release(&sums);
 	return err;
 }
@@ -424,6 +507,7 @@ process_free(struct process *p)
 		free(p->modules[i].path);
 	stacks_free(p->stacks);
 	free(p->sites);
+	free(p->pools);
 	free(p->modules);
 	free(p->inherited);
 	free(p->marks);

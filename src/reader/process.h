@@ -36,8 +36,9 @@ struct process_ages {
 struct process_site {
 	uint32_t id; /* the lowest of those with this stack */
 	uint32_t stack;
-	uint8_t kind; /* enum seg_site_kind */
-	uint8_t api;  /* enum seg_api */
+	uint8_t kind;  /* enum seg_site_kind */
+	uint8_t api;   /* enum seg_api */
+	uint32_t pool; /* SEG_SITE_USER: number in process.pools */
 	uint32_t first_tick, last_tick;
 	uint64_t size_min, size_max; /* 0, 0: not known */
 	uint64_t samples;
@@ -45,6 +46,13 @@ struct process_site {
 	double variance_allocated, variance_live;
 	struct process_figures figures;
 	struct process_ages *ages; /* NULL: nothing died old */
+};
+
+/* A pool of seep_alloc(): resources of the program, apart from the heap. */
+struct process_pool {
+	char name[SEG_POOL_BYTES]; /* "" where it has none */
+	size_t site_count;
+	struct process_figures figures;
 };
 
 struct process_module {
@@ -83,7 +91,9 @@ struct process {
 	bool is_snapshot;
 	bool peak_exact;
 	struct process_figures totals; /* of the heap's sites */
-	struct process_site *sites;    /* by id */
+	struct process_pool *pools;    /* each name once, as first seen */
+	size_t pool_count;
+	struct process_site *sites; /* by id */
 	size_t site_count;
 	struct process_module *modules; /* by number; 0 is none */
 	size_t module_count;

@@ -578,6 +578,7 @@ replay_segment(const struct replay_process *p, struct segment **ret)
 	    {SEG_EXT_STRING, 1}, {SEG_EXT_NODE, sizeof(struct seg_node)},
 	    {SEG_EXT_INNER, sizeof(struct seg_inner)},
 	    {SEG_EXT_SITE, sizeof(struct seg_site)},
+	    {SEG_EXT_POOL, sizeof(struct seg_pool)},
 	    {SEG_EXT_MARK, sizeof(struct seg_mark)}};
 	struct segment *seg;
 	int err;

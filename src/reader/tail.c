@@ -25,6 +25,7 @@ struct piece {
 	uint32_t row_bytes;
 	uint16_t first, count; /* in the block */
 	bool is_sample;
+	bool is_user; /* of pools: no part of the totals */
 };
 
 struct block {
@@ -69,7 +70,8 @@ struct look {
 	struct line_sum totals;
 	uint64_t changed;
 	uint64_t last_id;
-	bool samples; /* some row has them */
+	bool samples;             /* some row has them */
+	bool is_user[BLOCK_ROWS]; /* of the block read last */
 };
 
 int
@@ -186,6 +188,7 @@ add_pieces(struct tail *t, const struct seg_extent *x)
 		    .first = (uint16_t)(id % BLOCK_ROWS),
 		    .count = (uint16_t)(next - id),
 		    .is_sample = x->kind == SEG_EXT_SAMPLE,
+		    .is_user = x->owner == SEG_USER_ARRAY,
 		};
 		id = next;
 	}
@@ -229,6 +232,7 @@ add_extent(struct look *l, const struct seg_extent *x)
 	case SEG_EXT_INNER:
 	case SEG_EXT_SITE:
 	case SEG_EXT_MARK:
+	case SEG_EXT_POOL:
 		return add_table(l->tail, x);
 	default:
 		return 0; /* in the end state only */
@@ -332,6 +336,7 @@ add_rest(struct look *l, struct line_sum *sums, const struct piece *p,
 		memcpy(&row, rows + (size_t)i * p->row_bytes, sizeof(row));
 		s->allocations += row.allocations;
 		s->allocated_bytes += row.allocated_bytes;
+		l->is_user[p->first + i] |= p->is_user && row.allocations > 0;
 		if (row.epoch != l->epoch) {
 			row.snap_bytes =
 			    (int64_t)(row.allocated_bytes - row.freed_bytes);
@@ -394,6 +399,7 @@ static int
 sum_block(struct look *l, const struct block *b, struct line_sum *sums)
 {
 	memset(sums, 0, BLOCK_ROWS * sizeof(*sums));
+	memset(l->is_user, 0, sizeof(l->is_user));
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < b->piece_count; i++) {
 			const struct piece *p = &b->pieces[i];
@@ -465,7 +471,8 @@ read_ledger(struct look *l)
 		for (size_t i = 0; i < BLOCK_ROWS; i++) {
 			struct line_sum *was = &b->told[i];
 
-			add_totals(&l->totals, &sums[i]);
+			if (!l->is_user[i])
+				add_totals(&l->totals, &sums[i]);
 			if (!l->rows || is_same(was, &sums[i], l->new_peak)) {
 				if (l->rows && l->new_peak)
 					line_new_peak(was);
@@ -630,7 +637,8 @@ static int
 read_tables(struct look *l, struct line_out *out)
 {
 	static const uint32_t order[] = {SEG_EXT_MARK, SEG_EXT_SITE,
-	    SEG_EXT_INNER, SEG_EXT_NODE, SEG_EXT_MODULE, SEG_EXT_STRING};
+	    SEG_EXT_POOL, SEG_EXT_INNER, SEG_EXT_NODE, SEG_EXT_MODULE,
+	    SEG_EXT_STRING};
 	struct tail *t = l->tail;
 
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)

@@ -238,6 +238,7 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	(void)fprintf(out, "{\"id\":%u", s->id);
 	json_text(out, "kind", words_kind(s->kind));
 	json_text(out, "api", words_api(s->api));
+	json_text(out, "pool", s->pool);
 	json_figures(out, &f->all);
 	json_number(out, "samples", s->samples);
 	errors(out, s->samples > 0 || (p && p->header.sample_bytes > 0),
@@ -342,6 +343,23 @@ totals(FILE *out, const struct process *p)
 			json_number(out, names[i].key,
 			    p->header.counts[names[i].count]);
 	(void)fputs("}", out);
+}
+
+/* What the program called its resources; no part of the totals. */
+static void
+pools(FILE *out, const struct process *p)
+{
+	(void)fputs(",\"pools\":[", out);
+	for (size_t i = 0; i < p->pool_count; i++) {
+		const struct process_pool *pool = &p->pools[i];
+
+		(void)fputs(i ? ",{\"name\":" : "{\"name\":", out);
+		json_string(out, pool->name);
+		json_number(out, "sites", pool->site_count);
+		json_figures(out, &pool->figures);
+		(void)putc('}', out);
+	}
+	(void)fputs("]", out);
 }
 
 static void
@@ -500,6 +518,7 @@ process(FILE *out, const struct session *s, const struct process *p,
 	identity(out, p);
 	lost(out, &p->header);
 	totals(out, p);
+	pools(out, p);
 	modules(out, p);
 	inherited(out, p);
 	marks(out, p);

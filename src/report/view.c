@@ -135,13 +135,22 @@ key_of(const struct view *v, uint32_t number)
 }
 
 static bool
+same_pool(const struct view_site *x, const struct view_site *y)
+{
+	if (!x->pool || !y->pool)
+		return x->pool == y->pool;
+	return strcmp(x->pool, y->pool) == 0;
+}
+
+static bool
 same_site(const void *items, uint32_t item, const void *key)
 {
 	const struct view *v = items;
 	const struct view_site *x = &v->sites[item], *y = key;
 
 	if (x->process != y->process || x->kind != y->kind ||
-	    x->api != y->api || x->frame_count != y->frame_count)
+	    x->api != y->api || x->frame_count != y->frame_count ||
+	    !same_pool(x, y))
 		return false;
 	for (uint32_t i = 0; i < x->frame_count; i++)
 		if (key_of(v, x->frames[i]) != key_of(v, y->frames[i]))
@@ -154,6 +163,8 @@ hash_site(const struct view *v, const struct view_site *s)
 {
 	uint64_t h = index_hash(s->process, (uint64_t)s->kind << 8 | s->api, 3);
 
+	for (const char *c = s->pool; c && *c; c++)
+		h = index_hash(h, (unsigned char)*c, 4);
 	for (uint32_t i = 0; i < s->frame_count; i++)
 		h = index_hash(h, key_of(v, s->frames[i]), i);
 	return h;
@@ -366,6 +377,7 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 	    .count = 1,
 	    .kind = s->kind,
 	    .api = s->api,
+	    .pool = s->kind == SEG_SITE_USER ? p->pools[s->pool].name : NULL,
 	    .samples = s->samples,
 	    .size_min = s->size_min,
 	    .size_max = s->size_max,

@@ -68,6 +68,7 @@ struct view_site {
 	uint32_t id;
 	uint32_t count;    /* sites of the session in this one */
 	uint8_t kind, api; /* api: operator new is recognised */
+	const char *pool;  /* of a user's resource; NULL: of the heap */
 	struct view_figures figures;
 	struct view_figures before; /* zeros without a comparison */
 	uint64_t samples;

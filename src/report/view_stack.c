@@ -139,6 +139,8 @@ view_fingerprint(
 	    (uint64_t)site->kind << 8 | site->api);
 	size_t n = 0;
 
+	for (const char *c = site->pool; c && *c; c++)
+		h = mix(h, (unsigned char)*c);
 	memcpy(b->folded, b->numbers, count * sizeof(*b->folded));
 	count = fold_stack(frames, b->folded, b->repeats, count);
 	while (n < count && !is_main(&frames[b->folded[n]]))
