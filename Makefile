@@ -51,6 +51,7 @@ UNIT := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 UNIT := $(UNIT:$(B)/tests/unit/%=$(B)/tests/%)
 UNIT_GUEST := $(filter $(B)/tests/test_c_%,$(UNIT))
 UNIT_TOOL := $(filter-out $(UNIT_GUEST),$(UNIT))
+TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 HOST_SRC := $(wildcard tests/hosts/*.c tests/hosts/*.cpp)
@@ -96,6 +97,8 @@ $(UNIT_TOOL): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(TEST_LIB_OBJ) $(TOOL_TEST_
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS) -lcmocka -lpthread
 $(UNIT_GUEST): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(GUEST_TEST_OBJ)
 	$(call link,$(SANFLAGS)) -lcmocka -lpthread -lm
+$(TOOLS): $(B)/tools/%: $(B)/obj/tests/tools/%.o $(TOOL_TEST_OBJ)
+	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
 $(FUZZ): $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS) -fsanitize=fuzzer) $(TOOL_LIBS)
 
@@ -145,11 +148,11 @@ $(DEPS:%=deps-%): deps-%:
 
 TESTED := $(B)/seep $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
 .PHONY: check check-unit check-cli check-hosts check-lint verify
-check: deps-check $(TESTED) $(UNIT) $(HOSTS) ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
+check: deps-check $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
 	@B=$(B) tests/run lint unit cli hosts
 check-unit: deps-check $(UNIT)
 	@B=$(B) tests/run unit
-check-cli: deps-check $(TESTED) $(HOSTS)
+check-cli: deps-check $(TESTED) $(HOSTS) $(TOOLS)
 	@B=$(B) tests/run cli
 check-hosts: deps-check $(TESTED) $(HOSTS)
 	@B=$(B) tests/run hosts

@@ -79,6 +79,7 @@ run(const struct cmd *self, int argc, char **argv)
 	session = input_load(n ? argv[1] : NULL);
 	answer = session->is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
+	name_opts_gather(names, session);
 	output_open(&out, o.path);
 	progress_begin("finding names", NULL);
 	output_show(&out, &o.show, answer, &terminal);

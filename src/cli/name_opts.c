@@ -8,6 +8,7 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/progress.h"
 
 #define AT(field) offsetof(struct names_options, field)
 
@@ -38,9 +39,17 @@ check_directory(
 		    option, copy);
 }
 
+static void
+tell(void *context, const char *path)
+{
+	(void)context;
+	progress_begin("reading debug information of", path);
+}
+
 struct names *
 name_opts_open(const char *command, const struct names_options *o)
 {
+	struct names_options options = *o;
 	struct names *names;
 
 	for (const char *p = o->debug_dirs; p && *p;) {
@@ -52,7 +61,16 @@ name_opts_open(const char *command, const struct names_options *o)
 	if (o->sysroot)
 		check_directory(
 		    command, "--sysroot", o->sysroot, strlen(o->sysroot));
-	if (names_new(o, &names) < 0)
+	options.progress = tell;
+	if (names_new(&options, &names) < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
 	return names;
+}
+
+void
+name_opts_gather(struct names *names, const struct session *s)
+{
+	/* what there is no memory for now is asked for later, one by one */
+	for (size_t i = 0; i < s->count; i++)
+		(void)names_gather(names, s->processes[i]);
 }

@@ -5,6 +5,7 @@
 
 #include "cli/opts.h"
 #include "names/names.h"
+#include "reader/session.h"
 
 /* They fill a struct names_options. */
 extern const struct opts_option name_opts_rows[];
@@ -12,5 +13,8 @@ extern const struct opts_option name_opts_rows[];
 /* Never NULL: a directory that is not there, or no memory, ends the program. */
 struct names *name_opts_open(
     const char *command, const struct names_options *o);
+
+/* The frames of all its processes are found together, at the first question. */
+void name_opts_gather(struct names *names, const struct session *s);
 
 #endif

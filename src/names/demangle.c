@@ -3,12 +3,16 @@
 #include "names/demangle.h"
 
 #include <libiberty/demangle.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/format.h"
 
-enum { MAX_MANGLED = 16384 }; /* longer ones are shown as they are */
+enum {
+	MAX_MANGLED = 16384, /* longer ones are shown as they are */
+	MAX_NAME = 65536,
+};
 
 static const char *const suffixes[] = {".constprop.", ".isra.", ".part.",
     ".cold", ".lto_priv.", ".localalias", ".llvm."};
@@ -28,18 +32,96 @@ plain_length(const char *symbol)
 	return len ? len : strlen(symbol);
 }
 
+/* What a demangler has said so far. */
+struct spoken {
+	char *text;
+	size_t len, room;
+	jmp_buf too_much;
+};
+
+/*
+ * A short symbol can stand for gigabytes (each part names the one before
+ * twice): the only way out of a demangler is a jump. It keeps its own data on
+ * the stack, so nothing is lost.
+ */
+static void
+hear(const char *text, size_t len, void *context)
+{
+	struct spoken *s = context;
+
+	if (s->room - s->len <= len) {
+		size_t room = s->room * 2 + len + 256;
+		char *more;
+
+		if (room > (size_t)4 * MAX_NAME)
+			longjmp(s->too_much, 1);
+		more = realloc(s->text, room);
+		if (!more)
+			longjmp(s->too_much, 1);
+		s->text = more;
+		s->room = room;
+	}
+	memcpy(s->text + s->len, text, len);
+	s->len += len;
+	s->text[s->len] = '\0';
+}
+
+typedef int demangler(
+    const char *, int, demangle_callbackref callback, void *opaque);
+
+/* For free(), or NULL. */
+static char *
+demangle_with(demangler *way, const char *symbol, int options)
+{
+	struct spoken *s = calloc(1, sizeof(*s));
+	char *text = NULL;
+
+	if (!s)
+		return NULL;
+	if (setjmp(s->too_much) == 0 && way(symbol, options, hear, s) &&
+	    s->len > 0 && s->len <= MAX_NAME) {
+		text = s->text;
+		s->text = NULL;
+	}
+	free(s->text);
+	free(s);
+	return text;
+}
+
+static char *
+demangle_plain(const char *plain)
+{
+	char *name = NULL;
+
+	switch (plain[1]) {
+	case 'R':
+		return demangle_with(rust_demangle_callback, plain, 0);
+	case 'D':
+		name = dlang_demangle(plain, 0);
+		if (name && strlen(name) > MAX_NAME) {
+			free(name);
+			name = NULL;
+		}
+		return name;
+	case 'Z':
+		name = demangle_with(rust_demangle_callback, plain, 0);
+		if (!name)
+			name = demangle_with(cplus_demangle_v3_callback, plain,
+			    DMGL_PARAMS | DMGL_ANSI);
+		return name;
+	default:
+		return NULL;
+	}
+}
+
 char *
 demangle_name(const char *symbol)
 {
 	char *plain = strndup(symbol, plain_length(symbol));
 	char *name = NULL;
 
-	if (!plain || plain[0] != '_' || strlen(plain) > MAX_MANGLED)
-		return plain;
-	if (plain[1] == 'R' || plain[1] == 'Z')
-		name = rust_demangle(plain, DMGL_NO_OPTS);
-	if (!name && plain[1] == 'Z')
-		name = cplus_demangle_v3(plain, DMGL_PARAMS | DMGL_ANSI);
+	if (plain && plain[0] == '_' && strlen(plain) <= MAX_MANGLED)
+		name = demangle_plain(plain);
 	if (!name)
 		return plain;
 	free(plain);
@@ -51,7 +133,7 @@ demangle_operator_new(const char *symbol)
 {
 	static const char *const tails[] = {"", "RKSt9nothrow_t",
 	    "St11align_val_t", "St11align_val_tRKSt9nothrow_t"};
-	size_t len = strcspn(symbol, "@");
+	size_t len = plain_length(symbol);
 	uint8_t api;
 
 	if (strncmp(symbol, "_Znwm", 5) == 0)

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
- * C++ and Rust demangled and qualified, symbol versions and the compiler's
- * ".constprop.0" and the like taken off. For free(); NULL: out of memory.
+ * C++, Rust and D demangled and qualified, symbol versions and the compiler's
+ * ".constprop.0" and the like taken off. Names are not trusted: what gets too
+ * long is left as it is. For free(); NULL: out of memory. Not for threads.
  */
 char *demangle_name(const char *symbol);
 

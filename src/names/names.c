@@ -1,47 +1,85 @@
-/* names.c - the door to names: a frame in, function, file and line out. */
+/* names.c - the door to names: a frame in, functions, files and lines out. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/names.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "names/demangle.h"
-#include "names/symbols.h"
-#include "reader/index.h"
+#include "names/hints.h"
+#include "names/seek.h"
+#include "names/table.h"
+#include "names/wire.h"
 
-#define DEBUG_FILES "/usr/lib/debug/.build-id"
+/* What a recording brought along. */
+struct embedded {
+	const struct process_names *names;
+	struct table *table; /* NULL: no memory for it */
+	bool is_damaged;
+};
 
-/* One file, whichever processes have it. */
-struct object {
-	char *path;
-	uint8_t build_id[32];
-	uint8_t build_id_bytes;
-	struct symbols *symbols;    /* NULL: no names */
-	struct names_frame *frames; /* by symbol; made when first asked for */
+/* Made anew at each question. */
+struct notes {
+	char **list;
+	size_t count;
 };
 
 struct names {
-	struct names_options options;
-	struct object *objects;
-	size_t count, room;
-	struct index index;
-	char **notes;
-	size_t note_count;
+	struct names_options options; /* texts are ours */
+	struct table *table;          /* what we found out ourselves */
+	struct seek *seek;
+	struct embedded *embedded;
+	size_t embedded_count;
+	struct notes *notes;
+	bool is_full; /* places that were looked for are not in the table */
 };
 
 static const struct names_frame nothing;
 
+static int
+copy_options(struct names *n, const struct names_options *o)
+{
+	n->options = *o;
+	n->options.debug_dirs = o->debug_dirs ? strdup(o->debug_dirs) : NULL;
+	n->options.sysroot = o->sysroot ? strdup(o->sysroot) : NULL;
+	return (o->debug_dirs && !n->options.debug_dirs) ||
+	        (o->sysroot && !n->options.sysroot)
+	    ? -ENOMEM
+	    : 0;
+}
+
 int
 names_new(const struct names_options *options, struct names **ret)
 {
-	*ret = calloc(1, sizeof(**ret));
-	if (!*ret)
+	struct names *n = calloc(1, sizeof(*n));
+	int err = 0;
+
+	if (!n)
 		return -ENOMEM;
-	if (options)
-		(*ret)->options = *options;
+	n->notes = calloc(1, sizeof(*n->notes));
+	if (!n->notes)
+		err = -ENOMEM;
+	if (options && err == 0)
+		err = copy_options(n, options);
+	if (err == 0)
+		err = table_new(&n->table);
+	if (err == 0)
+		err = seek_new(&n->options, n->table, &n->seek);
+	if (err < 0) {
+		names_free(n);
+		return err;
+	}
+	*ret = n;
 	return 0;
+}
+
+static void
+clear(struct notes *notes)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		free(notes->list[i]);
+	free(notes->list);
+	*notes = (struct notes){0};
 }
 
 void
@@ -49,228 +87,260 @@ names_free(struct names *n)
 {
 	if (!n)
 		return;
-	for (size_t i = 0; i < n->count; i++) {
-		struct object *o = &n->objects[i];
-		size_t count = o->symbols ? symbols_count(o->symbols) : 0;
-
-		for (size_t k = 0; o->frames && k < count; k++)
-			free((void *)(uintptr_t)o->frames[k].function);
-		free(o->frames);
-		symbols_free(o->symbols);
-		free(o->path);
-	}
-	for (size_t i = 0; i < n->note_count; i++)
-		free(n->notes[i]);
+	if (n->notes)
+		clear(n->notes);
 	free(n->notes);
-	free(n->objects);
-	index_release(&n->index);
+	for (size_t i = 0; i < n->embedded_count; i++)
+		table_free(n->embedded[i].table);
+	free(n->embedded);
+	seek_free(n->seek);
+	table_free(n->table);
+	free((void *)(uintptr_t)n->options.debug_dirs);
+	free((void *)(uintptr_t)n->options.sysroot);
 	free(n);
 }
 
+/* ---- what a recording brings along ---- */
+
+static void
+read_embedded(struct embedded *e)
+{
+	const struct process_names *part;
+
+	if (table_new(&e->table) < 0)
+		return;
+	for (part = e->names; part; part = part->next) {
+		struct wire_in in = {.table = e->table};
+		size_t used;
+
+		if (wire_get(&in, part->bytes, part->len, &used) < 0 ||
+		    used != part->len)
+			e->is_damaged = true;
+		wire_get_release(&in);
+	}
+}
+
+static const struct embedded *
+embedded_of(struct names *n, const struct process *p)
+{
+	struct embedded *more;
+
+	if (!p->names)
+		return NULL;
+	for (size_t i = 0; i < n->embedded_count; i++)
+		if (n->embedded[i].names == p->names)
+			return &n->embedded[i];
+	more = reallocarray(n->embedded, n->embedded_count + 1, sizeof(*more));
+	if (!more)
+		return NULL;
+	n->embedded = more;
+	more += n->embedded_count++;
+	*more = (struct embedded){.names = p->names};
+	read_embedded(more);
+	return more;
+}
+
+/* Did the user name a place where better names may be? */
 static bool
-same_object(const void *items, uint32_t item, const void *key)
+wants_better(const struct names *n)
 {
-	const struct object *o = (const struct object *)items + item;
-	const struct process_module *m = key;
-
-	return o->build_id_bytes == m->build_id_bytes &&
-	    memcmp(o->build_id, m->build_id, m->build_id_bytes) == 0 &&
-	    strcmp(o->path, m->path) == 0;
+	return n->options.debug_dirs || n->options.sysroot ||
+	    n->options.debuginfod;
 }
 
-static uint64_t
-hash_module(const struct process_module *m)
+/* The table's own number of an object it has; false: it has not. */
+static bool
+find_embedded(struct names *n, const struct process *p,
+    const struct table_key *key, uint64_t address,
+    const struct names_frame **ret, size_t *ret_count)
 {
-	uint64_t h = 0, id = 0;
+	const struct embedded *e = embedded_of(n, p);
+	uint32_t object;
 
-	memcpy(&id, m->build_id, sizeof(id));
-	for (const char *p = m->path; *p; p++)
-		h = h * 31 + (unsigned char)*p;
-	return index_hash(h, id, m->build_id_bytes);
+	if (!e || !e->table || !table_has(e->table, key, &object))
+		return false;
+	if (wants_better(n) && key->kind == TABLE_MODULE &&
+	    table_state(e->table, object)->level < TABLE_DEBUG)
+		return false;
+	*ret_count = table_find(e->table, object, address, ret);
+	return *ret_count > 0 && (*ret)[0].function;
 }
 
-static void
-add_note(struct names *n, const char *path, int err)
-{
-	const char *why = strerror(-err);
-	char **notes, *text;
+/* ---- frames ---- */
 
-	if (err == -ESTALE)
-		why = "the file there now has another build-id";
-	else if (err == -ENODATA)
-		why = "it has no symbols";
-	else if (err == -ENOEXEC)
-		why = "it is not an ELF file";
-	if (asprintf(&text, "no names from %s: %s", path, why) < 0)
-		return;
-	notes = reallocarray(n->notes, n->note_count + 1, sizeof(*notes));
-	if (!notes) {
-		free(text);
-		return;
-	}
-	n->notes = notes;
-	notes[n->note_count++] = text;
-}
-
-/* Symbols that were stripped off the module, installed beside it. */
-static struct symbols *
-open_debug_file(const struct process_module *m)
-{
-	char path[sizeof(DEBUG_FILES) + 2 * sizeof(m->build_id) + 16];
-	struct symbols *symbols = NULL;
-	size_t at;
-
-	if (m->build_id_bytes < 2)
-		return NULL;
-	at = (size_t)snprintf(
-	    path, sizeof(path), DEBUG_FILES "/%02x/", m->build_id[0]);
-	for (int i = 1; i < m->build_id_bytes; i++)
-		at += (size_t)snprintf(
-		    path + at, sizeof(path) - at, "%02x", m->build_id[i]);
-	(void)snprintf(path + at, sizeof(path) - at, ".debug");
-	if (symbols_open(path, m->build_id, m->build_id_bytes, &symbols) < 0)
-		return NULL;
-	return symbols;
-}
-
-static void
-open_object(struct names *n, struct object *o, const struct process *p,
-    const struct process_module *m)
-{
-	struct symbols *better;
-	int err = -ENOENT;
-	char *rooted;
-
-	if (m->path[0] != '/')
-		return; /* the kernel's vdso: there is no such file */
-	if (p->alive_pid > 0 &&
-	    asprintf(&rooted, "/proc/%d/root%s", (int)p->alive_pid, m->path) >
-	        0) {
-		err = symbols_open(
-		    rooted, m->build_id, m->build_id_bytes, &o->symbols);
-		free(rooted);
-	}
-	if (err < 0)
-		err = symbols_open(
-		    m->path, m->build_id, m->build_id_bytes, &o->symbols);
-	if (err < 0 || !symbols_is_full(o->symbols)) {
-		better = open_debug_file(m);
-		if (better) {
-			symbols_free(o->symbols);
-			o->symbols = better;
-			err = 0;
-		}
-	}
-	if (err < 0)
-		add_note(n, m->path, err);
-	else
-		o->frames =
-		    calloc(symbols_count(o->symbols) + 1, sizeof(*o->frames));
-}
-
-static struct object *
-object_of(
-    struct names *n, const struct process *p, const struct process_module *m)
-{
-	uint32_t at;
-
-	if (n->count == n->room) {
-		size_t room = n->room ? n->room * 2 : 64;
-		struct object *bigger =
-		    reallocarray(n->objects, room, sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		n->objects = bigger;
-		n->room = room;
-	}
-	if (index_find(&n->index, hash_module(m), same_object, n->objects, m,
-	        (uint32_t)n->count, &at) < 0)
-		return NULL;
-	if (at == n->count) {
-		struct object *o = &n->objects[n->count++];
-
-		*o = (struct object){.path = strdup(m->path),
-		    .build_id_bytes = m->build_id_bytes};
-		memcpy(o->build_id, m->build_id, m->build_id_bytes);
-		if (!o->path)
-			o->path = strdup("");
-		open_object(n, o, p, m);
-	}
-	return &n->objects[at];
-}
-
-/* Symbol number in *ret_object for a frame, or negative. */
-static int64_t
-find_symbol(struct names *n, const struct process *p, uint64_t frame,
-    struct object **ret_object)
+/* What a frame is at; false: nowhere that has names. */
+static bool
+place_of(const struct process *p, uint64_t frame, struct table_key *key,
+    uint64_t *ret_address)
 {
 	const struct process_module *m = process_module(p, frame);
-	uint64_t address;
 
-	if (!m || !m->path || n->options.no_symbols)
-		return -ENOENT;
-	*ret_object = object_of(n, p, m);
-	if (!*ret_object || !(*ret_object)->symbols || !(*ret_object)->frames)
-		return -ENOENT;
-	address = SEG_FRAME_PC(frame) - m->base;
 	/* a return address may be the first byte of the next function */
-	if (!(frame & SEG_FRAME_EXACT))
-		address--;
-	return symbols_find((*ret_object)->symbols, address);
+	*ret_address = SEG_FRAME_PC(frame) - !(frame & SEG_FRAME_EXACT);
+	*key = (struct table_key){.kind = TABLE_PROCESS, .path = ""};
+	if (m) {
+		if (!m->path || m->build_id_bytes > sizeof(key->id))
+			return false;
+		key->kind = TABLE_MODULE;
+		key->path = m->path;
+		key->id_bytes = m->build_id_bytes;
+		memcpy(key->id, m->build_id, m->build_id_bytes);
+		*ret_address -= m->base;
+	} else {
+		key->id_bytes = sizeof(p->header.uuid);
+		memcpy(key->id, p->header.uuid, key->id_bytes);
+	}
+	return true;
+}
+
+static int
+gather_frame(struct names *n, const struct process *p, uint64_t frame)
+{
+	const struct perfmap_process who = {.pid = p->header.pid,
+	    .alive_pid = p->alive_pid,
+	    .start_ns = p->header.start_realtime_ns};
+	const struct names_frame *chain;
+	struct table_key key;
+	uint64_t address;
+	uint32_t object;
+	size_t len;
+	int err;
+
+	if (!place_of(p, frame, &key, &address) ||
+	    find_embedded(n, p, &key, address, &chain, &len))
+		return 0;
+	err = table_object(n->table, &key, &object);
+	return err < 0 ? err : seek_add(n->seek, object, address, &who);
+}
+
+int
+names_gather_frames(struct names *n, const struct process *p,
+    const uint64_t *frames, size_t count)
+{
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < count && !n->options.no_symbols; i++)
+		err = gather_frame(n, p, frames[i]);
+	return err == -EFBIG ? 0 : err; /* those are without names then */
+}
+
+int
+names_gather(struct names *n, const struct process *p)
+{
+	uint64_t *frames;
+	size_t count;
+	int err;
+
+	if (n->options.no_symbols || !p->stacks)
+		return 0;
+	err = stacks_all_frames(p->stacks, &frames, &count);
+	if (err < 0)
+		return err;
+	err = names_gather_frames(n, p, frames, count);
+	free(frames);
+	return err;
+}
+
+void
+names_resolve(struct names *n)
+{
+	seek_run(n->seek);
 }
 
 size_t
 names_chain(struct names *n, const struct process *p, uint64_t frame,
     const struct names_frame **ret)
 {
-	struct names_frame *f;
-	struct object *o;
-	int64_t at;
+	struct table_key key;
+	uint64_t address;
+	uint32_t object;
+	size_t count;
 
-	*ret = &nothing;
-	at = find_symbol(n, p, frame, &o);
-	if (at < 0)
-		return 1;
-	f = &o->frames[at];
-	if (!f->function) {
-		f->symbol = symbols_name(o->symbols, (size_t)at);
-		f->function = demangle_name(f->symbol);
-		f->api = demangle_operator_new(f->symbol);
+	if (n->options.no_symbols || !place_of(p, frame, &key, &address))
+		goto unknown;
+	if (find_embedded(n, p, &key, address, ret, &count))
+		return count;
+	for (int round = 0; round < 2; round++) {
+		if (table_has(n->table, &key, &object)) {
+			count = table_find(n->table, object, address, ret);
+			if (count > 0)
+				return count;
+		}
+		/* all of this process's, and this one wherever it is from */
+		if (round > 0 || n->is_full || names_gather(n, p) < 0 ||
+		    names_gather_frames(n, p, &frame, 1) < 0)
+			break;
+		names_resolve(n);
 	}
-	*ret = f;
+	n->is_full = true; /* trying again would only take long */
+unknown:
+	*ret = &nothing;
 	return 1;
 }
 
-size_t
-names_skip_operators(struct names *n, const struct process *p,
-    const uint64_t *frames, size_t count, uint8_t *api, size_t *ret_entries)
+int
+names_write(const struct names *n, uint8_t **ret, size_t *ret_len)
 {
-	size_t skip = 0, entries, length;
+	struct wire_out out = {0};
 
-	*ret_entries = 0;
-	/* the nothrow and array forms call the plain one: up to three */
-	while (skip < count && skip < 4) {
-		const struct names_frame *chain;
-
-		length = names_chain(n, p, frames[skip], &chain);
-		for (entries = 0; entries < length; entries++) {
-			if (chain[entries].api == 0)
-				break;
-			*api = chain[entries].api;
-		}
-		if (entries < length) {
-			*ret_entries = entries;
-			break;
-		}
-		skip++;
+	wire_put_table(&out, n->table, WIRE_ALL);
+	if (wire_failed(&out)) {
+		wire_release(&out);
+		return -ENOMEM;
 	}
-	return skip;
+	*ret = out.out.bytes;
+	*ret_len = out.out.len;
+	out.out = (struct line_out){0};
+	wire_release(&out);
+	return 0;
+}
+
+/* Takes text over; NULL is none. */
+static void
+add_note(struct notes *notes, char *text)
+{
+	char **more;
+
+	if (!text)
+		return;
+	more = reallocarray(notes->list, notes->count + 1, sizeof(*more));
+	if (!more) {
+		free(text);
+		return;
+	}
+	notes->list = more;
+	more[notes->count++] = text;
 }
 
 size_t
 names_notes(const struct names *n, char *const **ret)
 {
-	*ret = n->notes;
-	return n->note_count;
+	struct notes *notes = n->notes;
+	int server = seek_server_error(n->seek);
+
+	clear(notes);
+	for (size_t i = 0; i < n->embedded_count; i++)
+		if (n->embedded[i].is_damaged || !n->embedded[i].table)
+			add_note(notes,
+			    strdup("the names in the recording are damaged; "
+			           "what is missing was looked for here"));
+	if (server == -EDESTADDRREQ)
+		add_note(notes,
+		    strdup("--debuginfod: no server is named in "
+		           "DEBUGINFOD_URLS; nothing was asked"));
+	else if (server == -ENOSYS)
+		add_note(notes,
+		    strdup("--debuginfod: libdebuginfod.so.1 is not "
+		           "installed; nothing was asked"));
+	for (uint32_t i = 0; i < table_objects(n->table); i++) {
+		size_t asked, unknown;
+
+		seek_counts(n->seek, i, &asked, &unknown);
+		if (asked > 0)
+			add_note(notes,
+			    hints_sentence(table_key(n->table, i),
+			        table_state(n->table, i), asked, unknown));
+	}
+	*ret = notes->list;
+	return notes->count;
 }

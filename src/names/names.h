@@ -14,6 +14,10 @@ struct names_options {
 	bool debuginfod;        /* may ask the servers of DEBUGINFOD_URLS */
 	bool no_cache;          /* neither read nor write it */
 	bool no_symbols;        /* no names at all: modules and offsets */
+	unsigned seconds;       /* at most so long for all names; 0: no limit */
+	/* about once a second while it takes long; `path` is being read */
+	void (*progress)(void *context, const char *path);
+	void *progress_context;
 };
 
 /* One function at one place. */
@@ -41,15 +45,19 @@ size_t names_chain(struct names *n, const struct process *p, uint64_t frame,
     const struct names_frame **ret);
 
 /*
- * The frames that matter of a site: from the caller of the allocation function
- * on. `frames` are as of stacks_frames(); returns how many to leave out at the
- * start (operator new and its helpers) and corrects *api accordingly. Of the
- * chain of the first one that is left, *ret_entries are to be left out, too.
+ * names_chain() finds out about all frames of a process at once, when one is
+ * asked for. Who has several processes gathers their frames first: what they
+ * share is read once. -ENOMEM.
  */
-size_t names_skip_operators(struct names *n, const struct process *p,
-    const uint64_t *frames, size_t count, uint8_t *api, size_t *ret_entries);
+int names_gather(struct names *n, const struct process *p);
+int names_gather_frames(struct names *n, const struct process *p,
+    const uint64_t *frames, size_t count);
+void names_resolve(struct names *n);
 
-/* Sentences about modules without names, so far; valid until names_free(). */
+/* What has been found, as docs/RECORDING.md has it; for free(). -ENOMEM. */
+int names_write(const struct names *n, uint8_t **ret, size_t *ret_len);
+
+/* Sentences about what has no names, so far; valid until the next call. */
 size_t names_notes(const struct names *n, char *const **ret);
 
 #endif

@@ -2,25 +2,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/symbols.h"
 
-#include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
 	MAX_SYMBOLS = 16 << 20,
 	MAX_STRINGS = 1 << 30,
+	LOOK_BACK = 64,
 };
 
 struct symbol {
 	uint64_t start, size;
-	uint32_t name; /* offset into strings */
-	uint32_t rank; /* lower is the better name for one address */
+	uint64_t reach; /* the furthest end of this one and those before */
+	uint32_t name;  /* offset into strings */
+	uint32_t number;
+	uint16_t rank; /* lower is the better name for one address */
+	bool sizeless;
 };
 
 struct symbols {
@@ -28,42 +27,7 @@ struct symbols {
 	size_t count;
 	char *strings;
 	size_t strings_bytes;
-	bool is_full;
 };
-
-static int
-open_elf(const char *path)
-{
-	struct stat st;
-	int fd;
-
-	/* look first: opening a device can do things */
-	if (stat(path, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return -EINVAL;
-	}
-	return fd;
-}
-
-static bool
-same_build_id(Elf *elf, const uint8_t *build_id, size_t build_id_bytes)
-{
-	const void *found;
-	ssize_t n;
-
-	if (build_id_bytes == 0)
-		return true;
-	n = dwelf_elf_gnu_build_id(elf, &found);
-	return n > 0 && (size_t)n == build_id_bytes &&
-	    memcmp(found, build_id, build_id_bytes) == 0;
-}
 
 static Elf_Scn *
 find_table(Elf *elf, uint32_t type, GElf_Shdr *ret)
@@ -77,10 +41,10 @@ find_table(Elf *elf, uint32_t type, GElf_Shdr *ret)
 	return NULL;
 }
 
-static uint32_t
+static uint16_t
 rank_of(const GElf_Sym *sym, const char *name)
 {
-	uint32_t rank = 0;
+	uint16_t rank = 0;
 
 	if (GELF_ST_TYPE(sym->st_info) == STT_NOTYPE)
 		rank += 100; /* a label of assembler code */
@@ -90,7 +54,8 @@ rank_of(const GElf_Sym *sym, const char *name)
 		rank += 20;
 	if (GELF_ST_BIND(sym->st_info) == STB_WEAK)
 		rank += 10;
-	while (*name == '_' && name[1] != 'Z' && name[1] != 'R') {
+	for (int i = 0;
+	     i < 8 && *name == '_' && name[1] != 'Z' && name[1] != 'R'; i++) {
 		rank++; /* malloc rather than __libc_malloc */
 		name++;
 	}
@@ -138,7 +103,9 @@ by_start(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return x->number > y->number ? -1 : x->number < y->number;
 }
 
 static void
@@ -153,6 +120,20 @@ sort_symbols(struct symbols *s)
 		if (s->items[i].start != s->items[kept].start)
 			s->items[++kept] = s->items[i];
 	s->count = kept + 1;
+	for (size_t i = 0; i < s->count; i++) {
+		struct symbol *item = &s->items[i];
+		uint64_t end = item->start + item->size;
+
+		/* without a size it ends where the next one begins */
+		if (item->sizeless && i + 1 < s->count && end > item[1].start)
+			end = item[1].start;
+		if (end < item->start)
+			end = UINT64_MAX;
+		item->size = end - item->start;
+		item->reach = end;
+		if (i > 0 && item[-1].reach > end)
+			item->reach = item[-1].reach;
+	}
 }
 
 static int
@@ -206,7 +187,9 @@ copy_symbols(struct symbols *s, Elf *elf, uint32_t type)
 		to->start = sym.st_value;
 		to->size = size_of(elf, &sym);
 		to->name = sym.st_name;
+		to->number = (uint32_t)i;
 		to->rank = rank_of(&sym, name);
+		to->sizeless = sym.st_size == 0;
 		s->count++;
 	}
 	sort_symbols(s);
@@ -214,46 +197,20 @@ copy_symbols(struct symbols *s, Elf *elf, uint32_t type)
 }
 
 int
-symbols_open(const char *path, const uint8_t *build_id, size_t build_id_bytes,
-    struct symbols **ret)
+symbols_new(Elf *elf, bool dynamic, struct symbols **ret)
 {
-	struct symbols *s = NULL;
-	Elf *elf;
-	int fd, err;
+	struct symbols *s = calloc(1, sizeof(*s));
+	int err;
 
-	fd = open_elf(path);
-	if (fd < 0)
-		return fd;
-	(void)elf_version(EV_CURRENT);
-	/* read, not mapped: the file may be cut under us */
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	err = -ENOEXEC;
-	if (!elf || elf_kind(elf) != ELF_K_ELF)
-		goto out;
-	err = -ESTALE;
-	if (!same_build_id(elf, build_id, build_id_bytes))
-		goto out;
-	err = -ENOMEM;
-	s = calloc(1, sizeof(*s));
 	if (!s)
-		goto out;
-	s->is_full = true;
-	err = copy_symbols(s, elf, SHT_SYMTAB);
-	if (err == -ENODATA) {
-		free(s->items);
-		free(s->strings);
-		*s = (struct symbols){0};
-		err = copy_symbols(s, elf, SHT_DYNSYM);
+		return -ENOMEM;
+	err = copy_symbols(s, elf, dynamic ? SHT_DYNSYM : SHT_SYMTAB);
+	if (err < 0) {
+		symbols_free(s);
+		return err;
 	}
-	if (err < 0)
-		goto out;
 	*ret = s;
-	s = NULL;
-out:
-	symbols_free(s);
-	(void)elf_end(elf);
-	close(fd);
-	return err;
+	return 0;
 }
 
 void
@@ -266,23 +223,11 @@ symbols_free(struct symbols *s)
 	free(s);
 }
 
-size_t
-symbols_count(const struct symbols *s)
-{
-	return s->count;
-}
-
-int
-symbols_is_full(const struct symbols *s)
-{
-	return s->is_full;
-}
-
-int64_t
-symbols_find(const struct symbols *s, uint64_t address)
+const char *
+symbols_name(const struct symbols *s, uint64_t address)
 {
 	size_t low = 0, high = s->count;
-	const struct symbol *found;
+	const char *label = NULL;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -292,16 +237,18 @@ symbols_find(const struct symbols *s, uint64_t address)
 		else
 			high = middle;
 	}
-	if (low == 0)
-		return -ENOENT;
-	found = &s->items[low - 1];
-	if (address - found->start >= found->size)
-		return -ENOENT;
-	return (int64_t)(low - 1);
-}
+	/* a function may hold smaller ones: look back as far as one reaches */
+	for (size_t steps = 0; low > 0 && steps < LOOK_BACK; low--, steps++) {
+		const struct symbol *item = &s->items[low - 1];
 
-const char *
-symbols_name(const struct symbols *s, size_t number)
-{
-	return s->strings + s->items[number].name;
+		if (address - item->start < item->size) {
+			if (!item->sizeless)
+				return s->strings + item->name;
+			if (!label) /* a label, inside a function perhaps */
+				label = s->strings + item->name;
+		}
+		if (item->reach <= address)
+			break;
+	}
+	return label;
 }

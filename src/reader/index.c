@@ -60,6 +60,20 @@ grow(struct index *x)
 	return 0;
 }
 
+/* The slot of an item equal to key, or the free one where it would be. */
+static size_t
+find_slot(const struct index *x, uint32_t h, index_same *same,
+    const void *items, const void *key)
+{
+	size_t at = h & x->mask;
+
+	while (x->slots[at].item != 0 &&
+	    (x->slots[at].hash != h ||
+	        !same(items, x->slots[at].item - 1, key)))
+		at = (at + 1) & x->mask;
+	return at;
+}
+
 int
 index_find(struct index *x, uint64_t hash, index_same *same, const void *items,
     const void *key, uint32_t fresh, uint32_t *ret)
@@ -69,19 +83,30 @@ index_find(struct index *x, uint64_t hash, index_same *same, const void *items,
 
 	if ((!x->slots || x->used * 2 > x->mask) && grow(x) < 0)
 		return -ENOMEM;
-	for (at = h & x->mask; x->slots[at].item != 0;
-	     at = (at + 1) & x->mask) {
-		if (x->slots[at].hash != h)
-			continue;
-		if (same(items, x->slots[at].item - 1, key)) {
-			*ret = x->slots[at].item - 1;
-			return 0;
-		}
+	at = find_slot(x, h, same, items, key);
+	if (x->slots[at].item != 0) {
+		*ret = x->slots[at].item - 1;
+		return 0;
 	}
 	x->slots[at] = (struct index_slot){.item = fresh + 1, .hash = h};
 	x->used++;
 	*ret = fresh;
 	return 0;
+}
+
+bool
+index_look(const struct index *x, uint64_t hash, index_same *same,
+    const void *items, const void *key, uint32_t *ret)
+{
+	size_t at;
+
+	if (!x->slots)
+		return false;
+	at = find_slot(x, (uint32_t)(hash >> 32), same, items, key);
+	if (x->slots[at].item == 0)
+		return false;
+	*ret = x->slots[at].item - 1;
+	return true;
 }
 
 void

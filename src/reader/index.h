@@ -33,6 +33,10 @@ uint64_t index_hash(uint64_t a, uint64_t b, uint64_t c);
 int index_find(struct index *x, uint64_t hash, index_same *same,
     const void *items, const void *key, uint32_t fresh, uint32_t *ret);
 
+/* The same without entering anything: false where there is none. */
+bool index_look(const struct index *x, uint64_t hash, index_same *same,
+    const void *items, const void *key, uint32_t *ret);
+
 void index_release(struct index *x);
 
 #endif

@@ -81,6 +81,13 @@ struct process_point {
 	uint64_t allocations, allocated_bytes;
 };
 
+/* Names that a recording brings along, as names/wire.h has them. */
+struct process_names {
+	uint8_t *bytes;
+	size_t len;
+	struct process_names *next;
+};
+
 struct process {
 	struct seg_header header;
 	enum process_end end;
@@ -108,6 +115,7 @@ struct process {
 	size_t point_count;
 	bool is_unfinished; /* its end state is missing in the recording */
 	uint64_t as_of_us;  /* then these are the figures of that moment */
+	const struct process_names *names; /* the session's; NULL: none */
 };
 
 /* Takes what it needs from seg and lets it go. -ENOMEM. */

@@ -277,3 +277,31 @@ stacks_frames(const struct stacks *s, uint32_t stack, uint64_t *frames,
 	*ret_flags = flags;
 	return n;
 }
+
+static int
+by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int
+stacks_all_frames(const struct stacks *s, uint64_t **ret, size_t *ret_count)
+{
+	uint64_t *frames = calloc(s->link_count + 1, sizeof(*frames));
+	size_t n = 0, kept = 0;
+
+	if (!frames)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->link_count; i++)
+		if (s->links[i].frame != 0)
+			frames[n++] = s->links[i].frame;
+	qsort(frames, n, sizeof(*frames), by_number);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || frames[i] != frames[i - 1])
+			frames[kept++] = frames[i];
+	*ret = frames;
+	*ret_count = kept;
+	return 0;
+}

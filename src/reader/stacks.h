@@ -34,4 +34,8 @@ int stacks_intern(
 size_t stacks_frames(const struct stacks *s, uint32_t stack, uint64_t *frames,
     size_t max, uint32_t *ret_flags);
 
+/* All frames that occur, in order and each once; for free(). -ENOMEM. */
+int stacks_all_frames(
+    const struct stacks *s, uint64_t **ret, size_t *ret_count);
+
 #endif

@@ -13,9 +13,7 @@
 #include <cmocka.h>
 
 #include "../lib/mkseg.h"
-#include "names/demangle.h"
 #include "names/names.h"
-#include "names/symbols.h"
 #include "reader/session.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -284,115 +282,6 @@ numbers_read_well(void **state)
 	assert_string_equal(words_time(b, 7500000000000), "2 h 5 min");
 }
 
-static void
-symbols_read_as_written(void **state)
-{
-	static const struct {
-		const char *symbol, *name;
-	} cases[] = {
-	    {"main", "main"},
-	    {"_init", "_init"},
-	    {"malloc@@GLIBC_2.2.5", "malloc"},
-	    {"parse.constprop.0", "parse"},
-	    {"parse.part.0.cold", "parse"},
-	    {"_ZN3foo3barEi", "foo::bar(int)"},
-	    {"_ZN3foo3barEi.constprop.0", "foo::bar(int)"},
-	    {"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"},
-	    {"_RNvC6_123foo3bar", "123foo::bar"},
-	    {"_Znot_mangled", "_Znot_mangled"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *name = demangle_name(cases[i].symbol);
-
-		assert_string_equal(name, cases[i].name);
-		free(name);
-	}
-	assert_int_equal(demangle_operator_new("_Znwm"), SEG_API_NEW);
-	assert_int_equal(
-	    demangle_operator_new("_Znwm@@GLIBCXX_3.4"), SEG_API_NEW);
-	assert_int_equal(
-	    demangle_operator_new("_ZnamRKSt9nothrow_t"), SEG_API_NEW_ARRAY);
-	assert_int_equal(
-	    demangle_operator_new("_ZnwmSt11align_val_tRKSt9nothrow_t"),
-	    SEG_API_NEW);
-	/* placement and class operators are code like any other */
-	assert_int_equal(demangle_operator_new("_ZnwmPv"), 0);
-	assert_int_equal(demangle_operator_new("_ZN3foonwEm"), 0);
-	assert_int_equal(demangle_operator_new("malloc"), 0);
-}
-
-/* Our own program is the ELF file: its symbols are known. */
-static void
-function_is_found_by_its_return_address(void **state)
-{
-	struct symbols *symbols;
-	uint8_t wrong[20] = {1};
-	int64_t at = -1;
-
-	(void)state;
-	assert_int_equal(symbols_open("/proc/self/exe", NULL, 0, &symbols), 0);
-	for (size_t i = 0; i < symbols_count(symbols) && at < 0; i++)
-		if (strcmp(symbols_name(symbols, i), "main") == 0)
-			at = (int64_t)i;
-	assert_true(at >= 0);
-	assert_int_equal(symbols_find(symbols, UINT64_MAX), -ENOENT);
-	assert_int_equal(symbols_find(symbols, 0), -ENOENT);
-	symbols_free(symbols);
-	assert_int_equal(
-	    symbols_open("/proc/self/exe", wrong, sizeof(wrong), &symbols),
-	    -ESTALE);
-	assert_int_equal(symbols_open("/dev/null", NULL, 0, &symbols), -EINVAL);
-	assert_int_equal(
-	    symbols_open("/proc/self/status", NULL, 0, &symbols), -ENOEXEC);
-}
-
-/* Damaged ELF files: an answer or none, never a crash. */
-static void
-damaged_elf_files_are_survived(void **state)
-{
-	char path[] = "/tmp/seep-test.XXXXXX";
-	int in = open("/proc/self/exe", O_RDONLY), fd = mkstemp(path);
-	off_t size = lseek(in, 0, SEEK_END);
-	uint8_t *bytes = malloc((size_t)size);
-	struct symbols *symbols;
-	uint64_t x = 88172645463325252;
-
-	(void)state;
-	assert_true(fd >= 0);
-	assert_int_equal(pread(in, bytes, (size_t)size, 0), size);
-	close(in);
-	assert_int_equal(write(fd, bytes, (size_t)size), size);
-	for (int i = 0; i < 300; i++) {
-		/* the ELF header, or the section headers at the end */
-		off_t at;
-		uint64_t v;
-
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		at = x & 1 ? (off_t)(x >> 8) % 64
-		           : size - 8 - (off_t)((x >> 8) % 4096);
-		at = at < 4 ? 4 : at;
-		v = x & 2 ? UINT64_MAX >> (x % 64) : x;
-		assert_int_equal(pwrite(fd, &v, 4, at), 4);
-		if (symbols_open(path, NULL, 0, &symbols) == 0) {
-			(void)symbols_find(symbols, x);
-			symbols_free(symbols);
-		}
-		assert_int_equal(pwrite(fd, bytes + at, 4, at), 4);
-	}
-	for (off_t n = size; n > 0; n = n * 9 / 10) {
-		assert_int_equal(ftruncate(fd, n), 0);
-		if (symbols_open(path, NULL, 0, &symbols) == 0)
-			symbols_free(symbols);
-	}
-	close(fd);
-	unlink(path);
-	free(bytes);
-}
-
 int
 main(void)
 {
@@ -403,9 +292,6 @@ main(void)
 	    cmocka_unit_test(threshold_says_what_it_leaves_out),
 	    cmocka_unit_test(missing_frames_are_said_in_words),
 	    cmocka_unit_test(numbers_read_well),
-	    cmocka_unit_test(symbols_read_as_written),
-	    cmocka_unit_test(function_is_found_by_its_return_address),
-	    cmocka_unit_test(damaged_elf_files_are_survived),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,363 @@
+/* cache.c - names found earlier, one file for each build-id. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "names/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "names/debugfile.h"
+#include "names/wire.h"
+
+#define MAGIC UINT64_C(0x014d414e50454553) /* "SEEPNAM\1" */
+#define TEMP  ".new-" /* begins the name of a file being written */
+
+enum {
+	VERSION = 1,
+	FILE_MAX = 64 << 20, /* bytes of one file */
+	CONTENT_MAX = 256 << 20,
+	ALL_MAX = 256 << 20, /* bytes of all files */
+	FILES_MAX = 4096,
+	TEMP_SECONDS = 3600, /* then its writer is dead */
+	LEVEL = 1,           /* of compression */
+};
+
+/* A file: this, then items as of wire.h in one zstd frame. */
+struct head {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t crc; /* of what follows the head */
+	uint64_t content_bytes;
+	uint64_t reserved;
+};
+
+struct cache {
+	int dir_fd;
+};
+
+/* Is this directory nobody's but ours? */
+static bool
+is_ours(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+static int
+open_directory(const char *base, const char *below)
+{
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s%s", base, below);
+	int fd;
+
+	if (base[0] != '/' || n < 0 || (size_t)n >= sizeof(path))
+		return -ENOENT;
+	/* each part, but the first: that is the user's to make */
+	for (char *p = path + strlen(base); p; p = strchr(p + 1, '/')) {
+		char was = *p;
+
+		if (p == path)
+			continue;
+		*p = '\0';
+		(void)mkdir(path, 0700);
+		*p = was;
+		if (!was)
+			break;
+	}
+	(void)mkdir(path, 0700);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!is_ours(fd)) {
+		close(fd);
+		return -EACCES;
+	}
+	return fd;
+}
+
+int
+cache_open(struct cache **ret)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	struct cache *c;
+	int fd;
+
+	if (xdg && xdg[0])
+		fd = open_directory(xdg, "/seep");
+	else if (home && home[0])
+		fd = open_directory(home, "/.cache/seep");
+	else
+		fd = -ENOENT;
+	if (fd < 0)
+		return -ENOENT;
+	c = calloc(1, sizeof(*c));
+	if (!c) {
+		close(fd);
+		return -ENOENT;
+	}
+	c->dir_fd = fd;
+	*ret = c;
+	return 0;
+}
+
+void
+cache_close(struct cache *c)
+{
+	if (!c)
+		return;
+	close(c->dir_fd);
+	free(c);
+}
+
+static void
+name_of(const struct table_key *key, char name[80])
+{
+	debugfile_hex(name, key->id, key->id_bytes);
+	strcat(name, ".names");
+}
+
+/* For free(); NULL: not there, or not as we left it. */
+static uint8_t *
+read_file(int fd, size_t *ret_len)
+{
+	struct stat st;
+	uint8_t *bytes;
+	size_t len, at = 0;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_uid != geteuid() || st.st_size < (off_t)sizeof(struct head) ||
+	    st.st_size > FILE_MAX)
+		return NULL;
+	len = (size_t)st.st_size;
+	bytes = malloc(len);
+	while (bytes && at < len) {
+		ssize_t n = pread(fd, bytes + at, len - at, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			free(bytes);
+			return NULL;
+		}
+		at += (size_t)n;
+	}
+	*ret_len = len;
+	return bytes;
+}
+
+/* The items in a file's bytes; for free(). NULL: damaged. */
+static uint8_t *
+unpack(const uint8_t *bytes, size_t len, size_t *ret_len)
+{
+	struct head head;
+	uint8_t *content;
+	size_t n;
+
+	memcpy(&head, bytes, sizeof(head));
+	bytes += sizeof(head);
+	len -= sizeof(head);
+	if (head.magic != MAGIC || head.version != VERSION ||
+	    head.content_bytes > CONTENT_MAX ||
+	    crc32(0, bytes, (uInt)len) != head.crc)
+		return NULL;
+	content = malloc(head.content_bytes + 1);
+	if (!content)
+		return NULL;
+	n = ZSTD_decompress(content, head.content_bytes, bytes, len);
+	if (ZSTD_isError(n) || n != head.content_bytes) {
+		free(content);
+		return NULL;
+	}
+	*ret_len = n;
+	return content;
+}
+
+static bool
+load_bytes(const uint8_t *bytes, size_t len, const struct table_key *key,
+    struct table *t)
+{
+	struct wire_in in = {.table = t, .only = key};
+	size_t content_len = 0, used = 0;
+	uint8_t *content = unpack(bytes, len, &content_len);
+	bool good = content &&
+	    wire_get(&in, content, content_len, &used) == 0 &&
+	    used == content_len;
+
+	free(content);
+	wire_get_release(&in);
+	return good;
+}
+
+bool
+cache_load(struct cache *c, const struct table_key *key, struct table *t)
+{
+	char name[80];
+	uint8_t *bytes;
+	size_t len;
+	bool good;
+	int fd;
+
+	if (key->kind != TABLE_MODULE || key->id_bytes < 8)
+		return false;
+	name_of(key, name);
+	fd = openat(c->dir_fd, name,
+	    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	bytes = read_file(fd, &len);
+	good = bytes && load_bytes(bytes, len, key, t);
+	free(bytes);
+	if (good)
+		(void)futimens(fd, NULL); /* used today */
+	else
+		(void)unlinkat(c->dir_fd, name, 0);
+	close(fd);
+	return good;
+}
+
+struct entry {
+	char name[NAME_MAX + 1];
+	off_t size;
+	time_t used;
+};
+
+static int
+by_use(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->used > y->used ? -1 : x->used < y->used;
+}
+
+/* Deletes what is too much, the oldest first. */
+static void
+shrink(struct cache *c)
+{
+	int fd = openat(c->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct entry *list = calloc(FILES_MAX, sizeof(*list));
+	time_t now = time(NULL);
+	struct dirent *d;
+	size_t count = 0;
+	off_t sum = 0;
+
+	while (dir && list && (d = readdir(dir))) {
+		struct stat st;
+
+		if (fstatat(c->dir_fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) <
+		        0 ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		if (strncmp(d->d_name, TEMP, strlen(TEMP)) == 0) {
+			if (now - st.st_mtime > TEMP_SECONDS)
+				(void)unlinkat(c->dir_fd, d->d_name, 0);
+			continue;
+		}
+		if (count == FILES_MAX) {
+			(void)unlinkat(c->dir_fd, d->d_name, 0);
+			continue;
+		}
+		list[count].size = st.st_size;
+		list[count].used = st.st_mtime;
+		(void)snprintf(list[count].name, sizeof(list[count].name), "%s",
+		    d->d_name);
+		count++;
+	}
+	if (list)
+		qsort(list, count, sizeof(*list), by_use);
+	for (size_t i = 0; i < count; i++) {
+		sum += list[i].size;
+		if (sum > ALL_MAX)
+			(void)unlinkat(c->dir_fd, list[i].name, 0);
+	}
+	free(list);
+	if (dir)
+		(void)closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+}
+
+static bool
+write_all(int fd, const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+
+	while (len > 0) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* Under another name first: nobody finds half a file. */
+static void
+write_file(struct cache *c, const char *name, const void *bytes, size_t len)
+{
+	char temp[32];
+	uint32_t r;
+	bool good;
+	int fd;
+
+	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
+		return;
+	(void)snprintf(temp, sizeof(temp), TEMP "%08x", (unsigned)r);
+	fd = openat(c->dir_fd, temp,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	good = write_all(fd, bytes, len);
+	good = close(fd) == 0 && good;
+	if (!good || renameat(c->dir_fd, temp, c->dir_fd, name) < 0)
+		(void)unlinkat(c->dir_fd, temp, 0);
+}
+
+void
+cache_store(struct cache *c, struct table *t, uint32_t object)
+{
+	const struct table_key *key = table_key(t, object);
+	struct wire_out out = {0};
+	struct head head = {.magic = MAGIC, .version = VERSION};
+	uint8_t *file = NULL;
+	size_t bound, n;
+	char name[80];
+
+	if (key->kind != TABLE_MODULE || key->id_bytes < 8)
+		return;
+	wire_put_table(&out, t, object);
+	bound = sizeof(head) + ZSTD_compressBound(out.out.len);
+	if (!wire_failed(&out) && out.out.len <= CONTENT_MAX)
+		file = malloc(bound);
+	if (file) {
+		n = ZSTD_compress(file + sizeof(head), bound - sizeof(head),
+		    out.out.bytes, out.out.len, LEVEL);
+		if (!ZSTD_isError(n) && n + sizeof(head) <= FILE_MAX) {
+			head.content_bytes = out.out.len;
+			head.crc =
+			    (uint32_t)crc32(0, file + sizeof(head), (uInt)n);
+			memcpy(file, &head, sizeof(head));
+			name_of(key, name);
+			shrink(c);
+			write_file(c, name, file, sizeof(head) + n);
+		}
+	}
+	free(file);
+	wire_release(&out);
+}

@@ -1,0 +1,631 @@
+/* debuginfo.c - DWARF: which functions, inlined ones too, are at an address. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "names/debuginfo.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/scopes.h"
+
+enum {
+	MAX_NESTING = 512, /* of DIEs; deeper ones are not looked at */
+	MAX_CHAIN = 256,   /* functions inlined into one another */
+	LOOK_BACK = 64,    /* ranges of units that overlap */
+	NO_UNIT = UINT32_MAX,
+};
+
+struct unit {
+	Dwarf_Die die;   /* has ranges and lines */
+	Dwarf_Die split; /* has the functions: the same, or from a .dwo */
+	const char *dir; /* where it was compiled, or NULL */
+	bool has_ranges;
+};
+
+/* The code of a unit, sorted by start. */
+struct range {
+	uint64_t start, end;
+	uint64_t reach; /* the furthest end of this one and those before */
+	uint32_t unit;
+};
+
+/* A function, or an inlined one, that holds some of the addresses. */
+struct node {
+	Dwarf_Die die;
+	uint32_t parent; /* number + 1, 0: none */
+	uint32_t depth;
+	bool inlined;
+	bool named; /* what follows is filled in */
+	const char *name, *scope;
+	const char *call_file;
+	uint32_t call_line;
+};
+
+struct query {
+	uint64_t address;
+	size_t number; /* of the caller */
+	uint32_t unit;
+	uint32_t node; /* number + 1 of the deepest so far, 0: none */
+};
+
+struct debuginfo {
+	Dwarf *dwarf, *alt;
+	struct unit *units;
+	size_t unit_count, unit_room;
+	struct range *ranges;
+	size_t range_count, range_room;
+	struct range *code; /* executable segments */
+	size_t code_count;
+	struct node *nodes; /* of one unit at a time */
+	size_t node_count, node_room;
+	size_t missing_units;
+};
+
+/* Those of one unit, being looked for. */
+struct search {
+	struct debuginfo *info;
+	struct query *queries; /* by address */
+	size_t count;
+	bool thorough; /* look everywhere */
+	bool failed;   /* out of memory */
+};
+
+static void *
+make_room(void *items, size_t *room, size_t count, size_t size)
+{
+	size_t more = *room ? *room * 2 : 256;
+	void *bigger;
+
+	if (count < *room)
+		return items;
+	bigger = reallocarray(items, more, size);
+	if (bigger)
+		*room = more;
+	return bigger;
+}
+
+/*
+ * Linkers leave the ranges of code that they dropped, moved to address 0 or 1,
+ * where they may cover code that is there: what does not begin in an
+ * executable segment is none.
+ */
+static bool
+is_code(const struct debuginfo *d, uint64_t start, uint64_t end)
+{
+	if (start >= end)
+		return false;
+	for (size_t i = 0; i < d->code_count; i++)
+		if (start >= d->code[i].start && start < d->code[i].end)
+			return true;
+	return d->code_count == 0;
+}
+
+static int
+find_code(struct debuginfo *d, Elf *elf)
+{
+	size_t n;
+
+	if (elf_getphdrnum(elf, &n) < 0 || n == 0)
+		return 0;
+	d->code = calloc(n, sizeof(*d->code));
+	if (!d->code)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD ||
+		    !(p.p_flags & PF_X))
+			continue;
+		d->code[d->code_count++] = (struct range){
+		    .start = p.p_vaddr, .end = p.p_vaddr + p.p_memsz};
+	}
+	return 0;
+}
+
+static int
+add_ranges(struct debuginfo *d, uint32_t number)
+{
+	struct unit *u = &d->units[number];
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(&u->die, at, &base, &start, &end)) > 0) {
+		struct range *more;
+
+		u->has_ranges = true;
+		if (!is_code(d, start, end))
+			continue;
+		more = make_room(
+		    d->ranges, &d->range_room, d->range_count, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		d->ranges = more;
+		d->ranges[d->range_count++] =
+		    (struct range){.start = start, .end = end, .unit = number};
+	}
+	return 0;
+}
+
+static int
+by_start(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+static void
+sort_ranges(struct debuginfo *d)
+{
+	uint64_t reach = 0;
+
+	if (d->range_count == 0)
+		return;
+	qsort(d->ranges, d->range_count, sizeof(*d->ranges), by_start);
+	for (size_t i = 0; i < d->range_count; i++) {
+		if (d->ranges[i].end > reach)
+			reach = d->ranges[i].end;
+		d->ranges[i].reach = reach;
+	}
+}
+
+static int
+add_units(struct debuginfo *d)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Half version;
+	Dwarf_Attribute attr;
+	uint8_t type;
+	Dwarf_Die die, split;
+
+	while (dwarf_get_units(
+	           d->dwarf, cu, &cu, &version, &type, &die, &split) == 0) {
+		struct unit *more;
+
+		if (type != DW_UT_compile && type != DW_UT_skeleton)
+			continue;
+		more = make_room(
+		    d->units, &d->unit_room, d->unit_count, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		d->units = more;
+		more += d->unit_count++;
+		*more = (struct unit){.die = die, .split = die};
+		more->dir =
+		    dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attr));
+		if (type == DW_UT_skeleton && split.addr)
+			more->split = split;
+		else if (type == DW_UT_skeleton)
+			d->missing_units++;
+		if (add_ranges(d, (uint32_t)(d->unit_count - 1)) < 0)
+			return -ENOMEM;
+	}
+	sort_ranges(d);
+	return 0;
+}
+
+int
+debuginfo_new(Elf *elf, Elf *alt, struct debuginfo **ret)
+{
+	struct debuginfo *d = calloc(1, sizeof(*d));
+	int err = -ENOMEM;
+
+	if (!d)
+		return -ENOMEM;
+	if (alt)
+		d->alt = dwarf_begin_elf(alt, DWARF_C_READ, NULL);
+	d->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (!d->dwarf) {
+		err = -ENODATA;
+		goto out;
+	}
+	if (d->alt)
+		dwarf_setalt(d->dwarf, d->alt);
+	err = find_code(d, elf);
+	if (err == 0)
+		err = add_units(d);
+	if (err == 0 && d->unit_count == 0)
+		err = -ENODATA;
+	if (err < 0)
+		goto out;
+	*ret = d;
+	return 0;
+out:
+	debuginfo_free(d);
+	return err;
+}
+
+void
+debuginfo_free(struct debuginfo *d)
+{
+	if (!d)
+		return;
+	if (d->dwarf)
+		(void)dwarf_end(d->dwarf);
+	if (d->alt)
+		(void)dwarf_end(d->alt);
+	free(d->units);
+	free(d->ranges);
+	free(d->code);
+	free(d->nodes);
+	free(d);
+}
+
+size_t
+debuginfo_missing_units(const struct debuginfo *d)
+{
+	return d->missing_units;
+}
+
+static uint32_t
+find_unit(const struct debuginfo *d, uint64_t address)
+{
+	size_t low = 0, high = d->range_count;
+	uint32_t best = NO_UNIT;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (d->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t n = 0; low > 0 && n < LOOK_BACK; low--, n++) {
+		const struct range *r = &d->ranges[low - 1];
+
+		if (r->end > address && r->unit < best)
+			best = r->unit;
+		if (low == 1 || d->ranges[low - 2].reach <= address)
+			break;
+	}
+	return best;
+}
+
+/* The first query at or above an address. */
+static size_t
+first_from(const struct search *s, uint64_t address)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->queries[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A node for a DIE below parent; its number + 1, 0: out of memory. */
+static uint32_t
+add_node(struct search *s, const Dwarf_Die *die, uint32_t parent, bool inlined)
+{
+	struct debuginfo *d = s->info;
+	struct node *more;
+
+	more = make_room(d->nodes, &d->node_room, d->node_count, sizeof(*more));
+	if (!more || d->node_count >= UINT32_MAX - 1) {
+		s->failed = true;
+		return 0;
+	}
+	d->nodes = more;
+	more += d->node_count++;
+	*more =
+	    (struct node){.die = *die, .parent = parent, .inlined = inlined};
+	more->depth = parent ? d->nodes[parent - 1].depth + 1 : 1;
+	return (uint32_t)d->node_count;
+}
+
+/*
+ * Gives the addresses inside a DIE's ranges a node of their own, if there are
+ * any: the deepest wins, of equals the last. *ret_node is that node, else
+ * parent. False: the DIE has ranges, and none of the addresses in them.
+ */
+static bool
+claim(struct search *s, Dwarf_Die *die, uint32_t parent, bool is_function,
+    bool inlined, uint32_t *ret_node)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+	uint32_t node = 0;
+	bool any = false, has_ranges = false;
+
+	*ret_node = parent;
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		has_ranges = true;
+		if (!is_code(s->info, start, end))
+			continue;
+		for (size_t i = first_from(s, start);
+		     i < s->count && s->queries[i].address < end; i++) {
+			struct query *q = &s->queries[i];
+
+			any = true;
+			if (!is_function)
+				return true;
+			if (!node)
+				node = add_node(s, die, parent, inlined);
+			if (!node)
+				return false;
+			*ret_node = node;
+			if (!q->node ||
+			    s->info->nodes[q->node - 1].depth <=
+			        s->info->nodes[node - 1].depth)
+				q->node = node;
+		}
+	}
+	return any || !has_ranges;
+}
+
+static void walk(
+    struct search *s, const Dwarf_Die *die, uint32_t node, unsigned nesting);
+
+static void
+visit(struct search *s, Dwarf_Die *die, uint32_t node, unsigned nesting)
+{
+	bool descend = s->thorough;
+
+	switch (dwarf_tag(die)) {
+	case DW_TAG_subprogram:
+		if (claim(s, die, node, true, false, &node))
+			/* without code: abstract, of no interest by itself */
+			descend |= dwarf_hasattr(die, DW_AT_low_pc) ||
+			    dwarf_hasattr(die, DW_AT_ranges);
+		break;
+	case DW_TAG_inlined_subroutine:
+		descend |= claim(s, die, node, true, true, &node);
+		break;
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_entry_point:
+		descend |= claim(s, die, node, false, false, &node);
+		break;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_common_block:
+		descend = true;
+		break;
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+		break; /* of local ones only a thorough search sees the code */
+	default:
+		descend = false;
+		break;
+	}
+	if (descend)
+		walk(s, die, node, nesting + 1);
+}
+
+static void
+walk(struct search *s, const Dwarf_Die *die, uint32_t node, unsigned nesting)
+{
+	Dwarf_Die parent = *die, child;
+
+	if (nesting > MAX_NESTING || s->failed ||
+	    dwarf_child(&parent, &child) != 0)
+		return;
+	do
+		visit(s, &child, node, nesting);
+	while (!s->failed && dwarf_siblingof(&child, &child) == 0);
+}
+
+/* The name of a function, from where it was declared if need be. */
+static void
+name_node(struct node *n, struct scopes *scopes)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word line = 0;
+
+	n->named = true;
+	n->name = dwarf_formstring(
+	    dwarf_attr_integrate(&n->die, DW_AT_linkage_name, &attr));
+	if (!n->name)
+		n->name = dwarf_formstring(dwarf_attr_integrate(
+		    &n->die, DW_AT_MIPS_linkage_name, &attr));
+	if (!n->name) {
+		n->name = dwarf_diename(&n->die);
+		n->scope = scopes_of(scopes, &n->die);
+	}
+	if (n->inlined &&
+	    dwarf_formudata(
+	        dwarf_attr(&n->die, DW_AT_call_line, &attr), &line) == 0 &&
+	    line <= UINT32_MAX)
+		n->call_line = (uint32_t)line;
+}
+
+/* The file of a call, as the unit's table of files has it. */
+static const char *
+call_file(struct node *n, Dwarf_Die *unit)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	Dwarf_Word number;
+	size_t count;
+
+	if (!n->call_file &&
+	    dwarf_formudata(
+	        dwarf_attr(&n->die, DW_AT_call_file, &attr), &number) == 0 &&
+	    dwarf_getsrcfiles(unit, &files, &count) == 0 && number < count)
+		n->call_file = dwarf_filesrc(files, number, NULL, NULL);
+	return n->call_file;
+}
+
+/* Where in the sources an address is; NULL, 0: not known. */
+static void
+find_line(const struct unit *u, uint64_t address, struct debuginfo_frame *f)
+{
+	Dwarf_Die die = u->die;
+	Dwarf_Line *line = dwarf_getsrc_die(&die, address);
+	int number = 0;
+
+	if (!line)
+		return;
+	f->file = dwarf_linesrc(line, NULL, NULL);
+	if (dwarf_lineno(line, &number) == 0 && number > 0)
+		f->line = (uint32_t)number;
+}
+
+static size_t
+chain_of(struct debuginfo *d, struct unit *u, const struct query *q,
+    struct scopes *scopes, struct debuginfo_frame *frames)
+{
+	struct debuginfo_frame place = {.dir = u->dir};
+	uint32_t at = q->node;
+	size_t count = 0;
+
+	find_line(u, q->address, &place);
+	if (!at) {
+		frames[0] = place;
+		return place.file ? 1 : 0;
+	}
+	while (at && count < MAX_CHAIN) {
+		struct node *n = &d->nodes[at - 1];
+		struct debuginfo_frame *f = &frames[count++];
+
+		if (!n->named)
+			name_node(n, scopes);
+		*f = place;
+		f->name = n->name;
+		f->scope = n->scope;
+		f->inlined = n->inlined && n->parent;
+		if (!n->inlined)
+			break;
+		place.file = call_file(n, &u->split);
+		place.line = n->call_line;
+		at = n->parent;
+	}
+	return count;
+}
+
+/* Tells what was found about addresses of one unit. */
+static int
+answer(struct search *s, struct unit *u, debuginfo_found *found, void *context)
+{
+	struct debuginfo_frame frames[MAX_CHAIN];
+	struct scopes *scopes;
+	int err;
+
+	if (s->failed)
+		return -ENOMEM;
+	err = scopes_new(&u->split, &scopes);
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < s->count && err == 0; i++) {
+		const struct query *q = &s->queries[i];
+		size_t n = chain_of(s->info, u, q, scopes, frames);
+
+		if (n > 0)
+			err = found(context, q->number, frames, n);
+	}
+	scopes_free(scopes);
+	return err;
+}
+
+static int
+resolve_unit(
+    struct search *s, struct unit *u, debuginfo_found *found, void *context)
+{
+	bool complete = true;
+
+	s->info->node_count = 0;
+	walk(s, &u->split, 0, 0);
+	for (size_t i = 0; i < s->count; i++)
+		complete = complete && s->queries[i].node;
+	if (!complete) {
+		s->thorough = true;
+		walk(s, &u->split, 0, 0);
+	}
+	return answer(s, u, found, context);
+}
+
+static int
+by_found(const void *a, const void *b)
+{
+	const struct query *x = a, *y = b;
+
+	if (!x->node != !y->node)
+		return x->node ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/*
+ * Units that say nothing of their code: each is asked for what no other unit
+ * has claimed.
+ */
+static int
+resolve_rest(struct debuginfo *d, struct query *queries, size_t count,
+    debuginfo_found *found, void *context)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->unit_count && count > 0 && err == 0; i++) {
+		struct search s = {
+		    .info = d, .queries = queries, .count = count};
+		size_t done = 0;
+
+		if (d->units[i].has_ranges)
+			continue;
+		d->node_count = 0;
+		s.thorough = true;
+		walk(&s, &d->units[i].split, 0, 0);
+		/* those found to the front, the others stay in order */
+		qsort(queries, count, sizeof(*queries), by_found);
+		while (done < count && queries[done].node)
+			done++;
+		s.count = done;
+		err = answer(&s, &d->units[i], found, context);
+		queries += done;
+		count -= done;
+	}
+	return err;
+}
+
+static int
+by_unit(const void *a, const void *b)
+{
+	const struct query *x = a, *y = b;
+
+	if (x->unit != y->unit)
+		return x->unit < y->unit ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+int
+debuginfo_resolve(struct debuginfo *d, const uint64_t *addresses, size_t count,
+    debuginfo_found *found, void *context)
+{
+	struct query *queries = calloc(count + 1, sizeof(*queries));
+	int err = 0;
+
+	if (!queries)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		queries[i] = (struct query){.address = addresses[i],
+		    .number = i,
+		    .unit = find_unit(d, addresses[i])};
+	qsort(queries, count, sizeof(*queries), by_unit);
+	for (size_t i = 0, n; i < count && err == 0; i += n) {
+		struct search s = {.info = d, .queries = queries + i};
+
+		for (n = 1;
+		     i + n < count && queries[i + n].unit == queries[i].unit;)
+			n++;
+		s.count = n;
+		if (queries[i].unit == NO_UNIT)
+			err = resolve_rest(d, queries + i, n, found, context);
+		else
+			err = resolve_unit(
+			    &s, &d->units[queries[i].unit], found, context);
+	}
+	free(queries);
+	return err;
+}

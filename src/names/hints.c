@@ -1,0 +1,100 @@
+/* hints.c - sentences about modules whose names are missing. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "names/hints.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "names/debugfile.h"
+
+static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static char *
+format(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	return n < 0 ? NULL : text;
+}
+
+static char *
+about_process(const struct table_state *state, size_t unknown)
+{
+	if (state->problem == TABLE_OTHER_FILE)
+		return format("%zu frame%s outside of any module: its "
+		              "/tmp/perf-PID.map is older than the process or "
+		              "belongs to another user",
+		    unknown, unknown == 1 ? " is" : "s are");
+	return format("%zu frame%s outside of any module, as of code made at "
+	              "run time; a /tmp/perf-PID.map would name %s (java: "
+	              "-XX:+DumpPerfMapAtExit; node: --perf-basic-prof)",
+	    unknown, unknown == 1 ? " is" : "s are",
+	    unknown == 1 ? "it" : "them");
+}
+
+static char *
+about_missing(
+    const struct table_key *key, size_t asked, size_t unknown, const char *id)
+{
+	return format(
+	    "%s: %zu of %zu frames have no name: it is stripped and its debug "
+	    "information (build-id %s) is not here; install its debug package "
+	    "(Debian: -dbgsym or -dbg), or use --debug-dir or --debuginfod",
+	    key->path, unknown, asked, *id ? id : "not known");
+}
+
+char *
+hints_sentence(const struct table_key *key, const struct table_state *state,
+    size_t asked, size_t unknown)
+{
+	const char *detail = state->detail ? state->detail : "";
+	char id[65];
+
+	if (key->kind == TABLE_PROCESS)
+		return unknown > 0 ? about_process(state, unknown) : NULL;
+	if (key->path[0] != '/')
+		return NULL;
+	debugfile_hex(id, key->id, key->id_bytes);
+	switch (state->problem) {
+	case TABLE_NO_FILE:
+		return format("no names from %s: %s; it had build-id %s",
+		    key->path, detail, id[0] ? id : "none");
+	case TABLE_OTHER_FILE:
+		return format("no names from %s: the file there now has "
+		              "another build-id: %s, what ran had %s",
+		    key->path, detail, id);
+	case TABLE_NOT_ELF:
+		return format(
+		    "no names from %s: it is not an ELF file", key->path);
+	case TABLE_UNREADABLE:
+		return format("%s: its debug information is unreadable: %s; "
+		              "%s",
+		    key->path, detail,
+		    unknown == asked ? "it gives no names"
+		                     : "its names come from symbols alone");
+	case TABLE_NO_ALT:
+		return format("%s: a part of its debug information is "
+		              "missing: the file of build-id %s, which dwz "
+		              "made; install the rest of its debug package",
+		    key->path, detail);
+	case TABLE_NO_SPLIT:
+		return format("%s: %s .dwo files of its debug information are "
+		              "missing; inlined functions cannot be told there",
+		    key->path, detail);
+	case TABLE_NO_DEBUG:
+		return unknown > 0 ? about_missing(key, asked, unknown, id)
+		                   : NULL;
+	case TABLE_FINE:
+	default:
+		return unknown > 0
+		    ? format("%s: %zu of %zu frames are in no function that "
+		             "its symbols or debug information know",
+		          key->path, unknown, asked)
+		    : NULL;
+	}
+}

@@ -1,0 +1,16 @@
+/* hints.h - sentences about modules whose names are missing. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_NAMES_HINTS_H
+#define SEEP_NAMES_HINTS_H
+
+#include "names/table.h"
+
+/*
+ * Why frames of this object have no name, or less than could be, and what to
+ * do about it; for free(). NULL: there is nothing to say. asked: frames that
+ * were looked for; unknown: those of them without a name.
+ */
+char *hints_sentence(const struct table_key *key,
+    const struct table_state *state, size_t asked, size_t unknown);
+
+#endif

@@ -1,0 +1,346 @@
+/* lookup.c - reads one module's files and says what is at its addresses. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "names/lookup.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/debuginfo.h"
+#include "names/demangle.h"
+#include "names/symbols.h"
+
+enum {
+	TABLES = 2,
+	WRITE_BYTES = 64 << 10,
+	MAX_CHAIN = 256, /* as of debuginfo.c */
+};
+
+/* A symbol and how it reads. */
+struct reading {
+	char *symbol, *function;
+};
+
+struct lookup {
+	const struct lookup_request *request;
+	lookup_write *write;
+	void *context;
+	struct objfile module, debug, alt, mini;
+	struct symbols *symbols[TABLES]; /* the better first; NULL: none */
+	struct debuginfo *info;
+	struct table_state state;
+	char detail[256];
+	struct wire_out out;
+	bool *answered; /* by address */
+	struct reading *readings;
+	size_t reading_count, reading_room;
+	struct index reading_index;
+};
+
+static void
+set_problem(struct lookup *l, enum table_problem problem, const char *detail)
+{
+	l->state.problem = problem;
+	(void)snprintf(l->detail, sizeof(l->detail), "%s", detail);
+	l->state.detail = l->detail[0] ? l->detail : NULL;
+}
+
+/* The file that ran, if it is still there. */
+static void
+open_module(struct lookup *l)
+{
+	const struct lookup_request *r = l->request;
+	char path[PATH_MAX * 2], hex[65];
+	const uint8_t *id;
+	size_t n;
+	int err;
+
+	set_problem(l, TABLE_NO_FILE, strerror(ENOENT));
+	for (size_t i = 0; r->search.roots[i]; i++) {
+		(void)snprintf(path, sizeof(path), "%s%s", r->search.roots[i],
+		    r->search.path);
+		err = objfile_open(path, &l->module);
+		if (err == -ENOEXEC)
+			set_problem(l, TABLE_NOT_ELF, "");
+		else if (err < 0 && l->state.problem == TABLE_NO_FILE)
+			set_problem(l, TABLE_NO_FILE, strerror(-err));
+		if (err < 0)
+			continue;
+		if (objfile_has_build_id(
+		        &l->module, r->key.id, r->key.id_bytes)) {
+			set_problem(l, TABLE_FINE, "");
+			return;
+		}
+		n = objfile_build_id(&l->module, &id);
+		debugfile_hex(hex, id, n);
+		set_problem(l, TABLE_OTHER_FILE, n ? hex : "none");
+		objfile_close(&l->module);
+	}
+}
+
+static void
+open_debug_info(struct lookup *l)
+{
+	struct objfile *file = &l->module;
+	char id[65];
+	int err;
+
+	if (!l->module.elf || !objfile_has_debug_info(&l->module)) {
+		err = debugfile_find(&l->request->search,
+		    l->module.elf ? &l->module : NULL, &l->debug);
+		if (err < 0) {
+			if (l->state.problem == TABLE_FINE)
+				set_problem(l, TABLE_NO_DEBUG, "");
+			return;
+		}
+		file = &l->debug;
+	}
+	set_problem(l, TABLE_FINE, "");
+	if (l->request->symbols_only)
+		return;
+	err = debugfile_find_alt(&l->request->search, file, &l->alt, id);
+	if (err < 0)
+		set_problem(l, TABLE_NO_ALT, id);
+	objfile_hide_unneeded(file);
+	if (l->alt.elf)
+		objfile_hide_unneeded(&l->alt);
+	err = debuginfo_new(file->elf, l->alt.elf, &l->info);
+	if (err < 0)
+		set_problem(l, TABLE_UNREADABLE,
+		    err == -ENOMEM ? "out of memory" : "its DWARF is damaged");
+}
+
+static void
+open_symbols(struct lookup *l)
+{
+	if (l->module.elf)
+		(void)symbols_new(l->module.elf, false, &l->symbols[0]);
+	if (!l->symbols[0] && l->debug.elf)
+		(void)symbols_new(l->debug.elf, false, &l->symbols[0]);
+	if (l->symbols[0] || !l->module.elf)
+		return;
+	if (debugfile_open_mini(&l->module, &l->mini) == 0)
+		(void)symbols_new(l->mini.elf, false, &l->symbols[0]);
+	(void)symbols_new(l->module.elf, true, &l->symbols[1]);
+}
+
+static const char *
+find_symbol(const struct lookup *l, uint64_t address)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < TABLES && !name; i++)
+		if (l->symbols[i])
+			name = symbols_name(l->symbols[i], address);
+	return name;
+}
+
+static int
+flush(struct lookup *l, size_t from)
+{
+	int err = 0;
+
+	if (wire_failed(&l->out))
+		return -ENOMEM;
+	if (l->out.out.len >= from && l->out.out.len > 0) {
+		err = l->write(l->context, l->out.out.bytes, l->out.out.len);
+		l->out.out.len = 0;
+	}
+	return err;
+}
+
+static bool
+same_symbol(const void *items, uint32_t item, const void *key)
+{
+	return strcmp(((const struct reading *)items)[item].symbol, key) == 0;
+}
+
+/* Demangled, once for each symbol. NULL: out of memory. */
+static const char *
+read_symbol(struct lookup *l, const char *symbol)
+{
+	uint32_t at, n = (uint32_t)l->reading_count;
+	uint64_t hash = 0;
+
+	if (l->reading_count == l->reading_room) {
+		size_t room = l->reading_room ? l->reading_room * 2 : 1024;
+		struct reading *more =
+		    reallocarray(l->readings, room, sizeof(*more));
+
+		if (!more)
+			return NULL;
+		l->readings = more;
+		l->reading_room = room;
+	}
+	for (const char *p = symbol; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+	if (index_find(&l->reading_index, index_hash(hash, 6, 7), same_symbol,
+	        l->readings, symbol, n, &at) < 0)
+		return NULL;
+	if (at == n) {
+		struct reading fresh = {.symbol = strdup(symbol),
+		    .function = demangle_name(symbol)};
+
+		if (!fresh.symbol || !fresh.function) {
+			free(fresh.symbol);
+			free(fresh.function);
+			return NULL; /* the end of this run */
+		}
+		l->readings[l->reading_count++] = fresh;
+	}
+	return l->readings[at].function;
+}
+
+/* dir/file; for free(), NULL: out of memory. */
+static char *
+absolute(const struct debuginfo_frame *f)
+{
+	size_t len = f->dir ? strlen(f->dir) : 0;
+	char *path;
+
+	/* some tables of files have the directory in front already */
+	if (len == 0 || f->file[0] == '/' ||
+	    (strncmp(f->file, f->dir, len) == 0 && f->file[len] == '/'))
+		return strdup(f->file);
+	if (asprintf(&path, "%s%s%s", f->dir, f->dir[len - 1] == '/' ? "" : "/",
+	        f->file) < 0)
+		return NULL;
+	return path;
+}
+
+/* What is not in DWARF, or better known elsewhere. */
+static int
+name_frame(struct lookup *l, struct names_frame *to,
+    const struct debuginfo_frame *from, const char *symbol, char **ret_text)
+{
+	to->symbol = symbol ? symbol : from->name;
+	if (!to->symbol)
+		return 0;
+	to->function = read_symbol(l, to->symbol);
+	if (!to->function)
+		return -ENOMEM;
+	/* a plain name, as of a static function: with what is around it */
+	if (!symbol && from->scope &&
+	    asprintf(ret_text, "%s::%s", from->scope, to->function) > 0)
+		to->function = *ret_text;
+	return 0;
+}
+
+/*
+ * The outermost function is called as the ELF symbol is: static functions and
+ * lambdas have no full name in DWARF, and clones have one of their own there.
+ */
+static int
+tell(void *context, size_t number, const struct debuginfo_frame *from,
+    size_t count)
+{
+	struct lookup *l = context;
+	uint64_t address = l->request->addresses[number];
+	const char *symbol = find_symbol(l, address);
+	struct names_frame frames[MAX_CHAIN] = {0};
+	char *texts[2 * MAX_CHAIN] = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < count && i < MAX_CHAIN && err == 0; i++) {
+		struct names_frame *to = &frames[i];
+
+		err = name_frame(l, to, &from[i],
+		    i + 1 == count ? symbol : NULL, &texts[2 * i]);
+		if (err == 0 && from[i].file) {
+			texts[2 * i + 1] = absolute(&from[i]);
+			to->file = texts[2 * i + 1];
+			err = to->file ? 0 : -ENOMEM;
+		}
+		to->line = from[i].line;
+		to->inlined = from[i].inlined;
+	}
+	if (err == 0) {
+		l->answered[number] = true;
+		wire_put_place(
+		    &l->out, address, wire_put_chain(&l->out, frames, count));
+		err = flush(l, WRITE_BYTES);
+	}
+	for (size_t i = 0; i < 2 * MAX_CHAIN; i++)
+		free(texts[i]);
+	return err;
+}
+
+/* Where DWARF says nothing. */
+static int
+tell_symbols(struct lookup *l)
+{
+	static const struct debuginfo_frame nothing;
+	int err = 0;
+
+	for (size_t i = 0; i < l->request->count && err == 0; i++)
+		if (!l->answered[i] && find_symbol(l, l->request->addresses[i]))
+			err = tell(l, i, &nothing, 1);
+	return err;
+}
+
+static int
+tell_all(struct lookup *l)
+{
+	const struct lookup_request *r = l->request;
+	size_t missing;
+	int err = 0;
+
+	if (l->info)
+		l->state.level = TABLE_DEBUG;
+	else if (l->symbols[0])
+		l->state.level = TABLE_SYMBOLS;
+	else if (l->symbols[1])
+		l->state.level = TABLE_EXPORTS;
+	missing = l->info ? debuginfo_missing_units(l->info) : 0;
+	if (missing > 0) {
+		char number[24];
+
+		(void)snprintf(number, sizeof(number), "%zu", missing);
+		set_problem(l, TABLE_NO_SPLIT, number);
+	}
+	wire_put_object(&l->out, &r->key, &l->state);
+	err = flush(l, 0);
+	if (l->info && err == 0)
+		err =
+		    debuginfo_resolve(l->info, r->addresses, r->count, tell, l);
+	if (err == 0)
+		err = tell_symbols(l);
+	if (err == 0) {
+		wire_put_done(&l->out);
+		err = flush(l, 0);
+	}
+	return err;
+}
+
+int
+lookup_run(const struct lookup_request *r, lookup_write *write, void *context)
+{
+	struct lookup l = {.request = r, .write = write, .context = context};
+	int err = -ENOMEM;
+
+	l.answered = calloc(r->count + 1, sizeof(*l.answered));
+	if (l.answered) {
+		open_module(&l);
+		open_debug_info(&l);
+		open_symbols(&l);
+		err = tell_all(&l);
+	}
+	debuginfo_free(l.info);
+	for (size_t i = 0; i < TABLES; i++)
+		symbols_free(l.symbols[i]);
+	for (size_t i = 0; i < l.reading_count; i++) {
+		free(l.readings[i].symbol);
+		free(l.readings[i].function);
+	}
+	free(l.readings);
+	index_release(&l.reading_index);
+	wire_release(&l.out);
+	free(l.answered);
+	objfile_close(&l.mini);
+	objfile_close(&l.alt);
+	objfile_close(&l.debug);
+	objfile_close(&l.module);
+	return err;
+}

@@ -1,0 +1,188 @@
+/* objfile.c - one ELF file, opened with care. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "names/objfile.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static int
+open_regular(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	/* look first: opening a device can do things */
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return -EINVAL;
+	}
+	return fd;
+}
+
+static int
+take(struct objfile *f, struct objfile *ret)
+{
+	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF) {
+		objfile_close(f);
+		return -ENOEXEC;
+	}
+	*ret = *f;
+	return 0;
+}
+
+int
+objfile_open(const char *path, struct objfile *ret)
+{
+	struct objfile f = {.fd = open_regular(path)};
+
+	if (f.fd < 0)
+		return f.fd;
+	(void)elf_version(EV_CURRENT);
+	/* private: objfile_hide_unneeded() changes section headers */
+	f.elf = elf_begin(f.fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	return take(&f, ret);
+}
+
+int
+objfile_open_memory(void *image, size_t len, struct objfile *ret)
+{
+	struct objfile f = {.fd = -1, .memory = image};
+
+	(void)elf_version(EV_CURRENT);
+	f.elf = elf_memory(image, len);
+	return take(&f, ret);
+}
+
+void
+objfile_close(struct objfile *f)
+{
+	if (f->elf)
+		(void)elf_end(f->elf);
+	if (f->fd > 0)
+		close(f->fd);
+	free(f->memory);
+	*f = (struct objfile){0};
+}
+
+size_t
+objfile_build_id(const struct objfile *f, const uint8_t **ret)
+{
+	const void *id;
+	ssize_t n = dwelf_elf_gnu_build_id(f->elf, &id);
+
+	if (n <= 0)
+		return 0;
+	*ret = id;
+	return (size_t)n;
+}
+
+bool
+objfile_has_build_id(
+    const struct objfile *f, const uint8_t *build_id, size_t build_id_bytes)
+{
+	const uint8_t *found;
+
+	return build_id_bytes == 0 ||
+	    (objfile_build_id(f, &found) == build_id_bytes &&
+	        memcmp(found, build_id, build_id_bytes) == 0);
+}
+
+bool
+objfile_crc(const struct objfile *f, uint32_t *ret)
+{
+	unsigned char bytes[65536];
+	uLong crc = crc32(0, NULL, 0);
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(f->fd, bytes, sizeof(bytes), at)) > 0) {
+		crc = crc32(crc, bytes, (uInt)n);
+		at += n;
+	}
+	*ret = (uint32_t)crc;
+	return n == 0;
+}
+
+static Elf_Scn *
+find_section(const struct objfile *f, const char *name, GElf_Shdr *ret)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(f->elf, &names) < 0)
+		return NULL;
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		const char *found = NULL;
+
+		if (gelf_getshdr(scn, ret))
+			found = elf_strptr(f->elf, names, ret->sh_name);
+		if (found && strcmp(found, name) == 0)
+			return scn;
+	}
+	return NULL;
+}
+
+const void *
+objfile_section(const struct objfile *f, const char *name, size_t *ret_len)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_section(f, name, &shdr);
+	Elf_Data *data;
+
+	if (!scn || shdr.sh_type == SHT_NOBITS)
+		return NULL;
+	data = elf_rawdata(scn, NULL);
+	if (!data || !data->d_buf || data->d_size == 0)
+		return NULL;
+	*ret_len = data->d_size;
+	return data->d_buf;
+}
+
+bool
+objfile_has_debug_info(const struct objfile *f)
+{
+	static const char *const names[] = {".debug_info", ".zdebug_info"};
+	GElf_Shdr shdr;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (find_section(f, names[i], &shdr) &&
+		    shdr.sh_type != SHT_NOBITS && shdr.sh_size > 0)
+			return true;
+	return false;
+}
+
+void
+objfile_hide_unneeded(struct objfile *f)
+{
+	static const char *const names[] = {".debug_loc", ".debug_loclists",
+	    ".debug_frame", ".debug_macro", ".debug_macinfo", ".debug_aranges",
+	    ".debug_pubnames", ".debug_pubtypes", ".debug_gnu_pubnames",
+	    ".debug_gnu_pubtypes", ".debug_names", ".debug_cu_index",
+	    ".debug_tu_index", ".zdebug_loc", ".zdebug_frame", ".zdebug_macro",
+	    ".zdebug_aranges", ".zdebug_pubnames", ".zdebug_pubtypes"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		GElf_Shdr shdr;
+		Elf_Scn *scn = find_section(f, names[i], &shdr);
+
+		if (!scn)
+			continue;
+		shdr.sh_type = SHT_NOBITS;
+		shdr.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
+		(void)gelf_update_shdr(scn, &shdr);
+	}
+}

@@ -1,0 +1,393 @@
+/* wire.c - names as bytes: in a recording, in the cache, from the jail. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "names/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PLACES_BYTES = 4096, /* one item, about */
+	MAX_ITEM = 1 << 20,  /* longer ones are damage */
+};
+
+bool
+wire_failed(const struct wire_out *w)
+{
+	return w->out.failed || w->body.failed || w->places.failed;
+}
+
+void
+wire_release(struct wire_out *w)
+{
+	line_release(&w->out);
+	line_release(&w->body);
+	line_release(&w->places);
+	index_release(&w->texts);
+	for (size_t i = 0; i < w->text_count; i++)
+		free(w->copies[i]);
+	free(w->copies);
+	*w = (struct wire_out){0};
+}
+
+static void
+put_item(struct wire_out *w, enum wire_tag tag, struct line_out *body)
+{
+	line_put_item(&w->out, (enum line_tag)tag, body);
+	body->len = 0;
+}
+
+static bool
+same_text(const void *items, uint32_t item, const void *key)
+{
+	return strcmp(((char *const *)items)[item], key) == 0;
+}
+
+static uint64_t
+hash_text(const char *text)
+{
+	uint64_t h = 0;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return index_hash(h, 4, 5);
+}
+
+/* Its number, written now if it is new; 0: NULL, too long, or no memory. */
+static uint32_t
+put_text(struct wire_out *w, const char *text)
+{
+	uint32_t at, n = (uint32_t)w->text_count;
+	struct line_out body = {0};
+
+	if (!text || strlen(text) > MAX_ITEM / 2 || wire_failed(w))
+		return 0;
+	if (w->text_count == w->text_room) {
+		size_t room = w->text_room ? w->text_room * 2 : 1024;
+		char **more = reallocarray(w->copies, room, sizeof(*more));
+
+		w->out.failed = !more;
+		if (!more)
+			return 0;
+		w->copies = more;
+		w->text_room = room;
+	}
+	if (index_find(&w->texts, hash_text(text), same_text, w->copies, text,
+	        n, &at) < 0) {
+		w->out.failed = true;
+		return 0;
+	}
+	if (at == n) {
+		w->copies[n] = strdup(text);
+		w->out.failed |= !w->copies[n];
+		if (!w->copies[n])
+			return 0;
+		w->text_count++;
+		line_put_bytes(&body, text, strlen(text));
+		put_item(w, WIRE_TEXT, &body);
+		line_release(&body);
+	}
+	return at + 1;
+}
+
+void
+wire_put_object(struct wire_out *w, const struct table_key *key,
+    const struct table_state *state)
+{
+	uint32_t path = put_text(w, key->path);
+	uint32_t detail = put_text(w, state->detail);
+
+	wire_flush(w);
+	w->last_address = 0;
+	line_put(&w->body, key->kind);
+	line_put(&w->body, path);
+	line_put(&w->body, state->level);
+	line_put(&w->body, state->problem);
+	line_put(&w->body, detail);
+	line_put_bytes(&w->body, key->id, key->id_bytes);
+	put_item(w, WIRE_OBJECT, &w->body);
+}
+
+uint32_t
+wire_put_chain(
+    struct wire_out *w, const struct names_frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count && i < WIRE_MAX_CHAIN; i++) {
+		const struct names_frame *f = &frames[i];
+
+		line_put(&w->body, put_text(w, f->function));
+		line_put(&w->body, put_text(w, f->symbol));
+		line_put(&w->body, put_text(w, f->file));
+		line_put(&w->body, f->line);
+		line_put(&w->body, f->inlined ? WIRE_INLINED : 0);
+	}
+	put_item(w, WIRE_CHAIN, &w->body);
+	return w->chain_count++;
+}
+
+void
+wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain)
+{
+	line_put_signed(&w->places, (int64_t)(address - w->last_address));
+	line_put(&w->places, chain);
+	w->last_address = address;
+	if (w->places.len >= PLACES_BYTES)
+		wire_flush(w);
+}
+
+void
+wire_flush(struct wire_out *w)
+{
+	if (w->places.len > 0)
+		put_item(w, WIRE_PLACES, &w->places);
+}
+
+void
+wire_put_done(struct wire_out *w)
+{
+	wire_flush(w);
+	put_item(w, WIRE_DONE, &w->body);
+}
+
+static void
+put_row(struct wire_out *w, const struct table *t, const struct table_row *row,
+    uint32_t *numbers)
+{
+	const struct names_frame *frames;
+	size_t n;
+
+	if (!numbers[row->chain]) {
+		n = table_frames(t, row->chain, &frames);
+		numbers[row->chain] = wire_put_chain(w, frames, n) + 1;
+	}
+	wire_put_place(w, row->address, numbers[row->chain] - 1);
+}
+
+void
+wire_put_table(struct wire_out *w, struct table *t, uint32_t object)
+{
+	struct table_row *rows = NULL;
+	uint32_t *numbers = NULL; /* of chains, + 1 */
+	uint32_t now = WIRE_ALL;
+	size_t count = 0, most = 0;
+
+	if (table_places(t, &rows, &count) < 0) {
+		w->out.failed = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].chain >= most)
+			most = rows[i].chain + 1;
+	numbers = calloc(most + 1, sizeof(*numbers));
+	w->out.failed |= !numbers;
+	for (size_t i = 0; i < count && numbers; i++) {
+		if (object != WIRE_ALL && rows[i].object != object)
+			continue;
+		if (rows[i].object != now) {
+			now = rows[i].object;
+			wire_put_object(
+			    w, table_key(t, now), table_state(t, now));
+		}
+		put_row(w, t, &rows[i], numbers);
+	}
+	wire_flush(w);
+	free(numbers);
+	free(rows);
+}
+
+void
+wire_get_release(struct wire_in *w)
+{
+	free(w->texts);
+	free(w->chains);
+	*w = (struct wire_in){0};
+}
+
+static int
+make_room(void **items, size_t *room, size_t count, size_t size)
+{
+	size_t more = *room ? *room * 2 : 256;
+	void *bigger;
+
+	if (count < *room)
+		return 0;
+	bigger = reallocarray(*items, more, size);
+	if (!bigger)
+		return -ENOMEM;
+	*items = bigger;
+	*room = more;
+	return 0;
+}
+
+static int
+get_text(struct wire_in *w, const struct line_in *body)
+{
+	size_t len = (size_t)(body->end - body->at);
+	int err;
+
+	/* with a NUL inside it would not be what it seems */
+	if (memchr(body->at, '\0', len))
+		return -EBADMSG;
+	err = make_room((void **)&w->texts, &w->text_room, w->text_count,
+	    sizeof(*w->texts));
+	if (err == 0)
+		err = table_text(w->table, (const char *)body->at, len,
+		    &w->texts[w->text_count]);
+	if (err == 0)
+		w->text_count++;
+	return err;
+}
+
+/* 0 is NULL; a number that was not given out is damage. */
+static const char *
+text_at(const struct wire_in *w, struct line_in *body)
+{
+	uint64_t number = line_get(body);
+
+	if (number > w->text_count)
+		body->bad = true;
+	return body->bad || number == 0 ? NULL : w->texts[number - 1];
+}
+
+static int
+get_chain(struct wire_in *w, struct line_in *body)
+{
+	struct names_frame frames[WIRE_MAX_CHAIN];
+	size_t n = 0;
+	int err;
+
+	while (body->at < body->end && !body->bad) {
+		struct names_frame *f = &frames[n++];
+		uint64_t line;
+
+		if (n > WIRE_MAX_CHAIN)
+			return -EBADMSG;
+		*f = (struct names_frame){.function = text_at(w, body)};
+		f->symbol = text_at(w, body);
+		f->file = text_at(w, body);
+		line = line_get(body);
+		f->line = line > UINT32_MAX ? 0 : (uint32_t)line;
+		f->inlined = (line_get(body) & WIRE_INLINED) != 0;
+	}
+	if (body->bad || n == 0)
+		return -EBADMSG;
+	err = make_room((void **)&w->chains, &w->chain_room, w->chain_count,
+	    sizeof(*w->chains));
+	if (err == 0)
+		err = table_chain(
+		    w->table, frames, n, &w->chains[w->chain_count]);
+	if (err == 0)
+		w->chain_count++;
+	return err;
+}
+
+static int
+get_object(struct wire_in *w, struct line_in *body)
+{
+	struct table_key key = {.path = ""};
+	struct table_state state, *now;
+	uint64_t kind, level, problem;
+	const char *path;
+	int err;
+
+	kind = line_get(body);
+	path = text_at(w, body);
+	level = line_get(body);
+	problem = line_get(body);
+	state.detail = text_at(w, body);
+	key.id_bytes = (size_t)(body->end - body->at);
+	if (body->bad || (kind != TABLE_MODULE && kind != TABLE_PROCESS) ||
+	    level > TABLE_DEBUG || key.id_bytes > sizeof(key.id))
+		return -EBADMSG;
+	memcpy(key.id, body->at, key.id_bytes);
+	key.kind = (enum table_kind)kind;
+	key.path = path ? path : "";
+	if (w->only) { /* the path may be another; the contents are the same */
+		if (w->only->kind != key.kind ||
+		    w->only->id_bytes != key.id_bytes ||
+		    memcmp(w->only->id, key.id, key.id_bytes) != 0)
+			return -EBADMSG;
+		key.path = w->only->path;
+	}
+	w->last = 0;
+	err = table_object(w->table, &key, &w->object);
+	if (err < 0) {
+		w->object = 0;
+		return err;
+	}
+	state.level = (enum table_level)level;
+	/* a later version knows others */
+	state.problem = problem > TABLE_LAST ? TABLE_UNREADABLE
+	                                     : (enum table_problem)problem;
+	now = table_state(w->table, w->object);
+	*now = state;
+	w->object++;
+	return 0;
+}
+
+static int
+get_places(struct wire_in *w, struct line_in *body)
+{
+	int err = 0;
+
+	if (!w->object)
+		return -EBADMSG;
+	while (err == 0 && body->at < body->end) {
+		uint64_t chain;
+
+		w->last += (uint64_t)line_get_signed(body);
+		chain = line_get(body);
+		if (body->bad || chain >= w->chain_count)
+			return -EBADMSG;
+		err = table_place(
+		    w->table, w->object - 1, w->last, w->chains[chain]);
+	}
+	return err;
+}
+
+static int
+get_item(struct wire_in *w, uint64_t tag, struct line_in *body)
+{
+	switch (tag) {
+	case WIRE_TEXT:
+		return get_text(w, body);
+	case WIRE_CHAIN:
+		return get_chain(w, body);
+	case WIRE_OBJECT:
+		return get_object(w, body);
+	case WIRE_PLACES:
+		return get_places(w, body);
+	case WIRE_DONE:
+		w->done = true;
+		return 0;
+	default:
+		return 0; /* of a later version */
+	}
+}
+
+int
+wire_get(struct wire_in *w, const void *bytes, size_t len, size_t *ret_used)
+{
+	struct line_in in = {.at = bytes, .end = (const uint8_t *)bytes + len};
+	int err = 0;
+
+	*ret_used = 0;
+	while (err == 0) {
+		uint64_t tag = line_get(&in), size = line_get(&in);
+		struct line_in body;
+
+		/* ten bytes and a number that goes on: not cut, but wrong */
+		if (in.bad)
+			return len - *ret_used > 32 ? -EBADMSG : 0;
+		if (size > MAX_ITEM)
+			return -EBADMSG;
+		if (size > (uint64_t)(in.end - in.at))
+			return 0; /* not all of it is here yet */
+		body = (struct line_in){.at = in.at, .end = in.at + size};
+		err = get_item(w, tag, &body);
+		in.at += size;
+		if (err == 0)
+			*ret_used = (size_t)(in.at - (const uint8_t *)bytes);
+	}
+	return err;
+}

@@ -1,0 +1,81 @@
+/* wire.h - names as bytes: in a recording, in the cache, from the jail. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_NAMES_WIRE_H
+#define SEEP_NAMES_WIRE_H
+
+#include "names/table.h"
+#include "reader/index.h"
+#include "trace/line.h"
+
+/*
+ * A row of items as in trace/line.h: tag, length of the body, body; told byte
+ * by byte in docs/RECORDING.md, entry of type 7. A reader skips tags it does
+ * not know; a number written to a file never changes its meaning.
+ */
+enum wire_tag {
+	WIRE_TEXT = 1,   /* bytes; texts are numbered from 1 */
+	WIRE_CHAIN = 2,  /* functions at a place; numbered from 0 */
+	WIRE_OBJECT = 3, /* a module or a process: what follows is of it */
+	WIRE_PLACES = 4, /* addresses and their chains */
+	WIRE_DONE = 5,   /* all that was asked for has been said; jail only */
+};
+
+enum { WIRE_MAX_CHAIN = 1024, WIRE_INLINED = 1 };
+
+/* Writing. All zero at first. */
+struct wire_out {
+	struct line_out out;  /* to be taken and emptied at any time */
+	struct line_out body; /* the item being made */
+	struct line_out places;
+	struct index texts;
+	char **copies;
+	size_t text_count, text_room;
+	uint32_t chain_count;
+	uint64_t last_address;
+};
+
+/* Out of memory: wire_failed(), once and for all. */
+bool wire_failed(const struct wire_out *w);
+void wire_release(struct wire_out *w);
+
+/* What follows is of this object; the places before are written first. */
+void wire_put_object(struct wire_out *w, const struct table_key *key,
+    const struct table_state *state);
+
+/* Number of a chain; texts may be anywhere. */
+uint32_t wire_put_chain(
+    struct wire_out *w, const struct names_frame *frames, size_t count);
+void wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain);
+
+/* Writes the places that are held back. */
+void wire_flush(struct wire_out *w);
+void wire_put_done(struct wire_out *w);
+
+/* One object of a table, or all (object == WIRE_ALL). */
+enum { WIRE_ALL = UINT32_MAX };
+void wire_put_table(struct wire_out *w, struct table *t, uint32_t object);
+
+/* Reading, into a table. All zero at first, but for table and only. */
+struct wire_in {
+	struct table *table;
+	const struct table_key *only; /* NULL: whatever comes */
+	const char **texts;
+	size_t text_count, text_room;
+	uint32_t *chains;
+	size_t chain_count, chain_room;
+	uint32_t object; /* number + 1, 0: none yet */
+	uint64_t last;   /* address */
+	bool done;
+};
+
+/*
+ * Takes whole items; *ret_used tells how many bytes they had, and what is
+ * left is to be given again with more behind it. -EBADMSG: this is not what
+ * we write; -EFBIG: more than a table holds; -ENOMEM. What came before is
+ * sound.
+ */
+int wire_get(
+    struct wire_in *w, const void *bytes, size_t len, size_t *ret_used);
+void wire_get_release(struct wire_in *w);
+
+#endif

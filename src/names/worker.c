@@ -1,0 +1,220 @@
+/* worker.c - lookups in processes of their own, which may die. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "names/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "names/jail.h"
+
+enum {
+	READ_BYTES = 256 << 10,
+	WORKERS_MAX = 16, /* at a time */
+	EXIT_NO_MEMORY = 3,
+};
+
+uint64_t
+worker_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int
+write_all(void *context, const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+	int fd = *(int *)context;
+
+	while (len > 0) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EPIPE;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static _Noreturn void
+work(const struct lookup_request *r, int fd, const struct worker_limits *limits)
+{
+	int err;
+
+	jail_enter(fd, limits->memory_bytes, limits->seconds);
+	err = lookup_run(r, write_all, &fd);
+	_exit(err == -ENOMEM ? EXIT_NO_MEMORY : err < 0);
+}
+
+int
+worker_start(struct worker *w, const struct lookup_request *r, struct table *t,
+    const struct worker_limits *limits)
+{
+	int fds[2], err;
+
+	*w = (struct worker){.limits = *limits};
+	w->in.table = t;
+	w->in.only = &r->key;
+	w->buffer = malloc(READ_BYTES);
+	if (!w->buffer)
+		return -ENOMEM;
+	w->room = READ_BYTES;
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		err = -errno;
+		free(w->buffer);
+		return err;
+	}
+	w->pid = fork();
+	if (w->pid == 0)
+		work(r, fds[1], limits);
+	err = w->pid < 0 ? -errno : 0;
+	close(fds[1]);
+	w->fd = fds[0];
+	w->deadline_ns =
+	    worker_now_ns() + (uint64_t)limits->seconds * 2 * 1000000000;
+	if (err < 0) {
+		w->pid = 0;
+		close(w->fd);
+		free(w->buffer);
+	}
+	return err;
+}
+
+/* Why it ended before its work was done. */
+static void
+explain(struct worker *w, int status)
+{
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) {
+		w->interrupted = true;
+		(void)snprintf(w->why, sizeof(w->why), "interrupted");
+	} else if (WIFSIGNALED(status) &&
+	    (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)) {
+		(void)snprintf(w->why, sizeof(w->why),
+		    "reading it took more than %u s", w->limits.seconds);
+	} else if (WIFSIGNALED(status)) {
+		(void)snprintf(w->why, sizeof(w->why),
+		    "reading it crashed (%s)", strsignal(WTERMSIG(status)));
+	} else if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_MEMORY) {
+		(void)snprintf(w->why, sizeof(w->why),
+		    "reading it needed more than %u MiB of memory",
+		    (unsigned)(w->limits.memory_bytes >> 20));
+	} else {
+		(void)snprintf(w->why, sizeof(w->why), "reading it failed");
+	}
+}
+
+/* `why` NULL: find out from its status. */
+static void
+finish(struct worker *w, const char *why)
+{
+	int status = 0;
+
+	close(w->fd);
+	if (why)
+		(void)kill(w->pid, SIGKILL);
+	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	w->complete = w->in.done && !why;
+	if (why)
+		(void)snprintf(w->why, sizeof(w->why), "%s", why);
+	else if (!w->complete)
+		explain(w, status);
+	w->pid = 0;
+	free(w->buffer);
+	w->buffer = NULL;
+	w->in.table = NULL;
+	wire_get_release(&w->in);
+}
+
+void
+worker_stop(struct worker *w, const char *why)
+{
+	if (w->pid)
+		finish(w, why);
+}
+
+/* One item may be longer than what is there: then the buffer grows. */
+static bool
+has_room(struct worker *w)
+{
+	uint8_t *more;
+
+	if (w->room > w->len)
+		return true;
+	more = realloc(w->buffer, w->room * 2);
+	if (!more)
+		return false;
+	w->buffer = more;
+	w->room *= 2;
+	return true;
+}
+
+static void
+take(struct worker *w)
+{
+	ssize_t n = -1;
+	size_t used;
+	int err;
+
+	if (!has_room(w)) {
+		finish(w, "out of memory");
+		return;
+	}
+	n = read(w->fd, w->buffer + w->len, w->room - w->len);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0) {
+		finish(w, NULL);
+		return;
+	}
+	w->len += (size_t)n;
+	err = wire_get(&w->in, w->buffer, w->len, &used);
+	if (err < 0) {
+		finish(w,
+		    err == -EFBIG        ? "it has more names than seep keeps"
+		        : err == -ENOMEM ? "out of memory"
+		                         : "reading it gave nonsense");
+		return;
+	}
+	memmove(w->buffer, w->buffer + used, w->len - used);
+	w->len -= used;
+}
+
+void
+worker_wait(
+    struct worker *list, size_t count, int timeout_ms, uint64_t deadline_ns)
+{
+	struct pollfd fds[WORKERS_MAX];
+	uint64_t now;
+
+	if (count > WORKERS_MAX)
+		count = WORKERS_MAX;
+	for (size_t i = 0; i < count; i++)
+		fds[i] = (struct pollfd){
+		    .fd = list[i].pid ? list[i].fd : -1, .events = POLLIN};
+	(void)poll(fds, count, timeout_ms);
+	now = worker_now_ns();
+	for (size_t i = 0; i < count; i++) {
+		struct worker *w = &list[i];
+
+		if (w->pid && (fds[i].revents & (POLLIN | POLLHUP | POLLERR)))
+			take(w);
+		if (w->pid && deadline_ns && now > deadline_ns)
+			worker_stop(w, "there was no time to read it");
+		else if (w->pid && now > w->deadline_ns)
+			worker_stop(w, "reading it took too long");
+	}
+}
