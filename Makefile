@@ -90,6 +90,7 @@ $(B)/obj/unit/%.o: src/%.c $(B)/flags
 	$(call compile,$(GUEST) $(SANFLAGS))
 $(B)/obj/tool/%.o: src/%.c $(B)/flags
 	$(call compile,$(SANFLAGS))
+$(B)/obj/tool/cli/templates.o: $(wildcard src/cli/shell/*)
 $(B)/obj/tests/%.o: tests/%.c $(B)/flags | deps-check
 	$(call compile,$(SANFLAGS) -Itests/lib)
 

@@ -31,6 +31,9 @@ check cmd:objdump binutils
 check cmd:setsid util-linux
 check cmd:pgrep procps
 check cmd:strace strace
+check cmd:less less
+check cmd:zsh zsh
+check cmd:fish fish
 check cmd:clang-format-14 clang-format-14
 check hdr:cmocka.h libcmocka-dev
 check lib:libjemalloc.so.2 libjemalloc2

@@ -41,6 +41,7 @@ extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_on;
 extern const struct cmd cmd_off;
 extern const struct cmd cmd_help;
+extern const struct cmd cmd_completions;
 
 /* Commands that belong together in the list. */
 struct cmd_shelf {

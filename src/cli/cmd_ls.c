@@ -34,7 +34,7 @@ struct listing {
 	struct candidate *dead;
 	size_t dead_count;
 	size_t shown;
-	bool prune;
+	bool prune, pids;
 };
 
 static bool
@@ -198,6 +198,33 @@ check_control(struct listing *l, int dir, const char *folder, const char *name)
 	add_candidate(l, folder, name, st.st_dev, st.st_ino);
 }
 
+/* Headers alone are read: a shell waits for this at every TAB. */
+static void
+list_pids(int dir, const char *name)
+{
+	uint8_t taken[SEG_SLOTS];
+	struct seg_header h;
+	struct segfile *f;
+	pid_t pid;
+
+	if (segfile_open(dir, name, &f, NULL) < 0)
+		return;
+	segfile_taken(f, taken);
+	for (int slot = SEGFILE_OWN; slot < segfile_slots(f); slot++) {
+		const char *slash;
+
+		if ((slot >= 0 && !taken[slot]) ||
+		    segfile_header(f, slot, &h, NULL) < 0 ||
+		    session_end(&h, segfile_source(f), &pid) != PROCESS_RUNNING)
+			continue;
+		slash = strrchr(h.exe, '/');
+		(void)printf("%d\t", (int)pid);
+		words_print(stdout, slash ? slash + 1 : h.exe);
+		(void)putchar('\n');
+	}
+	segfile_close(f);
+}
+
 /* -errno of opendir(). */
 static int
 list_folder(struct listing *l, const char *folder)
@@ -212,7 +239,9 @@ list_folder(struct listing *l, const char *folder)
 	for (int i = 0; i < n; i++) {
 		const char *name = names[i]->d_name;
 
-		if (ends_with(name, ".seg"))
+		if (l->pids && ends_with(name, ".seg"))
+			list_pids(dir, name);
+		else if (ends_with(name, ".seg"))
 			list_segment(l, folder, name);
 		else if (l->prune && ends_with(name, ".ctl"))
 			check_control(l, dir, folder, name);
@@ -302,7 +331,7 @@ list_all(struct listing *l)
 }
 
 struct ls_options {
-	bool prune;
+	bool prune, pids;
 };
 
 static int
@@ -312,9 +341,12 @@ run(const struct cmd *self, int argc, char **argv)
 	struct listing l = {0};
 
 	(void)opts_parse(self, argc, argv, &o);
+	if (o.prune && o.pids)
+		die(CMD_USAGE, "ls: --prune and --pids do not go together");
 	l.prune = o.prune;
+	l.pids = o.pids;
 	list_all(&l);
-	if (l.shown == 0)
+	if (l.shown == 0 && !l.pids)
 		(void)printf("no segments\n");
 	if (l.prune)
 		prune(&l);
@@ -329,6 +361,9 @@ run(const struct cmd *self, int argc, char **argv)
 static const struct opts_option rows[] = {
     {"prune", 0, OPTS_FLAG, offsetof(struct ls_options, prune), 0, NULL,
         "remove what no living process uses"},
+    {"pids", 0, OPTS_FLAG, offsetof(struct ls_options, pids), 0, NULL,
+        "only the pid of each running process, a tab and its name, for "
+        "scripts"},
     {0},
 };
 static const struct opts_group options[] = {{NULL, rows, 0}, {0}};

@@ -4,7 +4,6 @@
 
 #include "cli/cmd.h"
 
-/* clang-format off: one line per command */
 const struct cmd_shelf cmd_shelves[] = {
     {"Record a program",
         {
@@ -21,10 +20,10 @@ const struct cmd_shelf cmd_shelves[] = {
     {"Help",
         {
             &cmd_help,
+            &cmd_completions,
         }},
     {0},
 };
-/* clang-format on */
 
 const struct cmd *
 cmd_find(const char *name)

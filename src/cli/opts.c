@@ -123,7 +123,7 @@ take_name(struct parser *p, const char *word)
 		exit(help_command(p->command));
 	if (!f.option)
 		die_unknown(p, word);
-	if (takes_argument(f.option))
+	else if (takes_argument(f.option))
 		take_argument(p, &f, arg);
 	else
 		set_flag(p, &f, arg);
@@ -140,11 +140,12 @@ take_letters(struct parser *p, const char *word)
 			exit(help_command(p->command));
 		if (!f.option)
 			die_unknown(p, word);
-		if (takes_argument(f.option)) {
+		else if (!takes_argument(f.option))
+			set_flag(p, &f, NULL);
+		else {
 			take_argument(p, &f, c[1] ? c + 1 : NULL);
 			return;
 		}
-		set_flag(p, &f, NULL);
 	}
 }
 

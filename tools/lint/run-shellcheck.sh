@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-mapfile -t files < <(find tools tests bench examples .ci -type f \
+mapfile -t files < <(find tools tests bench examples src .ci -type f \
 	\( -name '*.sh' -o -name '*.bash' -o -name '*.bats' -o -name run \) | sort)
 # bats functions run in subshells of another script: not knowable from here
 shellcheck --severity=warning --external-sources \

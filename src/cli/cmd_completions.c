@@ -1,0 +1,40 @@
+/* cmd_completions.c - seep completions: the script a shell wants. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "cli/complete.h"
+#include "cli/die.h"
+#include "cli/output.h"
+#include "cli/values.h"
+
+#define SHELLS "bash|zsh|fish"
+
+static int
+run(const struct cmd *self, int argc, char **argv)
+{
+	static void (*const write[])(FILE * out) = {
+	    complete_bash, complete_zsh, complete_fish};
+	int shell;
+
+	(void)opts_parse(self, argc, argv, NULL);
+	shell = values_word(SHELLS, argv[1]);
+	if (shell < 0)
+		die(CMD_USAGE, "%s: takes one of %s, not \"%s\"", self->name,
+		    SHELLS, argv[1]);
+	write[shell](stdout);
+	return output_flush();
+}
+
+const struct cmd cmd_completions = {
+    .name = "completions",
+    .summary = "completions of the command line, for your shell",
+    .operands = SHELLS,
+    .about =
+        "Prints a script that teaches a shell to complete commands, options "
+        "and PIDs of traced processes. \"make install\" puts them where the "
+        "shells look; to try one:\n\n"
+        "  source <(seep completions bash)\n"
+        "  source <(seep completions zsh)\n"
+        "  seep completions fish | source",
+    .run = run,
+};
