@@ -69,11 +69,8 @@ add_up(struct check_sum *to, uint64_t bytes, uint64_t blocks, double variance)
 	to->variance += variance;
 }
 
-static int note(struct check *c, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static int
-note(struct check *c, const char *fmt, ...)
+int
+check_note(struct check *c, const char *fmt, ...)
 {
 	char **notes =
 	    reallocarray(c->notes, c->note_count + 1, sizeof(char *));
@@ -123,30 +120,30 @@ note_end(struct check *c, const struct process *p)
 	unsigned pid = p->header.pid;
 
 	if (p->is_snapshot)
-		return note(c,
+		return check_note(c,
 		    "%s (pid %u): a snapshot; what was live then may have "
 		    "been freed later",
 		    name, pid);
 	switch (p->end) {
 	case PROCESS_RUNNING:
-		return note(c,
+		return check_note(c,
 		    "%s (pid %u) still ran; what was live then may be freed "
 		    "later",
 		    name, pid);
 	case PROCESS_KILLED:
 		if (p->signal > 0)
-			return note(c,
+			return check_note(c,
 			    "%s (pid %u) was killed by signal %d (%s); it is "
 			    "judged by what was live then",
 			    name, pid, p->signal, strsignal(p->signal));
 		/* fall through */
 	case PROCESS_UNKNOWN:
-		return note(c,
+		return check_note(c,
 		    "%s (pid %u) was killed or called _exit; it is judged by "
 		    "what was live then",
 		    name, pid);
 	case PROCESS_EXEC:
-		return note(c,
+		return check_note(c,
 		    "%s (pid %u) went on as another program (exec); only its "
 		    "peak is judged",
 		    name, pid);
@@ -172,7 +169,7 @@ note_losses(struct check *c, const struct process *p)
 			char buffer[WORDS_MAX];
 
 			if (names[k].count == matter[i] && n > 0)
-				err = note(c,
+				err = check_note(c,
 				    "%s (pid %u): its figures are not "
 				    "complete: %s %s",
 				    name_of(p), p->header.pid,
@@ -188,11 +185,12 @@ note_process(struct check *c, const struct check_process *x)
 	int err;
 
 	if (x->standing == CHECK_UNTRACED)
-		return note(c, "%s (pid %u) was not traced: %s", name_of(p),
-		    p->header.pid, losses_inert(p->header.inert_reason));
+		return check_note(c, "%s (pid %u) was not traced: %s",
+		    name_of(p), p->header.pid,
+		    losses_inert(p->header.inert_reason));
 	if (p->is_unfinished) {
 		c->is_damaged = true;
-		err = note(c,
+		err = check_note(c,
 		    "%s (pid %u): its end is missing in the recording; the "
 		    "figures are of %.1f s",
 		    name_of(p), p->header.pid, (double)p->as_of_us / 1e6);
@@ -200,9 +198,9 @@ note_process(struct check *c, const struct check_process *x)
 	}
 	if (p->header.state == SEG_INERT) {
 		c->is_damaged = true;
-		err =
-		    note(c, "%s (pid %u): tracing ended early: %s", name_of(p),
-		        p->header.pid, losses_inert(p->header.inert_reason));
+		err = check_note(c, "%s (pid %u): tracing ended early: %s",
+		    name_of(p), p->header.pid,
+		    losses_inert(p->header.inert_reason));
 	} else {
 		err = note_end(c, p);
 	}
@@ -224,7 +222,7 @@ add_processes(struct check *c)
 
 		if (s->is_truncated) {
 			c->is_damaged = true;
-			if (note(c, "%s: damaged, or its end is missing",
+			if (check_note(c, "%s: damaged, or its end is missing",
 			        c->inputs[i].name) < 0)
 				return -ENOMEM;
 		}
@@ -495,10 +493,10 @@ judge(struct check *c)
 			c->lists_sites = c->failed_count > 0;
 	if (c->judged_count == 0) {
 		c->is_damaged = true;
-		return note(c, "no process was judged");
+		return check_note(c, "no process was judged");
 	}
 	if (c->sample_bytes > 0)
-		return note(c,
+		return check_note(c,
 		    "sampled: one block in about %s was looked at; figures "
 		    "are estimates, and a small leak may not be among them",
 		    words_bytes(buffer, c->sample_bytes));

@@ -126,4 +126,8 @@ int check_new(const struct check_input *inputs, size_t count,
 /* NULL is fine. */
 void check_free(struct check *c);
 
+/* Adds a sentence to the notes. -ENOMEM. */
+int check_note(struct check *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
 #endif

@@ -114,8 +114,8 @@ fingerprint_function(const char *name)
 
 /* ---- frames ---- */
 
-static bool
-is_system(const char *module)
+bool
+fingerprint_is_system(const char *module)
 {
 	static const char *const names[] = {"libc.so", "libc-", "libpthread",
 	    "ld-linux", "ld-2.", "ld-musl", "[vdso]", "libseep"};
@@ -170,7 +170,7 @@ fill(struct item *item, const struct frame *x)
 	if (!item->text)
 		return -ENOMEM;
 	item->weight = WEIGHT_OWN;
-	if (is_system(x->module))
+	if (fingerprint_is_system(x->module))
 		item->weight = WEIGHT_SYSTEM;
 	else if (x->function && is_library(x->function))
 		item->weight = WEIGHT_LIBRARY;

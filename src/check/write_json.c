@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "check/write.h"
-#include "report/json.h"
+#include "report/json_put.h"
 #include "report/suppress.h"
 #include "report/words.h"
 
@@ -14,19 +14,6 @@ static const char *
 yes(bool b)
 {
 	return b ? "true" : "false";
-}
-
-static void
-text(FILE *out, const char *name, const char *value)
-{
-	(void)fprintf(out, ",\"%s\":", name);
-	json_string(out, value);
-}
-
-static void
-number(FILE *out, const char *name, uint64_t value)
-{
-	(void)fprintf(out, ",\"%s\":%" PRIu64, name, value);
 }
 
 static void
@@ -53,15 +40,15 @@ processes(FILE *out, const struct check *c)
 
 		(void)fprintf(
 		    out, "%s\n{\"pid\":%u", i ? "," : "", p->header.pid);
-		text(out, "input", x->input->name);
-		text(out, "exe", p->header.exe);
-		text(out, "end", words_end(p->end));
-		text(out, "standing", standing[x->standing]);
-		number(out, "leaked_bytes", x->leaked_bytes);
-		number(out, "leaked_blocks", x->leaked_blocks);
-		number(out, "live_bytes", p->totals.live_bytes);
-		number(out, "live_blocks", p->totals.live_blocks);
-		number(out, "peak_bytes", p->totals.peak_bytes);
+		json_text(out, "input", x->input->name);
+		json_text(out, "exe", p->header.exe);
+		json_text(out, "end", words_end(p->end));
+		json_text(out, "standing", standing[x->standing]);
+		json_number(out, "leaked_bytes", x->leaked_bytes);
+		json_number(out, "leaked_blocks", x->leaked_blocks);
+		json_number(out, "live_bytes", p->totals.live_bytes);
+		json_number(out, "live_blocks", p->totals.live_blocks);
+		json_number(out, "peak_bytes", p->totals.peak_bytes);
 		(void)putc('}', out);
 	}
 	(void)fputs("]", out);
@@ -76,12 +63,13 @@ limits(FILE *out, const struct check *c)
 
 		(void)fprintf(out, "%s{\"rule\":\"%s\",\"fails\":%s",
 		    i ? "," : "", check_rules()[b->rule].id, yes(b->fails));
-		number(out, "bytes", b->value);
-		number(out, "error_bytes", b->error);
-		number(out, "limit", b->limit);
+		json_number(out, "bytes", b->value);
+		json_number(out, "error_bytes", b->error);
+		json_number(out, "limit", b->limit);
 		(void)fprintf(out, ",\"close\":%s", yes(b->is_close));
 		if (b->process)
-			number(out, "pid", b->process->process->header.pid);
+			json_number(
+			    out, "pid", b->process->process->header.pid);
 		else
 			(void)fputs(",\"pid\":null", out);
 		(void)putc('}', out);
@@ -101,13 +89,13 @@ frames(FILE *out, const struct check_site *x, const struct write_options *o)
 
 		(void)fprintf(out, "%s{\"function\":", i ? "," : "");
 		json_string(out, f->function);
-		text(out, "file", file ? file : f->file);
+		json_text(out, "file", file ? file : f->file);
 		if (f->line > 0)
-			number(out, "line", f->line);
+			json_number(out, "line", f->line);
 		else
 			(void)fputs(",\"line\":null", out);
-		text(out, "module", f->module);
-		number(out, "offset", f->offset);
+		json_text(out, "module", f->module);
+		json_number(out, "offset", f->offset);
 		(void)fprintf(out, ",\"inlined\":%s}", yes(f->inlined));
 	}
 	(void)fputs("]", out);
@@ -124,16 +112,17 @@ findings(FILE *out, const struct check *c, const struct write_options *o)
 		(void)fprintf(out,
 		    "%s\n{\"rule\":\"%s\",\"fingerprint\":\"%016" PRIx64 "\"",
 		    i ? "," : "", check_rules()[x->rule].id, x->fingerprint);
-		text(out, "where", x->text);
-		text(out, "api", words_api(x->site->api));
-		number(
+		json_text(out, "where", x->text);
+		json_text(out, "api", words_api(x->site->api));
+		json_number(
 		    out, "pid", c->processes[x->process].process->header.pid);
-		number(out, "site", x->site->id);
-		number(out, "live_bytes", f->all.live_bytes);
-		number(out, "live_blocks", f->all.live_blocks);
-		number(out, "error_bytes", process_error(f->variance_live));
-		number(out, "baseline_bytes", x->known_bytes);
-		number(out, "baseline_blocks", x->known_blocks);
+		json_number(out, "site", x->site->id);
+		json_number(out, "live_bytes", f->all.live_bytes);
+		json_number(out, "live_blocks", f->all.live_blocks);
+		json_number(
+		    out, "error_bytes", process_error(f->variance_live));
+		json_number(out, "baseline_bytes", x->known_bytes);
+		json_number(out, "baseline_blocks", x->known_blocks);
 		frames(out, x, o);
 		(void)putc('}', out);
 	}
@@ -153,11 +142,11 @@ suppressed(FILE *out, const struct suppress *s)
 			continue;
 		(void)fprintf(out, "%s{\"name\":", comma);
 		json_string(out, e->name);
-		text(out, "file", e->file);
-		number(out, "line", e->line);
-		number(out, "sites", e->sites);
-		number(out, "bytes", e->bytes);
-		number(out, "blocks", e->blocks);
+		json_text(out, "file", e->file);
+		json_number(out, "line", e->line);
+		json_number(out, "sites", e->sites);
+		json_number(out, "bytes", e->bytes);
+		json_number(out, "blocks", e->blocks);
 		(void)putc('}', out);
 		comma = ",";
 	}
@@ -177,9 +166,9 @@ vanished(FILE *out, const struct baseline *b)
 			continue;
 		(void)fprintf(out, "%s{\"fingerprint\":\"%016" PRIx64 "\"",
 		    comma, item->hash);
-		text(out, "where", item->text);
-		number(out, "bytes", item->bytes);
-		number(out, "blocks", item->blocks);
+		json_text(out, "where", item->text);
+		json_number(out, "bytes", item->bytes);
+		json_number(out, "blocks", item->blocks);
 		(void)putc('}', out);
 		comma = ",";
 	}
@@ -190,14 +179,17 @@ int
 write_json(FILE *out, const struct check *c, const struct write_options *o)
 {
 	(void)fprintf(out, "{\"schema\":%d", SCHEMA);
-	text(out, "seep", o->version);
-	text(out, "verdict",
+	json_text(out, "seep", o->version);
+	json_text(out, "verdict",
 	    c->is_damaged  ? "unknown"
 	        : c->fails ? "fail"
 	                   : "pass");
-	number(out, "exit_status", (uint64_t)o->exit_status);
-	number(out, "sample_bytes", c->sample_bytes);
-	sum(out, "live", &c->live);
+	json_number(out, "exit_status", (uint64_t)o->exit_status);
+	json_number(out, "sample_bytes", c->sample_bytes);
+	(void)fprintf(out,
+	    ",\"live\":{\"bytes\":%" PRIu64 ",\"blocks\":%" PRIu64
+	    ",\"error_bytes\":%" PRIu64 "}",
+	    c->live.bytes, c->live.blocks, process_error(c->live.variance));
 	sum(out, "leaked", &c->leaked);
 	sum(out, "known", &c->known);
 	limits(out, c);

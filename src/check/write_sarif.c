@@ -8,7 +8,7 @@
 
 #include "check/fingerprint.h"
 #include "check/write.h"
-#include "report/json.h"
+#include "report/json_put.h"
 #include "report/words.h"
 
 /* A path as the path of a URI; JSON needs no escape after that. */
@@ -113,15 +113,21 @@ stack(FILE *out, const struct check_site *x, const struct write_options *o)
 	(void)fputs("]}]", out);
 }
 
-/* Takes the message over. */
+/* Takes what it says over. */
 static void
-result_begin(FILE *out, enum check_rule rule, char *message, const char *comma)
+result_begin(FILE *out, enum check_rule rule, char *says, const char *comma)
 {
+	const char *title = check_rules()[rule].title;
+	char *message = NULL;
+
+	if (says && asprintf(&message, "%s: %s", title, says) < 0)
+		message = NULL;
+	free(says);
 	(void)fprintf(out,
 	    "%s\n{\"ruleId\":\"%s\",\"ruleIndex\":%d,\"kind\":\"fail\","
 	    "\"level\":\"error\",\"message\":{\"text\":",
 	    comma, check_rules()[rule].id, (int)rule);
-	json_string(out, message ? message : check_rules()[rule].title);
+	json_string(out, message ? message : title);
 	free(message);
 	(void)fputs("},\"locations\":[", out);
 }

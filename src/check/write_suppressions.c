@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/fingerprint.h"
 #include "check/write.h"
 #include "reader/index.h"
 #include "report/words.h"
@@ -28,7 +29,21 @@ valgrind_api(uint8_t api)
 	}
 }
 
-/* Inlined functions are no frames for valgrind, as a rule; "..." is both. */
+/* Without the version that a dynamic symbol may have. */
+static void
+print_symbol(FILE *out, const char *name)
+{
+	char *plain = strndup(name, strcspn(name, "@"));
+
+	(void)fputs("   fun:", out);
+	words_print(out, plain ? plain : name);
+	free(plain);
+}
+
+/*
+ * "..." stands for what others may see otherwise: inlined functions are no
+ * frames for valgrind, as a rule, and libc's have other names there.
+ */
 static void
 valgrind_entry(FILE *out, const struct check_site *x)
 {
@@ -43,7 +58,8 @@ valgrind_entry(FILE *out, const struct check_site *x)
 		const struct frame *f = &frames[x->site->frames[i]];
 		const char *name = f->symbol ? f->symbol : f->function;
 
-		if (f->is_missing || (f->inlined && i + 1 < n)) {
+		if (f->is_missing || (f->inlined && i + 1 < n) ||
+		    fingerprint_is_system(f->module)) {
 			if (!dots)
 				(void)fputs("   ...\n", out);
 			dots = true;
@@ -52,14 +68,16 @@ valgrind_entry(FILE *out, const struct check_site *x)
 		dots = false;
 		told++;
 		if (name) {
-			(void)fputs("   fun:", out);
-			words_print(out, name);
+			print_symbol(out, name);
 		} else {
 			(void)fputs("   obj:*", out);
 			words_print(
 			    out, f->module ? frames_base(f->module) : "");
 		}
 		(void)putc('\n', out);
+		if (f->is_main && f->function &&
+		    strcmp(f->function, "main") == 0)
+			break;
 		if (x->site->repeats && x->site->repeats[i] > 1) {
 			(void)fputs("   ...\n", out);
 			dots = true;

@@ -36,6 +36,8 @@ struct cmd {
 
 extern const struct cmd cmd_record;
 extern const struct cmd cmd_report;
+extern const struct cmd cmd_check;
+extern const struct cmd cmd_export;
 extern const struct cmd cmd_ls;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_on;

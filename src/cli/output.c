@@ -72,6 +72,38 @@ output_open(struct output *o, const char *path)
 		fail(path, errno);
 }
 
+static _Noreturn void
+refuse(const char *path)
+{
+	die(CMD_INPUT, "%s exists: use --force to replace it, or another name",
+	    path);
+}
+
+void
+output_open_new(struct output *o, const char *path)
+{
+	struct stat st;
+
+	if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode))
+		refuse(path);
+	output_open(o, path);
+	o->is_new = true;
+}
+
+/* The file gets its name. */
+static int
+give_name(const struct output *o)
+{
+	if (o->is_new && link(o->temporary, o->path) == 0) {
+		(void)unlink(o->temporary);
+		return 0;
+	}
+	if (o->is_new && errno == EEXIST)
+		refuse(o->path);
+	/* not all file systems know links */
+	return rename(o->temporary, o->path) < 0 ? errno : 0;
+}
+
 void
 output_show(struct output *o, const struct output_view *view, int answer,
     struct terminal *ret)
@@ -99,8 +131,8 @@ output_finish(struct output *o)
 	}
 	if (o->path && fclose(o->file) != 0 && err == 0)
 		err = errno;
-	if (err == 0 && o->temporary && rename(o->temporary, o->path) < 0)
-		err = errno;
+	if (err == 0 && o->temporary)
+		err = give_name(o);
 	if (err != 0)
 		fail(o->path ? o->path : "standard output", err);
 	pending = NULL;

@@ -18,9 +18,13 @@ struct output {
 	FILE *file;
 	const char *path;
 	char *temporary; /* NULL: written directly */
+	bool is_new;     /* never in the place of another file */
 };
 
 void output_open(struct output *o, const char *path);
+
+/* The same, but a file that is there is refused, then and at the end. */
+void output_open_new(struct output *o, const char *path);
 
 /* How the user wants to see results: --color and --no-pager. */
 struct output_view {

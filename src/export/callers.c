@@ -28,11 +28,16 @@ struct key {
 };
 
 static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool
 same_code(const struct frame *a, const struct frame *b)
 {
 	return a->offset == b->offset && a->inlined == b->inlined &&
-	    (a->module == b->module ||
-	        (a->module && b->module && strcmp(a->module, b->module) == 0));
+	    same_text(a->module, b->module);
 }
 
 static bool
@@ -169,7 +174,8 @@ callers_absolute(
 	for (size_t i = 0; f && i < n; i++) {
 		const struct process_module *m = process_module(p, words[i]);
 
-		if (SEG_FRAME_PC(words[i]) - (m ? m->base : 0) == f->offset)
+		if (SEG_FRAME_PC(words[i]) - (m ? m->base : 0) == f->offset &&
+		    same_text(m ? m->path : NULL, f->module))
 			return SEG_FRAME_PC(words[i]);
 	}
 	return 0;

@@ -8,6 +8,7 @@ static const struct export_format *const formats[] = {
     &export_gprof2dot,
     &export_leaktrace,
     &export_maps,
+    &export_memlog,
     &export_mmleak,
     &export_mmleak_html,
 };

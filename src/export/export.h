@@ -15,6 +15,7 @@ enum export_flags {
 	EXPORT_MERGED = 4,  /* processes together; else each by itself */
 	EXPORT_SINCE = 8,   /* can tell differences: --since */
 	EXPORT_BINARY = 16, /* not for a terminal */
+	EXPORT_METRIC = 64, /* of peak and allocations, too, not only live */
 	EXPORT_DEAD = 32,   /* also sites of which nothing is left */
 };
 
@@ -43,6 +44,7 @@ struct export_format {
 extern const struct export_format export_gprof2dot;
 extern const struct export_format export_leaktrace;
 extern const struct export_format export_maps;
+extern const struct export_format export_memlog;
 extern const struct export_format export_mmleak;
 extern const struct export_format export_mmleak_html;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "export/export.h"
-#include "report/json.h"
+#include "report/json_put.h"
 #include "report/words.h"
 
 enum { APIS = 256 };
@@ -52,7 +52,9 @@ static int64_t
 cost(const struct view_site *s, const struct export_options *o)
 {
 	uint64_t bytes = view_bytes(&s->figures, o->metric);
+	uint64_t before = view_bytes(&s->before, o->metric);
 
+	bytes = bytes > before ? bytes - before : 0;
 	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
@@ -125,6 +127,7 @@ const struct export_format export_gprof2dot = {
     .name = "gprof2dot",
     .extension = ".json",
     .what = "memtrail's JSON for gprof2dot -f json",
-    .flags = EXPORT_GROUPED | EXPORT_FOLDED | EXPORT_MERGED,
+    .flags = EXPORT_GROUPED | EXPORT_FOLDED | EXPORT_MERGED | EXPORT_METRIC |
+        EXPORT_SINCE,
     .write = write_gprof2dot,
 };

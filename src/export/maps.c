@@ -15,16 +15,17 @@ enum { PAGE = 4096 };
  * other.
  */
 static void
-write_module(FILE *out, const struct process_module *m)
+write_module(FILE *out, const struct process_module *m, size_t number)
 {
 	uint64_t start = m->base ? m->base : m->start;
 	uint64_t end = (m->end + PAGE - 1) / PAGE * PAGE;
 
 	if (!m->path || m->path[0] != '/' || start >= end)
 		return;
+	/* readers take inode 0 for memory without a file */
 	(void)fprintf(out,
-	    "%08" PRIx64 "-%08" PRIx64 " r-xp %08" PRIx64 " 00:00 0 ",
-	    start / PAGE * PAGE, end, UINT64_C(0));
+	    "%08" PRIx64 "-%08" PRIx64 " r-xp 00000000 00:01 %zu ",
+	    start / PAGE * PAGE, end, number);
 	words_print(out, m->path);
 	(void)putc('\n', out);
 }
@@ -40,7 +41,7 @@ write_maps(FILE *out, const struct view *v, const struct export_options *o)
 			continue;
 		callers_heading(out, v, i);
 		for (size_t k = 1; k < p->module_count; k++)
-			write_module(out, &p->modules[k]);
+			write_module(out, &p->modules[k], k);
 	}
 	return ferror(out) ? -EIO : 0;
 }

@@ -1,0 +1,331 @@
+/* cmd_check.c - seep check: the gate that fails when a program leaks. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/write.h"
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/input.h"
+#include "cli/name_opts.h"
+#include "cli/opts.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/view_opts.h"
+
+enum { TOP = 20, TOLERANCE = 10 };
+
+enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_JUNIT, CHECK_SARIF };
+
+struct check_command {
+	uint64_t max_live, max_leaked, max_peak; /* UINT64_MAX: not given */
+	const char *baseline, *write_baseline;
+	double tolerance;
+	uint64_t tolerance_bytes;
+	bool list_suppressions;
+	const char *write_suppressions;
+	int dialect; /* enum write_dialect */
+	struct view_opts sites;
+	struct opts_regexp exe;
+	int format; /* enum check_format */
+	const char *path, *root;
+	bool quiet;
+	unsigned top, depth;
+	struct names_options naming;
+	struct output_view view;
+};
+
+static _Noreturn void
+die_memory(void)
+{
+	die(CMD_INPUT, "check: out of memory");
+}
+
+static struct check_limit
+limit(uint64_t bytes)
+{
+	return (struct check_limit){
+	    .given = bytes != UINT64_MAX, .bytes = bytes};
+}
+
+static void
+load_baseline(struct baseline *b, const char *path)
+{
+	struct fault where = {""};
+	int err = baseline_load(b, path, &where);
+
+	if (err == -ENOENT)
+		die(CMD_INPUT,
+		    "check: --baseline: %s; make it with: seep check "
+		    "--write-baseline %s",
+		    where.text, path);
+	if (err < 0)
+		die(CMD_INPUT, "check: --baseline: %s", where.text);
+}
+
+/* Sessions and views of all inputs; they live as long as the program. */
+static struct check_input *
+load_inputs(const struct check_command *o, int count, char **names_of,
+    struct names *names)
+{
+	struct view_options view;
+	struct check_input *inputs = calloc((size_t)count + 1, sizeof(*inputs));
+
+	if (!inputs)
+		die_memory();
+	view_opts_finish_exact("check", &o->sites, &view);
+	view.group = true;
+	view.fold = true;
+	view.merge = false; /* each process has its own verdict */
+	for (int i = 0; i < (count ? count : 1); i++) {
+		const char *name = count ? names_of[i] : NULL;
+		struct view *v;
+
+		progress_begin("reading", name ? name : INPUT_DEFAULT);
+		inputs[i].name = name ? name : INPUT_DEFAULT;
+		inputs[i].session = input_load(name);
+		progress_begin("finding names", NULL);
+		if (view_new(inputs[i].session, names, &view, &v) < 0)
+			die_memory();
+		inputs[i].view = v;
+		inputs[i].suppress = view.suppress;
+	}
+	return inputs;
+}
+
+static void
+write_entries(const struct check *c, const struct check_command *o)
+{
+	struct output out;
+
+	output_open(&out,
+	    strcmp(o->write_suppressions, "-") == 0 ? NULL
+	                                            : o->write_suppressions);
+	(void)write_suppressions(out.file, c, (enum write_dialect)o->dialect);
+	output_finish(&out);
+}
+
+/* Words on stdout, which is free where all else goes to files. */
+static bool
+wants_text(const struct check_command *o)
+{
+	return !o->quiet &&
+	    (o->path ? o->format != CHECK_TEXT : o->format == CHECK_TEXT);
+}
+
+static void
+write_baseline(const struct check *c, const char *path, bool quiet)
+{
+	static const char *const exact[] = {
+	    "fingerprint bytes blocks where", NULL};
+	static const char *const sampled[] = {"fingerprint bytes blocks where",
+	    "sampled: bytes and blocks are estimates", NULL};
+	struct output out;
+
+	if (c->is_damaged) {
+		die_warn(
+		    "check: %s: not written, the input is not whole", path);
+		return;
+	}
+	output_open(&out, path);
+	baseline_write(out.file, &c->now, c->sample_bytes ? sampled : exact);
+	output_finish(&out);
+	if (!quiet)
+		(void)printf("%s: %zu site%s written.\n", path, c->now.count,
+		    c->now.count == 1 ? "" : "s");
+}
+
+/* The verdict, to where it was asked for, and as text in any case. */
+static void
+write_verdict(const struct check *c, const struct check_command *o, int answer)
+{
+	static int (*const writers[])(FILE *, const struct check *,
+	    const struct write_options *) = {[CHECK_TEXT] = write_text,
+	    [CHECK_JSON] = write_json,
+	    [CHECK_JUNIT] = write_junit,
+	    [CHECK_SARIF] = write_sarif};
+	char *here = o->root ? realpath(o->root, NULL) : getcwd(NULL, 0);
+	struct write_options w = {.top = o->top,
+	    .depth = o->depth,
+	    .root = here,
+	    .version = SEEP_VERSION,
+	    .exit_status = answer};
+	struct terminal terminal;
+	struct output out;
+
+	if (o->root && !here)
+		die(CMD_USAGE, "check: --root: %s: %s", o->root,
+		    strerror(errno));
+	if (o->path || o->format != CHECK_TEXT) {
+		output_open(&out, o->path);
+		(void)writers[o->format](out.file, c, &w);
+		output_finish(&out);
+	}
+	if (wants_text(o)) {
+		output_open(&out, NULL);
+		output_show(&out, &o->view, answer, &terminal);
+		w.colour = terminal.colour;
+		(void)write_text(out.file, c, &w);
+		output_finish(&out);
+	}
+	free(here);
+}
+
+static void
+add_name_notes(struct check *c, const struct names *names)
+{
+	char *const *notes;
+	size_t n = names_notes(names, &notes);
+
+	for (size_t i = 0; i < n; i++)
+		if (check_note(c, "%s", notes[i]) < 0)
+			die_memory();
+}
+
+/* Who only writes down what there is does not ask for one. */
+static bool
+wants_verdict(const struct check_command *o)
+{
+	if (o->write_suppressions && strcmp(o->write_suppressions, "-") == 0)
+		return false;
+	return !o->write_baseline || o->baseline || o->path ||
+	    o->format != CHECK_TEXT;
+}
+
+static int
+answer_of(const struct check *c, const struct check_command *o)
+{
+	if (c->is_damaged)
+		return CMD_INPUT;
+	if (o->write_baseline && !o->baseline)
+		return CMD_OK; /* what is known from now on is fine */
+	return c->fails ? CMD_YES : CMD_OK;
+}
+
+static int
+run(const struct cmd *self, int argc, char **argv)
+{
+	struct check_command o = {.max_live = UINT64_MAX,
+	    .max_leaked = UINT64_MAX,
+	    .max_peak = UINT64_MAX,
+	    .tolerance = TOLERANCE,
+	    .sites = view_opts_default,
+	    .top = TOP};
+	int answer, n = opts_parse(self, argc, argv, &o);
+	struct baseline baseline = {0};
+	struct check_options options;
+	struct check_input *inputs;
+	struct names *names;
+	struct check *check;
+
+	if (o.list_suppressions) {
+		suppress_print_builtin(stdout);
+		return output_flush();
+	}
+	options = (struct check_options){.max_live = limit(o.max_live),
+	    .max_leaked = limit(o.max_leaked),
+	    .max_peak = limit(o.max_peak),
+	    .baseline = o.baseline ? &baseline : NULL,
+	    .tolerance_percent = o.tolerance,
+	    .tolerance_bytes = o.tolerance_bytes,
+	    .pid = o.sites.pid,
+	    .exe = o.exe.regexp};
+	if (o.baseline)
+		load_baseline(&baseline, o.baseline);
+	names = name_opts_open(self->name, &o.naming);
+	inputs = load_inputs(&o, n, argv + 1, names);
+	if (check_new(inputs, n ? (size_t)n : 1, &options, &check) < 0)
+		die_memory();
+	add_name_notes(check, names);
+	progress_end();
+	answer = answer_of(check, &o);
+	if (o.write_baseline)
+		write_baseline(
+		    check, o.write_baseline, o.quiet || !wants_text(&o));
+	if (o.write_suppressions)
+		write_entries(check, &o);
+	if (wants_verdict(&o))
+		write_verdict(check, &o, answer);
+	/* the process ends now: views, sessions and names end with it */
+	check_free(check);
+	return answer;
+}
+
+#define AT(field) offsetof(struct check_command, field)
+
+static const struct opts_option promises[] = {
+    {"max-live", 0, OPTS_SIZE, AT(max_live), 0, "SIZE",
+        "fail when more is live at the end, of all processes together"},
+    {"max-leaked", 0, OPTS_SIZE, AT(max_leaked), 0, "SIZE",
+        "fail when more is live that neither a suppression nor the baseline "
+        "excuses"},
+    {"max-peak", 0, OPTS_SIZE, AT(max_peak), 0, "SIZE",
+        "fail when a process has ever had more"},
+    {"baseline", 0, OPTS_TEXT, AT(baseline), 0, "FILE",
+        "fail only on what is not in FILE, or has grown"},
+    {"tolerance", 0, OPTS_PERCENT, AT(tolerance), 0, "PCT",
+        "growth beyond the baseline that is fine (default 10)"},
+    {"tolerance-bytes", 0, OPTS_SIZE, AT(tolerance_bytes), 0, "SIZE",
+        "so much growth is fine in any case"},
+    {0},
+};
+
+static const struct opts_option choice[] = {
+    {"exe", 0, OPTS_REGEXP, AT(exe), 0, "RE",
+        "only processes whose program's path has this in it"},
+    {"list-suppressions", 0, OPTS_FLAG, AT(list_suppressions), 0, NULL,
+        "print the built-in list, with reasons"},
+    {0},
+};
+
+static const struct opts_option output[] = {
+    {"format", 0, OPTS_WORD, AT(format), 0, "text|json|junit|sarif",
+        "for people (the default), or for programs"},
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
+        "write that to FILE when complete; the text goes to stdout as well"},
+    {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL,
+        "no text; the exit status is the answer"},
+    {"root", 0, OPTS_TEXT, AT(root), 0, "DIR",
+        "tell sources relative to DIR (default: here)"},
+    {"top", 0, OPTS_COUNT, AT(top), 0, "N",
+        "the N largest sites in the text (default 20, 0: all)"},
+    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
+        "frames of each stack in the text (0: all)"},
+    {"write-baseline", 0, OPTS_TEXT, AT(write_baseline), 0, "FILE",
+        "write what leaks now; without --baseline the answer is then yes, "
+        "fine"},
+    {"write-suppressions", 0, OPTS_TEXT, AT(write_suppressions), 0, "FILE",
+        "write an entry for each site that fails (-: to stdout)"},
+    {"suppressions-for", 0, OPTS_WORD, AT(dialect), 0, "valgrind|lsan",
+        "in whose form"},
+    {0},
+};
+
+static const struct opts_group options[] = {
+    {"What is promised", promises, 0},
+    {"What to judge", choice, 0},
+    {"Which sites", view_opts_filters, AT(sites)},
+    {"Output", output, 0},
+    {"Where names come from", name_opts_rows, AT(naming)},
+    {"On a terminal", output_view_rows, AT(view)},
+    {0},
+};
+
+const struct cmd cmd_check = {
+    .name = "check",
+    .summary = "fail when a program leaks, or holds too much memory",
+    .operands = "[INPUT...]",
+    .about =
+        "Exits with 1 when a block is live at the end of a process and "
+        "nothing excuses it, with 0 when all is fine, and with 3 when the "
+        "input is damaged or breaks off, because then nothing can be "
+        "promised.\n\nINPUT is a recording (default: " INPUT_DEFAULT
+        "), a segment or snapshot file, a directory of them, or the PID of a "
+        "traced process.\n\nWith a limit, only the limit counts. A baseline "
+        "is a file for the repository: it knows leaks by the functions that "
+        "allocate, so it stays true when code is rebuilt or lines move.",
+    .options = options,
+    .run = run,
+};

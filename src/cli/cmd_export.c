@@ -1,0 +1,277 @@
+/* cmd_export.c - seep export: what others' tools read. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/input.h"
+#include "cli/name_opts.h"
+#include "cli/opts.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/view_opts.h"
+#include "export/export.h"
+
+enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
+
+struct export_command {
+	const char *format, *path, *since;
+	bool force, list;
+	unsigned top;
+	struct view_opts sites;
+	struct names_options naming;
+};
+
+static const struct export_format *
+find_format(const struct export_command *o)
+{
+	const struct export_format *f;
+
+	if (!o->format)
+		die(CMD_USAGE,
+		    "export: needs --format FORMAT (--list tells which)");
+	f = export_find(o->format);
+	if (!f)
+		die(CMD_USAGE,
+		    "export: there is no format \"%s\" (--list tells which)",
+		    o->format);
+	if (o->since && !(f->flags & EXPORT_SINCE))
+		die(CMD_USAGE,
+		    "export: --format %s cannot tell differences (--since)",
+		    f->name);
+	if (o->sites.metric != VIEW_LIVE && !(f->flags & EXPORT_METRIC))
+		die(CMD_USAGE, "export: --format %s tells what is live only",
+		    f->name);
+	return f;
+}
+
+static int
+list_formats(void)
+{
+	size_t count;
+	const struct export_format *const *all = export_formats(&count);
+
+	for (size_t i = 0; i < count; i++)
+		(void)printf("%-12s %s\n", all[i]->name, all[i]->what);
+	return output_flush();
+}
+
+/* ---- the name of the output ---- */
+
+/* %e program, %p pid, %n a number, %% a percent sign; for free(). */
+static char *
+fill_in(const char *pattern, const struct process *p, unsigned number)
+{
+	const char *base = frames_base(p->header.exe);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		die(CMD_INPUT, "export: out of memory");
+	for (; *pattern; pattern++) {
+		if (pattern[0] != '%' || !strchr("epn%", pattern[1])) {
+			(void)putc(*pattern, out);
+			continue;
+		}
+		switch (*++pattern) {
+		case 'e':
+			(void)fputs(base && *base ? base : "unknown", out);
+			break;
+		case 'p':
+			(void)fprintf(out, "%u", p->header.pid);
+			break;
+		case 'n':
+			(void)fprintf(out, "%u", number);
+			break;
+		default:
+			(void)putc('%', out);
+			break;
+		}
+	}
+	if (fclose(out) != 0)
+		die(CMD_INPUT, "export: out of memory");
+	return text;
+}
+
+/* Does it have %n, and not as part of %%n? */
+static bool
+has_number(const char *pattern)
+{
+	for (; *pattern; pattern++)
+		if (pattern[0] == '%' && *++pattern == 'n')
+			return true;
+		else if (*pattern == '\0')
+			break;
+	return false;
+}
+
+/* NULL: standard output. With %n it is the first that is not there yet. */
+static char *
+choose_path(const struct export_command *o, const struct process *p)
+{
+	char *path;
+
+	if (!o->path || strcmp(o->path, "-") == 0)
+		return NULL;
+	path = fill_in(o->path, p, 0);
+	for (unsigned n = 1;
+	     n < SEQUENCE_MAX && has_number(o->path) && access(path, F_OK) == 0;
+	     n++) {
+		free(path);
+		path = fill_in(o->path, p, n);
+	}
+	return path;
+}
+
+/* ---- the work ---- */
+
+/* The process that names are made of: the one asked for, or the first. */
+static const struct process *
+first_process(const struct session *s, unsigned pid)
+{
+	for (size_t i = 0; pid != 0 && i < s->count; i++)
+		if (s->processes[i]->header.pid == pid)
+			return s->processes[i];
+	if (pid != 0)
+		die(CMD_INPUT, "export: no process %u is in the input", pid);
+	return s->processes[0];
+}
+
+static struct view *
+make_view(const struct export_command *o, const struct export_format *f,
+    const struct session *s, const struct session *old, struct names *names)
+{
+	struct view_side before = {.session = old};
+	struct view_options options;
+	struct view *v;
+
+	view_opts_finish_exact("export", &o->sites, &options);
+	options.depth = 0; /* the format's own business */
+	options.group = f->flags & EXPORT_GROUPED;
+	options.fold = f->flags & EXPORT_FOLDED;
+	options.merge = f->flags & EXPORT_MERGED || options.merge;
+	if (f->flags & EXPORT_DEAD)
+		options.metric = VIEW_ALL;
+	if (!(f->flags & EXPORT_GROUPED))
+		options.merge = false; /* addresses are a process's own */
+	if (old)
+		options.merge = true;
+	if (old)
+		options.before = &before;
+	if (view_new(s, names, &options, &v) < 0)
+		die(CMD_INPUT, "export: out of memory");
+	return v;
+}
+
+static void
+tell_path(const char *path)
+{
+	if (path)
+		(void)printf("%s\n", path);
+	(void)output_flush();
+}
+
+static int
+run(const struct cmd *self, int argc, char **argv)
+{
+	struct export_command o = {.sites = view_opts_default};
+	int err, answer, n = opts_parse(self, argc, argv, &o);
+	const char *input = n ? argv[1] : NULL;
+	const struct export_format *f;
+	struct export_options options;
+	struct session *s, *old = NULL;
+	struct names *names;
+	struct output out;
+	struct view *v;
+	char *path;
+
+	o.sites.no_suppress = true; /* others see all; --suppress FILE does */
+	if (o.list)
+		return list_formats();
+	f = find_format(&o);
+	progress_begin("reading", input ? input : INPUT_DEFAULT);
+	s = input_load(input);
+	if (o.since)
+		old = input_load(o.since);
+	answer =
+	    s->is_truncated || (old && old->is_truncated) ? CMD_INPUT : CMD_OK;
+	path = choose_path(&o, first_process(s, o.sites.pid));
+	if (!path && f->flags & EXPORT_BINARY && isatty(STDOUT_FILENO) == 1)
+		die(CMD_USAGE,
+		    "export: --format %s is not for a terminal; give it -o "
+		    "FILE",
+		    f->name);
+	names = name_opts_open(self->name, &o.naming);
+	progress_begin("finding names", NULL);
+	v = make_view(&o, f, s, old, names);
+	options = (struct export_options){.metric = o.sites.metric,
+	    .depth = o.sites.depth == UINT_MAX ? 0 : o.sites.depth,
+	    .top = o.top,
+	    .version = SEEP_VERSION,
+	    .since = old != NULL};
+	if (o.force)
+		output_open(&out, path);
+	else
+		output_open_new(&out, path);
+	err = f->write(out.file, v, &options);
+	progress_end();
+	if (err == -ENOMEM)
+		die(CMD_INPUT, "export: out of memory");
+	output_finish(&out);
+	if (o.path && has_number(o.path))
+		tell_path(path); /* nobody else knows it */
+	view_free(v);
+	names_free(names);
+	session_free(old);
+	session_free(s);
+	free(path);
+	return answer;
+}
+
+#define AT(field) offsetof(struct export_command, field)
+
+static const struct opts_option output[] = {
+    {"format", 0, OPTS_TEXT, AT(format), 0, "FORMAT",
+        "one of those that --list tells"},
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
+        "write to FILE when complete (-: to stdout, the default); %e in its "
+        "name is the program, %p its pid, %n the first number that is free"},
+    {"force", 0, OPTS_FLAG, AT(force), 0, NULL, "replace FILE if it is there"},
+    {"since", 0, OPTS_TEXT, AT(since), 0, "INPUT",
+        "differences from an earlier INPUT, where the format has them"},
+    {"list", 0, OPTS_FLAG, AT(list), 0, NULL, "tell the formats"},
+    {0},
+};
+
+static const struct opts_option shape[] = {
+    {"depth", 0, OPTS_COUNT, AT(sites.depth), 0, "N",
+        "frames of a stack, where the format has stacks"},
+    {"top", 0, OPTS_COUNT, AT(top), 0, "N", "only the N largest rows"},
+    {0},
+};
+
+static const struct opts_group options[] = {
+    {"Output", output, 0},
+    {"What to show", view_opts_metrics, AT(sites)},
+    {"How much of it", shape, 0},
+    {"Which sites", view_opts_filters, AT(sites)},
+    {"Where names come from", name_opts_rows, AT(naming)},
+    {0},
+};
+
+const struct cmd cmd_export = {
+    .name = "export",
+    .summary = "write what other tools read",
+    .operands = "[INPUT]",
+    .about = "Writes what INPUT has in the form of another tool. INPUT is a "
+             "recording (default: " INPUT_DEFAULT "), a segment or snapshot "
+             "file, a directory of them, or the PID of a traced process. A "
+             "file that is there is not replaced without --force.",
+    .options = options,
+    .run = run,
+};

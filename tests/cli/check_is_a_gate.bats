@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# check_is_a_gate - exit codes: 0 fine, 1 leaks, 2 usage, 3 input not whole.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/leaks.bash
+
+@test "a program that frees all passes; one that does not fails and is told where" {
+	leaky app
+	run_leaky app peak
+	check data
+	[[ $status -eq 0 ]]
+	grep -q '^PASS: Nothing leaks' "$T/said"
+	run_leaky app add add copy
+	check data
+	[[ $status -eq 1 ]]
+	grep -q '^FAIL: 210 bytes in 3 blocks were not freed, by 2 sites' "$T/said"
+	grep -q '^200 bytes in 2 blocks; malloc by add < handle < main' "$T/said"
+	grep -Eq '^ +handle .*\[app\]' "$T/said"
+	[[ $(sed -n '/^200 bytes/=' "$T/said") -lt $(sed -n '/^10 bytes/=' "$T/said") ]]
+	check data -q
+	[[ $status -eq 1 && ! -s $T/said ]]
+}
+
+@test "what libc and libstdc++ keep is left out by name, unless --no-suppress" {
+	leaky app
+	run_leaky app say
+	check data
+	[[ $status -eq 0 ]]
+	grep -q 'Suppressed: stdio buffers (' "$T/said"
+	check data --no-suppress
+	[[ $status -eq 1 ]]
+	lacks 'Suppressed' "$T/said"
+	echo '#include <iostream>
+	int main() { std::cout << "hello\n"; }' >"$T/cxx.cpp"
+	g++ -o "$T/cxx" "$T/cxx.cpp"
+	record -q --force -o data ./cxx
+	check data
+	[[ $status -eq 0 ]]
+	grep -q 'libstdc++ emergency pool' "$T/said"
+	check --list-suppressions
+	[[ $status -eq 0 ]]
+	grep -q '^# stdio buffers: ' "$T/said"
+}
+
+@test "limits are compared with live, leaked and peak bytes" {
+	leaky app
+	run_leaky app add peak
+	check data --max-live 100
+	[[ $status -eq 0 ]]
+	check data --max-live 99
+	[[ $status -eq 1 ]]
+	grep -q 'FAIL: 100 bytes live at the end, above the limit of 99 bytes' "$T/said"
+	check data --max-leaked 1k --max-live 1KiB --max-peak 1.5MiB
+	[[ $status -eq 0 ]]
+	check data --max-leaked 0
+	[[ $status -eq 1 ]]
+	check data --max-peak 1MiB
+	[[ $status -eq 1 ]]
+	grep -q 'at the peak of app (pid [0-9]*), above the limit of 1.0 MiB' "$T/said"
+	lacks 'malloc by add' "$T/said" # not why
+	# suppressed memory is live, but not leaked
+	run_leaky app say
+	check data --max-live 0
+	[[ $status -eq 1 ]]
+	check data --max-leaked 0
+	[[ $status -eq 0 ]]
+}
+
+@test "a mistake in the command line is one line and exit 2" {
+	for args in "--max-live ten" "--format xml" "--tolerance 200" \
+		"--nonsense" "--exe [" "--suppressions-for gcc"; do
+		# shellcheck disable=SC2086 # words
+		check data $args
+		[[ $status -eq 2 && $(wc -l <"$T/err") -eq 1 && ! -s $T/said ]]
+	done
+}
+
+@test "input that is not there, damaged or cut never passes" {
+	check nothing
+	[[ $status -eq 3 && $(wc -l <"$T/err") -eq 1 ]]
+	leaky app
+	run_leaky app peak
+	local size
+	size=$(stat -c %s "$T/data")
+	for cut in 40 100 300; do
+		head -c $((size - cut)) "$T/data" >"$T/cut"
+		check cut
+		[[ $status -eq 3 ]]
+		lacks '^PASS' "$T/said"
+	done
+	run_leaky app add
+	head -c -40 "$T/data" >"$T/cut"
+	check cut --write-baseline new
+	[[ $status -eq 3 && ! -e $T/new ]]
+	for list in suppress baseline; do
+		check data --$list "$T/missing"
+		[[ $status -eq 3 && $(wc -l <"$T/err") -eq 1 ]]
+		echo garbage >"$T/bad"
+		check data --$list "$T/bad"
+		[[ $status -eq 3 ]]
+		grep -q 'bad:1: ' "$T/err"
+	done
+}
+
+@test "all processes are judged; --pid and --exe choose; exec is no leak" {
+	leaky app
+	cp "$T/app" "$T/other"
+	# shellcheck disable=SC2016 # for the inner shell
+	record -q --force -o data sh -c './app add; ./other child; exec ./app peak'
+	check data --exe 'app$|other$'
+	[[ $status -eq 1 ]]
+	grep -q '^FAIL: 107 bytes in 2 blocks' "$T/said"
+	grep -q 'went on as another program' "$T/said" || grep -q 'pid  *end' "$T/said"
+	check data --exe 'other$'
+	[[ $status -eq 1 ]]
+	grep -q '^FAIL: 7 bytes in 1 block ' "$T/said"
+	check data --exe 'app$' --format json -o out.json
+	local pid
+	pid=$(jq '[.processes[] | select(.standing == "judged" and .leaked_bytes == 0)][0].pid' "$T/out.json")
+	check data --pid "$pid"
+	[[ $status -eq 0 ]]
+	check data --exe nothing-like-it
+	[[ $status -eq 3 ]]
+	check data --format json -o out.json
+	jq -e '[.processes[] | select(.exe | endswith("sh"))] | all(.standing == "peak_only")' "$T/out.json"
+}
+
+@test "several inputs are one question" {
+	leaky app
+	run_leaky app add
+	mv "$T/data" "$T/one"
+	run_leaky app peak
+	mv "$T/data" "$T/two"
+	check two
+	[[ $status -eq 0 ]]
+	check two one
+	[[ $status -eq 1 ]]
+	check one one --max-live 199
+	[[ $status -eq 1 ]]
+	check one one --max-live 200
+	[[ $status -eq 0 ]]
+}
+
+@test "killed and running processes are judged, and it is said" {
+	leaky app
+	record -q --force -o data ./app add abort
+	check data
+	[[ $status -eq 1 ]]
+	grep -q 'Note: app (pid [0-9]*) was killed by signal 6' "$T/said"
+	record_behind -q -o live ./app add wait
+	local i pid
+	for ((i = 0; i < 100; i++)); do
+		grep -qs ready "$T/out" && break
+		sleep 0.1
+	done
+	pid=$(pgrep -P "$recorder" -x app)
+	check "$pid"
+	[[ $status -eq 1 ]]
+	grep -q "Note: app (pid $pid) still ran" "$T/said"
+	kill "$pid"
+	wait "$recorder" || true
+}
+
+@test "samples are an estimate, and it is said what that means" {
+	leaky app
+	local what=() i
+	for ((i = 0; i < 400; i++)); do what+=(add); done
+	record -q --force -o data --sample 1000 ./app "${what[@]}"
+	check data
+	[[ $status -eq 1 ]]
+	grep -Eq '^FAIL: [0-9.]+ KiB \(\+-[0-9.]+ KiB\) in ' "$T/said"
+	grep -q 'Note: sampled: one block in about 1000 bytes' "$T/said"
+	check data --format json
+	check data --max-leaked "$(jq .leaked.bytes "$T/said")"
+	grep -q 'too close to the limit to be sure' "$T/said"
+	check data --max-leaked 400k
+	[[ $status -eq 0 ]]
+	lacks 'too close' "$T/said"
+}
