@@ -36,6 +36,7 @@ struct cmd {
 
 extern const struct cmd cmd_record;
 extern const struct cmd cmd_report;
+extern const struct cmd cmd_diff;
 extern const struct cmd cmd_check;
 extern const struct cmd cmd_export;
 extern const struct cmd cmd_ls;

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
@@ -13,11 +14,13 @@
 #include "cli/view_opts.h"
 #include "report/growth.h"
 #include "report/json.h"
+#include "report/snapshots.h"
 #include "report/text.h"
 
 struct report_options {
 	struct view_opts view;
-	int format; /* enum report_format */
+	int format;    /* enum report_format */
+	int snapshots; /* enum snapshots_mode, 0: not asked for */
 	const char *growth, *path;
 	struct names_options naming;
 	struct output_view show;
@@ -28,45 +31,119 @@ struct report_options {
 
 enum report_format { REPORT_TEXT, REPORT_JSON };
 
+struct report_inputs {
+	struct session **sessions;
+	size_t count;
+	bool is_truncated;
+};
+
 /* Mistakes are told before anything is read. */
 static void
-finish(struct report_options *o)
+finish(struct report_options *o, int inputs)
 {
 	if (o->growth && !growth_parse(o->growth, &o->from, &o->to))
 		die(CMD_USAGE,
 		    "report: --growth takes FROM..TO in seconds or percent, as "
 		    "10..60 or 30%%..100%%, not \"%s\"",
 		    o->growth);
+	if (o->growth && o->view.metric != VIEW_LIVE &&
+	    o->view.metric != VIEW_ALLOCS)
+		die(CMD_USAGE,
+		    "report: --growth is of --live or --allocs: a time line "
+		    "has no more");
+	if (o->growth && o->snapshots)
+		die(CMD_USAGE,
+		    "report: --growth is of a recording, not of snapshots");
+	if (inputs > 1 && !o->snapshots)
+		die(CMD_USAGE,
+		    "report: several INPUTs only with --snapshots, --deltas or "
+		    "--cumulative; to compare two: seep diff OLD NEW");
+	/* what start-up leaves is there before and after */
+	o->view.no_suppress =
+	    o->view.no_suppress || o->growth || o->snapshots > SNAPSHOTS_EACH;
 	if (o->format == REPORT_JSON)
 		view_opts_finish_exact("report", &o->view, &o->body.view);
 	else
 		view_opts_finish("report", &o->view, &o->body);
 }
 
+static void
+read_inputs(int count, char **names, struct report_inputs *ret)
+{
+	size_t n = count > 0 ? (size_t)count : 1;
+
+	*ret = (struct report_inputs){
+	    .sessions = calloc(n, sizeof(struct session *))};
+	if (!ret->sessions)
+		die(CMD_INPUT, "report: out of memory");
+	for (size_t i = 0; i < n; i++) {
+		const char *name = count > 0 ? names[i] : NULL;
+
+		progress_begin("reading", name ? name : INPUT_DEFAULT);
+		ret->sessions[i] = input_load(name);
+		ret->is_truncated |= ret->sessions[i]->is_truncated;
+		ret->count++;
+	}
+}
+
+static void
+free_inputs(struct report_inputs *in)
+{
+	for (size_t i = 0; i < in->count; i++)
+		session_free(in->sessions[i]);
+	free(in->sessions);
+}
+
 static int
-write_report(const struct page *page, const struct session *s,
+write_json(FILE *out, const struct report_inputs *in, struct names *names,
+    const struct report_options *o)
+{
+	if (o->snapshots)
+		return snapshots_write_json(out, in->sessions, in->count, names,
+		    &o->body.view, o->snapshots, SEEP_VERSION);
+	if (o->growth)
+		return growth_write_json(out, in->sessions[0], names,
+		    &o->body.view, &o->from, &o->to, SEEP_VERSION);
+	return json_write(
+	    out, in->sessions[0], names, &o->body.view, SEEP_VERSION);
+}
+
+static int
+write_text(const struct page *p, const struct report_inputs *in,
     struct names *names, const struct report_options *o)
 {
-	int err;
+	if (o->snapshots)
+		return snapshots_write(
+		    p, in->sessions, in->count, names, &o->body, o->snapshots);
+	if (o->growth)
+		return growth_write(
+		    p, in->sessions[0], names, &o->body, &o->from, &o->to);
+	return text_write(p, in->sessions[0], names, &o->body);
+}
 
-	if (o->format == REPORT_JSON)
-		return json_write(
-		    page->out, s, names, &o->body.view, SEEP_VERSION);
-	if (!o->growth)
-		return text_write(page, s, names, &o->body);
-	err = growth_write(page, s, names, &o->body, &o->from, &o->to);
-	if (err == -ENODATA)
+static void
+die_of(int err, const struct report_options *o)
+{
+	if (err == -ENOMEM)
+		die(CMD_INPUT, "report: out of memory");
+	if (err == -ESRCH)
+		die(CMD_INPUT, "report: there is no process %u in it",
+		    o->view.pid);
+	if (err == -ENODATA && o->growth)
 		die(CMD_INPUT,
 		    "report: --growth needs a recording made over time; make "
 		    "one with: seep record CMD");
-	return err;
+	if (err == -ENODATA)
+		die(CMD_INPUT,
+		    "report: no process is there at two moments; take "
+		    "snapshots with: seep snapshot PID");
 }
 
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	struct report_options o = {.view = view_opts_default};
-	struct session *session;
+	struct report_inputs in;
 	struct names *names;
 	struct terminal terminal;
 	struct output out;
@@ -74,10 +151,9 @@ run(const struct cmd *self, int argc, char **argv)
 	int answer, n, err;
 
 	n = opts_parse(self, argc, argv, &o);
-	finish(&o);
-	progress_begin("reading", n ? argv[1] : INPUT_DEFAULT);
-	session = input_load(n ? argv[1] : NULL);
-	answer = session->is_truncated ? CMD_INPUT : CMD_OK;
+	finish(&o, n);
+	read_inputs(n, argv + 1, &in);
+	answer = in.is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	name_opts_gather(names, session);
 	output_open(&out, o.path);
@@ -87,16 +163,13 @@ run(const struct cmd *self, int argc, char **argv)
 	    .width = terminal.columns,
 	    .colour = terminal.colour,
 	    .utf8 = terminal.utf8};
-	err = write_report(&page, session, names, &o);
-	if (err == -ENOMEM)
-		die(CMD_INPUT, "report: out of memory");
-	if (err == -ESRCH)
-		die(CMD_INPUT, "report: there is no process %u in it",
-		    o.view.pid);
+	err = o.format == REPORT_JSON ? write_json(out.file, &in, names, &o)
+	                              : write_text(&page, &in, names, &o);
+	die_of(err, &o);
 	progress_end();
 	output_finish(&out);
 	names_free(names);
-	session_free(session);
+	free_inputs(&in);
 	return answer;
 }
 
@@ -104,7 +177,15 @@ run(const struct cmd *self, int argc, char **argv)
 
 static const struct opts_option over_time[] = {
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
-        "what grew between two moments (10..60, 30%..90%)"},
+        "what grew between two moments of a recording (10..60, 30%..90%; "
+        "from the first third to the end)"},
+    {"snapshots", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_EACH, NULL,
+        "every INPUT is a snapshot, or a directory of them: what there was at "
+        "each moment"},
+    {"deltas", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_DELTAS, NULL,
+        "the same, what changed since the snapshot before"},
+    {"cumulative", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_CUMULATIVE, NULL,
+        "the same, what changed since the first snapshot"},
     {0},
 };
 
@@ -130,7 +211,7 @@ static const struct opts_group options[] = {
 const struct cmd cmd_report = {
     .name = "report",
     .summary = "who allocated what: a recording, segment or PID",
-    .operands = "[INPUT]",
+    .operands = "[INPUT...]",
     .about = "Says who allocated the memory of a program, from INPUT: a "
              "recording (default: " INPUT_DEFAULT "), a segment or snapshot "
              "file, a directory of them, or the PID of a traced process "

@@ -104,6 +104,19 @@ print_view(const struct page *p, struct view *v, const struct body_options *o)
 }
 
 int
+body_write_view(
+    const struct page *p, struct view *v, const struct body_options *options)
+{
+	print_filters(p, v, options->view.metric);
+	print_suppressed(p, v, options);
+	(void)putc('\n', p->out);
+	if (v->site_count > 0)
+		return print_view(p, v, options);
+	(void)fprintf(p->out, "%s\n", nothing_of(v, options->view.metric));
+	return 0;
+}
+
+int
 body_write(const struct page *p, const struct session *s, struct names *names,
     const struct body_options *options)
 {
@@ -115,14 +128,7 @@ body_write(const struct page *p, const struct session *s, struct names *names,
 	err = view_new(s, names, &options->view, &v);
 	if (err < 0)
 		return err;
-	print_filters(p, v, options->view.metric);
-	print_suppressed(p, v, options);
-	(void)putc('\n', p->out);
-	if (v->site_count == 0)
-		(void)fprintf(
-		    p->out, "%s\n", nothing_of(v, options->view.metric));
-	else
-		err = print_view(p, v, options);
+	err = body_write_view(p, v, options);
 	view_free(v);
 	return err;
 }

@@ -27,4 +27,8 @@ struct body_options {
 int body_write(const struct page *p, const struct session *s,
     struct names *names, const struct body_options *options);
 
+/* The same of a view that was made with options->view. -ENOMEM. */
+int body_write_view(
+    const struct page *p, struct view *v, const struct body_options *options);
+
 #endif

@@ -8,6 +8,8 @@
 
 #include "reader/timeline.h"
 #include "report/amount.h"
+#include "report/diff.h"
+#include "report/json.h"
 #include "report/text.h"
 
 enum { PROCESSES = 16 }; /* each reads the recording again */
@@ -65,12 +67,23 @@ moment_us(const struct growth_moment *m, uint64_t until_us)
 	return us >= (double)until_us ? until_us : (uint64_t)us;
 }
 
-/* The process whose figures were looked up, at two moments. */
+/* A process at two moments. */
 struct stretch {
 	const struct process *process;
 	uint64_t from_us, to_us;
 	struct process_figures *from, *to; /* by site */
+	/* by process, the others NULL: they are not asked for */
+	const struct process_figures **all_from, **all_to;
 };
+
+static void
+stretch_release(struct stretch *x)
+{
+	free(x->from);
+	free(x->to);
+	free(x->all_from);
+	free(x->all_to);
+}
 
 /* The end needs no replay. */
 static int
@@ -80,10 +93,6 @@ look_up(struct stretch *x, struct timeline *t)
 	uint64_t when;
 	int err;
 
-	x->from = calloc(p->site_count + 1, sizeof(*x->from));
-	x->to = calloc(p->site_count + 1, sizeof(*x->to));
-	if (!x->from || !x->to)
-		return -ENOMEM;
 	err = timeline_sites_at(t, p, x->from_us, x->from, &when);
 	if (err == 0 && x->to_us < timeline_until_us(t))
 		return timeline_sites_at(t, p, x->to_us, x->to, &when);
@@ -92,57 +101,59 @@ look_up(struct stretch *x, struct timeline *t)
 	return err;
 }
 
+/* What changed, as a view; x is for stretch_release() in any case. */
+static int
+stretch_view(struct stretch *x, const struct session *s, struct names *names,
+    const struct view_options *options, struct view **ret)
+{
+	struct view_options o = *options;
+	struct view_side before = {.session = s, .only = x->process};
+	size_t sites = x->process->site_count + 1;
+	int err;
+
+	x->from = calloc(sites, sizeof(*x->from));
+	x->to = calloc(sites, sizeof(*x->to));
+	x->all_from = calloc(s->count, sizeof(struct process_figures *));
+	x->all_to = calloc(s->count, sizeof(struct process_figures *));
+	if (!x->from || !x->to || !x->all_from || !x->all_to)
+		return -ENOMEM;
+	err = look_up(x, s->line);
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->processes[i] != x->process)
+			continue;
+		x->all_from[i] = x->from;
+		x->all_to[i] = x->to;
+	}
+	before.figures = x->all_from;
+	o.only = x->process;
+	o.figures = x->all_to;
+	o.before = &before;
+	return view_new(s, names, &o, ret);
+}
+
 static void
-print_title(const struct page *page, const struct stretch *x)
+print_title(const struct page *page, const struct stretch *x, int metric)
 {
 	const struct process *p = x->process;
 	char a[WORDS_MAX], b[WORDS_MAX], c[AMOUNT_MAX];
-	struct amount net = {0};
+	struct view_figures from = {0}, to = {0};
+	struct amount net;
 
 	for (size_t i = 0; i < p->site_count; i++) {
 		if (p->sites[i].kind == SEG_SITE_USER)
 			continue;
-		net.plus += x->to[i].live_bytes;
-		net.minus += x->from[i].live_bytes;
+		process_add(&from.all, &x->from[i]);
+		process_add(&to.all, &x->to[i]);
 	}
+	net = (struct amount){.plus = view_bytes(&to, metric),
+	    .minus = view_bytes(&from, metric)};
 	words_print(page->out, frames_base(p->header.exe));
-	(void)fprintf(page->out, " (pid %u), from %s to %s: %s bytes live.\n",
+	(void)fprintf(page->out, " (pid %u), from %s to %s: %s bytes %s.\n",
 	    p->header.pid, words_time(a, x->from_us * 1000),
-	    words_time(b, x->to_us * 1000), amount_text(c, &net, true));
-}
-
-/* Figures of the other processes are not asked for: `only` is one. */
-static int
-print_process(const struct page *page, const struct session *s,
-    struct stretch *x, struct names *names, const struct body_options *options)
-{
-	const struct process_figures **from = calloc(s->count, sizeof(void *));
-	const struct process_figures **to = calloc(s->count, sizeof(void *));
-	struct view_side before = {
-	    .session = s, .only = x->process, .figures = from};
-	struct body_options o = *options;
-	int err = -ENOMEM;
-
-	if (!from || !to)
-		goto out;
-	err = look_up(x, s->line);
-	if (err < 0)
-		goto out;
-	for (size_t i = 0; i < s->count; i++) {
-		from[i] = s->processes[i] == x->process ? x->from : NULL;
-		to[i] = s->processes[i] == x->process ? x->to : NULL;
-	}
-	o.view.only = x->process;
-	o.view.figures = to;
-	o.view.before = &before;
-	print_title(page, x);
-	err = body_write(page, s, names, &o);
-out:
-	free(x->from);
-	free(x->to);
-	free(from);
-	free(to);
-	return err;
+	    words_time(b, x->to_us * 1000), amount_text(c, &net, true),
+	    metric == VIEW_ALLOCS ? "allocated" : "live");
 }
 
 /* Live bytes of a process at a moment, from its course. */
@@ -198,39 +209,128 @@ find_candidates(const struct session *s, uint32_t pid, uint64_t from_us,
 	return n;
 }
 
+/* The processes worth a look, most changed first; for free(). */
+static int
+find_stretches(const struct session *s, uint32_t pid,
+    const struct growth_moment *from, const struct growth_moment *to,
+    struct stretch **ret, size_t *ret_count)
+{
+	struct candidate *list = calloc(s->count + 1, sizeof(*list));
+	struct stretch *found = calloc(s->count + 1, sizeof(*found));
+	uint64_t from_us, to_us;
+	size_t n = 0;
+	int err = -ENOMEM;
+
+	if (!list || !found)
+		goto out;
+	err = -ENODATA;
+	if (!s->line)
+		goto out;
+	from_us = moment_us(from, s->until_us);
+	to_us = moment_us(to, s->until_us);
+	n = find_candidates(s, pid, from_us, to_us, list);
+	for (size_t i = 0; i < n; i++)
+		found[i] = (struct stretch){.process = list[i].process,
+		    .from_us = from_us,
+		    .to_us = to_us};
+	*ret = found;
+	*ret_count = n;
+	found = NULL;
+	err = 0;
+out:
+	free(list);
+	free(found);
+	return err;
+}
+
+static int
+print_stretch(const struct page *p, const struct session *s, struct stretch *x,
+    struct names *names, const struct body_options *options)
+{
+	struct view *v = NULL;
+	int err = stretch_view(x, s, names, &options->view, &v);
+
+	if (err == 0) {
+		print_title(p, x, options->view.metric);
+		err = body_write_view(p, v, options);
+	}
+	view_free(v);
+	stretch_release(x);
+	return err;
+}
+
 int
 growth_write(const struct page *p, const struct session *s, struct names *names,
     const struct body_options *options, const struct growth_moment *from,
     const struct growth_moment *to)
 {
-	struct candidate *list;
-	uint64_t from_us, to_us;
+	struct stretch *list;
 	size_t n;
-	int err = 0;
+	int err;
 
-	if (!s->line)
-		return -ENODATA;
-	list = calloc(s->count + 1, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	from_us = moment_us(from, s->until_us);
-	to_us = moment_us(to, s->until_us);
-	n = find_candidates(s, options->view.pid, from_us, to_us, list);
+	err = find_stretches(s, options->view.pid, from, to, &list, &n);
+	if (err < 0)
+		return err;
 	for (size_t i = 0; i < n && i < PROCESSES && err == 0; i++) {
-		struct stretch x = {.process = list[i].process,
-		    .from_us = from_us,
-		    .to_us = to_us};
-
 		(void)fputs(i ? "\n" : "", p->out);
-		err = print_process(p, s, &x, names, options);
+		err = print_stretch(p, s, &list[i], names, options);
 	}
+	free(list);
+	if (err < 0)
+		return err;
 	if (n == 0)
 		(void)fputs("No process was seen at two moments.\n", p->out);
 	if (n > PROCESSES)
 		(void)fprintf(p->out, "\n%zu more processes changed less.\n",
 		    n - PROCESSES);
+	text_notes(p, names);
+	return ferror(p->out) ? -EIO : 0;
+}
+
+static int
+put_stretch(FILE *out, const struct session *s, struct stretch *x,
+    struct names *names, const struct view_options *options)
+{
+	const struct seg_header *h = &x->process->header;
+	struct view *v = NULL;
+	int err = stretch_view(x, s, names, options, &v);
+
+	if (err == 0) {
+		(void)fprintf(out, "{\"pid\":%u", h->pid);
+		json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
+		json_text(out, "exe", h->exe);
+		json_number(out, "from_us", x->from_us);
+		json_number(out, "to_us", x->to_us);
+		err = diff_write_sites(out, v, options->metric);
+		(void)putc('}', out);
+	}
+	view_free(v);
+	stretch_release(x);
+	return err;
+}
+
+int
+growth_write_json(FILE *out, const struct session *s, struct names *names,
+    const struct view_options *options, const struct growth_moment *from,
+    const struct growth_moment *to, const char *version)
+{
+	struct stretch *list;
+	size_t n;
+	int err;
+
+	err = find_stretches(s, options->pid, from, to, &list, &n);
+	if (err < 0)
+		return err;
+	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
+	json_text(out, "seep", version);
+	json_text(out, "kind", "growth");
+	(void)fputs(",\"processes\":[", out);
+	for (size_t i = 0; i < n && i < PROCESSES && err == 0; i++) {
+		(void)fputs(i ? "," : "", out);
+		err = put_stretch(out, s, &list[i], names, options);
+	}
+	(void)fprintf(out, "],\"more_processes\":%zu}\n",
+	    n > PROCESSES ? n - PROCESSES : 0);
 	free(list);
-	if (err == 0)
-		text_notes(p, names);
-	return err < 0 ? err : ferror(p->out) ? -EIO : 0;
+	return err < 0 ? err : ferror(out) ? -EIO : 0;
 }

@@ -11,6 +11,7 @@
 
 #include "reader/losses.h"
 #include "reader/timeline.h"
+#include "report/json_frames.h"
 #include "report/words.h"
 
 enum {
@@ -34,55 +35,6 @@ command(FILE *out, const struct seg_header *h)
 		comma = ",";
 	}
 	(void)fputs("]", out);
-}
-
-/*
- * Stacks share their frames, and a frame's text takes a while to make: each is
- * made once for a process and then copied.
- */
-struct cached {
-	char *text; /* NULL: not made yet */
-	size_t len;
-};
-
-static void
-write_frame(FILE *out, const struct frame *x)
-{
-	(void)fputs("{\"function\":", out);
-	json_string(out, x->function);
-	json_text(out, "file", x->file);
-	if (x->line > 0)
-		json_number(out, "line", x->line);
-	else
-		(void)fputs(",\"line\":null", out);
-	json_text(out, "module", x->module);
-	if (x->is_missing)
-		(void)fputs(",\"offset\":null", out);
-	else
-		json_number(out, "offset", x->offset);
-	json_boolean(out, "inlined", x->inlined);
-	(void)putc('}', out);
-}
-
-static void
-frame(FILE *out, const struct frame *x, struct cached *c)
-{
-	FILE *memory;
-
-	if (!c->text) {
-		memory = open_memstream(&c->text, &c->len);
-		if (memory) {
-			write_frame(memory, x);
-			if (fclose(memory) != 0) {
-				free(c->text);
-				c->text = NULL;
-			}
-		}
-	}
-	if (c->text)
-		(void)fwrite_unlocked(c->text, 1, c->len, out);
-	else
-		write_frame(out, x); /* out of memory */
 }
 
 /* Of sampled figures: half the width of the 95 % interval. */
@@ -203,34 +155,10 @@ series(FILE *out, struct courses *c, size_t site)
 	c->next++;
 }
 
-static void
-frames(FILE *out, const struct view *v, const struct view_site *s,
-    struct cached *cache)
-{
-	(void)fputs(",\"frames\":[", out);
-	for (uint32_t i = 0; i < s->frame_count; i++) {
-		uint32_t n = s->frames[i];
-
-		if (i > 0)
-			(void)putc(',', out);
-		frame(out, &v->frames[n], &cache[n]);
-	}
-	(void)putc(']', out);
-	json_key(out, "recursion");
-	if (!s->repeats) {
-		(void)fputs("null", out);
-		return;
-	}
-	(void)putc('[', out);
-	for (uint32_t i = 0; i < s->frame_count; i++)
-		(void)fprintf(out, "%s%u", i ? "," : "", s->repeats[i]);
-	(void)putc(']', out);
-}
-
 /* `p` NULL: of several processes together. */
 static void
-site(FILE *out, const struct view *v, const struct view_site *s,
-    const struct process *p, struct cached *cache, struct courses *courses)
+site(FILE *out, const struct view_site *s, const struct process *p,
+    struct json_frames *cache, struct courses *courses)
 {
 	const struct view_figures *f = &s->figures;
 	static const uint64_t none[PROCESS_AGES];
@@ -261,7 +189,7 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	json_text(out, "suppression", s->suppression);
 	json_text(out, "stack", words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
-	frames(out, v, s, cache);
+	json_frames_put(out, cache, s);
 	(void)putc('}', out);
 }
 
@@ -270,19 +198,18 @@ static int
 sites(FILE *out, const struct view *v, const struct process *p,
     struct courses *courses)
 {
-	struct cached *cache = calloc(v->frame_count + 1, sizeof(*cache));
+	struct json_frames *cache;
+	int err = json_frames_new(v, &cache);
 
-	if (!cache)
-		return -ENOMEM;
+	if (err < 0)
+		return err;
 	(void)fputs(",\"sites\":[", out);
 	for (size_t i = 0; i < v->site_count && !ferror(out); i++) {
 		(void)fputs(i ? ",\n" : "\n", out);
-		site(out, v, &v->sites[i], p, cache, courses);
+		site(out, &v->sites[i], p, cache, courses);
 	}
 	(void)putc(']', out);
-	for (size_t i = 0; i < v->frame_count; i++)
-		free(cache[i].text);
-	free(cache);
+	json_frames_free(cache);
 	return 0;
 }
 

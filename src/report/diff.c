@@ -1,0 +1,149 @@
+/* diff.c - two inputs compared, site by site, with signs. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/diff.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "report/amount.h"
+#include "report/table.h"
+#include "report/text.h"
+
+/* How many sites changed, and how. */
+struct changes {
+	size_t fresh, gone, grown, shrunk;
+};
+
+static bool
+is_meant(const struct diff_side *side, const struct process *p, uint32_t pid)
+{
+	return (!side->only || side->only == p) &&
+	    (pid == VIEW_ANY || p->header.pid == pid);
+}
+
+/* How many processes; the figures of all, and the last of them. */
+static size_t
+add_up(const struct diff_side *side, uint32_t pid, struct view_figures *ret,
+    const struct process **ret_last)
+{
+	size_t n = 0;
+
+	*ret = (struct view_figures){0};
+	for (size_t i = 0; i < side->session->count; i++) {
+		const struct process *p = side->session->processes[i];
+
+		if (!is_meant(side, p, pid))
+			continue;
+		process_add(&ret->all, &p->totals);
+		*ret_last = p;
+		n++;
+	}
+	return n;
+}
+
+/* "OLD  a.seep: server (pid 12), after 3.4 s: 1,234 bytes in 5 blocks" */
+static void
+print_side(const struct page *p, const char *title,
+    const struct diff_side *side, const struct body_options *o)
+{
+	const struct process *last = NULL;
+	struct view_figures f;
+	size_t n = add_up(side, o->view.pid, &f, &last);
+	char a[WORDS_MAX], b[WORDS_MAX], t[WORDS_MAX];
+
+	(void)fprintf(p->out, "%s  ", title);
+	words_print(p->out, side->name);
+	(void)fputs(": ", p->out);
+	if (n == 1) {
+		words_print(p->out, frames_base(last->header.exe));
+		(void)fprintf(p->out, " (pid %u)", last->header.pid);
+		if (last->is_snapshot && last->header.snapshot_label[0]) {
+			(void)fputs(", \"", p->out);
+			words_print(p->out, last->header.snapshot_label);
+			(void)fputs("\"", p->out);
+		}
+		(void)fprintf(
+		    p->out, ", after %s", words_time(t, last->duration_ns));
+	} else {
+		(void)fprintf(p->out, "%zu processes", n);
+	}
+	/* of the short-lived there is no total before all sites are seen */
+	if (o->view.metric != VIEW_TEMPORARY)
+		(void)fprintf(p->out, ": %s bytes in %s %s",
+		    words_count(a, view_bytes(&f, o->view.metric)),
+		    words_count(b, view_blocks(&f, o->view.metric)),
+		    o->view.metric == VIEW_ALLOCS ? "calls" : "blocks");
+	(void)fputs(".\n", p->out);
+}
+
+static void
+count_changes(const struct view *v, int metric, struct changes *ret)
+{
+	*ret = (struct changes){0};
+	for (size_t i = 0; i < v->site_count; i++) {
+		const char *change = table_change(&v->sites[i], metric);
+
+		ret->fresh += strcmp(change, "new") == 0;
+		ret->gone += strcmp(change, "gone") == 0;
+		ret->grown += strcmp(change, "grown") == 0;
+		ret->shrunk += strcmp(change, "shrunk") == 0;
+	}
+}
+
+static void
+print_changes(const struct page *p, const struct view *v, int metric)
+{
+	struct changes n;
+	struct amounts all;
+	char a[AMOUNT_MAX], b[AMOUNT_MAX];
+
+	count_changes(v, metric, &n);
+	amounts_whole(v, metric, &all);
+	(void)fprintf(p->out,
+	    "Difference: %s bytes, %s %s; %zu place%s new, %zu gone, %zu "
+	    "grown, %zu shrunk, %zu unchanged.\n",
+	    amount_text(a, &all.bytes, true), amount_text(b, &all.blocks, true),
+	    metric == VIEW_ALLOCS ? "calls" : "blocks", n.fresh,
+	    n.fresh == 1 ? "" : "s", n.gone, n.grown, n.shrunk, v->unchanged);
+}
+
+int
+diff_view(const struct diff_side *old, const struct diff_side *new,
+    struct names *names, const struct view_options *options, struct view **ret)
+{
+	struct view_options o = *options;
+	const struct view_side before = {
+	    .session = old->session, .only = old->only};
+	struct view_figures f;
+	const struct process *last;
+
+	if (add_up(old, o.pid, &f, &last) + add_up(new, o.pid, &f, &last) == 0)
+		return -ESRCH;
+	o.only = new->only;
+	o.before = &before;
+	o.by_function = true;
+	return view_new(new->session, names, &o, ret);
+}
+
+int
+diff_write(const struct page *p, const struct diff_side *old,
+    const struct diff_side *new, struct names *names,
+    const struct body_options *options)
+{
+	struct view *v;
+	int err;
+
+	print_side(p, "OLD", old, options);
+	print_side(p, "NEW", new, options);
+	(void)fflush(p->out); /* names may take a while */
+	err = diff_view(old, new, names, &options->view, &v);
+	if (err < 0)
+		return err;
+	print_changes(p, v, options->view.metric);
+	err = body_write_view(p, v, options);
+	view_free(v);
+	if (err < 0)
+		return err;
+	text_notes(p, names);
+	return ferror(p->out) ? -EIO : 0;
+}

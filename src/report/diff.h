@@ -1,0 +1,36 @@
+/* diff.h - two inputs compared, site by site, with signs. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_DIFF_H
+#define SEEP_REPORT_DIFF_H
+
+#include "report/body.h"
+
+/* One of the two. */
+struct diff_side {
+	const char *name; /* as the user calls it */
+	const struct session *session;
+	const struct process *only; /* NULL: all processes together */
+};
+
+/*
+ * Both as one view. Sites are matched by the names in their stacks, not by ids
+ * or addresses, so that another run or another build will do. -ENOMEM; -ESRCH:
+ * neither has a process options->pid.
+ */
+int diff_view(const struct diff_side *old, const struct diff_side *new,
+    struct names *names, const struct view_options *options, struct view **ret);
+
+/* For people. As diff_view(), and -EIO as ferror() tells. */
+int diff_write(const struct page *p, const struct diff_side *old,
+    const struct diff_side *new, struct names *names,
+    const struct body_options *options);
+
+/* For programs: one JSON object. */
+int diff_write_json(FILE *out, const struct diff_side *old,
+    const struct diff_side *new, struct names *names,
+    const struct view_options *options, const char *version);
+
+/* ,"changes":{...},"sites":[...] of a view that compares. -ENOMEM. */
+int diff_write_sites(FILE *out, const struct view *v, int metric);
+
+#endif

@@ -1,0 +1,227 @@
+/* snapshots.c - one process at several moments: snapshots in a row. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/snapshots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/amount.h"
+#include "report/snapshots_parts.h"
+#include "report/summary.h"
+#include "report/text.h"
+
+uint64_t
+snapshots_time(const struct process *p)
+{
+	if (p->header.snapshot_realtime_ns > 0)
+		return p->header.snapshot_realtime_ns;
+	return p->header.start_realtime_ns + p->duration_ns;
+}
+
+static int
+by_process_and_time(const void *a, const void *b)
+{
+	const struct snapshots_moment *x = a, *y = b;
+	const struct seg_header *h = &x->process->header;
+	const struct seg_header *k = &y->process->header;
+	int n;
+
+	if (h->start_realtime_ns != k->start_realtime_ns)
+		return h->start_realtime_ns < k->start_realtime_ns ? -1 : 1;
+	n = memcmp(h->uuid, k->uuid, sizeof(h->uuid));
+	if (n != 0)
+		return n;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	if (h->snapshot_number != k->snapshot_number)
+		return h->snapshot_number < k->snapshot_number ? -1 : 1;
+	/* the end comes after a snapshot of the same moment */
+	return (int)y->process->is_snapshot - (int)x->process->is_snapshot;
+}
+
+int
+snapshots_find(struct session *const *sessions, size_t count, uint32_t pid,
+    struct snapshots_moment **ret, size_t *ret_count)
+{
+	struct snapshots_moment *list;
+	size_t room = 0, n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		room += sessions[i]->count;
+	list = calloc(room + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		for (size_t k = 0; k < sessions[i]->count; k++) {
+			const struct process *p = sessions[i]->processes[k];
+
+			if (pid != VIEW_ANY && p->header.pid != pid)
+				continue;
+			list[n++] =
+			    (struct snapshots_moment){.session = sessions[i],
+			        .process = p,
+			        .time_ns = snapshots_time(p)};
+		}
+	}
+	if (n == 0) {
+		free(list);
+		return -ESRCH;
+	}
+	qsort(list, n, sizeof(*list), by_process_and_time);
+	*ret = list;
+	*ret_count = n;
+	return 0;
+}
+
+size_t
+snapshots_row(const struct snapshots_moment *list, size_t count)
+{
+	size_t n = 1;
+
+	while (n < count &&
+	    memcmp(list[0].process->header.uuid, list[n].process->header.uuid,
+	        sizeof(list[0].process->header.uuid)) == 0)
+		n++;
+	return n;
+}
+
+const char *
+snapshots_label(const struct process *p)
+{
+	if (!p->is_snapshot)
+		return p->end == PROCESS_RUNNING ? "(now)" : "(its end)";
+	return p->header.snapshot_label;
+}
+
+static struct amount
+live_bytes(const struct process *before, const struct process *after)
+{
+	return (struct amount){.plus = after->totals.live_bytes,
+	    .minus = before->totals.live_bytes};
+}
+
+/* ---- text ---- */
+
+static void
+print_list(
+    const struct page *p, const struct snapshots_moment *row, size_t count)
+{
+	const struct process *first = row[0].process;
+	char a[WORDS_MAX], b[WORDS_MAX], t[WORDS_MAX], c[AMOUNT_MAX],
+	    d[AMOUNT_MAX];
+
+	words_print(p->out, frames_base(first->header.exe));
+	(void)fprintf(p->out,
+	    " (pid %u), %zu moments:\n%4s %11s %13s %9s %14s %14s  %s\n",
+	    first->header.pid, count, "#", "after", "live bytes", "blocks",
+	    "since the last", "since #1", "label");
+	for (size_t i = 0; i < count; i++) {
+		const struct process *x = row[i].process;
+		struct amount last = live_bytes(row[i ? i - 1 : 0].process, x);
+		struct amount all = live_bytes(first, x);
+		size_t used;
+
+		used = (size_t)fprintf(p->out, "%4zu %11s %13s %9s %14s %14s  ",
+		    i + 1,
+		    words_time(
+		        t, row[i].time_ns - first->header.start_realtime_ns),
+		    words_count(a, x->totals.live_bytes),
+		    words_count(b, x->totals.live_blocks),
+		    i ? amount_text(c, &last, true) : "",
+		    i ? amount_text(d, &all, true) : "");
+		page_fit(p, snapshots_label(x),
+		    p->width > used + 8 ? p->width - used : 0);
+		(void)putc('\n', p->out);
+	}
+}
+
+static void
+print_title(const struct page *p, const struct snapshots_moment *row,
+    size_t number, int mode)
+{
+	const char *label = snapshots_label(row[number].process);
+	char buffer[WORDS_MAX];
+
+	(void)fprintf(
+	    p->out, "\n%s#%zu", page_colour(p, PAGE_STRONG), number + 1);
+	if (*label) {
+		(void)fputs(", ", p->out);
+		words_print(p->out, label);
+	}
+	(void)fprintf(p->out, ", after %s%s",
+	    words_time(buffer,
+	        row[number].time_ns - row[0].process->header.start_realtime_ns),
+	    page_colour(p, PAGE_PLAIN));
+	if (mode == SNAPSHOTS_DELTAS)
+		(void)fprintf(p->out, ", since #%zu", number);
+	if (mode == SNAPSHOTS_CUMULATIVE)
+		(void)fputs(", since #1", p->out);
+	(void)fputs(":\n", p->out);
+}
+
+void
+snapshots_options(const struct snapshots_moment *row, size_t number, int mode,
+    struct view_options *o, struct view_side *before)
+{
+	const struct snapshots_moment *from =
+	    &row[mode == SNAPSHOTS_DELTAS ? number - 1 : 0];
+
+	o->only = row[number].process;
+	if (mode == SNAPSHOTS_EACH)
+		return;
+	*before =
+	    (struct view_side){.session = from->session, .only = from->process};
+	o->before = before;
+}
+
+static int
+print_row(const struct page *p, const struct snapshots_moment *row,
+    size_t count, struct names *names, const struct body_options *options,
+    int mode)
+{
+	int err = 0;
+
+	print_list(p, row, count);
+	for (size_t i = mode == SNAPSHOTS_EACH ? 0 : 1;
+	     i < count && err == 0 && !ferror(p->out); i++) {
+		struct body_options o = *options;
+		struct view_side before;
+
+		snapshots_options(row, i, mode, &o.view, &before);
+		print_title(p, row, i, mode);
+		err = body_write(p, row[i].session, names, &o);
+	}
+	return err;
+}
+
+int
+snapshots_write(const struct page *p, struct session *const *sessions,
+    size_t count, struct names *names, const struct body_options *options,
+    int mode)
+{
+	struct snapshots_moment *list;
+	size_t n, rows = 0;
+	int err;
+
+	err = snapshots_find(sessions, count, options->view.pid, &list, &n);
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < n && err == 0;) {
+		size_t row = snapshots_row(list + i, n - i);
+
+		/* a process that was seen once has nothing to compare */
+		if (row > 1 || mode == SNAPSHOTS_EACH) {
+			(void)fputs(rows++ ? "\n" : "", p->out);
+			err = print_row(p, list + i, row, names, options, mode);
+		}
+		i += row;
+	}
+	free(list);
+	if (err == 0 && rows == 0)
+		return -ENODATA;
+	if (err < 0)
+		return err;
+	text_notes(p, names);
+	return ferror(p->out) ? -EIO : 0;
+}

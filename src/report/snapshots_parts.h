@@ -1,0 +1,31 @@
+/* snapshots_parts.h - what snapshots.c and snapshots_json.c share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_SNAPSHOTS_PARTS_H
+#define SEEP_REPORT_SNAPSHOTS_PARTS_H
+
+#include "report/view.h"
+
+struct snapshots_moment {
+	const struct session *session;
+	const struct process *process;
+	uint64_t time_ns; /* since 1970 */
+};
+
+/* Processes by their start, then by time; for free(). -ENOMEM, -ESRCH. */
+int snapshots_find(struct session *const *sessions, size_t count, uint32_t pid,
+    struct snapshots_moment **ret, size_t *ret_count);
+
+/* How many at the start of the list are of one process. */
+size_t snapshots_row(const struct snapshots_moment *list, size_t count);
+
+/* When a process was looked at, since 1970. */
+uint64_t snapshots_time(const struct process *p);
+
+/* What the user called it, "" if nothing; else "(now)", "(its end)". */
+const char *snapshots_label(const struct process *p);
+
+/* What a mode wants to see of a moment of a row. */
+void snapshots_options(const struct snapshots_moment *row, size_t number,
+    int mode, struct view_options *o, struct view_side *before);
+
+#endif
