@@ -21,6 +21,24 @@ is_meant(const struct diff_side *side, const struct process *p, uint32_t pid)
 	    (pid == VIEW_ANY || p->header.pid == pid);
 }
 
+/* The one program that all its processes run; NULL: they run several. */
+static const char *
+program_of(const struct diff_side *side)
+{
+	const char *exe = NULL;
+
+	for (size_t i = 0; i < side->session->count; i++) {
+		const struct process *p = side->session->processes[i];
+
+		if (!is_meant(side, p, VIEW_ANY))
+			continue;
+		if (exe && strcmp(exe, p->header.exe) != 0)
+			return NULL;
+		exe = p->header.exe;
+	}
+	return exe;
+}
+
 /* How many processes; the figures of all, and the last of them. */
 static size_t
 add_up(const struct diff_side *side, uint32_t pid, struct view_figures *ret,
@@ -39,6 +57,16 @@ add_up(const struct diff_side *side, uint32_t pid, struct view_figures *ret,
 		n++;
 	}
 	return n;
+}
+
+static bool
+has_process(
+    const struct diff_side *old, const struct diff_side *new, uint32_t pid)
+{
+	const struct process *last;
+	struct view_figures f;
+
+	return add_up(old, pid, &f, &last) + add_up(new, pid, &f, &last) > 0;
 }
 
 /* "OLD  a.seep: server (pid 12), after 3.4 s: 1,234 bytes in 5 blocks" */
@@ -114,14 +142,14 @@ diff_view(const struct diff_side *old, const struct diff_side *new,
 	struct view_options o = *options;
 	const struct view_side before = {
 	    .session = old->session, .only = old->only};
-	struct view_figures f;
-	const struct process *last;
 
-	if (add_up(old, o.pid, &f, &last) + add_up(new, o.pid, &f, &last) == 0)
+	if (!has_process(old, new, o.pid))
 		return -ESRCH;
 	o.only = new->only;
 	o.before = &before;
 	o.by_function = true;
+	/* server-1.0 and server-1.1, but not sh and ls */
+	o.join_programs = program_of(old) && program_of(new);
 	return view_new(new->session, names, &o, ret);
 }
 
@@ -133,6 +161,8 @@ diff_write(const struct page *p, const struct diff_side *old,
 	struct view *v;
 	int err;
 
+	if (!has_process(old, new, options->view.pid))
+		return -ESRCH;
 	print_side(p, "OLD", old, options);
 	print_side(p, "NEW", new, options);
 	(void)fflush(p->out); /* names may take a while */

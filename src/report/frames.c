@@ -42,6 +42,7 @@ struct frames {
 	struct index place_index, label_index;
 	struct sentence sentences[SENTENCES];
 	size_t sentence_count;
+	bool joins_programs;
 };
 
 int
@@ -91,9 +92,8 @@ grown(void *array, size_t count, size_t *room, size_t size)
 }
 
 static uint64_t
-hash_text(const char *text)
+hash_bytes(const char *text, size_t len)
 {
-	size_t len = text ? strlen(text) : 0;
 	uint64_t h = len, word;
 
 	for (size_t i = 0; i < len; i += sizeof(word)) {
@@ -104,6 +104,12 @@ hash_text(const char *text)
 		h = index_hash(h, word, 1);
 	}
 	return h;
+}
+
+static uint64_t
+hash_text(const char *text)
+{
+	return hash_bytes(text, text ? strlen(text) : 0);
 }
 
 /* FNV-1a: not of this run, so that fingerprints can be kept in files. */
@@ -160,6 +166,12 @@ add_module(struct frames *f, const struct process_module *m, uint32_t *ret)
 	return 0;
 }
 
+void
+frames_join_programs(struct frames *f)
+{
+	f->joins_programs = true;
+}
+
 int
 frames_begin(struct frames *f, const struct process *p, uint32_t number)
 {
@@ -180,6 +192,29 @@ frames_begin(struct frames *f, const struct process *p, uint32_t number)
 
 /* ---- frames ---- */
 
+/* The name of a module without version; *ret_len of its bytes. */
+static const char *
+family_of(const struct frame *x, size_t *ret_len)
+{
+	const char *base = frames_base(x->module), *so;
+
+	*ret_len = 0;
+	if (!base || x->is_any)
+		return "";
+	so = strstr(base, ".so");
+	*ret_len = so ? (size_t)(so - base) : strlen(base);
+	return base;
+}
+
+static bool
+same_family(const struct frame *a, const struct frame *b)
+{
+	size_t n, k;
+	const char *x = family_of(a, &n), *y = family_of(b, &k);
+
+	return n == k && memcmp(x, y, n) == 0;
+}
+
 static bool
 same_label(const void *items, uint32_t item, const void *key)
 {
@@ -188,8 +223,7 @@ same_label(const void *items, uint32_t item, const void *key)
 
 	return a->is_missing == b->is_missing &&
 	    same_text(a->function, b->function) &&
-	    (a->function || a->offset == b->offset) &&
-	    same_text(frames_base(a->module), frames_base(b->module));
+	    (a->function || a->offset == b->offset) && same_family(a, b);
 }
 
 static bool
@@ -224,8 +258,10 @@ static int
 add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 {
 	uint32_t n = (uint32_t)f->count;
-	uint64_t h = hash_text(fresh->function);
+	const char *family;
 	struct frame *x;
+	size_t len;
+	uint64_t h;
 
 	x = grown(f->list, f->count, &f->room, sizeof(*f->list));
 	if (!x)
@@ -234,8 +270,10 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 	x = &f->list[n];
 	*x = *fresh;
 	x->hash = hash_frame(x);
-	h = index_hash(
-	    h, hash_text(frames_base(x->module)), x->function ? 0 : x->offset);
+	x->is_any = x->is_main && x->function && f->joins_programs;
+	family = family_of(x, &len);
+	h = index_hash(hash_text(x->function), hash_bytes(family, len),
+	    x->function ? 0 : x->offset);
 	if (index_find(
 	        &f->label_index, h, same_label, f->list, x, n, &x->label) < 0)
 		return -ENOMEM;

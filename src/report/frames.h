@@ -19,10 +19,11 @@ struct frame {
 	uint64_t hash;        /* of what survives a rebuild; the same always */
 	uint32_t line;        /* 0: not known */
 	uint32_t place;       /* the first frame of this function and line */
-	uint32_t label;       /* the first frame of this function */
+	uint32_t label;       /* the first of this function and module */
 	uint8_t api;          /* as names_chain() says */
 	bool inlined;
 	bool is_main;    /* of the executable */
+	bool is_any;     /* label: of whatever executable */
 	bool is_missing; /* function is a sentence about frames not there */
 };
 
@@ -39,6 +40,12 @@ int frames_new(struct names *names, struct frames **ret);
 
 /* NULL is fine. */
 void frames_free(struct frames *f);
+
+/*
+ * From now on programs are taken for one whatever their names: two builds of
+ * one program that are called differently.
+ */
+void frames_join_programs(struct frames *f);
 
 /*
  * To be called before frames_find() for another process; `number` tells

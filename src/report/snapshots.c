@@ -32,12 +32,13 @@ by_process_and_time(const void *a, const void *b)
 	n = memcmp(h->uuid, k->uuid, sizeof(h->uuid));
 	if (n != 0)
 		return n;
+	/* a segment is what came after its snapshots */
+	if (x->process->is_snapshot != y->process->is_snapshot)
+		return x->process->is_snapshot ? -1 : 1;
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	if (h->snapshot_number != k->snapshot_number)
-		return h->snapshot_number < k->snapshot_number ? -1 : 1;
-	/* the end comes after a snapshot of the same moment */
-	return (int)y->process->is_snapshot - (int)x->process->is_snapshot;
+	return (h->snapshot_number > k->snapshot_number) -
+	    (h->snapshot_number < k->snapshot_number);
 }
 
 int
@@ -69,6 +70,11 @@ snapshots_find(struct session *const *sessions, size_t count, uint32_t pid,
 		return -ESRCH;
 	}
 	qsort(list, n, sizeof(*list), by_process_and_time);
+	/* the clock of a segment ticks in tenths of a second */
+	for (size_t i = 1; i < n; i++)
+		if (list[i].time_ns < list[i - 1].time_ns &&
+		    snapshots_row(&list[i - 1], 2) == 2)
+			list[i].time_ns = list[i - 1].time_ns;
 	*ret = list;
 	*ret_count = n;
 	return 0;

@@ -459,6 +459,8 @@ view_new(const struct session *s, struct names *names,
 	b->side = (struct view_side){
 	    .session = s, .only = options->only, .figures = options->figures};
 	err = frames_new(names, &v->table);
+	if (err == 0 && options->join_programs)
+		frames_join_programs(v->table);
 	if (err == 0)
 		err = look_at_side(b);
 	if (err == 0 && options->before) {

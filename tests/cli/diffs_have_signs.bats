@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# diffs_have_signs - two inputs compared; snapshots in a row.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+setup_file() {
+	need jq
+	cp "$repo/tests/hosts/tour.c" "$BATS_FILE_TMPDIR/tour.c"
+	(cd "$BATS_FILE_TMPDIR" &&
+		"${CC:-gcc}" -O0 -g -I"$repo/include" -o tour tour.c &&
+		"${CC:-gcc}" -O0 -g -DREBUILT -I"$repo/include" -o rebuilt tour.c)
+	export TOUR=$BATS_FILE_TMPDIR/tour REBUILT=$BATS_FILE_TMPDIR/rebuilt
+}
+
+# tour NAME ARGS...: its segment in $DIR/NAME, its snapshots in $DIR/NAME.snaps
+tour() {
+	local name=$1 program=$TOUR
+	shift
+	[[ $name != rebuilt* ]] || program=$REBUILT
+	mkdir -p "$DIR/$name" "$DIR/$name.snaps"
+	chmod 700 "$DIR/$name" "$DIR/$name.snaps"
+	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR/$name SEEP_SNAPSHOT_DIR=$DIR/$name.snaps \
+		"$program" "$@"
+}
+
+# change FUNCTION JQ: of the sites in $T/diff that FUNCTION allocates
+change() {
+	jq -c "[.sites[] | select(.frames[0].function == \"$1\") | $2]" "$T/diff"
+}
+
+@test "grown, shrunk, new and gone places, by name" {
+	tour old 100 10
+	tour rebuilt 130 0
+	"$SEEP" diff "$DIR/old" "$DIR/rebuilt" --skip-wrappers --format json >"$T/diff"
+	[[ $(change cache_put '[.change, .bytes, .blocks]') == '[["grown",1920,30]]' ]]
+	[[ $(change open_session '[.change, .bytes, .blocks, .after.live_blocks]') == '[["gone",-220,-10,0]]' ]]
+	[[ $(jq -c '[.kind, .metric, .bytes, .blocks, .changes.unchanged]' "$T/diff") == '["diff","live",1700,20,1]' ]]
+	# and back: the same with other signs
+	"$SEEP" diff "$DIR/rebuilt" "$DIR/old" --skip-wrappers --format json >"$T/diff"
+	[[ $(change cache_put '[.change, .bytes]') == '[["shrunk",-1920]]' ]]
+	[[ $(change open_session '[.change, .bytes]') == '[["new",220]]' ]]
+	[[ $(jq -c '[.old.processes[0].totals.live_bytes + .bytes] == [.new.processes[0].totals.live_bytes]' "$T/diff") == true ]]
+}
+
+@test "all metrics, in text too" {
+	tour old 100 10
+	tour new 130 0
+	"$SEEP" diff "$DIR/old" "$DIR/new" --allocs --format json >"$T/diff"
+	[[ $(jq '.bytes' "$T/diff") == 1700 ]]
+	"$SEEP" diff "$DIR/old" "$DIR/new" >"$T/text"
+	grep -qE '^Difference: \+1,700 bytes, \+20 blocks; 0 places new, 1 gone, 1 grown, 0 shrunk, 1 unchanged\.$' "$T/text"
+	grep -qE '^\+100\.0% +\+1,920 +\+30  xmalloc' "$T/text"
+	grep -qE '^ -11\.5% +-220 +-10  ' "$T/text"
+	"$SEEP" diff "$DIR/old" "$DIR/new" --table >"$T/text"
+	grep -qE '\+30 +6,400 +8,320 +grown  malloc in xmalloc' "$T/text"
+	"$SEEP" diff "$DIR/old" "$DIR/old" >"$T/text"
+	grep -q '^Nothing has changed\.$' "$T/text"
+}
+
+@test "any two inputs: recordings, snapshots, a running process" {
+	record -q -o one.seep "$TOUR" 100 10
+	tour old 100 10
+	"$SEEP" diff "$T/one.seep" "$DIR/old" --format json >"$T/diff"
+	[[ $(jq -c '[.bytes, .changes.new, .changes.gone]' "$T/diff") == '[0,0,0]' ]]
+	"$SEEP" diff "$DIR"/old.snaps/*-2.seep-snap "$DIR/old" --format json >"$T/diff"
+	[[ $(jq -c '[.old.processes[0].label, .bytes]' "$T/diff") == '["half",5468]' ]]
+	complains 2 "$SEEP" diff "$DIR/old"
+	complains 3 "$SEEP" diff "$DIR/old" "$T/none"
+	complains 3 "$SEEP" diff "$DIR/old" "$DIR/old" --pid 1
+}
+
+@test "snapshots in a row: what there was, what changed, since the first" {
+	tour run 100 10
+	"$SEEP" report --snapshots "$DIR/run.snaps" >"$T/text"
+	grep -qE ', 4 moments:$' "$T/text"
+	grep -qE '^ +2 .* 3,200 +50 +\+3,200 +\+3,200  half$' "$T/text"
+	grep -qE '^ +4 .* -5,000 .*  over$' "$T/text"
+	[[ $(grep -c 'function that allocates' "$T/text") -eq 3 ]] # the first is empty
+	"$SEEP" report --deltas "$DIR/run.snaps" "$DIR/run" >"$T/text"
+	grep -qE ', 5 moments:$' "$T/text"
+	grep -qE '^#4, over, after .*, since #3:$' "$T/text"
+	sed -n '/^#4/,/^#5/p' "$T/text" | grep -qE '^-100\.0% +-5,000 +-1  main'
+	sed -n '/^#5/,$p' "$T/text" | grep -q '^Nothing has changed\.$'
+	"$SEEP" report --cumulative "$DIR"/run.snaps/* >"$T/text"
+	sed -n '/^#4/,$p' "$T/text" | grep -qE '^ +\+[0-9.]+% +\+6,400 +\+100  xmalloc'
+	"$SEEP" report --deltas "$DIR/run.snaps" --format json >"$T/diff"
+	[[ $(jq -c '[.kind, (.processes[0].moments | map([.label, .since, .bytes]))]' "$T/diff") == \
+		'["deltas",[["empty",null,null],["half",1,3200],["full",2,10468],["over",3,-5000]]]' ]]
+	"$SEEP" report --cumulative "$DIR/run.snaps" --format json >"$T/diff"
+	[[ $(jq -c '.processes[0].moments | map([.since, .bytes])' "$T/diff") == \
+		'[[null,null],[1,3200],[1,13668],[1,8668]]' ]]
+}
+
+@test "one INPUT where no row is asked for, and rows need two moments" {
+	tour run 10 1
+	complains 2 "$SEEP" report "$DIR/run" "$DIR/run.snaps"
+	complains 3 "$SEEP" report --deltas "$DIR/run"
+	complains 2 "$SEEP" report --growth --deltas "$DIR/run"
+	complains 2 "$SEEP" report --growth --peak "$DIR/run"
+}

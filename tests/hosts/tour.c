@@ -1,0 +1,104 @@
+/* tour.c - allocates what reports shall show; their tests know every figure. */
+/* flags: -O0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "seep.h"
+
+/* usage: tour [CACHED [SESSIONS]]; with -DREBUILT all lines are elsewhere */
+#ifdef REBUILT
+static int moved(int n) { return n * 3; }
+
+static int moved_again(int n) { return moved(n) + 1; }
+#else
+#define moved_again(n) (n)
+#endif
+
+struct item {
+	struct item *next;
+	char text[56];
+};
+
+static struct item *cached; /* grows with CACHED */
+static char *names[64];     /* one a session */
+
+static void *
+xmalloc(size_t size)
+{
+	void *p = malloc(size);
+
+	if (!p)
+		abort();
+	return p;
+}
+
+static void
+cache_put(const char *text)
+{
+	struct item *x = xmalloc(sizeof(*x));
+
+	strncpy(x->text, text, sizeof(x->text) - 1);
+	x->next = cached;
+	cached = x;
+}
+
+/* 10 blocks of 100 to 1,000 bytes, all given back. */
+static void
+render_page(void)
+{
+	char *part[10];
+
+	for (size_t i = 0; i < 10; i++)
+		part[i] = xmalloc(100 * (i + 1));
+	for (size_t i = 0; i < 10; i++)
+		free(part[i]);
+}
+
+/* 2,048 bytes from a stack with `depth` calls of itself. */
+static void *
+visit(int depth)
+{
+	void *p = depth > 1 ? visit(depth - 1) : malloc(2048);
+
+	return p;
+}
+
+static void
+open_session(int number)
+{
+	names[number] = strdup("a session nobody ends");
+	seep_alloc("sessions", names[number], 1);
+}
+
+static void
+serve(int cache, int sessions)
+{
+	for (int i = 0; i < cache; i++)
+		cache_put("page");
+	for (int i = 0; i < sessions && i < 64; i++)
+		open_session(i);
+	for (int i = 0; i < 20; i++)
+		render_page();
+}
+
+int
+main(int argc, char **argv)
+{
+	int cache = argc > 1 ? atoi(argv[1]) : 100;
+	int sessions = argc > 2 ? atoi(argv[2]) : 10;
+	void *volatile index, *volatile deep;
+
+	(void)moved_again(0);
+	seep_snapshot("empty");
+	serve(cache / 2, 0);
+	seep_snapshot("half");
+	index = calloc(50, 100);
+	serve(cache - cache / 2, sessions);
+	deep = visit(3);
+	deep = visit(5);
+	free(deep);
+	seep_snapshot("full");
+	free(index);
+	seep_snapshot("over");
+	return 0;
+}
