@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/fingerprint.h"
+#include "report/fingerprint.h"
 #include "report/words.h"
 
 #define MAGIC "seep-baseline "

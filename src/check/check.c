@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/fingerprint.h"
+#include "report/fingerprint.h"
 #include "reader/losses.h"
 #include "report/words.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/fingerprint.h"
+#include "report/fingerprint.h"
 #include "check/write.h"
 #include "report/json_put.h"
 #include "report/words.h"

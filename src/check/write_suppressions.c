@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/fingerprint.h"
+#include "report/fingerprint.h"
 #include "check/write.h"
 #include "reader/index.h"
 #include "report/words.h"

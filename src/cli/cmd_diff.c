@@ -55,6 +55,8 @@ run(const struct cmd *self, int argc, char **argv)
 	answer =
 	    before->is_truncated || after->is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
+	name_opts_gather(names, before);
+	name_opts_gather(names, after);
 	output_open(&out, o.path);
 	progress_begin("finding names", NULL);
 	output_show(&out, &o.show, answer, &terminal);

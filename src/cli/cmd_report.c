@@ -155,7 +155,8 @@ run(const struct cmd *self, int argc, char **argv)
 	read_inputs(n, argv + 1, &in);
 	answer = in.is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
-	name_opts_gather(names, session);
+	for (size_t i = 0; i < in.count; i++)
+		name_opts_gather(names, in.sessions[i]);
 	output_open(&out, o.path);
 	progress_begin("finding names", NULL);
 	output_show(&out, &o.show, answer, &terminal);

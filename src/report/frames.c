@@ -112,15 +112,6 @@ hash_text(const char *text)
 	return hash_bytes(text, text ? strlen(text) : 0);
 }
 
-/* FNV-1a: not of this run, so that fingerprints can be kept in files. */
-static uint64_t
-hash_always(uint64_t h, const char *text)
-{
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 static bool
 same_text(const char *a, const char *b)
 {
@@ -236,24 +227,6 @@ same_place(const void *items, uint32_t item, const void *key)
 	    same_text(a->file, b->file) && same_text(a->module, b->module);
 }
 
-/*
- * What a rebuild leaves as it is: the function. Without a name it is the
- * module, and in a program without symbols the offset, though that moves.
- */
-static uint64_t
-hash_frame(const struct frame *x)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	if (x->function)
-		return hash_always(h, x->function);
-	if (x->module)
-		h = hash_always(h, frames_base(x->module));
-	if (x->is_main)
-		h = (h ^ x->offset) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 static int
 add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 {
@@ -269,7 +242,6 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 	f->list = x;
 	x = &f->list[n];
 	*x = *fresh;
-	x->hash = hash_frame(x);
 	x->is_any = x->is_main && x->function && f->joins_programs;
 	family = family_of(x, &len);
 	h = index_hash(hash_text(x->function), hash_bytes(family, len),

@@ -16,7 +16,6 @@ struct frame {
 	const char *file;     /* NULL: not known */
 	const char *module;   /* path; NULL: in none */
 	uint64_t offset;      /* in the module, else the address */
-	uint64_t hash;        /* of what survives a rebuild; the same always */
 	uint32_t line;        /* 0: not known */
 	uint32_t place;       /* the first frame of this function and line */
 	uint32_t label;       /* the first of this function and module */

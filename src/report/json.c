@@ -11,6 +11,7 @@
 
 #include "reader/losses.h"
 #include "reader/timeline.h"
+#include "report/fingerprint.h"
 #include "report/json_frames.h"
 #include "report/words.h"
 
@@ -158,10 +159,12 @@ series(FILE *out, struct courses *c, size_t site)
 /* `p` NULL: of several processes together. */
 static void
 site(FILE *out, const struct view_site *s, const struct process *p,
-    struct json_frames *cache, struct courses *courses)
+    const struct fingerprints *prints, struct json_frames *cache,
+    struct courses *courses)
 {
 	const struct view_figures *f = &s->figures;
 	static const uint64_t none[PROCESS_AGES];
+	struct fingerprint print;
 
 	(void)fprintf(out, "{\"id\":%u", s->id);
 	json_text(out, "kind", words_kind(s->kind));
@@ -184,8 +187,8 @@ site(FILE *out, const struct view_site *s, const struct process *p,
 	json_number(out, "temporary_bytes", f->temporary_bytes);
 	(void)fputs(",\"verdict\":null", out);
 	series(out, courses, s->site);
-	(void)fprintf(
-	    out, ",\"fingerprint\":\"%016" PRIx64 "\"", s->fingerprint);
+	fingerprints_site(prints, s, &print);
+	(void)fprintf(out, ",\"fingerprint\":\"%016" PRIx64 "\"", print.hash);
 	json_text(out, "suppression", s->suppression);
 	json_text(out, "stack", words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
@@ -198,19 +201,25 @@ static int
 sites(FILE *out, const struct view *v, const struct process *p,
     struct courses *courses)
 {
+	struct fingerprints *prints = NULL;
 	struct json_frames *cache;
 	int err = json_frames_new(v, &cache);
 
 	if (err < 0)
 		return err;
+	err = fingerprints_new(v, &prints);
+	if (err < 0)
+		goto out;
 	(void)fputs(",\"sites\":[", out);
 	for (size_t i = 0; i < v->site_count && !ferror(out); i++) {
 		(void)fputs(i ? ",\n" : "\n", out);
-		site(out, &v->sites[i], p, cache, courses);
+		site(out, &v->sites[i], p, prints, cache, courses);
 	}
 	(void)putc(']', out);
+out:
+	fingerprints_free(prints);
 	json_frames_free(cache);
-	return 0;
+	return err;
 }
 
 static void

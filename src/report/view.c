@@ -350,7 +350,6 @@ choose(struct view_builder *b, const struct process *p,
 	if (answer != 0)
 		return answer < 0 ? answer : 0;
 	count_in(&v->chosen, site);
-	site->fingerprint = view_fingerprint(b, site, (size_t)n);
 	answer = view_shape_stack(b, site, (size_t)n);
 	if (answer < 0)
 		return answer;

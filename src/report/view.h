@@ -82,11 +82,6 @@ struct view_site {
 	uint32_t frame_count;
 	uint32_t stack_flags;    /* as of stacks_frames() */
 	const char *suppression; /* the name of what matched; NULL: none */
-	/*
-	 * Of functions, not of lines, addresses or how deep they recur: the
-	 * same after a rebuild. Two sites may share one.
-	 */
-	uint64_t fingerprint;
 };
 
 struct view_sum {

@@ -32,7 +32,6 @@ struct view_builder {
 	struct index index; /* of sites, where they are grouped */
 	uint64_t words[STACKS_MAX_FRAMES];
 	uint32_t numbers[VIEW_FRAMES_MAX + 1];
-	uint32_t folded[VIEW_FRAMES_MAX + 1];
 	uint16_t repeats[VIEW_FRAMES_MAX + 1];
 	struct suppress_frame texts[VIEW_FRAMES_MAX + 1];
 };
@@ -46,10 +45,6 @@ int view_name_stack(struct view_builder *b, const struct process *p,
 
 /* What the filters say of a frame; 0: out of memory. */
 uint8_t view_verdict(struct view_builder *b, uint32_t number);
-
-/* Of the stack in numbers. */
-uint64_t view_fingerprint(
-    struct view_builder *b, const struct view_site *site, size_t count);
 
 /* The number of the suppression that fits, as suppress_match(). */
 int64_t view_suppression(

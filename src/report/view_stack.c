@@ -101,60 +101,6 @@ view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
 	return (int)count;
 }
 
-static bool
-is_libc(const char *module)
-{
-	const char *base = frames_base(module);
-
-	return base &&
-	    (strncmp(base, "libc.so", 7) == 0 ||
-	        strncmp(base, "libpthread", 10) == 0 ||
-	        strncmp(base, "ld-linux", 8) == 0);
-}
-
-static bool
-is_main(const struct frame *x)
-{
-	return x->is_main && x->function && strcmp(x->function, "main") == 0;
-}
-
-/* Not seeded as index_hash() is, so that it can be kept in files. */
-static uint64_t
-mix(uint64_t h, uint64_t word)
-{
-	h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 32;
-}
-
-/*
- * From the innermost frame to main; else without the outermost frames in
- * libc, whose names come and go with its debug package.
- */
-uint64_t
-view_fingerprint(
-    struct view_builder *b, const struct view_site *site, size_t count)
-{
-	const struct frame *frames = b->view->frames;
-	uint64_t h = mix(UINT64_C(0xcbf29ce484222325),
-	    (uint64_t)site->kind << 8 | site->api);
-	size_t n = 0;
-
-	for (const char *c = site->pool; c && *c; c++)
-		h = mix(h, (unsigned char)*c);
-	memcpy(b->folded, b->numbers, count * sizeof(*b->folded));
-	count = fold_stack(frames, b->folded, b->repeats, count);
-	while (n < count && !is_main(&frames[b->folded[n]]))
-		n++;
-	if (n < count)
-		n++;
-	else
-		while (n > 0 && is_libc(frames[b->folded[n - 1]].module))
-			n--;
-	for (size_t i = 0; i < n; i++)
-		h = mix(h, frames[b->folded[i]].hash);
-	return h;
-}
-
 /* Leading wrappers off; the last frame stays in any case. */
 static int
 skip_wrappers(struct view_builder *b, size_t *count)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "check/baseline.h"
-#include "check/fingerprint.h"
+#include "report/fingerprint.h"
 #include "check/write.h"
 
 static void

@@ -333,35 +333,6 @@ processes_are_apart_or_merged(void **state)
 }
 
 static void
-fingerprints_are_of_functions(void **state)
-{
-	struct fixture f = {0};
-	struct mkseg *m = new_segment();
-	struct view_options o = {0};
-	const uint64_t elsewhere[] = {
-	    frame_of(parse, 1), frame_of(serve, 2), frame_of(start, 1)};
-
-	(void)state;
-	book(m, 1, 10, 0, parse, serve, start, NULL);
-	mkseg_book(m, 0, mkseg_stack(m, elsewhere, 3), 1, 10, 0);
-	book(m, 1, 10, 0, parse, serve, serve, start, NULL);
-	book(m, 1, 10, 0, serve, parse, start, NULL);
-	f.session = load(m);
-	look(&f, &o);
-	assert_int_equal(f.view->site_count, 4);
-	assert_true(
-	    f.view->sites[0].fingerprint == f.view->sites[1].fingerprint);
-	assert_true(
-	    f.view->sites[0].fingerprint == f.view->sites[2].fingerprint);
-	assert_true(
-	    f.view->sites[0].fingerprint != f.view->sites[3].fingerprint);
-	/* kept in files: it must never change */
-	assert_int_equal(
-	    f.view->sites[0].fingerprint, UINT64_C(0xdd27b5fc07ae23c9));
-	leave(&f);
-}
-
-static void
 figures_of_a_moment_replace_the_final_ones(void **state)
 {
 	struct fixture f = {.session = small_session()};
@@ -388,7 +359,6 @@ main(void)
 	    cmocka_unit_test(wrappers_are_skipped_but_never_the_last_frame),
 	    cmocka_unit_test(wrappers_are_known_by_their_whole_name),
 	    cmocka_unit_test(processes_are_apart_or_merged),
-	    cmocka_unit_test(fingerprints_are_of_functions),
 	    cmocka_unit_test(figures_of_a_moment_replace_the_final_ones),
 	};
 

@@ -1,7 +1,7 @@
 /* fingerprint.h - what stays the same of a stack when a program is rebuilt. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_CHECK_FINGERPRINT_H
-#define SEEP_CHECK_FINGERPRINT_H
+#ifndef SEEP_REPORT_FINGERPRINT_H
+#define SEEP_REPORT_FINGERPRINT_H
 
 #include <stddef.h>
 #include <stdint.h>

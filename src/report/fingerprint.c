@@ -1,6 +1,6 @@
 /* fingerprint.c - what stays the same of a stack when a program is rebuilt. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "check/fingerprint.h"
+#include "report/fingerprint.h"
 
 #include <errno.h>
 #include <stdio.h>
