@@ -1,4 +1,5 @@
 /* tour.c - allocates what reports shall show; their tests know every figure. */
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -O0 */
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +8,17 @@
 
 /* usage: tour [CACHED [SESSIONS]]; with -DREBUILT all lines are elsewhere */
 #ifdef REBUILT
-static int moved(int n) { return n * 3; }
+static int
+moved(int n)
+{
+	return n * 3;
+}
 
-static int moved_again(int n) { return moved(n) + 1; }
+static int
+moved_again(int n)
+{
+	return moved(n) + 1;
+}
 #else
 #define moved_again(n) (n)
 #endif
