@@ -54,7 +54,9 @@ UNIT_TOOL := $(filter-out $(UNIT_GUEST),$(UNIT))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-HOST_SRC := $(wildcard tests/hosts/*.c tests/hosts/*.cpp)
+HOST_SRC := $(foreach d,tests/hosts tests/host tests/host/cases,$(wildcard $(d)/*.c $(d)/*.cpp))
+vpath %.c tests/hosts tests/host tests/host/cases
+vpath %.cpp tests/hosts tests/host/cases
 PLUGIN_SRC := $(foreach s,$(HOST_SRC),$(if $(findstring _plugin,$(s)),$(s)))
 host_name = build/hosts/$(basename $(notdir $(1)))
 HOSTS := $(foreach s,$(filter-out $(PLUGIN_SRC),$(HOST_SRC)),$(call host_name,$(s))) \
@@ -109,13 +111,13 @@ said = $(shell sed -nE '1,5s@^.*[/*] $(1): *([^*]*).*@\1@p' $(2))
 host = @mkdir -p $(@D) && echo "  HOST $@" && $(or $(call said,cc,$<),$(1)) -O2 -g \
 	-Iinclude -Wall -MMD -MP $(2) -o $@ $< -pthread -ldl $(call said,flags,$<)
 
-build/hosts/%.so: tests/hosts/%.c | deps-check
+build/hosts/%.so: %.c | deps-check
 	$(call host,$(CC),-shared -fPIC)
-build/hosts/%.so: tests/hosts/%.cpp | deps-check
+build/hosts/%.so: %.cpp | deps-check
 	$(call host,$(CXX),-shared -fPIC)
-build/hosts/%: tests/hosts/%.c | deps-check
+build/hosts/%: %.c | deps-check
 	$(call host,$(CC),-D_GNU_SOURCE -std=gnu11)
-build/hosts/%: tests/hosts/%.cpp | deps-check
+build/hosts/%: %.cpp | deps-check
 	$(call host,$(CXX))
 
 build/demo/leaky_server: examples/leaky_server.c | deps-build
@@ -148,15 +150,17 @@ $(DEPS:%=deps-%): deps-%:
 	@tools/deps.sh $*
 
 TESTED := $(B)/seep $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
-.PHONY: check check-unit check-cli check-hosts check-lint verify
+.PHONY: check check-unit check-cli check-hosts check-host check-lint verify
 check: deps-check $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
-	@B=$(B) tests/run lint unit cli hosts
+	@B=$(B) tests/run lint unit cli hosts host
 check-unit: deps-check $(UNIT)
 	@B=$(B) tests/run unit
 check-cli: deps-check $(TESTED) $(HOSTS) $(TOOLS)
 	@B=$(B) tests/run cli
 check-hosts: deps-check $(TESTED) $(HOSTS)
 	@B=$(B) tests/run hosts
+check-host: deps-check $(TESTED) $(HOSTS) ## the torture cases: bare against traced
+	@B=$(B) tests/run host
 check-lint: deps-check $(LIBS)
 	@B=$(B) tests/run lint
 verify: deps-check $(TESTED) $(HOSTS) ## every stack against _Unwind_Backtrace, long form
