@@ -59,12 +59,12 @@ push_outer(
  * of a frame of outer[] that is proven to hold, or -1.
  */
 static int
-converge(struct thread *t, const struct walk *w, int j, int *fail)
+converge(const struct thread *t, uint64_t fp, int j, int *fail)
 {
 	const struct outer_frame *o = &t->outer[j];
 	int c, m;
 
-	if (j >= *fail || (o->needs_fp && o->fp != w->fp) || t->outer_truncated)
+	if (j >= *fail || (o->needs_fp && o->fp != fp) || t->outer_truncated)
 		return -1;
 	c = memo_verify(t, (int)o->checks);
 	if (c < 0)
@@ -124,7 +124,7 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 			j--;
 		if (j >= 0 && t->outer[j].sp == w->sp &&
 		    t->outer[j].pc == w->pc && t->outer[j].exact == w->exact) {
-			r->met = converge(t, w, j, &fail);
+			r->met = converge(t, w->fp, j, &fail);
 			if (r->met >= 0)
 				return;
 			f->row = t->outer[j].row;
@@ -195,54 +195,6 @@ outer_walk(
 	return node;
 }
 
-/*
- * The node of the frames from (pc, sp, fp) outwards. Notes in e where it
- * joined, and whether the words alone prove it from now on.
- */
-static uint32_t
-join_outer(struct thread *t, struct memo_chunk *e, uint64_t pc, uint64_t sp,
-    uint64_t fp)
-{
-	const struct outer_frame *o;
-	uint32_t node;
-
-	e->version = 0;
-	o = &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
-	if (e->hint < t->outer_count && o->sp == sp && o->pc == pc &&
-	    (!o->needs_fp || o->fp == fp) && !o->exact &&
-	    (!t->outer_truncated || e->hint + 1u == t->outer_count) &&
-	    memo_verify(t, (int)o->checks) < 0) {
-		node = o->node;
-	} else {
-		node = outer_walk(t, pc, sp, fp, &e->hint);
-		o = &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
-	}
-	if (e->hint < t->outer_count && o->sp == sp && o->pc == pc &&
-	    !o->needs_fp && !o->exact && o->node == node) {
-		e->checks = (uint16_t)o->checks;
-		e->version = t->outer_version;
-	}
-	return node;
-}
-
-/* The words of e hold, but the outer part is another than last time. */
-SEEP_NOINLINE struct site_id
-memo_join(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
-    enum seg_api api)
-{
-	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
-	uint32_t node;
-
-	node = join_outer(t, e, e->value[THREAD_MEMO_WORDS - 1],
-	    c->sp + (uint64_t)e->end_offset * 8,
-	    e->fp_offset == UINT16_MAX ? c->fp : slots[e->fp_offset]);
-	if (node != e->node) {
-		e->site = sites_get(node, e->inner, api).v;
-		e->node = node;
-	}
-	return (struct site_id){e->site};
-}
-
 /* The last word again and again, so that there are always six. */
 static void
 pad_words(struct memo_chunk *e, uint32_t words, uint64_t pc)
@@ -257,17 +209,21 @@ pad_words(struct memo_chunk *e, uint32_t words, uint64_t pc)
 
 /*
  * Walks the inner frames and lists in e the words that prove them, in the
- * order in which the walk depends on them. Returns the number of frames.
+ * order in which the walk depends on them. Returns the number of frames;
+ * *ret_end: what follows is the outermost frame.
  */
 static uint32_t
 fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
-    uint64_t *ret_frames)
+    uint64_t *ret_frames, bool *ret_end)
 {
 	const uint64_t sp = w->sp - 8; /* where slot 0 is */
 	uint64_t fp_slot = 0; /* where the current fp was saved; 0: register */
 	bool fp_listed = false, reads_fp = false;
 	uint32_t n = 0, words = 0;
 
+	*ret_end = false;
+	e->inner =
+	    0; /* which words are return addresses; memo_fill() has others */
 	while (n < SEG_INNER_FRAMES && words < THREAD_MEMO_WORDS) {
 		const uint64_t fp = w->fp;
 		struct walk_slots slots;
@@ -276,6 +232,7 @@ fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
 		uint32_t why;
 		bool list_fp;
 
+		*ret_end = row.kind == ROW_END;
 		if ((row.kind != ROW_SP && row.kind != ROW_FP) ||
 		    row.fp == ROW_FP_AT_FP)
 			break;
@@ -295,6 +252,7 @@ fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
 			reads_fp |= !fp_slot;
 			fp_listed = true;
 		}
+		e->inner |= 1u << words;
 		e->offset[words] = (uint16_t)((slots.ra - sp) >> 3);
 		e->value[words++] = w->pc;
 		if (slots.fp) {
@@ -305,9 +263,230 @@ fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
 	}
 	pad_words(e, words, w->pc);
 	e->flags = reads_fp ? MEMO_USES_FP : 0;
+	e->frames = (uint8_t)n;
 	e->fp_offset = fp_slot ? (uint16_t)((fp_slot - sp) >> 3) : UINT16_MAX;
 	e->end_offset = (uint16_t)((w->sp - sp - 8) >> 3);
 	return n;
+}
+
+/*
+ * Outer parts that come and go: a program that allocates along several deep
+ * paths in turn. The copy of the last stack holds one of them; the others are
+ * found chunk by chunk in the same table as inner frames (their api is 0), each
+ * proven by its six words like these, until one begins at a frame of the last
+ * stack that holds, or the stack ends. A chunk remembers the node above it and
+ * the node that it led to. No row is looked up and no node is interned while
+ * the same paths come back.
+ *
+ * Chunks cost more than the copy for a stack that stays: so a path takes to
+ * them when it is seen for the second time, and the copy is renewed when the
+ * same node is asked for twice in a row, and now and then.
+ *
+ * Where paths hardly ever come back (a compiler), filling chunks is wasted
+ * work: a chunk that is found earns credit, one that is filled costs it, and
+ * without credit the walk is as it would be without all this.
+ */
+enum { FAR_CHUNKS = 16, FAR_RENEW = 32 };
+enum { FAR_FOUND = 16, FAR_FILLED = 64, FAR_CREDIT_MAX = 4096 };
+
+struct far_link {
+	struct memo_chunk *e;
+	uint64_t key, sp;
+};
+
+static struct memo_chunk *
+far_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
+{
+	const uint32_t gen = LOAD(&module_gen);
+	uint64_t frames[SEG_INNER_FRAMES], last;
+	struct walk w;
+	uint32_t n;
+	bool end;
+
+	t->memo_misses++;
+	e->key = 0;
+	walk_begin(&w, t, c);
+	n = fill_inner(t, e, &w, frames, &end);
+	e->sp = c->sp;
+	e->fp = c->fp;
+	e->gen = gen;
+	e->site = e->node = 0;
+	if (end) {
+		(void)rows_get(w.pc, false, &last);
+		e->site = sites_node(SITES_NODE_ROOT, last);
+	}
+	if (end && e->site)
+		e->flags |= MEMO_END;
+	else if (n < SEG_INNER_FRAMES - 1) /* saved fps take words, too */
+		e->flags |= MEMO_PLAIN;
+	__atomic_signal_fence(__ATOMIC_RELEASE);
+	e->key = memo_key(c, 0);
+	return e;
+}
+
+/* The node of the chunk's innermost frame; 0: no room. */
+static uint32_t
+far_node(struct memo_chunk *e, uint32_t above)
+{
+	uint64_t pcs[SEG_INNER_FRAMES], frame;
+	uint32_t node = above, i, n = 0;
+
+	if (e->node && e->site == above)
+		return e->node;
+	pcs[n++] = e->key;
+	for (i = 0; n < e->frames; i++) {
+		if (e->inner & 1u << i)
+			pcs[n++] = e->value[i];
+	}
+	for (i = e->frames; i-- > 0 && node;) {
+		(void)rows_get(pcs[i], false, &frame);
+		node = sites_node(node, frame);
+	}
+	e->node = 0;
+	e->site = above;
+	e->node = node;
+	return node;
+}
+
+/*
+ * Follows chunks from c on. Returns the node of what is above the last of
+ * them, 0: there is no such way.
+ */
+static uint32_t
+far_follow(struct thread *t, struct cpu_frame c, struct far_link *path,
+    uint32_t *ret_count, uint16_t *hint)
+{
+	const bool joins =
+	    t->outer_gen == LOAD(&module_gen) && !t->outer_truncated;
+	int j = joins ? (int)t->outer_count - 1 : -1, fail = INT32_MAX, met;
+	uint32_t depth = SEG_INNER_FRAMES, n;
+
+	for (n = 0; n < FAR_CHUNKS; n++) {
+		const uint64_t *slots = (const uint64_t *)(uintptr_t)c.sp - 1;
+		struct memo_chunk *e, *last;
+
+		while (j >= 0 && t->outer[j].sp < c.sp)
+			j--;
+		if (j >= 0 && t->outer[j].sp == c.sp &&
+		    t->outer[j].pc == c.pc && !t->outer[j].exact &&
+		    (met = converge(t, c.fp, j, &fail)) >= 0) {
+			*hint = (uint16_t)met;
+			*ret_count = n;
+			depth += (uint32_t)met + 1;
+			return depth > memo_depth ? 0 : t->outer[met].node;
+		}
+		e = memo_look(t, &c, 0, &last);
+		if (e) {
+			t->far_credit += FAR_FOUND;
+		} else {
+			t->far_credit -= FAR_FILLED;
+			e = far_fill(t, last, &c);
+		}
+		path[n] = (struct far_link){e, e->key, e->sp};
+		depth += e->frames + 1u;
+		if ((e->flags & MEMO_PLAIN) || depth > memo_depth)
+			return 0;
+		if (e->flags & MEMO_END) {
+			*ret_count = n + 1;
+			return e->site;
+		}
+		c.pc = e->value[THREAD_MEMO_WORDS - 1];
+		c.fp = e->fp_offset == UINT16_MAX ? c.fp : slots[e->fp_offset];
+		c.sp += (uint64_t)e->end_offset * 8;
+	}
+	return 0;
+}
+
+/*
+ * The node of the frames from c outwards by chunks, 0: walk. If they are a
+ * part of the last stack *hint says where.
+ */
+static uint32_t
+far_outer(struct thread *t, const struct cpu_frame *c, uint16_t *hint)
+{
+	struct far_link path[FAR_CHUNKS];
+	uint32_t tag = (uint32_t)(memo_hash(c) >> 32), n = 0, node;
+	uint32_t *seen = &t->far_seen[tag % THREAD_FAR_SEEN];
+
+	if (*seen != tag || t->far_credit < 0) {
+		*seen = tag;
+		t->far_credit++;
+		return 0;
+	}
+	if (t->far_credit > FAR_CREDIT_MAX)
+		t->far_credit = FAR_CREDIT_MAX;
+	node = far_follow(t, *c, path, &n, hint);
+	if (n == 0)
+		return node;
+	*hint = UINT16_MAX;
+	while (node && n-- > 0) {
+		struct memo_chunk *e = path[n].e;
+
+		/* a later one may have been filled in its place */
+		if (e->key != path[n].key || e->sp != path[n].sp)
+			return 0;
+		node = far_node(e, node);
+	}
+	if (node == t->far_last || ++t->far_count % FAR_RENEW == 0)
+		return 0;
+	t->far_last = node;
+	return node;
+}
+
+/*
+ * The node of the frames from c outwards. Notes in e where it joined the last
+ * stack, and whether the words alone prove it from now on.
+ */
+static uint32_t
+join_outer(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
+{
+	const struct outer_frame *o =
+	    &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
+	uint32_t node;
+
+	e->version = 0;
+	if (e->hint < t->outer_count && o->sp == c->sp && o->pc == c->pc &&
+	    (!o->needs_fp || o->fp == c->fp) && !o->exact &&
+	    (!t->outer_truncated || e->hint + 1u == t->outer_count) &&
+	    memo_verify(t, (int)o->checks) < 0) {
+		node = o->node;
+	} else {
+		node = far_outer(t, c, &e->hint);
+		if (!node)
+			node = outer_walk(t, c->pc, c->sp, c->fp, &e->hint);
+		o = &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
+	}
+	if (e->hint < t->outer_count && o->sp == c->sp && o->pc == c->pc &&
+	    !o->needs_fp && !o->exact && o->node == node) {
+		e->checks = (uint16_t)o->checks;
+		e->version = t->outer_version;
+	}
+	return node;
+}
+
+/* The words of e hold, but the outer part is another than last time. */
+SEEP_NOINLINE struct site_id
+memo_join(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
+    enum seg_api api)
+{
+	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
+	const struct cpu_frame outer = {e->value[THREAD_MEMO_WORDS - 1],
+	    c->sp + (uint64_t)e->end_offset * 8,
+	    e->fp_offset == UINT16_MAX ? c->fp : slots[e->fp_offset]};
+	const uint32_t inner = e->inner;
+	const uint64_t key = e->key;
+	uint32_t node = join_outer(t, e, &outer);
+	struct site_id s;
+
+	/* an outer chunk may have been filled in its place */
+	if (unlikely(e->key != key || e->sp != c->sp))
+		return sites_get(node, inner, api);
+	if (node != e->node) {
+		s = sites_get(node, inner, api);
+		e->site = s.v;
+		e->node = node;
+	}
+	return (struct site_id){e->site};
 }
 
 SEEP_NOINLINE struct site_id
@@ -316,9 +495,11 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 {
 	const uint32_t gen = LOAD(&module_gen);
 	uint64_t frames[SEG_INNER_FRAMES];
+	struct cpu_frame outer;
 	struct site_id s;
 	struct walk w;
-	uint32_t n;
+	uint32_t n, node, inner;
+	bool end;
 
 	if (unlikely(++t->memo_misses >> (64 - t->memo_shift) >= 4)) {
 		thread_grow_memo(t);
@@ -326,14 +507,19 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 	}
 	e->key = 0; /* a half-written entry never matches */
 	walk_begin(&w, t, c);
-	n = fill_inner(t, e, &w, frames);
+	n = fill_inner(t, e, &w, frames, &end);
 	e->sp = c->sp;
 	e->fp = c->fp;
 	e->gen = gen;
 	e->hint = UINT16_MAX;
-	e->node = join_outer(t, e, w.pc, w.sp, w.fp);
-	e->inner = sites_inner(frames, n);
-	s = sites_get(e->node, e->inner, api);
+	outer = (struct cpu_frame){w.pc, w.sp, w.fp};
+	node = join_outer(t, e, &outer);
+	inner = sites_inner(frames, n);
+	s = sites_get(node, inner, api);
+	if (unlikely(e->key))
+		return s; /* an outer chunk has been filled in its place */
+	e->node = node;
+	e->inner = inner;
 	e->site = s.v;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	e->key = memo_key(c, api);

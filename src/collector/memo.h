@@ -41,7 +41,13 @@
  * A saved frame pointer is listed only where a frame further out needs it for
  * its CFA: elsewhere rbp is data, and listing it would miss without need.
  */
-enum { MEMO_USES_FP = 1, MEMO_PROBES = 5 };
+enum { MEMO_PROBES = 5 };
+enum memo_flags {
+	MEMO_USES_FP = 1, /* fp must be the same, too */
+	/* of outer chunks, see memo.c */
+	MEMO_END = 2,   /* above it there is just the outermost frame */
+	MEMO_PLAIN = 4, /* it leads to a frame that chunks cannot list */
+};
 
 /* Slow parts. */
 struct site_id memo_fill(struct thread *t, struct memo_chunk *e,

@@ -40,6 +40,7 @@ enum {
 	THREAD_MEMO_MIN_BITS = 6,
 	THREAD_MEMO_MAX_BITS = 12,
 	THREAD_CHECK_PAD = 3,
+	THREAD_FAR_SEEN = 256,
 	THREAD_SCRATCHES = 3, /* for nested events, see recorder.c */
 };
 
@@ -52,13 +53,15 @@ struct memo_chunk {
 	uint64_t key; /* pc and api; 0: empty, or being filled */
 	uint64_t sp;
 	uint32_t gen;
-	uint8_t flags, pad[3];
+	uint8_t flags, frames; /* enum memo_flags; how many it stands for */
+	uint8_t pad[2];
 	uint16_t offset[THREAD_MEMO_WORDS]; /* in words from sp - 8 */
 	uint16_t pad16[2];
 	uint64_t value[THREAD_MEMO_WORDS]; /* the last is the outer part's pc */
 	/* what a look that succeeds needs too */
 	uint64_t version; /* of outer[] when `checks` proved `node`, or 0 */
 	uint64_t fp;
+	/* outer chunks: the node above it, and of its innermost frame; 0 */
 	uint32_t site;  /* of (node, inner) */
 	uint32_t node;  /* the outer part it was last seen with */
 	uint32_t inner; /* the frames as a record */
@@ -111,6 +114,10 @@ struct thread {
 	uint32_t outer_gen;
 	uint32_t memo_misses;
 	uint32_t outer_truncated; /* outer[] holds the innermost part only */
+	uint32_t far_last;        /* see memo.c: the last stack by chunks */
+	uint32_t far_count;
+	int32_t far_credit;
+	uint32_t far_seen[THREAD_FAR_SEEN];
 
 	uint32_t ready; /* the state that is home to this thread */
 
