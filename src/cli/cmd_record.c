@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "cli/die.h"
+#include "cli/progress.h"
 #include "cli/record_opts.h"
 #include "reader/losses.h"
 #include "record/collect.h"
+#include "record/embed.h"
 #include "record/follow.h"
 #include "record/inspect.h"
 #include "record/launch.h"
@@ -45,6 +47,7 @@ struct run {
 	struct spool spool;
 	struct launch launch;
 	struct collect collect;
+	struct embed *embed;    /* names; NULL: none are wanted */
 	struct follow *follow;  /* NULL: nothing is followed any more */
 	int line_error;         /* why not */
 	uint64_t since_jiffies; /* the tree cannot be older than we are */
@@ -389,6 +392,35 @@ note_running(void *context, const struct procs_process *p, bool traced)
 	    in.kind != INSPECT_FINE ? in.message : META_NO_REASON);
 }
 
+static void
+tell_file(void *context, const char *path)
+{
+	(void)context;
+	progress_begin("finding the names of functions in", path);
+}
+
+/* Not to be had without memory; the report then looks for them. */
+static void
+want_names(struct run *r)
+{
+	if (r->options.no_symbols ||
+	    embed_new(r->options.quiet ? NULL : tell_file, NULL, &r->embed) < 0)
+		return;
+	r->collect.written = embed_add;
+	r->collect.context = r->embed;
+}
+
+/* An error sticks in the writer: bundle_finish() tells it. */
+static void
+write_names(struct run *r)
+{
+	if (r->embed && embed_write(r->embed, r->writer) > 0)
+		die_warn("no room for the names of functions in %s: a report "
+		         "will look for them where it runs",
+		    r->file);
+	progress_end();
+}
+
 static int
 write_recording(struct run *r)
 {
@@ -412,6 +444,7 @@ write_recording(struct run *r)
 	collect_each_running(c, note_running, r);
 	if (c->programs == 0 && follow_is_empty(r->follow))
 		return 0; /* nothing worth a file: see conclude() */
+	write_names(r);
 	err = bundle_finish(r->writer);
 	r->writer = NULL;
 	return err;
@@ -509,6 +542,7 @@ record(struct run *r)
 		return EXIT_OURS;
 	}
 	(void)spool_sweep(&r->spool);
+	want_names(r);
 	code = start(r);
 	if (code == 0)
 		code = wait_for_end(r);
@@ -518,6 +552,7 @@ record(struct run *r)
 		code = exit_code(r->launch.status);
 	follow_free(r->follow);
 	collect_release(&r->collect);
+	embed_free(r->embed);
 	spool_release(&r->spool);
 	return code;
 }

@@ -24,6 +24,9 @@ static const struct opts_option output_rows[] = {
         "is the pid of CMD, %h the host, %e the name of CMD, %t the time, %% a "
         "'%'"},
     {"force", 0, OPTS_FLAG, AT(force), 0, NULL, "replace an existing FILE"},
+    {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
+        "do not keep the names of functions in FILE: a report then needs the "
+        "programs that ran"},
     {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL, "no summary at the end"},
     {0},
 };

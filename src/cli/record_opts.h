@@ -16,6 +16,7 @@ struct record_options {
 	bool quiet;
 	bool no_follow;
 	bool wait;
+	bool no_symbols; /* leave the names of functions out */
 	unsigned depth;
 	uint64_t interval_ns;  /* 0: stretches */
 	uint64_t sample_bytes; /* 0: exact */

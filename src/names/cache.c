@@ -335,13 +335,16 @@ cache_store(struct cache *c, struct table *t, uint32_t object)
 	const struct table_key *key = table_key(t, object);
 	struct wire_out out = {0};
 	struct head head = {.magic = MAGIC, .version = VERSION};
+	struct table_row *rows;
 	uint8_t *file = NULL;
-	size_t bound, n;
+	size_t bound, n, count;
 	char name[80];
 
-	if (key->kind != TABLE_MODULE || key->id_bytes < 8)
+	if (key->kind != TABLE_MODULE || key->id_bytes < 8 ||
+	    table_places(t, object, &rows, &count) < 0)
 		return;
-	wire_put_table(&out, t, object);
+	wire_put_rows(&out, t, rows, count);
+	free(rows);
 	bound = sizeof(head) + ZSTD_compressBound(out.out.len);
 	if (!wire_failed(&out) && out.out.len <= CONTENT_MAX)
 		file = malloc(bound);

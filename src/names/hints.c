@@ -38,14 +38,14 @@ about_process(const struct table_state *state, size_t unknown)
 }
 
 static char *
-about_missing(
-    const struct table_key *key, size_t asked, size_t unknown, const char *id)
+about_missing(const struct table_key *key, size_t unknown, const char *id)
 {
 	return format(
-	    "%s: %zu of %zu frames have no name: it is stripped and its debug "
-	    "information (build-id %s) is not here; install its debug package "
-	    "(Debian: -dbgsym or -dbg), or use --debug-dir or --debuginfod",
-	    key->path, unknown, asked, *id ? id : "not known");
+	    "%s: %zu frame%s no name: it is stripped and its debug information "
+	    "(build-id %s) is not here; install its debug package (Debian: "
+	    "-dbgsym or -dbg), or use --debug-dir or --debuginfod",
+	    key->path, unknown, unknown == 1 ? " has" : "s have",
+	    *id ? id : "not known");
 }
 
 char *
@@ -87,14 +87,13 @@ hints_sentence(const struct table_key *key, const struct table_state *state,
 		              "missing; inlined functions cannot be told there",
 		    key->path, detail);
 	case TABLE_NO_DEBUG:
-		return unknown > 0 ? about_missing(key, asked, unknown, id)
-		                   : NULL;
+		return unknown > 0 ? about_missing(key, unknown, id) : NULL;
 	case TABLE_FINE:
 	default:
 		return unknown > 0
-		    ? format("%s: %zu of %zu frames are in no function that "
-		             "its symbols or debug information know",
-		          key->path, unknown, asked)
+		    ? format("%s: %zu frame%s in no function that its symbols "
+		             "or debug information know",
+		          key->path, unknown, unknown == 1 ? " is" : "s are")
 		    : NULL;
 	}
 }

@@ -11,6 +11,8 @@
 #include "names/table.h"
 #include "names/wire.h"
 
+enum { PIECE_ROWS = 16384 }; /* of what names_write() gives at once */
+
 /* What a recording brought along. */
 struct embedded {
 	const struct process_names *names;
@@ -279,20 +281,29 @@ unknown:
 }
 
 int
-names_write(const struct names *n, uint8_t **ret, size_t *ret_len)
+names_write(const struct names *n,
+    int (*write)(void *context, const uint8_t *bytes, size_t len),
+    void *context)
 {
-	struct wire_out out = {0};
+	struct table_row *rows;
+	size_t count, piece;
+	int err;
 
-	wire_put_table(&out, n->table, WIRE_ALL);
-	if (wire_failed(&out)) {
+	err = table_places(n->table, TABLE_ALL, &rows, &count);
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < count && err == 0; i += piece) {
+		struct wire_out out = {0};
+
+		piece = count - i < PIECE_ROWS ? count - i : PIECE_ROWS;
+		wire_put_rows(&out, n->table, rows + i, piece);
+		err = wire_failed(&out)
+		    ? -ENOMEM
+		    : write(context, out.out.bytes, out.out.len);
 		wire_release(&out);
-		return -ENOMEM;
 	}
-	*ret = out.out.bytes;
-	*ret_len = out.out.len;
-	out.out = (struct line_out){0};
-	wire_release(&out);
-	return 0;
+	free(rows);
+	return err;
 }
 
 /* Takes text over; NULL is none. */

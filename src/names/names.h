@@ -54,8 +54,13 @@ int names_gather_frames(struct names *n, const struct process *p,
     const uint64_t *frames, size_t count);
 void names_resolve(struct names *n);
 
-/* What has been found, as docs/RECORDING.md has it; for free(). -ENOMEM. */
-int names_write(const struct names *n, uint8_t **ret, size_t *ret_len);
+/*
+ * What has been found, in pieces of some MiB that can be read each by itself,
+ * as docs/RECORDING.md has it. -ENOMEM, or what write() returns.
+ */
+int names_write(const struct names *n,
+    int (*write)(void *context, const uint8_t *bytes, size_t len),
+    void *context);
 
 /* Sentences about what has no names, so far; valid until the next call. */
 size_t names_notes(const struct names *n, char *const **ret);

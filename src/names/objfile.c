@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static int
-open_regular(const char *path)
+int
+objfile_open_regular(const char *path)
 {
 	struct stat st;
 	int fd;
@@ -47,7 +47,7 @@ take(struct objfile *f, struct objfile *ret)
 int
 objfile_open(const char *path, struct objfile *ret)
 {
-	struct objfile f = {.fd = open_regular(path)};
+	struct objfile f = {.fd = objfile_open_regular(path)};
 
 	if (f.fd < 0)
 		return f.fd;

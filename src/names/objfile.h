@@ -18,6 +18,9 @@ struct objfile {
 	void *memory; /* instead of fd: an unpacked image, ours to free */
 };
 
+/* A descriptor for reading; -EINVAL: not a regular file; or as open() says. */
+int objfile_open_regular(const char *path);
+
 /* -ENOEXEC: not ELF; -EINVAL: not a regular file; or as open() says. */
 int objfile_open(const char *path, struct objfile *ret);
 

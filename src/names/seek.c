@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "names/buildid.h"
 #include "names/cache.h"
 #include "names/debuginfod.h"
 #include "names/worker.h"
@@ -162,6 +163,50 @@ object_of(struct seek *s, uint32_t number)
 	return &s->objects[number];
 }
 
+static int
+by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static size_t
+unique(struct place *places, size_t count)
+{
+	size_t kept = 0;
+
+	if (count > 0)
+		qsort(places, count, sizeof(*places), by_place);
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || by_place(&places[i], &places[i - 1]) != 0)
+			places[kept++] = places[i];
+	return kept;
+}
+
+/* Many processes of one program name the same places again and again. */
+static int
+make_room(struct seek *s)
+{
+	struct place *more;
+	size_t room;
+
+	if (s->place_count < s->place_room)
+		return 0;
+	s->place_count = unique(s->places, s->place_count);
+	if (s->place_count < s->place_room / 2)
+		return 0;
+	room = s->place_room ? s->place_room * 2 : 1024;
+	more = reallocarray(s->places, room, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	s->places = more;
+	s->place_room = room;
+	return 0;
+}
+
 int
 seek_add(struct seek *s, uint32_t object, uint64_t address,
     const struct perfmap_process *who)
@@ -175,16 +220,8 @@ seek_add(struct seek *s, uint32_t object, uint64_t address,
 		o->who = *who;
 	if (table_find(s->table, object, address, &frames) > 0)
 		return 0;
-	if (s->place_count == s->place_room) {
-		size_t room = s->place_room ? s->place_room * 2 : 1024;
-		struct place *more =
-		    reallocarray(s->places, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		s->places = more;
-		s->place_room = room;
-	}
+	if (make_room(s) < 0)
+		return -ENOMEM;
 	s->places[s->place_count++] =
 	    (struct place){.object = object, .address = address};
 	return 0;
@@ -465,6 +502,34 @@ read_map(struct seek *s, const struct job *j)
 		state->problem = TABLE_NO_FILE;
 }
 
+/*
+ * Is there another file now under that name? Then what is known of the old one
+ * is not used, though it may be in the cache: there are no names, and the
+ * report says why. A file that is gone does no such harm.
+ */
+static bool
+is_replaced(struct seek *s, struct job *j)
+{
+	const struct table_key *key = table_key(s->table, j->object);
+	char path[PATH_MAX * 2];
+	bool replaced = false;
+	uint8_t id[32];
+
+	prepare(s, j);
+	for (size_t i = 0; j->roots[i]; i++) {
+		int n;
+
+		(void)snprintf(
+		    path, sizeof(path), "%s%s", j->roots[i], key->path);
+		n = buildid_read(path, id);
+		if (n == (int)key->id_bytes &&
+		    memcmp(id, key->id, key->id_bytes) == 0)
+			return false;
+		replaced |= n >= 0;
+	}
+	return replaced;
+}
+
 /* What needs no process of its own; true: it does. */
 static bool
 try_cheaply(struct seek *s, struct job *j)
@@ -480,33 +545,10 @@ try_cheaply(struct seek *s, struct job *j)
 		return false; /* the kernel's vdso: there is no such file */
 	if (s->cache && !o->cache_read) {
 		o->cache_read = true;
-		if (cache_load(s->cache, key, s->table))
+		if (!is_replaced(s, j) && cache_load(s->cache, key, s->table))
 			drop_known(s, j);
 	}
 	return j->count > 0;
-}
-
-static int
-by_place(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
-}
-
-static size_t
-unique(struct place *places, size_t count)
-{
-	size_t kept = 0;
-
-	if (count > 0)
-		qsort(places, count, sizeof(*places), by_place);
-	for (size_t i = 0; i < count; i++)
-		if (i == 0 || by_place(&places[i], &places[i - 1]) != 0)
-			places[kept++] = places[i];
-	return kept;
 }
 
 /* Whatever happened: each place has an answer. */

@@ -9,13 +9,13 @@
 #include "names/demangle.h"
 #include "reader/index.h"
 
-/* All together below half a GiB, whatever the input. */
+/* All together about 300 MiB, whatever the input. */
 enum {
 	MAX_OBJECTS = 1 << 16,
-	MAX_TEXTS = 4 << 20,
-	MAX_TEXT_BYTES = 128 << 20,
-	MAX_PLACES = 4 << 20,
-	MAX_FRAMES = 4 << 20,
+	MAX_TEXTS = 1 << 20,
+	MAX_TEXT_BYTES = 64 << 20,
+	MAX_PLACES = 2 << 20,
+	MAX_FRAMES = 2 << 20,
 	CHUNK_BYTES = 256 << 10,
 };
 
@@ -378,18 +378,20 @@ by_address(const void *a, const void *b)
 }
 
 int
-table_places(const struct table *t, struct table_row **ret, size_t *ret_count)
+table_places(const struct table *t, uint32_t object, struct table_row **ret,
+    size_t *ret_count)
 {
 	struct table_row *rows = calloc(t->place_count + 1, sizeof(*rows));
+	size_t n = 0;
 
 	if (!rows)
 		return -ENOMEM;
-	if (t->place_count > 0) {
-		memcpy(rows, t->places, t->place_count * sizeof(*rows));
-		qsort(rows, t->place_count, sizeof(*rows), by_address);
-	}
+	for (size_t i = 0; i < t->place_count; i++)
+		if (object == TABLE_ALL || t->places[i].object == object)
+			rows[n++] = t->places[i];
+	qsort(rows, n, sizeof(*rows), by_address);
 	*ret = rows;
-	*ret_count = t->place_count;
+	*ret_count = n;
 	return 0;
 }
 

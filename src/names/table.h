@@ -98,9 +98,10 @@ struct table_row {
 	uint32_t chain;
 };
 
-/* All places, for free(). -ENOMEM. */
-int table_places(
-    const struct table *t, struct table_row **ret, size_t *ret_count);
+/* All places of an object, or of TABLE_ALL; for free(). -ENOMEM. */
+enum { TABLE_ALL = UINT32_MAX };
+int table_places(const struct table *t, uint32_t object, struct table_row **ret,
+    size_t *ret_count);
 size_t table_frames(
     const struct table *t, uint32_t chain, const struct names_frame **ret);
 

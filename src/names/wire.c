@@ -164,35 +164,25 @@ put_row(struct wire_out *w, const struct table *t, const struct table_row *row,
 }
 
 void
-wire_put_table(struct wire_out *w, struct table *t, uint32_t object)
+wire_put_rows(struct wire_out *w, struct table *t, const struct table_row *rows,
+    size_t count)
 {
-	struct table_row *rows = NULL;
-	uint32_t *numbers = NULL; /* of chains, + 1 */
-	uint32_t now = WIRE_ALL;
-	size_t count = 0, most = 0;
+	uint32_t *numbers; /* of chains, + 1 */
+	size_t most = 0;
 
-	if (table_places(t, &rows, &count) < 0) {
-		w->out.failed = true;
-		return;
-	}
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].chain >= most)
 			most = rows[i].chain + 1;
 	numbers = calloc(most + 1, sizeof(*numbers));
 	w->out.failed |= !numbers;
 	for (size_t i = 0; i < count && numbers; i++) {
-		if (object != WIRE_ALL && rows[i].object != object)
-			continue;
-		if (rows[i].object != now) {
-			now = rows[i].object;
-			wire_put_object(
-			    w, table_key(t, now), table_state(t, now));
-		}
+		if (i == 0 || rows[i].object != rows[i - 1].object)
+			wire_put_object(w, table_key(t, rows[i].object),
+			    table_state(t, rows[i].object));
 		put_row(w, t, &rows[i], numbers);
 	}
 	wire_flush(w);
 	free(numbers);
-	free(rows);
 }
 
 void

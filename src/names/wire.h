@@ -51,9 +51,9 @@ void wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain);
 void wire_flush(struct wire_out *w);
 void wire_put_done(struct wire_out *w);
 
-/* One object of a table, or all (object == WIRE_ALL). */
-enum { WIRE_ALL = UINT32_MAX };
-void wire_put_table(struct wire_out *w, struct table *t, uint32_t object);
+/* Places of a table, as table_places() gives them. */
+void wire_put_rows(struct wire_out *w, struct table *t,
+    const struct table_row *rows, size_t count);
 
 /* Reading, into a table. All zero at first, but for table and only. */
 struct wire_in {

@@ -85,7 +85,8 @@ struct process_point {
 struct process_names {
 	uint8_t *bytes;
 	size_t len;
-	struct process_names *next;
+	struct process_names *next; /* of the same recording */
+	struct process_names *all;  /* the session's list, whoever owns it */
 };
 
 struct process {

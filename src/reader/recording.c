@@ -100,6 +100,8 @@ struct reading {
 	size_t points; /* kept, of all processes */
 	bool line_damaged;
 	bool has_line;
+	struct process_names *names; /* the session's */
+	size_t names_bytes;
 };
 
 /* Points of a process whose place in the session is not known yet. */
@@ -223,6 +225,33 @@ load_about(struct session *s, const char *text, size_t len)
 	s->start_ns = strtoull(number, NULL, 10);
 }
 
+/* Kept as they are: only who wants names reads them. */
+static int
+load_names(struct reading *r, const void *bytes, size_t len)
+{
+	struct process_names *n;
+
+	if (len > BUNDLE_NAMES_MAX - r->names_bytes)
+		return session_note(
+		    r->session, "%s: too many names, some left out", r->name);
+	n = calloc(1, sizeof(*n));
+	if (!n)
+		return -ENOMEM;
+	n->bytes = malloc(len + 1);
+	if (!n->bytes) {
+		free(n);
+		return -ENOMEM;
+	}
+	memcpy(n->bytes, bytes, len);
+	n->len = len;
+	n->next = r->names;
+	n->all = r->session->names;
+	r->session->names = n;
+	r->names = n;
+	r->names_bytes += len;
+	return 0;
+}
+
 static int
 load_any_entry(struct reading *r, uint32_t type, const void *bytes, size_t len)
 {
@@ -244,6 +273,9 @@ load_any_entry(struct reading *r, uint32_t type, const void *bytes, size_t len)
 		break;
 	case BUNDLE_LINE:
 		err = load_line(r, bytes, len);
+		break;
+	case BUNDLE_NAMES:
+		err = load_names(r, bytes, len);
 		break;
 	default:
 		break; /* of a later version */
@@ -426,6 +458,8 @@ read_all(struct reading *r)
 			return err;
 		(void)give_points(r);
 	}
+	for (size_t i = r->first; i < s->count; i++)
+		s->processes[i]->names = r->names;
 	return 0;
 }
 

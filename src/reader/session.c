@@ -76,6 +76,13 @@ session_free(struct session *s)
 	for (size_t i = 0; i < s->note_count; i++)
 		free(s->notes[i]);
 	timeline_free(s->line);
+	while (s->names) {
+		struct process_names *next = s->names->all;
+
+		free(s->names->bytes);
+		free(s->names);
+		s->names = next;
+	}
 	free(s->processes);
 	free(s->notes);
 	free(s->marks);

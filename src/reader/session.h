@@ -29,6 +29,7 @@ struct session {
 	uint64_t start_ns;     /* of the recording, since 1970; 0: not known */
 	uint64_t until_us;     /* the last moment in its time line */
 	struct timeline *line; /* for questions; NULL: there is none */
+	struct process_names *names; /* of all recordings, by .all */
 };
 
 /*

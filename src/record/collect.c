@@ -361,6 +361,8 @@ add_figures(
 		c->live_bytes += p->totals.live_bytes;
 	}
 	note_peak(c, &seg->header, p->totals.peak_bytes);
+	if (c->written)
+		c->written(c->context, p);
 	process_free(p);
 	return 0;
 }

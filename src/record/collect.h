@@ -21,10 +21,11 @@ struct collect_child {
 	bool alone; /* record nothing of its children */
 };
 
+struct process;
 struct collect_row; /* a process found, see collect.c */
 struct collect_file;
 
-/* All zero before the first collect_find(). */
+/* All zero before the first collect_find(), but for `written`. */
 struct collect {
 	struct collect_row *rows; /* by start, once collect_find() is done */
 	size_t row_count;
@@ -38,6 +39,10 @@ struct collect {
 	bool alone;            /* the command is all that is wanted */
 	uint8_t (*merged)[16]; /* uuids of segments already written, in order */
 	size_t merged_count, merged_room;
+
+	/* called for each process that has been written; NULL: not wanted */
+	void (*written)(void *context, const struct process *p);
+	void *context;
 
 	/* filled by collect_write() and collect_merge() */
 	size_t programs;  /* recorded: segments with something in them */

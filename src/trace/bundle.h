@@ -16,6 +16,7 @@
 enum {
 	BUNDLE_VERSION = 2,           /* written; 1 is read, too */
 	BUNDLE_ENTRY_MAX = 512 << 20, /* bytes; a longer entry is damage */
+	BUNDLE_NAMES_MAX = 64 << 20,  /* bytes of all names, unpacked */
 };
 
 enum bundle_type {
@@ -25,6 +26,7 @@ enum bundle_type {
 	BUNDLE_END = 4,   /* written last; bundle_next() keeps it to itself */
 	BUNDLE_LINE = 5,  /* a stretch of the time line, see trace/line.h */
 	BUNDLE_INDEX = 6, /* where entries are; bundle_next() keeps it, too */
+	BUNDLE_NAMES = 7, /* functions at frames, see names/wire.h */
 };
 
 enum bundle_end {
@@ -112,6 +114,18 @@ int bundle_append_packed(struct bundle_writer *w, enum bundle_type type,
  * stick: bundle_finish() tries again. Twice is fine.
  */
 int bundle_publish(struct bundle_writer *w);
+
+/*
+ * Completes the file for now, with its name: whoever ends us from here on
+ * leaves a whole recording. The next entry takes the place of its end.
+ */
+int bundle_checkpoint(struct bundle_writer *w);
+
+/*
+ * Forgets what came after the checkpoint; a full disk is forgiven, for the
+ * rest has fitted before. Other errors stay.
+ */
+int bundle_rollback(struct bundle_writer *w);
 
 /*
  * Completes the file and puts it in place, also where somebody has taken its

@@ -16,16 +16,23 @@ enum {
 	INDEX_ITEMS = 256, /* so many entries make one index */
 };
 
-struct bundle_writer {
-	int fd;
-	int dir_fd;
-	int err; /* the first error */
+/* What has been written. */
+struct state {
 	uint64_t offset;
 	uint64_t entries;
 	struct bundle_index_item
 	    index[INDEX_ITEMS]; /* since the last BUNDLE_INDEX */
 	size_t index_count;
 	uint64_t last_index;
+};
+
+struct bundle_writer {
+	int fd;
+	int dir_fd;
+	int err; /* the first error */
+	struct state now;
+	struct state saved; /* without the end of bundle_checkpoint() */
+	bool has_end;       /* and that is in the file */
 	ZSTD_CCtx *zstd;
 	unsigned char *packed;
 	size_t packed_bytes;
@@ -148,7 +155,7 @@ write_all(struct bundle_writer *w, const void *bytes, size_t len)
 			break;
 		}
 		p += n;
-		w->offset += (uint64_t)n;
+		w->now.offset += (uint64_t)n;
 		len -= (size_t)n;
 	}
 	return w->err;
@@ -207,8 +214,19 @@ check_still_ours(struct bundle_writer *w)
 	struct stat st;
 
 	if (w->err == 0 && w->published && !w->direct &&
-	    (fstat(w->fd, &st) < 0 || (uint64_t)st.st_size != w->offset))
+	    (fstat(w->fd, &st) < 0 || (uint64_t)st.st_size != w->now.offset))
 		w->err = -ESTALE;
+}
+
+static int
+go_back(struct bundle_writer *w)
+{
+	if (ftruncate(w->fd, (off_t)w->saved.offset) < 0 ||
+	    lseek(w->fd, (off_t)w->saved.offset, SEEK_SET) < 0)
+		return -errno;
+	w->now = w->saved;
+	w->has_end = false;
+	return 0;
 }
 
 static int
@@ -228,21 +246,21 @@ write_entry(struct bundle_writer *w, uint32_t type, uint32_t flags,
 	write_all(w, body, body_bytes);
 	write_all(w, zeros, bundle_padded(e.length) - e.length);
 	if (w->err == 0)
-		w->entries++;
+		w->now.entries++;
 	return w->err;
 }
 
 static int
 write_index(struct bundle_writer *w)
 {
-	uint64_t at = w->offset;
+	uint64_t at = w->now.offset;
 	int err;
 
-	err = write_entry(w, BUNDLE_INDEX, 0, &w->last_index,
-	    sizeof(w->last_index), w->index,
-	    w->index_count * sizeof(w->index[0]));
-	w->last_index = at;
-	w->index_count = 0;
+	err = write_entry(w, BUNDLE_INDEX, 0, &w->now.last_index,
+	    sizeof(w->now.last_index), w->now.index,
+	    w->now.index_count * sizeof(w->now.index[0]));
+	w->now.last_index = at;
+	w->now.index_count = 0;
 	return err;
 }
 
@@ -252,14 +270,19 @@ append(struct bundle_writer *w, uint32_t type, uint32_t flags, const void *head,
 {
 	uint64_t at;
 
+	if (w->err == 0 && w->has_end) {
+		check_still_ours(w);
+		if (w->err == 0)
+			w->err = go_back(w);
+	}
 	if (w->err < 0)
 		return w->err;
-	if (w->index_count == INDEX_ITEMS && write_index(w) < 0)
+	if (w->now.index_count == INDEX_ITEMS && write_index(w) < 0)
 		return w->err;
-	at = w->offset;
+	at = w->now.offset;
 	if (write_entry(w, type, flags, head, head_bytes, body, body_bytes) < 0)
 		return w->err;
-	w->index[w->index_count++] = (struct bundle_index_item){
+	w->now.index[w->now.index_count++] = (struct bundle_index_item){
 	    .offset = at, .type = type, .flags = flags};
 	return 0;
 }
@@ -328,7 +351,7 @@ bundle_append_packed(struct bundle_writer *w, enum bundle_type type,
 uint64_t
 bundle_size(const struct bundle_writer *w)
 {
-	return w->offset;
+	return w->now.offset;
 }
 
 /* Gives the nameless file a temporary name, from where it can be renamed. */
@@ -419,7 +442,7 @@ static int
 copy_to_new_file(struct bundle_writer *w)
 {
 	unsigned char bytes[65536];
-	uint64_t at = 0, end = w->offset;
+	uint64_t at = 0, end = w->now.offset;
 	char self[32];
 	int from, err = 0;
 
@@ -431,7 +454,7 @@ copy_to_new_file(struct bundle_writer *w)
 	w->fd = -1;
 	w->published = false;
 	err = open_temp(w);
-	w->offset = 0;
+	w->now.offset = 0;
 	while (err == 0 && at < end) {
 		size_t n = end - at < sizeof(bytes) ? end - at : sizeof(bytes);
 
@@ -444,22 +467,59 @@ copy_to_new_file(struct bundle_writer *w)
 	return err;
 }
 
-int
-bundle_finish(struct bundle_writer *w)
+static int
+write_end(struct bundle_writer *w)
 {
 	struct bundle_entry_end end;
-	int err;
+	int err = w->err;
 
-	err = w->err;
-	if (err == 0 && w->index_count > 0)
+	if (err == 0 && w->now.index_count > 0)
 		err = write_index(w);
 	end = (struct bundle_entry_end){
-	    .entries = w->entries,
-	    .file_bytes = w->offset,
-	    .index = w->last_index,
+	    .entries = w->now.entries,
+	    .file_bytes = w->now.offset,
+	    .index = w->now.last_index,
 	};
 	if (err == 0)
 		err = write_entry(w, BUNDLE_END, 0, &end, sizeof(end), NULL, 0);
+	return err;
+}
+
+int
+bundle_checkpoint(struct bundle_writer *w)
+{
+	int err;
+
+	if (w->direct || w->err < 0 || w->has_end)
+		return w->err;
+	w->saved = w->now;
+	err = write_end(w);
+	w->has_end = err == 0;
+	if (err == 0)
+		err = bundle_publish(w);
+	return err;
+}
+
+int
+bundle_rollback(struct bundle_writer *w)
+{
+	int err;
+
+	if (w->saved.offset == 0 ||
+	    (w->err != 0 && w->err != -ENOSPC && w->err != -EDQUOT &&
+	        w->err != -EFBIG))
+		return w->err ? w->err : -EINVAL;
+	err = go_back(w);
+	if (err == 0)
+		w->err = 0;
+	return err;
+}
+
+int
+bundle_finish(struct bundle_writer *w)
+{
+	int err = w->has_end ? w->err : write_end(w);
+
 	if (err == 0 && w->published && !is_in_place(w))
 		err = copy_to_new_file(w);
 	if (err == 0)

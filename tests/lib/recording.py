@@ -4,7 +4,8 @@
 """
 recording.py FILE REPORT: decodes FILE as the page tells it and holds what the
 time line says against REPORT (seep report --format json of FILE): points,
-marks, and, of processes without an end state, every site.
+marks, and, of processes without an end state, every site; and the names in FILE
+against those in REPORT.
 """
 
 import json
@@ -146,9 +147,68 @@ def play(data):
     return processes, marks
 
 
+def names(data):
+    """(path, address) -> [(function, file, line, inlined)], of modules."""
+    found = {}
+    for kind, content in entries(data):
+        texts, chains, path, address = [None], [], None, 0
+        items = Body(content) if kind == 7 else Body(b"")
+        while items.more():
+            tag, length = items.number(), items.number()
+            body = Body(items.data[items.at:items.at + length])
+            items.at += length
+            if tag == 1:
+                texts.append(body.rest().decode())
+            elif tag == 2:
+                chain = []
+                while body.more():
+                    function, _, file, line, flags = (
+                        body.number() for _ in range(5))
+                    chain.append((texts[function], texts[file], line or None,
+                                  flags & 1 == 1))
+                chains.append(chain)
+            elif tag == 3:
+                kind, path = body.number(), texts[body.number()]
+                path = path if kind == 1 else None
+                address = 0
+            elif tag == 4:
+                while body.more():
+                    address = (address + body.signed()) & MASK
+                    chain = chains[body.number()]
+                    if path:
+                        found[path, address] = chain
+    return found
+
+
+def compare_names(known, document):
+    """How many frames of the report are named as the recording does."""
+    same = 0
+    for p in document["processes"]:
+        for s in p["sites"]:
+            at = 0
+            while at < len(s["frames"]):
+                f = s["frames"][at]
+                chain = known.get((f["module"], (f["offset"] or 0) - 1))
+                # a signal frame's address is as it is; operator new is cut
+                if not chain or chain[0][0] is None:
+                    at += 1
+                    continue
+                got = [(g["function"], g["file"], g["line"], g["inlined"])
+                       for g in s["frames"][at:at + len(chain)]]
+                if got[0][0] != chain[0][0] and at == 0:
+                    at += 1
+                    continue
+                assert got == chain, (got, chain)
+                same += 1
+                at += len(chain)
+    return same
+
+
 def main(path, report):
     with open(path, "rb") as file:
-        processes, marks = play(file.read())
+        data = file.read()
+    processes, marks = play(data)
+    known = names(data)
     with open(report, encoding="utf-8") as file:
         document = json.load(file)
     assert [(m["time_us"], m["pid"]) for m in document["recording"]["marks"]
@@ -171,8 +231,10 @@ def main(path, report):
             assert got[4] == s["peak_bytes"] or got[4] < 0 or \
                 p["totals"]["peak_bytes"] == p["totals"]["live_bytes"], (got, s)
             sites += 1
-    print("%d processes, %d marks, %d sites compared" % (
-        len(told), len(marks), sites))
+    named = compare_names(known, document)
+    assert named > 0 or not known
+    print("%d processes, %d marks, %d sites compared, %d frames named" % (
+        len(told), len(marks), sites, named))
     return 0 if told else 1
 
 

@@ -573,6 +573,81 @@ version_1_is_still_read(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_place, drop_place)
 
+/* Entries of a whole file; *ret_types gets the types, up to max of them. */
+static size_t
+types_of(const char *path, uint32_t *types, size_t max)
+{
+	struct bundle *b;
+	const void *bytes;
+	uint32_t type;
+	size_t len, n = 0;
+
+	assert_int_equal(bundle_open(path, &b), 0);
+	while (bundle_next(b, &type, &bytes, &len) == 1)
+		if (n < max)
+			types[n++] = type;
+	assert_false(bundle_truncated(b));
+	bundle_close(b);
+	return n;
+}
+
+static void
+checkpoint_is_a_whole_file_and_goes_on(void **state)
+{
+	struct place *p = *state;
+	struct bundle_writer *w;
+	uint32_t types[600];
+
+	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	for (int i = 0; i < 255; i++) /* the index is about to be full */
+		assert_int_equal(
+		    bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(bundle_checkpoint(w), 0);
+	assert_int_equal(types_of(p->file, types, 600), 255);
+	assert_int_equal(bundle_checkpoint(w), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+		    bundle_append(w, BUNDLE_NAMES, "b", 1, NULL, 0), 0);
+	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(types_of(p->file, types, 600), 258);
+	assert_int_equal(types[254], BUNDLE_META);
+	assert_int_equal(types[255], BUNDLE_NAMES);
+	unlink(p->file);
+	/* without anything more */
+	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(bundle_checkpoint(w), 0);
+	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(types_of(p->file, types, 600), 1);
+}
+
+static void
+rollback_forgives_a_full_disk(void **state)
+{
+	struct place *p = *state;
+	struct rlimit old, limit;
+	struct bundle_writer *w;
+	uint32_t types[8];
+	char *big = calloc(1, 1 << 20);
+
+	assert_non_null(big);
+	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(bundle_checkpoint(w), 0);
+	(void)signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	limit = old;
+	limit.rlim_cur = 65536;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(
+	    bundle_append(w, BUNDLE_NAMES, big, 1 << 20, NULL, 0), -EFBIG);
+	assert_int_equal(bundle_rollback(w), 0);
+	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(types_of(p->file, types, 8), 1);
+	free(big);
+}
+
 int
 main(void)
 {
@@ -595,6 +670,8 @@ main(void)
 	    TEST(a_name_taken_away_is_given_back),
 	    TEST(a_file_that_another_wrote_is_left_to_him),
 	    TEST(version_1_is_still_read),
+	    TEST(checkpoint_is_a_whole_file_and_goes_on),
+	    TEST(rollback_forgives_a_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

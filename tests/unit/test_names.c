@@ -325,6 +325,7 @@ names_come_back_as_they_were_written(void **state)
 	struct wire_out out = {0}, again = {0};
 	struct wire_in in = {0};
 	const struct names_frame *chain;
+	struct table_row *rows;
 	struct table *t;
 	uint32_t object;
 	size_t used;
@@ -345,7 +346,10 @@ names_come_back_as_they_were_written(void **state)
 		assert_null(chain[0].function);
 		assert_int_equal(table_find(t, object, 0x11, &chain), 0);
 		/* and once more from the table itself */
-		wire_put_table(&again, t, WIRE_ALL);
+		assert_int_equal(table_places(t, TABLE_ALL, &rows, &used), 0);
+		assert_int_equal(used, 3);
+		wire_put_rows(&again, t, rows, used);
+		free(rows);
 		wire_release(&out);
 		out = again;
 		again = (struct wire_out){0};
@@ -481,6 +485,11 @@ names_stay_when_the_file_is_gone_but_cached(void **state)
 	assert_true(known);
 	resolve_self(&self, &plain, &known);
 	assert_false(known);
+	/* another file under that name: no names, though they are known */
+	strcpy(self.path, "/bin/sh");
+	resolve_self(&self, &cached, &known);
+	assert_false(known);
+	strcpy(self.path, "/nonexistent/file");
 	/* damaged: deleted, and found anew */
 	(void)snprintf(command, sizeof(command),
 	    "for f in %s/seep/*.names; do printf xyz | dd of=$f bs=1 seek=50 "

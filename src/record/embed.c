@@ -1,0 +1,92 @@
+/* embed.c - the names of a recording's frames, found when all is over. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/embed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	SECONDS = 30, /* the user waits for a prompt */
+	LEVEL = 3,    /* of compression */
+};
+
+struct embed {
+	struct names *names;
+	bool any;
+};
+
+/* The file, and how much of it is names. */
+struct target {
+	struct bundle_writer *writer;
+	size_t bytes;
+};
+
+int
+embed_new(void (*progress)(void *context, const char *path), void *context,
+    struct embed **ret)
+{
+	const struct names_options options = {.seconds = SECONDS,
+	    .progress = progress,
+	    .progress_context = context};
+	struct embed *e = calloc(1, sizeof(*e));
+	int err;
+
+	if (!e)
+		return -ENOMEM;
+	err = names_new(&options, &e->names);
+	if (err < 0) {
+		free(e);
+		return err;
+	}
+	*ret = e;
+	return 0;
+}
+
+void
+embed_free(struct embed *e)
+{
+	if (!e)
+		return;
+	names_free(e->names);
+	free(e);
+}
+
+void
+embed_add(void *context, const struct process *p)
+{
+	struct embed *e = context;
+
+	/* what there is no memory for stays without a name */
+	(void)names_gather(e->names, p);
+	e->any = true;
+}
+
+static int
+append(void *context, const uint8_t *bytes, size_t len)
+{
+	struct target *t = context;
+
+	if (len > BUNDLE_NAMES_MAX - t->bytes)
+		return 0; /* a reader would not take it */
+	t->bytes += len;
+	return bundle_append_packed(
+	    t->writer, BUNDLE_NAMES, NULL, 0, bytes, len, LEVEL);
+}
+
+int
+embed_write(struct embed *e, struct bundle_writer *w)
+{
+	struct target target = {.writer = w};
+	int err;
+
+	if (!e->any)
+		return 0;
+	err = bundle_checkpoint(w);
+	if (err < 0)
+		return err;
+	names_resolve(e->names);
+	err = names_write(e->names, append, &target);
+	if (err < 0)
+		return bundle_rollback(w) < 0 ? err : 1;
+	return 0;
+}

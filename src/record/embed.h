@@ -1,0 +1,31 @@
+/* embed.h - the names of a recording's frames, found when all is over. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_EMBED_H
+#define SEEP_RECORD_EMBED_H
+
+#include "names/names.h"
+#include "trace/bundle.h"
+
+struct embed;
+
+/* What takes long is told to progress(), see names.h; may be NULL. -ENOMEM. */
+int embed_new(void (*progress)(void *context, const char *path), void *context,
+    struct embed **ret);
+
+/* NULL is fine. */
+void embed_free(struct embed *e);
+
+/*
+ * Notes the frames of a process; `context` is a struct embed, as struct
+ * collect wants it. Reads no file.
+ */
+void embed_add(void *context, const struct process *p);
+
+/*
+ * Finds the names, in bounded time, and appends them. Meanwhile the file is
+ * whole without them: a kill costs the names alone. Names that cannot be found
+ * are no error. 1: there was no room for them, the rest is whole.
+ */
+int embed_write(struct embed *e, struct bundle_writer *w);
+
+#endif

@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# names_come_with_the_recording - it reads the same elsewhere and later.
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154 # repo is of host.bash
+load ../lib/record.bash
+
+# The chain of the site that shop::order() allocates at, one frame a line.
+chain() { # REPORT.json
+	jq -r '[.processes[].sites[] | select(any(.frames[];
+		.function != null and (.function | startswith("shop::order"))))
+		| .frames[]] | .[0:4][]
+		| "\(.function) \(.file | split("/") | last):\(.line) \(.inlined)"' "$1"
+}
+
+line_of() { # WORD: the number of the line that says so
+	grep -n "LINE $1 " "$repo/tests/hosts/inlined.cpp" | cut -d: -f1
+}
+
+# What does not depend on where it is read: no address, no note.
+frames() { # REPORT.json
+	jq -S '[.processes[].sites[] | {live_bytes, frames}]' "$1"
+}
+
+read_as_json() { # FILE ARGS...
+	"$SEEP" report --format json "$@" 2>"$T/report.err"
+}
+
+setup_program() {
+	cp "$HOSTS/inlined" "$T/program"
+}
+
+@test "inlined functions, files and lines are told" {
+	setup_program
+	record -q ./program
+	[[ $status -eq 0 ]]
+	read_as_json "$T/seep.data" >"$T/a.json"
+	chain "$T/a.json" >"$T/chain"
+	cat "$T/chain"
+	diff "$T/chain" - <<-END
+		shop::take inlined.cpp:$(line_of take) true
+		shop::(anonymous namespace)::shelf::fetch inlined.cpp:$(line_of fetch) true
+		shop::order(unsigned long) inlined.cpp:$(line_of order) false
+		main inlined.cpp:$(grep -n 'p = shop::order' "$repo/tests/hosts/inlined.cpp" | cut -d: -f1) false
+	END
+}
+
+@test "the same when the program is gone, replaced, or elsewhere" {
+	setup_program
+	record -q ./program
+	read_as_json "$T/seep.data" >"$T/a.json"
+	rm "$T/program"
+	read_as_json "$T/seep.data" >"$T/b.json"
+	cp "$HOSTS/c_host" "$T/program"
+	read_as_json "$T/seep.data" >"$T/c.json"
+	diff <(frames "$T/a.json") <(frames "$T/b.json")
+	diff <(frames "$T/a.json") <(frames "$T/c.json")
+	[[ -n $(chain "$T/c.json") ]]
+}
+
+@test "without them: another build-id gives no names and is told" {
+	setup_program
+	record -q --no-symbols ./program
+	read_as_json "$T/seep.data" >"$T/a.json"
+	[[ -n $(chain "$T/a.json") ]]
+	cp "$HOSTS/c_host" "$T/program"
+	read_as_json "$T/seep.data" >"$T/b.json"
+	[[ -z $(chain "$T/b.json") ]]
+	jq -e --arg p "$T/program" 'all(.processes[].sites[].frames[];
+		.module != $p or (.function == null and .line == null))' "$T/b.json"
+	jq -e --arg p "$T/program" 'any(.notes[];
+		contains($p) and contains("another build-id"))' "$T/b.json"
+	rm "$T/program"
+	read_as_json --no-cache "$T/seep.data" >"$T/c.json"
+	jq -e --arg p "$T/program" 'any(.notes[];
+		contains($p) and contains("No such file"))' "$T/c.json"
+}
+
+@test "--no-symbols gives modules and offsets" {
+	setup_program
+	record -q ./program
+	read_as_json --no-symbols "$T/seep.data" >"$T/a.json"
+	jq -e 'all(.processes[].sites[].frames[]; .function == null)' "$T/a.json"
+	"$SEEP" report --no-symbols "$T/seep.data" >"$T/text"
+	grep -E 'program\+0x[0-9a-f]+' "$T/text"
+}
+
+@test "better names where the user says there are some" {
+	setup_program
+	strip "$T/program"
+	record -q ./program
+	read_as_json "$T/seep.data" >"$T/a.json"
+	[[ -z $(chain "$T/a.json") ]]
+	id=$(readelf -nW "$T/program" | sed -n 's/.*Build ID: //p')
+	mkdir -p "$T/debug/.build-id/${id:0:2}"
+	cp "$HOSTS/inlined" "$T/debug/.build-id/${id:0:2}/${id:2}.debug"
+	read_as_json --debug-dir "$T/debug" "$T/seep.data" >"$T/b.json"
+	[[ $(chain "$T/b.json" | wc -l) -eq 4 ]]
+}
+
+@test "names of many processes are found once, those of children too" {
+	setup_program
+	record -q sh -c './program; ./program & ./program; wait'
+	rm "$T/program"
+	read_as_json "$T/seep.data" >"$T/a.json"
+	[[ $(jq '[.processes[] | select(any(.sites[].frames[];
+		.function != null and (.function | startswith("shop::order"))))]
+		| length' "$T/a.json") -eq 3 ]]
+}
