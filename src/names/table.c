@@ -254,6 +254,16 @@ table_text(struct table *t, const char *text, size_t len, const char **ret)
 	return 0;
 }
 
+/* The functions of seep.h are ours, not the program's. */
+static bool
+is_of_seep_h(const struct names_frame *f)
+{
+	static const char prefix[] = "seep_inline_";
+
+	return f->inlined && f->symbol &&
+	    strncmp(f->symbol, prefix, sizeof(prefix) - 1) == 0;
+}
+
 int
 table_chain(struct table *t, const struct names_frame *frames, size_t count,
     uint32_t *ret)
@@ -261,6 +271,8 @@ table_chain(struct table *t, const struct names_frame *frames, size_t count,
 	struct names_frame *copy;
 	int err;
 
+	for (; count > 1 && is_of_seep_h(frames); frames++)
+		count--;
 	if (count == 0 || t->frame_count + count > MAX_FRAMES)
 		return -EFBIG;
 	err = make_room((void **)&t->chains, &t->chain_room, t->chain_count,

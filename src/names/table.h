@@ -74,7 +74,7 @@ int table_text(struct table *t, const char *text, size_t len, const char **ret);
 
 /*
  * Texts in it are from table_text() or NULL; the api of each is found out
- * here. Returns its number.
+ * here, and what seep.h put in front is left out. *ret: its number.
  */
 int table_chain(struct table *t, const struct names_frame *frames, size_t count,
     uint32_t *ret);
