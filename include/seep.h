@@ -38,7 +38,8 @@
 
 #if defined(__GNUC__) && defined(__ELF__)
 
-#define SEEP_INLINE_ static __inline__ __attribute__((always_inline, unused))
+#define SEEP_INLINE_ \
+	static __inline__ __attribute__((always_inline, artificial, unused))
 
 /*
  * The address of a function of the collector, or NULL. Not simply a weak

@@ -52,6 +52,9 @@ void ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size);
 void ledger_age(uint32_t site, uint32_t age);
 void ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size);
 
+/* What lives now, all threads together. */
+int64_t ledger_live_bytes(void);
+
 /* Before a row that is shared changes: its part of the last peak. */
 void ledger_save_share(struct seg_row *row);
 

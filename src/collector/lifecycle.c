@@ -27,6 +27,7 @@
 #include "collector/sites.h"
 #include "collector/snap.h"
 #include "collector/snapfile.h"
+#include "collector/snapwhen.h"
 #include "collector/spill.h"
 #include "collector/thread.h"
 #include "collector/tick.h"
@@ -147,6 +148,8 @@ lifecycle_poll(void)
 		obey(command);
 	if (unlikely(nursery) && ++nursery_events >= NURSERY_EVENTS)
 		try_to_leave_nursery(thread_self ? thread_self->counted : 1);
+	if (unlikely(snapwhen_active) && lifecycle_is_on())
+		snapwhen_poll();
 	return lifecycle_is_on();
 }
 
@@ -256,6 +259,7 @@ set_up_child(void)
 	describe_live(segment.header);
 	snap_start(config.snapshots);
 	segment.header->snapshot_limit = config.snapshots;
+	snapwhen_restart(segment.header);
 	if (!module_restart() || !sites_init(first_id) ||
 	    !ledger_init(first_id) || !mark_init() || !user_init(first_id))
 		goto quiet;
@@ -614,6 +618,7 @@ start(char **argv, char **envp)
 		thread_self = thread_new();
 		if (thread_self)
 			thread_make_ready(thread_self, lifecycle_mode());
+		snapwhen_start(h);
 	}
 	h->own_bytes = mem_total();
 	h->inert_reason = why;

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "reader/alive.h"
+#include "reader/moments.h"
 #include "reader/recording.h"
 #include "reader/segfile.h"
 #include "reader/session_parts.h"
@@ -83,6 +84,9 @@ session_free(struct session *s)
 		free(s->names);
 		s->names = next;
 	}
+	for (size_t i = 0; i < s->snapshot_count; i++)
+		free(s->snapshots[i].path);
+	free(s->snapshots);
 	free(s->processes);
 	free(s->notes);
 	free(s->marks);
@@ -180,18 +184,35 @@ session_add_segfile(struct session *s, const struct segfile *f,
 /* ---- files and directories ---- */
 
 static int
-load_file(
+load_recording(
     struct session *s, const char *path, const char *name, struct fault *where)
 {
+	int err = recording_load(s, path, name, where);
+
+	if (err == 0 && moments_of_recording(s, path) < 0)
+		return no_memory(where);
+	return err;
+}
+
+/* `alone`: it is the INPUT itself, not one of a directory. */
+static int
+load_file(struct session *s, const char *path, const char *name, bool alone,
+    struct fault *where)
+{
+	struct seg_header h;
 	struct segfile *f;
 	int err;
 
 	err = segfile_open(AT_FDCWD, path, &f, where);
 	if (err == -EINVAL)
-		return recording_load(s, path, name, where);
+		return load_recording(s, path, name, where);
 	if (err < 0)
 		return err;
-	err = session_add_segfile(s, f, name, true, where);
+	if (!alone && segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
+	    h.snapshot_reason != SEG_SNAPSHOT_NONE)
+		err = moments_add(s, path, &h);
+	else
+		err = session_add_segfile(s, f, name, true, where);
 	segfile_close(f);
 	return err;
 }
@@ -217,7 +238,7 @@ load_directory(struct session *s, const char *path, struct fault *where)
 			err = -ENOMEM;
 			continue;
 		}
-		err = load_file(s, file, name, &why);
+		err = load_file(s, file, name, false, &why);
 		free(file);
 		/* gone, or not there yet: no loss to speak of */
 		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
@@ -230,6 +251,9 @@ load_directory(struct session *s, const char *path, struct fault *where)
 	free(names);
 	if (err == -ENOMEM)
 		return no_memory(where);
+	err = moments_finish(s, where);
+	if (err < 0)
+		return err;
 	if (s->count > 0)
 		return 0;
 	if (s->note_count > 0)
@@ -329,7 +353,9 @@ session_load(const char *path, struct session **ret, struct fault *where)
 	if (S_ISDIR(st.st_mode)) {
 		err = load_directory(s, path, where);
 	} else {
-		err = load_file(s, path, slash ? slash + 1 : path, where);
+		err = load_file(s, path, slash ? slash + 1 : path, true, where);
+		if (err == 0)
+			err = moments_finish(s, where);
 		if (err == 0)
 			look_beside(s, path);
 	}

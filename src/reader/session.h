@@ -15,6 +15,17 @@ struct session_mark {
 	char label[64];
 };
 
+/* A snapshot beside what was read: an INPUT of its own. */
+struct session_snapshot {
+	char *path;
+	uint8_t uuid[16]; /* of the process, as in its header */
+	uint32_t pid, number;
+	uint32_t reason;  /* enum seg_snapshot */
+	uint64_t time_ns; /* since 1970 */
+	char label[SEG_SNAPSHOT_LABEL_BYTES];
+	bool is_loaded; /* as one of the processes */
+};
+
 struct timeline;
 
 /* Everything seep reads becomes one of these; every report works on it. */
@@ -26,6 +37,8 @@ struct session {
 	bool is_truncated;          /* a recording breaks off, or is damaged */
 	struct session_mark *marks; /* of a recording */
 	size_t mark_count;
+	struct session_snapshot *snapshots; /* by time, see below */
+	size_t snapshot_count;
 	uint64_t start_ns;     /* of the recording, since 1970; 0: not known */
 	uint64_t until_us;     /* the last moment in its time line */
 	struct timeline *line; /* for questions; NULL: there is none */
@@ -46,6 +59,14 @@ int session_load_pid(pid_t pid, struct session **ret, struct fault *where);
 /* A segment in memory, with its slots; nothing is looked up in /proc. */
 int session_load_bytes(
     const void *bytes, size_t len, struct session **ret, struct fault *where);
+
+/*
+ * Snapshots in a directory, or in FILE.snapshots/ of a recording FILE, are
+ * listed, not loaded; but for the newest of a process of which nothing else is
+ * there. This makes processes of all of them, behind the others: one process
+ * (by uuid) at several moments. What cannot be read becomes a note. -ENOMEM.
+ */
+int session_add_snapshots(struct session *s, struct fault *where);
 
 /* NULL is fine. */
 void session_free(struct session *s);

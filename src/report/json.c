@@ -13,6 +13,7 @@
 #include "reader/timeline.h"
 #include "report/fingerprint.h"
 #include "report/json_frames.h"
+#include "report/json_snapshots.h"
 #include "report/words.h"
 
 enum {
@@ -281,23 +282,6 @@ totals(FILE *out, const struct process *p)
 	(void)fputs("}", out);
 }
 
-/* What the program called its resources; no part of the totals. */
-static void
-pools(FILE *out, const struct process *p)
-{
-	(void)fputs(",\"pools\":[", out);
-	for (size_t i = 0; i < p->pool_count; i++) {
-		const struct process_pool *pool = &p->pools[i];
-
-		(void)fputs(i ? ",{\"name\":" : "{\"name\":", out);
-		json_string(out, pool->name);
-		json_number(out, "sites", pool->site_count);
-		json_figures(out, &pool->figures);
-		(void)putc('}', out);
-	}
-	(void)fputs("]", out);
-}
-
 static void
 modules(FILE *out, const struct process *p)
 {
@@ -364,36 +348,6 @@ number_or_null(FILE *out, const char *name, bool known, int value)
 		(void)fputs("null", out);
 }
 
-/* Of a snapshot: which one, when, why. */
-static void
-snapshot_info(FILE *out, const struct process *p)
-{
-	static const char *const reasons[] = {
-	    [SEG_SNAPSHOT_COMMAND] = "command",
-	    [SEG_SNAPSHOT_PROGRAM] = "program",
-	    [SEG_SNAPSHOT_SIGNAL] = "signal",
-	    [SEG_SNAPSHOT_PERIOD] = "period",
-	    [SEG_SNAPSHOT_GROWTH] = "growth",
-	};
-	const struct seg_header *h = &p->header;
-	uint32_t reason = h->snapshot_reason;
-
-	json_key(out, "snapshot_info");
-	if (reason == SEG_SNAPSHOT_NONE) {
-		(void)fputs("null", out);
-		return;
-	}
-	(void)fputs("{\"label\":", out);
-	json_string(out, h->snapshot_label);
-	json_text(out, "reason",
-	    reason < sizeof(reasons) / sizeof(reasons[0]) ? reasons[reason]
-	                                                  : "other");
-	json_number(out, "number", h->snapshot_number);
-	json_time(out, "time", h->snapshot_realtime_ns);
-	json_number(out, "time_ns", h->snapshot_realtime_ns);
-	(void)putc('}', out);
-}
-
 static void
 identity(FILE *out, const struct process *p)
 {
@@ -423,7 +377,7 @@ identity(FILE *out, const struct process *p)
 	json_number(out, "threads", h->threads);
 	json_number(out, "max_frames", h->max_frames);
 	json_boolean(out, "snapshot", p->is_snapshot);
-	snapshot_info(out, p);
+	json_snapshot_of(out, h);
 	json_boolean(out, "end_state", !p->is_unfinished);
 	json_key(out, "as_of_us");
 	if (p->is_unfinished)
@@ -454,7 +408,7 @@ process(FILE *out, const struct session *s, const struct process *p,
 	identity(out, p);
 	lost(out, &p->header);
 	totals(out, p);
-	pools(out, p);
+	json_pools(out, p);
 	modules(out, p);
 	inherited(out, p);
 	marks(out, p);
@@ -556,6 +510,7 @@ json_write(FILE *out, const struct session *s, struct names *names,
 	json_text(out, "seep", version);
 	json_boolean(out, "complete", !s->is_truncated);
 	recording(out, s);
+	json_snapshots(out, s);
 	(void)fputs(",\"processes\":[", out);
 	for (size_t i = 0; i < s->count && !ferror(out) && err == 0; i++) {
 		const struct process *p = s->processes[i];

@@ -62,6 +62,14 @@ view_verdict(struct view_builder *b, uint32_t number)
 	return b->verdicts[number];
 }
 
+/* seep.h is inline: the caller of seep_alloc() is whom it is about. */
+static bool
+is_of_header(const struct view_site *site, const struct frame *x)
+{
+	return site->kind == SEG_SITE_USER && x->function &&
+	    strncmp(x->function, "seep_inline_", 12) == 0;
+}
+
 int
 view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
     struct view_site *site)
@@ -82,6 +90,8 @@ view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
 		for (size_t k = 0; k < span.count; k++) {
 			const struct frame *x = &v->frames[span.numbers[k]];
 
+			if (count == 0 && is_of_header(site, x))
+				continue;
 			if (count == 0 && x->api != 0 &&
 			    operators < OPERATORS_MAX) {
 				site->api = x->api;

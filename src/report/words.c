@@ -93,6 +93,20 @@ words_medium(uint32_t medium)
 }
 
 const char *
+words_snapshot(uint32_t reason)
+{
+	static const char *const reasons[] = {
+	    [SEG_SNAPSHOT_COMMAND] = "command",
+	    [SEG_SNAPSHOT_PROGRAM] = "program",
+	    [SEG_SNAPSHOT_SIGNAL] = "signal",
+	    [SEG_SNAPSHOT_PERIOD] = "period",
+	    [SEG_SNAPSHOT_GROWTH] = "growth",
+	};
+
+	return WORD(reasons, reason);
+}
+
+const char *
 words_mark(uint32_t kind)
 {
 	static const char *const marks[] = {

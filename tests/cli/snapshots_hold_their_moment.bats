@@ -84,6 +84,30 @@ info() { from_report "p[0]['snapshot_info']['$1']"; }
 	[[ $(from_report "$live") -eq 300 ]]
 }
 
+@test "a forked child has its own, also in its first events" {
+	traced_well "$HOSTS/snapshots" fork
+	ls "$DIR"
+	local child parent
+	child=$(awk '/^MOMENT nursery/ { getline; print $2 }' "$T/out")
+	parent=$(awk '/^MOMENT parent/ { getline; print $2 }' "$T/out")
+	[[ -n $child && $child -ne $parent ]]
+	local n moment
+	for moment in 1:"$child"-*-1 2:"$child"-*-2 3:"$parent"-*-1; do
+		n=${moment%%:*}
+		books "$n"
+		# shellcheck disable=SC2086
+		report "$(echo $DIR/snapshots-${moment#*:}.seep-snap)"
+		"$PYTHON" "$LIB/compare.py" "$T/books" "$T/report.json"
+	done
+	[[ $(find "$DIR" -name '*.seep-snap' | wc -l) -eq 3 ]]
+	report # they lie beside the segments, and are no processes of their own
+	[[ $(from_report 'len(p)') -eq 2 ]]
+	[[ $(from_report 'sorted(x["label"] for x in d["snapshots"])') == "['nursery', 'parent', 'slot']" ]]
+	rm "$DIR"/*.seg "$DIR"/*.ctl
+	report # now they are all that is known: the last of each
+	[[ $(from_report 'sorted(x["snapshot_info"]["label"] for x in p)') == "['parent', 'slot']" ]]
+}
+
 @test "SEEP_SNAPSHOT_DIR is another place, made when missing" {
 	(cd "$T" && mkdir home && cd home &&
 		traced_well env SEEP_SNAPSHOT_DIR=../snaps "$HOSTS/snapshots")

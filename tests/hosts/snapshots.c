@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #include "seep.h"
 
@@ -39,9 +40,41 @@ moment(const char *label, int number)
 	led_print(1);
 }
 
-int
-main(void)
+/* a child takes one in its first events, and one when it has its own room */
+static void
+be_child(void)
 {
+	led_reset();
+	for (int i = 0; i < 5; i++) {
+		(void)alloc_late(7);
+		led_alloc(L_alloc_late, 7);
+	}
+	moment("nursery", 1);
+	for (int i = 0; i < 300; i++) {
+		(void)alloc_late(8);
+		led_alloc(L_alloc_late, 8);
+	}
+	moment("slot", 2);
+	_exit(0);
+}
+
+/* fork: in a child, too */
+int
+main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "fork")) {
+		int status = 0;
+
+		for (int i = 0; i < 100; i++) {
+			(void)alloc_early(1);
+			led_alloc(L_alloc_early, 1);
+		}
+		if (fork() == 0)
+			be_child();
+		led_check(wait(&status) > 0 && !status, "child");
+		moment("parent", 1);
+		return 0;
+	}
 	for (int i = 0; i < 1000; i++) {
 		early[i] = alloc_early(100 + (size_t)i);
 		led_alloc(L_alloc_early, 100 + (size_t)i);

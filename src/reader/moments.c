@@ -1,0 +1,162 @@
+/* moments.c - snapshots that belong to a session, and are not loaded yet. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/moments.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/segfile.h"
+#include "reader/session_parts.h"
+
+int
+moments_add(struct session *s, const char *path, const struct seg_header *h)
+{
+	struct session_snapshot *more;
+
+	more = reallocarray(s->snapshots, s->snapshot_count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	s->snapshots = more;
+	more += s->snapshot_count;
+	*more = (struct session_snapshot){
+	    .path = strdup(path),
+	    .pid = h->pid,
+	    .number = h->snapshot_number,
+	    .reason = h->snapshot_reason,
+	    .time_ns = h->snapshot_realtime_ns,
+	};
+	if (!more->path)
+		return -ENOMEM;
+	memcpy(more->uuid, h->uuid, sizeof(h->uuid));
+	memcpy(more->label, h->snapshot_label, sizeof(h->snapshot_label));
+	s->snapshot_count++;
+	return 0;
+}
+
+static bool
+is_of_session(const struct session *s, const struct seg_header *h)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (h->session[0] &&
+		    strcmp(s->processes[i]->header.session, h->session) == 0)
+			return true;
+	return false;
+}
+
+static int
+look_at(struct session *s, int dir, const char *folder, const char *name)
+{
+	struct seg_header h;
+	struct segfile *f;
+	char *path;
+	int err = 0;
+
+	if (name[0] == '.' || segfile_open(dir, name, &f, NULL) < 0)
+		return 0;
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
+	    h.snapshot_reason != SEG_SNAPSHOT_NONE && is_of_session(s, &h)) {
+		err = -ENOMEM;
+		if (asprintf(&path, "%s/%s", folder, name) >= 0) {
+			err = moments_add(s, path, &h);
+			free(path);
+		}
+	}
+	segfile_close(f);
+	return err;
+}
+
+int
+moments_of_recording(struct session *s, const char *file)
+{
+	struct dirent *e;
+	char *folder;
+	int err = 0;
+	DIR *d;
+
+	if (asprintf(&folder, "%s" MOMENTS_SUFFIX, file) < 0)
+		return -ENOMEM;
+	d = opendir(folder);
+	while (d && err == 0 && (e = readdir(d)))
+		err = look_at(s, dirfd(d), folder, e->d_name);
+	if (d)
+		(void)closedir(d);
+	free(folder);
+	return err;
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct session_snapshot *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static bool
+is_loaded(const struct session *s, const uint8_t uuid[16])
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (memcmp(s->processes[i]->header.uuid, uuid, 16) == 0)
+			return true;
+	return false;
+}
+
+static int
+load(struct session *s, const char *path, struct fault *where)
+{
+	struct fault why = {""};
+	struct segfile *f;
+	int err;
+
+	err = segfile_open(AT_FDCWD, path, &f, &why);
+	if (err == 0) {
+		err = session_add_segfile(s, f, path, false, &why);
+		segfile_close(f);
+	}
+	if (err < 0 && err != -ENOMEM && err != -ENOENT)
+		err = session_note(s, "%s left out: %s", path, why.text);
+	if (err == -ENOMEM)
+		return fault_set(where, err, "out of memory");
+	return 0;
+}
+
+int
+moments_finish(struct session *s, struct fault *where)
+{
+	int err = 0;
+
+	if (s->snapshot_count > 1)
+		qsort(s->snapshots, s->snapshot_count, sizeof(*s->snapshots),
+		    by_time);
+	for (size_t i = s->snapshot_count; i-- > 0 && err == 0;) {
+		struct session_snapshot *x = &s->snapshots[i];
+
+		if (is_loaded(s, x->uuid))
+			continue;
+		err = load(s, x->path, where);
+		x->is_loaded = true;
+	}
+	return err;
+}
+
+int
+session_add_snapshots(struct session *s, struct fault *where)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->snapshot_count && err == 0; i++) {
+		if (s->snapshots[i].is_loaded)
+			continue;
+		err = load(s, s->snapshots[i].path, where);
+		s->snapshots[i].is_loaded = true;
+	}
+	return err;
+}

@@ -1,0 +1,19 @@
+/* json_snapshots.h - what programs told about themselves (seep.h), as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_JSON_SNAPSHOTS_H
+#define SEEP_REPORT_JSON_SNAPSHOTS_H
+
+#include <stdio.h>
+
+#include "reader/session.h"
+
+/* Of a snapshot: which one, when, why; and what became of SEEP_SIGNAL. */
+void json_snapshot_of(FILE *out, const struct seg_header *h);
+
+/* The snapshots that lie beside what was read. */
+void json_snapshots(FILE *out, const struct session *s);
+
+/* What the program called its resources; no part of the totals. */
+void json_pools(FILE *out, const struct process *p);
+
+#endif
