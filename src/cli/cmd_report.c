@@ -67,8 +67,23 @@ finish(struct report_options *o, int inputs)
 		view_opts_finish("report", &o->view, &o->body);
 }
 
+/* `moments`: with the snapshots that lie beside it */
+static struct session *
+read_input(const char *name, bool moments)
+{
+	struct session *s = input_load(name);
+	size_t notes = s->note_count;
+	struct fault where;
+
+	if (moments && session_add_snapshots(s, &where) < 0)
+		die(CMD_INPUT, "report: %s", where.text);
+	for (size_t i = notes; i < s->note_count; i++)
+		die_warn("%s", s->notes[i]);
+	return s;
+}
+
 static void
-read_inputs(int count, char **names, struct report_inputs *ret)
+read_inputs(int count, char **names, bool moments, struct report_inputs *ret)
 {
 	size_t n = count > 0 ? (size_t)count : 1;
 
@@ -80,7 +95,7 @@ read_inputs(int count, char **names, struct report_inputs *ret)
 		const char *name = count > 0 ? names[i] : NULL;
 
 		progress_begin("reading", name ? name : INPUT_DEFAULT);
-		ret->sessions[i] = input_load(name);
+		ret->sessions[i] = read_input(name, moments);
 		ret->is_truncated |= ret->sessions[i]->is_truncated;
 		ret->count++;
 	}
@@ -152,7 +167,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 	n = opts_parse(self, argc, argv, &o);
 	finish(&o, n);
-	read_inputs(n, argv + 1, &in);
+	read_inputs(n, argv + 1, o.snapshots != 0, &in);
 	answer = in.is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	for (size_t i = 0; i < in.count; i++)

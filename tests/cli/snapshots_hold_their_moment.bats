@@ -108,6 +108,20 @@ info() { from_report "p[0]['snapshot_info']['$1']"; }
 	[[ $(from_report 'sorted(x["snapshot_info"]["label"] for x in p)') == "['parent', 'slot']" ]]
 }
 
+@test "report --snapshots shows all moments of a directory, and the end" {
+	traced_well "$HOSTS/snapshots"
+	"$SEEP" report --snapshots "$DIR" >"$T/shown"
+	head -8 "$T/shown"
+	grep -q '4 moments' "$T/shown"
+	grep -q '599,500 .*first' "$T/shown"
+	grep -q '449,760 .*third' "$T/shown"
+	grep -q '(its end)' "$T/shown"
+	"$SEEP" diff "$(snapshot 1)" "$(snapshot 2)" >"$T/shown"
+	cat "$T/shown"
+	grep -q -- '-174,750' "$T/shown"
+	grep -q -- '+25,000' "$T/shown"
+}
+
 @test "SEEP_SNAPSHOT_DIR is another place, made when missing" {
 	(cd "$T" && mkdir home && cd home &&
 		traced_well env SEEP_SNAPSHOT_DIR=../snaps "$HOSTS/snapshots")
