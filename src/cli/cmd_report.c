@@ -14,6 +14,7 @@
 #include "cli/view_opts.h"
 #include "report/growth.h"
 #include "report/json.h"
+#include "report/site.h"
 #include "report/snapshots.h"
 #include "report/text.h"
 
@@ -21,6 +22,7 @@ struct report_options {
 	struct view_opts view;
 	int format;    /* enum report_format */
 	int snapshots; /* enum snapshots_mode, 0: not asked for */
+	unsigned site;
 	const char *growth, *path;
 	struct names_options naming;
 	struct output_view show;
@@ -61,7 +63,7 @@ finish(struct report_options *o, int inputs)
 	/* what start-up leaves is there before and after */
 	o->view.no_suppress =
 	    o->view.no_suppress || o->growth || o->snapshots > SNAPSHOTS_EACH;
-	if (o->format == REPORT_JSON)
+	if (o->format == REPORT_JSON || o->site)
 		view_opts_finish_exact("report", &o->view, &o->body.view);
 	else
 		view_opts_finish("report", &o->view, &o->body);
@@ -133,6 +135,9 @@ write_text(const struct page *p, const struct report_inputs *in,
 	if (o->growth)
 		return growth_write(
 		    p, in->sessions[0], names, &o->body, &o->from, &o->to);
+	if (o->site)
+		return site_write(
+		    p, in->sessions[0], names, &o->body.view, o->site);
 	return text_write(p, in->sessions[0], names, &o->body);
 }
 
@@ -144,6 +149,8 @@ die_of(int err, const struct report_options *o)
 	if (err == -ESRCH)
 		die(CMD_INPUT, "report: there is no process %u in it",
 		    o->view.pid);
+	if (err == -ENOENT)
+		die(CMD_INPUT, "report: there is no site %u in it", o->site);
 	if (err == -ENODATA && o->growth)
 		die(CMD_INPUT,
 		    "report: --growth needs a recording made over time; make "
@@ -206,6 +213,9 @@ static const struct opts_option over_time[] = {
 };
 
 static const struct opts_option output[] = {
+    {"site", 0, OPTS_COUNT, AT(site), 0, "ID",
+        "all about one site of a table: its whole stack, sizes, ages and "
+        "course"},
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
         "for people (the default) or for programs: all figures of all sites"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",

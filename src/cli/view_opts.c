@@ -71,6 +71,9 @@ const struct opts_option view_opts_filters[] = {
         "only sites with blocks of BYTES or more"},
     {"max-size", 0, OPTS_SIZE, AT(max_size), 0, "BYTES",
         "only sites with blocks of BYTES or less"},
+    {"pool", 0, OPTS_REGEXP, AT(pool), 0, "RE",
+        "what the program told of by seep_alloc() under such a name, instead "
+        "of the heap"},
     {"pid", 0, OPTS_COUNT, AT(pid), 0, "N", "only the process N"},
     {"merge", 0, OPTS_FLAG, AT(merge), 0, NULL, "several processes as one"},
     {"suppress", 0, OPTS_LIST, AT(suppress), 0, "FILE",
@@ -125,6 +128,7 @@ view_opts_finish_exact(
 	    .exclude = v->exclude.regexp,
 	    .module = v->module.regexp,
 	    .exclude_module = v->exclude_module.regexp,
+	    .pool = v->pool.regexp,
 	    .min_size = v->min_size,
 	    .max_size = v->max_size,
 	    .skip_wrappers = v->skip_wrappers || v->wrapper.regexp,

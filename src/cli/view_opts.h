@@ -8,7 +8,8 @@
 
 /* As the user typed them; to be started with view_opts_default. */
 struct view_opts {
-	struct opts_regexp include, exclude, module, exclude_module, wrapper;
+	struct opts_regexp include, exclude, module, exclude_module, pool;
+	struct opts_regexp wrapper;
 	uint64_t min_size, max_size;
 	struct opts_list suppress; /* files */
 	bool no_suppress, skip_wrappers, no_fold, merge;

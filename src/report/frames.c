@@ -374,7 +374,6 @@ frames_plain(struct frames *f, uint32_t *number)
 
 	if (x.line == 0 || x.is_missing)
 		return 0;
-	x.file = NULL;
 	x.line = 0;
 	err = add_frame(f, &x, &fresh);
 	if (err < 0)

@@ -169,9 +169,10 @@ tail_of(const struct frame *x, uint32_t repeats)
 
 	if (!memory)
 		return NULL;
+	if (x->file)
+		(void)fprintf(memory, " %s", frames_base(x->file));
 	if (x->file && x->line > 0)
-		(void)fprintf(
-		    memory, " %s:%" PRIu32, frames_base(x->file), x->line);
+		(void)fprintf(memory, ":%" PRIu32, x->line);
 	if (x->function && base && !x->is_missing && (!x->is_main || !x->file))
 		(void)fprintf(memory, " [%s]", base);
 	if (repeats > 1)

@@ -10,6 +10,8 @@
 #include "report/summary.h"
 #include "report/words.h"
 
+enum { POOLS = 10 }; /* a line each */
+
 /* What a process weighs, as the metric says. */
 static uint64_t
 weight_of(const struct process *p, int metric)
@@ -18,6 +20,30 @@ weight_of(const struct process *p, int metric)
 
 	/* of the short-lived there is no total before all sites are seen */
 	return view_bytes(&f, metric == VIEW_TEMPORARY ? VIEW_ALLOCS : metric);
+}
+
+/* What the program told of by seep_alloc(). */
+static void
+print_pools(const struct page *p, const struct process *process)
+{
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
+
+	for (size_t i = 0; i < process->pool_count; i++) {
+		const struct process_pool *x = &process->pools[i];
+
+		if (i == POOLS) {
+			(void)fprintf(p->out, "%zu more pools.\n",
+			    process->pool_count - i);
+			break;
+		}
+		(void)fputs("Pool \"", p->out);
+		words_print(p->out, x->name);
+		(void)fprintf(p->out,
+		    "\": %s live in %s, of %s taken (--pool shows where).\n",
+		    words_count(a, x->figures.live_bytes),
+		    words_count(b, x->figures.live_blocks),
+		    words_count(c, x->figures.allocations));
+	}
 }
 
 static int
@@ -30,6 +56,7 @@ print_process(const struct page *p, const struct session *s,
 	o.view.only = process;
 	summary_write(p, process);
 	spark_write(p, "Live bytes", process->points, process->point_count);
+	print_pools(p, process);
 	return body_write(p, s, names, &o);
 }
 

@@ -361,6 +361,15 @@ choose(struct view_builder *b, const struct process *p,
 	return add_site(b, site);
 }
 
+/* The heap, or the pools that are asked for. */
+static bool
+is_of_kind(const struct view_options *o, const struct view_site *s)
+{
+	if (o->pool)
+		return s->pool && regexec(o->pool, s->pool, 0, NULL, 0) == 0;
+	return s->kind != SEG_SITE_USER || o->all_kinds;
+}
+
 static int
 look_at(struct view_builder *b, uint32_t process, size_t number)
 {
@@ -385,7 +394,7 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 	    .now_ns = p->header.start_realtime_ns + p->duration_ns,
 	};
 
-	if ((s->kind == SEG_SITE_USER && !o->all_kinds) ||
+	if (!is_of_kind(o, &site) || (o->id != VIEW_ANY && s->id != o->id) ||
 	    (o->metric != VIEW_ALL && view_blocks(&figures, o->metric) == 0))
 		return 0;
 	*(b->is_before ? &site.before : &site.figures) = figures;

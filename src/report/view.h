@@ -34,6 +34,8 @@ struct view_options {
 	int metric;                    /* enum view_metric */
 	const struct process *only;    /* NULL: all */
 	uint32_t pid;                  /* VIEW_ANY */
+	uint32_t id;                   /* of a site; VIEW_ANY */
+	const regex_t *pool;           /* users' resources, not the heap */
 	bool all_kinds;                /* users' resources too */
 	const regex_t *include;        /* some function matches */
 	const regex_t *exclude;        /* none does */

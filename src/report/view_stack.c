@@ -10,7 +10,7 @@
 #include "report/wrappers.h"
 
 enum {
-	OPERATORS_MAX = 8, /* the nothrow and array forms call the plain one */
+	DOORS_MAX = 8, /* operator new: the array forms call the plain one */
 };
 
 /* ---- frames: what filters say of them ---- */
@@ -62,12 +62,15 @@ view_verdict(struct view_builder *b, uint32_t number)
 	return b->verdicts[number];
 }
 
-/* seep.h is inline: the caller of seep_alloc() is whom it is about. */
+/* Is it part of the allocation function rather than who calls it? */
 static bool
-is_of_header(const struct view_site *site, const struct frame *x)
+is_door(const struct view_site *site, const struct frame *x)
 {
-	return site->kind == SEG_SITE_USER && x->function &&
-	    strncmp(x->function, "seep_inline_", 12) == 0;
+	static const char api[] = "seep_inline_"; /* of seep.h */
+
+	return x->api != 0 ||
+	    (site->kind == SEG_SITE_USER && x->function &&
+	        strncmp(x->function, api, sizeof(api) - 1) == 0);
 }
 
 int
@@ -75,7 +78,7 @@ view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
     struct view_site *site)
 {
 	struct view *v = b->view;
-	size_t n, count = 0, operators = 0;
+	size_t n, count = 0, doors = 0;
 	int err;
 
 	n = stacks_frames(
@@ -90,12 +93,10 @@ view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
 		for (size_t k = 0; k < span.count; k++) {
 			const struct frame *x = &v->frames[span.numbers[k]];
 
-			if (count == 0 && is_of_header(site, x))
-				continue;
-			if (count == 0 && x->api != 0 &&
-			    operators < OPERATORS_MAX) {
-				site->api = x->api;
-				operators++;
+			if (count == 0 && doors < DOORS_MAX &&
+			    is_door(site, x)) {
+				site->api = x->api ? x->api : site->api;
+				doors++;
 			} else if (count < VIEW_FRAMES_MAX) {
 				b->numbers[count++] = span.numbers[k];
 			}

@@ -1,0 +1,199 @@
+/* site.c - all that is known of one site. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/site.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "reader/timeline.h"
+#include "report/ages.h"
+#include "report/fingerprint.h"
+#include "report/spark.h"
+#include "report/words.h"
+
+enum { BARS = 40, POINTS = 2000 };
+
+static void
+print_figures(const struct page *p, const struct view_site *s,
+    const struct process *process)
+{
+	const struct process_figures *f = &s->figures.all;
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
+	const struct {
+		const char *name;
+		uint64_t bytes, blocks;
+		double variance;
+	} rows[] = {
+	    {"live", f->live_bytes, f->live_blocks, s->figures.variance_live},
+	    {"at the peak", f->peak_bytes, f->peak_blocks,
+	        view_variance(&s->figures, VIEW_PEAK)},
+	    {"allocated", f->allocated_bytes, f->allocations,
+	        s->figures.variance_allocated},
+	    {"freed", f->freed_bytes, f->frees, 0},
+	    {"freed young", s->figures.temporary_bytes,
+	        s->figures.temporary_blocks, 0},
+	};
+
+	(void)fprintf(p->out, "%-14s %15s %13s\n", "", "bytes", "blocks");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		(void)fprintf(p->out, "%-14s %15s %13s", rows[i].name,
+		    words_count(a, rows[i].bytes),
+		    words_count(b, rows[i].blocks));
+		if (rows[i].variance > 0)
+			(void)fprintf(p->out, "  +-%s bytes",
+			    words_count(c, process_error(rows[i].variance)));
+		(void)putc('\n', p->out);
+	}
+	if (process->header.sample_bytes > 0)
+		(void)fprintf(p->out, "Estimated from %s sample%s.\n",
+		    words_count(a, s->samples), s->samples == 1 ? "" : "s");
+}
+
+static void
+print_times(const struct page *p, const struct view_site *s,
+    const struct process *process)
+{
+	uint64_t start = process->header.start_realtime_ns;
+	char a[WORDS_MAX], b[WORDS_MAX], c[AGES_MAX];
+
+	(void)fprintf(p->out, "Sizes: %s bytes", ages_sizes(c, s));
+	if (s->figures.all.allocations > 0)
+		(void)fprintf(p->out, ", %s on average",
+		    words_count(a,
+		        s->figures.all.allocated_bytes /
+		            s->figures.all.allocations));
+	(void)fprintf(p->out,
+	    ". First allocation %s after the start, last %s.\n",
+	    words_time(a, s->first_ns > start ? s->first_ns - start : 0),
+	    words_time(b, s->last_ns > start ? s->last_ns - start : 0));
+}
+
+/* One line for each age that occurs. */
+static void
+print_ages(const struct page *p, const char *title, const uint64_t *ages)
+{
+	uint64_t most = 0;
+	char a[WORDS_MAX], b[WORDS_MAX];
+
+	for (int i = 0; i < PROCESS_AGES; i++)
+		most = ages[i] > most ? ages[i] : most;
+	if (most == 0)
+		return;
+	(void)fprintf(p->out, "\n%s\n", title);
+	for (int i = 0; i < PROCESS_AGES; i++) {
+		int n = (int)((double)ages[i] / (double)most * BARS + 0.5);
+
+		if (ages[i] == 0)
+			continue;
+		(void)fprintf(p->out, "%8s %-11s %13s  ", i ? "from" : "below",
+		    words_time(a, ages_bound_ns(i ? i : 1)),
+		    words_count(b, ages[i]));
+		for (int k = 0; k < n || k == 0; k++)
+			(void)putc('#', p->out);
+		(void)putc('\n', p->out);
+	}
+}
+
+static void
+print_course(const struct page *p, const struct session *s,
+    const struct process *process, const struct view_site *site)
+{
+	struct timeline_series series = {.site = site->site};
+
+	if (!s->line ||
+	    timeline_series(s->line, process, &series, 1, POINTS) < 0)
+		return;
+	spark_write(p, "Live bytes", series.points, series.count);
+	free(series.points);
+}
+
+static void
+print_stack(
+    const struct page *p, const struct view *v, const struct view_site *s)
+{
+	(void)fprintf(p->out, "\n%s in\n", words_api(s->api));
+	for (uint32_t i = 0; i < s->frame_count; i++) {
+		const struct frame *x = &v->frames[s->frames[i]];
+
+		(void)fprintf(p->out, "%5" PRIu32 "  ", i + 1);
+		page_frame(
+		    p, x, s->repeats ? s->repeats[i] : 1, 7, PAGE_STRONG);
+		(void)putc('\n', p->out);
+		if (x->is_missing)
+			continue;
+		(void)fprintf(p->out, "%7s%s", "", page_colour(p, PAGE_DIM));
+		if (x->file) {
+			words_print(p->out, x->file);
+			(void)fprintf(p->out, ":%" PRIu32 ", ", x->line);
+		}
+		words_print(p->out, x->module ? x->module : "(no module)");
+		(void)fprintf(p->out, "+0x%" PRIx64 "%s%s\n", x->offset,
+		    x->inlined ? ", inlined" : "", page_colour(p, PAGE_PLAIN));
+	}
+}
+
+static void
+print_site(const struct page *p, const struct session *s, const struct view *v,
+    const struct view_site *site, const struct fingerprints *prints)
+{
+	const struct process *process = s->processes[site->process];
+	struct fingerprint print;
+
+	(void)fprintf(p->out, "%sSite %u%s of ", page_colour(p, PAGE_STRONG),
+	    site->id, page_colour(p, PAGE_PLAIN));
+	words_print(p->out, frames_base(process->header.exe));
+	(void)fprintf(p->out, " (pid %u)", process->header.pid);
+	if (site->pool) {
+		(void)fputs(", pool \"", p->out);
+		words_print(p->out, site->pool);
+		(void)putc('"', p->out);
+	}
+	(void)fputs(":\n\n", p->out);
+	print_figures(p, site, process);
+	(void)putc('\n', p->out);
+	print_times(p, site, process);
+	print_course(p, s, process, site);
+	fingerprints_site(prints, site, &print);
+	(void)fprintf(p->out, "Fingerprint: %016" PRIx64 ".\n", print.hash);
+	if (site->suppression) {
+		(void)fputs("Suppressed as: ", p->out);
+		words_print(p->out, site->suppression);
+		(void)fputs(".\n", p->out);
+	}
+	if (site->ages && site->ages->living_known)
+		print_ages(p, "Age of the living:", site->ages->living);
+	if (site->ages)
+		print_ages(p, "Age at death:", site->ages->deaths);
+	print_stack(p, v, site);
+}
+
+int
+site_write(const struct page *p, const struct session *s, struct names *names,
+    const struct view_options *options, uint32_t id)
+{
+	struct view_options o = *options;
+	struct fingerprints *prints = NULL;
+	struct view *v;
+	size_t found = 0;
+	int err;
+
+	o.metric = VIEW_ALL;
+	o.all_kinds = true;
+	o.keep_suppressed = true;
+	o.group = o.merge = false;
+	o.id = id;
+	err = view_new(s, names, &o, &v);
+	if (err < 0)
+		return err;
+	err = fingerprints_new(v, &prints);
+	for (size_t i = 0; i < v->site_count && err == 0; i++) {
+		(void)fputs(found++ ? "\n" : "", p->out);
+		print_site(p, s, v, &v->sites[i], prints);
+	}
+	fingerprints_free(prints);
+	view_free(v);
+	if (err == 0 && found == 0)
+		return -ENOENT;
+	return err < 0 ? err : ferror(p->out) ? -EIO : 0;
+}
