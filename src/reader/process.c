@@ -476,6 +476,7 @@ process_new(const struct segment *seg, struct process **ret)
 	err = make_sites(p, &sums, &t);
 	if (err < 0)
 		goto out;
+	stacks_close(p->stacks);
 	err = make_modules(p, seg);
 	if (err < 0)
 		goto out;

@@ -20,12 +20,19 @@ rows_init(struct rows *r, const struct segment *seg, uint32_t kind)
 	*r = (struct rows){0};
 	r->extents =
 	    calloc(seg->extent_count + 1, sizeof(struct segment_rows *));
-	if (!r->extents)
+	r->before = calloc(seg->extent_count + 1, sizeof(*r->before));
+	if (!r->extents || !r->before) {
+		rows_release(r);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < seg->extent_count; i++)
 		if (seg->extents[i].kind == kind)
 			r->extents[r->count++] = &seg->extents[i];
 	qsort(r->extents, r->count, sizeof(struct segment_rows *), by_first);
+	for (size_t i = 0; i < r->count; i++) {
+		r->before[i] = r->total;
+		r->total += r->extents[i]->count;
+	}
 	return 0;
 }
 
@@ -33,11 +40,13 @@ void
 rows_release(struct rows *r)
 {
 	free(r->extents);
+	free(r->before);
 	*r = (struct rows){0};
 }
 
 bool
-rows_get(const struct rows *r, uint64_t i, void *row, size_t size)
+rows_find(const struct rows *r, uint64_t i, void *row, size_t size,
+    uint64_t *ret_position)
 {
 	const struct segment_rows *x;
 	size_t low = 0, high = r->count;
@@ -56,5 +65,14 @@ rows_get(const struct rows *r, uint64_t i, void *row, size_t size)
 	if (i - x->first >= x->count || size > x->row_bytes)
 		return false;
 	memcpy(row, segment_row(x, (uint32_t)(i - x->first)), size);
+	*ret_position = r->before[low - 1] + (i - x->first);
 	return true;
+}
+
+bool
+rows_get(const struct rows *r, uint64_t i, void *row, size_t size)
+{
+	uint64_t position;
+
+	return rows_find(r, i, row, size, &position);
 }

@@ -8,7 +8,9 @@
 /* The extents of one kind, sorted by first row. Borrows from the segment. */
 struct rows {
 	const struct segment_rows **extents;
+	uint64_t *before; /* rows in the extents before each */
 	size_t count;
+	uint64_t total; /* rows */
 };
 
 /* -ENOMEM. */
@@ -17,5 +19,12 @@ void rows_release(struct rows *r);
 
 /* Copies the row into a struct of size bytes; false: there is none. */
 bool rows_get(const struct rows *r, uint64_t i, void *row, size_t size);
+
+/*
+ * The same, and the row's position among all rows there are: below r->total,
+ * which is no more than the segment has bytes.
+ */
+bool rows_find(const struct rows *r, uint64_t i, void *row, size_t size,
+    uint64_t *ret_position);
 
 #endif

@@ -16,22 +16,22 @@ struct link {
 	uint32_t flags;
 };
 
-/* A node of the file that we have seen, and the link it became. */
-struct seen {
+/* What is known of a node of the file; else the link it became, plus one. */
+enum { SEEN_NOT = 0, SEEN_OPEN = UINT32_MAX }; /* open: parents are walked */
+
+/* A node on the way up to the root. */
+struct step {
 	uint32_t node;
-	uint32_t link; /* SEEN_OPEN while its parents are being walked */
+	uint64_t position; /* in seen */
 };
-enum { SEEN_OPEN = UINT32_MAX };
 
 struct stacks {
 	struct rows nodes, inners;
 	struct link *links;
 	size_t link_count, link_room;
 	struct index link_index;
-	struct seen *seen;
-	size_t seen_count, seen_room;
-	struct index seen_index;
-	uint32_t *path; /* indexes into seen, innermost first */
+	uint32_t *seen;    /* by position in nodes */
+	struct step *path; /* innermost first */
 	size_t path_room;
 	uint32_t *heads; /* stack number -> link */
 	size_t head_count, head_room;
@@ -63,13 +63,6 @@ same_link(const void *items, uint32_t item, const void *key)
 }
 
 static bool
-same_seen(const void *items, uint32_t item, const void *key)
-{
-	return ((const struct seen *)items)[item].node ==
-	    *(const uint32_t *)key;
-}
-
-static bool
 same_head(const void *items, uint32_t item, const void *key)
 {
 	return ((const uint32_t *)items)[item] == *(const uint32_t *)key;
@@ -88,6 +81,11 @@ stacks_new(const struct segment *seg, struct stacks **ret)
 		stacks_free(s);
 		return -ENOMEM;
 	}
+	s->seen = calloc(s->nodes.total + 1, sizeof(*s->seen));
+	if (!s->seen) {
+		stacks_free(s);
+		return -ENOMEM;
+	}
 	s->links[0] = (struct link){0};
 	s->link_count = 1;
 	*ret = s;
@@ -99,16 +97,24 @@ stacks_free(struct stacks *s)
 {
 	if (!s)
 		return;
+	stacks_close(s);
+	free(s->links);
+	free(s->heads);
+	free(s);
+}
+
+void
+stacks_close(struct stacks *s)
+{
 	rows_release(&s->nodes);
 	rows_release(&s->inners);
 	index_release(&s->link_index);
-	index_release(&s->seen_index);
 	index_release(&s->head_index);
-	free(s->links);
 	free(s->seen);
 	free(s->path);
-	free(s->heads);
-	free(s);
+	s->seen = NULL;
+	s->path = NULL;
+	s->path_room = 0;
 }
 
 /* The link (frame, flags) below parent, made if it is new. */
@@ -133,25 +139,16 @@ add_link(struct stacks *s, uint64_t frame, uint32_t flags, uint32_t parent,
 	return 0;
 }
 
-/* The entry of a node in seen[]; *ret_new: made now. */
 static int
-see_node(struct stacks *s, uint32_t node, uint32_t *ret, bool *ret_new)
+add_step(struct stacks *s, size_t depth, uint32_t node, uint64_t position)
 {
-	uint32_t n = (uint32_t)s->seen_count;
-	void *room;
+	void *room = make_room(s->path, &s->path_room, depth, sizeof(*s->path));
 
-	room =
-	    make_room(s->seen, &s->seen_room, s->seen_count, sizeof(*s->seen));
 	if (!room)
 		return -ENOMEM;
-	s->seen = room;
-	if (index_find(&s->seen_index, index_hash(node, 1, 2), same_seen,
-	        s->seen, &node, n, ret) < 0)
-		return -ENOMEM;
-	*ret_new = *ret == n;
-	if (*ret_new)
-		s->seen[s->seen_count++] =
-		    (struct seen){.node = node, .link = SEEN_OPEN};
+	s->path = room;
+	s->path[depth] = (struct step){.node = node, .position = position};
+	s->seen[position] = SEEN_OPEN;
 	return 0;
 }
 
@@ -162,56 +159,39 @@ see_node(struct stacks *s, uint32_t node, uint32_t *ret, bool *ret_new)
 static int
 node_link(struct stacks *s, uint32_t node, uint32_t *ret)
 {
+	struct seg_node row;
 	uint32_t link = 0;
+	uint64_t position;
 	size_t depth = 0;
-	void *room;
-	int err;
+	int err = 0;
 
 	while (node != 0) {
-		struct seg_node row;
-		uint32_t at;
-		bool fresh;
-
-		if (!rows_get(&s->nodes, node, &row, sizeof(row))) {
+		/* an open one is on the way up already: a circle */
+		if (!rows_find(&s->nodes, node, &row, sizeof(row), &position) ||
+		    s->seen[position] == SEEN_OPEN) {
 			err = add_link(s, 0, STACKS_UNKNOWN, 0, &link);
-			if (err < 0)
-				return err;
 			break;
 		}
-		err = see_node(s, node, &at, &fresh);
+		if (s->seen[position] != SEEN_NOT) {
+			link = s->seen[position] - 1;
+			break;
+		}
+		err = add_step(s, depth, node, position);
 		if (err < 0)
-			return err;
-		if (!fresh && s->seen[at].link != SEEN_OPEN) {
-			link = s->seen[at].link;
 			break;
-		}
-		if (!fresh) { /* on the way up already: a circle */
-			err = add_link(s, 0, STACKS_UNKNOWN, 0, &link);
-			if (err < 0)
-				return err;
-			break;
-		}
-		room =
-		    make_room(s->path, &s->path_room, depth, sizeof(*s->path));
-		if (!room)
-			return -ENOMEM;
-		s->path = room;
-		s->path[depth++] = at;
+		depth++;
 		node = row.parent;
 	}
-	while (depth > 0) {
-		struct seen *seen = &s->seen[s->path[--depth]];
-		struct seg_node row = {0};
+	while (depth > 0 && err == 0) {
+		const struct step *step = &s->path[--depth];
 
-		(void)rows_get(&s->nodes, seen->node, &row, sizeof(row));
+		(void)rows_get(&s->nodes, step->node, &row, sizeof(row));
 		err = add_link(s, row.frame, row.flags & (STACKS_UNKNOWN - 1),
 		    link, &link);
-		if (err < 0)
-			return err;
-		seen->link = link;
+		s->seen[step->position] = link + 1;
 	}
 	*ret = link;
-	return 0;
+	return err;
 }
 
 int
@@ -286,22 +266,47 @@ by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static bool
+same_frame(const void *items, uint32_t item, const void *key)
+{
+	return ((const uint64_t *)items)[item] == *(const uint64_t *)key;
+}
+
 int
 stacks_all_frames(const struct stacks *s, uint64_t **ret, size_t *ret_count)
 {
-	uint64_t *frames = calloc(s->link_count + 1, sizeof(*frames));
-	size_t n = 0, kept = 0;
+	struct index index = {0};
+	uint64_t *frames = NULL;
+	size_t room = 0, n = 0;
+	int err = 0;
 
-	if (!frames)
-		return -ENOMEM;
-	for (size_t i = 0; i < s->link_count; i++)
-		if (s->links[i].frame != 0)
-			frames[n++] = s->links[i].frame;
-	qsort(frames, n, sizeof(*frames), by_number);
-	for (size_t i = 0; i < n; i++)
-		if (i == 0 || frames[i] != frames[i - 1])
-			frames[kept++] = frames[i];
+	/* few of them are distinct: nothing as large as all is made */
+	for (size_t i = 0; i < s->link_count && err == 0; i++) {
+		uint64_t frame = s->links[i].frame;
+		void *bigger;
+		uint32_t at;
+
+		if (frame == 0)
+			continue;
+		bigger = make_room(frames, &room, n, sizeof(*frames));
+		if (!bigger) {
+			err = -ENOMEM;
+			break;
+		}
+		frames = bigger;
+		err = index_find(&index, index_hash(frame, 5, 6), same_frame,
+		    frames, &frame, (uint32_t)n, &at);
+		if (err == 0 && at == n)
+			frames[n++] = frame;
+	}
+	index_release(&index);
+	if (err < 0) {
+		free(frames);
+		return err;
+	}
+	if (n > 0)
+		qsort(frames, n, sizeof(*frames), by_number);
 	*ret = frames;
-	*ret_count = kept;
+	*ret_count = n;
 	return 0;
 }

@@ -23,6 +23,9 @@ int stacks_new(const struct segment *seg, struct stacks **ret);
 /* NULL is fine. */
 void stacks_free(struct stacks *s);
 
+/* After the last stacks_intern(): gives back what only that needs. */
+void stacks_close(struct stacks *s);
+
 /* Number of the stack of these two halves, from 0 on; -ENOMEM. */
 int stacks_intern(
     struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret);
