@@ -1,6 +1,7 @@
 /* cmd_export.c - seep export: what others' tools read. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,13 @@ struct export_command {
 	struct names_options naming;
 };
 
+/* What was read, and where the result goes. */
+struct job {
+	struct session *session, *old; /* old: NULL without --since */
+	const struct process *only;    /* NULL: all */
+	char *path;                    /* NULL: stdout */
+};
+
 static const struct export_format *
 find_format(const struct export_command *o)
 {
@@ -44,7 +52,11 @@ find_format(const struct export_command *o)
 		    "export: --format %s cannot tell differences (--since)",
 		    f->name);
 	if (o->sites.metric != VIEW_LIVE && !(f->flags & EXPORT_METRIC))
-		die(CMD_USAGE, "export: --format %s tells what is live only",
+		die(CMD_USAGE, "export: --format %s tells %s", f->name,
+		    f->flags & EXPORT_DEAD ? "all figures at once"
+		                           : "what is live only");
+	if (o->top > 0 && !(f->flags & EXPORT_TOP))
+		die(CMD_USAGE, "export: --format %s has no rows for --top",
 		    f->name);
 	return f;
 }
@@ -142,16 +154,50 @@ first_process(const struct session *s, unsigned pid)
 	return s->processes[0];
 }
 
+static uint64_t
+peak_of(const struct process *p)
+{
+	return p->totals.peak_bytes;
+}
+
+/* Of a format that tells one process: it, or the one with the highest peak. */
+static const struct process *
+choose_process(const struct session *s, const struct export_command *o)
+{
+	const struct process *best = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = s->processes[i];
+
+		if (o->sites.pid != 0 && p->header.pid != o->sites.pid)
+			continue;
+		count++;
+		if (!best || peak_of(p) > peak_of(best))
+			best = p;
+	}
+	if (count > 1)
+		die_warn("--format %s is of one process: this is %" PRIu32
+		         " (%s), whose peak is the highest of %zu; --pid N "
+		         "chooses another",
+		    o->format, best->header.pid, frames_base(best->header.exe),
+		    count);
+	return best;
+}
+
 static struct view *
 make_view(const struct export_command *o, const struct export_format *f,
-    const struct session *s, const struct session *old, struct names *names)
+    const struct job *job, struct names *names)
 {
-	struct view_side before = {.session = old};
+	struct view_side before = {.session = job->old};
 	struct view_options options;
 	struct view *v;
 
 	view_opts_finish_exact("export", &o->sites, &options);
-	options.depth = 0; /* the format's own business */
+	options.only = job->only;
+	if (!(f->flags & EXPORT_DEPTH))
+		options.depth = 0; /* the format's own business */
+	options.all_kinds = f->flags & EXPORT_KINDS;
 	options.group = f->flags & EXPORT_GROUPED;
 	options.fold = f->flags & EXPORT_FOLDED;
 	options.merge = f->flags & EXPORT_MERGED || options.merge;
@@ -159,13 +205,43 @@ make_view(const struct export_command *o, const struct export_format *f,
 		options.metric = VIEW_ALL;
 	if (!(f->flags & EXPORT_GROUPED))
 		options.merge = false; /* addresses are a process's own */
-	if (old)
+	if (job->old) {
 		options.merge = true;
-	if (old)
 		options.before = &before;
-	if (view_new(s, names, &options, &v) < 0)
+	}
+	if (view_new(job->session, names, &options, &v) < 0)
 		die(CMD_INPUT, "export: out of memory");
 	return v;
+}
+
+static int
+write_view(FILE *out, const struct export_command *o,
+    const struct export_format *f, const struct job *job, struct names *names)
+{
+	struct view *v = make_view(o, f, job, names);
+	const struct export_options options = {.metric = o->sites.metric,
+	    .depth = o->sites.depth == UINT_MAX ? 0 : o->sites.depth,
+	    .top = o->top,
+	    .version = SEEP_VERSION,
+	    .since = job->old != NULL,
+	    .pid = o->sites.pid,
+	    .only = job->only};
+	int err = f->write(out, v, &options);
+
+	view_free(v);
+	return err;
+}
+
+/* Formats that make views of their own. */
+static int
+write_session(FILE *out, const struct export_command *o,
+    const struct export_format *f, const struct job *job, struct names *names)
+{
+	struct view_options options;
+
+	view_opts_finish_exact("export", &o->sites, &options);
+	return f->write_session(
+	    out, job->session, names, &options, SEEP_VERSION);
 }
 
 static void
@@ -176,60 +252,62 @@ tell_path(const char *path)
 	(void)output_flush();
 }
 
+static void
+load(const struct export_command *o, const struct export_format *f,
+    const char *input, struct job *ret)
+{
+	progress_begin("reading", input ? input : INPUT_DEFAULT);
+	*ret = (struct job){.session = input_load(input)};
+	if (o->since)
+		ret->old = input_load(o->since);
+	ret->path = choose_path(o, first_process(ret->session, o->sites.pid));
+	if (!ret->path && f->flags & EXPORT_BINARY &&
+	    isatty(STDOUT_FILENO) == 1)
+		die(CMD_USAGE,
+		    "export: --format %s is not for a terminal; give it -o "
+		    "FILE",
+		    f->name);
+	if (f->flags & EXPORT_ONE)
+		ret->only = choose_process(ret->session, o);
+}
+
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	struct export_command o = {.sites = view_opts_default};
 	int err, answer, n = opts_parse(self, argc, argv, &o);
-	const char *input = n ? argv[1] : NULL;
 	const struct export_format *f;
-	struct export_options options;
-	struct session *s, *old = NULL;
 	struct names *names;
 	struct output out;
-	struct view *v;
-	char *path;
+	struct job job;
 
-	o.sites.no_suppress = true; /* others see all; --suppress FILE does */
 	if (o.list)
 		return list_formats();
 	f = find_format(&o);
-	progress_begin("reading", input ? input : INPUT_DEFAULT);
-	s = input_load(input);
-	if (o.since)
-		old = input_load(o.since);
-	answer =
-	    s->is_truncated || (old && old->is_truncated) ? CMD_INPUT : CMD_OK;
-	path = choose_path(&o, first_process(s, o.sites.pid));
-	if (!path && f->flags & EXPORT_BINARY && isatty(STDOUT_FILENO) == 1)
-		die(CMD_USAGE,
-		    "export: --format %s is not for a terminal; give it -o "
-		    "FILE",
-		    f->name);
+	if (f->write) /* others see all, but for --suppress FILE */
+		o.sites.no_suppress = true;
+	load(&o, f, n ? argv[1] : NULL, &job);
+	answer = job.session->is_truncated || (job.old && job.old->is_truncated)
+	    ? CMD_INPUT
+	    : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	progress_begin("finding names", NULL);
-	v = make_view(&o, f, s, old, names);
-	options = (struct export_options){.metric = o.sites.metric,
-	    .depth = o.sites.depth == UINT_MAX ? 0 : o.sites.depth,
-	    .top = o.top,
-	    .version = SEEP_VERSION,
-	    .since = old != NULL};
 	if (o.force)
-		output_open(&out, path);
+		output_open(&out, job.path);
 	else
-		output_open_new(&out, path);
-	err = f->write(out.file, v, &options);
+		output_open_new(&out, job.path);
+	err = f->write ? write_view(out.file, &o, f, &job, names)
+	               : write_session(out.file, &o, f, &job, names);
 	progress_end();
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "export: out of memory");
 	output_finish(&out);
 	if (o.path && has_number(o.path))
-		tell_path(path); /* nobody else knows it */
-	view_free(v);
+		tell_path(job.path); /* nobody else knows it */
 	names_free(names);
-	session_free(old);
-	session_free(s);
-	free(path);
+	session_free(job.old);
+	session_free(job.session);
+	free(job.path);
 	return answer;
 }
 

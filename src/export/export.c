@@ -5,13 +5,23 @@
 #include <string.h>
 
 static const struct export_format *const formats[] = {
+    &export_collapsed,
     &export_gprof2dot,
+    &export_json,
     &export_leaktrace,
     &export_maps,
     &export_memlog,
     &export_mmleak,
     &export_mmleak_html,
+    &export_pprof,
 };
+
+bool
+export_has(const struct export_options *o, const struct process *p)
+{
+	return (o->pid == 0 || p->header.pid == o->pid) &&
+	    (!o->only || o->only == p);
+}
 
 const struct export_format *const *
 export_formats(size_t *ret_count)

@@ -15,8 +15,12 @@ enum export_flags {
 	EXPORT_MERGED = 4,  /* processes together; else each by itself */
 	EXPORT_SINCE = 8,   /* can tell differences: --since */
 	EXPORT_BINARY = 16, /* not for a terminal */
-	EXPORT_METRIC = 64, /* of peak and allocations, too, not only live */
 	EXPORT_DEAD = 32,   /* also sites of which nothing is left */
+	EXPORT_METRIC = 64, /* of peak and allocations, too, not only live */
+	EXPORT_ONE = 128,   /* of one process only */
+	EXPORT_KINDS = 256, /* also pools, beside the heap */
+	EXPORT_DEPTH = 512, /* the view cuts stacks, not the format: --depth */
+	EXPORT_TOP = 1024,  /* has rows to choose from: --top */
 };
 
 struct export_options {
@@ -25,6 +29,9 @@ struct export_options {
 	unsigned top;        /* rows; 0: all, or as the format has it */
 	const char *version; /* ours */
 	bool since;          /* the view compares: figures less before */
+	/* what the view is of; 0 and NULL: all processes */
+	uint32_t pid;
+	const struct process *only;
 };
 
 struct export_format {
@@ -35,18 +42,28 @@ struct export_format {
 	/* 0, -ENOMEM, or -EIO as ferror(out) tells. */
 	int (*write)(
 	    FILE *out, const struct view *v, const struct export_options *o);
+	/* instead of it, for what makes views of its own */
+	int (*write_session)(FILE *out, const struct session *s,
+	    struct names *names, const struct view_options *options,
+	    const char *version);
 };
 
 /*
  * To add a format: its file with a struct like these, a line here and one in
  * export.c.
  */
+extern const struct export_format export_collapsed;
 extern const struct export_format export_gprof2dot;
+extern const struct export_format export_json;
 extern const struct export_format export_leaktrace;
 extern const struct export_format export_maps;
 extern const struct export_format export_memlog;
 extern const struct export_format export_mmleak;
 extern const struct export_format export_mmleak_html;
+extern const struct export_format export_pprof;
+
+/* Is the view also of this process? */
+bool export_has(const struct export_options *o, const struct process *p);
 
 /* All, by name; *ret_count of them. */
 const struct export_format *const *export_formats(size_t *ret_count);

@@ -54,6 +54,6 @@ const struct export_format export_leaktrace = {
     .name = "leaktrace",
     .extension = ".txt",
     .what = "leaktrace's table: addr, bytes, alloc, free, coll, location",
-    .flags = EXPORT_DEAD,
+    .flags = EXPORT_DEAD | EXPORT_TOP,
     .write = write_leaktrace,
 };

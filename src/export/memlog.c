@@ -139,6 +139,6 @@ const struct export_format export_memlog = {
     .extension = ".memlog",
     .what = "libmtrace's report: bytes and blocks of each stack, largest "
             "first",
-    .flags = EXPORT_GROUPED | EXPORT_SINCE,
+    .flags = EXPORT_GROUPED | EXPORT_SINCE | EXPORT_TOP,
     .write = write_memlog,
 };

@@ -227,6 +227,7 @@ const struct export_format export_mmleak = {
     .extension = ".txt",
     .what = "mmleak's un-freed allocations by caller: sum, mean, count, "
             "min, max",
+    .flags = EXPORT_TOP,
     .write = write_text,
 };
 
@@ -234,5 +235,6 @@ const struct export_format export_mmleak_html = {
     .name = "mmleak-html",
     .extension = ".html",
     .what = "the same as tables for a browser, by sum, count and max",
+    .flags = EXPORT_TOP,
     .write = write_html,
 };

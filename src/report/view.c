@@ -426,6 +426,18 @@ look_at_side(struct view_builder *b)
 	return err;
 }
 
+/* By the metric; all of them have to agree where it is VIEW_ALL. */
+static bool
+is_unchanged(const struct view_site *s, int metric)
+{
+	if (metric == VIEW_ALL)
+		return memcmp(&s->before.all, &s->figures.all,
+		           sizeof(s->before.all)) == 0;
+	return view_bytes(&s->before, metric) ==
+	    view_bytes(&s->figures, metric) &&
+	    view_blocks(&s->before, metric) == view_blocks(&s->figures, metric);
+}
+
 /* Sites of a comparison that are as they were are no news. */
 static void
 drop_unchanged(struct view *v, int metric)
@@ -435,10 +447,7 @@ drop_unchanged(struct view *v, int metric)
 	for (size_t i = 0; i < v->site_count; i++) {
 		struct view_site *s = &v->sites[i];
 
-		if (view_bytes(&s->before, metric) ==
-		        view_bytes(&s->figures, metric) &&
-		    view_blocks(&s->before, metric) ==
-		        view_blocks(&s->figures, metric))
+		if (is_unchanged(s, metric))
 			free(s->ages);
 		else
 			v->sites[kept++] = *s;

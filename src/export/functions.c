@@ -1,0 +1,111 @@
+/* functions.c - the functions of a view's frames, numbered. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export/functions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/strings.h"
+
+struct functions {
+	const struct view *view;
+	uint32_t *of_frame; /* number + 1, 0: not asked for yet */
+	const struct frame **list;
+	size_t count, room;
+	struct index index;
+};
+
+int
+functions_new(const struct view *v, struct functions **ret)
+{
+	struct functions *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	f->view = v;
+	f->of_frame = calloc(v->frame_count + 1, sizeof(*f->of_frame));
+	if (!f->of_frame) {
+		free(f);
+		return -ENOMEM;
+	}
+	*ret = f;
+	return 0;
+}
+
+void
+functions_free(struct functions *f)
+{
+	if (!f)
+		return;
+	index_release(&f->index);
+	free(f->of_frame);
+	free(f->list);
+	free(f);
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool
+same_function(const void *items, uint32_t item, const void *key)
+{
+	const struct frame *a = ((const struct frame *const *)items)[item];
+	const struct frame *b = key;
+
+	return a->label == b->label && same_text(a->file, b->file);
+}
+
+static int
+make_room(struct functions *f)
+{
+	size_t room = f->room ? f->room * 2 : 256;
+	const struct frame **bigger;
+
+	if (f->count < f->room)
+		return 0;
+	bigger = reallocarray(f->list, room, sizeof(*f->list));
+	if (!bigger)
+		return -ENOMEM;
+	f->list = bigger;
+	f->room = room;
+	return 0;
+}
+
+int
+functions_find(struct functions *f, uint32_t frame, uint32_t *ret)
+{
+	const struct frame *x = &f->view->frames[frame];
+	uint32_t at;
+	int err;
+
+	if (f->of_frame[frame] == 0) {
+		err = make_room(f);
+		if (err == 0)
+			err = index_find(&f->index,
+			    index_hash(x->label, strings_hash(x->file), 2),
+			    same_function, f->list, x, (uint32_t)f->count, &at);
+		if (err < 0)
+			return err;
+		if (at == f->count)
+			f->list[f->count++] = x;
+		f->of_frame[frame] = at + 1;
+	}
+	*ret = f->of_frame[frame] - 1;
+	return 0;
+}
+
+size_t
+functions_count(const struct functions *f)
+{
+	return f->count;
+}
+
+const struct frame *
+functions_frame(const struct functions *f, uint32_t number)
+{
+	return f->list[number];
+}

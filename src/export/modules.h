@@ -1,0 +1,33 @@
+/* modules.h - the modules that the frames of a view lie in, numbered. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_EXPORT_MODULES_H
+#define SEEP_EXPORT_MODULES_H
+
+#include "report/view.h"
+
+struct modules_item {
+	const char *path;
+	const struct process_module *module; /* NULL: nothing but its path */
+	bool has_functions, has_files, has_lines, has_inlined;
+};
+
+/* Numbered as they come up: 0, 1, ... */
+struct modules {
+	struct modules_item *list;
+	size_t count, room;
+	struct modules_known *known; /* of all processes, by address */
+	size_t known_count;
+};
+
+/* -ENOMEM. */
+int modules_init(struct modules *m, const struct session *s);
+
+void modules_release(struct modules *m);
+
+/* By the path of a frame or module, not NULL. -ENOMEM. */
+int modules_find(struct modules *m, const char *path, uint32_t *ret);
+
+/* Where the code of a frame was in the process; without a module its own. */
+uint64_t modules_address(const struct modules *m, const struct frame *f);
+
+#endif

@@ -1,0 +1,563 @@
+/* pprof.c - profile.proto, compressed: go tool pprof and its kin. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "export/functions.h"
+#include "export/modules.h"
+#include "export/pprof_proto.h"
+#include "export/remarks.h"
+#include "export/strings.h"
+#include "report/words.h"
+
+/*
+ * The profile is one message whose parts may come in any order, so stacks are
+ * written as we go through the sites, and what they refer to afterwards.
+ * Numbers of fields are those of profile.proto.
+ */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_DROP_FRAMES = 7,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_TYPE = 14,
+	TYPE_TYPE = 1,
+	TYPE_UNIT = 2,
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE = 2,
+	SAMPLE_LABEL = 3,
+	LABEL_KEY = 1,
+	LABEL_STRING = 2,
+	LABEL_NUMBER = 3,
+	LABEL_UNIT = 4,
+	MAPPING_ID = 1,
+	MAPPING_START = 2,
+	MAPPING_LIMIT = 3,
+	MAPPING_OFFSET = 4,
+	MAPPING_FILE = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_FILES = 8,
+	MAPPING_HAS_LINES = 9,
+	MAPPING_HAS_INLINED = 10,
+	LOCATION_ID = 1,
+	LOCATION_MAPPING = 2,
+	LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4,
+	LINE_FUNCTION = 1,
+	LINE_LINE = 2,
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILE = 4,
+};
+
+enum { VALUES = 6 };
+
+/* The first four are those of Go's heap profiles, in their order. */
+static const struct {
+	const char *type, *unit;
+} types[VALUES] = {
+    {"alloc_objects", "count"},
+    {"alloc_space", "bytes"},
+    {"inuse_objects", "count"},
+    {"inuse_space", "bytes"},
+    {"peak_objects", "count"},
+    {"peak_space", "bytes"},
+};
+
+/* The function of stacks without frames; no other has this number. */
+static const uint64_t no_frames = UINT64_C(1) << 32;
+
+/* Frames of the allocator itself, should a stack have them, say nothing. */
+static const char drop_frames[] =
+    "malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|"
+    "valloc|pvalloc|operator new.*";
+
+/* One code address with what is inlined there: frames of a site. */
+struct location {
+	const uint32_t *frames; /* numbers, innermost first */
+	uint32_t count;         /* 0: of a stack without frames */
+};
+
+struct pprof {
+	const struct view *view;
+	const struct export_options *options;
+	struct proto_stream *stream;
+	struct proto field, part, inner; /* buffers, one inside the other */
+	struct strings strings;
+	struct functions *functions;
+	struct modules modules;
+	struct location *locations; /* id: number + 1 */
+	size_t location_count, location_room;
+	bool has_no_frames;
+	struct index index;
+	int err;
+};
+
+/* ---- pieces ---- */
+
+/* Number of a text; proto3 wants UTF-8, and readers no control bytes. */
+static uint32_t
+string(struct pprof *p, const char *text)
+{
+	uint32_t number = 0;
+	char *clean = NULL;
+	size_t len = 0;
+	FILE *out;
+
+	if (p->err < 0 || !text)
+		return 0;
+	for (len = 0; text[len] >= ' ' && text[len] < 0x7f;)
+		len++;
+	if (text[len] != '\0') {
+		out = open_memstream(&clean, &len);
+		if (!out) {
+			p->err = -ENOMEM;
+			return 0;
+		}
+		words_print(out, text);
+		if (fclose(out) != 0) {
+			free(clean);
+			p->err = -ENOMEM;
+			return 0;
+		}
+		text = clean;
+	}
+	p->err = strings_find(&p->strings, text, &number);
+	free(clean);
+	return number;
+}
+
+static void
+put_string(struct pprof *p, struct proto *m, unsigned field, const char *text)
+{
+	proto_uint(m, field, string(p, text));
+}
+
+/* The message in `part` as a field of the profile. */
+static void
+put_part(struct pprof *p, unsigned field)
+{
+	proto_message(&p->field, field, &p->part);
+	proto_stream_put(p->stream, &p->field);
+}
+
+static void
+put_number(struct pprof *p, unsigned field, uint64_t value)
+{
+	proto_uint(&p->field, field, value);
+	proto_stream_put(p->stream, &p->field);
+}
+
+static void
+put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
+{
+	put_string(p, &p->part, TYPE_TYPE, type);
+	put_string(p, &p->part, TYPE_UNIT, unit);
+	put_part(p, field);
+}
+
+/* ---- stacks ---- */
+
+static bool
+same_location(const void *items, uint32_t item, const void *key)
+{
+	const struct location *a = (const struct location *)items + item;
+	const struct location *b = key;
+
+	return a->count == b->count &&
+	    (a->count == 0 ||
+	        memcmp(a->frames, b->frames, a->count * sizeof(*a->frames)) ==
+	            0);
+}
+
+/* Its id; 0 after a failure. */
+static uint64_t
+location_id(struct pprof *p, const struct location *l)
+{
+	uint64_t h = l->count;
+	uint32_t at;
+
+	if (p->location_count == p->location_room) {
+		size_t room = p->location_room ? p->location_room * 2 : 1024;
+		struct location *bigger =
+		    reallocarray(p->locations, room, sizeof(*bigger));
+
+		if (!bigger || room > UINT32_MAX) {
+			p->locations = bigger ? bigger : p->locations;
+			p->err = -ENOMEM;
+			return 0;
+		}
+		p->locations = bigger;
+		p->location_room = room;
+	}
+	for (uint32_t i = 0; i < l->count; i++)
+		h = index_hash(h, l->frames[i], i);
+	if (index_find(&p->index, h, same_location, p->locations, l,
+	        (uint32_t)p->location_count, &at) < 0) {
+		p->err = -ENOMEM;
+		return 0;
+	}
+	if (at == p->location_count)
+		p->locations[p->location_count++] = *l;
+	return (uint64_t)at + 1;
+}
+
+/* What is inlined stands before the function that holds it. */
+static void
+put_stack(struct pprof *p, const struct view_site *s)
+{
+	struct location l = {.frames = s->frames};
+	uint32_t at = 0;
+
+	do {
+		l = (struct location){.frames = s->frames + at};
+		while (at < s->frame_count) {
+			const struct frame *f =
+			    &p->view->frames[s->frames[at++]];
+
+			l.count++;
+			if (!f->inlined)
+				break;
+		}
+		proto_packed(&p->inner, location_id(p, &l));
+	} while (at < s->frame_count && p->err == 0);
+	proto_message(&p->part, SAMPLE_LOCATION, &p->inner);
+}
+
+static int64_t
+value(uint64_t now, uint64_t before)
+{
+	uint64_t n = now > before ? now - before : before - now;
+
+	if (n > INT64_MAX)
+		n = INT64_MAX;
+	return now > before ? (int64_t)n : -(int64_t)n;
+}
+
+static void
+find_values(const struct view_site *s, int64_t ret[VALUES])
+{
+	const struct process_figures *now = &s->figures.all;
+	const struct process_figures *then = &s->before.all;
+
+	ret[0] = value(now->allocations, then->allocations);
+	ret[1] = value(now->allocated_bytes, then->allocated_bytes);
+	ret[2] = value(now->live_blocks, then->live_blocks);
+	ret[3] = value(now->live_bytes, then->live_bytes);
+	ret[4] = value(now->peak_blocks, then->peak_blocks);
+	ret[5] = value(now->peak_bytes, then->peak_bytes);
+}
+
+static void
+put_label(struct pprof *p, const char *key, const char *text)
+{
+	put_string(p, &p->inner, LABEL_KEY, key);
+	put_string(p, &p->inner, LABEL_STRING, text);
+	proto_message(&p->part, SAMPLE_LABEL, &p->inner);
+}
+
+static void
+put_labels(struct pprof *p, const struct view_site *s)
+{
+	const struct session *session = p->view->session;
+	char pid[16];
+
+	if (s->process != VIEW_MERGED) {
+		const struct process *x = session->processes[s->process];
+
+		(void)snprintf(pid, sizeof(pid), "%" PRIu32, x->header.pid);
+		put_label(p, "pid", pid);
+		if (session->count > 1)
+			put_label(p, "process", frames_base(x->header.exe));
+	}
+	put_label(p, "api", words_api(s->api));
+	if (s->size_min > 0 && s->size_min == s->size_max) {
+		put_string(p, &p->inner, LABEL_KEY, "bytes");
+		proto_uint(&p->inner, LABEL_NUMBER, s->size_min);
+		put_string(p, &p->inner, LABEL_UNIT, "bytes");
+		proto_message(&p->part, SAMPLE_LABEL, &p->inner);
+	}
+}
+
+static void
+put_samples(struct pprof *p)
+{
+	const struct view *v = p->view;
+
+	for (size_t i = 0; i < v->site_count && p->err == 0; i++) {
+		int64_t values[VALUES];
+		bool zero = true;
+
+		find_values(&v->sites[i], values);
+		for (int k = 0; k < VALUES; k++)
+			zero = zero && values[k] == 0;
+		if (zero)
+			continue;
+		put_stack(p, &v->sites[i]);
+		for (int k = 0; k < VALUES; k++)
+			proto_packed(&p->inner, (uint64_t)values[k]);
+		proto_message(&p->part, SAMPLE_VALUE, &p->inner);
+		put_labels(p, &v->sites[i]);
+		put_part(p, PROFILE_SAMPLE);
+	}
+}
+
+/* ---- what stacks refer to ---- */
+
+static void
+put_line(struct pprof *p, uint32_t number)
+{
+	const struct frame *f = &p->view->frames[number];
+	uint32_t function;
+
+	if (!f->function)
+		return; /* readers then show the address */
+	p->err = functions_find(p->functions, number, &function);
+	if (p->err < 0)
+		return;
+	proto_uint(&p->inner, LINE_FUNCTION, (uint64_t)function + 1);
+	proto_uint(&p->inner, LINE_LINE, f->line);
+	proto_message(&p->part, LOCATION_LINE, &p->inner);
+}
+
+static void
+put_location_module(struct pprof *p, const struct location *l)
+{
+	const struct frame *outer = &p->view->frames[l->frames[l->count - 1]];
+	struct modules_item *item;
+	uint32_t number;
+
+	if (outer->is_missing)
+		return;
+	proto_uint(
+	    &p->part, LOCATION_ADDRESS, modules_address(&p->modules, outer));
+	if (!outer->module)
+		return;
+	p->err = modules_find(&p->modules, outer->module, &number);
+	if (p->err < 0)
+		return;
+	proto_uint(&p->part, LOCATION_MAPPING, (uint64_t)number + 1);
+	item = &p->modules.list[number];
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct frame *f = &p->view->frames[l->frames[i]];
+
+		item->has_functions = item->has_functions || f->function;
+		item->has_files = item->has_files || f->file;
+		item->has_lines = item->has_lines || f->line > 0;
+		item->has_inlined = item->has_inlined || f->inlined;
+	}
+}
+
+static void
+put_locations(struct pprof *p)
+{
+	for (size_t i = 0; i < p->location_count && p->err == 0; i++) {
+		const struct location *l = &p->locations[i];
+
+		proto_uint(&p->part, LOCATION_ID, i + 1);
+		if (l->count > 0) {
+			put_location_module(p, l);
+		} else {
+			p->has_no_frames = true;
+			proto_uint(&p->inner, LINE_FUNCTION, no_frames);
+			proto_message(&p->part, LOCATION_LINE, &p->inner);
+		}
+		for (uint32_t k = 0; k < l->count && p->err == 0; k++)
+			put_line(p, l->frames[k]);
+		put_part(p, PROFILE_LOCATION);
+	}
+}
+
+static void
+put_functions(struct pprof *p)
+{
+	size_t count = functions_count(p->functions);
+
+	for (uint32_t i = 0; i < count && p->err == 0; i++) {
+		const struct frame *f = functions_frame(p->functions, i);
+
+		proto_uint(&p->part, FUNCTION_ID, (uint64_t)i + 1);
+		put_string(p, &p->part, FUNCTION_NAME, f->function);
+		put_string(p, &p->part, FUNCTION_SYSTEM_NAME,
+		    f->symbol ? f->symbol : f->function);
+		put_string(p, &p->part, FUNCTION_FILE, f->file);
+		put_part(p, PROFILE_FUNCTION);
+	}
+	if (p->has_no_frames) {
+		proto_uint(&p->part, FUNCTION_ID, no_frames);
+		put_string(p, &p->part, FUNCTION_NAME, "(no frames)");
+		put_part(p, PROFILE_FUNCTION);
+	}
+}
+
+static void
+put_mapping(struct pprof *p, const struct modules_item *item, uint64_t id)
+{
+	const struct process_module *m = item->module;
+	char hex[2 * sizeof(m->build_id) + 1] = "";
+
+	proto_uint(&p->part, MAPPING_ID, id);
+	if (m) {
+		proto_uint(&p->part, MAPPING_START, m->start);
+		proto_uint(&p->part, MAPPING_LIMIT, m->end);
+		proto_uint(&p->part, MAPPING_OFFSET,
+		    m->base > 0 ? m->start - m->base : 0);
+		for (size_t i = 0; i < m->build_id_bytes; i++)
+			(void)snprintf(hex + 2 * i, 3, "%02x", m->build_id[i]);
+	}
+	put_string(p, &p->part, MAPPING_FILE, item->path);
+	put_string(p, &p->part, MAPPING_BUILD_ID, hex);
+	proto_uint(&p->part, MAPPING_HAS_FUNCTIONS, item->has_functions);
+	proto_uint(&p->part, MAPPING_HAS_FILES, item->has_files);
+	proto_uint(&p->part, MAPPING_HAS_LINES, item->has_lines);
+	proto_uint(&p->part, MAPPING_HAS_INLINED, item->has_inlined);
+	put_part(p, PROFILE_MAPPING);
+}
+
+/* ---- the profile ---- */
+
+/* Readers take the first for the program. */
+static void
+find_program(struct pprof *p)
+{
+	const struct session *s = p->view->session;
+	uint32_t number;
+
+	for (size_t i = 0; i < s->count && p->modules.count == 0; i++) {
+		const struct process *x = s->processes[i];
+
+		if (!export_has(p->options, x))
+			continue;
+		for (size_t k = 1; k < x->module_count; k++)
+			if (x->modules[k].is_main && x->modules[k].path)
+				p->err = modules_find(
+				    &p->modules, x->modules[k].path, &number);
+	}
+}
+
+static void
+put_times(struct pprof *p)
+{
+	const struct session *s = p->view->session;
+	uint64_t first = UINT64_MAX, last = 0, period = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *x = s->processes[i];
+		uint64_t start = x->header.start_realtime_ns;
+
+		if (!export_has(p->options, x))
+			continue;
+		if (start < first)
+			first = start;
+		if (start + x->duration_ns > last)
+			last = start + x->duration_ns;
+		if (x->header.sample_bytes > period)
+			period = x->header.sample_bytes;
+	}
+	if (first < last) {
+		put_number(p, PROFILE_TIME_NANOS, first);
+		put_number(p, PROFILE_DURATION_NANOS, last - first);
+	}
+	put_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
+	put_number(p, PROFILE_PERIOD, period > 0 ? period : 1);
+}
+
+static void
+put_comments(struct pprof *p)
+{
+	char *remarks = remarks_of(p->view, p->options), *rest = remarks;
+	char *line;
+
+	if (!remarks) {
+		p->err = -ENOMEM;
+		return;
+	}
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (*line)
+			put_number(p, PROFILE_COMMENT, string(p, line));
+	free(remarks);
+}
+
+static const char *
+default_type(const struct export_options *o)
+{
+	switch (o->metric) {
+	case VIEW_PEAK:
+		return "peak_space";
+	case VIEW_ALLOCS:
+		return "alloc_space";
+	default:
+		return "inuse_space";
+	}
+}
+
+static void
+put_profile(struct pprof *p)
+{
+	(void)string(p, ""); /* number 0 */
+	for (int i = 0; i < VALUES; i++)
+		put_type(p, PROFILE_SAMPLE_TYPE, types[i].type, types[i].unit);
+	find_program(p);
+	put_samples(p);
+	put_locations(p);
+	put_functions(p);
+	for (size_t i = 0; i < p->modules.count && p->err == 0; i++)
+		put_mapping(p, &p->modules.list[i], i + 1);
+	put_number(p, PROFILE_DROP_FRAMES, string(p, drop_frames));
+	put_times(p);
+	put_comments(p);
+	put_number(
+	    p, PROFILE_DEFAULT_TYPE, string(p, default_type(p->options)));
+	for (size_t i = 0; i < p->strings.count && p->err == 0; i++) {
+		proto_bytes(&p->field, PROFILE_STRING, p->strings.list[i],
+		    strlen(p->strings.list[i]));
+		proto_stream_put(p->stream, &p->field);
+	}
+}
+
+static int
+write_pprof(FILE *out, const struct view *v, const struct export_options *o)
+{
+	struct pprof p = {.view = v, .options = o};
+
+	p.err = proto_stream_new(out, &p.stream);
+	if (p.err < 0)
+		return p.err;
+	p.err = functions_new(v, &p.functions);
+	if (p.err == 0)
+		p.err = modules_init(&p.modules, v->session);
+	if (p.err == 0)
+		put_profile(&p);
+	p.err = proto_stream_end(p.stream, p.err);
+	functions_free(p.functions);
+	modules_release(&p.modules);
+	strings_release(&p.strings);
+	index_release(&p.index);
+	free(p.locations);
+	free(p.field.bytes);
+	free(p.part.bytes);
+	free(p.inner.bytes);
+	return p.err < 0 ? p.err : ferror(out) ? -EIO : 0;
+}
+
+const struct export_format export_pprof = {
+    .name = "pprof",
+    .extension = ".pb.gz",
+    .what = "profile.proto, compressed: go tool pprof, Perfetto, Pyroscope",
+    .flags = EXPORT_DEAD | EXPORT_SINCE | EXPORT_BINARY | EXPORT_DEPTH |
+        EXPORT_METRIC,
+    .write = write_pprof,
+};

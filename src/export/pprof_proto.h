@@ -1,0 +1,48 @@
+/* pprof_proto.h - protocol buffers, written field by field, compressed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_EXPORT_PPROF_PROTO_H
+#define SEEP_EXPORT_PPROF_PROTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * A message in the making. Zeros: empty. Where memory runs out it stays as it
+ * is and `failed` is set, so one look at the end is enough.
+ */
+struct proto {
+	uint8_t *bytes; /* for free() */
+	size_t len, room;
+	bool failed;
+};
+
+/* Fields; a value of 0 is left out, as proto3 wants it. */
+void proto_uint(struct proto *m, unsigned field, uint64_t value);
+void proto_int(struct proto *m, unsigned field, int64_t value);
+void proto_bytes(
+    struct proto *m, unsigned field, const void *bytes, size_t len);
+
+/* A message inside; it is emptied. */
+void proto_message(struct proto *m, unsigned field, struct proto *inner);
+
+/* Repeated numbers, packed: each one, then the whole as proto_message(). */
+void proto_packed(struct proto *m, uint64_t value);
+
+/* A stream of gzip into a file; errors are kept for the end. */
+struct proto_stream;
+
+/* -ENOMEM. */
+int proto_stream_new(FILE *out, struct proto_stream **ret);
+
+/* A piece of the outermost message; m is emptied. */
+void proto_stream_put(struct proto_stream *s, struct proto *m);
+
+/*
+ * Ends the stream, unless ret is a failure that came before, and frees it.
+ * Gives the first of all failures: `ret`, -ENOMEM, -EIO.
+ */
+int proto_stream_end(struct proto_stream *s, int ret);
+
+#endif

@@ -1,0 +1,127 @@
+/* remarks.c - what a reader of exported figures should know about them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export/remarks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/texts.h"
+#include "reader/losses.h"
+#include "report/words.h"
+
+enum { PROCESSES = 16, NOTES = 16 }; /* told one by one */
+
+static void
+put_losses(FILE *out, const struct process *p)
+{
+	const struct losses_name *names;
+	const char *before = "; lost: ";
+	size_t n;
+
+	names = losses_names(&n);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t count = p->header.counts[names[i].count];
+
+		if (count == 0 || names[i].class != LOSSES_LOSS)
+			continue;
+		(void)fprintf(
+		    out, "%s%" PRIu64 " %s", before, count, names[i].words);
+		before = ", ";
+	}
+}
+
+static void
+put_process(FILE *out, const struct process *p)
+{
+	(void)fprintf(out, "pid %" PRIu32 " (%s", p->header.pid,
+	    p->is_snapshot ? "a snapshot" : words_end(p->end));
+	if (p->exit_status >= 0)
+		(void)fprintf(out, ", status %d", p->exit_status);
+	if (p->signal > 0)
+		(void)fprintf(out, ", signal %d", p->signal);
+	(void)fputs("): ", out);
+	texts_command(out, p);
+	if (p->header.sample_bytes > 0)
+		(void)fprintf(out,
+		    "; estimates from samples, one in %" PRIu64 " bytes",
+		    p->header.sample_bytes);
+	if (!p->peak_exact)
+		(void)fputs("; its peak is not exact", out);
+	put_losses(out, p);
+	(void)putc('\n', out);
+}
+
+static void
+put_processes(
+    FILE *out, const struct session *s, const struct export_options *o)
+{
+	size_t seen = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (export_has(o, s->processes[i]) && seen++ < PROCESSES)
+			put_process(out, s->processes[i]);
+	if (seen > PROCESSES)
+		(void)fprintf(
+		    out, "and %zu more processes\n", seen - PROCESSES);
+	if (seen > 1)
+		(void)fputs("peak figures of several processes are of each "
+		            "one's own peak\n",
+		    out);
+}
+
+static void
+put_sum(FILE *out, const struct view_sum *sum, const char *how)
+{
+	if (sum->sites > 0)
+		(void)fprintf(out,
+		    "%" PRIu64 " sites with %" PRIu64 " bytes live, %" PRIu64
+		    " allocated, are %s\n",
+		    sum->sites, sum->figures.all.live_bytes,
+		    sum->figures.all.allocated_bytes, how);
+}
+
+char *
+remarks_of(const struct view *v, const struct export_options *o)
+{
+	const struct session *s = v->session;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	(void)fprintf(out, "written by seep %s: requested bytes%s\n",
+	    o->version, o->since ? ", as differences from before" : "");
+	put_processes(out, s, o);
+	put_sum(out, &v->filtered, "left out by filters");
+	put_sum(out, &v->suppressed, "suppressed");
+	if (s->is_truncated)
+		(void)fputs("the input breaks off: figures are as of its last "
+		            "whole part\n",
+		    out);
+	for (size_t i = 0; i < s->note_count && i < NOTES; i++) {
+		words_print(out, s->notes[i]);
+		(void)putc('\n', out);
+	}
+	if (s->note_count > NOTES)
+		(void)fprintf(
+		    out, "and %zu more notes\n", s->note_count - NOTES);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+void
+remarks_put(
+    FILE *out, const char *remarks, const char *before, const char *after)
+{
+	while (*remarks) {
+		size_t n = strcspn(remarks, "\n");
+
+		(void)fprintf(out, "%s%.*s%s", before, (int)n, remarks, after);
+		remarks += n + (remarks[n] != '\0');
+	}
+}

@@ -1,0 +1,26 @@
+/* strings.h - texts kept once and numbered. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_EXPORT_STRINGS_H
+#define SEEP_EXPORT_STRINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reader/index.h"
+
+/* Zeros: none yet. */
+struct strings {
+	char **list; /* by number, as they come up: 0, 1, ... */
+	size_t count, room;
+	struct index index;
+};
+
+/* The number of a text, of which it keeps a copy. -ENOMEM. */
+int strings_find(struct strings *s, const char *text, uint32_t *ret);
+
+void strings_release(struct strings *s);
+
+/* Of this run, as index_hash(); NULL is as "". */
+uint64_t strings_hash(const char *text);
+
+#endif

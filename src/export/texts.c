@@ -1,0 +1,132 @@
+/* texts.c - what a format says of a frame, made once for each. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export/texts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/words.h"
+
+struct text {
+	char *bytes; /* NULL: not made yet */
+	size_t len;
+};
+
+struct texts {
+	const struct view *view;
+	void (*write)(FILE *out, const struct frame *f);
+	struct text *list; /* by frame */
+};
+
+int
+texts_new(const struct view *v, void (*write)(FILE *out, const struct frame *f),
+    struct texts **ret)
+{
+	struct texts *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct texts){.view = v,
+	    .write = write,
+	    .list = calloc(v->frame_count + 1, sizeof(*t->list))};
+	if (!t->list) {
+		free(t);
+		return -ENOMEM;
+	}
+	*ret = t;
+	return 0;
+}
+
+void
+texts_free(struct texts *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->view->frame_count; i++)
+		free(t->list[i].bytes);
+	free(t->list);
+	free(t);
+}
+
+void
+texts_put(struct texts *t, uint32_t number, FILE *out)
+{
+	const struct frame *f = &t->view->frames[number];
+	struct text *x = &t->list[number];
+	FILE *memory;
+
+	if (!x->bytes) {
+		memory = open_memstream(&x->bytes, &x->len);
+		if (memory) {
+			t->write(memory, f);
+			if (fclose(memory) != 0) {
+				free(x->bytes);
+				x->bytes = NULL;
+			}
+		}
+	}
+	if (x->bytes)
+		(void)fwrite_unlocked(x->bytes, 1, x->len, out);
+	else
+		t->write(out, f); /* out of memory */
+}
+
+void
+texts_name(FILE *out, const struct frame *f)
+{
+	const char *module = frames_base(f->module);
+
+	if (f->function && *f->function) {
+		words_print(out, f->function);
+		return;
+	}
+	if (module && *module) {
+		words_print(out, module);
+		(void)putc('+', out);
+	}
+	(void)fprintf(out, "0x%" PRIx64, f->offset);
+}
+
+void
+texts_process(FILE *out, const struct process *p)
+{
+	const char *base = frames_base(p->header.exe);
+
+	words_print(out, base && *base ? base : "(no name)");
+	(void)fprintf(out, " (pid %" PRIu32 ")", p->header.pid);
+}
+
+static void
+put_word(FILE *out, const char *word)
+{
+	const char *quote = *word && !strpbrk(word, " \t\"") ? "" : "\"";
+
+	(void)fputs(quote, out);
+	words_print(out, word);
+	(void)fputs(quote, out);
+}
+
+void
+texts_command(FILE *out, const struct process *p)
+{
+	const char *at = p->header.command;
+	const char *end = at + sizeof(p->header.command);
+	const char *space = "";
+
+	/* an empty argument is told from the end by what follows it */
+	while (at < end && (*at || (at + 1 < end && at[1]))) {
+		(void)fputs(space, out);
+		put_word(out, at);
+		at += strnlen(at, (size_t)(end - at)) + 1;
+		space = " ";
+	}
+	if (!*space) {
+		const char *exe = p->header.exe;
+
+		words_print(out, *exe ? exe : "(no name)");
+	}
+	if (p->header.command_truncated)
+		(void)fputs(" ...", out);
+}

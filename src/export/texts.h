@@ -1,0 +1,35 @@
+/* texts.h - what a format says of a frame, made once for each. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_EXPORT_TEXTS_H
+#define SEEP_EXPORT_TEXTS_H
+
+#include <stdio.h>
+
+#include "report/view.h"
+
+/* Stacks share their frames, and names take a while to escape. */
+struct texts;
+
+/* `write` gives a frame's text; without a NUL. -ENOMEM. */
+int texts_new(const struct view *v,
+    void (*write)(FILE *out, const struct frame *f), struct texts **ret);
+
+/* NULL is fine. */
+void texts_free(struct texts *t);
+
+/* Writes the text of a frame. */
+void texts_put(struct texts *t, uint32_t number, FILE *out);
+
+/*
+ * The function, or what else we can call it: "libfoo.so+0x1b7", "0x7f12".
+ * Control bytes and bad bytes are escaped.
+ */
+void texts_name(FILE *out, const struct frame *f);
+
+/* "prog (pid 12)"; "(no name)" where it has none. */
+void texts_process(FILE *out, const struct process *p);
+
+/* The arguments, those with a space in quotes, on one line. */
+void texts_command(FILE *out, const struct process *p);
+
+#endif
