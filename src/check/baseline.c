@@ -238,7 +238,8 @@ by_text(const void *a, const void *b)
 void
 baseline_write(FILE *out, const struct baseline *b, const char *const *notes)
 {
-	struct baseline_item **order = calloc(b->count + 1, sizeof(*order));
+	struct baseline_item **order =
+	    calloc(b->count + 1, sizeof(struct baseline_item *));
 
 	(void)fprintf(out, MAGIC "%d\n", FINGERPRINT_VERSION);
 	for (; *notes; notes++)

@@ -50,8 +50,8 @@ struct check_options {
 /* One input; its view has what is live, grouped, with suppressions. */
 struct check_input {
 	const char *name;
-	const struct session *session;
-	const struct view *view;
+	struct session *session;
+	struct view *view;
 	const struct suppress *suppress; /* NULL: none */
 };
 

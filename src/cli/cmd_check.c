@@ -65,7 +65,7 @@ load_baseline(struct baseline *b, const char *path)
 		die(CMD_INPUT, "check: --baseline: %s", where.text);
 }
 
-/* Sessions and views of all inputs; they live as long as the program. */
+/* Sessions and views of all inputs, for release_inputs(). */
 static struct check_input *
 load_inputs(const struct check_command *o, int count, char **names_of,
     struct names *names)
@@ -81,15 +81,14 @@ load_inputs(const struct check_command *o, int count, char **names_of,
 	view.merge = false; /* each process has its own verdict */
 	for (int i = 0; i < (count ? count : 1); i++) {
 		const char *name = count ? names_of[i] : NULL;
-		struct view *v;
 
 		progress_begin("reading", name ? name : INPUT_DEFAULT);
 		inputs[i].name = name ? name : INPUT_DEFAULT;
 		inputs[i].session = input_load(name);
 		progress_begin("finding names", NULL);
-		if (view_new(inputs[i].session, names, &view, &v) < 0)
+		if (view_new(inputs[i].session, names, &view, &inputs[i].view) <
+		    0)
 			die_memory();
-		inputs[i].view = v;
 		inputs[i].suppress = view.suppress;
 	}
 	return inputs;
@@ -105,6 +104,16 @@ write_entries(const struct check *c, const struct check_command *o)
 	                                            : o->write_suppressions);
 	(void)write_suppressions(out.file, c, (enum write_dialect)o->dialect);
 	output_finish(&out);
+}
+
+static void
+release_inputs(struct check_input *inputs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		view_free(inputs[i].view);
+		session_free(inputs[i].session);
+	}
+	free(inputs);
 }
 
 /* Words on stdout, which is free where all else goes to files. */
@@ -219,6 +228,7 @@ run(const struct cmd *self, int argc, char **argv)
 	struct check_input *inputs;
 	struct names *names;
 	struct check *check;
+	size_t count;
 
 	if (o.list_suppressions) {
 		suppress_print_builtin(stdout);
@@ -236,7 +246,8 @@ run(const struct cmd *self, int argc, char **argv)
 		load_baseline(&baseline, o.baseline);
 	names = name_opts_open(self->name, &o.naming);
 	inputs = load_inputs(&o, n, argv + 1, names);
-	if (check_new(inputs, n ? (size_t)n : 1, &options, &check) < 0)
+	count = n ? (size_t)n : 1;
+	if (check_new(inputs, count, &options, &check) < 0)
 		die_memory();
 	add_name_notes(check, names);
 	progress_end();
@@ -248,8 +259,10 @@ run(const struct cmd *self, int argc, char **argv)
 		write_entries(check, &o);
 	if (wants_verdict(&o))
 		write_verdict(check, &o, answer);
-	/* the process ends now: views, sessions and names end with it */
 	check_free(check);
+	release_inputs(inputs, count);
+	names_free(names);
+	baseline_release(&baseline);
 	return answer;
 }
 

@@ -330,6 +330,10 @@ static const struct opts_option shape[] = {
     {"depth", 0, OPTS_COUNT, AT(sites.depth), 0, "N",
         "frames of a stack, where the format has stacks"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N", "only the N largest rows"},
+    {"skip-wrappers", 0, OPTS_FLAG, AT(sites.skip_wrappers), 0, NULL,
+        "begin stacks at the caller of strdup, xmalloc and the like"},
+    {"wrapper", 0, OPTS_REGEXP, AT(sites.wrapper), 0, "RE",
+        "--skip-wrappers, and functions that match are wrappers too"},
     {0},
 };
 

@@ -98,7 +98,7 @@ html(FILE *out, const char *text)
 		unsigned char c = (unsigned char)*text;
 
 		if (strchr("<>&\"'", c) || c < 0x20 || c == 0x7f)
-			(void)fprintf(out, "&#%u;", c < 0x20 ? '?' : c);
+			(void)fprintf(out, "&#%d;", c < 0x20 ? '?' : c);
 		else
 			(void)putc(c, out);
 	}

@@ -4,8 +4,8 @@
 load ../lib/record.bash
 
 # leaky NAME [LINES]: $T/NAME from a source of that name; `NAME WHAT...` leaks
-# 100 bytes in each function named: add, copy, recurse, twice. LINES empty lines
-# come before the code.
+# 100 bytes in each function named: add, copy (10), recurse, twice; alone it does
+# add, copy, twice. LINES empty lines come before the code.
 leaky() {
 	local name=$1 lines=${2:-0} i
 	shift 2 || shift $#
@@ -17,7 +17,7 @@ leaky() {
 			#include <string.h>
 			#include <unistd.h>
 			#define OWN __attribute__((noinline, noclone))
-			void *volatile last;
+			void *volatile last, *volatile kept;
 			OWN void add(int n) { last = malloc(n); }
 			OWN void copy(const char *s) { last = strdup(s); }
 			OWN void recurse(int n)
@@ -41,10 +41,14 @@ leaky() {
 					exit(0);
 				}
 				if (!strcmp(what, "abort")) abort();
-				if (!strcmp(what, "wait")) { puts("ready"); fflush(stdout); pause(); }
+				if (!strcmp(what, "wait")) { puts("ready"); fflush(stdout); getchar(); }
+				if (!strcmp(what, "give")) { free(kept); kept = 0; }
+				if (!strcmp(what, "keep")) kept = malloc(1000);
 			}
 			int main(int argc, char **argv)
 			{
+				static char *usual[] = {0, "add", "copy", "twice", "peak"};
+				if (argc == 1) { argc = 5; argv = usual; }
 				for (int i = 1; i < argc; i++) handle(argv[i]);
 				return 0;
 			}
@@ -61,9 +65,46 @@ check() {
 		>"$T/said" 2>"$T/err" || status=$?
 }
 
+# export_to FILE ARGS...: the same of seep export, stdout in $T/FILE
+# shellcheck disable=SC2034
+export_to() {
+	local file=$1
+	shift
+	status=0
+	(cd "$T" && SEEP_DIR=$DIR exec timeout 60 "$SEEP" export "$@") \
+		>"$T/$file" 2>"$T/err" || status=$?
+}
+
 # run_leaky NAME WHAT...: records into $T/data
 run_leaky() {
 	local name=$1
 	shift
 	record -q --force -o data "./$name" "$@"
 }
+
+# serve NAME WHAT...: runs in the background, recorded; waits at every "wait"
+# until next() is called. Its pid in $PID.
+serve() {
+	local name=$1
+	shift
+	mkfifo "$T/steps"
+	exec 7<>"$T/steps"
+	(cd "$T" && SEEP_DIR=$DIR exec "$SEEP" record -q -o served "./$name" "$@") \
+		<&7 >"$T/out" 2>"$T/err" 3>&- 7>&- &
+	recorder=$!
+	ready 1
+	PID=$(pgrep -P "$recorder" -x "$name")
+	PIDS+=("$PID" "$recorder")
+}
+
+# ready N: until it has said so N times
+ready() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		[[ $(grep -cs ready "$T/out") -lt $1 ]] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+next() { echo >&7; }
