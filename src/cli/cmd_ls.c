@@ -22,7 +22,10 @@
 #include "record/procs.h"
 #include "report/words.h"
 
-enum { HALF_BORN_S = 10 }; /* nobody takes longer to set up a segment */
+enum {
+	HALF_BORN_S = 10,    /* nobody takes longer to set up a segment */
+	HALF_WRITTEN_S = 60, /* nor to write a snapshot */
+};
 
 /* A file that may be removed if nobody maps it. */
 struct candidate {
@@ -65,6 +68,8 @@ add_candidate(struct listing *l, const char *folder, const char *name,
 static const char *
 state_word(const struct process *p)
 {
+	if (p->is_snapshot)
+		return "snapshot";
 	if (p->header.state == SEG_INERT)
 		return "inert";
 	if (p->end == PROCESS_RUNNING && p->header.mode == SEG_MODE_OFF)
@@ -97,11 +102,25 @@ print_command(const struct seg_header *h)
 	(void)fputs("...", stdout);
 }
 
+/* Number, label or reason: what tells it from the others. */
+static void
+print_snapshot(const struct seg_header *h)
+{
+	if (h->snapshot_number > 0)
+		(void)printf("#%u ", h->snapshot_number);
+	words_print(stdout,
+	    h->snapshot_label[0] ? h->snapshot_label
+	                         : words_snapshot(h->snapshot_reason));
+	(void)fputs(": ", stdout);
+}
+
 static void
 print_process(struct listing *l, const struct process *p, uint64_t size,
     const char *folder, const char *name)
 {
 	char live[WORDS_MAX], peak[WORDS_MAX], age[WORDS_MAX], kb[WORDS_MAX];
+	uint64_t since_ns = p->is_snapshot ? p->header.snapshot_realtime_ns
+	                                   : p->header.start_realtime_ns;
 	struct timespec now;
 	uint64_t now_ns;
 
@@ -113,11 +132,10 @@ print_process(struct listing *l, const struct process *p, uint64_t size,
 	(void)printf("%8u  %-12s %14s %14s %12s %10s  ", p->header.pid,
 	    state_word(p), words_count(live, p->totals.live_bytes),
 	    words_count(peak, p->totals.peak_bytes),
-	    words_time(age,
-	        now_ns > p->header.start_realtime_ns
-	            ? now_ns - p->header.start_realtime_ns
-	            : 0),
+	    words_time(age, now_ns > since_ns ? now_ns - since_ns : 0),
 	    words_bytes(kb, size));
+	if (p->is_snapshot)
+		print_snapshot(&p->header);
 	print_command(&p->header);
 	(void)putchar('\n');
 	if (p->header.state == SEG_INERT)
@@ -225,6 +243,18 @@ list_pids(int dir, const char *name)
 	segfile_close(f);
 }
 
+/* A snapshot whose process was killed while it wrote. */
+static void
+check_hidden(struct listing *l, int dir, const char *folder, const char *name)
+{
+	struct stat st;
+
+	if (l->prune && ends_with(name, ".seep-snap.tmp") &&
+	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(st.st_mode) && time(NULL) - st.st_mtime > HALF_WRITTEN_S)
+		add_candidate(l, folder, name, st.st_dev, st.st_ino);
+}
+
 /* -errno of opendir(). */
 static int
 list_folder(struct listing *l, const char *folder)
@@ -241,7 +271,10 @@ list_folder(struct listing *l, const char *folder)
 
 		if (l->pids && ends_with(name, ".seg"))
 			list_pids(dir, name);
-		else if (ends_with(name, ".seg"))
+		else if (name[0] == '.')
+			check_hidden(l, dir, folder, name);
+		else if (ends_with(name, ".seg") ||
+		    (!l->pids && ends_with(name, ".seep-snap")))
 			list_segment(l, folder, name);
 		else if (l->prune && ends_with(name, ".ctl"))
 			check_control(l, dir, folder, name);

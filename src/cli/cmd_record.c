@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "record/embed.h"
 #include "record/follow.h"
 #include "record/inspect.h"
+#include "record/keep.h"
 #include "record/launch.h"
 #include "record/meta.h"
 #include "record/procs.h"
@@ -450,6 +452,25 @@ write_recording(struct run *r)
 	return err;
 }
 
+/* Snapshots that the processes wrote beside their segments. */
+static void
+move_snapshots(const struct run *r)
+{
+	struct keep k = {.moved = 0};
+	struct stat st;
+
+	if (stat(r->file, &st) == 0 && S_ISREG(st.st_mode))
+		keep_snapshots(&r->spool, r->file, &k);
+	if (k.moved > 0 && !r->options.quiet)
+		die_warn("snapshots: %zu in %s", k.moved, k.folder);
+	if (k.left > 0)
+		die_warn("%zu snapshot%s could not be moved to %s and %s left "
+		         "in %s: %s",
+		    k.left, k.left == 1 ? "" : "s", k.folder,
+		    k.left == 1 ? "was" : "were", r->spool.path,
+		    strerror(-k.err));
+}
+
 static void
 summarise(const struct run *r)
 {
@@ -510,10 +531,13 @@ conclude(struct run *r)
 		die_warn("%zu segment%s could not be read and %s left in %s",
 		    c->unreadable, c->unreadable == 1 ? "" : "s",
 		    c->unreadable == 1 ? "was" : "were", r->spool.path);
-	if (c->programs == 0 && r->writer)
+	if (c->programs == 0 && r->writer) {
 		die_warn("nothing was recorded, %s was not written", r->file);
-	else if (!r->options.quiet)
-		summarise(r);
+	} else {
+		move_snapshots(r);
+		if (!r->options.quiet)
+			summarise(r);
+	}
 	collect_remove(c);
 	return 0;
 }

@@ -234,7 +234,8 @@ ends_with(const char *name, const char *end)
 }
 
 static int
-walk_directory(int dir_fd, const char *dir, spool_visit visit, void *context)
+walk_directory(int dir_fd, const char *dir, const char *end, spool_visit visit,
+    void *context)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -249,7 +250,7 @@ walk_directory(int dir_fd, const char *dir, spool_visit visit, void *context)
 	while (result == 0 && (e = readdir(d))) {
 		struct stat st;
 
-		if (!ends_with(e->d_name, ".seg") ||
+		if (e->d_name[0] == '.' || !ends_with(e->d_name, end) ||
 		    fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(st.st_mode))
 			continue;
@@ -259,15 +260,16 @@ walk_directory(int dir_fd, const char *dir, spool_visit visit, void *context)
 	return result;
 }
 
-int
-spool_walk(const struct spool *s, spool_visit visit, void *context)
+static int
+walk_all(
+    const struct spool *s, const char *end, spool_visit visit, void *context)
 {
 	struct stat own, st;
 	struct dirent *e;
 	int result;
 	DIR *d;
 
-	result = walk_directory(s->fd, s->path, visit, context);
+	result = walk_directory(s->fd, s->path, end, visit, context);
 	if (result != 0 || fstat(s->fd, &own) < 0)
 		return result;
 	d = opendir(SHM);
@@ -286,11 +288,23 @@ spool_walk(const struct spool *s, spool_visit visit, void *context)
 		snprintf(path, sizeof(path), SHM "/%s", e->d_name);
 		if (fstat(fd, &st) == 0 &&
 		    (st.st_dev != own.st_dev || st.st_ino != own.st_ino))
-			result = walk_directory(fd, path, visit, context);
+			result = walk_directory(fd, path, end, visit, context);
 		close(fd);
 	}
 	closedir(d);
 	return result;
+}
+
+int
+spool_walk(const struct spool *s, spool_visit visit, void *context)
+{
+	return walk_all(s, ".seg", visit, context);
+}
+
+int
+spool_walk_snapshots(const struct spool *s, spool_visit visit, void *context)
+{
+	return walk_all(s, ".seep-snap", visit, context);
 }
 
 struct search {

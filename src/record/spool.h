@@ -51,6 +51,10 @@ typedef int (*spool_visit)(
     void *context, int dir_fd, const char *dir, const char *name);
 int spool_walk(const struct spool *s, spool_visit visit, void *context);
 
+/* The same for the snapshots that processes wrote there. */
+int spool_walk_snapshots(
+    const struct spool *s, spool_visit visit, void *context);
+
 /*
  * Has the collector arrived in this process of ours? 1 and its newest header,
  * or 0.

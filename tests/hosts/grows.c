@@ -4,6 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "seep.h"
+
 /* grows BLOCKS MILLISECONDS: spread evenly, a hundred blocks at a time */
 int
 main(int argc, char **argv)
@@ -16,6 +18,8 @@ main(int argc, char **argv)
 		void *p = malloc(1024);
 
 		__asm__ volatile("" : "+r"(p) : : "memory");
+		if (i == blocks / 10)
+			seep_mark("a tenth");
 		if (ms && i % 100 == 99)
 			usleep((useconds_t)(ms * 1000 / steps));
 	}

@@ -111,7 +111,7 @@ taking_twice_books_the_free_that_was_missed(void **state)
 static void
 a_full_hash_counts_what_it_cannot_hold(void **state)
 {
-	uint64_t n, lost, all = 2000000;
+	uint64_t n, lost, all = 1600000;
 	struct seg_row r;
 
 	(void)state;

@@ -1,0 +1,138 @@
+/* keep.c - snapshots of a session come to lie beside its recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/keep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader/moments.h"
+#include "reader/segfile.h"
+
+static int
+open_folder(struct keep *k)
+{
+	if (k->fd >= 0)
+		return 0;
+	if (mkdir(k->folder, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	k->fd =
+	    open(k->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return k->fd < 0 ? -errno : 0;
+}
+
+/* Renames; false with errno EEXIST where the name is taken. */
+static bool
+rename_to(int from_dir, const char *from, int dir, const char *name)
+{
+	if (renameat2(from_dir, from, dir, name, RENAME_NOREPLACE) == 0)
+		return true;
+	if (errno != EINVAL && errno != ENOSYS)
+		return false;
+	/* a file system that cannot: a link cannot replace either */
+	if (linkat(from_dir, from, dir, name, 0) < 0)
+		return false;
+	(void)unlinkat(from_dir, from, 0);
+	return true;
+}
+
+static int
+copy_bytes(int from, int to)
+{
+	char buffer[1 << 16];
+	ssize_t n;
+
+	while ((n = read(from, buffer, sizeof(buffer))) != 0) {
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		for (ssize_t at = 0, w; at < n; at += w) {
+			w = write(to, buffer + at, (size_t)(n - at));
+			if (w < 0 && errno != EINTR)
+				return -errno;
+			w = w < 0 ? 0 : w;
+		}
+	}
+	return 0;
+}
+
+/* To another file system: whole under a hidden name first. */
+static int
+copy_to(int from_dir, const char *name, int dir)
+{
+	char hidden[NAME_MAX + 8];
+	int from, to, err;
+
+	(void)snprintf(hidden, sizeof(hidden), ".%s.tmp", name);
+	from = openat(
+	    from_dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (from < 0)
+		return -errno;
+	to = openat(dir, hidden,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	err = to < 0 ? -errno : copy_bytes(from, to);
+	if (to >= 0 && close(to) < 0 && err == 0)
+		err = -errno;
+	close(from);
+	if (err == 0 && !rename_to(dir, hidden, dir, name))
+		err = -errno;
+	if (err < 0 && to >= 0)
+		(void)unlinkat(dir, hidden, 0);
+	if (err == 0)
+		(void)unlinkat(from_dir, name, 0);
+	return err;
+}
+
+static bool
+is_of_session(const struct keep *k, int dir_fd, const char *name)
+{
+	struct seg_header h;
+	struct segfile *f;
+	bool ours;
+
+	if (segfile_open(dir_fd, name, &f, NULL) < 0)
+		return false;
+	ours = segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
+	    h.snapshot_reason != SEG_SNAPSHOT_NONE &&
+	    strcmp(h.session, k->session) == 0;
+	segfile_close(f);
+	return ours;
+}
+
+static int
+visit(void *context, int dir_fd, const char *dir, const char *name)
+{
+	struct keep *k = context;
+	int err;
+
+	(void)dir;
+	if (!is_of_session(k, dir_fd, name))
+		return 0;
+	err = open_folder(k);
+	if (err == 0 && !rename_to(dir_fd, name, k->fd, name))
+		err = errno == EXDEV ? copy_to(dir_fd, name, k->fd) : -errno;
+	if (err == 0) {
+		k->moved++;
+	} else {
+		k->left++;
+		k->err = err;
+	}
+	return 0;
+}
+
+void
+keep_snapshots(const struct spool *s, const char *file, struct keep *k)
+{
+	int n;
+
+	*k = (struct keep){.fd = -1, .session = s->session};
+	n = snprintf(k->folder, sizeof(k->folder), "%s" MOMENTS_SUFFIX, file);
+	if (n < 0 || (size_t)n >= sizeof(k->folder))
+		return;
+	(void)spool_walk_snapshots(s, visit, k);
+	if (k->fd >= 0)
+		close(k->fd);
+}

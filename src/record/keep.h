@@ -1,0 +1,28 @@
+/* keep.h - snapshots of a session come to lie beside its recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_KEEP_H
+#define SEEP_RECORD_KEEP_H
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "record/spool.h"
+
+struct keep {
+	char folder[PATH_MAX]; /* FILE.snapshots */
+	int fd;                /* of it; -1: not made yet */
+	const char *session;
+	size_t moved;
+	size_t left; /* could not be moved, and are where they were */
+	int err;     /* why, of the last of them */
+};
+
+/*
+ * Moves the snapshots of the session from where the segments are into the
+ * folder FILE.snapshots, which is made when there is one. Nothing is
+ * overwritten, nothing is deleted that is not there in full. `k` tells what
+ * came of it.
+ */
+void keep_snapshots(const struct spool *s, const char *file, struct keep *k);
+
+#endif
