@@ -81,6 +81,9 @@ $(B)/libseep-verify.so: $(VERIFY_OBJ) src/collector/exports.map
 $(B)/seep: $(TOOL_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
 
+$(B)/mkman: $(B)/obj/man/mkman.o $(TOOL_TEST_OBJ)
+	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
+
 # One rule per way of compiling; the flags file rebuilds all when flags change.
 compile = @mkdir -p $(@D) && echo "  CC $@" && $(CC) $(BASE) $(CFLAGS) $(1) -c -o $@ $<
 
@@ -93,6 +96,11 @@ $(B)/obj/unit/%.o: src/%.c $(B)/flags
 $(B)/obj/tool/%.o: src/%.c $(B)/flags
 	$(call compile,$(SANFLAGS))
 $(B)/obj/tool/cli/templates.o: $(wildcard src/cli/shell/*)
+# the one file that knows where the collector will be installed
+$(B)/obj/tool/record/launch.o: BASE += -DSEEP_LIBDIR='"$(LIBDIR_FROM_BIN)"'
+$(B)/obj/tool/record/launch.o: $(B)/libdir
+$(B)/obj/man/%.o: man/%.c $(B)/flags
+	$(call compile,$(SANFLAGS))
 $(B)/obj/tests/%.o: tests/%.c $(B)/flags | deps-check
 	$(call compile,$(SANFLAGS) -Itests/lib)
 
@@ -143,13 +151,20 @@ endif
 $(B)/flags: | deps-build
 	$(shell mkdir -p $(@D))$(file >$@,$(FLAGS_NOW))@:
 
-DEPS := build check lint bench fuzz
+LIBDIR_FROM_BIN := $(shell realpath -m -s --relative-to=$(PREFIX)/bin $(LIBDIR)/seep)
+ifneq ($(file <$(B)/libdir),$(LIBDIR_FROM_BIN))
+$(shell rm -f $(B)/libdir)
+endif
+$(B)/libdir: | $(B)/flags
+	$(file >$@,$(LIBDIR_FROM_BIN))@:
+
+DEPS := build check lint bench fuzz man
 .PHONY: deps $(DEPS:%=deps-%)
 deps: $(DEPS:%=deps-%) ## install whatever is missing on a Debian system
 $(DEPS:%=deps-%): deps-%:
 	@tools/deps.sh $*
 
-TESTED := $(B)/seep $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
+TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
 .PHONY: check check-unit check-cli check-hosts check-host check-lint verify
 check: deps-check $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
 	@B=$(B) tests/run lint unit cli hosts host
@@ -166,7 +181,7 @@ check-lint: deps-check $(LIBS)
 verify: deps-check $(TESTED) $(HOSTS) ## every stack against _Unwind_Backtrace, long form
 	@B=$(B) SEEP_FULL=1 TESTS=stacks_equal tests/run hosts
 
-.PHONY: demo bench lint fuzz fuzz-run format install clean help
+.PHONY: demo bench lint fuzz fuzz-run format man install uninstall clean help
 demo: all build/demo/leaky_server ## record an example server that leaks, print its report
 	@examples/demo.sh
 
@@ -186,13 +201,13 @@ fuzz-run: $(FUZZ)
 format: deps-lint ## rewrite the sources the way lint wants them
 	@clang-format-14 -i $$(tools/lint/check-format.sh --list)
 
-D := $(DESTDIR)$(PREFIX)
-install: all ## DESTDIR= PREFIX=/usr/local LIBDIR=PREFIX/lib
-	install -d $(D)/bin $(DESTDIR)$(LIBDIR)/seep $(D)/include $(D)/share/doc/seep
-	install -m 0755 $(B)/seep $(D)/bin/seep
-	install -m 0644 $(LIBS) $(DESTDIR)$(LIBDIR)/seep/
-	$(if $(wildcard include/seep.h),install -m 0644 include/seep.h $(D)/include/)
-	install -m 0644 README.md CHANGELOG.md LICENSE $(wildcard docs/*.md) $(D)/share/doc/seep/
+man: deps-man $(B)/mkman ## manual pages, in build/man
+	@man/build.sh $(B)/mkman $(B)/man
+
+install: all $(B)/mkman ## DESTDIR= PREFIX=/usr/local LIBDIR=PREFIX/lib
+	@B=$(B) tools/install.sh install "$(DESTDIR)" "$(PREFIX)" "$(LIBDIR)"
+uninstall: ## what install has put there, same variables
+	@B=$(B) tools/install.sh uninstall "$(DESTDIR)" "$(PREFIX)" "$(LIBDIR)"
 
 clean: ## remove build/
 	rm -rf build

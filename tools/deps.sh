@@ -39,6 +39,9 @@ check hdr:cmocka.h libcmocka-dev
 check lib:libjemalloc.so.2 libjemalloc2
 check lib:libtcmalloc_minimal.so.4 libtcmalloc-minimal4
 check lib:libmimalloc.so.2.0 libmimalloc2.0
+check cmd:scdoc scdoc
+check cmd:mandoc mandoc
+man cmd:scdoc scdoc
 lint cmd:clang-format-14 clang-format-14
 lint cmd:clang-tidy-14 clang-tidy-14
 lint cmd:cppcheck cppcheck

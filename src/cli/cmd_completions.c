@@ -21,7 +21,8 @@ run(const struct cmd *self, int argc, char **argv)
 	if (shell < 0)
 		die(CMD_USAGE, "%s: takes one of %s, not \"%s\"", self->name,
 		    SHELLS, argv[1]);
-	write[shell](stdout);
+	else
+		write[shell](stdout);
 	return output_flush();
 }
 

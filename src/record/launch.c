@@ -22,10 +22,16 @@
  */
 static const int ignored[LAUNCH_IGNORED] = {SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ};
 
+/* As in `make install LIBDIR=`, from the directory of the command. */
+#ifndef SEEP_LIBDIR
+#define SEEP_LIBDIR "../lib/seep"
+#endif
+
 int
 launch_find_library(const char *name, char *to, size_t bytes)
 {
-	static const char *const places[] = {"", "../lib/seep/", "../lib/"};
+	static const char *const places[] = {
+	    "", SEEP_LIBDIR "/", "../lib/seep/", "../lib/"};
 	char self[PATH_MAX];
 	char *slash, *real;
 	struct stat st;
