@@ -163,7 +163,7 @@ static void
 work_short(void)
 {
 	progress_begin("reading", "seep.data");
-	sleep_ms(300);
+	sleep_ms(200);
 	progress_end();
 }
 
@@ -172,7 +172,7 @@ work_long(void)
 {
 	progress_begin("reading", "a\tlong\033[31mname");
 	progress_at(30, 120);
-	sleep_ms(1500);
+	sleep_ms(2000);
 	die_warn("a warning in between");
 	progress_begin(
 	    "sorting it into the most excellent order that one could "
@@ -211,7 +211,7 @@ long_work_shows_one_line_that_goes_away(void **state)
 	(void)state;
 	watch(work_long, raw, sizeof(raw));
 	assert_non_null(
-	    strstr(raw, "seep: reading a\\x09long\\x1b[31mname: 25%, 1 s"));
+	    strstr(raw, "seep: reading a\\x09long\\x1b[31mname: 25%, "));
 	assert_non_null(strstr(raw, "seep: sorting it into the most"));
 	for (char *at = raw; (at = strstr(at, "seep: sorting")); at++)
 		assert_true(strcspn(at, "\r\033") < 60);
@@ -227,7 +227,7 @@ the_line_is_gone_after_exit(void **state)
 
 	(void)state;
 	watch(work_and_exit, raw, sizeof(raw));
-	assert_non_null(strstr(raw, "seep: reading seep.data, 1 s"));
+	assert_non_null(strstr(raw, "seep: reading seep.data, "));
 	settle(raw, seen, sizeof(seen));
 	assert_string_equal(seen, "");
 }
