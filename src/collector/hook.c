@@ -333,43 +333,26 @@ cfree(void *p)
 }
 
 /*
- * C23. Looked up when first called, because most libcs do not have them; the
- * plain free does as well.
+ * C23: "equivalent to free", so that is what the next allocator gets. Its own
+ * free_sized would have to be looked up by name: not in a hook, and not at the
+ * start either, where a name that is absent costs the host's heap.
  */
 SEEP_EXPORT void
 free_sized(void *p, size_t size)
 {
-	static void (*real)(void *, size_t);
-	void *sym;
-
+	(void)size;
 	if (!p || (next.pooled && next_is_pool(p)))
 		return;
 	need_next();
-	if (!LOAD_ACQUIRE(&real) && (sym = next_after_us("free_sized")))
-		memcpy(&real, &sym, sizeof(sym));
 	freeing(p);
-	if (real)
-		real(p, size);
-	else
-		next.free(p);
+	next.free(p);
 }
 
 SEEP_EXPORT void
 free_aligned_sized(void *p, size_t align, size_t size)
 {
-	static void (*real)(void *, size_t, size_t);
-	void *sym;
-
-	if (!p || (next.pooled && next_is_pool(p)))
-		return;
-	need_next();
-	if (!LOAD_ACQUIRE(&real) && (sym = next_after_us("free_aligned_sized")))
-		memcpy(&real, &sym, sizeof(sym));
-	freeing(p);
-	if (real)
-		real(p, align, size);
-	else
-		next.free(p);
+	(void)align;
+	free_sized(p, size);
 }
 
 /*

@@ -19,7 +19,7 @@ what must hold. Among its first 30 lines, `key: value` in a comment of its own:
   witness: no          not under ptrace (it would disturb: say why)
   trace: no            no segment is expected
   seconds: 60          time limit of one run
-  env: A=B             more environment, in all runs
+  env: A=B             more environment, in all runs; $HOSTS is build/hosts
   preload: X.so        preloaded in the bare run too; ours comes before,
   preload-first: X.so  or behind it. A name: of build/hosts, or of the system
   stdin: TEXT          one line on its standard input
@@ -124,8 +124,9 @@ class Case:
         self.witness = not said.get("witness", "").startswith("no")
         self.traced = not said.get("trace", "").startswith("no")
         self.ledger = said.get("ledger", "")
-        self.env = dict(word.split("=", 1) for word in shlex.split(
-            said.get("env", "")))
+        self.env = dict(
+            word.replace("$HOSTS", HOSTS).split("=", 1)
+            for word in shlex.split(said.get("env", "")))
         self.stdin = (said["stdin"] + "\n").encode() if "stdin" in said else b""
         self.preload = self.libraries("preload")
         self.preload_first = self.libraries("preload-first")

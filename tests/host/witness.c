@@ -48,8 +48,10 @@ struct proc {
 struct task {
 	pid_t tid;
 	struct proc *proc;
-	bool in_call, started;
-	int fail; /* errno to put in its place when the call returns */
+	bool in_call;
+	bool known; /* its parent has told of it */
+	bool held;  /* stopped before that: it must not end unseen */
+	int fail;   /* errno to put in its place when the call returns */
 };
 
 static struct proc procs[TASKS_MAX];
@@ -220,6 +222,15 @@ on_exec(struct task *t)
 }
 
 static void
+let_go(struct task *t)
+{
+	t->known = true;
+	if (t->held)
+		ptrace(lib ? PTRACE_SYSCALL : PTRACE_CONT, t->tid, NULL, NULL);
+	t->held = false;
+}
+
+static void
 on_event(struct task *t, int event)
 {
 	unsigned long other = 0;
@@ -230,8 +241,10 @@ on_event(struct task *t, int event)
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
 	case PTRACE_EVENT_CLONE: {
-		struct proc *new_proc = task_of((pid_t)other)->proc;
+		struct task *born = task_of((pid_t)other);
+		struct proc *new_proc = born->proc;
 
+		let_go(born);
 		if (new_proc == p) {
 			p->threads++;
 			break;
@@ -270,6 +283,9 @@ on_stop(struct task *t, int status, int *ret_signal)
 		if (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN ||
 		    sig == SIGTTOU)
 			return PTRACE_LISTEN; /* it stays stopped, as bare */
+		t->held = !t->known;
+		if (t->held)
+			return 0;
 	} else if (event) {
 		on_event(t, event);
 	} else if (sig == (SIGTRAP | 0x80)) {
@@ -291,8 +307,11 @@ on_end(pid_t pid, int status)
 		forget(&tasks[i]);
 		if (p->pid == pid)
 			tell(p, status);
-		return;
+		break;
 	}
+	/* a parent that was killed tells of nobody any more */
+	for (unsigned i = 0; WIFSIGNALED(status) && i < task_count; i++)
+		let_go(&tasks[i]);
 }
 
 static int
@@ -308,7 +327,8 @@ watch(pid_t command)
 			struct task *t = task_of(pid);
 			int go = on_stop(t, status, &sig);
 
-			ptrace(go, pid, NULL, (void *)(long)sig);
+			if (go)
+				ptrace(go, pid, NULL, (void *)(long)sig);
 			continue;
 		}
 		on_end(pid, status);
@@ -347,7 +367,7 @@ start(char **argv)
 		kill(pid, SIGKILL);
 		die("ptrace");
 	}
-	task_of(pid);
+	task_of(pid)->known = true;
 	if (write(gate[1], "", 1) != 1)
 		die("write");
 	close(gate[1]);

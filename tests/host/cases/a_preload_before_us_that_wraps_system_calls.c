@@ -1,0 +1,6 @@
+/* a_preload_before_us_that_wraps_system_calls.c - the same, in front of us. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T22 */
+/* modes: exact sampled dormant */
+/* preload-first: wrapped_calls_plugin.so */
+#include "small_host.h"

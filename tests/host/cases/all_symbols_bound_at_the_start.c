@@ -1,0 +1,6 @@
+/* all_symbols_bound_at_the_start.c - LD_BIND_NOW and -z now: the loader resolves everything before we run. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T20 */
+/* env: LD_BIND_NOW=1 */
+/* flags: -Wl,-z,now -fno-builtin -Wno-deprecated-declarations */
+#include "../../hosts/family.c"

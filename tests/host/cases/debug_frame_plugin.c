@@ -1,0 +1,5 @@
+/* debug_frame_plugin.c - unwind rows for debuggers only, in .debug_frame. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flags: -fno-asynchronous-unwind-tables -fno-exceptions -fomit-frame-pointer -g -w */
+#include "odd_plugin.h"
+ODD_PLUGIN(odd_debug_frame)

@@ -1,0 +1,7 @@
+/* fork_before_our_constructor.c - a library that comes first allocates and forks before we have started. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T36 */
+/* preload: fork_before_our_constructor_plugin.so */
+/* allow: unknown_frees */
+/* ledger: --no-clean */
+#include "small_host.h"
