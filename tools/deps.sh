@@ -28,6 +28,11 @@ check cmd:git git
 check cmd:sqlite3 sqlite3
 check cmd:musl-gcc musl-tools
 check cmd:objdump binutils
+check cmd:clang clang
+check cmd:llvm-symbolizer llvm
+check cmd:dwz dwz
+check cmd:xz xz-utils
+check lib:libdebuginfod.so.1 libdebuginfod1
 check cmd:setsid util-linux
 check cmd:pgrep procps
 check cmd:strace strace

@@ -176,9 +176,11 @@ debugfile_find_alt(const struct debugfile_search *s,
 		return 0;
 	if (try_build_id(s, &w, ret))
 		return 0;
-	/* "../../.dwz/x.debug" is relative to a file we may have renamed */
+	/* "../../.dwz/x.debug" is relative to a file in such a directory */
 	while (strncmp(name, "../", 3) == 0)
 		name += 3;
+	if (strncmp(name, USUAL "/", sizeof(USUAL)) == 0)
+		name += sizeof(USUAL);
 	for (size_t i = 0; s->dirs[i]; i++)
 		if (try_in("", s->dirs[i], name, &w, ret))
 			return 0;

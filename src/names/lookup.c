@@ -127,13 +127,14 @@ open_symbols(struct lookup *l)
 }
 
 static const char *
-find_symbol(const struct lookup *l, uint64_t address)
+find_symbol(const struct lookup *l, uint64_t address, const char **ret_file)
 {
 	const char *name = NULL;
 
+	*ret_file = NULL;
 	for (size_t i = 0; i < TABLES && !name; i++)
 		if (l->symbols[i])
-			name = symbols_name(l->symbols[i], address);
+			name = symbols_name(l->symbols[i], address, ret_file);
 	return name;
 }
 
@@ -238,7 +239,7 @@ tell(void *context, size_t number, const struct debuginfo_frame *from,
 {
 	struct lookup *l = context;
 	uint64_t address = l->request->addresses[number];
-	const char *symbol = find_symbol(l, address);
+	const char *file, *symbol = find_symbol(l, address, &file);
 	struct names_frame frames[MAX_CHAIN] = {0};
 	char *texts[2 * MAX_CHAIN] = {0};
 	int err = 0;
@@ -253,6 +254,8 @@ tell(void *context, size_t number, const struct debuginfo_frame *from,
 			to->file = texts[2 * i + 1];
 			err = to->file ? 0 : -ENOMEM;
 		}
+		if (err == 0 && !from[i].file && i + 1 == count)
+			to->file = file;
 		to->line = from[i].line;
 		to->inlined = from[i].inlined;
 	}
@@ -272,10 +275,12 @@ static int
 tell_symbols(struct lookup *l)
 {
 	static const struct debuginfo_frame nothing;
+	const char *file;
 	int err = 0;
 
 	for (size_t i = 0; i < l->request->count && err == 0; i++)
-		if (!l->answered[i] && find_symbol(l, l->request->addresses[i]))
+		if (!l->answered[i] &&
+		    find_symbol(l, l->request->addresses[i], &file))
 			err = tell(l, i, &nothing, 1);
 	return err;
 }

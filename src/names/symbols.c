@@ -17,6 +17,7 @@ struct symbol {
 	uint64_t start, size;
 	uint64_t reach; /* the furthest end of this one and those before */
 	uint32_t name;  /* offset into strings */
+	uint32_t file;  /* the same, 0: not known */
 	uint32_t number;
 	uint16_t rank; /* lower is the better name for one address */
 	bool sizeless;
@@ -60,6 +61,14 @@ rank_of(const GElf_Sym *sym, const char *name)
 		name++;
 	}
 	return rank;
+}
+
+/* Marks and local labels of assemblers; NASM's "..@4.loop" are names. */
+static bool
+is_name(const char *name)
+{
+	return *name != '\0' && *name != '$' &&
+	    (*name != '.' || name[1] == '.');
 }
 
 static bool
@@ -159,6 +168,7 @@ copy_symbols(struct symbols *s, Elf *elf, uint32_t type)
 	GElf_Shdr shdr;
 	Elf_Scn *scn = find_table(elf, type, &shdr);
 	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	uint32_t file = 0;
 	size_t n;
 	int err;
 
@@ -178,16 +188,22 @@ copy_symbols(struct symbols *s, Elf *elf, uint32_t type)
 		GElf_Sym sym;
 		const char *name;
 
-		if (!gelf_getsym(data, (int)i, &sym) || !is_code(elf, &sym) ||
+		if (!gelf_getsym(data, (int)i, &sym) ||
 		    sym.st_name >= s->strings_bytes)
 			continue;
+		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
+			file = sym.st_name;
+		if (!is_code(elf, &sym))
+			continue;
 		name = s->strings + sym.st_name;
-		if (*name == '\0' || *name == '$' || *name == '.')
+		if (!is_name(name))
 			continue;
 		to->start = sym.st_value;
 		to->size = size_of(elf, &sym);
 		to->name = sym.st_name;
 		to->number = (uint32_t)i;
+		if (GELF_ST_BIND(sym.st_info) == STB_LOCAL)
+			to->file = file;
 		to->rank = rank_of(&sym, name);
 		to->sizeless = sym.st_size == 0;
 		s->count++;
@@ -224,10 +240,10 @@ symbols_free(struct symbols *s)
 }
 
 const char *
-symbols_name(const struct symbols *s, uint64_t address)
+symbols_name(const struct symbols *s, uint64_t address, const char **ret_file)
 {
+	const struct symbol *found = NULL;
 	size_t low = 0, high = s->count;
-	const char *label = NULL;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -241,14 +257,13 @@ symbols_name(const struct symbols *s, uint64_t address)
 	for (size_t steps = 0; low > 0 && steps < LOOK_BACK; low--, steps++) {
 		const struct symbol *item = &s->items[low - 1];
 
-		if (address - item->start < item->size) {
-			if (!item->sizeless)
-				return s->strings + item->name;
-			if (!label) /* a label, inside a function perhaps */
-				label = s->strings + item->name;
-		}
-		if (item->reach <= address)
+		/* a label may be inside a function: look for that */
+		if (address - item->start < item->size &&
+		    (!item->sizeless || !found))
+			found = item;
+		if (item->reach <= address || (found && !found->sizeless))
 			break;
 	}
-	return label;
+	*ret_file = found && found->file ? s->strings + found->file : NULL;
+	return found ? s->strings + found->name : NULL;
 }

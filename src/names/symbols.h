@@ -20,7 +20,11 @@ int symbols_new(Elf *elf, bool dynamic, struct symbols **ret);
 /* NULL is fine. */
 void symbols_free(struct symbols *s);
 
-/* Name of the function that holds the address, NULL: none. Valid as s is. */
-const char *symbols_name(const struct symbols *s, uint64_t address);
+/*
+ * Name of the function that holds the address, NULL: none. *ret_file: the
+ * source it was made from, for local ones, or NULL. Valid as long as s.
+ */
+const char *symbols_name(
+    const struct symbols *s, uint64_t address, const char **ret_file);
 
 #endif

@@ -340,7 +340,7 @@ worth(const struct table *t, uint32_t chain)
 {
 	const struct names_frame *f = t->chains[chain].frames;
 
-	return (f->function ? 1 : 0) + (f->file ? 2 : 0);
+	return (f->function ? 1 : 0) + (f->file ? 2 : 0) + (f->line ? 4 : 0);
 }
 
 int
