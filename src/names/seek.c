@@ -21,7 +21,7 @@ enum {
 	DIRS_MAX = 32,
 	MEMORY_MIN_MIB = 1024,
 	MEMORY_MAX_MIB = 4096,
-	SECONDS = 300, /* for one module, unless options say less */
+	SECONDS = 120, /* for one module, unless options say less */
 	SERVER_SECONDS = 90,
 	PROGRESS_MS = 1000,
 };

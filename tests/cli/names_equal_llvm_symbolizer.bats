@@ -6,8 +6,6 @@ load ../lib/host.bash
 
 source=tests/hosts/inlined.cpp
 
-need() { command -v "$1" >/dev/null || skip "no $1 here"; }
-
 # compare ARGS... MODULE: at least 99.9 % of some thousand addresses are equal
 compare() {
 	need llvm-symbolizer

@@ -31,21 +31,30 @@ make_seeds() {
 	build/seep snapshot "$pid" -o "$dir/snapshot" >/dev/null 2>&1
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
-	mkdir -p build/fuzz/seeds/fuzz_{segment,report,recording,line}
+	mkdir -p build/fuzz/seeds/fuzz_{segment,report,recording,line,names}
 	[[ -s $dir/snapshot ]] && cp "$dir/snapshot" build/fuzz/seeds/fuzz_segment/ &&
 		cp "$dir/snapshot" build/fuzz/seeds/fuzz_report/
 	[[ -s $dir/recording ]] && cp "$dir/recording" build/fuzz/seeds/fuzz_recording/
-	# the stretches of its time line: entries of type 5, zstd frames
-	python3 - "$dir/recording" build/fuzz/seeds/fuzz_line <<-'END' 2>/dev/null
+	# the stretches of its time line, entries of type 5, and its names, of
+	# type 7: zstd frames. fuzz_names takes the first byte for what follows.
+	python3 - "$dir/recording" build/fuzz/seeds <<-'END' 2>/dev/null
 		import struct, subprocess, sys
 		data, at = open(sys.argv[1], "rb").read(), 32
 		while at + 24 <= len(data):
 		    kind, flags, length = struct.unpack_from("<IIQ", data, at)
-		    if kind == 5 and flags == 1:
-		        out = "%s/%d" % (sys.argv[2], at)
-		        subprocess.run(["zstd", "-dqf", "-o", out],
-		            input=data[at + 24:at + 24 + length], check=True)
+		    payload = data[at + 24:at + 24 + length]
+		    if kind in (5, 7) and flags == 1:
+		        plain = subprocess.run(["zstd", "-dqc"], input=payload,
+		            stdout=subprocess.PIPE, check=True).stdout
+		        into = "fuzz_line" if kind == 5 else "fuzz_names"
+		        first = b"" if kind == 5 else b"\0"
+		        open("%s/%s/%d" % (sys.argv[2], into, at), "wb").write(first + plain)
+		        if kind == 7:
+		            open("%s/%s/cache%d" % (sys.argv[2], into, at), "wb").write(b"\2" + payload)
 		    at += 24 + (length + 7) // 8 * 8
+		head = open("build/seep", "rb").read(4096)
+		open(sys.argv[2] + "/fuzz_names/elf", "wb").write(b"\3" + head)
+		open(sys.argv[2] + "/fuzz_names/map", "wb").write(b"\0037f0000000000 20 f\n")
 	END
 	rm -rf "$dir"
 }

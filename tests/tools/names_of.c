@@ -11,8 +11,8 @@
 #include "names/names.h"
 
 /*
- * usage: names_of [-n] [-d DIR] [-r SYSROOT] [-b BUILD_ID] MODULE <ADDRESSES
- * Addresses are hexadecimal, as in the ELF file, one a line, and are looked up
+ * usage: names_of [-n] [-d DIR] [-r SYSROOT] [-b BUILD_ID] [-s SECONDS] MODULE
+ * Addresses, on stdin, are hexadecimal, as in the ELF file, one a line, and are looked up
  * as they are. For each: a line with it, a line SYMBOL, FUNCTION, FILE, LINE
  * with tabs between for each function, innermost first, and an empty line. Time, memory and notes go
  * to stderr.
@@ -89,13 +89,15 @@ main(int argc, char **argv)
 	size_t count, n;
 	int c;
 
-	while ((c = getopt(argc, argv, "nd:r:b:")) != -1) {
+	while ((c = getopt(argc, argv, "nd:r:b:s:")) != -1) {
 		if (c == 'n')
 			options.no_cache = true;
 		else if (c == 'd')
 			options.debug_dirs = optarg;
 		else if (c == 'r')
 			options.sysroot = optarg;
+		else if (c == 's')
+			options.seconds = (unsigned)atoi(optarg);
 		else if (c == 'b')
 			take_build_id(&modules[MODULE], optarg);
 		else

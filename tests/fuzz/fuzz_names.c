@@ -1,0 +1,176 @@
+/* fuzz_names.c - any bytes as names: from a recording, the cache, the jail. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "names/buildid.h"
+#include "names/cache.h"
+#include "names/perfmap.h"
+#include "names/wire.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct table_key asked = {.kind = TABLE_MODULE,
+    .id = {1, 2, 3, 4, 5, 6, 7, 8},
+    .id_bytes = 8,
+    .path = "/bin/x"};
+
+static void
+write_file(int dir, const char *name, const void *head, size_t head_bytes,
+    const uint8_t *data, size_t size)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0 ||
+	    (head_bytes &&
+	        write(fd, head, head_bytes) != (ssize_t)head_bytes) ||
+	    write(fd, data, size) != (ssize_t)size)
+		abort(); /* the fuzzer's own trouble */
+	close(fd);
+}
+
+static void
+count_frames(struct table *t, size_t *ret_places)
+{
+	struct table_row *rows;
+	size_t count, length = 0;
+
+	if (table_places(t, TABLE_ALL, &rows, &count) < 0)
+		abort();
+	for (size_t i = 0; i < count; i++) {
+		const struct names_frame *chain;
+		size_t n = table_frames(t, rows[i].chain, &chain);
+
+		for (size_t k = 0; k < n; k++)
+			length +=
+			    chain[k].function ? strlen(chain[k].function) : 0;
+	}
+	*ret_places = count + (length > SIZE_MAX / 2);
+	free(rows);
+}
+
+/* What was read can be written and read again, and is the same. */
+static void
+check_again(struct table *t)
+{
+	struct wire_out out = {0};
+	struct wire_in in = {0};
+	struct table_row *rows;
+	size_t count, before, after, used;
+
+	count_frames(t, &before);
+	if (table_new(&in.table) < 0 ||
+	    table_places(t, TABLE_ALL, &rows, &count) < 0)
+		abort();
+	wire_put_rows(&out, t, rows, count);
+	free(rows);
+	if (wire_failed(&out) ||
+	    wire_get(&in, out.out.bytes, out.out.len, &used) < 0 ||
+	    used != out.out.len)
+		abort();
+	count_frames(in.table, &after);
+	if (before != after)
+		abort();
+	table_free(in.table);
+	wire_get_release(&in);
+	wire_release(&out);
+}
+
+static void
+check_items(const uint8_t *data, size_t size, const struct table_key *only)
+{
+	struct wire_in in = {.only = only};
+	size_t used, half = size / 2;
+
+	if (table_new(&in.table) < 0)
+		return;
+	/* in two pieces, as from a pipe */
+	if (wire_get(&in, data, half, &used) == 0)
+		(void)wire_get(&in, data + used, size - used, &used);
+	check_again(in.table);
+	table_free(in.table);
+	wire_get_release(&in);
+}
+
+static void
+check_cache(const uint8_t *data, size_t size)
+{
+	/* as of cache.c: magic, version, crc, content_bytes, reserved */
+	uint64_t head[4] = {UINT64_C(0x014d414e50454553), 1, size * 4, 0};
+	char dir[] = "/tmp/fuzz_names.XXXXXX", path[64];
+	struct cache *c;
+	struct table *t;
+	int fd;
+
+	head[1] |= (uint64_t)crc32(0, data, (uInt)size) << 32;
+	if (size > 8)
+		memcpy(&head[2], data + size - 8, 4);
+	if (!mkdtemp(dir))
+		abort();
+	setenv("XDG_CACHE_HOME", dir, 1);
+	if (cache_open(&c) < 0 || table_new(&t) < 0)
+		abort();
+	(void)snprintf(path, sizeof(path), "%s/seep", dir);
+	fd = open(path, O_RDONLY | O_DIRECTORY);
+	write_file(
+	    fd, "0102030405060708.names", head, sizeof(head), data, size);
+	(void)cache_load(c, &asked, t);
+	(void)unlinkat(fd, "0102030405060708.names", 0);
+	close(fd);
+	cache_close(c);
+	table_free(t);
+	(void)rmdir(path);
+	(void)rmdir(dir);
+}
+
+static void
+ignore(void *context, size_t number, const char *name, size_t len)
+{
+	*(size_t *)context += number + (size_t)(unsigned char)name[len - 1];
+}
+
+static void
+check_files(const uint8_t *data, size_t size)
+{
+	const struct perfmap_process p = {.pid = (uint32_t)getpid()};
+	const uint64_t addresses[] = {1, 0x1000, 0x7f0000000000, UINT64_MAX};
+	char path[64];
+	uint8_t id[32];
+	size_t sum = 0;
+	int n;
+
+	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	write_file(AT_FDCWD, path, NULL, 0, data, size);
+	(void)perfmap_read(&p, addresses, 4, ignore, &sum);
+	n = buildid_read(path, id);
+	if (n > (int)sizeof(id))
+		abort();
+	(void)unlink(path);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 1)
+		return 0;
+	switch (data[0] & 3) {
+	case 0:
+		check_items(data + 1, size - 1, NULL);
+		break;
+	case 1:
+		check_items(data + 1, size - 1, &asked);
+		break;
+	case 2:
+		check_cache(data + 1, size - 1);
+		break;
+	default:
+		check_files(data + 1, size - 1);
+		break;
+	}
+	return 0;
+}
