@@ -61,14 +61,15 @@ struct run {
 /*
  * Started with stdin, stdout or stderr closed, our own files would take those
  * numbers and our words would land in them. Closed again by exec: the command
- * finds what we found.
+ * finds what we found. The wrong way round: writing to them stays an error.
  */
 static void
 occupy_standard_files(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-			(void)open("/dev/null", O_RDWR | O_CLOEXEC);
+			(void)open("/dev/null",
+			    (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
 /* The exit code for an error of finding or executing the command. */

@@ -24,13 +24,41 @@ const struct opts_option output_view_rows[] = {
     {0},
 };
 
-static char *pending; /* a temporary to remove, should we end early */
+/* A temporary to remove, should we end early; a handler reads it. */
+static char *volatile pending;
 
 static void
 remove_pending(void)
 {
-	if (pending)
-		(void)unlink(pending);
+	const char *path = pending;
+
+	if (path)
+		(void)unlink(path);
+}
+
+static void
+on_ending(int signal_number)
+{
+	remove_pending();
+	(void)signal(signal_number, SIG_DFL);
+	(void)raise(signal_number); /* comes when this handler returns */
+}
+
+/* However we end, short of SIGKILL: it goes. */
+static void
+guard(char *temporary)
+{
+	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+	static bool guarded;
+
+	pending = temporary;
+	if (guarded)
+		return;
+	guarded = true;
+	(void)atexit(remove_pending);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (signal(ending[i], on_ending) == SIG_IGN)
+			(void)signal(ending[i], SIG_IGN);
 }
 
 static _Noreturn void
@@ -46,10 +74,12 @@ output_open(struct output *o, const char *path)
 	struct stat st;
 	int fd;
 
+	if (path && (!strcmp(path, "-") || !strcmp(path, "/dev/stdout")))
+		path = NULL;
 	*o = (struct output){.file = stdout, .path = path};
 	if (!path)
 		return;
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		if (S_ISDIR(st.st_mode))
 			fail(path, EISDIR);
 		o->file = fopen(path, "we");
@@ -62,8 +92,7 @@ output_open(struct output *o, const char *path)
 	fd = mkstemp(o->temporary);
 	if (fd < 0)
 		fail(path, errno);
-	pending = o->temporary;
-	(void)atexit(remove_pending);
+	guard(o->temporary);
 	mask = umask(0);
 	(void)umask(mask);
 	(void)fchmod(fd, 0666 & ~mask); /* as any other result of a command */
@@ -84,7 +113,7 @@ output_open_new(struct output *o, const char *path)
 {
 	struct stat st;
 
-	if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode))
+	if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		refuse(path);
 	output_open(o, path);
 	o->is_new = true;

@@ -10,9 +10,10 @@
 #include "cli/terminal.h"
 
 /*
- * With a path (NULL: stdout) bytes go to a file beside it, which gets its name
- * in output_finish(): a failure leaves what was there. Devices and pipes are
- * written directly. Failures end the program: one line, exit 3.
+ * With a path (NULL or "-": stdout) bytes go to a file beside it, which gets
+ * its name in output_finish(): a failure or a signal leaves what was there.
+ * Devices, pipes and symbolic links are written through directly. Failures end
+ * the program: one line, exit 3.
  */
 struct output {
 	FILE *file;

@@ -200,10 +200,15 @@ take_regexp(const char *command, const struct opts_option *o, const char *arg,
 	*field = (struct opts_regexp){.source = source, .regexp = compiled};
 }
 
-static bool
-is_path(const struct opts_option *o)
+/* No name at all is never meant; what it should have been, or NULL. */
+static const char *
+is_nameless(const struct opts_option *o, const char *arg)
 {
-	return strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "DIR") == 0;
+	if (*arg == '\0' && strcmp(o->arg, "FILE") == 0)
+		return "the name of a file";
+	if (*arg == '\0' && strcmp(o->arg, "DIR") == 0)
+		return "the name of a directory";
+	return NULL;
 }
 
 /* What the argument should have been, or NULL: it was fine. */
@@ -212,15 +217,13 @@ take_argument(const struct opts_option *o, const char *arg, void *field)
 {
 	switch (o->kind) {
 	case OPTS_TEXT:
+		*(const char **)field = arg;
+		return NULL;
 	case OPTS_PATHS:
-		if (is_path(o) && *arg == '\0')
-			return strcmp(o->arg, "DIR") == 0
-			    ? "the name of a directory"
-			    : "the name of a file";
-		if (o->kind == OPTS_PATHS)
-			join(field, arg);
-		else
-			*(const char **)field = arg;
+		join(field, arg);
+		return NULL;
+	case OPTS_LIST:
+		append(field, arg);
 		return NULL;
 	case OPTS_COUNT:
 		return take_count(arg, field) ? NULL : "a number";
@@ -263,14 +266,13 @@ values_take(const char *command, const struct opts_option *o, const char *arg,
 	case OPTS_RANGE:
 		*(const char **)field = arg;
 		break;
-	case OPTS_LIST:
-		append(field, arg);
-		break;
 	case OPTS_REGEXP:
 		take_regexp(command, o, arg, field);
 		break;
 	default:
-		expected = take_argument(o, arg, field);
+		expected = is_nameless(o, arg);
+		if (!expected)
+			expected = take_argument(o, arg, field);
 	}
 	if (expected)
 		die(CMD_USAGE, "%s: --%s takes %s, not \"%s\"", command,
