@@ -243,7 +243,7 @@ ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
 {
 	both_sizes *both = (both_sizes *)(void *)&row->size_min;
 	uint64_t old = LOAD(both), next;
-	struct seg_row now;
+	struct seg_row now = {.allocations = 0};
 
 	do {
 		now.size_min = (uint32_t)old;

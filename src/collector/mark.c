@@ -33,8 +33,9 @@ mark_copy_label(char *to, size_t bytes, const char *label)
 		while (n && ((unsigned char)label[n] & 0xc0) == 0x80)
 			n--;
 	}
-	for (i = 0; i < bytes; i++)
-		to[i] = i < n ? label[i] : 0;
+	for (i = 0; i < n; i++)
+		to[i] = label[i];
+	memset(to + n, 0, bytes - n);
 	return n;
 }
 

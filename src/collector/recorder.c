@@ -100,11 +100,11 @@ way_in(struct thread **ret_t)
 	case THREAD_SHARED:
 	case THREAD_SAMPLING:
 	case THREAD_PAUSED:
+	case THREAD_PAUSED + 1: /* by a handler, inside a hook */
 		return way_at_home(t);
 	case THREAD_BUSY:
 	case THREAD_SHARED_BUSY:
 	case THREAD_OFF + 1:
-	case THREAD_PAUSED + 1:
 	case THREAD_CLOSING:
 		return sample_rate() ? WAY_IGNORED : WAY_NESTED;
 	case THREAD_SAMPLING_BUSY:

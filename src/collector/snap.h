@@ -26,7 +26,7 @@ enum { SNAP_TABLES = 80 }; /* room for all tables of a segment */
 typedef size_t snap_tables_fn(struct segment_table **ret);
 
 /* Once, and in a forked child again: numbers begin at 1. */
-void snap_start(uint32_t limit);
+void snap_start(uint32_t most);
 
 /*
  * Writes one. Returns its number, or a negative errno; counted either way.

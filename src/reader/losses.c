@@ -10,7 +10,7 @@ static const struct losses_name names[] = {
     {SEG_INHERITED_BYTES, LOSSES_TOTAL, "inherited_freed_bytes",
         "bytes freed that the parent had allocated"},
     {SEG_UNTRACKED_FREES, LOSSES_TOTAL, "untracked_frees",
-        "frees of blocks older than the recording"},
+        "frees of blocks from before the recording, or from a pause"},
     {SEG_MISSED_FREES, LOSSES_TOTAL, "missed_frees", "frees found out late"},
     {SEG_MISSED_BYTES, LOSSES_TOTAL, "missed_freed_bytes",
         "bytes of frees found out late"},

@@ -97,7 +97,18 @@ snapshots_label(const struct process *p)
 {
 	if (!p->is_snapshot)
 		return p->end == PROCESS_RUNNING ? "(now)" : "(its end)";
-	return p->header.snapshot_label;
+	if (p->header.snapshot_label[0])
+		return p->header.snapshot_label;
+	switch (p->header.snapshot_reason) {
+	case SEG_SNAPSHOT_SIGNAL:
+		return "(a signal)";
+	case SEG_SNAPSHOT_PERIOD:
+		return "(time)";
+	case SEG_SNAPSHOT_GROWTH:
+		return "(growth)";
+	default:
+		return "";
+	}
 }
 
 static struct amount

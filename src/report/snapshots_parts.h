@@ -21,7 +21,7 @@ size_t snapshots_row(const struct snapshots_moment *list, size_t count);
 /* When a process was looked at, since 1970. */
 uint64_t snapshots_time(const struct process *p);
 
-/* What the user called it, "" if nothing; else "(now)", "(its end)". */
+/* What the user called it, or why it is there: "(now)", "(a signal)", ... */
 const char *snapshots_label(const struct process *p);
 
 /* What a mode wants to see of a moment of a row. */

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
-snapshots() { find "${1:-$DIR}" -name '*.seep-snap' | sort -V; }
-count() { snapshots "$@" | wc -l; }
+snapshots() { find "$DIR" -name '*.seep-snap' | sort -V; }
+count() { snapshots | wc -l; }
 
 # behind VARIABLE=VALUE... COMMAND...: traced, in the background; $HOST
 behind() {

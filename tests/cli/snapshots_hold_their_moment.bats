@@ -140,3 +140,30 @@ info() { from_report "p[0]['snapshot_info']['$1']"; }
 	report
 	[[ $(from_report 'p[0]["lost"]["snapshots_failed"]') -eq 1 ]]
 }
+
+# unseen N: what process N says it allocated in pauses
+unseen() { sed -n 's/^# unseen //p' "$T/out" | sed -n "$1p"; }
+
+@test "threads, handlers and children pause for themselves" {
+	bare "$HOSTS/pauses"
+	[[ $bare_status -eq 0 ]]
+	traced_well "$HOSTS/pauses"
+	equals_ledger
+	# the child prints first; the thread library may allocate for itself
+	echo "$(unseen 1) $(unseen 2) $(from_report '[x["counts"]["paused_events"] for x in p]')"
+	[[ $(unseen 2) -gt 5000 ]]
+	[[ $(from_report 'p[0]["counts"]["paused_events"]') -eq $(unseen 2) ]]
+	[[ $(from_report 'p[1]["counts"]["paused_events"]') -eq $(unseen 1) ]]
+	[[ $(from_report 'p[0]["totals"]["untracked_frees"]') -eq $(($(unseen 2) - 1)) ]]
+}
+
+@test "pauses while sampling, dormant and off do no harm" {
+	SEEP_SAMPLE=1000 traced_well "$HOSTS/pauses"
+	report
+	[[ $(from_report 'p[0]["counts"]["paused_events"]') -eq $(unseen 2) ]]
+	[[ $(from_report 'p[0]["totals"]["live_bytes"] > 0') == True ]]
+	rm -f "$DIR"/*
+	SEEP_MODE=dormant traced_well "$HOSTS/pauses"
+	report
+	[[ $(from_report 'p[0]["totals"]["allocations"]') -eq 0 ]]
+}

@@ -147,6 +147,12 @@ mkseg_live(struct mkseg *m, uint32_t id)
 	return row_at(m, SEG_EXT_LIVE, 0, sizeof(struct seg_live), id);
 }
 
+struct seg_pool *
+mkseg_pool(struct mkseg *m, uint32_t number)
+{
+	return row_at(m, SEG_EXT_POOL, 0, sizeof(struct seg_pool), number);
+}
+
 uint32_t
 mkseg_module(struct mkseg *m, const char *path, uint64_t base)
 {
