@@ -67,7 +67,8 @@ run(const struct cmd *self, int argc, char **argv)
 		const struct page page = {.out = out.file,
 		    .width = terminal.columns,
 		    .colour = terminal.colour,
-		    .utf8 = terminal.utf8};
+		    .utf8 = terminal.utf8,
+		    .full_names = o.view.full_names};
 
 		err = diff_write(&page, &old, &new, names, &body);
 	}

@@ -185,7 +185,8 @@ run(const struct cmd *self, int argc, char **argv)
 	page = (struct page){.out = out.file,
 	    .width = terminal.columns,
 	    .colour = terminal.colour,
-	    .utf8 = terminal.utf8};
+	    .utf8 = terminal.utf8,
+	    .full_names = o.view.full_names};
 	err = o.format == REPORT_JSON ? write_json(out.file, &in, names, &o)
 	                              : write_text(&page, &in, names, &o);
 	die_of(err, &o);

@@ -53,6 +53,8 @@ const struct opts_option view_opts_shapes[] = {
         "the like"},
     {"wrapper", 0, OPTS_REGEXP, AT(wrapper), 0, "RE",
         "--skip-wrappers, and functions that match are wrappers too"},
+    {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
+        "functions of C++ and Rust with all their arguments"},
     {"no-fold", 0, OPTS_FLAG, AT(no_fold), 0, NULL,
         "show recursion frame by frame"},
     {0},

@@ -7,9 +7,11 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "report/shorten.h"
 #include "report/words.h"
 
-enum { NAME_MIN = 16 }; /* columns for a name, before its line goes */
+/* columns for a name, before its line goes; for a line, before it vanishes */
+enum { NAME_MIN = 16, TAIL_MIN = 4 };
 
 const char *
 page_colour(const struct page *p, int colour)
@@ -142,14 +144,16 @@ page_fit(const struct page *p, const char *text, size_t room)
 
 /* "libfoo.so+0x12" and the like; for free(). NULL: out of memory. */
 static char *
-name_of(const struct frame *x)
+name_of(const struct page *p, const struct frame *x)
 {
 	const char *base = frames_base(x->module);
 	char *text;
 	int n;
 
-	if (x->function)
+	if (x->function && (p->full_names || x->is_missing))
 		return strdup(x->function);
+	if (x->function)
+		return shorten_name(x->function);
 	if (x->module)
 		n = asprintf(&text, "%s+0x%" PRIx64,
 		    *base ? base : "(unnamed module)", x->offset);
@@ -160,7 +164,7 @@ name_of(const struct frame *x)
 
 /* " file.c:12 [lib.so] (recursive, 3 deep)"; for free(). */
 static char *
-tail_of(const struct frame *x, uint32_t repeats)
+tail_of(const struct frame *x, uint32_t repeats, bool with_module)
 {
 	const char *base = frames_base(x->module);
 	char *text = NULL;
@@ -173,7 +177,7 @@ tail_of(const struct frame *x, uint32_t repeats)
 		(void)fprintf(memory, " %s", frames_base(x->file));
 	if (x->file && x->line > 0)
 		(void)fprintf(memory, ":%" PRIu32, x->line);
-	if (x->function && base && !x->is_missing && (!x->is_main || !x->file))
+	if (with_module && x->function && base && (!x->is_main || !x->file))
 		(void)fprintf(memory, " [%s]", base);
 	if (repeats > 1)
 		(void)fprintf(
@@ -185,33 +189,52 @@ tail_of(const struct frame *x, uint32_t repeats)
 	return text;
 }
 
+/* Columns for name and tail so that both fit; 0: as they are. */
+struct rooms {
+	size_t name, tail;
+};
+
+/* The name gives way first, then what follows it. */
+static struct rooms
+share_room(const char *name, const char *tail, size_t room)
+{
+	size_t n = page_columns(name), t = page_columns(tail);
+	struct rooms r = {0};
+
+	if (room == 0 || n + t <= room)
+		return r;
+	r.name = room > t + NAME_MIN ? room - t : NAME_MIN;
+	if (r.name > n)
+		r.name = n;
+	r.tail = room > r.name ? room - r.name : 1;
+	return r;
+}
+
 void
 page_frame(const struct page *p, const struct frame *x, uint32_t repeats,
     size_t used, int colour)
 {
-	char *name = name_of(x), *tail = tail_of(x, repeats);
-	size_t room = 0, name_room = 0, tail_room = 0, n, t;
+	char *name = name_of(p, x), *tail = tail_of(x, repeats, true);
+	size_t room = 0;
+	struct rooms r;
 
-	if (!name || !tail)
-		goto out;
-	n = page_columns(name);
-	t = page_columns(tail);
 	if (p->width > 0)
 		room = p->width > used + NAME_MIN ? p->width - used : NAME_MIN;
-	if (room > 0 && n + t > room) {
-		/* the name gives way first, then what follows it */
-		name_room = room > t + NAME_MIN ? room - t : NAME_MIN;
-		if (name_room > n)
-			name_room = n;
-		tail_room = room > name_room ? room - name_room : 0;
+	/* who knows the file does not need to know the module */
+	if (name && tail && x->file && share_room(name, tail, room).name > 0) {
+		free(tail);
+		tail = tail_of(x, repeats, false);
 	}
+	if (!name || !tail)
+		goto out;
+	r = share_room(name, tail, room);
 	(void)fputs(page_colour(p, colour), p->out);
-	page_fit(p, name, name_room);
+	page_fit(p, name, r.name);
 	(void)fputs(
 	    colour != PAGE_PLAIN ? page_colour(p, PAGE_PLAIN) : "", p->out);
-	if (*tail && (room == 0 || n + t <= room || tail_room > 4)) {
+	if (*tail && (r.tail == 0 || r.tail > TAIL_MIN)) {
 		(void)fputs(page_colour(p, PAGE_DIM), p->out);
-		page_fit(p, tail, tail_room);
+		page_fit(p, tail, r.tail);
 		(void)fputs(page_colour(p, PAGE_PLAIN), p->out);
 	}
 out:

@@ -13,7 +13,8 @@ struct page {
 	FILE *out;
 	unsigned width; /* columns; 0: lines are as long as they are */
 	bool colour;
-	bool utf8; /* the place shows UTF-8 */
+	bool utf8;       /* the place shows UTF-8 */
+	bool full_names; /* of C++ and Rust, with all arguments */
 };
 
 enum page_colour {

@@ -10,9 +10,10 @@
 #include "report/columns.h"
 
 enum {
-	WHERE_MIN = 60, /* columns; with fewer it goes below the figures */
+	WHERE_MIN = 100, /* columns; with fewer it goes below the figures */
 	WHERE_INDENT = 8,
-	FRAME_MIN = 20, /* columns for a frame, before others give way */
+	FRAME_MIN = 20, /* columns, whatever the width */
+	ARROW = 4,      /* " <- " */
 	CELLS = 6,
 };
 
@@ -59,11 +60,12 @@ table_change(const struct view_site *s, int metric)
 
 /* The frame as one text, for free(). */
 static char *
-frame_text(const struct frame *x, uint32_t repeats)
+frame_text(const struct page *p, const struct frame *x, uint32_t repeats)
 {
 	char *text = NULL;
 	size_t len;
-	struct page plain = {.out = open_memstream(&text, &len)};
+	struct page plain = {
+	    .out = open_memstream(&text, &len), .full_names = p->full_names};
 
 	if (!plain.out)
 		return NULL;
@@ -75,23 +77,10 @@ frame_text(const struct frame *x, uint32_t repeats)
 	return text;
 }
 
-/* Columns for each of n frames, so that all fit; 0: they do. */
-static size_t
-room_each(char *const *texts, size_t n, bool more, size_t room)
-{
-	size_t sum = more ? 4 + 3 : 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += (i ? 4 : 0) + page_columns(texts[i]);
-	if (sum <= room)
-		return 0;
-	return room > n * 4 + 7 ? (room - 7) / n - 4 : 1;
-}
-
 /* Texts of the first frames; fewer when out of memory. */
 static size_t
-frame_texts(const struct view *v, const struct view_site *s, unsigned frames,
-    char ***ret)
+frame_texts(const struct page *p, const struct view *v,
+    const struct view_site *s, unsigned frames, char ***ret)
 {
 	size_t n = s->frame_count, made = 0;
 
@@ -99,7 +88,7 @@ frame_texts(const struct view *v, const struct view_site *s, unsigned frames,
 		n = frames;
 	*ret = calloc(n + 1, sizeof(char *));
 	for (; *ret && made < n; made++) {
-		(*ret)[made] = frame_text(&v->frames[s->frames[made]],
+		(*ret)[made] = frame_text(p, &v->frames[s->frames[made]],
 		    s->repeats ? s->repeats[made] : 1);
 		if (!(*ret)[made])
 			break;
@@ -107,30 +96,47 @@ frame_texts(const struct view *v, const struct view_site *s, unsigned frames,
 	return made;
 }
 
+/*
+ * Prints one more frame of a stack after `used` columns, on a new line where
+ * it does not fit; how many columns are used then.
+ */
+static size_t
+print_frame(const struct page *p, const char *text, bool is_first, size_t used)
+{
+	size_t columns = page_columns(text);
+	size_t room = p->width > used ? p->width - used : 0;
+
+	if (!is_first && p->width > 0 && ARROW + columns > room) {
+		(void)fprintf(p->out, "\n%*s<- ", WHERE_INDENT, "");
+		used = WHERE_INDENT + ARROW - 1;
+		room =
+		    p->width > used + FRAME_MIN ? p->width - used : FRAME_MIN;
+	} else if (!is_first) {
+		(void)fputs(" <- ", p->out);
+		used += ARROW;
+		room -= p->width > 0 ? ARROW : 0;
+	}
+	if (p->width > 0 && room < FRAME_MIN)
+		room = FRAME_MIN;
+	page_fit(p, text, p->width > 0 ? room : 0);
+	return used + columns;
+}
+
 void
 table_where(const struct page *p, const struct view *v,
     const struct view_site *s, unsigned frames, size_t used)
 {
-	size_t made, n, each = 0, room = FRAME_MIN;
 	char **texts;
+	size_t n = frame_texts(p, v, s, frames, &texts);
 
-	made = n = frame_texts(v, s, frames, &texts);
 	used +=
 	    (size_t)fprintf(p->out, "%s%s", words_api(s->api), n ? " in " : "");
-	if (p->width > used + FRAME_MIN)
-		room = p->width - used;
-	if (p->width > 0 && n > 0)
-		each = room_each(texts, n, n < s->frame_count, room);
-	while (n > 1 && each > 0 && each < FRAME_MIN)
-		each = room_each(texts, --n, true, room);
 	for (size_t i = 0; i < n; i++) {
-		(void)fputs(i ? " <- " : "", p->out);
-		page_fit(p, texts[i], each);
+		used = print_frame(p, texts[i], i == 0, used);
+		free(texts[i]);
 	}
 	if (n > 0 && n < s->frame_count)
-		(void)fputs(" <- ...", p->out);
-	for (size_t i = 0; i < made; i++)
-		free(texts[i]);
+		(void)print_frame(p, "...", false, used);
 	free(texts);
 }
 

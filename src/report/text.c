@@ -140,9 +140,20 @@ text_notes(const struct page *p, const struct names *names)
 	size_t n = names_notes(names, &notes);
 
 	for (size_t i = 0; i < n; i++) {
-		(void)fputs(i ? "Note: " : "\nNote: ", p->out);
-		words_print(p->out, notes[i]);
-		(void)fputs(".\n", p->out);
+		char *text = NULL;
+		size_t len;
+		FILE *memory = open_memstream(&text, &len);
+
+		if (!memory)
+			return;
+		words_print(memory, notes[i]);
+		(void)fputs(".\n", memory);
+		(void)fputs(i ? "Note:" : "\nNote:", p->out);
+		if (fclose(memory) == 0) {
+			(void)putc(' ', p->out);
+			page_paragraph(p, text, 6);
+		}
+		free(text);
 	}
 }
 

@@ -1,0 +1,166 @@
+/* shorten.c - names of C++ and Rust functions as people say them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/shorten.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char anonymous[] = "(anonymous namespace)";
+
+/* A name being read, and what has been kept of it. */
+struct shorten {
+	const char *from;
+	char *kept; /* as long as the name and a few more bytes */
+	size_t len;
+	size_t start; /* of the function's own name in kept */
+	int nesting;  /* of <> and {} that are kept */
+};
+
+static bool
+begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool
+is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$' ||
+	    (unsigned char)c >= 0x80;
+}
+
+static void
+keep(struct shorten *s, size_t n)
+{
+	memcpy(s->kept + s->len, s->from, n);
+	s->len += n;
+	s->from += n;
+}
+
+static void
+keep_text(struct shorten *s, const char *text)
+{
+	size_t n = strlen(text);
+
+	memcpy(s->kept + s->len, text, n);
+	s->len += n;
+}
+
+/* Past the bracket that closes the one here; the operators -> do not. */
+static const char *
+past(const char *p)
+{
+	int depth = 0;
+
+	for (; *p; p++) {
+		if (strchr("(<[{", *p))
+			depth++;
+		else if (strchr(")]}", *p) || (*p == '>' && p[-1] != '-'))
+			depth--;
+		if (depth == 0)
+			return p + 1;
+	}
+	return p;
+}
+
+/* "operator" and what it is called by: (), [], <<=, new[], unsigned long */
+static void
+keep_operator(struct shorten *s)
+{
+	static const char symbols[] = "<>=!+-*/%^&|~,";
+	size_t n = strlen("operator");
+
+	keep(s, n);
+	if (begins(s->from, "()") || begins(s->from, "[]")) {
+		keep(s, 2);
+	} else if (*s->from && strchr(symbols, *s->from)) {
+		for (n = 1; n < 3 && s->from[n] && strchr(symbols, s->from[n]);)
+			n++;
+		keep(s, n);
+		if (begins(s->from, " <")) { /* operator<< <char> */
+			keep_text(s, " <...>");
+			s->from = past(s->from + 1);
+		}
+	} else {
+		/* new, delete[], or a type: up to the parameters */
+		for (n = 0; s->from[n] && s->from[n] != '(';)
+			n = s->from[n] == '<'
+			    ? (size_t)(past(s->from + n) - s->from)
+			    : n + 1;
+		keep(s, n);
+	}
+}
+
+/* Parameters, and what may follow them, are left out. */
+static void
+drop_parameters(struct shorten *s)
+{
+	static const char *const words[] = {
+	    " const", " volatile", " &&", " &", " noexcept"};
+	bool more = true;
+
+	s->from = past(s->from);
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+			if (!begins(s->from, words[i]))
+				continue;
+			s->from += strlen(words[i]);
+			more = true;
+		}
+	}
+}
+
+static void
+step(struct shorten *s)
+{
+	char c = *s->from, last = s->len ? s->kept[s->len - 1] : '\0';
+
+	if (begins(s->from, "operator") && !is_word(last) &&
+	    !is_word(s->from[8])) {
+		keep_operator(s);
+	} else if (begins(s->from, "__cxx11::") && !is_word(last)) {
+		s->from += strlen("__cxx11::"); /* nobody writes it */
+	} else if (begins(s->from, anonymous)) {
+		keep(s, sizeof(anonymous) - 1);
+	} else if (c == '(') {
+		drop_parameters(s);
+	} else if (c == '<' &&
+	    (is_word(last) || (last && strchr("}>]=!+-*/%^&|~,", last)))) {
+		keep_text(s, "<...>");
+		s->from = past(s->from);
+	} else if (c == '[' || begins(s->from, " [")) {
+		s->from = past(s->from + (c == ' '));
+	} else {
+		/* <T as Trait> and {lambda(int)#1} are parts of a name */
+		s->nesting += c == '<' || c == '{';
+		s->nesting -= (c == '>' || c == '}') && s->nesting > 0;
+		keep(s, 1);
+		if (c == ' ' && s->nesting == 0)
+			s->start = s->len;
+	}
+}
+
+char *
+shorten_name(const char *name)
+{
+	size_t len = strlen(name);
+	/* "<>" of two bytes may become five */
+	struct shorten s = {.from = name, .kept = malloc(len * 3 + 8)};
+
+	if (!s.kept)
+		return NULL;
+	while (*s.from && s.len < len * 3)
+		step(&s);
+	while (s.len > s.start && s.kept[s.len - 1] == ' ')
+		s.len--;
+	if (s.len == s.start) { /* it was none that we know how to read */
+		memcpy(s.kept, name, len + 1);
+		return s.kept;
+	}
+	memmove(s.kept, s.kept + s.start, s.len - s.start);
+	s.kept[s.len - s.start] = '\0';
+	return s.kept;
+}

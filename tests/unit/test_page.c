@@ -1,0 +1,229 @@
+/* test_page.c - promises of report/page.h, shorten.h, amount.h and ages.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/ages.h"
+#include "report/amount.h"
+#include "report/page.h"
+#include "report/shorten.h"
+
+static void
+names_are_short_as_people_say_them(void **state)
+{
+	static const char *const names[][2] = {
+	    {"main", "main"},
+	    {"_init", "_init"},
+	    {"operator_like_c_name", "operator_like_c_name"},
+	    {"foo::bar(int, char const*)", "foo::bar"},
+	    {"foo::bar() const", "foo::bar"},
+	    {"void std::vector<int, std::allocator<int> >::f<char>(int) const &",
+	        "std::vector<...>::f<...>"},
+	    {"std::pair<int, A<B> > make<int (*)(char)>(int)", "make<...>"},
+	    {"(anonymous namespace)::run(int)", "(anonymous namespace)::run"},
+	    {"void (anonymous namespace)::run<int>(int)",
+	        "(anonymous namespace)::run<...>"},
+	    {"main::{lambda(int, char)#2}::operator()(int, char) const",
+	        "main::{lambda#2}::operator()"},
+	    {"std::__cxx11::basic_string<char>::append(char const*)",
+	        "std::basic_string<...>::append"},
+	    {"std::ostream& operator<< <char>(std::ostream&, char)",
+	        "operator<< <...>"},
+	    {"Foo::operator<(Foo const&) const", "Foo::operator<"},
+	    {"Foo::operator[](int)", "Foo::operator[]"},
+	    {"Foo::operator->() const", "Foo::operator->"},
+	    {"Foo::operator unsigned long() const",
+	        "Foo::operator unsigned long"},
+	    {"operator new[](unsigned long)", "operator new[]"},
+	    {"foo(int)::Local::bar(char)", "foo::Local::bar"},
+	    {"name[abi:cxx11](int)", "name"},
+	    {"foo(int) [clone .cold]", "foo"},
+	    {"alloc::vec::Vec<T,A>::push", "alloc::vec::Vec<...>::push"},
+	    {"<alloc::vec::Vec<T,A> as core::iter::IntoIterator>::into_iter",
+	        "<alloc::vec::Vec<...> as core::iter::IntoIterator>::into_iter"},
+	    {"core::ptr::drop_in_place<alloc::boxed::Box<dyn core::any::Any>>",
+	        "core::ptr::drop_in_place<...>"},
+	    {"", ""},
+	    {"(((((", "((((("},
+	    {"<<<<", "<<<<"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *name = shorten_name(names[i][0]);
+
+		assert_string_equal(name, names[i][1]);
+		free(name);
+	}
+}
+
+/* Whatever text it is, it ends, and is not empty where the name is not. */
+static void
+shortening_survives_any_text(void **state)
+{
+	static const char alphabet[] = "a<>(){}[]:- &*operator,~_";
+	uint64_t x = 88172645463325252;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		char text[64], *name;
+		size_t n;
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		n = x % (sizeof(text) - 1);
+		for (size_t k = 0; k < n; k++)
+			text[k] = alphabet[(x >> (k % 48)) * (k + 7) %
+			    (sizeof(alphabet) - 1)];
+		text[n] = '\0';
+		name = shorten_name(text);
+		assert_non_null(name);
+		assert_true(n == 0 || *name);
+		free(name);
+	}
+}
+
+/* What page_fit() prints; for free(). */
+static char *
+fit(const char *text, size_t room, bool utf8)
+{
+	char *out = NULL;
+	size_t len;
+	struct page p = {.out = open_memstream(&out, &len), .utf8 = utf8};
+
+	page_fit(&p, text, room);
+	assert_int_equal(fclose(p.out), 0);
+	return out;
+}
+
+static void
+assert_fits(const char *text, size_t room, bool utf8, const char *expected)
+{
+	char *out = fit(text, room, utf8);
+
+	assert_string_equal(out, expected);
+	free(out);
+}
+
+static void
+the_middle_gives_way(void **state)
+{
+	(void)state;
+	(void)setlocale(LC_CTYPE, "C.UTF-8");
+	assert_fits("abcdefghij", 0, true, "abcdefghij");
+	assert_fits("abcdefghij", 10, true, "abcdefghij");
+	assert_fits("abcdefghij", 7, true, "abc\xe2\x80\xa6hij");
+	assert_fits("abcdefghij", 6, false, "ab..ij");
+	assert_fits("abcdefghij", 1, true, "a");
+	assert_fits("abcdefghij", 2, true, "a\xe2\x80\xa6");
+	/* two bytes, one column; three bytes, two columns */
+	assert_fits(
+	    "\xc3\xa4\xc3\xb6\xc3\xbc", 3, true, "\xc3\xa4\xc3\xb6\xc3\xbc");
+	assert_int_equal(page_columns("\xc3\xa4\xc3\xb6"), 2);
+	assert_int_equal(page_columns("a\nb"), 6);
+	if (strcmp(setlocale(LC_CTYPE, NULL), "C.UTF-8") == 0)
+		assert_int_equal(page_columns("\xe6\xbc\xa2\xe5\xad\x97"), 4);
+}
+
+static void
+text_of_others_is_harmless(void **state)
+{
+	(void)state;
+	assert_fits("a\033[31mb", 0, true, "a\\x1b[31mb");
+	assert_fits("a\xe2\x80\xae"
+	            "b",
+	    0, true, "a\\u202eb");
+	assert_fits("a\xff", 0, true, "a\\xff");
+	assert_fits("a\xc2\x85", 0, true, "a\\x85");
+}
+
+static void
+paragraphs_break_between_words(void **state)
+{
+	char *out = NULL;
+	size_t len;
+	struct page p = {.out = open_memstream(&out, &len), .width = 10};
+
+	(void)state;
+	page_paragraph(&p, " bb cc dddd eeeeeeeeeeeeeee f\n", 2);
+	assert_int_equal(fclose(p.out), 0);
+	assert_string_equal(out, " bb cc\ndddd\neeeeeeeeeeeeeee\nf\n");
+	free(out);
+}
+
+static void
+amounts_have_signs_and_an_order(void **state)
+{
+	struct amounts up = {.bytes = {.plus = 1234}};
+	struct amounts more = {.bytes = {.plus = UINT64_MAX}};
+	struct amounts down = {.bytes = {.plus = 1, .minus = 1235}};
+	struct amounts none = {.bytes = {.plus = 7, .minus = 7}};
+	char text[AMOUNT_MAX];
+
+	(void)state;
+	assert_string_equal(amount_text(text, &up.bytes, true), "+1,234");
+	assert_string_equal(amount_text(text, &up.bytes, false), "1,234");
+	assert_string_equal(amount_text(text, &down.bytes, true), "-1,234");
+	assert_string_equal(amount_text(text, &none.bytes, true), "0");
+	assert_string_equal(amount_text(text, &more.bytes, true),
+	    "+18,446,744,073,709,551,615");
+	assert_true(amounts_compare(&more, &up, AMOUNT_BYTES) < 0);
+	assert_true(amounts_compare(&up, &none, AMOUNT_BYTES) < 0);
+	assert_true(amounts_compare(&none, &down, AMOUNT_BYTES) < 0);
+	amounts_add(&more, &up);
+	assert_string_equal(amount_text(text, &more.bytes, false),
+	    "18,446,744,073,709,551,615");
+	assert_true(amount_share(&down.bytes, &up.bytes) == -100.0);
+}
+
+static void
+ages_are_ranges(void **state)
+{
+	struct process_ages ages = {.living_known = true};
+	struct view_site s = {.figures.all.live_blocks = 3,
+	    .first_ns = UINT64_C(1000000000000),
+	    .last_ns = UINT64_C(1060000000000)};
+	uint64_t now = UINT64_C(1120000000000);
+	char text[AGES_MAX];
+
+	(void)state;
+	assert_string_equal(ages_living(text, &s, now), "1 min 0 s..2 min 0 s");
+	ages.living[6] = 3; /* 51.2 s to 102.4 s */
+	s.ages = &ages;
+	assert_string_equal(
+	    ages_living(text, &s, now), "1 min 0 s..1 min 42 s");
+	assert_string_equal(ages_dead(text, &s), "-");
+	ages.deaths[0] = 10;
+	ages.deaths[3] = 9;
+	assert_string_equal(ages_dead(text, &s), "1.6 s");
+	ages.deaths[3] = 11;
+	assert_string_equal(ages_dead(text, &s), "12.8 s");
+	assert_string_equal(ages_sizes(text, &s), "-");
+	s.size_min = 16;
+	s.size_max = 4096;
+	assert_string_equal(ages_sizes(text, &s), "16..4,096");
+	s.figures.all.live_blocks = 0;
+	assert_string_equal(ages_living(text, &s, now), "-");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(names_are_short_as_people_say_them),
+	    cmocka_unit_test(shortening_survives_any_text),
+	    cmocka_unit_test(the_middle_gives_way),
+	    cmocka_unit_test(text_of_others_is_harmless),
+	    cmocka_unit_test(paragraphs_break_between_words),
+	    cmocka_unit_test(amounts_have_signs_and_an_order),
+	    cmocka_unit_test(ages_are_ranges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
