@@ -55,6 +55,8 @@ const struct opts_option view_opts_shapes[] = {
         "--skip-wrappers, and functions that match are wrappers too"},
     {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
         "functions of C++ and Rust with all their arguments"},
+    {"all-frames", 0, OPTS_FLAG, AT(all_frames), 0, NULL,
+        "also those of libc that call main, or the function of a thread"},
     {"no-fold", 0, OPTS_FLAG, AT(no_fold), 0, NULL,
         "show recursion frame by frame"},
     {0},
@@ -159,6 +161,7 @@ view_opts_finish(
 	view_opts_finish_exact(command, v, &o.view);
 	o.view.group = true;
 	o.view.fold = !v->no_fold;
+	o.view.trim = !v->all_frames;
 	if (v->depth == UINT_MAX && v->shape == BODY_TREE && !v->top_down)
 		o.view.depth = TREE_FRAMES;
 	if (v->order < 0)

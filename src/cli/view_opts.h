@@ -12,7 +12,7 @@ struct view_opts {
 	struct opts_regexp wrapper;
 	uint64_t min_size, max_size;
 	struct opts_list suppress; /* files */
-	bool no_suppress, skip_wrappers, no_fold, merge;
+	bool no_suppress, skip_wrappers, all_frames, no_fold, merge;
 	unsigned pid;
 	unsigned depth; /* UINT_MAX: not given */
 	int metric;     /* enum view_metric */

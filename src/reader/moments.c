@@ -147,6 +147,16 @@ moments_finish(struct session *s, struct fault *where)
 	return err;
 }
 
+/* What a recording calls the frames of a process, its snapshots call them. */
+static void
+lend_names(const struct session *s, struct process *p)
+{
+	for (size_t i = 0; i < s->count && !p->names; i++)
+		if (memcmp(s->processes[i]->header.uuid, p->header.uuid,
+		        sizeof(p->header.uuid)) == 0)
+			p->names = s->processes[i]->names;
+}
+
 int
 session_add_snapshots(struct session *s, struct fault *where)
 {
@@ -158,5 +168,7 @@ session_add_snapshots(struct session *s, struct fault *where)
 		err = load(s, s->snapshots[i].path, where);
 		s->snapshots[i].is_loaded = true;
 	}
+	for (size_t i = 0; i < s->count; i++)
+		lend_names(s, s->processes[i]);
 	return err;
 }

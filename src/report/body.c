@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/body.h"
 
+#include <string.h>
+
 #include "report/amount.h"
 #include "report/branches.h"
 #include "report/table.h"
@@ -33,16 +35,19 @@ print_filters(const struct page *p, const struct view *v, int metric)
 	uint64_t whole = some + view_bytes(&v->filtered.figures, metric);
 	uint64_t sites = v->chosen.sites + v->filtered.sites;
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
+	struct page_text t;
 
 	if (v->filtered.sites == 0)
 		return;
-	(void)fprintf(p->out,
+	page_begin(p, &t);
+	(void)fprintf(t.file,
 	    "The filters leave %.1f%% of the %s: %s of %s, in %s of %s "
 	    "site%s.\n",
 	    whole ? 100.0 * (double)some / (double)whole : 0, bytes_of(metric),
 	    words_count(a, some), words_count(b, whole),
 	    words_count(c, v->chosen.sites), words_count(d, sites),
 	    plural(sites));
+	page_end(p, &t);
 }
 
 static void
@@ -51,16 +56,19 @@ print_suppressed(
 {
 	uint64_t bytes = view_bytes(&v->suppressed.figures, o->view.metric);
 	char a[WORDS_MAX], b[WORDS_MAX];
+	struct page_text t;
 
 	if (v->suppressed.sites == 0)
 		return;
-	(void)fprintf(p->out,
+	page_begin(p, &t);
+	(void)fprintf(t.file,
 	    "%s byte%s in %s %s%s suppressed (--no-suppress shows %s).\n",
 	    words_count(a, bytes), plural(bytes),
 	    words_count(b, v->suppressed.sites),
 	    o->builtin_only ? "start-up remainder" : "place",
 	    plural(v->suppressed.sites),
 	    v->suppressed.sites == 1 ? "it" : "them");
+	page_end(p, &t);
 }
 
 static const char *
@@ -103,15 +111,36 @@ print_view(const struct page *p, struct view *v, const struct body_options *o)
 	return branches_write(p, v, &tree);
 }
 
+/* Do the frames come from several programs? */
+static bool
+has_programs(const struct view *v)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < v->frame_count; i++) {
+		const struct frame *x = &v->frames[i];
+
+		if (!x->is_main || !x->module || x->is_any)
+			continue;
+		if (first && strcmp(first, x->module) != 0)
+			return true;
+		first = x->module;
+	}
+	return false;
+}
+
 int
 body_write_view(
     const struct page *p, struct view *v, const struct body_options *options)
 {
+	struct page page = *p;
+
 	print_filters(p, v, options->view.metric);
 	print_suppressed(p, v, options);
 	(void)putc('\n', p->out);
+	page.programs = has_programs(v);
 	if (v->site_count > 0)
-		return print_view(p, v, options);
+		return print_view(&page, v, options);
 	(void)fprintf(p->out, "%s\n", nothing_of(v, options->view.metric));
 	return 0;
 }

@@ -69,7 +69,7 @@ has_process(
 	return add_up(old, pid, &f, &last) + add_up(new, pid, &f, &last) > 0;
 }
 
-/* "OLD  a.seep: server (pid 12), after 3.4 s: 1,234 bytes in 5 blocks" */
+/* "OLD: a.seep: server (pid 12), after 3.4 s: 1,234 bytes in 5 blocks" */
 static void
 print_side(const struct page *p, const char *title,
     const struct diff_side *side, const struct body_options *o)
@@ -77,31 +77,34 @@ print_side(const struct page *p, const char *title,
 	const struct process *last = NULL;
 	struct view_figures f;
 	size_t n = add_up(side, o->view.pid, &f, &last);
-	char a[WORDS_MAX], b[WORDS_MAX], t[WORDS_MAX];
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
+	struct page_text t;
 
-	(void)fprintf(p->out, "%s  ", title);
-	words_print(p->out, side->name);
-	(void)fputs(": ", p->out);
+	page_begin(p, &t);
+	(void)fprintf(t.file, "%s ", title);
+	words_print(t.file, side->name);
+	(void)fputs(": ", t.file);
 	if (n == 1) {
-		words_print(p->out, frames_base(last->header.exe));
-		(void)fprintf(p->out, " (pid %u)", last->header.pid);
+		words_print(t.file, frames_base(last->header.exe));
+		(void)fprintf(t.file, " (pid %u)", last->header.pid);
 		if (last->is_snapshot && last->header.snapshot_label[0]) {
-			(void)fputs(", \"", p->out);
-			words_print(p->out, last->header.snapshot_label);
-			(void)fputs("\"", p->out);
+			(void)fputs(", \"", t.file);
+			words_print(t.file, last->header.snapshot_label);
+			(void)fputs("\"", t.file);
 		}
 		(void)fprintf(
-		    p->out, ", after %s", words_time(t, last->duration_ns));
+		    t.file, ", after %s", words_time(c, last->duration_ns));
 	} else {
-		(void)fprintf(p->out, "%zu processes", n);
+		(void)fprintf(t.file, "%zu processes", n);
 	}
 	/* of the short-lived there is no total before all sites are seen */
 	if (o->view.metric != VIEW_TEMPORARY)
-		(void)fprintf(p->out, ": %s bytes in %s %s",
+		(void)fprintf(t.file, ": %s bytes in %s %s",
 		    words_count(a, view_bytes(&f, o->view.metric)),
 		    words_count(b, view_blocks(&f, o->view.metric)),
 		    o->view.metric == VIEW_ALLOCS ? "calls" : "blocks");
-	(void)fputs(".\n", p->out);
+	(void)fputs(".\n", t.file);
+	page_end(p, &t);
 }
 
 static void
@@ -124,15 +127,18 @@ print_changes(const struct page *p, const struct view *v, int metric)
 	struct changes n;
 	struct amounts all;
 	char a[AMOUNT_MAX], b[AMOUNT_MAX];
+	struct page_text t;
 
 	count_changes(v, metric, &n);
 	amounts_whole(v, metric, &all);
-	(void)fprintf(p->out,
+	page_begin(p, &t);
+	(void)fprintf(t.file,
 	    "Difference: %s bytes, %s %s; %zu place%s new, %zu gone, %zu "
 	    "grown, %zu shrunk, %zu unchanged.\n",
 	    amount_text(a, &all.bytes, true), amount_text(b, &all.blocks, true),
 	    metric == VIEW_ALLOCS ? "calls" : "blocks", n.fresh,
 	    n.fresh == 1 ? "" : "s", n.gone, n.grown, n.shrunk, v->unchanged);
+	page_end(p, &t);
 }
 
 int
@@ -163,8 +169,8 @@ diff_write(const struct page *p, const struct diff_side *old,
 
 	if (!has_process(old, new, options->view.pid))
 		return -ESRCH;
-	print_side(p, "OLD", old, options);
-	print_side(p, "NEW", new, options);
+	print_side(p, "OLD:", old, options);
+	print_side(p, "NEW:", new, options);
 	(void)fflush(p->out); /* names may take a while */
 	err = diff_view(old, new, names, &options->view, &v);
 	if (err < 0)

@@ -140,6 +140,7 @@ print_title(const struct page *page, const struct stretch *x, int metric)
 	char a[WORDS_MAX], b[WORDS_MAX], c[AMOUNT_MAX];
 	struct view_figures from = {0}, to = {0};
 	struct amount net;
+	struct page_text t;
 
 	for (size_t i = 0; i < p->site_count; i++) {
 		if (p->sites[i].kind == SEG_SITE_USER)
@@ -149,11 +150,13 @@ print_title(const struct page *page, const struct stretch *x, int metric)
 	}
 	net = (struct amount){.plus = view_bytes(&to, metric),
 	    .minus = view_bytes(&from, metric)};
-	words_print(page->out, frames_base(p->header.exe));
-	(void)fprintf(page->out, " (pid %u), from %s to %s: %s bytes %s.\n",
+	page_begin(page, &t);
+	words_print(t.file, frames_base(p->header.exe));
+	(void)fprintf(t.file, " (pid %u), from %s to %s: %s bytes %s.\n",
 	    p->header.pid, words_time(a, x->from_us * 1000),
 	    words_time(b, x->to_us * 1000), amount_text(c, &net, true),
 	    metric == VIEW_ALLOCS ? "allocated" : "live");
+	page_end(page, &t);
 }
 
 /* Live bytes of a process at a moment, from its course. */

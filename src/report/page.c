@@ -11,7 +11,7 @@
 #include "report/words.h"
 
 /* columns for a name, before its line goes; for a line, before it vanishes */
-enum { NAME_MIN = 16, TAIL_MIN = 4 };
+enum { NAME_MIN = 16, TAIL_MIN = 4, ROOM_MIN = 8 };
 
 const char *
 page_colour(const struct page *p, int colour)
@@ -164,7 +164,8 @@ name_of(const struct page *p, const struct frame *x)
 
 /* " file.c:12 [lib.so] (recursive, 3 deep)"; for free(). */
 static char *
-tail_of(const struct frame *x, uint32_t repeats, bool with_module)
+tail_of(const struct page *p, const struct frame *x, uint32_t repeats,
+    bool with_module)
 {
 	const char *base = frames_base(x->module);
 	char *text = NULL;
@@ -177,7 +178,8 @@ tail_of(const struct frame *x, uint32_t repeats, bool with_module)
 		(void)fprintf(memory, " %s", frames_base(x->file));
 	if (x->file && x->line > 0)
 		(void)fprintf(memory, ":%" PRIu32, x->line);
-	if (with_module && x->function && base && (!x->is_main || !x->file))
+	if (with_module && x->function && base &&
+	    (!x->is_main || !x->file || p->programs))
 		(void)fprintf(memory, " [%s]", base);
 	if (repeats > 1)
 		(void)fprintf(
@@ -214,7 +216,7 @@ void
 page_frame(const struct page *p, const struct frame *x, uint32_t repeats,
     size_t used, int colour)
 {
-	char *name = name_of(p, x), *tail = tail_of(x, repeats, true);
+	char *name = name_of(p, x), *tail = tail_of(p, x, repeats, true);
 	size_t room = 0;
 	struct rooms r;
 
@@ -223,7 +225,7 @@ page_frame(const struct page *p, const struct frame *x, uint32_t repeats,
 	/* who knows the file does not need to know the module */
 	if (name && tail && x->file && share_room(name, tail, room).name > 0) {
 		free(tail);
-		tail = tail_of(x, repeats, false);
+		tail = tail_of(p, x, repeats, false);
 	}
 	if (!name || !tail)
 		goto out;
@@ -269,4 +271,31 @@ page_paragraph(const struct page *p, const char *text, size_t used)
 			text++;
 		}
 	}
+}
+
+size_t
+page_room(const struct page *p, size_t used)
+{
+	if (p->width == 0)
+		return 0;
+	return p->width > used + ROOM_MIN ? p->width - used : ROOM_MIN;
+}
+
+void
+page_begin(const struct page *p, struct page_text *t)
+{
+	*t = (struct page_text){0};
+	t->file = open_memstream(&t->text, &t->len);
+	if (!t->file)
+		t->file = p->out;
+}
+
+void
+page_end(const struct page *p, struct page_text *t)
+{
+	if (t->file == p->out)
+		return;
+	if (fclose(t->file) == 0)
+		page_paragraph(p, t->text, 0);
+	free(t->text);
 }

@@ -15,6 +15,7 @@ struct page {
 	bool colour;
 	bool utf8;       /* the place shows UTF-8 */
 	bool full_names; /* of C++ and Rust, with all arguments */
+	bool programs;   /* there are several: say which a function is of */
 };
 
 enum page_colour {
@@ -41,10 +42,27 @@ void page_fit(const struct page *p, const char *text, size_t room);
 void page_frame(const struct page *p, const struct frame *x, uint32_t repeats,
     size_t used, int colour);
 
+/* Columns left after `used`, and never fewer than a few; 0: no limit. */
+size_t page_room(const struct page *p, size_t used);
+
 /*
  * Prints text, which was escaped, after `used` columns of a line; with line
  * breaks between words where there is a width.
  */
 void page_paragraph(const struct page *p, const char *text, size_t used);
+
+/*
+ * Sentences: what is written to file, others' words escaped by words_print(),
+ * comes out as a paragraph. Without memory file is the page's own, and long
+ * lines stay long.
+ */
+struct page_text {
+	FILE *file;
+	char *text;
+	size_t len;
+};
+
+void page_begin(const struct page *p, struct page_text *t);
+void page_end(const struct page *p, struct page_text *t);
 
 #endif

@@ -116,8 +116,10 @@ drop_parameters(struct shorten *s)
 static void
 step(struct shorten *s)
 {
-	char c = *s->from, last = s->len ? s->kept[s->len - 1] : '\0';
+	char c = *s->from, last = '\0';
 
+	if (s->len > 0)
+		last = s->kept[s->len - 1];
 	if (begins(s->from, "operator") && !is_word(last) &&
 	    !is_word(s->from[8])) {
 		keep_operator(s);

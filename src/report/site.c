@@ -56,17 +56,20 @@ print_times(const struct page *p, const struct view_site *s,
 {
 	uint64_t start = process->header.start_realtime_ns;
 	char a[WORDS_MAX], b[WORDS_MAX], c[AGES_MAX];
+	struct page_text t;
 
-	(void)fprintf(p->out, "Sizes: %s bytes", ages_sizes(c, s));
+	page_begin(p, &t);
+	(void)fprintf(t.file, "Sizes: %s bytes", ages_sizes(c, s));
 	if (s->figures.all.allocations > 0)
-		(void)fprintf(p->out, ", %s on average",
+		(void)fprintf(t.file, ", %s on average",
 		    words_count(a,
 		        s->figures.all.allocated_bytes /
 		            s->figures.all.allocations));
-	(void)fprintf(p->out,
+	(void)fprintf(t.file,
 	    ". First allocation %s after the start, last %s.\n",
 	    words_time(a, s->first_ns > start ? s->first_ns - start : 0),
 	    words_time(b, s->last_ns > start ? s->last_ns - start : 0));
+	page_end(p, &t);
 }
 
 /* One line for each age that occurs. */
@@ -108,6 +111,28 @@ print_course(const struct page *p, const struct session *s,
 	free(series.points);
 }
 
+/* Where exactly: the path of the source, the offset in the module. */
+static void
+print_place(const struct page *p, const struct frame *x)
+{
+	char *text = NULL;
+	int n;
+
+	if (x->file)
+		n = asprintf(&text, "%s:%" PRIu32 ", %s+0x%" PRIx64 "%s",
+		    x->file, x->line, x->module ? x->module : "(no module)",
+		    x->offset, x->inlined ? ", inlined" : "");
+	else
+		n = asprintf(&text, "%s+0x%" PRIx64,
+		    x->module ? x->module : "(no module)", x->offset);
+	if (n < 0)
+		return;
+	(void)fprintf(p->out, "%7s%s", "", page_colour(p, PAGE_DIM));
+	page_fit(p, text, page_room(p, 7));
+	(void)fprintf(p->out, "%s\n", page_colour(p, PAGE_PLAIN));
+	free(text);
+}
+
 static void
 print_stack(
     const struct page *p, const struct view *v, const struct view_site *s)
@@ -120,16 +145,8 @@ print_stack(
 		page_frame(
 		    p, x, s->repeats ? s->repeats[i] : 1, 7, PAGE_STRONG);
 		(void)putc('\n', p->out);
-		if (x->is_missing)
-			continue;
-		(void)fprintf(p->out, "%7s%s", "", page_colour(p, PAGE_DIM));
-		if (x->file) {
-			words_print(p->out, x->file);
-			(void)fprintf(p->out, ":%" PRIu32 ", ", x->line);
-		}
-		words_print(p->out, x->module ? x->module : "(no module)");
-		(void)fprintf(p->out, "+0x%" PRIx64 "%s%s\n", x->offset,
-		    x->inlined ? ", inlined" : "", page_colour(p, PAGE_PLAIN));
+		if (!x->is_missing)
+			print_place(p, x);
 	}
 }
 

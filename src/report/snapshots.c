@@ -130,7 +130,7 @@ print_list(
 
 	words_print(p->out, frames_base(first->header.exe));
 	(void)fprintf(p->out,
-	    " (pid %u), %zu moments:\n%4s %11s %13s %9s %14s %14s  %s\n",
+	    " (pid %u), %zu moments:\n%3s %10s %12s %8s %14s %12s  %s\n",
 	    first->header.pid, count, "#", "after", "live bytes", "blocks",
 	    "since the last", "since #1", "label");
 	for (size_t i = 0; i < count; i++) {
@@ -139,7 +139,7 @@ print_list(
 		struct amount all = live_bytes(first, x);
 		size_t used;
 
-		used = (size_t)fprintf(p->out, "%4zu %11s %13s %9s %14s %14s  ",
+		used = (size_t)fprintf(p->out, "%3zu %10s %12s %8s %14s %12s  ",
 		    i + 1,
 		    words_time(
 		        t, row[i].time_ns - first->header.start_realtime_ns),
@@ -147,8 +147,7 @@ print_list(
 		    words_count(b, x->totals.live_blocks),
 		    i ? amount_text(c, &last, true) : "",
 		    i ? amount_text(d, &all, true) : "");
-		page_fit(p, snapshots_label(x),
-		    p->width > used + 8 ? p->width - used : 0);
+		page_fit(p, snapshots_label(x), page_room(p, used));
 		(void)putc('\n', p->out);
 	}
 }

@@ -14,6 +14,7 @@ enum {
 	WHERE_INDENT = 8,
 	FRAME_MIN = 20, /* columns, whatever the width */
 	ARROW = 4,      /* " <- " */
+	GAP = 2,
 	CELLS = 6,
 };
 
@@ -64,8 +65,9 @@ frame_text(const struct page *p, const struct frame *x, uint32_t repeats)
 {
 	char *text = NULL;
 	size_t len;
-	struct page plain = {
-	    .out = open_memstream(&text, &len), .full_names = p->full_names};
+	struct page plain = {.out = open_memstream(&text, &len),
+	    .full_names = p->full_names,
+	    .programs = p->programs};
 
 	if (!plain.out)
 		return NULL;
@@ -75,6 +77,18 @@ frame_text(const struct page *p, const struct frame *x, uint32_t repeats)
 		return NULL;
 	}
 	return text;
+}
+
+/* Says that callers follow; when out of memory it does not. */
+static void
+add_more(char **text)
+{
+	char *longer;
+
+	if (asprintf(&longer, "%s <- ...", *text) < 0)
+		return;
+	free(*text);
+	*text = longer;
 }
 
 /* Texts of the first frames; fewer when out of memory. */
@@ -93,6 +107,8 @@ frame_texts(const struct page *p, const struct view *v,
 		if (!(*ret)[made])
 			break;
 	}
+	if (made > 0 && made < s->frame_count)
+		add_more(&(*ret)[made - 1]);
 	return made;
 }
 
@@ -135,8 +151,6 @@ table_where(const struct page *p, const struct view *v,
 		used = print_frame(p, texts[i], i == 0, used);
 		free(texts[i]);
 	}
-	if (n > 0 && n < s->frame_count)
-		(void)print_frame(p, "...", false, used);
 	free(texts);
 }
 
@@ -176,6 +190,16 @@ fill_cells(const struct printer *x, const struct view_site *s, struct cells *c)
 	add_cell(c, buffer);
 }
 
+/* With a gap behind it, if anything follows on the line. */
+static size_t
+print_cell(const struct printer *x, size_t number, const char *text)
+{
+	bool is_last = x->below && number + 1 == x->cell_count;
+
+	return (size_t)fprintf(x->page->out, "%*s%*s", x->widths[number], text,
+	    is_last ? 0 : GAP, "");
+}
+
 static void
 print_row(const struct printer *x, const struct row *row)
 {
@@ -187,8 +211,7 @@ print_row(const struct printer *x, const struct row *row)
 	fill_cells(x, s, &c);
 	used = columns_print(&x->columns, p, &row->amounts);
 	for (size_t i = 0; i < c.count; i++)
-		used +=
-		    (size_t)fprintf(p->out, "%*s  ", x->widths[i], c.text[i]);
+		used += print_cell(x, i, c.text[i]);
 	if (x->below)
 		used = (size_t)fprintf(p->out, "\n%*s", WHERE_INDENT, "") - 1;
 	table_where(p, x->view, s, x->options->frames, used);
@@ -227,9 +250,10 @@ print_head(struct printer *x)
 	size_t used = columns_head(&x->columns, p);
 
 	for (size_t k = 0; k < x->cell_count; k++)
-		used += (size_t)fprintf(
-		    p->out, "%*s  ", x->widths[k], x->titles[k]);
+		used += (size_t)x->widths[k] + GAP;
 	x->below = p->width > 0 && used + WHERE_MIN > p->width;
+	for (size_t k = 0; k < x->cell_count; k++)
+		(void)print_cell(x, k, x->titles[k]);
 	(void)fputs(x->below ? "\n" : "where\n", p->out);
 }
 

@@ -30,19 +30,22 @@ print_pools(const struct page *p, const struct process *process)
 
 	for (size_t i = 0; i < process->pool_count; i++) {
 		const struct process_pool *x = &process->pools[i];
+		struct page_text t;
 
 		if (i == POOLS) {
 			(void)fprintf(p->out, "%zu more pools.\n",
 			    process->pool_count - i);
 			break;
 		}
-		(void)fputs("Pool \"", p->out);
-		words_print(p->out, x->name);
-		(void)fprintf(p->out,
+		page_begin(p, &t);
+		(void)fputs("Pool \"", t.file);
+		words_print(t.file, x->name);
+		(void)fprintf(t.file,
 		    "\": %s live in %s, of %s taken (--pool shows where).\n",
 		    words_count(a, x->figures.live_bytes),
 		    words_count(b, x->figures.live_blocks),
 		    words_count(c, x->figures.allocations));
+		page_end(p, &t);
 	}
 }
 
@@ -93,8 +96,7 @@ print_overview(const struct page *p, struct process *const *list, size_t count)
 		    words_count(live, x->totals.live_bytes),
 		    words_count(peak, x->totals.peak_bytes),
 		    words_count(all, x->totals.allocations));
-		page_fit(p, frames_base(x->header.exe),
-		    p->width > used + 8 ? p->width - used : 0);
+		page_fit(p, frames_base(x->header.exe), page_room(p, used));
 		(void)putc('\n', p->out);
 	}
 	(void)putc('\n', p->out);
@@ -140,20 +142,14 @@ text_notes(const struct page *p, const struct names *names)
 	size_t n = names_notes(names, &notes);
 
 	for (size_t i = 0; i < n; i++) {
-		char *text = NULL;
-		size_t len;
-		FILE *memory = open_memstream(&text, &len);
+		struct page_text t;
 
-		if (!memory)
-			return;
-		words_print(memory, notes[i]);
-		(void)fputs(".\n", memory);
-		(void)fputs(i ? "Note:" : "\nNote:", p->out);
-		if (fclose(memory) == 0) {
-			(void)putc(' ', p->out);
-			page_paragraph(p, text, 6);
-		}
-		free(text);
+		(void)fputs(i ? "" : "\n", p->out);
+		page_begin(p, &t);
+		(void)fputs("Note: ", t.file);
+		words_print(t.file, notes[i]);
+		(void)fputs(".\n", t.file);
+		page_end(p, &t);
 	}
 }
 

@@ -46,6 +46,7 @@ struct view_options {
 	bool keep_suppressed;          /* they only get its name */
 	bool skip_wrappers;            /* innermost frames like xmalloc */
 	const regex_t *wrapper;        /* these are such, too */
+	bool trim;                     /* no frames that only call main */
 	bool fold;                     /* recursion is one frame, or cycle */
 	unsigned depth;                /* innermost frames; 0: all */
 	bool group;                    /* what looks the same is one site */

@@ -132,6 +132,50 @@ skip_wrappers(struct view_builder *b, size_t *count)
 	return 0;
 }
 
+static bool
+is_libc(const struct frame *x)
+{
+	const char *base = frames_base(x->module);
+
+	return base &&
+	    (strncmp(base, "libc.so", 7) == 0 ||
+	        strncmp(base, "libpthread", 10) == 0);
+}
+
+/* What calls main, or the function of a thread; the same in any program. */
+static bool
+is_start(const struct frame *x)
+{
+	static const char *const names[] = {"_start", "__libc_start_main",
+	    "__libc_start_main_impl", "__libc_start_call_main", "start_thread",
+	    "thread_start", "clone", "__clone", "clone3", "__clone3"};
+
+	if (x->is_missing || (!x->function && !is_libc(x)))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!x->function || strcmp(x->function, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* How many frames are left without those that start everything. */
+static size_t
+trim_start(const struct view_builder *b, size_t count)
+{
+	const struct frame *frames = b->view->frames;
+	const struct frame *last = &frames[b->numbers[count - 1]];
+	size_t n = count;
+
+	/* _start of a program without symbols */
+	if (n > 2 && last->is_main && !last->function &&
+	    is_libc(&frames[b->numbers[n - 2]]))
+		n--;
+	while (n > 1 && is_start(&frames[b->numbers[n - 1]]))
+		n--;
+	/* inside libc all the way: it is no start */
+	return is_start(&frames[b->numbers[n - 1]]) ? count : n;
+}
+
 int
 view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 {
@@ -143,6 +187,8 @@ view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 	err = skip_wrappers(b, &count);
 	if (err < 0)
 		return err;
+	if (o->trim && count > 0)
+		count = trim_start(b, count);
 	if (o->group || o->before)
 		for (size_t i = 0; i < count; i++)
 			b->numbers[i] = v->frames[b->numbers[i]].place;

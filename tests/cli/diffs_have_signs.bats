@@ -8,7 +8,9 @@ setup_file() {
 	cp "$repo/tests/hosts/tour.c" "$BATS_FILE_TMPDIR/tour.c"
 	(cd "$BATS_FILE_TMPDIR" &&
 		"${CC:-gcc}" -O0 -g -I"$repo/include" -o tour tour.c &&
-		"${CC:-gcc}" -O0 -g -DREBUILT -I"$repo/include" -o rebuilt tour.c)
+		# the same, with other lines and addresses
+		{ yes '' | head -n 20; cat tour.c; } >rebuilt.c &&
+		"${CC:-gcc}" -O0 -g -I"$repo/include" -o rebuilt rebuilt.c)
 	export TOUR=$BATS_FILE_TMPDIR/tour REBUILT=$BATS_FILE_TMPDIR/rebuilt
 }
 

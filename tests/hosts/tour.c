@@ -3,31 +3,17 @@
 /* flags: -O0 */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "seep.h"
 
-/* usage: tour [CACHED [SESSIONS]]; with -DREBUILT all lines are elsewhere */
-#ifdef REBUILT
-static int
-moved(int n)
-{
-	return n * 3;
-}
-
-static int
-moved_again(int n)
-{
-	return moved(n) + 1;
-}
-#else
-#define moved_again(n) (n)
-#endif
-
+/* usage: tour [CACHED [SESSIONS [MS]]]: MS to wait before each snapshot */
 struct item {
 	struct item *next;
 	char text[56];
 };
 
+static useconds_t pause_us;
 static struct item *cached; /* grows with CACHED */
 static char *names[64];     /* one a session */
 
@@ -39,6 +25,14 @@ xmalloc(size_t size)
 	if (!p)
 		abort();
 	return p;
+}
+
+static char *
+xstrdup(const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	return memcpy(malloc(size), text, size);
 }
 
 static void
@@ -75,7 +69,7 @@ visit(int depth)
 static void
 open_session(int number)
 {
-	names[number] = strdup("a session nobody ends");
+	names[number] = xstrdup("a session nobody ends");
 	seep_alloc("sessions", names[number], 1);
 }
 
@@ -90,6 +84,13 @@ serve(int cache, int sessions)
 		render_page();
 }
 
+static void
+moment(const char *label)
+{
+	usleep(pause_us);
+	seep_snapshot(label);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -97,17 +98,17 @@ main(int argc, char **argv)
 	int sessions = argc > 2 ? atoi(argv[2]) : 10;
 	void *volatile index, *volatile deep;
 
-	(void)moved_again(0);
-	seep_snapshot("empty");
+	pause_us = argc > 3 ? (useconds_t)atoi(argv[3]) * 1000 : 0;
+	moment("empty");
 	serve(cache / 2, 0);
-	seep_snapshot("half");
+	moment("half");
 	index = calloc(50, 100);
 	serve(cache - cache / 2, sessions);
 	deep = visit(3);
 	deep = visit(5);
 	free(deep);
-	seep_snapshot("full");
+	moment("full");
 	free(index);
-	seep_snapshot("over");
+	moment("over");
 	return 0;
 }
