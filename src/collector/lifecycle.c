@@ -556,6 +556,7 @@ write_header(struct seg_header *h, char **argv)
 	h->sample_bytes = config.sample;
 	h->snapshot_limit = config.snapshots;
 	h->counts[SEG_SETTINGS_IGNORED] = config.ignored;
+	h->counts[SEG_NO_CHILD_ROOM] = !place.slots && !config.child_files;
 	if (place.slots) {
 		h->slots_offset = place.slots_offset;
 		h->slot_bytes = place.slot_bytes;

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/mem.h"
 
+#include <string.h>
+
 #include "base/attr.h"
 #include "base/cpu.h"
 #include "base/sys.h"
@@ -104,7 +106,9 @@ mem_alloc_dense(size_t bytes)
 void
 mem_zero(void *p, size_t bytes)
 {
-	sys_madvise(p, whole_pages(bytes), MADV_DONTNEED);
+	/* a filter may forbid it, locked pages refuse it: then by hand */
+	if (sys_madvise(p, whole_pages(bytes), MADV_DONTNEED) != 0)
+		memset(p, 0, whole_pages(bytes));
 }
 
 uint64_t

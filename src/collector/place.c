@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -40,6 +41,13 @@ static uint64_t
 min64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
+}
+
+/* 0, not known, where a filter answers instead of the kernel. */
+static uint32_t
+positive(long answer)
+{
+	return answer > 0 ? (uint32_t)answer : 0;
 }
 
 static uint64_t
@@ -358,7 +366,7 @@ make_name(char *to, size_t bytes)
 	}
 	place_random(&random_part, sizeof(random_part));
 	fmt_init(&f, to, bytes);
-	place_name(&f, (uint64_t)cpu_syscall3(SYS_getpid, 0, 0, 0));
+	place_name(&f, positive(cpu_syscall3(SYS_getpid, 0, 0, 0)));
 	fmt_string(&f, ".seg");
 }
 
@@ -586,13 +594,40 @@ no_dir:
 	return false;
 }
 
+/* As it was given to exec, from the directory in which we are still. */
+static void
+exe_without_proc(char *to, uint64_t bytes)
+{
+	const char *name = (const char *)getauxval(AT_EXECFN);
+	uint64_t at = 0;
+	struct fmt f;
+
+	to[0] = 0;
+	if (!name)
+		return;
+	if (name[0] != '/') {
+		if (sys_call(SYS_getcwd, (long)to, (long)bytes, 0, 0) <= 0)
+			return;
+		at = fmt_length(to, bytes);
+	}
+	fmt_init(&f, to + at, bytes - at);
+	if (at)
+		fmt_string(&f, "/");
+	fmt_string(&f, name);
+	if (!f.ok)
+		to[0] = 0;
+}
+
 void
 place_exe(char *to, uint64_t bytes)
 {
 	long n = sys_call(
 	    SYS_readlink, (long)"/proc/self/exe", (long)to, (long)bytes - 1, 0);
 
-	to[n > 0 ? n : 0] = 0;
+	if (n > 0)
+		to[n] = 0;
+	else
+		exe_without_proc(to, bytes);
 }
 
 static int
@@ -649,8 +684,8 @@ place_describe(struct seg_header *h, char **argv)
 	struct stat st;
 	uint64_t at = 0;
 
-	h->pid = (uint32_t)cpu_syscall3(SYS_getpid, 0, 0, 0);
-	h->ppid = (uint32_t)cpu_syscall3(SYS_getppid, 0, 0, 0);
+	h->pid = positive(cpu_syscall3(SYS_getpid, 0, 0, 0));
+	h->ppid = positive(cpu_syscall3(SYS_getppid, 0, 0, 0));
 	if (sys_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/ns/pid",
 	        (long)&st, 0) == 0)
 		h->pid_ns = st.st_ino;

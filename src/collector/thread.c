@@ -269,19 +269,27 @@ thread_change_home(struct thread *t, enum seg_mode mode)
 static struct thread *
 new_block(void)
 {
-	static const uint64_t zero; /* what padding checks for */
-	struct thread *t = mem_alloc(sizeof(struct thread));
+	static const uint64_t zero;  /* what padding checks for */
+	static struct thread *spare; /* one whose set-up has failed */
+	struct thread *t = __atomic_exchange_n(&spare, NULL, __ATOMIC_ACQUIRE);
 	int i;
 
 	if (!t)
+		t = mem_alloc(sizeof(struct thread));
+	if (!t)
 		return NULL;
-	if (wipe)
-		sys_madvise(t, CPU_PAGE, MADV_WIPEONFORK);
 	for (i = 0; i < THREAD_CHECK_PAD; i++)
 		t->check[i].address = (uint64_t)(uintptr_t)&zero;
-	if (!give_memo(t, THREAD_MEMO_MIN_BITS) || !take_array(t))
-		return NULL;
-	return t;
+	/*
+	 * A block that a fork does not wipe would book a child's events as
+	 * ours. The call may fail where mappings are counted (max_map_count):
+	 * it splits one. The event passes by then, and the next one tries.
+	 */
+	if ((!wipe || sys_madvise(t, CPU_PAGE, MADV_WIPEONFORK) == 0) &&
+	    (t->memo || give_memo(t, THREAD_MEMO_MIN_BITS)) && take_array(t))
+		return t;
+	STORE_RELEASE(&spare, t);
+	return NULL;
 }
 
 static void

@@ -74,6 +74,8 @@ static const struct losses_name names[] = {
         "seep_alloc calls while paused or off"},
     {SEG_USER_POOLS, LOSSES_LOSS, "user_pools",
         "seep_alloc calls booked under \"(other pools)\""},
+    {SEG_NO_CHILD_ROOM, LOSSES_LOSS, "no_child_room",
+        "lack of room for forked children, which are not recorded"},
 };
 
 static const char *const inert[] = {

@@ -160,7 +160,8 @@ enum seg_count {
 	SEG_USER_INHERITED = 37,    /* child freed what its parent had */
 	SEG_USER_OFF = 38,          /* events of pools while paused or off */
 	SEG_USER_POOLS = 39,        /* events under "(other pools)" */
-	SEG_COUNTS_USED = 40,
+	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, children are not recorded */
+	SEG_COUNTS_USED = 41,
 	SEG_COUNTS = 64
 };
 

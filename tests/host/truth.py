@@ -28,10 +28,6 @@ def report_of(run):
         return None, ["the report is no JSON: %s" % error]
 
 
-def is_inert(process):
-    return process.get("mode") == "inert" or process.get("inert")
-
-
 def arithmetic_problems(process):
     problems = []
     rows = [("totals", process["totals"])] + [

@@ -25,6 +25,7 @@
  *   -l LIB    count the system calls made by code of LIB: "L number name"
  *   -n N      of these calls, the N-th (1, 2, ...) fails ...
  *   -e ERRNO  ... with this number (default: one that fits the call)
+ *   -a        ... and so do all after it
  *   -k N      SIGKILL instead, before the N-th call
  *   -d MS     every call of LIB takes so much longer: a slow medium
  *
@@ -48,7 +49,6 @@ struct proc {
 struct task {
 	pid_t tid;
 	struct proc *proc;
-	bool in_call;
 	bool known; /* its parent has told of it */
 	bool held;  /* stopped before that: it must not end unseen */
 	int fail;   /* errno to put in its place when the call returns */
@@ -60,6 +60,7 @@ static unsigned task_count;
 static FILE *report;
 static const char *lib, *through;
 static long fail_at, kill_at, fail_errno, delay_ms, calls;
+static bool fail_on;
 
 static void
 die(const char *what)
@@ -170,11 +171,14 @@ on_call(struct task *t)
 {
 	struct user_regs_struct r;
 	struct iovec io = {&r, sizeof(r)};
+	struct __ptrace_syscall_info info = {0};
 
-	t->in_call = !t->in_call;
-	if (ptrace(PTRACE_GETREGSET, t->tid, NT_PRSTATUS, &io) < 0)
+	/* entries and exits cannot be counted: after exec the first is an exit */
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, (void *)sizeof(info),
+	        &info) < 0 ||
+	    ptrace(PTRACE_GETREGSET, t->tid, NT_PRSTATUS, &io) < 0)
 		return;
-	if (!t->in_call) {
+	if (info.op != PTRACE_SYSCALL_INFO_ENTRY) {
 		if (!t->fail)
 			return;
 		r.rax = (unsigned long)-(long)t->fail;
@@ -195,7 +199,7 @@ on_call(struct task *t)
 	}
 	if (calls == kill_at)
 		kill(t->proc->pid, SIGKILL);
-	if (calls != fail_at)
+	if (calls != fail_at && !(fail_on && calls > fail_at))
 		return;
 	t->fail = fail_errno ? (int)fail_errno : likely_error((long)r.orig_rax);
 	r.orig_rax = (unsigned long)-1;
@@ -379,7 +383,7 @@ main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+r:t:l:n:e:k:d:")) != -1) {
+	while ((c = getopt(argc, argv, "+r:t:l:n:e:k:d:a")) != -1) {
 		switch (c) {
 		case 'r':
 			report = fopen(optarg, "we");
@@ -400,6 +404,9 @@ main(int argc, char **argv)
 			break;
 		case 'k':
 			kill_at = atol(optarg);
+			break;
+		case 'a':
+			fail_on = true;
 			break;
 		case 'd':
 			delay_ms = atol(optarg);
