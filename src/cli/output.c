@@ -3,6 +3,7 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -26,6 +27,8 @@ const struct opts_option output_view_rows[] = {
 
 /* A temporary to remove, should we end early; a handler reads it. */
 static char *volatile pending;
+
+enum { BUFFER_BYTES = 1 << 16 };
 
 static void
 remove_pending(void)
@@ -61,44 +64,113 @@ guard(char *temporary)
 			(void)signal(ending[i], SIG_IGN);
 }
 
+/*
+ * Results on stdout begin with the first bytes that leave the buffer: until
+ * then a line of progress may be shown, and there is no pager that would hold
+ * an empty page. From then on somebody draws on the terminal: the pager, the
+ * reader of a pipe, or we.
+ */
+static struct {
+	bool begun, ending, wants_pager;
+	int answer;
+	struct terminal terminal;
+} shown;
+
+static void
+note_end(void)
+{
+	shown.ending = true; /* what is flushed now is not worth a pager */
+}
+
+static void
+begin(void)
+{
+	struct stat st;
+
+	shown.begun = true;
+	if (fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode))
+		return;
+	progress_stop();
+	if (shown.wants_pager && !shown.ending)
+		pager_start(&shown.terminal, shown.answer);
+}
+
+/* An error is remembered: stdio forgets which it was. */
+static ssize_t
+write_bytes(void *cookie, const char *bytes, size_t len)
+{
+	struct output *o = cookie;
+	size_t done = 0;
+
+	if (!o->path && !shown.begun)
+		begin();
+	while (done < len && o->error == 0) {
+		ssize_t n = write(o->fd, bytes + done, len - done);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			o->error = errno;
+	}
+	return done == len ? (ssize_t)len : 0; /* so says fopencookie(3) */
+}
+
+static void
+open_stream(struct output *o)
+{
+	static const cookie_io_functions_t calls = {.write = write_bytes};
+	static bool registered;
+
+	(void)fflush(stdout); /* what was printed before comes before */
+	o->file = fopencookie(o, "w", calls);
+	if (!o->file || setvbuf(o->file, NULL, _IOFBF, BUFFER_BYTES) != 0)
+		die(CMD_INPUT, "out of memory");
+	if (!registered)
+		registered = atexit(note_end) == 0;
+}
+
 static _Noreturn void
 fail(const char *path, int err)
 {
 	die(CMD_INPUT, "%s: cannot be written: %s", path, strerror(err));
 }
 
-void
-output_open(struct output *o, const char *path)
+/* A file beside `path`, open for writing; its name is for free(). */
+static int
+open_temporary(const char *path, char **ret)
 {
 	mode_t mask;
-	struct stat st;
 	int fd;
 
-	if (path && (!strcmp(path, "-") || !strcmp(path, "/dev/stdout")))
-		path = NULL;
-	*o = (struct output){.file = stdout, .path = path};
-	if (!path)
-		return;
-	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		if (S_ISDIR(st.st_mode))
-			fail(path, EISDIR);
-		o->file = fopen(path, "we");
-		if (!o->file)
-			fail(path, errno);
-		return;
-	}
-	if (asprintf(&o->temporary, "%s.XXXXXX", path) < 0)
+	if (asprintf(ret, "%s.XXXXXX", path) < 0)
 		fail(path, ENOMEM);
-	fd = mkstemp(o->temporary);
+	fd = mkostemp(*ret, O_CLOEXEC);
 	if (fd < 0)
 		fail(path, errno);
-	guard(o->temporary);
+	guard(*ret);
 	mask = umask(0);
 	(void)umask(mask);
 	(void)fchmod(fd, 0666 & ~mask); /* as any other result of a command */
-	o->file = fdopen(fd, "w");
-	if (!o->file)
-		fail(path, errno);
+	return fd;
+}
+
+void
+output_open(struct output *o, const char *path)
+{
+	struct stat st;
+
+	if (path && (!strcmp(path, "-") || !strcmp(path, "/dev/stdout")))
+		path = NULL;
+	*o = (struct output){.path = path, .fd = STDOUT_FILENO};
+	if (path && lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		o->fd =
+		    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (o->fd < 0)
+			fail(path, errno);
+	} else if (path) {
+		o->fd = open_temporary(path, &o->temporary);
+	}
+	open_stream(o);
 }
 
 static _Noreturn void
@@ -134,36 +206,38 @@ give_name(const struct output *o)
 }
 
 void
-output_show(struct output *o, const struct output_view *view, int answer,
+output_show(const struct output *o, const struct output_view *view, int answer,
     struct terminal *ret)
 {
-	terminal_look(fileno(o->file), view->colour, ret);
-	if (!ret->is_terminal)
-		return;
-	progress_end(); /* the two would mix */
-	if (!o->path && !view->no_pager)
-		pager_start(ret, answer);
+	terminal_look(o->fd, view->colour, ret);
+	if (ret->is_terminal && o->path)
+		progress_stop(); /* the two would mix */
+	shown.terminal = *ret;
+	shown.answer = answer;
+	shown.wants_pager = !o->path && !view->no_pager;
+}
+
+/* End as if SIGPIPE had not been ignored by who started us. */
+static void
+end_of_pipe(void)
+{
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)raise(SIGPIPE);
 }
 
 void
 output_finish(struct output *o)
 {
-	int err = 0;
-
-	errno = 0;
-	if (fflush(o->file) != 0 || ferror(o->file))
-		err = errno ? errno : EIO;
-	if (!o->path && err == EPIPE) {
-		/* end as if SIGPIPE had not been ignored by who started us */
-		(void)signal(SIGPIPE, SIG_DFL);
-		(void)raise(SIGPIPE);
-	}
-	if (o->path && fclose(o->file) != 0 && err == 0)
-		err = errno;
-	if (err == 0 && o->temporary)
-		err = give_name(o);
-	if (err != 0)
-		fail(o->path ? o->path : "standard output", err);
+	if (fclose(o->file) != 0 && o->error == 0)
+		o->error = errno ? errno : EIO;
+	if (!o->path && o->error == EPIPE)
+		end_of_pipe();
+	if (o->path && close(o->fd) < 0 && o->error == 0)
+		o->error = errno;
+	if (o->error == 0 && o->temporary)
+		o->error = give_name(o);
+	if (o->error != 0)
+		fail(o->path ? o->path : "standard output", o->error);
 	pending = NULL;
 	free(o->temporary);
 }
@@ -171,8 +245,10 @@ output_finish(struct output *o)
 int
 output_flush(void)
 {
-	struct output o = {.file = stdout};
-
-	output_finish(&o);
-	return CMD_OK;
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return CMD_OK;
+	if (errno == EPIPE)
+		end_of_pipe();
+	fail("standard output", errno ? errno : EIO);
 }

@@ -13,13 +13,14 @@
  * With a path (NULL or "-": stdout) bytes go to a file beside it, which gets
  * its name in output_finish(): a failure or a signal leaves what was there.
  * Devices, pipes and symbolic links are written through directly. Failures end
- * the program: one line, exit 3.
+ * the program: one line, exit 3. `o` stays where it is until output_finish().
  */
 struct output {
-	FILE *file;
+	FILE *file; /* not stdout: that one waits for its first bytes */
 	const char *path;
 	char *temporary; /* NULL: written directly */
 	bool is_new;     /* never in the place of another file */
+	int fd, error;   /* errno of the first write that failed */
 };
 
 void output_open(struct output *o, const char *path);
@@ -37,12 +38,12 @@ struct output_view {
 extern const struct opts_option output_view_rows[];
 
 /*
- * Before the first byte: tells what the place can show. A terminal gets a
- * pager (see pager.h, also for `answer`, what the command will exit with) and
- * no progress any more.
+ * Tells what the place can show. A terminal gets a pager (see pager.h, also
+ * for `answer`, what the command will exit with) when the first bytes leave the
+ * buffer; progress ends then.
  */
-void output_show(struct output *o, const struct output_view *view, int answer,
-    struct terminal *ret);
+void output_show(const struct output *o, const struct output_view *view,
+    int answer, struct terminal *ret);
 
 /* A closed pipe at the other end of stdout is no failure to talk about. */
 void output_finish(struct output *o);

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/pager.h"
 #include "cli/terminal.h"
 #include "report/words.h"
 
@@ -38,6 +37,7 @@ static struct {
 	struct timespec since; /* of the first progress_begin() */
 	bool runs;             /* the thread: main's own knowledge */
 	bool registered;       /* with atexit() */
+	bool stopped;          /* for good */
 	/* under the lock: */
 	char what[WHAT_MAX];
 	bool ends;
@@ -164,7 +164,7 @@ progress_begin(const char *what, const char *object)
 	struct terminal t;
 
 	terminal_look(STDERR_FILENO, TERMINAL_NEVER, &t);
-	if (!t.is_terminal || t.is_dumb || pager_runs())
+	if (progress.stopped || !t.is_terminal || t.is_dumb)
 		return;
 	(void)pthread_mutex_lock(&progress.lock);
 	atomic_store(&progress.done, 0);
@@ -200,6 +200,13 @@ progress_end(void)
 	(void)pthread_mutex_unlock(&progress.lock);
 	(void)pthread_join(progress.thread, NULL);
 	progress.runs = false;
+}
+
+void
+progress_stop(void)
+{
+	progress_end();
+	progress.stopped = true;
 }
 
 void

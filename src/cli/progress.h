@@ -23,6 +23,9 @@ void progress_hook(void *context, uint64_t done, uint64_t total);
 /* Erases the line. Does nothing if there is none; safe to call twice. */
 void progress_end(void);
 
+/* The same, and there is none any more: somebody else has the terminal. */
+void progress_stop(void);
+
 /*
  * The line is away between these two, so that another may be written to the
  * terminal. Used by die_warn().

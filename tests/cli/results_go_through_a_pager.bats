@@ -119,6 +119,11 @@ on_terminal() {
 	[[ $got -eq 130 ]]
 }
 
+@test "a complaint in place of a result needs no pager" {
+	on_terminal PAGER='sed s/^/page:/' report "$R" --site 99999999
+	[[ $got -eq 3 && $(cat "$T/screen") == "seep: report: "* ]]
+}
+
 @test "complaints after the pager has begun are on its page" {
 	on_terminal PAGER='sed s/^/page:/' report "$R" --growth 5000..6000
 	grep -q '^page:' "$T/screen"

@@ -194,6 +194,25 @@ work_and_exit(void)
 }
 
 static void
+work_stopped(void)
+{
+	progress_begin("reading", "seep.data");
+	progress_stop();
+	progress_begin("finding names", NULL);
+	sleep_ms(1300);
+}
+
+static void
+nothing_is_shown_when_it_was_stopped(void **state)
+{
+	char raw[4096];
+
+	(void)state;
+	watch(work_stopped, raw, sizeof(raw));
+	assert_string_equal(raw, "");
+}
+
+static void
 short_work_shows_nothing(void **state)
 {
 	char raw[4096];
@@ -261,6 +280,7 @@ main(void)
 	    cmocka_unit_test(long_work_shows_one_line_that_goes_away),
 	    cmocka_unit_test(the_line_is_gone_after_exit),
 	    cmocka_unit_test(nothing_is_shown_elsewhere),
+	    cmocka_unit_test(nothing_is_shown_when_it_was_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
