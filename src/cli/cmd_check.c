@@ -68,7 +68,7 @@ load_baseline(struct baseline *b, const char *path)
 /* Sessions and views of all inputs, for release_inputs(). */
 static struct check_input *
 load_inputs(const struct check_command *o, int count, char **names_of,
-    struct names *names)
+    struct names *names, struct suppress **ret_suppress)
 {
 	struct view_options view;
 	struct check_input *inputs = calloc((size_t)count + 1, sizeof(*inputs));
@@ -79,6 +79,7 @@ load_inputs(const struct check_command *o, int count, char **names_of,
 	view.group = true;
 	view.fold = true;
 	view.merge = false; /* each process has its own verdict */
+	*ret_suppress = view.suppress;
 	for (int i = 0; i < (count ? count : 1); i++) {
 		const char *name = count ? names_of[i] : NULL;
 
@@ -226,6 +227,7 @@ run(const struct cmd *self, int argc, char **argv)
 	struct baseline baseline = {0};
 	struct check_options options;
 	struct check_input *inputs;
+	struct suppress *suppress;
 	struct names *names;
 	struct check *check;
 	size_t count;
@@ -245,7 +247,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.baseline)
 		load_baseline(&baseline, o.baseline);
 	names = name_opts_open(self->name, &o.naming);
-	inputs = load_inputs(&o, n, argv + 1, names);
+	inputs = load_inputs(&o, n, argv + 1, names, &suppress);
 	count = n ? (size_t)n : 1;
 	if (check_new(inputs, count, &options, &check) < 0)
 		die_memory();
@@ -261,6 +263,7 @@ run(const struct cmd *self, int argc, char **argv)
 		write_verdict(check, &o, answer);
 	check_free(check);
 	release_inputs(inputs, count);
+	suppress_free(suppress);
 	names_free(names);
 	baseline_release(&baseline);
 	return answer;

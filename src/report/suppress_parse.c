@@ -373,10 +373,6 @@ parse_line(struct parser *p)
 {
 	const char *pattern = after(p, "leak:");
 
-	if (p->len > MAX_LINE_BYTES)
-		return bad(p, p->line, "the line is too long");
-	if (memchr(p->word, '\0', p->len))
-		return bad(p, p->line, "not a text file");
 	if (pattern)
 		return parse_leak(p, pattern);
 	if (is(p, "{"))
@@ -387,6 +383,27 @@ parse_line(struct parser *p)
 	}
 	return bad(
 	    p, p->line, "neither leak:PATTERN nor a valgrind entry in { }");
+}
+
+/* All lines are text, and none is so long that it would be a trick. */
+static int
+check_lines(const struct parser *p)
+{
+	const char *at = p->at;
+	unsigned line = 0;
+
+	while (at < p->end) {
+		const char *stop = memchr(at, '\n', (size_t)(p->end - at));
+		size_t len = (size_t)((stop ? stop : p->end) - at);
+
+		line++;
+		if (memchr(at, '\0', len))
+			return bad(p, line, "not a text file");
+		if (len > MAX_LINE_BYTES)
+			return bad(p, line, "the line is too long");
+		at += len + 1;
+	}
+	return 0;
 }
 
 int
@@ -411,6 +428,7 @@ suppress_parse(struct suppress *s, const char *text, size_t len,
 	if (!files[s->file_count])
 		return -ENOMEM;
 	p.file = files[s->file_count++];
+	err = check_lines(&p);
 	while (err == 0 && next_line(&p))
 		err = parse_line(&p);
 	if (err == -ENOMEM)

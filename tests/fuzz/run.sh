@@ -31,9 +31,12 @@ make_seeds() {
 	build/seep snapshot "$pid" -o "$dir/snapshot" >/dev/null 2>&1
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
-	mkdir -p build/fuzz/seeds/fuzz_{segment,report,recording,line,names}
+	mkdir -p build/fuzz/seeds/fuzz_{segment,report,check,lists,recording,line,names}
 	[[ -s $dir/snapshot ]] && cp "$dir/snapshot" build/fuzz/seeds/fuzz_segment/ &&
-		cp "$dir/snapshot" build/fuzz/seeds/fuzz_report/
+		cp "$dir/snapshot" build/fuzz/seeds/fuzz_report/ &&
+		cp "$dir/snapshot" build/fuzz/seeds/fuzz_check/
+	build/seep check --list-suppressions >build/fuzz/seeds/fuzz_lists/builtin
+	build/seep check "$dir/recording" -q --write-baseline build/fuzz/seeds/fuzz_lists/baseline
 	[[ -s $dir/recording ]] && cp "$dir/recording" build/fuzz/seeds/fuzz_recording/
 	# the stretches of its time line, entries of type 5, and its names, of
 	# type 7: zstd frames. fuzz_names takes the first byte for what follows.

@@ -244,6 +244,22 @@ mistakes_are_named_with_file_and_line(void **state)
 }
 
 static void
+bytes_that_are_no_text_are_refused_at_once(void **state)
+{
+	static const char text[] =
+	    "{\na\nMemcheck:Leak\nmatch-leak-kinds: \0all\nfun:x\n}\n";
+	struct fault where = {""};
+	struct suppress *s;
+
+	(void)state;
+	assert_int_equal(suppress_new(&s), 0);
+	assert_int_equal(
+	    suppress_text(s, text, sizeof(text) - 1, "list", &where), -EBADMSG);
+	assert_string_equal(where.text, "list:4: not a text file");
+	suppress_free(s);
+}
+
+static void
 any_bytes_are_survived(void **state)
 {
 	static const char bits[] = "{}\n:leak.fun*?^$ \t#Memcheck:Leak\nobj:\0";
@@ -380,6 +396,7 @@ main(void)
 	    cmocka_unit_test(entries_added_later_are_seen),
 	    cmocka_unit_test(entries_for_others_are_skipped_and_counted),
 	    cmocka_unit_test(mistakes_are_named_with_file_and_line),
+	    cmocka_unit_test(bytes_that_are_no_text_are_refused_at_once),
 	    cmocka_unit_test(any_bytes_are_survived),
 	    cmocka_unit_test(files_are_read_or_refused_with_their_name),
 	    cmocka_unit_test(builtin_list_keeps_to_what_the_libraries_own),
