@@ -12,6 +12,8 @@
 #include "reader/losses.h"
 #include "report/words.h"
 
+enum { ENDS_TOLD = 5 }; /* processes of one kind of end, by name */
+
 static const struct check_rule_text rules[CHECK_RULES] = {
     [CHECK_LEAK] = {"leak", "Memory is not freed at the end of the program",
         "Free it, or accept it: --suppress, --write-baseline."},
@@ -119,6 +121,9 @@ note_end(struct check *c, const struct process *p)
 	const char *name = name_of(p);
 	unsigned pid = p->header.pid;
 
+	if (p->end != PROCESS_EXITED && p->end <= PROCESS_EXEC &&
+	    ++c->ends[p->end] > ENDS_TOLD)
+		return 0;
 	if (p->is_snapshot)
 		return check_note(c,
 		    "%s (pid %u): a snapshot; what was live then may have "
@@ -141,11 +146,6 @@ note_end(struct check *c, const struct process *p)
 		return check_note(c,
 		    "%s (pid %u) was killed or called _exit; it is judged by "
 		    "what was live then",
-		    name, pid);
-	case PROCESS_EXEC:
-		return check_note(c,
-		    "%s (pid %u) went on as another program (exec); only its "
-		    "peak is judged",
 		    name, pid);
 	default:
 		return 0;
@@ -207,6 +207,28 @@ note_process(struct check *c, const struct check_process *x)
 	return err < 0 ? err : note_losses(c, p);
 }
 
+/* One sentence where there would be many. */
+static int
+note_more_ends(struct check *c)
+{
+	size_t more = 0, replaced = c->ends[PROCESS_EXEC];
+	int err = 0;
+
+	for (int i = 0; i < PROCESS_EXEC; i++)
+		if (c->ends[i] > ENDS_TOLD)
+			more += c->ends[i] - ENDS_TOLD;
+	if (more > 0)
+		err = check_note(
+		    c, "%zu more were killed, called _exit or still ran", more);
+	if (err == 0 && replaced > 0)
+		err = check_note(c,
+		    "%zu process%s went on as another program (exec); of %s "
+		    "only the peak is judged",
+		    replaced, replaced == 1 ? "" : "es",
+		    replaced == 1 ? "it" : "these");
+	return err;
+}
+
 static int
 add_processes(struct check *c)
 {
@@ -247,7 +269,7 @@ add_processes(struct check *c)
 				    process_variance_live(p));
 		}
 	}
-	return 0;
+	return note_more_ends(c);
 }
 
 /* ---- sites ---- */

@@ -52,7 +52,7 @@ struct check_input {
 	const char *name;
 	struct session *session;
 	struct view *view;
-	const struct suppress *suppress; /* NULL: none */
+	const struct suppress *suppress; /* one for all; NULL: none */
 };
 
 enum check_standing {
@@ -112,7 +112,8 @@ struct check {
 	struct baseline now;     /* what a new baseline would have */
 	uint64_t sample_bytes;   /* 0: exact */
 	size_t judged_count;
-	bool is_damaged; /* nothing can be promised */
+	size_t ends[PROCESS_EXEC + 1]; /* processes by enum process_end */
+	bool is_damaged;               /* nothing can be promised */
 	bool fails;
 	bool lists_sites; /* those that fail are why, or part of it */
 	char **notes;     /* sentences */

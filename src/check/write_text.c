@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check/write.h"
 #include "report/suppress.h"
@@ -58,32 +59,58 @@ bounds(FILE *out, const struct check *c)
 	}
 }
 
-/* Only where there is more than one to tell apart. */
+static int
+worse_process(const void *a, const void *b)
+{
+	const struct check_process *x = *(struct check_process *const *)a;
+	const struct check_process *y = *(struct check_process *const *)b;
+
+	if (x->leaked_bytes != y->leaked_bytes)
+		return x->leaked_bytes > y->leaked_bytes ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
 static void
-processes(FILE *out, const struct check *c)
+process_row(FILE *out, const struct check_process *x)
 {
 	static const char *const standing[] = {[CHECK_JUDGED] = "",
 	    [CHECK_REPLACED] = "  (peak only)",
 	    [CHECK_UNTRACED] = "  (not traced)"};
+	const struct process *p = x->process;
 	char a[WORDS_MAX], b[WORDS_MAX], d[WORDS_MAX];
 
-	if (c->process_count < 2)
+	(void)fprintf(out, "%9u %-8s %15s %15s %15s  ", p->header.pid,
+	    words_end(p->end), words_count(a, x->leaked_bytes),
+	    words_count(b, p->totals.live_bytes),
+	    words_count(d, p->totals.peak_bytes));
+	words_print(out, p->header.exe);
+	(void)fprintf(out, "%s\n", standing[x->standing]);
+}
+
+/* Only where there is more than one to tell apart; the worst first. */
+static void
+processes(FILE *out, const struct check *c, const struct write_options *o)
+{
+	struct check_process **order =
+	    calloc(c->process_count + 1, sizeof(struct check_process *));
+	size_t n = 0;
+
+	for (size_t i = 0; order && i < c->process_count; i++)
+		if (c->processes[i].standing != CHECK_LEFT_OUT)
+			order[n++] = &c->processes[i];
+	if (n < 2) {
+		free(order);
 		return;
+	}
+	qsort(order, n, sizeof(struct check_process *), worse_process);
 	(void)fprintf(out, "\n%9s %-8s %15s %15s %15s  %s\n", "pid", "end",
 	    "not freed", "live bytes", "peak bytes", "program");
-	for (size_t i = 0; i < c->process_count; i++) {
-		const struct check_process *x = &c->processes[i];
-		const struct process *p = x->process;
-
-		if (x->standing == CHECK_LEFT_OUT)
-			continue;
-		(void)fprintf(out, "%9u %-8s %15s %15s %15s  ", p->header.pid,
-		    words_end(p->end), words_count(a, x->leaked_bytes),
-		    words_count(b, p->totals.live_bytes),
-		    words_count(d, p->totals.peak_bytes));
-		words_print(out, p->header.exe);
-		(void)fprintf(out, "%s\n", standing[x->standing]);
-	}
+	for (size_t i = 0; i < n && (o->top == 0 || i < o->top); i++)
+		process_row(out, order[i]);
+	if (o->top > 0 && n > o->top)
+		(void)fprintf(out, "%9s %zu more processes (--top 0: all)\n",
+		    "", n - o->top);
+	free(order);
 }
 
 static void
@@ -144,29 +171,33 @@ sites(FILE *out, const struct check *c, const struct write_options *o)
 		    words_count(a, rest), plural(rest), words_bytes(b, bytes));
 }
 
+/* Entries of one name are one: the built-in groups. */
 static void
-suppressed(FILE *out, const struct check *c)
+suppressed(FILE *out, const struct suppress *s)
 {
 	const char *before = "\nSuppressed: ";
+	size_t count = s ? suppress_count(s) : 0;
 
-	for (size_t i = 0; i < c->input_count; i++) {
-		const struct suppress *s = c->inputs[i].suppress;
+	for (size_t i = 0; i < count;) {
+		const struct suppress_entry *first = suppress_entry(s, i);
+		struct check_sum sum = {0};
 
-		/* one list for all inputs has all the counts */
-		if (!s || (i > 0 && s == c->inputs[0].suppress))
-			continue;
-		for (size_t k = 0; k < suppress_count(s); k++) {
-			const struct suppress_entry *e = suppress_entry(s, k);
+		for (; i < count; i++) {
+			const struct suppress_entry *e = suppress_entry(s, i);
 
-			if (e->sites == 0)
-				continue;
-			(void)fputs(before, out);
-			before = ", ";
-			words_print(out, e->name);
-			(void)fputs(" (", out);
-			write_amount(out, e->bytes, e->blocks, 0);
-			(void)putc(')', out);
+			if (strcmp(e->name, first->name) != 0)
+				break;
+			sum.bytes += e->bytes;
+			sum.blocks += e->blocks;
 		}
+		if (sum.blocks == 0)
+			continue;
+		(void)fputs(before, out);
+		before = ", ";
+		words_print(out, first->name);
+		(void)fputs(" (", out);
+		write_amount(out, sum.bytes, sum.blocks, 0);
+		(void)putc(')', out);
 	}
 	(void)fputs(*before == ',' ? ".\n" : "", out);
 }
@@ -205,7 +236,7 @@ write_text(FILE *out, const struct check *c, const struct write_options *o)
 {
 	headline(out, c, o);
 	bounds(out, c);
-	processes(out, c);
+	processes(out, c, o);
 	if (c->lists_sites)
 		sites(out, c, o);
 	if (c->options->baseline && c->known.sites > 0) {
@@ -216,7 +247,7 @@ write_text(FILE *out, const struct check *c, const struct write_options *o)
 		    plural(c->known.sites));
 	}
 	vanished(out, c);
-	suppressed(out, c);
+	suppressed(out, c->input_count ? c->inputs[0].suppress : NULL);
 	for (size_t i = 0; i < c->note_count; i++) {
 		(void)fputs(i ? "Note: " : "\nNote: ", out);
 		words_print(out, c->notes[i]);

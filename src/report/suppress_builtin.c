@@ -102,6 +102,10 @@ static const struct group groups[] = {
         "leak:^gettext$\nleak:^dgettext$\nleak:^dcgettext$\n"
         "leak:^ngettext$\nleak:^dngettext$\nleak:^dcngettext$\n"
         "leak:^_nl_load_domain$\nleak:^_nl_find_domain$\n"},
+    {"Rust start-up", "what its runtime notes about the first thread", 0,
+        "leak:^std::rt::init$\n"
+        "leak:^std::rt::init::*$\n"
+        "leak:^std::sys::*::stack_overflow::*::init$\n"},
     {"exit handlers", "the list of what runs at exit", 0,
         "leak:^__new_exitfn$\n" ENTRY("   fun:__cxa_atexit\n")
             ENTRY("   obj:*/libc.so*\n   fun:__cxa_atexit\n")},

@@ -9,7 +9,7 @@ load ../lib/leaks.bash
 page() {
 	"$PYTHON" - "$repo/docs/coming-from.md" <<-'END'
 		import re, sys
-		starts = re.compile(r"(SEEP_\w+=\S+ )?(LD_PRELOAD=\$SEEP_LIB )?(seep |\./app)")
+		starts = re.compile(r"(SEEP_\w+=\S+ )?(LD_PRELOAD=\$SEEP_LIB )?(seep |\./app|kill -USR\d \$PID)")
 		fenced = False
 		for line in open(sys.argv[1], encoding="utf-8"):
 		    line = line.rstrip("\n")
@@ -29,7 +29,9 @@ page() {
 	local command n=0
 	leaky app
 	cp "$T/app" "$T/server"
+	export SEEP_SIGNAL=USR2 SEEP_SNAPSHOT_DIR=$T/snapshots
 	serve server add copy wait
+	unset SEEP_SIGNAL SEEP_SNAPSHOT_DIR
 	mkdir "$T/bin" "$T/segments"
 	ln -s "$SEEP" "$T/bin/seep"
 	export PATH=$T/bin:$PATH SEEP_LIB=$COLLECTOR SEEP_DIR=$DIR PID APP_PID
@@ -49,7 +51,8 @@ page() {
 		}
 		[[ -s $T/said || $command != *seep\ report* ]]
 	done < <(page)
-	[[ $n -ge 45 ]]
+	[[ $n -ge 55 ]]
+	appears "$(find "$T/snapshots" -name '*.seep-snap')" # by the signal
 	[[ -s first.dump && -s leak-$PID-0.dump && -s server-$PID-0.memlog ]]
 	[[ -s mmleak.html && -s maximum.json ]]
 	next
