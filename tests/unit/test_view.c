@@ -1,4 +1,4 @@
-/* test_view.c - promises of report/view.h, fold.h and wrappers.h. */
+/* test_view.c - promises of report/view.h, tree.h, fold.h, wrappers.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../lib/mkseg.h"
+#include "report/tree.h"
 #include "report/view.h"
 #include "report/wrappers.h"
 
@@ -348,6 +349,149 @@ figures_of_a_moment_replace_the_final_ones(void **state)
 	leave(&f);
 }
 
+/* The names below a node, heaviest first: "parse=40 render=10". */
+static const char *
+children(struct tree *t, const struct fixture *f, const struct tree_node *n)
+{
+	static char text[512];
+	struct tree_node *list;
+	size_t count, at = 0;
+
+	assert_int_equal(tree_children(t, n, &list, &count), 0);
+	text[0] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		const char *name = list[i].frame == TREE_API
+		    ? "(malloc)"
+		    : f->view->frames[list[i].frame].function;
+		char amount[AMOUNT_MAX];
+
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s=%s",
+		    i ? " " : "", name,
+		    amount_text(
+		        amount, &list[i].amounts.bytes, f->view->is_compared));
+	}
+	free(list);
+	return text;
+}
+
+/* Down to the child of that name. */
+static void
+descend(struct tree *t, const struct fixture *f, struct tree_node *n,
+    const char *name)
+{
+	struct tree_node *list;
+	size_t count, i;
+
+	assert_int_equal(tree_children(t, n, &list, &count), 0);
+	for (i = 0; i < count; i++)
+		if (list[i].frame != TREE_API &&
+		    strcmp(f->view->frames[list[i].frame].function, name) == 0)
+			break;
+	assert_true(i < count);
+	*n = list[i];
+	free(list);
+}
+
+static void
+trees_add_up_from_either_end(void **state)
+{
+	struct fixture f = {0};
+	struct mkseg *m = new_segment();
+	struct view_options o = {.group = true, .fold = true};
+	struct tree_options up = {0}, down = {.top_down = true};
+	struct tree_node n;
+	struct tree *t;
+
+	(void)state;
+	book(m, 1, 10, 0, parse, serve, start, NULL);
+	book(m, 1, 20, 0, parse, visit, visit, start, NULL);
+	book(m, 1, 5, 0, parse, visit, start, NULL);
+	book(m, 1, 40, 0, serve, start, NULL);
+	f.session = load(m);
+	look(&f, &o);
+	assert_int_equal(tree_new(f.view, &up, &t), 0);
+	tree_root(t, &n);
+	assert_int_equal(n.amounts.bytes.plus, 75);
+	assert_string_equal(children(t, &f, &n), "serve=40 parse=35");
+	descend(t, &f, &n, "parse");
+	assert_string_equal(children(t, &f, &n), "visit=25 serve=10");
+	descend(t, &f, &n, "visit");
+	assert_int_equal(n.repeats, 2);
+	assert_int_equal(n.amounts.sites, 2);
+	descend(t, &f, &n, "start");
+	assert_string_equal(children(t, &f, &n), "");
+	tree_free(t);
+	assert_int_equal(tree_new(f.view, &down, &t), 0);
+	tree_root(t, &n);
+	assert_string_equal(children(t, &f, &n), "start=75");
+	descend(t, &f, &n, "start");
+	assert_string_equal(children(t, &f, &n), "serve=50 visit=25");
+	descend(t, &f, &n, "serve");
+	assert_string_equal(children(t, &f, &n), "(malloc)=40 parse=10");
+	tree_free(t);
+	leave(&f);
+}
+
+static void
+comparisons_match_by_name_and_have_signs(void **state)
+{
+	struct fixture f = {0};
+	struct mkseg *m = new_segment(), *b = new_segment();
+	struct view_options o = {.by_function = true};
+	struct view_side before = {0};
+	struct tree_options up = {0};
+	const uint64_t moved[] = {frame_of(parse, 2), frame_of(start, 1)};
+	struct tree_node n;
+	struct session *old;
+	struct tree *t;
+
+	(void)state;
+	/* other ids, other addresses: before */
+	book(b, 3, 100, 0, visit, start, NULL);
+	mkseg_book(b, 0, mkseg_stack(b, moved, 2), 2, 50, 0);
+	book(b, 1, 7, 0, render, start, NULL);
+	old = load(b);
+	book(m, 5, 50, 0, parse, start, NULL);
+	book(m, 1, 7, 0, render, start, NULL);
+	book(m, 1, 1000, 1, serve, start, NULL);
+	book(m, 4, 10, 0, serve, start, NULL);
+	f.session = load(m);
+	before.session = old;
+	o.before = &before;
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 3);
+	assert_int_equal(f.view->unchanged, 1);
+	assert_int_equal(tree_new(f.view, &up, &t), 0);
+	tree_root(t, &n);
+	assert_int_equal(n.amounts.bytes.plus, 190);
+	assert_int_equal(n.amounts.bytes.minus, 300);
+	assert_string_equal(
+	    children(t, &f, &n), "parse=+150 serve=+40 visit=-300");
+	tree_free(t);
+	leave(&f);
+	session_free(old);
+}
+
+static void
+what_calls_main_is_left_out(void **state)
+{
+	struct fixture f = {0};
+	struct mkseg *m = new_segment();
+	struct view_options o = {.trim = true};
+	uint64_t frames[3] = {frame_of(parse, 0), frame_of(start, 0)};
+
+	(void)state;
+	(void)mkseg_module(m, "/no/such/libc.so.6", 0x1000);
+	frames[2] = MKSEG_FRAME(2, 0x2000);
+	mkseg_book(m, 0, mkseg_stack(m, frames, 3), 1, 1, 0);
+	mkseg_book(m, 0, mkseg_stack(m, frames + 2, 1), 1, 1, 0);
+	f.session = load(m);
+	look(&f, &o);
+	assert_string_equal(stack(&f, 0), "parse<start");
+	assert_string_equal(stack(&f, 1), "?"); /* never all of it */
+	leave(&f);
+}
+
 int
 main(void)
 {
@@ -360,6 +504,9 @@ main(void)
 	    cmocka_unit_test(wrappers_are_known_by_their_whole_name),
 	    cmocka_unit_test(processes_are_apart_or_merged),
 	    cmocka_unit_test(figures_of_a_moment_replace_the_final_ones),
+	    cmocka_unit_test(trees_add_up_from_either_end),
+	    cmocka_unit_test(comparisons_match_by_name_and_have_signs),
+	    cmocka_unit_test(what_calls_main_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
