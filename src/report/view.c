@@ -321,12 +321,12 @@ is_suppressed(struct view_builder *b, struct view_site *site, size_t count)
 	if (entry < 0)
 		return 0;
 	site->suppression = suppress_entry(o->suppress, (size_t)entry)->name;
+	count_in(&b->view->suppressed, site);
 	if (o->keep_suppressed)
 		return 0;
 	f = b->is_before ? &site->before : &site->figures;
 	suppress_book(o->suppress, entry, view_blocks(f, o->metric),
 	    view_bytes(f, o->metric));
-	count_in(&b->view->suppressed, site);
 	return 1;
 }
 

@@ -92,7 +92,10 @@ struct view_sum {
 	struct view_figures figures, before;
 };
 
-/* chosen + filtered + suppressed = what the metric finds in the session. */
+/*
+ * chosen + filtered + suppressed = what the metric finds in the session; with
+ * keep_suppressed, suppressed is a part of chosen.
+ */
 struct view {
 	const struct session *session;
 	struct view_site *sites; /* by process, then id */
