@@ -165,9 +165,9 @@ $(DEPS:%=deps-%): deps-%:
 	@tools/deps.sh $*
 
 TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
-.PHONY: check check-unit check-cli check-hosts check-host check-lint verify
-check: deps-check $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
-	@B=$(B) tests/run lint unit cli hosts host
+.PHONY: check check-unit check-cli check-hosts check-host check-real check-lint verify
+check: deps-check $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
+	@B=$(B) tests/run lint unit cli hosts host real
 check-unit: deps-check $(UNIT)
 	@B=$(B) tests/run unit
 check-cli: deps-check $(TESTED) $(HOSTS) $(TOOLS)
@@ -176,6 +176,10 @@ check-hosts: deps-check $(TESTED) $(HOSTS)
 	@B=$(B) tests/run hosts
 check-host: deps-check $(TESTED) $(HOSTS) ## the torture cases: bare against traced
 	@B=$(B) tests/run host
+check-real: deps-check $(TESTED) $(B)/real/count.so ## real programs, bare and traced; writes docs/COMPATIBILITY.md
+	@SEEP_BUILD=$(abspath $(B)) tests/real/run --rounds 3 --write docs/COMPATIBILITY.md
+$(B)/real/count.so: tests/real/count.c
+	@mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(WARN) -fPIC -shared -o $@ $< -ldl
 check-lint: deps-check $(LIBS)
 	@B=$(B) tests/run lint
 verify: deps-check $(TESTED) $(HOSTS) ## every stack against _Unwind_Backtrace, long form
