@@ -40,6 +40,9 @@ check cmd:less less
 check cmd:zsh zsh
 check cmd:fish fish
 check cmd:clang-format-14 clang-format-14
+check cmd:ms_print valgrind
+check cmd:heaptrack_print heaptrack
+check cmd:dot graphviz
 check hdr:cmocka.h libcmocka-dev
 check lib:libjemalloc.so.2 libjemalloc2
 check lib:libtcmalloc_minimal.so.4 libtcmalloc-minimal4

@@ -301,6 +301,8 @@ run(const struct cmd *self, int argc, char **argv)
 	progress_end();
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "export: out of memory");
+	if (err < 0 && !ferror(out.file))
+		die(CMD_INPUT, "export: cannot read: %s", strerror(-err));
 	output_finish(&out);
 	if (o.path && has_number(o.path))
 		tell_path(job.path); /* nobody else knows it */

@@ -5,15 +5,22 @@
 #include <string.h>
 
 static const struct export_format *const formats[] = {
+    &export_callgrind,
     &export_collapsed,
+    &export_csv,
+    &export_dhat,
+    &export_dot,
     &export_gprof2dot,
+    &export_heaptrack,
     &export_json,
     &export_leaktrace,
     &export_maps,
+    &export_massif,
     &export_memlog,
     &export_mmleak,
     &export_mmleak_html,
     &export_pprof,
+    &export_speedscope,
 };
 
 bool

@@ -52,15 +52,22 @@ struct export_format {
  * To add a format: its file with a struct like these, a line here and one in
  * export.c.
  */
+extern const struct export_format export_callgrind;
 extern const struct export_format export_collapsed;
+extern const struct export_format export_csv;
+extern const struct export_format export_dhat;
+extern const struct export_format export_dot;
 extern const struct export_format export_gprof2dot;
+extern const struct export_format export_heaptrack;
 extern const struct export_format export_json;
 extern const struct export_format export_leaktrace;
 extern const struct export_format export_maps;
+extern const struct export_format export_massif;
 extern const struct export_format export_memlog;
 extern const struct export_format export_mmleak;
 extern const struct export_format export_mmleak_html;
 extern const struct export_format export_pprof;
+extern const struct export_format export_speedscope;
 
 /* Is the view also of this process? */
 bool export_has(const struct export_options *o, const struct process *p);

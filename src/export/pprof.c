@@ -7,6 +7,7 @@
 
 #include "export/export.h"
 #include "export/functions.h"
+#include "export/locations.h"
 #include "export/modules.h"
 #include "export/pprof_proto.h"
 #include "export/remarks.h"
@@ -85,12 +86,6 @@ static const char drop_frames[] =
     "malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|"
     "valloc|pvalloc|operator new.*";
 
-/* One code address with what is inlined there: frames of a site. */
-struct location {
-	const uint32_t *frames; /* numbers, innermost first */
-	uint32_t count;         /* 0: of a stack without frames */
-};
-
 struct pprof {
 	const struct view *view;
 	const struct export_options *options;
@@ -99,10 +94,8 @@ struct pprof {
 	struct strings strings;
 	struct functions *functions;
 	struct modules modules;
-	struct location *locations; /* id: number + 1 */
-	size_t location_count, location_room;
+	struct locations locations; /* id: number + 1 */
 	bool has_no_frames;
-	struct index index;
 	int err;
 };
 
@@ -171,68 +164,15 @@ put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
 
 /* ---- stacks ---- */
 
-static bool
-same_location(const void *items, uint32_t item, const void *key)
-{
-	const struct location *a = (const struct location *)items + item;
-	const struct location *b = key;
-
-	return a->count == b->count &&
-	    (a->count == 0 ||
-	        memcmp(a->frames, b->frames, a->count * sizeof(*a->frames)) ==
-	            0);
-}
-
-/* Its id; 0 after a failure. */
-static uint64_t
-location_id(struct pprof *p, const struct location *l)
-{
-	uint64_t h = l->count;
-	uint32_t at;
-
-	if (p->location_count == p->location_room) {
-		size_t room = p->location_room ? p->location_room * 2 : 1024;
-		struct location *bigger =
-		    reallocarray(p->locations, room, sizeof(*bigger));
-
-		if (!bigger || room > UINT32_MAX) {
-			p->locations = bigger ? bigger : p->locations;
-			p->err = -ENOMEM;
-			return 0;
-		}
-		p->locations = bigger;
-		p->location_room = room;
-	}
-	for (uint32_t i = 0; i < l->count; i++)
-		h = index_hash(h, l->frames[i], i);
-	if (index_find(&p->index, h, same_location, p->locations, l,
-	        (uint32_t)p->location_count, &at) < 0) {
-		p->err = -ENOMEM;
-		return 0;
-	}
-	if (at == p->location_count)
-		p->locations[p->location_count++] = *l;
-	return (uint64_t)at + 1;
-}
-
-/* What is inlined stands before the function that holds it. */
 static void
 put_stack(struct pprof *p, const struct view_site *s)
 {
-	struct location l = {.frames = s->frames};
-	uint32_t at = 0;
+	uint32_t at = 0, number = 0;
 
 	do {
-		l = (struct location){.frames = s->frames + at};
-		while (at < s->frame_count) {
-			const struct frame *f =
-			    &p->view->frames[s->frames[at++]];
-
-			l.count++;
-			if (!f->inlined)
-				break;
-		}
-		proto_packed(&p->inner, location_id(p, &l));
+		p->err =
+		    locations_next(&p->locations, p->view, s, &at, &number);
+		proto_packed(&p->inner, (uint64_t)number + 1);
 	} while (at < s->frame_count && p->err == 0);
 	proto_message(&p->part, SAMPLE_LOCATION, &p->inner);
 }
@@ -364,8 +304,8 @@ put_location_module(struct pprof *p, const struct location *l)
 static void
 put_locations(struct pprof *p)
 {
-	for (size_t i = 0; i < p->location_count && p->err == 0; i++) {
-		const struct location *l = &p->locations[i];
+	for (size_t i = 0; i < p->locations.count && p->err == 0; i++) {
+		const struct location *l = &p->locations.list[i];
 
 		proto_uint(&p->part, LOCATION_ID, i + 1);
 		if (l->count > 0) {
@@ -545,8 +485,7 @@ write_pprof(FILE *out, const struct view *v, const struct export_options *o)
 	functions_free(p.functions);
 	modules_release(&p.modules);
 	strings_release(&p.strings);
-	index_release(&p.index);
-	free(p.locations);
+	locations_release(&p.locations);
 	free(p.field.bytes);
 	free(p.part.bytes);
 	free(p.inner.bytes);

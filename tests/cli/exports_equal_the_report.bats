@@ -12,6 +12,15 @@ collapsed --live collapsed live
 collapsed --peak collapsed peak
 collapsed --allocs collapsed allocs
 collapsed --temporary collapsed temporary
+csv --live csv live
+csv --allocs csv allocs
+dhat --live dhat live
+speedscope --live speedscope live
+speedscope --peak speedscope peak
+massif --live massif live
+callgrind --live callgrind live
+heaptrack --live heaptrack live
+dot --top=1000000 dot live
 '
 
 @test "one process: every figure of every format" {
@@ -42,6 +51,86 @@ collapsed --temporary collapsed temporary
 		return 1
 	fi
 	grep -q 'instead of' "$T/said"
+}
+
+@test "a table of readers: each format's own program agrees" {
+	local failed=0
+	# from elsewhere: it shortens the paths below its own directory
+	cd /
+	if command -v ms_print >/dev/null; then
+		export_to "$T/massif" --format massif
+		ms_print --threshold=0 "$T/massif" >"$T/said"
+		equals ms-print "$T/said" || failed=1
+	fi
+	if command -v callgrind_annotate >/dev/null; then
+		export_to "$T/callgrind" --format callgrind
+		callgrind_annotate --threshold=100 --auto=no "$T/callgrind" >"$T/said" 2>"$T/err"
+		equals callgrind-annotate "$T/said" || failed=1
+		callgrind_annotate --threshold=100 --auto=no --inclusive=yes \
+			"$T/callgrind" >"$T/said" 2>>"$T/err"
+		equals callgrind-annotate "$T/said" inclusive || failed=1
+		[[ ! -s $T/err ]] || failed=1
+	fi
+	if command -v heaptrack_print >/dev/null; then
+		local name type
+		for name in one tree; do
+			export_to "$T/heaptrack" "$E/$name.data" --format heaptrack
+			for type in leaked peak allocations; do
+				heaptrack_print "$T/heaptrack" -F "$T/said.stacks" \
+					--flamegraph-cost-type $type >"$T/said" 2>"$T/err"
+				equals heaptrack-print "$T/said" $type "$E/$name.json" || failed=1
+				[[ ! -s $T/err ]] || failed=1
+			done
+		done
+	fi
+	if command -v dot >/dev/null; then
+		export_to "$T/dot" --format dot --top 1000000
+		dot -Tsvg "$T/dot" >"$T/svg" 2>"$T/err"
+		equals dot-svg "$T/svg" || failed=1
+		[[ ! -s $T/err ]] || failed=1
+	fi
+	cat "$T/err"
+	[[ $failed -eq 0 ]]
+}
+
+@test "each of these programs is here" {
+	need ms_print
+	need callgrind_annotate
+	need heaptrack_print
+	need dot
+}
+
+# page FILE: the text of a page, once its scripts have run
+page() {
+	timeout 60 chromium --headless --no-sandbox --disable-gpu \
+		--disable-dev-shm-usage --user-data-dir="$T/chromium" \
+		--allow-file-access-from-files --virtual-time-budget=10000 \
+		--dump-dom "$1" >"$T/page" 2>"$T/err"
+}
+
+@test "valgrind's viewer shows the dhat file" {
+	local viewer
+	need chromium
+	for viewer in /usr/libexec/valgrind /usr/lib/x86_64-linux-gnu/valgrind; do
+		[[ ! -e $viewer/dh_view.html ]] || break
+	done
+	[[ -e $viewer/dh_view.html ]] || skip "no dh_view.html here (valgrind)"
+	export_to "$T/dhat.json" --format dhat
+	cp "$viewer"/dh_view.* "$T"
+	"$PYTHON" "$LIB/exports_page.py" dhat "$T/dhat.json" "$T/dh_view.html"
+	page "file://$T/dh_view.html"
+	equals dhat-page "$T/page"
+}
+
+@test "speedscope shows the file" {
+	local app=${SEEP_SPEEDSCOPE:-$(npm root -g 2>/dev/null)/speedscope}
+	need chromium
+	app=$app/dist/release/index.html
+	[[ -e $app ]] || skip "no speedscope here (npm install -g speedscope)"
+	export_to "$T/file.json" --format speedscope
+	"$PYTHON" "$LIB/exports_page.py" speedscope "$T/file.json" "$T/load.js"
+	page "file://$app#localProfilePath=$T/load.js"
+	equals speedscope-page "$T/page"
 }
 
 @test "json: as the report has it" {

@@ -8,6 +8,7 @@
 # "go-top", "ms_print", ...). Every figure that it has is compared: totals, and
 # sums by stack or by function. Says what differs; prints how much it compared.
 import collections
+import itertools
 import json
 import re
 import sys
@@ -205,6 +206,281 @@ def check_collapsed(report, path, verdict, metric):
     for stack, value in read.collapsed(path):
         got[stack[1:] if processes else stack] += value
     verdict.same("stack", {k: (v,) for k, v in got.items()}, expected)
+
+
+def check_csv(report, path, verdict, metric):
+    """RFC 4180, a row for each site, all figures and what tells it."""
+    rows = read.csv_rows(path)
+    ids = {}
+    for p in report.data["processes"]:
+        for s in p["sites"]:
+            ids[(str(p["pid"]), str(s["id"]))] = s
+    verdict.equal("rows", len(rows), len(ids))
+    last = None
+    for row in rows:
+        s = ids[(row["pid"], row["id"])]
+        what = f"site {row['id']} "
+        for name in FIGURES + ["samples"]:
+            verdict.equal(what + name, int(row[name]), s[name])
+        for name in "size_min", "size_max":
+            verdict.equal(what + name, int(row[name] or 0), s[name])
+        for name in "kind", "api", "fingerprint", "first_time", "last_time":
+            verdict.equal(what + name, row[name], s[name])
+        for name in "function", "file", "module":
+            text = clean(s["frames"][0][name] or "")
+            verdict.equal(what + name, row[name],
+                          "'" + text if text[:1] in "=+-@" and text else text)
+        verdict.equal(what + "line", row["line"],
+                      str(s["frames"][0]["line"] or ""))
+        verdict.equal(what + "stack", row["stack"], ";".join(
+            frame_name(f).replace(";", ":") for f in reversed(s["frames"])))
+        value = int(row[METRICS[metric][0]])
+        verdict.equal(what + "order", last is None or last >= value, True)
+        last = value
+
+
+def check_dhat(report, path, verdict, _metric):
+    """Fields that the viewer wants, stacks that come once, all figures."""
+    d = read.dhat(path)
+    fields = {"tb": "allocated_bytes", "tbk": "allocations",
+              "gb": "peak_bytes", "gbk": "peak_blocks",
+              "eb": "live_bytes", "ebk": "live_blocks"}
+    sums = collections.defaultdict(lambda: [0] * len(fields))
+    several = len(report.data["processes"]) > 1
+    for point in d["pps"]:
+        names = [d["names"][n] for n in point["fs"]]
+        stack = tuple(names[1:-1] if several else names[1:])
+        for i, key in enumerate(fields):
+            sums[(names[0], stack)][i] += point[key]
+        if point["mb"] < max(point["gb"], point["eb"]) or (
+                point["mb"] > point["tb"]):
+            verdict.equal("maximum of " + str(names), point["mb"], None)
+    verdict.same("point", {k: tuple(v) for k, v in sums.items()},
+                 report.by(lambda s: (s["api"], s["stack"]),
+                           list(fields.values())))
+    for i, name in enumerate(fields.values()):
+        verdict.equal(name, sum(v[i] for v in sums.values()),
+                      report.total(name))
+    first = report.data["processes"][0]
+    verdict.equal("pid", d["pid"], first["pid"])
+    verdict.equal("end", d["te"], max(
+        p["duration_ms"] for p in report.data["processes"]) * 1000)
+    verdict.equal("peak before end", 0 <= d["tg"] <= d["te"], True)
+
+
+def check_dhat_page(report, path, verdict, _metric):
+    """What dh_view.html shows of the file, as text: the root's figures."""
+    text = read.page_text(path)
+    for title, what, blocks in (
+            ("Total", "allocated_bytes", "allocations"),
+            ("At t-gmax", "peak_bytes", "peak_blocks"),
+            ("At t-end", "live_bytes", "live_blocks")):
+        found = re.search(
+            title + r":\s+([\d,]+) bytes \(100%.*?in\s+([\d,]+) blocks", text)
+        got = tuple(int(g.replace(",", "")) for g in found.groups())
+        verdict.equal(title, got, (report.total(what), report.total(blocks)))
+
+
+PROFILES = {
+    "live bytes": "live_bytes", "peak bytes": "peak_bytes",
+    "allocated bytes": "allocated_bytes",
+    "temporary bytes": "temporary_bytes", "live blocks": "live_blocks",
+    "allocations": "allocations",
+}
+
+
+def check_speedscope(report, path, verdict, metric):
+    profiles, active = read.speedscope(path)
+    verdict.equal("profiles", set(profiles), set(PROFILES))
+    verdict.equal("active", PROFILES[active], METRICS[metric][0])
+    several = len(report.data["processes"]) > 1
+    for name, (samples, total) in profiles.items():
+        sums = collections.Counter()
+        for stack, weight in samples:
+            sums[stack[1:] if several else stack] += weight
+        verdict.equal("total of " + name, sum(sums.values()), total)
+        verdict.same(name, {k: (v,) for k, v in sums.items()}, report.by(
+            lambda s: tuple(reversed(s["stack"])), [PROFILES[name]]))
+
+
+def check_speedscope_page(report, path, verdict, _metric):
+    """The list of profiles that speedscope shows, with their totals."""
+    text = read.page_text(path)
+    for name, figure in PROFILES.items():
+        total = sum(s[figure] for s in report.sites)
+        if not name.endswith("bytes"):
+            shown = f"{total:,}"
+        elif total < 1024:
+            shown = f"{total:.2f} B"
+        else:
+            shown = f"{total / 1024:,.2f} KB"
+        verdict.equal(name, bool(re.search(
+            rf"{name}\s+{re.escape(shown)}", text)), True)
+
+
+EVENTS = {
+    "curB": "live_bytes", "curBk": "live_blocks", "totB": "allocated_bytes",
+    "totBk": "allocations", "totFdB": "freed_bytes", "totFdBk": "frees",
+    "peakB": "peak_bytes", "peakBk": "peak_blocks",
+}
+
+
+def check_callgrind(report, path, verdict, _metric):
+    """By function: its own costs, and those of all that it calls."""
+    events, totals, own, below = read.callgrind(path)
+    figures = [EVENTS[e] for e in events]
+    verdict.equal("events", list(EVENTS), events)
+    verdict.equal("totals", totals, tuple(report.total(f) for f in figures))
+    verdict.same("own", own, report.by_leaf(figures))
+    verdict.same("inclusive", below, report.inclusive(figures))
+
+
+def check_callgrind_annotate(report, path, verdict, inclusive):
+    """What callgrind_annotate --threshold=100 --auto=no prints."""
+    events, totals, rows = read.callgrind_annotate(path)
+    figures = [EVENTS[e] for e in events]
+    verdict.equal("totals", totals, tuple(report.total(f) for f in figures))
+    expected = (report.inclusive(figures) if inclusive == "inclusive"
+                else report.by_leaf(figures))
+    # of recursions it knows by their names
+    rows = {k: v for k, v in rows.items()
+            if any(v) and not re.search(r"'\d+$", k)}
+    verdict.same("function", rows, expected)
+
+
+def check_dot(report, path, verdict, metric):
+    """All functions are there with --top: their own bytes, and below."""
+    figure = METRICS[metric][0]
+    nodes, edges = read.dot(path)
+    own = {k: (v[0],) for k, v in nodes.items() if v[0]}
+    below = {k: (v[1],) for k, v in nodes.items()}
+    verdict.same("own", own, report.by_leaf([figure]))
+    verdict.same("inclusive", below, report.inclusive([figure]))
+    pairs = collections.Counter()
+    for s in report.sites:
+        stack = [k for k, _ in itertools.groupby(s["stack"])]
+        for callee, caller in set(zip(stack, stack[1:])):
+            pairs[(caller, callee)] += s[figure]
+    least = sum(s[figure] for s in report.sites) // 1000
+    verdict.same("call", edges, {
+        k: v for k, v in pairs.items() if v >= least and v})
+
+
+def check_dot_svg(report, path, verdict, _metric):
+    """What dot made of it: a box for each function, with its name."""
+    texts = read.svg_texts(path)
+    for name in report.inclusive(["live_bytes"]):
+        if len(name) <= 72:
+            verdict.equal(f"box of {name}", name in texts, True)
+
+
+def massif_label(frame):
+    name = frame_name(frame)
+    if frame["file"]:
+        base = frame["file"].rsplit("/", 1)[-1]
+        return f"{name} ({clean(base)}:{frame['line'] or 0})"
+    return f"{name} (in {clean(frame['module'] or '?')})"
+
+
+def check_tree(report, process, verdict, what, nodes, figure, total):
+    """Nodes are (depth, bytes, label): each has what its stacks have."""
+    sums = collections.Counter()
+    for s in process["sites"]:
+        if s["kind"] == "heap":
+            path = ()
+            sums[path] += s[figure]
+            for f in s["frames"][:30]:
+                path += (massif_label(f),)
+                sums[path] += s[figure]
+    path = []
+    told = set()
+    for depth, value, label in nodes:
+        if label.startswith("(heap allocation functions)"):
+            verdict.equal(what + " root", value, total)
+            verdict.equal(what + " all", value, sums[()])
+            continue
+        if re.match(r"in \d+ place", label) or label.startswith("in places"):
+            continue
+        path[depth - 1:] = [re.sub(r"^0x[0-9A-F]+: ", "", label)]
+        verdict.equal(f"{what} {path}", value, sums[tuple(path)])
+        told.add(tuple(path))
+    for key, value in sums.items():
+        if value * 1000 >= total * 2 and len(key) and value:
+            verdict.equal(f"{what} has {key}", key in told, True)
+
+
+def one_process(report):
+    return max(report.data["processes"], key=lambda p: p["totals"]["peak_bytes"])
+
+
+def check_massif(report, path, verdict, _metric):
+    p = one_process(report)
+    snapshots = read.massif(path)
+    line = p["timeline"]["live_bytes"] if p["timeline"] else []
+    times = [s["time"] for s in snapshots]
+    verdict.equal("rising times", times, sorted(times))
+    verdict.equal("first", (times[0], snapshots[0]["bytes"]), (0, 0))
+    peaks = [s for s in snapshots if s["tree"] == "peak"]
+    verdict.equal("peaks", len(peaks), 1)
+    check_tree(report, p, verdict, "peak", peaks[0]["nodes"], "peak_bytes",
+               p["totals"]["peak_bytes"])
+    verdict.equal("end", snapshots[-1]["bytes"], p["totals"]["live_bytes"])
+    check_tree(report, p, verdict, "end", snapshots[-1]["nodes"],
+               "live_bytes", p["totals"]["live_bytes"])
+    for s in snapshots[1:-1]:
+        if s["tree"] != "peak":
+            verdict.equal("on the time line", s["bytes"] in line, True)
+        if s["nodes"]:
+            verdict.equal("tree of all", s["nodes"][0][1], s["bytes"])
+
+
+def check_ms_print(report, path, verdict, _metric):
+    """Of ms_print --threshold=0: the trees of peak and end."""
+    p = one_process(report)
+    trees, peak = read.ms_print(path)
+    check_tree(report, p, verdict, "peak", trees[peak], "peak_bytes",
+               p["totals"]["peak_bytes"])
+    check_tree(report, p, verdict, "end", trees[max(trees)], "live_bytes",
+               p["totals"]["live_bytes"])
+
+
+def nameless(stack):
+    """Frames without a name as that reader tells them."""
+    return tuple(re.sub(r"\+0x[0-9a-f]+$", "+?", f) for f in stack)
+
+
+def check_heaptrack(report, path, verdict, _metric):
+    """Played as its page says: calls, peak, what is left, by stack."""
+    figures = ["allocations", "live_blocks", "live_bytes", "peak_bytes"]
+    sums, total = read.heaptrack(path)
+    expected = report.by(lambda s: nameless(s["stack"]), figures)
+    verdict.same("stack", {k: tuple(v[f] for f in figures)
+                           for k, v in sums.items()
+                           if any(v[f] for f in figures)}, expected)
+    for name in figures:
+        verdict.equal(name, total[name], report.total(name))
+    young = report.by(lambda s: nameless(s["stack"]), [
+        "temporary_blocks", "peak_blocks"])
+    for stack, v in sums.items():
+        most, at_peak = young.get(stack, (0, 0))
+        verdict.equal(f"temporary {stack}",
+                      most - at_peak <= v["temporary"] <= most, True)
+
+
+def check_heaptrack_print(report, path, verdict, metric):
+    """The summary, and what -F with a cost type writes: FILE is for both."""
+    figure = {"leaked": "live_bytes", "peak": "peak_bytes",
+              "allocations": "allocations"}[metric]
+    got, values = read.heaptrack_print(path)
+    verdict.equal("allocations", got["calls"], report.total("allocations"))
+    verdict.equal("peak", got["peak"], read.heaptrack_bytes(
+        report.total("peak_bytes")))
+    verdict.equal("leaked", got["leaked"], read.heaptrack_bytes(
+        report.total("live_bytes")))
+    traces = report.by(lambda s: tuple(
+        (f["module"], f["offset"], f["function"]) for f in s["frames"]),
+        [figure])
+    verdict.equal("stacks", values, sorted(v[0] for v in traces.values()))
 
 
 def main():

@@ -32,11 +32,8 @@ teardown() {
 	done
 	[[ -z ${DIR:-} ]] || rm -rf "$DIR"
 	# where $DIR was not to be had, a host went to the default place
-	local file
-	for file in "/dev/shm/seep-$(id -u)"/*-*-*; do
-		[[ $file =~ -([0-9]+)-[^-/]*$ ]] || continue
-		! grep -qsx "PID ${BASH_REMATCH[1]}" "$T"/out* "$T/pids" ||
-			rm -f "$file"
+	for pid in $(grep -hsx 'PID [0-9]*' "$T"/out* "$T/pids" | cut -c5- | sort -u); do
+		rm -f "/dev/shm/seep-$(id -u)"/*-"$pid"-*
 	done
 }
 

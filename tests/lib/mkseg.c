@@ -16,6 +16,7 @@ struct table {
 
 struct mkseg {
 	struct seg_header header;
+	uint32_t rows; /* of each table, at most */
 	struct table tables[EXTENTS];
 	uint32_t table_count;
 	uint32_t next_id;
@@ -29,10 +30,17 @@ struct mkseg {
 struct mkseg *
 mkseg_new(void)
 {
+	return mkseg_new_rows(MKSEG_ROWS);
+}
+
+struct mkseg *
+mkseg_new_rows(uint32_t rows)
+{
 	struct mkseg *m = calloc(1, sizeof(*m));
 	struct seg_header *h;
 
 	assert(m);
+	m->rows = rows;
 	h = &m->header;
 	h->magic = SEG_MAGIC;
 	h->version = SEG_VERSION;
@@ -79,7 +87,7 @@ static void *
 row_at(struct mkseg *m, uint32_t kind, uint32_t owner, uint32_t row_bytes,
     uint32_t i)
 {
-	uint32_t rows = kind == SEG_EXT_STRING ? MKSEG_STRINGS : MKSEG_ROWS;
+	uint32_t rows = kind == SEG_EXT_STRING ? MKSEG_STRINGS : m->rows;
 	struct table *t = NULL;
 
 	for (uint32_t k = 0; k < m->table_count; k++)

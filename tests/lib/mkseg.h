@@ -17,6 +17,10 @@ struct mkseg;
 
 /* Pid 4242, exe /bin/host, one thread, no extents. */
 struct mkseg *mkseg_new(void);
+
+/* The same with room for so many rows in each table, not MKSEG_ROWS. */
+struct mkseg *mkseg_new_rows(uint32_t rows);
+
 void mkseg_free(struct mkseg *m);
 
 /* To be changed at will before mkseg_finish(). */

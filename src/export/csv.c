@@ -1,0 +1,254 @@
+/* csv.c - a row for each site, as RFC 4180 has it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "export/export.h"
+#include "export/texts.h"
+#include "report/fingerprint.h"
+#include "report/words.h"
+
+struct csv {
+	FILE *out;
+	const struct view *view;
+	const struct export_options *options;
+	struct texts *texts;
+	struct fingerprints *prints;
+};
+
+/* ---- cells ---- */
+
+/*
+ * Text from elsewhere, in quotes. Spreadsheets would run what begins like a
+ * formula, so an apostrophe goes before it.
+ */
+static void
+put_text(FILE *out, const char *text)
+{
+	char *clean = NULL;
+	size_t len = 0;
+	FILE *memory = text ? open_memstream(&clean, &len) : NULL;
+
+	(void)fputs(",\"", out);
+	if (memory) {
+		words_print(memory, text);
+		if (fclose(memory) == 0) {
+			if (*clean && strchr("=+-@", *clean))
+				(void)putc('\'', out);
+			for (const char *c = clean; *c; c++) {
+				if (*c == '"')
+					(void)putc('"', out);
+				(void)putc(*c, out);
+			}
+		}
+		free(clean);
+	}
+	(void)putc('"', out);
+}
+
+static void
+put_number(FILE *out, uint64_t n)
+{
+	(void)fprintf(out, ",%" PRIu64, n);
+}
+
+/* Not known: an empty cell. */
+static void
+put_known(FILE *out, uint64_t n, bool known)
+{
+	if (known)
+		put_number(out, n);
+	else
+		(void)putc(',', out);
+}
+
+static void
+put_time(FILE *out, uint64_t realtime_ns)
+{
+	time_t seconds = (time_t)(realtime_ns / 1000000000);
+	char buffer[64];
+	struct tm tm;
+
+	(void)putc(',', out);
+	if (realtime_ns > 0 && gmtime_r(&seconds, &tm) &&
+	    strftime(buffer, sizeof(buffer), "%Y-%m-%dT%H:%M:%S", &tm) > 0)
+		(void)fprintf(out, "%s.%03uZ", buffer,
+		    (unsigned)(realtime_ns / 1000000 % 1000));
+}
+
+static void
+put_figures(FILE *out, const struct view_figures *f)
+{
+	put_number(out, f->all.allocations);
+	put_number(out, f->all.allocated_bytes);
+	put_number(out, f->all.frees);
+	put_number(out, f->all.freed_bytes);
+	put_number(out, f->all.live_blocks);
+	put_number(out, f->all.live_bytes);
+	put_number(out, f->all.peak_blocks);
+	put_number(out, f->all.peak_bytes);
+	put_number(out, f->temporary_blocks);
+	put_number(out, f->temporary_bytes);
+}
+
+/* ---- rows ---- */
+
+#define FIGURES(before) \
+	"," before "allocations," before "allocated_bytes," before \
+	"frees," before "freed_bytes," before "live_blocks," before \
+	"live_bytes," before "peak_blocks," before "peak_bytes," before \
+	"temporary_blocks," before "temporary_bytes"
+
+static void
+put_head(FILE *out, const struct export_options *o)
+{
+	(void)fputs("pid,process,id,kind,api,pool" FIGURES(""), out);
+	if (o->since)
+		(void)fputs(FIGURES("before_"), out);
+	(void)fputs(",samples,size_min,size_max,first_time,last_time,"
+	            "fingerprint,suppression,function,file,line,module,"
+	            "stack\r\n",
+	    out);
+}
+
+/* As in collapsed stacks: from the outermost on, parted by semicolons. */
+static void
+put_stack(FILE *out, struct texts *texts, const struct view_site *s)
+{
+	(void)fputs(",\"", out);
+	for (uint32_t i = s->frame_count; i-- > 0;) {
+		texts_put(texts, s->frames[i], out);
+		if (i > 0)
+			(void)putc(';', out);
+	}
+	(void)putc('"', out);
+}
+
+static void
+write_name(FILE *out, const struct frame *f)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&text, &len);
+
+	if (!memory)
+		return;
+	texts_name(memory, f);
+	if (fclose(memory) == 0) {
+		for (const char *c = text; *c; c++) {
+			if (*c == '"')
+				(void)putc('"', out);
+			(void)putc(*c == ';' ? ':' : *c, out);
+		}
+	}
+	free(text);
+}
+
+static void
+put_identity(const struct csv *c, const struct view_site *s)
+{
+	const struct session *session = c->view->session;
+	const struct process *p;
+
+	if (s->process != VIEW_MERGED) {
+		p = session->processes[s->process];
+		(void)fprintf(c->out, "%" PRIu32, p->header.pid);
+		put_text(c->out, frames_base(p->header.exe));
+	} else {
+		(void)putc(',', c->out);
+	}
+	put_known(c->out, s->id, s->count == 1);
+	put_text(c->out, words_kind(s->kind));
+	put_text(c->out, words_api(s->api));
+	put_text(c->out, s->pool);
+}
+
+static void
+put_row(const struct csv *c, const struct view_site *s)
+{
+	const struct frame *f =
+	    s->frame_count ? &c->view->frames[s->frames[0]] : NULL;
+	bool knows_size = s->size_min > 0 || s->size_max > 0;
+	struct fingerprint print;
+
+	put_identity(c, s);
+	put_figures(c->out, &s->figures);
+	if (c->options->since)
+		put_figures(c->out, &s->before);
+	put_number(c->out, s->samples);
+	put_known(c->out, s->size_min, knows_size);
+	put_known(c->out, s->size_max, knows_size);
+	put_time(c->out, s->first_ns);
+	put_time(c->out, s->last_ns);
+	fingerprints_site(c->prints, s, &print);
+	(void)fprintf(c->out, ",%016" PRIx64, print.hash);
+	put_text(c->out, s->suppression);
+	put_text(c->out, f ? f->function : NULL);
+	put_text(c->out, f ? f->file : NULL);
+	put_known(c->out, f ? f->line : 0, f && f->line > 0);
+	put_text(c->out, f ? f->module : NULL);
+	put_stack(c->out, c->texts, s);
+	(void)fputs("\r\n", c->out);
+}
+
+/* ---- all of them ---- */
+
+struct row {
+	const struct view_site *site;
+	uint64_t bytes; /* of the metric; by how much it changed */
+};
+
+static int
+larger(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return (x->site > y->site) - (x->site < y->site);
+}
+
+static int
+write_csv(FILE *out, const struct view *v, const struct export_options *o)
+{
+	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
+	size_t count = v->site_count;
+	struct csv c = {.out = out, .view = v, .options = o};
+	int err = -ENOMEM;
+
+	if (!rows || texts_new(v, write_name, &c.texts) < 0 ||
+	    fingerprints_new(v, &c.prints) < 0)
+		goto out;
+	for (size_t i = 0; i < count; i++) {
+		const struct view_site *s = &v->sites[i];
+		uint64_t now = view_bytes(&s->figures, o->metric);
+		uint64_t before = view_bytes(&s->before, o->metric);
+
+		rows[i].site = s;
+		rows[i].bytes = now > before ? now - before : before - now;
+	}
+	qsort(rows, count, sizeof(*rows), larger);
+	if (o->top > 0 && count > o->top)
+		count = o->top;
+	put_head(out, o);
+	for (size_t i = 0; i < count && !ferror(out); i++)
+		put_row(&c, rows[i].site);
+	err = ferror(out) ? -EIO : 0;
+out:
+	texts_free(c.texts);
+	fingerprints_free(c.prints);
+	free(rows);
+	return err;
+}
+
+const struct export_format export_csv = {
+    .name = "csv",
+    .extension = ".csv",
+    .what = "a row for each site, largest first: spreadsheets, databases",
+    .flags = EXPORT_DEAD | EXPORT_KINDS | EXPORT_METRIC | EXPORT_SINCE |
+        EXPORT_DEPTH | EXPORT_TOP,
+    .write = write_csv,
+};

@@ -1,0 +1,407 @@
+/* heaptrack.c - heaptrack's file, version 3: heaptrack_print and its GUI. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "export/heaptrack_plan.h"
+#include "export/locations.h"
+#include "export/modules.h"
+#include "export/strings.h"
+#include "export/texts.h"
+#include "report/words.h"
+
+/*
+ * The format has events, a line for each allocation and free; we have sums. So
+ * events are made up that come to the same: first all that lived neither at
+ * the peak nor at the end, block by block; then the peak; then what went after
+ * it; then what came. Numbers are hexadecimal and count from 1, but for those
+ * of allocations, where 0 is ours: a free of it is nothing but in between.
+ */
+enum {
+	EVENTS_MAX = 10000000, /* else one line stands for several blocks */
+	PER_WRITE = 512,       /* lines */
+	PAGE = 4096,
+};
+
+struct trace {
+	uint32_t location, parent; /* numbers; parent 0: none */
+};
+
+struct heaptrack {
+	FILE *out;
+	const struct view *view;
+	struct strings strings; /* number + 1 in the file */
+	struct locations locations;
+	struct modules modules;
+	struct trace *traces; /* number + 1 in the file */
+	size_t trace_count, trace_room;
+	struct index index;
+	uint32_t *site_traces; /* by site: number in the file */
+	uint32_t *gone;        /* by site: sizes of what goes after the peak */
+	uint32_t sizes;        /* lines "a" so far */
+	uint64_t per_line;     /* blocks */
+	uint64_t peak;         /* bytes of all */
+	int err;
+};
+
+/* ---- names ---- */
+
+/* Its number in the file; 0: none. */
+static uint32_t
+string(struct heaptrack *h, const char *text)
+{
+	size_t before = h->strings.count, len = 0;
+	uint32_t number;
+	char *clean = NULL;
+	FILE *memory;
+
+	if (!text || !*text || h->err < 0)
+		return 0;
+	h->err = strings_find(&h->strings, text, &number);
+	if (h->err < 0)
+		return 0;
+	if (number < before)
+		return number + 1;
+	memory = open_memstream(&clean, &len);
+	if (memory)
+		words_print(memory, text);
+	if (!memory || fclose(memory) != 0) {
+		free(clean);
+		h->err = -ENOMEM;
+		return 0;
+	}
+	(void)fprintf(h->out, "s %zx %s\n", len, clean);
+	free(clean);
+	return number + 1;
+}
+
+static void
+put_location(struct heaptrack *h, const struct location *l)
+{
+	const struct view *v = h->view;
+	const struct frame *outer =
+	    l->count ? &v->frames[l->frames[l->count - 1]] : NULL;
+	uint32_t module = outer ? string(h, outer->module) : 0;
+	uint64_t address = 0;
+
+	if (outer && !outer->is_missing)
+		address = modules_address(&h->modules, outer);
+	for (uint32_t i = 0; i < l->count; i++) {
+		(void)string(h, v->frames[l->frames[i]].function);
+		(void)string(h, v->frames[l->frames[i]].file);
+	}
+	if (!outer)
+		(void)string(h, "(no frames)");
+	(void)fprintf(h->out, "i %" PRIx64 " %" PRIx32, address, module);
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct frame *f = &v->frames[l->frames[i]];
+
+		if (f->function)
+			(void)fprintf(h->out,
+			    " %" PRIx32 " %" PRIx32 " %" PRIx32,
+			    string(h, f->function), string(h, f->file),
+			    f->line);
+	}
+	if (!outer)
+		(void)fprintf(
+		    h->out, " %" PRIx32 " 0 0", string(h, "(no frames)"));
+	(void)putc('\n', h->out);
+}
+
+/* ---- stacks ---- */
+
+static bool
+same_trace(const void *items, uint32_t item, const void *key)
+{
+	const struct trace *a = (const struct trace *)items + item;
+	const struct trace *b = key;
+
+	return a->location == b->location && a->parent == b->parent;
+}
+
+static uint32_t
+find_trace(struct heaptrack *h, const struct trace *fresh)
+{
+	uint32_t at;
+
+	if (h->trace_count == h->trace_room) {
+		size_t room = h->trace_room ? h->trace_room * 2 : 1024;
+		struct trace *bigger =
+		    reallocarray(h->traces, room, sizeof(*bigger));
+
+		if (!bigger || room >= UINT32_MAX) {
+			h->traces = bigger ? bigger : h->traces;
+			h->err = -ENOMEM;
+			return 0;
+		}
+		h->traces = bigger;
+		h->trace_room = room;
+	}
+	h->err =
+	    index_find(&h->index, index_hash(fresh->location, fresh->parent, 9),
+	        same_trace, h->traces, fresh, (uint32_t)h->trace_count, &at);
+	if (h->err < 0)
+		return 0;
+	if (at == h->trace_count) {
+		h->traces[h->trace_count++] = *fresh;
+		(void)fprintf(h->out, "t %" PRIx32 " %" PRIx32 "\n",
+		    fresh->location + 1, fresh->parent);
+	}
+	return at + 1;
+}
+
+/* From the outermost location on; its number in the file. */
+static uint32_t
+put_stack(struct heaptrack *h, const struct view_site *s)
+{
+	uint32_t numbers[STACKS_MAX_FRAMES];
+	uint32_t at = 0, n = 0, parent = 0;
+
+	do {
+		size_t before = h->locations.count;
+
+		h->err =
+		    locations_next(&h->locations, h->view, s, &at, &numbers[n]);
+		if (h->err < 0)
+			return 0;
+		if (numbers[n] == before)
+			put_location(h, &h->locations.list[before]);
+		n++;
+	} while (at < s->frame_count && n < STACKS_MAX_FRAMES);
+	while (n-- > 0 && h->err == 0)
+		parent = find_trace(h,
+		    &(struct trace){.location = numbers[n], .parent = parent});
+	return parent;
+}
+
+/* ---- events ---- */
+
+/* The same lines n times. */
+static void
+put_lines(FILE *out, const char *lines, uint64_t n)
+{
+	char buffer[PER_WRITE * 64];
+	size_t len = strlen(lines), filled = 0;
+
+	for (uint64_t i = 0; i < n && i < PER_WRITE; i++) {
+		memcpy(buffer + filled, lines, len);
+		filled += len;
+	}
+	for (; n >= PER_WRITE && !ferror(out); n -= PER_WRITE)
+		(void)fwrite(buffer, 1, PER_WRITE * len, out);
+	if (n > 0)
+		(void)fwrite(buffer, 1, n * len, out);
+}
+
+/* A size that blocks of a stack have; its number. */
+static uint32_t
+put_size(struct heaptrack *h, uint64_t bytes, uint32_t trace)
+{
+	(void)fprintf(h->out, "a %" PRIx64 " %" PRIx32 "\n", bytes, trace);
+	return h->sizes++;
+}
+
+/* How many lines, and how many of them are a byte larger. */
+struct split {
+	uint64_t lines, larger, bytes;
+};
+
+static struct split
+split(const struct heaptrack *h, const struct heaptrack_group *g)
+{
+	struct split s = {.lines = (g->blocks + h->per_line - 1) / h->per_line};
+
+	if (s.lines > 0) {
+		s.bytes = g->bytes / s.lines;
+		s.larger = g->bytes % s.lines;
+	}
+	return s;
+}
+
+/* The blocks of a group come; the number of its first size. */
+static uint32_t
+put_coming(struct heaptrack *h, const struct heaptrack_group *g, uint32_t trace)
+{
+	const struct split s = split(h, g);
+	uint32_t first = h->sizes;
+	char line[32];
+
+	if (s.lines > s.larger) {
+		(void)snprintf(line, sizeof(line), "+ %" PRIx32 "\n",
+		    put_size(h, s.bytes, trace));
+		put_lines(h->out, line, s.lines - s.larger);
+	}
+	if (s.larger > 0) {
+		(void)snprintf(line, sizeof(line), "+ %" PRIx32 "\n",
+		    put_size(h, s.bytes + 1, trace));
+		put_lines(h->out, line, s.larger);
+	}
+	return first;
+}
+
+static void
+put_going(struct heaptrack *h, const struct heaptrack_group *g, uint32_t first)
+{
+	const struct split s = split(h, g);
+	char line[32];
+
+	if (s.lines > s.larger) {
+		(void)snprintf(line, sizeof(line), "- %" PRIx32 "\n", first++);
+		put_lines(h->out, line, s.lines - s.larger);
+	}
+	if (s.larger > 0) {
+		(void)snprintf(line, sizeof(line), "- %" PRIx32 "\n", first);
+		put_lines(h->out, line, s.larger);
+	}
+}
+
+/*
+ * Blocks that come and go. A free right behind its allocation is what readers
+ * call temporary: those that died young.
+ */
+static void
+put_passing(struct heaptrack *h, const struct view_site *s,
+    const struct heaptrack_group *g, uint32_t trace)
+{
+	uint64_t lines = split(h, g).lines, young, bytes;
+	uint32_t size;
+	char text[64];
+
+	if (lines == 0)
+		return;
+	young = s->figures.temporary_blocks / h->per_line;
+	if (young > lines || s->figures.temporary_blocks >= g->blocks)
+		young = lines;
+	bytes = g->bytes / g->blocks;
+	size = put_size(h, bytes < h->peak ? bytes : h->peak, trace);
+	(void)snprintf(
+	    text, sizeof(text), "+ %" PRIx32 "\n- %" PRIx32 "\n", size, size);
+	put_lines(h->out, text, young);
+	(void)snprintf(text, sizeof(text),
+	    "+ %" PRIx32 "\n- 0\n- %" PRIx32 "\n", size, size);
+	put_lines(h->out, text, lines - young);
+}
+
+/* ---- the file ---- */
+
+static void
+put_time(struct heaptrack *h, uint64_t ns)
+{
+	(void)fprintf(h->out, "c %" PRIx64 "\n", ns / 1000000);
+}
+
+static void
+put_events(struct heaptrack *h, uint64_t peak_ns, uint64_t end_ns)
+{
+	const struct view *v = h->view;
+	struct heaptrack_plan plan;
+
+	put_time(h, 0);
+	(void)put_size(h, 0, h->site_traces[0]);
+	for (size_t i = 0; i < v->site_count && !ferror(h->out); i++) {
+		heaptrack_plan(&v->sites[i].figures.all, &plan);
+		put_passing(h, &v->sites[i], &plan.neither, h->site_traces[i]);
+	}
+	put_time(h, peak_ns);
+	for (size_t i = 0; i < v->site_count && !ferror(h->out); i++) {
+		heaptrack_plan(&v->sites[i].figures.all, &plan);
+		h->gone[i] = put_coming(h, &plan.peak, h->site_traces[i]);
+		(void)put_coming(h, &plan.both, h->site_traces[i]);
+	}
+	put_time(h, end_ns);
+	(void)fputs("- 0\n", h->out);
+	for (size_t i = 0; i < v->site_count && !ferror(h->out); i++) {
+		heaptrack_plan(&v->sites[i].figures.all, &plan);
+		put_going(h, &plan.peak, h->gone[i]);
+	}
+	for (size_t i = 0; i < v->site_count && !ferror(h->out); i++) {
+		heaptrack_plan(&v->sites[i].figures.all, &plan);
+		(void)put_coming(h, &plan.end, h->site_traces[i]);
+	}
+}
+
+static void
+put_head(const struct heaptrack *h, const struct process *p,
+    const struct export_options *o)
+{
+	(void)fputs("v 10400 3\nX ", h->out);
+	if (p)
+		texts_command(h->out, p);
+	(void)fprintf(h->out,
+	    " [written by seep %s: events are made up of "
+	    "sums",
+	    o->version);
+	if (h->per_line > 1)
+		(void)fprintf(h->out,
+		    "; one stands for up to %" PRIu64 " blocks", h->per_line);
+	/* of the machine's memory nothing is known */
+	(void)fprintf(h->out, "]\nI %x 0\n", (unsigned)PAGE);
+}
+
+static void
+put_file(struct heaptrack *h, const struct export_options *o)
+{
+	const struct session *s = h->view->session;
+	const struct process *first = NULL;
+	uint64_t peak_ns = 0, end_ns = 0, lines = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = s->processes[i];
+		uint64_t peak = process_time_ns(p, p->header.peak_tick);
+		uint64_t start = p->header.start_realtime_ns;
+
+		if (!export_has(o, p))
+			continue;
+		if (!first && peak > start)
+			peak_ns = peak - start;
+		first = first ? first : p;
+		if (p->duration_ns > end_ns)
+			end_ns = p->duration_ns;
+	}
+	for (size_t i = 0; i < h->view->site_count; i++) {
+		const struct view_site *x = &h->view->sites[i];
+
+		lines +=
+		    x->figures.all.allocations / 2 + x->figures.all.frees / 2;
+		h->peak += x->figures.all.peak_bytes;
+	}
+	h->per_line = lines / (EVENTS_MAX / 2) + 1;
+	put_head(h, first, o);
+	for (size_t i = 0; i < h->view->site_count && h->err == 0; i++)
+		h->site_traces[i] = put_stack(h, &h->view->sites[i]);
+	if (h->err == 0 && h->view->site_count > 0)
+		put_events(h, peak_ns < end_ns ? peak_ns : end_ns, end_ns);
+}
+
+static int
+write_heaptrack(FILE *out, const struct view *v, const struct export_options *o)
+{
+	struct heaptrack h = {.out = out, .view = v};
+
+	h.err = modules_init(&h.modules, v->session);
+	h.site_traces = calloc(v->site_count + 1, sizeof(*h.site_traces));
+	h.gone = calloc(v->site_count + 1, sizeof(*h.gone));
+	if (!h.site_traces || !h.gone)
+		h.err = -ENOMEM;
+	if (h.err == 0)
+		put_file(&h, o);
+	modules_release(&h.modules);
+	strings_release(&h.strings);
+	locations_release(&h.locations);
+	index_release(&h.index);
+	free(h.traces);
+	free(h.site_traces);
+	free(h.gone);
+	return h.err < 0 ? h.err : ferror(out) ? -EIO : 0;
+}
+
+const struct export_format export_heaptrack = {
+    .name = "heaptrack",
+    .extension = ".heaptrack",
+    .what = "heaptrack's file: heaptrack_print, heaptrack_gui",
+    .flags = EXPORT_DEAD | EXPORT_DEPTH,
+    .write = write_heaptrack,
+};

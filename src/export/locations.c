@@ -1,0 +1,69 @@
+/* locations.c - code addresses of stacks, with what is inlined there. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export/locations.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+same_location(const void *items, uint32_t item, const void *key)
+{
+	const struct location *a = (const struct location *)items + item;
+	const struct location *b = key;
+
+	return a->count == b->count &&
+	    (a->count == 0 ||
+	        memcmp(a->frames, b->frames, a->count * sizeof(*a->frames)) ==
+	            0);
+}
+
+static int
+make_room(struct locations *l)
+{
+	size_t room = l->room ? l->room * 2 : 1024;
+	struct location *bigger;
+
+	if (l->count < l->room)
+		return 0;
+	if (room > UINT32_MAX)
+		return -ENOMEM;
+	bigger = reallocarray(l->list, room, sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	l->list = bigger;
+	l->room = room;
+	return 0;
+}
+
+int
+locations_next(struct locations *l, const struct view *v,
+    const struct view_site *s, uint32_t *at, uint32_t *ret)
+{
+	struct location fresh = {.frames = s->frames + *at};
+	uint64_t h = 0;
+	int err;
+
+	while (*at < s->frame_count) {
+		uint32_t number = s->frames[(*at)++];
+
+		h = index_hash(h, number, fresh.count++);
+		if (!v->frames[number].inlined)
+			break;
+	}
+	err = make_room(l);
+	if (err == 0)
+		err = index_find(&l->index, h, same_location, l->list, &fresh,
+		    (uint32_t)l->count, ret);
+	if (err == 0 && *ret == l->count)
+		l->list[l->count++] = fresh;
+	return err;
+}
+
+void
+locations_release(struct locations *l)
+{
+	free(l->list);
+	index_release(&l->index);
+	*l = (struct locations){0};
+}

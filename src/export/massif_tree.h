@@ -1,0 +1,31 @@
+/* massif_tree.h - the heap at one moment as massif tells it, by callers. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_EXPORT_MASSIF_TREE_H
+#define SEEP_EXPORT_MASSIF_TREE_H
+
+#include <stdio.h>
+
+#include "report/view.h"
+
+enum {
+	MASSIF_DEPTH = 30,    /* as there, unless told otherwise */
+	MASSIF_PER_MILLE = 1, /* of the whole: what is below is summed up */
+};
+
+struct massif_tree;
+
+/* Frames of a stack up to `depth`. -ENOMEM. */
+int massif_tree_new(
+    const struct view *v, unsigned depth, struct massif_tree **ret);
+
+/* NULL is fine. */
+void massif_tree_free(struct massif_tree *t);
+
+/*
+ * `bytes` are those of the view's sites, by number; of the whole more may be
+ * known than they have. -ENOMEM.
+ */
+int massif_tree_write(
+    struct massif_tree *t, FILE *out, const uint64_t *bytes, uint64_t whole);
+
+#endif
