@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "reader/index.h"
+#include "reader/invariants.h"
 #include "reader/ledger.h"
 #include "reader/rows.h"
 
@@ -488,6 +489,10 @@ process_new(const struct segment *seg, struct process **ret)
 		goto out;
 	make_totals(p, seg);
 	make_pools(p);
+	err = invariants_check(seg, &sums, &t.sites, &p->doubt);
+	if (err == -ENOMEM)
+		goto out;
+	err = 0; /* what cannot be is shown all the same, and told */
 	*ret = p;
 	p = NULL;
 out:

@@ -114,6 +114,7 @@ struct process {
 	size_t id_count;
 	struct process_point *points; /* the time line; NULL: none */
 	size_t point_count;
+	struct fault doubt; /* figures that cannot be (invariants.h); or "" */
 	bool is_unfinished; /* its end state is missing in the recording */
 	uint64_t as_of_us;  /* then these are the figures of that moment */
 	const struct process_names *names; /* the session's; NULL: none */

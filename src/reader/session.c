@@ -58,7 +58,12 @@ session_add(struct session *s, struct process *p)
 	}
 	s->processes = all;
 	s->processes[s->count++] = p;
-	return 0;
+	if (p->doubt.text[0] == '\0')
+		return 0;
+	return session_note(s,
+	    "the figures of process %u do not agree with one another: %s; the "
+	    "file is damaged, or seep has a fault",
+	    p->header.pid, p->doubt.text);
 }
 
 static struct session *

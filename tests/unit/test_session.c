@@ -283,7 +283,7 @@ forked_children_in_slots_are_processes_of_their_own(void **state)
 	(void)state;
 	mkseg_header(child)->pid = 4243;
 	mkseg_header(child)->ppid = 4242;
-	mkseg_header(child)->first_id = 100;
+	mkseg_header(child)->first_id = 1;
 	mkseg_header(child)->end_kind = SEG_END_EXITED;
 	mkseg_book(child, 0, mkseg_stack(child, one_frame, 1), 1, 77, 0);
 	bytes = mkseg_finish(child, &len);
