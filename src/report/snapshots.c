@@ -11,8 +11,9 @@
 #include "report/summary.h"
 #include "report/text.h"
 
-uint64_t
-snapshots_time(const struct process *p)
+/* When a process was looked at, since 1970. */
+static uint64_t
+time_of(const struct process *p)
 {
 	if (p->header.snapshot_realtime_ns > 0)
 		return p->header.snapshot_realtime_ns;
@@ -62,7 +63,7 @@ snapshots_find(struct session *const *sessions, size_t count, uint32_t pid,
 			list[n++] =
 			    (struct snapshots_moment){.session = sessions[i],
 			        .process = p,
-			        .time_ns = snapshots_time(p)};
+			        .time_ns = time_of(p)};
 		}
 	}
 	if (n == 0) {

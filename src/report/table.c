@@ -138,8 +138,9 @@ print_frame(const struct page *p, const char *text, bool is_first, size_t used)
 	return used + columns;
 }
 
-void
-table_where(const struct page *p, const struct view *v,
+/* "malloc in f a.c:1 <- g b.c:2 <- ...", on several lines if need be. */
+static void
+print_where(const struct page *p, const struct view *v,
     const struct view_site *s, unsigned frames, size_t used)
 {
 	char **texts;
@@ -214,7 +215,7 @@ print_row(const struct printer *x, const struct row *row)
 		used += print_cell(x, i, c.text[i]);
 	if (x->below)
 		used = (size_t)fprintf(p->out, "\n%*s", WHERE_INDENT, "") - 1;
-	table_where(p, x->view, s, x->options->frames, used);
+	print_where(p, x->view, s, x->options->frames, used);
 	(void)putc('\n', p->out);
 }
 

@@ -22,13 +22,6 @@ struct table_options {
 int table_write(const struct page *p, const struct view *v,
     const struct table_options *options);
 
-/*
- * "malloc in f a.c:1 <- g b.c:2 <- ..." after `used` columns, on several lines
- * if need be; no newline at the end.
- */
-void table_where(const struct page *p, const struct view *v,
-    const struct view_site *s, unsigned frames, size_t used);
-
 /* "new", "gone", "grown", "shrunk" or "same", by what the metric counts. */
 const char *table_change(const struct view_site *s, int metric);
 

@@ -331,10 +331,3 @@ wrappers_has(const char *function)
 			return true;
 	return false;
 }
-
-const char *const *
-wrappers_list(size_t *ret_count)
-{
-	*ret_count = PATTERNS;
-	return patterns;
-}

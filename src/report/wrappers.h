@@ -4,12 +4,8 @@
 #define SEEP_REPORT_WRAPPERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Is a function of this demangled name a well-known allocator wrapper? */
 bool wrappers_has(const char *function);
-
-/* The patterns it goes by, for the documentation; *ret_count of them. */
-const char *const *wrappers_list(size_t *ret_count);
 
 #endif
