@@ -11,9 +11,9 @@ run(const struct cmd *self, int argc, char **argv)
 	if (opts_parse(self, argc, argv, NULL) == 0)
 		return help_all();
 	c = cmd_find(argv[1]);
-	if (!c)
-		help_die_unknown(argv[1]);
-	return help_command(c);
+	if (c)
+		return help_command(c);
+	help_die_unknown(argv[1]);
 }
 
 const struct cmd cmd_help = {

@@ -5,6 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "export/export.h"
+
 static const struct {
 	const char *name;
 	unsigned kinds;
@@ -54,6 +56,17 @@ complete_place(const char *text, struct complete_place *ret)
 	return *end ? end : NULL;
 }
 
+/* Formats of export are a table of their own. */
+static void
+add_formats(struct complete_place *p)
+{
+	size_t count;
+	const struct export_format *const *all = export_formats(&count);
+
+	for (size_t i = 0; i < count; i++)
+		add(p, all[i]->name, strlen(all[i]->name));
+}
+
 bool
 complete_argument(const struct opts_option *o, struct complete_place *ret)
 {
@@ -63,6 +76,8 @@ complete_argument(const struct opts_option *o, struct complete_place *ret)
 	(void)complete_place(o->arg, ret);
 	if (o->kind != OPTS_WORD)
 		ret->words[0] = '\0'; /* "k=v" and the like are no words */
+	if (strcmp(o->arg, "FORMAT") == 0)
+		add_formats(ret);
 	return true;
 }
 

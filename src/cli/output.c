@@ -234,7 +234,7 @@ output_finish(struct output *o)
 		end_of_pipe();
 	if (o->path && close(o->fd) < 0 && o->error == 0)
 		o->error = errno;
-	if (o->error == 0 && o->temporary)
+	if (o->error == 0 && o->path && o->temporary)
 		o->error = give_name(o);
 	if (o->error != 0)
 		fail(o->path ? o->path : "standard output", o->error);

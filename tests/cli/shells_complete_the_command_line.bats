@@ -95,6 +95,7 @@ offers() {
 	offers "json text" seep report --format ""
 	offers "json text" seep report --format =
 	offers "json" seep report --format = j
+	offers "pprof" seep export --format pp
 	offers "always auto never" seep report --top 5 --color ""
 	offers "" seep report --top ""
 	offers "compopt -o default" seep report se
