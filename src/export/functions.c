@@ -67,7 +67,7 @@ make_room(struct functions *f)
 
 	if (f->count < f->room)
 		return 0;
-	bigger = reallocarray(f->list, room, sizeof(*f->list));
+	bigger = reallocarray(f->list, room, sizeof(const void *));
 	if (!bigger)
 		return -ENOMEM;
 	f->list = bigger;

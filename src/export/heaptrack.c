@@ -183,13 +183,11 @@ put_stack(struct heaptrack *h, const struct view_site *s)
 static void
 put_lines(FILE *out, const char *lines, uint64_t n)
 {
-	char buffer[PER_WRITE * 64];
-	size_t len = strlen(lines), filled = 0;
+	char buffer[PER_WRITE * 64 + 1], *end = buffer;
+	size_t len = strlen(lines);
 
-	for (uint64_t i = 0; i < n && i < PER_WRITE; i++) {
-		memcpy(buffer + filled, lines, len);
-		filled += len;
-	}
+	for (uint64_t i = 0; i < n && i < PER_WRITE; i++)
+		end = stpcpy(end, lines);
 	for (; n >= PER_WRITE && !ferror(out); n -= PER_WRITE)
 		(void)fwrite(buffer, 1, PER_WRITE * len, out);
 	if (n > 0)

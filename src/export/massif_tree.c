@@ -15,23 +15,24 @@ struct massif_tree {
 	const struct view *view;
 	unsigned depth;
 	struct modules modules;
-	uint32_t *order; /* numbers of sites */
-	/* children of the nodes that are being written, outermost first */
-	struct branch *branches;
+	uint32_t *order;         /* numbers of sites */
+	struct branch *branches; /* to be written, the next one last */
 	size_t branch_count, branch_room;
 };
 
-/* Sites [first, end) of the order, which have a frame more in common. */
+/* Sites [first, end) of the order: they have frames up to `level` in common. */
 struct branch {
 	size_t first, end;
 	uint64_t bytes;
+	unsigned level;
+	size_t places; /* not 0: so many branches that are too light, in one */
 };
 
 /* One pass over the tree. */
 struct pass {
 	FILE *out;
 	const uint64_t *bytes;
-	uint64_t whole, least;
+	uint64_t least; /* what a line of its own takes */
 };
 
 static uint32_t
@@ -116,56 +117,73 @@ add_branch(struct massif_tree *t, const struct branch *b)
 	return 0;
 }
 
+/* The heaviest is the last, for it is written next. */
 static int
-heavier(const void *a, const void *b)
+lighter(const void *a, const void *b)
 {
 	const struct branch *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return (x->first > y->first) - (x->first < y->first);
+		return x->bytes < y->bytes ? -1 : 1;
+	return (x->first < y->first) - (x->first > y->first);
 }
 
-/* Those that are too light, in one. */
-struct rest {
-	size_t places;
-	uint64_t bytes;
-};
-
-/* The branches of sites [first, end) by their frame at `level`. */
-static int
-find_branches(struct massif_tree *t, const struct pass *p, size_t first,
-    size_t end, unsigned level, struct rest *ret)
+/* Sites from `at` on that have the same frame at this level; moves `at`. */
+static struct branch
+next_branch(const struct massif_tree *t, const struct pass *p, size_t *at,
+    size_t end, unsigned level)
 {
 	const struct view *v = t->view;
+	struct branch b = {.first = *at, .level = level};
+
+	for (; *at < end &&
+	     place(v, t->order[*at], level) ==
+	         place(v, t->order[b.first], level);
+	     (*at)++)
+		b.bytes += p->bytes[t->order[*at]];
+	b.end = *at;
+	return b;
+}
+
+/*
+ * Puts the branches of sites [first, end) by their frame at `level` on the
+ * pile, the light ones in one at its bottom. *ret_count: how many lines.
+ */
+static int
+find_branches(struct massif_tree *t, const struct pass *p, size_t first,
+    size_t end, unsigned level, size_t *ret_count)
+{
+	struct branch rest = {.level = level};
 	size_t begin = t->branch_count;
-	int err = 0;
+	int err;
 
-	*ret = (struct rest){0};
+	err = add_branch(t, &rest); /* its place, for the time being */
 	for (size_t i = first; i < end && err == 0;) {
-		struct branch b = {.first = i};
+		struct branch b;
 
-		if (v->sites[t->order[i]].frame_count <= level) {
+		if (t->view->sites[t->order[i]].frame_count <= level) {
 			i++; /* it ends here */
 			continue;
 		}
-		for (; i < end &&
-		     place(v, t->order[i], level) ==
-		         place(v, t->order[b.first], level);
-		     i++)
-			b.bytes += p->bytes[t->order[i]];
-		b.end = i;
+		b = next_branch(t, p, &i, end, level);
 		if (b.bytes > 0 && b.bytes >= p->least) {
 			err = add_branch(t, &b);
 		} else if (b.bytes > 0) {
-			ret->places++;
-			ret->bytes += b.bytes;
+			rest.places++;
+			rest.bytes += b.bytes;
 		}
 	}
+	if (err < 0)
+		return err;
+	if (rest.places > 0)
+		t->branches[begin++] = rest;
+	else /* any other will do: they are sorted yet */
+		t->branches[begin] = t->branches[--t->branch_count];
 	if (t->branch_count > begin)
 		qsort(t->branches + begin, t->branch_count - begin,
-		    sizeof(*t->branches), heavier);
-	return err;
+		    sizeof(*t->branches), lighter);
+	*ret_count = t->branch_count - begin + (rest.places > 0);
+	return 0;
 }
 
 /* ---- lines ---- */
@@ -178,14 +196,12 @@ put_begin(FILE *out, unsigned indent, size_t children, uint64_t bytes)
 }
 
 static void
-put_rest(const struct pass *p, unsigned indent, const struct rest *r)
+put_rest(const struct pass *p, const struct branch *b)
 {
-	if (r->places == 0)
-		return;
-	put_begin(p->out, indent, 0, r->bytes);
+	put_begin(p->out, b->level + 1, 0, b->bytes);
 	(void)fprintf(p->out,
-	    "in %zu place%s, %sbelow massif's threshold (%.2f%%)\n", r->places,
-	    r->places == 1 ? "" : "s", r->places == 1 ? "" : "all ",
+	    "in %zu place%s, %sbelow massif's threshold (%.2f%%)\n", b->places,
+	    b->places == 1 ? "" : "s", b->places == 1 ? "" : "all ",
 	    MASSIF_PER_MILLE / 10.0);
 }
 
@@ -207,28 +223,27 @@ put_frame(const struct massif_tree *t, FILE *out, const struct frame *f)
 	}
 }
 
-/* Depth of the recursion is t->depth at most. */
+/* Writes the branch on top of the pile and puts its own there. */
 static int
-put_branch(struct massif_tree *t, const struct pass *p, struct branch b,
-    unsigned level)
+put_branch(struct massif_tree *t, const struct pass *p)
 {
-	const struct view_site *s = &t->view->sites[t->order[b.first]];
-	size_t begin = t->branch_count, count;
-	struct rest rest = {0};
+	const struct branch b = t->branches[--t->branch_count];
+	const struct view_site *s;
+	size_t count = 0;
 	int err = 0;
 
-	if (level + 1 < t->depth)
-		err = find_branches(t, p, b.first, b.end, level + 1, &rest);
+	if (b.places > 0) {
+		put_rest(p, &b);
+		return 0;
+	}
+	if (b.level + 1 < t->depth)
+		err = find_branches(t, p, b.first, b.end, b.level + 1, &count);
 	if (err < 0)
 		return err;
-	count = t->branch_count - begin;
-	put_begin(p->out, level + 1, count + (rest.places > 0), b.bytes);
-	put_frame(t, p->out, &t->view->frames[s->frames[level]]);
-	for (size_t i = 0; i < count && err == 0; i++)
-		err = put_branch(t, p, t->branches[begin + i], level + 1);
-	put_rest(p, level + 2, &rest);
-	t->branch_count = begin;
-	return err;
+	s = &t->view->sites[t->order[b.first]];
+	put_begin(p->out, b.level + 1, count, b.bytes);
+	put_frame(t, p->out, &t->view->frames[s->frames[b.level]]);
+	return 0;
 }
 
 int
@@ -237,27 +252,23 @@ massif_tree_write(
 {
 	const struct pass p = {.out = out,
 	    .bytes = bytes,
-	    .whole = whole,
 	    .least = whole / 1000 * MASSIF_PER_MILLE};
 	uint64_t sum = 0;
-	struct rest rest;
 	size_t count;
 	int err;
 
 	for (size_t i = 0; i < t->view->site_count; i++)
 		sum += bytes[i];
 	t->branch_count = 0;
-	err = find_branches(t, &p, 0, t->view->site_count, 0, &rest);
+	err = find_branches(t, &p, 0, t->view->site_count, 0, &count);
 	if (err < 0)
 		return err;
-	count = t->branch_count;
-	put_begin(out, 0, count + (rest.places > 0) + (whole > sum), whole);
+	put_begin(out, 0, count + (whole > sum), whole);
 	(void)fputs("(heap allocation functions) malloc/new/new[], "
 	            "--alloc-fns, etc.\n",
 	    out);
-	for (size_t i = 0; i < count && err == 0; i++)
-		err = put_branch(t, &p, t->branches[i], 0);
-	put_rest(&p, 1, &rest);
+	while (t->branch_count > 0 && err == 0)
+		err = put_branch(t, &p);
 	if (whole > sum) {
 		put_begin(out, 1, 0, whole - sum);
 		(void)fputs("in places that are left out\n", out);

@@ -26,7 +26,6 @@ enum {
 	PROFILE_LOCATION = 4,
 	PROFILE_FUNCTION = 5,
 	PROFILE_STRING = 6,
-	PROFILE_DROP_FRAMES = 7,
 	PROFILE_TIME_NANOS = 9,
 	PROFILE_DURATION_NANOS = 10,
 	PROFILE_PERIOD_TYPE = 11,
@@ -45,7 +44,6 @@ enum {
 	MAPPING_ID = 1,
 	MAPPING_START = 2,
 	MAPPING_LIMIT = 3,
-	MAPPING_OFFSET = 4,
 	MAPPING_FILE = 5,
 	MAPPING_BUILD_ID = 6,
 	MAPPING_HAS_FUNCTIONS = 7,
@@ -80,11 +78,6 @@ static const struct {
 
 /* The function of stacks without frames; no other has this number. */
 static const uint64_t no_frames = UINT64_C(1) << 32;
-
-/* Frames of the allocator itself, should a stack have them, say nothing. */
-static const char drop_frames[] =
-    "malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|"
-    "valloc|pvalloc|operator new.*";
 
 struct pprof {
 	const struct view *view;
@@ -351,10 +344,9 @@ put_mapping(struct pprof *p, const struct modules_item *item, uint64_t id)
 
 	proto_uint(&p->part, MAPPING_ID, id);
 	if (m) {
+		/* the whole module, from the beginning of its file on */
 		proto_uint(&p->part, MAPPING_START, m->start);
 		proto_uint(&p->part, MAPPING_LIMIT, m->end);
-		proto_uint(&p->part, MAPPING_OFFSET,
-		    m->base > 0 ? m->start - m->base : 0);
 		for (size_t i = 0; i < m->build_id_bytes; i++)
 			(void)snprintf(hex + 2 * i, 3, "%02x", m->build_id[i]);
 	}
@@ -456,7 +448,6 @@ put_profile(struct pprof *p)
 	put_functions(p);
 	for (size_t i = 0; i < p->modules.count && p->err == 0; i++)
 		put_mapping(p, &p->modules.list[i], i + 1);
-	put_number(p, PROFILE_DROP_FRAMES, string(p, drop_frames));
 	put_times(p);
 	put_comments(p);
 	put_number(

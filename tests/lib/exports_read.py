@@ -60,7 +60,8 @@ def one(fields, number, default=0):
     return fields.get(number, [default])[-1]
 
 
-def pprof(path):
+def pprof(path, bases=None):
+    """`bases`: where files were loaded, for frames without a name."""
     with gzip.open(path) as f:
         top = message(f.read())
     strings = [s.decode("utf-8") for s in top[6]]
@@ -90,7 +91,7 @@ def pprof(path):
             names.append(name)
             lines.add((name, file, one(fields, 2)))
         if not names and mapping:
-            base = mapping["start"] - mapping["offset"]
+            base = (bases or {}).get(mapping["file"], mapping["start"])
             names = [mapping["file"].rsplit("/", 1)[-1] + "+" +
                      hex(address - base)]
         locations[one(m, 1)] = names or [hex(address)]
