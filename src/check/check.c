@@ -109,7 +109,10 @@ standing_of(const struct check_options *o, const struct process *p)
 		return CHECK_LEFT_OUT;
 	if (o->exe && regexec(o->exe, p->header.exe, 0, NULL, 0) != 0)
 		return CHECK_LEFT_OUT;
-	if (p->header.state == SEG_INERT && p->totals.allocations == 0)
+	if (p->totals.allocations == 0 &&
+	    (p->header.state == SEG_INERT || p->header.mode == SEG_MODE_OFF ||
+	        p->header.mode == SEG_MODE_DORMANT ||
+	        p->header.counts[SEG_EVENTS_OFF] > 0))
 		return CHECK_UNTRACED;
 	return p->end == PROCESS_EXEC ? CHECK_REPLACED : CHECK_JUDGED;
 }
@@ -187,7 +190,9 @@ note_process(struct check *c, const struct check_process *x)
 	if (x->standing == CHECK_UNTRACED)
 		return check_note(c, "%s (pid %u) was not traced: %s",
 		    name_of(p), p->header.pid,
-		    losses_inert(p->header.inert_reason));
+		    p->header.state == SEG_INERT
+		        ? losses_inert(p->header.inert_reason)
+		        : "recording was off");
 	if (p->is_unfinished) {
 		c->is_damaged = true;
 		err = check_note(c,

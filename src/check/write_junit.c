@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/write.h"
+#include "reader/index.h"
 #include "report/words.h"
 
 /*
@@ -88,13 +89,43 @@ failure_begin(FILE *out, enum check_rule rule, char *message)
 	(void)putc('"', out);
 }
 
+/* Leaks told so far, so that cases of one name are told apart. */
+struct told {
+	struct index index;
+	uint32_t *times; /* by site */
+};
+
+static bool
+same_print(const void *items, uint32_t item, const void *key)
+{
+	return ((const struct check_site *)items)[item].fingerprint ==
+	    *(const uint64_t *)key;
+}
+
+/* How often this fingerprint came up, with this one. */
+static uint32_t
+count(struct told *t, const struct check *c, uint32_t number)
+{
+	const uint64_t *print = &c->sites[number].fingerprint;
+	uint32_t first = number;
+
+	if (!t->times ||
+	    index_find(&t->index, *print, same_print, c->sites, print, number,
+	        &first) < 0)
+		return 1;
+	return ++t->times[first];
+}
+
 static void
 leak_case(FILE *out, const struct check *c, const struct check_site *x,
-    const char *program, const struct write_options *o)
+    const char *program, const struct write_options *o, uint32_t nth)
 {
-	char *name;
+	char again[16] = "", *name;
 
-	if (asprintf(&name, "%s: %s", check_rules()[x->rule].id, x->text) < 0)
+	if (nth > 1)
+		(void)snprintf(again, sizeof(again), " #%" PRIu32, nth);
+	if (asprintf(&name, "%s: %s%s", check_rules()[x->rule].id, x->text,
+	        again) < 0)
 		return;
 	case_begin(out, program, name);
 	free(name);
@@ -161,6 +192,8 @@ static void
 program_suite(FILE *out, const struct check *c, const char *program,
     const struct write_options *o)
 {
+	struct told told = {
+	    .times = calloc(c->site_count + 1, sizeof(uint32_t))};
 	size_t leaks = 0;
 
 	for (size_t i = 0; c->lists_sites && i < c->failed_count; i++)
@@ -172,7 +205,10 @@ program_suite(FILE *out, const struct check *c, const char *program,
 	}
 	for (size_t i = 0; leaks && i < c->failed_count; i++)
 		if (is_in(c, &c->sites[i], program))
-			leak_case(out, c, &c->sites[i], program, o);
+			leak_case(out, c, &c->sites[i], program, o,
+			    count(&told, c, (uint32_t)i));
+	index_release(&told.index);
+	free(told.times);
 	(void)fputs("  </testsuite>\n", out);
 }
 

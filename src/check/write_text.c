@@ -29,9 +29,11 @@ headline(FILE *out, const struct check *c, const struct write_options *o)
 	(void)fprintf(out, "%s%s%s: ", o->colour ? colour : "", word,
 	    o->colour ? "\033[0m" : "");
 	if (c->is_damaged)
-		(void)fputs("the input is not whole, so nothing can be "
-		            "promised. ",
-		    out);
+		(void)fprintf(out,
+		    "the input is not whole, so nothing can be promised.%s",
+		    c->failed_count ? " " : "\n");
+	if (c->is_damaged && c->failed_count == 0)
+		return;
 	if (c->leaked.blocks == 0 && c->failed_count == 0) {
 		(void)fputs(c->options->baseline
 		        ? "Nothing leaks that the baseline does not have.\n"

@@ -232,6 +232,9 @@ run(const struct cmd *self, int argc, char **argv)
 	struct check *check;
 	size_t count;
 
+	if (o.sites.merge)
+		die(CMD_USAGE,
+		    "check: judges each process by itself, so not --merge");
 	if (o.list_suppressions) {
 		suppress_print_builtin(stdout);
 		return output_flush();

@@ -67,7 +67,7 @@ load ../lib/leaks.bash
 
 @test "a mistake in the command line is one line and exit 2" {
 	for args in "--max-live ten" "--format xml" "--tolerance 200" \
-		"--nonsense" "--exe [" "--suppressions-for gcc"; do
+		"--nonsense" "--exe [" "--suppressions-for gcc" "--merge"; do
 		# shellcheck disable=SC2086 # words
 		check data $args
 		[[ $status -eq 2 && $(wc -l <"$T/err") -eq 1 && ! -s $T/said ]]
@@ -120,6 +120,10 @@ load ../lib/leaks.bash
 	[[ $status -eq 0 ]]
 	check data --exe nothing-like-it
 	[[ $status -eq 3 ]]
+	SEEP_MODE=dormant record -q --force -o off ./app add
+	check off
+	[[ $status -eq 3 ]]
+	grep -q 'was not traced: recording was off' "$T/said"
 	check data --format json -o out.json
 	grep -q 'Note: [1-9] process.* went on as another program' "$T/said"
 	jq -e '[.processes[] | select(.exe | endswith("sh"))] | all(.standing == "peak_only")' "$T/out.json"

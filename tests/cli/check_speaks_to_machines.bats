@@ -34,6 +34,10 @@ junit() { "$PYTHON" "$LIB/junit.py" "$1"; }
 	[[ $status -eq 1 ]]
 	[[ $(junit "$T/out.xml") == "3 2 0" ]]
 	grep -q 'classname="seep.app" name="leak: add &lt; handle &lt; main"' "$T/out.xml"
+	run_leaky app add twice # three lines of one function's
+	check data --format junit -o out.xml
+	[[ $(grep -o '<testcase [^>]* name="[^"]*"' "$T/out.xml" | sort | uniq -d) == "" ]]
+	run_leaky app add copy
 	check data --format junit -o out.xml --max-peak 1 --max-live 1M
 	[[ $(junit "$T/out.xml") == "4 1 0" ]]
 	run_leaky app peak
