@@ -95,7 +95,7 @@ enum bundle_existing {
 
 /*
  * Finds out now whether the result can be written later. A character device
- * or a pipe (/dev/null) is written directly. Negative errno, as of open().
+ * or a pipe (/dev/null) is written directly, but not with BUNDLE_KEEP_OLD. Negative errno, as of open().
  */
 int bundle_create(const char *path, enum bundle_existing existing,
     struct bundle_writer **ret);

@@ -128,6 +128,9 @@ look_at_target(struct bundle_writer *w, const char *path)
 	}
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
+	/* nobody asked for it: a pipe that lies there would hold us for ever */
+	if (w->existing == BUNDLE_KEEP_OLD)
+		return 0;
 	if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode)) {
 		w->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		if (w->fd < 0)

@@ -50,7 +50,7 @@ inside_find(void)
 static inline int
 inside_hook(const void *context)
 {
-	const ucontext_t *uc = context;
+	const ucontext_t *uc = (const ucontext_t *)context;
 	uintptr_t pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
 
 	return pc >= inside_start && pc < inside_end;
