@@ -14,9 +14,8 @@ show() {
 	[[ $columns -eq 0 ]] || export COLUMNS=$columns
 	cd "$repo/tests/golden" || return
 	if [[ " $* " == *" json "* ]]; then
-		# not jq: it rounds numbers beyond 2^53
 		"$SEEP" "$@" --no-cache >"$T/json"
-		"$PYTHON" -c 'import json, sys; all = json.load(sys.stdin); all["seep"] = "VERSION"; print(json.dumps(all, indent=1))' <"$T/json"
+		"$PYTHON" "$LIB/golden_json.py" <"$T/json"
 	else
 		"$SEEP" "$@" --no-cache
 	fi
