@@ -363,59 +363,72 @@ claim(struct search *s, Dwarf_Die *die, uint32_t parent, bool is_function,
 	return any || !has_ranges;
 }
 
-static void walk(
-    struct search *s, const Dwarf_Die *die, uint32_t node, unsigned nesting);
-
-static void
-visit(struct search *s, Dwarf_Die *die, uint32_t node, unsigned nesting)
+/*
+ * Looks at one DIE; true: at what is inside, too, and *node is then the one to
+ * which that belongs.
+ */
+static bool
+visit(struct search *s, Dwarf_Die *die, uint32_t *node)
 {
-	bool descend = s->thorough;
+	uint32_t parent = *node;
 
 	switch (dwarf_tag(die)) {
 	case DW_TAG_subprogram:
-		if (claim(s, die, node, true, false, &node))
-			/* without code: abstract, of no interest by itself */
-			descend |= dwarf_hasattr(die, DW_AT_low_pc) ||
-			    dwarf_hasattr(die, DW_AT_ranges);
-		break;
+		/* without code: abstract, of no interest by itself */
+		return (claim(s, die, parent, true, false, node) &&
+		           (dwarf_hasattr(die, DW_AT_low_pc) ||
+		               dwarf_hasattr(die, DW_AT_ranges))) ||
+		    s->thorough;
 	case DW_TAG_inlined_subroutine:
-		descend |= claim(s, die, node, true, true, &node);
-		break;
+		return claim(s, die, parent, true, true, node) || s->thorough;
 	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
 	case DW_TAG_entry_point:
-		descend |= claim(s, die, node, false, false, &node);
-		break;
+		return claim(s, die, parent, false, false, node) || s->thorough;
 	case DW_TAG_namespace:
 	case DW_TAG_module:
 	case DW_TAG_common_block:
-		descend = true;
-		break;
+		return true;
 	case DW_TAG_class_type:
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
 	case DW_TAG_interface_type:
-		break; /* of local ones only a thorough search sees the code */
+		return s->thorough; /* the code of local classes */
 	default:
-		descend = false;
-		break;
+		return false;
 	}
-	if (descend)
-		walk(s, die, node, nesting + 1);
 }
 
+/* All DIEs below one. */
 static void
-walk(struct search *s, const Dwarf_Die *die, uint32_t node, unsigned nesting)
+walk(struct search *s, const Dwarf_Die *root)
 {
-	Dwarf_Die parent = *die, child;
+	struct {
+		Dwarf_Die die;
+		uint32_t node; /* around it */
+	} levels[MAX_NESTING];
+	Dwarf_Die top = *root;
+	size_t depth = 0;
 
-	if (nesting > MAX_NESTING || s->failed ||
-	    dwarf_child(&parent, &child) != 0)
+	if (dwarf_child(&top, &levels[0].die) != 0)
 		return;
-	do
-		visit(s, &child, node, nesting);
-	while (!s->failed && dwarf_siblingof(&child, &child) == 0);
+	levels[0].node = 0;
+	while (!s->failed) {
+		uint32_t node = levels[depth].node;
+
+		if (visit(s, &levels[depth].die, &node) &&
+		    depth + 1 < MAX_NESTING &&
+		    dwarf_child(&levels[depth].die, &levels[depth + 1].die) ==
+		        0) {
+			levels[++depth].node = node;
+			continue;
+		}
+		while (dwarf_siblingof(
+		           &levels[depth].die, &levels[depth].die) != 0)
+			if (depth-- == 0)
+				return;
+	}
 }
 
 /* The name of a function, from where it was declared if need be. */
@@ -537,12 +550,12 @@ resolve_unit(
 	bool complete = true;
 
 	s->info->node_count = 0;
-	walk(s, &u->split, 0, 0);
+	walk(s, &u->split);
 	for (size_t i = 0; i < s->count; i++)
 		complete = complete && s->queries[i].node;
 	if (!complete) {
 		s->thorough = true;
-		walk(s, &u->split, 0, 0);
+		walk(s, &u->split);
 	}
 	return answer(s, u, found, context);
 }
@@ -576,7 +589,7 @@ resolve_rest(struct debuginfo *d, struct query *queries, size_t count,
 			continue;
 		d->node_count = 0;
 		s.thorough = true;
-		walk(&s, &d->units[i].split, 0, 0);
+		walk(&s, &d->units[i].split);
 		/* those found to the front, the others stay in order */
 		qsort(queries, count, sizeof(*queries), by_found);
 		while (done < count && queries[done].node)

@@ -4,8 +4,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "names/debugfile.h"
+#include "names/package.h"
 
 static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -40,12 +42,18 @@ about_process(const struct table_state *state, size_t unknown)
 static char *
 about_missing(const struct table_key *key, size_t unknown, const char *id)
 {
-	return format(
+	char *package = package_of(key->path), *text;
+
+	text = format(
 	    "%s: %zu frame%s no name: it is stripped and its debug information "
-	    "(build-id %s) is not here; install its debug package (Debian: "
-	    "-dbgsym or -dbg), or use --debug-dir or --debuginfod",
+	    "(build-id %s) is not here; install %s%s, or use --debug-dir or "
+	    "--debuginfod",
 	    key->path, unknown, unknown == 1 ? " has" : "s have",
-	    *id ? id : "not known");
+	    *id ? id : "not known",
+	    package ? package : "the debug package of what it belongs to",
+	    package ? "-dbgsym or -dbg" : "");
+	free(package);
+	return text;
 }
 
 char *

@@ -9,7 +9,7 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -50,15 +50,14 @@ limit(int what, rlim_t value)
 static uint64_t
 mapped_bytes(void)
 {
-	unsigned long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
+	char text[128] = "";
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 
-	if (f) {
-		if (fscanf(f, "%lu", &pages) != 1)
-			pages = 0;
-		(void)fclose(f);
+	if (fd >= 0) {
+		(void)!read(fd, text, sizeof(text) - 1);
+		close(fd);
 	}
-	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void

@@ -265,8 +265,10 @@ tell(void *context, size_t number, const struct debuginfo_frame *from,
 		    &l->out, address, wire_put_chain(&l->out, frames, count));
 		err = flush(l, WRITE_BYTES);
 	}
-	for (size_t i = 0; i < 2 * MAX_CHAIN; i++)
-		free(texts[i]);
+	for (size_t i = 0; i < count && i < MAX_CHAIN; i++) {
+		free(texts[2 * i]);
+		free(texts[2 * i + 1]);
+	}
 	return err;
 }
 

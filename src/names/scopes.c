@@ -21,11 +21,13 @@ struct scope {
 	struct scope *children;
 	size_t count;
 	bool expanded;
-	char *text; /* "a::b" of itself; made when first needed */
+	struct scope *before; /* the one expanded before this one */
+	char *text;           /* "a::b" of itself; made when first needed */
 };
 
 struct scopes {
 	struct scope unit;
+	struct scope *last; /* expanded last; what is inside comes later */
 };
 
 int
@@ -40,28 +42,24 @@ scopes_new(const Dwarf_Die *unit, struct scopes **ret)
 	return 0;
 }
 
-static void
-release(struct scope *scope)
-{
-	/* as deep as scopes_of() goes: MAX_NESTING */
-	for (size_t i = 0; i < scope->count; i++)
-		release(&scope->children[i]);
-	free(scope->children);
-	free(scope->text);
-}
-
 void
 scopes_free(struct scopes *s)
 {
 	if (!s)
 		return;
-	release(&s->unit);
+	for (struct scope *at = s->last, *before; at; at = before) {
+		before = at->before;
+		for (size_t i = 0; i < at->count; i++)
+			free(at->children[i].text);
+		free(at->children);
+	}
+	free(s->unit.text);
 	free(s);
 }
 
 /* Out of memory: as many as there is room for. */
 static void
-expand(struct scope *scope)
+expand(struct scopes *s, struct scope *scope)
 {
 	size_t room = 0;
 	Dwarf_Die die;
@@ -69,6 +67,8 @@ expand(struct scope *scope)
 	if (scope->expanded)
 		return;
 	scope->expanded = true;
+	scope->before = s->last;
+	s->last = scope;
 	if (dwarf_child(&scope->die, &die) != 0)
 		return;
 	do {
@@ -89,11 +89,11 @@ expand(struct scope *scope)
 
 /* The child that is at an offset, or around it. */
 static struct scope *
-child_at(struct scope *scope, Dwarf_Off offset)
+child_at(struct scopes *s, struct scope *scope, Dwarf_Off offset)
 {
 	size_t low = 0, high;
 
-	expand(scope);
+	expand(s, scope);
 	high = scope->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -161,7 +161,7 @@ scopes_of(struct scopes *s, const Dwarf_Die *function)
 	if (die.cu != s->unit.die.cu)
 		return NULL; /* in a partial unit */
 	for (int n = 0; n < MAX_NESTING; n++) {
-		next = child_at(at, offset);
+		next = child_at(s, at, offset);
 		if (!next || next->offset == offset)
 			break;
 		at = next;

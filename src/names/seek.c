@@ -318,14 +318,14 @@ id_from(const char *hex, uint8_t id[32])
 {
 	size_t n = hex ? strlen(hex) / 2 : 0;
 
-	for (size_t i = 0; i < n && n <= 32; i++) {
-		unsigned byte;
+	if (n > 32 || (n > 0 && strspn(hex, "0123456789abcdef") != 2 * n))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		const char byte[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
 
-		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
-			return 0;
-		id[i] = (uint8_t)byte;
+		id[i] = (uint8_t)strtoul(byte, NULL, 16);
 	}
-	return n <= 32 ? n : 0;
+	return n;
 }
 
 /* True: a server had something, it is worth another try. */
