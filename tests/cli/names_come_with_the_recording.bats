@@ -26,6 +26,7 @@ read_as_json() { # FILE ARGS...
 }
 
 setup_program() {
+	export XDG_CACHE_HOME=$T/cache # of this test alone
 	cp "$HOSTS/inlined" "$T/program"
 }
 
@@ -105,4 +106,54 @@ setup_program() {
 	[[ $(jq '[.processes[] | select(any(.sites[].frames[];
 		.function != null and (.function | startswith("shop::order"))))]
 		| length' "$T/a.json") -eq 3 ]]
+}
+
+# A program whose debug information never comes: record waits for it in vain.
+endless_names() {
+	(
+		cd "$T" || exit
+		g++ -std=c++17 -O2 -g -gsplit-dwarf -c -o program.o \
+			"$repo/tests/hosts/inlined.cpp"
+		g++ -Wl,--build-id -o program program.o
+		rm program.dwo
+		mkfifo program.dwo
+	)
+	record_behind -q ./program
+	appears "$T/seep.data"
+	for ((i = 0; i < 300; i++)); do # other modules are read soon
+		sleep 0.1
+		reader=$(pgrep -P "$recorder" -x seep) || continue
+		[[ $reader == *$'\n'* || $reader != "${before:-}" ]] || return 0
+		before=$reader
+	done
+	return 1
+}
+
+@test "killed while it looks for names: all the rest is there" {
+	endless_names
+	for ((i = 0; i < 200; i++)); do # the end comes first, then the names
+		! "$SEEP" report --no-symbols "$T/seep.data" >/dev/null 2>&1 || break
+		sleep 0.05
+	done
+	kill -KILL "$recorder"
+	wait "$recorder" || true
+	"$SEEP" report --no-symbols --format json "$T/seep.data" >"$T/a.json"
+	jq -e '.complete and (.processes | length == 1) and
+		.processes[0].totals.live_bytes >= 10010' "$T/a.json"
+	# nobody is left who waits
+	for ((i = 0; i < 100; i++)); do
+		[[ -e /proc/$reader ]] || break
+		sleep 0.05
+	done
+	[[ ! -e /proc/$reader ]]
+}
+
+@test "interrupted from the terminal: the rest of the names is left out" {
+	endless_names
+	begin=$SECONDS
+	kill -INT "$reader" # record itself ignores it, for the command's sake
+	wait "$recorder"
+	[[ $((SECONDS - begin)) -lt 20 ]]
+	"$SEEP" report --no-symbols --format json "$T/seep.data" >"$T/a.json"
+	jq -e .complete "$T/a.json"
 }

@@ -9,6 +9,7 @@ source=tests/hosts/inlined.cpp
 # compare ARGS... MODULE: at least 99.9 % of some thousand addresses are equal
 compare() {
 	need llvm-symbolizer
+	export XDG_CACHE_HOME=$T/cache # of this test alone
 	"$PYTHON" "$LIB/compare_symbols.py" -n "$(full_or 20000 5000)" \
 		"${@:1:$#-1}" "$BUILD/tools/names_of" "${*: -1}"
 }

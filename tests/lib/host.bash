@@ -21,7 +21,7 @@ setup() {
 	AS=() # in front of a host: see drop_privileges
 	ulimit -c 0
 	# names found in other tests, or by the user, are none of ours
-	export XDG_CACHE_HOME=$T/cache
+	export XDG_CACHE_HOME=$BATS_RUN_TMPDIR/cache
 }
 
 # end only what this test started, by its id
