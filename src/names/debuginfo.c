@@ -4,31 +4,16 @@
 
 #include <dwarf.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/room.h"
 #include "names/scopes.h"
+#include "names/units.h"
 
 enum {
 	MAX_NESTING = 512, /* of DIEs; deeper ones are not looked at */
 	MAX_CHAIN = 256,   /* functions inlined into one another */
-	LOOK_BACK = 64,    /* ranges of units that overlap */
-	NO_UNIT = UINT32_MAX,
-};
-
-struct unit {
-	Dwarf_Die die;   /* has ranges and lines */
-	Dwarf_Die split; /* has the functions: the same, or from a .dwo */
-	const char *dir; /* where it was compiled, or NULL */
-	bool has_ranges;
-};
-
-/* The code of a unit, sorted by start. */
-struct range {
-	uint64_t start, end;
-	uint64_t reach; /* the furthest end of this one and those before */
-	uint32_t unit;
 };
 
 /* A function, or an inlined one, that holds some of the addresses. */
@@ -52,15 +37,9 @@ struct query {
 
 struct debuginfo {
 	Dwarf *dwarf, *alt;
-	struct unit *units;
-	size_t unit_count, unit_room;
-	struct range *ranges;
-	size_t range_count, range_room;
-	struct range *code; /* executable segments */
-	size_t code_count;
+	struct units units;
 	struct node *nodes; /* of one unit at a time */
 	size_t node_count, node_room;
-	size_t missing_units;
 };
 
 /* Those of one unit, being looked for. */
@@ -71,142 +50,6 @@ struct search {
 	bool thorough; /* look everywhere */
 	bool failed;   /* out of memory */
 };
-
-static void *
-make_room(void *items, size_t *room, size_t count, size_t size)
-{
-	size_t more = *room ? *room * 2 : 256;
-	void *bigger;
-
-	if (count < *room)
-		return items;
-	bigger = reallocarray(items, more, size);
-	if (bigger)
-		*room = more;
-	return bigger;
-}
-
-/*
- * Linkers leave the ranges of code that they dropped, moved to address 0 or 1,
- * where they may cover code that is there: what does not begin in an
- * executable segment is none.
- */
-static bool
-is_code(const struct debuginfo *d, uint64_t start, uint64_t end)
-{
-	if (start >= end)
-		return false;
-	for (size_t i = 0; i < d->code_count; i++)
-		if (start >= d->code[i].start && start < d->code[i].end)
-			return true;
-	return d->code_count == 0;
-}
-
-static int
-find_code(struct debuginfo *d, Elf *elf)
-{
-	size_t n;
-
-	if (elf_getphdrnum(elf, &n) < 0 || n == 0)
-		return 0;
-	d->code = calloc(n, sizeof(*d->code));
-	if (!d->code)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr p;
-
-		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD ||
-		    !(p.p_flags & PF_X))
-			continue;
-		d->code[d->code_count++] = (struct range){
-		    .start = p.p_vaddr, .end = p.p_vaddr + p.p_memsz};
-	}
-	return 0;
-}
-
-static int
-add_ranges(struct debuginfo *d, uint32_t number)
-{
-	struct unit *u = &d->units[number];
-	Dwarf_Addr base, start, end;
-	ptrdiff_t at = 0;
-
-	while ((at = dwarf_ranges(&u->die, at, &base, &start, &end)) > 0) {
-		struct range *more;
-
-		u->has_ranges = true;
-		if (!is_code(d, start, end))
-			continue;
-		more = make_room(
-		    d->ranges, &d->range_room, d->range_count, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		d->ranges = more;
-		d->ranges[d->range_count++] =
-		    (struct range){.start = start, .end = end, .unit = number};
-	}
-	return 0;
-}
-
-static int
-by_start(const void *a, const void *b)
-{
-	const struct range *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->unit < y->unit ? -1 : x->unit > y->unit;
-}
-
-static void
-sort_ranges(struct debuginfo *d)
-{
-	uint64_t reach = 0;
-
-	if (d->range_count == 0)
-		return;
-	qsort(d->ranges, d->range_count, sizeof(*d->ranges), by_start);
-	for (size_t i = 0; i < d->range_count; i++) {
-		if (d->ranges[i].end > reach)
-			reach = d->ranges[i].end;
-		d->ranges[i].reach = reach;
-	}
-}
-
-static int
-add_units(struct debuginfo *d)
-{
-	Dwarf_CU *cu = NULL;
-	Dwarf_Half version;
-	Dwarf_Attribute attr;
-	uint8_t type;
-	Dwarf_Die die, split;
-
-	while (dwarf_get_units(
-	           d->dwarf, cu, &cu, &version, &type, &die, &split) == 0) {
-		struct unit *more;
-
-		if (type != DW_UT_compile && type != DW_UT_skeleton)
-			continue;
-		more = make_room(
-		    d->units, &d->unit_room, d->unit_count, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		d->units = more;
-		more += d->unit_count++;
-		*more = (struct unit){.die = die, .split = die};
-		more->dir =
-		    dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attr));
-		if (type == DW_UT_skeleton && split.addr)
-			more->split = split;
-		else if (type == DW_UT_skeleton)
-			d->missing_units++;
-		if (add_ranges(d, (uint32_t)(d->unit_count - 1)) < 0)
-			return -ENOMEM;
-	}
-	sort_ranges(d);
-	return 0;
-}
 
 int
 debuginfo_new(Elf *elf, Elf *alt, struct debuginfo **ret)
@@ -225,10 +68,8 @@ debuginfo_new(Elf *elf, Elf *alt, struct debuginfo **ret)
 	}
 	if (d->alt)
 		dwarf_setalt(d->dwarf, d->alt);
-	err = find_code(d, elf);
-	if (err == 0)
-		err = add_units(d);
-	if (err == 0 && d->unit_count == 0)
+	err = units_init(&d->units, d->dwarf, elf);
+	if (err == 0 && d->units.count == 0)
 		err = -ENODATA;
 	if (err < 0)
 		goto out;
@@ -248,9 +89,7 @@ debuginfo_free(struct debuginfo *d)
 		(void)dwarf_end(d->dwarf);
 	if (d->alt)
 		(void)dwarf_end(d->alt);
-	free(d->units);
-	free(d->ranges);
-	free(d->code);
+	units_release(&d->units);
 	free(d->nodes);
 	free(d);
 }
@@ -258,32 +97,7 @@ debuginfo_free(struct debuginfo *d)
 size_t
 debuginfo_missing_units(const struct debuginfo *d)
 {
-	return d->missing_units;
-}
-
-static uint32_t
-find_unit(const struct debuginfo *d, uint64_t address)
-{
-	size_t low = 0, high = d->range_count;
-	uint32_t best = NO_UNIT;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (d->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t n = 0; low > 0 && n < LOOK_BACK; low--, n++) {
-		const struct range *r = &d->ranges[low - 1];
-
-		if (r->end > address && r->unit < best)
-			best = r->unit;
-		if (low == 1 || d->ranges[low - 2].reach <= address)
-			break;
-	}
-	return best;
+	return d->units.missing;
 }
 
 /* The first query at or above an address. */
@@ -310,13 +124,13 @@ add_node(struct search *s, const Dwarf_Die *die, uint32_t parent, bool inlined)
 	struct debuginfo *d = s->info;
 	struct node *more;
 
-	more = make_room(d->nodes, &d->node_room, d->node_count, sizeof(*more));
-	if (!more || d->node_count >= UINT32_MAX - 1) {
+	if (d->node_count >= UINT32_MAX - 1 ||
+	    room_make((void **)&d->nodes, &d->node_room, d->node_count,
+	        sizeof(*d->nodes)) < 0) {
 		s->failed = true;
 		return 0;
 	}
-	d->nodes = more;
-	more += d->node_count++;
+	more = &d->nodes[d->node_count++];
 	*more =
 	    (struct node){.die = *die, .parent = parent, .inlined = inlined};
 	more->depth = parent ? d->nodes[parent - 1].depth + 1 : 1;
@@ -340,7 +154,7 @@ claim(struct search *s, Dwarf_Die *die, uint32_t parent, bool is_function,
 	*ret_node = parent;
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		has_ranges = true;
-		if (!is_code(s->info, start, end))
+		if (!units_is_code(&s->info->units, start, end))
 			continue;
 		for (size_t i = first_from(s, start);
 		     i < s->count && s->queries[i].address < end; i++) {
@@ -474,7 +288,8 @@ call_file(struct node *n, Dwarf_Die *unit)
 
 /* Where in the sources an address is; NULL, 0: not known. */
 static void
-find_line(const struct unit *u, uint64_t address, struct debuginfo_frame *f)
+find_line(
+    const struct units_unit *u, uint64_t address, struct debuginfo_frame *f)
 {
 	Dwarf_Die die = u->die;
 	Dwarf_Line *line = dwarf_getsrc_die(&die, address);
@@ -488,7 +303,7 @@ find_line(const struct unit *u, uint64_t address, struct debuginfo_frame *f)
 }
 
 static size_t
-chain_of(struct debuginfo *d, struct unit *u, const struct query *q,
+chain_of(struct debuginfo *d, struct units_unit *u, const struct query *q,
     struct scopes *scopes, struct debuginfo_frame *frames)
 {
 	struct debuginfo_frame place = {.dir = u->dir};
@@ -521,7 +336,8 @@ chain_of(struct debuginfo *d, struct unit *u, const struct query *q,
 
 /* Tells what was found about addresses of one unit. */
 static int
-answer(struct search *s, struct unit *u, debuginfo_found *found, void *context)
+answer(struct search *s, struct units_unit *u, debuginfo_found *found,
+    void *context)
 {
 	struct debuginfo_frame frames[MAX_CHAIN];
 	struct scopes *scopes;
@@ -544,8 +360,8 @@ answer(struct search *s, struct unit *u, debuginfo_found *found, void *context)
 }
 
 static int
-resolve_unit(
-    struct search *s, struct unit *u, debuginfo_found *found, void *context)
+resolve_unit(struct search *s, struct units_unit *u, debuginfo_found *found,
+    void *context)
 {
 	bool complete = true;
 
@@ -580,22 +396,22 @@ resolve_rest(struct debuginfo *d, struct query *queries, size_t count,
 {
 	int err = 0;
 
-	for (size_t i = 0; i < d->unit_count && count > 0 && err == 0; i++) {
+	for (size_t i = 0; i < d->units.count && count > 0 && err == 0; i++) {
 		struct search s = {
 		    .info = d, .queries = queries, .count = count};
 		size_t done = 0;
 
-		if (d->units[i].has_ranges)
+		if (d->units.list[i].has_ranges)
 			continue;
 		d->node_count = 0;
 		s.thorough = true;
-		walk(&s, &d->units[i].split);
+		walk(&s, &d->units.list[i].split);
 		/* those found to the front, the others stay in order */
 		qsort(queries, count, sizeof(*queries), by_found);
 		while (done < count && queries[done].node)
 			done++;
 		s.count = done;
-		err = answer(&s, &d->units[i], found, context);
+		err = answer(&s, &d->units.list[i], found, context);
 		queries += done;
 		count -= done;
 	}
@@ -624,7 +440,7 @@ debuginfo_resolve(struct debuginfo *d, const uint64_t *addresses, size_t count,
 	for (size_t i = 0; i < count; i++)
 		queries[i] = (struct query){.address = addresses[i],
 		    .number = i,
-		    .unit = find_unit(d, addresses[i])};
+		    .unit = units_find(&d->units, addresses[i])};
 	qsort(queries, count, sizeof(*queries), by_unit);
 	for (size_t i = 0, n; i < count && err == 0; i += n) {
 		struct search s = {.info = d, .queries = queries + i};
@@ -633,11 +449,11 @@ debuginfo_resolve(struct debuginfo *d, const uint64_t *addresses, size_t count,
 		     i + n < count && queries[i + n].unit == queries[i].unit;)
 			n++;
 		s.count = n;
-		if (queries[i].unit == NO_UNIT)
+		if (queries[i].unit == UNITS_NONE)
 			err = resolve_rest(d, queries + i, n, found, context);
 		else
-			err = resolve_unit(
-			    &s, &d->units[queries[i].unit], found, context);
+			err = resolve_unit(&s, &d->units.list[queries[i].unit],
+			    found, context);
 	}
 	free(queries);
 	return err;

@@ -10,6 +10,7 @@
 
 #include "names/debuginfo.h"
 #include "names/demangle.h"
+#include "names/room.h"
 #include "names/symbols.h"
 
 enum {
@@ -165,16 +166,9 @@ read_symbol(struct lookup *l, const char *symbol)
 	uint32_t at, n = (uint32_t)l->reading_count;
 	uint64_t hash = 0;
 
-	if (l->reading_count == l->reading_room) {
-		size_t room = l->reading_room ? l->reading_room * 2 : 1024;
-		struct reading *more =
-		    reallocarray(l->readings, room, sizeof(*more));
-
-		if (!more)
-			return NULL;
-		l->readings = more;
-		l->reading_room = room;
-	}
+	if (room_make((void **)&l->readings, &l->reading_room, l->reading_count,
+	        sizeof(*l->readings)) < 0)
+		return NULL;
 	for (const char *p = symbol; *p; p++)
 		hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
 	if (index_find(&l->reading_index, index_hash(hash, 6, 7), same_symbol,

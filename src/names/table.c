@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "names/demangle.h"
+#include "names/room.h"
 #include "reader/index.h"
 
 /* All together about 300 MiB, whatever the input. */
@@ -103,22 +104,11 @@ keep(struct table *t, size_t bytes)
 	return c->bytes + c->used - bytes;
 }
 
+/* As room_make(), for at most max of them. */
 static int
 make_room(void **items, size_t *room, size_t count, size_t size, size_t max)
 {
-	size_t more = *room ? *room * 2 : 64;
-	void *bigger;
-
-	if (count < *room)
-		return 0;
-	if (count >= max)
-		return -EFBIG;
-	bigger = reallocarray(*items, more, size);
-	if (!bigger)
-		return -ENOMEM;
-	*items = bigger;
-	*room = more;
-	return 0;
+	return count >= max ? -EFBIG : room_make(items, room, count, size);
 }
 
 static uint64_t

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/room.h"
+
 enum {
 	PLACES_BYTES = 4096, /* one item, about */
 	MAX_ITEM = 1 << 20,  /* longer ones are damage */
@@ -62,15 +64,10 @@ put_text(struct wire_out *w, const char *text)
 
 	if (!text || strlen(text) > MAX_ITEM / 2 || wire_failed(w))
 		return 0;
-	if (w->text_count == w->text_room) {
-		size_t room = w->text_room ? w->text_room * 2 : 1024;
-		char **more = reallocarray(w->copies, room, sizeof(*more));
-
-		w->out.failed = !more;
-		if (!more)
-			return 0;
-		w->copies = more;
-		w->text_room = room;
+	if (room_make((void **)&w->copies, &w->text_room, w->text_count,
+	        sizeof(*w->copies)) < 0) {
+		w->out.failed = true;
+		return 0;
 	}
 	if (index_find(&w->texts, hash_text(text), same_text, w->copies, text,
 	        n, &at) < 0) {
@@ -194,22 +191,6 @@ wire_get_release(struct wire_in *w)
 }
 
 static int
-make_room(void **items, size_t *room, size_t count, size_t size)
-{
-	size_t more = *room ? *room * 2 : 256;
-	void *bigger;
-
-	if (count < *room)
-		return 0;
-	bigger = reallocarray(*items, more, size);
-	if (!bigger)
-		return -ENOMEM;
-	*items = bigger;
-	*room = more;
-	return 0;
-}
-
-static int
 get_text(struct wire_in *w, const struct line_in *body)
 {
 	size_t len = (size_t)(body->end - body->at);
@@ -218,7 +199,7 @@ get_text(struct wire_in *w, const struct line_in *body)
 	/* with a NUL inside it would not be what it seems */
 	if (memchr(body->at, '\0', len))
 		return -EBADMSG;
-	err = make_room((void **)&w->texts, &w->text_room, w->text_count,
+	err = room_make((void **)&w->texts, &w->text_room, w->text_count,
 	    sizeof(*w->texts));
 	if (err == 0)
 		err = table_text(w->table, (const char *)body->at, len,
@@ -261,7 +242,7 @@ get_chain(struct wire_in *w, struct line_in *body)
 	}
 	if (body->bad || n == 0)
 		return -EBADMSG;
-	err = make_room((void **)&w->chains, &w->chain_room, w->chain_count,
+	err = room_make((void **)&w->chains, &w->chain_room, w->chain_count,
 	    sizeof(*w->chains));
 	if (err == 0)
 		err = table_chain(

@@ -83,9 +83,8 @@ worker_start(struct worker *w, const struct lookup_request *r, struct table *t,
 	err = w->pid < 0 ? -errno : 0;
 	close(fds[1]);
 	w->fd = fds[0];
-	/* on a busy machine a second of computing takes longer than one */
-	w->deadline_ns = worker_now_ns() +
-	    ((uint64_t)limits->seconds * 3 / 2 + 1) * 1000000000;
+	w->deadline_ns =
+	    worker_now_ns() + (uint64_t)limits->wall_seconds * 1000000000;
 	if (err < 0) {
 		w->pid = 0;
 		close(w->fd);

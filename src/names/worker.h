@@ -9,7 +9,8 @@
 
 struct worker_limits {
 	uint64_t memory_bytes;
-	unsigned seconds; /* of computing, and some more by the clock */
+	unsigned seconds;      /* of computing */
+	unsigned wall_seconds; /* by the clock */
 };
 
 /* One lookup. All zero before worker_start(). */
