@@ -84,6 +84,9 @@ $(B)/seep: $(TOOL_OBJ)
 $(B)/mkman: $(B)/obj/man/mkman.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
 
+# the page without data goes into the command as it is; `make web` builds it
+$(B)/obj/tool/export/html_template.o: web/dist/report.html
+
 # One rule per way of compiling; the flags file rebuilds all when flags change.
 compile = @mkdir -p $(@D) && echo "  CC $@" && $(CC) $(BASE) $(CFLAGS) $(1) -c -o $@ $<
 
@@ -158,7 +161,7 @@ endif
 $(B)/libdir: | $(B)/flags
 	$(file >$@,$(LIBDIR_FROM_BIN))@:
 
-DEPS := build check lint bench fuzz man
+DEPS := build check lint bench fuzz man web page
 .PHONY: deps $(DEPS:%=deps-%)
 deps: $(DEPS:%=deps-%) ## install whatever is missing on a Debian system
 $(DEPS:%=deps-%): deps-%:
@@ -185,7 +188,7 @@ check-lint: deps-check $(LIBS)
 verify: deps-check $(TESTED) $(HOSTS) ## every stack against _Unwind_Backtrace, long form
 	@B=$(B) SEEP_FULL=1 TESTS=stacks_equal tests/run hosts
 
-.PHONY: demo bench lint fuzz fuzz-run format man install uninstall clean help
+.PHONY: demo bench lint fuzz fuzz-run format man web install uninstall clean help
 demo: all build/demo/leaky_server ## record an example server that leaks, print its report
 	@examples/demo.sh
 
@@ -204,6 +207,9 @@ fuzz-run: $(FUZZ)
 
 format: deps-lint ## rewrite the sources the way lint wants them
 	@clang-format-14 -i $$(tools/lint/check-format.sh --list)
+
+web: deps-web ## web/ -> web/dist/report.html, the page that goes into the command
+	@tools/web.sh web/dist/report.html
 
 man: deps-man $(B)/mkman ## manual pages, in build/man
 	@man/build.sh $(B)/mkman $(B)/man

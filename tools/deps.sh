@@ -2,7 +2,7 @@
 # deps.sh - installs what a target needs and this machine lacks.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: tools/deps.sh build|check|lint|bench|fuzz ...
+# usage: tools/deps.sh build|check|lint|bench|fuzz|web|page ...
 #
 # Says nothing when all is there. Each need is named by what we use (a command,
 # a header, a library), not by its package, so that a machine with another
@@ -67,6 +67,9 @@ bench cmd:valgrind valgrind
 bench hdr:libunwind.h libunwind-dev
 bench lib:libjemalloc.so.2 libjemalloc2
 bench lib:libtcmalloc.so.4 libgoogle-perftools4
+web cmd:node nodejs
+web cmd:npm npm
+page cmd:chromium chromium
 fuzz cmd:clang clang
 fuzz lib:libclang_rt.fuzzer-x86_64.a libclang-rt-14-dev
 '

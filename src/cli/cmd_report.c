@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
@@ -12,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
+#include "export/html.h"
 #include "report/growth.h"
 #include "report/json.h"
 #include "report/site.h"
@@ -23,6 +25,7 @@ struct report_options {
 	int format;    /* enum report_format */
 	int snapshots; /* enum snapshots_mode, 0: not asked for */
 	unsigned site;
+	bool full;
 	const char *growth, *path;
 	struct names_options naming;
 	struct output_view show;
@@ -31,7 +34,7 @@ struct report_options {
 	struct growth_moment from, to;
 };
 
-enum report_format { REPORT_TEXT, REPORT_JSON };
+enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_HTML };
 
 struct report_inputs {
 	struct session **sessions;
@@ -56,14 +59,21 @@ finish(struct report_options *o, int inputs)
 	if (o->growth && o->snapshots)
 		die(CMD_USAGE,
 		    "report: --growth is of a recording, not of snapshots");
-	if (inputs > 1 && !o->snapshots)
+	if (o->format == REPORT_HTML && (o->growth || o->site))
+		die(CMD_USAGE,
+		    "report: a page has all moments and sites: choose in it");
+	if (o->format == REPORT_HTML && !o->path && isatty(STDOUT_FILENO) == 1)
+		die(CMD_USAGE,
+		    "report: --format html is for a browser: give it -o FILE, "
+		    "or type: seep view");
+	if (inputs > 1 && !o->snapshots && o->format != REPORT_HTML)
 		die(CMD_USAGE,
 		    "report: several INPUTs only with --snapshots, --deltas or "
 		    "--cumulative; to compare two: seep diff OLD NEW");
 	/* what start-up leaves is there before and after */
 	o->view.no_suppress =
 	    o->view.no_suppress || o->growth || o->snapshots > SNAPSHOTS_EACH;
-	if (o->format == REPORT_JSON || o->site)
+	if (o->format != REPORT_TEXT || o->site)
 		view_opts_finish_exact("report", &o->view, &o->body.view);
 	else
 		view_opts_finish("report", &o->view, &o->body);
@@ -141,6 +151,25 @@ write_text(const struct page *p, const struct report_inputs *in,
 	return text_write(p, in->sessions[0], names, &o->body);
 }
 
+static int
+write_html(FILE *out, const struct report_inputs *in, char *const *titles,
+    struct names *names, const struct report_options *o)
+{
+	const struct html_options options = {
+	    .version = SEEP_VERSION, .metric = o->view.metric, .full = o->full};
+	struct html_session *list = calloc(in->count, sizeof(*list));
+	int err = list ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < in->count && err == 0; i++)
+		list[i] = (struct html_session){.session = in->sessions[i],
+		    .title = in->count > 1 ? titles[i] : NULL};
+	if (err == 0)
+		err = html_write_sessions(
+		    out, list, in->count, names, &o->body.view, &options);
+	free(list);
+	return err;
+}
+
 static void
 die_of(int err, const struct report_options *o)
 {
@@ -174,7 +203,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 	n = opts_parse(self, argc, argv, &o);
 	finish(&o, n);
-	read_inputs(n, argv + 1, o.snapshots != 0, &in);
+	read_inputs(n, argv + 1, o.snapshots || o.format == REPORT_HTML, &in);
 	answer = in.is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	for (size_t i = 0; i < in.count; i++)
@@ -187,8 +216,12 @@ run(const struct cmd *self, int argc, char **argv)
 	    .colour = terminal.colour,
 	    .utf8 = terminal.utf8,
 	    .full_names = o.view.full_names};
-	err = o.format == REPORT_JSON ? write_json(out.file, &in, names, &o)
-	                              : write_text(&page, &in, names, &o);
+	if (o.format == REPORT_HTML)
+		err = write_html(out.file, &in, argv + 1, names, &o);
+	else if (o.format == REPORT_JSON)
+		err = write_json(out.file, &in, names, &o);
+	else
+		err = write_text(&page, &in, names, &o);
 	die_of(err, &o);
 	progress_end();
 	output_finish(&out);
@@ -217,8 +250,11 @@ static const struct opts_option output[] = {
     {"site", 0, OPTS_COUNT, AT(site), 0, "ID",
         "all about one site of a table: its whole stack, sizes, ages and "
         "course"},
-    {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
-        "for people (the default) or for programs: all figures of all sites"},
+    {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",
+        "for people (the default), for programs: all figures of all sites, or "
+        "one page for a browser: flame graph, time line, table"},
+    {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
+        "in a page all sites, also where that are very many"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete"},
     {0},

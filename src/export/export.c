@@ -12,6 +12,7 @@ static const struct export_format *const formats[] = {
     &export_dot,
     &export_gprof2dot,
     &export_heaptrack,
+    &export_html,
     &export_json,
     &export_leaktrace,
     &export_maps,

@@ -59,6 +59,7 @@ extern const struct export_format export_dhat;
 extern const struct export_format export_dot;
 extern const struct export_format export_gprof2dot;
 extern const struct export_format export_heaptrack;
+extern const struct export_format export_html;
 extern const struct export_format export_json;
 extern const struct export_format export_leaktrace;
 extern const struct export_format export_maps;

@@ -247,6 +247,18 @@ timeline_series(struct timeline *t, const struct process *p,
 	return err;
 }
 
+int
+timeline_rows(struct timeline *t, timeline_row *row, void *context)
+{
+	const struct replay_hooks hooks = {
+	    .context = context, .rows = true, .row = row};
+	struct replay *r = NULL;
+	int err = play(t, &hooks, &r);
+
+	replay_free(r);
+	return err;
+}
+
 /* ---- the top ---- */
 
 struct rank {

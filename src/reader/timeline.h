@@ -38,6 +38,16 @@ int timeline_series(struct timeline *t, const struct process *p,
     struct timeline_series *series, size_t n, size_t max);
 
 /*
+ * Calls `row` as replay_hooks.row for every change of every site, in order of
+ * time. -ENOMEM, -EIO, or what it gave back.
+ */
+struct replay_process;
+struct line_sum;
+typedef int timeline_row(void *context, struct replay_process *p, uint32_t id,
+    const struct line_sum *sum, uint64_t time_us);
+int timeline_rows(struct timeline *t, timeline_row *row, void *context);
+
+/*
  * The sites worth a series: the `each` largest by what lives at the end, by
  * share of the peak, and by growth since `from_us`. Numbers of sites, each
  * once, rising; for free(). -ENOMEM, -EIO.

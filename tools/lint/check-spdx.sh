@@ -11,7 +11,7 @@ complain() {
 	bad=1
 }
 
-mapfile -t dirs < <(ls -d src tests examples bench include tools .ci 2>/dev/null)
+mapfile -t dirs < <(ls -d src tests examples bench include tools .ci web/src 2>/dev/null)
 while read -r file; do
 	head -n 5 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
 		complain "$file: no SPDX line among the first five"
@@ -26,5 +26,5 @@ while read -r file; do
 	fi
 done < <(find "${dirs[@]}" -type f \( -name '*.[ch]' -o -name '*.cpp' \
 	-o -name '*.sh' -o -name '*.bash' -o -name '*.bats' -o -name '*.py' \
-	-o -name run \) ! -name check-spdx.sh | sort)
+	-o -name '*.js' -o -name '*.css' -o -name run \) ! -name check-spdx.sh | sort)
 exit $bad

@@ -1,0 +1,144 @@
+/* html.c - the report as one page of HTML: template, then packed data. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export/html.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "export/html_parts.h"
+#include "export/html_template.h"
+
+static void
+release(struct html *h)
+{
+	for (size_t i = 0; i < h->group_count; i++) {
+		free(h->groups[i].row_of);
+		if (h->groups[i].other)
+			free(h->groups[i].other->ages);
+		free(h->groups[i].other);
+	}
+	free(h->groups);
+	free(h->rows);
+	free(h->moments);
+	html_frames_release(&h->frames);
+	html_blob_release(&h->blob);
+}
+
+/* Fills the columns; the order is that in which one needs the other. */
+static int
+gather(struct html *h)
+{
+	int err;
+
+	h->moments = calloc(h->input_count + 1, sizeof(*h->moments));
+	if (!h->moments)
+		return -ENOMEM;
+	err = html_rows_choose(h);
+	if (err == 0)
+		err = html_stacks_put(h);
+	if (err == 0)
+		err = html_sites_put(h);
+	if (err == 0)
+		err = html_line_put(h);
+	return err;
+}
+
+int
+html_write(FILE *out, const struct html_input *inputs, size_t count,
+    const struct html_options *o)
+{
+	size_t len = (size_t)(html_template_end - html_template);
+	const char *place = memmem(
+	    html_template, len, HTML_TEMPLATE_DATA, strlen(HTML_TEMPLATE_DATA));
+	struct html h = {.inputs = inputs, .input_count = count, .options = o};
+	const char *rest;
+	char *head = NULL;
+	size_t head_len = 0;
+	int err;
+
+	for (size_t i = 0; i < count; i++)
+		if (inputs[i].view->is_grouped || inputs[i].view->is_merged)
+			return -EINVAL;
+	err = place ? gather(&h) : -EINVAL;
+	if (err == 0)
+		err = html_head_write(&h, &head, &head_len);
+	if (err < 0)
+		goto out;
+	rest = place + strlen(HTML_TEMPLATE_DATA);
+	(void)fwrite(html_template, 1, (size_t)(place - html_template), out);
+	err = html_blob_write(out, &h.blob, head, head_len);
+	(void)fwrite(rest, 1, (size_t)(html_template_end - rest), out);
+	if (err == 0 && ferror(out))
+		err = -EIO;
+out:
+	free(head);
+	release(&h);
+	return err;
+}
+
+static bool
+has_process(const struct html_session *list, size_t count, uint32_t pid)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < list[i].session->count; k++)
+			if (pid == VIEW_ANY ||
+			    list[i].session->processes[k]->header.pid == pid)
+				return true;
+	return false;
+}
+
+int
+html_write_sessions(FILE *out, const struct html_session *sessions,
+    size_t count, struct names *names, const struct view_options *options,
+    const struct html_options *o)
+{
+	struct html_input *inputs = calloc(count + 1, sizeof(*inputs));
+	struct view **views = calloc(count + 1, sizeof(struct view *));
+	struct view_options all = *options;
+	struct html_options noted = *o;
+	int err = inputs && views ? 0 : -ENOMEM;
+
+	/* the page itself merges, sorts and leaves out */
+	all.metric = VIEW_ALL;
+	all.all_kinds = all.keep_suppressed = true;
+	all.merge = all.group = false;
+	all.depth = 0;
+	if (err == 0 && !has_process(sessions, count, options->pid))
+		err = -ESRCH;
+	for (size_t i = 0; i < count && err == 0; i++) {
+		err = view_new(sessions[i].session, names, &all, &views[i]);
+		inputs[i] = (struct html_input){
+		    .view = views[i], .title = sessions[i].title};
+	}
+	if (err == 0) {
+		noted.pid = options->pid;
+		noted.note_count = names_notes(names, &noted.notes);
+		err = html_write(out, inputs, count, &noted);
+	}
+	for (size_t i = 0; views && i < count; i++)
+		view_free(views[i]);
+	free(views);
+	free(inputs);
+	return err;
+}
+
+static int
+write_session(FILE *out, const struct session *s, struct names *names,
+    const struct view_options *options, const char *version)
+{
+	const struct html_session one = {.session = s};
+	const struct html_options o = {
+	    .version = version, .metric = options->metric};
+
+	return html_write_sessions(out, &one, 1, names, options, &o);
+}
+
+const struct export_format export_html = {
+    .name = "html",
+    .extension = ".html",
+    .what = "one page for a browser: flame graph, time line, table",
+    .flags = EXPORT_METRIC | EXPORT_DEAD | EXPORT_BINARY | EXPORT_KINDS,
+    .write_session = write_session,
+};

@@ -1,0 +1,143 @@
+/* html_frames.c - texts and frames of a page, each once, with numbers. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/html_parts.h"
+
+/* Room for one more item; NULL: no memory, and nothing has changed. */
+static void *
+grown(void *array, size_t count, size_t *room, size_t size)
+{
+	size_t more = *room ? *room * 2 : 256;
+	void *bigger;
+
+	if (count < *room)
+		return array;
+	if (more > UINT32_MAX)
+		return NULL;
+	bigger = reallocarray(array, more, size);
+	if (bigger)
+		*room = more;
+	return bigger;
+}
+
+static uint64_t
+hash_text(const char *text)
+{
+	size_t len = strlen(text);
+	uint64_t h = len, word;
+
+	for (size_t i = 0; i < len; i += sizeof(word)) {
+		size_t n = len - i < sizeof(word) ? len - i : sizeof(word);
+
+		word = 0;
+		memcpy(&word, text + i, n);
+		h = index_hash(h, word, 1);
+	}
+	return h;
+}
+
+static bool
+same_string(const void *items, uint32_t item, const void *key)
+{
+	return strcmp(((const char *const *)items)[item], key) == 0;
+}
+
+int
+html_string(struct html_frames *f, const char *text, uint32_t *ret)
+{
+	const char **bigger;
+	int err;
+
+	if (!text) {
+		*ret = 0;
+		return 0;
+	}
+	bigger = grown(f->strings, f->string_count + 1, &f->string_room,
+	    sizeof(*f->strings));
+	if (!bigger)
+		return -ENOMEM;
+	f->strings = bigger;
+	if (f->string_count == 0)
+		f->strings[f->string_count++] = "";
+	err = index_find(&f->string_index, hash_text(text), same_string,
+	    f->strings, text, (uint32_t)f->string_count, ret);
+	if (err < 0)
+		return err;
+	if (*ret == f->string_count)
+		f->strings[f->string_count++] = text;
+	return 0;
+}
+
+static bool
+same_frame(const void *items, uint32_t item, const void *key)
+{
+	const struct html_frame *a = (const struct html_frame *)items + item;
+	const struct html_frame *b = key;
+
+	return a->function == b->function && a->file == b->file &&
+	    a->module == b->module && a->line == b->line &&
+	    a->offset == b->offset && a->flags == b->flags;
+}
+
+int
+html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret)
+{
+	struct html_frame frame = {.line = x->line,
+	    .offset = x->function ? 0 : x->offset,
+	    .flags = (x->inlined ? HTML_INLINED : 0U) |
+	        (x->is_missing ? HTML_MISSING : 0U) |
+	        (x->is_main ? HTML_MAIN : 0U)};
+	struct html_frame *bigger;
+	uint64_t hash;
+	int err;
+
+	err = html_string(f, x->function, &frame.function);
+	if (err == 0)
+		err = html_string(f, x->file, &frame.file);
+	if (err == 0)
+		err = html_string(f, x->module, &frame.module);
+	if (err < 0)
+		return err;
+	bigger = grown(
+	    f->frames, f->frame_count, &f->frame_room, sizeof(*f->frames));
+	if (!bigger)
+		return -ENOMEM;
+	f->frames = bigger;
+	hash = index_hash((uint64_t)frame.function << 32 | frame.file,
+	    (uint64_t)frame.module << 32 | frame.line,
+	    frame.offset ^ (uint64_t)frame.flags << 56);
+	err = index_find(&f->frame_index, hash, same_frame, f->frames, &frame,
+	    (uint32_t)f->frame_count, ret);
+	if (err < 0)
+		return err;
+	if (*ret == f->frame_count)
+		f->frames[f->frame_count++] = frame;
+	return 0;
+}
+
+void
+html_frames_put(const struct html_frames *f, struct html_blob *b)
+{
+	for (size_t i = 0; i < f->frame_count; i++) {
+		const struct html_frame *x = &f->frames[i];
+
+		html_put(b, HTML_FRAME_FUNCTION, x->function);
+		html_put(b, HTML_FRAME_FILE, x->file);
+		html_put(b, HTML_FRAME_LINE, x->line);
+		html_put(b, HTML_FRAME_MODULE, x->module);
+		html_put(b, HTML_FRAME_OFFSET, x->offset);
+		html_put(b, HTML_FRAME_FLAGS, x->flags);
+	}
+}
+
+void
+html_frames_release(struct html_frames *f)
+{
+	free(f->strings);
+	free(f->frames);
+	index_release(&f->string_index);
+	index_release(&f->frame_index);
+}

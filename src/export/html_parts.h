@@ -1,0 +1,104 @@
+/* html_parts.h - what the files html_*.c share: a page in the making. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_EXPORT_HTML_PARTS_H
+#define SEEP_EXPORT_HTML_PARTS_H
+
+#include "export/html.h"
+#include "export/html_blob.h"
+#include "reader/index.h"
+
+/* In the place of a row's number: there is none; it is that of the rest. */
+enum { HTML_NO_ROW = UINT32_MAX, HTML_OTHER_ROW = UINT32_MAX - 1 };
+
+enum html_frame_flags {
+	HTML_INLINED = 1,
+	HTML_MISSING = 2, /* function is a sentence about frames not there */
+	HTML_MAIN = 4,    /* of the executable */
+};
+
+/* A place in the code; texts are numbers of strings, 0: not known. */
+struct html_frame {
+	uint32_t function, file, module, line;
+	uint64_t offset; /* 0 where there is a function */
+	uint32_t flags;
+};
+
+/* Texts are borrowed; equal ones have one number. */
+struct html_frames {
+	const char **strings; /* [0] is none */
+	size_t string_count, string_room;
+	struct index string_index;
+	struct html_frame *frames;
+	size_t frame_count, frame_room;
+	struct index frame_index;
+};
+
+/* A site, or in the last row of a group what is not worth one each. */
+struct html_row {
+	const struct view_site *site;
+	uint32_t group, stack;
+};
+
+/* One process of one input. */
+struct html_group {
+	uint32_t input;
+	const struct process *process;
+	size_t first, count;     /* rows */
+	size_t points;           /* written */
+	uint32_t *row_of;        /* by site of the process; HTML_NO_ROW */
+	struct view_figures all; /* of its sites in the view */
+	struct view_site *other; /* NULL: nothing is merged */
+};
+
+/* Of an input with a time line: where changes of sites are told. */
+struct html_moments {
+	uint64_t width_us;
+	size_t count, changes;
+};
+
+struct html {
+	const struct html_input *inputs;
+	size_t input_count;
+	const struct html_options *options;
+	struct html_group *groups;
+	size_t group_count;
+	struct html_row *rows; /* by group, then stack */
+	size_t row_count;
+	struct html_moments *moments; /* by input */
+	struct html_frames frames;
+	double threshold; /* sites of a lesser share are merged; 0: none */
+	struct html_blob blob;
+};
+
+/* ---- html_frames.c ---- */
+
+/* The number of a text; 0 for NULL. -ENOMEM. */
+int html_string(struct html_frames *f, const char *text, uint32_t *ret);
+
+/* The number of a frame of a view. -ENOMEM. */
+int html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret);
+
+void html_frames_put(const struct html_frames *f, struct html_blob *b);
+void html_frames_release(struct html_frames *f);
+
+/* ---- html_rows.c: groups and rows of all inputs. -ENOMEM ---- */
+
+int html_rows_choose(struct html *h);
+
+/* ---- html_stacks.c: numbers of stacks, rows sorted by them. -ENOMEM ---- */
+
+int html_stacks_put(struct html *h);
+
+/* ---- html_sites.c: the figures of rows. -ENOMEM ---- */
+
+int html_sites_put(struct html *h);
+
+/* ---- html_line.c: points of processes, changes of sites. -ENOMEM, -EIO */
+
+int html_line_put(struct html *h);
+
+/* ---- html_head.c: all else, as JSON; for free(). -ENOMEM ---- */
+
+int html_head_write(struct html *h, char **ret, size_t *ret_len);
+
+#endif

@@ -1,0 +1,228 @@
+/* html_rows.c - which sites a page has: all that matter. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/html_parts.h"
+
+enum {
+	SITES_ENOUGH = 2000,     /* so many are no burden: all stay */
+	SITES_MAX = 100000,      /* of a page, unless all are asked for */
+	THRESHOLD_START = 10000, /* a ten thousandth */
+};
+
+static int
+add_groups(struct html *h, uint32_t input)
+{
+	const struct session *s = h->inputs[input].view->session;
+	uint32_t pid = h->options->pid;
+	struct html_group *bigger;
+
+	bigger = reallocarray(
+	    h->groups, h->group_count + s->count + 1, sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	h->groups = bigger;
+	for (size_t i = 0; i < s->count; i++) {
+		struct html_group *g = &h->groups[h->group_count];
+		const struct process *p = s->processes[i];
+
+		if (pid != VIEW_ANY && p->header.pid != pid)
+			continue;
+		*g = (struct html_group){.input = input,
+		    .process = p,
+		    .row_of = calloc(p->site_count + 1, sizeof(*g->row_of))};
+		h->group_count++; /* its memory is ours in any case */
+		if (!g->row_of)
+			return -ENOMEM;
+		memset(g->row_of, 0xff, p->site_count * sizeof(*g->row_of));
+	}
+	return 0;
+}
+
+/* The group of each process of a session, or NULL. For free(). */
+static struct html_group **
+groups_of(struct html *h, uint32_t input)
+{
+	const struct session *s = h->inputs[input].view->session;
+	struct html_group **list = calloc(s->count + 1, sizeof(*list));
+	size_t at = 0;
+
+	for (size_t i = 0; list && i < h->group_count; i++) {
+		struct html_group *g = &h->groups[i];
+
+		if (g->input != input)
+			continue;
+		while (s->processes[at] != g->process)
+			at++;
+		list[at] = g;
+	}
+	return list;
+}
+
+static bool
+is_share(uint64_t part, uint64_t whole, double share)
+{
+	return part > 0 && (double)part >= share * (double)whole;
+}
+
+static bool
+matters(const struct view_site *s, const struct html_group *g, double share)
+{
+	const struct process_figures *a = &s->figures.all, *b = &g->all.all;
+
+	return s->kind == SEG_SITE_USER || share == 0 ||
+	    is_share(a->live_bytes, b->live_bytes, share) ||
+	    is_share(a->live_blocks, b->live_blocks, share) ||
+	    is_share(a->peak_bytes, b->peak_bytes, share) ||
+	    is_share(a->peak_blocks, b->peak_blocks, share) ||
+	    is_share(a->allocated_bytes, b->allocated_bytes, share) ||
+	    is_share(a->allocations, b->allocations, share) ||
+	    is_share(
+	        s->figures.temporary_bytes, g->all.temporary_bytes, share) ||
+	    is_share(
+	        s->figures.temporary_blocks, g->all.temporary_blocks, share);
+}
+
+static void
+merge_ages(struct process_ages *to, const struct process_ages *from)
+{
+	for (int i = 0; i < PROCESS_AGES; i++) {
+		to->deaths[i] += from->deaths[i];
+		to->living[i] += from->living[i];
+	}
+	to->living_known = to->living_known || from->living_known;
+}
+
+/* One more of those that are not worth a row. -ENOMEM. */
+static int
+merge_other(struct html_group *g, const struct view_site *s)
+{
+	struct view_site *o = g->other;
+
+	if (!o) {
+		o = calloc(1, sizeof(*o));
+		if (!o)
+			return -ENOMEM;
+		*o = (struct view_site){.kind = s->kind,
+		    .api = s->api,
+		    .size_min = s->size_min,
+		    .first_ns = s->first_ns,
+		    .stack_flags = s->stack_flags,
+		    .ages = calloc(1, sizeof(*o->ages))};
+		g->other = o;
+		if (!o->ages)
+			return -ENOMEM;
+	}
+	o->count++;
+	view_add(&o->figures, &s->figures);
+	o->samples += s->samples;
+	if (s->size_max > 0 && (o->size_max == 0 || s->size_min < o->size_min))
+		o->size_min = s->size_min;
+	if (s->size_max > o->size_max)
+		o->size_max = s->size_max;
+	if (s->first_ns < o->first_ns)
+		o->first_ns = s->first_ns;
+	if (s->last_ns > o->last_ns)
+		o->last_ns = s->last_ns;
+	if (s->ages)
+		merge_ages(o->ages, s->ages);
+	return 0;
+}
+
+/* Sites of an input by process; `count` of them would have a row. */
+static int
+look_at(struct html *h, uint32_t input, double share, size_t *count)
+{
+	const struct view *v = h->inputs[input].view;
+	struct html_group **groups = groups_of(h, input);
+
+	if (!groups)
+		return -ENOMEM;
+	for (size_t i = 0; i < v->site_count; i++) {
+		const struct view_site *s = &v->sites[i];
+		struct html_group *g = groups[s->process];
+
+		if (!g)
+			continue;
+		if (share < 0) /* the first time: the whole */
+			view_add(&g->all, &s->figures);
+		*count += share < 0 || matters(s, g, share);
+	}
+	free(groups);
+	return 0;
+}
+
+/* Raises the threshold until what is left is a page. */
+static int
+choose_threshold(struct html *h)
+{
+	size_t count = 0;
+	double share = -1;
+	int err = 0;
+
+	for (;;) {
+		for (uint32_t i = 0; i < h->input_count && err == 0; i++)
+			err = look_at(h, i, share, &count);
+		if (err < 0 || h->options->full ||
+		    count <= (share < 0 ? SITES_ENOUGH : SITES_MAX) ||
+		    share >= 1)
+			break;
+		share = share < 0 ? 1.0 / THRESHOLD_START : share * 4;
+		count = 0;
+	}
+	h->threshold = share < 0 ? 0 : share;
+	return err;
+}
+
+static int
+add_rows(struct html *h, uint32_t input)
+{
+	const struct view *v = h->inputs[input].view;
+	struct html_group **groups = groups_of(h, input);
+	int err = groups ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < v->site_count && err == 0; i++) {
+		const struct view_site *s = &v->sites[i];
+		struct html_group *g = groups[s->process];
+
+		if (!g)
+			continue;
+		if (matters(s, g, h->threshold)) {
+			h->rows[h->row_count++] = (struct html_row){
+			    .site = s, .group = (uint32_t)(g - h->groups)};
+			continue;
+		}
+		g->row_of[s->site] = HTML_OTHER_ROW;
+		err = merge_other(g, s);
+	}
+	free(groups);
+	for (uint32_t i = 0; i < h->group_count && err == 0; i++)
+		if (h->groups[i].input == input && h->groups[i].other)
+			h->rows[h->row_count++] = (struct html_row){
+			    .site = h->groups[i].other, .group = i};
+	return err;
+}
+
+int
+html_rows_choose(struct html *h)
+{
+	size_t most = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < h->input_count && err == 0; i++) {
+		err = add_groups(h, i);
+		most += h->inputs[i].view->site_count;
+	}
+	if (err == 0)
+		err = choose_threshold(h);
+	if (err < 0)
+		return err;
+	h->rows = calloc(most + h->group_count + 1, sizeof(*h->rows));
+	if (!h->rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < h->input_count && err == 0; i++)
+		err = add_rows(h, i);
+	return err;
+}

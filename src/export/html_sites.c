@@ -1,0 +1,107 @@
+/* html_sites.c - the figures of a page's sites, one column each. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export/html_parts.h"
+#include "report/words.h"
+
+enum { NS_PER_MS = 1000000 };
+
+/* Words are texts of the page; what cannot be kept is a failed page. */
+static int
+put_word(struct html *h, enum html_column column, const char *text)
+{
+	uint32_t number;
+	int err = html_string(&h->frames, text, &number);
+
+	if (err == 0)
+		html_put(&h->blob, column, number);
+	return err;
+}
+
+static void
+put_figures(struct html_blob *b, const struct view_figures *f)
+{
+	html_put(b, HTML_SITE_ALLOCATIONS, f->all.allocations);
+	html_put(b, HTML_SITE_ALLOCATED_BYTES, f->all.allocated_bytes);
+	html_put(b, HTML_SITE_FREES, f->all.frees);
+	html_put(b, HTML_SITE_FREED_BYTES, f->all.freed_bytes);
+	html_put(b, HTML_SITE_LIVE_BLOCKS, f->all.live_blocks);
+	html_put(b, HTML_SITE_LIVE_BYTES, f->all.live_bytes);
+	html_put(b, HTML_SITE_PEAK_BLOCKS, f->all.peak_blocks);
+	html_put(b, HTML_SITE_PEAK_BYTES, f->all.peak_bytes);
+	html_put(b, HTML_SITE_TEMPORARY_BLOCKS, f->temporary_blocks);
+	html_put(b, HTML_SITE_TEMPORARY_BYTES, f->temporary_bytes);
+	html_put(b, HTML_SITE_ERROR_LIVE, process_error(f->variance_live));
+	html_put(
+	    b, HTML_SITE_ERROR_ALLOCATED, process_error(f->variance_allocated));
+}
+
+/* Only what is not zero: site, age, how many. */
+static void
+put_ages(struct html_blob *b, size_t row, const struct process_ages *ages)
+{
+	html_put(b, HTML_SITE_AGES_KNOWN, ages && ages->living_known);
+	for (int i = 0; ages && i < PROCESS_AGES; i++) {
+		if (ages->deaths[i] > 0) {
+			html_put(b, HTML_DEATH_SITE, row);
+			html_put(b, HTML_DEATH_AGE, (uint64_t)i);
+			html_put(b, HTML_DEATH_COUNT, ages->deaths[i]);
+		}
+		if (ages->living_known && ages->living[i] > 0) {
+			html_put(b, HTML_LIVING_SITE, row);
+			html_put(b, HTML_LIVING_AGE, (uint64_t)i);
+			html_put(b, HTML_LIVING_COUNT, ages->living[i]);
+		}
+	}
+}
+
+/* Since the process began. */
+static uint64_t
+since_ms(const struct html_group *g, uint64_t ns)
+{
+	return ns / NS_PER_MS -
+	    g->process->header.start_realtime_ns / NS_PER_MS;
+}
+
+static int
+put_site(struct html *h, size_t row)
+{
+	const struct html_row *r = &h->rows[row];
+	const struct html_group *g = &h->groups[r->group];
+	const struct view_site *s = r->site;
+	struct html_blob *b = &h->blob;
+	bool is_other = s == g->other;
+	int err;
+
+	html_put(b, HTML_SITE_STACK, r->stack);
+	html_put(b, HTML_SITE_ID, s->id);
+	html_put(b, HTML_SITE_MERGED, is_other ? s->count : 0);
+	put_figures(b, &s->figures);
+	html_put(b, HTML_SITE_SAMPLES, s->samples);
+	html_put(b, HTML_SITE_SIZE_MIN, s->size_min);
+	html_put(b, HTML_SITE_SIZE_MAX, s->size_max);
+	html_put(b, HTML_SITE_FIRST_MS, since_ms(g, s->first_ns));
+	html_put(b, HTML_SITE_LAST_MS, since_ms(g, s->last_ns));
+	put_ages(b, row, s->ages);
+	err = put_word(h, HTML_SITE_KIND, words_kind(s->kind));
+	if (err == 0)
+		err = put_word(
+		    h, HTML_SITE_API, is_other ? NULL : words_api(s->api));
+	if (err == 0)
+		err = put_word(h, HTML_SITE_STATE,
+		    is_other ? NULL : words_stack(s->stack_flags));
+	if (err == 0)
+		err = put_word(h, HTML_SITE_POOL, s->pool);
+	if (err == 0)
+		err = put_word(h, HTML_SITE_SUPPRESSION, s->suppression);
+	return err;
+}
+
+int
+html_sites_put(struct html *h)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < h->row_count && err == 0; i++)
+		err = put_site(h, i);
+	return err;
+}

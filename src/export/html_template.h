@@ -1,0 +1,17 @@
+/* html_template.h - the page without data, built from web/. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_EXPORT_HTML_TEMPLATE_H
+#define SEEP_EXPORT_HTML_TEMPLATE_H
+
+#include <stddef.h>
+
+/*
+ * web/dist/report.html; data goes to the one place where it has
+ * HTML_TEMPLATE_DATA.
+ */
+#define HTML_TEMPLATE_DATA "@SEEP-DATA@"
+
+extern const char html_template[];
+extern const char html_template_end[];
+
+#endif

@@ -1,0 +1,88 @@
+# Every number in a page is that of the JSON report.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+page() { "$PYTHON" "$LIB/page.py" "$@"; }
+
+# same_numbers INPUT [OPTIONS]: a page and a report, held against each other
+same_numbers() {
+	"$SEEP" report "$@" --format html -o "$T/page.html"
+	"$SEEP" report "$@" --format json -o "$T/report.json"
+	page check "$T/page.html" "$T/report.json"
+}
+
+# seconds MOMENT: of a page, as --growth takes them
+seconds() {
+	local us=$(($1 * width))
+	printf '%d.%06d' $((us / 1000000)) $((us % 1000000))
+}
+
+@test "of a recording with a time line, and of any two moments in it" {
+	record -q -- "$HOSTS/page"
+	same_numbers "$T/seep.data"
+	local moments width from to
+	moments=$(page head "$T/page.html" 'head["inputs"][0]["recording"]["moments"]')
+	width=$(page head "$T/page.html" 'head["inputs"][0]["recording"]["width_us"]')
+	[[ $moments -ge 100 ]]
+	from=$((moments / 4)) to=$((moments * 3 / 4))
+	"$SEEP" report "$T/seep.data" --format json -o "$T/growth.json" \
+		--growth "$(seconds $from)..$(seconds $to)"
+	page growth "$T/page.html" "$from" "$to" "$T/growth.json"
+}
+
+@test "of a tree of processes, one by one, and where there are snapshots" {
+	record -q -- "$HOSTS/forks"
+	same_numbers "$T/seep.data"
+	[[ $(page head "$T/page.html" 'len(head["processes"])') -gt 3 ]]
+}
+
+@test "of a sampled run, with its errors" {
+	record -q --sample 4K -- "$HOSTS/threads"
+	same_numbers "$T/seep.data"
+	[[ $(page head "$T/page.html" 'sum(c["site.error_allocated"])') -gt 0 ]]
+}
+
+@test "of a segment without a time line, where filters leave a part" {
+	traced_well "$HOSTS/page"
+	same_numbers "$DIR" --include step_ --no-suppress
+	[[ $(page head "$T/page.html" 'head["inputs"][0]["recording"]') == None ]]
+	[[ $(page head "$T/page.html" 'head["inputs"][0]["filtered"]["sites"]') -gt 7 ]]
+	[[ $(page head "$T/page.html" 'len(c["site.id"])') -ge 2 ]]
+}
+
+@test "of very many sites, where the small ones are one called (other)" {
+	record -q -- "$HOSTS/page" many
+	same_numbers "$T/seep.data"
+	[[ $(page head "$T/page.html" 'head["processes"][0]["merged"]') -ge 2000 ]]
+	same_numbers "$T/seep.data" --full
+	[[ $(page head "$T/page.html" 'head["processes"][0]["merged"]') -eq 0 ]]
+}
+
+@test "export writes the same page as report; twice the same bytes" {
+	record -q -- "$HOSTS/page"
+	"$SEEP" report "$T/seep.data" --format html -o "$T/a.html"
+	"$SEEP" export "$T/seep.data" --format html -o "$T/b.html"
+	cmp "$T/a.html" "$T/b.html"
+}
+
+@test "a page is small, and its policy lets in nothing but its own" {
+	traced_well "$HOSTS/page"
+	"$SEEP" report "$DIR" --format html -o "$T/page.html"
+	page csp "$T/page.html"
+	[[ $(stat -c %s "$T/page.html") -lt 160000 ]]
+}
+
+@test "a page is not written to a terminal, nor with a range of its own" {
+	traced_well "$HOSTS/page"
+	run "$PYTHON" "$LIB/on_terminal.py" "$SEEP" report "$DIR" --format html
+	[[ $status -eq 2 && $output == *"--format html is for a browser"* ]]
+	complains 2 "$SEEP" report "$DIR" --format html --growth -o "$T/page.html"
+	[[ ! -e $T/page.html ]]
+}
+
+@test "a process that is not there is told, and a full disk leaves nothing" {
+	traced_well "$HOSTS/page"
+	complains 3 "$SEEP" report "$DIR" --format html --pid 999999999 -o "$T/p.html"
+	[[ ! -e $T/p.html ]]
+	complains 3 "$SEEP" report "$DIR" --format html -o /dev/full
+}

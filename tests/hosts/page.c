@@ -1,0 +1,131 @@
+/* page.c - what a page must show: growth in steps, marks, pools, odd names, very many sites. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "seep.h"
+
+#define NOINLINE  static __attribute__((noinline))
+#define BARRIER() __asm__ volatile("" ::: "memory")
+
+/*
+ * page [many]: takes about a second, in which step_keep() leaks 10 blocks of
+ * 1,000 bytes a step, step_churn() frees all it takes, and functions with
+ * hostile names leak a little. "many": 2,048 stacks that hardly matter beside
+ * one that does.
+ */
+enum { STEPS = 12, STEP_NS = 80000000, HEAVY = 200000 };
+
+static void *volatile sink;
+
+NOINLINE void
+step_keep(void)
+{
+	for (int i = 0; i < 10; i++)
+		sink = malloc(1000);
+}
+
+NOINLINE void
+step_churn(void)
+{
+	for (int i = 0; i < 500; i++) {
+		sink = malloc(16 + (size_t)i);
+		free(sink);
+	}
+}
+
+/* names are what the object file says: see the assembler's quoted symbols */
+#define ODD(number, name, size) \
+	NOINLINE void odd_##number(void) __asm__("\"" name "\""); \
+	NOINLINE void odd_##number(void) \
+	{ \
+		sink = malloc(size); \
+		BARRIER(); \
+	}
+
+ODD(0, "</script><script>window.pwned=1</script>", 3001)
+ODD(1, "<img src=x onerror=window.pwned=1>", 3002)
+ODD(2, "a'b&quot;c&lt;d--><!--", 3003)
+ODD(3, "right\u202eleft\u2066\u200b", 3004)
+ODD(4, "\u05d0\u05d1\u05d2(\u0627\u0644)", 3005)
+ODD(5, "bell\a tab\t escape\033[31m", 3006)
+ODD(6, "${window.pwned=1}javascript:window.pwned=1", 3007)
+ODD(7, "@SEEP-DATA@", 3008)
+
+NOINLINE void
+odd_all(void)
+{
+	odd_0();
+	odd_1();
+	odd_2();
+	odd_3();
+	odd_4();
+	odd_5();
+	odd_6();
+	odd_7();
+	BARRIER();
+}
+
+NOINLINE void descend(unsigned path, int bits);
+
+NOINLINE void
+left(unsigned path, int bits)
+{
+	descend(path, bits - 1);
+	BARRIER();
+}
+
+NOINLINE void
+right(unsigned path, int bits)
+{
+	descend(path, bits - 1);
+	BARRIER();
+}
+
+NOINLINE void
+descend(unsigned path, int bits)
+{
+	if (bits == 0)
+		sink = malloc(1 + path % 16);
+	else if (path >> (bits - 1) & 1)
+		right(path, bits);
+	else
+		left(path, bits);
+	BARRIER();
+}
+
+NOINLINE void
+heavy(void)
+{
+	for (int i = 0; i < HEAVY; i++) {
+		free(malloc(100));
+		sink = malloc(200);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct timespec pause = {.tv_nsec = STEP_NS};
+	static char handles[4];
+
+	if (argc > 1 && strcmp(argv[1], "many") == 0) {
+		for (unsigned i = 0; i < 2048; i++)
+			descend(i, 11);
+		heavy();
+		return 0;
+	}
+	odd_all();
+	for (int i = 0; i < 3; i++)
+		seep_alloc("handles", &handles[i], 64);
+	for (int i = 0; i < STEPS; i++) {
+		if (i == STEPS / 2)
+			seep_mark("half way");
+		step_keep();
+		step_churn();
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}

@@ -1,0 +1,409 @@
+# page_cases.py - a page in a real browser: each case is one promise.
+# SPDX-License-Identifier: Apache-2.0
+"""
+usage: page_cases.py SEEP FOLDER; FOLDER has page.data, tree.data, many.data.
+Prints "ok NAME" or "not ok NAME: why" for each case; pictures and pages are
+left in FOLDER.
+"""
+import os
+import subprocess
+import sys
+import time
+import traceback
+
+from browser import Browser, Failure
+
+LIMIT_MS = 1500
+ZOOM_MS = 50
+SLACK = float(os.environ.get("SEEP_SLACK", "4"))  # of a loaded machine
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        raise Failure(f"{what}: {got!r}, expected {wanted!r}")
+
+
+class Cases:
+    def __init__(self, seep, folder):
+        self.seep = seep
+        self.folder = folder
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def make(self, data, page, *options):
+        subprocess.run([self.seep, "report", self.file(data), "--format", "html",
+                        "-o", self.file(page), *options], check=True)
+
+    # ---- the page of one process ----
+
+    def load(self, b):
+        expect("title", b.text("#program"), "page")
+        summary = b.text("#summary")
+        if "It made" not in summary or "Nothing was lost" not in summary:
+            raise Failure(f"summary: {summary}")
+        expect("tiles", b.eval("$$('#metrics button').length"), 4)
+        expect("status", b.eval("$('#status').hidden"), True)
+        shown = b.text("#metrics button[data-value=live] .exact")
+        total = b.eval("seep.model.processes[0].totals.live_bytes")
+        if f"{total:,}" not in shown:
+            raise Failure(f"live: {shown}, expected {total:,}")
+
+    def flame_is_drawn(self, b):
+        colours = b.eval("""(() => {
+            const c = $('#flame canvas'), x = c.getContext('2d');
+            const d = x.getImageData(0, 0, c.width, c.height).data;
+            const seen = new Set();
+            for (let i = 0; i < d.length; i += 4)
+                if (d[i + 3]) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
+            return seen.size; })()""")
+        if colours < 5:
+            raise Failure(f"{colours} colours in the flame graph")
+        labels = b.eval("""seep.flame.drawn.flat().map(
+            ([n]) => seep.flame.label(n)).join('|')""")
+        for name in ("main", "step_keep"):
+            if name not in labels:
+                raise Failure(f"no {name} in {labels}")
+
+    def boxes_add_up(self, b):
+        wrong = b.eval("""(() => { const t = seep.flame.tree; let wrong = 0;
+            for (let n = 0; n < t.begin.length; n++) {
+                let sum = 0; for (const r of t.rowsOf(n)) sum += Math.abs(t.values[r]);
+                if (sum !== t.value.list[n]) wrong++;
+                const [first, k] = t.childrenOf(n); let below = 0;
+                for (let i = first; i < first + k; i++) below += t.value.list[i];
+                if (below > t.value.list[n]) wrong++;
+            } return wrong; })()""")
+        expect("boxes that do not add up", wrong, 0)
+
+    def node_box(self, b, name):
+        return b.eval(f"""(() => {{ const f = seep.flame;
+            $('#flame').scrollIntoView({{block: 'center', behavior: 'instant'}});
+            const area = $('#flame').getBoundingClientRect();
+            for (const [depth, level] of f.drawn.entries())
+                for (const [n, x, w] of level)
+                    if (f.label(n) === {name!r})
+                        return [area.left + x + w / 2,
+                            area.top + (depth + 0.5) * f.rowHeight - f.frame.scrollTop, w];
+            return null; }})()""")
+
+    def zoom(self, b):
+        before = b.eval("seep.table.order.length")
+        x, y, w = self.node_box(b, "odd_all")
+        b.click_at(x, y)
+        after = self.node_box(b, "odd_all")
+        if after[2] <= w * 2:
+            raise Failure(f"odd_all was {w} wide, is {after[2]}")
+        rows = b.eval("seep.table.order.length")
+        if not 0 < rows < before:
+            raise Failure(f"the table has {rows} rows, had {before}")
+        if "below odd_all" not in b.text("#sites-text"):
+            raise Failure(b.text("#sites-text"))
+        if b.eval("seep.flame.lastDraw") > ZOOM_MS * SLACK:
+            raise Failure(f"took {b.eval('seep.flame.lastDraw')} ms")
+        b.key("Escape")
+        expect("rows", b.eval("seep.table.order.length"), before)
+
+    def hover_tells(self, b):
+        x, y, _ = self.node_box(b, "step_keep")
+        b.mouse("mouseMoved", x, y)
+        expect("name", b.text("#inspector-name"), "step_keep")
+        if "120,000 bytes" not in b.text("#inspector-figures"):
+            raise Failure(b.text("#inspector-figures"))
+
+    def search(self, b):
+        b.key("/")
+        expect("focus", b.eval("document.activeElement.id"), "search")
+        b.type("STEP_")
+        b.wait("$('#matched').textContent !== ''")
+        live = b.eval("""(() => { let a = 0, s = 0; const m = seep.model;
+            for (let i = 0; i < m.siteCount; i++) { const v = m.figure('live_bytes', i);
+                if (m.isUser[i] || m.figure('suppression', i)) continue;
+                s += v; if ([...m.stackOf(i)].some((f) =>
+                    m.functionName(f).startsWith('step_'))) a += v; }
+            return (100 * a / s).toFixed(1) + '%'; })()""")
+        expect("matched", b.text("#matched"), f"{live} matched")
+        if b.eval("""[...$$('#table .row .function')].some(
+                (e) => !e.textContent.startsWith('step_'))"""):
+            raise Failure("the table has others, too")
+        b.eval("$('#search').select()")
+        b.type("/^odd_(all|6)$/")
+        b.wait("$('#sites-text').textContent.includes('odd_(all')")
+        if b.eval("seep.table.order.length") < 8:
+            raise Failure("the regular expression finds too little")
+        b.eval("$('#search').select()")
+        b.type("/(/")
+        b.wait("$('#search').getAttribute('aria-invalid') === 'true'")
+        b.key("Escape")
+        expect("matched", b.text("#matched"), "")
+
+    def metric(self, b):
+        for name, column in (("peak", "peak_bytes"), ("allocated", "allocated_bytes"),
+                             ("temporary", "temporary_bytes"), ("live", "live_bytes")):
+            b.click(f"#metrics button[data-value={name}]")
+            expect("pressed", b.eval(
+                f"$('#metrics [data-value={name}]').getAttribute('aria-pressed')"),
+                "true")
+            total = b.eval(f"""(() => {{ let s = 0; const m = seep.model;
+                for (let i = 0; i < m.siteCount; i++)
+                    if (!m.isUser[i] && !m.figure('suppression', i))
+                        s += m.figure('{column}', i);
+                return s; }})()""")
+            expect(name, b.eval("seep.flame.tree.value.list[0]"), total)
+        b.key("b")
+        expect("unit", b.eval("seep.state.unit"), "count")
+        b.key("b")
+
+    def invert(self, b):
+        b.click("#direction button[data-value=true]")
+        labels = b.eval("seep.flame.drawn[1].map(([n]) => seep.flame.label(n))")
+        if labels[0] != "step_keep" or "main" in labels:
+            raise Failure(f"first row: {labels}")
+        self.boxes_add_up(b)
+        b.click("#direction button[data-value=false]")
+
+    def merge(self, b):
+        b.click("#grouping button[data-value=module]")
+        labels = b.eval("seep.flame.drawn.flat().map(([n]) => seep.flame.label(n))")
+        if "page" not in labels or "step_keep" in labels:
+            raise Failure(f"modules: {labels}")
+        b.click("#grouping button[data-value=line]")
+        labels = b.eval("seep.flame.drawn.flat().map(([n]) => seep.flame.label(n)).join()")
+        if "page.c:" not in labels:
+            raise Failure(f"lines: {labels}")
+        b.click("#grouping button[data-value=function]")
+
+    def sort(self, b):
+        column = "#table .head .cell:nth-child(5) button"  # calls
+        b.click(column)
+        calls = b.eval("""[...seep.table.order].map(
+            (r) => seep.model.figure('allocations', seep.figures.rows[r]))""")
+        expect("order", calls, sorted(calls, reverse=True))
+        b.click(column)
+        calls = b.eval("""[...seep.table.order].map(
+            (r) => seep.model.figure('allocations', seep.figures.rows[r]))""")
+        expect("order", calls, sorted(calls))
+        b.click("#table .head .cell:last-child button")
+        names = b.eval("""[...seep.table.order].map((r) => seep.model.functionName(
+            seep.model.innermost(seep.figures.rows[r])))""")
+        expect("names", names, sorted(names))
+        b.click("#table .head .cell:nth-child(1) button")
+
+    def site(self, b):
+        b.click("#row-0")
+        expect("selected", b.eval("$('#row-0').getAttribute('aria-selected')"), "true")
+        expect("hidden", b.eval("$('#detail').hidden"), False)
+        text = b.text("#detail")
+        for wanted in ("step_keep", "page.c:", "main", "Block sizes", "all 1,000 bytes",
+                       "Ages", "Live bytes over time"):
+            if wanted not in text:
+                raise Failure(f"no {wanted!r} in: {text}")
+        b.eval("$('#table .scroller').focus()")
+        b.key("ArrowDown")
+        expect("selected", b.eval("$('#row-1').getAttribute('aria-selected')"), "true")
+        expect("title", b.text("#detail h3"), b.text("#row-1 .function"))
+
+    def copied(self, b):
+        b.call("Browser.grantPermissions", permissions=[
+            "clipboardReadWrite", "clipboardSanitizedWrite"])
+        b.click("#row-0")
+        b.click("#detail header button")
+        b.wait("$('#detail header button').textContent === 'Copied'")
+
+    def range(self, b):
+        b.drag("#line .u-over", 0.25, 0.75)
+        b.wait("seep.state.range !== null")
+        got = b.eval("""(() => { const r = seep.state.range, m = seep.model;
+            const c = m.columns; let s = 0;
+            c['change.moment'].forEach((at, i) => { const n = c['change.site'][i];
+                if (at >= r.from && at < r.to && !m.isUser[n] &&
+                    !m.figure('suppression', n))
+                    s += c['change.allocated_bytes'][i] - c['change.freed_bytes'][i]; });
+            return [s, seep.figures.total('live', 'bytes')]; })()""")
+        expect("growth", got[1], got[0])
+        if got[0] < 20000:
+            raise Failure(f"only {got[0]} bytes of growth")
+        if f"+{got[0]:,} live bytes" not in b.text("#range-text"):
+            raise Failure(b.text("#range-text"))
+        names = b.eval("[...$$('#table .row .function')].map((e) => e.textContent)")
+        if names[0] != "step_keep" or "odd_all" in names:
+            raise Failure(f"rows: {names}")
+        expect("peak", b.eval("$('#metrics [data-value=peak]').disabled"), True)
+        b.click("#clear-range")
+        expect("range", b.eval("seep.state.range"), None)
+
+    def range_by_keys(self, b):
+        b.eval("$('#from').focus()")
+        b.type("0.3")
+        b.key("Enter")
+        b.wait("seep.state.range !== null")
+        if abs(b.eval("seep.state.range.from_us") - 300000) > 20000:
+            raise Failure(f"from {b.eval('seep.state.range.from_us')}")
+        b.eval("$('#from').value = $('#to').value = ''")
+        b.key("Enter")
+        b.wait("seep.state.range === null")
+
+    def pools(self, b):
+        b.eval("""(() => { const e = $('#kind'); e.value = 'user';
+            e.dispatchEvent(new Event('change')); })()""")
+        expect("pool", b.text("#row-0 .pool"), "handles")
+        expect("bytes", b.eval("seep.figures.total('live', 'bytes')"), 192)
+        b.eval("""(() => { const e = $('#kind'); e.value = 'heap';
+            e.dispatchEvent(new Event('change')); })()""")
+
+    def hostile_names_stay_text(self, b):
+        expect("pwned", b.eval("typeof window.pwned"), "undefined")
+        b.eval("document.querySelectorAll('#row-0, #row-1, #row-2').forEach(e => e.click())")
+        names = b.eval("seep.model.strings.join('\\n')")
+        for wanted in ("</script><script>window.pwned=1</script>",
+                       "<img src=x onerror=window.pwned=1>", "@SEEP-DATA@",
+                       "right\\u202eleft\\u2066\\u200b",
+                       "bell\\x07 tab\\x09 escape\\x1b[31m"):
+            if wanted not in names:
+                raise Failure(f"no {wanted!r} among the names")
+        expect("elements", b.eval("$$('img, script:not(#data)').length"), 1)
+        shown = b.eval("[...$$('#table .row .function')].map((e) => e.textContent).join('\\n')")
+        if "<img src=x" not in shown:
+            raise Failure(f"not in the table: {shown}")
+        if "\u202e" in b.eval("document.body.innerText"):
+            raise Failure("a mark that turns text is in the page")
+
+    def dark(self, b):
+        light = b.eval("getComputedStyle(document.documentElement).backgroundColor")
+        b.media(dark=True)
+        b.wait("document.documentElement.dataset.theme === 'dark'")
+        dark = b.eval("getComputedStyle(document.documentElement).backgroundColor")
+        if light == dark:
+            raise Failure(f"both are {light}")
+        b.screenshot(self.file("dark.png"))
+        b.click("#theme")
+        expect("theme", b.eval("document.documentElement.dataset.theme"), "light")
+        b.eval("localStorage.clear()")
+        b.media(dark=False)
+
+    def help_opens(self, b):
+        b.eval("document.activeElement.blur()")
+        b.key("?")
+        expect("open", b.eval("$('#help').open"), True)
+        b.key("Escape")
+        b.wait("!$('#help').open")
+
+    def flame_by_keys(self, b):
+        b.eval("$('#flame').focus()")
+        for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+            b.key(key)
+        if b.eval("seep.flame.zoomed") == 0:
+            raise Failure("Enter does not zoom")
+        b.key("Home")
+        expect("zoomed", b.eval("seep.flame.zoomed"), 0)
+
+    def phone(self, b):
+        b.size(390, 844, mobile=True, scale=2)
+        time.sleep(0.2)
+        wide = b.eval("document.documentElement.scrollWidth")
+        b.screenshot(self.file("phone.png"))
+        b.size(1400, 900)
+        if wide > 390:
+            raise Failure(f"the page is {wide} wide on a phone of 390")
+
+    def paper(self, b):
+        b.pdf(self.file("page.pdf"))
+        if os.path.getsize(self.file("page.pdf")) < 10000:
+            raise Failure("an empty PDF")
+        b.wait("$$('#table .row').length > 0")
+
+    def silent(self, b):
+        expect("complaints", b.complaints, [])
+        expect("requests", [r for r in b.requests if not r.startswith("blob:")],
+               ["file://" + self.file("page.html")])
+
+    # ---- others ----
+
+    def processes_can_be_chosen(self, b):
+        self.make("tree.data", "tree.html")
+        b.open(self.file("tree.html"))
+        n = b.eval("seep.model.processes.length")
+        expect("choices", b.eval("$$('#process option').length"), n + 1)
+        all_live = b.eval("seep.figures.total('live', 'bytes')")
+        b.eval("""(() => { const e = $('#process'); e.value = '0';
+            e.dispatchEvent(new Event('change')); })()""")
+        one = b.eval("seep.figures.total('live', 'bytes')")
+        if not 0 < one < all_live:
+            raise Failure(f"one has {one}, all have {all_live}")
+        b.eval("""(() => { const e = $('#compare'); e.value = '1';
+            e.dispatchEvent(new Event('change')); })()""")
+        expect("signed", b.eval("seep.figures.isSigned"), True)
+        other = b.eval("""(() => { let s = 0; const p = seep.model.processes[1];
+            for (let i = p.first; i < p.first + p.rows; i++)
+                if (!seep.model.isUser[i] && !seep.model.figure('suppression', i))
+                    s += seep.model.figure('live_bytes', i);
+            return s; })()""")
+        expect("difference", b.eval("seep.figures.total('live', 'bytes')"), one - other)
+        self.boxes_add_up(b)
+        expect("complaints", b.complaints, [])
+
+    def many_stacks_are_fast(self, b):
+        self.make("many.data", "many.html", "--full")
+        b.open(self.file("many.html"))
+        took = b.eval("seep.ready")
+        sites = b.eval("seep.model.siteCount")
+        zoom = b.eval("""(() => { const f = seep.flame; let worst = 0;
+            for (const level of f.drawn.slice(1, 9)) {
+                f.zoom(level[0][0]); worst = Math.max(worst, f.lastDraw); }
+            f.zoom(0); return worst; })()""")
+        size = os.path.getsize(self.file("many.html"))
+        print(f"# {sites} sites: {size} bytes, ready after {took:.0f} ms, "
+              f"slowest zoom {zoom:.1f} ms")
+        if sites < 2000 or took > LIMIT_MS * SLACK or zoom > ZOOM_MS * SLACK:
+            raise Failure("too slow")
+        rows = b.eval("$$('#table .row').length")
+        if rows > 80:
+            raise Failure(f"{rows} rows are made")
+        b.eval("$('#table .scroller').scrollTop = 26 * 1500")
+        b.wait("[...$$('#table .row')].some((e) => Number(e.dataset.at) === 1500)")
+        expect("complaints", b.complaints, [])
+
+    def broken_data_is_told(self, b):
+        with open(self.file("page.html"), encoding="utf-8") as f:
+            html = f.read()
+        at = html.index('id="data">') + 200
+        with open(self.file("broken.html"), "w", encoding="utf-8") as f:
+            f.write(html[:at] + html[at + 64:])
+        b.open(self.file("broken.html"),
+               ready="$('#status')?.textContent.includes('cannot be shown')")
+
+    ON_PAGE = ("load", "flame_is_drawn", "boxes_add_up", "hover_tells", "zoom",
+               "flame_by_keys", "search", "metric", "invert", "merge", "sort", "site",
+               "copied", "range", "range_by_keys", "pools", "help_opens",
+               "hostile_names_stay_text", "dark", "phone", "paper", "silent")
+    ALONE = ("processes_can_be_chosen", "many_stacks_are_fast", "broken_data_is_told")
+
+    def run(self, name, b):
+        try:
+            getattr(self, name)(b)
+            print(f"ok {name}", flush=True)
+        except (Failure, TypeError, subprocess.CalledProcessError) as e:
+            why = str(e).replace("\n", " | ") or traceback.format_exc(limit=1)
+            print(f"not ok {name}: {why}", flush=True)
+            b.screenshot(self.file(f"{name}.png"))
+
+    def all(self):
+        self.make("page.data", "page.html")
+        with Browser() as b:
+            # helpers in every page
+            b.call("Page.addScriptToEvaluateOnNewDocument", source="""
+                window.$ = (s) => document.querySelector(s);
+                window.$$ = (s) => document.querySelectorAll(s);""")
+            b.open(self.file("page.html"))
+            b.screenshot(self.file("page.png"))
+            for name in self.ON_PAGE:
+                self.run(name, b)
+            for name in self.ALONE:
+                self.run(name, b)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "list":
+        print("\n".join(Cases.ON_PAGE + Cases.ALONE))
+    else:
+        Cases(sys.argv[1], os.path.abspath(sys.argv[2])).all()

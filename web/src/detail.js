@@ -1,0 +1,308 @@
+// detail.js - one site: its figures, its stack, sizes, ages and course.
+// SPDX-License-Identifier: Apache-2.0
+import { colours } from './colours.js';
+import { copy, make } from './dom.js';
+import { bytes, count, date, plural, time } from './text.js';
+
+const YOUNG_US = 1.6e6;
+
+// From when on a block is in this bucket of ages.
+function bound(age) {
+	return age === 0 ? 0 : YOUNG_US * 2 ** (age - 1);
+}
+
+function ageLabel(age, last) {
+	if (age === 0)
+		return `< ${time(YOUNG_US)}`;
+	if (age === last)
+		return `\u2265 ${time(bound(age))}`;
+	return `${time(bound(age))} \u2013 ${time(bound(age + 1))}`;
+}
+
+const AGES = 21; // the last is open
+
+export function stackText(model, site) {
+	const lines = [`${bytes(model.figure('live_bytes', site))} live in ` +
+		`${plural(model.figure('live_blocks', site), 'block')}, ` +
+		`${bytes(model.figure('allocated_bytes', site))} allocated by ` +
+		`${plural(model.figure('allocations', site), 'call')} of ` +
+		`${model.word('api', site) || 'several functions'}`];
+
+	model.stackOf(site).forEach((f, i) => {
+		const place = model.path(f);
+		const module = model.moduleName(f);
+
+		lines.push(`  #${i} ${model.functionName(f)}` +
+			(place ? ` at ${place}` : '') +
+			(module && !model.isMissing(f) ? ` [${module}]` : '') +
+			(model.isInlined(f) ? ' (inlined)' : ''));
+	});
+	return `${lines.join('\n')}\n`;
+}
+
+function figureRows(model, site) {
+	const f = (name) => model.figure(name, site);
+	const process = model.processes[model.siteProcess[site]];
+	const error = (name) => process.sample_bytes > 0 ?
+		` \u00b1 ${bytes(f(name))}` : '';
+	const rows = [
+		['live', f('live_bytes'), f('live_blocks'), error('error_live')],
+		['at peak', f('peak_bytes'), f('peak_blocks'), ''],
+		['allocated', f('allocated_bytes'), f('allocations'),
+			error('error_allocated')],
+		['freed', f('freed_bytes'), f('frees'), ''],
+		['short-lived', f('temporary_bytes'), f('temporary_blocks'), ''],
+	].map(([label, size, blocks, more]) => make('tr', '', [
+		make('th', '', label),
+		make('td', 'num', count(size)),
+		make('td', 'num', count(blocks)),
+		make('td', 'soft', bytes(size) + more),
+	]));
+
+	return make('table', 'figures', [
+		make('thead', '', [make('tr', '', ['', 'bytes', 'blocks', ''].map(
+			(t) => make('th', t ? 'num' : '', t)))]),
+		make('tbody', '', rows)]);
+}
+
+function facts(model, site) {
+	const process = model.processes[model.siteProcess[site]];
+	const first = process.start_ms + model.figure('first_ms', site);
+	const last = process.start_ms + model.figure('last_ms', site);
+	const after = (ms) => time(Math.max(0, ms) * 1000);
+	const list = [
+		model.isUser[site] ? ['pool', model.word('pool', site)] :
+			['by', model.word('api', site) || '\u2013'],
+		['first call', `${after(first - process.start_ms)} after the start`, date(first)],
+		['last call', `${after(last - process.start_ms)} after the start`, date(last)],
+		['process', `${process.name} (pid ${process.pid})`],
+		['site', `${model.figure('id', site)}`],
+	];
+	const state = model.word('state', site);
+	const suppression = model.word('suppression', site);
+	const samples = model.figure('samples', site);
+
+	if (samples > 0)
+		list.push(['samples', count(samples)]);
+	if (state && state !== 'complete')
+		list.push(['stack is', state.replaceAll('_', ' ')]);
+	if (suppression)
+		list.push(['suppressed by', suppression]);
+	return make('dl', 'facts', list.flatMap(([name, value, title]) => {
+		const d = make('dd', '', value);
+
+		if (title)
+			d.title = title;
+		return [make('dt', '', name), d];
+	}));
+}
+
+/* Smallest, mean and largest request on a scale of powers of two. */
+function sizes(model, site) {
+	const low = model.figure('size_min', site);
+	const high = model.figure('size_max', site);
+	const blocks = model.figure('allocations', site);
+	const mean = blocks > 0 ? model.figure('allocated_bytes', site) / blocks : 0;
+	const live = model.figure('live_blocks', site);
+	const meanLive = live > 0 ? model.figure('live_bytes', site) / live : 0;
+	const box = make('section', 'sizes', [make('h4', '', 'Block sizes')]);
+
+	if (high === 0 && low === 0) {
+		box.append(make('p', 'soft', mean > 0 ?
+			`mean ${count(Math.round(mean))} bytes; the range is not known` :
+			'not known'));
+		return box;
+	}
+	const from = Math.floor(Math.log2(Math.max(low, 1)) - 0.5);
+	const to = Math.ceil(Math.log2(Math.max(high, 1)) + 0.5);
+	const at = (n) => 100 * (Math.log2(Math.max(n, 1)) - from) / (to - from);
+	const scale = make('div', 'scale');
+	const range = make('div', 'range');
+
+	range.style.left = `${at(low)}%`;
+	range.style.width = `${Math.max(at(high) - at(low), 0.6)}%`;
+	scale.append(range);
+	for (const [value, name] of [[mean, 'mean'], [meanLive, 'live']]) {
+		if (value > 0) {
+			const tick = make('div', `tick ${name}`);
+
+			tick.style.left = `${at(value)}%`;
+			tick.title = name;
+			scale.append(tick);
+		}
+	}
+	box.append(scale, make('p', 'soft', low === high ?
+		`all ${count(low)} bytes` :
+		`${count(low)} to ${count(high)} bytes, mean ${count(Math.round(mean))}` +
+		(meanLive > 0 ? `, mean of the living ${count(Math.round(meanLive))}` : '')));
+	return box;
+}
+
+/* How old blocks were when they were freed, and how old the living are. */
+function ages(model, site) {
+	const dead = new Map(model.ages('death', site));
+	const living = new Map(model.ages('living', site));
+	const known = model.figure('ages_known', site) > 0;
+	const box = make('section', 'ages', [make('h4', '', 'Ages')]);
+	const all = [...dead.keys(), ...living.keys()];
+
+	if (all.length === 0) {
+		box.append(make('p', 'soft', 'none was freed' +
+			(known ? '' : '; ages of living blocks are known only at a normal exit')));
+		return box;
+	}
+	const last = Math.max(...all);
+	const most = Math.max(...dead.values(), ...living.values());
+	const table = make('table', 'histogram');
+
+	table.append(make('thead', '', [make('tr', '', [make('th', '', 'age'),
+		make('th', '', 'freed'), make('th', '', known ? 'still live' : '')])]));
+	for (let age = 0; age <= last; age++)
+		table.append(make('tr', '', [
+			make('th', '', ageLabel(age, AGES - 1)),
+			histogramCell(dead.get(age) ?? 0, most, 'dead'),
+			known ? histogramCell(living.get(age) ?? 0, most, 'living') : null,
+		]));
+	box.append(table);
+	if (!known && model.figure('live_blocks', site) > 0)
+		box.append(make('p', 'soft',
+			'Ages of living blocks are known only at a normal exit.'));
+	return box;
+}
+
+function histogramCell(n, most, name) {
+	const cell = make('td', '');
+	const fill = make('div', `bar ${name}`);
+
+	fill.style.width = `${n > 0 ? Math.max(1.5, 60 * n / most) : 0}%`;
+	cell.append(fill, make('span', '', n > 0 ? count(n) : ''));
+	return cell;
+}
+
+// Live bytes of a site at the moments of its recording.
+export function courseOf(model, site) {
+	const number = model.processes[model.siteProcess[site]].input;
+	const recording = model.head.inputs[number].recording;
+	const c = model.columns;
+
+	if (!recording || recording.moments < 2)
+		return null;
+	const added = new Float64Array(recording.moments + 1);
+	let at = 0;
+
+	for (let i = 0; i < number; i++)
+		at += model.head.inputs[i].recording?.changes ?? 0;
+	for (const end = at + recording.changes; at < end; at++)
+		if (c['change.site'][at] === site)
+			added[c['change.moment'][at] + 1] +=
+				c['change.allocated_bytes'][at] - c['change.freed_bytes'][at];
+	for (let i = 1; i < added.length; i++)
+		added[i] += added[i - 1];
+	return added;
+}
+
+function spark(model, site) {
+	const course = courseOf(model, site);
+
+	if (!course)
+		return null;
+	const recording = model.head.inputs[
+		model.processes[model.siteProcess[site]].input].recording;
+	const box = make('section', 'course', [make('h4', '', 'Live bytes over time')]);
+	const canvas = make('canvas', '');
+	const most = Math.max(...course);
+
+	canvas.setAttribute('role', 'img');
+	canvas.setAttribute('aria-label', `at most ${bytes(most)}`);
+	box.append(canvas, make('p', 'soft ends', [make('span', '', '0'),
+		make('span', '', `highest ${bytes(most)}`),
+		make('span', '', time(recording.until_us))]));
+	requestAnimationFrame(() => drawSpark(canvas, course, most));
+	return box;
+}
+
+function drawSpark(canvas, course, most) {
+	const ratio = window.devicePixelRatio || 1;
+	const w = canvas.clientWidth;
+	const h = canvas.clientHeight;
+	const c = canvas.getContext('2d');
+	const p = colours();
+	const x = (i) => i * w / (course.length - 1);
+	const y = (v) => h - 1 - (most > 0 ? v / most : 0) * (h - 4);
+
+	canvas.width = w * ratio;
+	canvas.height = h * ratio;
+	c.setTransform(ratio, 0, 0, ratio, 0, 0);
+	c.beginPath();
+	c.moveTo(0, y(course[0]));
+	for (let i = 1; i < course.length; i++)
+		c.lineTo(x(i), y(course[i]));
+	c.strokeStyle = p.accent;
+	c.lineWidth = 1.5;
+	c.stroke();
+	c.lineTo(w, h);
+	c.lineTo(0, h);
+	c.fillStyle = p.accentFill;
+	c.fill();
+}
+
+function stack(model, site) {
+	const list = make('ol', 'stack');
+
+	for (const f of model.stackOf(site)) {
+		const item = make('li', model.isMissing(f) ? 'missing' : '', [
+			make('bdi', 'function', model.functionName(f))]);
+		const place = model.place(f);
+		const line = make('span', 'where');
+
+		if (place) {
+			const e = make('bdi', 'place', place);
+
+			e.title = model.path(f);
+			line.append(e);
+		}
+		if (!model.isMissing(f) && model.frame.module[f])
+			line.append(make('bdi', 'module', model.moduleName(f)));
+		if (model.isInlined(f))
+			line.append(make('span', 'tag', 'inlined'));
+		item.append(line);
+		list.append(item);
+	}
+	return list;
+}
+
+export function show(box, model, site, onclose) {
+	if (site < 0) {
+		box.hidden = true;
+		box.replaceChildren();
+		return;
+	}
+	const f = model.innermost(site);
+	const title = make('h3', '', [make('bdi', '', f < 0 ? '(no stack)' :
+		model.functionName(f))]);
+	const button = make('button', 'quiet', 'Copy stack');
+	const close = make('button', 'quiet', '\u00d7');
+
+	button.type = close.type = 'button';
+	close.setAttribute('aria-label', 'Close');
+	close.addEventListener('click', onclose);
+	button.addEventListener('click', async () => {
+		const done = await copy(stackText(model, site));
+
+		button.textContent = done ? 'Copied' : 'Cannot copy here';
+		setTimeout(() => {
+			button.textContent = 'Copy stack';
+		}, 1500);
+	});
+	box.replaceChildren(...[
+		make('header', '', [title, button, close]),
+		figureRows(model, site),
+		make('section', '', [make('h4', '', 'Stack, innermost first'),
+			stack(model, site)]),
+		spark(model, site),
+		sizes(model, site),
+		ages(model, site),
+		facts(model, site),
+	].filter(Boolean));
+	box.hidden = false;
+}

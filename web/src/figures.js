@@ -1,0 +1,187 @@
+// figures.js - what is looked at: sites of some processes, maybe a difference.
+// SPDX-License-Identifier: Apache-2.0
+
+export const METRICS = ['live', 'peak', 'allocated', 'temporary'];
+
+// metric and unit -> column of a site
+const COLUMN = {
+	live: { bytes: 'live_bytes', count: 'live_blocks' },
+	peak: { bytes: 'peak_bytes', count: 'peak_blocks' },
+	allocated: { bytes: 'allocated_bytes', count: 'allocations' },
+	temporary: { bytes: 'temporary_bytes', count: 'temporary_blocks' },
+};
+
+// The sums of a site in a change of the time line, by sign.
+const CHANGE = {
+	live: { bytes: ['allocated_bytes', 'freed_bytes'],
+		count: ['allocations', 'frees'] },
+	allocated: { bytes: ['allocated_bytes'], count: ['allocations'] },
+};
+
+function gather(column, rows) {
+	const values = new Float64Array(rows.length);
+
+	for (let i = 0; i < rows.length; i++)
+		values[i] = column[rows[i]];
+	return values;
+}
+
+/*
+ * rows: sites. value(metric, unit): a number for each row, with a sign where
+ * isSigned; null where the metric makes no sense.
+ */
+class Figures {
+	constructor(model, rows, isSigned) {
+		this.model = model;
+		this.rows = rows;
+		this.isSigned = isSigned;
+		this.cache = new Map();
+	}
+
+	value(metric, unit) {
+		const key = `${metric} ${unit}`;
+
+		if (!this.cache.has(key))
+			this.cache.set(key, this.compute(metric, unit));
+		return this.cache.get(key);
+	}
+
+	total(metric, unit) {
+		const values = this.value(metric, unit);
+		let sum = 0;
+
+		for (let i = 0; values && i < values.length; i++)
+			sum += values[i];
+		return values ? sum : null;
+	}
+}
+
+class Plain extends Figures {
+	constructor(model, rows) {
+		super(model, rows, false);
+	}
+
+	compute(metric, unit) {
+		return gather(this.model.columns[`site.${COLUMN[metric][unit]}`], this.rows);
+	}
+}
+
+/* What was added between two moments of the time line. */
+class Growth extends Figures {
+	constructor(model, rows, spans) {
+		super(model, rows, true);
+		this.spans = spans; // {input, from, to}: numbers of moments
+	}
+
+	compute(metric, unit) {
+		const parts = CHANGE[metric]?.[unit];
+
+		if (!parts)
+			return null;
+		const c = this.model.columns;
+		const plus = c[`change.${parts[0]}`];
+		const minus = parts[1] ? c[`change.${parts[1]}`] : null;
+		const sums = new Float64Array(this.model.siteCount);
+		let at = 0;
+
+		this.model.head.inputs.forEach((input, number) => {
+			const span = this.spans.find((s) => s.input === number);
+			const end = at + (input.recording?.changes ?? 0);
+
+			for (; at < end; at++) {
+				const moment = c['change.moment'][at];
+
+				if (span && moment >= span.from && moment < span.to)
+					sums[c['change.site'][at]] +=
+						plus[at] - (minus ? minus[at] : 0);
+			}
+		});
+		return gather(sums, this.rows);
+	}
+}
+
+/* After less before, for stacks whose functions are the same. */
+class Comparison extends Figures {
+	constructor(model, after, before) {
+		const rowOf = new Map();
+		const rows = [];
+		const where = (site) => {
+			const key = keyOf(model, site);
+			let row = rowOf.get(key);
+
+			if (row === undefined) {
+				rowOf.set(key, row = rows.length);
+				rows.push(site);
+			}
+			return row;
+		};
+		const after_rows = Int32Array.from(after, where);
+		const before_rows = Int32Array.from(before, where);
+
+		super(model, Int32Array.from(rows), true);
+		this.sides = [[after, after_rows, 1], [before, before_rows, -1]];
+	}
+
+	compute(metric, unit) {
+		const column = this.model.columns[`site.${COLUMN[metric][unit]}`];
+		const sums = new Float64Array(this.rows.length);
+
+		for (const [sites, rows, sign] of this.sides)
+			for (let i = 0; i < sites.length; i++)
+				sums[rows[i]] += sign * column[sites[i]];
+		return sums;
+	}
+}
+
+function keyOf(model, site) {
+	const stack = model.siteStack[site];
+	const labels = model.groups.function.of;
+	let key = `${model.columns['site.kind'][site]} ${model.columns['site.api'][site]}`;
+
+	for (let k = model.stackBegin[stack]; k < model.stackBegin[stack + 1]; k++)
+		key += ` ${labels[model.stackFrames[k]].toString(36)}`;
+	return key;
+}
+
+/* Sites of a choice of processes that the filters of the page let through. */
+function sitesOf(model, processes, { user, suppressed }) {
+	const suppression = model.columns['site.suppression'];
+	const wanted = user ? 1 : 0;
+	const list = new Int32Array(processes.reduce((n, p) => n + p.rows, 0));
+	let n = 0;
+
+	for (const p of processes)
+		for (let i = p.first; i < p.first + p.rows; i++)
+			if (model.isUser[i] === wanted && (suppressed || suppression[i] === 0))
+				list[n++] = i;
+	return list.subarray(0, n);
+}
+
+// The numbers of moments that a range of time touches, outward.
+export function snap(recording, from_us, to_us) {
+	const w = recording.width_us;
+	const n = recording.moments;
+	let from = Math.max(0, Math.min(n - 1, Math.floor(from_us / w + 1e-9)));
+	let to = Math.max(1, Math.min(n, Math.ceil(to_us / w - 1e-9)));
+
+	if (to <= from)
+		to = from + 1;
+	return { from, to,
+		from_us: Math.min(from * w, recording.until_us),
+		to_us: Math.min(to * w, recording.until_us) };
+}
+
+/*
+ * processes: those looked at; before: those to compare with, or null; spans:
+ * of the time line, or null.
+ */
+export function figures(model, { processes, before, spans, user, suppressed }) {
+	const filter = { user, suppressed };
+	const rows = sitesOf(model, processes, filter);
+
+	if (before)
+		return new Comparison(model, rows, sitesOf(model, before, filter));
+	if (spans)
+		return new Growth(model, rows, spans);
+	return new Plain(model, rows);
+}
