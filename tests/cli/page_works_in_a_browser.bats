@@ -20,36 +20,43 @@ setup_file() {
 		>"$BATS_FILE_TMPDIR/answers" 2>&1 || true
 }
 
-# case NAME: what became of it
+# outcome NAME...: what became of these cases
 outcome() {
+	local name
 	[[ -e $BATS_FILE_TMPDIR/answers ]] ||
 		skip "no chromium here (make deps-page)"
-	grep -E "^#|$1" "$BATS_FILE_TMPDIR/answers" || cat "$BATS_FILE_TMPDIR/answers"
-	grep -qx "ok $1" "$BATS_FILE_TMPDIR/answers"
+	for name; do
+		grep -qx "ok $name" "$BATS_FILE_TMPDIR/answers" || {
+			echo "$name:"
+			grep -E "^#|$name" "$BATS_FILE_TMPDIR/answers" ||
+				cat "$BATS_FILE_TMPDIR/answers"
+			return 1
+		}
+	done
 }
 
-@test "it loads: summary, totals" { outcome load; }
-@test "the flame graph is drawn" { outcome flame_is_drawn; }
-@test "boxes of the flame graph add up" { outcome boxes_add_up; }
-@test "a box tells its function and figures" { outcome hover_tells; }
-@test "a click zooms, and the table follows" { outcome zoom; }
-@test "the flame graph obeys keys" { outcome flame_by_keys; }
+@test "it loads: summary, totals, flame graph" {
+	outcome load flame_is_drawn boxes_add_up
+}
+@test "a box tells its figures, a click zooms and the table follows, keys do too" {
+	outcome hover_tells zoom flame_by_keys
+}
 @test "search finds, and tells the share" { outcome search; }
-@test "the metric can be switched" { outcome metric; }
-@test "the tree can be turned round" { outcome invert; }
-@test "frames can be merged by module, told by line" { outcome merge; }
-@test "the table sorts" { outcome sort; }
-@test "a site shows its stack, sizes and ages" { outcome site; }
-@test "a stack can be copied" { outcome copied; }
-@test "a range of the time line filters flame graph and table" { outcome range; }
-@test "a range can be typed" { outcome range_by_keys; }
-@test "pools of the program are apart" { outcome pools; }
-@test "keys are explained" { outcome help_opens; }
-@test "hostile names stay text" { outcome hostile_names_stay_text; }
-@test "dark and light" { outcome dark; }
-@test "nothing is wider than a phone" { outcome phone; }
-@test "it prints" { outcome paper; }
-@test "no complaint in the console, no request" { outcome silent; }
+@test "metric, direction and merging can be switched" {
+	outcome metric invert merge pools help_opens
+}
+@test "the table sorts; a site shows stack, sizes and ages; it can be copied" {
+	outcome sort site copied
+}
+@test "a range of the time line, drawn or typed, filters the rest" {
+	outcome range range_by_keys
+}
+@test "hostile names stay text; no complaint, no request" {
+	outcome hostile_names_stay_text silent
+}
+@test "light and dark, a phone, paper" { outcome dark phone paper; }
 @test "processes can be chosen and compared" { outcome processes_can_be_chosen; }
-@test "very many sites are fast, their rows are made as needed" { outcome many_stacks_are_fast; }
+@test "very many sites are fast, their rows are made as needed" {
+	outcome many_stacks_are_fast
+}
 @test "damaged data is told" { outcome broken_data_is_told; }
