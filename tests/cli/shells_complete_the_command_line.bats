@@ -92,8 +92,8 @@ offers() {
 	offers "record report" seep re
 	offers "--version" seep --v
 	offers "--format" seep report --fo
-	offers "json text" seep report --format ""
-	offers "json text" seep report --format =
+	offers "html json text" seep report --format ""
+	offers "html json text" seep report --format =
 	offers "json" seep report --format = j
 	offers "pprof" seep export --format pp
 	offers "always auto never" seep report --top 5 --color ""
@@ -190,7 +190,7 @@ in_fish() {
 	"$SEEP" completions fish >"$T/seep.fish"
 	[[ $(in_fish "seep re") == "record report" ]]
 	[[ $(in_fish "seep report --fo") == "--format" ]]
-	[[ $(in_fish "seep report --format ") == "json text" ]]
+	[[ $(in_fish "seep report --format ") == "html json text" ]]
 	[[ $(in_fish "seep report --format=j") == "--format=json" ]]
 	[[ $(in_fish "seep report -o se") == "seep.data" ]]
 	[[ $(in_fish "seep report --debug-dir ") == "traces/" ]]

@@ -113,7 +113,7 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 }
 
 @test "--interval" {
-	record -q --interval 20ms "$GROW" 60
+	record -q --interval 20ms "$GROW" 200
 	[[ $(json '.processes[0].timeline.times_us | length >= 5') == true ]]
 	record -q --interval 10s "$GROW" 60
 	[[ $(json '.processes[0].timeline.times_us | length <= 3') == true ]]

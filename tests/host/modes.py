@@ -118,8 +118,9 @@ def command_of(case, mode, run, work, seen):
     witness = [WITNESS, "-r", seen]
     if mode == "record":
         run.recording = os.path.join(work, "out", "recording.seep")
-        words = [SEEP, "record", "-q", "--force", "-o", run.recording,
-                 "--"] + words
+        # names are kept in a cache below HOME, which is compared here
+        words = [SEEP, "record", "-q", "--no-symbols", "--force", "-o",
+                 run.recording, "--"] + words
         witness += ["-t", SEEP]
     elif mode == "heaptrack":
         if not shutil.which("heaptrack"):

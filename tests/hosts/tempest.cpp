@@ -13,8 +13,8 @@
 
 #define SITES(X) \
 	X(alloc_churn) \
-	X(resize_churn) X(alloc_short) X(alloc_key) X(alloc_in_handler) \
-	    X(work_A) X(work_B)
+	X(resize_churn) \
+	X(alloc_short) X(alloc_key) X(alloc_in_handler) X(work_A) X(work_B)
 #include "../lib/inside.h"
 #include "../lib/ledger.h"
 
