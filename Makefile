@@ -169,10 +169,20 @@ $(DEPS:%=deps-%): deps-%:
 
 TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
 .PHONY: check check-unit check-cli check-hosts check-host check-real check-lint verify
-check: deps-check $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
-	@B=$(B) tests/run lint unit cli hosts host real
+check: deps-check $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(if $(SAN),,sanitized) ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
+	@B=$(B) tests/run lint unit $(if $(SAN),,san) cli hosts host real
 check-unit: deps-check $(UNIT)
 	@B=$(B) tests/run unit
+# The collector's modules under ASan, UBSan and TSan, in variants beside.
+.PHONY: unit-guest sanitized check-san host-table
+unit-guest: $(UNIT_GUEST)
+sanitized:
+	@$(MAKE) --no-print-directory SAN=address,undefined unit-guest
+	@$(MAKE) --no-print-directory SAN=thread unit-guest
+check-san: sanitized ## the collector's modules under ASan, UBSan and TSan
+	@B=$(B) tests/run san
+host-table: ## the table in docs/HOST_RULES.md
+	@tests/host/table.py --write
 check-cli: deps-check $(TESTED) $(HOSTS) $(TOOLS)
 	@B=$(B) tests/run cli
 check-hosts: deps-check $(TESTED) $(HOSTS)

@@ -36,6 +36,8 @@ check lib:libdebuginfod.so.1 libdebuginfod1
 check cmd:setsid util-linux
 check cmd:pgrep procps
 check cmd:strace strace
+check cmd:setcap libcap2-bin
+check cmd:fakeroot fakeroot
 check cmd:less less
 check cmd:zsh zsh
 check cmd:fish fish

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# table.py - which test holds which number of torture.list, as a table.
+# SPDX-License-Identifier: Apache-2.0
+"""
+table.py [--check|--write]
+
+Prints the table of docs/HOST_RULES.md, or writes it there. --check: says if it
+differs. All say which numbers have no test, and which test is gone.
+"""
+
+import glob
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+REPO = os.path.dirname(os.path.dirname(HERE))
+PAGE = os.path.join(REPO, "docs", "HOST_RULES.md")
+BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
+TEST = re.compile(r'^@test "(.*)" \{', re.M)
+NUMBER = re.compile(r"\bT\d\d\b")
+
+sys.path.insert(0, HERE)
+from header import read_header  # noqa: E402
+
+problems = []
+
+
+def bats_titles():
+    """File name -> titles of its tests."""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(REPO, "tests/cli/*.bats"))):
+        with open(path, encoding="utf-8") as text:
+            found[os.path.basename(path)] = TEST.findall(text.read())
+    return found
+
+
+def numbered(titles):
+    """Number -> tests that carry it."""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(HERE, "cases", "*"))):
+        if not path.endswith((".c", ".cpp", ".sh", ".py")):
+            continue
+        name = os.path.basename(path)
+        for number in NUMBER.findall(read_header(path).get("torture", "")):
+            found.setdefault(number, []).append("host: " + name)
+    for name, tests in titles.items():
+        for title in tests:
+            for number in NUMBER.findall(title):
+                found.setdefault(number, []).append("cli: " + name)
+    return found
+
+
+def older(number, text, titles):
+    tests = []
+    for one in filter(None, (x.strip() for x in text.split("; "))):
+        name, _, part = one.partition(": ")
+        if not any(part in title for title in titles.get(name, [])):
+            problems.append("%s: no test \"...%s...\" in %s" % (
+                number, part, name))
+        tests.append("cli: " + name)
+    return tests
+
+
+def rows():
+    titles = bats_titles()
+    carried = numbered(titles)
+    with open(os.path.join(HERE, "torture.list"), encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("#") or not line.strip():
+                continue
+            number, what, text = (x.strip() for x in line.split("|"))
+            tests = carried.pop(number, []) + older(number, text, titles)
+            if not tests:
+                problems.append("%s has no test" % number)
+            yield "| %s | %s | %s |\n" % (
+                number, what,
+                ", ".join("`%s`" % x for x in dict.fromkeys(tests)))
+    for number in carried:
+        problems.append("%s is not in torture.list" % number)
+
+
+def main(arguments):
+    table = "| | must hold | tests |\n|---|---|---|\n" + "".join(rows())
+    with open(PAGE, encoding="utf-8") as page:
+        text = page.read()
+    head, _, rest = text.partition(BEGIN)
+    old, _, tail = rest.partition(END)
+    if "--write" in arguments:
+        with open(PAGE, "w", encoding="utf-8") as page:
+            page.write(head + BEGIN + table + END + tail)
+    elif "--check" not in arguments:
+        sys.stdout.write(table)
+    elif old != table:
+        problems.append("docs/HOST_RULES.md: the table is not what "
+                        "tests/host/table.py prints (make host-table)")
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
