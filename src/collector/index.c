@@ -56,7 +56,7 @@ index_insert(struct index *ix, uint64_t hash, uint32_t number)
 
 	for (tries = 0; tries < INDEX_LEVELS; tries++) {
 		uint32_t at = LOAD_ACQUIRE(&ix->newest);
-		struct index_level *l = ix->levels[at];
+		struct index_level *l = LOAD_ACQUIRE(&ix->levels[at]);
 		uint64_t size = UINT64_C(1) << l->bits;
 		int n;
 

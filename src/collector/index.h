@@ -58,7 +58,7 @@ index_find(
 	int i;
 
 	for (i = (int)top; i >= 0; i--) {
-		struct index_level *l = ix->levels[i];
+		struct index_level *l = LOAD_ACQUIRE(&ix->levels[i]);
 		uint64_t mask = (UINT64_C(1) << l->bits) - 1;
 		int n;
 

@@ -95,7 +95,7 @@ static void
 insert(uint64_t key, uint64_t row, uint64_t meta)
 {
 	uint32_t at = LOAD_ACQUIRE(&newest);
-	struct level *l = levels[at];
+	struct level *l = LOAD_ACQUIRE(&levels[at]);
 	uint64_t i = hash_word(key) >> (64 - l->bits);
 	int n;
 
@@ -163,7 +163,7 @@ rows_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 	int i;
 
 	for (i = (int)LOAD_ACQUIRE(&newest); i >= 0; i--) {
-		struct entry *e = find(levels[i], key);
+		struct entry *e = find(LOAD_ACQUIRE(&levels[i]), key);
 		uint64_t meta = e ? LOAD_ACQUIRE(&e->meta) : 0;
 
 		if (!meta)
