@@ -198,7 +198,7 @@ check-lint: deps-check $(LIBS)
 verify: deps-check $(TESTED) $(HOSTS) ## every stack against _Unwind_Backtrace, long form
 	@B=$(B) SEEP_FULL=1 TESTS=stacks_equal tests/run hosts
 
-.PHONY: demo bench lint fuzz fuzz-run format man web install uninstall clean help
+.PHONY: demo bench lint fuzz fuzz-run format man web pictures install uninstall clean help
 demo: all build/demo/leaky_server ## record an example server that leaks, print its report
 	@examples/demo.sh
 
@@ -217,6 +217,9 @@ fuzz-run: $(FUZZ)
 
 format: deps-lint ## rewrite the sources the way lint wants them
 	@clang-format-14 -i $$(tools/lint/check-format.sh --list)
+
+pictures: all build/demo/leaky_server ## those of the README, from the demo; needs tmux and chromium
+	@tools/pictures.sh
 
 web: deps-web ## web/ -> web/dist/report.html, the page that goes into the command
 	@tools/web.sh web/dist/report.html

@@ -11,17 +11,19 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
+#include "export/html.h"
 #include "report/diff.h"
 
 struct diff_options {
 	struct view_opts view;
 	int format; /* enum diff_format */
+	bool full;
 	const char *path;
 	struct names_options naming;
 	struct output_view show;
 };
 
-enum diff_format { DIFF_TEXT, DIFF_JSON };
+enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_HTML };
 
 static struct session *
 read_side(const char *input, struct diff_side *ret)
@@ -32,6 +34,23 @@ read_side(const char *input, struct diff_side *ret)
 	s = input_load(input);
 	*ret = (struct diff_side){.name = input, .session = s};
 	return s;
+}
+
+static int
+write_html(FILE *out, const struct diff_side *old, const struct diff_side *new,
+    struct names *names, const struct diff_options *o,
+    const struct view_options *view)
+{
+	const struct html_session sides[] = {
+	    {.session = old->session, .title = old->name},
+	    {.session = new->session, .title = new->name},
+	};
+	const struct html_options options = {.version = SEEP_VERSION,
+	    .metric = o->view.metric,
+	    .full = o->full,
+	    .compare = true};
+
+	return html_write_sessions(out, sides, 2, names, view, &options);
 }
 
 static int
@@ -50,6 +69,8 @@ run(const struct cmd *self, int argc, char **argv)
 	/* what start-up leaves is there before and after */
 	o.view.no_suppress = true;
 	view_opts_finish(self->name, &o.view, &body);
+	if (o.format == DIFF_HTML)
+		output_not_terminal(self->name, o.path);
 	before = read_side(argv[1], &old);
 	after = read_side(argv[2], &new);
 	answer =
@@ -60,7 +81,9 @@ run(const struct cmd *self, int argc, char **argv)
 	output_open(&out, o.path);
 	progress_begin("finding names", NULL);
 	output_show(&out, &o.show, answer, &terminal);
-	if (o.format == DIFF_JSON) {
+	if (o.format == DIFF_HTML) {
+		err = write_html(out.file, &old, &new, names, &o, &body.view);
+	} else if (o.format == DIFF_JSON) {
 		err = diff_write_json(
 		    out.file, &old, &new, names, &body.view, SEEP_VERSION);
 	} else {
@@ -88,8 +111,10 @@ run(const struct cmd *self, int argc, char **argv)
 #define AT(field) offsetof(struct diff_options, field)
 
 static const struct opts_option output[] = {
-    {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
-        "for people (the default) or for programs"},
+    {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",
+        "for people (the default), for programs, or one page for a browser"},
+    {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
+        "in a page all sites, also where that are very many"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete"},
     {0},

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
@@ -62,10 +61,8 @@ finish(struct report_options *o, int inputs)
 	if (o->format == REPORT_HTML && (o->growth || o->site))
 		die(CMD_USAGE,
 		    "report: a page has all moments and sites: choose in it");
-	if (o->format == REPORT_HTML && !o->path && isatty(STDOUT_FILENO) == 1)
-		die(CMD_USAGE,
-		    "report: --format html is for a browser: give it -o FILE, "
-		    "or type: seep view");
+	if (o->format == REPORT_HTML)
+		output_not_terminal("report", o->path);
 	if (inputs > 1 && !o->snapshots && o->format != REPORT_HTML)
 		die(CMD_USAGE,
 		    "report: several INPUTs only with --snapshots, --deltas or "

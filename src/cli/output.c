@@ -206,6 +206,16 @@ give_name(const struct output *o)
 }
 
 void
+output_not_terminal(const char *command, const char *path)
+{
+	if (!path && isatty(STDOUT_FILENO) == 1)
+		die(CMD_USAGE,
+		    "%s: --format html is for a browser: give it -o FILE, or "
+		    "type: seep view",
+		    command);
+}
+
+void
 output_show(const struct output *o, const struct output_view *view, int answer,
     struct terminal *ret)
 {

@@ -13,7 +13,7 @@ enum {
 	POINTS_MIN = 40,    /* of a process */
 	POINTS_MAX = 4000,
 	MOMENTS = 240,
-	CHANGES_MIN = 30000, /* told for all sites and moments together */
+	CHANGES_MIN = 20000, /* told for all sites and moments together */
 	CHANGES_PER_SITE = 4,
 };
 

@@ -17,17 +17,30 @@ seconds() {
 	printf '%d.%06d' $((us / 1000000)) $((us % 1000000))
 }
 
-@test "of a recording with a time line, and of any two moments in it" {
-	record -q -- "$HOSTS/page"
-	same_numbers "$T/seep.data"
+# same_growth: of the page's moments from a quarter to three quarters
+same_growth() {
 	local moments width from to
 	moments=$(page head "$T/page.html" 'head["inputs"][0]["recording"]["moments"]')
 	width=$(page head "$T/page.html" 'head["inputs"][0]["recording"]["width_us"]')
-	[[ $moments -ge 100 ]]
+	echo "$moments moments of $width us"
+	[[ $moments -ge $1 && $moments -le $2 ]]
 	from=$((moments / 4)) to=$((moments * 3 / 4))
 	"$SEEP" report "$T/seep.data" --format json -o "$T/growth.json" \
 		--growth "$(seconds $from)..$(seconds $to)"
 	page growth "$T/page.html" "$from" "$to" "$T/growth.json"
+}
+
+@test "of a recording with a time line, and of any two moments in it" {
+	record -q -- "$HOSTS/page"
+	same_numbers "$T/seep.data"
+	same_growth 100 240
+}
+
+@test "where all of very many sites change all the time: at fewer moments" {
+	record -q --interval 20ms -- "$HOSTS/page" waves
+	same_numbers "$T/seep.data" --full
+	[[ $(page head "$T/page.html" 'len(c["change.site"])') -le 20000 ]]
+	same_growth 4 60
 }
 
 @test "of a tree of processes, one by one, and where there are snapshots" {

@@ -55,7 +55,9 @@ outcome() {
 	outcome hostile_names_stay_text silent
 }
 @test "light and dark, a phone, paper" { outcome dark phone paper; }
-@test "processes can be chosen and compared" { outcome processes_can_be_chosen; }
+@test "processes can be chosen, and compared; two inputs too" {
+	outcome processes_can_be_chosen inputs_can_be_compared
+}
 @test "very many sites are fast, their rows are made as needed" {
 	outcome many_stacks_are_fast
 }

@@ -1,5 +1,6 @@
 /* page.c - what a page must show: growth in steps, marks, pools, odd names, very many sites. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,19 @@
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
 /*
- * page [many]: takes about a second, in which step_keep() leaks 10 blocks of
+ * page [many|waves]: takes about a second, in which step_keep() leaks 10 blocks of
  * 1,000 bytes a step, step_churn() frees all it takes, and functions with
  * hostile names leak a little. "many": 2,048 stacks that hardly matter beside
- * one that does.
+ * one that does. "waves": the same stacks again and again, all of them changing
+ * at each look.
  */
-enum { STEPS = 12, STEP_NS = 80000000, HEAVY = 200000 };
+enum {
+	STEPS = 12,
+	STEP_NS = 80000000,
+	HEAVY = 200000,
+	WAVES = 30,
+	WAVE_NS = 30000000,
+};
 
 static void *volatile sink;
 
@@ -109,11 +117,17 @@ int
 main(int argc, char **argv)
 {
 	const struct timespec pause = {.tv_nsec = STEP_NS};
+	const struct timespec moment = {.tv_nsec = WAVE_NS};
 	static char handles[4];
 
-	if (argc > 1 && strcmp(argv[1], "many") == 0) {
-		for (unsigned i = 0; i < 2048; i++)
-			descend(i, 11);
+	if (argc > 1) {
+		bool waves = strcmp(argv[1], "waves") == 0;
+
+		for (unsigned i = 0; i < (waves ? WAVES : 1) * 2048u; i++) {
+			descend(i % 2048, 11);
+			if (waves && i % 2048 == 0)
+				nanosleep(&moment, NULL);
+		}
 		heavy();
 		return 0;
 	}

@@ -177,11 +177,11 @@ class Cases:
         column = "#table .head .cell:nth-child(5) button"  # calls
         b.click(column)
         calls = b.eval("""[...seep.table.order].map(
-            (r) => seep.model.figure('allocations', seep.figures.rows[r]))""")
+            (r) => seep.figures.value('allocated', 'count')[r])""")
         expect("order", calls, sorted(calls, reverse=True))
         b.click(column)
         calls = b.eval("""[...seep.table.order].map(
-            (r) => seep.model.figure('allocations', seep.figures.rows[r]))""")
+            (r) => seep.figures.value('allocated', 'count')[r])""")
         expect("order", calls, sorted(calls))
         b.click("#table .head .cell:last-child button")
         names = b.eval("""[...seep.table.order].map((r) => seep.model.functionName(
@@ -342,6 +342,28 @@ class Cases:
         self.boxes_add_up(b)
         expect("complaints", b.complaints, [])
 
+    def inputs_can_be_compared(self, b):
+        subprocess.run([self.seep, "diff", self.file("many.data"), self.file("page.data"),
+                        "--format", "html", "-o", self.file("diff.html")], check=True)
+        b.open(self.file("diff.html"))
+        expect("compared with", b.eval("$('#compare').selectedOptions[0].textContent"),
+               "all of " + self.file("many.data"))
+        expect("signed", b.eval("seep.figures.isSigned"), True)
+        totals = b.eval("seep.model.processes.map((p) => p.totals.live_bytes)")
+        expect("difference", b.eval("seep.figures.total('live', 'bytes')"),
+               totals[1] - totals[0])
+        if b.eval("$('#flame-key').textContent") == "":
+            raise Failure("nothing tells what red and blue mean")
+        kept = b.eval("""(() => { let s = 0; const f = seep.figures;
+            for (let r = 0; r < f.rows.length; r++) {
+                const v = f.value('live', 'bytes')[r];
+                const name = seep.model.functionName(seep.model.innermost(f.rows[r]));
+                if (name === 'step_keep' && v > 0) s += v;
+                if (name === 'heavy' && v > 0) return 'heavy grew'; }
+            return s; })()""")
+        expect("growth of step_keep", kept, 120000)
+        expect("complaints", b.complaints, [])
+
     def many_stacks_are_fast(self, b):
         self.make("many.data", "many.html", "--full")
         b.open(self.file("many.html"))
@@ -376,7 +398,8 @@ class Cases:
                "flame_by_keys", "search", "metric", "invert", "merge", "sort", "site",
                "copied", "range", "range_by_keys", "pools", "help_opens",
                "hostile_names_stay_text", "dark", "phone", "paper", "silent")
-    ALONE = ("processes_can_be_chosen", "many_stacks_are_fast", "broken_data_is_told")
+    ALONE = ("processes_can_be_chosen", "inputs_can_be_compared",
+             "many_stacks_are_fast", "broken_data_is_told")
 
     def run(self, name, b):
         try:

@@ -44,12 +44,12 @@ function moduleColour(dark) {
 
 // -1: all went, 0: as much came as went, 1: all came
 function changeColour(dark) {
-	const light = dark ? [28, 14] : [92, -28];
+	const light = dark ? [28, 12] : [90, -14];
 
 	return (share) => {
 		const size = Math.abs(share);
 		const hue = share >= 0 ? 8 : 214;
-		const chroma = dark ? 12 + 50 * size : 10 + 72 * size;
+		const chroma = dark ? 10 + 38 * size : 8 + 66 * size;
 
 		return `hsl(${hue} ${chroma.toFixed(0)}% ` +
 			`${(light[0] + light[1] * size).toFixed(0)}%)`;

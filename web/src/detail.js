@@ -21,14 +21,52 @@ function ageLabel(age, last) {
 
 const AGES = 21; // the last is open
 
-export function stackText(model, site) {
-	const lines = [`${bytes(model.figure('live_bytes', site))} live in ` +
-		`${plural(model.figure('live_blocks', site), 'block')}, ` +
-		`${bytes(model.figure('allocated_bytes', site))} allocated by ` +
-		`${plural(model.figure('allocations', site), 'call')} of ` +
-		`${model.word('api', site) || 'several functions'}`];
+// Sites with the same stack, looked at together.
+class Some {
+	constructor(model, sites) {
+		this.model = model;
+		this.sites = sites;
+		this.site = sites[0];
+		this.processes = [...new Set(Array.from(sites,
+			(s) => model.processes[model.siteProcess[s]]))];
+	}
 
-	model.stackOf(site).forEach((f, i) => {
+	sum(name) {
+		return this.sites.reduce((n, s) => n + this.model.figure(name, s), 0);
+	}
+
+	// of errors, which are independent
+	error(name) {
+		return Math.round(Math.hypot(...Array.from(this.sites,
+			(s) => this.model.figure(name, s))));
+	}
+
+	least(name) {
+		return Math.min(...Array.from(this.sites, (s) => this.model.figure(name, s)));
+	}
+
+	most(name) {
+		return Math.max(...Array.from(this.sites, (s) => this.model.figure(name, s)));
+	}
+
+	ages(what) {
+		const all = new Map();
+
+		for (const s of this.sites)
+			for (const [age, n] of this.model.ages(what, s))
+				all.set(age, (all.get(age) ?? 0) + n);
+		return all;
+	}
+}
+
+function stackText(model, some) {
+	const lines = [`${bytes(some.sum('live_bytes'))} live in ` +
+		`${plural(some.sum('live_blocks'), 'block')}, ` +
+		`${bytes(some.sum('allocated_bytes'))} allocated by ` +
+		`${plural(some.sum('allocations'), 'call')} of ` +
+		`${model.word('api', some.site) || 'several functions'}`];
+
+	model.stackOf(some.site).forEach((f, i) => {
 		const place = model.path(f);
 		const module = model.moduleName(f);
 
@@ -40,11 +78,10 @@ export function stackText(model, site) {
 	return `${lines.join('\n')}\n`;
 }
 
-function figureRows(model, site) {
-	const f = (name) => model.figure(name, site);
-	const process = model.processes[model.siteProcess[site]];
-	const error = (name) => process.sample_bytes > 0 ?
-		` \u00b1 ${bytes(f(name))}` : '';
+function figureRows(some) {
+	const f = (name) => some.sum(name);
+	const isSampled = some.processes.some((p) => p.sample_bytes > 0);
+	const error = (name) => isSampled ? ` \u00b1 ${bytes(some.error(name))}` : '';
 	const rows = [
 		['live', f('live_bytes'), f('live_blocks'), error('error_live')],
 		['at peak', f('peak_bytes'), f('peak_blocks'), ''],
@@ -65,25 +102,30 @@ function figureRows(model, site) {
 		make('tbody', '', rows)]);
 }
 
-function facts(model, site) {
-	const process = model.processes[model.siteProcess[site]];
-	const first = process.start_ms + model.figure('first_ms', site);
-	const last = process.start_ms + model.figure('last_ms', site);
-	const after = (ms) => time(Math.max(0, ms) * 1000);
+function facts(model, some) {
+	const { site, sites, processes } = some;
+	const one = processes.length === 1 ? processes[0] : null;
+	const after = (ms) => `${time(Math.max(0, ms) * 1000)} after the start`;
 	const list = [
 		model.isUser[site] ? ['pool', model.word('pool', site)] :
 			['by', model.word('api', site) || '\u2013'],
-		['first call', `${after(first - process.start_ms)} after the start`, date(first)],
-		['last call', `${after(last - process.start_ms)} after the start`, date(last)],
-		['process', `${process.name} (pid ${process.pid})`],
-		['site', `${model.figure('id', site)}`],
 	];
 	const state = model.word('state', site);
 	const suppression = model.word('suppression', site);
-	const samples = model.figure('samples', site);
 
-	if (samples > 0)
-		list.push(['samples', count(samples)]);
+	if (one)
+		list.push(['first call', after(some.least('first_ms')),
+			date(one.start_ms + some.least('first_ms'))],
+		['last call', after(some.most('last_ms')),
+			date(one.start_ms + some.most('last_ms'))],
+		['process', `${one.name} (pid ${one.pid})`]);
+	else
+		list.push(['processes', count(processes.length)]);
+	list.push([sites.length === 1 ? 'site' : 'sites', sites.length > 12 ?
+		count(sites.length) :
+		Array.from(sites, (s) => model.figure('id', s)).join(', ')]);
+	if (some.sum('samples') > 0)
+		list.push(['samples', count(some.sum('samples'))]);
 	if (state && state !== 'complete')
 		list.push(['stack is', state.replaceAll('_', ' ')]);
 	if (suppression)
@@ -98,13 +140,13 @@ function facts(model, site) {
 }
 
 /* Smallest, mean and largest request on a scale of powers of two. */
-function sizes(model, site) {
-	const low = model.figure('size_min', site);
-	const high = model.figure('size_max', site);
-	const blocks = model.figure('allocations', site);
-	const mean = blocks > 0 ? model.figure('allocated_bytes', site) / blocks : 0;
-	const live = model.figure('live_blocks', site);
-	const meanLive = live > 0 ? model.figure('live_bytes', site) / live : 0;
+function sizes(some) {
+	const low = some.least('size_min');
+	const high = some.most('size_max');
+	const blocks = some.sum('allocations');
+	const mean = blocks > 0 ? some.sum('allocated_bytes') / blocks : 0;
+	const live = some.sum('live_blocks');
+	const meanLive = live > 0 ? some.sum('live_bytes') / live : 0;
 	const box = make('section', 'sizes', [make('h4', '', 'Block sizes')]);
 
 	if (high === 0 && low === 0) {
@@ -139,10 +181,10 @@ function sizes(model, site) {
 }
 
 /* How old blocks were when they were freed, and how old the living are. */
-function ages(model, site) {
-	const dead = new Map(model.ages('death', site));
-	const living = new Map(model.ages('living', site));
-	const known = model.figure('ages_known', site) > 0;
+function ages(some) {
+	const dead = some.ages('death');
+	const living = some.ages('living');
+	const known = some.most('ages_known') > 0;
 	const box = make('section', 'ages', [make('h4', '', 'Ages')]);
 	const all = [...dead.keys(), ...living.keys()];
 
@@ -164,7 +206,7 @@ function ages(model, site) {
 			known ? histogramCell(living.get(age) ?? 0, most, 'living') : null,
 		]));
 	box.append(table);
-	if (!known && model.figure('live_blocks', site) > 0)
+	if (!known && some.sum('live_blocks') > 0)
 		box.append(make('p', 'soft',
 			'Ages of living blocks are known only at a normal exit.'));
 	return box;
@@ -179,45 +221,44 @@ function histogramCell(n, most, name) {
 	return cell;
 }
 
-// Live bytes of a site at the moments of its recording.
-export function courseOf(model, site) {
-	const number = model.processes[model.siteProcess[site]].input;
+// Live bytes of sites at the moments of their recording.
+function courseOf(model, some) {
+	const number = some.processes[0].input;
 	const recording = model.head.inputs[number].recording;
 	const c = model.columns;
 
-	if (!recording || recording.moments < 2)
+	if (!recording || recording.moments < 2 || some.processes[0].snapshot)
 		return null;
 	const added = new Float64Array(recording.moments + 1);
+	const wanted = new Set(some.sites);
 	let at = 0;
 
 	for (let i = 0; i < number; i++)
 		at += model.head.inputs[i].recording?.changes ?? 0;
 	for (const end = at + recording.changes; at < end; at++)
-		if (c['change.site'][at] === site)
+		if (wanted.has(c['change.site'][at]))
 			added[c['change.moment'][at] + 1] +=
 				c['change.allocated_bytes'][at] - c['change.freed_bytes'][at];
 	for (let i = 1; i < added.length; i++)
 		added[i] += added[i - 1];
-	return added;
+	return { values: added, until: recording.until_us };
 }
 
-function spark(model, site) {
-	const course = courseOf(model, site);
+function spark(model, some) {
+	const course = courseOf(model, some);
 
 	if (!course)
 		return null;
-	const recording = model.head.inputs[
-		model.processes[model.siteProcess[site]].input].recording;
 	const box = make('section', 'course', [make('h4', '', 'Live bytes over time')]);
 	const canvas = make('canvas', '');
-	const most = Math.max(...course);
+	const most = Math.max(...course.values);
 
 	canvas.setAttribute('role', 'img');
 	canvas.setAttribute('aria-label', `at most ${bytes(most)}`);
 	box.append(canvas, make('p', 'soft ends', [make('span', '', '0'),
 		make('span', '', `highest ${bytes(most)}`),
-		make('span', '', time(recording.until_us))]));
-	requestAnimationFrame(() => drawSpark(canvas, course, most));
+		make('span', '', time(course.until))]));
+	requestAnimationFrame(() => drawSpark(canvas, course.values, most));
 	return box;
 }
 
@@ -271,13 +312,15 @@ function stack(model, site) {
 	return list;
 }
 
-export function show(box, model, site, onclose) {
-	if (site < 0) {
+// sites: those of a row; none: nothing is shown
+export function show(box, model, sites, onclose) {
+	if (sites.length === 0) {
 		box.hidden = true;
 		box.replaceChildren();
 		return;
 	}
-	const f = model.innermost(site);
+	const some = new Some(model, sites);
+	const f = model.innermost(some.site);
 	const title = make('h3', '', [make('bdi', '', f < 0 ? '(no stack)' :
 		model.functionName(f))]);
 	const button = make('button', 'quiet', 'Copy stack');
@@ -287,7 +330,7 @@ export function show(box, model, site, onclose) {
 	close.setAttribute('aria-label', 'Close');
 	close.addEventListener('click', onclose);
 	button.addEventListener('click', async () => {
-		const done = await copy(stackText(model, site));
+		const done = await copy(stackText(model, some));
 
 		button.textContent = done ? 'Copied' : 'Cannot copy here';
 		setTimeout(() => {
@@ -296,13 +339,13 @@ export function show(box, model, site, onclose) {
 	});
 	box.replaceChildren(...[
 		make('header', '', [title, button, close]),
-		figureRows(model, site),
+		figureRows(some),
 		make('section', '', [make('h4', '', 'Stack, innermost first'),
-			stack(model, site)]),
-		spark(model, site),
-		sizes(model, site),
-		ages(model, site),
-		facts(model, site),
+			stack(model, some.site)]),
+		spark(model, some),
+		sizes(some),
+		ages(some),
+		facts(model, some),
 	].filter(Boolean));
 	box.hidden = false;
 }

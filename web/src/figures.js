@@ -18,24 +18,47 @@ const CHANGE = {
 	allocated: { bytes: ['allocated_bytes'], count: ['allocations'] },
 };
 
-function gather(column, rows) {
-	const values = new Float64Array(rows.length);
-
-	for (let i = 0; i < rows.length; i++)
-		values[i] = column[rows[i]];
-	return values;
-}
-
 /*
- * rows: sites. value(metric, unit): a number for each row, with a sign where
- * isSigned; null where the metric makes no sense.
+ * rows: of sites that look the same, each told by its first site.
+ * value(metric, unit): a number for each row, with a sign where isSigned; null
+ * where the metric makes no sense.
  */
 class Figures {
-	constructor(model, rows, isSigned) {
+	constructor(model, isSigned) {
 		this.model = model;
-		this.rows = rows;
 		this.isSigned = isSigned;
+		this.first = [];
+		this.numbers = new Map();
 		this.cache = new Map();
+	}
+
+	// The rows of some sites, by a key of what makes them look the same.
+	place(sites, keyOf) {
+		const rows = new Int32Array(sites.length);
+
+		for (let i = 0; i < sites.length; i++) {
+			const key = keyOf(sites[i]);
+			let row = this.numbers.get(key);
+
+			if (row === undefined) {
+				row = this.first.length;
+				this.numbers.set(key, row);
+				this.first.push(sites[i]);
+			}
+			rows[i] = row;
+		}
+		return rows;
+	}
+
+	get rows() {
+		return this.first;
+	}
+
+	// All sites of a row that are looked at, not those to compare with.
+	sitesOf(row) {
+		const [sites, rows] = this.sides[0];
+
+		return sites.filter((site, i) => rows[i] === row);
 	}
 
 	value(metric, unit) {
@@ -54,22 +77,40 @@ class Figures {
 			sum += values[i];
 		return values ? sum : null;
 	}
-}
 
-class Plain extends Figures {
-	constructor(model, rows) {
-		super(model, rows, false);
+	sum(column) {
+		const sums = new Float64Array(this.first.length);
+
+		for (const [sites, rows, sign] of this.sides)
+			for (let i = 0; i < sites.length; i++)
+				sums[rows[i]] += sign * column[sites[i]];
+		return sums;
 	}
 
 	compute(metric, unit) {
-		return gather(this.model.columns[`site.${COLUMN[metric][unit]}`], this.rows);
+		return this.sum(this.model.columns[`site.${COLUMN[metric][unit]}`]);
+	}
+}
+
+/* Sites with the same stack and function of allocation are one row. */
+function lookOf(model) {
+	const { 'site.api': api, 'site.pool': pool } = model.columns;
+	const texts = model.strings.length;
+
+	return (site) => (model.siteStack[site] * texts + api[site]) * texts + pool[site];
+}
+
+class Plain extends Figures {
+	constructor(model, sites, isSigned = false) {
+		super(model, isSigned);
+		this.sides = [[sites, this.place(sites, lookOf(model)), 1]];
 	}
 }
 
 /* What was added between two moments of the time line. */
-class Growth extends Figures {
-	constructor(model, rows, spans) {
-		super(model, rows, true);
+class Growth extends Plain {
+	constructor(model, sites, spans) {
+		super(model, sites, true);
 		this.spans = spans; // {input, from, to}: numbers of moments
 	}
 
@@ -81,7 +122,7 @@ class Growth extends Figures {
 		const c = this.model.columns;
 		const plus = c[`change.${parts[0]}`];
 		const minus = parts[1] ? c[`change.${parts[1]}`] : null;
-		const sums = new Float64Array(this.model.siteCount);
+		const added = new Float64Array(this.model.siteCount);
 		let at = 0;
 
 		this.model.head.inputs.forEach((input, number) => {
@@ -92,51 +133,29 @@ class Growth extends Figures {
 				const moment = c['change.moment'][at];
 
 				if (span && moment >= span.from && moment < span.to)
-					sums[c['change.site'][at]] +=
+					added[c['change.site'][at]] +=
 						plus[at] - (minus ? minus[at] : 0);
 			}
 		});
-		return gather(sums, this.rows);
+		return this.sum(added);
 	}
 }
 
 /* After less before, for stacks whose functions are the same. */
 class Comparison extends Figures {
 	constructor(model, after, before) {
-		const rowOf = new Map();
-		const rows = [];
-		const where = (site) => {
-			const key = keyOf(model, site);
-			let row = rowOf.get(key);
+		super(model, true);
+		const keyOf = (site) => functionsOf(model, site);
 
-			if (row === undefined) {
-				rowOf.set(key, row = rows.length);
-				rows.push(site);
-			}
-			return row;
-		};
-		const after_rows = Int32Array.from(after, where);
-		const before_rows = Int32Array.from(before, where);
-
-		super(model, Int32Array.from(rows), true);
-		this.sides = [[after, after_rows, 1], [before, before_rows, -1]];
-	}
-
-	compute(metric, unit) {
-		const column = this.model.columns[`site.${COLUMN[metric][unit]}`];
-		const sums = new Float64Array(this.rows.length);
-
-		for (const [sites, rows, sign] of this.sides)
-			for (let i = 0; i < sites.length; i++)
-				sums[rows[i]] += sign * column[sites[i]];
-		return sums;
+		this.sides = [[after, this.place(after, keyOf), 1],
+			[before, this.place(before, keyOf), -1]];
 	}
 }
 
-function keyOf(model, site) {
+function functionsOf(model, site) {
 	const stack = model.siteStack[site];
 	const labels = model.groups.function.of;
-	let key = `${model.columns['site.kind'][site]} ${model.columns['site.api'][site]}`;
+	let key = `${model.columns['site.pool'][site]} ${model.columns['site.api'][site]}`;
 
 	for (let k = model.stackBegin[stack]; k < model.stackBegin[stack + 1]; k++)
 		key += ` ${labels[model.stackFrames[k]].toString(36)}`;

@@ -53,6 +53,7 @@ function addUp(events) {
 	const rate = x.map((t, i) => i === 0 || t <= x[i - 1] ? null :
 		(allocated[i] - allocated[i - 1]) / (t - x[i - 1]));
 
+	rate[0] = rate[1] ?? null; // a step begins where the one before ends
 	return { x, live, rate };
 }
 
@@ -96,6 +97,10 @@ export class Line {
 				this.box.clientWidth > 0)
 				this.plot.setSize({ width: this.box.clientWidth, height: HEIGHT });
 		}).observe(box);
+	}
+
+	resize(width) {
+		this.plot?.setSize({ width, height: HEIGHT });
 	}
 
 	show(data, list, until_us) {

@@ -30,6 +30,7 @@ export function show(box, model, processes) {
 	const merged = processes.reduce((n, p) => n + p.merged, 0);
 	const own = processes.reduce((n, p) => n + p.own_bytes, 0);
 	const used = processes.reduce((n, p) => n + p.used_bytes, 0);
+	const peak = processes.reduce((n, p) => n + p.totals.peak_bytes, 0);
 	const lost = counts(head, processes, 'lost');
 	const inputs = [...new Set(processes.map((p) => p.input))]
 		.map((i) => head.inputs[i]);
@@ -53,10 +54,9 @@ export function show(box, model, processes) {
 		block('What seep itself took', [
 			[bytes(own), 'memory of the collector inside the process'],
 			[bytes(used), 'shared tables'],
-			[percent(own + used, processes.reduce(
-				(n, p) => n + p.totals.peak_bytes, 0)),
-			'of the peak of the heap'],
-		], ''),
+			peak > 16 * (1 << 20) ? [percent(own + used, peak),
+				'of the peak of the heap'] : null,
+		].filter(Boolean), ''),
 		notes.length > 0 ? make('div', '', [make('h4', '', 'Notes'),
 			make('ul', '', notes.map((n) => make('li', '', [
 				make('span', 'words', clean(n))])))]) : '');

@@ -31,6 +31,8 @@ const KEYS = [
 	['?', 'these keys'],
 ];
 
+const PAPER_WIDTH = 680; // of A4 and letter, less margins
+
 const state = {
 	process: 'all',
 	compare: '',
@@ -45,7 +47,7 @@ const state = {
 	selected: -1,
 };
 
-let model, flame, table, line, now, lineInput, searchStacks;
+let model, flame, table, line, now, whole, lineInput, searchStacks;
 const set = {};
 
 // ---- what is looked at ----
@@ -76,15 +78,22 @@ function chosen(which) {
 function refresh() {
 	const processes = chosen(state.process);
 
-	now = figures(model, {
+	const what = {
 		processes,
 		before: state.compare === '' ? null : chosen(state.compare),
 		spans: state.range?.spans ?? null,
 		user: state.kind === 'user',
 		suppressed: state.suppressed,
-	});
+	};
+
+	now = figures(model, what);
+	// the totals are those of the run, whatever is left out below
+	whole = state.suppressed || !model.hasSuppressed ? now :
+		figures(model, { ...what, suppressed: true });
 	if (!now.value(state.metric, state.unit))
 		state.metric = 'live';
+	table.select(-1);
+	select(-1);
 	showTiles(processes);
 	refreshViews();
 }
@@ -101,6 +110,8 @@ function refreshViews() {
 		state.path ?? []);
 	search();
 	showFlameKey();
+	inspect(-1);
+	$('unzoom').hidden = flame.zoomed === ROOT;
 }
 
 function total() {
@@ -129,8 +140,8 @@ function showSitesText(rows, all) {
 
 	for (const r of rows)
 		sum += values[r];
-	const parts = [rows.length === all ? plural(all, 'site') :
-		`${count(rows.length)} of ${plural(all, 'site')}`,
+	const parts = [rows.length === all ? plural(all, 'stack') :
+		`${count(rows.length)} of ${plural(all, 'stack')}`,
 	signed(sum, now.isSigned, bytes)];
 
 	if (flame.zoomed !== ROOT)
@@ -145,8 +156,8 @@ function showSitesText(rows, all) {
 function showTiles(processes) {
 	for (const b of $('metrics').children) {
 		const metric = b.dataset.value;
-		const size = now.total(metric, 'bytes');
-		const blocks = now.total(metric, 'count');
+		const size = whole.total(metric, 'bytes');
+		const blocks = whole.total(metric, 'count');
 		const [label, value, exact] = b.children;
 
 		b.disabled = size === null;
@@ -340,7 +351,7 @@ function inspect(node) {
 			parts.push(`${percent(value, tree.value.list[tree.parent.list[shown]])} of its ${state.inverted ? 'callee' : 'caller'}`);
 		const rows = tree.end.list[shown] - tree.begin.list[shown];
 
-		parts.push(plural(rows, 'site'));
+		parts.push(plural(rows, 'stack'));
 		if (frame >= 0 && state.grouping !== 'module' && !model.isMissing(frame)) {
 			const place = state.grouping === 'line' ? model.place(frame) : '';
 
@@ -361,14 +372,22 @@ function zoomed() {
 
 // ---- one site ----
 
-function select(site) {
-	state.selected = site;
-	showDetail($('detail'), model, site, () => {
+// row: of the figures, or -1
+function select(row) {
+	state.selected = row;
+	showDetail($('detail'), model, row < 0 ? [] : chosenSites(row), () => {
 		table.select(-1);
 		select(-1);
 	});
-	if (site >= 0 && window.innerWidth <= 1180)
+	if (row >= 0 && window.innerWidth <= 1180)
 		$('detail').scrollIntoView({ block: 'nearest' });
+}
+
+// Of what has gone there is only the side to compare with.
+function chosenSites(row) {
+	const sites = now.sitesOf(row);
+
+	return sites.length > 0 ? sites : [now.rows[row]];
 }
 
 function tableText() {
@@ -416,6 +435,7 @@ function startTheme() {
 	addEventListener('beforeprint', () => {
 		setTheme('light');
 		table?.print();
+		line?.resize(PAPER_WIDTH);
 	});
 	addEventListener('afterprint', () => {
 		setTheme(wanted());
@@ -545,8 +565,6 @@ function changeProcess(value) {
 	state.process = value;
 	state.range = null;
 	state.path = [];
-	select(-1);
-	table.select(-1);
 	line.select(null);
 	showProcess();
 	showRange();
@@ -620,7 +638,6 @@ function begin(data) {
 	showProcess();
 	showRange();
 	refresh();
-	inspect(-1);
 	$('status').hidden = true;
 }
 

@@ -130,6 +130,7 @@ export class Model {
 		for (const p of this.processes)
 			this.siteProcess.fill(p.number, p.first, p.first + p.rows);
 		this.siteCount = row;
+		this.hasSuppressed = c['site.suppression'].some((n) => n > 0);
 		this.isUser = new Uint8Array(row);
 		for (let i = 0; i < row; i++)
 			this.isUser[i] = this.strings[c['site.kind'][i]] === 'user' ? 1 : 0;

@@ -9,7 +9,7 @@ const PRINTED = 40;
 
 /*
  * view: {model, figures, metric, unit, rows, total}. Events: onsort(key),
- * onselect(site or -1).
+ * onselect(row). `selected` is the first site of a row, or -1.
  */
 export class Table {
 	constructor(box, hooks) {
@@ -36,8 +36,6 @@ export class Table {
 	columns() {
 		const { figures, metric, unit } = this.view;
 		const own = (m, u) => figures.value(m, u);
-		const c = this.view.model.columns;
-		const rows = figures.rows;
 		const sign = figures.isSigned;
 		const main = own(metric, unit);
 		const word = { live: 'live', peak: 'at peak', allocated: 'allocated',
@@ -64,12 +62,12 @@ export class Table {
 		if (!sign)
 			list.push({ key: 'young', label: 'short-lived', css: 'num more',
 				title: 'freed within 1.6 seconds, of all that was allocated',
-				of: (r) => share(c['site.temporary_blocks'][rows[r]],
-					c['site.allocations'][rows[r]]),
+				of: (r) => share(own('temporary', 'count')[r],
+					own('allocated', 'count')[r]),
 				text: (v) => v < 0 ? '' : percent(v, 1) },
 			{ key: 'size', label: 'mean size', css: 'num more',
-				of: (r) => mean(c['site.allocated_bytes'][rows[r]],
-					c['site.allocations'][rows[r]]),
+				of: (r) => mean(own('allocated', 'bytes')[r],
+					own('allocated', 'count')[r]),
 				text: (v) => v < 0 ? '' : count(Math.round(v)) });
 		list.push({ key: 'name', label: 'allocated in \u2190 called by', css: 'name',
 			of: null });
@@ -239,7 +237,7 @@ export class Table {
 
 		this.select(site, true);
 		this.#render();
-		this.hooks.onselect(site);
+		this.hooks.onselect(this.order[at]);
 	}
 
 	#listen() {

@@ -46,7 +46,7 @@ export class Tree {
 	}
 
 	#start() {
-		const rows = this.figures.rows;
+		const rows = this.figures.rows; // a site of each
 		const order = new Int32Array(rows.length);
 		let n = 0;
 		let sum = 0;
