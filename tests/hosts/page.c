@@ -22,7 +22,7 @@ enum {
 	STEPS = 12,
 	STEP_NS = 80000000,
 	HEAVY = 200000,
-	WAVES = 30,
+	WAVES = 50,
 	WAVE_NS = 30000000,
 };
 

@@ -47,7 +47,7 @@ const state = {
 	selected: -1,
 };
 
-let model, flame, table, line, now, whole, lineInput, searchStacks;
+let model, flame, table, line, now, whole, lineInput, searchStacks, tableLater = 0;
 const set = {};
 
 // ---- what is looked at ----
@@ -367,7 +367,9 @@ function zoomed() {
 	state.path = flame.path();
 	$('unzoom').hidden = flame.zoomed === ROOT;
 	inspect(flame.zoomed);
-	refreshTable();
+	// the picture first: sorting very many rows takes longer
+	cancelAnimationFrame(tableLater);
+	tableLater = requestAnimationFrame(() => setTimeout(refreshTable));
 }
 
 // ---- one site ----
