@@ -17,6 +17,7 @@ runs = 0
 
 GOOD = {  # what each command needs to have something to say
     "report": [recording],
+    "view": [recording, "--no-open"],
     "diff": [recording, recording],
     "check": [recording],
     "export": [recording, "--format", "json"],
@@ -138,7 +139,7 @@ def sweep_operands(command):
            "/dev/full", "/", "/proc/self/mem", "0", "99999999999999999999", "-1",
            "4194305", "\x1b[31m", "x" * 5000, "./1"]
     for word in odd:
-        if command in ("report", "check", "export", "ls", "snapshot", "on", "off", "help", "completions"):
+        if command in ("report", "view", "check", "export", "ls", "snapshot", "on", "off", "help", "completions"):
             more = ["--format", "json"] if command == "export" else []
             mistake([command, word] + more, (2, 3))
         elif command == "diff":
@@ -222,6 +223,8 @@ def sweep_output(command):
 
 os.environ.pop("LD_PRELOAD", None)
 os.environ["SEEP_DIR"] = os.environ.get("SEEP_DIR", scratch)
+os.environ["TMPDIR"] = f"{scratch}/pages"  # of view
+os.makedirs(f"{scratch}/pages", exist_ok=True)
 os.makedirs(f"{scratch}/empty", exist_ok=True)
 with open(f"{scratch}/text", "w", encoding="ascii") as text_file:
     text_file.write("hello\n")
