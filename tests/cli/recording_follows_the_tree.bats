@@ -62,7 +62,7 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 	local cc=${CC:-gcc}
 	echo 'int pause(void); int main(void) { return pause(); }' >"$T/s.c"
 	"$cc" -static -o "$T/still" "$T/s.c" 2>/dev/null || skip "no static libc"
-	record -q sh -c './still & sleep 4; kill $!; wait; true'
+	record -q sh -c './still & sleep 9; kill $!; wait; true'
 	"$SEEP" report "$T/seep.data" --format json 2>/dev/null >"$T/report.json"
 	[[ $(jq '[.notes[] | select(test("still.* was not traced: .*static"))] | length' "$T/report.json") == 1 ]]
 }
