@@ -255,11 +255,15 @@ static void
 say_replaced(struct run *r)
 {
 	struct inspect in;
+	bool can_run;
 
 	if (r->told)
 		return;
+	can_run = inspect_pid(r->launch.pid, &in);
+	if (in.program[0] == '\0')
+		return; /* it is just ending, and no program any more */
 	r->told = true;
-	if (inspect_pid(r->launch.pid, &in) && in.kind != INSPECT_FINE)
+	if (can_run && in.kind != INSPECT_FINE)
 		die_warn("%s", in.message);
 	else
 		die_warn(

@@ -95,9 +95,11 @@ def witness_works():
     return witness_works.answer
 
 
-def environment(case, mode, run, cwd):
+def environment(case, mode, run, work):
     """The same words in every run, but for our own entries."""
-    env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": cwd,
+    cwd = os.path.join(work, "cwd")
+    # what the command keeps for itself is not in the host's directory
+    env = {"XDG_CACHE_HOME": os.path.join(work, "out", "cache"), "PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": cwd,
            "TMPDIR": cwd, "LANG": "C.UTF-8", "HOSTS": HOSTS, "REPO": REPO,
            "CC": os.environ.get("CC", "cc"), "SEEP_DIR": run.segments}
     if os.environ.get("SEEP_FULL"):
@@ -118,9 +120,8 @@ def command_of(case, mode, run, work, seen):
     witness = [WITNESS, "-r", seen]
     if mode == "record":
         run.recording = os.path.join(work, "out", "recording.seep")
-        # names are kept in a cache below HOME, which is compared here
-        words = [SEEP, "record", "-q", "--no-symbols", "--force", "-o",
-                 run.recording, "--"] + words
+        words = [SEEP, "record", "-q", "--force", "-o", run.recording,
+                 "--"] + words
         witness += ["-t", SEEP]
     elif mode == "heaptrack":
         if not shutil.which("heaptrack"):
@@ -170,7 +171,7 @@ def run_mode(case, mode, work, shm):
     if os.path.exists(seen):
         os.unlink(seen)
     words = command_of(case, mode, run, work, seen)
-    env = environment(case, mode, run, cwd)
+    env = environment(case, mode, run, work)
     paths = [os.path.join(work, name) for name in ("stdin", "stdout", "stderr")]
     with open(paths[0], "wb") as text:
         text.write(case.stdin)
