@@ -157,7 +157,7 @@ setup_file() {
 	local pid
 	record_behind -q sh -c "
 		echo \$\$ >pid
-		while [ ! -e go ]; do sleep 0.05; done
+		while [ ! -e go ] && [ -e pid ]; do sleep 0.05; done
 		'$EAT' 33; echo >done"
 	appears "$T/pid"
 	pid=$(<"$T/pid")
@@ -177,7 +177,7 @@ setup_file() {
 
 @test "two recorders at once do not take each other's segments" {
 	record_behind -q -o first sh -c "
-		'$EAT' 10; echo >ready; while [ ! -e go ]; do sleep 0.05; done"
+		'$EAT' 10; echo >ready; while [ ! -e go ] && [ -e ready ]; do sleep 0.05; done"
 	appears "$T/ready"
 	record -q "$EAT" 20
 	[[ $(json '.processes | length') == 1 ]]
@@ -196,7 +196,7 @@ setup_file() {
 	(
 		cd "$T" || exit
 		SEEP_DIR=$DIR unprivileged "$SEEP" record sh -c '
-			echo >ready; while [ ! -e go ]; do sleep 0.05; done'
+			echo >ready; while [ ! -e go ] && [ -e ready ]; do sleep 0.05; done'
 	) >"$T/out" 2>"$T/err" 3>&- &
 	recorder=$!
 	PIDS+=("$recorder")

@@ -154,7 +154,7 @@ record_directly() {
 
 @test "SIGINT at record alone does nothing: the terminal tells CMD" {
 	record_behind -q sh -c 'echo >ready
-		while [ ! -e go ]; do sleep 0.05; done; exit 6'
+		while [ ! -e go ] && [ -e ready ]; do sleep 0.05; done; exit 6'
 	appears "$T/ready"
 	kill -INT "$recorder"
 	kill -QUIT "$recorder"
