@@ -66,14 +66,15 @@ void live_forget(struct live_cache *cache);
 SEEP_INLINE uint64_t *
 live_cell(uint64_t address)
 {
-	uint64_t **mid =
-	    live_root[(address >> (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
-	        ((1u << LIVE_ROOT_BITS) - 1)];
+	uint64_t **mid = LOAD_ACQUIRE(
+	    &live_root[(address >> (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
+	        ((1u << LIVE_ROOT_BITS) - 1)]);
 	uint64_t *leaf;
 
 	if (unlikely(!mid))
 		return NULL;
-	leaf = mid[(address >> LIVE_LEAF_BITS) & ((1u << LIVE_MID_BITS) - 1)];
+	leaf = LOAD_ACQUIRE(
+	    &mid[(address >> LIVE_LEAF_BITS) & ((1u << LIVE_MID_BITS) - 1)]);
 	if (unlikely(!leaf))
 		return NULL;
 	return &leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
@@ -93,10 +94,11 @@ live_cell_cached(struct live_cache *cache, uint64_t address)
 		    live_granule_bits];
 	if (unlikely(address >> CPU_ADDRESS_BITS))
 		return NULL; /* spilled; so a key in the cache is never far */
-	mid = live_root[(key >> LIVE_MID_BITS) & ((1u << LIVE_ROOT_BITS) - 1)];
+	mid = LOAD_ACQUIRE(
+	    &live_root[(key >> LIVE_MID_BITS) & ((1u << LIVE_ROOT_BITS) - 1)]);
 	if (unlikely(!mid))
 		return NULL;
-	leaf = mid[key & ((1u << LIVE_MID_BITS) - 1)];
+	leaf = LOAD_ACQUIRE(&mid[key & ((1u << LIVE_MID_BITS) - 1)]);
 	if (unlikely(!leaf))
 		return NULL;
 	at->key = 0;
