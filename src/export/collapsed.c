@@ -10,42 +10,26 @@
 /*
  * "outermost;...;innermost NUMBER", a stack on a line. A semicolon parts
  * frames, so names have a colon instead; control bytes are escaped already.
+ * Takes text over; NULL: no memory, no name.
  */
 static void
-put_without_semicolons(FILE *out, const char *text)
+put_without_semicolons(FILE *out, char *text)
 {
-	for (; *text; text++)
-		(void)putc(*text == ';' ? ':' : *text, out);
+	for (const char *c = text; c && *c; c++)
+		(void)putc(*c == ';' ? ':' : *c, out);
+	free(text);
 }
 
 static void
 write_name(FILE *out, const struct frame *f)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *memory = open_memstream(&text, &len);
-
-	if (!memory)
-		return;
-	texts_name(memory, f);
-	if (fclose(memory) == 0)
-		put_without_semicolons(out, text);
-	free(text);
+	put_without_semicolons(out, texts_name_of(f));
 }
 
 static void
 write_process(FILE *out, const struct process *p)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *memory = open_memstream(&text, &len);
-
-	if (!memory)
-		return;
-	texts_process(memory, p);
-	if (fclose(memory) == 0)
-		put_without_semicolons(out, text);
-	free(text);
+	put_without_semicolons(out, texts_process_of(p));
 	(void)putc(';', out);
 }
 

@@ -130,19 +130,12 @@ put_stack(FILE *out, struct texts *texts, const struct view_site *s)
 static void
 write_name(FILE *out, const struct frame *f)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *memory = open_memstream(&text, &len);
+	char *text = texts_name_of(f);
 
-	if (!memory)
-		return;
-	texts_name(memory, f);
-	if (fclose(memory) == 0) {
-		for (const char *c = text; *c; c++) {
-			if (*c == '"')
-				(void)putc('"', out);
-			(void)putc(*c == ';' ? ':' : *c, out);
-		}
+	for (const char *c = text; c && *c; c++) {
+		if (*c == '"')
+			(void)putc('"', out);
+		(void)putc(*c == ';' ? ':' : *c, out);
 	}
 	free(text);
 }

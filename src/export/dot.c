@@ -83,14 +83,9 @@ put_quoted(FILE *out, const char *text, size_t limit)
 static void
 put_name(FILE *out, const struct frame *f, size_t limit)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *memory = open_memstream(&text, &len);
+	char *text = texts_name_of(f);
 
-	if (!memory)
-		return;
-	texts_name(memory, f);
-	if (fclose(memory) == 0)
+	if (text)
 		put_quoted(out, text, limit);
 	free(text);
 }

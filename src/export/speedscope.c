@@ -49,35 +49,12 @@ weight(const struct profile *p, const struct view_site *s)
 
 /* ---- frames ---- */
 
-/* What texts write, as a JSON string. */
+/* Takes text over. */
 static void
-put_name(FILE *out, void (*write)(FILE *, const void *), const void *what)
+put_name(FILE *out, char *text)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *memory = open_memstream(&text, &len);
-
-	if (memory) {
-		write(memory, what);
-		if (fclose(memory) != 0) {
-			free(text);
-			text = NULL;
-		}
-	}
 	json_string(out, text ? text : "");
 	free(text);
-}
-
-static void
-write_frame_name(FILE *out, const void *what)
-{
-	texts_name(out, what);
-}
-
-static void
-write_process_name(FILE *out, const void *what)
-{
-	texts_process(out, what);
 }
 
 static void
@@ -92,7 +69,7 @@ put_function(struct speedscope *x, const struct frame *f)
 	const char *file = f->file ? f->file : f->module;
 
 	begin_frame(x);
-	put_name(x->out, write_frame_name, f);
+	put_name(x->out, texts_name_of(f));
 	if (file)
 		json_text(x->out, "file", file);
 	(void)putc('}', x->out);
@@ -113,8 +90,8 @@ put_others(struct speedscope *x)
 		    x->of_process[s->process] != 0)
 			continue;
 		begin_frame(x);
-		put_name(x->out, write_process_name,
-		    v->session->processes[s->process]);
+		put_name(x->out,
+		    texts_process_of(v->session->processes[s->process]));
 		(void)putc('}', x->out);
 		x->of_process[s->process] = x->count;
 	}
@@ -240,7 +217,7 @@ write_speedscope(
 	    out);
 	(void)fputs(",\"exporter\":\"seep ", out);
 	(void)fprintf(out, "%s\",\"name\":", o->version);
-	put_name(out, write_process_name, o->only ? o->only : first);
+	put_name(out, texts_process_of(o->only ? o->only : first));
 	(void)fputs(",\n\"shared\":{\"frames\":[", out);
 	err = put_frames(&x);
 	if (err < 0)

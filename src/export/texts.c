@@ -130,3 +130,39 @@ texts_command(FILE *out, const struct process *p)
 	if (p->header.command_truncated)
 		(void)fputs(" ...", out);
 }
+
+static char *
+closed(FILE *memory, char **text)
+{
+	if (fclose(memory) != 0) {
+		free(*text);
+		return NULL;
+	}
+	return *text;
+}
+
+char *
+texts_name_of(const struct frame *f)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&text, &len);
+
+	if (!memory)
+		return NULL;
+	texts_name(memory, f);
+	return closed(memory, &text);
+}
+
+char *
+texts_process_of(const struct process *p)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&text, &len);
+
+	if (!memory)
+		return NULL;
+	texts_process(memory, p);
+	return closed(memory, &text);
+}

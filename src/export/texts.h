@@ -29,6 +29,10 @@ void texts_name(FILE *out, const struct frame *f);
 /* "prog (pid 12)"; "(no name)" where it has none. */
 void texts_process(FILE *out, const struct process *p);
 
+/* Both as strings, for formats that escape more. NULL: no memory. */
+char *texts_name_of(const struct frame *f);
+char *texts_process_of(const struct process *p);
+
 /* The arguments, those with a space in quotes, on one line. */
 void texts_command(FILE *out, const struct process *p);
 
