@@ -85,6 +85,29 @@ temp_name(struct bundle_writer *w)
 	return 0;
 }
 
+/* Takes the first name that nothing has; take() gives 0 or -errno. */
+static int
+try_names(struct bundle_writer *w, int (*take)(struct bundle_writer *w))
+{
+	int err = -EEXIST;
+
+	for (int i = 0; i < NAME_TRIES && err == -EEXIST; i++) {
+		err = temp_name(w);
+		if (err == 0)
+			err = take(w);
+	}
+	w->has_temp = err == 0;
+	return err;
+}
+
+static int
+make_file(struct bundle_writer *w)
+{
+	w->fd = openat(w->dir_fd, w->temp,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return w->fd < 0 ? -errno : 0;
+}
+
 static int
 open_temp(struct bundle_writer *w)
 {
@@ -95,21 +118,7 @@ open_temp(struct bundle_writer *w)
 	w->fd = openat(w->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	if (w->fd >= 0)
 		return 0;
-	for (int i = 0; i < NAME_TRIES; i++) {
-		int err = temp_name(w);
-
-		if (err < 0)
-			return err;
-		w->fd = openat(w->dir_fd, w->temp,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (w->fd >= 0) {
-			w->has_temp = true;
-			return 0;
-		}
-		if (errno != EEXIST)
-			return -errno;
-	}
-	return -EEXIST;
+	return try_names(w, make_file);
 }
 
 /* 1: path is a device or pipe, now open in w->fd; 0: it is to be a file. */
@@ -357,27 +366,16 @@ bundle_size(const struct bundle_writer *w)
 	return w->now.offset;
 }
 
-/* Gives the nameless file a temporary name, from where it can be renamed. */
+/* Gives the nameless file a name, from where it can be renamed. */
 static int
-name_temp(struct bundle_writer *w)
+link_file(struct bundle_writer *w)
 {
 	char self[32];
 
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", w->fd);
-	for (int i = 0; i < NAME_TRIES; i++) {
-		int err = temp_name(w);
-
-		if (err < 0)
-			return err;
-		if (linkat(AT_FDCWD, self, w->dir_fd, w->temp,
-		        AT_SYMLINK_FOLLOW) == 0) {
-			w->has_temp = true;
-			return 0;
-		}
-		if (errno != EEXIST)
-			return -errno;
-	}
-	return -EEXIST;
+	return linkat(AT_FDCWD, self, w->dir_fd, w->temp, AT_SYMLINK_FOLLOW) < 0
+	    ? -errno
+	    : 0;
 }
 
 static int
@@ -387,7 +385,7 @@ put_in_place(struct bundle_writer *w)
 	int err;
 
 	if (!w->has_temp) {
-		err = name_temp(w);
+		err = try_names(w, link_file);
 		if (err < 0)
 			return err;
 	}
