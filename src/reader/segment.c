@@ -5,12 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "reader/steady.h"
 
 enum {
 	PEAK_TRIES = 3,
-	STRETCH_TRIES = 4,
-	STRETCH_NS = 100000,
 	CHUNK_ROWS = 256,   /* ids whose frees and allocations are close */
 	GROUP_EXTENTS = 64, /* more arrays than that: not our collector */
 };
@@ -293,32 +292,16 @@ copy_stretch(const struct window *w, const struct seg_extent *x,
 	return err;
 }
 
-static uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/*
- * What is freed between the two passes looks live. Should we have lost the
- * CPU in between, that may be much: then once more.
- */
 static int
 copy_quickly(const struct window *w, const struct seg_extent *x,
     struct segment_rows *rows, size_t n, uint64_t from, uint64_t to)
 {
-	int err = 0;
+	struct steady steady = steady_begin();
+	int err;
 
-	for (int i = 0; i < STRETCH_TRIES && err == 0; i++) {
-		uint64_t start_ns = now_ns();
-
+	do
 		err = copy_stretch(w, x, rows, n, from, to);
-		if (now_ns() - start_ns < STRETCH_NS || w->source->fd < 0)
-			break;
-	}
+	while (err == 0 && w->source->fd >= 0 && steady_was_late(&steady));
 	return err;
 }
 

@@ -5,13 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "reader/steady.h"
 
 enum {
 	BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
 	BLOCK_ROWS = 1 << BLOCK_BITS,
-	BLOCK_TRIES = 4,
-	BLOCK_NS = 100000,
 	ROW_BYTES = 64, /* what we know of a ledger row and of a sample */
 	HEADER_WORDS = SEG_HEADER_BYTES / 8,
 };
@@ -425,31 +424,15 @@ sum_block(struct look *l, const struct block *b, struct line_sum *sums)
 	return 0;
 }
 
-static uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/*
- * What is freed between the two passes looks live. Should we have lost the
- * CPU in between, that may be much: then once more.
- */
 static int
 look_at_block(struct look *l, const struct block *b, struct line_sum *sums)
 {
-	int err = 0;
+	struct steady steady = steady_begin();
+	int err;
 
-	for (int i = 0; i < BLOCK_TRIES && err == 0; i++) {
-		uint64_t start_ns = now_ns();
-
+	do
 		err = sum_block(l, b, sums);
-		if (now_ns() - start_ns < BLOCK_NS || l->source->fd < 0)
-			break;
-	}
+	while (err == 0 && l->source->fd >= 0 && steady_was_late(&steady));
 	return err;
 }
 

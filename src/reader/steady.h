@@ -1,0 +1,51 @@
+/* steady.h - notices that a reading of a living host took too long. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_STEADY_H
+#define SEEP_READER_STEADY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+enum { STEADY_TRIES = 4, STEADY_NS = 100000 };
+struct steady {
+	uint64_t start_ns;
+	int tries;
+};
+
+static inline uint64_t
+steady_now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Frees are read in a first pass, allocations in a second: what is freed in
+ * between looks live. Should we have lost the CPU there, that may be much:
+ * true, read it once more.
+ *
+ *	struct steady s = steady_begin();
+ *	do
+ *		err = read_both(...);
+ *	while (err == 0 && steady_was_late(&s));
+ */
+static inline struct steady
+steady_begin(void)
+{
+	return (struct steady){.start_ns = steady_now_ns()};
+}
+
+static inline bool
+steady_was_late(struct steady *s)
+{
+	uint64_t now = steady_now_ns();
+	bool late = now - s->start_ns >= STEADY_NS;
+
+	s->start_ns = now;
+	return late && ++s->tries < STEADY_TRIES;
+}
+
+#endif
