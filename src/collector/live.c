@@ -24,8 +24,9 @@ spills(uint64_t address, uint64_t size)
 	    (live_granule_bits == 4 && size <= live_spill_size);
 }
 
-SEEP_COLD uint64_t *
-live_cell_open(uint64_t address)
+/* Maps what the address needs. NULL: no memory. */
+SEEP_COLD static uint64_t *
+open_cell(uint64_t address)
 {
 	uint64_t ***top =
 	    &live_root[(address >> (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
@@ -66,7 +67,7 @@ live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 	ret_old->site = 0;
 	if (spills(address, size))
 		return spill_put(address, site, size, birth, ret_old);
-	cell = live_cell_open(address);
+	cell = open_cell(address);
 	if (!cell) {
 		segment_count(SEG_NO_MEMORY, 1);
 		return false;
@@ -79,7 +80,7 @@ live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 		*cell = (uint64_t)site << 38 | size << 32 | birth;
 		return true;
 	}
-	next = live_cell_open(next_address);
+	next = open_cell(next_address);
 	if (!next) {
 		segment_count(SEG_NO_MEMORY, 1);
 		return false;

@@ -110,9 +110,6 @@ live_cell_cached(struct live_cache *cache, uint64_t address)
 	    live_granule_bits];
 }
 
-/* Maps what the address needs. NULL: no memory. */
-uint64_t *live_cell_open(uint64_t address);
-
 /* The second cell of a large block may lie in the next leaf. */
 SEEP_INLINE bool
 live_is_at_border(uint64_t address)

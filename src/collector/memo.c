@@ -272,7 +272,7 @@ fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
 /*
  * Outer parts that come and go: a program that allocates along several deep
  * paths in turn. The copy of the last stack holds one of them; the others are
- * found chunk by chunk in the same table as inner frames (their api is 0), each
+ * found chunk by chunk in the same table as inner frames (their key is the pc), each
  * proven by its six words like these, until one begins at a frame of the last
  * stack that holds, or the stack ends. A chunk remembers the node above it and
  * the node that it led to. No row is looked up and no node is interned while
@@ -320,7 +320,7 @@ far_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
 	else if (n < SEG_INNER_FRAMES - 1) /* saved fps take words, too */
 		e->flags |= MEMO_PLAIN;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
-	e->key = memo_key(c, 0);
+	e->key = c->pc;
 	return e;
 }
 
@@ -375,7 +375,7 @@ far_follow(struct thread *t, struct cpu_frame c, struct far_link *path,
 			depth += (uint32_t)met + 1;
 			return depth > memo_depth ? 0 : t->outer[met].node;
 		}
-		e = memo_look(t, &c, 0, &last);
+		e = memo_look(t, &c, c.pc, &last);
 		if (e) {
 			t->far_credit += FAR_FOUND;
 		} else {

@@ -95,11 +95,16 @@ memo_differs(const struct memo_chunk *e, const uint64_t *slots)
 	return i;
 }
 
-/* One call instruction may reach malloc today and calloc tomorrow. */
+/*
+ * Of an inner chunk. Outer chunks, in the same table, have the bare pc: a
+ * handler may allocate while an outer frame is about to ask for its own stack.
+ * (A site has no api in its key. One that is reached by malloc today and by
+ * calloc tomorrow has two chunks, and is called after the first.)
+ */
 SEEP_INLINE uint64_t
 memo_key(const struct cpu_frame *c, enum seg_api api)
 {
-	return c->pc | (uint64_t)api << 56;
+	return c->pc | (uint64_t)(api + 1) << 56;
 }
 
 SEEP_INLINE struct memo_chunk *
@@ -119,12 +124,11 @@ memo_hash(const struct cpu_frame *c)
  * call, so that a hook that hits needs no registers of its own.
  */
 SEEP_INLINE struct memo_chunk *
-memo_look(const struct thread *t, const struct cpu_frame *c, enum seg_api api,
+memo_look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
     struct memo_chunk **ret_last)
 {
 	/* from the hook's own return address on */
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
-	const uint64_t key = memo_key(c, api);
 	const uint32_t gen = LOAD(&module_gen);
 	uint64_t h = memo_hash(c);
 	struct memo_chunk *e;
@@ -160,7 +164,8 @@ memo_holds(const struct thread *t, const struct memo_chunk *e)
 SEEP_INLINE struct site_id
 memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 {
-	struct memo_chunk *last, *e = memo_look(t, c, api, &last);
+	struct memo_chunk *last;
+	struct memo_chunk *e = memo_look(t, c, memo_key(c, api), &last);
 
 	if (!e)
 		return memo_fill(t, last, c, api);

@@ -38,8 +38,12 @@ follow_mode(struct thread *t)
 	return false;
 }
 
-SEEP_NOINLINE bool
-recorder_tick(struct thread *t)
+/*
+ * The clock and the control word, every few events. Thread is busy. False:
+ * recording has just been switched off, the event passes by.
+ */
+SEEP_NOINLINE static bool
+look_at_clock(struct thread *t)
 {
 	uint64_t ns = tick_read();
 
@@ -275,7 +279,7 @@ recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
 	verify_site(s, c);
 	if (unlikely(--t->countdown == 0 ||
 	        LOAD(lifecycle_command) != lifecycle_obeyed) &&
-	    !recorder_tick(t)) {
+	    !look_at_clock(t)) {
 		recorder_passed_by(SEG_EVENTS_OFF);
 		thread_leave(t);
 		return;
@@ -323,7 +327,7 @@ recorder_free_busy(const void *p)
 	else if (age >= SEG_YOUNG_TICKS)
 		ledger_age(b.site, age);
 	if (unlikely(--t->countdown == 0))
-		recorder_tick(t);
+		look_at_clock(t);
 	thread_leave(t);
 }
 
@@ -349,7 +353,7 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 		verify_site(s, c);
 		if ((--t->countdown == 0 ||
 		        LOAD(lifecycle_command) != lifecycle_obeyed) &&
-		    !recorder_tick(t)) {
+		    !look_at_clock(t)) {
 			recorder_passed_by(SEG_EVENTS_OFF);
 			return;
 		}
@@ -434,7 +438,7 @@ free_counted(const void *p, struct live_block b, bool is_death)
 	thread_enter(t);
 	free_by(way, t, p, b, is_death);
 	if (--t->countdown == 0)
-		recorder_tick(t);
+		look_at_clock(t);
 	thread_leave(t);
 }
 
@@ -494,15 +498,6 @@ recorder_realloc_done(const void *old, struct live_block b, const void *p,
 		    p, size, c, api, b.site ? b.birth : RECORDER_NOW);
 }
 
-struct thread *
-recorder_thread(void)
-{
-	struct thread *t = NULL;
-
-	(void)way_in(&t);
-	return t;
-}
-
 struct site_id
 recorder_stack(const struct cpu_frame *c)
 {
@@ -536,8 +531,9 @@ void
 recorder_pause(int by)
 {
 	bool counted = lifecycle_slow_begins();
-	struct thread *t = recorder_thread();
+	struct thread *t = NULL;
 
+	(void)way_in(&t);
 	if (t && (by > 0 || t->paused)) {
 		cpu_add_local(&t->paused, by);
 		lifecycle_poll();

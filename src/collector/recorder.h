@@ -43,12 +43,6 @@ void recorder_sample(struct thread *t, const void *p, uint64_t size,
 /* Sampling: a free of a block that the filter knows. */
 void recorder_sampled_free(struct thread *t, const void *p);
 
-/*
- * The clock and the control word, every few events. Thread is busy. False:
- * recording has just been switched off, the event passes by.
- */
-bool recorder_tick(struct thread *t);
-
 /* realloc: the cell is taken before the call, booked after it. */
 void recorder_realloc_done(const void *old, struct live_block b, const void *p,
     uint64_t size, const struct cpu_frame *c, enum seg_api api);
@@ -61,12 +55,6 @@ void recorder_realloc_done(const void *old, struct live_block b, const void *p,
  */
 struct thread *recorder_closing(void);
 void recorder_closed(struct thread *t);
-
-/*
- * The block of the calling thread, made when need be; in a forked child the
- * first call sets that up. NULL: there is none, or we are not running.
- */
-struct thread *recorder_thread(void);
 
 /*
  * The stack of a caller that is no allocation function, as a site of its own.
@@ -145,7 +133,7 @@ recorder_alloc_fast(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	struct memo_chunk *last;
-	const struct memo_chunk *e = memo_look(t, c, api, &last);
+	const struct memo_chunk *e = memo_look(t, c, memo_key(c, api), &last);
 	struct seg_row *row;
 
 	if (unlikely(!e || !memo_holds(t, e)))

@@ -13,8 +13,9 @@ static struct seg_header nowhere;
 
 struct segment segment = {.header = &nowhere};
 
-bool
-segment_open(uint8_t *at, uint64_t bytes)
+/* Makes [at, at + bytes) writable for good. False: no memory, counted. */
+static bool
+open_pages(uint8_t *at, uint64_t bytes)
 {
 	if (segment.anonymous)
 		return true;
@@ -49,7 +50,7 @@ segment_init(uint8_t *base, uint64_t bytes, uint64_t largest, bool anonymous,
 	segment.header = &nowhere;
 	segment.anonymous = anonymous;
 	segment.populate = populate;
-	if (!segment_open(base, SEG_HEADER_BYTES + CPU_PAGE))
+	if (!open_pages(base, SEG_HEADER_BYTES + CPU_PAGE))
 		return false;
 	segment.base = base;
 	segment.bytes = bytes;
@@ -78,8 +79,13 @@ segment_is_tight(void)
 	return LOAD(&segment.used) > segment.bytes / 4 * 3;
 }
 
-void *
-segment_extent(void)
+/*
+ * Room for one extent of SEG_EXTENT_STEP bytes, zeroed and writable, or NULL
+ * (counted). Lock-free; a signal handler may call it. It becomes visible to
+ * readers by publish().
+ */
+static void *
+new_extent(void)
 {
 	uint64_t at = ADD(&segment.used, SEG_EXTENT_STEP);
 	uint8_t *p = segment.base + at;
@@ -88,14 +94,14 @@ segment_extent(void)
 		ADD(&segment.used, (uint64_t)-SEG_EXTENT_STEP);
 		return NULL;
 	}
-	if (!segment_open(p, SEG_EXTENT_STEP))
+	if (!open_pages(p, SEG_EXTENT_STEP))
 		return NULL;
 	return p;
 }
 
-void
-segment_publish(void *extent, enum seg_kind kind, uint32_t owner,
-    uint32_t row_bytes, uint64_t first)
+static void
+publish(void *extent, enum seg_kind kind, uint32_t owner, uint32_t row_bytes,
+    uint64_t first)
 {
 	uint32_t i = ADD(&segment.dir_used, 1);
 	uint64_t end = (uint64_t)(i + 1) * sizeof(struct seg_extent);
@@ -108,7 +114,7 @@ segment_publish(void *extent, enum seg_kind kind, uint32_t owner,
 	if (end > open) {
 		uint64_t page = (end - 1) & ~(uint64_t)(CPU_PAGE - 1);
 
-		if (!segment_open(dir + page, CPU_PAGE))
+		if (!open_pages(dir + page, CPU_PAGE))
 			return;
 		STORE(&segment.dir_open, page + CPU_PAGE);
 	}
@@ -157,13 +163,13 @@ SEEP_COLD void *
 segment_table_open(struct segment_table *t, uint64_t row)
 {
 	uint64_t c = row >> t->rows_bits;
-	uint8_t *mine = segment_extent();
+	uint8_t *mine = new_extent();
 	uint8_t *chunk = NULL;
 
 	if (!mine)
 		return NULL;
 	if (CAS(&t->chunks[c], &chunk, mine)) {
-		segment_publish(mine, t->kind, t->owner, t->row_bytes,
+		publish(mine, t->kind, t->owner, t->row_bytes,
 		    t->first + (c << t->rows_bits));
 		raise_high(t, (uint32_t)c + 1);
 		chunk = mine;
@@ -189,8 +195,8 @@ segment_move(
 	    (first + SEG_EXTENT_STEP - 1) & ~(uint64_t)(SEG_EXTENT_STEP - 1);
 	head = segment.dir_offset + segment.dir_open;
 	segment.anonymous = false;
-	if (!segment_open(base, head) ||
-	    (used > first && !segment_open(base + first, used - first))) {
+	if (!open_pages(base, head) ||
+	    (used > first && !open_pages(base + first, used - first))) {
 		segment.anonymous = true;
 		return false;
 	}

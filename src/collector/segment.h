@@ -39,18 +39,6 @@ extern SEEP_HIDDEN struct segment segment;
 bool segment_init(uint8_t *base, uint64_t bytes, uint64_t largest,
     bool anonymous, bool populate);
 
-/* Makes [at, at + bytes) writable for good. False: no memory, counted. */
-bool segment_open(uint8_t *at, uint64_t bytes);
-
-/*
- * Room for one extent of SEG_EXTENT_STEP bytes, zeroed and writable, or NULL
- * (counted). Lock-free; a signal handler may call it. It becomes visible to
- * readers by segment_publish().
- */
-void *segment_extent(void);
-void segment_publish(void *extent, enum seg_kind kind, uint32_t owner,
-    uint32_t row_bytes, uint64_t first);
-
 /* At three quarters of the budget new stacks lose their outer frames. */
 bool segment_is_tight(void);
 
