@@ -10,9 +10,6 @@
 
 #define INPUT_DEFAULT "seep.data"
 
-/* Digits alone are a PID; ./1234 is a file. */
-bool input_is_pid(const char *text, pid_t *ret);
-
 /*
  * Never NULL: what cannot be read ends the program with one line, exit 3.
  * `text` NULL stands for INPUT_DEFAULT. Notes go to stderr.

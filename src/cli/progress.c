@@ -183,13 +183,6 @@ progress_at(uint64_t done, uint64_t total)
 }
 
 void
-progress_hook(void *context, uint64_t done, uint64_t total)
-{
-	(void)context;
-	progress_at(done, total);
-}
-
-void
 progress_end(void)
 {
 	if (!is_ours())

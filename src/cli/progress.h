@@ -17,9 +17,6 @@ void progress_begin(const char *what, const char *object);
 /* So far, of so many (0: not known). Two stores; call it as often as you like. */
 void progress_at(uint64_t done, uint64_t total);
 
-/* progress_at() for modules below, which take a hook and its context. */
-void progress_hook(void *context, uint64_t done, uint64_t total);
-
 /* Erases the line. Does nothing if there is none; safe to call twice. */
 void progress_end(void);
 

@@ -139,8 +139,8 @@ finish(struct worker *w, const char *why)
 	wire_get_release(&w->in);
 }
 
-void
-worker_stop(struct worker *w, const char *why)
+static void
+stop(struct worker *w, const char *why)
 {
 	if (w->pid)
 		finish(w, why);
@@ -213,8 +213,8 @@ worker_wait(
 		if (w->pid && (fds[i].revents & (POLLIN | POLLHUP | POLLERR)))
 			take(w);
 		if (w->pid && deadline_ns && now > deadline_ns)
-			worker_stop(w, "there was no time to read it");
+			stop(w, "there was no time to read it");
 		else if (w->pid && now > w->deadline_ns)
-			worker_stop(w, "reading it took too long");
+			stop(w, "reading it took too long");
 	}
 }

@@ -80,13 +80,6 @@ columns_blank(const struct columns *c, const struct page *p)
 	return print(c, p, "", "", "", "", "");
 }
 
-double
-columns_share(const struct columns *c, const struct amounts *a)
-{
-	return amount_share(
-	    amounts_key(a, c->order), amounts_key(&c->whole, c->order));
-}
-
 bool
 columns_is_below(
     const struct columns *c, const struct amounts *a, double threshold)
@@ -109,7 +102,8 @@ columns_print(
 	size_t n;
 
 	(void)snprintf(share, sizeof(share),
-	    c->with_sign ? "%+.1f%%" : "%.1f%%", columns_share(c, a));
+	    c->with_sign ? "%+.1f%%" : "%.1f%%",
+	    amount_share(key, amounts_key(&c->whole, c->order)));
 	if (c->with_sign && key->plus != key->minus)
 		(void)fputs(page_colour(p,
 		                key->plus > key->minus ? PAGE_MORE : PAGE_LESS),

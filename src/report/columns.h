@@ -26,8 +26,7 @@ size_t columns_print(
     const struct columns *c, const struct page *p, const struct amounts *a);
 size_t columns_blank(const struct columns *c, const struct page *p);
 
-/* Percent; the absolute value decides what is below a threshold. */
-double columns_share(const struct columns *c, const struct amounts *a);
+/* Percent; the absolute value decides. */
 bool columns_is_below(
     const struct columns *c, const struct amounts *a, double threshold);
 

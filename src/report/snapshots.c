@@ -93,8 +93,9 @@ snapshots_row(const struct snapshots_moment *list, size_t count)
 	return n;
 }
 
-const char *
-snapshots_label(const struct process *p)
+/* What the user called it, or why it is there. */
+static const char *
+label_of(const struct process *p)
 {
 	if (!p->is_snapshot)
 		return p->end == PROCESS_RUNNING ? "(now)" : "(its end)";
@@ -148,7 +149,7 @@ print_list(
 		    words_count(b, x->totals.live_blocks),
 		    i ? amount_text(c, &last, true) : "",
 		    i ? amount_text(d, &all, true) : "");
-		page_fit(p, snapshots_label(x), page_room(p, used));
+		page_fit(p, label_of(x), page_room(p, used));
 		(void)putc('\n', p->out);
 	}
 }
@@ -157,7 +158,7 @@ static void
 print_title(const struct page *p, const struct snapshots_moment *row,
     size_t number, int mode)
 {
-	const char *label = snapshots_label(row[number].process);
+	const char *label = label_of(row[number].process);
 	char buffer[WORDS_MAX];
 
 	(void)fprintf(

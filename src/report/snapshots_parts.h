@@ -18,9 +18,6 @@ int snapshots_find(struct session *const *sessions, size_t count, uint32_t pid,
 /* How many at the start of the list are of one process. */
 size_t snapshots_row(const struct snapshots_moment *list, size_t count);
 
-/* What the user called it, or why it is there: "(now)", "(a signal)", ... */
-const char *snapshots_label(const struct process *p);
-
 /* What a mode wants to see of a moment of a row. */
 void snapshots_options(const struct snapshots_moment *row, size_t number,
     int mode, struct view_options *o, struct view_side *before);

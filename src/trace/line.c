@@ -132,8 +132,12 @@ line_get_item(struct line_in *in, uint32_t *ret_tag, struct line_in *ret_body)
 	return true;
 }
 
-int64_t
-line_guess(int64_t blocks, uint64_t sum_bytes, uint64_t sum_blocks)
+/*
+ * Both sides guess how many bytes so many blocks of a site have, from the mean
+ * so far; only the error is stored, 0 where all blocks of a site are equal.
+ */
+static int64_t
+guess_bytes(int64_t blocks, uint64_t sum_bytes, uint64_t sum_blocks)
 {
 	if (sum_blocks == 0)
 		return 0;
@@ -168,11 +172,11 @@ line_encode(const struct line_sum *was, const struct line_sum *is,
 	}
 	ret[0] = blocks;
 	ret[1] = less(is->allocated_bytes - was->allocated_bytes,
-	    (uint64_t)line_guess(
+	    (uint64_t)guess_bytes(
 	        blocks, was->allocated_bytes, was->allocations));
 	ret[2] = frees;
 	ret[3] = less(is->freed_bytes - was->freed_bytes,
-	    (uint64_t)line_guess(frees, is->allocated_bytes, is->allocations));
+	    (uint64_t)guess_bytes(frees, is->allocated_bytes, is->allocations));
 	ret[4] = less((uint64_t)is->peak_bytes, (uint64_t)peak_bytes);
 	ret[5] = less((uint64_t)is->peak_blocks, (uint64_t)peak_blocks);
 }
@@ -182,11 +186,11 @@ line_decode(
     struct line_sum *row, bool new_peak, const int64_t column[LINE_COLUMNS])
 {
 	int64_t guess =
-	    line_guess(column[0], row->allocated_bytes, row->allocations);
+	    guess_bytes(column[0], row->allocated_bytes, row->allocations);
 
 	row->allocations += (uint64_t)column[0];
 	row->allocated_bytes += (uint64_t)column[1] + (uint64_t)guess;
-	guess = line_guess(column[2], row->allocated_bytes, row->allocations);
+	guess = guess_bytes(column[2], row->allocated_bytes, row->allocations);
 	row->frees += (uint64_t)column[2];
 	row->freed_bytes += (uint64_t)column[3] + (uint64_t)guess;
 	if (new_peak)

@@ -81,12 +81,6 @@ bool line_get_item(
     struct line_in *in, uint32_t *ret_tag, struct line_in *ret_body);
 
 /*
- * Both sides guess how many bytes so many blocks of a site have, from the mean
- * so far; only the error is stored, 0 where all blocks of a site are equal.
- */
-int64_t line_guess(int64_t blocks, uint64_t sum_bytes, uint64_t sum_blocks);
-
-/*
  * How a row's columns differ from what it was; and back. With a new peak every
  * row's share is what is live now (line_new_peak, for rows without columns),
  * but for the difference that is stored.
