@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/session.h"
+
 enum { EXTENTS = 64, SLOTS = 4, LARGE = 1 };
 enum { LARGE_BYTES = 2 << 20, SMALL_BYTES = 1 << 20 };
 
@@ -327,4 +329,18 @@ mkseg_finish(struct mkseg *m, size_t *ret_len)
 	memcpy(bytes, &m->header, sizeof(m->header));
 	*ret_len = len;
 	return bytes;
+}
+
+struct session *
+mkseg_load(struct mkseg *m)
+{
+	struct session *s = NULL;
+	size_t len;
+	void *bytes = mkseg_finish(m, &len);
+	int err = session_load_bytes(bytes, len, &s, NULL);
+
+	assert(err == 0);
+	free(bytes);
+	mkseg_free(m);
+	return s;
 }

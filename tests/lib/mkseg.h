@@ -58,4 +58,8 @@ void mkseg_untraced(struct mkseg *m, uint64_t n);
 /* The file; for free(). */
 void *mkseg_finish(struct mkseg *m, size_t *ret_len);
 
+/* Finishes, reads and frees m; for session_free(). Must succeed. */
+struct session;
+struct session *mkseg_load(struct mkseg *m);
+
 #endif

@@ -38,20 +38,6 @@ name_pool(struct mkseg *m, uint32_t number, const char *name)
 	memcpy(pool->name, name, strlen(name));
 }
 
-static struct session *
-load(struct mkseg *m)
-{
-	struct session *s = NULL;
-	struct fault where = {""};
-	size_t len;
-	void *bytes = mkseg_finish(m, &len);
-
-	assert_int_equal(session_load_bytes(bytes, len, &s, &where), 0);
-	free(bytes);
-	mkseg_free(m);
-	return s;
-}
-
 static void
 pools_are_no_part_of_the_heap(void **state)
 {
@@ -67,7 +53,7 @@ pools_are_no_part_of_the_heap(void **state)
 	mkseg_book(m, SEG_USER_ARRAY, user_site(m, 2), 5, 7, 1);
 	mkseg_book(m, SEG_USER_ARRAY, user_site(m, 3), 50, 1, 0);
 	mkseg_book(m, SEG_USER_ARRAY, user_site(m, 9), 3, 7, 1);
-	s = load(m);
+	s = mkseg_load(m);
 	p = s->processes[0];
 	assert_int_equal(p->totals.allocations, 10);
 	assert_int_equal(p->totals.live_bytes, 600);
@@ -100,7 +86,7 @@ damaged_pools_are_survived(void **state)
 	odd = user_site(m, 2);
 	mkseg_site(m, odd)->kind = 77;
 	mkseg_book(m, 99, odd, 1, 1, 0);
-	s = load(m);
+	s = mkseg_load(m);
 	p = s->processes[0];
 	assert_int_equal(p->pool_count, 2);
 	assert_int_equal(strlen(p->pools[0].name), SEG_POOL_BYTES - 1);

@@ -19,19 +19,6 @@
 #include "report/text.h"
 #include "report/words.h"
 
-static struct session *
-load(struct mkseg *m)
-{
-	struct session *s;
-	size_t len;
-	void *bytes = mkseg_finish(m, &len);
-
-	assert_int_equal(session_load_bytes(bytes, len, &s, NULL), 0);
-	free(bytes);
-	mkseg_free(m);
-	return s;
-}
-
 /* The report as text; for free(). `options` NULL: JSON. */
 static char *
 render(struct session *s, const struct body_options *options)
@@ -107,7 +94,7 @@ odd_session(void)
 	mkseg_row(m, 0, id)->allocated_bytes = UINT64_MAX;
 	mkseg_row(m, 0, id)->frees = UINT64_MAX - 5;
 	mkseg_row(m, 0, id)->freed_bytes = 9;
-	return load(m);
+	return mkseg_load(m);
 }
 
 static void
@@ -210,7 +197,7 @@ threshold_says_what_it_leaves_out(void **state)
 		mkseg_book(
 		    m, 0, mkseg_stack(m, &frame, 1), 1, i == 0 ? 960 : 10, 0);
 	}
-	s = load(m);
+	s = mkseg_load(m);
 	options.shape = BODY_TABLE;
 	text = render(s, &options);
 	assert_non_null(
@@ -249,7 +236,7 @@ missing_frames_are_said_in_words(void **state)
 	mkseg_site(m, id)->node = mkseg_node(m, 0, 0, SEG_NODE_NO_ROOM);
 	mkseg_site(m, id)->inner = mkseg_inner(m, NULL, 0, 0);
 	mkseg_book(m, 0, id, 1, 8, 0);
-	s = load(m);
+	s = mkseg_load(m);
 	text = render(s, &options);
 	assert_non_null(strstr(text, "(outer frames dropped)"));
 	assert_non_null(strstr(text, "(unknown)"));

@@ -22,20 +22,6 @@
 
 static const uint64_t one_frame[] = {MKSEG_FRAME(1, 0x1010)};
 
-/* Finishes and frees m; the session is for session_free(). */
-static struct session *
-load(struct mkseg *m)
-{
-	struct session *s;
-	size_t len;
-	void *bytes = mkseg_finish(m, &len);
-
-	assert_int_equal(session_load_bytes(bytes, len, &s, NULL), 0);
-	free(bytes);
-	mkseg_free(m);
-	return s;
-}
-
 static void
 sums_over_all_arrays_are_exact(void **state)
 {
@@ -49,7 +35,7 @@ sums_over_all_arrays_are_exact(void **state)
 	mkseg_book(m, 0, a, 100, 16, 0);
 	mkseg_book(m, 5, a, 3, 16, 90);
 	mkseg_book(m, 31, a, 7, 16, 1);
-	s = load(m);
+	s = mkseg_load(m);
 	assert_int_equal(s->processes[0]->site_count, 1);
 	f = &s->processes[0]->sites[0].figures;
 	assert_int_equal(f->allocations, 110);
@@ -87,7 +73,7 @@ peak_takes_the_snap_only_of_rows_changed_since(void **state)
 	row = mkseg_row(m, 0, b);
 	row->epoch = 8;
 	row->snap_bytes = 12345;
-	s = load(m);
+	s = mkseg_load(m);
 	p = s->processes[0];
 	assert_int_equal(p->sites[0].figures.peak_bytes, 300);
 	assert_int_equal(p->sites[0].figures.peak_blocks, 3);
@@ -109,7 +95,7 @@ peak_of_several_threads_is_not_called_exact(void **state)
 	mkseg_book(m, 0, mkseg_stack(m, one_frame, 1), 1, 10, 0);
 	mkseg_header(m)->threads = 2;
 	mkseg_header(m)->peak_bytes = 10;
-	s = load(m);
+	s = mkseg_load(m);
 	assert_false(s->processes[0]->peak_exact);
 	session_free(s);
 }
@@ -134,7 +120,7 @@ equal_stacks_are_one_site(void **state)
 	mkseg_book(m, 0, c, 5, 10, 0);
 	mkseg_info(m, a)->ages[0] = 3;
 	mkseg_info(m, b)->ages[0] = 4;
-	s = load(m);
+	s = mkseg_load(m);
 	p = s->processes[0];
 	assert_int_equal(p->site_count, 2);
 	assert_int_equal(p->sites[0].id, a);
@@ -158,7 +144,7 @@ site_never_filled_is_unknown_not_lost(void **state)
 	mkseg_book(m, 0, 700, 1, 8, 0); /* beyond the table */
 	(void)mkseg_site(m, 9);
 	mkseg_book(m, 0, 9, 1, 8, 0); /* record of zeros */
-	s = load(m);
+	s = mkseg_load(m);
 	assert_int_equal(s->processes[0]->site_count, 1);
 	assert_int_equal(s->processes[0]->totals.live_bytes, 32);
 	assert_int_equal(
@@ -190,7 +176,7 @@ parents_in_a_circle_end_the_stack(void **state)
 	id = mkseg_stack(m, one_frame, 1);
 	mkseg_site(m, id)->inner = 4000000000;
 	mkseg_book(m, 0, id, 1, 1, 0);
-	s = load(m);
+	s = mkseg_load(m);
 	assert_int_equal(s->processes[0]->site_count, 3);
 	for (size_t i = 0; i < 3; i++) {
 		n = stacks_frames(s->processes[0]->stacks,
@@ -214,7 +200,7 @@ long_stack_is_cut_at_the_callers_limit(void **state)
 		node = mkseg_node(m, MKSEG_FRAME(1, i + 1), node, 0);
 	mkseg_site(m, id)->node = node;
 	mkseg_book(m, 0, id, 1, 1, 0);
-	s = load(m);
+	s = mkseg_load(m);
 	assert_int_equal(
 	    stacks_frames(s->processes[0]->stacks,
 	        s->processes[0]->sites[0].stack, frames, 100, &flags),
@@ -241,7 +227,7 @@ more_frees_than_allocations_are_no_huge_number(void **state)
 	row->snap_bytes = INT64_MIN;
 	row->epoch = 1;
 	mkseg_header(m)->peak_bytes = UINT64_MAX;
-	s = load(m);
+	s = mkseg_load(m);
 	assert_int_equal(
 	    s->processes[0]->sites[0].figures.allocations, UINT64_MAX);
 	assert_int_equal(s->processes[0]->sites[0].figures.live_blocks, 0);
@@ -260,7 +246,7 @@ frames_of_unknown_modules_have_none(void **state)
 	assert_int_equal(mkseg_module(m, "/lib/b.so", 0x9000), 2);
 	mkseg_module_at(m, 2)->path = UINT64_MAX - 3; /* out of the strings */
 	mkseg_module_at(m, 1)->build_id_bytes = 255;
-	s = load(m);
+	s = mkseg_load(m);
 	assert_string_equal(
 	    process_module(s->processes[0], MKSEG_FRAME(1, 5))->path,
 	    "/lib/a.so");
@@ -292,7 +278,7 @@ forked_children_in_slots_are_processes_of_their_own(void **state)
 	mkseg_header(m)->counts[SEG_CHILDREN_UNTRACED] = 2;
 	mkseg_untraced(m, 5); /* as told by those children */
 	mkseg_book(m, 0, mkseg_stack(m, one_frame, 1), 1, 10, 0);
-	s = load(m);
+	s = mkseg_load(m);
 	assert_int_equal(s->count, 2);
 	assert_int_equal(s->processes[0]->header.pid, 4242);
 	assert_int_equal(s->processes[1]->header.pid, 4243);

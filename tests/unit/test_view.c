@@ -47,19 +47,6 @@ new_segment(void)
 	return m;
 }
 
-static struct session *
-load(struct mkseg *m)
-{
-	struct session *s;
-	size_t len;
-	void *bytes = mkseg_finish(m, &len);
-
-	assert_int_equal(session_load_bytes(bytes, len, &s, NULL), 0);
-	free(bytes);
-	mkseg_free(m);
-	return s;
-}
-
 /* n blocks of size from functions that end with NULL, innermost first. */
 static void
 book(struct mkseg *m, uint64_t n, uint64_t size, uint64_t frees, ...)
@@ -128,7 +115,7 @@ small_session(void)
 	book(m, 10, 100, 4, xmalloc, parse, serve, start, NULL);
 	book(m, 1, 5000, 0, render, serve, start, NULL);
 	book(m, 7, 8, 7, parse, start, NULL);
-	return load(m);
+	return mkseg_load(m);
 }
 
 static void
@@ -209,7 +196,7 @@ depth_merges_stacks_that_begin_alike(void **state)
 	book(m, 1, 10, 0, parse, serve, start, NULL);
 	book(m, 2, 20, 0, parse, serve, render, start, NULL);
 	book(m, 4, 30, 0, parse, render, start, NULL);
-	f.session = load(m);
+	f.session = mkseg_load(m);
 	look(&f, &o);
 	assert_int_equal(f.view->site_count, 2);
 	assert_string_equal(
@@ -234,7 +221,7 @@ recursion_is_folded_and_counted(void **state)
 	book(m, 1, 1, 0, parse, visit, visit, start, NULL);
 	book(m, 1, 1, 0, parse, visit, render, start, NULL);
 	book(m, 1, 1, 0, parse, visit, render, visit, render, start, NULL);
-	f.session = load(m);
+	f.session = mkseg_load(m);
 	look(&f, &o);
 	assert_int_equal(f.view->site_count, 2);
 	assert_string_equal(stack(&f, 0), "parse<visit*3<start");
@@ -259,7 +246,7 @@ wrappers_are_skipped_but_never_the_last_frame(void **state)
 	book(m, 1, 1, 0, xmalloc, parse, start, NULL);
 	book(m, 1, 1, 0, parse, start, NULL);
 	book(m, 1, 1, 0, xmalloc, NULL);
-	f.session = load(m);
+	f.session = mkseg_load(m);
 	look(&f, &o);
 	assert_int_equal(f.view->site_count, 2);
 	assert_string_equal(stack(&f, 0), "parse<start");
@@ -315,7 +302,7 @@ processes_are_apart_or_merged(void **state)
 	memset(mkseg_header(child)->parent_uuid, 1, 1);
 	bytes = mkseg_finish(child, &len);
 	mkseg_child(m, bytes, len);
-	f.session = load(m);
+	f.session = mkseg_load(m);
 	assert_int_equal(f.session->count, 2);
 	look(&f, &o);
 	assert_int_equal(f.view->site_count, 2);
@@ -407,7 +394,7 @@ trees_add_up_from_either_end(void **state)
 	book(m, 1, 20, 0, parse, visit, visit, start, NULL);
 	book(m, 1, 5, 0, parse, visit, start, NULL);
 	book(m, 1, 40, 0, serve, start, NULL);
-	f.session = load(m);
+	f.session = mkseg_load(m);
 	look(&f, &o);
 	assert_int_equal(tree_new(f.view, &up, &t), 0);
 	tree_root(t, &n);
@@ -450,12 +437,12 @@ comparisons_match_by_name_and_have_signs(void **state)
 	book(b, 3, 100, 0, visit, start, NULL);
 	mkseg_book(b, 0, mkseg_stack(b, moved, 2), 2, 50, 0);
 	book(b, 1, 7, 0, render, start, NULL);
-	old = load(b);
+	old = mkseg_load(b);
 	book(m, 5, 50, 0, parse, start, NULL);
 	book(m, 1, 7, 0, render, start, NULL);
 	book(m, 1, 1000, 1, serve, start, NULL);
 	book(m, 4, 10, 0, serve, start, NULL);
-	f.session = load(m);
+	f.session = mkseg_load(m);
 	before.session = old;
 	o.before = &before;
 	look(&f, &o);
@@ -485,7 +472,7 @@ what_calls_main_is_left_out(void **state)
 	frames[2] = MKSEG_FRAME(2, 0x2000);
 	mkseg_book(m, 0, mkseg_stack(m, frames, 3), 1, 1, 0);
 	mkseg_book(m, 0, mkseg_stack(m, frames + 2, 1), 1, 1, 0);
-	f.session = load(m);
+	f.session = mkseg_load(m);
 	look(&f, &o);
 	assert_string_equal(stack(&f, 0), "parse<start");
 	assert_string_equal(stack(&f, 1), "?"); /* never all of it */
