@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/room.h"
 #include "report/fingerprint.h"
 #include "report/words.h"
 
@@ -29,16 +30,8 @@ baseline_release(struct baseline *b)
 static int
 append(struct baseline *b, const struct baseline_item *fresh)
 {
-	if (b->count == b->room) {
-		size_t room = b->room ? b->room * 2 : 64;
-		struct baseline_item *bigger =
-		    reallocarray(b->items, room, sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		b->items = bigger;
-		b->room = room;
-	}
+	if (room_make(&b->items, &b->room, b->count, sizeof(*b->items)) < 0)
+		return -ENOMEM;
 	b->items[b->count++] = *fresh;
 	return 0;
 }

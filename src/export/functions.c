@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/strings.h"
+#include "reader/room.h"
 
 struct functions {
 	const struct view *view;
@@ -59,22 +60,6 @@ same_function(const void *items, uint32_t item, const void *key)
 	return a->label == b->label && same_text(a->file, b->file);
 }
 
-static int
-make_room(struct functions *f)
-{
-	size_t room = f->room ? f->room * 2 : 256;
-	const struct frame **bigger;
-
-	if (f->count < f->room)
-		return 0;
-	bigger = reallocarray(f->list, room, sizeof(const void *));
-	if (!bigger)
-		return -ENOMEM;
-	f->list = bigger;
-	f->room = room;
-	return 0;
-}
-
 int
 functions_find(struct functions *f, uint32_t frame, uint32_t *ret)
 {
@@ -83,10 +68,11 @@ functions_find(struct functions *f, uint32_t frame, uint32_t *ret)
 	int err;
 
 	if (f->of_frame[frame] == 0) {
-		err = make_room(f);
+		err = room_make(
+		    &f->list, &f->room, f->count, sizeof(const struct frame *));
 		if (err == 0)
 			err = index_find(&f->index,
-			    index_hash(x->label, strings_hash(x->file), 2),
+			    index_hash(x->label, index_hash_text(x->file), 2),
 			    same_function, f->list, x, (uint32_t)f->count, &at);
 		if (err < 0)
 			return err;

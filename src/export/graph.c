@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/index.h"
+#include "reader/room.h"
 
 /* How often a function came up in the stack that is looked at. */
 struct level {
@@ -24,23 +25,6 @@ struct builder {
 	struct level *levels; /* by function */
 	size_t level_room;
 };
-
-/* The array with room for one more item; NULL: out of memory, it stays. */
-static void *
-grown(void *array, size_t count, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 1024;
-	void *bigger;
-
-	if (count < *room)
-		return array;
-	if (more >= UINT32_MAX)
-		return NULL;
-	bigger = reallocarray(array, more, size);
-	if (bigger)
-		*room = more;
-	return bigger;
-}
 
 static void
 add(uint64_t *to, const uint64_t *from)
@@ -64,13 +48,12 @@ find_node(struct builder *b, uint32_t function, uint32_t level, uint32_t *ret)
 {
 	struct graph *g = b->graph;
 	const struct graph_node fresh = {.function = function, .level = level};
-	struct graph_node *bigger =
-	    grown(g->nodes, g->node_count, &b->node_room, sizeof(*bigger));
 	int err;
 
-	if (!bigger)
-		return -ENOMEM;
-	g->nodes = bigger;
+	err = room_make(
+	    &g->nodes, &b->node_room, g->node_count, sizeof(*g->nodes));
+	if (err < 0)
+		return err;
 	err = index_find(&b->node_index, index_hash(function, level, 5),
 	    same_node, g->nodes, &fresh, (uint32_t)g->node_count, ret);
 	if (err == 0 && *ret == g->node_count)
@@ -94,14 +77,13 @@ add_edge(struct builder *b, const struct graph_edge *fresh, uint32_t seen,
     const uint64_t *cost)
 {
 	struct graph *g = b->graph;
-	struct graph_edge *bigger =
-	    grown(g->edges, g->edge_count, &b->edge_room, sizeof(*bigger));
 	uint32_t at;
 	int err;
 
-	if (!bigger)
-		return -ENOMEM;
-	g->edges = bigger;
+	err = room_make(
+	    &g->edges, &b->edge_room, g->edge_count, sizeof(*g->edges));
+	if (err < 0)
+		return err;
 	err = index_find(&b->edge_index,
 	    index_hash((uint64_t)fresh->caller << 32 | fresh->callee,
 	        fresh->line, fresh->is_residual),

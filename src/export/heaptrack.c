@@ -11,6 +11,7 @@
 #include "export/modules.h"
 #include "export/strings.h"
 #include "export/texts.h"
+#include "reader/room.h"
 #include "report/words.h"
 
 /*
@@ -127,19 +128,10 @@ find_trace(struct heaptrack *h, const struct trace *fresh)
 {
 	uint32_t at;
 
-	if (h->trace_count == h->trace_room) {
-		size_t room = h->trace_room ? h->trace_room * 2 : 1024;
-		struct trace *bigger =
-		    reallocarray(h->traces, room, sizeof(*bigger));
-
-		if (!bigger || room >= UINT32_MAX) {
-			h->traces = bigger ? bigger : h->traces;
-			h->err = -ENOMEM;
-			return 0;
-		}
-		h->traces = bigger;
-		h->trace_room = room;
-	}
+	h->err = room_make(
+	    &h->traces, &h->trace_room, h->trace_count, sizeof(*h->traces));
+	if (h->err < 0)
+		return 0;
 	h->err =
 	    index_find(&h->index, index_hash(fresh->location, fresh->parent, 9),
 	        same_trace, h->traces, fresh, (uint32_t)h->trace_count, &at);

@@ -5,39 +5,7 @@
 #include <string.h>
 
 #include "export/html_parts.h"
-
-/* Room for one more item; NULL: no memory, and nothing has changed. */
-static void *
-grown(void *array, size_t count, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 256;
-	void *bigger;
-
-	if (count < *room)
-		return array;
-	if (more > UINT32_MAX)
-		return NULL;
-	bigger = reallocarray(array, more, size);
-	if (bigger)
-		*room = more;
-	return bigger;
-}
-
-static uint64_t
-hash_text(const char *text)
-{
-	size_t len = strlen(text);
-	uint64_t h = len, word;
-
-	for (size_t i = 0; i < len; i += sizeof(word)) {
-		size_t n = len - i < sizeof(word) ? len - i : sizeof(word);
-
-		word = 0;
-		memcpy(&word, text + i, n);
-		h = index_hash(h, word, 1);
-	}
-	return h;
-}
+#include "reader/room.h"
 
 static bool
 same_string(const void *items, uint32_t item, const void *key)
@@ -48,21 +16,19 @@ same_string(const void *items, uint32_t item, const void *key)
 int
 html_string(struct html_frames *f, const char *text, uint32_t *ret)
 {
-	const char **bigger;
 	int err;
 
 	if (!text) {
 		*ret = 0;
 		return 0;
 	}
-	bigger = grown(f->strings, f->string_count + 1, &f->string_room,
-	    sizeof(*f->strings));
-	if (!bigger)
-		return -ENOMEM;
-	f->strings = bigger;
+	err = room_make(&f->strings, &f->string_room, f->string_count + 1,
+	    sizeof(const char *));
+	if (err < 0)
+		return err;
 	if (f->string_count == 0)
 		f->strings[f->string_count++] = "";
-	err = index_find(&f->string_index, hash_text(text), same_string,
+	err = index_find(&f->string_index, index_hash_text(text), same_string,
 	    f->strings, text, (uint32_t)f->string_count, ret);
 	if (err < 0)
 		return err;
@@ -90,7 +56,6 @@ html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret)
 	    .flags = (x->inlined ? HTML_INLINED : 0U) |
 	        (x->is_missing ? HTML_MISSING : 0U) |
 	        (x->is_main ? HTML_MAIN : 0U)};
-	struct html_frame *bigger;
 	uint64_t hash;
 	int err;
 
@@ -99,13 +64,11 @@ html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret)
 		err = html_string(f, x->file, &frame.file);
 	if (err == 0)
 		err = html_string(f, x->module, &frame.module);
+	if (err == 0)
+		err = room_make(&f->frames, &f->frame_room, f->frame_count,
+		    sizeof(*f->frames));
 	if (err < 0)
 		return err;
-	bigger = grown(
-	    f->frames, f->frame_count, &f->frame_room, sizeof(*f->frames));
-	if (!bigger)
-		return -ENOMEM;
-	f->frames = bigger;
 	hash = index_hash((uint64_t)frame.function << 32 | frame.file,
 	    (uint64_t)frame.module << 32 | frame.line,
 	    frame.offset ^ (uint64_t)frame.flags << 56);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/room.h"
+
 static bool
 same_location(const void *items, uint32_t item, const void *key)
 {
@@ -16,24 +18,6 @@ same_location(const void *items, uint32_t item, const void *key)
 	    (a->count == 0 ||
 	        memcmp(a->frames, b->frames, a->count * sizeof(*a->frames)) ==
 	            0);
-}
-
-static int
-make_room(struct locations *l)
-{
-	size_t room = l->room ? l->room * 2 : 1024;
-	struct location *bigger;
-
-	if (l->count < l->room)
-		return 0;
-	if (room > UINT32_MAX)
-		return -ENOMEM;
-	bigger = reallocarray(l->list, room, sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	l->list = bigger;
-	l->room = room;
-	return 0;
 }
 
 int
@@ -51,7 +35,7 @@ locations_next(struct locations *l, const struct view *v,
 		if (!v->frames[number].inlined)
 			break;
 	}
-	err = make_room(l);
+	err = room_make(&l->list, &l->room, l->count, sizeof(*l->list));
 	if (err == 0)
 		err = index_find(&l->index, h, same_location, l->list, &fresh,
 		    (uint32_t)l->count, ret);

@@ -8,6 +8,7 @@
 
 #include "export/modules.h"
 #include "export/texts.h"
+#include "reader/room.h"
 #include "report/words.h"
 
 /* Sites in the order of their stacks: those that share frames are neighbours. */
@@ -103,16 +104,9 @@ massif_tree_free(struct massif_tree *t)
 static int
 add_branch(struct massif_tree *t, const struct branch *b)
 {
-	if (t->branch_count == t->branch_room) {
-		size_t room = t->branch_room ? t->branch_room * 2 : 256;
-		struct branch *bigger =
-		    reallocarray(t->branches, room, sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		t->branches = bigger;
-		t->branch_room = room;
-	}
+	if (room_make(&t->branches, &t->branch_room, t->branch_count,
+	        sizeof(*t->branches)) < 0)
+		return -ENOMEM;
 	t->branches[t->branch_count++] = *b;
 	return 0;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/room.h"
+
 /*
  * A frame's path is that of the module it was first seen in: the text itself,
  * not only an equal one. So its address leads back to the module.
@@ -70,16 +72,8 @@ look_up(const struct modules *m, const char *path)
 static int
 add(struct modules *m, const struct modules_item *item)
 {
-	if (m->count == m->room) {
-		size_t room = m->room ? m->room * 2 : 64;
-		struct modules_item *bigger =
-		    reallocarray(m->list, room, sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		m->list = bigger;
-		m->room = room;
-	}
+	if (room_make(&m->list, &m->room, m->count, sizeof(*m->list)) < 0)
+		return -ENOMEM;
 	m->list[m->count++] = *item;
 	return 0;
 }

@@ -6,21 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t
-strings_hash(const char *text)
-{
-	size_t len = text ? strlen(text) : 0;
-	uint64_t h = len, word;
-
-	for (size_t i = 0; i < len; i += sizeof(word)) {
-		size_t n = len - i < sizeof(word) ? len - i : sizeof(word);
-
-		word = 0;
-		memcpy(&word, text + i, n);
-		h = index_hash(h, word, 1);
-	}
-	return h;
-}
+#include "reader/room.h"
 
 static bool
 same_text(const void *items, uint32_t item, const void *key)
@@ -34,16 +20,9 @@ strings_find(struct strings *s, const char *text, uint32_t *ret)
 	uint32_t at;
 	int err;
 
-	if (s->count == s->room) {
-		size_t room = s->room ? s->room * 2 : 256;
-		char **bigger = reallocarray(s->list, room, sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		s->list = bigger;
-		s->room = room;
-	}
-	err = index_find(&s->index, strings_hash(text), same_text, s->list,
+	if (room_make(&s->list, &s->room, s->count, sizeof(char *)) < 0)
+		return -ENOMEM;
+	err = index_find(&s->index, index_hash_text(text), same_text, s->list,
 	    text, (uint32_t)s->count, &at);
 	if (err < 0)
 		return err;

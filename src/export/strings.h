@@ -20,7 +20,4 @@ int strings_find(struct strings *s, const char *text, uint32_t *ret);
 
 void strings_release(struct strings *s);
 
-/* Of this run, as index_hash(); NULL is as "". */
-uint64_t strings_hash(const char *text);
-
 #endif

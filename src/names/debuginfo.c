@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names/room.h"
+#include "reader/room.h"
 #include "names/scopes.h"
 #include "names/units.h"
 
@@ -125,7 +125,7 @@ add_node(struct search *s, const Dwarf_Die *die, uint32_t parent, bool inlined)
 	struct node *more;
 
 	if (d->node_count >= UINT32_MAX - 1 ||
-	    room_make((void **)&d->nodes, &d->node_room, d->node_count,
+	    room_make(&d->nodes, &d->node_room, d->node_count,
 	        sizeof(*d->nodes)) < 0) {
 		s->failed = true;
 		return 0;

@@ -10,7 +10,7 @@
 
 #include "names/debuginfo.h"
 #include "names/demangle.h"
-#include "names/room.h"
+#include "reader/room.h"
 #include "names/symbols.h"
 
 enum {
@@ -164,14 +164,11 @@ static const char *
 read_symbol(struct lookup *l, const char *symbol)
 {
 	uint32_t at, n = (uint32_t)l->reading_count;
-	uint64_t hash = 0;
 
-	if (room_make((void **)&l->readings, &l->reading_room, l->reading_count,
+	if (room_make(&l->readings, &l->reading_room, l->reading_count,
 	        sizeof(*l->readings)) < 0)
 		return NULL;
-	for (const char *p = symbol; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-	if (index_find(&l->reading_index, index_hash(hash, 6, 7), same_symbol,
+	if (index_find(&l->reading_index, index_hash_text(symbol), same_symbol,
 	        l->readings, symbol, n, &at) < 0)
 		return NULL;
 	if (at == n) {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/room.h"
+
 enum {
 	MAX_HOPS = 8,
 	MAX_NESTING = 64,
@@ -72,16 +74,9 @@ expand(struct scopes *s, struct scope *scope)
 	if (dwarf_child(&scope->die, &die) != 0)
 		return;
 	do {
-		if (scope->count == room) {
-			struct scope *more;
-
-			room = room ? room * 2 : 16;
-			more =
-			    reallocarray(scope->children, room, sizeof(*more));
-			if (!more)
-				return;
-			scope->children = more;
-		}
+		if (room_make(&scope->children, &room, scope->count,
+		        sizeof(*scope->children)) < 0)
+			return;
 		scope->children[scope->count++] =
 		    (struct scope){.die = die, .offset = dwarf_dieoffset(&die)};
 	} while (dwarf_siblingof(&die, &die) == 0);

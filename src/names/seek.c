@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "names/jobs.h"
-#include "names/room.h"
+#include "reader/room.h"
 #include "names/worker.h"
 
 enum { DIRS_MAX = 32 };

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "names/demangle.h"
-#include "names/room.h"
 #include "reader/index.h"
+#include "reader/room.h"
 
 /* All together about 300 MiB, whatever the input. */
 enum {
@@ -106,24 +106,9 @@ keep(struct table *t, size_t bytes)
 
 /* As room_make(), for at most max of them. */
 static int
-make_room(void **items, size_t *room, size_t count, size_t size, size_t max)
+make_room(void *items, size_t *room, size_t count, size_t size, size_t max)
 {
 	return count >= max ? -EFBIG : room_make(items, room, count, size);
-}
-
-static uint64_t
-hash_bytes(const void *bytes, size_t len)
-{
-	const uint8_t *p = bytes;
-	uint64_t h = len, word;
-
-	for (; len >= sizeof(word); len -= sizeof(word), p += sizeof(word)) {
-		memcpy(&word, p, sizeof(word));
-		h = index_hash(h, word, 1);
-	}
-	word = 0;
-	memcpy(&word, p, len);
-	return index_hash(h, word, 2);
 }
 
 static bool
@@ -140,8 +125,8 @@ same_object(const void *items, uint32_t item, const void *key)
 static uint64_t
 hash_key(const struct table_key *key)
 {
-	return index_hash(hash_bytes(key->id, key->id_bytes),
-	    hash_bytes(key->path, strlen(key->path)), key->kind);
+	return index_hash(index_hash_bytes(key->id, key->id_bytes),
+	    index_hash_text(key->path), key->kind);
 }
 
 bool
@@ -161,7 +146,7 @@ table_object(struct table *t, const struct table_key *key, uint32_t *ret)
 
 	if (key->id_bytes > sizeof(key->id))
 		return -EFBIG;
-	err = make_room((void **)&t->objects, &t->object_room, t->object_count,
+	err = make_room(&t->objects, &t->object_room, t->object_count,
 	    sizeof(*t->objects), MAX_OBJECTS);
 	if (err == 0)
 		err = table_text(t, key->path, strlen(key->path), &path);
@@ -217,10 +202,10 @@ table_text(struct table *t, const char *text, size_t len, const char **ret)
 
 	if (len > MAX_TEXT_BYTES)
 		return -EFBIG;
-	err = make_room((void **)&t->texts, &t->text_room, t->text_count,
+	err = make_room(&t->texts, &t->text_room, t->text_count,
 	    sizeof(*t->texts), MAX_TEXTS);
 	if (err == 0)
-		err = index_find(&t->text_index, hash_bytes(text, len),
+		err = index_find(&t->text_index, index_hash_bytes(text, len),
 		    same_text, t->texts, &key, n, &at);
 	if (err < 0)
 		return err;
@@ -265,7 +250,7 @@ table_chain(struct table *t, const struct names_frame *frames, size_t count,
 		count--;
 	if (count == 0 || t->frame_count + count > MAX_FRAMES)
 		return -EFBIG;
-	err = make_room((void **)&t->chains, &t->chain_room, t->chain_count,
+	err = make_room(&t->chains, &t->chain_room, t->chain_count,
 	    sizeof(*t->chains), MAX_PLACES);
 	if (err < 0)
 		return err;
@@ -312,7 +297,7 @@ place_at(struct table *t, uint32_t object, uint64_t address, uint32_t chain,
 
 	if (object >= t->object_count || chain >= t->chain_count)
 		return -EINVAL;
-	err = make_room((void **)&t->places, &t->place_room, t->place_count,
+	err = make_room(&t->places, &t->place_room, t->place_count,
 	    sizeof(*t->places), MAX_PLACES);
 	if (err == 0)
 		err = index_find(&t->place_index, hash_place(&key), same_place,

@@ -7,7 +7,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 
-#include "names/room.h"
+#include "reader/room.h"
 
 enum { LOOK_BACK = 64 }; /* ranges of units that overlap */
 
@@ -61,8 +61,8 @@ add_ranges(struct units *u, uint32_t number)
 		unit->has_ranges = true;
 		if (!units_is_code(u, start, end))
 			continue;
-		if (room_make((void **)&u->ranges, &u->range_room,
-		        u->range_count, sizeof(*u->ranges)) < 0)
+		if (room_make(&u->ranges, &u->range_room, u->range_count,
+		        sizeof(*u->ranges)) < 0)
 			return -ENOMEM;
 		u->ranges[u->range_count++] = (struct units_range){
 		    .start = start, .end = end, .unit = number};
@@ -110,8 +110,8 @@ add_units(struct units *u, Dwarf *dwarf)
 
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
 			continue;
-		if (room_make((void **)&u->list, &u->room, u->count,
-		        sizeof(*u->list)) < 0)
+		if (room_make(&u->list, &u->room, u->count, sizeof(*u->list)) <
+		    0)
 			return -ENOMEM;
 		more = &u->list[u->count++];
 		*more = (struct units_unit){.die = die, .split = die};

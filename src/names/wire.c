@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names/room.h"
+#include "reader/room.h"
 
 enum {
 	PLACES_BYTES = 4096, /* one item, about */
@@ -45,16 +45,6 @@ same_text(const void *items, uint32_t item, const void *key)
 	return strcmp(((char *const *)items)[item], key) == 0;
 }
 
-static uint64_t
-hash_text(const char *text)
-{
-	uint64_t h = 0;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return index_hash(h, 4, 5);
-}
-
 /* Its number, written now if it is new; 0: NULL, too long, or no memory. */
 static uint32_t
 put_text(struct wire_out *w, const char *text)
@@ -64,13 +54,13 @@ put_text(struct wire_out *w, const char *text)
 
 	if (!text || strlen(text) > MAX_ITEM / 2 || wire_failed(w))
 		return 0;
-	if (room_make((void **)&w->copies, &w->text_room, w->text_count,
+	if (room_make(&w->copies, &w->text_room, w->text_count,
 	        sizeof(*w->copies)) < 0) {
 		w->out.failed = true;
 		return 0;
 	}
-	if (index_find(&w->texts, hash_text(text), same_text, w->copies, text,
-	        n, &at) < 0) {
+	if (index_find(&w->texts, index_hash_text(text), same_text, w->copies,
+	        text, n, &at) < 0) {
 		w->out.failed = true;
 		return 0;
 	}
@@ -87,6 +77,14 @@ put_text(struct wire_out *w, const char *text)
 	return at + 1;
 }
 
+/* Writes the places that are held back. */
+static void
+flush(struct wire_out *w)
+{
+	if (w->places.len > 0)
+		put_item(w, WIRE_PLACES, &w->places);
+}
+
 void
 wire_put_object(struct wire_out *w, const struct table_key *key,
     const struct table_state *state)
@@ -94,7 +92,7 @@ wire_put_object(struct wire_out *w, const struct table_key *key,
 	uint32_t path = put_text(w, key->path);
 	uint32_t detail = put_text(w, state->detail);
 
-	wire_flush(w);
+	flush(w);
 	w->last_address = 0;
 	line_put(&w->body, key->kind);
 	line_put(&w->body, path);
@@ -129,20 +127,13 @@ wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain)
 	line_put(&w->places, chain);
 	w->last_address = address;
 	if (w->places.len >= PLACES_BYTES)
-		wire_flush(w);
-}
-
-void
-wire_flush(struct wire_out *w)
-{
-	if (w->places.len > 0)
-		put_item(w, WIRE_PLACES, &w->places);
+		flush(w);
 }
 
 void
 wire_put_done(struct wire_out *w)
 {
-	wire_flush(w);
+	flush(w);
 	put_item(w, WIRE_DONE, &w->body);
 }
 
@@ -178,7 +169,7 @@ wire_put_rows(struct wire_out *w, struct table *t, const struct table_row *rows,
 			    table_state(t, rows[i].object));
 		put_row(w, t, &rows[i], numbers);
 	}
-	wire_flush(w);
+	flush(w);
 	free(numbers);
 }
 
@@ -199,8 +190,8 @@ get_text(struct wire_in *w, const struct line_in *body)
 	/* with a NUL inside it would not be what it seems */
 	if (memchr(body->at, '\0', len))
 		return -EBADMSG;
-	err = room_make((void **)&w->texts, &w->text_room, w->text_count,
-	    sizeof(*w->texts));
+	err = room_make(
+	    &w->texts, &w->text_room, w->text_count, sizeof(*w->texts));
 	if (err == 0)
 		err = table_text(w->table, (const char *)body->at, len,
 		    &w->texts[w->text_count]);
@@ -242,8 +233,8 @@ get_chain(struct wire_in *w, struct line_in *body)
 	}
 	if (body->bad || n == 0)
 		return -EBADMSG;
-	err = room_make((void **)&w->chains, &w->chain_room, w->chain_count,
-	    sizeof(*w->chains));
+	err = room_make(
+	    &w->chains, &w->chain_room, w->chain_count, sizeof(*w->chains));
 	if (err == 0)
 		err = table_chain(
 		    w->table, frames, n, &w->chains[w->chain_count]);

@@ -47,8 +47,6 @@ uint32_t wire_put_chain(
     struct wire_out *w, const struct names_frame *frames, size_t count);
 void wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain);
 
-/* Writes the places that are held back. */
-void wire_flush(struct wire_out *w);
 void wire_put_done(struct wire_out *w);
 
 /* Places of a table, as table_places() gives them. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 static uint64_t
@@ -35,6 +36,28 @@ index_hash(uint64_t a, uint64_t b, uint64_t c)
 	uint64_t s = seed();
 
 	return mix(mix(mix(a ^ s) + b + s) ^ (c + s * 3));
+}
+
+uint64_t
+index_hash_bytes(const void *bytes, size_t len)
+{
+	const unsigned char *p = bytes;
+	uint64_t h = len, word;
+
+	for (; len >= sizeof(word); len -= sizeof(word), p += sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		h = index_hash(h, word, 1);
+	}
+	word = 0;
+	if (len > 0)
+		memcpy(&word, p, len);
+	return index_hash(h, word, 2);
+}
+
+uint64_t
+index_hash_text(const char *text)
+{
+	return index_hash_bytes(text, text ? strlen(text) : 0);
 }
 
 static int

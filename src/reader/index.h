@@ -25,6 +25,8 @@ typedef bool index_same(const void *items, uint32_t item, const void *key);
  * cannot make us slow. Results depend on no order of the table.
  */
 uint64_t index_hash(uint64_t a, uint64_t b, uint64_t c);
+uint64_t index_hash_bytes(const void *bytes, size_t len);
+uint64_t index_hash_text(const char *text); /* NULL is as "" */
 
 /*
  * Number of the item equal to key, or `fresh`, which is entered now and which

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/room.h"
+
 static uint64_t
 plus(uint64_t a, uint64_t b)
 {
@@ -34,16 +36,8 @@ sum_of(struct ledger *s, uint32_t id)
 {
 	uint32_t at;
 
-	if (s->count == s->room) {
-		size_t room = s->room ? s->room * 2 : 256;
-		struct ledger_sum *items =
-		    reallocarray(s->items, room, sizeof(*items));
-
-		if (!items)
-			return NULL;
-		s->items = items;
-		s->room = room;
-	}
+	if (room_make(&s->items, &s->room, s->count, sizeof(*s->items)) < 0)
+		return NULL;
 	if (index_find(&s->index, index_hash(id, 5, 6), same_id, s->items, &id,
 	        (uint32_t)s->count, &at) < 0)
 		return NULL;

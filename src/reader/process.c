@@ -10,6 +10,7 @@
 #include "reader/index.h"
 #include "reader/invariants.h"
 #include "reader/ledger.h"
+#include "reader/room.h"
 #include "reader/rows.h"
 
 enum {
@@ -173,7 +174,6 @@ find_pool(
 {
 	struct seg_pool row = {0};
 	struct process_pool *more;
-	uint64_t hash = 0;
 	uint32_t at;
 
 	if (t->pool_of[number] > 0) {
@@ -182,14 +182,12 @@ find_pool(
 	}
 	(void)rows_get(&t->pools, number, &row, sizeof(row));
 	row.name[sizeof(row.name) - 1] = '\0';
-	for (const char *c = row.name; *c; c++)
-		hash = index_hash(hash, (unsigned char)*c, 7);
 	more = reallocarray(p->pools, p->pool_count + 1, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	p->pools = more;
-	if (index_find(&t->pool_index, hash, same_pool, p->pools, row.name,
-	        (uint32_t)p->pool_count, &at) < 0)
+	if (index_find(&t->pool_index, index_hash_text(row.name), same_pool,
+	        p->pools, row.name, (uint32_t)p->pool_count, &at) < 0)
 		return -ENOMEM;
 	if (at == p->pool_count) {
 		p->pools[p->pool_count++] = (struct process_pool){.name = ""};
@@ -342,20 +340,14 @@ make_inherited(struct process *p, const struct segment *seg)
 		if (x->kind != SEG_EXT_INHERITED)
 			continue;
 		for (uint32_t k = 0; k < x->count; k++) {
-			struct process_inherited *bigger;
 			struct seg_inherited row;
 
 			memcpy(&row, segment_row(x, k), sizeof(row));
 			if (row.frees == 0 || (x->first + k) >> SEG_SITE_BITS)
 				continue;
-			if (p->inherited_count == room) {
-				room = room ? room * 2 : 64;
-				bigger = reallocarray(
-				    p->inherited, room, sizeof(*bigger));
-				if (!bigger)
-					return -ENOMEM;
-				p->inherited = bigger;
-			}
+			if (room_make(&p->inherited, &room, p->inherited_count,
+			        sizeof(*p->inherited)) < 0)
+				return -ENOMEM;
 			p->inherited[p->inherited_count++] =
 			    (struct process_inherited){
 			        .id = (uint32_t)(x->first + k),
@@ -385,19 +377,14 @@ make_marks(struct process *p, const struct segment *seg)
 
 		for (uint32_t k = 0; x->kind == SEG_EXT_MARK && k < x->count;
 		     k++) {
-			struct seg_mark mark, *bigger;
+			struct seg_mark mark;
 
 			memcpy(&mark, segment_row(x, k), sizeof(mark));
 			if (mark.sequence == 0 || p->mark_count == MAX_MARKS)
 				continue;
-			if (p->mark_count == room) {
-				room = room ? room * 2 : 64;
-				bigger = reallocarray(
-				    p->marks, room, sizeof(*bigger));
-				if (!bigger)
-					return -ENOMEM;
-				p->marks = bigger;
-			}
+			if (room_make(&p->marks, &room, p->mark_count,
+			        sizeof(*p->marks)) < 0)
+				return -ENOMEM;
 			mark.label[sizeof(mark.label) - 1] = '\0';
 			p->marks[p->mark_count++] = mark;
 		}

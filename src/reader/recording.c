@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/replay.h"
+#include "reader/room.h"
 #include "reader/segfile.h"
 #include "reader/session_parts.h"
 #include "reader/timeline.h"
@@ -126,16 +127,8 @@ add_point(struct course *c, const struct process_point *point)
 		c->count /= 2;
 		c->stride = c->stride ? c->stride * 2 : 2;
 	}
-	if (c->count == c->room) {
-		size_t room = c->room ? c->room * 2 : 16;
-		struct process_point *more =
-		    reallocarray(c->points, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		c->points = more;
-		c->room = room;
-	}
+	if (room_make(&c->points, &c->room, c->count, sizeof(*c->points)) < 0)
+		return -ENOMEM;
 	c->points[c->count++] = *point;
 	return 0;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/room.h"
+
 enum {
 	BLOCK_BITS = 7,
 	BLOCK_ROWS = 1 << BLOCK_BITS,
@@ -140,16 +142,10 @@ on_process(struct replay *r, struct line_in *in)
 	err = take(r, sizeof(*p) + sizeof(*p->state));
 	if (err < 0)
 		return err;
-	if (r->count == r->room) {
-		size_t room = r->room ? r->room * 2 : 16;
-		struct replay_process **all = reallocarray(
-		    r->processes, room, sizeof(struct replay_process *));
-
-		if (!all)
-			return -ENOMEM;
-		r->processes = all;
-		r->room = room;
-	}
+	err = room_make(
+	    &r->processes, &r->room, r->count, sizeof(struct replay_process *));
+	if (err < 0)
+		return err;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
@@ -246,16 +242,10 @@ on_rows(struct replay *r, struct replay_process *p, struct line_in *in)
 	err = take(r, len + sizeof(*to));
 	if (err < 0)
 		return err;
-	if (s->patch_count == s->patch_room) {
-		size_t room = s->patch_room ? s->patch_room * 2 : 64;
-		struct patch *more =
-		    reallocarray(s->patches, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		s->patches = more;
-		s->patch_room = room;
-	}
+	err = room_make(
+	    &s->patches, &s->patch_room, s->patch_count, sizeof(*s->patches));
+	if (err < 0)
+		return err;
 	to = &s->patches[s->patch_count];
 	*to = (struct patch){
 	    .kind = (uint32_t)kind,

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "reader/room.h"
+
 enum { COMPACT_GAP_BYTES = 256 }; /* zeros worth a directory entry */
 
 struct run {
@@ -58,7 +60,7 @@ run_bytes(const struct run *r)
 static int
 find_runs(const struct segment *seg, struct run **ret, size_t *ret_count)
 {
-	struct run *runs = NULL, *bigger;
+	struct run *runs = NULL;
 	size_t n = 0, room = 0;
 
 	for (size_t i = 0; i < seg->extent_count; i++) {
@@ -72,15 +74,9 @@ find_runs(const struct segment *seg, struct run **ret, size_t *ret_count)
 				run.count = x->count - run.first;
 				at = x->count;
 			}
-			if (n == room) {
-				room = room ? room * 2 : 64;
-				bigger =
-				    reallocarray(runs, room, sizeof(*runs));
-				if (!bigger) {
-					free(runs);
-					return -ENOMEM;
-				}
-				runs = bigger;
+			if (room_make(&runs, &room, n, sizeof(*runs)) < 0) {
+				free(runs);
+				return -ENOMEM;
 			}
 			runs[n++] = run;
 		}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/index.h"
+#include "reader/room.h"
 #include "reader/rows.h"
 
 /* One frame below its callers; number 0 is the root, the end of a stack. */
@@ -38,21 +39,6 @@ struct stacks {
 	struct index head_index;
 };
 
-/* items, or where they are now that one more has room; NULL: no memory. */
-static void *
-make_room(void *items, size_t *room, size_t count, size_t size)
-{
-	size_t more = *room ? *room * 2 : 64;
-	void *bigger;
-
-	if (count < *room)
-		return items;
-	bigger = reallocarray(items, more, size);
-	if (bigger)
-		*room = more;
-	return bigger;
-}
-
 static bool
 same_link(const void *items, uint32_t item, const void *key)
 {
@@ -75,8 +61,8 @@ stacks_new(const struct segment *seg, struct stacks **ret)
 
 	if (!s)
 		return -ENOMEM;
-	s->links = make_room(NULL, &s->link_room, 0, sizeof(*s->links));
-	if (!s->links || rows_init(&s->nodes, seg, SEG_EXT_NODE) < 0 ||
+	if (room_make(&s->links, &s->link_room, 0, sizeof(*s->links)) < 0 ||
+	    rows_init(&s->nodes, seg, SEG_EXT_NODE) < 0 ||
 	    rows_init(&s->inners, seg, SEG_EXT_INNER) < 0) {
 		stacks_free(s);
 		return -ENOMEM;
@@ -124,12 +110,9 @@ add_link(struct stacks *s, uint64_t frame, uint32_t flags, uint32_t parent,
 {
 	struct link key = {.frame = frame, .parent = parent, .flags = flags};
 	uint32_t n = (uint32_t)s->link_count, at;
-	void *room;
 
-	room = make_room(s->links, &s->link_room, s->link_count, sizeof(key));
-	if (!room)
+	if (room_make(&s->links, &s->link_room, s->link_count, sizeof(key)) < 0)
 		return -ENOMEM;
-	s->links = room;
 	if (index_find(&s->link_index, index_hash(frame, parent, flags),
 	        same_link, s->links, &key, n, &at) < 0)
 		return -ENOMEM;
@@ -142,11 +125,8 @@ add_link(struct stacks *s, uint64_t frame, uint32_t flags, uint32_t parent,
 static int
 add_step(struct stacks *s, size_t depth, uint32_t node, uint64_t position)
 {
-	void *room = make_room(s->path, &s->path_room, depth, sizeof(*s->path));
-
-	if (!room)
+	if (room_make(&s->path, &s->path_room, depth, sizeof(*s->path)) < 0)
 		return -ENOMEM;
-	s->path = room;
 	s->path[depth] = (struct step){.node = node, .position = position};
 	s->seen[position] = SEEN_OPEN;
 	return 0;
@@ -199,7 +179,6 @@ stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
 {
 	struct seg_inner row = {0};
 	uint32_t link, n;
-	void *room;
 	int err;
 
 	err = node_link(s, node, &link);
@@ -221,11 +200,10 @@ stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
 			return err;
 	}
 	n = (uint32_t)s->head_count;
-	room =
-	    make_room(s->heads, &s->head_room, s->head_count, sizeof(uint32_t));
-	if (!room)
-		return -ENOMEM;
-	s->heads = room;
+	err = room_make(
+	    &s->heads, &s->head_room, s->head_count, sizeof(uint32_t));
+	if (err < 0)
+		return err;
 	err = index_find(&s->head_index, index_hash(link, 3, 4), same_head,
 	    s->heads, &link, n, ret);
 	if (err < 0)
@@ -283,19 +261,14 @@ stacks_all_frames(const struct stacks *s, uint64_t **ret, size_t *ret_count)
 	/* few of them are distinct: nothing as large as all is made */
 	for (size_t i = 0; i < s->link_count && err == 0; i++) {
 		uint64_t frame = s->links[i].frame;
-		void *bigger;
 		uint32_t at;
 
 		if (frame == 0)
 			continue;
-		bigger = make_room(frames, &room, n, sizeof(*frames));
-		if (!bigger) {
-			err = -ENOMEM;
-			break;
-		}
-		frames = bigger;
-		err = index_find(&index, index_hash(frame, 5, 6), same_frame,
-		    frames, &frame, (uint32_t)n, &at);
+		err = room_make(&frames, &room, n, sizeof(*frames));
+		if (err == 0)
+			err = index_find(&index, index_hash(frame, 5, 6),
+			    same_frame, frames, &frame, (uint32_t)n, &at);
 		if (err == 0 && at == n)
 			frames[n++] = frame;
 	}

@@ -13,6 +13,7 @@
 
 #include "reader/alive.h"
 #include "reader/process.h"
+#include "reader/room.h"
 #include "reader/segfile.h"
 
 enum { LEVEL = 3 }; /* of compression */
@@ -97,15 +98,8 @@ note_merged(struct collect *c, const uint8_t uuid[16])
 {
 	size_t at = 0, end = c->merged_count;
 
-	if (c->merged_count == c->merged_room) {
-		size_t room = c->merged_room ? c->merged_room * 2 : 64;
-		void *more = reallocarray(c->merged, room, 16);
-
-		if (!more)
-			return -ENOMEM;
-		c->merged = more;
-		c->merged_room = room;
-	}
+	if (room_make(&c->merged, &c->merged_room, c->merged_count, 16) < 0)
+		return -ENOMEM;
 	while (at < end) {
 		size_t middle = at + (end - at) / 2;
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "reader/index.h"
+#include "reader/room.h"
 #include "reader/segfile.h"
 #include "reader/tail.h"
 #include "record/inspect.h"
@@ -138,13 +139,7 @@ same_file(const void *items, uint32_t item, const void *key)
 static uint64_t
 hash_file(const char *dir, const char *name)
 {
-	uint64_t a = 0, b = 0;
-
-	for (const char *p = dir; *p; p++)
-		a = a * 131 + (unsigned char)*p;
-	for (const char *p = name; *p; p++)
-		b = b * 131 + (unsigned char)*p;
-	return index_hash(a, b, 7);
+	return index_hash(index_hash_text(dir), index_hash_text(name), 7);
 }
 
 /* Is another program of this process being watched? */
@@ -338,15 +333,9 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 	(void)dir_fd;
 	if (!key.dir || !key.name)
 		goto out;
-	if (f->file_count == f->file_room) {
-		size_t room = f->file_room ? f->file_room * 2 : 16;
-		struct file *more = reallocarray(f->files, room, sizeof(*more));
-
-		if (!more)
-			goto out;
-		f->files = more;
-		f->file_room = room;
-	}
+	if (room_make(
+	        &f->files, &f->file_room, f->file_count, sizeof(*f->files)) < 0)
+		goto out;
 	err = index_find(&f->file_index, hash_file(dir, name), same_file,
 	    f->files, &key, (uint32_t)f->file_count, &at);
 	if (err < 0 || at < f->file_count)

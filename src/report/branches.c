@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "reader/room.h"
 #include "report/columns.h"
 
 enum { INDENT_MAX = 40 }; /* columns; deeper forks stay there */
@@ -67,16 +68,9 @@ push(struct printer *x, const struct tree_node *n, unsigned level)
 	struct fork f = {.level = level};
 	int err;
 
-	if (x->depth == x->room) {
-		size_t room = x->room ? x->room * 2 : 64;
-		struct fork *bigger =
-		    reallocarray(x->forks, room, sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		x->forks = bigger;
-		x->room = room;
-	}
+	err = room_make(&x->forks, &x->room, x->depth, sizeof(*x->forks));
+	if (err < 0)
+		return err;
 	err = tree_children(x->tree, n, &f.children, &f.count);
 	if (err == 0)
 		x->forks[x->depth++] = f;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/index.h"
+#include "reader/room.h"
 
 enum { SENTENCES = 16 };
 
@@ -74,44 +75,6 @@ frames_free(struct frames *f)
 	free(f);
 }
 
-/* The array with room for one more item; NULL: out of memory, it stays. */
-static void *
-grown(void *array, size_t count, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 256;
-	void *bigger;
-
-	if (count < *room)
-		return array;
-	if (more > UINT32_MAX)
-		return NULL;
-	bigger = reallocarray(array, more, size);
-	if (bigger)
-		*room = more;
-	return bigger;
-}
-
-static uint64_t
-hash_bytes(const char *text, size_t len)
-{
-	uint64_t h = len, word;
-
-	for (size_t i = 0; i < len; i += sizeof(word)) {
-		size_t n = len - i < sizeof(word) ? len - i : sizeof(word);
-
-		word = 0;
-		memcpy(&word, text + i, n);
-		h = index_hash(h, word, 1);
-	}
-	return h;
-}
-
-static uint64_t
-hash_text(const char *text)
-{
-	return hash_bytes(text, text ? strlen(text) : 0);
-}
-
 static bool
 same_text(const char *a, const char *b)
 {
@@ -135,20 +98,18 @@ same_module(const void *items, uint32_t item, const void *key)
 static int
 add_module(struct frames *f, const struct process_module *m, uint32_t *ret)
 {
-	const struct process_module **bigger;
 	uint64_t id;
 	uint32_t at;
 	int err;
 
-	bigger = grown(f->modules, f->module_count, &f->module_room,
+	err = room_make(&f->modules, &f->module_room, f->module_count,
 	    sizeof(const struct process_module *));
-	if (!bigger)
-		return -ENOMEM;
-	f->modules = bigger;
+	if (err < 0)
+		return err;
 	memcpy(&id, m->build_id, sizeof(id));
 	err = index_find(&f->module_index,
-	    index_hash(hash_text(m->path), id, m->build_id_bytes), same_module,
-	    f->modules, m, (uint32_t)f->module_count, &at);
+	    index_hash(index_hash_text(m->path), id, m->build_id_bytes),
+	    same_module, f->modules, m, (uint32_t)f->module_count, &at);
 	if (err < 0)
 		return err;
 	if (at == f->module_count)
@@ -236,16 +197,14 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 	size_t len;
 	uint64_t h;
 
-	x = grown(f->list, f->count, &f->room, sizeof(*f->list));
-	if (!x)
+	if (room_make(&f->list, &f->room, f->count, sizeof(*f->list)) < 0)
 		return -ENOMEM;
-	f->list = x;
 	x = &f->list[n];
 	*x = *fresh;
 	x->is_any = x->is_main && x->function && f->joins_programs;
 	family = family_of(x, &len);
-	h = index_hash(hash_text(x->function), hash_bytes(family, len),
-	    x->function ? 0 : x->offset);
+	h = index_hash(index_hash_text(x->function),
+	    index_hash_bytes(family, len), x->function ? 0 : x->offset);
 	if (index_find(
 	        &f->label_index, h, same_label, f->list, x, n, &x->label) < 0)
 		return -ENOMEM;
@@ -254,19 +213,16 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 	x->place = n;
 	*ret = n;
 	return index_find(&f->place_index,
-	    index_hash(h, hash_text(x->file), x->line), same_place, f->list, x,
-	    n, &x->place);
+	    index_hash(h, index_hash_text(x->file), x->line), same_place,
+	    f->list, x, n, &x->place);
 }
 
 static int
 add_number(struct frames *f, uint32_t number)
 {
-	uint32_t *bigger = grown(
-	    f->numbers, f->number_count, &f->number_room, sizeof(*f->numbers));
-
-	if (!bigger)
+	if (room_make(&f->numbers, &f->number_room, f->number_count,
+	        sizeof(*f->numbers)) < 0)
 		return -ENOMEM;
-	f->numbers = bigger;
 	f->numbers[f->number_count++] = number;
 	return 0;
 }
@@ -315,15 +271,14 @@ int
 frames_find(struct frames *f, uint64_t word, struct frames_span *ret)
 {
 	const struct process_module *m = process_module(f->process, word);
-	struct asked key, *bigger;
+	struct asked key;
 	uint32_t at;
 	int err;
 
-	bigger =
-	    grown(f->asked, f->asked_count, &f->asked_room, sizeof(*f->asked));
-	if (!bigger)
-		return -ENOMEM;
-	f->asked = bigger;
+	err = room_make(
+	    &f->asked, &f->asked_room, f->asked_count, sizeof(*f->asked));
+	if (err < 0)
+		return err;
 	key = (struct asked){
 	    .module = m ? f->module_of[SEG_FRAME_MODULE(word)] : 0,
 	    .process = m ? 0 : f->process_number,

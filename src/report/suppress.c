@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "names/demangle.h"
+#include "reader/room.h"
 #include "report/suppress_parts.h"
 #include "trace/format.h"
 
@@ -54,23 +55,6 @@ suppress_free(struct suppress *s)
 	free(s->files);
 	index_release(&s->pattern_index);
 	free(s);
-}
-
-/* Room for one more; false: out of memory. */
-static bool
-grow(void *array, size_t count, size_t *room, size_t size)
-{
-	void **items = array, *bigger;
-	size_t more = *room ? *room * 2 : 16;
-
-	if (count < *room)
-		return true;
-	bigger = reallocarray(*items, more, size);
-	if (!bigger)
-		return false;
-	*items = bigger;
-	*room = more;
-	return true;
 }
 
 /* ---- patterns ---- */
@@ -136,16 +120,6 @@ whole(const char *pattern, size_t len, bool lsan)
 	return glob;
 }
 
-static uint64_t
-hash_text(const char *text)
-{
-	uint64_t h = 0;
-
-	for (; *text; text++)
-		h = index_hash(h, (unsigned char)*text, 0);
-	return h;
-}
-
 /* The demangled form of a whole mangled name; NULL: it is none. */
 static char *
 demangled(const struct suppress_pattern *p)
@@ -176,11 +150,11 @@ suppress_pattern(struct suppress *s, uint8_t roles, const char *pattern,
 
 	p.glob = whole(pattern, len, lsan);
 	if (!p.glob ||
-	    !grow(&s->patterns, s->pattern_count, &s->pattern_room,
+	    room_make(&s->patterns, &s->pattern_room, s->pattern_count,
 	        sizeof(*s->patterns)))
 		goto out;
 	err = index_find(&s->pattern_index,
-	    index_hash(hash_text(p.glob), roles, line), same_pattern,
+	    index_hash(index_hash_text(p.glob), roles, line), same_pattern,
 	    s->patterns, &p, fresh, ret);
 	if (err < 0 || *ret != fresh)
 		goto out;
@@ -202,19 +176,17 @@ suppress_rule(struct suppress *s, struct suppress_rule *r)
 	struct suppress_pattern *lead;
 
 	if (!r->name ||
-	    !grow(&s->rules, s->rule_count, &s->rule_room, sizeof(*s->rules)))
+	    room_make(
+	        &s->rules, &s->rule_room, s->rule_count, sizeof(*s->rules)))
 		goto no_memory;
 	if (r->step_count == 0) {
-		uint32_t *bare =
-		    reallocarray(s->bare, s->bare_count + 1, sizeof(*s->bare));
-
-		if (!bare)
+		if (room_make(&s->bare, &s->bare_room, s->bare_count,
+		        sizeof(*s->bare)))
 			goto no_memory;
-		s->bare = bare;
-		bare[s->bare_count++] = number;
+		s->bare[s->bare_count++] = number;
 	} else {
 		lead = &s->patterns[r->steps[0]];
-		if (!grow(&lead->leads, lead->lead_count, &lead->lead_room,
+		if (room_make(&lead->leads, &lead->lead_room, lead->lead_count,
 		        sizeof(*lead->leads)))
 			goto no_memory;
 		lead->leads[lead->lead_count++] = number;
@@ -319,7 +291,7 @@ fill_memo(const struct suppress *s, struct suppress_memo *m)
 	for (size_t i = 0; i < s->pattern_count; i++) {
 		if (!fits(&s->patterns[i], m))
 			continue;
-		if (!grow(&hits, m->hit_count, &room, sizeof(*hits))) {
+		if (room_make(&hits, &room, m->hit_count, sizeof(*hits))) {
 			free(hits);
 			return -ENOMEM;
 		}
@@ -338,7 +310,8 @@ find_memo(struct suppress *s, uint8_t role, const char *text,
 	uint32_t fresh = (uint32_t)s->memo_count;
 	int err;
 
-	if (!grow(&s->memos, s->memo_count, &s->memo_room, sizeof(*s->memos)))
+	if (room_make(
+	        &s->memos, &s->memo_room, s->memo_count, sizeof(*s->memos)))
 		return -ENOMEM;
 	err = index_find(&s->memo_index,
 	    index_hash((uintptr_t)text, (uintptr_t)symbol, role), same_memo,

@@ -54,7 +54,7 @@ struct suppress {
 	struct suppress_rule *rules;
 	size_t rule_count, rule_room;
 	uint32_t *bare; /* rules without a step: any stack */
-	size_t bare_count;
+	size_t bare_count, bare_room;
 	struct suppress_memo *memos;
 	size_t memo_count, memo_room;
 	struct index memo_index;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "reader/room.h"
+
 enum { END = UINT32_MAX }; /* beyond the last frame of a stack */
 
 struct tree {
@@ -154,7 +156,7 @@ int
 tree_children(struct tree *t, const struct tree_node *n, struct tree_node **ret,
     size_t *ret_count)
 {
-	struct tree_node *list = NULL, *bigger, node;
+	struct tree_node *list = NULL, node;
 	size_t count = 0, room = 0;
 
 	for (uint32_t i = n->first; i < n->last && n->frame != END;
@@ -168,14 +170,10 @@ tree_children(struct tree *t, const struct tree_node *n, struct tree_node **ret,
 		/* who calls the outermost frame? nobody */
 		if (node.frame == END && !t->options.top_down)
 			continue;
-		if (count == room) {
-			room = room ? room * 2 : 8;
-			bigger = reallocarray(list, room, sizeof(*list));
-			if (!bigger) {
-				free(list);
-				return -ENOMEM;
-			}
-			list = bigger;
+		err = room_make(&list, &room, count, sizeof(*list));
+		if (err < 0) {
+			free(list);
+			return err;
 		}
 		list[count++] = node;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/room.h"
 #include "report/view_parts.h"
 
 enum { CHUNK_BYTES = 1 << 20 };
@@ -161,10 +162,9 @@ same_site(const void *items, uint32_t item, const void *key)
 static uint64_t
 hash_site(const struct view *v, const struct view_site *s)
 {
-	uint64_t h = index_hash(s->process, (uint64_t)s->kind << 8 | s->api, 3);
+	uint64_t h = index_hash(s->process, (uint64_t)s->kind << 8 | s->api,
+	    index_hash_text(s->pool));
 
-	for (const char *c = s->pool; c && *c; c++)
-		h = index_hash(h, (unsigned char)*c, 4);
 	for (uint32_t i = 0; i < s->frame_count; i++)
 		h = index_hash(h, key_of(v, s->frames[i]), i);
 	return h;
@@ -229,25 +229,6 @@ merge_site(struct view *v, struct view_site *to, struct view_site *from)
 	return err;
 }
 
-static int
-make_room(struct view_builder *b)
-{
-	struct view *v = b->view;
-	size_t room = b->site_room ? b->site_room * 2 : 1024;
-	struct view_site *bigger;
-
-	if (v->site_count < b->site_room)
-		return 0;
-	if (room > UINT32_MAX)
-		return -ENOMEM;
-	bigger = reallocarray(v->sites, room, sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	v->sites = bigger;
-	b->site_room = room;
-	return 0;
-}
-
 /* Takes site->ages over, also on failure. */
 static int
 add_site(struct view_builder *b, struct view_site *site)
@@ -256,7 +237,8 @@ add_site(struct view_builder *b, struct view_site *site)
 	uint32_t at = (uint32_t)v->site_count;
 	int err;
 
-	err = make_room(b);
+	err = room_make(
+	    &v->sites, &b->site_room, v->site_count, sizeof(*v->sites));
 	if (err == 0 && v->is_grouped)
 		err = index_find(
 		    &b->index, hash_site(v, site), same_site, v, site, at, &at);
