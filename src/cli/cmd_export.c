@@ -21,7 +21,7 @@ enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
 
 struct export_command {
 	const char *format, *path, *since;
-	bool force, list;
+	bool force, list, full;
 	unsigned top;
 	struct view_opts sites;
 	struct names_options naming;
@@ -55,6 +55,9 @@ find_format(const struct export_command *o)
 		die(CMD_USAGE, "export: --format %s tells %s", f->name,
 		    f->flags & EXPORT_DEAD ? "all figures at once"
 		                           : "what is live only");
+	if (o->top > 0 && o->full)
+		die(CMD_USAGE,
+		    "export: --top N and --full: only the largest, or all?");
 	if (o->top > 0 && !(f->flags & EXPORT_TOP))
 		die(CMD_USAGE, "export: --format %s has no rows for --top",
 		    f->name);
@@ -215,33 +218,30 @@ make_view(const struct export_command *o, const struct export_format *f,
 }
 
 static int
-write_view(FILE *out, const struct export_command *o,
+write_job(FILE *out, const struct export_command *o,
     const struct export_format *f, const struct job *job, struct names *names)
 {
-	struct view *v = make_view(o, f, job, names);
-	const struct export_options options = {.metric = o->sites.metric,
+	const struct export_options shape = {.metric = o->sites.metric,
 	    .depth = o->sites.depth == UINT_MAX ? 0 : o->sites.depth,
 	    .top = o->top,
 	    .version = SEEP_VERSION,
 	    .since = job->old != NULL,
+	    .full = o->full,
 	    .pid = o->sites.pid,
 	    .only = job->only};
-	int err = f->write(out, v, &options);
+	struct view_options options;
+	struct view *v;
+	int err;
 
+	if (!f->write) { /* it makes views of its own */
+		view_opts_finish_exact("export", &o->sites, &options);
+		return f->write_session(
+		    out, job->session, names, &options, &shape);
+	}
+	v = make_view(o, f, job, names);
+	err = f->write(out, v, &shape);
 	view_free(v);
 	return err;
-}
-
-/* Formats that make views of their own. */
-static int
-write_session(FILE *out, const struct export_command *o,
-    const struct export_format *f, const struct job *job, struct names *names)
-{
-	struct view_options options;
-
-	view_opts_finish_exact("export", &o->sites, &options);
-	return f->write_session(
-	    out, job->session, names, &options, SEEP_VERSION);
 }
 
 static void
@@ -296,8 +296,7 @@ run(const struct cmd *self, int argc, char **argv)
 		output_open(&out, job.path);
 	else
 		output_open_new(&out, job.path);
-	err = f->write ? write_view(out.file, &o, f, &job, names)
-	               : write_session(out.file, &o, f, &job, names);
+	err = write_job(out.file, &o, f, &job, names);
 	progress_end();
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "export: out of memory");
@@ -332,6 +331,9 @@ static const struct opts_option shape[] = {
     {"depth", 0, OPTS_COUNT, AT(sites.depth), 0, "N",
         "frames of a stack, where the format has stacks"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N", "only the N largest rows"},
+    {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
+        "leave out nothing for being small: html, dot and massif do, the "
+        "others never"},
     {"skip-wrappers", 0, OPTS_FLAG, AT(sites.skip_wrappers), 0, NULL,
         "begin stacks at the caller of strdup, xmalloc and the like"},
     {"wrapper", 0, OPTS_REGEXP, AT(sites.wrapper), 0, "RE",

@@ -182,7 +182,8 @@ put_edge(const struct dot *d, const struct graph_edge *e)
 {
 	double part = share(d, e->cost);
 
-	if (e->callee == GRAPH_SELF || weight(e->cost) < d->whole / EDGE_PER)
+	if (e->callee == GRAPH_SELF ||
+	    (weight(e->cost) < d->whole / EDGE_PER && !d->options->full))
 		return;
 	(void)fprintf(d->out, "n%" PRIu32 " -> n%" PRIu32 " [label=\" ",
 	    e->caller + 1, e->callee + 1);
@@ -216,7 +217,8 @@ static bool *
 choose(const struct dot *d)
 {
 	const struct graph *g = d->graph;
-	size_t limit = d->options->top ? d->options->top : NODES;
+	bool full = d->options->full;
+	size_t limit = full ? SIZE_MAX : d->options->top;
 	struct candidate *list = calloc(g->node_count + 1, sizeof(*list));
 	bool *keep = calloc(functions_count(d->functions) + 1, sizeof(*keep));
 
@@ -225,13 +227,16 @@ choose(const struct dot *d)
 		free(keep);
 		return NULL;
 	}
+	if (limit == 0)
+		limit = NODES;
 	for (size_t i = 0; i < g->node_count; i++)
 		list[i] = (struct candidate){.function = g->nodes[i].function,
 		    .weight = weight(g->nodes[i].cost)};
 	qsort(list, g->node_count, sizeof(*list), heavier);
 	for (size_t i = 0; i < g->node_count && i < limit; i++)
 		keep[list[i].function] = list[i].weight > 0 &&
-		    (d->options->top || list[i].weight >= d->whole / NODE_PER);
+		    (d->options->top || full ||
+		        list[i].weight >= d->whole / NODE_PER);
 	free(list);
 	return keep;
 }

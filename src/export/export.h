@@ -29,6 +29,7 @@ struct export_options {
 	unsigned top;        /* rows; 0: all, or as the format has it */
 	const char *version; /* ours */
 	bool since;          /* the view compares: figures less before */
+	bool full;           /* nothing is left out for being small */
 	/* what the view is of; 0 and NULL: all processes */
 	uint32_t pid;
 	const struct process *only;
@@ -45,7 +46,7 @@ struct export_format {
 	/* instead of it, for what makes views of its own */
 	int (*write_session)(FILE *out, const struct session *s,
 	    struct names *names, const struct view_options *options,
-	    const char *version);
+	    const struct export_options *o);
 };
 
 /*

@@ -126,13 +126,13 @@ html_write_sessions(FILE *out, const struct html_session *sessions,
 
 static int
 write_session(FILE *out, const struct session *s, struct names *names,
-    const struct view_options *options, const char *version)
+    const struct view_options *options, const struct export_options *o)
 {
 	const struct html_session one = {.session = s};
-	const struct html_options o = {
-	    .version = version, .metric = options->metric};
+	const struct html_options page = {
+	    .version = o->version, .metric = options->metric, .full = o->full};
 
-	return html_write_sessions(out, &one, 1, names, options, &o);
+	return html_write_sessions(out, &one, 1, names, options, &page);
 }
 
 const struct export_format export_html = {

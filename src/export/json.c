@@ -4,10 +4,17 @@
 
 #include "export/export.h"
 
+static int
+write_session(FILE *out, const struct session *s, struct names *names,
+    const struct view_options *options, const struct export_options *o)
+{
+	return json_write(out, s, names, options, o->version);
+}
+
 const struct export_format export_json = {
     .name = "json",
     .extension = ".json",
     .what = "all figures of all sites, as report --format json",
     .flags = EXPORT_DEAD | EXPORT_DEPTH | EXPORT_KINDS,
-    .write_session = json_write,
+    .write_session = write_session,
 };

@@ -218,7 +218,7 @@ write_massif(FILE *out, const struct view *v, const struct export_options *o)
 	m.list = calloc(SNAPSHOTS + 3, sizeof(*m.list));
 	if (!m.bytes || !m.then || !m.list)
 		goto out;
-	err = massif_tree_new(v, o->depth, &m.tree);
+	err = massif_tree_new(v, o->depth, o->full, &m.tree);
 	if (err < 0)
 		goto out;
 	find_snapshots(&m);

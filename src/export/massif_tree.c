@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "export/modules.h"
@@ -14,7 +15,7 @@
 /* Sites in the order of their stacks: those that share frames are neighbours. */
 struct massif_tree {
 	const struct view *view;
-	unsigned depth;
+	unsigned depth, per_mille; /* of the whole: what a branch must have */
 	struct modules modules;
 	uint32_t *order;         /* numbers of sites */
 	struct branch *branches; /* to be written, the next one last */
@@ -63,7 +64,8 @@ by_stack(const void *a, const void *b, void *context)
 }
 
 int
-massif_tree_new(const struct view *v, unsigned depth, struct massif_tree **ret)
+massif_tree_new(
+    const struct view *v, unsigned depth, bool full, struct massif_tree **ret)
 {
 	struct massif_tree *t = calloc(1, sizeof(*t));
 	int err = -ENOMEM;
@@ -71,7 +73,8 @@ massif_tree_new(const struct view *v, unsigned depth, struct massif_tree **ret)
 	if (!t)
 		return -ENOMEM;
 	t->view = v;
-	t->depth = depth ? depth : MASSIF_DEPTH;
+	t->depth = depth ? depth : full ? UINT_MAX : MASSIF_DEPTH;
+	t->per_mille = full ? 0 : MASSIF_PER_MILLE;
 	t->order = calloc(v->site_count + 1, sizeof(*t->order));
 	if (t->order)
 		err = modules_init(&t->modules, v->session);
@@ -244,9 +247,8 @@ int
 massif_tree_write(
     struct massif_tree *t, FILE *out, const uint64_t *bytes, uint64_t whole)
 {
-	const struct pass p = {.out = out,
-	    .bytes = bytes,
-	    .least = whole / 1000 * MASSIF_PER_MILLE};
+	const struct pass p = {
+	    .out = out, .bytes = bytes, .least = whole / 1000 * t->per_mille};
 	uint64_t sum = 0;
 	size_t count;
 	int err;

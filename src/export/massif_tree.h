@@ -3,6 +3,7 @@
 #ifndef SEEP_EXPORT_MASSIF_TREE_H
 #define SEEP_EXPORT_MASSIF_TREE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "report/view.h"
@@ -14,9 +15,9 @@ enum {
 
 struct massif_tree;
 
-/* Frames of a stack up to `depth`. -ENOMEM. */
+/* Frames of a stack up to `depth`; full: all of them, all branches. -ENOMEM. */
 int massif_tree_new(
-    const struct view *v, unsigned depth, struct massif_tree **ret);
+    const struct view *v, unsigned depth, bool full, struct massif_tree **ret);
 
 /* NULL is fine. */
 void massif_tree_free(struct massif_tree *t);

@@ -147,6 +147,23 @@ print(max(n[0] for s in read.massif(sys.argv[2]) for n in s["nodes"]))' "$LIB" "
 	done
 }
 
+@test "--full: nothing is left out for being small" {
+	every_format "$E/one.data" --full
+	record -q -o many.data "$HOSTS/page" many
+	export_to "$T/some" "$T/many.data" --format massif
+	export_to "$T/all" "$T/many.data" --format massif --full
+	grep -q "below massif's threshold" "$T/some"
+	lacks "below massif's threshold" "$T/all"
+	export_to "$T/some" "$T/many.data" --format dot
+	export_to "$T/all" "$T/many.data" --format dot --full
+	[[ $(grep -c ' -> ' "$T/all") -gt $(grep -c ' -> ' "$T/some") ]]
+	# others have all of it anyway
+	export_to "$T/some" "$T/many.data" --format csv
+	export_to "$T/all" "$T/many.data" --format csv --full
+	cmp "$T/some" "$T/all"
+	complains 2 "$SEEP" export "$E/one.data" --format dot --top 5 --full
+}
+
 @test "what a format cannot do is told" {
 	complains 2 "$SEEP" export "$E/one.data" --format nosuch
 	complains 2 "$SEEP" export "$E/one.data"

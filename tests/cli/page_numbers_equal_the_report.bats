@@ -76,6 +76,11 @@ same_growth() {
 	"$SEEP" report "$T/seep.data" --format html -o "$T/a.html"
 	"$SEEP" export "$T/seep.data" --format html -o "$T/b.html"
 	cmp "$T/a.html" "$T/b.html"
+	record -q -o many.data -- "$HOSTS/page" many
+	"$SEEP" report "$T/many.data" --format html --full -o "$T/c.html"
+	"$SEEP" export "$T/many.data" --format html --full -o "$T/d.html"
+	cmp "$T/c.html" "$T/d.html"
+	[[ $(page head "$T/d.html" 'head["processes"][0]["merged"]') -eq 0 ]]
 }
 
 @test "a page is small, and its policy lets in nothing but its own" {

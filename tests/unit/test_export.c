@@ -279,7 +279,7 @@ write_to(const struct fixture *f, const struct export_format *format,
 	choose_options(format, &o);
 	err = format->write
 	    ? format->write(out, v, &options)
-	    : format->write_session(out, f->session, f->names, &o, "0");
+	    : format->write_session(out, f->session, f->names, &o, &options);
 	return fflush(out) != 0 && err == 0 ? -EIO : err;
 }
 
