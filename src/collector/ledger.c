@@ -497,6 +497,7 @@ ledger_fold_live(uint32_t site, uint64_t size, uint32_t age)
 		row->size_max = size;
 	row->blocks++;
 	row->bytes += size;
+	row->sizes[seg_size_class(size)]++;
 	if (age < SEG_YOUNG_TICKS) {
 		row->young++;
 		return;

@@ -16,7 +16,7 @@ release(struct html *h)
 	for (size_t i = 0; i < h->group_count; i++) {
 		free(h->groups[i].row_of);
 		if (h->groups[i].other)
-			free(h->groups[i].other->ages);
+			free(h->groups[i].other->own_ages);
 		free(h->groups[i].other);
 	}
 	free(h->groups);

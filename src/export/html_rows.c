@@ -85,16 +85,6 @@ matters(const struct view_site *s, const struct html_group *g, double share)
 	        s->figures.temporary_blocks, g->all.temporary_blocks, share);
 }
 
-static void
-merge_ages(struct process_ages *to, const struct process_ages *from)
-{
-	for (int i = 0; i < PROCESS_AGES; i++) {
-		to->deaths[i] += from->deaths[i];
-		to->living[i] += from->living[i];
-	}
-	to->living_known = to->living_known || from->living_known;
-}
-
 /* One more of those that are not worth a row. -ENOMEM. */
 static int
 merge_other(struct html_group *g, const struct view_site *s)
@@ -110,8 +100,9 @@ merge_other(struct html_group *g, const struct view_site *s)
 		    .size_min = s->size_min,
 		    .first_ns = s->first_ns,
 		    .stack_flags = s->stack_flags,
-		    .ages = calloc(1, sizeof(*o->ages))};
+		    .own_ages = calloc(1, sizeof(*o->own_ages))};
 		g->other = o;
+		o->ages = o->own_ages;
 		if (!o->ages)
 			return -ENOMEM;
 	}
@@ -127,7 +118,7 @@ merge_other(struct html_group *g, const struct view_site *s)
 	if (s->last_ns > o->last_ns)
 		o->last_ns = s->last_ns;
 	if (s->ages)
-		merge_ages(o->ages, s->ages);
+		process_add_ages(o->own_ages, s->ages);
 	return 0;
 }
 

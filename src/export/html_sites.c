@@ -1,6 +1,7 @@
 /* html_sites.c - the figures of a page's sites, one column each. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/html_parts.h"
+#include "report/ages.h"
 #include "report/words.h"
 
 enum { NS_PER_MS = 1000000 };
@@ -37,20 +38,41 @@ put_figures(struct html_blob *b, const struct view_figures *f)
 
 /* Only what is not zero: site, age, how many. */
 static void
-put_ages(struct html_blob *b, size_t row, const struct process_ages *ages)
+put_ages(struct html_blob *b, size_t row, const struct view_site *s)
 {
-	html_put(b, HTML_SITE_AGES_KNOWN, ages && ages->living_known);
-	for (int i = 0; ages && i < PROCESS_AGES; i++) {
-		if (ages->deaths[i] > 0) {
+	const struct process_ages *ages = s->ages;
+	bool known = ages && ages->living_known;
+	uint64_t deaths[PROCESS_AGES];
+
+	html_put(b, HTML_SITE_AGES_KNOWN, known);
+	ages_deaths(s, deaths);
+	for (int i = 0; i < PROCESS_AGES; i++) {
+		if (deaths[i] > 0) {
 			html_put(b, HTML_DEATH_SITE, row);
 			html_put(b, HTML_DEATH_AGE, (uint64_t)i);
-			html_put(b, HTML_DEATH_COUNT, ages->deaths[i]);
+			html_put(b, HTML_DEATH_COUNT, deaths[i]);
 		}
-		if (ages->living_known && ages->living[i] > 0) {
+		if (known && ages->living[i] > 0) {
 			html_put(b, HTML_LIVING_SITE, row);
 			html_put(b, HTML_LIVING_AGE, (uint64_t)i);
 			html_put(b, HTML_LIVING_COUNT, ages->living[i]);
 		}
+	}
+}
+
+/* The same of sizes. */
+static void
+put_sizes(struct html_blob *b, size_t row, const struct process_ages *ages)
+{
+	bool known = ages && ages->sizes_known;
+
+	html_put(b, HTML_SITE_SIZES_KNOWN, known);
+	for (int i = 0; known && i < PROCESS_SIZES; i++) {
+		if (ages->sizes[i] == 0)
+			continue;
+		html_put(b, HTML_SIZE_SITE, row);
+		html_put(b, HTML_SIZE_CLASS, (uint64_t)i);
+		html_put(b, HTML_SIZE_COUNT, ages->sizes[i]);
 	}
 }
 
@@ -81,7 +103,8 @@ put_site(struct html *h, size_t row)
 	html_put(b, HTML_SITE_SIZE_MAX, s->size_max);
 	html_put(b, HTML_SITE_FIRST_MS, since_ms(g, s->first_ns));
 	html_put(b, HTML_SITE_LAST_MS, since_ms(g, s->last_ns));
-	put_ages(b, row, s->ages);
+	put_ages(b, row, s);
+	put_sizes(b, row, s->ages);
 	err = put_word(h, HTML_SITE_KIND, words_kind(s->kind));
 	if (err == 0)
 		err = put_word(

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,21 @@ process_add(struct process_figures *to, const struct process_figures *from)
 	to->peak_bytes = plus(to->peak_bytes, from->peak_bytes);
 }
 
+void
+process_add_ages(struct process_ages *to, const struct process_ages *from)
+{
+	for (int i = 0; i < PROCESS_AGES; i++) {
+		to->deaths[i] = plus(to->deaths[i], from->deaths[i]);
+		to->living[i] = plus(to->living[i], from->living[i]);
+	}
+	for (int i = 0; i < PROCESS_SIZES; i++)
+		if (__builtin_add_overflow(
+		        to->sizes[i], from->sizes[i], &to->sizes[i]))
+			to->sizes[i] = UINT32_MAX;
+	to->living_known = to->living_known || from->living_known;
+	to->sizes_known = to->sizes_known || from->sizes_known;
+}
+
 static struct process_figures
 figures_of(const struct ledger_sum *sum)
 {
@@ -85,12 +101,38 @@ ages_of(struct process_site *site)
 	return site->ages;
 }
 
+/* What lived at the end: ages, and sizes where they are told or all equal. */
+static int
+add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
+{
+	const size_t old = offsetof(struct seg_live, sizes);
+	struct process_ages more = {.living_known = true, .sizes_known = true};
+	struct seg_live live = {0};
+	bool told = rows_get(&t->lives, id, &live, sizeof(live));
+
+	if ((!told && !rows_get(&t->lives, id, &live, old)) || live.blocks == 0)
+		return 0;
+	if (!ages_of(site))
+		return -ENOMEM;
+	more.living[0] = live.young;
+	for (int i = 0; i < SEG_AGE_BUCKETS; i++)
+		more.living[i + 1] = live.ages[i];
+	if (told)
+		memcpy(more.sizes, live.sizes, sizeof(more.sizes));
+	else if (live.size_min == live.size_max && live.blocks <= UINT32_MAX)
+		more.sizes[seg_size_class(live.size_min)] =
+		    (uint32_t)live.blocks;
+	else
+		more.sizes_known = false;
+	process_add_ages(site->ages, &more);
+	return 0;
+}
+
 /* Ages and sizes from the rare records of the site's id. */
 static int
 add_rare(struct process_site *site, const struct site_tables *t, uint32_t id)
 {
 	struct seg_info info;
-	struct seg_live live;
 
 	if (rows_get(&t->infos, id, &info, sizeof(info))) {
 		if (info.size_max > site->size_max)
@@ -103,15 +145,7 @@ add_rare(struct process_site *site, const struct site_tables *t, uint32_t id)
 			site->ages->deaths[i + 1] += info.ages[i];
 		}
 	}
-	if (rows_get(&t->lives, id, &live, sizeof(live)) && live.blocks > 0) {
-		if (!ages_of(site))
-			return -ENOMEM;
-		site->ages->living_known = true;
-		site->ages->living[0] += live.young;
-		for (int i = 0; i < SEG_AGE_BUCKETS; i++)
-			site->ages->living[i + 1] += live.ages[i];
-	}
-	return 0;
+	return add_living(site, t, id);
 }
 
 static void

@@ -24,13 +24,15 @@ struct process_figures {
 	uint64_t peak_blocks, peak_bytes; /* share of the process's peak */
 };
 
-enum { PROCESS_AGES = SEG_AGE_BUCKETS + 1 };
+enum { PROCESS_AGES = SEG_AGE_BUCKETS + 1, PROCESS_SIZES = SEG_SIZE_CLASSES };
 
 /* [0]: younger than SEG_YOUNG_TICKS; [i]: from 2^(3+i) ticks, the last open */
 struct process_ages {
 	uint64_t deaths[PROCESS_AGES]; /* [0] is filled by process_deaths() */
 	uint64_t living[PROCESS_AGES];
+	uint32_t sizes[PROCESS_SIZES]; /* of the living, as seg_size_class() */
 	bool living_known; /* the destructor has folded the live map */
+	bool sizes_known;  /* and has told sizes, too */
 };
 
 struct process_site {
@@ -129,6 +131,9 @@ void process_free(struct process *p);
 /* Adds figures up; sums saturate. */
 void process_add(
     struct process_figures *to, const struct process_figures *from);
+
+/* Adds up what two sites have; sizes saturate, too. */
+void process_add_ages(struct process_ages *to, const struct process_ages *from);
 
 /* Deaths by age, the young ones included; zeros where nothing is known. */
 void process_deaths(

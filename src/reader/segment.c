@@ -3,6 +3,7 @@
 #include "reader/segment.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static const uint32_t row_min[] = {
     [SEG_EXT_LEDGER] = sizeof(struct seg_row),
     [SEG_EXT_INFO] = sizeof(struct seg_info),
     [SEG_EXT_INHERITED] = sizeof(struct seg_inherited),
-    [SEG_EXT_LIVE] = sizeof(struct seg_live),
+    [SEG_EXT_LIVE] = offsetof(struct seg_live, sizes), /* of before */
     [SEG_EXT_MARK] = sizeof(struct seg_mark),
     [SEG_EXT_SAMPLE] = sizeof(struct seg_sample),
     [SEG_EXT_POOL] = sizeof(struct seg_pool),

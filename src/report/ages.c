@@ -55,20 +55,27 @@ ages_living(char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns)
 	return buffer;
 }
 
+void
+ages_deaths(const struct view_site *s, uint64_t ret[PROCESS_AGES])
+{
+	ret[0] = s->figures.temporary_blocks;
+	for (int i = 1; i < PROCESS_AGES; i++)
+		ret[i] = s->ages ? s->ages->deaths[i] : 0;
+}
+
 const char *
 ages_dead(char buffer[AGES_MAX], const struct view_site *s)
 {
-	uint64_t all = 0, sum = 0;
+	uint64_t deaths[PROCESS_AGES], all = 0, sum = 0;
 	int i;
 
-	if (!s->ages)
-		return "-";
+	ages_deaths(s, deaths);
 	for (i = 0; i < PROCESS_AGES; i++)
-		all += s->ages->deaths[i];
+		all += deaths[i];
 	if (all == 0)
 		return "-";
 	for (i = 0; i < PROCESS_AGES - 1; i++) {
-		sum += s->ages->deaths[i];
+		sum += deaths[i];
 		if (sum >= all - sum)
 			break;
 	}

@@ -19,6 +19,9 @@ uint64_t ages_bound_ns(int bucket);
 const char *ages_living(
     char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns);
 
+/* Deaths by age, the young ones included. */
+void ages_deaths(const struct view_site *s, uint64_t ret[PROCESS_AGES]);
+
 /* "1.6 s": half of the dead were younger. "-": none died. */
 const char *ages_dead(char buffer[AGES_MAX], const struct view_site *s);
 

@@ -11,6 +11,7 @@
 
 #include "reader/losses.h"
 #include "reader/timeline.h"
+#include "report/ages.h"
 #include "report/fingerprint.h"
 #include "report/json_frames.h"
 #include "report/json_snapshots.h"
@@ -157,6 +158,25 @@ series(FILE *out, struct courses *c, size_t site)
 	c->next++;
 }
 
+/* Of the living, where the process has told at its end. */
+static void
+living(FILE *out, const struct process_ages *ages)
+{
+	uint64_t sizes[PROCESS_SIZES];
+
+	if (ages && ages->living_known)
+		json_list(out, "live_ages", ages->living, PROCESS_AGES);
+	else
+		(void)fputs(",\"live_ages\":null", out);
+	if (!ages || !ages->sizes_known) {
+		(void)fputs(",\"live_sizes\":null", out);
+		return;
+	}
+	for (int i = 0; i < PROCESS_SIZES; i++)
+		sizes[i] = ages->sizes[i];
+	json_list(out, "live_sizes", sizes, PROCESS_SIZES);
+}
+
 /* `p` NULL: of several processes together. */
 static void
 site(FILE *out, const struct view_site *s, const struct process *p,
@@ -164,7 +184,7 @@ site(FILE *out, const struct view_site *s, const struct process *p,
     struct courses *courses)
 {
 	const struct view_figures *f = &s->figures;
-	static const uint64_t none[PROCESS_AGES];
+	uint64_t deaths[PROCESS_AGES];
 	struct fingerprint print;
 
 	(void)fprintf(out, "{\"id\":%u", s->id);
@@ -179,11 +199,9 @@ site(FILE *out, const struct view_site *s, const struct process *p,
 	json_number(out, "size_max", s->size_max);
 	json_time(out, "first_time", s->first_ns);
 	json_time(out, "last_time", s->last_ns);
-	json_list(out, "ages", s->ages ? s->ages->deaths : none, PROCESS_AGES);
-	if (s->ages && s->ages->living_known)
-		json_list(out, "live_ages", s->ages->living, PROCESS_AGES);
-	else
-		(void)fputs(",\"live_ages\":null", out);
+	ages_deaths(s, deaths);
+	json_list(out, "ages", deaths, PROCESS_AGES);
+	living(out, s->ages);
 	json_number(out, "temporary_blocks", f->temporary_blocks);
 	json_number(out, "temporary_bytes", f->temporary_bytes);
 	(void)fputs(",\"verdict\":null", out);

@@ -72,30 +72,98 @@ print_times(const struct page *p, const struct view_site *s,
 	page_end(p, &t);
 }
 
-/* One line for each age that occurs. */
+/* The lower end of a class, of the first its upper one. */
+typedef const char *bound_words(char buffer[WORDS_MAX], int class);
+
+static const char *
+age_words(char buffer[WORDS_MAX], int class)
+{
+	return words_time(buffer, ages_bound_ns(class ? class : 1));
+}
+
+static const char *
+size_words(char buffer[WORDS_MAX], int class)
+{
+	return words_bytes(buffer, UINT64_C(1) << (class ? class : 1));
+}
+
+/* One line for each class that occurs. */
 static void
-print_ages(const struct page *p, const char *title, const uint64_t *ages)
+print_classes(const struct page *p, const char *title, const uint64_t *blocks,
+    int count, bound_words *bound)
 {
 	uint64_t most = 0;
 	char a[WORDS_MAX], b[WORDS_MAX];
 
-	for (int i = 0; i < PROCESS_AGES; i++)
-		most = ages[i] > most ? ages[i] : most;
+	for (int i = 0; i < count; i++)
+		most = blocks[i] > most ? blocks[i] : most;
 	if (most == 0)
 		return;
 	(void)fprintf(p->out, "\n%s\n", title);
-	for (int i = 0; i < PROCESS_AGES; i++) {
-		int n = (int)((double)ages[i] / (double)most * BARS + 0.5);
+	for (int i = 0; i < count; i++) {
+		int n = (int)((double)blocks[i] / (double)most * BARS + 0.5);
 
-		if (ages[i] == 0)
+		if (blocks[i] == 0)
 			continue;
 		(void)fprintf(p->out, "%8s %-11s %13s  ", i ? "from" : "below",
-		    words_time(a, ages_bound_ns(i ? i : 1)),
-		    words_count(b, ages[i]));
+		    bound(a, i), words_count(b, blocks[i]));
 		for (int k = 0; k < n || k == 0; k++)
 			(void)putc('#', p->out);
 		(void)putc('\n', p->out);
 	}
+}
+
+/* What is not known of the living, or of some of them only. */
+static void
+print_remark(const struct page *p, const struct view_site *s, uint64_t told)
+{
+	uint64_t live = s->figures.all.live_blocks;
+	bool aged = s->ages && s->ages->living_known;
+	char a[WORDS_MAX], b[WORDS_MAX];
+	struct page_text t;
+
+	if (told == live || (live == 0 && !aged))
+		return;
+	(void)putc('\n', p->out);
+	page_begin(p, &t);
+	if (!aged)
+		(void)fputs("Ages and sizes of the living are not recorded: a "
+		            "process counts them when it exits.\n",
+		    t.file);
+	else if (!s->ages->sizes_known)
+		(void)fputs("Sizes of the living are not recorded: the seep "
+		            "that made this had none.\n",
+		    t.file);
+	else
+		(void)fprintf(t.file,
+		    "Ages and sizes are of %s %sblocks, as the process began "
+		    "to exit; %s live.\n",
+		    words_count(a, told), s->samples ? "sampled " : "",
+		    words_count(b, live));
+	page_end(p, &t);
+}
+
+/* Ages and sizes, where they are known. */
+static void
+print_histograms(const struct page *p, const struct view_site *s)
+{
+	const struct process_ages *ages = s->ages;
+	uint64_t sizes[PROCESS_SIZES], deaths[PROCESS_AGES], told = 0;
+
+	if (ages && ages->living_known)
+		print_classes(p, "Age of the living:", ages->living,
+		    PROCESS_AGES, age_words);
+	if (ages && ages->sizes_known) {
+		for (int i = 0; i < PROCESS_SIZES; i++) {
+			sizes[i] = ages->sizes[i];
+			told += sizes[i];
+		}
+		print_classes(
+		    p, "Size of the living:", sizes, PROCESS_SIZES, size_words);
+	}
+	print_remark(p, s, told);
+	ages_deaths(s, deaths);
+	print_classes(p, "Age at death:", deaths, PROCESS_AGES, age_words);
 }
 
 static void
@@ -178,10 +246,7 @@ print_site(const struct page *p, const struct session *s, const struct view *v,
 		words_print(p->out, site->suppression);
 		(void)fputs(".\n", p->out);
 	}
-	if (site->ages && site->ages->living_known)
-		print_ages(p, "Age of the living:", site->ages->living);
-	if (site->ages)
-		print_ages(p, "Age at death:", site->ages->deaths);
+	print_histograms(p, site);
 	print_stack(p, v, site);
 }
 

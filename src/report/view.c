@@ -81,8 +81,6 @@ view_free(struct view *v)
 {
 	if (!v)
 		return;
-	for (size_t i = 0; i < v->site_count; i++)
-		free(v->sites[i].ages);
 	free(v->sites);
 	while (v->chunks) {
 		struct view_chunk *next = v->chunks->next;
@@ -170,16 +168,6 @@ hash_site(const struct view *v, const struct view_site *s)
 	return h;
 }
 
-static void
-add_ages(struct process_ages *to, const struct process_ages *from)
-{
-	for (int i = 0; i < PROCESS_AGES; i++) {
-		to->deaths[i] = plus(to->deaths[i], from->deaths[i]);
-		to->living[i] = plus(to->living[i], from->living[i]);
-	}
-	to->living_known = to->living_known || from->living_known;
-}
-
 /* Recursion as deep as in either. */
 static void
 merge_repeats(
@@ -195,9 +183,28 @@ merge_repeats(
 			to->repeats[i] = from->repeats[i];
 }
 
-/* Another site that looks the same; what it has not taken over it frees. */
+/* The first time `to` gets ages of its own: those of a process stay. */
 static int
-merge_site(struct view *v, struct view_site *to, struct view_site *from)
+merge_ages(struct view *v, struct view_site *to, const struct view_site *from)
+{
+	if (!from->ages)
+		return 0;
+	if (!to->ages) {
+		to->ages = from->ages;
+		return 0;
+	}
+	if (!to->own_ages)
+		to->own_ages = keep(v, to->ages, sizeof(*to->ages));
+	if (!to->own_ages)
+		return -ENOMEM;
+	process_add_ages(to->own_ages, from->ages);
+	to->ages = to->own_ages;
+	return 0;
+}
+
+/* Another site that looks the same. */
+static int
+merge_site(struct view *v, struct view_site *to, const struct view_site *from)
 {
 	bool knows = to->size_min > 0 || to->size_max > 0;
 	int err = 0;
@@ -220,16 +227,9 @@ merge_site(struct view *v, struct view_site *to, struct view_site *from)
 		if (to->frames[i] != from->frames[i])
 			err = frames_plain(v->table, &to->frames[i]);
 	v->frames = frames_list(v->table, &v->frame_count);
-	if (to->ages && from->ages) {
-		add_ages(to->ages, from->ages);
-	} else if (from->ages) {
-		to->ages = from->ages;
-		from->ages = NULL;
-	}
-	return err;
+	return err < 0 ? err : merge_ages(v, to, from);
 }
 
-/* Takes site->ages over, also on failure. */
 static int
 add_site(struct view_builder *b, struct view_site *site)
 {
@@ -243,17 +243,15 @@ add_site(struct view_builder *b, struct view_site *site)
 		err = index_find(
 		    &b->index, hash_site(v, site), same_site, v, site, at, &at);
 	if (err < 0)
-		goto out;
+		return err;
 	if (at < v->site_count) {
 		/* lines of now: those of before are history */
 		if (!b->is_before)
-			err = merge_site(v, &v->sites[at], site);
-		else
-			view_add(&v->sites[at].before, &site->before);
-		goto out;
+			return merge_site(v, &v->sites[at], site);
+		view_add(&v->sites[at].before, &site->before);
+		return 0;
 	}
 	v->sites[v->site_count] = *site;
-	site->ages = NULL;
 	site = &v->sites[v->site_count++];
 	site->frames =
 	    keep(v, site->frames, site->frame_count * sizeof(*site->frames));
@@ -261,22 +259,6 @@ add_site(struct view_builder *b, struct view_site *site)
 		site->repeats = keep(v, site->repeats,
 		    site->frame_count * sizeof(*site->repeats));
 	return site->frames ? 0 : -ENOMEM;
-out:
-	free(site->ages);
-	return err;
-}
-
-static struct process_ages *
-ages_of(const struct process_site *s)
-{
-	struct process_ages *ages = calloc(1, sizeof(*ages));
-
-	if (!ages)
-		return NULL;
-	if (s->ages)
-		*ages = *s->ages;
-	process_deaths(s, ages->deaths);
-	return ages;
 }
 
 static void
@@ -335,11 +317,7 @@ choose(struct view_builder *b, const struct process *p,
 	answer = view_shape_stack(b, site, (size_t)n);
 	if (answer < 0)
 		return answer;
-	if (s->ages || s->figures.frees > 0) {
-		site->ages = ages_of(s);
-		if (!site->ages)
-			return -ENOMEM;
-	}
+	site->ages = s->ages;
 	return add_site(b, site);
 }
 
@@ -429,9 +407,7 @@ drop_unchanged(struct view *v, int metric)
 	for (size_t i = 0; i < v->site_count; i++) {
 		struct view_site *s = &v->sites[i];
 
-		if (is_unchanged(s, metric))
-			free(s->ages);
-		else
+		if (!is_unchanged(s, metric))
 			v->sites[kept++] = *s;
 	}
 	v->unchanged = v->site_count - kept;

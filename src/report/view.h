@@ -79,8 +79,10 @@ struct view_site {
 	uint64_t size_min, size_max; /* 0, 0: not known */
 	uint64_t first_ns, last_ns;  /* allocations, since 1970 */
 	uint64_t now_ns;             /* up to when it is known */
-	struct process_ages *ages;   /* deaths[0] is filled; NULL: no deaths */
-	uint32_t *frames;            /* numbers; innermost first */
+	/* without the young dead: ages_deaths() has them. NULL: not known */
+	const struct process_ages *ages;
+	struct process_ages *own_ages; /* where they are not a process's */
+	uint32_t *frames;              /* numbers; innermost first */
 	uint16_t *repeats; /* by frame, how deep it recurs; NULL: none does */
 	uint32_t frame_count;
 	uint32_t stack_flags;    /* as of stacks_frames() */

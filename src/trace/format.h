@@ -34,6 +34,7 @@ enum {
 	SEG_ARRAYS = 32,     /* 0..15 one writer each, 16..31 shared, atomics */
 	SEG_USER_ARRAY = 32, /* owner of the rows of pools and handles */
 	SEG_AGE_BUCKETS = 20,
+	SEG_SIZE_CLASSES = 32,
 	SEG_YOUNG_TICKS = 16, /* deaths younger than this are not in ages[] */
 	SEG_TICK_NS = 100000000,
 	SEG_EXE_BYTES = 1024,
@@ -360,7 +361,7 @@ struct seg_inherited {
 	uint64_t freed_bytes;
 };
 
-/* Folded from the live map by the destructor: what still lived, by age. */
+/* Folded from the live map by the destructor: what still lived. */
 struct seg_live {
 	uint32_t ages[SEG_AGE_BUCKETS]; /* as in seg_info, of living blocks */
 	uint32_t young;                 /* younger than SEG_YOUNG_TICKS */
@@ -370,7 +371,18 @@ struct seg_live {
 	uint64_t size_min;
 	uint64_t size_max;
 	uint64_t reserved;
+	/* by size, see seg_size_class(); rows of older segments end before */
+	uint32_t sizes[SEG_SIZE_CLASSES];
 };
+
+/* Class i has 2^i .. 2^(i+1) - 1 bytes, 0 also none, the last all above. */
+static inline uint32_t
+seg_size_class(uint64_t size)
+{
+	uint32_t bits = size ? 63 - (uint32_t)__builtin_clzll(size) : 0;
+
+	return bits < SEG_SIZE_CLASSES ? bits : SEG_SIZE_CLASSES - 1;
+}
 
 struct seg_mark {
 	uint64_t sequence; /* 1, 2, ...: written last, 0: being written */
@@ -454,7 +466,7 @@ _Static_assert(sizeof(struct seg_inner) == 64, "inner");
 _Static_assert(sizeof(struct seg_site) == 16, "site");
 _Static_assert(sizeof(struct seg_row) == 64, "row");
 _Static_assert(sizeof(struct seg_info) == 128, "info");
-_Static_assert(sizeof(struct seg_live) == 128, "live");
+_Static_assert(sizeof(struct seg_live) == 256, "live");
 _Static_assert(sizeof(struct seg_mark) == 64, "mark");
 _Static_assert(sizeof(struct seg_sample) == 64, "sample");
 _Static_assert(sizeof(struct seg_pool) == 128, "pool");

@@ -8,13 +8,14 @@ setup_file() {
 	local build=${SEEP_BUILD:-$PWD/build}
 	PYTHONPATH=tests/lib python3 -c 'import browser, sys; sys.exit(not browser.find())' ||
 		return 0
-	for run in "page" "page many" "forks"; do
+	for run in "page" "page many" "page tidy" "forks"; do
 		# shellcheck disable=SC2086
 		SEEP_DIR=$BATS_FILE_TMPDIR "$build/seep" record -q \
 			-o "$BATS_FILE_TMPDIR/${run// /-}.data" -- build/hosts/$run \
 			>/dev/null
 	done
 	mv "$BATS_FILE_TMPDIR/page-many.data" "$BATS_FILE_TMPDIR/many.data"
+	mv "$BATS_FILE_TMPDIR/page-tidy.data" "$BATS_FILE_TMPDIR/tidy.data"
 	mv "$BATS_FILE_TMPDIR/forks.data" "$BATS_FILE_TMPDIR/tree.data"
 	timeout 240 python3 tests/lib/page_cases.py "$build/seep" "$BATS_FILE_TMPDIR" \
 		>"$BATS_FILE_TMPDIR/answers" 2>&1 || true
@@ -46,7 +47,7 @@ outcome() {
 	outcome metric invert merge pools help_opens
 }
 @test "the table sorts; a site shows stack, sizes and ages; it can be copied" {
-	outcome sort site copied
+	outcome sort site histograms copied
 }
 @test "a range of the time line, drawn or typed, filters the rest" {
 	outcome range range_by_keys
@@ -60,5 +61,8 @@ outcome() {
 }
 @test "very many sites are fast, their rows are made as needed" {
 	outcome many_stacks_are_fast
+}
+@test "where nothing lives it begins with the peak, and says so" {
+	outcome nothing_lives
 }
 @test "damaged data is told" { outcome broken_data_is_told; }

@@ -12,11 +12,11 @@
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
 /*
- * page [many|waves]: takes about a second, in which step_keep() leaks 10 blocks of
- * 1,000 bytes a step, step_churn() frees all it takes, and functions with
- * hostile names leak a little. "many": 2,048 stacks that hardly matter beside
+ * page [many|waves|tidy]: takes about a second, in which step_keep() leaks 10 blocks of
+ * 1,000 bytes a step, step_churn() frees all it takes, functions with hostile
+ * names leak a little, mixed() blocks of several sizes. "many": 2,048 stacks that hardly matter beside
  * one that does. "waves": the same stacks again and again, all of them changing
- * at each look.
+ * at each look. "tidy": all is freed.
  */
 enum {
 	STEPS = 12,
@@ -76,6 +76,16 @@ odd_all(void)
 	BARRIER();
 }
 
+/* several sizes in one place: a histogram has something to show */
+NOINLINE void
+mixed(void)
+{
+	static const size_t sizes[] = {24, 30, 100, 90, 70, 5000};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		sink = malloc(sizes[i]);
+}
+
 NOINLINE void descend(unsigned path, int bits);
 
 NOINLINE void
@@ -120,6 +130,10 @@ main(int argc, char **argv)
 	const struct timespec moment = {.tv_nsec = WAVE_NS};
 	static char handles[4];
 
+	if (argc > 1 && strcmp(argv[1], "tidy") == 0) {
+		step_churn();
+		return 0;
+	}
 	if (argc > 1) {
 		bool waves = strcmp(argv[1], "waves") == 0;
 
@@ -132,6 +146,7 @@ main(int argc, char **argv)
 		return 0;
 	}
 	odd_all();
+	mixed();
 	for (int i = 0; i < 3; i++)
 		seep_alloc("handles", &handles[i], 64);
 	for (int i = 0; i < STEPS; i++) {

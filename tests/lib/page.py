@@ -13,6 +13,7 @@ import struct
 import sys
 
 AGES = 21
+SIZES = 32
 FIGURES = ("allocations", "allocated_bytes", "frees", "freed_bytes", "live_blocks",
            "live_bytes", "peak_blocks", "peak_bytes", "temporary_blocks",
            "temporary_bytes", "samples")
@@ -83,11 +84,11 @@ class Page:
                 "offset": None if named else c["frame.offset"][n],
                 "inlined": bool(flags & 1)}
 
-    def ages(self, what):
+    def classes(self, what, by, most):
         table = {}
-        for site, age, count in zip(*(self.columns[f"{what}.{x}"]
-                                      for x in ("site", "age", "count"))):
-            table.setdefault(site, [0] * AGES)[age] = count
+        for site, n, count in zip(*(self.columns[f"{what}.{x}"]
+                                    for x in ("site", by, "count"))):
+            table.setdefault(site, [0] * most)[n] = count
         return table
 
     def rows(self):
@@ -106,18 +107,21 @@ class Page:
 
 
 class Comparison:
-    """What differs is told, up to a limit; differs: how often."""
+    """How much was compared, and sentences about what differs."""
 
     def __init__(self):
-        self.differs = 0
+        self.bad = []
         self.compared = 0
 
     def same(self, where, a, b):
         self.compared += 1
         if a != b:
-            self.differs += 1
-            if self.differs < 20:
-                print(f"{where}: page {a!r}, report {b!r}")
+            self.bad.append(f"{where}: page {a!r}, report {b!r}")
+
+    def tell(self):
+        for line in self.bad[:20]:
+            print(line)
+        print(f"{self.compared} compared, {len(self.bad)} differ")
 
 
 def milliseconds(text):
@@ -129,7 +133,7 @@ def milliseconds(text):
     return round(when.replace(tzinfo=timezone.utc).timestamp() * 1000)
 
 
-def check_site(c, page, n, site, process, deaths, living):
+def check_site(c, page, n, site, process, deaths, living, sizes):
     where = f"pid {process['pid']} site {site['id']}"
     column = page.columns
     for name in FIGURES:
@@ -147,6 +151,9 @@ def check_site(c, page, n, site, process, deaths, living):
     known = column["site.ages_known"][n] > 0
     c.same(f"{where} live_ages", living.get(n, [0] * AGES) if known else None,
            site["live_ages"])
+    known = column["site.sizes_known"][n] > 0
+    c.same(f"{where} live_sizes", sizes.get(n, [0] * SIZES) if known else None,
+           site["live_sizes"])
     for name in ("first", "last"):
         c.same(f"{where} {name}", column[f"site.{name}_ms"][n] + process["start_ms"],
                milliseconds(site[f"{name}_time"]))
@@ -217,19 +224,25 @@ def check_changes(c, page):
                    [column[f"site.{name}"][n] for name in CHANGES])
 
 
-def check(path, report_path):
-    """Every number of the page is that of the JSON report."""
+def compare(path, report_path):
+    """Every number of the page with that of the JSON report."""
     page, c = Page(path), Comparison()
     with open(report_path, encoding="utf-8") as f:
         report = json.load(f)
-    tables = page.ages("death"), page.ages("living")
+    tables = (page.classes("death", "age", AGES), page.classes("living", "age", AGES),
+              page.classes("size", "class", SIZES))
     c.same("processes", [p["uuid"] for p in page.head["processes"]],
            [p["uuid"] for p in report["processes"]])
     for (p, rows), points, r in zip(page.rows(), page.points(), report["processes"]):
         check_process(c, page, p, rows, points, r, tables)
     check_changes(c, page)
-    print(f"{c.compared} compared, {c.differs} differ")
-    return 1 if c.differs or c.compared < 20 else 0
+    return c
+
+
+def check(path, report_path):
+    c = compare(path, report_path)
+    c.tell()
+    return 1 if c.bad or c.compared < 20 else 0
 
 
 def growth(path, first, last, report_path):
@@ -259,8 +272,8 @@ def growth(path, first, last, report_path):
         ours[key] = ours.get(key, 0) + value
     for key in set(ours) | set(theirs):
         c.same(key, ours.get(key, 0), theirs.get(key, 0))
-    print(f"{c.compared} compared, {c.differs} differ")
-    return 1 if c.differs or not theirs else 0
+    c.tell()
+    return 1 if c.bad or not theirs else 0
 
 
 def csp(path):

@@ -1,7 +1,7 @@
 # page_cases.py - a page in a real browser: each case is one promise.
 # SPDX-License-Identifier: Apache-2.0
 """
-usage: page_cases.py SEEP FOLDER; FOLDER has page.data, tree.data, many.data.
+usage: page_cases.py SEEP FOLDER; FOLDER has page.data, tree.data, many.data, tidy.data.
 Prints "ok NAME" or "not ok NAME: why" for each case; pictures and pages are
 left in FOLDER.
 """
@@ -203,6 +203,43 @@ class Cases:
         expect("selected", b.eval("$('#row-1').getAttribute('aria-selected')"), "true")
         expect("title", b.text("#detail h3"), b.text("#row-1 .function"))
 
+    def histograms(self, b):
+        """Of living blocks by size: 24 30 | 70 90 100 | 5000."""
+        rows = b.eval("""(() => { const t = seep.table, m = seep.model;
+            const at = [...t.order].findIndex((r) => m.functionName(
+                m.innermost(seep.figures.rows[r])) === 'mixed');
+            $(`#row-${at}`).click();
+            return [...$$('#detail .sizes tr')].map((e) => e.textContent); })()""")
+        expect("sizes", rows, ["bytesstill live", "16 \u2013 312", "32 \u2013 63",
+                               "64 \u2013 1273", "128 \u2013 255", "256 \u2013 511",
+                               "512 \u2013 1,023", "1 \u2013 2 KiB", "2 \u2013 4 KiB",
+                               "4 \u2013 8 KiB1"])
+        wide = b.eval("""[...$$('#detail .sizes .bar')].map(
+            (e) => Math.round(e.getBoundingClientRect().width))""")
+        if not wide[2] > wide[0] > wide[-1] > 0 or wide[1] != 0:
+            raise Failure(f"bars {wide}")
+        b.eval("seep.model.columns['site.sizes_known'].fill(0)")
+        b.click("#row-0")
+        b.eval("[...$$('#table .row')].find((e) => e.textContent.includes('mixed')).click()")
+        if "known only at a normal exit" not in b.text("#detail .sizes"):
+            raise Failure(b.text("#detail .sizes"))
+        b.eval("seep.model.columns['site.sizes_known'].fill(1)")
+
+    def nothing_lives(self, b):
+        """Then the page begins with the peak, and says so."""
+        self.make("tidy.data", "tidy.html")
+        b.open(self.file("tidy.html"))
+        expect("metric", b.eval("seep.state.metric"), "peak")
+        expect("said", b.text("#instead"),
+               "Nothing is live. What follows is the heap at its peak.")
+        if b.eval("seep.flame.drawn.length") < 3:
+            raise Failure("no flame graph")
+        b.key("1")
+        expect("said", b.text("#instead"), "")
+        if "Nothing here is live" not in b.text("#flame-key"):
+            raise Failure(b.text("#flame-key"))
+        expect("complaints", b.complaints, [])
+
     def copied(self, b):
         b.call("Browser.grantPermissions", permissions=[
             "clipboardReadWrite", "clipboardSanitizedWrite"])
@@ -396,9 +433,9 @@ class Cases:
 
     ON_PAGE = ("load", "flame_is_drawn", "boxes_add_up", "hover_tells", "zoom",
                "flame_by_keys", "search", "metric", "invert", "merge", "sort", "site",
-               "copied", "range", "range_by_keys", "pools", "help_opens",
+               "histograms", "copied", "range", "range_by_keys", "pools", "help_opens",
                "hostile_names_stay_text", "dark", "phone", "paper", "silent")
-    ALONE = ("processes_can_be_chosen", "inputs_can_be_compared",
+    ALONE = ("nothing_lives", "processes_can_be_chosen", "inputs_can_be_compared",
              "many_stacks_are_fast", "broken_data_is_told")
 
     def run(self, name, b):

@@ -20,6 +20,20 @@ function ageLabel(age, last) {
 }
 
 const AGES = 21; // the last is open
+const SIZES = 32; // likewise
+
+const power = (i) => `${2 ** (i % 10)} ${['bytes', 'KiB', 'MiB', 'GiB'][Math.floor(i / 10)]}`;
+
+// Of a class of sizes: 0 - 1, 64 - 127, 1 - 2 KiB, 512 KiB - 1 MiB
+function sizeLabel(i, last) {
+	if (i === last)
+		return `\u2265 ${power(i)}`;
+	if (i < 10)
+		return `${i === 0 ? 0 : count(2 ** i)} \u2013 ${count(2 ** (i + 1) - 1)}`;
+	const from = i % 10 === 9 ? power(i) : 2 ** (i % 10);
+
+	return `${from} \u2013 ${power(i + 1)}`;
+}
 
 // Sites with the same stack, looked at together.
 class Some {
@@ -49,12 +63,13 @@ class Some {
 		return Math.max(...Array.from(this.sites, (s) => this.model.figure(name, s)));
 	}
 
-	ages(what) {
+	// blocks by age or size, see Model.classes()
+	classes(what, by) {
 		const all = new Map();
 
 		for (const s of this.sites)
-			for (const [age, n] of this.model.ages(what, s))
-				all.set(age, (all.get(age) ?? 0) + n);
+			for (const [i, n] of this.model.classes(what, by, s))
+				all.set(i, (all.get(i) ?? 0) + n);
 		return all;
 	}
 }
@@ -140,6 +155,30 @@ function facts(model, some) {
 }
 
 /* Smallest, mean and largest request on a scale of powers of two. */
+function scale(low, high, mean, meanLive) {
+	const from = Math.floor(Math.log2(Math.max(low, 1)) - 0.5);
+	const to = Math.ceil(Math.log2(Math.max(high, 1)) + 0.5);
+	const at = (n) => 100 * (Math.log2(Math.max(n, 1)) - from) / (to - from);
+	const box = make('div', 'scale');
+	const range = make('div', 'range');
+
+	box.setAttribute('aria-hidden', 'true'); // the text tells the same
+	range.style.left = `${at(low)}%`;
+	range.style.width = `${Math.max(at(high) - at(low), 0.6)}%`;
+	box.append(range);
+	for (const [value, name] of [[mean, 'mean'], [meanLive, 'live']]) {
+		if (value > 0) {
+			const tick = make('div', `tick ${name}`);
+
+			tick.style.left = `${at(value)}%`;
+			tick.title = name;
+			box.append(tick);
+		}
+	}
+	return box;
+}
+
+/* How large blocks are: the range of all, and one by one those that live. */
 function sizes(some) {
 	const low = some.least('size_min');
 	const high = some.most('size_max');
@@ -148,68 +187,88 @@ function sizes(some) {
 	const live = some.sum('live_blocks');
 	const meanLive = live > 0 ? some.sum('live_bytes') / live : 0;
 	const box = make('section', 'sizes', [make('h4', '', 'Block sizes')]);
+	const isKnown = some.most('sizes_known') > 0;
+	const text = high === 0 && low === 0 ?
+		mean > 0 ? `mean ${count(Math.round(mean))} bytes; the range is not known` :
+			'not known' :
+		low === high ? `all ${count(low)} bytes` :
+			`${count(low)} to ${count(high)} bytes, mean ${count(Math.round(mean))}` +
+			(meanLive > 0 ? `, mean of the living ${count(Math.round(meanLive))}` : '');
 
-	if (high === 0 && low === 0) {
-		box.append(make('p', 'soft', mean > 0 ?
-			`mean ${count(Math.round(mean))} bytes; the range is not known` :
-			'not known'));
-		return box;
-	}
-	const from = Math.floor(Math.log2(Math.max(low, 1)) - 0.5);
-	const to = Math.ceil(Math.log2(Math.max(high, 1)) + 0.5);
-	const at = (n) => 100 * (Math.log2(Math.max(n, 1)) - from) / (to - from);
-	const scale = make('div', 'scale');
-	const range = make('div', 'range');
-
-	range.style.left = `${at(low)}%`;
-	range.style.width = `${Math.max(at(high) - at(low), 0.6)}%`;
-	scale.append(range);
-	for (const [value, name] of [[mean, 'mean'], [meanLive, 'live']]) {
-		if (value > 0) {
-			const tick = make('div', `tick ${name}`);
-
-			tick.style.left = `${at(value)}%`;
-			tick.title = name;
-			scale.append(tick);
-		}
-	}
-	box.append(scale, make('p', 'soft', low === high ?
-		`all ${count(low)} bytes` :
-		`${count(low)} to ${count(high)} bytes, mean ${count(Math.round(mean))}` +
-		(meanLive > 0 ? `, mean of the living ${count(Math.round(meanLive))}` : '')));
+	box.append(make('p', 'soft', text));
+	if (high > low && isKnown)
+		box.append(sizeTable(some), ofWhich(some, live));
+	else if (high > low)
+		box.append(scale(low, high, mean, meanLive), make('p', 'soft', live > 0 ?
+			'How many have which size is known only at a normal exit.' :
+			'How many have which size is counted of living blocks; none is live.'));
 	return box;
+}
+
+function sizeTable(some) {
+	const living = some.classes('size', 'class');
+	const all = [...living.keys()];
+
+	return histogram('Sizes of living blocks, in bytes', 'bytes', Math.min(...all),
+		Math.max(...all), (i) => sizeLabel(i, SIZES - 1),
+		[['still live', living, 'living']]);
+}
+
+// Events go on after the process has counted what lives.
+function ofWhich(some, live) {
+	let told = 0;
+
+	for (const n of some.classes('size', 'class').values())
+		told += n;
+	if (told === live)
+		return '';
+	return make('p', 'soft', `Of ${count(told)} ` +
+		`${some.sum('samples') > 0 ? 'sampled ' : ''}blocks that lived when the ` +
+		'process began to exit.');
 }
 
 /* How old blocks were when they were freed, and how old the living are. */
 function ages(some) {
-	const dead = some.ages('death');
-	const living = some.ages('living');
+	const dead = some.classes('death', 'age');
+	const living = some.classes('living', 'age');
 	const known = some.most('ages_known') > 0;
 	const box = make('section', 'ages', [make('h4', '', 'Ages')]);
 	const all = [...dead.keys(), ...living.keys()];
+	const columns = [['freed', dead, 'dead']];
 
 	if (all.length === 0) {
 		box.append(make('p', 'soft', 'none was freed' +
 			(known ? '' : '; ages of living blocks are known only at a normal exit')));
 		return box;
 	}
-	const last = Math.max(...all);
-	const most = Math.max(...dead.values(), ...living.values());
-	const table = make('table', 'histogram');
-
-	table.append(make('thead', '', [make('tr', '', [make('th', '', 'age'),
-		make('th', '', 'freed'), make('th', '', known ? 'still live' : '')])]));
-	for (let age = 0; age <= last; age++)
-		table.append(make('tr', '', [
-			make('th', '', ageLabel(age, AGES - 1)),
-			histogramCell(dead.get(age) ?? 0, most, 'dead'),
-			known ? histogramCell(living.get(age) ?? 0, most, 'living') : null,
-		]));
-	box.append(table);
+	if (known)
+		columns.push(['still live', living, 'living']);
+	box.append(histogram('Blocks by age', 'age', 0, Math.max(...all),
+		(i) => ageLabel(i, AGES - 1), columns));
 	if (!known && some.sum('live_blocks') > 0)
 		box.append(make('p', 'soft',
 			'Ages of living blocks are known only at a normal exit.'));
 	return box;
+}
+
+/* A row for each class; columns: [title, class -> blocks, style]. */
+function histogram(caption, head, first, last, label, columns) {
+	const table = make('table', 'histogram', [make('caption', 'off-screen', caption)]);
+	const most = Math.max(...columns.flatMap((c) => [...c[1].values()]));
+	const scoped = (text, scope) => {
+		const e = make('th', '', text);
+
+		e.scope = scope;
+		return e;
+	};
+
+	table.append(make('thead', '', [make('tr', '', [scoped(head, 'col'),
+		...columns.map(([title]) => scoped(title, 'col'))])]));
+	for (let i = first; i <= last; i++)
+		table.append(make('tr', '', [scoped(label(i), 'row'),
+			...columns.map(([, blocks, style]) =>
+				histogramCell(blocks.get(i) ?? 0, most, style))]));
+	return table;
 }
 
 function histogramCell(n, most, name) {

@@ -18,6 +18,13 @@ const TITLES = {
 	temporary: 'Short-lived',
 };
 
+const NOTHING = {
+	live: 'live', peak: 'there at the peak', allocated: 'allocated',
+	temporary: 'short-lived',
+};
+
+const INSTEAD = { peak: 'the heap at its peak', allocated: 'all that was allocated' };
+
 const KEYS = [
 	['/', 'search; Esc clears'],
 	['1 2 3 4', 'live, peak, allocated, short-lived'],
@@ -39,6 +46,7 @@ const state = {
 	kind: 'heap',
 	suppressed: false,
 	metric: 'live',
+	isChosen: false, // the metric, by the user
 	unit: 'bytes',
 	grouping: 'function',
 	inverted: false,
@@ -90,12 +98,22 @@ function refresh() {
 	// the totals are those of the run, whatever is left out below
 	whole = state.suppressed || !model.hasSuppressed ? now :
 		figures(model, { ...what, suppressed: true });
+	if (!state.isChosen && !now.isSigned)
+		state.metric = firstMetric();
 	if (!now.value(state.metric, state.unit))
 		state.metric = 'live';
 	table.select(-1);
 	select(-1);
 	showTiles(processes);
 	refreshViews();
+}
+
+// What the command asked for; where there is none of it, what there is.
+function firstMetric() {
+	const wanted = model.head.metric;
+
+	return [wanted, 'peak', 'allocated'].find((m) => now.total(m, 'count') > 0) ??
+		wanted;
 }
 
 // Metric, unit or shape have changed; the sites have not.
@@ -110,6 +128,7 @@ function refreshViews() {
 		state.path ?? []);
 	search();
 	showFlameKey();
+	showInstead();
 	inspect(-1);
 	$('unzoom').hidden = flame.zoomed === ROOT;
 }
@@ -234,7 +253,20 @@ function showSuppressed(processes) {
 
 function showFlameKey() {
 	$('flame-key').textContent = now.isSigned ?
-		'Width: how much changed. Red grew, blue shrank, grey did both.' : '';
+		'Width: how much changed. Red grew, blue shrank, grey did both.' :
+		total() === 0 ? `Nothing here is ${NOTHING[state.metric]}: the tiles ` +
+			'above have something else to measure.' : '';
+}
+
+// Why the page does not begin with what it was asked for.
+function showInstead() {
+	const wanted = model.head.metric;
+	const isOther = !state.isChosen && !now.isSigned && state.metric !== wanted;
+	const rest = isOther && whole.total(wanted, 'count') > 0 ?
+		' but suppressed sites' : '';
+
+	$('instead').textContent = isOther ? `Nothing is ${NOTHING[wanted]}${rest}. ` +
+		`What follows is ${INSTEAD[state.metric]}.` : '';
 }
 
 // ---- time line ----
@@ -492,7 +524,7 @@ function makeControls() {
 
 function makeTiles() {
 	set.metric = choice($('metrics'), METRICS.map((m) => [m, '']),
-		(v) => change({ metric: v }));
+		(v) => change({ metric: v, isChosen: true }));
 	for (const b of $('metrics').children)
 		b.replaceChildren(make('span', 'label'), make('span', 'value'),
 			make('span', 'exact'));
@@ -587,7 +619,7 @@ function key(e) {
 	const metric = METRICS[Number(e.key) - 1];
 
 	if (metric && now.value(metric, state.unit))
-		change({ metric });
+		change({ metric, isChosen: true });
 	else if (e.key === '/')
 		$('search').focus();
 	else if (e.key === 'b')

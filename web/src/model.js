@@ -248,8 +248,11 @@ export class Model {
 		return this.columns[`site.${name}`][site];
 	}
 
-	// [age, count] pairs of a site; `what` is death or living
-	ages(what, site) {
+	/*
+	 * [class, count] pairs of a site: `what` is death or living, by age; or
+	 * size, by class.
+	 */
+	classes(what, by, site) {
 		const sites = this.columns[`${what}.site`];
 		const pairs = [];
 		let low = 0;
@@ -264,7 +267,7 @@ export class Model {
 				high = middle;
 		}
 		for (; low < sites.length && sites[low] === site; low++)
-			pairs.push([this.columns[`${what}.age`][low],
+			pairs.push([this.columns[`${what}.${by}`][low],
 				this.columns[`${what}.count`][low]]);
 		return pairs;
 	}

@@ -1,0 +1,93 @@
+# Living blocks by size: counted at exit, carried by a recording, shown by all.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+# sizes FUNCTION: class:blocks of what it allocated itself, or null
+sizes() {
+	jq -r --arg f "$1" '[.processes[].sites[] | select(.frames[0].function == $f).live_sizes // empty]
+		| if . == [] then "null" else transpose | map(add) | to_entries | map(select(.value > 0)
+		| "\(.key):\(.value)") | join(" ") end' "$T/report.json"
+}
+
+# truth FUNCTION: the same, as tests/hosts/sizes.c has it
+truth() {
+	"$PYTHON" - "$1" <<-'END'
+		import collections, sys
+		live = {
+		    "alloc_small": [n for r in range(40) for n in range(201) if (n + r) % 3 == 0],
+		    "clear_small": range(201),
+		    "alloc_power": [(1 << bit) + d - 1 for bit in range(25) for d in range(3)
+		                    if d or bit % 2],
+		    "alloc_huge": [(5 << 30) + 77],
+		}[sys.argv[1]]
+		classes = collections.Counter(min(max(n.bit_length() - 1, 0), 31) for n in live)
+		print(" ".join(f"{k}:{v}" for k, v in sorted(classes.items())))
+	END
+}
+
+# id FUNCTION: of its site
+id_of() {
+	jq --arg f "$1" '[.processes[].sites[] | select(.frames[0].function == $f)][0].id' "$T/report.json"
+}
+
+@test "every class has the blocks that live, from 0 bytes to 5 GiB" {
+	local f
+	record -q -- "$HOSTS/sizes"
+	[[ $status -eq 0 ]]
+	report "$T/seep.data"
+	for f in alloc_small clear_small alloc_power alloc_huge; do
+		echo "$f: $(sizes $f), truth $(truth $f)"
+		if [[ $f != alloc_huge ]] || ! grep -q '^SKIP' "$T/out"; then
+			[[ $(sizes $f) == "$(truth $f)" ]]
+		fi
+	done
+}
+
+@test "so it is in a segment, and of each process of a tree" {
+	traced_well "$HOSTS/sizes"
+	report "$DIR"
+	[[ $(sizes alloc_small) == "$(truth alloc_small)" ]]
+	record -q -o tree.data -- sh -c "'$HOSTS/page' tidy; '$HOSTS/page' many"
+	report "$T/tree.data"
+	[[ $(sizes heavy) == 7:200000 ]]
+	[[ $(jq '[.processes[].sites[] | select(.live_sizes != null and
+		(.live_sizes | add) != .live_blocks)] | length' "$T/report.json") -eq 0 ]]
+}
+
+@test "the text of a site has it, with the ages; sums that differ are told" {
+	record -q -- "$HOSTS/page"
+	report "$T/seep.data"
+	[[ $(sizes mixed) == "4:2 6:3 12:1" ]]
+	"$SEEP" report "$T/seep.data" --site "$(id_of mixed)" >"$T/text"
+	cat "$T/text"
+	grep -qxE ' +from 16 bytes +2  #{27}' "$T/text"
+	grep -qxE ' +from 64 bytes +3  #{40}' "$T/text"
+	grep -qxE ' +from 4.0 KiB +1  #{13}' "$T/text"
+	lacks 'not recorded' "$T/text"
+	lacks 'began to exit' "$T/text"
+}
+
+@test "a process that is killed, or runs, has told none: null, and a sentence" {
+	record -q -- timeout -s KILL 0.5 "$HOSTS/page"
+	report "$T/seep.data"
+	[[ $(sizes mixed) == null ]]
+	"$SEEP" report "$T/seep.data" --site "$(id_of mixed)" >"$T/text"
+	cat "$T/text"
+	tr '\n' ' ' <"$T/text" | grep -q 'Ages and sizes of the living are not recorded: a process counts them when it exits'
+}
+
+@test "a recording of before opens; where all blocks had one size it is known" {
+	"$SEEP" report "$repo/tests/golden/old.seep" --format json >"$T/report.json"
+	jq -r '.processes[].sites[] | [.id, .size_min, .size_max, .live_blocks, (.live_sizes // [] | add)] | @tsv' "$T/report.json"
+	[[ $(jq '[.processes[].sites[] | select(.live_blocks > 0 and .size_min == .size_max and .live_ages != null
+		and (.live_sizes | add) != .live_blocks)] | length' "$T/report.json") -eq 0 ]]
+}
+
+@test "a sampled run tells its samples" {
+	record -q --sample 4096 -- "$HOSTS/page" many
+	report "$T/seep.data"
+	[[ $(jq '[.processes[].sites[] | select(.frames[0].function == "heavy")][0]
+		| .live_sizes[7] > 0 and (.live_sizes | add) < .live_blocks' "$T/report.json") == true ]]
+	"$SEEP" report "$T/seep.data" --site "$(id_of heavy)" >"$T/text"
+	grep -q 'sampled blocks' "$T/text"
+}
