@@ -161,9 +161,10 @@ endif
 $(B)/libdir: | $(B)/flags
 	$(file >$@,$(LIBDIR_FROM_BIN))@:
 
-DEPS := build check lint bench fuzz man web page
+DEPS := build check lint bench fuzz man web page readers
 .PHONY: deps $(DEPS:%=deps-%)
 deps: $(DEPS:%=deps-%) ## install whatever is missing on a Debian system
+	@tools/npm.sh tests/readers build/readers >/dev/null || [[ $$? -eq 77 ]]
 $(DEPS:%=deps-%): deps-%:
 	@tools/deps.sh $*
 

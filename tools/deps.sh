@@ -2,7 +2,7 @@
 # deps.sh - installs what a target needs and this machine lacks.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: tools/deps.sh build|check|lint|bench|fuzz|web|page ...
+# usage: tools/deps.sh build|check|lint|bench|fuzz|man|web|page|readers ...
 #
 # Says nothing when all is there. Each need is named by what we use (a command,
 # a header, a library), not by its package, so that a machine with another
@@ -72,6 +72,10 @@ bench lib:libtcmalloc.so.4 libgoogle-perftools4
 web cmd:node nodejs
 web cmd:npm npm
 page cmd:chromium chromium
+readers cmd:go golang-go
+readers cmd:ms_print valgrind
+readers cmd:heaptrack_print heaptrack
+readers cmd:dot graphviz
 fuzz cmd:clang clang
 fuzz lib:libclang_rt.fuzzer-x86_64.a libclang-rt-14-dev
 '

@@ -21,6 +21,11 @@ massif --live massif live
 callgrind --live callgrind live
 heaptrack --live heaptrack live
 dot --top=1000000 dot live
+dot --full dot-full live
+massif --full massif live
+gprof2dot --live gprof2dot live
+gprof2dot --peak gprof2dot peak
+html --live html live
 '
 
 @test "one process: every figure of every format" {
@@ -123,10 +128,12 @@ page() {
 }
 
 @test "speedscope shows the file" {
-	local app=${SEEP_SPEEDSCOPE:-$(npm root -g 2>/dev/null)/speedscope}
+	local app answer=0
 	need chromium
-	app=$app/dist/release/index.html
-	[[ -e $app ]] || skip "no speedscope here (npm install -g speedscope)"
+	app=$(cd "$repo" && tools/npm.sh tests/readers build/readers 2>"$T/err") || answer=$?
+	[[ $answer -ne 77 ]] || skip "no speedscope here: $(tail -n 1 "$T/err")"
+	app=$app/speedscope/dist/release/index.html
+	[[ -e $app ]]
 	export_to "$T/file.json" --format speedscope
 	"$PYTHON" "$LIB/exports_page.py" speedscope "$T/file.json" "$T/load.js"
 	page "file://$app#localProfilePath=$T/load.js"

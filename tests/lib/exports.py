@@ -14,6 +14,7 @@ import re
 import sys
 
 import exports_read as read
+import page
 
 FIGURES = [
     "allocations", "allocated_bytes", "frees", "freed_bytes", "live_blocks",
@@ -47,6 +48,7 @@ class Report:
     """What the JSON report says, in the ways that formats sum it up."""
 
     def __init__(self, path):
+        self.path = path
         with open(path, encoding="utf-8") as f:
             self.data = json.load(f)
         self.sites = []
@@ -133,6 +135,23 @@ def check_pprof(report, path, verdict, _metric):
     for mapping in profile["mappings"]:
         verdict.equal("build-id of " + mapping["file"],
                       mapping["build_id"] or None, builds[mapping["file"]])
+
+
+def check_html(report, path, verdict, _metric):
+    """All columns of the page, by a reader of its own."""
+    c = page.compare(path, report.path)
+    verdict.checked += c.compared
+    verdict.bad += c.bad
+
+
+def check_gprof2dot(report, path, verdict, metric):
+    """Recursion is folded: sums by who allocates, and by who is in a stack."""
+    figure = [METRICS[metric][0]]
+    own, below = read.gprof2dot(path)
+    verdict.same("own", {(api, clean(name)): (v,) for (api, name), v in own.items()},
+                 report.by(lambda s: (s["api"], s["stack"][0]), figure))
+    verdict.same("inclusive", {clean(k): (v,) for k, v in below.items()},
+                 report.inclusive(figure))
 
 
 def check_pprof_since(report, path, verdict, old_path):
@@ -354,7 +373,11 @@ def check_callgrind_annotate(report, path, verdict, inclusive):
                  expected)
 
 
-def check_dot(report, path, verdict, metric):
+def check_dot_full(report, path, verdict, metric):
+    check_dot(report, path, verdict, metric, parts=0)
+
+
+def check_dot(report, path, verdict, metric, parts=1000):
     """All functions are there with --top: their own bytes, and below."""
     figure = METRICS[metric][0]
     nodes, edges = read.dot(path)
@@ -367,7 +390,7 @@ def check_dot(report, path, verdict, metric):
         stack = [k for k, _ in itertools.groupby(s["stack"])]
         for callee, caller in set(zip(stack, stack[1:])):
             pairs[(caller, callee)] += s[figure]
-    least = sum(s[figure] for s in report.sites) // 1000
+    least = sum(s[figure] for s in report.sites) // parts if parts else 0
     verdict.same("call", edges, {
         k: v for k, v in pairs.items() if v >= least and v})
 

@@ -525,3 +525,21 @@ def heaptrack_print(path):
     values = [int(line.rsplit(" ", 1)[1])
               for line in lines_of(path + ".stacks")]
     return got, sorted(v for v in values if v)
+
+
+def gprof2dot(path):
+    """Bytes by (function of allocation, innermost function), and by function."""
+    with open(path, encoding="utf-8") as f:
+        d = json.load(f)
+    if set(d) != {"version", "costs", "functions", "events"} or d["version"] != 0:
+        raise ValueError(f"keys {set(d)}")
+    if [c["unit"] for c in d["costs"]] != ["bytes"]:
+        raise ValueError(f"costs {d['costs']}")
+    names = [f["name"] for f in d["functions"]]
+    own, below = collections.Counter(), collections.Counter()
+    for e in d["events"]:
+        chain = [names[i] for i in e["callchain"]]
+        own[tuple(chain[:2])] += e["cost"][0]
+        for name in set(chain[1:]):
+            below[name] += e["cost"][0]
+    return own, below
