@@ -199,7 +199,7 @@ ages_are_ranges(void **state)
 	assert_string_equal(
 	    ages_living(text, &s, now), "1 min 0 s..1 min 42 s");
 	assert_string_equal(ages_dead(text, &s), "-");
-	ages.deaths[0] = 10;
+	s.figures.temporary_blocks = 10;
 	ages.deaths[3] = 9;
 	assert_string_equal(ages_dead(text, &s), "1.6 s");
 	ages.deaths[3] = 11;
