@@ -9,6 +9,7 @@
 #include "base/attr.h"
 #include "base/cpu.h"
 #include "base/fmt.h"
+#include "base/hash.h"
 #include "collector/mem.h"
 #include "collector/segment.h"
 #include "collector/tick.h"
@@ -29,12 +30,18 @@ enum {
 	BLOCKS = 1023,
 	MODULES_MAX = BLOCK * BLOCKS, /* number 0xffff stays unused */
 	NOTE_MAX = 4096,
+	PLACES = 256, /* sets of modules that have been at one place */
+	WAYS = 8,
 };
 
 static find_object_fn *find_object;
 static const char *exe_path;
 static struct module *blocks[BLOCKS];
 static uint32_t count; /* numbers given out; number i is entry i - 1 */
+static uint32_t alive_in[BLOCKS];     /* so that the dead cost no look */
+static uint16_t places[PLACES][WAYS]; /* numbers by hash of the place */
+static uint32_t places_next[PLACES];
+static uint32_t table_life = 1; /* a forked child's table is another one */
 static uint64_t strings_used;
 static uint64_t own_start, own_end;
 
@@ -217,7 +224,7 @@ describe(struct module *m, const Elf64_Ehdr *e)
 }
 
 static bool
-write_row(const struct module *m)
+write_row(struct module *m)
 {
 	struct seg_module *row = segment_table_row(&module_table, m->number);
 	size_t n = fmt_length(m->name, CPU_PAGE - 1);
@@ -231,7 +238,24 @@ write_row(const struct module *m)
 		row->path = at;
 		row->path_bytes = (uint32_t)n;
 	}
+	STORE(&m->written, table_life);
 	return true;
+}
+
+static uint32_t
+place_of(uint64_t start)
+{
+	return (uint32_t)(hash_word(start) >> 32) % PLACES;
+}
+
+static void
+set_alive(struct module *m)
+{
+	uint32_t zero = 0;
+
+	ADD(&alive_in[(m->number - 1) / BLOCK], 1);
+	if (!CAS(&m->alive, &zero, 1)) /* another thread was first */
+		ADD(&alive_in[(m->number - 1) / BLOCK], -1);
 }
 
 /* Two threads may add one module at once; the reader merges by content. */
@@ -242,6 +266,7 @@ module_add(const struct found *f)
 	struct module **block = &blocks[(number - 1) / BLOCK];
 	const Elf64_Ehdr *e;
 	struct module *m;
+	uint32_t at;
 
 	if (number > MODULES_MAX) {
 		STORE(&count, MODULES_MAX);
@@ -268,7 +293,9 @@ module_add(const struct found *f)
 	describe(m, e);
 	write_row(m);
 	m->verified = LOAD(&module_gen);
-	STORE_RELEASE(&m->alive, 1);
+	set_alive(m);
+	at = place_of(m->start);
+	STORE(&places[at][ADD(&places_next[at], 1) % WAYS], (uint16_t)number);
 	return m;
 }
 
@@ -280,6 +307,7 @@ module_gone(struct module *m)
 
 	if (!CAS(&m->alive, &one, 0))
 		return;
+	ADD(&alive_in[(m->number - 1) / BLOCK], -1);
 	row = segment_table_row(&module_table, m->number);
 	if (row)
 		row->gone_tick = tick_now() ? tick_now() : 1;
@@ -288,11 +316,10 @@ module_gone(struct module *m)
 }
 
 static bool
-same_place(const struct module *m, const struct found *f)
+same_range(const struct module *m, const struct found *f)
 {
 	return m->start == (uint64_t)(uintptr_t)f->map_start &&
 	    m->end == (uint64_t)(uintptr_t)f->map_end &&
-	    m->link_map == f->link_map &&
 	    (!m->eh_hdr || m->eh_hdr == (const uint8_t *)f->eh_frame);
 }
 
@@ -302,30 +329,74 @@ same_place(const struct module *m, const struct found *f)
  * another build-id. The object is in use, so both can be read.
  */
 static bool
-same_object(struct module *m, const struct found *f)
+same_contents(const struct module *m, const struct found *f)
 {
-	uint32_t gen = LOAD_ACQUIRE(&module_gen);
 	const struct link_map *l = f->link_map;
 	const Elf64_Ehdr *e = elf_header(f);
 	struct seg_module now = {0};
 
-	if (LOAD(&m->verified) == gen)
-		return true;
 	if (e)
 		find_build_id(&now, m, e);
 	if (now.build_id_bytes != m->row.build_id_bytes ||
 	    memcmp(now.build_id, m->row.build_id, sizeof(now.build_id)) != 0)
 		return false;
-	if (!m->row.is_main && l && l->l_name && !fmt_same(l->l_name, m->name))
+	return m->row.is_main || !l || !l->l_name ||
+	    fmt_same(l->l_name, m->name);
+}
+
+static bool
+same_object(struct module *m, const struct found *f)
+{
+	uint32_t gen = LOAD_ACQUIRE(&module_gen);
+
+	if (LOAD(&m->verified) == gen)
+		return true;
+	if (!same_contents(m, f))
 		return false;
 	STORE(&m->verified, gen);
 	return true;
+}
+
+/*
+ * An object that was here before, was unloaded and is back: the same file by
+ * its build-id, at the same place, so all that is known of it holds. Its
+ * number is used again, or a host that loads a plugin for every request would
+ * get new sites each time, and run out of numbers in the end.
+ */
+static struct module *
+module_back(const struct found *f)
+{
+	uint32_t at = place_of((uint64_t)(uintptr_t)f->map_start), i;
+	const struct link_map *l = f->link_map;
+
+	for (i = 0; i < WAYS; i++) {
+		uint32_t number = LOAD(&places[at][i]);
+		struct module *m = number ? module_at(number) : NULL;
+		struct seg_module *row;
+
+		if (!m || LOAD_ACQUIRE(&m->alive) || !l ||
+		    !m->row.build_id_bytes || m->base != l->l_addr ||
+		    !same_range(m, f) || !same_contents(m, f))
+			continue;
+		/* a forked child's table lacks what was gone by then */
+		if (LOAD(&m->written) != table_life && !write_row(m))
+			return NULL;
+		row = segment_table_row(&module_table, number);
+		if (row)
+			row->gone_tick = 0;
+		STORE(&m->link_map, l);
+		STORE(&m->verified, LOAD_ACQUIRE(&module_gen));
+		set_alive(m);
+		return m;
+	}
+	return NULL;
 }
 
 const struct module *
 module_of(uint64_t pc)
 {
 	uint32_t n = LOAD_ACQUIRE(&count);
+	struct module *m;
 	struct found f;
 	uint32_t i;
 
@@ -334,16 +405,21 @@ module_of(uint64_t pc)
 	if (find_object((void *)(uintptr_t)pc, &f) != 0)
 		return NULL;
 	for (i = n; i > 0; i--) {
-		struct module *m = module_at(i);
-
+		if (!LOAD_ACQUIRE(&alive_in[(i - 1) / BLOCK])) {
+			i -= (i - 1) % BLOCK; /* on to the block before */
+			continue;
+		}
+		m = module_at(i);
 		if (!m || !LOAD_ACQUIRE(&m->alive) || pc < m->start ||
 		    pc >= m->end)
 			continue;
-		if (same_place(m, &f) && same_object(m, &f))
+		if (same_range(m, &f) && LOAD(&m->link_map) == f.link_map &&
+		    same_object(m, &f))
 			return m;
 		module_gone(m);
 	}
-	return module_add(&f);
+	m = module_back(&f);
+	return m ? m : module_add(&f);
 }
 
 void
@@ -399,8 +475,9 @@ module_restart(void)
 
 	if (!open_tables())
 		return false;
+	table_life++;
 	for (i = 1; i <= count && i <= MODULES_MAX; i++) {
-		const struct module *m = module_at(i);
+		struct module *m = module_at(i);
 
 		/* what is gone can be in no stack of this child */
 		if (m && m->alive && !write_row(m))

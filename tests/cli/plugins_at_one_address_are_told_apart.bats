@@ -7,6 +7,8 @@ load ../lib/host.bash
 	traced_well "$HOSTS/twins"
 	grep '^# same address' "$T/out"
 	equals_ledger
+	# 100 loads, but who comes back to its place is who it was
+	[[ $(from_report 'sum("twin_plugin" in m["path"] for m in p[0]["modules"]) < 20') == True ]]
 }
 
 @test "I11 stacks of two plugins in turn equal the unwinder's" {
