@@ -273,13 +273,15 @@ say_replaced(struct run *r)
 }
 
 static void
-say_declined(struct run *r, uint32_t reason)
+say_declined(struct run *r, uint32_t reason, bool whole)
 {
 	if (r->told)
 		return;
 	r->told = true;
-	die_warn("%s (pid %d) is not traced: %s", r->options.command[0],
-	    (int)r->launch.pid, losses_inert(reason));
+	die_warn("%s (pid %d) is %s: %s", r->options.command[0],
+	    (int)r->launch.pid,
+	    whole ? "not traced" : "hardly traced, or not at all",
+	    losses_inert(reason));
 }
 
 /* A long-running command: its user should not learn it at the end. */
@@ -292,8 +294,8 @@ check_arrival(struct run *r)
 		say_not_arrived(r);
 	else if (!procs_has_segment(r->launch.pid))
 		say_replaced(r);
-	else if (h.state == SEG_INERT)
-		say_declined(r, h.inert_reason);
+	else if (h.state == SEG_INERT || h.inert_reason != SEG_INERT_NONE)
+		say_declined(r, h.inert_reason, h.state == SEG_INERT);
 }
 
 static int
@@ -519,8 +521,8 @@ conclude(struct run *r)
 	if (err == 0) {
 		if (!c->arrived)
 			say_not_arrived(r);
-		else if (c->declined)
-			say_declined(r, c->inert_reason);
+		else if (c->declined || c->inert_reason != SEG_INERT_NONE)
+			say_declined(r, c->inert_reason, c->declined);
 		err = write_recording(r);
 	}
 	if (err < 0) {

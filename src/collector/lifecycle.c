@@ -500,17 +500,25 @@ watch_forks(void)
 	return reg(NULL, NULL, after_fork_in_child, NULL) == 0;
 }
 
+/*
+ * Then it is called instead of ours, by libc too. All the same we stay awake:
+ * it may be a wrapper that calls us, and what it lacks of the family is ours.
+ */
+static bool
+executable_has_malloc(void *find_object)
+{
+	void *first = next_symbol("malloc");
+
+	return first && module_is_main(find_object, first);
+}
+
 static enum seg_inert
 reason_to_decline(void **ret_find_object)
 {
-	void *own = next_symbol("malloc");
-
 	if (!gnu_get_libc_version)
 		return SEG_INERT_LIBC;
 	if (__asan_init || __tsan_init || __msan_init)
 		return SEG_INERT_SANITIZER;
-	if (own && own != (void *)(uintptr_t)malloc)
-		return SEG_INERT_OWN_MALLOC;
 	*ret_find_object = next_symbol("_dl_find_object");
 	if (!*ret_find_object)
 		return SEG_INERT_NO_FINDOBJ;
@@ -614,6 +622,8 @@ start(char **argv, char **envp)
 	if (!why && !start_tables(find_object))
 		why = SEG_INERT_MEMORY;
 	inert = why != SEG_INERT_NONE;
+	if (!inert && executable_has_malloc(find_object))
+		why = SEG_INERT_OWN_MALLOC;
 	if (!inert) {
 		/* so that a child knows who forked: see child_pid() */
 		thread_self = thread_new();

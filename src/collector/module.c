@@ -444,6 +444,16 @@ module_same(const void *a, const void *b)
 	    fa.link_map == fb.link_map;
 }
 
+bool
+module_is_main(void *fn, const void *address)
+{
+	find_object_fn *find = (find_object_fn *)fn;
+	struct found f;
+
+	return find((void *)(uintptr_t)address, &f) == 0 && f.link_map &&
+	    f.link_map->l_name && !f.link_map->l_name[0];
+}
+
 static bool
 open_tables(void)
 {

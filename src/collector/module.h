@@ -67,6 +67,9 @@ extern SEEP_HIDDEN struct segment_table module_table, module_strings;
 /* Do two addresses belong to one loaded object? Start-up. */
 bool module_same(const void *a, const void *b);
 
+/* Is it in the executable? find_object as above. Start-up. */
+bool module_is_main(void *find_object, const void *address);
+
 /* Range of our own code, to recognise our frames on a stack. */
 bool module_is_own(uint64_t pc);
 

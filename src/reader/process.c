@@ -49,6 +49,14 @@ same_site(const void *items, uint32_t item, const void *key)
 	    x->pool == y->pool;
 }
 
+bool
+process_is_unseen(const struct process *p)
+{
+	return p->totals.allocations == 0 &&
+	    (p->header.state == SEG_INERT ||
+	        p->header.inert_reason != SEG_INERT_NONE);
+}
+
 void
 process_add(struct process_figures *to, const struct process_figures *from)
 {

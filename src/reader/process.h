@@ -128,6 +128,9 @@ int process_new(const struct segment *seg, struct process **ret);
 /* NULL is fine. */
 void process_free(struct process *p);
 
+/* Is there a reason why nothing was seen of it? header.inert_reason. */
+bool process_is_unseen(const struct process *p);
+
 /* Adds figures up; sums saturate. */
 void process_add(
     struct process_figures *to, const struct process_figures *from);

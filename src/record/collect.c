@@ -346,6 +346,11 @@ add_figures(
 	err = process_new(seg, &p);
 	if (err < 0)
 		return err;
+	if (process_is_unseen(p)) {
+		c->inert++;
+		process_free(p);
+		return 0;
+	}
 	c->programs++;
 	c->allocations += p->totals.allocations;
 	c->allocated_bytes += p->totals.allocated_bytes;

@@ -34,7 +34,8 @@ struct collect {
 	struct procs procs;    /* who of the tree still runs */
 	bool arrived;          /* the command had the collector in it */
 	bool declined;         /* which did nothing, in its last program */
-	uint32_t inert_reason; /* enum seg_inert, of the command */
+	uint32_t inert_reason; /* enum seg_inert, of the command; or why it */
+	                       /* may see little, when it has not declined */
 	pid_t command;
 	bool alone;            /* the command is all that is wanted */
 	uint8_t (*merged)[16]; /* uuids of segments already written, in order */

@@ -386,7 +386,9 @@ identity(FILE *out, const struct process *p)
 	json_text(out, "mode", words_mode(h->mode));
 	json_text(out, "state", words_state(h->state));
 	json_text(out, "inert_reason",
-	    h->state == SEG_INERT ? losses_inert(h->inert_reason) : NULL);
+	    h->state == SEG_INERT || h->inert_reason != SEG_INERT_NONE
+	        ? losses_inert(h->inert_reason)
+	        : NULL);
 	json_number(out, "sample_bytes", h->sample_bytes);
 	json_text(out, "medium", words_medium(h->medium));
 	json_number(out, "first_id", h->first_id);

@@ -183,7 +183,7 @@ print_all(const struct summary *s)
 	bool sampled = p->header.sample_bytes > 0;
 
 	print_name(s);
-	if (p->header.state == SEG_INERT && t->allocations == 0) {
+	if (process_is_unseen(p)) {
 		(void)fprintf(s->out, "It was not traced: %s.\n",
 		    losses_inert(p->header.inert_reason));
 		return;
@@ -191,6 +191,9 @@ print_all(const struct summary *s)
 	if (p->header.state == SEG_INERT)
 		(void)fprintf(s->out,
 		    "Tracing ended early: %s. What follows ends there. ",
+		    losses_inert(p->header.inert_reason));
+	else if (p->header.inert_reason != SEG_INERT_NONE)
+		(void)fprintf(s->out, "Only a part was traced: %s. ",
 		    losses_inert(p->header.inert_reason));
 	(void)fputs("It made ", s->out);
 	print_live(s, t, sampled ? process_error(process_variance_live(p)) : 0,
@@ -267,7 +270,7 @@ summary_write_all(
 		if (pid != 0 && one->header.pid != pid)
 			continue;
 		count++;
-		traced += one->header.state != SEG_INERT;
+		traced += !process_is_unseen(one);
 		process_add(&all.totals, &one->totals);
 		add_losses(&all, one);
 		if (one->header.sample_bytes > 0) {

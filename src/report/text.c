@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/losses.h"
 #include "report/spark.h"
 #include "report/summary.h"
 #include "report/words.h"
@@ -77,6 +78,22 @@ heavier(const void *a, const void *b, void *metric)
 	    (x->header.pid < y->header.pid);
 }
 
+/* Its name; where nothing can be seen of it, why. */
+static void
+print_program(const struct page *p, const struct process *x, size_t used)
+{
+	const char *name = frames_base(x->header.exe);
+	char *text = NULL;
+
+	if (process_is_unseen(x) &&
+	    asprintf(&text, "%s (not traced: %s)", name,
+	        losses_inert(x->header.inert_reason)) < 0)
+		text = NULL;
+	page_fit(p, text ? text : name, page_room(p, used));
+	(void)putc('\n', p->out);
+	free(text);
+}
+
 /* One line each, in the order of their start. */
 static void
 print_overview(const struct page *p, struct process *const *list, size_t count)
@@ -96,8 +113,7 @@ print_overview(const struct page *p, struct process *const *list, size_t count)
 		    words_count(live, x->totals.live_bytes),
 		    words_count(peak, x->totals.peak_bytes),
 		    words_count(all, x->totals.allocations));
-		page_fit(p, frames_base(x->header.exe), page_room(p, used));
-		(void)putc('\n', p->out);
+		print_program(p, x, used);
 	}
 	(void)putc('\n', p->out);
 }

@@ -52,6 +52,10 @@ hello() {
 	bare "$T/own"
 	traced "$T/own"
 	same_as_bare
+	traced_well "$HOSTS/family"
+	"$SEEP" report --no-symbols "$DIR" >"$T/said"
+	grep -q ' 0  own (not traced: the executable brings its own malloc)$' "$T/said"
+	[[ $(grep -c 'not traced' "$T/said") -eq 1 ]]
 }
 
 @test "a chain of twenty execs: the last image is counted by itself" {

@@ -97,6 +97,13 @@ ran_untraced() { # WORD: one line says why, the program did its work
 	record "$T/own"
 	[[ $status -eq 9 && $(<"$T/out") == hello ]]
 	grep -q '^seep: .*its own malloc' "$T/err"
+	# behind a script, as browsers are
+	printf '#!/bin/sh\nexec "%s"\n' "$T/own" >"$T/script"
+	chmod +x "$T/script"
+	record "$T/script"
+	grep -q '^seep: .*hardly traced, or not at all: the executable brings its own malloc' "$T/err"
+	"$SEEP" report "$T/seep.data" >"$T/said"
+	grep -q 'own (not traced: the executable brings its own malloc)$' "$T/said"
 }
 
 @test "I18 musl: runs unharmed" {
