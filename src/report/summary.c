@@ -124,6 +124,21 @@ print_oddities(const struct summary *s)
 		(void)fputs(".\n", s->out);
 }
 
+/* Why a free may not be seen, or be of what was never seen. */
+static void
+print_bypass(const struct summary *s)
+{
+	const uint64_t *counts = s->process->header.counts;
+
+	if (counts[SEG_MISSED_FREES] == 0 && counts[SEG_UNKNOWN_FREES] == 0)
+		return;
+	(void)fputs("Such frees are seen when a library calls libc past the "
+	            "collector (loaded with RTLD_DEEPBIND or dlmopen): what "
+	            "only it frees looks live here, what only it allocates is "
+	            "missing.\n",
+	    s->out);
+}
+
 /* Who it is, and what became of it. */
 static void
 print_name(const struct summary *s)
@@ -205,6 +220,7 @@ print_all(const struct summary *s)
 	print_peak(s);
 	print_losses(s);
 	print_oddities(s);
+	print_bypass(s);
 }
 
 /* Breaks the lines of a buffer, and lets it go. */
@@ -291,5 +307,6 @@ summary_write_all(
 		    count - traced, count - traced == 1 ? "was" : "were");
 	print_losses(&s);
 	print_oddities(&s);
+	print_bypass(&s);
 	show(&s, &text);
 }

@@ -24,3 +24,15 @@ load ../lib/host.bash
 	traced_well "$HOSTS/sandboxed"
 	equals_ledger
 }
+
+@test "T66 frees past the collector: the report says what may be the cause" {
+	export HOSTS
+	traced_well "$HOSTS/deepbind_shares_the_heap"
+	"$SEEP" report --no-symbols "$DIR" >"$T/said"
+	grep -q 'frees found out late' "$T/said"
+	grep -q 'RTLD_DEEPBIND' "$T/said"
+	rm "$DIR"/*
+	traced_well "$HOSTS/small_stacks"
+	"$SEEP" report --no-symbols "$DIR" >"$T/said"
+	[[ $(grep -c RTLD_DEEPBIND "$T/said") -eq 0 ]]
+}
