@@ -162,10 +162,10 @@ $(B)/libdir: | $(B)/flags
 	$(file >$@,$(LIBDIR_FROM_BIN))@:
 
 DEPS := build check lint bench fuzz man web page readers
-.PHONY: deps $(DEPS:%=deps-%)
-deps: $(DEPS:%=deps-%) ## install whatever is missing on a Debian system
+.PHONY: deps deps-real $(DEPS:%=deps-%)
+deps: $(DEPS:%=deps-%) ## install whatever is missing on a Debian system (deps-real: the servers of check-real)
 	@tools/npm.sh tests/readers build/readers >/dev/null || [[ $$? -eq 77 ]]
-$(DEPS:%=deps-%): deps-%:
+deps-real $(DEPS:%=deps-%): deps-%:
 	@tools/deps.sh $*
 
 TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
@@ -182,15 +182,16 @@ sanitized:
 	@$(MAKE) --no-print-directory SAN=thread unit-guest
 check-san: sanitized ## the collector's modules under ASan, UBSan and TSan
 	@B=$(B) tests/run san
-host-table: ## the table in docs/HOST_RULES.md
+host-table: $(if $(HEAPTRACK),deps-check $(TESTED) $(HOSTS)) ## the table in docs/HOST_RULES.md; HEAPTRACK=1: runs all cases for docs/HOST_CASES.md, too
 	@tests/host/table.py --write
+	$(if $(HEAPTRACK),@tests/host/peers.py --write)
 check-cli: deps-check $(TESTED) $(HOSTS) $(TOOLS)
 	@B=$(B) tests/run cli
 check-hosts: deps-check $(TESTED) $(HOSTS)
 	@B=$(B) tests/run hosts
 check-host: deps-check $(TESTED) $(HOSTS) ## the torture cases: bare against traced
 	@B=$(B) tests/run host
-check-real: deps-check $(TESTED) $(B)/real/count.so ## real programs, bare and traced; writes docs/COMPATIBILITY.md
+check-real: deps-check deps-real $(TESTED) $(B)/real/count.so ## real programs, bare and traced; writes docs/COMPATIBILITY.md
 	@SEEP_BUILD=$(abspath $(B)) tests/real/run --rounds 3 --write docs/COMPATIBILITY.md
 $(B)/real/count.so: tests/real/count.c
 	@mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(WARN) -fPIC -shared -o $@ $< -ldl

@@ -2,12 +2,13 @@
 # deps.sh - installs what a target needs and this machine lacks.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: tools/deps.sh build|check|lint|bench|fuzz|man|web|page|readers ...
+# usage: tools/deps.sh build|check|lint|bench|fuzz|man|web|page|readers|real ...
 #
 # Says nothing when all is there. Each need is named by what we use (a command,
-# a header, a library), not by its package, so that a machine with another
-# package system, or with tools built by hand, passes too.
+# a header, a library, a path), not by its package, so that a machine with
+# another package system, or with tools built by hand, passes too.
 set -u
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # servers are there
 
 # group  kind:thing  Debian package
 needs='
@@ -76,6 +77,34 @@ readers cmd:go golang-go
 readers cmd:ms_print valgrind
 readers cmd:heaptrack_print heaptrack
 readers cmd:dot graphviz
+real cmd:redis-server redis-server
+real cmd:redis-benchmark redis-tools
+real cmd:nginx nginx-light
+real cmd:psql postgresql-client
+real path:/usr/lib/postgresql/*/bin/pgbench postgresql
+real cmd:mariadbd mariadb-server
+real cmd:memcached memcached
+real cmd:haproxy haproxy
+real cmd:varnishd varnish
+real cmd:ganesha.nfsd nfs-ganesha
+real path:/usr/lib/*/ganesha/libfsalvfs.so nfs-ganesha-vfs
+real cmd:h2o h2o
+real path:/usr/sbin/php-fpm* php-fpm
+real cmd:apache2 apache2
+real cmd:named bind9
+real cmd:slapd slapd
+real cmd:ldapsearch ldap-utils
+real cmd:ruby ruby
+real cmd:qemu-x86_64 qemu-user
+real cmd:wrk wrk
+real cmd:javac default-jdk-headless
+real cmd:node nodejs
+real cmd:chromium chromium
+real cmd:clang clang
+real path:/usr/lib/python3*/test/test_subprocess.py libpython3.11-testsuite
+real lib:libjemalloc.so.2 libjemalloc2
+real lib:libtcmalloc_minimal.so.4 libtcmalloc-minimal4
+real lib:libmimalloc.so.2.0 libmimalloc2.0
 fuzz cmd:clang clang
 fuzz lib:libclang_rt.fuzzer-x86_64.a libclang-rt-14-dev
 '
@@ -101,6 +130,7 @@ is_there() {
 	cmd:*) command -v "$thing" >/dev/null ;;
 	hdr:*) exists_under "$thing" "${hdr_dirs[@]}" ;;
 	lib:*) exists_under "$thing" "${lib_dirs[@]}" ;;
+	path:*) compgen -G "$thing" >/dev/null ;;
 	esac
 }
 
@@ -140,6 +170,14 @@ command -v apt-get >/dev/null || by_hand "no apt-get here (names are Debian's)"
 if [[ ${#as_root[@]} -gt 0 ]]; then
 	# never ask for a password in the middle of a build
 	sudo -n true 2>/dev/null || by_hand "not root"
+fi
+
+# Servers come here to be run by tests: none is to be started by its package.
+policy=/usr/sbin/policy-rc.d
+if [[ ! -e $policy ]]; then
+	trap '"${as_root[@]}" rm -f "$policy"' EXIT
+	printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+	"${as_root[@]}" chmod 755 "$policy"
 fi
 
 echo "seep: installing ${missing[*]}" >&2

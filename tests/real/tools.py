@@ -1,17 +1,22 @@
 # tools.py - programs that run and end: compilers, interpreters, git, make.
 # SPDX-License-Identifier: Apache-2.0
 """Each function runs one program in a World and returns what must be the same bare and traced."""
+import glob
 import os
+import re
 import textwrap
+
+import servers
 
 from world import Failed, Skip, find
 
 PYTHON = """
     import collections, json, os, subprocess, sys, threading
-    seen = collections.Counter()
+    seen, lock = collections.Counter(), threading.Lock()
     def work(k):
         for i in range(3000):
-            seen[("x%d" % (i % 500 + k)) * 3] += 1
+            with lock:
+                seen[("x%d" % (i % 500 + k)) * 3] += 1
     threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
     [t.start() for t in threads]; [t.join() for t in threads]
     for i in range(20):
@@ -25,9 +30,41 @@ PYTHON = """
 """
 PERL = "my %h; for my $i (1..60000) { $h{'k'.($i % 7000)} .= chr(65 + $i % 26); } print join(',', map { length $h{$_} } sort keys %h), \"\\n\";"
 RUBY = "h = Hash.new(0); 60000.times { |i| h['k' + (i % 5000).to_s] += i }; puts h.values.sum; puts (1..20000).map { |i| i.to_s * 3 }.join.length; system('true'); puts $?.exitstatus"
-NODE = "const m=new Map();for(let i=0;i<80000;i++)m.set('k'+i%9000,[i,String(i)]);console.log(m.size,JSON.stringify([...m]).length,require('child_process').execSync('echo x').toString());"
-JAVA = 'public class A { public static void main(String[] a) throws Exception { var m = new java.util.HashMap<String, Integer>(); for (int i = 0; i < 400000; i++) m.merge("k" + i % 5000, i, Integer::sum);' \
-       ' var t = new Thread(() -> System.out.println(m.size())); t.start(); t.join(); var b = java.nio.ByteBuffer.allocateDirect(1 << 20); System.out.println(b.capacity()); } }'
+NODE = """
+    const { Worker, isMainThread, parentPort, workerData } = require('worker_threads');
+    const { fork, execSync } = require('child_process');
+    function work(k) { const m = new Map(); for (let i = 0; i < 40000; i++) m.set('k' + i % 9000 + k, [i, String(i)]); return JSON.stringify([...m]).length; }
+    if (process.send) { process.send(work(7)); process.disconnect(); }
+    else if (!isMainThread) parentPort.postMessage(work(workerData));
+    else (async () => {
+        const answer = (x) => new Promise((done) => x.once('message', done));
+        console.log(work(0), execSync('echo x').toString());
+        console.log(...await Promise.all([1, 2, 3, 4].map((k) => answer(new Worker(__filename, { workerData: k })))));
+        console.log(...await Promise.all([1, 2, 3].map(() => answer(fork(__filename)))));
+    })();
+"""
+JAVA = """
+    import java.util.*;
+    public class A {
+        static volatile long sum;
+        static void work(int k) {
+            var m = new HashMap<String, Integer>();
+            for (int i = 0; i < 20000; i++) m.merge("k" + i % 500, i, Integer::sum);
+            var b = java.nio.ByteBuffer.allocateDirect(1 << 16);
+            var d = new java.util.zip.Deflater();
+            d.setInput(new byte[1 << 16]); d.finish();
+            int n = d.deflate(b); d.end();
+            synchronized (A.class) { sum += m.size() + n + k; }
+        }
+        public static void main(String[] a) throws Exception {
+            var all = new ArrayList<Thread>();
+            for (int k = 0; k < 50; k++) { int n = k; var t = new Thread(() -> work(n)); t.start(); all.add(t); }
+            for (var t : all) t.join();
+            System.out.println(sum);
+            System.out.println(new ProcessBuilder("echo", "x").start().waitFor());
+        }
+    }
+"""
 C = """
     #include <stdio.h>
     #include <stdlib.h>
@@ -64,11 +101,31 @@ def ruby(w):
 
 
 def node(w):
-    return w.run([find("node"), "-e", NODE])
+    return w.run([find("node"), w.write("a.js", NODE)])
 
 
 def java(w):
     return w.run([find("java"), "-Xmx128m", w.write("A.java", JAVA)])[:2]
+
+
+PYTHON_TESTS = ("test_fork1 test_thread", "test_threading", "test_subprocess.ProcessTestCase",
+                "test_subprocess.POSIXProcessTestCase test_subprocess.RunFuncTestCase test_subprocess.ContextManagerTests")
+
+
+def python_tests(w):
+    """Python's own tests, in four processes, for most of them wait; a line per test."""
+    if not glob.glob("/usr/lib/python3*/test/test_subprocess.py"):
+        raise Skip("no test suite of Python here")
+    parts = [w.start(["/usr/bin/python3", "-m", "unittest", "-v"] + [f"test.{x}" for x in names.split()]) for names in PYTHON_TESTS]
+    said = [w.finish(p, seconds=200) for p in parts]
+    for i in range(len(parts)):
+        with open(w.path(f"log-{i}"), encoding="utf-8", errors="replace") as f:
+            text = f.read()
+        verdicts = sorted(re.findall(r"^(test\w+ \([\w.]+\)).*?\.\.\. (\w+)", text, re.M | re.S))
+        if len(verdicts) < 20:
+            raise Failed(f"{PYTHON_TESTS[i]}: only {len(verdicts)} tests: {text[-300:]}")
+        said += verdicts
+    return said
 
 
 def git(w):
@@ -108,9 +165,13 @@ def clang(w):
 
 
 def make(w):
-    w.write("Makefile", "all: $(patsubst %,o/%,$(shell seq 1 40))\no/%:\n\t@mkdir -p o; sleep 0.01; echo $* | md5sum > $@\n.PHONY: sub\nsub:\n\t+@$(MAKE) -s all\n")
-    w.run([find("make"), "-s", "-j2", "sub"])
-    return [open(w.path("o", str(i))).read() for i in range(1, 41)]
+    w.write("Makefile", "all: $(patsubst %,o/%,$(shell seq 1 40))\no/%:\n\t@mkdir -p o; sleep 0.01; echo $* | md5sum > $@\n.PHONY: sub\nsub:\n\t+@echo \"$$MAKEFLAGS\" >flags; $(MAKE) -s all\n")
+    said = [w.run([find("make"), "-s", "-j2", "sub"])]
+    said += [open(w.path("o", str(i))).read() for i in range(1, 41)]
+    flags = open(w.path("flags")).read()
+    if "jobserver" not in flags:
+        raise Failed(f"no job server: {flags}")
+    return said + [flags]
 
 
 def sqlite(w):
@@ -129,34 +190,39 @@ def chromium(w):
     status, out, _ = w.run([find("chromium"), "--headless", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={w.path('profile')}", "--dump-dom"] + root + ["file://" + page], check=False, seconds=120)
     if b"sum 499500" not in out:
         raise Failed(f"the page was not rendered: status {status}")
+    if w.mode != "bare":
+        reasons = {q["inert_reason"] for q in w.report()["processes"] if q["exe"].endswith("/chromium")}
+        if reasons != {"the executable brings its own malloc"}:
+            raise Failed(f"chromium has its own allocator, but the trace says {reasons}")
     return out
 
 
-def with_allocator(names):
-    """sqlite3 and python3 with another allocator in charge."""
+def with_allocator(name):
+    """Programs and a server with another allocator in charge."""
     def run(w):
-        if len(w.preloads) < (1 if w.mode == "bare" else 2):
-            raise Skip(f"no {names} here")
-        return [sqlite(w), python(w)]
+        if not w.allocator:
+            raise Skip(f"no {name} here")
+        return [sqlite(w), perl(w), python(w), servers.memcached(w)]
     return run
 
 
-# name: (function, what it does, the same number of allocations in every run?)
+# name: (function, what it does)
 TOOLS = {
-    "python3, malloc": (python, "threads, fork, subprocess; PYTHONMALLOC=malloc", False),
-    "python3": (python_pymalloc, "the same with Python's own allocator", False),
-    "perl": (perl, "hashes and strings", True),
-    "ruby": (ruby, "hashes, strings, a child", False),
-    "node": (node, "maps, JSON, a child", False),
-    "java": (java, "compiles and runs a class, threads, direct buffers", False),
-    "git": (git, "8 commits, log -p, gc, fsck, clone", False),
-    "gcc": (gcc, "60 functions at -O2: driver, cc1, as", True),
-    "g++": (gxx, "<map> and <string> at -O2", True),
-    "clang": (clang, "60 functions at -O2", False),
-    "make -j2": (make, "40 targets below a sub-make, job server", False),
-    "sqlite3": (sqlite, "40,000 rows, index, vacuum", True),
-    "qemu-user": (qemu, "a static program under emulation", False),
-    "chromium": (chromium, "headless, renders a page with script; brings its own allocator", False),
+    "python3, malloc": (python, "threads, fork, subprocess; PYTHONMALLOC=malloc"),
+    "python3": (python_pymalloc, "the same with Python's own allocator"),
+    "python3, its tests": (python_tests, "test_fork1, test_thread, test_threading, test_subprocess"),
+    "perl": (perl, "hashes and strings"),
+    "ruby": (ruby, "hashes, strings, a child"),
+    "node": (node, "maps, JSON, 4 worker threads, 3 forks, a shell"),
+    "java": (java, "compiles and runs a class, 50 threads, direct buffers, zlib, a child"),
+    "git": (git, "8 commits, log -p, gc, fsck, clone"),
+    "gcc": (gcc, "60 functions at -O2: driver, cc1, as"),
+    "g++": (gxx, "<map> and <string> at -O2"),
+    "clang": (clang, "60 functions at -O2"),
+    "make -j2": (make, "40 targets below a sub-make, job server"),
+    "sqlite3": (sqlite, "40,000 rows, index, vacuum"),
+    "qemu-user": (qemu, "a static program under emulation"),
+    "chromium": (chromium, "headless, renders a page with script"),
 }
 
 ALLOCATORS = {
@@ -164,3 +230,4 @@ ALLOCATORS = {
     "tcmalloc": ("libtcmalloc_minimal.so.4",),
     "mimalloc": ("libmimalloc.so.2.0", "libmimalloc.so.2"),
 }
+ON_ALLOCATOR = "sqlite3, perl, python3 and memcached with it preloaded behind seep"

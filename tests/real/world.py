@@ -1,24 +1,32 @@
 # world.py - one run of a real program, bare or traced: starts, measures, ends.
 # SPDX-License-Identifier: Apache-2.0
 """A case gets a World and does the same things in it, whatever the mode is."""
-import ctypes
+import contextlib
 import json
 import os
 import pwd
+import resource
 import shutil
 import signal
 import socket
+import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "lib"))
+
+from tree import adopt_orphans, children_of, end_all_below  # noqa: E402
+
 BUILD = os.environ.get("SEEP_BUILD", os.path.join(ROOT, "build"))
 SEEP = os.path.join(BUILD, "seep")
 LIBRARY = os.path.join(BUILD, "libseep.so")
 COUNTER = os.path.join(BUILD, "real", "count.so")
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/games"
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/games:/usr/local/sbin:/usr/local/bin"
+BRIEF = 64  # a forked child with fewer events leaves no trace (docs/ARCHITECTURE.md)
 
 
 class Skip(Exception):
@@ -61,33 +69,26 @@ def connects(port):
         return True
 
 
-def children_of(pid):
-    """The process and all its descendants, as /proc has them now."""
-    parents = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat") as f:
-                    parents[int(name)] = int(f.read().rsplit(")", 1)[1].split()[1])
-            except (OSError, IndexError):
-                pass
-    found, queue = [], [pid]
-    while queue:
-        at = queue.pop()
-        found.append(at)
-        queue += [p for p, parent in parents.items() if parent == at]
-    return found
+def become(user):
+    """Arguments of Popen: as that user from its start, which needs root."""
+    if not user:
+        return {}
+    entry = pwd.getpwnam(user)
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
 
 
 class Orphan:
-    """A server whose starter has ended; ours by PR_SET_CHILD_SUBREAPER."""
+    """A server whose starter has ended; ours by adopt_orphans()."""
 
     def __init__(self, pid):
         self.pid, self.args, self.returncode = pid, [f"process {pid}"], None
 
     def poll(self):
         if self.returncode is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:
+                return self.returncode  # the other thread is at it
             if pid:
                 self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
@@ -105,34 +106,40 @@ class Orphan:
             raise subprocess.TimeoutExpired(self.args, seconds) from None
 
 
+def cpu_of_children():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 class World:
-    """mode: bare, exact, sampled, dormant, or counted (by an own, other library)."""
+    """mode: bare, exact, sampled, dormant, or counted: exact, with count.c behind us."""
 
     def __init__(self, mode, allocator=None):
-        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+        adopt_orphans()
         self.mode = mode
         self.work = tempfile.mkdtemp(prefix="seep-real-")
         os.chmod(self.work, 0o755)
         self.trace = tempfile.mkdtemp(prefix="seep-real-", dir="/dev/shm")
-        self.preloads = [p for p in (self._library(), allocator) if p]
+        self.counts = tempfile.mkdtemp(prefix="seep-real-", dir="/dev/shm")
+        os.chmod(self.counts, 0o1777)
+        self.allocator = allocator
+        self.preloads = ([] if mode == "bare" else [LIBRARY]) + ([COUNTER] if mode == "counted" else []) + ([allocator] if allocator else [])
         self.started = []
         self.peak_kib = 0
         self.cpu = 0.0
+        self.cpu_per_request = None
         self.latency_ms = None
         self._watching = True
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
 
-    def _library(self):
-        if self.mode == "bare":
-            return None
-        return COUNTER if self.mode == "counted" else LIBRARY
-
     def environment(self, **more):
         env = {"PATH": PATH, "HOME": self.work, "LC_ALL": "C", "TZ": "UTC", "USER": "nobody", "TMPDIR": self.work}
         if self.preloads:
             env["LD_PRELOAD"] = ":".join(self.preloads)
-            env["SEEP_DIR" if self.mode != "counted" else "COUNT_DIR"] = self.trace
+            env["SEEP_DIR"] = self.trace
+        if self.mode == "counted":
+            env["COUNT_DIR"] = self.counts
         if self.mode == "sampled":
             env["SEEP_SAMPLE"] = "524288"
         if self.mode == "dormant":
@@ -150,38 +157,38 @@ class World:
             f.write(text)
         return path
 
-    def give(self, user):
-        """Makes the directories that user's, for servers that refuse root."""
+    def give(self, user, starts_as_root=False):
+        """Makes the directories that user's, for servers that refuse root or leave it."""
         if os.geteuid() != 0:
-            return []
+            return
         entry = pwd.getpwnam(user)
-        for top in (self.work, self.trace):
+        for top in (self.work,) if starts_as_root else (self.work, self.trace):
             for where, _, files in os.walk(top):
                 for name in [where] + [os.path.join(where, f) for f in files]:
                     os.chown(name, entry.pw_uid, entry.pw_gid)
-        return [find("setpriv"), f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups"]
 
     # ---- running -----------------------------------------------------------
 
     def run(self, command, stdin=None, check=True, seconds=300, **env):
         """A traced command to its end: (status, stdout, stderr)."""
-        p = self.start(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **env)
-        timer = threading.Timer(seconds, p.kill)
-        timer.start()
-        out, err = p.communicate()
-        timer.cancel()
+        with self._counting_cpu():
+            p = self.start(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **env)
+            timer = threading.Timer(seconds, os.killpg, (p.pid, signal.SIGKILL))
+            timer.start()
+            out, err = p.communicate()
+            timer.cancel()
         if check and p.returncode != 0:
             raise Failed(f"{command[0]}: status {p.returncode}: {err[-300:]!r}")
         return p.returncode, out, err
 
-    def start(self, command, stdin=None, stdout=None, stderr=None, **env):
+    def start(self, command, stdin=None, stdout=None, stderr=None, user=None, **env):
         """A traced command; the world ends it if the case does not."""
         log = None
         if stdout is None:
             log = open(self.path(f"log-{len(self.started)}"), "wb")
         p = subprocess.Popen(command, env=self.environment(**env), cwd=self.work,
                              stdin=open(stdin, "rb") if stdin else subprocess.DEVNULL,
-                             stdout=stdout or log, stderr=stderr or log, start_new_session=True)
+                             stdout=stdout or log, stderr=stderr or log, start_new_session=True, **become(user))
         self.started.append(p)
         return p
 
@@ -191,22 +198,34 @@ class World:
         self.started.append(p)
         return p
 
-    def ask(self, command, check=True, seconds=120, stdin=None):
+    def ask(self, command, check=True, seconds=120, user=None):
         """A command that is not traced: clients and load."""
         p = subprocess.run(command, env={"PATH": PATH, "LC_ALL": "C", "HOME": self.work}, cwd=self.work, timeout=seconds,
-                           input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **become(user))
         if check and p.returncode != 0:
             raise Failed(f"{command[0]}: status {p.returncode}: {(p.stderr or p.stdout)[-300:]!r}")
         return p.stdout
 
+    def background(self, command):
+        """A client that is not traced and goes on by itself."""
+        return subprocess.Popen(command, env={"PATH": PATH, "LC_ALL": "C", "HOME": self.work}, cwd=self.work,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def finish(self, p, seconds=60):
+        """Waits for a command that ends by itself; its status."""
+        with self._counting_cpu():
+            try:
+                return p.wait(seconds)
+            except subprocess.TimeoutExpired:
+                raise Failed(f"{p.args[0]}: not at its end after {seconds} s") from None
+
     def stop(self, p, number=signal.SIGTERM, seconds=60):
         """Ends a server and returns its status."""
         if p.poll() is None:
-            self._count(p.pid)
-            p.send_signal(number)
             try:
-                p.wait(seconds)
+                with self._counting_cpu():
+                    p.send_signal(number)
+                    p.wait(seconds)
             except subprocess.TimeoutExpired:
                 p.kill()
                 p.wait()
@@ -215,65 +234,92 @@ class World:
 
     # ---- measuring -----------------------------------------------------------
 
+    def _running(self):
+        return {pid for p in self.started if p.poll() is None for pid in children_of(p.pid)}
+
     def _watch(self):
         while self._watching:
             total = 0
-            for p in self.started:
-                if p.poll() is not None:
-                    continue
-                for pid in children_of(p.pid):
-                    try:
-                        with open(f"/proc/{pid}/smaps_rollup") as f:
-                            total += sum(int(line.split()[1]) for line in f if line.startswith("Pss:"))
-                    except (OSError, ProcessLookupError):
-                        pass
+            for pid in self._running():
+                with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as f:
+                    total += sum(int(line.split()[1]) for line in f if line.startswith("Pss:"))
             self.peak_kib = max(self.peak_kib, total)
             time.sleep(0.1)
 
-    def _count(self, pid):
-        """CPU of a tree of servers, before it ends."""
-        tick = os.sysconf("SC_CLK_TCK")
-        for child in children_of(pid):
-            try:
-                with open(f"/proc/{child}/stat") as f:
-                    fields = f.read().rsplit(")", 1)[1].split()
-                self.cpu += sum(int(x) for x in fields[11:15]) / tick
-            except OSError:
-                pass
+    @contextlib.contextmanager
+    def _counting_cpu(self):
+        """CPU of the trees that end meanwhile; nothing else may end."""
+        before = cpu_of_children()
+        yield
+        self.cpu += cpu_of_children() - before
 
-    def totals(self):
-        """What the trace says: events, lost, live, processes."""
-        if self.mode == "counted":
-            n = {"allocations": 0, "frees": 0}
-            for name in os.listdir(self.trace):
-                with open(os.path.join(self.trace, name)) as f:
-                    for key, value in zip(n, f.read().split()):
-                        n[key] += int(value)
-            return n
+    def tree_cpu(self):
+        """CPU so far of all that runs and of what it has waited for."""
+        ticks = 0
+        for pid in self._running():
+            with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/stat") as f:
+                ticks += sum(int(x) for x in f.read().rsplit(")", 1)[1].split()[11:15])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    # ---- what the trace says -------------------------------------------------
+
+    def report(self):
         p = subprocess.run([SEEP, "report", self.trace, "--format", "json", "--no-symbols"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
-            processes = json.loads(p.stdout)["processes"]
+            return json.loads(p.stdout)
         except ValueError:
             raise Failed(f"seep report: {p.stderr[-300:]!r}") from None
+
+    def totals(self):
+        """Events, lost, live, of all processes; raises where they cannot be."""
+        processes = self.report()["processes"]
         n = {"processes": len(processes), "lost": 0}
         for key in ("allocations", "frees", "live_blocks", "unknown_frees", "missed_frees"):
             n[key] = sum(q["totals"][key] for q in processes)
         for q in processes:
-            n["lost"] += q["lost"].get("events", 0) or 0
+            n["lost"] += q["lost"].get("events", 0) + q["lost"].get("early_events", 0)
             t = q["totals"]
             if q["mode"] == "exact" and t["allocations"] - t["frees"] != t["live_blocks"]:
                 raise Failed(f"pid {q['pid']}: allocations - frees is not live")
+        if self.mode == "counted":
+            n["counted"], n["brief"] = self._held_against_the_count(processes)
         return n
 
+    def _counted(self):
+        """pid -> allocations that must be in the trace; those that may: of brief children, and of users who may not write there."""
+        must, may = {}, {}
+        owner = os.stat(self.trace).st_uid
+        for name in os.listdir(self.counts):
+            with open(os.path.join(self.counts, name), "rb") as f:
+                foreign, data = os.fstat(f.fileno()).st_uid != owner, f.read()
+            image = struct.unpack_from("Q", data)[0]
+            for pid, allocations, frees in struct.iter_unpack("QQQ", data[8:]):
+                if pid:
+                    where = may if foreign or (pid != image and allocations + frees <= BRIEF) else must
+                    where[pid] = where.get(pid, 0) + allocations
+        return must, may
+
+    def _held_against_the_count(self, processes):
+        must, may = self._counted()
+        seen = {}
+        for q in processes:
+            known = q["totals"]["allocations"] + q["lost"].get("events", 0) + q["lost"].get("early_events", 0)
+            seen[q["pid"]] = seen.get(q["pid"], 0) + known
+        wrong = [(pid, must.get(pid, 0), seen.get(pid, 0)) for pid in set(must) | set(seen)
+                 if not must.get(pid, 0) <= seen.get(pid, 0) <= must.get(pid, 0) + may.get(pid, 0)]
+        if wrong:
+            raise Failed("recorded + lost is not the count: " + ", ".join(f"pid {pid}: {c:,} counted, {s:,} recorded or lost" for pid, c, s in wrong[:5]))
+        counted = sum(must.values()) + sum(may.values())
+        return counted, counted - sum(seen.values())
+
     def end(self):
+        """Nothing of this run stays."""
         self._watching = False
         self._watcher.join()
         for p in self.started:
             if p.poll() is None:
-                try:
-                    os.killpg(p.pid, signal.SIGKILL)
-                except OSError:
-                    p.kill()
+                p.kill()
                 p.wait()
-        shutil.rmtree(self.trace, ignore_errors=True)
-        shutil.rmtree(self.work, ignore_errors=True)
+        end_all_below()
+        for top in (self.trace, self.counts, self.work):
+            shutil.rmtree(top, ignore_errors=True)
