@@ -13,24 +13,58 @@ static struct seg_header nowhere;
 
 struct segment segment = {.header = &nowhere};
 
-/* Makes [at, at + bytes) writable for good. False: no memory, counted. */
+enum { AHEAD_MAX = 64 << 10 };
+
+/* Makes [at, at + bytes) writable for good. */
 static bool
-open_pages(uint8_t *at, uint64_t bytes)
+try_pages(uint8_t *at, uint64_t bytes)
 {
 	if (segment.anonymous)
 		return true;
 	if (sys_mprotect(at, bytes, PROT_READ | PROT_WRITE))
-		goto failed;
+		return false;
 	/*
 	 * A full tmpfs answers here with an error; a plain store would answer
 	 * with SIGBUS. Without the call all was preallocated at the start.
 	 */
-	if (segment.populate && sys_madvise(at, bytes, MADV_POPULATE_WRITE))
-		goto failed;
-	return true;
-failed:
+	return !segment.populate ||
+	    !sys_madvise(at, bytes, MADV_POPULATE_WRITE);
+}
+
+/* False: no memory, counted. */
+static bool
+open_pages(uint8_t *at, uint64_t bytes)
+{
+	if (try_pages(at, bytes))
+		return true;
 	segment_count(SEG_NO_MEMORY, 1);
 	return false;
+}
+
+/*
+ * Two system calls for each extent would be a twentieth of what a program with
+ * many stacks pays for us: so an eighth more than is in use is opened along
+ * with it, where the medium and the budget have that. Several threads may do
+ * this at once; what lies below segment.open has been opened by one of them.
+ */
+static bool
+open_extent(uint64_t at)
+{
+	uint64_t open = LOAD_ACQUIRE(&segment.open);
+	uint64_t end = at + SEG_EXTENT_STEP;
+	uint64_t ahead = (at - segment.first) / 8;
+
+	if (end <= open)
+		return true;
+	ahead = ahead > AHEAD_MAX ? AHEAD_MAX : ahead;
+	ahead &= ~(uint64_t)(SEG_EXTENT_STEP - 1);
+	if (end + ahead > segment.bytes ||
+	    !try_pages(segment.base + open, end + ahead - open))
+		return open_pages(segment.base + at, SEG_EXTENT_STEP);
+	end += ahead;
+	while (open < end && !CAS(&segment.open, &open, end))
+		;
+	return true;
 }
 
 bool
@@ -54,7 +88,7 @@ segment_init(uint8_t *base, uint64_t bytes, uint64_t largest, bool anonymous,
 		return false;
 	segment.base = base;
 	segment.bytes = bytes;
-	segment.used = first;
+	segment.first = segment.used = segment.open = first;
 	segment.dir_offset = SEG_HEADER_BYTES;
 	segment.dir_capacity = (uint32_t)capacity;
 	segment.dir_used = 0;
@@ -88,15 +122,12 @@ static void *
 new_extent(void)
 {
 	uint64_t at = ADD(&segment.used, SEG_EXTENT_STEP);
-	uint8_t *p = segment.base + at;
 
 	if (at + SEG_EXTENT_STEP > segment.bytes) {
 		ADD(&segment.used, (uint64_t)-SEG_EXTENT_STEP);
 		return NULL;
 	}
-	if (!open_pages(p, SEG_EXTENT_STEP))
-		return NULL;
-	return p;
+	return open_extent(at) ? segment.base + at : NULL;
 }
 
 static void
@@ -184,15 +215,11 @@ segment_move(
 {
 	uint8_t *from = segment.base;
 	uint64_t used = LOAD(&segment.used);
-	uint64_t first, head;
+	uint64_t first = segment.first, head;
 	size_t i;
 
 	if (used > bytes)
 		return false;
-	first = segment.dir_offset +
-	    segment.dir_capacity * sizeof(struct seg_extent);
-	first =
-	    (first + SEG_EXTENT_STEP - 1) & ~(uint64_t)(SEG_EXTENT_STEP - 1);
 	head = segment.dir_offset + segment.dir_open;
 	segment.anonymous = false;
 	if (!open_pages(base, head) ||
@@ -206,6 +233,7 @@ segment_move(
 	segment.header->total_bytes = bytes;
 	segment.base = base;
 	segment.bytes = bytes;
+	segment.open = used;
 	for (i = 0; i < count; i++) {
 		struct segment_table *t = tables[i];
 		uint32_t c;

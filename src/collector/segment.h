@@ -19,7 +19,9 @@ struct segment {
 	struct seg_header *header; /* never NULL: a dummy before start-up */
 	uint8_t *base;
 	uint64_t bytes; /* of this segment: the budget */
+	uint64_t first; /* where extents begin */
 	uint64_t used;  /* next free byte */
+	uint64_t open;  /* extents below it can be written */
 	uint64_t dir_offset;
 	uint32_t dir_capacity;
 	uint32_t dir_used;
