@@ -3,7 +3,8 @@
 """Floors are what `--check` demands; goals are printed beside them.
 
 Micro figures are minima (a disturbance only ever adds), programs are medians
-of the CPU time of all processes, relative to the native run of the same round.
+of the CPU time of all processes, relative to the native run of the same round,
+with 95 % intervals of the median.
 """
 
 PROGRAM_LIMITS = {  # program: (floor, goal), exact mode
@@ -64,7 +65,7 @@ def programs(cases):
             if row and "cpu_x" in row:
                 x = row["cpu_x"]
                 out.append(line(f"{name}, {variant}, x native CPU", x["median"], floor, goal,
-                                note=f"{x['q1']:.2f} to {x['q3']:.2f}"))
+                                note=f"{x['low']:.2f} to {x['high']:.2f}, {x['runs']} runs"))
     return out
 
 
