@@ -15,9 +15,9 @@ release(struct html *h)
 {
 	for (size_t i = 0; i < h->group_count; i++) {
 		free(h->groups[i].row_of);
-		if (h->groups[i].other)
-			free(h->groups[i].other->own_ages);
-		free(h->groups[i].other);
+		for (size_t k = 0; k < h->groups[i].other_count; k++)
+			free(h->groups[i].others[k].site.own_ages);
+		free(h->groups[i].others);
 	}
 	free(h->groups);
 	free(h->rows);

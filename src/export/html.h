@@ -30,8 +30,8 @@ struct html_options {
 
 /*
  * One file that needs nothing else, told in docs/PAGE.md. Figures are those of
- * the JSON report; sites of less than a ten thousandth of everything are one
- * called "(other)" where there are very many. -EINVAL: a view is grouped;
+ * the JSON report; sites of less than a ten thousandth of everything are merged
+ * into "(other)" below their callers where there are very many. -EINVAL: a view is grouped;
  * -ENOMEM; -EIO as ferror(out) tells.
  */
 int html_write(FILE *out, const struct html_input *inputs, size_t count,

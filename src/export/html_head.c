@@ -244,7 +244,7 @@ write_group(FILE *out, const struct html_group *g)
 	json_text(out, "snapshot_label",
 	    h->snapshot_reason ? h->snapshot_label : NULL);
 	json_number(out, "rows", g->count);
-	json_number(out, "merged", g->other ? g->other->count : 0);
+	json_number(out, "merged", g->merged);
 	json_number(out, "points", g->points);
 	json_number(out, "points_seen", p->point_count);
 	write_totals(out, p);

@@ -7,8 +7,12 @@
 #include "export/html_blob.h"
 #include "reader/index.h"
 
-/* In the place of a row's number: there is none; it is that of the rest. */
-enum { HTML_NO_ROW = UINT32_MAX, HTML_OTHER_ROW = UINT32_MAX - 1 };
+/*
+ * In the place of a row's number: there is none; from HTML_OTHERS on the number
+ * of one of the group's others.
+ */
+#define HTML_NO_ROW UINT32_MAX
+#define HTML_OTHERS UINT32_C(0x80000000)
 
 enum html_frame_flags {
 	HTML_INLINED = 1,
@@ -33,10 +37,17 @@ struct html_frames {
 	struct index frame_index;
 };
 
-/* A site, or in the last row of a group what is not worth one each. */
+/* Sites that are not worth a row each; its frames are those they share. */
+struct html_other {
+	struct view_site site;
+	uint32_t row;
+};
+
 struct html_row {
 	const struct view_site *site;
 	uint32_t group, stack;
+	uint32_t
+	    other; /* it is this one of the group's others, + 1; 0: a site */
 };
 
 /* One process of one input. */
@@ -47,7 +58,9 @@ struct html_group {
 	size_t points;           /* written */
 	uint32_t *row_of;        /* by site of the process; HTML_NO_ROW */
 	struct view_figures all; /* of its sites in the view */
-	struct view_site *other; /* NULL: nothing is merged */
+	struct html_other *others;
+	size_t other_count, other_room;
+	uint64_t merged; /* sites in them */
 };
 
 /* Of an input with a time line: where changes of sites are told. */
@@ -84,6 +97,16 @@ void html_frames_release(struct html_frames *f);
 /* ---- html_rows.c: groups and rows of all inputs. -ENOMEM ---- */
 
 int html_rows_choose(struct html *h);
+
+/* Have these such a share of any of the group's figures? */
+bool html_matters(
+    const struct view_figures *f, const struct html_group *g, double share);
+
+/* ---- html_others.c: sites of an input below their callers. -ENOMEM ---- */
+
+/* Sorts the list; the groups get their others, row_of of these sites is set. */
+int html_others_merge(
+    struct html *h, uint32_t input, struct html_row *small, size_t count);
 
 /* ---- html_stacks.c: numbers of stacks, rows sorted by them. -ENOMEM ---- */
 

@@ -67,59 +67,28 @@ is_share(uint64_t part, uint64_t whole, double share)
 	return part > 0 && (double)part >= share * (double)whole;
 }
 
-static bool
-matters(const struct view_site *s, const struct html_group *g, double share)
+bool
+html_matters(
+    const struct view_figures *f, const struct html_group *g, double share)
 {
-	const struct process_figures *a = &s->figures.all, *b = &g->all.all;
+	const struct process_figures *a = &f->all, *b = &g->all.all;
 
-	return s->kind == SEG_SITE_USER || share == 0 ||
-	    is_share(a->live_bytes, b->live_bytes, share) ||
+	return is_share(a->live_bytes, b->live_bytes, share) ||
 	    is_share(a->live_blocks, b->live_blocks, share) ||
 	    is_share(a->peak_bytes, b->peak_bytes, share) ||
 	    is_share(a->peak_blocks, b->peak_blocks, share) ||
 	    is_share(a->allocated_bytes, b->allocated_bytes, share) ||
 	    is_share(a->allocations, b->allocations, share) ||
-	    is_share(
-	        s->figures.temporary_bytes, g->all.temporary_bytes, share) ||
-	    is_share(
-	        s->figures.temporary_blocks, g->all.temporary_blocks, share);
+	    is_share(f->temporary_bytes, g->all.temporary_bytes, share) ||
+	    is_share(f->temporary_blocks, g->all.temporary_blocks, share);
 }
 
-/* One more of those that are not worth a row. -ENOMEM. */
-static int
-merge_other(struct html_group *g, const struct view_site *s)
+/* What is suppressed must be told apart, and pools are few. */
+static bool
+matters(const struct view_site *s, const struct html_group *g, double share)
 {
-	struct view_site *o = g->other;
-
-	if (!o) {
-		o = calloc(1, sizeof(*o));
-		if (!o)
-			return -ENOMEM;
-		*o = (struct view_site){.kind = s->kind,
-		    .api = s->api,
-		    .size_min = s->size_min,
-		    .first_ns = s->first_ns,
-		    .stack_flags = s->stack_flags,
-		    .own_ages = calloc(1, sizeof(*o->own_ages))};
-		g->other = o;
-		o->ages = o->own_ages;
-		if (!o->ages)
-			return -ENOMEM;
-	}
-	o->count++;
-	view_add(&o->figures, &s->figures);
-	o->samples += s->samples;
-	if (s->size_max > 0 && (o->size_max == 0 || s->size_min < o->size_min))
-		o->size_min = s->size_min;
-	if (s->size_max > o->size_max)
-		o->size_max = s->size_max;
-	if (s->first_ns < o->first_ns)
-		o->first_ns = s->first_ns;
-	if (s->last_ns > o->last_ns)
-		o->last_ns = s->last_ns;
-	if (s->ages)
-		process_add_ages(o->own_ages, s->ages);
-	return 0;
+	return s->kind == SEG_SITE_USER || s->suppression || share == 0 ||
+	    html_matters(&s->figures, g, share);
 }
 
 /* Sites of an input by process; `count` of them would have a row. */
@@ -167,32 +136,48 @@ choose_threshold(struct html *h)
 	return err;
 }
 
+static void
+add_row(struct html *h, struct html_row row)
+{
+	h->rows[h->row_count++] = row;
+}
+
+/* Those that matter first; the others, once it is known which go together. */
 static int
 add_rows(struct html *h, uint32_t input)
 {
 	const struct view *v = h->inputs[input].view;
 	struct html_group **groups = groups_of(h, input);
-	int err = groups ? 0 : -ENOMEM;
+	struct html_row *small = calloc(v->site_count + 1, sizeof(*small));
+	size_t count = 0;
+	int err = groups && small ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < v->site_count && err == 0; i++) {
 		const struct view_site *s = &v->sites[i];
 		struct html_group *g = groups[s->process];
+		struct html_row row = {.site = s};
 
 		if (!g)
 			continue;
-		if (matters(s, g, h->threshold)) {
-			h->rows[h->row_count++] = (struct html_row){
-			    .site = s, .group = (uint32_t)(g - h->groups)};
-			continue;
-		}
-		g->row_of[s->site] = HTML_OTHER_ROW;
-		err = merge_other(g, s);
+		row.group = (uint32_t)(g - h->groups);
+		if (matters(s, g, h->threshold))
+			add_row(h, row);
+		else
+			small[count++] = row;
 	}
-	free(groups);
+	if (err == 0)
+		err = html_others_merge(h, input, small, count);
 	for (uint32_t i = 0; i < h->group_count && err == 0; i++)
-		if (h->groups[i].input == input && h->groups[i].other)
-			h->rows[h->row_count++] = (struct html_row){
-			    .site = h->groups[i].other, .group = i};
+		for (uint32_t k = 0; h->groups[i].input == input &&
+		     k < h->groups[i].other_count;
+		     k++)
+			add_row(h,
+			    (struct html_row){
+			        .site = &h->groups[i].others[k].site,
+			        .group = i,
+			        .other = k + 1});
+	free(groups);
+	free(small);
 	return err;
 }
 
@@ -210,7 +195,7 @@ html_rows_choose(struct html *h)
 		err = choose_threshold(h);
 	if (err < 0)
 		return err;
-	h->rows = calloc(most + h->group_count + 1, sizeof(*h->rows));
+	h->rows = calloc(most + 1, sizeof(*h->rows)); /* others are of sites */
 	if (!h->rows)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < h->input_count && err == 0; i++)

@@ -91,7 +91,7 @@ put_site(struct html *h, size_t row)
 	const struct html_group *g = &h->groups[r->group];
 	const struct view_site *s = r->site;
 	struct html_blob *b = &h->blob;
-	bool is_other = s == g->other;
+	bool is_other = r->other > 0;
 	int err;
 
 	html_put(b, HTML_SITE_STACK, r->stack);

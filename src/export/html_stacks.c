@@ -37,7 +37,7 @@ number_of(struct html *h, struct numbers *n, uint32_t frame, uint32_t *ret)
 	return 0;
 }
 
-/* In the place of a stack for what is merged. */
+/* The innermost frame of what is merged. */
 static int
 number_of_other(struct html *h, uint32_t *ret)
 {
@@ -55,14 +55,12 @@ fill(struct html *h, struct numbers *numbers, struct stack *s, uint32_t *room)
 	int err = 0;
 
 	s->frames = room;
-	if (site == g->other) {
-		s->count = 1;
-		return number_of_other(h, room);
-	}
 	s->count = site->frame_count;
 	for (uint32_t i = 0; i < s->count && err == 0; i++)
 		err = number_of(h, &numbers[g->input],
 		    site->frames[s->count - 1 - i], &room[i]);
+	if (s->row.other && err == 0)
+		err = number_of_other(h, &room[s->count++]);
 	return err;
 }
 
@@ -144,6 +142,18 @@ put_all(struct html *h, struct stack *stacks)
 	qsort(h->rows, h->row_count, sizeof(*h->rows), by_group);
 }
 
+/* Sites that are merged have the row of what they are in. */
+static void
+resolve_others(struct html_group *g)
+{
+	for (size_t i = 0; i < g->process->site_count; i++) {
+		uint32_t n = g->row_of[i] - HTML_OTHERS;
+
+		if (g->row_of[i] >= HTML_OTHERS && n < g->other_count)
+			g->row_of[i] = g->others[n].row;
+	}
+}
+
 /* Where the rows of each group are, and the row of each site. */
 static void
 find_rows(struct html *h)
@@ -151,16 +161,16 @@ find_rows(struct html *h)
 	for (size_t i = 0; i < h->row_count; i++) {
 		const struct html_row *r = &h->rows[i];
 		struct html_group *g = &h->groups[r->group];
-		size_t sites = r->site == g->other ? g->process->site_count : 0;
 
 		if (g->count++ == 0)
 			g->first = i;
-		if (r->site != g->other)
+		if (r->other)
+			g->others[r->other - 1].row = (uint32_t)i;
+		else
 			g->row_of[r->site->site] = (uint32_t)i;
-		for (size_t k = 0; k < sites; k++)
-			if (g->row_of[k] == HTML_OTHER_ROW)
-				g->row_of[k] = (uint32_t)i;
 	}
+	for (size_t i = 0; i < h->group_count; i++)
+		resolve_others(&h->groups[i]);
 }
 
 int

@@ -63,10 +63,16 @@ same_growth() {
 	[[ $(page head "$T/page.html" 'len(c["site.id"])') -ge 2 ]]
 }
 
-@test "of very many sites, where the small ones are one called (other)" {
+@test "of very many sites, where the small ones are (other) below their callers" {
 	record -q -- "$HOSTS/page" many
 	same_numbers "$T/seep.data"
 	[[ $(page head "$T/page.html" 'head["processes"][0]["merged"]') -ge 2000 ]]
+	# as deep as they have company that matters, and told by their callers
+	local others='[page.stacks[c["site.stack"][n]] for n, m in enumerate(c["site.merged"]) if m]'
+	[[ $(page head "$T/page.html" "20 <= len($others) <= 1000") == True ]]
+	[[ $(page head "$T/page.html" "min(len(s) for s in $others)") -ge 4 ]]
+	[[ $(page head "$T/page.html" "{page.frame(s[0])['function'] for s in $others}") == "{'(other)'}" ]]
+	[[ $(page head "$T/page.html" "all('main' in [page.frame(f)['function'] for f in s] for s in $others)") == True ]]
 	same_numbers "$T/seep.data" --full
 	[[ $(page head "$T/page.html" 'head["processes"][0]["merged"]') -eq 0 ]]
 }

@@ -36,9 +36,9 @@ export function show(box, model, processes) {
 		.map((i) => head.inputs[i]);
 
 	if (merged > 0)
-		lost.push([count(merged), 'sites of this page are one called "(other)": ' +
+		lost.push([count(merged), 'sites are boxes "(other)" below their callers: ' +
 			`each has less than ${+(100 * head.threshold).toPrecision(2)}% of ` +
-			'everything; --full keeps them']);
+			'everything; --full keeps them apart']);
 	for (const input of inputs)
 		if (input.filtered.sites > 0)
 			lost.push([count(input.filtered.sites),
