@@ -344,6 +344,16 @@ class Cases:
             raise Failure(f"the page is {wide} wide on a phone of 390")
 
     def paper(self, b):
+        """What is on paper is drawn for it: as wide, nothing to scroll."""
+        b.click("#row-0")
+        b.eval("dispatchEvent(new Event('beforeprint'))")
+        wide = b.eval("[seep.flame.drawn[0][0][2], $('#flame').style.height]")
+        expect("flame graph", wide, [680, "auto"])
+        drawn = b.eval("""(() => { const c = $('#detail canvas');
+            return c.getContext('2d').getImageData(0, 0, c.width, c.height)
+                .data.some((v) => v > 0); })()""")
+        expect("course is drawn", drawn, True)
+        b.eval("dispatchEvent(new Event('afterprint'))")
         b.pdf(self.file("page.pdf"))
         if os.path.getsize(self.file("page.pdf")) < 10000:
             raise Failure("an empty PDF")
@@ -389,6 +399,8 @@ class Cases:
         totals = b.eval("seep.model.processes.map((p) => p.totals.live_bytes)")
         expect("difference", b.eval("seep.figures.total('live', 'bytes')"),
                totals[1] - totals[0])
+        if "many.data: figures" not in b.text("#instead"):
+            raise Failure(b.text("#instead"))
         if b.eval("$('#flame-key').textContent") == "":
             raise Failure("nothing tells what red and blue mean")
         kept = b.eval("""(() => { let s = 0; const f = seep.figures;

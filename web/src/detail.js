@@ -193,7 +193,8 @@ function sizes(some) {
 			'not known' :
 		low === high ? `all ${count(low)} bytes` :
 			`${count(low)} to ${count(high)} bytes, mean ${count(Math.round(mean))}` +
-			(meanLive > 0 ? `, mean of the living ${count(Math.round(meanLive))}` : '');
+			(meanLive > 0 && Math.round(meanLive) !== Math.round(mean) ?
+				`, of the living ${count(Math.round(meanLive))}` : '');
 
 	box.append(make('p', 'soft', text));
 	if (high > low && isKnown)
@@ -234,7 +235,7 @@ function ages(some) {
 	const known = some.most('ages_known') > 0;
 	const box = make('section', 'ages', [make('h4', '', 'Ages')]);
 	const all = [...dead.keys(), ...living.keys()];
-	const columns = [['freed', dead, 'dead']];
+	const columns = dead.size > 0 ? [['freed', dead, 'dead']] : [];
 
 	if (all.length === 0) {
 		box.append(make('p', 'soft', 'none was freed' +
@@ -275,7 +276,7 @@ function histogramCell(n, most, name) {
 	const cell = make('td', '');
 	const fill = make('div', `bar ${name}`);
 
-	fill.style.width = `${n > 0 ? Math.max(1.5, 60 * n / most) : 0}%`;
+	fill.style.width = `${n > 0 ? Math.max(1.5, 70 * n / most) : 0}%`;
 	cell.append(fill, make('span', '', n > 0 ? count(n) : ''));
 	return cell;
 }
@@ -317,7 +318,7 @@ function spark(model, some) {
 	box.append(canvas, make('p', 'soft ends', [make('span', '', '0'),
 		make('span', '', `highest ${bytes(most)}`),
 		make('span', '', time(course.until))]));
-	requestAnimationFrame(() => drawSpark(canvas, course.values, most));
+	box.draw = () => drawSpark(canvas, course.values, most);
 	return box;
 }
 
@@ -396,15 +397,18 @@ export function show(box, model, sites, onclose) {
 			button.textContent = 'Copy stack';
 		}, 1500);
 	});
+	const course = spark(model, some);
+
 	box.replaceChildren(...[
 		make('header', '', [title, button, close]),
 		figureRows(some),
 		make('section', '', [make('h4', '', 'Stack, innermost first'),
 			stack(model, some.site)]),
-		spark(model, some),
+		course,
 		sizes(some),
 		ages(some),
 		facts(model, some),
 	].filter(Boolean));
 	box.hidden = false;
+	course?.draw(); // now that it has a width
 }

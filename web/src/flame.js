@@ -81,6 +81,18 @@ export class Flame {
 		return text;
 	}
 
+	// On paper there is no scrolling: all of it, as far as a page goes.
+	print(width, height) {
+		this.paper = { width, height };
+		this.frame.scrollTop = 0;
+		this.draw();
+	}
+
+	endPrint() {
+		this.paper = null;
+		this.draw();
+	}
+
 	draw() {
 		if (!this.tree || this.frame.clientWidth === 0)
 			return;
@@ -98,7 +110,7 @@ export class Flame {
 	 * to the zoomed node is as wide as the canvas.
 	 */
 	#layout() {
-		const width = this.frame.clientWidth;
+		const width = this.paper?.width ?? this.frame.clientWidth;
 		const tree = this.tree;
 		const drawn = [];
 		let level = [];
@@ -122,7 +134,8 @@ export class Flame {
 		this.spacer.style.height = `${drawn.length * this.rowHeight}px`;
 		// zooming in must not make the page jump
 		this.highest = Math.max(this.highest, drawn.length);
-		this.frame.style.height = `${this.highest * this.rowHeight}px`;
+		this.frame.style.height = this.paper ? 'auto' :
+			`${this.highest * this.rowHeight}px`;
 	}
 
 	#children(node, x, w, next) {
@@ -141,9 +154,11 @@ export class Flame {
 	}
 
 	#paint() {
-		const ratio = window.devicePixelRatio || 1;
-		const width = this.frame.clientWidth;
-		const height = this.frame.clientHeight;
+		const ratio = this.paper ? 3 : window.devicePixelRatio || 1;
+		const width = this.paper?.width ?? this.frame.clientWidth;
+		const height = this.paper ?
+			Math.min(this.drawn.length * this.rowHeight, this.paper.height) :
+			this.frame.clientHeight;
 		const c = this.context;
 
 		if (this.canvas.width !== Math.round(width * ratio) ||

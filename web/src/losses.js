@@ -57,7 +57,7 @@ export function show(box, model, processes) {
 			peak > 16 * (1 << 20) ? [percent(own + used, peak),
 				'of the peak of the heap'] : null,
 		].filter(Boolean), ''),
-		notes.length > 0 ? make('div', '', [make('h4', '', 'Notes'),
+		notes.length > 0 ? make('div', 'notes', [make('h4', '', 'Notes'),
 			make('ul', '', notes.map((n) => make('li', '', [
 				make('span', 'words', clean(n))])))]) : '');
 }

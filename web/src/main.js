@@ -18,6 +18,14 @@ const TITLES = {
 	temporary: 'Short-lived',
 };
 
+// What the root of the flame graph is.
+const ALL = {
+	live: { bytes: 'live bytes', count: 'live blocks' },
+	peak: { bytes: 'bytes at the peak', count: 'blocks at the peak' },
+	allocated: { bytes: 'allocated bytes', count: 'calls' },
+	temporary: { bytes: 'short-lived bytes', count: 'short-lived blocks' },
+};
+
 const NOTHING = {
 	live: 'live', peak: 'there at the peak', allocated: 'allocated',
 	temporary: 'short-lived',
@@ -39,6 +47,7 @@ const KEYS = [
 ];
 
 const PAPER_WIDTH = 680; // of A4 and letter, less margins
+const PAPER_HEIGHT = 860;
 
 const state = {
 	process: 'all',
@@ -53,6 +62,7 @@ const state = {
 	query: '',
 	range: null, // {from_us, to_us, spans}
 	selected: -1,
+	hidden: 0, // suppressed sites
 };
 
 let model, flame, table, line, now, whole, lineInput, searchStacks, tableLater = 0;
@@ -186,7 +196,8 @@ function showTiles(processes) {
 			signed(size, now.isSigned, bytes);
 		exact.textContent = size === null ? 'not known of a part of the run' :
 			`${signed(size, now.isSigned)} in ${signed(blocks, now.isSigned)} ` +
-			(metric === 'allocated' ? 'calls' : 'blocks');
+			(metric === 'allocated' ? 'call' : 'block') +
+			(Math.abs(blocks) === 1 ? '' : 's');
 		b.title = metric === 'peak' && processes.length > 1 ?
 			'the peaks of all processes added up, though not all at one time' :
 			metric === 'temporary' ? 'freed within 1.6 seconds' : '';
@@ -246,6 +257,7 @@ function showSuppressed(processes) {
 				sites++;
 				live += c['site.live_bytes'][i];
 			}
+	state.hidden = sites;
 	$('suppressed-label').hidden = sites === 0;
 	$('suppressed-text').textContent =
 		`show ${plural(sites, 'suppressed site')}, ${bytes(live)} live`;
@@ -258,7 +270,7 @@ function showFlameKey() {
 			'above have something else to measure.' : '';
 }
 
-// Why the page does not begin with what it was asked for.
+// Why figures are not what one would expect at first.
 function showInstead() {
 	const wanted = model.head.metric;
 	const isOther = !state.isChosen && !now.isSigned && state.metric !== wanted;
@@ -266,7 +278,10 @@ function showInstead() {
 		' but suppressed sites' : '';
 
 	$('instead').textContent = isOther ? `Nothing is ${NOTHING[wanted]}${rest}. ` +
-		`What follows is ${INSTEAD[state.metric]}.` : '';
+		`What follows is ${INSTEAD[state.metric]}.` :
+		state.compare !== '' ? 'Compared with ' +
+			`${$('compare').selectedOptions[0].textContent}: ` +
+			'figures, flame graph and table are differences.' : '';
 }
 
 // ---- time line ----
@@ -313,11 +328,11 @@ function showRange() {
 	$('from').value = r ? (r.from_us / 1e6).toFixed(2) : '';
 	$('to').value = r ? (r.to_us / 1e6).toFixed(2) : '';
 	$('range-text').textContent = !r ? '' :
-		`From ${time(r.from_us)} to ${time(r.to_us)}: ` +
-		`${signed(now.total('live', 'bytes'), true)} live bytes in ` +
-		`${signed(now.total('live', 'count'), true)} blocks, ` +
-		`${count(now.total('allocated', 'bytes'))} bytes allocated by ` +
-		`${count(now.total('allocated', 'count'))} calls. ` +
+		`From ${$('from').value} to ${$('to').value} s: ` +
+		`${signed(whole.total('live', 'bytes'), true)} live bytes in ` +
+		`${signed(whole.total('live', 'count'), true)} blocks, ` +
+		`${count(whole.total('allocated', 'bytes'))} bytes allocated by ` +
+		`${count(whole.total('allocated', 'count'))} calls. ` +
 		'Flame graph and table show what changed in between.';
 }
 
@@ -377,6 +392,8 @@ function inspect(node) {
 		`${signed(amount, now.isSigned)} bytes` :
 		`${signed(amount, now.isSigned)} ${state.metric === 'allocated' ? 'calls' : 'blocks'}`];
 
+	if (shown === ROOT && state.hidden > 0 && !state.suppressed)
+		parts.push(`without ${plural(state.hidden, 'suppressed site')}`);
 	if (shown !== ROOT) {
 		parts.push(`${percent(value, tree.value.list[ROOT])} of all`);
 		if (tree.parent.list[shown] > ROOT)
@@ -470,10 +487,12 @@ function startTheme() {
 		setTheme('light');
 		table?.print();
 		line?.resize(PAPER_WIDTH);
+		flame?.print(PAPER_WIDTH, PAPER_HEIGHT);
 	});
 	addEventListener('afterprint', () => {
 		setTheme(wanted());
 		table?.endPrint();
+		flame?.endPrint();
 	});
 }
 
@@ -656,8 +675,7 @@ function begin(data) {
 	flame = new Flame($('flame'), {
 		onzoom: zoomed,
 		onhover: inspect,
-		rootLabel: () => `all \u00b7 ${TITLES[state.metric].toLowerCase()} ` +
-			(state.unit === 'bytes' ? 'bytes' : 'count'),
+		rootLabel: () => `all \u00b7 ${ALL[state.metric][state.unit]}`,
 	});
 	table = new Table($('table'), { onselect: select });
 	line = new Line($('line'), setRange);
