@@ -9,11 +9,14 @@
 
 _Static_assert(SEG_EXTENT_STEP / sizeof(struct seg_row) == 128, "row chunks");
 
-/* One cache line each: written by its owner at every event. */
+/*
+ * Written by its owner at every event: a cache line each, and not the other
+ * half of a pair that the CPU fetches together either.
+ */
 struct net {
 	int64_t bytes;
-	uint8_t pad[56];
-} __attribute__((aligned(64)));
+	uint8_t pad[120];
+} __attribute__((aligned(128)));
 
 _Static_assert(offsetof(struct seg_row, size_min) % 8 == 0 &&
         offsetof(struct seg_row, size_span) ==
