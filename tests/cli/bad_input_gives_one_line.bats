@@ -3,28 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
-# a host that waits, not traced; its pid is in $HOST
-start_untraced() {
-	mkfifo "$T/lines"
-	"$HOSTS/toggled" <"$T/lines" >"$T/out" 2>&1 3>&- &
-	HOST=$!
-	PIDS+=("$HOST")
-	exec 9>"$T/lines"
-	for _ in $(seq 100); do
-		! grep -q ready "$T/out" || return 0
-		sleep 0.05
-	done
-	return 1
-}
-
-# it was asked to end and did so as if nothing had been
-ends_well() {
-	printf '\n\n\n\n' >&9
-	exec 9>&-
-	wait "$HOST"
-	grep -q 'SITE alloc_third' "$T/out"
-}
-
 a_segment() {
 	traced_well "$HOSTS/family"
 	SEGMENT=$(find "$DIR" -type f ! -name '*.ctl' | head -n 1)
@@ -119,7 +97,7 @@ a_segment() {
 }
 
 @test "a process that is not traced: said so, the process unharmed" {
-	start_untraced
+	untraced_waiting
 	complains 3 "$SEEP" report "$HOST"
 	complains 3 "$SEEP" snapshot "$HOST" -o "$T/snap"
 	complains 3 "$SEEP" on "$HOST"

@@ -55,28 +55,9 @@ faults() {
 	"$PYTHON" "$LIB/compare.py" "$T/out" "$T/report.json"
 }
 
-# a host that works, waits for a line, works again
-slow_host() {
-	mkfifo "$T/lines"
-	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$1" "$HOSTS/toggled" \
-		<"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
-	HOST=$!
-	PIDS+=("$HOST")
-	exec 9>"$T/lines"
-	appears "$T/out"
-}
-
-ends_well() {
-	printf '\n\n\n\n' >&9
-	exec 9>&-
-	wait "$HOST"
-	[[ ! -s $T/err ]]
-	grep -q 'SITE alloc_third' "$T/out"
-}
-
 @test "T73 the directory with the segments is removed while the host runs" {
 	mkdir -m 700 "$DIR/gone"
-	slow_host "$DIR/gone"
+	DIR=$DIR/gone waiting
 	rm -r "$DIR/gone"
 	"$SEEP" report "$HOST" --format json >"$T/report.json"
 	[[ $(from_report 'len(p)') -eq 1 ]]

@@ -3,32 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
-# start [VARIABLE=VALUE...]: toggled, traced, waiting; its pid is in $HOST
-start() {
-	mkfifo "$T/lines"
-	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$@" "$HOSTS/toggled" \
-		<"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
-	HOST=$!
-	PIDS+=("$HOST")
-	exec 9>"$T/lines"
-	answered ready
-}
-
-answered() {
-	for _ in $(seq 100); do
-		! grep -q "^$1" "$T/out" || return 0
-		sleep 0.05
-	done
-	echo "no answer: $1"
-	return 1
-}
-
 step() { # ANSWER
 	echo >&9
 	answered "$1"
 }
 
-ends_well() {
+# after as many steps as it pleases
+ends_early() {
 	echo >&9
 	exec 9>&-
 	wait "$HOST"
@@ -42,13 +23,13 @@ site() { # NAME KEY
 seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 
 @test "dormant start, then on: only later blocks, older frees are untracked" {
-	start SEEP_MODE=dormant
+	waiting SEEP_MODE=dormant
 	step first
 	seep on "$HOST"
 	sleep 0.3
 	step second
 	step third
-	ends_well
+	ends_early
 	report
 	echo "$(site alloc_first allocations) $(site alloc_second allocations)" \
 		"$(site alloc_third allocations) $(from_report 'p[0]["totals"]')"
@@ -62,7 +43,7 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 }
 
 @test "off: later allocations pass by, frees of known blocks still count" {
-	start
+	waiting
 	step first
 	seep off "$HOST"
 	sleep 0.3
@@ -70,7 +51,7 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 	seep on "$HOST"
 	sleep 0.3
 	step third
-	ends_well
+	ends_early
 	report
 	echo "$(site alloc_first allocations) $(site alloc_second allocations)" \
 		"$(site alloc_third allocations) $(from_report 'p[0]["totals"]')"
@@ -88,18 +69,18 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 }
 
 @test "dormant and never on: nothing counted, the host unharmed" {
-	start SEEP_MODE=dormant
+	waiting SEEP_MODE=dormant
 	step first
 	step second
 	step third
-	ends_well
+	ends_early
 	report
 	[[ $(from_report 'p[0]["totals"]["allocations"]') -eq 0 ]]
 	[[ $(from_report 'p[0]["totals"]["unknown_frees"]') -eq 0 ]]
 }
 
 @test "a live process can be read at any time, and reading costs it nothing" {
-	start
+	waiting
 	step first
 	report "$HOST" || SEEP_DIR=$DIR report "$HOST"
 	[[ $(from_report 'p[0]["pid"]') -eq $HOST ]]
@@ -107,18 +88,18 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 	[[ $(site alloc_first live_bytes) -eq 100000 ]]
 	step second
 	step third
-	ends_well
+	ends_early
 	equals_ledger
 	[[ $(from_report 'p[0]["end"]') == exited ]]
 }
 
 @test "a snapshot keeps the moment" {
-	start
+	waiting
 	step first
 	seep snapshot "$HOST" -o "$T/snap" --label before
 	step second
 	step third
-	ends_well
+	ends_early
 	report "$T/snap"
 	[[ $(site alloc_first live_bytes) -eq 100000 ]]
 	[[ $(site alloc_second allocations) -eq 0 ]]
@@ -128,7 +109,7 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 	traced_well "$HOSTS/family"
 	local dead
 	dead=$(sed -n 's/^PID //p' "$T/out")
-	start
+	waiting
 	step first
 	seep ls | tee "$T/list"
 	grep -q "\b$dead\b" "$T/list"
@@ -139,12 +120,12 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 	grep -q "\b$HOST\b" "$T/list"
 	step second
 	step third
-	ends_well
+	ends_early
 	equals_ledger
 }
 
 @test "I20 nonsense in the command word is ignored" {
-	start
+	waiting
 	step first
 	local ctl
 	ctl=$(find "$DIR" -name '*.ctl')
@@ -153,6 +134,6 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 	sleep 0.3
 	step second
 	step third
-	ends_well
+	ends_early
 	equals_ledger --no-clean
 }

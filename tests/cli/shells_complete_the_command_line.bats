@@ -15,20 +15,6 @@ start_shells() {
 	mkdir traces
 }
 
-# a traced process that waits; its pid is in $HOST
-start_traced() {
-	mkfifo "$T/lines"
-	LD_PRELOAD=$COLLECTOR "$HOSTS/toggled" <"$T/lines" >"$T/out" 2>&1 3>&- &
-	HOST=$!
-	PIDS+=("$HOST")
-	exec 9>"$T/lines"
-	for _ in $(seq 100); do
-		! grep -q ready "$T/out" || return 0
-		sleep 0.05
-	done
-	return 1
-}
-
 # in_bash WORD...: what bash offers for the last word, sorted, on one line
 in_bash() {
 	bash --norc -c '
@@ -115,7 +101,7 @@ offers() {
 
 @test "bash: pids of traced processes" {
 	start_shells
-	start_traced
+	waiting
 	"$SEEP" completions bash >"$T/seep.bash"
 	offers "$HOST" seep off ""
 	offers "$HOST" seep snapshot -o x "${HOST:0:1}"
@@ -155,7 +141,7 @@ keys() {
 @test "zsh: with the keyboard" {
 	command -v zsh >/dev/null || skip "no zsh here"
 	start_shells
-	start_traced
+	waiting
 	mkdir "$T/fpath"
 	"$SEEP" completions zsh >"$T/fpath/_seep"
 	printf 'fpath=(%s $fpath); autoload -Uz compinit; compinit -u -d %s; PS1="at? "\n' \
@@ -186,7 +172,7 @@ in_fish() {
 @test "fish: commands, options, words, programs, pids" {
 	command -v fish >/dev/null || skip "no fish here"
 	start_shells
-	start_traced
+	waiting
 	"$SEEP" completions fish >"$T/seep.fish"
 	[[ $(in_fish "seep re") == "record report" ]]
 	[[ $(in_fish "seep report --fo") == "--format" ]]

@@ -42,6 +42,39 @@ full() { [[ -n ${SEEP_FULL:-} ]]; }
 # full_or N M: N in the full form (SEEP_FULL=1), M in make check
 full_or() { full && echo "$1" || echo "$2"; }
 
+# waiting [VARIABLE=VALUE...]: the host toggled, traced, which waits for lines
+# on descriptor 9; its pid is in $HOST. untraced_waiting: the same, bare.
+waiting() {
+	untraced_waiting LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$@"
+}
+untraced_waiting() {
+	mkfifo "$T/lines"
+	env "$@" "$HOSTS/toggled" <"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	exec 9>"$T/lines"
+	answered ready
+}
+
+# answered WORD: the waiting host has said so
+answered() {
+	for _ in $(seq 200); do
+		! grep -q "^$1" "$T/out" || return 0
+		sleep 0.05
+	done
+	echo "no answer: $1"
+	return 1
+}
+
+# the waiting host is asked to end and does so as if nothing had been
+ends_well() {
+	printf '\n\n\n\n' >&9
+	exec 9>&-
+	wait "$HOST"
+	[[ ! -s $T/err ]]
+	grep -q 'SITE alloc_third' "$T/out"
+}
+
 # bare COMMAND...: output in $T/bare, status in $bare_status. The same words
 # and files as traced(), so that the two differ by our own entries alone.
 bare() {
