@@ -229,7 +229,9 @@ html_blob_write(
 	pack(p, size, sizeof(size), Z_NO_FLUSH);
 	pack(p, head, len, Z_NO_FLUSH);
 	for (int i = 0; i < HTML_COLUMNS; i++)
-		pack(p, b->columns[i].bytes, b->columns[i].len, Z_NO_FLUSH);
+		if (b->columns[i].len > 0)
+			pack(p, b->columns[i].bytes, b->columns[i].len,
+			    Z_NO_FLUSH);
 	pack(p, "", 0, Z_FINISH);
 	text_flush(&p->text);
 	(void)deflateEnd(&p->z);

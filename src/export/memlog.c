@@ -68,6 +68,13 @@ write_stack(
 	}
 }
 
+static void
+add(int64_t *sum, int64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = n < 0 ? INT64_MIN : INT64_MAX;
+}
+
 /* The rows of one process, or of all: VIEW_MERGED. */
 static int
 write_rows(FILE *out, const struct view *v, uint32_t process,
@@ -89,8 +96,8 @@ write_rows(FILE *out, const struct view *v, uint32_t process,
 		rows[n].site = s;
 		rows[n].bytes = change(now->live_bytes, then->live_bytes);
 		rows[n].blocks = change(now->live_blocks, then->live_blocks);
-		bytes += rows[n].bytes;
-		blocks += rows[n++].blocks;
+		add(&bytes, rows[n].bytes);
+		add(&blocks, rows[n++].blocks);
 	}
 	qsort(rows, n, sizeof(*rows), larger);
 	(void)fprintf(out,

@@ -330,10 +330,13 @@ get_item(struct wire_in *w, uint64_t tag, struct line_in *body)
 int
 wire_get(struct wire_in *w, const void *bytes, size_t len, size_t *ret_used)
 {
-	struct line_in in = {.at = bytes, .end = (const uint8_t *)bytes + len};
+	struct line_in in = {.at = bytes};
 	int err = 0;
 
 	*ret_used = 0;
+	if (len == 0)
+		return 0;
+	in.end = in.at + len;
 	while (err == 0) {
 		uint64_t tag = line_get(&in), size = line_get(&in);
 		struct line_in body;

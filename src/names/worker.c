@@ -198,14 +198,18 @@ worker_wait(
     struct worker *list, size_t count, int timeout_ms, uint64_t deadline_ns)
 {
 	struct pollfd fds[WORKERS_MAX];
+	size_t running = 0;
 	uint64_t now;
 
 	if (count > WORKERS_MAX)
 		count = WORKERS_MAX;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		fds[i] = (struct pollfd){
 		    .fd = list[i].pid ? list[i].fd : -1, .events = POLLIN};
-	(void)poll(fds, count, timeout_ms);
+		running += list[i].pid != 0;
+	}
+	if (running > 0) /* else none could be started */
+		(void)poll(fds, count, timeout_ms);
 	now = worker_now_ns();
 	for (size_t i = 0; i < count; i++) {
 		struct worker *w = &list[i];

@@ -254,9 +254,11 @@ load_any_entry(struct reading *r, uint32_t type, const void *bytes, size_t len)
 	switch (type) {
 	case BUNDLE_SEGMENT:
 		err = load_entry(r->session, r->name, bytes, len, &why);
-		if (err < 0 && err != -ENOMEM)
+		if (err < 0 && err != -ENOMEM) {
+			r->session->is_truncated = true;
 			err = session_note(r->session,
 			    "%s: a process left out: %s", r->name, why.text);
+		}
 		break;
 	case BUNDLE_UNTRACED:
 		err = note_untraced(r->session, bytes, len);

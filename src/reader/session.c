@@ -178,6 +178,7 @@ session_add_segfile(struct session *s, const struct segfile *f,
 		err = load_slot(s, f, i, ask_proc, &why);
 		if (err == -ENOMEM)
 			return no_memory(where);
+		s->is_truncated |= err == -EBADMSG;
 		if (err < 0 && err != -ENODATA &&
 		    session_note(s, "%s: forked child %d left out: %s", name, i,
 		        why.text) < 0)
@@ -245,6 +246,7 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		}
 		err = load_file(s, file, name, false, &why);
 		free(file);
+		s->is_truncated |= err == -EBADMSG;
 		/* gone, or not there yet: no loss to speak of */
 		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
 		    err != -ENOENT && err != -EISDIR)

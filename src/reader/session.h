@@ -34,7 +34,7 @@ struct session {
 	size_t count;
 	char **notes; /* sentences about what could not be read */
 	size_t note_count;
-	bool is_truncated;          /* a recording breaks off, or is damaged */
+	bool is_truncated;          /* something breaks off, or is damaged */
 	struct session_mark *marks; /* of a recording */
 	size_t mark_count;
 	struct session_snapshot *snapshots; /* by time, see below */
@@ -47,7 +47,8 @@ struct session {
 
 /*
  * A segment or snapshot file with its slots, a recording, or a directory of
- * them (all but *.ctl; what cannot be read there becomes a note).
+ * them (all but *.ctl; what cannot be read there becomes a note, and what is
+ * damaged makes the whole is_truncated).
  * -EINVAL: not a file of seep; -ENODATA: nothing in it yet; -EBADMSG: damaged;
  * -ENOTSUP: other version; -EFBIG; -ENOMEM; or as open() says.
  */

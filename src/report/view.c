@@ -9,12 +9,12 @@
 #include "reader/room.h"
 #include "report/view_parts.h"
 
-enum { CHUNK_BYTES = 1 << 20 };
+enum { CHUNK_FIRST = 8 << 10, CHUNK_MAX = 1 << 20 };
 
 /* Stacks are kept until the view goes, so there is nothing to give back. */
 struct view_chunk {
 	struct view_chunk *next;
-	size_t used;
+	size_t used, room;
 	char bytes[];
 };
 
@@ -60,14 +60,17 @@ keep(struct view *v, const void *bytes, size_t len)
 {
 	struct view_chunk *c = v->chunks;
 	size_t need = (len + 7) & ~(size_t)7;
+	size_t room = c ? c->room * 2 : CHUNK_FIRST;
 	void *at;
 
-	if (!c || c->used + need > CHUNK_BYTES) {
-		c = malloc(sizeof(*c) +
-		    (need > CHUNK_BYTES ? need : (size_t)CHUNK_BYTES));
+	if (!c || need > c->room - c->used) {
+		room = room > CHUNK_MAX ? CHUNK_MAX : room;
+		room = need > room ? need : room;
+		c = malloc(sizeof(*c) + room);
 		if (!c)
 			return NULL;
 		c->used = 0;
+		c->room = room;
 		c->next = v->chunks;
 		v->chunks = c;
 	}

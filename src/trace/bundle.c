@@ -175,7 +175,8 @@ unpack(struct bundle *b, size_t len, const void **ret_bytes, size_t *ret_len)
 	int err;
 
 	if (size == ZSTD_CONTENTSIZE_UNKNOWN ||
-	    size == ZSTD_CONTENTSIZE_ERROR || size > BUNDLE_ENTRY_MAX)
+	    size == ZSTD_CONTENTSIZE_ERROR || size > BUNDLE_ENTRY_MAX ||
+	    !bundle_may_unpack(len, size))
 		return -EBADMSG;
 	if (!b->zstd)
 		b->zstd = ZSTD_createDCtx();

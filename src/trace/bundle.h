@@ -104,7 +104,10 @@ int bundle_create(const char *path, enum bundle_existing existing,
 int bundle_append(struct bundle_writer *w, enum bundle_type type,
     const void *head, size_t head_bytes, const void *body, size_t body_bytes);
 
-/* The same, compressed: what is read is what was given. Level as of zstd. */
+/*
+ * The same, compressed, unless it shrinks beyond what a reader would believe:
+ * what is read is what was given. Level as of zstd.
+ */
 int bundle_append_packed(struct bundle_writer *w, enum bundle_type type,
     const void *head, size_t head_bytes, const void *body, size_t body_bytes,
     int level);

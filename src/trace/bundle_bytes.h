@@ -4,6 +4,7 @@
 #define SEEP_TRACE_BUNDLE_BYTES_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,6 +33,20 @@ _Static_assert(sizeof(struct bundle_entry_head) == 24, "entry head");
 
 /* entry_head.flags: the payload is one zstd frame that tells its size. */
 enum { BUNDLE_ZSTD = 1 };
+
+/*
+ * What a packed entry may unpack to: real ones shrink to a tenth or so. Else a
+ * small file could ask for BUNDLE_ENTRY_MAX of memory, entry by entry.
+ */
+enum { BUNDLE_UNPACKED_FREE = 32 << 20, BUNDLE_UNPACKED_TIMES = 256 };
+
+static inline bool
+bundle_may_unpack(uint64_t packed_bytes, uint64_t content_bytes)
+{
+	return content_bytes <= BUNDLE_UNPACKED_FREE ||
+	    (content_bytes - BUNDLE_UNPACKED_FREE) / BUNDLE_UNPACKED_TIMES <=
+	    packed_bytes;
+}
 
 /* The payload of BUNDLE_END; version 1 had the first two. */
 struct bundle_entry_end {

@@ -357,6 +357,8 @@ bundle_append_packed(struct bundle_writer *w, enum bundle_type type,
 	err = pack(w, head, head_bytes, body, body_bytes, level, &len);
 	if (err < 0)
 		return err;
+	if (!bundle_may_unpack(len, head_bytes + body_bytes))
+		return append(w, type, 0, head, head_bytes, body, body_bytes);
 	return append(w, type, BUNDLE_ZSTD, w->packed, len, NULL, 0);
 }
 
