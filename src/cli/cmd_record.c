@@ -412,8 +412,11 @@ tell_file(void *context, const char *path)
 static void
 want_names(struct run *r)
 {
-	if (r->options.no_symbols ||
-	    embed_new(r->options.quiet ? NULL : tell_file, NULL, &r->embed) < 0)
+	const struct names_options naming = {
+	    .debug_dirs = r->options.debug_dirs,
+	    .progress = r->options.quiet ? NULL : tell_file};
+
+	if (r->options.no_symbols || embed_new(&naming, &r->embed) < 0)
 		return;
 	r->collect.written = embed_add;
 	r->collect.context = r->embed;

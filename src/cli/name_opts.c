@@ -46,18 +46,24 @@ tell(void *context, const char *path)
 	progress_begin("reading debug information of", path);
 }
 
+void
+name_opts_check(const char *command, const char *debug_dirs)
+{
+	for (const char *p = debug_dirs; p && *p;) {
+		size_t len = strcspn(p, ":");
+
+		check_directory(command, "--debug-dir", p, len);
+		p += len + (p[len] == ':');
+	}
+}
+
 struct names *
 name_opts_open(const char *command, const struct names_options *o)
 {
 	struct names_options options = *o;
 	struct names *names;
 
-	for (const char *p = o->debug_dirs; p && *p;) {
-		size_t len = strcspn(p, ":");
-
-		check_directory(command, "--debug-dir", p, len);
-		p += len + (p[len] == ':');
-	}
+	name_opts_check(command, o->debug_dirs);
 	if (o->sysroot)
 		check_directory(
 		    command, "--sysroot", o->sysroot, strlen(o->sysroot));

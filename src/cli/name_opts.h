@@ -10,6 +10,9 @@
 /* They fill a struct names_options. */
 extern const struct opts_option name_opts_rows[];
 
+/* A directory of --debug-dir (NULL: none) that is not there is exit 2. */
+void name_opts_check(const char *command, const char *debug_dirs);
+
 /* Never NULL: a directory that is not there, or no memory, ends the program. */
 struct names *name_opts_open(
     const char *command, const struct names_options *o);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/die.h"
+#include "cli/name_opts.h"
 
 #define MS UINT64_C(1000000)
 
@@ -27,6 +28,8 @@ static const struct opts_option output_rows[] = {
     {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
         "do not keep the names of functions in FILE: a report then needs the "
         "programs that ran"},
+    {"debug-dir", 0, OPTS_PATHS, AT(debug_dirs), 0, "DIR",
+        "look for debug information there, too"},
     {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL, "no summary at the end"},
     {0},
 };
@@ -99,6 +102,7 @@ record_opts_parse(
 		o->sample_bytes = 0;
 	if (o->output)
 		check_pattern(o->output);
+	name_opts_check(self->name, o->debug_dirs);
 	o->command = argv + 1;
 }
 

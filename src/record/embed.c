@@ -22,18 +22,16 @@ struct target {
 };
 
 int
-embed_new(void (*progress)(void *context, const char *path), void *context,
-    struct embed **ret)
+embed_new(const struct names_options *options, struct embed **ret)
 {
-	const struct names_options options = {.seconds = SECONDS,
-	    .progress = progress,
-	    .progress_context = context};
+	struct names_options bounded = *options;
 	struct embed *e = calloc(1, sizeof(*e));
 	int err;
 
 	if (!e)
 		return -ENOMEM;
-	err = names_new(&options, &e->names);
+	bounded.seconds = SECONDS;
+	err = names_new(&bounded, &e->names);
 	if (err < 0) {
 		free(e);
 		return err;

@@ -8,9 +8,8 @@
 
 struct embed;
 
-/* What takes long is told to progress(), see names.h; may be NULL. -ENOMEM. */
-int embed_new(void (*progress)(void *context, const char *path), void *context,
-    struct embed **ret);
+/* The options but for their seconds, which are bounded here. -ENOMEM. */
+int embed_new(const struct names_options *options, struct embed **ret);
 
 /* NULL is fine. */
 void embed_free(struct embed *e);

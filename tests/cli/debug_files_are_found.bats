@@ -52,6 +52,19 @@ names() {
 	[[ $(names --debug-dir "$T/one") -eq 3 ]]
 }
 
+@test "record --debug-dir: the names are in the recording" {
+	stripped_program
+	mkdir "$T/d"
+	mv "$T/program.debug" "$T/d/"
+	record -q --force --debug-dir "$T/d" bin/program
+	[[ $status -eq 0 ]]
+	rm -r "$T/d"
+	[[ $(names) -eq 3 ]]
+	record --debug-dir "$T/d" bin/program
+	[[ $status -eq 2 ]]
+	grep -q -- "--debug-dir: no such directory" "$T/err"
+}
+
 @test "by build-id below --debug-dir and below --sysroot" {
 	stripped_program
 	mkdir -p "$T/d/.build-id/${id:0:2}"
