@@ -76,7 +76,7 @@ state_word(const struct process *p)
 		return "running, off";
 	if (p->end == PROCESS_RUNNING && p->header.mode == SEG_MODE_DORMANT)
 		return "dormant";
-	return words_end(p->end);
+	return words_ended(p);
 }
 
 static void

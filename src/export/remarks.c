@@ -35,7 +35,7 @@ static void
 put_process(FILE *out, const struct process *p)
 {
 	(void)fprintf(out, "pid %" PRIu32 " (%s", p->header.pid,
-	    p->is_snapshot ? "a snapshot" : words_end(p->end));
+	    p->is_snapshot ? "a snapshot" : words_ended(p));
 	if (p->exit_status >= 0)
 		(void)fprintf(out, ", status %d", p->exit_status);
 	if (p->signal > 0)

@@ -109,7 +109,7 @@ print_overview(const struct page *p, struct process *const *list, size_t count)
 		const struct process *x = list[i];
 
 		used = (size_t)fprintf(p->out, "%8u %8u %-7s %13s %13s %11s  ",
-		    x->header.pid, x->header.ppid, words_end(x->end),
+		    x->header.pid, x->header.ppid, words_ended(x),
 		    words_count(live, x->totals.live_bytes),
 		    words_count(peak, x->totals.peak_bytes),
 		    words_count(all, x->totals.allocations));

@@ -60,6 +60,14 @@ words_end(enum process_end end)
 }
 
 const char *
+words_ended(const struct process *p)
+{
+	if (p->end == PROCESS_KILLED && p->signal <= 0)
+		return "killed?";
+	return words_end(p->end);
+}
+
+const char *
 words_mode(uint32_t mode)
 {
 	static const char *const modes[] = {
