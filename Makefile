@@ -53,6 +53,7 @@ UNIT_GUEST := $(filter $(B)/tests/test_c_%,$(UNIT))
 UNIT_TOOL := $(filter-out $(UNIT_GUEST),$(UNIT))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/fuzz/lib/*.c))
 
 HOST_SRC := $(foreach d,tests/hosts tests/host tests/host/cases,$(wildcard $(d)/*.c $(d)/*.cpp))
 vpath %.c tests/hosts tests/host tests/host/cases
@@ -113,8 +114,11 @@ $(UNIT_GUEST): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(GUEST_TEST_OBJ)
 	$(call link,$(SANFLAGS)) -lcmocka -lpthread -lm
 $(TOOLS): $(B)/tools/%: $(B)/obj/tests/tools/%.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
-$(FUZZ): $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(TOOL_TEST_OBJ)
-	$(call link,$(SANFLAGS) -fsanitize=fuzzer) $(TOOL_LIBS)
+# no processes that read files which an input chooses: tests/fuzz/lib/whole.c
+$(FUZZ): $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_LIB_OBJ) $(TOOL_TEST_OBJ)
+	$(call link,$(SANFLAGS) -fsanitize=fuzzer -Wl$(comma)--wrap=fork) $(TOOL_LIBS)
+$(B)/fuzz/mutations: $(B)/obj/tests/fuzz/mutations.o $(FUZZ_LIB_OBJ) $(TOOL_TEST_OBJ)
+	$(call link,$(SANFLAGS) -Wl$(comma)--wrap=fork$(comma)--wrap=exit) $(TOOL_LIBS)
 
 # Test hosts: `/* flags: ... */` and `/* cc: ... */` in the first five lines
 # of a source add to the command or replace the compiler.
@@ -170,16 +174,16 @@ deps-real $(DEPS:%=deps-%): deps-%:
 
 TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
 .PHONY: check check-unit check-cli check-hosts check-host check-real check-lint verify
-check: deps-check $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(if $(SAN),,sanitized) ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
-	@B=$(B) tests/run lint unit $(if $(SAN),,san) cli hosts host real
+check: deps-check $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
+	@B=$(B) tests/run lint unit $(if $(SAN),,san fuzz) cli hosts host real
 check-unit: deps-check $(UNIT)
 	@B=$(B) tests/run unit
 # The collector's modules under ASan, UBSan and TSan, in variants beside.
 .PHONY: unit-guest sanitized check-san host-table
 unit-guest: $(UNIT_GUEST)
 sanitized:
-	@$(MAKE) --no-print-directory SAN=address,undefined unit-guest
-	@$(MAKE) --no-print-directory SAN=thread unit-guest
+	@$(MAKE) --no-print-directory SAN=address,undefined B=$(B)/san-address-undefined unit-guest
+	@$(MAKE) --no-print-directory SAN=thread B=$(B)/san-thread unit-guest
 check-san: sanitized ## the collector's modules under ASan, UBSan and TSan
 	@B=$(B) tests/run san
 host-table: $(if $(HEAPTRACK),deps-check $(TESTED) $(HOSTS)) ## the table in docs/HOST_RULES.md; HEAPTRACK=1: runs all cases for docs/HOST_CASES.md, too
@@ -200,7 +204,7 @@ check-lint: deps-check $(LIBS)
 verify: deps-check $(TESTED) $(HOSTS) ## every stack against _Unwind_Backtrace, long form
 	@B=$(B) SEEP_FULL=1 TESTS=stacks_equal tests/run hosts
 
-.PHONY: demo bench lint fuzz fuzz-run format man web pictures install uninstall clean help
+.PHONY: demo bench lint fuzz format man web pictures install uninstall clean help
 demo: all build/demo/leaky_server ## record an example server that leaks, print its report
 	@examples/demo.sh
 
@@ -211,11 +215,17 @@ bench: deps-bench all $(BENCH) build/bench/floor.so build/bench/unwind.so ## mea
 lint: deps-check deps-lint all ## formatting, arrows, symbols, clang-tidy, cppcheck, shellcheck
 	@tools/lint/all.sh
 
+# libFuzzer's, and one program for all mutations, where clang can build them
+.PHONY: fuzzers fuzzers-here check-fuzz
+fuzzers: deps-check
+	@! tests/fuzz/run.sh --can-build || $(MAKE) --no-print-directory CC=clang WERROR= \
+		CFLAGS="-O1 -gline-tables-only" SAN=fuzzer-no-link,address,undefined B=$(B)/san-fuzz fuzzers-here
+fuzzers-here: $(FUZZ) $(B)/fuzz/mutations
+check-fuzz: fuzzers ## what reads files: a minute of libFuzzer, 10,000 mutations
+	@B=$(B) tests/run fuzz
 FUZZ_SECONDS ?= 60
-fuzz: deps-fuzz ## libFuzzer on what reads files, FUZZ_SECONDS each
-	@$(MAKE) --no-print-directory CC=clang SAN=fuzzer-no-link,address,undefined fuzz-run
-fuzz-run: $(FUZZ)
-	@tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ)
+fuzz: deps-fuzz fuzzers ## libFuzzer alone, FUZZ_SECONDS each, two at a time
+	@B=$(B) tests/fuzz/run.sh --long $(FUZZ_SECONDS)
 
 format: deps-lint ## rewrite the sources the way lint wants them
 	@clang-format-14 -i $$(tools/lint/check-format.sh --list)
@@ -240,4 +250,4 @@ clean: ## remove build/
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 12
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find build $(filter-out build build/%,$(B)) -name '*.d' 2>/dev/null)

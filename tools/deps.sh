@@ -30,6 +30,7 @@ check cmd:sqlite3 sqlite3
 check cmd:musl-gcc musl-tools
 check cmd:objdump binutils
 check cmd:clang clang
+check lib:libclang_rt.fuzzer-x86_64.a libclang-rt-14-dev
 check cmd:llvm-symbolizer llvm
 check cmd:dwz dwz
 check cmd:xz xz-utils

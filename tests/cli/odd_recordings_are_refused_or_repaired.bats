@@ -20,7 +20,8 @@ judged() {
 	done
 }
 
-@test "T87 every prefix of a recording: no crash, and it says that it is cut" {
+# every byte of three recordings: tests/unit/test_prefix.c
+@test "T87 prefixes of a recording: no crash, and the command says that it is cut" {
 	record -q -o "$T/r.seep" "$HOSTS/family"
 	local size step at
 	size=$(stat -c %s "$T/r.seep")

@@ -1,11 +1,10 @@
 /* fuzz_line.c - any bytes as a time line, alone and as an entry. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "lib/shape.h"
+#include "lib/whole.h"
 #include "reader/process.h"
 #include "reader/replay.h"
 #include "reader/session.h"
@@ -30,44 +29,49 @@ check_states(const struct replay *r)
 	}
 }
 
+static void
+ask(const struct session *s)
+{
+	for (size_t i = 0; s->line && i < s->count && i < 4; i++) {
+		const struct process *p = s->processes[i];
+		size_t *sites, n;
+
+		if (timeline_top(s->line, p, s->until_us / 3, 5, &sites, &n) <
+		    0)
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			struct timeline_series series = {.site = sites[k]};
+
+			(void)timeline_series(s->line, p, &series, 1, 8);
+			free(series.points);
+		}
+		free(sites);
+	}
+}
+
 /* The same bytes in a recording that has no end: as after a kill. */
 static void
 check_recording(const uint8_t *data, size_t size)
 {
-	char path[] = "/tmp/fuzz_line.XXXXXX";
-	struct bundle_writer *w;
+	struct shape shape = {
+	    .head = {BUNDLE_MAGIC, BUNDLE_VERSION, sizeof(shape.head), 0, 0}};
+	struct shape_entry e = {.type = BUNDLE_LINE};
+	struct whole_file f;
+	struct line_out bytes;
 	struct session *s;
-	int fd = mkstemp(path);
 
-	if (fd < 0)
-		abort(); /* the fuzzer's own trouble */
-	close(fd);
-	if (bundle_create(path, BUNDLE_REPLACE, &w) < 0 ||
-	    bundle_append_packed(w, BUNDLE_LINE, data, size, NULL, 0, 1) < 0 ||
-	    bundle_publish(w) < 0)
-		abort();
-	bundle_discard(w);
-	if (session_load(path, &s, NULL) == 0) {
-		for (size_t i = 0; s->line && i < s->count && i < 4; i++) {
-			const struct process *p = s->processes[i];
-			size_t *sites, n;
-
-			if (timeline_top(
-			        s->line, p, s->until_us / 3, 5, &sites, &n) < 0)
-				continue;
-			for (size_t k = 0; k < n; k++) {
-				struct timeline_series series = {
-				    .site = sites[k]};
-
-				(void)timeline_series(
-				    s->line, p, &series, 1, 8);
-				free(series.points);
-			}
-			free(sites);
-		}
+	line_put_bytes(&e.content, data, size);
+	shape_insert(&shape, 0, &e);
+	shape_write(&shape, &bytes);
+	shape_release(&shape);
+	line_release(&e.content);
+	whole_open(&f, bytes.bytes, bytes.len);
+	line_release(&bytes);
+	if (session_load(f.path, &s, NULL) == 0) {
+		ask(s);
 		session_free(s);
 	}
-	unlink(path);
+	whole_close(&f);
 }
 
 int

@@ -102,7 +102,8 @@ check_cache(const uint8_t *data, size_t size)
 {
 	/* as of cache.c: magic, version, crc, content_bytes, reserved */
 	uint64_t head[4] = {UINT64_C(0x014d414e50454553), 1, size * 4, 0};
-	char dir[] = "/tmp/fuzz_names.XXXXXX", path[64];
+	const char *place = getenv("TMPDIR");
+	char dir[4096], path[4104];
 	struct cache *c;
 	struct table *t;
 	int fd;
@@ -110,6 +111,8 @@ check_cache(const uint8_t *data, size_t size)
 	head[1] |= (uint64_t)crc32(0, data, (uInt)size) << 32;
 	if (size > 8)
 		memcpy(&head[2], data + size - 8, 4);
+	(void)snprintf(
+	    dir, sizeof(dir), "%s/names.XXXXXX", place ? place : "/tmp");
 	if (!mkdtemp(dir))
 		abort();
 	setenv("XDG_CACHE_HOME", dir, 1);

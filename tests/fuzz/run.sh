@@ -1,84 +1,164 @@
 #!/bin/bash
-# run.sh - runs each fuzzer for a while; a crash leaves its input behind.
+# run.sh - fuzzers and mutations: short in `make check`, long in `make fuzz`.
 # SPDX-License-Identifier: Apache-2.0
-# usage: run.sh SECONDS FUZZER...
-# A corpus grows in build/fuzz/corpus/NAME. Where the command and the collector
-# are built, it starts from a real recording and a real snapshot.
+#
+# usage: run.sh --can-build              can this machine build them? status
+#        B=build run.sh --tap FUZZER     one, for a few seconds, as TAP
+#        B=build run.sh --long SECONDS   all fuzzers, two at a time
+#
+# Inputs to begin with are the recordings of tests/golden, their entries, and
+# what lies in tests/fuzz/seeds/NAME. --tap begins with these alone; a corpus of
+# --long grows in $B/san-fuzz/corpus/NAME. FUZZ_SEED is the seed of both (1, and
+# by chance), FUZZ_SECONDS how long --tap runs (9), MUTATIONS how many (10000).
+#
+# The limit is 512 MB for the process as the kernel counts it, so with what
+# AddressSanitizer adds: shadow, red zones, freed blocks it holds back.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+place=${B:-build}/san-fuzz
+limit_mb=512
+export ASAN_OPTIONS=quarantine_size_mb=8:allocator_may_return_null=1
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 
-seconds=$1
-shift
-[[ $# -gt 0 ]] || {
-	echo "seep: no fuzzers in tests/fuzz" >&2
-	exit 1
+can_build() {
+	local out
+	out=$(mktemp) || return 1
+	echo 'int LLVMFuzzerTestOneInput(const char *p, long n);
+	int LLVMFuzzerTestOneInput(const char *p, long n) { return !p && !n; }' |
+		clang -fsanitize=fuzzer,address,undefined -x c - -o "$out" 2>/dev/null
+	local status=$?
+	rm -f "$out"
+	return $status
 }
 
-# A segment of a living host, copied: small, with every table in it.
+golden() {
+	printf '%s\n' tests/golden/*.seep tests/golden/*.snapshots/*.seep-snap
+}
+
+# make_seeds DIR: DIR/fuzz_*/, from recordings, their entries, and by hand
 make_seeds() {
-	local dir pid
-	[[ -x build/seep && -e build/libseep.so ]] || return 0
-	dir=$(mktemp -d) || return 0
-	build/seep record -q --interval 20ms -o "$dir/recording" -- \
-		sh -c 'ls / >/dev/null; sleep 0.2; ls / >/dev/null' >/dev/null 2>&1
-	: >"$dir/said"
-	LD_PRELOAD=$PWD/build/libseep.so SEEP_DIR=$dir \
-		perl -e '$| = 1; print "up\n"; sleep 30' >"$dir/said" &
-	pid=$!
-	until grep -q up "$dir/said" || ! kill -0 "$pid" 2>/dev/null; do
-		sleep 0.1
+	local dir=$1 name
+	mkdir -p "$dir"/fuzz_{segment,report,check,recording,line,names,lists}
+	mapfile -t files < <(golden)
+	cp "${files[@]}" "$dir/fuzz_recording"
+	"$place/fuzz/mutations" -x "$dir" "${files[@]}" || return 1
+	for name in report check; do
+		cp "$dir"/fuzz_segment/* "$dir/fuzz_$name"
 	done
-	build/seep snapshot "$pid" -o "$dir/snapshot" >/dev/null 2>&1
-	kill "$pid" 2>/dev/null
-	wait "$pid" 2>/dev/null
-	mkdir -p build/fuzz/seeds/fuzz_{segment,report,check,lists,recording,line,names}
-	[[ -s $dir/snapshot ]] && cp "$dir/snapshot" build/fuzz/seeds/fuzz_segment/ &&
-		cp "$dir/snapshot" build/fuzz/seeds/fuzz_report/ &&
-		cp "$dir/snapshot" build/fuzz/seeds/fuzz_check/
-	build/seep check --list-suppressions >build/fuzz/seeds/fuzz_lists/builtin
-	build/seep check "$dir/recording" -q --write-baseline build/fuzz/seeds/fuzz_lists/baseline
-	[[ -s $dir/recording ]] && cp "$dir/recording" build/fuzz/seeds/fuzz_recording/
-	# the stretches of its time line, entries of type 5, and its names, of
-	# type 7: zstd frames. fuzz_names takes the first byte for what follows.
-	python3 - "$dir/recording" build/fuzz/seeds <<-'END' 2>/dev/null
-		import struct, subprocess, sys
-		data, at = open(sys.argv[1], "rb").read(), 32
-		while at + 24 <= len(data):
-		    kind, flags, length = struct.unpack_from("<IIQ", data, at)
-		    payload = data[at + 24:at + 24 + length]
-		    if kind in (5, 7) and flags == 1:
-		        plain = subprocess.run(["zstd", "-dqc"], input=payload,
-		            stdout=subprocess.PIPE, check=True).stdout
-		        into = "fuzz_line" if kind == 5 else "fuzz_names"
-		        first = b"" if kind == 5 else b"\0"
-		        open("%s/%s/%d" % (sys.argv[2], into, at), "wb").write(first + plain)
-		        if kind == 7:
-		            open("%s/%s/cache%d" % (sys.argv[2], into, at), "wb").write(b"\2" + payload)
-		    at += 24 + (length + 7) // 8 * 8
-		head = open("build/seep", "rb").read(4096)
-		open(sys.argv[2] + "/fuzz_names/elf", "wb").write(b"\3" + head)
-		open(sys.argv[2] + "/fuzz_names/map", "wb").write(b"\0037f0000000000 20 f\n")
-	END
-	rm -rf "$dir"
+	for name in tests/fuzz/seeds/*/; do
+		cp "$name"/* "$dir/$(basename "$name")"
+	done
+	head -c 4096 "$place/fuzz/mutations" | cat <(printf '\3') - >"$dir/fuzz_names/elf"
 }
 
-make_seeds
-bad=0
-for fuzzer; do
+# run_fuzzer FUZZER SECONDS SEED CORPUS CRASHES LOG
+run_fuzzer() {
+	local fuzzer=$1 name pid status
 	name=$(basename "$fuzzer")
-	corpus=build/fuzz/corpus/$name
-	crashes=build/fuzz/crashes/$name
-	mkdir -p "$corpus" "$crashes"
-	dirs=("$corpus")
-	[[ -d build/fuzz/seeds/$name ]] && dirs+=("build/fuzz/seeds/$name")
-	echo "== $name, $seconds s"
-	if ! "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 \
-		-max_len=262144 -artifact_prefix="$crashes/" -print_final_stats=1 "${dirs[@]}" \
-		>"build/fuzz/$name.log" 2>&1; then
-		echo "FAIL $name: input in $crashes" >&2
-		tail -n 40 "build/fuzz/$name.log" >&2
-		bad=1
+	mkdir -p "$4" "$5"
+	TMPDIR=$work "$fuzzer" -seed="$3" -max_total_time="$2" -timeout=10 \
+		-rss_limit_mb=$limit_mb -max_len=262144 -print_final_stats=1 \
+		-artifact_prefix="$5/" "$4" "$work/seeds/$name" >"$6" 2>&1 &
+	pid=$!
+	wait "$pid"
+	status=$?
+	rm -f "/tmp/perf-$pid.map"
+	return $status
+}
+
+# tell_crash LOG CRASHES: what was found, so that it can be done again
+tell_crash() {
+	local file
+	grep -E -m 1 -A 40 '^==|ERROR|SUMMARY|runtime error' "$1" | head -n 60
+	for file in "$2"/*; do
+		[[ -f $file ]] || continue
+		echo "input $(basename "$file"), $(stat -c %s "$file") bytes:"
+		[[ $(stat -c %s "$file") -gt 4096 ]] || base64 -w 0 "$file"
+		echo
+	done
+}
+
+figures() { # LOG
+	sed -nE 's/^stat::number_of_executed_units: *([0-9]+)/\1 inputs/p
+		s/^stat::peak_rss_mb: *([0-9]+)/\1 MB/p' "$1" | paste -sd' '
+}
+
+tap_fuzzer() {
+	local name seed=${FUZZ_SEED:-1} seconds=${FUZZ_SECONDS:-9}
+	name=$(basename "$1")
+	echo "1..1"
+	make_seeds "$work/seeds" || return 1
+	if run_fuzzer "$1" "$seconds" "$seed" "$work/corpus" "$work/crashes" "$work/log"; then
+		echo "# -seed=$seed, $seconds s: $(figures "$work/log")"
+		echo "ok 1 - $name"
+		return 0
 	fi
-	grep -E '^stat::(number_of_executed|peak_rss)' "build/fuzz/$name.log"
-done
-exit $bad
+	echo "not ok 1 - $name -seed=$seed -max_total_time=$seconds"
+	tell_crash "$work/log" "$work/crashes" | sed 's/^/# /'
+	mkdir -p "$place/crashes/$name"
+	cp "$work/crashes"/* "$place/crashes/$name" 2>/dev/null &&
+		echo "# kept in $place/crashes/$name"
+	return 1
+}
+
+tap() {
+	case $1 in
+	*/mutations)
+		mapfile -t files < <(golden)
+		"$1" -n "${MUTATIONS:-10000}" -s "${FUZZ_SEED:-1}" "${files[@]}" \
+			tests/fuzz/seeds/fuzz_segment/*
+		;;
+	*/fuzz_*) tap_fuzzer "$1" ;;
+	*) printf '1..1\nok 1 - fuzzers # skip no clang with libFuzzer here\n' ;;
+	esac
+}
+
+long_one() { # FUZZER SECONDS
+	local name seed log
+	name=$(basename "$1")
+	seed=${FUZZ_SEED:-$RANDOM}
+	log=$place/$name.log
+	if run_fuzzer "$1" "$2" "$seed" "$place/corpus/$name" "$place/crashes/$name" "$log"; then
+		echo "ok   $name, $2 s, -seed=$seed: $(figures "$log")"
+		return 0
+	fi
+	echo "FAIL $name, -seed=$seed: inputs in $place/crashes/$name, log $log"
+	tell_crash "$log" "$place/crashes/$name"
+	return 1
+}
+
+long() {
+	local fuzzer bad=0 running=0
+	make_seeds "$work/seeds" || return 1
+	for fuzzer in "$place"/fuzz/fuzz_*; do
+		[[ -x $fuzzer && $fuzzer == *"${TESTS:-}"* ]] || continue
+		if [[ $running -ge 2 ]]; then
+			wait -n || bad=1
+			running=$((running - 1))
+		fi
+		long_one "$fuzzer" "$1" &
+		running=$((running + 1))
+	done
+	for (( ; running > 0; running--)); do
+		wait -n || bad=1
+	done
+	return $bad
+}
+
+case ${1:-} in
+--can-build)
+	can_build
+	exit
+	;;
+--tap | --long)
+	work=$(mktemp -d) || exit 1
+	trap 'rm -rf "$work"' EXIT
+	trap 'exit 130' INT TERM
+	"${1#--}" "$2"
+	exit
+	;;
+*)
+	sed -n '5,7s/^# //p' "$0" >&2
+	exit 2
+	;;
+esac
