@@ -87,7 +87,7 @@ static const struct field inherited[] = {
     ONE(seg_inherited, frees), ONE(seg_inherited, freed_bytes)};
 static const struct field live[] = {MANY(seg_live, ages), ONE(seg_live, young),
     ONE(seg_live, blocks), ONE(seg_live, bytes), ONE(seg_live, size_min),
-    ONE(seg_live, size_max)};
+    ONE(seg_live, size_max), MANY(seg_live, sizes)};
 static const struct field mark[] = {ONE(seg_mark, sequence),
     ONE(seg_mark, tick), ONE(seg_mark, kind), ONE(seg_mark, after_ns),
     MANY(seg_mark, label)};
@@ -124,6 +124,7 @@ static const struct layout rows[] = {[SEG_EXT_NONE] = {NULL, 0},
 /* Counts places down to the one that is wanted. */
 struct search {
 	size_t len, left;
+	size_t room; /* of a row; 0: as long as we know it */
 	bool found;
 	struct fields_place place;
 };
@@ -150,6 +151,10 @@ look(struct search *s, const struct layout *l, size_t base, size_t stride,
 	for (size_t k = 0; k < l->count && !s->found; k++) {
 		const struct field *f = &l->fields[k];
 
+		/* rows of older collectors are shorter */
+		if (s->room > 0 &&
+		    s->room < (size_t)f->at + (size_t)f->width * f->count)
+			continue;
 		if (s->left >= elements(f)) {
 			s->left -= elements(f);
 			continue;
@@ -173,11 +178,13 @@ look_rows(struct search *s, const struct seg_extent *x)
 		return;
 	l = &rows[x->kind];
 	last = (size_t)x->offset + (x->count - 1) * (size_t)x->row_bytes;
+	s->room = x->row_bytes;
 	look(s, l, (size_t)x->offset, 0, 1);
 	if (x->count > 1) {
 		look(s, l, last, 0, 1);
 		look(s, l, (size_t)x->offset, x->row_bytes, x->count);
 	}
+	s->room = 0;
 }
 
 bool
