@@ -32,6 +32,7 @@ enum {
 	NOTE_MAX = 4096,
 	PLACES = 256, /* sets of modules that have been at one place */
 	WAYS = 8,
+	SWEEP = 16, /* modules looked at when another one is added */
 };
 
 static find_object_fn *find_object;
@@ -258,6 +259,58 @@ set_alive(struct module *m)
 		ADD(&alive_in[(m->number - 1) / BLOCK], -1);
 }
 
+static void
+module_gone(struct module *m)
+{
+	uint32_t one = 1;
+	struct seg_module *row;
+
+	if (!CAS(&m->alive, &one, 0))
+		return;
+	ADD(&alive_in[(m->number - 1) / BLOCK], -1);
+	row = segment_table_row(&module_table, m->number);
+	if (row)
+		row->gone_tick = tick_now() ? tick_now() : 1;
+	module_distrust();
+	segment_count(SEG_GENERATIONS, 1);
+}
+
+/* The number before this one whose block has somebody alive in it; or 0. */
+static uint32_t
+next_alive(uint32_t number)
+{
+	while (number && !LOAD_ACQUIRE(&alive_in[(number - 1) / BLOCK]))
+		number -= (number - 1) % BLOCK + 1;
+	return number;
+}
+
+/*
+ * Where nothing new comes to lie, nobody finds out that a module is gone, and
+ * a host whose plugins wander would leave ever more of them to look through.
+ * So who adds one looks after a few others, in turn.
+ */
+static SEEP_COLD void
+module_sweep(void)
+{
+	static uint32_t turn;
+	uint32_t i, at = LOAD(&turn), n = LOAD_ACQUIRE(&count);
+
+	for (i = 0; i < SWEEP; i++) {
+		struct module *m;
+		struct found f;
+
+		at = next_alive(at ? at : n < MODULES_MAX ? n : MODULES_MAX);
+		if (!at)
+			break;
+		m = module_at(at--);
+		if (m && LOAD_ACQUIRE(&m->alive) &&
+		    (find_object((void *)(uintptr_t)m->start, &f) != 0 ||
+		        f.link_map != LOAD(&m->link_map)))
+			module_gone(m);
+	}
+	STORE(&turn, at);
+}
+
 /* Two threads may add one module at once; the reader merges by content. */
 static SEEP_COLD const struct module *
 module_add(const struct found *f)
@@ -297,22 +350,6 @@ module_add(const struct found *f)
 	at = place_of(m->start);
 	STORE(&places[at][ADD(&places_next[at], 1) % WAYS], (uint16_t)number);
 	return m;
-}
-
-static void
-module_gone(struct module *m)
-{
-	uint32_t one = 1;
-	struct seg_module *row;
-
-	if (!CAS(&m->alive, &one, 0))
-		return;
-	ADD(&alive_in[(m->number - 1) / BLOCK], -1);
-	row = segment_table_row(&module_table, m->number);
-	if (row)
-		row->gone_tick = tick_now() ? tick_now() : 1;
-	module_distrust();
-	segment_count(SEG_GENERATIONS, 1);
 }
 
 static bool
@@ -404,11 +441,7 @@ module_of(uint64_t pc)
 		n = MODULES_MAX;
 	if (find_object((void *)(uintptr_t)pc, &f) != 0)
 		return NULL;
-	for (i = n; i > 0; i--) {
-		if (!LOAD_ACQUIRE(&alive_in[(i - 1) / BLOCK])) {
-			i -= (i - 1) % BLOCK; /* on to the block before */
-			continue;
-		}
+	for (i = next_alive(n); i > 0; i = next_alive(i - 1)) {
 		m = module_at(i);
 		if (!m || !LOAD_ACQUIRE(&m->alive) || pc < m->start ||
 		    pc >= m->end)
@@ -418,6 +451,7 @@ module_of(uint64_t pc)
 			return m;
 		module_gone(m);
 	}
+	module_sweep();
 	m = module_back(&f);
 	return m ? m : module_add(&f);
 }
