@@ -29,6 +29,7 @@
 #include "collector/snapfile.h"
 #include "collector/snapwhen.h"
 #include "collector/spill.h"
+#include "collector/symbol.h"
 #include "collector/thread.h"
 #include "collector/tick.h"
 #include "collector/user.h"
@@ -507,9 +508,9 @@ watch_forks(void)
 static bool
 executable_has_malloc(void *find_object)
 {
-	void *first = next_symbol("malloc");
+	const struct link_map *l = module_of_executable(find_object);
 
-	return first && module_is_main(find_object, first);
+	return l && symbol_is_defined(l, "malloc");
 }
 
 static enum seg_inert

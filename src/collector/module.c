@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/attr.h"
 #include "base/cpu.h"
@@ -478,14 +479,13 @@ module_same(const void *a, const void *b)
 	    fa.link_map == fb.link_map;
 }
 
-bool
-module_is_main(void *fn, const void *address)
+const struct link_map *
+module_of_executable(void *fn)
 {
 	find_object_fn *find = (find_object_fn *)fn;
 	struct found f;
 
-	return find((void *)(uintptr_t)address, &f) == 0 && f.link_map &&
-	    f.link_map->l_name && !f.link_map->l_name[0];
+	return find((void *)getauxval(AT_PHDR), &f) == 0 ? f.link_map : NULL;
 }
 
 static bool

@@ -3,6 +3,7 @@
 #ifndef SEEP_COLLECTOR_MODULE_H
 #define SEEP_COLLECTOR_MODULE_H
 
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -67,8 +68,8 @@ extern SEEP_HIDDEN struct segment_table module_table, module_strings;
 /* Do two addresses belong to one loaded object? Start-up. */
 bool module_same(const void *a, const void *b);
 
-/* Is it in the executable? find_object as above. Start-up. */
-bool module_is_main(void *find_object, const void *address);
+/* The executable's; NULL: not to be found. find_object as above. Start-up. */
+const struct link_map *module_of_executable(void *find_object);
 
 /* Range of our own code, to recognise our frames on a stack. */
 bool module_is_own(uint64_t pc);

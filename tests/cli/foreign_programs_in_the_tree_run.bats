@@ -58,6 +58,19 @@ hello() {
 	[[ $(grep -c 'not traced' "$T/said") -eq 1 ]]
 }
 
+# then dlsym answers with a place in the program, behind which is libc's
+@test "I18 a program that only takes the address of malloc is no such program" {
+	cat >"$T/taker.c" <<-'C'
+	#include <stdlib.h>
+	void *(*volatile taken)(size_t) = malloc;
+	int main(void) { return taken(100) == NULL; }
+	C
+	cc -w -O1 -fno-builtin -fno-pie -no-pie "$T/taker.c" -o "$T/taker"
+	traced_well "$T/taker"
+	report
+	[[ $(from_report '(p[0]["inert_reason"], p[0]["totals"]["allocations"])') == "(None, 1)" ]]
+}
+
 @test "a chain of twenty execs: the last image is counted by itself" {
 	# shellcheck disable=SC2016 # for the inner shell
 	traced_well sh -c 'n=$1; [ "$n" -gt 0 ] || exec "$3"; exec sh -c "$2" sh $((n - 1)) "$2" "$3"' \
