@@ -218,7 +218,7 @@ lint: deps-check deps-lint all ## formatting, arrows, symbols, clang-tidy, cppch
 # libFuzzer's, and one program for all mutations, where clang can build them
 .PHONY: fuzzers fuzzers-here check-fuzz
 fuzzers: deps-check
-	@! tests/fuzz/run.sh --can-build || $(MAKE) --no-print-directory CC=clang WERROR= \
+	@! tests/fuzz/run.sh --can-build || $(MAKE) --no-print-directory CC=clang \
 		CFLAGS="-O1 -gline-tables-only" SAN=fuzzer-no-link,address,undefined B=$(B)/san-fuzz fuzzers-here
 fuzzers-here: $(FUZZ) $(B)/fuzz/mutations
 check-fuzz: fuzzers ## what reads files: a minute of libFuzzer, 10,000 mutations

@@ -190,7 +190,7 @@ write_export(
 
 	if (f->write_session) {
 		(void)f->write_session(
-		    whole_nowhere(), s, names, &options, "fuzz");
+		    whole_nowhere(), s, names, &options, &how);
 		return;
 	}
 	if (view_new(s, names, &options, &v) < 0)
