@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define USUAL "/usr/lib/debug"
 
@@ -82,17 +83,56 @@ try_in(const char *root, const char *dir, const char *name,
 	return n > 0 && (size_t)n < sizeof(path) && try_path(path, w, ret);
 }
 
+enum { NAME_BYTES = 2 * ID_MAX + 33 };
+
+/* ".build-id/ab/cdef.debug"; false: that is no build-id. */
+static bool
+name_by_id(char name[NAME_BYTES], const uint8_t *id, size_t bytes)
+{
+	char hex[2 * ID_MAX + 1];
+
+	if (bytes < 2 || bytes > ID_MAX)
+		return false;
+	debugfile_hex(hex, id, bytes);
+	(void)snprintf(
+	    name, NAME_BYTES, ".build-id/%.2s/%s.debug", hex, hex + 2);
+	return true;
+}
+
+static bool
+is_in(const char *root, const char *dir, const char *name)
+{
+	char path[PATH_MAX * 2];
+	int n = snprintf(path, sizeof(path), "%s%s/%s", root, dir, name);
+
+	return n > 0 && (size_t)n < sizeof(path) && access(path, F_OK) == 0;
+}
+
+bool
+debugfile_is_there(const struct debugfile_search *s)
+{
+	char name[NAME_BYTES];
+
+	if (!name_by_id(name, s->build_id, s->build_id_bytes))
+		return false;
+	for (size_t i = 0; s->dirs[i]; i++)
+		if (is_in("", s->dirs[i], name) ||
+		    is_in("", s->dirs[i], name + strlen(".build-id/")))
+			return true;
+	for (size_t i = 0; s->roots[i]; i++)
+		if (is_in(s->roots[i], USUAL, name))
+			return true;
+	return false;
+}
+
 static bool
 try_build_id(const struct debugfile_search *s, const struct wanted *w,
     struct objfile *ret)
 {
-	char hex[2 * ID_MAX + 1], name[sizeof(hex) + 32];
+	char name[NAME_BYTES];
 
-	if (w->build_id_bytes < 2 || w->build_id_bytes > ID_MAX)
+	if (!name_by_id(name, w->build_id, w->build_id_bytes))
 		return false;
-	debugfile_hex(hex, w->build_id, w->build_id_bytes);
-	(void)snprintf(
-	    name, sizeof(name), ".build-id/%.2s/%s.debug", hex, hex + 2);
 	for (size_t i = 0; s->dirs[i]; i++)
 		if (try_in("", s->dirs[i], name, w, ret) ||
 		    try_in("", s->dirs[i], name + strlen(".build-id/"), w, ret))

@@ -25,6 +25,12 @@ int debugfile_find(const struct debugfile_search *s,
     const struct objfile *module, struct objfile *ret);
 
 /*
+ * Is anything at all where debug information by build-id would lie? Opens
+ * nothing, so that it needs no jail.
+ */
+bool debugfile_is_there(const struct debugfile_search *s);
+
+/*
  * The file that dwz has moved common parts to. 1: `debug` needs none;
  * -ENOENT: it needs one that is not here, whose build-id in hex is in ret_id.
  */

@@ -95,6 +95,43 @@ jobs_is_replaced(struct jobs *s, struct job *j)
 	return replaced;
 }
 
+/*
+ * A program that loads another build of its plugin every minute has thousands
+ * of modules whose file is no more: one process for each would take long.
+ */
+bool
+jobs_is_hopeless(struct jobs *s, struct job *j)
+{
+	const struct table_key *key = table_key(s->table, j->object);
+	struct table_state *state = table_state(s->table, j->object);
+	char path[PATH_MAX * 2], hex[65];
+	int found = -ENOENT, n;
+	const char *detail;
+	uint8_t id[32];
+
+	prepare(s, j);
+	if (key->id_bytes == 0 || j->given || s->options->debuginfod ||
+	    debugfile_is_there(&j->request.search))
+		return false;
+	for (size_t i = 0; j->roots[i]; i++) {
+		(void)snprintf(
+		    path, sizeof(path), "%s%s", j->roots[i], key->path);
+		n = buildid_read(path, id);
+		if (n == 0 ||
+		    (n > 0 && (size_t)n == key->id_bytes &&
+		        memcmp(id, key->id, key->id_bytes) == 0))
+			return false; /* it, or nobody knows what */
+		if (found < 0)
+			found = n;
+	}
+	state->problem = found > 0 ? TABLE_OTHER_FILE : TABLE_NO_FILE;
+	debugfile_hex(hex, id, found > 0 ? (size_t)found : 0);
+	detail = found > 0 ? hex : strerror(-found);
+	if (table_text(s->table, detail, strlen(detail), &state->detail) < 0)
+		state->detail = NULL;
+	return true;
+}
+
 /* Says what takes long, once a second; NULL: nothing any more. */
 static void
 tell_progress(struct jobs *s, const char *path)

@@ -36,6 +36,12 @@ struct jobs {
 };
 
 /*
+ * There is neither its file nor debug information of its build-id, and the
+ * state says so: nothing to be read.
+ */
+bool jobs_is_hopeless(struct jobs *s, struct job *j);
+
+/*
  * Is there another file now under that name? Then what is known of the old one
  * is not used, though it may be in the cache: there are no names, and the
  * report says why. A file that is gone does no such harm.

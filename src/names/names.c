@@ -3,6 +3,7 @@
 #include "names/names.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,10 @@
 #include "names/table.h"
 #include "names/wire.h"
 
-enum { PIECE_ROWS = 16384 }; /* of what names_write() gives at once */
+enum {
+	PIECE_ROWS = 16384, /* of what names_write() gives at once */
+	MODULE_NOTES = 40,
+};
 
 /* What a recording brought along. */
 struct embedded {
@@ -323,6 +327,31 @@ add_note(struct notes *notes, char *text)
 	more[notes->count++] = text;
 }
 
+/* One sentence for each module, up to a number that somebody would read. */
+static void
+note_modules(const struct names *n, struct notes *notes)
+{
+	size_t asked, unknown, more = 0;
+	char *text;
+
+	for (uint32_t i = 0; i < table_objects(n->table); i++) {
+		seek_counts(n->seek, i, &asked, &unknown);
+		text = asked > 0 ? hints_sentence(table_key(n->table, i),
+		                       table_state(n->table, i), asked, unknown)
+		                 : NULL;
+		if (text && notes->count >= MODULE_NOTES) {
+			free(text);
+			more++;
+		} else {
+			add_note(notes, text);
+		}
+	}
+	if (more > 0 &&
+	    asprintf(&text, "names are missing from %zu more modules", more) >
+	        0)
+		add_note(notes, text);
+}
+
 size_t
 names_notes(const struct names *n, char *const **ret)
 {
@@ -343,15 +372,7 @@ names_notes(const struct names *n, char *const **ret)
 		add_note(notes,
 		    strdup("--debuginfod: libdebuginfod.so.1 is not "
 		           "installed; nothing was asked"));
-	for (uint32_t i = 0; i < table_objects(n->table); i++) {
-		size_t asked, unknown;
-
-		seek_counts(n->seek, i, &asked, &unknown);
-		if (asked > 0)
-			add_note(notes,
-			    hints_sentence(table_key(n->table, i),
-			        table_state(n->table, i), asked, unknown));
-	}
+	note_modules(n, notes);
 	*ret = notes->list;
 	return notes->count;
 }

@@ -262,7 +262,7 @@ try_cheaply(struct seek *s, struct job *j)
 		    cache_load(s->jobs.cache, key, s->table))
 			drop_known(s, j);
 	}
-	return j->count > 0;
+	return j->count > 0 && !jobs_is_hopeless(&s->jobs, j);
 }
 
 /* Whatever happened: each place has an answer. */
