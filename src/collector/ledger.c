@@ -484,6 +484,28 @@ ledger_tables(struct segment_table **ret_tables, size_t max)
 	return n;
 }
 
+uint64_t
+ledger_events(void)
+{
+	uint64_t sum = 0;
+	uint32_t c, k;
+	int i;
+
+	for (i = 0; i < SEG_ARRAYS; i++) {
+		struct segment_table *t = &arrays[i];
+
+		for (c = 0; t->chunks && c < t->chunk_high; c++) {
+			const struct seg_row *row =
+			    (const void *)LOAD_ACQUIRE(&t->chunks[c]);
+
+			for (k = 0; row && k < 1u << t->rows_bits; k++)
+				sum += LOAD(&row[k].allocations) +
+				    LOAD(&row[k].frees);
+		}
+	}
+	return sum;
+}
+
 void
 ledger_fold_live(uint32_t site, uint64_t size, uint32_t age)
 {

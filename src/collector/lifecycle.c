@@ -28,6 +28,7 @@
 #include "collector/snap.h"
 #include "collector/snapfile.h"
 #include "collector/snapwhen.h"
+#include "collector/spaces.h"
 #include "collector/spill.h"
 #include "collector/symbol.h"
 #include "collector/thread.h"
@@ -582,6 +583,7 @@ start_tables(void *find_object)
 	thread_init(kernel.wipe, kernel.populate);
 	if (!module_init(find_object, exe))
 		return false;
+	spaces_init(next_symbol("_r_debug"));
 	/* other allocators export glibc's private names too: ask the loader */
 	live_init(module_same((const void *)(uintptr_t)next.malloc,
 	    (const void *)(uintptr_t)gnu_get_libc_version));
@@ -693,9 +695,12 @@ lifecycle_end(void)
 {
 	struct scan s = {0};
 
-	if (!lifecycle_started() || LOAD(proc) != PROC_RUNNING || nursery)
-		return;
+	if (!lifecycle_started() || LOAD(proc) != PROC_RUNNING || nursery ||
+	    segment.header->end_kind)
+		return; /* a vfork child may have called exit() before us */
 	s.until_ns = tick_read() + SCAN_NS;
+	segment.header->fold_events = ledger_events();
+	spaces_look();
 	live_scan(fold, &s);
 	if (!s.partial)
 		user_scan(fold_user, &s);

@@ -13,9 +13,9 @@
 /*
  * A module enters the table when the first address in it is walked over, and
  * never leaves it: an object that was unloaded is marked gone, and whatever
- * is mapped there later becomes a module of its own, unless it is the very
- * same object: then it is the module that it was. Lock-free; a signal handler
- * may call everything here but module_init().
+ * is mapped there later becomes a module of its own, unless it is the same
+ * again, by build-id, name and place. Lock-free; a signal handler may call
+ * everything here but module_init().
  *
  * Everything read from an object's memory is bounded by the readable segment
  * that holds its unwind tables; the object cannot go away meanwhile, because
@@ -33,8 +33,8 @@ struct module {
 	struct seg_module row; /* as the segment has it, for forked children */
 	uint32_t number;       /* 1.. ; goes into frames */
 	uint32_t verified;     /* generation in which it was last compared */
-	uint32_t written; /* the table that has its row: forks begin anew */
-	uint32_t alive;   /* written last; 0: gone, or not yet filled */
+	uint32_t older;        /* number of the next in its chain: module.c */
+	uint32_t written;      /* in which process of a chain of forks */
 };
 
 /* Once; find_object is _dl_find_object, exe the path of the executable. */

@@ -3,6 +3,7 @@
 #include "collector/recorder.h"
 
 #include "collector/next.h"
+#include "collector/spaces.h"
 
 enum { PAUSE_NS = 50000000, PERIOD_MAX = 64, HELD_SPINS = 1 << 22 };
 
@@ -54,6 +55,7 @@ look_at_clock(struct thread *t)
 	t->clock_ns = ns;
 	t->countdown = t->period;
 	lifecycle_poll();
+	spaces_look();
 	if (lifecycle_in_nursery())
 		t->countdown = 1; /* a forked child counts its first events */
 	return follow_mode(t);

@@ -127,6 +127,7 @@ sites_inner(const uint64_t *frames, uint32_t count)
 	for (i = 0; i < count; i++)
 		row->frames[i] = frames[i];
 	row->count = count;
+	row->is_filled = 1;
 	if (!index_insert(&inner_index, h, n))
 		segment_count(SEG_NO_MEMORY, 1);
 	return n;

@@ -31,8 +31,8 @@ same_id(const void *items, uint32_t item, const void *key)
 	    *(const uint32_t *)key;
 }
 
-static struct ledger_sum *
-sum_of(struct ledger *s, uint32_t id)
+struct ledger_sum *
+ledger_at(struct ledger *s, uint32_t id)
 {
 	uint32_t at;
 
@@ -84,6 +84,7 @@ static void
 add_sample(struct ledger_sum *sum, const struct seg_sample *row)
 {
 	sum->samples = plus(sum->samples, row->samples);
+	sum->sampled_frees = plus(sum->sampled_frees, row->sampled_frees);
 	sum->variance_allocated =
 	    plus(sum->variance_allocated, row->variance_allocated);
 	sum->variance_freed = plus(sum->variance_freed, row->variance_freed);
@@ -112,7 +113,7 @@ sum_rows(const struct segment *seg, const struct segment_rows *x,
 			memcpy(&row, segment_row(x, i), sizeof(row));
 			if (is_idle(&row))
 				continue;
-			sum = sum_of(sums, (uint32_t)id);
+			sum = ledger_at(sums, (uint32_t)id);
 			if (!sum)
 				return -ENOMEM;
 			add_row(sum, &row, (uint32_t)seg->header.peak_epoch);
@@ -122,7 +123,7 @@ sum_rows(const struct segment *seg, const struct segment_rows *x,
 			memcpy(&row, segment_row(x, i), sizeof(row));
 			if (row.samples == 0 && row.sampled_frees == 0)
 				continue;
-			sum = sum_of(sums, (uint32_t)id);
+			sum = ledger_at(sums, (uint32_t)id);
 			if (!sum)
 				return -ENOMEM;
 			add_sample(sum, &row);
@@ -139,6 +140,13 @@ by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+void
+ledger_sort(struct ledger *l)
+{
+	if (l->count > 0)
+		qsort(l->items, l->count, sizeof(*l->items), by_id);
+}
+
 int
 ledger_init(struct ledger *l, const struct segment *seg)
 {
@@ -152,8 +160,7 @@ ledger_init(struct ledger *l, const struct segment *seg)
 		if (err < 0)
 			return err;
 	}
-	if (l->count > 0)
-		qsort(l->items, l->count, sizeof(*l->items), by_id);
+	ledger_sort(l);
 	return 0;
 }
 

@@ -16,7 +16,7 @@ struct ledger_sum {
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
 	int64_t peak_bytes, peak_blocks;
 	uint64_t size_min, size_max;
-	uint64_t samples;
+	uint64_t samples, sampled_frees;
 	uint64_t variance_allocated, variance_freed; /* of bytes */
 };
 
@@ -29,5 +29,11 @@ struct ledger {
 /* Fills l, which is zero before; -ENOMEM: l is still for ledger_release(). */
 int ledger_init(struct ledger *l, const struct segment *seg);
 void ledger_release(struct ledger *l);
+
+/* The sum of an id, made where it has none; NULL: no memory. Not in order. */
+struct ledger_sum *ledger_at(struct ledger *l, uint32_t id);
+
+/* By id again. */
+void ledger_sort(struct ledger *l);
 
 #endif

@@ -29,7 +29,8 @@ static const struct losses_name names[] = {
     {SEG_NESTED_EVENTS, LOSSES_FACT, "nested_events",
         "events in signal handlers inside a hook"},
     {SEG_HEALED, LOSSES_FACT, "healed", "threads that had jumped out of us"},
-    {SEG_LOST_MODULES, LOSSES_LOSS, "modules", "modules without a number"},
+    {SEG_LOST_MODULES, LOSSES_LOSS, "modules",
+        "lookups of modules without a number, or room for their name"},
     {SEG_EARLY_EVENTS, LOSSES_LOSS, "early_events",
         "events before the collector started"},
     {SEG_CTL_IGNORED, LOSSES_LOSS, "ctl_ignored", "commands not understood"},
@@ -76,6 +77,8 @@ static const struct losses_name names[] = {
         "seep_alloc calls booked under \"(other pools)\""},
     {SEG_NO_CHILD_ROOM, LOSSES_LOSS, "no_child_room",
         "lack of room for forked children, which are not recorded"},
+    {SEG_NAMESPACES, LOSSES_LOSS, "namespaces",
+        "namespaces of dlmopen or LD_AUDIT, whose own heap is not seen"},
 };
 
 static const char *const inert[] = {

@@ -521,6 +521,8 @@ process_new(const struct segment *seg, struct process **ret)
 	err = invariants_check(seg, &sums, &t.sites, &p->doubt);
 	if (err == -ENOMEM)
 		goto out;
+	if (err == 0) /* else the counts are no measure */
+		p->live_map = agree_ended(seg, &sums, &t.sites, &p->doubt);
 	err = 0; /* what cannot be is shown all the same, and told */
 	*ret = p;
 	p = NULL;

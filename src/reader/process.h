@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "reader/agree.h"
 #include "reader/segment.h"
 #include "reader/stacks.h"
 
@@ -116,9 +117,10 @@ struct process {
 	size_t id_count;
 	struct process_point *points; /* the time line; NULL: none */
 	size_t point_count;
-	struct fault doubt; /* figures that cannot be (invariants.h); or "" */
-	bool is_unfinished; /* its end state is missing in the recording */
-	uint64_t as_of_us;  /* then these are the figures of that moment */
+	struct fault doubt;  /* figures that cannot be (invariants.h); or "" */
+	enum agree live_map; /* does it say what the ledger says? */
+	bool is_unfinished;  /* its end state is missing in the recording */
+	uint64_t as_of_us;   /* then these are the figures of that moment */
 	const struct process_names *names; /* the session's; NULL: none */
 };
 

@@ -136,28 +136,46 @@ measure_running(struct process *p)
 		p->duration_ns = now_ns - p->header.start_monotonic_ns;
 }
 
+enum { ASK_NOT = -1, ASK_PROC = 0 }; /* or: it runs, with this pid */
+
+static void
+find_end(struct process *p, const struct segfile *f, pid_t pid)
+{
+	if (p->header.end_kind == SEG_END_EXITED) {
+		p->end = PROCESS_EXITED;
+	} else if (p->is_snapshot) {
+		p->end = PROCESS_RUNNING; /* at that moment */
+	} else if (pid > 0) {
+		p->end = PROCESS_RUNNING;
+		p->alive_pid = pid;
+	} else if (pid == ASK_PROC) {
+		p->end =
+		    session_end(&p->header, segfile_source(f), &p->alive_pid);
+	}
+}
+
 static int
-load_slot(struct session *s, const struct segfile *f, int slot, bool ask_proc,
+load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
     struct fault *where)
 {
+	struct process *p = NULL;
 	struct segment *seg;
-	struct process *p;
 	int err;
 
 	err = segfile_read(f, slot, &seg, where);
 	if (err < 0)
 		return err;
 	err = process_new(seg, &p);
+	if (err == 0)
+		find_end(p, f, pid);
+	if (err == 0 && p->alive_pid > 0 && p->doubt.text[0] == '\0')
+		err = agree_running(
+		    seg, f, slot, p->alive_pid, &p->live_map, &p->doubt);
 	segment_free(seg);
-	if (err < 0)
+	if (err < 0) {
+		process_free(p);
 		return no_memory(where);
-	if (p->header.end_kind == SEG_END_EXITED)
-		p->end = PROCESS_EXITED;
-	else if (p->is_snapshot)
-		p->end = PROCESS_RUNNING; /* at that moment */
-	else if (ask_proc)
-		p->end =
-		    session_end(&p->header, segfile_source(f), &p->alive_pid);
+	}
 	measure_running(p);
 	if (session_add(s, p) < 0)
 		return no_memory(where);
@@ -171,11 +189,12 @@ session_add_segfile(struct session *s, const struct segfile *f,
 	struct fault why;
 	int err;
 
-	err = load_slot(s, f, SEGFILE_OWN, ask_proc, where);
+	err =
+	    load_slot(s, f, SEGFILE_OWN, ask_proc ? ASK_PROC : ASK_NOT, where);
 	if (err < 0)
 		return err;
 	for (int i = 0; i < segfile_slots(f); i++) {
-		err = load_slot(s, f, i, ask_proc, &why);
+		err = load_slot(s, f, i, ask_proc ? ASK_PROC : ASK_NOT, &why);
 		if (err == -ENOMEM)
 			return no_memory(where);
 		s->is_truncated |= err == -EBADMSG;
@@ -387,16 +406,11 @@ session_load_pid(pid_t pid, struct session **ret, struct fault *where)
 	if (err < 0)
 		return err;
 	s = session_new();
-	err = s ? load_slot(s, f, slot, false, where) : no_memory(where);
+	err = s ? load_slot(s, f, slot, pid, where) : no_memory(where);
 	segfile_close(f);
 	if (err < 0) {
 		session_free(s);
 		return err;
-	}
-	if (s->processes[0]->end == PROCESS_UNKNOWN) {
-		s->processes[0]->end = PROCESS_RUNNING;
-		s->processes[0]->alive_pid = pid;
-		measure_running(s->processes[0]);
 	}
 	*ret = s;
 	return 0;

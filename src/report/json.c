@@ -404,6 +404,7 @@ identity(FILE *out, const struct process *p)
 		(void)fprintf(out, "%" PRIu64, p->as_of_us);
 	else
 		(void)fputs("null", out);
+	json_text(out, "live_map", words_agree(p->live_map));
 	json_time(out, "peak_time", process_time_ns(p, h->peak_tick));
 	(void)fprintf(out,
 	    ",\"tables\":{\"total_bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64

@@ -92,6 +92,22 @@ words_state(uint32_t state)
 }
 
 const char *
+words_agree(enum agree a)
+{
+	switch (a) {
+	case AGREE_YES:
+		return "agrees";
+	case AGREE_PARTLY:
+		return "agrees in part";
+	case AGREE_NO:
+		return "disagrees";
+	case AGREE_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
+const char *
 words_medium(uint32_t medium)
 {
 	static const char *const media[] = {

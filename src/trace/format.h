@@ -162,7 +162,8 @@ enum seg_count {
 	SEG_USER_OFF = 38,          /* events of pools while paused or off */
 	SEG_USER_POOLS = 39,        /* events under "(other pools)" */
 	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, children are not recorded */
-	SEG_COUNTS_USED = 41,
+	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
+	SEG_COUNTS_USED = 42,
 	SEG_COUNTS = 64
 };
 
@@ -237,7 +238,12 @@ struct seg_header {
 	uint32_t signal_state;   /* enum seg_signal */
 
 	char snapshot_label[SEG_SNAPSHOT_LABEL_BYTES]; /* NUL terminated */
-	uint64_t reserved[20];
+	/*
+	 * Allocations and frees of all rows of the ledger when the destructor
+	 * began to fold the live map (SEG_EXT_LIVE); 0: it did not.
+	 */
+	uint64_t fold_events;
+	uint64_t reserved[19];
 
 	uint64_t counts[SEG_COUNTS];
 
@@ -300,7 +306,8 @@ struct seg_inner {
 	uint64_t frames[SEG_INNER_FRAMES];
 	uint32_t count;
 	uint32_t flags; /* enum seg_node_flags */
-	uint64_t reserved;
+	/* 1: filled. Copies leave rows of zeros out, and one may be empty */
+	uint64_t is_filled;
 };
 
 /* A site = inner frames, then the node and its parents up to the root. */

@@ -19,3 +19,39 @@ load ../lib/host.bash
 	cat "$T/verify"
 	grep -q ' mismatches=0 ' "$T/verify"
 }
+
+@test "I9 a plugin that is loaded 5,000 times is one module, and needs no memory" {
+	mkdir "$DIR/w"
+	cd "$DIR/w"
+	traced_well "$HOSTS/plugins_without_end" 5000 same
+	equals_ledger
+	[[ $(from_report 'len(p[0]["modules"]) < 10') == True ]]
+	[[ $(from_report 'len(p[0]["sites"]) < 30') == True ]]
+	[[ $(sed -n 's/^grown //p' "$T/out") -lt 300 ]]
+}
+
+# as many as there are numbers, and some more; each load is another build
+@test "I9 I12 module numbers run out: counted, no block under another's name, memory bounded" {
+	mkdir "$DIR/w"
+	cd "$DIR/w"
+	traced_well "$HOSTS/plugins_without_end" 66500 other
+	report
+	# the file on disk is another build than those that ran: no name at all
+	"$PYTHON" - "$T/report.json" <<-'PY'
+	import json, sys
+	p = json.load(open(sys.argv[1], encoding="utf-8"))["processes"][0]
+	inner = [(s["frames"][0], s) for s in p["sites"]]
+	nameless = sum(s["allocations"] for f, s in inner if f["function"] is None)
+	known = sum(s["allocations"] for f, s in inner
+	            if f["function"] is None and f["module"])
+	own = sum(s["allocations"] for f, s in inner
+	          if f["function"] == "alloc_own" and s["stack"] == "complete")
+	print(len(p["modules"]), nameless, known, own, p["lost"], p["tables"])
+	assert len(p["modules"]) == 65472
+	assert nameless == own == 66500 and known > 65000
+	assert p["lost"]["modules"] > 1000 and p["lost"]["events"] == 0
+	assert p["live_map"] == "agrees"
+	assert p["tables"]["own_bytes"] < 32 << 20
+	PY
+	[[ $(sed -n 's/^grown //p' "$T/out") -lt 24000 ]]
+}

@@ -31,7 +31,7 @@ PEAKS = ("peak_blocks", "peak_bytes")
 # named in `lost`, but no loss of counts
 HARMLESS = {"nested_events", "healed", "generations", "wasted_ids",
             "events_off", "cut_rule", "cut_no_info",
-            "cut_bounds", "truncated_stacks"}
+            "cut_bounds", "truncated_stacks", "namespaces"}
 
 problems = []
 
@@ -116,6 +116,8 @@ def check_arithmetic(process):
 
 def check_clean(process):
     where = "pid %d" % process["pid"]
+    if process["live_map"] == "disagrees":
+        complain("%s: live map and ledger disagree" % where)
     for key in ("unknown_frees", "missed_frees"):
         if process["totals"][key] != 0:
             complain("%s: %s = %d" % (where, key, process["totals"][key]))

@@ -1,0 +1,328 @@
+/* agree.c - do the live map and the ledger of a process say the same? */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/agree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/alive.h"
+#include "reader/livemap.h"
+
+enum { TRIES = 3, BUDGET_NS = 100000000 };
+
+/* Blocks of one site: what the ledger allows, what the map has. */
+struct bounds {
+	uint64_t low, high, map;
+};
+
+/* How far the map is from the ledger, over all sites. */
+struct gap {
+	uint64_t blocks;
+	size_t uneven; /* sites with as many blocks, but other bytes */
+	uint32_t site; /* the first */
+	struct bounds first;
+	uint64_t bytes, map_bytes; /* of the first uneven one */
+};
+
+static uint64_t
+minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static bool
+is_heap(const struct rows *sites, uint32_t id)
+{
+	struct seg_site row;
+
+	return !rows_get(sites, id, &row, sizeof(row)) ||
+	    row.kind != SEG_SITE_USER;
+}
+
+static uint64_t
+taken(const struct ledger_sum *s, bool is_sampled)
+{
+	return !s ? 0 : is_sampled ? s->samples : s->allocations;
+}
+
+static uint64_t
+given(const struct ledger_sum *s, bool is_sampled)
+{
+	return !s ? 0 : is_sampled ? s->sampled_frees : s->frees;
+}
+
+static void
+add_gap(struct gap *g, uint32_t site, struct bounds b)
+{
+	uint64_t by = minus(b.low, b.map) + minus(b.map, b.high);
+
+	if (by == 0)
+		return;
+	if (g->blocks == 0) {
+		g->site = site;
+		g->first = b;
+	}
+	g->blocks += by;
+}
+
+static void
+add_uneven(struct gap *g, uint32_t site, uint64_t bytes, uint64_t map_bytes)
+{
+	if (bytes == map_bytes)
+		return;
+	if (g->uneven++ == 0 && g->blocks == 0) {
+		g->site = site;
+		g->bytes = bytes;
+		g->map_bytes = map_bytes;
+	}
+}
+
+/* Events that may be half done for good: one is in the map, or the ledger. */
+static uint64_t
+known_faults(const struct seg_header *h)
+{
+	return h->counts[SEG_HEALED] + h->counts[SEG_LOST_EVENTS] +
+	    h->counts[SEG_LOST_FREES];
+}
+
+static enum agree
+verdict(const struct gap *g, uint64_t slack, const char *when,
+    struct fault *ret_doubt)
+{
+	if (g->blocks > slack) {
+		(void)fault_set(ret_doubt, 0,
+		    "site %u had %llu blocks in the live map %s, %llu to %llu "
+		    "in the ledger",
+		    g->site, (unsigned long long)g->first.map, when,
+		    (unsigned long long)g->first.low,
+		    (unsigned long long)g->first.high);
+		return AGREE_NO;
+	}
+	if (g->uneven > slack) {
+		(void)fault_set(ret_doubt, 0,
+		    "site %u had %llu bytes in the live map %s, %llu in the "
+		    "ledger",
+		    g->site, (unsigned long long)g->map_bytes, when,
+		    (unsigned long long)g->bytes);
+		return AGREE_NO;
+	}
+	return AGREE_YES;
+}
+
+/* ---- at the end ---- */
+
+/* Living blocks by the destructor; all of them in *ret_all. */
+static void
+sum_lives(const struct segment *seg, uint64_t *ret_all)
+{
+	*ret_all = 0;
+	for (size_t i = 0; i < seg->extent_count; i++) {
+		const struct segment_rows *x = &seg->extents[i];
+		struct seg_live row;
+
+		for (uint32_t k = 0; x->kind == SEG_EXT_LIVE && k < x->count;
+		     k++) {
+			memcpy(&row, segment_row(x, k), sizeof(row));
+			*ret_all += row.blocks;
+		}
+	}
+}
+
+enum agree
+agree_ended(const struct segment *seg, const struct ledger *sums,
+    const struct rows *sites, struct fault *ret_doubt)
+{
+	const struct seg_header *h = &seg->header;
+	bool is_sampled = h->sample_bytes > 0;
+	uint64_t events = 0, all, slack, seen = 0;
+	struct rows lives = {0};
+	struct gap g = {0};
+
+	if (h->end_kind != SEG_END_EXITED || h->fold_events == 0 ||
+	    h->live_scan_partial || h->snapshot_reason != SEG_SNAPSHOT_NONE)
+		return AGREE_UNKNOWN;
+	if (rows_init(&lives, seg, SEG_EXT_LIVE) < 0)
+		return AGREE_UNKNOWN;
+	sum_lives(seg, &all);
+	for (size_t i = 0; i < sums->count; i++) {
+		const struct ledger_sum *s = &sums->items[i];
+		struct seg_live live = {0};
+		uint64_t n;
+
+		(void)rows_get(&lives, s->id, &live, sizeof(live));
+		seen += live.blocks;
+		if (!is_heap(sites, s->id))
+			continue;
+		events += s->allocations + s->frees;
+		n = minus(taken(s, is_sampled), given(s, is_sampled));
+		add_gap(&g, s->id, (struct bounds){n, n, live.blocks});
+		if (n == live.blocks && !is_sampled)
+			add_uneven(&g, s->id,
+			    minus(s->allocated_bytes, s->freed_bytes),
+			    live.bytes);
+	}
+	rows_release(&lives);
+	if (all > seen)
+		add_gap(&g, 0, (struct bounds){0, 0, all - seen});
+	/* exit() while others are at work: one event each, or in a handler */
+	slack = known_faults(h) + minus(events, h->fold_events);
+	if (h->threads > 1)
+		slack += h->threads;
+	else if (h->counts[SEG_NESTED_EVENTS] > 0)
+		slack++;
+	return verdict(&g, slack, "at its end", ret_doubt);
+}
+
+/* ---- while it runs ---- */
+
+/* In the order of ids; NULL where it has none. */
+static const struct ledger_sum *
+next_of(const struct ledger *l, size_t *at, uint32_t id)
+{
+	while (*at < l->count && l->items[*at].id < id)
+		(*at)++;
+	return *at < l->count && l->items[*at].id == id ? &l->items[*at] : NULL;
+}
+
+static void
+compare_site(struct gap *g, uint32_t id, const struct ledger_sum *before,
+    const struct ledger_sum *after, const struct ledger_sum *map,
+    const struct livemap *m, bool is_sampled)
+{
+	uint64_t in_before = taken(before, is_sampled);
+	uint64_t in_after = taken(after, is_sampled);
+	uint64_t out_before = given(before, is_sampled);
+	uint64_t out_after = given(after, is_sampled);
+	struct bounds b = {.low = minus(in_before, out_after),
+	    .high = minus(in_after, out_before),
+	    .map = map ? map->allocations : 0};
+
+	if (m->is_partial)
+		b.low = 0;
+	add_gap(g, id, b);
+	if (b.low == b.high && b.map == b.low && m->bytes_known &&
+	    !is_sampled && !m->is_partial && after)
+		add_uneven(g, id,
+		    minus(after->allocated_bytes, after->freed_bytes),
+		    map ? map->allocated_bytes : 0);
+}
+
+/* Ids of the ledger after: it has all that the one before has. */
+static struct gap
+compare(const struct ledger *before, const struct livemap *m,
+    const struct ledger *after, const struct rows *sites, bool is_sampled)
+{
+	size_t in_before = 0, in_map = 0, in_after = 0;
+	struct gap g = {0};
+
+	for (size_t i = 0; i < after->count; i++) {
+		uint32_t id = after->items[i].id;
+
+		if (is_heap(sites, id))
+			compare_site(&g, id, next_of(before, &in_before, id),
+			    &after->items[i], next_of(&m->counts, &in_map, id),
+			    m, is_sampled);
+	}
+	for (size_t i = 0; i < m->counts.count; i++) {
+		const struct ledger_sum *s = &m->counts.items[i];
+
+		if (!next_of(after, &in_after, s->id))
+			add_gap(
+			    &g, s->id, (struct bounds){0, 0, s->allocations});
+	}
+	return g;
+}
+
+static uint64_t
+threads_of(pid_t pid)
+{
+	char path[64], line[256];
+	uint64_t n = 1;
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, "Threads:", 8) == 0)
+			n = strtoull(line + 8, NULL, 10);
+	if (file)
+		(void)fclose(file);
+	return n;
+}
+
+/* Is it still the process, and the program, that it was? */
+static bool
+same_still(const struct seg_header *a, const struct seg_header *b,
+    const struct segfile *f)
+{
+	pid_t pid;
+
+	return memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0 &&
+	    b->end_kind == SEG_END_NONE && a->live_root == b->live_root &&
+	    alive_check(b, segfile_source(f), &pid) == ALIVE_YES;
+}
+
+/* One round; *before becomes the ledger after it. */
+static int
+look_once(const struct segment *seg, struct ledger *before,
+    const struct segfile *f, int slot, pid_t pid, enum agree *ret,
+    struct fault *ret_doubt)
+{
+	bool is_sampled = seg->header.sample_bytes > 0;
+	struct segment *again = NULL;
+	struct ledger after = {0};
+	struct rows sites = {0};
+	struct livemap map;
+	struct gap g;
+	int err;
+
+	*ret = AGREE_UNKNOWN;
+	err = livemap_read(&map, pid, &seg->header, BUDGET_NS);
+	if (err < 0 || segfile_read(f, slot, &again, NULL) < 0) {
+		err = err == -ENOMEM ? err : 0;
+		goto out;
+	}
+	err = -ENOMEM;
+	if (ledger_init(&after, again) < 0 ||
+	    rows_init(&sites, again, SEG_EXT_SITE) < 0)
+		goto out;
+	err = 0;
+	g = compare(before, &map, &after, &sites, is_sampled);
+	if (same_still(&seg->header, &again->header, f)) {
+		*ret =
+		    verdict(&g, threads_of(pid) + known_faults(&again->header),
+		        "while it ran", ret_doubt);
+		if (*ret == AGREE_YES && map.is_partial)
+			*ret = AGREE_PARTLY;
+	}
+	ledger_release(before);
+	*before = after;
+	after = (struct ledger){0};
+out:
+	rows_release(&sites);
+	ledger_release(&after);
+	livemap_release(&map);
+	segment_free(again);
+	return err;
+}
+
+int
+agree_running(const struct segment *seg, const struct segfile *f, int slot,
+    pid_t pid, enum agree *ret, struct fault *ret_doubt)
+{
+	struct ledger before = {0};
+	struct fault doubt = {""};
+	int err;
+
+	*ret = AGREE_NO;
+	err = ledger_init(&before, seg);
+	/* a word read half-written may mislead once */
+	for (int i = 0; i < TRIES && err == 0 && *ret == AGREE_NO; i++)
+		err = look_once(seg, &before, f, slot, pid, ret, &doubt);
+	ledger_release(&before);
+	if (*ret == AGREE_NO && ret_doubt)
+		*ret_doubt = doubt;
+	return err;
+}

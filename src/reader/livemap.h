@@ -1,0 +1,31 @@
+/* livemap.h - the blocks of a running process, counted by site in its memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_LIVEMAP_H
+#define SEEP_READER_LIVEMAP_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "reader/ledger.h"
+
+/*
+ * The process runs on meanwhile: a block counts if its cell was set at the
+ * moment it was read. Pages that the process has never touched, or that are
+ * swapped out, are not read: looking costs it no memory.
+ */
+struct livemap {
+	struct ledger counts; /* allocations: blocks, allocated_bytes: bytes */
+	bool is_partial;      /* blocks may be missing: time, swap, room */
+	bool bytes_known;     /* else the bytes of some block were not seen */
+};
+
+/*
+ * Reads for about budget_ns. Negative errno: nothing is known (-EPERM: we may
+ * not look; -ENOTSUP: not a live map of ours; -ESRCH, -EFAULT: gone while we
+ * looked). m is for livemap_release() in any case.
+ */
+int livemap_read(struct livemap *m, pid_t pid, const struct seg_header *h,
+    uint64_t budget_ns);
+void livemap_release(struct livemap *m);
+
+#endif

@@ -1,0 +1,251 @@
+/* test_c_stack.c - memo, walk, rows and threads on real stacks, against backtrace(); also by many threads while objects go. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "collector/ledger.h"
+#include "collector/memo.h"
+#include "collector/module.h"
+#include "collector/rows.h"
+#include "collector/segment.h"
+#include "collector/sites.h"
+#include "collector/thread.h"
+#include "collector/tick.h"
+#include "collector/walk.h"
+
+enum { THREADS = 4, ROUNDS = 600, FRAMES = 300, COROUTINE = 128 << 10 };
+
+extern void *__libc_stack_end;
+
+static uint32_t checked, nested_checked, wrong, stop;
+
+/* What both say of the frames above hook(). */
+static void
+compare(struct site_id s, void *const *theirs, int n)
+{
+	uint64_t ours[FRAMES];
+	int count = (int)sites_frames(s, ours, FRAMES), skip = 1, i;
+
+	/* theirs begins with hook() itself, and what sanitizers put there */
+	while (skip < 4 && skip < n && count > 0 &&
+	    SEG_FRAME_PC(ours[0]) != (uint64_t)(uintptr_t)theirs[skip])
+		skip++;
+	for (i = 0; i < count && i + skip < n; i++)
+		if (SEG_FRAME_PC(ours[i]) !=
+		    (uint64_t)(uintptr_t)theirs[i + skip])
+			ADD(&wrong, 1);
+	/* where a stack begins, one may have a frame more */
+	if (count == 0 || count + skip + 2 < n)
+		ADD(&wrong, 1);
+}
+
+/* As an exported hook does it, in exact mode and inside another hook. */
+__attribute__((noinline)) static void
+hook(void)
+{
+	CPU_CALLER(c);
+	struct thread *t = thread_self;
+	uint64_t scratch[FRAMES];
+	bool own, whole;
+	void *theirs[FRAMES];
+	int n = backtrace(theirs, FRAMES);
+
+	if (!t) {
+		t = thread_self = thread_new();
+		if (!t) {
+			ADD(&wrong, 1);
+			return;
+		}
+		thread_make_ready(t, SEG_MODE_ON);
+	}
+	thread_enter(t);
+	compare(memo_site(t, &c, SEG_API_MALLOC), theirs, n);
+	compare(memo_site(t, &c, SEG_API_MALLOC), theirs, n); /* by memo */
+	thread_leave(t);
+	ADD(&checked, 1);
+	if (LOAD(&checked) % 8)
+		return;
+	compare(
+	    memo_nested(t, &c, SEG_API_MALLOC, scratch, FRAMES, &own, &whole),
+	    theirs, n);
+	ADD(&nested_checked, 1);
+}
+
+__attribute__((noinline)) static void
+descend(uint32_t path, int depth)
+{
+	char room[64];
+
+	__asm__ volatile("" ::"r"(room) : "memory");
+	if (depth == 0)
+		hook();
+	else if (path & 1)
+		descend(path >> 1, depth - 1);
+	else
+		descend(path >> 1, depth - 1);
+	__asm__ volatile("" ::: "memory");
+}
+
+static int
+start(void **state)
+{
+	size_t bytes = (size_t)64 << 20;
+	void *warm[4];
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *find = dlsym(RTLD_DEFAULT, "_dl_find_object");
+
+	(void)state;
+	if (!find || p == MAP_FAILED)
+		return -1;
+	(void)backtrace(warm, 4); /* loads libgcc_s, allocates */
+	if (!segment_init(p, bytes, bytes, true, false))
+		return -1;
+	tick_start(true);
+	walk_init((uint64_t)(uintptr_t)__libc_stack_end, true);
+	thread_init(true, true);
+	return module_init(find, "test_c_stack") && rows_init() &&
+	        sites_init(1) && ledger_init(1)
+	    ? 0
+	    : -1;
+}
+
+static void
+stacks_of_all_depths_equal_the_unwinders(void **state)
+{
+	(void)state;
+	checked = wrong = 0;
+	for (uint32_t path = 0; path < ROUNDS; path++)
+		descend(path * 2654435761u, (int)(path % 60));
+	assert_int_equal(checked, ROUNDS);
+	assert_true(nested_checked > 0);
+	assert_int_equal(wrong, 0);
+}
+
+static void
+on_signal(int number)
+{
+	(void)number;
+	descend(5, 3);
+}
+
+static void
+a_stack_passes_through_a_signal_frame(void **state)
+{
+	struct sigaction act = {.sa_handler = on_signal};
+
+	(void)state;
+	checked = wrong = 0;
+	sigaction(SIGUSR1, &act, NULL);
+	raise(SIGUSR1);
+	raise(SIGUSR1);
+	assert_int_equal(checked, 2);
+	assert_int_equal(wrong, 0);
+}
+
+static ucontext_t home, away;
+
+static void
+coroutine(void)
+{
+	descend(3, 20);
+	swapcontext(&away, &home);
+}
+
+/* Between two pages that cannot be read: nothing beyond is looked at. */
+static void
+a_coroutine_between_guard_pages_is_walked(void **state)
+{
+	char *p = mmap(NULL, COROUTINE + 2 * CPU_PAGE, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_true(p != MAP_FAILED);
+	assert_int_equal(
+	    mprotect(p + CPU_PAGE, COROUTINE, PROT_READ | PROT_WRITE), 0);
+	getcontext(&away);
+	away.uc_stack.ss_sp = p + CPU_PAGE;
+	away.uc_stack.ss_size = COROUTINE;
+	makecontext(&away, coroutine, 0);
+	checked = wrong = 0;
+	swapcontext(&home, &away);
+	assert_int_equal(checked, 1);
+	assert_int_equal(wrong, 0);
+	munmap(p, COROUTINE + 2 * CPU_PAGE);
+}
+
+static void *
+walk_much(void *arg)
+{
+	uint32_t seed = (uint32_t)(uintptr_t)arg + 1;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		seed = seed * 1103515245 + 12345;
+		descend(seed >> 8, (int)(seed >> 16) % 40);
+	}
+	return NULL;
+}
+
+static void *
+load_and_unload(void *arg)
+{
+	while (!LOAD(&stop)) {
+		void *lib = dlopen("libBrokenLocale.so.1", RTLD_NOW);
+
+		if (!lib)
+			ADD(&wrong, 1);
+		module_distrust();
+		if (lib)
+			dlclose(lib);
+		module_distrust();
+	}
+	return arg;
+}
+
+static void
+many_threads_walk_while_objects_come_and_go(void **state)
+{
+	pthread_t t[THREADS], loader;
+
+	(void)state;
+	checked = wrong = stop = 0;
+	assert_int_equal(
+	    pthread_create(&loader, NULL, load_and_unload, NULL), 0);
+	for (int round = 0; round < 2; round++) { /* blocks are inherited */
+		for (uintptr_t i = 0; i < THREADS; i++)
+			assert_int_equal(pthread_create(&t[i], NULL, walk_much,
+			                     (void *)(i + round * 7)),
+			    0);
+		for (int i = 0; i < THREADS; i++)
+			pthread_join(t[i], NULL);
+	}
+	STORE(&stop, 1);
+	pthread_join(loader, NULL);
+	assert_int_equal(checked, 2 * THREADS * ROUNDS);
+	assert_int_equal(wrong, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(stacks_of_all_depths_equal_the_unwinders),
+	    cmocka_unit_test(a_stack_passes_through_a_signal_frame),
+	    cmocka_unit_test(a_coroutine_between_guard_pages_is_walked),
+	    cmocka_unit_test(many_threads_walk_while_objects_come_and_go),
+	};
+
+	return cmocka_run_group_tests(tests, start, NULL);
+}
