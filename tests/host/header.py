@@ -16,6 +16,8 @@ what must hold. Among its first 30 lines, `key: value` in a comment of its own:
                        children signals other, ledger (figures that depend on
                        time: held against the trace, not against the bare run)
   allow: unknown_frees figures of the trace that need not be 0
+  counted: namespaces  of `lost` and `counts`: must not be 0 in modes exact, record
+  cut: FUNCTION        its stacks must be marked as cut, in the same modes
   witness: no          not under ptrace (it would disturb: say why)
   trace: no            no segment is expected
   seconds: 60          time limit of one run
@@ -40,7 +42,7 @@ if not os.path.isdir(HOSTS):
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else "python3"
 
 KEYS = {"torture", "args", "modes", "needs", "as", "ledger", "status",
-        "ignore", "allow", "witness", "trace", "seconds", "env", "preload",
+        "ignore", "allow", "counted", "cut", "witness", "trace", "seconds", "env", "preload",
         "preload-first", "stdin", "flags", "cc"}
 IGNORABLE = {"stdout", "stderr", "files", "status", "fds", "threads",
              "children", "signals", "other", "ledger"}
@@ -119,6 +121,8 @@ class Case:
         self.ignore = set(re.split(r"[\s,]+", said.get("ignore", "")))
         self.ignore &= IGNORABLE
         self.allow = set(said.get("allow", "").split())
+        self.counted = said.get("counted", "").split()
+        self.cut = said.get("cut", "").split()
         self.status = int(said.get("status", "0"))
         self.seconds = float(said.get("seconds", "60"))
         self.witness = not said.get("witness", "").startswith("no")

@@ -47,6 +47,29 @@ def clean_problems(case, process):
             if key not in case.allow and process["totals"][key] != 0]
 
 
+def stated_problems(case, processes):
+    """What a case says must be told."""
+    problems = []
+    for name in case.counted:
+        if not any(p["lost"].get(name) or p["counts"].get(name)
+                   for p in processes):
+            problems.append("%s is 0, or unknown" % name)
+    for name in case.cut:
+        found = [s["stack"] for p in processes for s in p["sites"]
+                 if any(f["function"] == name for f in s["frames"])]
+        if not found or any(stack != "cut" for stack in found):
+            problems.append("stacks of %s are %s" % (
+                name, ", ".join(sorted(set(found))) or "not there"))
+    return problems
+
+
+def agreement_problems(report):
+    """The reader's own check of what it is given (I15)."""
+    return [note for note in report.get("notes", []) if "do not agree" in note
+            ] + ["pid %d: the live map disagrees" % p["pid"]
+                 for p in report["processes"] if p["live_map"] == "disagrees"]
+
+
 def mode_problems(case, mode, processes):
     problems = []
     for process in processes:
@@ -95,6 +118,8 @@ def check_trace(case, mode, run):
     if not processes:
         return ["nothing was traced"]
     problems += mode_problems(case, mode, processes)
+    problems += agreement_problems(report)
     if mode in ("exact", "record"):
+        problems += stated_problems(case, processes)
         problems += ledger_problems(case, run, report)
     return problems

@@ -70,6 +70,7 @@ all_succeed(size_t n)
 	book(via_reallocarray(NULL, 5, n), L_via_reallocarray, 5 * n);
 	book(via_memalign(256, n), L_via_memalign, n);
 	book(via_memalign(48, n), L_via_memalign, n); /* glibc rounds up */
+	book(via_memalign(4, n), L_via_memalign, n);
 	book(via_aligned_alloc(64, n), L_via_aligned_alloc, n);
 	led_check(via_posix_memalign(&p, 4096, n) == 0, "posix_memalign");
 	book(p, L_via_posix_memalign, n);
@@ -88,6 +89,7 @@ all_fail(void)
 	led_check(!via_malloc(too_big), "malloc 2^62");
 	led_check(errno == ENOMEM, "errno of malloc");
 	led_check(!via_calloc(too_big, 8), "calloc overflow");
+	led_check(!via_calloc(2 * too_big, 2), "calloc(2^63, 2)");
 	led_check(!via_realloc(p, too_big), "realloc 2^62");
 	led_check(!via_reallocarray(p, too_big, 8), "reallocarray overflow");
 	led_check(!via_memalign(64, too_big), "memalign 2^62");
@@ -96,6 +98,11 @@ all_fail(void)
 	led_check(!via_pvalloc(too_big), "pvalloc 2^62");
 	errno = 77;
 	led_check(via_posix_memalign(&unchanged, 3, 8) == EINVAL, "align 3");
+	led_check(errno == 77, "posix_memalign changed errno");
+	led_check(
+	    via_posix_memalign(&unchanged, too_big, 8) == ENOMEM, "align 2^62");
+	led_check(via_posix_memalign(&unchanged, 64, too_big) == ENOMEM,
+	    "posix_memalign 2^62");
 	led_check(unchanged == &p, "posix_memalign wrote its result");
 	led_check(((char *)p)[39] == 0x5a, "old block lost");
 	p = via_realloc(p, 90); /* the old block must still be known */
@@ -103,6 +110,21 @@ all_fail(void)
 	led_alloc(L_via_realloc, 90);
 	led_free(L_via_realloc, 90);
 	free(p);
+}
+
+static void
+blocks_of_no_bytes(void)
+{
+	void *p = via_malloc(0), *q = via_malloc(0);
+
+	led_check(p && q && p != q, "malloc(0) twice");
+	for (int i = 0; i < 2; i++) {
+		led_alloc(L_via_malloc, 0);
+		led_free(L_via_malloc, 0);
+	}
+	free(p);
+	free(q);
+	free(NULL);
 }
 
 static void
@@ -136,7 +158,7 @@ main(void)
 		all_succeed(n);
 	all_fail();
 	realloc_to_nothing();
-	free(NULL);
+	blocks_of_no_bytes();
 	led_print(1);
 	led_say(1,
 	    "API via_malloc malloc\nAPI via_calloc calloc\n"

@@ -1,6 +1,7 @@
 /* another_namespace_has_its_own_heap.c - dlmopen brings a second libc, which we do not see: runs as bare, our own books exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T67 */
+/* counted: namespaces */
 #include <dlfcn.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* hostile_frame_chains.c - code without unwind information and garbage in rbp, at the very end of a stack between guard pages: no fault, exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T54 T58 */
+/* cut: alloc_on_edge */
 /* flags: -fno-builtin */
 #include <stdlib.h>
 #include <sys/mman.h>

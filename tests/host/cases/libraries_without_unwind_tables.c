@@ -1,6 +1,7 @@
 /* libraries_without_unwind_tables.c - no .eh_frame_hdr, .debug_frame only, stripped: stacks end there, marked; no fault, exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T61 */
+/* cut: odd_no_header odd_debug_frame odd_stripped */
 #include <dlfcn.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* the_whole_family_is_exact.c - each function of the family, well and failing, called before anything else. */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torture: T01 T02 */
+/* torture: T01 T02 T03 T04 T05 T08 T09 */
 /* flags: -fno-builtin -Wno-deprecated-declarations */
 #include "../../hosts/family.c"
