@@ -230,6 +230,12 @@ set_up_child(void)
 	void *landing, *fresh;
 
 	/*
+	 * A hook that was under way at the fork has come to its end since: its
+	 * event went into the parent's ledger, by the parent and by us.
+	 */
+	if (thread_self && LOAD(&thread_self->state) != THREAD_WIPED)
+		segment_count(SEG_FORKED_INSIDE, 1);
+	/*
 	 * A hook that was interrupted by the handler which forked us will go
 	 * on after it, with pointers into the parent's segment. They must stay
 	 * valid, and must not reach the parent any more: plain memory takes

@@ -84,7 +84,7 @@ static uint64_t
 known_faults(const struct seg_header *h)
 {
 	return h->counts[SEG_HEALED] + h->counts[SEG_LOST_EVENTS] +
-	    h->counts[SEG_LOST_FREES];
+	    h->counts[SEG_LOST_FREES] + h->counts[SEG_FORKED_INSIDE];
 }
 
 static enum agree

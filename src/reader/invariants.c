@@ -119,7 +119,8 @@ invariants_check(const struct segment *seg, const struct ledger *sums,
 	if (rows_init(&c.nodes, seg, SEG_EXT_NODE) < 0 ||
 	    rows_init(&c.inners, seg, SEG_EXT_INNER) < 0)
 		goto out;
-	c.slack = seg->header.counts[SEG_HEALED];
+	c.slack = seg->header.counts[SEG_HEALED] +
+	    seg->header.counts[SEG_FORKED_INSIDE];
 	if (seg->header.sample_bytes > 0)
 		c.slack += SAMPLED_SLACK;
 	c.is_exited = seg->header.end_kind == SEG_END_EXITED &&

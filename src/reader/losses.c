@@ -79,6 +79,8 @@ static const struct losses_name names[] = {
         "lack of room for forked children, which are not recorded"},
     {SEG_NAMESPACES, LOSSES_LOSS, "namespaces",
         "namespaces of dlmopen or LD_AUDIT, whose own heap is not seen"},
+    {SEG_FORKED_INSIDE, LOSSES_FACT, "forked_inside",
+        "events counted twice: a handler forked inside a hook"},
 };
 
 static const char *const inert[] = {

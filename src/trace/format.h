@@ -163,7 +163,8 @@ enum seg_count {
 	SEG_USER_POOLS = 39,        /* events under "(other pools)" */
 	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, children are not recorded */
 	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
-	SEG_COUNTS_USED = 42,
+	SEG_FORKED_INSIDE = 42, /* events that a child has booked here, too */
+	SEG_COUNTS_USED = 43,
 	SEG_COUNTS = 64
 };
 

@@ -23,6 +23,7 @@ load ../lib/host.bash
 	forks=$(full_or 200 40)
 	traced_well "$HOSTS/forks" handler "$forks"
 	equals_ledger --doubt "alloc_doubtful=$forks" --doubt INHERITED=1
+	[[ $(from_report 'max(x["counts"]["forked_inside"] for x in p)') -gt 0 ]]
 }
 
 @test "children without a free descriptor are counted or named as lost" {
