@@ -49,11 +49,8 @@ int
 html_write(FILE *out, const struct html_input *inputs, size_t count,
     const struct html_options *o)
 {
-	size_t len = (size_t)(html_template_end - html_template);
-	const char *place = memmem(
-	    html_template, len, HTML_TEMPLATE_DATA, strlen(HTML_TEMPLATE_DATA));
+	const char *place = strstr(html_template, HTML_TEMPLATE_DATA);
 	struct html h = {.inputs = inputs, .input_count = count, .options = o};
-	const char *rest;
 	char *head = NULL;
 	size_t head_len = 0;
 	int err;
@@ -66,10 +63,9 @@ html_write(FILE *out, const struct html_input *inputs, size_t count,
 		err = html_head_write(&h, &head, &head_len);
 	if (err < 0)
 		goto out;
-	rest = place + strlen(HTML_TEMPLATE_DATA);
 	(void)fwrite(html_template, 1, (size_t)(place - html_template), out);
 	err = html_blob_write(out, &h.blob, head, head_len);
-	(void)fwrite(rest, 1, (size_t)(html_template_end - rest), out);
+	(void)fputs(place + strlen(HTML_TEMPLATE_DATA), out);
 	if (err == 0 && ferror(out))
 		err = -EIO;
 out:

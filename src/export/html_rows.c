@@ -46,7 +46,8 @@ static struct html_group **
 groups_of(struct html *h, uint32_t input)
 {
 	const struct session *s = h->inputs[input].view->session;
-	struct html_group **list = calloc(s->count + 1, sizeof(*list));
+	struct html_group **list =
+	    calloc(s->count + 1, sizeof(struct html_group *));
 	size_t at = 0;
 
 	for (size_t i = 0; list && i < h->group_count; i++) {

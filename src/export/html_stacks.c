@@ -52,7 +52,7 @@ fill(struct html *h, struct numbers *numbers, struct stack *s, uint32_t *room)
 {
 	const struct html_group *g = &h->groups[s->row.group];
 	const struct view_site *site = s->row.site;
-	int err = 0;
+	int err = g->input < h->input_count ? 0 : -EINVAL;
 
 	s->frames = room;
 	s->count = site->frame_count;

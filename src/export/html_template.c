@@ -9,11 +9,9 @@
 /* clang-format off: one directive a line */
 __asm__(".pushsection .rodata.html_template, \"a\", @progbits\n"
         ".globl html_template\n"
-        ".globl html_template_end\n"
         ".type html_template, @object\n"
         "html_template:\n"
         ".incbin \"web/dist/report.html\"\n"
-        "html_template_end:\n"
         ".byte 0\n"
         ".size html_template, . - html_template\n"
         ".popsection\n");

@@ -3,15 +3,12 @@
 #ifndef SEEP_EXPORT_HTML_TEMPLATE_H
 #define SEEP_EXPORT_HTML_TEMPLATE_H
 
-#include <stddef.h>
-
 /*
- * web/dist/report.html; data goes to the one place where it has
+ * web/dist/report.html, a text; data goes to the one place where it has
  * HTML_TEMPLATE_DATA.
  */
 #define HTML_TEMPLATE_DATA "@SEEP-DATA@"
 
 extern const char html_template[];
-extern const char html_template_end[];
 
 #endif

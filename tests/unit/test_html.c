@@ -233,7 +233,7 @@ a_page_is_the_template_with_data_in_it(void **state)
 	const char *place = strstr(html_template, HTML_TEMPLATE_DATA);
 	const char *rest = place + strlen(HTML_TEMPLATE_DATA);
 	size_t before = (size_t)(place - html_template);
-	size_t after = (size_t)(html_template_end - rest);
+	size_t after = strlen(rest);
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
