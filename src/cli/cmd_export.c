@@ -252,12 +252,27 @@ tell_path(const char *path)
 	(void)output_flush();
 }
 
+/* Those of the process itself, or of seep snapshot, beside the input. */
+static void
+add_snapshots(struct session *s)
+{
+	size_t notes = s->note_count;
+	struct fault where;
+
+	if (session_add_snapshots(s, &where) < 0)
+		die(CMD_INPUT, "export: %s", where.text);
+	for (size_t i = notes; i < s->note_count; i++)
+		die_warn("%s", s->notes[i]);
+}
+
 static void
 load(const struct export_command *o, const struct export_format *f,
     const char *input, struct job *ret)
 {
 	progress_begin("reading", input ? input : INPUT_DEFAULT);
 	*ret = (struct job){.session = input_load(input)};
+	if (f->flags & EXPORT_MOMENTS)
+		add_snapshots(ret->session);
 	if (o->since)
 		ret->old = input_load(o->since);
 	ret->path = choose_path(o, first_process(ret->session, o->sites.pid));

@@ -21,6 +21,7 @@ enum export_flags {
 	EXPORT_KINDS = 256, /* also pools, beside the heap */
 	EXPORT_DEPTH = 512, /* the view cuts stacks, not the format: --depth */
 	EXPORT_TOP = 1024,  /* has rows to choose from: --top */
+	EXPORT_MOMENTS = 2048, /* also snapshots that lie beside the input */
 };
 
 struct export_options {

@@ -135,6 +135,7 @@ const struct export_format export_html = {
     .name = "html",
     .extension = ".html",
     .what = "one page for a browser: flame graph, time line, table",
-    .flags = EXPORT_METRIC | EXPORT_DEAD | EXPORT_BINARY | EXPORT_KINDS,
+    .flags = EXPORT_METRIC | EXPORT_DEAD | EXPORT_BINARY | EXPORT_KINDS |
+        EXPORT_MOMENTS,
     .write_session = write_session,
 };

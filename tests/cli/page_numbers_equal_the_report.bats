@@ -82,6 +82,11 @@ same_growth() {
 	"$SEEP" report "$T/seep.data" --format html -o "$T/a.html"
 	"$SEEP" export "$T/seep.data" --format html -o "$T/b.html"
 	cmp "$T/a.html" "$T/b.html"
+	# snapshots beside the recording are moments of the page
+	"$SEEP" report "$repo/tests/golden/old.seep" --format html -o "$T/e.html"
+	"$SEEP" export "$repo/tests/golden/old.seep" --format html -o "$T/f.html"
+	cmp "$T/e.html" "$T/f.html"
+	[[ $(page head "$T/f.html" 'len(head["processes"])') -eq 5 ]]
 	record -q -o many.data -- "$HOSTS/page" many
 	"$SEEP" report "$T/many.data" --format html --full -o "$T/c.html"
 	"$SEEP" export "$T/many.data" --format html --full -o "$T/d.html"
