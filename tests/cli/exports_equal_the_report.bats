@@ -166,6 +166,7 @@ page() {
 }
 
 @test "differences: ours, and those of go tool pprof -diff_base" {
+	local type files
 	export_to "$T/diff.pb.gz" "$E/tree.data" --format pprof --since "$E/one.data"
 	equals pprof-since "$T/diff.pb.gz" "$E/one.json" "$E/tree.json"
 	# the other way round all of it is less
@@ -175,13 +176,21 @@ page() {
 	export HOME=$T
 	export_to "$T/one.pb.gz" --format pprof
 	export_to "$T/tree.pb.gz" "$E/tree.data" --format pprof
-	go tool pprof -top -nodecount=0 -nodefraction=0 -unit=B \
-		-diff_base "$T/one.pb.gz" "$T/tree.pb.gz" >"$T/by-go" 2>"$T/err"
-	go tool pprof -top -nodecount=0 -nodefraction=0 -unit=B \
-		"$T/diff.pb.gz" >"$T/by-us" 2>"$T/err"
-	diff <(awk '/leak|inner/ { print $1, $4 }' "$T/by-go") \
-		<(awk '/leak|inner/ { print $1, $4 }' "$T/by-us")
-	grep -q '[0-9]B .*inner' "$T/by-us"
+	for type in inuse:live alloc:allocs; do
+		# what changed, as go finds it in two files and in our own difference
+		for files in "-diff_base $T/one.pb.gz $T/tree.pb.gz" "$T/diff.pb.gz" \
+			"-diff_base $T/tree.pb.gz $T/one.pb.gz"; do
+			# shellcheck disable=SC2086 # several words
+			go tool pprof -top -nodecount=0 -nodefraction=0 -unit=B \
+				-sample_index="${type%:*}_space" $files >"$T/by-go" 2>"$T/err"
+			if [[ $files == *one.pb.gz ]]; then
+				equals go-diff "$T/by-go" "${type#*:}:$E/tree.json" "$E/one.json"
+			else
+				equals go-diff "$T/by-go" "${type#*:}:$E/one.json" "$E/tree.json"
+			fi
+		done
+	done
+	grep -q -- '-[0-9]*B .*inner' "$T/by-go"
 }
 
 @test "collapsed: two columns where it compares" {

@@ -205,6 +205,30 @@ def check_go_top(report, path, verdict, metric):
     verdict.same("with callees", got_all, inclusive)
 
 
+def check_go_diff(report, path, verdict, what):
+    """Of go tool pprof -top -diff_base: METRIC:OLD.json, all that changed."""
+    metric, old_path = what.split(":", 1)
+    figures = [METRICS[metric][0]]
+    old = Report(old_path)
+
+    def changes(new_sums, old_sums):
+        names = {k for k in set(new_sums) | set(old_sums) if "+0x" not in k}
+        values = {go_name(k): new_sums.get(k, (0,))[0] - old_sums.get(k, (0,))[0]
+                  for k in names}
+        return {k: v for k, v in values.items() if v}
+    flat, below = {}, {}
+    for name, self_bytes, all_bytes in read.go_top(path):
+        if name.startswith("["): # without names it knows the file only
+            continue
+        if self_bytes:
+            flat[name] = self_bytes
+        if all_bytes:
+            below[name] = all_bytes
+    verdict.same("function", flat, changes(report.by_leaf(figures), old.by_leaf(figures)))
+    verdict.same("with callees", below,
+                 changes(report.inclusive(figures), old.inclusive(figures)))
+
+
 def check_go_traces(report, path, verdict, metric):
     """Of go tool pprof -traces: sums by stack, of functions with names."""
     got = collections.Counter()
