@@ -16,6 +16,7 @@ struct shorten {
 	size_t len;
 	size_t start; /* of the function's own name in kept */
 	int nesting;  /* of <> and {} that are kept */
+	int angles;   /* of <> that are kept */
 };
 
 static bool
@@ -113,6 +114,31 @@ drop_parameters(struct shorten *s)
 	}
 }
 
+static bool
+ends(const struct shorten *s, const char *with)
+{
+	size_t n = strlen(with);
+
+	return s->len >= n && memcmp(s->kept + s->len - n, with, n) == 0;
+}
+
+/* Rust's types inside <T as Trait>: [u8], (), fn(u32), [T; 4] */
+static bool
+is_type(const struct shorten *s)
+{
+	return s->angles > 0 &&
+	    ((*s->from == '(' && !ends(s, "lambda")) ||
+	        (*s->from == '[' && !begins(s->from, "[abi:")));
+}
+
+/* Rust's f::<u32>; <impl T> and <lambda> are names. */
+static bool
+is_turbofish(const struct shorten *s)
+{
+	return *s->from == '<' && ends(s, "::") && !begins(s->from, "<impl") &&
+	    !begins(s->from, "<lambda") && !begins(s->from, "<unnamed");
+}
+
 static void
 step(struct shorten *s)
 {
@@ -127,18 +153,23 @@ step(struct shorten *s)
 		s->from += strlen("__cxx11::"); /* nobody writes it */
 	} else if (begins(s->from, anonymous)) {
 		keep(s, sizeof(anonymous) - 1);
+	} else if (is_type(s)) {
+		keep(s, (size_t)(past(s->from) - s->from));
 	} else if (c == '(') {
 		drop_parameters(s);
-	} else if (c == '<' &&
-	    (is_word(last) || (last && strchr("}>]=!+-*/%^&|~,", last)))) {
+	} else if (is_turbofish(s) ||
+	    (c == '<' &&
+	        (is_word(last) || (last && strchr("}>]=!+-*/%^&|~,", last))))) {
 		keep_text(s, "<...>");
 		s->from = past(s->from);
-	} else if (c == '[' || begins(s->from, " [")) {
+	} else if (c == '[' || (begins(s->from, " [") && s->angles == 0)) {
 		s->from = past(s->from + (c == ' '));
 	} else {
 		/* <T as Trait> and {lambda(int)#1} are parts of a name */
 		s->nesting += c == '<' || c == '{';
 		s->nesting -= (c == '>' || c == '}') && s->nesting > 0;
+		s->angles += c == '<';
+		s->angles -= c == '>' && last != '-' && s->angles > 0;
 		keep(s, 1);
 		if (c == ' ' && s->nesting == 0)
 			s->start = s->len;

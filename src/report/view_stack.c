@@ -158,6 +158,29 @@ is_start(const struct frame *x)
 	return false;
 }
 
+/*
+ * Rust's runtime calls main, and the function of a thread, through one that is
+ * there for this: what is outside of it is of no interest to anybody.
+ */
+static size_t
+trim_rust(const struct view_builder *b, size_t count)
+{
+	const struct frame *frames = b->view->frames;
+
+	for (size_t n = count; n-- > 1;) {
+		const char *name = frames[b->numbers[n]].function, *inner;
+
+		if (!name || !strstr(name, "__rust_begin_short_backtrace"))
+			continue;
+		inner = frames[b->numbers[n - 1]].function;
+		if (n > 1 && inner && strstr(inner, "FnOnce") &&
+		    strstr(inner, "call_once"))
+			n--;
+		return n;
+	}
+	return count;
+}
+
 /* How many frames are left without those that start everything. */
 static size_t
 trim_start(const struct view_builder *b, size_t count)
@@ -173,7 +196,9 @@ trim_start(const struct view_builder *b, size_t count)
 	while (n > 1 && is_start(&frames[b->numbers[n - 1]]))
 		n--;
 	/* inside libc all the way: it is no start */
-	return is_start(&frames[b->numbers[n - 1]]) ? count : n;
+	if (is_start(&frames[b->numbers[n - 1]]))
+		return count;
+	return trim_rust(b, n);
 }
 
 int

@@ -157,3 +157,25 @@ endless_names() {
 	"$SEEP" report --no-symbols --format json "$T/seep.data" >"$T/a.json"
 	jq -e .complete "$T/a.json"
 }
+
+@test "Rust: from the program's own functions to its main, nothing of the runtime" {
+	need rustc
+	cat >"$T/keeper.rs" <<-'END'
+		#[inline(never)]
+		fn keep(n: usize) { std::mem::forget(std::hint::black_box(vec![n; 100])); }
+		fn main() {
+		    keep(1);
+		    std::thread::spawn(|| keep(2)).join().unwrap();
+		}
+	END
+	rustc -g -O -o "$T/keeper" "$T/keeper.rs" || skip "rustc does not work here"
+	record -q ./keeper
+	"$SEEP" report "$T/seep.data" --skip-wrappers >"$T/text"
+	cat "$T/text"
+	grep -q 'keeper::keep keeper.rs:2' "$T/text"
+	grep -q '<- keeper::main keeper.rs:4' "$T/text"
+	grep -q '<- keeper::main::{.*keeper.rs:5' "$T/text"
+	lacks 'raw_vec\|lang_start\|catch_unwind\|short_backtrace' "$T/text"
+	"$SEEP" report "$T/seep.data" --all-frames >"$T/text"
+	grep -q 'lang_start' "$T/text"
+}

@@ -270,6 +270,10 @@ wrappers_are_known_by_their_whole_name(void **state)
 	    "void const*)",
 	    "std::__detail::_MakeUniq<A>::__single_object std::make_unique<A, "
 	    "int>(int&&)",
+	    "<alloc::alloc::Global>::alloc_impl_runtime",
+	    "<[u32]>::to_vec_in::<alloc::alloc::Global>",
+	    "<u32 as <[_]>::to_vec_in::ConvertVec>::to_vec",
+	    "<hashbrown::raw::RawTableInner>::resize_inner",
 	    "alloc::alloc::alloc", "alloc::raw_vec::RawVec<T,A>::reserve",
 	    "apr_palloc", "sqlite3Malloc", "_emalloc"};
 	static const char *const are_not[] = {"main", "xmlParse", "my_function",
