@@ -331,12 +331,39 @@ put_head(const struct heaptrack *h, const struct process *p,
 	(void)fprintf(h->out, "]\nI %x 0\n", (unsigned)PAGE);
 }
 
+static uint64_t
+plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Figures that cannot be must not become endless lines: the plan counts. */
+static void
+choose_lines(struct heaptrack *h)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < h->view->site_count; i++) {
+		const struct process_figures *f =
+		    &h->view->sites[i].figures.all;
+		struct heaptrack_plan plan;
+
+		heaptrack_plan(f, &plan);
+		events = plus(events, plus(plan.both.blocks, plan.end.blocks));
+		for (int k = 0; k < 2; k++) /* they come and go */
+			events = plus(events,
+			    plus(plan.neither.blocks, plan.peak.blocks));
+		h->peak = plus(h->peak, f->peak_bytes);
+	}
+	h->per_line = events / EVENTS_MAX + 1;
+}
+
 static void
 put_file(struct heaptrack *h, const struct export_options *o)
 {
 	const struct session *s = h->view->session;
 	const struct process *first = NULL;
-	uint64_t peak_ns = 0, end_ns = 0, lines = 0;
+	uint64_t peak_ns = 0, end_ns = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *p = s->processes[i];
@@ -351,14 +378,7 @@ put_file(struct heaptrack *h, const struct export_options *o)
 		if (p->duration_ns > end_ns)
 			end_ns = p->duration_ns;
 	}
-	for (size_t i = 0; i < h->view->site_count; i++) {
-		const struct view_site *x = &h->view->sites[i];
-
-		lines +=
-		    x->figures.all.allocations / 2 + x->figures.all.frees / 2;
-		h->peak += x->figures.all.peak_bytes;
-	}
-	h->per_line = lines / (EVENTS_MAX / 2) + 1;
+	choose_lines(h);
 	put_head(h, first, o);
 	for (size_t i = 0; i < h->view->site_count && h->err == 0; i++)
 		h->site_traces[i] = put_stack(h, &h->view->sites[i]);

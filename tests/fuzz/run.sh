@@ -32,7 +32,8 @@ can_build() {
 }
 
 golden() {
-	printf '%s\n' tests/golden/*.seep tests/golden/*.snapshots/*.seep-snap
+	printf '%s\n' tests/golden/*.seep tests/golden/*.snapshots/*.seep-snap \
+		tests/fuzz/seeds/fuzz_recording/*
 }
 
 # make_seeds DIR: DIR/fuzz_*/, from recordings, their entries, and by hand

@@ -17,6 +17,8 @@
 #include "export/export.h"
 #include "export/heaptrack_plan.h"
 #include "export/pprof_proto.h"
+#include "reader/session.h"
+#include "names/names.h"
 
 /* ---- heaptrack's plan ---- */
 
@@ -447,6 +449,54 @@ a_full_disk_is_told(void **state)
 	assert_exports(300, "/dev/full", -EIO);
 }
 
+static ssize_t
+count_bytes(void *context, const char *bytes, size_t len)
+{
+	(void)bytes;
+	*(size_t *)context += len;
+	return (ssize_t)len;
+}
+
+/* More blocks at the peak than were ever allocated; found by fuzz_check. */
+static void
+figures_that_cannot_be_do_not_become_endless_lines(void **state)
+{
+	const cookie_io_functions_t counting = {.write = count_bytes};
+	const uint64_t frames[] = {MKSEG_FRAME(0, 0x1234)};
+	const struct view_options options = {.metric = VIEW_ALL};
+	const struct export_options how = {.version = "test"};
+	struct mkseg *m = mkseg_new();
+	struct session *s;
+	struct names *names;
+	struct view *v;
+	struct seg_row *row;
+	size_t len, written = 0;
+	FILE *out = fopencookie(&written, "w", counting);
+	void *bytes;
+
+	(void)state;
+	row = mkseg_row(m, 0, mkseg_stack(m, frames, 1));
+	*row = (struct seg_row){.allocations = 1,
+	    .allocated_bytes = 100,
+	    .snap_bytes = INT64_MAX,
+	    .snap_blocks = INT64_MAX,
+	    .epoch = (uint32_t)mkseg_header(m)->peak_epoch};
+	bytes = mkseg_finish(m, &len);
+	assert_int_equal(session_load_bytes(bytes, len, &s, NULL), 0);
+	assert_int_equal(
+	    names_new(&(struct names_options){.no_symbols = true}, &names), 0);
+	assert_int_equal(view_new(s, names, &options, &v), 0);
+	assert_non_null(out);
+	assert_int_equal(export_heaptrack.write(out, v, &how), 0);
+	assert_int_equal(fclose(out), 0);
+	assert_in_range(written, 1, 200 << 20);
+	view_free(v);
+	names_free(names);
+	session_free(s);
+	free(bytes);
+	mkseg_free(m);
+}
+
 /* A process that never allocated is an answer, too. */
 static void
 nothing_can_be_exported(void **state)
@@ -464,6 +514,8 @@ main(void)
 	    cmocka_unit_test(fields_are_written_as_the_format_says),
 	    cmocka_unit_test(streams_come_back_whole),
 	    cmocka_unit_test(nothing_can_be_exported),
+	    cmocka_unit_test(
+	        figures_that_cannot_be_do_not_become_endless_lines),
 	    cmocka_unit_test(a_full_disk_is_told),
 	    cmocka_unit_test(many_sites_take_bounded_time_and_memory),
 	};
