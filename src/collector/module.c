@@ -412,6 +412,7 @@ module_of(uint64_t pc)
 
 	if (find_object((void *)(uintptr_t)pc, &f) != 0)
 		return NULL;
+	object_complete(&f);
 	for (i = next_loaded(highest()); i; i = next_loaded(i - 1)) {
 		struct module *m = module_at(i);
 
@@ -419,6 +420,8 @@ module_of(uint64_t pc)
 			continue;
 		if (same_object(m, &f))
 			return m;
+		if (m->row.is_main)
+			continue; /* that stays: another lies in its gap */
 		module_gone(m);
 		before = m;
 	}
@@ -473,6 +476,8 @@ module_init(void *fn, const char *exe)
 
 	find_object = (find_object_fn *)fn;
 	exe_path = exe;
+	object_init(module_of_executable(fn), (void *)getauxval(AT_PHDR),
+	    getauxval(AT_PHNUM), getauxval(AT_PHENT));
 	if (find_object((void *)&module_gen, &f) == 0) {
 		own_start = (uint64_t)(uintptr_t)f.map_start;
 		own_end = (uint64_t)(uintptr_t)f.map_end;

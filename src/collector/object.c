@@ -14,6 +14,14 @@ struct span {
 	const uint8_t *lo, *hi;
 };
 
+struct headers {
+	const Elf64_Phdr *at;
+	uint64_t count;
+};
+
+static const struct link_map *main_map; /* the executable's */
+static struct headers main_headers;
+
 /* Is [p, p + bytes) inside the readable segment? */
 static bool
 inside(const struct span *s, const uint8_t *p, uint64_t bytes)
@@ -21,29 +29,70 @@ inside(const struct span *s, const uint8_t *p, uint64_t bytes)
 	return p >= s->lo && p <= s->hi && bytes <= (uint64_t)(s->hi - p);
 }
 
-static const Elf64_Ehdr *
-elf_header(const struct object *f)
+void
+object_init(const struct link_map *executable, const void *headers,
+    uint64_t count, uint64_t header_bytes)
+{
+	if (!executable || !headers || header_bytes != sizeof(Elf64_Phdr))
+		return;
+	main_map = executable;
+	main_headers = (struct headers){headers, count};
+}
+
+void
+object_complete(struct object *f)
+{
+	uint64_t lo = UINT64_MAX, hi = 0, i;
+	const Elf64_Phdr *ph = main_headers.at;
+
+	if (!main_map || f->link_map != main_map)
+		return;
+	for (i = 0; i < main_headers.count; i++) {
+		uint64_t start = ph[i].p_vaddr & ~(uint64_t)(CPU_PAGE - 1);
+		uint64_t end = ph[i].p_vaddr + ph[i].p_memsz;
+
+		if (ph[i].p_type != PT_LOAD)
+			continue;
+		lo = start < lo ? start : lo;
+		hi = end > hi ? end : hi;
+	}
+	lo += object_base(f);
+	hi += object_base(f);
+	if (lo > object_start(f) || object_end(f) > hi)
+		return; /* not its headers */
+	f->map_start = (void *)(uintptr_t)lo;
+	f->map_end = (void *)(uintptr_t)hi;
+}
+
+static bool
+find_headers(const struct object *f, struct headers *ret)
 {
 	const Elf64_Ehdr *e = f->map_start;
-	uint64_t size = (uint64_t)((char *)f->map_end - (char *)f->map_start);
 
-	if (size < CPU_PAGE || memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 ||
+	if (main_map && f->link_map == main_map) {
+		*ret = main_headers;
+		return true;
+	}
+	if (object_end(f) - object_start(f) < CPU_PAGE ||
+	    memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 ||
 	    e->e_phentsize != sizeof(Elf64_Phdr) ||
 	    e->e_phoff > CPU_PAGE - sizeof(Elf64_Phdr) ||
 	    e->e_phnum > (CPU_PAGE - e->e_phoff) / sizeof(Elf64_Phdr))
-		return NULL;
-	return e;
+		return false;
+	ret->at = (const void *)((const char *)e + e->e_phoff);
+	ret->count = e->e_phnum;
+	return true;
 }
 
 /* The loaded, readable segment that contains p. */
 static bool
-find_segment(const struct object *f, const Elf64_Ehdr *e, const uint8_t *p,
+find_segment(const struct object *f, const struct headers *h, const uint8_t *p,
     struct span *ret)
 {
-	const Elf64_Phdr *ph = (const void *)((const char *)e + e->e_phoff);
-	int i;
+	const Elf64_Phdr *ph = h->at;
+	uint64_t i;
 
-	for (i = 0; i < e->e_phnum; i++) {
+	for (i = 0; i < h->count; i++) {
 		uint64_t lo = object_base(f) + ph[i].p_vaddr;
 		uint64_t hi = lo + ph[i].p_memsz;
 
@@ -87,21 +136,22 @@ copy_build_id(struct build_id *id, const uint8_t *p, uint64_t bytes)
 struct build_id
 object_build_id(const struct object *f)
 {
-	const Elf64_Ehdr *e = elf_header(f);
 	struct build_id id = {0};
 	const Elf64_Phdr *ph;
-	int i;
+	struct headers h;
+	uint64_t i;
 
-	if (!e)
+	if (!find_headers(f, &h))
 		return id;
-	ph = (const void *)((const char *)e + e->e_phoff);
-	for (i = 0; i < e->e_phnum && !id.count; i++) {
+	ph = h.at;
+	for (i = 0; i < h.count && !id.count; i++) {
 		const uint8_t *p = (const uint8_t *)(uintptr_t)(object_base(f) +
 		    ph[i].p_vaddr);
 		struct span in;
 
 		if (ph[i].p_type == PT_NOTE && ph[i].p_memsz <= NOTE_MAX &&
-		    find_segment(f, e, p, &in) && inside(&in, p, ph[i].p_memsz))
+		    find_segment(f, &h, p, &in) &&
+		    inside(&in, p, ph[i].p_memsz))
 			copy_build_id(&id, p, ph[i].p_memsz);
 	}
 	return id;
@@ -111,12 +161,12 @@ object_build_id(const struct object *f)
 bool
 object_table(const struct object *f, struct object_table *ret)
 {
-	const Elf64_Ehdr *e = elf_header(f);
 	const uint8_t *hdr = f->eh_frame;
+	struct headers h;
 	struct span in;
 	uint32_t n;
 
-	if (!e || !hdr || !find_segment(f, e, hdr, &in) ||
+	if (!hdr || !find_headers(f, &h) || !find_segment(f, &h, hdr, &in) ||
 	    !inside(&in, hdr, 12))
 		return false;
 	/* version 1; eh_frame_ptr 4 bytes; count udata4; table datarel sdata4 */

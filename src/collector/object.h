@@ -13,7 +13,7 @@
  * An object as _dl_find_object tells it: glibc's struct dl_find_object, by
  * hand, because older headers lack it. It is in use by the caller's stack, so
  * it cannot go away; everything read from it is bounded by its readable
- * segments. No state; a signal handler may call everything here.
+ * segments. A signal handler may call everything here but object_init().
  */
 struct object {
 	unsigned long long flags;
@@ -54,6 +54,18 @@ object_base(const struct object *f)
 {
 	return f->link_map ? f->link_map->l_addr : object_start(f);
 }
+
+/* Once: the executable, and where the kernel says that its headers are. */
+void object_init(const struct link_map *executable, const void *headers,
+    uint64_t count, uint64_t header_bytes);
+
+/*
+ * The kernel maps the segments of an executable one by one, and leaves gaps
+ * between them where the linker did (at every 2 MiB, with an older one). Then
+ * _dl_find_object() tells of the segment that has the address alone: neither
+ * the headers nor the unwind tables are in it. Makes it the whole.
+ */
+void object_complete(struct object *f);
 
 struct build_id object_build_id(const struct object *f);
 

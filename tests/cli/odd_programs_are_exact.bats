@@ -36,3 +36,87 @@ load ../lib/host.bash
 	"$SEEP" report --no-symbols "$DIR" >"$T/said"
 	[[ $(grep -c RTLD_DEEPBIND "$T/said") -eq 0 ]]
 }
+
+# linked CASE FLAG...: a program whose stacks must reach main, and its report
+linked() {
+	local name=$1
+	shift
+	cat >"$T/linked.c" <<-'C'
+		#include <stdlib.h>
+		void *(*volatile take)(size_t);
+		__attribute__((noipa)) void *inner(size_t n)
+		{
+			char *p = take(n);
+			p[0] = 1;
+			return p;
+		}
+		__attribute__((noipa)) void *outer(size_t n)
+		{
+			char *p = inner(n);
+			p[1] = 1;
+			return p;
+		}
+		int main(void)
+		{
+			take = malloc;
+			for (int i = 0; i < 200; i++)
+				outer(100);
+			return 0;
+		}
+	C
+	cc -O1 -g "$@" "$T/linked.c" -o "$T/$name"
+	rm -f "$T/r.seep"
+	"$SEEP" record -q -o "$T/r.seep" -- "$T/$name" 2>"$T/err"
+	cat "$T/err"
+	"$SEEP" report --format json "$T/r.seep" >"$T/report.json" 2>>"$T/err"
+}
+
+@test "executables with gaps between their segments: whole stacks, a build-id" {
+	local -a gaps=(-Wl,-z,max-page-size=0x200000)
+	local way
+	for way in "-pie -fPIE" "-no-pie -fno-pie"; do
+		# shellcheck disable=SC2086
+		linked gaps $way "${gaps[@]}" -Wl,-z,separate-code -Wl,--build-id
+		readelf -lW "$T/gaps" | grep LOAD
+		from_report '{k: v for k, v in p[0]["lost"].items() if v}'
+		[[ $(from_report 'sum(p[0]["lost"][k] for k in ("cut_no_info", "cut_rule", "cut_bounds"))') -eq 0 ]]
+		[[ $(from_report 'sum(s["live_blocks"] for s in p[0]["sites"] if [f["function"] for f in s["frames"]][:3] == ["inner", "outer", "main"])') -eq 200 ]]
+		[[ ! -s $T/err ]]
+	done
+}
+
+@test "an executable that takes malloc's address has no malloc of its own" {
+	linked address -no-pie -fno-pie
+	readelf --dyn-syms -W "$T/address" | grep -w 'UND malloc@.*' | grep -vw 0000000000000000
+	[[ ! -s $T/err ]]
+}
+
+@test "a stack that ends with its first frame is no fault of the file" {
+	# its code is in no object: found by nobody
+	cat >"$T/bare.c" <<-'C'
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		int main(void)
+		{
+			/* push rbp; mov edi, 64; call rsi (in rax); pop; ret */
+			static const unsigned char code[] = {0x55, 0x48, 0x89, 0xf8,
+			    0xbf, 64, 0, 0, 0, 0xff, 0xd0, 0x5d, 0xc3};
+			unsigned char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			void *(*f)(void *);
+			memcpy(p, code, sizeof(code));
+			mprotect(p, 4096, PROT_READ | PROT_EXEC);
+			memcpy(&f, &p, sizeof(f));
+			for (int i = 0; i < 100; i++)
+				f((void *)malloc);
+			return 0;
+		}
+	C
+	cc -w -O1 "$T/bare.c" -o "$T/bare"
+	"$SEEP" record -q -o "$T/r.seep" -- "$T/bare"
+	"$SEEP" report "$T/r.seep" >"$T/said" 2>"$T/err"
+	cat "$T/said" "$T/err"
+	[[ ! -s $T/err ]]
+	grep -q 'stacks\? cut at code without unwind information' "$T/said"
+}
