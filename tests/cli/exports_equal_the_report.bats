@@ -109,6 +109,7 @@ html --live html live
 page() {
 	timeout 60 chromium --headless --no-sandbox --disable-gpu \
 		--disable-dev-shm-usage --user-data-dir="$T/chromium" \
+		--enable-unsafe-swiftshader --window-size=1400,1600 \
 		--allow-file-access-from-files --virtual-time-budget=10000 \
 		--dump-dom "$1" >"$T/page" 2>"$T/err"
 }
@@ -127,17 +128,31 @@ page() {
 	equals dhat-page "$T/page"
 }
 
-@test "speedscope shows the file" {
+# in_speedscope FILE [HASH]: what its page shows of the file
+in_speedscope() {
 	local app answer=0
 	need chromium
 	app=$(cd "$repo" && tools/npm.sh tests/readers build/readers 2>"$T/err") || answer=$?
 	[[ $answer -ne 77 ]] || skip "no speedscope here: $(tail -n 1 "$T/err")"
 	app=$app/speedscope/dist/release/index.html
 	[[ -e $app ]]
+	"$PYTHON" "$LIB/exports_page.py" speedscope "$1" "$T/load.js"
+	page "file://$app#localProfilePath=$T/load.js${2:-}"
+}
+
+@test "speedscope shows the file" {
 	export_to "$T/file.json" --format speedscope
-	"$PYTHON" "$LIB/exports_page.py" speedscope "$T/file.json" "$T/load.js"
-	page "file://$app#localProfilePath=$T/load.js"
+	in_speedscope "$T/file.json"
 	equals speedscope-page "$T/page"
+}
+
+@test "speedscope reads collapsed stacks: every function" {
+	local metric
+	for metric in live allocs; do
+		export_to "$T/file.collapsed.txt" --format collapsed "--$metric"
+		in_speedscope "$T/file.collapsed.txt" '&view=sandwich'
+		equals speedscope-table "$T/page" "$metric"
+	done
 }
 
 @test "json: as the report has it" {

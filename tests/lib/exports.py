@@ -363,6 +363,20 @@ def check_speedscope_page(report, path, verdict, _metric):
             rf"{name}\s+{re.escape(shown)}", text)), True)
 
 
+def check_speedscope_table(report, path, verdict, metric):
+    """Its table of functions: own and total, where recursion counts once."""
+    figure = [METRICS[metric][0]]
+    own, below = {}, {}
+    for total, self_bytes, name in read.speedscope_table(path):
+        if self_bytes:
+            own[name] = (self_bytes,)
+        if total:
+            below[name] = (total,)
+    plain = lambda sums: {k.replace(";", ":"): v for k, v in sums.items()}
+    verdict.same("own", own, plain(report.by_leaf(figure)))
+    verdict.same("total", below, plain(report.inclusive(figure)))
+
+
 EVENTS = {
     "curB": "live_bytes", "curBk": "live_blocks", "totB": "allocated_bytes",
     "totBk": "allocations", "totFdB": "freed_bytes", "totFdBk": "frees",

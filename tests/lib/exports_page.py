@@ -8,6 +8,7 @@
 #            writes the script that speedscope's own command would write
 import base64
 import json
+import os
 import sys
 
 kind, path, result = sys.argv[1:]
@@ -27,5 +28,5 @@ window.addEventListener("load", () => {{
         f.write(script)
 else:
     with open(result, "w", encoding="utf-8") as f:
-        f.write('speedscope.loadFileFromBase64("file.json", "%s")' %
-                base64.b64encode(data).decode())
+        f.write('speedscope.loadFileFromBase64("%s", "%s")' %
+                (os.path.basename(path), base64.b64encode(data).decode()))

@@ -543,3 +543,15 @@ def gprof2dot(path):
         for name in set(chain[1:]):
             below[name] += e["cost"][0]
     return own, below
+
+
+def speedscope_table(path):
+    """(total, own, function) of the rows of speedscope's sandwich view."""
+    with open(path, encoding="utf-8") as f:
+        rows = re.findall(r"<tr[ >].*?</tr>", f.read(), re.S)
+    number = lambda text: int(text.split()[0].replace(",", ""))
+    for row in rows:
+        cells = [html.unescape(re.sub(r"<[^>]*>", "", c))
+                 for c in re.findall(r"<td[ >].*?</td>", row, re.S)]
+        if len(cells) == 3:
+            yield number(cells[0]), number(cells[1]), cells[2].strip()
