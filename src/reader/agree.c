@@ -3,6 +3,7 @@
 #include "reader/agree.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +125,9 @@ sum_lives(const struct segment *seg, uint64_t *ret_all)
 
 		for (uint32_t k = 0; x->kind == SEG_EXT_LIVE && k < x->count;
 		     k++) {
-			memcpy(&row, segment_row(x, k), sizeof(row));
+			/* older rows have no sizes */
+			memcpy(&row, segment_row(x, k),
+			    offsetof(struct seg_live, sizes));
 			*ret_all += row.blocks;
 		}
 	}
@@ -151,7 +154,8 @@ agree_ended(const struct segment *seg, const struct ledger *sums,
 		struct seg_live live = {0};
 		uint64_t n;
 
-		(void)rows_get(&lives, s->id, &live, sizeof(live));
+		(void)rows_get(
+		    &lives, s->id, &live, offsetof(struct seg_live, sizes));
 		seen += live.blocks;
 		if (!is_heap(sites, s->id))
 			continue;
@@ -274,7 +278,7 @@ look_once(const struct segment *seg, struct ledger *before,
 	struct segment *again = NULL;
 	struct ledger after = {0};
 	struct rows sites = {0};
-	struct livemap map;
+	struct livemap map = {0};
 	struct gap g;
 	int err;
 

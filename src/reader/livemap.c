@@ -36,6 +36,7 @@ struct scan {
 	uint64_t until_ns;
 	/* a block whose size is in the first cell of the next leaf */
 	struct ledger_sum *waiting;
+	struct livemap_block waiting_block;
 	uint64_t waiting_for; /* address */
 	uint64_t words[PIECE * CELLS];
 };
@@ -92,29 +93,56 @@ read_pages(struct scan *s, uint64_t from, size_t pages)
 }
 
 static int
+tell(const struct scan *s, const struct livemap_block *b)
+{
+	const struct livemap *m = s->map;
+
+	return !m->each || m->each(b, m->arg) ? 0 : -ENOMEM;
+}
+
+/* A block of a cell; its size, if it is large, may not be known yet. */
+static int
 count_block(
-    struct scan *s, uint32_t site, uint64_t bytes, struct ledger_sum **ret)
+    struct scan *s, const struct livemap_block *b, struct ledger_sum **ret)
 {
 	struct ledger_sum *sum;
 
 	*ret = NULL;
-	if (site < s->first_id)
+	if (b->site < s->first_id)
 		return 0; /* inherited: the parent's */
-	sum = ledger_at(&s->map->counts, site);
+	sum = ledger_at(&s->map->counts, b->site);
 	if (!sum)
 		return -ENOMEM;
 	sum->allocations++;
-	sum->allocated_bytes += bytes;
+	sum->allocated_bytes += b->size;
 	*ret = sum;
-	return 0;
+	return b->size_known ? tell(s, b) : 0;
 }
 
-static void
-give_up_waiting(struct scan *s)
+/* Its size has come, or is not to be had. */
+static int
+end_waiting(struct scan *s, bool known, uint64_t size)
 {
-	if (s->waiting)
+	struct livemap_block b = s->waiting_block;
+
+	if (!s->waiting)
+		return 0;
+	if (!known)
 		s->map->bytes_known = false;
+	s->waiting->allocated_bytes += size;
 	s->waiting = NULL;
+	b.size = size;
+	b.size_known = known;
+	return tell(s, &b);
+}
+
+static struct livemap_block
+block_of(uint64_t cell)
+{
+	return (struct livemap_block){.site = (uint32_t)(cell >> 38),
+	    .birth = (uint32_t)cell,
+	    .size = cell >> 32 & 63, /* or LARGE */
+	    .size_known = true};
 }
 
 /* The cells of s->words, the first of which is that of address `base`. */
@@ -122,27 +150,28 @@ static int
 count_cells(struct scan *s, uint64_t base, size_t cells)
 {
 	uint64_t granule = UINT64_C(1) << s->granule_bits;
+	bool is_next = s->waiting && s->waiting_for == base;
 	size_t i = 0;
 
-	if (s->waiting && s->waiting_for == base) {
-		s->waiting->allocated_bytes += s->words[i++];
-		s->waiting = NULL;
-	}
-	give_up_waiting(s);
+	if (is_next)
+		i++;
+	if (end_waiting(s, is_next, is_next ? s->words[0] : 0) < 0)
+		return -ENOMEM;
 	for (; i < cells; i++) {
-		uint64_t v = s->words[i], size = v >> 32 & 63;
-		uint32_t site = (uint32_t)(v >> 38);
-		bool is_large = size == LARGE;
+		struct livemap_block b = block_of(s->words[i]);
+		bool is_large = b.size == LARGE;
 		struct ledger_sum *sum;
 
-		if (site == 0)
+		if (b.site == 0)
 			continue;
+		b.size_known = !is_large || i + 1 < cells;
 		if (is_large)
-			size = i + 1 < cells ? s->words[i + 1] : 0;
-		if (count_block(s, site, size, &sum) < 0)
+			b.size = b.size_known ? s->words[i + 1] : 0;
+		if (count_block(s, &b, &sum) < 0)
 			return -ENOMEM;
 		if (is_large && ++i == cells) {
 			s->waiting = sum;
+			s->waiting_block = b;
 			s->waiting_for = base + cells * granule;
 		}
 	}
@@ -213,11 +242,12 @@ read_spill_level(struct scan *s, uint64_t level, uint64_t bits)
 		    s->words, n * SPILL_WORDS * sizeof(uint64_t));
 		for (uint64_t k = 0; k < n && err == 0; k++) {
 			const uint64_t *slot = s->words + k * SPILL_WORDS;
+			struct livemap_block b = block_of(slot[1]);
 			struct ledger_sum *sum;
 
+			b.size = slot[2];
 			if (slot[0] > 1) /* 0: never used, 1: free again */
-				err = count_block(s, (uint32_t)(slot[1] >> 38),
-				    slot[2], &sum);
+				err = count_block(s, &b, &sum);
 		}
 		if (err < 0)
 			return err;
@@ -251,7 +281,8 @@ read_root(struct scan *s, uint64_t root)
 	for (uint64_t i = 0; err == 0 && i < (1u << ROOT_BITS); i++)
 		if (mids[i])
 			err = read_mid(s, mids[i], i << (MID_BITS + LEAF_BITS));
-	give_up_waiting(s);
+	if (err == 0)
+		err = end_waiting(s, false, 0);
 	return err;
 }
 
@@ -272,7 +303,8 @@ livemap_read(struct livemap *m, pid_t pid, const struct seg_header *h,
 	char path[64];
 	int err;
 
-	*m = (struct livemap){.bytes_known = true};
+	*m = (struct livemap){
+	    .each = m->each, .arg = m->arg, .bytes_known = true};
 	if (!is_known(h))
 		return -ENOTSUP;
 	s = calloc(1, sizeof(*s));

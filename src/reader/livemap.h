@@ -13,7 +13,17 @@
  * moment it was read. Pages that the process has never touched, or that are
  * swapped out, are not read: looking costs it no memory.
  */
+struct livemap_block {
+	uint32_t site;
+	uint32_t birth; /* tick */
+	uint64_t size;
+	bool size_known;
+};
+
 struct livemap {
+	/* called for each block, if it is not NULL; true: go on */
+	bool (*each)(const struct livemap_block *b, void *arg);
+	void *arg;
 	struct ledger counts; /* allocations: blocks, allocated_bytes: bytes */
 	bool is_partial;      /* blocks may be missing: time, swap, room */
 	bool bytes_known;     /* else the bytes of some block were not seen */
@@ -22,7 +32,8 @@ struct livemap {
 /*
  * Reads for about budget_ns. Negative errno: nothing is known (-EPERM: we may
  * not look; -ENOTSUP: not a live map of ours; -ESRCH, -EFAULT: gone while we
- * looked). m is for livemap_release() in any case.
+ * looked). m, zero but for its first two fields, is for livemap_release() in any
+ * case. -ENOMEM also where `each` wants no more.
  */
 int livemap_read(struct livemap *m, pid_t pid, const struct seg_header *h,
     uint64_t budget_ns);

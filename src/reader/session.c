@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "reader/alive.h"
+#include "reader/living.h"
 #include "reader/moments.h"
 #include "reader/recording.h"
 #include "reader/segfile.h"
@@ -171,6 +172,9 @@ load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
 	if (err == 0 && p->alive_pid > 0 && p->doubt.text[0] == '\0')
 		err = agree_running(
 		    seg, f, slot, p->alive_pid, &p->live_map, &p->doubt);
+	if (err == 0 &&
+	    (p->live_map == AGREE_YES || p->live_map == AGREE_PARTLY))
+		err = living_read(p);
 	segment_free(seg);
 	if (err < 0) {
 		process_free(p);

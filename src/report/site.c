@@ -136,8 +136,8 @@ print_remark(const struct page *p, const struct view_site *s, uint64_t told)
 		    t.file);
 	else
 		(void)fprintf(t.file,
-		    "Ages and sizes are of %s %sblocks, as the process began "
-		    "to exit; %s live.\n",
+		    "Ages and sizes are of %s %sblocks, counted at another "
+		    "moment than the %s that live.\n",
 		    words_count(a, told), s->samples ? "sampled " : "",
 		    words_count(b, live));
 	page_end(p, &t);

@@ -64,10 +64,29 @@ id_of() {
 	grep -qxE ' +from 64 bytes +3  #{40}' "$T/text"
 	grep -qxE ' +from 4.0 KiB +1  #{13}' "$T/text"
 	lacks 'not recorded' "$T/text"
-	lacks 'began to exit' "$T/text"
+	lacks 'at another moment' "$T/text"
 }
 
-@test "a process that is killed, or runs, has told none: null, and a sentence" {
+@test "a process that runs is looked into: ages and sizes of now" {
+	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$HOSTS/page" still 3>&- &
+	PIDS+=($!)
+	for _ in {1..200}; do
+		"$SEEP" report $! --format json >"$T/report.json" 2>"$T/err" &&
+			[[ $(sizes mixed) == "4:2 6:3 12:1" ]] && break
+		sleep 0.05
+	done
+	if grep -q '"live_map":"unknown"' "$T/report.json"; then
+		skip "this process may not look into another"
+	fi
+	echo "$(sizes mixed), live map $(jq -r '.processes[0].live_map' "$T/report.json")"
+	[[ $(sizes mixed) == "4:2 6:3 12:1" ]]
+	[[ $(jq '[.processes[].sites[] | select(.kind == "heap" and .live_blocks > 0 and
+		((.live_sizes | add) != .live_blocks or (.live_ages | add) != .live_blocks))] | length' "$T/report.json") -eq 0 ]]
+	"$SEEP" report $! --site "$(id_of mixed)" >"$T/text"
+	grep -q '^Size of the living:' "$T/text"
+}
+
+@test "a process that is killed has told none: null, and a sentence" {
 	record -q -- timeout -s KILL 0.5 "$HOSTS/page"
 	report "$T/seep.data"
 	[[ $(sizes mixed) == null ]]

@@ -12,11 +12,12 @@
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
 /*
- * page [many|waves|tidy]: takes about a second, in which step_keep() leaks 10 blocks of
- * 1,000 bytes a step, step_churn() frees all it takes, functions with hostile
- * names leak a little, mixed() blocks of several sizes. "many": 2,048 stacks that hardly matter beside
- * one that does. "waves": the same stacks again and again, all of them changing
- * at each look. "tidy": all is freed.
+ * page [many|waves|tidy|still]: takes about a second, in which step_keep()
+ * leaks 10 blocks of 1,000 bytes a step, step_churn() frees all it takes,
+ * functions with hostile names leak a little, mixed() blocks of several sizes.
+ * "many": 2,048 stacks that hardly matter beside one that does. "waves": the
+ * same stacks again and again, all of them changing at each look. "tidy": all
+ * is freed. "still": sleeps after the first leaks, until it is killed.
  */
 enum {
 	STEPS = 12,
@@ -24,6 +25,7 @@ enum {
 	HEAVY = 200000,
 	WAVES = 50,
 	WAVE_NS = 30000000,
+	STILL = 700, /* steps: about a minute */
 };
 
 static void *volatile sink;
@@ -134,7 +136,7 @@ main(int argc, char **argv)
 		step_churn();
 		return 0;
 	}
-	if (argc > 1) {
+	if (argc > 1 && strcmp(argv[1], "still") != 0) {
 		bool waves = strcmp(argv[1], "waves") == 0;
 
 		for (unsigned i = 0; i < (waves ? WAVES : 1) * 2048u; i++) {
@@ -147,6 +149,8 @@ main(int argc, char **argv)
 	}
 	odd_all();
 	mixed();
+	for (int i = 0; argc > 1 && i < STILL; i++)
+		nanosleep(&pause, NULL); /* it is killed, as a rule */
 	for (int i = 0; i < 3; i++)
 		seep_alloc("handles", &handles[i], 64);
 	for (int i = 0; i < STEPS; i++) {

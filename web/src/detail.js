@@ -224,8 +224,8 @@ function ofWhich(some, live) {
 	if (told === live)
 		return '';
 	return make('p', 'soft', `Of ${count(told)} ` +
-		`${some.sum('samples') > 0 ? 'sampled ' : ''}blocks that lived when the ` +
-		'process began to exit.');
+		`${some.sum('samples') > 0 ? 'sampled ' : ''}blocks, counted at another ` +
+		`moment than the ${count(live)} that live.`);
 }
 
 /* How old blocks were when they were freed, and how old the living are. */

@@ -1,0 +1,90 @@
+/* living.c - ages and sizes of what lives in a running process. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/living.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "reader/livemap.h"
+
+enum { BUDGET_NS = 100000000 };
+
+struct fold {
+	struct process *process;
+	uint32_t now; /* tick */
+};
+
+static uint32_t
+tick_now(const struct seg_header *h)
+{
+	struct timespec now;
+	uint64_t ns;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (ns <= h->start_monotonic_ns || h->tick_ns == 0)
+		return 0;
+	return (uint32_t)((ns - h->start_monotonic_ns) / h->tick_ns);
+}
+
+static int
+by_id(const void *key, const void *item)
+{
+	uint32_t a = *(const uint32_t *)key;
+	uint32_t b = ((const struct process_id *)item)->id;
+
+	return (a > b) - (a < b);
+}
+
+/* As of struct process_ages. */
+static int
+bucket_of(uint32_t age)
+{
+	int i = 0;
+
+	for (uint32_t from = SEG_YOUNG_TICKS; age >= from; from *= 2)
+		if (++i == PROCESS_AGES - 1)
+			break;
+	return i;
+}
+
+static bool
+add_block(const struct livemap_block *b, void *arg)
+{
+	const struct fold *f = arg;
+	const struct process *p = f->process;
+	const struct process_id *id =
+	    bsearch(&b->site, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	struct process_site *site;
+
+	if (!id)
+		return true; /* younger than what we have read */
+	site = &p->sites[id->site];
+	if (!site->ages)
+		site->ages = calloc(1, sizeof(*site->ages));
+	if (!site->ages)
+		return false;
+	site->ages->living_known = true;
+	site->ages
+	    ->living[bucket_of(f->now > b->birth ? f->now - b->birth : 0)]++;
+	if (!b->size_known)
+		return true;
+	site->ages->sizes_known = true;
+	site->ages->sizes[seg_size_class(b->size)]++;
+	return true;
+}
+
+int
+living_read(struct process *p)
+{
+	struct fold f = {.process = p, .now = tick_now(&p->header)};
+	struct livemap m = {.each = add_block, .arg = &f};
+	int err;
+
+	if (p->alive_pid <= 0)
+		return 0;
+	err = livemap_read(&m, p->alive_pid, &p->header, BUDGET_NS);
+	livemap_release(&m);
+	return err == -ENOMEM ? err : 0; /* else sums tell what is missing */
+}
