@@ -135,6 +135,7 @@ class Case:
         self.preload = self.libraries("preload")
         self.preload_first = self.libraries("preload-first")
         self.as_user = said.get("as") == "user" and os.geteuid() == 0
+        self.starter = []  # words in front of what is preloaded
 
     def libraries(self, key):
         names = self.said.get(key, "").split()

@@ -138,6 +138,7 @@ def command_of(case, mode, run, work, seen):
     if case.as_user:
         words = ["setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY,
                  "--clear-groups"] + words
+    words = case.starter + words
     if case.witness and witness_works():
         words = witness + words
     return words

@@ -217,7 +217,7 @@ TOOLS = {
     "java": (java, "compiles and runs a class, 50 threads, direct buffers, zlib, a child"),
     "git": (git, "8 commits, log -p, gc, fsck, clone"),
     "gcc": (gcc, "60 functions at -O2: driver, cc1, as"),
-    "g++": (gxx, "<map> and <string> at -O2"),
+    "g++": (gxx, "`<map>` and `<string>` at -O2"),
     "clang": (clang, "60 functions at -O2"),
     "make -j2": (make, "40 targets below a sub-make, job server"),
     "sqlite3": (sqlite, "40,000 rows, index, vacuum"),
