@@ -208,7 +208,7 @@ print_all(const struct summary *s)
 		    "Tracing ended early: %s. What follows ends there. ",
 		    losses_inert(p->header.inert_reason));
 	else if (p->header.inert_reason != SEG_INERT_NONE)
-		(void)fprintf(s->out, "Only a part was traced: %s. ",
+		(void)fprintf(s->out, "Maybe only a part was traced: %s. ",
 		    losses_inert(p->header.inert_reason));
 	(void)fputs("It made ", s->out);
 	print_live(s, t, sampled ? process_error(process_variance_live(p)) : 0,
