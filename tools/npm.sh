@@ -15,14 +15,19 @@ unavailable() {
 	exit 77
 }
 
+is_there() { cmp -s "$from/package-lock.json" "$to/installed"; }
+
 # one at a time: tests run beside each other
-mkdir -p "$to" || exit 1
-exec 9>"$to/lock"
-flock 9
-if ! cmp -s "$from/package-lock.json" "$to/installed"; then
+if ! is_there; then
+	mkdir -p "$to" || exit 1
+	exec 9>"$to/lock"
+	flock 9
+fi
+if ! is_there; then
 	command -v npm >/dev/null || unavailable "no npm here (make deps-web)"
 	cp "$from/package.json" "$from/package-lock.json" "$from/.npmrc" "$to"/
 	(cd "$to" && timeout 120 npm ci --prefer-offline --ignore-scripts \
+		--fetch-retries=1 --fetch-retry-maxtimeout=5000 \
 		--no-progress >npm.log 2>&1) ||
 		unavailable "npm cannot install the packages, see $to/npm.log"
 	cp "$from/package-lock.json" "$to/installed"
