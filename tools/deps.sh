@@ -40,6 +40,7 @@ check cmd:pgrep procps
 check cmd:strace strace
 check cmd:setcap libcap2-bin
 check cmd:fakeroot fakeroot
+check lib:libeatmydata.so.1 libeatmydata1
 check cmd:less less
 check cmd:zsh zsh
 check cmd:fish fish

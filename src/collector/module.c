@@ -35,6 +35,7 @@ static uint32_t count;          /* numbers given out; number i is entry i - 1 */
 static uint32_t chains[1 << CHAIN_BITS];
 static uint64_t strings_used;
 static uint32_t incarnation = 1; /* rises with each fork on the way here */
+static uint32_t unwritten;       /* modules without a row, or a name in it */
 static uint64_t own_start, own_end;
 
 uint32_t module_gen SEEP_HOT = 1;
@@ -121,7 +122,7 @@ describe(struct module *m, const struct object *f, const struct build_id *id,
 		m->name = exe_path;
 	} else if (before && fmt_same(before->name, name_of(f))) {
 		m->name = before->name;
-		m->written = before->written;
+		m->life = before->life;
 		row->path = before->row.path;
 		row->path_bytes = before->row.path_bytes;
 	} else {
@@ -144,11 +145,11 @@ write_row(struct module *m)
 	size_t n = fmt_length(m->name, CPU_PAGE - 1);
 	uint64_t at;
 
+	if (m->life != incarnation)
+		m->row.path = m->row.path_bytes = m->written = 0;
+	m->life = incarnation;
 	if (!row)
 		return false;
-	if (m->written != incarnation)
-		m->row.path = m->row.path_bytes = 0;
-	m->written = incarnation;
 	if (!m->row.path && n) {
 		at = store_string(m->name, n);
 		if (at != UINT64_MAX) {
@@ -157,7 +158,18 @@ write_row(struct module *m)
 		}
 	}
 	*row = m->row;
-	return m->row.path || !n;
+	STORE(&m->written, m->row.path || !n);
+	return m->written;
+}
+
+/* What finds no room in the segment is counted, and tried again later. */
+static void
+write_or_count(struct module *m)
+{
+	if (!write_row(m)) {
+		segment_count(SEG_LOST_MODULES, 1);
+		ADD(&unwritten, 1);
+	}
 }
 
 static uint32_t *
@@ -244,8 +256,7 @@ module_add(const struct object *f, const struct build_id *id,
 		m->eh_hdr = f->eh_frame;
 	}
 	describe(m, f, id, before);
-	if (!write_row(m))
-		segment_count(SEG_LOST_MODULES, 1);
+	write_or_count(m);
 	m->verified = LOAD(&module_gen);
 	chain_add(m, id);
 	now_loaded(m);
@@ -302,8 +313,8 @@ module_back(const struct object *f, const struct build_id *id)
 			STORE(&m->link_map, f->link_map);
 			STORE(&m->verified, LOAD_ACQUIRE(&module_gen));
 			/* gone before a fork: unknown to this segment */
-			if (m->written != incarnation && !write_row(m))
-				segment_count(SEG_LOST_MODULES, 1);
+			if (m->life != incarnation)
+				write_or_count(m);
 			row = segment_table_row(&module_table, n);
 			if (row)
 				row->gone_tick = 0;
@@ -399,6 +410,21 @@ module_found(const struct object *f, const struct module *before)
 	return m ? m : module_add(f, &id, before);
 }
 
+/* The medium may have room again. */
+static SEEP_COLD void
+catch_up(void)
+{
+	uint32_t i;
+
+	STORE(&unwritten, 0);
+	for (i = next_loaded(highest()); i; i = next_loaded(i - 1)) {
+		struct module *m = module_at(i);
+
+		if (!LOAD(&m->written) && !write_row(m))
+			ADD(&unwritten, 1);
+	}
+}
+
 /*
  * By what is loaded now, which is little, however much has come and gone: a
  * word of bits for 64 modules.
@@ -413,6 +439,8 @@ module_of(uint64_t pc)
 	if (find_object((void *)(uintptr_t)pc, &f) != 0)
 		return NULL;
 	object_complete(&f);
+	if (unlikely(LOAD(&unwritten)))
+		catch_up();
 	for (i = next_loaded(highest()); i; i = next_loaded(i - 1)) {
 		struct module *m = module_at(i);
 
@@ -493,13 +521,9 @@ module_restart(void)
 	if (!open_tables())
 		return false;
 	incarnation++;
-	for (i = 1; i <= count && i <= MODULES_MAX; i++) {
-		struct module *m = module_at(i);
-
-		/* what is gone can be in no stack of this child */
-		if (m && (loaded[(i - 1) / BLOCK] >> (i - 1) % BLOCK & 1) &&
-		    !write_row(m))
-			segment_count(SEG_LOST_MODULES, 1);
-	}
+	unwritten = 0;
+	/* what is gone can be in no stack of this child */
+	for (i = next_loaded(highest()); i; i = next_loaded(i - 1))
+		write_or_count(module_at(i));
 	return true;
 }

@@ -34,7 +34,8 @@ struct module {
 	uint32_t number;       /* 1.. ; goes into frames */
 	uint32_t verified;     /* generation in which it was last compared */
 	uint32_t older;        /* number of the next in its chain: module.c */
-	uint32_t written;      /* in which process of a chain of forks */
+	uint32_t life; /* in which process of a chain of forks it has a row */
+	uint32_t written; /* 1: row and name are in the segment */
 };
 
 /* Once; find_object is _dl_find_object, exe the path of the executable. */

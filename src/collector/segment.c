@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/sys.h"
 #include "collector/mem.h"
+#include "collector/tick.h"
 
 /* Counts that happen before there is a segment go here and are lost. */
 static struct seg_header nowhere;
@@ -121,13 +122,27 @@ segment_is_tight(void)
 static void *
 new_extent(void)
 {
-	uint64_t at = ADD(&segment.used, SEG_EXTENT_STEP);
+	static uint32_t refused; /* the tick after that of the last failure */
+	uint64_t at, end;
 
-	if (at + SEG_EXTENT_STEP > segment.bytes) {
+	/*
+	 * A medium that was full may have room again. It is asked once in a
+	 * tick, or every event would cost two system calls for nothing.
+	 */
+	if (unlikely(LOAD(&refused) == tick_now() + 1))
+		return NULL;
+	at = ADD(&segment.used, SEG_EXTENT_STEP);
+	end = at + SEG_EXTENT_STEP;
+	if (end > segment.bytes) {
 		ADD(&segment.used, (uint64_t)-SEG_EXTENT_STEP);
 		return NULL;
 	}
-	return open_extent(at) ? segment.base + at : NULL;
+	if (open_extent(at))
+		return segment.base + at;
+	/* given back, or failures would use the budget up */
+	CAS(&segment.used, &end, at);
+	STORE(&refused, tick_now() + 1);
+	return NULL;
 }
 
 static void

@@ -10,11 +10,11 @@ faults() {
 }
 
 @test "T06 I5 each system call of ours fails once: as bare, exact or stated" {
-	faults fail exact --every "$(full_or 1 4)"
+	faults fail exact --every "$(full_or 1 2)"
 }
 
 @test "I5 I7 from each system call on all of ours fail" {
-	faults exhaust exact --every "$(full_or 1 8)"
+	faults exhaust exact --every "$(full_or 1 4)"
 }
 
 @test "I5 the same when sampling, dormant, and writing snapshots" {

@@ -26,6 +26,137 @@ in_jail() {
 	equals_ledger
 }
 
+# ---- the settings of systemd units; see tests/hosts/confined.c ----
+
+# service_calls: the numbers of @system-service, in $T/calls
+service_calls() {
+	need systemd-analyze
+	systemd-analyze --no-pager syscall-filter >"$T/sets" 2>/dev/null ||
+		skip "systemd-analyze tells no sets of calls"
+	echo '#include <sys/syscall.h>' | cc -E -dM - >"$T/numbers"
+	"$PYTHON" - "$T/sets" "$T/numbers" >"$T/calls" <<-'PY'
+	import sys
+	sets, name = {}, None
+	for line in open(sys.argv[1], encoding="utf-8"):
+	    word = line.strip()
+	    if line.startswith("@"):
+	        name = sets.setdefault(word, [])
+	    elif name is not None and word and not word.startswith("#"):
+	        name.append(word)
+	numbers = {}
+	for line in open(sys.argv[2], encoding="utf-8"):
+	    words = line.split()
+	    if len(words) == 3 and words[1].startswith("__NR_"):
+	        numbers[words[1][5:]] = words[2]
+	def expand(one, seen):
+	    if one not in seen:
+	        seen.add(one)
+	        for other in sets.get(one, []):
+	            expand(other, seen)
+	    return seen
+	for call in expand("@system-service", set()):
+	    if call in numbers:
+	        print(numbers[call])
+	PY
+	[[ $(wc -l <"$T/calls") -gt 200 ]]
+}
+
+# confined "OPTIONS" HOST [ARG...]: bare and traced, and both the same
+confined() {
+	local options
+	read -ra options <<<"$1"
+	shift
+	"$HOSTS/confined" "${options[@]}" -- /bin/true || skip "not to be had here: $1"
+	bare_status=0 status=0
+	"$HOSTS/confined" "${options[@]}" -- /usr/bin/env SEEP_DIR="$DIR" "$@" \
+		>"$T/bare" 2>"$T/bare.err" || bare_status=$?
+	"$HOSTS/confined" "${options[@]}" -- /usr/bin/env SEEP_DIR="$DIR" LD_PRELOAD="$COLLECTOR" "$@" \
+		>"$T/out" 2>"$T/err" || status=$?
+	grep -s '^PID ' "$T/out" >>"$T/pids" || true
+	[[ $bare_status -eq 0 ]]
+	diff "$T/bare.err" "$T/err"
+	[[ $status -eq 0 ]]
+}
+
+@test "T86 only the calls of a system service, all others kill: exact, with children and threads" {
+	service_calls
+	confined "kill=$T/calls" "$HOSTS/family"
+	same_as_bare
+	equals_ledger
+	rm -rf "${DIR:?}"/*
+	confined "kill=$T/calls" "$HOSTS/faulty_world" # a thread, a child, a library
+	equals_ledger
+	rm -rf "${DIR:?}"/*
+	confined "kill=$T/calls" "$HOSTS/threads"
+	equals_ledger
+}
+
+@test "T86 the same, others fail with EPERM, and writable memory is never executable" {
+	service_calls
+	confined "errno=$T/calls mdwe" "$HOSTS/family"
+	same_as_bare
+	equals_ledger
+}
+
+@test "T86 T80 landlock that lets write below SEEP_DIR only, or nowhere; no addresses but AF_UNIX" {
+	confined "write=$DIR families" "$HOSTS/family"
+	same_as_bare
+	equals_ledger
+	mkdir "$T/elsewhere"
+	rm -rf "${DIR:?}"/*
+	# nothing can be written: not traced, and not harmed
+	confined "write=$T/elsewhere families" "$HOSTS/family"
+	same_as_bare
+	[[ -z $(ls "$DIR") ]]
+}
+
+# in_service SCRIPT: as ProtectSystem=strict, PrivateTmp, ProtectHome, ProtectProc
+# do it; $BUILD is at /mnt, descriptors 8 and 9 are $T/out and $T/report.json
+in_service() {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	unshare -mpf --mount-proc true 2>/dev/null || skip "no mount and pid namespaces here"
+	unshare -mpf --mount-proc bash -eu -c "
+		mount --make-rprivate /
+		mount --bind '$BUILD' /mnt
+		mount -t tmpfs -o mode=1777 tmpfs /tmp
+		mount -t tmpfs -o mode=1777 tmpfs /var/tmp
+		mount -t tmpfs -o mode=0,ro tmpfs /home
+		mount -t tmpfs -o mode=0,ro tmpfs /root
+		mount -o remount,bind,ro /
+		mount -o remount,hidepid=2 /proc
+		! touch /usr/x 2>/dev/null
+		$1" 8>"$T/out" 9>"$T/report.json" 2>"$T/err"
+}
+
+@test "T85 T86 strict mounts, private /tmp, a user without a name, hidden processes: exact" {
+	service_calls
+	chown 61184:61184 "$DIR"
+	cp "$T/calls" "$DIR/.calls"
+	in_service "
+		/mnt/hosts/confined uid=61184 mdwe families write=$DIR kill=$DIR/.calls -- \\
+			/usr/bin/env -i LD_PRELOAD=/mnt/libseep.so SEEP_DIR=$DIR /mnt/hosts/family >&8
+		/mnt/seep report $DIR --format json >&9"
+	[[ ! -s $T/err ]]
+	grep '^PID ' "$T/out" >>"$T/pids"
+	"$PYTHON" "$LIB/compare.py" "$T/out" "$T/report.json"
+	[[ $(from_report 'len(p)') -eq 1 ]]
+}
+
+@test "T86 the same without SEEP_DIR: a directory of its own on /dev/shm, mode 0700" {
+	[[ ! -e /dev/shm/seep-61185 ]]
+	in_service "
+		/mnt/hosts/confined uid=61185 mdwe -- \\
+			/usr/bin/env -i LD_PRELOAD=/mnt/libseep.so /mnt/hosts/family >&8
+		[[ \$(stat -c %a:%u /dev/shm/seep-61185) == 700:61185 ]]
+		/mnt/seep report /dev/shm/seep-61185 --format json >&9" || {
+		cat "$T/err"
+		rm -rf /dev/shm/seep-61185
+		return 1
+	}
+	rm -rf /dev/shm/seep-61185
+	"$PYTHON" "$LIB/compare.py" "$T/out" "$T/report.json"
+}
+
 @test "T46 the same pid twice in two namespaces: two files, both right" {
 	unshare -Urpf true 2>/dev/null || skip "no pid namespace here"
 	local i
@@ -70,19 +201,16 @@ in_jail() {
 }
 
 @test "T42 a host that the memory cgroup kills leaves a readable trace" {
-	[[ $(id -u) -eq 0 ]] || skip "needs root"
-	local base group
-	base=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
-	group=$base/seep-oom-$$
-	[[ -e $base/cgroup.controllers ]] && mkdir "$group" 2>/dev/null &&
-		echo 20000000 2>/dev/null >"$group/memory.max" ||
-		{ rmdir "$group" 2>/dev/null || true; skip "no memory cgroup can be made"; }
-	echo 0 >"$group/memory.swap.max" 2>/dev/null || true
+	make_cgroup 30000000 || skip "no memory cgroup can be made here (root only)"
+	echo 0 >"$GROUP/memory.swap.max" 2>/dev/null || true
 	printf '%s\n' '#include <stdlib.h>' '#include <string.h>' \
 		'int main(void) { for (;;) memset(malloc(4000), 1, 4000); }' |
 		cc -w -O0 -x c - -o "$T/eater"
-	traced sh -c "echo \$\$ >'$group/cgroup.procs' && exec '$T/eater'"
-	rmdir "$group" || true
+	traced sh -c "echo \$\$ >'$GROUP/cgroup.procs' && exec '$T/eater'"
+	for _ in $(seq 50); do
+		! rmdir "$GROUP" 2>/dev/null || break
+		sleep 0.1
+	done
 	[[ $status -eq 137 ]]
 	report
 	[[ $(from_report '[x["end"] for x in p if "eater" in x["exe"]][0]') == killed ]]

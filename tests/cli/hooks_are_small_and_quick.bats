@@ -11,7 +11,7 @@ value() { awk -v key="$1" '$1 " " $2 == key { print $NF }' "$2"; }
 	bare "$HOSTS/hook_cost" stack
 	for sample in "" 256; do
 		SEEP_SAMPLE=$sample traced_well "$HOSTS/hook_cost" stack
-		for name in malloc calloc realloc memalign; do
+		for name in malloc calloc realloc memalign free leaf module first; do
 			more=$(($(value "stack $name" "$T/out") - $(value "stack $name" "$T/bare")))
 			echo "# $name${sample:+ (sampled)}: $more bytes more" >&3
 			[[ $more -le 2048 ]]
@@ -58,6 +58,25 @@ recorded_while_stopped() {
 @test "eight threads: 99.999 % of calls within 100 us when not preempted" {
 	calls=$(full_or 20000000 2000000)
 	in_time "traced" traced_well "$HOSTS/hook_cost" time "$calls"
+}
+
+# The rare ways, one by one: a thread's first call, a stack never seen, a region
+# without a leaf, a new peak. 99 % within 100 us, or three times bare.
+@test "rare ways: a first call, a new site, a new leaf, a new peak" {
+	local name try ours theirs good
+	for try in 1 2 3; do
+		good=yes
+		bare "$HOSTS/hook_cost" slow "$(full_or 20000 3000)"
+		traced_well "$HOSTS/hook_cost" slow "$(full_or 20000 3000)"
+		for name in first_of_thread new_site new_leaf new_peak; do
+			ours=$(awk -v n="$name" '$2 == n { print $4 }' "$T/out")
+			theirs=$(awk -v n="$name" '$2 == n { print $4 }' "$T/bare")
+			echo "# $name, ns: $(grep " $name " "$T/out" | cut -d' ' -f3-); bare $(grep " $name " "$T/bare" | cut -d' ' -f3-)" >&3
+			[[ $ours -lt 100000 || $ours -lt $((3 * theirs)) ]] || good=no
+		done
+		[[ $good == no ]] || return 0
+	done
+	return 1
 }
 
 @test "T76 the same while the reader stands still, and with it its disk" {

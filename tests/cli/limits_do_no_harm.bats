@@ -68,23 +68,6 @@ resident_kib() { sed -n 's/^# resident \([0-9]*\) KiB/\1/p' "$1"; }
 	same_as_bare
 }
 
-# a memory cgroup of this test's own; sets $GROUP
-make_cgroup() { # BYTES
-	local base
-	if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
-		base=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
-		GROUP=$base/seep-test-$$
-		mkdir "$GROUP" 2>/dev/null &&
-			echo "$1" 2>/dev/null >"$GROUP/memory.max"
-	else
-		base=/sys/fs/cgroup/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
-		[[ -d $base ]] || base=/sys/fs/cgroup/memory
-		GROUP=$base/seep-test-$$
-		mkdir "$GROUP" 2>/dev/null &&
-			echo "$1" 2>/dev/null >"$GROUP/memory.limit_in_bytes"
-	fi
-}
-
 @test "I9 a memory cgroup of 24 MiB: nobody is killed" {
 	make_cgroup $((24 << 20)) || skip "no memory cgroup can be made"
 	bare sh -c "echo \$\$ >'$GROUP/cgroup.procs' && exec '$HOSTS/many_stacks' 14"

@@ -57,3 +57,32 @@ on_tmpfs() {
 	cat "$T"/out? >"$T/out"
 	"$PYTHON" "$LIB/compare.py" "$T/out" "$T/report.json" --no-clean
 }
+
+@test "T73 I9 full while the host runs, then with room again: it goes on, losses are named" {
+	# shellcheck disable=SC2016 # for the inner shell
+	on_tmpfs 1m '
+		says() { for _ in $(seq 200); do ! grep -q "$1" "$T/out" || return 0; sleep 0.05; done; return 1; }
+		mkfifo "$T/lines"
+		traced "$HOSTS/toggled" <"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+		exec 7>"$T/lines"
+		says ready
+		cat /dev/zero >"$DIR/fill" 2>/dev/null || true
+		echo >&7
+		says first
+		rm "$DIR/fill"
+		sleep 0.5 # it is asked again in the next tick
+		echo >&7
+		says second
+		printf "\n\n" >&7
+		exec 7>&-
+		wait $!
+		"$SEEP" report "$DIR" --format json >"$T/report.json"'
+	[[ ! -s $T/err ]]
+	grep -q 'SITE alloc_third' "$T/out"
+	[[ $(from_report 'p[0]["totals"]["allocations"] + p[0]["lost"]["events"] >= 3500') == True ]]
+	from_report 'p[0]["live_map"], p[0]["totals"]["allocations"], {k: v for k, v in p[0]["lost"].items() if v}'
+	[[ $(from_report 'p[0]["live_map"]') == agrees ]]
+	# what came when there was room is exact
+	[[ $(from_report 'sum(s["allocations"] for s in p[0]["sites"]
+		if any(f["function"] == "alloc_third" for f in s["frames"]))') -eq 500 ]]
+}

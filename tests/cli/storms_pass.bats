@@ -8,7 +8,9 @@ load ../lib/record.bash
 	LIMIT=1200
 	traced_well "$HOSTS/tempest" "$(full_or 300 18)"
 	grep '^# handled=[1-9]' "$T/out"
-	equals_ledger
+	# in ten minutes there are more children than slots: counted, no more
+	equals_ledger --allow children_untraced
+	[[ $(from_report 'max(x["lost"]["children_untraced"] for x in p)') -eq 0 ]] || full
 }
 
 @test "I4 a storm, sampled: no hang, no crash" {

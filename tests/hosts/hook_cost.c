@@ -1,6 +1,7 @@
 /* hook_cost.c - measures, from inside a host, the stack below its calls and the time they take; bare and traced are compared. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -fno-builtin -Wl,-z,now */
+#include <dlfcn.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 /*
@@ -18,6 +20,8 @@
  * hook_cost time CALLS        "time PERCENTILE NANOSECONDS" over all threads;
  *                             batches during which the thread was preempted,
  *                             or had to wait, are left out
+ * hook_cost slow COUNT        "slow NAME MEDIAN 99% WORST", in nanoseconds, of
+ *                             calls that take one of the rare ways
  */
 enum { STACK = 1 << 20, PAINT = 0x5a, THREADS = 8, BATCH = 64 };
 
@@ -52,6 +56,15 @@ call_realloc(size_t n)
 {
 	block = realloc(malloc(n), 2 * n + 1);
 	free(block);
+}
+
+static void
+call_free(size_t n)
+{
+	static void *before;
+
+	free(before);
+	before = realloc(malloc(n), n + 1);
 }
 
 static void
@@ -92,16 +105,61 @@ used_below(void (*call)(size_t), int depth, size_t n)
 	return (size_t)(sp - at);
 }
 
+/* a block in a region where none was before: a new leaf of the live map */
+static void
+call_large(size_t n)
+{
+	static void *volatile held[4096] __attribute__((used));
+	static size_t at;
+
+	if (at < 4096)
+		held[at++] = malloc((1 << 20) + n);
+}
+
+/* the first call from an object: a new module, new rows */
+static void
+call_plugin(size_t n)
+{
+	static const char *const names[] = {
+	    "twin_plugin_a.so", "twin_plugin_b.so"};
+	static unsigned turn;
+	char path[4096] = "";
+	ssize_t len = readlink("/proc/self/exe", path, 4000);
+
+	if (len <= 0)
+		abort();
+	strcpy(strrchr(path, '/') + 1, names[turn % 2]);
+	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void *(*work)(size_t) =
+	    (void *(*)(size_t))dlsym(lib, turn++ % 2 ? "work_B" : "work_A");
+
+	free(work(n));
+	dlclose(lib);
+}
+
+enum { KINDS = 7 };
+static struct kind kinds[KINDS] = {{"malloc", call_malloc, 0},
+    {"calloc", call_calloc, 0}, {"realloc", call_realloc, 0},
+    {"memalign", call_memalign, 0}, {"free", call_free, 0},
+    {"leaf", call_large, 0}, {"module", call_plugin, 0}};
+
+/* The very first call of a thread, which makes its block. */
+static void *
+measure_first(void *arg)
+{
+	size_t used =
+	    used_below(call_malloc, 0, 100) - used_below(call_nothing, 0, 100);
+
+	printf("stack first %zu\n", used);
+	return arg;
+}
+
 static void *
 measure_stack(void *arg)
 {
-	static struct kind kinds[] = {{"malloc", call_malloc, 0},
-	    {"calloc", call_calloc, 0}, {"realloc", call_realloc, 0},
-	    {"memalign", call_memalign, 0}};
-
 	call_malloc(1); /* makes an arena: 4 KiB in sched_getaffinity */
 	for (int depth = 0; depth < 200; depth++)
-		for (size_t k = 0; k < 4; k++) {
+		for (size_t k = 0; k < KINDS; k++) {
 			size_t n = (size_t)depth * 100 + 8;
 			size_t used = used_below(kinds[k].call, depth, n) -
 			    used_below(call_nothing, depth, n);
@@ -109,7 +167,7 @@ measure_stack(void *arg)
 			if (used > kinds[k].most)
 				kinds[k].most = used;
 		}
-	for (size_t k = 0; k < 4; k++)
+	for (size_t k = 0; k < KINDS; k++)
 		printf("stack %s %zu\n", kinds[k].name, kinds[k].most);
 	return arg;
 }
@@ -226,11 +284,112 @@ print_times(void)
 	    (unsigned long long)left_out);
 }
 
+/* ---- rare ways, one by one ---- */
+
+static uint64_t *slow; /* ticks of each */
+static long slow_count, slow_max;
+
+/* One call, unless something else ran meanwhile. */
+static void
+time_one(void (*call)(size_t), size_t n)
+{
+	unsigned aux;
+	long before = interruptions();
+	uint64_t start = __rdtscp(&aux);
+
+	call(n);
+	start = __rdtscp(&aux) - start;
+	if (interruptions() == before && slow_count < slow_max)
+		slow[slow_count++] = start;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+print_slow(const char *name)
+{
+	double per_ns = ticks_per_ns();
+
+	qsort(slow, (size_t)slow_count, sizeof(*slow), by_value);
+	printf("slow %s %.0f %.0f %.0f of %ld\n", name,
+	    (double)slow[slow_count / 2] / per_ns,
+	    (double)slow[slow_count * 99 / 100] / per_ns,
+	    (double)slow[slow_count - 1] / per_ns, slow_count);
+	slow_count = 0;
+}
+
+static void
+just_malloc(size_t n)
+{
+	block = malloc(n);
+}
+
+static void *
+first_of_thread(void *arg)
+{
+	time_one(just_malloc, 100);
+	free(block);
+	return arg;
+}
+
+/* as many stacks as there are numbers: each is new once */
+__attribute__((noipa)) static void
+by_path(unsigned path, int bits)
+{
+	if (bits == 0)
+		time_one(just_malloc, 64);
+	else if (path & 1) {
+		by_path(path >> 1, bits - 1);
+		__asm__ volatile("# one" ::: "memory"); /* not the other */
+	} else {
+		by_path(path >> 1, bits - 1);
+		__asm__ volatile("# none" ::: "memory");
+	}
+	__asm__ volatile("" ::: "memory");
+}
+
+static void *
+measure_slow(void *arg)
+{
+	pthread_t t;
+
+	for (long i = 0; i < slow_max; i++) {
+		pthread_create(&t, NULL, first_of_thread, NULL);
+		pthread_join(t, NULL);
+	}
+	print_slow("first_of_thread");
+	for (long i = 0; i < slow_max; i++)
+		by_path((unsigned)i, 20);
+	print_slow("new_site");
+	for (long i = 0; i < slow_max && i < 4000; i++)
+		time_one(call_large, 0);
+	print_slow("new_leaf");
+	for (long i = 0; i < slow_max; i++)
+		time_one(just_malloc, 64); /* each is a new peak */
+	print_slow("new_peak");
+	return arg;
+}
+
 int
 main(int argc, char **argv)
 {
 	pthread_attr_t attr;
 	pthread_t t[THREADS];
+
+	if (argc > 2 && argv[1][0] == 's' && argv[1][1] == 'l') {
+		slow_max = atol(argv[2]);
+		slow = mmap(NULL, (size_t)slow_max * sizeof(*slow),
+		    PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		measure_slow(NULL);
+		return 0;
+	}
 
 	if (argc > 2 && argv[1][0] == 't') {
 		calls_each = atol(argv[2]) / THREADS;
@@ -246,6 +405,8 @@ main(int argc, char **argv)
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pthread_attr_init(&attr);
 	pthread_attr_setstack(&attr, low, STACK);
+	pthread_create(&t[0], &attr, measure_first, NULL);
+	pthread_join(t[0], NULL);
 	pthread_create(&t[0], &attr, measure_stack, NULL);
 	pthread_join(t[0], NULL);
 	return 0;

@@ -28,12 +28,15 @@ alloc_sandboxed(size_t size_bytes)
 SITE_FN static void
 descend(unsigned path, int bits)
 {
-	if (bits == 0)
+	if (bits == 0) {
 		alloc_sandboxed(path);
-	else if (path >> (bits - 1) & 1)
+	} else if (path >> (bits - 1) & 1) { /* the remarks keep them apart */
 		descend(path, bits - 1);
-	else
+		__asm__ volatile("# one" ::: "memory");
+	} else {
 		descend(path, bits - 1);
+		__asm__ volatile("# none" ::: "memory");
+	}
 	__asm__ volatile("" ::: "memory");
 }
 

@@ -2,7 +2,7 @@
 # compare.py - holds a report (JSON) against the ledger its host printed.
 # SPDX-License-Identifier: Apache-2.0
 """
-compare.py LEDGER REPORT [--doubt SITE=N] [--no-clean] [--no-total]
+compare.py LEDGER REPORT [--doubt SITE=N] [--allow LOSS] [--no-clean] [--no-total]
 
 LEDGER is the output of a host (lib/ledger.h), sections begin with PID N:
   SITE name key=value ...     figures of one call path
@@ -16,8 +16,8 @@ LEDGER is the output of a host (lib/ledger.h), sections begin with PID N:
 
 A site of the report belongs to the innermost of its frames that the ledger
 names. Every figure must be equal, to the byte. --doubt allows a site to be
-off by N events (calls that a signal handler left or forked in); --no-clean
-allows losses, --no-total leaves out SITE TOTAL and peaks (an allocator that
+off by N events (calls that a signal handler left or forked in); --allow one
+kind of loss, --no-clean all of them, --no-total leaves out SITE TOTAL and peaks (an allocator that
 allocates for itself).
 Prints one line per difference; exit 0: equal, 1: not, 77: skipped.
 """
@@ -180,6 +180,10 @@ def check_peak(books, process, found, where):
 
 def main(arguments):
     doubt = {}
+    while "--allow" in arguments:
+        at = arguments.index("--allow")
+        HARMLESS.add(arguments[at + 1])
+        del arguments[at:at + 2]
     while "--doubt" in arguments:
         at = arguments.index("--doubt")
         name, allowed = arguments[at + 1].split("=")

@@ -160,3 +160,21 @@ drop_privileges() {
 		"${AS[@]}" test -x "$SEEP" || skip "nobody cannot come here"
 	fi
 }
+
+# make_cgroup BYTES: a memory cgroup of this test's own, of either version;
+# sets $GROUP. False: none can be made here.
+make_cgroup() {
+	local base
+	if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
+		base=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
+		GROUP=$base/seep-test-$$
+		mkdir "$GROUP" 2>/dev/null &&
+			echo "$1" 2>/dev/null >"$GROUP/memory.max"
+	else
+		base=/sys/fs/cgroup/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
+		[[ -d $base ]] || base=/sys/fs/cgroup/memory
+		GROUP=$base/seep-test-$$
+		mkdir "$GROUP" 2>/dev/null &&
+			echo "$1" 2>/dev/null >"$GROUP/memory.limit_in_bytes"
+	fi
+}

@@ -89,12 +89,15 @@ descend(uint32_t path, int depth)
 	char room[64];
 
 	__asm__ volatile("" ::"r"(room) : "memory");
-	if (depth == 0)
+	if (depth == 0) {
 		hook();
-	else if (path & 1)
+	} else if (path & 1) { /* remarks keep the two calls apart */
 		descend(path >> 1, depth - 1);
-	else
+		__asm__ volatile("# one" ::: "memory");
+	} else {
 		descend(path >> 1, depth - 1);
+		__asm__ volatile("# none" ::: "memory");
+	}
 	__asm__ volatile("" ::: "memory");
 }
 
