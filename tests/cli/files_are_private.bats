@@ -91,3 +91,32 @@ refused() {
 	[[ $status -eq 0 && -z $(ls "$real/own") ]]
 	grep -q '^SITE TOTAL' "$T/out"
 }
+
+# the loader takes what stands there also into programs with privileges
+@test "T84 I18 AT_SECURE through /etc/ld.so.preload: loaded, and inert" {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	unshare -m true 2>/dev/null || skip "no mount namespace here"
+	local program
+	mkdir -m 755 "$DIR/etc"
+	cp -a /etc/passwd /etc/group /etc/nsswitch.conf /etc/ld.so.cache "$DIR/etc"
+	cp "$COLLECTOR" "$DIR/libseep.so"
+	echo "$DIR/libseep.so" >"$DIR/etc/ld.so.preload"
+	cp "$HOSTS/family" "$DIR/plain"
+	cp "$HOSTS/family" "$DIR/suid"
+	chmod 4755 "$DIR/suid"
+	mkdir "$DIR/own"
+	chown 65534 "$DIR/own"
+	chmod 700 "$DIR/own"
+	chmod 711 "$DIR"
+	for program in suid plain; do
+		unshare -m bash -eu -c "
+			mount --make-rprivate /
+			mount --bind '$DIR/etc' /etc
+			SEEP_DIR='$DIR/own' exec setpriv --reuid=65534 --regid=65534 --clear-groups '$DIR/$program'" \
+			>"$T/out" 2>"$T/err"
+		[[ ! -s $T/err ]]
+		grep -q '^SITE TOTAL' "$T/out"
+		[[ $program == plain || -z $(ls "$DIR/own") ]]
+	done
+	[[ -n $(ls "$DIR/own") ]] # it was loaded
+}
