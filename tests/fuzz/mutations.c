@@ -76,23 +76,23 @@ __wrap_exit(int status)
 	longjmp(command_end, 1);
 }
 
-/* "@" stands for the input. */
-static const char *const commands[][8] = {
-    {"report", "@", "-o", "/dev/null"},
-    {"report", "@", "--format=json", "-o", "/dev/null"},
-    {"report", "@", "--table", "--allocs", "--merge", "-o", "/dev/null"},
-    {"report", "@", "--growth", "--skip-wrappers", "-o", "/dev/null"},
-    {"report", "@", "--format=html", "-o", "/dev/null"},
-    {"report", "@", "--deltas", "-o", "/dev/null"},
-    {"diff", "@", "@", "-o", "/dev/null"},
-    {"diff", "@", "@", "--format=json", "-o", "/dev/null"},
-    {"check", "@", "-q"},
-    {"check", "@", "--format=sarif", "-q", "-o", "/dev/null"},
-    {"check", "@", "--format=junit", "-q", "-o", "/dev/null"},
-    {"export", "@", "--format=pprof", "-o", "/dev/null"},
-    {"export", "@", "--format=heaptrack", "-o", "/dev/null"},
-    {"export", "@", "--format=massif", "-o", "/dev/null"},
-    {"export", "@", "--format=callgrind", "-o", "/dev/null"},
+/* "@" stands for the input; --no-cache and -o /dev/null are added. */
+static const char *const commands[][6] = {
+    {"report", "@"},
+    {"report", "@", "--format=json"},
+    {"report", "@", "--table", "--allocs", "--merge"},
+    {"report", "@", "--growth", "--skip-wrappers"},
+    {"report", "@", "--format=html"},
+    {"report", "@", "--deltas"},
+    {"diff", "@", "@"},
+    {"diff", "@", "@", "--format=json"},
+    {"check", "@"},
+    {"check", "@", "-q", "--format=sarif"},
+    {"check", "@", "-q", "--format=junit"},
+    {"export", "@", "--format=pprof"},
+    {"export", "@", "--format=heaptrack"},
+    {"export", "@", "--format=massif"},
+    {"export", "@", "--format=callgrind"},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
@@ -100,14 +100,17 @@ static int
 run_command(size_t n, char *path)
 {
 	const char *const *words = commands[n % COMMANDS];
+	static char no_cache[] = "--no-cache", to[] = "-o/dev/null";
 	char *argv[10];
 	int argc = 0;
 
-	for (size_t i = 0; i < 8 && words[i]; i++) {
+	for (size_t i = 0; i < 6 && words[i]; i++) {
 		argv[argc] = words[i][0] == '@' ? path : strdup(words[i]);
 		if (!argv[argc++])
 			abort();
 	}
+	argv[argc++] = no_cache;
+	argv[argc++] = to;
 	argv[argc] = NULL;
 	if (setjmp(command_end) == 0) {
 		const struct cmd *c = cmd_find(argv[0]);

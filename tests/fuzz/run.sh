@@ -17,7 +17,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 place=${B:-build}/san-fuzz
 limit_mb=512
-export ASAN_OPTIONS=quarantine_size_mb=8:allocator_may_return_null=1
+export ASAN_OPTIONS=quarantine_size_mb=8:allocator_may_return_null=1:malloc_context_size=6
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 
 can_build() {

@@ -13,10 +13,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <cmocka.h>
 
 #include "trace/bundle.h"
+#include "trace/bundle_bytes.h"
 
 struct place {
 	char dir[64];
@@ -418,6 +420,60 @@ a_packed_entry_is_smaller_and_comes_back(void **state)
 	bundle_close(b);
 }
 
+/* As a packed entry that a hostile writer made. */
+static void
+write_frame(const char *path, const void *bytes, size_t len)
+{
+	const struct bundle_file_head file = {BUNDLE_MAGIC, BUNDLE_VERSION,
+	    sizeof(struct bundle_file_head), 0, 0};
+	struct bundle_entry_head h = {.type = BUNDLE_LINE,
+	    .flags = BUNDLE_ZSTD,
+	    .length = len,
+	    .crc = bundle_crc_of(0, bytes, len)};
+	FILE *out = fopen(path, "wb");
+
+	assert_non_null(out);
+	h.head_crc = bundle_crc_of(0, &h, BUNDLE_HEAD_CRC_BYTES);
+	assert_int_equal(fwrite(&file, sizeof(file), 1, out), 1);
+	assert_int_equal(fwrite(&h, sizeof(h), 1, out), 1);
+	assert_int_equal(fwrite(bytes, len, 1, out), 1);
+	assert_int_equal(fclose(out), 0);
+}
+
+static void
+a_few_bytes_do_not_unpack_to_very_many(void **state)
+{
+	enum { MANY = 40 << 20 };
+	struct place *p = *state;
+	size_t room = ZSTD_compressBound(MANY), len;
+	unsigned char *zeros = calloc(1, MANY), *packed = malloc(room);
+	struct bundle_writer *w;
+	const void *bytes;
+	struct bundle *b;
+	uint32_t type;
+
+	assert_true(zeros && packed);
+	len = ZSTD_compress(packed, room, zeros, MANY, 1);
+	assert_true(len < MANY / 1000);
+	write_frame(p->file, packed, len);
+	assert_int_equal(bundle_open(p->file, &b), 0);
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), -EBADMSG);
+	bundle_close(b);
+	/* the writer knows: it is stored as it is */
+	assert_int_equal(bundle_create(p->file, BUNDLE_REPLACE, &w), 0);
+	assert_int_equal(
+	    bundle_append_packed(w, BUNDLE_LINE, "head", 4, zeros, MANY, 1), 0);
+	assert_true(bundle_size(w) > MANY);
+	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(bundle_open(p->file, &b), 0);
+	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(len, 4 + MANY);
+	assert_memory_equal(bytes, "head", 4);
+	bundle_close(b);
+	free(zeros);
+	free(packed);
+}
+
 /* 1,000 entries, each its number; several indexes. */
 static void
 write_many(const char *path)
@@ -665,6 +721,7 @@ main(void)
 	    TEST(a_device_is_written_and_stays_a_device),
 	    TEST(a_full_disk_is_an_error_and_leaves_nothing),
 	    TEST(a_packed_entry_is_smaller_and_comes_back),
+	    TEST(a_few_bytes_do_not_unpack_to_very_many),
 	    TEST(reading_goes_on_behind_damage),
 	    TEST(a_published_file_is_readable_at_once),
 	    TEST(a_name_taken_away_is_given_back),

@@ -548,6 +548,44 @@ recording_carries_how_processes_ended(void **state)
 	mkseg_free(m);
 }
 
+/* Else seep check would say yes to what it could not read. */
+static void
+recording_with_a_damaged_process_is_not_whole(void **state)
+{
+	const struct bundle_segment head = {.end_kind = BUNDLE_END_EXITED};
+	char dir[] = "/tmp/seep-test.XXXXXX", path[256];
+	static const char *const names[] = {"r", NULL};
+	struct mkseg *m = mkseg_new();
+	struct bundle_writer *w;
+	struct session *s;
+	size_t len;
+	uint8_t *bytes;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	(void)snprintf(path, sizeof(path), "%s/r", dir);
+	bytes = mkseg_finish(m, &len);
+	assert_int_equal(bundle_create(path, BUNDLE_REFUSE, &w), 0);
+	for (int damaged = 0; damaged < 2; damaged++) {
+		struct seg_header *h = (struct seg_header *)bytes;
+
+		h->dir_offset += damaged ? UINT64_C(1) << 40 : 0;
+		assert_int_equal(bundle_append(w, BUNDLE_SEGMENT, &head,
+		                     sizeof(head), bytes, len),
+		    0);
+	}
+	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(session_load(path, &s, NULL), 0);
+	assert_int_equal(s->count, 1);
+	assert_true(s->is_truncated);
+	assert_int_equal(s->note_count, 1);
+	assert_non_null(strstr(s->notes[0], "a process left out"));
+	session_free(s);
+	remove_files(dir, names);
+	free(bytes);
+	mkseg_free(m);
+}
+
 int
 main(void)
 {
@@ -570,6 +608,7 @@ main(void)
 	    cmocka_unit_test(
 	        forked_child_without_a_segment_is_asked_for_patience),
 	    cmocka_unit_test(recording_carries_how_processes_ended),
+	    cmocka_unit_test(recording_with_a_damaged_process_is_not_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
