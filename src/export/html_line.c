@@ -111,7 +111,9 @@ settle(struct changes *c)
 
 		for (; i < c->count && by_moment(&sum, &c->list[i]) == 0; i++)
 			for (int k = 0; k < 4; k++)
-				sum.added[k] += c->list[i].added[k];
+				(void)__builtin_add_overflow(sum.added[k],
+				    c->list[i].added[k],
+				    &sum.added[k]); /* figures wrap */
 		for (int k = 0; k < 4; k++)
 			any = any || sum.added[k] != 0;
 		if (any)
