@@ -8,6 +8,15 @@
 
 uint64_t **live_root[1 << LIVE_ROOT_BITS];
 uint32_t live_granule_bits SEEP_HOT = 5;
+
+/*
+ * Which leaves of a middle level there are: the largest index, and by how much
+ * the smallest is below the end. To look through all of it at the exit would
+ * be 64 page faults for each of the two or three that a program has.
+ */
+static struct used {
+	uint32_t up_to, down_to;
+} used[1 << LIVE_ROOT_BITS];
 uint64_t live_spill_size SEEP_HOT;
 
 void
@@ -24,6 +33,15 @@ spills(uint64_t address, uint64_t size)
 	    (live_granule_bits == 4 && size <= live_spill_size);
 }
 
+static void
+raise(uint32_t *to, uint32_t value)
+{
+	uint32_t was = LOAD(to);
+
+	while (was < value && !CAS(to, &was, value))
+		;
+}
+
 /* Maps what the address needs. NULL: no memory. */
 SEEP_COLD static uint64_t *
 open_cell(uint64_t address)
@@ -32,6 +50,7 @@ open_cell(uint64_t address)
 	    &live_root[(address >> (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
 	        ((1u << LIVE_ROOT_BITS) - 1)];
 	uint64_t **mid = LOAD_ACQUIRE(top);
+	uint32_t at = address >> LIVE_LEAF_BITS & LIVE_MID_LAST;
 	uint64_t **slot;
 	uint64_t *leaf;
 
@@ -43,7 +62,7 @@ open_cell(uint64_t address)
 		if (CAS(top, &mid, mine))
 			mid = mine;
 	}
-	slot = &mid[(address >> LIVE_LEAF_BITS) & ((1u << LIVE_MID_BITS) - 1)];
+	slot = &mid[at];
 	leaf = LOAD_ACQUIRE(slot);
 	if (!leaf) {
 		uint64_t *mine = mem_alloc(
@@ -51,6 +70,9 @@ open_cell(uint64_t address)
 
 		if (!mine)
 			return NULL;
+		/* before it is there, so that a scan can miss none */
+		raise(&used[top - live_root].up_to, at);
+		raise(&used[top - live_root].down_to, LIVE_MID_LAST - at);
 		/* the loser's pages are wasted: rare and never touched */
 		CAS(slot, &leaf, mine);
 	}
@@ -164,7 +186,8 @@ live_scan(bool (*fn)(uint64_t, struct live_block, void *), void *arg)
 	for (i = 0; i < UINT64_C(1) << LIVE_ROOT_BITS; i++) {
 		uint64_t **mid = LOAD_ACQUIRE(&live_root[i]);
 
-		for (j = 0; mid && j < UINT64_C(1) << LIVE_MID_BITS; j++) {
+		for (j = LIVE_MID_LAST - LOAD(&used[i].down_to);
+		     mid && j <= LOAD(&used[i].up_to); j++) {
 			uint64_t *leaf = LOAD_ACQUIRE(&mid[j]);
 			uint64_t base = (i << LIVE_MID_BITS | j)
 			    << LIVE_LEAF_BITS;
