@@ -75,7 +75,6 @@ begin_other(struct html_group *g, const struct view_site *s, uint32_t depth)
 		return err;
 	g->others[g->other_count++].site = (struct view_site){.kind = s->kind,
 	    .api = s->api,
-	    .size_min = s->size_min,
 	    .first_ns = s->first_ns,
 	    .stack_flags = s->stack_flags,
 	    .frames = s->frames + (s->frame_count - depth),
@@ -91,17 +90,7 @@ add_to_other(struct html_group *g, const struct view_site *s)
 
 	g->row_of[s->site] = HTML_OTHERS + (uint32_t)g->other_count - 1;
 	g->merged++;
-	o->count++;
-	view_add(&o->figures, &s->figures);
-	o->samples += s->samples;
-	if (s->size_max > 0 && (o->size_max == 0 || s->size_min < o->size_min))
-		o->size_min = s->size_min;
-	if (s->size_max > o->size_max)
-		o->size_max = s->size_max;
-	if (s->first_ns < o->first_ns)
-		o->first_ns = s->first_ns;
-	if (s->last_ns > o->last_ns)
-		o->last_ns = s->last_ns;
+	view_join(o, s);
 	if (!s->ages)
 		return 0;
 	if (!o->own_ages)

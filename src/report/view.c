@@ -205,12 +205,10 @@ merge_ages(struct view *v, struct view_site *to, const struct view_site *from)
 	return 0;
 }
 
-/* Another site that looks the same. */
-static int
-merge_site(struct view *v, struct view_site *to, const struct view_site *from)
+void
+view_join(struct view_site *to, const struct view_site *from)
 {
 	bool knows = to->size_min > 0 || to->size_max > 0;
-	int err = 0;
 
 	if (from->size_max > 0 && (!knows || from->size_min < to->size_min))
 		to->size_min = from->size_min;
@@ -225,6 +223,15 @@ merge_site(struct view *v, struct view_site *to, const struct view_site *from)
 	to->samples = plus(to->samples, from->samples);
 	to->count++;
 	view_add(&to->figures, &from->figures);
+}
+
+/* Another site that looks the same. */
+static int
+merge_site(struct view *v, struct view_site *to, const struct view_site *from)
+{
+	int err = 0;
+
+	view_join(to, from);
 	merge_repeats(v, to, from);
 	for (uint32_t i = 0; i < to->frame_count && err == 0; i++)
 		if (to->frames[i] != from->frames[i])

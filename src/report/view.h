@@ -125,6 +125,9 @@ uint64_t view_blocks(const struct view_figures *f, int metric);
 /* Variance of view_bytes(), for process_error(); exact: 0. */
 double view_variance(const struct view_figures *f, int metric);
 
+/* One site more in `to`: figures, sizes and times, but not ages and stacks. */
+void view_join(struct view_site *to, const struct view_site *from);
+
 /* Sums saturate. */
 void view_add(struct view_figures *to, const struct view_figures *from);
 
