@@ -15,7 +15,11 @@ VERSION := $(shell cat VERSION)
 comma := ,
 SAN ?=
 B := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+# undefined behaviour ends a test, as an error of ASan does
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+ifeq ($(findstring fuzzer,$(SAN))$(findstring undefined,$(SAN)),undefined)
+SANFLAGS += -fno-sanitize-recover=undefined
+endif
 
 WARN := -Wall -Wextra -Wshadow -Wundef -Wvla -Wpointer-arith -Wwrite-strings \
 	-Wcast-qual -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes \

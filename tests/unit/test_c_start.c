@@ -1,0 +1,262 @@
+/* test_c_start.c - config.h, place.h and snap.h: settings, files and snapshots as the constructor makes them, in a directory of our own. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collector/config.h"
+#include "collector/ledger.h"
+#include "collector/mark.h"
+#include "collector/module.h"
+#include "collector/place.h"
+#include "collector/segment.h"
+#include "collector/sites.h"
+#include "collector/snap.h"
+#include "collector/snapfile.h"
+#include "collector/tick.h"
+#include "collector/user.h"
+
+enum { MIB = 1 << 20 };
+
+static char dir[64];
+
+static int
+make_dir(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof(dir), "/dev/shm/seep-unit.XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int
+remove_dir(void **state)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	(void)state;
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.' || strlen(e->d_name) > 2)
+			unlinkat(dirfd(d), e->d_name, 0);
+	if (d)
+		closedir(d);
+	return rmdir(dir);
+}
+
+static int
+files_in_dir(const char *end)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int n = 0;
+
+	while (d && (e = readdir(d))) {
+		size_t len = strlen(e->d_name), tail = strlen(end);
+
+		n += len > tail && !strcmp(e->d_name + len - tail, end);
+	}
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/* Reads one variable as the constructor would. */
+static void
+set(const char *name, const char *value)
+{
+	char *text = malloc(strlen(name) + strlen(value) + 2);
+	char *envp[2] = {text, NULL};
+
+	assert_non_null(text);
+	strcpy(stpcpy(stpcpy(text, name), "="), value);
+	config_read(envp); /* copies: the memory is gone at once */
+	memset(text, 'X', strlen(text));
+	free(text);
+}
+
+static void
+values_that_make_no_sense_are_ignored_and_counted(void **state)
+{
+	static const char *const numbers[] = {"SEEP_SAMPLE", "SEEP_BUDGET",
+	    "SEEP_DEPTH", "SEEP_EVERY", "SEEP_SNAPSHOTS"};
+	static const char *const values[] = {"x", "-1", "12q", "1e9", " 7",
+	    "99999999999999999999999", "18446744073709551615KiB", "0x10",
+	    "\xff\xfe", "1.5M"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		for (size_t k = 0; k < sizeof(values) / sizeof(*values); k++) {
+			set(numbers[i], values[k]);
+			assert_true(config.sample <= INT64_MAX);
+			assert_true(config.ignored >= 1 || config.sample ||
+			    config.budget || config.depth || config.every_ns ||
+			    config.every_bytes || config.snapshots);
+		}
+	set("SEEP_SIGNAL", "NOSUCH");
+	assert_true(config.signal <= 0);
+}
+
+static void
+long_values_do_not_run_over(void **state)
+{
+	char *text = malloc(MIB);
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, 'a', MIB - 1);
+	text[0] = '/';
+	text[MIB - 1] = '\0';
+	set("SEEP_DIR", text);
+	assert_true(
+	    strnlen(config.dir, sizeof(config.dir)) < sizeof(config.dir));
+	set("SEEP_SESSION", text);
+	assert_true(strnlen(config.session, sizeof(config.session)) <
+	    sizeof(config.session));
+	set("SEEP_SNAPSHOT_DIR", text);
+	assert_true(strnlen(config.snapshot_dir, sizeof(config.snapshot_dir)) <
+	    sizeof(config.snapshot_dir));
+	set("SEEP_BUDGET", text);
+	assert_int_equal(config.budget, 0);
+	free(text);
+}
+
+static size_t
+tables(struct segment_table **ret)
+{
+	size_t n = ledger_tables(ret, 70);
+
+	ret[n++] = &module_table;
+	ret[n++] = &module_strings;
+	ret[n++] = &sites_tables[0];
+	ret[n++] = &sites_tables[1];
+	ret[n++] = &sites_tables[2];
+	ret[n++] = &mark_table;
+	ret[n++] = &user_tables[0];
+	ret[n++] = &user_tables[1];
+	return n;
+}
+
+static int
+find_nothing(void *pc, void *ret)
+{
+	(void)pc;
+	(void)ret;
+	return -1;
+}
+
+/* From here on there is a segment in a file, with some blocks in it. */
+static void
+a_segment_and_its_control_file_are_made_private(void **state)
+{
+	struct place_kernel kernel = place_probe();
+	struct place place;
+	struct thread *t = calloc(1, sizeof(*t));
+	uint64_t frame = 0x1234, bytes;
+	uint32_t site;
+
+	(void)state;
+	umask(0);
+	set("SEEP_DIR", dir);
+	assert_true(kernel.honest);
+	assert_true(place_create(&place, 16 * MIB, true, kernel.populate));
+	assert_int_equal(files_in_dir(".seg"), 1);
+	assert_int_equal(files_in_dir(".ctl"), 1);
+	assert_int_equal(place.medium, SEG_MEDIUM_TMPFS);
+	assert_true(segment_init(place.segment, place.segment_bytes,
+	    place.segment_bytes, false, kernel.populate));
+	tick_start(true);
+	place_describe(segment.header, NULL);
+	assert_true(segment.header->pid == (uint32_t)getpid());
+	assert_true(module_init((void *)(uintptr_t)find_nothing, "/bin/x") &&
+	    sites_init(1) && ledger_init(1) && mark_init() && user_init(1));
+	if (place.slot_count > 0)
+		assert_non_null(place_slot(&place, 0, &bytes));
+	assert_true(t && ledger_claim(t, 0));
+	site =
+	    sites_get(SITES_NODE_ROOT, sites_inner(&frame, 1), SEG_API_MALLOC)
+	        .v;
+	for (int i = 0; i < 1000; i++)
+		assert_true(ledger_alloc(t, site, 64));
+	for (int i = 0; i < 400; i++)
+		assert_true(ledger_free(t, site, 64));
+	assert_int_equal(ledger_events(), 1400);
+	STORE_RELEASE(&segment.header->magic, SEG_MAGIC);
+	free(t);
+}
+
+static void
+a_snapshot_is_a_whole_file_or_none(void **state)
+{
+	struct seg_header h;
+	char path[512] = "";
+	DIR *d;
+	struct dirent *e;
+	struct stat st;
+	int fd;
+
+	(void)state;
+	snapfile_start();
+	snap_start(2);
+	assert_int_equal(snap_take("one", SEG_SNAPSHOT_PROGRAM, tables), 1);
+	assert_int_equal(snap_take("two", SEG_SNAPSHOT_PROGRAM, tables), 2);
+	assert_int_equal(
+	    snap_take("three", SEG_SNAPSHOT_PROGRAM, tables), -EDQUOT);
+	assert_int_equal(files_in_dir(".seep-snap"), 2);
+	d = opendir(dir);
+	while (d && (e = readdir(d)))
+		if (strstr(e->d_name, ".seep-snap"))
+			snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+	closedir(d);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0 && fstat(fd, &st) == 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(read(fd, &h, sizeof(h)), sizeof(h));
+	assert_int_equal(h.magic, SEG_MAGIC);
+	assert_int_equal(h.snapshot_reason, SEG_SNAPSHOT_PROGRAM);
+	assert_true(h.dir_used > 0 && h.dir_used <= h.dir_capacity);
+	close(fd);
+}
+
+static void
+a_directory_must_be_ours_alone(void **state)
+{
+	char file[128];
+	int fd;
+
+	(void)state;
+	snprintf(file, sizeof(file), "%s/file", dir);
+	fd = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_true(place_open_dir(file, &(struct stat){0}) < 0);
+	assert_true(place_open_dir("/nowhere/at/all", &(struct stat){0}) < 0);
+	chmod(dir, 0777);
+	assert_true(place_open_dir(dir, &(struct stat){0}) < 0);
+	chmod(dir, 0700);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(values_that_make_no_sense_are_ignored_and_counted),
+	    cmocka_unit_test(long_values_do_not_run_over),
+	    cmocka_unit_test(a_segment_and_its_control_file_are_made_private),
+	    cmocka_unit_test(a_snapshot_is_a_whole_file_or_none),
+	    cmocka_unit_test(a_directory_must_be_ours_alone),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
