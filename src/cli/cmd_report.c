@@ -47,8 +47,8 @@ finish(struct report_options *o, int inputs)
 {
 	if (o->growth && !growth_parse(o->growth, &o->from, &o->to))
 		die(CMD_USAGE,
-		    "report: --growth takes FROM..TO in seconds or percent, as "
-		    "10..60 or 30%%..100%%, not \"%s\"",
+		    "report: --growth takes FROM..TO in seconds or percent, the "
+		    "earlier first, as 10..60 or 30%%..100%%, not \"%s\"",
 		    o->growth);
 	if (o->growth && o->view.metric != VIEW_LIVE &&
 	    o->view.metric != VIEW_ALLOCS)

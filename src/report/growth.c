@@ -53,6 +53,8 @@ growth_parse(const char *text, struct growth_moment *ret_from,
 	    (!parse_moment(text, (size_t)(dots - text), &from) ||
 	        !parse_moment(dots + 2, strlen(dots + 2), &to)))
 		return false;
+	if (from.is_percent == to.is_percent && from.value > to.value)
+		return false;
 	*ret_from = from;
 	*ret_to = to;
 	return true;

@@ -12,7 +12,7 @@ struct growth_moment {
 
 /*
  * "FROM..TO", each as 12.5, 12.5s or 30%, either may be missing: the first
- * third, the end. False: it is none.
+ * third, the end. False: it is none, or runs backwards.
  */
 bool growth_parse(const char *text, struct growth_moment *ret_from,
     struct growth_moment *ret_to);

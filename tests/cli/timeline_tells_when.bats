@@ -87,6 +87,7 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 	complains 2 "$SEEP" report "$T/seep.data" --growth=5
 	complains 2 "$SEEP" report "$T/seep.data" --growth=1..2h
 	complains 2 "$SEEP" report "$T/seep.data" --growth=1..120%
+	complains 2 "$SEEP" report "$T/seep.data" --growth=5..1
 }
 
 @test "the line of blocks is ASCII where the locale is not UTF-8" {
