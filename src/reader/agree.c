@@ -80,12 +80,17 @@ add_uneven(struct gap *g, uint32_t site, uint64_t bytes, uint64_t map_bytes)
 	}
 }
 
-/* Events that may be half done for good: one is in the map, or the ledger. */
+/*
+ * Events that may be half done for good: one is in the map, or the ledger. A
+ * block whose free passed us by leaves a stale cell, which the size of another
+ * block may overwrite: the ledger has it for ever.
+ */
 static uint64_t
 known_faults(const struct seg_header *h)
 {
 	return h->counts[SEG_HEALED] + h->counts[SEG_LOST_EVENTS] +
-	    h->counts[SEG_LOST_FREES] + h->counts[SEG_FORKED_INSIDE];
+	    h->counts[SEG_LOST_FREES] + h->counts[SEG_FORKED_INSIDE] +
+	    h->counts[SEG_MISSED_FREES] + h->counts[SEG_UNKNOWN_FREES];
 }
 
 static enum agree

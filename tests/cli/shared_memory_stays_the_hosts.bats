@@ -5,8 +5,8 @@ load ../lib/host.bash
 
 # on_tmpfs SIZE SCRIPT: in a mount namespace of its own, $DIR is that tmpfs
 on_tmpfs() {
-	unshare -m true 2>/dev/null || skip "no mount namespace here"
-	unshare -m bash -eu -c "
+	own_mounts true 2>/dev/null || skip "no mount namespace here"
+	own_mounts bash -eu -c "
 		mount -t tmpfs -o size=$1,mode=0700 tmpfs '$DIR'
 		export DIR='$DIR' T='$T' HOSTS='$HOSTS' SEEP='$SEEP'
 		traced() { timeout 60 env LD_PRELOAD='$COLLECTOR' SEEP_DIR='$DIR' \"\$@\"; }

@@ -178,3 +178,12 @@ make_cgroup() {
 			echo "$1" 2>/dev/null >"$GROUP/memory.limit_in_bytes"
 	fi
 }
+
+# own_mounts COMMAND...: in a mount namespace; who is not root becomes it there
+own_mounts() {
+	if [[ $(id -u) -eq 0 ]]; then
+		unshare -m "$@"
+	else
+		unshare -Urm "$@"
+	fi
+}
