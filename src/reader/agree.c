@@ -93,17 +93,6 @@ known_faults(const struct seg_header *h)
 	    h->counts[SEG_MISSED_FREES] + h->counts[SEG_UNKNOWN_FREES];
 }
 
-/*
- * A library frees past the collector: its blocks stay in the map until others
- * come to lie over them, and then hide some of those. Nobody is at fault.
- */
-static bool
-is_bypassed(const struct seg_header *h)
-{
-	return h->counts[SEG_MISSED_FREES] > 0 ||
-	    h->counts[SEG_UNKNOWN_FREES] > 0;
-}
-
 static enum agree
 verdict(const struct gap *g, uint64_t slack, const char *when,
     struct fault *ret_doubt)
@@ -160,8 +149,7 @@ agree_ended(const struct segment *seg, const struct ledger *sums,
 	struct gap g = {0};
 
 	if (h->end_kind != SEG_END_EXITED || h->fold_events == 0 ||
-	    h->live_scan_partial || h->snapshot_reason != SEG_SNAPSHOT_NONE ||
-	    is_bypassed(h))
+	    h->live_scan_partial || h->snapshot_reason != SEG_SNAPSHOT_NONE)
 		return AGREE_UNKNOWN;
 	if (rows_init(&lives, seg, SEG_EXT_LIVE) < 0)
 		return AGREE_UNKNOWN;
@@ -311,8 +299,7 @@ look_once(const struct segment *seg, struct ledger *before,
 		goto out;
 	err = 0;
 	g = compare(before, &map, &after, &sites, is_sampled);
-	if (!is_bypassed(&again->header) &&
-	    same_still(&seg->header, &again->header, f)) {
+	if (same_still(&seg->header, &again->header, f)) {
 		*ret =
 		    verdict(&g, threads_of(pid) + known_faults(&again->header),
 		        "while it ran", ret_doubt);
