@@ -39,7 +39,8 @@ struct replay {
 	struct replay_process **processes;
 	size_t count, room;
 	uint64_t time_us;
-	uint64_t bytes; /* taken so far */
+	uint64_t bytes;   /* taken so far */
+	uint64_t allowed; /* at most */
 };
 
 int
@@ -50,6 +51,7 @@ replay_new(const struct replay_hooks *hooks, struct replay **ret)
 	if (!r)
 		return -ENOMEM;
 	r->hooks = *hooks;
+	r->allowed = REPLAY_FREE_BYTES;
 	*ret = r;
 	return 0;
 }
@@ -104,7 +106,7 @@ replay_time_us(const struct replay *r)
 static int
 take(struct replay *r, uint64_t bytes)
 {
-	if (bytes > REPLAY_MAX_BYTES || r->bytes > REPLAY_MAX_BYTES - bytes)
+	if (bytes > r->allowed || r->bytes > r->allowed - bytes)
 		return -EFBIG;
 	r->bytes += bytes;
 	return 0;
@@ -419,6 +421,9 @@ replay_entry(struct replay *r, const void *bytes, size_t len)
 
 	if (len > LINE_ENTRY_MAX)
 		return -EFBIG;
+	r->allowed += len * REPLAY_TIMES;
+	if (r->allowed > REPLAY_MAX_BYTES)
+		r->allowed = REPLAY_MAX_BYTES;
 	while (line_get_item(&in, &tag, &body)) {
 		int err;
 

@@ -492,10 +492,35 @@ many_sites_are_bounded_too(void **state)
 		assert_true(record_simulated(50000, 60, 2000000) < 15000000);
 }
 
+/* A process takes five bytes there and 9,000 here. */
+static void
+a_small_line_cannot_ask_for_much_memory(void **state)
+{
+	enum { MANY = 60000 };
+	const struct replay_hooks hooks = {.rows = true};
+	struct line_out line = {0};
+	struct replay *r;
+
+	(void)state;
+	for (uint64_t i = 1; i <= MANY; i++) {
+		struct line_out body = {0};
+
+		line_put(&body, i);
+		line_put_item(&line, LINE_PROCESS, &body);
+		line_release(&body);
+	}
+	assert_int_equal(replay_new(&hooks, &r), 0);
+	assert_int_equal(replay_entry(r, line.bytes, line.len), -EFBIG);
+	assert_in_range(replay_count(r), 5000, 15000);
+	replay_free(r);
+	line_release(&line);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_small_line_cannot_ask_for_much_memory),
 	    cmocka_unit_test(numbers_come_back),
 	    cmocka_unit_test(columns_give_the_same_sums),
 	    cmocka_unit_test(what_is_told_is_what_was_there),
