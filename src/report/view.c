@@ -39,9 +39,14 @@ figures_of(const struct view_builder *b, size_t process, size_t site)
 	process_deaths(s, deaths);
 	f.temporary_blocks = deaths[0];
 	f.temporary_bytes = s->figures.freed_bytes;
-	if (deaths[0] < s->figures.frees)
-		f.temporary_bytes = (uint64_t)((double)f.temporary_bytes *
-		    ((double)deaths[0] / (double)s->figures.frees));
+	if (deaths[0] < s->figures.frees) {
+		double part = (double)f.temporary_bytes *
+		    ((double)deaths[0] / (double)s->figures.frees);
+
+		/* near 2^64 it may have been rounded up to it */
+		if (part < (double)f.temporary_bytes)
+			f.temporary_bytes = (uint64_t)part;
+	}
 	if (!b->side.figures)
 		return f;
 	f.all = b->side.figures[process][site];
