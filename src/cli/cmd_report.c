@@ -154,7 +154,7 @@ write_html(FILE *out, const struct report_inputs *in, char *const *titles,
 {
 	const struct html_options options = {
 	    .version = SEEP_VERSION, .metric = o->view.metric, .full = o->full};
-	struct html_session *list = calloc(in->count, sizeof(*list));
+	struct html_session *list = calloc(in->count + 1, sizeof(*list));
 	int err = list ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < in->count && err == 0; i++)

@@ -136,6 +136,33 @@ live_take_slow(uint64_t address)
 	return b;
 }
 
+/* A large block, whose size is in the next cell? */
+static bool
+is_large(const uint64_t *cell)
+{
+	return cell && *cell >> 38 && (*cell >> 32 & 63) == LIVE_LARGE;
+}
+
+struct live_block
+live_take_overlapped(uint64_t address, uint64_t size)
+{
+	const uint64_t granule = UINT64_C(1) << live_granule_bits;
+	struct live_block none = {0};
+	uint64_t *cell, *next;
+
+	if (spills(address, size))
+		return none;
+	cell = live_cell(address);
+	/* a size: of the large block before, which reaches to here */
+	if (cell && *cell && !(*cell >> 38) &&
+	    is_large(live_cell(address - granule)))
+		return live_take_slow(address - granule);
+	if (size < LIVE_LARGE || is_large(cell))
+		return none; /* live_put_slow() sees to what is in the cell */
+	next = live_cell(address + granule);
+	return next && *next >> 38 ? live_take_slow(address + granule) : none;
+}
+
 void
 live_forget(struct live_cache *cache)
 {

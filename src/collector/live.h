@@ -122,10 +122,19 @@ live_is_at_border(uint64_t address)
 /*
  * Without a thread's cache: for the slow ways, and for what the fast forms
  * cannot do (spill table, missing levels, blocks at a leaf's border).
+ * live_put_slow() is false where there is no room: the block is not tracked.
+ * What stood there before (a free that we missed) comes back in *ret_old, else
+ * its site is 0.
  */
 bool live_put_slow(uint64_t address, uint32_t site, uint64_t size,
     uint32_t birth, struct live_block *ret_old);
 struct live_block live_take_slow(uint64_t address);
+
+/*
+ * Before live_put_slow(): takes out a block at another address that the new one
+ * would overlap, so that its free must have passed by us. Site 0: none is left.
+ */
+struct live_block live_take_overlapped(uint64_t address, uint64_t size);
 
 /*
  * Enters a block. False: not done, live_put_slow() must. No call, and no store
@@ -148,22 +157,11 @@ live_put_fast(struct live_cache *cache, uint64_t address, uint32_t site,
 		*cell = id | size << 32;
 		return true;
 	}
+	if (unlikely(cell[1]))
+		return false;
 	cell[1] = size;
 	*cell = id | (uint64_t)LIVE_LARGE << 32;
 	return true;
-}
-
-/*
- * Enters a block. False: no room, the block is not tracked. What stood there
- * before (a free that we missed) comes back in *ret_old, else its site is 0.
- */
-SEEP_INLINE bool
-live_put(struct live_cache *cache, uint64_t address, uint32_t site,
-    uint64_t size, uint32_t birth, struct live_block *ret_old)
-{
-	ret_old->site = 0;
-	return likely(live_put_fast(cache, address, site, size, birth)) ||
-	    live_put_slow(address, site, size, birth, ret_old);
 }
 
 struct live_found {

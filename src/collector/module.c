@@ -78,7 +78,7 @@ store_string(const char *s, size_t bytes)
  */
 struct names_page {
 	uint32_t used;
-	char text[2 * CPU_PAGE - sizeof(uint32_t)];
+	char text[2UL * CPU_PAGE - sizeof(uint32_t)];
 };
 
 static const char *

@@ -69,8 +69,8 @@ extern SEEP_HIDDEN struct segment_table module_table, module_strings;
 /* Do two addresses belong to one loaded object? Start-up. */
 bool module_same(const void *a, const void *b);
 
-/* The executable's; NULL: not to be found. find_object as above. Start-up. */
-const struct link_map *module_of_executable(void *find_object);
+/* The executable's; NULL: not to be found. fn is _dl_find_object. Start-up. */
+const struct link_map *module_of_executable(void *fn);
 
 /* Range of our own code, to recognise our frames on a stack. */
 bool module_is_own(uint64_t pc);

@@ -213,6 +213,23 @@ missed(enum way way, struct thread *t, struct live_block old)
 	book_free(way, t, old);
 }
 
+/* Enters a block by the slow form; what lay there was freed past us. */
+static bool
+put_slow(enum way way, struct thread *t, const void *p, uint32_t site,
+    uint64_t size, uint32_t birth)
+{
+	uint64_t address = (uint64_t)(uintptr_t)p;
+	struct live_block old;
+	bool done;
+
+	while (old = live_take_overlapped(address, size), old.site)
+		missed(way, t, old);
+	done = live_put_slow(address, site, size, birth, &old);
+	if (old.site)
+		missed(way, t, old);
+	return done;
+}
+
 /* A block that could not be entered under its site. */
 static void
 not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
@@ -275,7 +292,6 @@ SEEP_NOINLINE void
 recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
-	struct live_block old;
 	struct site_id s = memo_site(t, c, api);
 
 	verify_site(s, c);
@@ -288,12 +304,11 @@ recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
 	}
 	if (birth == RECORDER_NOW)
 		birth = tick_now();
-	if (unlikely(!live_put(&t->live, (uint64_t)(uintptr_t)p, s.v, size,
-	                 birth, &old) ||
-	        !ledger_alloc(t, s.v, size)))
+	if ((!live_put_fast(
+	         &t->live, (uint64_t)(uintptr_t)p, s.v, size, birth) &&
+	        !put_slow(WAY_READY, t, p, s.v, size, birth)) ||
+	    !ledger_alloc(t, s.v, size))
 		not_booked(WAY_READY, t, p, size, c, api, birth);
-	if (unlikely(old.site))
-		missed(WAY_READY, t, old);
 	thread_leave(t);
 }
 
@@ -343,7 +358,6 @@ static void
 alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
-	struct live_block old;
 	struct site_id s;
 
 	if (way == WAY_NESTED) {
@@ -360,16 +374,13 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 			return;
 		}
 	}
-	if (!live_put_slow(
-	        (uint64_t)(uintptr_t)p, s.v, size, birth_tick(birth), &old) ||
+	if (!put_slow(way, t, p, s.v, size, birth_tick(birth)) ||
 	    !book_alloc(way, t, s.v, size)) {
 		if (way == WAY_NESTED)
 			recorder_passed_by(SEG_LOST_EVENTS);
 		else
 			not_booked(way, t, p, size, c, api, birth_tick(birth));
 	}
-	if (old.site)
-		missed(way, t, old);
 }
 
 SEEP_NOINLINE void
@@ -568,7 +579,6 @@ SEEP_NOINLINE void
 recorder_sample(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
-	struct live_block old;
 	struct site_id s;
 
 	thread_enter(t);
@@ -577,16 +587,14 @@ recorder_sample(struct thread *t, const void *p, uint64_t size,
 		t->left = sample_distance(&t->rng);
 		s = memo_site(t, c, api);
 		verify_site(s, c);
-		if (!live_put_slow((uint64_t)(uintptr_t)p, s.v, size,
-		        birth_tick(birth), &old)) {
+		if (!put_slow(
+		        WAY_SAMPLED, t, p, s.v, size, birth_tick(birth))) {
 			segment_count(SEG_LOST_EVENTS, 1);
 		} else {
 			sample_enter(p);
 			if (!ledger_sampled_alloc(t, s.v, size))
 				segment_count(SEG_LOST_EVENTS, 1);
 		}
-		if (old.site)
-			missed(WAY_SAMPLED, t, old);
 	}
 	lifecycle_poll();
 	follow_mode(t);

@@ -32,18 +32,18 @@ same_id(const void *items, uint32_t item, const void *key)
 }
 
 struct ledger_sum *
-ledger_at(struct ledger *s, uint32_t id)
+ledger_at(struct ledger *l, uint32_t id)
 {
 	uint32_t at;
 
-	if (room_make(&s->items, &s->room, s->count, sizeof(*s->items)) < 0)
+	if (room_make(&l->items, &l->room, l->count, sizeof(*l->items)) < 0)
 		return NULL;
-	if (index_find(&s->index, index_hash(id, 5, 6), same_id, s->items, &id,
-	        (uint32_t)s->count, &at) < 0)
+	if (index_find(&l->index, index_hash(id, 5, 6), same_id, l->items, &id,
+	        (uint32_t)l->count, &at) < 0)
 		return NULL;
-	if (at == s->count)
-		s->items[s->count++] = (struct ledger_sum){.id = id};
-	return &s->items[at];
+	if (at == l->count)
+		l->items[l->count++] = (struct ledger_sum){.id = id};
+	return &l->items[at];
 }
 
 static void

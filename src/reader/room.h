@@ -28,6 +28,7 @@ room_make(void *items, size_t *room, size_t count, size_t size)
 	bigger = reallocarray(array, more, size);
 	if (!bigger)
 		return -ENOMEM;
+	/* cppcheck-suppress memleak ; the caller has it */
 	memcpy(items, &bigger, sizeof(bigger));
 	*room = more;
 	return 0;

@@ -65,7 +65,7 @@ spoil() {
 	traced_well "$HOSTS/family"
 	report
 	[[ $(from_report 'p[0]["live_map"]') == agrees ]]
-	rm -r "$DIR"/*
+	rm -r "${DIR:?}"/*
 	SEEP_SAMPLE=512 traced_well "$HOSTS/family"
 	report
 	[[ $(from_report 'p[0]["live_map"]') == agrees ]]

@@ -72,11 +72,11 @@ linked() {
 }
 
 @test "executables with gaps between their segments: whole stacks, a build-id" {
-	local -a gaps=(-Wl,-z,max-page-size=0x200000)
+	local gaps=-Wl,-z,max-page-size=0x200000
 	local way
 	for way in "-pie -fPIE" "-no-pie -fno-pie"; do
 		# shellcheck disable=SC2086
-		linked gaps $way "${gaps[@]}" -Wl,-z,separate-code -Wl,--build-id
+		linked gaps $way "$gaps" -Wl,-z,separate-code -Wl,--build-id
 		readelf -lW "$T/gaps" | grep LOAD
 		from_report '{k: v for k, v in p[0]["lost"].items() if v}'
 		[[ $(from_report 'sum(p[0]["lost"][k] for k in ("cut_no_info", "cut_rule", "cut_bounds"))') -eq 0 ]]

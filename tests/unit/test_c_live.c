@@ -145,6 +145,34 @@ tiny_blocks_of_other_allocators_share_no_cell(void **state)
 	live_init(true);
 }
 
+/* A large block at 0x40, freed past us, and then others where it was. */
+static void
+blocks_that_are_overlapped_come_out(void **state)
+{
+	const uint64_t at = 0x7f5000000040;
+	struct live_cache cache = {0};
+	struct live_block old;
+
+	(void)state;
+	assert_true(live_put_slow(at, 3, 500, 1, &old));
+	assert_false(live_put_fast(&cache, at + 32, 4, 20, 2));
+	old = live_take_overlapped(at + 32, 20);
+	assert_int_equal(old.site, 3);
+	assert_int_equal(old.size, 500);
+	assert_int_equal(live_take_overlapped(at + 32, 20).site, 0);
+	assert_true(live_put_fast(&cache, at + 32, 4, 20, 2));
+
+	assert_false(live_put_fast(&cache, at, 5, 600, 3));
+	assert_int_equal(live_take_overlapped(at, 20).site, 0);
+	old = live_take_overlapped(at, 600);
+	assert_int_equal(old.site, 4);
+	assert_int_equal(old.size, 20);
+	assert_int_equal(live_take_overlapped(at, 600).site, 0);
+	assert_true(live_put_fast(&cache, at, 5, 600, 3));
+	assert_int_equal(live_take_slow(at).size, 600);
+	assert_int_equal(live_take_slow(at + 32).site, 0);
+}
+
 int
 main(void)
 {
@@ -157,6 +185,7 @@ main(void)
 	    cmocka_unit_test(neighbours_do_not_touch_each_other),
 	    cmocka_unit_test(a_scan_sees_each_block_once),
 	    cmocka_unit_test(tiny_blocks_of_other_allocators_share_no_cell),
+	    cmocka_unit_test(blocks_that_are_overlapped_come_out),
 	};
 
 	live_init(true);
