@@ -23,6 +23,15 @@ struct cpu_frame {
 	const struct cpu_frame name = { \
 	    name##_fp[1], (uint64_t)(uintptr_t)(name##_fp + 2), name##_fp[0]}
 
+/*
+ * The same once more, in a branch that is seldom taken: so that the others
+ * need no registers to keep it.
+ */
+#define CPU_CALLER_AGAIN(name) \
+	const volatile uint64_t *name##_fp = __builtin_frame_address(0); \
+	const struct cpu_frame name = { \
+	    name##_fp[1], (uint64_t)(uintptr_t)(name##_fp + 2), name##_fp[0]}
+
 SEEP_INLINE uint64_t
 cpu_thread_pointer(void)
 {
@@ -44,6 +53,13 @@ cpu_add_local(uint32_t *word, int32_t by)
 	                 : "+m"(*word)
 	                 : "ir"(by)
 	                 : "memory", "cc");
+}
+
+/* Likewise for a counter that only this thread writes and others read. */
+SEEP_INLINE void
+cpu_add_counter(uint64_t *word, uint64_t by)
+{
+	__asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(by) : "cc");
 }
 
 /*

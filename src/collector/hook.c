@@ -116,13 +116,17 @@ malloc_exact(size_t size)
 
 	if (unlikely(!p))
 		return p;
-	if (unlikely(t->state != THREAD_READY))
-		return malloc_late(p, size, c.pc, c.sp, c.fp);
+	if (unlikely(t->state != THREAD_READY)) {
+		CPU_CALLER_AGAIN(d);
+		return malloc_late(p, size, d.pc, d.sp, d.fp);
+	}
 	thread_enter(t);
 	if (unlikely(!recorder_alloc_fast(
-	        t, p, size, &c, SEG_API_MALLOC, tick_now())))
+	        t, p, size, &c, SEG_API_MALLOC, tick_now()))) {
+		CPU_CALLER_AGAIN(d);
 		return recorder_alloc_busy(
-		    p, size, c.pc, c.sp, c.fp, SEG_API_MALLOC);
+		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
+	}
 	if (ledger_is_high(t))
 		return recorder_peak(p);
 	thread_leave(t);

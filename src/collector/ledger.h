@@ -115,44 +115,43 @@ ledger_touch(struct seg_row *row, uint64_t word)
 	}
 }
 
-/* The row of a site, ready to be counted in; NULL: the slow forms. No call. */
+/* The row of a site, if it is open. No call. */
 SEEP_INLINE struct seg_row *
-ledger_settled(const struct thread *t, uint32_t site)
+ledger_open_row(const struct thread *t, uint32_t site)
 {
 	uint32_t i = site - t->first_id;
-	uint64_t word = LOAD(&ledger_word);
-	struct seg_row *row;
+	uint8_t *chunk;
 
-	if (unlikely(i >= SITES_MAX || !t->rows[i >> 7] || word != t->seen))
+	if (unlikely(i >= SITES_MAX))
 		return NULL;
-	row = (struct seg_row *)(void *)t->rows[i >> 7] + (i & 127);
-	ledger_touch(row, word);
-	return row;
+	chunk = t->rows[i >> 7];
+	if (unlikely(!chunk))
+		return NULL;
+	return (struct seg_row *)(void *)chunk + (i & 127);
 }
 
+/* The size is none that the row's smallest and largest include. */
 SEEP_INLINE bool
 ledger_size_is_new(const struct seg_row *row, uint64_t size)
 {
-	uint32_t small = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
-
-	return unlikely(small - row->size_min > row->size_span);
+	return unlikely(size - row->size_min > row->size_span);
 }
 
 SEEP_INLINE void
 ledger_count_alloc(struct thread *t, struct seg_row *row, uint64_t size)
 {
-	STORE(&row->allocations, row->allocations + 1);
-	STORE(&row->allocated_bytes, row->allocated_bytes + size);
+	cpu_add_counter(&row->allocations, 1);
+	cpu_add_counter(&row->allocated_bytes, size);
 	STORE(&row->last_tick, tick_now());
-	STORE(t->net, *t->net + (int64_t)size);
+	cpu_add_counter((uint64_t *)t->net, size);
 }
 
 SEEP_INLINE void
 ledger_count_free(struct thread *t, struct seg_row *row, uint64_t size)
 {
-	STORE(&row->frees, row->frees + 1);
-	STORE(&row->freed_bytes, row->freed_bytes + size);
-	STORE(t->net, *t->net - (int64_t)size);
+	cpu_add_counter(&row->frees, 1);
+	cpu_add_counter(&row->freed_bytes, size);
+	cpu_add_counter((uint64_t *)t->net, -size);
 }
 
 /* After ledger_count_alloc(): call ledger_peak()? */

@@ -90,9 +90,15 @@ live_cell_cached(struct live_cache *cache, uint64_t address)
 	    &cache->at[key & ((1u << LIVE_CACHE_BITS) - 1)];
 	uint64_t **mid, *leaf;
 
-	if (likely(at->key == key))
-		return &at->leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
-		    live_granule_bits];
+	if (likely(at->key == key)) {
+		uint64_t *cell = at->leaf +
+		    ((address & ((1u << LIVE_LEAF_BITS) - 1)) >>
+		        live_granule_bits);
+
+		if (!cell)
+			__builtin_unreachable();
+		return cell;
+	}
 	if (unlikely(address >> CPU_ADDRESS_BITS))
 		return NULL; /* spilled; so a key in the cache is never far */
 	mid = LOAD_ACQUIRE(
@@ -150,14 +156,13 @@ live_put_fast(struct live_cache *cache, uint64_t address, uint32_t site,
 	if (unlikely(!cell))
 		return false;
 	cpu_touch(cell);
-	if (unlikely(
-	        *cell || size <= live_spill_size || live_is_at_border(address)))
+	if (unlikely(*cell || size <= live_spill_size))
 		return false;
 	if (size < LIVE_LARGE) {
 		*cell = id | size << 32;
 		return true;
 	}
-	if (unlikely(cell[1]))
+	if (unlikely(live_is_at_border(address) || cell[1]))
 		return false;
 	cell[1] = size;
 	*cell = id | (uint64_t)LIVE_LARGE << 32;
@@ -180,12 +185,15 @@ live_find(struct live_cache *cache, uint64_t address)
 	uint64_t v;
 
 	f.cell = live_cell_cached(cache, address);
-	if (unlikely(!f.cell || live_is_at_border(address)))
+	if (unlikely(!f.cell))
 		return f;
 	v = *f.cell;
 	f.block.size = v >> 32 & 63;
-	if (f.block.size == LIVE_LARGE)
+	if (f.block.size == LIVE_LARGE) {
+		if (unlikely(live_is_at_border(address)))
+			return f;
 		f.block.size = f.cell[1];
+	}
 	f.block.birth = (uint32_t)v;
 	f.block.site = (uint32_t)(v >> 38);
 	return f;

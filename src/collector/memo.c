@@ -262,7 +262,7 @@ fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
 		ret_frames[n++] = frame;
 	}
 	pad_words(e, words, w->pc);
-	e->flags = reads_fp ? MEMO_USES_FP : 0;
+	e->gen_flags = reads_fp ? (uint64_t)MEMO_USES_FP << 32 : 0;
 	e->frames = (uint8_t)n;
 	e->fp_offset = fp_slot ? (uint16_t)((fp_slot - sp) >> 3) : UINT16_MAX;
 	e->end_offset = (uint16_t)((w->sp - sp - 8) >> 3);
@@ -309,16 +309,16 @@ far_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
 	n = fill_inner(t, e, &w, frames, &end);
 	e->sp = c->sp;
 	e->fp = c->fp;
-	e->gen = gen;
+	e->gen_flags |= gen;
 	e->site = e->node = 0;
 	if (end) {
 		(void)rows_get(w.pc, false, &last);
 		e->site = sites_node(SITES_NODE_ROOT, last);
 	}
 	if (end && e->site)
-		e->flags |= MEMO_END;
+		e->gen_flags |= (uint64_t)MEMO_END << 32;
 	else if (n < SEG_INNER_FRAMES - 1) /* saved fps take words, too */
-		e->flags |= MEMO_PLAIN;
+		e->gen_flags |= (uint64_t)MEMO_PLAIN << 32;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	e->key = c->pc;
 	return e;
@@ -384,9 +384,9 @@ far_follow(struct thread *t, struct cpu_frame c, struct far_link *path,
 		}
 		path[n] = (struct far_link){e, e->key, e->sp};
 		depth += e->frames + 1u;
-		if ((e->flags & MEMO_PLAIN) || depth > memo_depth)
+		if ((memo_flags(e) & MEMO_PLAIN) || depth > memo_depth)
 			return 0;
-		if (e->flags & MEMO_END) {
+		if (memo_flags(e) & MEMO_END) {
 			*ret_count = n + 1;
 			return e->site;
 		}
@@ -501,7 +501,7 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 	uint32_t n, node, inner;
 	bool end;
 
-	if (unlikely(++t->memo_misses >> (64 - t->memo_shift) >= 4)) {
+	if (unlikely(++t->memo_misses > 4 * thread_memo_chunks(t))) {
 		thread_grow_memo(t);
 		e = memo_at(t, memo_hash(c));
 	}
@@ -510,7 +510,7 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 	n = fill_inner(t, e, &w, frames, &end);
 	e->sp = c->sp;
 	e->fp = c->fp;
-	e->gen = gen;
+	e->gen_flags |= gen;
 	e->hint = UINT16_MAX;
 	outer = (struct cpu_frame){w.pc, w.sp, w.fp};
 	node = join_outer(t, e, &outer);

@@ -41,7 +41,7 @@
  * A saved frame pointer is listed only where a frame further out needs it for
  * its CFA: elsewhere rbp is data, and listing it would miss without need.
  */
-enum { MEMO_PROBES = 5 };
+enum { MEMO_PROBES = 5, MEMO_SHIFT = 64 - 7 - THREAD_MEMO_MAX_BITS };
 enum memo_flags {
 	MEMO_USES_FP = 1, /* fp must be the same, too */
 	/* of outer chunks, see memo.c */
@@ -62,23 +62,39 @@ struct site_id memo_join(struct thread *t, struct memo_chunk *e,
 SEEP_INLINE int
 memo_verify(const struct thread *t, int n)
 {
-	int i;
+	const struct outer_check *c = &t->check[THREAD_CHECK_PAD + n];
 
-	/* the remainder of the last round is padding, which always holds */
-	for (i = n - 1; i >= 0; i -= 4) {
-		const struct outer_check *c = &t->check[i];
-
-		_Static_assert(THREAD_CHECK_PAD == 3, "c[0] may be padding");
-		if (*(const uint64_t *)c[3].address != c[3].value)
-			return i;
-		if (*(const uint64_t *)c[2].address != c[2].value)
-			return i - 1;
-		if (*(const uint64_t *)c[1].address != c[1].value)
-			return i - 2;
-		if (*(const uint64_t *)c[0].address != c[0].value)
-			return i - 3;
+	while (n-- > 0) {
+		c--;
+		if (*(const uint64_t *)c->address != c->value)
+			break;
 	}
-	return -1;
+	return n;
+}
+
+/* Do the first n checks hold? The same in the fewest instructions. */
+SEEP_INLINE bool
+memo_checks(const struct thread *t, uint32_t n)
+{
+	const struct outer_check *c = &t->check[n];
+
+	/* what is left of the last round is padding, which always holds */
+	do {
+		_Static_assert(THREAD_CHECK_PAD == 4, "a round");
+		if (unlikely(*(const uint64_t *)c[3].address != c[3].value ||
+		        *(const uint64_t *)c[2].address != c[2].value ||
+		        *(const uint64_t *)c[1].address != c[1].value ||
+		        *(const uint64_t *)c[0].address != c[0].value))
+			return false;
+		c -= 4;
+	} while (c > t->check);
+	return true;
+}
+
+SEEP_INLINE uint32_t
+memo_flags(const struct memo_chunk *e)
+{
+	return (uint32_t)(e->gen_flags >> 32);
 }
 
 /* First of the chunk's words that differs, THREAD_MEMO_WORDS: none. */
@@ -110,7 +126,8 @@ memo_key(const struct cpu_frame *c, enum seg_api api)
 SEEP_INLINE struct memo_chunk *
 memo_at(const struct thread *t, uint64_t hash)
 {
-	return &t->memo[hash >> t->memo_shift];
+	return (struct memo_chunk *)(void *)((uint8_t *)t->memo +
+	    (hash >> MEMO_SHIFT & t->memo_mask));
 }
 
 SEEP_INLINE uint64_t
@@ -119,9 +136,23 @@ memo_hash(const struct cpu_frame *c)
 	return hash_word(c->pc ^ c->sp << 15);
 }
 
+/* Is it a chunk for this caller, whose words are worth a look? */
+SEEP_INLINE bool
+memo_fits(const struct memo_chunk *e, const struct cpu_frame *c, uint64_t key,
+    uint32_t gen)
+{
+	if (unlikely(e->key != key || e->sp != c->sp))
+		return false;
+	if (e->gen_flags == gen)
+		return true;
+	return (uint32_t)e->gen_flags == gen &&
+	    !((memo_flags(e) & MEMO_USES_FP) && e->fp != c->fp);
+}
+
 /*
  * The chunk whose words hold, or NULL: then *ret_last is the one to fill. No
- * call, so that a hook that hits needs no registers of its own.
+ * call, so that a hook that hits needs no registers of its own. Most find it
+ * at the first place: that round has no loop around it.
  */
 SEEP_INLINE struct memo_chunk *
 memo_look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
@@ -131,24 +162,26 @@ memo_look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
 	const uint32_t gen = LOAD(&module_gen);
 	uint64_t h = memo_hash(c);
-	struct memo_chunk *e;
+	struct memo_chunk *e = memo_at(t, h);
+	uint32_t i;
 	int probe;
 
-	for (probe = 0;;) {
-		uint32_t i;
-
+	*ret_last = e;
+	if (unlikely(!memo_fits(e, c, key, gen)))
+		return NULL;
+	i = memo_differs(e, slots);
+	if (likely(i == THREAD_MEMO_WORDS))
+		return e;
+	for (probe = 1; probe < MEMO_PROBES; probe++) {
+		h = hash_mix(h ^ i, slots[e->offset[i]]);
 		e = memo_at(t, h);
-		if (unlikely(e->key != key || e->sp != c->sp || e->gen != gen ||
-		        ((e->flags & MEMO_USES_FP) && e->fp != c->fp)))
-			break;
+		*ret_last = e;
+		if (unlikely(!memo_fits(e, c, key, gen)))
+			return NULL;
 		i = memo_differs(e, slots);
 		if (likely(i == THREAD_MEMO_WORDS))
 			return e;
-		if (++probe == MEMO_PROBES)
-			break;
-		h = hash_mix(h ^ i, slots[e->offset[i]]);
 	}
-	*ret_last = e;
 	return NULL;
 }
 
@@ -157,7 +190,7 @@ SEEP_INLINE bool
 memo_holds(const struct thread *t, const struct memo_chunk *e)
 {
 	return likely(e->version == t->outer_version) &&
-	    likely(memo_verify(t, e->checks) < 0);
+	    likely(memo_checks(t, e->checks));
 }
 
 /* The site of a caller. The thread is busy; never fails (see sites_get). */

@@ -135,6 +135,7 @@ recorder_alloc_fast(struct thread *t, const void *p, uint64_t size,
 	struct memo_chunk *last;
 	const struct memo_chunk *e = memo_look(t, c, memo_key(c, api), &last);
 	struct seg_row *row;
+	uint64_t word;
 
 	if (unlikely(!e || !memo_holds(t, e)))
 		return false;
@@ -142,8 +143,14 @@ recorder_alloc_fast(struct thread *t, const void *p, uint64_t size,
 	        LOAD(lifecycle_command) != lifecycle_obeyed))
 		return false;
 	verify_site((struct site_id){e->site}, c);
-	row = ledger_settled(t, e->site);
-	if (unlikely(!row) || ledger_size_is_new(row, size) ||
+	word = LOAD(&ledger_word);
+	if (unlikely(word != t->seen))
+		return false;
+	row = ledger_open_row(t, e->site);
+	if (unlikely(!row))
+		return false;
+	ledger_touch(row, word);
+	if (ledger_size_is_new(row, size) ||
 	    unlikely(!live_put_fast(
 	        &t->live, (uint64_t)(uintptr_t)p, e->site, size, birth)))
 		return false;
@@ -162,9 +169,10 @@ recorder_free_fast(struct thread *t, const void *p)
 	if (unlikely(!f.block.site || t->countdown == 1 ||
 	        tick_now() - f.block.birth >= SEG_YOUNG_TICKS))
 		return false;
-	row = ledger_settled(t, f.block.site);
+	row = ledger_open_row(t, f.block.site);
 	if (unlikely(!row))
 		return false;
+	ledger_touch(row, LOAD(&ledger_word));
 	live_drop(&f);
 	ledger_count_free(t, row, f.block.size);
 	t->countdown--;
@@ -190,11 +198,12 @@ recorder_realloc_fast(struct thread *t, struct live_block b, const void *p,
 	struct seg_row *row;
 
 	thread_enter(t);
-	row = ledger_settled(t, b.site);
+	row = ledger_open_row(t, b.site);
 	if (unlikely(!row)) {
 		thread_leave(t);
 		return false;
 	}
+	ledger_touch(row, LOAD(&ledger_word));
 	ledger_count_free(t, row, b.size);
 	if (unlikely(!recorder_alloc_fast(t, p, size, c, api, b.birth)))
 		recorder_alloc_born(t, p, size, c, api, b.birth);

@@ -124,14 +124,14 @@ give_memo(struct thread *t, uint32_t bits)
 	if (!m)
 		return false;
 	t->memo = m;
-	t->memo_shift = 64 - bits;
+	t->memo_mask = (uint32_t)(((1u << bits) - 1) * sizeof(*m));
 	return true;
 }
 
 SEEP_COLD void
 thread_grow_memo(struct thread *t)
 {
-	uint32_t bits = 64 - t->memo_shift;
+	uint32_t bits = (uint32_t)__builtin_ctz(thread_memo_chunks(t));
 
 	t->memo_misses = 0;
 	if (bits < THREAD_MEMO_MAX_BITS)
@@ -144,7 +144,7 @@ thread_drop_caches(struct thread *t)
 {
 	uint64_t i;
 
-	for (i = 0; i < UINT64_C(1) << (64 - t->memo_shift); i++)
+	for (i = 0; i < thread_memo_chunks(t); i++)
 		t->memo[i].key = 0;
 	live_forget(&t->live);
 	t->outer_version++;

@@ -39,7 +39,7 @@ enum {
 	THREAD_MEMO_WORDS = 6,
 	THREAD_MEMO_MIN_BITS = 6,
 	THREAD_MEMO_MAX_BITS = 12,
-	THREAD_CHECK_PAD = 3,
+	THREAD_CHECK_PAD = 4,
 	THREAD_FAR_SEEN = 256,
 	THREAD_SCRATCHES = 3, /* for nested events, see recorder.c */
 };
@@ -52,11 +52,10 @@ struct memo_chunk {
 	/* what a look that fails reads */
 	uint64_t key; /* pc and api; 0: empty, or being filled */
 	uint64_t sp;
-	uint32_t gen;
-	uint8_t flags, frames; /* enum memo_flags; how many it stands for */
-	uint8_t pad[2];
+	uint64_t gen_flags; /* of modules; enum memo_flags << 32 */
 	uint16_t offset[THREAD_MEMO_WORDS]; /* in words from sp - 8 */
-	uint16_t pad16[2];
+	uint16_t frames;                    /* how many it stands for */
+	uint16_t pad16[1];
 	uint64_t value[THREAD_MEMO_WORDS]; /* the last is the outer part's pc */
 	/* what a look that succeeds needs too */
 	uint64_t version; /* of outer[] when `checks` proved `node`, or 0 */
@@ -108,7 +107,7 @@ struct thread {
 	int64_t high;       /* a net above it asks for a look at the peak */
 	uint64_t seen;      /* ledger word at the last check */
 	struct memo_chunk *memo;
-	uint32_t memo_shift; /* 64 - bits */
+	uint32_t memo_mask; /* of an offset in bytes to a chunk */
 	uint32_t outer_count;
 	uint64_t outer_version; /* changes before outer[] and check[] do */
 	uint32_t outer_gen;
@@ -153,6 +152,12 @@ struct thread {
  */
 extern _Thread_local struct thread *thread_self
     __attribute__((tls_model("initial-exec")));
+
+SEEP_INLINE uint32_t
+thread_memo_chunks(const struct thread *t)
+{
+	return t->memo_mask / sizeof(struct memo_chunk) + 1;
+}
 
 SEEP_INLINE void
 thread_enter(struct thread *t)
