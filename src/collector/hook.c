@@ -29,10 +29,10 @@ allocated(
 	if (likely(recorder_is_ready(t))) {
 		thread_enter(t);
 		if (unlikely(
-		        !recorder_alloc_fast(t, p, size, c, api, tick_now())))
+		        !recorder_alloc_fast(t, p, size, c, api, RECORDER_NOW)))
 			recorder_alloc_born(t, p, size, c, api, RECORDER_NOW);
-		else if (ledger_is_high(t))
-			recorder_peak(NULL);
+		else if (recorder_is_due(t))
+			recorder_after(NULL);
 		else
 			thread_leave(t);
 	} else if (t && recorder_looks_away(t, size)) {
@@ -99,6 +99,13 @@ free_busy(void *p)
 	next.free(p);
 }
 
+static SEEP_NOINLINE void
+free_clock(void *p)
+{
+	recorder_clock();
+	next.free(p);
+}
+
 /*
  * malloc and free are stubs that jump: a thread that looks away (dormant, off,
  * between two samples) pays for a few loads and no prologue. The exact halves
@@ -108,9 +115,8 @@ free_busy(void *p)
  * A thread that is READY has found the real functions: one test for both.
  */
 static SEEP_NOINLINE void *
-malloc_exact(size_t size)
+malloc_exact(size_t size, struct thread *t)
 {
-	struct thread *t = thread_self;
 	void *p = next.malloc(size);
 	CPU_CALLER(c); /* not before: it need not be kept over the call */
 
@@ -122,13 +128,13 @@ malloc_exact(size_t size)
 	}
 	thread_enter(t);
 	if (unlikely(!recorder_alloc_fast(
-	        t, p, size, &c, SEG_API_MALLOC, tick_now()))) {
+	        t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW))) {
 		CPU_CALLER_AGAIN(d);
 		return recorder_alloc_busy(
 		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
 	}
-	if (ledger_is_high(t))
-		return recorder_peak(p);
+	if (recorder_is_due(t))
+		return recorder_after(p);
 	thread_leave(t);
 	return p;
 }
@@ -147,20 +153,22 @@ malloc(size_t size)
 	struct thread *t = thread_self;
 
 	if (likely(recorder_is_ready(t)))
-		return malloc_exact(size);
+		return malloc_exact(size, t);
 	if (t && recorder_looks_away(t, size))
 		return next.malloc(size);
 	return malloc_other(size);
 }
 
 static SEEP_NOINLINE void
-free_exact(void *p)
+free_exact(void *p, struct thread *t)
 {
-	struct thread *t = thread_self;
-
 	thread_enter(t);
 	if (unlikely(!recorder_free_fast(t, p))) {
 		free_busy(p);
+		return;
+	}
+	if (unlikely(--t->countdown == 0)) {
+		free_clock(p);
 		return;
 	}
 	thread_leave(t);
@@ -190,7 +198,7 @@ free(void *p)
 	if (unlikely(!p))
 		return;
 	if (likely(recorder_is_ready(t)) && likely(!next.pooled)) {
-		free_exact(p);
+		free_exact(p, t);
 		return;
 	}
 	if (t && !next.pooled &&

@@ -138,11 +138,12 @@ ledger_size_is_new(const struct seg_row *row, uint64_t size)
 }
 
 SEEP_INLINE void
-ledger_count_alloc(struct thread *t, struct seg_row *row, uint64_t size)
+ledger_count_alloc(
+    struct thread *t, struct seg_row *row, uint64_t size, uint32_t tick)
 {
 	cpu_add_counter(&row->allocations, 1);
 	cpu_add_counter(&row->allocated_bytes, size);
-	STORE(&row->last_tick, tick_now());
+	STORE(&row->last_tick, tick);
 	cpu_add_counter((uint64_t *)t->net, size);
 }
 
@@ -185,7 +186,7 @@ ledger_alloc(struct thread *t, uint32_t site, uint64_t size)
 		return false;
 	if (ledger_size_is_new(row, size))
 		ledger_sizes(row, site, size);
-	ledger_count_alloc(t, row, size);
+	ledger_count_alloc(t, row, size, tick_now());
 	if (ledger_is_high(t))
 		ledger_peak(t);
 	return true;

@@ -58,7 +58,8 @@ enum { LIVE_CACHE_BITS = 6 };
 struct live_cache {
 	struct live_cached {
 		uint64_t key; /* address >> LIVE_LEAF_BITS, 0: none */
-		uint64_t *leaf;
+		/* where the cell of address 0 would be, were it all one leaf */
+		uint64_t origin;
 	} at[1 << LIVE_CACHE_BITS];
 };
 
@@ -83,38 +84,50 @@ live_cell(uint64_t address)
 }
 
 SEEP_INLINE uint64_t *
+live_cell_from(uint64_t origin, uint64_t address)
+{
+	uint64_t *cell = (uint64_t *)(uintptr_t)(origin +
+	    (address >> live_granule_bits) * sizeof(uint64_t));
+
+	if (!cell)
+		__builtin_unreachable();
+	return cell;
+}
+
+/* cache->at[key % its size], in one shift less. */
+SEEP_INLINE struct live_cached *
+live_cached_at(struct live_cache *cache, uint64_t address)
+{
+	enum { ENTRY_BITS = 4 };
+
+	_Static_assert(sizeof(cache->at[0]) == 1 << ENTRY_BITS, "an entry");
+	return (struct live_cached *)(void *)((uint8_t *)cache->at +
+	    (address >> (LIVE_LEAF_BITS - ENTRY_BITS) &
+	        ((1u << LIVE_CACHE_BITS) - 1) << ENTRY_BITS));
+}
+
+/* NULL: no such leaf. */
+SEEP_INLINE uint64_t *
 live_cell_cached(struct live_cache *cache, uint64_t address)
 {
-	uint64_t key = address >> LIVE_LEAF_BITS;
-	struct live_cached *at =
-	    &cache->at[key & ((1u << LIVE_CACHE_BITS) - 1)];
-	uint64_t **mid, *leaf;
+	const uint64_t key = address >> LIVE_LEAF_BITS;
+	struct live_cached *at = live_cached_at(cache, address);
+	uint64_t *cell;
 
-	if (likely(at->key == key)) {
-		uint64_t *cell = at->leaf +
-		    ((address & ((1u << LIVE_LEAF_BITS) - 1)) >>
-		        live_granule_bits);
-
-		if (!cell)
-			__builtin_unreachable();
-		return cell;
-	}
+	if (likely(at->key == key))
+		return live_cell_from(at->origin, address);
 	if (unlikely(address >> CPU_ADDRESS_BITS))
 		return NULL; /* spilled; so a key in the cache is never far */
-	mid = LOAD_ACQUIRE(
-	    &live_root[(key >> LIVE_MID_BITS) & ((1u << LIVE_ROOT_BITS) - 1)]);
-	if (unlikely(!mid))
-		return NULL;
-	leaf = LOAD_ACQUIRE(&mid[key & ((1u << LIVE_MID_BITS) - 1)]);
-	if (unlikely(!leaf))
+	cell = live_cell(address);
+	if (unlikely(!cell))
 		return NULL;
 	at->key = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	at->leaf = leaf;
+	at->origin = (uint64_t)(uintptr_t)cell -
+	    (address >> live_granule_bits) * sizeof(*cell);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	at->key = key;
-	return &leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
-	    live_granule_bits];
+	return cell;
 }
 
 /* The second cell of a large block may lie in the next leaf. */
@@ -158,7 +171,7 @@ live_put_fast(struct live_cache *cache, uint64_t address, uint32_t site,
 	cpu_touch(cell);
 	if (unlikely(*cell || size <= live_spill_size))
 		return false;
-	if (size < LIVE_LARGE) {
+	if (likely(size < LIVE_LARGE)) {
 		*cell = id | size << 32;
 		return true;
 	}

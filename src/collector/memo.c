@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/memo.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "collector/rows.h"
 #include "collector/walk.h"
 
@@ -269,6 +272,43 @@ fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
 	return n;
 }
 
+/* Where a look has been: the first place, and which of its words differed. */
+struct looked {
+	struct memo_chunk *first, *last;
+	uint32_t differs;
+};
+
+/* The chunk whose words hold, or NULL: then l->last is the one to fill. */
+static struct memo_chunk *
+look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
+    struct looked *l)
+{
+	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
+	const uint32_t gen = LOAD(&module_gen);
+	uint64_t h = memo_hash(c);
+	int probe;
+
+	l->first = memo_at(t, h);
+	l->last = l->first;
+	l->differs = THREAD_MEMO_WORDS;
+	for (probe = 0;;) {
+		struct memo_chunk *e = l->last;
+		uint32_t i;
+
+		if (!memo_fits(e, c, key, gen))
+			return NULL;
+		i = memo_differs(e, slots);
+		if (i == THREAD_MEMO_WORDS)
+			return e;
+		if (++probe == MEMO_PROBES)
+			return NULL;
+		if (e == l->first)
+			l->differs = i;
+		h = hash_mix(h ^ i, slots[e->offset[i]]);
+		l->last = memo_at(t, h);
+	}
+}
+
 /*
  * Outer parts that come and go: a program that allocates along several deep
  * paths in turn. The copy of the last stack holds one of them; the others are
@@ -363,7 +403,8 @@ far_follow(struct thread *t, struct cpu_frame c, struct far_link *path,
 
 	for (n = 0; n < FAR_CHUNKS; n++) {
 		const uint64_t *slots = (const uint64_t *)(uintptr_t)c.sp - 1;
-		struct memo_chunk *e, *last;
+		struct memo_chunk *e;
+		struct looked l;
 
 		while (j >= 0 && t->outer[j].sp < c.sp)
 			j--;
@@ -375,12 +416,12 @@ far_follow(struct thread *t, struct cpu_frame c, struct far_link *path,
 			depth += (uint32_t)met + 1;
 			return depth > memo_depth ? 0 : t->outer[met].node;
 		}
-		e = memo_look(t, &c, c.pc, &last);
+		e = look(t, &c, c.pc, &l);
 		if (e) {
 			t->far_credit += FAR_FOUND;
 		} else {
 			t->far_credit -= FAR_FILLED;
-			e = far_fill(t, last, &c);
+			e = far_fill(t, l.last, &c);
 		}
 		path[n] = (struct far_link){e, e->key, e->sp};
 		depth += e->frames + 1u;
@@ -458,14 +499,14 @@ join_outer(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
 	}
 	if (e->hint < t->outer_count && o->sp == c->sp && o->pc == c->pc &&
 	    !o->needs_fp && !o->exact && o->node == node) {
-		e->checks = (uint16_t)o->checks;
+		e->checks_offset = (uint16_t)(o->checks * sizeof(t->check[0]));
 		e->version = t->outer_version;
 	}
 	return node;
 }
 
 /* The words of e hold, but the outer part is another than last time. */
-SEEP_NOINLINE struct site_id
+static struct site_id
 memo_join(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
     enum seg_api api)
 {
@@ -489,7 +530,7 @@ memo_join(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 	return (struct site_id){e->site};
 }
 
-SEEP_NOINLINE struct site_id
+static struct site_id
 memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
     enum seg_api api)
 {
@@ -512,6 +553,7 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 	e->fp = c->fp;
 	e->gen_flags |= gen;
 	e->hint = UINT16_MAX;
+	e->passed_over = e->changes = 0;
 	outer = (struct cpu_frame){w.pc, w.sp, w.fp};
 	node = join_outer(t, e, &outer);
 	inner = sites_inner(frames, n);
@@ -523,6 +565,64 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 	e->site = s.v;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	e->key = memo_key(c, api);
+	return s;
+}
+
+static void
+put_chunk(struct memo_chunk *to, const struct memo_chunk *from)
+{
+	to->key = 0; /* a half-written entry never matches */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	memcpy(
+	    &to->sp, &from->sp, sizeof(*to) - offsetof(struct memo_chunk, sp));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	to->key = from->key;
+}
+
+/*
+ * The first place belongs to the stack that came first, which need not be the
+ * one that comes most: the hook itself looks only there. So a stack that is
+ * found behind it time and again changes places with it. (Where they differ
+ * first, the word has the same offset in both. Chunks that were reached by way
+ * of the old first one may be out of reach now; they are filled again.) Each
+ * change makes the next one at that place take twice as long, so that two
+ * stacks that take turns do not do so for ever.
+ */
+enum { FIRST_PATIENCE = 16, FIRST_PATIENCE_MAX = 11 };
+
+static SEEP_COLD void
+come_first(const struct thread *t, const struct cpu_frame *c,
+    struct memo_chunk *e, const struct looked *l)
+{
+	struct memo_chunk *first = l->first, *place;
+	const struct memo_chunk old = *first, new = *e;
+	const uint64_t word = old.value[l->differs];
+
+	place = memo_at(t, hash_mix(memo_hash(c) ^ l->differs, word));
+	e->key = 0;
+	put_chunk(first, &new);
+	first->passed_over = 0;
+	first->changes =
+	    (uint16_t)(old.changes + (old.changes < FIRST_PATIENCE_MAX));
+	if (place != first)
+		put_chunk(place, &old);
+}
+
+SEEP_NOINLINE struct site_id
+memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
+{
+	struct looked l;
+	struct memo_chunk *e = look(t, c, memo_key(c, api), &l);
+	struct site_id s;
+
+	if (!e)
+		return memo_fill(t, l.last, c, api);
+	if (!memo_holds(t, e))
+		return memo_join(t, e, c, api);
+	s.v = e->site;
+	if (e != l.first &&
+	    ++l.first->passed_over >= FIRST_PATIENCE << l.first->changes)
+		come_first(t, c, e, &l);
 	return s;
 }
 

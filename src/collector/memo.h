@@ -4,6 +4,7 @@
 #define SEEP_COLLECTOR_MEMO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -49,12 +50,6 @@ enum memo_flags {
 	MEMO_PLAIN = 4, /* it leads to a frame that chunks cannot list */
 };
 
-/* Slow parts. */
-struct site_id memo_fill(struct thread *t, struct memo_chunk *e,
-    const struct cpu_frame *c, enum seg_api api);
-struct site_id memo_join(struct thread *t, struct memo_chunk *e,
-    const struct cpu_frame *c, enum seg_api api);
-
 /*
  * First failing word of the first n checks, innermost first, or below 0. Stops
  * at it: every load is one that the walk itself would do.
@@ -72,22 +67,30 @@ memo_verify(const struct thread *t, int n)
 	return n;
 }
 
-/* Do the first n checks hold? The same in the fewest instructions. */
+/*
+ * Do the checks hold that begin `offset` bytes into t->check? The same in the
+ * fewest instructions.
+ */
 SEEP_INLINE bool
-memo_checks(const struct thread *t, uint32_t n)
+memo_checks(const struct thread *t, uint32_t offset)
 {
-	const struct outer_check *c = &t->check[n];
+	/* t->check itself is added to each address that is used */
+	const uint8_t *at = (const uint8_t *)t + offset;
 
 	/* what is left of the last round is padding, which always holds */
 	do {
+		const struct outer_check *c =
+		    (const struct outer_check *)(const void *)(at +
+		        offsetof(struct thread, check));
+
 		_Static_assert(THREAD_CHECK_PAD == 4, "a round");
 		if (unlikely(*(const uint64_t *)c[3].address != c[3].value ||
 		        *(const uint64_t *)c[2].address != c[2].value ||
 		        *(const uint64_t *)c[1].address != c[1].value ||
 		        *(const uint64_t *)c[0].address != c[0].value))
 			return false;
-		c -= 4;
-	} while (c > t->check);
+		at -= 4 * sizeof(*c);
+	} while (at > (const uint8_t *)t);
 	return true;
 }
 
@@ -141,48 +144,32 @@ SEEP_INLINE bool
 memo_fits(const struct memo_chunk *e, const struct cpu_frame *c, uint64_t key,
     uint32_t gen)
 {
+	uint64_t differs;
+
 	if (unlikely(e->key != key || e->sp != c->sp))
 		return false;
-	if (e->gen_flags == gen)
+	differs = e->gen_flags ^ gen;
+	if (likely(!differs))
 		return true;
-	return (uint32_t)e->gen_flags == gen &&
-	    !((memo_flags(e) & MEMO_USES_FP) && e->fp != c->fp);
+	return !(uint32_t)differs &&
+	    !((differs >> 32 & MEMO_USES_FP) && e->fp != c->fp);
 }
 
 /*
- * The chunk whose words hold, or NULL: then *ret_last is the one to fill. No
- * call, so that a hook that hits needs no registers of its own. Most find it
- * at the first place: that round has no loop around it.
+ * The chunk whose words hold, if it is at the first place to look; else NULL.
+ * No call, so that a hook that hits needs no registers of its own.
  */
-SEEP_INLINE struct memo_chunk *
-memo_look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
-    struct memo_chunk **ret_last)
+SEEP_INLINE const struct memo_chunk *
+memo_first(const struct thread *t, const struct cpu_frame *c, uint64_t key)
 {
 	/* from the hook's own return address on */
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
-	const uint32_t gen = LOAD(&module_gen);
-	uint64_t h = memo_hash(c);
-	struct memo_chunk *e = memo_at(t, h);
-	uint32_t i;
-	int probe;
+	const struct memo_chunk *e = memo_at(t, memo_hash(c));
 
-	*ret_last = e;
-	if (unlikely(!memo_fits(e, c, key, gen)))
+	if (unlikely(!memo_fits(e, c, key, LOAD(&module_gen)) ||
+	        memo_differs(e, slots) != THREAD_MEMO_WORDS))
 		return NULL;
-	i = memo_differs(e, slots);
-	if (likely(i == THREAD_MEMO_WORDS))
-		return e;
-	for (probe = 1; probe < MEMO_PROBES; probe++) {
-		h = hash_mix(h ^ i, slots[e->offset[i]]);
-		e = memo_at(t, h);
-		*ret_last = e;
-		if (unlikely(!memo_fits(e, c, key, gen)))
-			return NULL;
-		i = memo_differs(e, slots);
-		if (likely(i == THREAD_MEMO_WORDS))
-			return e;
-	}
-	return NULL;
+	return e;
 }
 
 /* Do the outer frames hold too, so that the chunk's site is the caller's? */
@@ -190,22 +177,12 @@ SEEP_INLINE bool
 memo_holds(const struct thread *t, const struct memo_chunk *e)
 {
 	return likely(e->version == t->outer_version) &&
-	    likely(memo_checks(t, e->checks));
+	    likely(memo_checks(t, e->checks_offset));
 }
 
 /* The site of a caller. The thread is busy; never fails (see sites_get). */
-SEEP_INLINE struct site_id
-memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
-{
-	struct memo_chunk *last;
-	struct memo_chunk *e = memo_look(t, c, memo_key(c, api), &last);
-
-	if (!e)
-		return memo_fill(t, last, c, api);
-	if (!memo_holds(t, e))
-		return memo_join(t, e, c, api);
-	return (struct site_id){e->site};
-}
+struct site_id memo_site(
+    struct thread *t, const struct cpu_frame *c, enum seg_api api);
 
 /*
  * Without memo, by rows alone: for nested events. `scratch` holds up to `max`

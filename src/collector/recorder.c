@@ -323,13 +323,25 @@ recorder_alloc_busy(void *p, uint64_t size, uint64_t pc, uint64_t sp,
 }
 
 SEEP_NOINLINE void *
-recorder_peak(void *p)
+recorder_after(void *p)
 {
 	struct thread *t = thread_self;
 
-	ledger_peak(t);
+	if (ledger_is_high(t))
+		ledger_peak(t);
+	if (t->countdown == 0)
+		look_at_clock(t);
 	thread_leave(t);
 	return p;
+}
+
+SEEP_NOINLINE void
+recorder_clock(void)
+{
+	struct thread *t = thread_self;
+
+	look_at_clock(t);
+	thread_leave(t);
 }
 
 SEEP_NOINLINE void

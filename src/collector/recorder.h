@@ -125,22 +125,20 @@ recorder_is_ready(const struct thread *t)
 /*
  * An allocation where nothing has to be opened, grown, renewed or looked up
  * beyond the memo: no call, and nothing is booked before it is sure. The
- * thread is busy. False: recorder_alloc_busy() does it. True: if
- * ledger_is_high(), recorder_peak() is due.
+ * thread is busy. False: recorder_alloc_busy() does it.
  */
 SEEP_INLINE bool
 recorder_alloc_fast(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
-	struct memo_chunk *last;
-	const struct memo_chunk *e = memo_look(t, c, memo_key(c, api), &last);
+	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
 	struct seg_row *row;
 	uint64_t word;
+	uint32_t tick;
 
 	if (unlikely(!e || !memo_holds(t, e)))
 		return false;
-	if (unlikely(t->countdown == 1 ||
-	        LOAD(lifecycle_command) != lifecycle_obeyed))
+	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
 		return false;
 	verify_site((struct site_id){e->site}, c);
 	word = LOAD(&ledger_word);
@@ -150,13 +148,20 @@ recorder_alloc_fast(struct thread *t, const void *p, uint64_t size,
 	if (unlikely(!row))
 		return false;
 	ledger_touch(row, word);
+	tick = tick_now();
 	if (ledger_size_is_new(row, size) ||
-	    unlikely(!live_put_fast(
-	        &t->live, (uint64_t)(uintptr_t)p, e->site, size, birth)))
+	    unlikely(!live_put_fast(&t->live, (uint64_t)(uintptr_t)p, e->site,
+	        size, birth == RECORDER_NOW ? tick : birth)))
 		return false;
-	ledger_count_alloc(t, row, size);
-	t->countdown--;
+	ledger_count_alloc(t, row, size, tick);
 	return true;
+}
+
+/* After recorder_alloc_fast(): true if recorder_after() is due. */
+SEEP_INLINE bool
+recorder_is_due(struct thread *t)
+{
+	return unlikely(--t->countdown == 0) || ledger_is_high(t);
 }
 
 /* Likewise; the death of a block that has grown old is not for here. */
@@ -166,8 +171,8 @@ recorder_free_fast(struct thread *t, const void *p)
 	struct live_found f = live_find(&t->live, (uint64_t)(uintptr_t)p);
 	struct seg_row *row;
 
-	if (unlikely(!f.block.site || t->countdown == 1 ||
-	        tick_now() - f.block.birth >= SEG_YOUNG_TICKS))
+	if (unlikely(
+	        !f.block.site || tick_now() - f.block.birth >= SEG_YOUNG_TICKS))
 		return false;
 	row = ledger_open_row(t, f.block.site);
 	if (unlikely(!row))
@@ -175,7 +180,6 @@ recorder_free_fast(struct thread *t, const void *p)
 	ledger_touch(row, LOAD(&ledger_word));
 	live_drop(&f);
 	ledger_count_free(t, row, f.block.size);
-	t->countdown--;
 	return true;
 }
 
@@ -188,7 +192,8 @@ void *recorder_alloc_busy(void *p, uint64_t size, uint64_t pc, uint64_t sp,
 void recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth);
 void recorder_free_busy(const void *p);
-void *recorder_peak(void *p);
+void *recorder_after(void *p);
+void recorder_clock(void);
 
 /* b is what stood at the old address. False: nothing has been booked. */
 SEEP_INLINE bool
@@ -207,8 +212,8 @@ recorder_realloc_fast(struct thread *t, struct live_block b, const void *p,
 	ledger_count_free(t, row, b.size);
 	if (unlikely(!recorder_alloc_fast(t, p, size, c, api, b.birth)))
 		recorder_alloc_born(t, p, size, c, api, b.birth);
-	else if (ledger_is_high(t))
-		recorder_peak(NULL);
+	else if (recorder_is_due(t))
+		recorder_after(NULL);
 	else
 		thread_leave(t);
 	return true;

@@ -58,17 +58,18 @@ struct memo_chunk {
 	uint16_t pad16[1];
 	uint64_t value[THREAD_MEMO_WORDS]; /* the last is the outer part's pc */
 	/* what a look that succeeds needs too */
-	uint64_t version; /* of outer[] when `checks` proved `node`, or 0 */
+	uint64_t version; /* of outer[] when the checks proved `node`, or 0 */
 	uint64_t fp;
 	/* outer chunks: the node above it, and of its innermost frame; 0 */
-	uint32_t site;  /* of (node, inner) */
-	uint32_t node;  /* the outer part it was last seen with */
-	uint32_t inner; /* the frames as a record */
-	uint16_t checks;
-	uint16_t hint; /* index into outer[] to try first */
+	uint32_t site;          /* of (node, inner) */
+	uint32_t node;          /* the outer part it was last seen with */
+	uint32_t inner;         /* the frames as a record */
+	uint16_t checks_offset; /* in bytes: how many checks prove `node` */
+	uint16_t hint;          /* index into outer[] to try first */
 	uint16_t end_offset;
 	uint16_t fp_offset; /* of the saved fp below the outer part, or ~0 */
-	uint16_t pad16b[2];
+	/* of a first place, see come_first() */
+	uint16_t passed_over, changes;
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct memo_chunk) == 128, "two cache lines");
