@@ -3,6 +3,7 @@
 #ifndef SEEP_BASE_CPU_X86_64_H
 #define SEEP_BASE_CPU_X86_64_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,6 +61,30 @@ SEEP_INLINE void
 cpu_add_counter(uint64_t *word, uint64_t by)
 {
 	__asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(by) : "cc");
+}
+
+/* Adds to a counter of one byte and says whether it went round. */
+SEEP_INLINE bool
+cpu_add_goes_round(uint8_t *counter, uint8_t by)
+{
+	bool carry;
+
+	__asm__ volatile("addb %2, %0"
+	                 : "+m"(*counter), "=@ccc"(carry)
+	                 : "iq"(by));
+	return carry;
+}
+
+/* Takes `by` off a word, 1 if it is 0, and says whether it is below 0 now. */
+SEEP_INLINE bool
+cpu_spend(int64_t *word, uint64_t by)
+{
+	bool negative;
+
+	__asm__ volatile("cmpq $1, %2\n\tsbbq %2, %0"
+	                 : "+m"(*word), "=@ccs"(negative)
+	                 : "r"(by));
+	return negative;
 }
 
 /*

@@ -92,11 +92,13 @@ malloc_late(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
 	return p;
 }
 
+/* A block of the pool has no cell: so this is where it comes by. */
 static SEEP_NOINLINE void
 free_busy(void *p)
 {
 	recorder_free_busy(p);
-	next.free(p);
+	if (!next.pooled || !next_is_pool(p))
+		next.free(p);
 }
 
 static SEEP_NOINLINE void
@@ -190,6 +192,17 @@ free_other(void *p)
 	next.free(p);
 }
 
+SEEP_INLINE bool
+free_looks_away(const struct thread *t, const void *p)
+{
+	const uint32_t state = LOAD(&t->state);
+
+	if (unlikely(next.pooled))
+		return false;
+	return state == THREAD_DORMANT ||
+	    (state == THREAD_SAMPLING && !sample_maybe(p));
+}
+
 SEEP_EXPORT void
 free(void *p)
 {
@@ -197,21 +210,19 @@ free(void *p)
 
 	if (unlikely(!p))
 		return;
-	if (likely(recorder_is_ready(t)) && likely(!next.pooled)) {
+	if (likely(recorder_is_ready(t))) {
 		free_exact(p, t);
 		return;
 	}
-	if (t && !next.pooled &&
-	    (t->state == THREAD_DORMANT ||
-	        (t->state == THREAD_SAMPLING && !sample_maybe(p)))) {
+	if (t && free_looks_away(t, p)) {
 		next.free(p);
 		return;
 	}
 	free_other(p);
 }
 
-SEEP_EXPORT void *
-calloc(size_t n, size_t size)
+static SEEP_NOINLINE void *
+calloc_other(size_t n, size_t size)
 {
 	CPU_CALLER(c);
 	void *p;
@@ -220,6 +231,16 @@ calloc(size_t n, size_t size)
 	p = next.calloc(n, size);
 	allocated(p, n * size, &c, SEG_API_CALLOC);
 	return p;
+}
+
+SEEP_EXPORT void *
+calloc(size_t n, size_t size)
+{
+	struct thread *t = thread_self;
+
+	if (t && recorder_looks_away(t, n * size))
+		return next.calloc(n, size);
+	return calloc_other(n, size);
 }
 
 static void *
@@ -243,8 +264,6 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 		thread_enter(t);
 		b = live_take(&t->live, (uint64_t)(uintptr_t)old);
 		thread_leave(t);
-	} else if (t && recorder_looks_away_again(t, old, size)) {
-		return next.realloc(old, size);
 	} else if (!sample_filter || sample_maybe(old)) {
 		b = live_take_slow((uint64_t)(uintptr_t)old);
 	}
@@ -255,13 +274,23 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 	return p;
 }
 
-SEEP_EXPORT void *
-realloc(void *old, size_t size)
+static SEEP_NOINLINE void *
+realloc_other(void *old, size_t size)
 {
 	CPU_CALLER(c);
 
 	need_next();
 	return reallocate(old, size, &c, SEG_API_REALLOC);
+}
+
+SEEP_EXPORT void *
+realloc(void *old, size_t size)
+{
+	struct thread *t = thread_self;
+
+	if (t && old && !next.pooled && recorder_looks_away_again(t, old, size))
+		return next.realloc(old, size);
+	return realloc_other(old, size);
 }
 
 SEEP_EXPORT void *

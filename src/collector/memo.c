@@ -279,7 +279,7 @@ struct looked {
 };
 
 /* The chunk whose words hold, or NULL: then l->last is the one to fill. */
-static struct memo_chunk *
+SEEP_INLINE struct memo_chunk *
 look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
     struct looked *l)
 {

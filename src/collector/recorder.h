@@ -77,7 +77,7 @@ recorder_passes(struct thread *t)
 {
 	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
 		return false;
-	if (unlikely((++t->passed & 63) == 0))
+	if (unlikely(cpu_add_goes_round(&t->passed, 256 / 64)))
 		segment_count(SEG_EVENTS_OFF, 64);
 	return true;
 }
@@ -86,18 +86,19 @@ recorder_passes(struct thread *t)
 SEEP_INLINE bool
 recorder_misses(struct thread *t, uint64_t size)
 {
-	t->left -= (int64_t)(size ? size : 1);
-	return likely(
-	    t->left >= 0 && LOAD(lifecycle_command) == lifecycle_obeyed);
+	return likely(!cpu_spend(&t->left, size) &&
+	    LOAD(lifecycle_command) == lifecycle_obeyed);
 }
 
 /* An allocation that a sampling, dormant or switched-off thread lets pass. */
 SEEP_INLINE bool
 recorder_looks_away(struct thread *t, uint64_t size)
 {
-	if (t->state == THREAD_SAMPLING)
+	const uint32_t state = LOAD(&t->state);
+
+	if (state == THREAD_SAMPLING)
 		return recorder_misses(t, size);
-	if (t->state == THREAD_DORMANT || t->state == THREAD_OFF)
+	if (state == THREAD_DORMANT || state == THREAD_OFF)
 		return recorder_passes(t);
 	return false;
 }

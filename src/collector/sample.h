@@ -50,7 +50,7 @@ SEEP_INLINE uint8_t *
 sample_slot(const void *p, uint32_t bits)
 {
 	return &sample_filter[(UINT64_C(1) << bits) |
-	    hash_word((uint64_t)(uintptr_t)p >> 4) >> (64 - bits)];
+	    hash_word((uint64_t)(uintptr_t)p) >> (-bits & 63)];
 }
 
 SEEP_INLINE bool

@@ -96,8 +96,9 @@ struct thread {
 	 * thread that looks away needs, and what thread_make_ready() renews.
 	 */
 	uint32_t state;
-	uint32_t passed; /* allocations that were not looked at */
-	int64_t left;    /* sampling: bytes to the next point */
+	uint8_t passed; /* allocations that were not looked at, times four */
+	uint8_t pad[3];
+	int64_t left; /* sampling: bytes to the next point */
 	uint8_t wiped_page[CPU_PAGE - 16];
 
 	/* hot */

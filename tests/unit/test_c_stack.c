@@ -29,6 +29,7 @@ enum { THREADS = 4, ROUNDS = 600, FRAMES = 300, COROUTINE = 128 << 10 };
 
 extern void *__libc_stack_end;
 
+static _Thread_local uint32_t found_first;
 static uint32_t checked, nested_checked, wrong, stop;
 
 /* What both say of the frames above hook(). */
@@ -71,6 +72,8 @@ hook(void)
 		thread_make_ready(t, SEG_MODE_ON);
 	}
 	thread_enter(t);
+	if (memo_first(t, &c, memo_key(&c, SEG_API_MALLOC)))
+		found_first++;
 	compare(memo_site(t, &c, SEG_API_MALLOC), theirs, n);
 	compare(memo_site(t, &c, SEG_API_MALLOC), theirs, n); /* by memo */
 	thread_leave(t);
@@ -142,6 +145,31 @@ on_signal(int number)
 {
 	(void)number;
 	descend(5, 3);
+}
+
+/* Calls `often` more than `seldom`; says how many were at the first place. */
+static uint32_t
+found_of(uint32_t seldom, uint32_t often, int rounds)
+{
+	found_first = 0;
+	for (int i = 0; i < rounds; i++)
+		descend(i % 8 ? often : seldom, 40);
+	return found_first;
+}
+
+static void
+the_stack_that_comes_most_is_found_first(void **state)
+{
+	(void)state;
+	checked = wrong = 0;
+	/* the same but for one of the innermost calls, which are the last bits */
+	(void)found_of(UINT32_C(0), UINT32_C(0), 1);
+	(void)found_of(UINT32_C(0), UINT32_C(1) << 31, 400);
+	assert_true(found_of(UINT32_C(0), UINT32_C(1) << 31, 800) >= 600);
+	/* times change: seldom becomes often, which takes longer each time */
+	(void)found_of(UINT32_C(1) << 31, UINT32_C(0), 4000);
+	assert_true(found_of(UINT32_C(1) << 31, UINT32_C(0), 800) >= 600);
+	assert_int_equal(wrong, 0);
 }
 
 static void
@@ -245,6 +273,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stacks_of_all_depths_equal_the_unwinders),
+	    cmocka_unit_test(the_stack_that_comes_most_is_found_first),
 	    cmocka_unit_test(a_stack_passes_through_a_signal_frame),
 	    cmocka_unit_test(a_coroutine_between_guard_pages_is_walked),
 	    cmocka_unit_test(many_threads_walk_while_objects_come_and_go),
