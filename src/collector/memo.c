@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "collector/ledger.h"
 #include "collector/rows.h"
 #include "collector/walk.h"
 
@@ -212,21 +213,21 @@ pad_words(struct memo_chunk *e, uint32_t words, uint64_t pc)
 
 /*
  * Walks the inner frames and lists in e the words that prove them, in the
- * order in which the walk depends on them. Returns the number of frames;
- * *ret_end: what follows is the outermost frame.
+ * order in which the walk depends on them. Returns the number of frames.
+ * *ret_next says of what follows: MEMO_END or MEMO_PLAIN; 0: chunks can go on.
  */
 static uint32_t
 fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
-    uint64_t *ret_frames, bool *ret_end)
+    uint64_t *ret_frames, enum memo_flags *ret_next)
 {
 	const uint64_t sp = w->sp - 8; /* where slot 0 is */
 	uint64_t fp_slot = 0; /* where the current fp was saved; 0: register */
 	bool fp_listed = false, reads_fp = false;
 	uint32_t n = 0, words = 0;
 
-	*ret_end = false;
-	e->inner =
-	    0; /* which words are return addresses; memo_fill() has others */
+	*ret_next = 0;
+	/* which words are return addresses; memo_fill() has others */
+	e->inner = 0;
 	while (n < SEG_INNER_FRAMES && words < THREAD_MEMO_WORDS) {
 		const uint64_t fp = w->fp;
 		struct walk_slots slots;
@@ -235,18 +236,21 @@ fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
 		uint32_t why;
 		bool list_fp;
 
-		*ret_end = row.kind == ROW_END;
 		if ((row.kind != ROW_SP && row.kind != ROW_FP) ||
-		    row.fp == ROW_FP_AT_FP)
+		    row.fp == ROW_FP_AT_FP) {
+			*ret_next = row.kind == ROW_END ? MEMO_END : MEMO_PLAIN;
 			break;
+		}
 		list_fp = row.kind == ROW_FP && !fp_listed && fp_slot;
 		if (words + list_fp + 1u > THREAD_MEMO_WORDS)
 			break;
 		cfa = (row.kind == ROW_SP ? w->sp : fp) +
 		    (uint64_t)(int64_t)row.cfa;
 		if (cfa - sp > CHUNK_REACH ||
-		    walk_step(w, t, row, &slots, &why) != WALK_STEPPED)
+		    walk_step(w, t, row, &slots, &why) != WALK_STEPPED) {
+			*ret_next = MEMO_PLAIN;
 			break;
+		}
 		if (list_fp) {
 			e->offset[words] = (uint16_t)((fp_slot - sp) >> 3);
 			e->value[words++] = fp;
@@ -339,26 +343,24 @@ far_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
 {
 	const uint32_t gen = LOAD(&module_gen);
 	uint64_t frames[SEG_INNER_FRAMES], last;
+	enum memo_flags next;
 	struct walk w;
-	uint32_t n;
-	bool end;
 
 	t->memo_misses++;
 	e->key = 0;
 	walk_begin(&w, t, c);
-	n = fill_inner(t, e, &w, frames, &end);
+	(void)fill_inner(t, e, &w, frames, &next);
 	e->sp = c->sp;
 	e->fp = c->fp;
 	e->gen_flags |= gen;
 	e->site = e->node = 0;
-	if (end) {
+	if (next == MEMO_END) {
 		(void)rows_get(w.pc, false, &last);
 		e->site = sites_node(SITES_NODE_ROOT, last);
 	}
-	if (end && e->site)
-		e->gen_flags |= (uint64_t)MEMO_END << 32;
-	else if (n < SEG_INNER_FRAMES - 1) /* saved fps take words, too */
-		e->gen_flags |= (uint64_t)MEMO_PLAIN << 32;
+	if (next == MEMO_END && !e->site)
+		next = MEMO_PLAIN;
+	e->gen_flags |= (uint64_t)next << 32;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	e->key = c->pc;
 	return e;
@@ -475,6 +477,34 @@ far_outer(struct thread *t, const struct cpu_frame *c, uint16_t *hint)
 }
 
 /*
+ * The outer frames need the fp with which they begin: makes e prove that, too.
+ * False: there is no word left for it.
+ */
+static bool
+lists_fp(struct memo_chunk *e, uint64_t fp)
+{
+	uint32_t i, last = THREAD_MEMO_WORDS - 1;
+
+	if (e->fp_offset == UINT16_MAX) { /* it is still in the register */
+		e->gen_flags |= (uint64_t)MEMO_USES_FP << 32;
+		e->fp = fp;
+		return true;
+	}
+	for (i = 0; i < last; i++) {
+		if (e->offset[i] == e->fp_offset)
+			return true;
+	}
+	/* before the last return address, which is repeated up to the end */
+	while (i > 0 && e->offset[i - 1] == e->offset[last])
+		i--;
+	if (i == last)
+		return false;
+	e->offset[i] = e->fp_offset;
+	e->value[i] = fp;
+	return true;
+}
+
+/*
  * The node of the frames from c outwards. Notes in e where it joined the last
  * stack, and whether the words alone prove it from now on.
  */
@@ -498,7 +528,8 @@ join_outer(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
 		o = &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
 	}
 	if (e->hint < t->outer_count && o->sp == c->sp && o->pc == c->pc &&
-	    !o->needs_fp && !o->exact && o->node == node) {
+	    !o->exact && o->node == node &&
+	    (!o->needs_fp || (o->fp == c->fp && lists_fp(e, c->fp)))) {
 		e->checks_offset = (uint16_t)(o->checks * sizeof(t->check[0]));
 		e->version = t->outer_version;
 	}
@@ -539,8 +570,8 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 	struct cpu_frame outer;
 	struct site_id s;
 	struct walk w;
+	enum memo_flags next;
 	uint32_t n, node, inner;
-	bool end;
 
 	if (unlikely(++t->memo_misses > 4 * thread_memo_chunks(t))) {
 		thread_grow_memo(t);
@@ -548,7 +579,7 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 	}
 	e->key = 0; /* a half-written entry never matches */
 	walk_begin(&w, t, c);
-	n = fill_inner(t, e, &w, frames, &end);
+	n = fill_inner(t, e, &w, frames, &next);
 	e->sp = c->sp;
 	e->fp = c->fp;
 	e->gen_flags |= gen;
@@ -582,13 +613,21 @@ put_chunk(struct memo_chunk *to, const struct memo_chunk *from)
 /*
  * The first place belongs to the stack that came first, which need not be the
  * one that comes most: the hook itself looks only there. So a stack that is
- * found behind it time and again changes places with it. (Where they differ
- * first, the word has the same offset in both. Chunks that were reached by way
- * of the old first one may be out of reach now; they are filled again.) Each
- * change makes the next one at that place take twice as long, so that two
- * stacks that take turns do not do so for ever.
+ * found behind it and has come twice as often changes places with it. (Where
+ * they differ first, the word has the same offset in both. Chunks that were
+ * reached by way of the old first one may be out of reach now; they are filled
+ * again.) The ledger knows how often, if only with the outer frames of now; so
+ * each change makes the next one at that place take twice as long.
  */
 enum { FIRST_PATIENCE = 16, FIRST_PATIENCE_MAX = 11 };
+
+static uint64_t
+times_seen(const struct thread *t, const struct memo_chunk *e)
+{
+	const struct seg_row *row = ledger_open_row(t, e->site);
+
+	return row ? row->allocations : 0;
+}
 
 static SEEP_COLD void
 come_first(const struct thread *t, const struct cpu_frame *c,
@@ -598,6 +637,9 @@ come_first(const struct thread *t, const struct cpu_frame *c,
 	const struct memo_chunk old = *first, new = *e;
 	const uint64_t word = old.value[l->differs];
 
+	first->passed_over = 0;
+	if (times_seen(t, e) / 2 <= times_seen(t, first))
+		return;
 	place = memo_at(t, hash_mix(memo_hash(c) ^ l->differs, word));
 	e->key = 0;
 	put_chunk(first, &new);
@@ -624,6 +666,15 @@ memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 	    ++l.first->passed_over >= FIRST_PATIENCE << l.first->changes)
 		come_first(t, c, e, &l);
 	return s;
+}
+
+struct site_id
+memo_site_of(
+    struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp, enum seg_api api)
+{
+	const struct cpu_frame c = {pc, sp, fp};
+
+	return memo_site(t, &c, api);
 }
 
 SEEP_NOINLINE struct site_id

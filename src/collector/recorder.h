@@ -135,23 +135,25 @@ recorder_alloc_fast(struct thread *t, const void *p, uint64_t size,
 	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
 	struct seg_row *row;
 	uint64_t word;
-	uint32_t tick;
+	uint32_t site, tick;
 
-	if (unlikely(!e || !memo_holds(t, e)))
-		return false;
+	if (likely(e && memo_holds(t, e)))
+		site = e->site;
+	else
+		site = memo_site_of(t, c->pc, c->sp, c->fp, api).v;
 	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
 		return false;
-	verify_site((struct site_id){e->site}, c);
+	verify_site((struct site_id){site}, c);
 	word = LOAD(&ledger_word);
 	if (unlikely(word != t->seen))
 		return false;
-	row = ledger_open_row(t, e->site);
+	row = ledger_open_row(t, site);
 	if (unlikely(!row))
 		return false;
 	ledger_touch(row, word);
 	tick = tick_now();
 	if (ledger_size_is_new(row, size) ||
-	    unlikely(!live_put_fast(&t->live, (uint64_t)(uintptr_t)p, e->site,
+	    unlikely(!live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site,
 	        size, birth == RECORDER_NOW ? tick : birth)))
 		return false;
 	ledger_count_alloc(t, row, size, tick);

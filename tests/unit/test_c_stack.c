@@ -29,7 +29,7 @@ enum { THREADS = 4, ROUNDS = 600, FRAMES = 300, COROUTINE = 128 << 10 };
 
 extern void *__libc_stack_end;
 
-static _Thread_local uint32_t found_first;
+static _Thread_local uint32_t found_first, found_whole;
 static uint32_t checked, nested_checked, wrong, stop;
 
 /* What both say of the frames above hook(). */
@@ -59,6 +59,8 @@ hook(void)
 	CPU_CALLER(c);
 	struct thread *t = thread_self;
 	uint64_t scratch[FRAMES];
+	const struct memo_chunk *e;
+	struct site_id s;
 	bool own, whole;
 	void *theirs[FRAMES];
 	int n = backtrace(theirs, FRAMES);
@@ -72,10 +74,14 @@ hook(void)
 		thread_make_ready(t, SEG_MODE_ON);
 	}
 	thread_enter(t);
-	if (memo_first(t, &c, memo_key(&c, SEG_API_MALLOC)))
-		found_first++;
-	compare(memo_site(t, &c, SEG_API_MALLOC), theirs, n);
+	e = memo_first(t, &c, memo_key(&c, SEG_API_MALLOC));
+	found_first += e != NULL;
+	found_whole += e && memo_holds(t, e);
+	s = memo_site(t, &c, SEG_API_MALLOC);
+	compare(s, theirs, n);
 	compare(memo_site(t, &c, SEG_API_MALLOC), theirs, n); /* by memo */
+	if (!ledger_alloc(t, s.v, 16))
+		ADD(&wrong, 1);
 	thread_leave(t);
 	ADD(&checked, 1);
 	if (LOAD(&checked) % 8)
@@ -153,7 +159,7 @@ found_of(uint32_t seldom, uint32_t often, int rounds)
 {
 	found_first = 0;
 	for (int i = 0; i < rounds; i++)
-		descend(i % 8 ? often : seldom, 40);
+		descend(i % 8 ? often : seldom, 32);
 	return found_first;
 }
 
@@ -166,9 +172,38 @@ the_stack_that_comes_most_is_found_first(void **state)
 	(void)found_of(UINT32_C(0), UINT32_C(0), 1);
 	(void)found_of(UINT32_C(0), UINT32_C(1) << 31, 400);
 	assert_true(found_of(UINT32_C(0), UINT32_C(1) << 31, 800) >= 600);
-	/* times change: seldom becomes often, which takes longer each time */
-	(void)found_of(UINT32_C(1) << 31, UINT32_C(0), 4000);
+	/* times change: seldom becomes often */
+	(void)found_of(UINT32_C(1) << 31, UINT32_C(0), 8000);
 	assert_true(found_of(UINT32_C(1) << 31, UINT32_C(0), 800) >= 600);
+	assert_int_equal(wrong, 0);
+}
+
+/* Room whose size is not known needs a frame pointer. */
+__attribute__((noinline)) static void
+descend_by_frame_pointers(int depth, size_t bytes)
+{
+	char *room = __builtin_alloca(bytes);
+
+	__asm__ volatile("" ::"r"(room) : "memory");
+	if (depth > 0)
+		descend_by_frame_pointers(depth - 1, bytes);
+	else
+		hook();
+	__asm__ volatile("" ::"r"(room) : "memory");
+}
+
+static void
+frame_pointers_are_proven_by_words_too(void **state)
+{
+	(void)state;
+	wrong = found_whole = 0;
+	for (int i = 0; i < 200; i++)
+		descend_by_frame_pointers(i % 2 ? 20 : 23, 40);
+	assert_int_equal(wrong, 0);
+	found_whole = 0;
+	for (int i = 0; i < 100; i++)
+		descend_by_frame_pointers(20, 40);
+	assert_true(found_whole >= 95);
 	assert_int_equal(wrong, 0);
 }
 
@@ -274,6 +309,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stacks_of_all_depths_equal_the_unwinders),
 	    cmocka_unit_test(the_stack_that_comes_most_is_found_first),
+	    cmocka_unit_test(frame_pointers_are_proven_by_words_too),
 	    cmocka_unit_test(a_stack_passes_through_a_signal_frame),
 	    cmocka_unit_test(a_coroutine_between_guard_pages_is_walked),
 	    cmocka_unit_test(many_threads_walk_while_objects_come_and_go),
