@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
@@ -17,6 +16,7 @@
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "reader/alive.h"
+#include "reader/clock.h"
 #include "reader/losses.h"
 #include "reader/session.h"
 #include "record/procs.h"
@@ -121,11 +121,8 @@ print_process(struct listing *l, const struct process *p, uint64_t size,
 	char live[WORDS_MAX], peak[WORDS_MAX], age[WORDS_MAX], kb[WORDS_MAX];
 	uint64_t since_ns = p->is_snapshot ? p->header.snapshot_realtime_ns
 	                                   : p->header.start_realtime_ns;
-	struct timespec now;
-	uint64_t now_ns;
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	if (l->shown++ == 0)
 		(void)printf("%8s  %-12s %14s %14s %12s %10s  %s\n", "PID",
 		    "STATE", "LIVE", "PEAK", "AGE", "SIZE", "COMMAND");

@@ -12,12 +12,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/die.h"
 #include "cli/progress.h"
 #include "cli/record_opts.h"
+#include "reader/clock.h"
 #include "reader/losses.h"
 #include "record/collect.h"
 #include "record/embed.h"
@@ -170,15 +170,6 @@ make_output(void *context, pid_t pid)
 	return check_output(r);
 }
 
-static uint64_t
-monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static int
 start(struct run *r)
 {
@@ -212,8 +203,8 @@ start(struct run *r)
 		die_warn("%s", r->inspect.message);
 		r->told = true;
 	}
-	r->start_ns = meta_now_ns();
-	r->start_monotonic_ns = monotonic_ns();
+	r->start_ns = clock_ns(CLOCK_REALTIME);
+	r->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
 	err = launch_start(&r->launch, &plan);
 	if (err == -ECANCELED)
 		return EXIT_OURS; /* make_output() has said why */
@@ -361,7 +352,7 @@ wait_for_end(struct run *r)
 	begin_following(r);
 	while ((err = launch_wait(&r->launch, wait_ms(r))) == 0) {
 		look(r);
-		if (arrival_ns && monotonic_ns() >= arrival_ns) {
+		if (arrival_ns && clock_ns(CLOCK_MONOTONIC) >= arrival_ns) {
 			check_arrival(r);
 			arrival_ns = 0;
 		}

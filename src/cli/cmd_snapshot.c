@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
@@ -16,6 +15,7 @@
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "reader/alive.h"
+#include "reader/clock.h"
 
 enum { MAX_SNAPSHOTS = 100000 };
 
@@ -23,16 +23,10 @@ enum { MAX_SNAPSHOTS = 100000 };
 static void
 set_time(struct seg_header *h)
 {
-	struct timespec now;
-	uint64_t ns;
+	uint64_t tick = clock_tick(h);
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	if (h->tick_ns == 0 || ns < h->start_monotonic_ns)
-		return;
-	ns = (ns - h->start_monotonic_ns) / h->tick_ns;
-	if (ns > h->tick && ns <= UINT32_MAX)
-		h->tick = (uint32_t)ns;
+	if (tick > h->tick && tick <= UINT32_MAX)
+		h->tick = (uint32_t)tick;
 }
 
 /* The compact copy of the process's segment, marked with the label. */

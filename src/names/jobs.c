@@ -12,6 +12,7 @@
 #include "names/buildid.h"
 #include "names/debuginfod.h"
 #include "names/worker.h"
+#include "reader/clock.h"
 
 #define MIB UINT64_C(1048576)
 
@@ -136,7 +137,7 @@ jobs_is_hopeless(struct jobs *s, struct job *j)
 static void
 tell_progress(struct jobs *s, const char *path)
 {
-	uint64_t now = worker_now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (!s->options->progress)
 		return;
@@ -212,7 +213,7 @@ limits_of(const struct jobs *s, const struct job *j)
 	    .seconds = SECONDS,
 	    /* on a busy machine a second of computing takes longer than one */
 	    .wall_seconds = SECONDS + SECONDS / 2};
-	uint64_t now = worker_now_ns(), left;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), left;
 
 	if (!s->deadline_ns)
 		return l;
@@ -249,7 +250,7 @@ conclude(struct jobs *s, struct worker *w, struct job *j)
 
 	s->interrupted |= w->interrupted;
 	if (failed && !j->symbols_only && !s->interrupted &&
-	    (!s->deadline_ns || worker_now_ns() < s->deadline_ns)) {
+	    (!s->deadline_ns || clock_ns(CLOCK_MONOTONIC) < s->deadline_ns)) {
 		char why[sizeof(w->why)];
 
 		memcpy(why, w->why, sizeof(why));
@@ -282,7 +283,7 @@ static bool
 is_time_up(const struct jobs *s)
 {
 	return s->interrupted ||
-	    (s->deadline_ns && worker_now_ns() >= s->deadline_ns);
+	    (s->deadline_ns && clock_ns(CLOCK_MONOTONIC) >= s->deadline_ns);
 }
 
 void

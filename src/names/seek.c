@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "names/jobs.h"
+#include "reader/clock.h"
 #include "reader/room.h"
 #include "names/worker.h"
 
@@ -293,7 +294,7 @@ seek_run(struct seek *s)
 
 	s->place_count = unique(s->places, s->place_count);
 	if (s->options->seconds && !s->jobs.deadline_ns)
-		s->jobs.deadline_ns = worker_now_ns() +
+		s->jobs.deadline_ns = clock_ns(CLOCK_MONOTONIC) +
 		    (uint64_t)s->options->seconds * 1000000000;
 	jobs = calloc(s->object_count + 1, sizeof(*jobs));
 	addresses = calloc(s->place_count + 1, sizeof(*addresses));

@@ -10,25 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "names/jail.h"
+#include "reader/clock.h"
 
 enum {
 	READ_BYTES = 256 << 10,
 	WORKERS_MAX = 16, /* at a time */
 	EXIT_NO_MEMORY = 3,
 };
-
-uint64_t
-worker_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static int
 write_all(void *context, const void *bytes, size_t len)
@@ -83,8 +74,8 @@ worker_start(struct worker *w, const struct lookup_request *r, struct table *t,
 	err = w->pid < 0 ? -errno : 0;
 	close(fds[1]);
 	w->fd = fds[0];
-	w->deadline_ns =
-	    worker_now_ns() + (uint64_t)limits->wall_seconds * 1000000000;
+	w->deadline_ns = clock_ns(CLOCK_MONOTONIC) +
+	    (uint64_t)limits->wall_seconds * 1000000000;
 	if (err < 0) {
 		w->pid = 0;
 		close(w->fd);
@@ -210,7 +201,7 @@ worker_wait(
 	}
 	if (running > 0) /* else none could be started */
 		(void)poll(fds, count, timeout_ms);
-	now = worker_now_ns();
+	now = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < count; i++) {
 		struct worker *w = &list[i];
 

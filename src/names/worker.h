@@ -43,6 +43,4 @@ int worker_start(struct worker *w, const struct lookup_request *r,
 void worker_wait(
     struct worker *list, size_t count, int timeout_ms, uint64_t deadline_ns);
 
-uint64_t worker_now_ns(void);
-
 #endif

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "reader/clock.h"
 
 enum {
 	PAGE = 4096,
@@ -40,15 +41,6 @@ struct scan {
 	uint64_t waiting_for; /* address */
 	uint64_t words[PIECE * CELLS];
 };
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static int
 read_memory(const struct scan *s, uint64_t from, void *to, size_t bytes)
@@ -210,7 +202,7 @@ read_mid(struct scan *s, uint64_t mid, uint64_t base)
 		for (size_t k = 0; k < CELLS; k++) {
 			if (!leaves[k])
 				continue;
-			if (now_ns() > s->until_ns) {
+			if (clock_ns(CLOCK_MONOTONIC) > s->until_ns) {
 				s->map->is_partial = true;
 				return 0;
 			}
@@ -234,7 +226,7 @@ read_spill_level(struct scan *s, uint64_t level, uint64_t bits)
 		int err;
 
 		n = slots - i < CELLS ? slots - i : CELLS;
-		if (now_ns() > s->until_ns) {
+		if (clock_ns(CLOCK_MONOTONIC) > s->until_ns) {
 			s->map->is_partial = true;
 			return 0;
 		}
@@ -314,7 +306,7 @@ livemap_read(struct livemap *m, pid_t pid, const struct seg_header *h,
 	s->pid = pid;
 	s->granule_bits = h->live_granule_bits;
 	s->first_id = h->first_id;
-	s->until_ns = now_ns() + budget_ns;
+	s->until_ns = clock_ns(CLOCK_MONOTONIC) + budget_ns;
 	(void)snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
 	s->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	err = s->pagemap < 0 ? -errno : read_root(s, h->live_root);

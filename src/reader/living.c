@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "reader/clock.h"
 #include "reader/livemap.h"
 
 enum { BUDGET_NS = 100000000 };
@@ -14,19 +14,6 @@ struct fold {
 	struct process *process;
 	uint32_t now; /* tick */
 };
-
-static uint32_t
-tick_now(const struct seg_header *h)
-{
-	struct timespec now;
-	uint64_t ns;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	if (ns <= h->start_monotonic_ns || h->tick_ns == 0)
-		return 0;
-	return (uint32_t)((ns - h->start_monotonic_ns) / h->tick_ns);
-}
 
 static int
 by_id(const void *key, const void *item)
@@ -78,7 +65,7 @@ add_block(const struct livemap_block *b, void *arg)
 int
 living_read(struct process *p)
 {
-	struct fold f = {.process = p, .now = tick_now(&p->header)};
+	struct fold f = {.process = p, .now = (uint32_t)clock_tick(&p->header)};
 	struct livemap m = {.each = add_block, .arg = &f};
 	int err;
 

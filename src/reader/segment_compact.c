@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "reader/clock.h"
 #include "reader/room.h"
 
 enum { COMPACT_GAP_BYTES = 256 }; /* zeros worth a directory entry */
@@ -149,7 +149,6 @@ segment_mark_snapshot(struct segment *seg, const char *label)
 	struct seg_extent x = {.kind = SEG_EXT_MARK, .count = 1};
 	struct seg_mark mark = {.kind = SEG_MARK_SNAPSHOT};
 	struct segment_rows *rows;
-	struct timespec now;
 
 	x.row_bytes = sizeof(mark);
 	for (size_t i = 0; i < seg->extent_count; i++) {
@@ -174,10 +173,8 @@ segment_mark_snapshot(struct segment *seg, const char *label)
 		strncpy(seg->header.snapshot_label, label,
 		    sizeof(seg->header.snapshot_label) - 1);
 	}
-	(void)clock_gettime(CLOCK_REALTIME, &now);
 	seg->header.snapshot_reason = SEG_SNAPSHOT_COMMAND;
-	seg->header.snapshot_realtime_ns =
-	    (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	seg->header.snapshot_realtime_ns = clock_ns(CLOCK_REALTIME);
 	rows = segment_add(seg, &x);
 	if (!rows)
 		return -ENOMEM;

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "reader/alive.h"
+#include "reader/clock.h"
 #include "reader/living.h"
 #include "reader/moments.h"
 #include "reader/recording.h"
@@ -126,13 +126,11 @@ session_end(
 static void
 measure_running(struct process *p)
 {
-	struct timespec now;
 	uint64_t now_ns;
 
 	if (p->alive_pid == 0 || p->end != PROCESS_RUNNING)
 		return;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (now_ns > p->header.start_monotonic_ns + p->duration_ns)
 		p->duration_ns = now_ns - p->header.start_monotonic_ns;
 }

@@ -5,22 +5,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
+
+#include "reader/clock.h"
 
 enum { STEADY_TRIES = 4, STEADY_NS = 100000 };
 struct steady {
 	uint64_t start_ns;
 	int tries;
 };
-
-static inline uint64_t
-steady_now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /*
  * Frees are read in a first pass, allocations in a second: what is freed in
@@ -35,13 +27,13 @@ steady_now_ns(void)
 static inline struct steady
 steady_begin(void)
 {
-	return (struct steady){.start_ns = steady_now_ns()};
+	return (struct steady){.start_ns = clock_ns(CLOCK_MONOTONIC)};
 }
 
 static inline bool
 steady_was_late(struct steady *s)
 {
-	uint64_t now = steady_now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	bool late = now - s->start_ns >= STEADY_NS;
 
 	s->start_ns = now;

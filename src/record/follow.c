@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "reader/clock.h"
 #include "reader/index.h"
 #include "reader/room.h"
 #include "reader/segfile.h"
@@ -75,15 +75,6 @@ struct follow {
 	bool has_children;  /* some slot was taken */
 	size_t learned;     /* files met for the first time, in this look */
 };
-
-static uint64_t
-clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
-}
 
 uint64_t
 follow_interval(uint64_t elapsed_ns)

@@ -7,17 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-uint64_t
-meta_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
+#include "reader/clock.h"
 
 /* What could break a line, or be mistaken, is written as \xHH. */
 static void
@@ -84,7 +76,7 @@ meta_write(const struct meta *m, struct bundle_writer *w)
 		fprintf(f, "sample_bytes=%" PRIu64 "\n", m->sample_bytes);
 	if (!m->ended)
 		return append(w, BUNDLE_META, f, &text, &len);
-	fprintf(f, "end_ns=%" PRIu64 "\n", meta_now_ns());
+	fprintf(f, "end_ns=%" PRIu64 "\n", clock_ns(CLOCK_REALTIME));
 	if (WIFSIGNALED(m->status))
 		fprintf(f, "signal=%d\n", WTERMSIG(m->status));
 	else

@@ -15,15 +15,13 @@ struct meta {
 	const char *program;         /* the file that was run */
 	char *const *command;        /* its arguments, ends with NULL */
 	pid_t pid;                   /* its process */
-	uint64_t start_ns;           /* since 1970, as meta_now_ns() gave it */
+	uint64_t start_ns;           /* since 1970 */
 	uint64_t start_monotonic_ns; /* zero of the time line */
 	uint64_t sample_bytes;       /* 0: exact */
 	bool ended;
 	int status;  /* as of waitpid(), once it has ended */
 	bool follow; /* children were recorded, too */
 };
-
-uint64_t meta_now_ns(void);
 
 /* Lines key=value, see docs/RECORDING.md; if it has ended, then now. */
 int meta_write(const struct meta *m, struct bundle_writer *w);
