@@ -258,15 +258,6 @@ ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
 	} while (next != old && !CAS(both, &old, next));
 }
 
-/* Of an age that is not young; see struct seg_info. */
-static int
-age_bucket(uint32_t age)
-{
-	int bucket = 31 - __builtin_clz(age | SEG_YOUNG_TICKS) - 4;
-
-	return bucket < SEG_AGE_BUCKETS ? bucket : SEG_AGE_BUCKETS - 1;
-}
-
 SEEP_NOINLINE void
 ledger_age(uint32_t site, uint32_t age)
 {
@@ -277,7 +268,7 @@ ledger_age(uint32_t site, uint32_t age)
 	info = segment_table_row(&infos, site - first);
 	if (!info)
 		return;
-	ADD(&info->ages[age_bucket(age)], 1);
+	ADD(&info->ages[seg_age_bucket(age)], 1);
 }
 
 /* Where a thread that owns nothing books; nested events have the last one. */
@@ -527,5 +518,5 @@ ledger_fold_live(uint32_t site, uint64_t size, uint32_t age)
 		row->young++;
 		return;
 	}
-	row->ages[age_bucket(age)]++;
+	row->ages[seg_age_bucket(age)]++;
 }

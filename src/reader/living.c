@@ -24,18 +24,6 @@ by_id(const void *key, const void *item)
 	return (a > b) - (a < b);
 }
 
-/* As of struct process_ages. */
-static int
-bucket_of(uint32_t age)
-{
-	int i = 0;
-
-	for (uint32_t from = SEG_YOUNG_TICKS; age >= from; from *= 2)
-		if (++i == PROCESS_AGES - 1)
-			break;
-	return i;
-}
-
 static bool
 add_block(const struct livemap_block *b, void *arg)
 {
@@ -43,6 +31,7 @@ add_block(const struct livemap_block *b, void *arg)
 	const struct process *p = f->process;
 	const struct process_id *id =
 	    bsearch(&b->site, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	uint32_t age = f->now > b->birth ? f->now - b->birth : 0;
 	struct process_site *site;
 
 	if (!id)
@@ -53,8 +42,9 @@ add_block(const struct livemap_block *b, void *arg)
 	if (!site->ages)
 		return false;
 	site->ages->living_known = true;
+	/* the young have the first, as in struct process_ages */
 	site->ages
-	    ->living[bucket_of(f->now > b->birth ? f->now - b->birth : 0)]++;
+	    ->living[age < SEG_YOUNG_TICKS ? 0 : seg_age_bucket(age) + 1]++;
 	if (!b->size_known)
 		return true;
 	site->ages->sizes_known = true;

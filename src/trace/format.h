@@ -392,6 +392,16 @@ seg_size_class(uint64_t size)
 	return bits < SEG_SIZE_CLASSES ? bits : SEG_SIZE_CLASSES - 1;
 }
 
+/* Which of ages[] an age of at least SEG_YOUNG_TICKS belongs to. */
+static inline uint32_t
+seg_age_bucket(uint32_t age)
+{
+	uint32_t i = 27 - (uint32_t)__builtin_clz(age | SEG_YOUNG_TICKS);
+
+	_Static_assert(SEG_YOUNG_TICKS == 1 << 4, "bucket 0 begins there");
+	return i < SEG_AGE_BUCKETS ? i : SEG_AGE_BUCKETS - 1;
+}
+
 struct seg_mark {
 	uint64_t sequence; /* 1, 2, ...: written last, 0: being written */
 	uint32_t tick;
