@@ -81,9 +81,8 @@ add_uneven(struct gap *g, uint32_t site, uint64_t bytes, uint64_t map_bytes)
 }
 
 /*
- * Events that may be half done for good: one is in the map, or the ledger. A
- * block whose free passed us by leaves a stale cell, which the size of another
- * block may overwrite: the ledger has it for ever.
+ * Events that may be half done for good: one is in the map, or the ledger, but
+ * not in both.
  */
 static uint64_t
 known_faults(const struct seg_header *h)
@@ -247,18 +246,9 @@ compare(const struct ledger *before, const struct livemap *m,
 static uint64_t
 threads_of(pid_t pid)
 {
-	char path[64], line[256];
-	uint64_t n = 1;
-	FILE *file;
+	uint32_t n = alive_status(pid, "Threads");
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (strncmp(line, "Threads:", 8) == 0)
-			n = strtoull(line + 8, NULL, 10);
-	if (file)
-		(void)fclose(file);
-	return n;
+	return n ? n : 1;
 }
 
 /* Is it still the process, and the program, that it was? */

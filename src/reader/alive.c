@@ -182,12 +182,12 @@ same_start(const struct seg_header *h, uint64_t jiffies)
 	return started_ns <= h->start_monotonic_ns + jiffy_ns;
 }
 
-/* The pid that the process itself sees; 0 where that is not to be known. */
-static uint32_t
-inner_pid(pid_t pid)
+uint32_t
+alive_status(pid_t pid, const char *name)
 {
+	size_t name_bytes = strlen(name);
 	char path[64], line[256];
-	uint32_t inner = 0;
+	uint32_t value = 0;
 	FILE *file;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
@@ -197,18 +197,19 @@ inner_pid(pid_t pid)
 	while (fgets(line, sizeof(line), file)) {
 		char *p;
 
-		if (strncmp(line, "NSpid:", 6) != 0)
+		if (strncmp(line, name, name_bytes) != 0 ||
+		    line[name_bytes] != ':')
 			continue;
 		p = line + strlen(line);
 		while (p > line && isspace((unsigned char)p[-1]))
 			*--p = '\0';
 		while (p > line && isdigit((unsigned char)p[-1]))
 			p--;
-		inner = (uint32_t)strtoul(p, NULL, 10);
+		value = (uint32_t)strtoul(p, NULL, 10);
 		break;
 	}
 	(void)fclose(file);
-	return inner;
+	return value;
 }
 
 static bool
@@ -286,7 +287,7 @@ is_searched(pid_t pid, void *arg)
 
 	if (maps_has(pid, s->device, s->inode) != 1)
 		return false;
-	if (s->inner != 0 && inner_pid(pid) != s->inner)
+	if (s->inner != 0 && alive_status(pid, "NSpid") != s->inner)
 		return false;
 	s->found = pid;
 	return true;
@@ -459,7 +460,7 @@ alive_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 
 	if (start_jiffies(pid, &started) < 0)
 		return fault_set(where, -ESRCH, "no such process");
-	inner = inner_pid(pid);
+	inner = alive_status(pid, "NSpid");
 	err = maps_open(&maps, pid);
 	if (err < 0)
 		return fault_set(where, err == -ENOENT ? -ESRCH : -EACCES,

@@ -24,6 +24,12 @@ enum alive_state {
 enum alive_state alive_check(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
+/*
+ * The last number in a line of /proc/PID/status; 0: not to be known. Of NSpid
+ * it is the pid that the process itself sees.
+ */
+uint32_t alive_status(pid_t pid, const char *name);
+
 /* Does any process at all that we may look at map this file? */
 bool alive_mapped(uint64_t device, uint64_t inode);
 
