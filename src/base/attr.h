@@ -24,5 +24,12 @@
 #define CAS(p, old, new) \
 	__atomic_compare_exchange_n( \
 	    p, old, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+/* Makes *p at least v, whoever else is at it. */
+#define RAISE(p, v) \
+	do { \
+		__typeof__(*(p)) raise_was = LOAD(p); \
+		while (raise_was < (v) && !CAS(p, &raise_was, v)) \
+			; \
+	} while (0)
 
 #endif

@@ -7,6 +7,8 @@
 #include "base/cpu.h"
 #include "collector/sample.h"
 
+enum { CHUNKS_PER_LOOK = 64 }; /* at the clock, by ledger_events() */
+
 _Static_assert(SEG_EXTENT_STEP / sizeof(struct seg_row) == 128, "row chunks");
 
 /*
@@ -72,14 +74,11 @@ ledger_init(uint32_t first_id)
 static bool
 open_array(uint32_t i)
 {
-	uint32_t used = LOAD(&arrays_used);
-
 	if (!arrays[i].chunks &&
 	    !segment_table_init(&arrays[i], SEG_EXT_LEDGER, i,
 	        sizeof(struct seg_row), first, SITES_MAX))
 		return false;
-	while (used <= i && !CAS(&arrays_used, &used, i + 1))
-		;
+	RAISE(&arrays_used, i + 1);
 	return true;
 }
 
@@ -476,7 +475,7 @@ ledger_tables(struct segment_table **ret_tables, size_t max)
 }
 
 uint64_t
-ledger_events(void)
+ledger_events(uint64_t until_ns)
 {
 	uint64_t sum = 0;
 	uint32_t c, k;
@@ -489,6 +488,8 @@ ledger_events(void)
 			const struct seg_row *row =
 			    (const void *)LOAD_ACQUIRE(&t->chunks[c]);
 
+			if (c % CHUNKS_PER_LOOK == 0 && tick_read() > until_ns)
+				return 0;
 			for (k = 0; row && k < 1u << t->rows_bits; k++)
 				sum += LOAD(&row[k].allocations) +
 				    LOAD(&row[k].frees);

@@ -83,8 +83,11 @@ bool ledger_is_inherited(uint32_t site);
 /* The tables in use, for segment_move(). Returns their number. */
 size_t ledger_tables(struct segment_table **ret_tables, size_t max);
 
-/* Allocations and frees of the heap so far; of sampled ones the estimates. */
-uint64_t ledger_events(void);
+/*
+ * Allocations and frees of the heap so far; of sampled ones the estimates. 0:
+ * it takes longer than until_ns.
+ */
+uint64_t ledger_events(uint64_t until_ns);
 
 /* Adds a living block to the record that the destructor writes. */
 void ledger_fold_live(uint32_t site, uint64_t size, uint32_t age);

@@ -705,7 +705,7 @@ lifecycle_end(void)
 	    segment.header->end_kind)
 		return; /* a vfork child may have called exit() before us */
 	s.until_ns = tick_read() + SCAN_NS;
-	segment.header->fold_events = ledger_events();
+	segment.header->fold_events = ledger_events(s.until_ns);
 	spaces_look();
 	live_scan(fold, &s);
 	if (!s.partial)

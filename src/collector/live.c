@@ -33,15 +33,6 @@ spills(uint64_t address, uint64_t size)
 	    (live_granule_bits == 4 && size <= live_spill_size);
 }
 
-static void
-raise(uint32_t *to, uint32_t value)
-{
-	uint32_t was = LOAD(to);
-
-	while (was < value && !CAS(to, &was, value))
-		;
-}
-
 /* Maps what the address needs. NULL: no memory. */
 SEEP_COLD static uint64_t *
 open_cell(uint64_t address)
@@ -71,8 +62,8 @@ open_cell(uint64_t address)
 		if (!mine)
 			return NULL;
 		/* before it is there, so that a scan can miss none */
-		raise(&used[top - live_root].up_to, at);
-		raise(&used[top - live_root].down_to, LIVE_MID_LAST - at);
+		RAISE(&used[top - live_root].up_to, at);
+		RAISE(&used[top - live_root].down_to, LIVE_MID_LAST - at);
 		/* the loser's pages are wasted: rare and never touched */
 		CAS(slot, &leaf, mine);
 	}

@@ -62,9 +62,7 @@ open_extent(uint64_t at)
 	if (end + ahead > segment.bytes ||
 	    !try_pages(segment.base + open, end + ahead - open))
 		return open_pages(segment.base + at, SEG_EXTENT_STEP);
-	end += ahead;
-	while (open < end && !CAS(&segment.open, &open, end))
-		;
+	RAISE(&segment.open, end + ahead);
 	return true;
 }
 
@@ -196,15 +194,6 @@ segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
 	return t->chunks != NULL;
 }
 
-static void
-raise_high(struct segment_table *t, uint32_t high)
-{
-	uint32_t was = LOAD(&t->chunk_high);
-
-	while (was < high && !CAS(&t->chunk_high, &was, high))
-		;
-}
-
 SEEP_COLD void *
 segment_table_open(struct segment_table *t, uint64_t row)
 {
@@ -217,7 +206,7 @@ segment_table_open(struct segment_table *t, uint64_t row)
 	if (CAS(&t->chunks[c], &chunk, mine)) {
 		publish(mine, t->kind, t->owner, t->row_bytes,
 		    t->first + (c << t->rows_bits));
-		raise_high(t, (uint32_t)c + 1);
+		RAISE(&t->chunk_high, (uint32_t)c + 1);
 		chunk = mine;
 	}
 	/* else: somebody was faster; our extent stays unused */
