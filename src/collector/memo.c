@@ -619,7 +619,7 @@ put_chunk(struct memo_chunk *to, const struct memo_chunk *from)
  * again.) The ledger knows how often, if only with the outer frames of now; so
  * each change makes the next one at that place take twice as long.
  */
-enum { FIRST_PATIENCE = 16, FIRST_PATIENCE_MAX = 11 };
+enum { PATIENCE = 16, CHANGES_MAX = 11 };
 
 static uint64_t
 times_seen(const struct thread *t, const struct memo_chunk *e)
@@ -629,7 +629,8 @@ times_seen(const struct thread *t, const struct memo_chunk *e)
 	return row ? row->allocations : 0;
 }
 
-static SEEP_COLD void
+/* Says where e is now. */
+static SEEP_COLD struct memo_chunk *
 come_first(const struct thread *t, const struct cpu_frame *c,
     struct memo_chunk *e, const struct looked *l)
 {
@@ -639,15 +640,15 @@ come_first(const struct thread *t, const struct cpu_frame *c,
 
 	first->passed_over = 0;
 	if (times_seen(t, e) / 2 <= times_seen(t, first))
-		return;
+		return e;
 	place = memo_at(t, hash_mix(memo_hash(c) ^ l->differs, word));
 	e->key = 0;
 	put_chunk(first, &new);
 	first->passed_over = 0;
-	first->changes =
-	    (uint16_t)(old.changes + (old.changes < FIRST_PATIENCE_MAX));
+	first->changes = (uint16_t)(old.changes + (old.changes < CHANGES_MAX));
 	if (place != first)
 		put_chunk(place, &old);
+	return first;
 }
 
 SEEP_NOINLINE struct site_id
@@ -655,17 +656,15 @@ memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 {
 	struct looked l;
 	struct memo_chunk *e = look(t, c, memo_key(c, api), &l);
-	struct site_id s;
 
 	if (!e)
 		return memo_fill(t, l.last, c, api);
+	if (e != l.first &&
+	    ++l.first->passed_over >= PATIENCE << l.first->changes)
+		e = come_first(t, c, e, &l);
 	if (!memo_holds(t, e))
 		return memo_join(t, e, c, api);
-	s.v = e->site;
-	if (e != l.first &&
-	    ++l.first->passed_over >= FIRST_PATIENCE << l.first->changes)
-		come_first(t, c, e, &l);
-	return s;
+	return (struct site_id){e->site};
 }
 
 struct site_id
