@@ -7,6 +7,10 @@ KNOWN = {
     "nfs-ganesha": "loads its plugins with RTLD_DEEPBIND: their malloc and free bypass every preloaded library, so frees by them are missed",
     "chromium": "brings its own allocator: seep says so; only what goes to malloc is recorded",
 }
+# what a reader of the figures must know
+REMARKS = {
+    "h2o": "needs 9 us per request or 13, bare too, by how its two threads come to share the connections: +40% in one run says no more than that",
+}
 PACKAGES = {"PostgreSQL": "postgresql-15", "mariadb": "mariadb-server", "node": "nodejs", "java": "openjdk-17-jre-headless", "g++": "g++-12", "gcc": "gcc-12",
             "clang": "clang-14", "php-fpm": "php8.2-fpm", "jemalloc": "libjemalloc2", "tcmalloc": "libtcmalloc-minimal4", "mimalloc": "libmimalloc2.0"}
 
@@ -74,9 +78,10 @@ def write(rows, what, skipped, failed, rounds, weather):
         out += lines_of(name, modes)
     out += ["", "## What they did", "", "| program | version | work |", "|---|---|---|"]
     out += [f"| {name} | {version(name)} | {what[name]} |" for name in rows]
-    known = [n for n in rows if n in KNOWN]
-    if known:
-        out += ["", "## Notes", ""] + [f"- {n}: {KNOWN[n]} (missed frees {rows[n]['exact']['missed_frees']:,}, unknown {rows[n]['exact']['unknown_frees']:,})." for n in known]
+    notes = [f"- {n}: {KNOWN[n]} (missed frees {rows[n]['exact']['missed_frees']:,}, unknown {rows[n]['exact']['unknown_frees']:,})." for n in rows if n in KNOWN]
+    notes += [f"- {n}: {REMARKS[n]}." for n in rows if n in REMARKS]
+    if notes:
+        out += ["", "## Notes", ""] + notes
     if skipped:
         out += ["", "Not run when this page was made: " + "; ".join(f"{n} ({why})" for n, why in skipped.items()) + "."]
     return "\n".join(out) + "\n"
