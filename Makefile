@@ -145,6 +145,9 @@ build/demo/leaky_server: examples/leaky_server.c | deps-build
 build/bench/%: bench/programs/%.c | deps-build
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -pthread -o $@ $<
+build/bench/pair-fp: bench/programs/pair.c | deps-build
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -fno-omit-frame-pointer -pthread -o $@ $<
 build/bench/%: bench/programs/%.cpp | deps-bench
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 -Wall -Wextra -O2 -g -o $@ $<
@@ -213,7 +216,7 @@ demo: all build/demo/leaky_server ## record an example server that leaks, print 
 	@examples/demo.sh
 
 BENCH := $(patsubst bench/programs/%,build/bench/%,$(basename $(wildcard bench/programs/*.c*)))
-bench: deps-bench all $(BENCH) build/bench/floor.so build/bench/unwind.so ## measured cost; BENCH_ARGS=--help lists what can be asked
+bench: deps-bench all $(BENCH) build/bench/pair-fp build/bench/floor.so build/bench/unwind.so ## measured cost; BENCH_ARGS=--help lists what can be asked
 	@bench/run.py $(BENCH_ARGS)
 
 lint: deps-check deps-lint all ## formatting, arrows, symbols, clang-tidy, cppcheck, shellcheck

@@ -34,8 +34,8 @@ PATHS_LIVE = 1000000
 
 
 # case -> (program with arguments, threads, operations of a cheap variant)
-def pair(depth, threads=1, paths=1):
-    return lambda n: ["pair", str(depth), str(max(n // threads, 1)), str(threads), str(paths)]
+def pair(depth, threads=1, paths=1, program="pair"):
+    return lambda n: [program, str(depth), str(max(n // threads, 1)), str(threads), str(paths)]
 
 
 MICRO = {
@@ -43,6 +43,7 @@ MICRO = {
     "depth 30": (pair(30), 1, 1000000),
     "depth 60": (pair(60), 1, 1000000),
     "depth 30, 8 paths": (pair(30, paths=8), 1, 1000000),
+    "depth 30, frame pointers": (pair(30, program="pair-fp"), 1, 1000000),
     "depth 10, 2 threads": (pair(10, 2), 2, 2000000),
     "depth 30, 2 threads": (pair(30, 2), 2, 2000000),
     "depth 60, 2 threads": (pair(60, 2), 2, 2000000),
@@ -169,7 +170,7 @@ class Bench:
                         if not done:
                             continue
                         sample, said = done
-                        per = n // threads * threads if argv[0] == "pair" else n
+                        per = n // threads * threads if argv[0].startswith("pair") else n
                         per += PATHS_LIVE if argv[0] == "paths" else 0  # it fills its slots first
                         sample["loop_ns"] = float(next(w for w in said.split() if w[0].isdigit() and "." in w))
                         sample["cpu_op_ns"] = sample["cpu_ns"] / per
