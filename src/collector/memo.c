@@ -513,21 +513,26 @@ join_outer(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
 {
 	const struct outer_frame *o =
 	    &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
+	const uint64_t key = e->key;
+	uint16_t hint = e->hint;
 	uint32_t node;
 
 	e->version = 0;
-	if (e->hint < t->outer_count && o->sp == c->sp && o->pc == c->pc &&
+	if (hint < t->outer_count && o->sp == c->sp && o->pc == c->pc &&
 	    (!o->needs_fp || o->fp == c->fp) && !o->exact &&
-	    (!t->outer_truncated || e->hint + 1u == t->outer_count) &&
+	    (!t->outer_truncated || hint + 1u == t->outer_count) &&
 	    memo_verify(t, (int)o->checks) < 0) {
 		node = o->node;
 	} else {
-		node = far_outer(t, c, &e->hint);
+		node = far_outer(t, c, &hint);
 		if (!node)
-			node = outer_walk(t, c->pc, c->sp, c->fp, &e->hint);
-		o = &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
+			node = outer_walk(t, c->pc, c->sp, c->fp, &hint);
+		if (e->key != key)
+			return node; /* an outer chunk is in its place now */
+		e->hint = hint;
+		o = &t->outer[hint & (THREAD_OUTER_MAX - 1)];
 	}
-	if (e->hint < t->outer_count && o->sp == c->sp && o->pc == c->pc &&
+	if (hint < t->outer_count && o->sp == c->sp && o->pc == c->pc &&
 	    !o->exact && o->node == node &&
 	    (!o->needs_fp || (o->fp == c->fp && lists_fp(e, c->fp)))) {
 		e->checks_offset = (uint16_t)(o->checks * sizeof(t->check[0]));

@@ -178,17 +178,25 @@ the_stack_that_comes_most_is_found_first(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* Room whose size is not known needs a frame pointer. */
+/*
+ * Room whose size is not known needs a frame pointer. Bits of `large` say which
+ * frames have more of it, bits of `path` from which of two places they call.
+ */
 __attribute__((noinline)) static void
-descend_by_frame_pointers(int depth, size_t bytes)
+descend_by_frame_pointers(uint32_t path, uint32_t large, int depth)
 {
-	char *room = __builtin_alloca(bytes);
+	char *room = __builtin_alloca(large & 1 ? 160 : 64);
 
 	__asm__ volatile("" ::"r"(room) : "memory");
-	if (depth > 0)
-		descend_by_frame_pointers(depth - 1, bytes);
-	else
+	if (depth == 0) {
 		hook();
+	} else if (path & 1) {
+		descend_by_frame_pointers(path >> 1, large >> 1, depth - 1);
+		__asm__ volatile("# one" ::: "memory");
+	} else {
+		descend_by_frame_pointers(path >> 1, large >> 1, depth - 1);
+		__asm__ volatile("# none" ::: "memory");
+	}
 	__asm__ volatile("" ::"r"(room) : "memory");
 }
 
@@ -196,14 +204,35 @@ static void
 frame_pointers_are_proven_by_words_too(void **state)
 {
 	(void)state;
-	wrong = found_whole = 0;
+	wrong = 0;
 	for (int i = 0; i < 200; i++)
-		descend_by_frame_pointers(i % 2 ? 20 : 23, 40);
-	assert_int_equal(wrong, 0);
+		descend_by_frame_pointers(0, 0, i % 2 ? 20 : 23);
 	found_whole = 0;
 	for (int i = 0; i < 100; i++)
-		descend_by_frame_pointers(20, 40);
+		descend_by_frame_pointers(0, 0, 20);
 	assert_true(found_whole >= 95);
+	assert_int_equal(wrong, 0);
+}
+
+/* The same sp, but another rbp and other return addresses all along. */
+static void
+frame_pointers_may_lie_anywhere(void **state)
+{
+	uint32_t random = 1;
+
+	(void)state;
+	wrong = 0;
+	for (int i = 0; i < 20000; i++) {
+		uint32_t large = 0;
+
+		random = random * 1664525 + 1013904223;
+		/* nine of eighteen, in sixteen ways; sixteen paths */
+		for (int k = 0; k < 9; k++)
+			large |= 1u << (2 * k + (random >> 28 >> k % 4 & 1));
+		descend_by_frame_pointers(random >> 20 & 0xf, large, 18);
+		descend_by_frame_pointers(
+		    (random >> 20 & 0xf) << 14, large, 18);
+	}
 	assert_int_equal(wrong, 0);
 }
 
@@ -310,6 +339,7 @@ main(void)
 	    cmocka_unit_test(stacks_of_all_depths_equal_the_unwinders),
 	    cmocka_unit_test(the_stack_that_comes_most_is_found_first),
 	    cmocka_unit_test(frame_pointers_are_proven_by_words_too),
+	    cmocka_unit_test(frame_pointers_may_lie_anywhere),
 	    cmocka_unit_test(a_stack_passes_through_a_signal_frame),
 	    cmocka_unit_test(a_coroutine_between_guard_pages_is_walked),
 	    cmocka_unit_test(many_threads_walk_while_objects_come_and_go),
