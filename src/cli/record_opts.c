@@ -40,7 +40,8 @@ static const struct opts_option what_rows[] = {
     {"interval", 0, OPTS_TIME, AT(interval_ns), 0, "TIME",
         "between two points in time: 100ms, 2s, 1m; default 100ms, after 100 s "
         "1s, after an hour 10s"},
-    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N", "frames kept of a stack"},
+    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
+        "frames kept of a stack at most"},
     {"no-follow", 0, OPTS_FLAG, AT(no_follow), 0, NULL,
         "record CMD alone, not its children"},
     {"wait", 0, OPTS_FLAG, AT(wait), 0, NULL,

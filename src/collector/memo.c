@@ -68,7 +68,7 @@ converge(const struct thread *t, uint64_t fp, int j, int *fail)
 	const struct outer_frame *o = &t->outer[j];
 	int c, m;
 
-	if (j >= *fail || (o->needs_fp && o->fp != fp) || t->outer_truncated)
+	if (j >= *fail || (o->needs_fp && o->fp != fp))
 		return -1;
 	c = memo_verify(t, (int)o->checks);
 	if (c < 0)
@@ -154,6 +154,39 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 	}
 }
 
+/*
+ * A stack deeper than the limit is kept up to a frame that stays where it is
+ * while the stack grows and shrinks, so that the next one meets it: else every
+ * event of a deep recursion would be a walk of 500 frames. When there are more
+ * below it than the limit, or few, another one is taken. A small limit is kept
+ * to the frame: somebody asked for it, and the walk is short.
+ */
+enum { SMALL_DEPTH = 64 };
+
+/* How many outer frames are kept when it is cut. */
+static uint32_t
+depth_of_cut(void)
+{
+	return memo_depth <= SMALL_DEPTH ? memo_depth : memo_depth / 2;
+}
+
+static bool
+has_few(const struct thread *t, uint32_t outer_frames)
+{
+	uint32_t least =
+	    memo_depth <= SMALL_DEPTH ? memo_depth : memo_depth / 4;
+
+	return t->outer_truncated && outer_frames + SEG_INNER_FRAMES < least;
+}
+
+static void
+forget_outer(struct thread *t)
+{
+	t->outer_version++;
+	t->outer_count = 0;
+	t->outer_truncated = false;
+}
+
 static SEEP_NOINLINE uint32_t
 outer_walk(
     struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp, uint16_t *hint)
@@ -161,29 +194,29 @@ outer_walk(
 	uint32_t gen = LOAD(&module_gen);
 	struct outer_result r;
 	struct walk w;
-	uint32_t root, node;
+	uint32_t root, node, all;
 
-	if (t->outer_gen != gen || t->outer_truncated) {
-		t->outer_version++;
-		t->outer_count = 0;
+	if (t->outer_gen != gen ||
+	    (t->outer_truncated && memo_depth <= SMALL_DEPTH)) {
+		forget_outer(t);
 		t->outer_gen = gen;
 	}
 	walk_resume(&w, t, pc, sp, fp);
 	walk_outer(t, &w, &r);
+	all = (uint32_t)(r.met + 1) + r.n;
 	if (r.met >= 0 &&
-	    (uint32_t)r.met + 1 + r.n + SEG_INNER_FRAMES > memo_depth) {
-		/* joined to more than fits: the plain way up to the limit */
-		t->outer_version++;
-		t->outer_count = 0;
+	    (has_few(t, all) || all + SEG_INNER_FRAMES > memo_depth)) {
+		forget_outer(t);
 		walk_resume(&w, t, pc, sp, fp);
 		walk_outer(t, &w, &r);
 	}
+	if (r.too_deep && r.n > depth_of_cut())
+		r.n = depth_of_cut();
 	if (r.met >= 0 && r.n == 0) {
 		/* a part of the last stack: keep all of it, it may come back */
 		*hint = (uint16_t)r.met;
 		return t->outer[r.met].node;
 	}
-	t->outer_truncated = r.too_deep;
 	if (r.too_deep && r.n) {
 		struct outer_frame *last = &t->walk[r.n - 1];
 
@@ -194,6 +227,8 @@ outer_walk(
 	} else {
 		root = r.met < 0 ? root_of(r.end, r.why) : 0;
 	}
+	if (r.met < 0)
+		t->outer_truncated = r.too_deep;
 	node = intern_outer(t, (uint32_t)(r.met + 1), r.n, root);
 	*hint = t->outer_count ? (uint16_t)(t->outer_count - 1) : UINT16_MAX;
 	return node;
@@ -398,8 +433,7 @@ static uint32_t
 far_follow(struct thread *t, struct cpu_frame c, struct far_link *path,
     uint32_t *ret_count, uint16_t *hint)
 {
-	const bool joins =
-	    t->outer_gen == LOAD(&module_gen) && !t->outer_truncated;
+	const bool joins = t->outer_gen == LOAD(&module_gen);
 	int j = joins ? (int)t->outer_count - 1 : -1, fail = INT32_MAX, met;
 	uint32_t depth = SEG_INNER_FRAMES, n;
 
@@ -416,7 +450,10 @@ far_follow(struct thread *t, struct cpu_frame c, struct far_link *path,
 			*hint = (uint16_t)met;
 			*ret_count = n;
 			depth += (uint32_t)met + 1;
-			return depth > memo_depth ? 0 : t->outer[met].node;
+			return depth > memo_depth ||
+			        has_few(t, depth - SEG_INNER_FRAMES)
+			    ? 0
+			    : t->outer[met].node;
 		}
 		e = look(t, &c, c.pc, &l);
 		if (e) {
@@ -520,8 +557,7 @@ join_outer(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
 	e->version = 0;
 	if (hint < t->outer_count && o->sp == c->sp && o->pc == c->pc &&
 	    (!o->needs_fp || o->fp == c->fp) && !o->exact &&
-	    (!t->outer_truncated || hint + 1u == t->outer_count) &&
-	    memo_verify(t, (int)o->checks) < 0) {
+	    !has_few(t, hint + 1u) && memo_verify(t, (int)o->checks) < 0) {
 		node = o->node;
 	} else {
 		node = far_outer(t, c, &hint);

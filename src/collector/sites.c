@@ -276,8 +276,8 @@ sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max)
 	return n;
 }
 
-bool
-sites_is_cut(struct site_id id)
+uint32_t
+sites_root(struct site_id id)
 {
 	const struct seg_site *s =
 	    segment_table_row(&sites_tables[SITES], id.v - first);
@@ -290,5 +290,5 @@ sites_is_cut(struct site_id id)
 
 		node = r ? r->parent : 0;
 	}
-	return node != SITES_NODE_ROOT;
+	return node;
 }

@@ -60,8 +60,8 @@ struct site_id sites_user(struct site_id stack, uint32_t pool);
 /* The stack of an id, outermost last; for the verifying build and tests. */
 uint32_t sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max);
 
-/* Does the stack hang below one of the special nodes? Likewise. */
-bool sites_is_cut(struct site_id id);
+/* The special node that the stack hangs below, or SITES_NODE_ROOT. Likewise. */
+uint32_t sites_root(struct site_id id);
 
 extern SEEP_HIDDEN struct segment_table sites_tables[3];
 

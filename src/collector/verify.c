@@ -84,11 +84,14 @@ compare(struct site_id site, const struct cpu_frame *c)
 	ADD(&checked, 1);
 	if (common == ours.count && common == n)
 		return;
-	if (common == ours.count && common + 1 >= memo_depth) {
+	if (common == ours.count && n > common &&
+	    sites_root(site) == SITES_NODE_TRUNCATED &&
+	    (common + 1 >= memo_depth / 4)) {
 		ADD(&truncated, 1);
 		return;
 	}
-	if (common == ours.count && n > common && sites_is_cut(site)) {
+	if (common == ours.count && n > common &&
+	    sites_root(site) != SITES_NODE_ROOT) {
 		ADD(&cut, 1);
 		describe(skip, common);
 		return;

@@ -84,6 +84,18 @@ hostile() {
 	done
 }
 
+recursion() {
+	local flags i=0
+	for flags in "-O2" "-O2 -fno-omit-frame-pointer"; do
+		i=$((i + 1))
+		# shellcheck disable=SC2086 # several words
+		gcc -g -w $flags -o "$work/recursion$i" \
+			"$here/../hosts/recursion.c" || exit 2
+		verify "100 deep $flags" "$work/recursion$i" 100 20000 </dev/null
+		verify "2000 deep $flags" "$work/recursion$i" 2000 20000 </dev/null
+	done
+}
+
 sql() {
 	local rows=300
 	[[ -z $full ]] || rows=6000
@@ -173,6 +185,7 @@ source_cxx() {
 }
 
 hostile
+recursion
 if command -v sqlite3 >/dev/null; then
 	sql | verify sqlite3 sqlite3 :memory:
 else

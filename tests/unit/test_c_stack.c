@@ -236,6 +236,49 @@ frame_pointers_may_lie_anywhere(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* Says how many frames are kept. */
+__attribute__((noinline)) static uint32_t
+deep_hook(void)
+{
+	CPU_CALLER(c);
+	struct thread *t = thread_self;
+	uint64_t frames[2 * THREAD_OUTER_MAX];
+	uint32_t n;
+
+	thread_enter(t);
+	n = sites_frames(
+	    memo_site(t, &c, SEG_API_MALLOC), frames, 2 * THREAD_OUTER_MAX);
+	thread_leave(t);
+	return n;
+}
+
+__attribute__((noinline)) static void
+deepen(uint32_t at, uint32_t depth)
+{
+	uint32_t least = at < THREAD_OUTER_MAX / 4 ? at : THREAD_OUTER_MAX / 4;
+
+	if (deep_hook() < least)
+		wrong++;
+	if (at < depth)
+		deepen(at + 1, depth);
+	if (deep_hook() < least)
+		wrong++;
+}
+
+static void
+a_deep_recursion_is_no_walk_at_each_event(void **state)
+{
+	const uint64_t *cut = &segment.header->counts[SEG_TRUNCATED_STACKS];
+	uint64_t before = *cut;
+
+	(void)state;
+	wrong = 0;
+	deepen(0, 5000);
+	assert_int_equal(wrong, 0);
+	assert_true(*cut > before);
+	assert_true(*cut - before < 2 * 5000 / 128); /* of 10,000 events */
+}
+
 static void
 a_stack_passes_through_a_signal_frame(void **state)
 {
@@ -340,6 +383,7 @@ main(void)
 	    cmocka_unit_test(the_stack_that_comes_most_is_found_first),
 	    cmocka_unit_test(frame_pointers_are_proven_by_words_too),
 	    cmocka_unit_test(frame_pointers_may_lie_anywhere),
+	    cmocka_unit_test(a_deep_recursion_is_no_walk_at_each_event),
 	    cmocka_unit_test(a_stack_passes_through_a_signal_frame),
 	    cmocka_unit_test(a_coroutine_between_guard_pages_is_walked),
 	    cmocka_unit_test(many_threads_walk_while_objects_come_and_go),
