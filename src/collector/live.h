@@ -110,23 +110,33 @@ live_cached_at(struct live_cache *cache, uint64_t address)
 SEEP_INLINE uint64_t *
 live_cell_cached(struct live_cache *cache, uint64_t address)
 {
-	const uint64_t key = address >> LIVE_LEAF_BITS;
 	struct live_cached *at = live_cached_at(cache, address);
-	uint64_t *cell;
 
-	if (likely(at->key == key))
+	if (likely(at->key == address >> LIVE_LEAF_BITS))
 		return live_cell_from(at->origin, address);
 	if (unlikely(address >> CPU_ADDRESS_BITS))
 		return NULL; /* spilled; so a key in the cache is never far */
-	cell = live_cell(address);
-	if (unlikely(!cell))
-		return NULL;
+	return live_cell(address);
+}
+
+/*
+ * The same, and the leaf is remembered: by frees. For allocations it would be
+ * a register more, which all of them would have to save.
+ */
+SEEP_INLINE uint64_t *
+live_cell_remembered(struct live_cache *cache, uint64_t address)
+{
+	struct live_cached *at = live_cached_at(cache, address);
+	uint64_t *cell = live_cell_cached(cache, address);
+
+	if (likely(at->key == address >> LIVE_LEAF_BITS) || unlikely(!cell))
+		return cell;
 	at->key = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	at->origin = (uint64_t)(uintptr_t)cell -
 	    (address >> live_granule_bits) * sizeof(*cell);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	at->key = key;
+	at->key = address >> LIVE_LEAF_BITS;
 	return cell;
 }
 
@@ -197,7 +207,7 @@ live_find(struct live_cache *cache, uint64_t address)
 	struct live_found f = {0};
 	uint64_t v;
 
-	f.cell = live_cell_cached(cache, address);
+	f.cell = live_cell_remembered(cache, address);
 	if (unlikely(!f.cell))
 		return f;
 	v = *f.cell;

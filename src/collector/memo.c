@@ -708,15 +708,6 @@ memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 	return (struct site_id){e->site};
 }
 
-struct site_id
-memo_site_of(
-    struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp, enum seg_api api)
-{
-	const struct cpu_frame c = {pc, sp, fp};
-
-	return memo_site(t, &c, api);
-}
-
 SEEP_NOINLINE struct site_id
 memo_nested(struct thread *t, const struct cpu_frame *c, enum seg_api api,
     uint64_t *scratch, uint32_t max, bool *ret_own, bool *ret_whole)

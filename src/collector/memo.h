@@ -183,8 +183,6 @@ memo_holds(const struct thread *t, const struct memo_chunk *e)
 /* The site of a caller. The thread is busy; never fails (see sites_get). */
 struct site_id memo_site(
     struct thread *t, const struct cpu_frame *c, enum seg_api api);
-struct site_id memo_site_of(
-    struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp, enum seg_api api);
 
 /*
  * Without memo, by rows alone: for nested events. `scratch` holds up to `max`

@@ -317,8 +317,15 @@ recorder_alloc_busy(void *p, uint64_t size, uint64_t pc, uint64_t sp,
     uint64_t fp, enum seg_api api)
 {
 	const struct cpu_frame c = {pc, sp, fp};
+	struct thread *t = thread_self;
+	uint32_t site = memo_site(t, &c, api).v;
 
-	recorder_alloc_born(thread_self, p, size, &c, api, RECORDER_NOW);
+	if (unlikely(!recorder_book_fast(t, p, size, &c, site, RECORDER_NOW)))
+		recorder_alloc_born(t, p, size, &c, api, RECORDER_NOW);
+	else if (recorder_is_due(t))
+		recorder_after(NULL);
+	else
+		thread_leave(t);
 	return p;
 }
 

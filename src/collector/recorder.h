@@ -123,24 +123,15 @@ recorder_is_ready(const struct thread *t)
 	return likely(t && t->state == THREAD_READY);
 }
 
-/*
- * An allocation where nothing has to be opened, grown, renewed or looked up
- * beyond the memo: no call, and nothing is booked before it is sure. The
- * thread is busy. False: recorder_alloc_busy() does it.
- */
+/* The second half of recorder_alloc_fast(): the site is known. */
 SEEP_INLINE bool
-recorder_alloc_fast(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+recorder_book_fast(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, uint32_t site, uint32_t birth)
 {
-	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
 	struct seg_row *row;
 	uint64_t word;
-	uint32_t site, tick;
+	uint32_t tick;
 
-	if (likely(e && memo_holds(t, e)))
-		site = e->site;
-	else
-		site = memo_site_of(t, c->pc, c->sp, c->fp, api).v;
 	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
 		return false;
 	verify_site((struct site_id){site}, c);
@@ -158,6 +149,21 @@ recorder_alloc_fast(struct thread *t, const void *p, uint64_t size,
 		return false;
 	ledger_count_alloc(t, row, size, tick);
 	return true;
+}
+
+/*
+ * An allocation where nothing has to be opened, grown, renewed or looked up
+ * beyond the memo: no call, and nothing is booked before it is sure. The
+ * thread is busy. False: recorder_alloc_busy() does it.
+ */
+SEEP_INLINE bool
+recorder_alloc_fast(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+{
+	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
+
+	return likely(e && memo_holds(t, e)) &&
+	    recorder_book_fast(t, p, size, c, e->site, birth);
 }
 
 /* After recorder_alloc_fast(): true if recorder_after() is due. */
