@@ -173,10 +173,11 @@ depth_of_cut(void)
 static bool
 has_few(const struct thread *t, uint32_t outer_frames)
 {
-	uint32_t least =
-	    memo_depth <= SMALL_DEPTH ? memo_depth : memo_depth / 4;
-
-	return t->outer_truncated && outer_frames + SEG_INNER_FRAMES < least;
+	if (!t->outer_truncated)
+		return false;
+	if (memo_depth <= SMALL_DEPTH)
+		return outer_frames + SEG_INNER_FRAMES < memo_depth;
+	return outer_frames < memo_depth / 4; /* a chunk may have but three */
 }
 
 static void
