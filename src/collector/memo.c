@@ -39,16 +39,16 @@ push_outer(
     struct thread *t, uint32_t k, const struct outer_frame *f, uint32_t node)
 {
 	const struct outer_frame *above = k ? &t->outer[k - 1] : NULL;
-	bool need = above && above->needs_fp;
+	bool need = k && above->needs_fp;
 	struct outer_check *check = t->check + THREAD_CHECK_PAD;
-	uint32_t n = above ? above->checks : 0;
+	uint32_t n = k ? above->checks : 0;
 	struct outer_frame *o = &t->outer[k];
 
 	if (f->fp_slot && need)
 		check[n++] = (struct outer_check){f->fp_slot, above->fp};
 	if (f->ra_slot)
 		check[n++] =
-		    (struct outer_check){f->ra_slot, above ? above->pc : 0};
+		    (struct outer_check){f->ra_slot, k ? above->pc : 0};
 	if (f->aux_slot)
 		check[n++] = (struct outer_check){
 		    f->aux_slot, *(const uint64_t *)(uintptr_t)f->aux_slot};

@@ -28,9 +28,9 @@ room_make(void *items, size_t *room, size_t count, size_t size)
 	bigger = reallocarray(array, more, size);
 	if (!bigger)
 		return -ENOMEM;
-	/* cppcheck-suppress memleak ; the caller has it */
 	memcpy(items, &bigger, sizeof(bigger));
 	*room = more;
+	/* cppcheck-suppress memleak ; the caller has it */
 	return 0;
 }
 
