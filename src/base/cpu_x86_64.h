@@ -18,20 +18,19 @@ struct cpu_frame {
 	uint64_t fp; /* rbp of the caller */
 };
 
-/* Only in an exported hook itself: forces a frame pointer in that function. */
-#define CPU_CALLER(name) \
-	const uint64_t *name##_fp = __builtin_frame_address(0); \
+#define CPU_CALLER_READ(name, word) \
+	const word *name##_fp = __builtin_frame_address(0); \
 	const struct cpu_frame name = { \
 	    name##_fp[1], (uint64_t)(uintptr_t)(name##_fp + 2), name##_fp[0]}
+
+/* Only in an exported hook itself: forces a frame pointer in that function. */
+#define CPU_CALLER(name) CPU_CALLER_READ(name, uint64_t)
 
 /*
  * The same once more, in a branch that is seldom taken: so that the others
  * need no registers to keep it.
  */
-#define CPU_CALLER_AGAIN(name) \
-	const volatile uint64_t *name##_fp = __builtin_frame_address(0); \
-	const struct cpu_frame name = { \
-	    name##_fp[1], (uint64_t)(uintptr_t)(name##_fp + 2), name##_fp[0]}
+#define CPU_CALLER_AGAIN(name) CPU_CALLER_READ(name, volatile uint64_t)
 
 SEEP_INLINE uint64_t
 cpu_thread_pointer(void)

@@ -31,10 +31,8 @@ allocated(
 		if (unlikely(
 		        !recorder_alloc_fast(t, p, size, c, api, RECORDER_NOW)))
 			recorder_alloc_born(t, p, size, c, api, RECORDER_NOW);
-		else if (recorder_is_due(t))
-			recorder_after(NULL);
 		else
-			thread_leave(t);
+			recorder_leave(t);
 	} else if (t && recorder_looks_away(t, size)) {
 		return;
 	} else if (t && t->state == THREAD_SAMPLING) {
@@ -96,16 +94,18 @@ malloc_late(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
 static SEEP_NOINLINE void
 free_busy(void *p)
 {
+	if (next.pooled && next_is_pool(p)) {
+		thread_leave(thread_self);
+		return;
+	}
 	recorder_free_busy(p);
-	if (!next.pooled || !next_is_pool(p))
-		next.free(p);
+	next.free(p);
 }
 
 static SEEP_NOINLINE void
 free_clock(void *p)
 {
-	recorder_clock();
-	next.free(p);
+	next.free(recorder_after(p));
 }
 
 /*

@@ -92,8 +92,9 @@ uint64_t ledger_events(uint64_t until_ns);
 /* Adds a living block to the record that the destructor writes. */
 void ledger_fold_live(uint32_t site, uint64_t size, uint32_t age);
 
+/* The row of a site, if it is open. No call. */
 SEEP_INLINE struct seg_row *
-ledger_row(struct thread *t, uint32_t site)
+ledger_open_row(const struct thread *t, uint32_t site)
 {
 	uint32_t i = site - t->first_id;
 	uint8_t *chunk;
@@ -102,8 +103,16 @@ ledger_row(struct thread *t, uint32_t site)
 		return NULL;
 	chunk = t->rows[i >> 7];
 	if (unlikely(!chunk))
-		return ledger_row_slow(t, site);
+		return NULL;
 	return (struct seg_row *)(void *)chunk + (i & 127);
+}
+
+SEEP_INLINE struct seg_row *
+ledger_row(struct thread *t, uint32_t site)
+{
+	struct seg_row *row = ledger_open_row(t, site);
+
+	return likely(row) ? row : ledger_row_slow(t, site);
 }
 
 /* The first change of a row in an epoch saves what it was at the peak. */
@@ -118,19 +127,15 @@ ledger_touch(struct seg_row *row, uint64_t word)
 	}
 }
 
-/* The row of a site, if it is open. No call. */
+/* An open row, ready for a free to be counted in. */
 SEEP_INLINE struct seg_row *
-ledger_open_row(const struct thread *t, uint32_t site)
+ledger_settled(const struct thread *t, uint32_t site)
 {
-	uint32_t i = site - t->first_id;
-	uint8_t *chunk;
+	struct seg_row *row = ledger_open_row(t, site);
 
-	if (unlikely(i >= SITES_MAX))
-		return NULL;
-	chunk = t->rows[i >> 7];
-	if (unlikely(!chunk))
-		return NULL;
-	return (struct seg_row *)(void *)chunk + (i & 127);
+	if (likely(row))
+		ledger_touch(row, LOAD(&ledger_word));
+	return row;
 }
 
 /* The size is none that the row's smallest and largest include. */

@@ -170,14 +170,19 @@ depth_of_cut(void)
 	return memo_depth <= SMALL_DEPTH ? memo_depth : memo_depth / 2;
 }
 
+uint32_t
+memo_least(void)
+{
+	return memo_depth <= SMALL_DEPTH ? memo_depth : memo_depth / 4;
+}
+
 static bool
 has_few(const struct thread *t, uint32_t outer_frames)
 {
-	if (!t->outer_truncated)
-		return false;
-	if (memo_depth <= SMALL_DEPTH)
-		return outer_frames + SEG_INNER_FRAMES < memo_depth;
-	return outer_frames < memo_depth / 4; /* a chunk may have but three */
+	/* a chunk may have but three: where it need not be just so, none */
+	uint32_t inner = memo_depth <= SMALL_DEPTH ? SEG_INNER_FRAMES : 0;
+
+	return t->outer_truncated && outer_frames + inner < memo_least();
 }
 
 static void
@@ -306,7 +311,7 @@ fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
 	}
 	pad_words(e, words, w->pc);
 	e->gen_flags = reads_fp ? (uint64_t)MEMO_USES_FP << 32 : 0;
-	e->frames = (uint8_t)n;
+	e->frames = (uint16_t)n;
 	e->fp_offset = fp_slot ? (uint16_t)((fp_slot - sp) >> 3) : UINT16_MAX;
 	e->end_offset = (uint16_t)((w->sp - sp - 8) >> 3);
 	return n;

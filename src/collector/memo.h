@@ -197,4 +197,7 @@ struct site_id memo_nested(struct thread *t, const struct cpu_frame *c,
 /* Frames beyond this are not kept: "(stack deeper than the limit)". */
 extern SEEP_HIDDEN uint32_t memo_depth;
 
+/* Of a stack that is deeper at least so many are. */
+uint32_t memo_least(void);
+
 #endif

@@ -322,10 +322,8 @@ recorder_alloc_busy(void *p, uint64_t size, uint64_t pc, uint64_t sp,
 
 	if (unlikely(!recorder_book_fast(t, p, size, &c, site, RECORDER_NOW)))
 		recorder_alloc_born(t, p, size, &c, api, RECORDER_NOW);
-	else if (recorder_is_due(t))
-		recorder_after(NULL);
 	else
-		thread_leave(t);
+		recorder_leave(t);
 	return p;
 }
 
@@ -340,15 +338,6 @@ recorder_after(void *p)
 		look_at_clock(t);
 	thread_leave(t);
 	return p;
-}
-
-SEEP_NOINLINE void
-recorder_clock(void)
-{
-	struct thread *t = thread_self;
-
-	look_at_clock(t);
-	thread_leave(t);
 }
 
 SEEP_NOINLINE void

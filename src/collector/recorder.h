@@ -183,10 +183,9 @@ recorder_free_fast(struct thread *t, const void *p)
 	if (unlikely(
 	        !f.block.site || tick_now() - f.block.birth >= SEG_YOUNG_TICKS))
 		return false;
-	row = ledger_open_row(t, f.block.site);
+	row = ledger_settled(t, f.block.site);
 	if (unlikely(!row))
 		return false;
-	ledger_touch(row, LOAD(&ledger_word));
 	live_drop(&f);
 	ledger_count_free(t, row, f.block.size);
 	return true;
@@ -202,7 +201,16 @@ void recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth);
 void recorder_free_busy(const void *p);
 void *recorder_after(void *p);
-void recorder_clock(void);
+
+/* After recorder_alloc_fast(), where the hook goes on. */
+SEEP_INLINE void
+recorder_leave(struct thread *t)
+{
+	if (recorder_is_due(t))
+		recorder_after(NULL);
+	else
+		thread_leave(t);
+}
 
 /* b is what stood at the old address. False: nothing has been booked. */
 SEEP_INLINE bool
@@ -212,19 +220,16 @@ recorder_realloc_fast(struct thread *t, struct live_block b, const void *p,
 	struct seg_row *row;
 
 	thread_enter(t);
-	row = ledger_open_row(t, b.site);
+	row = ledger_settled(t, b.site);
 	if (unlikely(!row)) {
 		thread_leave(t);
 		return false;
 	}
-	ledger_touch(row, LOAD(&ledger_word));
 	ledger_count_free(t, row, b.size);
 	if (unlikely(!recorder_alloc_fast(t, p, size, c, api, b.birth)))
 		recorder_alloc_born(t, p, size, c, api, b.birth);
-	else if (recorder_is_due(t))
-		recorder_after(NULL);
 	else
-		thread_leave(t);
+		recorder_leave(t);
 	return true;
 }
 

@@ -86,7 +86,7 @@ compare(struct site_id site, const struct cpu_frame *c)
 		return;
 	if (common == ours.count && n > common &&
 	    sites_root(site) == SITES_NODE_TRUNCATED &&
-	    (common + 1 >= memo_depth / 4)) {
+	    common + 1 >= memo_least()) {
 		ADD(&truncated, 1);
 		return;
 	}
