@@ -48,10 +48,12 @@ sys_madvise(void *p, size_t bytes, int advice)
 	return cpu_syscall3(SYS_madvise, (long)p, (long)bytes, advice);
 }
 
-SEEP_INLINE long
-sys_mprotect(void *p, size_t bytes, int prot)
+/* To wherever there is room; bytes of 0: another view of shared pages. */
+SEEP_INLINE void *
+sys_mremap(void *p, size_t bytes, size_t new_bytes, int flags)
 {
-	return cpu_syscall3(SYS_mprotect, (long)p, (long)bytes, prot);
+	return (void *)cpu_syscall6(
+	    SYS_mremap, (long)p, (long)bytes, (long)new_bytes, flags, 0, 0);
 }
 
 /* Start-up only: the constructor and a forked child's set-up. */

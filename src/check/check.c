@@ -160,7 +160,8 @@ static int
 note_losses(struct check *c, const struct process *p)
 {
 	static const enum seg_count matter[] = {SEG_LOST_EVENTS, SEG_LOST_FREES,
-	    SEG_SPILL_FULL, SEG_CHILDREN_UNTRACED, SEG_EVENTS_OFF};
+	    SEG_SPILL_FULL, SEG_CHILDREN_UNTRACED, SEG_CHILDREN_EARLY,
+	    SEG_EVENTS_OFF};
 	const struct losses_name *names;
 	size_t count;
 	int err = 0;

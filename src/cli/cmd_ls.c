@@ -217,7 +217,7 @@ check_control(struct listing *l, int dir, const char *folder, const char *name)
 static void
 list_pids(int dir, const char *name)
 {
-	uint8_t taken[SEG_SLOTS];
+	uint8_t taken[SEGFILE_SLOTS];
 	struct seg_header h;
 	struct segfile *f;
 	pid_t pid;

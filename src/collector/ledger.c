@@ -68,7 +68,7 @@ ledger_init(uint32_t first_id)
 	        first_id, SITES_MAX) &&
 	    (first_id == 1 ||
 	        segment_table_init(&inherited, SEG_EXT_INHERITED, 0,
-	            sizeof(struct seg_inherited), 0, 1u << SEG_SITE_BITS));
+	            sizeof(struct seg_inherited), 0, first_id));
 }
 
 static bool
@@ -191,6 +191,7 @@ ledger_claim(struct thread *t, uint32_t array)
 	if (!open_array(array))
 		return false;
 	t->net = &nets[array].bytes;
+	t->own_net = LOAD(t->net); /* counts while it takes the slow way */
 	join(t, array);
 	return true;
 }
@@ -496,6 +497,32 @@ ledger_events(uint64_t until_ns)
 		}
 	}
 	return sum;
+}
+
+struct ledger_sums
+ledger_sums(void)
+{
+	struct ledger_sums sums = {0};
+	uint32_t c, k;
+	int i;
+
+	for (i = 0; i < SEG_ARRAYS; i++) {
+		const struct segment_table *t = &arrays[i];
+
+		for (c = 0; t->chunks && c < t->chunk_high; c++) {
+			const struct seg_row *row =
+			    (const void *)LOAD_ACQUIRE(&t->chunks[c]);
+
+			for (k = 0; row && k < 1u << t->rows_bits; k++) {
+				sums.allocations += LOAD(&row[k].allocations);
+				sums.allocated_bytes +=
+				    LOAD(&row[k].allocated_bytes);
+				sums.frees += LOAD(&row[k].frees);
+				sums.freed_bytes += LOAD(&row[k].freed_bytes);
+			}
+		}
+	}
+	return sums;
 }
 
 void

@@ -89,6 +89,12 @@ size_t ledger_tables(struct segment_table **ret_tables, size_t max);
  */
 uint64_t ledger_events(uint64_t until_ns);
 
+/* All rows of a ledger that is small: a forked child's first events. */
+struct ledger_sums {
+	uint64_t allocations, allocated_bytes, frees, freed_bytes;
+};
+struct ledger_sums ledger_sums(void);
+
 /* Adds a living block to the record that the destructor writes. */
 void ledger_fold_live(uint32_t site, uint64_t size, uint32_t age);
 

@@ -25,6 +25,7 @@
 #include "collector/sample.h"
 #include "collector/segment.h"
 #include "collector/sites.h"
+#include "collector/slots.h"
 #include "collector/snap.h"
 #include "collector/snapfile.h"
 #include "collector/snapwhen.h"
@@ -51,8 +52,11 @@ enum proc_word {
 enum {
 	NURSERY_EVENTS = 64,
 	DEPTH_MIN = SEG_INNER_FRAMES + 2,
-	SPINS = 1 << 22,         /* a tenth of a second or two, at most */
-	CHILD_BYTES = 512 << 10, /* of plain memory: ample for 64 events */
+	SPINS = 1 << 22, /* a tenth of a second or two, at most */
+	NURSERY_BYTES =
+	    64 << 10, /* allocated in them; or it is no small child */
+	CHILD_BYTES = 256 << 10, /* of plain memory: ample for 64 events */
+	CHILD_FILE_BYTES = 8 << 20,
 	SCAN_BLOCKS_PER_LOOK = 4096,
 	SCAN_NS = 50000000,
 };
@@ -72,12 +76,17 @@ static uint32_t no_command; /* before there is a word, and in nurseries */
 static struct place_kernel kernel;
 static char exe[SEG_EXE_BYTES];
 
-/* A forked child's first events are kept in plain memory. */
+/*
+ * A forked child's first events are kept in plain memory, and their sums in a
+ * line of its ancestor's file, which survives whatever ends the child.
+ */
 static bool nursery;
 static uint32_t nursery_events;
+static struct seg_early *early; /* NULL: none was free */
+static bool has_left;       /* the parent's segment; no event has come since */
 static uint64_t setting_up; /* thread pointer of who does it */
 
-uint32_t *lifecycle_command SEEP_HOT = &no_command;
+const uint32_t *lifecycle_command SEEP_HOT = &no_command;
 uint32_t lifecycle_obeyed SEEP_HOT;
 
 bool
@@ -139,7 +148,31 @@ obey(uint32_t command)
 	STORE(&segment.header->mode, command);
 }
 
-static void try_to_leave_nursery(uint32_t own);
+static void try_to_leave_nursery(uint32_t own, bool at_exit);
+
+/* Writes the sums of a child's first events where they survive it. */
+SEEP_COLD static struct ledger_sums
+note_early(void)
+{
+	struct ledger_sums sums = ledger_sums();
+
+	if (early) {
+		STORE(&early->allocations, sums.allocations);
+		STORE(&early->allocated_bytes, sums.allocated_bytes);
+		STORE(&early->frees, sums.frees);
+		STORE(&early->freed_bytes, sums.freed_bytes);
+		STORE(&early->peak_bytes, segment.header->peak_bytes);
+	}
+	return sums;
+}
+
+/* Has a forked child done enough to be worth a segment of its own? */
+SEEP_COLD static bool
+is_grown_up(void)
+{
+	return note_early().allocated_bytes >= NURSERY_BYTES ||
+	    ++nursery_events >= NURSERY_EVENTS;
+}
 
 bool
 lifecycle_poll(void)
@@ -148,8 +181,9 @@ lifecycle_poll(void)
 
 	if (unlikely(command != lifecycle_obeyed))
 		obey(command);
-	if (unlikely(nursery) && ++nursery_events >= NURSERY_EVENTS)
-		try_to_leave_nursery(thread_self ? thread_self->counted : 1);
+	if (unlikely(nursery) && is_grown_up())
+		try_to_leave_nursery(
+		    thread_self ? thread_self->counted : 1, false);
 	if (unlikely(snapwhen_active) && lifecycle_is_on())
 		snapwhen_poll();
 	return lifecycle_is_on();
@@ -222,39 +256,81 @@ describe_live(struct seg_header *h)
 /* A private copy of the facts that a child takes over from its parent. */
 static struct seg_header facts;
 
+/*
+ * What the parent relies on must be out of a child's reach before the child can
+ * become another user: whoever holds a shared mapping may take its pages away.
+ * fork() calls this before the child's code goes on; a child of clone() or
+ * _Fork() comes here with its first event.
+ *
+ * A hook that was interrupted by the handler which forked us will go on after
+ * it, with pointers into the parent's segment. They must stay valid: plain
+ * memory takes the place of the shared mapping then. What lands there is one
+ * event.
+ */
+static bool
+leave_parent(bool inside_hook)
+{
+	bool done = segment_leave(inside_hook);
+
+	lifecycle_command = &no_command;
+	lifecycle_obeyed = 0;
+	has_left = true;
+	return done;
+}
+
+/* The layout of a child's segment, in plain memory, slot or file. */
+static uint64_t
+child_layout(void)
+{
+	return place.slots.head ? place.slots.large_bytes : CHILD_FILE_BYTES;
+}
+
+static bool
+start_nursery(void)
+{
+	uint8_t *p = sys_mmap(NULL, CHILD_BYTES, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (sys_failed(p))
+		return false;
+	sys_madvise(p, CHILD_BYTES, MADV_DONTDUMP);
+	if (!segment_init_plain(p, CHILD_BYTES, child_layout()))
+		return false;
+	segment.populate = kernel.populate; /* for the slot to come */
+	return true;
+}
+
+static void
+begin_early(const struct seg_header *h)
+{
+	early = slots_claim_early(&place.slots);
+	if (!early) {
+		slots_count_unlisted(&place.slots, 1);
+		return;
+	}
+	early->pid = h->pid;
+	early->ppid = h->ppid;
+	early->sequence = (uint32_t)h->sequence;
+	STORE_RELEASE(&early->start_monotonic_ns, h->start_monotonic_ns);
+}
+
 static void
 set_up_child(void)
 {
-	uint64_t bytes = CHILD_BYTES;
 	uint32_t first_id = sites_next_id();
-	void *landing, *fresh;
+	bool left = has_left;
 
 	/*
 	 * A hook that was under way at the fork has come to its end since: its
 	 * event went into the parent's ledger, by the parent and by us.
 	 */
-	if (thread_self && LOAD(&thread_self->state) != THREAD_WIPED)
+	if (!left && thread_self && LOAD(&thread_self->state) != THREAD_WIPED)
 		segment_count(SEG_FORKED_INSIDE, 1);
-	/*
-	 * A hook that was interrupted by the handler which forked us will go
-	 * on after it, with pointers into the parent's segment. They must stay
-	 * valid, and must not reach the parent any more: plain memory takes
-	 * the place of the shared mapping. What lands there is one event.
-	 */
-	landing = sys_mmap(segment.base, segment.bytes, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-	fresh = sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	lifecycle_command = &no_command;
-	lifecycle_obeyed = 0;
-	if (sys_failed(landing) || sys_failed(fresh))
+	has_left = false;
+	if ((!left && !leave_parent(true)) || !start_nursery())
 		goto quiet;
-	sys_madvise(segment.base, segment.bytes, MADV_DONTDUMP);
-	sys_madvise(fresh, bytes, MADV_DONTDUMP);
-	if (!segment_init(fresh, bytes,
-	        place.slot_bytes > bytes ? place.slot_bytes : bytes, true,
-	        kernel.populate))
-		goto quiet;
+	has_left = false; /* its own children have to leave it, in turn */
+	place.slots.preparing = 0; /* whoever did that is not here */
 	child_header(segment.header, &facts, child_pid());
 	facts = *segment.header; /* its own children take over from it */
 	nursery = true;
@@ -271,6 +347,8 @@ set_up_child(void)
 	if (!module_restart() || !sites_init(first_id) ||
 	    !ledger_init(first_id) || !mark_init() || !user_init(first_id))
 		goto quiet;
+	begin_early(segment.header);
+	thread_slow_down(true);
 	thread_restart(thread_self);
 	if (thread_self)
 		thread_make_ready(thread_self, lifecycle_mode());
@@ -280,8 +358,7 @@ set_up_child(void)
 quiet:
 	inert = true;
 	mode = SEG_MODE_OFF;
-	if (place.slots)
-		ADD(&place.slots->untraced, 1);
+	slots_count_untraced(&place.slots);
 }
 
 /*
@@ -327,24 +404,6 @@ lifecycle_running(void)
 	return word == PROC_WIPED ? set_up_once() : wait_for_set_up();
 }
 
-/* A free slot of the file that our ancestor mapped at its start. */
-static uint8_t *
-claim_slot(uint32_t *ret_index, uint64_t *ret_bytes)
-{
-	struct seg_slots *s = place.slots;
-	uint32_t i;
-
-	for (i = 0; s && i < place.slot_count; i++) {
-		uint8_t free_slot = 0;
-
-		if (!LOAD(&s->taken[i]) && CAS(&s->taken[i], &free_slot, 1)) {
-			*ret_index = i;
-			return place_slot(&place, i, ret_bytes);
-		}
-	}
-	return NULL;
-}
-
 enum { LEDGER_TABLES = SEG_ARRAYS * 2 + 3, TABLES_MAX = LEDGER_TABLES + 8 };
 _Static_assert(TABLES_MAX <= (int)SNAP_TABLES, "a snapshot takes them all");
 
@@ -364,45 +423,73 @@ lifecycle_tables(struct segment_table **ret)
 	return n;
 }
 
-/*
- * From its 64th event on a child has a segment of its own: a slot, which
- * needs no system call but madvise and mprotect. A file of its own would need
- * openat and more, for which a sandbox may kill: only where SEEP_CHILD_FILES
- * allows it. Children that exec at once never come here.
- */
-SEEP_COLD static void
-leave_nursery(void)
+static bool
+move_into_slot(void)
+{
+	struct segment_table *tables[TABLES_MAX];
+	uint32_t slot = slots_claim(&place.slots);
+	struct segment_memory m;
+	uint64_t bytes;
+
+	if (slot == UINT32_MAX)
+		return false;
+	segment.header->slot_index = slot;
+	if (slots_map_one(&place.slots, slot, &m, &bytes) &&
+	    segment_move(&m, bytes, tables, lifecycle_tables(tables))) {
+		lifecycle_command = &place.control->slot_command[slot];
+		lifecycle_obeyed = LOAD(lifecycle_command);
+		return true;
+	}
+	segment.header->slot_index = UINT32_MAX;
+	slots_give_back(&place.slots, slot);
+	return false;
+}
+
+/* A file of its own, with a control file; needs openat and more. */
+static bool
+move_into_file(void)
 {
 	struct segment_table *tables[TABLES_MAX];
 	struct place own;
-	uint32_t index = UINT32_MAX;
-	uint64_t bytes = 0;
-	uint8_t *slot = claim_slot(&index, &bytes);
 
-	if (slot) {
-		segment.header->slot_index = index;
-		if (segment_move(
-		        slot, bytes, tables, lifecycle_tables(tables))) {
-			lifecycle_command = &place.control->slot_command[index];
-			lifecycle_obeyed = LOAD(lifecycle_command);
-			return;
-		}
-		segment.header->slot_index = UINT32_MAX;
-		STORE(&place.slots->taken[index], 0);
+	if (!config.child_files ||
+	    !place_create(&own, child_layout(), false, kernel.populate))
+		return false;
+	if (own.segment_bytes != child_layout() ||
+	    !segment_move(&own.memory, own.segment_bytes, tables,
+	        lifecycle_tables(tables)))
+		return false;
+	place = own;
+	lifecycle_command = &place.control->command;
+	lifecycle_obeyed = LOAD(lifecycle_command);
+	return true;
+}
+
+/*
+ * A child that is no small one any more has a segment of its own: a slot, which
+ * needs no system call but mremap, munmap and madvise. A file of its own would
+ * need openat and more, for which a sandbox may kill: only where
+ * SEEP_CHILD_FILES allows it. Children that exec at once never come here.
+ */
+SEEP_COLD static void
+leave_nursery(bool at_exit)
+{
+	bool moved = move_into_slot() || move_into_file();
+
+	if (!moved && at_exit && early) {
+		STORE_RELEASE(&early->state, SEG_EARLY_EXITED);
+		return; /* its sums are whole */
 	}
-	if (config.child_files &&
-	    place_replace(
-	        &own, segment.base, segment.bytes, LOAD(&segment.used))) {
-		segment.anonymous = false;
-		segment.dir_open =
-		    segment.dir_capacity * sizeof(struct seg_extent);
-		lifecycle_command = &own.control->command;
-		return;
+	/* without a slot it is one of the untraced: half of it is not shown */
+	if (!moved) {
+		slots_count_untraced(&place.slots);
+		mode = SEG_MODE_OFF;
 	}
-	/* it goes on in plain memory, and nobody will read it */
-	if (place.slots)
-		ADD(&place.slots->untraced, 1);
-	mode = SEG_MODE_OFF;
+	if (early)
+		STORE_RELEASE(&early->state, SEG_EARLY_FREE);
+	else
+		slots_count_unlisted(&place.slots, -1);
+	early = NULL;
 }
 
 /*
@@ -435,6 +522,8 @@ lifecycle_slow_ends(bool counted)
 {
 	if (!counted)
 		return;
+	if (nursery)
+		note_early();
 	if (thread_self && thread_self->counted)
 		thread_self->counted--;
 	__atomic_fetch_sub(INSIDE, 1, __ATOMIC_SEQ_CST);
@@ -456,7 +545,7 @@ nobody_else_inside(uint32_t own)
 
 /* One thread moves, the others stay out; who is in the way, tries later. */
 SEEP_COLD static void
-try_to_leave_nursery(uint32_t own)
+try_to_leave_nursery(uint32_t own, bool at_exit)
 {
 	uint32_t running = PROC_RUNNING;
 
@@ -467,9 +556,13 @@ try_to_leave_nursery(uint32_t own)
 	nursery_events = 0; /* if it does not work out: 64 events later */
 	if (nursery && nobody_else_inside(own) &&
 	    thread_hold_others(thread_self)) {
-		leave_nursery();
+		leave_nursery(at_exit);
+		segment_refill(); /* as at the start of its parent */
 		nursery = false;
+		thread_slow_down(false);
 		thread_release_others();
+		if (thread_self)
+			thread_change_home(thread_self, lifecycle_mode());
 	}
 	STORE_RELEASE(proc, PROC_RUNNING);
 }
@@ -478,34 +571,54 @@ void
 lifecycle_new_thread(void)
 {
 	if (nursery && thread_any())
-		try_to_leave_nursery(1);
+		try_to_leave_nursery(1, false);
 }
 
 /* ---- start --------------------------------------------------------------- */
 
-/* Only where MADV_WIPEONFORK is missing (before Linux 4.14). */
+/*
+ * Handlers of fork(), the only ones that we install. Before: is it called from
+ * a signal handler that has interrupted one of our hooks? In the child: see
+ * leave_parent().
+ */
+static void
+before_fork(void)
+{
+	struct thread *t = thread_self;
+	CPU_CALLER(c);
+
+	if (t)
+		t->forks_inside = memo_inside_hook(t, &c);
+	if (lifecycle_is_on())
+		slots_prepare(&place.slots);
+}
+
 static void
 after_fork_in_child(void)
 {
-	if (proc)
-		*proc = PROC_WIPED;
-	if (thread_self)
-		thread_self->state = THREAD_WIPED;
+	const struct thread *t = thread_self;
+
+	if (!kernel.wipe) { /* before Linux 4.14 */
+		if (proc)
+			*proc = PROC_WIPED;
+		if (thread_self)
+			thread_self->state = THREAD_WIPED;
+	}
+	if (!has_left && place.memory.head)
+		leave_parent(!t || t->forks_inside);
 }
 
 static bool
 watch_forks(void)
 {
 	int (*reg)(void (*)(void), void (*)(void), void (*)(void), void *);
-	void *sym;
+	void *sym = next_symbol("__register_atfork");
 
-	if (kernel.wipe)
-		return true;
-	sym = next_symbol("__register_atfork");
 	if (!sym)
-		return false;
+		return kernel.wipe;
 	memcpy(&reg, &sym, sizeof(reg));
-	return reg(NULL, NULL, after_fork_in_child, NULL) == 0;
+	return reg(before_fork, NULL, after_fork_in_child, NULL) == 0 ||
+	    kernel.wipe;
 }
 
 /*
@@ -572,11 +685,11 @@ write_header(struct seg_header *h, char **argv)
 	h->sample_bytes = config.sample;
 	h->snapshot_limit = config.snapshots;
 	h->counts[SEG_SETTINGS_IGNORED] = config.ignored;
-	h->counts[SEG_NO_CHILD_ROOM] = !place.slots && !config.child_files;
-	if (place.slots) {
-		h->slots_offset = place.slots_offset;
-		h->slot_bytes = place.slot_bytes;
-		h->slot_count = place.slot_count;
+	h->counts[SEG_NO_CHILD_ROOM] = !place.slots.head && !config.child_files;
+	if (place.slots.head) {
+		h->slots_offset = place.segment_bytes;
+		h->slot_bytes = place.slots.large_bytes;
+		h->slot_count = place.slots.count;
 	}
 }
 
@@ -609,12 +722,12 @@ start(char **argv, char **envp)
 
 	config_read(envp);
 	kernel = place_probe();
-	mem_init(place_reserve_bytes(), place_private_bytes());
+	mem_init(place_private_bytes());
 	why = reason_to_decline(&find_object);
 	if (!place_create(&place, UINT64_C(256) << 20, !why, kernel.populate))
 		return;
-	if (!segment_init(place.segment, place.segment_bytes,
-	        place.segment_bytes, false, kernel.populate))
+	if (!segment_init(&place.memory, place.segment_bytes,
+	        place.segment_bytes, kernel.populate))
 		return;
 	lifecycle_command = &place.control->command;
 	h = segment.header;
@@ -640,6 +753,8 @@ start(char **argv, char **envp)
 			thread_make_ready(thread_self, lifecycle_mode());
 		snapwhen_start(h);
 	}
+	mem_refill();
+	segment_refill();
 	h->own_bytes = mem_total();
 	h->inert_reason = why;
 	h->state = inert ? SEG_INERT : SEG_ALIVE;
@@ -691,6 +806,19 @@ fold(uint64_t address, struct live_block b, void *arg)
 	return fold_user(b.site, b.size, b.birth, arg);
 }
 
+/* A child that ends in its first events, and leaves blocks, tells whose. */
+static void
+end_early(void)
+{
+	struct ledger_sums sums = note_early();
+
+	if (sums.allocations > sums.frees)
+		try_to_leave_nursery(
+		    thread_self ? thread_self->counted : 0, true);
+	else if (early)
+		STORE_RELEASE(&early->state, SEG_EARLY_EXITED);
+}
+
 /*
  * What still lives, by age and size, is known to the live map alone, which
  * dies with the process: it is folded into the segment, for 50 ms at most.
@@ -701,8 +829,11 @@ lifecycle_end(void)
 {
 	struct scan s = {0};
 
-	if (!lifecycle_started() || LOAD(proc) != PROC_RUNNING || nursery ||
-	    segment.header->end_kind)
+	if (!lifecycle_started() || LOAD(proc) != PROC_RUNNING)
+		return;
+	if (nursery)
+		end_early();
+	if (segment.memory.anonymous || segment.header->end_kind)
 		return; /* a vfork child may have called exit() before us */
 	s.until_ns = tick_read() + SCAN_NS;
 	segment.header->fold_events = ledger_events(s.until_ns);

@@ -31,7 +31,7 @@ bool lifecycle_was_off(void);
  * The command word that this process obeys, looked at by every allocation,
  * and its value when it was last obeyed.
  */
-extern SEEP_HIDDEN uint32_t *lifecycle_command;
+extern SEEP_HIDDEN const uint32_t *lifecycle_command;
 extern SEEP_HIDDEN uint32_t lifecycle_obeyed;
 
 /* Looks at the control word and acts on it; then as lifecycle_is_on(). */

@@ -3,6 +3,7 @@
 #include "collector/live.h"
 
 #include "collector/mem.h"
+#include "collector/sample.h"
 #include "collector/segment.h"
 #include "collector/spill.h"
 
@@ -33,7 +34,22 @@ spills(uint64_t address, uint64_t size)
 	    (live_granule_bits == 4 && size <= live_spill_size);
 }
 
-/* Maps what the address needs. NULL: no memory. */
+/*
+ * A leaf is a quarter of what it covers. For large blocks with no small one near
+ * them, and for the few blocks of a sampled process, that would be a quarter of
+ * the host's address space for next to nothing: they are kept in the spill
+ * table. Who looks for one finds no leaf, or an empty cell, and looks there.
+ */
+static bool
+stands_alone(uint64_t address, uint64_t size)
+{
+	return (size >= LIVE_ALONE || sample_rate()) && !live_cell(address);
+}
+
+/*
+ * Maps what the address needs. NULL: no memory. The first block in a stretch of
+ * addresses shows that the host's allocator has just got it from the kernel.
+ */
 SEEP_COLD static uint64_t *
 open_cell(uint64_t address)
 {
@@ -66,6 +82,8 @@ open_cell(uint64_t address)
 		RAISE(&used[top - live_root].down_to, LIVE_MID_LAST - at);
 		/* the loser's pages are wasted: rare and never touched */
 		CAS(slot, &leaf, mine);
+		mem_refill();
+		segment_refill();
 	}
 	return live_cell(address);
 }
@@ -78,7 +96,7 @@ live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 	uint64_t *cell, *next;
 
 	ret_old->site = 0;
-	if (spills(address, size))
+	if (spills(address, size) || stands_alone(address, size))
 		return spill_put(address, site, size, birth, ret_old);
 	cell = open_cell(address);
 	if (!cell) {

@@ -20,8 +20,8 @@
  * 63 says that the size stands in the next cell, which is inside the block.
  * A free cell is 0; a cell that holds a size has id 0.
  *
- * Addresses of 2^47 and above, and where granules are 16 bytes requests of
- * up to 8 bytes, are in the spill table (spill.c).
+ * Addresses of 2^47 and above, where granules are 16 bytes requests of up to 8
+ * bytes, and large blocks far from all others are in the spill table (spill.c).
  */
 enum {
 	LIVE_ROOT_BITS = 12,
@@ -29,6 +29,7 @@ enum {
 	LIVE_LEAF_BITS = 20,
 	LIVE_MID_LAST = (1 << LIVE_MID_BITS) - 1,
 	LIVE_LARGE = 63,
+	LIVE_ALONE = 32 << 10, /* bytes of a block that needs no neighbours */
 };
 
 _Static_assert(

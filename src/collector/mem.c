@@ -2,27 +2,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/mem.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "base/cpu.h"
 #include "base/sys.h"
+#include "collector/tick.h"
 
-/* Lives in the first page of the reserve it describes. */
-struct reserve {
-	uint64_t bytes;
-	uint64_t used; /* may run past bytes: then the reserve is spent */
+enum {
+	BLOCK_FIRST = 1536 << 10, /* what every process needs */
+	BLOCK_MIN = 256 << 10,
+	BLOCK_MAX = 4 << 20,
+	BLOCK_SHARE = 8, /* a block is this part of all that is in use */
 };
 
-static size_t reserve_bytes = 4 << 20;
-static struct reserve *current;
+/* Lives in the first page of the block it describes. */
+struct block {
+	uint64_t bytes;
+	uint64_t used;
+	struct block *next; /* of those that core files still have */
+};
+
+static struct block *current;
+static struct block *ahead;  /* mapped before it is needed, or NULL */
+static struct block *dumped; /* see mem_keep_out_of_cores() */
 static uint64_t total;
 static uint64_t total_max = UINT64_MAX;
+static uint32_t refused; /* the tick after that of the last failure */
 
 void
-mem_init(size_t bytes, uint64_t total_bytes)
+mem_init(uint64_t total_bytes)
 {
-	reserve_bytes = bytes;
 	total_max = total_bytes;
 }
 
@@ -32,48 +43,98 @@ whole_pages(size_t bytes)
 	return (bytes + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1);
 }
 
-static void *
-map_reserve(size_t bytes)
+/* A block with room for `bytes`, of which nothing is handed out yet. */
+static SEEP_COLD struct block *
+new_block(size_t bytes)
 {
-	void *p = sys_mmap(NULL, bytes, PROT_NONE,
+	size_t size = whole_pages(LOAD(&total) / BLOCK_SHARE);
+	struct block *b;
+
+	/*
+	 * Where a limit is reached, every event that needs memory would pay
+	 * for a call that fails. The kernel is asked once in a tick.
+	 */
+	if (LOAD(&refused) == tick_now() + 1)
+		return NULL;
+	size = size < BLOCK_MIN ? BLOCK_MIN : size;
+	size = LOAD(&current) ? size : BLOCK_FIRST;
+	size = size > BLOCK_MAX ? BLOCK_MAX : size;
+	size = (size < bytes ? bytes : size) + CPU_PAGE;
+	b = sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (sys_failed(p))
-		return NULL;
-	sys_madvise(p, bytes, MADV_DONTDUMP);
-	return p;
-}
-
-/* A new reserve, with `bytes` of it already taken for the caller. */
-static SEEP_COLD void *
-new_reserve(struct reserve *old, size_t bytes)
-{
-	size_t size = reserve_bytes;
-	struct reserve *r;
-
-	if (size < bytes + CPU_PAGE)
-		size = bytes + CPU_PAGE;
-	r = map_reserve(size);
-	if (!r)
-		return NULL;
-	if (sys_mprotect(r, CPU_PAGE + bytes, PROT_READ | PROT_WRITE)) {
-		sys_munmap(r, size);
+	if (sys_failed(b)) {
+		STORE(&refused, tick_now() + 1);
 		return NULL;
 	}
-	r->bytes = size;
-	r->used = CPU_PAGE + bytes;
-	/* the loser keeps what it needs and gives the rest back */
-	if (!CAS(&current, &old, r))
-		sys_munmap(
-		    (char *)r + CPU_PAGE + bytes, size - CPU_PAGE - bytes);
-	return (char *)r + CPU_PAGE;
+	b->bytes = size;
+	b->used = CPU_PAGE;
+	b->next = LOAD(&dumped);
+	while (!CAS(&dumped, &b->next, b))
+		;
+	return b;
+}
+
+void
+mem_keep_out_of_cores(void)
+{
+	struct block *b;
+
+	if (!LOAD(&dumped))
+		return;
+	b = __atomic_exchange_n(&dumped, NULL, __ATOMIC_ACQ_REL);
+	for (; b; b = b->next)
+		sys_madvise(b, b->bytes, MADV_DONTDUMP);
+}
+
+static uint64_t
+left_in(const struct block *b)
+{
+	return b ? b->bytes - LOAD(&b->used) : 0;
+}
+
+/* NULL: b has not that much left, or is NULL itself. */
+static void *
+take(struct block *b, size_t bytes)
+{
+	uint64_t at = b ? LOAD(&b->used) : 0;
+
+	do {
+		if (!b || b->bytes - at < bytes)
+			return NULL;
+	} while (!CAS(&b->used, &at, at + bytes));
+	return (char *)b + at;
+}
+
+/* From the block that was mapped ahead, or from a new one. */
+static SEEP_COLD void *
+take_elsewhere(size_t bytes)
+{
+	struct block *b = __atomic_exchange_n(&ahead, NULL, __ATOMIC_ACQ_REL);
+	void *p = take(b, bytes);
+	struct block *now;
+
+	if (!p) {
+		struct block *other = b;
+
+		b = new_block(bytes);
+		p = take(b, bytes);
+		/* too small for this one; the next may be smaller */
+		if (other && LOAD(&ahead))
+			other = NULL; /* wasted: rare, and never touched */
+		if (other)
+			STORE_RELEASE(&ahead, other);
+	}
+	now = LOAD_ACQUIRE(&current);
+	/* what is left of the other one is wasted, and never touched */
+	if (p && left_in(b) > left_in(now))
+		CAS(&current, &now, b);
+	return p;
 }
 
 void *
 mem_alloc(size_t bytes)
 {
-	struct reserve *r = LOAD_ACQUIRE(&current);
-	uint64_t at;
+	struct block *b = LOAD_ACQUIRE(&current);
 	void *p;
 
 	bytes = whole_pages(bytes);
@@ -81,34 +142,25 @@ mem_alloc(size_t bytes)
 		ADD(&total, (uint64_t)-bytes);
 		return NULL;
 	}
-	if (!r)
-		return new_reserve(NULL, bytes);
-	at = ADD(&r->used, bytes);
-	if (at + bytes > r->bytes)
-		return new_reserve(r, bytes);
-	p = (char *)r + at;
-	if (sys_mprotect(p, bytes, PROT_READ | PROT_WRITE))
-		return NULL;
-	return p;
-}
-
-void *
-mem_alloc_dense(size_t bytes)
-{
-	void *p = mem_alloc(bytes);
-
-	/* where the kernel cannot, the faults do it one by one */
-	if (p)
-		sys_madvise(p, whole_pages(bytes), MADV_POPULATE_WRITE);
+	p = take(b, bytes);
+	if (!p)
+		p = take_elsewhere(bytes);
+	if (!p)
+		ADD(&total, (uint64_t)-bytes);
 	return p;
 }
 
 void
-mem_zero(void *p, size_t bytes)
+mem_refill(void)
 {
-	/* a filter may forbid it, locked pages refuse it: then by hand */
-	if (sys_madvise(p, whole_pages(bytes), MADV_DONTNEED) != 0)
-		memset(p, 0, whole_pages(bytes));
+	struct block *none = NULL, *b;
+
+	if (LOAD(&ahead))
+		return;
+	b = new_block(0);
+	/* else somebody was faster: ours is wasted, and never touched */
+	if (b)
+		CAS(&ahead, &none, b);
 }
 
 uint64_t

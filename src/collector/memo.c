@@ -756,3 +756,23 @@ memo_nested(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 	}
 	return sites_get(node, sites_inner(inner, kept), api);
 }
+
+bool
+memo_inside_hook(struct thread *t, const struct cpu_frame *c)
+{
+	enum walk_result r = WALK_STEPPED;
+	uint32_t n, why;
+	struct walk w;
+
+	walk_begin(&w, t, c);
+	for (n = 0; n < THREAD_OUTER_MAX && r == WALK_STEPPED; n++) {
+		struct walk_slots slots;
+		uint64_t frame;
+		struct row row = rows_get(w.pc, w.exact, &frame);
+
+		if (module_is_own(w.pc))
+			return true;
+		r = walk_step(&w, t, row, &slots, &why);
+	}
+	return r != WALK_END; /* who cannot see its end cannot rule it out */
+}

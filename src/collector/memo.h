@@ -194,6 +194,12 @@ struct site_id memo_nested(struct thread *t, const struct cpu_frame *c,
     enum seg_api api, uint64_t *scratch, uint32_t max, bool *ret_own,
     bool *ret_whole);
 
+/*
+ * Is code of ours on the stack above this caller, or may it be? Then a signal
+ * handler has interrupted a hook.
+ */
+bool memo_inside_hook(struct thread *t, const struct cpu_frame *c);
+
 /* Frames beyond this are not kept: "(stack deeper than the limit)". */
 extern SEEP_HIDDEN uint32_t memo_depth;
 

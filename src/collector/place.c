@@ -11,20 +11,18 @@
 
 #include "base/fmt.h"
 #include "base/sys.h"
+#include "collector/cgroup.h"
 #include "collector/config.h"
+#include "collector/refusal.h"
 #include "collector/segment.h"
+#include "collector/slots.h"
 
 enum {
 	MIB = 1 << 20,
 	BUDGET_MAX = 256 * MIB,
 	BUDGET_MIN = 256 << 10,
 	FIXED_BYTES = 4 * MIB, /* where pages cannot be populated later */
-	SLOTS_LARGE = 64,
-	SLOTS_SMALL = SEG_SLOTS - SLOTS_LARGE,
-	SLOT_LARGE = 8 * MIB,
-	SLOT_SMALL = 1 * MIB,
-	SLOT_MIN = 256 << 10,
-	MEMLOCK_DEFAULT = 8 * MIB, /* the distributions' default */
+	CGROUP_MIN = 1 * MIB,
 	NAME_BYTES = 96,
 	COMM_BYTES = 16,
 };
@@ -95,9 +93,8 @@ place_random(void *to, uint64_t bytes)
 	}
 }
 
-/* Up to bytes - 1 of a small file, NUL terminated. Returns the length. */
-static long
-read_file(const char *path, char *to, size_t bytes)
+long
+place_read(const char *path, char *to, size_t bytes)
 {
 	long fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	long n;
@@ -113,128 +110,13 @@ read_file(const char *path, char *to, size_t bytes)
 	return n;
 }
 
-static uint64_t
-read_number(const char *dir, const char *path, const char *file)
-{
-	char name[512], text[32];
-	struct fmt f;
-	uint64_t v;
-
-	fmt_init(&f, name, sizeof(name));
-	fmt_string(&f, dir);
-	fmt_string(&f, path);
-	fmt_string(&f, file);
-	if (!f.ok || read_file(name, text, sizeof(text)) <= 0 ||
-	    text[0] < '0' || text[0] > '9')
-		return UINT64_MAX; /* "max", or no such file */
-	fmt_scan_decimal(text, text + sizeof(text), &v);
-	return v;
-}
-
-/* What this level of the hierarchy has left, UINT64_MAX: no limit. */
-static uint64_t
-cgroup_level_left(const char *path, bool v2)
-{
-	const char *root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-	uint64_t max = read_number(
-	    root, path, v2 ? "/memory.max" : "/memory.limit_in_bytes");
-	uint64_t used;
-
-	if (max == UINT64_MAX || max >= UINT64_C(1) << 60)
-		return UINT64_MAX;
-	used = read_number(
-	    root, path, v2 ? "/memory.current" : "/memory.usage_in_bytes");
-	if (used == UINT64_MAX)
-		return UINT64_MAX;
-	return used < max ? max - used : 0;
-}
-
-static uint64_t
-cgroup_left_along(char *path, bool v2)
-{
-	uint64_t left = UINT64_MAX;
-	int i;
-
-	for (i = 0; i < 8; i++) {
-		char *slash = NULL;
-		char *c;
-
-		left = min64(left, cgroup_level_left(path, v2));
-		for (c = path; *c; c++) {
-			if (*c == '/')
-				slash = c;
-		}
-		if (!slash || !path[0])
-			break;
-		*slash = 0;
-	}
-	return left;
-}
-
-/* /proc/self/cgroup: lines "4:memory:/path" (v1) or "0::/path" (v2). */
-static uint64_t
-cgroup_left(void)
-{
-	char text[1024];
-	uint64_t left = UINT64_MAX;
-	char *line = text;
-
-	if (read_file("/proc/self/cgroup", text, sizeof(text)) <= 0)
-		return left;
-	while (*line) {
-		char *end = line;
-		char *c1, *c2;
-		bool v2;
-
-		while (*end && *end != '\n')
-			end++;
-		if (!*end)
-			break;
-		*end = 0;
-		for (c1 = line; *c1 && *c1 != ':'; c1++)
-			;
-		for (c2 = *c1 ? c1 + 1 : c1; *c2 && *c2 != ':'; c2++)
-			;
-		v2 = c1[0] == ':' && c2 == c1 + 1;
-		if (*c2 &&
-		    (v2 || (c2 - c1 == 7 && !memcmp(c1, ":memory", 7)))) {
-			c2++;
-			if (c2[0] == '/' && !c2[1])
-				*c2 = 0;
-			left = min64(left, cgroup_left_along(c2, v2));
-		}
-		line = end + 1;
-	}
-	return left;
-}
-
-/* A share of the limits that count address space, whether used or not. */
+/* A share of the limit on address space, UINT64_MAX where there is none. */
 static uint64_t
 address_space_share(uint64_t part)
 {
 	uint64_t as = limit_of(RLIMIT_AS);
-	uint64_t lock = limit_of(RLIMIT_MEMLOCK);
-	uint64_t share = UINT64_MAX;
 
-	if (as != RLIM_INFINITY)
-		share = as / part;
-	/*
-	 * mlockall() counts our reserves too. A limit above the default was
-	 * set for a host that locks its memory; root has no limit.
-	 */
-	if (lock != RLIM_INFINITY && lock > MEMLOCK_DEFAULT &&
-	    sys_call(SYS_geteuid, 0, 0, 0, 0) != 0)
-		share = min64(share, lock / part);
-	return share;
-}
-
-uint64_t
-place_reserve_bytes(void)
-{
-	uint64_t bytes = min64(UINT64_C(4) * MIB, address_space_share(64));
-
-	bytes &= ~(uint64_t)(CPU_PAGE - 1);
-	return bytes < 128 << 10 ? 128 << 10 : bytes;
+	return as == RLIM_INFINITY ? UINT64_MAX : as / part;
 }
 
 uint64_t
@@ -322,10 +204,11 @@ budget(const struct statfs *fs, uint64_t want, bool populate)
 	uint64_t b = config.budget ? config.budget : want;
 	uint64_t left;
 
-	b = min64(b, (uint64_t)fs->f_bavail * (uint64_t)fs->f_bsize / 4);
 	left = cgroup_left();
+	/* pages are taken as they are needed, so a small promise is kept */
 	if (left != UINT64_MAX)
-		b = min64(b, left / 16);
+		b = min64(b, left / 16 < CGROUP_MIN ? CGROUP_MIN : left / 16);
+	b = min64(b, (uint64_t)fs->f_bavail * (uint64_t)fs->f_bsize / 4);
 	b = min64(b, limit_of(RLIMIT_FSIZE) / 4);
 	b = min64(b, address_space_share(32));
 	if (!populate)
@@ -389,25 +272,45 @@ make_file(long dir, const char *name, uint64_t bytes)
 }
 
 static void *
-map_shared(void *at, uint64_t bytes, int prot, long fd, uint64_t offset)
+map_shared(uint64_t bytes, int prot, long fd, uint64_t offset)
 {
-	void *p = sys_mmap(at, bytes, prot, MAP_SHARED | (at ? MAP_FIXED : 0),
-	    (int)fd, offset);
+	void *p = sys_mmap(NULL, bytes, prot, MAP_SHARED, (int)fd, offset);
 
 	if (sys_failed(p))
 		return NULL;
+	/* what mremap() makes of it inherits this */
 	sys_madvise(p, bytes, MADV_DONTDUMP);
 	return p;
 }
 
-/* The control block: a page of its own in NAME.ctl, or plain memory. */
-static struct ctl_block *
-make_control(long dir, const char *name, bool populate)
+/* Two pages that exist from the start: reading a hole may fail, too. */
+static bool
+fill_control(long fd)
 {
+	static const struct {
+		uint64_t magic;
+		uint32_t version;
+	} head = {SEG_CTL_MAGIC, SEG_VERSION};
+	static const uint32_t none;
+
+	return cpu_syscall6(SYS_pwrite64, fd, (long)&head, sizeof(head), 0, 0,
+	           0) == sizeof(head) &&
+	    cpu_syscall6(SYS_pwrite64, fd, (long)&none, sizeof(none),
+	        SEG_CTL_BYTES - sizeof(none), 0, 0) == sizeof(none);
+}
+
+/*
+ * The control block, NAME.ctl. Mapped from a read-only descriptor: no process
+ * that inherits the mapping, as a worker that has dropped its privileges does,
+ * can write it or take its pages away.
+ */
+static const struct ctl_block *
+make_control(long dir, const char *name)
+{
+	const struct ctl_block *c = NULL;
 	char ctl[NAME_BYTES + 4];
-	struct ctl_block *c;
 	struct fmt f;
-	long fd;
+	long fd, read_only;
 
 	fmt_init(&f, ctl, sizeof(ctl));
 	fmt_string(&f, name);
@@ -415,181 +318,118 @@ make_control(long dir, const char *name, bool populate)
 	fd = make_file(dir, ctl, SEG_CTL_BYTES);
 	if (fd < 0)
 		return NULL;
-	if (!populate && sys_call(SYS_fallocate, fd, 0, 0, SEG_CTL_BYTES) != 0)
-		goto failed;
-	c = map_shared(NULL, SEG_CTL_BYTES, PROT_READ | PROT_WRITE, fd, 0);
+	read_only = fill_control(fd)
+	    ? sys_openat(dir, ctl, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0)
+	    : -1;
+	if (read_only >= 0) {
+		c = map_shared(SEG_CTL_BYTES, PROT_READ, read_only, 0);
+		sys_close(read_only);
+	}
+	sys_close(fd);
 	if (!c)
-		goto failed;
-	if (populate &&
-	    sys_madvise(c, SEG_CTL_BYTES, MADV_POPULATE_WRITE) != 0) {
-		sys_munmap(c, SEG_CTL_BYTES);
-		goto failed;
-	}
-	sys_close(fd);
-	c->version = SEG_VERSION;
-	c->magic = SEG_CTL_MAGIC;
+		sys_call(SYS_unlinkat, dir, (long)ctl, 0, 0);
 	return c;
-failed:
-	sys_close(fd);
-	sys_call(SYS_unlinkat, dir, (long)ctl, 0, 0);
-	return NULL;
 }
 
-/*
- * As many children as the address space allows; a small budget makes slots
- * small, so that all children together cannot take much more than it.
- */
-static uint64_t
-lay_out_slots(struct place *p, uint64_t share)
+/* Head and first window of a segment that begins the file. */
+static bool
+map_segment(struct place *p, long fd)
 {
-	p->slot_bytes = min64(SLOT_LARGE, p->segment_bytes / 16);
-	p->small_bytes = min64(SLOT_SMALL, p->segment_bytes / 64);
-	p->slot_bytes &= ~(uint64_t)(SEG_EXTENT_STEP - 1);
-	p->small_bytes &= ~(uint64_t)(SEG_EXTENT_STEP - 1);
-	if (p->slot_bytes < SLOT_MIN)
-		p->slot_bytes = SLOT_MIN;
-	if (p->small_bytes < SLOT_MIN)
-		p->small_bytes = SLOT_MIN;
-	p->large_count =
-	    (uint32_t)min64(SLOTS_LARGE, share / 2 / p->slot_bytes);
-	p->slot_count = p->large_count +
-	    (uint32_t)min64(SLOTS_SMALL, share / 2 / p->small_bytes);
-	return CPU_PAGE + p->large_count * p->slot_bytes +
-	    (p->slot_count - p->large_count) * p->small_bytes;
+	const struct segment_layout l = segment_layout(p->segment_bytes);
+	struct segment_memory *m = &p->memory;
+
+	m->extents_bytes = min64(SEGMENT_WINDOW, p->segment_bytes - l.first);
+	m->head =
+	    map_shared(l.head_bytes + CPU_PAGE, PROT_READ | PROT_WRITE, fd, 0);
+	m->extents = map_shared(
+	    m->extents_bytes + CPU_PAGE, PROT_READ | PROT_WRITE, fd, l.first);
+	return m->head && m->extents;
 }
 
-uint8_t *
-place_slot(const struct place *p, uint32_t i, uint64_t *ret_bytes)
-{
-	uint32_t large = i < p->large_count ? i : p->large_count;
-
-	*ret_bytes = i < p->large_count ? p->slot_bytes : p->small_bytes;
-	return (uint8_t *)p->slots + CPU_PAGE + large * p->slot_bytes +
-	    (i - large) * p->small_bytes;
-}
-
-/* Room for children lies behind the segment, in the same file. */
 static void
-map_slots(struct place *p, long fd, uint64_t bytes, bool populate)
+unmap_segment(struct place *p)
 {
-	struct seg_slots *s =
-	    map_shared(NULL, bytes, PROT_NONE, fd, p->segment_bytes);
+	const struct segment_layout l = segment_layout(p->segment_bytes);
 
-	if (!s)
-		return;
-	if (sys_mprotect(s, CPU_PAGE, PROT_READ | PROT_WRITE) != 0 ||
-	    (populate && sys_madvise(s, CPU_PAGE, MADV_POPULATE_WRITE) != 0)) {
-		sys_munmap(s, bytes);
-		return;
-	}
-	s->count = p->slot_count;
-	s->large_count = p->large_count;
-	s->slot_bytes = p->slot_bytes;
-	s->small_bytes = p->small_bytes;
-	s->first_offset = CPU_PAGE;
-	s->magic = SEG_SLOT_MAGIC;
-	p->slots = s;
-	p->slots_offset = p->segment_bytes;
+	if (p->memory.head)
+		sys_munmap(p->memory.head, l.head_bytes + CPU_PAGE);
+	if (p->memory.extents)
+		sys_munmap(
+		    p->memory.extents, p->memory.extents_bytes + CPU_PAGE);
+}
+
+/* Opens the directory and finds out what may be made there; -1: nothing. */
+static long
+open_place(struct place *p, uint64_t want, bool populate)
+{
+	struct statfs fs;
+	struct stat st;
+	long dir = open_dir(&st);
+
+	p->refusal = PLACE_NO_DIRECTORY;
+	if (dir < 0)
+		return -1;
+	p->refusal = PLACE_FILE_SYSTEM;
+	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0 ||
+	    !medium_of(&fs, &p->medium))
+		goto refused;
+	p->refusal = PLACE_TOO_MANY_FILES;
+	if (fs.f_type == PLACE_TMPFS &&
+	    (uint64_t)st.st_size / PLACE_DIRENT > PLACE_FILES_MAX)
+		goto refused; /* nobody clears up here: stop adding */
+	p->refusal = PLACE_NO_SPACE;
+	p->segment_bytes = budget(&fs, want, populate);
+	if (p->segment_bytes >= BUDGET_MIN)
+		return dir;
+refused:
+	refusal_note(dir, p->refusal);
+	sys_close(dir);
+	return -1;
 }
 
 bool
 place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 {
 	char name[NAME_BYTES];
-	uint64_t slots = 0, file;
-	struct statfs fs;
-	struct stat st;
+	uint64_t slots = 0;
 	long dir, fd;
 
 	memset(p, 0, sizeof(*p));
-	dir = open_dir(&st);
+	dir = open_place(p, want, populate);
 	if (dir < 0)
 		return false;
-	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0 ||
-	    !medium_of(&fs, &p->medium))
-		goto no_dir;
-	if (fs.f_type == PLACE_TMPFS &&
-	    (uint64_t)st.st_size / PLACE_DIRENT > PLACE_FILES_MAX)
-		goto no_dir; /* nobody clears up here: stop adding */
-	p->segment_bytes = budget(&fs, want, populate);
-	if (p->segment_bytes < BUDGET_MIN)
-		goto no_dir;
-	file = p->segment_bytes;
-	if (with_slots && populate) {
-		slots = lay_out_slots(p, address_space_share(32));
-		if (!p->slot_count || file + slots > limit_of(RLIMIT_FSIZE))
-			slots = 0;
-		file += slots;
-	}
+	if (with_slots && populate)
+		slots = slots_layout(&p->slots, p->segment_bytes);
+	if (p->segment_bytes + slots > limit_of(RLIMIT_FSIZE))
+		slots = 0;
 	make_name(name, sizeof(name));
-	fd = make_file(dir, name, file);
+	p->refusal = PLACE_NO_FILE;
+	fd = make_file(dir, name, p->segment_bytes + slots);
 	if (fd < 0)
 		goto no_dir;
-	if (!populate &&
-	    sys_call(SYS_fallocate, fd, 0, 0, (long)p->segment_bytes) != 0)
+	if ((!populate &&
+	        sys_call(SYS_fallocate, fd, 0, 0, (long)p->segment_bytes) !=
+	            0) ||
+	    !map_segment(p, fd))
 		goto no_file;
-	p->segment = map_shared(NULL, p->segment_bytes, PROT_NONE, fd, 0);
-	if (!p->segment)
-		goto no_file;
-	p->control = make_control(dir, name, populate);
+	p->control = make_control(dir, name);
 	if (!p->control)
 		goto no_file;
 	if (slots)
-		map_slots(p, fd, slots, populate);
+		slots_map(&p->slots,
+		    map_shared(SLOTS_HEAD_BYTES + CPU_PAGE,
+		        PROT_READ | PROT_WRITE, fd, p->segment_bytes));
 	/* mapped: from now on nobody but root can truncate it under us */
 	sys_call(SYS_fchmod, fd, 0400, 0, 0);
 	sys_close(fd);
 	sys_close(dir);
 	return true;
 no_file:
-	if (p->segment)
-		sys_munmap(p->segment, p->segment_bytes);
+	unmap_segment(p);
 	sys_close(fd);
 	sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
 no_dir:
-	sys_close(dir);
-	return false;
-}
-
-bool
-place_replace(struct place *p, void *at, uint64_t bytes, uint64_t used)
-{
-	char name[NAME_BYTES];
-	struct statfs fs;
-	struct stat st;
-	long dir, fd;
-
-	memset(p, 0, sizeof(*p));
-	dir = open_dir(&st);
-	if (dir < 0)
-		return false;
-	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0 ||
-	    !medium_of(&fs, &p->medium) ||
-	    (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / 4 < bytes)
-		goto no_dir;
-	make_name(name, sizeof(name));
-	fd = make_file(dir, name, bytes);
-	if (fd < 0)
-		goto no_dir;
-	if (cpu_syscall6(SYS_pwrite64, fd, (long)at, (long)used, 0, 0, 0) !=
-	    (long)used)
-		goto no_file;
-	p->control = make_control(dir, name, true);
-	if (!p->control)
-		goto no_file;
-	/* writable at once: another thread may be at work in it */
-	p->segment = map_shared(at, bytes, PROT_READ | PROT_WRITE, fd, 0);
-	if (!p->segment)
-		goto no_file;
-	p->segment_bytes = bytes;
-	sys_call(SYS_fchmod, fd, 0400, 0, 0);
-	sys_close(fd);
-	sys_close(dir);
-	return true;
-no_file:
-	sys_close(fd);
-	sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
-no_dir:
+	refusal_note(dir, p->refusal);
 	sys_close(dir);
 	return false;
 }
@@ -645,7 +485,7 @@ describe_boot(struct seg_header *h)
 	uint32_t n = 0;
 	char *c;
 
-	read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	place_read("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 	for (c = text; *c && n < 32; c++) {
 		int d = hex_digit(*c);
 
@@ -662,7 +502,7 @@ static uint64_t
 start_jiffies(void)
 {
 	char text[1024];
-	long n = read_file("/proc/self/stat", text, sizeof(text));
+	long n = place_read("/proc/self/stat", text, sizeof(text));
 	const char *end = text + (n > 0 ? n : 0);
 	const char *c = end;
 	uint64_t v = 0;

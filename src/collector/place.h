@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 
 #include "base/fmt.h"
+#include "collector/refusal.h"
+#include "collector/segment.h"
+#include "collector/slots.h"
 #include "trace/format.h"
 
 /*
@@ -15,14 +18,12 @@
  * is kept open; every descriptor is closed before the function returns.
  */
 struct place {
-	uint8_t *segment; /* mapped shared, PROT_NONE */
+	struct segment_memory memory; /* mapped, nothing in it yet */
 	uint64_t segment_bytes;
-	struct seg_slots *slots; /* NULL: none */
-	uint32_t slot_count, large_count;
-	uint64_t slot_bytes, small_bytes;
-	uint64_t slots_offset;
-	struct ctl_block *control; /* never NULL after place_create() */
+	struct slots slots; /* for forked children; .head is NULL: none */
+	const struct ctl_block *control; /* never NULL after place_create() */
 	enum seg_medium medium;
+	enum refusal refusal; /* after a failure: why */
 };
 
 /* What the kernel can do; probed once. */
@@ -37,26 +38,20 @@ struct place_kernel place_probe(void);
 /*
  * Makes and maps a segment file and its control file, as large as limits,
  * tmpfs and memory cgroup allow, with room for forked children when
- * with_slots. False: no place; nothing is left behind.
+ * with_slots. False: no place; nothing is left behind but a note of the reason,
+ * where there is a directory for it.
  */
 bool place_create(
     struct place *ret, uint64_t want_bytes, bool with_slots, bool populate);
 
-/* Slot i as the host knows it, from private memory. */
-uint8_t *place_slot(const struct place *p, uint32_t i, uint64_t *ret_bytes);
-
 /*
- * The same for a child's segment of `bytes` that starts as plain memory at
- * `at`: the file takes its place there.
+ * How much private address space all our tables may take under the limit that
+ * is set now (UINT64_MAX: no limit).
  */
-bool place_replace(struct place *ret, void *at, uint64_t bytes, uint64_t used);
-
-/*
- * How much private address space one reserve may take under the limits, and
- * all of them together (UINT64_MAX: no limit).
- */
-uint64_t place_reserve_bytes(void);
 uint64_t place_private_bytes(void);
+
+/* Up to bytes - 1 of a small file, NUL terminated. Returns the length or -1. */
+long place_read(const char *path, char *to, size_t bytes);
 
 /* The directory of our segments, as it was opened. */
 const char *place_dir(void);

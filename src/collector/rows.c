@@ -42,7 +42,7 @@ static struct level *
 new_level(uint32_t bits)
 {
 	size_t bytes = sizeof(struct level) + (sizeof(struct entry) << bits);
-	struct level *l = mem_alloc_dense(bytes);
+	struct level *l = mem_alloc(bytes);
 
 	if (l)
 		l->bits = bits;

@@ -14,96 +14,301 @@ static struct seg_header nowhere;
 
 struct segment segment = {.header = &nowhere};
 
-enum { AHEAD_MAX = 64 << 10 };
+enum {
+	AHEAD_MIN = 64 << 10, /* kept open, so that no call is needed soon */
+	AHEAD_MAX = 128 << 10,
+};
 
-/* Makes [at, at + bytes) writable for good. */
-static bool
-try_pages(uint8_t *at, uint64_t bytes)
+struct segment_layout
+segment_layout(uint64_t bytes)
 {
-	if (segment.anonymous)
+	uint64_t dir = bytes / SEG_EXTENT_STEP * sizeof(struct seg_extent);
+	struct segment_layout l;
+
+	l.dir_bytes = (dir + CPU_PAGE - 1) & ~(uint64_t)(CPU_PAGE - 1);
+	l.head_bytes = SEG_HEADER_BYTES +
+	    (l.dir_bytes < SEGMENT_HEAD_DIR ? l.dir_bytes : SEGMENT_HEAD_DIR);
+	l.first = (SEG_HEADER_BYTES + l.dir_bytes + SEG_EXTENT_STEP - 1) &
+	    ~(uint64_t)(SEG_EXTENT_STEP - 1);
+	return l;
+}
+
+/* ---- windows ------------------------------------------------------------- */
+
+/* What one window covers: offsets in the segment. */
+struct span {
+	uint32_t window;
+	uint64_t begin, end;
+};
+
+static struct span
+first_span(void)
+{
+	return (struct span){0, segment.layout.first,
+	    segment.layout.first + segment.memory.extents_bytes};
+}
+
+/* False: that was the last one. */
+static bool
+next_span(struct span *s)
+{
+	uint64_t bytes = segment.memory.extents_bytes << ++s->window;
+
+	if (bytes > SEGMENT_WINDOW_MAX)
+		bytes = SEGMENT_WINDOW_MAX;
+	if (bytes > segment.bytes - s->end)
+		bytes = segment.bytes - s->end;
+	s->begin = s->end;
+	s->end += bytes;
+	return bytes && s->window < SEGMENT_WINDOWS;
+}
+
+/* False: beyond the last window. */
+static bool
+span_of(uint64_t offset, struct span *ret)
+{
+	*ret = first_span();
+	while (offset >= ret->end) {
+		if (!next_span(ret))
+			return false;
+	}
+	return true;
+}
+
+/* Another view of shared pages: from `from` on, so many bytes and one page. */
+static uint8_t *
+view(uint8_t *from, uint64_t bytes)
+{
+	void *p = sys_mremap(from, 0, bytes + CPU_PAGE, MREMAP_MAYMOVE);
+
+	return sys_failed(p) ? NULL : p;
+}
+
+/* Maps windows up to this one. NULL: no memory. */
+static SEEP_COLD uint8_t *
+map_windows(uint32_t up_to)
+{
+	struct span s = first_span();
+
+	if (segment.memory.anonymous)
+		return NULL;
+	while (s.window < up_to) {
+		uint64_t before = s.end - s.begin;
+		uint8_t *none = NULL, *mine;
+
+		if (!next_span(&s))
+			return NULL;
+		if (LOAD_ACQUIRE(&segment.windows[s.window]))
+			continue;
+		mine = view(
+		    segment.windows[s.window - 1] + before, s.end - s.begin);
+		if (!mine)
+			return NULL;
+		if (!CAS(&segment.windows[s.window], &none, mine))
+			sys_munmap(mine, s.end - s.begin + CPU_PAGE);
+	}
+	return LOAD_ACQUIRE(&segment.windows[up_to]);
+}
+
+/* Where the extent at this offset is mapped; NULL: no memory. */
+static uint8_t *
+address_of(uint64_t offset)
+{
+	struct span s;
+	uint8_t *w;
+
+	if (!span_of(offset, &s))
+		return NULL;
+	w = LOAD_ACQUIRE(&segment.windows[s.window]);
+	if (unlikely(!w))
+		w = map_windows(s.window);
+	return w ? w + (offset - s.begin) : NULL;
+}
+
+/* ---- pages --------------------------------------------------------------- */
+
+/*
+ * Makes pages for [at, at + bytes). A full tmpfs answers here with an error; a
+ * plain store would answer with SIGBUS. Without the call all pages were made
+ * at the start.
+ */
+static bool
+make_pages(uint8_t *at, uint64_t bytes)
+{
+	if (segment.memory.anonymous || !segment.populate)
 		return true;
-	if (sys_mprotect(at, bytes, PROT_READ | PROT_WRITE))
-		return false;
-	/*
-	 * A full tmpfs answers here with an error; a plain store would answer
-	 * with SIGBUS. Without the call all was preallocated at the start.
-	 */
-	return !segment.populate ||
-	    !sys_madvise(at, bytes, MADV_POPULATE_WRITE);
+	mem_keep_out_of_cores();
+	return sys_madvise(at, bytes, MADV_POPULATE_WRITE) == 0;
 }
 
 /* False: no memory, counted. */
 static bool
-open_pages(uint8_t *at, uint64_t bytes)
+make_pages_or_count(uint8_t *at, uint64_t bytes)
 {
-	if (try_pages(at, bytes))
+	if (at && make_pages(at, bytes))
 		return true;
 	segment_count(SEG_NO_MEMORY, 1);
 	return false;
 }
 
+/* Extents at these offsets, in one window or several. */
+static bool
+open_range(uint64_t from, uint64_t to)
+{
+	while (from < to) {
+		uint8_t *at = address_of(from);
+		struct span s;
+		uint64_t end;
+
+		if (!at || !span_of(from, &s))
+			return false;
+		end = s.end < to ? s.end : to;
+		if (!make_pages(at, end - from))
+			return false;
+		from = end;
+	}
+	return true;
+}
+
+/* How many bytes of extents are opened before they are needed. */
+static uint64_t
+ahead_of(uint64_t offset)
+{
+	uint64_t ahead = (offset - segment.layout.first) / 8;
+
+	ahead = ahead > AHEAD_MAX ? AHEAD_MAX : ahead;
+	ahead = ahead < AHEAD_MIN ? AHEAD_MIN : ahead;
+	return ahead & ~(uint64_t)(SEG_EXTENT_STEP - 1);
+}
+
 /*
- * Two system calls for each extent would be a twentieth of what a program with
+ * A system call for each extent would be a good part of what a program with
  * many stacks pays for us: so an eighth more than is in use is opened along
  * with it, where the medium and the budget have that. Several threads may do
  * this at once; what lies below segment.open has been opened by one of them.
  */
 static bool
-open_extent(uint64_t at)
+open_up_to(uint64_t end)
 {
 	uint64_t open = LOAD_ACQUIRE(&segment.open);
-	uint64_t end = at + SEG_EXTENT_STEP;
-	uint64_t ahead = (at - segment.first) / 8;
 
-	if (end <= open)
-		return true;
-	ahead = ahead > AHEAD_MAX ? AHEAD_MAX : ahead;
-	ahead &= ~(uint64_t)(SEG_EXTENT_STEP - 1);
-	if (end + ahead > segment.bytes ||
-	    !try_pages(segment.base + open, end + ahead - open))
-		return open_pages(segment.base + at, SEG_EXTENT_STEP);
-	RAISE(&segment.open, end + ahead);
+	if (end > segment.bytes || !open_range(open, end))
+		return false;
+	RAISE(&segment.open, end);
 	return true;
 }
 
+static bool
+open_extent(uint64_t at)
+{
+	uint64_t end = at + SEG_EXTENT_STEP;
+
+	if (end <= LOAD_ACQUIRE(&segment.open) ||
+	    open_up_to(end + ahead_of(at)))
+		return true;
+	return make_pages_or_count(address_of(at), SEG_EXTENT_STEP);
+}
+
+void
+segment_refill(void)
+{
+	uint64_t used = LOAD(&segment.used);
+
+	if (segment.header == &nowhere || segment.memory.anonymous)
+		return;
+	if (LOAD(&segment.open) < used + AHEAD_MIN / 4)
+		open_up_to(used + ahead_of(used));
+}
+
+/* ---- the whole ----------------------------------------------------------- */
+
+static void
+use_memory(const struct segment_memory *m)
+{
+	memset(segment.windows, 0, sizeof(segment.windows));
+	segment.memory = *m;
+	segment.windows[0] = m->extents;
+	segment.dir_rest = NULL;
+}
+
 bool
-segment_init(uint8_t *base, uint64_t bytes, uint64_t largest, bool anonymous,
+segment_init(const struct segment_memory *m, uint64_t bytes, uint64_t largest,
     bool populate)
 {
-	uint64_t capacity = largest / SEG_EXTENT_STEP;
-	uint64_t dir_bytes = capacity * sizeof(struct seg_extent);
-	uint64_t first;
 	struct seg_header *h;
 
-	dir_bytes = (dir_bytes + CPU_PAGE - 1) & ~(uint64_t)(CPU_PAGE - 1);
-	first = SEG_HEADER_BYTES + dir_bytes;
-	first =
-	    (first + SEG_EXTENT_STEP - 1) & ~(uint64_t)(SEG_EXTENT_STEP - 1);
-
 	segment.header = &nowhere;
-	segment.anonymous = anonymous;
 	segment.populate = populate;
-	if (!open_pages(base, SEG_HEADER_BYTES + CPU_PAGE))
+	segment.layout = segment_layout(largest);
+	use_memory(m);
+	if (!make_pages_or_count(m->head, SEG_HEADER_BYTES + CPU_PAGE))
 		return false;
-	segment.base = base;
 	segment.bytes = bytes;
-	segment.first = segment.used = segment.open = first;
-	segment.dir_offset = SEG_HEADER_BYTES;
-	segment.dir_capacity = (uint32_t)capacity;
+	segment.used = segment.open = segment.layout.first;
+	segment.dir_capacity = (uint32_t)(largest / SEG_EXTENT_STEP);
 	segment.dir_used = 0;
 	segment.dir_open = CPU_PAGE;
 
-	h = (struct seg_header *)base;
+	h = (struct seg_header *)(void *)m->head;
 	h->version = SEG_VERSION;
 	h->header_bytes = SEG_HEADER_BYTES;
 	h->tick_ns = SEG_TICK_NS;
 	h->total_bytes = bytes;
-	h->used_bytes = first;
+	h->used_bytes = segment.used;
 	h->dir_offset = SEG_HEADER_BYTES;
-	h->dir_capacity = (uint32_t)capacity;
+	h->dir_capacity = segment.dir_capacity;
 	h->slot_index = UINT32_MAX;
 	segment.header = h;
 	return true;
+}
+
+bool
+segment_init_plain(uint8_t *at, uint64_t bytes, uint64_t largest)
+{
+	const struct segment_layout l = segment_layout(largest);
+	const struct segment_memory m = {.head = at,
+	    .extents = at + l.first,
+	    .extents_bytes = bytes - l.first,
+	    .anonymous = true};
+
+	return segment_init(&m, bytes, largest, false);
+}
+
+/* One mapping goes, or plain memory takes its place. */
+static bool
+leave_mapping(uint8_t *at, uint64_t bytes, bool keep)
+{
+	void *p;
+
+	if (!at || !keep) {
+		if (at)
+			sys_munmap(at, bytes);
+		return true;
+	}
+	p = sys_mmap(at, bytes, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	return !sys_failed(p);
+}
+
+bool
+segment_leave(bool keep)
+{
+	const struct segment_memory *m = &segment.memory;
+	uint64_t more = m->anonymous ? 0 : CPU_PAGE;
+	struct span s = first_span();
+	bool done;
+
+	segment.header = &nowhere;
+	done = leave_mapping(m->head, segment.layout.head_bytes + more, keep);
+	if (segment.dir_rest)
+		done &= leave_mapping(segment.dir_rest,
+		    segment.layout.first - segment.layout.head_bytes + CPU_PAGE,
+		    keep);
+	do
+		done &= leave_mapping(
+		    segment.windows[s.window], s.end - s.begin + more, keep);
+	while (next_span(&s));
+	return done;
 }
 
 bool
@@ -118,7 +323,7 @@ segment_is_tight(void)
  * readers by publish().
  */
 static void *
-new_extent(void)
+new_extent(uint64_t *ret_offset)
 {
 	static uint32_t refused; /* the tick after that of the last failure */
 	uint64_t at, end;
@@ -135,30 +340,59 @@ new_extent(void)
 		ADD(&segment.used, (uint64_t)-SEG_EXTENT_STEP);
 		return NULL;
 	}
-	if (open_extent(at))
-		return segment.base + at;
+	if (open_extent(at)) {
+		*ret_offset = at;
+		return address_of(at);
+	}
 	/* given back, or failures would use the budget up */
 	CAS(&segment.used, &end, at);
 	STORE(&refused, tick_now() + 1);
 	return NULL;
 }
 
+/* Where byte `at` of the directory is mapped; NULL: no memory. */
+static uint8_t *
+dir_address(uint64_t at)
+{
+	const struct segment_memory *m = &segment.memory;
+	uint64_t near = segment.layout.head_bytes - SEG_HEADER_BYTES;
+	uint8_t *rest, *none = NULL;
+
+	if (at < near || m->anonymous)
+		return m->head + SEG_HEADER_BYTES + at;
+	rest = LOAD_ACQUIRE(&segment.dir_rest);
+	if (!rest) {
+		uint64_t bytes =
+		    segment.layout.first - segment.layout.head_bytes;
+
+		rest = view(m->head + segment.layout.head_bytes, bytes);
+		if (!rest)
+			return NULL;
+		if (!CAS(&segment.dir_rest, &none, rest)) {
+			sys_munmap(rest, bytes + CPU_PAGE);
+			rest = none;
+		}
+	}
+	return rest + (at - near);
+}
+
 static void
-publish(void *extent, enum seg_kind kind, uint32_t owner, uint32_t row_bytes,
+publish(uint64_t offset, enum seg_kind kind, uint32_t owner, uint32_t row_bytes,
     uint64_t first)
 {
 	uint32_t i = ADD(&segment.dir_used, 1);
-	uint64_t end = (uint64_t)(i + 1) * sizeof(struct seg_extent);
-	uint64_t open = LOAD(&segment.dir_open);
-	uint8_t *dir = segment.base + segment.dir_offset;
-	struct seg_extent *e = (struct seg_extent *)dir + i;
+	uint64_t at = (uint64_t)i * sizeof(struct seg_extent);
+	struct seg_extent *e;
 
 	if (i >= segment.dir_capacity)
 		return; /* cannot be: there is an entry for every extent */
-	if (end > open) {
-		uint64_t page = (end - 1) & ~(uint64_t)(CPU_PAGE - 1);
+	e = (struct seg_extent *)(void *)dir_address(at);
+	if (!e)
+		return;
+	if (at >= LOAD(&segment.dir_open)) {
+		uint64_t page = at & ~(uint64_t)(CPU_PAGE - 1);
 
-		if (!open_pages(dir + page, CPU_PAGE))
+		if (!make_pages_or_count(dir_address(page), CPU_PAGE))
 			return;
 		STORE(&segment.dir_open, page + CPU_PAGE);
 	}
@@ -166,7 +400,7 @@ publish(void *extent, enum seg_kind kind, uint32_t owner, uint32_t row_bytes,
 	e->row_bytes = row_bytes;
 	e->count = SEG_EXTENT_STEP / row_bytes;
 	e->first = first;
-	e->offset = (uint64_t)((uint8_t *)extent - segment.base);
+	e->offset = offset;
 	STORE_RELEASE(&e->kind, kind);
 	STORE(&segment.header->dir_used, i + 1);
 	STORE(&segment.header->used_bytes, LOAD(&segment.used));
@@ -176,20 +410,24 @@ bool
 segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
     uint32_t row_bytes, uint64_t first, uint64_t max_rows)
 {
+	const uint32_t in_page = CPU_PAGE / sizeof(*t->chunks);
 	uint32_t rows = SEG_EXTENT_STEP / row_bytes;
+	uint32_t count;
 
 	t->rows_bits = (uint32_t)__builtin_ctz(rows);
 	t->row_bytes = row_bytes;
 	t->kind = kind;
 	t->owner = owner;
 	t->first = first;
-	if (t->chunks) { /* a forked child starts over in the same pages */
-		if (t->chunk_high)
-			mem_zero(t->chunks, t->chunk_high * sizeof(*t->chunks));
+	count = (uint32_t)((max_rows + rows - 1) / rows);
+	if (t->chunks && t->chunk_count >= count) {
+		/* a forked child starts over in the same pages */
+		memset(t->chunks, 0, t->chunk_high * sizeof(*t->chunks));
 		t->chunk_high = 0;
 		return true;
 	}
-	t->chunk_count = (uint32_t)((max_rows + rows - 1) / rows);
+	t->chunk_high = 0;
+	t->chunk_count = (count + in_page - 1) & ~(in_page - 1);
 	t->chunks = mem_alloc(t->chunk_count * sizeof(*t->chunks));
 	return t->chunks != NULL;
 }
@@ -198,13 +436,14 @@ SEEP_COLD void *
 segment_table_open(struct segment_table *t, uint64_t row)
 {
 	uint64_t c = row >> t->rows_bits;
-	uint8_t *mine = new_extent();
+	uint64_t offset = 0;
+	uint8_t *mine = new_extent(&offset);
 	uint8_t *chunk = NULL;
 
 	if (!mine)
 		return NULL;
 	if (CAS(&t->chunks[c], &chunk, mine)) {
-		publish(mine, t->kind, t->owner, t->row_bytes,
+		publish(offset, t->kind, t->owner, t->row_bytes,
 		    t->first + (c << t->rows_bits));
 		RAISE(&t->chunk_high, (uint32_t)c + 1);
 		chunk = mine;
@@ -213,38 +452,45 @@ segment_table_open(struct segment_table *t, uint64_t row)
 	return chunk + (row & ((1u << t->rows_bits) - 1)) * t->row_bytes;
 }
 
-bool
-segment_move(
-    uint8_t *base, uint64_t bytes, struct segment_table **tables, size_t count)
+/* Both are of one layout; the anonymous one is in one piece. */
+static void
+copy_used(const struct segment_memory *from, const struct segment_memory *to,
+    uint64_t used)
 {
-	uint8_t *from = segment.base;
-	uint64_t used = LOAD(&segment.used);
-	uint64_t first = segment.first, head;
+	memcpy(to->head, from->head, SEG_HEADER_BYTES + segment.dir_open);
+	memcpy(to->extents, from->extents, used);
+}
+
+bool
+segment_move(const struct segment_memory *m, uint64_t bytes,
+    struct segment_table **tables, size_t count)
+{
+	const struct segment_memory from = segment.memory;
+	uint64_t end = LOAD(&segment.used);
+	uint64_t used = end - segment.layout.first;
 	size_t i;
 
-	if (used > bytes)
+	if (end > bytes || used > m->extents_bytes)
 		return false;
-	head = segment.dir_offset + segment.dir_open;
-	segment.anonymous = false;
-	if (!open_pages(base, head) ||
-	    (used > first && !open_pages(base + first, used - first))) {
-		segment.anonymous = true;
+	if (segment.populate &&
+	    (used > m->made || segment.dir_open > CPU_PAGE) &&
+	    (sys_madvise(m->head, SEG_HEADER_BYTES + segment.dir_open,
+	         MADV_POPULATE_WRITE) ||
+	        (used && sys_madvise(m->extents, used, MADV_POPULATE_WRITE))))
 		return false;
-	}
-	memcpy(base, from, head);
-	memcpy(base + first, from + first, used - first);
-	segment.header = (struct seg_header *)base;
+	copy_used(&from, m, used);
+	use_memory(m);
+	segment.header = (struct seg_header *)(void *)m->head;
 	segment.header->total_bytes = bytes;
-	segment.base = base;
 	segment.bytes = bytes;
-	segment.open = used;
+	segment.open = used > m->made ? end : segment.layout.first + m->made;
 	for (i = 0; i < count; i++) {
 		struct segment_table *t = tables[i];
 		uint32_t c;
 
 		for (c = 0; t->chunks && c < t->chunk_high; c++) {
-			if (t->chunks[c] >= from && t->chunks[c] < from + used)
-				t->chunks[c] += base - from;
+			if (t->chunks[c])
+				t->chunks[c] += m->extents - from.extents;
 		}
 	}
 	return true;

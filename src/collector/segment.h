@@ -14,32 +14,82 @@
  * The segment is write-mostly: nothing that is read back from it is used as a
  * pointer, an index, a length or a loop bound (I20). Where the next extent
  * goes, how large all is, is known here, in private memory.
+ *
+ * Its file is as large as the budget, but only what is in use is mapped, so
+ * that a host with a limit on its address space keeps it: the head (header and
+ * the beginning of the directory), and windows of doubling size over the
+ * extents. Behind each of them one page more is mapped, which is the first of
+ * the next window: mremap() with an old size of 0 makes another view of a
+ * shared mapping, from that page on and as long as we like, without a
+ * descriptor. Windows never move.
  */
+enum {
+	SEGMENT_HEAD_DIR = 32 << 10, /* of the directory, in the head */
+	SEGMENT_WINDOW = 256 << 10,  /* the first one */
+	SEGMENT_WINDOW_MAX = 32 << 20,
+	SEGMENT_WINDOWS = 20,
+};
+
+/* Where a segment of `bytes` has what: offsets in its file. */
+struct segment_layout {
+	uint64_t dir_bytes;
+	uint64_t head_bytes; /* what is mapped of header and directory */
+	uint64_t first;      /* where extents begin */
+};
+
+struct segment_layout segment_layout(uint64_t bytes);
+
+/* Mapped writable; where it is not anonymous with a page more behind each. */
+struct segment_memory {
+	uint8_t *head; /* layout.head_bytes */
+	uint8_t *extents;
+	uint64_t extents_bytes; /* of the first window */
+	uint64_t
+	    made; /* bytes of it whose pages exist, with the head's first */
+	bool anonymous; /* a forked child's first events: does not grow */
+};
+
 struct segment {
 	struct seg_header *header; /* never NULL: a dummy before start-up */
-	uint8_t *base;
-	uint64_t bytes; /* of this segment: the budget */
-	uint64_t first; /* where extents begin */
-	uint64_t used;  /* next free byte */
-	uint64_t open;  /* extents below it can be written */
-	uint64_t dir_offset;
+	uint64_t bytes;            /* of this segment: the budget */
+	struct segment_layout layout;
+	struct segment_memory memory;
+	uint8_t *windows[SEGMENT_WINDOWS];
+	uint8_t *dir_rest; /* the directory behind the head, when needed */
+	uint64_t used;     /* next free byte */
+	uint64_t open;     /* extents below it can be written */
 	uint32_t dir_capacity;
 	uint32_t dir_used;
 	uint64_t dir_open; /* bytes of the directory that can be written */
-	bool anonymous;    /* a forked child's first events: plain memory */
 	bool populate;     /* MADV_POPULATE_WRITE works here */
 };
 
 extern SEEP_HIDDEN struct segment segment;
 
 /*
- * Takes over `bytes` of mapped address space at base, opens header and the
- * first page of the directory and writes both but for header.magic. The
- * directory has room for a segment of `largest` bytes, which it may become by
- * segment_move(). False when not even that much memory could be had.
+ * Takes over the memory, which is laid out for a segment of `largest` bytes:
+ * it may become one by segment_move(). Opens header and the first page of the
+ * directory and writes both but for header.magic. False when not even that
+ * much memory could be had.
  */
-bool segment_init(uint8_t *base, uint64_t bytes, uint64_t largest,
-    bool anonymous, bool populate);
+bool segment_init(const struct segment_memory *m, uint64_t bytes,
+    uint64_t largest, bool populate);
+
+/* The same for `bytes` of plain, zeroed memory, in which it cannot grow. */
+bool segment_init_plain(uint8_t *at, uint64_t bytes, uint64_t largest);
+
+/*
+ * Opens some extents ahead. To be called when the host's allocator has just got
+ * new memory from the kernel; see mem_refill().
+ */
+void segment_refill(void);
+
+/*
+ * In a forked child: the parent's segment is out of reach, for good. With
+ * `keep` plain memory takes its place, for a hook that is under way and holds
+ * pointers into it; false: that could not be had.
+ */
+bool segment_leave(bool keep);
 
 /* At three quarters of the budget new stacks lose their outer frames. */
 bool segment_is_tight(void);
@@ -88,10 +138,10 @@ segment_table_row(struct segment_table *t, uint64_t row)
 }
 
 /*
- * A forked child moves from plain memory into its slot or file at `base`:
- * copies what is used and makes `tables` point there.
+ * A forked child moves from plain memory into its slot of `bytes`: copies what
+ * is used and makes `tables` point there. False: nothing has changed.
  */
-bool segment_move(
-    uint8_t *base, uint64_t bytes, struct segment_table **tables, size_t count);
+bool segment_move(const struct segment_memory *m, uint64_t bytes,
+    struct segment_table **tables, size_t count);
 
 #endif

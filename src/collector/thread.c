@@ -36,6 +36,7 @@ static uint64_t memo_total;
 static uint32_t arrays_taken; /* owned arrays given out */
 static uint32_t process;      /* forks that lie behind us */
 static bool wipe = true;
+static bool all_slow; /* no thread takes the fast path */
 static bool can_probe;
 static uint32_t tid_offset; /* of the tid behind the thread pointer, 0: none */
 
@@ -120,7 +121,7 @@ give_memo(struct thread *t, uint32_t bits)
 		ADD(&memo_total, -bytes);
 		return false;
 	}
-	m = mem_alloc_dense(bytes);
+	m = mem_alloc(bytes);
 	if (!m)
 		return false;
 	t->memo = m;
@@ -193,6 +194,30 @@ hold(struct thread *t)
 	return false;
 }
 
+static uint32_t
+state_in(const struct thread *t, enum seg_mode mode)
+{
+	if (t->paused)
+		return THREAD_PAUSED;
+	switch (mode) {
+	case SEG_MODE_ON:
+		return t->array < SEG_OWNED_ARRAYS && !all_slow ? THREAD_READY
+		                                                : THREAD_SHARED;
+	case SEG_MODE_SAMPLED:
+		return THREAD_SAMPLING;
+	case SEG_MODE_DORMANT:
+		return THREAD_DORMANT;
+	default:
+		return THREAD_OFF;
+	}
+}
+
+void
+thread_slow_down(bool slow)
+{
+	all_slow = slow;
+}
+
 void
 thread_release_others(void)
 {
@@ -201,6 +226,10 @@ thread_release_others(void)
 	for (t = all; t; t = t->next) {
 		uint32_t held = THREAD_HELD;
 
+		if (LOAD(&t->state) != held)
+			continue;
+		if (t->ready == THREAD_SHARED)
+			t->ready = state_in(t, SEG_MODE_ON);
 		CAS(&t->state, &held, t->ready);
 	}
 }
@@ -217,24 +246,6 @@ thread_hold_others(const struct thread *self)
 		}
 	}
 	return true;
-}
-
-static uint32_t
-state_in(const struct thread *t, enum seg_mode mode)
-{
-	if (t->paused)
-		return THREAD_PAUSED;
-	switch (mode) {
-	case SEG_MODE_ON:
-		return t->array < SEG_OWNED_ARRAYS ? THREAD_READY
-		                                   : THREAD_SHARED;
-	case SEG_MODE_SAMPLED:
-		return THREAD_SAMPLING;
-	case SEG_MODE_DORMANT:
-		return THREAD_DORMANT;
-	default:
-		return THREAD_OFF;
-	}
 }
 
 void

@@ -138,9 +138,10 @@ struct thread {
 	uint32_t scratch_taken;      /* bits */
 	uint32_t tid;                /* as glibc's control block had it last */
 	struct owner *owner;         /* thread.c's */
-	uint32_t process; /* counts forks: which process it belongs to */
-	uint32_t counted; /* slow events under way, see lifecycle.c */
-	uint32_t paused;  /* calls of seep_pause() not yet resumed */
+	uint32_t process;      /* counts forks: which process it belongs to */
+	uint32_t counted;      /* slow events under way, see lifecycle.c */
+	uint32_t paused;       /* calls of seep_pause() not yet resumed */
+	uint32_t forks_inside; /* fork() is called inside of a hook */
 	struct thread *next;
 
 	struct outer_frame outer[THREAD_OUTER_MAX] __attribute__((aligned(64)));
@@ -207,6 +208,13 @@ void thread_change_home(struct thread *t, enum seg_mode mode);
  */
 bool thread_hold_others(const struct thread *self);
 void thread_release_others(void);
+
+/*
+ * From now on threads take the slow way, or no longer: a forked child in its
+ * first events writes their sums down after each. To be followed by
+ * thread_make_ready(), thread_change_home() or thread_release_others().
+ */
+void thread_slow_down(bool slow);
 
 /* A larger memo, when misses ask for it and the total allows. */
 void thread_grow_memo(struct thread *t);

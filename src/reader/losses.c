@@ -81,6 +81,10 @@ static const struct losses_name names[] = {
         "namespaces of dlmopen or LD_AUDIT, whose own heap is not seen"},
     {SEG_FORKED_INSIDE, LOSSES_FACT, "forked_inside",
         "events counted twice: a handler forked inside a hook"},
+    {SEG_CHILDREN_EARLY, LOSSES_LOSS, "children_early",
+        "forked children in their first events without room for a record"},
+    {SEG_EARLY_STACKS, LOSSES_LOSS, "early_stacks",
+        "stacks of a forked child that ended in its first events"},
 };
 
 static const char *const inert[] = {

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
+enum { LINES_AT_ONCE = 64 };
+
 struct segfile {
 	struct source source;
 	uint64_t own_limit;  /* bytes of the own segment */
@@ -14,6 +18,9 @@ struct segfile {
 	uint64_t first_slot; /* of slot 0 */
 	uint64_t large_bytes, small_bytes;
 	uint64_t large_count, slot_count;
+	uint64_t early_at; /* of line 0 */
+	uint64_t early_count;
+	struct seg_header own; /* what children have from their parent */
 };
 
 /* How many of at most `count` slots of this size fit into *room. */
@@ -56,6 +63,13 @@ find_slots(struct segfile *f, const struct seg_header *h)
 		f->slot_count += fit_slots(
 		    &room, slots.count - slots.large_count, slots.small_bytes);
 	f->own_limit = h->slots_offset;
+	if (slots.early_offset >= sizeof(slots) &&
+	    slots.early_offset % 8 == 0 && slots.early_count <= SEG_EARLY &&
+	    slots.early_offset + slots.early_count * sizeof(struct seg_early) <=
+	        slots.first_offset) {
+		f->early_at = h->slots_offset + slots.early_offset;
+		f->early_count = slots.early_count;
+	}
 }
 
 static int
@@ -74,6 +88,7 @@ segfile_new(
 		return fault_set(where, -ENOMEM, "out of memory");
 	f->source = *source;
 	f->own_limit = source->size;
+	f->own = h;
 	find_slots(f, &h);
 	*ret = f;
 	return 0;
@@ -124,24 +139,194 @@ segfile_source(const struct segfile *f)
 int
 segfile_slots(const struct segfile *f)
 {
-	return (int)f->slot_count;
+	return (int)(f->slot_count + f->early_count);
+}
+
+bool
+segfile_is_early(const struct segfile *f, int slot)
+{
+	return slot >= 0 && (uint64_t)slot >= f->slot_count;
+}
+
+/* Has the line a child that has done anything? */
+static bool
+is_counting(const struct seg_early *e)
+{
+	return (e->state == SEG_EARLY_COUNTING ||
+	           e->state == SEG_EARLY_EXITED) &&
+	    (e->allocations || e->frees);
 }
 
 void
-segfile_taken(const struct segfile *f, uint8_t ret[SEG_SLOTS])
+segfile_taken(const struct segfile *f, uint8_t ret[SEGFILE_SLOTS])
 {
-	memset(ret, 0, SEG_SLOTS);
+	struct seg_early lines[LINES_AT_ONCE];
+
+	memset(ret, 0, SEGFILE_SLOTS);
 	if (f->slot_count > 0 &&
-	    source_read(
-	        &f->source, segfile_taken_offset(f, 0), ret, f->slot_count) < 0)
-		memset(ret, 0, SEG_SLOTS);
+	    source_read(&f->source,
+	        f->slots_at + offsetof(struct seg_slots, taken), ret,
+	        f->slot_count) < 0)
+		memset(ret, 0, f->slot_count);
+	for (uint64_t i = 0; i < f->early_count; i += LINES_AT_ONCE) {
+		uint64_t n = f->early_count - i;
+
+		n = n < LINES_AT_ONCE ? n : LINES_AT_ONCE;
+		if (source_read(&f->source, f->early_at + i * sizeof(lines[0]),
+		        lines, n * sizeof(lines[0])) < 0)
+			return;
+		for (uint64_t k = 0; k < n; k++)
+			ret[f->slot_count + i + k] = is_counting(&lines[k]);
+	}
 }
 
 uint64_t
-segfile_taken_offset(const struct segfile *f, int slot)
+segfile_taken_at(const struct segfile *f, int slot, size_t *ret_bytes)
 {
+	if (segfile_is_early(f, slot)) {
+		*ret_bytes = sizeof(struct seg_early);
+		return f->early_at +
+		    ((uint64_t)slot - f->slot_count) * sizeof(struct seg_early);
+	}
+	*ret_bytes = 1;
 	return f->slots_at + offsetof(struct seg_slots, taken) + (uint64_t)slot;
 }
+
+/* ---- children in their first events ---- */
+
+static int
+read_early(const struct segfile *f, int slot, struct seg_early *ret,
+    struct fault *where)
+{
+	size_t bytes;
+
+	if (slot >= segfile_slots(f) ||
+	    source_read(&f->source, segfile_taken_at(f, slot, &bytes), ret,
+	        sizeof(*ret)) < 0 ||
+	    !is_counting(ret))
+		return fault_set(where, -ENODATA, "slot %d is free", slot);
+	return 0;
+}
+
+/* Two reads of one child give the same; no other child has it. */
+static void
+early_uuid(const struct segfile *f, const struct seg_early *e, uint8_t ret[16])
+{
+	uint64_t mix[2];
+
+	memcpy(mix, f->own.uuid, sizeof(mix));
+	mix[0] = hash_mix(mix[0], e->start_monotonic_ns);
+	mix[1] = hash_mix(mix[1] ^ e->pid, mix[0]);
+	memcpy(ret, mix, sizeof(mix));
+}
+
+static void
+early_header(
+    const struct segfile *f, const struct seg_early *e, struct seg_header *h)
+{
+	const struct seg_header *own = &f->own;
+	uint64_t since = e->start_monotonic_ns > own->start_monotonic_ns
+	    ? e->start_monotonic_ns - own->start_monotonic_ns
+	    : 0;
+
+	*h = (struct seg_header){
+	    .magic = SEG_MAGIC,
+	    .version = own->version,
+	    .header_bytes = own->header_bytes,
+	    .state = SEG_ALIVE,
+	    .mode = own->mode,
+	    .medium = own->medium,
+	    .pid = e->pid,
+	    .ppid = e->ppid,
+	    .pid_ns = own->pid_ns,
+	    .sequence = e->sequence,
+	    .start_monotonic_ns = e->start_monotonic_ns,
+	    .start_realtime_ns = own->start_realtime_ns + since,
+	    .tick_ns = own->tick_ns,
+	    .first_id = 1,
+	    .max_frames = own->max_frames,
+	    .slot_index = ~UINT32_C(0),
+	    .peak_bytes = e->peak_bytes,
+	    .peak_epoch = 1,
+	    .threads = 1,
+	    .command_truncated = own->command_truncated,
+	    .end_kind =
+	        e->state == SEG_EARLY_EXITED ? SEG_END_EXITED : SEG_END_NONE,
+	};
+	h->counts[SEG_EARLY_STACKS] = e->allocations;
+	early_uuid(f, e, h->uuid);
+	if (e->sequence == own->sequence + 1)
+		memcpy(h->parent_uuid, own->uuid, sizeof(h->parent_uuid));
+	memcpy(h->boot_id, own->boot_id, sizeof(h->boot_id));
+	memcpy(h->session, own->session, sizeof(h->session));
+	memcpy(h->exe, own->exe, sizeof(h->exe));
+	memcpy(h->command, own->command, sizeof(h->command));
+}
+
+/* Row 1 of a new extent with two rows; NULL: out of memory. */
+static void *
+early_row(struct segment *seg, enum seg_kind kind, uint32_t row_bytes)
+{
+	const struct seg_extent x = {
+	    .kind = kind, .row_bytes = row_bytes, .count = 2};
+	struct segment_rows *rows = segment_add(seg, &x);
+
+	return rows ? rows->rows + row_bytes : NULL;
+}
+
+/* One site, whose stack says what it is. */
+static int
+early_site(struct segment *seg, const struct seg_early *e)
+{
+	struct seg_node *node = early_row(seg, SEG_EXT_NODE, sizeof(*node));
+	struct seg_inner *inner = early_row(seg, SEG_EXT_INNER, sizeof(*inner));
+	struct seg_site *site = early_row(seg, SEG_EXT_SITE, sizeof(*site));
+	struct seg_row *row = early_row(seg, SEG_EXT_LEDGER, sizeof(*row));
+	bool sane =
+	    e->frees <= e->allocations && e->freed_bytes <= e->allocated_bytes;
+
+	if (!node || !inner || !site || !row)
+		return -ENOMEM;
+	node->flags = SEG_NODE_EARLY;
+	inner->is_filled = 1;
+	site->node = site->inner = 1;
+	site->kind = SEG_SITE_HEAP;
+	row->allocations = e->allocations;
+	row->allocated_bytes = e->allocated_bytes;
+	row->frees = sane ? e->frees : e->allocations;
+	row->freed_bytes = sane ? e->freed_bytes : e->allocated_bytes;
+	row->snap_bytes = (int64_t)e->peak_bytes;
+	row->snap_blocks = (int64_t)(e->allocations - row->frees);
+	row->epoch = 1;
+	return 0;
+}
+
+static int
+read_early_segment(const struct segfile *f, int slot, struct segment **ret,
+    struct fault *where)
+{
+	struct segment *seg;
+	struct seg_early e;
+	int err;
+
+	err = read_early(f, slot, &e, where);
+	if (err < 0)
+		return err;
+	seg = calloc(1, sizeof(*seg));
+	if (!seg)
+		return fault_set(where, -ENOMEM, "out of memory");
+	early_header(f, &e, &seg->header);
+	seg->peak_stable = true;
+	err = early_site(seg, &e);
+	if (err < 0) {
+		segment_free(seg);
+		return fault_set(where, err, "out of memory");
+	}
+	*ret = seg;
+	return 0;
+}
+
+/* ---- slots ---- */
 
 static int
 find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
@@ -149,6 +334,7 @@ find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
 {
 	uint64_t n = (uint64_t)slot;
 	uint8_t taken;
+	size_t bytes;
 	int err;
 
 	if (slot == SEGFILE_OWN) {
@@ -158,8 +344,7 @@ find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
 	}
 	if (slot < 0 || n >= f->slot_count)
 		return fault_set(where, -ENODATA, "no slot %d", slot);
-	err = source_read(&f->source,
-	    f->slots_at + offsetof(struct seg_slots, taken) + n, &taken,
+	err = source_read(&f->source, segfile_taken_at(f, slot, &bytes), &taken,
 	    sizeof(taken));
 	if (err < 0)
 		return fault_set(where, err, "slot %d cannot be read", slot);
@@ -183,19 +368,28 @@ segfile_window(
 	return find_slot(f, slot, ret_base, ret_limit, NULL);
 }
 
+static void
+add_count(const struct segfile *f, size_t at, uint64_t *count)
+{
+	uint64_t n;
+
+	if (source_read(&f->source, f->slots_at + at, &n, sizeof(n)) < 0)
+		return;
+	if (__builtin_add_overflow(*count, n, count))
+		*count = UINT64_MAX;
+}
+
 /* Children that found no slot could not count themselves in their own. */
 static void
 add_untraced(const struct segfile *f, int slot, struct seg_header *h)
 {
-	uint64_t n, *count = &h->counts[SEG_CHILDREN_UNTRACED];
-
-	if (slot != SEGFILE_OWN || f->slots_at == 0 ||
-	    source_read(&f->source,
-	        f->slots_at + offsetof(struct seg_slots, untraced), &n,
-	        sizeof(n)) < 0)
+	if (slot != SEGFILE_OWN || f->slots_at == 0)
 		return;
-	if (__builtin_add_overflow(*count, n, count))
-		*count = UINT64_MAX;
+	add_count(f, offsetof(struct seg_slots, untraced),
+	    &h->counts[SEG_CHILDREN_UNTRACED]);
+	if (f->early_count)
+		add_count(f, offsetof(struct seg_slots, unlisted),
+		    &h->counts[SEG_CHILDREN_EARLY]);
 }
 
 int
@@ -203,8 +397,15 @@ segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
     struct fault *where)
 {
 	uint64_t base, limit;
+	struct seg_early e;
 	int err;
 
+	if (segfile_is_early(f, slot)) {
+		err = read_early(f, slot, &e, where);
+		if (err == 0)
+			early_header(f, &e, ret);
+		return err;
+	}
 	err = find_slot(f, slot, &base, &limit, where);
 	if (err < 0)
 		return err;
@@ -221,6 +422,8 @@ segfile_read(const struct segfile *f, int slot, struct segment **ret,
 	uint64_t base, limit;
 	int err;
 
+	if (segfile_is_early(f, slot))
+		return read_early_segment(f, slot, ret, where);
 	err = find_slot(f, slot, &base, &limit, where);
 	if (err < 0)
 		return err;

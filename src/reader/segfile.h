@@ -12,7 +12,15 @@
  */
 struct segfile;
 
-enum { SEGFILE_OWN = -1 }; /* "slot" of the file's own process */
+/*
+ * Slots are numbered: first those in which a child has a segment, then the
+ * lines of children in their first events. Of these there are sums alone, which
+ * are shown as a segment with one site, "(child ended early)".
+ */
+enum {
+	SEGFILE_OWN = -1, /* "slot" of the file's own process */
+	SEGFILE_SLOTS = SEG_SLOTS + SEG_EARLY,
+};
 
 /*
  * `dir` as in openat(), AT_FDCWD for a path. Fails where the file's own
@@ -31,20 +39,26 @@ void segfile_close(struct segfile *f);
 /* Device, inode, sizes; valid as long as f. */
 const struct source *segfile_source(const struct segfile *f);
 
-/* Number of slots, taken or not: 0..SEG_SLOTS. */
+/* Number of slots, taken or not: 0..SEGFILE_SLOTS. */
 int segfile_slots(const struct segfile *f);
 
-/* Which slots are taken, by number; all 0 where there are none. */
-void segfile_taken(const struct segfile *f, uint8_t ret[SEG_SLOTS]);
+/* Is it a line of a child in its first events? */
+bool segfile_is_early(const struct segfile *f, int slot);
 
-/* Where the byte is that says so, in the file. */
-uint64_t segfile_taken_offset(const struct segfile *f, int slot);
+/* Which slots are taken, by number; all 0 where there are none. */
+void segfile_taken(const struct segfile *f, uint8_t ret[SEGFILE_SLOTS]);
+
+/* Where that is said in the file: zeros there make the slot a free one. */
+uint64_t segfile_taken_at(const struct segfile *f, int slot, size_t *ret_bytes);
 
 /* A fresh look at the header in a slot, or SEGFILE_OWN; -ENODATA: no child. */
 int segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
     struct fault *where);
 
-/* Where in the source the segment of a slot is; -ENODATA: no child. */
+/*
+ * Where in the source the segment of a slot is; -ENODATA: no child, or one in
+ * its first events.
+ */
 int segfile_window(
     const struct segfile *f, int slot, uint64_t *ret_base, uint64_t *ret_limit);
 

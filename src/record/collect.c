@@ -141,7 +141,7 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct finder *q = context;
 	struct collect *c = q->collect;
-	uint8_t taken[SEG_SLOTS];
+	uint8_t taken[SEGFILE_SLOTS];
 	struct seg_header h;
 	struct segfile *f;
 	int err = 0;
@@ -481,25 +481,25 @@ static bool
 free_slot(int dir_fd, const struct collect_file *file, const struct segfile *f,
     int slot)
 {
-	static const uint8_t no;
+	static const uint8_t no[sizeof(struct seg_early)];
+	bool early = segfile_is_early(f, slot), done;
 	uint64_t base, limit;
+	size_t bytes;
+	off_t at = (off_t)segfile_taken_at(f, slot, &bytes);
 	int fd;
 
-	if (segfile_window(f, slot, &base, &limit) < 0)
+	if (!early && segfile_window(f, slot, &base, &limit) < 0)
 		return false;
 	fd = open_writable(dir_fd, file);
 	if (fd < 0)
 		return false;
 	/* without holes it would not come back empty: then it stays taken */
-	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-	        (off_t)base, (off_t)limit) == 0 &&
-	    pwrite(fd, &no, sizeof(no), (off_t)segfile_taken_offset(f, slot)) ==
-	        1) {
-		close(fd);
-		return true;
-	}
+	done = early ||
+	    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	        (off_t)base, (off_t)limit) == 0;
+	done = done && pwrite(fd, no, bytes, at) == (ssize_t)bytes;
 	close(fd);
-	return false;
+	return done;
 }
 
 static bool

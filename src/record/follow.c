@@ -193,7 +193,7 @@ is_watched(const struct file *x, int slot)
 static int
 find_children(struct follow *f, struct file *x, const struct segfile *seg)
 {
-	uint8_t taken[SEG_SLOTS];
+	uint8_t taken[SEGFILE_SLOTS];
 	size_t count = 0;
 	int err = 0;
 
@@ -204,8 +204,9 @@ find_children(struct follow *f, struct file *x, const struct segfile *seg)
 		if (!taken[i])
 			continue;
 		count++;
-		if (!f->plan.child.alone && !is_watched(x, i) &&
-		    segfile_header(seg, i, &h, NULL) == 0)
+		/* of a child in its first events the end state is enough */
+		if (!f->plan.child.alone && !segfile_is_early(seg, i) &&
+		    !is_watched(x, i) && segfile_header(seg, i, &h, NULL) == 0)
 			err = add_watch(f, x, i, &h);
 	}
 	f->has_children |= count > 0;

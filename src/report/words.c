@@ -152,6 +152,8 @@ words_stack(uint32_t flags)
 		return "no_room";
 	if (flags & STACKS_UNKNOWN)
 		return "unknown";
+	if (flags & SEG_NODE_EARLY)
+		return "ended_early";
 	if (flags & SEG_NODE_OUTER_DROPPED)
 		return "outer_dropped";
 	if (flags & SEG_NODE_TRUNCATED)
@@ -168,6 +170,8 @@ words_no_frame(uint32_t flags)
 		return "(no room)";
 	if (flags & STACKS_UNKNOWN)
 		return "(unknown)";
+	if (flags & SEG_NODE_EARLY)
+		return "(stack not kept: forked child that ended early)";
 	if (flags & SEG_NODE_OUTER_DROPPED)
 		return "(outer frames dropped)";
 	if (flags & SEG_NODE_TRUNCATED)

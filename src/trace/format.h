@@ -24,7 +24,14 @@
 #define SEG_CTL_MAGIC  UINT64_C(0x014c544350454553) /* "SEEPCTL\1" */
 #define SEG_SLOT_MAGIC UINT64_C(0x01544c5350454553) /* "SEEPSLT\1" */
 
+/*
+ * Processes that could not be traced leave a line each in this file, beside the
+ * segments: session or "-", pid, a word for the reason, name of the program.
+ */
+#define SEG_REFUSED_NAME "refused.ctl"
+
 enum {
+	SEG_REFUSED_BYTES = 1 << 20, /* then no more lines are added */
 	SEG_VERSION = 1,
 	SEG_HEADER_BYTES = 8192,
 	SEG_EXTENT_STEP = 8192, /* extents are multiples of this */
@@ -44,6 +51,7 @@ enum {
 	SEG_SNAPSHOT_LABEL_BYTES = 96,
 	SEG_POOL_BYTES = 120,
 	SEG_SLOTS = 1024,
+	SEG_EARLY = 1024, /* forked children in their first events */
 	SEG_CTL_BYTES = 8192,
 };
 
@@ -163,8 +171,10 @@ enum seg_count {
 	SEG_USER_POOLS = 39,        /* events under "(other pools)" */
 	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, children are not recorded */
 	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
-	SEG_FORKED_INSIDE = 42, /* events that a child has booked here, too */
-	SEG_COUNTS_USED = 43,
+	SEG_FORKED_INSIDE = 42,  /* events that a child has booked here, too */
+	SEG_CHILDREN_EARLY = 51, /* children that ended early, without a line */
+	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
+	SEG_COUNTS_USED = 53,
 	SEG_COUNTS = 64
 };
 
@@ -299,7 +309,8 @@ enum seg_node_flags {
 	SEG_NODE_TRUNCATED = 1,     /* "(stack deeper than the limit)" */
 	SEG_NODE_OUTER_DROPPED = 2, /* "(outer frames dropped)" */
 	SEG_NODE_NO_ROOM = 4,       /* "(no room)" */
-	SEG_NODE_CUT = 8, /* "(no way further)": outermost known frame */
+	SEG_NODE_CUT = 8,    /* "(no way further)": outermost known frame */
+	SEG_NODE_EARLY = 16, /* child that ended early: its stacks are lost */
 };
 
 /* The innermost frames, innermost first; inner 0 is empty. */
@@ -439,7 +450,32 @@ struct seg_sample {
 };
 
 /*
- * Room for forked children, behind the parent's own segment: large_count
+ * A forked child in its first events, whose stacks are still in its private
+ * memory. When it gets a slot, it takes back what it has counted here. So the
+ * lines in use are of children that are still in their first events, or have
+ * ended there: by _exit, by a signal, by exec, or without a free slot.
+ */
+struct seg_early {
+	uint32_t state; /* enum seg_early_state; claimed by a CAS of 0 */
+	uint32_t pid;   /* 0: not known */
+	uint64_t start_monotonic_ns;
+	uint64_t allocations;
+	uint64_t allocated_bytes;
+	uint64_t frees; /* of its own blocks */
+	uint64_t freed_bytes;
+	uint64_t peak_bytes;
+	uint32_t ppid;
+	uint32_t sequence; /* of the child's header: forks behind it */
+};
+enum seg_early_state {
+	SEG_EARLY_FREE = 0, /* also of a child that has got its slot */
+	SEG_EARLY_COUNTING = 1,
+	SEG_EARLY_EXITED = 2, /* its destructor ran */
+};
+
+/*
+ * Room for forked children, behind the parent's own segment: this struct, at
+ * early_offset SEG_EARLY lines of struct seg_early, at first_offset large_count
  * slots of slot_bytes, then the others of small_bytes. Pages that nobody
  * touched cost nothing.
  */
@@ -451,7 +487,9 @@ struct seg_slots {
 	uint64_t small_bytes;
 	uint64_t first_offset; /* of slot 0, from the start of this struct */
 	uint64_t untraced;     /* children that found all slots taken */
-	uint64_t reserved[2];
+	uint32_t early_offset; /* from the start of this struct; 0: none */
+	uint32_t early_count;  /* at most SEG_EARLY */
+	uint64_t unlisted; /* children that found no line, and no slot yet */
 	uint8_t taken[SEG_SLOTS]; /* 0 free, 1 claimed; a reader that has merged
 	                             a dead child's slot may set it back to 0 */
 };
@@ -490,5 +528,6 @@ _Static_assert(sizeof(struct seg_sample) == 64, "sample");
 _Static_assert(sizeof(struct seg_pool) == 128, "pool");
 _Static_assert(sizeof(struct ctl_block) == SEG_CTL_BYTES, "ctl");
 _Static_assert(sizeof(struct seg_slots) <= 4096, "slots");
+_Static_assert(sizeof(struct seg_early) == 64, "early");
 
 #endif

@@ -20,8 +20,8 @@ static inline bool
 sandbox_enter(void)
 {
 	static const int allowed[] = {SYS_read, SYS_write, SYS_exit,
-	    SYS_exit_group, SYS_brk, SYS_mmap, SYS_munmap, SYS_mprotect,
-	    SYS_madvise, SYS_futex, SYS_clone, SYS_rt_sigaction,
+	    SYS_exit_group, SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap,
+	    SYS_mprotect, SYS_madvise, SYS_futex, SYS_clone, SYS_rt_sigaction,
 	    SYS_rt_sigprocmask, SYS_rt_sigreturn};
 	enum { N = sizeof(allowed) / sizeof(allowed[0]) };
 	struct sock_filter code[2 * N + 2];

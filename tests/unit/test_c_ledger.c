@@ -25,7 +25,7 @@ fresh_segment(void **state)
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return p == MAP_FAILED || !segment_init(p, bytes, bytes, true, false) ||
+	return p == MAP_FAILED || !segment_init_plain(p, bytes, bytes) ||
 	        !sites_init(1) || !ledger_init(1)
 	    ? -1
 	    : 0;

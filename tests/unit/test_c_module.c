@@ -108,7 +108,7 @@ start(void **state)
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (unsigned i = 0; i < IMAGES; i++)
 		make_image(i);
-	return p == MAP_FAILED || !segment_init(p, bytes, bytes, true, false) ||
+	return p == MAP_FAILED || !segment_init_plain(p, bytes, bytes) ||
 	        !module_init((void *)(uintptr_t)find, "/bin/host")
 	    ? -1
 	    : 0;
@@ -269,7 +269,7 @@ a_child_has_the_rows_of_what_comes_back(void **state)
 	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	assert_true(p != MAP_FAILED);
-	assert_true(segment_init(p, bytes, bytes, true, false));
+	assert_true(segment_init_plain(p, bytes, bytes));
 	assert_true(module_restart());
 	assert_true(has_path(stays, "/lib/plugin5.so"));
 	image_at(4)->build_id[0]--;

@@ -32,7 +32,7 @@ fresh_segment(void **state)
 
 	(void)state;
 	pthread_barrier_init(&gate, NULL, THREADS);
-	return p == MAP_FAILED || !segment_init(p, bytes, bytes, true, false) ||
+	return p == MAP_FAILED || !segment_init_plain(p, bytes, bytes) ||
 	        !sites_init(1) || !ledger_init(1)
 	    ? -1
 	    : 0;

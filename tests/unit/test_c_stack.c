@@ -123,7 +123,7 @@ start(void **state)
 	if (!find || p == MAP_FAILED)
 		return -1;
 	(void)backtrace(warm, 4); /* loads libgcc_s, allocates */
-	if (!segment_init(p, bytes, bytes, true, false))
+	if (!segment_init_plain(p, bytes, bytes))
 		return -1;
 	tick_start(true);
 	walk_init((uint64_t)(uintptr_t)__libc_stack_end, true);

@@ -164,6 +164,7 @@ a_segment_and_its_control_file_are_made_private(void **state)
 	struct place place;
 	struct thread *t = calloc(1, sizeof(*t));
 	uint64_t frame = 0x1234, bytes;
+	struct segment_memory m;
 	uint32_t site;
 
 	(void)state;
@@ -174,15 +175,17 @@ a_segment_and_its_control_file_are_made_private(void **state)
 	assert_int_equal(files_in_dir(".seg"), 1);
 	assert_int_equal(files_in_dir(".ctl"), 1);
 	assert_int_equal(place.medium, SEG_MEDIUM_TMPFS);
-	assert_true(segment_init(place.segment, place.segment_bytes,
-	    place.segment_bytes, false, kernel.populate));
+	assert_true(segment_init(&place.memory, place.segment_bytes,
+	    place.segment_bytes, kernel.populate));
 	tick_start(true);
 	place_describe(segment.header, NULL);
 	assert_true(segment.header->pid == (uint32_t)getpid());
 	assert_true(module_init((void *)(uintptr_t)find_nothing, "/bin/x") &&
 	    sites_init(1) && ledger_init(1) && mark_init() && user_init(1));
-	if (place.slot_count > 0)
-		assert_non_null(place_slot(&place, 0, &bytes));
+	if (place.slots.head) {
+		assert_true(slots_map_one(&place.slots, 1000, &m, &bytes));
+		assert_true(m.head && bytes >= 512 << 10);
+	}
 	assert_true(t && ledger_claim(t, 0));
 	site =
 	    sites_get(SITES_NODE_ROOT, sites_inner(&frame, 1), SEG_API_MALLOC)

@@ -27,7 +27,7 @@ start(size_t bytes, uint32_t first_id)
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	assert_true(p != MAP_FAILED);
-	assert_true(segment_init(p, bytes, bytes, true, false));
+	assert_true(segment_init_plain(p, bytes, bytes));
 	assert_true(sites_init(first_id) && ledger_init(first_id) &&
 	    mark_init() && user_init(first_id));
 }

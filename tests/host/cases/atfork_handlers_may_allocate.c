@@ -4,7 +4,7 @@
 /* preload: atfork_plugin.so */
 /* args: threads 20 */
 /* ignore: ledger threads */
-/* ledger: --doubt INHERITED=2 */
+/* ledger: --doubt INHERITED=2 --others */
 #include <pthread.h>
 #include <stdlib.h>
 

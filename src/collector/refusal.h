@@ -1,0 +1,22 @@
+/* refusal.h - a process that could not be traced leaves a line that says so. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_REFUSAL_H
+#define SEEP_COLLECTOR_REFUSAL_H
+
+/* Why there is no segment; the words in the file are in refusal.c. */
+enum refusal {
+	PLACE_FOUND,
+	PLACE_NO_DIRECTORY,   /* none that is ours alone */
+	PLACE_FILE_SYSTEM,    /* neither tmpfs nor a local disk asked for */
+	PLACE_TOO_MANY_FILES, /* in the directory: nobody clears up there */
+	PLACE_NO_SPACE,       /* on the medium, or by a limit */
+	PLACE_NO_FILE,        /* it could not be made or mapped */
+};
+
+/*
+ * Appends one line to SEG_REFUSED_NAME in the directory; see docs/FORMAT.md.
+ * Up to a size: a reader sees the size and says "or more". Start-up.
+ */
+void refusal_note(long dir, enum refusal why);
+
+#endif

@@ -1,0 +1,71 @@
+/* slots.h - room for forked children behind their ancestor's segment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_SLOTS_H
+#define SEEP_COLLECTOR_SLOTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "collector/segment.h"
+#include "trace/format.h"
+
+/*
+ * Of the slots only the head is mapped: which are taken, and a line for each
+ * child in its first events. Behind it one page more, the first of slot 0: from
+ * there a child reaches its slot by mremap(), without a descriptor. The process
+ * that made the file never writes here after its start, and never relies on
+ * what it finds: its children may have dropped their privileges.
+ */
+enum {
+	SLOTS_EARLY_AT = CPU_PAGE,
+	SLOTS_HEAD_BYTES =
+	    SLOTS_EARLY_AT + SEG_EARLY * (int)sizeof(struct seg_early),
+};
+
+struct slots {
+	struct seg_slots *head; /* NULL: there are none */
+	uint32_t count, large_count;
+	uint64_t large_bytes, small_bytes;
+	/* one that slots_prepare() has mapped; memory.head is NULL: none */
+	struct segment_memory spare;
+	uint32_t spare_slot;
+	uint32_t preparing; /* 1: a thread is in slots_prepare() */
+};
+
+/* Sizes, by the budget of the ancestor. Returns the bytes behind it. */
+uint64_t slots_layout(struct slots *s, uint64_t segment_bytes);
+
+/* `at` has SLOTS_HEAD_BYTES and a page; it may be NULL. */
+void slots_map(struct slots *s, void *at);
+
+/*
+ * Before a fork: maps a free slot and makes its first pages, so that a child
+ * which takes it needs no system call for that, whatever its sandbox allows.
+ */
+void slots_prepare(struct slots *s);
+
+/*
+ * Claims a free slot: its number, or UINT32_MAX. The one that was prepared, if
+ * no other child was faster. Lock-free.
+ */
+uint32_t slots_claim(const struct slots *s);
+void slots_give_back(const struct slots *s, uint32_t slot);
+
+/*
+ * The beginning of a slot, mapped, for segment_move(). Segments in slots, large
+ * or small, are laid out for large_bytes. False: no address space.
+ */
+bool slots_map_one(const struct slots *s, uint32_t slot,
+    struct segment_memory *ret, uint64_t *ret_bytes);
+
+/* One more child that is not recorded at all. */
+void slots_count_untraced(const struct slots *s);
+
+/* One more (1) or one less (-1) in its first events without a line. */
+void slots_count_unlisted(const struct slots *s, int by);
+
+/* A line for a child in its first events, zeroed; NULL: none is free. */
+struct seg_early *slots_claim_early(const struct slots *s);
+
+#endif
