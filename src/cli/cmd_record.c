@@ -27,6 +27,7 @@
 #include "record/launch.h"
 #include "record/meta.h"
 #include "record/procs.h"
+#include "record/refused.h"
 #include "record/spool.h"
 #include "report/words.h"
 #include "trace/bundle.h"
@@ -228,11 +229,16 @@ tight_limit(void)
 static void
 say_not_arrived(struct run *r)
 {
-	const char *why = tight_limit();
+	const char *why = tight_limit(), *refused;
+	size_t count;
+	bool more;
 
 	if (r->told)
 		return;
 	r->told = true;
+	refused_tell(&r->spool, NULL, &count, &more, &refused);
+	if (count > 0)
+		why = refused;
 	if (!why)
 		why =
 		    "reason not known; does it, or a wrapper around it, clear "
@@ -424,6 +430,26 @@ write_names(struct run *r)
 	progress_end();
 }
 
+/* Who would have been traced, had there been room. */
+static void
+tell_refused(struct run *r)
+{
+	const char *why;
+	size_t count;
+	bool more;
+
+	refused_tell(&r->spool, r->writer, &count, &more, &why);
+	if (count == 0)
+		return;
+	die_warn("%zu program%s%s not recorded: %s in %s (seep ls --prune)",
+	    count, count == 1 ? "" : "s",
+	    more             ? " or more were"
+	        : count == 1 ? " was"
+	                     : " were",
+	    why, r->spool.path);
+	refused_forget(&r->spool);
+}
+
 static int
 write_recording(struct run *r)
 {
@@ -445,6 +471,7 @@ write_recording(struct run *r)
 	if (err < 0)
 		return err;
 	collect_each_running(c, note_running, r);
+	tell_refused(r);
 	if (c->programs == 0 && follow_is_empty(r->follow))
 		return 0; /* nothing worth a file: see conclude() */
 	write_names(r);

@@ -7,8 +7,8 @@
 static struct index_level *
 new_level(uint32_t bits)
 {
-	struct index_level *l = mem_alloc(
-	    sizeof(struct index_level) + (sizeof(uint64_t) << bits));
+	struct index_level *l =
+	    mem_alloc(sizeof(struct index_level) + (sizeof(uint64_t) << bits));
 
 	if (l)
 		l->bits = bits;

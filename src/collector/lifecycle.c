@@ -604,6 +604,9 @@ after_fork_in_child(void)
 		if (thread_self)
 			thread_self->state = THREAD_WIPED;
 	}
+	/* an event in a handler that comes before ours has set us up already */
+	if (proc && LOAD(proc) != PROC_WIPED)
+		return;
 	if (!has_left && place.memory.head)
 		leave_parent(!t || t->forks_inside);
 }

@@ -375,7 +375,9 @@ open_place(struct place *p, uint64_t want, bool populate)
 		goto refused;
 	p->refusal = PLACE_TOO_MANY_FILES;
 	if (fs.f_type == PLACE_TMPFS &&
-	    (uint64_t)st.st_size / PLACE_DIRENT > PLACE_FILES_MAX)
+	    (uint64_t)st.st_size / PLACE_DIRENT > (fs.f_bavail < fs.f_blocks / 2
+	                                                  ? PLACE_FILES_MAX
+	                                                  : PLACE_FILES_MORE))
 		goto refused; /* nobody clears up here: stop adding */
 	p->refusal = PLACE_NO_SPACE;
 	p->segment_bytes = budget(&fs, want, populate);

@@ -65,7 +65,8 @@ void place_name(struct fmt *f, uint64_t pid);
 enum {
 	PLACE_TMPFS = 0x01021994, /* statfs f_type */
 	PLACE_DIRENT = 20, /* what an entry adds to a tmpfs directory's size */
-	PLACE_FILES_MAX = 3000, /* in one directory: about 1,000 processes */
+	PLACE_FILES_MAX = 3000,   /* in one directory, where it is half full */
+	PLACE_FILES_MORE = 30000, /* where it is not */
 };
 
 /* Facts for the header. */

@@ -50,6 +50,12 @@ same_site(const void *items, uint32_t item, const void *key)
 }
 
 bool
+process_ended_early(const struct process *p)
+{
+	return p->header.counts[SEG_EARLY_STACKS] > 0;
+}
+
+bool
 process_is_unseen(const struct process *p)
 {
 	return p->totals.allocations == 0 &&

@@ -130,6 +130,9 @@ int process_new(const struct segment *seg, struct process **ret);
 /* NULL is fine. */
 void process_free(struct process *p);
 
+/* A forked child that ended in its first events: sums, but no stacks. */
+bool process_ended_early(const struct process *p);
+
 /* Is there a reason why nothing was seen of it? header.inert_reason. */
 bool process_is_unseen(const struct process *p);
 

@@ -81,12 +81,19 @@ line_value(const char *text, size_t len, const char *key, int *ret_len)
 static int
 note_untraced(struct session *s, const char *text, size_t len)
 {
-	const char *pid, *exe, *reason;
-	int pid_len, exe_len, reason_len;
+	const char *pid, *exe, *reason, *refused;
+	int pid_len, exe_len, reason_len, refused_len = 0;
 
 	pid = line_value(text, len, "pid", &pid_len);
 	exe = line_value(text, len, "exe", &exe_len);
 	reason = line_value(text, len, "reason", &reason_len);
+	refused = line_value(text, len, "refused", &refused_len);
+	/* it would have been traced: the recording is not whole */
+	s->is_truncated |= refused_len > 0;
+	if (refused_len > 0 && pid_len == 1 && pid[0] == '0')
+		return session_note(s,
+		    "%.*s more processes were not traced: %.*s", refused_len,
+		    refused, reason_len, reason);
 	return session_note(s, "process %.*s (%.*s) was not traced: %.*s",
 	    pid_len, pid, exe_len, exe, reason_len, reason);
 }

@@ -355,11 +355,36 @@ by_start(const void *a, const void *b)
 	    (x->header.sequence < y->header.sequence);
 }
 
+/*
+ * Every command that a shell starts begins as a forked child with a few events.
+ * What it had is gone with its exec: it is counted, and takes no line.
+ */
+static void
+set_early_exec_aside(struct session *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = s->processes[i];
+
+		if (p->end != PROCESS_EXEC || !process_ended_early(p)) {
+			s->processes[kept++] = p;
+			continue;
+		}
+		s->early_exec.processes++;
+		s->early_exec.allocations += p->totals.allocations;
+		s->early_exec.allocated_bytes += p->totals.allocated_bytes;
+		process_free(p);
+	}
+	s->count = kept;
+}
+
 static void
 put_in_order(struct session *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		mark_exec(s, &s->processes[i]->header);
+	set_early_exec_aside(s);
 	if (s->count > 1)
 		qsort(
 		    s->processes, s->count, sizeof(struct process *), by_start);

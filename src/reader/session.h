@@ -34,6 +34,10 @@ struct session {
 	size_t count;
 	char **notes; /* sentences about what could not be read */
 	size_t note_count;
+	/* forked children that called exec in their first events: not listed */
+	struct session_early {
+		uint64_t processes, allocations, allocated_bytes;
+	} early_exec;
 	bool is_truncated;          /* something breaks off, or is damaged */
 	struct session_mark *marks; /* of a recording */
 	size_t mark_count;

@@ -351,6 +351,10 @@ add_figures(
 		process_free(p);
 		return 0;
 	}
+	if (r->end.end_kind == BUNDLE_END_EXEC && process_ended_early(p)) {
+		process_free(p);
+		return 0; /* see session.c: it is counted, but not listed */
+	}
 	c->programs++;
 	c->allocations += p->totals.allocations;
 	c->allocated_bytes += p->totals.allocated_bytes;

@@ -28,6 +28,7 @@ enum {
 	FAMILY_FAST_MS = 200, /* the same, when slots run out */
 	FAMILY_LOAD = 200,
 	SLOTS_MANY = SEG_SLOTS / 4,
+	FILES_MANY = 200,   /* of processes: most of them are dead by then */
 	SLOTS_MS = 1000,    /* between looks at how many are taken */
 	UNTRACED_MS = 1000, /* a collector has arrived by then */
 };
@@ -72,6 +73,7 @@ struct follow {
 	uint64_t numbers;   /* of processes, given out */
 	uint64_t sites;     /* of all that are watched */
 	size_t slots_taken; /* in the fullest file */
+	size_t present;     /* files of ours that are there */
 	bool has_children;  /* some slot was taken */
 	size_t learned;     /* files met for the first time, in this look */
 };
@@ -306,6 +308,7 @@ look_at_file(struct follow *f, struct file *x, bool rows, bool last)
 		return 0;
 	}
 	err = get_to_know(f, x, seg);
+	f->present += x->is_ours;
 	if (err == 0 && x->is_ours)
 		err = find_children(f, x, seg);
 	for (size_t i = 0; i < x->watch_count && err == 0; i++)
@@ -456,11 +459,14 @@ look_at_family(struct follow *f)
 	return err;
 }
 
-/* Who forks much must not run out of slots before we come again. */
+/*
+ * Who forks much must not run out of slots before we come again, nor the
+ * directory of files.
+ */
 static bool
 family_is_due(const struct follow *f)
 {
-	if (f->slots_taken >= SLOTS_MANY)
+	if (f->slots_taken >= SLOTS_MANY || f->present >= FILES_MANY)
 		return f->now_ns >= f->last_family_ns + FAMILY_FAST_MS * MS;
 	return f->now_ns >= f->next_family_ns;
 }
@@ -482,6 +488,7 @@ look_at_all(struct follow *f, bool rows, bool last)
 
 	f->sites = 0;
 	f->slots_taken = 0;
+	f->present = 0;
 	f->learned = 0;
 	scribe_time(&f->scribe, f->now_ns);
 	err = spool_walk(f->plan.spool, find_visit, f);

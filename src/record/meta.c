@@ -84,9 +84,9 @@ meta_write(const struct meta *m, struct bundle_writer *w)
 	return append(w, BUNDLE_META, f, &text, &len);
 }
 
-int
-meta_write_untraced(
-    struct bundle_writer *w, pid_t pid, const char *exe, const char *reason)
+static int
+write_missing(struct bundle_writer *w, pid_t pid, const char *exe,
+    const char *reason, size_t refused)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -97,5 +97,21 @@ meta_write_untraced(
 	fprintf(f, "pid=%d\n", (int)pid);
 	put_line(f, "exe", exe);
 	put_line(f, "reason", reason);
+	if (refused)
+		fprintf(f, "refused=%zu\n", refused);
 	return append(w, BUNDLE_UNTRACED, f, &text, &len);
+}
+
+int
+meta_write_untraced(
+    struct bundle_writer *w, pid_t pid, const char *exe, const char *reason)
+{
+	return write_missing(w, pid, exe, reason, 0);
+}
+
+int
+meta_write_refused(struct bundle_writer *w, pid_t pid, const char *exe,
+    const char *reason, size_t count)
+{
+	return write_missing(w, pid, exe, reason, count);
 }

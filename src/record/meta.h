@@ -4,6 +4,7 @@
 #define SEEP_RECORD_META_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,5 +32,12 @@ int meta_write(const struct meta *m, struct bundle_writer *w);
 /* A process of the tree that was not traced, and why. */
 int meta_write_untraced(
     struct bundle_writer *w, pid_t pid, const char *exe, const char *reason);
+
+/*
+ * One that would have been traced, had there been room: the recording is not
+ * whole. `count` of them, pid 0: several.
+ */
+int meta_write_refused(struct bundle_writer *w, pid_t pid, const char *exe,
+    const char *reason, size_t count);
 
 #endif

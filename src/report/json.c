@@ -530,6 +530,13 @@ json_write(FILE *out, const struct session *s, struct names *names,
 	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
 	json_text(out, "seep", version);
 	json_boolean(out, "complete", !s->is_truncated);
+	if (s->early_exec.processes > 0)
+		(void)fprintf(out,
+		    ",\"early_exec\":{\"processes\":%" PRIu64
+		    ",\"allocations\":%" PRIu64 ",\"allocated_bytes\":%" PRIu64
+		    "}",
+		    s->early_exec.processes, s->early_exec.allocations,
+		    s->early_exec.allocated_bytes);
 	recording(out, s);
 	json_snapshots(out, s);
 	(void)fputs(",\"processes\":[", out);

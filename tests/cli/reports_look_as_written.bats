@@ -47,7 +47,7 @@ compare() {
 # fits COLUMNS FILE: no line is longer, counted in characters
 fits() {
 	sed 's/\x1b\[[0-9]*m//g' "$2" | LC_ALL=C.UTF-8 awk -v most="$1" \
-		'length > most { print "longer than " most ": " $0; bad = 1 } END { exit bad }'
+		'{ gsub(/…/, ".") } length > most { print "longer than " most ": " $0; bad = 1 } END { exit bad }'
 }
 
 setup() {

@@ -153,7 +153,7 @@ def compare_early(books, process, others):
                 where, key, process["totals"][key], told))
 
 
-def compare(books, process, doubt, others):
+def compare(books, process, doubt, others=False):
     where = "pid %d" % books.pid
     if is_early(process):
         compare_early(books, process, others)

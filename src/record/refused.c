@@ -1,0 +1,112 @@
+/* refused.c - programs of a recording that found no place for a segment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/refused.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/meta.h"
+
+enum { NAMED_MAX = 20, LINE_BYTES = 256 };
+
+static const struct {
+	const char *word, *reason;
+} reasons[] = {
+    {"file-system",
+        "its directory for segments is on an unsuitable file "
+        "system"},
+    {"too-many-files", "too many segments in one directory"},
+    {"no-space", "no space left for its segment"},
+    {"no-file", "its segment could not be made"},
+};
+
+struct refusals {
+	const struct spool *spool;
+	struct bundle_writer *writer;
+	size_t ours, others;
+	bool is_full;
+	const char *why;
+};
+
+static const char *
+reason_of(const char *word)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (strcmp(word, reasons[i].word) == 0)
+			return reasons[i].reason;
+	return META_NO_REASON;
+}
+
+/* SESSION PID REASON COMM */
+static void
+take_line(struct refusals *r, char *line)
+{
+	char *save = NULL;
+	const char *session = strtok_r(line, " ", &save);
+	const char *pid = strtok_r(NULL, " ", &save);
+	const char *word = strtok_r(NULL, " ", &save);
+	const char *name = strtok_r(NULL, "\n", &save);
+
+	if (!session || !pid || !word)
+		return;
+	if (strcmp(session, r->spool->session) != 0) {
+		r->others++;
+		return;
+	}
+	r->why = reason_of(word);
+	if (r->writer && r->ours < NAMED_MAX)
+		(void)meta_write_refused(r->writer,
+		    (pid_t)strtol(pid, NULL, 10), name ? name : "?", r->why, 1);
+	r->ours++;
+}
+
+static void
+read_file(struct refusals *r)
+{
+	int fd = openat(r->spool->fd, SEG_REFUSED_NAME,
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char line[LINE_BYTES];
+	struct stat st;
+
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		r->is_full = st.st_size >= SEG_REFUSED_BYTES;
+		while (fgets(line, sizeof(line), f))
+			take_line(r, line);
+	}
+	(void)fclose(f);
+}
+
+void
+refused_tell(const struct spool *s, struct bundle_writer *w, size_t *ret_count,
+    bool *ret_more, const char **ret_why)
+{
+	struct refusals r = {.spool = s, .writer = w};
+
+	read_file(&r);
+	if (w && r.ours > NAMED_MAX)
+		(void)meta_write_refused(
+		    w, 0, "others", r.why, r.ours - NAMED_MAX);
+	*ret_count = r.ours;
+	*ret_more = r.is_full;
+	*ret_why = r.why;
+}
+
+void
+refused_forget(const struct spool *s)
+{
+	struct refusals r = {.spool = s};
+
+	read_file(&r);
+	if (r.ours > 0 && r.others == 0)
+		(void)unlinkat(s->fd, SEG_REFUSED_NAME, 0);
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# small_children_count - every event of every forked child, however few.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+figures() { # INPUT: blocks and bytes, live and in all, of all processes but exec'd ones
+	"$SEEP" report --format json --no-suppress "$1" >"$T/json"
+	python3 -c '
+import json, sys
+p = [x for x in json.load(open(sys.argv[1]))["processes"] if x["end"] != "exec"]
+print(*(sum(x["totals"][k] for x in p) for k in
+    ("live_blocks", "live_bytes", "allocations", "allocated_bytes")))' "$T/json"
+}
+
+record_children() { # ARGS of early_children
+	rm -f "$T/run.data"
+	"$SEEP" record -q -o "$T/run.data" "$HOSTS/early_children" "$@"
+}
+
+@test "children that end in any way leave what they leaked" {
+	local how
+	for how in exit _exit kill clone nested; do
+		record_children "$how" 3 10 1337
+		echo "$how: $(figures "$T/run.data")"
+		[[ $(figures "$T/run.data") == "30 40110 30 40110" ]]
+		run "$SEEP" check "$T/run.data"
+		[[ $status -eq 1 ]]
+	done
+}
+
+@test "stacks are kept where a child comes to its exit, and named as lost elsewhere" {
+	record_children exit 2 10 1337
+	"$SEEP" report "$T/run.data" | grep -F "leave_blocks"
+	"$SEEP" report "$T/run.data" | grep -F "Nothing was lost"
+	record_children _exit 2 10 1337
+	"$SEEP" report "$T/run.data" | grep -F "(stack not kept: forked child that ended early)"
+	! "$SEEP" report "$T/run.data" | grep -A1 "10 allocations" | grep -F "Nothing was lost"
+}
+
+@test "few events of many bytes are no small matter: stacks are kept" {
+	record_children _exit 3 30 2000000
+	[[ $(figures "$T/run.data") == "90 180000000 90 180000000" ]]
+	"$SEEP" report "$T/run.data" | grep -F "leave_blocks"
+}
+
+@test "a child that becomes another program leaks nothing" {
+	record_children exec 3 10 1337
+	"$SEEP" check "$T/run.data"
+	"$SEEP" report --format json "$T/run.data" >"$T/report.json"
+	[[ $(from_report 'd["early_exec"]["processes"], d["early_exec"]["allocations"]') == "(3, 30)" ]]
+	[[ $(from_report 'len(p)') -eq 4 ]]
+}
+
+@test "what is freed does not count as live" {
+	record_children _exit 3 20 100 15
+	[[ $(figures "$T/run.data") == "15 1500 60 6000" ]]
+}
+
+@test "without the command: the file of the parent has them" {
+	traced "$HOSTS/early_children" kill 3 10 1337
+	[[ $(figures "$DIR") == "30 40110 30 40110" ]]
+}
+
+@test "more than there are lines for: named as a loss, and check does not pass" {
+	traced "$HOSTS/early_children" _exit "$(full_or 3000 1200)" 1 10
+	"$SEEP" report --format json "$DIR" >"$T/json"
+	python3 -c '
+import json, sys
+p = json.load(open(sys.argv[1]))["processes"]
+seen = sum(x["totals"]["allocations"] for x in p)
+lost = max(x["lost"]["children_early"] for x in p)
+print(seen, lost)
+assert seen + lost == int(sys.argv[2]), (seen, lost)' "$T/json" "$(full_or 3000 1200)"
+	run "$SEEP" check "$DIR"
+	[[ $status -ne 0 ]]
+	grep -F "without room for a record" <<<"$output"
+}
