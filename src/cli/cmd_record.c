@@ -129,6 +129,19 @@ check_output(struct run *r)
 	return EXIT_OURS;
 }
 
+/* The last thing before CMD starts. */
+static int
+clear_output(struct run *r)
+{
+	int err = bundle_clear(r->writer);
+
+	if (err == 0)
+		return 0;
+	die_warn("cannot replace %s: %s; choose another place with -o", r->file,
+	    strerror(-err));
+	return EXIT_OURS;
+}
+
 static struct collect_child
 child_of(const struct run *r, bool running)
 {
@@ -166,9 +179,11 @@ static int
 make_output(void *context, pid_t pid)
 {
 	struct run *r = context;
+	int err;
 
 	r->launch.pid = pid;
-	return check_output(r);
+	err = check_output(r);
+	return err ? err : clear_output(r);
 }
 
 static int
@@ -204,6 +219,8 @@ start(struct run *r)
 		die_warn("%s", r->inspect.message);
 		r->told = true;
 	}
+	if (r->writer && clear_output(r))
+		return EXIT_OURS;
 	r->start_ns = clock_ns(CLOCK_REALTIME);
 	r->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
 	err = launch_start(&r->launch, &plan);
@@ -237,7 +254,7 @@ say_not_arrived(struct run *r)
 		return;
 	r->told = true;
 	refused_tell(&r->spool, NULL, &count, &more, &refused);
-	if (count > 0)
+	if (!why && count > 0)
 		why = refused;
 	if (!why)
 		why =
@@ -561,6 +578,8 @@ conclude(struct run *r)
 		    c->unreadable == 1 ? "was" : "were", r->spool.path);
 	if (c->programs == 0 && r->writer) {
 		die_warn("nothing was recorded, %s was not written", r->file);
+		collect_remove(c);
+		return r->options.require ? EXIT_OURS : 0;
 	} else {
 		move_snapshots(r);
 		if (!r->options.quiet)

@@ -24,7 +24,10 @@ static const struct opts_option output_rows[] = {
         "default seep.data, where an old one becomes seep.data.old; %p in it "
         "is the pid of CMD, %h the host, %e the name of CMD, %t the time, %% a "
         "'%'"},
-    {"force", 0, OPTS_FLAG, AT(force), 0, NULL, "replace an existing FILE"},
+    {"force", 0, OPTS_FLAG, AT(force), 0, NULL,
+        "replace an existing FILE; it is removed before CMD starts"},
+    {"require", 0, OPTS_FLAG, AT(require), 0, NULL,
+        "exit with 125 when nothing could be recorded, whatever CMD did"},
     {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
         "do not keep the names of functions in FILE: a report then needs the "
         "programs that ran"},

@@ -13,6 +13,7 @@
 struct record_options {
 	const char *output; /* NULL: seep.data, an old one is kept */
 	bool force;
+	bool require;
 	bool quiet;
 	bool no_follow;
 	bool wait;

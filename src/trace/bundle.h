@@ -100,6 +100,12 @@ enum bundle_existing {
 int bundle_create(const char *path, enum bundle_existing existing,
     struct bundle_writer **ret);
 
+/*
+ * Removes an existing file now, or renames it to PATH.old, as bundle_create()
+ * was told: nobody shall take it for the result of a run that brings none.
+ */
+int bundle_clear(struct bundle_writer *w);
+
 /* One entry of two parts, either may be empty. The first error sticks. */
 int bundle_append(struct bundle_writer *w, enum bundle_type type,
     const void *head, size_t head_bytes, const void *body, size_t body_bytes);

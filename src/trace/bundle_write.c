@@ -381,9 +381,31 @@ link_file(struct bundle_writer *w)
 }
 
 static int
-put_in_place(struct bundle_writer *w)
+keep_old(const struct bundle_writer *w)
 {
 	char old[NAME_MAX + 8];
+
+	snprintf(old, sizeof(old), "%s.old", w->name);
+	if (renameat(w->dir_fd, w->name, w->dir_fd, old) < 0 && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+int
+bundle_clear(struct bundle_writer *w)
+{
+	if (w->direct || w->published || w->existing == BUNDLE_REFUSE)
+		return 0;
+	if (w->existing == BUNDLE_KEEP_OLD)
+		return keep_old(w);
+	if (unlinkat(w->dir_fd, w->name, 0) < 0 && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+static int
+put_in_place(struct bundle_writer *w)
+{
 	int err;
 
 	if (!w->has_temp) {
@@ -404,10 +426,9 @@ put_in_place(struct bundle_writer *w)
 			return -EEXIST; /* no links here: vfat and the like */
 	}
 	if (w->existing == BUNDLE_KEEP_OLD) {
-		snprintf(old, sizeof(old), "%s.old", w->name);
-		if (renameat(w->dir_fd, w->name, w->dir_fd, old) < 0 &&
-		    errno != ENOENT)
-			return -errno;
+		err = keep_old(w);
+		if (err < 0)
+			return err;
 	}
 	if (renameat(w->dir_fd, w->temp, w->dir_fd, w->name) < 0)
 		return -errno;

@@ -149,3 +149,24 @@ kept() {
 	(cd "$T" && SEEP_DIR=$DIR "$T/p/bin/seep" record -q true)
 	[[ -e $T/seep.data ]]
 }
+
+@test "a run that records nothing leaves no older result in its place" {
+	printf 'int main(void) { return 0; }\n' >"$T/still.c"
+	cc -static -o "$T/still" "$T/still.c" || skip "no static C library"
+	record -q -o run.data true
+	[[ -s $T/run.data ]]
+	record --force -o run.data ./still
+	[[ $status -eq 0 && ! -e $T/run.data ]]
+	record -q true
+	record ./still
+	[[ ! -e $T/seep.data && -s $T/seep.data.old ]]
+}
+
+@test "--require: exit 125 when nothing was recorded, CMD's status otherwise" {
+	printf 'int main(void) { return 0; }\n' >"$T/still.c"
+	cc -static -o "$T/still" "$T/still.c" || skip "no static C library"
+	record --require -o run.data ./still
+	[[ $status -eq 125 && ! -e $T/run.data ]]
+	record --require -o run.data sh -c 'exit 7'
+	[[ $status -eq 7 && -s $T/run.data ]]
+}
