@@ -207,11 +207,20 @@ map_spare(struct slots *s, uint32_t slot)
 	STORE_RELEASE(&s->spare.head, head);
 }
 
+/*
+ * A child that has dropped its privileges may have taken the page away on which
+ * it says who has which slot, on a medium that is full: a load would be SIGBUS
+ * then, where the kernel's answer is an error.
+ */
 static void
 prepare(struct slots *s)
 {
 	uint32_t i;
 
+	if (sys_madvise(s->head, CPU_PAGE, MADV_POPULATE_WRITE) != 0) {
+		drop_spare(s);
+		return;
+	}
 	if (s->spare.head && LOAD(&s->head->taken[s->spare_slot]))
 		drop_spare(s);
 	for (i = 0; !s->spare.head && i < s->count; i++) {
