@@ -49,48 +49,86 @@ keep_text(struct shorten *s, const char *text)
 	s->len += n;
 }
 
-/* Past the bracket that closes the one here; the operators -> do not. */
+enum { DEPTH_MAX = 256 };
+
+/*
+ * Past the bracket that closes the one here. Between round, square and curly
+ * brackets < and > compare or point; what never closes ends with the name.
+ */
 static const char *
 past(const char *p)
 {
+	char open[DEPTH_MAX];
 	int depth = 0;
 
 	for (; *p; p++) {
-		if (strchr("(<[{", *p))
-			depth++;
-		else if (strchr(")]}", *p) || (*p == '>' && p[-1] != '-'))
+		const char *bracket = strchr("(<[{", *p);
+		char last = depth > 0 ? open[depth - 1] : '\0';
+
+		if (bracket) {
+			if (*p == '<' && last && last != '<')
+				continue;
+			if (depth == DEPTH_MAX)
+				return p + strlen(p);
+			open[depth++] = *p;
+		} else if ((*p == ')' && last == '(') ||
+		    (*p == ']' && last == '[') || (*p == '}' && last == '{') ||
+		    (*p == '>' && last == '<' && p[-1] != '-')) {
 			depth--;
+		}
 		if (depth == 0)
 			return p + 1;
 	}
 	return p;
 }
 
-/* "operator" and what it is called by: (), [], <<=, new[], unsigned long */
+/* The longest operator that the text begins with; 0: none. */
+static size_t
+operator_length(const char *text)
+{
+	/* the longer before those that they begin with */
+	static const char *const operators[] = {"<=>", "<<=", ">>=", "->*",
+	    "()", "[]", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++",
+	    "--", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "->", "<",
+	    ">", "=", "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", ","};
+
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+		if (begins(text, operators[i]))
+			return strlen(operators[i]);
+	return 0;
+}
+
+/* Template arguments, if they are here, with or without a space before. */
+static void
+keep_arguments(struct shorten *s)
+{
+	const char *from = s->from + (*s->from == ' ');
+
+	if (*from != '<')
+		return;
+	keep_text(s, from == s->from ? "<...>" : " <...>");
+	s->from = past(from);
+}
+
+/* "operator" and what it is called by: (), <<=, new[], "" _x, unsigned long */
 static void
 keep_operator(struct shorten *s)
 {
-	static const char symbols[] = "<>=!+-*/%^&|~,";
-	size_t n = strlen("operator");
+	size_t n;
 
-	keep(s, n);
-	if (begins(s->from, "()") || begins(s->from, "[]")) {
-		keep(s, 2);
-	} else if (*s->from && strchr(symbols, *s->from)) {
-		for (n = 1; n < 3 && s->from[n] && strchr(symbols, s->from[n]);)
-			n++;
+	keep(s, strlen("operator"));
+	n = operator_length(s->from);
+	if (n > 0) {
 		keep(s, n);
-		if (begins(s->from, " <")) { /* operator<< <char> */
-			keep_text(s, " <...>");
-			s->from = past(s->from + 1);
-		}
-	} else {
-		/* new, delete[], or a type: up to the parameters */
-		for (n = 0; s->from[n] && s->from[n] != '(';)
-			n = s->from[n] == '<'
-			    ? (size_t)(past(s->from + n) - s->from)
-			    : n + 1;
-		keep(s, n);
+		keep_arguments(s);
+		return;
+	}
+	/* new, delete[], a literal, or a type: up to the parameters */
+	while (*s->from && *s->from != '(' && !begins(s->from, "[abi:")) {
+		if (*s->from == '<')
+			keep_arguments(s);
+		else
+			keep(s, 1);
 	}
 }
 

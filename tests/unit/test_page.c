@@ -59,6 +59,14 @@ names_are_short_as_people_say_them(void **state)
 	    {"<(u8, [T; 4]) as a::B>::c", "<(u8, [T; 4]) as a::B>::c"},
 	    {"main::<lambda(int)>::operator()(int) const",
 	        "main::<lambda>::operator()"},
+	    {"std::__cxx11::basic_string<char, std::char_traits<char>, "
+	     "std::allocator<char> > std::operator+<char, "
+	     "std::char_traits<char>, std::allocator<char> >(char const*, "
+	     "std::__cxx11::basic_string<char, std::char_traits<char>, "
+	     "std::allocator<char> > const&)",
+	        "std::operator+<...>"},
+	    {"Foo::operator std::vector<int, std::allocator<int> >() const",
+	        "Foo::operator std::vector<...>"},
 	    {"", ""},
 	    {"(((((", "((((("},
 	    {"<<<<", "<<<<"},
@@ -70,6 +78,110 @@ names_are_short_as_people_say_them(void **state)
 
 		assert_string_equal(name, names[i][1]);
 		free(name);
+	}
+}
+
+static uint64_t
+draw(uint64_t *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return *x >> 11;
+}
+
+/* Template arguments as libiberty's demangler prints them. */
+static void
+put_arguments(FILE *out, uint64_t *x, int depth)
+{
+	static const char *const plain[] = {"int", "char const*", "(char)60",
+	    "A::B", "void (*)(int, char)", "3ul", "decltype (f(1)) (*) [4]",
+	    "main::{lambda(int)#1}", "(A::E)2", "int [3]", "A* (B::*)()"};
+	uint64_t n = 1 + draw(x) % 3;
+
+	(void)putc('<', out);
+	for (uint64_t i = 0; i < n; i++) {
+		(void)fputs(i ? ", " : "", out);
+		if (depth > 0 && draw(x) % 3 == 0) {
+			(void)fputs("std::vector", out);
+			put_arguments(out, x, depth - 1);
+			(void)fputs(i + 1 == n ? " " : "", out);
+		} else {
+			(void)fputs(plain[draw(x) % 11], out);
+		}
+	}
+	(void)putc('>', out);
+}
+
+/* A function's name in full, and what is to be left of it. */
+static void
+put_function(FILE *full, FILE *brief, uint64_t *x)
+{
+	static const char *const scopes[] = {"std", "a::b", "Foo",
+	    "(anonymous namespace)", "main::{lambda#2}", "Bar"};
+	static const char *const names[] = {"run", "operator+", "operator-",
+	    "operator*", "operator/", "operator%", "operator^", "operator&",
+	    "operator|", "operator~", "operator!", "operator=", "operator<",
+	    "operator>", "operator+=", "operator<<", "operator>>",
+	    "operator<<=", "operator>>=", "operator==", "operator!=",
+	    "operator<=", "operator>=", "operator<=>", "operator&&",
+	    "operator||", "operator++", "operator--", "operator,",
+	    "operator->*", "operator->", "operator()", "operator[]",
+	    "operator new", "operator delete[]", "operator bool", "~Foo",
+	    "operator\"\" _km", "operator char const*"};
+	static const char *const ends[] = {
+	    "", " const", " const &", " volatile", " &&", " [clone .cold]"};
+	const char *name = names[draw(x) % 39];
+	bool arguments = draw(x) % 2, is_angle;
+
+	if (arguments && draw(x) % 2)
+		(void)fputs("std::pair<int, A<B> > ", full); /* it returns */
+	for (uint64_t n = draw(x) % 3; n > 0; n--) {
+		const char *scope = scopes[draw(x) % 6];
+
+		(void)fputs(scope, full);
+		(void)fputs(scope, brief);
+		if (!strcmp(scope, "Bar")) {
+			put_arguments(full, x, 3);
+			(void)fputs("<...>", brief);
+		}
+		(void)fputs("::", full);
+		(void)fputs("::", brief);
+	}
+	(void)fputs(name, full);
+	(void)fputs(name, brief);
+	is_angle = name[strlen(name) - 1] == '<';
+	if (arguments) { /* operator<< <char> */
+		(void)fputs(is_angle ? " " : "", full);
+		put_arguments(full, x, 3);
+		(void)fputs(is_angle ? " <...>" : "<...>", brief);
+	}
+	(void)fputs("(int, A<(B)3>, void (*)(char))", full);
+	(void)fputs(ends[draw(x) % 6], full);
+}
+
+static void
+every_name_that_the_demangler_prints_is_shortened(void **state)
+{
+	uint64_t x = 88172645463325252;
+
+	(void)state;
+	for (int i = 0; i < 50000; i++) {
+		char *full = NULL, *brief = NULL, *name;
+		size_t full_len, brief_len;
+		FILE *f = open_memstream(&full, &full_len);
+		FILE *b = open_memstream(&brief, &brief_len);
+
+		put_function(f, b, &x);
+		(void)fclose(f);
+		(void)fclose(b);
+		name = shorten_name(full);
+		if (strcmp(name, brief))
+			print_message("of: %s\n", full);
+		assert_string_equal(name, brief);
+		free(name);
+		free(full);
+		free(brief);
 	}
 }
 
@@ -228,6 +340,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names_are_short_as_people_say_them),
+	    cmocka_unit_test(every_name_that_the_demangler_prints_is_shortened),
 	    cmocka_unit_test(shortening_survives_any_text),
 	    cmocka_unit_test(the_middle_gives_way),
 	    cmocka_unit_test(text_of_others_is_harmless),
