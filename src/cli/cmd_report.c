@@ -168,7 +168,7 @@ write_html(FILE *out, const struct report_inputs *in, char *const *titles,
 }
 
 static void
-die_of(int err, const struct report_options *o)
+die_of(int err, const struct report_options *o, const struct report_inputs *in)
 {
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "report: out of memory");
@@ -177,6 +177,11 @@ die_of(int err, const struct report_options *o)
 		    o->view.pid);
 	if (err == -ENOENT)
 		die(CMD_INPUT, "report: there is no site %u in it", o->site);
+	if (err == -ERANGE && o->growth)
+		die(CMD_USAGE,
+		    "report: --growth %s begins after the end: the recording "
+		    "is of %.1f s",
+		    o->growth, (double)in->sessions[0]->until_us / 1e6);
 	if (err == -ENODATA && o->growth)
 		die(CMD_INPUT,
 		    "report: --growth needs a recording made over time; make "
@@ -219,7 +224,7 @@ run(const struct cmd *self, int argc, char **argv)
 		err = write_json(out.file, &in, names, &o);
 	else
 		err = write_text(&page, &in, names, &o);
-	die_of(err, &o);
+	die_of(err, &o, &in);
 	progress_end();
 	output_finish(&out);
 	names_free(names);

@@ -231,6 +231,9 @@ find_stretches(const struct session *s, uint32_t pid,
 	err = -ENODATA;
 	if (!s->line)
 		goto out;
+	err = -ERANGE;
+	if (!from->is_percent && from->value * 1e6 >= (double)s->until_us)
+		goto out;
 	from_us = moment_us(from, s->until_us);
 	to_us = moment_us(to, s->until_us);
 	n = find_candidates(s, pid, from_us, to_us, list);

@@ -20,7 +20,7 @@ bool growth_parse(const char *text, struct growth_moment *ret_from,
 /*
  * For each process that was there in between: what its sites have more or less
  * of than before, with signs. 0, -ENOMEM, -EIO; -ENODATA: no time line;
- * -ESRCH: no process has options->view.pid.
+ * -ESRCH: no process has options->view.pid; -ERANGE: it begins after the end.
  */
 int growth_write(const struct page *p, const struct session *s,
     struct names *names, const struct body_options *options,

@@ -119,3 +119,9 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 	record -q --interval 10s "$GROW" 60
 	[[ $(json '.processes[0].timeline.times_us | length <= 3') == true ]]
 }
+
+@test "--growth of moments after the end of the recording is a mistake" {
+	"$SEEP" record -q --force -o "$T/short.data" sleep 0.3
+	complains 2 "$SEEP" report "$T/short.data" --growth 60..600
+	"$SEEP" report "$T/short.data" --growth 0..600 >"$T/text"
+}
