@@ -89,8 +89,11 @@ size_t ledger_tables(struct segment_table **ret_tables, size_t max);
  */
 uint64_t ledger_events(uint64_t until_ns);
 
-/* Adds a living block to the record that the destructor writes. */
-void ledger_fold_live(uint32_t site, uint64_t size, uint32_t age);
+/*
+ * Adds a living block to the record that the destructor writes. False: there
+ * is no room for it.
+ */
+bool ledger_fold_live(uint32_t site, uint64_t size, uint32_t age);
 
 /* The row of a site, if it is open. No call. */
 SEEP_INLINE struct seg_row *

@@ -677,11 +677,13 @@ fold_user(uint32_t site, uint64_t size, uint32_t birth, void *arg)
 {
 	struct scan *s = arg;
 
-	ledger_fold_live(site, size, tick_now() - birth);
+	s->partial |= !ledger_fold_live(site, size, tick_now() - birth);
 	if (++s->count % SCAN_BLOCKS_PER_LOOK)
 		return true;
-	s->partial = tick_read() > s->until_ns;
-	return !s->partial;
+	if (tick_read() <= s->until_ns)
+		return true;
+	s->partial = true;
+	return false;
 }
 
 static bool

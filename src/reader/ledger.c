@@ -14,6 +14,12 @@ plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+static seg_wide
+plus_wide(seg_wide a, seg_wide b)
+{
+	return a > ~b ? ~(seg_wide)0 : a + b;
+}
+
 static int64_t
 plus_signed(int64_t a, int64_t b)
 {
@@ -85,9 +91,10 @@ add_sample(struct ledger_sum *sum, const struct seg_sample *row)
 {
 	sum->samples = plus(sum->samples, row->samples);
 	sum->sampled_frees = plus(sum->sampled_frees, row->sampled_frees);
-	sum->variance_allocated =
-	    plus(sum->variance_allocated, row->variance_allocated);
-	sum->variance_freed = plus(sum->variance_freed, row->variance_freed);
+	sum->variance_allocated = plus_wide(sum->variance_allocated,
+	    seg_wide_of(row->variance_allocated, row->variance_allocated_high));
+	sum->variance_freed = plus_wide(sum->variance_freed,
+	    seg_wide_of(row->variance_freed, row->variance_freed_high));
 }
 
 static bool
@@ -120,7 +127,7 @@ sum_rows(const struct segment *seg, const struct segment_rows *x,
 		} else {
 			struct seg_sample row;
 
-			memcpy(&row, segment_row(x, i), sizeof(row));
+			(void)segment_copy_row(x, i, &row, sizeof(row));
 			if (row.samples == 0 && row.sampled_frees == 0)
 				continue;
 			sum = ledger_at(sums, (uint32_t)id);

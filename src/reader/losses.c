@@ -81,6 +81,10 @@ static const struct losses_name names[] = {
         "namespaces of dlmopen or LD_AUDIT, whose own heap is not seen"},
     {SEG_FORKED_INSIDE, LOSSES_FACT, "forked_inside",
         "events counted twice: a handler forked inside a hook"},
+    {SEG_LOST_AGES, LOSSES_LOSS, "ages",
+        "deaths whose age found no room and counts as young"},
+    {SEG_LOST_SIZES, LOSSES_LOSS, "sizes",
+        "sizes of 4 GiB and more that found no room"},
 };
 
 static const char *const inert[] = {

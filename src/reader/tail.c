@@ -11,12 +11,12 @@
 enum {
 	BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
 	BLOCK_ROWS = 1 << BLOCK_BITS,
-	ROW_BYTES = 64, /* what we know of a ledger row and of a sample */
+	ROW_BYTES = 64, /* what a ledger row or a sample has at least */
 	HEADER_WORDS = SEG_HEADER_BYTES / 8,
 };
 _Static_assert(sizeof(struct seg_row) == ROW_BYTES &&
-        sizeof(struct seg_sample) == ROW_BYTES,
-    "one buffer serves both");
+        (int)SEG_SAMPLE_OLD_BYTES == (int)ROW_BYTES,
+    "one bound serves both");
 
 /* A stretch of one array's rows, all in one block of ids. */
 struct piece {
@@ -70,6 +70,7 @@ struct look {
 	uint64_t changed;
 	uint64_t last_id;
 	bool samples;             /* some row has them */
+	bool wide;                /* and variances that need 128 bits */
 	bool is_user[BLOCK_ROWS]; /* of the block read last */
 };
 
@@ -314,12 +315,15 @@ add_samples(struct look *l, struct line_sum *sums, const struct piece *p,
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct line_sum *s = &sums[p->first + i];
-		struct seg_sample row;
+		struct seg_sample row = {0};
 
-		memcpy(&row, rows + (size_t)i * p->row_bytes, sizeof(row));
+		memcpy(&row, rows + (size_t)i * p->row_bytes,
+		    p->row_bytes < sizeof(row) ? p->row_bytes : sizeof(row));
 		s->samples += row.samples;
-		s->variance_allocated += row.variance_allocated;
-		s->variance_freed += row.variance_freed;
+		s->variance_allocated += seg_wide_of(
+		    row.variance_allocated, row.variance_allocated_high);
+		s->variance_freed +=
+		    seg_wide_of(row.variance_freed, row.variance_freed_high);
 		l->samples |= row.samples > 0;
 	}
 }
@@ -372,14 +376,16 @@ tell_row(struct look *l, uint64_t id, const struct line_sum *was,
     const struct line_sum *is)
 {
 	struct line_out *column = l->tail->column;
-	int64_t value[LINE_COLUMNS];
+	int64_t value[LINE_COLUMNS], samples[LINE_WIDE_COLUMNS];
 
 	line_encode(was, is, l->new_peak, value);
 	line_put(&column[0], id - l->last_id);
 	for (int i = 0; i < LINE_COLUMNS; i++)
 		line_put_signed(&column[i + 1], value[i]);
-	line_put_signed(
-	    &column[LINE_COLUMNS + 1], (int64_t)(is->samples - was->samples));
+	line_encode_samples(was, is, samples);
+	for (int i = 0; i < LINE_WIDE_COLUMNS; i++)
+		line_put_signed(&column[LINE_COLUMNS + 1 + i], samples[i]);
+	l->wide |= samples[3] != 0 || samples[4] != 0;
 	l->last_id = id;
 	l->changed++;
 }
@@ -519,12 +525,14 @@ put_ledger(struct look *l, struct line_out *out)
 	struct line_out *column = l->tail->column;
 	struct line_out body = {0};
 	uint32_t flags = 0;
-	int columns = l->samples ? LINE_ALL_COLUMNS : LINE_COLUMNS + 1;
+	int columns = LINE_COLUMNS + 1;
 
 	if (l->changed == 0 && !l->new_peak)
 		return;
 	flags |= l->new_peak ? LINE_NEW_PEAK : 0;
 	flags |= l->samples ? LINE_SAMPLES : 0;
+	flags |= l->samples && l->wide ? LINE_WIDE : 0;
+	columns += line_sample_columns(flags);
 	line_put(&body, l->tail->number);
 	line_put(&body, flags);
 	line_put(&body, l->changed);

@@ -3,6 +3,7 @@
 #ifndef SEEP_TRACE_FORMAT_H
 #define SEEP_TRACE_FORMAT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -45,6 +46,8 @@ enum {
 	SEG_POOL_BYTES = 120,
 	SEG_SLOTS = 1024,
 	SEG_CTL_BYTES = 8192,
+	SEG_INFO_OLD_BYTES = 128,
+	SEG_SAMPLE_OLD_BYTES = 64,
 };
 
 /* seg_header.state */
@@ -164,7 +167,9 @@ enum seg_count {
 	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, children are not recorded */
 	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
 	SEG_FORKED_INSIDE = 42, /* events that a child has booked here, too */
-	SEG_COUNTS_USED = 43,
+	SEG_LOST_AGES = 45,  /* deaths whose age found no room: young in sums */
+	SEG_LOST_SIZES = 46, /* sizes of 4 GiB and more that found no room */
+	SEG_COUNTS_USED = 47,
 	SEG_COUNTS = 64
 };
 
@@ -358,18 +363,36 @@ struct seg_row {
 
 /* What is rare: one record per site, relaxed atomics. */
 struct seg_info {
-	/* deaths at an age of 2^(4+i) .. 2^(5+i) ticks; the last is open */
+	/*
+	 * Deaths at an age of 2^(4+i) .. 2^(5+i) ticks; the last is open. These
+	 * are the low 32 bits, ages_high has the others: see seg_deaths().
+	 */
 	uint32_t ages[SEG_AGE_BUCKETS];
 	uint64_t size_max;    /* true maximum when it does not fit 32 bits */
 	uint64_t reserved[5]; /* for "who frees the siblings" */
+	/* rows of older segments end here: SEG_INFO_OLD_BYTES */
+	uint32_t ages_high[SEG_AGE_BUCKETS];
+	/* the smallest block of 2^32 - 1 bytes and more; 0: there is none */
+	uint64_t size_min;
+	uint64_t reserved_more[5];
 };
+
+/* Deaths of one class of ages. */
+static inline uint64_t
+seg_deaths(const struct seg_info *info, uint32_t i)
+{
+	return (uint64_t)info->ages_high[i] << 32 | info->ages[i];
+}
 
 struct seg_inherited {
 	uint64_t frees;
 	uint64_t freed_bytes;
 };
 
-/* Folded from the live map by the destructor: what still lived. */
+/*
+ * Folded from the live map by the destructor: what still lived. The figures of
+ * 32 bits stop at 2^32 - 1; their sum is then below `blocks`.
+ */
 struct seg_live {
 	uint32_t ages[SEG_AGE_BUCKETS]; /* as in seg_info, of living blocks */
 	uint32_t young;                 /* younger than SEG_YOUNG_TICKS */
@@ -423,8 +446,10 @@ struct seg_pool {
 };
 
 /*
- * Sampled mode: raw samples and weighted figures, 48.16 fixed point. The rows
- * of the ledger then hold the weighted figures, rounded down.
+ * Sampled mode: raw samples and weighted figures, fixed point with 16 bits of
+ * fraction. The rows of the ledger then hold the weighted figures, rounded
+ * down. Figures and variances have 128 bits: the low 64 first, as in older
+ * segments, whose rows end with them (SEG_SAMPLE_OLD_BYTES).
  */
 struct seg_sample {
 	uint64_t samples;
@@ -436,7 +461,23 @@ struct seg_sample {
 	/* sums of s^2 w (w - 1): what the estimated bytes vary by */
 	uint64_t variance_allocated;
 	uint64_t variance_freed;
+
+	uint64_t weighted_count_high;
+	uint64_t weighted_bytes_high;
+	uint64_t weighted_frees_high;
+	uint64_t weighted_freed_bytes_high;
+	uint64_t variance_allocated_high;
+	uint64_t variance_freed_high;
+	uint64_t reserved[2];
 };
+
+typedef unsigned __int128 seg_wide;
+
+static inline seg_wide
+seg_wide_of(uint64_t low, uint64_t high)
+{
+	return (seg_wide)high << 64 | low;
+}
 
 /*
  * Room for forked children, behind the parent's own segment: large_count
@@ -483,10 +524,15 @@ _Static_assert(sizeof(struct seg_node) == 16, "node");
 _Static_assert(sizeof(struct seg_inner) == 64, "inner");
 _Static_assert(sizeof(struct seg_site) == 16, "site");
 _Static_assert(sizeof(struct seg_row) == 64, "row");
-_Static_assert(sizeof(struct seg_info) == 128, "info");
+_Static_assert(sizeof(struct seg_info) == 256, "info");
+_Static_assert(offsetof(struct seg_info, ages_high) == SEG_INFO_OLD_BYTES,
+    "what older readers know of an info");
 _Static_assert(sizeof(struct seg_live) == 256, "live");
 _Static_assert(sizeof(struct seg_mark) == 64, "mark");
-_Static_assert(sizeof(struct seg_sample) == 64, "sample");
+_Static_assert(sizeof(struct seg_sample) == 128, "sample");
+_Static_assert(
+    offsetof(struct seg_sample, weighted_count_high) == SEG_SAMPLE_OLD_BYTES,
+    "what older readers know of a sample");
 _Static_assert(sizeof(struct seg_pool) == 128, "pool");
 _Static_assert(sizeof(struct ctl_block) == SEG_CTL_BYTES, "ctl");
 _Static_assert(sizeof(struct seg_slots) <= 4096, "slots");
