@@ -70,7 +70,7 @@ static bool was_off;
 static struct place place;
 static uint32_t no_command; /* before there is a word, and in nurseries */
 static struct place_kernel kernel;
-static char exe[SEG_EXE_BYTES];
+static char exe[PLACE_PATH_BYTES];
 
 /* A forked child's first events are kept in plain memory. */
 static bool nursery;
@@ -197,6 +197,7 @@ child_header(
 	memcpy(h->boot_id, parent->boot_id, sizeof(h->boot_id));
 	memcpy(h->session, parent->session, sizeof(h->session));
 	memcpy(h->exe, parent->exe, sizeof(h->exe));
+	memcpy(h->start_dir, parent->start_dir, sizeof(h->start_dir));
 	memcpy(h->command, parent->command, sizeof(h->command));
 	h->command_truncated = parent->command_truncated;
 	h->pid_ns = parent->pid_ns;
@@ -560,7 +561,7 @@ main_stack_end(void)
 static void
 write_header(struct seg_header *h, char **argv)
 {
-	place_describe(h, argv);
+	place_describe(h, argv, exe);
 	place_random(h->uuid, sizeof(h->uuid));
 	fmt_copy(h->session, sizeof(h->session), config.session);
 	h->medium = place.medium;
@@ -625,7 +626,7 @@ start(char **argv, char **envp)
 	if (config.depth && config.depth < THREAD_OUTER_MAX)
 		memo_depth =
 		    config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
-	place_exe(exe, sizeof(exe));
+	place_exe(exe);
 	write_header(h, argv);
 	facts = *h;
 	if (!why && !start_tables(find_object))

@@ -11,6 +11,7 @@
 #include "reader/index.h"
 #include "reader/invariants.h"
 #include "reader/ledger.h"
+#include "reader/relative.h"
 #include "reader/room.h"
 #include "reader/rows.h"
 
@@ -397,6 +398,7 @@ make_modules(struct process *p, const struct segment *seg)
 		m->end = row.end;
 		m->generation = row.generation;
 		m->is_main = row.is_main != 0;
+		m->is_gone = row.gone_tick != 0;
 		m->path = string_at(&strings, row.path, row.path_bytes);
 		if (row.build_id_bytes <= sizeof(m->build_id)) {
 			m->build_id_bytes = row.build_id_bytes;
@@ -405,7 +407,7 @@ make_modules(struct process *p, const struct segment *seg)
 	}
 	while (p->module_count > 1 && p->modules[p->module_count - 1].end == 0)
 		p->module_count--;
-	err = 0;
+	err = relative_join(p);
 out:
 	rows_release(&modules);
 	rows_release(&strings);
@@ -582,7 +584,7 @@ process_free(struct process *p)
 	for (size_t i = 0; i < p->site_count; i++)
 		free(p->sites[i].ages);
 	for (size_t i = 0; i < p->module_count; i++)
-		free(p->modules[i].path);
+		relative_release(&p->modules[i]);
 	stacks_free(p->stacks);
 	free(p->sites);
 	free(p->pools);

@@ -183,6 +183,7 @@ on_header(struct replay *r, struct replay_process *p, struct line_in *in)
 	if (h->magic != SEG_MAGIC || h->version != SEG_VERSION)
 		return -EBADMSG;
 	h->session[sizeof(h->session) - 1] = '\0';
+	h->start_dir[sizeof(h->start_dir) - 1] = '\0';
 	h->exe[sizeof(h->exe) - 1] = '\0';
 	h->command[sizeof(h->command) - 2] = '\0';
 	h->command[sizeof(h->command) - 1] = '\0';

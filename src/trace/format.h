@@ -39,6 +39,7 @@ enum {
 	SEG_YOUNG_TICKS = 16, /* deaths younger than this are not in ages[] */
 	SEG_TICK_NS = 100000000,
 	SEG_EXE_BYTES = 1024,
+	SEG_DIR_BYTES = 1024,
 	SEG_COMMAND_BYTES = 3072,
 	SEG_SESSION_BYTES = 40,
 	SEG_LABEL_BYTES = 44,
@@ -253,9 +254,20 @@ struct seg_header {
 
 	uint64_t counts[SEG_COUNTS];
 
-	uint8_t pad[4096 - 1144];
+	uint8_t pad[4096 - 1144 - SEG_DIR_BYTES];
 
-	char exe[SEG_EXE_BYTES];         /* NUL terminated */
+	/*
+	 * Where the process was when the collector started: what the paths of
+	 * modules are relative to that begin without a slash. NUL terminated;
+	 * empty: not known.
+	 */
+	char start_dir[SEG_DIR_BYTES];
+
+	/*
+	 * NUL terminated. A path that does not fit has lost its beginning:
+	 * "..." and its end, from a slash on. The module with is_main has all.
+	 */
+	char exe[SEG_EXE_BYTES];
 	char command[SEG_COMMAND_BYTES]; /* argv, NUL separated, empty at end */
 };
 
@@ -518,6 +530,9 @@ struct ctl_block {
 };
 
 _Static_assert(sizeof(struct seg_header) == SEG_HEADER_BYTES, "header");
+_Static_assert(offsetof(struct seg_header, start_dir) == 3072 &&
+        offsetof(struct seg_header, exe) == 4096,
+    "texts of the header");
 _Static_assert(sizeof(struct seg_extent) == 32, "extent");
 _Static_assert(sizeof(struct seg_module) == 128, "module");
 _Static_assert(sizeof(struct seg_node) == 16, "node");
