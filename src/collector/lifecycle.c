@@ -513,12 +513,24 @@ watch_forks(void)
  * Then it is called instead of ours, by libc too. All the same we stay awake:
  * it may be a wrapper that calls us, and what it lacks of the family is ours.
  */
-static bool
-executable_has_malloc(void *find_object)
+static enum seg_inert
+executable_has_own(void *find_object)
 {
+	static const char *const others[] = {"calloc", "realloc",
+	    "reallocarray", "memalign", "aligned_alloc", "posix_memalign"};
 	const struct link_map *l = module_of_executable(find_object);
+	size_t i;
 
-	return l && symbol_is_defined(l, "malloc");
+	if (!l)
+		return SEG_INERT_NONE;
+	if (symbol_is_defined(l, "malloc"))
+		return SEG_INERT_OWN_MALLOC;
+	if (symbol_is_defined(l, "free"))
+		return SEG_INERT_OWN_FREE;
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (symbol_is_defined(l, others[i]))
+			return SEG_INERT_OWN_PART;
+	return SEG_INERT_NONE;
 }
 
 static enum seg_inert
@@ -632,8 +644,8 @@ start(char **argv, char **envp)
 	if (!why && !start_tables(find_object))
 		why = SEG_INERT_MEMORY;
 	inert = why != SEG_INERT_NONE;
-	if (!inert && executable_has_malloc(find_object))
-		why = SEG_INERT_OWN_MALLOC;
+	if (!inert)
+		why = executable_has_own(find_object);
 	if (!inert) {
 		/* so that a child knows who forked: see child_pid() */
 		thread_self = thread_new();

@@ -98,6 +98,9 @@ static const char *const inert[] = {
     [SEG_INERT_MEMORY] = "there is no address space for our tables",
     [SEG_INERT_KERNEL] = "its kernel lacks a madvise that fork needs",
     [SEG_INERT_FAULT] = "an internal fault switched tracing off",
+    [SEG_INERT_OWN_FREE] = "the executable brings its own free",
+    [SEG_INERT_OWN_PART] =
+        "the executable brings its own calloc, realloc or memalign",
 };
 
 const struct losses_name *
@@ -105,6 +108,13 @@ losses_names(size_t *ret_count)
 {
 	*ret_count = sizeof(names) / sizeof(names[0]);
 	return names;
+}
+
+bool
+losses_is_own(uint32_t reason)
+{
+	return reason == SEG_INERT_OWN_MALLOC || reason == SEG_INERT_OWN_FREE ||
+	    reason == SEG_INERT_OWN_PART;
 }
 
 const char *

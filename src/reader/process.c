@@ -53,9 +53,13 @@ same_site(const void *items, uint32_t item, const void *key)
 bool
 process_is_unseen(const struct process *p)
 {
+	uint32_t why = p->header.inert_reason;
+
+	/* allocations are seen where only others of the family are not ours */
 	return p->totals.allocations == 0 &&
 	    (p->header.state == SEG_INERT ||
-	        p->header.inert_reason != SEG_INERT_NONE);
+	        (why != SEG_INERT_NONE && why != SEG_INERT_OWN_FREE &&
+	            why != SEG_INERT_OWN_PART));
 }
 
 void

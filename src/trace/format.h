@@ -68,6 +68,9 @@ enum seg_inert {
 	SEG_INERT_MEMORY = 5,     /* no address space for our tables */
 	SEG_INERT_KERNEL = 6,     /* madvise lies or lacks what fork needs */
 	SEG_INERT_FAULT = 7,      /* internal fault: tracing switched off */
+	/* in a segment that is alive: what the executable has is called there */
+	SEG_INERT_OWN_FREE = 16, /* the executable brings its own free */
+	SEG_INERT_OWN_PART = 17, /* or another function of the family */
 };
 
 /* seg_header.mode and ctl_block.command */
