@@ -51,6 +51,7 @@ struct tail {
 	struct table *tables;
 	size_t table_count;
 	size_t sites;
+	uint64_t module_changes;
 	uint32_t peak_epoch;
 	struct line_sum totals;                   /* as told */
 	struct line_out column[LINE_ALL_COLUMNS]; /* ids first, samples last */
@@ -111,6 +112,67 @@ size_t
 tail_sites(const struct tail *t)
 {
 	return t->sites;
+}
+
+uint64_t
+tail_module_changes(const struct tail *t)
+{
+	return t->module_changes;
+}
+
+/* A string may run over from one extent into the next. */
+static bool
+copy_string(const struct tail *t, uint64_t offset, uint32_t len, char *to)
+{
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < t->table_count; i++) {
+		const struct seg_extent *x = &t->tables[i].extent;
+		uint64_t from, end;
+
+		if (x->kind != SEG_EXT_STRING || !t->tables[i].told ||
+		    x->row_bytes != 1 || offset > UINT64_MAX - len)
+			continue;
+		from = offset > x->first ? offset : x->first;
+		end = x->first + x->count;
+		if (end > offset + len)
+			end = offset + len;
+		if (from >= end)
+			continue;
+		memcpy(to + (from - offset),
+		    t->tables[i].told + (from - x->first),
+		    (size_t)(end - from));
+		found += (uint32_t)(end - from);
+	}
+	to[len] = '\0';
+	return found == len;
+}
+
+void
+tail_modules(const struct tail *t,
+    void (*each)(void *, const struct seg_module *, const char *),
+    void *context)
+{
+	char path[4096];
+
+	for (size_t i = 0; i < t->table_count; i++) {
+		const struct seg_extent *x = &t->tables[i].extent;
+
+		if (x->kind != SEG_EXT_MODULE || !t->tables[i].told ||
+		    x->row_bytes < sizeof(struct seg_module))
+			continue;
+		for (uint32_t k = 0; k < x->count; k++) {
+			struct seg_module row;
+
+			memcpy(&row,
+			    t->tables[i].told + (size_t)k * x->row_bytes,
+			    sizeof(row));
+			if (row.end > 0 && row.path_bytes > 0 &&
+			    row.path_bytes < sizeof(path) &&
+			    copy_string(t, row.path, row.path_bytes, path))
+				each(context, &row, path);
+		}
+	}
 }
 
 static int
@@ -615,6 +677,7 @@ look_at_table(struct look *l, struct table *t, struct line_out *out)
 	if (memcmp(now, t->told, len) != 0) {
 		tell_rows(l->tail, t, now, out);
 		memcpy(t->told, now, len);
+		l->tail->module_changes += t->extent.kind == SEG_EXT_MODULE;
 	} else if (is_finished(&t->extent, now)) {
 		/* seen twice: the last row was not caught half written */
 		free(t->told);

@@ -160,6 +160,13 @@ said() { "$SEEP" report "$@" --no-cache 2>&1 | tr -s ' \n' ' '; }
 	[[ $(said "$T/r.data") != *"no names from"* ]]
 }
 
+@test "record looks where a module lies while the program runs" {
+	prepare
+	mv "$W/start/plugins/x.so" "$W/other/plugins/x.so"
+	(cd "$W/start" && SEEP_DIR=$DIR "$SEEP" record -q -o "$T/r.data" ./host cd ../other open ./plugins/x.so sleep 1500)
+	[[ $(named "$T/r.data") -eq 50 ]]
+}
+
 @test "a snapshot keeps the directory" {
 	prepare
 	(cd "$W/start" && LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR exec ./host open ./plugins/x.so cd / \
