@@ -83,6 +83,33 @@ add_row(struct ledger_sum *sum, const struct seg_row *row, uint32_t epoch)
 	sum->allocated_bytes = plus(sum->allocated_bytes, row->allocated_bytes);
 	sum->frees = plus(sum->frees, row->frees);
 	sum->freed_bytes = plus(sum->freed_bytes, row->freed_bytes);
+	sum->live_bytes += row->allocated_bytes - row->freed_bytes;
+}
+
+/*
+ * Bytes of a row have 64 bits: a program that takes and gives back huge blocks
+ * which it never touches goes round them in hours. Where the number of blocks
+ * says so, the sums are shown at their end; what lives is still known, for the
+ * differences went round alike.
+ */
+static void
+settle_bytes(struct ledger_sum *sum)
+{
+	const uint64_t largest = sum->size_max < UINT32_MAX
+	    ? sum->size_max
+	    : UINT64_MAX; /* not told here */
+	const bool may = (seg_wide)sum->allocations * largest > UINT64_MAX;
+	const bool must =
+	    (seg_wide)sum->allocations * sum->size_min > UINT64_MAX;
+
+	if (!must &&
+	    !(may && sum->frees <= sum->allocations &&
+	        sum->freed_bytes > sum->allocated_bytes))
+		return;
+	if ((int64_t)sum->live_bytes < 0)
+		return; /* that cannot be: invariants.c tells */
+	sum->allocated_bytes = UINT64_MAX;
+	sum->freed_bytes = UINT64_MAX - sum->live_bytes;
 }
 
 /* Sampled mode: the rows hold the estimates, this says how good they are. */
@@ -167,6 +194,8 @@ ledger_init(struct ledger *l, const struct segment *seg)
 		if (err < 0)
 			return err;
 	}
+	for (size_t i = 0; i < l->count; i++)
+		settle_bytes(&l->items[i]);
 	ledger_sort(l);
 	return 0;
 }

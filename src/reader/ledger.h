@@ -14,6 +14,7 @@ struct ledger_sum {
 	uint32_t id;
 	uint32_t last_tick;
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
+	uint64_t live_bytes; /* allocated - freed of all rows, modulo 2^64 */
 	int64_t peak_bytes, peak_blocks;
 	/* as rows have them: from 2^32 - 1 on it is what seg_info says */
 	uint64_t size_min, size_max;

@@ -270,6 +270,49 @@ wide_figures_are_read_from_rows_of_both_lengths(void **state)
 	(void)state;
 }
 
+/* 2^40 blocks of 1 GiB, all freed but three: 2^70 bytes in rows of 2^64. */
+static void
+bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay(void **state)
+{
+	static const uint64_t size = UINT64_C(1) << 30;
+	struct mkseg *m = mkseg_new();
+	uint32_t id = mkseg_stack(m, one_frame, 1);
+	const struct process *p;
+	struct session *s;
+
+	(void)state;
+	mkseg_book(m, 0, id, (UINT64_C(1) << 40) + 5, size, 0);
+	mkseg_book(m, 1, id, 0, size, (UINT64_C(1) << 40) + 2);
+	s = mkseg_load(m);
+	p = s->processes[0];
+	assert_true(p->totals.allocated_bytes == UINT64_MAX);
+	assert_true(p->totals.live_bytes == 3 * size);
+	assert_true(p->totals.live_blocks == 3);
+	assert_string_equal(p->doubt.text, "");
+	session_free(s);
+	/* sizes differ: the smallest alone proves nothing */
+	m = mkseg_new();
+	id = mkseg_stack(m, one_frame, 1);
+	mkseg_book(m, 0, id, (UINT64_C(1) << 34) + 3, size, 1);
+	mkseg_row(m, 0, id)->frees = UINT64_C(1) << 34;
+	mkseg_row(m, 0, id)->freed_bytes = UINT64_MAX - size + 1;
+	mkseg_row(m, 0, id)->allocated_bytes = size;
+	mkseg_row(m, 0, id)->size_min = 8;
+	mkseg_row(m, 0, id)->size_span = (uint32_t)size - 8;
+	s = mkseg_load(m);
+	assert_true(s->processes[0]->totals.allocated_bytes == UINT64_MAX);
+	assert_true(s->processes[0]->totals.live_bytes == 2 * size);
+	session_free(s);
+	/* frees of what was never there are no such thing */
+	m = mkseg_new();
+	id = mkseg_stack(m, one_frame, 1);
+	mkseg_book(m, 0, id, 10, 8, 20);
+	s = mkseg_load(m);
+	assert_int_equal(s->processes[0]->totals.allocated_bytes, 80);
+	assert_int_equal(s->processes[0]->totals.live_bytes, 0);
+	session_free(s);
+}
+
 /* A small block beside a huge one: the row knows the smallest. */
 static void
 a_small_block_is_the_smallest_beside_a_huge_one(void **state)
@@ -710,6 +753,8 @@ main(void)
 	    cmocka_unit_test(long_stack_is_cut_at_the_callers_limit),
 	    cmocka_unit_test(more_frees_than_allocations_are_no_huge_number),
 	    cmocka_unit_test(wide_figures_are_read_from_rows_of_both_lengths),
+	    cmocka_unit_test(
+	        bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay),
 	    cmocka_unit_test(a_small_block_is_the_smallest_beside_a_huge_one),
 	    cmocka_unit_test(
 	        sampled_variances_are_read_from_rows_of_both_lengths),
