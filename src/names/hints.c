@@ -62,8 +62,8 @@ hints_sentence(const struct table_key *key, const struct table_state *state,
     bool is_relative, size_t asked, size_t unknown)
 {
 	static const char lost[] =
-	    "; it was loaded by a relative path, from a directory that is no "
-	    "longer known: --debug-dir DIR looks for it in DIR";
+	    "; it was loaded by a relative path, maybe from another directory: "
+	    "--debug-dir DIR searches DIR for it";
 	const char *detail = state->detail ? state->detail : "";
 	char id[65];
 

@@ -89,6 +89,8 @@ said() { "$SEEP" report "$@" --no-cache 2>&1 | tr -s ' \n' ' '; }
 	[[ $(jq -r '.processes[0].modules[].path' "$T/report.json" | grep -c '^\./plugins/x\.so$') -eq 1 ]]
 	[[ $(jq -r '.processes[0].start_dir' "$T/report.json") == "$(realpath "$W/start")" ]]
 	[[ $(said "$DIR") != *"no names from"* ]]
+	"$SEEP" export --format maps -o "$T/maps" "$DIR"
+	grep -q " $(realpath "$W/start")/plugins/x.so\$" "$T/maps"
 }
 
 @test "a relative RPATH, and a relative LD_LIBRARY_PATH" {
@@ -130,6 +132,22 @@ said() { "$SEEP" report "$@" --no-cache 2>&1 | tr -s ' \n' ' '; }
 	[[ $(said "$DIR") == *"no names from "*"plugins/x.so: the file there now has another build-id"* ]]
 	[[ $(named "$DIR" --debug-dir "$W/elsewhere") -eq 0 ]]
 	[[ $(named "$DIR" --debug-dir "$BATS_FILE_TMPDIR") -eq 50 ]]
+}
+
+@test "nor does one that took its place while the program runs" {
+	prepare
+	(cd "$W/start" && LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR exec ./host open ./plugins/x.so \
+		sleep 60000 >"$T/out" 3>&-) &
+	PIDS+=($!)
+	answered ready
+	[[ $(named $!) -eq 50 ]]
+	rm "$W/start/plugins/x.so"
+	[[ $(named $!) -eq 0 ]]
+	[[ $(said $!) == *"no names from "*"plugins/x.so: No such file"* ]]
+	sed 's/1000/2000/' "$BATS_FILE_TMPDIR/plugin.c" >"$T/plugin.c"
+	"${CC:-gcc}" -O1 -g -shared -fPIC -Wl,--build-id -o "$W/start/plugins/x.so" "$T/plugin.c"
+	[[ $(named $!) -eq 0 ]]
+	[[ $(said $!) == *"the file there now has another build-id"* ]]
 }
 
 @test "the same library elsewhere in the session lends its names, by its build-id" {
