@@ -83,13 +83,16 @@ try_in(const char *root, const char *dir, const char *name,
 	return n > 0 && (size_t)n < sizeof(path) && try_path(path, w, ret);
 }
 
+/* What is too long becomes a path that leads nowhere. */
 static bool
 put_place(struct debugfile_place *to, const char *root, const char *name)
 {
 	int n = snprintf(to->path, sizeof(to->path), "%s%s", root, name);
 
-	to->name = to->path + strlen(root);
-	return n > 0 && (size_t)n < sizeof(to->path);
+	if (n < 0 || (size_t)n >= sizeof(to->path))
+		to->path[0] = '\0';
+	to->name = to->path[0] ? to->path + strlen(root) : to->path;
+	return true;
 }
 
 /* One of several names below one of several roots; *n counts places down. */
@@ -119,8 +122,7 @@ find_in_dirs(
 				continue;
 			(void)snprintf(dir, sizeof(dir), "%s%s", s->dirs[i],
 			    names[k][0] == '/' ? "" : "/");
-			if (!put_place(ret, dir, names[k]))
-				return false;
+			(void)put_place(ret, dir, names[k]);
 			ret->name = ret->path;
 			return true;
 		}
@@ -132,17 +134,13 @@ debugfile_module(
     const struct debugfile_search *s, size_t n, struct debugfile_place *ret)
 {
 	const char *const own[] = {s->path, NULL};
-	const size_t all = n;
 
 	ret->path[0] = '\0';
 	ret->by_id = false;
 	if (find_place(s, s->mapped, &n, ret) || find_place(s, own, &n, ret))
 		return true;
 	ret->by_id = true;
-	if (find_place(s, s->twins, &n, ret) || find_in_dirs(s, n, ret))
-		return true;
-	/* a path that is too long is skipped, not the end of all */
-	return ret->path[0] != '\0' && debugfile_module(s, all + 1, ret);
+	return find_place(s, s->twins, &n, ret) || find_in_dirs(s, n, ret);
 }
 
 enum { NAME_BYTES = 2 * ID_MAX + 33 };
