@@ -182,6 +182,19 @@ note_losses(struct check *c, const struct process *p)
 	return err;
 }
 
+/* Blocks that the executable frees by itself are no leaks, but look like it. */
+static int
+note_own(struct check *c, const struct process *p)
+{
+	if (!losses_is_own(p->header.inert_reason) ||
+	    p->header.state == SEG_INERT)
+		return 0;
+	c->is_damaged |= p->header.counts[SEG_MISSED_FREES] > 0 ||
+	    p->header.counts[SEG_UNKNOWN_FREES] > 0;
+	return check_note(c, "%s (pid %u): maybe only a part was traced: %s",
+	    name_of(p), p->header.pid, losses_inert(p->header.inert_reason));
+}
+
 static int
 note_process(struct check *c, const struct check_process *x)
 {
@@ -210,6 +223,8 @@ note_process(struct check *c, const struct check_process *x)
 	} else {
 		err = note_end(c, p);
 	}
+	if (err == 0)
+		err = note_own(c, p);
 	return err < 0 ? err : note_losses(c, p);
 }
 

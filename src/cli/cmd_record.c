@@ -294,7 +294,10 @@ say_declined(struct run *r, uint32_t reason, bool whole)
 	r->told = true;
 	die_warn("%s (pid %d) is %s: %s", r->options.command[0],
 	    (int)r->launch.pid,
-	    whole ? "not traced" : "hardly traced, or not at all",
+	    whole ? "not traced"
+	        : reason == SEG_INERT_OWN_MALLOC
+	        ? "hardly traced, or not at all"
+	        : "maybe traced in part only",
 	    losses_inert(reason));
 }
 

@@ -14,7 +14,7 @@
 
 const struct opts_option name_opts_rows[] = {
     {"debug-dir", 0, OPTS_PATHS, AT(debug_dirs), 0, "DIR",
-        "look for debug information there, too"},
+        "search DIR for debug information and modules"},
     {"sysroot", 0, OPTS_TEXT, AT(sysroot), 0, "DIR",
         "the files that ran are below DIR"},
     {"debuginfod", 0, OPTS_FLAG, AT(debuginfod), 0, NULL,

@@ -32,7 +32,7 @@ static const struct opts_option output_rows[] = {
         "do not keep the names of functions in FILE: a report then needs the "
         "programs that ran"},
     {"debug-dir", 0, OPTS_PATHS, AT(debug_dirs), 0, "DIR",
-        "look for debug information there, too"},
+        "search DIR for debug information and modules"},
     {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL, "no summary at the end"},
     {0},
 };

@@ -213,18 +213,34 @@ ledger_row_slow(struct thread *t, uint32_t site)
 	return segment_table_row(&arrays[t->array], site - first);
 }
 
+/*
+ * The row cannot tell sizes from 2^32 - 1 on apart. It never includes one
+ * above, so all of these come here.
+ */
+SEEP_COLD static void
+large_size(uint32_t site, uint64_t size)
+{
+	struct seg_info *info = segment_table_row(&infos, site - first);
+	uint64_t least;
+
+	if (!info) {
+		segment_count(SEG_LOST_SIZES, 1);
+		return;
+	}
+	RAISE(&info->size_max, size);
+	least = LOAD(&info->size_min);
+	while ((!least || size < least) && !CAS(&info->size_min, &least, size))
+		;
+}
+
 /* Called when the size is outside of what the row has seen. */
 SEEP_NOINLINE void
 ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size)
 {
 	uint32_t small = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
 
-	if (size > UINT32_MAX) {
-		struct seg_info *info = segment_table_row(&infos, site - first);
-
-		if (info && size > LOAD(&info->size_max))
-			STORE(&info->size_max, size);
-	}
+	if (size >= UINT32_MAX)
+		large_size(site, size);
 	if (!row->allocations) {
 		row->size_min = small;
 		row->size_span = 0;
@@ -261,14 +277,18 @@ ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
 SEEP_NOINLINE void
 ledger_age(uint32_t site, uint32_t age)
 {
+	const uint32_t i = seg_age_bucket(age);
 	struct seg_info *info;
 
 	if (ledger_is_inherited(site))
 		return;
 	info = segment_table_row(&infos, site - first);
-	if (!info)
+	if (!info) {
+		segment_count(SEG_LOST_AGES, 1);
 		return;
-	ADD(&info->ages[seg_age_bucket(age)], 1);
+	}
+	if (unlikely(ADD(&info->ages[i], 1) == UINT32_MAX))
+		ADD(&info->ages_high[i], 1);
 }
 
 /* Where a thread that owns nothing books; nested events have the last one. */
@@ -356,16 +376,30 @@ ledger_free_shared(struct thread *t, uint32_t site, uint64_t size)
 	return true;
 }
 
+/* Adds to a figure of 128 bits; returns what its low half was. */
+static uint64_t
+add_wide(uint64_t *low, uint64_t *high, seg_wide by)
+{
+	uint64_t before = ADD(low, (uint64_t)by);
+	uint64_t up = (uint64_t)(by >> 64);
+
+	if (before + (uint64_t)by < before)
+		up++;
+	if (up)
+		ADD(high, up);
+	return before;
+}
+
 /*
  * Adds a weighted figure and gives what it adds to the whole number that the
  * ledger shows: over many events nothing is lost to rounding.
  */
 static uint64_t
-add_weighted(uint64_t *sum, uint64_t by)
+add_weighted(uint64_t *low, uint64_t *high, seg_wide by)
 {
-	uint64_t before = ADD(sum, by);
+	uint64_t before = add_wide(low, high, by);
 
-	return ((before + by) >> 16) - (before >> 16);
+	return (uint64_t)((by + (before & 0xffff)) >> 16);
 }
 
 static struct seg_sample *
@@ -405,9 +439,12 @@ ledger_sampled_alloc(struct thread *t, uint32_t site, uint64_t size)
 		return false;
 	ledger_sizes_shared(row, site, size);
 	ADD(&s->samples, 1);
-	ADD(&s->variance_allocated, sample_variance(size, w));
-	ADD(&row->allocations, add_weighted(&s->weighted_count, w));
-	bytes = add_weighted(&s->weighted_bytes, size * w);
+	add_wide(&s->variance_allocated, &s->variance_allocated_high,
+	    sample_variance(size, w));
+	ADD(&row->allocations,
+	    add_weighted(&s->weighted_count, &s->weighted_count_high, w));
+	bytes = add_weighted(
+	    &s->weighted_bytes, &s->weighted_bytes_high, (seg_wide)size * w);
 	ADD(&row->allocated_bytes, bytes);
 	STORE(&row->last_tick, tick_now());
 	sampled_net(t, array, (int64_t)bytes);
@@ -426,9 +463,12 @@ ledger_sampled_free(struct thread *t, uint32_t site, uint64_t size)
 	if (!s)
 		return false;
 	ADD(&s->sampled_frees, 1);
-	ADD(&s->variance_freed, sample_variance(size, w));
-	ADD(&row->frees, add_weighted(&s->weighted_frees, w));
-	bytes = add_weighted(&s->weighted_freed_bytes, size * w);
+	add_wide(&s->variance_freed, &s->variance_freed_high,
+	    sample_variance(size, w));
+	ADD(&row->frees,
+	    add_weighted(&s->weighted_frees, &s->weighted_frees_high, w));
+	bytes = add_weighted(&s->weighted_freed_bytes,
+	    &s->weighted_freed_bytes_high, (seg_wide)size * w);
 	ADD(&row->freed_bytes, bytes);
 	sampled_net(t, array, -(int64_t)bytes);
 	return true;
@@ -525,26 +565,31 @@ ledger_sums(void)
 	return sums;
 }
 
-void
+static void
+count_up(uint32_t *n)
+{
+	if (*n != UINT32_MAX)
+		(*n)++;
+}
+
+bool
 ledger_fold_live(uint32_t site, uint64_t size, uint32_t age)
 {
 	struct seg_live *row;
 
 	if (ledger_is_inherited(site) || site - first >= SITES_MAX)
-		return;
+		return true;
 	row = segment_table_row(&lives, site - first);
 	if (!row)
-		return;
+		return false;
 	if (!row->blocks || size < row->size_min)
 		row->size_min = size;
 	if (size > row->size_max)
 		row->size_max = size;
 	row->blocks++;
 	row->bytes += size;
-	row->sizes[seg_size_class(size)]++;
-	if (age < SEG_YOUNG_TICKS) {
-		row->young++;
-		return;
-	}
-	row->ages[seg_age_bucket(age)]++;
+	count_up(&row->sizes[seg_size_class(size)]);
+	count_up(age < SEG_YOUNG_TICKS ? &row->young
+	                               : &row->ages[seg_age_bucket(age)]);
+	return true;
 }

@@ -74,7 +74,7 @@ static bool was_off;
 static struct place place;
 static uint32_t no_command; /* before there is a word, and in nurseries */
 static struct place_kernel kernel;
-static char exe[SEG_EXE_BYTES];
+static char exe[PLACE_PATH_BYTES];
 
 /*
  * A forked child's first events are kept in plain memory, and their sums in a
@@ -231,6 +231,7 @@ child_header(
 	memcpy(h->boot_id, parent->boot_id, sizeof(h->boot_id));
 	memcpy(h->session, parent->session, sizeof(h->session));
 	memcpy(h->exe, parent->exe, sizeof(h->exe));
+	memcpy(h->start_dir, parent->start_dir, sizeof(h->start_dir));
 	memcpy(h->command, parent->command, sizeof(h->command));
 	h->command_truncated = parent->command_truncated;
 	h->pid_ns = parent->pid_ns;
@@ -628,12 +629,24 @@ watch_forks(void)
  * Then it is called instead of ours, by libc too. All the same we stay awake:
  * it may be a wrapper that calls us, and what it lacks of the family is ours.
  */
-static bool
-executable_has_malloc(void *find_object)
+static enum seg_inert
+executable_has_own(void *find_object)
 {
+	static const char *const others[] = {"calloc", "realloc",
+	    "reallocarray", "memalign", "aligned_alloc", "posix_memalign"};
 	const struct link_map *l = module_of_executable(find_object);
+	size_t i;
 
-	return l && symbol_is_defined(l, "malloc");
+	if (!l)
+		return SEG_INERT_NONE;
+	if (symbol_is_defined(l, "malloc"))
+		return SEG_INERT_OWN_MALLOC;
+	if (symbol_is_defined(l, "free"))
+		return SEG_INERT_OWN_FREE;
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (symbol_is_defined(l, others[i]))
+			return SEG_INERT_OWN_PART;
+	return SEG_INERT_NONE;
 }
 
 static enum seg_inert
@@ -676,7 +689,7 @@ main_stack_end(void)
 static void
 write_header(struct seg_header *h, char **argv)
 {
-	place_describe(h, argv);
+	place_describe(h, argv, exe);
 	place_random(h->uuid, sizeof(h->uuid));
 	fmt_copy(h->session, sizeof(h->session), config.session);
 	h->medium = place.medium;
@@ -741,14 +754,14 @@ start(char **argv, char **envp)
 	if (config.depth && config.depth < THREAD_OUTER_MAX)
 		memo_depth =
 		    config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
-	place_exe(exe, sizeof(exe));
+	place_exe(exe);
 	write_header(h, argv);
 	facts = *h;
 	if (!why && !start_tables(find_object))
 		why = SEG_INERT_MEMORY;
 	inert = why != SEG_INERT_NONE;
-	if (!inert && executable_has_malloc(find_object))
-		why = SEG_INERT_OWN_MALLOC;
+	if (!inert)
+		why = executable_has_own(find_object);
 	if (!inert) {
 		/* so that a child knows who forked: see child_pid() */
 		thread_self = thread_new();
@@ -795,11 +808,13 @@ fold_user(uint32_t site, uint64_t size, uint32_t birth, void *arg)
 {
 	struct scan *s = arg;
 
-	ledger_fold_live(site, size, tick_now() - birth);
+	s->partial |= !ledger_fold_live(site, size, tick_now() - birth);
 	if (++s->count % SCAN_BLOCKS_PER_LOOK)
 		return true;
-	s->partial = tick_read() > s->until_ns;
-	return !s->partial;
+	if (tick_read() <= s->until_ns)
+		return true;
+	s->partial = true;
+	return false;
 }
 
 static bool

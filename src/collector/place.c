@@ -436,9 +436,22 @@ no_dir:
 	return false;
 }
 
-/* As it was given to exec, from the directory in which we are still. */
+/* The working directory; empty: not known, too long, or out of our root. */
 static void
-exe_without_proc(char *to, uint64_t bytes)
+working_dir(char *to, uint64_t bytes)
+{
+	if (sys_call(SYS_getcwd, (long)to, (long)bytes, 0, 0) <= 0 ||
+	    to[0] != '/')
+		to[0] = 0;
+}
+
+/*
+ * As it was given to exec, from the directory in which we are still. Without
+ * /proc, or where the path is longer than /proc can say: then the directory is
+ * not known either, and the relative name is what is left.
+ */
+static void
+exe_without_proc(char to[PLACE_PATH_BYTES])
 {
 	const char *name = (const char *)getauxval(AT_EXECFN);
 	uint64_t at = 0;
@@ -448,11 +461,10 @@ exe_without_proc(char *to, uint64_t bytes)
 	if (!name)
 		return;
 	if (name[0] != '/') {
-		if (sys_call(SYS_getcwd, (long)to, (long)bytes, 0, 0) <= 0)
-			return;
-		at = fmt_length(to, bytes);
+		working_dir(to, PLACE_PATH_BYTES);
+		at = fmt_length(to, PLACE_PATH_BYTES);
 	}
-	fmt_init(&f, to + at, bytes - at);
+	fmt_init(&f, to + at, PLACE_PATH_BYTES - at);
 	if (at)
 		fmt_string(&f, "/");
 	fmt_string(&f, name);
@@ -461,15 +473,31 @@ exe_without_proc(char *to, uint64_t bytes)
 }
 
 void
-place_exe(char *to, uint64_t bytes)
+place_exe(char to[PLACE_PATH_BYTES])
 {
-	long n = sys_call(
-	    SYS_readlink, (long)"/proc/self/exe", (long)to, (long)bytes - 1, 0);
+	long n = sys_call(SYS_readlink, (long)"/proc/self/exe", (long)to,
+	    PLACE_PATH_BYTES - 1, 0);
 
 	if (n > 0)
 		to[n] = 0;
 	else
-		exe_without_proc(to, bytes);
+		exe_without_proc(to);
+}
+
+/* Of a path that does not fit the end is kept, and one can see that. */
+static void
+copy_path(char *to, uint64_t bytes, const char *path)
+{
+	uint64_t n = fmt_length(path, PLACE_PATH_BYTES), at;
+	struct fmt f;
+
+	fmt_init(&f, to, bytes);
+	at = n < bytes ? 0 : n - (bytes - sizeof("..."));
+	while (at && at < n && path[at] != '/')
+		at++;
+	if (at)
+		fmt_string(&f, "...");
+	fmt_string(&f, path + at);
 }
 
 static int
@@ -521,7 +549,7 @@ start_jiffies(void)
 }
 
 void
-place_describe(struct seg_header *h, char **argv)
+place_describe(struct seg_header *h, char **argv, const char *exe)
 {
 	struct stat st;
 	uint64_t at = 0;
@@ -533,7 +561,8 @@ place_describe(struct seg_header *h, char **argv)
 		h->pid_ns = st.st_ino;
 	h->start_jiffies = start_jiffies();
 	describe_boot(h);
-	place_exe(h->exe, sizeof(h->exe));
+	copy_path(h->exe, sizeof(h->exe), exe);
+	working_dir(h->start_dir, sizeof(h->start_dir));
 	for (; argv && *argv; argv++) {
 		uint64_t n = fmt_length(*argv, SEG_COMMAND_BYTES);
 

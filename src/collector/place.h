@@ -69,9 +69,13 @@ enum {
 	PLACE_FILES_MORE = 30000, /* where it is not */
 };
 
-/* Facts for the header. */
-void place_describe(struct seg_header *h, char **argv);
-void place_exe(char *to, uint64_t bytes);
+enum { PLACE_PATH_BYTES = 4096 }; /* what a path may have, with its NUL */
+
+/* Facts for the header; exe is what place_exe() found. */
+void place_describe(struct seg_header *h, char **argv, const char *exe);
+
+/* The path of the executable; empty: not known. */
+void place_exe(char to[PLACE_PATH_BYTES]);
 void place_random(void *to, uint64_t bytes);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define ONE (UINT64_C(1) << 63) /* 1.0 as Q63 */
 
-typedef unsigned __int128 wide;
+typedef seg_wide wide;
 
 enum {
 	LOG_BITS = 32,     /* of the fraction of a logarithm */
@@ -90,22 +90,29 @@ probability(uint64_t size)
 	return ONE - e;
 }
 
+/* Where a size or a rate is beyond all reason, the result stops at the end. */
+static uint64_t
+narrow(wide v)
+{
+	return v > UINT64_MAX ? UINT64_MAX : (uint64_t)v;
+}
+
 uint64_t
 sample_weight(uint64_t size)
 {
 	uint64_t p = probability(size ? size : 1);
 
-	return (uint64_t)(((wide)ONE << 16) / (p ? p : 1));
+	return narrow(((wide)ONE << 16) / (p ? p : 1));
 }
 
-uint64_t
+seg_wide
 sample_variance(uint64_t size, uint64_t weight)
 {
 	wide w = weight;
 
 	/* (s w)(s (w - 1)), each with 16 bits of fraction to drop */
-	return (uint64_t)(((wide)size * w >> 16) *
-	    ((wide)size * (w - (1 << 16)) >> 16));
+	return (wide)narrow((wide)size * w >> 16) *
+	    narrow((wide)size * (w - (1 << 16)) >> 16);
 }
 
 /* xorshift64*: good enough to place points */

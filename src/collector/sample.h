@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "base/hash.h"
+#include "trace/format.h"
 
 /*
  * Points are thrown on the stream of allocated bytes, `rate` bytes apart on
@@ -32,7 +33,7 @@ uint64_t sample_weight(uint64_t size);
  * size^2 w (w - 1): what a block of this size adds to the variance of the
  * estimated bytes.
  */
-uint64_t sample_variance(uint64_t size, uint64_t weight);
+seg_wide sample_variance(uint64_t size, uint64_t weight);
 
 /*
  * A counting filter over addresses answers most frees: where it says no, the

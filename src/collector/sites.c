@@ -15,6 +15,7 @@ enum { NODES, INNERS, SITES };
 struct segment_table sites_tables[3];
 static struct index node_index, inner_index, site_index;
 static uint32_t node_count, inner_count, site_count;
+static uint32_t site_max; /* ids that this process may give out */
 static uint32_t first;
 
 /* Every node below SITES_NODE_CUT was made by hand; numbers fit the index. */
@@ -79,7 +80,7 @@ claim(uint32_t *count, uint32_t max)
 static bool
 drop_outer(void)
 {
-	return segment_is_tight() || LOAD(&site_count) > SITES_MAX / 4 * 3 ||
+	return segment_is_tight() || LOAD(&site_count) > site_max / 4 * 3 ||
 	    LOAD(&node_count) > SITES_NODES_MAX / 4 * 3;
 }
 
@@ -153,7 +154,7 @@ sites_get(uint32_t node, uint32_t inner, enum seg_api api)
 	n = index_find(&site_index, h, same_site, &key);
 	if (likely(n))
 		return (struct site_id){first + n - 1};
-	n = claim(&site_count, SITES_MAX);
+	n = claim(&site_count, site_max);
 	row = n ? segment_table_row(&sites_tables[SITES], n) : NULL;
 	if (!row)
 		return no_room();
@@ -189,7 +190,7 @@ sites_user(struct site_id stack, uint32_t pool)
 	n = index_find(&site_index, h, same_site, &key);
 	if (likely(n))
 		return (struct site_id){first + n - 1};
-	n = claim(&site_count, SITES_MAX);
+	n = claim(&site_count, site_max);
 	row = n ? segment_table_row(&sites_tables[SITES], n) : NULL;
 	if (!row)
 		return (struct site_id){0};
@@ -240,7 +241,13 @@ make_fixed_rows(void)
 bool
 sites_init(uint32_t first_id)
 {
+	/* a site id has its bits in a cell of the live map, and no more */
+	const uint32_t end = 1u << SEG_SITE_BITS;
+
+	if (first_id >= end - 1)
+		return false;
 	first = first_id;
+	site_max = end - first_id < SITES_MAX ? end - first_id : SITES_MAX;
 	return segment_table_init(&sites_tables[NODES], SEG_EXT_NODE, 0,
 	           sizeof(struct seg_node), 0, SITES_NODES_MAX) &&
 	    segment_table_init(&sites_tables[INNERS], SEG_EXT_INNER, 0,

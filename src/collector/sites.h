@@ -30,7 +30,10 @@ enum {
 
 enum { SITES_MAX = 1 << 20, SITES_NODES_MAX = 1 << 22 };
 
-/* ids from first_id on; also how a forked child starts over. */
+/*
+ * Ids from first_id on; also how a forked child starts over. False: no memory,
+ * or its ancestors have used up the ids.
+ */
 bool sites_init(uint32_t first_id);
 
 /* The id counter: what a forked child's first_id will be. */

@@ -51,6 +51,17 @@ larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* The sum stops at its end: many blocks that live for weeks reach it. */
+static void
+add_product(uint64_t *sum, uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	if (__builtin_mul_overflow(a, b, &product) ||
+	    __builtin_add_overflow(*sum, product, sum))
+		*sum = UINT64_MAX;
+}
+
 /*
  * How long its blocks lived together, at the least: ages are known by classes,
  * and each counts with the lower end of its own.
@@ -65,12 +76,13 @@ lifetimes_us(const struct view_site *s)
 	for (int i = 0; s->ages && i < PROCESS_AGES; i++) {
 		uint64_t bound_us = ages_bound_ns(i) / 1000;
 
-		us += s->ages->deaths[i] * bound_us;
+		add_product(&us, s->ages->deaths[i], bound_us);
 		if (s->ages->living_known)
-			us += s->ages->living[i] * larger(bound_us, youngest);
+			add_product(&us, s->ages->living[i],
+			    larger(bound_us, youngest));
 	}
 	if (!s->ages || !s->ages->living_known)
-		us += s->figures.all.live_blocks * youngest;
+		add_product(&us, s->figures.all.live_blocks, youngest);
 	return us;
 }
 

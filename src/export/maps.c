@@ -5,6 +5,7 @@
 
 #include "export/callers.h"
 #include "export/export.h"
+#include "reader/relative.h"
 #include "report/words.h"
 
 enum { PAGE = 4096 };
@@ -19,14 +20,15 @@ write_module(FILE *out, const struct process_module *m, size_t number)
 {
 	uint64_t start = m->base ? m->base : m->start;
 	uint64_t end = (m->end + PAGE - 1) / PAGE * PAGE;
+	const char *path = m->mapped ? m->mapped : relative_path(m);
 
-	if (!m->path || m->path[0] != '/' || start >= end)
+	if (!path || path[0] != '/' || start >= end)
 		return;
 	/* readers take inode 0 for memory without a file */
 	(void)fprintf(out,
 	    "%08" PRIx64 "-%08" PRIx64 " r-xp 00000000 00:01 %zu ",
 	    start / PAGE * PAGE, end, number);
-	words_print(out, m->path);
+	words_print(out, path);
 	(void)putc('\n', out);
 }
 

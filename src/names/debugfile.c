@@ -83,6 +83,66 @@ try_in(const char *root, const char *dir, const char *name,
 	return n > 0 && (size_t)n < sizeof(path) && try_path(path, w, ret);
 }
 
+/* What is too long becomes a path that leads nowhere. */
+static bool
+put_place(struct debugfile_place *to, const char *root, const char *name)
+{
+	int n = snprintf(to->path, sizeof(to->path), "%s%s", root, name);
+
+	if (n < 0 || (size_t)n >= sizeof(to->path))
+		to->path[0] = '\0';
+	to->name = to->path[0] ? to->path + strlen(root) : to->path;
+	return true;
+}
+
+/* One of several names below one of several roots; *n counts places down. */
+static bool
+find_place(const struct debugfile_search *s, const char *const *names,
+    size_t *n, struct debugfile_place *ret)
+{
+	for (size_t i = 0; names && names[i]; i++)
+		for (size_t k = 0; names[i][0] == '/' && s->roots[k]; k++)
+			if ((*n)-- == 0)
+				return put_place(ret, s->roots[k], names[i]);
+	return false;
+}
+
+/* By its whole path and by its last part, below a directory of the user's. */
+static bool
+find_in_dirs(
+    const struct debugfile_search *s, size_t n, struct debugfile_place *ret)
+{
+	const char *slash = strrchr(s->path, '/');
+	const char *names[] = {s->path, slash ? slash : s->path};
+	char dir[PATH_MAX];
+
+	for (size_t i = 0; s->dirs[i]; i++)
+		for (size_t k = 0; k < 2; k++) {
+			if (n-- > 0)
+				continue;
+			(void)snprintf(dir, sizeof(dir), "%s%s", s->dirs[i],
+			    names[k][0] == '/' ? "" : "/");
+			(void)put_place(ret, dir, names[k]);
+			ret->name = ret->path;
+			return true;
+		}
+	return false;
+}
+
+bool
+debugfile_module(
+    const struct debugfile_search *s, size_t n, struct debugfile_place *ret)
+{
+	const char *const own[] = {s->path, NULL};
+
+	ret->path[0] = '\0';
+	ret->by_id = false;
+	if (find_place(s, s->mapped, &n, ret) || find_place(s, own, &n, ret))
+		return true;
+	ret->by_id = true;
+	return find_place(s, s->twins, &n, ret) || find_in_dirs(s, n, ret);
+}
+
 enum { NAME_BYTES = 2 * ID_MAX + 33 };
 
 /* ".build-id/ab/cdef.debug"; false: that is no build-id. */

@@ -3,6 +3,8 @@
 #ifndef SEEP_NAMES_DEBUGFILE_H
 #define SEEP_NAMES_DEBUGFILE_H
 
+#include <stdbool.h>
+
 #include "names/objfile.h"
 
 /* What is known of the module, and where to look; nothing is owned. */
@@ -14,7 +16,22 @@ struct debugfile_search {
 	const char *const *dirs;  /* before /usr/lib/debug; ends with NULL */
 	const char *given;        /* this file first, or NULL */
 	const char *given_alt;
+	/* further places of the module's own file; each NULL, or ends so */
+	const char *const *mapped; /* where it lay while the program ran */
+	const char *const *twins;  /* files that had the same build-id */
 };
+
+/* A place where the file of the module may be. */
+struct debugfile_place {
+	char path[8192]; /* to be opened */
+	const char
+	    *name;  /* without the root: in it, or as long as the search */
+	bool by_id; /* only the build-id says that it is the one */
+};
+
+/* Place n, from 0 on, the likeliest first; false: there are no more. */
+bool debugfile_module(
+    const struct debugfile_search *s, size_t n, struct debugfile_place *ret);
 
 /*
  * The file that has the DWARF of a module: by build-id, or by the module's

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "names/debugfile.h"
 #include "names/package.h"
@@ -58,24 +59,28 @@ about_missing(const struct table_key *key, size_t unknown, const char *id)
 
 char *
 hints_sentence(const struct table_key *key, const struct table_state *state,
-    size_t asked, size_t unknown)
+    bool is_relative, size_t asked, size_t unknown)
 {
+	static const char lost[] =
+	    "; it was loaded by a relative path, maybe from another directory: "
+	    "--debug-dir DIR searches DIR for it";
 	const char *detail = state->detail ? state->detail : "";
 	char id[65];
 
 	if (key->kind == TABLE_PROCESS)
 		return unknown > 0 ? about_process(state, unknown) : NULL;
-	if (key->path[0] != '/')
-		return NULL;
+	if (!strchr(key->path, '/') && !is_relative)
+		return NULL; /* the kernel's vdso */
 	debugfile_hex(id, key->id, key->id_bytes);
 	switch (state->problem) {
 	case TABLE_NO_FILE:
-		return format("no names from %s: %s; it had build-id %s",
-		    key->path, detail, id[0] ? id : "none");
+		return format("no names from %s: %s; it had build-id %s%s",
+		    key->path, detail, id[0] ? id : "none",
+		    is_relative ? lost : "");
 	case TABLE_OTHER_FILE:
 		return format("no names from %s: the file there now has "
-		              "another build-id: %s, what ran had %s",
-		    key->path, detail, id);
+		              "another build-id: %s, what ran had %s%s",
+		    key->path, detail, id, is_relative ? lost : "");
 	case TABLE_NOT_ELF:
 		return format(
 		    "no names from %s: it is not an ELF file", key->path);

@@ -11,6 +11,7 @@
  * were looked for; unknown: those of them without a name.
  */
 char *hints_sentence(const struct table_key *key,
-    const struct table_state *state, size_t asked, size_t unknown);
+    const struct table_state *state, bool is_relative, size_t asked,
+    size_t unknown);
 
 #endif

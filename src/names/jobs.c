@@ -39,6 +39,28 @@ memory_limit(void)
 	return free_mib / PARALLEL * MIB;
 }
 
+/*
+ * Of a module whose directory is in doubt: files of the session that were
+ * loaded by an absolute path and had the same build-id.
+ */
+static void
+find_twins(const struct jobs *s, struct job *j)
+{
+	const struct table_key *key = table_key(s->table, j->object);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < table_objects(s->table) && n < JOBS_TWINS;
+	     i++) {
+		const struct table_key *x = table_key(s->table, i);
+
+		if (i != j->object && x->kind == TABLE_MODULE &&
+		    key->id_bytes > 0 && x->id_bytes == key->id_bytes &&
+		    memcmp(x->id, key->id, key->id_bytes) == 0)
+			j->twins[n++] = x->path;
+	}
+	j->twins[n] = NULL;
+}
+
 static void
 prepare(struct jobs *s, struct job *j)
 {
@@ -52,6 +74,11 @@ prepare(struct jobs *s, struct job *j)
 			(void)snprintf(j->root, sizeof(j->root),
 			    "/proc/%d/root", (int)j->who.alive_pid);
 			j->roots[n++] = j->root;
+			/* what was loaded before a chroot is not below it */
+			if (alive_root(j->who.alive_pid, j->namespace_root) ==
+			        0 &&
+			    strcmp(j->root, j->namespace_root) != 0)
+				j->roots[n++] = j->namespace_root;
 		}
 		j->roots[n++] = "";
 	}
@@ -70,28 +97,30 @@ prepare(struct jobs *s, struct job *j)
 	    .dirs = s->dirs,
 	    .given = j->given,
 	    .given_alt = j->given_alt,
+	    .mapped = j->mapped,
+	    .twins = j->twins,
 	};
+	if (j->is_relative)
+		find_twins(s, j);
 }
 
 bool
 jobs_is_replaced(struct jobs *s, struct job *j)
 {
 	const struct table_key *key = table_key(s->table, j->object);
-	char path[PATH_MAX * 2];
+	struct debugfile_place place;
 	bool replaced = false;
 	uint8_t id[32];
 
 	prepare(s, j);
-	for (size_t i = 0; j->roots[i]; i++) {
-		int n;
+	for (size_t i = 0; debugfile_module(&j->request.search, i, &place);
+	     i++) {
+		int n = buildid_read(place.path, id);
 
-		(void)snprintf(
-		    path, sizeof(path), "%s%s", j->roots[i], key->path);
-		n = buildid_read(path, id);
 		if (n == (int)key->id_bytes &&
 		    memcmp(id, key->id, key->id_bytes) == 0)
 			return false;
-		replaced |= n >= 0;
+		replaced |= n >= 0 && !place.by_id;
 	}
 	return replaced;
 }
@@ -105,25 +134,27 @@ jobs_is_hopeless(struct jobs *s, struct job *j)
 {
 	const struct table_key *key = table_key(s->table, j->object);
 	struct table_state *state = table_state(s->table, j->object);
-	char path[PATH_MAX * 2], hex[65];
+	struct debugfile_place place;
 	int found = -ENOENT, n;
+	uint8_t id[32], other[32];
 	const char *detail;
-	uint8_t id[32];
+	char hex[65];
 
 	prepare(s, j);
 	if (key->id_bytes == 0 || j->given || s->options->debuginfod ||
 	    debugfile_is_there(&j->request.search))
 		return false;
-	for (size_t i = 0; j->roots[i]; i++) {
-		(void)snprintf(
-		    path, sizeof(path), "%s%s", j->roots[i], key->path);
-		n = buildid_read(path, id);
-		if (n == 0 ||
+	for (size_t i = 0; debugfile_module(&j->request.search, i, &place);
+	     i++) {
+		n = buildid_read(place.path, other);
+		if ((n == 0 && !place.by_id) ||
 		    (n > 0 && (size_t)n == key->id_bytes &&
-		        memcmp(id, key->id, key->id_bytes) == 0))
+		        memcmp(other, key->id, key->id_bytes) == 0))
 			return false; /* it, or nobody knows what */
-		if (found < 0)
+		if (found < 0 && !place.by_id) {
 			found = n;
+			memcpy(id, other, sizeof(id));
+		}
 	}
 	state->problem = found > 0 ? TABLE_OTHER_FILE : TABLE_NO_FILE;
 	debugfile_hex(hex, id, found > 0 ? (size_t)found : 0);

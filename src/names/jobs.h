@@ -6,6 +6,9 @@
 #include "names/cache.h"
 #include "names/lookup.h"
 #include "names/perfmap.h"
+#include "reader/alive.h"
+
+enum { JOBS_TWINS = 4 };
 
 /* The places of one module, being looked for. */
 struct job {
@@ -13,12 +16,15 @@ struct job {
 	uint64_t *addresses; /* in order */
 	size_t count;
 	struct perfmap_process who; /* had it */
+	bool is_relative;           /* see reader/relative.h */
+	const char *mapped[2];      /* where it lay; ends with NULL */
 	/* our own: */
 	bool symbols_only;
 	bool server_asked;
 	char *given, *given_alt; /* files from a server */
-	char root[32];
-	const char *roots[3];
+	char root[32], namespace_root[ALIVE_ROOT_BYTES];
+	const char *roots[4];
+	const char *twins[JOBS_TWINS + 1];
 	struct lookup_request request;
 };
 

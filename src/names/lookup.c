@@ -28,6 +28,9 @@ struct lookup {
 	const struct lookup_request *request;
 	lookup_write *write;
 	void *context;
+	struct debugfile_search
+	    search; /* the request's, by where it was found */
+	struct debugfile_place place;
 	struct objfile module, debug, alt, mini;
 	struct symbols *symbols[TABLES]; /* the better first; NULL: none */
 	struct debuginfo *info;
@@ -53,30 +56,34 @@ static void
 open_module(struct lookup *l)
 {
 	const struct lookup_request *r = l->request;
-	char path[PATH_MAX * 2], hex[65];
+	char hex[65];
 	const uint8_t *id;
 	size_t n;
 	int err;
 
 	set_problem(l, TABLE_NO_FILE, strerror(ENOENT));
-	for (size_t i = 0; r->search.roots[i]; i++) {
-		(void)snprintf(path, sizeof(path), "%s%s", r->search.roots[i],
-		    r->search.path);
-		err = objfile_open(path, &l->module);
-		if (err == -ENOEXEC)
+	for (size_t i = 0; debugfile_module(&r->search, i, &l->place); i++) {
+		bool by_id = l->place.by_id;
+
+		if (by_id && r->key.id_bytes == 0)
+			continue;
+		err = objfile_open(l->place.path, &l->module);
+		if (err == -ENOEXEC && !by_id)
 			set_problem(l, TABLE_NOT_ELF, "");
-		else if (err < 0 && l->state.problem == TABLE_NO_FILE)
+		else if (err < 0 && !by_id && l->state.problem == TABLE_NO_FILE)
 			set_problem(l, TABLE_NO_FILE, strerror(-err));
 		if (err < 0)
 			continue;
 		if (objfile_has_build_id(
 		        &l->module, r->key.id, r->key.id_bytes)) {
+			l->search.path = l->place.name;
 			set_problem(l, TABLE_FINE, "");
 			return;
 		}
 		n = objfile_build_id(&l->module, &id);
 		debugfile_hex(hex, id, n);
-		set_problem(l, TABLE_OTHER_FILE, n ? hex : "none");
+		if (!by_id)
+			set_problem(l, TABLE_OTHER_FILE, n ? hex : "none");
 		objfile_close(&l->module);
 	}
 }
@@ -89,8 +96,8 @@ open_debug_info(struct lookup *l)
 	int err;
 
 	if (!l->module.elf || !objfile_has_debug_info(&l->module)) {
-		err = debugfile_find(&l->request->search,
-		    l->module.elf ? &l->module : NULL, &l->debug);
+		err = debugfile_find(
+		    &l->search, l->module.elf ? &l->module : NULL, &l->debug);
 		if (err < 0) {
 			if (l->state.problem == TABLE_FINE)
 				set_problem(l, TABLE_NO_DEBUG, "");
@@ -101,7 +108,7 @@ open_debug_info(struct lookup *l)
 	set_problem(l, TABLE_FINE, "");
 	if (l->request->symbols_only)
 		return;
-	err = debugfile_find_alt(&l->request->search, file, &l->alt, id);
+	err = debugfile_find_alt(&l->search, file, &l->alt, id);
 	if (err < 0)
 		set_problem(l, TABLE_NO_ALT, id);
 	objfile_hide_unneeded(file);
@@ -315,7 +322,10 @@ tell_all(struct lookup *l)
 int
 lookup_run(const struct lookup_request *r, lookup_write *write, void *context)
 {
-	struct lookup l = {.request = r, .write = write, .context = context};
+	struct lookup l = {.request = r,
+	    .write = write,
+	    .context = context,
+	    .search = r->search};
 	int err = -ENOMEM;
 
 	l.answered = calloc(r->count + 1, sizeof(*l.answered));

@@ -11,6 +11,7 @@
 #include "names/seek.h"
 #include "names/table.h"
 #include "names/wire.h"
+#include "reader/relative.h"
 
 enum {
 	PIECE_ROWS = 16384, /* of what names_write() gives at once */
@@ -188,7 +189,7 @@ place_of(const struct process *p, uint64_t frame, struct table_key *key,
 		if (!m->path || m->build_id_bytes > sizeof(key->id))
 			return false;
 		key->kind = TABLE_MODULE;
-		key->path = m->path;
+		key->path = relative_path(m);
 		key->id_bytes = m->build_id_bytes;
 		memcpy(key->id, m->build_id, m->build_id_bytes);
 		*ret_address -= m->base;
@@ -199,12 +200,25 @@ place_of(const struct process *p, uint64_t frame, struct table_key *key,
 	return true;
 }
 
+/* The program itself can be reached without knowing where it lies. */
+static int
+note_relative(struct names *n, const struct process *p,
+    const struct process_module *m, uint32_t object)
+{
+	char exe[32];
+
+	(void)snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)p->alive_pid);
+	return seek_relative(
+	    n->seek, object, m->is_main && p->alive_pid > 0 ? exe : m->mapped);
+}
+
 static int
 gather_frame(struct names *n, const struct process *p, uint64_t frame)
 {
 	const struct perfmap_process who = {.pid = p->header.pid,
 	    .alive_pid = p->alive_pid,
 	    .start_ns = p->header.start_realtime_ns};
+	const struct process_module *m = process_module(p, frame);
 	const struct names_frame *chain;
 	struct table_key key;
 	uint64_t address;
@@ -216,6 +230,8 @@ gather_frame(struct names *n, const struct process *p, uint64_t frame)
 	    find_embedded(n, p, &key, address, &chain, &len))
 		return 0;
 	err = table_object(n->table, &key, &object);
+	if (err == 0 && m && relative_is(m))
+		err = note_relative(n, p, m, object);
 	return err < 0 ? err : seek_add(n->seek, object, address, &who);
 }
 
@@ -336,9 +352,11 @@ note_modules(const struct names *n, struct notes *notes)
 
 	for (uint32_t i = 0; i < table_objects(n->table); i++) {
 		seek_counts(n->seek, i, &asked, &unknown);
-		text = asked > 0 ? hints_sentence(table_key(n->table, i),
-		                       table_state(n->table, i), asked, unknown)
-		                 : NULL;
+		text = asked > 0
+		    ? hints_sentence(table_key(n->table, i),
+		          table_state(n->table, i),
+		          seek_is_relative(n->seek, i), asked, unknown)
+		    : NULL;
 		if (text && notes->count >= MODULE_NOTES) {
 			free(text);
 			more++;

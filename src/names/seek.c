@@ -16,6 +16,8 @@ enum { DIRS_MAX = 32 };
 struct object {
 	struct perfmap_process who;
 	bool cache_read;
+	bool is_relative;
+	const char *mapped; /* in the table; NULL: not known */
 	size_t asked, unknown;
 };
 
@@ -176,6 +178,25 @@ seek_add(struct seek *s, uint32_t object, uint64_t address,
 	return 0;
 }
 
+int
+seek_relative(struct seek *s, uint32_t object, const char *mapped)
+{
+	struct object *o = object_of(s, object);
+
+	if (!o)
+		return -ENOMEM;
+	o->is_relative = true;
+	if (!mapped || o->mapped)
+		return 0;
+	return table_text(s->table, mapped, strlen(mapped), &o->mapped);
+}
+
+bool
+seek_is_relative(const struct seek *s, uint32_t object)
+{
+	return object < s->object_count && s->objects[object].is_relative;
+}
+
 void
 seek_counts(const struct seek *s, uint32_t object, size_t *ret_asked,
     size_t *ret_unknown)
@@ -255,7 +276,7 @@ try_cheaply(struct seek *s, struct job *j)
 		read_map(s, j);
 		return false;
 	}
-	if (key->path[0] != '/')
+	if (!strchr(key->path, '/') && !o->is_relative)
 		return false; /* the kernel's vdso: there is no such file */
 	if (s->jobs.cache && !o->cache_read) {
 		o->cache_read = true;
@@ -303,6 +324,8 @@ seek_run(struct seek *s)
 
 		*j = (struct job){.object = s->places[i].object};
 		j->who = s->objects[j->object].who;
+		j->is_relative = s->objects[j->object].is_relative;
+		j->mapped[0] = s->objects[j->object].mapped;
 		j->addresses = addresses + i;
 		for (n = 0; i + n < s->place_count &&
 		     s->places[i + n].object == j->object;

@@ -25,6 +25,13 @@ int seek_add(struct seek *s, uint32_t object, uint64_t address,
     const struct perfmap_process *who);
 
 /*
+ * The object has a path whose directory is in doubt (reader/relative.h); it lay
+ * at `mapped` while its program ran, NULL: not known. -ENOMEM.
+ */
+int seek_relative(struct seek *s, uint32_t object, const char *mapped);
+bool seek_is_relative(const struct seek *s, uint32_t object);
+
+/*
  * Finds them all, as far as it goes. Afterwards the table has each of them,
  * with a chain that knows nothing where nothing is known.
  */

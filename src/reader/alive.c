@@ -97,6 +97,83 @@ maps_next(struct maps *m, struct mapping *ret)
 	return false;
 }
 
+static const char deleted[] = " (deleted)";
+
+static bool
+ends_with(const char *text, size_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len >= n && memcmp(text + len - n, end, n) == 0;
+}
+
+int
+alive_files(pid_t pid, bool (*each)(void *, uint64_t, const char *, bool),
+    void *context)
+{
+	struct mapping map;
+	struct maps maps;
+	int err;
+
+	err = maps_open(&maps, pid);
+	if (err < 0)
+		return err == -ENOENT ? -ESRCH : -EACCES;
+	while (err == 0 && maps_next(&maps, &map)) {
+		bool gone = ends_with(map.path, strlen(map.path), deleted);
+
+		if (!each(context, map.start, map.path, gone))
+			err = -ENOMEM;
+	}
+	if (err == 0 && ferror(maps.file))
+		err = -EACCES;
+	maps_close(&maps);
+	return err;
+}
+
+static int
+look_at_directory(const char *path, struct statx *ret)
+{
+	*ret = (struct statx){0};
+	return statx(
+	    AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, ret);
+}
+
+/* A bind mount of a directory below itself has its inode, but not its mount. */
+static bool
+is_same_directory(const struct statx *a, const struct statx *b)
+{
+	return a->stx_ino == b->stx_ino &&
+	    a->stx_dev_major == b->stx_dev_major &&
+	    a->stx_dev_minor == b->stx_dev_minor &&
+	    a->stx_mnt_id == b->stx_mnt_id;
+}
+
+/*
+ * ".." ends at the root of who looks, which is not that of the process: so it
+ * leads out of a chroot, up to the root of the mount namespace, where it stays.
+ */
+int
+alive_root(pid_t pid, char ret_path[ALIVE_ROOT_BYTES])
+{
+	struct statx here, above;
+	size_t n = (size_t)snprintf(
+	    ret_path, ALIVE_ROOT_BYTES, "/proc/%d/root", (int)pid);
+
+	if (look_at_directory(ret_path, &here) < 0)
+		return -ENOENT;
+	for (; n + sizeof("/..") <= ALIVE_ROOT_BYTES; n += strlen("/..")) {
+		memcpy(ret_path + n, "/..", sizeof("/.."));
+		if (look_at_directory(ret_path, &above) < 0)
+			return -ENOENT;
+		if (is_same_directory(&above, &here)) {
+			ret_path[n] = '\0';
+			return 0;
+		}
+		here = above;
+	}
+	return -ENOENT;
+}
+
 /* 1: pid maps the file; 0: it does not; negative errno: we cannot tell. */
 static int
 maps_has(pid_t pid, uint64_t device, uint64_t inode)
@@ -374,12 +451,44 @@ alive_superseded(const struct seg_header *a, const struct seg_header *b)
 
 /* ---- the segment of a running process ---- */
 
+/* Is it the file of this mapping? Else there is another under its name. */
 static bool
-ends_with(const char *text, size_t len, const char *end)
+is_mapped_file(const struct segfile *f, const struct mapping *map)
 {
-	size_t n = strlen(end);
+	const struct source *file = segfile_source(f);
 
-	return len >= n && memcmp(text + len - n, end, n) == 0;
+	return file->inode == map->inode && file->device == map->device;
+}
+
+/*
+ * By the path that the memory map tells. It begins at the root of the mount
+ * namespace of the process: the kernel leaves a chroot out of account.
+ */
+static int
+open_by_path(pid_t pid, const struct mapping *map, struct segfile **ret,
+    char path[4096], struct fault *where)
+{
+	char root[ALIVE_ROOT_BYTES];
+	int err = -ENXIO;
+
+	for (int i = 0; i < 2; i++) {
+		if (i == 0)
+			(void)snprintf(
+			    root, sizeof(root), "/proc/%d/root", (int)pid);
+		else if (alive_root(pid, root) < 0)
+			break;
+		if ((size_t)snprintf(path, 4096, "%s%s", root, map->path) >=
+		    4096)
+			break;
+		err = segfile_open(AT_FDCWD, path, ret, where);
+		if (err == 0 && is_mapped_file(*ret, map))
+			return 0;
+		if (err == 0) {
+			segfile_close(*ret);
+			err = -ENXIO;
+		}
+	}
+	return err;
 }
 
 /* The file behind a mapping, as its process sees it. */
@@ -387,9 +496,7 @@ static int
 open_mapping(pid_t pid, const struct mapping *map, struct segfile **ret,
     char ret_path[4096], struct fault *where)
 {
-	static const char deleted[] = " (deleted)";
 	size_t len = strlen(map->path);
-	const struct source *file;
 	char path[4096];
 	int err;
 
@@ -404,16 +511,13 @@ open_mapping(pid_t pid, const struct mapping *map, struct segfile **ret,
 			return fault_set(
 			    where, -ESTALE, "its segment file was deleted");
 	} else if (ends_with(map->path, len, ".seg")) {
-		(void)snprintf(
-		    path, sizeof(path), "/proc/%d/root%s", (int)pid, map->path);
-		err = segfile_open(AT_FDCWD, path, ret, where);
+		err = open_by_path(pid, map, ret, path, where);
 	} else {
 		return -ENXIO;
 	}
 	if (err < 0)
 		return err;
-	file = segfile_source(*ret);
-	if (file->inode != map->inode || file->device != map->device) {
+	if (!is_mapped_file(*ret, map)) {
 		segfile_close(*ret); /* a new file under the old name */
 		return -ENXIO;
 	}

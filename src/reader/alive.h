@@ -43,6 +43,24 @@ bool alive_mapped(uint64_t device, uint64_t inode);
 int alive_open(pid_t pid, struct segfile **ret, int *ret_slot,
     char ret_path[4096], struct fault *where);
 
+/*
+ * Calls `each` for every mapping with a file, until it returns false. The path
+ * is as alive_root() takes it. -ENOMEM: it did; -EACCES, -ESRCH: the map cannot
+ * be read.
+ */
+int alive_files(pid_t pid,
+    bool (*each)(
+        void *context, uint64_t start, const char *path, bool is_deleted),
+    void *context);
+
+/*
+ * The root of the process's mount namespace, by a path that leads there from
+ * ours: what the paths of /proc/PID/maps begin at. /proc/PID/root is another
+ * directory where the process is in a chroot. -ENOENT: not to be reached.
+ */
+enum { ALIVE_ROOT_BYTES = 1024 };
+int alive_root(pid_t pid, char ret_path[ALIVE_ROOT_BYTES]);
+
 /* Is a the segment of the same process as b, before an exec to b? */
 bool alive_superseded(const struct seg_header *a, const struct seg_header *b);
 

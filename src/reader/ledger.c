@@ -14,6 +14,12 @@ plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+static seg_wide
+plus_wide(seg_wide a, seg_wide b)
+{
+	return a > ~b ? ~(seg_wide)0 : a + b;
+}
+
 static int64_t
 plus_signed(int64_t a, int64_t b)
 {
@@ -77,6 +83,33 @@ add_row(struct ledger_sum *sum, const struct seg_row *row, uint32_t epoch)
 	sum->allocated_bytes = plus(sum->allocated_bytes, row->allocated_bytes);
 	sum->frees = plus(sum->frees, row->frees);
 	sum->freed_bytes = plus(sum->freed_bytes, row->freed_bytes);
+	sum->live_bytes += row->allocated_bytes - row->freed_bytes;
+}
+
+/*
+ * Bytes of a row have 64 bits: a program that takes and gives back huge blocks
+ * which it never touches goes round them in hours. Where the number of blocks
+ * says so, the sums are shown at their end; what lives is still known, for the
+ * differences went round alike.
+ */
+static void
+settle_bytes(struct ledger_sum *sum)
+{
+	const uint64_t largest = sum->size_max < UINT32_MAX
+	    ? sum->size_max
+	    : UINT64_MAX; /* not told here */
+	const bool may = (seg_wide)sum->allocations * largest > UINT64_MAX;
+	const bool must =
+	    (seg_wide)sum->allocations * sum->size_min > UINT64_MAX;
+
+	if (!must &&
+	    !(may && sum->frees <= sum->allocations &&
+	        sum->freed_bytes > sum->allocated_bytes))
+		return;
+	if ((int64_t)sum->live_bytes < 0)
+		return; /* that cannot be: invariants.c tells */
+	sum->allocated_bytes = UINT64_MAX;
+	sum->freed_bytes = UINT64_MAX - sum->live_bytes;
 }
 
 /* Sampled mode: the rows hold the estimates, this says how good they are. */
@@ -85,9 +118,10 @@ add_sample(struct ledger_sum *sum, const struct seg_sample *row)
 {
 	sum->samples = plus(sum->samples, row->samples);
 	sum->sampled_frees = plus(sum->sampled_frees, row->sampled_frees);
-	sum->variance_allocated =
-	    plus(sum->variance_allocated, row->variance_allocated);
-	sum->variance_freed = plus(sum->variance_freed, row->variance_freed);
+	sum->variance_allocated = plus_wide(sum->variance_allocated,
+	    seg_wide_of(row->variance_allocated, row->variance_allocated_high));
+	sum->variance_freed = plus_wide(sum->variance_freed,
+	    seg_wide_of(row->variance_freed, row->variance_freed_high));
 }
 
 static bool
@@ -120,7 +154,7 @@ sum_rows(const struct segment *seg, const struct segment_rows *x,
 		} else {
 			struct seg_sample row;
 
-			memcpy(&row, segment_row(x, i), sizeof(row));
+			(void)segment_copy_row(x, i, &row, sizeof(row));
 			if (row.samples == 0 && row.sampled_frees == 0)
 				continue;
 			sum = ledger_at(sums, (uint32_t)id);
@@ -160,6 +194,8 @@ ledger_init(struct ledger *l, const struct segment *seg)
 		if (err < 0)
 			return err;
 	}
+	for (size_t i = 0; i < l->count; i++)
+		settle_bytes(&l->items[i]);
 	ledger_sort(l);
 	return 0;
 }

@@ -14,10 +14,12 @@ struct ledger_sum {
 	uint32_t id;
 	uint32_t last_tick;
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
+	uint64_t live_bytes; /* allocated - freed of all rows, modulo 2^64 */
 	int64_t peak_bytes, peak_blocks;
+	/* as rows have them: from 2^32 - 1 on it is what seg_info says */
 	uint64_t size_min, size_max;
 	uint64_t samples, sampled_frees;
-	uint64_t variance_allocated, variance_freed; /* of bytes */
+	seg_wide variance_allocated, variance_freed; /* of bytes */
 };
 
 struct ledger {

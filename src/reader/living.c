@@ -48,7 +48,8 @@ add_block(const struct livemap_block *b, void *arg)
 	if (!b->size_known)
 		return true;
 	site->ages->sizes_known = true;
-	site->ages->sizes[seg_size_class(b->size)]++;
+	if (site->ages->sizes[seg_size_class(b->size)] != UINT32_MAX)
+		site->ages->sizes[seg_size_class(b->size)]++;
 	return true;
 }
 

@@ -81,6 +81,10 @@ static const struct losses_name names[] = {
         "namespaces of dlmopen or LD_AUDIT, whose own heap is not seen"},
     {SEG_FORKED_INSIDE, LOSSES_FACT, "forked_inside",
         "events counted twice: a handler forked inside a hook"},
+    {SEG_LOST_AGES, LOSSES_LOSS, "ages",
+        "deaths whose age found no room and counts as young"},
+    {SEG_LOST_SIZES, LOSSES_LOSS, "sizes",
+        "sizes of 4 GiB and more that found no room"},
     {SEG_CHILDREN_EARLY, LOSSES_LOSS, "children_early",
         "forked children in their first events without room for a record"},
     {SEG_EARLY_STACKS, LOSSES_LOSS, "early_stacks",
@@ -98,6 +102,9 @@ static const char *const inert[] = {
     [SEG_INERT_MEMORY] = "there is no address space for our tables",
     [SEG_INERT_KERNEL] = "its kernel lacks a madvise that fork needs",
     [SEG_INERT_FAULT] = "an internal fault switched tracing off",
+    [SEG_INERT_OWN_FREE] = "the executable brings its own free",
+    [SEG_INERT_OWN_PART] =
+        "the executable brings its own calloc, realloc or memalign",
 };
 
 const struct losses_name *
@@ -105,6 +112,13 @@ losses_names(size_t *ret_count)
 {
 	*ret_count = sizeof(names) / sizeof(names[0]);
 	return names;
+}
+
+bool
+losses_is_own(uint32_t reason)
+{
+	return reason == SEG_INERT_OWN_MALLOC || reason == SEG_INERT_OWN_FREE ||
+	    reason == SEG_INERT_OWN_PART;
 }
 
 const char *

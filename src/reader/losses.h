@@ -3,6 +3,7 @@
 #ifndef SEEP_READER_LOSSES_H
 #define SEEP_READER_LOSSES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "trace/format.h"
@@ -26,5 +27,11 @@ const struct losses_name *losses_names(size_t *ret_count);
 
 /* In plain words; never NULL, "for a reason unknown to this seep" if so. */
 const char *losses_inert(uint32_t reason);
+
+/*
+ * Does the executable define a function of malloc's family itself? Then calls
+ * go there, and what it does not hand on passes the collector by.
+ */
+bool losses_is_own(uint32_t reason);
 
 #endif

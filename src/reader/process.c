@@ -11,6 +11,7 @@
 #include "reader/index.h"
 #include "reader/invariants.h"
 #include "reader/ledger.h"
+#include "reader/relative.h"
 #include "reader/room.h"
 #include "reader/rows.h"
 
@@ -58,9 +59,13 @@ process_ended_early(const struct process *p)
 bool
 process_is_unseen(const struct process *p)
 {
+	uint32_t why = p->header.inert_reason;
+
+	/* allocations are seen where only others of the family are not ours */
 	return p->totals.allocations == 0 &&
 	    (p->header.state == SEG_INERT ||
-	        p->header.inert_reason != SEG_INERT_NONE);
+	        (why != SEG_INERT_NONE && why != SEG_INERT_OWN_FREE &&
+	            why != SEG_INERT_OWN_PART));
 }
 
 void
@@ -119,45 +124,85 @@ ages_of(struct process_site *site)
 static int
 add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 {
-	const size_t old = offsetof(struct seg_live, sizes);
 	struct process_ages more = {.living_known = true, .sizes_known = true};
 	struct seg_live live = {0};
-	bool told = rows_get(&t->lives, id, &live, sizeof(live));
+	size_t has = rows_take(&t->lives, id, &live, sizeof(live));
 
-	if ((!told && !rows_get(&t->lives, id, &live, old)) || live.blocks == 0)
+	if (has == 0 || live.blocks == 0)
 		return 0;
 	if (!ages_of(site))
 		return -ENOMEM;
 	more.living[0] = live.young;
 	for (int i = 0; i < SEG_AGE_BUCKETS; i++)
 		more.living[i + 1] = live.ages[i];
-	if (told)
-		memcpy(more.sizes, live.sizes, sizeof(more.sizes));
-	else if (live.size_min == live.size_max && live.blocks <= UINT32_MAX)
+	for (int i = 0; i < PROCESS_SIZES; i++)
+		more.sizes[i] = live.sizes[i]; /* zeros in a shorter row */
+	if (has == sizeof(live))
+		;
+	else if (live.size_min == live.size_max)
 		more.sizes[seg_size_class(live.size_min)] =
-		    (uint32_t)live.blocks;
+		    live.blocks < UINT32_MAX ? (uint32_t)live.blocks
+		                             : UINT32_MAX;
 	else
 		more.sizes_known = false;
 	process_add_ages(site->ages, &more);
 	return 0;
 }
 
-/* Ages and sizes from the rare records of the site's id. */
-static int
-add_rare(struct process_site *site, const struct site_tables *t, uint32_t id)
+/*
+ * A ledger row holds sizes up to 2^32 - 1; what is beyond is in the info. The
+ * minimum is there if the row has no smaller block.
+ */
+static void
+take_large_sizes(
+    struct process_site *site, const struct site_tables *t, uint32_t id)
 {
 	struct seg_info info;
 
-	if (rows_get(&t->infos, id, &info, sizeof(info))) {
-		if (info.size_max > site->size_max)
-			site->size_max = info.size_max;
-		for (int i = 0; i < SEG_AGE_BUCKETS; i++) {
-			if (info.ages[i] == 0)
-				continue;
-			if (!ages_of(site))
-				return -ENOMEM;
-			site->ages->deaths[i + 1] += info.ages[i];
-		}
+	if (site->size_max < UINT32_MAX ||
+	    rows_take(&t->infos, id, &info, sizeof(info)) == 0)
+		return;
+	if (info.size_max > site->size_max)
+		site->size_max = info.size_max;
+	if (site->size_min >= UINT32_MAX && info.size_min > site->size_min)
+		site->size_min = info.size_min;
+}
+
+/*
+ * Ages of sampled blocks are counted one by one; each stands for as many
+ * deaths as the mean of its site.
+ */
+static uint64_t
+estimated_deaths(uint64_t n, const struct ledger_sum *sum)
+{
+	seg_wide all;
+
+	if (sum->sampled_frees == 0)
+		return n;
+	if (n >= sum->sampled_frees)
+		return sum->frees;
+	all = (seg_wide)n * sum->frees;
+	return (uint64_t)((all + sum->sampled_frees / 2) / sum->sampled_frees);
+}
+
+/* Ages from the rare records of the site's id. */
+static int
+add_rare(struct process_site *site, const struct site_tables *t,
+    const struct ledger_sum *sum)
+{
+	uint32_t id = sum->id;
+	struct seg_info info;
+
+	if (rows_take(&t->infos, id, &info, sizeof(info)) == 0)
+		return add_living(site, t, id);
+	for (uint32_t i = 0; i < SEG_AGE_BUCKETS; i++) {
+		uint64_t n = estimated_deaths(seg_deaths(&info, i), sum);
+
+		if (n == 0)
+			continue;
+		if (!ages_of(site))
+			return -ENOMEM;
+		site->ages->deaths[i + 1] = plus(site->ages->deaths[i + 1], n);
 	}
 	return add_living(site, t, id);
 }
@@ -288,6 +333,7 @@ make_sites(struct process *p, const struct ledger *sums, struct site_tables *t)
 			if (err < 0)
 				break;
 		}
+		take_large_sizes(&site, t, sum->id);
 		err =
 		    stacks_intern(p->stacks, row.inner, row.node, &site.stack);
 		if (err < 0)
@@ -304,7 +350,7 @@ make_sites(struct process *p, const struct ledger *sums, struct site_tables *t)
 			merge_site(&p->sites[at], &site);
 		p->ids[p->id_count++] =
 		    (struct process_id){.id = sum->id, .site = at};
-		err = add_rare(&p->sites[at], t, sum->id);
+		err = add_rare(&p->sites[at], t, sum);
 	}
 	index_release(&index);
 	return err;
@@ -362,6 +408,7 @@ make_modules(struct process *p, const struct segment *seg)
 		m->end = row.end;
 		m->generation = row.generation;
 		m->is_main = row.is_main != 0;
+		m->is_gone = row.gone_tick != 0;
 		m->path = string_at(&strings, row.path, row.path_bytes);
 		if (row.build_id_bytes <= sizeof(m->build_id)) {
 			m->build_id_bytes = row.build_id_bytes;
@@ -370,7 +417,7 @@ make_modules(struct process *p, const struct segment *seg)
 	}
 	while (p->module_count > 1 && p->modules[p->module_count - 1].end == 0)
 		p->module_count--;
-	err = 0;
+	err = relative_join(p);
 out:
 	rows_release(&modules);
 	rows_release(&strings);
@@ -547,7 +594,7 @@ process_free(struct process *p)
 	for (size_t i = 0; i < p->site_count; i++)
 		free(p->sites[i].ages);
 	for (size_t i = 0; i < p->module_count; i++)
-		free(p->modules[i].path);
+		relative_release(&p->modules[i]);
 	stacks_free(p->stacks);
 	free(p->sites);
 	free(p->pools);
@@ -592,7 +639,10 @@ process_time_ns(const struct process *p, uint32_t tick)
 uint64_t
 process_error(double variance)
 {
-	return (uint64_t)(1.96 * sqrt(variance) + 0.5);
+	double half = 1.96 * sqrt(variance) + 0.5;
+
+	/* 2^64, which a double can have */
+	return half < 18446744073709551616.0 ? (uint64_t)half : UINT64_MAX;
 }
 
 double

@@ -59,12 +59,16 @@ struct process_pool {
 };
 
 struct process_module {
-	char *path; /* NULL: not known, or no such module */
+	char *path; /* as the loader has it; NULL: not known, or no module */
+	/* of a relative path alone, see relative.h; else NULL */
+	char *full;   /* below the directory in which the process started */
+	char *mapped; /* where /proc/PID/maps had it, while it ran */
 	uint64_t base, start, end;
 	uint32_t generation;
 	uint8_t build_id[32];
 	uint8_t build_id_bytes;
 	bool is_main;
+	bool is_gone; /* it was found unloaded */
 };
 
 struct process_inherited {

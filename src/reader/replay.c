@@ -183,6 +183,7 @@ on_header(struct replay *r, struct replay_process *p, struct line_in *in)
 	if (h->magic != SEG_MAGIC || h->version != SEG_VERSION)
 		return -EBADMSG;
 	h->session[sizeof(h->session) - 1] = '\0';
+	h->start_dir[sizeof(h->start_dir) - 1] = '\0';
 	h->exe[sizeof(h->exe) - 1] = '\0';
 	h->command[sizeof(h->command) - 2] = '\0';
 	h->command[sizeof(h->command) - 1] = '\0';
@@ -320,23 +321,43 @@ find_columns(
 	return !in->bad && in->at == in->end;
 }
 
+/*
+ * All that the flags promise. Recordings of earlier versions have of samples
+ * the first column alone, whatever the flag says.
+ */
+static bool
+find_all_columns(struct line_in *in, uint32_t flags, uint64_t count,
+    struct line_in *column, int *ret_about_samples)
+{
+	struct line_in begin = *in;
+	int more = line_sample_columns(flags);
+
+	*ret_about_samples = more;
+	if (find_columns(in, count, column, 1 + LINE_COLUMNS + more))
+		return true;
+	*ret_about_samples = 1;
+	*in = begin;
+	return more == LINE_SAMPLE_COLUMNS &&
+	    find_columns(in, count, column, 1 + LINE_COLUMNS + 1);
+}
+
 static int
 on_ledger(struct replay *r, struct replay_process *p, struct line_in *in)
 {
 	struct line_in column[LINE_ALL_COLUMNS];
-	struct line_in *more = &column[1 + LINE_COLUMNS];
 	uint64_t flags = line_get(in), count = line_get(in), id = 0;
-	bool samples = flags & LINE_SAMPLES, peak = flags & LINE_NEW_PEAK;
+	bool peak = flags & LINE_NEW_PEAK;
+	int about_samples = 0;
 
 	if (in->bad || count > (uint64_t)(in->end - in->at) ||
-	    flags > (LINE_SAMPLES | LINE_NEW_PEAK) ||
-	    !find_columns(in, count, column,
-	        samples ? LINE_ALL_COLUMNS : LINE_COLUMNS + 1))
+	    flags > LINE_FLAGS ||
+	    !find_all_columns(
+	        in, (uint32_t)flags, count, column, &about_samples))
 		return -EBADMSG;
 	if (peak)
 		new_peak(p->state);
 	for (uint64_t n = 0; n < count; n++) {
-		int64_t value[LINE_COLUMNS];
+		int64_t value[LINE_COLUMNS], samples[LINE_WIDE_COLUMNS] = {0};
 		struct line_sum *row;
 		struct block *b;
 		int err;
@@ -351,13 +372,10 @@ on_ledger(struct replay *r, struct replay_process *p, struct line_in *in)
 			value[i] = line_get_signed(&column[i + 1]);
 		row = &b->rows[id % BLOCK_ROWS];
 		line_decode(row, peak, value);
-		if (samples) {
-			row->samples += (uint64_t)line_get_signed(&more[0]);
-			row->variance_allocated +=
-			    (uint64_t)line_get_signed(&more[1]);
-			row->variance_freed +=
-			    (uint64_t)line_get_signed(&more[2]);
-		}
+		for (int i = 0; i < about_samples; i++)
+			samples[i] =
+			    line_get_signed(&column[1 + LINE_COLUMNS + i]);
+		line_decode_samples(row, samples);
 		err = r->hooks.row ? r->hooks.row(r->hooks.context, p,
 		                         (uint32_t)id, row, r->time_us)
 		                   : 0;
@@ -470,8 +488,11 @@ fill_sample(void *row, const struct line_sum *sum, const struct seg_header *h)
 {
 	struct seg_sample r = {
 	    .samples = sum->samples,
-	    .variance_allocated = sum->variance_allocated,
-	    .variance_freed = sum->variance_freed,
+	    .variance_allocated = (uint64_t)sum->variance_allocated,
+	    .variance_freed = (uint64_t)sum->variance_freed,
+	    .variance_allocated_high =
+	        (uint64_t)(sum->variance_allocated >> 64),
+	    .variance_freed_high = (uint64_t)(sum->variance_freed >> 64),
 	};
 
 	(void)h;

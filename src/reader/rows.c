@@ -44,9 +44,9 @@ rows_release(struct rows *r)
 	*r = (struct rows){0};
 }
 
-bool
-rows_find(const struct rows *r, uint64_t i, void *row, size_t size,
-    uint64_t *ret_position)
+/* Number + 1 of the extent that has the row; 0: none has. */
+static size_t
+extent_of(const struct rows *r, uint64_t i)
 {
 	const struct segment_rows *x;
 	size_t low = 0, high = r->count;
@@ -60,13 +60,34 @@ rows_find(const struct rows *r, uint64_t i, void *row, size_t size,
 			high = middle;
 	}
 	if (low == 0)
-		return false;
+		return 0;
 	x = r->extents[low - 1];
-	if (i - x->first >= x->count || size > x->row_bytes)
+	return i - x->first < x->count ? low : 0;
+}
+
+bool
+rows_find(const struct rows *r, uint64_t i, void *row, size_t size,
+    uint64_t *ret_position)
+{
+	size_t at = extent_of(r, i);
+	const struct segment_rows *x = at > 0 ? r->extents[at - 1] : NULL;
+
+	if (!x || size > x->row_bytes)
 		return false;
 	memcpy(row, segment_row(x, (uint32_t)(i - x->first)), size);
-	*ret_position = r->before[low - 1] + (i - x->first);
+	*ret_position = r->before[at - 1] + (i - x->first);
 	return true;
+}
+
+size_t
+rows_take(const struct rows *r, uint64_t i, void *row, size_t size)
+{
+	size_t at = extent_of(r, i);
+	const struct segment_rows *x = at > 0 ? r->extents[at - 1] : NULL;
+
+	if (!x)
+		return 0;
+	return segment_copy_row(x, (uint32_t)(i - x->first), row, size);
 }
 
 bool

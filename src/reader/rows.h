@@ -21,7 +21,13 @@ void rows_release(struct rows *r);
 bool rows_get(const struct rows *r, uint64_t i, void *row, size_t size);
 
 /*
- * The same, and the row's position among all rows there are: below r->total,
+ * The same for a table whose rows have grown: what a shorter row does not have
+ * is zero. Returns how many bytes it has; 0: there is no such row.
+ */
+size_t rows_take(const struct rows *r, uint64_t i, void *row, size_t size);
+
+/*
+ * As rows_get(), and the row's position among all rows there are: below r->total,
  * which is no more than the segment has bytes.
  */
 bool rows_find(const struct rows *r, uint64_t i, void *row, size_t size,

@@ -261,6 +261,7 @@ early_header(
 	memcpy(h->session, own->session, sizeof(h->session));
 	memcpy(h->exe, own->exe, sizeof(h->exe));
 	memcpy(h->command, own->command, sizeof(h->command));
+	memcpy(h->start_dir, own->start_dir, sizeof(h->start_dir));
 }
 
 /* Row 1 of a new extent with two rows; NULL: out of memory. */

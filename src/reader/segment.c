@@ -21,6 +21,7 @@ struct window {
 	uint64_t base, limit;
 };
 
+/* What a row of the oldest segments has; longer ones have more. */
 static const uint32_t row_min[] = {
     [SEG_EXT_MODULE] = sizeof(struct seg_module),
     [SEG_EXT_STRING] = 1,
@@ -28,11 +29,11 @@ static const uint32_t row_min[] = {
     [SEG_EXT_INNER] = sizeof(struct seg_inner),
     [SEG_EXT_SITE] = sizeof(struct seg_site),
     [SEG_EXT_LEDGER] = sizeof(struct seg_row),
-    [SEG_EXT_INFO] = sizeof(struct seg_info),
+    [SEG_EXT_INFO] = SEG_INFO_OLD_BYTES,
     [SEG_EXT_INHERITED] = sizeof(struct seg_inherited),
-    [SEG_EXT_LIVE] = offsetof(struct seg_live, sizes), /* of before */
+    [SEG_EXT_LIVE] = offsetof(struct seg_live, sizes),
     [SEG_EXT_MARK] = sizeof(struct seg_mark),
-    [SEG_EXT_SAMPLE] = sizeof(struct seg_sample),
+    [SEG_EXT_SAMPLE] = SEG_SAMPLE_OLD_BYTES,
     [SEG_EXT_POOL] = sizeof(struct seg_pool),
 };
 enum { KINDS = sizeof(row_min) / sizeof(row_min[0]) };
@@ -50,6 +51,17 @@ const void *
 segment_row(const struct segment_rows *x, uint32_t i)
 {
 	return x->rows + (size_t)i * x->row_bytes;
+}
+
+size_t
+segment_copy_row(
+    const struct segment_rows *x, uint32_t i, void *to, size_t size)
+{
+	size_t n = x->row_bytes < size ? x->row_bytes : size;
+
+	memcpy(to, segment_row(x, i), n);
+	memset((uint8_t *)to + n, 0, size - n);
+	return n;
 }
 
 static int
@@ -90,6 +102,7 @@ read_header(const struct window *w, struct seg_header *h, struct fault *where)
 		    where, -EBADMSG, "header of %u bytes", h->header_bytes);
 	h->session[sizeof(h->session) - 1] = '\0';
 	h->snapshot_label[sizeof(h->snapshot_label) - 1] = '\0';
+	h->start_dir[sizeof(h->start_dir) - 1] = '\0';
 	h->exe[sizeof(h->exe) - 1] = '\0';
 	h->command[sizeof(h->command) - 2] = '\0';
 	h->command[sizeof(h->command) - 1] = '\0';

@@ -60,6 +60,13 @@ void segment_free(struct segment *seg);
 /* Row i of an extent; i < count. */
 const void *segment_row(const struct segment_rows *x, uint32_t i);
 
+/*
+ * The same, copied into a struct of `size` bytes: what a shorter row does not
+ * have is zero there. Returns how many bytes it has of them.
+ */
+size_t segment_copy_row(
+    const struct segment_rows *x, uint32_t i, void *to, size_t size);
+
 /* Room for one more extent of zeros; NULL: out of memory. */
 struct segment_rows *segment_add(
     struct segment *seg, const struct seg_extent *x);

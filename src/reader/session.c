@@ -16,6 +16,7 @@
 #include "reader/living.h"
 #include "reader/moments.h"
 #include "reader/recording.h"
+#include "reader/relative.h"
 #include "reader/segfile.h"
 #include "reader/session_parts.h"
 #include "reader/timeline.h"
@@ -167,6 +168,8 @@ load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
 	err = process_new(seg, &p);
 	if (err == 0)
 		find_end(p, f, pid);
+	if (err == 0)
+		err = relative_look(p);
 	if (err == 0 && p->alive_pid > 0 && p->doubt.text[0] == '\0')
 		err = agree_running(
 		    seg, f, slot, p->alive_pid, &p->live_map, &p->doubt);

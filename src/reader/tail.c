@@ -11,12 +11,12 @@
 enum {
 	BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
 	BLOCK_ROWS = 1 << BLOCK_BITS,
-	ROW_BYTES = 64, /* what we know of a ledger row and of a sample */
+	ROW_BYTES = 64, /* what a ledger row or a sample has at least */
 	HEADER_WORDS = SEG_HEADER_BYTES / 8,
 };
 _Static_assert(sizeof(struct seg_row) == ROW_BYTES &&
-        sizeof(struct seg_sample) == ROW_BYTES,
-    "one buffer serves both");
+        (int)SEG_SAMPLE_OLD_BYTES == (int)ROW_BYTES,
+    "one bound serves both");
 
 /* A stretch of one array's rows, all in one block of ids. */
 struct piece {
@@ -51,6 +51,7 @@ struct tail {
 	struct table *tables;
 	size_t table_count;
 	size_t sites;
+	uint64_t module_changes;
 	uint32_t peak_epoch;
 	struct line_sum totals;                   /* as told */
 	struct line_out column[LINE_ALL_COLUMNS]; /* ids first, samples last */
@@ -70,6 +71,7 @@ struct look {
 	uint64_t changed;
 	uint64_t last_id;
 	bool samples;             /* some row has them */
+	bool wide;                /* and variances that need 128 bits */
 	bool is_user[BLOCK_ROWS]; /* of the block read last */
 };
 
@@ -110,6 +112,67 @@ size_t
 tail_sites(const struct tail *t)
 {
 	return t->sites;
+}
+
+uint64_t
+tail_module_changes(const struct tail *t)
+{
+	return t->module_changes;
+}
+
+/* A string may run over from one extent into the next. */
+static bool
+copy_string(const struct tail *t, uint64_t offset, uint32_t len, char *to)
+{
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < t->table_count; i++) {
+		const struct seg_extent *x = &t->tables[i].extent;
+		uint64_t from, end;
+
+		if (x->kind != SEG_EXT_STRING || !t->tables[i].told ||
+		    x->row_bytes != 1 || offset > UINT64_MAX - len)
+			continue;
+		from = offset > x->first ? offset : x->first;
+		end = x->first + x->count;
+		if (end > offset + len)
+			end = offset + len;
+		if (from >= end)
+			continue;
+		memcpy(to + (from - offset),
+		    t->tables[i].told + (from - x->first),
+		    (size_t)(end - from));
+		found += (uint32_t)(end - from);
+	}
+	to[len] = '\0';
+	return found == len;
+}
+
+void
+tail_modules(const struct tail *t,
+    void (*each)(void *, const struct seg_module *, const char *),
+    void *context)
+{
+	char path[4096];
+
+	for (size_t i = 0; i < t->table_count; i++) {
+		const struct seg_extent *x = &t->tables[i].extent;
+
+		if (x->kind != SEG_EXT_MODULE || !t->tables[i].told ||
+		    x->row_bytes < sizeof(struct seg_module))
+			continue;
+		for (uint32_t k = 0; k < x->count; k++) {
+			struct seg_module row;
+
+			memcpy(&row,
+			    t->tables[i].told + (size_t)k * x->row_bytes,
+			    sizeof(row));
+			if (row.end > 0 && row.path_bytes > 0 &&
+			    row.path_bytes < sizeof(path) &&
+			    copy_string(t, row.path, row.path_bytes, path))
+				each(context, &row, path);
+		}
+	}
 }
 
 static int
@@ -314,12 +377,15 @@ add_samples(struct look *l, struct line_sum *sums, const struct piece *p,
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct line_sum *s = &sums[p->first + i];
-		struct seg_sample row;
+		struct seg_sample row = {0};
 
-		memcpy(&row, rows + (size_t)i * p->row_bytes, sizeof(row));
+		memcpy(&row, rows + (size_t)i * p->row_bytes,
+		    p->row_bytes < sizeof(row) ? p->row_bytes : sizeof(row));
 		s->samples += row.samples;
-		s->variance_allocated += row.variance_allocated;
-		s->variance_freed += row.variance_freed;
+		s->variance_allocated += seg_wide_of(
+		    row.variance_allocated, row.variance_allocated_high);
+		s->variance_freed +=
+		    seg_wide_of(row.variance_freed, row.variance_freed_high);
 		l->samples |= row.samples > 0;
 	}
 }
@@ -372,14 +438,16 @@ tell_row(struct look *l, uint64_t id, const struct line_sum *was,
     const struct line_sum *is)
 {
 	struct line_out *column = l->tail->column;
-	int64_t value[LINE_COLUMNS];
+	int64_t value[LINE_COLUMNS], samples[LINE_WIDE_COLUMNS];
 
 	line_encode(was, is, l->new_peak, value);
 	line_put(&column[0], id - l->last_id);
 	for (int i = 0; i < LINE_COLUMNS; i++)
 		line_put_signed(&column[i + 1], value[i]);
-	line_put_signed(
-	    &column[LINE_COLUMNS + 1], (int64_t)(is->samples - was->samples));
+	line_encode_samples(was, is, samples);
+	for (int i = 0; i < LINE_WIDE_COLUMNS; i++)
+		line_put_signed(&column[LINE_COLUMNS + 1 + i], samples[i]);
+	l->wide |= samples[3] != 0 || samples[4] != 0;
 	l->last_id = id;
 	l->changed++;
 }
@@ -519,12 +587,14 @@ put_ledger(struct look *l, struct line_out *out)
 	struct line_out *column = l->tail->column;
 	struct line_out body = {0};
 	uint32_t flags = 0;
-	int columns = l->samples ? LINE_ALL_COLUMNS : LINE_COLUMNS + 1;
+	int columns = LINE_COLUMNS + 1;
 
 	if (l->changed == 0 && !l->new_peak)
 		return;
 	flags |= l->new_peak ? LINE_NEW_PEAK : 0;
 	flags |= l->samples ? LINE_SAMPLES : 0;
+	flags |= l->samples && l->wide ? LINE_WIDE : 0;
+	columns += line_sample_columns(flags);
 	line_put(&body, l->tail->number);
 	line_put(&body, flags);
 	line_put(&body, l->changed);
@@ -607,6 +677,7 @@ look_at_table(struct look *l, struct table *t, struct line_out *out)
 	if (memcmp(now, t->told, len) != 0) {
 		tell_rows(l->tail, t, now, out);
 		memcpy(t->told, now, len);
+		l->tail->module_changes += t->extent.kind == SEG_EXT_MODULE;
 	} else if (is_finished(&t->extent, now)) {
 		/* seen twice: the last row was not caught half written */
 		free(t->told);

@@ -31,4 +31,12 @@ int tail_look(struct tail *t, const struct segfile *f, int slot, bool rows,
 /* Ids of sites met so far. */
 size_t tail_sites(const struct tail *t);
 
+/* Rises when modules have come, or changed. */
+uint64_t tail_module_changes(const struct tail *t);
+
+/* Calls `each` for every module with a path, as told last. */
+void tail_modules(const struct tail *t,
+    void (*each)(void *context, const struct seg_module *row, const char *path),
+    void *context);
+
 #endif

@@ -364,10 +364,12 @@ add_figures(
 		c->live_bytes += p->totals.live_bytes;
 	}
 	note_peak(c, &seg->header, p->totals.peak_bytes);
-	if (c->written)
+	if (c->written) {
+		err = where_fill(&c->where, p);
 		c->written(c->context, p);
+	}
 	process_free(p);
-	return 0;
+	return err;
 }
 
 /* A segment that cannot be read is no error of the recording as a whole. */
@@ -608,5 +610,6 @@ collect_release(struct collect *c)
 {
 	forget(c);
 	free(c->merged);
+	where_release(&c->where);
 	memset(c, 0, sizeof(*c));
 }

@@ -10,6 +10,7 @@
 
 #include "record/procs.h"
 #include "record/spool.h"
+#include "record/where.h"
 #include "trace/bundle.h"
 
 /* What is known of the command itself. */
@@ -44,6 +45,7 @@ struct collect {
 	/* called for each process that has been written; NULL: not wanted */
 	void (*written)(void *context, const struct process *p);
 	void *context;
+	struct where where; /* of modules, seen while processes ran */
 
 	/* filled by collect_write() and collect_merge() */
 	size_t programs;  /* recorded: segments with something in them */

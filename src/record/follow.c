@@ -40,6 +40,7 @@ struct watch {
 	pid_t pid;
 	struct tail *tail; /* NULL: cannot be read, its end state will do */
 	bool fresh;        /* not looked at yet */
+	uint64_t module_changes; /* seen by where_look() */
 };
 
 struct file {
@@ -244,7 +245,11 @@ look_at_watch(struct follow *f, struct watch *w, const struct segfile *seg,
 	}
 	w->fresh = false;
 	f->sites += tail_sites(w->tail);
-	return 0;
+	if (w->module_changes == tail_module_changes(w->tail))
+		return 0;
+	w->module_changes = tail_module_changes(w->tail);
+	return where_look(
+	    &f->plan.collect->where, w->tail, &h, segfile_source(seg));
 }
 
 static int

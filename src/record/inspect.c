@@ -411,6 +411,9 @@ static void
 check_symbols(struct inspect *r, const struct elf *e)
 {
 	static const char *const own_malloc[] = {"malloc"};
+	static const char *const own_part[] = {"free", "calloc", "realloc",
+	    "reallocarray", "memalign", "aligned_alloc", "posix_memalign"};
+	uint32_t part;
 
 	if (elf_defines(e, sanitizer_symbols, COUNT(sanitizer_symbols), true) !=
 	    0)
@@ -425,6 +428,14 @@ check_symbols(struct inspect *r, const struct elf *e)
 		    "called instead of ours, so it will run untraced; use a build "
 		    "with libc's malloc, or with the allocator as a shared library",
 		    r->program);
+	part = elf_defines(e, own_part, COUNT(own_part), false);
+	if (part != 0)
+		conclude(r, INSPECT_OWN_PART,
+		    "%s brings its own %s inside the executable, which is called "
+		    "instead of ours: what it frees or allocates without libc's "
+		    "is not seen, so blocks may look live that are not; use a "
+		    "build with libc's",
+		    r->program, own_part[__builtin_ctz(part)]);
 }
 
 static void

@@ -13,6 +13,7 @@ enum inspect_kind {
 	INSPECT_MACHINE,    /* other class, byte order or CPU */
 	INSPECT_LIBC,       /* not glibc's loader */
 	INSPECT_OWN_MALLOC, /* the executable defines malloc: it wins over us */
+	INSPECT_OWN_PART,   /* it defines free, or others of the family */
 	INSPECT_SANITIZER,  /* a preload would make it stop at once: refuse */
 };
 

@@ -375,6 +375,7 @@ identity(FILE *out, const struct process *p)
 	json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
 	json_hex(out, "parent", h->parent_uuid, sizeof(h->parent_uuid));
 	json_text(out, "exe", h->exe);
+	json_text(out, "start_dir", h->start_dir[0] ? h->start_dir : NULL);
 	command(out, h);
 	json_boolean(out, "command_truncated", h->command_truncated != 0);
 	json_time(out, "start", h->start_realtime_ns);

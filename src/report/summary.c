@@ -125,18 +125,36 @@ print_oddities(const struct summary *s)
 }
 
 /* Why a free may not be seen, or be of what was never seen. */
-static void
-print_bypass(const struct summary *s)
+enum bypass { BYPASS_NONE = 0, BYPASS_PROGRAM = 1, BYPASS_LIBRARY = 2 };
+
+static unsigned
+find_bypass(const struct process *p)
 {
-	const uint64_t *counts = s->process->header.counts;
+	const uint64_t *counts = p->header.counts;
 
 	if (counts[SEG_MISSED_FREES] == 0 && counts[SEG_UNKNOWN_FREES] == 0)
-		return;
-	(void)fputs("Such frees are seen when a library calls libc past the "
-	            "collector (loaded with RTLD_DEEPBIND or dlmopen): what "
-	            "only it frees looks live here, what only it allocates is "
-	            "missing.\n",
-	    s->out);
+		return BYPASS_NONE;
+	return losses_is_own(p->header.inert_reason) ? BYPASS_PROGRAM
+	                                             : BYPASS_LIBRARY;
+}
+
+static void
+print_bypass(const struct summary *s, unsigned which)
+{
+	if (which & BYPASS_PROGRAM)
+		(void)fputs(
+		    "Such frees are seen when the executable brings "
+		    "functions of malloc's family itself: what it frees "
+		    "past the collector looks live here, what it "
+		    "allocates so is missing.\n",
+		    s->out);
+	if (which & BYPASS_LIBRARY)
+		(void)fputs(
+		    "Such frees are seen when a library calls libc "
+		    "past the collector (loaded with RTLD_DEEPBIND or "
+		    "dlmopen): what only it frees looks live here, what "
+		    "only it allocates is missing.\n",
+		    s->out);
 }
 
 /* Who it is, and what became of it. */
@@ -220,7 +238,7 @@ print_all(const struct summary *s)
 	print_peak(s);
 	print_losses(s);
 	print_oddities(s);
-	print_bypass(s);
+	print_bypass(s, find_bypass(p));
 }
 
 /* Breaks the lines of a buffer, and lets it go. */
@@ -272,6 +290,7 @@ summary_write_all(
 	struct process all = {0};
 	double live = 0, allocated = 0;
 	size_t count = 0, traced = 0;
+	unsigned bypass = BYPASS_NONE;
 	char *text = NULL;
 	size_t len;
 	struct summary s = {
@@ -289,6 +308,7 @@ summary_write_all(
 		traced += !process_is_unseen(one);
 		process_add(&all.totals, &one->totals);
 		add_losses(&all, one);
+		bypass |= find_bypass(one);
 		if (one->header.sample_bytes > 0) {
 			live += process_variance_live(one);
 			allocated += process_variance_allocated(one);
@@ -307,6 +327,6 @@ summary_write_all(
 		    count - traced, count - traced == 1 ? "was" : "were");
 	print_losses(&s);
 	print_oddities(&s);
-	print_bypass(&s);
+	print_bypass(&s, bypass);
 	show(&s, &text);
 }

@@ -3,6 +3,7 @@
 #ifndef SEEP_TRACE_FORMAT_H
 #define SEEP_TRACE_FORMAT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -45,6 +46,7 @@ enum {
 	SEG_YOUNG_TICKS = 16, /* deaths younger than this are not in ages[] */
 	SEG_TICK_NS = 100000000,
 	SEG_EXE_BYTES = 1024,
+	SEG_DIR_BYTES = 1024,
 	SEG_COMMAND_BYTES = 3072,
 	SEG_SESSION_BYTES = 40,
 	SEG_LABEL_BYTES = 44,
@@ -53,6 +55,8 @@ enum {
 	SEG_SLOTS = 1024,
 	SEG_EARLY = 1024, /* forked children in their first events */
 	SEG_CTL_BYTES = 8192,
+	SEG_INFO_OLD_BYTES = 128,
+	SEG_SAMPLE_OLD_BYTES = 64,
 };
 
 /* seg_header.state */
@@ -72,6 +76,9 @@ enum seg_inert {
 	SEG_INERT_MEMORY = 5,     /* no address space for our tables */
 	SEG_INERT_KERNEL = 6,     /* madvise lies or lacks what fork needs */
 	SEG_INERT_FAULT = 7,      /* internal fault: tracing switched off */
+	/* in a segment that is alive: what the executable has is called there */
+	SEG_INERT_OWN_FREE = 16, /* the executable brings its own free */
+	SEG_INERT_OWN_PART = 17, /* or another function of the family */
 };
 
 /* seg_header.mode and ctl_block.command */
@@ -171,7 +178,9 @@ enum seg_count {
 	SEG_USER_POOLS = 39,        /* events under "(other pools)" */
 	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, children are not recorded */
 	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
-	SEG_FORKED_INSIDE = 42,  /* events that a child has booked here, too */
+	SEG_FORKED_INSIDE = 42, /* events that a child has booked here, too */
+	SEG_LOST_AGES = 45,  /* deaths whose age found no room: young in sums */
+	SEG_LOST_SIZES = 46, /* sizes of 4 GiB and more that found no room */
 	SEG_CHILDREN_EARLY = 51, /* children that ended early, without a line */
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
 	SEG_COUNTS_USED = 53,
@@ -258,9 +267,20 @@ struct seg_header {
 
 	uint64_t counts[SEG_COUNTS];
 
-	uint8_t pad[4096 - 1144];
+	uint8_t pad[4096 - 1144 - SEG_DIR_BYTES];
 
-	char exe[SEG_EXE_BYTES];         /* NUL terminated */
+	/*
+	 * Where the process was when the collector started: what the paths of
+	 * modules are relative to that begin without a slash. NUL terminated;
+	 * empty: not known.
+	 */
+	char start_dir[SEG_DIR_BYTES];
+
+	/*
+	 * NUL terminated. A path that does not fit has lost its beginning:
+	 * "..." and its end, from a slash on. The module with is_main has all.
+	 */
+	char exe[SEG_EXE_BYTES];
 	char command[SEG_COMMAND_BYTES]; /* argv, NUL separated, empty at end */
 };
 
@@ -369,18 +389,36 @@ struct seg_row {
 
 /* What is rare: one record per site, relaxed atomics. */
 struct seg_info {
-	/* deaths at an age of 2^(4+i) .. 2^(5+i) ticks; the last is open */
+	/*
+	 * Deaths at an age of 2^(4+i) .. 2^(5+i) ticks; the last is open. These
+	 * are the low 32 bits, ages_high has the others: see seg_deaths().
+	 */
 	uint32_t ages[SEG_AGE_BUCKETS];
 	uint64_t size_max;    /* true maximum when it does not fit 32 bits */
 	uint64_t reserved[5]; /* for "who frees the siblings" */
+	/* rows of older segments end here: SEG_INFO_OLD_BYTES */
+	uint32_t ages_high[SEG_AGE_BUCKETS];
+	/* the smallest block of 2^32 - 1 bytes and more; 0: there is none */
+	uint64_t size_min;
+	uint64_t reserved_more[5];
 };
+
+/* Deaths of one class of ages. */
+static inline uint64_t
+seg_deaths(const struct seg_info *info, uint32_t i)
+{
+	return (uint64_t)info->ages_high[i] << 32 | info->ages[i];
+}
 
 struct seg_inherited {
 	uint64_t frees;
 	uint64_t freed_bytes;
 };
 
-/* Folded from the live map by the destructor: what still lived. */
+/*
+ * Folded from the live map by the destructor: what still lived. The figures of
+ * 32 bits stop at 2^32 - 1; their sum is then below `blocks`.
+ */
 struct seg_live {
 	uint32_t ages[SEG_AGE_BUCKETS]; /* as in seg_info, of living blocks */
 	uint32_t young;                 /* younger than SEG_YOUNG_TICKS */
@@ -434,8 +472,10 @@ struct seg_pool {
 };
 
 /*
- * Sampled mode: raw samples and weighted figures, 48.16 fixed point. The rows
- * of the ledger then hold the weighted figures, rounded down.
+ * Sampled mode: raw samples and weighted figures, fixed point with 16 bits of
+ * fraction. The rows of the ledger then hold the weighted figures, rounded
+ * down. Figures and variances have 128 bits: the low 64 first, as in older
+ * segments, whose rows end with them (SEG_SAMPLE_OLD_BYTES).
  */
 struct seg_sample {
 	uint64_t samples;
@@ -447,7 +487,23 @@ struct seg_sample {
 	/* sums of s^2 w (w - 1): what the estimated bytes vary by */
 	uint64_t variance_allocated;
 	uint64_t variance_freed;
+
+	uint64_t weighted_count_high;
+	uint64_t weighted_bytes_high;
+	uint64_t weighted_frees_high;
+	uint64_t weighted_freed_bytes_high;
+	uint64_t variance_allocated_high;
+	uint64_t variance_freed_high;
+	uint64_t reserved[2];
 };
+
+typedef unsigned __int128 seg_wide;
+
+static inline seg_wide
+seg_wide_of(uint64_t low, uint64_t high)
+{
+	return (seg_wide)high << 64 | low;
+}
 
 /*
  * A forked child in its first events, whose stacks are still in its private
@@ -515,16 +571,24 @@ struct ctl_block {
 };
 
 _Static_assert(sizeof(struct seg_header) == SEG_HEADER_BYTES, "header");
+_Static_assert(offsetof(struct seg_header, start_dir) == 3072 &&
+        offsetof(struct seg_header, exe) == 4096,
+    "texts of the header");
 _Static_assert(sizeof(struct seg_extent) == 32, "extent");
 _Static_assert(sizeof(struct seg_module) == 128, "module");
 _Static_assert(sizeof(struct seg_node) == 16, "node");
 _Static_assert(sizeof(struct seg_inner) == 64, "inner");
 _Static_assert(sizeof(struct seg_site) == 16, "site");
 _Static_assert(sizeof(struct seg_row) == 64, "row");
-_Static_assert(sizeof(struct seg_info) == 128, "info");
+_Static_assert(sizeof(struct seg_info) == 256, "info");
+_Static_assert(offsetof(struct seg_info, ages_high) == SEG_INFO_OLD_BYTES,
+    "what older readers know of an info");
 _Static_assert(sizeof(struct seg_live) == 256, "live");
 _Static_assert(sizeof(struct seg_mark) == 64, "mark");
-_Static_assert(sizeof(struct seg_sample) == 64, "sample");
+_Static_assert(sizeof(struct seg_sample) == 128, "sample");
+_Static_assert(
+    offsetof(struct seg_sample, weighted_count_high) == SEG_SAMPLE_OLD_BYTES,
+    "what older readers know of a sample");
 _Static_assert(sizeof(struct seg_pool) == 128, "pool");
 _Static_assert(sizeof(struct ctl_block) == SEG_CTL_BYTES, "ctl");
 _Static_assert(sizeof(struct seg_slots) <= 4096, "slots");

@@ -181,6 +181,50 @@ line_encode(const struct line_sum *was, const struct line_sum *is,
 	ret[5] = less((uint64_t)is->peak_blocks, (uint64_t)peak_blocks);
 }
 
+/*
+ * A difference of 128 bits as its low half, signed, and what that leaves for
+ * the high half: 0 wherever 64 bits are enough.
+ */
+static void
+split(unsigned __int128 by, int64_t *ret_low, int64_t *ret_high)
+{
+	*ret_low = (int64_t)(uint64_t)by;
+	*ret_high = (int64_t)(uint64_t)((by - (__int128)*ret_low) >> 64);
+}
+
+static unsigned __int128
+joined(int64_t low, int64_t high)
+{
+	return ((unsigned __int128)(uint64_t)high << 64) + (__int128)low;
+}
+
+void
+line_encode_samples(const struct line_sum *was, const struct line_sum *is,
+    int64_t ret[LINE_WIDE_COLUMNS])
+{
+	ret[0] = less(is->samples, was->samples);
+	split(
+	    is->variance_allocated - was->variance_allocated, &ret[1], &ret[3]);
+	split(is->variance_freed - was->variance_freed, &ret[2], &ret[4]);
+}
+
+void
+line_decode_samples(
+    struct line_sum *row, const int64_t column[LINE_WIDE_COLUMNS])
+{
+	row->samples += (uint64_t)column[0];
+	row->variance_allocated += joined(column[1], column[3]);
+	row->variance_freed += joined(column[2], column[4]);
+}
+
+int
+line_sample_columns(uint32_t flags)
+{
+	if (!(flags & LINE_SAMPLES))
+		return 0;
+	return flags & LINE_WIDE ? LINE_WIDE_COLUMNS : LINE_SAMPLE_COLUMNS;
+}
+
 void
 line_decode(
     struct line_sum *row, bool new_peak, const int64_t column[LINE_COLUMNS])

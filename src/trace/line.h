@@ -35,9 +35,12 @@ enum {
 	LINE_ENTRY_MAX = 64 << 20, /* bytes of one entry, unpacked */
 	LINE_NEW_PEAK = 1, /* flags of LINE_LEDGER: the peak is another */
 	LINE_SAMPLES = 2,  /* and columns about samples are there */
-	LINE_COLUMNS = 6,  /* without ids and samples */
+	LINE_WIDE = 4,     /* and more of them: variances of 128 bits */
+	LINE_FLAGS = LINE_NEW_PEAK | LINE_SAMPLES | LINE_WIDE,
+	LINE_COLUMNS = 6, /* without ids and samples */
 	LINE_SAMPLE_COLUMNS = 3,
-	LINE_ALL_COLUMNS = 1 + LINE_COLUMNS + LINE_SAMPLE_COLUMNS,
+	LINE_WIDE_COLUMNS = LINE_SAMPLE_COLUMNS + 2,
+	LINE_ALL_COLUMNS = 1 + LINE_COLUMNS + LINE_WIDE_COLUMNS,
 };
 
 /* Sums of one site over all arrays. */
@@ -45,7 +48,8 @@ struct line_sum {
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
 	int64_t peak_bytes, peak_blocks; /* share of the process's peak */
 	/* sampled mode: raw samples, and what the bytes vary by */
-	uint64_t samples, variance_allocated, variance_freed;
+	uint64_t samples;
+	unsigned __int128 variance_allocated, variance_freed;
 };
 
 /* What is put grows; failed: out of memory, all since is in doubt. */
@@ -90,5 +94,17 @@ void line_encode(const struct line_sum *was, const struct line_sum *is,
 void line_decode(
     struct line_sum *row, bool new_peak, const int64_t column[LINE_COLUMNS]);
 void line_new_peak(struct line_sum *row);
+
+/*
+ * The same for what is known of samples. Without LINE_WIDE the last two columns
+ * are zero: all differences fit 64 bits, signed.
+ */
+void line_encode_samples(const struct line_sum *was, const struct line_sum *is,
+    int64_t ret[LINE_WIDE_COLUMNS]);
+void line_decode_samples(
+    struct line_sum *row, const int64_t column[LINE_WIDE_COLUMNS]);
+
+/* How many columns about samples an item with these flags has. */
+int line_sample_columns(uint32_t flags);
 
 #endif

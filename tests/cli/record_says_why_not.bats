@@ -186,3 +186,67 @@ ran_untraced() { # WORD: one line says why, the program did its work
 	[[ $(grep -c '^seep: ' "$T/err") -eq 4 ]]
 	grep -q '^seep: next: seep report seep.data' "$T/err"
 }
+
+# the executable defines free alone, and hands blocks on by $1
+own_free() {
+	cat >"$T/free.c" <<-END
+		#include <dlfcn.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		extern void __libc_free(void *);
+		static void (*next)(void *);
+		void free(void *p) { $1; }
+		int main(void) {
+			for (int i = 0; i < 500; i++) {
+				char *volatile p = malloc(1000);
+				p[0] = 1;
+				free(p);
+			}
+			puts("hello");
+			return 9;
+		}
+	END
+	"${CC:-gcc}" -fno-builtin -D_GNU_SOURCE -o "$T/own_free" "$T/free.c" -ldl
+}
+
+@test "the executable brings its own free: that is said, and nothing else is blamed" {
+	need jq
+	own_free '__libc_free(p)'
+	record "$T/own_free"
+	[[ $status -eq 9 && $(<"$T/out") == hello ]]
+	[[ $(grep -c 'own free' "$T/err") -eq 1 ]]
+	lacks untraced "$T/err"
+	"$SEEP" report --no-symbols "$T/seep.data" | tr -s ' \n' ' ' >"$T/said"
+	grep -q 'Maybe only a part was traced: the executable brings its own free' "$T/said"
+	grep -q 'frees found out late' "$T/said"
+	grep -q "Such frees are seen when the executable brings functions of malloc's family itself" "$T/said"
+	lacks DEEPBIND "$T/said"
+	# its blocks only look live: that is no verdict
+	status=0
+	"$SEEP" check --no-symbols "$T/seep.data" >"$T/said" 2>&1 || status=$?
+	[[ $status -eq 3 ]]
+	tr -s ' \n' ' ' <"$T/said" | grep -q 'the executable brings its own free'
+}
+
+@test "its own free that calls the next one: all is seen, and nothing is missed" {
+	need jq
+	own_free 'if (!next) *(void **)&next = dlsym(RTLD_NEXT, "free"); next(p)'
+	record "$T/own_free"
+	[[ $status -eq 9 ]]
+	"$SEEP" report --no-symbols "$T/seep.data" --format json >"$T/report.json"
+	[[ $(jq '[.processes[0].totals | .missed_frees, .unknown_frees] | add' "$T/report.json") -eq 0 ]]
+	[[ $(jq '[.processes[0].sites[] | select(.allocations == 500) | .live_blocks] | add' "$T/report.json") -eq 0 ]]
+}
+
+@test "its own realloc alone is said as well" {
+	cat >"$T/r.c" <<-'END'
+		#include <stdlib.h>
+		extern void *__libc_realloc(void *, size_t);
+		void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
+		int main(void) { char *volatile p = realloc(NULL, 100); free(p); return 9; }
+	END
+	"${CC:-gcc}" -fno-builtin -o "$T/r" "$T/r.c"
+	record "$T/r"
+	[[ $status -eq 9 ]]
+	grep -q '^seep: .*its own realloc inside the executable' "$T/err"
+}

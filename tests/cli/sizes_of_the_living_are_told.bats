@@ -43,6 +43,25 @@ id_of() {
 	done
 }
 
+@test "blocks of 5 GiB: the smallest and the largest are true, and filters go by them" {
+	record -q -- "$HOSTS/sizes"
+	if grep -q '^SKIP' "$T/out"; then
+		skip "no room for 5 GiB"
+	fi
+	report "$T/seep.data"
+	# two calls, so two sites
+	[[ $(jq -c '[.processes[].sites[] | select(.frames[0].function == "alloc_huge")
+		| [.size_min, .size_max]] | sort' "$T/report.json") == \
+		"[[$((5 << 30)),$((5 << 30))],[$(((5 << 30) + 77)),$(((5 << 30) + 77))]]" ]]
+	"$SEEP" report "$T/seep.data" --max-size $(((5 << 30) - 1)) --format json >"$T/report.json"
+	lacks alloc_huge "$T/report.json"
+	grep -q alloc_power "$T/report.json"
+	"$SEEP" report "$T/seep.data" --allocs --max-size 5GiB >"$T/text"
+	grep -q alloc_huge "$T/text"
+	"$SEEP" report "$T/seep.data" --min-size $(((5 << 30) + 77)) >"$T/text"
+	grep -q alloc_huge "$T/text"
+}
+
 @test "so it is in a segment, and of each process of a tree" {
 	traced_well "$HOSTS/sizes"
 	report "$DIR"

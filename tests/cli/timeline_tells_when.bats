@@ -57,6 +57,14 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 	[[ $(json '.recording.until_us > 1000000') == true ]]
 }
 
+@test "a sampled recording has its sites over time as well" {
+	record -q --sample 1 "$GROW" 100
+	[[ $(json '[.processes[0].sites[].series | select(. != null)] | length > 0') == true ]]
+	"$SEEP" report "$T/seep.data" --growth 0.2..1 >"$T/grown"
+	cat "$T/grown"
+	grep -q leak "$T/grown"
+}
+
 @test "sites of weight have a series that ends where the site ends" {
 	record -q "$GROW" 100
 	json '[.processes[0].sites[] | select(.series != null)]' >"$T/sites"

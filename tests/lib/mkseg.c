@@ -157,6 +157,27 @@ mkseg_live(struct mkseg *m, uint32_t id)
 	return row_at(m, SEG_EXT_LIVE, 0, sizeof(struct seg_live), id);
 }
 
+struct seg_sample *
+mkseg_sample(struct mkseg *m, uint32_t array, uint32_t id)
+{
+	return row_at(m, SEG_EXT_SAMPLE, array, sizeof(struct seg_sample), id);
+}
+
+void
+mkseg_shorten(struct mkseg *m, uint32_t kind, uint32_t row_bytes)
+{
+	for (uint32_t k = 0; k < m->table_count; k++) {
+		struct table *t = &m->tables[k];
+
+		if (t->kind != kind)
+			continue;
+		for (uint32_t i = 0; i < t->used; i++)
+			memmove(t->rows + (size_t)i * row_bytes,
+			    t->rows + (size_t)i * t->row_bytes, row_bytes);
+		t->row_bytes = row_bytes;
+	}
+}
+
 struct seg_pool *
 mkseg_pool(struct mkseg *m, uint32_t number)
 {

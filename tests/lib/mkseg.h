@@ -40,7 +40,11 @@ struct seg_site *mkseg_site(struct mkseg *m, uint32_t id);
 struct seg_row *mkseg_row(struct mkseg *m, uint32_t array, uint32_t id);
 struct seg_info *mkseg_info(struct mkseg *m, uint32_t id);
 struct seg_live *mkseg_live(struct mkseg *m, uint32_t id);
+struct seg_sample *mkseg_sample(struct mkseg *m, uint32_t array, uint32_t id);
 struct seg_pool *mkseg_pool(struct mkseg *m, uint32_t number);
+
+/* The table of a kind as an older collector wrote it: shorter rows. */
+void mkseg_shorten(struct mkseg *m, uint32_t kind, uint32_t row_bytes);
 
 /* A site of malloc with these frames (innermost first) and the next id. */
 uint32_t mkseg_stack(struct mkseg *m, const uint64_t *frames, uint32_t n);

@@ -102,7 +102,7 @@ class Process:
             last += body.number()
             ids.append(last)
         columns = [[body.signed() for _ in range(count)]
-                   for _ in range(9 if flags & 2 else 6)]
+                   for _ in range(11 if flags & 4 else 9 if flags & 2 else 6)]
         assert not body.more()
         if flags & 1:
             for s in self.sites.values():

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "collector/ledger.h"
+#include "collector/sample.h"
 #include "collector/segment.h"
 #include "collector/sites.h"
 
@@ -241,6 +242,246 @@ threads_that_intern_at_once_lose_nothing(void **state)
 	}
 }
 
+/* ---- past the width of a counter ---- */
+
+static void *
+row_of_kind(enum seg_kind kind, uint32_t site)
+{
+	struct segment_table *tables[SEG_ARRAYS * 2 + 3];
+	size_t i, n = ledger_tables(tables, SEG_ARRAYS * 2 + 3);
+
+	for (i = 0; i < n; i++)
+		if (tables[i]->kind == kind)
+			return segment_table_row(tables[i], site - 1);
+	return NULL;
+}
+
+static void
+deaths_are_counted_beyond_2_to_the_32(void **state)
+{
+	struct seg_info *info;
+	uint32_t site, i;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	site = make_site(1);
+	ledger_age(site, 16);
+	info = row_of_kind(SEG_EXT_INFO, site);
+	assert_non_null(info);
+	assert_int_equal(seg_deaths(info, 0), 1);
+	for (i = 0; i < SEG_AGE_BUCKETS; i++)
+		info->ages[i] = UINT32_MAX;
+	for (i = 0; i < SEG_AGE_BUCKETS; i++) {
+		ledger_age(site, 16u << i);
+		ledger_age(site, 16u << i);
+	}
+	for (i = 0; i < SEG_AGE_BUCKETS; i++)
+		assert_true(seg_deaths(info, i) == (UINT64_C(1) << 32) + 1);
+	/* what is not ours stays zero */
+	for (i = 0; i < 5; i++)
+		assert_int_equal(info->reserved[i], 0);
+}
+
+static void
+a_death_without_room_for_its_age_is_a_loss(void **state)
+{
+	size_t bytes = 512 << 10;
+	void *size = &bytes;
+	uint64_t frame;
+	uint32_t site;
+
+	(void)state;
+	assert_int_equal(fresh_segment(&size), 0);
+	site = make_site(1);
+	for (frame = 100; frame < 100000; frame++)
+		make_site(frame);
+	ledger_age(site, 100);
+	assert_int_equal(segment.header->counts[SEG_LOST_AGES], 1);
+	/* the destructor says that its count is not whole */
+	assert_false(ledger_fold_live(site, 8, 0));
+}
+
+static void
+sizes_are_true_above_4_gib(void **state)
+{
+	static const uint64_t huge = UINT64_C(5) << 30;
+	const struct seg_info *info;
+	struct seg_row *row;
+	struct thread *t;
+	uint32_t site, other;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	t = new_thread(0);
+	site = make_site(1);
+	other = make_site(2);
+	assert_true(ledger_alloc(t, site, huge));
+	assert_true(ledger_alloc(t, site, huge + 77));
+	assert_true(ledger_alloc(t, site, huge - 1));
+	info = row_of_kind(SEG_EXT_INFO, site);
+	assert_true(info->size_min == huge - 1);
+	assert_true(info->size_max == huge + 77);
+	row = ledger_row(t, site);
+	assert_true(row->size_min == UINT32_MAX && row->size_span == 0);
+	/* with atomics, and a small one among them */
+	assert_true(ledger_alloc_shared(NULL, other, huge));
+	assert_true(ledger_alloc_shared(NULL, other, 3));
+	assert_true(ledger_alloc_shared(NULL, other, huge * 2));
+	info = row_of_kind(SEG_EXT_INFO, other);
+	assert_true(info->size_min == huge);
+	assert_true(info->size_max == huge * 2);
+	free(t);
+}
+
+static struct seg_row *
+row_of_array(uint32_t array, uint32_t site)
+{
+	struct segment_table *tables[SEG_ARRAYS * 2 + 3];
+	size_t i, n = ledger_tables(tables, SEG_ARRAYS * 2 + 3);
+
+	for (i = 0; i < n; i++)
+		if (tables[i]->kind == SEG_EXT_LEDGER &&
+		    tables[i]->owner == array)
+			return segment_table_row(tables[i], site - 1);
+	return NULL;
+}
+
+static void
+sampled_bytes_are_right_beyond_2_to_the_48(void **state)
+{
+	static const uint64_t large = UINT64_C(1) << 46;
+	struct seg_sample *s;
+	struct seg_row *row;
+	uint32_t site, i;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	assert_true(sample_init(4096));
+	site = make_site(1);
+	for (i = 1; i <= 100; i++) {
+		assert_true(ledger_sampled_alloc(NULL, site, large));
+		row = row_of_array(SEG_ARRAYS - 1, site);
+		assert_true(row->allocations == i);
+		assert_true(row->allocated_bytes == i * large);
+	}
+	for (i = 1; i <= 60; i++)
+		assert_true(ledger_sampled_free(NULL, site, large));
+	assert_true(row->freed_bytes == 60 * large);
+	s = row_of_kind(SEG_EXT_SAMPLE, site);
+	assert_true(seg_wide_of(s->weighted_bytes, s->weighted_bytes_high) ==
+	    (seg_wide)100 * large << 16);
+	assert_true(
+	    seg_wide_of(s->weighted_freed_bytes,
+	        s->weighted_freed_bytes_high) == (seg_wide)60 * large << 16);
+	/* and the counts of blocks, from just below their old end */
+	s->weighted_count = UINT64_MAX - 5;
+	s->weighted_frees = UINT64_MAX - 5;
+	assert_true(ledger_sampled_alloc(NULL, site, large));
+	assert_true(ledger_sampled_free(NULL, site, large));
+	assert_true(row->allocations == 101 && row->frees == 61);
+	assert_true(s->weighted_count_high == 1 && s->weighted_frees_high == 1);
+	assert_true(sample_init(0));
+}
+
+/* A rate of 2^33 bytes: one sample of a small block varies by 2^66. */
+static void
+variances_have_128_bits(void **state)
+{
+	const struct seg_sample *s;
+	double want, got;
+	uint32_t site, i;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	assert_true(sample_init(UINT64_C(1) << 33));
+	site = make_site(1);
+	for (i = 0; i < 1000; i++) {
+		assert_true(ledger_sampled_alloc(NULL, site, 64));
+		if (i % 2)
+			assert_true(ledger_sampled_free(NULL, site, 64));
+	}
+	s = row_of_kind(SEG_EXT_SAMPLE, site);
+	want = 1000 * 73786976294838206464.0; /* 2^66 */
+	got = (double)seg_wide_of(
+	    s->variance_allocated, s->variance_allocated_high);
+	assert_true(got > want * 0.99 && got < want * 1.01);
+	assert_true(
+	    seg_wide_of(s->variance_freed, s->variance_freed_high) * 2 ==
+	    seg_wide_of(s->variance_allocated, s->variance_allocated_high));
+	assert_true(sample_init(0));
+}
+
+static void
+classes_of_the_living_stop_at_their_end(void **state)
+{
+	struct seg_live *live;
+	uint32_t site;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	site = make_site(1);
+	assert_true(ledger_fold_live(site, 100, 3));
+	live = row_of_kind(SEG_EXT_LIVE, site);
+	live->young = live->ages[2] = live->sizes[6] = UINT32_MAX;
+	live->blocks = UINT64_C(1) << 32;
+	assert_true(ledger_fold_live(site, 100, 3));
+	assert_true(ledger_fold_live(site, 100, 16 << 2));
+	assert_true(live->young == UINT32_MAX && live->ages[2] == UINT32_MAX);
+	assert_true(live->sizes[6] == UINT32_MAX);
+	assert_true(live->blocks == (UINT64_C(1) << 32) + 2);
+}
+
+/* Each new maximum is an epoch: a buffer that grows by bytes has 2^32. */
+static void
+the_peak_is_right_after_2_to_the_32_of_them(void **state)
+{
+	int64_t live, now;
+	struct thread *t;
+	uint32_t a, b;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	t = new_thread(0);
+	a = make_site(1);
+	b = make_site(2);
+	assert_true(ledger_alloc(t, a, 100));
+	ledger_word |= UINT64_C(0xfffffffe) << 32;
+	for (int i = 0; i < 5; i++)
+		assert_true(ledger_alloc(t, b, 10));
+	assert_true((uint32_t)(ledger_word >> 32) < 8);
+	assert_true(ledger_free(t, a, 60));
+	assert_true(ledger_free(t, b, 10));
+	assert_int_equal(segment.header->peak_bytes, 150);
+	assert_int_equal(peak_of(&t, 1, a, &live), 100);
+	assert_int_equal(live, 40);
+	assert_int_equal(peak_of(&t, 1, b, &now), 50);
+	free(t);
+}
+
+/* Children of children have ever higher ids, and a cell 26 bits for one. */
+static void
+the_last_ids_are_given_out_and_no_more(void **state)
+{
+	const uint32_t end = 1u << SEG_SITE_BITS;
+	struct site_id s;
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	assert_true(sites_init(end - 10));
+	for (i = 1; i < 10; i++)
+		assert_int_equal(make_site(i), end - 10 + i);
+	assert_int_equal(segment.header->counts[SEG_LOST_SITES], 0);
+	for (i = 10; i < 20; i++) {
+		s.v = make_site(i);
+		assert_int_equal(s.v, end - 10); /* "(no room)" */
+	}
+	assert_int_equal(segment.header->counts[SEG_LOST_SITES], 10);
+	assert_int_equal(sites_next_id(), end);
+	assert_false(sites_init(sites_next_id()));
+	assert_true(sites_init(1));
+}
+
 int
 main(void)
 {
@@ -251,6 +492,14 @@ main(void)
 	    cmocka_unit_test(
 	        a_full_segment_drops_outer_frames_then_goes_to_no_room),
 	    cmocka_unit_test(threads_that_intern_at_once_lose_nothing),
+	    cmocka_unit_test(deaths_are_counted_beyond_2_to_the_32),
+	    cmocka_unit_test(a_death_without_room_for_its_age_is_a_loss),
+	    cmocka_unit_test(sizes_are_true_above_4_gib),
+	    cmocka_unit_test(sampled_bytes_are_right_beyond_2_to_the_48),
+	    cmocka_unit_test(variances_have_128_bits),
+	    cmocka_unit_test(classes_of_the_living_stop_at_their_end),
+	    cmocka_unit_test(the_peak_is_right_after_2_to_the_32_of_them),
+	    cmocka_unit_test(the_last_ids_are_given_out_and_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,7 +178,7 @@ a_segment_and_its_control_file_are_made_private(void **state)
 	assert_true(segment_init(&place.memory, place.segment_bytes,
 	    place.segment_bytes, kernel.populate));
 	tick_start(true);
-	place_describe(segment.header, NULL);
+	place_describe(segment.header, NULL, "");
 	assert_true(segment.header->pid == (uint32_t)getpid());
 	assert_true(module_init((void *)(uintptr_t)find_nothing, "/bin/x") &&
 	    sites_init(1) && ledger_init(1) && mark_init() && user_init(1));

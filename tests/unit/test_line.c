@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "../lib/mkseg.h"
 #include "reader/process.h"
 #include "reader/replay.h"
 #include "reader/session.h"
@@ -271,6 +272,133 @@ what_is_told_is_what_was_there(void **state)
 }
 
 static void
+columns_of_samples_give_the_same_sums(void **state)
+{
+	struct host h = {.seed = 815};
+	struct line_sum is = {0}, back = {0};
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		struct line_sum was = is;
+		int64_t column[LINE_WIDE_COLUMNS];
+		unsigned shift = (unsigned)(random_of(&h) % 64);
+		bool wide = random_of(&h) % 4 == 0;
+
+		is.samples += random_of(&h) >> shift;
+		is.variance_allocated += random_of(&h) >> shift;
+		is.variance_freed += random_of(&h) >> shift >> 1;
+		if (wide)
+			is.variance_allocated +=
+			    (seg_wide)(random_of(&h) >> shift) << 64;
+		line_encode_samples(&was, &is, column);
+		/* small differences need no more than the old columns */
+		if (!wide && shift > 0)
+			assert_true(column[3] == 0 && column[4] == 0);
+		line_decode_samples(&back, column);
+		assert_true(back.samples == is.samples &&
+		    back.variance_allocated == is.variance_allocated &&
+		    back.variance_freed == is.variance_freed);
+	}
+}
+
+/* A sampled process looked at and played again; `row_bytes` of its samples. */
+static void
+look_at_samples(uint64_t high, uint32_t row_bytes)
+{
+	static const uint64_t frames[] = {MKSEG_FRAME(1, 0x1010)};
+	const struct replay_hooks hooks = {.rows = true};
+	struct mkseg *m = mkseg_new();
+	struct line_out out = {0};
+	struct seg_header header;
+	struct segment *seg;
+	struct process *p;
+	struct segfile *f;
+	struct replay *r;
+	struct tail *t;
+	uint8_t *bytes;
+	double want;
+	size_t len;
+
+	mkseg_header(m)->sample_bytes = 4096;
+	for (int i = 0; i < 3; i++) {
+		uint32_t id = mkseg_stack(m, frames, 1);
+
+		mkseg_book(m, 1, id, 1000, 64, 400);
+		*mkseg_sample(m, 1, id) = (struct seg_sample){.samples = 10,
+		    .sampled_frees = 4,
+		    .variance_allocated = UINT64_MAX - 99,
+		    .variance_freed = 500,
+		    .variance_allocated_high = high};
+	}
+	mkseg_shorten(m, SEG_EXT_SAMPLE, row_bytes);
+	bytes = mkseg_finish(m, &len);
+	mkseg_free(m);
+	assert_int_equal(segfile_open_bytes(bytes, len, &f, NULL), 0);
+	assert_int_equal(tail_new(1, &t), 0);
+	assert_int_equal(replay_new(&hooks, &r), 0);
+	assert_int_equal(tail_look(t, f, SEGFILE_OWN, true, &out, &header), 0);
+	assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
+	assert_true(replay_sum(replay_process(r, 0), 2).variance_allocated ==
+	    seg_wide_of(UINT64_MAX - 99, high));
+	assert_int_equal(replay_segment(replay_process(r, 0), &seg), 0);
+	assert_int_equal(process_new(seg, &p), 0);
+	assert_int_equal(p->site_count, 1);
+	assert_int_equal(p->sites[0].samples, 30);
+	assert_int_equal(p->sites[0].figures.allocations, 3000);
+	want = 3 * (double)seg_wide_of(UINT64_MAX - 599, high);
+	assert_true(p->sites[0].variance_live > want * 0.999999 &&
+	    p->sites[0].variance_live < want * 1.000001);
+	process_free(p);
+	segment_free(seg);
+	tail_free(t);
+	replay_free(r);
+	line_release(&out);
+	segfile_close(f);
+	free(bytes);
+}
+
+static void
+a_sampled_process_is_played_again(void **state)
+{
+	(void)state;
+	look_at_samples(0, sizeof(struct seg_sample));
+	look_at_samples(7, sizeof(struct seg_sample));
+	look_at_samples(0, SEG_SAMPLE_OLD_BYTES);
+}
+
+/* Earlier versions said that there are three columns, and wrote one. */
+static void
+samples_without_variances_are_read(void **state)
+{
+	const struct replay_hooks hooks = {.rows = true};
+	struct line_out out = {0}, body = {0};
+	struct line_sum got;
+	struct replay *r;
+
+	(void)state;
+	line_put(&body, 1);
+	line_put_item(&out, LINE_PROCESS, &body);
+	line_put(&body, LINE_SAMPLES);
+	line_put(&body, 2);
+	line_put(&body, 1); /* ids 1 and 2 */
+	line_put(&body, 1);
+	for (int column = 0; column < LINE_COLUMNS + 1; column++) {
+		line_put_signed(&body, column == LINE_COLUMNS ? 5 : 100);
+		line_put_signed(&body, column == LINE_COLUMNS ? 6 : 200);
+	}
+	line_put_item(&out, LINE_LEDGER, &body);
+	assert_int_equal(replay_new(&hooks, &r), 0);
+	assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
+	got = replay_sum(replay_process(r, 0), 2);
+	assert_int_equal(got.allocations, 200);
+	assert_int_equal(got.samples, 6);
+	assert_true(got.variance_allocated == 0);
+	replay_free(r);
+	line_release(&out);
+	line_release(&body);
+}
+
+static void
 the_replayed_state_is_the_segment(void **state)
 {
 	const struct replay_hooks hooks = {.rows = true};
@@ -524,6 +652,9 @@ main(void)
 	    cmocka_unit_test(numbers_come_back),
 	    cmocka_unit_test(columns_give_the_same_sums),
 	    cmocka_unit_test(what_is_told_is_what_was_there),
+	    cmocka_unit_test(columns_of_samples_give_the_same_sums),
+	    cmocka_unit_test(a_sampled_process_is_played_again),
+	    cmocka_unit_test(samples_without_variances_are_read),
 	    cmocka_unit_test(the_replayed_state_is_the_segment),
 	    cmocka_unit_test(any_cut_or_flipped_byte_is_survived),
 	    cmocka_unit_test(an_hour_of_a_busy_server_is_small),

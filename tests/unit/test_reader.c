@@ -406,9 +406,10 @@ every_loss_has_a_name_of_its_own(void **state)
 
 	(void)state;
 	names = losses_names(&n);
-	assert_int_equal(n, SEG_COUNTS_USED);
+	/* by number; a number may be kept free for later */
+	assert_int_equal(names[n - 1].count, SEG_COUNTS_USED - 1);
 	for (size_t i = 0; i < n; i++) {
-		assert_int_equal(names[i].count, i);
+		assert_true(i == 0 || names[i].count > names[i - 1].count);
 		for (size_t k = 0; k < i; k++)
 			assert_string_not_equal(names[i].key, names[k].key);
 	}

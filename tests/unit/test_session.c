@@ -235,6 +235,160 @@ more_frees_than_allocations_are_no_huge_number(void **state)
 	session_free(s);
 }
 
+/* What 32 bits cannot tell, and rows of older collectors that have no more. */
+static void
+wide_figures_are_read_from_rows_of_both_lengths(void **state)
+{
+	for (int old = 0; old < 2; old++) {
+		struct mkseg *m = mkseg_new();
+		uint32_t id = mkseg_stack(m, one_frame, 1);
+		struct seg_info *info = mkseg_info(m, id);
+		uint64_t deaths[PROCESS_AGES];
+		const struct process_site *site;
+		struct session *s;
+		struct seg_row *row;
+
+		mkseg_book(m, 0, id, UINT64_C(5) << 32, 0, UINT64_C(5) << 32);
+		row = mkseg_row(m, 0, id);
+		row->size_min = UINT32_MAX;
+		info->ages[3] = 17;
+		info->ages_high[3] = 4;
+		info->size_max = UINT64_C(9) << 30;
+		info->size_min = UINT64_C(5) << 30;
+		if (old)
+			mkseg_shorten(m, SEG_EXT_INFO, SEG_INFO_OLD_BYTES);
+		s = mkseg_load(m);
+		site = &s->processes[0]->sites[0];
+		assert_true(site->size_max == UINT64_C(9) << 30);
+		assert_true(
+		    site->size_min == (old ? UINT32_MAX : UINT64_C(5) << 30));
+		process_deaths(site, deaths);
+		assert_true(deaths[4] == 17 + (old ? 0 : UINT64_C(4) << 32));
+		assert_true(deaths[0] + deaths[4] == UINT64_C(5) << 32);
+		session_free(s);
+	}
+	(void)state;
+}
+
+/* 2^40 blocks of 1 GiB, all freed but three: 2^70 bytes in rows of 2^64. */
+static void
+bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay(void **state)
+{
+	static const uint64_t size = UINT64_C(1) << 30;
+	struct mkseg *m = mkseg_new();
+	uint32_t id = mkseg_stack(m, one_frame, 1);
+	const struct process *p;
+	struct session *s;
+
+	(void)state;
+	mkseg_book(m, 0, id, (UINT64_C(1) << 40) + 5, size, 0);
+	mkseg_book(m, 1, id, 0, size, (UINT64_C(1) << 40) + 2);
+	s = mkseg_load(m);
+	p = s->processes[0];
+	assert_true(p->totals.allocated_bytes == UINT64_MAX);
+	assert_true(p->totals.live_bytes == 3 * size);
+	assert_true(p->totals.live_blocks == 3);
+	assert_string_equal(p->doubt.text, "");
+	session_free(s);
+	/* sizes differ: the smallest alone proves nothing */
+	m = mkseg_new();
+	id = mkseg_stack(m, one_frame, 1);
+	mkseg_book(m, 0, id, (UINT64_C(1) << 34) + 3, size, 1);
+	mkseg_row(m, 0, id)->frees = UINT64_C(1) << 34;
+	mkseg_row(m, 0, id)->freed_bytes = UINT64_MAX - size + 1;
+	mkseg_row(m, 0, id)->allocated_bytes = size;
+	mkseg_row(m, 0, id)->size_min = 8;
+	mkseg_row(m, 0, id)->size_span = (uint32_t)size - 8;
+	s = mkseg_load(m);
+	assert_true(s->processes[0]->totals.allocated_bytes == UINT64_MAX);
+	assert_true(s->processes[0]->totals.live_bytes == 2 * size);
+	session_free(s);
+	/* frees of what was never there are no such thing */
+	m = mkseg_new();
+	id = mkseg_stack(m, one_frame, 1);
+	mkseg_book(m, 0, id, 10, 8, 20);
+	s = mkseg_load(m);
+	assert_int_equal(s->processes[0]->totals.allocated_bytes, 80);
+	assert_int_equal(s->processes[0]->totals.live_bytes, 0);
+	session_free(s);
+}
+
+/* A small block beside a huge one: the row knows the smallest. */
+static void
+a_small_block_is_the_smallest_beside_a_huge_one(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	uint32_t id = mkseg_stack(m, one_frame, 1);
+	const struct process_site *site;
+	struct session *s;
+
+	(void)state;
+	mkseg_book(m, 0, id, 2, 8, 0);
+	mkseg_row(m, 0, id)->size_span = UINT32_MAX - 8;
+	mkseg_book(m, 3, id, 1, 0, 0);
+	mkseg_row(m, 3, id)->size_min = UINT32_MAX;
+	mkseg_info(m, id)->size_max = UINT64_C(9) << 30;
+	mkseg_info(m, id)->size_min = UINT64_C(5) << 30;
+	s = mkseg_load(m);
+	site = &s->processes[0]->sites[0];
+	assert_int_equal(site->size_min, 8);
+	assert_true(site->size_max == UINT64_C(9) << 30);
+	session_free(s);
+}
+
+static void
+sampled_variances_are_read_from_rows_of_both_lengths(void **state)
+{
+	for (int old = 0; old < 2; old++) {
+		struct mkseg *m = mkseg_new();
+		uint32_t id = mkseg_stack(m, one_frame, 1);
+		double want = old ? 0 : 3 * 18446744073709551616.0;
+		const struct process_site *site;
+		struct session *s;
+
+		mkseg_header(m)->sample_bytes = 4096;
+		mkseg_book(m, 0, id, 100, 64, 50);
+		*mkseg_sample(m, 0, id) = (struct seg_sample){.samples = 10,
+		    .variance_allocated = 900,
+		    .variance_allocated_high = 5,
+		    .variance_freed = 100,
+		    .variance_freed_high = 2};
+		if (old)
+			mkseg_shorten(m, SEG_EXT_SAMPLE, SEG_SAMPLE_OLD_BYTES);
+		s = mkseg_load(m);
+		site = &s->processes[0]->sites[0];
+		assert_true(site->variance_live >= want + (old ? 800 : 0) &&
+		    site->variance_live <= want * 1.000001 + 800);
+		session_free(s);
+	}
+	(void)state;
+	assert_true(process_error(3.4e38 * 100) == UINT64_MAX);
+}
+
+/* One sample of ten died old: so did a tenth of what they stand for. */
+static void
+ages_of_sampled_blocks_are_estimates_too(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	uint32_t id = mkseg_stack(m, one_frame, 1);
+	uint64_t deaths[PROCESS_AGES];
+	struct session *s;
+
+	(void)state;
+	mkseg_header(m)->sample_bytes = 4096;
+	mkseg_book(m, 0, id, 5000, 64, 1000);
+	mkseg_sample(m, 0, id)->samples = 50;
+	mkseg_sample(m, 0, id)->sampled_frees = 10;
+	mkseg_info(m, id)->ages[2] = 1;
+	mkseg_info(m, id)->ages[5] = 3;
+	s = mkseg_load(m);
+	process_deaths(&s->processes[0]->sites[0], deaths);
+	assert_int_equal(deaths[0], 600);
+	assert_int_equal(deaths[3], 100);
+	assert_int_equal(deaths[6], 300);
+	session_free(s);
+}
+
 static void
 frames_of_unknown_modules_have_none(void **state)
 {
@@ -598,6 +752,13 @@ main(void)
 	    cmocka_unit_test(parents_in_a_circle_end_the_stack),
 	    cmocka_unit_test(long_stack_is_cut_at_the_callers_limit),
 	    cmocka_unit_test(more_frees_than_allocations_are_no_huge_number),
+	    cmocka_unit_test(wide_figures_are_read_from_rows_of_both_lengths),
+	    cmocka_unit_test(
+	        bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay),
+	    cmocka_unit_test(a_small_block_is_the_smallest_beside_a_huge_one),
+	    cmocka_unit_test(
+	        sampled_variances_are_read_from_rows_of_both_lengths),
+	    cmocka_unit_test(ages_of_sampled_blocks_are_estimates_too),
 	    cmocka_unit_test(frames_of_unknown_modules_have_none),
 	    cmocka_unit_test(
 	        forked_children_in_slots_are_processes_of_their_own),

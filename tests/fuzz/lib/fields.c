@@ -50,7 +50,8 @@ static const struct field header[] = {ONE(seg_header, magic),
     ONE(seg_header, snapshot_realtime_ns), ONE(seg_header, snapshot_error),
     ONE(seg_header, snapshot_limit), ONE(seg_header, signal),
     ONE(seg_header, signal_state), MANY(seg_header, snapshot_label),
-    MANY(seg_header, counts), MANY(seg_header, exe), MANY(seg_header, command)};
+    MANY(seg_header, counts), MANY(seg_header, start_dir),
+    MANY(seg_header, exe), MANY(seg_header, command)};
 
 static const struct field extent[] = {ONE(seg_extent, kind),
     ONE(seg_extent, owner), ONE(seg_extent, row_bytes), ONE(seg_extent, count),
@@ -81,8 +82,9 @@ static const struct field row[] = {ONE(seg_row, allocations),
     ONE(seg_row, freed_bytes), ONE(seg_row, snap_bytes),
     ONE(seg_row, snap_blocks), ONE(seg_row, epoch), ONE(seg_row, last_tick),
     ONE(seg_row, size_min), ONE(seg_row, size_span)};
-static const struct field info[] = {
-    MANY(seg_info, ages), ONE(seg_info, size_max)};
+static const struct field info[] = {MANY(seg_info, ages),
+    ONE(seg_info, size_max), MANY(seg_info, ages_high),
+    ONE(seg_info, size_min)};
 static const struct field inherited[] = {
     ONE(seg_inherited, frees), ONE(seg_inherited, freed_bytes)};
 static const struct field live[] = {MANY(seg_live, ages), ONE(seg_live, young),
@@ -95,7 +97,11 @@ static const struct field sample[] = {ONE(seg_sample, samples),
     ONE(seg_sample, sampled_frees), ONE(seg_sample, weighted_count),
     ONE(seg_sample, weighted_bytes), ONE(seg_sample, weighted_frees),
     ONE(seg_sample, weighted_freed_bytes), ONE(seg_sample, variance_allocated),
-    ONE(seg_sample, variance_freed)};
+    ONE(seg_sample, variance_freed), ONE(seg_sample, weighted_count_high),
+    ONE(seg_sample, weighted_bytes_high), ONE(seg_sample, weighted_frees_high),
+    ONE(seg_sample, weighted_freed_bytes_high),
+    ONE(seg_sample, variance_allocated_high),
+    ONE(seg_sample, variance_freed_high)};
 static const struct field pool[] = {
     ONE(seg_pool, name_bytes), ONE(seg_pool, first_tick), MANY(seg_pool, name)};
 

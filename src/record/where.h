@@ -1,0 +1,30 @@
+/* where.h - where modules with a relative path lay while their program ran. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_WHERE_H
+#define SEEP_RECORD_WHERE_H
+
+#include "reader/process.h"
+#include "reader/tail.h"
+
+/*
+ * Names are found when all is over, and no memory map is left to look at then.
+ * So who follows a process asks it meanwhile. All zero: nothing known.
+ */
+struct where {
+	struct where_file *files;
+	size_t count, room;
+};
+
+void where_release(struct where *w);
+
+/*
+ * Looks at the memory map of the process behind this segment, if the tail has
+ * met modules with a relative path that are not known here yet. -ENOMEM.
+ */
+int where_look(struct where *w, const struct tail *t,
+    const struct seg_header *h, const struct source *file);
+
+/* Fills `mapped` of the modules of a process. -ENOMEM. */
+int where_fill(const struct where *w, struct process *p);
+
+#endif
