@@ -124,7 +124,7 @@ note_end(struct check *c, const struct process *p)
 	const char *name = name_of(p);
 	unsigned pid = p->header.pid;
 
-	if (p->end != PROCESS_EXITED && p->end <= PROCESS_EXEC &&
+	if (p->end != PROCESS_EXITED && p->end <= PROCESS_GONE &&
 	    ++c->ends[p->end] > ENDS_TOLD)
 		return 0;
 	if (p->is_snapshot)
@@ -145,9 +145,14 @@ note_end(struct check *c, const struct process *p)
 			    "judged by what was live then",
 			    name, pid, p->signal, strsignal(p->signal));
 		/* fall through */
+	case PROCESS_GONE:
+		return check_note(c,
+		    "%s (pid %u) ended by a signal or by _exit; it is judged by "
+		    "what was live then",
+		    name, pid);
 	case PROCESS_UNKNOWN:
 		return check_note(c,
-		    "%s (pid %u) was killed or called _exit; it is judged by "
+		    "%s (pid %u): how it ended is not known; it is judged by "
 		    "what was live then",
 		    name, pid);
 	default:
@@ -235,12 +240,13 @@ note_more_ends(struct check *c)
 	size_t more = 0, replaced = c->ends[PROCESS_EXEC];
 	int err = 0;
 
-	for (int i = 0; i < PROCESS_EXEC; i++)
-		if (c->ends[i] > ENDS_TOLD)
+	for (int i = 0; i <= PROCESS_GONE; i++)
+		if (i != PROCESS_EXEC && c->ends[i] > ENDS_TOLD)
 			more += c->ends[i] - ENDS_TOLD;
 	if (more > 0)
-		err = check_note(
-		    c, "%zu more were killed, called _exit or still ran", more);
+		err = check_note(c,
+		    "%zu more ended by a signal or by _exit, or still ran",
+		    more);
 	if (err == 0 && replaced > 0)
 		err = check_note(c,
 		    "%zu process%s went on as another program (exec); of %s "

@@ -26,6 +26,7 @@
 #include "record/keep.h"
 #include "record/launch.h"
 #include "record/meta.h"
+#include "record/oom.h"
 #include "record/procs.h"
 #include "record/refused.h"
 #include "record/spool.h"
@@ -55,6 +56,7 @@ struct run {
 	int line_error;         /* why not */
 	uint64_t since_jiffies; /* the tree cannot be older than we are */
 	uint64_t start_ns;      /* since 1970 */
+	uint64_t oom_kills;     /* in our cgroup, before */
 	uint64_t start_monotonic_ns;
 	bool told; /* that the command is not traced, and why */
 };
@@ -221,6 +223,7 @@ start(struct run *r)
 	}
 	if (r->writer && clear_output(r))
 		return EXIT_OURS;
+	r->oom_kills = oom_kills();
 	r->start_ns = clock_ns(CLOCK_REALTIME);
 	r->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
 	err = launch_start(&r->launch, &plan);
@@ -330,6 +333,7 @@ write_about(struct run *r, bool ended)
 	    .ended = ended,
 	    .status = r->launch.status,
 	    .follow = !r->options.no_follow,
+	    .oom_kills = ended ? oom_kills() - r->oom_kills : 0,
 	};
 
 	return meta_write(&about, r->writer);

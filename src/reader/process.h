@@ -13,8 +13,10 @@ enum process_end { /* the numbers of enum bundle_end */
 	PROCESS_UNKNOWN = 0,
 	PROCESS_RUNNING = 1,
 	PROCESS_EXITED = 2,
-	PROCESS_KILLED = 3,
+	PROCESS_KILLED = 3, /* by a signal, which somebody has seen */
 	PROCESS_EXEC = 4,
+	/* not in a recording: it is over, by _exit or a signal, nobody saw it */
+	PROCESS_GONE = 5,
 };
 
 /* Sums saturate instead of wrapping round; live = allocated - freed, >= 0. */

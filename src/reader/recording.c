@@ -50,6 +50,8 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 	if (head.end_kind != BUNDLE_END_UNKNOWN &&
 	    head.end_kind <= BUNDLE_END_EXEC)
 		p->end = (enum process_end)head.end_kind;
+	else if (p->end == PROCESS_UNKNOWN)
+		p->end = PROCESS_GONE; /* it was over when it was recorded */
 	p->exit_status = head.exit_status;
 	p->signal = head.signal > 0 ? head.signal : 0;
 	return 0;
@@ -210,19 +212,35 @@ load_line(struct reading *r, const void *bytes, size_t len)
 	    (double)replay_time_us(r->replay) / 1e6);
 }
 
-static void
-load_about(struct session *s, const char *text, size_t len)
+static uint64_t
+number_in(const char *text, size_t len, const char *key)
 {
-	const char *value;
 	char number[24];
+	const char *value;
 	int n;
 
-	value = line_value(text, len, "start_ns", &n);
+	value = line_value(text, len, key, &n);
 	if (n == 0 || n >= (int)sizeof(number))
-		return;
+		return 0;
 	memcpy(number, value, (size_t)n);
 	number[n] = '\0';
-	s->start_ns = strtoull(number, NULL, 10);
+	return strtoull(number, NULL, 10);
+}
+
+static int
+load_about(struct session *s, const char *text, size_t len)
+{
+	uint64_t start_ns = number_in(text, len, "start_ns");
+	uint64_t killed = number_in(text, len, "oom_kills");
+
+	if (start_ns)
+		s->start_ns = start_ns;
+	if (!killed)
+		return 0;
+	return session_note(s,
+	    "the kernel's OOM killer ended %llu process%s in the memory cgroup "
+	    "of the recording while it ran",
+	    (unsigned long long)killed, killed == 1 ? "" : "es");
 }
 
 /* Kept as they are: only who wants names reads them. */
@@ -271,7 +289,7 @@ load_any_entry(struct reading *r, uint32_t type, const void *bytes, size_t len)
 		err = note_untraced(r->session, bytes, len);
 		break;
 	case BUNDLE_META:
-		load_about(r->session, bytes, len);
+		err = load_about(r->session, bytes, len);
 		break;
 	case BUNDLE_LINE:
 		err = load_line(r, bytes, len);

@@ -116,7 +116,7 @@ session_end(
 	case ALIVE_EXEC:
 		return PROCESS_EXEC;
 	case ALIVE_NO:
-		return PROCESS_KILLED;
+		return PROCESS_GONE;
 	case ALIVE_UNKNOWN:
 		break;
 	}
@@ -302,7 +302,7 @@ mark_exec(struct session *s, const struct seg_header *later)
 	for (size_t i = 0; i < s->count; i++) {
 		struct process *p = s->processes[i];
 
-		if ((p->end == PROCESS_KILLED || p->end == PROCESS_UNKNOWN) &&
+		if ((p->end == PROCESS_GONE || p->end == PROCESS_UNKNOWN) &&
 		    alive_superseded(&p->header, later))
 			p->end = PROCESS_EXEC;
 	}
@@ -319,7 +319,7 @@ look_beside(struct session *s, const char *path)
 	char mark[32], *folder;
 	DIR *dir;
 
-	if (s->count == 0 || s->processes[0]->end != PROCESS_KILLED)
+	if (s->count == 0 || s->processes[0]->end != PROCESS_GONE)
 		return;
 	folder =
 	    slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");

@@ -22,6 +22,7 @@ struct meta {
 	bool ended;
 	int status;  /* as of waitpid(), once it has ended */
 	bool follow; /* children were recorded, too */
+	uint64_t oom_kills; /* in our cgroup, while it ran */
 };
 
 /* Lines key=value, see docs/RECORDING.md; if it has ended, then now. */

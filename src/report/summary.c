@@ -72,9 +72,9 @@ print_ending(const struct summary *s)
 		    span(buffer, ns), p->exit_status);
 	else if (p->end == PROCESS_EXITED)
 		(void)fprintf(s->out, "ran %s and exited. ", span(buffer, ns));
-	else if (p->end == PROCESS_KILLED)
+	else if (p->end == PROCESS_GONE)
 		(void)fprintf(s->out,
-		    "ran %s and ended without a farewell (killed, or _exit). ",
+		    "ran %s and ended by a signal or by _exit. ",
 		    span(buffer, ns));
 	else
 		(void)fprintf(
