@@ -283,8 +283,10 @@ add_processes(struct check *c)
 			*x = (struct check_process){.input = &c->inputs[i],
 			    .process = p,
 			    .standing = standing_of(c->options, p)};
-			if (x->standing == CHECK_LEFT_OUT)
+			if (x->standing == CHECK_LEFT_OUT) {
+				c->left_out++;
 				continue;
+			}
 			if (note_process(c, x) < 0)
 				return -ENOMEM;
 			c->judged_count += x->standing != CHECK_UNTRACED;

@@ -110,6 +110,7 @@ struct reading {
 	size_t points; /* kept, of all processes */
 	bool line_damaged;
 	bool has_line;
+	bool is_growing;             /* its recorder is at work */
 	struct process_names *names; /* the session's */
 	size_t names_bytes;
 };
@@ -385,11 +386,13 @@ add_unfinished(struct reading *r, const struct replay_process *x)
 	segment_free(seg);
 	if (err < 0)
 		return err;
-	p->is_unfinished = true;
+	p->is_unfinished = !r->is_growing;
 	p->as_of_us = x->rows_us;
-	p->end = PROCESS_UNKNOWN;
+	p->end = r->is_growing ? PROCESS_RUNNING : PROCESS_UNKNOWN;
 	if (x->header.end_kind == SEG_END_EXITED)
 		p->end = PROCESS_EXITED;
+	if (r->is_growing)
+		return session_add(r->session, p) < 0 ? -ENOMEM : 0;
 	err = session_note(r->session,
 	    "%s: the end of process %u (%s) is missing; its figures are those "
 	    "of %.1f s after the start",
@@ -461,8 +464,16 @@ read_all(struct reading *r)
 	if (err < 0)
 		return err;
 	breaks_off = bundle_truncated(r->bundle);
-	s->is_truncated |= breaks_off;
 	s->until_us = replay_time_us(r->replay);
+	r->is_growing = breaks_off && bundle_is_growing(r->bundle);
+	if (r->is_growing) {
+		if (session_note(s,
+		        "%s is being written; this is what it has after %.1f s",
+		        r->name, (double)s->until_us / 1e6) < 0)
+			return -ENOMEM;
+		breaks_off = false;
+	}
+	s->is_truncated |= breaks_off;
 	if (breaks_off && r->has_line &&
 	    session_note(s,
 	        "%s breaks off: its end is missing; it is complete up to "

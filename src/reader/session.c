@@ -446,6 +446,69 @@ session_load_pid(pid_t pid, struct session **ret, struct fault *where)
 	return 0;
 }
 
+/* The youngest segment of this pid in one file; SEGFILE_NONE: it has none. */
+enum { SEGFILE_NONE = -2 };
+
+static int
+find_pid(const struct segfile *f, pid_t pid, uint64_t *ret_start_ns)
+{
+	uint8_t taken[SEGFILE_SLOTS];
+	int found = SEGFILE_NONE;
+	struct seg_header h;
+
+	segfile_taken(f, taken);
+	for (int i = SEGFILE_OWN; i < segfile_slots(f); i++) {
+		if ((i >= 0 && !taken[i]) ||
+		    segfile_header(f, i, &h, NULL) < 0 || (pid_t)h.pid != pid ||
+		    h.start_realtime_ns < *ret_start_ns)
+			continue;
+		*ret_start_ns = h.start_realtime_ns;
+		found = i;
+	}
+	return found;
+}
+
+int
+session_load_dead(
+    const char *directory, pid_t pid, struct session **ret, struct fault *where)
+{
+	struct segfile *best = NULL, *f;
+	DIR *dir = opendir(directory);
+	int slot = SEGFILE_NONE, here, err;
+	uint64_t start_ns = 0;
+	struct session *s;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		const char *dot = strrchr(e->d_name, '.');
+
+		if (!dot || strcmp(dot, ".seg") != 0 ||
+		    segfile_open(dirfd(dir), e->d_name, &f, NULL) < 0)
+			continue;
+		here = find_pid(f, pid, &start_ns);
+		if (here != SEGFILE_NONE) {
+			segfile_close(best);
+			best = f;
+			slot = here;
+		} else {
+			segfile_close(f);
+		}
+	}
+	if (dir)
+		(void)closedir(dir);
+	if (!best)
+		return fault_set(where, -ESRCH, "no such process");
+	s = session_new();
+	err = s ? load_slot(s, best, slot, ASK_PROC, where) : no_memory(where);
+	segfile_close(best);
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
 int
 session_load_bytes(
     const void *bytes, size_t len, struct session **ret, struct fault *where)
