@@ -333,6 +333,7 @@ write_about(struct run *r, bool ended)
 	    .ended = ended,
 	    .status = r->launch.status,
 	    .follow = !r->options.no_follow,
+	    .max_rss_bytes = r->launch.max_rss_bytes,
 	    .oom_kills = ended ? oom_kills() - r->oom_kills : 0,
 	};
 

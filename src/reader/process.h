@@ -105,6 +105,8 @@ struct process {
 	int signal;           /* 0: none, or not known */
 	pid_t alive_pid;      /* in our pid namespace while running, else 0 */
 	uint64_t duration_ns; /* from its start to the last we know of it */
+	uint64_t rss_bytes;   /* resident, as the kernel says; 0: not known */
+	bool rss_is_peak;     /* the most of it, while it ran */
 	bool is_snapshot;
 	bool peak_exact;
 	struct process_figures totals; /* of the heap's sites */

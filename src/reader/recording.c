@@ -110,7 +110,9 @@ struct reading {
 	size_t points; /* kept, of all processes */
 	bool line_damaged;
 	bool has_line;
-	bool is_growing;             /* its recorder is at work */
+	bool is_growing; /* its recorder is at work */
+	uint64_t max_rss_bytes;
+	uint32_t command_pid;
 	struct process_names *names; /* the session's */
 	size_t names_bytes;
 };
@@ -229,13 +231,16 @@ number_in(const char *text, size_t len, const char *key)
 }
 
 static int
-load_about(struct session *s, const char *text, size_t len)
+load_about(struct reading *r, const char *text, size_t len)
 {
+	struct session *s = r->session;
 	uint64_t start_ns = number_in(text, len, "start_ns");
 	uint64_t killed = number_in(text, len, "oom_kills");
 
 	if (start_ns)
 		s->start_ns = start_ns;
+	r->max_rss_bytes = number_in(text, len, "max_rss_bytes");
+	r->command_pid = (uint32_t)number_in(text, len, "pid");
 	if (!killed)
 		return 0;
 	return session_note(s,
@@ -290,7 +295,7 @@ load_any_entry(struct reading *r, uint32_t type, const void *bytes, size_t len)
 		err = note_untraced(r->session, bytes, len);
 		break;
 	case BUNDLE_META:
-		err = load_about(r->session, bytes, len);
+		err = load_about(r, bytes, len);
 		break;
 	case BUNDLE_LINE:
 		err = load_line(r, bytes, len);
@@ -489,8 +494,17 @@ read_all(struct reading *r)
 			return err;
 		(void)give_points(r);
 	}
-	for (size_t i = r->first; i < s->count; i++)
-		s->processes[i]->names = r->names;
+	for (size_t i = r->first; i < s->count; i++) {
+		struct process *p = s->processes[i];
+
+		p->names = r->names;
+		/* of all its children the most: told where it has none */
+		if (p->header.pid == r->command_pid &&
+		    s->count == r->first + 1) {
+			p->rss_bytes = r->max_rss_bytes;
+			p->rss_is_peak = true;
+		}
+	}
 	return 0;
 }
 

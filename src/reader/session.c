@@ -182,6 +182,8 @@ load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
 		return no_memory(where);
 	}
 	measure_running(p);
+	if (p->alive_pid > 0)
+		p->rss_bytes = alive_resident(p->alive_pid);
 	if (session_add(s, p) < 0)
 		return no_memory(where);
 	return 0;

@@ -22,6 +22,7 @@ struct meta {
 	bool ended;
 	int status;  /* as of waitpid(), once it has ended */
 	bool follow; /* children were recorded, too */
+	uint64_t max_rss_bytes; /* of the command, once it has ended */
 	uint64_t oom_kills; /* in our cgroup, while it ran */
 };
 
