@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/lifecycle.h"
 
+#include <link.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -55,6 +56,7 @@ enum {
 	CHILD_BYTES = 512 << 10, /* of plain memory: ample for 64 events */
 	SCAN_BLOCKS_PER_LOOK = 4096,
 	SCAN_NS = 50000000,
+	ARGC_MAX = 1 << 20,
 };
 
 extern const char *gnu_get_libc_version(void) SEEP_WEAK;
@@ -70,6 +72,8 @@ static bool was_off;
 static struct place place;
 static uint32_t no_command; /* before there is a word, and in nurseries */
 static struct place_kernel kernel;
+static uint32_t starting; /* 1: it has begun, in whatever way it will end */
+static uint64_t early_events;
 static char exe[SEG_EXE_BYTES];
 
 /* A forked child's first events are kept in plain memory. */
@@ -113,11 +117,14 @@ lifecycle_in_nursery(void)
 void
 lifecycle_passed_by(void)
 {
-	if (!proc)
-		recorder_passed_by(SEG_EARLY_EVENTS);
-	else if (!inert)
+	/* perhaps before our own relocation: segment.header is not set yet */
+	if (!proc) {
+		ADD(&early_events, 1);
+		recorder_unseen();
+	} else if (!inert) {
 		recorder_passed_by(
 		    lifecycle_is_on() ? SEG_LOST_EVENTS : SEG_EVENTS_OFF);
+	}
 }
 
 /* ---- the control word ---------------------------------------------------- */
@@ -314,11 +321,15 @@ set_up_once(void)
 	return !inert;
 }
 
+static void start_at_first_event(void);
+
 bool
 lifecycle_running(void)
 {
 	uint32_t word;
 
+	if (unlikely(!proc))
+		start_at_first_event();
 	if (!proc || inert)
 		return false;
 	word = LOAD_ACQUIRE(proc);
@@ -520,6 +531,22 @@ executable_has_malloc(void *find_object)
 	return l && symbol_is_defined(l, "malloc");
 }
 
+/*
+ * Libraries before us in the search order that have a malloc: it is called
+ * instead of ours, and we see what it passes on to the next definition. The
+ * list of objects is in that order, the executable first.
+ */
+static uint64_t
+mallocs_before_us(const struct r_debug *debug)
+{
+	const struct link_map *l = debug ? debug->r_map : NULL;
+	uint64_t n = 0;
+
+	for (l = l ? l->l_next : NULL; l && l->l_ld != _DYNAMIC; l = l->l_next)
+		n += symbol_is_defined(l, "malloc");
+	return n;
+}
+
 static enum seg_inert
 reason_to_decline(void **ret_find_object)
 {
@@ -572,6 +599,7 @@ write_header(struct seg_header *h, char **argv)
 	h->sample_bytes = config.sample;
 	h->snapshot_limit = config.snapshots;
 	h->counts[SEG_SETTINGS_IGNORED] = config.ignored;
+	h->counts[SEG_EARLY_EVENTS] += LOAD(&early_events);
 	h->counts[SEG_NO_CHILD_ROOM] = !place.slots && !config.child_files;
 	if (place.slots) {
 		h->slots_offset = place.slots_offset;
@@ -633,6 +661,8 @@ start(char **argv, char **envp)
 	inert = why != SEG_INERT_NONE;
 	if (!inert && executable_has_malloc(find_object))
 		why = SEG_INERT_OWN_MALLOC;
+	h->counts[SEG_MALLOC_BEFORE] =
+	    mallocs_before_us(next_symbol("_r_debug"));
 	if (!inert) {
 		/* so that a child knows who forked: see child_pid() */
 		thread_self = thread_new();
@@ -646,22 +676,51 @@ start(char **argv, char **envp)
 	STORE_RELEASE(&h->magic, SEG_MAGIC);
 }
 
+/* Once, by the first event or the constructor, whichever comes first. */
+static void
+start_once(char **argv, char **envp)
+{
+	if (__atomic_exchange_n(&starting, 1, __ATOMIC_ACQ_REL))
+		return;
+	if (!getauxval(AT_SECURE))
+		start(argv, envp);
+}
+
 /*
- * -z initfirst: before any other constructor, so that no allocation is
- * missed. glibc hands argc, argv and envp to constructors; others do not.
+ * glibc keeps one -z initfirst library, the last that was loaded: where a
+ * library of the host has the flag too, its constructor runs before ours, and
+ * all others may. So whatever event is first starts us, as soon as we are
+ * relocated. The arguments and the environment are where the kernel has put
+ * them: neither libc nor we have been initialised.
  */
+SEEP_COLD static void
+start_at_first_event(void)
+{
+	void **end;
+	char **words;
+	uint64_t argc;
+
+	if (LOAD(&starting) || !next.complete || !gnu_get_libc_version)
+		return;
+	end = next_symbol("__libc_stack_end");
+	words = end ? (char **)*end : NULL;
+	argc = words ? (uint64_t)(uintptr_t)words[0] : 0;
+	if (argc - 1 < ARGC_MAX && !words[argc + 1])
+		start_once(words + 1, words + argc + 2);
+}
+
+/* -z initfirst: before the other constructors, where nothing allocates. */
 __attribute__((constructor)) static void
 lifecycle_start(int argc, char **argv, char **envp)
 {
 	(void)argc;
 	next_ready();
-	if (getauxval(AT_SECURE) || proc)
-		return;
+	/* glibc hands argc, argv and envp to constructors; others do not */
 	if (!gnu_get_libc_version) {
 		argv = NULL;
 		envp = environ;
 	}
-	start(argv, envp);
+	start_once(argv, envp);
 }
 
 /* ---- exit ---------------------------------------------------------------- */

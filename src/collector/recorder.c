@@ -22,9 +22,15 @@ enum way {
 };
 
 void
-recorder_passed_by(enum seg_count why)
+recorder_unseen(void)
 {
 	ADD(&passed_by, 1);
+}
+
+void
+recorder_passed_by(enum seg_count why)
+{
+	recorder_unseen();
 	segment_count(why, 1);
 }
 

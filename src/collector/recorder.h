@@ -68,6 +68,9 @@ void recorder_pause(int by);
 /* Allocations that passed by unseen: their frees are no riddle. */
 void recorder_passed_by(enum seg_count why);
 
+/* The same without a name: also before our own relocation. */
+void recorder_unseen(void);
+
 /*
  * One more allocation that is not looked at, by a thread that is dormant or
  * off. False: the command word has changed, take the slow way.

@@ -9,7 +9,7 @@
 #include "collector/mem.h"
 #include "collector/tick.h"
 
-/* Counts that happen before there is a segment go here and are lost. */
+/* Counts from before there is a segment; segment_init() moves them into it. */
 static struct seg_header nowhere;
 
 struct segment segment = {.header = &nowhere};
@@ -74,6 +74,7 @@ segment_init(uint8_t *base, uint64_t bytes, uint64_t largest, bool anonymous,
 	uint64_t dir_bytes = capacity * sizeof(struct seg_extent);
 	uint64_t first;
 	struct seg_header *h;
+	int i;
 
 	dir_bytes = (dir_bytes + CPU_PAGE - 1) & ~(uint64_t)(CPU_PAGE - 1);
 	first = SEG_HEADER_BYTES + dir_bytes;
@@ -102,6 +103,10 @@ segment_init(uint8_t *base, uint64_t bytes, uint64_t largest, bool anonymous,
 	h->dir_offset = SEG_HEADER_BYTES;
 	h->dir_capacity = (uint32_t)capacity;
 	h->slot_index = UINT32_MAX;
+	for (i = 0; i < SEG_COUNTS; i++) {
+		h->counts[i] += LOAD(&nowhere.counts[i]);
+		STORE(&nowhere.counts[i], 0);
+	}
 	segment.header = h;
 	return true;
 }

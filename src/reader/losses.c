@@ -81,6 +81,11 @@ static const struct losses_name names[] = {
         "namespaces of dlmopen or LD_AUDIT, whose own heap is not seen"},
     {SEG_FORKED_INSIDE, LOSSES_FACT, "forked_inside",
         "events counted twice: a handler forked inside a hook"},
+    {SEG_DEEPBIND_LOADS, LOSSES_LOSS, "deepbind_loads",
+        "modules loaded with RTLD_DEEPBIND, whose own calls are not seen"},
+    {SEG_MALLOC_BEFORE, LOSSES_LOSS, "malloc_before",
+        "libraries before the collector with a malloc of their own, whose "
+        "calls are seen only where it passes them on"},
 };
 
 static const char *const inert[] = {

@@ -163,8 +163,10 @@ enum seg_count {
 	SEG_USER_POOLS = 39,        /* events under "(other pools)" */
 	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, children are not recorded */
 	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
-	SEG_FORKED_INSIDE = 42, /* events that a child has booked here, too */
-	SEG_COUNTS_USED = 43,
+	SEG_FORKED_INSIDE = 42,  /* events that a child has booked here, too */
+	SEG_DEEPBIND_LOADS = 48, /* of modules that may be bound past us */
+	SEG_MALLOC_BEFORE = 49,  /* libraries before us that have a malloc */
+	SEG_COUNTS_USED = 50,
 	SEG_COUNTS = 64
 };
 
