@@ -1,5 +1,6 @@
 /* hook.c - the malloc family: forward, then one call to the recorder. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,9 +8,11 @@
 
 #include "base/attr.h"
 #include "base/cpu.h"
+#include "collector/config.h"
 #include "collector/hook.h"
 #include "collector/next.h"
 #include "collector/recorder.h"
+#include "collector/spaces.h"
 
 /*
  * Each function asks the next definition first and records what it said;
@@ -413,6 +416,49 @@ dlclose(void *handle)
 	err = next.dlclose(handle);
 	recorder_closed(t);
 	return err;
+}
+
+/* Returns the flags to load with. */
+static SEEP_COLD int
+binding_deep(const char *file, int flags)
+{
+	bool counted;
+
+	if (config.no_deepbind && lifecycle_started())
+		return flags & ~RTLD_DEEPBIND;
+	if (!file || flags & RTLD_NOLOAD)
+		return flags;
+	counted = lifecycle_slow_begins();
+	spaces_deepbind(file, lifecycle_running());
+	lifecycle_slow_ends(counted);
+	return flags;
+}
+
+/*
+ * Only to know of RTLD_DEEPBIND. The real functions look at their return
+ * address to learn who calls (RUNPATH, $ORIGIN, the namespace), so they are
+ * entered by a jump: tools/lint/check-symbols.sh looks at the instructions.
+ */
+SEEP_EXPORT void *
+dlopen(const char *file, int flags)
+{
+	need_next();
+	if (unlikely(flags & RTLD_DEEPBIND))
+		flags = binding_deep(file, flags);
+	if (unlikely(!next.dlopen))
+		return NULL; /* an older libc, without its libdl */
+	return next.dlopen(file, flags);
+}
+
+SEEP_EXPORT void *
+dlmopen(long space, const char *file, int flags)
+{
+	need_next();
+	if (unlikely(flags & RTLD_DEEPBIND))
+		flags = binding_deep(file, flags);
+	if (unlikely(!next.dlmopen))
+		return NULL;
+	return next.dlmopen(space, file, flags);
 }
 
 /*

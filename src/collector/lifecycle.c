@@ -3,7 +3,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/lifecycle.h"
 
-#include <link.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -272,6 +271,7 @@ set_up_child(void)
 	segment.header->max_frames = memo_depth;
 	segment.header->mode = mode;
 	describe_live(segment.header);
+	spaces_tell();
 	snap_start(config.snapshots);
 	segment.header->snapshot_limit = config.snapshots;
 	snapwhen_restart(segment.header);
@@ -531,22 +531,6 @@ executable_has_malloc(void *find_object)
 	return l && symbol_is_defined(l, "malloc");
 }
 
-/*
- * Libraries before us in the search order that have a malloc: it is called
- * instead of ours, and we see what it passes on to the next definition. The
- * list of objects is in that order, the executable first.
- */
-static uint64_t
-mallocs_before_us(const struct r_debug *debug)
-{
-	const struct link_map *l = debug ? debug->r_map : NULL;
-	uint64_t n = 0;
-
-	for (l = l ? l->l_next : NULL; l && l->l_ld != _DYNAMIC; l = l->l_next)
-		n += symbol_is_defined(l, "malloc");
-	return n;
-}
-
 static enum seg_inert
 reason_to_decline(void **ret_find_object)
 {
@@ -618,6 +602,7 @@ start_tables(void *find_object)
 	if (!module_init(find_object, exe))
 		return false;
 	spaces_init(next_symbol("_r_debug"));
+	spaces_tell();
 	/* other allocators export glibc's private names too: ask the loader */
 	live_init(module_same((const void *)(uintptr_t)next.malloc,
 	    (const void *)(uintptr_t)gnu_get_libc_version));
@@ -661,8 +646,6 @@ start(char **argv, char **envp)
 	inert = why != SEG_INERT_NONE;
 	if (!inert && executable_has_malloc(find_object))
 		why = SEG_INERT_OWN_MALLOC;
-	h->counts[SEG_MALLOC_BEFORE] =
-	    mallocs_before_us(next_symbol("_r_debug"));
 	if (!inert) {
 		/* so that a child knows who forked: see child_pid() */
 		thread_self = thread_new();

@@ -324,6 +324,8 @@ resolve(void)
 	RESOLVE(valloc, own_valloc);
 	RESOLVE(pvalloc, own_pvalloc);
 	RESOLVE(dlclose, NULL);
+	RESOLVE(dlopen, NULL);
+	RESOLVE(dlmopen, NULL);
 	next.complete = true;
 }
 

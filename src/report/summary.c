@@ -130,6 +130,15 @@ print_bypass(const struct summary *s)
 {
 	const uint64_t *counts = s->process->header.counts;
 
+	if (counts[SEG_DEEPBIND_LOADS] > 0) {
+		(void)fputs("After a load with RTLD_DEEPBIND these figures are "
+		            "not sure: memory that only such a module "
+		            "allocates is missing, and memory that only such a "
+		            "module frees looks live. seep record "
+		            "--no-deepbind loads modules without the flag.\n",
+		    s->out);
+		return;
+	}
 	if (counts[SEG_MISSED_FREES] == 0 && counts[SEG_UNKNOWN_FREES] == 0)
 		return;
 	(void)fputs("Such frees are seen when a library calls libc past the "

@@ -415,6 +415,7 @@ enum seg_mark_kind {
 	SEG_MARK_SNAPSHOT = 1, /* last of all: this file is a snapshot */
 	SEG_MARK_PROGRAM = 2,  /* seep_mark() */
 	SEG_MARK_TAKEN = 3,    /* the process begins to write a snapshot */
+	SEG_MARK_DEEPBIND = 4, /* it loads the module `label` past us */
 };
 
 /* The name of a pool of seep_alloc(); two rows may have the same one. */
