@@ -177,7 +177,7 @@ child_pid(void)
 	static uint32_t lock;
 	uint32_t tid = thread_renewed_tid();
 
-	if (tid || !thread_self)
+	if (tid || !thread_gate)
 		return tid; /* 0: not known */
 	lock = 0;
 	if (cpu_syscall6(SYS_futex, (long)&lock,
@@ -239,7 +239,8 @@ set_up_child(void)
 	 * A hook that was under way at the fork has come to its end since: its
 	 * event went into the parent's ledger, by the parent and by us.
 	 */
-	if (thread_self && LOAD(&thread_self->state) != THREAD_WIPED)
+	if (thread_gate && LOAD(&thread_gate->state) != THREAD_WIPED &&
+	    LOAD(&thread_gate->state) != THREAD_CROWDED)
 		segment_count(SEG_FORKED_INSIDE, 1);
 	/*
 	 * A hook that was interrupted by the handler which forked us will go
@@ -278,9 +279,8 @@ set_up_child(void)
 	if (!module_restart() || !sites_init(first_id) ||
 	    !ledger_init(first_id) || !mark_init() || !user_init(first_id))
 		goto quiet;
-	thread_restart(thread_self);
-	if (thread_self)
-		thread_make_ready(thread_self, lifecycle_mode());
+	thread_restart();
+	thread_make_ready(lifecycle_mode());
 	segment.header->state = SEG_ALIVE;
 	STORE_RELEASE(&segment.header->magic, SEG_MAGIC);
 	return;
@@ -476,8 +476,7 @@ try_to_leave_nursery(uint32_t own)
 		return;
 	STORE(&setting_up, cpu_thread_pointer());
 	nursery_events = 0; /* if it does not work out: 64 events later */
-	if (nursery && nobody_else_inside(own) &&
-	    thread_hold_others(thread_self)) {
+	if (nursery && nobody_else_inside(own) && thread_hold_others()) {
 		leave_nursery();
 		nursery = false;
 		thread_release_others();
@@ -500,8 +499,8 @@ after_fork_in_child(void)
 {
 	if (proc)
 		*proc = PROC_WIPED;
-	if (thread_self)
-		thread_self->state = THREAD_WIPED;
+	if (thread_gate && thread_gate->state != THREAD_CROWDED)
+		thread_gate->state = THREAD_WIPED;
 }
 
 static bool
@@ -648,9 +647,8 @@ start(char **argv, char **envp)
 		why = SEG_INERT_OWN_MALLOC;
 	if (!inert) {
 		/* so that a child knows who forked: see child_pid() */
-		thread_self = thread_new();
-		if (thread_self)
-			thread_make_ready(thread_self, lifecycle_mode());
+		thread_arrive();
+		thread_make_ready(lifecycle_mode());
 		snapwhen_start(h);
 	}
 	h->own_bytes = mem_total();

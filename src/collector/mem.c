@@ -44,12 +44,26 @@ map_reserve(size_t bytes)
 	return p;
 }
 
+/* NULL: the reserve is spent, or the kernel refuses. */
+static void *
+take_from(struct reserve *r, size_t bytes)
+{
+	uint64_t at = ADD(&r->used, bytes);
+	void *p = (char *)r + at;
+
+	if (at + bytes > LOAD(&r->bytes) ||
+	    sys_mprotect(p, bytes, PROT_READ | PROT_WRITE))
+		return NULL;
+	return p;
+}
+
 /* A new reserve, with `bytes` of it already taken for the caller. */
 static SEEP_COLD void *
 new_reserve(struct reserve *old, size_t bytes)
 {
 	size_t size = reserve_bytes;
 	struct reserve *r;
+	void *p;
 
 	if (size < bytes + CPU_PAGE)
 		size = bytes + CPU_PAGE;
@@ -60,12 +74,21 @@ new_reserve(struct reserve *old, size_t bytes)
 		sys_munmap(r, size);
 		return NULL;
 	}
-	r->bytes = size;
-	r->used = CPU_PAGE + bytes;
-	/* the loser keeps what it needs and gives the rest back */
-	if (!CAS(&current, &old, r))
-		sys_munmap(
-		    (char *)r + CPU_PAGE + bytes, size - CPU_PAGE - bytes);
+	STORE(&r->bytes, size);
+	STORE(&r->used, CPU_PAGE + bytes);
+	if (CAS(&current, &old, r))
+		return (char *)r + CPU_PAGE;
+	/*
+	 * Another thread was faster, and its reserve has room: thousands that
+	 * come at once would have a mapping each else.
+	 */
+	p = take_from(old, bytes);
+	if (p) {
+		sys_munmap(r, size);
+		return p;
+	}
+	/* or it keeps what it needs and gives the rest back */
+	sys_munmap((char *)r + CPU_PAGE + bytes, size - CPU_PAGE - bytes);
 	return (char *)r + CPU_PAGE;
 }
 
@@ -84,7 +107,7 @@ mem_alloc(size_t bytes)
 	if (!r)
 		return new_reserve(NULL, bytes);
 	at = ADD(&r->used, bytes);
-	if (at + bytes > r->bytes)
+	if (at + bytes > LOAD(&r->bytes))
 		return new_reserve(r, bytes);
 	p = (char *)r + at;
 	if (sys_mprotect(p, bytes, PROT_READ | PROT_WRITE))

@@ -177,8 +177,8 @@ publish(void *extent, enum seg_kind kind, uint32_t owner, uint32_t row_bytes,
 	STORE(&segment.header->used_bytes, LOAD(&segment.used));
 }
 
-bool
-segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
+void
+segment_table_shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
     uint32_t row_bytes, uint64_t first, uint64_t max_rows)
 {
 	uint32_t rows = SEG_EXTENT_STEP / row_bytes;
@@ -192,11 +192,32 @@ segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
 		if (t->chunk_high)
 			mem_zero(t->chunks, t->chunk_high * sizeof(*t->chunks));
 		t->chunk_high = 0;
-		return true;
+		return;
 	}
 	t->chunk_count = (uint32_t)((max_rows + rows - 1) / rows);
-	t->chunks = mem_alloc(t->chunk_count * sizeof(*t->chunks));
-	return t->chunks != NULL;
+}
+
+bool
+segment_table_map(struct segment_table *t)
+{
+	uint8_t **mine, **none = NULL;
+
+	if (likely(LOAD_ACQUIRE(&t->chunks)))
+		return true;
+	mine = mem_alloc(t->chunk_count * sizeof(*mine));
+	if (!mine)
+		return false;
+	/* the loser's pages are wasted: rare and never touched */
+	CAS(&t->chunks, &none, mine);
+	return true;
+}
+
+bool
+segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
+    uint32_t row_bytes, uint64_t first, uint64_t max_rows)
+{
+	segment_table_shape(t, kind, owner, row_bytes, first, max_rows);
+	return segment_table_map(t);
 }
 
 SEEP_COLD void *

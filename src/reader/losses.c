@@ -86,6 +86,8 @@ static const struct losses_name names[] = {
     {SEG_MALLOC_BEFORE, LOSSES_LOSS, "malloc_before",
         "libraries before the collector with a malloc of their own, whose "
         "calls are seen only where it passes them on"},
+    {SEG_CROWDED_EVENTS, LOSSES_LOSS, "crowded_events",
+        "allocations of threads that found no room for their own data"},
 };
 
 static const char *const inert[] = {

@@ -166,7 +166,8 @@ enum seg_count {
 	SEG_FORKED_INSIDE = 42,  /* events that a child has booked here, too */
 	SEG_DEEPBIND_LOADS = 48, /* of modules that may be bound past us */
 	SEG_MALLOC_BEFORE = 49,  /* libraries before us that have a malloc */
-	SEG_COUNTS_USED = 50,
+	SEG_CROWDED_EVENTS = 50, /* allocations of threads without a block */
+	SEG_COUNTS_USED = 51,
 	SEG_COUNTS = 64
 };
 
