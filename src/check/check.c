@@ -180,6 +180,8 @@ note_losses(struct check *c, const struct process *p)
 	for (size_t i = 0; i < sizeof(matter) / sizeof(matter[0]); i++)
 		for (size_t k = 0; k < count && err == 0; k++) {
 			uint64_t n = p->header.counts[matter[i]];
+			size_t first = strcspn(names[k].words, " ");
+			int cut = n == 1 && names[k].words[first - 1] == 's';
 			char buffer[WORDS_MAX];
 
 			if (names[k].count != matter[i] || n == 0)
@@ -187,9 +189,10 @@ note_losses(struct check *c, const struct process *p)
 			c->is_damaged |= is_unsure(matter[i]);
 			err = check_note(c,
 			    "%s (pid %u): its figures are not "
-			    "complete: %s %s",
+			    "complete: %s %.*s%s",
 			    name_of(p), p->header.pid, words_count(buffer, n),
-			    names[k].words);
+			    (int)first - cut, names[k].words,
+			    names[k].words + first);
 		}
 	return err;
 }

@@ -84,8 +84,8 @@ static const struct losses_name names[] = {
     {SEG_DEEPBIND_LOADS, LOSSES_LOSS, "deepbind_loads",
         "modules loaded with RTLD_DEEPBIND, whose own calls are not seen"},
     {SEG_MALLOC_BEFORE, LOSSES_LOSS, "malloc_before",
-        "libraries before the collector with a malloc of their own, whose "
-        "calls are seen only where it passes them on"},
+        "definitions of malloc in libraries before the collector, which sees "
+        "only what they pass on"},
     {SEG_CROWDED_EVENTS, LOSSES_LOSS, "crowded_events",
         "allocations of threads that found no room for their own data"},
 };

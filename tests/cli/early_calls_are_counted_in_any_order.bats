@@ -109,7 +109,7 @@ all_orders() {
 	# shellcheck disable=SC2119
 	report
 	[[ $(from_report 'p[0]["lost"]["malloc_before"]') -eq 1 ]]
-	"$SEEP" report "$DIR" | grep -q 'librar.* before the collector with a malloc'
+	"$SEEP" report "$DIR" | tr '\n' ' ' | grep -q '1 definition of malloc in libraries before the collector'
 	! "$SEEP" report "$DIR" | grep -q 'Nothing was lost' || false
 	run "$SEEP" check "$DIR"
 	[[ $status -eq 3 ]]
