@@ -449,25 +449,25 @@ binding_deep(const char *file, int flags)
  * entered by a jump: tools/lint/check-symbols.sh looks at the instructions.
  */
 SEEP_EXPORT void *
-dlopen(const char *file, int flags)
+dlopen(const char *file, int mode)
 {
 	need_next();
-	if (unlikely(flags & RTLD_DEEPBIND))
-		flags = binding_deep(file, flags);
+	if (unlikely(mode & RTLD_DEEPBIND))
+		mode = binding_deep(file, mode);
 	if (unlikely(!next.dlopen))
 		return NULL; /* an older libc, without its libdl */
-	return next.dlopen(file, flags);
+	return next.dlopen(file, mode);
 }
 
 SEEP_EXPORT void *
-dlmopen(long space, const char *file, int flags)
+dlmopen(long nsid, const char *file, int mode)
 {
 	need_next();
-	if (unlikely(flags & RTLD_DEEPBIND))
-		flags = binding_deep(file, flags);
+	if (unlikely(mode & RTLD_DEEPBIND))
+		mode = binding_deep(file, mode);
 	if (unlikely(!next.dlmopen))
 		return NULL;
-	return next.dlmopen(space, file, flags);
+	return next.dlmopen(nsid, file, mode);
 }
 
 /*

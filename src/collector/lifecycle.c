@@ -684,8 +684,10 @@ start_at_first_event(void)
 	if (LOAD(&starting) || !next.complete || !gnu_get_libc_version)
 		return;
 	end = next_symbol("__libc_stack_end");
-	words = end ? (char **)*end : NULL;
-	argc = words ? (uint64_t)(uintptr_t)words[0] : 0;
+	if (!end || !*end)
+		return;
+	words = (char **)*end;
+	argc = (uint64_t)(uintptr_t)words[0];
 	if (argc - 1 < ARGC_MAX && !words[argc + 1])
 		start_once(words + 1, words + argc + 2);
 }

@@ -14,6 +14,8 @@ struct reserve {
 	uint64_t used; /* may run past bytes: then the reserve is spent */
 };
 
+enum { RESERVE_TRIES = 64 };
+
 static size_t reserve_bytes = 4 << 20;
 static struct reserve *current;
 static uint64_t total;
@@ -64,6 +66,7 @@ new_reserve(struct reserve *old, size_t bytes)
 	size_t size = reserve_bytes;
 	struct reserve *r;
 	void *p;
+	int i;
 
 	if (size < bytes + CPU_PAGE)
 		size = bytes + CPU_PAGE;
@@ -76,18 +79,21 @@ new_reserve(struct reserve *old, size_t bytes)
 	}
 	STORE(&r->bytes, size);
 	STORE(&r->used, CPU_PAGE + bytes);
-	if (CAS(&current, &old, r))
-		return (char *)r + CPU_PAGE;
 	/*
-	 * Another thread was faster, and its reserve has room: thousands that
-	 * come at once would have a mapping each else.
+	 * Where another thread was faster, its reserve has room, or is spent
+	 * already, and ours comes next. If each kept its own, thousands that
+	 * come at once would have a mapping each.
 	 */
-	p = take_from(old, bytes);
-	if (p) {
-		sys_munmap(r, size);
-		return p;
+	for (i = 0; i < RESERVE_TRIES; i++) {
+		if (CAS(&current, &old, r))
+			return (char *)r + CPU_PAGE;
+		p = take_from(old, bytes);
+		if (p) {
+			sys_munmap(r, size);
+			return p;
+		}
 	}
-	/* or it keeps what it needs and gives the rest back */
+	/* it keeps what it needs and gives the rest back */
 	sys_munmap((char *)r + CPU_PAGE + bytes, size - CPU_PAGE - bytes);
 	return (char *)r + CPU_PAGE;
 }

@@ -392,10 +392,10 @@ owner_look_around(void)
 	uint32_t total = 0, at, i;
 	int n, level, seen = 0;
 
-	if (LOAD(&places_taken) < LOOK_FROM)
-		return;
 	for (level = 0; level < LEVELS && LOAD(&levels[level]); level++)
 		total += 1u << level_bits(level);
+	if (!total || LOAD(&places_taken) < LOOK_FROM)
+		return;
 	for (n = 0; n < LOOK_PLACES && seen < LOOK_THREADS; n++) {
 		at = ADD(&look_at, 1) % total;
 		for (i = 0; at >= 1u << level_bits((int)i); i++)
