@@ -13,7 +13,8 @@
 
 enum {
 	LOOK_BLOCKS = 8,
-	LEND_FROM = 64, /* blocks */
+	LEND_FROM = 64,    /* blocks */
+	RETRY_ALWAYS = 64, /* events */
 	RETRY_EVENTS = 1024,
 	MEMO_TOTAL_MAX = 32 << 20,
 	HOLD_TRIES = 50000, /* 0.2 s or so: threads may wait for a CPU */
@@ -263,12 +264,16 @@ thread_make_ready(enum seg_mode mode)
 {
 	struct gate *g = thread_gate;
 	struct thread *t;
+	uint32_t was;
 
 	if (!g || g == &crowded)
 		return;
 	/* dormant threads have none, sampled ones from their first sample on */
 	t = mode == SEG_MODE_ON ? thread_attach() : thread_self;
+	was = g->ready;
 	g->ready = state_in(t, mode);
+	if (g->ready == THREAD_BARE && was != THREAD_BARE)
+		g->left = 0; /* see thread_may_retry() */
 	if (mode == SEG_MODE_SAMPLED) {
 		if (!g->rng)
 			g->rng = hash_mix(__builtin_ia32_rdtsc(),
@@ -428,9 +433,11 @@ thread_may_retry(void)
 {
 	struct gate *g = thread_gate;
 
-	if (g == &crowded)
-		return ADD(&crowded_events, 1) % RETRY_EVENTS == 0;
-	return ++g->left % RETRY_EVENTS == 0;
+	uint64_t n =
+	    g == &crowded ? ADD(&crowded_events, 1) : (uint64_t)++g->left;
+
+	/* a failure that passes costs one event, one that stays hardly time */
+	return n < RETRY_ALWAYS || n % RETRY_EVENTS == 0;
 }
 
 bool
