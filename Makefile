@@ -31,7 +31,7 @@ BASE := -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP \
 GUEST := -fPIC -fvisibility=hidden -fno-builtin-malloc -fno-builtin-free \
 	-fno-builtin-calloc -fno-builtin-realloc -ftls-model=initial-exec \
 	-fno-stack-protector -mgeneral-regs-only
-GUEST_LD := -shared -Wl,-z,now,-z,relro,-z,noexecstack,-z,initfirst,-z,defs
+GUEST_LD := -shared -Wl,-z,now,-z,relro,-z,noexecstack,-z,defs
 TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 
 sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
@@ -44,7 +44,7 @@ GUEST_TEST_SRC := $(filter-out %/hook.c %/lifecycle.c %/recorder.c %/api.c %/sna
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
 
 GUEST_OBJ := $(call objects,so,$(GUEST_SRC))
-CXX_OBJ := $(call objects,so,src/collector/cxx.c)
+CXX_OBJ := $(call objects,so,src/collector/cxx.c src/collector/symbol.c src/base/fmt.c)
 VERIFY_OBJ := $(call objects,verify,$(GUEST_SRC) src/collector/verify.c)
 TOOL_OBJ := $(call objects,tool,$(TOOL_SRC))
 TOOL_TEST_OBJ := $(call objects,tool,$(TOOL_TEST_SRC))
@@ -76,13 +76,14 @@ link = @mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(LDFLAGS) $(1) -o $
 guest_flags = $(GUEST_LD) -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^)
 guest = $(call link,$(guest_flags))
 
+# of several initfirst libraries glibc keeps one: the collector, not libseep-cxx.so
 $(B)/libseep.so: $(GUEST_OBJ) src/collector/exports.map
-	$(guest)
+	$(guest) -Wl,-z,initfirst
 $(B)/libseep-cxx.so: $(CXX_OBJ) src/collector/exports-cxx.map
 	$(guest)
 # compares every stack with _Unwind_Backtrace: `make verify`
 $(B)/libseep-verify.so: $(VERIFY_OBJ) src/collector/exports.map
-	$(guest) -lgcc_s
+	$(guest) -Wl,-z,initfirst -lgcc_s
 $(B)/seep: $(TOOL_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
 
@@ -129,6 +130,10 @@ $(B)/fuzz/mutations: $(B)/obj/tests/fuzz/mutations.o $(FUZZ_LIB_OBJ) $(TOOL_TEST
 said = $(shell sed -nE '1,5s@^.*[/*] $(1): *([^*]*).*@\1@p' $(2))
 host = @mkdir -p $(@D) && echo "  HOST $@" && $(or $(call said,cc,$<),$(1)) -O2 -g \
 	-Iinclude -Wall -MMD -MP $(2) -o $@ $< -pthread -ldl $(call said,flags,$<)
+
+# these are linked with libraries that are hosts, too
+build/hosts/early build/hosts/early_resolver: $(addprefix build/hosts/early_plugin,.so _first.so _user.so _resolver.so)
+build/hosts/early_plugin_user.so: build/hosts/early_plugin_resolver.so
 
 build/hosts/%.so: %.c | deps-check
 	$(call host,$(CC),-shared -fPIC)

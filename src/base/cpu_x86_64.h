@@ -42,6 +42,19 @@ cpu_thread_pointer(void)
 }
 
 /*
+ * The block that holds this thread's table of TLS blocks (glibc's dtv): the
+ * table has a head of one entry before it, which is where the block begins.
+ */
+SEEP_INLINE const void *
+cpu_dtv_block(void)
+{
+	const char *dtv;
+
+	__asm__("mov %%fs:8, %0" : "=r"(dtv));
+	return dtv - 16;
+}
+
+/*
  * Add in one instruction: atomic against signals on this thread, not against
  * other CPUs. A forked child whose copy of the word was wiped half-way ends
  * with a value that is neither READY nor BUSY, never with READY.

@@ -198,6 +198,7 @@ start(struct run *r)
 	    .dir = r->spool.path,
 	    .session = r->spool.session,
 	    .depth = r->options.depth,
+	    .no_deepbind = r->options.no_deepbind,
 	    .sample_bytes = r->options.sample_bytes,
 	    .context = r,
 	};

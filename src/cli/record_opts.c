@@ -47,6 +47,9 @@ static const struct opts_option what_rows[] = {
         "frames kept of a stack at most"},
     {"no-follow", 0, OPTS_FLAG, AT(no_follow), 0, NULL,
         "record CMD alone, not its children"},
+    {"no-deepbind", 0, OPTS_FLAG, AT(no_deepbind), 0, NULL,
+        "load modules without RTLD_DEEPBIND, which hides their allocations; "
+        "a module that relies on the flag may find another library's symbols"},
     {"wait", 0, OPTS_FLAG, AT(wait), 0, NULL,
         "wait for the last process of the tree, not only for CMD"},
     {0},

@@ -17,6 +17,7 @@ struct record_options {
 	bool quiet;
 	bool no_follow;
 	bool wait;
+	bool no_deepbind;
 	bool no_symbols;        /* leave the names of functions out */
 	const char *debug_dirs; /* where else to look for them */
 	unsigned depth;

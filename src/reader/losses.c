@@ -81,6 +81,13 @@ static const struct losses_name names[] = {
         "namespaces of dlmopen or LD_AUDIT, whose own heap is not seen"},
     {SEG_FORKED_INSIDE, LOSSES_FACT, "forked_inside",
         "events counted twice: a handler forked inside a hook"},
+    {SEG_DEEPBIND_LOADS, LOSSES_LOSS, "deepbind_loads",
+        "modules loaded with RTLD_DEEPBIND, whose own calls are not seen"},
+    {SEG_MALLOC_BEFORE, LOSSES_LOSS, "malloc_before",
+        "definitions of malloc in libraries before the collector, which sees "
+        "only what they pass on"},
+    {SEG_CROWDED_EVENTS, LOSSES_LOSS, "crowded_events",
+        "allocations of threads that found no room for their own data"},
     {SEG_LOST_AGES, LOSSES_LOSS, "ages",
         "deaths whose age found no room and counts as young"},
     {SEG_LOST_SIZES, LOSSES_LOSS, "sizes",

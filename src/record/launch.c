@@ -97,6 +97,8 @@ set_environment(const struct launch_plan *plan)
 	snprintf(sample, sizeof(sample), "%" PRIu64, plan->sample_bytes);
 	if (plan->sample_bytes && setenv("SEEP_SAMPLE", sample, 1) < 0)
 		return -errno;
+	if (plan->no_deepbind && setenv("SEEP_DEEPBIND", "clear", 1) < 0)
+		return -errno;
 	return set_preload(plan);
 }
 

@@ -17,6 +17,7 @@ struct launch_plan {
 	const char *preload2;  /* libseep-cxx.so, or NULL */
 	const char *dir;       /* SEEP_DIR */
 	const char *session;   /* SEEP_SESSION */
+	bool no_deepbind;      /* SEEP_DEEPBIND=clear */
 	unsigned depth;        /* SEEP_DEPTH; 0: not set */
 	uint64_t sample_bytes; /* SEEP_SAMPLE; 0: not set */
 

@@ -138,7 +138,9 @@ def uncounted(books, processes):
             continue
         if mine[-1]["state"] == "inert":
             continue
-        known = mine[-1]["totals"]["allocations"] + mine[-1]["lost"]["events"]
+        lost = mine[-1]["lost"]
+        known = (mine[-1]["totals"]["allocations"] + lost["events"] +
+                 lost["crowded_events"])
         if known < truth:
             problems.append("pid %d: %d of %d allocations booked or lost" % (
                 one.pid, known, truth))

@@ -288,7 +288,7 @@ class World:
         for key in ("allocations", "frees", "live_blocks", "unknown_frees", "missed_frees"):
             n[key] = sum(q["totals"][key] for q in processes)
         for q in processes:
-            n["lost"] += q["lost"].get("events", 0) + q["lost"].get("early_events", 0)
+            n["lost"] += sum(q["lost"].get(k, 0) for k in ("events", "early_events", "crowded_events"))
             t = q["totals"]
             if q["mode"] == "exact" and t["allocations"] - t["frees"] != t["live_blocks"]:
                 raise Failed(f"pid {q['pid']}: allocations - frees is not live")
@@ -314,7 +314,7 @@ class World:
         must, may = self._counted()
         seen = {}
         for q in processes:
-            known = q["totals"]["allocations"] + q["lost"].get("events", 0) + q["lost"].get("early_events", 0)
+            known = q["totals"]["allocations"] + sum(q["lost"].get(k, 0) for k in ("events", "early_events", "crowded_events"))
             seen[q["pid"]] = seen.get(q["pid"], 0) + known
         wrong = [(pid, must.get(pid, 0), seen.get(pid, 0)) for pid in set(must) | set(seen)
                  if not must.get(pid, 0) <= seen.get(pid, 0) <= must.get(pid, 0) + may.get(pid, 0)]

@@ -66,14 +66,15 @@ hook(void)
 	int n = backtrace(theirs, FRAMES);
 
 	if (!t) {
-		t = thread_self = thread_new();
+		thread_arrive();
+		thread_make_ready(SEG_MODE_ON);
+		t = thread_self;
 		if (!t) {
 			ADD(&wrong, 1);
 			return;
 		}
-		thread_make_ready(t, SEG_MODE_ON);
 	}
-	thread_enter(t);
+	thread_enter(thread_gate);
 	e = memo_first(t, &c, memo_key(&c, SEG_API_MALLOC));
 	found_first += e != NULL;
 	found_whole += e && memo_holds(t, e);
@@ -82,7 +83,7 @@ hook(void)
 	compare(memo_site(t, &c, SEG_API_MALLOC), theirs, n); /* by memo */
 	if (!ledger_alloc(t, s.v, 16))
 		ADD(&wrong, 1);
-	thread_leave(t);
+	thread_leave(thread_gate);
 	ADD(&checked, 1);
 	if (LOAD(&checked) % 8)
 		return;
@@ -245,10 +246,10 @@ deep_hook(void)
 	uint64_t frames[2 * THREAD_OUTER_MAX];
 	uint32_t n;
 
-	thread_enter(t);
+	thread_enter(thread_gate);
 	n = sites_frames(
 	    memo_site(t, &c, SEG_API_MALLOC), frames, 2 * THREAD_OUTER_MAX);
-	thread_leave(t);
+	thread_leave(thread_gate);
 	return n;
 }
 
