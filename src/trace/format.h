@@ -164,7 +164,8 @@ enum seg_count {
 	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, children are not recorded */
 	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
 	SEG_FORKED_INSIDE = 42, /* events that a child has booked here, too */
-	SEG_COUNTS_USED = 43,
+	SEG_CUT_SWITCHED = 43,  /* a frame's caller is on another stack */
+	SEG_COUNTS_USED = 44,
 	SEG_COUNTS = 64
 };
 
