@@ -182,7 +182,7 @@ static SEEP_NOINLINE bool
 reaches(struct walk *w, const struct thread *t, uint64_t address)
 {
 	if (!w->own)
-		return !is_own(t, address) && prove_page(w, address);
+		return prove_page(w, address);
 	if (address >= t->stack_hi)
 		return false;
 	if (address < t->stack_lo)

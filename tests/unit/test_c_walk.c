@@ -147,7 +147,7 @@ gather_codes(void)
 struct region {
 	char *at;
 	uint32_t pages;
-	bool hole[PAGES];
+	enum { THERE, CLOSED, GONE } is[PAGES];
 };
 
 static uint64_t
@@ -175,22 +175,30 @@ any_word(const struct region *r)
 	}
 }
 
+/* When somebody else has taken the place of a page it stays a hole. */
 static void
 set_hole(struct region *r, uint32_t page, bool hole)
 {
 	char *p = r->at + (size_t)page * CPU_PAGE;
 
-	if (r->hole[page] == hole)
+	if ((r->is[page] != THERE) == hole)
 		return;
-	r->hole[page] = hole;
-	if (!hole)
-		assert_true(
-		    mmap(p, CPU_PAGE, PROT_READ | PROT_WRITE,
-		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == p);
-	else if (draw(2))
-		assert_int_equal(munmap(p, CPU_PAGE), 0);
-	else
-		assert_int_equal(mprotect(p, CPU_PAGE, PROT_NONE), 0);
+	if (hole) {
+		r->is[page] = draw(2) ? GONE : CLOSED;
+		if (r->is[page] == GONE)
+			assert_int_equal(munmap(p, CPU_PAGE), 0);
+		else
+			assert_int_equal(mprotect(p, CPU_PAGE, PROT_NONE), 0);
+		return;
+	}
+	if (r->is[page] == CLOSED)
+		assert_int_equal(
+		    mprotect(p, CPU_PAGE, PROT_READ | PROT_WRITE), 0);
+	else if (mmap(p, CPU_PAGE, PROT_READ | PROT_WRITE,
+	             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+	             0) != p)
+		return;
+	r->is[page] = THERE;
 }
 
 /* Words around `page`, where frames will be looked for. */
@@ -233,10 +241,12 @@ try_layout(struct thread *t, struct region *r)
 	uint32_t i;
 
 	set_hole(r, page, false);
+	if (r->is[page] != THERE)
+		return;
 	for (i = page; i < page + 3; i++) {
 		if (draw(4))
 			set_hole(r, i, false);
-		if (!r->hole[i] && draw(2))
+		if (r->is[i] == THERE && draw(2))
 			scribble(r, i);
 	}
 	for (i = 0; i < LOOKS; i++) {
@@ -280,7 +290,8 @@ try_layouts(struct thread *t, uint64_t seed)
 	for (armed = 1; layout < count; layout++)
 		try_layout(t, &r);
 	armed = 0;
-	munmap(r.at, PAGES * CPU_PAGE);
+	for (uint32_t i = 0; i < PAGES; i++)
+		set_hole(&r, i, false);
 }
 
 static void
