@@ -462,8 +462,8 @@ look(const struct thread *t, struct walk *w, const struct cpu_frame *c,
  * without credit the walk is as it would be without all this.
  */
 enum { FAR_CHUNKS = 16, FAR_RENEW = 32 };
-enum { FAR_SEEN_SHIFT = 32 - 8 }; /* the upper bits differ most */
-_Static_assert(THREAD_FAR_SEEN == 1 << 8, "bits of a tag");
+enum { FAR_SEEN_WAYS = 4, FAR_SEEN_SHIFT = 32 - 6 };
+_Static_assert(THREAD_FAR_SEEN == FAR_SEEN_WAYS << 6, "bits of a tag");
 enum { FAR_FOUND = 16, FAR_FILLED = 64, FAR_CREDIT_MAX = 4096 };
 
 /* What is found of the outer frames. */
@@ -539,6 +539,34 @@ far_node(struct memo_chunk *e, uint32_t above)
 }
 
 /*
+ * Like look(), for an outer chunk: where another caller's chunk is at the first
+ * place, the one beside it will do. (The hook looks at the first place only, so
+ * inner chunks have no choice.) A hundred coroutines with six chunks each would
+ * else take each other's places all the time.
+ */
+static struct memo_chunk *
+far_look(struct thread *t, struct walk *w, const struct cpu_frame *c,
+    struct memo_chunk **ret_fill)
+{
+	const uint32_t gen = LOAD(&module_gen);
+	struct memo_chunk *e, *beside;
+	struct looked l;
+
+	e = look(t, w, c, c->pc, &l);
+	*ret_fill = l.last;
+	if (e || l.last != l.first || !l.first->key)
+		return e;
+	beside = t->memo + ((l.first - t->memo) ^ 1);
+	if (fits(w, beside, c, c->pc, gen) &&
+	    memo_differs(beside, (const uint64_t *)(uintptr_t)c->sp - 1) ==
+	        THREAD_MEMO_WORDS)
+		return beside;
+	if (!beside->key || (t->memo_misses & 1))
+		*ret_fill = beside;
+	return NULL;
+}
+
+/*
  * Follows chunks from c on. Returns the node of what is above the last of
  * them, 0: there is no such way.
  */
@@ -553,8 +581,7 @@ far_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
 
 	for (n = 0; n < FAR_CHUNKS; n++) {
 		const uint64_t *slots = (const uint64_t *)(uintptr_t)c.sp - 1;
-		struct memo_chunk *e;
-		struct looked l;
+		struct memo_chunk *e, *place;
 
 		while (j >= 0 && t->outer[j].sp < c.sp)
 			j--;
@@ -570,12 +597,12 @@ far_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
 			    ? 0
 			    : t->outer[met].node;
 		}
-		e = look(t, &w, &c, c.pc, &l);
+		e = far_look(t, &w, &c, &place);
 		if (e) {
 			t->far_credit += FAR_FOUND;
 		} else {
 			t->far_credit -= FAR_FILLED;
-			e = far_fill(t, &w, l.last, &c);
+			e = far_fill(t, &w, place, &c);
 			if (!e)
 				return 0;
 		}
@@ -596,6 +623,24 @@ far_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
 	return 0;
 }
 
+/* Has this path come before? It has from now on. */
+static bool
+is_seen(struct thread *t, uint32_t tag)
+{
+	/* by its upper bits, in which the hashes of stacks differ most */
+	uint32_t *seen = &t->far_seen[(tag >> FAR_SEEN_SHIFT) * FAR_SEEN_WAYS];
+	uint32_t i;
+
+	for (i = 0; i < FAR_SEEN_WAYS && seen[i] != tag; i++)
+		;
+	if (i < FAR_SEEN_WAYS)
+		return true;
+	for (i = FAR_SEEN_WAYS - 1; i > 0; i--)
+		seen[i] = seen[i - 1];
+	seen[0] = tag;
+	return false;
+}
+
 /*
  * The node of the frames from c outwards by chunks, 0: walk. If they are a
  * part of the last stack ret->hint says where.
@@ -606,10 +651,8 @@ far_outer(struct thread *t, const struct walk *w, const struct cpu_frame *c,
 {
 	struct far_link path[FAR_CHUNKS];
 	uint32_t tag = (uint32_t)(memo_hash(c) >> 32), n = 0, node;
-	uint32_t *seen = &t->far_seen[tag >> FAR_SEEN_SHIFT];
 
-	if (*seen != tag || t->far_credit < 0) {
-		*seen = tag;
+	if (!is_seen(t, tag) || t->far_credit < 0) {
 		t->far_credit++;
 		return 0;
 	}
