@@ -162,12 +162,12 @@ prove_page(struct walk *w, uint64_t address)
 	return true;
 }
 
-bool
-walk_prove(struct walk *w, uint64_t top)
+SEEP_NOINLINE bool
+walk_prove_slow(struct walk *w, uint64_t top)
 {
 	uint64_t end;
 
-	if (!top || top - w->lo <= w->hi - w->lo)
+	if (top - w->lo <= w->hi - w->lo)
 		return true;
 	end = page_of(top - 1) + CPU_PAGE;
 	if (w->sure || !facts.can_probe || top <= w->lo ||

@@ -110,7 +110,13 @@ walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
  * May a memo load its words up to `top`, which a walk on this stack had
  * loaded before? 0: these are all on the thread's own stack.
  */
-bool walk_prove(struct walk *w, uint64_t top);
+bool walk_prove_slow(struct walk *w, uint64_t top);
+
+SEEP_INLINE bool
+walk_prove(struct walk *w, uint64_t top)
+{
+	return likely(!top) || walk_prove_slow(w, top);
+}
 
 /* Leaves the frame at *w by `row`. The position is changed on WALK_STEPPED. */
 enum walk_result walk_step(struct walk *w, const struct thread *t,
