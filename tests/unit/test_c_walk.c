@@ -342,30 +342,39 @@ no_load_faults_in_a_pthread(void **state)
 	assert_ptr_equal(done, state);
 }
 
-/* Words that lead from one frame of on_the_way() to the next. */
+/* A return address into test_on_the_way(), whose frame is the same in all builds. */
 static uint64_t way;
 
-__attribute__((noinline)) static void
-note_way(void)
+void test_note_way(void);
+void test_on_the_way(void);
+
+void
+test_note_way(void)
 {
 	way = (uint64_t)(uintptr_t)__builtin_return_address(0);
 }
 
-__attribute__((noinline)) static void
-on_the_way(void)
-{
-	note_way();
-	__asm__ volatile("" ::: "memory");
-}
+__asm__(".text\n"
+        ".type test_on_the_way, @function\n"
+        "test_on_the_way:\n"
+        "	.cfi_startproc\n"
+        "	sub $24, %rsp\n"
+        "	.cfi_adjust_cfa_offset 24\n"
+        "	call test_note_way\n"
+        "	add $24, %rsp\n"
+        "	.cfi_adjust_cfa_offset -24\n"
+        "	ret\n"
+        "	.cfi_endproc\n"
+        ".size test_on_the_way, .-test_on_the_way\n");
 
-/* How far the CFA is from sp in on_the_way(), after the call. */
+/* How far the CFA is from sp there. */
 static uint64_t
 step_of_way(void)
 {
 	uint64_t frame;
 	struct row row;
 
-	on_the_way();
+	test_on_the_way();
 	row = rows_get(way, false, &frame);
 	assert_int_equal(row.kind, ROW_SP);
 	return (uint64_t)row.cfa;
