@@ -24,11 +24,12 @@ struct saved {
 /* Only what a row can express is tracked: the CFA, rbp, rbx, the return pc. */
 struct state {
 	uint8_t cfa_kind; /* 0 none, 1 register + offset, 2 expression, 9 bad */
+	uint8_t bx;       /* where rbx is, as in struct row */
 	uint32_t cfa_reg;
 	int64_t cfa_offset;
 	const uint8_t *cfa_expression;
 	uint32_t cfa_bytes;
-	struct saved fp, bx, ra;
+	struct saved fp, ra;
 };
 
 /* A cursor that never leaves [at, end): beyond it reads zero and `bad`. */
@@ -175,17 +176,29 @@ saved_of(struct state *s, uint64_t reg)
 {
 	if (reg == REG_FP)
 		return &s->fp;
-	if (reg == REG_BX)
-		return &s->bx;
 	if (reg == REG_RA)
 		return &s->ra;
 	return NULL;
+}
+
+static uint8_t
+place_of_bx(enum rule rule, int64_t offset)
+{
+	if (rule == RULE_SAME || rule == RULE_UNDEFINED)
+		return 0;
+	if (rule != RULE_AT_CFA || offset >= 0 || offset % 8 ||
+	    offset <= -8 * ROW_BX_LOST)
+		return ROW_BX_LOST;
+	return (uint8_t)(-offset / 8);
 }
 
 static void
 set_saved(struct state *s, uint64_t reg, enum rule rule, int64_t offset)
 {
 	struct saved *v = saved_of(s, reg);
+
+	if (reg == REG_BX)
+		s->bx = place_of_bx(rule, offset);
 
 	if (v) {
 		v->rule = (uint8_t)rule;
@@ -201,6 +214,8 @@ set_expression(struct state *s, uint64_t reg, struct bytes *b, enum rule rule)
 	const uint8_t *at = b->at;
 
 	skip(b, n);
+	if (reg == REG_BX)
+		s->bx = ROW_BX_LOST;
 	if (v && !b->bad) {
 		v->rule = (uint8_t)rule;
 		v->expression = at;
@@ -213,10 +228,10 @@ restore(struct state *s, const struct state *initial, uint64_t reg)
 {
 	struct saved *v = saved_of(s, reg);
 
-	if (v && reg == REG_FP)
+	if (reg == REG_BX)
+		s->bx = initial->bx;
+	else if (v && reg == REG_FP)
 		*v = initial->fp;
-	else if (v && reg == REG_BX)
-		*v = initial->bx;
 	else if (v)
 		*v = initial->ra;
 }
@@ -459,17 +474,6 @@ cfi_begins(const struct module *m, uint64_t pc)
 static const uint8_t plt_expression[] = {
     0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
 
-static uint8_t
-place_of_bx(const struct saved *bx)
-{
-	if (bx->rule == RULE_SAME || bx->rule == RULE_UNDEFINED)
-		return 0;
-	if (bx->rule != RULE_AT_CFA || bx->offset >= 0 || bx->offset % 8 ||
-	    bx->offset <= -8 * ROW_BX_LOST)
-		return ROW_BX_LOST;
-	return (uint8_t)(-bx->offset / 8);
-}
-
 static struct row
 to_row(const struct state *s, const struct cie *cie, uint64_t pc)
 {
@@ -521,7 +525,7 @@ to_row(const struct state *s, const struct cie *cie, uint64_t pc)
 	if (cfa < INT32_MIN || cfa > INT32_MAX)
 		goto odd;
 	r.cfa = (int32_t)cfa;
-	r.bx = place_of_bx(&s->bx);
+	r.bx = s->bx & ROW_BX_LOST;
 	if (s->fp.rule == RULE_SAME || s->fp.rule == RULE_UNDEFINED) {
 		r.fp = ROW_FP_SAME;
 		return r;

@@ -136,13 +136,13 @@ struct outer_result {
  * Where the frame at *w finds its caller's rbx. A walk that begins above the
  * inner frames has not seen where they saved it: walks them again.
  */
-static void
+static SEEP_NOINLINE void
 find_bx(struct thread *t, struct walk *w)
 {
 	uint32_t i, why;
 	struct walk v;
 
-	walk_begin(&v, t, &w->hook);
+	walk_begin(&v, t, w->hook);
 	for (i = 0; i < THREAD_OUTER_MAX && v.sp < w->sp; i++) {
 		struct walk_slots slots;
 		uint64_t frame;
@@ -251,7 +251,7 @@ forget_outer(struct thread *t)
 static SEEP_NOINLINE uint32_t
 outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 {
-	const struct walk start = *w;
+	const struct cpu_frame start = {w->pc, w->sp, w->fp};
 	uint32_t gen = LOAD(&module_gen);
 	struct outer_result r;
 	uint32_t root, node, all;
@@ -266,7 +266,8 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 	if (r.met >= 0 &&
 	    (has_few(t, all) || all + SEG_INNER_FRAMES > memo_depth)) {
 		forget_outer(t);
-		*w = start;
+		walk_begin(w, t, w->hook);
+		walk_move(w, start.pc, start.sp, start.fp);
 		walk_outer(t, w, &r);
 	}
 	if (r.too_deep && r.n > depth_of_cut())
@@ -399,15 +400,29 @@ top_of(const struct memo_chunk *e)
 	return e->sp + (uint64_t)last * 8;
 }
 
+/* Asks for the words of a doubtful chunk, best together with what follows. */
+static bool
+prove_chunk(const struct thread *t, struct walk *w, const struct memo_chunk *e)
+{
+	const struct outer_frame *o =
+	    &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
+
+	if (e->hint < t->outer_count && o->top > top_of(e) &&
+	    o->sp == e->sp + (uint64_t)e->end_offset * 8 &&
+	    walk_prove(w, o->top))
+		return true;
+	return walk_prove(w, top_of(e));
+}
+
 /* Is it a chunk for this caller, whose words can be loaded? */
 SEEP_INLINE bool
-fits(struct walk *w, const struct memo_chunk *e, const struct cpu_frame *c,
-    uint64_t key, uint32_t gen)
+fits(const struct thread *t, struct walk *w, const struct memo_chunk *e,
+    const struct cpu_frame *c, uint64_t key, uint32_t gen)
 {
 	if (likely(memo_fits(e, c, key, gen)))
 		return true;
 	return unlikely(!w->sure) && memo_fits(e, c, key | MEMO_DOUBT, gen) &&
-	    walk_prove(w, top_of(e));
+	    prove_chunk(t, w, e);
 }
 
 /*
@@ -430,7 +445,7 @@ look(const struct thread *t, struct walk *w, const struct cpu_frame *c,
 		struct memo_chunk *e = l->last;
 		uint32_t i;
 
-		if (!fits(w, e, c, key, gen))
+		if (!fits(t, w, e, c, key, gen))
 			return NULL;
 		i = memo_differs(e, slots);
 		if (i == THREAD_MEMO_WORDS)
@@ -501,6 +516,7 @@ far_fill(struct thread *t, const struct walk *start, struct memo_chunk *e,
 	e->sp = c->sp;
 	e->fp = c->fp;
 	e->gen_flags |= gen;
+	e->hint = UINT16_MAX;
 	e->site = e->node = 0;
 	if (next == MEMO_END) {
 		(void)rows_get(w.pc, false, &last);
@@ -557,7 +573,7 @@ far_look(struct thread *t, struct walk *w, const struct cpu_frame *c,
 	if (e || l.last != l.first || !l.first->key)
 		return e;
 	beside = t->memo + ((l.first - t->memo) ^ 1);
-	if (fits(w, beside, c, c->pc, gen) &&
+	if (fits(t, w, beside, c, c->pc, gen) &&
 	    memo_differs(beside, (const uint64_t *)(uintptr_t)c->sp - 1) ==
 	        THREAD_MEMO_WORDS)
 		return beside;
@@ -711,9 +727,9 @@ lists_fp(struct memo_chunk *e, uint64_t fp)
 
 /* Is `top` in the page of the hook's return address, or 0? */
 static bool
-is_near(const struct walk *at_hook, uint64_t top)
+is_near(const struct walk *w, uint64_t top)
 {
-	return !top || (!at_hook->sure && top <= at_hook->lo + CPU_PAGE);
+	return !top || ((top - 1) ^ (w->hook->sp - 8)) < CPU_PAGE;
 }
 
 /*
@@ -721,8 +737,8 @@ is_near(const struct walk *at_hook, uint64_t top)
  * stack, and whether the words alone prove it from now on.
  */
 static uint32_t
-join_outer(struct thread *t, struct memo_chunk *e, const struct walk *at_hook,
-    struct walk *w, struct joined *ret)
+join_outer(
+    struct thread *t, struct memo_chunk *e, struct walk *w, struct joined *ret)
 {
 	const struct outer_frame *o =
 	    &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
@@ -751,7 +767,7 @@ join_outer(struct thread *t, struct memo_chunk *e, const struct walk *at_hook,
 	if (ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc &&
 	    !o->exact && o->node == node) {
 		ret->vouched = o->vouched;
-		if (is_near(at_hook, o->top) &&
+		if (is_near(w, o->top) &&
 		    (!o->needs_fp || (o->fp == c.fp && lists_fp(e, c.fp)))) {
 			e->checks_offset =
 			    (uint16_t)(o->checks * sizeof(t->check[0]));
@@ -763,22 +779,22 @@ join_outer(struct thread *t, struct memo_chunk *e, const struct walk *at_hook,
 
 /* The words of e hold, but the outer part is another than last time. */
 static struct site_id
-memo_join(struct thread *t, struct memo_chunk *e, const struct walk *at_hook,
-    enum seg_api api)
+memo_join(
+    struct thread *t, struct memo_chunk *e, struct walk *w, enum seg_api api)
 {
-	const struct cpu_frame *c = &at_hook->hook;
+	const struct cpu_frame *c = w->hook;
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
 	const uint32_t inner = e->inner;
 	const uint64_t key = e->key;
-	struct walk w = *at_hook;
+	const bool sure = w->sure;
 	struct joined joined;
 	struct site_id s;
 	uint32_t node;
 
-	walk_move(&w, e->value[THREAD_MEMO_WORDS - 1],
+	walk_move(w, e->value[THREAD_MEMO_WORDS - 1],
 	    c->sp + (uint64_t)e->end_offset * 8,
 	    e->fp_offset == UINT16_MAX ? c->fp : slots[e->fp_offset]);
-	node = join_outer(t, e, at_hook, &w, &joined);
+	node = join_outer(t, e, w, &joined);
 	/* an outer chunk may have been filled in its place */
 	if (unlikely(e->key != key || e->sp != c->sp))
 		return sites_get(node, inner, api);
@@ -787,8 +803,8 @@ memo_join(struct thread *t, struct memo_chunk *e, const struct walk *at_hook,
 		e->site = s.v;
 		e->node = node;
 	}
-	if (unlikely(!at_hook->sure)) {
-		bool doubt = !joined.vouched && !is_near(at_hook, top_of(e));
+	if (unlikely(!sure)) {
+		bool doubt = !joined.vouched && !is_near(w, top_of(e));
 
 		e->key = (key & ~MEMO_DOUBT) | (doubt ? MEMO_DOUBT : 0);
 	}
@@ -796,13 +812,12 @@ memo_join(struct thread *t, struct memo_chunk *e, const struct walk *at_hook,
 }
 
 static struct site_id
-memo_fill(struct thread *t, struct memo_chunk *e, const struct walk *at_hook,
-    enum seg_api api)
+memo_fill(
+    struct thread *t, struct memo_chunk *e, struct walk *w, enum seg_api api)
 {
-	const struct cpu_frame *c = &at_hook->hook;
+	const struct cpu_frame *c = w->hook;
 	const uint32_t gen = LOAD(&module_gen);
 	uint64_t frames[SEG_INNER_FRAMES], top;
-	struct walk w = *at_hook;
 	struct joined joined;
 	struct site_id s;
 	enum memo_flags next;
@@ -813,14 +828,14 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct walk *at_hook,
 		e = memo_at(t, memo_hash(c));
 	}
 	e->key = 0; /* a half-written entry never matches */
-	n = fill_inner(t, e, &w, frames, &next);
-	top = w.top;
+	n = fill_inner(t, e, w, frames, &next);
+	top = w->top;
 	e->sp = c->sp;
 	e->fp = c->fp;
 	e->gen_flags |= gen;
 	e->hint = UINT16_MAX;
 	e->passed_over = e->changes = 0;
-	node = join_outer(t, e, at_hook, &w, &joined);
+	node = join_outer(t, e, w, &joined);
 	inner = sites_inner(frames, n);
 	s = sites_get(node, inner, api);
 	if (unlikely(e->key))
@@ -829,7 +844,7 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct walk *at_hook,
 	e->inner = inner;
 	e->site = s.v;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
-	if (likely(joined.vouched || is_near(at_hook, top)))
+	if (likely(joined.vouched || is_near(w, top)))
 		e->key = memo_key(c, api);
 	else if (top != WALK_NOWHERE)
 		e->key = memo_key(c, api) | MEMO_DOUBT;

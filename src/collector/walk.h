@@ -33,8 +33,8 @@ struct walk {
 	uint64_t lo, hi; /* readable now: pages as above, or our own stack */
 	uint64_t top;    /* end of the highest load in case 2 or 3, 0: none; ~0:
 	               * not all pages from `lo` up to it are known readable */
-	uint64_t bx_slot;      /* where rbx was saved last, 0: not known */
-	struct cpu_frame hook; /* where the walk began */
+	uint64_t bx_slot; /* where rbx was saved last, 0: not known */
+	const struct cpu_frame *hook; /* where the walk began */
 	bool exact;   /* pc is an interrupted instruction, no return address */
 	bool own;     /* sp is on the thread's own stack */
 	bool sure;    /* [lo, hi) is the thread's own stack */
@@ -76,7 +76,7 @@ walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 	w->pc = c->pc;
 	w->sp = c->sp;
 	w->fp = c->fp;
-	w->hook = *c;
+	w->hook = c;
 	w->top = w->bx_slot = 0;
 	w->exact = w->vouched = false;
 	/* the page of sp itself may be another one than the hook's */
