@@ -342,7 +342,7 @@ fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
 		    row.fp == ROW_FP_AT_FP) {
 			*ret_next = row.kind == ROW_END ? MEMO_END : MEMO_PLAIN;
 			w->vouched =
-			    row.kind == ROW_END && row.cfa == ROW_END_SAID;
+			    row.kind == ROW_END && row.cfa == ROW_END_CONTEXT;
 			break;
 		}
 		list_fp = row.kind == ROW_FP && !fp_listed && fp_slot;

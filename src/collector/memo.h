@@ -30,10 +30,12 @@
  * - Those on the thread's own stack. A block that another thread inherits
  *   starts with an empty memo.
  * - Those in the page of the hook's return address.
- * - Those of a stack that was *vouched* for: the walk came to a frame that its
- *   own unwind information calls the outermost (of clone, makecontext, _start;
- *   a return address of 0 is not enough), without a signal frame in between.
- *   So it has seen a whole stack. As long as its words hold, the frames seen
+ * - Those of a stack that was *vouched* for: the walk came to the return address
+ *   that makecontext() gives to a coroutine, without a signal frame in between.
+ *   That is one single address, which garbage does not happen to contain. (All
+ *   of _start and clone would be too much: random addresses in a small program
+ *   hit them. A return address of 0 is in every empty page.) So the walk has
+ *   seen a whole stack. As long as its words hold, the frames seen
  *   so far are in use, and the caller's return address, the next word, is in
  *   memory that the program needs for its own return. When a stack is unmapped,
  *   replaced or used by another coroutine, the frames in use are other ones:

@@ -16,8 +16,8 @@ enum row_kind {
 	ROW_BX, /* CFA = rbx + cfa: ld.so binds a symbol at its first use */
 };
 
-/* How we know that a frame is the outermost one. */
-enum row_end { ROW_END_SAID, ROW_END_ASSUMED };
+/* Which outermost frame: the one below a coroutine of makecontext()? */
+enum row_end { ROW_END_OTHER, ROW_END_CONTEXT };
 
 /* Where the caller's frame pointer register is. */
 enum row_fp { ROW_FP_SAME, ROW_FP_AT_CFA, ROW_FP_AT_FP };

@@ -167,10 +167,10 @@ compute(uint64_t key, uint32_t *ret_module)
 	 * by hand, for the case that a coroutine's function returns.
 	 */
 	if (m && key + 1 == context_base)
-		r = (struct row){.kind = ROW_END, .cfa = ROW_END_SAID};
+		r = (struct row){.kind = ROW_END, .cfa = ROW_END_CONTEXT};
 	else if (m && r.kind == ROW_STOP &&
 	    (m->base == loader_base || cfi_begins(m, key + 1)))
-		r = (struct row){.kind = ROW_END, .cfa = ROW_END_ASSUMED};
+		r = (struct row){.kind = ROW_END, .cfa = ROW_END_OTHER};
 	*ret_module = m ? m->number : 0;
 	memcpy(&word, &r, sizeof(word));
 	if (r.kind != ROW_STOP)

@@ -301,7 +301,7 @@ walk_step(struct walk *w, const struct thread *t, struct row row,
 	case ROW_SIGNAL:
 		return step_signal(w, t, slots, ret_why);
 	case ROW_END:
-		w->vouched = row.cfa == ROW_END_SAID;
+		w->vouched = row.cfa == ROW_END_CONTEXT;
 		return WALK_END;
 	case ROW_STOP:
 		*ret_why = SEG_CUT_NO_INFO;

@@ -38,7 +38,7 @@ struct walk {
 	bool exact;   /* pc is an interrupted instruction, no return address */
 	bool own;     /* sp is on the thread's own stack */
 	bool sure;    /* [lo, hi) is the thread's own stack */
-	bool vouched; /* ended at a frame that its unwind info calls the last */
+	bool vouched; /* ended at the base frame of makecontext() */
 };
 
 #define WALK_NOWHERE UINT64_MAX /* a `top` that cannot be proven */

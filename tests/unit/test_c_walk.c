@@ -136,9 +136,9 @@ gather_codes(void)
 			        ? dlsym(RTLD_DEFAULT, "printf")
 			        : dlsym(RTLD_DEFAULT, "qsort"));
 			break;
-		default: /* but for the outermost: see memo.h */
-			codes[n++] = (uint64_t)(uintptr_t)
-			    frames[draw((uint64_t)seen - 2)];
+		default: /* up to _start */
+			codes[n++] =
+			    (uint64_t)(uintptr_t)frames[draw((uint64_t)seen)];
 		}
 	}
 }

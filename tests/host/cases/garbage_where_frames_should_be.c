@@ -119,9 +119,8 @@ gather_codes(void)
 			codes[n] = vdso + 0x600 + draw(0x800);
 		else if (kind == 2)
 			codes[n] = (uintptr_t)printf;
-		else /* but not the outermost, which are no garbage */
-			codes[n] =
-			    (uintptr_t)frames[draw(seen > 2 ? seen - 2 : 1)];
+		else /* up to _start */
+			codes[n] = (uintptr_t)frames[draw((uint64_t)seen)];
 	}
 }
 
