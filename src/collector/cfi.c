@@ -187,7 +187,7 @@ place_of_bx(enum rule rule, int64_t offset)
 	if (rule == RULE_SAME || rule == RULE_UNDEFINED)
 		return 0;
 	if (rule != RULE_AT_CFA || offset >= 0 || offset % 8 ||
-	    offset <= -8 * ROW_BX_LOST)
+	    offset <= INT64_C(-8) * ROW_BX_LOST)
 		return ROW_BX_LOST;
 	return (uint8_t)(-offset / 8);
 }

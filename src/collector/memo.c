@@ -644,7 +644,8 @@ static bool
 is_seen(struct thread *t, uint32_t tag)
 {
 	/* by its upper bits, in which the hashes of stacks differ most */
-	uint32_t *seen = &t->far_seen[(tag >> FAR_SEEN_SHIFT) * FAR_SEEN_WAYS];
+	uint32_t *seen =
+	    &t->far_seen[(size_t)(tag >> FAR_SEEN_SHIFT) * FAR_SEEN_WAYS];
 	uint32_t i;
 
 	for (i = 0; i < FAR_SEEN_WAYS && seen[i] != tag; i++)

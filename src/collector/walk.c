@@ -335,6 +335,7 @@ walk_step(struct walk *w, const struct thread *t, struct row row,
 	w->fp = fp;
 	w->exact = false;
 	if (row.bx)
-		w->bx_slot = row.bx == ROW_BX_LOST ? 0 : cfa - 8 * row.bx;
+		w->bx_slot =
+		    row.bx == ROW_BX_LOST ? 0 : cfa - UINT64_C(8) * row.bx;
 	return WALK_STEPPED;
 }
