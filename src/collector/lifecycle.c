@@ -563,7 +563,7 @@ start_walk(void)
 {
 	const uint32_t *pthread_bytes =
 	    next_symbol("_thread_db_sizeof_pthread");
-	struct rlimit stack;
+	struct rlimit stack = {0};
 	struct walk_facts f = {
 	    .main_end = main_stack_end(),
 	    .pthread_bytes = pthread_bytes ? *pthread_bytes : 0,
