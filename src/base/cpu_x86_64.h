@@ -148,6 +148,17 @@ cpu_order_loads(void)
 	__asm__ volatile("" : : : "memory");
 }
 
+/* Does this thread have a shadow stack (CET)? A no-op on CPUs without. */
+SEEP_INLINE bool
+cpu_has_shadow_stack(void)
+{
+	uint64_t pointer = 0;
+
+	__asm__ volatile(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8" /* rdsspq %rax */
+	                 : "+a"(pointer));
+	return pointer != 0;
+}
+
 SEEP_INLINE void
 cpu_pause(void)
 {

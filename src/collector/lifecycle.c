@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 
 #include "base/fmt.h"
 #include "base/hash.h"
@@ -707,6 +708,23 @@ main_stack_end(void)
 }
 
 static void
+start_walk(void)
+{
+	const uint32_t *pthread_bytes =
+	    next_symbol("_thread_db_sizeof_pthread");
+	struct rlimit stack = {0};
+	struct walk_facts f = {
+	    .main_end = main_stack_end(),
+	    .pthread_bytes = pthread_bytes ? *pthread_bytes : 0,
+	    .can_probe = kernel.populate,
+	};
+
+	if (sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&stack) == 0)
+		f.main_max = stack.rlim_cur;
+	walk_init(&f);
+}
+
+static void
 write_header(struct seg_header *h, char **argv)
 {
 	place_describe(h, argv, exe);
@@ -733,9 +751,7 @@ write_header(struct seg_header *h, char **argv)
 static bool
 start_tables(void *find_object)
 {
-	uint64_t stack_end = main_stack_end();
-
-	walk_init(stack_end, kernel.populate);
+	start_walk();
 	thread_init(kernel.wipe, kernel.populate);
 	if (!module_init(find_object, exe))
 		return false;

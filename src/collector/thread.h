@@ -85,8 +85,11 @@ struct outer_frame {
 	uint32_t node;
 	uint32_t checks; /* of outer_check that prove this and what is above */
 	uint64_t ra_slot, fp_slot, aux_slot; /* words its step loads, or 0 */
+	uint64_t aux_value;
+	uint64_t top; /* what walk_prove() wants before these are loaded */
 	uint8_t needs_fp, exact;
-	uint8_t pad[6];
+	uint8_t vouched; /* see memo.c */
+	uint8_t pad[5];
 };
 
 struct outer_check {
@@ -145,14 +148,17 @@ struct thread {
 	uint32_t array;
 	uint32_t period; /* events between two looks at the clock */
 	uint64_t clock_ns;
-	int64_t own_net;             /* of a thread that shares its array */
-	uint64_t stack_lo, stack_hi; /* known readable part of our own stack */
-	const void *expect_free;     /* operator delete took it already */
-	uint32_t scratch_taken;      /* bits */
-	uint32_t process;    /* counts forks: which process it belongs to */
-	uint32_t counted;    /* slow events under way, see lifecycle.c */
-	uint32_t paused;     /* calls of seep_pause() not yet resumed */
-	struct thread *next; /* in the list of all */
+	int64_t own_net; /* of a thread that shares its array */
+	/* see walk.h: our own stack; stack_hi is 0 as long as it is not known */
+	uint64_t stack_lo, stack_hi;
+	uint64_t stack_floor;    /* stack_lo may fall down to it */
+	const void *expect_free; /* operator delete took it already */
+	uint32_t scratch_taken;  /* bits */
+	uint32_t process;        /* counts forks: which process it belongs to */
+	uint32_t counted;        /* slow events under way, see lifecycle.c */
+	uint32_t paused;         /* calls of seep_pause() not yet resumed */
+	uint64_t far_sp;         /* where far_last was found */
+	struct thread *next;     /* in the list of all */
 	struct thread *next_free; /* of those without an owner */
 	uint32_t memo_room;       /* chunks that there is memory for */
 

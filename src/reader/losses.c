@@ -26,6 +26,8 @@ static const struct losses_name names[] = {
         "stacks cut at code without unwind information"},
     {SEG_CUT_BOUNDS, LOSSES_LOSS, "cut_bounds",
         "stacks cut at the end of readable memory"},
+    {SEG_CUT_SWITCHED, LOSSES_LOSS, "cut_switched",
+        "stacks cut where the caller is on another stack"},
     {SEG_NESTED_EVENTS, LOSSES_FACT, "nested_events",
         "events in signal handlers inside a hook"},
     {SEG_HEALED, LOSSES_FACT, "healed", "threads that had jumped out of us"},

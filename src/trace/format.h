@@ -179,6 +179,7 @@ enum seg_count {
 	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, children are not recorded */
 	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
 	SEG_FORKED_INSIDE = 42, /* events that a child has booked here, too */
+	SEG_CUT_SWITCHED = 43,  /* a frame's caller is on another stack */
 	SEG_LOST_AGES = 45,  /* deaths whose age found no room: young in sums */
 	SEG_LOST_SIZES = 46, /* sizes of 4 GiB and more that found no room */
 	SEG_DEEPBIND_LOADS = 48, /* of modules that may be bound past us */

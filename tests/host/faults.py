@@ -39,8 +39,8 @@ from modes import COLLECTOR, SEEP, WITNESS  # noqa: E402
 SECONDS = 60
 # counted, but not a loss of ours
 FACTS = {"nested_events", "healed", "generations", "wasted_ids", "events_off",
-         "cut_rule", "cut_no_info", "cut_bounds", "truncated_stacks",
-         "namespaces"}
+         "cut_rule", "cut_no_info", "cut_bounds", "cut_switched",
+         "truncated_stacks", "namespaces"}
 
 
 class Room:

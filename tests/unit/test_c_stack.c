@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 
 #include <cmocka.h>
@@ -119,6 +120,9 @@ start(void **state)
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	void *find = dlsym(RTLD_DEFAULT, "_dl_find_object");
+	const uint32_t *pthread_bytes =
+	    dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
+	struct rlimit stack;
 
 	(void)state;
 	if (!find || p == MAP_FAILED)
@@ -127,7 +131,10 @@ start(void **state)
 	if (!segment_init_plain(p, bytes, bytes))
 		return -1;
 	tick_start(true);
-	walk_init((uint64_t)(uintptr_t)__libc_stack_end, true);
+	if (getrlimit(RLIMIT_STACK, &stack) != 0 || !pthread_bytes)
+		return -1;
+	walk_init(&(struct walk_facts){(uint64_t)(uintptr_t)__libc_stack_end,
+	    stack.rlim_cur, *pthread_bytes, true});
 	thread_init(true, true);
 	return module_init(find, "test_c_stack") && rows_init() &&
 	        sites_init(1) && ledger_init(1)
