@@ -641,8 +641,8 @@ watch_forks(void)
 	if (!sym)
 		return kernel.wipe;
 	memcpy(&reg, &sym, sizeof(reg));
-	return reg(before_fork, after_fork_in_parent,
-	           after_fork_in_child, NULL) == 0 ||
+	return reg(before_fork, after_fork_in_parent, after_fork_in_child,
+	           NULL) == 0 ||
 	    kernel.wipe;
 }
 
@@ -755,6 +755,7 @@ start_tables(void *find_object)
 	thread_init(kernel.wipe, kernel.populate);
 	if (!module_init(find_object, exe))
 		return false;
+	live_break = next_symbol("__curbrk");
 	spaces_init(next_symbol("_r_debug"));
 	spaces_tell();
 	/* other allocators export glibc's private names too: ask the loader */

@@ -62,6 +62,7 @@ look_at_clock(struct thread *t)
 	t->clock_ns = ns;
 	t->countdown = t->period;
 	lifecycle_poll();
+	live_look_ahead(0, 0);
 	spaces_look();
 	if (lifecycle_in_nursery())
 		t->countdown = 1; /* a forked child counts its first events */

@@ -39,7 +39,7 @@ static uint32_t blocks;
 static uint64_t memo_total;
 static uint32_t arrays_taken; /* owned arrays given out */
 static uint32_t process;      /* forks that lie behind us */
-static bool all_slow; /* no thread takes the fast path */
+static bool all_slow;         /* no thread takes the fast path */
 
 void
 thread_init(bool wipe_on_fork, bool probe)

@@ -98,7 +98,9 @@ steady(const char *what, int count, int kept)
 	printf("%s: %s\n", what, grown < allowed ? "steady" : "growing");
 	if (grown >= allowed)
 		printf("%ld KiB\n", grown);
-	munmap(room, bytes);
+	/* what was unmapped already may be somebody else's by now */
+	if (kept)
+		munmap(room, bytes);
 }
 
 int
