@@ -1,5 +1,6 @@
 /* children_of_children_go_on.c - each of a chain of forked processes has books of its own, forks again, and goes on with them afterwards. */
 /* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T108 */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* coroutines_below_a_threads_stack.c - coroutines without guards in a thread allocate at each switch: nothing between their stacks and the thread's is touched, exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T100 */
 /* seconds: 30 */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>

@@ -1,5 +1,6 @@
 /* garbage_where_frames_should_be.c - malloc on stacks full of random return addresses, with pages above that come and go: no fault, every block is counted. */
 /* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T101 */
 /* flags: -fno-builtin */
 /* ledger: no */
 #include <execinfo.h>

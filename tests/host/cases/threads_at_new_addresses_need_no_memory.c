@@ -1,5 +1,6 @@
 /* threads_at_new_addresses_need_no_memory.c - each thread has its stack where none was before: what dead ones had goes to new ones. */
 /* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T97 */
 /* modes: exact sampled dormant */
 /* witness: no, it would stop twice for each thread */
 /* ledger: --no-total */

@@ -1,5 +1,6 @@
 /* very_many_threads_at_once.c - 5,000 threads alive together: each is recorded with whole stacks, and needs no mapping of its own. */
 /* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T97 */
 /* modes: exact sampled dormant */
 /* witness: no, it would stop twice for each thread */
 /* ledger: --no-total */
