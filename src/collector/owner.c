@@ -311,7 +311,7 @@ owner_dtv_is_freed(const struct owner *o)
 	/* what is ours now was free before */
 	same = cell_at(dtv) == LOAD(&o->dtv_cell) &&
 	    dtv != (uint64_t)(uintptr_t)cpu_dtv_block();
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	cpu_order_loads();
 	return !same && LOAD(&o->dtv) == dtv;
 }
 
