@@ -472,6 +472,7 @@ move_into_file(void)
 	    !segment_move(&own.memory, own.segment_bytes, tables,
 	        lifecycle_tables(tables)))
 		return false;
+	own.slots = place.slots; /* its own children may still use those */
 	place = own;
 	lifecycle_command = &place.control->command;
 	lifecycle_obeyed = LOAD(lifecycle_command);
@@ -600,6 +601,8 @@ before_fork(void)
 {
 	CPU_CALLER(c);
 
+	if (!lifecycle_started())
+		return;
 	if (memo_inside_hook(thread_self, &c))
 		ADD(&forks_inside, 1);
 	if (lifecycle_is_on())
@@ -611,7 +614,7 @@ after_fork_in_parent(void)
 {
 	CPU_CALLER(c);
 
-	if (memo_inside_hook(thread_self, &c))
+	if (lifecycle_started() && memo_inside_hook(thread_self, &c))
 		ADD(&forks_inside, (uint32_t)-1);
 }
 
