@@ -299,7 +299,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.list)
 		return list_formats();
 	f = find_format(&o);
-	if (f->write) /* others see all, but for --suppress FILE */
+	if (o.since) /* start-up remainders are there before and after */
 		o.sites.no_suppress = true;
 	load(&o, f, n ? argv[1] : NULL, &job);
 	answer = job.session->is_truncated || (job.old && job.old->is_truncated)
