@@ -222,6 +222,50 @@ memlog() {
 	[[ $status -eq 2 && ! -e $T/other ]]
 }
 
+@test "memtrail: --by-api groups the tree under the function that allocates" {
+	cat >"$T/api.c" <<-'END'
+		#include <stdlib.h>
+		void *volatile p;
+		__attribute__((noinline)) void one(void) { p = malloc(100); p = calloc(1, 250); }
+		__attribute__((noinline)) void two(void) { p = malloc(300); p = realloc(malloc(1), 350); }
+		int main(void) { one(); two(); return 0; }
+	END
+	gcc -g -O1 -o "$T/api" "$T/api.c"
+	record -q -o data ./api
+	"$SEEP" report "$T/data" --by-api >"$T/said"
+	grep -qE '^ +40.0% +400 +2 +malloc$' "$T/said"
+	grep -qE '^ +30.0% +300 +1 +<- two api.c:4$' "$T/said"
+	grep -qE '^ +35.0% +350 +1 +realloc$' "$T/said"
+	grep -qE '^ +25.0% +250 +1 +calloc$' "$T/said"
+	[[ $(grep -A2 -E ' +calloc$' "$T/said" | sed 's/^ *//' | xargs) == *"<- one api.c:3 <- main api.c:5" ]]
+	"$SEEP" report "$T/data" --by-api --depth 1 >"$T/said"
+	grep -qE '^ +40.0% +400 +2 +malloc$' "$T/said"
+	# these say it already
+	for shape in --table --top-down; do
+		"$SEEP" report "$T/data" $shape >"$T/plain"
+		"$SEEP" report "$T/data" $shape --by-api | cmp - "$T/plain"
+	done
+	"$SEEP" diff "$T/data" "$T/data" --by-api >"$T/said"
+}
+
+@test "leaktrace: a block belongs to the caller of realloc, as the page says" {
+	cat >"$T/line.c" <<-'END'
+		#include <stdlib.h>
+		void *volatile line;
+		int main(void)
+		{
+			line = malloc(16);
+			line = realloc(line, 4096);
+			return 0;
+		}
+	END
+	gcc -g -O1 -o "$T/line" "$T/line.c"
+	record -q -o data ./line
+	export_to table data --format leaktrace
+	grep -Eq $'\t4096\t1\t0\t0\tmain at .*line.c:6$' "$T/table"
+	grep -Eq $'\t0\t1\t1\t0\tmain at .*line.c:5$' "$T/table"
+}
+
 @test "gprof2dot: callees first, no property it does not know, sums are right" {
 	leaky app
 	run_leaky app add add copy deeper peak
