@@ -17,6 +17,7 @@
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "export/export.h"
+#include "record/pack.h"
 
 enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
 
@@ -30,6 +31,7 @@ struct export_command {
 
 /* What was read, and where the result goes. */
 struct job {
+	const char *input;             /* NULL: the default */
 	struct session *session, *old; /* old: NULL without --since */
 	const struct process *only;    /* NULL: all */
 	char *path;                    /* NULL: stdout */
@@ -316,7 +318,7 @@ load(const struct export_command *o, const struct export_format *f,
     const char *input, struct job *ret)
 {
 	progress_begin("reading", input ? input : INPUT_DEFAULT);
-	*ret = (struct job){.session = input_load(input)};
+	*ret = (struct job){.input = input, .session = input_load(input)};
 	if (f->flags & EXPORT_MOMENTS)
 		add_snapshots(ret->session);
 	if (o->since)
@@ -329,6 +331,48 @@ load(const struct export_command *o, const struct export_format *f,
 		    f->name);
 }
 
+/* What chooses sites has no meaning where whole files are copied. */
+static void
+check_packed(const struct export_command *o)
+{
+	const struct view_opts *v = &o->sites;
+
+	if (!o->path || strcmp(o->path, "-") == 0)
+		die(CMD_USAGE, "export: --format seep needs -o FILE");
+	if (v->include.regexp || v->exclude.regexp || v->module.regexp ||
+	    v->exclude_module.regexp || v->pool.regexp || v->wrapper.regexp ||
+	    v->min_size || v->max_size || v->suppress.count > 0 ||
+	    v->no_suppress || v->merge || v->skip_wrappers ||
+	    v->depth != UINT_MAX || o->full)
+		die(CMD_USAGE,
+		    "export: --format seep has whole processes: only --pid "
+		    "chooses");
+}
+
+/* A recording with names, of the files that were read. */
+static void
+write_packed(const struct export_command *o, const char *input,
+    const struct process *only, const char *path)
+{
+	const struct pack_plan plan = {.path = path,
+	    .existing = o->force ? BUNDLE_REPLACE : BUNDLE_REFUSE,
+	    .naming = &o->naming,
+	    .pid = only ? only->header.pid : o->sites.pid};
+	struct fault where = {""};
+	pid_t pid;
+	int err;
+
+	if (input && input_is_pid(input, &pid))
+		err = pack_pid(&plan, pid, &where);
+	else
+		err = pack_file(&plan, input ? input : INPUT_DEFAULT, &where);
+	progress_end();
+	if (err == -EEXIST)
+		die(CMD_INPUT, "%s exists: use --force to replace it", path);
+	if (err < 0)
+		die(CMD_INPUT, "export: %s", where.text);
+}
+
 /* One file. */
 static void
 write_file(const struct export_command *o, const struct export_format *f,
@@ -337,6 +381,12 @@ write_file(const struct export_command *o, const struct export_format *f,
 	struct output out;
 	int err;
 
+	if (f->flags & EXPORT_PACKED) {
+		write_packed(o, job->input, job->only, job->path);
+		if (has_mark(o->path, 'n'))
+			tell_path(job->path);
+		return;
+	}
 	if (o->force)
 		output_open(&out, job->path);
 	else
@@ -387,6 +437,8 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.list)
 		return list_formats();
 	f = find_format(&o);
+	if (f->flags & EXPORT_PACKED)
+		check_packed(&o);
 	if (o.since) /* start-up remainders are there before and after */
 		o.sites.no_suppress = true;
 	load(&o, f, n ? argv[1] : NULL, &job);

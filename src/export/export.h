@@ -23,6 +23,7 @@ enum export_flags {
 	EXPORT_TOP = 1024,  /* has rows to choose from: --top */
 	EXPORT_MOMENTS = 2048,    /* also snapshots that lie beside the input */
 	EXPORT_INCREMENTS = 4096, /* less what reports before it have */
+	EXPORT_PACKED = 8192, /* of files, not of sites: see record/pack.h */
 };
 
 struct export_options {
@@ -74,6 +75,7 @@ extern const struct export_format export_memlog;
 extern const struct export_format export_mmleak;
 extern const struct export_format export_mmleak_html;
 extern const struct export_format export_pprof;
+extern const struct export_format export_seep;
 extern const struct export_format export_speedscope;
 
 /* Is the view also of this process? */

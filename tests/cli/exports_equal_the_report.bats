@@ -90,7 +90,7 @@ without_suppressed() {
 	local format
 	echo 'leak:app::leak' >"$T/list"
 	while read -r format _; do
-		[[ $format != html && $format != maps && $format != json ]] || continue
+		[[ $format != @(html|json|maps|seep) ]] || continue # all sites
 		"$SEEP" export "$E/one.data" --format "$format" --suppress "$T/list" >"$T/out"
 		[[ $format != pprof ]] || mv "$T/out" "$T/out.gz"
 		[[ $format != pprof ]] || gunzip -f "$T/out.gz"
