@@ -177,7 +177,7 @@ endif
 $(B)/libdir: | $(B)/flags
 	$(file >$@,$(LIBDIR_FROM_BIN))@:
 
-DEPS := build check lint bench fuzz man web page readers
+DEPS := build check lint bench fuzz man web page readers deb
 .PHONY: deps deps-real $(DEPS:%=deps-%)
 deps: $(DEPS:%=deps-%) ## install whatever is missing on a Debian system (deps-real: the servers of check-real)
 	@tools/npm.sh tests/readers build/readers >/dev/null || [[ $$? -eq 77 ]]
@@ -256,10 +256,16 @@ install: all $(B)/mkman ## DESTDIR= PREFIX=/usr/local LIBDIR=PREFIX/lib
 uninstall: ## what install has put there, same variables
 	@B=$(B) tools/install.sh uninstall "$(DESTDIR)" "$(PREFIX)" "$(LIBDIR)"
 
+.PHONY: dist deb
+dist: ## build/seep-VERSION.tar.gz, the sources as they are here
+	@tools/dist.sh $(B)/seep-$(VERSION).tar.gz
+deb: deps-build deps-deb dist ## Debian packages in build/deb: command, collector, header, documents; checked by lintian
+	@packaging/deb.sh $(B)/seep-$(VERSION).tar.gz $(B)/deb
+
 clean: ## remove build/
 	rm -rf build
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 12
 
--include $(shell find build $(filter-out build build/%,$(B)) -name '*.d' 2>/dev/null)
+-include $(shell find build $(filter-out build build/%,$(B)) -name deb -prune -o -type f -name '*.d' -print 2>/dev/null)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/die.h"
+#include "cli/export_at_end.h"
 #include "cli/progress.h"
 #include "cli/record_opts.h"
 #include "reader/clock.h"
@@ -593,6 +594,9 @@ conclude(struct run *r)
 		move_snapshots(r);
 		if (!r->options.quiet)
 			summarise(r);
+		if (r->options.export)
+			export_at_end(
+			    r->file, r->options.export, r->options.quiet);
 	}
 	collect_remove(c);
 	return 0;

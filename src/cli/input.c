@@ -11,9 +11,8 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 
-/* Digits alone are a PID; ./1234 is a file. */
-static bool
-is_pid(const char *text, pid_t *ret)
+bool
+input_is_pid(const char *text, pid_t *ret)
 {
 	unsigned long n;
 	size_t len = strspn(text, "0123456789");
@@ -30,7 +29,7 @@ input_pid(const char *command, const char *text)
 {
 	pid_t pid;
 
-	if (!is_pid(text, &pid) || pid == 0)
+	if (!input_is_pid(text, &pid) || pid == 0)
 		die(CMD_USAGE, "%s: takes the PID of a process, not \"%s\"",
 		    command, text);
 	return pid;
@@ -134,7 +133,7 @@ input_load(const char *text)
 	pid_t pid;
 	int err;
 
-	if (text && is_pid(text, &pid)) {
+	if (text && input_is_pid(text, &pid)) {
 		err = session_load_pid(pid, &s, &where);
 		if (err == -ESRCH)
 			err = load_dead(pid, &s, &where);

@@ -201,6 +201,22 @@ trim_start(const struct view_builder *b, size_t count)
 	return trim_rust(b, n);
 }
 
+/* The function that allocates as the innermost frame, before its caller. */
+static int
+put_api(struct view_builder *b, uint8_t api, size_t *count)
+{
+	struct view *v = b->view;
+	int err;
+
+	memmove(b->numbers + 1, b->numbers, *count * sizeof(*b->numbers));
+	memmove(b->repeats + 1, b->repeats, *count * sizeof(*b->repeats));
+	b->repeats[0] = 1;
+	err = frames_missing(v->table, words_api(api), &b->numbers[0]);
+	v->frames = frames_list(v->table, &v->frame_count);
+	++*count;
+	return err;
+}
+
 int
 view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 {
@@ -228,6 +244,9 @@ view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 			return err;
 		b->repeats[count++] = 1;
 	}
+	err = o->by_api ? put_api(b, site->api, &count) : 0;
+	if (err < 0)
+		return err;
 	for (size_t i = 0; o->fold && i < count; i++)
 		recurs = recurs || b->repeats[i] > 1;
 	site->frame_count = (uint32_t)count;
