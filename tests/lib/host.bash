@@ -17,6 +17,7 @@ COLLECTOR=$BUILD/libseep.so
 setup() {
 	T=$BATS_TEST_TMPDIR
 	DIR=$(mktemp -d -p /dev/shm seep-test.XXXXXX)
+	OWN_DIR=$DIR # a test may point $DIR elsewhere
 	PIDS=()
 	AS=() # in front of a host: see drop_privileges
 	ulimit -c 0
@@ -30,7 +31,7 @@ teardown() {
 	for pid in "${PIDS[@]}"; do
 		kill -KILL "$pid" 2>/dev/null || true
 	done
-	[[ -z ${DIR:-} ]] || rm -rf "$DIR"
+	[[ -z ${DIR:-} ]] || rm -rf "$DIR" "$OWN_DIR"
 	# where $DIR was not to be had, a host went to the default place
 	for pid in $(grep -hsx 'PID [0-9]*' "$T"/out* "$T/pids" | cut -c5- | sort -u); do
 		rm -f "/dev/shm/seep-$(id -u)"/*-"$pid"-*
