@@ -170,14 +170,14 @@ note_losses(struct check *c, const struct process *p)
 	for (size_t i = 0; i < sizeof(matter) / sizeof(matter[0]); i++)
 		for (size_t k = 0; k < count && err == 0; k++) {
 			uint64_t n = p->header.counts[matter[i]];
-			char buffer[WORDS_MAX];
+			char buffer[WORDS_LOSS];
 
 			if (names[k].count == matter[i] && n > 0)
 				err = check_note(c,
 				    "%s (pid %u): its figures are not "
-				    "complete: %s %s",
+				    "complete: %s",
 				    name_of(p), p->header.pid,
-				    words_count(buffer, n), names[k].words);
+				    words_loss(buffer, n, names[k].words));
 		}
 	return err;
 }
@@ -233,19 +233,21 @@ static int
 note_more_ends(struct check *c)
 {
 	size_t more = 0, replaced = c->ends[PROCESS_EXEC];
+	char buffer[WORDS_COUNTED];
 	int err = 0;
 
 	for (int i = 0; i < PROCESS_EXEC; i++)
 		if (c->ends[i] > ENDS_TOLD)
 			more += c->ends[i] - ENDS_TOLD;
 	if (more > 0)
-		err = check_note(
-		    c, "%zu more were killed, called _exit or still ran", more);
+		err = check_note(c,
+		    "%zu more %s killed, called _exit or still ran", more,
+		    words_was(more));
 	if (err == 0 && replaced > 0)
 		err = check_note(c,
-		    "%zu process%s went on as another program (exec); of %s "
-		    "only the peak is judged",
-		    replaced, replaced == 1 ? "" : "es",
+		    "%s went on as another program (exec); of %s only the peak "
+		    "is judged",
+		    words_counted(buffer, replaced, "process"),
 		    replaced == 1 ? "it" : "these");
 	return err;
 }

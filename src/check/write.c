@@ -10,14 +10,13 @@
 void
 write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance)
 {
-	char a[WORDS_MAX], b[WORDS_MAX];
+	char a[WORDS_MAX], b[WORDS_MAX], d[WORDS_COUNTED];
 	uint64_t error = process_error(variance);
 
 	(void)fprintf(out, "%s", words_bytes(a, bytes));
 	if (error > 0)
 		(void)fprintf(out, " (+-%s)", words_bytes(b, error));
-	(void)fprintf(out, " in %s block%s", words_count(b, blocks),
-	    blocks == 1 ? "" : "s");
+	(void)fprintf(out, " in %s", words_counted(d, blocks, "block"));
 }
 
 void

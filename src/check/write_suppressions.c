@@ -120,9 +120,10 @@ int
 write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
 {
 	struct index told = {0};
+	char sites[WORDS_COUNTED];
 
-	(void)fprintf(out, "# %zu site%s that seep check has found.\n",
-	    c->failed_count, c->failed_count == 1 ? "" : "s");
+	(void)fprintf(out, "# %s that seep check has found.\n",
+	    words_counted(sites, c->failed_count, "site"));
 	for (size_t i = 0; i < c->failed_count; i++) {
 		const struct check_site *x = &c->sites[i];
 		uint32_t first = (uint32_t)i;

@@ -9,12 +9,6 @@
 #include "report/suppress.h"
 #include "report/words.h"
 
-static const char *
-plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void
 headline(FILE *out, const struct check *c, const struct write_options *o)
 {
@@ -24,7 +18,7 @@ headline(FILE *out, const struct check *c, const struct write_options *o)
 	const char *colour = c->is_damaged ? "\033[1;33m"
 	    : c->fails                     ? "\033[1;31m"
 	                                   : "\033[1;32m";
-	char buffer[WORDS_MAX];
+	char buffer[WORDS_COUNTED];
 
 	(void)fprintf(out, "%s%s%s: ", o->colour ? colour : "", word,
 	    o->colour ? "\033[0m" : "");
@@ -43,10 +37,10 @@ headline(FILE *out, const struct check *c, const struct write_options *o)
 	}
 	write_amount(
 	    out, c->leaked.bytes, c->leaked.blocks, c->leaked.variance);
-	(void)fprintf(out, "%s %s not freed, by %s site%s.\n",
+	(void)fprintf(out, "%s %s not freed, by %s.\n",
 	    c->options->baseline ? " more than the baseline has" : "",
-	    c->leaked.blocks == 1 ? "was" : "were",
-	    words_count(buffer, c->failed_count), plural(c->failed_count));
+	    words_was(c->leaked.blocks),
+	    words_counted(buffer, c->failed_count, "site"));
 }
 
 static void
@@ -95,6 +89,7 @@ processes(FILE *out, const struct check *c, const struct write_options *o)
 {
 	struct check_process **order =
 	    calloc(c->process_count + 1, sizeof(struct check_process *));
+	char more[WORDS_COUNTED];
 	size_t n = 0;
 
 	for (size_t i = 0; order && i < c->process_count; i++)
@@ -110,8 +105,8 @@ processes(FILE *out, const struct check *c, const struct write_options *o)
 	for (size_t i = 0; i < n && (o->top == 0 || i < o->top); i++)
 		process_row(out, order[i]);
 	if (o->top > 0 && n > o->top)
-		(void)fprintf(out, "%9s %zu more processes (--top 0: all)\n",
-		    "", n - o->top);
+		(void)fprintf(out, "%9s %s (--top 0: all)\n", "",
+		    words_counted(more, n - o->top, "more process"));
 	free(order);
 }
 
@@ -146,7 +141,7 @@ static void
 sites(FILE *out, const struct check *c, const struct write_options *o)
 {
 	uint64_t rest = 0, bytes = 0;
-	char a[WORDS_MAX], b[WORDS_MAX];
+	char a[WORDS_COUNTED], b[WORDS_MAX];
 
 	for (size_t i = 0; i < c->failed_count; i++) {
 		const struct check_site *x = &c->sites[i];
@@ -169,8 +164,8 @@ sites(FILE *out, const struct check *c, const struct write_options *o)
 		stack(out, x, o);
 	}
 	if (rest > 0)
-		(void)fprintf(out, "\n%s more site%s with %s (--top 0: all).\n",
-		    words_count(a, rest), plural(rest), words_bytes(b, bytes));
+		(void)fprintf(out, "\n%s with %s (--top 0: all).\n",
+		    words_counted(a, rest, "more site"), words_bytes(b, bytes));
 }
 
 /* Entries of one name are one: the built-in groups. */
@@ -208,15 +203,16 @@ static void
 vanished(FILE *out, const struct check *c)
 {
 	const struct baseline *b = c->options->baseline;
+	char buffer[WORDS_COUNTED];
 	size_t gone = 0, told = 0;
 
 	for (size_t i = 0; b && i < b->count; i++)
 		gone += !b->items[i].is_met;
 	if (gone > 0)
 		(void)fprintf(out,
-		    "\nGone since the baseline: %zu site%s. Write it anew to "
-		    "hold that.\n",
-		    gone, plural(gone));
+		    "\nGone since the baseline: %s. Write it anew to hold "
+		    "that.\n",
+		    words_counted(buffer, gone, "site"));
 	for (size_t i = 0; b && i < b->count && told < 20; i++) {
 		const struct baseline_item *item = &b->items[i];
 
@@ -236,6 +232,8 @@ vanished(FILE *out, const struct check *c)
 int
 write_text(FILE *out, const struct check *c, const struct write_options *o)
 {
+	char buffer[WORDS_COUNTED];
+
 	headline(out, c, o);
 	bounds(out, c);
 	processes(out, c, o);
@@ -245,8 +243,8 @@ write_text(FILE *out, const struct check *c, const struct write_options *o)
 		(void)fputs("\nIn the baseline: ", out);
 		write_amount(
 		    out, c->known.bytes, c->known.blocks, c->known.variance);
-		(void)fprintf(out, " of %" PRIu64 " site%s.\n", c->known.sites,
-		    plural(c->known.sites));
+		(void)fprintf(out, " of %s.\n",
+		    words_counted(buffer, c->known.sites, "site"));
 	}
 	vanished(out, c);
 	suppressed(out, c->input_count ? c->inputs[0].suppress : NULL);

@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
+#include "report/words.h"
 
 enum { TOP = 20, TOLERANCE = 10 };
 
@@ -132,6 +133,7 @@ write_baseline(const struct check *c, const char *path, bool quiet)
 	    "fingerprint bytes blocks where", NULL};
 	static const char *const sampled[] = {"fingerprint bytes blocks where",
 	    "sampled: bytes and blocks are estimates", NULL};
+	char sites[WORDS_COUNTED];
 	struct output out;
 
 	if (c->is_damaged) {
@@ -143,8 +145,8 @@ write_baseline(const struct check *c, const char *path, bool quiet)
 	baseline_write(out.file, &c->now, c->sample_bytes ? sampled : exact);
 	output_finish(&out);
 	if (!quiet)
-		(void)printf("%s: %zu site%s written.\n", path, c->now.count,
-		    c->now.count == 1 ? "" : "s");
+		(void)printf("%s: %s written.\n", path,
+		    words_counted(sites, c->now.count, "site"));
 }
 
 /* The verdict, to where it was asked for, and as text in any case. */

@@ -365,8 +365,8 @@ note_modules(const struct names *n, struct notes *notes)
 		}
 	}
 	if (more > 0 &&
-	    asprintf(&text, "names are missing from %zu more modules", more) >
-	        0)
+	    asprintf(&text, "names are missing from %zu more module%s", more,
+	        more == 1 ? "" : "s") > 0)
 		add_note(notes, text);
 }
 

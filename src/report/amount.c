@@ -50,8 +50,6 @@ amounts_whole(const struct view *v, int metric, struct amounts *ret)
 	*ret = (struct amounts){0};
 	if (!v->is_compared) {
 		add_sum(ret, &v->chosen, metric);
-		add_sum(ret, &v->filtered, metric);
-		add_sum(ret, &v->suppressed, metric);
 		return;
 	}
 	for (size_t i = 0; i < v->site_count; i++) {
@@ -135,6 +133,19 @@ amount_text(char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign)
 	        : with_sign && n > 0 ? "+"
 	                             : "",
 	    words_count(digits, n));
+	return buffer;
+}
+
+const char *
+amount_counted(char buffer[WORDS_COUNTED], const struct amount *a,
+    bool with_sign, const char *noun)
+{
+	uint64_t n =
+	    a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
+	char digits[AMOUNT_MAX];
+
+	(void)snprintf(buffer, WORDS_COUNTED, "%s %s%s",
+	    amount_text(digits, a, with_sign), noun, n == 1 ? "" : "s");
 	return buffer;
 }
 

@@ -27,7 +27,10 @@ enum amount_order { AMOUNT_BYTES, AMOUNT_BLOCKS, AMOUNT_CALLS };
 void amounts_of(const struct view *v, const struct view_site *s, int metric,
     struct amounts *ret);
 
-/* All that the metric finds, what is filtered and suppressed included. */
+/*
+ * What shares are of: all that the report is about. What filters and
+ * suppressions leave out is not, or it would hide the rest below a threshold.
+ */
 void amounts_whole(const struct view *v, int metric, struct amounts *ret);
 
 void amounts_add(struct amounts *to, const struct amounts *from);
@@ -47,6 +50,10 @@ enum { AMOUNT_MAX = WORDS_MAX + 2 };
 /* "1,234"; with signs "+1,234", "-1,234", "0" */
 const char *amount_text(
     char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign);
+
+/* "+1 byte", "1,234 blocks"; the noun in the singular */
+const char *amount_counted(char buffer[WORDS_COUNTED], const struct amount *a,
+    bool with_sign, const char *noun);
 
 /*
  * Percent of the whole; in a comparison of all that grew, or where nothing

@@ -9,12 +9,6 @@
 #include "report/table.h"
 
 static const char *
-plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
-static const char *
 bytes_of(int metric)
 {
 	static const char *const words[] = {
@@ -34,19 +28,17 @@ print_filters(const struct page *p, const struct view *v, int metric)
 	uint64_t some = view_bytes(&v->chosen.figures, metric);
 	uint64_t whole = some + view_bytes(&v->filtered.figures, metric);
 	uint64_t sites = v->chosen.sites + v->filtered.sites;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_COUNTED];
 	struct page_text t;
 
 	if (v->filtered.sites == 0)
 		return;
 	page_begin(p, &t);
 	(void)fprintf(t.file,
-	    "The filters leave %.1f%% of the %s: %s of %s, in %s of %s "
-	    "site%s.\n",
+	    "The filters leave %.1f%% of the %s: %s of %s, in %s of %s.\n",
 	    whole ? 100.0 * (double)some / (double)whole : 0, bytes_of(metric),
 	    words_count(a, some), words_count(b, whole),
-	    words_count(c, v->chosen.sites), words_count(d, sites),
-	    plural(sites));
+	    words_count(c, v->chosen.sites), words_counted(d, sites, "site"));
 	page_end(p, &t);
 }
 
@@ -55,18 +47,16 @@ print_suppressed(
     const struct page *p, const struct view *v, const struct body_options *o)
 {
 	uint64_t bytes = view_bytes(&v->suppressed.figures, o->view.metric);
-	char a[WORDS_MAX], b[WORDS_MAX];
+	char a[WORDS_COUNTED], b[WORDS_COUNTED];
 	struct page_text t;
 
 	if (v->suppressed.sites == 0)
 		return;
 	page_begin(p, &t);
-	(void)fprintf(t.file,
-	    "%s byte%s in %s %s%s suppressed (--no-suppress shows %s).\n",
-	    words_count(a, bytes), plural(bytes),
-	    words_count(b, v->suppressed.sites),
-	    o->builtin_only ? "start-up remainder" : "place",
-	    plural(v->suppressed.sites),
+	(void)fprintf(t.file, "%s in %s suppressed (--no-suppress shows %s).\n",
+	    words_counted(a, bytes, "byte"),
+	    words_counted(b, v->suppressed.sites,
+	        o->builtin_only ? "start-up remainder" : "place"),
 	    v->suppressed.sites == 1 ? "it" : "them");
 	page_end(p, &t);
 }

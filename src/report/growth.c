@@ -139,7 +139,7 @@ static void
 print_title(const struct page *page, const struct stretch *x, int metric)
 {
 	const struct process *p = x->process;
-	char a[WORDS_MAX], b[WORDS_MAX], c[AMOUNT_MAX];
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED];
 	struct view_figures from = {0}, to = {0};
 	struct amount net;
 	struct page_text t;
@@ -154,9 +154,10 @@ print_title(const struct page *page, const struct stretch *x, int metric)
 	    .minus = view_bytes(&from, metric)};
 	page_begin(page, &t);
 	words_print(t.file, frames_base(p->header.exe));
-	(void)fprintf(t.file, " (pid %u), from %s to %s: %s bytes %s.\n",
+	(void)fprintf(t.file, " (pid %u), from %s to %s: %s %s.\n",
 	    p->header.pid, words_time(a, x->from_us * 1000),
-	    words_time(b, x->to_us * 1000), amount_text(c, &net, true),
+	    words_time(b, x->to_us * 1000),
+	    amount_counted(c, &net, true, "byte"),
 	    metric == VIEW_ALLOCS ? "allocated" : "live");
 	page_end(page, &t);
 }
@@ -273,6 +274,7 @@ growth_write(const struct page *p, const struct session *s, struct names *names,
     const struct growth_moment *to)
 {
 	struct stretch *list;
+	char more[WORDS_COUNTED];
 	size_t n;
 	int err;
 
@@ -289,8 +291,8 @@ growth_write(const struct page *p, const struct session *s, struct names *names,
 	if (n == 0)
 		(void)fputs("No process was seen at two moments.\n", p->out);
 	if (n > PROCESSES)
-		(void)fprintf(p->out, "\n%zu more processes changed less.\n",
-		    n - PROCESSES);
+		(void)fprintf(p->out, "\n%s changed less.\n",
+		    words_counted(more, n - PROCESSES, "more process"));
 	text_notes(p, names);
 	return ferror(p->out) ? -EIO : 0;
 }
