@@ -10,6 +10,7 @@
 
 #include "report/fingerprint.h"
 #include "reader/losses.h"
+#include "report/program.h"
 #include "report/words.h"
 
 enum { ENDS_TOLD = 5 }; /* processes of one kind of end, by name */
@@ -97,9 +98,7 @@ check_note(struct check *c, const char *fmt, ...)
 static const char *
 name_of(const struct process *p)
 {
-	const char *base = frames_base(p->header.exe);
-
-	return base && *base ? base : "(no name)";
+	return program_name(&p->header);
 }
 
 static enum check_standing
@@ -107,7 +106,9 @@ standing_of(const struct check_options *o, const struct process *p)
 {
 	if (o->pid != 0 && p->header.pid != o->pid)
 		return CHECK_LEFT_OUT;
-	if (o->exe && regexec(o->exe, p->header.exe, 0, NULL, 0) != 0)
+	/* by its path, or as it was started */
+	if (o->exe && regexec(o->exe, p->header.exe, 0, NULL, 0) != 0 &&
+	    regexec(o->exe, name_of(p), 0, NULL, 0) != 0)
 		return CHECK_LEFT_OUT;
 	if (p->totals.allocations == 0 &&
 	    (p->header.state == SEG_INERT || p->header.mode == SEG_MODE_OFF ||

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/program.h"
 #include "report/words.h"
 
 void
@@ -22,9 +23,7 @@ write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance)
 void
 write_process(FILE *out, const struct process *p)
 {
-	const char *base = frames_base(p->header.exe);
-
-	words_print(out, base && *base ? base : "(no name)");
+	words_print(out, program_name(&p->header));
 	(void)fprintf(out, " (pid %u)", p->header.pid);
 }
 

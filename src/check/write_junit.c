@@ -7,6 +7,7 @@
 
 #include "check/write.h"
 #include "reader/index.h"
+#include "report/program.h"
 #include "report/words.h"
 
 /*
@@ -162,9 +163,7 @@ suite_begin(
 static const char *
 program_of(const struct check_process *x)
 {
-	const char *base = frames_base(x->process->header.exe);
-
-	return base && *base ? base : "(no name)";
+	return program_name(&x->process->header);
 }
 
 static bool

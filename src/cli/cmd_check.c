@@ -185,11 +185,36 @@ write_verdict(const struct check *c, const struct check_command *o, int answer)
 	free(here);
 }
 
+/* Has a stack that is shown a frame of this module without a name? */
+static bool
+is_lacking(void *context, const char *path)
+{
+	const struct check *c = context;
+
+	for (size_t i = 0; c->lists_sites && i < c->failed_count; i++) {
+		const struct check_site *x = &c->sites[i];
+
+		for (uint32_t k = 0; k < x->site->frame_count; k++) {
+			const struct frame *f =
+			    &x->input->view->frames[x->site->frames[k]];
+			const char *module = f->module ? f->module : "";
+
+			if (!f->function && !f->is_missing &&
+			    (strcmp(module, path) == 0 ||
+			        (*module && *module != '/' &&
+			            strcmp(frames_base(module),
+			                frames_base(path)) == 0)))
+				return true;
+		}
+	}
+	return false;
+}
+
 static void
 add_name_notes(struct check *c, const struct names *names)
 {
 	char *const *notes;
-	size_t n = names_notes(names, &notes);
+	size_t n = names_notes_shown(names, is_lacking, c, &notes);
 
 	for (size_t i = 0; i < n; i++)
 		if (check_note(c, "%s", notes[i]) < 0)

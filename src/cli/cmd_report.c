@@ -196,6 +196,7 @@ static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	struct report_options o = {.view = view_opts_default};
+	struct page_lacks lacks = {0};
 	struct report_inputs in;
 	struct names *names;
 	struct terminal terminal;
@@ -217,7 +218,8 @@ run(const struct cmd *self, int argc, char **argv)
 	    .width = terminal.columns,
 	    .colour = terminal.colour,
 	    .utf8 = terminal.utf8,
-	    .full_names = o.view.full_names};
+	    .full_names = o.view.full_names,
+	    .lacks = &lacks};
 	if (o.format == REPORT_HTML)
 		err = write_html(out.file, &in, argv + 1, names, &o);
 	else if (o.format == REPORT_JSON)
@@ -228,6 +230,7 @@ run(const struct cmd *self, int argc, char **argv)
 	progress_end();
 	output_finish(&out);
 	names_free(names);
+	free(lacks.modules);
 	free_inputs(&in);
 	return answer;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/amount.h"
+#include "report/program.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -85,7 +86,7 @@ print_side(const struct page *p, const char *title,
 	words_print(t.file, side->name);
 	(void)fputs(": ", t.file);
 	if (n == 1) {
-		words_print(t.file, frames_base(last->header.exe));
+		words_print(t.file, program_name(&last->header));
 		(void)fprintf(t.file, " (pid %u)", last->header.pid);
 		if (last->is_snapshot && last->header.snapshot_label[0]) {
 			(void)fputs(", \"", t.file);

@@ -10,6 +10,7 @@
 #include "report/amount.h"
 #include "report/diff.h"
 #include "report/json.h"
+#include "report/program.h"
 #include "report/text.h"
 
 enum { PROCESSES = 16 }; /* each reads the recording again */
@@ -153,7 +154,7 @@ print_title(const struct page *page, const struct stretch *x, int metric)
 	net = (struct amount){.plus = view_bytes(&to, metric),
 	    .minus = view_bytes(&from, metric)};
 	page_begin(page, &t);
-	words_print(t.file, frames_base(p->header.exe));
+	words_print(t.file, program_name(&p->header));
 	(void)fprintf(t.file, " (pid %u), from %s to %s: %s %s.\n",
 	    p->header.pid, words_time(a, x->from_us * 1000),
 	    words_time(b, x->to_us * 1000),

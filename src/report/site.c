@@ -9,6 +9,7 @@
 #include "reader/timeline.h"
 #include "report/ages.h"
 #include "report/fingerprint.h"
+#include "report/program.h"
 #include "report/spark.h"
 #include "report/words.h"
 
@@ -230,7 +231,7 @@ print_site(const struct page *p, const struct session *s, const struct view *v,
 
 	(void)fprintf(p->out, "%sSite %u%s of ", page_colour(p, PAGE_STRONG),
 	    site->id, page_colour(p, PAGE_PLAIN));
-	words_print(p->out, frames_base(process->header.exe));
+	words_print(p->out, program_name(&process->header));
 	(void)fprintf(p->out, " (pid %u)", process->header.pid);
 	if (site->pool) {
 		(void)fputs(", pool \"", p->out);

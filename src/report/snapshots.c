@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/amount.h"
+#include "report/program.h"
 #include "report/snapshots_parts.h"
 #include "report/summary.h"
 #include "report/text.h"
@@ -130,7 +131,7 @@ print_list(
 	char a[WORDS_MAX], b[WORDS_MAX], t[WORDS_MAX], c[AMOUNT_MAX],
 	    d[AMOUNT_MAX], moments[WORDS_COUNTED];
 
-	words_print(p->out, frames_base(first->header.exe));
+	words_print(p->out, program_name(&first->header));
 	(void)fprintf(p->out,
 	    " (pid %u), %s:\n%3s %10s %12s %8s %14s %12s  %s\n",
 	    first->header.pid, words_counted(moments, count, "moment"), "#",

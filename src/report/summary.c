@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reader/losses.h"
+#include "report/program.h"
 #include "report/words.h"
 
 struct summary {
@@ -148,10 +149,8 @@ static void
 print_name(const struct summary *s)
 {
 	const struct process *p = s->process;
-	const char *slash = strrchr(p->header.exe, '/');
-	const char *name = slash ? slash + 1 : p->header.exe;
 
-	words_print(s->out, *name ? name : "(no name)");
+	words_print(s->out, program_name(&p->header));
 	(void)fprintf(s->out, " (pid %u) ", p->header.pid);
 	print_ending(s);
 }

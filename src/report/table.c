@@ -67,7 +67,8 @@ frame_text(const struct page *p, const struct frame *x, uint32_t repeats)
 	size_t len;
 	struct page plain = {.out = open_memstream(&text, &len),
 	    .full_names = p->full_names,
-	    .programs = p->programs};
+	    .programs = p->programs,
+	    .lacks = p->lacks};
 
 	if (!plain.out)
 		return NULL;

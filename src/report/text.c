@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/losses.h"
+#include "report/program.h"
 #include "report/spark.h"
 #include "report/summary.h"
 #include "report/words.h"
@@ -83,7 +84,7 @@ heavier(const void *a, const void *b, void *metric)
 static void
 print_program(const struct page *p, const struct process *x, size_t used)
 {
-	const char *name = frames_base(x->header.exe);
+	const char *name = program_name(&x->header);
 	char *text = NULL;
 
 	if (process_is_unseen(x) &&
@@ -157,7 +158,8 @@ void
 text_notes(const struct page *p, const struct names *names)
 {
 	char *const *notes;
-	size_t n = names_notes(names, &notes);
+	size_t n = names_notes_shown(
+	    names, p->lacks ? page_lacks_has : NULL, p->lacks, &notes);
 
 	for (size_t i = 0; i < n; i++) {
 		struct page_text t;
