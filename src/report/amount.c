@@ -90,18 +90,28 @@ amounts_key(const struct amounts *a, int order)
 	}
 }
 
-/* Negative: a is the larger. */
+static uint64_t
+net_size(const struct amount *a)
+{
+	return a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
+}
+
+/*
+ * Negative: a changed more, whichever way; what grew comes before what shrank
+ * as much, and what only looks unchanged before what is.
+ */
 static int
 compare(const struct amount *a, const struct amount *b)
 {
+	uint64_t v = net_size(a), w = net_size(b);
 	bool x = a->plus >= a->minus, y = b->plus >= b->minus;
-	uint64_t v = x ? a->plus - a->minus : a->minus - a->plus;
-	uint64_t w = y ? b->plus - b->minus : b->minus - b->plus;
 
+	if (v != w)
+		return v > w ? -1 : 1;
 	if (x != y)
 		return x ? -1 : 1;
-	if (v != w)
-		return (v > w) == x ? -1 : 1;
+	if (a->plus != b->plus)
+		return a->plus > b->plus ? -1 : 1;
 	return 0;
 }
 
@@ -124,8 +134,7 @@ amount_size(const struct amount *a)
 const char *
 amount_text(char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign)
 {
-	uint64_t n =
-	    a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
+	uint64_t n = net_size(a);
 	char digits[WORDS_MAX];
 
 	(void)snprintf(buffer, AMOUNT_MAX, "%s%s",
@@ -140,8 +149,7 @@ const char *
 amount_counted(char buffer[WORDS_COUNTED], const struct amount *a,
     bool with_sign, const char *noun)
 {
-	uint64_t n =
-	    a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
+	uint64_t n = net_size(a);
 	char digits[AMOUNT_MAX];
 
 	(void)snprintf(buffer, WORDS_COUNTED, "%s %s%s",
@@ -152,8 +160,7 @@ amount_counted(char buffer[WORDS_COUNTED], const struct amount *a,
 double
 amount_share(const struct amount *a, const struct amount *whole)
 {
-	double all =
-	    whole->plus > 0 ? (double)whole->plus : (double)whole->minus;
+	double all = (double)whole->plus + (double)whole->minus;
 
 	if (all <= 0)
 		return 0;

@@ -38,7 +38,10 @@ void amounts_add(struct amounts *to, const struct amounts *from);
 /* The figure that counts. */
 const struct amount *amounts_key(const struct amounts *a, int order);
 
-/* For sorting: negative when a comes before b, the larger first. */
+/*
+ * For sorting: negative when a comes before b. The larger first, in a
+ * comparison the larger change: a leak that is mended is its first row.
+ */
 int amounts_compare(
     const struct amounts *a, const struct amounts *b, int order);
 
@@ -56,8 +59,8 @@ const char *amount_counted(char buffer[WORDS_COUNTED], const struct amount *a,
     bool with_sign, const char *noun);
 
 /*
- * Percent of the whole; in a comparison of all that grew, or where nothing
- * did of all that shrank, and then with its sign.
+ * Percent of the whole; in a comparison of all changes, by how much each site
+ * grew or shrank, and with the sign of its own. The page has the same.
  */
 double amount_share(const struct amount *a, const struct amount *whole);
 

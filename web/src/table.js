@@ -94,8 +94,9 @@ export class Table {
 		}
 		const values = new Float64Array(figures.rows.length);
 
+		// of a difference the largest change, whichever way
 		for (const r of order)
-			values[r] = column.of(r);
+			values[r] = figures.isSigned ? Math.abs(column.of(r)) : column.of(r);
 		return order.sort((a, b) => way * (values[a] - values[b]) || a - b);
 	}
 
