@@ -307,7 +307,7 @@ add_site(struct check *c, const struct check_input *input, uint32_t process,
 	*x = (struct check_site){.input = input,
 	    .site = site,
 	    .process = process,
-	    .place = f->place,
+	    .place = site->own,
 	    .fingerprint = f->hash,
 	    .text = strdup(f->text)};
 	if (!x->text)

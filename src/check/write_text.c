@@ -111,29 +111,33 @@ processes(FILE *out, const struct check *c, const struct write_options *o)
 }
 
 static void
+frame(FILE *out, const struct check_site *x, size_t at,
+    const struct write_options *o)
+{
+	const struct frame *f = &x->input->view->frames[x->site->frames[at]];
+
+	(void)fputs(at < x->place ? "        -> " : "      ", out);
+	write_function(out, f, o);
+	if (!f->is_missing)
+		write_where(out, f, o);
+	if (x->site->repeats && x->site->repeats[at] > 1)
+		(void)fprintf(out, " (recurs %u times)", x->site->repeats[at]);
+	(void)putc('\n', out);
+}
+
+/* The user's own, what it calls further right, then its callers. */
+static void
 stack(FILE *out, const struct check_site *x, const struct write_options *o)
 {
-	const struct frame *frames = x->input->view->frames;
+	size_t count = view_without_start(
+	    x->input->view->frames, x->site->frames, x->site->frame_count);
 
-	for (uint32_t i = 0; i < x->site->frame_count; i++) {
-		const struct frame *f = &frames[x->site->frames[i]];
-
+	for (size_t i = 0; i < count; i++) {
 		if (o->depth > 0 && i == o->depth) {
-			(void)fprintf(out, "      ... %" PRIu32 " more\n",
-			    x->site->frame_count - i);
+			(void)fprintf(out, "      ... %zu more\n", count - i);
 			break;
 		}
-		(void)fputs("      ", out);
-		if (f->function) {
-			words_print(out, f->function);
-			(void)putc(' ', out);
-		}
-		if (!f->is_missing)
-			write_where(out, f, o);
-		if (x->site->repeats && x->site->repeats[i] > 1)
-			(void)fprintf(
-			    out, " (recurs %u times)", x->site->repeats[i]);
-		(void)putc('\n', out);
+		frame(out, x, i <= x->place ? x->place - i : i, o);
 	}
 }
 
@@ -152,7 +156,7 @@ sites(FILE *out, const struct check *c, const struct write_options *o)
 			bytes += x->site->figures.all.live_bytes;
 			continue;
 		}
-		text = write_site(c, x);
+		text = write_site(c, x, o);
 		(void)putc('\n', out);
 		words_print(out, text ? text : "");
 		free(text);

@@ -32,7 +32,7 @@ struct check_command {
 	struct opts_regexp exe;
 	int format; /* enum check_format */
 	const char *path, *root;
-	bool quiet;
+	bool quiet, full_names;
 	unsigned top, depth;
 	struct names_options naming;
 	struct output_view view;
@@ -161,6 +161,7 @@ write_verdict(const struct check *c, const struct check_command *o, int answer)
 	char *here = o->root ? realpath(o->root, NULL) : getcwd(NULL, 0);
 	struct write_options w = {.top = o->top,
 	    .depth = o->depth,
+	    .full_names = o->full_names,
 	    .root = here,
 	    .version = SEEP_VERSION,
 	    .exit_status = answer};
@@ -193,8 +194,10 @@ is_lacking(void *context, const char *path)
 
 	for (size_t i = 0; c->lists_sites && i < c->failed_count; i++) {
 		const struct check_site *x = &c->sites[i];
+		size_t n = view_without_start(x->input->view->frames,
+		    x->site->frames, x->site->frame_count);
 
-		for (uint32_t k = 0; k < x->site->frame_count; k++) {
+		for (size_t k = 0; k < n; k++) {
 			const struct frame *f =
 			    &x->input->view->frames[x->site->frames[k]];
 			const char *module = f->module ? f->module : "";
@@ -339,6 +342,8 @@ static const struct opts_option output[] = {
         "the N largest sites in the text (default 20, 0: all)"},
     {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
         "frames of each stack in the text (0: all)"},
+    {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
+        "functions of C++ and Rust with all their arguments"},
     {"write-baseline", 0, OPTS_TEXT, AT(write_baseline), 0, "FILE",
         "write what leaks now; without --baseline the answer is then yes, "
         "fine"},

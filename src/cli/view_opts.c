@@ -162,8 +162,10 @@ view_opts_finish(
 	o.view.group = true;
 	o.view.fold = !v->no_fold;
 	o.view.trim = !v->all_frames;
-	if (v->depth == UINT_MAX && v->shape == BODY_TREE && !v->top_down)
+	if (v->depth == UINT_MAX && v->shape == BODY_TREE && !v->top_down) {
 		o.view.depth = TREE_FRAMES;
+		o.view.depth_from_own = true;
+	}
 	if (v->order < 0)
 		o.order =
 		    v->metric == VIEW_TEMPORARY ? AMOUNT_BLOCKS : AMOUNT_BYTES;

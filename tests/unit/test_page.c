@@ -298,7 +298,10 @@ amounts_have_signs_and_an_order(void **state)
 	    "+18,446,744,073,709,551,615");
 	assert_true(amounts_compare(&more, &up, AMOUNT_BYTES) < 0);
 	assert_true(amounts_compare(&up, &none, AMOUNT_BYTES) < 0);
-	assert_true(amounts_compare(&none, &down, AMOUNT_BYTES) < 0);
+	/* the larger change first, whichever way */
+	assert_true(amounts_compare(&down, &none, AMOUNT_BYTES) < 0);
+	assert_true(amounts_compare(&more, &down, AMOUNT_BYTES) < 0);
+	assert_true(amounts_compare(&up, &down, AMOUNT_BYTES) < 0);
 	amounts_add(&more, &up);
 	assert_string_equal(amount_text(text, &more.bytes, false),
 	    "18,446,744,073,709,551,615");
