@@ -65,8 +65,8 @@ stack_text(const struct check_site *x, const struct write_options *o)
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
-	size_t count = view_without_start(
-	    frames, x->site->frames, x->site->frame_count);
+	size_t count =
+	    view_without_start(frames, x->site->frames, x->site->frame_count);
 
 	if (!out)
 		return NULL;

@@ -243,6 +243,14 @@ write_text(FILE *out, const struct check *c, const struct write_options *o)
 	processes(out, c, o);
 	if (c->lists_sites)
 		sites(out, c, o);
+	if (c->lists_sites && !c->options->baseline)
+		(void)fputs(
+		    "\nWithout a baseline all that is live at exit counts, "
+		    "also what programs like ls and git leave to the kernel "
+		    "on purpose: accept it with --write-baseline FILE, then "
+		    "--baseline FILE fails on what is new or has grown; --exe "
+		    "RE judges your own programs alone.\n",
+		    out);
 	if (c->options->baseline && c->known.sites > 0) {
 		(void)fputs("\nIn the baseline: ", out);
 		write_amount(
