@@ -15,9 +15,11 @@
 #include "export/html.h"
 #include "report/growth.h"
 #include "report/json.h"
+#include "report/older.h"
 #include "report/site.h"
 #include "report/snapshots.h"
 #include "report/text.h"
+#include "report/words.h"
 
 struct report_options {
 	struct view_opts view;
@@ -26,11 +28,13 @@ struct report_options {
 	unsigned site;
 	bool full;
 	const char *growth, *path;
+	uint64_t older_ns; /* 0: not asked for */
 	struct names_options naming;
 	struct output_view show;
 	/* made of the above */
 	struct body_options body;
 	struct growth_moment from, to;
+	struct older *older;
 };
 
 enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_HTML };
@@ -58,6 +62,16 @@ finish(struct report_options *o, int inputs)
 	if (o->growth && o->snapshots)
 		die(CMD_USAGE,
 		    "report: --growth is of a recording, not of snapshots");
+	if (o->older_ns > 0 &&
+	    (o->view.metric != VIEW_LIVE || o->growth || o->snapshots ||
+	        o->site || o->view.pool.regexp))
+		die(CMD_USAGE,
+		    "report: --older-than is of blocks of the heap that live, "
+		    "not of other figures or moments");
+	if (o->older_ns > 0 && o->format != REPORT_TEXT)
+		die(CMD_USAGE,
+		    "report: --older-than is for the text; JSON and the page "
+		    "have the ages of each site");
 	if (o->format == REPORT_HTML && (o->growth || o->site))
 		die(CMD_USAGE,
 		    "report: a page has all moments and sites: choose in it");
@@ -130,6 +144,27 @@ write_json(FILE *out, const struct report_inputs *in, struct names *names,
 		    &o->body.view, &o->from, &o->to, SEEP_VERSION);
 	return json_write(
 	    out, in->sessions[0], names, &o->body.view, SEEP_VERSION);
+}
+
+/* Before anything is printed. */
+static void
+find_older(const struct report_inputs *in, struct report_options *o)
+{
+	char buffer[WORDS_MAX];
+	int err;
+
+	if (o->older_ns == 0)
+		return;
+	err = older_new(in->sessions[0], o->older_ns, &o->older);
+	if (err == -ERANGE)
+		die(CMD_USAGE,
+		    "report: --older-than: below %s the ages of blocks are "
+		    "known only while a process runs",
+		    words_time(buffer, OLDER_MIN_NS));
+	if (err < 0)
+		die(CMD_INPUT, "report: out of memory");
+	o->body.older = o->older;
+	o->body.view.figures = older_figures(o->older);
 }
 
 static int
@@ -207,6 +242,7 @@ run(const struct cmd *self, int argc, char **argv)
 	n = opts_parse(self, argc, argv, &o);
 	finish(&o, n);
 	read_inputs(n, argv + 1, o.snapshots || o.format == REPORT_HTML, &in);
+	find_older(&in, &o);
 	answer = in.is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	for (size_t i = 0; i < in.count; i++)
@@ -230,6 +266,7 @@ run(const struct cmd *self, int argc, char **argv)
 	progress_end();
 	output_finish(&out);
 	names_free(names);
+	older_free(o.older);
 	free(lacks.modules);
 	free_inputs(&in);
 	return answer;
@@ -238,6 +275,10 @@ run(const struct cmd *self, int argc, char **argv)
 #define AT(field) offsetof(struct report_options, field)
 
 static const struct opts_option over_time[] = {
+    {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME",
+        "of what is not freed, blocks older than TIME (30s, 10m, 2h): to a "
+        "tenth of a second while the process runs; once it has exited in "
+        "steps that double, from 1.6s on"},
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
         "what grew between two moments of a recording (10..60, 30%..90%; "
         "from the first third to the end)"},

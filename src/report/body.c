@@ -6,6 +6,7 @@
 
 #include "report/amount.h"
 #include "report/branches.h"
+#include "report/older.h"
 #include "report/table.h"
 
 static const char *
@@ -62,8 +63,9 @@ print_suppressed(
 }
 
 static const char *
-nothing_of(const struct view *v, int metric)
+nothing_of(const struct view *v, const struct body_options *o)
 {
+	int metric = o->view.metric;
 	static const char *const words[] = {
 	    [VIEW_LIVE] = "No block is live.",
 	    [VIEW_PEAK] = "No block was live at the peak.",
@@ -77,7 +79,10 @@ nothing_of(const struct view *v, int metric)
 	if (v->filtered.sites > 0)
 		return "The filters leave nothing.";
 	if (v->suppressed.sites > 0)
-		return "Nothing else is live.";
+		return o->older ? "Nothing else is that old."
+		                : "Nothing else is live.";
+	if (o->older)
+		return "No block is that old.";
 	return metric < VIEW_ALL ? words[metric] : words[VIEW_ALLOCS];
 }
 
@@ -125,13 +130,16 @@ body_write_view(
 {
 	struct page page = *p;
 
+	if (options->older)
+		older_write(p, options->older, options->view.only,
+		    &v->chosen.figures.all);
 	print_filters(p, v, options->view.metric);
 	print_suppressed(p, v, options);
 	(void)putc('\n', p->out);
 	page.programs = has_programs(v);
 	if (v->site_count > 0)
 		return print_view(&page, v, options);
-	(void)fprintf(p->out, "%s\n", nothing_of(v, options->view.metric));
+	(void)fprintf(p->out, "%s\n", nothing_of(v, options));
 	return 0;
 }
 
