@@ -26,6 +26,7 @@ struct report_options {
 	int format;    /* enum report_format */
 	int snapshots; /* enum snapshots_mode, 0: not asked for */
 	unsigned site;
+	int frames; /* enum report_frames */
 	bool full;
 	const char *growth, *path;
 	uint64_t older_ns; /* 0: not asked for */
@@ -36,6 +37,10 @@ struct report_options {
 	struct growth_moment from, to;
 	struct older *older;
 };
+
+enum report_frames { FRAMES_FULL, FRAMES_SHARED };
+
+enum { JSON_LARGE = 100 << 20 }; /* bytes: then it is said */
 
 enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_HTML };
 
@@ -72,6 +77,11 @@ finish(struct report_options *o, int inputs)
 		die(CMD_USAGE,
 		    "report: --older-than is for the text; JSON and the page "
 		    "have the ages of each site");
+	if (o->frames == FRAMES_SHARED &&
+	    (o->format != REPORT_JSON || o->growth || o->snapshots))
+		die(CMD_USAGE,
+		    "report: --frames shared is for --format json, not of "
+		    "--growth or snapshots");
 	if (o->format == REPORT_HTML && (o->growth || o->site))
 		die(CMD_USAGE,
 		    "report: a page has all moments and sites: choose in it");
@@ -136,14 +146,23 @@ static int
 write_json(FILE *out, const struct report_inputs *in, struct names *names,
     const struct report_options *o)
 {
+	struct json_form form = {.shared = o->frames == FRAMES_SHARED};
+	char buffer[WORDS_MAX];
+	int err;
+
 	if (o->snapshots)
 		return snapshots_write_json(out, in->sessions, in->count, names,
 		    &o->body.view, o->snapshots, SEEP_VERSION);
 	if (o->growth)
 		return growth_write_json(out, in->sessions[0], names,
 		    &o->body.view, &o->from, &o->to, SEEP_VERSION);
-	return json_write(
-	    out, in->sessions[0], names, &o->body.view, SEEP_VERSION);
+	err = json_write_form(
+	    out, in->sessions[0], names, &o->body.view, SEEP_VERSION, &form);
+	if (err == 0 && !form.shared && form.bytes > JSON_LARGE)
+		die_warn("report: these are about %s of JSON; --frames shared "
+		         "has every frame once, and is much smaller",
+		    words_bytes(buffer, form.bytes));
+	return err;
 }
 
 /* Before anything is printed. */
@@ -299,6 +318,9 @@ static const struct opts_option output[] = {
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",
         "for people (the default), for programs: all figures of all sites, or "
         "one page for a browser: flame graph, time line, table"},
+    {"frames", 0, OPTS_WORD, AT(frames), 0, "full|shared",
+        "in JSON, with each site its frames (the default), or all frames once "
+        "and their numbers with the sites: much smaller where sites are many"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "in a page all sites, also where that are very many"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",

@@ -80,7 +80,7 @@ put_site(FILE *out, const struct row *row, const struct amounts *all,
 	json_number(out, "sites", s->count);
 	put_figures(out, "before", &s->before);
 	put_figures(out, "after", &s->figures);
-	json_frames_put(out, frames, s);
+	(void)json_frames_put(out, frames, s); /* in full: cannot fail */
 	(void)putc('}', out);
 }
 
@@ -107,7 +107,7 @@ diff_write_sites(FILE *out, const struct view *v, int metric)
 	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
 	struct json_frames *frames;
 	struct amounts all;
-	int err = rows ? json_frames_new(v, &frames) : -ENOMEM;
+	int err = rows ? json_frames_new(v, NULL, &frames) : -ENOMEM;
 
 	if (err < 0) {
 		free(rows);
