@@ -33,7 +33,7 @@ setup() {
 	PIDS=()
 	export XDG_CACHE_HOME=$BATS_RUN_TMPDIR/cache
 	record -q -o data "$APP"
-	cd "$T"
+	cd "$T" || return
 }
 
 # lacks_any EXPRESSION FILE: no line has it, as grep -E says
