@@ -92,3 +92,25 @@ lacks_any() {
 	"$SEEP" diff none data --include put >text
 	grep -qE '^ *\+[0-9.]+% +\+[0-9,]+ +\+[0-9]+  put app\.cpp' text
 }
+
+@test "the page: short names beside the full ones, whose own a frame is, no start" {
+	"$SEEP" report data --format html -o page.html
+	PYTHONPATH=$LIB "$PYTHON" - page.html <<-'END'
+		import sys, page
+		p = page.Page(sys.argv[1])
+		c = p.columns
+		full = {p.text(n): p.text(b) for n, b in zip(c["frame.function"], c["frame.brief"]) if n}
+		names = [p.text(n) or "" for n in c["frame.function"]]
+		flags = dict(zip(names, c["frame.flags"]))
+		long = next(n for n in full if n.startswith("std::map<") and "::operator[]" in n)
+		assert full[long] == "std::map<...>::operator[]", full[long]
+		assert flags[long] & 8 and not flags[long] & 16
+		own = next(n for n in full if n.startswith("put("))
+		assert full[own] == "put" and not flags[own] & (8 | 16), flags[own]
+		used = {names[f] for stack in p.stacks for f in stack}
+		assert own in used
+		assert not used & {"_start", "clone3", "start_thread", "__libc_start_main"}, used
+		assert not any("std::thread::_" in names[stack[-1]] for stack in p.stacks if stack)
+		assert [x["program"] for x in p.head["processes"]] == ["app"]
+	END
+}
