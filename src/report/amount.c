@@ -125,6 +125,19 @@ amounts_compare(const struct amounts *a, const struct amounts *b, int order)
 	return n ? n : compare(&a->blocks, &b->blocks);
 }
 
+int
+amounts_compare_growth(
+    const struct amounts *a, const struct amounts *b, int order)
+{
+	const struct amount *x = amounts_key(a, order);
+	const struct amount *y = amounts_key(b, order);
+	bool v = x->plus >= x->minus, w = y->plus >= y->minus;
+
+	if (v != w)
+		return v ? -1 : 1;
+	return v ? amounts_compare(a, b, order) : amounts_compare(b, a, order);
+}
+
 uint64_t
 amount_size(const struct amount *a)
 {

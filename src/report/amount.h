@@ -45,6 +45,10 @@ const struct amount *amounts_key(const struct amounts *a, int order);
 int amounts_compare(
     const struct amounts *a, const struct amounts *b, int order);
 
+/* The same, but all that grew before all that shrank, the most of it last. */
+int amounts_compare_growth(
+    const struct amounts *a, const struct amounts *b, int order);
+
 /* What it is at least worth to be shown: the larger of both sums. */
 uint64_t amount_size(const struct amount *a);
 

@@ -89,17 +89,20 @@ nothing_of(const struct view *v, const struct body_options *o)
 static int
 print_view(const struct page *p, struct view *v, const struct body_options *o)
 {
-	const struct branches_options tree = {.tree = {.metric = o->view.metric,
-	                                          .order = o->order,
-	                                          .top_down = o->top_down,
-	                                          .by_line = o->by_line},
+	const struct branches_options tree = {
+	    .tree = {.metric = o->view.metric,
+	        .order = o->order,
+	        .top_down = o->top_down,
+	        .by_line = o->by_line,
+	        .grown_first = o->grown_first},
 	    .top = o->top,
 	    .threshold = o->threshold};
 	const struct table_options table = {.metric = o->view.metric,
 	    .order = o->order,
 	    .top = o->top,
 	    .frames = o->frames,
-	    .threshold = o->threshold};
+	    .threshold = o->threshold,
+	    .grown_first = o->grown_first};
 
 	if (o->shape == BODY_TABLE)
 		return table_write(p, v, &table);

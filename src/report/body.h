@@ -17,6 +17,7 @@ struct body_options {
 	int shape;                 /* enum body_shape */
 	int order;                 /* enum amount_order */
 	bool top_down, by_line;    /* of a tree */
+	bool grown_first;          /* what shrank comes last */
 	unsigned top;              /* entries at the first level, 0: all */
 	unsigned frames;           /* of a stack in a row of a table, 0: all */
 	double threshold;          /* percent of the whole */

@@ -257,12 +257,14 @@ static int
 print_stretch(const struct page *p, const struct session *s, struct stretch *x,
     struct names *names, const struct body_options *options)
 {
+	struct body_options grown = *options;
 	struct view *v = NULL;
 	int err = stretch_view(x, s, names, &options->view, &v);
 
 	if (err == 0) {
 		print_title(p, x, options->view.metric);
-		err = body_write_view(p, v, options);
+		grown.grown_first = true; /* that is the question */
+		err = body_write_view(p, v, &grown);
 	}
 	view_free(v);
 	stretch_release(x);

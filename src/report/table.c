@@ -452,10 +452,13 @@ print_head(struct printer *x)
 }
 
 static int
-heavier(const void *a, const void *b, void *order)
+heavier(const void *a, const void *b, void *options)
 {
+	const struct table_options *o = options;
 	const struct row *x = a, *y = b;
-	int n = amounts_compare(&x->amounts, &y->amounts, *(const int *)order);
+	int n = o->grown_first
+	    ? amounts_compare_growth(&x->amounts, &y->amounts, o->order)
+	    : amounts_compare(&x->amounts, &y->amounts, o->order);
 
 	return n ? n : x->site < y->site ? -1 : x->site > y->site;
 }
@@ -490,7 +493,7 @@ table_write(const struct page *p, const struct view *v,
 	struct printer x = {.page = p, .view = v, .options = options};
 	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
 	struct row low = {0}, cut = {0};
-	int order = options->order;
+	struct table_options order = *options;
 	size_t n = v->site_count;
 	char why[64];
 

@@ -163,7 +163,9 @@ heavier(const void *a, const void *b, void *tree)
 {
 	const struct tree_node *x = a, *y = b;
 	const struct tree *t = tree;
-	int n = amounts_compare(&x->amounts, &y->amounts, t->options.order);
+	int n = t->options.grown_first
+	    ? amounts_compare_growth(&x->amounts, &y->amounts, t->options.order)
+	    : amounts_compare(&x->amounts, &y->amounts, t->options.order);
 
 	return n ? n : x->first < y->first ? -1 : x->first > y->first;
 }

@@ -7,10 +7,11 @@
 #include "report/view.h"
 
 struct tree_options {
-	int metric;    /* enum view_metric */
-	int order;     /* enum amount_order */
-	bool top_down; /* main first; else the user's own that allocates */
-	bool by_line;  /* lines of a function apart */
+	int metric;       /* enum view_metric */
+	int order;        /* enum amount_order */
+	bool top_down;    /* main first; else the user's own that allocates */
+	bool by_line;     /* lines of a function apart */
+	bool grown_first; /* as amounts_compare_growth() */
 };
 
 /*
