@@ -31,7 +31,7 @@ BASE := -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP \
 GUEST := -fPIC -fvisibility=hidden -fno-builtin-malloc -fno-builtin-free \
 	-fno-builtin-calloc -fno-builtin-realloc -ftls-model=initial-exec \
 	-fno-stack-protector -mgeneral-regs-only
-GUEST_LD := -shared -Wl,-z,now,-z,relro,-z,noexecstack,-z,initfirst,-z,defs
+GUEST_LD := -shared -Wl,-z,now,-z,relro,-z,noexecstack,-z,defs
 TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 
 sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
@@ -44,7 +44,7 @@ GUEST_TEST_SRC := $(filter-out %/hook.c %/lifecycle.c %/recorder.c %/api.c %/sna
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
 
 GUEST_OBJ := $(call objects,so,$(GUEST_SRC))
-CXX_OBJ := $(call objects,so,src/collector/cxx.c)
+CXX_OBJ := $(call objects,so,src/collector/cxx.c src/collector/symbol.c src/base/fmt.c)
 VERIFY_OBJ := $(call objects,verify,$(GUEST_SRC) src/collector/verify.c)
 TOOL_OBJ := $(call objects,tool,$(TOOL_SRC))
 TOOL_TEST_OBJ := $(call objects,tool,$(TOOL_TEST_SRC))
@@ -76,13 +76,14 @@ link = @mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(LDFLAGS) $(1) -o $
 guest_flags = $(GUEST_LD) -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^)
 guest = $(call link,$(guest_flags))
 
+# of several initfirst libraries glibc keeps one: the collector, not libseep-cxx.so
 $(B)/libseep.so: $(GUEST_OBJ) src/collector/exports.map
-	$(guest)
+	$(guest) -Wl,-z,initfirst
 $(B)/libseep-cxx.so: $(CXX_OBJ) src/collector/exports-cxx.map
 	$(guest)
 # compares every stack with _Unwind_Backtrace: `make verify`
 $(B)/libseep-verify.so: $(VERIFY_OBJ) src/collector/exports.map
-	$(guest) -lgcc_s
+	$(guest) -Wl,-z,initfirst -lgcc_s
 $(B)/seep: $(TOOL_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
 
@@ -130,6 +131,10 @@ said = $(shell sed -nE '1,5s@^.*[/*] $(1): *([^*]*).*@\1@p' $(2))
 host = @mkdir -p $(@D) && echo "  HOST $@" && $(or $(call said,cc,$<),$(1)) -O2 -g \
 	-Iinclude -Wall -MMD -MP $(2) -o $@ $< -pthread -ldl $(call said,flags,$<)
 
+# these are linked with libraries that are hosts, too
+build/hosts/early build/hosts/early_resolver: $(addprefix build/hosts/early_plugin,.so _first.so _user.so _resolver.so)
+build/hosts/early_plugin_user.so: build/hosts/early_plugin_resolver.so
+
 build/hosts/%.so: %.c | deps-check
 	$(call host,$(CC),-shared -fPIC)
 build/hosts/%.so: %.cpp | deps-check
@@ -172,7 +177,7 @@ endif
 $(B)/libdir: | $(B)/flags
 	$(file >$@,$(LIBDIR_FROM_BIN))@:
 
-DEPS := build check lint bench fuzz man web page readers
+DEPS := build check lint bench fuzz man web page readers deb
 .PHONY: deps deps-real $(DEPS:%=deps-%)
 deps: $(DEPS:%=deps-%) ## install whatever is missing on a Debian system (deps-real: the servers of check-real)
 	@tools/npm.sh tests/readers build/readers >/dev/null || [[ $$? -eq 77 ]]
@@ -251,10 +256,16 @@ install: all $(B)/mkman ## DESTDIR= PREFIX=/usr/local LIBDIR=PREFIX/lib
 uninstall: ## what install has put there, same variables
 	@B=$(B) tools/install.sh uninstall "$(DESTDIR)" "$(PREFIX)" "$(LIBDIR)"
 
+.PHONY: dist deb
+dist: ## build/seep-VERSION.tar.gz, the sources as they are here
+	@tools/dist.sh $(B)/seep-$(VERSION).tar.gz
+deb: deps-build deps-deb dist ## Debian packages in build/deb: command, collector, header, documents; checked by lintian
+	@packaging/deb.sh $(B)/seep-$(VERSION).tar.gz $(B)/deb
+
 clean: ## remove build/
 	rm -rf build
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 12
 
--include $(shell find build $(filter-out build build/%,$(B)) -name '*.d' 2>/dev/null)
+-include $(shell find build $(filter-out build build/%,$(B)) -name deb -prune -o -type f -name '*.d' -print 2>/dev/null)

@@ -2,7 +2,7 @@
 # deps.sh - installs what a target needs and this machine lacks.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: tools/deps.sh build|check|lint|bench|fuzz|man|web|page|readers|real ...
+# usage: tools/deps.sh build|check|lint|bench|fuzz|man|web|page|readers|real|deb ...
 #
 # Says nothing when all is there. Each need is named by what we use (a command,
 # a header, a library, a path), not by its package, so that a machine with
@@ -107,6 +107,12 @@ real path:/usr/lib/python3*/test/test_subprocess.py libpython3.11-testsuite
 real lib:libjemalloc.so.2 libjemalloc2
 real lib:libtcmalloc_minimal.so.4 libtcmalloc-minimal4
 real lib:libmimalloc.so.2.0 libmimalloc2.0
+deb cmd:dpkg-buildpackage dpkg-dev
+deb cmd:dh debhelper
+deb cmd:fakeroot fakeroot
+deb cmd:lintian lintian
+deb cmd:scdoc scdoc
+deb cmd:git git
 fuzz cmd:clang clang
 fuzz lib:libclang_rt.fuzzer-x86_64.a libclang-rt-14-dev
 '
@@ -159,7 +165,8 @@ as_root=()
 if [[ $(id -u) -ne 0 ]]; then
 	as_root=(sudo)
 fi
-install=("${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}")
+# another apt-get may be at work: wait for it
+install=("${as_root[@]}" apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}")
 
 by_hand() {
 	echo "seep: missing: ${missing[*]}" >&2

@@ -30,8 +30,9 @@ list() {
 	echo "0644 $build/install/seep.bash $prefix/share/bash-completion/completions/seep"
 	echo "0644 $build/install/_seep $prefix/share/zsh/site-functions/_seep"
 	echo "0644 $build/install/seep.fish $prefix/share/fish/vendor_completions.d/seep.fish"
-	for file in README.md CHANGELOG.md LICENSE docs/*.md; do
-		echo "0644 $file $prefix/share/doc/seep/$(basename "$file")"
+	for file in README.md CHANGELOG.md LICENSE docs/*.md docs/pictures/*; do
+		file=${file#docs/}
+		echo "0644 $build/install/doc/$file $prefix/share/doc/seep/$file"
 	done
 	for file in "$build"/man/*.[0-9]; do
 		[[ ! -e $file ]] ||
@@ -56,6 +57,7 @@ make_files() {
 	Version: $(cat VERSION)
 	Cflags: -I\${includedir}
 	PC
+	tools/docs.sh "$to/doc"
 	man/build.sh "$build/mkman" "$build/man" || {
 		rm -rf "$build/man"
 		echo "seep: installing without manual pages" >&2
@@ -76,7 +78,7 @@ done < <(list)
 # pages of an earlier install may be of commands that are gone by now
 rm -f "$destdir$prefix"/share/man/man1/seep{,-[a-z]*}.1 \
 	"$destdir$prefix"/share/man/man7/{seep,libseep}.7
-for dir in "$libdir/seep" "$prefix/share/doc/seep"; do
+for dir in "$libdir/seep" "$prefix/share/doc/seep/pictures" "$prefix/share/doc/seep"; do
 	[[ ! -d $destdir$dir ]] || rmdir --ignore-fail-on-non-empty "$destdir$dir"
 done
 echo "removed from $destdir$prefix"

@@ -27,7 +27,7 @@ if ! is_there; then
 	command -v npm >/dev/null || unavailable "no npm here (make deps-web)"
 	cp "$from/package.json" "$from/package-lock.json" "$from/.npmrc" "$to"/
 	(cd "$to" && timeout 120 npm ci --prefer-offline --ignore-scripts \
-		--fetch-retries=1 --fetch-retry-maxtimeout=5000 \
+		--fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 \
 		--no-progress >npm.log 2>&1) ||
 		unavailable "npm cannot install the packages, see $to/npm.log"
 	cp "$from/package-lock.json" "$to/installed"

@@ -42,6 +42,19 @@ cpu_thread_pointer(void)
 }
 
 /*
+ * The block that holds this thread's table of TLS blocks (glibc's dtv): the
+ * table has a head of one entry before it, which is where the block begins.
+ */
+SEEP_INLINE const void *
+cpu_dtv_block(void)
+{
+	const char *dtv;
+
+	__asm__("mov %%fs:8, %0" : "=r"(dtv));
+	return dtv - 16;
+}
+
+/*
  * Add in one instruction: atomic against signals on this thread, not against
  * other CPUs. A forked child whose copy of the word was wiped half-way ends
  * with a value that is neither READY nor BUSY, never with READY.
@@ -133,6 +146,17 @@ SEEP_INLINE void
 cpu_order_loads(void)
 {
 	__asm__ volatile("" : : : "memory");
+}
+
+/* Does this thread have a shadow stack (CET)? A no-op on CPUs without. */
+SEEP_INLINE bool
+cpu_has_shadow_stack(void)
+{
+	uint64_t pointer = 0;
+
+	__asm__ volatile(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8" /* rdsspq %rax */
+	                 : "+a"(pointer));
+	return pointer != 0;
 }
 
 SEEP_INLINE void

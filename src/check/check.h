@@ -111,8 +111,8 @@ struct check {
 	struct check_sum known;  /* of sites the baseline excuses */
 	struct baseline now;     /* what a new baseline would have */
 	uint64_t sample_bytes;   /* 0: exact */
-	size_t judged_count;
-	size_t ends[PROCESS_EXEC + 1]; /* processes by enum process_end */
+	size_t judged_count, left_out;
+	size_t ends[PROCESS_GONE + 1]; /* processes by enum process_end */
 	bool is_damaged;               /* nothing can be promised */
 	bool fails;
 	bool lists_sites; /* those that fail are why, or part of it */

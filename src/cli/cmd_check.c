@@ -284,6 +284,11 @@ run(const struct cmd *self, int argc, char **argv)
 	count = n ? (size_t)n : 1;
 	if (check_new(inputs, count, &options, &check) < 0)
 		die_memory();
+	if (o.exe.regexp && check->left_out == check->process_count)
+		die(CMD_INPUT,
+		    "check: no program in it has a path that matches --exe "
+		    "'%s'; seep report lists them",
+		    o.exe.source);
 	add_name_notes(check, names);
 	progress_end();
 	answer = answer_of(check, &o);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
@@ -16,6 +17,7 @@
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "export/export.h"
+#include "record/pack.h"
 
 enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
 
@@ -29,9 +31,12 @@ struct export_command {
 
 /* What was read, and where the result goes. */
 struct job {
+	const char *input;             /* NULL: the default */
 	struct session *session, *old; /* old: NULL without --since */
 	const struct process *only;    /* NULL: all */
 	char *path;                    /* NULL: stdout */
+	char **previous; /* of EXPORT_INCREMENTS: reports before this one */
+	size_t previous_count;
 };
 
 static const struct export_format *
@@ -113,34 +118,73 @@ fill_in(const char *pattern, const struct process *p, unsigned number)
 	return text;
 }
 
-/* Does it have %n, and not as part of %%n? */
+/* Does it have %n, and not as part of %%n? Or %p. */
 static bool
-has_number(const char *pattern)
+has_mark(const char *pattern, char mark)
 {
-	for (; *pattern; pattern++)
-		if (pattern[0] == '%' && *++pattern == 'n')
+	for (; pattern && *pattern; pattern++)
+		if (pattern[0] == '%' && *++pattern == mark)
 			return true;
 		else if (*pattern == '\0')
 			break;
 	return false;
 }
 
-/* NULL: standard output. With %n it is the first that is not there yet. */
-static char *
-choose_path(const struct export_command *o, const struct process *p)
+/* Was the file written while the process ran, not in the life of another? */
+static bool
+is_of(const char *path, const struct process *p)
 {
-	char *path;
+	struct stat st;
 
+	return stat(path, &st) == 0 &&
+	    (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+	        (uint64_t)st.st_mtim.tv_nsec >=
+	    p->header.start_realtime_ns;
+}
+
+static void
+add_previous(struct job *job, char *path)
+{
+	job->previous = reallocarray(
+	    job->previous, job->previous_count + 1, sizeof(*job->previous));
+	if (!job->previous)
+		die(CMD_INPUT, "export: out of memory");
+	job->previous[job->previous_count++] = path;
+}
+
+static void
+forget_path(struct job *job)
+{
+	for (size_t i = 0; i < job->previous_count; i++)
+		free(job->previous[i]);
+	free(job->previous);
+	free(job->path);
+	job->path = NULL;
+	job->previous = NULL;
+	job->previous_count = 0;
+}
+
+/*
+ * Sets the path; NULL is standard output. With %n it is the first that is not
+ * there yet, and those before it are the previous reports of this process.
+ */
+static void
+choose_path(
+    const struct export_command *o, const struct process *p, struct job *job)
+{
+	forget_path(job);
 	if (!o->path || strcmp(o->path, "-") == 0)
-		return NULL;
-	path = fill_in(o->path, p, 0);
-	for (unsigned n = 1;
-	     n < SEQUENCE_MAX && has_number(o->path) && access(path, F_OK) == 0;
+		return;
+	job->path = fill_in(o->path, p, 1);
+	for (unsigned n = 2; n < SEQUENCE_MAX && has_mark(o->path, 'n') &&
+	     access(job->path, F_OK) == 0;
 	     n++) {
-		free(path);
-		path = fill_in(o->path, p, n);
+		if (is_of(job->path, p))
+			add_previous(job, job->path);
+		else
+			free(job->path);
+		job->path = fill_in(o->path, p, n);
 	}
-	return path;
 }
 
 /* ---- the work ---- */
@@ -228,13 +272,17 @@ write_job(FILE *out, const struct export_command *o,
 	    .since = job->old != NULL,
 	    .full = o->full,
 	    .pid = o->sites.pid,
-	    .only = job->only};
+	    .only = job->only,
+	    .previous = job->previous,
+	    .previous_count = job->old ? 0 : job->previous_count};
 	struct view_options options;
 	struct view *v;
 	int err;
 
 	if (!f->write) { /* it makes views of its own */
 		view_opts_finish_exact("export", &o->sites, &options);
+		if (job->only)
+			options.pid = job->only->header.pid;
 		return f->write_session(
 		    out, job->session, names, &options, &shape);
 	}
@@ -270,36 +318,128 @@ load(const struct export_command *o, const struct export_format *f,
     const char *input, struct job *ret)
 {
 	progress_begin("reading", input ? input : INPUT_DEFAULT);
-	*ret = (struct job){.session = input_load(input)};
+	*ret = (struct job){.input = input, .session = input_load(input)};
 	if (f->flags & EXPORT_MOMENTS)
 		add_snapshots(ret->session);
 	if (o->since)
 		ret->old = input_load(o->since);
-	ret->path = choose_path(o, first_process(ret->session, o->sites.pid));
-	if (!ret->path && f->flags & EXPORT_BINARY &&
-	    isatty(STDOUT_FILENO) == 1)
+	if ((!o->path || strcmp(o->path, "-") == 0) &&
+	    f->flags & EXPORT_BINARY && isatty(STDOUT_FILENO) == 1)
 		die(CMD_USAGE,
 		    "export: --format %s is not for a terminal; give it -o "
 		    "FILE",
 		    f->name);
-	if (f->flags & EXPORT_ONE)
-		ret->only = choose_process(ret->session, o);
+}
+
+/* What chooses sites has no meaning where whole files are copied. */
+static void
+check_packed(const struct export_command *o)
+{
+	const struct view_opts *v = &o->sites;
+
+	if (!o->path || strcmp(o->path, "-") == 0)
+		die(CMD_USAGE, "export: --format seep needs -o FILE");
+	if (v->include.regexp || v->exclude.regexp || v->module.regexp ||
+	    v->exclude_module.regexp || v->pool.regexp || v->wrapper.regexp ||
+	    v->min_size || v->max_size || v->suppress.count > 0 ||
+	    v->no_suppress || v->merge || v->skip_wrappers ||
+	    v->depth != UINT_MAX || o->full)
+		die(CMD_USAGE,
+		    "export: --format seep has whole processes: only --pid "
+		    "chooses");
+}
+
+/* A recording with names, of the files that were read. */
+static void
+write_packed(const struct export_command *o, const char *input,
+    const struct process *only, const char *path)
+{
+	const struct pack_plan plan = {.path = path,
+	    .existing = o->force ? BUNDLE_REPLACE : BUNDLE_REFUSE,
+	    .naming = &o->naming,
+	    .pid = only ? only->header.pid : o->sites.pid};
+	struct fault where = {""};
+	pid_t pid;
+	int err;
+
+	if (input && input_is_pid(input, &pid))
+		err = pack_pid(&plan, pid, &where);
+	else
+		err = pack_file(&plan, input ? input : INPUT_DEFAULT, &where);
+	progress_end();
+	if (err == -EEXIST)
+		die(CMD_INPUT, "%s exists: use --force to replace it", path);
+	if (err < 0)
+		die(CMD_INPUT, "export: %s", where.text);
+}
+
+/* One file. */
+static void
+write_file(const struct export_command *o, const struct export_format *f,
+    const struct job *job, struct names *names)
+{
+	struct output out;
+	int err;
+
+	if (f->flags & EXPORT_PACKED) {
+		write_packed(o, job->input, job->only, job->path);
+		if (has_mark(o->path, 'n'))
+			tell_path(job->path);
+		return;
+	}
+	if (o->force)
+		output_open(&out, job->path);
+	else
+		output_open_new(&out, job->path);
+	err = write_job(out.file, o, f, job, names);
+	progress_end();
+	if (err == -ENOMEM)
+		die(CMD_INPUT, "export: out of memory");
+	if (err < 0 && !ferror(out.file))
+		die(CMD_INPUT, "export: cannot read: %s", strerror(-err));
+	output_finish(&out);
+	if (job->path && has_mark(o->path, 'n'))
+		tell_path(job->path); /* nobody else knows it */
+}
+
+/* With %p in its name every process has a file of its own. */
+static void
+write_files(const struct export_command *o, const struct export_format *f,
+    struct job *job, struct names *names)
+{
+	const struct session *s = job->session;
+	const struct process *first = first_process(s, o->sites.pid);
+	bool apart =
+	    s->count > 1 && o->sites.pid == 0 && has_mark(o->path, 'p');
+
+	for (size_t i = 0; apart && i < s->count; i++) {
+		job->only = s->processes[i];
+		choose_path(o, job->only, job);
+		write_file(o, f, job, names);
+	}
+	if (!apart) {
+		if (f->flags & EXPORT_ONE)
+			job->only = choose_process(s, o);
+		choose_path(o, first, job);
+		write_file(o, f, job, names);
+	}
 }
 
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	struct export_command o = {.sites = view_opts_default};
-	int err, answer, n = opts_parse(self, argc, argv, &o);
+	int answer, n = opts_parse(self, argc, argv, &o);
 	const struct export_format *f;
 	struct names *names;
-	struct output out;
 	struct job job;
 
 	if (o.list)
 		return list_formats();
 	f = find_format(&o);
-	if (f->write) /* others see all, but for --suppress FILE */
+	if (f->flags & EXPORT_PACKED)
+		check_packed(&o);
+	if (o.since) /* start-up remainders are there before and after */
 		o.sites.no_suppress = true;
 	load(&o, f, n ? argv[1] : NULL, &job);
 	answer = job.session->is_truncated || (job.old && job.old->is_truncated)
@@ -307,23 +447,11 @@ run(const struct cmd *self, int argc, char **argv)
 	    : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	progress_begin("finding names", NULL);
-	if (o.force)
-		output_open(&out, job.path);
-	else
-		output_open_new(&out, job.path);
-	err = write_job(out.file, &o, f, &job, names);
-	progress_end();
-	if (err == -ENOMEM)
-		die(CMD_INPUT, "export: out of memory");
-	if (err < 0 && !ferror(out.file))
-		die(CMD_INPUT, "export: cannot read: %s", strerror(-err));
-	output_finish(&out);
-	if (o.path && has_number(o.path))
-		tell_path(job.path); /* nobody else knows it */
+	write_files(&o, f, &job, names);
 	names_free(names);
 	session_free(job.old);
 	session_free(job.session);
-	free(job.path);
+	forget_path(&job);
 	return answer;
 }
 
@@ -334,7 +462,8 @@ static const struct opts_option output[] = {
         "one of those that --list tells"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete (-: to stdout, the default); %e in its "
-        "name is the program, %p its pid, %n the first number that is free"},
+        "name is the program, %p its pid (several processes: a file for each), "
+        "%n the first number from 1 that is free"},
     {"force", 0, OPTS_FLAG, AT(force), 0, NULL, "replace FILE if it is there"},
     {"since", 0, OPTS_TEXT, AT(since), 0, "INPUT",
         "differences from an earlier INPUT, where the format has them"},

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/die.h"
+#include "cli/export_at_end.h"
 #include "cli/progress.h"
 #include "cli/record_opts.h"
 #include "reader/clock.h"
@@ -26,6 +27,7 @@
 #include "record/keep.h"
 #include "record/launch.h"
 #include "record/meta.h"
+#include "record/oom.h"
 #include "record/procs.h"
 #include "record/refused.h"
 #include "record/remainders.h"
@@ -56,6 +58,7 @@ struct run {
 	int line_error;         /* why not */
 	uint64_t since_jiffies; /* the tree cannot be older than we are */
 	uint64_t start_ns;      /* since 1970 */
+	uint64_t oom_kills;     /* in our cgroup, before */
 	uint64_t start_monotonic_ns;
 	bool told; /* that the command is not traced, and why */
 };
@@ -197,6 +200,7 @@ start(struct run *r)
 	    .dir = r->spool.path,
 	    .session = r->spool.session,
 	    .depth = r->options.depth,
+	    .no_deepbind = r->options.no_deepbind,
 	    .sample_bytes = r->options.sample_bytes,
 	    .context = r,
 	};
@@ -222,6 +226,7 @@ start(struct run *r)
 	}
 	if (r->writer && clear_output(r))
 		return EXIT_OURS;
+	r->oom_kills = oom_kills();
 	r->start_ns = clock_ns(CLOCK_REALTIME);
 	r->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
 	err = launch_start(&r->launch, &plan);
@@ -331,6 +336,8 @@ write_about(struct run *r, bool ended)
 	    .ended = ended,
 	    .status = r->launch.status,
 	    .follow = !r->options.no_follow,
+	    .max_rss_bytes = r->launch.max_rss_bytes,
+	    .oom_kills = ended ? oom_kills() - r->oom_kills : 0,
 	};
 
 	return meta_write(&about, r->writer);
@@ -620,6 +627,9 @@ conclude(struct run *r)
 		move_snapshots(r);
 		if (!r->options.quiet)
 			summarise(r);
+		if (r->options.export)
+			export_at_end(
+			    r->file, r->options.export, r->options.quiet);
 	}
 	collect_remove(c);
 	return 0;

@@ -13,9 +13,12 @@
 #include "cli/die.h"
 #include "cli/input.h"
 #include "cli/opts.h"
+#include "cli/name_opts.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "reader/alive.h"
 #include "reader/clock.h"
+#include "record/pack.h"
 
 enum { MAX_SNAPSHOTS = 100000 };
 
@@ -124,7 +127,25 @@ publish_numbered(
 
 struct snapshot_options {
 	const char *path, *label;
+	bool names;
+	struct names_options naming;
 };
+
+/* The snapshot as a recording that has its names, in the place of `path`. */
+static int
+write_named(const char *path, const struct snapshot_options *o,
+    const void *bytes, size_t len, pid_t pid)
+{
+	const struct pack_plan plan = {
+	    .path = path, .existing = BUNDLE_REPLACE, .naming = &o->naming};
+	struct fault where = {""};
+	int err;
+
+	progress_begin("finding names", NULL);
+	err = pack_bytes(&plan, bytes, len, pid, &where);
+	progress_end();
+	return err;
+}
 
 /* The name it got. */
 static char *
@@ -145,9 +166,11 @@ save(pid_t pid, const struct snapshot_options *o)
 	if (fd < 0)
 		die(CMD_INPUT, "%s: cannot be written: %s", what,
 		    strerror(errno));
-	err = write_all(fd, bytes, len);
+	err = o->names ? 0 : write_all(fd, bytes, len);
 	if (close(fd) < 0 && err == 0)
 		err = -errno;
+	if (o->names && err == 0)
+		err = write_named(temporary, o, bytes, len, pid);
 	if (err == 0 && o->path) {
 		err = publish(temporary, o->path);
 		name = strdup(o->path);
@@ -172,6 +195,7 @@ run(const struct cmd *self, int argc, char **argv)
 	char *name;
 
 	(void)opts_parse(self, argc, argv, &o);
+	name_opts_check(self->name, o.naming.debug_dirs);
 	pid = input_pid(self->name, argv[1]);
 	if (o.path && access(o.path, F_OK) == 0)
 		die(CMD_INPUT, "%s: exists, and a snapshot overwrites nothing",
@@ -188,9 +212,15 @@ static const struct opts_option rows[] = {
         "FILE", "write to FILE, which must not exist"},
     {"label", 0, OPTS_TEXT, offsetof(struct snapshot_options, label), 0, "TEXT",
         "a word about this moment"},
+    {"names", 0, OPTS_FLAG, offsetof(struct snapshot_options, names), 0, NULL,
+        "with the names of its functions, so that it reads the same on "
+        "another machine and after an upgrade"},
     {0},
 };
-static const struct opts_group options[] = {{NULL, rows, 0}, {0}};
+static const struct opts_group options[] = {{NULL, rows, 0},
+    {"Where names come from", name_opts_rows,
+        offsetof(struct snapshot_options, naming)},
+    {0}};
 
 const struct cmd cmd_snapshot = {
     .name = "snapshot",
@@ -199,7 +229,8 @@ const struct cmd cmd_snapshot = {
     .about =
         "Saves what is known of a running process now, without disturbing it. "
         "The file is an INPUT of seep report. Without -o it gets the name "
-        "PROGRAM-PID-NUMBER.seg, the first that is free.",
+        "PROGRAM-PID-NUMBER.seep-snap, the first that is free. seep export "
+        "--format seep gives names to one that was taken without --names.",
     .options = options,
     .run = run,
 };

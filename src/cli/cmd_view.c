@@ -1,18 +1,20 @@
 /* cmd_view.c - seep view: the page of a report, in a browser. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <pwd.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "cli/browser.h"
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/input.h"
@@ -23,12 +25,22 @@
 #include "cli/view_opts.h"
 #include "export/html.h"
 
-enum { WORDS = 30 }; /* of a command line of $BROWSER */
+enum { OLD_SECONDS = 24 * 60 * 60 }; /* pages that nobody opened */
+
+#define FOLDER "seep-view."
 
 struct view_command {
 	struct view_opts sites;
 	bool full, no_open;
+	const char *path; /* NULL: a temporary file */
 	struct names_options naming;
+};
+
+struct view_inputs {
+	struct html_session *list;
+	struct session **sessions;
+	size_t count;
+	bool is_truncated;
 };
 
 /* ---- the file ---- */
@@ -52,22 +64,71 @@ file_name(const struct session *s)
 }
 
 struct page_file {
-	char *dir, *path;
+	char *dir, *path; /* dir: NULL of a file of the user's choice */
 	const char *name; /* in path */
 };
+
+static const char *
+temporary_folder(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	return tmp && *tmp == '/' ? tmp : "/tmp";
+}
+
+/* Removes a folder of pages, if it is one, is ours and old. */
+static void
+sweep_folder(int tmp, const char *name)
+{
+	int fd =
+	    openat(tmp, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	struct stat st;
+
+	if (!dir) {
+		if (fd >= 0)
+			(void)close(fd);
+		return;
+	}
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	    (st.st_mode & 07777) == 0700 &&
+	    time(NULL) - st.st_mtime > OLD_SECONDS) {
+		while ((e = readdir(dir)) != NULL) {
+			size_t n = strlen(e->d_name);
+
+			if (n > 5 && strcmp(e->d_name + n - 5, ".html") == 0)
+				(void)unlinkat(fd, e->d_name, 0);
+		}
+		(void)unlinkat(tmp, name, AT_REMOVEDIR);
+	}
+	(void)closedir(dir);
+}
+
+/* Pages that were made a day ago or earlier and not opened are of no use. */
+static void
+sweep(void)
+{
+	DIR *dir = opendir(temporary_folder());
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)) != NULL)
+		if (strncmp(e->d_name, FOLDER, strlen(FOLDER)) == 0)
+			sweep_folder(dirfd(dir), e->d_name);
+	if (dir)
+		(void)closedir(dir);
+}
 
 /* TMPDIR/seep-view.XXXXXX/NAME: 0600 in a directory of 0700. */
 static FILE *
 open_private(const struct session *s, struct page_file *ret)
 {
-	const char *tmp = getenv("TMPDIR");
+	const char *tmp = temporary_folder();
 	char *name = file_name(s);
 	FILE *out;
 	int fd;
 
-	if (!tmp || *tmp != '/')
-		tmp = "/tmp";
-	if (asprintf(&ret->dir, "%s/seep-view.XXXXXX", tmp) < 0)
+	if (asprintf(&ret->dir, "%s/" FOLDER "XXXXXX", tmp) < 0)
 		die(CMD_INPUT, "view: out of memory");
 	if (!mkdtemp(ret->dir)) /* 0700, and nobody else's */
 		die(CMD_INPUT, "view: %s: no file can be made there: %s", tmp,
@@ -102,16 +163,16 @@ fail(const struct page_file *f, int err)
 }
 
 static void
-write_page(const struct session *s, struct names *names,
+write_temporary(const struct view_inputs *in, struct names *names,
     const struct view_options *options, const struct html_options *html,
     struct page_file *ret)
 {
-	const struct html_session one = {.session = s};
-	FILE *out = open_private(s, ret);
+	FILE *out = open_private(in->sessions[0], ret);
 	int err;
 
 	errno = 0;
-	err = html_write_sessions(out, &one, 1, names, options, html);
+	err =
+	    html_write_sessions(out, in->list, in->count, names, options, html);
 	if (err == -EIO)
 		err = errno ? -errno : -EIO;
 	if (fclose(out) != 0 && err == 0)
@@ -120,90 +181,27 @@ write_page(const struct session *s, struct names *names,
 		fail(ret, err);
 }
 
-/* ---- the browser ---- */
-
-/* Is there a screen that a browser could open on? */
-static bool
-has_display(void)
+/* A file of the user's choice: as seep report --format html -o FILE. */
+static void
+write_chosen(const struct view_inputs *in, struct names *names,
+    const struct view_options *options, const struct html_options *html,
+    const char *path, struct page_file *ret)
 {
-	const char *const names[] = {"WAYLAND_DISPLAY", "DISPLAY"};
+	struct output out;
+	int err;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *value = getenv(names[i]);
-
-		if (value && *value)
-			return true;
-	}
-	return false;
-}
-
-/* Starts it and waits a second: one that keeps running is fine. */
-static bool
-start(char *const *words)
-{
-	pid_t pid;
-	int status;
-
-	if (posix_spawnp(&pid, words[0], NULL, NULL, words, environ) != 0)
-		return false;
-	for (int i = 0; i < 20; i++) {
-		if (waitpid(pid, &status, WNOHANG) == pid)
-			return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-		(void)usleep(50000);
-	}
-	return true; /* it is a browser, not a messenger to one */
-}
-
-/*
- * A command line of $BROWSER ("firefox -P work %s"), without a shell: words are
- * split at spaces, %s is the page, which else comes last. Did it go well?
- */
-static bool
-run_browser(const char *line, const char *path)
-{
-	char *copy = strdup(line), *page = strdup(path), *state = NULL;
-	char *words[WORDS + 2];
-	bool is_placed = false, done = false;
-	size_t n = 0;
-
-	if (!copy || !page)
-		goto out;
-	for (char *w = strtok_r(copy, " \t", &state); w && n < WORDS;
-	     w = strtok_r(NULL, " \t", &state)) {
-		bool is_page = strcmp(w, "%s") == 0;
-
-		words[n++] = is_page ? page : w;
-		is_placed = is_placed || is_page;
-	}
-	if (n == 0)
-		goto out;
-	if (!is_placed)
-		words[n++] = page;
-	words[n] = NULL;
-	done = start(words);
-out:
-	free(copy);
-	free(page);
-	return done;
-}
-
-/* $BROWSER is a list of commands, separated by ':', the first that works. */
-static bool
-open_browser(const char *path)
-{
-	const char *list = getenv("BROWSER");
-	char *copy, *state = NULL;
-	bool done = false;
-
-	if (list && *list) {
-		copy = strdup(list);
-		for (char *one = copy ? strtok_r(copy, ":", &state) : NULL;
-		     one && !done; one = strtok_r(NULL, ":", &state))
-			done = run_browser(one, path);
-		free(copy);
-		return done;
-	}
-	return has_display() && run_browser("xdg-open", path);
+	output_open(&out, path);
+	err = html_write_sessions(
+	    out.file, in->list, in->count, names, options, html);
+	if (err == -ENOMEM)
+		die(CMD_INPUT, "view: out of memory");
+	if (err == -ESRCH)
+		die(CMD_INPUT, "view: there is no such process in it");
+	output_finish(&out);
+	ret->path = realpath(path, NULL);
+	if (!ret->path)
+		die(CMD_INPUT, "view: %s: %s", path, strerror(errno));
+	ret->name = frames_base(ret->path);
 }
 
 /* How to see the page from where there is a screen. */
@@ -221,47 +219,96 @@ tell_copy(const struct page_file *f)
 	    user ? user->pw_name : "USER", host, f->path, f->name);
 }
 
+/* ---- the command ---- */
+
+static void
+read_inputs(int count, char **names, struct view_inputs *ret)
+{
+	size_t n = count > 0 ? (size_t)count : 1;
+
+	*ret = (struct view_inputs){
+	    .sessions = calloc(n, sizeof(struct session *)),
+	    .list = calloc(n, sizeof(*ret->list)),
+	    .count = n};
+	if (!ret->sessions || !ret->list)
+		die(CMD_INPUT, "view: out of memory");
+	for (size_t i = 0; i < n; i++) {
+		const char *name = count > 0 ? names[i] : NULL;
+		struct fault where;
+		struct session *s;
+
+		progress_begin("reading", name ? name : INPUT_DEFAULT);
+		s = ret->sessions[i] = input_load(name);
+		if (session_add_snapshots(s, &where) < 0)
+			die(CMD_INPUT, "view: %s", where.text);
+		ret->is_truncated |= s->is_truncated;
+		ret->list[i] = (struct html_session){
+		    .session = s, .title = n > 1 ? name : NULL};
+	}
+}
+
+static void
+free_inputs(struct view_inputs *in)
+{
+	for (size_t i = 0; i < in->count; i++)
+		session_free(in->sessions[i]);
+	free(in->sessions);
+	free(in->list);
+}
+
+/* Writes the page; everything that it took is given back. */
+static bool
+write_page(const struct cmd *self, const struct view_command *o, int count,
+    char **inputs, struct page_file *ret)
+{
+	const struct html_options html = {.version = SEEP_VERSION,
+	    .metric = o->sites.metric,
+	    .full = o->full};
+	struct view_options options;
+	struct view_inputs in;
+	struct names *names;
+
+	view_opts_finish_exact(self->name, &o->sites, &options);
+	read_inputs(count, inputs, &in);
+	names = name_opts_open(self->name, &o->naming);
+	for (size_t i = 0; i < in.count; i++)
+		name_opts_gather(names, in.sessions[i]);
+	progress_begin("finding names", NULL);
+	if (o->path)
+		write_chosen(&in, names, &options, &html, o->path, ret);
+	else
+		write_temporary(&in, names, &options, &html, ret);
+	progress_end();
+	names_free(names);
+	free_inputs(&in);
+	(void)malloc_trim(0);
+	return !in.is_truncated;
+}
+
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	struct view_command o = {.sites = view_opts_default};
 	int n = opts_parse(self, argc, argv, &o);
-	const char *input = n ? argv[1] : NULL;
-	struct html_options html;
-	struct view_options options;
-	struct session *s;
-	struct names *names;
-	struct fault where;
 	struct page_file page = {0};
-	int answer;
+	bool is_whole;
 
-	view_opts_finish_exact(self->name, &o.sites, &options);
-	progress_begin("reading", input ? input : INPUT_DEFAULT);
-	s = input_load(input);
-	if (session_add_snapshots(s, &where) < 0)
-		die(CMD_INPUT, "view: %s", where.text);
-	answer = s->is_truncated ? CMD_INPUT : CMD_OK;
-	names = name_opts_open(self->name, &o.naming);
-	name_opts_gather(names, s);
-	progress_begin("finding names", NULL);
-	html = (struct html_options){
-	    .version = SEEP_VERSION, .metric = o.sites.metric, .full = o.full};
-	write_page(s, names, &options, &html, &page);
-	progress_end();
+	sweep();
+	is_whole = write_page(self, &o, n, argv + 1, &page);
 	(void)printf("%s\n", page.path);
 	(void)output_flush();
-	if (!o.no_open && !open_browser(page.path))
+	if (!o.no_open && !browser_open(page.path, page.dir))
 		tell_copy(&page);
 	free(page.dir);
 	free(page.path);
-	names_free(names);
-	session_free(s);
-	return answer;
+	return is_whole ? CMD_OK : CMD_INPUT;
 }
 
 #define AT(field) offsetof(struct view_command, field)
 
 static const struct opts_option rows[] = {
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
+        "write the page to FILE, where it stays"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "all sites, also where that are very many"},
     {"no-open", 0, OPTS_FLAG, AT(no_open), 0, NULL,
@@ -273,6 +320,7 @@ static const struct opts_group options[] = {
     {"The page", rows, 0},
     {"What to show at first", view_opts_metrics, AT(sites)},
     {"Which sites", view_opts_filters, AT(sites)},
+    {"Shape, as of seep report", view_opts_shapes, AT(sites)},
     {"Where names come from", name_opts_rows, AT(naming)},
     {0},
 };
@@ -280,15 +328,17 @@ static const struct opts_group options[] = {
 const struct cmd cmd_view = {
     .name = "view",
     .summary = "a report in the browser: flame graph, time line, table",
-    .operands = "[INPUT]",
+    .operands = "[INPUT...]",
     .about =
         "Writes the report of INPUT as one page into a private temporary "
         "file, prints its path, and opens it with $BROWSER or xdg-open. Where "
         "there is no screen it tells how to copy the page to one. INPUT is a "
         "recording (default: " INPUT_DEFAULT "), a segment or snapshot file, a "
-        "directory of them, or the PID of a traced process.\n\n"
-        "The page needs no other file and no network; seep report --format "
-        "html -o FILE writes the same to a place of your choice.",
+        "directory of them, or the PID of a traced process; two of them open "
+        "as a comparison.\n\n"
+        "The page needs no other file and no network. The temporary file is "
+        "removed when the browser has loaded it or has ended; one that nobody "
+        "opened is removed by seep view a day later. -o FILE keeps it.",
     .options = options,
     .run = run,
 };

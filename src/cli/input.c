@@ -3,15 +3,16 @@
 #include "cli/input.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
 
-/* Digits alone are a PID; ./1234 is a file. */
-static bool
-is_pid(const char *text, pid_t *ret)
+bool
+input_is_pid(const char *text, pid_t *ret)
 {
 	unsigned long n;
 	size_t len = strspn(text, "0123456789");
@@ -28,7 +29,7 @@ input_pid(const char *command, const char *text)
 {
 	pid_t pid;
 
-	if (!is_pid(text, &pid) || pid == 0)
+	if (!input_is_pid(text, &pid) || pid == 0)
 		die(CMD_USAGE, "%s: takes the PID of a process, not \"%s\"",
 		    command, text);
 	return pid;
@@ -56,7 +57,7 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 	case -EAGAIN:
 		die(CMD_INPUT,
 		    "process %d: forked from a traced process, but has"
-		    " recorded fewer than 64 events yet; try again later",
+		    " recorded no event yet; try again later",
 		    (int)pid);
 	case -ESTALE:
 		die(CMD_INPUT,
@@ -106,6 +107,23 @@ die_file(const char *path, bool is_default, int err, const struct fault *where)
 	}
 }
 
+/* Its segment may be where `seep ls` looks. */
+static int
+load_dead(pid_t pid, struct session **ret, struct fault *where)
+{
+	const char *directory = getenv("SEEP_DIR");
+	char own[64];
+	int err = -ESRCH;
+
+	if (directory && directory[0])
+		err = session_load_dead(directory, pid, ret, where);
+	if (err != -ESRCH)
+		return err;
+	(void)snprintf(
+	    own, sizeof(own), "/dev/shm/seep-%u", (unsigned)geteuid());
+	return session_load_dead(own, pid, ret, where);
+}
+
 struct session *
 input_load(const char *text)
 {
@@ -115,8 +133,10 @@ input_load(const char *text)
 	pid_t pid;
 	int err;
 
-	if (text && is_pid(text, &pid)) {
+	if (text && input_is_pid(text, &pid)) {
 		err = session_load_pid(pid, &s, &where);
+		if (err == -ESRCH)
+			err = load_dead(pid, &s, &where);
 		if (err < 0)
 			input_die_pid(pid, err, &where);
 	} else {

@@ -19,6 +19,9 @@ struct session *input_load(const char *text);
 /* One line about alive_open()'s error for this process, exit 3. */
 _Noreturn void input_die_pid(pid_t pid, int err, const struct fault *where);
 
+/* Digits alone are a PID; ./1234 is a file. */
+bool input_is_pid(const char *text, pid_t *ret);
+
 /* Exit 2 unless `text` is a PID. */
 pid_t input_pid(const char *command, const char *text);
 

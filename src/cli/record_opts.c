@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/die.h"
+#include "cli/export_at_end.h"
 #include "cli/name_opts.h"
 
 #define MS UINT64_C(1000000)
@@ -33,6 +34,9 @@ static const struct opts_option output_rows[] = {
         "programs that ran"},
     {"debug-dir", 0, OPTS_PATHS, AT(debug_dirs), 0, "DIR",
         "search DIR for debug information and modules"},
+    {"export", 0, OPTS_TEXT, AT(export), 0, "FORMAT",
+        "at the end, write also PROGRAM-PID-NUMBER files in a form of seep "
+        "export, one for each process"},
     {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL, "no summary at the end"},
     {0},
 };
@@ -47,6 +51,9 @@ static const struct opts_option what_rows[] = {
         "frames kept of a stack at most"},
     {"no-follow", 0, OPTS_FLAG, AT(no_follow), 0, NULL,
         "record CMD alone, not its children"},
+    {"no-deepbind", 0, OPTS_FLAG, AT(no_deepbind), 0, NULL,
+        "load modules without RTLD_DEEPBIND, which hides their allocations; "
+        "a module that relies on the flag may find another library's symbols"},
     {"wait", 0, OPTS_FLAG, AT(wait), 0, NULL,
         "wait for the last process of the tree, not only for CMD"},
     {0},
@@ -106,6 +113,8 @@ record_opts_parse(
 		o->sample_bytes = 0;
 	if (o->output)
 		check_pattern(o->output);
+	if (o->export)
+		export_at_end_check(self->name, o->export);
 	name_opts_check(self->name, o->debug_dirs);
 	o->command = argv + 1;
 }

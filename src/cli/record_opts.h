@@ -17,8 +17,10 @@ struct record_options {
 	bool quiet;
 	bool no_follow;
 	bool wait;
+	bool no_deepbind;
 	bool no_symbols;        /* leave the names of functions out */
 	const char *debug_dirs; /* where else to look for them */
+	const char *export;     /* a format to write at the end; NULL: none */
 	unsigned depth;
 	uint64_t interval_ns;  /* 0: stretches */
 	uint64_t sample_bytes; /* 0: exact */

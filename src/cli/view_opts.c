@@ -36,6 +36,9 @@ const struct opts_option view_opts_shapes[] = {
         "the tree from main on, callees below callers"},
     {"lines", 0, OPTS_FLAG, AT(by_line), 0, NULL,
         "in the tree, lines of a function apart"},
+    {"by-api", 0, OPTS_FLAG, AT(by_api), 0, NULL,
+        "group stacks by the function that allocates: malloc, calloc, realloc, "
+        "operator new, ..."},
     {"table", 0, OPTS_CHOICE, AT(shape), BODY_TABLE, NULL,
         "one row per site, with sizes and ages"},
     {"sort", 0, OPTS_WORD, AT(order), 0, "bytes|blocks|calls",
@@ -162,6 +165,8 @@ view_opts_finish(
 	o.view.group = true;
 	o.view.fold = !v->no_fold;
 	o.view.trim = !v->all_frames;
+	/* from main on it ends with it anyway, and so does a row of a table */
+	o.view.by_api = v->by_api && v->shape == BODY_TREE && !v->top_down;
 	if (v->depth == UINT_MAX && v->shape == BODY_TREE && !v->top_down) {
 		o.view.depth = TREE_FRAMES;
 		o.view.depth_from_own = true;

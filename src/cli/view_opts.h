@@ -18,7 +18,7 @@ struct view_opts {
 	int metric;     /* enum view_metric */
 	int shape;      /* enum body_shape */
 	int order;      /* enum amount_order; -1: not given */
-	bool top_down, by_line, full_names;
+	bool top_down, by_line, by_api, full_names;
 	unsigned top;
 	double threshold;
 };

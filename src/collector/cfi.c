@@ -8,7 +8,7 @@
 
 #include "base/attr.h"
 
-enum { REG_FP = 6, REG_SP = 7, REG_RA = 16, REMEMBER_MAX = 6 };
+enum { REG_BX = 3, REG_FP = 6, REG_SP = 7, REG_RA = 16, REMEMBER_MAX = 6 };
 enum { OPS_MAX = 1 << 18 }; /* CFA instructions looked at for one row */
 
 /* How one register of the caller is found. */
@@ -21,9 +21,10 @@ struct saved {
 	uint32_t expression_bytes;
 };
 
-/* Only what a row can express is tracked: the CFA, rbp and the return pc. */
+/* Only what a row can express is tracked: the CFA, rbp, rbx, the return pc. */
 struct state {
 	uint8_t cfa_kind; /* 0 none, 1 register + offset, 2 expression, 9 bad */
+	uint8_t bx;       /* where rbx is, as in struct row */
 	uint32_t cfa_reg;
 	int64_t cfa_offset;
 	const uint8_t *cfa_expression;
@@ -180,10 +181,24 @@ saved_of(struct state *s, uint64_t reg)
 	return NULL;
 }
 
+static uint8_t
+place_of_bx(enum rule rule, int64_t offset)
+{
+	if (rule == RULE_SAME || rule == RULE_UNDEFINED)
+		return 0;
+	if (rule != RULE_AT_CFA || offset >= 0 || offset % 8 ||
+	    offset <= INT64_C(-8) * ROW_BX_LOST)
+		return ROW_BX_LOST;
+	return (uint8_t)(-offset / 8);
+}
+
 static void
 set_saved(struct state *s, uint64_t reg, enum rule rule, int64_t offset)
 {
 	struct saved *v = saved_of(s, reg);
+
+	if (reg == REG_BX)
+		s->bx = place_of_bx(rule, offset);
 
 	if (v) {
 		v->rule = (uint8_t)rule;
@@ -199,6 +214,8 @@ set_expression(struct state *s, uint64_t reg, struct bytes *b, enum rule rule)
 	const uint8_t *at = b->at;
 
 	skip(b, n);
+	if (reg == REG_BX)
+		s->bx = ROW_BX_LOST;
 	if (v && !b->bad) {
 		v->rule = (uint8_t)rule;
 		v->expression = at;
@@ -211,7 +228,9 @@ restore(struct state *s, const struct state *initial, uint64_t reg)
 {
 	struct saved *v = saved_of(s, reg);
 
-	if (v && reg == REG_FP)
+	if (reg == REG_BX)
+		s->bx = initial->bx;
+	else if (v && reg == REG_FP)
 		*v = initial->fp;
 	else if (v)
 		*v = initial->ra;
@@ -410,9 +429,9 @@ read_cie(const struct module *m, const uint8_t *at, struct cie *ret)
 	return true;
 }
 
-/* The FDE whose function may contain pc, NULL when there is none. */
-static const uint8_t *
-find_fde(const struct module *m, uint64_t pc)
+/* The entry of the search table that may cover pc, NULL: none does. */
+static const int32_t *
+find_entry(const struct module *m, uint64_t pc)
 {
 	int64_t rel = (int64_t)(pc - (uint64_t)(uintptr_t)m->eh_hdr);
 	uint32_t lo = 0, hi = m->table_count;
@@ -427,7 +446,25 @@ find_fde(const struct module *m, uint64_t pc)
 	}
 	if (m->table[(size_t)lo * 2] > rel)
 		return NULL;
-	return m->eh_hdr + m->table[(size_t)lo * 2 + 1];
+	return &m->table[(size_t)lo * 2];
+}
+
+/* The FDE whose function may contain pc, NULL when there is none. */
+static const uint8_t *
+find_fde(const struct module *m, uint64_t pc)
+{
+	const int32_t *entry = find_entry(m, pc);
+
+	return entry ? m->eh_hdr + entry[1] : NULL;
+}
+
+bool
+cfi_begins(const struct module *m, uint64_t pc)
+{
+	const int32_t *entry = m->table ? find_entry(m, pc) : NULL;
+
+	return entry &&
+	    (uint64_t)(uintptr_t)m->eh_hdr + (uint64_t)(int64_t)entry[0] == pc;
 }
 
 /*
@@ -455,6 +492,8 @@ to_row(const struct state *s, const struct cie *cie, uint64_t pc)
 			r.kind = ROW_SP;
 		else if (s->cfa_reg == REG_FP)
 			r.kind = ROW_FP;
+		else if (s->cfa_reg == REG_BX)
+			r.kind = ROW_BX;
 		else
 			return r;
 	} else if (s->cfa_kind == 2 && s->cfa_bytes) {
@@ -486,6 +525,7 @@ to_row(const struct state *s, const struct cie *cie, uint64_t pc)
 	if (cfa < INT32_MIN || cfa > INT32_MAX)
 		goto odd;
 	r.cfa = (int32_t)cfa;
+	r.bx = s->bx & ROW_BX_LOST;
 	if (s->fp.rule == RULE_SAME || s->fp.rule == RULE_UNDEFINED) {
 		r.fp = ROW_FP_SAME;
 		return r;

@@ -3,6 +3,7 @@
 #ifndef SEEP_COLLECTOR_CFI_H
 #define SEEP_COLLECTOR_CFI_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collector/module.h"
@@ -14,5 +15,8 @@
  * tables do not cover pc, ROW_OTHER when the rule is one we do not know.
  */
 struct row cfi_row(const struct module *m, uint64_t pc);
+
+/* Is it the first byte of a function that has unwind information? */
+bool cfi_begins(const struct module *m, uint64_t pc);
 
 #endif

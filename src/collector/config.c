@@ -195,6 +195,10 @@ config_read(char **envp)
 			config.dormant = fmt_same(v, "dormant");
 		} else if ((v = value_of(*envp, "SEEP_CHILD_FILES"))) {
 			config.child_files = fmt_same(v, "1");
+		} else if ((v = value_of(*envp, "SEEP_DEEPBIND"))) {
+			config.no_deepbind = fmt_same(v, "clear");
+			config.ignored +=
+			    *v && !config.no_deepbind && !fmt_same(v, "keep");
 		} else if ((v = value_of(*envp, "SEEP_SAMPLE"))) {
 			config.sample = number(v);
 		} else if ((v = value_of(*envp, "SEEP_DEPTH"))) {

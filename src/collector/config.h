@@ -13,6 +13,7 @@ struct config {
 	char dir[1024]; /* SEEP_DIR; empty: /dev/shm/seep-UID */
 	char session[SEG_SESSION_BYTES]; /* SEEP_SESSION */
 	bool dormant;                    /* SEEP_MODE=dormant */
+	bool no_deepbind; /* SEEP_DEEPBIND=clear: dlopen without that flag */
 	bool child_files; /* SEEP_CHILD_FILES=1: when slots run out */
 	uint32_t depth;   /* SEEP_DEPTH, frames kept of a stack; 0: default */
 	uint64_t sample; /* SEEP_SAMPLE, mean bytes between samples; 0: exact */

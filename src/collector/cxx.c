@@ -1,11 +1,13 @@
 /* cxx.c - libseep-cxx.so: operator new and delete of other allocators. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "base/cpu.h"
+#include "collector/symbol.h"
 #include "trace/format.h"
 
 /*
@@ -68,10 +70,36 @@ resolve(void **slot, const char *name)
 	return p;
 }
 
+/*
+ * dlsym for a name that is absent takes memory from the host's heap for its
+ * error message: so each object behind us is asked first.
+ */
+static void
+find_next(const struct link_map *us, void **slot, const char *name)
+{
+	const struct link_map *l;
+
+	for (l = us->l_next; l; l = l->l_next) {
+		if (symbol_is_defined(l, name)) {
+			resolve(slot, name);
+			return;
+		}
+	}
+}
+
+/* What is called before this constructor is looked up by its first call. */
 __attribute__((constructor)) static void
 cxx_start(void)
 {
-#define RESOLVE(name) resolve(&next_##name, #name);
+	const struct r_debug *debug =
+	    cxx_dlsym ? cxx_dlsym(NULL, "_r_debug") : NULL;
+	const struct link_map *us = debug ? debug->r_map : NULL;
+
+	while (us && us->l_ld != _DYNAMIC)
+		us = us->l_next;
+	if (!us)
+		return;
+#define RESOLVE(name) find_next(us, &next_##name, #name);
 	NEWS(RESOLVE)
 	DELETES(RESOLVE)
 }

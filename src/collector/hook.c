@@ -1,5 +1,6 @@
 /* hook.c - the malloc family: forward, then one call to the recorder. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,9 +8,11 @@
 
 #include "base/attr.h"
 #include "base/cpu.h"
+#include "collector/config.h"
 #include "collector/hook.h"
 #include "collector/next.h"
 #include "collector/recorder.h"
+#include "collector/spaces.h"
 
 /*
  * Each function asks the next definition first and records what it said;
@@ -22,21 +25,22 @@ SEEP_INLINE void
 allocated(
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
+	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
 
 	if (unlikely(!p))
 		return;
-	if (likely(recorder_is_ready(t))) {
-		thread_enter(t);
+	if (likely(recorder_is_ready(g))) {
+		thread_enter(g);
 		if (unlikely(
 		        !recorder_alloc_fast(t, p, size, c, api, RECORDER_NOW)))
 			recorder_alloc_born(t, p, size, c, api, RECORDER_NOW);
 		else
-			recorder_leave(t);
-	} else if (t && recorder_looks_away(t, size)) {
+			recorder_leave(g, t);
+	} else if (g && recorder_looks_away(g, size)) {
 		return;
-	} else if (t && t->state == THREAD_SAMPLING) {
-		recorder_sample(t, p, size, c, api, RECORDER_NOW);
+	} else if (g && g->state == THREAD_SAMPLING) {
+		recorder_sample(g, p, size, c, api, RECORDER_NOW);
 	} else {
 		recorder_alloc_slow(p, size, c, api, RECORDER_NOW);
 	}
@@ -45,10 +49,10 @@ allocated(
 SEEP_INLINE void
 freeing(const void *p)
 {
-	struct thread *t = thread_self;
+	struct gate *g = thread_gate;
 
-	if (likely(recorder_is_ready(t))) {
-		thread_enter(t);
+	if (likely(recorder_is_ready(g))) {
+		thread_enter(g);
 		recorder_free_busy(p);
 	} else {
 		recorder_free_slow(p);
@@ -64,17 +68,17 @@ need_next(void)
 }
 
 static SEEP_NOINLINE void *
-malloc_slow(struct thread *t, size_t size, const struct cpu_frame *c)
+malloc_slow(struct gate *g, size_t size, const struct cpu_frame *c)
 {
-	uint32_t state = t ? LOAD(&t->state) : 0;
+	uint32_t state = g ? LOAD(&g->state) : 0;
 	void *p;
 
 	need_next();
 	p = next.malloc(size);
 	if (!p)
 		return p;
-	if (state == THREAD_SAMPLING && LOAD(&t->state) == state)
-		recorder_sample(t, p, size, c, SEG_API_MALLOC, RECORDER_NOW);
+	if (state == THREAD_SAMPLING && LOAD(&g->state) == state)
+		recorder_sample(g, p, size, c, SEG_API_MALLOC, RECORDER_NOW);
 	else
 		recorder_alloc_slow(p, size, c, SEG_API_MALLOC, RECORDER_NOW);
 	return p;
@@ -95,7 +99,7 @@ static SEEP_NOINLINE void
 free_busy(void *p)
 {
 	if (next.pooled && next_is_pool(p)) {
-		thread_leave(thread_self);
+		thread_leave(thread_gate);
 		return;
 	}
 	recorder_free_busy(p);
@@ -117,18 +121,19 @@ free_clock(void *p)
  * A thread that is READY has found the real functions: one test for both.
  */
 static SEEP_NOINLINE void *
-malloc_exact(size_t size, struct thread *t)
+malloc_exact(size_t size, struct gate *g)
 {
 	void *p = next.malloc(size);
+	struct thread *t = thread_block(g);
 	CPU_CALLER(c); /* not before: it need not be kept over the call */
 
 	if (unlikely(!p))
 		return p;
-	if (unlikely(t->state != THREAD_READY)) {
+	if (unlikely(g->state != THREAD_READY)) {
 		CPU_CALLER_AGAIN(d);
 		return malloc_late(p, size, d.pc, d.sp, d.fp);
 	}
-	thread_enter(t);
+	thread_enter(g);
 	if (unlikely(!recorder_alloc_fast(
 	        t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW))) {
 		CPU_CALLER_AGAIN(d);
@@ -137,7 +142,7 @@ malloc_exact(size_t size, struct thread *t)
 	}
 	if (recorder_is_due(t))
 		return recorder_after(p);
-	thread_leave(t);
+	thread_leave(g);
 	return p;
 }
 
@@ -146,25 +151,25 @@ malloc_other(size_t size)
 {
 	CPU_CALLER(c);
 
-	return malloc_slow(thread_self, size, &c);
+	return malloc_slow(thread_gate, size, &c);
 }
 
 SEEP_EXPORT void *
 malloc(size_t size)
 {
-	struct thread *t = thread_self;
+	struct gate *g = thread_gate;
 
-	if (likely(recorder_is_ready(t)))
-		return malloc_exact(size, t);
-	if (t && recorder_looks_away(t, size))
+	if (likely(recorder_is_ready(g)))
+		return malloc_exact(size, g);
+	if (g && recorder_looks_away(g, size))
 		return next.malloc(size);
 	return malloc_other(size);
 }
 
 static SEEP_NOINLINE void
-free_exact(void *p, struct thread *t)
+free_exact(void *p, struct gate *g, struct thread *t)
 {
-	thread_enter(t);
+	thread_enter(g);
 	if (unlikely(!recorder_free_fast(t, p))) {
 		free_busy(p);
 		return;
@@ -173,29 +178,29 @@ free_exact(void *p, struct thread *t)
 		free_clock(p);
 		return;
 	}
-	thread_leave(t);
+	thread_leave(g);
 	next.free(p);
 }
 
 static SEEP_NOINLINE void
 free_other(void *p)
 {
-	struct thread *t = thread_self;
+	struct gate *g = thread_gate;
 
 	if (next.pooled && next_is_pool(p))
 		return;
 	need_next();
-	if (t && t->state == THREAD_SAMPLING)
-		recorder_sampled_free(t, p);
+	if (g && g->state == THREAD_SAMPLING)
+		recorder_sampled_free(g, p);
 	else
 		recorder_free_slow(p);
 	next.free(p);
 }
 
 SEEP_INLINE bool
-free_looks_away(const struct thread *t, const void *p)
+free_looks_away(const struct gate *g, const void *p)
 {
-	const uint32_t state = LOAD(&t->state);
+	const uint32_t state = LOAD(&g->state);
 
 	if (unlikely(next.pooled))
 		return false;
@@ -206,15 +211,19 @@ free_looks_away(const struct thread *t, const void *p)
 SEEP_EXPORT void
 free(void *p)
 {
-	struct thread *t = thread_self;
+	struct gate *g = thread_gate;
+	struct thread *t;
 
 	if (unlikely(!p))
 		return;
-	if (likely(recorder_is_ready(t))) {
-		free_exact(p, t);
-		return;
+	if (likely(g)) {
+		t = thread_block(g);
+		if (likely(g->state == THREAD_READY)) {
+			free_exact(p, g, t);
+			return;
+		}
 	}
-	if (t && free_looks_away(t, p)) {
+	if (g && free_looks_away(g, p)) {
 		next.free(p);
 		return;
 	}
@@ -236,9 +245,9 @@ calloc_other(size_t n, size_t size)
 SEEP_EXPORT void *
 calloc(size_t n, size_t size)
 {
-	struct thread *t = thread_self;
+	struct gate *g = thread_gate;
 
-	if (t && recorder_looks_away(t, n * size))
+	if (g && recorder_looks_away(g, n * size))
 		return next.calloc(n, size);
 	return calloc_other(n, size);
 }
@@ -246,6 +255,7 @@ calloc(size_t n, size_t size)
 static void *
 reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 {
+	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
 	struct live_block b = {0};
 	void *p;
@@ -260,16 +270,18 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 		allocated(p, size, c, api);
 		return p;
 	}
-	if (recorder_is_ready(t)) {
-		thread_enter(t);
+	if (unlikely(old == cpu_dtv_block()))
+		thread_forget_dtv();
+	if (recorder_is_ready(g)) {
+		thread_enter(g);
 		b = live_take(&t->live, (uint64_t)(uintptr_t)old);
-		thread_leave(t);
+		thread_leave(g);
 	} else if (!sample_filter || sample_maybe(old)) {
 		b = live_take_slow((uint64_t)(uintptr_t)old);
 	}
 	p = next.realloc(old, size);
-	if (unlikely(!p || !b.site || !recorder_is_ready(t)) ||
-	    !recorder_realloc_fast(t, b, p, size, c, api))
+	if (unlikely(!p || !b.site || !recorder_is_ready(g)) ||
+	    !recorder_realloc_fast(g, t, b, p, size, c, api))
 		recorder_realloc_done(old, b, p, size, c, api);
 	return p;
 }
@@ -286,9 +298,9 @@ realloc_other(void *old, size_t size)
 SEEP_EXPORT void *
 realloc(void *old, size_t size)
 {
-	struct thread *t = thread_self;
+	struct gate *g = thread_gate;
 
-	if (t && old && !next.pooled && recorder_looks_away_again(t, old, size))
+	if (g && old && !next.pooled && recorder_looks_away_again(g, old, size))
 		return next.realloc(old, size);
 	return realloc_other(old, size);
 }
@@ -403,16 +415,59 @@ free_aligned_sized(void *p, size_t align, size_t size)
 SEEP_EXPORT int
 dlclose(void *handle)
 {
-	struct thread *t;
+	struct gate *g;
 	int err;
 
 	need_next();
 	if (!next.dlclose)
 		return -1; /* no libdl, so no handle either */
-	t = recorder_closing();
+	g = recorder_closing();
 	err = next.dlclose(handle);
-	recorder_closed(t);
+	recorder_closed(g);
 	return err;
+}
+
+/* Returns the flags to load with. */
+static SEEP_COLD int
+binding_deep(const char *file, int flags)
+{
+	bool counted;
+
+	if (config.no_deepbind && lifecycle_started())
+		return flags & ~RTLD_DEEPBIND;
+	if (!file || flags & RTLD_NOLOAD)
+		return flags;
+	counted = lifecycle_slow_begins();
+	spaces_deepbind(file, lifecycle_running());
+	lifecycle_slow_ends(counted);
+	return flags;
+}
+
+/*
+ * Only to know of RTLD_DEEPBIND. The real functions look at their return
+ * address to learn who calls (RUNPATH, $ORIGIN, the namespace), so they are
+ * entered by a jump: tools/lint/check-symbols.sh looks at the instructions.
+ */
+SEEP_EXPORT void *
+dlopen(const char *file, int mode)
+{
+	need_next();
+	if (unlikely(mode & RTLD_DEEPBIND))
+		mode = binding_deep(file, mode);
+	if (unlikely(!next.dlopen))
+		return NULL; /* an older libc, without its libdl */
+	return next.dlopen(file, mode);
+}
+
+SEEP_EXPORT void *
+dlmopen(long nsid, const char *file, int mode)
+{
+	need_next();
+	if (unlikely(mode & RTLD_DEEPBIND))
+		mode = binding_deep(file, mode);
+	if (unlikely(!next.dlmopen))
+		return NULL;
+	return next.dlmopen(nsid, file, mode);
 }
 
 /*

@@ -31,5 +31,7 @@ SEEP_EXPORT void cfree(void *p);
 SEEP_EXPORT void free_sized(void *p, size_t size);
 SEEP_EXPORT void free_aligned_sized(void *p, size_t align, size_t size);
 SEEP_EXPORT int dlclose(void *handle);
+SEEP_EXPORT void *dlopen(const char *file, int mode);
+SEEP_EXPORT void *dlmopen(long nsid, const char *file, int mode);
 
 #endif

@@ -50,15 +50,10 @@ ledger_init(uint32_t first_id)
 	arrays_count = 0;
 	for (i = 0; i < SEG_ARRAYS; i++) {
 		nets[i].bytes = 0;
-		if (arrays[i].chunks &&
-		    !segment_table_init(&arrays[i], SEG_EXT_LEDGER, (uint32_t)i,
-		        sizeof(struct seg_row), first_id, SITES_MAX))
-			return false;
-		if (samples[i].chunks &&
-		    !segment_table_init(&samples[i], SEG_EXT_SAMPLE,
-		        (uint32_t)i, sizeof(struct seg_sample), first_id,
-		        SITES_MAX))
-			return false;
+		segment_table_shape(&arrays[i], SEG_EXT_LEDGER, (uint32_t)i,
+		    sizeof(struct seg_row), first_id, SITES_MAX);
+		segment_table_shape(&samples[i], SEG_EXT_SAMPLE, (uint32_t)i,
+		    sizeof(struct seg_sample), first_id, SITES_MAX);
 	}
 	segment.header->peak_epoch = 1;
 	/* the rare ones get their chunk pointers when first needed */
@@ -74,9 +69,7 @@ ledger_init(uint32_t first_id)
 static bool
 open_array(uint32_t i)
 {
-	if (!arrays[i].chunks &&
-	    !segment_table_init(&arrays[i], SEG_EXT_LEDGER, i,
-	        sizeof(struct seg_row), first, SITES_MAX))
+	if (!segment_table_map(&arrays[i]))
 		return false;
 	RAISE(&arrays_used, i + 1);
 	return true;
@@ -176,7 +169,7 @@ ledger_sync(struct thread *t)
 static void
 join(struct thread *t, uint32_t array)
 {
-	t->rows = arrays[array].chunks;
+	t->rows = LOAD_ACQUIRE(&arrays[array].chunks);
 	t->array = array;
 	t->first_id = first;
 	ADD(&arrays_count, 1);
@@ -405,9 +398,7 @@ add_weighted(uint64_t *low, uint64_t *high, seg_wide by)
 static struct seg_sample *
 sample_row(uint32_t array, uint32_t site)
 {
-	if (!samples[array].chunks &&
-	    !segment_table_init(&samples[array], SEG_EXT_SAMPLE, array,
-	        sizeof(struct seg_sample), first, SITES_MAX))
+	if (!segment_table_map(&samples[array]))
 		return NULL;
 	return segment_table_row(&samples[array], site - first);
 }

@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 
 #include "base/fmt.h"
 #include "base/hash.h"
@@ -59,6 +60,7 @@ enum {
 	CHILD_FILE_BYTES = 8 << 20,
 	SCAN_BLOCKS_PER_LOOK = 4096,
 	SCAN_NS = 50000000,
+	ARGC_MAX = 1 << 20,
 };
 
 extern const char *gnu_get_libc_version(void) SEEP_WEAK;
@@ -74,6 +76,8 @@ static bool was_off;
 static struct place place;
 static uint32_t no_command; /* before there is a word, and in nurseries */
 static struct place_kernel kernel;
+static uint32_t starting; /* 1: it has begun, in whatever way it will end */
+static uint64_t early_events;
 static char exe[PLACE_PATH_BYTES];
 
 /*
@@ -122,11 +126,14 @@ lifecycle_in_nursery(void)
 void
 lifecycle_passed_by(void)
 {
-	if (!proc)
-		recorder_passed_by(SEG_EARLY_EVENTS);
-	else if (!inert)
+	/* perhaps before our own relocation: segment.header is not set yet */
+	if (!proc) {
+		ADD(&early_events, 1);
+		recorder_unseen();
+	} else if (!inert) {
 		recorder_passed_by(
 		    lifecycle_is_on() ? SEG_LOST_EVENTS : SEG_EVENTS_OFF);
+	}
 }
 
 /* ---- the control word ---------------------------------------------------- */
@@ -205,7 +212,7 @@ child_pid(void)
 	static uint32_t lock;
 	uint32_t tid = thread_renewed_tid();
 
-	if (tid || !thread_self)
+	if (tid || !thread_gate)
 		return tid; /* 0: not known */
 	lock = 0;
 	if (cpu_syscall6(SYS_futex, (long)&lock,
@@ -325,7 +332,8 @@ set_up_child(void)
 	 * A hook that was under way at the fork has come to its end since: its
 	 * event went into the parent's ledger, by the parent and by us.
 	 */
-	if (!left && thread_self && LOAD(&thread_self->state) != THREAD_WIPED)
+	if (!left && thread_gate && LOAD(&thread_gate->state) != THREAD_WIPED &&
+	    LOAD(&thread_gate->state) != THREAD_CROWDED)
 		segment_count(SEG_FORKED_INSIDE, 1);
 	has_left = false;
 	if ((!left && !leave_parent(true)) || !start_nursery())
@@ -342,6 +350,7 @@ set_up_child(void)
 	segment.header->max_frames = memo_depth;
 	segment.header->mode = mode;
 	describe_live(segment.header);
+	spaces_tell();
 	snap_start(config.snapshots);
 	segment.header->snapshot_limit = config.snapshots;
 	snapwhen_restart(segment.header);
@@ -350,9 +359,8 @@ set_up_child(void)
 		goto quiet;
 	begin_early(segment.header);
 	thread_slow_down(true);
-	thread_restart(thread_self);
-	if (thread_self)
-		thread_make_ready(thread_self, lifecycle_mode());
+	thread_restart();
+	thread_make_ready(lifecycle_mode());
 	segment.header->state = SEG_ALIVE;
 	STORE_RELEASE(&segment.header->magic, SEG_MAGIC);
 	return;
@@ -392,11 +400,15 @@ set_up_once(void)
 	return !inert;
 }
 
+static void start_at_first_event(void);
+
 bool
 lifecycle_running(void)
 {
 	uint32_t word;
 
+	if (unlikely(!proc))
+		start_at_first_event();
 	if (!proc || inert)
 		return false;
 	word = LOAD_ACQUIRE(proc);
@@ -460,6 +472,7 @@ move_into_file(void)
 	    !segment_move(&own.memory, own.segment_bytes, tables,
 	        lifecycle_tables(tables)))
 		return false;
+	own.slots = place.slots; /* its own children may still use those */
 	place = own;
 	lifecycle_command = &place.control->command;
 	lifecycle_obeyed = LOAD(lifecycle_command);
@@ -555,15 +568,14 @@ try_to_leave_nursery(uint32_t own, bool at_exit)
 		return;
 	STORE(&setting_up, cpu_thread_pointer());
 	nursery_events = 0; /* if it does not work out: 64 events later */
-	if (nursery && nobody_else_inside(own) &&
-	    thread_hold_others(thread_self)) {
+	if (nursery && nobody_else_inside(own) && thread_hold_others()) {
 		leave_nursery(at_exit);
 		segment_refill(); /* as at the start of its parent */
 		nursery = false;
 		thread_slow_down(false);
 		thread_release_others();
-		if (thread_self)
-			thread_change_home(thread_self, lifecycle_mode());
+		if (thread_gate)
+			thread_change_home(lifecycle_mode());
 	}
 	STORE_RELEASE(proc, PROC_RUNNING);
 }
@@ -582,34 +594,45 @@ lifecycle_new_thread(void)
  * a signal handler that has interrupted one of our hooks? In the child: see
  * leave_parent().
  */
+static uint32_t forks_inside; /* calls of fork() under way there */
+
 static void
 before_fork(void)
 {
-	struct thread *t = thread_self;
 	CPU_CALLER(c);
 
-	if (t)
-		t->forks_inside = memo_inside_hook(t, &c);
+	if (!lifecycle_started())
+		return;
+	if (memo_inside_hook(thread_self, &c))
+		ADD(&forks_inside, 1);
 	if (lifecycle_is_on())
 		slots_prepare(&place.slots);
 }
 
 static void
+after_fork_in_parent(void)
+{
+	CPU_CALLER(c);
+
+	if (lifecycle_started() && memo_inside_hook(thread_self, &c))
+		ADD(&forks_inside, (uint32_t)-1);
+}
+
+static void
 after_fork_in_child(void)
 {
-	const struct thread *t = thread_self;
-
 	if (!kernel.wipe) { /* before Linux 4.14 */
 		if (proc)
 			*proc = PROC_WIPED;
-		if (thread_self)
-			thread_self->state = THREAD_WIPED;
+		if (thread_gate && thread_gate->state != THREAD_CROWDED)
+			thread_gate->state = THREAD_WIPED;
 	}
 	/* an event in a handler that comes before ours has set us up already */
 	if (proc && LOAD(proc) != PROC_WIPED)
 		return;
 	if (!has_left && place.memory.head)
-		leave_parent(!t || t->forks_inside);
+		leave_parent(LOAD(&forks_inside) != 0);
+	forks_inside = 0;
 }
 
 static bool
@@ -621,7 +644,8 @@ watch_forks(void)
 	if (!sym)
 		return kernel.wipe;
 	memcpy(&reg, &sym, sizeof(reg));
-	return reg(before_fork, NULL, after_fork_in_child, NULL) == 0 ||
+	return reg(before_fork, after_fork_in_parent, after_fork_in_child,
+	           NULL) == 0 ||
 	    kernel.wipe;
 }
 
@@ -687,6 +711,23 @@ main_stack_end(void)
 }
 
 static void
+start_walk(void)
+{
+	const uint32_t *pthread_bytes =
+	    next_symbol("_thread_db_sizeof_pthread");
+	struct rlimit stack = {0};
+	struct walk_facts f = {
+	    .main_end = main_stack_end(),
+	    .pthread_bytes = pthread_bytes ? *pthread_bytes : 0,
+	    .can_probe = kernel.populate,
+	};
+
+	if (sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&stack) == 0)
+		f.main_max = stack.rlim_cur;
+	walk_init(&f);
+}
+
+static void
 write_header(struct seg_header *h, char **argv)
 {
 	place_describe(h, argv, exe);
@@ -701,6 +742,7 @@ write_header(struct seg_header *h, char **argv)
 	h->sample_bytes = config.sample;
 	h->snapshot_limit = config.snapshots;
 	h->counts[SEG_SETTINGS_IGNORED] = config.ignored;
+	h->counts[SEG_EARLY_EVENTS] += LOAD(&early_events);
 	h->counts[SEG_NO_CHILD_ROOM] = !place.slots.head && !config.child_files;
 	if (place.slots.head) {
 		h->slots_offset = place.segment_bytes;
@@ -712,13 +754,13 @@ write_header(struct seg_header *h, char **argv)
 static bool
 start_tables(void *find_object)
 {
-	uint64_t stack_end = main_stack_end();
-
-	walk_init(stack_end, kernel.populate);
+	start_walk();
 	thread_init(kernel.wipe, kernel.populate);
 	if (!module_init(find_object, exe))
 		return false;
+	live_break = next_symbol("__curbrk");
 	spaces_init(next_symbol("_r_debug"));
+	spaces_tell();
 	/* other allocators export glibc's private names too: ask the loader */
 	live_init(module_same((const void *)(uintptr_t)next.malloc,
 	    (const void *)(uintptr_t)gnu_get_libc_version));
@@ -764,9 +806,8 @@ start(char **argv, char **envp)
 		why = executable_has_own(find_object);
 	if (!inert) {
 		/* so that a child knows who forked: see child_pid() */
-		thread_self = thread_new();
-		if (thread_self)
-			thread_make_ready(thread_self, lifecycle_mode());
+		thread_arrive();
+		thread_make_ready(lifecycle_mode());
 		snapwhen_start(h);
 	}
 	mem_refill();
@@ -777,22 +818,53 @@ start(char **argv, char **envp)
 	STORE_RELEASE(&h->magic, SEG_MAGIC);
 }
 
+/* Once, by the first event or the constructor, whichever comes first. */
+static void
+start_once(char **argv, char **envp)
+{
+	if (__atomic_exchange_n(&starting, 1, __ATOMIC_ACQ_REL))
+		return;
+	if (!getauxval(AT_SECURE))
+		start(argv, envp);
+}
+
 /*
- * -z initfirst: before any other constructor, so that no allocation is
- * missed. glibc hands argc, argv and envp to constructors; others do not.
+ * glibc keeps one -z initfirst library, the last that was loaded: where a
+ * library of the host has the flag too, its constructor runs before ours, and
+ * all others may. So whatever event is first starts us, as soon as we are
+ * relocated. The arguments and the environment are where the kernel has put
+ * them: neither libc nor we have been initialised.
  */
+SEEP_COLD static void
+start_at_first_event(void)
+{
+	void **end;
+	char **words;
+	uint64_t argc;
+
+	if (LOAD(&starting) || !next.complete || !gnu_get_libc_version)
+		return;
+	end = next_symbol("__libc_stack_end");
+	if (!end || !*end)
+		return;
+	words = (char **)*end;
+	argc = (uint64_t)(uintptr_t)words[0];
+	if (argc - 1 < ARGC_MAX && !words[argc + 1])
+		start_once(words + 1, words + argc + 2);
+}
+
+/* -z initfirst: before the other constructors, where nothing allocates. */
 __attribute__((constructor)) static void
 lifecycle_start(int argc, char **argv, char **envp)
 {
 	(void)argc;
 	next_ready();
-	if (getauxval(AT_SECURE) || proc)
-		return;
+	/* glibc hands argc, argv and envp to constructors; others do not */
 	if (!gnu_get_libc_version) {
 		argv = NULL;
 		envp = environ;
 	}
-	start(argv, envp);
+	start_once(argv, envp);
 }
 
 /* ---- exit ---------------------------------------------------------------- */

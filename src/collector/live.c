@@ -9,6 +9,12 @@
 
 uint64_t **live_root[1 << LIVE_ROOT_BITS];
 uint32_t live_granule_bits SEEP_HOT = 5;
+const uint64_t *live_break;
+
+enum {
+	MAPPED_FROM = 128 << 10, /* glibc maps requests from here on */
+	CHUNK_HEAD = 16,         /* of such a mapping, before the block */
+};
 
 /*
  * Which leaves of a middle level there are: the largest index, and by how much
@@ -47,9 +53,34 @@ stands_alone(uint64_t address, uint64_t size)
 }
 
 /*
- * Maps what the address needs. NULL: no memory. The first block in a stretch of
- * addresses shows that the host's allocator has just got it from the kernel.
+ * Has the host's allocator just got memory from the kernel? Then it may call the
+ * kernel, whatever filter is in force, and so may we. Its break has moved since
+ * we looked, which is every 64 events of a thread at least, or this block is a
+ * mapping of its own as glibc makes them.
  */
+static bool
+is_fresh(uint64_t address, uint64_t size)
+{
+	static uint64_t last_break;
+	uint64_t now = live_break ? LOAD(live_break) : 0;
+
+	if (now != LOAD(&last_break)) {
+		STORE(&last_break, now);
+		return true;
+	}
+	return size >= MAPPED_FROM && (address & (CPU_PAGE - 1)) == CHUNK_HEAD;
+}
+
+void
+live_look_ahead(uint64_t address, uint64_t size)
+{
+	if (!is_fresh(address, size))
+		return;
+	mem_refill();
+	segment_refill();
+}
+
+/* Maps what the address needs. NULL: no memory. */
 SEEP_COLD static uint64_t *
 open_cell(uint64_t address)
 {
@@ -82,8 +113,6 @@ open_cell(uint64_t address)
 		RAISE(&used[top - live_root].down_to, LIVE_MID_LAST - at);
 		/* the loser's pages are wasted: rare and never touched */
 		CAS(slot, &leaf, mine);
-		mem_refill();
-		segment_refill();
 	}
 	return live_cell(address);
 }
@@ -96,6 +125,7 @@ live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 	uint64_t *cell, *next;
 
 	ret_old->site = 0;
+	live_look_ahead(address, size);
 	if (spills(address, size) || stands_alone(address, size))
 		return spill_put(address, site, size, birth, ret_old);
 	cell = open_cell(address);

@@ -45,6 +45,9 @@ struct live_block {
 extern SEEP_HIDDEN uint64_t **live_root[1 << LIVE_ROOT_BITS];
 extern SEEP_HIDDEN uint32_t live_granule_bits; /* 5 or 4 */
 
+/* libc's idea of the program break (__curbrk), or NULL. */
+extern SEEP_HIDDEN const uint64_t *live_break;
+
 /* How small blocks must be to need the spill table: 0 or 8. */
 extern SEEP_HIDDEN uint64_t live_spill_size;
 extern SEEP_HIDDEN uint64_t live_spilled; /* blocks in the spill table */
@@ -65,6 +68,13 @@ struct live_cache {
 };
 
 void live_forget(struct live_cache *cache);
+
+/*
+ * Opens ahead what may be needed soon (mem_refill, segment_refill), if the
+ * host's allocator has just asked the kernel for memory, for this block or (0,
+ * 0) for any.
+ */
+void live_look_ahead(uint64_t address, uint64_t size);
 
 SEEP_INLINE uint64_t *
 live_cell(uint64_t address)

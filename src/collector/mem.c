@@ -163,6 +163,14 @@ mem_refill(void)
 		CAS(&ahead, &none, b);
 }
 
+void
+mem_zero(void *p, size_t bytes)
+{
+	/* a filter may forbid it, locked pages refuse it: then by hand */
+	if (sys_madvise(p, whole_pages(bytes), MADV_DONTNEED) != 0)
+		memset(p, 0, whole_pages(bytes));
+}
+
 uint64_t
 mem_total(void)
 {

@@ -39,6 +39,9 @@ void mem_refill(void);
  */
 void mem_keep_out_of_cores(void);
 
+/* Back to zero and to the kernel; the address range stays ours. */
+void mem_zero(void *p, size_t bytes);
+
 /* All that was ever handed out, in bytes. */
 uint64_t mem_total(void);
 

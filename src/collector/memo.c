@@ -31,6 +31,23 @@ uses_fp(struct row r)
 }
 
 /*
+ * What is known of a frame by the one that it leads to: does the stack end as
+ * it should (memo.h), and up to where are the words of both? The words below
+ * and above a signal frame may be on two stacks: no range has both.
+ */
+static void
+vouch_by(struct outer_frame *o, const struct outer_frame *above)
+{
+	o->vouched = above->vouched && o->row.kind != ROW_SIGNAL;
+	if (o->vouched)
+		o->top = 0;
+	else if (o->row.kind == ROW_SIGNAL && above->top)
+		o->top = WALK_NOWHERE;
+	else if (o->top < above->top)
+		o->top = above->top;
+}
+
+/*
  * Puts frame f on top of outer[0..k-1]. `above` is the frame that f's step
  * led to (outer[k-1]); its pc and fp are what f's slots must still hold.
  */
@@ -50,10 +67,13 @@ push_outer(
 		check[n++] =
 		    (struct outer_check){f->ra_slot, k ? above->pc : 0};
 	if (f->aux_slot)
-		check[n++] = (struct outer_check){
-		    f->aux_slot, *(const uint64_t *)(uintptr_t)f->aux_slot};
+		check[n++] = (struct outer_check){f->aux_slot, f->aux_value};
 	*o = *f;
 	o->checks = n;
+	if (k)
+		vouch_by(o, above);
+	else if (o->vouched)
+		o->top = 0;
 	o->needs_fp = uses_fp(f->row) || (!f->fp_slot && need);
 	o->node = node;
 }
@@ -63,12 +83,13 @@ push_outer(
  * of a frame of outer[] that is proven to hold, or -1.
  */
 static int
-converge(const struct thread *t, uint64_t fp, int j, int *fail)
+converge(const struct thread *t, struct walk *w, uint64_t fp, int j, int *fail)
 {
 	const struct outer_frame *o = &t->outer[j];
 	int c, m;
 
-	if (j >= *fail || (o->needs_fp && o->fp != fp))
+	if (j >= *fail || (o->needs_fp && o->fp != fp) ||
+	    !walk_prove(w, o->top))
 		return -1;
 	c = memo_verify(t, (int)o->checks);
 	if (c < 0)
@@ -108,7 +129,31 @@ struct outer_result {
 	uint32_t n;    /* frames in t->walk */
 	int met;       /* frame of t->outer where the walks meet, or -1 */
 	bool too_deep; /* stopped at the depth limit */
+	bool binding;  /* passed through the loader's code for lazy binding */
 };
+
+/*
+ * Where the frame at *w finds its caller's rbx. A walk that begins above the
+ * inner frames has not seen where they saved it: walks them again.
+ */
+static SEEP_NOINLINE void
+find_bx(struct thread *t, struct walk *w)
+{
+	uint32_t i, why;
+	struct walk v;
+
+	walk_begin(&v, t, w->hook);
+	for (i = 0; i < THREAD_OUTER_MAX && v.sp < w->sp; i++) {
+		struct walk_slots slots;
+		uint64_t frame;
+		struct row row = rows_get(v.pc, v.exact, &frame);
+
+		if (walk_step(&v, t, row, &slots, &why) != WALK_STEPPED)
+			return;
+	}
+	if (v.sp == w->sp)
+		w->bx_slot = v.bx_slot;
+}
 
 static void
 walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
@@ -119,7 +164,7 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 	r->met = -1;
 	r->end = WALK_STEPPED;
 	r->why = 0;
-	r->too_deep = false;
+	r->too_deep = r->binding = false;
 	for (r->n = 0;;) {
 		struct outer_frame *f = &t->walk[r->n];
 		struct walk_slots slots;
@@ -128,7 +173,7 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 			j--;
 		if (j >= 0 && t->outer[j].sp == w->sp &&
 		    t->outer[j].pc == w->pc && t->outer[j].exact == w->exact) {
-			r->met = converge(t, w->fp, j, &fail);
+			r->met = converge(t, w, w->fp, j, &fail);
 			if (r->met >= 0)
 				return;
 			f->row = t->outer[j].row;
@@ -144,10 +189,19 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 		f->sp = w->sp;
 		f->fp = w->fp;
 		f->exact = w->exact;
+		if (f->row.kind == ROW_BX) {
+			r->binding = true;
+			if (!w->bx_slot)
+				find_bx(t, w);
+		}
+		w->top = 0;
 		r->end = walk_step(w, t, f->row, &slots, &r->why);
 		f->ra_slot = slots.ra;
 		f->fp_slot = slots.fp;
 		f->aux_slot = slots.aux;
+		f->aux_value = slots.aux_value;
+		f->top = w->top;
+		f->vouched = r->end == WALK_END && w->vouched;
 		r->n++;
 		if (r->end != WALK_STEPPED)
 			return;
@@ -193,13 +247,13 @@ forget_outer(struct thread *t)
 	t->outer_truncated = false;
 }
 
+/* The node of the frames from *w outwards. */
 static SEEP_NOINLINE uint32_t
-outer_walk(
-    struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp, uint16_t *hint)
+outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 {
+	const struct cpu_frame start = {w->pc, w->sp, w->fp};
 	uint32_t gen = LOAD(&module_gen);
 	struct outer_result r;
-	struct walk w;
 	uint32_t root, node, all;
 
 	if (t->outer_gen != gen ||
@@ -207,14 +261,14 @@ outer_walk(
 		forget_outer(t);
 		t->outer_gen = gen;
 	}
-	walk_resume(&w, t, pc, sp, fp);
-	walk_outer(t, &w, &r);
+	walk_outer(t, w, &r);
 	all = (uint32_t)(r.met + 1) + r.n;
 	if (r.met >= 0 &&
 	    (has_few(t, all) || all + SEG_INNER_FRAMES > memo_depth)) {
 		forget_outer(t);
-		walk_resume(&w, t, pc, sp, fp);
-		walk_outer(t, &w, &r);
+		walk_begin(w, t, w->hook);
+		walk_move(w, start.pc, start.sp, start.fp);
+		walk_outer(t, w, &r);
 	}
 	if (r.too_deep && r.n > depth_of_cut())
 		r.n = depth_of_cut();
@@ -228,6 +282,7 @@ outer_walk(
 
 		/* where it goes from here does not matter to what is kept */
 		last->ra_slot = last->fp_slot = last->aux_slot = 0;
+		last->vouched = false;
 		segment_count(SEG_TRUNCATED_STACKS, 1);
 		root = SITES_NODE_TRUNCATED;
 	} else {
@@ -237,6 +292,11 @@ outer_walk(
 		t->outer_truncated = r.too_deep;
 	node = intern_outer(t, (uint32_t)(r.met + 1), r.n, root);
 	*hint = t->outer_count ? (uint16_t)(t->outer_count - 1) : UINT16_MAX;
+	if (unlikely(r.binding)) {
+		/* rbx was saved by frames that need not be on the next stack */
+		forget_outer(t);
+		*hint = UINT16_MAX;
+	}
 	return node;
 }
 
@@ -256,6 +316,7 @@ pad_words(struct memo_chunk *e, uint32_t words, uint64_t pc)
  * Walks the inner frames and lists in e the words that prove them, in the
  * order in which the walk depends on them. Returns the number of frames.
  * *ret_next says of what follows: MEMO_END or MEMO_PLAIN; 0: chunks can go on.
+ * With MEMO_END w->vouched is set.
  */
 static uint32_t
 fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
@@ -280,6 +341,8 @@ fill_inner(struct thread *t, struct memo_chunk *e, struct walk *w,
 		if ((row.kind != ROW_SP && row.kind != ROW_FP) ||
 		    row.fp == ROW_FP_AT_FP) {
 			*ret_next = row.kind == ROW_END ? MEMO_END : MEMO_PLAIN;
+			w->vouched =
+			    row.kind == ROW_END && row.cfa == ROW_END_CONTEXT;
 			break;
 		}
 		list_fp = row.kind == ROW_FP && !fp_listed && fp_slot;
@@ -323,10 +386,52 @@ struct looked {
 	uint32_t differs;
 };
 
-/* The chunk whose words hold, or NULL: then l->last is the one to fill. */
+/* End of the words of a chunk, from which walk_prove() can tell. */
+static uint64_t
+top_of(const struct memo_chunk *e)
+{
+	uint16_t last = e->fp_offset == UINT16_MAX ? 0 : e->fp_offset;
+	uint32_t i;
+
+	for (i = 0; i < THREAD_MEMO_WORDS; i++) {
+		if (last < e->offset[i])
+			last = e->offset[i];
+	}
+	return e->sp + (uint64_t)last * 8;
+}
+
+/* Asks for the words of a doubtful chunk, best together with what follows. */
+static bool
+prove_chunk(const struct thread *t, struct walk *w, const struct memo_chunk *e)
+{
+	const struct outer_frame *o =
+	    &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
+
+	if (e->hint < t->outer_count && o->top > top_of(e) &&
+	    o->sp == e->sp + (uint64_t)e->end_offset * 8 &&
+	    walk_prove(w, o->top))
+		return true;
+	return walk_prove(w, top_of(e));
+}
+
+/* Is it a chunk for this caller, whose words can be loaded? */
+SEEP_INLINE bool
+fits(const struct thread *t, struct walk *w, const struct memo_chunk *e,
+    const struct cpu_frame *c, uint64_t key, uint32_t gen)
+{
+	if (likely(memo_fits(e, c, key, gen)))
+		return true;
+	return unlikely(!w->sure) && memo_fits(e, c, key | MEMO_DOUBT, gen) &&
+	    prove_chunk(t, w, e);
+}
+
+/*
+ * The chunk whose words hold, or NULL: then l->last is the one to fill. *w is
+ * at c.
+ */
 SEEP_INLINE struct memo_chunk *
-look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
-    struct looked *l)
+look(const struct thread *t, struct walk *w, const struct cpu_frame *c,
+    uint64_t key, struct looked *l)
 {
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
 	const uint32_t gen = LOAD(&module_gen);
@@ -340,7 +445,7 @@ look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
 		struct memo_chunk *e = l->last;
 		uint32_t i;
 
-		if (!memo_fits(e, c, key, gen))
+		if (!fits(t, w, e, c, key, gen))
 			return NULL;
 		i = memo_differs(e, slots);
 		if (i == THREAD_MEMO_WORDS)
@@ -365,35 +470,53 @@ look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
  *
  * Chunks cost more than the copy for a stack that stays: so a path takes to
  * them when it is seen for the second time, and the copy is renewed when the
- * same node is asked for twice in a row, and now and then.
+ * same node is asked for twice in a row at the same place, and now and then.
  *
  * Where paths hardly ever come back (a compiler), filling chunks is wasted
  * work: a chunk that is found earns credit, one that is filled costs it, and
  * without credit the walk is as it would be without all this.
  */
 enum { FAR_CHUNKS = 16, FAR_RENEW = 32 };
+enum { FAR_SEEN_WAYS = 4, FAR_SEEN_SHIFT = 32 - 6 };
+_Static_assert(THREAD_FAR_SEEN == FAR_SEEN_WAYS << 6, "bits of a tag");
 enum { FAR_FOUND = 16, FAR_FILLED = 64, FAR_CREDIT_MAX = 4096 };
+
+/* What is found of the outer frames. */
+struct joined {
+	uint16_t hint; /* where they are in outer[], or ~0 */
+	bool vouched;  /* they end as a stack should, see memo.h */
+};
 
 struct far_link {
 	struct memo_chunk *e;
 	uint64_t key, sp;
 };
 
+/*
+ * Fills a chunk for the frame at *start. NULL: on a foreign stack there are
+ * frames of more than a page, and it is not known yet whether it ends well.
+ */
 static struct memo_chunk *
-far_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
+far_fill(struct thread *t, const struct walk *start, struct memo_chunk *e,
+    const struct cpu_frame *c)
 {
 	const uint32_t gen = LOAD(&module_gen);
 	uint64_t frames[SEG_INNER_FRAMES], last;
+	struct walk w = *start;
 	enum memo_flags next;
-	struct walk w;
+	bool doubt;
 
 	t->memo_misses++;
 	e->key = 0;
-	walk_begin(&w, t, c);
+	w.top = 0;
 	(void)fill_inner(t, e, &w, frames, &next);
+	doubt = !start->sure && !(next == MEMO_END && w.vouched);
+	if (doubt && w.top == WALK_NOWHERE)
+		return NULL;
 	e->sp = c->sp;
 	e->fp = c->fp;
 	e->gen_flags |= gen;
+	e->hint = UINT16_MAX;
 	e->site = e->node = 0;
 	if (next == MEMO_END) {
 		(void)rows_get(w.pc, false, &last);
@@ -403,7 +526,7 @@ far_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
 		next = MEMO_PLAIN;
 	e->gen_flags |= (uint64_t)next << 32;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
-	e->key = c->pc;
+	e->key = c->pc | (doubt ? MEMO_DOUBT : 0);
 	return e;
 }
 
@@ -416,7 +539,7 @@ far_node(struct memo_chunk *e, uint32_t above)
 
 	if (e->node && e->site == above)
 		return e->node;
-	pcs[n++] = e->key;
+	pcs[n++] = e->key & ~MEMO_DOUBT;
 	for (i = 0; n < e->frames; i++) {
 		if (e->inner & 1u << i)
 			pcs[n++] = e->value[i];
@@ -432,28 +555,57 @@ far_node(struct memo_chunk *e, uint32_t above)
 }
 
 /*
+ * Like look(), for an outer chunk: where another caller's chunk is at the first
+ * place, the one beside it will do. (The hook looks at the first place only, so
+ * inner chunks have no choice.) A hundred coroutines with six chunks each would
+ * else take each other's places all the time.
+ */
+static struct memo_chunk *
+far_look(struct thread *t, struct walk *w, const struct cpu_frame *c,
+    struct memo_chunk **ret_fill)
+{
+	const uint32_t gen = LOAD(&module_gen);
+	struct memo_chunk *e, *beside;
+	struct looked l;
+
+	e = look(t, w, c, c->pc, &l);
+	*ret_fill = l.last;
+	if (e || l.last != l.first || !l.first->key)
+		return e;
+	beside = t->memo + ((l.first - t->memo) ^ 1);
+	if (fits(t, w, beside, c, c->pc, gen) &&
+	    memo_differs(beside, (const uint64_t *)(uintptr_t)c->sp - 1) ==
+	        THREAD_MEMO_WORDS)
+		return beside;
+	if (!beside->key || (t->memo_misses & 1))
+		*ret_fill = beside;
+	return NULL;
+}
+
+/*
  * Follows chunks from c on. Returns the node of what is above the last of
  * them, 0: there is no such way.
  */
 static uint32_t
-far_follow(struct thread *t, struct cpu_frame c, struct far_link *path,
-    uint32_t *ret_count, uint16_t *hint)
+far_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
+    struct far_link *path, uint32_t *ret_count, struct joined *ret)
 {
+	struct walk w = *start;
 	const bool joins = t->outer_gen == LOAD(&module_gen);
 	int j = joins ? (int)t->outer_count - 1 : -1, fail = INT32_MAX, met;
 	uint32_t depth = SEG_INNER_FRAMES, n;
 
 	for (n = 0; n < FAR_CHUNKS; n++) {
 		const uint64_t *slots = (const uint64_t *)(uintptr_t)c.sp - 1;
-		struct memo_chunk *e;
-		struct looked l;
+		struct memo_chunk *e, *place;
 
 		while (j >= 0 && t->outer[j].sp < c.sp)
 			j--;
 		if (j >= 0 && t->outer[j].sp == c.sp &&
 		    t->outer[j].pc == c.pc && !t->outer[j].exact &&
-		    (met = converge(t, c.fp, j, &fail)) >= 0) {
-			*hint = (uint16_t)met;
+		    (met = converge(t, &w, c.fp, j, &fail)) >= 0) {
+			ret->hint = (uint16_t)met;
+			ret->vouched = t->outer[met].vouched;
 			*ret_count = n;
 			depth += (uint32_t)met + 1;
 			return depth > memo_depth ||
@@ -461,12 +613,14 @@ far_follow(struct thread *t, struct cpu_frame c, struct far_link *path,
 			    ? 0
 			    : t->outer[met].node;
 		}
-		e = look(t, &c, c.pc, &l);
+		e = far_look(t, &w, &c, &place);
 		if (e) {
 			t->far_credit += FAR_FOUND;
 		} else {
 			t->far_credit -= FAR_FILLED;
-			e = far_fill(t, l.last, &c);
+			e = far_fill(t, &w, place, &c);
+			if (!e)
+				return 0;
 		}
 		path[n] = (struct far_link){e, e->key, e->sp};
 		depth += e->frames + 1u;
@@ -474,37 +628,57 @@ far_follow(struct thread *t, struct cpu_frame c, struct far_link *path,
 			return 0;
 		if (memo_flags(e) & MEMO_END) {
 			*ret_count = n + 1;
+			ret->vouched = !(e->key & MEMO_DOUBT);
 			return e->site;
 		}
 		c.pc = e->value[THREAD_MEMO_WORDS - 1];
 		c.fp = e->fp_offset == UINT16_MAX ? c.fp : slots[e->fp_offset];
 		c.sp += (uint64_t)e->end_offset * 8;
+		walk_move(&w, c.pc, c.sp, c.fp);
 	}
 	return 0;
 }
 
+/* Has this path come before? It has from now on. */
+static bool
+is_seen(struct thread *t, uint32_t tag)
+{
+	/* by its upper bits, in which the hashes of stacks differ most */
+	uint32_t *seen =
+	    &t->far_seen[(size_t)(tag >> FAR_SEEN_SHIFT) * FAR_SEEN_WAYS];
+	uint32_t i;
+
+	for (i = 0; i < FAR_SEEN_WAYS && seen[i] != tag; i++)
+		;
+	if (i < FAR_SEEN_WAYS)
+		return true;
+	for (i = FAR_SEEN_WAYS - 1; i > 0; i--)
+		seen[i] = seen[i - 1];
+	seen[0] = tag;
+	return false;
+}
+
 /*
  * The node of the frames from c outwards by chunks, 0: walk. If they are a
- * part of the last stack *hint says where.
+ * part of the last stack ret->hint says where.
  */
 static uint32_t
-far_outer(struct thread *t, const struct cpu_frame *c, uint16_t *hint)
+far_outer(struct thread *t, const struct walk *w, const struct cpu_frame *c,
+    struct joined *ret)
 {
 	struct far_link path[FAR_CHUNKS];
 	uint32_t tag = (uint32_t)(memo_hash(c) >> 32), n = 0, node;
-	uint32_t *seen = &t->far_seen[tag % THREAD_FAR_SEEN];
 
-	if (*seen != tag || t->far_credit < 0) {
-		*seen = tag;
+	if (!is_seen(t, tag) || t->far_credit < 0) {
 		t->far_credit++;
 		return 0;
 	}
 	if (t->far_credit > FAR_CREDIT_MAX)
 		t->far_credit = FAR_CREDIT_MAX;
-	node = far_follow(t, *c, path, &n, hint);
+	node = far_follow(t, w, *c, path, &n, ret);
 	if (n == 0)
 		return node;
-	*hint = UINT16_MAX;
+	ret->hint = UINT16_MAX;
 	while (node && n-- > 0) {
 		struct memo_chunk *e = path[n].e;
 
@@ -512,10 +686,15 @@ far_outer(struct thread *t, const struct cpu_frame *c, uint16_t *hint)
 		if (e->key != path[n].key || e->sp != path[n].sp)
 			return 0;
 		node = far_node(e, node);
+		if (ret->vouched)
+			e->key &= ~MEMO_DOUBT;
 	}
-	if (node == t->far_last || ++t->far_count % FAR_RENEW == 0)
+	/* coroutines that run the same code have the same node */
+	if ((node == t->far_last && c->sp == t->far_sp) ||
+	    ++t->far_count % FAR_RENEW == 0)
 		return 0;
 	t->far_last = node;
+	t->far_sp = c->sp;
 	return node;
 }
 
@@ -547,56 +726,76 @@ lists_fp(struct memo_chunk *e, uint64_t fp)
 	return true;
 }
 
+/* Is `top` in the page of the hook's return address, or 0? */
+static bool
+is_near(const struct walk *w, uint64_t top)
+{
+	return !top || ((top - 1) ^ (w->hook->sp - 8)) < CPU_PAGE;
+}
+
 /*
- * The node of the frames from c outwards. Notes in e where it joined the last
+ * The node of the frames from *w outwards. Notes in e where it joined the last
  * stack, and whether the words alone prove it from now on.
  */
 static uint32_t
-join_outer(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c)
+join_outer(
+    struct thread *t, struct memo_chunk *e, struct walk *w, struct joined *ret)
 {
 	const struct outer_frame *o =
 	    &t->outer[e->hint & (THREAD_OUTER_MAX - 1)];
+	const struct cpu_frame c = {w->pc, w->sp, w->fp};
 	const uint64_t key = e->key;
-	uint16_t hint = e->hint;
 	uint32_t node;
 
 	e->version = 0;
-	if (hint < t->outer_count && o->sp == c->sp && o->pc == c->pc &&
-	    (!o->needs_fp || o->fp == c->fp) && !o->exact &&
-	    !has_few(t, hint + 1u) && memo_verify(t, (int)o->checks) < 0) {
+	*ret = (struct joined){e->hint, false};
+	if (ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc &&
+	    (!o->needs_fp || o->fp == c.fp) && !o->exact &&
+	    !has_few(t, ret->hint + 1u) && walk_prove(w, o->top) &&
+	    memo_verify(t, (int)o->checks) < 0) {
 		node = o->node;
 	} else {
-		node = far_outer(t, c, &hint);
-		if (!node)
-			node = outer_walk(t, c->pc, c->sp, c->fp, &hint);
+		node = far_outer(t, w, &c, ret);
+		if (!node) {
+			ret->vouched = false;
+			node = outer_walk(t, w, &ret->hint);
+		}
 		if (e->key != key)
 			return node; /* an outer chunk is in its place now */
-		e->hint = hint;
-		o = &t->outer[hint & (THREAD_OUTER_MAX - 1)];
+		e->hint = ret->hint;
+		o = &t->outer[ret->hint & (THREAD_OUTER_MAX - 1)];
 	}
-	if (hint < t->outer_count && o->sp == c->sp && o->pc == c->pc &&
-	    !o->exact && o->node == node &&
-	    (!o->needs_fp || (o->fp == c->fp && lists_fp(e, c->fp)))) {
-		e->checks_offset = (uint16_t)(o->checks * sizeof(t->check[0]));
-		e->version = t->outer_version;
+	if (ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc &&
+	    !o->exact && o->node == node) {
+		ret->vouched = o->vouched;
+		if (is_near(w, o->top) &&
+		    (!o->needs_fp || (o->fp == c.fp && lists_fp(e, c.fp)))) {
+			e->checks_offset =
+			    (uint16_t)(o->checks * sizeof(t->check[0]));
+			e->version = t->outer_version;
+		}
 	}
 	return node;
 }
 
 /* The words of e hold, but the outer part is another than last time. */
 static struct site_id
-memo_join(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
-    enum seg_api api)
+memo_join(
+    struct thread *t, struct memo_chunk *e, struct walk *w, enum seg_api api)
 {
+	const struct cpu_frame *c = w->hook;
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
-	const struct cpu_frame outer = {e->value[THREAD_MEMO_WORDS - 1],
-	    c->sp + (uint64_t)e->end_offset * 8,
-	    e->fp_offset == UINT16_MAX ? c->fp : slots[e->fp_offset]};
 	const uint32_t inner = e->inner;
 	const uint64_t key = e->key;
-	uint32_t node = join_outer(t, e, &outer);
+	const bool sure = w->sure;
+	struct joined joined;
 	struct site_id s;
+	uint32_t node;
 
+	walk_move(w, e->value[THREAD_MEMO_WORDS - 1],
+	    c->sp + (uint64_t)e->end_offset * 8,
+	    e->fp_offset == UINT16_MAX ? c->fp : slots[e->fp_offset]);
+	node = join_outer(t, e, w, &joined);
 	/* an outer chunk may have been filled in its place */
 	if (unlikely(e->key != key || e->sp != c->sp))
 		return sites_get(node, inner, api);
@@ -605,18 +804,23 @@ memo_join(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 		e->site = s.v;
 		e->node = node;
 	}
+	if (unlikely(!sure)) {
+		bool doubt = !joined.vouched && !is_near(w, top_of(e));
+
+		e->key = (key & ~MEMO_DOUBT) | (doubt ? MEMO_DOUBT : 0);
+	}
 	return (struct site_id){e->site};
 }
 
 static struct site_id
-memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
-    enum seg_api api)
+memo_fill(
+    struct thread *t, struct memo_chunk *e, struct walk *w, enum seg_api api)
 {
+	const struct cpu_frame *c = w->hook;
 	const uint32_t gen = LOAD(&module_gen);
-	uint64_t frames[SEG_INNER_FRAMES];
-	struct cpu_frame outer;
+	uint64_t frames[SEG_INNER_FRAMES], top;
+	struct joined joined;
 	struct site_id s;
-	struct walk w;
 	enum memo_flags next;
 	uint32_t n, node, inner;
 
@@ -625,15 +829,14 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 		e = memo_at(t, memo_hash(c));
 	}
 	e->key = 0; /* a half-written entry never matches */
-	walk_begin(&w, t, c);
-	n = fill_inner(t, e, &w, frames, &next);
+	n = fill_inner(t, e, w, frames, &next);
+	top = w->top;
 	e->sp = c->sp;
 	e->fp = c->fp;
 	e->gen_flags |= gen;
 	e->hint = UINT16_MAX;
 	e->passed_over = e->changes = 0;
-	outer = (struct cpu_frame){w.pc, w.sp, w.fp};
-	node = join_outer(t, e, &outer);
+	node = join_outer(t, e, w, &joined);
 	inner = sites_inner(frames, n);
 	s = sites_get(node, inner, api);
 	if (unlikely(e->key))
@@ -642,7 +845,10 @@ memo_fill(struct thread *t, struct memo_chunk *e, const struct cpu_frame *c,
 	e->inner = inner;
 	e->site = s.v;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
-	e->key = memo_key(c, api);
+	if (likely(joined.vouched || is_near(w, top)))
+		e->key = memo_key(c, api);
+	else if (top != WALK_NOWHERE)
+		e->key = memo_key(c, api) | MEMO_DOUBT;
 	return s;
 }
 
@@ -701,16 +907,19 @@ come_first(const struct thread *t, const struct cpu_frame *c,
 SEEP_NOINLINE struct site_id
 memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 {
+	struct memo_chunk *e;
 	struct looked l;
-	struct memo_chunk *e = look(t, c, memo_key(c, api), &l);
+	struct walk w;
 
+	walk_begin(&w, t, c);
+	e = look(t, &w, c, memo_key(c, api), &l);
 	if (!e)
-		return memo_fill(t, l.last, c, api);
+		return memo_fill(t, l.last, &w, api);
 	if (e != l.first &&
 	    ++l.first->passed_over >= PATIENCE << l.first->changes)
 		e = come_first(t, c, e, &l);
 	if (!memo_holds(t, e))
-		return memo_join(t, e, c, api);
+		return memo_join(t, e, &w, api);
 	return (struct site_id){e->site};
 }
 
@@ -742,7 +951,7 @@ memo_nested(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 			inner[kept++] = frame;
 	}
 	*ret_own = own;
-	*ret_whole = r == WALK_END && !w.foreign;
+	*ret_whole = r == WALK_END && w.own;
 	if (max <= SEG_INNER_FRAMES) {
 		node = SITES_NODE_OUTER_DROPPED;
 	} else {

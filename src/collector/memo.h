@@ -21,8 +21,29 @@
  * same way again, and its result needs not be computed: the check is exact,
  * not a guess. The words are compared from the innermost frame outwards, with
  * an early exit, so that every load of the check is one that the walk itself
- * would do. (Entries also demand the same sp: all loads are at addresses that
- * a bounded walk has loaded before.)
+ * would do.
+ *
+ * A walk asks before it loads (walk.h). A check does not, and the memory may
+ * have gone since the entry was made: what a walk loads is not always part of
+ * a stack, because there may be garbage where a coroutine begins. Which loads
+ * cannot fault, for a caller with the same pc and sp as the entry has?
+ * - Those on the thread's own stack. A block that another thread inherits
+ *   starts with an empty memo.
+ * - Those in the page of the hook's return address.
+ * - Those of a stack that was *vouched* for: the walk came to the return address
+ *   that makecontext() gives to a coroutine, without a signal frame in between.
+ *   That is one single address, which garbage does not happen to contain. (All
+ *   of _start and clone would be too much: random addresses in a small program
+ *   hit them. A return address of 0 is in every empty page.) So the walk has
+ *   seen a whole stack. As long as its words hold, the frames seen
+ *   so far are in use, and the caller's return address, the next word, is in
+ *   memory that the program needs for its own return. When a stack is unmapped,
+ *   replaced or used by another coroutine, the frames in use are other ones:
+ *   words differ before a load leaves the memory of these frames.
+ * All other entries are in *doubt*: their key differs from every caller's, so
+ * that the hook never uses them. memo.c does, after walk_prove().
+ * The same holds for the copy of the last stack: a chunk has its version only
+ * if the words of that copy are safe for the chunk, too.
  *
  * The inner frames, where stacks differ, are in chunks of up to six frames, a
  * hash table per thread. Allocator wrappers make the first few words alike,
@@ -43,6 +64,7 @@
  * its CFA: elsewhere rbp is data, and listing it would miss without need.
  */
 enum { MEMO_PROBES = 5, MEMO_SHIFT = 64 - 7 - THREAD_MEMO_MAX_BITS };
+#define MEMO_DOUBT (UINT64_C(1) << 63) /* in a key */
 enum memo_flags {
 	MEMO_USES_FP = 1, /* fp must be the same, too */
 	/* of outer chunks, see memo.c */

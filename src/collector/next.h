@@ -27,6 +27,8 @@ struct next {
 	void *(*valloc)(size_t);
 	void *(*pvalloc)(size_t);
 	int (*dlclose)(void *);
+	void *(*dlopen)(const char *, int);
+	void *(*dlmopen)(long, const char *, int);
 } __attribute__((aligned(64)));
 
 extern SEEP_HIDDEN struct next next;

@@ -19,23 +19,30 @@ enum way {
 	WAY_SAMPLED,
 	WAY_IGNORED, /* inside a sample: the points are elsewhere */
 	WAY_PAUSED,  /* the host said so */
+	WAY_CROWDED, /* this thread has no block: counted */
 };
+
+void
+recorder_unseen(void)
+{
+	ADD(&passed_by, 1);
+}
 
 void
 recorder_passed_by(enum seg_count why)
 {
-	ADD(&passed_by, 1);
+	recorder_unseen();
 	segment_count(why, 1);
 }
 
 /* The thread is busy: leaving takes one off the state. False: off now. */
 static bool
-follow_mode(struct thread *t)
+follow_mode(struct gate *g)
 {
 	if (lifecycle_is_on())
 		return true;
-	t->ready = THREAD_OFF;
-	STORE(&t->state, THREAD_OFF + 1);
+	g->ready = THREAD_OFF;
+	STORE(&g->state, THREAD_OFF + 1);
 	return false;
 }
 
@@ -55,17 +62,18 @@ look_at_clock(struct thread *t)
 	t->clock_ns = ns;
 	t->countdown = t->period;
 	lifecycle_poll();
+	live_look_ahead(0, 0);
 	spaces_look();
 	if (lifecycle_in_nursery())
 		t->countdown = 1; /* a forked child counts its first events */
-	return follow_mode(t);
+	return follow_mode(thread_gate);
 }
 
 /* The way of a thread that is in the state it calls home. */
 static enum way
-way_at_home(const struct thread *t)
+way_at_home(const struct gate *g)
 {
-	switch (t->ready) {
+	switch (g->ready) {
 	case THREAD_READY:
 		return WAY_READY;
 	case THREAD_SHARED:
@@ -74,40 +82,39 @@ way_at_home(const struct thread *t)
 		return WAY_SAMPLED;
 	case THREAD_PAUSED:
 		return WAY_PAUSED;
+	case THREAD_BARE:
+	case THREAD_CROWDED:
+		return WAY_CROWDED;
 	default:
 		return WAY_NONE;
 	}
 }
 
-static enum way
-way_in(struct thread **ret_t)
+/* A thread's first event, or the next try of one that found no room. */
+static struct gate *
+arrive(void)
 {
-	struct thread *t;
+	lifecycle_new_thread();
+	thread_arrive();
+	thread_make_ready(lifecycle_mode());
+	return thread_gate;
+}
+
+static enum way
+way_by_state(struct gate *g)
+{
 	int i;
 
-	if (!lifecycle_running())
-		return WAY_NONE;
-	t = thread_self;
-	if (!t) {
-		lifecycle_new_thread();
-		t = thread_new();
-		*ret_t = t;
-		if (!t)
-			return WAY_NESTED;
-		thread_self = t;
-		thread_make_ready(t, lifecycle_mode());
-	}
-	*ret_t = t;
 	/* a forked child moves to its own segment: see lifecycle.c */
-	for (i = 0; i < HELD_SPINS && LOAD(&t->state) == THREAD_HELD; i++)
+	for (i = 0; i < HELD_SPINS && LOAD(&g->state) == THREAD_HELD; i++)
 		cpu_pause();
-	switch (LOAD(&t->state)) {
+	switch (LOAD(&g->state)) {
 	case THREAD_READY:
 	case THREAD_SHARED:
 	case THREAD_SAMPLING:
 	case THREAD_PAUSED:
 	case THREAD_PAUSED + 1: /* by a handler, inside a hook */
-		return way_at_home(t);
+		return way_at_home(g);
 	case THREAD_BUSY:
 	case THREAD_SHARED_BUSY:
 	case THREAD_OFF + 1:
@@ -115,6 +122,14 @@ way_in(struct thread **ret_t)
 		return sample_rate() ? WAY_IGNORED : WAY_NESTED;
 	case THREAD_SAMPLING_BUSY:
 		return WAY_IGNORED;
+	case THREAD_CROWDED:
+		if (!thread_may_retry())
+			return WAY_CROWDED;
+		return way_at_home(arrive());
+	case THREAD_BARE:
+		if (!lifecycle_poll() || thread_may_retry())
+			break;
+		return WAY_CROWDED;
 	case THREAD_OFF:
 	case THREAD_DORMANT:
 		if (!lifecycle_poll())
@@ -125,12 +140,27 @@ way_in(struct thread **ret_t)
 		 * Wiped by a fork that the process has dealt with already, or
 		 * a hook that was under way at the fork has come back.
 		 */
-		if (!thread_rejoin(t))
+		if (!thread_rejoin())
 			return WAY_NESTED;
 		break;
 	}
-	thread_make_ready(t, lifecycle_mode());
-	return way_at_home(t);
+	thread_make_ready(lifecycle_mode());
+	return way_at_home(g);
+}
+
+/* *ret_t: its block, or NULL; it is there for READY and SHARED. */
+static enum way
+way_in(struct thread **ret_t)
+{
+	enum way way;
+
+	if (!lifecycle_running())
+		return WAY_NONE;
+	if (!thread_gate)
+		arrive();
+	way = way_by_state(thread_gate);
+	*ret_t = thread_self;
+	return way;
 }
 
 /*
@@ -144,7 +174,7 @@ heal(struct thread *t, bool own, bool whole)
 		return;
 	segment_count(SEG_HEALED, 1);
 	thread_drop_caches(t);
-	thread_make_ready(t, lifecycle_mode());
+	thread_make_ready(lifecycle_mode());
 }
 
 static struct site_id
@@ -299,7 +329,7 @@ recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
 	        LOAD(lifecycle_command) != lifecycle_obeyed) &&
 	    !look_at_clock(t)) {
 		recorder_passed_by(SEG_EVENTS_OFF);
-		thread_leave(t);
+		thread_leave(thread_gate);
 		return;
 	}
 	if (birth == RECORDER_NOW)
@@ -309,7 +339,7 @@ recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
 	        !put_slow(WAY_READY, t, p, s.v, size, birth)) ||
 	    !ledger_alloc(t, s.v, size))
 		not_booked(WAY_READY, t, p, size, c, api, birth);
-	thread_leave(t);
+	thread_leave(thread_gate);
 }
 
 SEEP_NOINLINE void *
@@ -323,7 +353,7 @@ recorder_alloc_busy(void *p, uint64_t size, uint64_t pc, uint64_t sp,
 	if (unlikely(!recorder_book_fast(t, p, size, &c, site, RECORDER_NOW)))
 		recorder_alloc_born(t, p, size, &c, api, RECORDER_NOW);
 	else
-		recorder_leave(t);
+		recorder_leave(thread_gate, t);
 	return p;
 }
 
@@ -336,7 +366,7 @@ recorder_after(void *p)
 		ledger_peak(t);
 	if (t->countdown == 0)
 		look_at_clock(t);
-	thread_leave(t);
+	thread_leave(thread_gate);
 	return p;
 }
 
@@ -353,7 +383,7 @@ recorder_free_busy(const void *p)
 		ledger_age(b.site, age);
 	if (unlikely(--t->countdown == 0))
 		look_at_clock(t);
-	thread_leave(t);
+	thread_leave(thread_gate);
 }
 
 static uint32_t
@@ -403,17 +433,19 @@ recorder_alloc_slow(const void *p, uint64_t size, const struct cpu_frame *c,
 		lifecycle_passed_by();
 	} else if (way == WAY_PAUSED) {
 		recorder_passed_by(SEG_PAUSED_EVENTS);
+	} else if (way == WAY_CROWDED) {
+		recorder_passed_by(SEG_CROWDED_EVENTS);
 	} else if (way == WAY_SAMPLED) {
-		if (!recorder_misses(t, size))
-			recorder_sample(t, p, size, c, api, birth);
+		if (!recorder_misses(thread_gate, size))
+			recorder_sample(thread_gate, p, size, c, api, birth);
 	} else if (way == WAY_IGNORED) {
 		;
 	} else if (way == WAY_NESTED) {
 		alloc_by(way, t, p, size, c, api, birth);
 	} else {
-		thread_enter(t);
+		thread_enter(thread_gate);
 		alloc_by(way, t, p, size, c, api, birth);
-		thread_leave(t);
+		thread_leave(thread_gate);
 	}
 	lifecycle_slow_ends(counted);
 }
@@ -443,24 +475,24 @@ free_counted(const void *p, struct live_block b, bool is_death)
 	if (b.site && sample_rate())
 		sample_remove(p);
 	if (way == WAY_NONE || way == WAY_SAMPLED || way == WAY_IGNORED ||
-	    way == WAY_PAUSED) {
+	    way == WAY_PAUSED || way == WAY_CROWDED) {
 		if (lifecycle_started())
 			free_by(WAY_NESTED, NULL, p, b, is_death);
 		return;
 	}
 	if (way == WAY_NESTED) {
-		if (t && LOAD(&t->state) == THREAD_CLOSING)
+		if (LOAD(&thread_gate->state) == THREAD_CLOSING)
 			module_distrust();
 		else
 			segment_count(SEG_NESTED_EVENTS, 1);
 		free_by(way, t, p, b, is_death);
 		return;
 	}
-	thread_enter(t);
+	thread_enter(thread_gate);
 	free_by(way, t, p, b, is_death);
 	if (--t->countdown == 0)
 		look_at_clock(t);
-	thread_leave(t);
+	thread_leave(thread_gate);
 }
 
 static void
@@ -482,6 +514,7 @@ SEEP_NOINLINE void
 recorder_realloc_done(const void *old, struct live_block b, const void *p,
     uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
+	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
 	struct live_block none;
 
@@ -491,23 +524,23 @@ recorder_realloc_done(const void *old, struct live_block b, const void *p,
 			    b.birth, &none);
 		return;
 	}
-	if (t && LOAD(&t->state) == THREAD_SAMPLING) {
+	if (g && LOAD(&g->state) == THREAD_SAMPLING) {
 		if (b.site) {
 			sample_remove(old);
 			free_by(WAY_SAMPLED, t, old, b, false);
 		}
-		if (p && !recorder_misses(t, size))
-			recorder_sample(t, p, size, c, api,
+		if (p && !recorder_misses(g, size))
+			recorder_sample(g, p, size, c, api,
 			    b.site ? b.birth : RECORDER_NOW);
 		return;
 	}
-	if (likely(recorder_is_ready(t))) {
-		thread_enter(t);
+	if (likely(recorder_is_ready(g))) {
+		thread_enter(g);
 		if (unlikely(!b.site || !ledger_free(t, b.site, b.size)))
 			odd_free(t, old, b);
-		thread_leave(t);
+		thread_leave(g);
 		if (likely(p)) {
-			thread_enter(t);
+			thread_enter(g);
 			recorder_alloc_born(t, p, size, c, api,
 			    b.site ? b.birth : RECORDER_NOW);
 		}
@@ -525,23 +558,31 @@ recorder_stack(const struct cpu_frame *c)
 	struct site_id s = {0};
 	struct thread *t = NULL;
 
-	switch (way_in(&t)) {
+	enum way way = way_in(&t);
+
+	/* sampled threads have a block from their first sample on */
+	if (way == WAY_SAMPLED && !t)
+		t = thread_attach();
+	if (way == WAY_SAMPLED && !t)
+		way = WAY_CROWDED;
+	switch (way) {
 	case WAY_NONE:
 	case WAY_PAUSED:
+	case WAY_CROWDED:
 		return s;
 	case WAY_NESTED:
 	case WAY_IGNORED:
 		s = nested_site(t, c, SEG_API_NONE);
 		break;
 	default:
-		thread_enter(t);
+		thread_enter(thread_gate);
 		s = memo_site(t, c, SEG_API_NONE);
 		if (ledger_is_inherited(s.v)) {
 			/* a memo of before the fork: find out anew */
 			thread_drop_caches(t);
 			s = memo_site(t, c, SEG_API_NONE);
 		}
-		thread_leave(t);
+		thread_leave(thread_gate);
 		break;
 	}
 	verify_site(s, c);
@@ -555,69 +596,80 @@ recorder_pause(int by)
 	struct thread *t = NULL;
 
 	(void)way_in(&t);
+	if (!t && by > 0)
+		t = thread_attach();
 	if (t && (by > 0 || t->paused)) {
 		cpu_add_local(&t->paused, by);
 		lifecycle_poll();
-		thread_change_home(t, lifecycle_mode());
+		thread_change_home(lifecycle_mode());
 	}
 	lifecycle_slow_ends(counted);
 }
 
-struct thread *
+struct gate *
 recorder_closing(void)
 {
-	struct thread *t = thread_self;
-	uint32_t s = t ? LOAD(&t->state) : 0;
+	struct gate *g = thread_gate;
+	uint32_t s = g ? LOAD(&g->state) : 0;
 
 	if (s != THREAD_READY && s != THREAD_SHARED && s != THREAD_SAMPLING)
 		return NULL; /* not set up, off, or a dlclose in a dlclose */
-	STORE(&t->state, THREAD_CLOSING);
-	return t;
+	STORE(&g->state, THREAD_CLOSING);
+	return g;
 }
 
 void
-recorder_closed(struct thread *t)
+recorder_closed(struct gate *g)
 {
-	if (t && LOAD(&t->state) == THREAD_CLOSING)
-		thread_make_ready(t, lifecycle_mode());
+	if (g && LOAD(&g->state) == THREAD_CLOSING)
+		thread_make_ready(lifecycle_mode());
 	module_distrust();
 }
 
-SEEP_NOINLINE void
-recorder_sample(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+/* The thread is busy. False: it cannot be recorded, and is not counted yet. */
+static bool
+take_sample(const void *p, uint64_t size, const struct cpu_frame *c,
+    enum seg_api api, uint32_t birth)
 {
+	struct thread *t = thread_attach();
 	struct site_id s;
 
-	thread_enter(t);
-	tick_read();
-	if (t->left < 0) {
-		t->left = sample_distance(&t->rng);
-		s = memo_site(t, c, api);
-		verify_site(s, c);
-		if (!put_slow(
-		        WAY_SAMPLED, t, p, s.v, size, birth_tick(birth))) {
-			segment_count(SEG_LOST_EVENTS, 1);
-		} else {
-			sample_enter(p);
-			if (!ledger_sampled_alloc(t, s.v, size))
-				segment_count(SEG_LOST_EVENTS, 1);
-		}
-	}
-	lifecycle_poll();
-	follow_mode(t);
-	thread_leave(t);
+	if (!t)
+		return false;
+	s = memo_site(t, c, api);
+	verify_site(s, c);
+	if (!put_slow(WAY_SAMPLED, t, p, s.v, size, birth_tick(birth)))
+		return false;
+	sample_enter(p);
+	return ledger_sampled_alloc(t, s.v, size);
 }
 
 SEEP_NOINLINE void
-recorder_sampled_free(struct thread *t, const void *p)
+recorder_sample(struct gate *g, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+{
+	thread_enter(g);
+	tick_read();
+	if (g->left < 0) {
+		g->left = sample_distance(&g->rng);
+		if (!take_sample(p, size, c, api, birth))
+			segment_count(SEG_LOST_EVENTS, 1);
+		thread_lend();
+	}
+	lifecycle_poll();
+	follow_mode(g);
+	thread_leave(g);
+}
+
+SEEP_NOINLINE void
+recorder_sampled_free(struct gate *g, const void *p)
 {
 	struct live_block b = live_take_slow((uint64_t)(uintptr_t)p);
 
 	if (!b.site)
 		return;
-	thread_enter(t);
+	thread_enter(g);
 	sample_remove(p);
-	free_by(WAY_SAMPLED, t, p, b, true);
-	thread_leave(t);
+	free_by(WAY_SAMPLED, thread_self, p, b, true);
+	thread_leave(g);
 }

@@ -37,11 +37,11 @@ void recorder_alloc_slow(const void *p, uint64_t size,
 void recorder_free_slow(const void *p);
 
 /* Sampling: this block was hit by a point. The thread is in SAMPLING. */
-void recorder_sample(struct thread *t, const void *p, uint64_t size,
+void recorder_sample(struct gate *g, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth);
 
 /* Sampling: a free of a block that the filter knows. */
-void recorder_sampled_free(struct thread *t, const void *p);
+void recorder_sampled_free(struct gate *g, const void *p);
 
 /* realloc: the cell is taken before the call, booked after it. */
 void recorder_realloc_done(const void *old, struct live_block b, const void *p,
@@ -53,8 +53,8 @@ void recorder_realloc_done(const void *old, struct live_block b, const void *p,
  * between makes modules distrusted, so that no one can be early. Returns what
  * recorder_closed() wants.
  */
-struct thread *recorder_closing(void);
-void recorder_closed(struct thread *t);
+struct gate *recorder_closing(void);
+void recorder_closed(struct gate *g);
 
 /*
  * The stack of a caller that is no allocation function, as a site of its own.
@@ -68,59 +68,62 @@ void recorder_pause(int by);
 /* Allocations that passed by unseen: their frees are no riddle. */
 void recorder_passed_by(enum seg_count why);
 
+/* The same without a name: also before our own relocation. */
+void recorder_unseen(void);
+
 /*
  * One more allocation that is not looked at, by a thread that is dormant or
  * off. False: the command word has changed, take the slow way.
  */
 SEEP_INLINE bool
-recorder_passes(struct thread *t)
+recorder_passes(struct gate *g)
 {
 	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
 		return false;
-	if (unlikely(cpu_add_goes_round(&t->passed, 256 / 64)))
+	if (unlikely(cpu_add_goes_round(&g->passed, 256 / 64)))
 		segment_count(SEG_EVENTS_OFF, 64);
 	return true;
 }
 
 /* Sampling: does no point fall into the next `size` bytes? */
 SEEP_INLINE bool
-recorder_misses(struct thread *t, uint64_t size)
+recorder_misses(struct gate *g, uint64_t size)
 {
-	return likely(!cpu_spend(&t->left, size) &&
+	return likely(!cpu_spend(&g->left, size) &&
 	    LOAD(lifecycle_command) == lifecycle_obeyed);
 }
 
 /* An allocation that a sampling, dormant or switched-off thread lets pass. */
 SEEP_INLINE bool
-recorder_looks_away(struct thread *t, uint64_t size)
+recorder_looks_away(struct gate *g, uint64_t size)
 {
-	const uint32_t state = LOAD(&t->state);
+	const uint32_t state = LOAD(&g->state);
 
 	if (state == THREAD_SAMPLING)
-		return recorder_misses(t, size);
+		return recorder_misses(g, size);
 	if (state == THREAD_DORMANT || state == THREAD_OFF)
-		return recorder_passes(t);
+		return recorder_passes(g);
 	return false;
 }
 
 /* Likewise for realloc: the old block was not looked at either. */
 SEEP_INLINE bool
-recorder_looks_away_again(struct thread *t, const void *old, uint64_t size)
+recorder_looks_away_again(struct gate *g, const void *old, uint64_t size)
 {
-	if (t->state == THREAD_DORMANT)
-		return recorder_passes(t);
-	if (t->state != THREAD_SAMPLING || sample_maybe(old))
+	if (g->state == THREAD_DORMANT)
+		return recorder_passes(g);
+	if (g->state != THREAD_SAMPLING || sample_maybe(old))
 		return false;
-	if (!size || recorder_misses(t, size))
+	if (!size || recorder_misses(g, size))
 		return true;
-	t->left += (int64_t)size; /* the slow way draws it again */
+	g->left += (int64_t)size; /* the slow way draws it again */
 	return false;
 }
 
 SEEP_INLINE bool
-recorder_is_ready(const struct thread *t)
+recorder_is_ready(const struct gate *g)
 {
-	return likely(t && t->state == THREAD_READY);
+	return likely(g && g->state == THREAD_READY);
 }
 
 /* The second half of recorder_alloc_fast(): the site is known. */
@@ -204,32 +207,32 @@ void *recorder_after(void *p);
 
 /* After recorder_alloc_fast(), where the hook goes on. */
 SEEP_INLINE void
-recorder_leave(struct thread *t)
+recorder_leave(struct gate *g, struct thread *t)
 {
 	if (recorder_is_due(t))
 		recorder_after(NULL);
 	else
-		thread_leave(t);
+		thread_leave(g);
 }
 
 /* b is what stood at the old address. False: nothing has been booked. */
 SEEP_INLINE bool
-recorder_realloc_fast(struct thread *t, struct live_block b, const void *p,
-    uint64_t size, const struct cpu_frame *c, enum seg_api api)
+recorder_realloc_fast(struct gate *g, struct thread *t, struct live_block b,
+    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	struct seg_row *row;
 
-	thread_enter(t);
+	thread_enter(g);
 	row = ledger_settled(t, b.site);
 	if (unlikely(!row)) {
-		thread_leave(t);
+		thread_leave(g);
 		return false;
 	}
 	ledger_count_free(t, row, b.size);
 	if (unlikely(!recorder_alloc_fast(t, p, size, c, api, b.birth)))
 		recorder_alloc_born(t, p, size, c, api, b.birth);
 	else
-		recorder_leave(t);
+		recorder_leave(g, t);
 	return true;
 }
 

@@ -4,12 +4,15 @@
 
 #include <string.h>
 #include <sys/auxv.h>
+#include <ucontext.h>
 
 #include "base/attr.h"
+#include "base/cpu.h"
 #include "base/hash.h"
 #include "collector/cfi.h"
 #include "collector/mem.h"
 #include "collector/module.h"
+#include "collector/next.h"
 #include "trace/format.h"
 
 /*
@@ -37,6 +40,7 @@ enum { FIRST_BITS = 10, GROW_BITS = 2, LEVELS = 5, PROBES = 16 };
 static struct level *levels[LEVELS];
 static uint32_t newest; /* index of the newest level */
 static uint64_t loader_base;
+static uint64_t context_base; /* see find_context_base() */
 
 static struct level *
 new_level(uint32_t bits)
@@ -49,10 +53,40 @@ new_level(uint32_t bits)
 	return l;
 }
 
+/*
+ * The return address that makecontext() gives to the function of a coroutine:
+ * the first byte of a private function of libc, which has no unwind rule that
+ * says so. libc is asked to prepare a context, which never runs. Start-up.
+ */
+static uint64_t
+find_context_base(void)
+{
+	const void *in_libc = next_symbol("gnu_get_libc_version");
+	void *symbol = next_symbol("makecontext");
+	void (*make)(ucontext_t *, void (*)(void), int, ...);
+	uint64_t stack[64], sp;
+	ucontext_t context;
+
+	/* with shadow stacks it would map one; another libc's is not known */
+	if (!symbol || !in_libc || !module_same(symbol, in_libc) ||
+	    cpu_has_shadow_stack())
+		return 0;
+	memcpy(&make, &symbol, sizeof(make));
+	memset(&context, 0, sizeof(context));
+	memset(stack, 0, sizeof(stack));
+	context.uc_stack.ss_sp = stack;
+	context.uc_stack.ss_size = sizeof(stack);
+	make(&context, (void (*)(void))find_context_base, 0);
+	sp = (uint64_t)context.uc_mcontext.gregs[REG_RSP];
+	sp -= (uint64_t)(uintptr_t)stack;
+	return sp < sizeof(stack) && sp % 8 == 0 ? stack[sp / 8] : 0;
+}
+
 bool
 rows_init(void)
 {
 	loader_base = getauxval(AT_BASE);
+	context_base = find_context_base();
 	if (!levels[0])
 		levels[0] = new_level(FIRST_BITS);
 	return levels[0] != NULL;
@@ -127,9 +161,16 @@ compute(uint64_t key, uint32_t *ret_module)
 
 	if (m)
 		r = cfi_row(m, key);
-	/* ld.so's start code has no unwind info: it is where stacks begin */
-	if (m && r.kind == ROW_STOP && m->base == loader_base)
-		r.kind = ROW_END;
+	/*
+	 * ld.so's start code has no unwind info: it is where stacks begin. A
+	 * return address that is the first byte of a function was put there
+	 * by hand, for the case that a coroutine's function returns.
+	 */
+	if (m && key + 1 == context_base)
+		r = (struct row){.kind = ROW_END, .cfa = ROW_END_CONTEXT};
+	else if (m && r.kind == ROW_STOP &&
+	    (m->base == loader_base || cfi_begins(m, key + 1)))
+		r = (struct row){.kind = ROW_END, .cfa = ROW_END_OTHER};
 	*ret_module = m ? m->number : 0;
 	memcpy(&word, &r, sizeof(word));
 	if (r.kind != ROW_STOP)

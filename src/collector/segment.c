@@ -9,7 +9,7 @@
 #include "collector/mem.h"
 #include "collector/tick.h"
 
-/* Counts that happen before there is a segment go here and are lost. */
+/* Counts from before there is a segment; segment_init() moves them into it. */
 static struct seg_header nowhere;
 
 struct segment segment = {.header = &nowhere};
@@ -236,6 +236,7 @@ segment_init(const struct segment_memory *m, uint64_t bytes, uint64_t largest,
     bool populate)
 {
 	struct seg_header *h;
+	int i;
 
 	segment.header = &nowhere;
 	segment.populate = populate;
@@ -258,6 +259,10 @@ segment_init(const struct segment_memory *m, uint64_t bytes, uint64_t largest,
 	h->dir_offset = SEG_HEADER_BYTES;
 	h->dir_capacity = segment.dir_capacity;
 	h->slot_index = UINT32_MAX;
+	for (i = 0; i < SEG_COUNTS; i++) {
+		h->counts[i] += LOAD(&nowhere.counts[i]);
+		STORE(&nowhere.counts[i], 0);
+	}
 	segment.header = h;
 	return true;
 }
@@ -406,8 +411,8 @@ publish(uint64_t offset, enum seg_kind kind, uint32_t owner, uint32_t row_bytes,
 	STORE(&segment.header->used_bytes, LOAD(&segment.used));
 }
 
-bool
-segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
+void
+segment_table_shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
     uint32_t row_bytes, uint64_t first, uint64_t max_rows)
 {
 	const uint32_t in_page = CPU_PAGE / sizeof(*t->chunks);
@@ -424,12 +429,34 @@ segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
 		/* a forked child starts over in the same pages */
 		memset(t->chunks, 0, t->chunk_high * sizeof(*t->chunks));
 		t->chunk_high = 0;
-		return true;
+		return;
 	}
+	t->chunks = NULL; /* the old ones are too few */
 	t->chunk_high = 0;
 	t->chunk_count = (count + in_page - 1) & ~(in_page - 1);
-	t->chunks = mem_alloc(t->chunk_count * sizeof(*t->chunks));
-	return t->chunks != NULL;
+}
+
+bool
+segment_table_map(struct segment_table *t)
+{
+	uint8_t **mine, **none = NULL;
+
+	if (likely(LOAD_ACQUIRE(&t->chunks)))
+		return true;
+	mine = mem_alloc(t->chunk_count * sizeof(*mine));
+	if (!mine)
+		return false;
+	/* the loser's pages are wasted: rare and never touched */
+	CAS(&t->chunks, &none, mine);
+	return true;
+}
+
+bool
+segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
+    uint32_t row_bytes, uint64_t first, uint64_t max_rows)
+{
+	segment_table_shape(t, kind, owner, row_bytes, first, max_rows);
+	return segment_table_map(t);
 }
 
 SEEP_COLD void *

@@ -119,6 +119,14 @@ struct segment_table {
 bool segment_table_init(struct segment_table *t, enum seg_kind kind,
     uint32_t owner, uint32_t row_bytes, uint64_t first, uint64_t max_rows);
 
+/*
+ * The same in two steps, for a table that is not always needed: its shape while
+ * there is one thread, its chunk pointers when it is needed, by any thread.
+ */
+void segment_table_shape(struct segment_table *t, enum seg_kind kind,
+    uint32_t owner, uint32_t row_bytes, uint64_t first, uint64_t max_rows);
+bool segment_table_map(struct segment_table *t);
+
 /* Opens the chunk of `row` (counted from first). NULL: no room. */
 void *segment_table_open(struct segment_table *t, uint64_t row);
 

@@ -166,12 +166,13 @@ map_slot(const struct slots *s, uint32_t slot, struct segment_memory *ret)
 }
 
 bool
-slots_map_one(const struct slots *s, uint32_t slot, struct segment_memory *ret,
+slots_map_one(struct slots *s, uint32_t slot, struct segment_memory *ret,
     uint64_t *ret_bytes)
 {
 	*ret_bytes = bytes_of(s, slot);
 	if (s->spare.head && slot == s->spare_slot) {
 		*ret = s->spare;
+		s->spare.head = NULL; /* the caller's own from now on */
 		return true;
 	}
 	return map_slot(s, slot, ret);

@@ -1,7 +1,9 @@
-/* spaces.h - namespaces of the loader beside ours: each has its own heap. */
+/* spaces.h - code that the loader binds to another malloc than ours. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_SPACES_H
 #define SEEP_COLLECTOR_SPACES_H
+
+#include <stdbool.h>
 
 #include "base/attr.h"
 
@@ -10,8 +12,20 @@
  * cannot count there, but we can say so. The loader keeps a list for debuggers
  * which only grows, in memory that is never given back: it is read without a
  * lock. `debug` is _r_debug; NULL, or a glibc before 2.35: nothing is said.
+ * Likewise of libraries in front of us in the search order that have a malloc:
+ * they are called instead of us, and may or may not pass calls on.
  */
 void spaces_init(const void *debug);
+
+/* Writes what is known into the header of a new segment. */
+void spaces_tell(void);
+
+/*
+ * A module is about to be loaded with RTLD_DEEPBIND: it, and what is loaded for
+ * it, looks for malloc in libc before it looks here. Counted, and marked if
+ * there is a segment to tell it to; else spaces_tell() does it later.
+ */
+void spaces_deepbind(const char *file, bool tell);
 
 extern SEEP_HIDDEN const int *spaces_version;
 

@@ -20,9 +20,13 @@ tables_of(const struct link_map *l)
 	struct tables t = {0};
 	const Elf64_Dyn *d;
 
-	/* glibc has made addresses of the offsets by now */
+	/*
+	 * glibc has made addresses of the offsets by now, but not where the
+	 * section cannot be written: in the vDSO.
+	 */
 	for (d = l->l_ld; d && d->d_tag != DT_NULL; d++) {
-		const void *p = (const void *)(uintptr_t)d->d_un.d_ptr;
+		const void *p = (const void *)(uintptr_t)(d->d_un.d_ptr +
+		    (d->d_un.d_ptr < l->l_addr ? l->l_addr : 0));
 
 		if (d->d_tag == DT_SYMTAB)
 			t.symbols = p;

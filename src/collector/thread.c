@@ -1,113 +1,117 @@
-/* thread.c - the block of one thread, and who owns which. */
+/* thread.c - the gate and the block of one thread: its states, its caches. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/thread.h"
 
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/sys.h"
 #include "collector/ledger.h"
 #include "collector/mem.h"
 #include "collector/module.h"
+#include "collector/owner.h"
 #include "collector/sample.h"
 
 enum {
-	OWNER_BITS = 12, /* threads that ever lived at one time: 3,000 or so */
-	PROBES = 64,
+	LOOK_BLOCKS = 8,
+	LEND_FROM = 64,    /* blocks */
+	RETRY_ALWAYS = 64, /* events */
+	RETRY_EVENTS = 1024,
 	MEMO_TOTAL_MAX = 32 << 20,
 	HOLD_TRIES = 50000, /* 0.2 s or so: threads may wait for a CPU */
 	HOLD_SETTLE = 100,
-	TCB_FROM = 512, /* where the tid is looked for, from the thread */
-	TCB_TO = 1024,  /* pointer on */
 };
 
-/* Address of a thread's thread_self -> its block, for ever. */
-struct owner {
-	const struct thread *const *tls;
-	struct thread *block;
-};
-
+_Thread_local struct gate *thread_gate
+    __attribute__((tls_model("initial-exec")));
 _Thread_local struct thread *thread_self
     __attribute__((tls_model("initial-exec")));
 
-static struct owner owners[1 << OWNER_BITS];
-static struct thread *all; /* every block of this process, newest first */
+/* Shared by threads that cannot have one; nothing but its state is used. */
+static struct gate crowded = {.state = THREAD_CROWDED, .ready = THREAD_CROWDED};
+static uint32_t crowded_events;
+
+/* Stacks; the low bits of a head are a number, against ABA. */
+static uint64_t free_owning, free_sharing; /* blocks, by their array */
+
+static struct thread *all;       /* every block of this process, newest first */
+static struct thread *look_from; /* the block that was looked at last */
+static uint32_t blocks;
 static uint64_t memo_total;
 static uint32_t arrays_taken; /* owned arrays given out */
 static uint32_t process;      /* forks that lie behind us */
-static bool wipe = true;
-static bool all_slow; /* no thread takes the fast path */
-static bool can_probe;
-static uint32_t tid_offset; /* of the tid behind the thread pointer, 0: none */
-
-/* Where glibc keeps the tid: found by its value, if that is unique. */
-static uint32_t
-find_tid_offset(void)
-{
-	const char *tp = (const char *)(uintptr_t)cpu_thread_pointer();
-	uint32_t tid = (uint32_t)cpu_syscall3(SYS_gettid, 0, 0, 0);
-	uint32_t at, v, found = 0;
-
-	for (at = TCB_FROM; at < TCB_TO; at += 4) {
-		memcpy(&v, tp + at, sizeof(v));
-		if (v == tid && found)
-			return 0;
-		if (v == tid)
-			found = at;
-	}
-	return found;
-}
+static bool all_slow;         /* no thread takes the fast path */
 
 void
 thread_init(bool wipe_on_fork, bool probe)
 {
-	wipe = wipe_on_fork;
-	can_probe = probe;
-	tid_offset = find_tid_offset();
+	owner_init(wipe_on_fork, probe);
 }
 
-/* The tid of the thread whose thread_self is at `tls`, 0: cannot be read. */
-static uint32_t
-tid_of(const struct thread *const *tls)
+static void
+push_block(struct thread *t)
 {
-	uint64_t mine = (uint64_t)(uintptr_t)&thread_self;
-	uint64_t at = cpu_thread_pointer() + tid_offset +
-	    ((uint64_t)(uintptr_t)tls - mine);
-	uint64_t page = at & ~(uint64_t)(CPU_PAGE - 1);
-	uint32_t tid;
+	uint64_t *stack =
+	    t->array < SEG_OWNED_ARRAYS ? &free_owning : &free_sharing;
+	uint64_t head = LOAD_ACQUIRE(stack);
 
-	if (!tid_offset)
-		return 0;
-	/* another thread's stack may be gone by now */
-	if ((uint64_t)(uintptr_t)tls != mine &&
-	    (!can_probe ||
-	        sys_madvise((void *)(uintptr_t)page, CPU_PAGE,
-	            MADV_POPULATE_READ) != 0))
-		return 0;
-	memcpy(&tid, (const void *)(uintptr_t)at, sizeof(tid));
-	return tid;
+	do
+		STORE(&t->next_free, (struct thread *)owner_node(head));
+	while (!CAS(stack, &head, owner_head(head, t)));
 }
 
-uint32_t
-thread_renewed_tid(void)
+static struct thread *
+pop_block(uint64_t *stack)
 {
-	const struct thread *t;
-	uint32_t first = 0;
+	uint64_t head = LOAD_ACQUIRE(stack);
+	struct thread *t;
 
-	for (t = all; t; t = t->next) {
-		uint32_t tid = tid_of(t->owner->tls);
+	do
+		t = owner_node(head);
+	while (t && !CAS(stack, &head, owner_head(head, LOAD(&t->next_free))));
+	return t;
+}
 
-		/*
-		 * A thread that the child has started since may stand where
-		 * one of the parent's stood; the first one came before it.
-		 */
-		if (tid && tid != t->tid && (!first || tid < first) &&
-		    (thread_self ||
-		        (const void *)t->owner->tls !=
-		            (const void *)&thread_self))
-			first = tid;
+SEEP_COLD void
+thread_forget_dtv(void)
+{
+	struct gate *g = thread_gate;
+
+	if (g && g->owner)
+		__atomic_store_n(&g->owner->dtv, 0, __ATOMIC_SEQ_CST);
+}
+
+void
+thread_give_back(struct thread *t)
+{
+	STORE(&t->gate, NULL);
+	push_block(t);
+}
+
+/*
+ * Blocks are large, and there may be many places that have none: so who needs
+ * a block looks at those that there are.
+ */
+static void
+look_at_blocks(void)
+{
+	struct thread *t = LOAD_ACQUIRE(&look_from);
+	int n;
+
+	for (n = 0; n < LOOK_BLOCKS; n++) {
+		struct gate *g;
+		struct owner *o;
+
+		t = t ? t->next : NULL;
+		if (!t)
+			t = LOAD_ACQUIRE(&all);
+		if (!t)
+			break;
+		g = LOAD_ACQUIRE(&t->gate);
+		o = g ? LOAD(&g->owner) : NULL;
+		if (o && LOAD(&o->block) == t && owner_dtv_is_freed(o))
+			owner_look_at(o);
 	}
-	return first;
+	STORE_RELEASE(&look_from, t);
 }
 
 static bool
@@ -125,8 +129,18 @@ give_memo(struct thread *t, uint32_t bits)
 	if (!m)
 		return false;
 	t->memo = m;
+	t->memo_room = 1u << bits;
 	t->memo_mask = (uint32_t)(((1u << bits) - 1) * sizeof(*m));
 	return true;
+}
+
+static void
+drop_chunks(struct thread *t, uint32_t bits)
+{
+	uint32_t i;
+
+	for (i = 0; i < 1u << bits; i++)
+		t->memo[i].key = 0;
 }
 
 SEEP_COLD void
@@ -135,18 +149,22 @@ thread_grow_memo(struct thread *t)
 	uint32_t bits = (uint32_t)__builtin_ctz(thread_memo_chunks(t));
 
 	t->memo_misses = 0;
-	if (bits < THREAD_MEMO_MAX_BITS)
-		give_memo(
-		    t, bits + 2 <= THREAD_MEMO_MAX_BITS ? bits + 2 : bits + 1);
+	if (bits >= THREAD_MEMO_MAX_BITS)
+		return;
+	bits += bits + 2 <= THREAD_MEMO_MAX_BITS ? 2 : 1;
+	if (1u << bits > t->memo_room) {
+		give_memo(t, bits);
+		return;
+	}
+	/* an earlier owner of this block needed as much */
+	t->memo_mask = (uint32_t)(((1u << bits) - 1) * sizeof(*t->memo));
+	drop_chunks(t, bits);
 }
 
 void
 thread_drop_caches(struct thread *t)
 {
-	uint64_t i;
-
-	for (i = 0; i < thread_memo_chunks(t); i++)
-		t->memo[i].key = 0;
+	drop_chunks(t, (uint32_t)__builtin_ctz(thread_memo_chunks(t)));
 	live_forget(&t->live);
 	t->outer_version++;
 	t->outer_count = 0;
@@ -172,23 +190,23 @@ take_array(struct thread *t)
  * a few microseconds is held.
  */
 static bool
-hold(struct thread *t)
+hold(struct gate *g)
 {
-	uint32_t ready = t->ready;
+	uint32_t ready = g->ready;
 	int i, settle;
 
 	for (i = 0; i < HOLD_TRIES; i++) {
-		uint32_t s = LOAD_ACQUIRE(&t->state);
+		uint32_t s = LOAD_ACQUIRE(&g->state);
 
 		if (s == ready)
-			CAS(&t->state, &s, THREAD_HELD);
+			CAS(&g->state, &s, THREAD_HELD);
 		else if (s != ready + 1 && s != THREAD_HELD &&
 		    s != THREAD_HELD + 1)
 			return true; /* off, or not yet set up */
 		for (settle = 0; settle < HOLD_SETTLE; settle++)
 			cpu_pause();
 		/* HELD + 1: it had passed the test before we came */
-		if (LOAD_ACQUIRE(&t->state) == THREAD_HELD)
+		if (LOAD_ACQUIRE(&g->state) == THREAD_HELD)
 			return true;
 	}
 	return false;
@@ -197,10 +215,12 @@ hold(struct thread *t)
 static uint32_t
 state_in(const struct thread *t, enum seg_mode mode)
 {
-	if (t->paused)
+	if (t && t->paused)
 		return THREAD_PAUSED;
 	switch (mode) {
 	case SEG_MODE_ON:
+		if (!t)
+			return THREAD_BARE;
 		return t->array < SEG_OWNED_ARRAYS && !all_slow ? THREAD_READY
 		                                                : THREAD_SHARED;
 	case SEG_MODE_SAMPLED:
@@ -221,26 +241,28 @@ thread_slow_down(bool slow)
 void
 thread_release_others(void)
 {
-	struct thread *t;
+	struct gate *g;
+	uint32_t at = 0;
 
-	for (t = all; t; t = t->next) {
+	while ((g = owner_gate_at(&at))) {
 		uint32_t held = THREAD_HELD;
 
-		if (LOAD(&t->state) != held)
+		if (LOAD(&g->state) != held)
 			continue;
-		if (t->ready == THREAD_SHARED)
-			t->ready = state_in(t, SEG_MODE_ON);
-		CAS(&t->state, &held, t->ready);
+		if (g->ready == THREAD_SHARED)
+			g->ready = state_in(LOAD(&g->block), SEG_MODE_ON);
+		CAS(&g->state, &held, g->ready);
 	}
 }
 
 bool
-thread_hold_others(const struct thread *self)
+thread_hold_others(void)
 {
-	struct thread *t;
+	struct gate *g;
+	uint32_t at = 0;
 
-	for (t = LOAD_ACQUIRE(&all); t; t = t->next) {
-		if (t != self && !hold(t)) {
+	while ((g = owner_gate_at(&at))) {
+		if (!hold(g)) {
 			thread_release_others();
 			return false;
 		}
@@ -249,32 +271,48 @@ thread_hold_others(const struct thread *self)
 }
 
 void
-thread_make_ready(struct thread *t, enum seg_mode mode)
+thread_make_ready(enum seg_mode mode)
 {
-	t->ready = state_in(t, mode);
+	struct gate *g = thread_gate;
+	struct thread *t;
+	uint32_t was;
+
+	if (!g || g == &crowded)
+		return;
+	/* dormant threads have none, sampled ones from their first sample on */
+	t = mode == SEG_MODE_ON ? thread_attach() : thread_self;
+	was = g->ready;
+	g->ready = state_in(t, mode);
+	if (g->ready == THREAD_BARE && was != THREAD_BARE)
+		g->left = 0; /* see thread_may_retry() */
 	if (mode == SEG_MODE_SAMPLED) {
-		if (!t->rng)
-			t->rng = hash_mix(__builtin_ia32_rdtsc(),
-			             (uint64_t)(uintptr_t)t) |
+		if (!g->rng)
+			g->rng = hash_mix(__builtin_ia32_rdtsc(),
+			             (uint64_t)(uintptr_t)g) |
 			    1;
-		t->left = sample_distance(&t->rng);
+		g->left = sample_distance(&g->rng);
 	}
-	t->period = 1;
-	t->countdown = 1;
-	t->scratch_taken = 0;
-	STORE(&t->state, t->ready);
+	if (t) {
+		t->period = 1;
+		t->countdown = 1;
+		t->scratch_taken = 0;
+	}
+	STORE(&g->block, t);
+	STORE_RELEASE(&g->state, g->ready);
 }
 
 void
-thread_change_home(struct thread *t, enum seg_mode mode)
+thread_change_home(enum seg_mode mode)
 {
-	uint32_t s = LOAD(&t->state);
-	uint32_t busy = s == t->ready + 1;
+	struct gate *g = thread_gate;
+	uint32_t s = LOAD(&g->state);
+	uint32_t busy = s == g->ready + 1;
 
-	if (s == THREAD_CLOSING)
+	if (s == THREAD_CLOSING || g == &crowded)
 		return; /* recorder_closed() will find the way */
-	t->ready = state_in(t, mode);
-	STORE(&t->state, t->ready + busy);
+	g->ready = state_in(thread_self, mode);
+	STORE(&g->block, thread_self);
+	STORE_RELEASE(&g->state, g->ready + busy);
 }
 
 static struct thread *
@@ -291,120 +329,190 @@ new_block(void)
 		return NULL;
 	for (i = 0; i < THREAD_CHECK_PAD; i++)
 		t->check[i].address = (uint64_t)(uintptr_t)&zero;
-	/*
-	 * A block that a fork does not wipe would book a child's events as
-	 * ours. The call may fail where mappings are counted (max_map_count):
-	 * it splits one. The event passes by then, and the next one tries.
-	 */
-	if ((!wipe || sys_madvise(t, CPU_PAGE, MADV_WIPEONFORK) == 0) &&
-	    (t->memo || give_memo(t, THREAD_MEMO_MIN_BITS)) && take_array(t))
+	if ((t->memo || give_memo(t, THREAD_MEMO_MIN_BITS)) && take_array(t))
 		return t;
 	STORE_RELEASE(&spare, t);
 	return NULL;
 }
 
+/* What the dead owner knew of its stack need not hold for the new one's. */
 static void
 adopt(struct thread *t)
 {
-	/* what the dead owner knew of its stack need not hold for ours */
+	enum { LEAST = (1u << THREAD_MEMO_MIN_BITS) - 1 };
+
 	t->stack_lo = t->stack_hi = 0;
 	t->expect_free = NULL;
 	t->paused = 0;
-	t->tid = tid_of(t->owner->tls);
+	t->counted = 0;
+	t->clock_ns = 0;
+	/* it is cleared at every start, so it starts small */
+	if (t->memo_mask > LEAST * sizeof(*t->memo))
+		t->memo_mask = LEAST * sizeof(*t->memo);
 	thread_drop_caches(t);
 }
 
 static void
 link_block(struct thread *t)
 {
+	ADD(&blocks, 1);
 	t->process = process;
 	t->next = LOAD(&all);
 	while (!CAS(&all, &t->next, t))
 		;
 }
 
-static struct thread *
-register_block(struct thread *t, struct owner *o)
+SEEP_COLD struct thread *
+thread_attach(void)
 {
+	struct gate *g = thread_gate;
+	struct thread *t = thread_self, *none = NULL;
+
+	if (t || !g || g == &crowded)
+		return t;
+	look_at_blocks();
+	t = pop_block(&free_owning);
 	if (!t)
-		return NULL;
-	t->owner = o;
-	t->tid = tid_of(o->tls);
-	link_block(t);
+		t = pop_block(&free_sharing);
+	if (t) {
+		adopt(t);
+	} else {
+		t = new_block();
+		if (!t)
+			return NULL;
+		link_block(t);
+	}
+	STORE_RELEASE(&t->gate, g);
+	if (!CAS(&thread_self, &none, t)) {
+		/* a signal handler has been here meanwhile */
+		thread_give_back(t);
+		return none;
+	}
+	if (g->owner) {
+		owner_note_dtv(g->owner);
+		STORE_RELEASE(&g->owner->block, t);
+	}
 	return t;
 }
 
-bool
-thread_rejoin(struct thread *t)
+void
+thread_lend(void)
 {
-	thread_drop_caches(t);
-	if (t->process == process)
+	struct gate *g = thread_gate;
+	struct thread *t = thread_self;
+
+	if (!t || t->paused || LOAD(&blocks) <= LEND_FROM)
+		return;
+	STORE(&g->block, NULL);
+	if (g->owner)
+		STORE(&g->owner->block, NULL);
+	thread_self = NULL;
+	thread_give_back(t);
+}
+
+SEEP_COLD struct gate *
+thread_arrive(void)
+{
+	struct gate *was = thread_gate; /* NULL or crowded */
+	struct owner *o = owner_take_over();
+	struct gate *g = o ? o->gate : NULL;
+
+	if (o && LOAD(&o->block)) {
+		thread_self = LOAD(&o->block);
+		adopt(thread_self);
+		STORE(&thread_self->gate, g); /* it may have been taken back */
+	}
+	if (!g) {
+		owner_look_around();
+		g = owner_new_gate();
+		if (!g || !owner_settle(g, NULL)) {
+			if (g)
+				owner_give_gate(g);
+			g = &crowded;
+		}
+	}
+	if (CAS(&thread_gate, &was, g))
+		return g;
+	/* a signal handler has been here meanwhile */
+	if (g != was && g != &crowded)
+		owner_clear(g->owner);
+	return was;
+}
+
+bool
+thread_may_retry(void)
+{
+	struct gate *g = thread_gate;
+
+	uint64_t n =
+	    g == &crowded ? ADD(&crowded_events, 1) : (uint64_t)++g->left;
+
+	/* a failure that passes costs one event, one that stays hardly time */
+	return n < RETRY_ALWAYS || n % RETRY_EVENTS == 0;
+}
+
+bool
+thread_rejoin(void)
+{
+	struct gate *g = thread_gate;
+	struct thread *t = thread_self;
+
+	if (t && t->gate != g)
+		t = thread_self = NULL; /* retired, see retire_block() */
+	if (t)
+		thread_drop_caches(t);
+	if (!g->owner && !owner_settle(g, t))
+		return false;
+	if (!t || t->process == process)
 		return true;
-	t->owner->tls = (const struct thread *const *)&thread_self;
-	t->owner->block = t;
-	t->tid = tid_of(t->owner->tls);
 	if (!take_array(t))
 		return false;
 	link_block(t);
 	return true;
 }
 
+uint32_t
+thread_renewed_tid(void)
+{
+	return owner_renewed_tid(thread_gate && thread_gate != &crowded);
+}
+
 bool
 thread_any(void)
 {
-	return LOAD(&all) != NULL;
-}
-
-SEEP_COLD struct thread *
-thread_new(void)
-{
-	const struct thread *const *me =
-	    (const struct thread *const *)&thread_self;
-	uint64_t i = hash_word((uint64_t)(uintptr_t)me) >> (64 - OWNER_BITS);
-	int n;
-
-	for (n = 0; n < PROBES; n++) {
-		struct owner *o =
-		    &owners[(i + (uint64_t)n) & ((1u << OWNER_BITS) - 1)];
-		const struct thread *const *tls = LOAD_ACQUIRE(&o->tls);
-
-		if (!tls && !CAS(&o->tls, &tls, me))
-			; /* taken this instant: tls says by whom */
-		else if (!tls)
-			tls = me;
-		if (tls != me)
-			continue;
-		if (o->block)
-			adopt(o->block);
-		else
-			o->block = register_block(new_block(), o);
-		return o->block;
-	}
-	return NULL;
+	return owner_count() != 0;
 }
 
 void
-thread_restart(struct thread *self)
+thread_restart(void)
 {
-	struct thread *t;
+	struct gate *g = thread_gate;
+	struct thread *self = thread_self;
 
-	/* blocks of threads that did not come along are forgotten */
-	for (t = all; t; t = t->next) {
-		if (t != self) {
-			t->owner->block = NULL;
-			t->owner->tls = NULL;
-		}
-	}
-	all = NULL;
+	/*
+	 * What threads had that did not come along is forgotten, not given to
+	 * others: one of them may be the thread that forked, if it is not us.
+	 */
+	owner_restart();
+	free_owning = free_sharing = 0;
+	all = look_from = NULL;
+	blocks = self != NULL;
 	arrays_taken = 0;
 	process++;
+	if (!g || g == &crowded) {
+		thread_gate = NULL;
+		return;
+	}
+	if (self && self->gate != g)
+		self = thread_self = NULL;
 	if (self) {
 		self->process = process;
 		self->counted = 0;
 		self->next = NULL;
-		self->tid = tid_of(self->owner->tls);
 		all = self;
 		thread_drop_caches(self);
 		take_array(self);
 	}
+	if (!owner_settle(g, self))
+		thread_gate = NULL;
 }

@@ -1,4 +1,4 @@
-/* thread.h - the block of one thread, and who owns which. */
+/* thread.h - the gate and the block of one thread, and who owns which. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_THREAD_H
 #define SEEP_COLLECTOR_THREAD_H
@@ -14,7 +14,7 @@
 #include "trace/format.h"
 
 /*
- * thread.state, tested once at the entry of every hook: READY is the fast
+ * gate.state, tested once at the entry of every hook: READY is the fast
  * path, all else the slow one. Busy is READY + 1 (SHARED + 1), set by a
  * single add instruction; any value not named here means that the word was
  * wiped by a fork, or that a hook of before the fork has come back.
@@ -31,7 +31,10 @@ enum thread_state {
 	THREAD_DORMANT = 0x5ee90500, /* off, and has never been on */
 	THREAD_SAMPLING = 0x5ee90600,
 	THREAD_SAMPLING_BUSY = 0x5ee90601,
-	THREAD_PAUSED = 0x5ee90700, /* seep_pause() */
+	THREAD_PAUSED = 0x5ee90700,  /* seep_pause() */
+	THREAD_BARE = 0x5ee90800,    /* there was no memory for a block */
+	THREAD_CROWDED = 0x5ee90900, /* there was not even a gate */
+	THREAD_RETIRED = 0x5ee90a00, /* its block has gone to another thread */
 };
 
 enum {
@@ -82,25 +85,39 @@ struct outer_frame {
 	uint32_t node;
 	uint32_t checks; /* of outer_check that prove this and what is above */
 	uint64_t ra_slot, fp_slot, aux_slot; /* words its step loads, or 0 */
+	uint64_t aux_value;
+	uint64_t top; /* what walk_prove() wants before these are loaded */
 	uint8_t needs_fp, exact;
-	uint8_t pad[6];
+	uint8_t vouched; /* see memo.c */
+	uint8_t pad[5];
 };
 
 struct outer_check {
 	uint64_t address, value;
 };
 
-struct thread {
-	/*
-	 * First page: MADV_WIPEONFORK. Beside the state there is only what a
-	 * thread that looks away needs, and what thread_make_ready() renews.
-	 */
+/*
+ * What a hook looks at first. In pages that a fork wipes (MADV_WIPEONFORK),
+ * many of them in one mapping: a mapping for each thread would use up those
+ * that the kernel allows a process (max_map_count). Beside the state there is
+ * only what a thread that looks away needs, and what thread_make_ready()
+ * renews. A thread has one from its first event on, a block when it records.
+ */
+struct gate {
 	uint32_t state;
 	uint8_t passed; /* allocations that were not looked at, times four */
-	uint8_t pad[3];
+	uint8_t pad8[3];
 	int64_t left; /* sampling: bytes to the next point */
-	uint8_t wiped_page[CPU_PAGE - 16];
+	/* thread_self, for hooks: to be read before the state is tested */
+	struct thread *block;
+	uint64_t rng;
+	struct owner *owner; /* owner.h */
+	uint32_t ready;      /* the state that is home to this thread */
+	uint32_t pad32;
+	struct gate *next;       /* of those without an owner */
+} __attribute__((aligned(128))); /* two lines: CPUs fetch them in pairs */
 
+struct thread {
 	/* hot */
 	uint8_t **rows; /* chunks of our ledger array */
 	uint32_t first_id;
@@ -120,29 +137,30 @@ struct thread {
 	int32_t far_credit;
 	uint32_t far_seen[THREAD_FAR_SEEN];
 
-	uint32_t ready; /* the state that is home to this thread */
+	struct gate *gate; /* of its owner; NULL: it has none */
 
-	/* what most events touch of these two shares our second page */
+	/* what most events touch of these two shares our first page */
 	struct live_cache live;
 	/* the first THREAD_CHECK_PAD of them always hold */
 	struct outer_check check[THREAD_CHECK_PAD + THREAD_OUTER_MAX * 3];
 
 	/* warm */
-	uint64_t rng;
 	uint32_t array;
 	uint32_t period; /* events between two looks at the clock */
 	uint64_t clock_ns;
-	int64_t own_net;             /* of a thread that shares its array */
-	uint64_t stack_lo, stack_hi; /* known readable part of our own stack */
-	const void *expect_free;     /* operator delete took it already */
-	uint32_t scratch_taken;      /* bits */
-	uint32_t tid;                /* as glibc's control block had it last */
-	struct owner *owner;         /* thread.c's */
-	uint32_t process;      /* counts forks: which process it belongs to */
-	uint32_t counted;      /* slow events under way, see lifecycle.c */
-	uint32_t paused;       /* calls of seep_pause() not yet resumed */
-	uint32_t forks_inside; /* fork() is called inside of a hook */
-	struct thread *next;
+	int64_t own_net; /* of a thread that shares its array */
+	/* see walk.h: our own stack; stack_hi is 0 as long as it is not known */
+	uint64_t stack_lo, stack_hi;
+	uint64_t stack_floor;    /* stack_lo may fall down to it */
+	const void *expect_free; /* operator delete took it already */
+	uint32_t scratch_taken;  /* bits */
+	uint32_t process;        /* counts forks: which process it belongs to */
+	uint32_t counted;        /* slow events under way, see lifecycle.c */
+	uint32_t paused;         /* calls of seep_pause() not yet resumed */
+	uint64_t far_sp;         /* where far_last was found */
+	struct thread *next;     /* in the list of all */
+	struct thread *next_free; /* of those without an owner */
+	uint32_t memo_room;       /* chunks that there is memory for */
 
 	struct outer_frame outer[THREAD_OUTER_MAX] __attribute__((aligned(64)));
 	struct outer_frame walk[THREAD_OUTER_MAX];
@@ -151,8 +169,12 @@ struct thread {
 
 /*
  * initial-exec, because the default TLS model may call malloc on a thread's
- * first access, and we are malloc. The only thread-local variable we have.
+ * first access, and we are malloc. The only thread-local variables we have. A
+ * gate whose state is READY or SHARED goes with a block; the others may lack
+ * one.
  */
+extern _Thread_local struct gate *thread_gate
+    __attribute__((tls_model("initial-exec")));
 extern _Thread_local struct thread *thread_self
     __attribute__((tls_model("initial-exec")));
 
@@ -163,50 +185,93 @@ thread_memo_chunks(const struct thread *t)
 }
 
 SEEP_INLINE void
-thread_enter(struct thread *t)
+thread_enter(struct gate *g)
 {
-	cpu_add_local(&t->state, 1);
+	cpu_add_local(&g->state, 1);
 }
 
 SEEP_INLINE void
-thread_leave(struct thread *t)
+thread_leave(struct gate *g)
 {
-	cpu_add_local(&t->state, -1);
+	cpu_add_local(&g->state, -1);
 }
 
 /*
- * The block of the calling thread: that of a dead thread whose TLS stood at
- * the same address, or a new one. NULL when there is no memory or too many.
+ * The block of a gate that is READY. A handler may fork at any moment, and the
+ * child's copy of the gate is wiped: so the block is read first, and if the
+ * state is READY after that, it was there.
  */
-struct thread *thread_new(void);
+SEEP_INLINE struct thread *
+thread_block(const struct gate *g)
+{
+	struct thread *t = LOAD(&g->block);
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return t;
+}
+
+/*
+ * Gives the calling thread its gate: that of a dead thread whose TLS stood at
+ * the same address, with its block, or another one. Where none is to be had,
+ * it is one that all such threads share, CROWDED for good. On the way it looks
+ * for threads that are dead, and takes back what they had.
+ */
+struct gate *thread_arrive(void);
+
+/*
+ * Gives the calling thread a block, if it has none: that of a dead thread, or
+ * a new one. NULL: there is no memory.
+ */
+struct thread *thread_attach(void);
+
+/*
+ * After a sample, by the caller while it is busy: where many threads have a
+ * block, one that needs it now and then gives it back.
+ */
+void thread_lend(void);
+
+/* By owner.c: nobody has this block any more. */
+void thread_give_back(struct thread *t);
+
+/* Is it time to ask for what could not be had? Now and then. */
+bool thread_may_retry(void);
+
+/*
+ * Before a realloc of the caller's cpu_dtv_block() takes its cell: that it is
+ * gone is no sign of death then.
+ */
+void thread_forget_dtv(void);
 
 /* Forgets memo and outer frames. */
 void thread_drop_caches(struct thread *t);
 
-/* A forked child: `self` is the only one left; may be NULL. */
-void thread_restart(struct thread *self);
+/* A forked child: the caller is the only thread, if it had a gate before. */
+void thread_restart(void);
 
 /*
- * The thread that forked, when another one has set the child up: its block is
- * still the parent's. Makes it the child's. False: no memory.
+ * The thread that forked, when another one has set the child up: what it has
+ * is still the parent's. Makes it the child's. False: no memory.
  */
-bool thread_rejoin(struct thread *t);
+bool thread_rejoin(void);
 
-/* Has any thread of this process a block yet? */
+/* Has any thread of this process a gate yet? */
 bool thread_any(void);
 
-/* Sets state to what the mode asks for. */
-void thread_make_ready(struct thread *t, enum seg_mode mode);
+/*
+ * Sets the state of the caller's gate to what the mode asks for, with a block
+ * if that needs one. BARE: there is none.
+ */
+void thread_make_ready(enum seg_mode mode);
 
 /* The same for the caller in the midst of whatever: a hook leaves to it. */
-void thread_change_home(struct thread *t, enum seg_mode mode);
+void thread_change_home(enum seg_mode mode);
 
 /*
  * Keeps all other threads out of their hooks, for a few microseconds; waits
  * for those inside, but not for ever. False: somebody did not come out, and
  * nobody is held.
  */
-bool thread_hold_others(const struct thread *self);
+bool thread_hold_others(void);
 void thread_release_others(void);
 
 /*
@@ -219,7 +284,7 @@ void thread_slow_down(bool slow);
 /* A larger memo, when misses ask for it and the total allows. */
 void thread_grow_memo(struct thread *t);
 
-/* Before the first thread_new(). */
+/* Before the first thread_arrive(). */
 void thread_init(bool wipe_on_fork, bool can_probe);
 
 /*

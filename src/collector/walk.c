@@ -2,159 +2,281 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/walk.h"
 
-#include "base/attr.h"
 #include "base/sys.h"
 #include "trace/format.h"
 
 enum {
-	STACK_MAX = 1 << 30, /* an own stack is not larger than this */
-	FRAME_MAX = 64 << 20,
+	STACK_MAX = 1 << 30,   /* no stack is larger than this */
+	FRAME_MAX = STACK_MAX, /* outside the thread's own stack */
+	PROVE_MAX = 256 << 10, /* more is not worth a system call */
 	RED_ZONE = 128,
+	TCB_SLACK =
+	    64 << 10, /* between the control block and the stack's end */
 };
 
-static uint64_t main_end;
+static struct walk_facts facts;
 static uint64_t main_tp;
-static bool can_probe;
 
 void
-walk_init(uint64_t main_stack_end, bool probe)
+walk_init(const struct walk_facts *f)
 {
-	main_end = main_stack_end & ~UINT64_C(7);
+	facts = *f;
+	facts.main_end &= ~UINT64_C(7);
+	if (facts.main_max > STACK_MAX)
+		facts.main_max = STACK_MAX;
+	if (facts.main_max > facts.main_end)
+		facts.main_max = facts.main_end;
 	main_tp = cpu_thread_pointer();
-	can_probe = probe;
+}
+
+static uint64_t
+page_of(uint64_t address)
+{
+	return address & ~(uint64_t)(CPU_PAGE - 1);
 }
 
 static bool
 readable(uint64_t from, uint64_t to)
 {
-	uint64_t page = from & ~(uint64_t)(CPU_PAGE - 1);
-
 	return sys_madvise(
-	           (void *)(uintptr_t)page, to - page, MADV_POPULATE_READ) == 0;
+	           (void *)(uintptr_t)from, to - from, MADV_POPULATE_READ) == 0;
 }
 
 /*
- * Is sp on the thread's own stack? Known parts are remembered; a new part is
- * probed as a whole, from sp up to what is known: above a living sp a stack
- * has no holes, so a hole says that this is another stack.
+ * A pthread's stack as glibc has noted it in the control block, which begins
+ * at the thread pointer and lies at the upper end of that stack. The fields
+ * are private, but they have had this order since there are pthreads: where
+ * the memory begins, its size, the size of its guard. They are known by their
+ * values: only this pair ends right above the control block. Returns where the
+ * stack begins; tp, when there is no such pair or more than one: then no stack
+ * is the thread's own.
  */
-static bool
-own_stack(struct thread *t, uint64_t sp)
+static uint64_t
+pthread_stack(uint64_t tp)
+{
+	const uint64_t *word = (const uint64_t *)(uintptr_t)tp;
+	const uint32_t count = facts.pthread_bytes / 8;
+	uint64_t lo = tp;
+	uint32_t i;
+
+	if (word[2] != tp)
+		return tp; /* not a control block of glibc */
+	for (i = 0; i + 2 < count; i++) {
+		uint64_t start = word[i], size = word[i + 1];
+		uint64_t guard = word[i + 2], above;
+
+		if (start >= tp || size > tp || guard >= size ||
+		    guard % CPU_PAGE)
+			continue;
+		above = start + size - tp; /* huge, if it ends below tp */
+		if (above < facts.pthread_bytes || above > TCB_SLACK ||
+		    start + guard >= tp)
+			continue;
+		if (lo != tp)
+			return tp;
+		lo = start + guard;
+	}
+	return lo;
+}
+
+/* Fills in the bounds of the thread's own stack, which may be none. */
+static void
+find_own_stack(struct thread *t)
 {
 	uint64_t tp = cpu_thread_pointer();
-	uint64_t top = tp == main_tp ? main_end : tp;
+	uint64_t hi = tp;
 
-	if (!t || sp >= top || top - sp > STACK_MAX)
+	if (tp != main_tp) {
+		t->stack_floor = t->stack_lo = pthread_stack(tp);
+	} else if (facts.main_end) {
+		/* stack_lo falls as hooks are called deeper on it */
+		hi = facts.main_end;
+		t->stack_floor = hi - facts.main_max;
+		t->stack_lo = hi;
+	} else {
+		t->stack_floor = t->stack_lo = tp;
+	}
+	/* last: a signal handler may come in between */
+	__atomic_signal_fence(__ATOMIC_RELEASE);
+	t->stack_hi = hi;
+}
+
+/* Is the address on the thread's own stack, be it known readable or not? */
+static bool
+is_own(const struct thread *t, uint64_t address)
+{
+	return t && address >= t->stack_floor && address < t->stack_hi;
+}
+
+SEEP_NOINLINE void
+walk_enter(struct walk *w, struct thread *t)
+{
+	uint64_t page = page_of(w->sp - 8); /* where the hook's frame is */
+
+	if (t && !t->stack_hi)
+		find_own_stack(t);
+	w->own = w->sure = is_own(t, w->sp - 8);
+	if (w->own) {
+		if (page < t->stack_lo)
+			t->stack_lo = page;
+		w->lo = t->stack_lo;
+		w->hi = t->stack_hi;
+	} else {
+		w->lo = page;
+		w->hi = page + CPU_PAGE;
+	}
+}
+
+/* After a signal frame: sp is what the stack said, and may be anything. */
+static void
+enter_interrupted(struct walk *w, const struct thread *t)
+{
+	w->own = is_own(t, w->sp);
+	w->sure = w->own && w->sp >= t->stack_lo;
+	if (w->sure) {
+		w->lo = t->stack_lo;
+		w->hi = t->stack_hi;
+	} else if (w->sp - w->lo >= w->hi - w->lo) {
+		w->lo = w->hi = page_of(w->sp); /* nothing is proven there */
+	}
+}
+
+/* Asks for the page of one word and adds it to [lo, hi). */
+static bool
+prove_page(struct walk *w, uint64_t address)
+{
+	uint64_t page = page_of(address);
+
+	if (!facts.can_probe || !readable(page, page + CPU_PAGE))
 		return false;
-	if (t->stack_hi != top)
-		t->stack_lo = t->stack_hi = top;
-	if (sp >= t->stack_lo)
+	if (page == w->hi && !w->sure) {
+		w->hi = page + CPU_PAGE;
 		return true;
-	if (can_probe ? !readable(sp, t->stack_lo) : top - sp > (8 << 20))
-		return false;
-	t->stack_lo = sp & ~(uint64_t)(CPU_PAGE - 1);
+	}
+	/* a frame of more than a page, or words below the hook's page */
+	if (page + CPU_PAGE != w->lo || w->sure)
+		w->hi = page + CPU_PAGE;
+	w->lo = page;
+	w->sure = false;
+	w->top = WALK_NOWHERE;
 	return true;
 }
 
-static void
-enter_stack(struct walk *w, struct thread *t)
+SEEP_NOINLINE bool
+walk_prove_slow(struct walk *w, uint64_t top)
 {
-	w->foreign = !own_stack(t, w->sp);
-	if (w->foreign)
-		w->hi = (w->sp | (CPU_PAGE - 1)) + 1;
-	else
-		w->hi = t->stack_hi;
-}
+	uint64_t end;
 
-void
-walk_resume(
-    struct walk *w, struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp)
-{
-	w->pc = pc;
-	w->sp = sp;
-	w->fp = fp;
-	w->exact = false;
-	enter_stack(w, t);
-}
-
-void
-walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
-{
-	walk_resume(w, t, c->pc, c->sp, c->fp);
-}
-
-/*
- * Code that was interrupted in its epilogue has popped registers which its
- * unwind rules still name: they are in the red zone, which signals spare.
- */
-static bool
-in_red_zone(const struct walk *w, uint64_t address)
-{
-	if (!w->exact || w->sp - address > RED_ZONE)
+	if (top - w->lo <= w->hi - w->lo)
+		return true;
+	end = page_of(top - 1) + CPU_PAGE;
+	if (w->sure || !facts.can_probe || top <= w->lo ||
+	    end - w->hi > PROVE_MAX || !readable(w->hi, end))
 		return false;
-	return (w->sp ^ address) < CPU_PAGE ||
-	    (can_probe && readable(address, address + 8));
+	w->hi = end;
+	return true;
 }
 
-/* May [address, address + 8) be read? */
+/* Of a word outside of [lo, hi): may it be read after all? */
+static SEEP_NOINLINE bool
+reaches(struct walk *w, const struct thread *t, uint64_t address)
+{
+	if (!w->own)
+		return prove_page(w, address);
+	if (address >= t->stack_hi)
+		return false;
+	if (address < t->stack_lo)
+		return prove_page(w, address);
+	w->lo = t->stack_lo;
+	w->hi = t->stack_hi;
+	w->sure = true;
+	return true;
+}
+
+/* The word at an address of this stack, whether above sp or below. */
 static bool
-reaches(struct walk *w, uint64_t address)
+load_known(
+    struct walk *w, const struct thread *t, uint64_t address, uint64_t *ret)
 {
 	if (address & 7)
 		return false;
-	if (unlikely(address < w->sp))
-		return in_red_zone(w, address);
-	if (likely(address + 8 <= w->hi))
-		return true;
-	if (!w->foreign || !can_probe || address - w->sp > FRAME_MAX)
+	if (unlikely(address - w->lo >= w->hi - w->lo) &&
+	    !reaches(w, t, address))
 		return false;
-	while (address + 8 > w->hi) {
-		if (!readable(w->hi, w->hi + CPU_PAGE))
-			return false;
-		w->hi += CPU_PAGE;
-	}
-	return true;
-}
-
-static bool
-load(struct walk *w, uint64_t address, uint64_t *ret)
-{
-	if (!reaches(w, address))
-		return false;
+	if (unlikely(!w->sure) && address + 8 > w->top)
+		w->top = address + 8;
 	*ret = *(const uint64_t *)(uintptr_t)address;
 	return true;
 }
 
-/* The kernel's rt_sigframe: rbp, rsp and rip of the interrupted code. */
+static bool
+load(struct walk *w, const struct thread *t, uint64_t address, uint64_t *ret)
+{
+	/*
+	 * Code that was interrupted in its epilogue has popped registers which
+	 * its unwind rules still name: they are in the red zone, which signals
+	 * spare.
+	 */
+	if (likely(address >= w->sp))
+		return load_known(w, t, address, ret);
+	if (!w->exact || w->sp - address > RED_ZONE ||
+	    !load_known(w, t, address, ret))
+		return false;
+	if (!w->sure)
+		w->top = WALK_NOWHERE;
+	return true;
+}
+
+/* The kernel's rt_sigframe: rbp, rbx, rsp and rip of the interrupted code. */
 static enum walk_result
-step_signal(struct walk *w, struct thread *t, struct walk_slots *slots,
+step_signal(struct walk *w, const struct thread *t, struct walk_slots *slots,
     uint32_t *ret_why)
 {
+	const uint64_t at = w->sp;
 	uint64_t fp, sp, pc;
 
-	slots->fp = w->sp + 120;
-	slots->aux = w->sp + 160;
-	slots->ra = w->sp + 168;
-	if (!load(w, slots->fp, &fp) || !load(w, slots->aux, &sp) ||
-	    !load(w, slots->ra, &pc)) {
+	if (!load(w, t, at + 120, &fp) || !load(w, t, at + 160, &sp) ||
+	    !load(w, t, at + 168, &pc)) {
 		*ret_why = SEG_CUT_BOUNDS;
 		return WALK_CUT;
 	}
+	slots->fp = at + 120;
+	slots->aux = at + 160;
+	slots->aux_value = sp;
+	slots->ra = at + 168;
 	w->pc = pc;
 	w->sp = sp;
 	w->fp = fp;
+	w->bx_slot = at + 128;
 	w->exact = true;
-	enter_stack(w, t);
+	enter_interrupted(w, t);
 	return WALK_STEPPED;
 }
 
+/*
+ * Can a frame of this stack have this CFA? If not, the code has switched
+ * stacks (-fsplit-stack does so), or the register that should hold the CFA
+ * holds something else.
+ */
+static bool
+is_above(const struct walk *w, const struct thread *t, uint64_t cfa)
+{
+	if (cfa <= w->sp)
+		return false;
+	if (w->own)
+		return cfa <= t->stack_hi;
+	return cfa - w->sp <= FRAME_MAX && !is_own(t, cfa - 8);
+}
+
 enum walk_result
-walk_step(struct walk *w, struct thread *t, struct row row,
+walk_step(struct walk *w, const struct thread *t, struct row row,
     struct walk_slots *slots, uint32_t *ret_why)
 {
 	uint64_t cfa, pc, fp = w->fp;
+	struct walk_slots s = {0};
 
-	slots->ra = slots->fp = slots->aux = 0;
+	*slots = s;
+	*ret_why = SEG_CUT_BOUNDS;
 	switch (row.kind) {
 	case ROW_SP:
 		cfa = w->sp + (uint64_t)(int64_t)row.cfa;
@@ -163,15 +285,23 @@ walk_step(struct walk *w, struct thread *t, struct row row,
 		cfa = fp + (uint64_t)(int64_t)row.cfa;
 		break;
 	case ROW_FP_DEREF:
-		slots->aux = fp + (uint64_t)(int64_t)row.cfa;
-		if (!load(w, slots->aux, &cfa)) {
-			slots->aux = 0;
-			goto out_of_bounds;
+		s.aux = fp + (uint64_t)(int64_t)row.cfa;
+		if (!load(w, t, s.aux, &s.aux_value))
+			return WALK_CUT;
+		cfa = s.aux_value;
+		break;
+	case ROW_BX:
+		s.aux = w->bx_slot;
+		if (!s.aux || !load_known(w, t, s.aux, &s.aux_value)) {
+			*ret_why = SEG_CUT_RULE;
+			return WALK_CUT;
 		}
+		cfa = s.aux_value + (uint64_t)(int64_t)row.cfa;
 		break;
 	case ROW_SIGNAL:
 		return step_signal(w, t, slots, ret_why);
 	case ROW_END:
+		w->vouched = row.cfa == ROW_END_CONTEXT;
 		return WALK_END;
 	case ROW_STOP:
 		*ret_why = SEG_CUT_NO_INFO;
@@ -180,26 +310,32 @@ walk_step(struct walk *w, struct thread *t, struct row row,
 		*ret_why = SEG_CUT_RULE;
 		return WALK_CUT;
 	}
-	if (cfa <= w->sp || cfa - w->sp > FRAME_MAX)
-		goto out_of_bounds;
-	slots->ra = cfa - 8;
-	if (!load(w, slots->ra, &pc))
-		goto out_of_bounds;
-	if (row.fp != ROW_FP_SAME) {
-		slots->fp = (row.fp == ROW_FP_AT_CFA ? cfa : fp) +
-		    (uint64_t)(int64_t)row.fp_offset;
-		if (!load(w, slots->fp, &fp))
-			goto out_of_bounds;
+	/* where it is cut, that depends on the CFA alone */
+	slots->aux = s.aux;
+	slots->aux_value = s.aux_value;
+	if (!is_above(w, t, cfa)) {
+		if (row.kind != ROW_SP)
+			*ret_why = SEG_CUT_SWITCHED;
+		return WALK_CUT;
 	}
+	if (row.fp != ROW_FP_SAME) {
+		s.fp = (row.fp == ROW_FP_AT_CFA ? cfa : fp) +
+		    (uint64_t)(int64_t)row.fp_offset;
+		if (!load(w, t, s.fp, &fp))
+			return WALK_CUT;
+	}
+	s.ra = cfa - 8;
+	if (!load(w, t, s.ra, &pc))
+		return WALK_CUT;
+	*slots = s;
 	if (!pc)
 		return WALK_END;
 	w->pc = pc;
 	w->sp = cfa;
 	w->fp = fp;
 	w->exact = false;
+	if (row.bx)
+		w->bx_slot =
+		    row.bx == ROW_BX_LOST ? 0 : cfa - UINT64_C(8) * row.bx;
 	return WALK_STEPPED;
-out_of_bounds:
-	slots->ra = slots->fp = 0;
-	*ret_why = SEG_CUT_BOUNDS;
-	return WALK_CUT;
 }

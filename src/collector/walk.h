@@ -6,27 +6,47 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "base/cpu.h"
 #include "collector/row.h"
 #include "collector/thread.h"
 
 /*
- * A position on a stack. All loads lie in [sp, hi): hi is the thread pointer
- * on a pthread's own stack (glibc puts the TCB above it), __libc_stack_end on
- * the first thread's. On any other stack (sigaltstack, coroutine) hi is the
- * end of a page that was probed with MADV_POPULATE_READ, and grows page by
- * page; where the kernel lacks that call such a stack is cut there.
+ * Which memory may be loaded? There are three cases.
+ *
+ * 1. The thread's own stack, [stack_lo, stack_hi) of its block: memory that
+ *    exists as long as the thread. glibc notes the stack of a pthread in the
+ *    thread's control block. The stack of the first thread ends at
+ *    __libc_stack_end; the kernel never shrinks it, so everything above the
+ *    lowest sp that a hook has seen there is readable. It is told from other
+ *    stacks by RLIMIT_STACK: the kernel places no mapping that near to it.
+ * 2. The page that holds the return address of the hook: the CPU has just
+ *    written to it.
+ * 3. All else (coroutines, sigaltstack): a page is asked for with
+ *    MADV_POPULATE_READ right before the first load from it, one page at a
+ *    time. Nothing in between is touched. Such an answer holds for this event
+ *    only, because the program may unmap what is not its stack at any time.
+ *    Where the kernel lacks the call, before Linux 5.14, the stack is cut.
  */
 struct walk {
 	uint64_t pc, sp, fp;
-	uint64_t hi;
+	uint64_t lo, hi; /* readable now: pages as above, or our own stack */
+	uint64_t top;    /* end of the highest load in case 2 or 3, 0: none; ~0:
+	               * not all pages from `lo` up to it are known readable */
+	uint64_t bx_slot; /* where rbx was saved last, 0: not known */
+	const struct cpu_frame *hook; /* where the walk began */
 	bool exact;   /* pc is an interrupted instruction, no return address */
-	bool foreign; /* not the thread's own stack */
+	bool own;     /* sp is on the thread's own stack */
+	bool sure;    /* [lo, hi) is the thread's own stack */
+	bool vouched; /* ended at the base frame of makecontext() */
 };
+
+#define WALK_NOWHERE UINT64_MAX /* a `top` that cannot be proven */
 
 /* The words that a step loaded, 0 where it loaded none. */
 struct walk_slots {
 	uint64_t ra, fp, aux;
+	uint64_t aux_value;
 };
 
 enum walk_result {
@@ -35,18 +55,71 @@ enum walk_result {
 	WALK_CUT, /* no way further; *ret_why says which count */
 };
 
-/* Once: where the first thread's stack ends, and its thread pointer. */
-void walk_init(uint64_t main_stack_end, bool can_probe);
+/* What is found out once, at the start. */
+struct walk_facts {
+	uint64_t main_end;      /* __libc_stack_end, 0: not known */
+	uint64_t main_max;      /* RLIMIT_STACK */
+	uint32_t pthread_bytes; /* size of glibc's control block, 0: unknown */
+	bool can_probe;         /* the kernel has MADV_POPULATE_READ */
+};
 
-/* t may be NULL: then nothing is known of the stack. */
-void walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c);
+/* Called by the first thread. */
+void walk_init(const struct walk_facts *f);
 
-/* A walk that goes on below the inner frames; same stack, already bounded. */
-void walk_resume(
-    struct walk *w, struct thread *t, uint64_t pc, uint64_t sp, uint64_t fp);
+/* walk_begin() where sp is not on the known part of the own stack. */
+void walk_enter(struct walk *w, struct thread *t);
+
+/* At the caller of a hook. t may be NULL: then it has no own stack. */
+SEEP_INLINE void
+walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
+{
+	w->pc = c->pc;
+	w->sp = c->sp;
+	w->fp = c->fp;
+	w->hook = c;
+	w->top = w->bx_slot = 0;
+	w->exact = w->vouched = false;
+	/* the page of sp itself may be another one than the hook's */
+	if (likely(t && c->sp - 8 - t->stack_lo < t->stack_hi - t->stack_lo)) {
+		w->lo = t->stack_lo;
+		w->hi = t->stack_hi;
+		w->own = w->sure = true;
+	} else {
+		walk_enter(w, t);
+	}
+}
+
+/*
+ * To a frame further out on the same stack. The words of a memo have led there:
+ * the word right below sp, a return address, has just been loaded.
+ */
+SEEP_INLINE void
+walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+	w->pc = pc;
+	w->sp = sp;
+	w->fp = fp;
+	w->bx_slot = 0;
+	if (unlikely(sp - 8 - w->lo >= w->hi - w->lo)) {
+		w->lo = (sp - 8) & ~(uint64_t)(CPU_PAGE - 1);
+		w->hi = w->lo + CPU_PAGE;
+	}
+}
+
+/*
+ * May a memo load its words up to `top`, which a walk on this stack had
+ * loaded before? 0: these are all on the thread's own stack.
+ */
+bool walk_prove_slow(struct walk *w, uint64_t top);
+
+SEEP_INLINE bool
+walk_prove(struct walk *w, uint64_t top)
+{
+	return likely(!top) || walk_prove_slow(w, top);
+}
 
 /* Leaves the frame at *w by `row`. The position is changed on WALK_STEPPED. */
-enum walk_result walk_step(struct walk *w, struct thread *t, struct row row,
-    struct walk_slots *ret_slots, uint32_t *ret_why);
+enum walk_result walk_step(struct walk *w, const struct thread *t,
+    struct row row, struct walk_slots *ret_slots, uint32_t *ret_why);
 
 #endif

@@ -21,6 +21,7 @@ static const struct export_format *const formats[] = {
     &export_mmleak,
     &export_mmleak_html,
     &export_pprof,
+    &export_seep,
     &export_speedscope,
 };
 

@@ -21,7 +21,9 @@ enum export_flags {
 	EXPORT_KINDS = 256, /* also pools, beside the heap */
 	EXPORT_DEPTH = 512, /* the view cuts stacks, not the format: --depth */
 	EXPORT_TOP = 1024,  /* has rows to choose from: --top */
-	EXPORT_MOMENTS = 2048, /* also snapshots that lie beside the input */
+	EXPORT_MOMENTS = 2048,    /* also snapshots that lie beside the input */
+	EXPORT_INCREMENTS = 4096, /* less what reports before it have */
+	EXPORT_PACKED = 8192, /* of files, not of sites: see record/pack.h */
 };
 
 struct export_options {
@@ -34,6 +36,9 @@ struct export_options {
 	/* what the view is of; 0 and NULL: all processes */
 	uint32_t pid;
 	const struct process *only;
+	/* files of this format about the same process: EXPORT_INCREMENTS */
+	char *const *previous;
+	size_t previous_count;
 };
 
 struct export_format {
@@ -70,6 +75,7 @@ extern const struct export_format export_memlog;
 extern const struct export_format export_mmleak;
 extern const struct export_format export_mmleak_html;
 extern const struct export_format export_pprof;
+extern const struct export_format export_seep;
 extern const struct export_format export_speedscope;
 
 /* Is the view also of this process? */

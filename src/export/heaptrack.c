@@ -79,6 +79,23 @@ string(struct heaptrack *h, const char *text)
 	return number + 1;
 }
 
+/* The number of its name: "libfoo.so+0x1b7" where no function is known. */
+static uint32_t
+name(struct heaptrack *h, const struct frame *f)
+{
+	uint32_t number;
+	char *made;
+
+	if (f->function)
+		return string(h, f->function);
+	made = texts_name_of(f);
+	if (!made)
+		h->err = -ENOMEM;
+	number = made ? string(h, made) : 0;
+	free(made);
+	return number;
+}
+
 static void
 put_location(struct heaptrack *h, const struct location *l)
 {
@@ -91,7 +108,7 @@ put_location(struct heaptrack *h, const struct location *l)
 	if (outer && !outer->is_missing)
 		address = modules_address(&h->modules, outer);
 	for (uint32_t i = 0; i < l->count; i++) {
-		(void)string(h, v->frames[l->frames[i]].function);
+		(void)name(h, &v->frames[l->frames[i]]);
 		(void)string(h, v->frames[l->frames[i]].file);
 	}
 	if (!outer)
@@ -100,11 +117,8 @@ put_location(struct heaptrack *h, const struct location *l)
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct frame *f = &v->frames[l->frames[i]];
 
-		if (f->function)
-			(void)fprintf(h->out,
-			    " %" PRIx32 " %" PRIx32 " %" PRIx32,
-			    string(h, f->function), string(h, f->file),
-			    f->line);
+		(void)fprintf(h->out, " %" PRIx32 " %" PRIx32 " %" PRIx32,
+		    name(h, f), string(h, f->file), f->line);
 	}
 	if (!outer)
 		(void)fprintf(

@@ -96,6 +96,7 @@ html_write_sessions(FILE *out, const struct html_session *sessions,
 	struct html_options noted = *o;
 	int err = inputs && views ? 0 : -ENOMEM;
 
+	noted.compare = o->compare || count == 2;
 	/* the page itself merges, sorts and leaves out */
 	all.metric = VIEW_ALL;
 	all.all_kinds = all.keep_suppressed = true;

@@ -3,16 +3,39 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "export/export.h"
+#include "export/texts.h"
+#include "reader/room.h"
 #include "report/words.h"
 
+/*
+ * The file, as libmtrace writes it: for each stack a line with its bytes and
+ * their sign, then a line for each frame, the innermost first:
+ *
+ *	+63360
+ *		function	(/path/of/module)
+ *		/path/of/module+0x1b7
+ *
+ * Stacks that read the same are one entry; entries of 0 bytes are left out; the
+ * largest comes first. Every report of a process is an increment: all reports
+ * of it together sum up to what it holds.
+ */
 enum { FRAMES = 10 }; /* as there, where it is fixed at build time */
 
-/* Numbers have signs: since another report they may fall. */
 struct row {
-	const struct view_site *site;
-	int64_t bytes, blocks;
+	size_t at; /* of the stack in the text, NUL at its end */
+	const char *stack;
+	int64_t bytes;
+};
+
+struct memlog {
+	struct row *rows;
+	size_t count, room;
+	FILE *memory; /* makes the text */
+	char *text;   /* stacks of all rows */
+	size_t len;
 };
 
 static int64_t
@@ -25,6 +48,137 @@ change(uint64_t now, uint64_t before)
 	return now > before ? (int64_t)n : -(int64_t)n;
 }
 
+static int64_t
+plus(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+/* ---- stacks ---- */
+
+static void
+put_frame(FILE *out, const struct frame *f)
+{
+	(void)putc('\t', out);
+	if (f->is_missing) {
+		words_print(out, f->function);
+	} else if (f->function) {
+		words_print(out, f->function);
+		(void)fputs("\t(", out);
+		words_print(out, f->module ? f->module : "");
+		(void)putc(')', out);
+	} else {
+		words_print(out, f->module ? f->module : "");
+		(void)fprintf(
+		    out, "%s0x%" PRIx64, f->module ? "+" : "", f->offset);
+	}
+	(void)putc('\n', out);
+}
+
+/* A row whose stack is written next; the stack ends with end_row(). */
+static int
+begin_row(struct memlog *m, int64_t bytes)
+{
+	long at = ftell(m->memory);
+
+	if (at < 0 ||
+	    room_make(&m->rows, &m->room, m->count, sizeof(*m->rows)) < 0)
+		return -ENOMEM;
+	m->rows[m->count++] = (struct row){.at = (size_t)at, .bytes = bytes};
+	return 0;
+}
+
+static void
+end_row(struct memlog *m)
+{
+	(void)putc('\0', m->memory);
+}
+
+static int
+add_sites(struct memlog *m, const struct view *v, unsigned depth)
+{
+	struct texts *texts = NULL;
+	int err = texts_new(v, put_frame, &texts);
+
+	for (size_t i = 0; i < v->site_count && err == 0; i++) {
+		const struct view_site *s = &v->sites[i];
+
+		err = begin_row(m,
+		    change(
+		        s->figures.all.live_bytes, s->before.all.live_bytes));
+		for (uint32_t k = 0;
+		     k < s->frame_count && k < depth && err == 0; k++)
+			texts_put(texts, s->frames[k], m->memory);
+		if (err == 0)
+			end_row(m);
+	}
+	texts_free(texts);
+	return err;
+}
+
+/* ---- reports that were written before ---- */
+
+/* "+63360", "-12": bytes of an entry. */
+static bool
+is_bytes(const char *line, int64_t *ret)
+{
+	char *end;
+
+	if ((*line != '+' && *line != '-') ||
+	    line[1 + strspn(line + 1, "0123456789")] != '\n' || line[1] == '\n')
+		return false;
+	*ret = strtoll(line, &end, 10);
+	return true;
+}
+
+/* Takes off what an earlier report has. */
+static int
+take_off(struct memlog *m, const char *path)
+{
+	FILE *in = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+	bool is_open = false;
+	int64_t bytes;
+	int err = 0;
+
+	if (!in)
+		return -errno;
+	while (err == 0 && getline(&line, &room, in) > 0) {
+		if (is_open && *line == '\t') {
+			(void)fputs(line, m->memory);
+			continue;
+		}
+		if (is_open)
+			end_row(m);
+		is_open = is_bytes(line, &bytes);
+		if (is_open)
+			err = begin_row(
+			    m, bytes == INT64_MIN ? INT64_MAX : -bytes);
+	}
+	if (is_open)
+		end_row(m);
+	if (err == 0 && ferror(in))
+		err = -EIO;
+	free(line);
+	(void)fclose(in);
+	return err;
+}
+
+/* ---- the report ---- */
+
+static int
+by_stack(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return strcmp(x->stack, y->stack);
+}
+
 static int
 larger(const void *a, const void *b)
 {
@@ -32,120 +186,71 @@ larger(const void *a, const void *b)
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
-	if (x->blocks != y->blocks)
-		return x->blocks > y->blocks ? -1 : 1;
-	return (x->site > y->site) - (x->site < y->site);
+	return strcmp(x->stack, y->stack);
 }
 
-static void
-write_stack(
-    FILE *out, const struct view *v, const struct view_site *s, unsigned depth)
-{
-	for (uint32_t i = 0; i < s->frame_count; i++) {
-		const struct frame *f = &v->frames[s->frames[i]];
-
-		if (i == depth) {
-			(void)fprintf(out, "\t... %" PRIu32 " more\n",
-			    s->frame_count - i);
-			break;
-		}
-		(void)putc('\t', out);
-		if (f->function)
-			words_print(out, f->function);
-		else
-			(void)fprintf(out, "0x%" PRIx64, f->offset);
-		if (f->file) {
-			(void)fputs(" at ", out);
-			words_print(out, f->file);
-			if (f->line > 0)
-				(void)fprintf(out, ":%" PRIu32, f->line);
-		}
-		if (f->module) {
-			(void)fputs(" in ", out);
-			words_print(out, f->module);
-		}
-		(void)putc('\n', out);
-	}
-}
-
-static void
-add(int64_t *sum, int64_t n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = n < 0 ? INT64_MIN : INT64_MAX;
-}
-
-/* The rows of one process, or of all: VIEW_MERGED. */
+/* Equal stacks become one row, so that what grew and what shrank cancel. */
 static int
-write_rows(FILE *out, const struct view *v, uint32_t process,
-    const struct export_options *o)
+join_rows(struct memlog *m)
 {
-	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
-	int64_t bytes = 0, blocks = 0;
-	size_t n = 0;
+	size_t kept = 0;
 
-	if (!rows)
+	if (fclose(m->memory) != 0) {
+		m->memory = NULL;
 		return -ENOMEM;
-	for (size_t i = 0; i < v->site_count; i++) {
-		const struct view_site *s = &v->sites[i];
-		const struct process_figures *now = &s->figures.all;
-		const struct process_figures *then = &s->before.all;
+	}
+	m->memory = NULL;
+	for (size_t i = 0; i < m->count; i++)
+		m->rows[i].stack = m->text + m->rows[i].at;
+	if (m->count > 0)
+		qsort(m->rows, m->count, sizeof(*m->rows), by_stack);
+	for (size_t i = 0; i < m->count; i++) {
+		struct row *last = kept > 0 ? &m->rows[kept - 1] : NULL;
 
-		if (s->process != process)
-			continue;
-		rows[n].site = s;
-		rows[n].bytes = change(now->live_bytes, then->live_bytes);
-		rows[n].blocks = change(now->live_blocks, then->live_blocks);
-		add(&bytes, rows[n].bytes);
-		add(&blocks, rows[n++].blocks);
+		if (last && strcmp(last->stack, m->rows[i].stack) == 0)
+			last->bytes = plus(last->bytes, m->rows[i].bytes);
+		else
+			m->rows[kept++] = m->rows[i];
 	}
-	qsort(rows, n, sizeof(*rows), larger);
-	(void)fprintf(out,
-	    "%" PRId64 " bytes in %" PRId64 " blocks by %zu stacks\n", bytes,
-	    blocks, n);
-	for (size_t i = 0; i < n && (o->top == 0 || i < o->top); i++) {
-		(void)fprintf(out,
-		    "\n%" PRId64 " bytes in %" PRId64 " blocks, %s\n",
-		    rows[i].bytes, rows[i].blocks,
-		    words_api(rows[i].site->api));
-		write_stack(out, v, rows[i].site, o->depth ? o->depth : FRAMES);
-	}
-	free(rows);
+	m->count = kept;
+	if (kept > 0)
+		qsort(m->rows, kept, sizeof(*m->rows), larger);
 	return 0;
 }
 
 static int
 write_memlog(FILE *out, const struct view *v, const struct export_options *o)
 {
-	int err = 0;
+	struct memlog m = {0};
+	size_t told = 0;
+	int err = -ENOMEM;
 
-	if (v->is_merged) {
-		(void)fputs(o->since ? "# all processes, since before\n"
-		                     : "# all processes\n",
-		    out);
-		err = write_rows(out, v, VIEW_MERGED, o);
-	}
-	for (uint32_t i = 0; !v->is_merged && i < v->session->count && err == 0;
-	     i++) {
-		const struct process *p = v->session->processes[i];
-		const char *base = frames_base(p->header.exe);
-
-		(void)fprintf(out, "%s# ", i ? "\n" : "");
-		words_print(out, base && *base ? base : "(no name)");
+	m.memory = open_memstream(&m.text, &m.len);
+	if (!m.memory)
+		return -ENOMEM;
+	err = add_sites(&m, v, o->depth ? o->depth : FRAMES);
+	for (size_t i = 0; i < o->previous_count && err == 0; i++)
+		err = take_off(&m, o->previous[i]);
+	if (err == 0)
+		err = join_rows(&m);
+	for (size_t i = 0; i < m.count && err == 0; i++) {
+		if (m.rows[i].bytes == 0 || (o->top > 0 && told >= o->top))
+			continue;
+		told++;
 		(void)fprintf(
-		    out, " (pid %u), %s\n", p->header.pid, words_end(p->end));
-		err = write_rows(out, v, i, o);
+		    out, "%+" PRId64 "\n%s", m.rows[i].bytes, m.rows[i].stack);
 	}
-	if (err < 0)
-		return err;
-	return ferror(out) ? -EIO : 0;
+	if (m.memory)
+		(void)fclose(m.memory);
+	free(m.rows);
+	free(m.text);
+	return err < 0 ? err : ferror(out) ? -EIO : 0;
 }
 
 const struct export_format export_memlog = {
     .name = "memlog",
     .extension = ".memlog",
-    .what = "libmtrace's report: bytes and blocks of each stack, largest "
-            "first",
-    .flags = EXPORT_GROUPED | EXPORT_SINCE | EXPORT_TOP,
+    .what = "libmtrace's report: bytes of each stack, largest first",
+    .flags = EXPORT_SINCE | EXPORT_TOP | EXPORT_INCREMENTS,
     .write = write_memlog,
 };

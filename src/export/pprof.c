@@ -12,6 +12,7 @@
 #include "export/pprof_proto.h"
 #include "export/remarks.h"
 #include "export/strings.h"
+#include "export/texts.h"
 #include "report/words.h"
 
 /*
@@ -256,8 +257,6 @@ put_line(struct pprof *p, uint32_t number)
 	const struct frame *f = &p->view->frames[number];
 	uint32_t function;
 
-	if (!f->function)
-		return; /* readers then show the address */
 	p->err = functions_find(p->functions, number, &function);
 	if (p->err < 0)
 		return;
@@ -314,21 +313,37 @@ put_locations(struct pprof *p)
 	}
 }
 
+/*
+ * A frame without a name is a function of its own, "libfoo.so+0x1b7": for
+ * locations without a function, readers make one node of a whole library.
+ */
+static void
+put_function(struct pprof *p, uint32_t number)
+{
+	const struct frame *f = functions_frame(p->functions, number);
+	char *made = f->function ? NULL : texts_name_of(f);
+	const char *name = f->function ? f->function : made;
+
+	if (!name) {
+		p->err = -ENOMEM;
+		return;
+	}
+	proto_uint(&p->part, FUNCTION_ID, (uint64_t)number + 1);
+	put_string(p, &p->part, FUNCTION_NAME, name);
+	put_string(
+	    p, &p->part, FUNCTION_SYSTEM_NAME, f->symbol ? f->symbol : name);
+	put_string(p, &p->part, FUNCTION_FILE, f->file);
+	put_part(p, PROFILE_FUNCTION);
+	free(made);
+}
+
 static void
 put_functions(struct pprof *p)
 {
 	size_t count = functions_count(p->functions);
 
-	for (uint32_t i = 0; i < count && p->err == 0; i++) {
-		const struct frame *f = functions_frame(p->functions, i);
-
-		proto_uint(&p->part, FUNCTION_ID, (uint64_t)i + 1);
-		put_string(p, &p->part, FUNCTION_NAME, f->function);
-		put_string(p, &p->part, FUNCTION_SYSTEM_NAME,
-		    f->symbol ? f->symbol : f->function);
-		put_string(p, &p->part, FUNCTION_FILE, f->file);
-		put_part(p, PROFILE_FUNCTION);
-	}
+	for (uint32_t i = 0; i < count && p->err == 0; i++)
+		put_function(p, i);
 	if (p->has_no_frames) {
 		proto_uint(&p->part, FUNCTION_ID, no_frames);
 		put_string(p, &p->part, FUNCTION_NAME, "(no frames)");

@@ -604,3 +604,20 @@ alive_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 		*ret = kept;
 	return result;
 }
+
+uint64_t
+alive_resident(pid_t pid)
+{
+	unsigned long long all, resident = 0;
+	char path[64];
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%llu %llu", &all, &resident) != 2)
+		resident = 0;
+	(void)fclose(file);
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}

@@ -64,4 +64,7 @@ int alive_root(pid_t pid, char ret_path[ALIVE_ROOT_BYTES]);
 /* Is a the segment of the same process as b, before an exec to b? */
 bool alive_superseded(const struct seg_header *a, const struct seg_header *b);
 
+/* What the kernel says is resident of its memory, in bytes; 0: not known. */
+uint64_t alive_resident(pid_t pid);
+
 #endif

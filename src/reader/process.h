@@ -13,8 +13,10 @@ enum process_end { /* the numbers of enum bundle_end */
 	PROCESS_UNKNOWN = 0,
 	PROCESS_RUNNING = 1,
 	PROCESS_EXITED = 2,
-	PROCESS_KILLED = 3,
+	PROCESS_KILLED = 3, /* by a signal, which somebody has seen */
 	PROCESS_EXEC = 4,
+	/* not in a recording: it is over, by _exit or a signal, nobody saw it */
+	PROCESS_GONE = 5,
 };
 
 /* Sums saturate instead of wrapping round; live = allocated - freed, >= 0. */
@@ -103,6 +105,8 @@ struct process {
 	int signal;           /* 0: none, or not known */
 	pid_t alive_pid;      /* in our pid namespace while running, else 0 */
 	uint64_t duration_ns; /* from its start to the last we know of it */
+	uint64_t rss_bytes;   /* resident, as the kernel says; 0: not known */
+	bool rss_is_peak;     /* the most of it, while it ran */
 	bool is_snapshot;
 	bool peak_exact;
 	struct process_figures totals; /* of the heap's sites */

@@ -50,6 +50,8 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 	if (head.end_kind != BUNDLE_END_UNKNOWN &&
 	    head.end_kind <= BUNDLE_END_EXEC)
 		p->end = (enum process_end)head.end_kind;
+	else if (p->end == PROCESS_UNKNOWN)
+		p->end = PROCESS_GONE; /* it was over when it was recorded */
 	p->exit_status = head.exit_status;
 	p->signal = head.signal > 0 ? head.signal : 0;
 	return 0;
@@ -108,6 +110,9 @@ struct reading {
 	size_t points; /* kept, of all processes */
 	bool line_damaged;
 	bool has_line;
+	bool is_growing; /* its recorder is at work */
+	uint64_t max_rss_bytes;
+	uint32_t command_pid;
 	struct process_names *names; /* the session's */
 	size_t names_bytes;
 };
@@ -210,19 +215,38 @@ load_line(struct reading *r, const void *bytes, size_t len)
 	    (double)replay_time_us(r->replay) / 1e6);
 }
 
-static void
-load_about(struct session *s, const char *text, size_t len)
+static uint64_t
+number_in(const char *text, size_t len, const char *key)
 {
-	const char *value;
 	char number[24];
+	const char *value;
 	int n;
 
-	value = line_value(text, len, "start_ns", &n);
+	value = line_value(text, len, key, &n);
 	if (n == 0 || n >= (int)sizeof(number))
-		return;
+		return 0;
 	memcpy(number, value, (size_t)n);
 	number[n] = '\0';
-	s->start_ns = strtoull(number, NULL, 10);
+	return strtoull(number, NULL, 10);
+}
+
+static int
+load_about(struct reading *r, const char *text, size_t len)
+{
+	struct session *s = r->session;
+	uint64_t start_ns = number_in(text, len, "start_ns");
+	uint64_t killed = number_in(text, len, "oom_kills");
+
+	if (start_ns)
+		s->start_ns = start_ns;
+	r->max_rss_bytes = number_in(text, len, "max_rss_bytes");
+	r->command_pid = (uint32_t)number_in(text, len, "pid");
+	if (!killed)
+		return 0;
+	return session_note(s,
+	    "the kernel's OOM killer ended %llu process%s in the memory cgroup "
+	    "of the recording while it ran",
+	    (unsigned long long)killed, killed == 1 ? "" : "es");
 }
 
 /* Kept as they are: only who wants names reads them. */
@@ -271,7 +295,7 @@ load_any_entry(struct reading *r, uint32_t type, const void *bytes, size_t len)
 		err = note_untraced(r->session, bytes, len);
 		break;
 	case BUNDLE_META:
-		load_about(r->session, bytes, len);
+		err = load_about(r, bytes, len);
 		break;
 	case BUNDLE_LINE:
 		err = load_line(r, bytes, len);
@@ -367,11 +391,13 @@ add_unfinished(struct reading *r, const struct replay_process *x)
 	segment_free(seg);
 	if (err < 0)
 		return err;
-	p->is_unfinished = true;
+	p->is_unfinished = !r->is_growing;
 	p->as_of_us = x->rows_us;
-	p->end = PROCESS_UNKNOWN;
+	p->end = r->is_growing ? PROCESS_RUNNING : PROCESS_UNKNOWN;
 	if (x->header.end_kind == SEG_END_EXITED)
 		p->end = PROCESS_EXITED;
+	if (r->is_growing)
+		return session_add(r->session, p) < 0 ? -ENOMEM : 0;
 	err = session_note(r->session,
 	    "%s: the end of process %u (%s) is missing; its figures are those "
 	    "of %.1f s after the start",
@@ -443,8 +469,16 @@ read_all(struct reading *r)
 	if (err < 0)
 		return err;
 	breaks_off = bundle_truncated(r->bundle);
-	s->is_truncated |= breaks_off;
 	s->until_us = replay_time_us(r->replay);
+	r->is_growing = breaks_off && bundle_is_growing(r->bundle);
+	if (r->is_growing) {
+		if (session_note(s,
+		        "%s is being written; this is what it has after %.1f s",
+		        r->name, (double)s->until_us / 1e6) < 0)
+			return -ENOMEM;
+		breaks_off = false;
+	}
+	s->is_truncated |= breaks_off;
 	if (breaks_off && r->has_line &&
 	    session_note(s,
 	        "%s breaks off: its end is missing; it is complete up to "
@@ -460,8 +494,17 @@ read_all(struct reading *r)
 			return err;
 		(void)give_points(r);
 	}
-	for (size_t i = r->first; i < s->count; i++)
-		s->processes[i]->names = r->names;
+	for (size_t i = r->first; i < s->count; i++) {
+		struct process *p = s->processes[i];
+
+		p->names = r->names;
+		/* of all its children the most: told where it has none */
+		if (p->header.pid == r->command_pid &&
+		    s->count == r->first + 1) {
+			p->rss_bytes = r->max_rss_bytes;
+			p->rss_is_peak = true;
+		}
+	}
 	return 0;
 }
 

@@ -116,7 +116,7 @@ session_end(
 	case ALIVE_EXEC:
 		return PROCESS_EXEC;
 	case ALIVE_NO:
-		return PROCESS_KILLED;
+		return PROCESS_GONE;
 	case ALIVE_UNKNOWN:
 		break;
 	}
@@ -182,6 +182,8 @@ load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
 		return no_memory(where);
 	}
 	measure_running(p);
+	if (p->alive_pid > 0)
+		p->rss_bytes = alive_resident(p->alive_pid);
 	if (session_add(s, p) < 0)
 		return no_memory(where);
 	return 0;
@@ -302,7 +304,7 @@ mark_exec(struct session *s, const struct seg_header *later)
 	for (size_t i = 0; i < s->count; i++) {
 		struct process *p = s->processes[i];
 
-		if ((p->end == PROCESS_KILLED || p->end == PROCESS_UNKNOWN) &&
+		if ((p->end == PROCESS_GONE || p->end == PROCESS_UNKNOWN) &&
 		    alive_superseded(&p->header, later))
 			p->end = PROCESS_EXEC;
 	}
@@ -319,7 +321,7 @@ look_beside(struct session *s, const char *path)
 	char mark[32], *folder;
 	DIR *dir;
 
-	if (s->count == 0 || s->processes[0]->end != PROCESS_KILLED)
+	if (s->count == 0 || s->processes[0]->end != PROCESS_GONE)
 		return;
 	folder =
 	    slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -438,6 +440,69 @@ session_load_pid(pid_t pid, struct session **ret, struct fault *where)
 	s = session_new();
 	err = s ? load_slot(s, f, slot, pid, where) : no_memory(where);
 	segfile_close(f);
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
+/* The youngest segment of this pid in one file; SEGFILE_NONE: it has none. */
+enum { SEGFILE_NONE = -2 };
+
+static int
+find_pid(const struct segfile *f, pid_t pid, uint64_t *ret_start_ns)
+{
+	uint8_t taken[SEGFILE_SLOTS];
+	int found = SEGFILE_NONE;
+	struct seg_header h;
+
+	segfile_taken(f, taken);
+	for (int i = SEGFILE_OWN; i < segfile_slots(f); i++) {
+		if ((i >= 0 && !taken[i]) ||
+		    segfile_header(f, i, &h, NULL) < 0 || (pid_t)h.pid != pid ||
+		    h.start_realtime_ns < *ret_start_ns)
+			continue;
+		*ret_start_ns = h.start_realtime_ns;
+		found = i;
+	}
+	return found;
+}
+
+int
+session_load_dead(
+    const char *directory, pid_t pid, struct session **ret, struct fault *where)
+{
+	struct segfile *best = NULL, *f;
+	DIR *dir = opendir(directory);
+	int slot = SEGFILE_NONE, here, err;
+	uint64_t start_ns = 0;
+	struct session *s;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		const char *dot = strrchr(e->d_name, '.');
+
+		if (!dot || strcmp(dot, ".seg") != 0 ||
+		    segfile_open(dirfd(dir), e->d_name, &f, NULL) < 0)
+			continue;
+		here = find_pid(f, pid, &start_ns);
+		if (here != SEGFILE_NONE) {
+			segfile_close(best);
+			best = f;
+			slot = here;
+		} else {
+			segfile_close(f);
+		}
+	}
+	if (dir)
+		(void)closedir(dir);
+	if (!best)
+		return fault_set(where, -ESRCH, "no such process");
+	s = session_new();
+	err = s ? load_slot(s, best, slot, ASK_PROC, where) : no_memory(where);
+	segfile_close(best);
 	if (err < 0) {
 		session_free(s);
 		return err;

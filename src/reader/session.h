@@ -61,6 +61,13 @@ int session_load(const char *path, struct session **ret, struct fault *where);
 /* A running process; errors as of alive_open(). */
 int session_load_pid(pid_t pid, struct session **ret, struct fault *where);
 
+/*
+ * A process that is over, and whose segment is still in the directory: the last
+ * one that had this pid. -ESRCH: there is none.
+ */
+int session_load_dead(const char *directory, pid_t pid, struct session **ret,
+    struct fault *where);
+
 /* A segment in memory, with its slots; nothing is looked up in /proc. */
 int session_load_bytes(
     const void *bytes, size_t len, struct session **ret, struct fault *where);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,6 +96,8 @@ set_environment(const struct launch_plan *plan)
 		return -errno;
 	snprintf(sample, sizeof(sample), "%" PRIu64, plan->sample_bytes);
 	if (plan->sample_bytes && setenv("SEEP_SAMPLE", sample, 1) < 0)
+		return -errno;
+	if (plan->no_deepbind && setenv("SEEP_DEEPBIND", "clear", 1) < 0)
 		return -errno;
 	return set_preload(plan);
 }
@@ -267,11 +270,14 @@ launch_wait(struct launch *l, int timeout_ms)
 	int64_t deadline = timeout_ms < 0 ? 0 : now_ms() + timeout_ms;
 
 	for (;;) {
-		pid_t pid = waitpid(l->pid, &l->status, WNOHANG);
+		struct rusage used;
+		pid_t pid = wait4(l->pid, &l->status, WNOHANG, &used);
 		int64_t left = -1;
 
-		if (pid == l->pid)
+		if (pid == l->pid) {
+			l->max_rss_bytes = (uint64_t)used.ru_maxrss << 10;
 			return 1;
+		}
 		if (pid < 0 && errno != EINTR)
 			return -errno;
 		if (timeout_ms >= 0) {

@@ -17,6 +17,7 @@ struct launch_plan {
 	const char *preload2;  /* libseep-cxx.so, or NULL */
 	const char *dir;       /* SEEP_DIR */
 	const char *session;   /* SEEP_SESSION */
+	bool no_deepbind;      /* SEEP_DEEPBIND=clear */
 	unsigned depth;        /* SEEP_DEPTH; 0: not set */
 	uint64_t sample_bytes; /* SEEP_SAMPLE; 0: not set */
 
@@ -32,6 +33,8 @@ struct launch {
 	pid_t pid;
 	uint64_t start_jiffies;
 	int status; /* as of waitpid(), once launch_wait() gave 1 */
+	uint64_t
+	    max_rss_bytes; /* of the command or one of its children, then */
 	sigset_t old_mask;
 	struct sigaction old_chld, old[LAUNCH_IGNORED];
 	bool ignoring;

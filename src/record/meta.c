@@ -77,6 +77,10 @@ meta_write(const struct meta *m, struct bundle_writer *w)
 	if (!m->ended)
 		return append(w, BUNDLE_META, f, &text, &len);
 	fprintf(f, "end_ns=%" PRIu64 "\n", clock_ns(CLOCK_REALTIME));
+	if (m->max_rss_bytes)
+		fprintf(f, "max_rss_bytes=%" PRIu64 "\n", m->max_rss_bytes);
+	if (m->oom_kills)
+		fprintf(f, "oom_kills=%" PRIu64 "\n", m->oom_kills);
 	if (WIFSIGNALED(m->status))
 		fprintf(f, "signal=%d\n", WTERMSIG(m->status));
 	else

@@ -20,8 +20,10 @@ struct meta {
 	uint64_t start_monotonic_ns; /* zero of the time line */
 	uint64_t sample_bytes;       /* 0: exact */
 	bool ended;
-	int status;  /* as of waitpid(), once it has ended */
-	bool follow; /* children were recorded, too */
+	int status;             /* as of waitpid(), once it has ended */
+	bool follow;            /* children were recorded, too */
+	uint64_t max_rss_bytes; /* of the command, once it has ended */
+	uint64_t oom_kills;     /* in our cgroup, while it ran */
 };
 
 /* Lines key=value, see docs/RECORDING.md; if it has ended, then now. */

@@ -53,9 +53,9 @@ print_ending(const struct summary *s)
 		    span(buffer, ns), p->exit_status);
 	else if (p->end == PROCESS_EXITED)
 		(void)fprintf(s->out, "ran %s and exited. ", span(buffer, ns));
-	else if (p->end == PROCESS_KILLED)
+	else if (p->end == PROCESS_GONE)
 		(void)fprintf(s->out,
-		    "ran %s and ended without a farewell (killed, or _exit). ",
+		    "ran %s and ended by a signal or by _exit. ",
 		    span(buffer, ns));
 	else
 		(void)fprintf(
@@ -112,13 +112,20 @@ print_oddities(const struct summary *s)
 }
 
 /* Why a free may not be seen, or be of what was never seen. */
-enum bypass { BYPASS_NONE = 0, BYPASS_PROGRAM = 1, BYPASS_LIBRARY = 2 };
+enum bypass {
+	BYPASS_NONE = 0,
+	BYPASS_PROGRAM = 1,
+	BYPASS_LIBRARY = 2,
+	BYPASS_DEEPBIND = 4,
+};
 
 static unsigned
 find_bypass(const struct process *p)
 {
 	const uint64_t *counts = p->header.counts;
 
+	if (counts[SEG_DEEPBIND_LOADS] > 0)
+		return BYPASS_DEEPBIND;
 	if (counts[SEG_MISSED_FREES] == 0 && counts[SEG_UNKNOWN_FREES] == 0)
 		return BYPASS_NONE;
 	return losses_is_own(p->header.inert_reason) ? BYPASS_PROGRAM
@@ -128,6 +135,13 @@ find_bypass(const struct process *p)
 static void
 print_bypass(const struct summary *s, unsigned which)
 {
+	if (which & BYPASS_DEEPBIND)
+		(void)fputs("After a load with RTLD_DEEPBIND these figures are "
+		            "not sure: memory that only such a module "
+		            "allocates is missing, and memory that only such a "
+		            "module frees looks live. seep record "
+		            "--no-deepbind loads modules without the flag.\n",
+		    s->out);
 	if (which & BYPASS_PROGRAM)
 		(void)fputs(
 		    "Such frees are seen when the executable brings "

@@ -10,6 +10,7 @@
 #include "report/program.h"
 #include "report/spark.h"
 #include "report/summary.h"
+#include "report/unseen.h"
 #include "report/words.h"
 
 enum { POOLS = 10 }; /* a line each */
@@ -61,6 +62,7 @@ print_process(const struct page *p, const struct session *s,
 
 	o.view.only = process;
 	summary_write(p, process);
+	unseen_write(p, process);
 	spark_write(p, "Live bytes", process->points, process->point_count);
 	print_pools(p, process);
 	return body_write(p, s, names, &o);

@@ -50,6 +50,7 @@ struct view_options {
 	bool fold;                     /* recursion is one frame, or cycle */
 	unsigned depth;                /* innermost frames; 0: all */
 	bool depth_from_own;           /* counted from the user's own on */
+	bool by_api;                   /* stacks begin with malloc, calloc... */
 	bool group;                    /* what looks the same is one site */
 	bool by_function;              /* also where lines differ */
 	bool join_programs;            /* also of programs called otherwise */

@@ -31,8 +31,8 @@ struct view_builder {
 	size_t site_room;
 	struct index index; /* of sites, where they are grouped */
 	uint64_t words[STACKS_MAX_FRAMES];
-	uint32_t numbers[VIEW_FRAMES_MAX + 1];
-	uint16_t repeats[VIEW_FRAMES_MAX + 1];
+	uint32_t numbers[VIEW_FRAMES_MAX + 2]; /* a sentence and an api more */
+	uint16_t repeats[VIEW_FRAMES_MAX + 2];
 	struct suppress_frame texts[VIEW_FRAMES_MAX + 1];
 };
 

@@ -242,6 +242,22 @@ find_own(const struct view *v, const uint32_t *stack, size_t count)
 	    (uint32_t)view_without_start(v->frames, stack, count));
 }
 
+/* The function that allocates as the innermost frame, before its caller. */
+static int
+put_api(struct view_builder *b, uint8_t api, size_t *count)
+{
+	struct view *v = b->view;
+	int err;
+
+	memmove(b->numbers + 1, b->numbers, *count * sizeof(*b->numbers));
+	memmove(b->repeats + 1, b->repeats, *count * sizeof(*b->repeats));
+	b->repeats[0] = 1;
+	err = frames_missing(v->table, words_api(api), &b->numbers[0]);
+	v->frames = frames_list(v->table, &v->frame_count);
+	++*count;
+	return err;
+}
+
 int
 view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 {
@@ -272,9 +288,13 @@ view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 			return err;
 		b->repeats[count++] = 1;
 	}
+	err = o->by_api ? put_api(b, site->api, &count) : 0;
+	if (err < 0)
+		return err;
 	for (size_t i = 0; o->fold && i < count; i++)
 		recurs = recurs || b->repeats[i] > 1;
-	site->own = find_own(v, b->numbers, count);
+	/* grouped by it, a stack is headed by the allocation function */
+	site->own = o->by_api ? 0 : find_own(v, b->numbers, count);
 	site->frame_count = (uint32_t)count;
 	site->frames = b->numbers;
 	site->repeats = recurs ? b->repeats : NULL;

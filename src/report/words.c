@@ -54,6 +54,7 @@ words_end(enum process_end end)
 	    [PROCESS_EXITED] = "exited",
 	    [PROCESS_KILLED] = "killed",
 	    [PROCESS_EXEC] = "exec",
+	    [PROCESS_GONE] = "unknown",
 	};
 
 	return WORD(ends, (uint64_t)end);
@@ -62,8 +63,8 @@ words_end(enum process_end end)
 const char *
 words_ended(const struct process *p)
 {
-	if (p->end == PROCESS_KILLED && p->signal <= 0)
-		return "killed?";
+	if (p->end == PROCESS_GONE)
+		return "ended"; /* by _exit or by a signal */
 	return words_end(p->end);
 }
 

@@ -13,7 +13,7 @@
 const char *words_kind(uint8_t kind);
 const char *words_api(uint8_t api);
 const char *words_end(enum process_end end);
-/* For people: "killed?" where it may as well have called _exit. */
+/* For people: "ended" where it called _exit or died of a signal. */
 const char *words_ended(const struct process *p);
 const char *words_mode(uint32_t mode);
 const char *words_state(uint32_t state);

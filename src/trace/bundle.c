@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <zstd.h>
 
@@ -300,6 +301,15 @@ bundle_resume(struct bundle *b)
 	b->resumed = true;
 	b->ended = false;
 	return true;
+}
+
+bool
+bundle_is_growing(const struct bundle *b)
+{
+	if (flock(b->fd, LOCK_SH | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK;
+	(void)flock(b->fd, LOCK_UN);
+	return false;
 }
 
 bool

@@ -70,6 +70,9 @@ int bundle_next(struct bundle *b, uint32_t *ret_type, const void **ret_bytes,
 /* After bundle_next() gave 0: the file breaks off, its end is missing. */
 bool bundle_truncated(const struct bundle *b);
 
+/* Is its writer at work? Then its end is not missing, but to come. */
+bool bundle_is_growing(const struct bundle *b);
+
 /*
  * After -EBADMSG: goes on behind the damage, if the index at the end of the
  * file is sound and names an entry there. False: there is no way further.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <zstd.h>
 
@@ -111,14 +112,19 @@ make_file(struct bundle_writer *w)
 static int
 open_temp(struct bundle_writer *w)
 {
+	int err = 0;
+
 	/*
 	 * Without a name, so that CMD sees no file in its directory that it
 	 * would not see without us; not every file system can.
 	 */
 	w->fd = openat(w->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	if (w->fd >= 0)
-		return 0;
-	return try_names(w, make_file);
+	if (w->fd < 0)
+		err = try_names(w, make_file);
+	/* what a reader asks for: see bundle_is_growing() */
+	if (err == 0)
+		(void)flock(w->fd, LOCK_EX | LOCK_NB);
+	return err;
 }
 
 /* 1: path is a device or pipe, now open in w->fd; 0: it is to be a file. */

@@ -179,8 +179,12 @@ enum seg_count {
 	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, children are not recorded */
 	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
 	SEG_FORKED_INSIDE = 42, /* events that a child has booked here, too */
+	SEG_CUT_SWITCHED = 43,  /* a frame's caller is on another stack */
 	SEG_LOST_AGES = 45,  /* deaths whose age found no room: young in sums */
 	SEG_LOST_SIZES = 46, /* sizes of 4 GiB and more that found no room */
+	SEG_DEEPBIND_LOADS = 48, /* of modules that may be bound past us */
+	SEG_MALLOC_BEFORE = 49,  /* libraries before us that have a malloc */
+	SEG_CROWDED_EVENTS = 50, /* allocations of threads without a block */
 	SEG_CHILDREN_EARLY = 51, /* children that ended early, without a line */
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
 	SEG_COUNTS_USED = 53,
@@ -462,6 +466,7 @@ enum seg_mark_kind {
 	SEG_MARK_SNAPSHOT = 1, /* last of all: this file is a snapshot */
 	SEG_MARK_PROGRAM = 2,  /* seep_mark() */
 	SEG_MARK_TAKEN = 3,    /* the process begins to write a snapshot */
+	SEG_MARK_DEEPBIND = 4, /* it loads the module `label` past us */
 };
 
 /* The name of a pool of seep_alloc(); two rows may have the same one. */

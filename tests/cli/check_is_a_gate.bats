@@ -205,3 +205,10 @@ load ../lib/leaks.bash
 	[[ $status -eq 0 ]]
 	lacks 'too close' "$T/said"
 }
+
+@test "--exe that matches nothing is a mistake, not a damaged input" {
+	"$SEEP" record -q --force -o "$T/x.data" true
+	run --separate-stderr "$SEEP" check "$T/x.data" --exe no-such-program
+	[[ $status -eq 3 && -z $output ]]
+	grep -F "matches --exe 'no-such-program'" <<<"$stderr"
+}

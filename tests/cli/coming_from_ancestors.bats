@@ -53,7 +53,7 @@ page() {
 	done < <(page)
 	[[ $n -ge 55 ]]
 	appears "$(find "$T/snapshots" -name '*.seep-snap')" # by the signal
-	[[ -s first.dump && -s leak-$PID-0.dump && -s server-$PID-0.memlog ]]
+	[[ -s first.dump && -s leak-$PID-1.dump && -s server-$PID-1.memlog ]]
 	[[ -s mmleak.html && -s maximum.json ]]
 	next
 	wait "$recorder"
@@ -137,27 +137,133 @@ page() {
 	grep -q 'app.c:7' "$T/line"
 }
 
-@test "memlog: largest first, and negative since a snapshot" {
+# memlog FILE: fails unless it is libmtrace's: bytes with a sign, then frames
+memlog() {
+	"$PYTHON" - "$1" <<-'END'
+		import re, sys
+		text = open(sys.argv[1], encoding="utf-8").read()
+		entry = r"[+-][1-9]\d*\n(\t[^\t\n]+(\t\([^\t\n]+\))?\n)*"
+		assert re.fullmatch(f"({entry})*", text), text
+		sums = [int(n) for n in re.findall(r"^[+-]\d+$", text, re.M)]
+		assert sums == sorted(sums, reverse=True), sums
+	END
+}
+
+@test "memlog: libmtrace's file, each report an increment, also at exit" {
 	leaky app
-	serve app keep add wait give copy wait
+	RECORD_OPTIONS="--export memlog" serve app keep add wait give copy wait
 	(cd "$T" && "$SEEP" snapshot "$PID" -o then.snap >/dev/null)
 	export_to said "$PID" --format memlog -o '%e-%p-%n.memlog'
-	[[ $(<"$T/said") == "app-$PID-0.memlog" ]]
-	grep -q '^1000 bytes in 1 blocks, malloc' "$T/app-$PID-0.memlog"
-	[[ $(grep -E '^[0-9-]+ bytes in .*,' "$T/app-$PID-0.memlog" | cut -d' ' -f1) == \
-		$(grep -E '^[0-9-]+ bytes in .*,' "$T/app-$PID-0.memlog" | cut -d' ' -f1 | sort -rn) ]]
+	[[ $(<"$T/said") == "app-$PID-1.memlog" ]]
+	memlog "$T/app-$PID-1.memlog"
+	[[ $(head -n 1 "$T/app-$PID-1.memlog") == +1000 ]]
+	sed -n 2p "$T/app-$PID-1.memlog" | grep -Pq '^\thandle\t\(/.*/app\)$'
 	next
 	ready 2
-	export_to said "$PID" --format memlog -o '%e-%p-%n.memlog' --since then.snap
-	[[ $(<"$T/said") == "app-$PID-1.memlog" ]]
-	grep -q '^-990 bytes in 0 blocks by 2 stacks' "$T/app-$PID-1.memlog"
-	grep -q '^10 bytes in 1 blocks, malloc' "$T/app-$PID-1.memlog"
-	grep -q '^-1000 bytes in -1 blocks, malloc' "$T/app-$PID-1.memlog"
-	grep -Pq '^\thandle at .*app.c:[0-9]+ in .*/app$' "$T/app-$PID-1.memlog"
+	# against the report before it; --since names another beginning
+	export_to since "$PID" --format memlog --since then.snap
+	export_to said "$PID" --format memlog -o '%e-%p-%n.memlog'
+	[[ $(<"$T/said") == "app-$PID-2.memlog" ]]
+	memlog "$T/app-$PID-2.memlog"
+	cmp "$T/since" "$T/app-$PID-2.memlog"
+	[[ $(grep '^[+-]' "$T/app-$PID-2.memlog" | xargs) == "+10 -1000" ]]
+	# nothing has changed: nothing is written
+	export_to said "$PID" --format memlog -o '%e-%p-%n.memlog'
+	[[ -e $T/app-$PID-3.memlog && ! -s $T/app-$PID-3.memlog ]]
 	export_to said "$PID" --format leaktrace --since then.snap
 	[[ $status -eq 2 && $(wc -l <"$T/err") -eq 1 ]]
+	# an older process of this name and number is none of ours
+	touch -d 2001-01-01 "$T/app-$PID-1.memlog"
 	next
 	wait "$recorder"
+	# the exit report needs no second command
+	[[ $(grep '^[+-]' "$T/app-$PID-4.memlog" | xargs) == "+1000 +100" ]]
+}
+
+@test "memlog: --depth merges stacks, and what grew cancels what shrank" {
+	cat >"$T/two.c" <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#define OWN __attribute__((noinline, noclone))
+		void *volatile p;
+		OWN void *get(int n) { void *volatile q = malloc(n); return q; }
+		OWN void *one(int n) { void *volatile q = get(n); return q; }
+		OWN void *two(int n) { void *volatile q = get(n); return q; }
+		int main(void)
+		{
+			p = one(70);
+			puts("ready"), fflush(stdout), getchar();
+			free(p);
+			p = two(70);
+			puts("ready"), fflush(stdout), getchar();
+			return 0;
+		}
+	END
+	gcc -g -O1 -o "$T/two" "$T/two.c"
+	serve two
+	(cd "$T" && "$SEEP" snapshot "$PID" -o then.snap >/dev/null)
+	next
+	ready 2
+	export_to said "$PID" --format memlog --since then.snap
+	[[ $(grep '^[+-]' "$T/said" | xargs) == "+70 -70" ]]
+	export_to said "$PID" --format memlog --since then.snap --depth 1
+	[[ $status -eq 0 && ! -s $T/said ]]
+	next
+	wait "$recorder"
+}
+
+@test "memlog: a file for each process; --pid chooses one" {
+	leaky app
+	record -q --export memlog -o data ./app add child add
+	[[ $(find "$T" -name 'app-*-1.memlog' | wc -l) -eq 2 ]]
+	[[ $(cat "$T"/app-*-1.memlog | grep -c '^+7$') -eq 1 ]]
+	[[ $(cat "$T"/app-*-1.memlog | grep -c '^+200$\|^+100$') -ge 1 ]]
+	record -q --export nonsense -o other ./app add
+	[[ $status -eq 2 && ! -e $T/other ]]
+}
+
+@test "memtrail: --by-api groups the tree under the function that allocates" {
+	cat >"$T/api.c" <<-'END'
+		#include <stdlib.h>
+		void *volatile p;
+		__attribute__((noinline)) void one(void) { p = malloc(100); p = calloc(1, 250); }
+		__attribute__((noinline)) void two(void) { p = malloc(300); p = realloc(malloc(1), 350); }
+		int main(void) { one(); two(); return 0; }
+	END
+	gcc -g -O1 -o "$T/api" "$T/api.c"
+	record -q -o data ./api
+	"$SEEP" report "$T/data" --by-api >"$T/said"
+	grep -qE '^ +40.0% +400 +2 +malloc$' "$T/said"
+	grep -qE '^ +30.0% +300 +1 +<- two api.c:4$' "$T/said"
+	grep -qE '^ +35.0% +350 +1 +realloc$' "$T/said"
+	grep -qE '^ +25.0% +250 +1 +calloc$' "$T/said"
+	[[ $(grep -A2 -E ' +calloc$' "$T/said" | sed 's/^ *//' | xargs) == *"<- one api.c:3 <- main api.c:5" ]]
+	"$SEEP" report "$T/data" --by-api --depth 1 >"$T/said"
+	grep -qE '^ +40.0% +400 +2 +malloc$' "$T/said"
+	# these say it already
+	for shape in --table --top-down; do
+		"$SEEP" report "$T/data" $shape >"$T/plain"
+		"$SEEP" report "$T/data" $shape --by-api | cmp - "$T/plain"
+	done
+	"$SEEP" diff "$T/data" "$T/data" --by-api >"$T/said"
+}
+
+@test "leaktrace: a block belongs to the caller of realloc, as the page says" {
+	cat >"$T/line.c" <<-'END'
+		#include <stdlib.h>
+		void *volatile line;
+		int main(void)
+		{
+			line = malloc(16);
+			line = realloc(line, 4096);
+			return 0;
+		}
+	END
+	gcc -g -O1 -o "$T/line" "$T/line.c"
+	record -q -o data ./line
+	export_to table data --format leaktrace
+	grep -Eq $'\t4096\t1\t0\t0\tmain at .*line.c:6$' "$T/table"
+	grep -Eq $'\t0\t1\t1\t0\tmain at .*line.c:5$' "$T/table"
 }
 
 @test "gprof2dot: callees first, no property it does not know, sums are right" {

@@ -48,6 +48,56 @@ html --live html live
 	[[ $failed -eq 0 ]]
 }
 
+# The report without the sites that the built-in list names.
+without_suppressed() {
+	jq '.processes |= map(
+		(.sites | map(select(.suppression and .kind == "heap"))) as $out |
+		.sites |= map(select(.suppression | not)) |
+		.totals |= with_entries(.key as $k |
+			if ($out[0] // {} | has($k)) and (.value | type) == "number"
+			then .value -= ($out | map(.[$k]) | add) else . end))' "$1"
+}
+
+@test "suppressed sites are left out as in the report, in every format" {
+	local format option kind metric failed=0
+	without_suppressed "$E/one.json" >"$T/shown.json"
+	[[ $(jq '.processes[0].sites | length' "$T/shown.json") -lt \
+		$(jq '.processes[0].sites | length' "$E/one.json") ]]
+	while read -r format option kind metric; do
+		[[ -n $format && $kind != html ]] || continue # it marks them
+		"$SEEP" export "$E/one.data" --format "$format" "$option" --force -o "$T/out"
+		if [[ $format == massif ]]; then
+			# a time line is of everything: the rest has a line
+			grep -q ' 72704 in places that are left out$' "$T/out" || failed=1
+		elif [[ $metric == live ]]; then
+			equals "$kind" "$T/out" live "$T/shown.json" || failed=1
+		else # the list is about what stays, as in the report
+			equals "$kind" "$T/out" "$metric" || failed=1
+		fi
+	done <<<"$table"
+	for format in leaktrace memlog mmleak mmleak-html gprof2dot; do
+		"$SEEP" export "$E/one.data" --format $format >"$T/shown"
+		"$SEEP" export "$E/one.data" --format $format --no-suppress >"$T/all"
+		lacks 72704 "$T/shown" || failed=1
+		grep -q 72704 "$T/all" || failed=1
+	done
+	"$SEEP" export "$E/one.data" --format callgrind >"$T/out"
+	grep -q '^desc: .*72704 bytes live.* suppressed' "$T/out"
+	[[ $failed -eq 0 ]]
+}
+
+@test "a file of suppressions holds in every format" {
+	local format
+	echo 'leak:app::leak' >"$T/list"
+	while read -r format _; do
+		[[ $format != @(html|json|maps|seep) ]] || continue # all sites
+		"$SEEP" export "$E/one.data" --format "$format" --suppress "$T/list" >"$T/out"
+		[[ $format != pprof ]] || mv "$T/out" "$T/out.gz"
+		[[ $format != pprof ]] || gunzip -f "$T/out.gz"
+		lacks 'app::leak' "$T/out"
+	done < <("$SEEP" export --list)
+}
+
 @test "the comparison itself fails where a figure is another" {
 	export_to "$T/out" --format collapsed
 	sed -i '1s/[0-9]$/x/; 1s/x$/9/' "$T/out"

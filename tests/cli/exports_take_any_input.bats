@@ -7,13 +7,14 @@ formats=(callgrind collapsed csv dhat dot heaptrack json massif pprof speedscope
 
 setup_file() { make_recordings; }
 
-# every_format INPUT [OPTION...]: each in $T/FORMAT; those with a reader here
-# are read
+# every_format INPUT [OPTION...]: each in $T/FORMAT, with every site; those with
+# a reader here are read
 every_format() {
 	local input=$1 format
 	shift
 	for format in "${formats[@]}"; do
-		"$SEEP" export "$input" --format "$format" --force -o "$T/$format" "$@" 2>"$T/err"
+		"$SEEP" export "$input" --format "$format" --force \
+			-o "$T/$format" --no-suppress "$@" 2>"$T/err"
 		[[ -s $T/$format || $format == collapsed ]]
 	done
 	"$PYTHON" - "$LIB" "$T" <<-'END'
@@ -127,7 +128,7 @@ print(max(n[0] for s in read.massif(sys.argv[2]) for n in s["nodes"]))' "$LIB" "
 
 @test "to stdout; a file that is there stays; nothing half-written" {
 	local format
-	export_to "$T/out" --format csv
+	"$SEEP" export "$E/one.data" --format csv -o "$T/out"
 	"$SEEP" export "$E/one.data" --format csv >"$T/said"
 	"$SEEP" export "$E/one.data" --format csv -o - | diff - "$T/said"
 	diff "$T/out" "$T/said"

@@ -214,7 +214,7 @@ in_service() {
 	done
 	[[ $status -eq 137 ]]
 	report
-	[[ $(from_report '[x["end"] for x in p if "eater" in x["exe"]][0]') == killed ]]
+	[[ $(from_report '[x["end"] for x in p if "eater" in x["exe"]][0]') == unknown ]]
 	[[ $(from_report 'max(x["totals"]["live_blocks"] for x in p) > 2000') == True ]]
 }
 

@@ -104,7 +104,7 @@ inert() {
 			continue # says why: no time line, no such program, ...
 		}
 		case $format in
-		pprof | heaptrack) ;; # binary: names are data in it
+		pprof | heaptrack | seep) ;; # binary: names are data in it
 		*) inert "export.$format" ;;
 		esac
 		case $format in

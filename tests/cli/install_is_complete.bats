@@ -42,6 +42,13 @@ files() { (cd "$1" && find . ! -type d | sort); }
 	[[ -z $(find "$ROOT" -name '*.new') ]]
 }
 
+@test "its documents have no dead links and say what to type there" {
+	in_place install "$ROOT" /usr /usr/lib
+	dead_links "$ROOT/usr/share/doc/seep"
+	grep -q '^    seep record ./your-program' "$ROOT/usr/share/doc/seep/README.md"
+	[[ -s $ROOT/usr/share/doc/seep/pictures/page.png ]]
+}
+
 @test "seep record works from there, as a normal user" {
 	in_place install "$ROOT" /usr /usr/lib
 	local mine

@@ -59,6 +59,16 @@ resident_kib() { sed -n 's/^# resident \([0-9]*\) KiB/\1/p' "$1"; }
 	same_as_bare
 }
 
+@test "a process that found no place for a segment forks as bare" {
+	local script='x=$(echo $(echo a; (echo b))); echo "$x"'
+	bare prlimit --fsize=4096 sh -c "$script"
+	traced prlimit --fsize=4096 sh -c "$script"
+	same_as_bare
+	bare sh -c "$script"
+	traced env SEEP_DIR=/proc sh -c "$script"
+	same_as_bare
+}
+
 @test "RLIMIT_NOFILE of 3: the host starts and runs" {
 	bare sh -c "exec prlimit --nofile=3 '$HOSTS/peak' <&- 3>&- 4>&-"
 	[[ $bare_status -eq 0 ]]

@@ -42,3 +42,12 @@ dies() {
 	dies kill 0 fork
 	dies segv 0 fork
 }
+
+@test "report PID of a process that is over finds what ls lists" {
+	traced sh -c 'echo $$; exec "$0"' "$HOSTS/peak"
+	local pid
+	pid=$(head -n 1 "$T/out")
+	SEEP_DIR=$DIR "$SEEP" report "$pid" >"$T/text"
+	grep -F "(pid $pid)" "$T/text"
+	complains 3 env SEEP_DIR="$DIR" "$SEEP" report 4194300
+}

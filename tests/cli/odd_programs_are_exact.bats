@@ -79,7 +79,7 @@ linked() {
 		linked gaps $way "$gaps" -Wl,-z,separate-code -Wl,--build-id
 		readelf -lW "$T/gaps" | grep LOAD
 		from_report '{k: v for k, v in p[0]["lost"].items() if v}'
-		[[ $(from_report 'sum(p[0]["lost"][k] for k in ("cut_no_info", "cut_rule", "cut_bounds"))') -eq 0 ]]
+		[[ $(from_report 'sum(p[0]["lost"][k] for k in ("cut_no_info", "cut_rule", "cut_bounds", "cut_switched"))') -eq 0 ]]
 		[[ $(from_report 'sum(s["live_blocks"] for s in p[0]["sites"] if [f["function"] for f in s["frames"]][:3] == ["inner", "outer", "main"])') -eq 200 ]]
 		[[ ! -s $T/err ]]
 	done
@@ -119,4 +119,133 @@ linked() {
 	cat "$T/said" "$T/err"
 	[[ ! -s $T/err ]]
 	grep -q 'stacks\? cut at code without unwind information' "$T/said"
+}
+
+# recorded PROGRAM...: its report, as JSON; what was cut
+recorded() {
+	rm -f "$T/r.seep"
+	"$SEEP" record -q -o "$T/r.seep" -- "$@" 2>"$T/err"
+	cat "$T/err"
+	[[ ! -s $T/err ]]
+	"$SEEP" report --format json "$T/r.seep" >"$T/report.json"
+	from_report '{k: v for k, v in p[0]["lost"].items() if v}'
+}
+
+@test "frames of 100 MiB are walked through, and the pages in them left alone" {
+	cat >"$T/big.c" <<-'C'
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		static __attribute__((noinline)) void *leaf(char *room)
+		{
+			__asm__ volatile("" ::"r"(room) : "memory");
+			void *p = malloc(100);
+			__asm__ volatile("" ::"r"(p) : "memory");
+			return p;
+		}
+		static __attribute__((noinline)) void *large(void)
+		{
+			char room[100 << 20];
+			void *p = leaf(room);
+			__asm__ volatile("" ::"r"(room) : "memory");
+			return p;
+		}
+		static __attribute__((noinline)) void *larger(size_t n)
+		{
+			char *room = __builtin_alloca(n); /* by rbp */
+			void *p = leaf(room);
+			__asm__ volatile("" ::"r"(room) : "memory");
+			return p;
+		}
+		static void *run(void *arg)
+		{
+			for (int i = 0; i < 100; i++) {
+				large();
+				larger(150 << 20);
+			}
+			return arg;
+		}
+		int main(void)
+		{
+			pthread_attr_t a;
+			pthread_t t;
+			char line[256];
+			long kib = 0;
+			pthread_attr_init(&a);
+			pthread_attr_setstacksize(&a, 400 << 20);
+			if (pthread_create(&t, &a, run, NULL))
+				return 1;
+			pthread_join(t, NULL);
+			FILE *f = fopen("/proc/self/status", "r");
+			while (fgets(line, sizeof(line), f))
+				sscanf(line, "VmHWM: %ld", &kib);
+			return kib > 50 << 10;
+		}
+	C
+	cc -w -O1 -g "$T/big.c" -o "$T/big" -pthread
+	recorded "$T/big"
+	[[ $(from_report 'sum(p[0]["lost"][k] for k in ("cut_no_info", "cut_rule", "cut_bounds", "cut_switched"))') -eq 0 ]]
+	for way in large larger; do
+		[[ $(from_report 'sum(s["live_blocks"] for s in p[0]["sites"] if [f["function"] for f in s["frames"]][:3] == ["leaf", "'$way'", "run"])') -eq 100 ]]
+	done
+}
+
+@test "an allocation while a symbol is bound has its whole stack" {
+	cat >"$T/chosen.c" <<-'C'
+		#include <stdlib.h>
+		void *kept;
+		static int answer(void) { return 0; }
+		static __attribute__((noinline)) int (*choose(void))(void)
+		{
+			kept = malloc(4321);
+			__asm__ volatile("" ::: "memory");
+			return answer;
+		}
+		int chosen(void) __attribute__((ifunc("choose")));
+	C
+	cat >"$T/lazy.c" <<-'C'
+		int chosen(void);
+		static __attribute__((noinline)) int caller(int n)
+		{
+			int sum = chosen();
+			__asm__ volatile("" : "+r"(sum), "+r"(n));
+			return sum;
+		}
+		int main(int argc, char **argv) { return caller(argc) + caller(7); }
+	C
+	cc -w -O2 -g -shared -fPIC -Wl,-z,lazy "$T/chosen.c" -o "$T/libchosen.so"
+	cc -w -O1 -g -Wl,-z,lazy "$T/lazy.c" -o "$T/lazy" -L"$T" -lchosen -Wl,-rpath,"$T"
+	recorded "$T/lazy"
+	[[ $(from_report 'sum(p[0]["lost"][k] for k in ("cut_no_info", "cut_rule", "cut_bounds", "cut_switched"))') -eq 0 ]]
+	from_report '[[f["function"] for f in s["frames"]] for s in p[0]["sites"] if s["live_bytes"] == 4321]'
+	[[ $(from_report 'sum(1 for s in p[0]["sites"] if s["live_bytes"] == 4321 and [f["function"] for f in s["frames"] if f["function"] in ("chosen", "caller", "main")] == ["chosen", "caller", "main"])') -eq 1 ]]
+}
+
+@test "a stack that goes on elsewhere is cut, and the reason is true" {
+	cat >"$T/split.c" <<-'C'
+		#include <stdlib.h>
+		static __attribute__((noinline)) void *leaf(int depth)
+		{
+			char room[4096];
+			__asm__ volatile("" ::"r"(room) : "memory");
+			if (depth == 0)
+				return malloc(10);
+			void *p = leaf(depth - 1);
+			__asm__ volatile("" ::"r"(room) : "memory");
+			return p;
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 10; i++)
+				leaf(10);
+			return 0;
+		}
+	C
+	cc -w -O1 -g -fsplit-stack "$T/split.c" -o "$T/split" || skip "no -fsplit-stack"
+	recorded "$T/split"
+	[[ $(from_report 'p[0]["lost"]["cut_switched"]') -gt 0 ]]
+	[[ $(from_report 'p[0]["lost"]["cut_bounds"]') -eq 0 ]]
+	"$SEEP" report "$T/r.seep" >"$T/said"
+	grep -q 'cut where the caller is on another stack' "$T/said"
 }

@@ -56,6 +56,9 @@ outcome() {
 	outcome hostile_names_stay_text silent
 }
 @test "light and dark, a phone, paper" { outcome dark phone paper; }
+@test "at 400 pixels nothing overflows" { outcome nothing_overflows; }
+@test "the peak is on the curve" { outcome peak_is_on_the_curve; }
+@test "two inputs open as a comparison of both sides" { outcome two_inputs_open_compared; }
 @test "processes can be chosen, and compared; two inputs too" {
 	outcome processes_can_be_chosen inputs_can_be_compared
 }

@@ -107,3 +107,20 @@ within() {
 		"$PYTHON" "$LIB/inflight.py" "$T/progress" "$pid" "$T/report.json"
 	done
 }
+
+@test "a recording that is being written does not break off" {
+	"$SEEP" record -q --force -o "$T/w.data" sleep 3 &
+	local pid=$!
+	for _ in $(seq 100); do
+		[[ ! -s $T/w.data ]] || break
+		sleep 0.05
+	done
+	"$SEEP" report "$T/w.data" >"$T/text" 2>"$T/err"
+	kill -TERM "$pid" 2>/dev/null || true
+	wait "$pid" || true
+	cat "$T/err"
+	grep -F "is being written" "$T/err"
+	! grep -F "breaks off" "$T/err"
+	! grep -F "is missing" "$T/err"
+	"$SEEP" report "$T/w.data" 2>&1 >/dev/null | { ! grep -F "being written"; }
+}

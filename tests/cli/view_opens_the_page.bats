@@ -10,6 +10,17 @@ view() {
 	page=$(cat "$T/out")
 }
 
+# The page that a browser was told of, long before the last test looks for it.
+setup_file() {
+	export V=$BATS_FILE_TMPDIR/pages
+	mkdir "$V"
+	# shellcheck source=tests/lib/host.bash
+	(cd "$BATS_TEST_DIRNAME/../.." &&
+		build=${SEEP_BUILD:-$PWD/build} &&
+		SEEP_DIR=$V "$build/seep" record -q -o "$V/data" -- build/hosts/page tidy &&
+		TMPDIR=$V BROWSER=true "$build/seep" view "$V/data" >"$V/path")
+}
+
 @test "the page is whole, private, and its path is printed" {
 	traced_well "$HOSTS/page"
 	BROWSER='' view "$DIR"
@@ -40,7 +51,7 @@ view() {
 @test "with a screen xdg-open gets it; a browser that stays open is not waited for" {
 	traced_well "$HOSTS/page"
 	mkdir "$T/bin"
-	printf '#!/bin/sh\necho "$1" >"%s/called"\necho $$ >"%s/pid"\nexec sleep 60 >&- 2>&-\n' \
+	printf '#!/bin/sh\necho "$1" >"%s/called"\necho $$ >"%s/pid"\nexec sleep 70 >&- 2>&-\n' \
 		"$T" "$T" >"$T/bin/xdg-open"
 	chmod +x "$T/bin/xdg-open"
 	local begin=$SECONDS
@@ -59,4 +70,62 @@ view() {
 	complains 3 env TMPDIR="$T" "$SEEP" view "$DIR" --pid 999999999
 	complains 3 env TMPDIR="$T" "$SEEP" view "$T/no-such-file"
 	[[ $(find "$T" -maxdepth 1 -name 'seep-view.*' | wc -l) -eq 1 ]]
+}
+
+@test "it takes what report --format html takes" {
+	local options
+	traced_well "$HOSTS/page"
+	for options in "$V/data" "$V/data $DIR" "$DIR --full --peak" \
+		"$DIR --skip-wrappers --depth 3 --top 5 --lines --full-names --threshold 2" \
+		"$V/data --include main --no-suppress --merge --sort blocks --by-api"; do
+		# shellcheck disable=SC2086 # words
+		BROWSER='' view $options
+		[[ $status -eq 0 ]]
+		# shellcheck disable=SC2086 # words
+		"$SEEP" report $options --format html -o "$T/report.html"
+		cmp "$page" "$T/report.html"
+	done
+	BROWSER='' view "$DIR" -o "$T/chosen.html"
+	[[ $status -eq 0 && $page == "$T/chosen.html" ]]
+	grep -qF "$T/chosen.html" "$T/err"
+}
+
+@test "a page is there while its browser runs, and removed after it" {
+	traced_well "$HOSTS/page"
+	printf '#!/bin/sh\nexec sleep 7 >&- 2>&-\n' >"$T/browser"
+	chmod +x "$T/browser"
+	BROWSER=$T/browser view "$DIR"
+	old=$page
+	[[ -s $old ]]
+	# a file that the user chose stays
+	BROWSER=true view "$DIR" -o "$T/chosen.html"
+	for _ in {1..100}; do
+		[[ -e $old ]] || break
+		sleep 0.2
+	done
+	[[ -z $(find "$T" -maxdepth 1 -name "seep-view.*") && -s $T/chosen.html ]]
+}
+
+@test "pages of yesterday are removed, other folders stay" {
+	traced_well "$HOSTS/page"
+	BROWSER='' view "$DIR"
+	old=$page
+	mkdir -m 700 "$T/seep-view.fresh1" "$T/seep-view.mine01"
+	mkdir -m 755 "$T/seep-view.other1"
+	echo 1 >"$T/seep-view.mine01/notes.txt"
+	touch "$T/seep-view.other1/a.html"
+	touch -d '2 days ago' "$(dirname "$old")" "$T/seep-view.mine01" "$T/seep-view.other1"
+	BROWSER='' view "$DIR"
+	[[ ! -e $(dirname "$old") && -s $page ]]
+	[[ -d $T/seep-view.fresh1 && -e $T/seep-view.mine01/notes.txt && -e $T/seep-view.other1/a.html ]]
+}
+
+@test "a page that was handed to a running browser is removed, too" {
+	local path
+	path=$(cat "$V/path")
+	for _ in {1..150}; do
+		[[ -e $path ]] || break
+		sleep 0.2
+	done
+	[[ $path == "$V"/seep-view.*/page.html && ! -e $(dirname "$path") ]]
 }

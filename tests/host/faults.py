@@ -39,8 +39,8 @@ from modes import COLLECTOR, SEEP, WITNESS  # noqa: E402
 SECONDS = 60
 # counted, but not a loss of ours
 FACTS = {"nested_events", "healed", "generations", "wasted_ids", "events_off",
-         "cut_rule", "cut_no_info", "cut_bounds", "truncated_stacks",
-         "namespaces"}
+         "cut_rule", "cut_no_info", "cut_bounds", "cut_switched",
+         "truncated_stacks", "namespaces"}
 
 
 class Room:
@@ -138,7 +138,9 @@ def uncounted(books, processes):
             continue
         if mine[-1]["state"] == "inert":
             continue
-        known = mine[-1]["totals"]["allocations"] + mine[-1]["lost"]["events"]
+        lost = mine[-1]["lost"]
+        known = (mine[-1]["totals"]["allocations"] + lost["events"] +
+                 lost["crowded_events"])
         if known < truth:
             problems.append("pid %d: %d of %d allocations booked or lost" % (
                 one.pid, known, truth))

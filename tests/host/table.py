@@ -19,7 +19,7 @@ REPO = os.path.dirname(os.path.dirname(HERE))
 PAGE = os.path.join(REPO, "docs", "HOST_RULES.md")
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 TEST = re.compile(r'^@test "(.*)" \{', re.M)
-NUMBER = re.compile(r"\bT\d\d\b")
+NUMBER = re.compile(r"\bT\d{2,3}\b")
 
 sys.path.insert(0, HERE)
 from header import read_header  # noqa: E402

@@ -33,7 +33,8 @@ PEAKS = ("peak_blocks", "peak_bytes")
 # named in `lost`, but no loss of counts
 HARMLESS = {"nested_events", "healed", "generations", "wasted_ids",
             "events_off", "cut_rule", "cut_no_info",
-            "cut_bounds", "truncated_stacks", "namespaces"}
+            "cut_bounds", "cut_switched", "truncated_stacks",
+            "namespaces"}
 
 problems = []
 

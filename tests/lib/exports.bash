@@ -20,7 +20,8 @@ make_recordings() {
 	rm -rf "$DIR"
 }
 
-# export_to FILE ARGS...: of $E/one.data unless ARGS begin with another
+# export_to FILE ARGS...: of $E/one.data unless ARGS begin with another; with
+# every site, as JSON has them (it marks the suppressed ones)
 export_to() {
 	local file=$1 input=$E/one.data
 	shift
@@ -28,6 +29,7 @@ export_to() {
 		input=$1
 		shift
 	fi
+	[[ " $* " == *" --format "@(json|html)" "* ]] || set -- "$@" --no-suppress
 	"$SEEP" export "$input" -o "$file" --force "$@"
 }
 

@@ -106,9 +106,7 @@ class Verdict:
 def check_pprof(report, path, verdict, _metric):
     figures = ["allocations", "allocated_bytes", "live_blocks", "live_bytes",
                "peak_blocks", "peak_bytes"]
-    bases = {m["path"]: m["base"] for p in report.data["processes"]
-             for m in p["modules"]}
-    profile = read.pprof(path, bases)
+    profile = read.pprof(path)
     verdict.equal("types", profile["types"], [
         ("alloc_objects", "count"), ("alloc_space", "bytes"),
         ("inuse_objects", "count"), ("inuse_space", "bytes"),
@@ -122,9 +120,9 @@ def check_pprof(report, path, verdict, _metric):
     for i, name in enumerate(figures):
         verdict.equal(name, sum(v[i] for v in sums.values()),
                       report.total(name))
-    lines = {(f["function"] and clean(f["function"]),
+    lines = {(frame_name(f),
               f["file"] and clean(f["file"]), f["line"] or 0)
-             for s in report.sites for f in s["frames"] if f["function"]}
+             for s in report.sites for f in s["frames"]}
     verdict.equal("lines", profile["lines"], {
         (name, file or "", line) for name, file, line in lines})
     builds = {m["path"]: m["build_id"] for p in report.data["processes"]
@@ -192,15 +190,7 @@ def check_go_top(report, path, verdict, metric):
     for name, self_bytes, all_bytes in read.go_top(path):
         if self_bytes:
             got_flat[name] = (self_bytes,)
-        if not name.startswith("["): # without names it knows the file only
-            got_all[name] = (all_bytes,)
-    unnamed = {k for k in inclusive if "+0x" in k}
-    for sums in flat, inclusive:
-        for name in unnamed & set(sums):
-            file = "[" + name.split("+0x")[0] + "]"
-            value = sums.pop(name)
-            if sums is flat:
-                sums[file] = (sums.get(file, (0,))[0] + value[0],)
+        got_all[name] = (all_bytes,)
     verdict.same("function", got_flat, flat)
     verdict.same("with callees", got_all, inclusive)
 
@@ -212,14 +202,12 @@ def check_go_diff(report, path, verdict, what):
     old = Report(old_path)
 
     def changes(new_sums, old_sums):
-        names = {k for k in set(new_sums) | set(old_sums) if "+0x" not in k}
+        names = set(new_sums) | set(old_sums)
         values = {go_name(k): new_sums.get(k, (0,))[0] - old_sums.get(k, (0,))[0]
                   for k in names}
         return {k: v for k, v in values.items() if v}
     flat, below = {}, {}
     for name, self_bytes, all_bytes in read.go_top(path):
-        if name.startswith("["): # without names it knows the file only
-            continue
         if self_bytes:
             flat[name] = self_bytes
         if all_bytes:
@@ -230,15 +218,13 @@ def check_go_diff(report, path, verdict, what):
 
 
 def check_go_traces(report, path, verdict, metric):
-    """Of go tool pprof -traces: sums by stack, of functions with names."""
+    """Of go tool pprof -traces: sums by stack."""
     got = collections.Counter()
     for stack, value in read.go_traces(path):
         got[stack] += value
     expected = {tuple(go_name(f) for f in k): v[0] for k, v in
-                report.by_stack([METRICS[metric][0]]).items()
-                if not any("+0x" in f for f in k)}
-    got = {k: v for k, v in got.items() if v and not any(
-        re.match(r"\[.*\]$", f) for f in k)}
+                report.by_stack([METRICS[metric][0]]).items()}
+    got = {k: v for k, v in got.items() if v}
     verdict.same("stack", got, expected)
 
 
@@ -512,22 +498,17 @@ def check_ms_print(report, path, verdict, _metric):
                p["totals"]["live_bytes"])
 
 
-def nameless(stack):
-    """Frames without a name as that reader tells them."""
-    return tuple(re.sub(r"\+0x[0-9a-f]+$", "+?", f) for f in stack)
-
-
 def check_heaptrack(report, path, verdict, _metric):
     """Played as its page says: calls, peak, what is left, by stack."""
     figures = ["allocations", "live_blocks", "live_bytes", "peak_bytes"]
     sums, total = read.heaptrack(path)
-    expected = report.by(lambda s: nameless(s["stack"]), figures)
+    expected = report.by(lambda s: s["stack"], figures)
     verdict.same("stack", {k: tuple(v[f] for f in figures)
                            for k, v in sums.items()
                            if any(v[f] for f in figures)}, expected)
     for name in figures:
         verdict.equal(name, total[name], report.total(name))
-    young = report.by(lambda s: nameless(s["stack"]), [
+    young = report.by(lambda s: s["stack"], [
         "temporary_blocks", "peak_blocks"])
     for stack, v in sums.items():
         most, at_peak = young.get(stack, (0, 0))

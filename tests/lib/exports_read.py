@@ -60,8 +60,7 @@ def one(fields, number, default=0):
     return fields.get(number, [default])[-1]
 
 
-def pprof(path, bases=None):
-    """`bases`: where files were loaded, for frames without a name."""
+def pprof(path):
     with gzip.open(path) as f:
         top = message(f.read())
     strings = [s.decode("utf-8") for s in top[6]]
@@ -90,11 +89,9 @@ def pprof(path, bases=None):
             name, file = functions[one(fields, 1)]
             names.append(name)
             lines.add((name, file, one(fields, 2)))
-        if not names and mapping:
-            base = (bases or {}).get(mapping["file"], mapping["start"])
-            names = [mapping["file"].rsplit("/", 1)[-1] + "+" +
-                     hex(address - base)]
-        locations[one(m, 1)] = names or [hex(address)]
+        if not names: # a reader would show the whole file as one node
+            raise ValueError(f"no function for {address:x} in {mapping}")
+        locations[one(m, 1)] = names
     samples = []
     for data in top.get(2, []):
         m = message(data)
@@ -463,8 +460,9 @@ def heaptrack(path):
             raise ValueError(line)
         elif kind == "i":
             names = [strings[words[i]] for i in range(2, len(words), 3)]
-            module = (strings[words[1]] or "").rsplit("/", 1)[-1]
-            ips.append((names, module, words[0]))
+            if not names:
+                raise ValueError(f"no name for {line}")
+            ips.append(names)
         elif kind == "t":
             parent = traces[words[1]] if words[1] else []
             traces.append([words[0]] + parent)
@@ -494,8 +492,7 @@ def heaptrack(path):
     for trace, v in sums.items():
         stack = []
         for ip in traces[trace]:
-            names, module, address = ips[ip]
-            stack += names or [f"{module}+?"]
+            stack += ips[ip]
         v["peak_bytes"] = at_peak.get(trace, 0)
         merged = by_stack.setdefault(tuple(stack), collections.Counter())
         merged.update(v)

@@ -187,3 +187,27 @@ own_mounts() {
 		unshare -Urm "$@"
 	fi
 }
+
+# dead_links FOLDER: fails and tells where a document there names a file that is
+# not there, or what is typed is a file of the sources
+dead_links() {
+	"$PYTHON" - "$1" <<-'END'
+		import pathlib, re, sys
+		bad = []
+		for path in pathlib.Path(sys.argv[1]).glob("**/*.md"):
+		    text = path.read_text(encoding="utf-8")
+		    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+		        file, _, anchor = target.partition("#")
+		        if ":" in file or (file and not (path.parent / file).exists()):
+		            bad += [f"{path.name}: {target}"] if ":" not in file else []
+		            continue
+		        page = (path.parent / file).read_text(encoding="utf-8") if file.endswith(".md") else text
+		        heads = {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-")
+		                 for h in re.findall(r"^#+ (.*)$", page, re.M)}
+		        if anchor and anchor not in heads:
+		            bad.append(f"{path.name}: {target}")
+		    bad += [f"{path.name}: build/seep"] if re.search(r"\bbuild/seep\b", text) else []
+		print("\n".join(bad))
+		sys.exit(bool(bad))
+	END
+}

@@ -83,13 +83,14 @@ run_leaky() {
 }
 
 # serve NAME WHAT...: runs in the background, recorded; waits at every "wait"
-# until next() is called. Its pid in $PID.
+# until next() is called. Its pid in $PID. $RECORD_OPTIONS go to seep record.
 serve() {
 	local name=$1
 	shift
 	mkfifo "$T/steps"
 	exec 7<>"$T/steps"
-	(cd "$T" && SEEP_DIR=$DIR exec "$SEEP" record -q -o served "./$name" "$@") \
+	# shellcheck disable=SC2086 # words
+	(cd "$T" && SEEP_DIR=$DIR exec "$SEEP" record -q ${RECORD_OPTIONS:-} -o served "./$name" "$@") \
 		<&7 >"$T/out" 2>"$T/err" 3>&- 7>&- &
 	recorder=$!
 	ready 1

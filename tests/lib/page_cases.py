@@ -18,6 +18,26 @@ ZOOM_MS = 50
 SLACK = float(os.environ.get("SEEP_SLACK", "4"))  # of a loaded machine
 
 
+# Elements that stand out of the window, or whose text stands out of them; what
+# scrolls, or ends in an ellipsis, does not.
+TOO_WIDE = """(() => {
+    const out = [], wide = (e) => e.scrollWidth > e.clientWidth + 1;
+    const cut = (e) => ['auto', 'scroll', 'hidden', 'clip'].includes(
+        getComputedStyle(e).overflowX);
+    const isInside = (e) => { for (let a = e.parentElement; a; a = a.parentElement)
+        if (cut(a)) return true; return false; };
+    for (const e of document.querySelectorAll('body *')) {
+        const r = e.getBoundingClientRect(), s = getComputedStyle(e);
+        if (!r.width || !r.height || e.closest('.off-screen')) continue;
+        if ((r.right > innerWidth + 0.5 || r.left < -0.5) && !isInside(e) ||
+            wide(e) && e.clientWidth > 0 && s.overflowX === 'visible' &&
+                s.display !== 'inline')
+            out.push([e.tagName, e.id, String(e.className), r.right, e.scrollWidth]);
+    }
+    return document.documentElement.scrollWidth > innerWidth || out.length > 0 ?
+        out.slice(0, 5) : null; })()"""
+
+
 def expect(what, got, wanted):
     if got != wanted:
         raise Failure(f"{what}: {got!r}, expected {wanted!r}")
@@ -343,6 +363,65 @@ class Cases:
         if wide > 390:
             raise Failure(f"the page is {wide} wide on a phone of 390")
 
+    def narrow(self, b, page):
+        """At 400 pixels nothing stands out of the page or of its box."""
+        b.wait("$$('#table .row').length > 0")
+        b.size(400, 800)
+        try:
+            for step in ("opened", "site", "range"):
+                if step == "site":
+                    b.click("#row-0")
+                if step == "range" and not b.eval("$('#line-section').hidden"):
+                    b.eval("$('#from').value = '0.1'; "
+                           "$('#from').dispatchEvent(new Event('change'))")
+                time.sleep(0.1)
+                out = b.eval(TOO_WIDE)
+                if out:
+                    raise Failure(f"{page}, {step}: too wide at 400: {out}")
+            b.screenshot(self.file(page.replace(".html", "-400.png")), whole=True)
+        finally:
+            b.size(1400, 900)
+
+    def nothing_overflows(self, b):
+        self.make("page.data", "one.html")
+        b.open(self.file("one.html"))
+        self.narrow(b, "one.html")
+        self.make("tree.data", "several.html")
+        b.open(self.file("several.html"))
+        self.narrow(b, "several.html")
+        subprocess.run([self.seep, "report", self.file("many.data"), self.file("page.data"),
+                        "--format", "html", "-o", self.file("two.html")], check=True)
+        b.open(self.file("two.html"))
+        self.narrow(b, "two.html")
+
+    def peak_is_on_the_curve(self, b):
+        self.make("page.data", "one.html")
+        b.open(self.file("one.html"))
+        got = b.eval("""(() => { const l = seep.line, p = seep.model.processes[0];
+            const mark = l.marks.find((m) => m.kind === 'peak');
+            const at = l.data.live.indexOf(Math.max(...l.data.live));
+            return [l.data.live[at], p.totals.peak_bytes,
+                Math.abs(l.data.x[at] - mark.us / 1e6) < 1e-5,
+                l.data.rate.every((r) => r === null || r >= 0)]; })()""")
+        if got[0] != got[1] or not got[2] or not got[3]:
+            raise Failure(f"highest point, peak, mark there, rates: {got}")
+
+    def two_inputs_open_compared(self, b):
+        """Two inputs of a report: both sides at once, with both sides' figures."""
+        subprocess.run([self.seep, "report", self.file("many.data"), self.file("page.data"),
+                        "--format", "html", "-o", self.file("two.html")], check=True)
+        b.open(self.file("two.html"))
+        expect("sides", b.eval("[seep.state.process, seep.state.compare]"),
+               ["input 1", "input 0"])
+        expect("selects", b.eval("[$('#process').value, $('#compare').value]"),
+               ["input 1", "input 0"])
+        sides = b.text("#metrics button[data-value=live] .sides")
+        if "\u2192" not in sides or not sides.startswith("38."):
+            raise Failure(f"the tile has not both sides: {sides}")
+        b.eval("$('#compare').value = ''; "
+               "$('#compare').dispatchEvent(new Event('change'))")
+        expect("one side", b.text("#metrics button[data-value=live] .sides"), "")
+
     def paper(self, b):
         """What is on paper is drawn for it: as wide, nothing to scroll."""
         b.click("#row-0")
@@ -448,6 +527,7 @@ class Cases:
                "histograms", "copied", "range", "range_by_keys", "pools", "help_opens",
                "hostile_names_stay_text", "dark", "phone", "paper", "silent")
     ALONE = ("nothing_lives", "processes_can_be_chosen", "inputs_can_be_compared",
+             "nothing_overflows", "peak_is_on_the_curve", "two_inputs_open_compared",
              "many_stacks_are_fast", "broken_data_is_told")
 
     def run(self, name, b):

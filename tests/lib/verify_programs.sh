@@ -96,6 +96,19 @@ recursion() {
 	done
 }
 
+coroutines() {
+	local rounds=100
+	[[ -z $full ]] || rounds=2000
+	gcc -g -O2 -w -D_GNU_SOURCE -pthread -o "$work/coroutines" \
+		"$here/../hosts/coroutines.c" || exit 2
+	verify "coroutines" "$work/coroutines" 50 "$rounds" 40 </dev/null
+	verify "coroutines in a thread" "$work/coroutines" 50 "$rounds" 40 \
+		thread guards </dev/null
+	# one stack that stays, and deeper than the memo of one page
+	verify "one coroutine" "$work/coroutines" 1 "$((rounds * 50))" 60 \
+		thread </dev/null
+}
+
 sql() {
 	local rows=300
 	[[ -z $full ]] || rows=6000
@@ -186,6 +199,7 @@ source_cxx() {
 
 hostile
 recursion
+coroutines
 if command -v sqlite3 >/dev/null; then
 	sql | verify sqlite3 sqlite3 :memory:
 else

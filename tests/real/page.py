@@ -23,7 +23,7 @@ must be the same, byte for byte. {weather}
 - **answers**: output, exit status and files, held against bare. **processes**: how many have left a trace.
 - **recorded**: allocations in the trace, an estimate in mode sampled. **lost**: those that the trace says it lacks.
 - **counted**: what another library (`tests/real/count.c`) behind seep counted in the same run; **=**: recorded + lost is the same, process by
-  process. *+N brief*: but for N allocations of forked children that ended before their 64th event, which leave no trace, and of
+  process. *+N foreign*: but for N allocations of
   processes whose user may not write where the trace is.
 - **CPU**: of all its processes, start and end included, or per request where the load is for a time; in the other modes what is added.
 - **memory**: most that the tree had at once (PSS, looked at ten times a second); in the other modes what is added. *-*: too short to be seen.
@@ -56,7 +56,7 @@ def memory_cell(r, bare):
 def count_cell(r):
     if "counted" not in r:
         return ""
-    return f"{r['counted'] - r['brief']:,} =" + (f" +{r['brief']:,} brief" if r["brief"] else "")
+    return f"{r['counted'] - r['brief']:,} =" + (f" +{r['brief']:,} foreign" if r["brief"] else "")
 
 
 def lines_of(name, rows):

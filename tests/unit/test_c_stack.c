@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 
 #include <cmocka.h>
@@ -66,14 +67,15 @@ hook(void)
 	int n = backtrace(theirs, FRAMES);
 
 	if (!t) {
-		t = thread_self = thread_new();
+		thread_arrive();
+		thread_make_ready(SEG_MODE_ON);
+		t = thread_self;
 		if (!t) {
 			ADD(&wrong, 1);
 			return;
 		}
-		thread_make_ready(t, SEG_MODE_ON);
 	}
-	thread_enter(t);
+	thread_enter(thread_gate);
 	e = memo_first(t, &c, memo_key(&c, SEG_API_MALLOC));
 	found_first += e != NULL;
 	found_whole += e && memo_holds(t, e);
@@ -82,7 +84,7 @@ hook(void)
 	compare(memo_site(t, &c, SEG_API_MALLOC), theirs, n); /* by memo */
 	if (!ledger_alloc(t, s.v, 16))
 		ADD(&wrong, 1);
-	thread_leave(t);
+	thread_leave(thread_gate);
 	ADD(&checked, 1);
 	if (LOAD(&checked) % 8)
 		return;
@@ -118,6 +120,9 @@ start(void **state)
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	void *find = dlsym(RTLD_DEFAULT, "_dl_find_object");
+	const uint32_t *pthread_bytes =
+	    dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
+	struct rlimit stack;
 
 	(void)state;
 	if (!find || p == MAP_FAILED)
@@ -126,7 +131,10 @@ start(void **state)
 	if (!segment_init_plain(p, bytes, bytes))
 		return -1;
 	tick_start(true);
-	walk_init((uint64_t)(uintptr_t)__libc_stack_end, true);
+	if (getrlimit(RLIMIT_STACK, &stack) != 0 || !pthread_bytes)
+		return -1;
+	walk_init(&(struct walk_facts){(uint64_t)(uintptr_t)__libc_stack_end,
+	    stack.rlim_cur, *pthread_bytes, true});
 	thread_init(true, true);
 	return module_init(find, "test_c_stack") && rows_init() &&
 	        sites_init(1) && ledger_init(1)
@@ -245,10 +253,10 @@ deep_hook(void)
 	uint64_t frames[2 * THREAD_OUTER_MAX];
 	uint32_t n;
 
-	thread_enter(t);
+	thread_enter(thread_gate);
 	n = sites_frames(
 	    memo_site(t, &c, SEG_API_MALLOC), frames, 2 * THREAD_OUTER_MAX);
-	thread_leave(t);
+	thread_leave(thread_gate);
 	return n;
 }
 

@@ -502,7 +502,7 @@ of_two_segments_of_one_pid_the_first_ended_by_exec(void **state)
 	assert_int_equal(session_load(dir, &s, NULL), 0);
 	assert_int_equal(s->count, 2);
 	assert_int_equal(s->processes[0]->end, PROCESS_EXEC);
-	assert_int_equal(s->processes[1]->end, PROCESS_KILLED);
+	assert_int_equal(s->processes[1]->end, PROCESS_GONE);
 	assert_int_equal(s->note_count, 1); /* junk, but not the .ctl */
 	session_free(s);
 	/* also when only the first is asked for */

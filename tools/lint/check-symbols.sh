@@ -60,6 +60,13 @@ check_library() {
 	done < <(undefined "$file" U | grep -xE \
 		'(f?printf|s?n?printf|v.*printf|f(open|close|write|read|puts)|puts|std(in|out|err)|pthread_create|__tls_get_addr|dl_iterate_phdr|abort|exit|__assert_fail|__stack_chk_fail)')
 	if [[ $lib == libseep.so ]]; then
+		# libc finds its caller by the return address: so these must jump
+		for name in dlopen dlmopen; do
+			objdump -d --no-show-raw-insn --disassemble="$name" "$file" >"$work/code"
+			if ! grep -q 'jmp  *\*' "$work/code" || grep -q 'call  *\*' "$work/code"; then
+				complain "$lib: $name must enter the real one by a jump"
+			fi
+		done
 		while read -r name; do
 			complain "$lib: the collector may not use the heap: $name"
 		done < <(undefined "$file" U | grep -xE '(malloc|calloc|realloc|free)')

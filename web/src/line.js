@@ -17,6 +17,7 @@ export function course(model, processes) {
 		for (let i = p.firstPoint; i < p.firstPoint + p.points; i++)
 			events.push([c['point.time_us'][i], p.number,
 				c['point.live_bytes'][i], c['point.allocated_bytes'][i]]);
+		events.push(...peakOf(model, p));
 		// what a dead process held is gone
 		if (p.points > 0 && p.end !== 'running' && processes.length > 1)
 			events.push([c['point.time_us'][p.firstPoint + p.points - 1] + 1,
@@ -24,6 +25,42 @@ export function course(model, processes) {
 	}
 	events.sort((a, b) => a[0] - b[0]);
 	return addUp(events);
+}
+
+// The moment of the highest point, in us of the recording; -1: not known. The
+// clock of the peak is coarse: a point that is as high is the better witness.
+function peakTime(model, p) {
+	const c = model.columns;
+	const recording = model.head.inputs[p.input].recording;
+	let us = recording ? (p.peak_ms - recording.start_ms) * 1000 : -1;
+
+	if (p.points === 0 || !(p.totals.peak_bytes > 0) || us < 0)
+		return -1;
+	for (let i = p.firstPoint; i < p.firstPoint + p.points; i++)
+		if (c['point.live_bytes'][i] >= p.totals.peak_bytes)
+			return c['point.time_us'][i];
+	// it was seen before the last look
+	us = Math.min(us, c['point.time_us'][p.firstPoint + p.points - 1]);
+	return Math.max(us, 0);
+}
+
+// The peak between two points: up to it, and back to what was there before.
+function peakOf(model, p) {
+	const c = model.columns;
+	const us = peakTime(model, p);
+	let before = 0;
+
+	if (us < 0)
+		return [];
+	for (let i = p.firstPoint; i < p.firstPoint + p.points; i++) {
+		if (c['point.live_bytes'][i] >= p.totals.peak_bytes)
+			return [];
+		if (c['point.time_us'][i] <= us)
+			before = c['point.live_bytes'][i];
+	}
+	// in front of a point of the same moment
+	return [[us - 0.5, p.number, p.totals.peak_bytes, null],
+		[us - 0.25, p.number, before, null]];
 }
 
 function addUp(events) {
@@ -47,14 +84,28 @@ function addUp(events) {
 		} else {
 			x.push(us / 1e6);
 			live.push(sum);
-			allocated.push(all);
+			allocated.push(total === null ? null : all);
 		}
 	}
-	const rate = x.map((t, i) => i === 0 || t <= x[i - 1] ? null :
-		(allocated[i] - allocated[i - 1]) / (t - x[i - 1]));
+	return { x, live, rate: rates(x, allocated) };
+}
 
-	rate[0] = rate[1] ?? null; // a step begins where the one before ends
-	return { x, live, rate };
+// Bytes per second since the last point that knows how much was allocated.
+function rates(x, allocated) {
+	let last = -1;
+	const rate = x.map((t, i) => {
+		if (allocated[i] === null)
+			return null;
+		const from = last;
+
+		last = i;
+		return from < 0 || t <= x[from] ? null :
+			(allocated[i] - allocated[from]) / (t - x[from]);
+	});
+
+	// a step begins where the one before ends
+	rate[0] ??= rate.find((r) => r !== null) ?? null;
+	return rate;
 }
 
 // {us, label, kind} of what happened to some processes.
@@ -68,9 +119,8 @@ export function marks(model, input, processes) {
 			if (m.kind === PROGRAM_MARK)
 				list.push({ us: (m.time_ms - recording.start_ms) * 1000,
 					label: clean(m.label) || 'mark', kind: 'mark' });
-		if (processes.length === 1 && p.totals.peak_bytes > 0)
-			list.push({ us: (p.peak_ms - recording.start_ms) * 1000,
-				label: 'peak', kind: 'peak' });
+		if (processes.length === 1 && peakTime(model, p) >= 0)
+			list.push({ us: peakTime(model, p), label: 'peak', kind: 'peak' });
 	}
 	for (const s of model.head.inputs[input].snapshots)
 		if (pids.has(s.pid))

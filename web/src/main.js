@@ -182,12 +182,23 @@ function showSitesText(rows, all) {
 
 // ---- tiles, texts ----
 
+// What each side of a comparison has by itself: before, now.
+function sidesOf(processes) {
+	const what = { before: null, spans: null, user: state.kind === 'user',
+		suppressed: true };
+
+	return state.compare === '' ? null : [chosen(state.compare), processes].map(
+		(side) => figures(model, { ...what, processes: side }));
+}
+
 function showTiles(processes) {
+	const both = sidesOf(processes);
+
 	for (const b of $('metrics').children) {
 		const metric = b.dataset.value;
 		const size = whole.total(metric, 'bytes');
 		const blocks = whole.total(metric, 'count');
-		const [label, value, exact] = b.children;
+		const [label, value, exact, sides] = b.children;
 
 		b.disabled = size === null;
 		label.textContent = now.isSigned && metric === 'allocated' ?
@@ -198,6 +209,9 @@ function showTiles(processes) {
 			`${signed(size, now.isSigned)} in ${signed(blocks, now.isSigned)} ` +
 			(metric === 'allocated' ? 'call' : 'block') +
 			(Math.abs(blocks) === 1 ? '' : 's');
+		sides.textContent = !both || size === null ? '' :
+			`${bytes(both[0].total(metric, 'bytes'))} \u2192 ` +
+			bytes(both[1].total(metric, 'bytes'));
 		b.title = metric === 'peak' && processes.length > 1 ?
 			'the peaks of all processes added up, though not all at one time' :
 			metric === 'temporary' ? 'freed within 1.6 seconds' : '';
@@ -546,7 +560,7 @@ function makeTiles() {
 		(v) => change({ metric: v, isChosen: true }));
 	for (const b of $('metrics').children)
 		b.replaceChildren(make('span', 'label'), make('span', 'value'),
-			make('span', 'exact'));
+			make('span', 'exact'), make('span', 'exact sides'));
 }
 
 function change(part) {
@@ -725,7 +739,7 @@ async function main() {
 	}
 	// for tests
 	window.seep = { model, state, ready: performance.now(), took: performance.now() - t0,
-		get figures() { return now; }, flame, table };
+		get figures() { return now; }, flame, table, line };
 }
 
 main();

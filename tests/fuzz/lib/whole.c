@@ -220,7 +220,7 @@ whole_session(struct session *s, unsigned parts, size_t turn, bool named)
 		checks(s, names);
 	formats = export_formats(&count);
 	for (size_t i = 0; i < count && parts & WHOLE_EXPORTS; i++)
-		if (is_turn(turn, i))
+		if (is_turn(turn, i) && !(formats[i]->flags & EXPORT_PACKED))
 			write_export(formats[i], s, names);
 	names_free(names);
 }

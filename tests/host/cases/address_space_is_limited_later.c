@@ -1,5 +1,6 @@
 /* address_space_is_limited_later.c - a program that sets RLIMIT_AS for itself gets the memory that it would get bare, but for our share. */
 /* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T92 */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

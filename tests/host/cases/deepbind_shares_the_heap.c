@@ -3,6 +3,7 @@
 /* torture: T66 */
 /* flags: -fno-builtin -rdynamic */
 /* allow: unknown_frees missed_frees (its calls pass us by; counted as such) */
+/* counted: deepbind_loads */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* executable_with_free_only.c - the program defines free alone and hands blocks to libc's: as bare. */
 /* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T106 */
 /* modes: exact sampled dormant */
 /* trace: no */
 /* flags: -fno-builtin -w */

@@ -2,6 +2,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T36 */
 /* preload: fork_before_our_constructor_plugin.so */
-/* allow: unknown_frees */
-/* ledger: --no-clean */
 #include "small_host.h"

@@ -1,5 +1,6 @@
 /* forked_children_cost_little.c - a forked child's address space, its writable private memory (commit charge, RLIMIT_DATA) and what mlockall would lock grow by what it uses, at most 1 MiB at its start. */
 /* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T93 */
 /* ignore: other */
 #include <signal.h>
 #include <stdio.h>

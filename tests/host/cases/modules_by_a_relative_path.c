@@ -1,5 +1,6 @@
 /* modules_by_a_relative_path.c - plugins loaded by relative paths, from one directory and from another: as bare. */
 /* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T105 */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>

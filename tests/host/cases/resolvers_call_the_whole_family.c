@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T19 */
 /* flags: -fno-builtin -Wl,-z,now -Wno-deprecated-declarations */
-/* allow: unknown_frees */
 #include "early_calls.h"
 #include <stdio.h>
 

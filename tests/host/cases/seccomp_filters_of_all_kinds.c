@@ -1,5 +1,6 @@
 /* seccomp_filters_of_all_kinds.c - filters that kill, trap or refuse a call which the allocator does without do no harm, whatever we call. */
 /* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T95 */
 /* seconds: 120 */
 #include <errno.h>
 #include <linux/filter.h>

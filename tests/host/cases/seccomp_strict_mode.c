@@ -1,5 +1,6 @@
 /* seccomp_strict_mode.c - under seccomp's strict mode, where any call but read, write, _exit and sigreturn kills, a program that gets by without the kernel lives on. */
 /* SPDX-License-Identifier: Apache-2.0 */
+/* torture: T95 */
 #include <linux/seccomp.h>
 #include <stdlib.h>
 #include <sys/prctl.h>

@@ -1,0 +1,18 @@
+/* export_at_end.h - a finished recording in another tool's form. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_EXPORT_AT_END_H
+#define SEEP_CLI_EXPORT_AT_END_H
+
+#include <stdbool.h>
+
+/* Exit 2 with one line unless there is a format of that name. */
+void export_at_end_check(const char *command, const char *format);
+
+/*
+ * Writes PROGRAM-PID-NUMBER.EXTENSION into the working directory for each
+ * process of the recording, as seep export does, and prints these names to
+ * stderr unless `quiet`. A failure is told there and changes nothing else.
+ */
+void export_at_end(const char *recording, const char *format, bool quiet);
+
+#endif

@@ -1,0 +1,309 @@
+/* pack.c - segments, snapshots and recordings as one file with their names. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/pack.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "reader/alive.h"
+#include "reader/relative.h"
+#include "reader/segfile.h"
+#include "record/embed.h"
+
+enum { LEVEL = 3 }; /* of compression */
+
+struct pack {
+	const struct pack_plan *plan;
+	struct bundle_writer *writer;
+	struct embed *embed;
+	size_t segments; /* in the result */
+	bool has_names;  /* the recording that is copied now has its own */
+};
+
+static int
+begin(const struct pack_plan *plan, struct pack *ret, struct fault *where)
+{
+	int err;
+
+	*ret = (struct pack){.plan = plan};
+	err = bundle_create(plan->path, plan->existing, &ret->writer);
+	if (err < 0)
+		return fault_set(
+		    where, err, "%s: %s", plan->path, strerror(-err));
+	err = embed_new(plan->naming, &ret->embed);
+	if (err < 0)
+		return fault_set(where, err, "%s", strerror(-err));
+	return 0;
+}
+
+/* The result appears if all went well. */
+static int
+end(struct pack *p, int err, struct fault *where)
+{
+	if (err == 0 && p->segments == 0)
+		err = fault_set(where, -ENODATA, "there is no process in it");
+	if (err == 0) {
+		(void)embed_write(p->embed, p->writer);
+		err = bundle_finish(p->writer);
+		p->writer = NULL;
+		if (err < 0)
+			fault_set(where, err, "%s: %s", p->plan->path,
+			    strerror(-err));
+	}
+	bundle_discard(p->writer);
+	embed_free(p->embed);
+	return err;
+}
+
+/* ---- segments ---- */
+
+/* Notes the frames of a compact segment, whose process may run. */
+static int
+add_names(struct pack *p, const void *bytes, size_t len, pid_t pid,
+    struct fault *where)
+{
+	struct session *s;
+	int err = session_load_bytes(bytes, len, &s, where);
+
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < s->count && err == 0; i++) {
+		s->processes[i]->alive_pid = pid;
+		err = relative_look(s->processes[i]);
+		embed_add(p->embed, s->processes[i]);
+	}
+	session_free(s);
+	return err;
+}
+
+static int
+add_bytes(struct pack *p, const void *bytes, size_t len,
+    const struct bundle_segment *head, pid_t pid, struct fault *where)
+{
+	int err = p->has_names ? 0 : add_names(p, bytes, len, pid, where);
+
+	if (err < 0)
+		return err;
+	p->segments++;
+	err = bundle_append_packed(
+	    p->writer, BUNDLE_SEGMENT, head, sizeof(*head), bytes, len, LEVEL);
+	return err < 0
+	    ? fault_set(where, err, "%s: %s", p->plan->path, strerror(-err))
+	    : 0;
+}
+
+static bool
+is_wanted(const struct pack *p, const struct seg_header *h)
+{
+	return p->plan->pid == 0 || p->plan->pid == h->pid;
+}
+
+static int
+add_slot(struct pack *p, const struct segfile *f, int slot, struct fault *where)
+{
+	struct bundle_segment head = {.exit_status = -1};
+	struct seg_header h;
+	void *bytes = NULL;
+	size_t len = 0;
+	pid_t pid = 0;
+	int err;
+
+	err = segfile_header(f, slot, &h, where);
+	if (err == 0 && !is_wanted(p, &h))
+		return 0;
+	if (err == 0)
+		err = segfile_compact(f, slot, &bytes, &len, where);
+	if (err < 0)
+		return err;
+	if (h.snapshot_reason != SEG_SNAPSHOT_NONE)
+		head.end_kind = BUNDLE_END_RUNNING; /* at that moment */
+	else
+		head.end_kind =
+		    (uint32_t)session_end(&h, segfile_source(f), &pid);
+	err = add_bytes(p, bytes, len, &head, pid, where);
+	free(bytes);
+	return err;
+}
+
+static int
+add_segfile(struct pack *p, const struct segfile *f, struct fault *where)
+{
+	int err = add_slot(p, f, SEGFILE_OWN, where);
+
+	for (int i = 0; i < segfile_slots(f) && err == 0; i++) {
+		err = add_slot(p, f, i, where);
+		if (err == -ENODATA)
+			err = 0; /* nobody has taken it */
+	}
+	return err;
+}
+
+/* ---- recordings ---- */
+
+/* An entry as it is; the segments of other processes are left out. */
+static int
+copy_entry(struct pack *p, uint32_t type, const void *bytes, size_t len,
+    struct fault *where)
+{
+	const struct bundle_segment *head = bytes;
+
+	if (type == BUNDLE_SEGMENT && len > sizeof(*head)) {
+		const char *segment = (const char *)bytes + sizeof(*head);
+		struct seg_header h;
+
+		if (len - sizeof(*head) < sizeof(h))
+			return fault_set(where, -EBADMSG, "a segment is cut");
+		memcpy(&h, segment, sizeof(h));
+		return is_wanted(p, &h)
+		    ? add_bytes(p, segment, len - sizeof(*head), head, 0, where)
+		    : 0;
+	}
+	return bundle_append_packed(
+	    p->writer, (enum bundle_type)type, NULL, 0, bytes, len, LEVEL);
+}
+
+/* Those of the machine where it was made: they are better than ours. */
+static bool
+has_names(struct bundle *b)
+{
+	const void *bytes;
+	bool found = false;
+	uint32_t type;
+	size_t len;
+
+	while (!found && bundle_next(b, &type, &bytes, &len) == 1)
+		found = type == BUNDLE_NAMES;
+	bundle_rewind(b);
+	return found;
+}
+
+static int
+add_recording(struct pack *p, const char *path, struct fault *where)
+{
+	struct bundle *b;
+	const void *bytes;
+	uint32_t type;
+	size_t len;
+	int err;
+
+	err = bundle_open(path, &b);
+	if (err < 0)
+		return fault_set(where, err, "%s: %s", path, strerror(-err));
+	p->has_names = has_names(b);
+	while ((err = bundle_next(b, &type, &bytes, &len)) == 1) {
+		err = copy_entry(p, type, bytes, len, where);
+		if (err < 0)
+			break;
+	}
+	p->has_names = false;
+	if (err == 0 && bundle_truncated(b))
+		err = fault_set(where, -EBADMSG, "%s: it breaks off", path);
+	bundle_close(b);
+	return err;
+}
+
+/* ---- files and directories ---- */
+
+static int
+add_path(struct pack *p, const char *path, struct fault *where)
+{
+	struct segfile *f;
+	int err = segfile_open(AT_FDCWD, path, &f, where);
+
+	if (err == -EINVAL)
+		return add_recording(p, path, where);
+	if (err < 0)
+		return err;
+	err = add_segfile(p, f, where);
+	segfile_close(f);
+	return err;
+}
+
+static int
+add_directory(struct pack *p, const char *path, struct fault *where)
+{
+	struct dirent **names;
+	int n, err = 0;
+
+	n = scandir(path, &names, NULL, alphasort);
+	if (n < 0)
+		return fault_set(
+		    where, -errno, "%s: %s", path, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		const char *dot = strrchr(names[i]->d_name, '.');
+		char *file;
+
+		if (err < 0 || names[i]->d_name[0] == '.' ||
+		    (dot && strcmp(dot, ".ctl") == 0))
+			continue;
+		if (asprintf(&file, "%s/%s", path, names[i]->d_name) < 0) {
+			err = -ENOMEM;
+			continue;
+		}
+		err = add_path(p, file, where);
+		/* not of ours, gone, or not there yet: as session_load() */
+		if (err == -EINVAL || err == -ENOENT || err == -ENODATA ||
+		    err == -EISDIR)
+			err = 0;
+		free(file);
+	}
+	for (int i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	return err;
+}
+
+int
+pack_file(const struct pack_plan *plan, const char *input, struct fault *where)
+{
+	struct stat st;
+	struct pack p;
+	int err;
+
+	if (stat(input, &st) < 0)
+		return fault_set(
+		    where, -errno, "%s: %s", input, strerror(errno));
+	err = begin(plan, &p, where);
+	if (err == 0 && S_ISDIR(st.st_mode))
+		err = add_directory(&p, input, where);
+	else if (err == 0)
+		err = add_path(&p, input, where);
+	return end(&p, err, where);
+}
+
+int
+pack_pid(const struct pack_plan *plan, pid_t pid, struct fault *where)
+{
+	struct segfile *f;
+	char path[4096];
+	struct pack p;
+	int slot, err;
+
+	err = alive_open(pid, &f, &slot, path, where);
+	if (err < 0)
+		return err;
+	err = begin(plan, &p, where);
+	if (err == 0)
+		err = add_slot(&p, f, slot, where);
+	segfile_close(f);
+	return end(&p, err, where);
+}
+
+int
+pack_bytes(const struct pack_plan *plan, const void *bytes, size_t len,
+    pid_t pid, struct fault *where)
+{
+	const struct bundle_segment head = {
+	    .end_kind = BUNDLE_END_RUNNING, .exit_status = -1};
+	struct pack p;
+	int err = begin(plan, &p, where);
+
+	if (err == 0)
+		err = add_bytes(&p, bytes, len, &head, pid, where);
+	return end(&p, err, where);
+}

@@ -1,0 +1,17 @@
+/* unseen.h - memory that did not come from malloc, in one sentence. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_UNSEEN_H
+#define SEEP_REPORT_UNSEEN_H
+
+#include <stdbool.h>
+
+#include "reader/process.h"
+#include "report/page.h"
+
+/* Is so much of its memory none of the heap's that a reader must know? */
+bool unseen_matters(const struct process *process);
+
+/* Says how much, and what it may be. Nothing where it does not matter. */
+void unseen_write(const struct page *p, const struct process *process);
+
+#endif
