@@ -10,6 +10,7 @@
 
 #include "report/fingerprint.h"
 #include "reader/losses.h"
+#include "report/program.h"
 #include "report/words.h"
 
 enum { ENDS_TOLD = 5 }; /* processes of one kind of end, by name */
@@ -97,9 +98,7 @@ check_note(struct check *c, const char *fmt, ...)
 static const char *
 name_of(const struct process *p)
 {
-	const char *base = frames_base(p->header.exe);
-
-	return base && *base ? base : "(no name)";
+	return program_name(&p->header);
 }
 
 static enum check_standing
@@ -107,7 +106,9 @@ standing_of(const struct check_options *o, const struct process *p)
 {
 	if (o->pid != 0 && p->header.pid != o->pid)
 		return CHECK_LEFT_OUT;
-	if (o->exe && regexec(o->exe, p->header.exe, 0, NULL, 0) != 0)
+	/* by its path, or as it was started */
+	if (o->exe && regexec(o->exe, p->header.exe, 0, NULL, 0) != 0 &&
+	    regexec(o->exe, name_of(p), 0, NULL, 0) != 0)
 		return CHECK_LEFT_OUT;
 	if (p->totals.allocations == 0 &&
 	    (p->header.state == SEG_INERT || p->header.mode == SEG_MODE_OFF ||
@@ -186,19 +187,15 @@ note_losses(struct check *c, const struct process *p)
 	for (size_t i = 0; i < sizeof(matter) / sizeof(matter[0]); i++)
 		for (size_t k = 0; k < count && err == 0; k++) {
 			uint64_t n = p->header.counts[matter[i]];
-			size_t first = strcspn(names[k].words, " ");
-			int cut = n == 1 && names[k].words[first - 1] == 's';
-			char buffer[WORDS_MAX];
+			char buffer[WORDS_LOSS];
 
 			if (names[k].count != matter[i] || n == 0)
 				continue;
 			c->is_damaged |= is_unsure(matter[i]);
 			err = check_note(c,
-			    "%s (pid %u): its figures are not "
-			    "complete: %s %.*s%s",
-			    name_of(p), p->header.pid, words_count(buffer, n),
-			    (int)first - cut, names[k].words,
-			    names[k].words + first);
+			    "%s (pid %u): its figures are not complete: %s",
+			    name_of(p), p->header.pid,
+			    words_loss(buffer, n, names[k].words));
 		}
 	return err;
 }
@@ -254,6 +251,7 @@ static int
 note_more_ends(struct check *c)
 {
 	size_t more = 0, replaced = c->ends[PROCESS_EXEC];
+	char buffer[WORDS_COUNTED];
 	int err = 0;
 
 	for (int i = 0; i <= PROCESS_GONE; i++)
@@ -265,9 +263,9 @@ note_more_ends(struct check *c)
 		    more);
 	if (err == 0 && replaced > 0)
 		err = check_note(c,
-		    "%zu process%s went on as another program (exec); of %s "
-		    "only the peak is judged",
-		    replaced, replaced == 1 ? "" : "es",
+		    "%s went on as another program (exec); of %s only the peak "
+		    "is judged",
+		    words_counted(buffer, replaced, "process"),
 		    replaced == 1 ? "it" : "these");
 	return err;
 }
@@ -328,7 +326,7 @@ add_site(struct check *c, const struct check_input *input, uint32_t process,
 	*x = (struct check_site){.input = input,
 	    .site = site,
 	    .process = process,
-	    .place = f->place,
+	    .place = site->own,
 	    .fingerprint = f->hash,
 	    .text = strdup(f->text)};
 	if (!x->text)

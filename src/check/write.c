@@ -3,34 +3,62 @@
 #include "check/write.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "report/program.h"
+#include "report/shorten.h"
 #include "report/words.h"
 
 void
 write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance)
 {
-	char a[WORDS_MAX], b[WORDS_MAX];
+	char a[WORDS_MAX], b[WORDS_MAX], d[WORDS_COUNTED];
 	uint64_t error = process_error(variance);
 
 	(void)fprintf(out, "%s", words_bytes(a, bytes));
 	if (error > 0)
 		(void)fprintf(out, " (+-%s)", words_bytes(b, error));
-	(void)fprintf(out, " in %s block%s", words_count(b, blocks),
-	    blocks == 1 ? "" : "s");
+	(void)fprintf(out, " in %s", words_counted(d, blocks, "block"));
 }
 
 void
 write_process(FILE *out, const struct process *p)
 {
-	const char *base = frames_base(p->header.exe);
-
-	words_print(out, base && *base ? base : "(no name)");
+	words_print(out, program_name(&p->header));
 	(void)fprintf(out, " (pid %u)", p->header.pid);
 }
 
+/* "Cache::put < handle < main": the functions of a fingerprint. */
 static void
-tell_site(FILE *out, const struct check *c, const struct check_site *x)
+tell_functions(FILE *out, const char *text, bool full)
+{
+	static const char between[] = " < ";
+	const char *end;
+
+	for (; *text; text = end) {
+		char *name, *brief;
+
+		end = strstr(text, between);
+		end = end ? end : text + strlen(text);
+		name = full ? NULL : strndup(text, (size_t)(end - text));
+		brief = name ? shorten_name(name) : NULL;
+		if (brief)
+			(void)fputs(brief, out);
+		else
+			(void)fwrite(text, 1, (size_t)(end - text), out);
+		free(name);
+		free(brief);
+		if (*end) {
+			(void)fputs(between, out);
+			end += sizeof(between) - 1;
+		}
+	}
+}
+
+static void
+tell_site(FILE *out, const struct check *c, const struct check_site *x,
+    const struct write_options *o)
 {
 	const struct view_figures *f = &x->site->figures;
 
@@ -48,7 +76,8 @@ tell_site(FILE *out, const struct check *c, const struct check_site *x)
 		(void)fputs(" now; the baseline has ", out);
 		write_amount(out, x->known_bytes, x->known_blocks, 0);
 	}
-	(void)fprintf(out, "; %s by %s", words_api(x->site->api), x->text);
+	(void)fprintf(out, "; %s by ", words_api(x->site->api));
+	tell_functions(out, x->text, o->full_names);
 }
 
 static void
@@ -77,7 +106,8 @@ tell_bound(FILE *out, const struct check_bound *b)
 }
 
 char *
-write_site(const struct check *c, const struct check_site *x)
+write_site(const struct check *c, const struct check_site *x,
+    const struct write_options *o)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -85,7 +115,7 @@ write_site(const struct check *c, const struct check_site *x)
 
 	if (!out)
 		return NULL;
-	tell_site(out, c, x);
+	tell_site(out, c, x, o);
 	(void)fclose(out);
 	return text;
 }
@@ -119,6 +149,20 @@ write_relative(const char *file, const char *root)
 		return NULL;
 	file += n;
 	return file + strspn(file, "/");
+}
+
+void
+write_function(FILE *out, const struct frame *x, const struct write_options *o)
+{
+	char *brief = NULL;
+
+	if (!x->function)
+		return;
+	if (!o->full_names && !x->is_missing)
+		brief = shorten_name(x->function);
+	words_print(out, brief ? brief : x->function);
+	(void)putc(' ', out);
+	free(brief);
 }
 
 void

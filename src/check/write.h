@@ -11,6 +11,7 @@ struct write_options {
 	unsigned top;   /* sites in the text, 0: all */
 	unsigned depth; /* frames of each, 0: all */
 	bool colour;
+	bool full_names;     /* of C++ and Rust, with all arguments */
 	const char *root;    /* absolute; sources below it are told relative */
 	const char *version; /* ours */
 	int exit_status;     /* that the command will end with */
@@ -47,8 +48,13 @@ void write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance);
 void write_process(FILE *out, const struct process *p);
 
 /* One sentence about a site without its stack, or a limit; for free(). */
-char *write_site(const struct check *c, const struct check_site *x);
+char *write_site(const struct check *c, const struct check_site *x,
+    const struct write_options *o);
 char *write_bound(const struct check_bound *b);
+
+/* The name of its function and a space; nothing where it has none. */
+void write_function(
+    FILE *out, const struct frame *x, const struct write_options *o);
 
 /* "file:line [module]" as far as it is known. */
 void write_where(

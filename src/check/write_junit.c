@@ -7,6 +7,7 @@
 
 #include "check/write.h"
 #include "reader/index.h"
+#include "report/program.h"
 #include "report/words.h"
 
 /*
@@ -64,15 +65,16 @@ stack_text(const struct check_site *x, const struct write_options *o)
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
+	size_t count =
+	    view_without_start(frames, x->site->frames, x->site->frame_count);
 
 	if (!out)
 		return NULL;
 	(void)fprintf(out, "fingerprint %016" PRIx64 "\n", x->fingerprint);
-	for (uint32_t i = 0; i < x->site->frame_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct frame *f = &frames[x->site->frames[i]];
 
-		if (f->function)
-			(void)fprintf(out, "%s ", f->function);
+		write_function(out, f, o);
 		write_where(out, f, o);
 		(void)putc('\n', out);
 	}
@@ -129,7 +131,7 @@ leak_case(FILE *out, const struct check *c, const struct check_site *x,
 		return;
 	case_begin(out, program, name);
 	free(name);
-	failure_begin(out, x->rule, write_site(c, x));
+	failure_begin(out, x->rule, write_site(c, x, o));
 	(void)putc('>', out);
 	xml_take(out, stack_text(x, o));
 	(void)fputs("</failure>\n    </testcase>\n", out);
@@ -162,9 +164,7 @@ suite_begin(
 static const char *
 program_of(const struct check_process *x)
 {
-	const char *base = frames_base(x->process->header.exe);
-
-	return base && *base ? base : "(no name)";
+	return program_name(&x->process->header);
 }
 
 static bool

@@ -140,7 +140,7 @@ site_result(FILE *out, const struct check *c, const struct check_site *x,
 	const struct process_figures *f = &x->site->figures.all;
 	const struct frame *place = write_place(x, o);
 
-	result_begin(out, x->rule, write_site(c, x), comma);
+	result_begin(out, x->rule, write_site(c, x, o), comma);
 	location(out, place,
 	    place && place->module ? place->module : p->header.exe, o);
 	(void)putc(']', out);

@@ -8,6 +8,7 @@
 #include "report/fingerprint.h"
 #include "check/write.h"
 #include "reader/index.h"
+#include "report/blame.h"
 #include "report/words.h"
 
 enum { FRAMES = 12 }; /* enough to tell a place; valgrind takes 24 */
@@ -59,7 +60,7 @@ valgrind_entry(FILE *out, const struct check_site *x)
 		const char *name = f->symbol ? f->symbol : f->function;
 
 		if (f->is_missing || (f->inlined && i + 1 < n) ||
-		    fingerprint_is_system(f->module)) {
+		    blame_is_system(f->module)) {
 			if (!dots)
 				(void)fputs("   ...\n", out);
 			dots = true;
@@ -119,10 +120,12 @@ same_print(const void *items, uint32_t item, const void *key)
 int
 write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
 {
+	const struct write_options brief = {0};
 	struct index told = {0};
+	char sites[WORDS_COUNTED];
 
-	(void)fprintf(out, "# %zu site%s that seep check has found.\n",
-	    c->failed_count, c->failed_count == 1 ? "" : "s");
+	(void)fprintf(out, "# %s that seep check has found.\n",
+	    words_counted(sites, c->failed_count, "site"));
 	for (size_t i = 0; i < c->failed_count; i++) {
 		const struct check_site *x = &c->sites[i];
 		uint32_t first = (uint32_t)i;
@@ -133,7 +136,7 @@ write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
 		    &x->fingerprint, first, &first);
 		if (dialect == WRITE_LSAN && first != i)
 			continue;
-		text = write_site(c, x);
+		text = write_site(c, x, &brief);
 		(void)fputs("# ", out);
 		words_print(out, text ? text : "");
 		(void)putc('\n', out);

@@ -9,12 +9,6 @@
 #include "report/suppress.h"
 #include "report/words.h"
 
-static const char *
-plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void
 headline(FILE *out, const struct check *c, const struct write_options *o)
 {
@@ -24,7 +18,7 @@ headline(FILE *out, const struct check *c, const struct write_options *o)
 	const char *colour = c->is_damaged ? "\033[1;33m"
 	    : c->fails                     ? "\033[1;31m"
 	                                   : "\033[1;32m";
-	char buffer[WORDS_MAX];
+	char buffer[WORDS_COUNTED];
 
 	(void)fprintf(out, "%s%s%s: ", o->colour ? colour : "", word,
 	    o->colour ? "\033[0m" : "");
@@ -43,10 +37,10 @@ headline(FILE *out, const struct check *c, const struct write_options *o)
 	}
 	write_amount(
 	    out, c->leaked.bytes, c->leaked.blocks, c->leaked.variance);
-	(void)fprintf(out, "%s %s not freed, by %s site%s.\n",
+	(void)fprintf(out, "%s %s not freed, by %s.\n",
 	    c->options->baseline ? " more than the baseline has" : "",
-	    c->leaked.blocks == 1 ? "was" : "were",
-	    words_count(buffer, c->failed_count), plural(c->failed_count));
+	    words_was(c->leaked.blocks),
+	    words_counted(buffer, c->failed_count, "site"));
 }
 
 static void
@@ -95,6 +89,7 @@ processes(FILE *out, const struct check *c, const struct write_options *o)
 {
 	struct check_process **order =
 	    calloc(c->process_count + 1, sizeof(struct check_process *));
+	char more[WORDS_COUNTED];
 	size_t n = 0;
 
 	for (size_t i = 0; order && i < c->process_count; i++)
@@ -110,35 +105,39 @@ processes(FILE *out, const struct check *c, const struct write_options *o)
 	for (size_t i = 0; i < n && (o->top == 0 || i < o->top); i++)
 		process_row(out, order[i]);
 	if (o->top > 0 && n > o->top)
-		(void)fprintf(out, "%9s %zu more processes (--top 0: all)\n",
-		    "", n - o->top);
+		(void)fprintf(out, "%9s %s (--top 0: all)\n", "",
+		    words_counted(more, n - o->top, "more process"));
 	free(order);
 }
 
 static void
+frame(FILE *out, const struct check_site *x, size_t at,
+    const struct write_options *o)
+{
+	const struct frame *f = &x->input->view->frames[x->site->frames[at]];
+
+	(void)fputs(at < x->place ? "        -> " : "      ", out);
+	write_function(out, f, o);
+	if (!f->is_missing)
+		write_where(out, f, o);
+	if (x->site->repeats && x->site->repeats[at] > 1)
+		(void)fprintf(out, " (recurs %u times)", x->site->repeats[at]);
+	(void)putc('\n', out);
+}
+
+/* The user's own, what it calls further right, then its callers. */
+static void
 stack(FILE *out, const struct check_site *x, const struct write_options *o)
 {
-	const struct frame *frames = x->input->view->frames;
+	size_t count = view_without_start(
+	    x->input->view->frames, x->site->frames, x->site->frame_count);
 
-	for (uint32_t i = 0; i < x->site->frame_count; i++) {
-		const struct frame *f = &frames[x->site->frames[i]];
-
+	for (size_t i = 0; i < count; i++) {
 		if (o->depth > 0 && i == o->depth) {
-			(void)fprintf(out, "      ... %" PRIu32 " more\n",
-			    x->site->frame_count - i);
+			(void)fprintf(out, "      ... %zu more\n", count - i);
 			break;
 		}
-		(void)fputs("      ", out);
-		if (f->function) {
-			words_print(out, f->function);
-			(void)putc(' ', out);
-		}
-		if (!f->is_missing)
-			write_where(out, f, o);
-		if (x->site->repeats && x->site->repeats[i] > 1)
-			(void)fprintf(
-			    out, " (recurs %u times)", x->site->repeats[i]);
-		(void)putc('\n', out);
+		frame(out, x, i <= x->place ? x->place - i : i, o);
 	}
 }
 
@@ -146,7 +145,7 @@ static void
 sites(FILE *out, const struct check *c, const struct write_options *o)
 {
 	uint64_t rest = 0, bytes = 0;
-	char a[WORDS_MAX], b[WORDS_MAX];
+	char a[WORDS_COUNTED], b[WORDS_MAX];
 
 	for (size_t i = 0; i < c->failed_count; i++) {
 		const struct check_site *x = &c->sites[i];
@@ -157,7 +156,7 @@ sites(FILE *out, const struct check *c, const struct write_options *o)
 			bytes += x->site->figures.all.live_bytes;
 			continue;
 		}
-		text = write_site(c, x);
+		text = write_site(c, x, o);
 		(void)putc('\n', out);
 		words_print(out, text ? text : "");
 		free(text);
@@ -169,8 +168,8 @@ sites(FILE *out, const struct check *c, const struct write_options *o)
 		stack(out, x, o);
 	}
 	if (rest > 0)
-		(void)fprintf(out, "\n%s more site%s with %s (--top 0: all).\n",
-		    words_count(a, rest), plural(rest), words_bytes(b, bytes));
+		(void)fprintf(out, "\n%s with %s (--top 0: all).\n",
+		    words_counted(a, rest, "more site"), words_bytes(b, bytes));
 }
 
 /* Entries of one name are one: the built-in groups. */
@@ -208,15 +207,16 @@ static void
 vanished(FILE *out, const struct check *c)
 {
 	const struct baseline *b = c->options->baseline;
+	char buffer[WORDS_COUNTED];
 	size_t gone = 0, told = 0;
 
 	for (size_t i = 0; b && i < b->count; i++)
 		gone += !b->items[i].is_met;
 	if (gone > 0)
 		(void)fprintf(out,
-		    "\nGone since the baseline: %zu site%s. Write it anew to "
-		    "hold that.\n",
-		    gone, plural(gone));
+		    "\nGone since the baseline: %s. Write it anew to hold "
+		    "that.\n",
+		    words_counted(buffer, gone, "site"));
 	for (size_t i = 0; b && i < b->count && told < 20; i++) {
 		const struct baseline_item *item = &b->items[i];
 
@@ -236,17 +236,27 @@ vanished(FILE *out, const struct check *c)
 int
 write_text(FILE *out, const struct check *c, const struct write_options *o)
 {
+	char buffer[WORDS_COUNTED];
+
 	headline(out, c, o);
 	bounds(out, c);
 	processes(out, c, o);
 	if (c->lists_sites)
 		sites(out, c, o);
+	if (c->lists_sites && !c->options->baseline)
+		(void)fputs(
+		    "\nWithout a baseline all that is live at exit counts, "
+		    "also what programs like ls and git leave to the kernel "
+		    "on purpose: accept it with --write-baseline FILE, then "
+		    "--baseline FILE fails on what is new or has grown; --exe "
+		    "RE judges your own programs alone.\n",
+		    out);
 	if (c->options->baseline && c->known.sites > 0) {
 		(void)fputs("\nIn the baseline: ", out);
 		write_amount(
 		    out, c->known.bytes, c->known.blocks, c->known.variance);
-		(void)fprintf(out, " of %" PRIu64 " site%s.\n", c->known.sites,
-		    plural(c->known.sites));
+		(void)fprintf(out, " of %s.\n",
+		    words_counted(buffer, c->known.sites, "site"));
 	}
 	vanished(out, c);
 	suppressed(out, c->input_count ? c->inputs[0].suppress : NULL);

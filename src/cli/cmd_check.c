@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
+#include "report/words.h"
 
 enum { TOP = 20, TOLERANCE = 10 };
 
@@ -31,7 +32,7 @@ struct check_command {
 	struct opts_regexp exe;
 	int format; /* enum check_format */
 	const char *path, *root;
-	bool quiet;
+	bool quiet, full_names;
 	unsigned top, depth;
 	struct names_options naming;
 	struct output_view view;
@@ -132,6 +133,7 @@ write_baseline(const struct check *c, const char *path, bool quiet)
 	    "fingerprint bytes blocks where", NULL};
 	static const char *const sampled[] = {"fingerprint bytes blocks where",
 	    "sampled: bytes and blocks are estimates", NULL};
+	char sites[WORDS_COUNTED];
 	struct output out;
 
 	if (c->is_damaged) {
@@ -143,8 +145,8 @@ write_baseline(const struct check *c, const char *path, bool quiet)
 	baseline_write(out.file, &c->now, c->sample_bytes ? sampled : exact);
 	output_finish(&out);
 	if (!quiet)
-		(void)printf("%s: %zu site%s written.\n", path, c->now.count,
-		    c->now.count == 1 ? "" : "s");
+		(void)printf("%s: %s written.\n", path,
+		    words_counted(sites, c->now.count, "site"));
 }
 
 /* The verdict, to where it was asked for, and as text in any case. */
@@ -159,6 +161,7 @@ write_verdict(const struct check *c, const struct check_command *o, int answer)
 	char *here = o->root ? realpath(o->root, NULL) : getcwd(NULL, 0);
 	struct write_options w = {.top = o->top,
 	    .depth = o->depth,
+	    .full_names = o->full_names,
 	    .root = here,
 	    .version = SEEP_VERSION,
 	    .exit_status = answer};
@@ -183,11 +186,38 @@ write_verdict(const struct check *c, const struct check_command *o, int answer)
 	free(here);
 }
 
+/* Has a stack that is shown a frame of this module without a name? */
+static bool
+is_lacking(void *context, const char *path)
+{
+	const struct check *c = context;
+
+	for (size_t i = 0; c->lists_sites && i < c->failed_count; i++) {
+		const struct check_site *x = &c->sites[i];
+		size_t n = view_without_start(x->input->view->frames,
+		    x->site->frames, x->site->frame_count);
+
+		for (size_t k = 0; k < n; k++) {
+			const struct frame *f =
+			    &x->input->view->frames[x->site->frames[k]];
+			const char *module = f->module ? f->module : "";
+
+			if (!f->function && !f->is_missing &&
+			    (strcmp(module, path) == 0 ||
+			        (*module && *module != '/' &&
+			            strcmp(frames_base(module),
+			                frames_base(path)) == 0)))
+				return true;
+		}
+	}
+	return false;
+}
+
 static void
 add_name_notes(struct check *c, const struct names *names)
 {
 	char *const *notes;
-	size_t n = names_notes(names, &notes);
+	size_t n = names_notes_shown(names, is_lacking, c, &notes);
 
 	for (size_t i = 0; i < n; i++)
 		if (check_note(c, "%s", notes[i]) < 0)
@@ -317,6 +347,8 @@ static const struct opts_option output[] = {
         "the N largest sites in the text (default 20, 0: all)"},
     {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
         "frames of each stack in the text (0: all)"},
+    {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
+        "functions of C++ and Rust with all their arguments"},
     {"write-baseline", 0, OPTS_TEXT, AT(write_baseline), 0, "FILE",
         "write what leaks now; without --baseline the answer is then yes, "
         "fine"},

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
@@ -87,13 +88,16 @@ run(const struct cmd *self, int argc, char **argv)
 		err = diff_write_json(
 		    out.file, &old, &new, names, &body.view, SEEP_VERSION);
 	} else {
+		struct page_lacks lacks = {0};
 		const struct page page = {.out = out.file,
 		    .width = terminal.columns,
 		    .colour = terminal.colour,
 		    .utf8 = terminal.utf8,
-		    .full_names = o.view.full_names};
+		    .full_names = o.view.full_names,
+		    .lacks = &lacks};
 
 		err = diff_write(&page, &old, &new, names, &body);
+		free(lacks.modules);
 	}
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "diff: out of memory");

@@ -30,6 +30,7 @@
 #include "record/oom.h"
 #include "record/procs.h"
 #include "record/refused.h"
+#include "record/remainders.h"
 #include "record/spool.h"
 #include "report/words.h"
 #include "trace/bundle.h"
@@ -526,21 +527,53 @@ move_snapshots(const struct run *r)
 		    strerror(-k.err));
 }
 
+/*
+ * Live is what a report would show: what start-up leaves is counted apart. A
+ * recording that cannot be read back, or has no names, has all in one figure.
+ */
+static void
+say_live(const struct run *r)
+{
+	const struct collect *c = &r->collect;
+	struct remainders left = {0};
+	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED], e[WORDS_MAX];
+	uint64_t blocks = c->live_blocks, bytes = c->live_bytes;
+	struct stat st;
+
+	if (blocks > 0 && r->embed && stat(r->file, &st) == 0 &&
+	    S_ISREG(st.st_mode) && remainders_count(r->file, &left) == 0 &&
+	    left.blocks <= blocks && left.bytes <= bytes) {
+		blocks -= left.blocks;
+		bytes -= left.bytes;
+	} else {
+		left.sites = 0;
+	}
+	(void)words_counted(a, blocks, "block");
+	(void)words_bytes(b, bytes);
+	if (left.sites == 0)
+		die_warn("live at exit: %s, %s", a, b);
+	else
+		die_warn("live at exit: %s, %s (without %s, %s)", a, b,
+		    words_counted(d, left.sites, "start-up remainder"),
+		    words_bytes(e, left.bytes));
+}
+
 static void
 summarise(const struct run *r)
 {
 	const struct collect *c = &r->collect;
 	size_t processes = c->processes ? c->processes : 1;
-	char a[WORDS_MAX], b[WORDS_MAX], programs[40] = "";
+	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED];
+	char programs[40] = "";
 
 	if (c->programs != processes)
-		snprintf(
-		    programs, sizeof(programs), " (%zu programs)", c->programs);
-	die_warn("recorded %zu process%s%s: %s allocations, %s", processes,
-	    processes == 1 ? "" : "es", programs,
-	    words_count(a, c->allocations), words_bytes(b, c->allocated_bytes));
-	die_warn("live at exit: %s block%s, %s", words_count(a, c->live_blocks),
-	    c->live_blocks == 1 ? "" : "s", words_bytes(b, c->live_bytes));
+		snprintf(programs, sizeof(programs), " (%zu program%s)",
+		    c->programs, c->programs == 1 ? "" : "s");
+	die_warn("recorded %s%s: %s, %s",
+	    words_counted(d, processes, "process"), programs,
+	    words_counted(a, c->allocations, "allocation"),
+	    words_bytes(b, c->allocated_bytes));
+	say_live(r);
 	if (c->programs == 1)
 		die_warn("peak: %s", words_bytes(a, c->peak_bytes));
 	else

@@ -15,23 +15,32 @@
 #include "export/html.h"
 #include "report/growth.h"
 #include "report/json.h"
+#include "report/older.h"
 #include "report/site.h"
 #include "report/snapshots.h"
 #include "report/text.h"
+#include "report/words.h"
 
 struct report_options {
 	struct view_opts view;
 	int format;    /* enum report_format */
 	int snapshots; /* enum snapshots_mode, 0: not asked for */
 	unsigned site;
+	int frames; /* enum report_frames */
 	bool full;
 	const char *growth, *path;
+	uint64_t older_ns; /* 0: not asked for */
 	struct names_options naming;
 	struct output_view show;
 	/* made of the above */
 	struct body_options body;
 	struct growth_moment from, to;
+	struct older *older;
 };
+
+enum report_frames { FRAMES_FULL, FRAMES_SHARED };
+
+enum { JSON_LARGE = 100 << 20 }; /* bytes: then it is said */
 
 enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_HTML };
 
@@ -58,6 +67,21 @@ finish(struct report_options *o, int inputs)
 	if (o->growth && o->snapshots)
 		die(CMD_USAGE,
 		    "report: --growth is of a recording, not of snapshots");
+	if (o->older_ns > 0 &&
+	    (o->view.metric != VIEW_LIVE || o->growth || o->snapshots ||
+	        o->site || o->view.pool.regexp))
+		die(CMD_USAGE,
+		    "report: --older-than is of blocks of the heap that live, "
+		    "not of other figures or moments");
+	if (o->older_ns > 0 && o->format != REPORT_TEXT)
+		die(CMD_USAGE,
+		    "report: --older-than is for the text; JSON and the page "
+		    "have the ages of each site");
+	if (o->frames == FRAMES_SHARED &&
+	    (o->format != REPORT_JSON || o->growth || o->snapshots))
+		die(CMD_USAGE,
+		    "report: --frames shared is for --format json, not of "
+		    "--growth or snapshots");
 	if (o->format == REPORT_HTML && (o->growth || o->site))
 		die(CMD_USAGE,
 		    "report: a page has all moments and sites: choose in it");
@@ -122,14 +146,44 @@ static int
 write_json(FILE *out, const struct report_inputs *in, struct names *names,
     const struct report_options *o)
 {
+	struct json_form form = {.shared = o->frames == FRAMES_SHARED};
+	char buffer[WORDS_MAX];
+	int err;
+
 	if (o->snapshots)
 		return snapshots_write_json(out, in->sessions, in->count, names,
 		    &o->body.view, o->snapshots, SEEP_VERSION);
 	if (o->growth)
 		return growth_write_json(out, in->sessions[0], names,
 		    &o->body.view, &o->from, &o->to, SEEP_VERSION);
-	return json_write(
-	    out, in->sessions[0], names, &o->body.view, SEEP_VERSION);
+	err = json_write_form(
+	    out, in->sessions[0], names, &o->body.view, SEEP_VERSION, &form);
+	if (err == 0 && !form.shared && form.bytes > JSON_LARGE)
+		die_warn("report: these are about %s of JSON; --frames shared "
+		         "has every frame once, and is much smaller",
+		    words_bytes(buffer, form.bytes));
+	return err;
+}
+
+/* Before anything is printed. */
+static void
+find_older(const struct report_inputs *in, struct report_options *o)
+{
+	char buffer[WORDS_MAX];
+	int err;
+
+	if (o->older_ns == 0)
+		return;
+	err = older_new(in->sessions[0], o->older_ns, &o->older);
+	if (err == -ERANGE)
+		die(CMD_USAGE,
+		    "report: --older-than: below %s the ages of blocks are "
+		    "known only while a process runs",
+		    words_time(buffer, OLDER_MIN_NS));
+	if (err < 0)
+		die(CMD_INPUT, "report: out of memory");
+	o->body.older = o->older;
+	o->body.view.figures = older_figures(o->older);
 }
 
 static int
@@ -196,6 +250,7 @@ static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	struct report_options o = {.view = view_opts_default};
+	struct page_lacks lacks = {0};
 	struct report_inputs in;
 	struct names *names;
 	struct terminal terminal;
@@ -206,6 +261,7 @@ run(const struct cmd *self, int argc, char **argv)
 	n = opts_parse(self, argc, argv, &o);
 	finish(&o, n);
 	read_inputs(n, argv + 1, o.snapshots || o.format == REPORT_HTML, &in);
+	find_older(&in, &o);
 	answer = in.is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	for (size_t i = 0; i < in.count; i++)
@@ -217,7 +273,8 @@ run(const struct cmd *self, int argc, char **argv)
 	    .width = terminal.columns,
 	    .colour = terminal.colour,
 	    .utf8 = terminal.utf8,
-	    .full_names = o.view.full_names};
+	    .full_names = o.view.full_names,
+	    .lacks = &lacks};
 	if (o.format == REPORT_HTML)
 		err = write_html(out.file, &in, argv + 1, names, &o);
 	else if (o.format == REPORT_JSON)
@@ -228,6 +285,8 @@ run(const struct cmd *self, int argc, char **argv)
 	progress_end();
 	output_finish(&out);
 	names_free(names);
+	older_free(o.older);
+	free(lacks.modules);
 	free_inputs(&in);
 	return answer;
 }
@@ -235,6 +294,10 @@ run(const struct cmd *self, int argc, char **argv)
 #define AT(field) offsetof(struct report_options, field)
 
 static const struct opts_option over_time[] = {
+    {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME",
+        "of what is not freed, blocks older than TIME (30s, 10m, 2h): to a "
+        "tenth of a second while the process runs; once it has exited in "
+        "steps that double, from 1.6s on"},
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
         "what grew between two moments of a recording (10..60, 30%..90%; "
         "from the first third to the end)"},
@@ -255,6 +318,9 @@ static const struct opts_option output[] = {
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",
         "for people (the default), for programs: all figures of all sites, or "
         "one page for a browser: flame graph, time line, table"},
+    {"frames", 0, OPTS_WORD, AT(frames), 0, "full|shared",
+        "in JSON, with each site its frames (the default), or all frames once "
+        "and their numbers with the sites: much smaller where sites are many"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "in a page all sites, also where that are very many"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",

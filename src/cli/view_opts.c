@@ -167,8 +167,10 @@ view_opts_finish(
 	o.view.trim = !v->all_frames;
 	/* from main on it ends with it anyway, and so does a row of a table */
 	o.view.by_api = v->by_api && v->shape == BODY_TREE && !v->top_down;
-	if (v->depth == UINT_MAX && v->shape == BODY_TREE && !v->top_down)
+	if (v->depth == UINT_MAX && v->shape == BODY_TREE && !v->top_down) {
 		o.view.depth = TREE_FRAMES;
+		o.view.depth_from_own = true;
+	}
 	if (v->order < 0)
 		o.order =
 		    v->metric == VIEW_TEMPORARY ? AMOUNT_BLOCKS : AMOUNT_BYTES;

@@ -96,10 +96,10 @@ put_amount(const struct dot *d, const uint64_t *cost)
 {
 	const struct amount a = {
 	    .plus = cost[NOW_BYTES], .minus = cost[BEFORE_BYTES]};
-	char buffer[AMOUNT_MAX];
+	char buffer[WORDS_COUNTED];
 
-	(void)fprintf(
-	    d->out, "%s bytes", amount_text(buffer, &a, d->options->since));
+	(void)fputs(
+	    amount_counted(buffer, &a, d->options->since, "byte"), d->out);
 	if (d->whole > 0)
 		(void)fprintf(d->out, " (%.1f%%)", 100 * share(d, cost));
 }
@@ -148,7 +148,7 @@ put_node(const struct dot *d, uint32_t number)
 	const struct frame *f = functions_frame(d->functions, n->function);
 	const uint64_t *self = self_of(d->graph, number);
 	double part = share(d, self);
-	char blocks[AMOUNT_MAX];
+	char blocks[WORDS_COUNTED];
 	const struct amount a = {
 	    .plus = n->cost[NOW_BLOCKS], .minus = n->cost[BEFORE_BLOCKS]};
 
@@ -173,8 +173,8 @@ put_node(const struct dot *d, uint32_t number)
 	put_colour(d, n->cost);
 	(void)fputs("\", tooltip=\"", d->out);
 	put_name(d->out, f, 0);
-	(void)fprintf(d->out, ": %s blocks\"];\n",
-	    amount_text(blocks, &a, d->options->since));
+	(void)fprintf(d->out, ": %s\"];\n",
+	    amount_counted(blocks, &a, d->options->since, "block"));
 }
 
 static void

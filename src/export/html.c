@@ -101,6 +101,7 @@ html_write_sessions(FILE *out, const struct html_session *sessions,
 	all.metric = VIEW_ALL;
 	all.all_kinds = all.keep_suppressed = true;
 	all.merge = all.group = all.fold = false;
+	all.trim = true;
 	all.depth = 0;
 	if (err == 0 && !has_process(sessions, count, options->pid))
 		err = -ESRCH;

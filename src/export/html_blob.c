@@ -26,6 +26,7 @@ static const struct {
     [HTML_FRAME_MODULE] = {"frame.module", DELTA},
     [HTML_FRAME_OFFSET] = {"frame.offset", PLAIN},
     [HTML_FRAME_FLAGS] = {"frame.flags", PLAIN},
+    [HTML_FRAME_BRIEF] = {"frame.brief", DELTA},
     [HTML_STACK_SHARED] = {"stack.shared", PLAIN},
     [HTML_STACK_ADDED] = {"stack.added", PLAIN},
     [HTML_STACK_FRAMES] = {"stack.frames", PLAIN},

@@ -6,6 +6,8 @@
 
 #include "export/html_parts.h"
 #include "reader/room.h"
+#include "report/blame.h"
+#include "report/shorten.h"
 
 static bool
 same_string(const void *items, uint32_t item, const void *key)
@@ -48,6 +50,37 @@ same_frame(const void *items, uint32_t item, const void *key)
 	    a->offset == b->offset && a->flags == b->flags;
 }
 
+static unsigned
+weight_of(const struct frame *x)
+{
+	return x->weight == BLAME_LIBRARY ? HTML_LIBRARY
+	    : x->weight == BLAME_SYSTEM   ? HTML_SYSTEM
+	                                  : 0U;
+}
+
+/* The number of its short name. -ENOMEM. */
+static int
+add_brief(struct html_frames *f, const struct frame *x, uint32_t *ret)
+{
+	size_t known = f->string_count;
+	char *brief;
+	int err;
+
+	if (!x->function || x->is_missing)
+		return html_string(f, x->function, ret);
+	err = room_make(
+	    &f->briefs, &f->brief_room, f->brief_count, sizeof(char *));
+	brief = err == 0 ? shorten_name(x->function) : NULL;
+	if (!brief)
+		return -ENOMEM;
+	err = html_string(f, brief, ret);
+	if (err == 0 && f->string_count > known)
+		f->briefs[f->brief_count++] = brief; /* it is in use now */
+	else
+		free(brief);
+	return err;
+}
+
 int
 html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret)
 {
@@ -55,7 +88,7 @@ html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret)
 	    .offset = x->function ? 0 : x->offset,
 	    .flags = (x->inlined ? HTML_INLINED : 0U) |
 	        (x->is_missing ? HTML_MISSING : 0U) |
-	        (x->is_main ? HTML_MAIN : 0U)};
+	        (x->is_main ? HTML_MAIN : 0U) | weight_of(x)};
 	uint64_t hash;
 	int err;
 
@@ -76,9 +109,10 @@ html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret)
 	    (uint32_t)f->frame_count, ret);
 	if (err < 0)
 		return err;
-	if (*ret == f->frame_count)
-		f->frames[f->frame_count++] = frame;
-	return 0;
+	if (*ret < f->frame_count)
+		return 0;
+	f->frames[f->frame_count++] = frame;
+	return add_brief(f, x, &f->frames[*ret].brief);
 }
 
 void
@@ -93,12 +127,16 @@ html_frames_put(const struct html_frames *f, struct html_blob *b)
 		html_put(b, HTML_FRAME_MODULE, x->module);
 		html_put(b, HTML_FRAME_OFFSET, x->offset);
 		html_put(b, HTML_FRAME_FLAGS, x->flags);
+		html_put(b, HTML_FRAME_BRIEF, x->brief);
 	}
 }
 
 void
 html_frames_release(struct html_frames *f)
 {
+	for (size_t i = 0; i < f->brief_count; i++)
+		free(f->briefs[i]);
+	free(f->briefs);
 	free(f->strings);
 	free(f->frames);
 	index_release(&f->string_index);

@@ -8,6 +8,7 @@
 #include "export/html_parts.h"
 #include "reader/losses.h"
 #include "report/json_put.h"
+#include "report/program.h"
 #include "report/summary.h"
 #include "report/words.h"
 
@@ -226,6 +227,7 @@ write_group(FILE *out, const struct html_group *g)
 	    h->pid, h->ppid);
 	json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
 	json_text(out, "exe", h->exe);
+	json_text(out, "program", program_name(h));
 	write_command(out, h);
 	json_number(out, "start_ms", h->start_realtime_ns / NS_PER_MS);
 	json_number(out, "duration_ms", p->duration_ns / NS_PER_MS);

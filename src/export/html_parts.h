@@ -18,6 +18,8 @@ enum html_frame_flags {
 	HTML_INLINED = 1,
 	HTML_MISSING = 2, /* function is a sentence about frames not there */
 	HTML_MAIN = 4,    /* of the executable */
+	HTML_LIBRARY = 8, /* not the user's own: of a standard library, */
+	HTML_SYSTEM = 16, /* or of libc and the loader */
 };
 
 /* A place in the code; texts are numbers of strings, 0: not known. */
@@ -25,9 +27,10 @@ struct html_frame {
 	uint32_t function, file, module, line;
 	uint64_t offset; /* 0 where there is a function */
 	uint32_t flags;
+	uint32_t brief; /* the function without its arguments */
 };
 
-/* Texts are borrowed; equal ones have one number. */
+/* Texts are borrowed, but for short names; equal ones have one number. */
 struct html_frames {
 	const char **strings; /* [0] is none */
 	size_t string_count, string_room;
@@ -35,6 +38,8 @@ struct html_frames {
 	struct html_frame *frames;
 	size_t frame_count, frame_room;
 	struct index frame_index;
+	char **briefs;
+	size_t brief_count, brief_room;
 };
 
 /* Sites that are not worth a row each; its frames are those they share. */

@@ -17,6 +17,7 @@ put_losses(FILE *out, const struct process *p)
 {
 	const struct losses_name *names;
 	const char *before = "; lost: ";
+	char buffer[WORDS_LOSS];
 	size_t n;
 
 	names = losses_names(&n);
@@ -25,8 +26,8 @@ put_losses(FILE *out, const struct process *p)
 
 		if (count == 0 || names[i].class != LOSSES_LOSS)
 			continue;
-		(void)fprintf(
-		    out, "%s%" PRIu64 " %s", before, count, names[i].words);
+		(void)fprintf(out, "%s%s", before,
+		    words_loss(buffer, count, names[i].words));
 		before = ", ";
 	}
 }
@@ -56,14 +57,15 @@ static void
 put_processes(
     FILE *out, const struct session *s, const struct export_options *o)
 {
+	char more[WORDS_COUNTED];
 	size_t seen = 0;
 
 	for (size_t i = 0; i < s->count; i++)
 		if (export_has(o, s->processes[i]) && seen++ < PROCESSES)
 			put_process(out, s->processes[i]);
 	if (seen > PROCESSES)
-		(void)fprintf(
-		    out, "and %zu more processes\n", seen - PROCESSES);
+		(void)fprintf(out, "and %s\n",
+		    words_counted(more, seen - PROCESSES, "more process"));
 	if (seen > 1)
 		(void)fputs("peak figures of several processes are of each "
 		            "one's own peak\n",
@@ -73,12 +75,16 @@ put_processes(
 static void
 put_sum(FILE *out, const struct view_sum *sum, const char *how)
 {
+	char sites[WORDS_COUNTED];
+
 	if (sum->sites > 0)
 		(void)fprintf(out,
-		    "%" PRIu64 " sites with %" PRIu64 " bytes live, %" PRIu64
-		    " allocated, are %s\n",
-		    sum->sites, sum->figures.all.live_bytes,
-		    sum->figures.all.allocated_bytes, how);
+		    "%s with %" PRIu64 " bytes live, %" PRIu64
+		    " allocated, %s %s\n",
+		    words_counted(sites, sum->sites, "site"),
+		    sum->figures.all.live_bytes,
+		    sum->figures.all.allocated_bytes, words_is(sum->sites),
+		    how);
 }
 
 char *
@@ -105,8 +111,9 @@ remarks_of(const struct view *v, const struct export_options *o)
 		(void)putc('\n', out);
 	}
 	if (s->note_count > NOTES)
-		(void)fprintf(
-		    out, "and %zu more notes\n", s->note_count - NOTES);
+		(void)fprintf(out, "and %zu more note%s\n",
+		    s->note_count - NOTES,
+		    s->note_count - NOTES == 1 ? "" : "s");
 	if (fclose(out) != 0) {
 		free(text);
 		return NULL;

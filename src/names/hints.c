@@ -57,6 +57,13 @@ about_missing(const struct table_key *key, size_t unknown, const char *id)
 	return text;
 }
 
+bool
+hints_is_lack(const struct table_state *state)
+{
+	return state->problem != TABLE_UNREADABLE &&
+	    state->problem != TABLE_NO_ALT && state->problem != TABLE_NO_SPLIT;
+}
+
 char *
 hints_sentence(const struct table_key *key, const struct table_state *state,
     bool is_relative, size_t asked, size_t unknown)

@@ -14,4 +14,7 @@ char *hints_sentence(const struct table_key *key,
     const struct table_state *state, bool is_relative, size_t asked,
     size_t unknown);
 
+/* Is its sentence about names that are missing, not about a bad file? */
+bool hints_is_lack(const struct table_state *state);
+
 #endif

@@ -345,12 +345,16 @@ add_note(struct notes *notes, char *text)
 
 /* One sentence for each module, up to a number that somebody would read. */
 static void
-note_modules(const struct names *n, struct notes *notes)
+note_modules(const struct names *n, names_lacks lacks, void *context,
+    struct notes *notes)
 {
 	size_t asked, unknown, more = 0;
 	char *text;
 
 	for (uint32_t i = 0; i < table_objects(n->table); i++) {
+		if (lacks && hints_is_lack(table_state(n->table, i)) &&
+		    !lacks(context, table_key(n->table, i)->path))
+			continue;
 		seek_counts(n->seek, i, &asked, &unknown);
 		text = asked > 0
 		    ? hints_sentence(table_key(n->table, i),
@@ -365,13 +369,20 @@ note_modules(const struct names *n, struct notes *notes)
 		}
 	}
 	if (more > 0 &&
-	    asprintf(&text, "names are missing from %zu more modules", more) >
-	        0)
+	    asprintf(&text, "names are missing from %zu more module%s", more,
+	        more == 1 ? "" : "s") > 0)
 		add_note(notes, text);
 }
 
 size_t
 names_notes(const struct names *n, char *const **ret)
+{
+	return names_notes_shown(n, NULL, NULL, ret);
+}
+
+size_t
+names_notes_shown(
+    const struct names *n, names_lacks lacks, void *context, char *const **ret)
 {
 	struct notes *notes = n->notes;
 	int server = seek_server_error(n->seek);
@@ -390,7 +401,7 @@ names_notes(const struct names *n, char *const **ret)
 		add_note(notes,
 		    strdup("--debuginfod: libdebuginfod.so.1 is not "
 		           "installed; nothing was asked"));
-	note_modules(n, notes);
+	note_modules(n, lacks, context, notes);
 	*ret = notes->list;
 	return notes->count;
 }

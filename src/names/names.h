@@ -65,4 +65,13 @@ int names_write(const struct names *n,
 /* Sentences about what has no names, so far; valid until the next call. */
 size_t names_notes(const struct names *n, char *const **ret);
 
+/*
+ * The same for a report that shows a part of all frames: `lacks` says whether
+ * one of those without a name is of the module at `path`, "" for code outside
+ * of modules. What is known to be wrong with a file is said in any case.
+ */
+typedef bool (*names_lacks)(void *context, const char *path);
+size_t names_notes_shown(
+    const struct names *n, names_lacks lacks, void *context, char *const **ret);
+
 #endif

@@ -53,6 +53,53 @@ add_block(const struct livemap_block *b, void *arg)
 	return true;
 }
 
+struct search {
+	const struct process *process;
+	struct living_old *old; /* by site */
+	uint32_t now, ticks;
+	bool lacks_sizes;
+};
+
+static bool
+add_old(const struct livemap_block *b, void *arg)
+{
+	struct search *s = arg;
+	const struct process *p = s->process;
+	const struct process_id *id =
+	    bsearch(&b->site, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	struct living_old *old;
+
+	if (!id)
+		return true; /* younger than what we have read */
+	old = &s->old[id->site];
+	old->all_blocks++;
+	if (b->birth > s->now || s->now - b->birth < s->ticks)
+		return true;
+	old->blocks++;
+	old->bytes += b->size;
+	s->lacks_sizes |= !b->size_known;
+	return true;
+}
+
+int
+living_older(const struct process *p, uint32_t ticks, struct living_old *ret)
+{
+	struct search s = {.process = p,
+	    .old = ret,
+	    .now = (uint32_t)clock_tick(&p->header),
+	    .ticks = ticks};
+	struct livemap m = {.each = add_old, .arg = &s};
+	int err;
+
+	if (p->alive_pid <= 0)
+		return -ESRCH;
+	err = livemap_read(&m, p->alive_pid, &p->header, BUDGET_NS);
+	if (err == 0 && (m.is_partial || s.lacks_sizes))
+		err = -ENODATA;
+	livemap_release(&m);
+	return err < 0 ? err : 0;
+}
+
 int
 living_read(struct process *p)
 {

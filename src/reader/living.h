@@ -12,4 +12,17 @@
  */
 int living_read(struct process *p);
 
+/* Of one site: blocks that are older than an age, and all that were seen. */
+struct living_old {
+	uint64_t blocks, bytes, all_blocks;
+};
+
+/*
+ * Looks again, at a process that runs: fills ret, one for each of p's sites,
+ * with the blocks that are older than so many ticks. Negative errno, where we
+ * may not look, or where some of its blocks or sizes cannot be seen (-ENODATA).
+ */
+int living_older(
+    const struct process *p, uint32_t ticks, struct living_old *ret);
+
 #endif

@@ -15,6 +15,7 @@
 #include "reader/process.h"
 #include "reader/room.h"
 #include "reader/segfile.h"
+#include "report/program.h"
 
 enum { LEVEL = 3 }; /* of compression */
 
@@ -326,14 +327,11 @@ collect_find(struct collect *c, const struct spool *s,
 static void
 note_peak(struct collect *c, const struct seg_header *h, uint64_t bytes)
 {
-	const char *slash = strrchr(h->exe, '/');
-
 	if (c->programs > 1 && bytes <= c->peak_bytes)
 		return;
 	c->peak_bytes = bytes;
 	c->peak_pid = (pid_t)h->pid;
-	snprintf(c->peak_name, sizeof(c->peak_name), "%.63s",
-	    slash ? slash + 1 : h->exe);
+	snprintf(c->peak_name, sizeof(c->peak_name), "%.63s", program_name(h));
 }
 
 static int

@@ -50,8 +50,6 @@ amounts_whole(const struct view *v, int metric, struct amounts *ret)
 	*ret = (struct amounts){0};
 	if (!v->is_compared) {
 		add_sum(ret, &v->chosen, metric);
-		add_sum(ret, &v->filtered, metric);
-		add_sum(ret, &v->suppressed, metric);
 		return;
 	}
 	for (size_t i = 0; i < v->site_count; i++) {
@@ -92,18 +90,28 @@ amounts_key(const struct amounts *a, int order)
 	}
 }
 
-/* Negative: a is the larger. */
+static uint64_t
+net_size(const struct amount *a)
+{
+	return a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
+}
+
+/*
+ * Negative: a changed more, whichever way; what grew comes before what shrank
+ * as much, and what only looks unchanged before what is.
+ */
 static int
 compare(const struct amount *a, const struct amount *b)
 {
+	uint64_t v = net_size(a), w = net_size(b);
 	bool x = a->plus >= a->minus, y = b->plus >= b->minus;
-	uint64_t v = x ? a->plus - a->minus : a->minus - a->plus;
-	uint64_t w = y ? b->plus - b->minus : b->minus - b->plus;
 
+	if (v != w)
+		return v > w ? -1 : 1;
 	if (x != y)
 		return x ? -1 : 1;
-	if (v != w)
-		return (v > w) == x ? -1 : 1;
+	if (a->plus != b->plus)
+		return a->plus > b->plus ? -1 : 1;
 	return 0;
 }
 
@@ -117,6 +125,19 @@ amounts_compare(const struct amounts *a, const struct amounts *b, int order)
 	return n ? n : compare(&a->blocks, &b->blocks);
 }
 
+int
+amounts_compare_growth(
+    const struct amounts *a, const struct amounts *b, int order)
+{
+	const struct amount *x = amounts_key(a, order);
+	const struct amount *y = amounts_key(b, order);
+	bool v = x->plus >= x->minus, w = y->plus >= y->minus;
+
+	if (v != w)
+		return v ? -1 : 1;
+	return v ? amounts_compare(a, b, order) : amounts_compare(b, a, order);
+}
+
 uint64_t
 amount_size(const struct amount *a)
 {
@@ -126,8 +147,7 @@ amount_size(const struct amount *a)
 const char *
 amount_text(char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign)
 {
-	uint64_t n =
-	    a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
+	uint64_t n = net_size(a);
 	char digits[WORDS_MAX];
 
 	(void)snprintf(buffer, AMOUNT_MAX, "%s%s",
@@ -138,11 +158,22 @@ amount_text(char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign)
 	return buffer;
 }
 
+const char *
+amount_counted(char buffer[WORDS_COUNTED], const struct amount *a,
+    bool with_sign, const char *noun)
+{
+	uint64_t n = net_size(a);
+	char digits[AMOUNT_MAX];
+
+	(void)snprintf(buffer, WORDS_COUNTED, "%s %s%s",
+	    amount_text(digits, a, with_sign), noun, n == 1 ? "" : "s");
+	return buffer;
+}
+
 double
 amount_share(const struct amount *a, const struct amount *whole)
 {
-	double all =
-	    whole->plus > 0 ? (double)whole->plus : (double)whole->minus;
+	double all = (double)whole->plus + (double)whole->minus;
 
 	if (all <= 0)
 		return 0;

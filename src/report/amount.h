@@ -27,7 +27,10 @@ enum amount_order { AMOUNT_BYTES, AMOUNT_BLOCKS, AMOUNT_CALLS };
 void amounts_of(const struct view *v, const struct view_site *s, int metric,
     struct amounts *ret);
 
-/* All that the metric finds, what is filtered and suppressed included. */
+/*
+ * What shares are of: all that the report is about. What filters and
+ * suppressions leave out is not, or it would hide the rest below a threshold.
+ */
 void amounts_whole(const struct view *v, int metric, struct amounts *ret);
 
 void amounts_add(struct amounts *to, const struct amounts *from);
@@ -35,8 +38,15 @@ void amounts_add(struct amounts *to, const struct amounts *from);
 /* The figure that counts. */
 const struct amount *amounts_key(const struct amounts *a, int order);
 
-/* For sorting: negative when a comes before b, the larger first. */
+/*
+ * For sorting: negative when a comes before b. The larger first, in a
+ * comparison the larger change: a leak that is mended is its first row.
+ */
 int amounts_compare(
+    const struct amounts *a, const struct amounts *b, int order);
+
+/* The same, but all that grew before all that shrank, the most of it last. */
+int amounts_compare_growth(
     const struct amounts *a, const struct amounts *b, int order);
 
 /* What it is at least worth to be shown: the larger of both sums. */
@@ -48,9 +58,13 @@ enum { AMOUNT_MAX = WORDS_MAX + 2 };
 const char *amount_text(
     char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign);
 
+/* "+1 byte", "1,234 blocks"; the noun in the singular */
+const char *amount_counted(char buffer[WORDS_COUNTED], const struct amount *a,
+    bool with_sign, const char *noun);
+
 /*
- * Percent of the whole; in a comparison of all that grew, or where nothing
- * did of all that shrank, and then with its sign.
+ * Percent of the whole; in a comparison of all changes, by how much each site
+ * grew or shrank, and with the sign of its own. The page has the same.
  */
 double amount_share(const struct amount *a, const struct amount *whole);
 

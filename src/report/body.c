@@ -6,13 +6,8 @@
 
 #include "report/amount.h"
 #include "report/branches.h"
+#include "report/older.h"
 #include "report/table.h"
-
-static const char *
-plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
 
 static const char *
 bytes_of(int metric)
@@ -34,19 +29,17 @@ print_filters(const struct page *p, const struct view *v, int metric)
 	uint64_t some = view_bytes(&v->chosen.figures, metric);
 	uint64_t whole = some + view_bytes(&v->filtered.figures, metric);
 	uint64_t sites = v->chosen.sites + v->filtered.sites;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_COUNTED];
 	struct page_text t;
 
 	if (v->filtered.sites == 0)
 		return;
 	page_begin(p, &t);
 	(void)fprintf(t.file,
-	    "The filters leave %.1f%% of the %s: %s of %s, in %s of %s "
-	    "site%s.\n",
+	    "The filters leave %.1f%% of the %s: %s of %s, in %s of %s.\n",
 	    whole ? 100.0 * (double)some / (double)whole : 0, bytes_of(metric),
 	    words_count(a, some), words_count(b, whole),
-	    words_count(c, v->chosen.sites), words_count(d, sites),
-	    plural(sites));
+	    words_count(c, v->chosen.sites), words_counted(d, sites, "site"));
 	page_end(p, &t);
 }
 
@@ -55,25 +48,24 @@ print_suppressed(
     const struct page *p, const struct view *v, const struct body_options *o)
 {
 	uint64_t bytes = view_bytes(&v->suppressed.figures, o->view.metric);
-	char a[WORDS_MAX], b[WORDS_MAX];
+	char a[WORDS_COUNTED], b[WORDS_COUNTED];
 	struct page_text t;
 
 	if (v->suppressed.sites == 0)
 		return;
 	page_begin(p, &t);
-	(void)fprintf(t.file,
-	    "%s byte%s in %s %s%s suppressed (--no-suppress shows %s).\n",
-	    words_count(a, bytes), plural(bytes),
-	    words_count(b, v->suppressed.sites),
-	    o->builtin_only ? "start-up remainder" : "place",
-	    plural(v->suppressed.sites),
+	(void)fprintf(t.file, "%s in %s suppressed (--no-suppress shows %s).\n",
+	    words_counted(a, bytes, "byte"),
+	    words_counted(b, v->suppressed.sites,
+	        o->builtin_only ? "start-up remainder" : "place"),
 	    v->suppressed.sites == 1 ? "it" : "them");
 	page_end(p, &t);
 }
 
 static const char *
-nothing_of(const struct view *v, int metric)
+nothing_of(const struct view *v, const struct body_options *o)
 {
+	int metric = o->view.metric;
 	static const char *const words[] = {
 	    [VIEW_LIVE] = "No block is live.",
 	    [VIEW_PEAK] = "No block was live at the peak.",
@@ -87,24 +79,30 @@ nothing_of(const struct view *v, int metric)
 	if (v->filtered.sites > 0)
 		return "The filters leave nothing.";
 	if (v->suppressed.sites > 0)
-		return "Nothing else is live.";
+		return o->older ? "Nothing else is that old."
+		                : "Nothing else is live.";
+	if (o->older)
+		return "No block is that old.";
 	return metric < VIEW_ALL ? words[metric] : words[VIEW_ALLOCS];
 }
 
 static int
 print_view(const struct page *p, struct view *v, const struct body_options *o)
 {
-	const struct branches_options tree = {.tree = {.metric = o->view.metric,
-	                                          .order = o->order,
-	                                          .top_down = o->top_down,
-	                                          .by_line = o->by_line},
+	const struct branches_options tree = {
+	    .tree = {.metric = o->view.metric,
+	        .order = o->order,
+	        .top_down = o->top_down,
+	        .by_line = o->by_line,
+	        .grown_first = o->grown_first},
 	    .top = o->top,
 	    .threshold = o->threshold};
 	const struct table_options table = {.metric = o->view.metric,
 	    .order = o->order,
 	    .top = o->top,
 	    .frames = o->frames,
-	    .threshold = o->threshold};
+	    .threshold = o->threshold,
+	    .grown_first = o->grown_first};
 
 	if (o->shape == BODY_TABLE)
 		return table_write(p, v, &table);
@@ -135,13 +133,16 @@ body_write_view(
 {
 	struct page page = *p;
 
+	if (options->older)
+		older_write(p, options->older, options->view.only,
+		    &v->chosen.figures.all);
 	print_filters(p, v, options->view.metric);
 	print_suppressed(p, v, options);
 	(void)putc('\n', p->out);
 	page.programs = has_programs(v);
 	if (v->site_count > 0)
 		return print_view(&page, v, options);
-	(void)fprintf(p->out, "%s\n", nothing_of(v, options->view.metric));
+	(void)fprintf(p->out, "%s\n", nothing_of(v, options));
 	return 0;
 }
 

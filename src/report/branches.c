@@ -44,14 +44,13 @@ print_node(const struct printer *x, const struct tree_node *n, unsigned level,
     bool with_figures)
 {
 	const struct page *p = x->page;
-	bool down = x->options->tree.top_down;
 	size_t used;
 
 	used = with_figures ? columns_print(&x->columns, p, &n->amounts)
 	                    : columns_blank(&x->columns, p);
 	if (level > 0)
 		used += (size_t)fprintf(p->out, "%*s%s",
-		    (int)indent_of(level) - 2, "", down ? "-> " : "<- ");
+		    (int)indent_of(level) - 2, "", n->is_inner ? "-> " : "<- ");
 	if (n->frame == TREE_API)
 		(void)fprintf(p->out, "%s%s%s", page_colour(p, PAGE_DIM),
 		    words_api(n->api), page_colour(p, PAGE_PLAIN));
@@ -153,23 +152,37 @@ print_forks(struct printer *x)
 	return err;
 }
 
+/* Is some site headed by another frame than its innermost? */
+static bool
+has_inner(const struct view *v)
+{
+	for (size_t i = 0; i < v->site_count; i++)
+		if (v->sites[i].own > 0)
+			return true;
+	return false;
+}
+
 int
 branches_write(const struct page *p, struct view *v,
     const struct branches_options *options)
 {
 	struct printer x = {.page = p, .view = v, .options = options};
 	struct tree_node root;
+	size_t used;
 	int err;
 
 	err = tree_new(v, &options->tree, &x.tree);
 	if (err < 0)
 		return err;
 	columns_init(&x.columns, v, options->tree.metric, options->tree.order);
-	(void)columns_head(&x.columns, p);
-	(void)fputs(options->tree.top_down
-	        ? "where it starts, -> what it calls\n"
-	        : "function that allocates, <- its callers\n",
-	    p->out);
+	used = columns_head(&x.columns, p);
+	page_fit(p,
+	    options->tree.top_down ? "where it starts, -> what it calls"
+	        : has_inner(v)
+	        ? "function that allocates, -> callees, <- callers"
+	        : "function that allocates, <- its callers",
+	    page_room(p, used));
+	(void)putc('\n', p->out);
 	tree_root(x.tree, &root);
 	err = push(&x, &root, 0);
 	if (err == 0)

@@ -121,12 +121,12 @@ void
 columns_rest(const struct columns *c, const struct page *p,
     const struct amounts *a, uint64_t places, size_t indent, const char *why)
 {
-	char count[WORDS_MAX];
+	char count[WORDS_COUNTED];
 
 	if (places == 0)
 		return;
 	(void)columns_print(c, p, a);
-	(void)fprintf(p->out, "%*s%sin %s place%s%s%s\n", (int)indent, "",
-	    page_colour(p, PAGE_DIM), words_count(count, places),
-	    places == 1 ? "" : "s", why, page_colour(p, PAGE_PLAIN));
+	(void)fprintf(p->out, "%*s%sin %s%s%s\n", (int)indent, "",
+	    page_colour(p, PAGE_DIM), words_counted(count, places, "place"),
+	    why, page_colour(p, PAGE_PLAIN));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/amount.h"
+#include "report/program.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -77,7 +78,7 @@ print_side(const struct page *p, const char *title,
 	const struct process *last = NULL;
 	struct view_figures f;
 	size_t n = add_up(side, o->view.pid, &f, &last);
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
+	char a[WORDS_COUNTED], b[WORDS_COUNTED], c[WORDS_MAX];
 	struct page_text t;
 
 	page_begin(p, &t);
@@ -85,7 +86,7 @@ print_side(const struct page *p, const char *title,
 	words_print(t.file, side->name);
 	(void)fputs(": ", t.file);
 	if (n == 1) {
-		words_print(t.file, frames_base(last->header.exe));
+		words_print(t.file, program_name(&last->header));
 		(void)fprintf(t.file, " (pid %u)", last->header.pid);
 		if (last->is_snapshot && last->header.snapshot_label[0]) {
 			(void)fputs(", \"", t.file);
@@ -95,14 +96,14 @@ print_side(const struct page *p, const char *title,
 		(void)fprintf(
 		    t.file, ", after %s", words_time(c, last->duration_ns));
 	} else {
-		(void)fprintf(t.file, "%zu processes", n);
+		(void)fputs(words_counted(a, n, "process"), t.file);
 	}
 	/* of the short-lived there is no total before all sites are seen */
 	if (o->view.metric != VIEW_TEMPORARY)
-		(void)fprintf(t.file, ": %s bytes in %s %s",
-		    words_count(a, view_bytes(&f, o->view.metric)),
-		    words_count(b, view_blocks(&f, o->view.metric)),
-		    o->view.metric == VIEW_ALLOCS ? "calls" : "blocks");
+		(void)fprintf(t.file, ": %s in %s",
+		    words_counted(a, view_bytes(&f, o->view.metric), "byte"),
+		    words_counted(b, view_blocks(&f, o->view.metric),
+		        o->view.metric == VIEW_ALLOCS ? "call" : "block"));
 	(void)fputs(".\n", t.file);
 	page_end(p, &t);
 }
@@ -126,18 +127,20 @@ print_changes(const struct page *p, const struct view *v, int metric)
 {
 	struct changes n;
 	struct amounts all;
-	char a[AMOUNT_MAX], b[AMOUNT_MAX];
+	char a[WORDS_COUNTED], b[WORDS_COUNTED], c[WORDS_COUNTED];
 	struct page_text t;
 
 	count_changes(v, metric, &n);
 	amounts_whole(v, metric, &all);
 	page_begin(p, &t);
 	(void)fprintf(t.file,
-	    "Difference: %s bytes, %s %s; %zu place%s new, %zu gone, %zu "
-	    "grown, %zu shrunk, %zu unchanged.\n",
-	    amount_text(a, &all.bytes, true), amount_text(b, &all.blocks, true),
-	    metric == VIEW_ALLOCS ? "calls" : "blocks", n.fresh,
-	    n.fresh == 1 ? "" : "s", n.gone, n.grown, n.shrunk, v->unchanged);
+	    "Difference: %s, %s; %s new, %zu gone, %zu grown, %zu shrunk, "
+	    "%zu unchanged.\n",
+	    amount_counted(a, &all.bytes, true, "byte"),
+	    amount_counted(
+	        b, &all.blocks, true, metric == VIEW_ALLOCS ? "call" : "block"),
+	    words_counted(c, n.fresh, "place"), n.gone, n.grown, n.shrunk,
+	    v->unchanged);
 	page_end(p, &t);
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/amount.h"
@@ -39,18 +40,35 @@ put_figures(FILE *out, const char *name, const struct view_figures *f)
 	(void)putc('}', out);
 }
 
-static void
-put_site(FILE *out, const struct view *v, const struct view_site *s, int metric,
-    struct json_frames *frames)
-{
-	struct amounts a;
+/* A site and how it changed. */
+struct row {
+	const struct view_site *site;
+	struct amounts amounts;
+};
 
-	amounts_of(v, s, metric, &a);
+static int
+larger(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int n = amounts_compare(&x->amounts, &y->amounts, AMOUNT_BYTES);
+
+	return n ? n : (x->site > y->site) - (x->site < y->site);
+}
+
+static void
+put_site(FILE *out, const struct row *row, const struct amounts *all,
+    int metric, struct json_frames *frames)
+{
+	const struct view_site *s = row->site;
+	struct amounts a = row->amounts;
+
 	(void)fputs("{\"change\":", out);
 	json_string(out, table_change(s, metric));
 	put_amount(out, "bytes", &a.bytes);
 	put_amount(out, "blocks", &a.blocks);
 	put_amount(out, "allocations", &a.calls);
+	(void)fprintf(
+	    out, ",\"share\":%.6f", amount_share(&a.bytes, &all->bytes) / 100);
 	json_key(out, "error");
 	if (a.variance > 0)
 		(void)fprintf(
@@ -62,7 +80,7 @@ put_site(FILE *out, const struct view *v, const struct view_site *s, int metric,
 	json_number(out, "sites", s->count);
 	put_figures(out, "before", &s->before);
 	put_figures(out, "after", &s->figures);
-	json_frames_put(out, frames, s);
+	(void)json_frames_put(out, frames, s); /* in full: cannot fail */
 	(void)putc('}', out);
 }
 
@@ -86,24 +104,37 @@ put_changes(FILE *out, const struct view *v, int metric)
 int
 diff_write_sites(FILE *out, const struct view *v, int metric)
 {
+	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
 	struct json_frames *frames;
 	struct amounts all;
-	int err = json_frames_new(v, &frames);
+	int err = rows ? json_frames_new(v, NULL, &frames) : -ENOMEM;
 
-	if (err < 0)
+	if (err < 0) {
+		free(rows);
 		return err;
+	}
+	for (size_t i = 0; i < v->site_count; i++) {
+		rows[i].site = &v->sites[i];
+		amounts_of(v, &v->sites[i], metric, &rows[i].amounts);
+	}
+	qsort(rows, v->site_count, sizeof(*rows), larger);
 	amounts_whole(v, metric, &all);
 	json_text(out, "metric", metrics[metric]);
 	put_amount(out, "bytes", &all.bytes);
 	put_amount(out, "blocks", &all.blocks);
 	put_amount(out, "allocations", &all.calls);
+	json_number(out, "changed_bytes",
+	    all.bytes.plus > UINT64_MAX - all.bytes.minus
+	        ? UINT64_MAX
+	        : all.bytes.plus + all.bytes.minus);
 	put_changes(out, v, metric);
 	(void)fputs(",\"sites\":[", out);
 	for (size_t i = 0; i < v->site_count && !ferror(out); i++) {
 		(void)fputs(i ? ",\n" : "\n", out);
-		put_site(out, v, &v->sites[i], metric, frames);
+		put_site(out, &rows[i], &all, metric, frames);
 	}
 	(void)putc(']', out);
+	free(rows);
 	json_frames_free(frames);
 	return 0;
 }

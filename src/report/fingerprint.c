@@ -7,20 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/wrappers.h"
-
-/* How much a frame says about where a block comes from. */
-enum weight {
-	WEIGHT_NONE,    /* a sentence in the place of frames */
-	WEIGHT_SYSTEM,  /* libc, loader */
-	WEIGHT_LIBRARY, /* inside a standard library, or a wrapper of malloc */
-	WEIGHT_OWN,
-};
+#include "report/blame.h"
 
 struct item {
-	char *text; /* NULL: it says nothing */
-	uint8_t weight;
-	bool is_main; /* the end of what matters */
+	char *text;     /* NULL: it says nothing */
+	uint8_t weight; /* enum blame_weight */
+	bool is_main;   /* the end of what matters */
 };
 
 struct fingerprints {
@@ -114,37 +106,6 @@ fingerprint_function(const char *name)
 
 /* ---- frames ---- */
 
-bool
-fingerprint_is_system(const char *module)
-{
-	static const char *const names[] = {"libc.so", "libc-", "libpthread",
-	    "ld-linux", "ld-2.", "ld-musl", "[vdso]", "libseep"};
-	const char *base = frames_base(module);
-
-	for (size_t i = 0; base && i < sizeof(names) / sizeof(names[0]); i++)
-		if (begins(base, names[i]))
-			return true;
-	return false;
-}
-
-/* Code of a standard library, inlined or not; it changes with options. */
-static bool
-is_library(const char *function)
-{
-	static const char *const names[] = {"std::", "__gnu_cxx::",
-	    "operator new", "alloc::", "core::", "<alloc::", "<core::",
-	    "<std::", "hashbrown::", "__rust_", "__rdl_"};
-	const char *name = function;
-
-	/* templates say what they return first */
-	while (name[strcspn(name, " (<")] == ' ')
-		name += strcspn(name, " ") + 1;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (begins(name, names[i]) || begins(function, names[i]))
-			return true;
-	return wrappers_has(function);
-}
-
 /* "[libfoo.so]" of a file with a version behind it. */
 static char *
 module_text(const char *module)
@@ -169,11 +130,11 @@ fill(struct item *item, const struct frame *x)
 	                         : module_text(x->module);
 	if (!item->text)
 		return -ENOMEM;
-	item->weight = WEIGHT_OWN;
-	if (fingerprint_is_system(x->module))
-		item->weight = WEIGHT_SYSTEM;
-	else if (x->function && is_library(x->function))
-		item->weight = WEIGHT_LIBRARY;
+	item->weight = BLAME_OWN;
+	if (blame_is_system(x->module))
+		item->weight = BLAME_SYSTEM;
+	else if (x->function && blame_is_library(x->function))
+		item->weight = BLAME_LIBRARY;
 	item->is_main =
 	    x->is_main && x->function && strcmp(x->function, "main") == 0;
 	return 0;
@@ -264,9 +225,9 @@ void
 fingerprints_site(const struct fingerprints *f, const struct view_site *site,
     struct fingerprint *ret)
 {
-	uint8_t weight = WEIGHT_OWN;
+	uint8_t weight = BLAME_OWN;
 
-	while (!take(f, site, weight, ret) && weight > WEIGHT_SYSTEM)
+	while (!take(f, site, weight, ret) && weight > BLAME_SYSTEM)
 		weight--;
 	if (ret->text[0] == '\0')
 		add_text(ret, "(no frames)");

@@ -41,9 +41,6 @@ void fingerprints_free(struct fingerprints *f);
 void fingerprints_site(const struct fingerprints *f,
     const struct view_site *site, struct fingerprint *ret);
 
-/* Is this libc or the loader? Names in it come and go with a package. */
-bool fingerprint_is_system(const char *module);
-
 /*
  * A demangled name without parameters, qualifiers and numbers of lambdas; for
  * free(). NULL: out of memory.

@@ -8,6 +8,7 @@
 
 #include "reader/index.h"
 #include "reader/room.h"
+#include "report/blame.h"
 
 enum { SENTENCES = 16 };
 
@@ -208,6 +209,7 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 	if (index_find(
 	        &f->label_index, h, same_label, f->list, x, n, &x->label) < 0)
 		return -ENOMEM;
+	x->weight = x->label == n ? blame_weigh(x) : f->list[x->label].weight;
 	/* in the index from here on, so it must stay */
 	f->count++;
 	x->place = n;

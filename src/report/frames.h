@@ -20,6 +20,7 @@ struct frame {
 	uint32_t place;       /* the first frame of this function and line */
 	uint32_t label;       /* the first of this function and module */
 	uint8_t api;          /* as names_chain() says */
+	uint8_t weight;       /* enum blame_weight: is it the user's own? */
 	bool inlined;
 	bool is_main;    /* of the executable */
 	bool is_any;     /* label: of whatever executable */

@@ -10,6 +10,7 @@
 #include "report/amount.h"
 #include "report/diff.h"
 #include "report/json.h"
+#include "report/program.h"
 #include "report/text.h"
 
 enum { PROCESSES = 16 }; /* each reads the recording again */
@@ -139,7 +140,7 @@ static void
 print_title(const struct page *page, const struct stretch *x, int metric)
 {
 	const struct process *p = x->process;
-	char a[WORDS_MAX], b[WORDS_MAX], c[AMOUNT_MAX];
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED];
 	struct view_figures from = {0}, to = {0};
 	struct amount net;
 	struct page_text t;
@@ -153,10 +154,11 @@ print_title(const struct page *page, const struct stretch *x, int metric)
 	net = (struct amount){.plus = view_bytes(&to, metric),
 	    .minus = view_bytes(&from, metric)};
 	page_begin(page, &t);
-	words_print(t.file, frames_base(p->header.exe));
-	(void)fprintf(t.file, " (pid %u), from %s to %s: %s bytes %s.\n",
+	words_print(t.file, program_name(&p->header));
+	(void)fprintf(t.file, " (pid %u), from %s to %s: %s %s.\n",
 	    p->header.pid, words_time(a, x->from_us * 1000),
-	    words_time(b, x->to_us * 1000), amount_text(c, &net, true),
+	    words_time(b, x->to_us * 1000),
+	    amount_counted(c, &net, true, "byte"),
 	    metric == VIEW_ALLOCS ? "allocated" : "live");
 	page_end(page, &t);
 }
@@ -255,12 +257,14 @@ static int
 print_stretch(const struct page *p, const struct session *s, struct stretch *x,
     struct names *names, const struct body_options *options)
 {
+	struct body_options grown = *options;
 	struct view *v = NULL;
 	int err = stretch_view(x, s, names, &options->view, &v);
 
 	if (err == 0) {
 		print_title(p, x, options->view.metric);
-		err = body_write_view(p, v, options);
+		grown.grown_first = true; /* that is the question */
+		err = body_write_view(p, v, &grown);
 	}
 	view_free(v);
 	stretch_release(x);
@@ -273,6 +277,7 @@ growth_write(const struct page *p, const struct session *s, struct names *names,
     const struct growth_moment *to)
 {
 	struct stretch *list;
+	char more[WORDS_COUNTED];
 	size_t n;
 	int err;
 
@@ -289,8 +294,8 @@ growth_write(const struct page *p, const struct session *s, struct names *names,
 	if (n == 0)
 		(void)fputs("No process was seen at two moments.\n", p->out);
 	if (n > PROCESSES)
-		(void)fprintf(p->out, "\n%zu more processes changed less.\n",
-		    n - PROCESSES);
+		(void)fprintf(p->out, "\n%s changed less.\n",
+		    words_counted(more, n - PROCESSES, "more process"));
 	text_notes(p, names);
 	return ferror(p->out) ? -EIO : 0;
 }

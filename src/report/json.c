@@ -145,12 +145,18 @@ courses_release(struct courses *c)
 	free(c->list);
 }
 
-static void
-series(FILE *out, struct courses *c, size_t site)
+static bool
+has_series(struct courses *c, size_t site)
 {
 	while (c->next < c->count && c->list[c->next].site < site)
 		c->next++; /* filtered out */
-	if (c->next == c->count || c->list[c->next].site != site) {
+	return c->next < c->count && c->list[c->next].site == site;
+}
+
+static void
+series(FILE *out, struct courses *c, size_t site)
+{
+	if (!has_series(c, site)) {
 		(void)fputs(",\"series\":null", out);
 		return;
 	}
@@ -175,6 +181,100 @@ living(FILE *out, const struct process_ages *ages)
 	for (int i = 0; i < PROCESS_SIZES; i++)
 		sizes[i] = ages->sizes[i];
 	json_list(out, "live_sizes", sizes, PROCESS_SIZES);
+}
+
+/* What all parts of one object share. */
+struct writer {
+	struct json_table *table; /* NULL: frames in full */
+	uint64_t bytes;
+};
+
+static void
+number_unless_zero(FILE *out, const char *name, uint64_t value)
+{
+	if (value > 0)
+		json_number(out, name, value);
+}
+
+static void
+text_unless_null(FILE *out, const char *name, const char *value)
+{
+	if (value)
+		json_text(out, name, value);
+}
+
+/* Without the zeros at its end. */
+static void
+short_list(FILE *out, const char *name, const uint64_t *values, size_t count)
+{
+	while (count > 0 && values[count - 1] == 0)
+		count--;
+	json_key(out, name);
+	(void)putc('[', out);
+	for (size_t i = 0; i < count; i++)
+		(void)fprintf(out, "%s%" PRIu64, i ? "," : "", values[i]);
+	(void)putc(']', out);
+}
+
+static void
+short_histograms(FILE *out, const struct view_site *s)
+{
+	const struct process_ages *ages = s->ages;
+	uint64_t values[PROCESS_AGES + PROCESS_SIZES];
+
+	ages_deaths(s, values);
+	short_list(out, "ages", values, PROCESS_AGES);
+	if (ages && ages->living_known)
+		short_list(out, "live_ages", ages->living, PROCESS_AGES);
+	if (!ages || !ages->sizes_known)
+		return;
+	for (int i = 0; i < PROCESS_SIZES; i++)
+		values[i] = ages->sizes[i];
+	short_list(out, "live_sizes", values, PROCESS_SIZES);
+}
+
+/* The shared form: what is null or 0 is left out. */
+static int
+short_site(FILE *out, const struct view_site *s, const struct process *p,
+    const struct fingerprints *prints, struct json_frames *frames,
+    struct courses *courses)
+{
+	const struct view_figures *f = &s->figures;
+	struct fingerprint print;
+	int err;
+
+	(void)fprintf(out, "{\"id\":%u", s->id);
+	json_text(out, "kind", words_kind(s->kind));
+	json_text(out, "api", words_api(s->api));
+	text_unless_null(out, "pool", s->pool);
+	number_unless_zero(out, "allocations", f->all.allocations);
+	number_unless_zero(out, "allocated_bytes", f->all.allocated_bytes);
+	number_unless_zero(out, "frees", f->all.frees);
+	number_unless_zero(out, "freed_bytes", f->all.freed_bytes);
+	number_unless_zero(out, "live_blocks", f->all.live_blocks);
+	number_unless_zero(out, "live_bytes", f->all.live_bytes);
+	number_unless_zero(out, "peak_blocks", f->all.peak_blocks);
+	number_unless_zero(out, "peak_bytes", f->all.peak_bytes);
+	number_unless_zero(out, "samples", s->samples);
+	if (s->samples > 0 || (p && p->header.sample_bytes > 0))
+		errors(out, true, f->variance_live, f->variance_allocated);
+	number_unless_zero(out, "size_min", s->size_min);
+	number_unless_zero(out, "size_max", s->size_max);
+	json_time(out, "first_time", s->first_ns);
+	json_time(out, "last_time", s->last_ns);
+	short_histograms(out, s);
+	number_unless_zero(out, "temporary_blocks", f->temporary_blocks);
+	number_unless_zero(out, "temporary_bytes", f->temporary_bytes);
+	if (has_series(courses, s->site))
+		series(out, courses, s->site);
+	fingerprints_site(prints, s, &print);
+	(void)fprintf(out, ",\"fingerprint\":\"%016" PRIx64 "\"", print.hash);
+	text_unless_null(out, "suppression", s->suppression);
+	json_text(out, "stack", words_stack(s->stack_flags));
+	json_number(out, "sites", s->count);
+	err = json_frames_put(out, frames, s);
+	(void)putc('}', out);
+	return err;
 }
 
 /* `p` NULL: of several processes together. */
@@ -211,18 +311,19 @@ site(FILE *out, const struct view_site *s, const struct process *p,
 	json_text(out, "suppression", s->suppression);
 	json_text(out, "stack", words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
-	json_frames_put(out, cache, s);
+	(void)json_frames_put(out, cache, s); /* in full: cannot fail */
 	(void)putc('}', out);
 }
 
 /* All sites of a view, as an array. */
 static int
 sites(FILE *out, const struct view *v, const struct process *p,
-    struct courses *courses)
+    struct courses *courses, struct writer *w)
 {
+	enum { SITE_BYTES = 700 }; /* without its frames, about */
 	struct fingerprints *prints = NULL;
 	struct json_frames *cache;
-	int err = json_frames_new(v, &cache);
+	int err = json_frames_new(v, w->table, &cache);
 
 	if (err < 0)
 		return err;
@@ -230,11 +331,16 @@ sites(FILE *out, const struct view *v, const struct process *p,
 	if (err < 0)
 		goto out;
 	(void)fputs(",\"sites\":[", out);
-	for (size_t i = 0; i < v->site_count && !ferror(out); i++) {
+	for (size_t i = 0; i < v->site_count && !ferror(out) && err == 0; i++) {
 		(void)fputs(i ? ",\n" : "\n", out);
-		site(out, &v->sites[i], p, prints, cache, courses);
+		if (w->table)
+			err = short_site(
+			    out, &v->sites[i], p, prints, cache, courses);
+		else
+			site(out, &v->sites[i], p, prints, cache, courses);
 	}
 	(void)putc(']', out);
+	w->bytes += json_frames_bytes(cache) + v->site_count * SITE_BYTES;
 out:
 	fingerprints_free(prints);
 	json_frames_free(cache);
@@ -415,7 +521,7 @@ identity(FILE *out, const struct process *p)
 
 static int
 process(FILE *out, const struct session *s, const struct process *p,
-    struct names *names, const struct view_options *options)
+    struct names *names, const struct view_options *options, struct writer *w)
 {
 	struct view_options o = *options;
 	struct courses courses;
@@ -438,7 +544,7 @@ process(FILE *out, const struct session *s, const struct process *p,
 	view_sum(out, "filtered", &v->filtered);
 	view_sum(out, "suppressed", &v->suppressed);
 	courses_init(&courses, s, p);
-	err = sites(out, v, p, &courses);
+	err = sites(out, v, p, &courses, w);
 	courses_release(&courses);
 	view_free(v);
 	(void)putc('}', out);
@@ -448,7 +554,7 @@ process(FILE *out, const struct session *s, const struct process *p,
 /* What the processes have in common, site by site; null: not asked for. */
 static int
 merged(FILE *out, const struct session *s, struct names *names,
-    const struct view_options *options)
+    const struct view_options *options, struct writer *w)
 {
 	struct courses none = {0};
 	struct view *v;
@@ -466,7 +572,7 @@ merged(FILE *out, const struct session *s, struct names *names,
 	view_sum(out, "chosen", &v->chosen);
 	view_sum(out, "filtered", &v->filtered);
 	view_sum(out, "suppressed", &v->suppressed);
-	err = sites(out, v, NULL, &none);
+	err = sites(out, v, NULL, &none, w);
 	(void)putc('}', out);
 	view_free(v);
 	return err;
@@ -520,11 +626,24 @@ int
 json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version)
 {
+	struct json_form whole = {0};
+
+	return json_write_form(out, s, names, options, version, &whole);
+}
+
+int
+json_write_form(FILE *out, const struct session *s, struct names *names,
+    const struct view_options *options, const char *version,
+    struct json_form *form)
+{
 	static const struct view_options all;
+	struct writer w = {0};
 	struct view_options o = options ? *options : all;
 	const char *comma = "";
 	int err = 0;
 
+	if (form->shared && json_table_new(&w.table) < 0)
+		return -ENOMEM;
 	o.metric = VIEW_ALL;
 	o.all_kinds = true;
 	o.keep_suppressed = true;
@@ -548,13 +667,17 @@ json_write(FILE *out, const struct session *s, struct names *names,
 			continue;
 		(void)fputs(comma, out);
 		comma = ",";
-		err = process(out, s, p, names, &o);
+		err = process(out, s, p, names, &o, &w);
 	}
 	(void)putc(']', out);
 	if (err == 0)
-		err = merged(out, s, names, &o);
+		err = merged(out, s, names, &o, &w);
+	if (err == 0 && w.table)
+		json_table_put(out, w.table);
+	json_table_free(w.table);
 	if (err < 0)
 		return err;
+	form->bytes = w.bytes;
 	notes(out, s, names);
 	(void)fputs("}\n", out);
 	return ferror(out) ? -EIO : 0;

@@ -17,4 +17,15 @@ enum { JSON_SCHEMA = 1 };
 int json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version);
 
+/* How frames are written, and how much it came to. */
+struct json_form {
+	bool shared;    /* once, in a table of all; sites without zeros */
+	uint64_t bytes; /* filled: of sites, if they are in full; about */
+};
+
+/* The same in that form. */
+int json_write_form(FILE *out, const struct session *s, struct names *names,
+    const struct view_options *options, const char *version,
+    struct json_form *form);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "reader/room.h"
 #include "report/shorten.h"
 #include "report/words.h"
 
@@ -212,6 +213,36 @@ share_room(const char *name, const char *tail, size_t room)
 	return r;
 }
 
+bool
+page_lacks_has(void *context, const char *path)
+{
+	const struct page_lacks *l = context;
+
+	for (size_t i = 0; i < l->count; i++) {
+		const char *m = l->modules[i];
+
+		/* of a relative path names/ knows where the file is */
+		if (strcmp(m, path) == 0 ||
+		    (*m && *m != '/' &&
+		        strcmp(frames_base(m), frames_base(path)) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* When out of memory a note is missing. */
+static void
+note_lack(struct page_lacks *l, const struct frame *x)
+{
+	const char *module = x->module ? x->module : "";
+
+	if (x->function || x->is_missing || page_lacks_has(l, module) ||
+	    room_make(&l->modules, &l->room, l->count, sizeof(const char *)) <
+	        0)
+		return;
+	l->modules[l->count++] = module;
+}
+
 void
 page_frame(const struct page *p, const struct frame *x, uint32_t repeats,
     size_t used, int colour)
@@ -220,6 +251,8 @@ page_frame(const struct page *p, const struct frame *x, uint32_t repeats,
 	size_t room = 0;
 	struct rooms r;
 
+	if (p->lacks)
+		note_lack(p->lacks, x);
 	if (p->width > 0)
 		room = p->width > used + NAME_MIN ? p->width - used : NAME_MIN;
 	/* who knows the file does not need to know the module */

@@ -9,6 +9,12 @@
 
 #include "report/frames.h"
 
+/* Modules of frames that were printed without a name; "": in none. */
+struct page_lacks {
+	const char **modules; /* each once, of the session; for free() */
+	size_t count, room;
+};
+
 struct page {
 	FILE *out;
 	unsigned width; /* columns; 0: lines are as long as they are */
@@ -16,6 +22,7 @@ struct page {
 	bool utf8;       /* the place shows UTF-8 */
 	bool full_names; /* of C++ and Rust, with all arguments */
 	bool programs;   /* there are several: say which a function is of */
+	struct page_lacks *lacks; /* filled by page_frame(); NULL: not */
 };
 
 enum page_colour {
@@ -41,6 +48,9 @@ void page_fit(const struct page *p, const char *text, size_t room);
 /* "function file.c:12 [lib.so] (recursive, 3 deep)" after `used` columns. */
 void page_frame(const struct page *p, const struct frame *x, uint32_t repeats,
     size_t used, int colour);
+
+/* Is it one of them? `context` is a struct page_lacks, as names/ wants it. */
+bool page_lacks_has(void *context, const char *path);
 
 /* Columns left after `used`, and never fewer than a few; 0: no limit. */
 size_t page_room(const struct page *p, size_t used);

@@ -9,6 +9,7 @@
 #include "reader/timeline.h"
 #include "report/ages.h"
 #include "report/fingerprint.h"
+#include "report/program.h"
 #include "report/spark.h"
 #include "report/words.h"
 
@@ -19,7 +20,7 @@ print_figures(const struct page *p, const struct view_site *s,
     const struct process *process)
 {
 	const struct process_figures *f = &s->figures.all;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED];
 	const struct {
 		const char *name;
 		uint64_t bytes, blocks;
@@ -41,13 +42,14 @@ print_figures(const struct page *p, const struct view_site *s,
 		    words_count(a, rows[i].bytes),
 		    words_count(b, rows[i].blocks));
 		if (rows[i].variance > 0)
-			(void)fprintf(p->out, "  +-%s bytes",
-			    words_count(c, process_error(rows[i].variance)));
+			(void)fprintf(p->out, "  +-%s",
+			    words_counted(
+			        c, process_error(rows[i].variance), "byte"));
 		(void)putc('\n', p->out);
 	}
 	if (process->header.sample_bytes > 0)
-		(void)fprintf(p->out, "Estimated from %s sample%s.\n",
-		    words_count(a, s->samples), s->samples == 1 ? "" : "s");
+		(void)fprintf(p->out, "Estimated from %s.\n",
+		    words_counted(c, s->samples, "sample"));
 }
 
 static void
@@ -59,7 +61,8 @@ print_times(const struct page *p, const struct view_site *s,
 	struct page_text t;
 
 	page_begin(p, &t);
-	(void)fprintf(t.file, "Sizes: %s bytes", ages_sizes(c, s));
+	(void)fprintf(t.file, "Sizes: %s byte%s", ages_sizes(c, s),
+	    s->size_max == 1 ? "" : "s");
 	if (s->figures.all.allocations > 0)
 		(void)fprintf(t.file, ", %s on average",
 		    words_count(a,
@@ -119,7 +122,7 @@ print_remark(const struct page *p, const struct view_site *s, uint64_t told)
 {
 	uint64_t live = s->figures.all.live_blocks;
 	bool aged = s->ages && s->ages->living_known;
-	char a[WORDS_MAX], b[WORDS_MAX];
+	char a[WORDS_COUNTED], b[WORDS_MAX];
 	struct page_text t;
 
 	if (told == live || (live == 0 && !aged))
@@ -136,10 +139,11 @@ print_remark(const struct page *p, const struct view_site *s, uint64_t told)
 		    t.file);
 	else
 		(void)fprintf(t.file,
-		    "Ages and sizes are of %s %sblocks, counted at another "
-		    "moment than the %s that live.\n",
-		    words_count(a, told), s->samples ? "sampled " : "",
-		    words_count(b, live));
+		    "Ages and sizes are of %s, counted at another moment than "
+		    "the %s that %s.\n",
+		    words_counted(
+		        a, told, s->samples ? "sampled block" : "block"),
+		    words_count(b, live), live == 1 ? "lives" : "live");
 	page_end(p, &t);
 }
 
@@ -227,7 +231,7 @@ print_site(const struct page *p, const struct session *s, const struct view *v,
 
 	(void)fprintf(p->out, "%sSite %u%s of ", page_colour(p, PAGE_STRONG),
 	    site->id, page_colour(p, PAGE_PLAIN));
-	words_print(p->out, frames_base(process->header.exe));
+	words_print(p->out, program_name(&process->header));
 	(void)fprintf(p->out, " (pid %u)", process->header.pid);
 	if (site->pool) {
 		(void)fputs(", pool \"", p->out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/amount.h"
+#include "report/program.h"
 #include "report/snapshots_parts.h"
 #include "report/summary.h"
 #include "report/text.h"
@@ -128,13 +129,14 @@ print_list(
 {
 	const struct process *first = row[0].process;
 	char a[WORDS_MAX], b[WORDS_MAX], t[WORDS_MAX], c[AMOUNT_MAX],
-	    d[AMOUNT_MAX];
+	    d[AMOUNT_MAX], moments[WORDS_COUNTED];
 
-	words_print(p->out, frames_base(first->header.exe));
+	words_print(p->out, program_name(&first->header));
 	(void)fprintf(p->out,
-	    " (pid %u), %zu moments:\n%3s %10s %12s %8s %14s %12s  %s\n",
-	    first->header.pid, count, "#", "after", "live bytes", "blocks",
-	    "since the last", "since #1", "label");
+	    " (pid %u), %s:\n%3s %10s %12s %8s %14s %12s  %s\n",
+	    first->header.pid, words_counted(moments, count, "moment"), "#",
+	    "after", "live bytes", "blocks", "since the last", "since #1",
+	    "label");
 	for (size_t i = 0; i < count; i++) {
 		const struct process *x = row[i].process;
 		struct amount last = live_bytes(row[i ? i - 1 : 0].process, x);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reader/losses.h"
+#include "report/program.h"
 #include "report/words.h"
 
 struct summary {
@@ -13,12 +14,6 @@ struct summary {
 	const struct process *process;
 	const struct page *page;
 };
-
-static const char *
-plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
 
 /* Ticks are tenths of a second: less than that is not known. */
 static const char *
@@ -30,20 +25,6 @@ span(char buffer[WORDS_MAX], uint64_t ns)
 		return "for less than 0.1 s";
 	(void)snprintf(buffer, WORDS_MAX, "for %s", words_time(time, ns));
 	return buffer;
-}
-
-/* "12 events not recorded", "1 event not recorded" */
-static void
-print_count(const struct summary *s, uint64_t n, const char *words)
-{
-	size_t first = strcspn(words, " ");
-	char buffer[WORDS_MAX];
-
-	if (n == 1 && words[first - 1] == 's')
-		(void)fprintf(
-		    s->out, "1 %.*s%s", (int)first - 1, words, words + first);
-	else
-		(void)fprintf(s->out, "%s %s", words_count(buffer, n), words);
 }
 
 static void
@@ -87,6 +68,7 @@ print_losses(const struct summary *s)
 	const uint64_t *counts = s->process->header.counts;
 	const struct losses_name *names;
 	const char *before = "Lost: ";
+	char buffer[WORDS_LOSS];
 	size_t n;
 
 	names = losses_names(&n);
@@ -95,7 +77,9 @@ print_losses(const struct summary *s)
 		    names[i].class != LOSSES_LOSS)
 			continue;
 		(void)fputs(before, s->out);
-		print_count(s, counts[names[i].count], names[i].words);
+		(void)fputs(
+		    words_loss(buffer, counts[names[i].count], names[i].words),
+		    s->out);
 		before = "; ";
 	}
 	(void)fputs(*before == 'L' ? "Nothing was lost.\n" : ".\n", s->out);
@@ -107,6 +91,7 @@ print_oddities(const struct summary *s)
 	const uint64_t *counts = s->process->header.counts;
 	const struct losses_name *names;
 	const char *before = "Also seen: ";
+	char buffer[WORDS_LOSS];
 	size_t n;
 
 	names = losses_names(&n);
@@ -117,7 +102,9 @@ print_oddities(const struct summary *s)
 		    names[i].count == SEG_MISSED_BYTES)
 			continue;
 		(void)fputs(before, s->out);
-		print_count(s, counts[names[i].count], names[i].words);
+		(void)fputs(
+		    words_loss(buffer, counts[names[i].count], names[i].words),
+		    s->out);
 		before = "; ";
 	}
 	if (*before != 'A')
@@ -176,10 +163,8 @@ static void
 print_name(const struct summary *s)
 {
 	const struct process *p = s->process;
-	const char *slash = strrchr(p->header.exe, '/');
-	const char *name = slash ? slash + 1 : p->header.exe;
 
-	words_print(s->out, *name ? name : "(no name)");
+	words_print(s->out, program_name(&p->header));
 	(void)fprintf(s->out, " (pid %u) ", p->header.pid);
 	print_ending(s);
 }
@@ -188,10 +173,10 @@ static void
 print_live(const struct summary *s, const struct process_figures *t,
     uint64_t error_live, uint64_t error_allocated)
 {
-	char a[WORDS_MAX], b[WORDS_MAX];
+	char a[WORDS_COUNTED], b[WORDS_MAX];
 
-	(void)fprintf(s->out, "%s allocation%s of %s in all",
-	    words_count(a, t->allocations), plural(t->allocations),
+	(void)fprintf(s->out, "%s of %s in all",
+	    words_counted(a, t->allocations, "allocation"),
 	    words_bytes(b, t->allocated_bytes));
 	if (error_allocated > 0)
 		(void)fprintf(s->out, " (+-%s: an estimate from samples)",
@@ -199,8 +184,8 @@ print_live(const struct summary *s, const struct process_figures *t,
 	(void)fprintf(s->out, "; %s", words_bytes(b, t->live_bytes));
 	if (error_live > 0)
 		(void)fprintf(s->out, " (+-%s)", words_bytes(b, error_live));
-	(void)fprintf(s->out, " in %s block%s ", words_count(a, t->live_blocks),
-	    plural(t->live_blocks));
+	(void)fprintf(
+	    s->out, " in %s ", words_counted(a, t->live_blocks, "block"));
 }
 
 static void
@@ -209,14 +194,16 @@ print_peak(const struct summary *s)
 	const struct process *p = s->process;
 	const struct process_figures *t = &p->totals;
 	uint64_t ns = (uint64_t)p->header.peak_tick * p->header.tick_ns;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
+	char a[WORDS_COUNTED], b[WORDS_MAX], c[WORDS_MAX];
 
-	(void)fprintf(s->out, "; the peak was %s%s in %s block%s",
+	(void)fprintf(s->out, "; the peak was %s%s in %s",
 	    p->peak_exact ? "" : "about ", words_bytes(b, t->peak_bytes),
-	    words_count(a, t->peak_blocks), plural(t->peak_blocks));
-	if (t->peak_bytes > 0 && ns < SEG_TICK_NS)
+	    words_counted(a, t->peak_blocks, "block"));
+	/* nothing shorter than a tick is known of when it was */
+	if (t->peak_bytes > 0 && ns < SEG_TICK_NS &&
+	    p->duration_ns >= 2 * (uint64_t)SEG_TICK_NS)
 		(void)fputs(", at its start", s->out);
-	else if (t->peak_bytes > 0)
+	else if (t->peak_bytes > 0 && ns >= SEG_TICK_NS)
 		(void)fprintf(
 		    s->out, ", %s after its start", words_time(c, ns));
 	(void)fputs(". ", s->out);
@@ -245,10 +232,13 @@ print_all(const struct summary *s)
 	(void)fputs("It made ", s->out);
 	print_live(s, t, sampled ? process_error(process_variance_live(p)) : 0,
 	    sampled ? process_error(process_variance_allocated(p)) : 0);
-	(void)fputs(p->is_snapshot          ? "were live then"
-	        : p->end == PROCESS_RUNNING ? "are live now"
-	                                    : "were live at its end",
-	    s->out);
+	(void)fprintf(s->out, "%s live %s",
+	    p->end == PROCESS_RUNNING && !p->is_snapshot
+	        ? words_is(t->live_blocks)
+	        : words_was(t->live_blocks),
+	    p->is_snapshot                  ? "then"
+	        : p->end == PROCESS_RUNNING ? "now"
+	                                    : "at its end");
 	print_peak(s);
 	print_losses(s);
 	print_oddities(s);
@@ -309,7 +299,7 @@ summary_write_all(
 	size_t len;
 	struct summary s = {
 	    .out = open_memstream(&text, &len), .process = &all, .page = p};
-	char a[WORDS_MAX];
+	char a[WORDS_COUNTED];
 
 	if (!s.out)
 		return;
@@ -328,17 +318,18 @@ summary_write_all(
 			allocated += process_variance_allocated(one);
 		}
 	}
-	(void)fprintf(s.out, "%zu process%s together made ", count,
-	    count == 1 ? "" : "es");
+	(void)fprintf(
+	    s.out, "%s together made ", words_counted(a, count, "process"));
 	print_live(
 	    &s, &all.totals, process_error(live), process_error(allocated));
 	(void)fprintf(s.out,
-	    "were live at the last that is known of each; their peaks add up "
+	    "%s live at the last that is known of each; their peaks add up "
 	    "to %s, though not all at one time. ",
+	    words_was(all.totals.live_blocks),
 	    words_bytes(a, all.totals.peak_bytes));
 	if (traced < count)
 		(void)fprintf(s.out, "%zu of them %s not traced. ",
-		    count - traced, count - traced == 1 ? "was" : "were");
+		    count - traced, words_was(count - traced));
 	print_losses(&s);
 	print_oddities(&s);
 	print_bypass(&s, bypass);

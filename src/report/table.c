@@ -16,11 +16,16 @@ enum {
 	ARROW = 4,      /* " <- " */
 	GAP = 2,
 	CELLS = 6,
+	EXTRA = 4, /* frames more than usual to tell a row from another */
 };
 
 struct row {
 	struct amounts amounts;
 	uint32_t site;
+	uint32_t frames;       /* to show: the user's own and its callers */
+	uint32_t extra[EXTRA]; /* positions in the stack to show as well */
+	uint32_t extra_count;
+	bool is_full; /* what it calls with all arguments */
 };
 
 /* Cells beside the figures of struct columns, as texts. */
@@ -61,13 +66,15 @@ table_change(const struct view_site *s, int metric)
 
 /* The frame as one text, for free(). */
 static char *
-frame_text(const struct page *p, const struct frame *x, uint32_t repeats)
+frame_text(
+    const struct page *p, const struct frame *x, uint32_t repeats, bool full)
 {
 	char *text = NULL;
 	size_t len;
 	struct page plain = {.out = open_memstream(&text, &len),
-	    .full_names = p->full_names,
-	    .programs = p->programs};
+	    .full_names = p->full_names || full,
+	    .programs = p->programs,
+	    .lacks = p->lacks};
 
 	if (!plain.out)
 		return NULL;
@@ -91,25 +98,89 @@ add_more(char **text)
 	*text = longer;
 }
 
-/* Texts of the first frames; fewer when out of memory. */
-static size_t
-frame_texts(const struct page *p, const struct view *v,
-    const struct view_site *s, unsigned frames, char ***ret)
-{
-	size_t n = s->frame_count, made = 0;
+/* The frames of a stack that a row shows. */
+struct where {
+	char **texts; /* the user's own, what it calls, its callers */
+	size_t count;
+	size_t inner; /* how many of them it calls */
+};
 
-	if (frames > 0 && n > frames)
-		n = frames;
-	*ret = calloc(n + 1, sizeof(char *));
-	for (; *ret && made < n; made++) {
-		(*ret)[made] = frame_text(p, &v->frames[s->frames[made]],
-		    s->repeats ? s->repeats[made] : 1);
-		if (!(*ret)[made])
-			break;
+static void
+where_release(struct where *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		free(w->texts[i]);
+	free(w->texts);
+}
+
+/* Does the row show this frame of its stack? */
+static bool
+is_shown(const struct row *row, const struct view_site *s, uint32_t at)
+{
+	if (row->frames == 0 || at == s->own || at + 1 == s->own ||
+	    (at > s->own && at - s->own < row->frames))
+		return true;
+	for (uint32_t i = 0; i < row->extra_count; i++)
+		if (row->extra[i] == at)
+			return true;
+	return false;
+}
+
+/* Adds a frame; `skipped`: some before it are not shown. -ENOMEM. */
+static int
+where_add(struct where *w, const struct printer *x, const struct row *row,
+    uint32_t at, const char *skipped)
+{
+	const struct view_site *s = &x->view->sites[row->site];
+	char *text = frame_text(x->page, &x->view->frames[s->frames[at]],
+	    s->repeats ? s->repeats[at] : 1, row->is_full && at < s->own);
+	char *longer;
+
+	if (text && *skipped) {
+		if (asprintf(&longer, "%s%s", skipped, text) < 0)
+			longer = NULL;
+		free(text);
+		text = longer;
 	}
-	if (made > 0 && made < s->frame_count)
-		add_more(&(*ret)[made - 1]);
-	return made;
+	if (!text)
+		return -ENOMEM;
+	w->texts[w->count++] = text;
+	return 0;
+}
+
+/* Fewer texts when out of memory. */
+static void
+where_init(struct where *w, const struct printer *x, const struct row *row)
+{
+	const struct view_site *s = &x->view->sites[row->site];
+	bool skips = false;
+
+	*w = (struct where){
+	    .texts = calloc((size_t)s->frame_count + 1, sizeof(char *))};
+	if (!w->texts || s->frame_count == 0)
+		return;
+	for (uint32_t at = s->own + 1; at-- > 0;) {
+		if (!is_shown(row, s, at)) {
+			skips = true;
+			continue;
+		}
+		if (where_add(w, x, row, at, skips ? "... -> " : "") < 0)
+			return;
+		w->inner += at < s->own;
+		skips = false;
+	}
+	skips = false;
+	for (uint32_t at = s->own + 1; at < s->frame_count; at++) {
+		if (!is_shown(row, s, at)) {
+			skips = true;
+			continue;
+		}
+		if (where_add(w, x, row, at, skips ? "... <- " : "") < 0)
+			return;
+		skips = false;
+	}
+	if (skips)
+		add_more(&w->texts[w->count - 1]);
 }
 
 /*
@@ -117,18 +188,19 @@ frame_texts(const struct page *p, const struct view *v,
  * it does not fit; how many columns are used then.
  */
 static size_t
-print_frame(const struct page *p, const char *text, bool is_first, size_t used)
+print_frame(
+    const struct page *p, const char *text, const char *arrow, size_t used)
 {
 	size_t columns = page_columns(text);
 	size_t room = p->width > used ? p->width - used : 0;
 
-	if (!is_first && p->width > 0 && ARROW + columns > room) {
-		(void)fprintf(p->out, "\n%*s<- ", WHERE_INDENT, "");
+	if (arrow && p->width > 0 && ARROW + columns > room) {
+		(void)fprintf(p->out, "\n%*s%s ", WHERE_INDENT, "", arrow);
 		used = WHERE_INDENT + ARROW - 1;
 		room =
 		    p->width > used + FRAME_MIN ? p->width - used : FRAME_MIN;
-	} else if (!is_first) {
-		(void)fputs(" <- ", p->out);
+	} else if (arrow) {
+		(void)fprintf(p->out, " %s ", arrow);
 		used += ARROW;
 		room -= p->width > 0 ? ARROW : 0;
 	}
@@ -138,21 +210,142 @@ print_frame(const struct page *p, const char *text, bool is_first, size_t used)
 	return used + columns;
 }
 
-/* "malloc in f a.c:1 <- g b.c:2 <- ...", on several lines if need be. */
+/* "malloc in f a.c:1 -> x.h:9 <- g b.c:2 <- ...", on several lines if need be. */
 static void
-print_where(const struct page *p, const struct view *v,
-    const struct view_site *s, unsigned frames, size_t used)
+print_where(const struct printer *x, const struct row *row, size_t used)
 {
-	char **texts;
-	size_t n = frame_texts(p, v, s, frames, &texts);
+	const struct page *p = x->page;
+	struct where w;
 
-	used +=
-	    (size_t)fprintf(p->out, "%s%s", words_api(s->api), n ? " in " : "");
-	for (size_t i = 0; i < n; i++) {
-		used = print_frame(p, texts[i], i == 0, used);
-		free(texts[i]);
+	where_init(&w, x, row);
+	used += (size_t)fprintf(p->out, "%s%s",
+	    words_api(x->view->sites[row->site].api), w.count ? " in " : "");
+	for (size_t i = 0; i < w.count; i++)
+		used = print_frame(p, w.texts[i],
+		    i == 0             ? NULL
+		        : i <= w.inner ? "->"
+		                       : "<-",
+		    used);
+	where_release(&w);
+}
+
+/* ---- rows that look alike ---- */
+
+/* A row and what it shows, for free(); NULL: out of memory. */
+struct look {
+	struct row *row;
+	char *text;
+};
+
+static char *
+look_of(const struct printer *x, const struct row *row)
+{
+	char *text = NULL;
+	size_t len;
+	struct where w;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	where_init(&w, x, row);
+	(void)fputs(words_api(x->view->sites[row->site].api), out);
+	for (size_t i = 0; i < w.count; i++)
+		(void)fprintf(out, " %s", w.texts[i]);
+	where_release(&w);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
 	}
-	free(texts);
+	return text;
+}
+
+static int
+by_look(const void *a, const void *b)
+{
+	const struct look *x = a, *y = b;
+
+	return strcmp(x->text ? x->text : "", y->text ? y->text : "");
+}
+
+/* The frame of a stack so far from the user's own; -: what it calls. */
+static uint32_t
+frame_beside(const struct view_site *s, int64_t steps)
+{
+	int64_t at = (int64_t)s->own + steps;
+
+	return at >= 0 && at < (int64_t)s->frame_count ? s->frames[at]
+	                                               : UINT32_MAX;
+}
+
+/*
+ * How far from the user's own, which both show, two stacks differ first, where
+ * a does not show it yet; what it calls before who calls it. 0: nowhere.
+ */
+static int64_t
+difference(
+    const struct row *row, const struct view_site *a, const struct view_site *b)
+{
+	int64_t most =
+	    a->frame_count > b->frame_count ? a->frame_count : b->frame_count;
+
+	for (int way = -1; way <= 1; way += 2)
+		for (int64_t i = 1; i <= most; i++) {
+			uint32_t frame = frame_beside(a, way * i);
+
+			if (frame != frame_beside(b, way * i) &&
+			    frame != UINT32_MAX &&
+			    !is_shown(
+			        row, a, (uint32_t)((int64_t)a->own + way * i)))
+				return way * i;
+		}
+	return 0;
+}
+
+/* Shows what makes it differ from another; false: there is nothing left. */
+static bool
+show_more(const struct view *v, struct row *row, const struct row *other)
+{
+	const struct view_site *s = &v->sites[row->site];
+	int64_t at = difference(row, s, &v->sites[other->site]);
+
+	if (row->is_full)
+		return false;
+	if (at == 0 || row->extra_count == EXTRA) {
+		row->is_full = true; /* template arguments, at last */
+		return s->own > 0;
+	}
+	row->extra[row->extra_count++] = (uint32_t)((int64_t)s->own + at);
+	return true;
+}
+
+/* Whoever looks like another row gets more frames, until none does. */
+static void
+tell_apart(const struct printer *x, struct row *rows, size_t count)
+{
+	struct look *looks = calloc(count + 1, sizeof(*looks));
+	bool again = looks != NULL && x->options->frames > 0;
+
+	for (size_t i = 0; looks && i < count; i++)
+		looks[i].row = &rows[i];
+	while (again) {
+		size_t end;
+
+		again = false;
+		for (size_t i = 0; i < count; i++)
+			looks[i].text = look_of(x, looks[i].row);
+		qsort(looks, count, sizeof(*looks), by_look);
+		for (size_t i = 0; i < count; i = end) {
+			for (end = i + 1; end < count; end++)
+				if (by_look(&looks[i], &looks[end]) != 0)
+					break;
+			for (size_t k = i; end - i > 1 && k < end; k++)
+				again |= show_more(x->view, looks[k].row,
+				    looks[k > i ? i : i + 1].row);
+		}
+		for (size_t i = 0; i < count; i++)
+			free(looks[i].text);
+	}
+	free(looks);
 }
 
 /* ---- rows ---- */
@@ -215,7 +408,7 @@ print_row(const struct printer *x, const struct row *row)
 		used += print_cell(x, i, c.text[i]);
 	if (x->below)
 		used = (size_t)fprintf(p->out, "\n%*s", WHERE_INDENT, "") - 1;
-	print_where(p, x->view, s, x->options->frames, used);
+	print_where(x, row, used);
 	(void)putc('\n', p->out);
 }
 
@@ -259,10 +452,13 @@ print_head(struct printer *x)
 }
 
 static int
-heavier(const void *a, const void *b, void *order)
+heavier(const void *a, const void *b, void *options)
 {
+	const struct table_options *o = options;
 	const struct row *x = a, *y = b;
-	int n = amounts_compare(&x->amounts, &y->amounts, *(const int *)order);
+	int n = o->grown_first
+	    ? amounts_compare_growth(&x->amounts, &y->amounts, o->order)
+	    : amounts_compare(&x->amounts, &y->amounts, o->order);
 
 	return n ? n : x->site < y->site ? -1 : x->site > y->site;
 }
@@ -297,7 +493,7 @@ table_write(const struct page *p, const struct view *v,
 	struct printer x = {.page = p, .view = v, .options = options};
 	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
 	struct row low = {0}, cut = {0};
-	int order = options->order;
+	struct table_options order = *options;
 	size_t n = v->site_count;
 	char why[64];
 
@@ -305,11 +501,13 @@ table_write(const struct page *p, const struct view *v,
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		rows[i].site = (uint32_t)i;
+		rows[i].frames = options->frames;
 		amounts_of(v, &v->sites[i], options->metric, &rows[i].amounts);
 	}
 	qsort_r(rows, n, sizeof(*rows), heavier, &order);
 	columns_init(&x.columns, v, options->metric, options->order);
 	n = choose(&x, rows, n, &low, &cut);
+	tell_apart(&x, rows, n);
 	find_widths(&x, rows, n);
 	print_head(&x);
 	for (size_t i = 0; i < n && !ferror(p->out); i++)

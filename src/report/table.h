@@ -12,6 +12,7 @@ struct table_options {
 	unsigned top;     /* rows, 0: all */
 	unsigned frames;  /* of a stack in a row, 0: all */
 	double threshold; /* percent of the whole */
+	bool grown_first; /* as amounts_compare_growth() */
 };
 
 /*

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/losses.h"
+#include "report/program.h"
 #include "report/spark.h"
 #include "report/summary.h"
 #include "report/unseen.h"
@@ -28,15 +29,16 @@ weight_of(const struct process *p, int metric)
 static void
 print_pools(const struct page *p, const struct process *process)
 {
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
+	char a[WORDS_COUNTED], b[WORDS_MAX], c[WORDS_MAX];
 
 	for (size_t i = 0; i < process->pool_count; i++) {
 		const struct process_pool *x = &process->pools[i];
 		struct page_text t;
 
 		if (i == POOLS) {
-			(void)fprintf(p->out, "%zu more pools.\n",
-			    process->pool_count - i);
+			(void)fprintf(p->out, "%s.\n",
+			    words_counted(
+			        a, process->pool_count - i, "more pool"));
 			break;
 		}
 		page_begin(p, &t);
@@ -84,7 +86,7 @@ heavier(const void *a, const void *b, void *metric)
 static void
 print_program(const struct page *p, const struct process *x, size_t used)
 {
-	const char *name = frames_base(x->header.exe);
+	const char *name = program_name(&x->header);
 	char *text = NULL;
 
 	if (process_is_unseen(x) &&
@@ -128,6 +130,7 @@ print_several(const struct page *p, const struct session *s,
 {
 	uint64_t whole = 0;
 	int metric = o->view.metric, err = 0;
+	char more[WORDS_COUNTED];
 	size_t shown = 0;
 
 	print_overview(p, list, count);
@@ -148,8 +151,8 @@ print_several(const struct page *p, const struct session *s,
 	}
 	if (shown < count && err == 0)
 		(void)fprintf(p->out,
-		    "\n%zu more process%s below the threshold or beyond --top.\n",
-		    count - shown, count - shown == 1 ? "" : "es");
+		    "\n%s below the threshold or beyond --top.\n",
+		    words_counted(more, count - shown, "more process"));
 	return err;
 }
 
@@ -157,7 +160,8 @@ void
 text_notes(const struct page *p, const struct names *names)
 {
 	char *const *notes;
-	size_t n = names_notes(names, &notes);
+	size_t n = names_notes_shown(
+	    names, p->lacks ? page_lacks_has : NULL, p->lacks, &notes);
 
 	for (size_t i = 0; i < n; i++) {
 		struct page_text t;

@@ -16,11 +16,23 @@ struct tree {
 	size_t count;
 };
 
-/* Where in a stack the frame at a depth is, seen from the root. */
+/*
+ * Where in a stack the frame at a depth is, seen from the root. From main on;
+ * or the user's own first, what it calls below it, and then its callers.
+ */
 static uint32_t
 position(const struct tree *t, const struct view_site *s, uint32_t depth)
 {
-	return t->options.top_down ? s->frame_count - 1 - depth : depth;
+	if (t->options.top_down)
+		return s->frame_count - 1 - depth;
+	return depth <= s->own ? s->own - depth : depth;
+}
+
+/* Is that one called by the frame before it? */
+static bool
+is_inner(const struct tree *t, const struct view_site *s, uint32_t depth)
+{
+	return t->options.top_down || (depth > 0 && depth <= s->own);
 }
 
 /* END: no more. */
@@ -31,15 +43,17 @@ frame_at(const struct tree *t, const struct view_site *s, uint32_t depth)
 }
 
 /* What makes two frames the same branch; the ends differ by api. */
-static uint32_t
+static uint64_t
 key_at(const struct tree *t, const struct view_site *s, uint32_t depth)
 {
 	uint32_t frame = frame_at(t, s, depth);
+	uint64_t key;
 
 	if (frame == END)
-		return END - s->api;
-	return t->options.by_line ? t->view->frames[frame].place
-	                          : t->view->frames[frame].label;
+		return UINT64_MAX - s->api;
+	key = t->options.by_line ? t->view->frames[frame].place
+	                         : t->view->frames[frame].label;
+	return key << 1 | is_inner(t, s, depth);
 }
 
 static int
@@ -50,7 +64,7 @@ by_stack(const void *a, const void *b, void *tree)
 	const struct view_site *x = &t->view->sites[i], *y = &t->view->sites[k];
 
 	for (uint32_t d = 0;; d++) {
-		uint32_t v = key_at(t, x, d), w = key_at(t, y, d);
+		uint64_t v = key_at(t, x, d), w = key_at(t, y, d);
 
 		if (v != w)
 			return v < w ? -1 : 1;
@@ -110,13 +124,15 @@ take_branch(struct tree *t, uint32_t first, uint32_t last, uint32_t depth,
 {
 	struct view *v = t->view;
 	const struct view_site *s = &v->sites[t->order[first]];
-	uint32_t key = key_at(t, s, depth), i;
+	uint64_t key = key_at(t, s, depth);
+	uint32_t i;
 	int err = 0;
 
 	*ret = (struct tree_node){.first = first,
 	    .depth = depth + 1,
 	    .frame = frame_at(t, s, depth),
 	    .api = s->api,
+	    .is_inner = is_inner(t, s, depth),
 	    .repeats = 1};
 	for (i = first; i < last && err == 0; i++) {
 		uint32_t frame, deep;
@@ -147,7 +163,9 @@ heavier(const void *a, const void *b, void *tree)
 {
 	const struct tree_node *x = a, *y = b;
 	const struct tree *t = tree;
-	int n = amounts_compare(&x->amounts, &y->amounts, t->options.order);
+	int n = t->options.grown_first
+	    ? amounts_compare_growth(&x->amounts, &y->amounts, t->options.order)
+	    : amounts_compare(&x->amounts, &y->amounts, t->options.order);
 
 	return n ? n : x->first < y->first ? -1 : x->first > y->first;
 }

@@ -7,10 +7,11 @@
 #include "report/view.h"
 
 struct tree_options {
-	int metric;    /* enum view_metric */
-	int order;     /* enum amount_order */
-	bool top_down; /* main first; else who allocates first */
-	bool by_line;  /* lines of a function apart */
+	int metric;       /* enum view_metric */
+	int order;        /* enum amount_order */
+	bool top_down;    /* main first; else the user's own that allocates */
+	bool by_line;     /* lines of a function apart */
+	bool grown_first; /* as amounts_compare_growth() */
 };
 
 /*
@@ -28,6 +29,7 @@ struct tree_node {
 	uint32_t frame;       /* without a line where several are meant */
 	uint32_t repeats;     /* how deep it recurs; 1: it does not */
 	uint8_t api;          /* where frame is TREE_API */
+	bool is_inner;        /* the node before it calls it */
 	struct amounts amounts;
 };
 

@@ -49,6 +49,7 @@ struct view_options {
 	bool trim;                     /* no frames that only call main */
 	bool fold;                     /* recursion is one frame, or cycle */
 	unsigned depth;                /* innermost frames; 0: all */
+	bool depth_from_own;           /* counted from the user's own on */
 	bool by_api;                   /* stacks begin with malloc, calloc... */
 	bool group;                    /* what looks the same is one site */
 	bool by_function;              /* also where lines differ */
@@ -86,6 +87,7 @@ struct view_site {
 	uint32_t *frames;              /* numbers; innermost first */
 	uint16_t *repeats; /* by frame, how deep it recurs; NULL: none does */
 	uint32_t frame_count;
+	uint32_t own;            /* position of the frame that heads it */
 	uint32_t stack_flags;    /* as of stacks_frames() */
 	const char *suppression; /* the name of what matched; NULL: none */
 };
@@ -118,6 +120,14 @@ int view_new(const struct session *s, struct names *names,
 
 /* NULL is fine. */
 void view_free(struct view *v);
+
+/*
+ * How many frames of a stack are left without those outside of it that only
+ * call main, or the function of a thread: _start, clone3, std::thread's.
+ * `stack` has numbers of `frames`, innermost first.
+ */
+size_t view_without_start(
+    const struct frame *frames, const uint32_t *stack, size_t count);
 
 /* What the metric says of these figures. */
 uint64_t view_bytes(const struct view_figures *f, int metric);

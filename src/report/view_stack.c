@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/blame.h"
 #include "report/fold.h"
 #include "report/view_parts.h"
 #include "report/words.h"
@@ -163,16 +164,14 @@ is_start(const struct frame *x)
  * there for this: what is outside of it is of no interest to anybody.
  */
 static size_t
-trim_rust(const struct view_builder *b, size_t count)
+trim_rust(const struct frame *frames, const uint32_t *stack, size_t count)
 {
-	const struct frame *frames = b->view->frames;
-
 	for (size_t n = count; n-- > 1;) {
-		const char *name = frames[b->numbers[n]].function, *inner;
+		const char *name = frames[stack[n]].function, *inner;
 
 		if (!name || !strstr(name, "__rust_begin_short_backtrace"))
 			continue;
-		inner = frames[b->numbers[n - 1]].function;
+		inner = frames[stack[n - 1]].function;
 		if (n > 1 && inner && strstr(inner, "FnOnce") &&
 		    strstr(inner, "call_once"))
 			n--;
@@ -181,24 +180,66 @@ trim_rust(const struct view_builder *b, size_t count)
 	return count;
 }
 
-/* How many frames are left without those that start everything. */
-static size_t
-trim_start(const struct view_builder *b, size_t count)
+/* std::thread calls its function through these. */
+static bool
+is_thread_start(const struct frame *x)
 {
-	const struct frame *frames = b->view->frames;
-	const struct frame *last = &frames[b->numbers[count - 1]];
+	static const char *const names[] = {"execute_native_thread_routine",
+	    "std::thread::_", "std::__invoke<", "std::__invoke_impl<"};
+
+	if (x->is_missing)
+		return false;
+	if (!x->function) /* the first of these, where nobody knows its name */
+		return strncmp(frames_base(x->module ? x->module : ""),
+		           "libstdc++.so", 12) == 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strstr(x->function, names[i])) /* behind what it returns */
+			return true;
+	return false;
+}
+
+static size_t
+trim_thread(const struct frame *frames, const uint32_t *stack, size_t count)
+{
+	bool is_thread = false;
 	size_t n = count;
 
+	for (; n > 1 && is_thread_start(&frames[stack[n - 1]]); n--) {
+		const char *name = frames[stack[n - 1]].function;
+
+		is_thread |= name && strstr(name, "std::thread::_");
+	}
+	return is_thread ? n : count;
+}
+
+size_t
+view_without_start(
+    const struct frame *frames, const uint32_t *stack, size_t count)
+{
+	const struct frame *last;
+	size_t n = count;
+
+	if (count == 0)
+		return 0;
+	last = &frames[stack[count - 1]];
 	/* _start of a program without symbols */
 	if (n > 2 && last->is_main && !last->function &&
-	    is_libc(&frames[b->numbers[n - 2]]))
+	    is_libc(&frames[stack[n - 2]]))
 		n--;
-	while (n > 1 && is_start(&frames[b->numbers[n - 1]]))
+	while (n > 1 && is_start(&frames[stack[n - 1]]))
 		n--;
 	/* inside libc all the way: it is no start */
-	if (is_start(&frames[b->numbers[n - 1]]))
+	if (is_start(&frames[stack[n - 1]]))
 		return count;
-	return trim_rust(b, n);
+	return trim_rust(frames, stack, trim_thread(frames, stack, n));
+}
+
+/* What only calls main is nobody's own, be it shown or not. */
+static uint32_t
+find_own(const struct view *v, const uint32_t *stack, size_t count)
+{
+	return blame_find(v->frames, stack,
+	    (uint32_t)view_without_start(v->frames, stack, count));
 }
 
 /* The function that allocates as the innermost frame, before its caller. */
@@ -222,6 +263,7 @@ view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 {
 	const struct view_options *o = b->options;
 	struct view *v = b->view;
+	size_t depth = o->depth;
 	bool recurs = false;
 	int err;
 
@@ -229,14 +271,16 @@ view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 	if (err < 0)
 		return err;
 	if (o->trim && count > 0)
-		count = trim_start(b, count);
+		count = view_without_start(v->frames, b->numbers, count);
 	if (o->group || o->before)
 		for (size_t i = 0; i < count; i++)
 			b->numbers[i] = v->frames[b->numbers[i]].place;
 	if (o->fold)
 		count = fold_stack(v->frames, b->numbers, b->repeats, count);
-	if (o->depth > 0 && o->depth < count && o->depth < VIEW_FRAMES_MAX) {
-		count = o->depth;
+	if (o->depth > 0 && o->depth_from_own)
+		depth += find_own(v, b->numbers, count);
+	if (depth > 0 && depth < count && depth < VIEW_FRAMES_MAX) {
+		count = depth;
 		err = frames_missing(
 		    v->table, "(callers beyond --depth)", &b->numbers[count]);
 		v->frames = frames_list(v->table, &v->frame_count);
@@ -249,6 +293,8 @@ view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 		return err;
 	for (size_t i = 0; o->fold && i < count; i++)
 		recurs = recurs || b->repeats[i] > 1;
+	/* grouped by it, a stack is headed by the allocation function */
+	site->own = o->by_api ? 0 : find_own(v, b->numbers, count);
 	site->frame_count = (uint32_t)count;
 	site->frames = b->numbers;
 	site->repeats = recurs ? b->repeats : NULL;

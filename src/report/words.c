@@ -200,6 +200,56 @@ words_count(char buffer[WORDS_MAX], uint64_t n)
 }
 
 const char *
+words_counted(char buffer[WORDS_COUNTED], uint64_t n, const char *noun)
+{
+	size_t len = strlen(noun);
+	char digits[WORDS_MAX];
+	const char *end = "";
+
+	if (n != 1)
+		end = len > 0 && noun[len - 1] == 's' ? "es" : "s";
+	(void)snprintf(buffer, WORDS_COUNTED, "%s %s%s", words_count(digits, n),
+	    noun, end);
+	return buffer;
+}
+
+const char *
+words_was(uint64_t n)
+{
+	return n == 1 ? "was" : "were";
+}
+
+const char *
+words_is(uint64_t n)
+{
+	return n == 1 ? "is" : "are";
+}
+
+const char *
+words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *words)
+{
+	static const char children[] = "children";
+	const char *noun = words, *end = words;
+	char digits[WORDS_MAX];
+	size_t len, kept = 0; /* of what ends with the noun */
+
+	/* the noun is the first or second word: "events", "site ids" */
+	for (int i = 0; n == 1 && i < 2 && kept == 0; i++) {
+		len = strcspn(noun, " ");
+		end = noun + len;
+		if (len == sizeof(children) - 1 &&
+		    strncmp(noun, children, len) == 0)
+			kept = (size_t)(noun - words) + strlen("child");
+		else if (len > 0 && end[-1] == 's')
+			kept = (size_t)(end - words) - 1;
+		noun = end + (*end == ' ');
+	}
+	(void)snprintf(buffer, WORDS_LOSS, "%s %.*s%s", words_count(digits, n),
+	    (int)kept, words, kept > 0 ? end : words);
+	return buffer;
+}
+
+const char *
 words_bytes(char buffer[WORDS_MAX], uint64_t n)
 {
 	static const char *const units[] = {

@@ -33,6 +33,22 @@ enum { WORDS_MAX = 32 };
 /* "1,234,567" */
 const char *words_count(char buffer[WORDS_MAX], uint64_t n);
 
+enum { WORDS_COUNTED = 2 * WORDS_MAX, WORDS_LOSS = 6 * WORDS_MAX };
+
+/* "1 block", "1,234 blocks", "2 processes"; the noun in the singular. */
+const char *words_counted(
+    char buffer[WORDS_COUNTED], uint64_t n, const char *noun);
+
+/* "was" or "were", "is" or "are": what n of something do. */
+const char *words_was(uint64_t n);
+const char *words_is(uint64_t n);
+
+/*
+ * A count with words of reader/losses.h, which are in the plural: "1 event not
+ * recorded", "2 forked children without room".
+ */
+const char *words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *words);
+
 /* "1.2 MiB", "512 bytes": three digits, for sentences */
 const char *words_bytes(char buffer[WORDS_MAX], uint64_t n);
 

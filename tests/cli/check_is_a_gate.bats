@@ -41,6 +41,36 @@ load ../lib/leaks.bash
 	grep -q '^# stdio buffers: ' "$T/said"
 }
 
+@test "without a baseline it is said why ordinary programs fail; with one only what is new counts" {
+	local why='^Without a baseline all that is live at exit counts, .*--write-baseline FILE.*--exe RE'
+	leaky app
+	run_leaky app add copy
+	check data
+	[[ $status -eq 1 ]]
+	[[ $(grep -cE "$why" "$T/said") -eq 1 ]]
+	check data --max-peak 1
+	[[ $status -eq 1 ]]
+	lacks '^Without a baseline' "$T/said"
+	check data --format json
+	lacks 'Without a baseline' "$T/said"
+	check data --write-baseline base
+	check data --baseline base
+	[[ $status -eq 0 ]]
+	lacks '^Without a baseline' "$T/said"
+	run_leaky app add copy recurse twice
+	check data --baseline base
+	[[ $status -eq 1 ]]
+	# what the baseline has is counted, not listed
+	grep -q '; malloc by recurse < handle' "$T/said"
+	grep -q '; malloc by add < handle.*, of .* now; the baseline has\|, of 300 bytes in 3 blocks now; the baseline has 100 bytes' "$T/said"
+	lacks 'by copy <' "$T/said"
+	grep -q '^In the baseline: 10 bytes in 1 block of 1 site\.$' "$T/said"
+	lacks '^Without a baseline' "$T/said"
+	run_leaky app peak
+	check data
+	lacks '^Without a baseline' "$T/said"
+}
+
 @test "limits are compared with live, leaked and peak bytes" {
 	leaky app
 	run_leaky app add peak

@@ -51,12 +51,28 @@ change() {
 	[[ $(jq '.bytes' "$T/diff") == 1700 ]]
 	"$SEEP" diff "$DIR/old" "$DIR/new" >"$T/text"
 	grep -qE '^Difference: \+1,700 bytes, \+20 blocks; 0 places new, 1 gone, 1 grown, 0 shrunk, 1 unchanged\.$' "$T/text"
-	grep -qE '^\+100\.0% +\+1,920 +\+30  xmalloc' "$T/text"
-	grep -qE '^ -11\.5% +-220 +-10  ' "$T/text"
+	grep -qE '^ \+89\.7% +\+1,920 +\+30  cache_put' "$T/text"
+	grep -qE '^ -10\.3% +-220 +-10  ' "$T/text"
 	"$SEEP" diff "$DIR/old" "$DIR/new" --table >"$T/text"
-	grep -qE '\+30 +6,400 +8,320 +grown  malloc in xmalloc' "$T/text"
+	grep -qE '\+30 +6,400 +8,320 +grown  malloc in cache_put' "$T/text"
 	"$SEEP" diff "$DIR/old" "$DIR/old" >"$T/text"
 	grep -q '^Nothing has changed\.$' "$T/text"
+}
+
+@test "the largest change is first, whichever way; one share in text and JSON" {
+	tour old 130 10
+	tour new 100 30
+	"$SEEP" diff "$DIR/old" "$DIR/new" >"$T/text"
+	# what was mended leads, though something else grew
+	[[ $(grep -A1 'callers$' "$T/text" | tail -n 1) =~ ^\ +-81\.4%\ +-1,920\ +-30\ \ cache_put ]]
+	grep -qE '^ \+18\.6% +\+440 +\+20  open_session' "$T/text"
+	"$SEEP" diff "$DIR/old" "$DIR/new" --table --sort blocks >"$T/text"
+	[[ $(grep -A1 ' before ' "$T/text" | tail -n 1) =~ ^\ +-60\.0% ]]
+	"$SEEP" diff "$DIR/old" "$DIR/new" --top-down >"$T/text"
+	grep -qE '^ +-62\.7% +-1,480 +-10  main' "$T/text"
+	"$SEEP" diff "$DIR/old" "$DIR/new" --format json >"$T/diff"
+	[[ $(jq -c '[.changed_bytes, (.sites | map([.bytes, (.share * 1000 | round)]))]' "$T/diff") == \
+		'[2360,[[-1920,-814],[440,186]]]' ]]
 }
 
 @test "any two inputs: recordings, snapshots, a running process" {
@@ -84,7 +100,7 @@ change() {
 	sed -n '/^#4/,/^#5/p' "$T/text" | grep -qE '^-100\.0% +-5,000 +-1  main'
 	sed -n '/^#5/,$p' "$T/text" | grep -q '^Nothing has changed\.$'
 	"$SEEP" report --cumulative "$DIR"/run.snaps/* >"$T/text"
-	sed -n '/^#4/,$p' "$T/text" | grep -qE '^ +\+[0-9.]+% +\+6,400 +\+100  xmalloc'
+	sed -n '/^#4/,$p' "$T/text" | grep -qE '^ +\+[0-9.]+% +\+6,400 +\+100  cache_put'
 	"$SEEP" report --deltas "$DIR/run.snaps" --format json >"$T/diff"
 	[[ $(jq -c '[.kind, (.processes[0].moments | map([.label, .since, .bytes]))]' "$T/diff") == \
 		'["deltas",[["empty",null,null],["half",1,3200],["full",2,10468],["over",3,-5000]]]' ]]

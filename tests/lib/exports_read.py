@@ -348,17 +348,17 @@ def dot(path):
     text = r'"((?:[^"\\]|\\.)*)"'
 
     def amount(line):
-        found = re.match(r"(?:of )?([-+]?[\d,]+) bytes", line)
+        found = re.match(r"(?:of )?([-+]?[\d,]+) bytes?\b", line)
         return int(found[1].replace(",", ""))
 
     for line in lines_of(path):
         node = re.match(rf"(n\d+) \[label={text}.*tooltip={text}\];$", line)
         edge = re.match(rf"(n\d+) -> (n\d+) \[label={text}", line)
         if node:
-            name = re.sub(r": [-+]?[\d,]+ blocks$", "", dot_text(node[3]))
+            name = re.sub(r": [-+]?[\d,]+ blocks?$", "", dot_text(node[3]))
             names[node[1]] = name
             sums = [part for part in dot_text(node[2]).split("\n")
-                    if re.match(r"(of )?[-+]?[\d,]+ bytes", part)]
+                    if re.match(r"(of )?[-+]?[\d,]+ bytes?\b", part)]
             below = amount(sums[-1])
             own = 0 if sums[0].startswith("of ") else amount(sums[0])
             nodes[name] = (own, below)

@@ -205,7 +205,7 @@ class Cases:
         expect("order", calls, sorted(calls))
         b.click("#table .head .cell:last-child button")
         names = b.eval("""[...seep.table.order].map((r) => seep.model.functionName(
-            seep.model.innermost(seep.figures.rows[r])))""")
+            seep.model.headOf(seep.figures.rows[r])))""")
         expect("names", names, sorted(names))
         b.click("#table .head .cell:nth-child(1) button")
 
@@ -227,7 +227,7 @@ class Cases:
         """Of living blocks by size: 24 30 | 70 90 100 | 5000."""
         rows = b.eval("""(() => { const t = seep.table, m = seep.model;
             const at = [...t.order].findIndex((r) => m.functionName(
-                m.innermost(seep.figures.rows[r])) === 'mixed');
+                m.headOf(seep.figures.rows[r])) === 'mixed');
             $(`#row-${at}`).click();
             return [...$$('#detail .sizes tr')].map((e) => e.textContent); })()""")
         expect("sizes", rows, ["bytesstill live", "16 \u2013 312", "32 \u2013 63",
@@ -485,7 +485,7 @@ class Cases:
         kept = b.eval("""(() => { let s = 0; const f = seep.figures;
             for (let r = 0; r < f.rows.length; r++) {
                 const v = f.value('live', 'bytes')[r];
-                const name = seep.model.functionName(seep.model.innermost(f.rows[r]));
+                const name = seep.model.functionName(seep.model.headOf(f.rows[r]));
                 if (name === 'step_keep' && v > 0) s += v;
                 if (name === 'heavy' && v > 0) return 'heavy grew'; }
             return s; })()""")

@@ -298,7 +298,13 @@ amounts_have_signs_and_an_order(void **state)
 	    "+18,446,744,073,709,551,615");
 	assert_true(amounts_compare(&more, &up, AMOUNT_BYTES) < 0);
 	assert_true(amounts_compare(&up, &none, AMOUNT_BYTES) < 0);
-	assert_true(amounts_compare(&none, &down, AMOUNT_BYTES) < 0);
+	/* the larger change first, whichever way */
+	assert_true(amounts_compare(&down, &none, AMOUNT_BYTES) < 0);
+	assert_true(amounts_compare(&more, &down, AMOUNT_BYTES) < 0);
+	assert_true(amounts_compare(&up, &down, AMOUNT_BYTES) < 0);
+	/* or what grew */
+	assert_true(amounts_compare_growth(&more, &up, AMOUNT_BYTES) < 0);
+	assert_true(amounts_compare_growth(&none, &down, AMOUNT_BYTES) < 0);
 	amounts_add(&more, &up);
 	assert_string_equal(amount_text(text, &more.bytes, false),
 	    "18,446,744,073,709,551,615");

@@ -14,7 +14,9 @@
 
 #include "../lib/mkseg.h"
 #include "names/names.h"
+#include "reader/losses.h"
 #include "reader/session.h"
+#include "report/amount.h"
 #include "report/json.h"
 #include "report/text.h"
 #include "report/words.h"
@@ -249,6 +251,34 @@ missing_frames_are_said_in_words(void **state)
 }
 
 static void
+numbers_agree_with_their_nouns(void **state)
+{
+	const struct losses_name *names;
+	char a[WORDS_COUNTED], b[WORDS_LOSS], c[WORDS_LOSS];
+	const struct amount less = {.minus = 1}, more = {.plus = 2};
+	size_t count;
+
+	(void)state;
+	assert_string_equal(words_counted(a, 0, "block"), "0 blocks");
+	assert_string_equal(words_counted(a, 1, "block"), "1 block");
+	assert_string_equal(words_counted(a, 1000, "block"), "1,000 blocks");
+	assert_string_equal(words_counted(a, 1, "process"), "1 process");
+	assert_string_equal(words_counted(a, 2, "process"), "2 processes");
+	assert_string_equal(amount_counted(a, &less, true, "byte"), "-1 byte");
+	assert_string_equal(amount_counted(a, &more, true, "byte"), "+2 bytes");
+	assert_string_equal(
+	    words_loss(b, 1, "forked children without room for a record"),
+	    "1 forked child without room for a record");
+	assert_string_equal(
+	    words_loss(b, 1, "site ids left unused"), "1 site id left unused");
+	/* each of them has a singular */
+	names = losses_names(&count);
+	for (size_t i = 0; i < count; i++)
+		assert_true(strlen(words_loss(b, 1, names[i].words)) <
+		    strlen(words_loss(c, 2, names[i].words)));
+}
+
+static void
 numbers_read_well(void **state)
 {
 	char b[WORDS_MAX];
@@ -278,6 +308,8 @@ main(void)
 	    cmocka_unit_test(text_has_no_control_bytes_and_all_numbers),
 	    cmocka_unit_test(threshold_says_what_it_leaves_out),
 	    cmocka_unit_test(missing_frames_are_said_in_words),
+	    cmocka_unit_test(numbers_agree_with_their_nouns),
+	    cmocka_unit_test(numbers_agree_with_their_nouns),
 	    cmocka_unit_test(numbers_read_well),
 	};
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../lib/mkseg.h"
+#include "report/blame.h"
 #include "report/tree.h"
 #include "report/view.h"
 #include "report/wrappers.h"
@@ -259,6 +260,65 @@ wrappers_are_skipped_but_never_the_last_frame(void **state)
 	leave(&f);
 }
 
+static uint8_t
+weigh(const char *module, const char *function)
+{
+	const struct frame x = {.module = module, .function = function};
+
+	return blame_weigh(&x);
+}
+
+static void
+blame_goes_to_the_users_own(void **state)
+{
+	const struct frame gap = {.function = "(no room)", .is_missing = true};
+
+	(void)state;
+	assert_int_equal(weigh("/opt/app", "parse"), BLAME_OWN);
+	assert_int_equal(weigh("/opt/app", NULL), BLAME_OWN);
+	assert_int_equal(weigh("/opt/app", "ns::stdish::f()"), BLAME_OWN);
+	assert_int_equal(weigh("/opt/app",
+	                     "void f<std::vector<int, std::allocator<int> > >("
+	                     "std::vector<int, std::allocator<int> >&)"),
+	    BLAME_OWN);
+	assert_int_equal(weigh("/opt/app", "xmalloc"), BLAME_LIBRARY);
+	assert_int_equal(
+	    weigh("/opt/app", "operator new(unsigned long)"), BLAME_LIBRARY);
+	assert_int_equal(
+	    weigh("/opt/app", "std::vector<int>::push_back(int&&)"),
+	    BLAME_LIBRARY);
+	assert_int_equal(
+	    weigh("/opt/app", "void std::vector<int>::f<char>(char)"),
+	    BLAME_LIBRARY);
+	assert_int_equal(
+	    weigh("/usr/lib/libstdc++.so.6.0.30", NULL), BLAME_LIBRARY);
+	assert_int_equal(
+	    weigh("/usr/lib/libstdc++.so.6", "__cxa_allocate_exception"),
+	    BLAME_LIBRARY);
+	assert_int_equal(weigh("/usr/lib/libc.so.6", "qsort"), BLAME_SYSTEM);
+	assert_int_equal(blame_weigh(&gap), BLAME_NONE);
+}
+
+static void
+depth_counts_from_the_users_own_on(void **state)
+{
+	struct view_options o = {.metric = VIEW_LIVE,
+	    .group = true,
+	    .depth = 1,
+	    .depth_from_own = true};
+	struct fixture f = {.session = small_session()};
+
+	(void)state;
+	look(&f, &o);
+	assert_string_equal(
+	    stack(&f, 0), "xmalloc<parse<(callers beyond --depth)");
+	o.depth_from_own = false;
+	look(&f, &o);
+	assert_string_equal(stack(&f, 0), "xmalloc<(callers beyond --depth)");
+	assert_int_equal(f.view->sites[0].own, 0);
+	leave(&f);
+}
+
 static void
 wrappers_are_known_by_their_whole_name(void **state)
 {
@@ -365,6 +425,38 @@ children(struct tree *t, const struct fixture *f, const struct tree_node *n)
 	return text;
 }
 
+static void
+trees_are_headed_by_the_users_own(void **state)
+{
+	const struct tree_options up = {.metric = VIEW_ALLOCS};
+	const struct view_options o = {.metric = VIEW_ALLOCS, .group = true};
+	struct fixture f = {.session = small_session()};
+	struct tree_node *list, n;
+	struct tree *t;
+	size_t count;
+
+	(void)state;
+	look(&f, &o);
+	assert_int_equal(f.view->sites[0].own, 1);
+	assert_int_equal(f.view->sites[1].own, 0);
+	assert_int_equal(tree_new(f.view, &up, &t), 0);
+	tree_root(t, &n);
+	/* parse, called by start, and through xmalloc by serve */
+	assert_string_equal(children(t, &f, &n), "render=5,000 parse=1,056");
+	assert_int_equal(tree_children(t, &n, &list, &count), 0);
+	n = list[1];
+	free(list);
+	assert_string_equal(children(t, &f, &n), "xmalloc=1,000 start=56");
+	assert_int_equal(tree_children(t, &n, &list, &count), 0);
+	assert_true(list[0].is_inner);
+	assert_false(list[1].is_inner);
+	n = list[0];
+	free(list);
+	assert_string_equal(children(t, &f, &n), "serve=1,000");
+	tree_free(t);
+	leave(&f);
+}
+
 /* Down to the child of that name. */
 static void
 descend(struct tree *t, const struct fixture *f, struct tree_node *n,
@@ -457,7 +549,7 @@ comparisons_match_by_name_and_have_signs(void **state)
 	assert_int_equal(n.amounts.bytes.plus, 190);
 	assert_int_equal(n.amounts.bytes.minus, 300);
 	assert_string_equal(
-	    children(t, &f, &n), "parse=+150 serve=+40 visit=-300");
+	    children(t, &f, &n), "visit=-300 parse=+150 serve=+40");
 	tree_free(t);
 	leave(&f);
 	session_free(old);
@@ -491,6 +583,9 @@ main(void)
 	    cmocka_unit_test(filters_choose_and_say_what_they_leave),
 	    cmocka_unit_test(depth_merges_stacks_that_begin_alike),
 	    cmocka_unit_test(recursion_is_folded_and_counted),
+	    cmocka_unit_test(blame_goes_to_the_users_own),
+	    cmocka_unit_test(trees_are_headed_by_the_users_own),
+	    cmocka_unit_test(depth_counts_from_the_users_own_on),
 	    cmocka_unit_test(wrappers_are_skipped_but_never_the_last_frame),
 	    cmocka_unit_test(wrappers_are_known_by_their_whole_name),
 	    cmocka_unit_test(processes_are_apart_or_merged),

@@ -85,7 +85,7 @@ function stackText(model, some) {
 		const place = model.path(f);
 		const module = model.moduleName(f);
 
-		lines.push(`  #${i} ${model.functionName(f)}` +
+		lines.push(`  #${i} ${model.fullName(f)}` +
 			(place ? ` at ${place}` : '') +
 			(module && !model.isMissing(f) ? ` [${module}]` : '') +
 			(model.isInlined(f) ? ' (inlined)' : ''));
@@ -351,8 +351,10 @@ function stack(model, site) {
 	const list = make('ol', 'stack');
 
 	for (const f of model.stackOf(site)) {
-		const item = make('li', model.isMissing(f) ? 'missing' : '', [
-			make('bdi', 'function', model.functionName(f))]);
+		const name = make('bdi', 'function', model.functionName(f));
+		const item = make('li', model.isMissing(f) ? 'missing' : '', [name]);
+
+		name.title = model.fullName(f);
 		const place = model.place(f);
 		const line = make('span', 'where');
 
@@ -380,7 +382,7 @@ export function show(box, model, sites, onclose) {
 		return;
 	}
 	const some = new Some(model, sites);
-	const f = model.innermost(some.site);
+	const f = model.headOf(some.site);
 	const title = make('h3', '', [make('bdi', '', f < 0 ? '(no stack)' :
 		model.functionName(f))]);
 	const button = make('button', 'quiet', 'Copy stack');

@@ -8,6 +8,8 @@ const SYSTEM_MODULE =
 
 export const INLINED = 1;
 export const MISSING = 2;
+const LIBRARY = 8;
+const LIBC = 16;
 export const MAIN = 4;
 
 const ints = (column) => Int32Array.from(column);
@@ -87,6 +89,7 @@ export class Model {
 			module: ints(c['frame.module']),
 			offset: c['frame.offset'],
 			flags: ints(c['frame.flags']),
+			brief: ints(c['frame.brief']),
 		};
 		// what a frame is when frames are merged: itself, function, module
 		this.groups = {
@@ -121,7 +124,7 @@ export class Model {
 		this.processes = head.processes.map((p, number) => {
 			const x = { ...p, number, first: row, firstPoint: point };
 
-			x.name = clean(base(p.exe)) || '(unknown)';
+			x.name = clean(p.program) || '(unknown)';
 			row += p.rows;
 			point += p.points;
 			return x;
@@ -197,10 +200,16 @@ export class Model {
 		return base(this.strings[this.frame.module[f]]);
 	}
 
-	// The function, or module+offset where it has no name.
+	// The function without its arguments, or module+offset where it has no name.
 	functionName(f) {
-		const name = this.frame.function[f];
+		return this.#name(f, this.frame.brief[f]);
+	}
 
+	fullName(f) {
+		return this.#name(f, this.frame.function[f]);
+	}
+
+	#name(f, name) {
 		if (name)
 			return this.strings[name];
 		const offset = `0x${this.frame.offset[f].toString(16)}`;
@@ -233,11 +242,20 @@ export class Model {
 			this.stackBegin[stack], this.stackBegin[stack + 1]).reverse();
 	}
 
-	innermost(site) {
-		const end = this.stackBegin[this.siteStack[site] + 1];
+	// The position in it of the innermost frame that is the user's own.
+	ownOf(stack) {
+		const flags = this.frame.flags;
+		const own = stack.findIndex((f) => !(flags[f] & (LIBRARY | LIBC | MISSING)));
+		const near = stack.findIndex((f) => flags[f] & LIBRARY);
 
-		return end > this.stackBegin[this.siteStack[site]] ?
-			this.stackFrames[end - 1] : -1;
+		return Math.max(own >= 0 ? own : near, 0);
+	}
+
+	// The frame that heads a site; -1: it has none.
+	headOf(site) {
+		const stack = this.stackOf(site);
+
+		return stack.length > 0 ? stack[this.ownOf(stack)] : -1;
 	}
 
 	word(column, site) {
@@ -286,6 +304,7 @@ export class Model {
 
 		for (let f = 0; f < this.frameCount; f++)
 			result[f] = matches(this.functionName(f)) ||
+				matches(this.fullName(f)) ||
 				(this.frame.file[f] && matches(this.path(f))) ||
 				(this.frame.module[f] &&
 					matches(this.strings[this.frame.module[f]])) ? 1 : 0;

@@ -85,7 +85,7 @@ export class Table {
 			const names = new Map();
 
 			for (const r of order) {
-				const f = model.innermost(figures.rows[r]);
+				const f = model.headOf(figures.rows[r]);
 
 				names.set(r, f < 0 ? '' : model.functionName(f));
 			}
@@ -94,8 +94,9 @@ export class Table {
 		}
 		const values = new Float64Array(figures.rows.length);
 
+		// of a difference the largest change, whichever way
 		for (const r of order)
-			values[r] = column.of(r);
+			values[r] = figures.isSigned ? Math.abs(column.of(r)) : column.of(r);
 		return order.sort((a, b) => way * (values[a] - values[b]) || a - b);
 	}
 
@@ -183,8 +184,12 @@ export class Table {
 			return cell;
 		if (model.isUser[site])
 			cell.append(make('bdi', 'pool', model.word('pool', site)));
-		cell.append(make('bdi', 'function', model.functionName(stack[0])));
-		const where = model.place(stack[0]);
+		const own = model.ownOf(stack);
+		const head = make('bdi', 'function', model.functionName(stack[own]));
+
+		head.title = model.fullName(stack[own]);
+		cell.append(head);
+		const where = model.place(stack[own]);
 
 		if (where)
 			cell.append(make('bdi', 'place', where));
@@ -192,10 +197,13 @@ export class Table {
 
 		if (merged > 0)
 			cell.append(make('span', 'place', `${count(merged)} sites`));
-		for (let i = 1; i < stack.length && i <= CALLERS; i++)
+		if (own > 0)
+			cell.append(make('span', 'arrow', '\u2192'),
+				make('bdi', 'caller', model.functionName(stack[own - 1])));
+		for (let i = own + 1; i < stack.length && i <= own + CALLERS; i++)
 			cell.append(make('span', 'arrow', '\u2190'),
 				make('bdi', 'caller', model.functionName(stack[i])));
-		if (stack.length > CALLERS + 1)
+		if (stack.length > own + CALLERS + 1)
 			cell.append(make('span', 'arrow', '\u2190 \u2026'));
 		return cell;
 	}

@@ -1,0 +1,89 @@
+/* blame.c - which frame of a stack is the user's own. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/blame.h"
+
+#include <string.h>
+
+#include "report/wrappers.h"
+
+static bool
+begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+bool
+blame_is_system(const char *module)
+{
+	static const char *const names[] = {"libc.so", "libc-", "libpthread",
+	    "ld-linux", "ld-2.", "ld-musl", "[vdso]", "libseep"};
+	const char *base = frames_base(module);
+
+	for (size_t i = 0; base && i < sizeof(names) / sizeof(names[0]); i++)
+		if (begins(base, names[i]))
+			return true;
+	return false;
+}
+
+/* Inlined or not: that changes with options. */
+bool
+blame_is_library(const char *function)
+{
+	static const char *const names[] = {"std::", "__gnu_cxx::",
+	    "operator new", "alloc::", "core::", "<alloc::", "<core::",
+	    "<std::", "hashbrown::", "__rust_", "__rdl_"};
+	const char *name = function;
+
+	/* templates say what they return first */
+	while (name[strcspn(name, " (<")] == ' ')
+		name += strcspn(name, " ") + 1;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (begins(name, names[i]) || begins(function, names[i]))
+			return true;
+	return wrappers_has(function);
+}
+
+/* Is it the file of a standard library? Not all of its names say so. */
+static bool
+is_library_file(const char *module)
+{
+	static const char *const names[] = {
+	    "libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so"};
+	const char *base = frames_base(module);
+
+	for (size_t i = 0; base && i < sizeof(names) / sizeof(names[0]); i++)
+		if (begins(base, names[i]))
+			return true;
+	return false;
+}
+
+uint8_t
+blame_weigh(const struct frame *x)
+{
+	if (x->is_missing)
+		return BLAME_NONE;
+	if (blame_is_system(x->module))
+		return BLAME_SYSTEM;
+	if (is_library_file(x->module) ||
+	    (x->function && blame_is_library(x->function)))
+		return BLAME_LIBRARY;
+	return BLAME_OWN;
+}
+
+uint32_t
+blame_find(const struct frame *frames, const uint32_t *stack, uint32_t count)
+{
+	uint32_t found = 0;
+	uint8_t most = BLAME_NONE;
+
+	for (uint32_t i = 0; i < count && most < BLAME_OWN; i++) {
+		uint8_t weight = frames[stack[i]].weight;
+
+		/* a system's own frames are all alike */
+		if (weight > most && (weight > BLAME_SYSTEM || i == 0)) {
+			most = weight;
+			found = i;
+		}
+	}
+	return found;
+}

@@ -1,0 +1,33 @@
+/* blame.h - which frame of a stack is the user's own. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_BLAME_H
+#define SEEP_REPORT_BLAME_H
+
+#include "report/frames.h"
+
+/* How much a frame says about where a block comes from. */
+enum blame_weight {
+	BLAME_NONE,    /* a sentence in the place of frames */
+	BLAME_SYSTEM,  /* libc, loader */
+	BLAME_LIBRARY, /* inside a standard library, or a wrapper of malloc */
+	BLAME_OWN,
+};
+
+/* enum blame_weight, as frame.weight has it. */
+uint8_t blame_weigh(const struct frame *x);
+
+/*
+ * The position of the frame that a site is headed by: the innermost of the
+ * user's own; where there is none, of a library; else the innermost. `stack`
+ * has numbers of `frames`.
+ */
+uint32_t blame_find(
+    const struct frame *frames, const uint32_t *stack, uint32_t count);
+
+/* Is this libc or the loader? Names in it come and go with a package. */
+bool blame_is_system(const char *module);
+
+/* Is this demangled name of a standard library, or a wrapper of malloc? */
+bool blame_is_library(const char *function);
+
+#endif
