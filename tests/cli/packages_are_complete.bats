@@ -81,7 +81,7 @@ installed() {
 	}
 	lacks '^[EW]:' "$T/said"
 	for name in seep libseep libseep-dev seep-doc; do
-		dpkg-deb -x "$T/deb/$name"_"$version"_*.deb "$T/root"
+		dpkg-deb -x "$T/deb/${name}_${version}_"*.deb "$T/root"
 	done
 	SEEP_DIR=$DIR "$T/root/usr/bin/seep" record -q --require -o "$T/data" true
 	"$T/root/usr/bin/seep" report "$T/data" >"$T/report"

@@ -120,7 +120,6 @@ within() {
 	wait "$pid" || true
 	cat "$T/err"
 	grep -F "is being written" "$T/err"
-	! grep -F "breaks off" "$T/err"
-	! grep -F "is missing" "$T/err"
+	[[ -z $(grep -E "breaks off|is missing" "$T/err") ]]
 	"$SEEP" report "$T/w.data" 2>&1 >/dev/null | { ! grep -F "being written"; }
 }
