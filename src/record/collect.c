@@ -237,8 +237,9 @@ find_end(struct collect *c, size_t i, const struct collect_child *child)
 		r->end.end_kind = BUNDLE_END_RUNNING;
 	else if (r->ours)
 		end_of_command(r, child->status);
-	else if (procs_writer(
-	             &c->procs, f->device, f->inode, r->pid, r->start_jiffies))
+	else if (!r->gone &&
+	    procs_writer(
+	        &c->procs, f->device, f->inode, r->pid, r->start_jiffies))
 		r->end.end_kind = BUNDLE_END_RUNNING;
 	else if (r->end.end_kind == BUNDLE_END_UNKNOWN && r->start_jiffies &&
 	    procs_start_jiffies(r->pid) == r->start_jiffies)
