@@ -321,6 +321,21 @@ prune(struct listing *l)
 	(void)printf("%zu file%s removed\n", removed, removed == 1 ? "" : "s");
 }
 
+/* The collector goes elsewhere then, and says so in its header. */
+static void
+warn_of_unfit(const char *folder)
+{
+	struct stat st;
+
+	if (stat(folder, &st) == 0 &&
+	    (st.st_uid != geteuid() || (st.st_mode & 022)))
+		die_warn("%s (from SEEP_DIR) %s: programs put their segments "
+		         "into /dev/shm/seep-UID instead",
+		    folder,
+		    st.st_uid != geteuid() ? "belongs to another user"
+		                           : "can be written by others");
+}
+
 static void
 list_all(struct listing *l)
 {
@@ -335,6 +350,8 @@ list_all(struct listing *l)
 		if (err < 0)
 			die(CMD_INPUT, "%s: %s (from SEEP_DIR)", folder,
 			    strerror(-err));
+		if (!l->pids)
+			warn_of_unfit(folder);
 		return;
 	}
 	if (geteuid() != 0) {

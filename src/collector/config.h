@@ -10,7 +10,8 @@
 #include "trace/format.h"
 
 struct config {
-	char dir[1024]; /* SEEP_DIR; empty: /dev/shm/seep-UID */
+	char dir[1024];    /* SEEP_DIR; empty: /dev/shm/seep-UID */
+	bool dir_replaced; /* SEEP_DIR could not be used: see place.c */
 	char session[SEG_SESSION_BYTES]; /* SEEP_SESSION */
 	bool dormant;                    /* SEEP_MODE=dormant */
 	bool no_deepbind; /* SEEP_DEEPBIND=clear: dlopen without that flag */

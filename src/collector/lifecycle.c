@@ -742,6 +742,7 @@ write_header(struct seg_header *h, char **argv)
 	h->sample_bytes = config.sample;
 	h->snapshot_limit = config.snapshots;
 	h->counts[SEG_SETTINGS_IGNORED] = config.ignored;
+	h->counts[SEG_DIR_REPLACED] = config.dir_replaced;
 	h->counts[SEG_EARLY_EVENTS] += LOAD(&early_events);
 	h->counts[SEG_NO_CHILD_ROOM] = !place.slots.head && !config.child_files;
 	if (place.slots.head) {

@@ -175,6 +175,7 @@ open_dir(struct stat *st)
 
 	if (fd < 0 && config.dir[0]) {
 		config.dir[0] = 0;
+		config.dir_replaced = true;
 		fd = open_own_dir(st);
 	}
 	return fd;

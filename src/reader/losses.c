@@ -98,6 +98,9 @@ static const struct losses_name names[] = {
         "forked children without room for a record, ended in the first events"},
     {SEG_EARLY_STACKS, LOSSES_LOSS, "early_stacks",
         "stacks of a forked child that ended in its first events"},
+    {SEG_DIR_REPLACED, LOSSES_LOSS, "dir_replaced",
+        "settings of SEEP_DIR that could not be used (missing, or others may "
+        "write there): the segment is in /dev/shm"},
 };
 
 static const char *const inert[] = {

@@ -187,7 +187,8 @@ enum seg_count {
 	SEG_CROWDED_EVENTS = 50, /* allocations of threads without a block */
 	SEG_CHILDREN_EARLY = 51, /* children that ended early, without a line */
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
-	SEG_COUNTS_USED = 53,
+	SEG_DIR_REPLACED = 53,   /* 1: not in SEEP_DIR, which is unfit */
+	SEG_COUNTS_USED = 54,
 	SEG_COUNTS = 64
 };
 

@@ -120,3 +120,16 @@ refused() {
 	done
 	[[ -n $(ls "$DIR/own") ]] # it was loaded
 }
+
+@test "a SEEP_DIR that cannot be used is told by the trace and by ls" {
+	mkdir -m 777 "$T/unfit"
+	chmod 777 "$T/unfit"
+	local pid
+	pid=$(env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$T/unfit" sh -c 'echo $$; exec /bin/true')
+	"$SEEP" report --format json "$pid" >"$T/report.json"
+	rm -f "/dev/shm/seep-$(id -u)"/*-"$pid"-*
+	[[ $(from_report 'p[0]["lost"]["dir_replaced"]') -eq 1 ]]
+	SEEP_DIR=$T/unfit "$SEEP" ls >"$T/out" 2>"$T/err"
+	grep -F "can be written by others" "$T/err"
+	complains 3 env SEEP_DIR="$T/missing" "$SEEP" ls
+}
