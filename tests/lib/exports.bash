@@ -8,7 +8,7 @@ load ../lib/record.bash
 make_recordings() {
 	local name
 	export E=$BATS_FILE_TMPDIR
-	DIR=$(mktemp -d -p /dev/shm seep-test.XXXXXX)
+	DIR=$(mktemp -d -p /dev/shm "seep-test.${SEEP_RUN:-0}.XXXXXX")
 	objcopy --redefine-sym \
 		$'hostile=a;b"c\\d,e<f>&g{h}|i\nj\tk%s(1) \xff=l' \
 		"$HOSTS/exported" "$E/exported"

@@ -16,7 +16,7 @@ COLLECTOR=$BUILD/libseep.so
 # $T: scratch of this test; $DIR: where its segments go, on tmpfs, ours alone
 setup() {
 	T=$BATS_TEST_TMPDIR
-	DIR=$(mktemp -d -p /dev/shm seep-test.XXXXXX)
+	DIR=$(mktemp -d -p /dev/shm "seep-test.${SEEP_RUN:-0}.XXXXXX")
 	OWN_DIR=$DIR # a test may point $DIR elsewhere
 	PIDS=()
 	AS=() # in front of a host: see drop_privileges
