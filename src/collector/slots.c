@@ -273,8 +273,8 @@ slots_claim_early(const struct slots *s)
 	uint32_t i, page;
 
 	for (page = 0; s->head && page < SEG_EARLY / LINES_PER_PAGE; page++) {
-		struct seg_early *e =
-		    (struct seg_early *)(void *)(lines + page * CPU_PAGE);
+		struct seg_early *e = (struct seg_early *)(void *)(lines +
+		    (size_t)page * CPU_PAGE);
 
 		/* a full medium answers here, and not with SIGBUS */
 		if (sys_madvise(e, CPU_PAGE, MADV_POPULATE_WRITE) != 0)

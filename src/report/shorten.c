@@ -63,8 +63,10 @@ past(const char *p)
 
 	for (; *p; p++) {
 		const char *bracket = strchr("(<[{", *p);
-		char last = depth > 0 ? open[depth - 1] : '\0';
+		char last = '\0';
 
+		if (depth > 0)
+			last = open[depth - 1];
 		if (bracket) {
 			if (*p == '<' && last && last != '<')
 				continue;
