@@ -608,16 +608,19 @@ alive_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 uint64_t
 alive_resident(pid_t pid)
 {
-	unsigned long long all, resident = 0;
-	char path[64];
+	char path[64], line[256], *second = NULL;
+	uint64_t pages = 0;
 	FILE *file;
 
+	/* size and resident, in pages, and more */
 	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
 		return 0;
-	if (fscanf(file, "%llu %llu", &all, &resident) != 2)
-		resident = 0;
+	if (fgets(line, sizeof(line), file))
+		second = strchr(line, ' ');
+	if (second)
+		pages = strtoull(second, NULL, 10);
 	(void)fclose(file);
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
