@@ -14,8 +14,8 @@ enum {
 	SMALL_COUNT = SEG_SLOTS - LARGE_COUNT,
 	LARGE_BYTES = 8 * MIB,
 	SMALL_BYTES = 1 * MIB,
-	BYTES_MIN = 512 << 10,   /* head, and what the first events may need */
-	SPARE_BYTES = 128 << 10, /* made of the slot for the next child */
+	BYTES_MIN = 512 << 10,  /* head, and what the first events may need */
+	SPARE_BYTES = 96 << 10, /* made of the slot for the next child */
 	STEP_MAX = 1 << 30, /* of address space, while a slot is looked for */
 	STEP_MIN = 1 << 20,
 	LINES_PER_PAGE = CPU_PAGE / (int)sizeof(struct seg_early),
