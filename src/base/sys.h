@@ -48,12 +48,18 @@ sys_madvise(void *p, size_t bytes, int advice)
 	return cpu_syscall3(SYS_madvise, (long)p, (long)bytes, advice);
 }
 
-/* To wherever there is room; bytes of 0: another view of shared pages. */
+/*
+ * Another view of shared pages, from the page at p on and as long as we like:
+ * a shared mapping can grow over its file so, without a descriptor. NULL where
+ * the kernel refuses.
+ */
 SEEP_INLINE void *
-sys_mremap(void *p, size_t bytes, size_t new_bytes, int flags)
+sys_view(void *p, size_t bytes)
 {
-	return (void *)cpu_syscall6(
-	    SYS_mremap, (long)p, (long)bytes, (long)new_bytes, flags, 0, 0);
+	void *v = (void *)cpu_syscall6(
+	    SYS_mremap, (long)p, 0, (long)bytes, MREMAP_MAYMOVE, 0, 0);
+
+	return sys_failed(v) ? NULL : v;
 }
 
 /* Start-up only: the constructor and a forked child's set-up. */

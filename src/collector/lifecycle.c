@@ -335,7 +335,6 @@ set_up_child(void)
 	if (!left && thread_gate && LOAD(&thread_gate->state) != THREAD_WIPED &&
 	    LOAD(&thread_gate->state) != THREAD_CROWDED)
 		segment_count(SEG_FORKED_INSIDE, 1);
-	has_left = false;
 	if ((!left && !leave_parent(true)) || !start_nursery())
 		goto quiet;
 	has_left = false; /* its own children have to leave it, in turn */

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/mem.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/attr.h"
@@ -110,19 +109,15 @@ static SEEP_COLD void *
 take_elsewhere(size_t bytes)
 {
 	struct block *b = __atomic_exchange_n(&ahead, NULL, __ATOMIC_ACQ_REL);
+	struct block *none = NULL, *now;
 	void *p = take(b, bytes);
-	struct block *now;
 
 	if (!p) {
-		struct block *other = b;
-
+		/* too small for this one; the next may be smaller */
+		if (b)
+			CAS(&ahead, &none, b);
 		b = new_block(bytes);
 		p = take(b, bytes);
-		/* too small for this one; the next may be smaller */
-		if (other && LOAD(&ahead))
-			other = NULL; /* wasted: rare, and never touched */
-		if (other)
-			STORE_RELEASE(&ahead, other);
 	}
 	now = LOAD_ACQUIRE(&current);
 	/* what is left of the other one is wasted, and never touched */

@@ -367,20 +367,20 @@ open_place(struct place *p, uint64_t want, bool populate)
 	struct stat st;
 	long dir = open_dir(&st);
 
-	p->refusal = PLACE_NO_DIRECTORY;
+	p->refusal = REFUSAL_NO_DIRECTORY;
 	if (dir < 0)
 		return -1;
-	p->refusal = PLACE_FILE_SYSTEM;
+	p->refusal = REFUSAL_FILE_SYSTEM;
 	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0 ||
 	    !medium_of(&fs, &p->medium))
 		goto refused;
-	p->refusal = PLACE_TOO_MANY_FILES;
+	p->refusal = REFUSAL_TOO_MANY_FILES;
 	if (fs.f_type == PLACE_TMPFS &&
 	    (uint64_t)st.st_size / PLACE_DIRENT > (fs.f_bavail < fs.f_blocks / 2
 	                                                  ? PLACE_FILES_MAX
 	                                                  : PLACE_FILES_MORE))
 		goto refused; /* nobody clears up here: stop adding */
-	p->refusal = PLACE_NO_SPACE;
+	p->refusal = REFUSAL_NO_SPACE;
 	p->segment_bytes = budget(&fs, want, populate);
 	if (p->segment_bytes >= BUDGET_MIN)
 		return dir;
@@ -406,7 +406,7 @@ place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 	if (p->segment_bytes + slots > limit_of(RLIMIT_FSIZE))
 		slots = 0;
 	make_name(name, sizeof(name));
-	p->refusal = PLACE_NO_FILE;
+	p->refusal = REFUSAL_NO_FILE;
 	fd = make_file(dir, name, p->segment_bytes + slots);
 	if (fd < 0)
 		goto no_dir;

@@ -14,11 +14,11 @@ static const char *
 word_of(enum refusal why)
 {
 	switch (why) {
-	case PLACE_FILE_SYSTEM:
+	case REFUSAL_FILE_SYSTEM:
 		return "file-system";
-	case PLACE_TOO_MANY_FILES:
+	case REFUSAL_TOO_MANY_FILES:
 		return "too-many-files";
-	case PLACE_NO_SPACE:
+	case REFUSAL_NO_SPACE:
 		return "no-space";
 	default:
 		return "no-file";

@@ -5,12 +5,12 @@
 
 /* Why there is no segment; the words in the file are in refusal.c. */
 enum refusal {
-	PLACE_FOUND,
-	PLACE_NO_DIRECTORY,   /* none that is ours alone */
-	PLACE_FILE_SYSTEM,    /* neither tmpfs nor a local disk asked for */
-	PLACE_TOO_MANY_FILES, /* in the directory: nobody clears up there */
-	PLACE_NO_SPACE,       /* on the medium, or by a limit */
-	PLACE_NO_FILE,        /* it could not be made or mapped */
+	REFUSAL_NONE,
+	REFUSAL_NO_DIRECTORY,   /* none that is ours alone */
+	REFUSAL_FILE_SYSTEM,    /* neither tmpfs nor a local disk asked for */
+	REFUSAL_TOO_MANY_FILES, /* in the directory: nobody clears up there */
+	REFUSAL_NO_SPACE,       /* on the medium, or by a limit */
+	REFUSAL_NO_FILE,        /* it could not be made or mapped */
 };
 
 /*

@@ -75,15 +75,6 @@ span_of(uint64_t offset, struct span *ret)
 	return true;
 }
 
-/* Another view of shared pages: from `from` on, so many bytes and one page. */
-static uint8_t *
-view(uint8_t *from, uint64_t bytes)
-{
-	void *p = sys_mremap(from, 0, bytes + CPU_PAGE, MREMAP_MAYMOVE);
-
-	return sys_failed(p) ? NULL : p;
-}
-
 /* Maps windows up to this one. NULL: no memory. */
 static SEEP_COLD uint8_t *
 map_windows(uint32_t up_to)
@@ -100,8 +91,8 @@ map_windows(uint32_t up_to)
 			return NULL;
 		if (LOAD_ACQUIRE(&segment.windows[s.window]))
 			continue;
-		mine = view(
-		    segment.windows[s.window - 1] + before, s.end - s.begin);
+		mine = sys_view(segment.windows[s.window - 1] + before,
+		    s.end - s.begin + CPU_PAGE);
 		if (!mine)
 			return NULL;
 		if (!CAS(&segment.windows[s.window], &none, mine))
@@ -370,7 +361,8 @@ dir_address(uint64_t at)
 		uint64_t bytes =
 		    segment.layout.first - segment.layout.head_bytes;
 
-		rest = view(m->head + segment.layout.head_bytes, bytes);
+		rest = sys_view(
+		    m->head + segment.layout.head_bytes, bytes + CPU_PAGE);
 		if (!rest)
 			return NULL;
 		if (!CAS(&segment.dir_rest, &none, rest)) {

@@ -96,15 +96,6 @@ slots_give_back(const struct slots *s, uint32_t slot)
 	STORE(&s->head->taken[slot], 0);
 }
 
-/* Another view of the shared page at `from`: so many bytes, or NULL. */
-static uint8_t *
-view(uint8_t *from, uint64_t bytes)
-{
-	void *p = sys_mremap(from, 0, bytes, MREMAP_MAYMOVE);
-
-	return sys_failed(p) ? NULL : p;
-}
-
 /*
  * Maps `bytes` that begin `distance` behind the page at `from`. A view begins
  * where its source does, so that all in between is mapped for a moment: in
@@ -121,7 +112,7 @@ view_far(uint8_t *from, uint64_t distance, uint64_t bytes)
 		uint64_t n = distance < step ? distance : step;
 		bool last = n == distance;
 
-		p = view(at, n + (last ? bytes : CPU_PAGE));
+		p = sys_view(at, n + (last ? bytes : CPU_PAGE));
 		if (!p && step > STEP_MIN) {
 			step /= 4;
 			continue;

@@ -212,12 +212,10 @@ setup_file() {
 }
 
 @test "the OOM killer is named where it was at work" {
-	local group=/sys/fs/cgroup/memory/seep-test-$$
-	mkdir "$group" 2>/dev/null && echo $((40 << 20)) 2>/dev/null >"$group/memory.limit_in_bytes" ||
-		skip "no memory cgroup can be made"
-	sh -c "echo \$\$ >$group/cgroup.procs && exec '$SEEP' record -q --force -o '$T/oom.data' \
+	make_cgroup $((40 << 20)) || skip "no memory cgroup can be made"
+	sh -c "echo \$\$ >'$GROUP/cgroup.procs' && exec '$SEEP' record -q --force -o '$T/oom.data' \
 		perl -e 'my @x; push @x, \"x\" x 1000000 for 1 .. 300'" || true
-	rmdir "$group"
+	rmdir "$GROUP"
 	[[ $("$SEEP" report "$T/oom.data" --format json | jq -r '.processes[0].signal') == 9 ]]
 	"$SEEP" report "$T/oom.data" 2>&1 | grep -F "OOM killer ended 1 process"
 }
