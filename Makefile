@@ -185,9 +185,9 @@ deps-real $(DEPS:%=deps-%): deps-%:
 	@tools/deps.sh $*
 
 TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
-.PHONY: check check-unit check-cli check-hosts check-host check-real check-lint verify
+.PHONY: check check-unit check-cli check-hosts check-security check-host check-real check-lint verify
 check: deps-check $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
-	@B=$(B) tests/run lint unit $(if $(SAN),,san fuzz) cli hosts host real
+	@B=$(B) tests/run lint unit $(if $(SAN),,san fuzz) cli hosts security host real
 check-unit: deps-check $(UNIT)
 	@B=$(B) tests/run unit
 # The collector's modules under ASan, UBSan and TSan, in variants beside.
@@ -205,6 +205,8 @@ check-cli: deps-check $(TESTED) $(HOSTS) $(TOOLS)
 	@B=$(B) tests/run cli
 check-hosts: deps-check $(TESTED) $(HOSTS)
 	@B=$(B) tests/run hosts
+check-security: deps-check $(TESTED) $(HOSTS) $(TOOLS) ## the threat model of SECURITY.md
+	@B=$(B) tests/run security
 check-host: deps-check $(TESTED) $(HOSTS) ## the torture cases: bare against traced
 	@B=$(B) tests/run host
 check-real: deps-check deps-real $(TESTED) $(B)/real/count.so ## real programs, bare and traced; writes docs/COMPATIBILITY.md

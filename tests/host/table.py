@@ -30,7 +30,7 @@ problems = []
 def bats_titles():
     """File name -> titles of its tests."""
     found = {}
-    for path in sorted(glob.glob(os.path.join(REPO, "tests/cli/*.bats"))):
+    for path in sorted(glob.glob(os.path.join(REPO, "tests/*/*.bats"))):
         with open(path, encoding="utf-8") as text:
             found[os.path.basename(path)] = TEST.findall(text.read())
     return found
