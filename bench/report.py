@@ -7,7 +7,7 @@ from html import escape
 
 COLOURS = {"floor": "#9a9a9a", "seep": "#0072b2", "seep-sampled": "#56b4e9", "seep-dormant": "#a6d4ee", "heaptrack": "#d55e00",
            "heaptrack-r": "#e8a070", "unwind": "#009e73", "jemalloc": "#e6d9a0", "jemalloc-512k": "#d8c25a", "jemalloc-all": "#b8960c",
-           "gperftools": "#cc79a7", "massif": "#444444", "dhat": "#777777"}
+           "gperftools": "#cc79a7", "lsan": "#7a5195", "memcheck": "#222222", "massif": "#444444", "dhat": "#777777"}
 
 
 def names(result):

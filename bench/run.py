@@ -54,10 +54,10 @@ MICRO = {
     "short run": (pair(30), 1, 40000),
 }
 # dear variants do less of the same; the figures are per operation
-FEWER = {"unwind": 10, "jemalloc-all": 20, "gperftools": 50, "massif": 20, "dhat": 20}
+FEWER = {"unwind": 10, "jemalloc-all": 20, "gperftools": 50, "memcheck": 20, "massif": 20, "dhat": 20}
 # heaptrack's helper starts slowly: it gets as many pairs as the cheap ones
 SCALE_PROGRAMS = ("sqlite3", "python3", "cc1")  # where one run of a dear variant is shown
-MICRO_ONLY_FIRST = ("massif", "dhat")  # short run and depth 30
+MICRO_ONLY_FIRST = ("memcheck", "massif", "dhat")  # short run and depth 30
 
 
 class Bench:
@@ -215,12 +215,13 @@ class Bench:
                         self.one_program(variant, program, turn)
 
     def can_run(self, variant, name, turn):
-        if not self.rounds_of(variant, turn, "programs") or variant.name == "heaptrack-r":
+        if not self.rounds_of(variant, turn, "programs") or variant.name in ("heaptrack-r", "lsan"):
             return False
         if variant.pace == SCALE and (self.args.quick or name not in SCALE_PROGRAMS):
             return False
+        # gcc 12's lsan crashes programs that were not linked with it, perl and sqlite3 here;
         # redis has jemalloc linked in, and is no toy to run inside valgrind or tcmalloc
-        return name != "redis" or variant.name not in ("massif", "dhat", "gperftools", "jemalloc", "jemalloc-all")
+        return name != "redis" or variant.name not in ("memcheck", "massif", "dhat", "gperftools", "jemalloc", "jemalloc-all")
 
     def one_program(self, variant, program, turn):
         done = self.attempt(variant, program)
@@ -250,7 +251,7 @@ class Bench:
             for turn in range(runs):
                 for variant in self.rotation(turn):
                     dear = variant.prefix or variant.pace != FULL
-                    if (dear and turn >= self.args.rounds) or variant.name == "heaptrack-r":
+                    if (dear and turn >= self.args.rounds) or variant.name in ("heaptrack-r", "lsan"):
                         continue
                     if self.args.quick and variant.pace == SCALE:
                         continue
@@ -267,7 +268,7 @@ class Bench:
             if program.missing or program.name not in wanted or (self.args.only and program.name not in self.args.only):
                 continue
             for variant in self.variants:
-                if variant.pace != FULL or variant.name == "heaptrack-r":
+                if variant.pace != FULL or variant.name in ("heaptrack-r", "lsan"):
                     continue
                 for _ in range(1 if variant.prefix else 3):
                     done = self.attempt(variant, program)

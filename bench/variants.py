@@ -98,6 +98,7 @@ def lacks(command):
 
 def all_variants(also):
     jemalloc, tcmalloc = library("libjemalloc.so.2"), library("libtcmalloc.so.4")
+    lsan = library("liblsan.so.0")
     no_prof = jemalloc_profiles(jemalloc)
     no_gperf = None if tcmalloc else "no libtcmalloc.so.4 here"
     # heaptrack 1.4's interpreter can grow without end (19 GB for a million live
@@ -129,6 +130,10 @@ def all_variants(also):
                 env={"MALLOC_CONF": "prof:true,lg_prof_sample:0,prof_prefix:{dir}/jeprof"}, missing=no_prof),
         Variant("gperftools", "tcmalloc with the heap profiler", SCALE, preload=tcmalloc,
                 env={"HEAPPROFILE": "{dir}/heap", "HEAP_PROFILE_ALLOCATION_INTERVAL": "0"}, missing=no_gperf),
+        Variant("lsan", "LeakSanitizer of gcc, preloaded", preload=lsan, env={"LSAN_OPTIONS": "exitcode=0"},
+                missing=None if lsan else "no liblsan.so.0 here"),
+        Variant("memcheck", "valgrind --leak-check=full", SCALE, missing=lacks("valgrind"),
+                prefix=["valgrind", "-q", "--leak-check=full", "--log-file={dir}/memcheck.out"]),
         Variant("massif", "valgrind --tool=massif", SCALE, missing=lacks("valgrind"),
                 prefix=["valgrind", "-q", "--tool=massif", "--massif-out-file={dir}/massif.out"]),
         Variant("dhat", "valgrind --tool=dhat", SCALE, missing=lacks("valgrind"),
