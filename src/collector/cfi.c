@@ -1,4 +1,4 @@
-/* cfi.c - .eh_frame: the row of one code address, computed when needed. */
+/* cfi.c - .eh_frame: the unwind rule of one code address, computed when needed. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/cfi.h"
 
@@ -9,7 +9,7 @@
 #include "base/attr.h"
 
 enum { REG_BX = 3, REG_FP = 6, REG_SP = 7, REG_RA = 16, REMEMBER_MAX = 6 };
-enum { OPS_MAX = 1 << 18 }; /* CFA instructions looked at for one row */
+enum { OPS_MAX = 1 << 18 }; /* CFA instructions looked at for one rule */
 
 /* How one register of the caller is found. */
 enum rule { RULE_SAME, RULE_AT_CFA, RULE_EXPRESSION, RULE_UNDEFINED, RULE_ODD };
@@ -21,10 +21,10 @@ struct saved {
 	uint32_t expression_bytes;
 };
 
-/* Only what a row can express is tracked: the CFA, rbp, rbx, the return pc. */
+/* Only what a rule can express is tracked: the CFA, rbp, rbx, the return pc. */
 struct state {
 	uint8_t cfa_kind; /* 0 none, 1 register + offset, 2 expression, 9 bad */
-	uint8_t bx;       /* where rbx is, as in struct row */
+	uint8_t bx;       /* where rbx is, as in struct unwind_rule */
 	uint32_t cfa_reg;
 	int64_t cfa_offset;
 	const uint8_t *cfa_expression;
@@ -187,8 +187,8 @@ place_of_bx(enum rule rule, int64_t offset)
 	if (rule == RULE_SAME || rule == RULE_UNDEFINED)
 		return 0;
 	if (rule != RULE_AT_CFA || offset >= 0 || offset % 8 ||
-	    offset <= INT64_C(-8) * ROW_BX_LOST)
-		return ROW_BX_LOST;
+	    offset <= INT64_C(-8) * RULE_BX_LOST)
+		return RULE_BX_LOST;
 	return (uint8_t)(-offset / 8);
 }
 
@@ -215,7 +215,7 @@ set_expression(struct state *s, uint64_t reg, struct bytes *b, enum rule rule)
 
 	skip(b, n);
 	if (reg == REG_BX)
-		s->bx = ROW_BX_LOST;
+		s->bx = RULE_BX_LOST;
 	if (v && !b->bad) {
 		v->rule = (uint8_t)rule;
 		v->expression = at;
@@ -474,26 +474,26 @@ cfi_begins(const struct module *m, uint64_t pc)
 static const uint8_t plt_expression[] = {
     0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
 
-static struct row
-to_row(const struct state *s, const struct cie *cie, uint64_t pc)
+static struct unwind_rule
+to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 {
-	struct row r = {.kind = ROW_OTHER};
+	struct unwind_rule r = {.kind = RULE_OTHER};
 	struct bytes x;
 	int64_t cfa = s->cfa_offset;
 
 	if (s->ra.rule == RULE_UNDEFINED) {
-		r.kind = ROW_END;
+		r.kind = RULE_END;
 		return r;
 	}
 	if (s->cfa_kind == 1) {
 		if (s->ra.rule != RULE_AT_CFA || s->ra.offset != -8)
 			return r;
 		if (s->cfa_reg == REG_SP)
-			r.kind = ROW_SP;
+			r.kind = RULE_SP;
 		else if (s->cfa_reg == REG_FP)
-			r.kind = ROW_FP;
+			r.kind = RULE_FP;
 		else if (s->cfa_reg == REG_BX)
-			r.kind = ROW_BX;
+			r.kind = RULE_BX;
 		else
 			return r;
 	} else if (s->cfa_kind == 2 && s->cfa_bytes) {
@@ -501,7 +501,7 @@ to_row(const struct state *s, const struct cie *cie, uint64_t pc)
 		    s->cfa_expression, s->cfa_expression + s->cfa_bytes, false};
 		if (s->cfa_bytes == sizeof(plt_expression) &&
 		    memcmp(x.at, plt_expression, sizeof(plt_expression)) == 0) {
-			r.kind = ROW_SP;
+			r.kind = RULE_SP;
 			cfa = (pc & 15) >= 11 ? 16 : 8;
 		} else {
 			uint8_t base = (uint8_t)get(&x, 1);
@@ -511,13 +511,13 @@ to_row(const struct state *s, const struct cie *cie, uint64_t pc)
 			if (get(&x, 1) != 0x06 || x.bad || x.at != x.end)
 				return r;
 			if (base == 0x77 && cie->signal && cfa == 160) {
-				r.kind = ROW_SIGNAL;
+				r.kind = RULE_SIGNAL;
 				return r;
 			}
 			if (base != 0x76 || s->ra.rule != RULE_AT_CFA ||
 			    s->ra.offset != -8)
 				return r;
-			r.kind = ROW_FP_DEREF;
+			r.kind = RULE_FP_DEREF;
 		}
 	} else {
 		return r;
@@ -525,13 +525,13 @@ to_row(const struct state *s, const struct cie *cie, uint64_t pc)
 	if (cfa < INT32_MIN || cfa > INT32_MAX)
 		goto odd;
 	r.cfa = (int32_t)cfa;
-	r.bx = s->bx & ROW_BX_LOST;
+	r.bx = s->bx & RULE_BX_LOST;
 	if (s->fp.rule == RULE_SAME || s->fp.rule == RULE_UNDEFINED) {
-		r.fp = ROW_FP_SAME;
+		r.fp = RULE_FP_SAME;
 		return r;
 	}
 	if (s->fp.rule == RULE_AT_CFA) {
-		r.fp = ROW_FP_AT_CFA;
+		r.fp = RULE_FP_AT_CFA;
 		cfa = s->fp.offset;
 	} else if (s->fp.rule == RULE_EXPRESSION && s->fp.expression_bytes) {
 		x = (struct bytes){s->fp.expression,
@@ -541,7 +541,7 @@ to_row(const struct state *s, const struct cie *cie, uint64_t pc)
 		cfa = get_sleb(&x);
 		if (x.bad || x.at != x.end)
 			goto odd;
-		r.fp = ROW_FP_AT_FP;
+		r.fp = RULE_FP_AT_FP;
 	} else {
 		goto odd;
 	}
@@ -550,15 +550,15 @@ to_row(const struct state *s, const struct cie *cie, uint64_t pc)
 	r.fp_offset = (int16_t)cfa;
 	return r;
 odd:
-	r.kind = ROW_OTHER;
+	r.kind = RULE_OTHER;
 	return r;
 }
 
 /* Not `cold`: that would make it small, and slow. */
-SEEP_NOINLINE struct row
-cfi_row(const struct module *m, uint64_t pc)
+SEEP_NOINLINE struct unwind_rule
+cfi_rule(const struct module *m, uint64_t pc)
 {
-	struct row stop = {.kind = ROW_STOP};
+	struct unwind_rule stop = {.kind = RULE_STOP};
 	struct state s, initial;
 	struct bytes b;
 	struct cie cie;
@@ -592,5 +592,5 @@ cfi_row(const struct module *m, uint64_t pc)
 	run(&s, &initial, &cie, cie.program, 0, UINT64_MAX);
 	initial = s;
 	run(&s, &initial, &cie, b, start, pc);
-	return to_row(&s, &cie, pc);
+	return to_rule(&s, &cie, pc);
 }

@@ -17,12 +17,13 @@
 #include "collector/live.h"
 #include "collector/mark.h"
 #include "collector/mem.h"
-#include "collector/memo.h"
+#include "collector/outer.h"
+#include "collector/plain.h"
 #include "collector/module.h"
 #include "collector/next.h"
 #include "collector/place.h"
 #include "collector/recorder.h"
-#include "collector/rows.h"
+#include "collector/rules.h"
 #include "collector/sample.h"
 #include "collector/segment.h"
 #include "collector/sites.h"
@@ -346,7 +347,7 @@ set_up_child(void)
 	segment.header->start_monotonic_ns = tick_start(false);
 	segment.header->start_realtime_ns = tick_realtime(false);
 	segment.header->first_id = first_id;
-	segment.header->max_frames = memo_depth;
+	segment.header->max_frames = outer_depth;
 	segment.header->mode = mode;
 	describe_live(segment.header);
 	spaces_tell();
@@ -602,7 +603,7 @@ before_fork(void)
 
 	if (!lifecycle_started())
 		return;
-	if (memo_inside_hook(thread_self, &c))
+	if (plain_inside_hook(thread_self, &c))
 		ADD(&forks_inside, 1);
 	if (lifecycle_is_on())
 		slots_prepare(&place.slots);
@@ -613,7 +614,7 @@ after_fork_in_parent(void)
 {
 	CPU_CALLER(c);
 
-	if (lifecycle_started() && memo_inside_hook(thread_self, &c))
+	if (lifecycle_started() && plain_inside_hook(thread_self, &c))
 		ADD(&forks_inside, (uint32_t)-1);
 }
 
@@ -734,7 +735,7 @@ write_header(struct seg_header *h, char **argv)
 	fmt_copy(h->session, sizeof(h->session), config.session);
 	h->medium = place.medium;
 	h->first_id = 1;
-	h->max_frames = memo_depth;
+	h->max_frames = outer_depth;
 	h->start_monotonic_ns = tick_start(true);
 	h->start_realtime_ns = tick_realtime(true);
 	h->mode = mode;
@@ -767,7 +768,7 @@ start_tables(void *find_object)
 	describe_live(segment.header);
 	snapfile_start();
 	snap_start(config.snapshots);
-	return sample_init(config.sample) && rows_init() && sites_init(1) &&
+	return sample_init(config.sample) && rules_init() && sites_init(1) &&
 	    ledger_init(1) && mark_init() && user_init(1) && make_proc_word();
 }
 
@@ -793,8 +794,8 @@ start(char **argv, char **envp)
 	if (config.dormant)
 		mode = SEG_MODE_DORMANT;
 	was_off = config.dormant;
-	if (config.depth && config.depth < THREAD_OUTER_MAX)
-		memo_depth =
+	if (config.depth && config.depth < OUTER_MAX)
+		outer_depth =
 		    config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
 	place_exe(exe);
 	write_header(h, argv);

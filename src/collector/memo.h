@@ -16,7 +16,7 @@
 
 /*
  * A walk up the stack is a pure function of the caller's (pc, sp, fp), the
- * unwind rows, and the words that it loads. A memo entry lists these words
+ * unwind rules, and the words that it loads. A memo entry lists these words
  * with their values. If they still have these values, the walk would go the
  * same way again, and its result needs not be computed: the check is exact,
  * not a guess. The words are compared from the innermost frame outwards, with
@@ -41,7 +41,7 @@
  *   replaced or used by another coroutine, the frames in use are other ones:
  *   words differ before a load leaves the memory of these frames.
  * All other entries are in *doubt*: their key differs from every caller's, so
- * that the hook never uses them. memo.c does, after walk_prove().
+ * that the hook never uses them. chunk_find() does, after walk_prove().
  * The same holds for the copy of the last stack: a chunk has its version only
  * if the words of that copy are safe for the chunk, too.
  *
@@ -49,7 +49,7 @@
  * hash table per thread. Allocator wrappers make the first few words alike,
  * so the table is probed by mismatch: if word i differs, the value found there
  * gives the next place to look, a decision tree over just the words that
- * differ. No row is looked up for it. A chunk always lists six words: the last
+ * differ. No unwind rule is looked up for it. A chunk always lists six words: the last
  * one is repeated where there are fewer, and where there are none it is the
  * hook's own return address. So there is no loop, and the last value is always
  * the pc where the outer part begins.
@@ -63,11 +63,11 @@
  * A saved frame pointer is listed only where a frame further out needs it for
  * its CFA: elsewhere rbp is data, and listing it would miss without need.
  */
-enum { MEMO_PROBES = 5, MEMO_SHIFT = 64 - 7 - THREAD_MEMO_MAX_BITS };
+enum { MEMO_PROBES = 5, MEMO_SHIFT = 64 - 7 - MEMO_MAX_BITS };
 #define MEMO_DOUBT (UINT64_C(1) << 63) /* in a key */
 enum memo_flags {
 	MEMO_USES_FP = 1, /* fp must be the same, too */
-	/* of outer chunks, see memo.c */
+	/* of outer chunks, see paths.h */
 	MEMO_END = 2,   /* above it there is just the outermost frame */
 	MEMO_PLAIN = 4, /* it leads to a frame that chunks cannot list */
 };
@@ -79,7 +79,7 @@ enum memo_flags {
 SEEP_INLINE int
 memo_verify(const struct thread *t, int n)
 {
-	const struct outer_check *c = &t->check[THREAD_CHECK_PAD + n];
+	const struct outer_check *c = &t->check[OUTER_CHECK_PAD + n];
 
 	while (n-- > 0) {
 		c--;
@@ -105,7 +105,7 @@ memo_checks(const struct thread *t, uint32_t offset)
 		    (const struct outer_check *)(const void *)(at +
 		        offsetof(struct thread, check));
 
-		_Static_assert(THREAD_CHECK_PAD == 4, "a round");
+		_Static_assert(OUTER_CHECK_PAD == 4, "a round");
 		if (unlikely(*(const uint64_t *)c[3].address != c[3].value ||
 		        *(const uint64_t *)c[2].address != c[2].value ||
 		        *(const uint64_t *)c[1].address != c[1].value ||
@@ -122,14 +122,14 @@ memo_flags(const struct memo_chunk *e)
 	return (uint32_t)(e->gen_flags >> 32);
 }
 
-/* First of the chunk's words that differs, THREAD_MEMO_WORDS: none. */
+/* First of the chunk's words that differs, MEMO_WORDS: none. */
 SEEP_INLINE uint32_t
 memo_differs(const struct memo_chunk *e, const uint64_t *slots)
 {
 	uint32_t i;
 
 #pragma GCC unroll 6
-	for (i = 0; i < THREAD_MEMO_WORDS; i++) {
+	for (i = 0; i < MEMO_WORDS; i++) {
 		if (unlikely(slots[e->offset[i]] != e->value[i]))
 			break;
 	}
@@ -189,7 +189,7 @@ memo_first(const struct thread *t, const struct cpu_frame *c, uint64_t key)
 	const struct memo_chunk *e = memo_at(t, memo_hash(c));
 
 	if (unlikely(!memo_fits(e, c, key, LOAD(&module_gen)) ||
-	        memo_differs(e, slots) != THREAD_MEMO_WORDS))
+	        memo_differs(e, slots) != MEMO_WORDS))
 		return NULL;
 	return e;
 }
@@ -205,27 +205,5 @@ memo_holds(const struct thread *t, const struct memo_chunk *e)
 /* The site of a caller. The thread is busy; never fails (see sites_get). */
 struct site_id memo_site(
     struct thread *t, const struct cpu_frame *c, enum seg_api api);
-
-/*
- * Without memo, by rows alone: for nested events. `scratch` holds up to `max`
- * frames; with max <= SEG_INNER_FRAMES the outer ones are dropped. Says in
- * *ret_own whether a frame of this library is on the stack and in
- * *ret_whole whether the walk came to the end of the thread's own stack.
- */
-struct site_id memo_nested(struct thread *t, const struct cpu_frame *c,
-    enum seg_api api, uint64_t *scratch, uint32_t max, bool *ret_own,
-    bool *ret_whole);
-
-/*
- * Is code of ours on the stack above this caller, or may it be? Then a signal
- * handler has interrupted a hook.
- */
-bool memo_inside_hook(struct thread *t, const struct cpu_frame *c);
-
-/* Frames beyond this are not kept: "(stack deeper than the limit)". */
-extern SEEP_HIDDEN uint32_t memo_depth;
-
-/* Of a stack that is deeper at least so many are. */
-uint32_t memo_least(void);
 
 #endif

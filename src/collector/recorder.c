@@ -3,6 +3,7 @@
 #include "collector/recorder.h"
 
 #include "collector/next.h"
+#include "collector/plain.h"
 #include "collector/spaces.h"
 
 enum { PAUSE_NS = 50000000, PERIOD_MAX = 64, HELD_SPINS = 1 << 22 };
@@ -193,12 +194,12 @@ nested_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 		          &t->scratch_taken, bit, __ATOMIC_ACQ_REL) &
 		        bit)) {
 			scratch = t->scratch[i];
-			max = THREAD_OUTER_MAX;
+			max = OUTER_MAX;
 			break;
 		}
 		bit = 0;
 	}
-	s = memo_nested(t, c, api, scratch, max, &own, &whole);
+	s = plain_site(t, c, api, scratch, max, &own, &whole);
 	if (bit)
 		__atomic_fetch_and(&t->scratch_taken, ~bit, __ATOMIC_ACQ_REL);
 	segment_count(SEG_NESTED_EVENTS, 1);

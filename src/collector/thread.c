@@ -121,7 +121,7 @@ give_memo(struct thread *t, uint32_t bits)
 	struct memo_chunk *m;
 
 	if (ADD(&memo_total, bytes) + bytes > MEMO_TOTAL_MAX &&
-	    bits > THREAD_MEMO_MIN_BITS) {
+	    bits > MEMO_MIN_BITS) {
 		ADD(&memo_total, -bytes);
 		return false;
 	}
@@ -149,9 +149,9 @@ thread_grow_memo(struct thread *t)
 	uint32_t bits = (uint32_t)__builtin_ctz(thread_memo_chunks(t));
 
 	t->memo_misses = 0;
-	if (bits >= THREAD_MEMO_MAX_BITS)
+	if (bits >= MEMO_MAX_BITS)
 		return;
-	bits += bits + 2 <= THREAD_MEMO_MAX_BITS ? 2 : 1;
+	bits += bits + 2 <= MEMO_MAX_BITS ? 2 : 1;
 	if (1u << bits > t->memo_room) {
 		give_memo(t, bits);
 		return;
@@ -327,9 +327,9 @@ new_block(void)
 		t = mem_alloc(sizeof(struct thread));
 	if (!t)
 		return NULL;
-	for (i = 0; i < THREAD_CHECK_PAD; i++)
+	for (i = 0; i < OUTER_CHECK_PAD; i++)
 		t->check[i].address = (uint64_t)(uintptr_t)&zero;
-	if ((t->memo || give_memo(t, THREAD_MEMO_MIN_BITS)) && take_array(t))
+	if ((t->memo || give_memo(t, MEMO_MIN_BITS)) && take_array(t))
 		return t;
 	STORE_RELEASE(&spare, t);
 	return NULL;
@@ -339,7 +339,7 @@ new_block(void)
 static void
 adopt(struct thread *t)
 {
-	enum { LEAST = (1u << THREAD_MEMO_MIN_BITS) - 1 };
+	enum { LEAST = (1u << MEMO_MIN_BITS) - 1 };
 
 	t->stack_lo = t->stack_hi = 0;
 	t->expect_free = NULL;

@@ -9,7 +9,7 @@
 #include "base/attr.h"
 #include "base/cpu.h"
 #include "collector/live.h"
-#include "collector/row.h"
+#include "collector/memo_types.h"
 #include "collector/segment.h"
 #include "trace/format.h"
 
@@ -37,64 +37,7 @@ enum thread_state {
 	THREAD_RETIRED = 0x5ee90a00, /* its block has gone to another thread */
 };
 
-enum {
-	THREAD_OUTER_MAX = 512, /* outer frames of a stack: the depth limit */
-	THREAD_MEMO_WORDS = 6,
-	THREAD_MEMO_MIN_BITS = 6,
-	THREAD_MEMO_MAX_BITS = 12,
-	THREAD_CHECK_PAD = 4,
-	THREAD_FAR_SEEN = 256,
-	THREAD_SCRATCHES = 3, /* for nested events, see recorder.c */
-};
-
-/*
- * A remembered piece of stack: up to six inner frames. It holds for a caller
- * (pc, sp, fp) when the words at sp[offset[i]] are still value[i].
- */
-struct memo_chunk {
-	/* what a look that fails reads */
-	uint64_t key; /* pc and api; 0: empty, or being filled */
-	uint64_t sp;
-	uint64_t gen_flags; /* of modules; enum memo_flags << 32 */
-	uint16_t offset[THREAD_MEMO_WORDS]; /* in words from sp - 8 */
-	uint16_t frames;                    /* how many it stands for */
-	uint16_t pad16[1];
-	uint64_t value[THREAD_MEMO_WORDS]; /* the last is the outer part's pc */
-	/* what a look that succeeds needs too */
-	uint64_t version; /* of outer[] when the checks proved `node`, or 0 */
-	uint64_t fp;
-	/* outer chunks: the node above it, and of its innermost frame; 0 */
-	uint32_t site;          /* of (node, inner) */
-	uint32_t node;          /* the outer part it was last seen with */
-	uint32_t inner;         /* the frames as a record */
-	uint16_t checks_offset; /* in bytes: how many checks prove `node` */
-	uint16_t hint;          /* index into outer[] to try first */
-	uint16_t end_offset;
-	uint16_t fp_offset; /* of the saved fp below the outer part, or ~0 */
-	/* of a first place, see come_first() */
-	uint16_t passed_over, changes;
-} __attribute__((aligned(64)));
-
-_Static_assert(sizeof(struct memo_chunk) == 128, "two cache lines");
-
-/* One outer frame of the last stack seen. */
-struct outer_frame {
-	uint64_t pc, sp, fp;
-	uint64_t frame; /* as in the segment */
-	struct row row;
-	uint32_t node;
-	uint32_t checks; /* of outer_check that prove this and what is above */
-	uint64_t ra_slot, fp_slot, aux_slot; /* words its step loads, or 0 */
-	uint64_t aux_value;
-	uint64_t top; /* what walk_prove() wants before these are loaded */
-	uint8_t needs_fp, exact;
-	uint8_t vouched; /* see memo.c */
-	uint8_t pad[5];
-};
-
-struct outer_check {
-	uint64_t address, value;
-};
+enum { THREAD_SCRATCHES = 3 }; /* for nested events, see recorder.c */
 
 /*
  * What a hook looks at first. In pages that a fork wipes (MADV_WIPEONFORK),
@@ -132,17 +75,17 @@ struct thread {
 	uint32_t outer_gen;
 	uint32_t memo_misses;
 	uint32_t outer_truncated; /* outer[] holds the innermost part only */
-	uint32_t far_last;        /* see memo.c: the last stack by chunks */
-	uint32_t far_count;
-	int32_t far_credit;
-	uint32_t far_seen[THREAD_FAR_SEEN];
+	uint32_t paths_last;      /* see paths.h: the last stack by chunks */
+	uint32_t paths_count;
+	int32_t paths_credit;
+	uint32_t paths_seen[PATHS_SEEN];
 
 	struct gate *gate; /* of its owner; NULL: it has none */
 
 	/* what most events touch of these two shares our first page */
 	struct live_cache live;
-	/* the first THREAD_CHECK_PAD of them always hold */
-	struct outer_check check[THREAD_CHECK_PAD + THREAD_OUTER_MAX * 3];
+	/* the first OUTER_CHECK_PAD of them always hold */
+	struct outer_check check[OUTER_CHECK_PAD + OUTER_MAX * 3];
 
 	/* warm */
 	uint32_t array;
@@ -157,14 +100,14 @@ struct thread {
 	uint32_t process;        /* counts forks: which process it belongs to */
 	uint32_t counted;        /* slow events under way, see lifecycle.c */
 	uint32_t paused;         /* calls of seep_pause() not yet resumed */
-	uint64_t far_sp;         /* where far_last was found */
+	uint64_t paths_sp;       /* where paths_last was found */
 	struct thread *next;     /* in the list of all */
 	struct thread *next_free; /* of those without an owner */
 	uint32_t memo_room;       /* chunks that there is memory for */
 
-	struct outer_frame outer[THREAD_OUTER_MAX] __attribute__((aligned(64)));
-	struct outer_frame walk[THREAD_OUTER_MAX];
-	uint64_t scratch[THREAD_SCRATCHES][THREAD_OUTER_MAX];
+	struct outer_frame outer[OUTER_MAX] __attribute__((aligned(64)));
+	struct outer_frame walk[OUTER_MAX];
+	uint64_t scratch[THREAD_SCRATCHES][OUTER_MAX];
 };
 
 /*

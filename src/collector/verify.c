@@ -8,7 +8,7 @@
 
 #include "base/fmt.h"
 #include "base/sys.h"
-#include "collector/memo.h"
+#include "collector/outer.h"
 
 enum { FRAMES = 600, DETAILS = 20, LINE = 512 };
 
@@ -86,7 +86,7 @@ compare(struct site_id site, const struct cpu_frame *c)
 		return;
 	if (common == ours.count && n > common &&
 	    sites_root(site) == SITES_NODE_TRUNCATED &&
-	    common + 1 >= memo_least()) {
+	    common + 1 >= outer_least_kept()) {
 		ADD(&truncated, 1);
 		return;
 	}

@@ -269,7 +269,7 @@ is_above(const struct walk *w, const struct thread *t, uint64_t cfa)
 }
 
 enum walk_result
-walk_step(struct walk *w, const struct thread *t, struct row row,
+walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
     struct walk_slots *slots, uint32_t *ret_why)
 {
 	uint64_t cfa, pc, fp = w->fp;
@@ -277,33 +277,33 @@ walk_step(struct walk *w, const struct thread *t, struct row row,
 
 	*slots = s;
 	*ret_why = SEG_CUT_BOUNDS;
-	switch (row.kind) {
-	case ROW_SP:
-		cfa = w->sp + (uint64_t)(int64_t)row.cfa;
+	switch (rule.kind) {
+	case RULE_SP:
+		cfa = w->sp + (uint64_t)(int64_t)rule.cfa;
 		break;
-	case ROW_FP:
-		cfa = fp + (uint64_t)(int64_t)row.cfa;
+	case RULE_FP:
+		cfa = fp + (uint64_t)(int64_t)rule.cfa;
 		break;
-	case ROW_FP_DEREF:
-		s.aux = fp + (uint64_t)(int64_t)row.cfa;
+	case RULE_FP_DEREF:
+		s.aux = fp + (uint64_t)(int64_t)rule.cfa;
 		if (!load(w, t, s.aux, &s.aux_value))
 			return WALK_CUT;
 		cfa = s.aux_value;
 		break;
-	case ROW_BX:
+	case RULE_BX:
 		s.aux = w->bx_slot;
 		if (!s.aux || !load_known(w, t, s.aux, &s.aux_value)) {
 			*ret_why = SEG_CUT_RULE;
 			return WALK_CUT;
 		}
-		cfa = s.aux_value + (uint64_t)(int64_t)row.cfa;
+		cfa = s.aux_value + (uint64_t)(int64_t)rule.cfa;
 		break;
-	case ROW_SIGNAL:
+	case RULE_SIGNAL:
 		return step_signal(w, t, slots, ret_why);
-	case ROW_END:
-		w->vouched = row.cfa == ROW_END_CONTEXT;
+	case RULE_END:
+		w->vouched = rule.cfa == RULE_END_CONTEXT;
 		return WALK_END;
-	case ROW_STOP:
+	case RULE_STOP:
 		*ret_why = SEG_CUT_NO_INFO;
 		return WALK_CUT;
 	default:
@@ -314,13 +314,13 @@ walk_step(struct walk *w, const struct thread *t, struct row row,
 	slots->aux = s.aux;
 	slots->aux_value = s.aux_value;
 	if (!is_above(w, t, cfa)) {
-		if (row.kind != ROW_SP)
+		if (rule.kind != RULE_SP)
 			*ret_why = SEG_CUT_SWITCHED;
 		return WALK_CUT;
 	}
-	if (row.fp != ROW_FP_SAME) {
-		s.fp = (row.fp == ROW_FP_AT_CFA ? cfa : fp) +
-		    (uint64_t)(int64_t)row.fp_offset;
+	if (rule.fp != RULE_FP_SAME) {
+		s.fp = (rule.fp == RULE_FP_AT_CFA ? cfa : fp) +
+		    (uint64_t)(int64_t)rule.fp_offset;
 		if (!load(w, t, s.fp, &fp))
 			return WALK_CUT;
 	}
@@ -334,8 +334,8 @@ walk_step(struct walk *w, const struct thread *t, struct row row,
 	w->sp = cfa;
 	w->fp = fp;
 	w->exact = false;
-	if (row.bx)
+	if (rule.bx)
 		w->bx_slot =
-		    row.bx == ROW_BX_LOST ? 0 : cfa - UINT64_C(8) * row.bx;
+		    rule.bx == RULE_BX_LOST ? 0 : cfa - UINT64_C(8) * rule.bx;
 	return WALK_STEPPED;
 }

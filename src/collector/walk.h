@@ -8,7 +8,7 @@
 
 #include "base/attr.h"
 #include "base/cpu.h"
-#include "collector/row.h"
+#include "collector/rule.h"
 #include "collector/thread.h"
 
 /*
@@ -118,8 +118,8 @@ walk_prove(struct walk *w, uint64_t top)
 	return likely(!top) || walk_prove_slow(w, top);
 }
 
-/* Leaves the frame at *w by `row`. The position is changed on WALK_STEPPED. */
+/* Leaves the frame at *w by `rule`. The position is changed on WALK_STEPPED. */
 enum walk_result walk_step(struct walk *w, const struct thread *t,
-    struct row row, struct walk_slots *ret_slots, uint32_t *ret_why);
+    struct unwind_rule rule, struct walk_slots *ret_slots, uint32_t *ret_why);
 
 #endif

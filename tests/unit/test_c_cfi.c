@@ -73,9 +73,9 @@ functions_begin_with_the_return_address_on_top(void **state)
 	uint32_t i, plain = 0;
 
 	for (i = 0; i < m.table_count; i++) {
-		struct row r = cfi_row(&m, function_at(&m, i));
+		struct unwind_rule r = cfi_rule(&m, function_at(&m, i));
 
-		plain += r.kind == ROW_SP && r.cfa == 8;
+		plain += r.kind == RULE_SP && r.cfa == 8;
 	}
 	assert_true(m.table_count > 1000);
 	assert_true(plain > m.table_count * 9 / 10);
@@ -88,12 +88,12 @@ addresses_that_no_function_covers_have_no_row(void **state)
 	struct module m = module_at(t);
 	uint64_t first = function_at(&m, 0);
 
-	assert_int_equal(cfi_row(&m, 16).kind, ROW_STOP);
+	assert_int_equal(cfi_rule(&m, 16).kind, RULE_STOP);
 	assert_int_equal(
-	    cfi_row(&m, function_at(&m, m.table_count - 1) + (1 << 28)).kind,
-	    ROW_STOP);
+	    cfi_rule(&m, function_at(&m, m.table_count - 1) + (1 << 28)).kind,
+	    RULE_STOP);
 	m.table = NULL;
-	assert_int_equal(cfi_row(&m, first).kind, ROW_STOP);
+	assert_int_equal(cfi_rule(&m, first).kind, RULE_STOP);
 }
 
 /* A copy of the tables, in a heap block that sanitizers watch. */
@@ -121,8 +121,10 @@ rows_do_not_depend_on_where_the_module_lies(void **state)
 
 	for (i = 0; i < a.table_count; i += 7) {
 		for (k = 0; k < 200; k += 13) {
-			struct row ra = cfi_row(&a, function_at(&a, i) + k);
-			struct row rb = cfi_row(&b, function_at(&b, i) + k);
+			struct unwind_rule ra =
+			    cfi_rule(&a, function_at(&a, i) + k);
+			struct unwind_rule rb =
+			    cfi_rule(&b, function_at(&b, i) + k);
 
 			assert_memory_equal(&ra, &rb, sizeof(ra));
 		}
@@ -151,7 +153,7 @@ damaged_tables_are_read_within_bounds(void **state)
 			        bytes] = (uint8_t)rand_r(&seed);
 		m = module_at(&broken);
 		for (i = 0; i < m.table_count; i += 3)
-			cfi_row(&m, function_at(&m, i) + i % 64);
+			cfi_rule(&m, function_at(&m, i) + i % 64);
 		free(p);
 	}
 }

@@ -18,8 +18,10 @@
 #include "base/attr.h"
 #include "collector/ledger.h"
 #include "collector/memo.h"
+#include "collector/outer.h"
+#include "collector/plain.h"
 #include "collector/module.h"
-#include "collector/rows.h"
+#include "collector/rules.h"
 #include "collector/segment.h"
 #include "collector/sites.h"
 #include "collector/thread.h"
@@ -89,7 +91,7 @@ hook(void)
 	if (LOAD(&checked) % 8)
 		return;
 	compare(
-	    memo_nested(t, &c, SEG_API_MALLOC, scratch, FRAMES, &own, &whole),
+	    plain_site(t, &c, SEG_API_MALLOC, scratch, FRAMES, &own, &whole),
 	    theirs, n);
 	ADD(&nested_checked, 1);
 }
@@ -136,7 +138,7 @@ start(void **state)
 	walk_init(&(struct walk_facts){(uint64_t)(uintptr_t)__libc_stack_end,
 	    stack.rlim_cur, *pthread_bytes, true});
 	thread_init(true, true);
-	return module_init(find, "test_c_stack") && rows_init() &&
+	return module_init(find, "test_c_stack") && rules_init() &&
 	        sites_init(1) && ledger_init(1)
 	    ? 0
 	    : -1;
@@ -250,12 +252,12 @@ deep_hook(void)
 {
 	CPU_CALLER(c);
 	struct thread *t = thread_self;
-	uint64_t frames[2 * THREAD_OUTER_MAX];
+	uint64_t frames[2 * OUTER_MAX];
 	uint32_t n;
 
 	thread_enter(thread_gate);
 	n = sites_frames(
-	    memo_site(t, &c, SEG_API_MALLOC), frames, 2 * THREAD_OUTER_MAX);
+	    memo_site(t, &c, SEG_API_MALLOC), frames, 2 * OUTER_MAX);
 	thread_leave(thread_gate);
 	return n;
 }
@@ -263,7 +265,7 @@ deep_hook(void)
 __attribute__((noinline)) static void
 deepen(uint32_t at, uint32_t depth)
 {
-	uint32_t least = at < THREAD_OUTER_MAX / 4 ? at : THREAD_OUTER_MAX / 4;
+	uint32_t least = at < OUTER_MAX / 4 ? at : OUTER_MAX / 4;
 
 	if (deep_hook() < least)
 		wrong++;

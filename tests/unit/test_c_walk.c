@@ -23,8 +23,10 @@
 #include "base/attr.h"
 #include "collector/ledger.h"
 #include "collector/memo.h"
+#include "collector/outer.h"
+#include "collector/plain.h"
 #include "collector/module.h"
-#include "collector/rows.h"
+#include "collector/rules.h"
 #include "collector/segment.h"
 #include "collector/sites.h"
 #include "collector/thread.h"
@@ -223,7 +225,7 @@ look_at(struct thread *t, const struct cpu_frame *c)
 	e = memo_first(t, c, memo_key(c, SEG_API_MALLOC));
 	if (!e || !memo_holds(t, e))
 		(void)memo_site(t, c, SEG_API_MALLOC);
-	(void)memo_nested(t, c, SEG_API_MALLOC, scratch, SCRATCH, &own, &whole);
+	(void)plain_site(t, c, SEG_API_MALLOC, scratch, SCRATCH, &own, &whole);
 	thread_leave(thread_gate);
 }
 
@@ -373,12 +375,12 @@ static uint64_t
 step_of_way(void)
 {
 	uint64_t frame;
-	struct row row;
+	struct unwind_rule rule;
 
 	test_on_the_way();
-	row = rows_get(way, false, &frame);
-	assert_int_equal(row.kind, ROW_SP);
-	return (uint64_t)row.cfa;
+	rule = rules_get(way, false, &frame);
+	assert_int_equal(rule.kind, RULE_SP);
+	return (uint64_t)rule.cfa;
 }
 
 static uint32_t
@@ -523,7 +525,7 @@ start(void **state)
 	gather_codes();
 	sigaction(SIGSEGV, &fault, NULL);
 	sigaction(SIGBUS, &fault, NULL);
-	return module_init(find, "test_c_walk") && rows_init() &&
+	return module_init(find, "test_c_walk") && rules_init() &&
 	        sites_init(1) && ledger_init(1)
 	    ? 0
 	    : -1;

@@ -1,6 +1,6 @@
-/* rows.c - rows once computed, by code address. */
+/* rules.c - unwind rules once computed, by code address. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/rows.h"
+#include "collector/rules.h"
 
 #include <string.h>
 #include <sys/auxv.h>
@@ -16,16 +16,16 @@
 #include "trace/format.h"
 
 /*
- * Levels of growing size, never rehashed: a row is put into the newest level
+ * Levels of growing size, never rehashed: a rule is put into the newest level
  * and looked for from the newest to the oldest; what is found in an old one
  * is put into the newest too. An entry is claimed by its
- * key; `meta` is written last and says for which generation it holds. A row
+ * key; `meta` is written last and says for which generation it holds. A rule
  * of an older generation is computed again and written over; both writers of
  * such a race write the same.
  */
 struct entry {
 	uint64_t key; /* code address that was looked up, 0: free */
-	uint64_t row;
+	uint64_t rule;
 	uint64_t meta; /* module << 32 | generation, 0: being filled */
 };
 
@@ -83,7 +83,7 @@ find_context_base(void)
 }
 
 bool
-rows_init(void)
+rules_init(void)
 {
 	loader_base = getauxval(AT_BASE);
 	context_base = find_context_base();
@@ -126,7 +126,7 @@ find(struct level *l, uint64_t key)
 }
 
 static void
-insert(uint64_t key, uint64_t row, uint64_t meta)
+insert(uint64_t key, uint64_t rule, uint64_t meta)
 {
 	uint32_t at = LOAD_ACQUIRE(&newest);
 	struct level *l = LOAD_ACQUIRE(&levels[at]);
@@ -144,7 +144,7 @@ insert(uint64_t key, uint64_t row, uint64_t meta)
 			ADD(&l->used, 1);
 		else if (k != key)
 			continue;
-		STORE(&e->row, row);
+		STORE(&e->rule, rule);
 		STORE_RELEASE(&e->meta, meta);
 		return;
 	}
@@ -156,29 +156,31 @@ compute(uint64_t key, uint32_t *ret_module)
 {
 	const struct module *m = module_of(key);
 	uint32_t gen = LOAD_ACQUIRE(&module_gen);
-	struct row r = {.kind = ROW_STOP};
+	struct unwind_rule r = {.kind = RULE_STOP};
 	uint64_t word;
 
 	if (m)
-		r = cfi_row(m, key);
+		r = cfi_rule(m, key);
 	/*
 	 * ld.so's start code has no unwind info: it is where stacks begin. A
 	 * return address that is the first byte of a function was put there
 	 * by hand, for the case that a coroutine's function returns.
 	 */
 	if (m && key + 1 == context_base)
-		r = (struct row){.kind = ROW_END, .cfa = ROW_END_CONTEXT};
-	else if (m && r.kind == ROW_STOP &&
+		r = (struct unwind_rule){
+		    .kind = RULE_END, .cfa = RULE_END_CONTEXT};
+	else if (m && r.kind == RULE_STOP &&
 	    (m->base == loader_base || cfi_begins(m, key + 1)))
-		r = (struct row){.kind = ROW_END, .cfa = ROW_END_OTHER};
+		r = (struct unwind_rule){
+		    .kind = RULE_END, .cfa = RULE_END_OTHER};
 	*ret_module = m ? m->number : 0;
 	memcpy(&word, &r, sizeof(word));
-	if (r.kind != ROW_STOP)
+	if (r.kind != RULE_STOP)
 		insert(key, word, (uint64_t)m->number << 32 | gen);
 	return word;
 }
 
-/* A row of an older generation holds if its module is still the same. */
+/* A rule of an older generation holds if its module is still the same. */
 static SEEP_NOINLINE bool
 still_holds(struct entry *e, uint64_t meta)
 {
@@ -191,8 +193,8 @@ still_holds(struct entry *e, uint64_t meta)
 	return true;
 }
 
-struct row
-rows_get(uint64_t pc, bool exact, uint64_t *ret_frame)
+struct unwind_rule
+rules_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 {
 	uint64_t key = exact ? pc : pc - 1;
 	uint32_t gen = LOAD_ACQUIRE(&module_gen);
@@ -200,7 +202,7 @@ rows_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 	    (pc & ((UINT64_C(1) << 47) - 1)) | (exact ? SEG_FRAME_EXACT : 0);
 	uint32_t module = 0;
 	uint64_t word = 0;
-	struct row r;
+	struct unwind_rule r;
 	int i;
 
 	for (i = (int)LOAD_ACQUIRE(&newest); i >= 0; i--) {
@@ -209,7 +211,7 @@ rows_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 
 		if (!meta)
 			continue;
-		word = LOAD(&e->row);
+		word = LOAD(&e->rule);
 		if ((uint32_t)meta == gen || still_holds(e, meta)) {
 			module = (uint32_t)(meta >> 32);
 			if (i != (int)newest)

@@ -1,0 +1,78 @@
+/* memo_types.h - what a thread remembers of the stacks it has seen. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_MEMO_TYPES_H
+#define SEEP_COLLECTOR_MEMO_TYPES_H
+
+#include <stdint.h>
+
+#include "collector/rule.h"
+
+enum {
+	OUTER_MAX = 512, /* outer frames of a stack: the depth limit */
+	OUTER_CHECK_PAD = 4,
+	MEMO_WORDS = 6,
+	MEMO_MIN_BITS = 6,
+	MEMO_MAX_BITS = 12,
+	PATHS_SEEN = 256,
+};
+
+/*
+ * A remembered piece of stack: up to six inner frames. It holds for a caller
+ * (pc, sp, fp) when the words at sp[offset[i]] are still value[i].
+ */
+struct memo_chunk {
+	/* what a look that fails reads */
+	uint64_t key; /* pc and api; 0: empty, or being filled */
+	uint64_t sp;
+	uint64_t gen_flags;          /* of modules; enum memo_flags << 32 */
+	uint16_t offset[MEMO_WORDS]; /* in words from sp - 8 */
+	uint16_t frames;             /* how many it stands for */
+	uint16_t pad16[1];
+	uint64_t value[MEMO_WORDS]; /* the last is the outer part's pc */
+	/* what a look that succeeds needs too */
+	uint64_t version; /* of outer[] when the checks proved `node`, or 0 */
+	uint64_t fp;
+	union {
+		uint32_t site;  /* inner chunk: the site of (node, inner) */
+		uint32_t above; /* outer chunk: the node above it, or 0 */
+	};
+	union {
+		uint32_t node; /* inner: the outer part seen with it last */
+		uint32_t
+		    reached; /* outer: the node of its innermost frame, or 0 */
+	};
+	union {
+		uint32_t inner; /* inner: the record of its frames */
+		uint32_t
+		    returns; /* outer: bits, which words are return addresses */
+	};
+	uint16_t checks_offset; /* in bytes: how many checks prove `node` */
+	uint16_t hint;          /* index into outer[] to try first */
+	uint16_t end_offset;
+	uint16_t fp_offset; /* of the saved fp below the outer part, or ~0 */
+	/* of a first place, see promote() in memo.c */
+	uint16_t passed_over, changes;
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct memo_chunk) == 128, "two cache lines");
+
+/* One outer frame of the last stack seen. */
+struct outer_frame {
+	uint64_t pc, sp, fp;
+	uint64_t frame; /* as in the segment */
+	struct unwind_rule rule;
+	uint32_t node;
+	uint32_t checks; /* of outer_check that prove this and what is above */
+	uint64_t ra_slot, fp_slot, aux_slot; /* words its step loads, or 0 */
+	uint64_t aux_value;
+	uint64_t top; /* what walk_prove() wants before these are loaded */
+	uint8_t needs_fp, exact;
+	uint8_t vouched; /* see memo.h */
+	uint8_t pad[5];
+};
+
+struct outer_check {
+	uint64_t address, value;
+};
+
+#endif

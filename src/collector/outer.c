@@ -1,0 +1,292 @@
+/* outer.c - the outer frames of the last stack: a copy that can be proven. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/outer.h"
+
+#include "collector/memo.h"
+#include "collector/rules.h"
+#include "collector/sites.h"
+
+uint32_t outer_depth = OUTER_MAX;
+
+uint32_t
+outer_root(enum walk_result r, uint32_t why)
+{
+	if (r != WALK_CUT)
+		return SITES_NODE_ROOT;
+	segment_count((enum seg_count)why, 1);
+	return SITES_NODE_CUT;
+}
+
+static bool
+uses_fp(struct unwind_rule r)
+{
+	return r.kind == RULE_FP || r.kind == RULE_FP_DEREF ||
+	    r.fp == RULE_FP_AT_FP;
+}
+
+/*
+ * What is known of a frame by the one that it leads to: does the stack end as
+ * it should (memo.h), and up to where are the words of both? The words below
+ * and above a signal frame may be on two stacks: no range has both.
+ */
+static void
+vouch_by(struct outer_frame *o, const struct outer_frame *above)
+{
+	o->vouched = above->vouched && o->rule.kind != RULE_SIGNAL;
+	if (o->vouched)
+		o->top = 0;
+	else if (o->rule.kind == RULE_SIGNAL && above->top)
+		o->top = WALK_NOWHERE;
+	else if (o->top < above->top)
+		o->top = above->top;
+}
+
+/*
+ * Puts frame f on top of outer[0..k-1]. `above` is the frame that f's step
+ * led to (outer[k-1]); its pc and fp are what f's slots must still hold.
+ */
+static void
+push_outer(
+    struct thread *t, uint32_t k, const struct outer_frame *f, uint32_t node)
+{
+	const struct outer_frame *above = k ? &t->outer[k - 1] : NULL;
+	bool need = k && above->needs_fp;
+	struct outer_check *check = t->check + OUTER_CHECK_PAD;
+	uint32_t n = k ? above->checks : 0;
+	struct outer_frame *o = &t->outer[k];
+
+	if (f->fp_slot && need)
+		check[n++] = (struct outer_check){f->fp_slot, above->fp};
+	if (f->ra_slot)
+		check[n++] =
+		    (struct outer_check){f->ra_slot, k ? above->pc : 0};
+	if (f->aux_slot)
+		check[n++] = (struct outer_check){f->aux_slot, f->aux_value};
+	*o = *f;
+	o->checks = n;
+	if (k)
+		vouch_by(o, above);
+	else if (o->vouched)
+		o->top = 0;
+	o->needs_fp = uses_fp(f->rule) || (!f->fp_slot && need);
+	o->node = node;
+}
+
+int
+outer_meet(
+    const struct thread *t, struct walk *w, uint64_t fp, int j, int *fail)
+{
+	const struct outer_frame *o = &t->outer[j];
+	int c, m;
+
+	if (j >= *fail || (o->needs_fp && o->fp != fp) ||
+	    !walk_prove(w, o->top))
+		return -1;
+	c = memo_verify(t, (int)o->checks);
+	if (c < 0)
+		return j;
+	/* frames from m on include the word that differs */
+	for (m = j; m > 0 && (int)t->outer[m - 1].checks > c; m--)
+		;
+	*fail = m;
+	return -1;
+}
+
+/* Interns the walked frames walk[0..n-1] on top of outer[0..k-1]. */
+static uint32_t
+intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t root)
+{
+	uint32_t node = k ? t->outer[k - 1].node : root;
+
+	t->outer_version++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	while (n > 0) {
+		const struct outer_frame *f = &t->walk[--n];
+
+		node = sites_node(node, f->frame);
+		if (!node) {
+			t->outer_count = k;
+			return SITES_NODE_OUTER_DROPPED;
+		}
+		push_outer(t, k++, f, node);
+	}
+	t->outer_count = k;
+	return node;
+}
+
+struct outer_result {
+	enum walk_result end;
+	uint32_t why;  /* of WALK_CUT */
+	uint32_t n;    /* frames in t->walk */
+	int met;       /* frame of t->outer where the walks meet, or -1 */
+	bool too_deep; /* stopped at the depth limit */
+	bool binding;  /* passed through the loader's code for lazy binding */
+};
+
+/*
+ * Where the frame at *w finds its caller's rbx. A walk that begins above the
+ * inner frames has not seen where they saved it: walks them again.
+ */
+static SEEP_NOINLINE void
+find_bx(struct thread *t, struct walk *w)
+{
+	uint32_t i, why;
+	struct walk v;
+
+	walk_begin(&v, t, w->hook);
+	for (i = 0; i < OUTER_MAX && v.sp < w->sp; i++) {
+		struct walk_slots slots;
+		uint64_t frame;
+		struct unwind_rule rule = rules_get(v.pc, v.exact, &frame);
+
+		if (walk_step(&v, t, rule, &slots, &why) != WALK_STEPPED)
+			return;
+	}
+	if (v.sp == w->sp)
+		w->bx_slot = v.bx_slot;
+}
+
+static void
+walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
+{
+	int j = (int)t->outer_count - 1;
+	int fail = INT32_MAX;
+
+	r->met = -1;
+	r->end = WALK_STEPPED;
+	r->why = 0;
+	r->too_deep = r->binding = false;
+	for (r->n = 0;;) {
+		struct outer_frame *f = &t->walk[r->n];
+		struct walk_slots slots;
+
+		while (j >= 0 && t->outer[j].sp < w->sp)
+			j--;
+		if (j >= 0 && t->outer[j].sp == w->sp &&
+		    t->outer[j].pc == w->pc && t->outer[j].exact == w->exact) {
+			r->met = outer_meet(t, w, w->fp, j, &fail);
+			if (r->met >= 0)
+				return;
+			f->rule = t->outer[j].rule;
+			f->frame = t->outer[j].frame;
+		} else {
+			f->rule = rules_get(w->pc, w->exact, &f->frame);
+		}
+		if (r->n + (uint32_t)SEG_INNER_FRAMES >= outer_depth) {
+			r->too_deep = true;
+			return;
+		}
+		f->pc = w->pc;
+		f->sp = w->sp;
+		f->fp = w->fp;
+		f->exact = w->exact;
+		if (f->rule.kind == RULE_BX) {
+			r->binding = true;
+			if (!w->bx_slot)
+				find_bx(t, w);
+		}
+		w->top = 0;
+		r->end = walk_step(w, t, f->rule, &slots, &r->why);
+		f->ra_slot = slots.ra;
+		f->fp_slot = slots.fp;
+		f->aux_slot = slots.aux;
+		f->aux_value = slots.aux_value;
+		f->top = w->top;
+		f->vouched = r->end == WALK_END && w->vouched;
+		r->n++;
+		if (r->end != WALK_STEPPED)
+			return;
+	}
+}
+
+/*
+ * A stack deeper than the limit is kept up to a frame that stays where it is
+ * while the stack grows and shrinks, so that the next one meets it: else every
+ * event of a deep recursion would be a walk of 500 frames. When there are more
+ * below it than the limit, or few, another one is taken. A small limit is kept
+ * to the frame: somebody asked for it, and the walk is short.
+ */
+enum { SMALL_DEPTH = 64 };
+
+/* How many outer frames are kept when it is cut. */
+static uint32_t
+depth_of_cut(void)
+{
+	return outer_depth <= SMALL_DEPTH ? outer_depth : outer_depth / 2;
+}
+
+uint32_t
+outer_least_kept(void)
+{
+	return outer_depth <= SMALL_DEPTH ? outer_depth : outer_depth / 4;
+}
+
+bool
+outer_keeps_too_few(const struct thread *t, uint32_t frames)
+{
+	/* a chunk may have but three: where it need not be just so, none */
+	uint32_t inner = outer_depth <= SMALL_DEPTH ? SEG_INNER_FRAMES : 0;
+
+	return t->outer_truncated && frames + inner < outer_least_kept();
+}
+
+static void
+forget_outer(struct thread *t)
+{
+	t->outer_version++;
+	t->outer_count = 0;
+	t->outer_truncated = false;
+}
+
+SEEP_NOINLINE uint32_t
+outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
+{
+	const struct cpu_frame start = {w->pc, w->sp, w->fp};
+	uint32_t gen = LOAD(&module_gen);
+	struct outer_result r;
+	uint32_t root, node, all;
+
+	if (t->outer_gen != gen ||
+	    (t->outer_truncated && outer_depth <= SMALL_DEPTH)) {
+		forget_outer(t);
+		t->outer_gen = gen;
+	}
+	walk_outer(t, w, &r);
+	all = (uint32_t)(r.met + 1) + r.n;
+	if (r.met >= 0 &&
+	    (outer_keeps_too_few(t, all) ||
+	        all + SEG_INNER_FRAMES > outer_depth)) {
+		forget_outer(t);
+		walk_begin(w, t, w->hook);
+		walk_move(w, start.pc, start.sp, start.fp);
+		walk_outer(t, w, &r);
+	}
+	if (r.too_deep && r.n > depth_of_cut())
+		r.n = depth_of_cut();
+	if (r.met >= 0 && r.n == 0) {
+		/* a part of the last stack: keep all of it, it may come back */
+		*hint = (uint16_t)r.met;
+		return t->outer[r.met].node;
+	}
+	if (r.too_deep && r.n) {
+		struct outer_frame *last = &t->walk[r.n - 1];
+
+		/* where it goes from here does not matter to what is kept */
+		last->ra_slot = last->fp_slot = last->aux_slot = 0;
+		last->vouched = false;
+		segment_count(SEG_TRUNCATED_STACKS, 1);
+		root = SITES_NODE_TRUNCATED;
+	} else {
+		root = r.met < 0 ? outer_root(r.end, r.why) : 0;
+	}
+	if (r.met < 0)
+		t->outer_truncated = r.too_deep;
+	node = intern_outer(t, (uint32_t)(r.met + 1), r.n, root);
+	*hint = t->outer_count ? (uint16_t)(t->outer_count - 1) : UINT16_MAX;
+	if (unlikely(r.binding)) {
+		/* rbx was saved by frames that need not be on the next stack */
+		forget_outer(t);
+		*hint = UINT16_MAX;
+	}
+	return node;
+}

@@ -1,0 +1,71 @@
+/* plain.c - walks without memo: for nested events. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/plain.h"
+
+#include "collector/module.h"
+#include "collector/outer.h"
+#include "collector/rules.h"
+#include "collector/walk.h"
+
+SEEP_NOINLINE struct site_id
+plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
+    uint64_t *scratch, uint32_t max, bool *ret_own, bool *ret_whole)
+{
+	uint64_t inner[SEG_INNER_FRAMES];
+	enum walk_result r = WALK_STEPPED;
+	uint32_t n = 0, why = 0, kept = 0, node;
+	bool own = false, simple = true;
+	struct walk w;
+
+	walk_begin(&w, t, c);
+	while (n < max) {
+		struct walk_slots slots;
+		uint64_t frame;
+		struct unwind_rule rule = rules_get(w.pc, w.exact, &frame);
+
+		own |= module_is_own(w.pc);
+		scratch[n++] = frame;
+		r = walk_step(&w, t, rule, &slots, &why);
+		if (r != WALK_STEPPED)
+			break;
+		/* the same cut into inner and outer as memo_fill() makes */
+		simple &= (rule.kind == RULE_SP || rule.kind == RULE_FP) &&
+		    rule.fp != RULE_FP_AT_FP;
+		if (simple && kept == n - 1 && kept < SEG_INNER_FRAMES)
+			inner[kept++] = frame;
+	}
+	*ret_own = own;
+	*ret_whole = r == WALK_END && w.own;
+	if (max <= SEG_INNER_FRAMES) {
+		node = SITES_NODE_OUTER_DROPPED;
+	} else {
+		node = r == WALK_STEPPED ? (uint32_t)SITES_NODE_TRUNCATED
+		                         : outer_root(r, why);
+		while (n > kept && node != SITES_NODE_OUTER_DROPPED) {
+			node = sites_node(node, scratch[--n]);
+			if (!node)
+				node = SITES_NODE_OUTER_DROPPED;
+		}
+	}
+	return sites_get(node, sites_inner(inner, kept), api);
+}
+
+bool
+plain_inside_hook(struct thread *t, const struct cpu_frame *c)
+{
+	enum walk_result r = WALK_STEPPED;
+	uint32_t n, why;
+	struct walk w;
+
+	walk_begin(&w, t, c);
+	for (n = 0; n < OUTER_MAX && r == WALK_STEPPED; n++) {
+		struct walk_slots slots;
+		uint64_t frame;
+		struct unwind_rule rule = rules_get(w.pc, w.exact, &frame);
+
+		if (module_is_own(w.pc))
+			return true;
+		r = walk_step(&w, t, rule, &slots, &why);
+	}
+	return r != WALK_END; /* who cannot see its end cannot rule it out */
+}

@@ -1,0 +1,39 @@
+/* rule.h - how to leave one frame: eight bytes per code address. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_RULE_H
+#define SEEP_COLLECTOR_RULE_H
+
+#include <stdint.h>
+
+enum rule_kind {
+	RULE_STOP,     /* no unwind information here */
+	RULE_SP,       /* CFA = sp + cfa */
+	RULE_FP,       /* CFA = fp + cfa */
+	RULE_FP_DEREF, /* CFA = *(fp + cfa): realigned stack */
+	RULE_SIGNAL,   /* signal frame: all registers are in the ucontext */
+	RULE_END,      /* outermost frame of the thread; cfa: enum rule_end */
+	RULE_OTHER,    /* a rule we do not know: the stack is cut, counted */
+	RULE_BX, /* CFA = rbx + cfa: ld.so binds a symbol at its first use */
+};
+
+/* Which outermost frame: the one below a coroutine of makecontext()? */
+enum rule_end { RULE_END_OTHER, RULE_END_CONTEXT };
+
+/* Where the caller's frame pointer register is. */
+enum rule_fp { RULE_FP_SAME, RULE_FP_AT_CFA, RULE_FP_AT_FP };
+
+/* The return address is at CFA - 8 on x86-64, but for signal frames. */
+struct unwind_rule {
+	uint8_t kind;   /* enum rule_kind */
+	uint8_t fp : 2; /* enum rule_fp */
+	/* the caller's rbx is at CFA - 8 * bx; 0: unchanged */
+	uint8_t bx : 6;
+	int16_t fp_offset;
+	int32_t cfa;
+};
+
+enum { RULE_BX_LOST = 63 }; /* saved in a way that `bx` cannot tell */
+
+_Static_assert(sizeof(struct unwind_rule) == 8, "a rule is one word");
+
+#endif
