@@ -2,49 +2,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/index.h"
 
-#include "collector/mem.h"
-
-static struct index_level *
-new_level(uint32_t bits)
-{
-	struct index_level *l =
-	    mem_alloc(sizeof(struct index_level) + (sizeof(uint64_t) << bits));
-
-	if (l)
-		l->bits = bits;
-	return l;
-}
+static const struct levels_shape shape = {INDEX_LEVELS, INDEX_FIRST_BITS,
+    INDEX_GROW_BITS, sizeof(struct index_level), sizeof(uint64_t)};
 
 bool
 index_init(struct index *ix)
 {
 	int i;
 
-	for (i = 1; i < INDEX_LEVELS; i++)
+	for (i = 0; i < INDEX_LEVELS; i++)
 		ix->levels[i] = NULL; /* a child leaves its parent's behind */
 	ix->newest = 0;
-	ix->levels[0] = new_level(INDEX_FIRST_BITS);
-	return ix->levels[0] != NULL;
-}
-
-static bool
-grow(struct index *ix, uint32_t from)
-{
-	struct index_level *none = NULL;
-	struct index_level *l;
-
-	if (from + 1 >= INDEX_LEVELS)
-		return false;
-	if (!LOAD_ACQUIRE(&ix->levels[from + 1])) {
-		l = new_level(INDEX_FIRST_BITS + INDEX_GROW_BITS * (from + 1));
-		if (!l)
-			return false;
-		/* the loser's pages are wasted: rare and bounded */
-		CAS(&ix->levels[from + 1], &none, l);
-	}
-	if (LOAD(&ix->newest) == from)
-		STORE_RELEASE(&ix->newest, from + 1);
-	return true;
+	return levels_open(ix->levels, &shape, 0) != NULL;
 }
 
 bool
@@ -56,11 +25,12 @@ index_insert(struct index *ix, uint64_t hash, uint32_t number)
 
 	for (tries = 0; tries < INDEX_LEVELS; tries++) {
 		uint32_t at = LOAD_ACQUIRE(&ix->newest);
-		struct index_level *l = LOAD_ACQUIRE(&ix->levels[at]);
-		uint64_t size = UINT64_C(1) << l->bits;
+		struct index_level *l = index_level(ix, (int)at);
+		uint64_t size = UINT64_C(1) << l->head.bits;
 		int n;
 
-		if (LOAD(&l->used) > size / 5 * 3 && grow(ix, at))
+		if (LOAD(&l->used) > size / 5 * 3 &&
+		    levels_grow(ix->levels, &ix->newest, &shape, at))
 			continue;
 		for (n = 0; n < INDEX_PROBES; n++) {
 			uint64_t *s =
@@ -74,7 +44,7 @@ index_insert(struct index *ix, uint64_t hash, uint32_t number)
 			if (free_slot == slot)
 				return true;
 		}
-		if (!grow(ix, at))
+		if (!levels_grow(ix->levels, &ix->newest, &shape, at))
 			return false;
 	}
 	return false;

@@ -7,13 +7,12 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "collector/levels.h"
 
 /*
- * The records lie in the segment, the index in private memory. Levels of
- * growing size are never rehashed, so no one ever waits for anyone: look-ups
- * go from the newest level to the oldest, inserts into the newest. What is
- * found in an old level is entered into the newest too. A table that fills up
- * gets a new level; publishing it is one CAS.
+ * The records lie in the segment, the index in private memory, in levels
+ * (levels.h). Look-ups go from the newest level to the oldest, inserts into the
+ * newest. What is found in an old level is entered into the newest too.
  *
  * Slot = upper 42 bits of the hash | number (22 bits, never 0).
  */
@@ -26,13 +25,13 @@ enum {
 };
 
 struct index_level {
-	uint32_t bits;
-	uint32_t used;
+	struct level head;
+	uint64_t used;
 	uint64_t slots[];
 };
 
 struct index {
-	struct index_level *levels[INDEX_LEVELS];
+	struct level *levels[INDEX_LEVELS];
 	uint32_t newest;
 };
 
@@ -48,6 +47,12 @@ bool index_insert(struct index *ix, uint64_t hash, uint32_t number);
 
 typedef bool index_same_fn(const void *key, uint32_t number);
 
+SEEP_INLINE struct index_level *
+index_level(struct index *ix, int i)
+{
+	return (struct index_level *)LOAD_ACQUIRE(&ix->levels[i]);
+}
+
 /* The number whose record equals key, 0: none. Meant to be inlined. */
 SEEP_INLINE uint32_t
 index_find(
@@ -58,8 +63,8 @@ index_find(
 	int i;
 
 	for (i = (int)top; i >= 0; i--) {
-		struct index_level *l = LOAD_ACQUIRE(&ix->levels[i]);
-		uint64_t mask = (UINT64_C(1) << l->bits) - 1;
+		const struct index_level *l = index_level(ix, i);
+		uint64_t mask = (UINT64_C(1) << l->head.bits) - 1;
 		int n;
 
 		for (n = 0; n < INDEX_PROBES; n++) {

@@ -263,9 +263,10 @@ live_scan(bool (*fn)(uint64_t, struct live_block, void *), void *arg)
 		}
 	}
 	for (k = 0; k < SPILL_LEVELS; k++) {
-		struct spill_level *l = LOAD_ACQUIRE(&spill_levels[k]);
+		const struct spill_level *l =
+		    (const struct spill_level *)LOAD_ACQUIRE(&spill_levels[k]);
 
-		for (j = 0; l && j < UINT64_C(1) << l->bits; j++) {
+		for (j = 0; l && j < UINT64_C(1) << l->head.bits; j++) {
 			const struct spill_slot *s = &l->slots[j];
 			struct live_block b = {
 			    .site = (uint32_t)(s->cell >> 38),

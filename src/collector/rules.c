@@ -10,16 +10,15 @@
 #include "base/cpu.h"
 #include "base/hash.h"
 #include "collector/cfi.h"
-#include "collector/mem.h"
+#include "collector/levels.h"
 #include "collector/module.h"
 #include "collector/next.h"
 #include "trace/format.h"
 
 /*
- * Levels of growing size, never rehashed: a rule is put into the newest level
- * and looked for from the newest to the oldest; what is found in an old one
- * is put into the newest too. An entry is claimed by its
- * key; `meta` is written last and says for which generation it holds. A rule
+ * Levels (levels.h): a rule is put into the newest level and looked for from
+ * the newest to the oldest; what is found in an old one is put into the newest
+ * too. An entry is claimed by its key; `meta` is written last and says for which generation it holds. A rule
  * of an older generation is computed again and written over; both writers of
  * such a race write the same.
  */
@@ -29,29 +28,20 @@ struct entry {
 	uint64_t meta; /* module << 32 | generation, 0: being filled */
 };
 
-struct level {
-	uint32_t bits;
-	uint32_t used;
+struct rules_level {
+	struct level head;
+	uint64_t used;
 	struct entry entries[];
 };
 
-enum { FIRST_BITS = 10, GROW_BITS = 2, LEVELS = 5, PROBES = 16 };
+enum { LEVELS = 5, PROBES = 16 };
 
+static const struct levels_shape shape = {
+    LEVELS, 10, 2, sizeof(struct rules_level), sizeof(struct entry)};
 static struct level *levels[LEVELS];
 static uint32_t newest; /* index of the newest level */
 static uint64_t loader_base;
 static uint64_t context_base; /* see find_context_base() */
-
-static struct level *
-new_level(uint32_t bits)
-{
-	size_t bytes = sizeof(struct level) + (sizeof(struct entry) << bits);
-	struct level *l = mem_alloc(bytes);
-
-	if (l)
-		l->bits = bits;
-	return l;
-}
 
 /*
  * The return address that makecontext() gives to the function of a coroutine:
@@ -87,34 +77,24 @@ rules_init(void)
 {
 	loader_base = getauxval(AT_BASE);
 	context_base = find_context_base();
-	if (!levels[0])
-		levels[0] = new_level(FIRST_BITS);
-	return levels[0] != NULL;
+	return levels_open(levels, &shape, 0) != NULL;
 }
 
-static void
-grow(uint32_t from)
+static struct rules_level *
+level_at(uint32_t i)
 {
-	struct level *none = NULL;
-	struct level *l;
-
-	if (from + 1 >= LEVELS || LOAD(&levels[from + 1]))
-		return;
-	l = new_level(FIRST_BITS + GROW_BITS * (from + 1));
-	/* the loser's pages are wasted: rare, and bounded by LEVELS */
-	if (l && CAS(&levels[from + 1], &none, l))
-		STORE_RELEASE(&newest, from + 1);
+	return (struct rules_level *)LOAD_ACQUIRE(&levels[i]);
 }
 
 static struct entry *
-find(struct level *l, uint64_t key)
+find(struct rules_level *l, uint64_t key)
 {
-	uint64_t i = hash_word(key) >> (64 - l->bits);
+	uint64_t i = hash_word(key) >> (64 - l->head.bits);
 	int n;
 
 	for (n = 0; n < PROBES; n++) {
 		struct entry *e = &l->entries[(i + (uint64_t)n) &
-		    ((UINT64_C(1) << l->bits) - 1)];
+		    ((UINT64_C(1) << l->head.bits) - 1)];
 		uint64_t k = LOAD_ACQUIRE(&e->key);
 
 		if (k == key)
@@ -129,15 +109,15 @@ static void
 insert(uint64_t key, uint64_t rule, uint64_t meta)
 {
 	uint32_t at = LOAD_ACQUIRE(&newest);
-	struct level *l = LOAD_ACQUIRE(&levels[at]);
-	uint64_t i = hash_word(key) >> (64 - l->bits);
+	struct rules_level *l = level_at(at);
+	uint64_t i = hash_word(key) >> (64 - l->head.bits);
 	int n;
 
-	if (LOAD(&l->used) > (UINT32_C(1) << l->bits) / 2)
-		grow(at);
+	if (LOAD(&l->used) > (UINT64_C(1) << l->head.bits) / 2)
+		levels_grow(levels, &newest, &shape, at);
 	for (n = 0; n < PROBES; n++) {
 		struct entry *e = &l->entries[(i + (uint64_t)n) &
-		    ((UINT64_C(1) << l->bits) - 1)];
+		    ((UINT64_C(1) << l->head.bits) - 1)];
 		uint64_t k = 0;
 
 		if (CAS(&e->key, &k, key))
@@ -148,7 +128,8 @@ insert(uint64_t key, uint64_t rule, uint64_t meta)
 		STORE_RELEASE(&e->meta, meta);
 		return;
 	}
-	grow(at); /* crowded here: next time */
+	/* crowded here: next time */
+	levels_grow(levels, &newest, &shape, at);
 }
 
 static SEEP_NOINLINE uint64_t
@@ -206,7 +187,7 @@ rules_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 	int i;
 
 	for (i = (int)LOAD_ACQUIRE(&newest); i >= 0; i--) {
-		struct entry *e = find(LOAD_ACQUIRE(&levels[i]), key);
+		struct entry *e = find(level_at((uint32_t)i), key);
 		uint64_t meta = e ? LOAD_ACQUIRE(&e->meta) : 0;
 
 		if (!meta)

@@ -4,38 +4,23 @@
 
 #include "base/attr.h"
 #include "base/hash.h"
-#include "collector/mem.h"
 #include "collector/segment.h"
 
-enum { FIRST_BITS = 9, PROBES = 32, FREE_AGAIN = 1 };
+enum { PROBES = 32, FREE_AGAIN = 1 };
 
-struct spill_level *spill_levels[SPILL_LEVELS];
+static const struct levels_shape shape = {
+    SPILL_LEVELS, 9, 2, sizeof(struct spill_level), sizeof(struct spill_slot)};
+
+struct level *spill_levels[SPILL_LEVELS];
 uint64_t live_spilled;
-
-static struct spill_level *
-level_at(int i)
-{
-	struct spill_level *l = LOAD_ACQUIRE(&spill_levels[i]);
-	struct spill_level *none = NULL;
-	uint64_t bits = FIRST_BITS + 2 * (uint64_t)i;
-
-	if (l)
-		return l;
-	l = mem_alloc(sizeof(*l) + (sizeof(struct spill_slot) << bits));
-	if (!l)
-		return NULL;
-	l->bits = bits;
-	if (!CAS(&spill_levels[i], &none, l))
-		return none; /* ours is wasted: rare and bounded */
-	return l;
-}
 
 static struct spill_slot *
 slot_at(struct spill_level *l, uint64_t address, int n)
 {
-	uint64_t i = hash_word(address >> 3) >> (64 - l->bits);
+	uint64_t i = hash_word(address >> 3) >> (64 - l->head.bits);
 
-	return &l->slots[(i + (uint64_t)n) & ((UINT64_C(1) << l->bits) - 1)];
+	return &l->slots[(i + (uint64_t)n) &
+	    ((UINT64_C(1) << l->head.bits) - 1)];
 }
 
 static struct spill_slot *
@@ -44,7 +29,8 @@ find(uint64_t address)
 	int i, n;
 
 	for (i = 0; i < SPILL_LEVELS; i++) {
-		struct spill_level *l = LOAD_ACQUIRE(&spill_levels[i]);
+		struct spill_level *l =
+		    (struct spill_level *)LOAD_ACQUIRE(&spill_levels[i]);
 
 		if (!l)
 			return NULL;
@@ -90,7 +76,8 @@ spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 		return true;
 	}
 	for (i = 0; i < SPILL_LEVELS; i++) {
-		struct spill_level *l = level_at(i);
+		struct spill_level *l = (struct spill_level *)levels_open(
+		    spill_levels, &shape, (uint32_t)i);
 
 		for (n = 0; l && n < PROBES; n++) {
 			uint64_t a;

@@ -7,10 +7,11 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "collector/levels.h"
 #include "collector/live.h"
 
 /*
- * Lock-free open addressing in levels of growing size. One address has one
+ * Lock-free open addressing in levels (levels.h). One address has one
  * owner at a time; only the claim of a free slot is contended. A slot that
  * was used once is reused, never emptied.
  */
@@ -22,12 +23,12 @@ struct spill_slot {
 };
 
 struct spill_level {
-	uint64_t bits;
+	struct level head;
 	struct spill_slot slots[];
 };
 
 enum { SPILL_LEVELS = 12 };
-extern SEEP_HIDDEN struct spill_level *spill_levels[SPILL_LEVELS];
+extern SEEP_HIDDEN struct level *spill_levels[SPILL_LEVELS];
 
 bool spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
     struct live_block *ret_old);

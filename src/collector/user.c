@@ -7,13 +7,11 @@
 #include "base/attr.h"
 #include "base/hash.h"
 #include "collector/ledger.h"
+#include "collector/levels.h"
 #include "collector/mark.h"
-#include "collector/mem.h"
 #include "collector/tick.h"
 
 enum {
-	FIRST_BITS = 8,
-	GROW_BITS = 2,
 	LEVELS = 7, /* the last has 2^20 slots */
 	PROBES = 16,
 	NAME_SLOT_BITS = 12, /* twice as many as pools */
@@ -34,8 +32,8 @@ struct slot {
 	uint32_t site, birth;
 };
 
-struct level {
-	uint64_t bits;
+struct user_level {
+	struct level head;
 	uint64_t live;
 	struct slot slots[];
 };
@@ -43,6 +41,8 @@ struct level {
 enum { POOLS, ROWS };
 struct segment_table user_tables[2];
 
+static const struct levels_shape shape = {
+    LEVELS, 8, 2, sizeof(struct user_level), sizeof(struct slot)};
 static struct level *levels[LEVELS];
 static uint64_t names[1 << NAME_SLOT_BITS]; /* hash | number of a pool */
 static uint32_t pool_count;
@@ -144,22 +144,10 @@ pool_number(uint64_t hash, const char *name)
 
 /* ---- the hash ------------------------------------------------------------ */
 
-static struct level *
+static struct user_level *
 level_at(int i)
 {
-	struct level *l = LOAD_ACQUIRE(&levels[i]);
-	struct level *none = NULL;
-	uint64_t bits = FIRST_BITS + GROW_BITS * (uint64_t)i;
-
-	if (l)
-		return l;
-	l = mem_alloc(sizeof(*l) + (sizeof(struct slot) << bits));
-	if (!l)
-		return NULL;
-	l->bits = bits;
-	if (!CAS(&levels[i], &none, l))
-		return none; /* ours is wasted: rare and bounded */
-	return l;
+	return (struct user_level *)LOAD_ACQUIRE(&levels[i]);
 }
 
 /*
@@ -176,16 +164,16 @@ key_of(uint64_t pool, const void *handle)
 }
 
 static struct slot *
-slot_at(struct level *l, uint64_t key, int n)
+slot_at(struct user_level *l, uint64_t key, int n)
 {
-	uint64_t i = (key >> (64 - l->bits)) + (uint64_t)n;
+	uint64_t i = (key >> (64 - l->head.bits)) + (uint64_t)n;
 
-	return &l->slots[i & ((UINT64_C(1) << l->bits) - 1)];
+	return &l->slots[i & ((UINT64_C(1) << l->head.bits) - 1)];
 }
 
 /* Takes what is in the slot, if that is still it. */
 static bool
-take_slot(struct level *l, struct slot *s, uint64_t key, struct slot *ret)
+take_slot(struct user_level *l, struct slot *s, uint64_t key, struct slot *ret)
 {
 	if (!CAS(&s->key, &key, CLAIMED))
 		return false;
@@ -204,7 +192,7 @@ take(uint64_t pool, const void *handle, struct slot *ret)
 	int i, n;
 
 	for (i = 0; i < LEVELS; i++) {
-		struct level *l = LOAD_ACQUIRE(&levels[i]);
+		struct user_level *l = level_at(i);
 
 		if (!l)
 			return false;
@@ -231,7 +219,8 @@ put(uint64_t pool, const void *handle, uint64_t size, uint32_t site,
 	int i, n;
 
 	for (i = 0; i < LEVELS; i++) {
-		struct level *l = level_at(i);
+		struct user_level *l = (struct user_level *)levels_open(
+		    levels, &shape, (uint32_t)i);
 
 		for (n = 0; l && n < PROBES; n++) {
 			struct slot *s = slot_at(l, key, n);
@@ -379,11 +368,12 @@ user_free_all(const char *pool)
 	int i;
 
 	for (i = 0; i < LEVELS; i++) {
-		struct level *l = LOAD_ACQUIRE(&levels[i]);
+		struct user_level *l = level_at(i);
 
 		if (!l)
 			return;
-		for (k = 0; LOAD(&l->live) && k < UINT64_C(1) << l->bits; k++) {
+		for (k = 0; LOAD(&l->live) && k < UINT64_C(1) << l->head.bits;
+		     k++) {
 			struct slot *s = &l->slots[k];
 			uint64_t key = LOAD_ACQUIRE(&s->key);
 
@@ -401,9 +391,9 @@ user_scan(bool (*fn)(uint32_t, uint64_t, uint32_t, void *), void *arg)
 	int i;
 
 	for (i = 0; i < LEVELS; i++) {
-		struct level *l = LOAD_ACQUIRE(&levels[i]);
+		struct user_level *l = level_at(i);
 
-		for (k = 0; l && k < UINT64_C(1) << l->bits; k++) {
+		for (k = 0; l && k < UINT64_C(1) << l->head.bits; k++) {
 			const struct slot *s = &l->slots[k];
 
 			if (LOAD_ACQUIRE(&s->key) >= KEYS_FROM &&
