@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22

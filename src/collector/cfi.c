@@ -7,15 +7,22 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "cpu/cpu.h"
 
-enum { REG_BX = 3, REG_FP = 6, REG_SP = 7, REG_RA = 16, REMEMBER_MAX = 6 };
+enum { REMEMBER_MAX = 6 };
 enum { OPS_MAX = 1 << 18 }; /* CFA instructions looked at for one rule */
 
 /* How one register of the caller is found. */
-enum rule { RULE_SAME, RULE_AT_CFA, RULE_EXPRESSION, RULE_UNDEFINED, RULE_ODD };
+enum saved_how {
+	SAVED_SAME,
+	SAVED_AT_CFA,
+	SAVED_EXPRESSION,
+	SAVED_UNDEFINED,
+	SAVED_ODD
+};
 
 struct saved {
-	uint8_t rule; /* enum rule */
+	uint8_t how; /* enum saved_how */
 	int64_t offset;
 	const uint8_t *expression;
 	uint32_t expression_bytes;
@@ -174,50 +181,51 @@ get_encoded(struct bytes *b, uint8_t encoding)
 static struct saved *
 saved_of(struct state *s, uint64_t reg)
 {
-	if (reg == REG_FP)
+	if (reg == CPU_DWARF_FP)
 		return &s->fp;
-	if (reg == REG_RA)
+	if (reg == CPU_DWARF_RA)
 		return &s->ra;
 	return NULL;
 }
 
 static uint8_t
-place_of_bx(enum rule rule, int64_t offset)
+place_of_bx(enum saved_how how, int64_t offset)
 {
-	if (rule == RULE_SAME || rule == RULE_UNDEFINED)
+	if (how == SAVED_SAME || how == SAVED_UNDEFINED)
 		return 0;
-	if (rule != RULE_AT_CFA || offset >= 0 || offset % 8 ||
+	if (how != SAVED_AT_CFA || offset >= 0 || offset % 8 ||
 	    offset <= INT64_C(-8) * RULE_BX_LOST)
 		return RULE_BX_LOST;
 	return (uint8_t)(-offset / 8);
 }
 
 static void
-set_saved(struct state *s, uint64_t reg, enum rule rule, int64_t offset)
+set_saved(struct state *s, uint64_t reg, enum saved_how how, int64_t offset)
 {
 	struct saved *v = saved_of(s, reg);
 
-	if (reg == REG_BX)
-		s->bx = place_of_bx(rule, offset);
+	if (reg == CPU_DWARF_BX)
+		s->bx = place_of_bx(how, offset);
 
 	if (v) {
-		v->rule = (uint8_t)rule;
+		v->how = (uint8_t)how;
 		v->offset = offset;
 	}
 }
 
 static void
-set_expression(struct state *s, uint64_t reg, struct bytes *b, enum rule rule)
+set_expression(
+    struct state *s, uint64_t reg, struct bytes *b, enum saved_how how)
 {
 	struct saved *v = saved_of(s, reg);
 	uint64_t n = get_uleb(b);
 	const uint8_t *at = b->at;
 
 	skip(b, n);
-	if (reg == REG_BX)
+	if (reg == CPU_DWARF_BX)
 		s->bx = RULE_BX_LOST;
 	if (v && !b->bad) {
-		v->rule = (uint8_t)rule;
+		v->how = (uint8_t)how;
 		v->expression = at;
 		v->expression_bytes = (uint32_t)n;
 	}
@@ -228,9 +236,9 @@ restore(struct state *s, const struct state *initial, uint64_t reg)
 {
 	struct saved *v = saved_of(s, reg);
 
-	if (reg == REG_BX)
+	if (reg == CPU_DWARF_BX)
 		s->bx = initial->bx;
-	else if (v && reg == REG_FP)
+	else if (v && reg == CPU_DWARF_FP)
 		*v = initial->fp;
 	else if (v)
 		*v = initial->ra;
@@ -258,21 +266,21 @@ run_extended(struct state *s, const struct state *initial,
 		return true;
 	case 0x05: /* offset_extended */
 		r = get_uleb(b);
-		set_saved(s, r, RULE_AT_CFA, (int64_t)get_uleb(b) * factor);
+		set_saved(s, r, SAVED_AT_CFA, (int64_t)get_uleb(b) * factor);
 		return true;
 	case 0x06: /* restore_extended */
 		restore(s, initial, get_uleb(b));
 		return true;
 	case 0x07: /* undefined */
-		set_saved(s, get_uleb(b), RULE_UNDEFINED, 0);
+		set_saved(s, get_uleb(b), SAVED_UNDEFINED, 0);
 		return true;
 	case 0x08: /* same_value */
-		set_saved(s, get_uleb(b), RULE_SAME, 0);
+		set_saved(s, get_uleb(b), SAVED_SAME, 0);
 		return true;
 	case 0x09: /* register */
 		r = get_uleb(b);
 		get_uleb(b);
-		set_saved(s, r, RULE_ODD, 0);
+		set_saved(s, r, SAVED_ODD, 0);
 		return true;
 	case 0x0a: /* remember_state */
 		if (*depth == REMEMBER_MAX)
@@ -301,11 +309,11 @@ run_extended(struct state *s, const struct state *initial,
 		skip(b, s->cfa_bytes);
 		return true;
 	case 0x10: /* expression */
-		set_expression(s, get_uleb(b), b, RULE_EXPRESSION);
+		set_expression(s, get_uleb(b), b, SAVED_EXPRESSION);
 		return true;
 	case 0x11: /* offset_extended_sf */
 		r = get_uleb(b);
-		set_saved(s, r, RULE_AT_CFA, get_sleb(b) * factor);
+		set_saved(s, r, SAVED_AT_CFA, get_sleb(b) * factor);
 		return true;
 	case 0x12: /* def_cfa_sf */
 		r = get_uleb(b);
@@ -317,15 +325,15 @@ run_extended(struct state *s, const struct state *initial,
 	case 0x14: /* val_offset */
 		r = get_uleb(b);
 		get_uleb(b);
-		set_saved(s, r, RULE_ODD, 0);
+		set_saved(s, r, SAVED_ODD, 0);
 		return true;
 	case 0x15: /* val_offset_sf */
 		r = get_uleb(b);
 		get_sleb(b);
-		set_saved(s, r, RULE_ODD, 0);
+		set_saved(s, r, SAVED_ODD, 0);
 		return true;
 	case 0x16: /* val_expression */
-		set_expression(s, get_uleb(b), b, RULE_ODD);
+		set_expression(s, get_uleb(b), b, SAVED_ODD);
 		return true;
 	case 0x2e: /* GNU_args_size */
 		get_uleb(b);
@@ -352,7 +360,7 @@ run(struct state *s, const struct state *initial, const struct cie *cie,
 		if (op >> 6 == 1) { /* advance_loc */
 			advance = low;
 		} else if (op >> 6 == 2) { /* offset */
-			set_saved(s, low, RULE_AT_CFA,
+			set_saved(s, low, SAVED_AT_CFA,
 			    (int64_t)get_uleb(&b) * cie->data_align);
 		} else if (op >> 6 == 3) { /* restore */
 			restore(s, initial, low);
@@ -481,18 +489,19 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 	struct bytes x;
 	int64_t cfa = s->cfa_offset;
 
-	if (s->ra.rule == RULE_UNDEFINED) {
+	if (s->ra.how == SAVED_UNDEFINED) {
 		r.kind = RULE_END;
 		return r;
 	}
 	if (s->cfa_kind == 1) {
-		if (s->ra.rule != RULE_AT_CFA || s->ra.offset != -8)
+		if (s->ra.how != SAVED_AT_CFA ||
+		    s->ra.offset != -CPU_RETURN_BYTES)
 			return r;
-		if (s->cfa_reg == REG_SP)
+		if (s->cfa_reg == CPU_DWARF_SP)
 			r.kind = RULE_SP;
-		else if (s->cfa_reg == REG_FP)
+		else if (s->cfa_reg == CPU_DWARF_FP)
 			r.kind = RULE_FP;
-		else if (s->cfa_reg == REG_BX)
+		else if (s->cfa_reg == CPU_DWARF_BX)
 			r.kind = RULE_BX;
 		else
 			return r;
@@ -514,8 +523,8 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 				r.kind = RULE_SIGNAL;
 				return r;
 			}
-			if (base != 0x76 || s->ra.rule != RULE_AT_CFA ||
-			    s->ra.offset != -8)
+			if (base != 0x76 || s->ra.how != SAVED_AT_CFA ||
+			    s->ra.offset != -CPU_RETURN_BYTES)
 				return r;
 			r.kind = RULE_FP_DEREF;
 		}
@@ -526,14 +535,14 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 		goto odd;
 	r.cfa = (int32_t)cfa;
 	r.bx = s->bx & RULE_BX_LOST;
-	if (s->fp.rule == RULE_SAME || s->fp.rule == RULE_UNDEFINED) {
+	if (s->fp.how == SAVED_SAME || s->fp.how == SAVED_UNDEFINED) {
 		r.fp = RULE_FP_SAME;
 		return r;
 	}
-	if (s->fp.rule == RULE_AT_CFA) {
+	if (s->fp.how == SAVED_AT_CFA) {
 		r.fp = RULE_FP_AT_CFA;
 		cfa = s->fp.offset;
-	} else if (s->fp.rule == RULE_EXPRESSION && s->fp.expression_bytes) {
+	} else if (s->fp.how == SAVED_EXPRESSION && s->fp.expression_bytes) {
 		x = (struct bytes){s->fp.expression,
 		    s->fp.expression + s->fp.expression_bytes, false};
 		if (get(&x, 1) != 0x76)

@@ -22,7 +22,7 @@ uint32_t
 chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w,
     uint64_t *ret_frames, enum memo_flags *ret_next)
 {
-	const uint64_t sp = w->sp - 8; /* where slot 0 is */
+	const uint64_t sp = w->sp - CPU_RETURN_BYTES; /* where slot 0 is */
 	uint64_t fp_slot = 0; /* where the current fp was saved; 0: register */
 	bool fp_listed = false, reads_fp = false;
 	uint32_t n = 0, words = 0;
@@ -76,7 +76,7 @@ chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w,
 	e->gen_flags = reads_fp ? (uint64_t)MEMO_USES_FP << 32 : 0;
 	e->frames = (uint16_t)n;
 	e->fp_offset = fp_slot ? (uint16_t)((fp_slot - sp) >> 3) : UINT16_MAX;
-	e->end_offset = (uint16_t)((w->sp - sp - 8) >> 3);
+	e->end_offset = (uint16_t)((w->sp - sp - CPU_RETURN_BYTES) >> 3);
 	return n;
 }
 

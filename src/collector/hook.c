@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "collector/config.h"
 #include "collector/hook.h"
 #include "collector/next.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 
 /* After operator new returned p to `c`; api is an enum seg_api. */
 SEEP_EXPORT void seep_cxx_allocated(

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "collector/sample.h"
 
 enum { CHUNKS_PER_LOOK = 64 }; /* at the clock, by ledger_events() */

@@ -227,7 +227,7 @@ child_header(
     struct seg_header *h, const struct seg_header *parent, uint32_t pid)
 {
 	uint64_t mix =
-	    hash_mix(cpu_thread_pointer() ^ __builtin_ia32_rdtsc(), pid);
+	    hash_mix(cpu_thread_pointer() ^ cpu_cycles(), pid);
 	int i;
 
 	/* facts of before the fork, from private memory */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 
 /*
  * A shadow of the heap: one 8-byte cell per granule of 32 bytes (16 where

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "base/sys.h"
 #include "collector/tick.h"
 

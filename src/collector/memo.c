@@ -43,7 +43,8 @@ lists_fp(struct memo_chunk *e, uint64_t fp)
 static bool
 is_near(const struct walk *w, uint64_t top)
 {
-	return !top || ((top - 1) ^ (w->hook->sp - 8)) < CPU_PAGE;
+	return !top ||
+	    ((top - 1) ^ (w->hook->sp - CPU_RETURN_BYTES)) < CPU_PAGE;
 }
 
 /*

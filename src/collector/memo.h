@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "base/hash.h"
 #include "collector/module.h"
 #include "collector/sites.h"

@@ -7,7 +7,7 @@
 #include <sys/auxv.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "base/fmt.h"
 #include "base/hash.h"
 #include "collector/mem.h"

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 
 enum { NOTE_MAX = 4096 };
 

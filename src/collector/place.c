@@ -86,7 +86,7 @@ place_random(void *to, uint64_t bytes)
 		return;
 	/* early boot: unlike others is enough, nobody must guess it */
 	x = (uint64_t)cpu_syscall3(SYS_getpid, 0, 0, 0) << 32;
-	x ^= __builtin_ia32_rdtsc() ^ (uint64_t)(uintptr_t)to;
+	x ^= cpu_cycles() ^ (uint64_t)(uintptr_t)to;
 	for (i = 0; i < bytes; i++) {
 		x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
 		b[i] = (uint8_t)(x >> 56);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "collector/ledger.h"
 #include "collector/lifecycle.h"
 #include "collector/live.h"

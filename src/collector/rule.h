@@ -22,7 +22,7 @@ enum rule_end { RULE_END_OTHER, RULE_END_CONTEXT };
 /* Where the caller's frame pointer register is. */
 enum rule_fp { RULE_FP_SAME, RULE_FP_AT_CFA, RULE_FP_AT_FP };
 
-/* The return address is at CFA - 8 on x86-64, but for signal frames. */
+/* The return address is at CFA - CPU_RETURN_BYTES, but for signal frames. */
 struct unwind_rule {
 	uint8_t kind;   /* enum rule_kind */
 	uint8_t fp : 2; /* enum rule_fp */

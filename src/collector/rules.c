@@ -7,7 +7,7 @@
 #include <ucontext.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "base/hash.h"
 #include "collector/cfi.h"
 #include "collector/levels.h"
@@ -67,7 +67,7 @@ find_context_base(void)
 	context.uc_stack.ss_sp = stack;
 	context.uc_stack.ss_size = sizeof(stack);
 	make(&context, (void (*)(void))find_context_base, 0);
-	sp = (uint64_t)context.uc_mcontext.gregs[REG_RSP];
+	sp = cpu_context_sp(&context);
 	sp -= (uint64_t)(uintptr_t)stack;
 	return sp < sizeof(stack) && sp % 8 == 0 ? stack[sp / 8] : 0;
 }

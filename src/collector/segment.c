@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "base/sys.h"
 #include "collector/mem.h"
 #include "collector/tick.h"

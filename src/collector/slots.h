@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "collector/segment.h"
 #include "trace/format.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "base/sys.h"
 #include "collector/mark.h"
 #include "collector/snapfile.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "collector/live.h"
 #include "collector/memo_types.h"
 #include "collector/segment.h"

@@ -3,7 +3,7 @@
 #ifndef SEEP_COLLECTOR_VERIFY_H
 #define SEEP_COLLECTOR_VERIFY_H
 
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "collector/sites.h"
 
 #ifdef SEEP_VERIFY

@@ -111,11 +111,12 @@ is_own(const struct thread *t, uint64_t address)
 SEEP_NOINLINE void
 walk_enter(struct walk *w, struct thread *t)
 {
-	uint64_t page = page_of(w->sp - 8); /* where the hook's frame is */
+	uint64_t page =
+	    page_of(w->sp - CPU_RETURN_BYTES); /* where the hook's frame is */
 
 	if (t && !t->stack_hi)
 		find_own_stack(t);
-	w->own = w->sure = is_own(t, w->sp - 8);
+	w->own = w->sure = is_own(t, w->sp - CPU_RETURN_BYTES);
 	if (w->own) {
 		if (page < t->stack_lo)
 			t->stack_lo = page;
@@ -235,19 +236,20 @@ step_signal(struct walk *w, const struct thread *t, struct walk_slots *slots,
 	const uint64_t at = w->sp;
 	uint64_t fp, sp, pc;
 
-	if (!load(w, t, at + 120, &fp) || !load(w, t, at + 160, &sp) ||
-	    !load(w, t, at + 168, &pc)) {
+	if (!load(w, t, at + CPU_SIGNAL_FP, &fp) ||
+	    !load(w, t, at + CPU_SIGNAL_SP, &sp) ||
+	    !load(w, t, at + CPU_SIGNAL_PC, &pc)) {
 		*ret_why = SEG_CUT_BOUNDS;
 		return WALK_CUT;
 	}
-	slots->fp = at + 120;
-	slots->aux = at + 160;
+	slots->fp = at + CPU_SIGNAL_FP;
+	slots->aux = at + CPU_SIGNAL_SP;
 	slots->aux_value = sp;
-	slots->ra = at + 168;
+	slots->ra = at + CPU_SIGNAL_PC;
 	w->pc = pc;
 	w->sp = sp;
 	w->fp = fp;
-	w->bx_slot = at + 128;
+	w->bx_slot = at + CPU_SIGNAL_BX;
 	w->exact = true;
 	enter_interrupted(w, t);
 	return WALK_STEPPED;
@@ -265,7 +267,7 @@ is_above(const struct walk *w, const struct thread *t, uint64_t cfa)
 		return false;
 	if (w->own)
 		return cfa <= t->stack_hi;
-	return cfa - w->sp <= FRAME_MAX && !is_own(t, cfa - 8);
+	return cfa - w->sp <= FRAME_MAX && !is_own(t, cfa - CPU_RETURN_BYTES);
 }
 
 enum walk_result
@@ -324,7 +326,7 @@ walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
 		if (!load(w, t, s.fp, &fp))
 			return WALK_CUT;
 	}
-	s.ra = cfa - 8;
+	s.ra = cfa - CPU_RETURN_BYTES;
 	if (!load(w, t, s.ra, &pc))
 		return WALK_CUT;
 	*slots = s;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "base/cpu.h"
+#include "cpu/cpu.h"
 #include "collector/rule.h"
 #include "collector/thread.h"
 
@@ -80,7 +80,9 @@ walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 	w->top = w->bx_slot = 0;
 	w->exact = w->vouched = false;
 	/* the page of sp itself may be another one than the hook's */
-	if (likely(t && c->sp - 8 - t->stack_lo < t->stack_hi - t->stack_lo)) {
+	if (likely(t &&
+	        c->sp - CPU_RETURN_BYTES - t->stack_lo <
+	            t->stack_hi - t->stack_lo)) {
 		w->lo = t->stack_lo;
 		w->hi = t->stack_hi;
 		w->own = w->sure = true;
@@ -100,8 +102,8 @@ walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
 	w->sp = sp;
 	w->fp = fp;
 	w->bx_slot = 0;
-	if (unlikely(sp - 8 - w->lo >= w->hi - w->lo)) {
-		w->lo = (sp - 8) & ~(uint64_t)(CPU_PAGE - 1);
+	if (unlikely(sp - CPU_RETURN_BYTES - w->lo >= w->hi - w->lo)) {
+		w->lo = (sp - CPU_RETURN_BYTES) & ~(uint64_t)(CPU_PAGE - 1);
 		w->hi = w->lo + CPU_PAGE;
 	}
 }

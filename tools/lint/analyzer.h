@@ -8,8 +8,8 @@
 #endif
 
 /* A system call writes through its pointers, which asm does not show. */
-#if __has_include("base/cpu.h")
-#include "base/cpu.h"
+#if __has_include("cpu/cpu.h")
+#include "cpu/cpu.h"
 long analyzer_syscall(long n, ...);
 #define cpu_syscall6 analyzer_syscall
 #define cpu_syscall3 analyzer_syscall

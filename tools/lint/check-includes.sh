@@ -8,16 +8,17 @@ cd "$(dirname "$0")/../.." || exit 1
 # Who may include whom. The collector and the tools share base and trace only.
 may_include() {
 	case $1 in
-	base) echo "base" ;;
-	trace) echo "base trace" ;;
-	collector) echo "base trace collector" ;;
-	reader) echo "base trace reader" ;;
-	names) echo "base trace reader names" ;;
-	report) echo "base trace reader names report" ;;
-	check) echo "base trace reader names report check" ;;
-	export) echo "base trace reader names report export" ;;
-	record) echo "base trace reader names report record" ;;
-	cli) echo "base trace reader names report check export record cli" ;;
+	base) echo "base cpu" ;;
+	cpu) echo "base cpu" ;;
+	trace) echo "base cpu trace" ;;
+	collector) echo "base cpu trace collector" ;;
+	reader) echo "base cpu trace reader" ;;
+	names) echo "base cpu trace reader names" ;;
+	report) echo "base cpu trace reader names report" ;;
+	check) echo "base cpu trace reader names report check" ;;
+	export) echo "base cpu trace reader names report export" ;;
+	record) echo "base cpu trace reader names report record" ;;
+	cli) echo "base cpu trace reader names report check export record cli" ;;
 	*) return 1 ;;
 	esac
 }

@@ -1,0 +1,15 @@
+/* cpu.h - what depends on the CPU; a new one is a new folder beside x86_64. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CPU_CPU_H
+#define SEEP_CPU_CPU_H
+
+#if defined(__x86_64__)
+#include "cpu/x86_64/caller.h"
+#include "cpu/x86_64/syscall.h"
+#include "cpu/x86_64/unwind.h"
+#include "cpu/x86_64/words.h"
+#else
+#error "seep's collector knows x86-64 only so far: add cpu/<arch>/"
+#endif
+
+#endif
