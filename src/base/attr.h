@@ -1,4 +1,4 @@
-/* attr.h - the only macros of src/ that are not constants. */
+/* attr.h - attributes of functions and data, relaxed and ordered access. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_BASE_ATTR_H
 #define SEEP_BASE_ATTR_H

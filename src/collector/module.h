@@ -44,7 +44,7 @@ bool module_init(void *find_object, const char *exe);
 /*
  * The module of an address on the caller's stack, NULL when it is in none
  * (JIT code) or the table is full. May find that a module we knew is gone;
- * then module_generation() has changed.
+ * then module_gen has changed.
  */
 const struct module *module_of(uint64_t pc);
 

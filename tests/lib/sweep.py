@@ -21,7 +21,6 @@ GOOD = {  # what each command needs to have something to say
     "diff": [recording, recording],
     "check": [recording],
     "export": [recording, "--format", "json"],
-    "view": [recording],
     "ls": [],
     "help": [],
     "completions": ["bash"],
