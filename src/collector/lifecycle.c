@@ -226,8 +226,7 @@ static void
 child_header(
     struct seg_header *h, const struct seg_header *parent, uint32_t pid)
 {
-	uint64_t mix =
-	    hash_mix(cpu_thread_pointer() ^ cpu_cycles(), pid);
+	uint64_t mix = hash_mix(cpu_thread_pointer() ^ cpu_cycles(), pid);
 	int i;
 
 	/* facts of before the fork, from private memory */

@@ -287,9 +287,8 @@ thread_make_ready(enum seg_mode mode)
 		g->left = 0; /* see thread_may_retry() */
 	if (mode == SEG_MODE_SAMPLED) {
 		if (!g->rng)
-			g->rng = hash_mix(cpu_cycles(),
-			             (uint64_t)(uintptr_t)g) |
-			    1;
+			g->rng =
+			    hash_mix(cpu_cycles(), (uint64_t)(uintptr_t)g) | 1;
 		g->left = sample_distance(&g->rng);
 	}
 	if (t) {

@@ -13,6 +13,7 @@ may_include() {
 	trace) echo "base cpu trace" ;;
 	collector) echo "base cpu trace collector" ;;
 	reader) echo "base cpu trace reader" ;;
+	verdict) echo "base cpu trace reader verdict" ;;
 	names) echo "base cpu trace reader names" ;;
 	report) echo "base cpu trace reader names report" ;;
 	check) echo "base cpu trace reader names report check" ;;

@@ -1,0 +1,100 @@
+/* heap.h - blocks of a heap and who points to whom. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_VERDICT_HEAP_H
+#define SEEP_VERDICT_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A look at a process gives blocks and the memory that may point to them. This
+ * module keeps no memory contents: each word becomes an edge or nothing, so
+ * that a look is one linear pass over the memory and the rest is arithmetic on
+ * the edges.
+ *
+ * A word points to a block if its low 48 bits are an address inside of it. The
+ * upper bits are left out because programs keep tags there. A pointer is weak
+ * where the word may just look like one:
+ * - it is the address right behind the block, which may as well be the
+ *   beginning of the next one;
+ * - it is not at a multiple of eight;
+ * - the caller says so, of memory below a stack pointer.
+ *
+ * Everything about the process is untrusted: blocks that overlap or wrap
+ * around are left out and counted.
+ */
+struct heap_block {
+	uint64_t address, size;
+	uint32_t site, birth;
+};
+
+/* How a block is held. */
+enum heap_reach {
+	HEAP_LOST,     /* nothing points to it but lost blocks */
+	HEAP_POSSIBLE, /* held through a weak pointer */
+	HEAP_HELD,
+};
+
+/* Of a lost block. */
+enum heap_role {
+	HEAP_NONE,     /* it is not lost */
+	HEAP_DIRECT,   /* no other lost block points to it */
+	HEAP_CYCLE,    /* one of a cycle to which no other lost block points */
+	HEAP_INDIRECT, /* only other lost blocks hold it */
+};
+
+enum heap_part {
+	HEAP_ROOT,
+	HEAP_WEAK_ROOT,
+	HEAP_BLOCKS,
+};
+
+struct heap;
+
+/*
+ * Takes a copy of the blocks, in any order. max_bytes: what it may allocate in
+ * all. -ENOMEM; -E2BIG beyond max_bytes; -EOVERFLOW: more than 2^31 blocks.
+ */
+int heap_new(const struct heap_block *blocks, size_t count, uint64_t max_bytes,
+    struct heap **ret);
+void heap_free(struct heap *h);
+
+/* Blocks as they are kept, sorted by address. */
+size_t heap_count(const struct heap *h);
+const struct heap_block *heap_blocks(const struct heap *h);
+
+/* Blocks that were left out. */
+uint64_t heap_refused(const struct heap *h);
+
+/* Index of the block that holds this address, -1: none. */
+int64_t heap_find(const struct heap *h, uint64_t address);
+
+/*
+ * The contents of memory at `address`. Roots may come in any order. Heap memory
+ * comes in ascending order, each byte once; what lies between blocks is passed
+ * over. -ENOMEM, -E2BIG; -EINVAL where heap memory goes backwards.
+ */
+int heap_scan(struct heap *h, enum heap_part part, uint64_t address,
+    const void *bytes, size_t len);
+
+/* A pointer that is in no memory: in a register, or kept by the kernel. */
+int heap_root(struct heap *h, uint64_t word);
+
+/* Once, after the last heap_scan(): who is held, and which roles the lost have. */
+int heap_judge(struct heap *h);
+
+enum heap_reach heap_reach(const struct heap *h, size_t i);
+enum heap_role heap_role(const struct heap *h, size_t i);
+
+/*
+ * For each block to which block i points, in the order of its words. Weak
+ * pointers are left out unless asked for.
+ */
+void heap_each_target(const struct heap *h, size_t i, bool weak,
+    void (*visit)(size_t target, void *context), void *context);
+
+/* What this module has allocated. */
+uint64_t heap_bytes(const struct heap *h);
+
+#endif
