@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "reader/index.h"
 
 enum {
 	REGION_BITS = 21, /* 2 MiB: what one entry of the page index covers */
@@ -60,6 +61,7 @@ struct heap {
 
 	struct region *regions;
 	uint64_t region_mask;
+	uint64_t seed; /* of this run: addresses are chosen by the host */
 
 	struct candidate candidates[CANDIDATES];
 	size_t pending;
@@ -206,7 +208,7 @@ take_blocks(struct heap *h, const struct heap_block *blocks, size_t count)
 static struct region *
 region_at(const struct heap *h, uint64_t number)
 {
-	uint64_t i = hash_word(number);
+	uint64_t i = hash_mix(h->seed, number);
 
 	for (;; i++) {
 		struct region *r = &h->regions[i & h->region_mask];
@@ -848,6 +850,7 @@ heap_new(const struct heap_block *blocks, size_t count, uint64_t max_bytes,
 	if (!h)
 		return -ENOMEM;
 	h->max_bytes = max_bytes;
+	h->seed = index_hash(1, 0, 0);
 	err = take_blocks(h, blocks, count);
 	if (err == 0 && h->count) {
 		const struct heap_block *last = &h->blocks[h->count - 1];

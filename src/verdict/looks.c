@@ -1,0 +1,317 @@
+/* looks.c - several looks at a running process: what is lost in all of them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verdict/looks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "reader/index.h"
+#include "reader/room.h"
+
+struct candidate {
+	struct heap_block block;
+	uint8_t role; /* enum heap_role, in the last look */
+};
+
+/* Figures by site. */
+struct sites {
+	struct looks_site *at;
+	size_t count, room;
+	struct index find;
+};
+
+struct looks {
+	uint32_t first_tick;
+	int count;
+	int quiet; /* looks in a row that found no candidate held again */
+	/* sorted by address */
+	struct candidate *lost;
+	size_t lost_count;
+	struct heap_block *possible; /* of the last look */
+	size_t possible_count;
+	struct sites dropped; /* what became of other candidates */
+};
+
+int
+looks_new(uint32_t first_tick, struct looks **ret)
+{
+	struct looks *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->first_tick = first_tick;
+	*ret = l;
+	return 0;
+}
+
+void
+looks_free(struct looks *l)
+{
+	if (!l)
+		return;
+	free(l->lost);
+	free(l->possible);
+	free(l->dropped.at);
+	index_release(&l->dropped.find);
+	free(l);
+}
+
+int
+looks_count(const struct looks *l)
+{
+	return l->count;
+}
+
+bool
+looks_are_enough(const struct looks *l)
+{
+	return l->count >= LOOKS_MIN && l->quiet >= 2;
+}
+
+static bool
+is_site(const void *items, uint32_t item, const void *key)
+{
+	const struct looks_site *list = items;
+	const uint32_t *site = key;
+
+	return list[item].site == *site;
+}
+
+/* The entry of a site, which is made if there is none. NULL: no memory. */
+static struct looks_site *
+site_in(struct sites *s, uint32_t site)
+{
+	uint32_t fresh = (uint32_t)s->count, i;
+
+	if (room_make(&s->at, &s->room, s->count, sizeof(*s->at)) < 0 ||
+	    index_find(&s->find, index_hash(site, 0, 0), is_site, s->at, &site,
+	        fresh, &i) < 0)
+		return NULL;
+	if (i == fresh) {
+		s->at[s->count++] = (struct looks_site){
+		    .site = site, .first_birth = UINT32_MAX};
+	}
+	return &s->at[i];
+}
+
+static bool
+is_same(const struct heap_block *a, const struct heap_block *b)
+{
+	return a->address == b->address && a->site == b->site &&
+	    a->birth == b->birth && a->size == b->size;
+}
+
+/* What is possible now; of the first look all that is lost is a candidate. */
+static int
+first_look(struct looks *l, const struct heap *h)
+{
+	const struct heap_block *blocks = heap_blocks(h);
+	size_t i, n = 0;
+
+	for (i = 0; i < heap_count(h); i++)
+		n += heap_reach(h, i) == HEAP_LOST;
+	l->lost = calloc(n ? n : 1, sizeof(*l->lost));
+	if (!l->lost)
+		return -ENOMEM;
+	for (i = 0; i < heap_count(h); i++) {
+		/* a birth after the first look's begin may still be on its way */
+		if (heap_reach(h, i) == HEAP_LOST &&
+		    blocks[i].birth < l->first_tick)
+			l->lost[l->lost_count++] = (struct candidate){
+			    blocks[i], (uint8_t)heap_role(h, i)};
+	}
+	return 0;
+}
+
+/* A candidate is one no longer: `freed`, or held again. -ENOMEM. */
+static int
+drop(struct looks *l, const struct candidate *c, bool freed, bool *ret_held)
+{
+	struct looks_site *s;
+
+	if (freed && l->count < 2)
+		return 0; /* it was seen once only, perhaps on its way */
+	s = site_in(&l->dropped, c->block.site);
+	if (!s)
+		return -ENOMEM;
+	if (freed) {
+		s->freed_late++;
+	} else {
+		s->held_again++;
+		*ret_held = true;
+	}
+	return 0;
+}
+
+static int
+next_look(struct looks *l, const struct heap *h)
+{
+	const struct heap_block *blocks = heap_blocks(h);
+	size_t count = heap_count(h), i, k = 0, kept = 0;
+	bool held = false;
+	int err = 0;
+
+	for (i = 0; i < l->lost_count && err == 0; i++) {
+		struct candidate c = l->lost[i];
+
+		while (k < count && blocks[k].address < c.block.address)
+			k++;
+		if (k == count || !is_same(&blocks[k], &c.block)) {
+			err = drop(l, &c, true, &held);
+		} else if (heap_reach(h, k) != HEAP_LOST) {
+			err = drop(l, &c, false, &held);
+		} else {
+			c.role = (uint8_t)heap_role(h, k);
+			l->lost[kept++] = c;
+		}
+	}
+	l->lost_count = kept;
+	l->quiet = held ? 0 : l->quiet + 1;
+	return err;
+}
+
+static int
+take_possible(struct looks *l, const struct heap *h)
+{
+	const struct heap_block *blocks = heap_blocks(h);
+	size_t i, n = 0;
+
+	free(l->possible);
+	l->possible_count = 0;
+	for (i = 0; i < heap_count(h); i++)
+		n += heap_reach(h, i) == HEAP_POSSIBLE;
+	l->possible = calloc(n ? n : 1, sizeof(*l->possible));
+	if (!l->possible)
+		return -ENOMEM;
+	for (i = 0; i < heap_count(h); i++) {
+		if (heap_reach(h, i) == HEAP_POSSIBLE &&
+		    blocks[i].birth < l->first_tick)
+			l->possible[l->possible_count++] = blocks[i];
+	}
+	return 0;
+}
+
+int
+looks_add(struct looks *l, const struct heap *h)
+{
+	int err = l->count ? next_look(l, h) : first_look(l, h);
+
+	if (err == 0)
+		err = take_possible(l, h);
+	l->count++;
+	return err;
+}
+
+bool
+looks_is_lost(const struct looks *l, const struct heap_block *b)
+{
+	size_t lo = 0, hi = l->lost_count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (l->lost[mid].block.address < b->address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < l->lost_count && is_same(&l->lost[lo].block, b);
+}
+
+static void
+add_birth(struct looks_site *s, uint32_t birth)
+{
+	if (s->first_birth > birth)
+		s->first_birth = birth;
+	if (s->last_birth < birth)
+		s->last_birth = birth;
+}
+
+static void
+add_candidate(struct looks_site *s, const struct candidate *c)
+{
+	uint64_t size = c->block.size;
+
+	s->blocks++;
+	s->bytes += size;
+	add_birth(s, c->block.birth);
+	switch (c->role) {
+	case HEAP_DIRECT:
+		s->direct++;
+		s->direct_bytes += size;
+		break;
+	case HEAP_CYCLE:
+		s->cycle++;
+		s->cycle_bytes += size;
+		break;
+	default:
+		s->indirect++;
+		s->indirect_bytes += size;
+	}
+}
+
+static void
+add_dropped(struct looks_site *s, const struct looks_site *d)
+{
+	uint64_t all = s->blocks + d->held_again + d->freed_late;
+
+	s->held_again = d->held_again;
+	s->freed_late = d->freed_late;
+	s->moves = d->held_again * 100 > all * LOOKS_MOVES_PERCENT;
+	s->hides = d->freed_late > 0;
+}
+
+static int
+by_site(const void *a, const void *b)
+{
+	const struct looks_site *x = a, *y = b;
+
+	return x->site < y->site ? -1 : x->site > y->site;
+}
+
+static int
+sum_up(const struct looks *l, struct sites *list)
+{
+	struct looks_site *s;
+	size_t i;
+
+	for (i = 0; i < l->lost_count; i++) {
+		s = site_in(list, l->lost[i].block.site);
+		if (!s)
+			return -ENOMEM;
+		add_candidate(s, &l->lost[i]);
+	}
+	for (i = 0; i < l->possible_count; i++) {
+		s = site_in(list, l->possible[i].site);
+		if (!s)
+			return -ENOMEM;
+		s->possible_blocks++;
+		s->possible_bytes += l->possible[i].size;
+		add_birth(s, l->possible[i].birth);
+	}
+	for (i = 0; i < l->dropped.count; i++) {
+		s = site_in(list, l->dropped.at[i].site);
+		if (!s)
+			return -ENOMEM;
+		add_dropped(s, &l->dropped.at[i]);
+	}
+	return 0;
+}
+
+int
+looks_sites(const struct looks *l, struct looks_site **ret, size_t *ret_count)
+{
+	struct sites list = {0};
+	int err = sum_up(l, &list);
+
+	index_release(&list.find);
+	if (err < 0) {
+		free(list.at);
+		return err;
+	}
+	if (list.count)
+		qsort(list.at, list.count, sizeof(*list.at), by_site);
+	*ret = list.at;
+	*ret_count = list.count;
+	return 0;
+}
