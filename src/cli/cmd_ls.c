@@ -114,6 +114,19 @@ print_snapshot(const struct seg_header *h)
 	(void)fputs(": ", stdout);
 }
 
+/* Snapshots that are not listed any more. */
+static void
+print_thinned(const struct process *p)
+{
+	uint64_t gone = p->header.counts[SEG_SNAPSHOTS_THINNED];
+	char text[WORDS_COUNTED];
+
+	if (gone > 0 && !p->is_snapshot)
+		(void)printf("%8s  %s removed again between the first and the "
+		             "newest\n",
+		    "", words_counted(text, gone, "snapshot"));
+}
+
 static void
 print_process(struct listing *l, const struct process *p, uint64_t size,
     const char *folder, const char *name)
@@ -138,6 +151,7 @@ print_process(struct listing *l, const struct process *p, uint64_t size,
 	if (p->header.state == SEG_INERT)
 		(void)printf("%8s  not traced: %s\n", "",
 		    losses_inert(p->header.inert_reason));
+	print_thinned(p);
 	(void)printf("%8s  ", "");
 	words_print(stdout, folder);
 	(void)putchar('/');
@@ -160,6 +174,8 @@ list_segment(struct listing *l, const char *folder, const char *name)
 	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		goto out; /* gone in between, or none of ours */
 	err = session_load(path, &s, &where);
+	if (err == -ENOENT)
+		goto out; /* a snapshot that its process has removed */
 	if (err == -ENODATA && time(NULL) - st.st_mtime < HALF_BORN_S)
 		goto out; /* somebody is just setting it up */
 	if (err < 0 && err != -ENODATA) {

@@ -221,36 +221,50 @@ budget(const struct statfs *fs, uint64_t want, bool populate)
 static char comm[COMM_BYTES + 1];
 static uint32_t random_part;
 
-void
-place_name(struct fmt *f, uint64_t pid)
+const char *
+place_program(void)
 {
-	fmt_string(f, comm);
+	return comm;
+}
+
+void
+place_name(struct fmt *f, const char *begin, uint64_t pid)
+{
+	fmt_string(f, begin);
 	fmt_string(f, "-");
 	fmt_decimal(f, pid);
 	fmt_string(f, "-");
 	fmt_hex(f, random_part, 8);
 }
 
-/* COMM-PID-RANDOM.seg; odd bytes of the name become '_'. */
+void
+place_tame(char *text, bool dashes)
+{
+	char *c;
+
+	for (c = text; *c; c++) {
+		bool fine = (*c >= 'a' && *c <= 'z') ||
+		    (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+		    *c == '_' || *c == '+' ||
+		    (c > text && (*c == '.' || (dashes && *c == '-')));
+
+		if (!fine)
+			*c = '_';
+	}
+}
+
+/* COMM-PID-RANDOM.seg */
 static void
 make_name(char *to, size_t bytes)
 {
 	struct fmt f;
-	char *c;
 
 	memset(comm, 0, sizeof(comm));
 	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, (long)comm, 0, 0);
-	for (c = comm; *c; c++) {
-		bool fine = (*c >= 'a' && *c <= 'z') ||
-		    (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-		    *c == '_' || *c == '.' || *c == '+';
-
-		if (!fine || (c == comm && *c == '.'))
-			*c = '_';
-	}
+	place_tame(comm, false);
 	place_random(&random_part, sizeof(random_part));
 	fmt_init(&f, to, bytes);
-	place_name(&f, positive(cpu_syscall3(SYS_getpid, 0, 0, 0)));
+	place_name(&f, comm, positive(cpu_syscall3(SYS_getpid, 0, 0, 0)));
 	fmt_string(&f, ".seg");
 }
 

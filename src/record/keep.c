@@ -116,7 +116,7 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 		err = errno == EXDEV ? copy_to(dir_fd, name, k->fd) : -errno;
 	if (err == 0) {
 		k->moved++;
-	} else {
+	} else if (err != -ENOENT) { /* gone: its process runs, and thins */
 		k->left++;
 		k->err = err;
 	}

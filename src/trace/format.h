@@ -165,7 +165,7 @@ enum seg_count {
 	SEG_PAUSED_EVENTS = 26,  /* allocations of threads that had paused */
 	SEG_SNAPSHOTS = 27,      /* snapshots that the process has written */
 	SEG_SNAPSHOTS_FAILED = 28,  /* see header.snapshot_error */
-	SEG_SNAPSHOTS_REFUSED = 29, /* beyond SEEP_SNAPSHOTS */
+	SEG_SNAPSHOTS_REFUSED = 29, /* beyond SEEP_SNAPSHOTS=0 or 1 */
 	SEG_SIGNAL_REFUSED = 30,    /* see header.signal_state */
 	SEG_SETTINGS_IGNORED = 31,  /* SEEP_* values not understood */
 	SEG_MARKS_LOST = 32,        /* overwritten in the ring, or no room */
@@ -188,7 +188,8 @@ enum seg_count {
 	SEG_CHILDREN_EARLY = 51, /* children that ended early, without a line */
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
 	SEG_DIR_REPLACED = 53,   /* 1: not in SEEP_DIR, which is unfit */
-	SEG_COUNTS_USED = 54,
+	SEG_SNAPSHOTS_THINNED = 55, /* removed again, to keep within bounds */
+	SEG_COUNTS_USED = 56,
 	SEG_COUNTS = 64
 };
 
