@@ -102,6 +102,30 @@ is_of_session(const struct keep *k, int dir_fd, const char *name)
 	return ours;
 }
 
+/*
+ * A child that has changed its user leaves snapshots of that user. A copy is
+ * ours, as the recording is: readers take no others, and nobody else can still
+ * write into it.
+ */
+static bool
+is_ours(int dir_fd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_uid == geteuid();
+}
+
+static int
+move_to(int from_dir, const char *name, int dir)
+{
+	if (!is_ours(from_dir, name))
+		return copy_to(from_dir, name, dir);
+	if (rename_to(from_dir, name, dir, name))
+		return 0;
+	return errno == EXDEV ? copy_to(from_dir, name, dir) : -errno;
+}
+
 static int
 visit(void *context, int dir_fd, const char *dir, const char *name)
 {
@@ -112,8 +136,8 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 	if (!is_of_session(k, dir_fd, name))
 		return 0;
 	err = open_folder(k);
-	if (err == 0 && !rename_to(dir_fd, name, k->fd, name))
-		err = errno == EXDEV ? copy_to(dir_fd, name, k->fd) : -errno;
+	if (err == 0)
+		err = move_to(dir_fd, name, k->fd);
 	if (err == 0) {
 		k->moved++;
 	} else if (err != -ENOENT) { /* gone: its process runs, and thins */
