@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "reader/alive.h"
 #include "reader/clock.h"
+#include "reader/folder.h"
 #include "reader/losses.h"
 #include "reader/session.h"
 #include "record/procs.h"
@@ -38,6 +39,7 @@ struct listing {
 	size_t dead_count;
 	size_t shown;
 	bool prune, pids;
+	int answer; /* of the command */
 };
 
 static bool
@@ -114,6 +116,16 @@ print_snapshot(const struct seg_header *h)
 	(void)fputs(": ", stdout);
 }
 
+static void
+print_inert(const struct seg_header *h)
+{
+	(void)printf("%8s  not traced: ", "");
+	if (h->inert_reason == SEG_INERT_PLACE)
+		(void)printf("its place is taken by uid %u\n", h->place_owner);
+	else
+		(void)printf("%s\n", losses_inert(h->inert_reason));
+}
+
 /* Snapshots that are not listed any more. */
 static void
 print_thinned(const struct process *p)
@@ -149,8 +161,7 @@ print_process(struct listing *l, const struct process *p, uint64_t size,
 	print_command(&p->header);
 	(void)putchar('\n');
 	if (p->header.state == SEG_INERT)
-		(void)printf("%8s  not traced: %s\n", "",
-		    losses_inert(p->header.inert_reason));
+		print_inert(&p->header);
 	print_thinned(p);
 	(void)printf("%8s  ", "");
 	words_print(stdout, folder);
@@ -341,56 +352,130 @@ prune(struct listing *l)
 static void
 warn_of_unfit(const char *folder)
 {
+	char why[FOLDER_TEXT_BYTES], own[FOLDER_PATH_BYTES],
+	    neither[FOLDER_TEXT_BYTES];
+
+	if (!folder_complaint(folder, geteuid(), why, sizeof(why)))
+		return;
+	folder_default(geteuid(), own);
+	if (folder_complaint(own, geteuid(), neither, sizeof(neither)))
+		die_warn("%s (from SEEP_DIR), and %s: programs find no place "
+		         "for their segments and are not traced",
+		    why, neither);
+	else
+		die_warn("%s (from SEEP_DIR): programs put their segments into "
+		         "%s instead",
+		    why, own);
+}
+
+/* A header that a process of this user left who found the directory taken. */
+static bool
+is_note(const char *name, const char *path, uid_t *ret_user)
+{
+	char begin[FOLDER_PATH_BYTES];
 	struct stat st;
 
-	if (stat(folder, &st) == 0 &&
-	    (st.st_uid != geteuid() || (st.st_mode & 022)))
-		die_warn("%s (from SEEP_DIR) %s: programs put their segments "
-		         "into /dev/shm/seep-UID instead",
-		    folder,
-		    st.st_uid != geteuid() ? "belongs to another user"
-		                           : "can be written by others");
+	if (!ends_with(name, ".seg") || lstat(path, &st) < 0 ||
+	    !S_ISREG(st.st_mode))
+		return false;
+	(void)snprintf(begin, sizeof(begin), "seep-%u-", (unsigned)st.st_uid);
+	*ret_user = st.st_uid;
+	return strncmp(name, begin, strlen(begin)) == 0;
+}
+
+/* Says what is wrong with the default directory of a user, if anything is. */
+static enum folder_state
+check_default(const struct listing *l, uid_t user, const char *path)
+{
+	char why[FOLDER_TEXT_BYTES];
+	uid_t owner;
+
+	if (!l->pids && folder_complaint(path, user, why, sizeof(why)))
+		die_warn("%s: programs of uid %u find no place for their "
+		         "segments and are not traced; have its owner or root "
+		         "%s it, or set SEEP_DIR to another directory",
+		    why, (unsigned)user,
+		    folder_look(path, user, &owner) == FOLDER_SHARED
+		        ? "chmod go-w"
+		        : "remove");
+	return folder_look(path, user, &owner);
+}
+
+/* What others have put under a user's name is not listed as his. */
+static void
+list_default(struct listing *l, uid_t user, const char *path)
+{
+	enum folder_state state = check_default(l, user, path);
+	int err;
+
+	if (state == FOLDER_TAKEN || state == FOLDER_NO_DIRECTORY) {
+		l->answer = CMD_INPUT;
+		return;
+	}
+	err = list_folder(l, path);
+	if (err < 0 && err != -ENOENT && geteuid() != 0)
+		die(CMD_INPUT, "%s: %s", path, strerror(-err));
+}
+
+/* seep-UID: of whom it should be; false: it has another name. */
+static bool
+user_of(const char *name, uid_t *ret)
+{
+	char again[FOLDER_PATH_BYTES], *end;
+	unsigned long user = strtoul(name + strlen("seep-"), &end, 10);
+
+	folder_default((uid_t)user, again);
+	*ret = (uid_t)user;
+	return strcmp(again + sizeof(FOLDER_SHM), name) == 0;
+}
+
+/* All of /dev/shm that is this user's, or for root anybody's. */
+static void
+list_shm(struct listing *l)
+{
+	struct dirent **names;
+	int n = scandir(FOLDER_SHM, &names, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		const char *name = names[i]->d_name;
+		char path[sizeof(FOLDER_SHM "/") + NAME_MAX];
+		bool is_root = geteuid() == 0;
+		struct stat st;
+		uid_t user;
+
+		(void)snprintf(path, sizeof(path), FOLDER_SHM "/%s", name);
+		if (strncmp(name, "seep-", 5) != 0)
+			;
+		else if (user_of(name, &user) && (is_root || user == geteuid()))
+			list_default(l, user, path);
+		else if (is_note(name, path, &user) &&
+		    (is_root || user == geteuid()) && !l->pids)
+			list_segment(l, FOLDER_SHM, name);
+		else if (is_root && !user_of(name, &user) &&
+		    lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+			(void)list_folder(l, path);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
 }
 
 static void
 list_all(struct listing *l)
 {
 	const char *folder = getenv("SEEP_DIR");
-	char own[64];
-	struct dirent *e;
-	DIR *shm;
 	int err;
 
-	if (folder && *folder) {
-		err = list_folder(l, folder);
-		if (err < 0)
-			die(CMD_INPUT, "%s: %s (from SEEP_DIR)", folder,
-			    strerror(-err));
-		if (!l->pids)
-			warn_of_unfit(folder);
+	if (!folder || !*folder) {
+		list_shm(l);
 		return;
 	}
-	if (geteuid() != 0) {
-		(void)snprintf(
-		    own, sizeof(own), "/dev/shm/seep-%u", (unsigned)geteuid());
-		err = list_folder(l, own);
-		if (err < 0 && err != -ENOENT)
-			die(CMD_INPUT, "%s: %s", own, strerror(-err));
-		return;
-	}
-	shm = opendir("/dev/shm");
-	while (shm && (e = readdir(shm))) {
-		char path[sizeof("/dev/shm/") + NAME_MAX];
-		struct stat st;
-
-		if (strncmp(e->d_name, "seep-", 5) != 0)
-			continue;
-		(void)snprintf(path, sizeof(path), "/dev/shm/%s", e->d_name);
-		if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-			(void)list_folder(l, path);
-	}
-	if (shm)
-		(void)closedir(shm);
+	err = list_folder(l, folder);
+	if (err < 0)
+		die(CMD_INPUT, "%s: %s (from SEEP_DIR)", folder,
+		    strerror(-err));
+	if (!l->pids)
+		warn_of_unfit(folder);
 }
 
 struct ls_options {
@@ -402,6 +487,7 @@ run(const struct cmd *self, int argc, char **argv)
 {
 	struct ls_options o = {0};
 	struct listing l = {0};
+	int err;
 
 	(void)opts_parse(self, argc, argv, &o);
 	if (o.prune && o.pids)
@@ -418,7 +504,8 @@ run(const struct cmd *self, int argc, char **argv)
 		free(l.dead[i].name);
 	}
 	free(l.dead);
-	return output_flush();
+	err = output_flush();
+	return l.answer ? l.answer : err;
 }
 
 static const struct opts_option rows[] = {

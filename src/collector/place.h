@@ -24,6 +24,8 @@ struct place {
 	const struct ctl_block *control; /* never NULL after place_create() */
 	enum seg_medium medium;
 	enum refusal refusal; /* after a failure: why */
+	bool is_taken;  /* the default directory belongs to another user */
+	uint32_t owner; /* who that is */
 };
 
 /* What the kernel can do; probed once. */
@@ -70,6 +72,8 @@ const char *place_program(void);
  * other bytes become '_', as does a dot or a dash at its beginning.
  */
 void place_tame(char *text, bool dashes);
+
+#define PLACE_SHM "/dev/shm"
 
 enum {
 	PLACE_TMPFS = 0x01021994, /* statfs f_type */

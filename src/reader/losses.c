@@ -117,6 +117,8 @@ static const char *const inert[] = {
     [SEG_INERT_MEMORY] = "there is no address space for our tables",
     [SEG_INERT_KERNEL] = "its kernel lacks a madvise that fork needs",
     [SEG_INERT_FAULT] = "an internal fault switched tracing off",
+    [SEG_INERT_PLACE] =
+        "its place, /dev/shm/seep-UID, is taken by another user",
     [SEG_INERT_OWN_FREE] = "the executable brings its own free",
     [SEG_INERT_OWN_PART] =
         "the executable brings its own calloc, realloc or memalign",

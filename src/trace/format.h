@@ -76,6 +76,7 @@ enum seg_inert {
 	SEG_INERT_MEMORY = 5,     /* no address space for our tables */
 	SEG_INERT_KERNEL = 6,     /* madvise lies or lacks what fork needs */
 	SEG_INERT_FAULT = 7,      /* internal fault: tracing switched off */
+	SEG_INERT_PLACE = 8,      /* no directory: see place_owner */
 	/* in a segment that is alive: what the executable has is called there */
 	SEG_INERT_OWN_FREE = 16, /* the executable brings its own free */
 	SEG_INERT_OWN_PART = 17, /* or another function of the family */
@@ -269,7 +270,10 @@ struct seg_header {
 	 * began to fold the live map (SEG_EXT_LIVE); 0: it did not.
 	 */
 	uint64_t fold_events;
-	uint64_t reserved[19];
+	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
+	uint32_t place_owner;
+	uint32_t place_reserved;
+	uint64_t reserved[18];
 
 	uint64_t counts[SEG_COUNTS];
 
