@@ -26,6 +26,7 @@
 enum {
 	HALF_BORN_S = 10,    /* nobody takes longer to set up a segment */
 	HALF_WRITTEN_S = 60, /* nor to write a snapshot */
+	COMPLAINTS = 5,
 };
 
 /* A file that may be removed if nobody maps it. */
@@ -39,7 +40,8 @@ struct listing {
 	size_t dead_count;
 	size_t shown;
 	bool prune, pids;
-	int answer; /* of the command */
+	size_t complaints; /* about directories of other users */
+	int answer;        /* of the command */
 };
 
 static bool
@@ -383,37 +385,41 @@ is_note(const char *name, const char *path, uid_t *ret_user)
 	return strncmp(name, begin, strlen(begin)) == 0;
 }
 
-/* Says what is wrong with the default directory of a user, if anything is. */
-static enum folder_state
-check_default(const struct listing *l, uid_t user, const char *path)
+/*
+ * Says what is wrong with the default directory of a user. Anybody can make as
+ * many as he likes, so root is told of a few.
+ */
+static void
+warn_of_default(struct listing *l, uid_t user, const char *path, bool is_shared)
 {
 	char why[FOLDER_TEXT_BYTES];
-	uid_t owner;
 
-	if (!l->pids && folder_complaint(path, user, why, sizeof(why)))
-		die_warn("%s: programs of uid %u find no place for their "
-		         "segments and are not traced; have its owner or root "
-		         "%s it, or set SEEP_DIR to another directory",
-		    why, (unsigned)user,
-		    folder_look(path, user, &owner) == FOLDER_SHARED
-		        ? "chmod go-w"
-		        : "remove");
-	return folder_look(path, user, &owner);
+	if (l->pids || !folder_complaint(path, user, why, sizeof(why)))
+		return; /* a shell waits for --pids, at a TAB */
+	if (user != geteuid() && l->complaints++ >= COMPLAINTS)
+		return;
+	die_warn("%s: programs of uid %u find no place for their segments and "
+	         "are not traced; have its owner or root %s it, or set "
+	         "SEEP_DIR to another directory",
+	    why, (unsigned)user, is_shared ? "chmod go-w" : "remove");
 }
 
 /* What others have put under a user's name is not listed as his. */
 static void
 list_default(struct listing *l, uid_t user, const char *path)
 {
-	enum folder_state state = check_default(l, user, path);
+	uid_t owner;
+	enum folder_state state = folder_look(path, user, &owner);
 	int err;
 
+	warn_of_default(l, user, path, state == FOLDER_SHARED);
 	if (state == FOLDER_TAKEN || state == FOLDER_NO_DIRECTORY) {
-		l->answer = CMD_INPUT;
+		if (user == geteuid())
+			l->answer = CMD_INPUT;
 		return;
 	}
 	err = list_folder(l, path);
-	if (err < 0 && err != -ENOENT && geteuid() != 0)
+	if (err < 0 && err != -ENOENT && user == geteuid())
 		die(CMD_INPUT, "%s: %s", path, strerror(-err));
 }
 
@@ -468,6 +474,10 @@ list_all(struct listing *l)
 
 	if (!folder || !*folder) {
 		list_shm(l);
+		if (l->complaints > COMPLAINTS)
+			die_warn("%zu more directories in " FOLDER_SHM
+			         " belong to others than they are named after",
+			    l->complaints - COMPLAINTS);
 		return;
 	}
 	err = list_folder(l, folder);

@@ -16,13 +16,22 @@
 static int
 open_folder(struct keep *k)
 {
+	struct stat st;
+
 	if (k->fd >= 0)
 		return 0;
 	if (mkdir(k->folder, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	k->fd =
 	    open(k->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return k->fd < 0 ? -errno : 0;
+	if (k->fd < 0)
+		return -errno;
+	/* in a directory that anybody can write, another may have made it */
+	if (fstat(k->fd, &st) == 0 && st.st_uid == geteuid())
+		return 0;
+	close(k->fd);
+	k->fd = -1;
+	return -EPERM;
 }
 
 /* Renames; false with errno EEXIST where the name is taken. */

@@ -295,7 +295,8 @@ walk_all(
 		if (ends_with(e->d_name, end)) {
 			if (fstatat(dirfd(d), e->d_name, &st,
 			        AT_SYMLINK_NOFOLLOW) == 0 &&
-			    S_ISREG(st.st_mode))
+			    S_ISREG(st.st_mode) &&
+			    st.st_size == SEG_HEADER_BYTES)
 				result =
 				    visit(context, dirfd(d), SHM, e->d_name);
 			continue;

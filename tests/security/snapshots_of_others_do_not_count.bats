@@ -92,3 +92,15 @@ planted() {
 	report "$DIR/run.data"
 	[[ $(from_report '[x["number"] for x in d["snapshots"]]') == '[1, 2, 3]' ]]
 }
+
+@test "a folder of another user's gets none of ours: they stay, and that is said" {
+	need_users
+	mkdir -m 777 "$T/seep.data.snapshots"
+	chmod 777 "$T/seep.data.snapshots"
+	chown $theirs "$T/seep.data.snapshots"
+	record -q "$HOSTS/snapshots"
+	cat "$T/err"
+	grep -q '^seep: 3 snapshots could not be moved to seep.data.snapshots and were left in' "$T/err"
+	[[ -z $(ls -A "$T/seep.data.snapshots") ]]
+	[[ $(find "$DIR" -name '*.seep-snap' | wc -l) -eq 3 ]]
+}
