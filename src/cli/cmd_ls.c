@@ -345,6 +345,7 @@ prune(struct listing *l)
 			(void)unlink(path);
 			free(path);
 		}
+		folder_remove_note(c->folder);
 	}
 	procs_release(&procs);
 	(void)printf("%zu file%s removed\n", removed, removed == 1 ? "" : "s");
@@ -368,21 +369,6 @@ warn_of_unfit(const char *folder)
 		die_warn("%s (from SEEP_DIR): programs put their segments into "
 		         "%s instead",
 		    why, own);
-}
-
-/* A header that a process of this user left who found the directory taken. */
-static bool
-is_note(const char *name, const char *path, uid_t *ret_user)
-{
-	char begin[FOLDER_PATH_BYTES];
-	struct stat st;
-
-	if (!ends_with(name, ".seg") || lstat(path, &st) < 0 ||
-	    !S_ISREG(st.st_mode))
-		return false;
-	(void)snprintf(begin, sizeof(begin), "seep-%u-", (unsigned)st.st_uid);
-	*ret_user = st.st_uid;
-	return strncmp(name, begin, strlen(begin)) == 0;
 }
 
 /*
@@ -435,7 +421,27 @@ user_of(const char *name, uid_t *ret)
 	return strcmp(again + sizeof(FOLDER_SHM), name) == 0;
 }
 
-/* All of /dev/shm that is this user's, or for root anybody's. */
+/* What one entry of /dev/shm is to this user; root lists those of all. */
+static void
+list_entry(struct listing *l, const char *name)
+{
+	bool is_root = geteuid() == 0;
+	char path[sizeof(FOLDER_SHM "/") + NAME_MAX];
+	struct stat st;
+	uid_t user;
+
+	(void)snprintf(path, sizeof(path), FOLDER_SHM "/%s", name);
+	if (user_of(name, &user)) {
+		if (is_root || user == geteuid())
+			list_default(l, user, path);
+		return;
+	}
+	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    (is_root ||
+	        (st.st_uid == geteuid() && folder_is_note(name, st.st_uid))))
+		(void)list_folder(l, path);
+}
+
 static void
 list_shm(struct listing *l)
 {
@@ -443,23 +449,8 @@ list_shm(struct listing *l)
 	int n = scandir(FOLDER_SHM, &names, NULL, alphasort);
 
 	for (int i = 0; i < n; i++) {
-		const char *name = names[i]->d_name;
-		char path[sizeof(FOLDER_SHM "/") + NAME_MAX];
-		bool is_root = geteuid() == 0;
-		struct stat st;
-		uid_t user;
-
-		(void)snprintf(path, sizeof(path), FOLDER_SHM "/%s", name);
-		if (strncmp(name, "seep-", 5) != 0)
-			;
-		else if (user_of(name, &user) && (is_root || user == geteuid()))
-			list_default(l, user, path);
-		else if (is_note(name, path, &user) &&
-		    (is_root || user == geteuid()) && !l->pids)
-			list_segment(l, FOLDER_SHM, name);
-		else if (is_root && !user_of(name, &user) &&
-		    lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-			(void)list_folder(l, path);
+		if (strncmp(names[i]->d_name, "seep-", 5) == 0)
+			list_entry(l, names[i]->d_name);
 		free(names[i]);
 	}
 	if (n >= 0)

@@ -13,7 +13,7 @@
 #include "collector/tick.h"
 #include "trace/format.h"
 
-enum { FILES_MAX = 400, NAME_BYTES = 96, BEGIN_BYTES = 48 };
+enum { FILES_MAX = 400, NAME_BYTES = 96, NO_ROOM = -1 };
 
 /* The header, and behind it the path of the executable while it is made. */
 struct note {
@@ -21,25 +21,46 @@ struct note {
 	char exe[PLACE_PATH_BYTES];
 };
 
-/* Where everybody may make files, and nobody touch those of others. */
-static long
-open_shared(void)
+/* A tmpfs where everybody may make files, and nobody touch those of others. */
+static bool
+is_room_in_shm(void)
 {
 	struct statfs fs;
 	struct stat st;
 	long dir = sys_openat(
 	    AT_FDCWD, PLACE_SHM, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	bool is_room;
 
 	if (dir < 0)
-		return dir;
-	if (sys_call(SYS_fstat, dir, (long)&st, 0, 0) == 0 && st.st_uid == 0 &&
-	    (st.st_mode & S_ISVTX) &&
+		return false;
+	is_room = sys_call(SYS_fstat, dir, (long)&st, 0, 0) == 0 &&
+	    st.st_uid == 0 && (st.st_mode & S_ISVTX) &&
 	    sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) == 0 &&
 	    fs.f_type == PLACE_TMPFS &&
-	    (uint64_t)st.st_size / PLACE_DIRENT <= FILES_MAX)
-		return dir;
+	    (uint64_t)st.st_size / PLACE_DIRENT <= FILES_MAX;
 	sys_close(dir);
-	return -1;
+	return is_room;
+}
+
+/* One of our own that was not there before. */
+static long
+make_directory(char path[NAME_BYTES])
+{
+	uint32_t unlike;
+	struct stat st;
+	struct fmt f;
+
+	if (!is_room_in_shm())
+		return NO_ROOM;
+	place_random(&unlike, sizeof(unlike));
+	fmt_init(&f, path, NAME_BYTES);
+	fmt_string(&f, PLACE_SHM "/seep-");
+	fmt_decimal(&f, (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0));
+	fmt_string(&f, "-");
+	fmt_hex(&f, unlike, 8);
+	if (sys_call(SYS_mkdir, (long)path, 0700, 0, 0) != 0)
+		return NO_ROOM;
+	return place_open_dir(path, &st);
 }
 
 static void
@@ -70,48 +91,49 @@ fill(struct note *n, uint32_t owner, char **argv)
 	h->counts[SEG_DIR_REPLACED] = config.dir_replaced;
 }
 
-static void
+static bool
 write_note(long dir, const struct note *n)
 {
-	char name[NAME_BYTES], begin[BEGIN_BYTES];
+	char name[NAME_BYTES];
 	struct fmt f;
 	bool whole;
 	long fd;
 
-	fmt_init(&f, begin, sizeof(begin));
-	fmt_string(&f, "seep-");
-	fmt_decimal(&f, (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0));
-	fmt_string(&f, "-");
-	fmt_string(&f, place_program());
 	fmt_init(&f, name, sizeof(name));
-	place_name(&f, begin, n->header.pid);
+	place_name(&f, place_program(), n->header.pid);
 	fmt_string(&f, ".seg");
 	fd = sys_openat(dir, name,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return;
+		return false;
 	whole = sys_call(SYS_pwrite64, fd, (long)&n->header, sizeof(n->header),
 	            0) == sizeof(n->header);
 	sys_call(SYS_fchmod, fd, 0400, 0, 0);
 	sys_close(fd);
 	if (!whole)
 		sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
+	return whole;
 }
 
 void
 noplace_note(uint32_t owner, char **argv)
 {
-	struct note *n;
-	long dir = open_shared();
-
-	if (dir < 0)
-		return;
-	n = sys_mmap(NULL, sizeof(*n), PROT_READ | PROT_WRITE,
+	struct note *n = sys_mmap(NULL, sizeof(*n), PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!sys_failed(n)) {
+	char path[NAME_BYTES];
+	bool written;
+	long dir;
+
+	if (sys_failed(n))
+		return;
+	dir = make_directory(path);
+	if (dir >= 0) {
 		fill(n, owner, argv);
-		write_note(dir, n);
-		sys_munmap(n, sizeof(*n));
+		written = write_note(dir, n);
+		sys_close(dir);
+		if (!written)
+			sys_call(SYS_unlinkat, AT_FDCWD, (long)path,
+			    AT_REMOVEDIR, 0);
 	}
-	sys_close(dir);
+	sys_munmap(n, sizeof(*n));
 }

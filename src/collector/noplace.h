@@ -6,12 +6,11 @@
 #include <stdint.h>
 
 /*
- * Without a directory of our own there is no segment, but its header can be
- * left where everybody may make files: /dev/shm/seep-UID-COMM-PID-RANDOM.seg,
- * 0400, 8 KiB, inert, with the uid of who has the directory. Made with O_EXCL
- * under a name that nobody can guess, in a sticky directory: others can neither
- * read, replace nor remove it. No more than a few hundred of them: whoever took
- * the directory could have taken a name for each process as well.
+ * Without /dev/shm/seep-UID there is no segment, but its header can be left in
+ * a directory that this process makes for it: /dev/shm/seep-UID-XXXXXXXX, with
+ * a name that nobody can guess. COMM-PID-XXXXXXXX.seg in it has 8 KiB, 0400: it
+ * is inert, and tells the uid of who has the other directory. A few hundred of
+ * them at most, however many processes there are.
  *
  * Start-up. Nothing is mapped or kept open.
  */

@@ -36,6 +36,7 @@ struct snap {
 	uint32_t entry_count, entry_room;
 	int err; /* the first one, sticks */
 	struct seg_header header;
+	uint8_t uuid[16]; /* a child's header may move meanwhile */
 	uint8_t out[OUT_BYTES] __attribute__((aligned(8)));
 	uint8_t rows[ARRAYS][SEG_EXTENT_STEP];
 	uint8_t again[SEG_EXTENT_STEP];
@@ -311,7 +312,7 @@ static struct snapthin
 thin_of(struct snap *s)
 {
 	return (struct snapthin){.file = &s->file,
-	    .uuid = segment.header->uuid,
+	    .uuid = s->uuid,
 	    .buffer = s->out,
 	    .buffer_bytes = sizeof(s->out)};
 }
@@ -374,6 +375,7 @@ write_one(struct snap *s, const char *label, enum seg_snapshot reason,
 	struct snapthin thin = thin_of(s);
 	int err;
 
+	memcpy(s->uuid, segment.header->uuid, sizeof(s->uuid));
 	s->file.number = number;
 	s->file.pid = segment.header->pid;
 	if (!s->file.pid)

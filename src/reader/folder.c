@@ -3,13 +3,37 @@
 #include "reader/folder.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 void
 folder_default(uid_t user, char path[FOLDER_PATH_BYTES])
 {
 	(void)snprintf(
 	    path, FOLDER_PATH_BYTES, FOLDER_SHM "/seep-%u", (unsigned)user);
+}
+
+bool
+folder_is_note(const char *name, uid_t user)
+{
+	char begin[FOLDER_PATH_BYTES];
+	size_t n;
+
+	n = (size_t)snprintf(begin, sizeof(begin), "seep-%u-", (unsigned)user);
+	return strncmp(name, begin, n) == 0 &&
+	    strspn(name + n, "0123456789abcdef") == 8 && name[n + 8] == '\0';
+}
+
+void
+folder_remove_note(const char *path)
+{
+	struct stat st;
+
+	if (strncmp(path, FOLDER_SHM "/", sizeof(FOLDER_SHM)) == 0 &&
+	    lstat(path, &st) == 0 &&
+	    folder_is_note(path + sizeof(FOLDER_SHM), st.st_uid))
+		(void)rmdir(path);
 }
 
 enum folder_state

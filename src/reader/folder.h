@@ -27,6 +27,15 @@ enum folder_state {
 /* /dev/shm/seep-UID, where segments go without SEEP_DIR. */
 void folder_default(uid_t user, char path[FOLDER_PATH_BYTES]);
 
+/*
+ * seep-UID-XXXXXXXX in /dev/shm, made by a process of `user` that found the
+ * default directory taken, for its header alone.
+ */
+bool folder_is_note(const char *name, uid_t user);
+
+/* Removes such a directory, if `path` is one and nothing is left in it. */
+void folder_remove_note(const char *path);
+
 /* As the collector of `user` would find it; *ret_owner unless it is missing. */
 enum folder_state folder_look(const char *path, uid_t user, uid_t *ret_owner);
 

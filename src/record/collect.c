@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "reader/alive.h"
+#include "reader/folder.h"
 #include "reader/process.h"
 #include "reader/room.h"
 #include "reader/segfile.h"
@@ -425,6 +426,7 @@ remove_file(const struct collect_file *file)
 	    st.st_dev == file->device && st.st_ino == file->inode)
 		spool_remove(dir_fd, file->name);
 	close(dir_fd);
+	folder_remove_note(file->dir);
 }
 
 int

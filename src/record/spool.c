@@ -291,16 +291,6 @@ walk_all(
 
 		if (strncmp(e->d_name, "seep-", 5))
 			continue;
-		/* left by a process whose directory is taken */
-		if (ends_with(e->d_name, end)) {
-			if (fstatat(dirfd(d), e->d_name, &st,
-			        AT_SYMLINK_NOFOLLOW) == 0 &&
-			    S_ISREG(st.st_mode) &&
-			    st.st_size == SEG_HEADER_BYTES)
-				result =
-				    visit(context, dirfd(d), SHM, e->d_name);
-			continue;
-		}
 		fd = openat(dirfd(d), e->d_name,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)

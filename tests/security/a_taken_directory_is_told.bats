@@ -86,7 +86,7 @@ in_shm() {
 	grep -x "125 700 record true: .*" "$T/out"
 }
 
-@test "a preloaded process runs as bare, leaves its header where only its user and root read it" {
+@test "a preloaded process runs as bare, leaves its header in a directory of its own" {
 	in_shm <<-'END'
 		as $attacker mkdir -m 777 $theirs
 		chmod 777 $theirs
@@ -94,27 +94,30 @@ in_shm() {
 		as $victim $family >bare.out
 		diff <(grep -v '^PID' bare.out) <(grep -v '^PID' traced.out)
 		[[ ! -s traced.err && -z $(ls -A $theirs) ]]
-		[[ $(stat -c '%a %u %s' /dev/shm/seep-$victim-family-*.seg) == "400 $victim 8192" ]]
-		as $attacker cat /dev/shm/seep-$victim-family-*.seg && exit 1
-		as $attacker rm -f /dev/shm/seep-$victim-family-*.seg && exit 1
+		note=$(echo /dev/shm/seep-$victim-*)
+		[[ $(stat -c '%a %u' $note) == "700 $victim" ]]
+		[[ $(stat -c '%a %u %s' $note/family-*.seg) == "400 $victim 8192" ]]
+		as $attacker ls $note && exit 1
+		as $attacker mv $note /dev/shm/x && exit 1
 		as $victim $SEEP ls >out 2>err && exit 1
 		cat out
 		grep ' inert .*family' out
 		grep "not traced: its place is taken by uid $attacker" out
 		seep ls 2>/dev/null | grep "not traced: its place is taken by uid $attacker"
-		seep report --format json /dev/shm/seep-$victim-family-*.seg >report.json
+		seep report --format json $note/*.seg >report.json
 		grep -o "\"place_owner\":$attacker" report.json
-		seep report /dev/shm/seep-$victim-family-*.seg | grep 'is taken by another user'
+		seep report $note/*.seg | grep 'is taken by another user'
 		# and it can be cleared up
 		as $victim $SEEP ls --prune 2>/dev/null | grep '1 file removed'
-		[[ -z $(echo /dev/shm/*.seg | grep -v '\*') ]]
+		[[ ! -e $note && -d $theirs ]]
 		# a SEEP_DIR of one's own is the way out
 		as $victim mkdir -m 700 /dev/shm/mine
 		traced SEEP_DIR=/dev/shm/mine $family >/dev/null
 		[[ $(ls /dev/shm/mine | wc -l) -eq 2 ]]
 		# one that is not does not help
 		traced SEEP_DIR=/mnt $family >/dev/null
-		[[ -n $(echo /dev/shm/seep-$victim-family-*.seg) && -z $(ls -A $theirs) ]]
+		[[ -n $(find /dev/shm -path "*/seep-$victim-*/family-*.seg") && -z $(ls -A $theirs) ]]
+		as $victim $SEEP ls 2>/dev/null | grep ' inert .*family'
 	END
 }
 
@@ -157,7 +160,9 @@ in_shm() {
 		seep record -o run.data setpriv --reuid=$victim --clear-groups $family >out 2>err || true
 		cat err
 		grep "not traced: .*is taken by another user (uid $attacker); have it removed" err
-		[[ -z $(ls /dev/shm/*.seg 2>/dev/null | grep -v sleep) ]] # it took the header along
+		# it took the header along, and the directory
+		[[ $(find /dev/shm -name '*.seg' | wc -l) -eq 1 ]] # of sleep
+		[[ $(find /dev/shm -name "seep-$victim-*" | wc -l) -eq 1 ]]
 	END
 }
 
@@ -166,7 +171,7 @@ in_shm() {
 		as $attacker mkdir -m 700 $theirs
 		seq -f /dev/shm/x%g 380 | xargs touch
 		traced sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do /bin/true; done'
-		n=$(ls /dev/shm/*.seg | wc -l)
+		n=$(find /dev/shm -name '*.seg' | wc -l)
 		echo "$n headers"
 		[[ $n -gt 5 && $n -lt 25 ]]
 	END
