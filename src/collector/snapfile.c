@@ -32,7 +32,9 @@ snapfile_start(void)
 	struct fmt f;
 	long n = 0;
 
-	if (sys_call(SYS_uname, (long)&u, 0, 0, 0) == 0)
+	/* asked for: else it is a call that a sandbox need not know */
+	if (config.snapshot_name[0] &&
+	    sys_call(SYS_uname, (long)&u, 0, 0, 0) == 0)
 		fmt_copy(host, sizeof(host), u.nodename);
 	if (dir[0] != '/') {
 		n = sys_call(SYS_getcwd, (long)directory,
