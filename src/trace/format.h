@@ -270,10 +270,10 @@ struct seg_header {
 	 * began to fold the live map (SEG_EXT_LIVE); 0: it did not.
 	 */
 	uint64_t fold_events;
+	uint64_t reserved[18];
 	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
 	uint32_t place_reserved;
-	uint64_t reserved[18];
 
 	uint64_t counts[SEG_COUNTS];
 
@@ -582,6 +582,7 @@ struct ctl_block {
 };
 
 _Static_assert(sizeof(struct seg_header) == SEG_HEADER_BYTES, "header");
+_Static_assert(offsetof(struct seg_header, place_owner) == 624, "header");
 _Static_assert(offsetof(struct seg_header, start_dir) == 3072 &&
         offsetof(struct seg_header, exe) == 4096,
     "texts of the header");
