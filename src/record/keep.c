@@ -125,6 +125,13 @@ is_ours(int dir_fd, const char *name)
 	    st.st_uid == geteuid();
 }
 
+/* Else its process, which runs on, has thinned it out meanwhile. */
+static bool
+is_there(int dir_fd, const char *name)
+{
+	return faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static int
 move_to(int from_dir, const char *name, int dir)
 {
@@ -149,7 +156,7 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 		err = move_to(dir_fd, name, k->fd);
 	if (err == 0) {
 		k->moved++;
-	} else if (err != -ENOENT) { /* gone: its process runs, and thins */
+	} else if (err != -ENOENT || is_there(dir_fd, name)) {
 		k->left++;
 		k->err = err;
 	}
