@@ -432,9 +432,9 @@ list_entry(struct listing *l, const char *name)
 
 	(void)snprintf(path, sizeof(path), FOLDER_SHM "/%s", name);
 	if (user_of(name, &user)) {
-		if (is_root || user == geteuid())
+		if (is_root)
 			list_default(l, user, path);
-		return;
+		return; /* list_all() knows that of this user */
 	}
 	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
 	    (is_root ||
@@ -461,9 +461,13 @@ static void
 list_all(struct listing *l)
 {
 	const char *folder = getenv("SEEP_DIR");
+	char own[FOLDER_PATH_BYTES];
 	int err;
 
 	if (!folder || !*folder) {
+		folder_default(geteuid(), own);
+		if (geteuid() != 0)
+			list_default(l, geteuid(), own);
 		list_shm(l);
 		if (l->complaints > COMPLAINTS)
 			die_warn("%zu more directories in " FOLDER_SHM
