@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "reader/alive.h"
 #include "reader/clock.h"
+#include "reader/folder.h"
 #include "reader/losses.h"
 #include "reader/session.h"
 #include "record/procs.h"
@@ -25,6 +26,7 @@
 enum {
 	HALF_BORN_S = 10,    /* nobody takes longer to set up a segment */
 	HALF_WRITTEN_S = 60, /* nor to write a snapshot */
+	COMPLAINTS = 5,
 };
 
 /* A file that may be removed if nobody maps it. */
@@ -38,6 +40,8 @@ struct listing {
 	size_t dead_count;
 	size_t shown;
 	bool prune, pids;
+	size_t complaints; /* about directories of other users */
+	int answer;        /* of the command */
 };
 
 static bool
@@ -115,6 +119,29 @@ print_snapshot(const struct seg_header *h)
 }
 
 static void
+print_inert(const struct seg_header *h)
+{
+	(void)printf("%8s  not traced: ", "");
+	if (h->inert_reason == SEG_INERT_PLACE)
+		(void)printf("its place is taken by uid %u\n", h->place_owner);
+	else
+		(void)printf("%s\n", losses_inert(h->inert_reason));
+}
+
+/* Snapshots that are not listed any more. */
+static void
+print_thinned(const struct process *p)
+{
+	uint64_t gone = p->header.counts[SEG_SNAPSHOTS_THINNED];
+	char text[WORDS_COUNTED];
+
+	if (gone > 0 && !p->is_snapshot)
+		(void)printf("%8s  %s removed again between the first and the "
+		             "newest\n",
+		    "", words_counted(text, gone, "snapshot"));
+}
+
+static void
 print_process(struct listing *l, const struct process *p, uint64_t size,
     const char *folder, const char *name)
 {
@@ -136,8 +163,8 @@ print_process(struct listing *l, const struct process *p, uint64_t size,
 	print_command(&p->header);
 	(void)putchar('\n');
 	if (p->header.state == SEG_INERT)
-		(void)printf("%8s  not traced: %s\n", "",
-		    losses_inert(p->header.inert_reason));
+		print_inert(&p->header);
+	print_thinned(p);
 	(void)printf("%8s  ", "");
 	words_print(stdout, folder);
 	(void)putchar('/');
@@ -160,6 +187,8 @@ list_segment(struct listing *l, const char *folder, const char *name)
 	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		goto out; /* gone in between, or none of ours */
 	err = session_load(path, &s, &where);
+	if (err == -ENOENT)
+		goto out; /* a snapshot that its process has removed */
 	if (err == -ENODATA && time(NULL) - st.st_mtime < HALF_BORN_S)
 		goto out; /* somebody is just setting it up */
 	if (err < 0 && err != -ENODATA) {
@@ -316,6 +345,7 @@ prune(struct listing *l)
 			(void)unlink(path);
 			free(path);
 		}
+		folder_remove_note(c->folder);
 	}
 	procs_release(&procs);
 	(void)printf("%zu file%s removed\n", removed, removed == 1 ? "" : "s");
@@ -325,56 +355,132 @@ prune(struct listing *l)
 static void
 warn_of_unfit(const char *folder)
 {
-	struct stat st;
+	char why[FOLDER_TEXT_BYTES], own[FOLDER_PATH_BYTES],
+	    neither[FOLDER_TEXT_BYTES];
 
-	if (stat(folder, &st) == 0 &&
-	    (st.st_uid != geteuid() || (st.st_mode & 022)))
-		die_warn("%s (from SEEP_DIR) %s: programs put their segments "
-		         "into /dev/shm/seep-UID instead",
-		    folder,
-		    st.st_uid != geteuid() ? "belongs to another user"
-		                           : "can be written by others");
+	if (!folder_complaint(folder, geteuid(), why, sizeof(why)))
+		return;
+	folder_default(geteuid(), own);
+	if (folder_complaint(own, geteuid(), neither, sizeof(neither)))
+		die_warn("%s (from SEEP_DIR), and %s: programs find no place "
+		         "for their segments and are not traced",
+		    why, neither);
+	else
+		die_warn("%s (from SEEP_DIR): programs put their segments into "
+		         "%s instead",
+		    why, own);
+}
+
+/*
+ * Says what is wrong with the default directory of a user. Anybody can make as
+ * many as he likes, so root is told of a few.
+ */
+static void
+warn_of_default(struct listing *l, uid_t user, const char *path, bool is_shared)
+{
+	char why[FOLDER_TEXT_BYTES];
+
+	if (l->pids || !folder_complaint(path, user, why, sizeof(why)))
+		return; /* a shell waits for --pids, at a TAB */
+	if (user != geteuid() && l->complaints++ >= COMPLAINTS)
+		return;
+	die_warn("%s: programs of uid %u find no place for their segments and "
+	         "are not traced; have its owner or root %s it, or set "
+	         "SEEP_DIR to another directory",
+	    why, (unsigned)user, is_shared ? "chmod go-w" : "remove");
+}
+
+/* What others have put under a user's name is not listed as his. */
+static void
+list_default(struct listing *l, uid_t user, const char *path)
+{
+	uid_t owner;
+	enum folder_state state = folder_look(path, user, &owner);
+	int err;
+
+	warn_of_default(l, user, path, state == FOLDER_SHARED);
+	if (state == FOLDER_TAKEN || state == FOLDER_NO_DIRECTORY) {
+		if (user == geteuid())
+			l->answer = CMD_INPUT;
+		return;
+	}
+	err = list_folder(l, path);
+	if (err < 0 && err != -ENOENT && user == geteuid())
+		die(CMD_INPUT, "%s: %s", path, strerror(-err));
+}
+
+/* seep-UID: of whom it should be; false: it has another name. */
+static bool
+user_of(const char *name, uid_t *ret)
+{
+	char again[FOLDER_PATH_BYTES], *end;
+	unsigned long user = strtoul(name + strlen("seep-"), &end, 10);
+
+	folder_default((uid_t)user, again);
+	*ret = (uid_t)user;
+	return strcmp(again + sizeof(FOLDER_SHM), name) == 0;
+}
+
+/* What one entry of /dev/shm is to this user; root lists those of all. */
+static void
+list_entry(struct listing *l, const char *name)
+{
+	bool is_root = geteuid() == 0;
+	char path[sizeof(FOLDER_SHM "/") + NAME_MAX];
+	struct stat st;
+	uid_t user;
+
+	(void)snprintf(path, sizeof(path), FOLDER_SHM "/%s", name);
+	if (user_of(name, &user)) {
+		if (is_root)
+			list_default(l, user, path);
+		return; /* list_all() knows that of this user */
+	}
+	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    (is_root ||
+	        (st.st_uid == geteuid() && folder_is_note(name, st.st_uid))))
+		(void)list_folder(l, path);
+}
+
+static void
+list_shm(struct listing *l)
+{
+	struct dirent **names;
+	int n = scandir(FOLDER_SHM, &names, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		if (strncmp(names[i]->d_name, "seep-", 5) == 0)
+			list_entry(l, names[i]->d_name);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
 }
 
 static void
 list_all(struct listing *l)
 {
 	const char *folder = getenv("SEEP_DIR");
-	char own[64];
-	struct dirent *e;
-	DIR *shm;
+	char own[FOLDER_PATH_BYTES];
 	int err;
 
-	if (folder && *folder) {
-		err = list_folder(l, folder);
-		if (err < 0)
-			die(CMD_INPUT, "%s: %s (from SEEP_DIR)", folder,
-			    strerror(-err));
-		if (!l->pids)
-			warn_of_unfit(folder);
+	if (!folder || !*folder) {
+		folder_default(geteuid(), own);
+		if (geteuid() != 0)
+			list_default(l, geteuid(), own);
+		list_shm(l);
+		if (l->complaints > COMPLAINTS)
+			die_warn("%zu more directories in " FOLDER_SHM
+			         " belong to others than they are named after",
+			    l->complaints - COMPLAINTS);
 		return;
 	}
-	if (geteuid() != 0) {
-		(void)snprintf(
-		    own, sizeof(own), "/dev/shm/seep-%u", (unsigned)geteuid());
-		err = list_folder(l, own);
-		if (err < 0 && err != -ENOENT)
-			die(CMD_INPUT, "%s: %s", own, strerror(-err));
-		return;
-	}
-	shm = opendir("/dev/shm");
-	while (shm && (e = readdir(shm))) {
-		char path[sizeof("/dev/shm/") + NAME_MAX];
-		struct stat st;
-
-		if (strncmp(e->d_name, "seep-", 5) != 0)
-			continue;
-		(void)snprintf(path, sizeof(path), "/dev/shm/%s", e->d_name);
-		if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-			(void)list_folder(l, path);
-	}
-	if (shm)
-		(void)closedir(shm);
+	err = list_folder(l, folder);
+	if (err < 0)
+		die(CMD_INPUT, "%s: %s (from SEEP_DIR)", folder,
+		    strerror(-err));
+	if (!l->pids)
+		warn_of_unfit(folder);
 }
 
 struct ls_options {
@@ -386,6 +492,7 @@ run(const struct cmd *self, int argc, char **argv)
 {
 	struct ls_options o = {0};
 	struct listing l = {0};
+	int err;
 
 	(void)opts_parse(self, argc, argv, &o);
 	if (o.prune && o.pids)
@@ -402,7 +509,8 @@ run(const struct cmd *self, int argc, char **argv)
 		free(l.dead[i].name);
 	}
 	free(l.dead);
-	return output_flush();
+	err = output_flush();
+	return l.answer ? l.answer : err;
 }
 
 static const struct opts_option rows[] = {

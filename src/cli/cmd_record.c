@@ -293,11 +293,18 @@ say_replaced(struct run *r)
 }
 
 static void
-say_declined(struct run *r, uint32_t reason, bool whole)
+say_declined(struct run *r, uint32_t reason, uint32_t place_owner, bool whole)
 {
 	if (r->told)
 		return;
 	r->told = true;
+	if (reason == SEG_INERT_PLACE) {
+		die_warn("%s (pid %d) is not traced: %s (uid %u); have it "
+		         "removed",
+		    r->options.command[0], (int)r->launch.pid,
+		    losses_inert(reason), place_owner);
+		return;
+	}
 	die_warn("%s (pid %d) is %s: %s", r->options.command[0],
 	    (int)r->launch.pid,
 	    whole ? "not traced"
@@ -318,7 +325,8 @@ check_arrival(struct run *r)
 	else if (!procs_has_segment(r->launch.pid))
 		say_replaced(r);
 	else if (h.state == SEG_INERT || h.inert_reason != SEG_INERT_NONE)
-		say_declined(r, h.inert_reason, h.state == SEG_INERT);
+		say_declined(
+		    r, h.inert_reason, h.place_owner, h.state == SEG_INERT);
 }
 
 static int
@@ -603,7 +611,8 @@ conclude(struct run *r)
 		if (!c->arrived)
 			say_not_arrived(r);
 		else if (c->declined || c->inert_reason != SEG_INERT_NONE)
-			say_declined(r, c->inert_reason, c->declined);
+			say_declined(
+			    r, c->inert_reason, c->place_owner, c->declined);
 		err = write_recording(r);
 	}
 	if (err < 0) {

@@ -10,6 +10,8 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "reader/alive.h"
+#include "reader/folder.h"
 
 bool
 input_is_pid(const char *text, pid_t *ret)
@@ -35,6 +37,34 @@ input_pid(const char *command, const char *text)
 	return pid;
 }
 
+static bool
+note_collector(void *context, uint64_t start, const char *path, bool gone)
+{
+	const char *slash = strrchr(path, '/');
+	bool *found = context;
+
+	(void)start;
+	(void)gone;
+	*found |= slash && strncmp(slash, "/libseep.so", 11) == 0;
+	return true;
+}
+
+/* The collector is in it, but its user's directory is somebody else's. */
+static void
+die_if_without_place(pid_t pid)
+{
+	char why[FOLDER_TEXT_BYTES];
+	bool has_collector = false;
+
+	if (alive_files(pid, note_collector, &has_collector) < 0 ||
+	    !has_collector || !folder_complaint_of(pid, why, sizeof(why)))
+		return;
+	die(CMD_INPUT,
+	    "process %d: not traced, it found no place for its segment: %s;"
+	    " have that removed, or start it with SEEP_DIR=DIR",
+	    (int)pid, why);
+}
+
 void
 input_die_pid(pid_t pid, int err, const struct fault *where)
 {
@@ -51,6 +81,7 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 		    " user or hides itself; try as root",
 		    (int)pid);
 	case -ENXIO:
+		die_if_without_place(pid);
 		die(CMD_INPUT,
 		    "process %d: not traced; start it with: seep record CMD",
 		    (int)pid);
@@ -112,15 +143,18 @@ static int
 load_dead(pid_t pid, struct session **ret, struct fault *where)
 {
 	const char *directory = getenv("SEEP_DIR");
-	char own[64];
+	char own[FOLDER_PATH_BYTES];
+	uid_t owner;
 	int err = -ESRCH;
 
 	if (directory && directory[0])
 		err = session_load_dead(directory, pid, ret, where);
 	if (err != -ESRCH)
 		return err;
-	(void)snprintf(
-	    own, sizeof(own), "/dev/shm/seep-%u", (unsigned)geteuid());
+	/* what others have put there is not what our processes left */
+	folder_default(geteuid(), own);
+	if (folder_look(own, geteuid(), &owner) != FOLDER_FIT)
+		return err;
 	return session_load_dead(own, pid, ret, where);
 }
 

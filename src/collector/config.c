@@ -8,7 +8,8 @@
 
 enum { TEXT_MAX = 64, RT_FIRST = 34, RT_LAST = 64 };
 
-struct config config = {.snapshots = CONFIG_SNAPSHOTS};
+struct config config = {
+    .snapshots = CONFIG_SNAPSHOTS, .snapshot_bytes = CONFIG_SNAPSHOT_BYTES};
 
 /* The value of a variable if this entry is it, else NULL. */
 static const char *
@@ -91,9 +92,10 @@ signal_number(const char *s)
 	return -1;
 }
 
-/* A number and its unit, which tells a time from a size. */
+/* A number and its unit, which tells a time from a size, into one of them. */
 static bool
-period_or_size(const char *s, const char *end)
+period_or_size(
+    const char *s, const char *end, uint64_t *ret_ns, uint64_t *ret_bytes)
 {
 	static const struct {
 		const char *unit;
@@ -112,16 +114,17 @@ period_or_size(const char *s, const char *end)
 	const char *at = fmt_scan_decimal(s, end, &v);
 	size_t i;
 
-	if (at == s || !v || (size_t)(end - at) >= sizeof(unit))
+	if (at == s || (size_t)(end - at) >= sizeof(unit))
 		return false;
 	for (i = 0; at + i < end; i++)
 		unit[i] = at[i];
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		uint64_t *to =
-		    units[i].is_time ? &config.every_ns : &config.every_bytes;
+		uint64_t *to = units[i].is_time ? ret_ns : ret_bytes;
 
 		if (!fmt_same(unit, units[i].unit))
 			continue;
+		if (!to)
+			return false;
 		if (__builtin_mul_overflow(v, units[i].factor, to))
 			*to = UINT64_MAX / 2;
 		return true;
@@ -135,14 +138,51 @@ read_every(const char *s)
 {
 	while (*s) {
 		const char *end = s;
+		uint64_t ns = UINT64_MAX, bytes = UINT64_MAX;
 
 		while (*end && *end != ',')
 			end++;
-		if (!period_or_size(s, end))
+		if (!period_or_size(s, end, &ns, &bytes) || !ns || !bytes)
 			return false;
+		if (ns != UINT64_MAX)
+			config.every_ns = ns;
+		if (bytes != UINT64_MAX)
+			config.every_bytes = bytes;
 		s = *end ? end + 1 : end;
 	}
 	return true;
+}
+
+/* "64MiB", "500k", "1000000". */
+static bool
+read_bytes(const char *s, uint64_t *ret)
+{
+	const char *end = s + fmt_length(s, TEXT_MAX);
+
+	return whole_number(s, UINT64_MAX, ret) ||
+	    period_or_size(s, end, NULL, ret);
+}
+
+/* Every '%' has one of the letters behind it that snapfile.c knows. */
+static bool
+is_pattern(const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '%' && *++s != 'h' && *s != 'e' && *s != 'p' &&
+		    *s != '%')
+			return false;
+	}
+	return true;
+}
+
+static void
+read_name(const char *v)
+{
+	if (is_pattern(v) &&
+	    fmt_copy(config.snapshot_name, sizeof(config.snapshot_name), v))
+		return;
+	config.snapshot_name[0] = 0;
+	config.ignored++;
 }
 
 /* What is about snapshots; false: this entry is something else. */
@@ -158,6 +198,10 @@ read_snapshots(const char *entry)
 			config.snapshot_dir[0] = 0;
 			config.ignored++;
 		}
+	} else if ((v = value_of(entry, "SEEP_SNAPSHOT_NAME"))) {
+		read_name(v);
+	} else if ((v = value_of(entry, "SEEP_SNAPSHOT_BYTES"))) {
+		config.ignored += !read_bytes(v, &config.snapshot_bytes);
 	} else if ((v = value_of(entry, "SEEP_SNAPSHOTS"))) {
 		if (whole_number(v, UINT32_MAX, &n))
 			config.snapshots = (uint32_t)n;

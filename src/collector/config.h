@@ -21,14 +21,18 @@ struct config {
 	uint64_t budget; /* SEEP_BUDGET, bytes of segment; 0: default */
 
 	char snapshot_dir[1024]; /* SEEP_SNAPSHOT_DIR; empty: as segments */
-	uint32_t snapshots;      /* SEEP_SNAPSHOTS, the most to be written */
+	char snapshot_name[64];  /* SEEP_SNAPSHOT_NAME; empty: the program's */
+	uint32_t snapshots;      /* SEEP_SNAPSHOTS, the most that are kept */
+	uint64_t snapshot_bytes; /* SEEP_SNAPSHOT_BYTES, in all of them */
 	int32_t signal;          /* SEEP_SIGNAL; 0: none, -1: none we know */
 	uint64_t every_ns;       /* SEEP_EVERY=TIME; 0: never */
 	uint64_t every_bytes;    /* SEEP_EVERY=BYTES of growth; 0: never */
 	uint32_t ignored;        /* values that were not understood */
 };
 
-enum { CONFIG_SNAPSHOTS = 256 }; /* unless SEEP_SNAPSHOTS says otherwise */
+/* Unless SEEP_SNAPSHOTS and SEEP_SNAPSHOT_BYTES say otherwise. */
+#define CONFIG_SNAPSHOTS UINT32_MAX
+enum { CONFIG_SNAPSHOT_BYTES = 64 << 20 };
 
 extern SEEP_HIDDEN struct config config;
 

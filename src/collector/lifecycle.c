@@ -21,6 +21,7 @@
 #include "collector/plain.h"
 #include "collector/module.h"
 #include "collector/next.h"
+#include "collector/noplace.h"
 #include "collector/place.h"
 #include "collector/recorder.h"
 #include "collector/rules.h"
@@ -782,8 +783,11 @@ start(char **argv, char **envp)
 	kernel = place_probe();
 	mem_init(place_private_bytes());
 	why = reason_to_decline(&find_object);
-	if (!place_create(&place, UINT64_C(256) << 20, !why, kernel.populate))
+	if (!place_create(&place, UINT64_C(256) << 20, !why, kernel.populate)) {
+		if (place.is_taken)
+			noplace_note(place.owner, argv);
 		return;
+	}
 	if (!segment_init(&place.memory, place.segment_bytes,
 	        place.segment_bytes, kernel.populate))
 		return;

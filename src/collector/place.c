@@ -154,7 +154,7 @@ open_own_dir(struct stat *st)
 	if (config.dir[0]) {
 		fmt_string(&f, config.dir);
 	} else {
-		fmt_string(&f, "/dev/shm/seep-");
+		fmt_string(&f, PLACE_SHM "/seep-");
 		fmt_decimal(&f, uid);
 		sys_call(SYS_mkdir, (long)dir_name, 0700, 0, 0);
 	}
@@ -221,36 +221,55 @@ budget(const struct statfs *fs, uint64_t want, bool populate)
 static char comm[COMM_BYTES + 1];
 static uint32_t random_part;
 
-void
-place_name(struct fmt *f, uint64_t pid)
+const char *
+place_program(void)
 {
-	fmt_string(f, comm);
+	return comm;
+}
+
+void
+place_name(struct fmt *f, const char *begin, uint64_t pid)
+{
+	fmt_string(f, begin);
 	fmt_string(f, "-");
 	fmt_decimal(f, pid);
 	fmt_string(f, "-");
 	fmt_hex(f, random_part, 8);
 }
 
-/* COMM-PID-RANDOM.seg; odd bytes of the name become '_'. */
+void
+place_tame(char *text, bool dashes)
+{
+	char *c;
+
+	for (c = text; *c; c++) {
+		bool fine = (*c >= 'a' && *c <= 'z') ||
+		    (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+		    *c == '_' || *c == '+' ||
+		    (c > text && (*c == '.' || (dashes && *c == '-')));
+
+		if (!fine)
+			*c = '_';
+	}
+}
+
+static void
+choose_name(void)
+{
+	memset(comm, 0, sizeof(comm));
+	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, (long)comm, 0, 0);
+	place_tame(comm, false);
+	place_random(&random_part, sizeof(random_part));
+}
+
+/* COMM-PID-RANDOM.seg */
 static void
 make_name(char *to, size_t bytes)
 {
 	struct fmt f;
-	char *c;
 
-	memset(comm, 0, sizeof(comm));
-	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, (long)comm, 0, 0);
-	for (c = comm; *c; c++) {
-		bool fine = (*c >= 'a' && *c <= 'z') ||
-		    (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-		    *c == '_' || *c == '.' || *c == '+';
-
-		if (!fine || (c == comm && *c == '.'))
-			*c = '_';
-	}
-	place_random(&random_part, sizeof(random_part));
 	fmt_init(&f, to, bytes);
-	place_name(&f, positive(cpu_syscall3(SYS_getpid, 0, 0, 0)));
+	place_name(&f, comm, positive(cpu_syscall3(SYS_getpid, 0, 0, 0)));
 	fmt_string(&f, ".seg");
 }
 
@@ -359,6 +378,18 @@ unmap_segment(struct place *p)
 		    p->memory.extents, p->memory.extents_bytes + CPU_PAGE);
 }
 
+/* Who has the directory, where it is not ours. */
+static void
+find_owner(struct place *p)
+{
+	struct stat st;
+
+	p->is_taken = sys_call(SYS_newfstatat, AT_FDCWD, (long)dir_name,
+	                  (long)&st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
+	p->owner = p->is_taken ? st.st_uid : 0;
+}
+
 /* Opens the directory and finds out what may be made there; -1: nothing. */
 static long
 open_place(struct place *p, uint64_t want, bool populate)
@@ -368,8 +399,10 @@ open_place(struct place *p, uint64_t want, bool populate)
 	long dir = open_dir(&st);
 
 	p->refusal = REFUSAL_NO_DIRECTORY;
-	if (dir < 0)
+	if (dir < 0) {
+		find_owner(p);
 		return -1;
+	}
 	p->refusal = REFUSAL_FILE_SYSTEM;
 	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0 ||
 	    !medium_of(&fs, &p->medium))
@@ -398,6 +431,7 @@ place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 	long dir, fd;
 
 	memset(p, 0, sizeof(*p));
+	choose_name();
 	dir = open_place(p, want, populate);
 	if (dir < 0)
 		return false;

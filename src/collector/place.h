@@ -24,6 +24,8 @@ struct place {
 	const struct ctl_block *control; /* never NULL after place_create() */
 	enum seg_medium medium;
 	enum refusal refusal; /* after a failure: why */
+	bool is_taken;  /* the default directory belongs to another user */
+	uint32_t owner; /* who that is */
 };
 
 /* What the kernel can do; probed once. */
@@ -59,8 +61,19 @@ const char *place_dir(void);
 /* One that we own and nobody else may write, or a negative errno. */
 long place_open_dir(const char *path, struct stat *ret_st);
 
-/* COMM-PID-RANDOM, how the names of our files begin. */
-void place_name(struct fmt *f, uint64_t pid);
+/* BEGIN-PID-RANDOM, how the names of our files begin. */
+void place_name(struct fmt *f, const char *begin, uint64_t pid);
+
+/* The name of the program when it started, fit for the name of a file. */
+const char *place_program(void);
+
+/*
+ * Makes any text fit for that: letters, digits and "_.+" stay, dashes if wanted;
+ * other bytes become '_', as does a dot or a dash at its beginning.
+ */
+void place_tame(char *text, bool dashes);
+
+#define PLACE_SHM "/dev/shm"
 
 enum {
 	PLACE_TMPFS = 0x01021994, /* statfs f_type */

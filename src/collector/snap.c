@@ -9,8 +9,10 @@
 #include "base/attr.h"
 #include "cpu/cpu.h"
 #include "base/sys.h"
+#include "collector/config.h"
 #include "collector/mark.h"
 #include "collector/snapfile.h"
+#include "collector/snapthin.h"
 #include "collector/tick.h"
 
 enum {
@@ -19,6 +21,8 @@ enum {
 	OUT_BYTES = 64 << 10,
 	NEW_EXTENTS = 4096, /* that may come while we write */
 	PEAK_TRIES = 3,
+	LIMIT_MIN = 2,
+	GIVE_MAX = 16, /* older ones that may go to make room for one */
 	ARRAYS = SEG_ARRAYS + 1, /* with that of pools and handles */
 };
 
@@ -32,7 +36,8 @@ struct snap {
 	uint32_t entry_count, entry_room;
 	int err; /* the first one, sticks */
 	struct seg_header header;
-	uint8_t out[OUT_BYTES];
+	uint8_t uuid[16]; /* a child's header may move meanwhile */
+	uint8_t out[OUT_BYTES] __attribute__((aligned(8)));
 	uint8_t rows[ARRAYS][SEG_EXTENT_STEP];
 	uint8_t again[SEG_EXTENT_STEP];
 	struct seg_extent entries[];
@@ -48,6 +53,7 @@ snap_start(uint32_t most)
 	numbers = 0;
 	written = 0;
 	limit = most;
+	snapthin_start(most, config.snapshot_bytes);
 }
 
 /* ---- bytes --------------------------------------------------------------- */
@@ -302,20 +308,53 @@ put_header(struct snap *s, const char *label, enum seg_snapshot reason)
 		s->err = snapfile_write(&s->file, 0, h, sizeof(*h));
 }
 
+static struct snapthin
+thin_of(struct snap *s)
+{
+	return (struct snapthin){.file = &s->file,
+	    .uuid = s->uuid,
+	    .buffer = s->out,
+	    .buffer_bytes = sizeof(s->out)};
+}
+
+/* The most that it can have: of an extent, rows of zeros are left out. */
+static uint64_t
+most_bytes(void)
+{
+	return SEG_HEADER_BYTES +
+	    LOAD(&segment.dir_used) *
+	    (SEG_EXTENT_STEP + RUNS * sizeof(struct seg_extent));
+}
+
+/* Where there is no room, older ones make it. */
+static int
+find_room(struct snap *s)
+{
+	const struct snapthin thin = thin_of(s);
+	uint64_t missing;
+	int i;
+
+	for (i = 0; i <= GIVE_MAX; i++) {
+		missing = snapfile_missing(&s->file, most_bytes());
+		if (!missing)
+			return 0;
+		if (i == GIVE_MAX || !snapthin_give(&thin, missing))
+			break;
+	}
+	return -ENOSPC;
+}
+
 static int
 write_file(struct snap *s, const char *label, enum seg_snapshot reason,
     snap_tables_fn *tables)
 {
-	int err;
+	int err = find_room(s);
 
-	s->table_count = tables(s->tables);
-	s->file.number = ADD(&numbers, 1) + 1;
-	s->file.pid = segment.header->pid;
-	if (!s->file.pid)
-		s->file.pid = (uint32_t)cpu_syscall3(SYS_getpid, 0, 0, 0);
-	err = snapfile_create(&s->file, LOAD(&segment.used));
+	if (!err)
+		err = snapfile_create(&s->file);
 	if (err)
 		return err;
+	s->table_count = tables(s->tables);
 	put_peak_and_ledger(s);
 	put_tables(s);
 	put_directory(s);
@@ -325,6 +364,33 @@ write_file(struct snap *s, const char *label, enum seg_snapshot reason,
 		return s->err;
 	}
 	return snapfile_publish(&s->file);
+}
+
+/* Gives the file a number and a directory for as long as it is at work. */
+static int
+write_one(struct snap *s, const char *label, enum seg_snapshot reason,
+    snap_tables_fn *tables)
+{
+	uint32_t number = ADD(&numbers, 1) + 1;
+	struct snapthin thin = thin_of(s);
+	int err;
+
+	memcpy(s->uuid, segment.header->uuid, sizeof(s->uuid));
+	s->file.number = number;
+	s->file.pid = segment.header->pid;
+	if (!s->file.pid)
+		s->file.pid = (uint32_t)cpu_syscall3(SYS_getpid, 0, 0, 0);
+	err = snapfile_open(&s->file);
+	if (!err) {
+		err = write_file(s, label, reason, tables);
+		if (!err)
+			snapthin_added(&thin, s->at);
+		snapfile_close(&s->file);
+	}
+	/* failures leave no gap, unless another one has begun since */
+	if (err)
+		CAS(&numbers, &number, number - 1);
+	return err;
 }
 
 static int
@@ -340,7 +406,7 @@ take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 	if (sys_failed(s))
 		return -ENOMEM;
 	s->entry_room = (uint32_t)(extents * RUNS);
-	err = write_file(s, label, reason, tables);
+	err = write_one(s, label, reason, tables);
 	if (!err)
 		err = (int)s->file.number;
 	sys_munmap(s, bytes);
@@ -373,7 +439,8 @@ snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 	uint64_t signals;
 	int err;
 
-	if (ADD(&written, 1) >= limit) {
+	/* the first and the newest are two: a lower limit knows no newest */
+	if (ADD(&written, 1) >= limit && limit < LIMIT_MIN) {
 		ADD(&written, (uint32_t)-1);
 		segment_count(SEG_SNAPSHOTS_REFUSED, 1);
 		return -EDQUOT;

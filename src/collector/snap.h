@@ -25,12 +25,15 @@ enum { SNAP_TABLES = 80 }; /* room for all tables of a segment */
 /* Fills `ret` with all tables of this segment, at most SNAP_TABLES. */
 typedef size_t snap_tables_fn(struct segment_table **ret);
 
-/* Once, and in a forked child again: numbers begin at 1. */
+/*
+ * Once, and in a forked child again: numbers begin at 1. No more than `most`
+ * are kept, nor more bytes than the settings say: see snapthin.h.
+ */
 void snap_start(uint32_t most);
 
 /*
  * Writes one. Returns its number, or a negative errno; counted either way.
- * -EDQUOT: SEEP_SNAPSHOTS have been written, no more.
+ * -EDQUOT: SEEP_SNAPSHOTS is 0, or it is 1 and there is one.
  */
 int snap_take(
     const char *label, enum seg_snapshot reason, snap_tables_fn *tables);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 
 #include "base/fmt.h"
@@ -14,20 +15,27 @@
 
 enum {
 	FILES_MAX = PLACE_FILES_MAX / 2, /* segments keep the other half */
-	NAMES_MAX = 1000, /* tried: somebody's files are in our way */
-	NO_REPLACE = 1,   /* RENAME_NOREPLACE */
+	NAMES_MAX = 1000,  /* tried: somebody's files are in our way */
+	NO_REPLACE = 1,    /* RENAME_NOREPLACE */
+	BEGIN_BYTES = 100, /* of a name, as SEEP_SNAPSHOT_NAME has it */
 };
 
 static char directory[2 * sizeof(config.dir)]; /* empty: there is none */
+static char host[sizeof(((struct utsname *)0)->nodename)];
 
 void
 snapfile_start(void)
 {
 	const char *dir =
 	    config.snapshot_dir[0] ? config.snapshot_dir : place_dir();
+	struct utsname u;
 	struct fmt f;
 	long n = 0;
 
+	/* asked for: else it is a call that a sandbox need not know */
+	if (config.snapshot_name[0] &&
+	    sys_call(SYS_uname, (long)&u, 0, 0, 0) == 0)
+		fmt_copy(host, sizeof(host), u.nodename);
 	if (dir[0] != '/') {
 		n = sys_call(SYS_getcwd, (long)directory,
 		    (long)sizeof(directory) - 1, 0, 0);
@@ -43,49 +51,83 @@ snapfile_start(void)
 		directory[0] = 0;
 }
 
+/* What SEEP_SNAPSHOT_NAME says, byte for byte; tame() makes a name of it. */
 static void
-make_name(char *to, const struct snapfile *f, bool is_whole)
+expand(struct fmt *f, uint64_t pid)
 {
+	const char *c;
+
+	for (c = config.snapshot_name; *c; c++) {
+		char one[2] = {*c, 0};
+
+		if (*c != '%' || !c[1]) {
+			fmt_string(f, one);
+			continue;
+		}
+		switch (*++c) {
+		case 'h':
+			fmt_string(f, host);
+			break;
+		case 'e':
+			fmt_string(f, place_program());
+			break;
+		case 'p':
+			fmt_decimal(f, pid);
+			break;
+		default:
+			fmt_string(f, "%");
+		}
+	}
+}
+
+void
+snapfile_name(
+    char to[SNAPFILE_NAME_BYTES], uint32_t pid, uint32_t number, bool is_whole)
+{
+	char begin[BEGIN_BYTES];
 	struct fmt t;
 
+	fmt_init(&t, begin, sizeof(begin)); /* what does not fit is cut */
+	expand(&t, pid);
+	place_tame(begin, true);
 	fmt_init(&t, to, SNAPFILE_NAME_BYTES);
 	if (!is_whole)
 		fmt_string(&t, "."); /* readers pass hidden files by */
-	place_name(&t, f->pid);
+	place_name(&t, begin[0] ? begin : place_program(), pid);
 	fmt_string(&t, "-");
-	fmt_decimal(&t, f->number);
-	fmt_string(&t, is_whole ? ".seep-snap" : ".seep-snap.tmp");
+	fmt_decimal(&t, number);
+	fmt_string(&t, is_whole ? SNAPFILE_END : SNAPFILE_END ".tmp");
 }
 
-/* Not more than a quarter of what is left: others live here, too. */
-static bool
-has_room(long dir, const struct stat *st, uint64_t bytes)
-{
-	struct statfs fs;
-
-	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0 || !fs.f_blocks)
-		return true; /* it does not say */
-	if (fs.f_type == PLACE_TMPFS &&
-	    (uint64_t)st->st_size / PLACE_DIRENT > FILES_MAX)
-		return false;
-	return bytes <= (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / 4;
-}
-
-static long
-open_directory(uint64_t bytes)
+int
+snapfile_open(struct snapfile *f)
 {
 	struct stat st;
-	long dir;
 
 	if (!directory[0])
 		return -ENOENT;
 	if (config.snapshot_dir[0])
 		sys_call(SYS_mkdir, (long)directory, 0700, 0, 0);
-	dir = place_open_dir(directory, &st);
-	if (dir < 0 || has_room(dir, &st, bytes))
-		return dir;
-	sys_close(dir);
-	return -ENOSPC;
+	f->dir = place_open_dir(directory, &st);
+	return f->dir < 0 ? (int)f->dir : 0;
+}
+
+/* Not more than a quarter of what is left: others live here, too. */
+uint64_t
+snapfile_missing(const struct snapfile *f, uint64_t bytes)
+{
+	uint64_t left;
+	struct statfs fs;
+	struct stat st;
+
+	if (sys_call(SYS_fstatfs, f->dir, (long)&fs, 0, 0) != 0 || !fs.f_blocks)
+		return 0; /* it does not say */
+	if (fs.f_type == PLACE_TMPFS &&
+	    sys_call(SYS_fstat, f->dir, (long)&st, 0, 0) == 0 &&
+	    (uint64_t)st.st_size / PLACE_DIRENT > FILES_MAX)
+		return 1;
+	left = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	return bytes * 4 > left ? bytes * 4 - left : 0;
 }
 
 static uint64_t
@@ -103,33 +145,28 @@ is_taken(const struct snapfile *f)
 {
 	char name[SNAPFILE_NAME_BYTES];
 
-	make_name(name, f, true);
+	snapfile_name(name, f->pid, f->number, true);
 	return sys_call(SYS_faccessat, f->dir, (long)name, 0, 0) == 0;
 }
 
 int
-snapfile_create(struct snapfile *f, uint64_t bytes)
+snapfile_create(struct snapfile *f)
 {
 	int i;
 
 	f->limit = file_limit();
-	f->dir = open_directory(bytes);
-	if (f->dir < 0)
-		return (int)f->dir;
 	f->fd = -EEXIST;
 	for (i = 0; f->fd == -EEXIST && i < NAMES_MAX; i++, f->number++) {
 		if (is_taken(f))
 			continue;
-		make_name(f->hidden, f, false);
+		snapfile_name(f->hidden, f->pid, f->number, false);
 		f->fd = sys_openat(f->dir, f->hidden,
 		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (f->fd >= 0)
 			break;
 	}
-	if (f->fd < 0) {
-		sys_close(f->dir);
+	if (f->fd < 0)
 		return (int)f->fd;
-	}
 	/* whatever the umask and any default ACL say */
 	sys_call(SYS_fchmod, f->fd, 0600, 0, 0);
 	return 0;
@@ -181,14 +218,13 @@ snapfile_publish(struct snapfile *f)
 	char name[SNAPFILE_NAME_BYTES];
 	long err;
 
-	make_name(name, f, true);
+	snapfile_name(name, f->pid, f->number, true);
 	err = rename_to(f, name);
 	if (err) {
 		snapfile_discard(f);
 		return (int)err;
 	}
 	sys_close(f->fd);
-	sys_close(f->dir);
 	return 0;
 }
 
@@ -197,5 +233,10 @@ snapfile_discard(struct snapfile *f)
 {
 	sys_call(SYS_unlinkat, f->dir, (long)f->hidden, 0, 0);
 	sys_close(f->fd);
+}
+
+void
+snapfile_close(const struct snapfile *f)
+{
 	sys_close(f->dir);
 }

@@ -12,7 +12,8 @@
  * it is whole, if nobody has that name. Whatever ends us in between leaves no
  * file that a reader would take for a snapshot.
  */
-enum { SNAPFILE_NAME_BYTES = 128 };
+enum { SNAPFILE_NAME_BYTES = 160 };
+#define SNAPFILE_END ".seep-snap"
 
 struct snapfile {
 	long dir, fd;
@@ -25,20 +26,41 @@ struct snapfile {
 void snapfile_start(void);
 
 /*
- * In SEEP_SNAPSHOT_DIR, or where the segments are, with the first number from
- * f->number on that nobody has; f->pid is the caller's to set, too. Refuses
- * what would take more than a quarter of the free space. 0 or negative errno.
+ * BEGIN-PID-RANDOM-NUMBER.seep-snap, where BEGIN is the name of the program, or
+ * what SEEP_SNAPSHOT_NAME makes of it; hidden unless it is whole. The bytes of
+ * BEGIN are those that place_tame() leaves.
  */
-int snapfile_create(struct snapfile *f, uint64_t bytes);
+void snapfile_name(
+    char to[SNAPFILE_NAME_BYTES], uint32_t pid, uint32_t number, bool is_whole);
+
+/*
+ * Opens the directory: SEEP_SNAPSHOT_DIR, or where the segments are. 0, or a
+ * negative errno and nothing is held. snapfile_close() comes last.
+ */
+int snapfile_open(struct snapfile *f);
+void snapfile_close(const struct snapfile *f);
+
+/*
+ * How much more room there has to be for so many bytes; 0: there is enough. No
+ * snapshot takes more than a quarter of what is left. 1 also where a tmpfs has
+ * too many files in the directory.
+ */
+uint64_t snapfile_missing(const struct snapfile *f, uint64_t bytes);
+
+/*
+ * Makes the hidden file, with the first number from f->number on that nobody
+ * has; f->pid is the caller's to set, too. 0 or negative errno.
+ */
+int snapfile_create(struct snapfile *f);
 
 /* All of it, or a negative errno. */
 int snapfile_write(
     const struct snapfile *f, uint64_t at, const void *bytes, uint64_t len);
 
-/* Gives it its name and closes it. 0 or negative errno: it is gone. */
+/* Gives it its name and closes the file. 0 or negative errno: it is gone. */
 int snapfile_publish(struct snapfile *f);
 
-/* Closes and removes what has no name yet. */
+/* Closes and removes the file that has no name yet. */
 void snapfile_discard(struct snapfile *f);
 
 #endif

@@ -101,6 +101,9 @@ static const struct losses_name names[] = {
     {SEG_DIR_REPLACED, LOSSES_LOSS, "dir_replaced",
         "settings of SEEP_DIR that could not be used (missing, or others may "
         "write there): the segment is in /dev/shm"},
+    {SEG_SNAPSHOTS_THINNED, LOSSES_LOSS, "snapshots_thinned",
+        "snapshots removed again between the first and the newest "
+        "(SEEP_SNAPSHOT_BYTES, SEEP_SNAPSHOTS, or no room)"},
 };
 
 static const char *const inert[] = {
@@ -114,6 +117,8 @@ static const char *const inert[] = {
     [SEG_INERT_MEMORY] = "there is no address space for our tables",
     [SEG_INERT_KERNEL] = "its kernel lacks a madvise that fork needs",
     [SEG_INERT_FAULT] = "an internal fault switched tracing off",
+    [SEG_INERT_PLACE] =
+        "its place, /dev/shm/seep-UID, is taken by another user",
     [SEG_INERT_OWN_FREE] = "the executable brings its own free",
     [SEG_INERT_OWN_PART] =
         "the executable brings its own calloc, realloc or memalign",

@@ -8,9 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "reader/segfile.h"
 #include "reader/session_parts.h"
+
+enum { NAMED_MAX = 4 }; /* files of others that are named one by one */
 
 int
 moments_add(struct session *s, const char *path, const struct seg_header *h)
@@ -47,24 +50,69 @@ is_of_session(const struct session *s, const struct seg_header *h)
 	return false;
 }
 
+/* FILE.snapshots while it is gone through. */
+struct gathering {
+	struct session *session;
+	const char *folder;
+	int dir;
+	uid_t owner;    /* of the recording */
+	size_t refused; /* files of others */
+};
+
+/*
+ * The folder may be in a directory that anybody can write, and then be anybody's
+ * own: a file in it is read if it is the recording's owner's. 1: it is; 0: it is
+ * not; or -ENOMEM. Nothing is opened for this, no link is followed.
+ */
 static int
-look_at(struct session *s, int dir, const char *folder, const char *name)
+is_of_owner(struct gathering *g, const char *name, struct stat *ret)
+{
+	if (fstatat(g->dir, name, ret, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	if (ret->st_uid == g->owner)
+		return S_ISREG(ret->st_mode);
+	if (g->refused++ >= NAMED_MAX)
+		return 0;
+	return session_note(g->session,
+	    "%s/%s left out: it belongs to uid %u, the recording to uid %u",
+	    g->folder, name, (unsigned)ret->st_uid, (unsigned)g->owner);
+}
+
+static int
+add_file(struct gathering *g, const char *name, const struct segfile *f)
 {
 	struct seg_header h;
-	struct segfile *f;
 	char *path;
-	int err = 0;
+	int err;
 
-	if (name[0] == '.' || segfile_open(dir, name, &f, NULL) < 0)
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) < 0 ||
+	    h.snapshot_reason == SEG_SNAPSHOT_NONE ||
+	    !is_of_session(g->session, &h))
 		return 0;
-	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
-	    h.snapshot_reason != SEG_SNAPSHOT_NONE && is_of_session(s, &h)) {
-		err = -ENOMEM;
-		if (asprintf(&path, "%s/%s", folder, name) >= 0) {
-			err = moments_add(s, path, &h);
-			free(path);
-		}
-	}
+	if (asprintf(&path, "%s/%s", g->folder, name) < 0)
+		return -ENOMEM;
+	err = moments_add(g->session, path, &h);
+	free(path);
+	return err;
+}
+
+static int
+look_at(struct gathering *g, const char *name)
+{
+	struct segfile *f;
+	struct stat st;
+	int err;
+
+	if (name[0] == '.')
+		return 0;
+	err = is_of_owner(g, name, &st);
+	if (err <= 0 || segfile_open(g->dir, name, &f, NULL) < 0)
+		return err < 0 ? err : 0;
+	/* else another file has got its name in between */
+	err = 0;
+	if (segfile_source(f)->device == st.st_dev &&
+	    segfile_source(f)->inode == st.st_ino)
+		err = add_file(g, name, f);
 	segfile_close(f);
 	return err;
 }
@@ -72,18 +120,30 @@ look_at(struct session *s, int dir, const char *folder, const char *name)
 int
 moments_of_recording(struct session *s, const char *file)
 {
+	struct gathering g = {.session = s};
 	struct dirent *e;
+	struct stat st;
 	char *folder;
 	int err = 0;
 	DIR *d;
 
+	if (stat(file, &st) < 0)
+		return 0;
 	if (asprintf(&folder, "%s" MOMENTS_SUFFIX, file) < 0)
 		return -ENOMEM;
+	g.folder = folder;
+	g.owner = st.st_uid;
 	d = opendir(folder);
+	g.dir = d ? dirfd(d) : -1;
 	while (d && err == 0 && (e = readdir(d)))
-		err = look_at(s, dirfd(d), folder, e->d_name);
+		err = look_at(&g, e->d_name);
 	if (d)
 		(void)closedir(d);
+	if (err == 0 && g.refused > NAMED_MAX)
+		err = session_note(s,
+		    "%zu more files in %s left out: they belong to others than "
+		    "the recording",
+		    g.refused - NAMED_MAX, folder);
 	free(folder);
 	return err;
 }

@@ -19,7 +19,9 @@ int moments_add(
 
 /*
  * Notes all of FILE.snapshots/ that were made in the session of the recording
- * FILE. What cannot be read is left out. -ENOMEM.
+ * FILE and belong to its owner: the folder may be one that anybody can write.
+ * Files of others are left out with a note, what cannot be read without one.
+ * -ENOMEM.
  */
 int moments_of_recording(struct session *s, const char *file);
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "reader/alive.h"
+#include "reader/folder.h"
 #include "reader/process.h"
 #include "reader/room.h"
 #include "reader/segfile.h"
@@ -37,7 +38,7 @@ struct collect_row {
 	uint64_t start_ns;
 	uint64_t sequence;
 	bool inert;
-	uint32_t inert_reason;
+	uint32_t inert_reason, place_owner;
 	uint8_t uuid[16];
 	bool gone;       /* surely no process writes it any more */
 	bool superseded; /* by a younger segment of the same process */
@@ -70,6 +71,7 @@ add_row(struct collect *c, size_t file, int slot, const struct seg_header *h,
 	    .sequence = h->sequence,
 	    .inert = h->state == SEG_INERT,
 	    .inert_reason = h->inert_reason,
+	    .place_owner = h->place_owner,
 	    .gone = gone,
 	    .end.end_kind = h->end_kind == SEG_END_EXITED ? BUNDLE_END_EXITED
 	                                                  : BUNDLE_END_UNKNOWN,
@@ -258,6 +260,7 @@ note_row(struct collect *c, const struct collect_row *r)
 	c->arrived = true;
 	c->declined = r->inert;
 	c->inert_reason = r->inert_reason;
+	c->place_owner = r->place_owner;
 }
 
 static void
@@ -423,6 +426,7 @@ remove_file(const struct collect_file *file)
 	    st.st_dev == file->device && st.st_ino == file->inode)
 		spool_remove(dir_fd, file->name);
 	close(dir_fd);
+	folder_remove_note(file->dir);
 }
 
 int

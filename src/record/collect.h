@@ -37,6 +37,7 @@ struct collect {
 	bool declined;         /* which did nothing, in its last program */
 	uint32_t inert_reason; /* enum seg_inert, of the command; or why it */
 	                       /* may see little, when it has not declined */
+	uint32_t place_owner;  /* of its header */
 	pid_t command;
 	bool alone;            /* the command is all that is wanted */
 	uint8_t (*merged)[16]; /* uuids of segments already written, in order */

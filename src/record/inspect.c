@@ -14,6 +14,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "reader/folder.h"
 #include "record/elf.h"
 
 enum {
@@ -508,6 +509,22 @@ inspect_command(const char *command, struct inspect *ret)
 	return 0;
 }
 
+/* A process that has changed its user does not use our directory. */
+static void
+check_place(struct inspect *r, pid_t pid)
+{
+	char link[32], why[FOLDER_TEXT_BYTES];
+	struct stat st;
+
+	snprintf(link, sizeof(link), "/proc/%d", (int)pid);
+	if (stat(link, &st) == 0 && st.st_uid != geteuid() &&
+	    folder_complaint_of(pid, why, sizeof(why)))
+		conclude(r, INSPECT_PLACE,
+		    "%s (pid %d) runs as uid %u and finds no place for its "
+		    "segment, so it is not traced: %s; have that removed",
+		    r->program, (int)pid, (unsigned)st.st_uid, why);
+}
+
 bool
 inspect_pid(pid_t pid, struct inspect *ret)
 {
@@ -520,8 +537,10 @@ inspect_pid(pid_t pid, struct inspect *ret)
 	if (n <= 0)
 		return false;
 	program[n] = '\0';
-	if (inspect_command(program, ret) == 0)
+	if (inspect_command(program, ret) == 0) {
+		check_place(ret, pid);
 		return true;
+	}
 	strcpy(ret->program, program); /* deleted since, most likely */
 	return false;
 }

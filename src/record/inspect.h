@@ -15,6 +15,7 @@ enum inspect_kind {
 	INSPECT_OWN_MALLOC, /* the executable defines malloc: it wins over us */
 	INSPECT_OWN_PART,   /* it defines free, or others of the family */
 	INSPECT_SANITIZER,  /* a preload would make it stop at once: refuse */
+	INSPECT_PLACE,      /* of a process: another user has its directory */
 };
 
 struct inspect {

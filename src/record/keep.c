@@ -16,13 +16,22 @@
 static int
 open_folder(struct keep *k)
 {
+	struct stat st;
+
 	if (k->fd >= 0)
 		return 0;
 	if (mkdir(k->folder, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	k->fd =
 	    open(k->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return k->fd < 0 ? -errno : 0;
+	if (k->fd < 0)
+		return -errno;
+	/* in a directory that anybody can write, another may have made it */
+	if (fstat(k->fd, &st) == 0 && st.st_uid == geteuid())
+		return 0;
+	close(k->fd);
+	k->fd = -1;
+	return -EPERM;
 }
 
 /* Renames; false with errno EEXIST where the name is taken. */
@@ -102,6 +111,37 @@ is_of_session(const struct keep *k, int dir_fd, const char *name)
 	return ours;
 }
 
+/*
+ * A child that has changed its user leaves snapshots of that user. A copy is
+ * ours, as the recording is: readers take no others, and nobody else can still
+ * write into it.
+ */
+static bool
+is_ours(int dir_fd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_uid == geteuid();
+}
+
+/* Else its process, which runs on, has thinned it out meanwhile. */
+static bool
+is_there(int dir_fd, const char *name)
+{
+	return faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int
+move_to(int from_dir, const char *name, int dir)
+{
+	if (!is_ours(from_dir, name))
+		return copy_to(from_dir, name, dir);
+	if (rename_to(from_dir, name, dir, name))
+		return 0;
+	return errno == EXDEV ? copy_to(from_dir, name, dir) : -errno;
+}
+
 static int
 visit(void *context, int dir_fd, const char *dir, const char *name)
 {
@@ -112,11 +152,11 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 	if (!is_of_session(k, dir_fd, name))
 		return 0;
 	err = open_folder(k);
-	if (err == 0 && !rename_to(dir_fd, name, k->fd, name))
-		err = errno == EXDEV ? copy_to(dir_fd, name, k->fd) : -errno;
+	if (err == 0)
+		err = move_to(dir_fd, name, k->fd);
 	if (err == 0) {
 		k->moved++;
-	} else {
+	} else if (err != -ENOENT || is_there(dir_fd, name)) {
 		k->left++;
 		k->err = err;
 	}

@@ -16,10 +16,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "reader/folder.h"
 #include "reader/segfile.h"
 #include "record/procs.h"
 
-#define SHM "/dev/shm"
+#define SHM FOLDER_SHM
 
 enum {
 	LOCK_TRIES = 8,
@@ -71,6 +72,15 @@ check_file_system(const struct spool *s, struct spool_problem *why)
 	return 0;
 }
 
+static int
+taken(const struct spool *s, uid_t owner, struct spool_problem *why)
+{
+	return problem(why, -EPERM,
+	    "%s, where segments go, belongs to uid %u: have it removed by its "
+	    "owner or by root, or set SEEP_DIR to a directory of your own",
+	    s->path, (unsigned)owner);
+}
+
 /* /dev/shm is everybody's: what lies there under our name may be a trap. */
 static int
 check_directory(struct spool *s, struct spool_problem *why)
@@ -80,10 +90,7 @@ check_directory(struct spool *s, struct spool_problem *why)
 	if (fstat(s->fd, &st) < 0)
 		return problem(why, -errno, "%s: %s", s->path, strerror(errno));
 	if (st.st_uid != geteuid())
-		return problem(why, -EPERM,
-		    "%s belongs to another user (uid %u): remove it, or set "
-		    "SEEP_DIR to a directory of your own",
-		    s->path, (unsigned)st.st_uid);
+		return taken(s, st.st_uid, why);
 	if (st.st_mode & 022)
 		return problem(why, -EPERM,
 		    "%s can be written by others (mode %04o): chmod 0700 it, or "
@@ -96,12 +103,12 @@ static int
 open_directory(struct spool *s, struct spool_problem *why)
 {
 	const char *env = getenv("SEEP_DIR");
+	uid_t owner;
 	char *real;
 	int err;
 
 	if (!env || !env[0]) {
-		snprintf(s->path, sizeof(s->path), SHM "/seep-%u",
-		    (unsigned)geteuid());
+		folder_default(geteuid(), s->path);
 		env = s->path;
 	} else {
 		snprintf(s->path, sizeof(s->path), "%s", env);
@@ -111,6 +118,9 @@ open_directory(struct spool *s, struct spool_problem *why)
 		    "cannot make the directory %s for the segments: %s; set "
 		    "SEEP_DIR to a directory on tmpfs that you may write",
 		    env, strerror(errno));
+	/* whose it is, also where it is closed to us, or is no directory */
+	if (folder_look(env, geteuid(), &owner) == FOLDER_TAKEN)
+		return taken(s, owner, why);
 	s->fd = open(env, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->fd < 0)
 		return problem(why, -errno,

@@ -496,6 +496,8 @@ identity(FILE *out, const struct process *p)
 	    h->state == SEG_INERT || h->inert_reason != SEG_INERT_NONE
 	        ? losses_inert(h->inert_reason)
 	        : NULL);
+	if (h->inert_reason == SEG_INERT_PLACE)
+		json_number(out, "place_owner", h->place_owner);
 	json_number(out, "sample_bytes", h->sample_bytes);
 	json_text(out, "medium", words_medium(h->medium));
 	json_number(out, "first_id", h->first_id);

@@ -49,6 +49,8 @@ json_snapshot_of(FILE *out, const struct seg_header *h)
 {
 	snapshot_info(out, h);
 	snapshot_signal(out, h);
+	if (h->snapshot_error)
+		json_number(out, "snapshot_error", h->snapshot_error);
 }
 
 void

@@ -156,6 +156,28 @@ print_list(
 	}
 }
 
+/* A row may have gaps: the collector keeps its snapshots within bounds. */
+static void
+print_gaps(
+    const struct page *p, const struct snapshots_moment *row, size_t count)
+{
+	uint64_t gone = 0;
+	char text[WORDS_COUNTED];
+
+	for (size_t i = 0; i < count; i++) {
+		const struct seg_header *h = &row[i].process->header;
+
+		if (h->counts[SEG_SNAPSHOTS_THINNED] > gone)
+			gone = h->counts[SEG_SNAPSHOTS_THINNED];
+	}
+	if (gone == 0)
+		return;
+	(void)fprintf(p->out,
+	    "%s between the first and the newest %s removed by the process, to "
+	    "keep within SEEP_SNAPSHOT_BYTES and SEEP_SNAPSHOTS.\n",
+	    words_counted(text, gone, "snapshot"), gone == 1 ? "was" : "were");
+}
+
 static void
 print_title(const struct page *p, const struct snapshots_moment *row,
     size_t number, int mode)
@@ -203,6 +225,7 @@ print_row(const struct page *p, const struct snapshots_moment *row,
 	int err = 0;
 
 	print_list(p, row, count);
+	print_gaps(p, row, count);
 	for (size_t i = mode == SNAPSHOTS_EACH ? 0 : 1;
 	     i < count && err == 0 && !ferror(p->out); i++) {
 		struct body_options o = *options;

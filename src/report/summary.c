@@ -62,6 +62,16 @@ print_ending(const struct summary *s)
 		    s->out, "ran %s, its end is not known. ", span(buffer, ns));
 }
 
+/* Why the last snapshot could not be written. */
+static void
+print_snapshot_error(const struct summary *s)
+{
+	uint32_t error = s->process->header.snapshot_error;
+
+	if (error > 0 && error <= INT32_MAX)
+		(void)fprintf(s->out, " (the last: %s)", strerror((int)error));
+}
+
 static void
 print_losses(const struct summary *s)
 {
@@ -80,6 +90,8 @@ print_losses(const struct summary *s)
 		(void)fputs(
 		    words_loss(buffer, counts[names[i].count], names[i].words),
 		    s->out);
+		if (names[i].count == SEG_SNAPSHOTS_FAILED)
+			print_snapshot_error(s);
 		before = "; ";
 	}
 	(void)fputs(*before == 'L' ? "Nothing was lost.\n" : ".\n", s->out);

@@ -76,6 +76,7 @@ enum seg_inert {
 	SEG_INERT_MEMORY = 5,     /* no address space for our tables */
 	SEG_INERT_KERNEL = 6,     /* madvise lies or lacks what fork needs */
 	SEG_INERT_FAULT = 7,      /* internal fault: tracing switched off */
+	SEG_INERT_PLACE = 8,      /* no directory: see place_owner */
 	/* in a segment that is alive: what the executable has is called there */
 	SEG_INERT_OWN_FREE = 16, /* the executable brings its own free */
 	SEG_INERT_OWN_PART = 17, /* or another function of the family */
@@ -165,7 +166,7 @@ enum seg_count {
 	SEG_PAUSED_EVENTS = 26,  /* allocations of threads that had paused */
 	SEG_SNAPSHOTS = 27,      /* snapshots that the process has written */
 	SEG_SNAPSHOTS_FAILED = 28,  /* see header.snapshot_error */
-	SEG_SNAPSHOTS_REFUSED = 29, /* beyond SEEP_SNAPSHOTS */
+	SEG_SNAPSHOTS_REFUSED = 29, /* beyond SEEP_SNAPSHOTS=0 or 1 */
 	SEG_SIGNAL_REFUSED = 30,    /* see header.signal_state */
 	SEG_SETTINGS_IGNORED = 31,  /* SEEP_* values not understood */
 	SEG_MARKS_LOST = 32,        /* overwritten in the ring, or no room */
@@ -188,7 +189,8 @@ enum seg_count {
 	SEG_CHILDREN_EARLY = 51, /* children that ended early, without a line */
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
 	SEG_DIR_REPLACED = 53,   /* 1: not in SEEP_DIR, which is unfit */
-	SEG_COUNTS_USED = 54,
+	SEG_SNAPSHOTS_THINNED = 55, /* removed again, to keep within bounds */
+	SEG_COUNTS_USED = 56,
 	SEG_COUNTS = 64
 };
 
@@ -268,7 +270,10 @@ struct seg_header {
 	 * began to fold the live map (SEG_EXT_LIVE); 0: it did not.
 	 */
 	uint64_t fold_events;
-	uint64_t reserved[19];
+	uint64_t reserved[18];
+	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
+	uint32_t place_owner;
+	uint32_t place_reserved;
 
 	uint64_t counts[SEG_COUNTS];
 
@@ -577,6 +582,7 @@ struct ctl_block {
 };
 
 _Static_assert(sizeof(struct seg_header) == SEG_HEADER_BYTES, "header");
+_Static_assert(offsetof(struct seg_header, place_owner) == 624, "header");
 _Static_assert(offsetof(struct seg_header, start_dir) == 3072 &&
         offsetof(struct seg_header, exe) == 4096,
     "texts of the header");

@@ -96,4 +96,9 @@ print(me.seep_snapshot(b"by name"))'
 	SEEP_SIGNAL=USR2 traced_well "$HOSTS/altstack"
 	[[ $(cat "$T/out") == alive ]]
 	[[ $(find "$DIR" -name '*.seep-snap' | wc -l) -eq 3 ]]
+	# also where it removes an older one, and counts them for it
+	rm -f "$DIR"/*
+	SEEP_SIGNAL=USR2 SEEP_SNAPSHOTS=2 traced_well "$HOSTS/altstack"
+	[[ $(cat "$T/out") == alive ]]
+	[[ $(find "$DIR" -name '*.seep-snap' | wc -l) -eq 2 ]]
 }

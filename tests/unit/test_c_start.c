@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@
 #include "collector/tick.h"
 #include "collector/user.h"
 
-enum { MIB = 1 << 20 };
+enum { MIB = 1 << 20, TAKEN = 50 };
 
 static char dir[64];
 
@@ -90,7 +91,8 @@ static void
 values_that_make_no_sense_are_ignored_and_counted(void **state)
 {
 	static const char *const numbers[] = {"SEEP_SAMPLE", "SEEP_BUDGET",
-	    "SEEP_DEPTH", "SEEP_EVERY", "SEEP_SNAPSHOTS"};
+	    "SEEP_DEPTH", "SEEP_EVERY", "SEEP_SNAPSHOTS",
+	    "SEEP_SNAPSHOT_BYTES"};
 	static const char *const values[] = {"x", "-1", "12q", "1e9", " 7",
 	    "99999999999999999999999", "18446744073709551615KiB", "0x10",
 	    "\xff\xfe", "1.5M"};
@@ -215,8 +217,6 @@ a_snapshot_is_a_whole_file_or_none(void **state)
 	snap_start(2);
 	assert_int_equal(snap_take("one", SEG_SNAPSHOT_PROGRAM, tables), 1);
 	assert_int_equal(snap_take("two", SEG_SNAPSHOT_PROGRAM, tables), 2);
-	assert_int_equal(
-	    snap_take("three", SEG_SNAPSHOT_PROGRAM, tables), -EDQUOT);
 	assert_int_equal(files_in_dir(".seep-snap"), 2);
 	d = opendir(dir);
 	while (d && (e = readdir(d)))
@@ -231,6 +231,160 @@ a_snapshot_is_a_whole_file_or_none(void **state)
 	assert_int_equal(h.snapshot_reason, SEG_SNAPSHOT_PROGRAM);
 	assert_true(h.dir_used > 0 && h.dir_used <= h.dir_capacity);
 	close(fd);
+}
+
+/* Numbers of the snapshots that are left, as bits. */
+static uint64_t
+numbers_left(void)
+{
+	DIR *d = opendir(dir);
+	uint64_t bits = 0;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		const char *end = strstr(e->d_name, ".seep-snap");
+		const char *dash = end;
+
+		while (dash && dash > e->d_name && *dash != '-')
+			dash--;
+		if (dash)
+			bits |= UINT64_C(1) << strtoul(dash + 1, NULL, 10);
+	}
+	closedir(d);
+	return bits;
+}
+
+static void
+remove_snapshots(void)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "rm -f '%s'/*.seep-snap", dir);
+	assert_int_equal(system(command), 0);
+}
+
+static void
+the_first_and_the_newest_stay(void **state)
+{
+	static const struct {
+		uint32_t most, taken;
+		uint64_t left;
+	} cases[] = {
+	    {2, 3, 1 << 1 | 1 << 3},
+	    {4, 4, 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4},
+	    {4, 5, 1 << 1 | 1 << 3 | 1 << 4 | 1 << 5},
+	    {4, 6, 1 << 1 | 1 << 3 | 1 << 5 | 1 << 6},
+	    {4, 7, 1 << 1 | 1 << 3 | 1 << 5 | 1 << 7},
+	    {4, 8, 1 << 1 | 1 << 5 | 1 << 7 | 1 << 8},
+	    {4, 9, 1 << 1 | 1 << 5 | 1 << 7 | 1 << 9},
+	    {4, 13, 1 << 1 | 1 << 5 | 1 << 9 | 1 << 13},
+	    {4, 18, 1 << 1 | 1 << 9 | 1 << 17 | 1 << 18},
+	};
+	uint64_t before;
+
+	(void)state;
+	config.snapshot_bytes = CONFIG_SNAPSHOT_BYTES;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		remove_snapshots();
+		snap_start(cases[i].most);
+		before = segment.header->counts[SEG_SNAPSHOTS_THINNED];
+		for (uint32_t k = 1; k <= cases[i].taken; k++)
+			assert_int_equal(
+			    snap_take("x", SEG_SNAPSHOT_PROGRAM, tables), k);
+		assert_int_equal(numbers_left(), cases[i].left);
+		assert_int_equal(
+		    segment.header->counts[SEG_SNAPSHOTS_THINNED] - before,
+		    cases[i].taken -
+		        (uint32_t)__builtin_popcountll(cases[i].left));
+	}
+	/* there is no newest beside the first */
+	snap_start(0);
+	assert_int_equal(snap_take("x", SEG_SNAPSHOT_PROGRAM, tables), -EDQUOT);
+	remove_snapshots();
+	snap_start(1);
+	assert_int_equal(snap_take("x", SEG_SNAPSHOT_PROGRAM, tables), 1);
+	assert_int_equal(snap_take("x", SEG_SNAPSHOT_PROGRAM, tables), -EDQUOT);
+}
+
+/* TSan does not see raw mmap and munmap hand memory from one to another. */
+#ifdef __SANITIZE_THREAD__
+enum { TAKERS = 1 };
+#else
+enum { TAKERS = 4 };
+#endif
+
+static void *
+take_many(void *arg)
+{
+	for (int i = 0; i < TAKEN; i++)
+		if (snap_take("x", SEG_SNAPSHOT_PROGRAM, tables) < 0)
+			__atomic_fetch_add((int *)arg, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void
+threads_thin_at_once(void **state)
+{
+	uint64_t before = segment.header->counts[SEG_SNAPSHOTS_THINNED];
+	pthread_t threads[TAKERS];
+	int failed = 0, left;
+
+	(void)state;
+	remove_snapshots();
+	snap_start(5);
+	for (int i = 0; i < TAKERS; i++)
+		assert_int_equal(
+		    pthread_create(&threads[i], NULL, take_many, &failed), 0);
+	for (int i = 0; i < TAKERS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(failed, 0);
+	left = files_in_dir(".seep-snap");
+	assert_true(left >= 2 && left <= 5);
+	assert_int_equal(segment.header->counts[SEG_SNAPSHOTS_THINNED] - before,
+	    TAKERS * TAKEN - left);
+	/* the next one, alone, finds the books in order */
+	assert_int_equal(
+	    snap_take("x", SEG_SNAPSHOT_PROGRAM, tables), TAKERS * TAKEN + 1);
+	assert_true(files_in_dir(".seep-snap") <= 5);
+	remove_snapshots();
+}
+
+static void
+names_of_snapshots_are_tame(void **state)
+{
+	static const struct {
+		const char *pattern, *begin;
+	} cases[] = {
+	    {"a/../b\x01\x1b[31m", "a_.._b___31m-"},
+	    {"..", "_.-"},
+	    {"-rf", "_rf-"},
+	    {".hidden", "_hidden-"},
+	    {"100%%", "100_-"},
+	    {"\xc3\xa4 \n", "____-"},
+	    {"pid%p", "pid77-"},
+	};
+	char name[SNAPFILE_NAME_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set("SEEP_SNAPSHOT_NAME", cases[i].pattern);
+		snapfile_name(name, 77, 3, true);
+		assert_memory_equal(
+		    name, cases[i].begin, strlen(cases[i].begin));
+		assert_null(strchr(name, '/'));
+		assert_non_null(strstr(name, "-77-"));
+		assert_non_null(strstr(name, "-3.seep-snap"));
+	}
+	/* as long as it gets: cut, and still a whole name */
+	set("SEEP_SNAPSHOT_NAME", "%h%h%h%h%h%h%h%h%h%h%h%h%h%h%h%h%h%h%h%h");
+	snapfile_name(name, UINT32_MAX, UINT32_MAX, false);
+	assert_non_null(strstr(name, "-4294967295.seep-snap.tmp"));
+	/* not understood: the usual name */
+	config.ignored = 0;
+	set("SEEP_SNAPSHOT_NAME", "%q");
+	set("SEEP_SNAPSHOT_NAME", "x%");
+	assert_int_equal(config.ignored, 2);
+	assert_int_equal(config.snapshot_name[0], 0);
 }
 
 static void
@@ -259,6 +413,9 @@ main(void)
 	    cmocka_unit_test(long_values_do_not_run_over),
 	    cmocka_unit_test(a_segment_and_its_control_file_are_made_private),
 	    cmocka_unit_test(a_snapshot_is_a_whole_file_or_none),
+	    cmocka_unit_test(the_first_and_the_newest_stay),
+	    cmocka_unit_test(threads_thin_at_once),
+	    cmocka_unit_test(names_of_snapshots_are_tame),
 	    cmocka_unit_test(a_directory_must_be_ours_alone),
 	};
 
