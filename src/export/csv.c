@@ -21,31 +21,46 @@ struct csv {
 
 /* ---- cells ---- */
 
+/* Would a spreadsheet take it for a formula? The wide forms are East Asia's. */
+static bool
+is_formula(const char *text)
+{
+	static const char *const wide[] = {
+	    "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+		if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+			return true;
+	text += strspn(text, " ");
+	return *text && strchr("=+-@", *text);
+}
+
 /*
- * Text from elsewhere, in quotes. Spreadsheets would run what begins like a
- * formula, so an apostrophe goes before it.
+ * Text from elsewhere, inside of quotes. Spreadsheets would run what begins
+ * like a formula, so an apostrophe goes before it; also behind a semicolon,
+ * where some of them split the line whatever the quotes.
  */
+static void
+put_guarded(FILE *out, const char *text)
+{
+	char before = ';';
+
+	while (*text) {
+		if (before == ';' && is_formula(text))
+			(void)putc('\'', out);
+		if (*text == '"')
+			(void)putc('"', out);
+		before = *text;
+		text += words_put(out, text);
+	}
+}
+
 static void
 put_text(FILE *out, const char *text)
 {
-	char *clean = NULL;
-	size_t len = 0;
-	FILE *memory = text ? open_memstream(&clean, &len) : NULL;
-
 	(void)fputs(",\"", out);
-	if (memory) {
-		words_print(memory, text);
-		if (fclose(memory) == 0) {
-			if (*clean && strchr("=+-@", *clean))
-				(void)putc('\'', out);
-			for (const char *c = clean; *c; c++) {
-				if (*c == '"')
-					(void)putc('"', out);
-				(void)putc(*c, out);
-			}
-		}
-		free(clean);
-	}
+	if (text)
+		put_guarded(out, text);
 	(void)putc('"', out);
 }
 
@@ -132,11 +147,10 @@ write_name(FILE *out, const struct frame *f)
 {
 	char *text = texts_name_of(f);
 
-	for (const char *c = text; c && *c; c++) {
-		if (*c == '"')
-			(void)putc('"', out);
-		(void)putc(*c == ';' ? ':' : *c, out);
-	}
+	for (char *c = text; c && *c; c++)
+		*c = *c == ';' ? ':' : *c;
+	if (text)
+		put_guarded(out, text); /* escaped before: that stays */
 	free(text);
 }
 

@@ -23,10 +23,10 @@ function(FILE *out, struct numbers *n, const char *name, const char *module)
 {
 	(void)fputs(n->begun ? ",\n{\"name\":" : "\n{\"name\":", out);
 	n->begun = true;
-	json_string(out, name);
+	json_shown(out, name);
 	if (module) {
 		(void)fputs(",\"module\":", out);
-		json_string(out, module);
+		json_shown(out, module);
 	}
 	(void)putc('}', out);
 }
