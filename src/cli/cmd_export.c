@@ -18,12 +18,13 @@
 #include "cli/view_opts.h"
 #include "export/export.h"
 #include "record/pack.h"
+#include "report/program.h"
 
 enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
 
 struct export_command {
 	const char *format, *path, *since;
-	bool force, list, full;
+	bool force, list, full, full_names;
 	unsigned top;
 	struct view_opts sites;
 	struct names_options naming;
@@ -227,7 +228,7 @@ choose_process(const struct session *s, const struct export_command *o)
 		die_warn("--format %s is of one process: this is %" PRIu32
 		         " (%s), whose peak is the highest of %zu; --pid N "
 		         "chooses another",
-		    o->format, best->header.pid, frames_base(best->header.exe),
+		    o->format, best->header.pid, program_name(&best->header),
 		    count);
 	return best;
 }
@@ -245,6 +246,7 @@ make_view(const struct export_command *o, const struct export_format *f,
 	if (!(f->flags & EXPORT_DEPTH))
 		options.depth = 0; /* the format's own business */
 	options.all_kinds = f->flags & EXPORT_KINDS;
+	options.brief_names = !o->full_names;
 	options.group = f->flags & EXPORT_GROUPED;
 	options.fold = f->flags & EXPORT_FOLDED;
 	options.merge = f->flags & EXPORT_MERGED || options.merge;
@@ -478,6 +480,9 @@ static const struct opts_option shape[] = {
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "leave out nothing for being small: html, dot and massif do, the "
         "others never"},
+    {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
+        "functions of C++ and Rust with all their arguments (json, html and "
+        "memlog have these in any case)"},
     {"skip-wrappers", 0, OPTS_FLAG, AT(sites.skip_wrappers), 0, NULL,
         "begin stacks at the caller of strdup, xmalloc and the like"},
     {"wrapper", 0, OPTS_REGEXP, AT(sites.wrapper), 0, "RE",

@@ -9,6 +9,7 @@
 #include "export/export.h"
 #include "export/texts.h"
 #include "report/fingerprint.h"
+#include "report/program.h"
 #include "report/words.h"
 
 struct csv {
@@ -163,7 +164,7 @@ put_identity(const struct csv *c, const struct view_site *s)
 	if (s->process != VIEW_MERGED) {
 		p = session->processes[s->process];
 		(void)fprintf(c->out, "%" PRIu32, p->header.pid);
-		put_text(c->out, frames_base(p->header.exe));
+		put_text(c->out, program_name(&p->header));
 	} else {
 		(void)putc(',', c->out);
 	}
@@ -177,7 +178,7 @@ static void
 put_row(const struct csv *c, const struct view_site *s)
 {
 	const struct frame *f =
-	    s->frame_count ? &c->view->frames[s->frames[0]] : NULL;
+	    s->frame_count ? &c->view->frames[s->frames[s->own]] : NULL;
 	bool knows_size = s->size_min > 0 || s->size_max > 0;
 	struct fingerprint print;
 
@@ -193,7 +194,7 @@ put_row(const struct csv *c, const struct view_site *s)
 	fingerprints_site(c->prints, s, &print);
 	(void)fprintf(c->out, ",%016" PRIx64, print.hash);
 	put_text(c->out, s->suppression);
-	put_text(c->out, f ? f->function : NULL);
+	put_text(c->out, f ? f->brief : NULL);
 	put_text(c->out, f ? f->file : NULL);
 	put_known(c->out, f ? f->line : 0, f && f->line > 0);
 	put_text(c->out, f ? f->module : NULL);

@@ -38,7 +38,7 @@ frame_function(FILE *out, struct numbers *n, const struct frame *f)
 	char *name;
 
 	if (f->function) {
-		function(out, n, f->function, module);
+		function(out, n, f->brief, module);
 	} else if (asprintf(&name, "%s+0x%" PRIx64, module ? module : "",
 	               f->offset) >= 0) {
 		function(out, n, name, module);

@@ -79,8 +79,8 @@ texts_name(FILE *out, const struct frame *f)
 {
 	const char *module = frames_base(f->module);
 
-	if (f->function && *f->function) {
-		words_print(out, f->function);
+	if (f->brief && *f->brief) {
+		words_print(out, f->brief);
 		return;
 	}
 	if (module && *module) {

@@ -272,6 +272,7 @@ short_site(FILE *out, const struct view_site *s, const struct process *p,
 	text_unless_null(out, "suppression", s->suppression);
 	json_text(out, "stack", words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
+	number_unless_zero(out, "own", s->own);
 	err = json_frames_put(out, frames, s);
 	(void)putc('}', out);
 	return err;
@@ -311,6 +312,7 @@ site(FILE *out, const struct view_site *s, const struct process *p,
 	json_text(out, "suppression", s->suppression);
 	json_text(out, "stack", words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
+	number_unless_zero(out, "own", s->own);
 	(void)json_frames_put(out, cache, s); /* in full: cannot fail */
 	(void)putc('}', out);
 }

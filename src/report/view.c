@@ -451,6 +451,8 @@ view_new(const struct session *s, struct names *names,
 	err = frames_new(names, &v->table);
 	if (err == 0 && options->join_programs)
 		frames_join_programs(v->table);
+	if (err == 0 && options->brief_names)
+		frames_shorten(v->table);
 	if (err == 0)
 		err = look_at_side(b);
 	if (err == 0 && options->before) {

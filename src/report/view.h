@@ -54,6 +54,7 @@ struct view_options {
 	bool group;                    /* what looks the same is one site */
 	bool by_function;              /* also where lines differ */
 	bool join_programs;            /* also of programs called otherwise */
+	bool brief_names;              /* frame.brief is the short name */
 	bool merge;                    /* also of several processes */
 	/* by process, by site: instead of the session's own; NULL: those */
 	const struct process_figures *const *figures;
