@@ -14,6 +14,7 @@
 #include "cli/name_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
+#include "cli/privacy.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "export/export.h"
@@ -311,6 +312,7 @@ add_snapshots(struct session *s)
 
 	if (session_add_snapshots(s, &where) < 0)
 		die(CMD_INPUT, "export: %s", where.text);
+	privacy_note_snapshots(s);
 	for (size_t i = notes; i < s->note_count; i++)
 		die_warn("%s", s->notes[i]);
 }

@@ -10,6 +10,7 @@
 #include "cli/name_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
+#include "cli/privacy.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "export/html.h"
@@ -110,6 +111,7 @@ read_input(const char *name, bool moments)
 
 	if (moments && session_add_snapshots(s, &where) < 0)
 		die(CMD_INPUT, "report: %s", where.text);
+	privacy_note_snapshots(s);
 	for (size_t i = notes; i < s->note_count; i++)
 		die_warn("%s", s->notes[i]);
 	return s;
