@@ -110,6 +110,15 @@ put_figures(FILE *out, const struct view_figures *f)
 	put_number(out, f->temporary_bytes);
 }
 
+static void
+put_older(FILE *out, const struct view_figures *f)
+{
+	put_number(out, f->older_blocks);
+	put_number(out, f->older_bytes);
+	put_number(out, f->older_unknown_blocks);
+	put_number(out, f->older_unknown_bytes);
+}
+
 /* ---- rows ---- */
 
 #define FIGURES(before) \
@@ -124,6 +133,10 @@ put_head(FILE *out, const struct export_options *o)
 	(void)fputs("pid,process,id,kind,api,pool" FIGURES(""), out);
 	if (o->since)
 		(void)fputs(FIGURES("before_"), out);
+	if (o->older)
+		(void)fputs(",older_blocks,older_bytes,older_unknown_blocks,"
+		            "older_unknown_bytes",
+		    out);
 	(void)fputs(",samples,size_min,size_max,first_time,last_time,"
 	            "fingerprint,suppression,function,file,line,module,"
 	            "stack\r\n",
@@ -186,6 +199,8 @@ put_row(const struct csv *c, const struct view_site *s)
 	put_figures(c->out, &s->figures);
 	if (c->options->since)
 		put_figures(c->out, &s->before);
+	if (c->options->older)
+		put_older(c->out, &s->figures);
 	put_number(c->out, s->samples);
 	put_known(c->out, s->size_min, knows_size);
 	put_known(c->out, s->size_max, knows_size);
@@ -206,7 +221,7 @@ put_row(const struct csv *c, const struct view_site *s)
 
 struct row {
 	const struct view_site *site;
-	uint64_t bytes; /* of the metric; by how much it changed */
+	uint64_t bytes; /* of the metric; how much it changed; the older */
 };
 
 static int
@@ -237,6 +252,8 @@ write_csv(FILE *out, const struct view *v, const struct export_options *o)
 
 		rows[i].site = s;
 		rows[i].bytes = now > before ? now - before : before - now;
+		if (o->older)
+			rows[i].bytes = s->figures.older_bytes;
 	}
 	qsort(rows, count, sizeof(*rows), larger);
 	if (o->top > 0 && count > o->top)
@@ -257,6 +274,6 @@ const struct export_format export_csv = {
     .extension = ".csv",
     .what = "a row for each site, largest first: spreadsheets, databases",
     .flags = EXPORT_DEAD | EXPORT_KINDS | EXPORT_METRIC | EXPORT_SINCE |
-        EXPORT_DEPTH | EXPORT_TOP,
+        EXPORT_DEPTH | EXPORT_TOP | EXPORT_AGES,
     .write = write_csv,
 };
