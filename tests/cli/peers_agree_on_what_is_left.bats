@@ -6,7 +6,7 @@ load ../lib/host.bash
 programs=(small_leaks small_leaks_cxx)
 
 # agree TOOL LEDGER FILE: it counts what the program itself does, case by case
-agree() { "$PYTHON" "$LIB/peers.py" "$2" "$1" "$3"; }
+agree() { "$PYTHON" "$LIB/left_at_exit.py" "$2" "$1" "$3"; }
 
 # by_seep PROGRAM [CASE]: names of the output begin with $T/PROGRAM.CASE
 by_seep() {

@@ -1,7 +1,7 @@
-# peers.py - what cases of a program leave at exit, as several tools count it.
+# left_at_exit.py - what cases of a program leave at exit, as several tools count it.
 # SPDX-License-Identifier: Apache-2.0
 """
-usage: peers.py LEDGER TOOL FILE
+usage: left_at_exit.py LEDGER TOOL FILE
 LEDGER has lines "case_NAME BLOCKS BYTES", by the program itself. TOOL is seep (JSON with
 shared frames), valgrind (what memcheck says) or heaptrack (stacks of leaked bytes, by
 heaptrack_print -F). A block belongs to the case whose function is in its stack.
