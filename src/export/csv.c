@@ -162,7 +162,8 @@ write_name(FILE *out, const struct frame *f)
 	char *text = texts_name_of(f);
 
 	for (char *c = text; c && *c; c++)
-		*c = *c == ';' ? ':' : *c;
+		if (*c == ';')
+			*c = ':';
 	if (text)
 		put_guarded(out, text); /* escaped before: that stays */
 	free(text);

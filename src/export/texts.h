@@ -34,7 +34,7 @@ char *texts_name_of(const struct frame *f);
 char *texts_process_of(const struct process *p);
 
 /* The same of any text, as words_print() writes it. */
-char *texts_shown(const char *text);
+char *texts_shown(const char *from);
 
 /* The arguments, those with a space in quotes, on one line. */
 void texts_command(FILE *out, const struct process *p);
