@@ -140,7 +140,7 @@ class Bench:
 
     def saw_all(self, variant, case, at_least):
         """A collector that sleeps is fast: make sure it has seen every event."""
-        done = subprocess.run([variants_module.SEEP_COMMAND, "report", variant.dir, "--format", "json"],
+        done = subprocess.run([variants_module.SEEP_COMMAND, "report", variant.dir, "--format", "json", "--frames", "shared"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"seep report failed after {case}: {done.stderr.strip()}")

@@ -5,7 +5,9 @@
 # usage: packaging/deb.sh build/seep-VERSION.tar.gz build/deb
 #
 # The release is unpacked below build/deb; its debian/ is packaging/debian, with
-# a changelog made of the version and the date of the release.
+# a changelog made of the version and the date of the release. The maintainer is
+# DEBFULLNAME and DEBEMAIL, as for all of Debian's tools, where both are set; the
+# address in debian/control is one that nobody can have.
 set -euo pipefail
 release=$(realpath "$1") to=$(realpath -m "$2")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,6 +19,11 @@ mkdir -p "$to"
 tar -xzf "$release" -C "$to"
 cd "$to/$name"
 cp -r "$here/debian" debian
+if [[ -n ${DEBFULLNAME:-} && -n ${DEBEMAIL:-} ]]; then
+	awk -v by="Maintainer: $DEBFULLNAME <$DEBEMAIL>" \
+		'/^Maintainer:/ { $0 = by } { print }' debian/control >control.new
+	mv control.new debian/control
+fi
 when=$(stat -c %Y VERSION)
 cat >debian/changelog <<END
 seep ($version) unstable; urgency=medium

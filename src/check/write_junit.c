@@ -16,12 +16,12 @@
  * run, so that readers follow it. No pid in names for the same reason.
  */
 
-/* Text in XML: what may not be there at all becomes "?". */
+/* Text in XML, escaped as words_put() does; lines of ours stay lines. */
 static void
 xml(FILE *out, const char *text)
 {
 	while (*text) {
-		size_t n = words_utf8(text);
+		size_t n = 1;
 
 		if (*text == '<')
 			(void)fputs("&lt;", out);
@@ -31,12 +31,11 @@ xml(FILE *out, const char *text)
 			(void)fputs("&amp;", out);
 		else if (*text == '"')
 			(void)fputs("&quot;", out);
-		else if (n == 0 || *text == 0x7f ||
-		    (n == 1 && (unsigned char)*text < 0x20 && *text != '\n'))
-			(void)putc('?', out);
+		else if (*text == '\n')
+			(void)putc('\n', out);
 		else
-			(void)fwrite(text, 1, n, out);
-		text += n ? n : 1;
+			n = words_put(out, text);
+		text += n;
 	}
 }
 

@@ -80,7 +80,7 @@ location(FILE *out, const struct frame *x, const char *module,
 	if (x && x->function && !x->is_missing) {
 		(void)fputs(
 		    ",\"logicalLocations\":[{\"fullyQualifiedName\":", out);
-		json_string(out, x->function);
+		json_shown(out, x->function);
 		(void)fputs(",\"kind\":\"function\"}]", out);
 	}
 	(void)putc('}', out);
@@ -105,7 +105,7 @@ stack(FILE *out, const struct check_site *x, const struct write_options *o)
 		location(out, f, f->module, o);
 		if (f->module) {
 			(void)fputs(",\"module\":", out);
-			json_string(out, frames_base(f->module));
+			json_shown(out, frames_base(f->module));
 		}
 		(void)putc('}', out);
 		comma = ",";
@@ -127,7 +127,7 @@ result_begin(FILE *out, enum check_rule rule, char *says, const char *comma)
 	    "%s\n{\"ruleId\":\"%s\",\"ruleIndex\":%d,\"kind\":\"fail\","
 	    "\"level\":\"error\",\"message\":{\"text\":",
 	    comma, check_rules()[rule].id, (int)rule);
-	json_string(out, message ? message : title);
+	json_shown(out, message ? message : title);
 	free(message);
 	(void)fputs("},\"locations\":[", out);
 }
@@ -150,7 +150,7 @@ site_result(FILE *out, const struct check *c, const struct check_site *x,
 	    ",\"properties\":{\"liveBytes\":%" PRIu64 ",\"liveBlocks\":%" PRIu64
 	    ",\"program\":",
 	    FINGERPRINT_VERSION, x->fingerprint, f->live_bytes, f->live_blocks);
-	json_string(out, frames_base(p->header.exe));
+	json_shown(out, frames_base(p->header.exe));
 	(void)fputs("}}", out);
 }
 
@@ -196,7 +196,7 @@ invocation(FILE *out, const struct check *c, const struct write_options *o)
 		(void)fprintf(out,
 		    "%s{\"level\":\"%s\",\"message\":{\"text\":", i ? "," : "",
 		    c->is_damaged ? "error" : "note");
-		json_string(out, c->notes[i]);
+		json_shown(out, c->notes[i]);
 		(void)fputs("}}", out);
 	}
 	(void)fputs("]}", out);

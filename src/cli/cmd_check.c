@@ -12,6 +12,7 @@
 #include "cli/name_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
+#include "cli/privacy.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "report/words.h"
@@ -93,6 +94,7 @@ load_inputs(const struct check_command *o, int count, char **names_of,
 			die_memory();
 		inputs[i].suppress = view.suppress;
 	}
+	privacy_lift(); /* baselines are committed, verdicts are published */
 	return inputs;
 }
 

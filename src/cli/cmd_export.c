@@ -12,19 +12,23 @@
 #include "cli/die.h"
 #include "cli/input.h"
 #include "cli/name_opts.h"
+#include "cli/older_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
+#include "cli/privacy.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "export/export.h"
 #include "record/pack.h"
+#include "report/program.h"
 
 enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
 
 struct export_command {
 	const char *format, *path, *since;
-	bool force, list, full;
+	bool force, list, full, full_names;
 	unsigned top;
+	uint64_t older_ns; /* 0: not asked for */
 	struct view_opts sites;
 	struct names_options naming;
 };
@@ -34,10 +38,25 @@ struct job {
 	const char *input;             /* NULL: the default */
 	struct session *session, *old; /* old: NULL without --since */
 	const struct process *only;    /* NULL: all */
+	struct older *older;           /* NULL without --older-than */
 	char *path;                    /* NULL: stdout */
 	char **previous; /* of EXPORT_INCREMENTS: reports before this one */
 	size_t previous_count;
 };
+
+static void
+check_older(const struct export_command *o, const struct export_format *f)
+{
+	if (!(f->flags & EXPORT_AGES))
+		die(CMD_USAGE,
+		    "export: --older-than is for csv, html and json, not for "
+		    "%s",
+		    f->name);
+	if (o->since || o->sites.metric != VIEW_LIVE || o->sites.pool.regexp)
+		die(CMD_USAGE,
+		    "export: --older-than is of blocks of the heap that live, "
+		    "not of other figures or differences");
+}
 
 static const struct export_format *
 find_format(const struct export_command *o)
@@ -60,6 +79,8 @@ find_format(const struct export_command *o)
 		die(CMD_USAGE, "export: --format %s tells %s", f->name,
 		    f->flags & EXPORT_DEAD ? "all figures at once"
 		                           : "what is live only");
+	if (o->older_ns > 0)
+		check_older(o, f);
 	if (o->top > 0 && o->full)
 		die(CMD_USAGE,
 		    "export: --top N and --full: only the largest, or all?");
@@ -227,7 +248,7 @@ choose_process(const struct session *s, const struct export_command *o)
 		die_warn("--format %s is of one process: this is %" PRIu32
 		         " (%s), whose peak is the highest of %zu; --pid N "
 		         "chooses another",
-		    o->format, best->header.pid, frames_base(best->header.exe),
+		    o->format, best->header.pid, program_name(&best->header),
 		    count);
 	return best;
 }
@@ -245,6 +266,8 @@ make_view(const struct export_command *o, const struct export_format *f,
 	if (!(f->flags & EXPORT_DEPTH))
 		options.depth = 0; /* the format's own business */
 	options.all_kinds = f->flags & EXPORT_KINDS;
+	options.brief_names = !o->full_names;
+	options.older = job->older;
 	options.group = f->flags & EXPORT_GROUPED;
 	options.fold = f->flags & EXPORT_FOLDED;
 	options.merge = f->flags & EXPORT_MERGED || options.merge;
@@ -271,6 +294,7 @@ write_job(FILE *out, const struct export_command *o,
 	    .version = SEEP_VERSION,
 	    .since = job->old != NULL,
 	    .full = o->full,
+	    .older = job->older != NULL,
 	    .pid = o->sites.pid,
 	    .only = job->only,
 	    .previous = job->previous,
@@ -281,6 +305,7 @@ write_job(FILE *out, const struct export_command *o,
 
 	if (!f->write) { /* it makes views of its own */
 		view_opts_finish_exact("export", &o->sites, &options);
+		options.older = job->older;
 		if (job->only)
 			options.pid = job->only->header.pid;
 		return f->write_session(
@@ -309,6 +334,7 @@ add_snapshots(struct session *s)
 
 	if (session_add_snapshots(s, &where) < 0)
 		die(CMD_INPUT, "export: %s", where.text);
+	privacy_note_snapshots(s);
 	for (size_t i = notes; i < s->note_count; i++)
 		die_warn("%s", s->notes[i]);
 }
@@ -323,6 +349,9 @@ load(const struct export_command *o, const struct export_format *f,
 		add_snapshots(ret->session);
 	if (o->since)
 		ret->old = input_load(o->since);
+	ret->older = older_opts_find("export", ret->session, o->older_ns);
+	if (ret->older && f->write) /* it has no place for words */
+		older_opts_warn("export", ret->older);
 	if ((!o->path || strcmp(o->path, "-") == 0) &&
 	    f->flags & EXPORT_BINARY && isatty(STDOUT_FILENO) == 1)
 		die(CMD_USAGE,
@@ -449,6 +478,7 @@ run(const struct cmd *self, int argc, char **argv)
 	progress_begin("finding names", NULL);
 	write_files(&o, f, &job, names);
 	names_free(names);
+	older_free(job.older);
 	session_free(job.old);
 	session_free(job.session);
 	forget_path(&job);
@@ -467,6 +497,8 @@ static const struct opts_option output[] = {
     {"force", 0, OPTS_FLAG, AT(force), 0, NULL, "replace FILE if it is there"},
     {"since", 0, OPTS_TEXT, AT(since), 0, "INPUT",
         "differences from an earlier INPUT, where the format has them"},
+    {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME",
+        OLDER_OPTS_MEANING "; in csv, html and json"},
     {"list", 0, OPTS_FLAG, AT(list), 0, NULL, "tell the formats"},
     {0},
 };
@@ -478,6 +510,9 @@ static const struct opts_option shape[] = {
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "leave out nothing for being small: html, dot and massif do, the "
         "others never"},
+    {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
+        "functions of C++ and Rust with all their arguments (json, html and "
+        "memlog have these in any case)"},
     {"skip-wrappers", 0, OPTS_FLAG, AT(sites.skip_wrappers), 0, NULL,
         "begin stacks at the caller of strdup, xmalloc and the like"},
     {"wrapper", 0, OPTS_REGEXP, AT(sites.wrapper), 0, "RE",

@@ -8,14 +8,15 @@
 #include "cli/die.h"
 #include "cli/input.h"
 #include "cli/name_opts.h"
+#include "cli/older_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
+#include "cli/privacy.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "export/html.h"
 #include "report/growth.h"
 #include "report/json.h"
-#include "report/older.h"
 #include "report/site.h"
 #include "report/snapshots.h"
 #include "report/text.h"
@@ -73,10 +74,8 @@ finish(struct report_options *o, int inputs)
 		die(CMD_USAGE,
 		    "report: --older-than is of blocks of the heap that live, "
 		    "not of other figures or moments");
-	if (o->older_ns > 0 && o->format != REPORT_TEXT)
-		die(CMD_USAGE,
-		    "report: --older-than is for the text; JSON and the page "
-		    "have the ages of each site");
+	if (o->older_ns > 0 && inputs > 1)
+		die(CMD_USAGE, "report: --older-than is of one INPUT");
 	if (o->frames == FRAMES_SHARED &&
 	    (o->format != REPORT_JSON || o->growth || o->snapshots))
 		die(CMD_USAGE,
@@ -110,6 +109,7 @@ read_input(const char *name, bool moments)
 
 	if (moments && session_add_snapshots(s, &where) < 0)
 		die(CMD_INPUT, "report: %s", where.text);
+	privacy_note_snapshots(s);
 	for (size_t i = notes; i < s->note_count; i++)
 		die_warn("%s", s->notes[i]);
 	return s;
@@ -169,21 +169,14 @@ write_json(FILE *out, const struct report_inputs *in, struct names *names,
 static void
 find_older(const struct report_inputs *in, struct report_options *o)
 {
-	char buffer[WORDS_MAX];
-	int err;
-
-	if (o->older_ns == 0)
+	o->older = older_opts_find("report", in->sessions[0], o->older_ns);
+	if (!o->older)
 		return;
-	err = older_new(in->sessions[0], o->older_ns, &o->older);
-	if (err == -ERANGE)
-		die(CMD_USAGE,
-		    "report: --older-than: below %s the ages of blocks are "
-		    "known only while a process runs",
-		    words_time(buffer, OLDER_MIN_NS));
-	if (err < 0)
-		die(CMD_INPUT, "report: out of memory");
 	o->body.older = o->older;
-	o->body.view.figures = older_figures(o->older);
+	if (o->format == REPORT_TEXT)
+		o->body.view.figures = older_figures(o->older);
+	else
+		o->body.view.older = o->older;
 }
 
 static int
@@ -206,8 +199,10 @@ static int
 write_html(FILE *out, const struct report_inputs *in, char *const *titles,
     struct names *names, const struct report_options *o)
 {
-	const struct html_options options = {
-	    .version = SEEP_VERSION, .metric = o->view.metric, .full = o->full};
+	const struct html_options options = {.version = SEEP_VERSION,
+	    .metric = o->view.metric,
+	    .full = o->full,
+	    .older = o->older};
 	struct html_session *list = calloc(in->count + 1, sizeof(*list));
 	int err = list ? 0 : -ENOMEM;
 
@@ -294,10 +289,7 @@ run(const struct cmd *self, int argc, char **argv)
 #define AT(field) offsetof(struct report_options, field)
 
 static const struct opts_option over_time[] = {
-    {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME",
-        "of what is not freed, blocks older than TIME (30s, 10m, 2h): to a "
-        "tenth of a second while the process runs; once it has exited in "
-        "steps that double, from 1.6s on"},
+    {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME", OLDER_OPTS_MEANING},
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
         "what grew between two moments of a recording (10..60, 30%..90%; "
         "from the first third to the end)"},

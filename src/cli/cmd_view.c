@@ -21,6 +21,7 @@
 #include "cli/name_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
+#include "cli/privacy.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "export/html.h"
@@ -241,6 +242,7 @@ read_inputs(int count, char **names, struct view_inputs *ret)
 		s = ret->sessions[i] = input_load(name);
 		if (session_add_snapshots(s, &where) < 0)
 			die(CMD_INPUT, "view: %s", where.text);
+		privacy_note_snapshots(s);
 		ret->is_truncated |= s->is_truncated;
 		ret->list[i] = (struct html_session){
 		    .session = s, .title = n > 1 ? name : NULL};

@@ -10,6 +10,7 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/privacy.h"
 #include "reader/alive.h"
 #include "reader/folder.h"
 
@@ -168,12 +169,14 @@ input_load(const char *text)
 	int err;
 
 	if (text && input_is_pid(text, &pid)) {
+		privacy_note(NULL);
 		err = session_load_pid(pid, &s, &where);
 		if (err == -ESRCH)
 			err = load_dead(pid, &s, &where);
 		if (err < 0)
 			input_die_pid(pid, err, &where);
 	} else {
+		privacy_note(path);
 		err = session_load(path, &s, &where);
 		if (err < 0)
 			die_file(path, !text, err, &where);

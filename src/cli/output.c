@@ -14,6 +14,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/pager.h"
+#include "cli/privacy.h"
 #include "cli/progress.h"
 
 const struct opts_option output_view_rows[] = {
@@ -150,7 +151,7 @@ open_temporary(const char *path, char **ret)
 	guard(*ret);
 	mask = umask(0);
 	(void)umask(mask);
-	(void)fchmod(fd, 0666 & ~mask); /* as any other result of a command */
+	(void)fchmod(fd, privacy_mode() & ~mask);
 	return fd;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "reader/index.h"
+#include "report/program.h"
 #include "report/words.h"
 
 /* Frames of the first `depth` addresses: each ends with one not inlined. */
@@ -192,7 +193,7 @@ callers_location(FILE *out, const struct view *v, const struct callers_row *row)
 		if (before)
 			(void)fputs(
 			    before->inlined ? " (inlined by) " : " <- ", out);
-		words_print(out, f->function ? f->function : "??");
+		words_print(out, f->brief ? f->brief : "??");
 		if (f->is_missing)
 			continue;
 		(void)fputs(" at ", out);
@@ -219,11 +220,10 @@ void
 callers_heading(FILE *out, const struct view *v, uint32_t process)
 {
 	const struct process *p = v->session->processes[process];
-	const char *base = frames_base(p->header.exe);
 
 	if (v->session->count < 2)
 		return;
 	(void)fputs("# ", out);
-	words_print(out, base && *base ? base : "(no name)");
+	words_print(out, program_name(&p->header));
 	(void)fprintf(out, " (pid %u)\n", p->header.pid);
 }

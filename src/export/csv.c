@@ -9,6 +9,7 @@
 #include "export/export.h"
 #include "export/texts.h"
 #include "report/fingerprint.h"
+#include "report/program.h"
 #include "report/words.h"
 
 struct csv {
@@ -21,31 +22,46 @@ struct csv {
 
 /* ---- cells ---- */
 
+/* Would a spreadsheet take it for a formula? The wide forms are East Asia's. */
+static bool
+is_formula(const char *text)
+{
+	static const char *const wide[] = {
+	    "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+		if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+			return true;
+	text += strspn(text, " ");
+	return *text && strchr("=+-@", *text);
+}
+
 /*
- * Text from elsewhere, in quotes. Spreadsheets would run what begins like a
- * formula, so an apostrophe goes before it.
+ * Text from elsewhere, inside of quotes. Spreadsheets would run what begins
+ * like a formula, so an apostrophe goes before it; also behind a semicolon,
+ * where some of them split the line whatever the quotes.
  */
+static void
+put_guarded(FILE *out, const char *text)
+{
+	char before = ';';
+
+	while (*text) {
+		if (before == ';' && is_formula(text))
+			(void)putc('\'', out);
+		if (*text == '"')
+			(void)putc('"', out);
+		before = *text;
+		text += words_put(out, text);
+	}
+}
+
 static void
 put_text(FILE *out, const char *text)
 {
-	char *clean = NULL;
-	size_t len = 0;
-	FILE *memory = text ? open_memstream(&clean, &len) : NULL;
-
 	(void)fputs(",\"", out);
-	if (memory) {
-		words_print(memory, text);
-		if (fclose(memory) == 0) {
-			if (*clean && strchr("=+-@", *clean))
-				(void)putc('\'', out);
-			for (const char *c = clean; *c; c++) {
-				if (*c == '"')
-					(void)putc('"', out);
-				(void)putc(*c, out);
-			}
-		}
-		free(clean);
-	}
+	if (text)
+		put_guarded(out, text);
 	(void)putc('"', out);
 }
 
@@ -94,6 +110,15 @@ put_figures(FILE *out, const struct view_figures *f)
 	put_number(out, f->temporary_bytes);
 }
 
+static void
+put_older(FILE *out, const struct view_figures *f)
+{
+	put_number(out, f->older_blocks);
+	put_number(out, f->older_bytes);
+	put_number(out, f->older_unknown_blocks);
+	put_number(out, f->older_unknown_bytes);
+}
+
 /* ---- rows ---- */
 
 #define FIGURES(before) \
@@ -108,6 +133,10 @@ put_head(FILE *out, const struct export_options *o)
 	(void)fputs("pid,process,id,kind,api,pool" FIGURES(""), out);
 	if (o->since)
 		(void)fputs(FIGURES("before_"), out);
+	if (o->older)
+		(void)fputs(",older_blocks,older_bytes,older_unknown_blocks,"
+		            "older_unknown_bytes",
+		    out);
 	(void)fputs(",samples,size_min,size_max,first_time,last_time,"
 	            "fingerprint,suppression,function,file,line,module,"
 	            "stack\r\n",
@@ -132,11 +161,11 @@ write_name(FILE *out, const struct frame *f)
 {
 	char *text = texts_name_of(f);
 
-	for (const char *c = text; c && *c; c++) {
-		if (*c == '"')
-			(void)putc('"', out);
-		(void)putc(*c == ';' ? ':' : *c, out);
-	}
+	for (char *c = text; c && *c; c++)
+		if (*c == ';')
+			*c = ':';
+	if (text)
+		put_guarded(out, text); /* escaped before: that stays */
 	free(text);
 }
 
@@ -149,7 +178,7 @@ put_identity(const struct csv *c, const struct view_site *s)
 	if (s->process != VIEW_MERGED) {
 		p = session->processes[s->process];
 		(void)fprintf(c->out, "%" PRIu32, p->header.pid);
-		put_text(c->out, frames_base(p->header.exe));
+		put_text(c->out, program_name(&p->header));
 	} else {
 		(void)putc(',', c->out);
 	}
@@ -163,7 +192,7 @@ static void
 put_row(const struct csv *c, const struct view_site *s)
 {
 	const struct frame *f =
-	    s->frame_count ? &c->view->frames[s->frames[0]] : NULL;
+	    s->frame_count ? &c->view->frames[s->frames[s->own]] : NULL;
 	bool knows_size = s->size_min > 0 || s->size_max > 0;
 	struct fingerprint print;
 
@@ -171,6 +200,8 @@ put_row(const struct csv *c, const struct view_site *s)
 	put_figures(c->out, &s->figures);
 	if (c->options->since)
 		put_figures(c->out, &s->before);
+	if (c->options->older)
+		put_older(c->out, &s->figures);
 	put_number(c->out, s->samples);
 	put_known(c->out, s->size_min, knows_size);
 	put_known(c->out, s->size_max, knows_size);
@@ -179,7 +210,7 @@ put_row(const struct csv *c, const struct view_site *s)
 	fingerprints_site(c->prints, s, &print);
 	(void)fprintf(c->out, ",%016" PRIx64, print.hash);
 	put_text(c->out, s->suppression);
-	put_text(c->out, f ? f->function : NULL);
+	put_text(c->out, f ? f->brief : NULL);
 	put_text(c->out, f ? f->file : NULL);
 	put_known(c->out, f ? f->line : 0, f && f->line > 0);
 	put_text(c->out, f ? f->module : NULL);
@@ -191,7 +222,7 @@ put_row(const struct csv *c, const struct view_site *s)
 
 struct row {
 	const struct view_site *site;
-	uint64_t bytes; /* of the metric; by how much it changed */
+	uint64_t bytes; /* of the metric; how much it changed; the older */
 };
 
 static int
@@ -222,6 +253,8 @@ write_csv(FILE *out, const struct view *v, const struct export_options *o)
 
 		rows[i].site = s;
 		rows[i].bytes = now > before ? now - before : before - now;
+		if (o->older)
+			rows[i].bytes = s->figures.older_bytes;
 	}
 	qsort(rows, count, sizeof(*rows), larger);
 	if (o->top > 0 && count > o->top)
@@ -242,6 +275,6 @@ const struct export_format export_csv = {
     .extension = ".csv",
     .what = "a row for each site, largest first: spreadsheets, databases",
     .flags = EXPORT_DEAD | EXPORT_KINDS | EXPORT_METRIC | EXPORT_SINCE |
-        EXPORT_DEPTH | EXPORT_TOP,
+        EXPORT_DEPTH | EXPORT_TOP | EXPORT_AGES,
     .write = write_csv,
 };

@@ -80,11 +80,10 @@ put_quoted(FILE *out, const char *text, size_t limit)
 	}
 }
 
+/* Takes text over; NULL: no memory. */
 static void
-put_name(FILE *out, const struct frame *f, size_t limit)
+put_taken(FILE *out, char *text, size_t limit)
 {
-	char *text = texts_name_of(f);
-
 	if (text)
 		put_quoted(out, text, limit);
 	free(text);
@@ -153,10 +152,11 @@ put_node(const struct dot *d, uint32_t number)
 	    .plus = n->cost[NOW_BLOCKS], .minus = n->cost[BEFORE_BLOCKS]};
 
 	(void)fprintf(d->out, "n%" PRIu32 " [label=\"", number + 1);
-	put_name(d->out, f, NAME_MAX);
+	put_taken(d->out, texts_name_of(f), NAME_MAX);
 	if (f->module && !f->is_main && f->function) {
 		(void)fputs("\\n[", d->out);
-		put_quoted(d->out, frames_base(f->module), NAME_MAX);
+		put_taken(
+		    d->out, texts_shown(frames_base(f->module)), NAME_MAX);
 		(void)putc(']', d->out);
 	}
 	if (weight(self) > 0) {
@@ -172,7 +172,8 @@ put_node(const struct dot *d, uint32_t number)
 	        (int)((FONT_MAX - FONT_MIN) * sqrt(part > 1 ? 1 : part)));
 	put_colour(d, n->cost);
 	(void)fputs("\", tooltip=\"", d->out);
-	put_name(d->out, f, 0);
+	put_taken(d->out,
+	    f->function ? texts_shown(f->function) : texts_name_of(f), 0);
 	(void)fprintf(d->out, ": %s\"];\n",
 	    amount_counted(blocks, &a, d->options->since, "block"));
 }

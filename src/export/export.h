@@ -24,6 +24,7 @@ enum export_flags {
 	EXPORT_MOMENTS = 2048,    /* also snapshots that lie beside the input */
 	EXPORT_INCREMENTS = 4096, /* less what reports before it have */
 	EXPORT_PACKED = 8192, /* of files, not of sites: see record/pack.h */
+	EXPORT_AGES = 16384,  /* what is older than some age: --older-than */
 };
 
 struct export_options {
@@ -33,6 +34,7 @@ struct export_options {
 	const char *version; /* ours */
 	bool since;          /* the view compares: figures less before */
 	bool full;           /* nothing is left out for being small */
+	bool older;          /* the view has view_figures.older_* */
 	/* what the view is of; 0 and NULL: all processes */
 	uint32_t pid;
 	const struct process *only;

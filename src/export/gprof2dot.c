@@ -23,10 +23,10 @@ function(FILE *out, struct numbers *n, const char *name, const char *module)
 {
 	(void)fputs(n->begun ? ",\n{\"name\":" : "\n{\"name\":", out);
 	n->begun = true;
-	json_string(out, name);
+	json_shown(out, name);
 	if (module) {
 		(void)fputs(",\"module\":", out);
-		json_string(out, module);
+		json_shown(out, module);
 	}
 	(void)putc('}', out);
 }
@@ -38,7 +38,7 @@ frame_function(FILE *out, struct numbers *n, const struct frame *f)
 	char *name;
 
 	if (f->function) {
-		function(out, n, f->function, module);
+		function(out, n, f->brief, module);
 	} else if (asprintf(&name, "%s+0x%" PRIx64, module ? module : "",
 	               f->offset) >= 0) {
 		function(out, n, name, module);

@@ -86,8 +86,8 @@ name(struct heaptrack *h, const struct frame *f)
 	uint32_t number;
 	char *made;
 
-	if (f->function)
-		return string(h, f->function);
+	if (f->brief)
+		return string(h, f->brief);
 	made = texts_name_of(f);
 	if (!made)
 		h->err = -ENOMEM;

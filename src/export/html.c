@@ -127,8 +127,10 @@ write_session(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const struct export_options *o)
 {
 	const struct html_session one = {.session = s};
-	const struct html_options page = {
-	    .version = o->version, .metric = options->metric, .full = o->full};
+	const struct html_options page = {.version = o->version,
+	    .metric = options->metric,
+	    .full = o->full,
+	    .older = options->older};
 
 	return html_write_sessions(out, &one, 1, names, options, &page);
 }
@@ -138,6 +140,6 @@ const struct export_format export_html = {
     .extension = ".html",
     .what = "one page for a browser: flame graph, time line, table",
     .flags = EXPORT_METRIC | EXPORT_DEAD | EXPORT_BINARY | EXPORT_KINDS |
-        EXPORT_MOMENTS,
+        EXPORT_MOMENTS | EXPORT_AGES,
     .write_session = write_session,
 };

@@ -23,6 +23,8 @@ struct html_options {
 	int metric;          /* enum view_metric: what is shown at first */
 	uint32_t pid;        /* VIEW_ANY */
 	bool full;           /* sites that hardly matter, too */
+	/* of the only input; shown at first. NULL: not asked for */
+	const struct older *older;
 	bool compare; /* at first, the last input with the first; two: always */
 	char *const *notes; /* about names */
 	size_t note_count;

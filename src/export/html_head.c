@@ -8,6 +8,7 @@
 #include "export/html_parts.h"
 #include "reader/losses.h"
 #include "report/json_put.h"
+#include "report/older.h"
 #include "report/program.h"
 #include "report/summary.h"
 #include "report/words.h"
@@ -285,6 +286,41 @@ write_strings(FILE *out, const struct html_frames *f)
 	(void)putc(']', out);
 }
 
+/* What "older" means here, and sentences about how well it is known. */
+static int
+write_older(FILE *out, const struct older *o)
+{
+	char *text = NULL, *rest, *line, age[WORDS_MAX];
+	struct older_about a;
+	const char *comma = "";
+	size_t len = 0;
+	FILE *memory = open_memstream(&text, &len);
+
+	if (!memory)
+		return -ENOMEM;
+	older_about(o, NULL, &a);
+	older_remarks(memory, &a);
+	if (fclose(memory) != 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	json_key(out, "older");
+	(void)fprintf(out, "{\"asked_ms\":%" PRIu64, a.asked_ns / NS_PER_MS);
+	json_number(out, "than_ms", a.age_ns / NS_PER_MS);
+	json_text(out, "than", words_time(age, a.age_ns));
+	json_key(out, "remarks");
+	(void)putc('[', out);
+	rest = text;
+	while ((line = strsep(&rest, "\n")) != NULL && *line) {
+		(void)fputs(comma, out);
+		json_string(out, line);
+		comma = ",";
+	}
+	(void)fputs("]}", out);
+	free(text);
+	return 0;
+}
+
 static int
 write_head(FILE *out, struct html *h)
 {
@@ -293,7 +329,10 @@ write_head(FILE *out, struct html *h)
 
 	(void)fprintf(out, "{\"page\":%d", PAGE_VERSION);
 	json_text(out, "seep", o->version);
-	json_text(out, "metric", word_of_metric(o->metric));
+	json_text(
+	    out, "metric", o->older ? "older" : word_of_metric(o->metric));
+	if (err == 0 && o->older)
+		err = write_older(out, o->older);
 	json_boolean(out, "compare", o->compare);
 	(void)fprintf(out, ",\"threshold\":%g", h->threshold);
 	(void)fputs(",\"inputs\":[", out);

@@ -81,7 +81,9 @@ html_matters(
 	    is_share(a->allocated_bytes, b->allocated_bytes, share) ||
 	    is_share(a->allocations, b->allocations, share) ||
 	    is_share(f->temporary_bytes, g->all.temporary_bytes, share) ||
-	    is_share(f->temporary_blocks, g->all.temporary_blocks, share);
+	    is_share(f->temporary_blocks, g->all.temporary_blocks, share) ||
+	    is_share(f->older_bytes, g->all.older_bytes, share) ||
+	    is_share(f->older_blocks, g->all.older_blocks, share);
 }
 
 /* What is suppressed must be told apart, and pools are few. */

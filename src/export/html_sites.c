@@ -36,6 +36,15 @@ put_figures(struct html_blob *b, const struct view_figures *f)
 	    b, HTML_SITE_ERROR_ALLOCATED, process_error(f->variance_allocated));
 }
 
+static void
+put_older(struct html_blob *b, const struct view_figures *f)
+{
+	html_put(b, HTML_SITE_OLDER_BLOCKS, f->older_blocks);
+	html_put(b, HTML_SITE_OLDER_BYTES, f->older_bytes);
+	html_put(b, HTML_SITE_OLDER_UNKNOWN_BLOCKS, f->older_unknown_blocks);
+	html_put(b, HTML_SITE_OLDER_UNKNOWN_BYTES, f->older_unknown_bytes);
+}
+
 /* Only what is not zero: site, age, how many. */
 static void
 put_ages(struct html_blob *b, size_t row, const struct view_site *s)
@@ -98,6 +107,8 @@ put_site(struct html *h, size_t row)
 	html_put(b, HTML_SITE_ID, s->id);
 	html_put(b, HTML_SITE_MERGED, is_other ? s->count : 0);
 	put_figures(b, &s->figures);
+	if (h->options->older) /* else these columns are empty */
+		put_older(b, &s->figures);
 	html_put(b, HTML_SITE_SAMPLES, s->samples);
 	html_put(b, HTML_SITE_SIZE_MIN, s->size_min);
 	html_put(b, HTML_SITE_SIZE_MAX, s->size_max);

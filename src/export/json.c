@@ -15,6 +15,6 @@ const struct export_format export_json = {
     .name = "json",
     .extension = ".json",
     .what = "all figures of all sites, as report --format json",
-    .flags = EXPORT_DEAD | EXPORT_DEPTH | EXPORT_KINDS,
+    .flags = EXPORT_DEAD | EXPORT_DEPTH | EXPORT_KINDS | EXPORT_AGES,
     .write_session = write_session,
 };

@@ -94,13 +94,14 @@ write_text(FILE *out, const struct view *v, const struct export_options *o)
 static void
 html(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
+	while (*text) {
+		size_t n = 1;
 
-		if (strchr("<>&\"'", c) || c < 0x20 || c == 0x7f)
-			(void)fprintf(out, "&#%d;", c < 0x20 ? '?' : c);
+		if (strchr("<>&\"'", *text))
+			(void)fprintf(out, "&#%d;", *text);
 		else
-			(void)putc(c, out);
+			n = words_put(out, text);
+		text += n;
 	}
 }
 

@@ -13,6 +13,7 @@
 #include "export/remarks.h"
 #include "export/strings.h"
 #include "export/texts.h"
+#include "report/program.h"
 #include "report/words.h"
 
 /*
@@ -215,7 +216,7 @@ put_labels(struct pprof *p, const struct view_site *s)
 		(void)snprintf(pid, sizeof(pid), "%" PRIu32, x->header.pid);
 		put_label(p, "pid", pid);
 		if (session->count > 1)
-			put_label(p, "process", frames_base(x->header.exe));
+			put_label(p, "process", program_name(&x->header));
 	}
 	put_label(p, "api", words_api(s->api));
 	if (s->size_min > 0 && s->size_min == s->size_max) {
@@ -322,7 +323,8 @@ put_function(struct pprof *p, uint32_t number)
 {
 	const struct frame *f = functions_frame(p->functions, number);
 	char *made = f->function ? NULL : texts_name_of(f);
-	const char *name = f->function ? f->function : made;
+	const char *name = f->brief ? f->brief : made;
+	const char *full = f->symbol ? f->symbol : f->function;
 
 	if (!name) {
 		p->err = -ENOMEM;
@@ -330,8 +332,7 @@ put_function(struct pprof *p, uint32_t number)
 	}
 	proto_uint(&p->part, FUNCTION_ID, (uint64_t)number + 1);
 	put_string(p, &p->part, FUNCTION_NAME, name);
-	put_string(
-	    p, &p->part, FUNCTION_SYSTEM_NAME, f->symbol ? f->symbol : name);
+	put_string(p, &p->part, FUNCTION_SYSTEM_NAME, full ? full : name);
 	put_string(p, &p->part, FUNCTION_FILE, f->file);
 	put_part(p, PROFILE_FUNCTION);
 	free(made);

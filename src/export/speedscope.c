@@ -70,8 +70,10 @@ put_function(struct speedscope *x, const struct frame *f)
 
 	begin_frame(x);
 	put_name(x->out, texts_name_of(f));
-	if (file)
-		json_text(x->out, "file", file);
+	if (file) {
+		json_key(x->out, "file");
+		json_shown(x->out, file);
+	}
 	(void)putc('}', x->out);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/program.h"
 #include "report/words.h"
 
 struct text {
@@ -78,8 +79,8 @@ texts_name(FILE *out, const struct frame *f)
 {
 	const char *module = frames_base(f->module);
 
-	if (f->function && *f->function) {
-		words_print(out, f->function);
+	if (f->brief && *f->brief) {
+		words_print(out, f->brief);
 		return;
 	}
 	if (module && *module) {
@@ -92,9 +93,7 @@ texts_name(FILE *out, const struct frame *f)
 void
 texts_process(FILE *out, const struct process *p)
 {
-	const char *base = frames_base(p->header.exe);
-
-	words_print(out, base && *base ? base : "(no name)");
+	words_print(out, program_name(&p->header));
 	(void)fprintf(out, " (pid %" PRIu32 ")", p->header.pid);
 }
 
@@ -151,6 +150,19 @@ texts_name_of(const struct frame *f)
 	if (!memory)
 		return NULL;
 	texts_name(memory, f);
+	return closed(memory, &text);
+}
+
+char *
+texts_shown(const char *from)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&text, &len);
+
+	if (!memory)
+		return NULL;
+	words_print(memory, from);
 	return closed(memory, &text);
 }
 

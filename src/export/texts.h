@@ -21,8 +21,8 @@ void texts_free(struct texts *t);
 void texts_put(struct texts *t, uint32_t number, FILE *out);
 
 /*
- * The function, or what else we can call it: "libfoo.so+0x1b7", "0x7f12".
- * Control bytes and bad bytes are escaped.
+ * The function, by its short name if the view has these, or what else we can
+ * call it: "libfoo.so+0x1b7", "0x7f12". Escaped as words_print() does.
  */
 void texts_name(FILE *out, const struct frame *f);
 
@@ -32,6 +32,9 @@ void texts_process(FILE *out, const struct process *p);
 /* Both as strings, for formats that escape more. NULL: no memory. */
 char *texts_name_of(const struct frame *f);
 char *texts_process_of(const struct process *p);
+
+/* The same of any text, as words_print() writes it. */
+char *texts_shown(const char *from);
 
 /* The arguments, those with a space in quotes, on one line. */
 void texts_command(FILE *out, const struct process *p);

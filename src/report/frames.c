@@ -9,6 +9,7 @@
 #include "reader/index.h"
 #include "reader/room.h"
 #include "report/blame.h"
+#include "report/shorten.h"
 
 enum { SENTENCES = 16 };
 
@@ -44,7 +45,9 @@ struct frames {
 	struct index place_index, label_index;
 	struct sentence sentences[SENTENCES];
 	size_t sentence_count;
-	bool joins_programs;
+	bool joins_programs, shortens;
+	char **briefs; /* short names that differ, ours to free */
+	size_t brief_count, brief_room;
 };
 
 int
@@ -73,6 +76,9 @@ frames_free(struct frames *f)
 	free(f->asked);
 	free(f->numbers);
 	free(f->list);
+	for (size_t i = 0; i < f->brief_count; i++)
+		free(f->briefs[i]);
+	free(f->briefs);
 	free(f);
 }
 
@@ -123,6 +129,12 @@ void
 frames_join_programs(struct frames *f)
 {
 	f->joins_programs = true;
+}
+
+void
+frames_shorten(struct frames *f)
+{
+	f->shortens = true;
 }
 
 int
@@ -189,6 +201,28 @@ same_place(const void *items, uint32_t item, const void *key)
 	    same_text(a->file, b->file) && same_text(a->module, b->module);
 }
 
+/* Finds the short name of a function that was not there before. -ENOMEM. */
+static int
+find_brief(struct frames *f, struct frame *x)
+{
+	char *brief;
+
+	x->brief = x->function;
+	if (!f->shortens || !x->function || x->is_missing)
+		return 0;
+	if (room_make(
+	        &f->briefs, &f->brief_room, f->brief_count, sizeof(char *)) < 0)
+		return -ENOMEM;
+	brief = shorten_name(x->function);
+	if (!brief)
+		return -ENOMEM;
+	if (strcmp(brief, x->function) == 0)
+		free(brief);
+	else
+		x->brief = f->briefs[f->brief_count++] = brief;
+	return 0;
+}
+
 static int
 add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 {
@@ -210,6 +244,10 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 	        &f->label_index, h, same_label, f->list, x, n, &x->label) < 0)
 		return -ENOMEM;
 	x->weight = x->label == n ? blame_weigh(x) : f->list[x->label].weight;
+	if (x->label != n)
+		x->brief = f->list[x->label].brief;
+	else if (find_brief(f, x) < 0)
+		return -ENOMEM;
 	/* in the index from here on, so it must stay */
 	f->count++;
 	x->place = n;

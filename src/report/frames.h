@@ -12,6 +12,7 @@
 /* Texts belong to the names and the session, which outlive this. */
 struct frame {
 	const char *function; /* demangled, qualified; NULL: not known */
+	const char *brief;    /* as shorten_name() has it, if asked for */
 	const char *symbol;   /* as in the file, mangled; NULL: not known */
 	const char *file;     /* NULL: not known */
 	const char *module;   /* path; NULL: in none */
@@ -46,6 +47,12 @@ void frames_free(struct frames *f);
  * one program that are called differently.
  */
 void frames_join_programs(struct frames *f);
+
+/*
+ * From now on frame.brief is the short name of a function; else it is the
+ * function.
+ */
+void frames_shorten(struct frames *f);
 
 /*
  * To be called before frames_find() for another process; `number` tells

@@ -14,6 +14,7 @@
 #include "report/ages.h"
 #include "report/fingerprint.h"
 #include "report/json_frames.h"
+#include "report/json_older.h"
 #include "report/json_snapshots.h"
 #include "report/words.h"
 
@@ -185,7 +186,8 @@ living(FILE *out, const struct process_ages *ages)
 
 /* What all parts of one object share. */
 struct writer {
-	struct json_table *table; /* NULL: frames in full */
+	struct json_table *table;  /* NULL: frames in full */
+	const struct older *older; /* NULL: not asked for */
 	uint64_t bytes;
 };
 
@@ -237,7 +239,7 @@ short_histograms(FILE *out, const struct view_site *s)
 static int
 short_site(FILE *out, const struct view_site *s, const struct process *p,
     const struct fingerprints *prints, struct json_frames *frames,
-    struct courses *courses)
+    struct courses *courses, const struct older *older)
 {
 	const struct view_figures *f = &s->figures;
 	struct fingerprint print;
@@ -265,6 +267,7 @@ short_site(FILE *out, const struct view_site *s, const struct process *p,
 	short_histograms(out, s);
 	number_unless_zero(out, "temporary_blocks", f->temporary_blocks);
 	number_unless_zero(out, "temporary_bytes", f->temporary_bytes);
+	json_older_site(out, older, f, true);
 	if (has_series(courses, s->site))
 		series(out, courses, s->site);
 	fingerprints_site(prints, s, &print);
@@ -272,6 +275,7 @@ short_site(FILE *out, const struct view_site *s, const struct process *p,
 	text_unless_null(out, "suppression", s->suppression);
 	json_text(out, "stack", words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
+	number_unless_zero(out, "own", s->own);
 	err = json_frames_put(out, frames, s);
 	(void)putc('}', out);
 	return err;
@@ -281,7 +285,7 @@ short_site(FILE *out, const struct view_site *s, const struct process *p,
 static void
 site(FILE *out, const struct view_site *s, const struct process *p,
     const struct fingerprints *prints, struct json_frames *cache,
-    struct courses *courses)
+    struct courses *courses, const struct older *older)
 {
 	const struct view_figures *f = &s->figures;
 	uint64_t deaths[PROCESS_AGES];
@@ -304,6 +308,7 @@ site(FILE *out, const struct view_site *s, const struct process *p,
 	living(out, s->ages);
 	json_number(out, "temporary_blocks", f->temporary_blocks);
 	json_number(out, "temporary_bytes", f->temporary_bytes);
+	json_older_site(out, older, f, false);
 	(void)fputs(",\"verdict\":null", out);
 	series(out, courses, s->site);
 	fingerprints_site(prints, s, &print);
@@ -311,6 +316,7 @@ site(FILE *out, const struct view_site *s, const struct process *p,
 	json_text(out, "suppression", s->suppression);
 	json_text(out, "stack", words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
+	number_unless_zero(out, "own", s->own);
 	(void)json_frames_put(out, cache, s); /* in full: cannot fail */
 	(void)putc('}', out);
 }
@@ -334,10 +340,11 @@ sites(FILE *out, const struct view *v, const struct process *p,
 	for (size_t i = 0; i < v->site_count && !ferror(out) && err == 0; i++) {
 		(void)fputs(i ? ",\n" : "\n", out);
 		if (w->table)
-			err = short_site(
-			    out, &v->sites[i], p, prints, cache, courses);
+			err = short_site(out, &v->sites[i], p, prints, cache,
+			    courses, w->older);
 		else
-			site(out, &v->sites[i], p, prints, cache, courses);
+			site(out, &v->sites[i], p, prints, cache, courses,
+			    w->older);
 	}
 	(void)putc(']', out);
 	w->bytes += json_frames_bytes(cache) + v->site_count * SITE_BYTES;
@@ -545,6 +552,7 @@ process(FILE *out, const struct session *s, const struct process *p,
 	course(out, "timeline", p->points, p->point_count);
 	view_sum(out, "filtered", &v->filtered);
 	view_sum(out, "suppressed", &v->suppressed);
+	json_older_process(out, o.older, p);
 	courses_init(&courses, s, p);
 	err = sites(out, v, p, &courses, w);
 	courses_release(&courses);
@@ -646,6 +654,7 @@ json_write_form(FILE *out, const struct session *s, struct names *names,
 
 	if (form->shared && json_table_new(&w.table) < 0)
 		return -ENOMEM;
+	w.older = o.older;
 	o.metric = VIEW_ALL;
 	o.all_kinds = true;
 	o.keep_suppressed = true;

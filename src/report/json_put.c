@@ -3,9 +3,22 @@
 #include "report/json_put.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "report/words.h"
+
+/* Beyond 16 bits JSON has two halves, as UTF-16 does. */
+static void
+put_escaped(FILE *out, uint32_t c)
+{
+	if (c >= 0x10000) {
+		c -= 0x10000;
+		(void)fprintf(out, "\\u%04" PRIx32, 0xd800 | c >> 10);
+		c = 0xdc00 | (c & 0x3ff);
+	}
+	(void)fprintf(out, "\\u%04" PRIx32, c);
+}
 
 void
 json_string(FILE *out, const char *text)
@@ -19,20 +32,41 @@ json_string(FILE *out, const char *text)
 	(void)putc('"', out);
 	while (*p) {
 		size_t n = words_utf8((const char *)p);
+		uint32_t c;
 
-		if (*p == '"' || *p == '\\') {
-			(void)putc('\\', out);
+		if (*p >= 0x20 && *p < 0x7f) {
+			if (*p == '"' || *p == '\\')
+				(void)putc('\\', out);
 			(void)putc(*p, out);
-		} else if (*p < 0x20 || *p == 0x7f) {
-			(void)fprintf(out, "\\u%04x", *p);
 		} else if (n == 0) {
 			(void)fputs("\\ufffd", out);
+		} else if (words_hides((const char *)p, &c)) {
+			put_escaped(out, c);
 		} else {
 			(void)fwrite(p, 1, n, out);
 		}
 		p += n ? n : 1;
 	}
 	(void)putc('"', out);
+}
+
+void
+json_shown(FILE *out, const char *text)
+{
+	char *shown = NULL;
+	size_t len = 0;
+	FILE *memory = text ? open_memstream(&shown, &len) : NULL;
+
+	if (memory) {
+		words_print(memory, text);
+		if (fclose(memory) != 0) {
+			free(shown);
+			shown = NULL;
+		}
+	}
+	/* out of memory: escaped in JSON at least */
+	json_string(out, shown ? shown : text);
+	free(shown);
 }
 
 void

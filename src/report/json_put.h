@@ -9,10 +9,17 @@
 #include "reader/process.h"
 
 /*
- * A string in quotes, escaped; NULL gives null. Text that is not UTF-8 has
- * U+FFFD in place of each bad byte.
+ * A string in quotes; NULL gives null. Characters of words_hides() are escaped,
+ * so who decodes it has the text as it is. Text that is not UTF-8 has U+FFFD in
+ * place of each bad byte.
  */
 void json_string(FILE *out, const char *text);
+
+/*
+ * The same of a text that somebody's page will show: the value itself is as
+ * words_print() writes it.
+ */
+void json_shown(FILE *out, const char *text);
 
 /* All others begin with a comma: ,"name": and what follows. */
 void json_key(FILE *out, const char *name);

@@ -13,10 +13,11 @@
 struct item {
 	const struct process *process;
 	struct process_figures *figures; /* by site */
+	struct older_site *sites;        /* by site */
 	uint64_t age_ns;                 /* what they are older than */
-	struct process_figures unknown;
 	uint64_t unknown_sites;
 	bool is_exact;  /* it runs: to a tick */
+	bool is_early;  /* a snapshot; the age is below the first step */
 	bool is_shared; /* bytes are shared out among blocks of one site */
 };
 
@@ -74,6 +75,17 @@ count_steps(
 	take_part(x, f, site, some, all);
 }
 
+static void
+put_unknown(struct item *x, const struct process_figures *f,
+    const struct process_site *site)
+{
+	struct older_site *to = &x->sites[site - x->process->sites];
+
+	to->unknown_blocks = f->live_blocks;
+	to->unknown_bytes = f->live_bytes;
+	x->unknown_sites++;
+}
+
 /*
  * By the first and the last allocation: then the youngest and the oldest are
  * known. realloc keeps the birth of a block, so there the oldest is not.
@@ -91,11 +103,33 @@ judge_span(
 
 	if (now >= last + x->age_ns)
 		return; /* all of them */
-	if (moves || now >= first + x->age_ns) {
-		process_add(&x->unknown, f);
-		x->unknown_sites++;
-	}
+	if (moves || now >= first + x->age_ns)
+		put_unknown(x, f, site);
 	f->live_blocks = f->live_bytes = 0;
+}
+
+/* One site of the heap, of which something lives. */
+static void
+look_at_site(struct item *x, size_t number, const struct living_old *old)
+{
+	const struct process_site *site = &x->process->sites[number];
+	struct process_figures *f = &x->figures[number];
+
+	if (x->is_early) {
+		put_unknown(x, f, site);
+		f->live_blocks = f->live_bytes = 0;
+	} else if (x->is_exact && site->samples == 0) {
+		f->live_blocks = old->blocks;
+		f->live_bytes = old->bytes;
+	} else if (x->is_exact) {
+		take_part(x, f, site, old->blocks, old->all_blocks);
+	} else if (site->ages && site->ages->living_known) {
+		count_steps(x, f, site);
+	} else {
+		judge_span(x, f, site);
+	}
+	x->sites[number].blocks = f->live_blocks;
+	x->sites[number].bytes = f->live_bytes;
 }
 
 static int
@@ -104,10 +138,10 @@ look_at(struct item *x)
 	const struct process *p = x->process;
 	struct living_old *old = calloc(p->site_count + 1, sizeof(*old));
 	uint32_t ticks = 0;
-	int err = 0;
 
 	x->figures = calloc(p->site_count + 1, sizeof(*x->figures));
-	if (!x->figures || !old) {
+	x->sites = calloc(p->site_count + 1, sizeof(*x->sites));
+	if (!x->figures || !x->sites || !old) {
 		free(old);
 		return -ENOMEM;
 	}
@@ -116,28 +150,17 @@ look_at(struct item *x)
 		    p->header.tick_ns);
 	x->is_exact = p->end == PROCESS_RUNNING && !p->is_snapshot &&
 	    living_older(p, ticks, old) == 0;
-	if (!x->is_exact)
+	x->is_early = p->is_snapshot && step_of(x->age_ns) == 0;
+	if (!x->is_exact && !x->is_early)
 		x->age_ns = ages_bound_ns(step_of(x->age_ns));
 	for (size_t i = 0; i < p->site_count; i++) {
-		const struct process_site *site = &p->sites[i];
-		struct process_figures *f = &x->figures[i];
-
-		*f = site->figures;
-		if (site->kind == SEG_SITE_USER || f->live_blocks == 0)
-			continue;
-		if (x->is_exact && site->samples == 0) {
-			f->live_blocks = old[i].blocks;
-			f->live_bytes = old[i].bytes;
-		} else if (x->is_exact) {
-			take_part(x, f, site, old[i].blocks, old[i].all_blocks);
-		} else if (site->ages && site->ages->living_known) {
-			count_steps(x, f, site);
-		} else {
-			judge_span(x, f, site);
-		}
+		x->figures[i] = p->sites[i].figures;
+		if (p->sites[i].kind != SEG_SITE_USER &&
+		    x->figures[i].live_blocks > 0)
+			look_at_site(x, i, &old[i]);
 	}
 	free(old);
-	return err;
+	return 0;
 }
 
 int
@@ -178,8 +201,10 @@ older_free(struct older *o)
 {
 	if (!o)
 		return;
-	for (size_t i = 0; i < o->count; i++)
+	for (size_t i = 0; i < o->count; i++) {
 		free(o->items[i].figures);
+		free(o->items[i].sites);
+	}
 	free(o->items);
 	free(o->figures);
 	free(o);
@@ -191,59 +216,92 @@ older_figures(const struct older *o)
 	return o->figures;
 }
 
-/* Why not at the age that was asked for, and what is not known at all. */
-static void
-print_remarks(const struct page *p, const struct older *o,
-    const struct item *all, bool is_exact)
+const struct older_site *
+older_site(const struct older *o, size_t process, size_t site)
 {
-	char a[WORDS_MAX], b[WORDS_COUNTED], c[WORDS_COUNTED];
-	struct page_text t;
+	return &o->items[process].sites[site];
+}
 
-	page_begin(p, &t);
-	if (!is_exact && all->age_ns < o->age_ns)
-		(void)fprintf(t.file,
+static void
+add(uint64_t *to, uint64_t n)
+{
+	*to = *to > UINT64_MAX - n ? UINT64_MAX : *to + n;
+}
+
+static void
+add_item(struct older_about *to, const struct item *x)
+{
+	const struct process *p = x->process;
+
+	for (size_t i = 0; i < p->site_count; i++) {
+		add(&to->sum.blocks, x->sites[i].blocks);
+		add(&to->sum.bytes, x->sites[i].bytes);
+		add(&to->sum.unknown_blocks, x->sites[i].unknown_blocks);
+		add(&to->sum.unknown_bytes, x->sites[i].unknown_bytes);
+	}
+	to->unknown_sites += x->unknown_sites;
+	to->is_shared |= x->is_shared;
+	to->is_sampled |= p->header.sample_bytes > 0;
+	to->is_exact &= x->is_exact;
+	if (x->age_ns < to->age_ns)
+		to->age_ns = x->age_ns;
+}
+
+void
+older_about(const struct older *o, const struct process *process,
+    struct older_about *ret)
+{
+	*ret = (struct older_about){
+	    .asked_ns = o->age_ns, .age_ns = UINT64_MAX, .is_exact = true};
+	for (size_t i = 0; i < o->count; i++)
+		if (!process || o->items[i].process == process)
+			add_item(ret, &o->items[i]);
+	if (ret->age_ns == UINT64_MAX)
+		ret->age_ns = o->age_ns; /* no process at all */
+}
+
+void
+older_remarks(FILE *out, const struct older_about *a)
+{
+	char x[WORDS_COUNTED], y[WORDS_COUNTED];
+
+	if (!a->is_exact && a->age_ns < a->asked_ns)
+		(void)fprintf(out,
 		    "Ages of a process that has ended are known in steps: %s "
 		    "is within one that begins at %s.\n",
-		    words_time(a, o->age_ns), words_time(b, all->age_ns));
-	if (all->is_shared)
+		    words_time(x, a->asked_ns), words_time(y, a->age_ns));
+	if (a->is_sampled)
+		(void)fputs("Blocks of a sampled process are estimates, from "
+		            "the ages of those that were sampled.\n",
+		    out);
+	if (a->is_shared)
 		(void)fputs("Bytes are shared out by blocks where a site has "
 		            "several sizes.\n",
-		    t.file);
-	if (all->unknown_sites > 0)
-		(void)fprintf(t.file,
+		    out);
+	if (a->unknown_sites > 0)
+		(void)fprintf(out,
 		    "Not shown, because nobody counted %s ages: %s in %s.\n",
-		    all->unknown_sites == 1 ? "its" : "their",
-		    words_counted(b, all->unknown.live_bytes, "byte"),
-		    words_counted(c, all->unknown_sites, "site"));
-	page_end(p, &t);
+		    a->unknown_sites == 1 ? "its" : "their",
+		    words_counted(x, a->sum.unknown_bytes, "byte"),
+		    words_counted(y, a->unknown_sites, "site"));
 }
 
 void
 older_write(const struct page *p, const struct older *o,
     const struct process *process, const struct process_figures *shown)
 {
-	struct item all = {.age_ns = UINT64_MAX};
 	char a[WORDS_MAX], b[WORDS_COUNTED], c[WORDS_COUNTED];
-	bool is_exact = true;
+	struct older_about about;
 	struct page_text t;
 
-	for (size_t i = 0; i < o->count; i++) {
-		const struct item *x = &o->items[i];
-
-		if (process && x->process != process)
-			continue;
-		process_add(&all.unknown, &x->unknown);
-		all.unknown_sites += x->unknown_sites;
-		all.is_shared |= x->is_shared;
-		is_exact &= x->is_exact;
-		if (x->age_ns < all.age_ns)
-			all.age_ns = x->age_ns;
-	}
+	older_about(o, process, &about);
 	page_begin(p, &t);
 	(void)fprintf(t.file, "Older than %s: %s in %s.\n",
-	    words_time(a, all.age_ns),
+	    words_time(a, about.age_ns),
 	    words_counted(b, shown->live_bytes, "byte"),
 	    words_counted(c, shown->live_blocks, "block"));
 	page_end(p, &t);
-	print_remarks(p, o, &all, is_exact);
+	page_begin(p, &t);
+	older_remarks(t.file, &about);
+	page_end(p, &t);
 }

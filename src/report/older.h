@@ -29,6 +29,34 @@ void older_free(struct older *o);
 /* For view_options.figures: what lives is what is older. */
 const struct process_figures *const *older_figures(const struct older *o);
 
+/* What is older of one site; zeros for pools. */
+struct older_site {
+	uint64_t blocks, bytes;
+	uint64_t unknown_blocks, unknown_bytes; /* nobody counted their ages */
+};
+
+/* Of a site, by numbers in the session and in the process. */
+const struct older_site *older_site(
+    const struct older *o, size_t process, size_t site);
+
+/* What is known of a process, or of all. */
+struct older_about {
+	uint64_t asked_ns; /* the age that was asked for */
+	uint64_t age_ns;   /* the age that is told: that, or a step below it */
+	bool is_exact;     /* to a tick; else in steps */
+	bool is_shared;    /* bytes are shared out among blocks of one site */
+	bool is_sampled;   /* estimates, from blocks that were sampled */
+	struct older_site sum; /* of all sites, whatever is filtered */
+	uint64_t unknown_sites;
+};
+
+/* `process` NULL: of all; of several, the least that holds for each. */
+void older_about(const struct older *o, const struct process *process,
+    struct older_about *ret);
+
+/* Sentences about it, each on a line; none where there is nothing to say. */
+void older_remarks(FILE *out, const struct older_about *a);
+
 /* How much is shown of a process (NULL: of all), and how well it is known. */
 void older_write(const struct page *p, const struct older *o,
     const struct process *process, const struct process_figures *shown);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/room.h"
+#include "report/older.h"
 #include "report/view_parts.h"
 
 enum { CHUNK_FIRST = 8 << 10, CHUNK_MAX = 1 << 20 };
@@ -46,6 +47,15 @@ figures_of(const struct view_builder *b, size_t process, size_t site)
 		/* near 2^64 it may have been rounded up to it */
 		if (part < (double)f.temporary_bytes)
 			f.temporary_bytes = (uint64_t)part;
+	}
+	if (b->options->older && !b->is_before) {
+		const struct older_site *old =
+		    older_site(b->options->older, process, site);
+
+		f.older_blocks = old->blocks;
+		f.older_bytes = old->bytes;
+		f.older_unknown_blocks = old->unknown_blocks;
+		f.older_unknown_bytes = old->unknown_bytes;
 	}
 	if (!b->side.figures)
 		return f;
@@ -451,6 +461,8 @@ view_new(const struct session *s, struct names *names,
 	err = frames_new(names, &v->table);
 	if (err == 0 && options->join_programs)
 		frames_join_programs(v->table);
+	if (err == 0 && options->brief_names)
+		frames_shorten(v->table);
 	if (err == 0)
 		err = look_at_side(b);
 	if (err == 0 && options->before) {

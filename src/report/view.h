@@ -19,6 +19,8 @@ enum view_metric {
 	VIEW_ALL,       /* every site, as allocations */
 };
 
+struct older;
+
 enum { VIEW_MERGED = UINT32_MAX, VIEW_ANY = 0 };
 
 /* One side of a comparison; zeros but for the session: all of it. */
@@ -54,9 +56,12 @@ struct view_options {
 	bool group;                    /* what looks the same is one site */
 	bool by_function;              /* also where lines differ */
 	bool join_programs;            /* also of programs called otherwise */
+	bool brief_names;              /* frame.brief is the short name */
 	bool merge;                    /* also of several processes */
 	/* by process, by site: instead of the session's own; NULL: those */
 	const struct process_figures *const *figures;
+	/* fills view_figures.older_*; NULL: nothing */
+	const struct older *older;
 	/* what to compare with; implies group and merge. NULL: nothing */
 	const struct view_side *before;
 };
@@ -66,6 +71,9 @@ struct view_figures {
 	uint64_t temporary_blocks;
 	uint64_t temporary_bytes; /* a share of the freed, by blocks */
 	double variance_live, variance_allocated; /* of bytes; exact: 0 */
+	/* of the living: see view_options.older */
+	uint64_t older_blocks, older_bytes;
+	uint64_t older_unknown_blocks, older_unknown_bytes;
 };
 
 struct view_site {

@@ -17,6 +17,12 @@ view_add(struct view_figures *to, const struct view_figures *from)
 	to->temporary_bytes = plus(to->temporary_bytes, from->temporary_bytes);
 	to->variance_live += from->variance_live;
 	to->variance_allocated += from->variance_allocated;
+	to->older_blocks = plus(to->older_blocks, from->older_blocks);
+	to->older_bytes = plus(to->older_bytes, from->older_bytes);
+	to->older_unknown_blocks =
+	    plus(to->older_unknown_blocks, from->older_unknown_blocks);
+	to->older_unknown_bytes =
+	    plus(to->older_unknown_bytes, from->older_unknown_bytes);
 }
 
 uint64_t

@@ -318,38 +318,77 @@ words_utf8(const char *text)
 	return n;
 }
 
-/* Marks that turn the order of the text around them, or hide in it. */
-static unsigned
-invisible(const unsigned char *p, size_t n)
+/* The code point of a well-formed sequence of n bytes. */
+static uint32_t
+decode(const unsigned char *p, size_t n)
 {
-	unsigned c;
+	uint32_t c = n == 1 ? p[0] : p[0] & (0x7fU >> n);
 
-	if (n != 3 || p[0] != 0xe2)
-		return 0;
-	c = 0x2000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
-	return (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-	        (c >= 0x2060 && c <= 0x206f)
-	    ? c
-	    : 0;
+	for (size_t i = 1; i < n; i++)
+		c = c << 6 | (p[i] & 0x3fU);
+	return c;
+}
+
+/*
+ * Control characters, C0 and C1; marks that change the order of the text around
+ * them; characters without a picture, in which text can hide: soft hyphen,
+ * fillers, variation selectors, tags.
+ */
+static bool
+is_hidden(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {{0x0, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f},
+	    {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
+	    {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e},
+	    {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfe00, 0xfe0f},
+	    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb},
+	    {0x13430, 0x13440}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+	    {0xe0000, 0xe0fff}};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (c <= ranges[i].last)
+			return c >= ranges[i].first;
+	return false;
+}
+
+bool
+words_hides(const char *text, uint32_t *ret)
+{
+	size_t n = words_utf8(text);
+
+	*ret = n > 0 ? decode((const unsigned char *)text, n) : 0;
+	return n > 0 && is_hidden(*ret);
+}
+
+size_t
+words_put(FILE *out, const char *text)
+{
+	unsigned char byte = (unsigned char)*text;
+	size_t n = words_utf8(text);
+	uint32_t c;
+
+	if (byte >= 0x20 && byte < 0x7f) {
+		(void)putc(byte, out);
+		return 1;
+	}
+	if (n == 0)
+		(void)fprintf(out, "\\x%02x", byte);
+	else if (!words_hides(text, &c))
+		(void)fwrite(text, 1, n, out);
+	else
+		(void)fprintf(out,
+		    c < 0x100         ? "\\x%02" PRIx32
+		        : c < 0x10000 ? "\\u%04" PRIx32
+		                      : "\\U%08" PRIx32,
+		    c);
+	return n ? n : 1;
 }
 
 void
 words_print(FILE *out, const char *text)
 {
-	while (*text) {
-		unsigned char c = (unsigned char)text[0];
-		size_t n = words_utf8(text);
-		unsigned odd = invisible((const unsigned char *)text, n);
-
-		/* C1 controls come as c2 80 .. c2 9f */
-		if (c < 0x20 || c == 0x7f || n == 0)
-			(void)fprintf(out, "\\x%02x", c);
-		else if (c == 0xc2 && (unsigned char)text[1] < 0xa0)
-			(void)fprintf(out, "\\x%02x", (unsigned char)text[1]);
-		else if (odd)
-			(void)fprintf(out, "\\u%04x", odd);
-		else
-			(void)fwrite(text, 1, n, out);
-		text += n ? n : 1;
-	}
+	while (*text)
+		text += words_put(out, text);
 }

@@ -31,6 +31,45 @@ known() { # what is known of: add 2, copy 1, recurse 1
 	[[ $status -eq 0 ]]
 }
 
+@test "a tail call takes its caller off the stack: docs/CHECK.md says so, and how to keep it" {
+	cat >"$T/tail.c" <<-'END'
+		#include <stdlib.h>
+		#ifndef OWN
+		#define OWN __attribute__((noinline, noclone))
+		#endif
+		void *volatile last;
+		OWN int store(int n) { last = malloc(n); return n; }
+		OWN int put(int n) { return store(n * 10); }
+		OWN void *make(int n) { return malloc(n + 5); }
+		OWN int fill(int n) { last = make(n); return n + 1; }
+		int main(void) { return put(10) + fill(2) < 0; }
+	END
+	build() { gcc -g "$@" -o "$T/app" "$T/tail.c" && record -q --force -o data ./app; }
+	build -O1
+	check data --write-baseline base
+	grep -q ' store < put < main$' "$T/base"
+	grep -q ' make < fill < main$' "$T/base"
+	build -O2
+	check data --baseline base --write-baseline again
+	[[ $status -eq 1 ]]
+	# exactly the functions that end with the call are missing
+	grep -q ' store < main$' "$T/again"
+	grep -q ' fill < main$' "$T/again"
+	[[ $(grep -c '^[0-9a-f]\{16\} ' "$T/again") -eq 2 ]]
+	build -O2 -fno-optimize-sibling-calls
+	check data --baseline base --tolerance 0
+	[[ $status -eq 0 ]]
+	# inlined functions are there with debug information, and only then
+	inlined="-DOWN=static inline __attribute__((always_inline))"
+	build -O2 "$inlined"
+	check data --baseline base --tolerance 0
+	[[ $status -eq 0 ]]
+	build -O2 "$inlined" -g0
+	check data --baseline base
+	[[ $status -eq 1 ]]
+	grep -q 'malloc by main' "$T/said"
+}
+
 @test "what is new fails alone" {
 	leaky app
 	run_leaky app add

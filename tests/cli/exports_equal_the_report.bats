@@ -65,7 +65,7 @@ without_suppressed() {
 		$(jq '.processes[0].sites | length' "$E/one.json") ]]
 	while read -r format option kind metric; do
 		[[ -n $format && $kind != html ]] || continue # it marks them
-		"$SEEP" export "$E/one.data" --format "$format" "$option" --force -o "$T/out"
+		"$SEEP" export "$E/one.data" --format "$format" --full-names "$option" --force -o "$T/out"
 		if [[ $format == massif ]]; then
 			# a time line is of everything: the rest has a line
 			grep -q ' 72704 in places that are left out$' "$T/out" || failed=1

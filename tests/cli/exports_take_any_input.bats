@@ -13,7 +13,7 @@ every_format() {
 	local input=$1 format
 	shift
 	for format in "${formats[@]}"; do
-		"$SEEP" export "$input" --format "$format" --force \
+		"$SEEP" export "$input" --format "$format" --full-names --force \
 			-o "$T/$format" --no-suppress "$@" 2>"$T/err"
 		[[ -s $T/$format || $format == collapsed ]]
 	done

@@ -5,31 +5,22 @@ load ../lib/record.bash
 
 # same FULL SHARED: the shared form says what the full one does
 same() {
-	"$PYTHON" - "$1" "$2" <<-'END'
-		import json, sys
+	PYTHONPATH=$LIB "$PYTHON" - "$1" "$2" <<-'END'
+		import json, sys, shared as form
 		full, shared = (json.load(open(path, encoding="utf-8")) for path in sys.argv[1:])
-		frames = shared.pop("frames")
+		frames = shared["frames"]
 		texts = [json.dumps(f) for f in frames]
 		assert len(texts) == len(set(texts)), "a frame is there twice"
-		used = set()
 		def lists(x):
 		    yield from (p["sites"] for p in x["processes"])
 		    if x["merged"]:
 		        yield x["merged"]["sites"]
-		for sites in lists(shared):
-		    for s in sites:
-		        used.update(s["frames"])
-		        s["frames"] = [frames[n] for n in s["frames"]]
+		sites = [s for some in lists(shared) for s in some]
+		used = {n for s in sites for n in s["frames"]}
 		assert used == set(range(len(frames))), "frames that nobody has"
-		for sites in lists(full):
-		    for s in sites:
-		        for name in ("ages", "live_ages", "live_sizes"):
-		            while s[name] and s[name][-1] == 0:
-		                s[name].pop()
-		        for name in [k for k, v in s.items() if v is None or v == 0]:
-		            del s[name]
-		assert full == shared, "they differ"
-		print(sum(len(x) for x in lists(full)), "sites,", len(frames), "frames")
+		assert all(v not in (0, None) for s in sites for v in s.values()), "zeros and nulls"
+		assert form.expand(shared) == full, "they differ"
+		print(len(sites), "sites,", len(frames), "frames")
 	END
 }
 

@@ -70,6 +70,28 @@ installed() {
 	[[ $failed -eq 0 ]]
 }
 
+@test "the maintainer of a package is who builds it, or a name without an address" {
+	cd "$repo"
+	lacks 'example\.\(org\|com\)' packaging/debian/control
+	lacks 'example\.\(org\|com\)' packaging/seep.spec
+	mkdir "$T/bin"
+	printf '#!/bin/sh\ncat debian/control debian/changelog >"%s"\ntouch ../x.deb ../x.changes\n' \
+		"$T/built" >"$T/bin/dpkg-buildpackage"
+	printf '#!/bin/sh\n' >"$T/bin/lintian"
+	chmod +x "$T/bin"/*
+	mkdir "$T/seep-9.9"
+	touch "$T/seep-9.9/VERSION"
+	tar -czf "$T/seep-9.9.tar.gz" -C "$T" seep-9.9
+	PATH=$T/bin:$PATH packaging/deb.sh "$T/seep-9.9.tar.gz" "$T/deb"
+	grep -qx 'Maintainer: seep maintainers <maintainers@seep\.invalid>' "$T/built"
+	grep -q '^ -- seep maintainers <maintainers@seep\.invalid>  ' "$T/built"
+	DEBFULLNAME='A & B' DEBEMAIL=ab@packages.test PATH=$T/bin:$PATH \
+		packaging/deb.sh "$T/seep-9.9.tar.gz" "$T/deb"
+	cat "$T/built"
+	grep -q '^ -- A & B <ab@packages\.test>  ' "$T/built"
+	grep -qx 'Maintainer: A & B <ab@packages\.test>' "$T/built"
+}
+
 @test "make deb: packages that lintian has nothing against, and that work" {
 	[[ -n ${SEEP_FULL:-} ]] || skip "SEEP_FULL=1: builds everything once more"
 	need lintian

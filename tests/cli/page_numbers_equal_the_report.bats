@@ -7,7 +7,7 @@ page() { "$PYTHON" "$LIB/page.py" "$@"; }
 # same_numbers INPUT [OPTIONS]: a page and a report, held against each other
 same_numbers() {
 	"$SEEP" report "$@" --format html -o "$T/page.html"
-	"$SEEP" report "$@" --format json -o "$T/report.json"
+	"$SEEP" report "$@" --format json --frames shared -o "$T/report.json"
 	page check "$T/page.html" "$T/report.json"
 }
 

@@ -2,12 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
+# old_blocks BUILD: old.data of a program with 100 bytes older than 1.6 seconds
+# in old() and 10 that are not in late()
+old_blocks() {
+	cat >"$BATS_FILE_TMPDIR/old.c" <<-'END'
+		#include <stdlib.h>
+		#include <unistd.h>
+		#define OWN __attribute__((noinline, noclone))
+		void *volatile last;
+		OWN void events(void) { for (int i = 0; i < 200; i++) { last = malloc(1); free(last); } }
+		OWN void old(void) { last = malloc(100); }
+		OWN void late(void) { last = malloc(10); }
+		int main(void) { events(); old(); usleep(1900000); events(); late(); return 0; }
+	END
+	gcc -g -O1 -o "$BATS_FILE_TMPDIR/old" "$BATS_FILE_TMPDIR/old.c"
+	SEEP_DIR=$BATS_FILE_TMPDIR "$1/seep" record -q -o "$BATS_FILE_TMPDIR/old.data" \
+		"$BATS_FILE_TMPDIR/old"
+}
+
 # One browser for all: the cases run once, each test looks at its line.
 setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.." || return
 	local build=${SEEP_BUILD:-$PWD/build}
 	PYTHONPATH=tests/lib python3 -c 'import browser, sys; sys.exit(not browser.find())' ||
 		return 0
+	old_blocks "$build" &
 	for run in "page" "page many" "page tidy" "forks"; do
 		# shellcheck disable=SC2086
 		SEEP_DIR=$BATS_FILE_TMPDIR "$build/seep" record -q \
@@ -17,6 +36,7 @@ setup_file() {
 	mv "$BATS_FILE_TMPDIR/page-many.data" "$BATS_FILE_TMPDIR/many.data"
 	mv "$BATS_FILE_TMPDIR/page-tidy.data" "$BATS_FILE_TMPDIR/tidy.data"
 	mv "$BATS_FILE_TMPDIR/forks.data" "$BATS_FILE_TMPDIR/tree.data"
+	wait
 	timeout 240 python3 tests/lib/page_cases.py "$build/seep" "$BATS_FILE_TMPDIR" \
 		>"$BATS_FILE_TMPDIR/answers" 2>&1 || true
 }
@@ -67,5 +87,8 @@ outcome() {
 }
 @test "where nothing lives it begins with the peak, and says so" {
 	outcome nothing_lives
+}
+@test "--older-than: a tile of its own, and what is not known is said" {
+	outcome older_than nothing_is_that_old
 }
 @test "damaged data is told" { outcome broken_data_is_told; }

@@ -35,11 +35,11 @@ load ../lib/host.bash
 	mkdir "$DIR/w"
 	cd "$DIR/w"
 	traced_well "$HOSTS/plugins_without_end" 66500 other
-	report
+	"$SEEP" report "$DIR" --format json --frames shared >"$T/report.json"
 	# the file on disk is another build than those that ran: no name at all
-	"$PYTHON" - "$T/report.json" <<-'PY'
-	import json, sys
-	p = json.load(open(sys.argv[1], encoding="utf-8"))["processes"][0]
+	PYTHONPATH=$LIB "$PYTHON" - "$T/report.json" <<-'PY'
+	import shared, sys
+	p = shared.load(sys.argv[1])["processes"][0]
 	inner = [(s["frames"][0], s) for s in p["sites"]]
 	nameless = sum(s["allocations"] for f, s in inner if f["function"] is None)
 	known = sum(s["allocations"] for f, s in inner

@@ -114,3 +114,69 @@ lacks_any() {
 		assert [x["program"] for x in p.head["processes"]] == ["app"]
 	END
 }
+
+@test "CSV: a row is headed by the own function; JSON has its position" {
+	"$SEEP" export data --format csv --no-suppress -o rows.csv
+	"$SEEP" report data --format json >json
+	PYTHONPATH=$LIB "$PYTHON" - rows.csv json <<-'END'
+		import json, sys, exports_read
+		sites = {str(s["id"]): s for s in json.load(open(sys.argv[2]))["processes"][0]["sites"]}
+		seen = set()
+		for row in exports_read.csv_rows(sys.argv[1]):
+		    own = sites[row["id"]]["frames"][sites[row["id"]].get("own", 0)]
+		    assert (row["file"], row["line"], row["module"]) == (
+		        own["file"] or "", str(own["line"] or ""), own["module"]), row
+		    if "std::map<...>::operator[]" not in row["stack"]:
+		        continue
+		    assert row["function"] == "put" and row["file"].endswith("app.cpp"), row
+		    assert "std::allocator<" not in row["stack"]
+		    seen.add(row["stack"].split(";")[-1])
+		assert seen and all(name.startswith("std::") for name in seen), seen
+	END
+}
+
+# text_of FORMAT FILE: its text
+text_of() {
+	case $1 in
+	pprof) gunzip -c "$2" | strings -n 4 ;;
+	*) cat "$2" ;;
+	esac
+}
+
+@test "exports: short names, and all of them with --full-names" {
+	local format
+	for format in $("$SEEP" export --list | awk '{ print $1 }'); do
+		case $format in
+		maps | seep) continue ;; # no names, or all that there is
+		esac
+		"$SEEP" export data --format "$format" -o "brief.$format"
+		"$SEEP" export data --format "$format" --full-names -o "full.$format"
+		case $format in
+		json | html | memlog) # have the full ones in any case
+			cmp "brief.$format" "full.$format" ;;
+		dot) # a box is brief, its tip has everything
+			sed 's/tooltip="[^"]*"//' brief.dot >boxes
+			lacks 'std::allocator<' boxes
+			grep -q 'tooltip=".*std::allocator<' brief.dot
+			grep -q '\[label="[^"]*std::allocator<' full.dot ;;
+		*)
+			text_of "$format" "brief.$format" >brief
+			text_of "$format" "full.$format" >full
+			echo "$format"
+			lacks_any 'std::allocator(<|&lt;|&#60;)' brief
+			grep -qE 'std::(__new_)?allocator(<|&lt;|&#60;)|std::map<std' full
+			;;
+		esac
+	done
+}
+
+@test "exports call a program as it was started" {
+	local format
+	ln -s "$APP" started
+	record -q -o link.data sh -c './started; :'
+	for format in csv collapsed speedscope dhat leaktrace mmleak; do
+		"$SEEP" export link.data --format "$format" -o "out.$format"
+		grep -q 'started' "out.$format"
+		lacks_any '"app"|^# app|app \(pid' "out.$format"
+	done
+}

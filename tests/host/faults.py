@@ -34,6 +34,7 @@ sys.path.insert(1, os.path.join(os.path.dirname(os.path.realpath(__file__)),
 sys.dont_write_bytecode = True
 
 import compare  # noqa: E402
+import shared  # noqa: E402
 from modes import COLLECTOR, SEEP, WITNESS  # noqa: E402
 
 SECONDS = 60
@@ -93,10 +94,10 @@ def plain(output):
 
 
 def read_report(room):
-    done = subprocess.run([SEEP, "report", room.segments, "--format", "json"],
-                          capture_output=True, timeout=SECONDS, check=False)
+    done = subprocess.run([SEEP, "report", room.segments, "--format", "json",
+                           "--frames", "shared"], capture_output=True, timeout=SECONDS, check=False)
     if done.returncode == 0:
-        return json.loads(done.stdout)["processes"], None
+        return shared.expand(json.loads(done.stdout))["processes"], None
     lines = done.stderr.decode(errors="replace").splitlines()
     if done.returncode != 3 or len(lines) != 1:
         return None, "seep report: status %d, %s" % (done.returncode, lines)

@@ -9,6 +9,9 @@ import tempfile
 from header import REPO
 from modes import SEEP
 
+sys.path.append(os.path.join(REPO, "tests", "lib"))
+import shared  # noqa: E402
+
 COMPARE = os.path.join(REPO, "tests", "lib", "compare.py")
 # must be zero in an exact trace that lost nothing, ledger or not
 ZERO = ("unknown_frees", "missed_frees")
@@ -17,13 +20,13 @@ ZERO = ("unknown_frees", "missed_frees")
 def report_of(run):
     """The trace as JSON, or a list of problems."""
     source = run.recording if run.mode == "record" else run.segments
-    done = subprocess.run([SEEP, "report", source, "--format", "json"],
-                          capture_output=True, check=False, timeout=120)
+    done = subprocess.run([SEEP, "report", source, "--format", "json",
+                           "--frames", "shared"], capture_output=True, check=False, timeout=120)
     if done.returncode != 0:
         return None, ["seep report ends with %d: %s" % (
             done.returncode, done.stderr.decode(errors="replace"))]
     try:
-        return json.loads(done.stdout), []
+        return shared.expand(json.loads(done.stdout)), []
     except ValueError as error:
         return None, ["the report is no JSON: %s" % error]
 

@@ -24,8 +24,9 @@ not know, so that sums of children without stacks may be higher.
 Prints one line per difference; exit 0: equal, 1: not, 77: skipped.
 """
 
-import json
 import sys
+
+import shared
 
 KEYS = ("allocations", "allocated_bytes", "frees", "freed_bytes",
         "live_blocks", "live_bytes")
@@ -216,8 +217,7 @@ def main(arguments):
     options = {a for a in arguments if a.startswith("--")}
     ledger, report = [a for a in arguments if not a.startswith("--")]
     books, skipped = read_ledger(ledger)
-    with open(report, encoding="utf-8") as text:
-        processes = json.load(text)["processes"]
+    processes = shared.load(report)["processes"]
     if not books and not skipped:
         complain("no ledger: the host did not finish")
     untraced = sum(p["lost"].get("children_untraced", 0) for p in processes)

@@ -21,7 +21,7 @@ make_recordings() {
 }
 
 # export_to FILE ARGS...: of $E/one.data unless ARGS begin with another; with
-# every site, as JSON has them (it marks the suppressed ones)
+# every site and all of their names, as JSON has them (it marks the suppressed)
 export_to() {
 	local file=$1 input=$E/one.data
 	shift
@@ -30,7 +30,7 @@ export_to() {
 		shift
 	fi
 	[[ " $* " == *" --format "@(json|html)" "* ]] || set -- "$@" --no-suppress
-	"$SEEP" export "$input" -o "$file" --force "$@"
+	"$SEEP" export "$input" -o "$file" --force --full-names "$@"
 }
 
 # equals FORMAT FILE [METRIC] [REPORT]: every figure is that of the report

@@ -112,10 +112,9 @@ traced_well() {
 # shellcheck disable=SC2120 # tests give it a file or a pid
 report() { "$SEEP" report "${1:-$DIR}" --format json >"$T/report.json"; }
 
-# equals_ledger [OPTIONS of compare.py]: the report against $T/out
+# equals_ledger [OPTIONS of compare.py]: the report, with shared frames, against $T/out
 equals_ledger() {
-	# shellcheck disable=SC2119
-	report || return
+	"$SEEP" report "$DIR" --format json --frames shared >"$T/report.json" || return
 	local answer=0
 	"$PYTHON" "$LIB/compare.py" "$T/out" "$T/report.json" "$@" || answer=$?
 	[[ $answer -ne 77 ]] || skip "the host found no room for its test"
@@ -124,9 +123,9 @@ equals_ledger() {
 
 # the value of an expression over the report, d["processes"] = p
 from_report() {
-	"$PYTHON" -c '
-import json, sys
-d = json.load(open(sys.argv[1], encoding="utf-8"))
+	PYTHONPATH=$LIB "$PYTHON" -c '
+import shared, sys
+d = shared.load(sys.argv[1])
 p = d["processes"]
 print(eval(sys.argv[2]))' "$T/report.json" "$1"
 }

@@ -12,6 +12,8 @@ import re
 import struct
 import sys
 
+import shared
+
 AGES = 21
 SIZES = 32
 FIGURES = ("allocations", "allocated_bytes", "frees", "freed_bytes", "live_blocks",
@@ -241,8 +243,7 @@ def check_changes(c, page):
 def compare(path, report_path):
     """Every number of the page with that of the JSON report."""
     page, c = Page(path), Comparison()
-    with open(report_path, encoding="utf-8") as f:
-        report = json.load(f)
+    report = shared.load(report_path)
     tables = (page.classes("death", "age", AGES), page.classes("living", "age", AGES),
               page.classes("size", "class", SIZES))
     c.same("processes", [p["uuid"] for p in page.head["processes"]],

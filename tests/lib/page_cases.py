@@ -1,7 +1,8 @@
 # page_cases.py - a page in a real browser: each case is one promise.
 # SPDX-License-Identifier: Apache-2.0
 """
-usage: page_cases.py SEEP FOLDER; FOLDER has page.data, tree.data, many.data, tidy.data.
+usage: page_cases.py SEEP FOLDER; FOLDER has page.data, tree.data, many.data, tidy.data,
+old.data.
 Prints "ok NAME" or "not ok NAME: why" for each case; pictures and pages are
 left in FOLDER.
 """
@@ -258,6 +259,41 @@ class Cases:
         expect("said", b.text("#instead"), "")
         if "Nothing here is live" not in b.text("#flame-key"):
             raise Failure(b.text("#flame-key"))
+        expect("complaints", b.complaints, [])
+
+    def older_than(self, b):
+        """It opens with what is older; the tile, the table and a site have it."""
+        self.make("old.data", "old.html", "--older-than", "1.8s")
+        b.open(self.file("old.html"))
+        expect("metric", b.eval("seep.state.metric"), "older")
+        expect("tiles", b.eval("$$('#metrics button').length"), 5)
+        tile = "#metrics button[data-value=older] "
+        expect("tile", b.text(tile + ".label"), "Older than 1.6 s")
+        expect("figures", b.text(tile + ".exact"), "100 in 1 block")
+        expect("live", b.text("#metrics button[data-value=live] .exact"), "110 in 2 blocks")
+        if "known in steps: 1.8 s is within one" not in b.text("#warnings"):
+            raise Failure(b.text("#warnings"))
+        b.click("#row-0")
+        expect("site", b.eval("""[...$$('#detail .figures tr')].map((r) => r.innerText)
+            .filter((t) => t.startsWith('older')).map((t) => t.split('\\t').slice(0, 3))[0]"""),
+               ["older than 1.6 s", "100", "1"])
+        self.boxes_add_up(b)
+        b.key("1")
+        expect("metric", b.eval("seep.state.metric"), "live")
+        b.key("5")
+        expect("metric", b.eval("seep.state.metric"), "older")
+        expect("complaints", b.complaints, [])
+        self.narrow(b, "old.html")
+
+    def nothing_is_that_old(self, b):
+        self.make("page.data", "young.html", "--older-than", "1h")
+        b.open(self.file("young.html"))
+        expect("said", b.text("#instead"),
+               "Nothing is that old. What follows is all that lives.")
+        expect("metric", b.eval("seep.state.metric"), "live")
+        b.eval("""(() => { const e = $('#kind'); e.value = 'user';
+            e.dispatchEvent(new Event('change')); })()""")
+        expect("pools", b.eval("$('#metrics button[data-value=older]').disabled"), True)
         expect("complaints", b.complaints, [])
 
     def copied(self, b):
@@ -528,7 +564,8 @@ class Cases:
                "hostile_names_stay_text", "dark", "phone", "paper", "silent")
     ALONE = ("nothing_lives", "processes_can_be_chosen", "inputs_can_be_compared",
              "nothing_overflows", "peak_is_on_the_curve", "two_inputs_open_compared",
-             "many_stacks_are_fast", "broken_data_is_told")
+             "many_stacks_are_fast", "older_than", "nothing_is_that_old",
+             "broken_data_is_told")
 
     def run(self, name, b):
         try:

@@ -264,7 +264,7 @@ class World:
     # ---- what the trace says -------------------------------------------------
 
     def report(self):
-        p = subprocess.run([SEEP, "report", self.trace, "--format", "json", "--no-symbols"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        p = subprocess.run([SEEP, "report", self.trace, "--format", "json", "--frames", "shared", "--no-symbols"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             return json.loads(p.stdout)
         except ValueError:

@@ -93,6 +93,20 @@ function stackText(model, some) {
 	return `${lines.join('\n')}\n`;
 }
 
+// Of what lives, if the command was asked for it; and what nobody knows.
+function olderRows(some, f) {
+	const older = some.model.head.older;
+
+	if (!older || some.model.isUser[some.site])
+		return [];
+	const rows = [[`older than ${older.than}`, f('older_bytes'), f('older_blocks'), '']];
+
+	if (f('older_unknown_blocks') > 0)
+		rows.push(['of unknown age', f('older_unknown_bytes'),
+			f('older_unknown_blocks'), '']);
+	return rows;
+}
+
 function figureRows(some) {
 	const f = (name) => some.sum(name);
 	const isSampled = some.processes.some((p) => p.sample_bytes > 0);
@@ -104,6 +118,7 @@ function figureRows(some) {
 			error('error_allocated')],
 		['freed', f('freed_bytes'), f('frees'), ''],
 		['short-lived', f('temporary_bytes'), f('temporary_blocks'), ''],
+		...olderRows(some, f),
 	].map(([label, size, blocks, more]) => make('tr', '', [
 		make('th', '', label),
 		make('td', 'num', count(size)),

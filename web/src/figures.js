@@ -1,7 +1,12 @@
 // figures.js - what is looked at: sites of some processes, maybe a difference.
 // SPDX-License-Identifier: Apache-2.0
 
-export const METRICS = ['live', 'peak', 'allocated', 'temporary'];
+const METRICS = ['live', 'peak', 'allocated', 'temporary', 'older'];
+
+// Ages of blocks are there if the command was asked for some: --older-than.
+export function metricsOf(model) {
+	return METRICS.filter((m) => m !== 'older' || model.head.older);
+}
 
 // metric and unit -> column of a site
 const COLUMN = {
@@ -9,6 +14,7 @@ const COLUMN = {
 	peak: { bytes: 'peak_bytes', count: 'peak_blocks' },
 	allocated: { bytes: 'allocated_bytes', count: 'allocations' },
 	temporary: { bytes: 'temporary_bytes', count: 'temporary_blocks' },
+	older: { bytes: 'older_bytes', count: 'older_blocks' },
 };
 
 // The sums of a site in a change of the time line, by sign.
@@ -88,6 +94,9 @@ class Figures {
 	}
 
 	compute(metric, unit) {
+		// nobody notes the ages of what is in a program's own pools
+		if (metric === 'older' && this.model.isUser[this.first[0]])
+			return null;
 		return this.sum(this.model.columns[`site.${COLUMN[metric][unit]}`]);
 	}
 }

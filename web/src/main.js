@@ -4,7 +4,7 @@ import { forget } from './colours.js';
 import { load } from './data.js';
 import { show as showDetail } from './detail.js';
 import { $, choice, copy, make } from './dom.js';
-import { figures, METRICS, snap } from './figures.js';
+import { figures, metricsOf, snap } from './figures.js';
 import { Flame } from './flame.js';
 import { course, Line, marks } from './line.js';
 import { show as showLosses } from './losses.js';
@@ -24,18 +24,19 @@ const ALL = {
 	peak: { bytes: 'bytes at the peak', count: 'blocks at the peak' },
 	allocated: { bytes: 'allocated bytes', count: 'calls' },
 	temporary: { bytes: 'short-lived bytes', count: 'short-lived blocks' },
+	older: { bytes: 'old bytes', count: 'old blocks' },
 };
 
 const NOTHING = {
 	live: 'live', peak: 'there at the peak', allocated: 'allocated',
-	temporary: 'short-lived',
+	temporary: 'short-lived', older: 'that old',
 };
 
-const INSTEAD = { peak: 'the heap at its peak', allocated: 'all that was allocated' };
+const INSTEAD = { live: 'all that lives', peak: 'the heap at its peak', allocated: 'all that was allocated' };
 
 const KEYS = [
 	['/', 'search; Esc clears'],
-	['1 2 3 4', 'live, peak, allocated, short-lived'],
+	['1 2 3 4', 'live, peak, allocated, short-lived (5: older)'],
 	['b', 'bytes or blocks'],
 	['i', 'callees or callers'],
 	['m', 'merge by function, line or module'],
@@ -122,8 +123,8 @@ function refresh() {
 function firstMetric() {
 	const wanted = model.head.metric;
 
-	return [wanted, 'peak', 'allocated'].find((m) => now.total(m, 'count') > 0) ??
-		wanted;
+	return [wanted, ...(wanted === 'older' ? ['live'] : []), 'peak', 'allocated']
+		.find((m) => now.total(m, 'count') > 0) ?? wanted;
 }
 
 // Metric, unit or shape have changed; the sites have not.
@@ -202,7 +203,8 @@ function showTiles(processes) {
 
 		b.disabled = size === null;
 		label.textContent = now.isSigned && metric === 'allocated' ?
-			state.range ? 'Allocated inside' : 'Allocated' : TITLES[metric];
+			state.range ? 'Allocated inside' : 'Allocated' :
+			TITLES[metric] ?? `Older than ${model.head.older.than}`;
 		value.textContent = size === null ? '\u2013' :
 			signed(size, now.isSigned, bytes);
 		exact.textContent = size === null ? 'not known of a part of the run' :
@@ -214,7 +216,8 @@ function showTiles(processes) {
 			bytes(both[1].total(metric, 'bytes'));
 		b.title = metric === 'peak' && processes.length > 1 ?
 			'the peaks of all processes added up, though not all at one time' :
-			metric === 'temporary' ? 'freed within 1.6 seconds' : '';
+			metric === 'temporary' ? 'freed within 1.6 seconds' :
+				metric === 'older' ? 'of what lives' : '';
 	}
 }
 
@@ -243,7 +246,8 @@ function showProcess() {
 	$('warnings').replaceChildren(...model.head.inputs
 		.filter((i) => !i.complete).map((i) => make('li', '',
 			`${i.title ? `${clean(i.title)}: ` : ''}the recording breaks off: ` +
-			'what came before is complete.')));
+			'what came before is complete.')),
+	...(model.head.older?.remarks ?? []).map((r) => make('li', '', clean(r))));
 	showLosses($('losses'), model, processes);
 	showLine(processes);
 	showSuppressed(processes);
@@ -556,8 +560,9 @@ function makeControls() {
 }
 
 function makeTiles() {
-	set.metric = choice($('metrics'), METRICS.map((m) => [m, '']),
+	set.metric = choice($('metrics'), metricsOf(model).map((m) => [m, '']),
 		(v) => change({ metric: v, isChosen: true }));
+	$('metrics').classList.toggle('five', metricsOf(model).length === 5);
 	for (const b of $('metrics').children)
 		b.replaceChildren(make('span', 'label'), make('span', 'value'),
 			make('span', 'exact'), make('span', 'exact sides'));
@@ -649,7 +654,7 @@ function key(e) {
 	}
 	if (e.target.closest('input, select, textarea'))
 		return;
-	const metric = METRICS[Number(e.key) - 1];
+	const metric = metricsOf(model)[Number(e.key) - 1];
 
 	if (metric && now.value(metric, state.unit))
 		change({ metric, isChosen: true });

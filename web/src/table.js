@@ -39,7 +39,7 @@ export class Table {
 		const sign = figures.isSigned;
 		const main = own(metric, unit);
 		const word = { live: 'live', peak: 'at peak', allocated: 'allocated',
-			temporary: 'short-lived' }[metric];
+			temporary: 'short-lived', older: 'old' }[metric];
 		const list = [
 			{ key: 'value', label: 'share', css: 'share', of: (r) => main[r] },
 			{ key: 'bytes', label: `${word} bytes`, css: 'num wide',

@@ -85,18 +85,21 @@ export function date(ms) {
 		`${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
 }
 
-// Control characters, and marks that turn or hide text, become visible.
-const odd = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c' +
-	'\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff' +
-	'\\ufff9-\\ufffb]|[\\ud800-\\udbff](?![\\udc00-\\udfff])|' +
-	'(?<![\\ud800-\\udbff])[\\udc00-\\udfff]', 'g');
+// Control characters, and marks that turn or hide text, become visible: those
+// of words_hides() in src/report/words.c, and halves of surrogate pairs.
+const odd = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c' +
+	'\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f' +
+	'\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0' +
+	'\\ufff0-\\ufffb\\ud800-\\udfff\\u{13430}-\\u{13440}' +
+	'\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]', 'gu');
 
 export function clean(text) {
 	return text.replace(odd, (c) => {
-		const code = c.charCodeAt(0);
+		const hex = c.codePointAt(0).toString(16);
 
-		return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` :
-			`\\u${code.toString(16).padStart(4, '0')}`;
+		return hex.length < 3 ? `\\x${hex.padStart(2, '0')}` :
+			hex.length < 5 ? `\\u${hex.padStart(4, '0')}` :
+				`\\U${hex.padStart(8, '0')}`;
 	});
 }
 

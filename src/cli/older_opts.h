@@ -1,0 +1,23 @@
+/* older_opts.h - --older-than TIME: blocks by age. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_OLDER_OPTS_H
+#define SEEP_CLI_OLDER_OPTS_H
+
+#include "report/older.h"
+
+#define OLDER_OPTS_MEANING \
+	"of what is not freed, blocks older than TIME (30s, 10m, 2h): to a " \
+	"tenth of a second while the process runs; once it has exited in " \
+	"steps that double, from 1.6s on"
+
+/*
+ * For older_free(); NULL where age_ns is 0, which is not asked for. Mistakes
+ * end the program: one line, exit 2.
+ */
+struct older *older_opts_find(
+    const char *command, const struct session *s, uint64_t age_ns);
+
+/* Says on stderr how well it is known, where there is something to say. */
+void older_opts_warn(const char *command, const struct older *o);
+
+#endif
