@@ -7,7 +7,7 @@
 
 #include "export/html_parts.h"
 #include "reader/losses.h"
-#include "report/json_put.h"
+#include "report/json.h"
 #include "report/program.h"
 #include "report/summary.h"
 #include "report/words.h"
@@ -285,6 +285,20 @@ write_strings(FILE *out, const struct html_frames *f)
 	(void)putc(']', out);
 }
 
+/* Of all inputs: html_write_sessions() made them mean the same. */
+static void
+write_temporary(FILE *out, const struct html *h)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < h->input_count; i++)
+		if (h->inputs[i].view->temporary_ticks >
+		    h->inputs[most].view->temporary_ticks)
+			most = i;
+	if (h->input_count > 0)
+		json_temporary(out, h->inputs[most].view);
+}
+
 static int
 write_head(FILE *out, struct html *h)
 {
@@ -296,6 +310,7 @@ write_head(FILE *out, struct html *h)
 	json_text(out, "metric", word_of_metric(o->metric));
 	json_boolean(out, "compare", o->compare);
 	(void)fprintf(out, ",\"threshold\":%g", h->threshold);
+	write_temporary(out, h);
 	(void)fputs(",\"inputs\":[", out);
 	for (size_t i = 0; i < h->input_count; i++)
 		write_input(out, h, i);

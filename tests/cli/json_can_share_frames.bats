@@ -23,8 +23,8 @@ same() {
 		assert used == set(range(len(frames))), "frames that nobody has"
 		for sites in lists(full):
 		    for s in sites:
-		        for name in ("ages", "live_ages", "live_sizes"):
-		            while s[name] and s[name][-1] == 0:
+		        for name in ("ages", "ages_fine", "live_ages", "live_sizes"):
+		            while s.get(name) and s[name][-1] == 0:
 		                s[name].pop()
 		        for name in [k for k, v in s.items() if v is None or v == 0]:
 		            del s[name]
