@@ -37,7 +37,8 @@ young_init(
 {
 	static const struct seg_ages none;
 
-	for (size_t i = 0; i < seg->extent_count; i++) {
+	/* a damaged file may have ages and no ledger */
+	for (size_t i = 0; sums->count > 0 && i < seg->extent_count; i++) {
 		const struct segment_rows *x = &seg->extents[i];
 
 		if (x->kind != SEG_EXT_AGES)

@@ -334,6 +334,21 @@ young_deaths_are_never_more_than_the_frees(void **state)
 	session_free(s);
 }
 
+static void
+young_deaths_without_a_ledger_are_none(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	uint32_t id = mkseg_stack(m, one_frame, 1);
+	struct session *s;
+
+	(void)state;
+	mkseg_header(m)->counted_ticks = SEG_COUNTED_TICKS;
+	mkseg_ages(m, 0, id)->deaths[2] = 5;
+	s = mkseg_load(m);
+	assert_int_equal(s->processes[0]->site_count, 0);
+	session_free(s);
+}
+
 /* 2^40 blocks of 1 GiB, all freed but three: 2^70 bytes in rows of 2^64. */
 static void
 bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay(void **state)
@@ -825,6 +840,7 @@ main(void)
 	    cmocka_unit_test(wide_figures_are_read_from_rows_of_both_lengths),
 	    cmocka_unit_test(young_deaths_are_known_in_steps),
 	    cmocka_unit_test(young_deaths_are_never_more_than_the_frees),
+	    cmocka_unit_test(young_deaths_without_a_ledger_are_none),
 	    cmocka_unit_test(
 	        bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay),
 	    cmocka_unit_test(a_small_block_is_the_smallest_beside_a_huge_one),
