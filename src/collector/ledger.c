@@ -59,7 +59,6 @@ ledger_init(uint32_t first_id)
 		segment_table_shape(&ages[i], SEG_EXT_AGES, (uint32_t)i,
 		    sizeof(struct seg_ages), first_id, SITES_MAX);
 	}
-	segment.header->counted_ticks = SEG_COUNTED_TICKS;
 	segment.header->peak_epoch = 1;
 	/* the rare ones get their chunk pointers when first needed */
 	return segment_table_init(&infos, SEG_EXT_INFO, 0,

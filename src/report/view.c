@@ -30,17 +30,19 @@ uint32_t
 view_temporary_ticks(
     const struct session *s, const struct process *only, uint32_t pid)
 {
-	uint32_t most = 0;
+	uint32_t most = 0, idle = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *p = s->processes[i];
+		/* one that was not traced, or did nothing, says nothing */
+		uint32_t *which = p->site_count > 0 ? &most : &idle;
 
 		if ((!only || only == p) &&
 		    (pid == VIEW_ANY || p->header.pid == pid) &&
-		    p->temporary_ticks > most)
-			most = p->temporary_ticks;
+		    p->temporary_ticks > *which)
+			*which = p->temporary_ticks;
 	}
-	return most;
+	return most > 0 ? most : idle;
 }
 
 /* For the whole view, and for both sides of a comparison. */

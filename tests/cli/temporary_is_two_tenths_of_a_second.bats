@@ -12,10 +12,11 @@ ages_hold() {
 		import json, sys
 		report = json.load(open(sys.argv[2]))
 		late = float(sys.argv[3]) if len(sys.argv) > 3 else 0
-		[process] = report["processes"]
-		assert process["temporary_within_ms"] == 200, "within"
-		lines = [l.split() for l in open(sys.argv[1]) if not l.startswith("PID")]
+		lines = [l.split() for l in open(sys.argv[1]) if l[0].islower()]
 		assert lines, "no lines"
+		[process] = [p for p in report["processes"] if any(
+		    f["function"] == lines[0][0] for s in p["sites"] for f in s["frames"])]
+		assert process["temporary_within_ms"] == 200, "within"
 		for s in process["sites"]:
 		    fine = s["ages_fine"]
 		    assert len(fine) == 5 and sum(fine) == s["ages"][0], s
@@ -50,7 +51,7 @@ lifetimes() {
 # told NAME: its report is in $T/NAME.json
 told() { "$SEEP" report "$DIR/$1" --format json >"$T/$1.json"; }
 
-@test "each way to record has the steps: exact, sampled, off, a burst, a trickle" {
+@test "each way to record has the steps: exact, sampled, off, bursts, threads, a fork" {
 	local pids=() off name
 	lifetimes exact steps
 	pids+=("$HOST")
@@ -60,17 +61,22 @@ told() { "$SEEP" report "$DIR/$1" --format json >"$T/$1.json"; }
 	pids+=("$HOST")
 	lifetimes steady steady
 	pids+=("$HOST")
+	lifetimes threads threads
+	pids+=("$HOST")
+	lifetimes forked forked
+	pids+=("$HOST")
 	lifetimes off steps
 	pids+=("$HOST")
 	off=$HOST
-	sleep 0.12
+	appears "$T/off.out" # the blocks are there
 	SEEP_DIR=$DIR/off "$SEEP" off "$off"
 	wait "${pids[@]}"
-	for name in exact sampled bursts steady off; do
+	for name in exact sampled bursts steady threads forked off; do
 		told "$name"
 		echo "$name:"
 		ages_hold "$T/$name.out" "$T/$name.json"
 	done
+	jq -e '.processes | length == 2 and ([.[].inherited[].frees] | add) == 40' "$T/forked.json"
 	# what died at once did so everywhere
 	jq -e '[.processes[0].sites[] | select(any(.frames[]; .function == "at_once"))]
 		| (map(.temporary_blocks) | add) >= (map(.frees) | add) * 0.98' "$T/exact.json"
@@ -90,7 +96,7 @@ told() { "$SEEP" report "$DIR/$1" --format json >"$T/$1.json"; }
 	kill -USR2 "$pid"
 	told running
 	wait "$pid" "$recorder"
-	head -2 "$T/running.out" >"$T/two"
+	grep '^[a-z]' "$T/running.out" | head -2 >"$T/two"
 	report "$T/command.seep-snap"
 	ages_hold "$T/two" "$T/report.json"
 	report "$T/made"

@@ -1,19 +1,21 @@
 /* lifetimes.c - blocks that die at known ages; prints how old they were. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -O0 */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 /*
- * usage: lifetimes steps | bursts | steady
+ * usage: lifetimes steps | bursts | steady | threads | forked
  *
  * Prints lines of "function blocks youngest_ms oldest_ms", ages as the program's
  * own clock has them.
  */
-enum { BLOCKS = 40, SIZE = 100 };
+enum { BLOCKS = 40, SIZE = 100, THREADS = 24 };
 
 struct held {
 	const char *name;
@@ -97,6 +99,7 @@ steps(void)
 	take(&list[1], half, BLOCKS);
 	take(&list[2], second, BLOCKS);
 	take(&list[3], long_lived, BLOCKS);
+	puts("READY");
 	for (int i = 0; i < 4; i++) {
 		usleep(pauses_us[i]);
 		pass_time(300);
@@ -152,6 +155,72 @@ steady(void)
 	tell(&h);
 }
 
+/*
+ * More threads than the collector has arrays for. Each frees what its neighbour
+ * allocated.
+ */
+static struct held of_thread[THREADS];
+static pthread_barrier_t barrier;
+
+static void *
+work(void *arg)
+{
+	long number = (long)arg;
+
+	take(&of_thread[number], kept, BLOCKS);
+	pthread_barrier_wait(&barrier);
+	usleep(250000);
+	pass_time(100);
+	drop(&of_thread[(number + 1) % THREADS], BLOCKS);
+	return NULL;
+}
+
+static void
+threads(void)
+{
+	static struct held all = {.name = "kept"};
+	pthread_t ids[THREADS];
+
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (long i = 0; i < THREADS; i++)
+		if (pthread_create(&ids[i], NULL, work, (void *)i))
+			_exit(2);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(ids[i], NULL);
+	all.min_ms = of_thread[0].min_ms;
+	for (int i = 0; i < THREADS; i++) {
+		const struct held *h = &of_thread[i];
+
+		all.freed += h->freed;
+		all.min_ms = h->min_ms < all.min_ms ? h->min_ms : all.min_ms;
+		all.max_ms = h->max_ms > all.max_ms ? h->max_ms : all.max_ms;
+	}
+	tell(&all);
+}
+
+/* A child frees what it inherited, and blocks of its own. */
+static void
+forked(void)
+{
+	static struct held inherited = {.name = "inherited"};
+	static struct held own = {.name = "kept"};
+	pid_t child;
+
+	take(&inherited, half, BLOCKS);
+	child = fork();
+	if (child == 0) {
+		pass_time(100);
+		take(&own, kept, BLOCKS);
+		usleep(250000);
+		pass_time(100);
+		drop(&inherited, BLOCKS);
+		drop(&own, BLOCKS);
+		tell(&own);
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -164,6 +233,10 @@ main(int argc, char **argv)
 		bursts(5, 300000);
 	else if (!strcmp(what, "steady"))
 		steady();
+	else if (!strcmp(what, "threads"))
+		threads();
+	else if (!strcmp(what, "forked"))
+		forked();
 	else
 		return 2;
 	return 0;

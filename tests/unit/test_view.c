@@ -470,6 +470,11 @@ ages_of_merged_sites_are_as_coarse_as_the_worst(void **state)
 	ages_deaths(&f.view->sites[0], deaths);
 	assert_int_equal(deaths[0], 160);
 	assert_int_equal(deaths[1], 20);
+	/* one that did nothing has nothing to say */
+	f.session->processes[1]->site_count = 0;
+	look(&f, &o);
+	assert_int_equal(f.view->temporary_ticks, 2);
+	f.session->processes[1]->site_count = 1;
 	/* alone it is as fine as ever */
 	o.pid = 4242;
 	look(&f, &o);
