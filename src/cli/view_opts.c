@@ -25,7 +25,7 @@ const struct opts_option view_opts_metrics[] = {
     {"allocs", 0, OPTS_CHOICE, AT(metric), VIEW_ALLOCS, NULL,
         "all that was ever allocated"},
     {"temporary", 0, OPTS_CHOICE, AT(metric), VIEW_TEMPORARY, NULL,
-        "what was freed young: within 1.6 seconds"},
+        "blocks freed within 0.2 seconds of their allocation"},
     {0},
 };
 

@@ -99,6 +99,7 @@ static SEEP_NOINLINE void
 free_busy(void *p)
 {
 	if (next.pooled && next_is_pool(p)) {
+		thread_self->countdown++; /* no event of ours */
 		thread_leave(thread_gate);
 		return;
 	}
@@ -106,10 +107,23 @@ free_busy(void *p)
 	next.free(p);
 }
 
+/*
+ * A block that is some ticks old, with its cell and its row. Out of line, so
+ * that the hook saves no registers for it.
+ */
 static SEEP_NOINLINE void
-free_clock(void *p)
+free_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
+    struct seg_row *row)
 {
-	next.free(recorder_after(p));
+	struct live_found f = live_found_at(cell);
+
+	if (unlikely(!recorder_age(t, &f))) {
+		free_busy(p);
+		return;
+	}
+	recorder_drop(t, &f, row);
+	thread_leave(g);
+	next.free(p);
 }
 
 /*
@@ -169,15 +183,25 @@ malloc(size_t size)
 static SEEP_NOINLINE void
 free_exact(void *p, struct gate *g, struct thread *t)
 {
+	struct live_found f;
+	struct seg_row *row;
+
 	thread_enter(g);
-	if (unlikely(!recorder_free_fast(t, p))) {
+	/* the clock comes first: this may be the first event after a pause */
+	if (unlikely(--t->countdown == 0)) {
 		free_busy(p);
 		return;
 	}
-	if (unlikely(--t->countdown == 0)) {
-		free_clock(p);
+	row = recorder_find(t, p, &f);
+	if (unlikely(!row)) {
+		free_busy(p);
 		return;
 	}
+	if (recorder_has_aged(&f)) {
+		free_aged(p, g, t, f.cell, row);
+		return;
+	}
+	recorder_drop(t, &f, row);
 	thread_leave(g);
 	next.free(p);
 }

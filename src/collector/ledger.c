@@ -10,6 +10,7 @@
 enum { CHUNKS_PER_LOOK = 64 }; /* at the clock, by ledger_events() */
 
 _Static_assert(SEG_EXTENT_STEP / sizeof(struct seg_row) == 128, "row chunks");
+_Static_assert(SEG_EXTENT_STEP / sizeof(struct seg_ages) == 256, "age chunks");
 
 /*
  * Written by its owner at every event: a cache line each, and not the other
@@ -28,6 +29,7 @@ _Static_assert(offsetof(struct seg_row, size_min) % 8 == 0 &&
 static struct net nets[SEG_ARRAYS];
 static struct segment_table arrays[SEG_ARRAYS];
 static struct segment_table samples[SEG_ARRAYS];
+static struct segment_table ages[SEG_ARRAYS]; /* of the young dead */
 static struct segment_table infos, inherited, lives;
 static uint32_t arrays_used; /* highest array in use + 1 */
 static uint32_t arrays_count;
@@ -54,6 +56,8 @@ ledger_init(uint32_t first_id)
 		    sizeof(struct seg_row), first_id, SITES_MAX);
 		segment_table_shape(&samples[i], SEG_EXT_SAMPLE, (uint32_t)i,
 		    sizeof(struct seg_sample), first_id, SITES_MAX);
+		segment_table_shape(&ages[i], SEG_EXT_AGES, (uint32_t)i,
+		    sizeof(struct seg_ages), first_id, SITES_MAX);
 	}
 	segment.header->peak_epoch = 1;
 	/* the rare ones get their chunk pointers when first needed */
@@ -170,6 +174,7 @@ static void
 join(struct thread *t, uint32_t array)
 {
 	t->rows = LOAD_ACQUIRE(&arrays[array].chunks);
+	t->ages = LOAD_ACQUIRE(&ages[array].chunks);
 	t->array = array;
 	t->first_id = first;
 	ADD(&arrays_count, 1);
@@ -267,28 +272,51 @@ ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
 	} while (next != old && !CAS(both, &old, next));
 }
 
-SEEP_NOINLINE void
-ledger_age(uint32_t site, uint32_t age)
-{
-	const uint32_t i = seg_age_bucket(age);
-	struct seg_info *info;
-
-	if (ledger_is_inherited(site))
-		return;
-	info = segment_table_row(&infos, site - first);
-	if (!info) {
-		segment_count(SEG_LOST_AGES, 1);
-		return;
-	}
-	if (unlikely(ADD(&info->ages[i], 1) == UINT32_MAX))
-		ADD(&info->ages_high[i], 1);
-}
-
 /* Where a thread that owns nothing books; nested events have the last one. */
 static uint32_t
 array_of(const struct thread *t)
 {
 	return t ? t->array : SEG_ARRAYS - 1;
+}
+
+static bool
+young_death(struct thread *t, uint32_t site, uint32_t age)
+{
+	struct segment_table *table = &ages[array_of(t)];
+	struct seg_ages *row;
+
+	if (!segment_table_map(table))
+		return false;
+	if (t)
+		t->ages = LOAD_ACQUIRE(&table->chunks);
+	row = segment_table_row(table, site - first);
+	if (!row)
+		return false;
+	ADD(&row->deaths[seg_age_step(age)], 1);
+	return true;
+}
+
+static bool
+old_death(uint32_t site, uint32_t age)
+{
+	const uint32_t i = seg_age_bucket(age);
+	struct seg_info *info = segment_table_row(&infos, site - first);
+
+	if (!info)
+		return false;
+	if (unlikely(ADD(&info->ages[i], 1) == UINT32_MAX))
+		ADD(&info->ages_high[i], 1);
+	return true;
+}
+
+SEEP_NOINLINE void
+ledger_age(struct thread *t, uint32_t site, uint32_t age)
+{
+	if (ledger_is_inherited(site))
+		return;
+	if (!(age < SEG_YOUNG_TICKS ? young_death(t, site, age)
+	                            : old_death(site, age)))
+		segment_count(SEG_LOST_AGES, 1);
 }
 
 void
@@ -497,6 +525,8 @@ ledger_tables(struct segment_table **ret_tables, size_t max)
 			ret_tables[n++] = &arrays[i];
 		if (samples[i].chunks && n < max)
 			ret_tables[n++] = &samples[i];
+		if (ages[i].chunks && n < max)
+			ret_tables[n++] = &ages[i];
 	}
 	if (n + 3 <= max) {
 		ret_tables[n++] = &infos;

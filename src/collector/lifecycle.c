@@ -417,7 +417,7 @@ lifecycle_running(void)
 	return word == PROC_WIPED ? set_up_once() : wait_for_set_up();
 }
 
-enum { LEDGER_TABLES = SEG_ARRAYS * 2 + 3, TABLES_MAX = LEDGER_TABLES + 8 };
+enum { LEDGER_TABLES = SEG_ARRAYS * 3 + 3, TABLES_MAX = LEDGER_TABLES + 8 };
 _Static_assert(TABLES_MAX <= (int)SNAP_TABLES, "a snapshot takes them all");
 
 size_t

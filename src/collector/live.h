@@ -233,6 +233,21 @@ live_find(struct live_cache *cache, uint64_t address)
 	return f;
 }
 
+/* The same once more, by its cell. */
+SEEP_INLINE struct live_found
+live_found_at(uint64_t *cell)
+{
+	uint64_t v = *cell;
+	struct live_found f = {.cell = cell};
+
+	f.block.size = v >> 32 & 63;
+	if (f.block.size == LIVE_LARGE)
+		f.block.size = cell[1];
+	f.block.birth = (uint32_t)v;
+	f.block.site = (uint32_t)(v >> 38);
+	return f;
+}
+
 SEEP_INLINE void
 live_drop(const struct live_found *f)
 {

@@ -6,7 +6,13 @@
 #include "collector/plain.h"
 #include "collector/spaces.h"
 
-enum { PAUSE_NS = 50000000, PERIOD_MAX = 64, HELD_SPINS = 1 << 22 };
+enum {
+	PAUSE_NS = 50000000,
+	LONG_NS = 12500000, /* an eighth of a tick */
+	PERIOD_MAX = 64,
+	PATIENCE = 64, /* looks at the clock before the period doubles */
+	HELD_SPINS = 1 << 22,
+};
 
 /* Blocks that live without a cell: a free without a cell may be theirs. */
 static uint64_t passed_by;
@@ -48,20 +54,41 @@ follow_mode(struct gate *g)
 }
 
 /*
+ * How many events may pass until this thread looks at the clock again: ages are
+ * told from the tick that it has seen last. What comes first after a pause has
+ * the tick of before it until then; so a thread that has paused may do so again,
+ * and it doubles its period slowly: by its n-th event it looks every n / 64.
+ * That is 384 looks after a pause of 50 ms at least, a few microseconds.
+ */
+static void
+set_period(struct thread *t, uint64_t ns)
+{
+	uint64_t since_ns = ns - t->clock_ns;
+
+	if (since_ns > PAUSE_NS) {
+		t->period = 1;
+		t->looks = 0;
+		t->has_paused = t->clock_ns != 0;
+	} else if (since_ns > LONG_NS) {
+		t->period = t->period > 1 ? t->period / 2 : 1;
+		t->looks = 0;
+	} else if (t->period < PERIOD_MAX &&
+	    (!t->has_paused || ++t->looks == PATIENCE)) {
+		t->period *= 2;
+		t->looks = 0;
+	}
+	t->clock_ns = ns;
+	t->countdown = t->period;
+}
+
+/*
  * The clock and the control word, every few events. Thread is busy. False:
  * recording has just been switched off, the event passes by.
  */
 SEEP_NOINLINE static bool
 look_at_clock(struct thread *t)
 {
-	uint64_t ns = tick_read();
-
-	if (ns - t->clock_ns > PAUSE_NS)
-		t->period = 1;
-	else if (t->period < PERIOD_MAX)
-		t->period *= 2;
-	t->clock_ns = ns;
-	t->countdown = t->period;
+	set_period(t, tick_read());
 	lifecycle_poll();
 	live_look_ahead(0, 0);
 	spaces_look();
@@ -371,19 +398,24 @@ recorder_after(void *p)
 	return p;
 }
 
+/* The fast way may have counted down already. */
 SEEP_NOINLINE void
 recorder_free_busy(const void *p)
 {
 	struct thread *t = thread_self;
-	struct live_block b = live_take(&t->live, (uint64_t)(uintptr_t)p);
-	uint32_t age = tick_now() - b.birth;
+	struct live_block b;
+	uint32_t age;
 
+	if (unlikely(t->countdown <= 1))
+		look_at_clock(t);
+	else
+		t->countdown--;
+	b = live_take(&t->live, (uint64_t)(uintptr_t)p);
+	age = tick_now() - b.birth;
 	if (unlikely(!b.site || !ledger_free(t, b.site, b.size)))
 		odd_free(t, p, b);
-	else if (age >= SEG_YOUNG_TICKS)
-		ledger_age(b.site, age);
-	if (unlikely(--t->countdown == 0))
-		look_at_clock(t);
+	else if (age)
+		ledger_age(t, b.site, age);
 	thread_leave(thread_gate);
 }
 
@@ -462,8 +494,8 @@ free_by(enum way way, struct thread *t, const void *p, struct live_block b,
 		return;
 	}
 	book_free(way, t, b);
-	if (is_death && age >= SEG_YOUNG_TICKS)
-		ledger_age(b.site, age);
+	if (is_death && age)
+		ledger_age(way == WAY_NESTED ? NULL : t, b.site, age);
 }
 
 /* Frees are booked while recording is off, as long as a cell is found. */
@@ -475,6 +507,10 @@ free_counted(const void *p, struct live_block b, bool is_death)
 
 	if (b.site && sample_rate())
 		sample_remove(p);
+	/* such threads may be all there are: nobody else moves the tick on */
+	if (b.site && way != WAY_READY && way != WAY_SHARED &&
+	    lifecycle_started())
+		tick_read();
 	if (way == WAY_NONE || way == WAY_SAMPLED || way == WAY_IGNORED ||
 	    way == WAY_PAUSED || way == WAY_CROWDED) {
 		if (lifecycle_started())
@@ -490,9 +526,9 @@ free_counted(const void *p, struct live_block b, bool is_death)
 		return;
 	}
 	thread_enter(thread_gate);
-	free_by(way, t, p, b, is_death);
 	if (--t->countdown == 0)
 		look_at_clock(t);
+	free_by(way, t, p, b, is_death);
 	thread_leave(thread_gate);
 }
 
@@ -670,6 +706,7 @@ recorder_sampled_free(struct gate *g, const void *p)
 	if (!b.site)
 		return;
 	thread_enter(g);
+	tick_read();
 	sample_remove(p);
 	free_by(WAY_SAMPLED, thread_self, p, b, true);
 	thread_leave(g);

@@ -176,22 +176,37 @@ recorder_is_due(struct thread *t)
 	return unlikely(--t->countdown == 0) || ledger_is_high(t);
 }
 
-/* Likewise; the death of a block that has grown old is not for here. */
-SEEP_INLINE bool
-recorder_free_fast(struct thread *t, const void *p)
+/* Likewise, a free in three steps. First: its block and its row, or NULL. */
+SEEP_INLINE struct seg_row *
+recorder_find(struct thread *t, const void *p, struct live_found *ret)
 {
-	struct live_found f = live_find(&t->live, (uint64_t)(uintptr_t)p);
-	struct seg_row *row;
+	*ret = live_find(&t->live, (uint64_t)(uintptr_t)p);
+	return likely(ret->block.site) ? ledger_settled(t, ret->block.site)
+	                               : NULL;
+}
 
-	if (unlikely(
-	        !f.block.site || tick_now() - f.block.birth >= SEG_YOUNG_TICKS))
-		return false;
-	row = ledger_settled(t, f.block.site);
-	if (unlikely(!row))
-		return false;
-	live_drop(&f);
-	ledger_count_free(t, row, f.block.size);
-	return true;
+/*
+ * Second, unless the block dies in the tick of its birth, as most do: all that
+ * counting ages costs those is this comparison.
+ */
+SEEP_INLINE bool
+recorder_has_aged(const struct live_found *f)
+{
+	return unlikely(tick_now() != f->block.birth);
+}
+
+SEEP_INLINE bool
+recorder_age(const struct thread *t, const struct live_found *f)
+{
+	return ledger_age_fast(t, f->block.site, tick_now() - f->block.birth);
+}
+
+/* Third. */
+SEEP_INLINE void
+recorder_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
+{
+	live_drop(f);
+	ledger_count_free(t, row, f->block.size);
 }
 
 /*

@@ -245,6 +245,7 @@ segment_init(const struct segment_memory *m, uint64_t bytes, uint64_t largest,
 	h->version = SEG_VERSION;
 	h->header_bytes = SEG_HEADER_BYTES;
 	h->tick_ns = SEG_TICK_NS;
+	h->counted_ticks = SEG_COUNTED_TICKS;
 	h->total_bytes = bytes;
 	h->used_bytes = segment.used;
 	h->dir_offset = SEG_HEADER_BYTES;

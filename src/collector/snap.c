@@ -259,9 +259,9 @@ static void
 put_tables(struct snap *s)
 {
 	static const uint8_t order[] = {SEG_EXT_SAMPLE, SEG_EXT_INHERITED,
-	    SEG_EXT_LIVE, SEG_EXT_INFO, SEG_EXT_MARK, SEG_EXT_SITE,
-	    SEG_EXT_POOL, SEG_EXT_INNER, SEG_EXT_NODE, SEG_EXT_MODULE,
-	    SEG_EXT_STRING};
+	    SEG_EXT_LIVE, SEG_EXT_INFO, SEG_EXT_AGES, SEG_EXT_MARK,
+	    SEG_EXT_SITE, SEG_EXT_POOL, SEG_EXT_INNER, SEG_EXT_NODE,
+	    SEG_EXT_MODULE, SEG_EXT_STRING};
 	size_t k, i;
 
 	for (k = 0; k < sizeof(order); k++) {

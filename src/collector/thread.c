@@ -345,6 +345,8 @@ adopt(struct thread *t)
 	t->paused = 0;
 	t->counted = 0;
 	t->clock_ns = 0;
+	t->looks = 0;
+	t->has_paused = 0;
 	/* it is cleared at every start, so it starts small */
 	if (t->memo_mask > LEAST * sizeof(*t->memo))
 		t->memo_mask = LEAST * sizeof(*t->memo);

@@ -72,6 +72,7 @@ struct thread {
 	uint32_t memo_mask; /* of an offset in bytes to a chunk */
 	uint32_t outer_count;
 	uint64_t outer_version; /* changes before outer[] and check[] do */
+	uint8_t **ages;         /* chunks of its ages; NULL: none yet */
 	uint32_t outer_gen;
 	uint32_t memo_misses;
 	uint32_t outer_truncated; /* outer[] holds the innermost part only */
@@ -89,7 +90,9 @@ struct thread {
 
 	/* warm */
 	uint32_t array;
-	uint32_t period; /* events between two looks at the clock */
+	uint32_t period;     /* events between two looks at the clock */
+	uint32_t looks;      /* since it changed */
+	uint32_t has_paused; /* for 50 ms, once */
 	uint64_t clock_ns;
 	int64_t own_net; /* of a thread that shares its array */
 	/* see walk.h: our own stack; stack_hi is 0 as long as it is not known */

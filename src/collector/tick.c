@@ -36,7 +36,8 @@ tick_read(void)
 	    ns > start_ns ? (uint32_t)((ns - start_ns) / SEG_TICK_NS) : 0;
 
 	if (t > LOAD(&tick_word)) {
-		STORE(&tick_word, t);
+		/* never back: a block could be freed before its birth */
+		RAISE(&tick_word, t);
 		STORE(&segment.header->tick, t);
 	}
 	return ns;

@@ -272,8 +272,8 @@ book_free(const struct slot *s, bool is_death)
 	}
 	ADD(&row->frees, 1);
 	ADD(&row->freed_bytes, s->size);
-	if (is_death && age >= SEG_YOUNG_TICKS)
-		ledger_age(s->site, age);
+	if (is_death && age)
+		ledger_age(NULL, s->site, age);
 }
 
 static void

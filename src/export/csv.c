@@ -8,6 +8,7 @@
 
 #include "export/export.h"
 #include "export/texts.h"
+#include "report/ages.h"
 #include "report/fingerprint.h"
 #include "report/program.h"
 #include "report/words.h"
@@ -139,7 +140,7 @@ put_head(FILE *out, const struct export_options *o)
 		    out);
 	(void)fputs(",samples,size_min,size_max,first_time,last_time,"
 	            "fingerprint,suppression,function,file,line,module,"
-	            "stack\r\n",
+	            "stack,temporary_within_ms\r\n",
 	    out);
 }
 
@@ -215,6 +216,8 @@ put_row(const struct csv *c, const struct view_site *s)
 	put_known(c->out, f ? f->line : 0, f && f->line > 0);
 	put_text(c->out, f ? f->module : NULL);
 	put_stack(c->out, c->texts, s);
+	put_known(c->out, ages_temporary_ns(c->view) / 1000000,
+	    c->view->temporary_ticks > 0);
 	(void)fputs("\r\n", c->out);
 }
 

@@ -69,10 +69,13 @@ add_product(uint64_t *sum, uint64_t a, uint64_t b)
 static uint64_t
 lifetimes_us(const struct view_site *s)
 {
-	uint64_t us = 0, youngest = 0;
+	uint64_t us = 0, youngest = 0, steps[PROCESS_STEPS];
 
 	if (s->now_ns > s->last_ns)
 		youngest = (s->now_ns - s->last_ns) / 1000;
+	if (ages_young(s, steps))
+		for (int i = 0; i < PROCESS_STEPS; i++)
+			add_product(&us, steps[i], ages_all_bound_ns(i) / 1000);
 	for (int i = 0; s->ages && i < PROCESS_AGES; i++) {
 		uint64_t bound_us = ages_bound_ns(i) / 1000;
 
@@ -208,8 +211,7 @@ put_head(const struct dhat *d, const struct export_options *o)
 	            "\"verb\":\"Allocated\",\"bklt\":true,\"bkacc\":false,"
 	            "\"tu\":\"\\u00b5s\",\"Mtu\":\"s\"",
 	    d->out);
-	json_number(
-	    d->out, "tuth", (uint64_t)SEG_YOUNG_TICKS * SEG_TICK_NS / 1000);
+	json_number(d->out, "tuth", ages_temporary_ns(d->view) / 1000);
 	json_text(d->out, "cmd", text ? text : "");
 	json_number(d->out, "pid", first ? first->header.pid : 0);
 	json_number(d->out, "tg", peak_us < end_us ? peak_us : end_us);

@@ -10,6 +10,7 @@
 #include "export/graph.h"
 #include "export/remarks.h"
 #include "export/texts.h"
+#include "report/ages.h"
 #include "report/amount.h"
 
 enum {
@@ -269,7 +270,7 @@ metric_name(int metric)
 	case VIEW_ALLOCS:
 		return "allocated";
 	case VIEW_TEMPORARY:
-		return "freed young";
+		return "freed within ";
 	default:
 		return "live";
 	}
@@ -291,6 +292,7 @@ put_file(const struct dot *d, size_t all)
 {
 	const struct graph *g = d->graph;
 	char *remarks = remarks_of(d->view, d->options);
+	char within[WORDS_MAX];
 
 	if (!remarks)
 		return -ENOMEM;
@@ -298,7 +300,11 @@ put_file(const struct dot *d, size_t all)
 	            "graph [fontname=\"sans-serif\", labelloc=t, labeljust=l, "
 	            "label=\"",
 	    d->out);
-	(void)fprintf(d->out, "%s: ", metric_name(d->options->metric));
+	(void)fputs(metric_name(d->options->metric), d->out);
+	if (d->options->metric == VIEW_TEMPORARY)
+		(void)fputs(
+		    words_time(within, ages_temporary_ns(d->view)), d->out);
+	(void)fputs(": ", d->out);
 	put_amount(d, g->total);
 	(void)fprintf(d->out, "; %zu of %zu functions\\l", g->node_count, all);
 	for (const char *at = remarks; *at;) {

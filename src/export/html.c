@@ -103,6 +103,14 @@ html_write_sessions(FILE *out, const struct html_session *sessions,
 	all.merge = all.group = all.fold = false;
 	all.trim = true;
 	all.depth = 0;
+	/* the page adds inputs up, and compares them: they mean the same */
+	for (size_t i = 0; i < count; i++) {
+		uint32_t ticks = view_temporary_ticks(
+		    sessions[i].session, NULL, options->pid);
+
+		if (ticks > all.temporary_ticks)
+			all.temporary_ticks = ticks;
+	}
 	if (err == 0 && !has_process(sessions, count, options->pid))
 		err = -ESRCH;
 	for (size_t i = 0; i < count && err == 0; i++) {

@@ -7,6 +7,7 @@
 
 #include "export/html_parts.h"
 #include "reader/losses.h"
+#include "report/json.h"
 #include "report/json_put.h"
 #include "report/older.h"
 #include "report/program.h"
@@ -321,6 +322,20 @@ write_older(FILE *out, const struct older *o)
 	return 0;
 }
 
+/* Of all inputs: html_write_sessions() made them mean the same. */
+static void
+write_temporary(FILE *out, const struct html *h)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < h->input_count; i++)
+		if (h->inputs[i].view->temporary_ticks >
+		    h->inputs[most].view->temporary_ticks)
+			most = i;
+	if (h->input_count > 0)
+		json_temporary(out, h->inputs[most].view);
+}
+
 static int
 write_head(FILE *out, struct html *h)
 {
@@ -335,6 +350,7 @@ write_head(FILE *out, struct html *h)
 		err = write_older(out, o->older);
 	json_boolean(out, "compare", o->compare);
 	(void)fprintf(out, ",\"threshold\":%g", h->threshold);
+	write_temporary(out, h);
 	(void)fputs(",\"inputs\":[", out);
 	for (size_t i = 0; i < h->input_count; i++)
 		write_input(out, h, i);

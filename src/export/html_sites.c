@@ -69,6 +69,23 @@ put_ages(struct html_blob *b, size_t row, const struct view_site *s)
 	}
 }
 
+/* The same of the steps within the first age. */
+static void
+put_steps(struct html_blob *b, size_t row, const struct view_site *s)
+{
+	uint64_t steps[PROCESS_STEPS];
+	bool known = ages_young(s, steps);
+
+	html_put(b, HTML_SITE_STEPS_KNOWN, known);
+	for (int i = 0; known && i < PROCESS_STEPS; i++) {
+		if (steps[i] == 0)
+			continue;
+		html_put(b, HTML_YOUNG_SITE, row);
+		html_put(b, HTML_YOUNG_STEP, (uint64_t)i);
+		html_put(b, HTML_YOUNG_COUNT, steps[i]);
+	}
+}
+
 /* The same of sizes. */
 static void
 put_sizes(struct html_blob *b, size_t row, const struct process_ages *ages)
@@ -115,6 +132,7 @@ put_site(struct html *h, size_t row)
 	html_put(b, HTML_SITE_FIRST_MS, since_ms(g, s->first_ns));
 	html_put(b, HTML_SITE_LAST_MS, since_ms(g, s->last_ns));
 	put_ages(b, row, s);
+	put_steps(b, row, s);
 	put_sizes(b, row, s->ages);
 	err = put_word(h, HTML_SITE_KIND, words_kind(s->kind));
 	if (err == 0)

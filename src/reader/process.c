@@ -14,6 +14,7 @@
 #include "reader/relative.h"
 #include "reader/room.h"
 #include "reader/rows.h"
+#include "reader/young.h"
 
 enum {
 	MAX_MODULES = 65536, /* a frame has 16 bits for the number */
@@ -35,6 +36,7 @@ minus(uint64_t a, uint64_t b)
 
 struct site_tables {
 	struct rows sites, infos, lives, pools;
+	struct young young;
 	uint32_t *pool_of; /* number in the segment -> in process.pools, + 1 */
 	struct index pool_index;
 };
@@ -88,6 +90,8 @@ process_add_ages(struct process_ages *to, const struct process_ages *from)
 		to->deaths[i] = plus(to->deaths[i], from->deaths[i]);
 		to->living[i] = plus(to->living[i], from->living[i]);
 	}
+	for (int i = 0; i < PROCESS_STEPS; i++)
+		to->young[i] = plus(to->young[i], from->young[i]);
 	for (int i = 0; i < PROCESS_SIZES; i++)
 		if (__builtin_add_overflow(
 		        to->sizes[i], from->sizes[i], &to->sizes[i]))
@@ -185,6 +189,23 @@ estimated_deaths(uint64_t n, const struct ledger_sum *sum)
 	return (uint64_t)((all + sum->sampled_frees / 2) / sum->sampled_frees);
 }
 
+/* The deaths that are below the first bucket, by steps. */
+static int
+add_young(struct process_site *site, const uint64_t deaths[SEG_AGE_STEPS],
+    const struct ledger_sum *sum)
+{
+	for (int i = 0; i < SEG_AGE_STEPS; i++) {
+		uint64_t n = estimated_deaths(deaths[i], sum);
+
+		if (n == 0)
+			continue;
+		if (!ages_of(site))
+			return -ENOMEM;
+		site->ages->young[i + 1] = plus(site->ages->young[i + 1], n);
+	}
+	return 0;
+}
+
 /* Ages from the rare records of the site's id. */
 static int
 add_rare(struct process_site *site, const struct site_tables *t,
@@ -238,12 +259,14 @@ same_pool(const void *items, uint32_t item, const void *key)
 }
 
 static int
-tables_init(struct site_tables *t, const struct segment *seg)
+tables_init(
+    struct site_tables *t, const struct segment *seg, const struct ledger *sums)
 {
 	t->pool_of = calloc(UINT16_MAX + 1, sizeof(*t->pool_of));
 	if (!t->pool_of || rows_init(&t->sites, seg, SEG_EXT_SITE) < 0 ||
 	    rows_init(&t->infos, seg, SEG_EXT_INFO) < 0 ||
 	    rows_init(&t->lives, seg, SEG_EXT_LIVE) < 0 ||
+	    young_init(&t->young, seg, sums) < 0 ||
 	    rows_init(&t->pools, seg, SEG_EXT_POOL) < 0)
 		return -ENOMEM;
 	return 0;
@@ -256,6 +279,7 @@ tables_release(struct site_tables *t)
 	rows_release(&t->infos);
 	rows_release(&t->lives);
 	rows_release(&t->pools);
+	young_release(&t->young);
 	index_release(&t->pool_index);
 	free(t->pool_of);
 }
@@ -351,6 +375,8 @@ make_sites(struct process *p, const struct ledger *sums, struct site_tables *t)
 		p->ids[p->id_count++] =
 		    (struct process_id){.id = sum->id, .site = at};
 		err = add_rare(&p->sites[at], t, sum);
+		if (err == 0 && t->young.deaths)
+			err = add_young(&p->sites[at], t->young.deaths[i], sum);
 	}
 	index_release(&index);
 	return err;
@@ -536,6 +562,16 @@ make_pools(struct process *p)
 	}
 }
 
+static uint32_t
+temporary_ticks(const struct process *p)
+{
+	if (process_ended_early(p))
+		return 0; /* the sums of its first events have no ages */
+	return p->header.counted_ticks == SEG_COUNTED_TICKS
+	    ? PROCESS_TEMPORARY_TICKS
+	    : SEG_YOUNG_TICKS;
+}
+
 int
 process_new(const struct segment *seg, struct process **ret)
 {
@@ -551,10 +587,12 @@ process_new(const struct segment *seg, struct process **ret)
 	p->exit_status = -1;
 	p->is_snapshot = p->header.snapshot_reason != SEG_SNAPSHOT_NONE;
 	p->duration_ns = (uint64_t)p->header.tick * p->header.tick_ns;
-	if (stacks_new(seg, &p->stacks) < 0 || tables_init(&t, seg) < 0)
-		goto out;
+	p->temporary_ticks = temporary_ticks(p);
 	err = ledger_init(&sums, seg);
 	if (err < 0)
+		goto out;
+	err = -ENOMEM;
+	if (stacks_new(seg, &p->stacks) < 0 || tables_init(&t, seg, &sums) < 0)
 		goto out;
 	err = make_sites(p, &sums, &t);
 	if (err < 0)
@@ -618,6 +656,19 @@ process_deaths(
 		old = plus(old, ret_deaths[i]);
 	}
 	ret_deaths[0] = minus(site->figures.frees, old);
+}
+
+void
+process_young(const struct process_ages *ages, uint64_t young,
+    uint64_t ret_steps[PROCESS_STEPS])
+{
+	memset(ret_steps, 0, PROCESS_STEPS * sizeof(*ret_steps));
+	/* while it runs, steps may have been read a moment after the frees */
+	for (int i = 1; ages && i < PROCESS_STEPS; i++) {
+		ret_steps[i] = ages->young[i] < young ? ages->young[i] : young;
+		young -= ret_steps[i];
+	}
+	ret_steps[0] = young;
 }
 
 const struct process_module *

@@ -27,12 +27,20 @@ struct process_figures {
 	uint64_t peak_blocks, peak_bytes; /* share of the process's peak */
 };
 
-enum { PROCESS_AGES = SEG_AGE_BUCKETS + 1, PROCESS_SIZES = SEG_SIZE_CLASSES };
+enum {
+	PROCESS_AGES = SEG_AGE_BUCKETS + 1,
+	PROCESS_STEPS = SEG_AGE_STEPS + 1, /* of the first of these */
+	PROCESS_SIZES = SEG_SIZE_CLASSES,
+	/* what is freed earlier is temporary: within one tick, or two at most */
+	PROCESS_TEMPORARY_TICKS = 2,
+};
 
 /* [0]: younger than SEG_YOUNG_TICKS; [i]: from 2^(3+i) ticks, the last open */
 struct process_ages {
 	uint64_t deaths[PROCESS_AGES]; /* [0] is filled by process_deaths() */
 	uint64_t living[PROCESS_AGES];
+	/* deaths[0] in steps: [i] from 2^(i-1) ticks; [0]: process_young() */
+	uint64_t young[PROCESS_STEPS];
 	uint32_t sizes[PROCESS_SIZES]; /* of the living, as seg_size_class() */
 	bool living_known; /* the destructor has folded the live map */
 	bool sizes_known;  /* and has told sizes, too */
@@ -50,7 +58,7 @@ struct process_site {
 	/* sampled: variance of the estimated bytes, else 0 */
 	double variance_allocated, variance_live;
 	struct process_figures figures;
-	struct process_ages *ages; /* NULL: nothing died old */
+	struct process_ages *ages; /* NULL: all died young, none is known */
 };
 
 /* A pool of seep_alloc(): resources of the program, apart from the heap. */
@@ -127,8 +135,13 @@ struct process {
 	size_t point_count;
 	struct fault doubt;  /* figures that cannot be (invariants.h); or "" */
 	enum agree live_map; /* does it say what the ledger says? */
-	bool is_unfinished;  /* its end state is missing in the recording */
-	uint64_t as_of_us;   /* then these are the figures of that moment */
+	/*
+	 * Blocks freed younger than this are temporary: PROCESS_TEMPORARY_TICKS;
+	 * SEG_YOUNG_TICKS: steps below are not known; 0: no age of the dead is.
+	 */
+	uint32_t temporary_ticks;
+	bool is_unfinished; /* its end state is missing in the recording */
+	uint64_t as_of_us;  /* then these are the figures of that moment */
 	const struct process_names *names; /* the session's; NULL: none */
 };
 
@@ -154,6 +167,13 @@ void process_add_ages(struct process_ages *to, const struct process_ages *from);
 /* Deaths by age, the young ones included; zeros where nothing is known. */
 void process_deaths(
     const struct process_site *site, uint64_t ret_deaths[PROCESS_AGES]);
+
+/*
+ * How many of `young` deaths below SEG_YOUNG_TICKS were in which step, by the
+ * steps that ages has (NULL: all in the first). Their sum is `young`.
+ */
+void process_young(const struct process_ages *ages, uint64_t young,
+    uint64_t ret_steps[PROCESS_STEPS]);
 
 /* The module of a frame, NULL where it is in none. */
 const struct process_module *process_module(

@@ -392,6 +392,7 @@ add_unfinished(struct reading *r, const struct replay_process *x)
 	if (err < 0)
 		return err;
 	p->is_unfinished = !r->is_growing;
+	p->temporary_ticks = 0; /* a time line has no ages */
 	p->as_of_us = x->rows_us;
 	p->end = r->is_growing ? PROCESS_RUNNING : PROCESS_UNKNOWN;
 	if (x->header.end_kind == SEG_END_EXITED)

@@ -35,6 +35,7 @@ static const uint32_t row_min[] = {
     [SEG_EXT_MARK] = sizeof(struct seg_mark),
     [SEG_EXT_SAMPLE] = SEG_SAMPLE_OLD_BYTES,
     [SEG_EXT_POOL] = sizeof(struct seg_pool),
+    [SEG_EXT_AGES] = sizeof(struct seg_ages),
 };
 enum { KINDS = sizeof(row_min) / sizeof(row_min[0]) };
 
@@ -44,8 +45,8 @@ enum { KINDS = sizeof(row_min) / sizeof(row_min[0]) };
  * read earlier points at is there when its table is read later.
  */
 static const uint32_t reading_order[] = {SEG_EXT_SAMPLE, SEG_EXT_INHERITED,
-    SEG_EXT_LIVE, SEG_EXT_INFO, SEG_EXT_MARK, SEG_EXT_SITE, SEG_EXT_POOL,
-    SEG_EXT_INNER, SEG_EXT_NODE, SEG_EXT_MODULE, SEG_EXT_STRING};
+    SEG_EXT_LIVE, SEG_EXT_INFO, SEG_EXT_AGES, SEG_EXT_MARK, SEG_EXT_SITE,
+    SEG_EXT_POOL, SEG_EXT_INNER, SEG_EXT_NODE, SEG_EXT_MODULE, SEG_EXT_STRING};
 
 const void *
 segment_row(const struct segment_rows *x, uint32_t i)

@@ -58,30 +58,64 @@ ages_living(char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns)
 void
 ages_deaths(const struct view_site *s, uint64_t ret[PROCESS_AGES])
 {
-	ret[0] = s->figures.temporary_blocks;
+	ret[0] = s->figures.young_blocks;
 	for (int i = 1; i < PROCESS_AGES; i++)
 		ret[i] = s->ages ? s->ages->deaths[i] : 0;
+}
+
+bool
+ages_young(const struct view_site *s, uint64_t ret[PROCESS_STEPS])
+{
+	if (s->age_flags)
+		return false;
+	process_young(s->ages, s->figures.young_blocks, ret);
+	return true;
+}
+
+void
+ages_all(const struct view_site *s, uint64_t ret[AGES_ALL])
+{
+	uint64_t deaths[PROCESS_AGES];
+
+	ages_deaths(s, deaths);
+	memset(ret, 0, PROCESS_STEPS * sizeof(*ret));
+	if (!ages_young(s, ret))
+		ret[PROCESS_STEPS - 1] = deaths[0];
+	memcpy(ret + PROCESS_STEPS, deaths + 1,
+	    (PROCESS_AGES - 1) * sizeof(*deaths));
+}
+
+uint64_t
+ages_all_bound_ns(int class)
+{
+	return class > 0 ? (UINT64_C(1) << (class - 1)) * SEG_TICK_NS : 0;
+}
+
+uint64_t
+ages_temporary_ns(const struct view *v)
+{
+	return (uint64_t)v->temporary_ticks * SEG_TICK_NS;
 }
 
 const char *
 ages_dead(char buffer[AGES_MAX], const struct view_site *s)
 {
-	uint64_t deaths[PROCESS_AGES], all = 0, sum = 0;
+	uint64_t deaths[AGES_ALL], all = 0, sum = 0;
 	int i;
 
-	ages_deaths(s, deaths);
-	for (i = 0; i < PROCESS_AGES; i++)
+	ages_all(s, deaths);
+	for (i = 0; i < AGES_ALL; i++)
 		all += deaths[i];
-	if (all == 0)
+	if (all == 0 || s->age_flags & VIEW_AGES_UNKNOWN)
 		return "-";
-	for (i = 0; i < PROCESS_AGES - 1; i++) {
+	for (i = 0; i < AGES_ALL - 1; i++) {
 		sum += deaths[i];
 		if (sum >= all - sum)
 			break;
 	}
-	if (i == PROCESS_AGES - 1)
+	if (i == AGES_ALL - 1)
 		return ">9 d";
-	(void)words_time(buffer, upper_ns(i));
+	(void)words_time(buffer, ages_all_bound_ns(i + 1));
 	return buffer;
 }
 

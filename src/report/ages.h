@@ -22,7 +22,20 @@ const char *ages_living(
 /* Deaths by age, the young ones included. */
 void ages_deaths(const struct view_site *s, uint64_t ret[PROCESS_AGES]);
 
-/* "1.6 s": half of the dead were younger. "-": none died. */
+/* The first of them in steps that end at 0.1, 0.2, 0.4, ... s; false: unknown. */
+bool ages_young(const struct view_site *s, uint64_t ret[PROCESS_STEPS]);
+
+/* Both in one; where steps are not known, the last of them has all. */
+enum { AGES_ALL = PROCESS_STEPS - 1 + PROCESS_AGES };
+void ages_all(const struct view_site *s, uint64_t ret[AGES_ALL]);
+
+/* From when on a block is in this class of ages_all(). */
+uint64_t ages_all_bound_ns(int class);
+
+/* What a view calls temporary: freed within this time. 0: not known. */
+uint64_t ages_temporary_ns(const struct view *v);
+
+/* "1.6 s": half of the dead were younger. "-": none died, or nobody counted. */
 const char *ages_dead(char buffer[AGES_MAX], const struct view_site *s);
 
 /* "16..4,096", "32", "-": not known. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "report/ages.h"
 #include "report/amount.h"
 #include "report/branches.h"
 #include "report/older.h"
@@ -20,6 +21,31 @@ bytes_of(int metric)
 	};
 
 	return metric < VIEW_ALL ? words[metric] : "allocated bytes";
+}
+
+/* What "short-lived" means here: recordings of older versions know less. */
+static void
+print_temporary(const struct page *p, const struct view *v)
+{
+	uint64_t within_ns = ages_temporary_ns(v);
+	char a[WORDS_MAX];
+	struct page_text t;
+
+	page_begin(p, &t);
+	if (within_ns == 0)
+		(void)fputs(
+		    "At which age blocks were freed was not recorded.\n",
+		    t.file);
+	else
+		(void)fprintf(t.file,
+		    "Temporary: blocks freed within %s of their "
+		    "allocation.%s\n",
+		    words_time(a, within_ns),
+		    v->temporary_ticks < SEG_YOUNG_TICKS
+		        ? ""
+		        : " The seep that made this did not count younger "
+		          "ages.");
+	page_end(p, &t);
 }
 
 /* What the filters leave, when there are any. */
@@ -83,6 +109,8 @@ nothing_of(const struct view *v, const struct body_options *o)
 		                : "Nothing else is live.";
 	if (o->older)
 		return "No block is that old.";
+	if (metric == VIEW_TEMPORARY && v->temporary_ticks == 0)
+		return "So there is nothing to show.";
 	return metric < VIEW_ALL ? words[metric] : words[VIEW_ALLOCS];
 }
 
@@ -136,6 +164,8 @@ body_write_view(
 	if (options->older)
 		older_write(p, options->older, options->view.only,
 		    &v->chosen.figures.all);
+	if (options->view.metric == VIEW_TEMPORARY)
+		print_temporary(p, v);
 	print_filters(p, v, options->view.metric);
 	print_suppressed(p, v, options);
 	(void)putc('\n', p->out);

@@ -120,6 +120,7 @@ diff_write_sites(FILE *out, const struct view *v, int metric)
 	qsort(rows, v->site_count, sizeof(*rows), larger);
 	amounts_whole(v, metric, &all);
 	json_text(out, "metric", metrics[metric]);
+	json_temporary(out, v);
 	put_amount(out, "bytes", &all.bytes);
 	put_amount(out, "blocks", &all.blocks);
 	put_amount(out, "allocations", &all.calls);

@@ -226,6 +226,8 @@ short_histograms(FILE *out, const struct view_site *s)
 
 	ages_deaths(s, values);
 	short_list(out, "ages", values, PROCESS_AGES);
+	if (ages_young(s, values))
+		short_list(out, "ages_fine", values, PROCESS_STEPS);
 	if (ages && ages->living_known)
 		short_list(out, "live_ages", ages->living, PROCESS_AGES);
 	if (!ages || !ages->sizes_known)
@@ -288,7 +290,7 @@ site(FILE *out, const struct view_site *s, const struct process *p,
     struct courses *courses, const struct older *older)
 {
 	const struct view_figures *f = &s->figures;
-	uint64_t deaths[PROCESS_AGES];
+	uint64_t deaths[PROCESS_AGES], steps[PROCESS_STEPS];
 	struct fingerprint print;
 
 	(void)fprintf(out, "{\"id\":%u", s->id);
@@ -305,6 +307,8 @@ site(FILE *out, const struct view_site *s, const struct process *p,
 	json_time(out, "last_time", s->last_ns);
 	ages_deaths(s, deaths);
 	json_list(out, "ages", deaths, PROCESS_AGES);
+	if (ages_young(s, steps))
+		json_list(out, "ages_fine", steps, PROCESS_STEPS);
 	living(out, s->ages);
 	json_number(out, "temporary_blocks", f->temporary_blocks);
 	json_number(out, "temporary_bytes", f->temporary_bytes);
@@ -352,6 +356,16 @@ out:
 	fingerprints_free(prints);
 	json_frames_free(cache);
 	return err;
+}
+
+void
+json_temporary(FILE *out, const struct view *v)
+{
+	if (v->temporary_ticks > 0)
+		json_number(
+		    out, "temporary_within_ms", ages_temporary_ns(v) / 1000000);
+	else
+		(void)fputs(",\"temporary_within_ms\":null", out);
 }
 
 static void
@@ -550,6 +564,7 @@ process(FILE *out, const struct session *s, const struct process *p,
 	inherited(out, p);
 	marks(out, p);
 	course(out, "timeline", p->points, p->point_count);
+	json_temporary(out, v);
 	view_sum(out, "filtered", &v->filtered);
 	view_sum(out, "suppressed", &v->suppressed);
 	json_older_process(out, o.older, p);
@@ -579,6 +594,7 @@ merged(FILE *out, const struct session *s, struct names *names,
 	if (err < 0)
 		return err;
 	(void)fputs("{\"schema\":1", out);
+	json_temporary(out, v);
 	view_sum(out, "chosen", &v->chosen);
 	view_sum(out, "filtered", &v->filtered);
 	view_sum(out, "suppressed", &v->suppressed);

@@ -17,10 +17,11 @@ enum { BARS = 40, POINTS = 2000 };
 
 static void
 print_figures(const struct page *p, const struct view_site *s,
-    const struct process *process)
+    const struct process *process, uint64_t within_ns)
 {
 	const struct process_figures *f = &s->figures.all;
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED];
+	char young[WORDS_MAX + 8] = "freed young";
 	const struct {
 		const char *name;
 		uint64_t bytes, blocks;
@@ -32,10 +33,12 @@ print_figures(const struct page *p, const struct view_site *s,
 	    {"allocated", f->allocated_bytes, f->allocations,
 	        s->figures.variance_allocated},
 	    {"freed", f->freed_bytes, f->frees, 0},
-	    {"freed young", s->figures.temporary_bytes,
-	        s->figures.temporary_blocks, 0},
+	    {young, s->figures.temporary_bytes, s->figures.temporary_blocks, 0},
 	};
 
+	if (within_ns > 0)
+		(void)snprintf(young, sizeof(young), "freed <%s",
+		    words_time(a, within_ns));
 	(void)fprintf(p->out, "%-14s %15s %13s\n", "", "bytes", "blocks");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		(void)fprintf(p->out, "%-14s %15s %13s", rows[i].name,
@@ -82,6 +85,12 @@ static const char *
 age_words(char buffer[WORDS_MAX], int class)
 {
 	return words_time(buffer, ages_bound_ns(class ? class : 1));
+}
+
+static const char *
+step_words(char buffer[WORDS_MAX], int class)
+{
+	return words_time(buffer, ages_all_bound_ns(class ? class : 1));
 }
 
 static const char *
@@ -152,7 +161,7 @@ static void
 print_histograms(const struct page *p, const struct view_site *s)
 {
 	const struct process_ages *ages = s->ages;
-	uint64_t sizes[PROCESS_SIZES], deaths[PROCESS_AGES], told = 0;
+	uint64_t sizes[PROCESS_SIZES], deaths[AGES_ALL], told = 0;
 
 	if (ages && ages->living_known)
 		print_classes(p, "Age of the living:", ages->living,
@@ -166,8 +175,16 @@ print_histograms(const struct page *p, const struct view_site *s)
 		    p, "Size of the living:", sizes, PROCESS_SIZES, size_words);
 	}
 	print_remark(p, s, told);
-	ages_deaths(s, deaths);
-	print_classes(p, "Age at death:", deaths, PROCESS_AGES, age_words);
+	if (s->age_flags & VIEW_AGES_UNKNOWN)
+		return;
+	if (s->age_flags) {
+		ages_deaths(s, deaths);
+		print_classes(
+		    p, "Age at death:", deaths, PROCESS_AGES, age_words);
+	} else {
+		ages_all(s, deaths);
+		print_classes(p, "Age at death:", deaths, AGES_ALL, step_words);
+	}
 }
 
 static void
@@ -239,7 +256,7 @@ print_site(const struct page *p, const struct session *s, const struct view *v,
 		(void)putc('"', p->out);
 	}
 	(void)fputs(":\n\n", p->out);
-	print_figures(p, site, process);
+	print_figures(p, site, process, ages_temporary_ns(v));
 	(void)putc('\n', p->out);
 	print_times(p, site, process);
 	print_course(p, s, process, site);

@@ -27,6 +27,58 @@ plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+uint32_t
+view_temporary_ticks(
+    const struct session *s, const struct process *only, uint32_t pid)
+{
+	uint32_t most = 0, idle = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = s->processes[i];
+		/* one that was not traced, or did nothing, says nothing */
+		uint32_t *which = p->site_count > 0 ? &most : &idle;
+
+		if ((!only || only == p) &&
+		    (pid == VIEW_ANY || p->header.pid == pid) &&
+		    p->temporary_ticks > *which)
+			*which = p->temporary_ticks;
+	}
+	return most > 0 ? most : idle;
+}
+
+/* For the whole view, and for both sides of a comparison. */
+static uint32_t
+temporary_ticks(const struct session *s, const struct view_options *o)
+{
+	uint32_t ticks = view_temporary_ticks(s, o->only, o->pid);
+	uint32_t other = 0;
+
+	if (o->before)
+		other = view_temporary_ticks(
+		    o->before->session, o->before->only, o->pid);
+	if (other > ticks)
+		ticks = other;
+	return ticks > 0 && o->temporary_ticks > ticks ? o->temporary_ticks
+	                                               : ticks;
+}
+
+/* Of blocks that died young: those before the view's limit. */
+static uint64_t
+temporary_of(const struct view *v, const struct process *p,
+    const struct process_site *s, uint64_t young)
+{
+	uint64_t steps[PROCESS_STEPS], sum = 0;
+
+	if (p->temporary_ticks == 0)
+		return 0;
+	if (v->temporary_ticks >= SEG_YOUNG_TICKS)
+		return young;
+	process_young(s->ages, young, steps);
+	for (int i = 0; i < PROCESS_STEPS && 1u << i <= v->temporary_ticks; i++)
+		sum += steps[i];
+	return sum;
+}
+
 static struct view_figures
 figures_of(const struct view_builder *b, size_t process, size_t site)
 {
@@ -38,11 +90,12 @@ figures_of(const struct view_builder *b, size_t process, size_t site)
 	    .variance_allocated = s->variance_allocated};
 
 	process_deaths(s, deaths);
-	f.temporary_blocks = deaths[0];
+	f.young_blocks = deaths[0];
+	f.temporary_blocks = temporary_of(b->view, p, s, deaths[0]);
 	f.temporary_bytes = s->figures.freed_bytes;
-	if (deaths[0] < s->figures.frees) {
+	if (f.temporary_blocks < s->figures.frees) {
 		double part = (double)f.temporary_bytes *
-		    ((double)deaths[0] / (double)s->figures.frees);
+		    ((double)f.temporary_blocks / (double)s->figures.frees);
 
 		/* near 2^64 it may have been rounded up to it */
 		if (part < (double)f.temporary_bytes)
@@ -236,6 +289,7 @@ view_join(struct view_site *to, const struct view_site *from)
 	if (from->now_ns > to->now_ns)
 		to->now_ns = from->now_ns;
 	to->samples = plus(to->samples, from->samples);
+	to->age_flags |= from->age_flags;
 	to->count++;
 	view_add(&to->figures, &from->figures);
 }
@@ -370,6 +424,9 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 	    .count = 1,
 	    .kind = s->kind,
 	    .api = s->api,
+	    .age_flags = p->temporary_ticks == 0        ? VIEW_AGES_UNKNOWN
+	        : p->temporary_ticks == SEG_YOUNG_TICKS ? VIEW_AGES_COARSE
+	                                                : 0,
 	    .pool = s->kind == SEG_SITE_USER ? p->pools[s->pool].name : NULL,
 	    .samples = s->samples,
 	    .size_min = s->size_min,
@@ -454,6 +511,7 @@ view_new(const struct session *s, struct names *names,
 	v->is_grouped = options->group || v->is_compared;
 	v->is_merged = options->merge || v->is_compared;
 	v->by_function = options->by_function;
+	v->temporary_ticks = temporary_ticks(s, options);
 	b->view = v;
 	b->options = options;
 	b->side = (struct view_side){

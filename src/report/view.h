@@ -15,7 +15,7 @@ enum view_metric {
 	VIEW_LIVE,
 	VIEW_PEAK,
 	VIEW_ALLOCS,
-	VIEW_TEMPORARY, /* died young: before SEG_YOUNG_TICKS */
+	VIEW_TEMPORARY, /* died before view.temporary_ticks */
 	VIEW_ALL,       /* every site, as allocations */
 };
 
@@ -62,12 +62,14 @@ struct view_options {
 	const struct process_figures *const *figures;
 	/* fills view_figures.older_*; NULL: nothing */
 	const struct older *older;
+	uint32_t temporary_ticks; /* at least; see view_temporary_ticks() */
 	/* what to compare with; implies group and merge. NULL: nothing */
 	const struct view_side *before;
 };
 
 struct view_figures {
 	struct process_figures all;
+	uint64_t young_blocks; /* died before SEG_YOUNG_TICKS */
 	uint64_t temporary_blocks;
 	uint64_t temporary_bytes; /* a share of the freed, by blocks */
 	double variance_live, variance_allocated; /* of bytes; exact: 0 */
@@ -76,12 +78,19 @@ struct view_figures {
 	uint64_t older_unknown_blocks, older_unknown_bytes;
 };
 
+/* How well ages at death are known; of sites merged, both may hold. */
+enum view_ages {
+	VIEW_AGES_COARSE = 1,  /* from SEG_YOUNG_TICKS on */
+	VIEW_AGES_UNKNOWN = 2, /* the young ones may be of any age */
+};
+
 struct view_site {
 	uint32_t process; /* number in the session, VIEW_MERGED */
 	uint32_t site;    /* number in the process, of the first */
 	uint32_t id;
 	uint32_t count;    /* sites of the session in this one */
 	uint8_t kind, api; /* api: operator new is recognised */
+	uint8_t age_flags; /* enum view_ages */
 	const char *pool;  /* of a user's resource; NULL: of the heap */
 	struct view_figures figures;
 	struct view_figures before; /* zeros without a comparison */
@@ -116,7 +125,8 @@ struct view {
 	const struct frame *frames; /* by number */
 	size_t frame_count;
 	struct view_sum chosen, filtered, suppressed;
-	size_t unchanged; /* sites of a comparison: they are left out */
+	uint32_t temporary_ticks; /* what is temporary; 0: nobody counted */
+	size_t unchanged;         /* sites of a comparison: they are left out */
 	bool is_compared, is_grouped, is_merged, by_function;
 	struct frames *table;      /* of the frames */
 	struct view_chunk *chunks; /* memory of stacks */
@@ -128,6 +138,14 @@ int view_new(const struct session *s, struct names *names,
 
 /* NULL is fine. */
 void view_free(struct view *v);
+
+/*
+ * The age that makes a block temporary, if all processes that are looked at
+ * shall mean the same: the highest, because the finer ones can be added up.
+ * 0: no process knows ages at death.
+ */
+uint32_t view_temporary_ticks(
+    const struct session *s, const struct process *only, uint32_t pid);
 
 /*
  * How many frames of a stack are left without those outside of it that only

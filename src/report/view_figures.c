@@ -12,6 +12,7 @@ void
 view_add(struct view_figures *to, const struct view_figures *from)
 {
 	process_add(&to->all, &from->all);
+	to->young_blocks = plus(to->young_blocks, from->young_blocks);
 	to->temporary_blocks =
 	    plus(to->temporary_blocks, from->temporary_blocks);
 	to->temporary_bytes = plus(to->temporary_bytes, from->temporary_bytes);

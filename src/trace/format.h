@@ -42,8 +42,10 @@ enum {
 	SEG_ARRAYS = 32,     /* 0..15 one writer each, 16..31 shared, atomics */
 	SEG_USER_ARRAY = 32, /* owner of the rows of pools and handles */
 	SEG_AGE_BUCKETS = 20,
+	SEG_AGE_STEPS = 4, /* below the first of these buckets */
 	SEG_SIZE_CLASSES = 32,
-	SEG_YOUNG_TICKS = 16, /* deaths younger than this are not in ages[] */
+	SEG_YOUNG_TICKS = 16,  /* deaths younger than this are not in ages[] */
+	SEG_COUNTED_TICKS = 1, /* header.counted_ticks of this collector */
 	SEG_TICK_NS = 100000000,
 	SEG_EXE_BYTES = 1024,
 	SEG_DIR_BYTES = 1024,
@@ -133,6 +135,7 @@ enum seg_kind {
 	SEG_EXT_MARK = 10,     /* struct seg_mark, a ring */
 	SEG_EXT_SAMPLE = 11,   /* struct seg_sample, owner = array */
 	SEG_EXT_POOL = 12,     /* struct seg_pool, index = pool number */
+	SEG_EXT_AGES = 13,     /* struct seg_ages, owner = array, by site id */
 };
 
 /* seg_header.counts[]; names in reader/losses.c, never renumbered */
@@ -270,7 +273,14 @@ struct seg_header {
 	 * began to fold the live map (SEG_EXT_LIVE); 0: it did not.
 	 */
 	uint64_t fold_events;
-	uint64_t reserved[18];
+	/*
+	 * Deaths from this age on are counted, in SEG_EXT_AGES and SEG_EXT_INFO;
+	 * all other frees were younger. 0: an older collector, which has no
+	 * SEG_EXT_AGES and counts from SEG_YOUNG_TICKS on.
+	 */
+	uint32_t counted_ticks;
+	uint32_t counted_reserved;
+	uint64_t reserved[17];
 	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
 	uint32_t place_reserved;
@@ -420,6 +430,14 @@ seg_deaths(const struct seg_info *info, uint32_t i)
 	return (uint64_t)info->ages_high[i] << 32 | info->ages[i];
 }
 
+/*
+ * Deaths at an age of 2^i .. 2^(i+1) - 1 ticks, the last below SEG_YOUNG_TICKS.
+ * As with seg_row, the sum over all arrays is a site's truth.
+ */
+struct seg_ages {
+	uint64_t deaths[SEG_AGE_STEPS];
+};
+
 struct seg_inherited {
 	uint64_t frees;
 	uint64_t freed_bytes;
@@ -459,6 +477,14 @@ seg_age_bucket(uint32_t age)
 
 	_Static_assert(SEG_YOUNG_TICKS == 1 << 4, "bucket 0 begins there");
 	return i < SEG_AGE_BUCKETS ? i : SEG_AGE_BUCKETS - 1;
+}
+
+/* Which of seg_ages.deaths[] an age of 1 .. SEG_YOUNG_TICKS - 1 belongs to. */
+static inline uint32_t
+seg_age_step(uint32_t age)
+{
+	_Static_assert(1 << SEG_AGE_STEPS == SEG_YOUNG_TICKS, "no gap");
+	return (31 - (uint32_t)__builtin_clz(age | 1)) & (SEG_AGE_STEPS - 1);
 }
 
 struct seg_mark {
@@ -595,6 +621,7 @@ _Static_assert(sizeof(struct seg_row) == 64, "row");
 _Static_assert(sizeof(struct seg_info) == 256, "info");
 _Static_assert(offsetof(struct seg_info, ages_high) == SEG_INFO_OLD_BYTES,
     "what older readers know of an info");
+_Static_assert(sizeof(struct seg_ages) == 32, "ages");
 _Static_assert(sizeof(struct seg_live) == 256, "live");
 _Static_assert(sizeof(struct seg_mark) == 64, "mark");
 _Static_assert(sizeof(struct seg_sample) == 128, "sample");

@@ -67,7 +67,7 @@ outcome() {
 	outcome metric invert merge pools help_opens
 }
 @test "the table sorts; a site shows stack, sizes and ages; it can be copied" {
-	outcome sort site histograms copied
+	outcome sort site histograms steps copied
 }
 @test "a range of the time line, drawn or typed, filters the rest" {
 	outcome range range_by_keys

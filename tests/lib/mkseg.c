@@ -151,6 +151,12 @@ mkseg_info(struct mkseg *m, uint32_t id)
 	return row_at(m, SEG_EXT_INFO, 0, sizeof(struct seg_info), id);
 }
 
+struct seg_ages *
+mkseg_ages(struct mkseg *m, uint32_t array, uint32_t id)
+{
+	return row_at(m, SEG_EXT_AGES, array, sizeof(struct seg_ages), id);
+}
+
 struct seg_live *
 mkseg_live(struct mkseg *m, uint32_t id)
 {

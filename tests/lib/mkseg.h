@@ -39,6 +39,7 @@ struct seg_node *mkseg_node_at(struct mkseg *m, uint32_t number);
 struct seg_site *mkseg_site(struct mkseg *m, uint32_t id);
 struct seg_row *mkseg_row(struct mkseg *m, uint32_t array, uint32_t id);
 struct seg_info *mkseg_info(struct mkseg *m, uint32_t id);
+struct seg_ages *mkseg_ages(struct mkseg *m, uint32_t array, uint32_t id);
 struct seg_live *mkseg_live(struct mkseg *m, uint32_t id);
 struct seg_sample *mkseg_sample(struct mkseg *m, uint32_t array, uint32_t id);
 struct seg_pool *mkseg_pool(struct mkseg *m, uint32_t number);

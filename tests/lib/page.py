@@ -16,6 +16,7 @@ import shared
 
 AGES = 21
 SIZES = 32
+STEPS = 5
 FIGURES = ("allocations", "allocated_bytes", "frees", "freed_bytes", "live_blocks",
            "live_bytes", "peak_blocks", "peak_bytes", "temporary_blocks",
            "temporary_bytes", "samples")
@@ -149,7 +150,7 @@ def milliseconds(text):
     return round(when.replace(tzinfo=timezone.utc).timestamp() * 1000)
 
 
-def check_site(c, page, n, site, process, deaths, living, sizes):
+def check_site(c, page, n, site, process, deaths, living, sizes, steps):
     where = f"pid {process['pid']} site {site['id']}"
     column = page.columns
     for name in FIGURES:
@@ -164,6 +165,9 @@ def check_site(c, page, n, site, process, deaths, living, sizes):
                               column["site.error_allocated"][n]],
            [error["live_bytes"], error["allocated_bytes"]])
     c.same(f"{where} ages", deaths.get(n, [0] * AGES), site["ages"])
+    known = column["site.steps_known"][n] > 0
+    c.same(f"{where} ages_fine", steps.get(n, [0] * STEPS) if known else None,
+           site.get("ages_fine"))
     known = column["site.ages_known"][n] > 0
     c.same(f"{where} live_ages", living.get(n, [0] * AGES) if known else None,
            site["live_ages"])
@@ -245,7 +249,7 @@ def compare(path, report_path):
     page, c = Page(path), Comparison()
     report = shared.load(report_path)
     tables = (page.classes("death", "age", AGES), page.classes("living", "age", AGES),
-              page.classes("size", "class", SIZES))
+              page.classes("size", "class", SIZES), page.classes("young", "step", STEPS))
     c.same("processes", [p["uuid"] for p in page.head["processes"]],
            [p["uuid"] for p in report["processes"]])
     for (p, rows), points, r in zip(page.rows(), page.points(), report["processes"]):

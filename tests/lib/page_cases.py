@@ -171,9 +171,42 @@ class Cases:
                         s += m.figure('{column}', i);
                 return s; }})()""")
             expect(name, b.eval("seep.flame.tree.value.list[0]"), total)
+        expect("title", b.eval("$('#metrics [data-value=temporary]').title"),
+               "freed within 0.2 seconds")
         b.key("b")
         expect("unit", b.eval("seep.state.unit"), "count")
         b.key("b")
+
+    def steps(self, b):
+        """Ages at death below 1.6 s: in steps, or as one where they are unknown."""
+        rows = """(() => { const t = seep.table, m = seep.model;
+            const at = [...t.order].findIndex((r) => m.classes('young', 'step',
+                seep.figures.rows[r]).length > 0);
+            $(`#row-${at === 0 ? 1 : 0}`).click();
+            $(`#row-${at}`).click();
+            return [...$$('#detail .ages tr')].map((e) => e.textContent); })()"""
+        b.click("#metrics button[data-value=allocated]")
+        # so many in each step, whatever there is
+        b.eval("""(() => { const m = seep.model, old = m.classes;
+            m.classes = function (what, by, site) {
+                return what === 'young' && old.call(m, what, by, site).length > 0 ?
+                    [[0, 7], [1, 1], [2, 2], [3, 3], [4, 4]] :
+                    what === 'living' ? [] : old.call(m, what, by, site); }; })()""")
+        labels = [r.replace("still live", "") for r in b.eval(rows)]
+        n = int(labels[2].removeprefix("100 ms \u2013 200 ms")) # sites in this row
+        expect("steps", labels[:6],
+               ["agefreed", f"< 100 ms{7 * n}", f"100 ms \u2013 200 ms{n}",
+                f"200 ms \u2013 400 ms{2 * n}", f"400 ms \u2013 800 ms{3 * n}",
+                f"800 ms \u2013 1.6 s{4 * n}"])
+        if any(r.startswith("< 1.6") for r in labels):
+            raise Failure(f"twice: {labels}")
+        b.eval("seep.model.columns['site.steps_known'].fill(0)")
+        labels = b.eval(rows)
+        if not labels[1].startswith("< 1.6 s"):
+            raise Failure(f"unknown: {labels}")
+        b.eval("seep.model.columns['site.steps_known'].fill(1)")
+        b.eval("delete seep.model.classes")
+        b.click("#metrics button[data-value=live]")
 
     def invert(self, b):
         b.click("#direction button[data-value=true]")
@@ -560,7 +593,7 @@ class Cases:
 
     ON_PAGE = ("load", "flame_is_drawn", "boxes_add_up", "hover_tells", "zoom",
                "flame_by_keys", "search", "metric", "invert", "merge", "sort", "site",
-               "histograms", "copied", "range", "range_by_keys", "pools", "help_opens",
+               "histograms", "steps", "copied", "range", "range_by_keys", "pools", "help_opens",
                "hostile_names_stay_text", "dark", "phone", "paper", "silent")
     ALONE = ("nothing_lives", "processes_can_be_chosen", "inputs_can_be_compared",
              "nothing_overflows", "peak_is_on_the_curve", "two_inputs_open_compared",

@@ -247,8 +247,8 @@ threads_that_intern_at_once_lose_nothing(void **state)
 static void *
 row_of_kind(enum seg_kind kind, uint32_t site)
 {
-	struct segment_table *tables[SEG_ARRAYS * 2 + 3];
-	size_t i, n = ledger_tables(tables, SEG_ARRAYS * 2 + 3);
+	struct segment_table *tables[SEG_ARRAYS * 3 + 3];
+	size_t i, n = ledger_tables(tables, SEG_ARRAYS * 3 + 3);
 
 	for (i = 0; i < n; i++)
 		if (tables[i]->kind == kind)
@@ -265,21 +265,81 @@ deaths_are_counted_beyond_2_to_the_32(void **state)
 	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	site = make_site(1);
-	ledger_age(site, 16);
+	ledger_age(NULL, site, 16);
 	info = row_of_kind(SEG_EXT_INFO, site);
 	assert_non_null(info);
 	assert_int_equal(seg_deaths(info, 0), 1);
 	for (i = 0; i < SEG_AGE_BUCKETS; i++)
 		info->ages[i] = UINT32_MAX;
 	for (i = 0; i < SEG_AGE_BUCKETS; i++) {
-		ledger_age(site, 16u << i);
-		ledger_age(site, 16u << i);
+		ledger_age(NULL, site, 16u << i);
+		ledger_age(NULL, site, 16u << i);
 	}
 	for (i = 0; i < SEG_AGE_BUCKETS; i++)
 		assert_true(seg_deaths(info, i) == (UINT64_C(1) << 32) + 1);
 	/* what is not ours stays zero */
 	for (i = 0; i < 5; i++)
 		assert_int_equal(info->reserved[i], 0);
+}
+
+static struct seg_ages *
+ages_of_array(uint32_t array, uint32_t site)
+{
+	struct segment_table *tables[SEG_ARRAYS * 3 + 3];
+	size_t i, n = ledger_tables(tables, SEG_ARRAYS * 3 + 3);
+
+	for (i = 0; i < n; i++)
+		if (tables[i]->kind == SEG_EXT_AGES &&
+		    tables[i]->owner == array)
+			return segment_table_row(tables[i], site - 1);
+	return NULL;
+}
+
+/* Each way to count a death puts it into the step that its age is in. */
+static void
+young_deaths_are_counted_by_steps(void **state)
+{
+	struct seg_ages *own, *shared;
+	struct thread *t;
+	uint32_t site, far = 0, i, age;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	assert_int_equal(segment.header->counted_ticks, SEG_COUNTED_TICKS);
+	t = new_thread(3);
+	site = make_site(1);
+	for (i = 2; i < 400; i++)
+		far = make_site(i); /* in another chunk */
+	assert_true(far - site > 256);
+	/* nothing is open yet: nothing is booked */
+	assert_false(ledger_age_fast(t, site, 1));
+	for (age = 1; age < SEG_YOUNG_TICKS; age++)
+		ledger_age(t, site, age);
+	own = ages_of_array(3, site);
+	assert_non_null(own);
+	for (i = 0; i < SEG_AGE_STEPS; i++)
+		assert_int_equal(own->deaths[i], 1u << i);
+	/* the fast way, to the same row */
+	for (age = 1; age < SEG_YOUNG_TICKS; age++)
+		assert_true(ledger_age_fast(t, site, age));
+	for (i = 0; i < SEG_AGE_STEPS; i++)
+		assert_int_equal(own->deaths[i], 2u << i);
+	/* not for it: the old, a chunk that is not open, another's site */
+	assert_false(ledger_age_fast(t, site, SEG_YOUNG_TICKS));
+	assert_false(ledger_age_fast(t, site, UINT32_MAX));
+	assert_false(ledger_age_fast(t, far, 1));
+	assert_false(ledger_age_fast(t, 0, 1));
+	assert_false(ledger_age_fast(t, UINT32_MAX, 1));
+	ledger_age(t, far, 9);
+	assert_true(ledger_age_fast(t, far, 9));
+	assert_int_equal(ages_of_array(3, far)->deaths[3], 2);
+	/* whoever owns no array: the last one */
+	ledger_age(NULL, site, 2);
+	shared = ages_of_array(SEG_ARRAYS - 1, site);
+	assert_int_equal(shared->deaths[1], 1);
+	assert_int_equal(own->deaths[1], 4);
+	assert_int_equal(segment.header->counts[SEG_LOST_AGES], 0);
+	free(t);
 }
 
 static void
@@ -295,8 +355,10 @@ a_death_without_room_for_its_age_is_a_loss(void **state)
 	site = make_site(1);
 	for (frame = 100; frame < 100000; frame++)
 		make_site(frame);
-	ledger_age(site, 100);
+	ledger_age(NULL, site, 100);
 	assert_int_equal(segment.header->counts[SEG_LOST_AGES], 1);
+	ledger_age(NULL, site, 1);
+	assert_int_equal(segment.header->counts[SEG_LOST_AGES], 2);
 	/* the destructor says that its count is not whole */
 	assert_false(ledger_fold_live(site, 8, 0));
 }
@@ -336,8 +398,8 @@ sizes_are_true_above_4_gib(void **state)
 static struct seg_row *
 row_of_array(uint32_t array, uint32_t site)
 {
-	struct segment_table *tables[SEG_ARRAYS * 2 + 3];
-	size_t i, n = ledger_tables(tables, SEG_ARRAYS * 2 + 3);
+	struct segment_table *tables[SEG_ARRAYS * 3 + 3];
+	size_t i, n = ledger_tables(tables, SEG_ARRAYS * 3 + 3);
 
 	for (i = 0; i < n; i++)
 		if (tables[i]->kind == SEG_EXT_LEDGER &&
@@ -493,6 +555,7 @@ main(void)
 	        a_full_segment_drops_outer_frames_then_goes_to_no_room),
 	    cmocka_unit_test(threads_that_intern_at_once_lose_nothing),
 	    cmocka_unit_test(deaths_are_counted_beyond_2_to_the_32),
+	    cmocka_unit_test(young_deaths_are_counted_by_steps),
 	    cmocka_unit_test(a_death_without_room_for_its_age_is_a_loss),
 	    cmocka_unit_test(sizes_are_true_above_4_gib),
 	    cmocka_unit_test(sampled_bytes_are_right_beyond_2_to_the_48),

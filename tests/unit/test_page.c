@@ -328,8 +328,21 @@ ages_are_ranges(void **state)
 	assert_string_equal(
 	    ages_living(text, &s, now), "1 min 0 s..1 min 42 s");
 	assert_string_equal(ages_dead(text, &s), "-");
-	s.figures.temporary_blocks = 10;
+	s.figures.young_blocks = 10;
 	ages.deaths[3] = 9;
+	assert_string_equal(ages_dead(text, &s), "100 ms");
+	s.age_flags = VIEW_AGES_COARSE;
+	assert_string_equal(ages_dead(text, &s), "1.6 s");
+	s.age_flags = VIEW_AGES_UNKNOWN;
+	assert_string_equal(ages_dead(text, &s), "-");
+	s.age_flags = 0;
+	ages.young[1] = 1; /* 9 of 19 are below 100 ms */
+	assert_string_equal(ages_dead(text, &s), "200 ms");
+	ages.young[1] = 0;
+	ages.young[3] = 3;
+	assert_string_equal(ages_dead(text, &s), "800 ms");
+	ages.young[3] = 0;
+	ages.young[4] = 10;
 	assert_string_equal(ages_dead(text, &s), "1.6 s");
 	ages.deaths[3] = 11;
 	assert_string_equal(ages_dead(text, &s), "12.8 s");

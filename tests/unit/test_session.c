@@ -270,6 +270,85 @@ wide_figures_are_read_from_rows_of_both_lengths(void **state)
 	(void)state;
 }
 
+/* Steps below 1.6 s are sums over arrays; an older collector has none. */
+static void
+young_deaths_are_known_in_steps(void **state)
+{
+	for (int old = 0; old < 2; old++) {
+		struct mkseg *m = mkseg_new();
+		uint32_t id = mkseg_stack(m, one_frame, 1);
+		uint64_t deaths[PROCESS_AGES], steps[PROCESS_STEPS];
+		const struct process_site *site;
+		struct session *s;
+
+		mkseg_book(m, 0, id, 100, 8, 90);
+		mkseg_info(m, id)->ages[0] = 10;
+		if (!old) {
+			mkseg_header(m)->counted_ticks = SEG_COUNTED_TICKS;
+			mkseg_ages(m, 0, id)->deaths[0] = 7;
+			mkseg_ages(m, 31, id)->deaths[0] = 5;
+			mkseg_ages(m, 31, id)->deaths[3] = 9;
+			/* of a site that is in no ledger */
+			mkseg_ages(m, 2, id + 1)->deaths[1] = 3;
+		}
+		s = mkseg_load(m);
+		assert_int_equal(s->processes[0]->temporary_ticks,
+		    old ? SEG_YOUNG_TICKS : PROCESS_TEMPORARY_TICKS);
+		site = &s->processes[0]->sites[0];
+		process_deaths(site, deaths);
+		assert_int_equal(deaths[0], 80);
+		assert_int_equal(deaths[1], 10);
+		process_young(site->ages, deaths[0], steps);
+		assert_int_equal(steps[0], old ? 80 : 59);
+		assert_int_equal(steps[1], old ? 0 : 12);
+		assert_int_equal(steps[2], 0);
+		assert_int_equal(steps[3], 0);
+		assert_int_equal(steps[4], old ? 0 : 9);
+		session_free(s);
+	}
+	(void)state;
+}
+
+/* Figures of a damaged file: more deaths than frees, and sums beyond 2^64. */
+static void
+young_deaths_are_never_more_than_the_frees(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	uint32_t id = mkseg_stack(m, one_frame, 1);
+	uint64_t steps[PROCESS_STEPS], sum = 0;
+	struct session *s;
+
+	(void)state;
+	mkseg_header(m)->counted_ticks = SEG_COUNTED_TICKS;
+	mkseg_book(m, 0, id, 100, 8, 90);
+	mkseg_ages(m, 0, id)->deaths[2] = UINT64_MAX - 1;
+	mkseg_ages(m, 1, id)->deaths[2] = 5;
+	mkseg_ages(m, 1, id)->deaths[1] = 60;
+	s = mkseg_load(m);
+	process_young(s->processes[0]->sites[0].ages, 90, steps);
+	for (int i = 0; i < PROCESS_STEPS; i++)
+		sum += steps[i];
+	assert_int_equal(sum, 90);
+	assert_int_equal(steps[2], 60);
+	assert_int_equal(steps[3], 30);
+	session_free(s);
+}
+
+static void
+young_deaths_without_a_ledger_are_none(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	uint32_t id = mkseg_stack(m, one_frame, 1);
+	struct session *s;
+
+	(void)state;
+	mkseg_header(m)->counted_ticks = SEG_COUNTED_TICKS;
+	mkseg_ages(m, 0, id)->deaths[2] = 5;
+	s = mkseg_load(m);
+	assert_int_equal(s->processes[0]->site_count, 0);
+	session_free(s);
+}
+
 /* 2^40 blocks of 1 GiB, all freed but three: 2^70 bytes in rows of 2^64. */
 static void
 bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay(void **state)
@@ -371,7 +450,7 @@ ages_of_sampled_blocks_are_estimates_too(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
-	uint64_t deaths[PROCESS_AGES];
+	uint64_t deaths[PROCESS_AGES], steps[PROCESS_STEPS];
 	struct session *s;
 
 	(void)state;
@@ -381,11 +460,17 @@ ages_of_sampled_blocks_are_estimates_too(void **state)
 	mkseg_sample(m, 0, id)->sampled_frees = 10;
 	mkseg_info(m, id)->ages[2] = 1;
 	mkseg_info(m, id)->ages[5] = 3;
+	mkseg_header(m)->counted_ticks = SEG_COUNTED_TICKS;
+	mkseg_ages(m, 0, id)->deaths[3] = 1;
+	mkseg_ages(m, 7, id)->deaths[3] = 1;
 	s = mkseg_load(m);
 	process_deaths(&s->processes[0]->sites[0], deaths);
 	assert_int_equal(deaths[0], 600);
 	assert_int_equal(deaths[3], 100);
 	assert_int_equal(deaths[6], 300);
+	process_young(s->processes[0]->sites[0].ages, deaths[0], steps);
+	assert_int_equal(steps[0], 400);
+	assert_int_equal(steps[4], 200);
 	session_free(s);
 }
 
@@ -753,6 +838,9 @@ main(void)
 	    cmocka_unit_test(long_stack_is_cut_at_the_callers_limit),
 	    cmocka_unit_test(more_frees_than_allocations_are_no_huge_number),
 	    cmocka_unit_test(wide_figures_are_read_from_rows_of_both_lengths),
+	    cmocka_unit_test(young_deaths_are_known_in_steps),
+	    cmocka_unit_test(young_deaths_are_never_more_than_the_frees),
+	    cmocka_unit_test(young_deaths_without_a_ledger_are_none),
 	    cmocka_unit_test(
 	        bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay),
 	    cmocka_unit_test(a_small_block_is_the_smallest_beside_a_huge_one),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../lib/mkseg.h"
+#include "report/ages.h"
 #include "report/blame.h"
 #include "report/tree.h"
 #include "report/view.h"
@@ -384,6 +385,106 @@ processes_are_apart_or_merged(void **state)
 	leave(&f);
 }
 
+/* 80 of 90 freed blocks died below 1.6 s, 60 of these below 0.2 s. */
+static struct mkseg *
+aged_segment(bool is_old)
+{
+	struct mkseg *m = new_segment();
+
+	book(m, 100, 10, 90, parse, start, NULL);
+	mkseg_info(m, 1)->ages[0] = 10;
+	mkseg_ages(m, 0, 1)->deaths[0] = 5;
+	mkseg_ages(m, 1, 1)->deaths[1] = 12;
+	mkseg_ages(m, 0, 1)->deaths[3] = 8;
+	if (!is_old)
+		mkseg_header(m)->counted_ticks = SEG_COUNTED_TICKS;
+	return m;
+}
+
+/* What is temporary is one thing in a whole view, and the view says what. */
+static void
+the_coarsest_input_says_what_is_temporary(void **state)
+{
+	struct fixture f = {0};
+	struct view_options o = {.metric = VIEW_TEMPORARY};
+	struct view_side before = {0};
+	struct session *old = mkseg_load(aged_segment(true));
+	uint64_t steps[PROCESS_STEPS];
+
+	(void)state;
+	f.session = mkseg_load(aged_segment(false));
+	look(&f, &o);
+	assert_int_equal(f.view->temporary_ticks, 2);
+	assert_int_equal(f.view->sites[0].figures.temporary_blocks, 60);
+	assert_int_equal(f.view->sites[0].figures.temporary_bytes, 600);
+	assert_int_equal(f.view->sites[0].figures.young_blocks, 80);
+	assert_true(ages_young(&f.view->sites[0], steps));
+	assert_int_equal(steps[0], 55);
+	/* beside an input that does not know better */
+	o.temporary_ticks = view_temporary_ticks(old, NULL, VIEW_ANY);
+	assert_int_equal(o.temporary_ticks, SEG_YOUNG_TICKS);
+	look(&f, &o);
+	assert_int_equal(f.view->temporary_ticks, SEG_YOUNG_TICKS);
+	assert_int_equal(f.view->sites[0].figures.temporary_blocks, 80);
+	/* compared with one */
+	o.temporary_ticks = 0;
+	before.session = old;
+	o.before = &before;
+	look(&f, &o);
+	assert_int_equal(f.view->temporary_ticks, SEG_YOUNG_TICKS);
+	assert_int_equal(f.view->unchanged, 1);
+	/* one that has no ages at all counts for nothing */
+	o.before = NULL;
+	f.session->processes[0]->temporary_ticks = 0;
+	look(&f, &o);
+	assert_int_equal(f.view->temporary_ticks, 0);
+	assert_int_equal(f.view->site_count, 0);
+	leave(&f);
+	session_free(old);
+}
+
+/* Sites of an old and a new process, as one: the steps are not known. */
+static void
+ages_of_merged_sites_are_as_coarse_as_the_worst(void **state)
+{
+	struct fixture f = {0};
+	struct mkseg *m = aged_segment(false), *child = aged_segment(true);
+	struct view_options o = {
+	    .metric = VIEW_TEMPORARY, .group = true, .merge = true};
+	uint64_t steps[PROCESS_STEPS], deaths[PROCESS_AGES];
+	size_t len;
+	void *bytes;
+
+	(void)state;
+	mkseg_header(child)->pid = 4243;
+	mkseg_header(child)->uuid[0] = 2;
+	bytes = mkseg_finish(child, &len);
+	mkseg_child(m, bytes, len);
+	f.session = mkseg_load(m);
+	assert_int_equal(f.session->count, 2);
+	look(&f, &o);
+	assert_int_equal(f.view->site_count, 1);
+	assert_int_equal(f.view->temporary_ticks, SEG_YOUNG_TICKS);
+	assert_int_equal(f.view->sites[0].figures.temporary_blocks, 160);
+	assert_false(ages_young(&f.view->sites[0], steps));
+	ages_deaths(&f.view->sites[0], deaths);
+	assert_int_equal(deaths[0], 160);
+	assert_int_equal(deaths[1], 20);
+	/* one that did nothing has nothing to say */
+	f.session->processes[1]->site_count = 0;
+	look(&f, &o);
+	assert_int_equal(f.view->temporary_ticks, 2);
+	f.session->processes[1]->site_count = 1;
+	/* alone it is as fine as ever */
+	o.pid = 4242;
+	look(&f, &o);
+	assert_int_equal(f.view->temporary_ticks, 2);
+	assert_int_equal(f.view->sites[0].figures.temporary_blocks, 60);
+	mkseg_free(child);
+	free(bytes);
+	leave(&f);
+}
+
 static void
 figures_of_a_moment_replace_the_final_ones(void **state)
 {
@@ -589,6 +690,8 @@ main(void)
 	    cmocka_unit_test(wrappers_are_skipped_but_never_the_last_frame),
 	    cmocka_unit_test(wrappers_are_known_by_their_whole_name),
 	    cmocka_unit_test(processes_are_apart_or_merged),
+	    cmocka_unit_test(the_coarsest_input_says_what_is_temporary),
+	    cmocka_unit_test(ages_of_merged_sites_are_as_coarse_as_the_worst),
 	    cmocka_unit_test(figures_of_a_moment_replace_the_final_ones),
 	    cmocka_unit_test(trees_add_up_from_either_end),
 	    cmocka_unit_test(comparisons_match_by_name_and_have_signs),

@@ -5,19 +5,28 @@ import { copy, make } from './dom.js';
 import { bytes, count, date, plural, time } from './text.js';
 
 const YOUNG_US = 1.6e6;
+const TICK_US = 1e5;
+const STEPS = 5; // of the first bucket of ages; here they are -5 to -1
 
 // From when on a block is in this bucket of ages.
 function bound(age) {
-	return age === 0 ? 0 : YOUNG_US * 2 ** (age - 1);
+	if (age > 0)
+		return YOUNG_US * 2 ** (age - 1);
+	return age === 0 || age === -STEPS ? 0 : TICK_US * 2 ** (age + STEPS - 1);
 }
 
 function ageLabel(age, last) {
-	if (age === 0)
-		return `< ${time(YOUNG_US)}`;
+	const end = age < 0 && age > -STEPS ? 2 * bound(age) : bound(age + 1);
+
+	if (age === 0 || age === -STEPS)
+		return `< ${time(end)}`;
 	if (age === last)
 		return `\u2265 ${time(bound(age))}`;
-	return `${time(bound(age))} \u2013 ${time(bound(age + 1))}`;
+	return `${time(bound(age))} \u2013 ${time(end)}`;
 }
+
+const range = (first, last) =>
+	Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
 const AGES = 21; // the last is open
 const SIZES = 32; // likewise
@@ -225,8 +234,8 @@ function sizeTable(some) {
 	const living = some.classes('size', 'class');
 	const all = [...living.keys()];
 
-	return histogram('Sizes of living blocks, in bytes', 'bytes', Math.min(...all),
-		Math.max(...all), (i) => sizeLabel(i, SIZES - 1),
+	return histogram('Sizes of living blocks, in bytes', 'bytes',
+		range(Math.min(...all), Math.max(...all)), (i) => sizeLabel(i, SIZES - 1),
 		[['still live', living, 'living']]);
 }
 
@@ -243,9 +252,20 @@ function ofWhich(some, live) {
 		`moment than the ${count(live)} that live.`);
 }
 
+// Blocks by age at death; where all sites know the steps of the first bucket,
+// these are in its place.
+function deaths(some) {
+	const dead = some.classes('death', 'age');
+
+	if (some.least('steps_known') > 0 && dead.delete(0))
+		for (const [i, n] of some.classes('young', 'step'))
+			dead.set(i - STEPS, n);
+	return dead;
+}
+
 /* How old blocks were when they were freed, and how old the living are. */
 function ages(some) {
-	const dead = some.classes('death', 'age');
+	const dead = deaths(some);
 	const living = some.classes('living', 'age');
 	const known = some.most('ages_known') > 0;
 	const box = make('section', 'ages', [make('h4', '', 'Ages')]);
@@ -259,7 +279,11 @@ function ages(some) {
 	}
 	if (known)
 		columns.push(['still live', living, 'living']);
-	box.append(histogram('Blocks by age', 'age', 0, Math.max(...all),
+	const first = Math.min(...all) < 0 ? -STEPS : 0;
+	const rows = range(first, Math.max(...all))
+		.filter((i) => i !== 0 || first === 0 || living.has(0));
+
+	box.append(histogram('Blocks by age', 'age', rows,
 		(i) => ageLabel(i, AGES - 1), columns));
 	if (!known && some.sum('live_blocks') > 0)
 		box.append(make('p', 'soft',
@@ -268,7 +292,7 @@ function ages(some) {
 }
 
 /* A row for each class; columns: [title, class -> blocks, style]. */
-function histogram(caption, head, first, last, label, columns) {
+function histogram(caption, head, classes, label, columns) {
 	const table = make('table', 'histogram', [make('caption', 'off-screen', caption)]);
 	const most = Math.max(...columns.flatMap((c) => [...c[1].values()]));
 	const scoped = (text, scope) => {
@@ -280,7 +304,7 @@ function histogram(caption, head, first, last, label, columns) {
 
 	table.append(make('thead', '', [make('tr', '', [scoped(head, 'col'),
 		...columns.map(([title]) => scoped(title, 'col'))])]));
-	for (let i = first; i <= last; i++)
+	for (const i of classes)
 		table.append(make('tr', '', [scoped(label(i), 'row'),
 			...columns.map(([, blocks, style]) =>
 				histogramCell(blocks.get(i) ?? 0, most, style))]));

@@ -216,7 +216,7 @@ function showTiles(processes) {
 			bytes(both[1].total(metric, 'bytes'));
 		b.title = metric === 'peak' && processes.length > 1 ?
 			'the peaks of all processes added up, though not all at one time' :
-			metric === 'temporary' ? 'freed within 1.6 seconds' :
+			metric === 'temporary' ? model.temporaryTitle :
 				metric === 'older' ? 'of what lives' : '';
 	}
 }

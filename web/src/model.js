@@ -252,6 +252,14 @@ export class Model {
 	}
 
 	// The frame that heads a site; -1: it has none.
+	// What short-lived means in this page.
+	get temporaryTitle() {
+		const ms = this.head.temporary_within_ms;
+
+		return ms === null ? 'it was not recorded at which age blocks were freed' :
+			`freed within ${ms / 1000} seconds`;
+	}
+
 	headOf(site) {
 		const stack = this.stackOf(site);
 

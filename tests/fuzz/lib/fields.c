@@ -50,9 +50,9 @@ static const struct field header[] = {ONE(seg_header, magic),
     ONE(seg_header, snapshot_realtime_ns), ONE(seg_header, snapshot_error),
     ONE(seg_header, snapshot_limit), ONE(seg_header, signal),
     ONE(seg_header, signal_state), MANY(seg_header, snapshot_label),
-    ONE(seg_header, place_owner), MANY(seg_header, counts),
-    MANY(seg_header, start_dir), MANY(seg_header, exe),
-    MANY(seg_header, command)};
+    ONE(seg_header, counted_ticks), ONE(seg_header, place_owner),
+    MANY(seg_header, counts), MANY(seg_header, start_dir),
+    MANY(seg_header, exe), MANY(seg_header, command)};
 
 static const struct field extent[] = {ONE(seg_extent, kind),
     ONE(seg_extent, owner), ONE(seg_extent, row_bytes), ONE(seg_extent, count),
@@ -86,6 +86,7 @@ static const struct field row[] = {ONE(seg_row, allocations),
 static const struct field info[] = {MANY(seg_info, ages),
     ONE(seg_info, size_max), MANY(seg_info, ages_high),
     ONE(seg_info, size_min)};
+static const struct field ages[] = {MANY(seg_ages, deaths)};
 static const struct field inherited[] = {
     ONE(seg_inherited, frees), ONE(seg_inherited, freed_bytes)};
 static const struct field live[] = {MANY(seg_live, ages), ONE(seg_live, young),
@@ -126,7 +127,8 @@ static const struct layout rows[] = {[SEG_EXT_NONE] = {NULL, 0},
     [SEG_EXT_LIVE] = LAYOUT(live),
     [SEG_EXT_MARK] = LAYOUT(mark),
     [SEG_EXT_SAMPLE] = LAYOUT(sample),
-    [SEG_EXT_POOL] = LAYOUT(pool)};
+    [SEG_EXT_POOL] = LAYOUT(pool),
+    [SEG_EXT_AGES] = LAYOUT(ages)};
 
 /* Counts places down to the one that is wanted. */
 struct search {
