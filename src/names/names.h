@@ -62,6 +62,14 @@ int names_write(const struct names *n,
     int (*write)(void *context, const uint8_t *bytes, size_t len),
     void *context);
 
+/* What was not done for names, though it could have been; all zero: nothing. */
+struct names_gaps {
+	size_t late_frames, late_modules; /* there was no time for them */
+	size_t unconfined_modules;        /* no jail, so no DWARF */
+	size_t left_processes;            /* not even SIGKILL ended them */
+};
+void names_gaps(const struct names *n, struct names_gaps *ret);
+
 /* Sentences about what has no names, so far; valid until the next call. */
 size_t names_notes(const struct names *n, char *const **ret);
 
