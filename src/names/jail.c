@@ -179,9 +179,9 @@ jail_enter(int fd, uint64_t memory_bytes, unsigned seconds)
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	forbid_files();
 	err = trap_install(JAIL_FD);
 	worst = worst < 0 ? worst : err;
+	forbid_files();
 	err = filter_install();
 	return worst < 0 ? worst : err;
 }

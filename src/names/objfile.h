@@ -37,7 +37,7 @@ bool objfile_has_build_id(
 
 /*
  * crc32 of the whole file, as .gnu_debuglink has it. False: unreadable, or
- * more than 4 GiB.
+ * more than 4 GiB of data.
  */
 bool objfile_crc(const struct objfile *f, uint32_t *ret);
 

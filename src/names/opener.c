@@ -118,6 +118,25 @@ reply(int to, const struct opening_reply *r, int fd)
 	return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(*r);
 }
 
+/*
+ * What the parent has open is none of its business. If it hangs and is left
+ * behind, nobody must wait for the end of a pipe that is its standard output.
+ */
+static void
+forget_descriptors(int keep)
+{
+	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < 3; i++)
+		if (nowhere < 0 || dup2(nowhere, i) < 0)
+			(void)close(i);
+	for (int i = 3; i < 1024; i++)
+		if (i == keep + 1 && syscall(SYS_close_range, i, ~0U, 0) == 0)
+			break; /* before Linux 5.9: one by one */
+		else if (i != keep)
+			(void)close(i);
+}
+
 static _Noreturn void
 serve(int fd)
 {
@@ -126,10 +145,7 @@ serve(int fd)
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)signal(SIGINT, SIG_IGN); /* the parent decides what ends */
-	/* what the parent has open is none of its business */
-	if (fd > 3)
-		(void)syscall(SYS_close_range, 3, fd - 1, 0);
-	(void)syscall(SYS_close_range, fd + 1, ~0U, 0);
+	forget_descriptors(fd);
 	while (go_on) {
 		struct opening_reply r;
 		ssize_t n = recv(fd, &q, sizeof(q), 0);

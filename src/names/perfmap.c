@@ -168,27 +168,25 @@ read_end(int fd, size_t *ret_len, bool *ret_cut)
 	return text;
 }
 
-/* From the last line to the first: the last that has an address names it. */
-static void
-take_lines(struct search *s, char *text, size_t len, bool *cut)
+/*
+ * From the last line to the first: the last that has an address names it.
+ * False: there are lines before those that were read, and addresses for them.
+ */
+static bool
+take_lines(struct search *s, char *text, size_t len, bool is_cut)
 {
-	size_t lines = 0, left = s->count;
+	for (size_t lines = 0; len > 0; lines++) {
+		char *newline = memrchr(text, '\n', len);
 
-	while (len > 0 && left > 0) {
-		char *line = text + len, *newline;
-
-		*line = '\0';
-		newline = memrchr(text, '\n', len);
-		if (!newline && *cut)
-			return; /* its beginning was not read */
-		if (++lines > PERFMAP_MAX_LINES) {
-			*cut = true;
-			return;
-		}
+		if (next_nameless(s, 0) == s->count)
+			return true;
+		if (lines == PERFMAP_MAX_LINES || (!newline && is_cut))
+			return false;
+		text[len] = '\0';
 		take_line(s, newline ? newline + 1 : text);
 		len = newline ? (size_t)(newline - text) : 0;
-		left = s->count - next_nameless(s, 0);
 	}
+	return !is_cut || next_nameless(s, 0) == s->count;
 }
 
 int
@@ -209,7 +207,7 @@ perfmap_read(int fd, const uint64_t *addresses, size_t count,
 	for (size_t i = 0; s.next && i <= count; i++)
 		s.next[i] = i;
 	if (text)
-		take_lines(&s, text, len, ret_cut);
+		*ret_cut = !take_lines(&s, text, len, *ret_cut);
 	err = text ? 0 : -ENOMEM;
 	free(text);
 	free(s.next);

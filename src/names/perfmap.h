@@ -34,7 +34,8 @@ typedef void perfmap_found(
 /*
  * For the jail: the file is untrusted. Addresses are in order. Of several
  * lines for one address the last counts, so that it is the end of a longer
- * file that is read; *ret_cut says that it was longer. Takes time in
+ * file that is read; *ret_cut: there was more, which could have had names of
+ * addresses that got none. Takes time in
  * proportion to lines and addresses, not to their product. -ENOMEM, -EIO.
  */
 int perfmap_read(int fd, const uint64_t *addresses, size_t count,

@@ -14,7 +14,7 @@
 #include "names/ask.h"
 
 #define SUFFIX ".dwo"
-#define LINKS  "/proc/self/fd/"
+#define LINKS  "/dev/fd/"
 
 static int ask_fd = -1;
 static const char *being_read = "";
@@ -42,14 +42,17 @@ open_split(const char *path, int flags)
 	return err < 0 ? err : answer.fd;
 }
 
-/* libdw wants to know which file a descriptor is of. */
+/*
+ * libdw asks realpath() which file a descriptor is of, which asks for each
+ * part of the path whether it is a link. The descriptor is one, nothing else.
+ */
 static long
 tell_path(const char *link, char *to, size_t room)
 {
 	size_t len = strlen(being_read);
 
 	if (strncmp(link, LINKS, strlen(LINKS)) != 0 || len == 0)
-		return -EACCES;
+		return -EINVAL;
 	if (len > room)
 		len = room;
 	memcpy(to, being_read, len);
