@@ -14,7 +14,7 @@
 #include "names/ask.h"
 
 #define SUFFIX ".dwo"
-#define LINKS  "/dev/fd/"
+#define LINKS  "/proc/self/fd/"
 
 static int ask_fd = -1;
 static const char *being_read = "";

@@ -34,7 +34,7 @@ split_program() {
 
 @test "a .dwo file beside the program is found where it was moved to" {
 	split_program "$T/d"
-	mv "$T/d" "$T/elsewhere"
+	mv "$T/d" "$T/elsewhere" # the compiler's directory is no more
 	names_of "$T/elsewhere/program" <<<"$main" | grep inlined.cpp
 	lacks '.dwo files' "$T/err"
 }
