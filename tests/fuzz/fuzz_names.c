@@ -1,5 +1,6 @@
 /* fuzz_names.c - any bytes as names: from a recording, the cache, the jail. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +10,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "names/ask.h"
 #include "names/buildid.h"
 #include "names/cache.h"
 #include "names/perfmap.h"
+#include "names/places.h"
 #include "names/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -82,10 +85,40 @@ check_again(struct table *t)
 	wire_release(&out);
 }
 
+/* A question of a hostile inmate: where would it be answered from? */
+static int
+take_question(void *context, const uint8_t *body, size_t len)
+{
+	static const char *const roots[] = {"/proc/1/root", "", NULL};
+	static const char *const dirs[] = {"/a", NULL};
+	const struct places_search search = {.path = "/bin/../x",
+	    .build_id = asked.id,
+	    .build_id_bytes = asked.id_bytes,
+	    .roots = roots,
+	    .dirs = dirs};
+	char name[ASK_NAME_BYTES];
+	struct places_place place;
+	struct ask_head head;
+	struct ask q;
+
+	(void)context;
+	if (!ask_parse(body, len, &head, name, &q))
+		return -EBADMSG;
+	for (q.n = 0; places_of(&search, &q, &place); q.n++) {
+		/* a name alone leads no way up, but for a .dwo file's owner */
+		if (!place.check_owner && q.kind != ASK_MODULE &&
+		    strstr(place.path, "/../"))
+			abort();
+		if (place.root_bytes > strlen(place.path) || q.n > 100)
+			abort();
+	}
+	return 0;
+}
+
 static void
 check_items(const uint8_t *data, size_t size, const struct table_key *only)
 {
-	struct wire_in in = {.only = only};
+	struct wire_in in = {.only = only, .ask = take_question};
 	size_t used, half = size / 2;
 
 	if (table_new(&in.table) < 0)
