@@ -96,7 +96,7 @@ read_all(int fd, char *to, size_t len)
 int
 ask_file(int fd, const struct ask *question, struct ask_answer *ret)
 {
-	struct ask_reply reply;
+	struct ask_reply reply = {0};
 	int err;
 
 	ret->fd = -1;
@@ -110,7 +110,7 @@ ask_file(int fd, const struct ask *question, struct ask_answer *ret)
 		err = -EPIPE;
 	if (err == 0)
 		err = read_all(fd, ret->path, reply.path_bytes);
-	if (err < 0)
+	if (err != 0)
 		return err;
 	ret->path[reply.path_bytes] = '\0';
 	ret->next = reply.next;

@@ -288,6 +288,17 @@ id_from(const char *hex, uint8_t id[32])
 	return n;
 }
 
+static unsigned
+server_seconds(const struct jobs *s)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), left;
+
+	if (!s->deadline_ns)
+		return SERVER_SECONDS;
+	left = s->deadline_ns > now ? (s->deadline_ns - now) / 1000000000 : 0;
+	return left < SERVER_SECONDS ? (unsigned)left : SERVER_SECONDS;
+}
+
 /* True: a server had something, it is worth another try. */
 static bool
 ask_server(struct jobs *s, struct job *j)
@@ -304,14 +315,14 @@ ask_server(struct jobs *s, struct job *j)
 	if (state->level < TABLE_DEBUG && !j->given && key->id_bytes > 0) {
 		tell_progress(s, key->path);
 		err = debuginfod_fetch(
-		    key->id, key->id_bytes, SERVER_SECONDS, &j->given);
+		    key->id, key->id_bytes, server_seconds(s), &j->given);
 	} else if (state->problem == TABLE_NO_ALT) {
 		j->server_asked = true;
 		alt_bytes = id_from(state->detail, alt);
 		if (alt_bytes == 0)
 			return false;
 		err = debuginfod_fetch(
-		    alt, alt_bytes, SERVER_SECONDS, &j->given_alt);
+		    alt, alt_bytes, server_seconds(s), &j->given_alt);
 	} else {
 		return false;
 	}

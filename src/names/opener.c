@@ -20,13 +20,14 @@
 
 enum {
 	QUESTION_MS = 5000,
-	HUNG_MAX = 8, /* then the file systems of this input are given up */
+	HUNG_MAX = 16, /* then the file systems of this input are given up */
 };
 
 struct opener {
 	pid_t pid; /* 0: none runs */
 	int fd;
 	uint64_t deadline_ns;
+	char *hung_dirs[HUNG_MAX]; /* nothing more is asked for there */
 	size_t hung, left;
 	bool has_failed; /* no process can be started */
 };
@@ -57,6 +58,8 @@ opener_free(struct opener *o)
 	if (!o)
 		return;
 	opener_rest(o);
+	for (size_t i = 0; i < HUNG_MAX; i++)
+		free(o->hung_dirs[i]);
 	free(o);
 }
 
@@ -64,12 +67,6 @@ void
 opener_set_deadline(struct opener *o, uint64_t deadline_ns)
 {
 	o->deadline_ns = deadline_ns;
-}
-
-size_t
-opener_hung(const struct opener *o)
-{
-	return o->hung;
 }
 
 size_t
@@ -174,7 +171,7 @@ start(struct opener *o)
 
 	if (o->pid)
 		return 0;
-	if (o->has_failed || o->hung >= HUNG_MAX)
+	if (o->has_failed)
 		return -EAGAIN;
 	o->has_failed = true;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
@@ -243,6 +240,30 @@ receive(const struct opener *o, struct opening_reply *r, int *ret_fd)
 	return 0;
 }
 
+/* Many modules may lie beside one that hung; they are not tried. */
+static void
+remember_hung(struct opener *o, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash && slash > path)
+		o->hung_dirs[o->hung] = strndup(path, (size_t)(slash - path));
+	o->hung++;
+}
+
+static bool
+is_hung(const struct opener *o, const char *path)
+{
+	for (size_t i = 0; i < o->hung; i++) {
+		size_t len = o->hung_dirs[i] ? strlen(o->hung_dirs[i]) : 0;
+
+		if (len > 0 && strncmp(path, o->hung_dirs[i], len) == 0 &&
+		    path[len] == '/')
+			return true;
+	}
+	return o->hung >= HUNG_MAX;
+}
+
 static int
 send_question(
     struct opener *o, const struct opener_question *from, bool wants_fd)
@@ -268,13 +289,14 @@ opener_ask(struct opener *o, const struct opener_question *q,
 	struct opening_reply r;
 	int fd = -1, err;
 
-	if (o->deadline_ns && clock_ns(CLOCK_MONOTONIC) >= o->deadline_ns)
+	if ((o->deadline_ns && clock_ns(CLOCK_MONOTONIC) >= o->deadline_ns) ||
+	    is_hung(o, q->path))
 		return -ETIMEDOUT;
 	err = start(o);
 	if (err == 0)
 		err = send_question(o, q, ret_fd != NULL);
 	if (err == 0 && !wait_for_answer(o)) {
-		o->hung++;
+		remember_hung(o, q->path);
 		opener_rest(o);
 		return -ETIMEDOUT;
 	}

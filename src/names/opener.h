@@ -72,8 +72,7 @@ void opener_set_deadline(struct opener *o, uint64_t deadline_ns);
 int opener_ask(struct opener *o, const struct opener_question *q,
     struct opener_file *ret, int *ret_fd);
 
-/* Files that gave no answer, and processes that could not even be killed. */
-size_t opener_hung(const struct opener *o);
+/* Processes that could not even be killed. */
 size_t opener_left(const struct opener *o);
 
 /* Does nobody but root and ourselves decide what is in it? */

@@ -6,10 +6,12 @@
 Mounts on DIRECTORY, for all users, a directory that has FILE's contents under
 every name. WHAT is not answered: `lookup`, `open`, `read`, or `rest`, which is
 every read behind the first 4 KiB. Prints READY. Needs root and a mount
-namespace of its own, whose end is its own: the mount goes with it.
+namespace of its own, whose end is its own: the mount goes with it. Ends after
+a minute, which ends everybody who waits.
 """
 import ctypes
 import os
+import signal
 import struct
 import sys
 
@@ -32,6 +34,7 @@ def main(where, path, silent):
     options = f"fd={fd},rootmode=40000,user_id=0,group_id=0,allow_other"
     if libc.mount(b"silent", where.encode(), b"fuse", 6, options.encode()) != 0:
         sys.exit(f"mount: {os.strerror(ctypes.get_errno())}")
+    signal.alarm(60)
     print("READY", flush=True)
     while True:
         try:
