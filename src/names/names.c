@@ -191,6 +191,12 @@ view_for(struct names *n, const struct process *p)
 	return n->view;
 }
 
+uint64_t
+names_source(struct names *n, const struct process *p)
+{
+	return view_for(n, p) ^ (uint64_t)(uintptr_t)p->names;
+}
+
 /* What a frame is at; false: nowhere that has names. */
 static bool
 place_of(struct names *n, const struct process *p, uint64_t frame,

@@ -45,6 +45,13 @@ size_t names_chain(struct names *n, const struct process *p, uint64_t frame,
     const struct names_frame **ret);
 
 /*
+ * Where the names of a process come from: its recording, and the files that it
+ * sees. Two processes with the same number have the same names at the same
+ * place of the same module; with others they may not, whatever its build-id.
+ */
+uint64_t names_source(struct names *n, const struct process *p);
+
+/*
  * names_chain() finds out about all frames of a process at once, when one is
  * asked for. Who has several processes gathers their frames first: what they
  * share is read once. -ENOMEM.

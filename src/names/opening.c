@@ -5,7 +5,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,12 +15,22 @@
 
 #define PROC "/proc/"
 
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+
+/* As of linux/openat2.h, which older systems do not have. */
+struct how {
+	uint64_t flags, mode, resolve;
+};
+enum { IN_ROOT = 0x10 };
+
 /* Below another process's root, as that process sees it. */
 static int
 find_in_root(const struct opening_question *q, int flags)
 {
-	const struct open_how how = {
-	    .flags = (uint64_t)(O_PATH | flags), .resolve = RESOLVE_IN_ROOT};
+	const struct how how = {
+	    .flags = (uint64_t)(O_PATH | flags), .resolve = IN_ROOT};
 	char root[OPENER_PATH_BYTES];
 	int dir, fd, err;
 
@@ -34,6 +43,8 @@ find_in_root(const struct opening_question *q, int flags)
 	    SYS_openat2, dir, q->path + q->root_bytes, &how, sizeof(how));
 	err = errno;
 	close(dir);
+	if (fd < 0 && err == EPERM)
+		return -ENOSYS; /* a container's filter that is older than it */
 	return fd < 0 ? -err : fd;
 }
 

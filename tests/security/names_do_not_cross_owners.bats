@@ -102,5 +102,9 @@ functions() {
 		# 50 blocks of each, and no process has both
 		jq -e 'all(.processes[]; [.sites[].frames[].function
 			| select(. != null and startswith("keep_"))] | unique | length == 1)' "$T/report.json"
+		# in the text all processes are one tree
+		"$SEEP" report "$DIR" --merge --table >"$T/text"
+		cat "$T/text"
+		[[ $(grep -oE 'in keep_(attacker|victim)' "$T/text" | sort -u | wc -l) -eq 2 ]]
 	done
 }
