@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "names/child.h"
@@ -24,7 +25,8 @@ enum {
 };
 
 struct opener {
-	pid_t pid; /* 0: none runs */
+	pid_t pid;    /* 0: none runs */
+	pid_t ending; /* killed, not waited for yet; 0: none */
 	int fd;
 	uint64_t deadline_ns;
 	char *hung_dirs[HUNG_MAX]; /* nothing more is asked for there */
@@ -37,6 +39,26 @@ opener_new(struct opener **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
 	return *ret ? 0 : -ENOMEM;
+}
+
+void
+opener_dismiss(struct opener *o)
+{
+	if (!o->pid)
+		return;
+	close(o->fd);
+	(void)kill(o->pid, SIGKILL);
+	if (waitpid(o->pid, NULL, WNOHANG) == 0)
+		o->ending = o->pid;
+	o->pid = 0;
+}
+
+/* The one that was dismissed has ended by now. */
+static void
+forget_ending(struct opener *o)
+{
+	if (o->ending && waitpid(o->ending, NULL, WNOHANG) != 0)
+		o->ending = 0;
 }
 
 void
@@ -57,7 +79,8 @@ opener_free(struct opener *o)
 {
 	if (!o)
 		return;
-	opener_rest(o);
+	opener_dismiss(o);
+	forget_ending(o);
 	for (size_t i = 0; i < HUNG_MAX; i++)
 		free(o->hung_dirs[i]);
 	free(o);
@@ -171,6 +194,7 @@ start(struct opener *o)
 
 	if (o->pid)
 		return 0;
+	forget_ending(o);
 	if (o->has_failed)
 		return -EAGAIN;
 	o->has_failed = true;

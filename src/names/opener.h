@@ -61,6 +61,9 @@ void opener_free(struct opener *o);
 /* Ends its process; the next question starts another one. */
 void opener_rest(struct opener *o);
 
+/* The same, without waiting for its end: it may be a zombie for a while. */
+void opener_dismiss(struct opener *o);
+
 /* By CLOCK_MONOTONIC; 0: none. */
 void opener_set_deadline(struct opener *o, uint64_t deadline_ns);
 

@@ -313,7 +313,7 @@ begin(struct seek *s)
 static void
 end(struct seek *s)
 {
-	opener_rest(s->jobs.opener);
+	opener_dismiss(s->jobs.opener);
 	s->spent_ns += clock_ns(CLOCK_MONOTONIC) - s->begin_ns;
 }
 
