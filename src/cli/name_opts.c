@@ -12,6 +12,8 @@
 
 #define AT(field) offsetof(struct names_options, field)
 
+enum { PATIENCE = 60, PATIENCE_WITH_SERVERS = 600 }; /* seconds */
+
 const struct opts_option name_opts_rows[] = {
     {"debug-dir", 0, OPTS_PATHS, AT(debug_dirs), 0, "DIR",
         "search DIR for debug information and modules"},
@@ -23,6 +25,8 @@ const struct opts_option name_opts_rows[] = {
         "do not use the cache of names"},
     {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
         "modules and offsets instead of names"},
+    {"patience", 0, OPTS_COUNT, AT(seconds), 0, "SECONDS",
+        "stop looking for names after SECONDS (60; with --debuginfod 600)"},
     {0},
 };
 
@@ -68,6 +72,9 @@ name_opts_open(const char *command, const struct names_options *o)
 		check_directory(
 		    command, "--sysroot", o->sysroot, strlen(o->sysroot));
 	options.progress = tell;
+	if (options.seconds == 0)
+		options.seconds =
+		    o->debuginfod ? PATIENCE_WITH_SERVERS : PATIENCE;
 	if (names_new(&options, &names) < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
 	return names;

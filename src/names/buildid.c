@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "names/objfile.h"
-
 enum {
 	SEGMENTS_MAX = 128,
 	NOTES_MAX = 64 << 10, /* bytes of one segment of notes */
@@ -45,8 +43,8 @@ find_in(const uint8_t *at, uint64_t len, uint8_t ret[ID_MAX])
 	return 0;
 }
 
-static int
-find_note(int fd, uint8_t ret[ID_MAX])
+int
+buildid_find(int fd, uint8_t ret[ID_MAX])
 {
 	static uint8_t notes[NOTES_MAX];
 	Elf64_Phdr p;
@@ -76,15 +74,16 @@ find_note(int fd, uint8_t ret[ID_MAX])
 	return n;
 }
 
-int
-buildid_read(const char *path, uint8_t ret[ID_MAX])
+void
+buildid_hex(char to[65], const uint8_t *bytes, size_t len)
 {
-	int fd = objfile_open_regular(path);
-	int n;
+	static const char digits[] = "0123456789abcdef";
 
-	if (fd < 0)
-		return fd;
-	n = find_note(fd, ret);
-	close(fd);
-	return n;
+	if (len > ID_MAX)
+		len = ID_MAX;
+	for (size_t i = 0; i < len; i++) {
+		to[2 * i] = digits[bytes[i] >> 4];
+		to[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	to[2 * len] = '\0';
 }

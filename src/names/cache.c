@@ -1,10 +1,11 @@
-/* cache.c - names found earlier, one file for each build-id. */
+/* cache.c - names found earlier, one file for each module. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/cache.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +17,14 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "names/debugfile.h"
+#include "names/buildid.h"
 #include "names/wire.h"
 
 #define MAGIC UINT64_C(0x014d414e50454553) /* "SEEPNAM\1" */
 #define TEMP  ".new-" /* begins the name of a file being written */
 
 enum {
-	VERSION = 1,
+	VERSION = 2,
 	FILE_MAX = 64 << 20, /* bytes of one file */
 	CONTENT_MAX = 256 << 20,
 	ALL_MAX = 256 << 20, /* bytes of all files */
@@ -36,9 +37,11 @@ enum {
 struct head {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t crc; /* of what follows the head */
+	uint32_t crc; /* of all, with 0 in this place */
 	uint64_t content_bytes;
-	uint64_t reserved;
+	/* the file that they were read from, all zero if it was gone */
+	uint64_t device, inode, size, modified_ns, changed_ns, owner, view;
+	uint64_t trusted; /* it was root's or ours */
 };
 
 struct cache {
@@ -122,10 +125,52 @@ cache_close(struct cache *c)
 }
 
 static void
-name_of(const struct table_key *key, char name[80])
+describe(const struct cache_origin *o, struct head *to)
 {
-	debugfile_hex(name, key->id, key->id_bytes);
-	strcat(name, ".names");
+	*to =
+	    (struct head){.magic = MAGIC, .version = VERSION, .view = o->view};
+	to->trusted = o->view == 0;
+	if (!o->is_there)
+		return;
+	to->device = o->file.device;
+	to->inode = o->file.inode;
+	to->size = o->file.size;
+	to->modified_ns = o->file.modified_ns;
+	to->changed_ns = o->file.changed_ns;
+	to->owner = o->file.owner;
+	to->trusted = o->view == 0 && opener_is_trusted(&o->file);
+}
+
+/* May what is in this file be taken for one with that origin? */
+static bool
+is_of(const struct head *h, const struct cache_origin *o)
+{
+	struct head want;
+
+	if (!o->is_there)
+		return h->trusted == 1;
+	describe(o, &want);
+	return h->device == want.device && h->inode == want.inode &&
+	    h->size == want.size && h->modified_ns == want.modified_ns &&
+	    h->changed_ns == want.changed_ns && h->owner == want.owner &&
+	    h->view == want.view;
+}
+
+enum { NAME_BYTES = 160 };
+
+/* By build-id alone if its file is gone, else by both; see is_of(). */
+static void
+name_of(const struct table_key *key, const struct cache_origin *o,
+    char name[NAME_BYTES])
+{
+	char id[65], file[80] = "";
+
+	buildid_hex(id, key->id, key->id_bytes);
+	if (o->is_there)
+		(void)snprintf(file, sizeof(file),
+		    "-%" PRIx64 "-%" PRIx64 "-%x-%" PRIx64, o->file.device,
+		    o->file.inode, (unsigned)o->file.owner, o->view);
+	(void)snprintf(name, NAME_BYTES, "%s%s.names", id, file);
 }
 
 /* For free(); NULL: not there, or not as we left it. */
@@ -157,9 +202,18 @@ read_file(int fd, size_t *ret_len)
 	return bytes;
 }
 
+static uint32_t
+checksum(struct head head, const uint8_t *content, size_t len)
+{
+	head.crc = 0;
+	return (uint32_t)crc32(
+	    crc32(0, (const Bytef *)&head, sizeof(head)), content, (uInt)len);
+}
+
 /* The items in a file's bytes; for free(). NULL: damaged. */
 static uint8_t *
-unpack(const uint8_t *bytes, size_t len, size_t *ret_len)
+unpack(const uint8_t *bytes, size_t len, const struct cache_origin *origin,
+    size_t *ret_len)
 {
 	struct head head;
 	uint8_t *content;
@@ -169,8 +223,8 @@ unpack(const uint8_t *bytes, size_t len, size_t *ret_len)
 	bytes += sizeof(head);
 	len -= sizeof(head);
 	if (head.magic != MAGIC || head.version != VERSION ||
-	    head.content_bytes > CONTENT_MAX ||
-	    crc32(0, bytes, (uInt)len) != head.crc)
+	    head.content_bytes > CONTENT_MAX || !is_of(&head, origin) ||
+	    checksum(head, bytes, len) != head.crc)
 		return NULL;
 	content = malloc(head.content_bytes + 1);
 	if (!content)
@@ -186,11 +240,11 @@ unpack(const uint8_t *bytes, size_t len, size_t *ret_len)
 
 static bool
 load_bytes(const uint8_t *bytes, size_t len, const struct table_key *key,
-    struct table *t)
+    const struct cache_origin *origin, struct table *t)
 {
 	struct wire_in in = {.table = t, .only = key};
 	size_t content_len = 0, used = 0;
-	uint8_t *content = unpack(bytes, len, &content_len);
+	uint8_t *content = unpack(bytes, len, origin, &content_len);
 	bool good = content &&
 	    wire_get(&in, content, content_len, &used) == 0 &&
 	    used == content_len;
@@ -201,9 +255,10 @@ load_bytes(const uint8_t *bytes, size_t len, const struct table_key *key,
 }
 
 bool
-cache_load(struct cache *c, const struct table_key *key, struct table *t)
+cache_load(struct cache *c, const struct table_key *key,
+    const struct cache_origin *origin, struct table *t)
 {
-	char name[80];
+	char name[NAME_BYTES];
 	uint8_t *bytes;
 	size_t len;
 	bool good;
@@ -211,13 +266,13 @@ cache_load(struct cache *c, const struct table_key *key, struct table *t)
 
 	if (key->kind != TABLE_MODULE || key->id_bytes < 8)
 		return false;
-	name_of(key, name);
+	name_of(key, origin, name);
 	fd = openat(c->dir_fd, name,
 	    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return false;
 	bytes = read_file(fd, &len);
-	good = bytes && load_bytes(bytes, len, key, t);
+	good = bytes && load_bytes(bytes, len, key, origin, t);
 	free(bytes);
 	if (good)
 		(void)futimens(fd, NULL); /* used today */
@@ -269,7 +324,8 @@ shrink(struct cache *c)
 			(void)unlinkat(c->dir_fd, d->d_name, 0);
 			continue;
 		}
-		list[count].size = st.st_size;
+		/* one that is there under two names is counted once */
+		list[count].size = st.st_size / (st.st_nlink > 1 ? 2 : 1);
 		list[count].used = st.st_mtime;
 		(void)snprintf(list[count].name, sizeof(list[count].name), "%s",
 		    d->d_name);
@@ -307,59 +363,106 @@ write_all(int fd, const void *bytes, size_t len)
 	return true;
 }
 
+static bool
+name_for_a_while(char temp[32])
+{
+	uint32_t r;
+
+	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
+		return false;
+	(void)snprintf(temp, 32, TEMP "%08x", (unsigned)r);
+	return true;
+}
+
 /* Under another name first: nobody finds half a file. */
-static void
+static bool
 write_file(struct cache *c, const char *name, const void *bytes, size_t len)
 {
 	char temp[32];
-	uint32_t r;
 	bool good;
 	int fd;
 
-	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
-		return;
-	(void)snprintf(temp, sizeof(temp), TEMP "%08x", (unsigned)r);
+	if (!name_for_a_while(temp))
+		return false;
 	fd = openat(c->dir_fd, temp,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return;
+		return false;
 	good = write_all(fd, bytes, len);
 	good = close(fd) == 0 && good;
-	if (!good || renameat(c->dir_fd, temp, c->dir_fd, name) < 0)
+	if (good && renameat(c->dir_fd, temp, c->dir_fd, name) == 0)
+		return true;
+	(void)unlinkat(c->dir_fd, temp, 0);
+	return false;
+}
+
+/* The same file, for the time when the module's file is gone. */
+static void
+name_again(struct cache *c, const char *name, const struct table_key *key)
+{
+	static const struct cache_origin gone;
+	char temp[32], other[NAME_BYTES];
+
+	name_of(key, &gone, other);
+	if (!name_for_a_while(temp) ||
+	    linkat(c->dir_fd, name, c->dir_fd, temp, 0) < 0)
+		return;
+	if (renameat(c->dir_fd, temp, c->dir_fd, other) < 0)
 		(void)unlinkat(c->dir_fd, temp, 0);
+	/* two names of one file already: nothing was renamed */
+	(void)unlinkat(c->dir_fd, temp, 0);
+}
+
+/* Head and items; for free(). NULL: too much, or no memory. */
+static uint8_t *
+pack(const struct wire_out *out, struct head *head, size_t *ret_len)
+{
+	size_t bound = sizeof(*head) + ZSTD_compressBound(out->out.len), n;
+	uint8_t *file = NULL;
+
+	if (!wire_failed(out) && out->out.len <= CONTENT_MAX)
+		file = malloc(bound);
+	if (!file)
+		return NULL;
+	n = ZSTD_compress(file + sizeof(*head), bound - sizeof(*head),
+	    out->out.bytes, out->out.len, LEVEL);
+	if (ZSTD_isError(n) || n + sizeof(*head) > FILE_MAX) {
+		free(file);
+		return NULL;
+	}
+	head->content_bytes = out->out.len;
+	head->crc = checksum(*head, file + sizeof(*head), n);
+	memcpy(file, head, sizeof(*head));
+	*ret_len = n + sizeof(*head);
+	return file;
 }
 
 void
-cache_store(struct cache *c, struct table *t, uint32_t object)
+cache_store(struct cache *c, struct table *t, uint32_t object,
+    const struct cache_origin *origin)
 {
 	const struct table_key *key = table_key(t, object);
 	struct wire_out out = {0};
-	struct head head = {.magic = MAGIC, .version = VERSION};
 	struct table_row *rows;
-	uint8_t *file = NULL;
-	size_t bound, n, count;
-	char name[80];
+	char name[NAME_BYTES];
+	struct head head;
+	uint8_t *file;
+	size_t len, count;
 
+	describe(origin, &head);
 	if (key->kind != TABLE_MODULE || key->id_bytes < 8 ||
+	    (!origin->is_there && !head.trusted) ||
 	    table_places(t, object, &rows, &count) < 0)
 		return;
 	wire_put_rows(&out, t, rows, count);
 	free(rows);
-	bound = sizeof(head) + ZSTD_compressBound(out.out.len);
-	if (!wire_failed(&out) && out.out.len <= CONTENT_MAX)
-		file = malloc(bound);
+	file = pack(&out, &head, &len);
+	name_of(key, origin, name);
 	if (file) {
-		n = ZSTD_compress(file + sizeof(head), bound - sizeof(head),
-		    out.out.bytes, out.out.len, LEVEL);
-		if (!ZSTD_isError(n) && n + sizeof(head) <= FILE_MAX) {
-			head.content_bytes = out.out.len;
-			head.crc =
-			    (uint32_t)crc32(0, file + sizeof(head), (uInt)n);
-			memcpy(file, &head, sizeof(head));
-			name_of(key, name);
-			shrink(c);
-			write_file(c, name, file, sizeof(head) + n);
-		}
+		shrink(c);
+		if (write_file(c, name, file, len) && origin->is_there &&
+		    head.trusted)
+			name_again(c, name, key);
 	}
 	free(file);
 	wire_release(&out);

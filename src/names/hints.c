@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names/debugfile.h"
+#include "names/buildid.h"
 #include "names/package.h"
+#include "names/perfmap.h"
 
 static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -28,6 +29,11 @@ format(const char *fmt, ...)
 static char *
 about_process(const struct table_state *state, size_t unknown)
 {
+	if (state->problem == TABLE_NO_TIME)
+		return NULL; /* names.c has one sentence for all */
+	if (state->problem == TABLE_UNREADABLE)
+		return format("its /tmp/perf-PID.map is unreadable: %s",
+		    state->detail ? state->detail : "");
 	if (state->problem == TABLE_OTHER_FILE)
 		return format("%zu frame%s outside of any module: its "
 		              "/tmp/perf-PID.map is older than the process or "
@@ -61,7 +67,8 @@ bool
 hints_is_lack(const struct table_state *state)
 {
 	return state->problem != TABLE_UNREADABLE &&
-	    state->problem != TABLE_NO_ALT && state->problem != TABLE_NO_SPLIT;
+	    state->problem != TABLE_NO_ALT &&
+	    state->problem != TABLE_NO_SPLIT && state->problem != TABLE_CUT_MAP;
 }
 
 char *
@@ -74,11 +81,18 @@ hints_sentence(const struct table_key *key, const struct table_state *state,
 	const char *detail = state->detail ? state->detail : "";
 	char id[65];
 
+	if (key->kind == TABLE_PROCESS && state->problem == TABLE_CUT_MAP)
+		return format("a /tmp/perf-PID.map has more than %d MiB or "
+		              "%d million lines: only its end was read; %zu "
+		              "frame%s outside of modules %s no name",
+		    PERFMAP_MAX_BYTES >> 20, PERFMAP_MAX_LINES / 1000000,
+		    unknown, unknown == 1 ? "" : "s",
+		    unknown == 1 ? "has" : "have");
 	if (key->kind == TABLE_PROCESS)
 		return unknown > 0 ? about_process(state, unknown) : NULL;
 	if (!strchr(key->path, '/') && !is_relative)
 		return NULL; /* the kernel's vdso */
-	debugfile_hex(id, key->id, key->id_bytes);
+	buildid_hex(id, key->id, key->id_bytes);
 	switch (state->problem) {
 	case TABLE_NO_FILE:
 		return format("no names from %s: %s; it had build-id %s%s",
@@ -106,6 +120,9 @@ hints_sentence(const struct table_key *key, const struct table_state *state,
 		return format("%s: %s .dwo files of its debug information are "
 		              "missing; inlined functions cannot be told there",
 		    key->path, detail);
+	case TABLE_NO_JAIL: /* names.c has one sentence for all of them */
+	case TABLE_NO_TIME:
+		return NULL;
 	case TABLE_NO_DEBUG:
 		return unknown > 0 ? about_missing(key, unknown, id) : NULL;
 	case TABLE_FINE:

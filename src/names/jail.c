@@ -4,33 +4,36 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
+#include "names/filter.h"
+#include "names/trap.h"
+
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset 444
+#define SYS_landlock_restrict_self  446
 #endif
 
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCH AUDIT_ARCH_AARCH64
-#endif
+enum {
+	NOBODY = 65534,
+	DESCRIPTORS = 256,
+	LANDLOCK_ALL = (1 << 13) - 1, /* every right of its first version */
+};
+
+/*
+ * Above all ids that systems give out. The pid is added, so that two of these
+ * processes cannot signal each other, and nobody else owns a process with the
+ * same id.
+ */
+#define OWN_ID UINT32_C(0xf0000000)
 
 static void
 limit(int what, rlim_t value)
@@ -61,117 +64,124 @@ mapped_bytes(void)
 }
 
 static void
-close_all_but(int keep_fd)
+close_from(unsigned first)
 {
-	int most = 1024;
-
-	if (keep_fd > 3)
-		(void)syscall(SYS_close_range, 3, keep_fd - 1, 0);
-	if (syscall(SYS_close_range, keep_fd + 1, ~0U, 0) == 0)
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
 		return;
-	for (int fd = 3; fd < most; fd++) /* before Linux 5.9 */
-		if (fd != keep_fd)
-			(void)close(fd);
+	for (unsigned fd = first; fd < 1024; fd++) /* before Linux 5.9 */
+		(void)close((int)fd);
 }
 
-#ifdef ARCH
-
-#define LOAD(field) \
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
-#define ALLOW(number) \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), \
-	    RETURN(SECCOMP_RET_ALLOW)
-
-/* All that libc, libelf, libdw and zlib need to read files and compute. */
-static void
-filter_calls(void)
+/* fd becomes JAIL_FD; 0 to 2 lead nowhere; there are no others. */
+static int
+keep_one_descriptor(int fd)
 {
-	static const struct sock_filter program[] = {
-	    LOAD(arch),
-	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
-	    RETURN(SECCOMP_RET_KILL_PROCESS),
-	    LOAD(nr),
-	    ALLOW(SYS_read),
-	    ALLOW(SYS_pread64),
-	    ALLOW(SYS_readv),
-	    ALLOW(SYS_write),
-	    ALLOW(SYS_writev),
-	    ALLOW(SYS_close),
-	    ALLOW(SYS_fstat),
-	    ALLOW(SYS_newfstatat),
-#ifdef SYS_stat
-	    ALLOW(SYS_stat),
-	    ALLOW(SYS_lstat),
-	    ALLOW(SYS_readlink),
-	    ALLOW(SYS_access),
-#endif
-	    ALLOW(SYS_statx),
-	    ALLOW(SYS_readlinkat),
-	    ALLOW(SYS_faccessat),
-	    ALLOW(SYS_lseek),
-	    ALLOW(SYS_fcntl),
-	    ALLOW(SYS_mmap),
-	    ALLOW(SYS_munmap),
-	    ALLOW(SYS_mremap),
-	    ALLOW(SYS_mprotect),
-	    ALLOW(SYS_madvise),
-	    ALLOW(SYS_brk),
-	    ALLOW(SYS_futex),
-	    ALLOW(SYS_getrandom),
-	    ALLOW(SYS_clock_gettime),
-	    ALLOW(SYS_sched_yield),
-	    ALLOW(SYS_getpid),
-	    ALLOW(SYS_gettid),
-	    ALLOW(SYS_rt_sigreturn),
-	    ALLOW(SYS_rt_sigprocmask),
-	    ALLOW(SYS_rt_sigaction),
-	    ALLOW(SYS_sigaltstack),
-	    ALLOW(SYS_exit),
-	    ALLOW(SYS_exit_group),
-	    /* openat() for reading; open() is not what glibc calls */
-	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
-	    LOAD(args[2]),
-	    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K,
-	        O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, 1, 0),
-	    RETURN(SECCOMP_RET_ALLOW),
-	    RETURN(SECCOMP_RET_ERRNO | EPERM),
-	};
-	const struct sock_fprog filter = {
-	    .len = sizeof(program) / sizeof(program[0]),
-	    .filter = (struct sock_filter *)(uintptr_t)program,
-	};
+	int nowhere;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
-		(void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+	if (fd != JAIL_FD && dup2(fd, JAIL_FD) < 0)
+		return -errno;
+	close_from(JAIL_FD + 1);
+	nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int i = 0; i < 3; i++) {
+		if (FILTER_SANITIZED && i == 2)
+			continue;
+		if (nowhere < 0 || dup2(nowhere, i) < 0)
+			(void)close(i);
+	}
+	if (nowhere > JAIL_FD)
+		close(nowhere);
+	return 0;
 }
 
-#else
+static bool
+has_capabilities(void)
+{
+	struct __user_cap_header_struct head = {
+	    .version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[2] = {0};
+
+	return syscall(SYS_capget, &head, sets) < 0 ||
+	    (sets[0].effective | sets[0].permitted | sets[1].effective |
+	        sets[1].permitted) != 0;
+}
+
+/*
+ * A namespace may know no other id than 0: then the capabilities alone are
+ * given up, which is what makes root privileged.
+ */
+static int
+drop_privileges(void)
+{
+	struct __user_cap_header_struct head = {
+	    .version = _LINUX_CAPABILITY_VERSION_3};
+	const struct __user_cap_data_struct none[2] = {0};
+	const uid_t own = OWN_ID + (uid_t)getpid();
+
+	if (geteuid() == 0) {
+		(void)setgroups(0, NULL);
+		if (setresgid(own, own, own) < 0)
+			(void)setresgid(NOBODY, NOBODY, NOBODY);
+		if (setresuid(own, own, own) < 0)
+			(void)setresuid(NOBODY, NOBODY, NOBODY);
+	}
+	if (has_capabilities())
+		(void)syscall(SYS_capset, &head, none);
+	return has_capabilities() ? -EPERM : 0;
+}
+
+/*
+ * A second wall behind the filter, which lets no file be opened at all; and
+ * the first one where the kernel has no filters. Older kernels have neither.
+ */
+static void
+forbid_files(void)
+{
+	const uint64_t rights = LANDLOCK_ALL;
+	long fd =
+	    syscall(SYS_landlock_create_ruleset, &rights, sizeof(rights), 0);
+
+	if (fd < 0)
+		return;
+	(void)syscall(SYS_landlock_restrict_self, fd, 0);
+	close((int)fd);
+}
 
 static void
-filter_calls(void)
-{
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-}
-
-#endif
-
-void
-jail_enter(int keep_fd, uint64_t memory_bytes, unsigned seconds)
+default_signals(void)
 {
 	sigset_t none;
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (int i = 1; i < NSIG; i++)
 		(void)signal(i, SIG_DFL);
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	close_all_but(keep_fd);
+}
+
+int
+jail_enter(int fd, uint64_t memory_bytes, unsigned seconds)
+{
+	int err, worst;
+
+	default_signals();
+	worst = keep_one_descriptor(fd);
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_NOFILE, 256);
+	limit(RLIMIT_NOFILE, DESCRIPTORS);
 	limit(RLIMIT_CPU, seconds);
-	limit(RLIMIT_FSIZE, 0); /* a pipe is no file */
-	if (!SANITIZED)
+	limit(RLIMIT_FSIZE, 0); /* a socket is no file */
+	if (!FILTER_SANITIZED)
 		limit(RLIMIT_AS, mapped_bytes() + memory_bytes);
-	filter_calls();
+	/* with this flag, inherited, all that can be read can be executed */
+	(void)personality((unsigned long)personality(0xffffffff) &
+	    ~(unsigned long)READ_IMPLIES_EXEC);
+	err = drop_privileges();
+	worst = worst < 0 ? worst : err;
+	/* after the change of ids, which resets both */
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	err = trap_install(JAIL_FD);
+	worst = worst < 0 ? worst : err;
+	forbid_files();
+	err = filter_install();
+	return worst < 0 ? worst : err;
 }

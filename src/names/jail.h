@@ -5,13 +5,20 @@
 
 #include <stdint.h>
 
+enum { JAIL_FD = 3 };
+
 /*
- * For a forked child, before it touches anything foreign: dies with its
- * parent, keeps no descriptor but keep_fd and stderr, may map so many bytes
- * more and compute so many seconds, makes no core file; may open files for
- * reading and write to what is open, and no more (where the kernel can see to
- * that). Never fails: what cannot be had is left out.
+ * For a forked child, before it touches anything foreign. Afterwards it
+ *  - dies with its parent, leaves no core file, cannot be traced;
+ *  - has `fd` as JAIL_FD, /dev/null as 0 to 2, and no other descriptor;
+ *  - may map so many bytes more and compute so many seconds;
+ *  - has a user and a group of its own and no capabilities, where it was root;
+ *  - can open no file: it asks its parent for descriptors (ask.h);
+ *  - writes to JAIL_FD alone, maps nothing executable, and is refused every
+ *    system call but those that filter.c lists.
+ * 0; or a negative errno: the kernel refuses a part of this, and the caller
+ * must not read anything complicated. What could be had holds nevertheless.
  */
-void jail_enter(int keep_fd, uint64_t memory_bytes, unsigned seconds);
+int jail_enter(int fd, uint64_t memory_bytes, unsigned seconds);
 
 #endif

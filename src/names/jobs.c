@@ -11,6 +11,7 @@
 
 #include "names/buildid.h"
 #include "names/debuginfod.h"
+#include "names/places.h"
 #include "names/worker.h"
 #include "reader/clock.h"
 
@@ -89,7 +90,7 @@ prepare(struct jobs *s, struct job *j)
 	    .count = j->count,
 	    .symbols_only = j->symbols_only,
 	};
-	j->request.search = (struct debugfile_search){
+	j->search = (struct places_search){
 	    .path = key->path,
 	    .build_id = j->request.key.id,
 	    .build_id_bytes = key->id_bytes,
@@ -104,25 +105,128 @@ prepare(struct jobs *s, struct job *j)
 		find_twins(s, j);
 }
 
-bool
-jobs_is_replaced(struct jobs *s, struct job *j)
+static int
+ask_about(struct jobs *s, const struct places_place *p, enum opener_kind kind,
+    struct opener_file *ret)
+{
+	const struct opener_question q = {.kind = kind,
+	    .path = p->path,
+	    .root_bytes = p->root_bytes,
+	    .check_owner = p->check_owner};
+
+	return opener_ask(s->opener, &q, ret, NULL);
+}
+
+/*
+ * A process in a mount namespace of its own mostly sees the files that we see.
+ * Then ours are read, debug information too: nobody there can have put
+ * something else beside them, and what is found can be kept for others.
+ */
+static void
+prefer_our_view(struct jobs *s, struct job *j, const struct places_place *at)
+{
+	struct places_place ours = {0};
+	struct opener_file file;
+
+	if (at->root_bytes == 0 || s->options->sysroot)
+		return;
+	(void)snprintf(
+	    ours.path, sizeof(ours.path), "%s", at->path + at->root_bytes);
+	if (ask_about(s, &ours, OPENER_ELF, &file) < 0 ||
+	    file.device != j->origin.file.device ||
+	    file.inode != j->origin.file.inode)
+		return;
+	j->roots[0] = "";
+	j->roots[1] = NULL;
+	j->origin.view = 0;
+}
+
+/* Which of the places of a module has its file? Asked once. */
+static void
+look(struct jobs *s, struct job *j)
 {
 	const struct table_key *key = table_key(s->table, j->object);
-	struct debugfile_place place;
-	bool replaced = false;
-	uint8_t id[32];
+	struct places_place place;
+	bool is_first = true;
 
-	prepare(s, j);
-	for (size_t i = 0; debugfile_module(&j->request.search, i, &place);
-	     i++) {
-		int n = buildid_read(place.path, id);
+	if (j->is_looked_at)
+		return;
+	j->is_looked_at = true;
+	j->first_error = -ENOENT;
+	j->origin.view = key->view;
+	for (size_t i = 0; places_module(&j->search, i, &place); i++) {
+		struct opener_file f;
+		int err = ask_about(s, &place, OPENER_ELF, &f);
 
-		if (n == (int)key->id_bytes &&
-		    memcmp(id, key->id, key->id_bytes) == 0)
-			return false;
-		replaced |= n >= 0 && !place.by_id;
+		if (err == 0 && key->id_bytes > 0 &&
+		    f.id_bytes == key->id_bytes &&
+		    memcmp(f.id, key->id, key->id_bytes) == 0) {
+			j->is_there = true;
+			j->origin.is_there = true;
+			j->origin.file = f;
+			prefer_our_view(s, j, &place);
+			return;
+		}
+		if (place.by_id)
+			continue;
+		j->is_unknown |=
+		    err == -ENOEXEC || (err == 0 && f.id_bytes == 0);
+		j->is_replaced |= err == -ENOEXEC || err == 0;
+		if (is_first || j->first_error < 0) {
+			j->first_error = err;
+			j->first = f;
+		}
+		is_first = false;
 	}
-	return replaced;
+}
+
+/* Is anything at all where debug information by build-id would lie? */
+static bool
+has_debug_file(struct jobs *s, const struct job *j)
+{
+	struct ask q = {.kind = ASK_DEBUG,
+	    .id = j->search.build_id,
+	    .id_bytes = j->search.build_id_bytes};
+	struct places_place place;
+	struct opener_file file;
+
+	for (; places_of(&j->search, &q, &place); q.n++)
+		if (ask_about(s, &place, OPENER_THERE, &file) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * If there is another file now under that name, what is known of the old one
+ * is not used: there are no names, and the report says why. A file that is
+ * gone does no such harm.
+ */
+bool
+jobs_load(struct jobs *s, struct job *j)
+{
+	prepare(s, j);
+	look(s, j);
+	if (!s->cache || (!j->is_there && j->is_replaced))
+		return false;
+	return cache_load(
+	    s->cache, table_key(s->table, j->object), &j->origin, s->table);
+}
+
+static void
+set_state(struct jobs *s, uint32_t object, enum table_problem problem,
+    const char *detail)
+{
+	struct table_state *state = table_state(s->table, object);
+
+	state->problem = problem;
+	if (table_text(s->table, detail, strlen(detail), &state->detail) < 0)
+		state->detail = NULL;
+}
+
+void
+jobs_give_up(struct jobs *s, uint32_t object)
+{
+	set_state(s, object, TABLE_NO_TIME, "there was no time to read it");
 }
 
 /*
@@ -133,34 +237,22 @@ bool
 jobs_is_hopeless(struct jobs *s, struct job *j)
 {
 	const struct table_key *key = table_key(s->table, j->object);
-	struct table_state *state = table_state(s->table, j->object);
-	struct debugfile_place place;
-	int found = -ENOENT, n;
-	uint8_t id[32], other[32];
-	const char *detail;
 	char hex[65];
 
 	prepare(s, j);
-	if (key->id_bytes == 0 || j->given || s->options->debuginfod ||
-	    debugfile_is_there(&j->request.search))
+	if (key->id_bytes == 0 || j->given || s->options->debuginfod)
 		return false;
-	for (size_t i = 0; debugfile_module(&j->request.search, i, &place);
-	     i++) {
-		n = buildid_read(place.path, other);
-		if ((n == 0 && !place.by_id) ||
-		    (n > 0 && (size_t)n == key->id_bytes &&
-		        memcmp(other, key->id, key->id_bytes) == 0))
-			return false; /* it, or nobody knows what */
-		if (found < 0 && !place.by_id) {
-			found = n;
-			memcpy(id, other, sizeof(id));
-		}
-	}
-	state->problem = found > 0 ? TABLE_OTHER_FILE : TABLE_NO_FILE;
-	debugfile_hex(hex, id, found > 0 ? (size_t)found : 0);
-	detail = found > 0 ? hex : strerror(-found);
-	if (table_text(s->table, detail, strlen(detail), &state->detail) < 0)
-		state->detail = NULL;
+	look(s, j);
+	if (j->is_there || j->is_unknown || has_debug_file(s, j))
+		return false;
+	buildid_hex(hex, j->first.id, j->first.id_bytes);
+	if (j->first_error == 0)
+		set_state(s, j->object, TABLE_OTHER_FILE, hex);
+	else
+		set_state(s, j->object, TABLE_NO_FILE,
+		    j->first_error == -ETIMEDOUT
+		        ? "its file system does not answer"
+		        : strerror(-j->first_error));
 	return true;
 }
 
@@ -196,6 +288,17 @@ id_from(const char *hex, uint8_t id[32])
 	return n;
 }
 
+static unsigned
+server_seconds(const struct jobs *s)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), left;
+
+	if (!s->deadline_ns)
+		return SERVER_SECONDS;
+	left = s->deadline_ns > now ? (s->deadline_ns - now) / 1000000000 : 0;
+	return left < SERVER_SECONDS ? (unsigned)left : SERVER_SECONDS;
+}
+
 /* True: a server had something, it is worth another try. */
 static bool
 ask_server(struct jobs *s, struct job *j)
@@ -212,14 +315,14 @@ ask_server(struct jobs *s, struct job *j)
 	if (state->level < TABLE_DEBUG && !j->given && key->id_bytes > 0) {
 		tell_progress(s, key->path);
 		err = debuginfod_fetch(
-		    key->id, key->id_bytes, SERVER_SECONDS, &j->given);
+		    key->id, key->id_bytes, server_seconds(s), &j->given);
 	} else if (state->problem == TABLE_NO_ALT) {
 		j->server_asked = true;
 		alt_bytes = id_from(state->detail, alt);
 		if (alt_bytes == 0)
 			return false;
 		err = debuginfod_fetch(
-		    alt, alt_bytes, SERVER_SECONDS, &j->given_alt);
+		    alt, alt_bytes, server_seconds(s), &j->given_alt);
 	} else {
 		return false;
 	}
@@ -264,7 +367,13 @@ start(struct jobs *s, struct worker *w, struct job *j)
 	struct worker_limits limits = limits_of(s, j);
 
 	prepare(s, j);
-	if (worker_start(w, &j->request, s->table, &limits) < 0)
+	if (j->is_there && j->origin.view == 0 && !s->options->sysroot) {
+		j->roots[0] = ""; /* see prefer_our_view() */
+		j->roots[1] = NULL;
+	}
+	j->answer = (struct answer){
+	    .opener = s->opener, .search = &j->search, .who = &j->who};
+	if (worker_start(w, &j->request, s->table, &j->answer, &limits) < 0)
 		(void)snprintf(w->why, sizeof(w->why),
 		    "no process to read it could be started");
 }
@@ -280,8 +389,10 @@ conclude(struct jobs *s, struct worker *w, struct job *j)
 	bool failed = !w->complete;
 
 	s->interrupted |= w->interrupted;
+	s->left += w->left;
+	w->left = false;
 	if (failed && !j->symbols_only && !s->interrupted &&
-	    (!s->deadline_ns || clock_ns(CLOCK_MONOTONIC) < s->deadline_ns)) {
+	    !jobs_is_time_up(s)) {
 		char why[sizeof(w->why)];
 
 		memcpy(why, w->why, sizeof(why));
@@ -290,12 +401,13 @@ conclude(struct jobs *s, struct worker *w, struct job *j)
 		memcpy(w->first_why, why, sizeof(why));
 		return w->pid != 0;
 	}
+	if (failed && w->late) {
+		jobs_give_up(s, j->object);
+		return false;
+	}
 	if (failed || w->first_why[0]) {
-		state->problem = TABLE_UNREADABLE;
-		if (table_text(s->table, failed ? w->why : w->first_why,
-		        strlen(failed ? w->why : w->first_why),
-		        &state->detail) < 0)
-			state->detail = NULL;
+		set_state(s, j->object, TABLE_UNREADABLE,
+		    failed ? w->why : w->first_why);
 		return false;
 	}
 	if (ask_server(s, j)) {
@@ -306,12 +418,12 @@ conclude(struct jobs *s, struct worker *w, struct job *j)
 		(void)table_place(
 		    s->table, j->object, j->addresses[i], s->nothing);
 	if (s->cache && is_worth_keeping(state))
-		cache_store(s->cache, s->table, j->object);
+		cache_store(s->cache, s->table, j->object, &j->origin);
 	return false;
 }
 
-static bool
-is_time_up(const struct jobs *s)
+bool
+jobs_is_time_up(const struct jobs *s)
 {
 	return s->interrupted ||
 	    (s->deadline_ns && clock_ns(CLOCK_MONOTONIC) >= s->deadline_ns);
@@ -324,9 +436,9 @@ jobs_run(struct jobs *s, struct job *jobs, size_t count)
 	struct job *of[PARALLEL] = {0};
 	size_t next = 0, running = 0;
 
-	while (running > 0 || (next < count && !is_time_up(s))) {
+	while (running > 0 || (next < count && !jobs_is_time_up(s))) {
 		for (size_t i = 0; i < PARALLEL; i++) {
-			if (of[i] || next == count || is_time_up(s))
+			if (of[i] || next == count || jobs_is_time_up(s))
 				continue;
 			of[i] = &jobs[next++];
 			running++;
@@ -346,12 +458,6 @@ jobs_run(struct jobs *s, struct job *jobs, size_t count)
 			running--;
 		}
 	}
-	for (; next < count; next++) {
-		struct table_state *state =
-		    table_state(s->table, jobs[next].object);
-
-		state->problem = TABLE_UNREADABLE;
-		(void)table_text(s->table, "there was no time to read it",
-		    strlen("there was no time to read it"), &state->detail);
-	}
+	for (; next < count; next++)
+		jobs_give_up(s, jobs[next].object);
 }

@@ -7,16 +7,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "names/ask.h"
+#include "names/buildid.h"
+#include "names/debugfile.h"
 #include "names/debuginfo.h"
 #include "names/demangle.h"
-#include "reader/room.h"
+#include "names/perfmap.h"
 #include "names/symbols.h"
+#include "names/trap.h"
+#include "reader/room.h"
 
 enum {
 	TABLES = 2,
 	WRITE_BYTES = 64 << 10,
 	MAX_CHAIN = 256, /* as of debuginfo.c */
+	MAP_NAME_BYTES = 4097,
 };
 
 /* A symbol and how it reads. */
@@ -26,11 +33,8 @@ struct reading {
 
 struct lookup {
 	const struct lookup_request *request;
-	lookup_write *write;
-	void *context;
-	struct debugfile_search
-	    search; /* the request's, by where it was found */
-	struct debugfile_place place;
+	int fd;
+	struct debugfile_search search;
 	struct objfile module, debug, alt, mini;
 	struct symbols *symbols[TABLES]; /* the better first; NULL: none */
 	struct debuginfo *info;
@@ -51,41 +55,57 @@ set_problem(struct lookup *l, enum table_problem problem, const char *detail)
 	l->state.detail = l->detail[0] ? l->detail : NULL;
 }
 
-/* The file that ran, if it is still there. */
-static void
-open_module(struct lookup *l)
+/* One of the files that may be the module; true: it is. */
+static bool
+is_module(struct lookup *l, const struct ask_answer *a, int err)
 {
 	const struct lookup_request *r = l->request;
 	char hex[65];
 	const uint8_t *id;
 	size_t n;
-	int err;
+
+	if (err == 0)
+		err = objfile_open(a->fd, a->path, &l->module);
+	if (err == -ENOEXEC && !a->by_id)
+		set_problem(l, TABLE_NOT_ELF, "");
+	else if (err < 0 && !a->by_id && l->state.problem == TABLE_NO_FILE)
+		set_problem(l, TABLE_NO_FILE,
+		    err == -ETIMEDOUT ? "its file system does not answer"
+		                      : strerror(-err));
+	if (err < 0)
+		return false;
+	if (objfile_has_build_id(&l->module, r->key.id, r->key.id_bytes)) {
+		set_problem(l, TABLE_FINE, "");
+		return true;
+	}
+	n = objfile_build_id(&l->module, &id);
+	buildid_hex(hex, id, n);
+	if (!a->by_id)
+		set_problem(l, TABLE_OTHER_FILE, n ? hex : "none");
+	objfile_close(&l->module);
+	return false;
+}
+
+/* The file that ran, if it is still there. */
+static void
+open_module(struct lookup *l)
+{
+	struct ask q = {.kind = ASK_MODULE};
+	struct ask_answer a;
 
 	set_problem(l, TABLE_NO_FILE, strerror(ENOENT));
-	for (size_t i = 0; debugfile_module(&r->search, i, &l->place); i++) {
-		bool by_id = l->place.by_id;
+	do {
+		int err = ask_file(l->fd, &q, &a);
 
-		if (by_id && r->key.id_bytes == 0)
+		q.n = a.next;
+		if (a.by_id && l->request->key.id_bytes == 0) {
+			if (a.fd >= 0)
+				close(a.fd);
 			continue;
-		err = objfile_open(l->place.path, &l->module);
-		if (err == -ENOEXEC && !by_id)
-			set_problem(l, TABLE_NOT_ELF, "");
-		else if (err < 0 && !by_id && l->state.problem == TABLE_NO_FILE)
-			set_problem(l, TABLE_NO_FILE, strerror(-err));
-		if (err < 0)
-			continue;
-		if (objfile_has_build_id(
-		        &l->module, r->key.id, r->key.id_bytes)) {
-			l->search.path = l->place.name;
-			set_problem(l, TABLE_FINE, "");
-			return;
 		}
-		n = objfile_build_id(&l->module, &id);
-		debugfile_hex(hex, id, n);
-		if (!by_id)
-			set_problem(l, TABLE_OTHER_FILE, n ? hex : "none");
-		objfile_close(&l->module);
-	}
+		if (is_module(l, &a, err))
+			return;
+	} while (a.next > 0);
 }
 
 static void
@@ -106,8 +126,12 @@ open_debug_info(struct lookup *l)
 		file = &l->debug;
 	}
 	set_problem(l, TABLE_FINE, "");
-	if (l->request->symbols_only)
+	if (l->request->jail_error)
+		set_problem(
+		    l, TABLE_NO_JAIL, strerror(-l->request->jail_error));
+	if (l->request->symbols_only || l->request->jail_error)
 		return;
+	trap_set_path(file->path);
 	err = debugfile_find_alt(&l->search, file, &l->alt, id);
 	if (err < 0)
 		set_problem(l, TABLE_NO_ALT, id);
@@ -147,6 +171,22 @@ find_symbol(const struct lookup *l, uint64_t address, const char **ret_file)
 }
 
 static int
+write_all(int fd, const uint8_t *p, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EPIPE;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int
 flush(struct lookup *l, size_t from)
 {
 	int err = 0;
@@ -154,7 +194,7 @@ flush(struct lookup *l, size_t from)
 	if (wire_failed(&l->out))
 		return -ENOMEM;
 	if (l->out.out.len >= from && l->out.out.len > 0) {
-		err = l->write(l->context, l->out.out.bytes, l->out.out.len);
+		err = write_all(l->fd, l->out.out.bytes, l->out.out.len);
 		l->out.out.len = 0;
 	}
 	return err;
@@ -319,15 +359,64 @@ tell_all(struct lookup *l)
 	return err;
 }
 
-int
-lookup_run(const struct lookup_request *r, lookup_write *write, void *context)
+/* ---- code outside of modules ---- */
+
+static void
+tell_mapped(void *context, size_t number, const char *name, size_t len)
 {
-	struct lookup l = {.request = r,
-	    .write = write,
-	    .context = context,
-	    .search = r->search};
+	struct lookup *l = context;
+	struct names_frame frame = {0};
+	char text[MAP_NAME_BYTES];
+
+	if (len >= sizeof(text))
+		len = sizeof(text) - 1;
+	memcpy(text, name, len);
+	text[len] = '\0';
+	frame.function = text;
+	frame.symbol = text;
+	wire_put_place(&l->out, l->request->addresses[number],
+	    wire_put_chain(&l->out, &frame, 1));
+	(void)flush(l, WRITE_BYTES);
+}
+
+static int
+tell_map(struct lookup *l)
+{
+	const struct lookup_request *r = l->request;
+	struct ask q = {.kind = ASK_MAP};
+	struct ask_answer a;
+	bool cut = false;
+	int err = ask_file(l->fd, &q, &a);
+
+	wire_put_object(&l->out, &r->key, &l->state);
+	if (err == 0)
+		err = perfmap_read(
+		    a.fd, r->addresses, r->count, tell_mapped, l, &cut);
+	if (cut) {
+		l->state.problem = TABLE_CUT_MAP;
+		wire_put_object(&l->out, &r->key, &l->state);
+	}
+	if (err == 0) {
+		wire_put_done(&l->out);
+		err = flush(l, 0);
+	}
+	return err;
+}
+
+int
+lookup_run(const struct lookup_request *r, int fd)
+{
+	struct lookup l = {.request = r, .fd = fd};
 	int err = -ENOMEM;
 
+	if (r->key.kind == TABLE_PROCESS) {
+		err = tell_map(&l);
+		wire_release(&l.out);
+		return err;
+	}
+	l.search = (struct debugfile_search){.ask_fd = fd,
+	    .build_id = r->key.id,
+	    .build_id_bytes = r->key.id_bytes};
 	l.answered = calloc(r->count + 1, sizeof(*l.answered));
 	if (l.answered) {
 		open_module(&l);

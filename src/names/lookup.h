@@ -3,27 +3,22 @@
 #ifndef SEEP_NAMES_LOOKUP_H
 #define SEEP_NAMES_LOOKUP_H
 
-#include "names/debugfile.h"
 #include "names/wire.h"
 
 /* Nothing is owned. */
 struct lookup_request {
 	struct table_key key;
-	struct debugfile_search search;
 	const uint64_t *addresses; /* in order, as in the ELF file */
 	size_t count;
 	bool symbols_only; /* leave DWARF alone */
+	int jail_error;    /* 0, or why there is no jail: leave DWARF alone */
 };
-
-/* Takes all of the bytes; non-zero: stop. */
-typedef int lookup_write(void *context, const void *bytes, size_t len);
 
 /*
  * Runs in the jail: files are untrusted, the libraries that read them may
- * crash, loop or eat all memory. Writes items as of wire.h, the last of them
- * WIRE_DONE. 0, or an error.
+ * crash, loop or eat all memory. Asks for files as of ask.h and writes items
+ * as of wire.h, the last of them WIRE_DONE; both through fd. 0, or an error.
  */
-int lookup_run(
-    const struct lookup_request *r, lookup_write *write, void *context);
+int lookup_run(const struct lookup_request *r, int fd);
 
 #endif

@@ -10,6 +10,7 @@
 #include "names/hints.h"
 #include "names/seek.h"
 #include "names/table.h"
+#include "names/view.h"
 #include "names/wire.h"
 #include "reader/relative.h"
 
@@ -38,6 +39,8 @@ struct names {
 	struct embedded *embedded;
 	size_t embedded_count;
 	struct notes *notes;
+	pid_t view_pid; /* of the process asked about last */
+	uint64_t view;
 	bool is_full; /* places that were looked for are not in the table */
 };
 
@@ -158,15 +161,17 @@ wants_better(const struct names *n)
 /* The table's own number of an object it has; false: it has not. */
 static bool
 find_embedded(struct names *n, const struct process *p,
-    const struct table_key *key, uint64_t address,
+    const struct table_key *wanted, uint64_t address,
     const struct names_frame **ret, size_t *ret_count)
 {
 	const struct embedded *e = embedded_of(n, p);
+	struct table_key key = *wanted;
 	uint32_t object;
 
-	if (!e || !e->table || !table_has(e->table, key, &object))
+	key.view = 0; /* a recording knows of one */
+	if (!e || !e->table || !table_has(e->table, &key, &object))
 		return false;
-	if (wants_better(n) && key->kind == TABLE_MODULE &&
+	if (wants_better(n) && key.kind == TABLE_MODULE &&
 	    table_state(e->table, object)->level < TABLE_DEBUG)
 		return false;
 	*ret_count = table_find(e->table, object, address, ret);
@@ -175,10 +180,27 @@ find_embedded(struct names *n, const struct process *p,
 
 /* ---- frames ---- */
 
+/* Frames come process by process. */
+static uint64_t
+view_for(struct names *n, const struct process *p)
+{
+	if (n->view_pid != p->alive_pid) {
+		n->view_pid = p->alive_pid;
+		n->view = n->options.sysroot ? 0 : view_of(p->alive_pid);
+	}
+	return n->view;
+}
+
+uint64_t
+names_source(struct names *n, const struct process *p)
+{
+	return view_for(n, p) ^ (uint64_t)(uintptr_t)p->names;
+}
+
 /* What a frame is at; false: nowhere that has names. */
 static bool
-place_of(const struct process *p, uint64_t frame, struct table_key *key,
-    uint64_t *ret_address)
+place_of(struct names *n, const struct process *p, uint64_t frame,
+    struct table_key *key, uint64_t *ret_address)
 {
 	const struct process_module *m = process_module(p, frame);
 
@@ -192,6 +214,7 @@ place_of(const struct process *p, uint64_t frame, struct table_key *key,
 		key->path = relative_path(m);
 		key->id_bytes = m->build_id_bytes;
 		memcpy(key->id, m->build_id, m->build_id_bytes);
+		key->view = view_for(n, p);
 		*ret_address -= m->base;
 	} else {
 		key->id_bytes = sizeof(p->header.uuid);
@@ -226,7 +249,7 @@ gather_frame(struct names *n, const struct process *p, uint64_t frame)
 	size_t len;
 	int err;
 
-	if (!place_of(p, frame, &key, &address) ||
+	if (!place_of(n, p, frame, &key, &address) ||
 	    find_embedded(n, p, &key, address, &chain, &len))
 		return 0;
 	err = table_object(n->table, &key, &object);
@@ -278,7 +301,7 @@ names_chain(struct names *n, const struct process *p, uint64_t frame,
 	uint32_t object;
 	size_t count;
 
-	if (n->options.no_symbols || !place_of(p, frame, &key, &address))
+	if (n->options.no_symbols || !place_of(n, p, frame, &key, &address))
 		goto unknown;
 	if (find_embedded(n, p, &key, address, ret, &count))
 		return count;
@@ -374,6 +397,72 @@ note_modules(const struct names *n, names_lacks lacks, void *context,
 		add_note(notes, text);
 }
 
+void
+names_gaps(const struct names *n, struct names_gaps *ret)
+{
+	*ret = (struct names_gaps){.left_processes = seek_left(n->seek)};
+	for (uint32_t i = 0; i < table_objects(n->table); i++) {
+		enum table_problem problem = table_state(n->table, i)->problem;
+		size_t asked, unknown;
+
+		seek_counts(n->seek, i, &asked, &unknown);
+		if (problem == TABLE_NO_TIME && unknown > 0) {
+			ret->late_frames += unknown;
+			ret->late_modules++;
+		}
+		ret->unconfined_modules +=
+		    problem == TABLE_NO_JAIL && asked > 0;
+	}
+}
+
+/* Why the process that reads debug information could not be confined. */
+static const char *
+jail_error(const struct names *n)
+{
+	for (uint32_t i = 0; i < table_objects(n->table); i++) {
+		const struct table_state *s = table_state(n->table, i);
+
+		if (s->problem == TABLE_NO_JAIL && s->detail)
+			return s->detail;
+	}
+	return "not known";
+}
+
+/* One sentence for all modules that have the same trouble. */
+static void
+note_gaps(const struct names *n, struct notes *notes)
+{
+	struct names_gaps g;
+	char *text;
+
+	names_gaps(n, &g);
+	if (g.late_frames > 0 &&
+	    asprintf(&text,
+	        "%zu frame%s of %zu module%s no name: finding names took "
+	        "longer than %u s; --patience SECONDS allows more",
+	        g.late_frames, g.late_frames == 1 ? "" : "s", g.late_modules,
+	        g.late_frames == 1        ? " has"
+	            : g.late_modules == 1 ? " have"
+	                                  : "s have",
+	        n->options.seconds) > 0)
+		add_note(notes, text);
+	if (g.unconfined_modules > 0 &&
+	    asprintf(&text,
+	        "the debug information of %zu module%s was not read, because "
+	        "the kernel refuses to confine the process that reads it "
+	        "(seccomp: %s); names there come from symbols alone",
+	        g.unconfined_modules, g.unconfined_modules == 1 ? "" : "s",
+	        jail_error(n)) > 0)
+		add_note(notes, text);
+	if (g.left_processes > 0 &&
+	    asprintf(&text,
+	        "%zu process%s that read%s files for names did not end when "
+	        "killed, because a file system does not answer",
+	        g.left_processes, g.left_processes == 1 ? "" : "es",
+	        g.left_processes == 1 ? "s" : "") > 0)
+		add_note(notes, text);
+}
+
 size_t
 names_notes(const struct names *n, char *const **ret)
 {
@@ -401,6 +490,7 @@ names_notes_shown(
 		add_note(notes,
 		    strdup("--debuginfod: libdebuginfod.so.1 is not "
 		           "installed; nothing was asked"));
+	note_gaps(n, notes);
 	note_modules(n, lacks, context, notes);
 	*ret = notes->list;
 	return notes->count;

@@ -45,6 +45,13 @@ size_t names_chain(struct names *n, const struct process *p, uint64_t frame,
     const struct names_frame **ret);
 
 /*
+ * Where the names of a process come from: its recording, and the files that it
+ * sees. Two processes with the same number have the same names at the same
+ * place of the same module; with others they may not, whatever its build-id.
+ */
+uint64_t names_source(struct names *n, const struct process *p);
+
+/*
  * names_chain() finds out about all frames of a process at once, when one is
  * asked for. Who has several processes gathers their frames first: what they
  * share is read once. -ENOMEM.
@@ -61,6 +68,14 @@ void names_resolve(struct names *n);
 int names_write(const struct names *n,
     int (*write)(void *context, const uint8_t *bytes, size_t len),
     void *context);
+
+/* What was not done for names, though it could have been; all zero: nothing. */
+struct names_gaps {
+	size_t late_frames, late_modules; /* there was no time for them */
+	size_t unconfined_modules;        /* no jail, so no DWARF */
+	size_t left_processes;            /* not even SIGKILL ended them */
+};
+void names_gaps(const struct names *n, struct names_gaps *ret);
 
 /* Sentences about what has no names, so far; valid until the next call. */
 size_t names_notes(const struct names *n, char *const **ret);

@@ -4,34 +4,13 @@
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-int
-objfile_open_regular(const char *path)
-{
-	struct stat st;
-	int fd;
-
-	/* look first: opening a device can do things */
-	if (stat(path, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return -EINVAL;
-	}
-	return fd;
-}
+#define CRC_MAX_BYTES (INT64_C(4) << 30)
 
 static int
 take(struct objfile *f, struct objfile *ret)
@@ -45,15 +24,15 @@ take(struct objfile *f, struct objfile *ret)
 }
 
 int
-objfile_open(const char *path, struct objfile *ret)
+objfile_open(int fd, const char *path, struct objfile *ret)
 {
-	struct objfile f = {.fd = objfile_open_regular(path)};
+	struct objfile f = {.fd = fd, .path = strdup(path)};
 
-	if (f.fd < 0)
-		return f.fd;
-	(void)elf_version(EV_CURRENT);
-	/* private: objfile_hide_unneeded() changes section headers */
-	f.elf = elf_begin(f.fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	if (f.path) {
+		(void)elf_version(EV_CURRENT);
+		/* private: objfile_hide_unneeded() changes section headers */
+		f.elf = elf_begin(f.fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	}
 	return take(&f, ret);
 }
 
@@ -75,6 +54,7 @@ objfile_close(struct objfile *f)
 	if (f->fd > 0)
 		close(f->fd);
 	free(f->memory);
+	free(f->path);
 	*f = (struct objfile){0};
 }
 
@@ -101,20 +81,75 @@ objfile_has_build_id(
 	        memcmp(found, build_id, build_id_bytes) == 0);
 }
 
+/* Of so many zero bytes: twice as many at each step. */
+static uLong
+crc_of_zeros(off_t len)
+{
+	static const unsigned char zero;
+	uLong crc = crc32(0, NULL, 0), part = crc32(0, &zero, 1);
+	off_t part_len = 1;
+
+	for (; len > 0; len >>= 1) {
+		if (len & 1)
+			crc = crc32_combine(crc, part, part_len);
+		if (len > 1)
+			part = crc32_combine(part, part, part_len);
+		part_len *= 2;
+	}
+	return crc;
+}
+
+/* Appends what is between two places of the file. */
+static bool
+add_data(int fd, off_t at, off_t end, uLong *crc)
+{
+	unsigned char bytes[65536];
+
+	while (at < end) {
+		size_t want = sizeof(bytes);
+		ssize_t n;
+
+		if (end - at < (off_t)want)
+			want = (size_t)(end - at);
+		n = pread(fd, bytes, want, at);
+		if (n <= 0)
+			return false;
+		*crc = crc32(*crc, bytes, (uInt)n);
+		at += n;
+	}
+	return true;
+}
+
+/*
+ * A sparse file of terabytes is made in no time: its holes are not read, and
+ * of its data no more than debug information may have.
+ */
 bool
 objfile_crc(const struct objfile *f, uint32_t *ret)
 {
-	unsigned char bytes[65536];
+	off_t size = lseek(f->fd, 0, SEEK_END), at = 0, data_bytes = 0;
 	uLong crc = crc32(0, NULL, 0);
-	off_t at = 0;
-	ssize_t n;
 
-	while ((n = pread(f->fd, bytes, sizeof(bytes), at)) > 0) {
-		crc = crc32(crc, bytes, (uInt)n);
-		at += n;
+	while (at < size) {
+		off_t data = lseek(f->fd, at, SEEK_DATA), end;
+
+		if (data < 0)
+			data = errno == ENXIO ? size : at;
+		end = data < size ? lseek(f->fd, data, SEEK_HOLE) : size;
+		if (end < 0 || end > size)
+			end = size;
+		data_bytes += end - data;
+		if (data_bytes > CRC_MAX_BYTES || end < data || end <= at)
+			return false;
+		if (data > at)
+			crc = crc32_combine(
+			    crc, crc_of_zeros(data - at), data - at);
+		if (!add_data(f->fd, data, end, &crc))
+			return false;
+		at = end;
 	}
 	*ret = (uint32_t)crc;
-	return n == 0;
+	return size >= 0;
 }
 
 static Elf_Scn *

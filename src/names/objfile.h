@@ -9,20 +9,18 @@
 #include <stdint.h>
 
 /*
- * The file is untrusted, and mapped: who opens one does so in the jail, where
- * a crash or a file that is cut under us costs nothing.
+ * The file is untrusted, and mapped: this runs in the jail, where a crash or a
+ * file that is cut under us costs nothing, and which opens nothing itself.
  */
 struct objfile {
 	Elf *elf;
 	int fd;
+	char *path;   /* where it was found, for those who look beside it */
 	void *memory; /* instead of fd: an unpacked image, ours to free */
 };
 
-/* A descriptor for reading; -EINVAL: not a regular file; or as open() says. */
-int objfile_open_regular(const char *path);
-
-/* -ENOEXEC: not ELF; -EINVAL: not a regular file; or as open() says. */
-int objfile_open(const char *path, struct objfile *ret);
+/* Takes fd over, also on failure. -ENOEXEC: not ELF, or no memory. */
+int objfile_open(int fd, const char *path, struct objfile *ret);
 
 /* An image in memory, from malloc(), taken over also on failure. */
 int objfile_open_memory(void *image, size_t len, struct objfile *ret);
@@ -37,7 +35,10 @@ size_t objfile_build_id(const struct objfile *f, const uint8_t **ret);
 bool objfile_has_build_id(
     const struct objfile *f, const uint8_t *build_id, size_t build_id_bytes);
 
-/* crc32 of the whole file, as .gnu_debuglink has it; false: unreadable. */
+/*
+ * crc32 of the whole file, as .gnu_debuglink has it. False: unreadable, or
+ * more than 4 GiB of data.
+ */
 bool objfile_crc(const struct objfile *f, uint32_t *ret);
 
 /* The contents of a section, NULL: there is none. */

@@ -3,17 +3,17 @@
 #include "names/perfmap.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	NAME_MAX_BYTES = 4096,
-	FILE_MAX_BYTES = 1 << 30,
-};
+#include "names/opener.h"
+
+enum { NAME_MAX_BYTES = 4096 };
+
+/* ---- in the parent ---- */
 
 /* The user whose file we believe. */
 static uid_t
@@ -28,102 +28,188 @@ owner_of(const struct perfmap_process *p)
 	return geteuid();
 }
 
-/* A descriptor, or a negative errno. */
 static int
-open_map(const struct perfmap_process *p, const char *root)
+open_map(struct opener *o, const struct perfmap_process *p, const char *root,
+    int *ret_fd)
 {
 	char path[96];
-	struct stat st;
-	int fd;
+	const struct opener_question q = {
+	    .kind = OPENER_MAP, .path = path, .root_bytes = strlen(root)};
+	struct opener_file file;
+	int fd = -1, err;
 
 	(void)snprintf(
 	    path, sizeof(path), "%s/tmp/perf-%u.map", root, (unsigned)p->pid);
-	fd = open(
-	    path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return errno == ELOOP ? -EPERM : -ENOENT;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    (st.st_uid != owner_of(p) && st.st_uid != 0)) {
-		close(fd);
+	err = opener_ask(o, &q, &file, ret_fd ? &fd : NULL);
+	if (err == -ELOOP || err == -EINVAL)
 		return -EPERM;
-	}
-	if ((uint64_t)st.st_mtime < p->start_ns / 1000000000) {
+	if (err < 0)
+		return err == -ETIMEDOUT ? err : -ENOENT;
+	if (file.owner != owner_of(p) && file.owner != 0)
+		err = -EPERM;
+	else if (file.modified_ns / 1000000000 < p->start_ns / 1000000000)
+		err = -ESTALE;
+	if (err < 0 && fd >= 0)
 		close(fd);
-		return -ESTALE;
-	}
-	return fd;
+	else if (ret_fd)
+		*ret_fd = fd;
+	return err;
 }
 
-static int
-open_any(const struct perfmap_process *p)
+int
+perfmap_open(struct opener *o, const struct perfmap_process *p, int *ret_fd)
 {
 	char root[32];
-	int fd = -ENOENT;
+	int err = -ENOENT;
 
 	(void)snprintf(root, sizeof(root), "/proc/%d/root", (int)p->alive_pid);
 	if (p->alive_pid > 0)
-		fd = open_map(p, root);
-	return fd >= 0 ? fd : open_map(p, "");
+		err = open_map(o, p, root, ret_fd);
+	return err == 0 ? 0 : open_map(o, p, "", ret_fd);
 }
 
-/* "START SIZE NAME", numbers in hexadecimal. */
+/* ---- in the jail ---- */
+
+/* One line, and the names of addresses that it has. */
+struct search {
+	const uint64_t *addresses;
+	size_t count;
+	size_t *next; /* the first from here on that has no name yet */
+	perfmap_found *found;
+	void *context;
+};
+
+/* Shortens the way for those who come after. */
+static size_t
+next_nameless(struct search *s, size_t at)
+{
+	size_t end = at;
+
+	while (s->next[end] != end)
+		end = s->next[end];
+	while (s->next[at] != end) {
+		size_t then = s->next[at];
+
+		s->next[at] = end;
+		at = then;
+	}
+	return end;
+}
+
+static size_t
+first_from(const struct search *s, uint64_t start)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->addresses[middle] < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* "START SIZE NAME", numbers in hexadecimal; `line` ends with a NUL. */
 static void
-take_line(char *line, const uint64_t *addresses, size_t count,
-    perfmap_found *found, void *context)
+take_line(struct search *s, const char *line)
 {
 	uint64_t start, size;
-	size_t low = 0, high = count, len;
-	char *at = line;
+	size_t i, len;
+	char *at;
 
-	start = strtoull(at, &at, 16);
-	if (*at != ' ')
+	start = strtoull(line, &at, 16);
+	if (at == line || *at != ' ')
 		return;
 	size = strtoull(at, &at, 16);
 	if (*at != ' ' || size == 0)
 		return;
 	at++;
-	len = strcspn(at, "\n");
+	len = strlen(at);
 	if (len == 0)
 		return;
 	if (len > NAME_MAX_BYTES)
 		len = NAME_MAX_BYTES;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (addresses[middle] < start)
-			low = middle + 1;
-		else
-			high = middle;
+	for (i = next_nameless(s, first_from(s, start));
+	     i < s->count && s->addresses[i] - start < size;
+	     i = next_nameless(s, i)) {
+		s->found(s->context, i, at, len);
+		s->next[i] = i + 1;
 	}
-	for (; low < count && addresses[low] - start < size; low++)
-		found(context, low, at, len);
+}
+
+/* The end of the file, in memory, with a NUL behind it; for free(). */
+static char *
+read_end(int fd, size_t *ret_len, bool *ret_cut)
+{
+	off_t size = lseek(fd, 0, SEEK_END), from = 0;
+	size_t len = 0;
+	char *text;
+
+	if (size < 0)
+		return NULL;
+	if (size > PERFMAP_MAX_BYTES)
+		from = size - PERFMAP_MAX_BYTES;
+	*ret_cut = from > 0;
+	text = malloc((size_t)(size - from) + 1);
+	while (text && len < (size_t)(size - from)) {
+		ssize_t n = pread(fd, text + len, (size_t)(size - from) - len,
+		    from + (off_t)len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break; /* it was cut meanwhile */
+		len += (size_t)n;
+	}
+	*ret_len = len;
+	return text;
+}
+
+/*
+ * From the last line to the first: the last that has an address names it.
+ * False: there are lines before those that were read, and addresses for them.
+ */
+static bool
+take_lines(struct search *s, char *text, size_t len, bool is_cut)
+{
+	for (size_t lines = 0; len > 0; lines++) {
+		char *newline = memrchr(text, '\n', len);
+
+		if (next_nameless(s, 0) == s->count)
+			return true;
+		if (lines == PERFMAP_MAX_LINES || (!newline && is_cut))
+			return false;
+		text[len] = '\0';
+		take_line(s, newline ? newline + 1 : text);
+		len = newline ? (size_t)(newline - text) : 0;
+	}
+	return !is_cut || next_nameless(s, 0) == s->count;
 }
 
 int
-perfmap_read(const struct perfmap_process *p, const uint64_t *addresses,
-    size_t count, perfmap_found *found, void *context)
+perfmap_read(int fd, const uint64_t *addresses, size_t count,
+    perfmap_found *found, void *context, bool *ret_cut)
 {
-	/* a longer line goes on as one that is no entry */
-	char line[2 * NAME_MAX_BYTES];
-	size_t left = FILE_MAX_BYTES;
-	int fd = open_any(p);
-	FILE *f;
+	struct search s = {.addresses = addresses,
+	    .count = count,
+	    .found = found,
+	    .context = context};
+	char *text;
+	size_t len;
+	int err;
 
-	if (fd < 0)
-		return fd;
-	f = fdopen(fd, "r");
-	if (!f) {
-		close(fd);
-		return -ENOMEM;
-	}
-	while (fgets(line, sizeof(line), f)) {
-		size_t len = strlen(line);
-
-		if (len == 0 || len > left)
-			break;
-		left -= len;
-		take_line(line, addresses, count, found, context);
-	}
-	(void)fclose(f);
-	return 0;
+	*ret_cut = false;
+	s.next = calloc(count + 1, sizeof(*s.next));
+	text = s.next ? read_end(fd, &len, ret_cut) : NULL;
+	for (size_t i = 0; s.next && i <= count; i++)
+		s.next[i] = i;
+	if (text)
+		*ret_cut = !take_lines(&s, text, len, *ret_cut);
+	err = text ? 0 : -ENOMEM;
+	free(text);
+	free(s.next);
+	return err;
 }

@@ -34,6 +34,7 @@ struct seek {
 	size_t object_count;
 	struct place *places;
 	size_t place_count, place_room;
+	uint64_t begin_ns, spent_ns; /* of this run, of those before */
 	char *dirs_text;
 	const char *dirs[DIRS_MAX + 1];
 };
@@ -72,6 +73,8 @@ seek_new(
 	s->jobs.dirs = s->dirs;
 	err = split_dirs(s, options->debug_dirs);
 	if (err == 0)
+		err = opener_new(&s->jobs.opener);
+	if (err == 0)
 		err = table_chain(t, &nothing, 1, &s->jobs.nothing);
 	if (err < 0) {
 		seek_free(s);
@@ -89,6 +92,7 @@ seek_free(struct seek *s)
 	if (!s)
 		return;
 	cache_close(s->jobs.cache);
+	opener_free(s->jobs.opener);
 	free(s->objects);
 	free(s->places);
 	free(s->dirs_text);
@@ -209,6 +213,12 @@ seek_counts(const struct seek *s, uint32_t object, size_t *ret_asked,
 	}
 }
 
+size_t
+seek_left(const struct seek *s)
+{
+	return s->jobs.left + opener_left(s->jobs.opener);
+}
+
 int
 seek_server_error(const struct seek *s)
 {
@@ -229,40 +239,18 @@ drop_known(const struct seek *s, struct job *j)
 	j->count = left;
 }
 
-struct found {
-	struct seek *seek;
-	const struct job *job;
-};
-
-static void
-take_mapped(void *context, size_t number, const char *name, size_t len)
+/* Is there a map of code made at run time? It is read in the jail. */
+static bool
+has_map(struct seek *s, const struct job *j)
 {
-	const struct found *f = context;
-	struct names_frame frame = {0};
-	uint32_t chain;
-
-	if (table_text(f->seek->table, name, len, &frame.function) < 0)
-		return;
-	frame.symbol = frame.function;
-	if (table_chain(f->seek->table, &frame, 1, &chain) == 0)
-		(void)table_replace(f->seek->table, f->job->object,
-		    f->job->addresses[number], chain);
-}
-
-static void
-read_map(struct seek *s, const struct job *j)
-{
-	struct found f = {.seek = s, .job = j};
 	struct table_state *state = table_state(s->table, j->object);
-	int err;
+	int err = perfmap_open(s->jobs.opener, &j->who, NULL);
 
-	err = perfmap_read(&j->who, j->addresses, j->count, take_mapped, &f);
-	if (err == -EPERM)
-		state->problem = TABLE_OTHER_FILE;
-	else if (err == -ESTALE)
+	if (err == -EPERM || err == -ESTALE)
 		state->problem = TABLE_OTHER_FILE;
 	else if (err < 0)
 		state->problem = TABLE_NO_FILE;
+	return err == 0;
 }
 
 /* What needs no process of its own; true: it does. */
@@ -272,16 +260,18 @@ try_cheaply(struct seek *s, struct job *j)
 	const struct table_key *key = table_key(s->table, j->object);
 	struct object *o = &s->objects[j->object];
 
-	if (key->kind == TABLE_PROCESS) {
-		read_map(s, j);
+	if (key->kind == TABLE_MODULE && !strchr(key->path, '/') &&
+	    !o->is_relative)
+		return false; /* the kernel's vdso: there is no such file */
+	if (jobs_is_time_up(&s->jobs)) {
+		jobs_give_up(&s->jobs, j->object);
 		return false;
 	}
-	if (!strchr(key->path, '/') && !o->is_relative)
-		return false; /* the kernel's vdso: there is no such file */
+	if (key->kind == TABLE_PROCESS)
+		return has_map(s, j);
 	if (s->jobs.cache && !o->cache_read) {
 		o->cache_read = true;
-		if (!jobs_is_replaced(&s->jobs, j) &&
-		    cache_load(s->jobs.cache, key, s->table))
+		if (jobs_load(&s->jobs, j))
 			drop_known(s, j);
 	}
 	return j->count > 0 && !jobs_is_hopeless(&s->jobs, j);
@@ -306,6 +296,27 @@ settle(struct seek *s)
 	s->place_count = 0;
 }
 
+/* The time that is allowed is for all runs together. */
+static void
+begin(struct seek *s)
+{
+	uint64_t all_ns = (uint64_t)s->options->seconds * 1000000000;
+
+	s->begin_ns = clock_ns(CLOCK_MONOTONIC);
+	if (all_ns > 0)
+		s->jobs.deadline_ns = s->begin_ns +
+		    (all_ns > s->spent_ns ? all_ns - s->spent_ns : 0);
+	opener_set_deadline(s->jobs.opener, s->jobs.deadline_ns);
+}
+
+/* The opener would keep a copy of all memory that we change from now on. */
+static void
+end(struct seek *s)
+{
+	opener_dismiss(s->jobs.opener);
+	s->spent_ns += clock_ns(CLOCK_MONOTONIC) - s->begin_ns;
+}
+
 void
 seek_run(struct seek *s)
 {
@@ -314,9 +325,9 @@ seek_run(struct seek *s)
 	size_t count = 0, n;
 
 	s->place_count = unique(s->places, s->place_count);
-	if (s->options->seconds && !s->jobs.deadline_ns)
-		s->jobs.deadline_ns = clock_ns(CLOCK_MONOTONIC) +
-		    (uint64_t)s->options->seconds * 1000000000;
+	if (s->place_count == 0)
+		return;
+	begin(s);
 	jobs = calloc(s->object_count + 1, sizeof(*jobs));
 	addresses = calloc(s->place_count + 1, sizeof(*addresses));
 	for (size_t i = 0; jobs && addresses && i < s->place_count; i += n) {
@@ -338,6 +349,7 @@ seek_run(struct seek *s)
 	if (jobs && addresses)
 		jobs_run(&s->jobs, jobs, count);
 	settle(s);
+	end(s);
 	free(jobs);
 	free(addresses);
 }

@@ -41,6 +41,9 @@ void seek_run(struct seek *s);
 void seek_counts(const struct seek *s, uint32_t object, size_t *ret_asked,
     size_t *ret_unknown);
 
+/* Processes that not even SIGKILL has ended. */
+size_t seek_left(const struct seek *s);
+
 /* What debuginfod_fetch() said when it could not be asked, else 0. */
 int seek_server_error(const struct seek *s);
 

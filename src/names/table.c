@@ -118,7 +118,7 @@ same_object(const void *items, uint32_t item, const void *key)
 	const struct table_key *y = key;
 
 	return x->kind == y->kind && x->id_bytes == y->id_bytes &&
-	    memcmp(x->id, y->id, x->id_bytes) == 0 &&
+	    memcmp(x->id, y->id, x->id_bytes) == 0 && x->view == y->view &&
 	    strcmp(x->path, y->path) == 0;
 }
 
@@ -126,7 +126,7 @@ static uint64_t
 hash_key(const struct table_key *key)
 {
 	return index_hash(index_hash_bytes(key->id, key->id_bytes),
-	    index_hash_text(key->path), key->kind);
+	    index_hash_text(key->path), key->kind ^ key->view);
 }
 
 bool

@@ -23,6 +23,12 @@ struct table_key {
 	uint8_t id[32];
 	size_t id_bytes;
 	const char *path; /* "" for a process */
+	/*
+	 * Who sees the file under that path: processes with another mount
+	 * namespace or root may have another file there. 0: we ourselves. Is
+	 * not written anywhere.
+	 */
+	uint64_t view;
 };
 
 /* Where the names of a module come from, the best is the highest. */
@@ -43,7 +49,10 @@ enum table_problem {
 	TABLE_UNREADABLE = 5, /* detail: how reading it failed */
 	TABLE_NO_ALT = 6,     /* detail: build-id of what dwz moved out */
 	TABLE_NO_SPLIT = 7,   /* detail: how many .dwo are not here */
-	TABLE_LAST = TABLE_NO_SPLIT,
+	TABLE_NO_JAIL = 8,    /* detail: why; DWARF was not looked at */
+	TABLE_NO_TIME = 9,    /* not looked at, or not to the end */
+	TABLE_CUT_MAP = 10,   /* of a process: its map is too long */
+	TABLE_LAST = TABLE_CUT_MAP,
 };
 
 struct table_state {

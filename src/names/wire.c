@@ -270,6 +270,7 @@ get_object(struct wire_in *w, struct line_in *body)
 		    memcmp(w->only->id, key.id, key.id_bytes) != 0)
 			return -EBADMSG;
 		key.path = w->only->path;
+		key.view = w->only->view;
 	}
 	w->last = 0;
 	err = table_object(w->table, &key, &w->object);
@@ -322,6 +323,10 @@ get_item(struct wire_in *w, uint64_t tag, struct line_in *body)
 	case WIRE_DONE:
 		w->done = true;
 		return 0;
+	case WIRE_ASK:
+		return w->ask ? w->ask(w->ask_context, body->at,
+		                    (size_t)(body->end - body->at))
+		              : 0;
 	default:
 		return 0; /* of a later version */
 	}

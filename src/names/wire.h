@@ -18,6 +18,7 @@ enum wire_tag {
 	WIRE_OBJECT = 3, /* a module or a process: what follows is of it */
 	WIRE_PLACES = 4, /* addresses and their chains */
 	WIRE_DONE = 5,   /* all that was asked for has been said; jail only */
+	WIRE_ASK = 6,    /* a file is needed: ask.h; jail only */
 };
 
 enum { WIRE_MAX_CHAIN = 1024, WIRE_INLINED = 1 };
@@ -64,6 +65,9 @@ struct wire_in {
 	uint32_t object; /* number + 1, 0: none yet */
 	uint64_t last;   /* address */
 	bool done;
+	/* takes the body of WIRE_ASK; NULL: it is skipped */
+	int (*ask)(void *context, const uint8_t *body, size_t len);
+	void *ask_context;
 };
 
 /*

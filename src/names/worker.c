@@ -3,15 +3,17 @@
 #include "names/worker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "names/child.h"
+#include "names/debugfile.h"
 #include "names/jail.h"
 #include "reader/clock.h"
 
@@ -19,58 +21,51 @@ enum {
 	READ_BYTES = 256 << 10,
 	WORKERS_MAX = 16, /* at a time */
 	EXIT_NO_MEMORY = 3,
+	END_MS = 1000, /* from its last word to its end */
 };
 
-static int
-write_all(void *context, const void *bytes, size_t len)
-{
-	const uint8_t *p = bytes;
-	int fd = *(int *)context;
-
-	while (len > 0) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -EPIPE;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 static _Noreturn void
-work(const struct lookup_request *r, int fd, const struct worker_limits *limits)
+work(struct lookup_request r, int fd, const struct worker_limits *limits)
 {
 	int err;
 
-	jail_enter(fd, limits->memory_bytes, limits->seconds);
-	err = lookup_run(r, write_all, &fd);
+	debugfile_prepare();
+	r.jail_error = jail_enter(fd, limits->memory_bytes, limits->seconds);
+	err = lookup_run(&r, JAIL_FD);
 	_exit(err == -ENOMEM ? EXIT_NO_MEMORY : err < 0);
+}
+
+static int
+give_file(void *context, const uint8_t *body, size_t len)
+{
+	struct worker *w = context;
+
+	return answer_ask(w->answer, w->fd, body, len);
 }
 
 int
 worker_start(struct worker *w, const struct lookup_request *r, struct table *t,
-    const struct worker_limits *limits)
+    struct answer *answer, const struct worker_limits *limits)
 {
 	int fds[2], err;
 
-	*w = (struct worker){.limits = *limits};
+	*w = (struct worker){.limits = *limits, .answer = answer};
 	w->in.table = t;
 	w->in.only = &r->key;
+	w->in.ask = give_file;
+	w->in.ask_context = w;
 	w->buffer = malloc(READ_BYTES);
 	if (!w->buffer)
 		return -ENOMEM;
 	w->room = READ_BYTES;
-	if (pipe2(fds, O_CLOEXEC) < 0) {
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
 		err = -errno;
 		free(w->buffer);
 		return err;
 	}
 	w->pid = fork();
 	if (w->pid == 0)
-		work(r, fds[1], limits);
+		work(*r, fds[1], limits);
 	err = w->pid < 0 ? -errno : 0;
 	close(fds[1]);
 	w->fd = fds[0];
@@ -114,10 +109,10 @@ finish(struct worker *w, const char *why)
 	int status = 0;
 
 	close(w->fd);
-	if (why)
-		(void)kill(w->pid, SIGKILL);
-	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
-		continue;
+	if (!child_end(w->pid, why ? 0 : END_MS, &status)) {
+		w->left = true;
+		why = "reading it did not end, its file system does not answer";
+	}
 	w->complete = w->in.done && !why;
 	if (why)
 		(void)snprintf(w->why, sizeof(w->why), "%s", why);
@@ -207,9 +202,11 @@ worker_wait(
 
 		if (w->pid && (fds[i].revents & (POLLIN | POLLHUP | POLLERR)))
 			take(w);
-		if (w->pid && deadline_ns && now > deadline_ns)
+		if (w->pid && deadline_ns && now > deadline_ns) {
+			w->late = true;
 			stop(w, "there was no time to read it");
-		else if (w->pid && now > w->deadline_ns)
+		}
+		if (w->pid && now > w->deadline_ns)
 			stop(w, "reading it took too long");
 	}
 }

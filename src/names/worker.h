@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "names/answer.h"
 #include "names/lookup.h"
 
 struct worker_limits {
@@ -22,18 +23,22 @@ struct worker {
 	struct wire_in in;
 	uint8_t *buffer;
 	size_t len, room;
-	bool complete;       /* all that was asked has been answered */
-	bool interrupted;    /* by SIGINT, from the terminal */
+	bool complete;    /* all that was asked has been answered */
+	bool interrupted; /* by SIGINT, from the terminal */
+	bool late;        /* ended by deadline_ns of worker_wait() */
+	bool left;        /* not even SIGKILL ended it */
+	struct answer *answer;
 	char why[128];       /* if not complete */
 	char first_why[128]; /* the caller's: of an earlier try */
 };
 
 /*
- * What the process finds out goes into the table, under r->key, as it comes.
- * 0; or an error of fork() or pipe(), and then there is nothing to end.
+ * What the process finds out goes into the table, under r->key, as it comes;
+ * `answer` says which files it gets and must outlive it. 0; or an error of
+ * fork() or socketpair(), and then there is nothing to end.
  */
 int worker_start(struct worker *w, const struct lookup_request *r,
-    struct table *t, const struct worker_limits *limits);
+    struct table *t, struct answer *answer, const struct worker_limits *limits);
 
 /*
  * Waits up to timeout_ms for answers of those that run, takes them, and ends

@@ -30,7 +30,8 @@ embed_new(const struct names_options *options, struct embed **ret)
 
 	if (!e)
 		return -ENOMEM;
-	bounded.seconds = SECONDS;
+	if (bounded.seconds == 0)
+		bounded.seconds = SECONDS;
 	err = names_new(&bounded, &e->names);
 	if (err < 0) {
 		free(e);

@@ -8,7 +8,7 @@
 
 struct embed;
 
-/* The options but for their seconds, which are bounded here. -ENOMEM. */
+/* Without seconds in the options they are bounded here. -ENOMEM. */
 int embed_new(const struct names_options *options, struct embed **ret);
 
 /* NULL is fine. */

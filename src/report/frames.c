@@ -26,13 +26,20 @@ struct sentence {
 	uint32_t frame;
 };
 
+/* Its build-id is no proof of what it is: see names_source(). */
+struct module {
+	const struct process_module *file;
+	uint64_t source;
+};
+
 struct frames {
 	struct names *names;
 	const struct process *process;
+	uint64_t source; /* of the process */
 	uint32_t process_number;
 	uint32_t *module_of; /* by number in the process: as in struct asked */
 	/* the same file in several processes is one */
-	const struct process_module **modules;
+	struct module *modules;
 	size_t module_count, module_room;
 	struct index module_index;
 	struct asked *asked;
@@ -93,11 +100,11 @@ same_text(const char *a, const char *b)
 static bool
 same_module(const void *items, uint32_t item, const void *key)
 {
-	const struct process_module *a =
-	    ((const struct process_module *const *)items)[item];
-	const struct process_module *b = key;
+	const struct module *x = (const struct module *)items + item, *y = key;
+	const struct process_module *a = x->file, *b = y->file;
 
-	return a->build_id_bytes == b->build_id_bytes &&
+	return x->source == y->source &&
+	    a->build_id_bytes == b->build_id_bytes &&
 	    memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0 &&
 	    same_text(a->path, b->path);
 }
@@ -105,22 +112,23 @@ same_module(const void *items, uint32_t item, const void *key)
 static int
 add_module(struct frames *f, const struct process_module *m, uint32_t *ret)
 {
+	const struct module fresh = {.file = m, .source = f->source};
 	uint64_t id;
 	uint32_t at;
 	int err;
 
-	err = room_make(&f->modules, &f->module_room, f->module_count,
-	    sizeof(const struct process_module *));
+	err = room_make(
+	    &f->modules, &f->module_room, f->module_count, sizeof(*f->modules));
 	if (err < 0)
 		return err;
 	memcpy(&id, m->build_id, sizeof(id));
 	err = index_find(&f->module_index,
 	    index_hash(index_hash_text(m->path), id, m->build_id_bytes),
-	    same_module, f->modules, m, (uint32_t)f->module_count, &at);
+	    same_module, f->modules, &fresh, (uint32_t)f->module_count, &at);
 	if (err < 0)
 		return err;
 	if (at == f->module_count)
-		f->modules[f->module_count++] = m;
+		f->modules[f->module_count++] = fresh;
 	*ret = at + 1;
 	return 0;
 }
@@ -149,6 +157,7 @@ frames_begin(struct frames *f, const struct process *p, uint32_t number)
 	f->module_of = module_of;
 	f->process = p;
 	f->process_number = number;
+	f->source = names_source(f->names, p);
 	for (size_t i = 1; i < p->module_count && err == 0; i++)
 		if (p->modules[i].end != 0)
 			err = add_module(f, &p->modules[i], &module_of[i]);

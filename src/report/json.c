@@ -648,6 +648,23 @@ notes(FILE *out, const struct session *s, const struct names *names)
 	(void)putc(']', out);
 }
 
+/* What was not done for names; nothing where all was. */
+static void
+name_gaps(FILE *out, const struct names *names)
+{
+	struct names_gaps g;
+
+	names_gaps(names, &g);
+	if (g.late_frames == 0 && g.unconfined_modules == 0 &&
+	    g.left_processes == 0)
+		return;
+	(void)fprintf(out,
+	    ",\"names_missing\":{\"late_frames\":%zu,\"late_modules\":%zu,"
+	    "\"unconfined_modules\":%zu,\"left_processes\":%zu}",
+	    g.late_frames, g.late_modules, g.unconfined_modules,
+	    g.left_processes);
+}
+
 int
 json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version)
@@ -706,6 +723,7 @@ json_write_form(FILE *out, const struct session *s, struct names *names,
 		return err;
 	form->bytes = w.bytes;
 	notes(out, s, names);
+	name_gaps(out, names);
 	(void)fputs("}\n", out);
 	return ferror(out) ? -EIO : 0;
 }

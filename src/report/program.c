@@ -7,7 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "names/opener.h"
+#include "reader/clock.h"
+
+enum { ANSWERS = 16 };
+
+static struct opener *opener; /* kept for what it knows of paths that hang */
 
 static const char *
 last_part(const char *path)
@@ -17,23 +23,35 @@ last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/*
+ * The process wrote these paths, and its file system may never answer: another
+ * process of ours asks, with a deadline for all questions of one name.
+ */
+static bool
+look_at(const char *path, struct opener_file *ret)
+{
+	const struct opener_question q = {.kind = OPENER_THERE, .path = path};
+
+	return opener && opener_ask(opener, &q, ret, NULL) == 0;
+}
+
 /* DIR/NAME or DIRNAME, as `between` says, is the same file. */
 static bool
 is_at(const char *dir, size_t len, const char *between, const char *name,
-    const struct stat *exe)
+    const struct opener_file *exe)
 {
 	char path[PATH_MAX];
-	struct stat st;
+	struct opener_file st;
 	int n = snprintf(
 	    path, sizeof(path), "%.*s%s%s", (int)len, dir, between, name);
 
-	return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 &&
-	    st.st_dev == exe->st_dev && st.st_ino == exe->st_ino;
+	return n > 0 && (size_t)n < sizeof(path) && look_at(path, &st) &&
+	    st.device == exe->device && st.inode == exe->inode;
 }
 
 /* Is it in one of these directories, which colons separate? */
 static bool
-is_in(const char *dirs, const char *name, const struct stat *exe)
+is_in(const char *dirs, const char *name, const struct opener_file *exe)
 {
 	while (dirs && *dirs) {
 		size_t n = strcspn(dirs, ":");
@@ -47,8 +65,8 @@ is_in(const char *dirs, const char *name, const struct stat *exe)
 
 /* Does argv[0] lead to the executable? */
 static bool
-leads_there(
-    const struct seg_header *h, const char *argument, const struct stat *exe)
+leads_there(const struct seg_header *h, const char *argument,
+    const struct opener_file *exe)
 {
 	size_t dir = (size_t)(last_part(h->exe) - h->exe);
 
@@ -74,15 +92,57 @@ may_be_a_file(const char *name)
 	        "0123456789._+-")] == '\0';
 }
 
+/* The same question is asked for every process of a tree. */
+struct answer {
+	char exe[sizeof(((struct seg_header *)0)->exe)];
+	char command[sizeof(((struct seg_header *)0)->command)];
+	char start_dir[sizeof(((struct seg_header *)0)->start_dir)];
+	bool is_exe; /* the name is the executable's */
+	bool is_known;
+};
+
+static bool
+is_same(const struct answer *a, const struct seg_header *h)
+{
+	return a->is_known && strcmp(a->exe, h->exe) == 0 &&
+	    strcmp(a->command, h->command) == 0 &&
+	    strcmp(a->start_dir, h->start_dir) == 0;
+}
+
+static bool
+find_out(const struct seg_header *h)
+{
+	struct opener_file exe;
+	bool is_exe;
+
+	if (!opener && opener_new(&opener) < 0)
+		return true;
+	opener_set_deadline(
+	    opener, clock_ns(CLOCK_MONOTONIC) + UINT64_C(2000000000));
+	is_exe = h->exe[0] == '/' && look_at(h->exe, &exe) &&
+	    !leads_there(h, h->command, &exe);
+	opener_rest(opener);
+	return is_exe;
+}
+
 const char *
 program_name(const struct seg_header *h)
 {
+	static struct answer answers[ANSWERS];
+	static size_t next;
 	const char *exe = last_part(h->exe), *name = last_part(h->command);
-	struct stat st;
+	struct answer *a;
 
 	if (!may_be_a_file(name) || strcmp(name, exe) == 0)
 		return *exe ? exe : "(no name)";
-	if (h->exe[0] == '/' && stat(h->exe, &st) == 0)
-		return leads_there(h, h->command, &st) ? name : exe;
-	return name;
+	for (size_t i = 0; i < ANSWERS; i++)
+		if (is_same(&answers[i], h))
+			return answers[i].is_exe ? exe : name;
+	a = &answers[next++ % ANSWERS];
+	memcpy(a->exe, h->exe, sizeof(a->exe));
+	memcpy(a->command, h->command, sizeof(a->command));
+	memcpy(a->start_dir, h->start_dir, sizeof(a->start_dir));
+	a->is_exe = find_out(h);
+	a->is_known = true;
+	return a->is_exe ? exe : name;
 }

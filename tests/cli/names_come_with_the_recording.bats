@@ -108,23 +108,26 @@ setup_program() {
 		| length' "$T/a.json") -eq 3 ]]
 }
 
-# A program whose debug information never comes: record waits for it in vain.
+# A program whose debug information takes a while, read by a process that is
+# then stopped: record waits for it in vain. Its pid is in $reader.
 endless_names() {
 	(
 		cd "$T" || exit
-		g++ -std=c++17 -O2 -g -gsplit-dwarf -c -o program.o \
-			"$repo/tests/hosts/inlined.cpp"
-		g++ -Wl,--build-id -o program program.o
-		rm program.dwo
-		mkfifo program.dwo
+		# empty units: each costs libdw about a microsecond
+		printf '%s\n' '.section .debug_info,"",@progbits' '.rept 600000' \
+			'.long 8' '.short 4' '.long 0' '.byte 8, 0' '.endr' >units.s
+		g++ -std=c++17 -O2 -g -Wl,--build-id -o program "$repo/tests/hosts/inlined.cpp" units.s
 	)
 	record_behind -q ./program
 	appears "$T/seep.data"
-	for ((i = 0; i < 300; i++)); do # other modules are read soon
-		sleep 0.1
-		reader=$(pgrep -P "$recorder" -x seep) || continue
-		[[ $reader == *$'\n'* || $reader != "${before:-}" ]] || return 0
-		before=$reader
+	for ((i = 0; i < 3000; i++)); do
+		for reader in $(pgrep -P "$recorder" -x seep); do
+			# the one that reads is confined, the one that opens is not
+			grep -q '^Seccomp:.*2' "/proc/$reader/status" 2>/dev/null || continue
+			kill -STOP "$reader" 2>/dev/null && sleep 0.2 &&
+				grep -q '^State:.*T' "/proc/$reader/status" 2>/dev/null && return 0
+		done
+		sleep 0.01
 	done
 	return 1
 }
@@ -152,6 +155,7 @@ endless_names() {
 	endless_names
 	begin=$SECONDS
 	kill -INT "$reader" # record itself ignores it, for the command's sake
+	kill -CONT "$reader"
 	wait "$recorder"
 	[[ $((SECONDS - begin)) -lt 20 ]]
 	"$SEEP" report --no-symbols --format json "$T/seep.data" >"$T/a.json"

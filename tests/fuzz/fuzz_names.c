@@ -1,16 +1,20 @@
 /* fuzz_names.c - any bytes as names: from a recording, the cache, the jail. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "names/ask.h"
 #include "names/buildid.h"
 #include "names/cache.h"
 #include "names/perfmap.h"
+#include "names/places.h"
 #include "names/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -81,10 +85,40 @@ check_again(struct table *t)
 	wire_release(&out);
 }
 
+/* A question of a hostile inmate: where would it be answered from? */
+static int
+take_question(void *context, const uint8_t *body, size_t len)
+{
+	static const char *const roots[] = {"/proc/1/root", "", NULL};
+	static const char *const dirs[] = {"/a", NULL};
+	const struct places_search search = {.path = "/bin/../x",
+	    .build_id = asked.id,
+	    .build_id_bytes = asked.id_bytes,
+	    .roots = roots,
+	    .dirs = dirs};
+	char name[ASK_NAME_BYTES];
+	struct places_place place;
+	struct ask_head head;
+	struct ask q;
+
+	(void)context;
+	if (!ask_parse(body, len, &head, name, &q))
+		return -EBADMSG;
+	for (q.n = 0; places_of(&search, &q, &place); q.n++) {
+		/* a name alone leads no way up, but for a .dwo file's owner */
+		if (!place.check_owner && q.kind != ASK_MODULE &&
+		    strstr(place.path, "/../"))
+			abort();
+		if (place.root_bytes > strlen(place.path) || q.n > 100)
+			abort();
+	}
+	return 0;
+}
+
 static void
 check_items(const uint8_t *data, size_t size, const struct table_key *only)
 {
-	struct wire_in in = {.only = only};
+	struct wire_in in = {.only = only, .ask = take_question};
 	size_t used, half = size / 2;
 
 	if (table_new(&in.table) < 0)
@@ -100,17 +134,21 @@ check_items(const uint8_t *data, size_t size, const struct table_key *only)
 static void
 check_cache(const uint8_t *data, size_t size)
 {
-	/* as of cache.c: magic, version, crc, content_bytes, reserved */
-	uint64_t head[4] = {UINT64_C(0x014d414e50454553), 1, size * 4, 0};
+	/* as of cache.c: magic, version, crc, content_bytes, origin */
+	uint64_t head[11] = {UINT64_C(0x014d414e50454553), 2, size * 4};
+	static const struct cache_origin gone;
 	const char *place = getenv("TMPDIR");
 	char dir[4096], path[4104];
 	struct cache *c;
 	struct table *t;
 	int fd;
 
-	head[1] |= (uint64_t)crc32(0, data, (uInt)size) << 32;
 	if (size > 8)
 		memcpy(&head[2], data + size - 8, 4);
+	head[10] = 1; /* of a file that is trusted */
+	head[1] |= (uint64_t)crc32(crc32(0, (const Bytef *)head, sizeof(head)),
+	               data, (uInt)size)
+	    << 32;
 	(void)snprintf(
 	    dir, sizeof(dir), "%s/names.XXXXXX", place ? place : "/tmp");
 	if (!mkdtemp(dir))
@@ -122,7 +160,7 @@ check_cache(const uint8_t *data, size_t size)
 	fd = open(path, O_RDONLY | O_DIRECTORY);
 	write_file(
 	    fd, "0102030405060708.names", head, sizeof(head), data, size);
-	(void)cache_load(c, &asked, t);
+	(void)cache_load(c, &asked, &gone, t);
 	(void)unlinkat(fd, "0102030405060708.names", 0);
 	close(fd);
 	cache_close(c);
@@ -140,20 +178,18 @@ ignore(void *context, size_t number, const char *name, size_t len)
 static void
 check_files(const uint8_t *data, size_t size)
 {
-	const struct perfmap_process p = {.pid = (uint32_t)getpid()};
 	const uint64_t addresses[] = {1, 0x1000, 0x7f0000000000, UINT64_MAX};
-	char path[64];
 	uint8_t id[32];
 	size_t sum = 0;
-	int n;
+	bool cut;
+	int fd = memfd_create("file", MFD_CLOEXEC);
 
-	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	write_file(AT_FDCWD, path, NULL, 0, data, size);
-	(void)perfmap_read(&p, addresses, 4, ignore, &sum);
-	n = buildid_read(path, id);
-	if (n > (int)sizeof(id))
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	(void)unlink(path);
+	(void)perfmap_read(fd, addresses, 4, ignore, &sum, &cut);
+	if (buildid_find(fd, id) > (int)sizeof(id))
+		abort();
+	close(fd);
 }
 
 int

@@ -1,0 +1,28 @@
+/* filter.h - the system calls that are left in the jail. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_NAMES_FILTER_H
+#define SEEP_NAMES_FILTER_H
+
+#include <stdbool.h>
+
+/* Sanitizers make system calls of their own, and their reports must be seen. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FILTER_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define FILTER_SANITIZED 1
+#endif
+#endif
+#ifndef FILTER_SANITIZED
+#define FILTER_SANITIZED 0
+#endif
+
+/*
+ * For good, for the calling thread and its children. openat(), readlink() and
+ * fstatat() are not run, either: they raise SIGSYS, which trap.h answers. All
+ * other calls that are not listed give EPERM. 0, or a negative errno: there is
+ * no filter, -ENOSYS where this processor is not known.
+ */
+int filter_install(void);
+
+#endif

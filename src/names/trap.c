@@ -1,0 +1,143 @@
+/* trap.c - system calls that the jail does not run: answered here instead. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "names/trap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "names/ask.h"
+
+#define SUFFIX ".dwo"
+#define LINKS  "/proc/self/fd/"
+
+static int ask_fd = -1;
+static const char *being_read = "";
+
+void
+trap_set_path(const char *path)
+{
+	being_read = path;
+}
+
+/* A descriptor of the file, from the parent, or a negative errno. */
+static long
+open_split(const char *path, int flags)
+{
+	struct ask question = {.kind = ASK_SPLIT, .name = path};
+	struct ask_answer answer;
+	size_t len = strnlen(path, ASK_NAME_BYTES);
+	int err;
+
+	if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY ||
+	    len >= ASK_NAME_BYTES || len < strlen(SUFFIX) ||
+	    strcmp(path + len - strlen(SUFFIX), SUFFIX) != 0)
+		return -EACCES;
+	err = ask_file(ask_fd, &question, &answer);
+	return err < 0 ? err : answer.fd;
+}
+
+/*
+ * libdw asks realpath() which file a descriptor is of, which asks for each
+ * part of the path whether it is a link. The descriptor is one, nothing else.
+ */
+static long
+tell_path(const char *link, char *to, size_t room)
+{
+	size_t len = strlen(being_read);
+
+	if (strncmp(link, LINKS, strlen(LINKS)) != 0 || len == 0)
+		return -EINVAL;
+	if (len > room)
+		len = room;
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): as readlink() */
+	memcpy(to, being_read, len);
+	return (long)len;
+}
+
+/* fstat() of glibc is fstatat() of an empty path. */
+static long
+tell_status(int fd, const char *path, struct stat *to)
+{
+	if (path[0])
+		return -EACCES;
+	return syscall(SYS_fstat, fd, to) < 0 ? -errno : 0;
+}
+
+static long
+answer(int number, const unsigned long *args)
+{
+	const char *first = (const char *)args[0];
+	const char *second = (const char *)args[1];
+
+	switch (number) {
+	case SYS_openat:
+		return open_split(second, (int)args[2]);
+	case SYS_newfstatat:
+		return tell_status((int)args[0], second, (void *)args[2]);
+	case SYS_readlinkat:
+		return tell_path(second, (char *)args[2], args[3]);
+#ifdef SYS_open
+	case SYS_open:
+		return open_split(first, (int)args[1]);
+	case SYS_readlink:
+		return tell_path(first, (char *)args[1], args[2]);
+#endif
+	default:
+		(void)first;
+		return -EPERM;
+	}
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+/* No malloc here: the call may have been made by malloc. */
+static void
+handle(int signal_number, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	int was = errno;
+
+	(void)signal_number;
+#if defined(__x86_64__)
+	const greg_t *r = uc->uc_mcontext.gregs;
+	const unsigned long args[] = {(unsigned long)r[REG_RDI],
+	    (unsigned long)r[REG_RSI], (unsigned long)r[REG_RDX],
+	    (unsigned long)r[REG_R10]};
+
+	uc->uc_mcontext.gregs[REG_RAX] = answer(info->si_syscall, args);
+#else
+	unsigned long args[4];
+
+	for (int i = 0; i < 4; i++)
+		args[i] = uc->uc_mcontext.regs[i];
+	uc->uc_mcontext.regs[0] = (unsigned long)answer(info->si_syscall, args);
+#endif
+	errno = was;
+}
+
+int
+trap_install(int fd)
+{
+	struct sigaction action = {
+	    .sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_NODEFER};
+
+	ask_fd = fd;
+	return sigaction(SIGSYS, &action, NULL) < 0 ? -errno : 0;
+}
+
+#else
+
+int
+trap_install(int fd)
+{
+	(void)fd;
+	return -ENOSYS;
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* view.h - do two processes see the same files under the same paths? */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_NAMES_VIEW_H
+#define SEEP_NAMES_VIEW_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * A number for the mount namespace and the root of a running process; 0: they
+ * are ours, or the process is gone (pid 0), or they cannot be known, and then
+ * nothing is read there. Asks /proc alone, never the file systems.
+ */
+uint64_t view_of(pid_t pid);
+
+#endif

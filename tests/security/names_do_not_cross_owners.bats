@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# names_do_not_cross_owners - a file with somebody else's build-id names its own functions alone.
+# threat: the host must not be harmed through us by anyone who could not harm it without us, its own less privileged children included; root's seep, pointed at a hostile user's process, file or directory, must not be made to read or write elsewhere
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+ID=0123456789abcdef0123456789abcdef01234567
+
+setup_file() {
+	local who
+	for who in victim attacker; do
+		cat >"$BATS_FILE_TMPDIR/$who.c" <<-END
+			#include <stdlib.h>
+			#include <unistd.h>
+			__attribute__((noinline)) void *keep_$who(size_t n) { char *volatile p = malloc(n); return p; }
+			int main(int argc, char **argv) {
+				(void)argv;
+				for (int i = 0; i < 50; i++) keep_$who(1000);
+				if (argc > 1) { (void)!write(1, "ready\n", 6); pause(); }
+				return 0;
+			}
+		END
+		"${CC:-gcc}" -O1 -g "-Wl,--build-id=0x$ID" -o "$BATS_FILE_TMPDIR/$who" "$BATS_FILE_TMPDIR/$who.c"
+	done
+}
+
+# a recording of each, without names; a cache that is empty
+prepare() {
+	export XDG_CACHE_HOME=$T/cache
+	mkdir -p "$T/his" "$T/ours"
+	cp "$BATS_FILE_TMPDIR/victim" "$T/ours/program"
+	cp "$BATS_FILE_TMPDIR/attacker" "$T/his/program"
+	[[ $(id -u) -ne 0 ]] || chown -R 65534 "$T/his"
+	"$SEEP" record -q --no-symbols -o "$T/ours.data" "$T/ours/program"
+	"$SEEP" record -q --no-symbols -o "$T/his.data" "$T/his/program"
+}
+
+# functions INPUT...: those of ours that it names
+functions() {
+	"$SEEP" report --format json "$@" >"$T/report.json"
+	jq -r '.processes[].sites[].frames[].function | select(. != null and startswith("keep_"))' \
+		"$T/report.json" | sort -u
+}
+
+@test "in both orders, from the cache too" {
+	prepare
+	for _ in 1 2; do
+		[[ $(functions "$T/his.data") == keep_attacker ]]
+		[[ $(functions "$T/ours.data") == keep_victim ]]
+	done
+	[[ $(find "$T/cache" -name '*.names' | wc -l) -ge 2 ]]
+	rm -r "$T/cache"
+	for _ in 1 2; do
+		[[ $(functions "$T/ours.data") == keep_victim ]]
+		[[ $(functions "$T/his.data") == keep_attacker ]]
+	done
+}
+
+@test "what was read once is found again without the file, if it was root's or our own" {
+	prepare
+	[[ $(functions "$T/ours.data") == keep_victim ]]
+	[[ $(functions "$T/his.data") == keep_attacker ]]
+	rm "$T/ours/program"
+	[[ $(functions "$T/ours.data") == keep_victim ]]
+	# somebody else's is never taken for it
+	rm -r "$T/cache"
+	cp "$BATS_FILE_TMPDIR/victim" "$T/ours/program"
+	[[ $(id -u) -eq 0 ]] || return 0
+	[[ $(functions "$T/his.data") == keep_attacker ]]
+	rm "$T/ours/program"
+	[[ -z $(functions "$T/ours.data") ]]
+}
+
+@test "both in one report" {
+	prepare
+	traced_well "$T/ours/program"
+	traced_well "$T/his/program"
+	for _ in 1 2; do
+		[[ $(functions "$DIR" | tr '\n' ' ') == "keep_attacker keep_victim " ]]
+		jq -e --arg his "$T/his/program" 'all(.processes[]; .exe as $exe
+			| [.sites[].frames[].function | select(. != null and startswith("keep_"))] | unique
+			| . == [if $exe == $his then "keep_attacker" else "keep_victim" end])' "$T/report.json"
+	done
+}
+
+@test "a process with another file under the same path" {
+	prepare
+	own_mounts true 2>/dev/null || skip "no mount namespace"
+	mkfifo "$T/lines"
+	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$T/ours/program" wait >"$T/out" 3>&- &
+	PIDS+=($!)
+	answered ready
+	own_mounts sh -c "mount --bind '$T/his/program' '$T/ours/program' &&
+		exec env LD_PRELOAD='$COLLECTOR' SEEP_DIR='$DIR' '$T/ours/program' wait" >"$T/out.his" 3>&- &
+	PIDS+=($!)
+	for _ in $(seq 100); do
+		! grep -q ready "$T/out.his" || break
+		sleep 0.05
+	done
+	for _ in 1 2; do
+		[[ $(functions "$DIR" | tr '\n' ' ') == "keep_attacker keep_victim " ]]
+		# 50 blocks of each, and no process has both
+		jq -e 'all(.processes[]; [.sites[].frames[].function
+			| select(. != null and startswith("keep_"))] | unique | length == 1)' "$T/report.json"
+		# in the text all processes are one tree
+		"$SEEP" report "$DIR" --merge --table >"$T/text"
+		cat "$T/text"
+		[[ $(grep -oE 'in keep_(attacker|victim)' "$T/text" | sort -u | wc -l) -eq 2 ]]
+	done
+}
