@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/sys.h"
 #include "collector/config.h"
+#include "collector/cradle.h"
 #include "collector/hook.h"
 #include "collector/ledger.h"
 #include "collector/live.h"
@@ -87,6 +88,14 @@ static char exe[PLACE_PATH_BYTES];
 static bool nursery;
 static uint32_t nursery_events;
 static struct seg_early *early; /* NULL: none was free */
+
+/*
+ * Can children become other users? Then each has a file of its own, and what
+ * its first events sum up to is on the card there.
+ */
+static bool apart;
+static struct cradle cradle;
+static bool has_card;
 static bool has_left;       /* the parent's segment; no event has come since */
 static uint64_t setting_up; /* thread pointer of who does it */
 
@@ -170,6 +179,8 @@ note_early(void)
 		STORE(&early->freed_bytes, sums.freed_bytes);
 		STORE(&early->peak_bytes, segment.header->peak_bytes);
 	}
+	if (has_card)
+		cradle_update_card(&cradle, &sums, segment.header->peak_bytes);
 	return sums;
 }
 
@@ -280,6 +291,8 @@ leave_parent(bool inside_hook)
 {
 	bool done = segment_leave(inside_hook);
 
+	has_card = false;
+	done &= cradle_leave(&cradle, inside_hook);
 	lifecycle_command = &no_command;
 	lifecycle_obeyed = 0;
 	has_left = true;
@@ -290,7 +303,7 @@ leave_parent(bool inside_hook)
 static uint64_t
 child_layout(void)
 {
-	return place.slots.head ? place.slots.large_bytes : CHILD_FILE_BYTES;
+	return place.slots.count ? place.slots.large_bytes : CHILD_FILE_BYTES;
 }
 
 static bool
@@ -322,6 +335,43 @@ begin_early(const struct seg_header *h)
 	STORE_RELEASE(&early->start_monotonic_ns, h->start_monotonic_ns);
 }
 
+/*
+ * The slots behind a process that has not mapped them: its children have files
+ * of their own, but for those that fork() has not made.
+ */
+static void
+map_slots(void)
+{
+	const struct segment_memory *m =
+	    cradle.memory.head ? &cradle.memory : &segment.memory;
+
+	if (m->head && !m->anonymous)
+		slots_map_behind(&place.slots, m->extents + m->extents_bytes,
+		    place.segment_bytes -
+		        segment_layout(place.segment_bytes).first -
+		        m->extents_bytes);
+}
+
+/* The slots of a process that lives in its cradle begin behind it. */
+static void
+describe_slots(struct seg_header *h, uint64_t segment_bytes)
+{
+	if (!place.slots.count)
+		return;
+	h->slots_offset = segment_bytes;
+	h->slot_bytes = place.slots.large_bytes;
+	h->slot_count = place.slots.count;
+}
+
+static void
+begin_card(struct seg_header *h)
+{
+	h->slot_index = cradle.word;
+	describe_slots(h, cradle.bytes);
+	cradle_write_card(&cradle, h);
+	has_card = true;
+}
+
 static void
 set_up_child(void)
 {
@@ -335,6 +385,12 @@ set_up_child(void)
 	if (!left && thread_gate && LOAD(&thread_gate->state) != THREAD_WIPED &&
 	    LOAD(&thread_gate->state) != THREAD_CROWDED)
 		segment_count(SEG_FORKED_INSIDE, 1);
+	/*
+	 * No file can be made here: the sandbox of a child of clone() may kill
+	 * for that. It takes a slot of its parent's file.
+	 */
+	if (!left && apart)
+		map_slots();
 	if ((!left && !leave_parent(true)) || !start_nursery())
 		goto quiet;
 	has_left = false; /* its own children have to leave it, in turn */
@@ -356,7 +412,10 @@ set_up_child(void)
 	if (!module_restart() || !sites_init(first_id) ||
 	    !ledger_init(first_id) || !mark_init() || !user_init(first_id))
 		goto quiet;
-	begin_early(segment.header);
+	if (cradle.memory.head)
+		begin_card(segment.header);
+	else
+		begin_early(segment.header);
 	thread_slow_down(true);
 	thread_restart();
 	thread_make_ready(lifecycle_mode());
@@ -457,40 +516,42 @@ move_into_slot(void)
 	return false;
 }
 
-/* A file of its own, with a control file; needs openat and more. */
+/* The file was made when this child was; see after_fork_in_child(). */
 static bool
-move_into_file(void)
+move_into_cradle(void)
 {
 	struct segment_table *tables[TABLES_MAX];
-	struct place own;
 
-	if (!config.child_files ||
-	    !place_create(&own, child_layout(), false, kernel.populate))
+	if (!segment_move(
+	        &cradle.memory, cradle.bytes, tables, lifecycle_tables(tables)))
 		return false;
-	if (own.segment_bytes != child_layout() ||
-	    !segment_move(&own.memory, own.segment_bytes, tables,
-	        lifecycle_tables(tables)))
-		return false;
-	own.slots = place.slots; /* its own children may still use those */
-	place = own;
-	lifecycle_command = &place.control->command;
+	cradle.memory.head = NULL; /* it is the segment now */
+	lifecycle_command = &place.control->slot_command[cradle.word];
 	lifecycle_obeyed = LOAD(lifecycle_command);
 	return true;
 }
 
+static void
+tell_early_exit(void)
+{
+	if (early)
+		STORE_RELEASE(&early->state, SEG_EARLY_EXITED);
+	if (has_card)
+		cradle_end_card(&cradle);
+}
+
 /*
- * A child that is no small one any more has a segment of its own: a slot, which
- * needs no system call but mremap, munmap and madvise. A file of its own would
- * need openat and more, for which a sandbox may kill: only where
- * SEEP_CHILD_FILES allows it. Children that exec at once never come here.
+ * A child that is no small one any more has a segment of its own: a slot, or
+ * its cradle. Both need no system call but mremap, munmap and madvise. Children
+ * that exec at once never come here.
  */
 SEEP_COLD static void
 leave_nursery(bool at_exit)
 {
-	bool moved = move_into_slot() || move_into_file();
+	bool moved = cradle.memory.head ? move_into_cradle() : move_into_slot();
 
-	if (!moved && at_exit && early) {
-		STORE_RELEASE(&early->state, SEG_EARLY_EXITED);
+	if (!moved && at_exit && (early || has_card)) {
+		tell_early_exit();
 		return; /* its sums are whole */
 	}
 	/* without a slot it is one of the untraced: half of it is not shown */
@@ -500,9 +561,10 @@ leave_nursery(bool at_exit)
 	}
 	if (early)
 		STORE_RELEASE(&early->state, SEG_EARLY_FREE);
-	else
+	else if (!has_card)
 		slots_count_unlisted(&place.slots, -1);
 	early = NULL;
+	has_card = false;
 }
 
 /*
@@ -595,6 +657,23 @@ lifecycle_new_thread(void)
  */
 static uint32_t forks_inside; /* calls of fork() under way there */
 
+/*
+ * A process that has given up the right to change its user shares the rest of
+ * its file with its children from now on: they are the same user as it is.
+ */
+static bool
+still_apart(void)
+{
+	if (config.child_files || cradle_is_needed()) {
+		if (!cradle_before_fork(
+		        facts.pid, &segment.header->child_files))
+			segment_count(SEG_CHILDREN_NO_FILE, 1);
+		return true;
+	}
+	map_slots();
+	return false;
+}
+
 static void
 before_fork(void)
 {
@@ -604,7 +683,9 @@ before_fork(void)
 		return;
 	if (memo_inside_hook(thread_self, &c))
 		ADD(&forks_inside, 1);
-	if (lifecycle_is_on())
+	if (apart)
+		apart = still_apart();
+	if (!apart && lifecycle_is_on())
 		slots_prepare(&place.slots);
 }
 
@@ -615,6 +696,15 @@ after_fork_in_parent(void)
 
 	if (lifecycle_started() && memo_inside_hook(thread_self, &c))
 		ADD(&forks_inside, (uint32_t)-1);
+}
+
+/* What the child shares with nobody, before its code goes on. */
+static void
+make_cradle(void)
+{
+	slots_unmap(&place.slots);
+	if (cradle_make(&cradle, facts.pid, child_layout(), &place.slots))
+		place.segment_bytes = cradle.bytes;
 }
 
 static void
@@ -629,8 +719,11 @@ after_fork_in_child(void)
 	/* an event in a handler that comes before ours has set us up already */
 	if (proc && LOAD(proc) != PROC_WIPED)
 		return;
-	if (!has_left && place.memory.head)
+	if (!has_left && place.memory.head) {
 		leave_parent(LOAD(&forks_inside) != 0);
+		if (apart)
+			make_cradle();
+	}
 	forks_inside = 0;
 }
 
@@ -743,12 +836,8 @@ write_header(struct seg_header *h, char **argv)
 	h->counts[SEG_SETTINGS_IGNORED] = config.ignored;
 	h->counts[SEG_DIR_REPLACED] = config.dir_replaced;
 	h->counts[SEG_EARLY_EVENTS] += LOAD(&early_events);
-	h->counts[SEG_NO_CHILD_ROOM] = !place.slots.head && !config.child_files;
-	if (place.slots.head) {
-		h->slots_offset = place.segment_bytes;
-		h->slot_bytes = place.slots.large_bytes;
-		h->slot_count = place.slots.count;
-	}
+	h->counts[SEG_NO_CHILD_ROOM] = !place.slots.head && !apart;
+	describe_slots(h, place.segment_bytes);
 }
 
 static bool
@@ -771,6 +860,14 @@ start_tables(void *find_object)
 	    ledger_init(1) && mark_init() && user_init(1) && make_proc_word();
 }
 
+static enum place_slots
+slots_wanted(enum seg_inert why)
+{
+	if (why)
+		return PLACE_NO_SLOTS;
+	return apart ? PLACE_SLOTS_UNMAPPED : PLACE_SLOTS_MAPPED;
+}
+
 static void
 start(char **argv, char **envp)
 {
@@ -782,7 +879,10 @@ start(char **argv, char **envp)
 	kernel = place_probe();
 	mem_init(place_private_bytes());
 	why = reason_to_decline(&find_object);
-	if (!place_create(&place, UINT64_C(256) << 20, !why, kernel.populate))
+	apart = kernel.populate && !config.no_child_files &&
+	    (config.child_files || cradle_is_needed());
+	if (!place_create(&place, UINT64_C(256) << 20, slots_wanted(why),
+	        kernel.populate))
 		return;
 	if (!segment_init(&place.memory, place.segment_bytes,
 	        place.segment_bytes, kernel.populate))
@@ -905,8 +1005,8 @@ end_early(void)
 	if (sums.allocations > sums.frees)
 		try_to_leave_nursery(
 		    thread_self ? thread_self->counted : 0, true);
-	else if (early)
-		STORE_RELEASE(&early->state, SEG_EARLY_EXITED);
+	else
+		tell_early_exit();
 }
 
 /*

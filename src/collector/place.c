@@ -391,7 +391,8 @@ refused:
 }
 
 bool
-place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
+place_create(
+    struct place *p, uint64_t want, enum place_slots with_slots, bool populate)
 {
 	char name[NAME_BYTES];
 	uint64_t slots = 0;
@@ -401,10 +402,10 @@ place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 	dir = open_place(p, want, populate);
 	if (dir < 0)
 		return false;
-	if (with_slots && populate)
+	if (with_slots != PLACE_NO_SLOTS && populate)
 		slots = slots_layout(&p->slots, p->segment_bytes);
 	if (p->segment_bytes + slots > limit_of(RLIMIT_FSIZE))
-		slots = 0;
+		slots = p->slots.count = 0;
 	make_name(name, sizeof(name));
 	p->refusal = REFUSAL_NO_FILE;
 	fd = make_file(dir, name, p->segment_bytes + slots);
@@ -418,7 +419,7 @@ place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 	p->control = make_control(dir, name);
 	if (!p->control)
 		goto no_file;
-	if (slots)
+	if (slots && with_slots == PLACE_SLOTS_MAPPED)
 		slots_map(&p->slots,
 		    map_shared(SLOTS_HEAD_BYTES + CPU_PAGE,
 		        PROT_READ | PROT_WRITE, fd, p->segment_bytes));

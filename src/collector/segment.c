@@ -270,9 +270,8 @@ segment_init_plain(uint8_t *at, uint64_t bytes, uint64_t largest)
 	return segment_init(&m, bytes, largest, false);
 }
 
-/* One mapping goes, or plain memory takes its place. */
-static bool
-leave_mapping(uint8_t *at, uint64_t bytes, bool keep)
+bool
+segment_leave_mapping(uint8_t *at, uint64_t bytes, bool keep)
 {
 	void *p;
 
@@ -295,13 +294,14 @@ segment_leave(bool keep)
 	bool done;
 
 	segment.header = &nowhere;
-	done = leave_mapping(m->head, segment.layout.head_bytes + more, keep);
+	done = segment_leave_mapping(
+	    m->head, segment.layout.head_bytes + more, keep);
 	if (segment.dir_rest)
-		done &= leave_mapping(segment.dir_rest,
+		done &= segment_leave_mapping(segment.dir_rest,
 		    segment.layout.first - segment.layout.head_bytes + CPU_PAGE,
 		    keep);
 	do
-		done &= leave_mapping(
+		done &= segment_leave_mapping(
 		    segment.windows[s.window], s.end - s.begin + more, keep);
 	while (next_span(&s));
 	return done;
@@ -476,8 +476,14 @@ static void
 copy_used(const struct segment_memory *from, const struct segment_memory *to,
     uint64_t used)
 {
-	memcpy(to->head, from->head, SEG_HEADER_BYTES + segment.dir_open);
+	struct seg_header *h = (struct seg_header *)(void *)to->head;
+
+	/* a reader may be looking: the magic goes first and comes last */
+	STORE(&segment.header->magic, 0);
+	STORE_RELEASE(&h->magic, 0);
 	memcpy(to->extents, from->extents, used);
+	memcpy(to->head, from->head, SEG_HEADER_BYTES + segment.dir_open);
+	STORE_RELEASE(&h->magic, SEG_MAGIC);
 }
 
 bool

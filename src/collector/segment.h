@@ -91,6 +91,9 @@ void segment_refill(void);
  */
 bool segment_leave(bool keep);
 
+/* One mapping goes, or plain memory takes its place. */
+bool segment_leave_mapping(uint8_t *at, uint64_t bytes, bool keep);
+
 /* At three quarters of the budget new stacks lose their outer frames. */
 bool segment_is_tight(void);
 

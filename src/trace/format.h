@@ -188,7 +188,8 @@ enum seg_count {
 	SEG_CHILDREN_EARLY = 51, /* children that ended early, without a line */
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
 	SEG_DIR_REPLACED = 53,   /* 1: not in SEEP_DIR, which is unfit */
-	SEG_COUNTS_USED = 54,
+	SEG_CHILDREN_NO_FILE = 57, /* forks whose child found no directory */
+	SEG_COUNTS_USED = 58,
 	SEG_COUNTS = 64
 };
 
@@ -229,7 +230,8 @@ struct seg_header {
 	uint64_t slot_bytes;
 	uint32_t slot_count;
 	uint32_t
-	    slot_index; /* of this segment inside its parent's file, or ~0 */
+	    slot_index; /* of this segment inside its parent's file, or ~0; of
+	                   a child with its own file: of its slot_command */
 
 	/* the live map, for process_vm_readv on a living host */
 	uint64_t live_root; /* address of the root table in the host */
@@ -268,7 +270,14 @@ struct seg_header {
 	 * began to fold the live map (SEG_EXT_LIVE); 0: it did not.
 	 */
 	uint64_t fold_events;
-	uint64_t reserved[19];
+	/*
+	 * 0, or its forked children have files of their own, NAME-N.seg beside
+	 * its NAME.seg: one more than the first N that was unused when it last
+	 * called fork(). Such a file without a magic is of a child that has
+	 * had no event; whoever has it mapped holds a flock() on it.
+	 */
+	uint64_t child_files;
+	uint64_t reserved[18];
 
 	uint64_t counts[SEG_COUNTS];
 
