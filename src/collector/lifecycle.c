@@ -59,6 +59,7 @@ enum {
 	    64 << 10, /* allocated in them; or it is no small child */
 	CHILD_BYTES = 256 << 10, /* of plain memory: ample for 64 events */
 	CHILD_FILE_BYTES = 8 << 20,
+	BUDGET_BYTES = 256 << 20,
 	SCAN_BLOCKS_PER_LOOK = 4096,
 	SCAN_NS = 50000000,
 	ARGC_MAX = 1 << 20,
@@ -309,9 +310,15 @@ child_layout(void)
 static bool
 start_nursery(void)
 {
-	uint8_t *p = sys_mmap(NULL, CHILD_BYTES, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct segment_memory m;
+	uint8_t *p;
 
+	if (config.is_private)
+		return segment_map_private(&m, place.segment_bytes) &&
+		    segment_init(
+		        &m, place.segment_bytes, place.segment_bytes, false);
+	p = sys_mmap(NULL, CHILD_BYTES, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_failed(p))
 		return false;
 	sys_madvise(p, CHILD_BYTES, MADV_DONTDUMP);
@@ -397,7 +404,7 @@ set_up_child(void)
 	place.slots.preparing = 0; /* whoever did that is not here */
 	child_header(segment.header, &facts, child_pid());
 	facts = *segment.header; /* its own children take over from it */
-	nursery = true;
+	nursery = !config.is_private;
 	nursery_events = 0;
 	segment.header->start_monotonic_ns = tick_start(false);
 	segment.header->start_realtime_ns = tick_realtime(false);
@@ -416,7 +423,7 @@ set_up_child(void)
 		begin_card(segment.header);
 	else
 		begin_early(segment.header);
-	thread_slow_down(true);
+	thread_slow_down(nursery);
 	thread_restart();
 	thread_make_ready(lifecycle_mode());
 	segment.header->state = SEG_ALIVE;
@@ -685,6 +692,8 @@ before_fork(void)
 		ADD(&forks_inside, 1);
 	if (apart)
 		apart = still_apart();
+	if (config.is_private)
+		segment_count(SEG_PRIVATE_FORKS, 1);
 	if (!apart && lifecycle_is_on())
 		slots_prepare(&place.slots);
 }
@@ -836,7 +845,8 @@ write_header(struct seg_header *h, char **argv)
 	h->counts[SEG_SETTINGS_IGNORED] = config.ignored;
 	h->counts[SEG_DIR_REPLACED] = config.dir_replaced;
 	h->counts[SEG_EARLY_EVENTS] += LOAD(&early_events);
-	h->counts[SEG_NO_CHILD_ROOM] = !place.slots.head && !apart;
+	h->counts[SEG_NO_CHILD_ROOM] =
+	    !place.slots.head && !apart && !config.is_private;
 	describe_slots(h, place.segment_bytes);
 }
 
@@ -880,12 +890,13 @@ start(char **argv, char **envp)
 	mem_init(place_private_bytes());
 	why = reason_to_decline(&find_object);
 	apart = kernel.populate && !config.no_child_files &&
-	    (config.child_files || cradle_is_needed());
-	if (!place_create(&place, UINT64_C(256) << 20, slots_wanted(why),
-	        kernel.populate))
+	    !config.is_private && (config.child_files || cradle_is_needed());
+	if (!(config.is_private ? place_private(&place, BUDGET_BYTES)
+	                        : place_create(&place, BUDGET_BYTES,
+	                              slots_wanted(why), kernel.populate)))
 		return;
 	if (!segment_init(&place.memory, place.segment_bytes,
-	        place.segment_bytes, kernel.populate))
+	        place.segment_bytes, kernel.populate && !config.is_private))
 		return;
 	lifecycle_command = &place.control->command;
 	h = segment.header;
@@ -1035,4 +1046,6 @@ lifecycle_end(void)
 	segment.header->own_bytes = mem_total();
 	segment.header->end_tick = tick_now();
 	STORE_RELEASE(&segment.header->end_kind, SEG_END_EXITED);
+	if (config.is_private)
+		snap_write_segment(lifecycle_tables);
 }

@@ -438,6 +438,23 @@ no_dir:
 	return false;
 }
 
+bool
+place_private(struct place *p, uint64_t want)
+{
+	static const struct ctl_block no_control;
+	char name[NAME_BYTES];
+	long dir;
+
+	memset(p, 0, sizeof(*p));
+	dir = open_place(p, want, true);
+	if (dir < 0)
+		return false;
+	sys_close(dir);
+	make_name(name, sizeof(name));
+	p->control = &no_control;
+	return segment_map_private(&p->memory, p->segment_bytes);
+}
+
 /* The working directory; empty: not known, too long, or out of our root. */
 static void
 working_dir(char *to, uint64_t bytes)

@@ -51,6 +51,12 @@ bool place_create(struct place *ret, uint64_t want_bytes,
     enum place_slots with_slots, bool populate);
 
 /*
+ * The same without files and shared memory, for SEEP_PRIVATE: what place_dir()
+ * and place_name() say is for the file that is written at the end.
+ */
+bool place_private(struct place *ret, uint64_t want_bytes);
+
+/*
  * How much private address space all our tables may take under the limit that
  * is set now (UINT64_MAX: no limit).
  */

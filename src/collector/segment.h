@@ -46,7 +46,8 @@ struct segment_memory {
 	uint64_t extents_bytes; /* of the first window */
 	uint64_t
 	    made; /* bytes of it whose pages exist, with the head's first */
-	bool anonymous; /* a forked child's first events: does not grow */
+	bool anonymous;  /* a forked child's first events: does not grow */
+	bool is_private; /* SEEP_PRIVATE: grows, and nobody else sees it */
 };
 
 struct segment {
@@ -77,6 +78,12 @@ bool segment_init(const struct segment_memory *m, uint64_t bytes,
 
 /* The same for `bytes` of plain, zeroed memory, in which it cannot grow. */
 bool segment_init_plain(uint8_t *at, uint64_t bytes, uint64_t largest);
+
+/*
+ * Private memory for segment_init(), for a segment of `bytes` that nobody else
+ * sees. False: there is none.
+ */
+bool segment_map_private(struct segment_memory *ret, uint64_t bytes);
 
 /*
  * Opens some extents ahead. To be called when the host's allocator has just got

@@ -294,10 +294,13 @@ put_header(struct snap *s, const char *label, enum seg_snapshot reason)
 {
 	struct seg_header *h = &s->header;
 
-	h->snapshot_reason = reason;
-	h->snapshot_number = s->file.number;
-	h->snapshot_realtime_ns = tick_realtime(true);
-	mark_copy_label(h->snapshot_label, sizeof(h->snapshot_label), label);
+	if (reason != SEG_SNAPSHOT_NONE) {
+		h->snapshot_reason = reason;
+		h->snapshot_number = s->file.number;
+		h->snapshot_realtime_ns = tick_realtime(true);
+		mark_copy_label(
+		    h->snapshot_label, sizeof(h->snapshot_label), label);
+	}
 	if (!s->err)
 		s->err = snapfile_write(&s->file, 0, h, sizeof(*h));
 }
@@ -309,7 +312,9 @@ write_file(struct snap *s, const char *label, enum seg_snapshot reason,
 	int err;
 
 	s->table_count = tables(s->tables);
-	s->file.number = ADD(&numbers, 1) + 1;
+	s->file.is_segment = reason == SEG_SNAPSHOT_NONE;
+	if (!s->file.is_segment)
+		s->file.number = ADD(&numbers, 1) + 1;
 	s->file.pid = segment.header->pid;
 	if (!s->file.pid)
 		s->file.pid = (uint32_t)cpu_syscall3(SYS_getpid, 0, 0, 0);
@@ -391,5 +396,16 @@ snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 	ADD(&written, (uint32_t)-1);
 	STORE(&segment.header->snapshot_error, (uint32_t)-err);
 	segment_count(SEG_SNAPSHOTS_FAILED, 1);
+	return err;
+}
+
+int
+snap_write_segment(snap_tables_fn *tables)
+{
+	uint64_t signals = hold_signals();
+	int err = take("", SEG_SNAPSHOT_NONE, tables);
+
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&signals, 0,
+	    sizeof(signals));
 	return err;
 }

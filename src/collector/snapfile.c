@@ -52,6 +52,10 @@ make_name(char *to, const struct snapfile *f, bool is_whole)
 	if (!is_whole)
 		fmt_string(&t, "."); /* readers pass hidden files by */
 	place_name(&t, f->pid);
+	if (f->is_segment && is_whole) {
+		fmt_string(&t, ".seg");
+		return;
+	}
 	fmt_string(&t, "-");
 	fmt_decimal(&t, f->number);
 	fmt_string(&t, is_whole ? ".seep-snap" : ".seep-snap.tmp");
@@ -72,16 +76,18 @@ has_room(long dir, const struct stat *st, uint64_t bytes)
 }
 
 static long
-open_directory(uint64_t bytes)
+open_directory(uint64_t bytes, bool for_segment)
 {
+	const bool elsewhere = config.snapshot_dir[0] != 0;
 	struct stat st;
 	long dir;
 
 	if (!directory[0])
 		return -ENOENT;
-	if (config.snapshot_dir[0])
+	if (elsewhere && !for_segment)
 		sys_call(SYS_mkdir, (long)directory, 0700, 0, 0);
-	dir = place_open_dir(directory, &st);
+	dir = place_open_dir(
+	    elsewhere && for_segment ? place_dir() : directory, &st);
 	if (dir < 0 || has_room(dir, &st, bytes))
 		return dir;
 	sys_close(dir);
@@ -113,7 +119,7 @@ snapfile_create(struct snapfile *f, uint64_t bytes)
 	int i;
 
 	f->limit = file_limit();
-	f->dir = open_directory(bytes);
+	f->dir = open_directory(bytes, f->is_segment);
 	if (f->dir < 0)
 		return (int)f->dir;
 	f->fd = -EEXIST;
@@ -182,6 +188,8 @@ snapfile_publish(struct snapfile *f)
 	long err;
 
 	make_name(name, f, true);
+	if (f->is_segment)
+		sys_call(SYS_fchmod, f->fd, 0400, 0, 0);
 	err = rename_to(f, name);
 	if (err) {
 		snapfile_discard(f);

@@ -104,6 +104,9 @@ static const struct losses_name names[] = {
     {SEG_CHILDREN_NO_FILE, LOSSES_LOSS, "children_no_file",
         "forks without access to the directory of the segments: what these "
         "children did may be missing"},
+    {SEG_PRIVATE_FORKS, LOSSES_LOSS, "private_forks",
+        "forks with SEEP_PRIVATE: a child that ended by _exit, exec or a "
+        "signal has left nothing"},
 };
 
 static const char *const inert[] = {

@@ -41,3 +41,21 @@ attack() {
 		done
 	done
 }
+
+@test "with a file for each child the same user cannot do it either, through us" {
+	own_mounts true 2>/dev/null || skip "no mount namespace here"
+	attack fork 10 never SEEP_CHILD_FILES=1
+	grep -E '^# [1-9][0-9]* taken' "$T/err"
+}
+
+@test "SEEP_PRIVATE: nothing is shared, so that children of clone and _Fork without an event can do nothing" {
+	local how events when=after
+	own_mounts true 2>/dev/null || skip "no mount namespace here"
+	[[ $(id -u) -eq 0 ]] || when=never
+	for how in fork _Fork clone; do
+		for events in 0 200; do
+			attack "$how" "$events" "$when" SEEP_PRIVATE=1
+			grep -x '# 0 taken away' "$T/err"
+		done
+	done
+}
