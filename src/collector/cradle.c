@@ -84,14 +84,13 @@ make_control_name(char to[NAME_BYTES], const char *name)
 }
 
 /* Without a descriptor: other threads may fork or sweep at any time. */
-bool
+void
 cradle_before_fork(uint32_t own_pid, uint64_t *ret_first)
 {
 	char path[sizeof(config.dir) + NAME_BYTES];
 	char name[NAME_BYTES];
 	struct stat st;
 	struct fmt f;
-	long err = 0;
 	int i;
 
 	has_advanced = false;
@@ -101,19 +100,14 @@ cradle_before_fork(uint32_t own_pid, uint64_t *ret_first)
 		fmt_string(&f, place_dir());
 		fmt_string(&f, "/");
 		fmt_string(&f, name);
-		err = sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st,
-		    AT_SYMLINK_NOFOLLOW);
-		if (err != 0 || st.st_blocks <= FRESH_BLOCKS)
+		if (sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st,
+		        AT_SYMLINK_NOFOLLOW) != 0 ||
+		    st.st_blocks <= FRESH_BLOCKS)
 			break;
 		ADD(&number, 1);
 		has_advanced = true;
 	}
 	*ret_first = (uint64_t)LOAD(&number) + 1;
-	if (err == 0)
-		return true;
-	return err == -ENOENT &&
-	    sys_call(
-	        SYS_newfstatat, AT_FDCWD, (long)place_dir(), (long)&st, 0) == 0;
 }
 
 /* ---- the file ------------------------------------------------------------ */
@@ -407,4 +401,12 @@ cradle_end_card(const struct cradle *c)
 	struct seg_header *to = (struct seg_header *)(void *)c->memory.head;
 
 	STORE_RELEASE(&to->end_kind, SEG_END_EXITED);
+}
+
+void
+cradle_stop_card(const struct cradle *c)
+{
+	struct seg_header *to = (struct seg_header *)(void *)c->memory.head;
+
+	STORE(&to->counts[SEG_CHILDREN_UNTRACED], 1);
 }

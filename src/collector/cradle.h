@@ -32,10 +32,9 @@ bool cradle_is_needed(void);
 
 /*
  * Before a fork, in the parent: moves the number on at which the child begins
- * to look for a name; for header.child_files. False: the directory is out of
- * reach, so that the child will find no place.
+ * to look for a name; for header.child_files.
  */
-bool cradle_before_fork(uint32_t own_pid, uint64_t *ret_first);
+void cradle_before_fork(uint32_t own_pid, uint64_t *ret_first);
 
 /*
  * In the child, whose parent has this pid: makes and maps its file, or takes
@@ -59,5 +58,7 @@ void cradle_write_card(const struct cradle *c, const struct seg_header *h);
 void cradle_update_card(const struct cradle *c, const struct ledger_sums *sums,
     uint64_t peak_bytes);
 void cradle_end_card(const struct cradle *c); /* it has come to its exit */
+/* No room for more than the card: what follows is lost, and it says so. */
+void cradle_stop_card(const struct cradle *c);
 
 #endif

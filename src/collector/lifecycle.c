@@ -97,6 +97,15 @@ static struct seg_early *early; /* NULL: none was free */
 static bool apart;
 static struct cradle cradle;
 static bool has_card;
+
+/*
+ * Children that found no place for a file: a word that the first of a family
+ * has in common with all that fork from it. Its page is of no file and has no
+ * medium that could be full, so that nobody can turn an access into SIGBUS.
+ */
+static uint64_t *homeless;
+static bool is_homeless;    /* counted there */
+static bool is_first;       /* of its family: it writes the sum down */
 static bool has_left;       /* the parent's segment; no event has come since */
 static uint64_t setting_up; /* thread pointer of who does it */
 
@@ -371,6 +380,41 @@ describe_slots(struct seg_header *h, uint64_t segment_bytes)
 }
 
 static void
+count_untraced(void)
+{
+	if (place.slots.head)
+		slots_count_untraced(&place.slots);
+	else if (has_card)
+		cradle_stop_card(&cradle);
+	else if (homeless && !is_homeless)
+		ADD(homeless, 1);
+	is_homeless = true;
+}
+
+static void
+sum_up_homeless(void)
+{
+	if (is_first && homeless)
+		STORE(&segment.header->counts[SEG_CHILDREN_UNTRACED],
+		    LOAD(homeless));
+}
+
+/* False: children could fail to make their files without a word. */
+static bool
+start_family(void)
+{
+	void *p = sys_mmap(NULL, CPU_PAGE, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (sys_failed(p))
+		return false;
+	sys_madvise(p, CPU_PAGE, MADV_DONTDUMP);
+	homeless = p;
+	is_first = true;
+	return true;
+}
+
+static void
 begin_card(struct seg_header *h)
 {
 	h->slot_index = cradle.word;
@@ -401,6 +445,7 @@ set_up_child(void)
 	if ((!left && !leave_parent(true)) || !start_nursery())
 		goto quiet;
 	has_left = false; /* its own children have to leave it, in turn */
+	is_homeless = is_first = false;
 	place.slots.preparing = 0; /* whoever did that is not here */
 	child_header(segment.header, &facts, child_pid());
 	facts = *segment.header; /* its own children take over from it */
@@ -421,8 +466,10 @@ set_up_child(void)
 		goto quiet;
 	if (cradle.memory.head)
 		begin_card(segment.header);
-	else
+	else if (place.slots.head || !apart)
 		begin_early(segment.header);
+	else
+		count_untraced();
 	thread_slow_down(nursery);
 	thread_restart();
 	thread_make_ready(lifecycle_mode());
@@ -432,7 +479,7 @@ set_up_child(void)
 quiet:
 	inert = true;
 	mode = SEG_MODE_OFF;
-	slots_count_untraced(&place.slots);
+	count_untraced();
 }
 
 /*
@@ -563,12 +610,12 @@ leave_nursery(bool at_exit)
 	}
 	/* without a slot it is one of the untraced: half of it is not shown */
 	if (!moved) {
-		slots_count_untraced(&place.slots);
+		count_untraced();
 		mode = SEG_MODE_OFF;
 	}
 	if (early)
 		STORE_RELEASE(&early->state, SEG_EARLY_FREE);
-	else if (!has_card)
+	else if (!has_card && place.slots.head)
 		slots_count_unlisted(&place.slots, -1);
 	early = NULL;
 	has_card = false;
@@ -672,9 +719,8 @@ static bool
 still_apart(void)
 {
 	if (config.child_files || cradle_is_needed()) {
-		if (!cradle_before_fork(
-		        facts.pid, &segment.header->child_files))
-			segment_count(SEG_CHILDREN_NO_FILE, 1);
+		cradle_before_fork(facts.pid, &segment.header->child_files);
+		sum_up_homeless();
 		return true;
 	}
 	map_slots();
@@ -847,6 +893,7 @@ write_header(struct seg_header *h, char **argv)
 	h->counts[SEG_EARLY_EVENTS] += LOAD(&early_events);
 	h->counts[SEG_NO_CHILD_ROOM] =
 	    !place.slots.head && !apart && !config.is_private;
+	h->counts[SEG_CHILDREN_UNTRACED] = apart && !start_family();
 	describe_slots(h, place.segment_bytes);
 }
 
@@ -1032,6 +1079,7 @@ lifecycle_end(void)
 
 	if (!lifecycle_started() || LOAD(proc) != PROC_RUNNING)
 		return;
+	sum_up_homeless();
 	if (nursery)
 		end_early();
 	if (segment.memory.anonymous || segment.header->end_kind)

@@ -101,9 +101,6 @@ static const struct losses_name names[] = {
     {SEG_DIR_REPLACED, LOSSES_LOSS, "dir_replaced",
         "settings of SEEP_DIR that could not be used (missing, or others may "
         "write there): the segment is in /dev/shm"},
-    {SEG_CHILDREN_NO_FILE, LOSSES_LOSS, "children_no_file",
-        "forks without access to the directory of the segments: what these "
-        "children did may be missing"},
     {SEG_PRIVATE_FORKS, LOSSES_LOSS, "private_forks",
         "forks with SEEP_PRIVATE: a child that ended by _exit, exec or a "
         "signal has left nothing"},

@@ -188,8 +188,7 @@ enum seg_count {
 	SEG_CHILDREN_EARLY = 51, /* children that ended early, without a line */
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
 	SEG_DIR_REPLACED = 53,   /* 1: not in SEEP_DIR, which is unfit */
-	SEG_CHILDREN_NO_FILE = 57, /* forks whose child found no directory */
-	SEG_PRIVATE_FORKS = 58,    /* under SEEP_PRIVATE, see libseep(7) */
+	SEG_PRIVATE_FORKS = 58,  /* under SEEP_PRIVATE, see libseep(7) */
 	SEG_COUNTS_USED = 59,
 	SEG_COUNTS = 64
 };
