@@ -28,6 +28,7 @@ enum {
 	 * no system call to move there, whatever its sandbox allows.
 	 */
 	SPARE_BYTES = 96 << 10,
+	TRIM_BYTES = 2 * SPARE_BYTES, /* a hole behind the card: all of them */
 	/* what a file has before the first event, in units of st_blocks */
 	FRESH_BLOCKS = (CARD_BYTES + SPARE_BYTES) / 512,
 };
@@ -205,7 +206,7 @@ trim_file(long dir, const char *name)
 	    early)
 		sys_call(SYS_fallocate, fd,
 		    FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, CARD_BYTES,
-		    SPARE_BYTES * 2);
+		    TRIM_BYTES);
 	sys_close(fd);
 }
 
