@@ -28,10 +28,19 @@ CFLAGS ?= -O2 -g
 BASE := -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP \
 	-DSEEP_VERSION='"$(VERSION)"' $(WARN)
 # initial-exec: the default TLS model may call malloc, and we are malloc.
-GUEST := -fPIC -fvisibility=hidden -fno-builtin-malloc -fno-builtin-free \
+# Code and notes for shadow stacks and branch targets: one library without them
+# would switch them off for the whole host.
+CET := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),-fcf-protection)
+GUEST := $(CET) -fPIC -fvisibility=hidden -fno-builtin-malloc -fno-builtin-free \
 	-fno-builtin-calloc -fno-builtin-realloc -ftls-model=initial-exec \
 	-fno-stack-protector -mgeneral-regs-only
-GUEST_LD := -shared -Wl,-z,now,-z,relro,-z,noexecstack,-z,defs
+# no start files: those of some systems have no notes, and we need none
+GUEST_LD := -shared -nostartfiles -Wl,-z,now,-z,relro,-z,noexecstack,-z,defs
+# The command reads what others wrote. Its checks end it, so the collector has
+# none: there they would end the host (I5). Sanitizers bring their own.
+TOOL := $(if $(SAN),,$(CET) -fPIE -fstack-protector-strong -fstack-clash-protection \
+	$(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+TOOL_LD := $(if $(SAN),,-pie -Wl,-z,now,-z,relro,-z,noexecstack$(if $(CET),$(comma)-z$(comma)shstk))
 TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 
 sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
@@ -85,7 +94,7 @@ $(B)/libseep-cxx.so: $(CXX_OBJ) src/collector/exports-cxx.map
 $(B)/libseep-verify.so: $(VERIFY_OBJ) src/collector/exports.map
 	$(guest) -Wl,-z,initfirst -lgcc_s
 $(B)/seep: $(TOOL_OBJ)
-	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
+	$(call link,$(SANFLAGS) $(TOOL_LD)) $(TOOL_LIBS)
 
 $(B)/mkman: $(B)/obj/man/mkman.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
@@ -103,7 +112,7 @@ $(B)/obj/verify/%.o: src/%.c $(B)/flags
 $(B)/obj/unit/%.o: src/%.c $(B)/flags
 	$(call compile,$(GUEST) $(SANFLAGS))
 $(B)/obj/tool/%.o: src/%.c $(B)/flags
-	$(call compile,$(SANFLAGS))
+	$(call compile,$(SANFLAGS) $(TOOL))
 $(B)/obj/tool/cli/templates.o: $(wildcard src/cli/shell/*)
 # the one file that knows where the collector will be installed
 $(B)/obj/tool/record/launch.o: BASE += -DSEEP_LIBDIR='"$(LIBDIR_FROM_BIN)"'
@@ -163,7 +172,7 @@ build/bench/unwind.so: bench/peers/unwind.c | deps-bench
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS) -fPIC -shared -fvisibility=hidden -ftls-model=initial-exec -o $@ $< -lunwind -ldl
 
-FLAGS_NOW := $(CC) $(BASE) $(CFLAGS) $(GUEST) $(SANFLAGS)
+FLAGS_NOW := $(CC) $(BASE) $(CFLAGS) $(GUEST) $(TOOL) $(SANFLAGS)
 ifneq ($(file <$(B)/flags),$(FLAGS_NOW))
 $(shell rm -f $(B)/flags)
 endif

@@ -18,14 +18,14 @@
 
 enum { WAIT_STEPS = 50, STEP_NS = 20000000 }; /* one second in all */
 
-/* A forked child that lives in a slot has a word of its own there. */
+/* A forked child has a word of its own there, in a slot or in its own file. */
 static void
-write_command(pid_t pid, const char *segment, int slot, uint32_t command)
+write_command(pid_t pid, const char *segment, uint32_t word, uint32_t command)
 {
-	off_t at = slot == SEGFILE_OWN
+	off_t at = word >= SEG_SLOTS
 	    ? (off_t)offsetof(struct ctl_block, command)
 	    : (off_t)(offsetof(struct ctl_block, slot_command) +
-	          (size_t)slot * sizeof(command));
+	          (size_t)word * sizeof(command));
 	char path[4096 + 8];
 	struct ctl_block block;
 	ssize_t n = -1;
@@ -80,7 +80,8 @@ switch_mode(const struct cmd *self, int argc, char **argv, uint32_t command)
 	if (h.state == SEG_INERT)
 		die(CMD_INPUT, "process %d: cannot be traced: %s", (int)pid,
 		    losses_inert(h.inert_reason));
-	write_command(pid, path, slot, command);
+	write_command(pid, path,
+	    slot == SEGFILE_OWN ? h.slot_index : (uint32_t)slot, command);
 	for (int i = 0; i < WAIT_STEPS && !followed; i++) {
 		followed = segfile_header(f, slot, &h, NULL) == 0 &&
 		    is_followed(&h, command);

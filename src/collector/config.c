@@ -239,6 +239,9 @@ config_read(char **envp)
 			config.dormant = fmt_same(v, "dormant");
 		} else if ((v = value_of(*envp, "SEEP_CHILD_FILES"))) {
 			config.child_files = fmt_same(v, "1");
+			config.no_child_files = fmt_same(v, "0");
+		} else if ((v = value_of(*envp, "SEEP_PRIVATE"))) {
+			config.is_private = fmt_same(v, "1");
 		} else if ((v = value_of(*envp, "SEEP_DEEPBIND"))) {
 			config.no_deepbind = fmt_same(v, "clear");
 			config.ignored +=

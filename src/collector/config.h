@@ -15,8 +15,10 @@ struct config {
 	char session[SEG_SESSION_BYTES]; /* SEEP_SESSION */
 	bool dormant;                    /* SEEP_MODE=dormant */
 	bool no_deepbind; /* SEEP_DEEPBIND=clear: dlopen without that flag */
-	bool child_files; /* SEEP_CHILD_FILES=1: when slots run out */
-	uint32_t depth;   /* SEEP_DEPTH, frames kept of a stack; 0: default */
+	/* SEEP_CHILD_FILES: each child has its own file. 1: always, 0: never */
+	bool child_files, no_child_files;
+	bool is_private; /* SEEP_PRIVATE=1: no shared memory, a file at exit */
+	uint32_t depth;  /* SEEP_DEPTH, frames kept of a stack; 0: default */
 	uint64_t sample; /* SEEP_SAMPLE, mean bytes between samples; 0: exact */
 	uint64_t budget; /* SEEP_BUDGET, bytes of segment; 0: default */
 

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/sys.h"
 #include "collector/config.h"
+#include "collector/cradle.h"
 #include "collector/hook.h"
 #include "collector/ledger.h"
 #include "collector/live.h"
@@ -60,6 +61,7 @@ enum {
 	    64 << 10, /* allocated in them; or it is no small child */
 	CHILD_BYTES = 256 << 10, /* of plain memory: ample for 64 events */
 	CHILD_FILE_BYTES = 8 << 20,
+	BUDGET_BYTES = 256 << 20,
 	SCAN_BLOCKS_PER_LOOK = 4096,
 	SCAN_NS = 50000000,
 	ARGC_MAX = 1 << 20,
@@ -89,6 +91,23 @@ static char exe[PLACE_PATH_BYTES];
 static bool nursery;
 static uint32_t nursery_events;
 static struct seg_early *early; /* NULL: none was free */
+
+/*
+ * Can children become other users? Then each has a file of its own, and what
+ * its first events sum up to is on the card there.
+ */
+static bool apart;
+static struct cradle cradle;
+static bool has_card;
+
+/*
+ * Children that found no place for a file: a word that the first of a family
+ * has in common with all that fork from it. Its page is of no file and has no
+ * medium that could be full, so that nobody can turn an access into SIGBUS.
+ */
+static uint64_t *homeless;
+static bool is_homeless;    /* counted there */
+static bool is_first;       /* of its family: it writes the sum down */
 static bool has_left;       /* the parent's segment; no event has come since */
 static uint64_t setting_up; /* thread pointer of who does it */
 
@@ -172,6 +191,8 @@ note_early(void)
 		STORE(&early->freed_bytes, sums.freed_bytes);
 		STORE(&early->peak_bytes, segment.header->peak_bytes);
 	}
+	if (has_card)
+		cradle_update_card(&cradle, &sums, segment.header->peak_bytes);
 	return sums;
 }
 
@@ -281,6 +302,8 @@ leave_parent(bool inside_hook)
 {
 	bool done = segment_leave(inside_hook);
 
+	has_card = false;
+	done &= cradle_leave(&cradle, inside_hook);
 	lifecycle_command = &no_command;
 	lifecycle_obeyed = 0;
 	has_left = true;
@@ -291,15 +314,21 @@ leave_parent(bool inside_hook)
 static uint64_t
 child_layout(void)
 {
-	return place.slots.head ? place.slots.large_bytes : CHILD_FILE_BYTES;
+	return place.slots.count ? place.slots.large_bytes : CHILD_FILE_BYTES;
 }
 
 static bool
 start_nursery(void)
 {
-	uint8_t *p = sys_mmap(NULL, CHILD_BYTES, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct segment_memory m;
+	uint8_t *p;
 
+	if (config.is_private)
+		return segment_map_private(&m, place.segment_bytes) &&
+		    segment_init(
+		        &m, place.segment_bytes, place.segment_bytes, false);
+	p = sys_mmap(NULL, CHILD_BYTES, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_failed(p))
 		return false;
 	sys_madvise(p, CHILD_BYTES, MADV_DONTDUMP);
@@ -323,6 +352,78 @@ begin_early(const struct seg_header *h)
 	STORE_RELEASE(&early->start_monotonic_ns, h->start_monotonic_ns);
 }
 
+/*
+ * The slots behind a process that has not mapped them: its children have files
+ * of their own, but for those that fork() has not made.
+ */
+static void
+map_slots(void)
+{
+	const struct segment_memory *m =
+	    cradle.memory.head ? &cradle.memory : &segment.memory;
+
+	if (m->head && !m->anonymous)
+		slots_map_behind(&place.slots, m->extents + m->extents_bytes,
+		    place.segment_bytes -
+		        segment_layout(place.segment_bytes).first -
+		        m->extents_bytes);
+}
+
+/* The slots of a process that lives in its cradle begin behind it. */
+static void
+describe_slots(struct seg_header *h, uint64_t segment_bytes)
+{
+	if (!place.slots.count)
+		return;
+	h->slots_offset = segment_bytes;
+	h->slot_bytes = place.slots.large_bytes;
+	h->slot_count = place.slots.count;
+}
+
+static void
+count_untraced(void)
+{
+	if (place.slots.head)
+		slots_count_untraced(&place.slots);
+	else if (has_card)
+		cradle_stop_card(&cradle);
+	else if (homeless && !is_homeless)
+		ADD(homeless, 1);
+	is_homeless = true;
+}
+
+static void
+sum_up_homeless(void)
+{
+	if (is_first && homeless)
+		STORE(&segment.header->counts[SEG_CHILDREN_UNTRACED],
+		    LOAD(homeless));
+}
+
+/* False: children could fail to make their files without a word. */
+static bool
+start_family(void)
+{
+	void *p = sys_mmap(NULL, CPU_PAGE, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (sys_failed(p))
+		return false;
+	sys_madvise(p, CPU_PAGE, MADV_DONTDUMP);
+	homeless = p;
+	is_first = true;
+	return true;
+}
+
+static void
+begin_card(struct seg_header *h)
+{
+	h->slot_index = cradle.word;
+	describe_slots(h, cradle.bytes);
+	cradle_write_card(&cradle, h);
+	has_card = true;
+}
+
 static void
 set_up_child(void)
 {
@@ -336,13 +437,20 @@ set_up_child(void)
 	if (!left && thread_gate && LOAD(&thread_gate->state) != THREAD_WIPED &&
 	    LOAD(&thread_gate->state) != THREAD_CROWDED)
 		segment_count(SEG_FORKED_INSIDE, 1);
+	/*
+	 * No file can be made here: the sandbox of a child of clone() may kill
+	 * for that. It takes a slot of its parent's file.
+	 */
+	if (!left && apart)
+		map_slots();
 	if ((!left && !leave_parent(true)) || !start_nursery())
 		goto quiet;
 	has_left = false; /* its own children have to leave it, in turn */
+	is_homeless = is_first = false;
 	place.slots.preparing = 0; /* whoever did that is not here */
 	child_header(segment.header, &facts, child_pid());
 	facts = *segment.header; /* its own children take over from it */
-	nursery = true;
+	nursery = !config.is_private;
 	nursery_events = 0;
 	segment.header->start_monotonic_ns = tick_start(false);
 	segment.header->start_realtime_ns = tick_realtime(false);
@@ -357,8 +465,13 @@ set_up_child(void)
 	if (!module_restart() || !sites_init(first_id) ||
 	    !ledger_init(first_id) || !mark_init() || !user_init(first_id))
 		goto quiet;
-	begin_early(segment.header);
-	thread_slow_down(true);
+	if (cradle.memory.head)
+		begin_card(segment.header);
+	else if (place.slots.head || !apart)
+		begin_early(segment.header);
+	else
+		count_untraced();
+	thread_slow_down(nursery);
 	thread_restart();
 	thread_make_ready(lifecycle_mode());
 	segment.header->state = SEG_ALIVE;
@@ -367,7 +480,7 @@ set_up_child(void)
 quiet:
 	inert = true;
 	mode = SEG_MODE_OFF;
-	slots_count_untraced(&place.slots);
+	count_untraced();
 }
 
 /*
@@ -458,52 +571,55 @@ move_into_slot(void)
 	return false;
 }
 
-/* A file of its own, with a control file; needs openat and more. */
+/* The file was made when this child was; see after_fork_in_child(). */
 static bool
-move_into_file(void)
+move_into_cradle(void)
 {
 	struct segment_table *tables[TABLES_MAX];
-	struct place own;
 
-	if (!config.child_files ||
-	    !place_create(&own, child_layout(), false, kernel.populate))
+	if (!segment_move(
+	        &cradle.memory, cradle.bytes, tables, lifecycle_tables(tables)))
 		return false;
-	if (own.segment_bytes != child_layout() ||
-	    !segment_move(&own.memory, own.segment_bytes, tables,
-	        lifecycle_tables(tables)))
-		return false;
-	own.slots = place.slots; /* its own children may still use those */
-	place = own;
-	lifecycle_command = &place.control->command;
+	cradle.memory.head = NULL; /* it is the segment now */
+	lifecycle_command = &place.control->slot_command[cradle.word];
 	lifecycle_obeyed = LOAD(lifecycle_command);
 	return true;
 }
 
+static void
+tell_early_exit(void)
+{
+	if (early)
+		STORE_RELEASE(&early->state, SEG_EARLY_EXITED);
+	if (has_card)
+		cradle_end_card(&cradle);
+}
+
 /*
- * A child that is no small one any more has a segment of its own: a slot, which
- * needs no system call but mremap, munmap and madvise. A file of its own would
- * need openat and more, for which a sandbox may kill: only where
- * SEEP_CHILD_FILES allows it. Children that exec at once never come here.
+ * A child that is no small one any more has a segment of its own: a slot, or
+ * its cradle. Both need no system call but mremap, munmap and madvise. Children
+ * that exec at once never come here.
  */
 SEEP_COLD static void
 leave_nursery(bool at_exit)
 {
-	bool moved = move_into_slot() || move_into_file();
+	bool moved = cradle.memory.head ? move_into_cradle() : move_into_slot();
 
-	if (!moved && at_exit && early) {
-		STORE_RELEASE(&early->state, SEG_EARLY_EXITED);
+	if (!moved && at_exit && (early || has_card)) {
+		tell_early_exit();
 		return; /* its sums are whole */
 	}
 	/* without a slot it is one of the untraced: half of it is not shown */
 	if (!moved) {
-		slots_count_untraced(&place.slots);
+		count_untraced();
 		mode = SEG_MODE_OFF;
 	}
 	if (early)
 		STORE_RELEASE(&early->state, SEG_EARLY_FREE);
-	else
+	else if (!has_card && place.slots.head)
 		slots_count_unlisted(&place.slots, -1);
 	early = NULL;
+	has_card = false;
 }
 
 /*
@@ -596,6 +712,22 @@ lifecycle_new_thread(void)
  */
 static uint32_t forks_inside; /* calls of fork() under way there */
 
+/*
+ * A process that has given up the right to change its user shares the rest of
+ * its file with its children from now on: they are the same user as it is.
+ */
+static bool
+still_apart(void)
+{
+	if (config.child_files || cradle_is_needed()) {
+		cradle_before_fork(facts.pid, &segment.header->child_files);
+		sum_up_homeless();
+		return true;
+	}
+	map_slots();
+	return false;
+}
+
 static void
 before_fork(void)
 {
@@ -605,7 +737,11 @@ before_fork(void)
 		return;
 	if (plain_inside_hook(thread_self, &c))
 		ADD(&forks_inside, 1);
-	if (lifecycle_is_on())
+	if (apart)
+		apart = still_apart();
+	if (config.is_private)
+		segment_count(SEG_PRIVATE_FORKS, 1);
+	if (!apart && lifecycle_is_on())
 		slots_prepare(&place.slots);
 }
 
@@ -616,6 +752,15 @@ after_fork_in_parent(void)
 
 	if (lifecycle_started() && plain_inside_hook(thread_self, &c))
 		ADD(&forks_inside, (uint32_t)-1);
+}
+
+/* What the child shares with nobody, before its code goes on. */
+static void
+make_cradle(void)
+{
+	slots_unmap(&place.slots);
+	if (cradle_make(&cradle, facts.pid, child_layout(), &place.slots))
+		place.segment_bytes = cradle.bytes;
 }
 
 static void
@@ -630,8 +775,11 @@ after_fork_in_child(void)
 	/* an event in a handler that comes before ours has set us up already */
 	if (proc && LOAD(proc) != PROC_WIPED)
 		return;
-	if (!has_left && place.memory.head)
+	if (!has_left && place.memory.head) {
 		leave_parent(LOAD(&forks_inside) != 0);
+		if (apart)
+			make_cradle();
+	}
 	forks_inside = 0;
 }
 
@@ -744,12 +892,10 @@ write_header(struct seg_header *h, char **argv)
 	h->counts[SEG_SETTINGS_IGNORED] = config.ignored;
 	h->counts[SEG_DIR_REPLACED] = config.dir_replaced;
 	h->counts[SEG_EARLY_EVENTS] += LOAD(&early_events);
-	h->counts[SEG_NO_CHILD_ROOM] = !place.slots.head && !config.child_files;
-	if (place.slots.head) {
-		h->slots_offset = place.segment_bytes;
-		h->slot_bytes = place.slots.large_bytes;
-		h->slot_count = place.slots.count;
-	}
+	h->counts[SEG_NO_CHILD_ROOM] =
+	    !place.slots.head && !apart && !config.is_private;
+	h->counts[SEG_CHILDREN_UNTRACED] = apart && !start_family();
+	describe_slots(h, place.segment_bytes);
 }
 
 static bool
@@ -772,6 +918,14 @@ start_tables(void *find_object)
 	    ledger_init(1) && mark_init() && user_init(1) && make_proc_word();
 }
 
+static enum place_slots
+slots_wanted(enum seg_inert why)
+{
+	if (why)
+		return PLACE_NO_SLOTS;
+	return apart ? PLACE_SLOTS_UNMAPPED : PLACE_SLOTS_MAPPED;
+}
+
 static void
 start(char **argv, char **envp)
 {
@@ -783,13 +937,17 @@ start(char **argv, char **envp)
 	kernel = place_probe();
 	mem_init(place_private_bytes());
 	why = reason_to_decline(&find_object);
-	if (!place_create(&place, UINT64_C(256) << 20, !why, kernel.populate)) {
+	apart = kernel.populate && !config.no_child_files &&
+	    !config.is_private && (config.child_files || cradle_is_needed());
+	if (!(config.is_private ? place_private(&place, BUDGET_BYTES)
+	                        : place_create(&place, BUDGET_BYTES,
+	                              slots_wanted(why), kernel.populate))) {
 		if (place.is_taken)
 			noplace_note(place.owner, argv);
 		return;
 	}
 	if (!segment_init(&place.memory, place.segment_bytes,
-	        place.segment_bytes, kernel.populate))
+	        place.segment_bytes, kernel.populate && !config.is_private))
 		return;
 	lifecycle_command = &place.control->command;
 	h = segment.header;
@@ -909,8 +1067,8 @@ end_early(void)
 	if (sums.allocations > sums.frees)
 		try_to_leave_nursery(
 		    thread_self ? thread_self->counted : 0, true);
-	else if (early)
-		STORE_RELEASE(&early->state, SEG_EARLY_EXITED);
+	else
+		tell_early_exit();
 }
 
 /*
@@ -925,6 +1083,7 @@ lifecycle_end(void)
 
 	if (!lifecycle_started() || LOAD(proc) != PROC_RUNNING)
 		return;
+	sum_up_homeless();
 	if (nursery)
 		end_early();
 	if (segment.memory.anonymous || segment.header->end_kind)
@@ -939,4 +1098,6 @@ lifecycle_end(void)
 	segment.header->own_bytes = mem_total();
 	segment.header->end_tick = tick_now();
 	STORE_RELEASE(&segment.header->end_kind, SEG_END_EXITED);
+	if (config.is_private)
+		snap_write_segment(lifecycle_tables);
 }

@@ -424,7 +424,8 @@ refused:
 }
 
 bool
-place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
+place_create(
+    struct place *p, uint64_t want, enum place_slots with_slots, bool populate)
 {
 	char name[NAME_BYTES];
 	uint64_t slots = 0;
@@ -435,10 +436,10 @@ place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 	dir = open_place(p, want, populate);
 	if (dir < 0)
 		return false;
-	if (with_slots && populate)
+	if (with_slots != PLACE_NO_SLOTS && populate)
 		slots = slots_layout(&p->slots, p->segment_bytes);
 	if (p->segment_bytes + slots > limit_of(RLIMIT_FSIZE))
-		slots = 0;
+		slots = p->slots.count = 0;
 	make_name(name, sizeof(name));
 	p->refusal = REFUSAL_NO_FILE;
 	fd = make_file(dir, name, p->segment_bytes + slots);
@@ -452,7 +453,7 @@ place_create(struct place *p, uint64_t want, bool with_slots, bool populate)
 	p->control = make_control(dir, name);
 	if (!p->control)
 		goto no_file;
-	if (slots)
+	if (slots && with_slots == PLACE_SLOTS_MAPPED)
 		slots_map(&p->slots,
 		    map_shared(SLOTS_HEAD_BYTES + CPU_PAGE,
 		        PROT_READ | PROT_WRITE, fd, p->segment_bytes));
@@ -469,6 +470,23 @@ no_dir:
 	refusal_note(dir, p->refusal);
 	sys_close(dir);
 	return false;
+}
+
+bool
+place_private(struct place *p, uint64_t want)
+{
+	static const struct ctl_block no_control;
+	char name[NAME_BYTES];
+	long dir;
+
+	memset(p, 0, sizeof(*p));
+	dir = open_place(p, want, true);
+	if (dir < 0)
+		return false;
+	sys_close(dir);
+	make_name(name, sizeof(name));
+	p->control = &no_control;
+	return segment_map_private(&p->memory, p->segment_bytes);
 }
 
 /* The working directory; empty: not known, too long, or out of our root. */

@@ -37,14 +37,26 @@ struct place_kernel {
 
 struct place_kernel place_probe(void);
 
+/* Room for forked children in the file. */
+enum place_slots {
+	PLACE_NO_SLOTS,
+	PLACE_SLOTS_UNMAPPED, /* see slots_map_behind() */
+	PLACE_SLOTS_MAPPED,
+};
+
 /*
  * Makes and maps a segment file and its control file, as large as limits,
- * tmpfs and memory cgroup allow, with room for forked children when
- * with_slots. False: no place; nothing is left behind but a note of the reason,
- * where there is a directory for it.
+ * tmpfs and memory cgroup allow. False: no place; nothing is left behind but a
+ * note of the reason, where there is a directory for it.
  */
-bool place_create(
-    struct place *ret, uint64_t want_bytes, bool with_slots, bool populate);
+bool place_create(struct place *ret, uint64_t want_bytes,
+    enum place_slots with_slots, bool populate);
+
+/*
+ * The same without files and shared memory, for SEEP_PRIVATE: what place_dir()
+ * and place_name() say is for the file that is written at the end.
+ */
+bool place_private(struct place *ret, uint64_t want_bytes);
 
 /*
  * How much private address space all our tables may take under the limit that

@@ -75,6 +75,41 @@ span_of(uint64_t offset, struct span *ret)
 	return true;
 }
 
+static uint8_t *
+map_plain(uint64_t bytes)
+{
+	uint8_t *p = sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (sys_failed(p))
+		return NULL;
+	sys_madvise(p, bytes, MADV_DONTDUMP);
+	return p;
+}
+
+/* What comes from this page on: in the file, or as plain memory. */
+static uint8_t *
+map_more(uint8_t *page, uint64_t bytes)
+{
+	return segment.memory.is_private ? map_plain(bytes)
+	                                 : sys_view(page, bytes);
+}
+
+bool
+segment_map_private(struct segment_memory *ret, uint64_t bytes)
+{
+	const struct segment_layout l = segment_layout(bytes);
+	uint64_t window = bytes - l.first;
+
+	window = window < SEGMENT_WINDOW ? window : SEGMENT_WINDOW;
+	*ret =
+	    (struct segment_memory){.head = map_plain(l.head_bytes + CPU_PAGE),
+	        .extents = map_plain(window + CPU_PAGE),
+	        .extents_bytes = window,
+	        .is_private = true};
+	return ret->head && ret->extents;
+}
+
 /* Maps windows up to this one. NULL: no memory. */
 static SEEP_COLD uint8_t *
 map_windows(uint32_t up_to)
@@ -91,7 +126,7 @@ map_windows(uint32_t up_to)
 			return NULL;
 		if (LOAD_ACQUIRE(&segment.windows[s.window]))
 			continue;
-		mine = sys_view(segment.windows[s.window - 1] + before,
+		mine = map_more(segment.windows[s.window - 1] + before,
 		    s.end - s.begin + CPU_PAGE);
 		if (!mine)
 			return NULL;
@@ -271,9 +306,8 @@ segment_init_plain(uint8_t *at, uint64_t bytes, uint64_t largest)
 	return segment_init(&m, bytes, largest, false);
 }
 
-/* One mapping goes, or plain memory takes its place. */
-static bool
-leave_mapping(uint8_t *at, uint64_t bytes, bool keep)
+bool
+segment_leave_mapping(uint8_t *at, uint64_t bytes, bool keep)
 {
 	void *p;
 
@@ -296,13 +330,14 @@ segment_leave(bool keep)
 	bool done;
 
 	segment.header = &nowhere;
-	done = leave_mapping(m->head, segment.layout.head_bytes + more, keep);
+	done = segment_leave_mapping(
+	    m->head, segment.layout.head_bytes + more, keep);
 	if (segment.dir_rest)
-		done &= leave_mapping(segment.dir_rest,
+		done &= segment_leave_mapping(segment.dir_rest,
 		    segment.layout.first - segment.layout.head_bytes + CPU_PAGE,
 		    keep);
 	do
-		done &= leave_mapping(
+		done &= segment_leave_mapping(
 		    segment.windows[s.window], s.end - s.begin + more, keep);
 	while (next_span(&s));
 	return done;
@@ -362,7 +397,7 @@ dir_address(uint64_t at)
 		uint64_t bytes =
 		    segment.layout.first - segment.layout.head_bytes;
 
-		rest = sys_view(
+		rest = map_more(
 		    m->head + segment.layout.head_bytes, bytes + CPU_PAGE);
 		if (!rest)
 			return NULL;
@@ -477,8 +512,14 @@ static void
 copy_used(const struct segment_memory *from, const struct segment_memory *to,
     uint64_t used)
 {
-	memcpy(to->head, from->head, SEG_HEADER_BYTES + segment.dir_open);
+	struct seg_header *h = (struct seg_header *)(void *)to->head;
+
+	/* a reader may be looking: the magic goes first and comes last */
+	STORE(&segment.header->magic, 0);
+	STORE_RELEASE(&h->magic, 0);
 	memcpy(to->extents, from->extents, used);
+	memcpy(to->head, from->head, SEG_HEADER_BYTES + segment.dir_open);
+	STORE_RELEASE(&h->magic, SEG_MAGIC);
 }
 
 bool

@@ -46,7 +46,8 @@ struct segment_memory {
 	uint64_t extents_bytes; /* of the first window */
 	uint64_t
 	    made; /* bytes of it whose pages exist, with the head's first */
-	bool anonymous; /* a forked child's first events: does not grow */
+	bool anonymous;  /* a forked child's first events: does not grow */
+	bool is_private; /* SEEP_PRIVATE: grows, and nobody else sees it */
 };
 
 struct segment {
@@ -79,6 +80,12 @@ bool segment_init(const struct segment_memory *m, uint64_t bytes,
 bool segment_init_plain(uint8_t *at, uint64_t bytes, uint64_t largest);
 
 /*
+ * Private memory for segment_init(), for a segment of `bytes` that nobody else
+ * sees. False: there is none.
+ */
+bool segment_map_private(struct segment_memory *ret, uint64_t bytes);
+
+/*
  * Opens some extents ahead. To be called when the host's allocator has just got
  * new memory from the kernel; see mem_refill().
  */
@@ -90,6 +97,9 @@ void segment_refill(void);
  * pointers into it; false: that could not be had.
  */
 bool segment_leave(bool keep);
+
+/* One mapping goes, or plain memory takes its place. */
+bool segment_leave_mapping(uint8_t *at, uint64_t bytes, bool keep);
 
 /* At three quarters of the budget new stacks lose their outer frames. */
 bool segment_is_tight(void);

@@ -41,8 +41,16 @@ slots_layout(struct slots *s, uint64_t segment_bytes)
 	s->small_bytes = share(segment_bytes / 64, SMALL_BYTES);
 	s->large_count = LARGE_COUNT;
 	s->count = LARGE_COUNT + SMALL_COUNT;
-	return SLOTS_HEAD_BYTES + LARGE_COUNT * s->large_bytes +
-	    SMALL_COUNT * s->small_bytes;
+	return slots_bytes(s);
+}
+
+uint64_t
+slots_bytes(const struct slots *s)
+{
+	if (!s->count)
+		return 0;
+	return SLOTS_HEAD_BYTES + s->large_count * s->large_bytes +
+	    (s->count - s->large_count) * s->small_bytes;
 }
 
 void
@@ -130,6 +138,14 @@ view_far(uint8_t *from, uint64_t distance, uint64_t bytes)
 	}
 }
 
+void
+slots_map_behind(struct slots *s, uint8_t *page, uint64_t distance)
+{
+	if (s->count && !s->head)
+		slots_map(
+		    s, view_far(page, distance, SLOTS_HEAD_BYTES + CPU_PAGE));
+}
+
 static uint64_t
 bytes_of(const struct slots *s, uint32_t slot)
 {
@@ -182,6 +198,17 @@ drop_spare(struct slots *s)
 	STORE_RELEASE(&s->spare.head, NULL);
 	if (head)
 		sys_munmap(head, l.first + s->spare.extents_bytes + CPU_PAGE);
+}
+
+void
+slots_unmap(struct slots *s)
+{
+	if (!s->head)
+		return;
+	drop_spare(s);
+	sys_munmap(s->head, SLOTS_HEAD_BYTES + CPU_PAGE);
+	s->head = NULL;
+	s->preparing = 0;
 }
 
 static void

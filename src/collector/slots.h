@@ -24,8 +24,8 @@ enum {
 };
 
 struct slots {
-	struct seg_slots *head; /* NULL: there are none */
-	uint32_t count, large_count;
+	struct seg_slots *head;      /* NULL: none, or not mapped */
+	uint32_t count, large_count; /* 0: the file has none */
 	uint64_t large_bytes, small_bytes;
 	/* one that slots_prepare() has mapped; memory.head is NULL: none */
 	struct segment_memory spare;
@@ -36,8 +36,17 @@ struct slots {
 /* Sizes, by the budget of the ancestor. Returns the bytes behind it. */
 uint64_t slots_layout(struct slots *s, uint64_t segment_bytes);
 
+/* What slots_layout() has returned; 0 where there are none. */
+uint64_t slots_bytes(const struct slots *s);
+
 /* `at` has SLOTS_HEAD_BYTES and a page; it may be NULL. */
 void slots_map(struct slots *s, void *at);
+
+/* The same without a descriptor: they begin `distance` behind this page. */
+void slots_map_behind(struct slots *s, uint8_t *page, uint64_t distance);
+
+/* In a forked child that must not share them: they are out of reach. */
+void slots_unmap(struct slots *s);
 
 /*
  * Before a fork: maps a free slot and makes its first pages, so that a child

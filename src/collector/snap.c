@@ -300,10 +300,13 @@ put_header(struct snap *s, const char *label, enum seg_snapshot reason)
 {
 	struct seg_header *h = &s->header;
 
-	h->snapshot_reason = reason;
-	h->snapshot_number = s->file.number;
-	h->snapshot_realtime_ns = tick_realtime(true);
-	mark_copy_label(h->snapshot_label, sizeof(h->snapshot_label), label);
+	if (reason != SEG_SNAPSHOT_NONE) {
+		h->snapshot_reason = reason;
+		h->snapshot_number = s->file.number;
+		h->snapshot_realtime_ns = tick_realtime(true);
+		mark_copy_label(
+		    h->snapshot_label, sizeof(h->snapshot_label), label);
+	}
 	if (!s->err)
 		s->err = snapfile_write(&s->file, 0, h, sizeof(*h));
 }
@@ -371,10 +374,12 @@ static int
 write_one(struct snap *s, const char *label, enum seg_snapshot reason,
     snap_tables_fn *tables)
 {
-	uint32_t number = ADD(&numbers, 1) + 1;
+	const bool is_segment = reason == SEG_SNAPSHOT_NONE;
+	uint32_t number = is_segment ? 0 : ADD(&numbers, 1) + 1;
 	struct snapthin thin = thin_of(s);
 	int err;
 
+	s->file.is_segment = is_segment;
 	memcpy(s->uuid, segment.header->uuid, sizeof(s->uuid));
 	s->file.number = number;
 	s->file.pid = segment.header->pid;
@@ -383,12 +388,12 @@ write_one(struct snap *s, const char *label, enum seg_snapshot reason,
 	err = snapfile_open(&s->file);
 	if (!err) {
 		err = write_file(s, label, reason, tables);
-		if (!err)
+		if (!err && !is_segment)
 			snapthin_added(&thin, s->at);
 		snapfile_close(&s->file);
 	}
 	/* failures leave no gap, unless another one has begun since */
-	if (err)
+	if (err && !is_segment)
 		CAS(&numbers, &number, number - 1);
 	return err;
 }
@@ -458,5 +463,16 @@ snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 	ADD(&written, (uint32_t)-1);
 	STORE(&segment.header->snapshot_error, (uint32_t)-err);
 	segment_count(SEG_SNAPSHOTS_FAILED, 1);
+	return err;
+}
+
+int
+snap_write_segment(snap_tables_fn *tables)
+{
+	uint64_t signals = hold_signals();
+	int err = take("", SEG_SNAPSHOT_NONE, tables);
+
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&signals, 0,
+	    sizeof(signals));
 	return err;
 }

@@ -38,4 +38,10 @@ void snap_start(uint32_t most);
 int snap_take(
     const char *label, enum seg_snapshot reason, snap_tables_fn *tables);
 
+/*
+ * The segment itself, for SEEP_PRIVATE: NAME.seg, when the process comes to its
+ * end. 0 or a negative errno.
+ */
+int snap_write_segment(snap_tables_fn *tables);
+
 #endif

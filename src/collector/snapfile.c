@@ -99,16 +99,33 @@ snapfile_name(
 	fmt_string(&t, is_whole ? SNAPFILE_END : SNAPFILE_END ".tmp");
 }
 
+/* The name that it gets when it is whole. */
+static void
+name_of(const struct snapfile *f, char to[SNAPFILE_NAME_BYTES])
+{
+	struct fmt t;
+
+	if (!f->is_segment) {
+		snapfile_name(to, f->pid, f->number, true);
+		return;
+	}
+	fmt_init(&t, to, SNAPFILE_NAME_BYTES);
+	place_name(&t, place_program(), f->pid);
+	fmt_string(&t, ".seg");
+}
+
 int
 snapfile_open(struct snapfile *f)
 {
+	const bool elsewhere = config.snapshot_dir[0] != 0;
 	struct stat st;
 
 	if (!directory[0])
 		return -ENOENT;
-	if (config.snapshot_dir[0])
+	if (elsewhere && !f->is_segment)
 		sys_call(SYS_mkdir, (long)directory, 0700, 0, 0);
-	f->dir = place_open_dir(directory, &st);
+	f->dir = place_open_dir(
+	    elsewhere && f->is_segment ? place_dir() : directory, &st);
 	return f->dir < 0 ? (int)f->dir : 0;
 }
 
@@ -145,7 +162,7 @@ is_taken(const struct snapfile *f)
 {
 	char name[SNAPFILE_NAME_BYTES];
 
-	snapfile_name(name, f->pid, f->number, true);
+	name_of(f, name);
 	return sys_call(SYS_faccessat, f->dir, (long)name, 0, 0) == 0;
 }
 
@@ -218,7 +235,9 @@ snapfile_publish(struct snapfile *f)
 	char name[SNAPFILE_NAME_BYTES];
 	long err;
 
-	snapfile_name(name, f->pid, f->number, true);
+	name_of(f, name);
+	if (f->is_segment)
+		sys_call(SYS_fchmod, f->fd, 0400, 0, 0);
 	err = rename_to(f, name);
 	if (err) {
 		snapfile_discard(f);

@@ -19,6 +19,7 @@ struct snapfile {
 	long dir, fd;
 	uint64_t limit; /* RLIMIT_FSIZE: beyond it a signal would come */
 	uint32_t pid, number;
+	bool is_segment; /* NAME.seg, with the other segments, 0400 */
 	char hidden[SNAPFILE_NAME_BYTES];
 };
 

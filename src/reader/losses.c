@@ -104,6 +104,9 @@ static const struct losses_name names[] = {
     {SEG_SNAPSHOTS_THINNED, LOSSES_LOSS, "snapshots_thinned",
         "snapshots removed again between the first and the newest "
         "(SEEP_SNAPSHOT_BYTES, SEEP_SNAPSHOTS, or no room)"},
+    {SEG_PRIVATE_FORKS, LOSSES_LOSS, "private_forks",
+        "forks with SEEP_PRIVATE: a child that ended by _exit, exec or a "
+        "signal has left nothing"},
 };
 
 static const char *const inert[] = {

@@ -286,6 +286,9 @@ get_to_know(struct follow *f, struct file *x, const struct segfile *seg)
 
 	if (x->is_known || segfile_header(seg, SEGFILE_OWN, &h, NULL) < 0)
 		return 0;
+	/* of a child in its first events the end state is enough */
+	if (h.counts[SEG_EARLY_STACKS])
+		return 0;
 	x->is_known = true;
 	f->learned++;
 	x->is_ours = is_wanted(f, &h);

@@ -24,6 +24,7 @@
 
 enum {
 	LOCK_TRIES = 8,
+	MISSING_MAX = 64,   /* names in a row that no child has */
 	ROOM_MIN = 1 << 20, /* a collector takes a quarter, 256 KiB or more */
 };
 
@@ -225,22 +226,71 @@ spool_release(struct spool *s)
 	s->fd = -1;
 }
 
-void
-spool_remove(int dir_fd, const char *name)
-{
-	char ctl[NAME_MAX + 8];
-
-	(void)unlinkat(dir_fd, name, 0);
-	snprintf(ctl, sizeof(ctl), "%s.ctl", name);
-	(void)unlinkat(dir_fd, ctl, 0);
-}
-
 static bool
 ends_with(const char *name, const char *end)
 {
 	size_t n = strlen(name), e = strlen(end);
 
 	return n >= e && !strcmp(name + n - e, end);
+}
+
+/* Nobody has it mapped, and nothing was ever written to it. */
+static bool
+is_unused(int dir_fd, const char *name)
+{
+	int fd = openat(
+	    dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	uint64_t magic = 1;
+	struct stat st;
+	bool unused;
+
+	if (fd < 0)
+		return false;
+	unused = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	    pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == 0;
+	close(fd);
+	return unused;
+}
+
+/* Files of forked children of NAME.seg that have had no event. */
+static void
+remove_unused(int dir_fd, const char *name)
+{
+	char child[NAME_MAX + 32];
+	struct seg_header h;
+	struct segfile *f;
+	int missing = 0;
+
+	if (segfile_open(dir_fd, name, &f, NULL) < 0)
+		return;
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) < 0)
+		h.child_files = 0;
+	segfile_close(f);
+	for (uint64_t n = h.child_files; n && missing < MISSING_MAX; n++) {
+		snprintf(child, sizeof(child), "%.*s-%llu.seg",
+		    (int)(strlen(name) - strlen(".seg")), name,
+		    (unsigned long long)(n - 1));
+		if (faccessat(dir_fd, child, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
+			missing++;
+		} else if (is_unused(dir_fd, child)) {
+			(void)unlinkat(dir_fd, child, 0);
+			memcpy(child + strlen(child), ".ctl", sizeof(".ctl"));
+			(void)unlinkat(dir_fd, child, 0);
+		}
+	}
+}
+
+void
+spool_remove(int dir_fd, const char *name)
+{
+	char ctl[NAME_MAX + 8];
+
+	if (ends_with(name, ".seg"))
+		remove_unused(dir_fd, name);
+	(void)unlinkat(dir_fd, name, 0);
+	snprintf(ctl, sizeof(ctl), "%s.ctl", name);
+	(void)unlinkat(dir_fd, ctl, 0);
 }
 
 static int

@@ -193,7 +193,8 @@ enum seg_count {
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
 	SEG_DIR_REPLACED = 53,   /* 1: not in SEEP_DIR, which is unfit */
 	SEG_SNAPSHOTS_THINNED = 55, /* removed again, to keep within bounds */
-	SEG_COUNTS_USED = 56,
+	SEG_PRIVATE_FORKS = 58,     /* under SEEP_PRIVATE, see libseep(7) */
+	SEG_COUNTS_USED = 59,
 	SEG_COUNTS = 64
 };
 
@@ -234,7 +235,8 @@ struct seg_header {
 	uint64_t slot_bytes;
 	uint32_t slot_count;
 	uint32_t
-	    slot_index; /* of this segment inside its parent's file, or ~0 */
+	    slot_index; /* of this segment inside its parent's file, or ~0; of
+	                   a child with its own file: of its slot_command */
 
 	/* the live map, for process_vm_readv on a living host */
 	uint64_t live_root; /* address of the root table in the host */
@@ -280,7 +282,14 @@ struct seg_header {
 	 */
 	uint32_t counted_ticks;
 	uint32_t counted_reserved;
-	uint64_t reserved[17];
+	/*
+	 * 0, or its forked children have files of their own, NAME-N.seg beside
+	 * its NAME.seg: one more than the first N that was unused when it last
+	 * called fork(). Such a file without a magic is of a child that has
+	 * had no event; whoever has it mapped holds a flock() on it.
+	 */
+	uint64_t child_files;
+	uint64_t reserved[16];
 	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
 	uint32_t place_reserved;

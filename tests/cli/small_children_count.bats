@@ -56,12 +56,29 @@ record_children() { # ARGS of early_children
 	[[ $(figures "$T/run.data") == "15 1500 60 6000" ]]
 }
 
+@test "children with a file of their own: all that there are, and nothing is left over" {
+	export SEEP_CHILD_FILES=1
+	traced "$HOSTS/early_children" _exit "$(full_or 3000 1200)" 1 10
+	[[ $(figures "$DIR") == "$(full_or "3000 30000 3000 30000" "1200 12000 1200 12000")" ]]
+	rm -rf "${DIR:?}"/*
+	traced "$HOSTS/early_children" _exit 500 0 10
+	# children without an event use one file, in turn
+	[[ $(find "$DIR" -name '*.seg' | wc -l) -le 4 ]]
+	export SEEP_DIR=$DIR
+	for how in exit exec nested clone; do
+		record_children "$how" 20 "$((RANDOM % 2))" 10
+		[[ -z $(find "$DIR" -name '*.seg*' -newer "$T/run.data") ]]
+	done
+}
+
 @test "without the command: the file of the parent has them" {
 	traced "$HOSTS/early_children" kill 3 10 1337
 	[[ $(figures "$DIR") == "30 40110 30 40110" ]]
 }
 
 @test "more than there are lines for: named as a loss, and check does not pass" {
+	# root's children have a file each, unless told otherwise
+	export SEEP_CHILD_FILES=0
 	traced "$HOSTS/early_children" _exit "$(full_or 3000 1200)" 1 10
 	"$SEEP" report --format json "$DIR" >"$T/json"
 	python3 -c '

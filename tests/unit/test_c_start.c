@@ -173,7 +173,8 @@ a_segment_and_its_control_file_are_made_private(void **state)
 	umask(0);
 	set("SEEP_DIR", dir);
 	assert_true(kernel.honest);
-	assert_true(place_create(&place, 16 * MIB, true, kernel.populate));
+	assert_true(place_create(
+	    &place, 16 * MIB, PLACE_SLOTS_MAPPED, kernel.populate));
 	assert_int_equal(files_in_dir(".seg"), 1);
 	assert_int_equal(files_in_dir(".ctl"), 1);
 	assert_int_equal(place.medium, SEG_MEDIUM_TMPFS);

@@ -1,0 +1,64 @@
+/* cradle.h - a file of its own for a forked child whose relatives may become
+ * other users. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_CRADLE_H
+#define SEEP_COLLECTOR_CRADLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/ledger.h"
+#include "collector/segment.h"
+#include "collector/slots.h"
+
+/*
+ * Whoever holds a shared mapping may take the pages of its file away, and on a
+ * full medium the next access of another process there is SIGBUS. So children
+ * of a process that can change its user share no file. Each has one of its own,
+ * made in the handler of fork() before the code of the child goes on: its
+ * segment, then room for its own children, as in the file of any process.
+ *
+ * No descriptor is kept, and only a process with one thread makes one: another
+ * thread cannot hand it to a child of its own.
+ */
+struct cradle {
+	struct segment_memory memory; /* .head is NULL: there is none */
+	uint64_t bytes;               /* of the segment */
+	uint32_t word;                /* of the control block: slot_command[] */
+};
+
+/* Can this process, or a child of it, become another user? Asks the kernel. */
+bool cradle_is_needed(void);
+
+/*
+ * Before a fork, in the parent: moves the number on at which the child begins
+ * to look for a name; for header.child_files.
+ */
+void cradle_before_fork(uint32_t own_pid, uint64_t *ret_first);
+
+/*
+ * In the child, whose parent has this pid: makes and maps its file, or takes
+ * the file of an earlier child that ended without an event. The first pages
+ * exist, for the card. False: no file; nothing is left behind.
+ */
+bool cradle_make(struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes,
+    const struct slots *room);
+
+/*
+ * In a child of the child: the file is out of reach. With `keep` plain memory
+ * takes its place, as for segment_leave().
+ */
+bool cradle_leave(struct cradle *c, bool keep);
+
+/*
+ * The card: what the file says of a child in its first events, whose stacks are
+ * still in private memory. A segment with one site, "(child ended early)".
+ */
+void cradle_write_card(const struct cradle *c, const struct seg_header *h);
+void cradle_update_card(const struct cradle *c, const struct ledger_sums *sums,
+    uint64_t peak_bytes);
+void cradle_end_card(const struct cradle *c); /* it has come to its exit */
+/* No room for more than the card: what follows is lost, and it says so. */
+void cradle_stop_card(const struct cradle *c);
+
+#endif
