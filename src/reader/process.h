@@ -126,6 +126,7 @@ struct process {
 	struct process_point *points; /* the time line; NULL: none */
 	size_t point_count;
 	struct fault doubt;  /* figures that cannot be (invariants.h); or "" */
+	struct fault unread; /* why its memory gave us up; or "" */
 	enum agree live_map; /* does it say what the ledger says? */
 	bool is_unfinished;  /* its end state is missing in the recording */
 	uint64_t as_of_us;   /* then these are the figures of that moment */

@@ -60,6 +60,12 @@ session_add(struct session *s, struct process *p)
 	}
 	s->processes = all;
 	s->processes[s->count++] = p;
+	if (p->unread.text[0] &&
+	    session_note(s,
+	        "the memory of process %u was not read, so its figures are not "
+	        "compared with its live blocks: %s",
+	        p->header.pid, p->unread.text) < 0)
+		return -ENOMEM;
 	if (p->doubt.text[0] == '\0')
 		return 0;
 	return session_note(s,
@@ -154,6 +160,23 @@ find_end(struct process *p, const struct segfile *f, pid_t pid)
 	}
 }
 
+/* The blocks of a process that runs, in its memory. */
+static int
+look_at_blocks(struct process *p, const struct segment *seg,
+    const struct segfile *f, int slot)
+{
+	struct agree_words words = {{""}, {""}};
+	int err;
+
+	err = agree_running(seg, f, slot, p->alive_pid, &p->live_map, &words);
+	p->doubt = words.doubt;
+	p->unread = words.unread;
+	if (err == 0 &&
+	    (p->live_map == AGREE_YES || p->live_map == AGREE_PARTLY))
+		err = living_read(p);
+	return err;
+}
+
 static int
 load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
     struct fault *where)
@@ -171,11 +194,7 @@ load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
 	if (err == 0)
 		err = relative_look(p);
 	if (err == 0 && p->alive_pid > 0 && p->doubt.text[0] == '\0')
-		err = agree_running(
-		    seg, f, slot, p->alive_pid, &p->live_map, &p->doubt);
-	if (err == 0 &&
-	    (p->live_map == AGREE_YES || p->live_map == AGREE_PARTLY))
-		err = living_read(p);
+		err = look_at_blocks(p, seg, f, slot);
 	segment_free(seg);
 	if (err < 0) {
 		process_free(p);
