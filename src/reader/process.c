@@ -390,8 +390,10 @@ make_modules(struct process *p, const struct segment *seg)
 		uint64_t end =
 		    modules.extents[i]->first + modules.extents[i]->count;
 
-		if (end > MAX_MODULES)
+		if (end > MAX_MODULES) {
+			p->header.counts[SEG_LOST_MODULES]++;
 			end = MAX_MODULES;
+		}
 		if (end > p->module_count)
 			p->module_count = (size_t)end;
 	}
@@ -475,8 +477,12 @@ make_marks(struct process *p, const struct segment *seg)
 			struct seg_mark mark;
 
 			memcpy(&mark, segment_row(x, k), sizeof(mark));
-			if (mark.sequence == 0 || p->mark_count == MAX_MARKS)
+			if (mark.sequence == 0)
 				continue;
+			if (p->mark_count == MAX_MARKS) {
+				p->header.counts[SEG_MARKS_LOST]++;
+				continue;
+			}
 			if (room_make(&p->marks, &room, p->mark_count,
 			        sizeof(*p->marks)) < 0)
 				return -ENOMEM;

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "reader/alive.h"
 #include "reader/clock.h"
+#include "reader/folder.h"
 #include "reader/living.h"
 #include "reader/moments.h"
 #include "reader/recording.h"
@@ -74,10 +76,76 @@ session_add(struct session *s, struct process *p)
 	    p->header.pid, p->doubt.text);
 }
 
+/*
+ * What reading needs, and bounds: a hostile directory may have hundreds of
+ * thousands of slots, all of which say that they are of one running process.
+ */
+enum {
+	BESIDE_NS = 500000000,    /* at other segments of its directory */
+	LOOK_SECONDS = 10,        /* at the memory of all processes together */
+	PROCESS_BYTES = 32 << 10, /* beside its rows */
+};
+#define HELD_BYTES_MAX (UINT64_C(4) << 30)
+
+struct session_work {
+	struct alive_look *look;     /* its own, or that of the list */
+	struct session_brief *brief; /* NULL: all is read */
+	uint64_t held_bytes;
+	uint64_t looked_ns;
+	uint64_t not_looked; /* processes that there was no time for */
+};
+
 static struct session *
 session_new(void)
 {
-	return calloc(1, sizeof(struct session));
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->work = calloc(1, sizeof(*s->work));
+	if (s->work)
+		return s;
+	free(s);
+	return NULL;
+}
+
+/* Tells what was left out. -ENOMEM. */
+static int
+end_work(struct session *s)
+{
+	const struct session_work *w = s->work;
+	const struct session_lost *l = &s->lost;
+	int err = 0;
+
+	if (w && w->not_looked > 0)
+		err = session_note(s,
+		    "the live blocks of %llu running process%s were not looked "
+		    "at: those before took %u s",
+		    (unsigned long long)w->not_looked,
+		    w->not_looked == 1 ? "" : "es", (unsigned)LOOK_SECONDS);
+	if (l->processes > 0 && err == 0)
+		err = session_note(s,
+		    "%llu more process%s not read: those before take %llu MiB",
+		    (unsigned long long)l->processes,
+		    l->processes == 1 ? " was" : "es were",
+		    (unsigned long long)(HELD_BYTES_MAX >> 20));
+	if (l->files > 0 && err == 0)
+		err = session_note(s,
+		    "%llu more file%s not opened: the directory has more than "
+		    "%d",
+		    (unsigned long long)l->files,
+		    l->files == 1 ? " was" : "s were", FOLDER_MAX);
+	if (l->marks > 0 && err == 0)
+		err = session_note(s, "%llu more mark%s left out",
+		    (unsigned long long)l->marks,
+		    l->marks == 1 ? " was" : "s were");
+	if (l->points > 0 && err == 0)
+		err = session_note(s,
+		    "%llu more point%s of the time line left out",
+		    (unsigned long long)l->points,
+		    l->points == 1 ? " was" : "s were");
+	s->is_truncated |= l->processes || l->files || l->marks || l->points;
+	return err;
 }
 
 void
@@ -90,6 +158,9 @@ session_free(struct session *s)
 	for (size_t i = 0; i < s->note_count; i++)
 		free(s->notes[i]);
 	timeline_free(s->line);
+	if (s->work && !s->work->brief)
+		alive_look_free(s->work->look);
+	free(s->work);
 	while (s->names) {
 		struct process_names *next = s->names->all;
 
@@ -110,12 +181,19 @@ enum process_end
 session_end(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid)
 {
+	return session_end_in(NULL, h, file, ret_pid);
+}
+
+enum process_end
+session_end_in(struct alive_look *look, const struct seg_header *h,
+    const struct source *file, pid_t *ret_pid)
+{
 	pid_t pid = 0;
 
 	*ret_pid = 0;
 	if (h->end_kind == SEG_END_EXITED)
 		return PROCESS_EXITED;
-	switch (alive_check(h, file, &pid)) {
+	switch (alive_check_in(look, h, file, &pid)) {
 	case ALIVE_YES:
 		*ret_pid = pid;
 		return PROCESS_RUNNING;
@@ -145,7 +223,8 @@ measure_running(struct process *p)
 enum { ASK_NOT = -1, ASK_PROC = 0 }; /* or: it runs, with this pid */
 
 static void
-find_end(struct process *p, const struct segfile *f, pid_t pid)
+find_end(struct session_work *w, struct process *p, const struct segfile *f,
+    pid_t pid)
 {
 	if (p->header.end_kind == SEG_END_EXITED) {
 		p->end = PROCESS_EXITED;
@@ -155,18 +234,26 @@ find_end(struct process *p, const struct segfile *f, pid_t pid)
 		p->end = PROCESS_RUNNING;
 		p->alive_pid = pid;
 	} else if (pid == ASK_PROC) {
-		p->end =
-		    session_end(&p->header, segfile_source(f), &p->alive_pid);
+		if (!w->look)
+			w->look = alive_look_new();
+		p->end = session_end_in(
+		    w->look, &p->header, segfile_source(f), &p->alive_pid);
 	}
 }
 
 /* The blocks of a process that runs, in its memory. */
 static int
-look_at_blocks(struct process *p, const struct segment *seg,
-    const struct segfile *f, int slot)
+look_at_blocks(struct session_work *w, struct process *p,
+    const struct segment *seg, const struct segfile *f, int slot)
 {
+	uint64_t began = clock_ns(CLOCK_MONOTONIC);
 	struct agree_words words = {{""}, {""}};
 	int err;
+
+	if (w->looked_ns > LOOK_SECONDS * UINT64_C(1000000000)) {
+		w->not_looked++;
+		return 0;
+	}
 
 	err = agree_running(seg, f, slot, p->alive_pid, &p->live_map, &words);
 	p->doubt = words.doubt;
@@ -174,27 +261,47 @@ look_at_blocks(struct process *p, const struct segment *seg,
 	if (err == 0 &&
 	    (p->live_map == AGREE_YES || p->live_map == AGREE_PARTLY))
 		err = living_read(p);
+	w->looked_ns += clock_ns(CLOCK_MONOTONIC) - began;
 	return err;
+}
+
+/* Bytes of its rows, and what a process takes beside them. */
+static uint64_t
+bytes_of(const struct segment *seg)
+{
+	uint64_t bytes = PROCESS_BYTES;
+
+	for (size_t i = 0; i < seg->extent_count; i++)
+		bytes +=
+		    (uint64_t)seg->extents[i].count * seg->extents[i].row_bytes;
+	return bytes;
 }
 
 static int
 load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
     struct fault *where)
 {
+	struct session_work *w = s->work;
 	struct process *p = NULL;
 	struct segment *seg;
 	int err;
 
+	if (w->held_bytes > HELD_BYTES_MAX) {
+		s->lost.processes++;
+		return 0;
+	}
 	err = segfile_read(f, slot, &seg, where);
 	if (err < 0)
 		return err;
+	w->held_bytes += bytes_of(seg);
 	err = process_new(seg, &p);
 	if (err == 0)
-		find_end(p, f, pid);
-	if (err == 0)
+		find_end(w, p, f, pid);
+	if (err == 0 && !w->brief)
 		err = relative_look(p);
-	if (err == 0 && p->alive_pid > 0 && p->doubt.text[0] == '\0')
-		err = look_at_blocks(p, seg, f, slot);
+	if (err == 0 && !w->brief && p->alive_pid > 0 &&
+	    p->doubt.text[0] == '\0')
+		err = look_at_blocks(w, p, seg, f, slot);
 	segment_free(seg);
 	if (err < 0) {
 		process_free(p);
@@ -212,6 +319,8 @@ int
 session_add_segfile(struct session *s, const struct segfile *f,
     const char *name, bool ask_proc, struct fault *where)
 {
+	struct session_brief *brief = s->work->brief;
+	uint8_t taken[SEGFILE_SLOTS];
 	struct fault why;
 	int err;
 
@@ -219,7 +328,14 @@ session_add_segfile(struct session *s, const struct segfile *f,
 	    load_slot(s, f, SEGFILE_OWN, ask_proc ? ASK_PROC : ASK_NOT, where);
 	if (err < 0)
 		return err;
+	segfile_taken(f, taken);
 	for (int i = 0; i < segfile_slots(f); i++) {
+		if (!taken[i])
+			continue;
+		if (brief && clock_ns(CLOCK_MONOTONIC) > brief->until_ns) {
+			brief->unread++;
+			continue;
+		}
 		err = load_slot(s, f, i, ask_proc ? ASK_PROC : ASK_NOT, &why);
 		if (err == -ENOMEM)
 			return no_memory(where);
@@ -268,23 +384,34 @@ load_file(struct session *s, const char *path, const char *name, bool alone,
 	return err;
 }
 
+static bool
+is_input(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return name[0] != '.' && !(dot && strcmp(dot, ".ctl") == 0);
+}
+
 static int
 load_directory(struct session *s, const char *path, struct fault *where)
 {
 	struct fault why = {""};
-	struct dirent **names;
-	int n, err = 0;
+	struct folder folder = {0};
+	int dir, err;
 
-	n = scandir(path, &names, NULL, alphasort);
-	if (n < 0)
-		return fault_set(where, -errno, "%s", strerror(errno));
-	for (int i = 0; i < n; i++) {
-		const char *name = names[i]->d_name, *dot = strrchr(name, '.');
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	err = dir < 0 ? -errno : folder_read(dir, is_input, &folder);
+	if (dir >= 0)
+		(void)close(dir);
+	s->lost.files += folder.refused;
+	if (err < 0) {
+		folder_release(&folder);
+		return fault_set(where, err, "%s", strerror(-err));
+	}
+	for (size_t i = 0; i < folder.count && err != -ENOMEM; i++) {
+		const char *name = folder.names[i];
 		char *file;
 
-		if (name[0] == '.' || (dot && strcmp(dot, ".ctl") == 0) ||
-		    err == -ENOMEM)
-			continue;
 		if (asprintf(&file, "%s/%s", path, name) < 0) {
 			err = -ENOMEM;
 			continue;
@@ -298,9 +425,7 @@ load_directory(struct session *s, const char *path, struct fault *where)
 			err = session_note(
 			    s, "%s/%s left out: %s", path, name, why.text);
 	}
-	for (int i = 0; i < n; i++)
-		free(names[i]);
-	free(names);
+	folder_release(&folder);
 	if (err == -ENOMEM)
 		return no_memory(where);
 	err = moments_finish(s, where);
@@ -331,25 +456,27 @@ mark_exec(struct session *s, const struct seg_header *later)
 
 /* The later segment may lie beside the file we were given. */
 static void
-look_beside(struct session *s, const char *path)
+look_beside_in(struct session *s, int beside)
 {
-	const char *slash = strrchr(path, '/');
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + BESIDE_NS;
 	struct seg_header h;
 	struct segfile *f;
 	struct dirent *e;
-	char mark[32], *folder;
+	char mark[32];
 	DIR *dir;
+	int fd;
 
 	if (s->count == 0 || s->processes[0]->end != PROCESS_GONE)
 		return;
-	folder =
-	    slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	dir = folder ? opendir(folder) : NULL;
-	free(folder);
-	if (!dir)
+	fd = openat(beside, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			(void)close(fd);
 		return;
+	}
 	(void)snprintf(mark, sizeof(mark), "-%u-", s->processes[0]->header.pid);
-	while ((e = readdir(dir))) {
+	while ((e = readdir(dir)) && clock_ns(CLOCK_MONOTONIC) < until_ns) {
 		const char *dot = strrchr(e->d_name, '.');
 
 		if (!strstr(e->d_name, mark) || !dot ||
@@ -361,6 +488,21 @@ look_beside(struct session *s, const char *path)
 		segfile_close(f);
 	}
 	(void)closedir(dir);
+}
+
+static void
+look_beside(struct session *s, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder =
+	    slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd = folder ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	free(folder);
+	if (fd < 0)
+		return;
+	look_beside_in(s, fd);
+	(void)close(fd);
 }
 
 static int
@@ -436,6 +578,39 @@ session_load(const char *path, struct session **ret, struct fault *where)
 		if (err == 0)
 			look_beside(s, path);
 	}
+	if (err == 0)
+		err = end_work(s);
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	put_in_order(s);
+	*ret = s;
+	return 0;
+}
+
+int
+session_load_brief(int dir, const char *name, struct session_brief *brief,
+    struct session **ret, struct fault *where)
+{
+	struct segfile *f;
+	struct session *s;
+	int err;
+
+	brief->unread = 0;
+	err = segfile_open(dir, name, &f, where);
+	if (err < 0)
+		return err;
+	s = session_new();
+	err = s ? 0 : no_memory(where);
+	if (err == 0) {
+		s->work->brief = brief;
+		s->work->look = brief->look;
+		err = session_add_segfile(s, f, name, true, where);
+	}
+	if (err == 0)
+		look_beside_in(s, dir);
+	segfile_close(f);
 	if (err < 0) {
 		session_free(s);
 		return err;

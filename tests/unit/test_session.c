@@ -595,8 +595,8 @@ mapped_segment_makes_a_process_alive(void **state)
 	session_free(s);
 	assert_int_equal(alive_open(getpid(), &f, &slot, found, NULL), 0);
 	assert_int_equal(slot, SEGFILE_OWN);
-	assert_true(
-	    alive_mapped(segfile_source(f)->device, segfile_source(f)->inode));
+	assert_true(alive_mapped(
+	    NULL, segfile_source(f)->device, segfile_source(f)->inode));
 	segfile_close(f);
 	munmap(map, len);
 	remove_files(dir, names);
