@@ -398,7 +398,7 @@ static void
 list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
 {
 	struct place at = {.dir = dir, .path = path, .until_ns = until_ns};
-	struct folder folder;
+	struct folder folder = {0};
 	int err;
 
 	err = fstat(dir, &at.st) < 0 ? -errno : 0;
@@ -464,9 +464,12 @@ list_user(struct listing *l, int shm, const char *name, size_t left)
 	if (dir < 0)
 		return;
 	(void)snprintf(path, sizeof(path), "/dev/shm/%s", name);
-	if (fstat(dir, &st) == 0 &&
-	    st.st_uid == (uid_t)strtoul(name + 5, NULL, 10)) {
-		list_place(l, dir, path, share(l, left));
+	if (fstat(dir, &st) < 0) {
+		(void)close(dir);
+		return;
+	}
+	if (st.st_uid == (uid_t)strtoul(name + 5, NULL, 10)) {
+		list_place(l, dir, path, share(l, left)); /* closes it */
 		return;
 	}
 	(void)close(dir);

@@ -170,5 +170,7 @@ session_add_snapshots(struct session *s, struct fault *where)
 	}
 	for (size_t i = 0; i < s->count; i++)
 		lend_names(s, s->processes[i]);
+	if (err == 0 && session_finish(s) < 0)
+		return fault_set(where, -ENOMEM, "out of memory");
 	return err;
 }

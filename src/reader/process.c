@@ -391,7 +391,9 @@ make_modules(struct process *p, const struct segment *seg)
 		    modules.extents[i]->first + modules.extents[i]->count;
 
 		if (end > MAX_MODULES) {
-			p->header.counts[SEG_LOST_MODULES]++;
+			p->header.counts[SEG_LOST_MODULES] +=
+			    modules.extents[i]->count;
+			p->is_cut = true;
 			end = MAX_MODULES;
 		}
 		if (end > p->module_count)
@@ -412,6 +414,10 @@ make_modules(struct process *p, const struct segment *seg)
 		m->is_main = row.is_main != 0;
 		m->is_gone = row.gone_tick != 0;
 		m->path = string_at(&strings, row.path, row.path_bytes);
+		if (row.path_bytes > MAX_PATH_BYTES) {
+			p->header.counts[SEG_LOST_MODULES]++;
+			p->is_cut = true;
+		}
 		if (row.build_id_bytes <= sizeof(m->build_id)) {
 			m->build_id_bytes = row.build_id_bytes;
 			memcpy(m->build_id, row.build_id, row.build_id_bytes);
@@ -481,6 +487,7 @@ make_marks(struct process *p, const struct segment *seg)
 				continue;
 			if (p->mark_count == MAX_MARKS) {
 				p->header.counts[SEG_MARKS_LOST]++;
+				p->is_cut = true;
 				continue;
 			}
 			if (room_make(&p->marks, &room, p->mark_count,

@@ -108,6 +108,7 @@ struct process {
 	uint64_t rss_bytes;   /* resident, as the kernel says; 0: not known */
 	bool rss_is_peak;     /* the most of it, while it ran */
 	bool is_snapshot;
+	bool is_cut; /* it has more modules or marks than we take */
 	bool peak_exact;
 	struct process_figures totals; /* of the heap's sites */
 	struct process_pool *pools;    /* each name once, as first seen */

@@ -23,6 +23,30 @@
 #include "reader/session_parts.h"
 #include "reader/timeline.h"
 
+/*
+ * What reading needs, and bounds: a hostile directory may have hundreds of
+ * thousands of slots, all of which say that they are of one running process.
+ */
+enum {
+	BESIDE_NS = 500000000, /* at other segments of its directory */
+	LOOK_SECONDS = 10,     /* at the memory of all processes together */
+	NOTES_MAX = 1000,
+	/* beside its rows */
+	PROCESS_BYTES = sizeof(struct process) + 4096,
+};
+#define HELD_BYTES_MAX (UINT64_C(4) << 30)
+
+struct session_work {
+	struct alive_look *look;     /* its own, or that of the list */
+	struct session_brief *brief; /* NULL: all is read */
+	uint64_t held_bytes;
+	uint64_t looked_ns;
+	uint64_t not_looked; /* processes that there was no time for */
+	uint64_t notes;      /* beyond NOTES_MAX */
+	struct session_lost told;
+	bool is_finishing; /* the last notes are always taken */
+};
+
 static int
 no_memory(struct fault *where)
 {
@@ -36,6 +60,10 @@ session_note(struct session *s, const char *fmt, ...)
 	va_list ap;
 	int n;
 
+	if (s->note_count >= NOTES_MAX && !s->work->is_finishing) {
+		s->work->notes++;
+		return 0;
+	}
 	notes = reallocarray(s->notes, s->note_count + 1, sizeof(*notes));
 	if (!notes)
 		return -ENOMEM;
@@ -62,6 +90,7 @@ session_add(struct session *s, struct process *p)
 	}
 	s->processes = all;
 	s->processes[s->count++] = p;
+	s->is_truncated |= p->is_cut;
 	if (p->unread.text[0] &&
 	    session_note(s,
 	        "the memory of process %u was not read, so its figures are not "
@@ -75,25 +104,6 @@ session_add(struct session *s, struct process *p)
 	    "file is damaged, or seep has a fault",
 	    p->header.pid, p->doubt.text);
 }
-
-/*
- * What reading needs, and bounds: a hostile directory may have hundreds of
- * thousands of slots, all of which say that they are of one running process.
- */
-enum {
-	BESIDE_NS = 500000000,    /* at other segments of its directory */
-	LOOK_SECONDS = 10,        /* at the memory of all processes together */
-	PROCESS_BYTES = 32 << 10, /* beside its rows */
-};
-#define HELD_BYTES_MAX (UINT64_C(4) << 30)
-
-struct session_work {
-	struct alive_look *look;     /* its own, or that of the list */
-	struct session_brief *brief; /* NULL: all is read */
-	uint64_t held_bytes;
-	uint64_t looked_ns;
-	uint64_t not_looked; /* processes that there was no time for */
-};
 
 static struct session *
 session_new(void)
@@ -109,42 +119,47 @@ session_new(void)
 	return NULL;
 }
 
-/* Tells what was left out. -ENOMEM. */
+/* "N more THINGs were ...", if there are any that nobody has told of. */
 static int
-end_work(struct session *s)
+tell_more(struct session *s, uint64_t count, uint64_t told, const char *one,
+    const char *many, const char *why)
 {
-	const struct session_work *w = s->work;
-	const struct session_lost *l = &s->lost;
-	int err = 0;
+	count -= told;
+	return count == 0
+	    ? 0
+	    : session_note(s, "%llu more %s %s", (unsigned long long)count,
+	          count == 1 ? one : many, why);
+}
 
-	if (w && w->not_looked > 0)
-		err = session_note(s,
-		    "the live blocks of %llu running process%s were not looked "
-		    "at: those before took %u s",
-		    (unsigned long long)w->not_looked,
-		    w->not_looked == 1 ? "" : "es", (unsigned)LOOK_SECONDS);
-	if (l->processes > 0 && err == 0)
-		err = session_note(s,
-		    "%llu more process%s not read: those before take %llu MiB",
-		    (unsigned long long)l->processes,
-		    l->processes == 1 ? " was" : "es were",
-		    (unsigned long long)(HELD_BYTES_MAX >> 20));
-	if (l->files > 0 && err == 0)
-		err = session_note(s,
-		    "%llu more file%s not opened: the directory has more than "
-		    "%d",
-		    (unsigned long long)l->files,
-		    l->files == 1 ? " was" : "s were", FOLDER_MAX);
-	if (l->marks > 0 && err == 0)
-		err = session_note(s, "%llu more mark%s left out",
-		    (unsigned long long)l->marks,
-		    l->marks == 1 ? " was" : "s were");
-	if (l->points > 0 && err == 0)
-		err = session_note(s,
-		    "%llu more point%s of the time line left out",
-		    (unsigned long long)l->points,
-		    l->points == 1 ? " was" : "s were");
-	s->is_truncated |= l->processes || l->files || l->marks || l->points;
+int
+session_finish(struct session *s)
+{
+	struct session_work *w = s->work;
+	const struct session_lost l = s->lost, told = w->told;
+	int err;
+
+	w->is_finishing = true;
+	err = tell_more(s, w->notes, 0, "note", "notes", "like these");
+	if (err == 0)
+		err = tell_more(s, w->not_looked, 0, "running process",
+		    "running processes",
+		    "whose live blocks were not looked at: 10 s are over");
+	if (err == 0)
+		err = tell_more(s, l.processes, told.processes, "process",
+		    "processes", "not read: those before take 4 GiB");
+	if (err == 0)
+		err = tell_more(s, l.files, told.files, "file", "files",
+		    "not opened: the directory has more than 65,536");
+	if (err == 0)
+		err = tell_more(
+		    s, l.marks, told.marks, "mark", "marks", "left out");
+	if (err == 0)
+		err = tell_more(s, l.points, told.points, "point", "points",
+		    "of the time line left out");
+	s->is_truncated |= l.processes || l.files || l.marks || l.points;
+	w->notes = w->not_looked = 0;
+	w->told = l;
+	w->is_finishing = false;
 	return err;
 }
 
@@ -339,7 +354,7 @@ session_add_segfile(struct session *s, const struct segfile *f,
 		err = load_slot(s, f, i, ask_proc ? ASK_PROC : ASK_NOT, &why);
 		if (err == -ENOMEM)
 			return no_memory(where);
-		s->is_truncated |= err == -EBADMSG;
+		s->is_truncated |= err == -EBADMSG || err == -EFBIG;
 		if (err < 0 && err != -ENODATA &&
 		    session_note(s, "%s: forked child %d left out: %s", name, i,
 		        why.text) < 0)
@@ -418,7 +433,7 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		}
 		err = load_file(s, file, name, false, &why);
 		free(file);
-		s->is_truncated |= err == -EBADMSG;
+		s->is_truncated |= err == -EBADMSG || err == -EFBIG;
 		/* gone, or not there yet: no loss to speak of */
 		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
 		    err != -ENOENT && err != -EISDIR)
@@ -579,7 +594,7 @@ session_load(const char *path, struct session **ret, struct fault *where)
 			look_beside(s, path);
 	}
 	if (err == 0)
-		err = end_work(s);
+		err = session_finish(s);
 	if (err < 0) {
 		session_free(s);
 		return err;

@@ -11,7 +11,7 @@
 int
 source_open(int dir, const char *path, struct source *ret)
 {
-	struct stat st;
+	struct stat st = {0};
 	int fd;
 
 	fd = regular_open(dir, path, &st);

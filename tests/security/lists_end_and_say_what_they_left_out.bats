@@ -65,7 +65,7 @@ seconds() {
 	[[ $status -eq 3 ]]
 	grep -q '"complete":false' "$T/json"
 	grep -Eq '"lost":\{"processes":0,"files":[1-9][0-9]*,' "$T/json"
-	grep -q "more files were not opened: the directory has more than 65536" "$T/warned"
+	grep -q "more files not opened: the directory has more than 65,536" "$T/warned"
 	status=0
 	"$SEEP" check "$DIR/many" >"$T/said" 2>&1 || status=$?
 	[[ $status -eq 3 ]]

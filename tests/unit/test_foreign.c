@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -235,6 +236,24 @@ what_cannot_be_asked_is_refused(void **state)
 	end_host(&h);
 }
 
+static void
+become_nobody(void)
+{
+	if (setgid(65534) == 0 && setuid(65534) == 0 &&
+	    prctl(PR_SET_DUMPABLE, 1) == 0)
+		pause();
+}
+
+static uid_t
+owner_of(pid_t pid)
+{
+	struct stat st;
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return stat(path, &st) == 0 ? st.st_uid : 0;
+}
+
 /* The child that this process has, beside the host. */
 static pid_t
 helper_of(const struct host *h)
@@ -319,6 +338,34 @@ a_process_that_ends_or_becomes_another_is_told(void **state)
 	foreign_close(f);
 	(void)waitpid(h.pid, NULL, 0);
 	assert_int_equal(foreign_open(h.pid, NULL, &f, NULL), -ESRCH);
+}
+
+static void
+a_memory_map_that_does_not_come_is_not_waited_for(void **state)
+{
+	struct host h;
+	char *text = NULL;
+	size_t len;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* needs a process of another user that we may read */
+	h = start_host(become_nobody);
+	close(h.go);
+	for (int i = 0; i < 500 && owner_of(h.pid) == 0; i++)
+		usleep(10000);
+	assert_int_equal(foreign_maps(h.pid, &text, &len), 0);
+	assert_non_null(strstr(text, "[stack]"));
+	assert_int_equal(strlen(text), len);
+	free(text);
+	/* the same helper serves again, and hangs then */
+	assert_int_equal(kill(helper_of(&h), SIGSTOP), 0);
+	assert_int_equal(foreign_maps(h.pid, &text, &len), -ETIMEDOUT);
+	assert_int_equal(foreign_maps(h.pid, &text, &len), 0);
+	free(text);
+	(void)kill(h.pid, SIGKILL);
+	(void)waitpid(h.pid, NULL, 0);
+	assert_int_equal(foreign_maps(h.pid, &text, &len), -ESRCH);
 }
 
 /* What Yama does: the call is refused, descriptors opened before work. */
@@ -423,6 +470,7 @@ main(void)
 	    cmocka_unit_test(a_helper_that_hangs_is_not_waited_for),
 	    cmocka_unit_test(a_process_that_ends_or_becomes_another_is_told),
 	    cmocka_unit_test(the_helper_is_confined),
+	    cmocka_unit_test(a_memory_map_that_does_not_come_is_not_waited_for),
 	    cmocka_unit_test(descriptors_do_where_the_call_is_refused),
 	};
 
