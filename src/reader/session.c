@@ -31,10 +31,11 @@ enum {
 	BESIDE_NS = 500000000, /* at other segments of its directory */
 	LOOK_SECONDS = 10,     /* at the memory of all processes together */
 	NOTES_MAX = 1000,
+	EXEC_NEAR = 256, /* segments of one pid that are compared */
 	/* beside its rows */
 	PROCESS_BYTES = sizeof(struct process) + 4096,
 };
-#define HELD_BYTES_MAX (UINT64_C(4) << 30)
+#define HELD_BYTES_MAX (UINT64_C(2) << 30)
 
 struct session_work {
 	struct alive_look *look;     /* its own, or that of the list */
@@ -146,7 +147,7 @@ session_finish(struct session *s)
 		    "whose live blocks were not looked at: 10 s are over");
 	if (err == 0)
 		err = tell_more(s, l.processes, told.processes, "process",
-		    "processes", "not read: those before take 4 GiB");
+		    "processes", "not read: those before take 2 GiB");
 	if (err == 0)
 		err = tell_more(s, l.files, told.files, "file", "files",
 		    "not opened: the directory has more than 65,536");
@@ -458,10 +459,11 @@ load_directory(struct session *s, const char *path, struct fault *where)
  * A dead process that has a later segment did not die there: it called exec.
  */
 static void
-mark_exec(struct session *s, const struct seg_header *later)
+mark_exec(
+    struct process *const *list, size_t count, const struct seg_header *later)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		struct process *p = s->processes[i];
+	for (size_t i = 0; i < count; i++) {
+		struct process *p = list[i];
 
 		if ((p->end == PROCESS_GONE || p->end == PROCESS_UNKNOWN) &&
 		    alive_superseded(&p->header, later))
@@ -499,7 +501,7 @@ look_beside_in(struct session *s, int beside)
 		    segfile_open(dirfd(dir), e->d_name, &f, NULL) < 0)
 			continue;
 		if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0)
-			mark_exec(s, &h);
+			mark_exec(s->processes, s->count, &h);
 		segfile_close(f);
 	}
 	(void)closedir(dir);
@@ -560,11 +562,49 @@ set_early_exec_aside(struct session *s)
 	s->count = kept;
 }
 
+/* By pid, then by start. */
+static int
+by_pid(const void *a, const void *b)
+{
+	const struct process *x = *(struct process *const *)a;
+	const struct process *y = *(struct process *const *)b;
+
+	if (x->header.pid != y->header.pid)
+		return x->header.pid < y->header.pid ? -1 : 1;
+	return (x->header.start_monotonic_ns > y->header.start_monotonic_ns) -
+	    (x->header.start_monotonic_ns < y->header.start_monotonic_ns);
+}
+
+/*
+ * Only one of the same pid can have called exec: these stand together. A pid
+ * has a few segments; a hostile directory may have hundreds of thousands, of
+ * which each is compared with the nearest.
+ */
+static void
+mark_all_exec(struct session *s)
+{
+	struct process **list = s->processes;
+
+	if (s->count > 1)
+		qsort(list, s->count, sizeof(struct process *), by_pid);
+	for (size_t i = 0, end; i < s->count; i = end) {
+		for (end = i + 1; end < s->count &&
+		     list[end]->header.pid == list[i]->header.pid;
+		     end++)
+			;
+		for (size_t k = i; k < end; k++) {
+			size_t first = k - i > EXEC_NEAR ? k - EXEC_NEAR : i;
+			size_t last = end - k > EXEC_NEAR ? k + EXEC_NEAR : end;
+
+			mark_exec(list + first, last - first, &list[k]->header);
+		}
+	}
+}
+
 static void
 put_in_order(struct session *s)
 {
-	for (size_t i = 0; i < s->count; i++)
-		mark_exec(s, &s->processes[i]->header);
+	mark_all_exec(s);
 	set_early_exec_aside(s);
 	if (s->count > 1)
 		qsort(
