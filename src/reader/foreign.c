@@ -284,7 +284,7 @@ foreign_close(struct foreign *f)
 	if (!f)
 		return;
 	if (f->helper > 0)
-		(void)foreign_end(f->helper);
+		foreign_dismiss(f->helper);
 	if (f->socket >= 0)
 		(void)close(f->socket);
 	if (f->process >= 0)

@@ -19,12 +19,17 @@
 
 enum {
 	FIRST_FD = 3,
-	ASIDE_FD = 64,     /* above all that a helper keeps */
+	ASIDE_FD = 64, /* above all that a helper keeps */
+	LEAVING_MOST = 16,
 	LEFT_MOST = 4,     /* helpers in D state, then no more are started */
 	END_NS = 200000000 /* SIGKILL takes less, unless it cannot work */
 };
 
 static unsigned left_behind;
+
+/* Killed, and not yet fetched: that can wait. */
+static pid_t leaving[LEAVING_MOST];
+static size_t leaving_count;
 
 bool
 foreign_may_start(void)
@@ -58,6 +63,23 @@ foreign_end(pid_t child)
 		return true;
 	left_behind++;
 	return false;
+}
+
+void
+foreign_dismiss(pid_t child)
+{
+	size_t kept = 0;
+	int status;
+
+	(void)kill(child, SIGKILL);
+	for (size_t i = 0; i < leaving_count; i++)
+		if (waitpid(leaving[i], &status, WNOHANG) == 0)
+			leaving[kept++] = leaving[i];
+	leaving_count = kept;
+	if (leaving_count == LEAVING_MOST)
+		(void)foreign_end(child);
+	else if (waitpid(child, &status, WNOHANG) == 0)
+		leaving[leaving_count++] = child;
 }
 
 static void

@@ -59,6 +59,9 @@ bool foreign_await(pid_t child, uint64_t until_ns, int *ret_status);
  */
 bool foreign_end(pid_t child);
 
+/* Ends a child that has answered all, without waiting for its end. */
+void foreign_dismiss(pid_t child);
+
 /* false: so many have been left behind in this run that no more are started. */
 bool foreign_may_start(void);
 

@@ -456,6 +456,8 @@ the_helper_is_confined(void **state)
 	if (geteuid() == 0)
 		assert_int_equal(count_open(pid), 8);
 	foreign_close(f);
+	for (int i = 0; i < 500 && waitpid(pid, NULL, WNOHANG) == 0; i++)
+		usleep(10000);
 	assert_int_equal(kill(pid, 0), -1);
 	end_host(&h);
 }
