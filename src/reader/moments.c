@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "reader/segfile.h"
 #include "reader/session_parts.h"
@@ -47,8 +48,10 @@ is_of_session(const struct session *s, const struct seg_header *h)
 	return false;
 }
 
+/* `owner`: of the recording; others' snapshots are counted in *foreign. */
 static int
-look_at(struct session *s, int dir, const char *folder, const char *name)
+look_at(struct session *s, int dir, const char *folder, const char *name,
+    uid_t owner, size_t *foreign)
 {
 	struct seg_header h;
 	struct segfile *f;
@@ -60,6 +63,11 @@ look_at(struct session *s, int dir, const char *folder, const char *name)
 	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
 	    h.snapshot_reason != SEG_SNAPSHOT_NONE && is_of_session(s, &h)) {
 		err = -ENOMEM;
+		if (segfile_source(f)->uid != owner) {
+			(*foreign)++;
+			segfile_close(f);
+			return 0;
+		}
 		if (asprintf(&path, "%s/%s", folder, name) >= 0) {
 			err = moments_add(s, path, &h);
 			free(path);
@@ -72,18 +80,27 @@ look_at(struct session *s, int dir, const char *folder, const char *name)
 int
 moments_of_recording(struct session *s, const char *file)
 {
+	size_t foreign = 0;
 	struct dirent *e;
+	struct stat st;
 	char *folder;
 	int err = 0;
 	DIR *d;
 
+	if (stat(file, &st) < 0)
+		return 0;
 	if (asprintf(&folder, "%s" MOMENTS_SUFFIX, file) < 0)
 		return -ENOMEM;
 	d = opendir(folder);
 	while (d && err == 0 && (e = readdir(d)))
-		err = look_at(s, dirfd(d), folder, e->d_name);
+		err = look_at(
+		    s, dirfd(d), folder, e->d_name, st.st_uid, &foreign);
 	if (d)
 		(void)closedir(d);
+	if (foreign > 0 && err == 0)
+		err = session_note(s,
+		    "%s: %zu snapshot%s left out: not of the recording's owner",
+		    folder, foreign, foreign == 1 ? "" : "s");
 	free(folder);
 	return err;
 }

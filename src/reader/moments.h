@@ -19,7 +19,8 @@ int moments_add(
 
 /*
  * Notes all of FILE.snapshots/ that were made in the session of the recording
- * FILE. What cannot be read is left out. -ENOMEM.
+ * FILE, and belong to its owner: anybody may be able to write there. What cannot
+ * be read is left out. -ENOMEM.
  */
 int moments_of_recording(struct session *s, const char *file);
 
