@@ -71,15 +71,14 @@ add_candidate(struct place *p, const char *name, const struct stat *st)
 {
 	struct candidate *all =
 	    reallocarray(p->dead, p->dead_count + 1, sizeof(*all));
+	struct candidate c = {
+	    .name = strdup(name), .device = st->st_dev, .inode = st->st_ino};
 
-	if (!all)
+	if (!all || !c.name)
 		die(CMD_INPUT, "ls: out of memory");
 	p->dead = all;
 	/* cppcheck-suppress nullPointerRedundantCheck ; die() ends it */
-	all[p->dead_count++] = (struct candidate){
-	    .name = strdup(name), .device = st->st_dev, .inode = st->st_ino};
-	if (!all[p->dead_count - 1].name)
-		die(CMD_INPUT, "ls: out of memory");
+	all[p->dead_count++] = c;
 }
 
 /*
