@@ -267,7 +267,7 @@ same_still(const struct seg_header *a, const struct seg_header *b,
 static int
 look_once(const struct segment *seg, struct ledger *before,
     const struct segfile *f, int slot, pid_t pid, enum agree *ret,
-    struct fault *ret_doubt)
+    struct agree_words *words)
 {
 	bool is_sampled = seg->header.sample_bytes > 0;
 	struct segment *again = NULL;
@@ -280,6 +280,8 @@ look_once(const struct segment *seg, struct ledger *before,
 	*ret = AGREE_UNKNOWN;
 	err = livemap_read(&map, pid, &seg->header, BUDGET_NS);
 	if (err < 0 || segfile_read(f, slot, &again, NULL) < 0) {
+		if (err == -ETIMEDOUT)
+			words->unread = map.why;
 		err = err == -ENOMEM ? err : 0;
 		goto out;
 	}
@@ -292,7 +294,7 @@ look_once(const struct segment *seg, struct ledger *before,
 	if (same_still(&seg->header, &again->header, f)) {
 		*ret =
 		    verdict(&g, threads_of(pid) + known_faults(&again->header),
-		        "while it ran", ret_doubt);
+		        "while it ran", &words->doubt);
 		if (*ret == AGREE_YES && map.is_partial)
 			*ret = AGREE_PARTLY;
 	}
@@ -309,19 +311,18 @@ out:
 
 int
 agree_running(const struct segment *seg, const struct segfile *f, int slot,
-    pid_t pid, enum agree *ret, struct fault *ret_doubt)
+    pid_t pid, enum agree *ret, struct agree_words *words)
 {
 	struct ledger before = {0};
-	struct fault doubt = {""};
 	int err;
 
 	*ret = AGREE_NO;
 	err = ledger_init(&before, seg);
 	/* a word read half-written may mislead once */
 	for (int i = 0; i < TRIES && err == 0 && *ret == AGREE_NO; i++)
-		err = look_once(seg, &before, f, slot, pid, ret, &doubt);
+		err = look_once(seg, &before, f, slot, pid, ret, words);
 	ledger_release(&before);
-	if (*ret == AGREE_NO && ret_doubt)
-		*ret_doubt = doubt;
+	if (*ret != AGREE_NO)
+		words->doubt.text[0] = '\0';
 	return err;
 }

@@ -30,9 +30,14 @@ enum agree agree_ended(const struct segment *seg, const struct ledger *sums,
  * frees after) and (allocations after - frees before), which is one number for
  * a site where nothing happened; beyond that each thread may have one event
  * half done. seg is the ledger before; the process has it in this slot.
- * -ENOMEM, or 0.
+ * -ENOMEM, or 0. words, whose texts are empty, get one with AGREE_NO, or with
+ * AGREE_UNKNOWN where a process makes its reader wait.
  */
+struct agree_words {
+	struct fault doubt;  /* where the two differ */
+	struct fault unread; /* why the memory could not be read */
+};
 int agree_running(const struct segment *seg, const struct segfile *f, int slot,
-    pid_t pid, enum agree *ret, struct fault *ret_doubt);
+    pid_t pid, enum agree *ret, struct agree_words *words);
 
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "reader/alive_look.h"
+#include "reader/clock.h"
+#include "reader/foreign.h"
+
+enum { OPEN_BUDGET_NS = 2000000000 };
+
+/* The inode of the first pid namespace, PROC_PID_INIT_INO, since Linux 3.8. */
+#define FIRST_PID_NS UINT64_C(0xeffffffc)
+
 /* One line of /proc/PID/maps that has a file behind it. */
 struct mapping {
 	uint64_t start, end, device, inode;
@@ -22,28 +32,25 @@ struct mapping {
 };
 
 struct maps {
-	FILE *file;
-	char *line;
-	size_t room;
+	char *text, *next; /* lines */
 };
 
 static int
 maps_open(struct maps *m, pid_t pid)
 {
-	char path[64];
+	size_t len;
+	int err;
 
 	*m = (struct maps){0};
-	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	m->file = fopen(path, "re");
-	return m->file ? 0 : -errno;
+	err = foreign_maps(pid, &m->text, &len);
+	m->next = m->text;
+	return err;
 }
 
 static void
 maps_close(struct maps *m)
 {
-	if (m->file)
-		(void)fclose(m->file);
-	free(m->line);
+	free(m->text);
 }
 
 /* A number at *p, which moves behind it and behind one `end`. */
@@ -86,12 +93,12 @@ parse_mapping(char *line, struct mapping *ret)
 static bool
 maps_next(struct maps *m, struct mapping *ret)
 {
-	ssize_t n;
+	while (*m->next) {
+		char *line = m->next, *end = strchrnul(line, '\n');
 
-	while ((n = getline(&m->line, &m->room, m->file)) > 0) {
-		if (m->line[n - 1] == '\n')
-			m->line[n - 1] = '\0';
-		if (parse_mapping(m->line, ret))
+		m->next = *end ? end + 1 : end;
+		*end = '\0';
+		if (parse_mapping(line, ret))
 			return true;
 	}
 	return false;
@@ -117,15 +124,13 @@ alive_files(pid_t pid, bool (*each)(void *, uint64_t, const char *, bool),
 
 	err = maps_open(&maps, pid);
 	if (err < 0)
-		return err == -ENOENT ? -ESRCH : -EACCES;
+		return err == -ESRCH ? -ESRCH : -EACCES;
 	while (err == 0 && maps_next(&maps, &map)) {
 		bool gone = ends_with(map.path, strlen(map.path), deleted);
 
 		if (!each(context, map.start, map.path, gone))
 			err = -ENOMEM;
 	}
-	if (err == 0 && ferror(maps.file))
-		err = -EACCES;
 	maps_close(&maps);
 	return err;
 }
@@ -187,14 +192,11 @@ maps_has(pid_t pid, uint64_t device, uint64_t inode)
 		return err;
 	while (!found && maps_next(&maps, &map))
 		found = map.device == device && map.inode == inode;
-	/* a file that opens may still refuse to be read */
-	if (!found && ferror(maps.file))
-		found = -EACCES;
 	maps_close(&maps);
 	return found;
 }
 
-/* Start time in jiffies; -ESRCH for a process that is gone or a zombie. */
+/* Start time in jiffies; -ESRCH: a zombie; -ENOENT: not in /proc. */
 static int
 start_jiffies(pid_t pid, uint64_t *ret)
 {
@@ -205,7 +207,7 @@ start_jiffies(pid_t pid, uint64_t *ret)
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
-		return -ESRCH;
+		return -ENOENT;
 	n = fread(text, 1, sizeof(text) - 1, file);
 	(void)fclose(file);
 	text[n] = '\0';
@@ -289,18 +291,14 @@ alive_status(pid_t pid, const char *name)
 	return value;
 }
 
+/* Of this machine, since it started; false: not to be known. */
 static bool
-other_boot(const struct seg_header *h)
+own_boot(uint8_t ret[16])
 {
-	static const uint8_t none[16];
 	char text[64] = "";
-	uint8_t boot[16] = {0};
 	size_t n = 0;
-	FILE *file;
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 
-	if (memcmp(h->boot_id, none, sizeof(none)) == 0)
-		return false;
-	file = fopen("/proc/sys/kernel/random/boot_id", "re");
 	if (!file)
 		return false;
 	if (!fgets(text, sizeof(text), file))
@@ -314,18 +312,48 @@ other_boot(const struct seg_header *h)
 		digit = isdigit((unsigned char)*p)
 		    ? (unsigned)(*p - '0')
 		    : (unsigned)(tolower((unsigned char)*p) - 'a' + 10);
-		boot[n / 2] = (uint8_t)(boot[n / 2] << 4 | digit);
+		ret[n / 2] = (uint8_t)(ret[n / 2] << 4 | digit);
 		n++;
 	}
-	return n == 32 && memcmp(h->boot_id, boot, sizeof(boot)) != 0;
+	return n == 32;
 }
 
-static uint64_t
-own_pid_namespace(void)
+/* What stays as it is as long as we run. */
+struct here {
+	bool is_known, boot_known;
+	uint8_t boot[16];
+	uint64_t pid_ns;   /* 0: not to be known */
+	bool proc_is_ours; /* its numbers are those of our pid namespace */
+	bool is_first;     /* our pid namespace has all processes in it */
+};
+
+static const struct here *
+here(void)
 {
+	static struct here h;
+	char self[32] = "";
 	struct stat st;
 
-	return stat("/proc/self/ns/pid", &st) < 0 ? 0 : st.st_ino;
+	if (h.is_known)
+		return &h;
+	h.boot_known = own_boot(h.boot);
+	if (stat("/proc/self/ns/pid", &st) == 0)
+		h.pid_ns = st.st_ino;
+	h.proc_is_ours = readlink("/proc/self", self, sizeof(self) - 1) > 0 &&
+	    strtol(self, NULL, 10) == getpid();
+	h.is_first = h.proc_is_ours && h.pid_ns == FIRST_PID_NS;
+	h.is_known = true;
+	return &h;
+}
+
+static bool
+other_boot(const struct seg_header *h)
+{
+	static const uint8_t none[16];
+
+	return here()->boot_known &&
+	    memcmp(h->boot_id, none, sizeof(none)) != 0 &&
+	    memcmp(h->boot_id, here()->boot, sizeof(none)) != 0;
 }
 
 /* Calls `each` for all processes until it returns true. */
@@ -351,84 +379,186 @@ any_process(bool (*each)(pid_t pid, void *arg), void *arg)
 	return found;
 }
 
+/* Reads the map of a process, if the look has not. */
+static struct alive_seen *
+see(struct alive_look *look, pid_t pid)
+{
+	struct alive_seen *seen = alive_look_find(look, pid);
+	struct mapping map;
+	struct maps maps;
+
+	if (!seen || seen->is_read)
+		return seen;
+	seen->is_read = true;
+	seen->start_err = start_jiffies(pid, &seen->start_jiffies);
+	seen->err = maps_open(&maps, pid);
+	while (seen->err == 0 && maps_next(&maps, &map))
+		if (strstr(map.path, ".seg"))
+			seen->err = alive_look_add(seen, map.device, map.inode);
+	maps_close(&maps);
+	return seen;
+}
+
+/* Of the kept look, or afresh: as maps_has(). */
+static int
+has_mapped(struct alive_look *look, pid_t pid, const struct source *file)
+{
+	const struct alive_seen *seen;
+
+	if (file->inode == 0)
+		return 0;
+	if (!look)
+		return maps_has(pid, file->device, file->inode);
+	seen = see(look, pid);
+	if (!seen)
+		return -ENOMEM;
+	if (alive_look_has(seen, file->device, file->inode))
+		return 1;
+	return seen->err;
+}
+
 struct search {
-	uint64_t device, inode;
+	struct alive_look *look;
+	const struct source *file;
 	uint32_t inner; /* pid as the process sees it, 0: any */
 	pid_t found;
+	bool is_hidden; /* one that we may not look at has this pid */
 };
 
 static bool
 is_searched(pid_t pid, void *arg)
 {
 	struct search *s = arg;
+	int mapped = has_mapped(s->look, pid, s->file);
+	uint32_t inner;
 
-	if (maps_has(pid, s->device, s->inode) != 1)
+	if (mapped == 0 || mapped == -ESRCH)
 		return false;
-	if (s->inner != 0 && alive_status(pid, "NSpid") != s->inner)
+	inner = s->inner == 0 ? 0 : alive_status(pid, "NSpid");
+	if (inner != 0 && inner != s->inner)
 		return false;
+	if (mapped < 0 || inner != s->inner) {
+		s->is_hidden = true;
+		return false;
+	}
 	s->found = pid;
 	return true;
 }
 
 bool
-alive_mapped(uint64_t device, uint64_t inode)
+alive_mapped(struct alive_look *look, uint64_t device, uint64_t inode)
 {
-	struct search s = {.device = device, .inode = inode};
+	const struct source file = {.device = device, .inode = inode};
+	struct search s = {.look = look, .file = &file};
 
 	return any_process(is_searched, &s);
 }
 
 /* Does the running process have this very segment, if in another file? */
 static bool
-is_copy_of_running(const struct seg_header *h, pid_t pid)
+is_copy_of_running(
+    struct alive_look *look, const struct seg_header *h, pid_t pid)
 {
-	struct seg_header now;
+	struct alive_seen *seen = look ? see(look, pid) : NULL;
+	struct seg_header now = {0};
 	struct segfile *f;
 	char path[4096];
-	bool same;
 	int slot;
 
+	if (seen && seen->uuid_known)
+		return seen->has_uuid &&
+		    memcmp(seen->uuid, h->uuid, sizeof(h->uuid)) == 0;
+	if (seen)
+		seen->uuid_known = true;
 	if (alive_open(pid, &f, &slot, path, NULL) < 0)
 		return false;
-	same = segfile_header(f, slot, &now, NULL) == 0 &&
-	    memcmp(now.uuid, h->uuid, sizeof(h->uuid)) == 0;
+	if (segfile_header(f, slot, &now, NULL) < 0) {
+		segfile_close(f);
+		return false;
+	}
 	segfile_close(f);
-	return same;
+	if (seen) {
+		seen->has_uuid = true;
+		memcpy(seen->uuid, now.uuid, sizeof(now.uuid));
+	}
+	return memcmp(now.uuid, h->uuid, sizeof(h->uuid)) == 0;
+}
+
+/*
+ * Its pid says nothing to us: of another namespace, or not known. Nobody maps
+ * the file: it is over if we can see all processes of this machine, and look at
+ * each of them. Else it may run where we cannot see it.
+ */
+static enum alive_state
+check_all(struct alive_look *look, const struct seg_header *h,
+    const struct source *file, pid_t *ret_pid)
+{
+	struct search s = {.look = look, .file = file, .inner = h->pid};
+
+	if (file->inode == 0)
+		return ALIVE_NO; /* bytes of a recording, which is over */
+	if (any_process(is_searched, &s)) {
+		*ret_pid = s.found;
+		return ALIVE_YES;
+	}
+	/* hidepid= shows nobody process 1 who may not look at all of them */
+	return here()->is_first && !s.is_hidden && access("/proc/1", F_OK) == 0
+	    ? ALIVE_NO
+	    : ALIVE_UNKNOWN;
+}
+
+/* Start time of a process; -ESRCH: there is none; -EACCES: it is hidden. */
+static int
+find_start(struct alive_look *look, pid_t pid, uint64_t *ret)
+{
+	struct alive_seen *seen = look ? see(look, pid) : NULL;
+	int err;
+
+	if (seen) {
+		*ret = seen->start_jiffies;
+		err = seen->start_err;
+	} else {
+		err = start_jiffies(pid, ret);
+	}
+	/* hidepid= hides it in /proc, not from kill() */
+	if (err == -ENOENT)
+		err = kill(pid, 0) == 0 || errno == EPERM ? -EACCES : -ESRCH;
+	return err;
+}
+
+enum alive_state
+alive_check_in(struct alive_look *look, const struct seg_header *h,
+    const struct source *file, pid_t *ret_pid)
+{
+	pid_t pid = (pid_t)h->pid;
+	uint64_t started = 0;
+	int err, mapped;
+
+	if (other_boot(h))
+		return ALIVE_NO;
+	if (h->pid == 0 || h->pid > INT32_MAX || !here()->proc_is_ours ||
+	    h->pid_ns != here()->pid_ns)
+		return check_all(look, h, file, ret_pid);
+	err = find_start(look, pid, &started);
+	if (err == -EACCES)
+		return ALIVE_UNKNOWN;
+	if (err < 0 || !same_start(h, started))
+		return ALIVE_NO;
+	mapped = has_mapped(look, pid, file);
+	if (mapped < 0)
+		return mapped == -ESRCH ? ALIVE_NO : ALIVE_UNKNOWN;
+	if (mapped == 1 || is_copy_of_running(look, h, pid)) {
+		*ret_pid = pid;
+		return ALIVE_YES;
+	}
+	return ALIVE_EXEC;
 }
 
 enum alive_state
 alive_check(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid)
 {
-	struct search s = {
-	    .device = file->device, .inode = file->inode, .inner = h->pid};
-	uint64_t started;
-	int mapped;
-
-	if (other_boot(h))
-		return ALIVE_NO;
-	if (h->pid == 0 || h->pid > INT32_MAX ||
-	    (h->pid_ns != 0 && h->pid_ns != own_pid_namespace())) {
-		if (file->inode == 0 || !any_process(is_searched, &s))
-			return ALIVE_NO;
-		*ret_pid = s.found;
-		return ALIVE_YES;
-	}
-	if (start_jiffies((pid_t)h->pid, &started) < 0 ||
-	    !same_start(h, started))
-		return ALIVE_NO;
-	mapped = file->inode == 0
-	    ? 0
-	    : maps_has((pid_t)h->pid, file->device, file->inode);
-	if (mapped == -EACCES || mapped == -EPERM)
-		return ALIVE_UNKNOWN;
-	if (mapped < 0)
-		return ALIVE_NO;
-	if (mapped == 1 || is_copy_of_running(h, (pid_t)h->pid)) {
-		*ret_pid = (pid_t)h->pid;
-		return ALIVE_YES;
-	}
-	return ALIVE_EXEC;
+	return alive_check_in(NULL, h, file, ret_pid);
 }
 
 bool
@@ -530,11 +660,13 @@ static bool
 find_in_file(const struct segfile *f, uint32_t pid, uint64_t started,
     struct seg_header *best, int *ret_slot)
 {
+	uint8_t taken[SEGFILE_SLOTS];
 	struct seg_header h;
 	bool found = false;
 
+	segfile_taken(f, taken);
 	for (int i = SEGFILE_OWN; i < segfile_slots(f); i++) {
-		if (segfile_header(f, i, &h, NULL) < 0)
+		if ((i >= 0 && !taken[i]) || segfile_header(f, i, &h, NULL) < 0)
 			continue;
 		if (h.pid != pid && h.pid != 0)
 			continue;
@@ -556,6 +688,7 @@ alive_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 	struct seg_header best = {0}, h = {0};
 	struct segfile *f, *kept = NULL;
 	uint64_t started, last_inode = 0;
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + OPEN_BUDGET_NS;
 	struct mapping map;
 	struct maps maps;
 	char path[4096];
@@ -567,11 +700,18 @@ alive_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 	inner = alive_status(pid, "NSpid");
 	err = maps_open(&maps, pid);
 	if (err < 0)
-		return fault_set(where, err == -ENOENT ? -ESRCH : -EACCES,
+		return fault_set(where, err == -ESRCH ? -ESRCH : -EACCES,
 		    "its memory map cannot be read: %s", strerror(-err));
 	while (maps_next(&maps, &map)) {
 		if (map.inode == last_inode)
 			continue; /* further pieces of the same file */
+		if (clock_ns(CLOCK_MONOTONIC) > until_ns) {
+			if (!kept)
+				result = fault_set(where, -E2BIG,
+				    "it maps more segment files than can be "
+				    "looked at in 2 s");
+			break;
+		}
 		err = open_mapping(pid, &map, &f, path, where);
 		if (err == -ENXIO)
 			continue;
@@ -596,9 +736,6 @@ alive_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 		memcpy(ret_path, path, sizeof(path));
 		result = 0;
 	}
-	if (result == -ENXIO && ferror(maps.file))
-		result =
-		    fault_set(where, -EACCES, "its memory map cannot be read");
 	maps_close(&maps);
 	if (result == 0)
 		*ret = kept;

@@ -13,15 +13,27 @@ enum alive_state {
 	ALIVE_NO,      /* no such process any more */
 	ALIVE_YES,     /* it runs and has the segment mapped */
 	ALIVE_EXEC,    /* it runs, but as another program by now */
-	ALIVE_UNKNOWN, /* we may not look */
+	ALIVE_UNKNOWN, /* we may not look, or cannot see it where we are */
 };
 
 /*
  * Alive = /proc/PID/maps shows the file's device and inode: pid and start time
  * alone survive an exec. A pid of another namespace, or none, is looked for in
- * all of /proc. *ret_pid: the pid as we see it, with ALIVE_YES only.
+ * all of /proc; where that does not have all processes of the machine, one that
+ * is not found there may still run. *ret_pid: the pid as we see it, with
+ * ALIVE_YES only.
  */
 enum alive_state alive_check(
+    const struct seg_header *h, const struct source *file, pid_t *ret_pid);
+
+/*
+ * The same for who asks about thousands of slots within a second: what /proc
+ * says of a process is kept in the look. NULL: it is not.
+ */
+struct alive_look;
+struct alive_look *alive_look_new(void); /* NULL: out of memory */
+void alive_look_free(struct alive_look *look);
+enum alive_state alive_check_in(struct alive_look *look,
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /*
@@ -31,14 +43,15 @@ enum alive_state alive_check(
 uint32_t alive_status(pid_t pid, const char *name);
 
 /* Does any process at all that we may look at map this file? */
-bool alive_mapped(uint64_t device, uint64_t inode);
+bool alive_mapped(struct alive_look *look, uint64_t device, uint64_t inode);
 
 /*
  * Opens the segment of a running process, whatever root or pid namespace it
  * has; *ret_slot tells where in the file it is.
  * -ESRCH: no such process; -EACCES: not ours to look at; -ENXIO: not traced;
  * -EAGAIN: forked from a traced one, too few events so far; -ESTALE: its file
- * was deleted and only root can still reach it; errors of segfile_open().
+ * was deleted and only root can still reach it; -E2BIG: it maps more segment
+ * files than we care to look at; errors of segfile_open().
  */
 int alive_open(pid_t pid, struct segfile **ret, int *ret_slot,
     char ret_path[4096], struct fault *where);

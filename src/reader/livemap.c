@@ -2,86 +2,88 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/livemap.h"
 
+#include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "reader/clock.h"
+#include "reader/foreign.h"
 
 enum {
-	PAGE = 4096,
+	PAGE = FOREIGN_PAGE_BYTES,
 	CELLS = PAGE / sizeof(uint64_t),
 	ROOT_BITS = 12,
 	MID_BITS = 15,
 	LEAF_BITS = 20,
-	LARGE = 63, /* the size is in the next cell */
-	PIECE = 64, /* pages read at once */
+	LARGE = 63,                        /* the size is in the next cell */
+	LEAVES = FOREIGN_BATCH_PAGES / 64, /* read at once, of the smaller */
 	SPILL_LEVELS = 12,
 	SPILL_FIRST_BITS = 9,
-	SPILL_WORDS = 4, /* address, cell, size, nothing */
+	SPILL_WORDS = 4,    /* address, cell, size, nothing */
+	SPILL_SLOTS = 8192, /* read at once */
 };
 
-#define PAGE_PRESENT (UINT64_C(1) << 63)
-#define PAGE_SWAPPED (UINT64_C(1) << 62)
+struct leaf {
+	uint64_t at,
+	    base; /* its cells; the address of the first cell's block */
+};
 
 struct scan {
 	struct livemap *map;
-	pid_t pid;
-	int pagemap;
+	struct foreign *memory;
 	unsigned granule_bits;
 	uint32_t first_id;
 	uint64_t until_ns;
+	/* leaves that are read together, in the order of their addresses */
+	struct leaf leaves[LEAVES];
+	size_t leaf_count;
 	/* a block whose size is in the first cell of the next leaf */
 	struct ledger_sum *waiting;
 	struct livemap_block waiting_block;
 	uint64_t waiting_for; /* address */
-	uint64_t words[PIECE * CELLS];
+	uint64_t words[(SPILL_SLOTS * SPILL_WORDS)];
 };
 
-static int
-read_memory(const struct scan *s, uint64_t from, void *to, size_t bytes)
+static bool
+is_late(struct scan *s)
 {
-	struct iovec local = {to, bytes};
-	struct iovec remote = {(void *)(uintptr_t)from, bytes};
-	ssize_t n = process_vm_readv(s->pid, &local, 1, &remote, 1, 0);
-
-	if (n < 0)
-		return -errno;
-	return (size_t)n == bytes ? 0 : -EFAULT;
+	if (clock_ns(CLOCK_MONOTONIC) <= s->until_ns)
+		return false;
+	s->map->is_partial = true;
+	return true;
 }
 
-/* Fills s->words from whole pages; what was never touched is zero. */
+/* Pages that were never touched are zero, and so are those swapped out. */
 static int
-read_pages(struct scan *s, uint64_t from, size_t pages)
+read_pages(struct scan *s, const struct foreign_range *ranges, size_t count,
+    struct foreign_batch *ret)
 {
-	uint64_t state[PIECE];
-	ssize_t want = (ssize_t)(pages * sizeof(*state));
+	int err = foreign_read(s->memory, ranges, count, ret, &s->map->why);
 
-	if (pread(s->pagemap, state, (size_t)want,
-	        (off_t)(from / PAGE * sizeof(*state))) != want)
-		return -EFAULT;
-	memset(s->words, 0, pages * PAGE);
-	for (size_t i = 0, n; i < pages; i += n) {
-		bool present = state[i] & PAGE_PRESENT;
-		int err;
-
-		n = 1;
-		if (state[i] & PAGE_SWAPPED)
+	for (size_t i = 0; err == 0 && i < ret->count; i++) {
+		if (ret->pages[i] == FOREIGN_SWAPPED)
 			s->map->is_partial = true;
-		if (!present)
-			continue;
-		while (i + n < pages && state[i + n] & PAGE_PRESENT)
-			n++;
-		err = read_memory(
-		    s, from + i * PAGE, s->words + i * CELLS, n * PAGE);
-		if (err < 0)
-			return err;
+		else if (ret->pages[i] != FOREIGN_READ &&
+		    ret->pages[i] != FOREIGN_UNTOUCHED)
+			err = -EFAULT; /* the collector has no such pages */
 	}
-	return 0;
+	return err;
+}
+
+/* Bytes of any address into memory of our own. */
+static int
+read_memory(struct scan *s, uint64_t from, void *to, size_t bytes)
+{
+	size_t skip = from % PAGE;
+	struct foreign_range r = {
+	    .start = from - skip, .pages = (skip + bytes + PAGE - 1) / PAGE};
+	struct foreign_batch b;
+	int err = read_pages(s, &r, 1, &b);
+
+	if (err == 0)
+		memcpy(to, b.bytes + skip, bytes);
+	return err;
 }
 
 static int
@@ -137,9 +139,9 @@ block_of(uint64_t cell)
 	    .size_known = true};
 }
 
-/* The cells of s->words, the first of which is that of address `base`. */
+/* Cells, the first of which is that of address `base`. */
 static int
-count_cells(struct scan *s, uint64_t base, size_t cells)
+count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
 {
 	uint64_t granule = UINT64_C(1) << s->granule_bits;
 	bool is_next = s->waiting && s->waiting_for == base;
@@ -147,10 +149,10 @@ count_cells(struct scan *s, uint64_t base, size_t cells)
 
 	if (is_next)
 		i++;
-	if (end_waiting(s, is_next, is_next ? s->words[0] : 0) < 0)
+	if (end_waiting(s, is_next, is_next ? words[0] : 0) < 0)
 		return -ENOMEM;
 	for (; i < cells; i++) {
-		struct livemap_block b = block_of(s->words[i]);
+		struct livemap_block b = block_of(words[i]);
 		bool is_large = b.size == LARGE;
 		struct ledger_sum *sum;
 
@@ -158,7 +160,7 @@ count_cells(struct scan *s, uint64_t base, size_t cells)
 			continue;
 		b.size_known = !is_large || i + 1 < cells;
 		if (is_large)
-			b.size = b.size_known ? s->words[i + 1] : 0;
+			b.size = b.size_known ? words[i + 1] : 0;
 		if (count_block(s, &b, &sum) < 0)
 			return -ENOMEM;
 		if (is_large && ++i == cells) {
@@ -170,49 +172,53 @@ count_cells(struct scan *s, uint64_t base, size_t cells)
 	return 0;
 }
 
+/* Reads the leaves that were found, and forgets them. */
 static int
-read_leaf(struct scan *s, uint64_t leaf, uint64_t base)
+read_leaves(struct scan *s)
 {
 	size_t pages =
 	    (sizeof(uint64_t) << (LEAF_BITS - s->granule_bits)) / PAGE;
-	uint64_t step = (uint64_t)CELLS << s->granule_bits; /* of a page */
-	int err = 0;
+	struct foreign_range ranges[LEAVES];
+	size_t count = s->leaf_count;
+	struct foreign_batch b;
+	int err;
 
-	for (size_t i = 0; i < pages && err == 0; i += PIECE) {
-		size_t n = pages - i < PIECE ? pages - i : PIECE;
-
-		err = read_pages(s, leaf + i * PAGE, n);
-		if (err == 0)
-			err = count_cells(s, base + i * step, n * CELLS);
-	}
+	s->leaf_count = 0;
+	if (count == 0 || is_late(s))
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		ranges[i] = (struct foreign_range){s->leaves[i].at, pages};
+	err = read_pages(s, ranges, count, &b);
+	for (size_t i = 0; i < count && err == 0; i++)
+		err = count_cells(s,
+		    (const uint64_t *)(const void *)(b.bytes +
+		        i * pages * PAGE),
+		    s->leaves[i].base, pages * CELLS);
 	return err;
+}
+
+static int
+add_leaf(struct scan *s, uint64_t at, uint64_t base)
+{
+	size_t room = s->granule_bits == 4 ? LEAVES / 2 : LEAVES;
+
+	if (at % PAGE != 0)
+		return -EFAULT;
+	s->leaves[s->leaf_count++] = (struct leaf){at, base};
+	return s->leaf_count == room ? read_leaves(s) : 0;
 }
 
 static int
 read_mid(struct scan *s, uint64_t mid, uint64_t base)
 {
-	uint64_t leaves[CELLS];
-	int err;
+	static_assert((1u << MID_BITS) <= sizeof(s->words) / sizeof(uint64_t),
+	    "room for a table of leaves");
+	int err = read_memory(s, mid, s->words, sizeof(uint64_t) << MID_BITS);
 
-	for (size_t i = 0; i < (1u << MID_BITS); i += CELLS) {
-		err = read_pages(s, mid + i * sizeof(uint64_t), 1);
-		if (err < 0)
-			return err;
-		memcpy(leaves, s->words, sizeof(leaves));
-		for (size_t k = 0; k < CELLS; k++) {
-			if (!leaves[k])
-				continue;
-			if (clock_ns(CLOCK_MONOTONIC) > s->until_ns) {
-				s->map->is_partial = true;
-				return 0;
-			}
-			err = read_leaf(
-			    s, leaves[k], base + ((i + k) << LEAF_BITS));
-			if (err < 0)
-				return err;
-		}
-	}
-	return 0;
+	for (uint64_t i = 0; i < (1u << MID_BITS) && err == 0; i++)
+		if (s->words[i])
+			err = add_leaf(s, s->words[i], base + (i << LEAF_BITS));
+	return err;
 }
 
 static int
@@ -225,11 +231,9 @@ read_spill_level(struct scan *s, uint64_t level, uint64_t bits)
 	for (uint64_t i = 0; i < slots; i += n) {
 		int err;
 
-		n = slots - i < CELLS ? slots - i : CELLS;
-		if (clock_ns(CLOCK_MONOTONIC) > s->until_ns) {
-			s->map->is_partial = true;
+		n = slots - i < SPILL_SLOTS ? slots - i : SPILL_SLOTS;
+		if (is_late(s))
 			return 0;
-		}
 		err = read_memory(s, at + i * SPILL_WORDS * sizeof(uint64_t),
 		    s->words, n * SPILL_WORDS * sizeof(uint64_t));
 		for (uint64_t k = 0; k < n && err == 0; k++) {
@@ -271,8 +275,10 @@ read_root(struct scan *s, uint64_t root)
 	int err = read_memory(s, root, mids, sizeof(mids));
 
 	for (uint64_t i = 0; err == 0 && i < (1u << ROOT_BITS); i++)
-		if (mids[i])
+		if (mids[i] && !is_late(s))
 			err = read_mid(s, mids[i], i << (MID_BITS + LEAF_BITS));
+	if (err == 0)
+		err = read_leaves(s);
 	if (err == 0)
 		err = end_waiting(s, false, 0);
 	return err;
@@ -292,7 +298,6 @@ livemap_read(struct livemap *m, pid_t pid, const struct seg_header *h,
     uint64_t budget_ns)
 {
 	struct scan *s;
-	char path[64];
 	int err;
 
 	*m = (struct livemap){
@@ -303,17 +308,17 @@ livemap_read(struct livemap *m, pid_t pid, const struct seg_header *h,
 	if (!s)
 		return -ENOMEM;
 	s->map = m;
-	s->pid = pid;
 	s->granule_bits = h->live_granule_bits;
 	s->first_id = h->first_id;
 	s->until_ns = clock_ns(CLOCK_MONOTONIC) + budget_ns;
-	(void)snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
-	s->pagemap = open(path, O_RDONLY | O_CLOEXEC);
-	err = s->pagemap < 0 ? -errno : read_root(s, h->live_root);
+	err = foreign_open(pid, NULL, &s->memory, &m->why);
+	if (err == 0)
+		err = read_root(s, h->live_root);
 	if (err == 0)
 		err = read_spilled(s, h->spill_root);
-	if (s->pagemap >= 0)
-		(void)close(s->pagemap);
+	if (err == 0 && !foreign_is_same(s->memory))
+		err = -ESRCH;
+	foreign_close(s->memory);
 	free(s);
 	ledger_sort(&m->counts);
 	return err;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "reader/fault.h"
 #include "reader/ledger.h"
 
 /*
@@ -27,12 +28,13 @@ struct livemap {
 	struct ledger counts; /* allocations: blocks, allocated_bytes: bytes */
 	bool is_partial;      /* blocks may be missing: time, swap, room */
 	bool bytes_known;     /* else the bytes of some block were not seen */
+	struct fault why;     /* after a failure, where it has words */
 };
 
 /*
  * Reads for about budget_ns. Negative errno: nothing is known (-EPERM: we may
  * not look; -ENOTSUP: not a live map of ours; -ESRCH, -EFAULT: gone while we
- * looked). m, zero but for its first two fields, is for livemap_release() in any
+ * looked; -ETIMEDOUT: its memory does not come, see foreign.h). m, zero but for its first two fields, is for livemap_release() in any
  * case. -ENOMEM also where `each` wants no more.
  */
 int livemap_read(struct livemap *m, pid_t pid, const struct seg_header *h,

@@ -93,6 +93,8 @@ living_older(const struct process *p, uint32_t ticks, struct living_old *ret)
 
 	if (p->alive_pid <= 0)
 		return -ESRCH;
+	if (p->unread.text[0])
+		return -ETIMEDOUT; /* it would make us wait again */
 	err = livemap_read(&m, p->alive_pid, &p->header, BUDGET_NS);
 	if (err == 0 && (m.is_partial || s.lacks_sizes))
 		err = -ENODATA;
@@ -110,6 +112,8 @@ living_read(struct process *p)
 	if (p->alive_pid <= 0)
 		return 0;
 	err = livemap_read(&m, p->alive_pid, &p->header, BUDGET_NS);
+	if (err == -ETIMEDOUT)
+		p->unread = m.why;
 	livemap_release(&m);
 	return err == -ENOMEM ? err : 0; /* else sums tell what is missing */
 }

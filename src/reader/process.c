@@ -416,8 +416,12 @@ make_modules(struct process *p, const struct segment *seg)
 		uint64_t end =
 		    modules.extents[i]->first + modules.extents[i]->count;
 
-		if (end > MAX_MODULES)
+		if (end > MAX_MODULES) {
+			p->header.counts[SEG_LOST_MODULES] +=
+			    modules.extents[i]->count;
+			p->is_cut = true;
 			end = MAX_MODULES;
+		}
 		if (end > p->module_count)
 			p->module_count = (size_t)end;
 	}
@@ -436,6 +440,10 @@ make_modules(struct process *p, const struct segment *seg)
 		m->is_main = row.is_main != 0;
 		m->is_gone = row.gone_tick != 0;
 		m->path = string_at(&strings, row.path, row.path_bytes);
+		if (row.path_bytes > MAX_PATH_BYTES) {
+			p->header.counts[SEG_LOST_MODULES]++;
+			p->is_cut = true;
+		}
 		if (row.build_id_bytes <= sizeof(m->build_id)) {
 			m->build_id_bytes = row.build_id_bytes;
 			memcpy(m->build_id, row.build_id, row.build_id_bytes);
@@ -501,8 +509,13 @@ make_marks(struct process *p, const struct segment *seg)
 			struct seg_mark mark;
 
 			memcpy(&mark, segment_row(x, k), sizeof(mark));
-			if (mark.sequence == 0 || p->mark_count == MAX_MARKS)
+			if (mark.sequence == 0)
 				continue;
+			if (p->mark_count == MAX_MARKS) {
+				p->header.counts[SEG_MARKS_LOST]++;
+				p->is_cut = true;
+				continue;
+			}
 			if (room_make(&p->marks, &room, p->mark_count,
 			        sizeof(*p->marks)) < 0)
 				return -ENOMEM;

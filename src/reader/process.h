@@ -116,6 +116,7 @@ struct process {
 	uint64_t rss_bytes;   /* resident, as the kernel says; 0: not known */
 	bool rss_is_peak;     /* the most of it, while it ran */
 	bool is_snapshot;
+	bool is_cut; /* it has more modules or marks than we take */
 	bool peak_exact;
 	struct process_figures totals; /* of the heap's sites */
 	struct process_pool *pools;    /* each name once, as first seen */
@@ -134,6 +135,7 @@ struct process {
 	struct process_point *points; /* the time line; NULL: none */
 	size_t point_count;
 	struct fault doubt;  /* figures that cannot be (invariants.h); or "" */
+	struct fault unread; /* why its memory gave us up; or "" */
 	enum agree live_map; /* does it say what the ledger says? */
 	/*
 	 * Blocks freed younger than this are temporary: PROCESS_TEMPORARY_TICKS;

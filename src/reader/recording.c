@@ -46,6 +46,8 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 	segfile_close(f);
 	if (err < 0)
 		return err == -EINVAL ? -EBADMSG : err;
+	if (s->count == before)
+		return 0; /* beyond the bounds of a session: counted there */
 	p = s->processes[before];
 	if (head.end_kind != BUNDLE_END_UNKNOWN &&
 	    head.end_kind <= BUNDLE_END_EXEC)
@@ -165,8 +167,10 @@ on_totals(void *context, struct replay_process *p)
 		p->context = calloc(1, sizeof(struct course));
 	if (!p->context)
 		return -ENOMEM;
-	if (++r->points > ALL_POINTS_MAX)
-		return 0; /* of thousands of processes */
+	if (++r->points > ALL_POINTS_MAX) {
+		r->session->lost.points++; /* of thousands of processes */
+		return 0;
+	}
 	return add_point(p->context, &point);
 }
 
@@ -176,8 +180,10 @@ on_mark(void *context, const struct replay_mark *mark)
 	struct session *s = ((struct reading *)context)->session;
 	struct session_mark *more;
 
-	if (s->mark_count >= MARKS_MAX)
+	if (s->mark_count >= MARKS_MAX) {
+		s->lost.marks++;
 		return 0;
+	}
 	if ((s->mark_count & (s->mark_count - 1)) == 0) {
 		size_t room = s->mark_count ? s->mark_count * 2 : 1;
 
@@ -256,6 +262,7 @@ load_names(struct reading *r, const void *bytes, size_t len)
 	struct process_names *n;
 
 	if (len > BUNDLE_NAMES_MAX - r->names_bytes)
+		/* addresses instead of names: no figure is missing */
 		return session_note(
 		    r->session, "%s: too many names, some left out", r->name);
 	n = calloc(1, sizeof(*n));

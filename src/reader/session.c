@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "reader/alive.h"
 #include "reader/clock.h"
+#include "reader/listing.h"
 #include "reader/living.h"
 #include "reader/moments.h"
 #include "reader/recording.h"
@@ -20,6 +22,31 @@
 #include "reader/segfile.h"
 #include "reader/session_parts.h"
 #include "reader/timeline.h"
+
+/*
+ * What reading needs, and bounds: a hostile directory may have hundreds of
+ * thousands of slots, all of which say that they are of one running process.
+ */
+enum {
+	BESIDE_NS = 500000000, /* at other segments of its directory */
+	LOOK_SECONDS = 10,     /* at the memory of all processes together */
+	NOTES_MAX = 1000,
+	EXEC_NEAR = 256, /* segments of one pid that are compared */
+	/* beside its rows */
+	PROCESS_BYTES = sizeof(struct process) + 4096,
+};
+#define HELD_BYTES_MAX (UINT64_C(2) << 30)
+
+struct session_work {
+	struct alive_look *look;     /* its own, or that of the list */
+	struct session_brief *brief; /* NULL: all is read */
+	uint64_t held_bytes;
+	uint64_t looked_ns;
+	uint64_t not_looked; /* processes that there was no time for */
+	uint64_t notes;      /* beyond NOTES_MAX */
+	struct session_lost told;
+	bool is_finishing; /* the last notes are always taken */
+};
 
 static int
 no_memory(struct fault *where)
@@ -34,6 +61,10 @@ session_note(struct session *s, const char *fmt, ...)
 	va_list ap;
 	int n;
 
+	if (s->note_count >= NOTES_MAX && !s->work->is_finishing) {
+		s->work->notes++;
+		return 0;
+	}
 	notes = reallocarray(s->notes, s->note_count + 1, sizeof(*notes));
 	if (!notes)
 		return -ENOMEM;
@@ -60,6 +91,13 @@ session_add(struct session *s, struct process *p)
 	}
 	s->processes = all;
 	s->processes[s->count++] = p;
+	s->is_truncated |= p->is_cut;
+	if (p->unread.text[0] &&
+	    session_note(s,
+	        "the memory of process %u was not read, so its figures are not "
+	        "compared with its live blocks: %s",
+	        p->header.pid, p->unread.text) < 0)
+		return -ENOMEM;
 	if (p->doubt.text[0] == '\0')
 		return 0;
 	return session_note(s,
@@ -71,7 +109,59 @@ session_add(struct session *s, struct process *p)
 static struct session *
 session_new(void)
 {
-	return calloc(1, sizeof(struct session));
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->work = calloc(1, sizeof(*s->work));
+	if (s->work)
+		return s;
+	free(s);
+	return NULL;
+}
+
+/* "N more THINGs were ...", if there are any that nobody has told of. */
+static int
+tell_more(struct session *s, uint64_t count, uint64_t told, const char *one,
+    const char *many, const char *why)
+{
+	count -= told;
+	return count == 0
+	    ? 0
+	    : session_note(s, "%llu more %s %s", (unsigned long long)count,
+	          count == 1 ? one : many, why);
+}
+
+int
+session_finish(struct session *s)
+{
+	struct session_work *w = s->work;
+	const struct session_lost l = s->lost, told = w->told;
+	int err;
+
+	w->is_finishing = true;
+	err = tell_more(s, w->notes, 0, "note", "notes", "like these");
+	if (err == 0)
+		err = tell_more(s, w->not_looked, 0, "running process",
+		    "running processes",
+		    "whose live blocks were not looked at: 10 s are over");
+	if (err == 0)
+		err = tell_more(s, l.processes, told.processes, "process",
+		    "processes", "not read: those before take 2 GiB");
+	if (err == 0)
+		err = tell_more(s, l.files, told.files, "file", "files",
+		    "not opened: the directory has more than 65,536");
+	if (err == 0)
+		err = tell_more(
+		    s, l.marks, told.marks, "mark", "marks", "left out");
+	if (err == 0)
+		err = tell_more(s, l.points, told.points, "point", "points",
+		    "of the time line left out");
+	s->is_truncated |= l.processes || l.files || l.marks || l.points;
+	w->notes = w->not_looked = 0;
+	w->told = l;
+	w->is_finishing = false;
+	return err;
 }
 
 void
@@ -84,6 +174,9 @@ session_free(struct session *s)
 	for (size_t i = 0; i < s->note_count; i++)
 		free(s->notes[i]);
 	timeline_free(s->line);
+	if (s->work && !s->work->brief)
+		alive_look_free(s->work->look);
+	free(s->work);
 	while (s->names) {
 		struct process_names *next = s->names->all;
 
@@ -104,12 +197,19 @@ enum process_end
 session_end(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid)
 {
+	return session_end_in(NULL, h, file, ret_pid);
+}
+
+enum process_end
+session_end_in(struct alive_look *look, const struct seg_header *h,
+    const struct source *file, pid_t *ret_pid)
+{
 	pid_t pid = 0;
 
 	*ret_pid = 0;
 	if (h->end_kind == SEG_END_EXITED)
 		return PROCESS_EXITED;
-	switch (alive_check(h, file, &pid)) {
+	switch (alive_check_in(look, h, file, &pid)) {
 	case ALIVE_YES:
 		*ret_pid = pid;
 		return PROCESS_RUNNING;
@@ -139,7 +239,8 @@ measure_running(struct process *p)
 enum { ASK_NOT = -1, ASK_PROC = 0 }; /* or: it runs, with this pid */
 
 static void
-find_end(struct process *p, const struct segfile *f, pid_t pid)
+find_end(struct session_work *w, struct process *p, const struct segfile *f,
+    pid_t pid)
 {
 	if (p->header.end_kind == SEG_END_EXITED) {
 		p->end = PROCESS_EXITED;
@@ -149,33 +250,74 @@ find_end(struct process *p, const struct segfile *f, pid_t pid)
 		p->end = PROCESS_RUNNING;
 		p->alive_pid = pid;
 	} else if (pid == ASK_PROC) {
-		p->end =
-		    session_end(&p->header, segfile_source(f), &p->alive_pid);
+		if (!w->look)
+			w->look = alive_look_new();
+		p->end = session_end_in(
+		    w->look, &p->header, segfile_source(f), &p->alive_pid);
 	}
+}
+
+/* The blocks of a process that runs, in its memory. */
+static int
+look_at_blocks(struct session_work *w, struct process *p,
+    const struct segment *seg, const struct segfile *f, int slot)
+{
+	uint64_t began = clock_ns(CLOCK_MONOTONIC);
+	struct agree_words words = {{""}, {""}};
+	int err;
+
+	if (w->looked_ns > LOOK_SECONDS * UINT64_C(1000000000)) {
+		w->not_looked++;
+		return 0;
+	}
+
+	err = agree_running(seg, f, slot, p->alive_pid, &p->live_map, &words);
+	p->doubt = words.doubt;
+	p->unread = words.unread;
+	if (err == 0 &&
+	    (p->live_map == AGREE_YES || p->live_map == AGREE_PARTLY))
+		err = living_read(p);
+	w->looked_ns += clock_ns(CLOCK_MONOTONIC) - began;
+	return err;
+}
+
+/* Bytes of its rows, and what a process takes beside them. */
+static uint64_t
+bytes_of(const struct segment *seg)
+{
+	uint64_t bytes = PROCESS_BYTES;
+
+	for (size_t i = 0; i < seg->extent_count; i++)
+		bytes +=
+		    (uint64_t)seg->extents[i].count * seg->extents[i].row_bytes;
+	return bytes;
 }
 
 static int
 load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
     struct fault *where)
 {
+	struct session_work *w = s->work;
 	struct process *p = NULL;
 	struct segment *seg;
 	int err;
 
+	if (w->held_bytes > HELD_BYTES_MAX) {
+		s->lost.processes++;
+		return 0;
+	}
 	err = segfile_read(f, slot, &seg, where);
 	if (err < 0)
 		return err;
+	w->held_bytes += bytes_of(seg);
 	err = process_new(seg, &p);
 	if (err == 0)
-		find_end(p, f, pid);
-	if (err == 0)
+		find_end(w, p, f, pid);
+	if (err == 0 && !w->brief)
 		err = relative_look(p);
-	if (err == 0 && p->alive_pid > 0 && p->doubt.text[0] == '\0')
-		err = agree_running(
-		    seg, f, slot, p->alive_pid, &p->live_map, &p->doubt);
-	if (err == 0 &&
-	    (p->live_map == AGREE_YES || p->live_map == AGREE_PARTLY))
-		err = living_read(p);
+	if (err == 0 && !w->brief && p->alive_pid > 0 &&
+	    p->doubt.text[0] == '\0')
+		err = look_at_blocks(w, p, seg, f, slot);
 	segment_free(seg);
 	if (err < 0) {
 		process_free(p);
@@ -193,6 +335,8 @@ int
 session_add_segfile(struct session *s, const struct segfile *f,
     const char *name, bool ask_proc, struct fault *where)
 {
+	struct session_brief *brief = s->work->brief;
+	uint8_t taken[SEGFILE_SLOTS];
 	struct fault why;
 	int err;
 
@@ -200,11 +344,18 @@ session_add_segfile(struct session *s, const struct segfile *f,
 	    load_slot(s, f, SEGFILE_OWN, ask_proc ? ASK_PROC : ASK_NOT, where);
 	if (err < 0)
 		return err;
+	segfile_taken(f, taken);
 	for (int i = 0; i < segfile_slots(f); i++) {
+		if (!taken[i])
+			continue;
+		if (brief && clock_ns(CLOCK_MONOTONIC) > brief->until_ns) {
+			brief->unread++;
+			continue;
+		}
 		err = load_slot(s, f, i, ask_proc ? ASK_PROC : ASK_NOT, &why);
 		if (err == -ENOMEM)
 			return no_memory(where);
-		s->is_truncated |= err == -EBADMSG;
+		s->is_truncated |= err == -EBADMSG || err == -EFBIG;
 		if (err < 0 && err != -ENODATA &&
 		    session_note(s, "%s: forked child %d left out: %s", name, i,
 		        why.text) < 0)
@@ -249,39 +400,48 @@ load_file(struct session *s, const char *path, const char *name, bool alone,
 	return err;
 }
 
+static bool
+is_input(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return name[0] != '.' && !(dot && strcmp(dot, ".ctl") == 0);
+}
+
 static int
 load_directory(struct session *s, const char *path, struct fault *where)
 {
 	struct fault why = {""};
-	struct dirent **names;
-	int n, err = 0;
+	struct listing_names folder = {0};
+	int dir, err;
 
-	n = scandir(path, &names, NULL, alphasort);
-	if (n < 0)
-		return fault_set(where, -errno, "%s", strerror(errno));
-	for (int i = 0; i < n; i++) {
-		const char *name = names[i]->d_name, *dot = strrchr(name, '.');
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	err = dir < 0 ? -errno : listing_read(dir, is_input, &folder);
+	if (dir >= 0)
+		(void)close(dir);
+	s->lost.files += folder.refused;
+	if (err < 0) {
+		listing_release(&folder);
+		return fault_set(where, err, "%s", strerror(-err));
+	}
+	for (size_t i = 0; i < folder.count && err != -ENOMEM; i++) {
+		const char *name = folder.names[i];
 		char *file;
 
-		if (name[0] == '.' || (dot && strcmp(dot, ".ctl") == 0) ||
-		    err == -ENOMEM)
-			continue;
 		if (asprintf(&file, "%s/%s", path, name) < 0) {
 			err = -ENOMEM;
 			continue;
 		}
 		err = load_file(s, file, name, false, &why);
 		free(file);
-		s->is_truncated |= err == -EBADMSG;
+		s->is_truncated |= err == -EBADMSG || err == -EFBIG;
 		/* gone, or not there yet: no loss to speak of */
 		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
 		    err != -ENOENT && err != -EISDIR)
 			err = session_note(
 			    s, "%s/%s left out: %s", path, name, why.text);
 	}
-	for (int i = 0; i < n; i++)
-		free(names[i]);
-	free(names);
+	listing_release(&folder);
 	if (err == -ENOMEM)
 		return no_memory(where);
 	err = moments_finish(s, where);
@@ -299,10 +459,11 @@ load_directory(struct session *s, const char *path, struct fault *where)
  * A dead process that has a later segment did not die there: it called exec.
  */
 static void
-mark_exec(struct session *s, const struct seg_header *later)
+mark_exec(
+    struct process *const *list, size_t count, const struct seg_header *later)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		struct process *p = s->processes[i];
+	for (size_t i = 0; i < count; i++) {
+		struct process *p = list[i];
 
 		if ((p->end == PROCESS_GONE || p->end == PROCESS_UNKNOWN) &&
 		    alive_superseded(&p->header, later))
@@ -312,25 +473,27 @@ mark_exec(struct session *s, const struct seg_header *later)
 
 /* The later segment may lie beside the file we were given. */
 static void
-look_beside(struct session *s, const char *path)
+look_beside_in(struct session *s, int beside)
 {
-	const char *slash = strrchr(path, '/');
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + BESIDE_NS;
 	struct seg_header h;
 	struct segfile *f;
 	struct dirent *e;
-	char mark[32], *folder;
+	char mark[32];
 	DIR *dir;
+	int fd;
 
 	if (s->count == 0 || s->processes[0]->end != PROCESS_GONE)
 		return;
-	folder =
-	    slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	dir = folder ? opendir(folder) : NULL;
-	free(folder);
-	if (!dir)
+	fd = openat(beside, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			(void)close(fd);
 		return;
+	}
 	(void)snprintf(mark, sizeof(mark), "-%u-", s->processes[0]->header.pid);
-	while ((e = readdir(dir))) {
+	while ((e = readdir(dir)) && clock_ns(CLOCK_MONOTONIC) < until_ns) {
 		const char *dot = strrchr(e->d_name, '.');
 
 		if (!strstr(e->d_name, mark) || !dot ||
@@ -338,10 +501,25 @@ look_beside(struct session *s, const char *path)
 		    segfile_open(dirfd(dir), e->d_name, &f, NULL) < 0)
 			continue;
 		if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0)
-			mark_exec(s, &h);
+			mark_exec(s->processes, s->count, &h);
 		segfile_close(f);
 	}
 	(void)closedir(dir);
+}
+
+static void
+look_beside(struct session *s, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder =
+	    slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd = folder ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	free(folder);
+	if (fd < 0)
+		return;
+	look_beside_in(s, fd);
+	(void)close(fd);
 }
 
 static int
@@ -384,11 +562,49 @@ set_early_exec_aside(struct session *s)
 	s->count = kept;
 }
 
+/* By pid, then by start. */
+static int
+by_pid(const void *a, const void *b)
+{
+	const struct process *x = *(struct process *const *)a;
+	const struct process *y = *(struct process *const *)b;
+
+	if (x->header.pid != y->header.pid)
+		return x->header.pid < y->header.pid ? -1 : 1;
+	return (x->header.start_monotonic_ns > y->header.start_monotonic_ns) -
+	    (x->header.start_monotonic_ns < y->header.start_monotonic_ns);
+}
+
+/*
+ * Only one of the same pid can have called exec: these stand together. A pid
+ * has a few segments; a hostile directory may have hundreds of thousands, of
+ * which each is compared with the nearest.
+ */
+static void
+mark_all_exec(struct session *s)
+{
+	struct process **list = s->processes;
+
+	if (s->count > 1)
+		qsort(list, s->count, sizeof(struct process *), by_pid);
+	for (size_t i = 0, end; i < s->count; i = end) {
+		for (end = i + 1; end < s->count &&
+		     list[end]->header.pid == list[i]->header.pid;
+		     end++)
+			;
+		for (size_t k = i; k < end; k++) {
+			size_t first = k - i > EXEC_NEAR ? k - EXEC_NEAR : i;
+			size_t last = end - k > EXEC_NEAR ? k + EXEC_NEAR : end;
+
+			mark_exec(list + first, last - first, &list[k]->header);
+		}
+	}
+}
+
 static void
 put_in_order(struct session *s)
 {
-	for (size_t i = 0; i < s->count; i++)
-		mark_exec(s, &s->processes[i]->header);
+	mark_all_exec(s);
 	set_early_exec_aside(s);
 	if (s->count > 1)
 		qsort(
@@ -417,6 +633,39 @@ session_load(const char *path, struct session **ret, struct fault *where)
 		if (err == 0)
 			look_beside(s, path);
 	}
+	if (err == 0)
+		err = session_finish(s);
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	put_in_order(s);
+	*ret = s;
+	return 0;
+}
+
+int
+session_load_brief(int dir, const char *name, struct session_brief *brief,
+    struct session **ret, struct fault *where)
+{
+	struct segfile *f;
+	struct session *s;
+	int err;
+
+	brief->unread = 0;
+	err = segfile_open(dir, name, &f, where);
+	if (err < 0)
+		return err;
+	s = session_new();
+	err = s ? 0 : no_memory(where);
+	if (err == 0) {
+		s->work->brief = brief;
+		s->work->look = brief->look;
+		err = session_add_segfile(s, f, name, true, where);
+	}
+	if (err == 0)
+		look_beside_in(s, dir);
+	segfile_close(f);
 	if (err < 0) {
 		session_free(s);
 		return err;

@@ -38,7 +38,15 @@ struct session {
 	struct session_early {
 		uint64_t processes, allocations, allocated_bytes;
 	} early_exec;
-	bool is_truncated;          /* something breaks off, or is damaged */
+	bool is_truncated; /* something breaks off, or is damaged */
+	/* beyond the bounds of the reader, which docs/FORMAT.md lists */
+	struct session_lost {
+		uint64_t processes; /* not read */
+		uint64_t files;     /* of a directory, not opened */
+		uint64_t marks;     /* of a recording */
+		uint64_t points;    /* of its time line */
+	} lost;
+	struct session_work *work;  /* while it is read */
 	struct session_mark *marks; /* of a recording */
 	size_t mark_count;
 	struct session_snapshot *snapshots; /* by time, see below */
@@ -86,5 +94,22 @@ void session_free(struct session *s);
 /* How a segment's process ended, as far as it and /proc tell. */
 enum process_end session_end(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
+
+/* The same by a look that is kept, see alive.h. */
+struct alive_look;
+enum process_end session_end_in(struct alive_look *look,
+    const struct seg_header *h, const struct source *file, pid_t *ret_pid);
+
+/*
+ * A segment or snapshot for a list: nothing of a process's memory is read, and
+ * after until_ns (of CLOCK_MONOTONIC) no more slots are. `dir` as in openat().
+ */
+struct session_brief {
+	uint64_t until_ns;
+	struct alive_look *look; /* for all files of a list */
+	uint64_t unread;         /* out: slots in use that were not read */
+};
+int session_load_brief(int dir, const char *name, struct session_brief *brief,
+    struct session **ret, struct fault *where);
 
 #endif

@@ -10,6 +10,9 @@
 int session_note(struct session *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Notes what was beyond our bounds, since the last time. -ENOMEM. */
+int session_finish(struct session *s);
+
 /* Takes p over, also on failure. -ENOMEM. */
 int session_add(struct session *s, struct process *p);
 

@@ -3,31 +3,20 @@
 #include "reader/source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "trace/regular.h"
 
 int
 source_open(int dir, const char *path, struct source *ret)
 {
-	struct stat st;
+	struct stat st = {0};
 	int fd;
 
-	/* O_NONBLOCK: a FIFO of that name must not hold us for ever */
-	fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = regular_open(dir, path, &st);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0) {
-		int err = -errno;
-
-		close(fd);
-		return err;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		close(fd);
-		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	}
+		return fd;
 	*ret = (struct source){
 	    .fd = fd,
 	    .size = (uint64_t)st.st_size,
@@ -35,6 +24,7 @@ source_open(int dir, const char *path, struct source *ret)
 	    .inode = st.st_ino,
 	    .stored_bytes = (uint64_t)st.st_blocks * 512,
 	    .mtime_s = st.st_mtime,
+	    .uid = st.st_uid,
 	};
 	return 0;
 }

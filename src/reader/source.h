@@ -18,11 +18,11 @@ struct source {
 	uint64_t device, inode;
 	uint64_t stored_bytes; /* what the file really occupies */
 	int64_t mtime_s;
+	uint32_t uid; /* the owner */
 };
 
 /*
- * Opens a regular file without blocking on anything that merely looks like
- * one (-EINVAL). `dir` as in openat(). Negative errno, nothing held then.
+ * Opens a regular file; anything else is not even opened (-EINVAL). `dir` as in openat(). Negative errno, nothing held then.
  */
 int source_open(int dir, const char *path, struct source *ret);
 

@@ -665,6 +665,20 @@ name_gaps(FILE *out, const struct names *names)
 	    g.left_processes);
 }
 
+/* What was beyond the bounds of the reader: usually nothing, and no key. */
+static void
+reader_lost(FILE *out, const struct session *s)
+{
+	const struct session_lost *l = &s->lost;
+
+	if (!l->processes && !l->files && !l->marks && !l->points)
+		return;
+	(void)fprintf(out,
+	    ",\"lost\":{\"processes\":%" PRIu64 ",\"files\":%" PRIu64
+	    ",\"marks\":%" PRIu64 ",\"points\":%" PRIu64 "}",
+	    l->processes, l->files, l->marks, l->points);
+}
+
 int
 json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version)
@@ -701,6 +715,7 @@ json_write_form(FILE *out, const struct session *s, struct names *names,
 		    "}",
 		    s->early_exec.processes, s->early_exec.allocations,
 		    s->early_exec.allocated_bytes);
+	reader_lost(out, s);
 	recording(out, s);
 	json_snapshots(out, s);
 	(void)fputs(",\"processes\":[", out);

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "trace/bundle_bytes.h"
+#include "trace/regular.h"
 
 enum { HEADER_MAX = 4096 };
 
@@ -65,18 +66,9 @@ bundle_open(const char *path, struct bundle **ret)
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return -ENOMEM;
-	/* O_NONBLOCK: a FIFO must not hold us before we know what it is */
-	b->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (b->fd < 0) {
-		err = -errno;
-		goto out;
-	}
-	if (fstat(b->fd, &st) < 0) {
-		err = -errno;
-		goto out;
-	}
-	err = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	if (!S_ISREG(st.st_mode))
+	b->fd = regular_open(AT_FDCWD, path, &st);
+	err = b->fd;
+	if (err < 0)
 		goto out;
 	b->size = (uint64_t)st.st_size;
 	err = check_file_head(b);

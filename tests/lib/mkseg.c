@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "reader/session.h"
 
@@ -40,6 +41,7 @@ mkseg_new_rows(uint32_t rows)
 {
 	struct mkseg *m = calloc(1, sizeof(*m));
 	struct seg_header *h;
+	struct stat st;
 
 	assert(m);
 	m->rows = rows;
@@ -52,6 +54,8 @@ mkseg_new_rows(uint32_t rows)
 	h->medium = SEG_MEDIUM_TMPFS;
 	h->uuid[0] = 1;
 	h->pid = 4242;
+	if (stat("/proc/self/ns/pid", &st) == 0)
+		h->pid_ns = st.st_ino;
 	h->ppid = 1;
 	h->start_realtime_ns = UINT64_C(1700000000000000000);
 	h->start_monotonic_ns = 1000;

@@ -557,6 +557,26 @@ remove_files(const char *dir, const char *const *names)
 	(void)rmdir(dir);
 }
 
+/* What the reader leaves out is a loss by name, and the whole is not whole. */
+static void
+what_is_beyond_the_bounds_is_counted(void **state)
+{
+	(void)state;
+	for (int is_long = 0; is_long < 2; is_long++) {
+		struct mkseg *m = mkseg_new();
+		struct session *s;
+		uint32_t module = mkseg_module(m, "/lib/liblong.so", 0x1000);
+
+		if (is_long)
+			mkseg_module_at(m, module)->path_bytes = 5000;
+		s = mkseg_load(m);
+		assert_int_equal(
+		    s->processes[0]->header.counts[SEG_LOST_MODULES], is_long);
+		assert_int_equal(s->is_truncated, is_long);
+		session_free(s);
+	}
+}
+
 static void
 of_two_segments_of_one_pid_the_first_ended_by_exec(void **state)
 {
@@ -680,8 +700,8 @@ mapped_segment_makes_a_process_alive(void **state)
 	session_free(s);
 	assert_int_equal(alive_open(getpid(), &f, &slot, found, NULL), 0);
 	assert_int_equal(slot, SEGFILE_OWN);
-	assert_true(
-	    alive_mapped(segfile_source(f)->device, segfile_source(f)->inode));
+	assert_true(alive_mapped(
+	    NULL, segfile_source(f)->device, segfile_source(f)->inode));
 	segfile_close(f);
 	munmap(map, len);
 	remove_files(dir, names);
@@ -852,6 +872,7 @@ main(void)
 	        forked_children_in_slots_are_processes_of_their_own),
 	    cmocka_unit_test(
 	        of_two_segments_of_one_pid_the_first_ended_by_exec),
+	    cmocka_unit_test(what_is_beyond_the_bounds_is_counted),
 	    cmocka_unit_test(empty_directory_and_missing_file_are_told_apart),
 	    cmocka_unit_test(mapped_segment_makes_a_process_alive),
 	    cmocka_unit_test(

@@ -1,0 +1,295 @@
+/* foreign.c - the memory of another process, read by a child with a deadline. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/foreign.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader/clock.h"
+#include "reader/foreign_parts.h"
+
+/* What an exec changes, and a new process under an old number. */
+struct identity {
+	uint64_t start_jiffies, code_start, code_end, stack_start;
+};
+
+struct foreign {
+	struct foreign_window *window;
+	pid_t pid, helper;
+	int process; /* the directory in /proc */
+	int socket;
+	int err; /* of all calls from now on */
+	uint64_t patience_ns;
+	struct identity who;
+};
+
+/* ---- who it is ---- */
+
+/* Fields 22, 26, 27 and 28 of /proc/PID/stat. */
+static int
+read_identity(int process, struct identity *ret)
+{
+	uint64_t *const want[] = {&ret->start_jiffies, &ret->code_start,
+	    &ret->code_end, &ret->stack_start};
+	static const int fields[] = {22, 26, 27, 28};
+	int fd = openat(process, "stat", O_RDONLY | O_CLOEXEC), field = 2;
+	char text[1024], *p;
+	ssize_t n;
+
+	if (fd < 0)
+		return -ESRCH;
+	n = read(fd, text, sizeof(text) - 1);
+	(void)close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	p = strrchr(text, ')'); /* field 2, the name, may hold anything */
+	if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
+		return -ESRCH;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		for (; field < fields[i]; field++) {
+			p = strchr(p, ' ');
+			if (!p)
+				return -ESRCH;
+			p++;
+		}
+		*want[i] = strtoull(p, NULL, 10);
+	}
+	return 0;
+}
+
+bool
+foreign_is_same(const struct foreign *f)
+{
+	struct identity now = {0};
+
+	/* the directory is that of a process that is gone, not of a new one */
+	return f->err == 0 && read_identity(f->process, &now) == 0 &&
+	    memcmp(&now, &f->who, sizeof(now)) == 0;
+}
+
+/* ---- the helper ---- */
+
+/* memfd and shared anonymous mappings are on a tmpfs of the kernel's own. */
+static uint64_t
+find_shm_device(void)
+{
+	int fd = memfd_create("seep", MFD_CLOEXEC);
+	uint64_t device = 0;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		device = st.st_dev;
+	if (fd >= 0)
+		(void)close(fd);
+	return device;
+}
+
+static int
+open_of(int process, const char *name)
+{
+	return openat(process, name, O_RDONLY | O_CLOEXEC);
+}
+
+static void
+close_all(int *const *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (*fds[i] >= 0)
+			(void)close(*fds[i]);
+}
+
+/*
+ * The descriptors are opened here: Yama may allow an ancestor of the process to
+ * read it, and not the helper, which is none.
+ */
+static int
+start_helper(struct foreign *f, const struct foreign_options *o)
+{
+	struct foreign_helper h = {.window = f->window, .pid = f->pid};
+	int *const fds[] = {
+	    &h.socket, &h.pagemap, &h.maps, &h.mounts, &h.memory};
+	const size_t count = sizeof(fds) / sizeof(fds[0]);
+	int both[2], err = 0;
+
+	if (o)
+		h.options = *o;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0)
+		return -errno;
+	f->socket = both[0];
+	h.socket = both[1];
+	h.shm_device = find_shm_device();
+	h.maps = open_of(f->process, "maps");
+	h.mounts = open_of(f->process, "mountinfo");
+	h.memory = open_of(f->process, "mem");
+	h.pagemap = open_of(f->process, "pagemap");
+	if (h.pagemap < 0)
+		err = errno == EACCES ? -EPERM
+		    : errno == ENOENT ? -ESRCH
+		                      : -errno;
+	if (err == 0) {
+		f->helper = fork();
+		if (f->helper < 0)
+			err = -errno;
+	}
+	if (err == 0 && f->helper == 0) {
+		foreign_enter(fds, count);
+		foreign_help(&h);
+	}
+	close_all(fds, count);
+	return err;
+}
+
+/* Waits for a byte. 0, -ETIMEDOUT, -EIO. */
+static int
+await(const struct foreign *f)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + f->patience_ns, now;
+	struct pollfd p = {.fd = f->socket, .events = POLLIN};
+	char byte;
+
+	while ((now = clock_ns(CLOCK_MONOTONIC)) < until) {
+		int n = poll(&p, 1, (int)((until - now) / 1000000) + 1);
+
+		if (n < 0 && errno != EINTR)
+			return -EIO;
+		if (n > 0)
+			return read(f->socket, &byte, 1) == 1 ? 0 : -EIO;
+	}
+	return -ETIMEDOUT;
+}
+
+static int
+tell(int err, pid_t left, struct fault *where)
+{
+	switch (err) {
+	case -ETIMEDOUT:
+		if (!left)
+			return fault_set(where, err, "a page did not come");
+		return fault_set(where, err,
+		    "a page did not come; the helper process %d hangs in the "
+		    "kernel and was left behind",
+		    (int)left);
+	case -EPERM:
+		return fault_set(where, err, "it may not be read");
+	case -ESRCH:
+		return fault_set(where, err, "it has ended");
+	case -EIO:
+		return fault_set(where, err, "the helper process ended early");
+	default:
+		return fault_set(where, err, "%s", strerror(-err));
+	}
+}
+
+/* Ends the helper; all later calls get the same answer. */
+static int
+fail(struct foreign *f, int err, struct fault *where)
+{
+	pid_t left = f->helper;
+
+	if (foreign_end(f->helper))
+		left = 0;
+	f->helper = 0;
+	f->err = err;
+	return tell(err, left, where);
+}
+
+int
+foreign_open(pid_t pid, const struct foreign_options *o, struct foreign **ret,
+    struct fault *where)
+{
+	struct foreign *f;
+	char path[64];
+	int err;
+
+	if (!foreign_may_start())
+		return fault_set(where, -ETIMEDOUT,
+		    "helper processes hang already, and no more are started");
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return fault_set(where, -ENOMEM, "out of memory");
+	f->pid = pid;
+	f->socket = -1;
+	f->patience_ns =
+	    o && o->patience_ns ? o->patience_ns : FOREIGN_PATIENCE_NS;
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	f->process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	f->window = mmap(NULL, sizeof(*f->window), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (f->window == MAP_FAILED)
+		f->window = NULL;
+	err = f->process < 0 ? -ESRCH
+	    : !f->window     ? -ENOMEM
+	                     : read_identity(f->process, &f->who);
+	if (err == 0)
+		err = start_helper(f, o);
+	if (err < 0) {
+		foreign_close(f);
+		return tell(err, 0, where);
+	}
+	err = await(f);
+	if (err == 0)
+		err = f->window->err;
+	if (err < 0) {
+		err = fail(f, err, where);
+		foreign_close(f);
+		return err;
+	}
+	*ret = f;
+	return 0;
+}
+
+int
+foreign_read(struct foreign *f, const struct foreign_range *ranges,
+    size_t count, struct foreign_batch *ret, struct fault *where)
+{
+	struct foreign_window *w = f->window;
+	const char byte = 0;
+	size_t pages = 0;
+	int err;
+
+	if (f->err < 0)
+		return tell(f->err, 0, where);
+	if (count == 0 || count > FOREIGN_BATCH_RANGES)
+		return tell(-EINVAL, 0, where);
+	for (size_t i = 0; i < count; i++) {
+		if (ranges[i].pages > FOREIGN_BATCH_PAGES - pages)
+			return tell(-EINVAL, 0, where);
+		pages += (size_t)ranges[i].pages;
+	}
+	memcpy(w->ranges, ranges, count * sizeof(*ranges));
+	w->count = (uint32_t)count;
+	if (send(f->socket, &byte, 1, MSG_NOSIGNAL) != 1)
+		return fail(f, -EIO, where);
+	err = await(f);
+	if (err < 0)
+		return fail(f, err, where);
+	if (w->err < 0)
+		return tell(w->err, 0, where);
+	*ret = (struct foreign_batch){
+	    .bytes = w->bytes, .pages = w->pages, .count = pages};
+	return 0;
+}
+
+void
+foreign_close(struct foreign *f)
+{
+	if (!f)
+		return;
+	if (f->helper > 0)
+		foreign_dismiss(f->helper);
+	if (f->socket >= 0)
+		(void)close(f->socket);
+	if (f->process >= 0)
+		(void)close(f->process);
+	if (f->window)
+		(void)munmap(f->window, sizeof(*f->window));
+	free(f);
+}

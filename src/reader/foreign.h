@@ -1,0 +1,98 @@
+/* foreign.h - the memory of another process, read by a child with a deadline. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_FOREIGN_H
+#define SEEP_READER_FOREIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "reader/fault.h"
+
+/*
+ * A page of a foreign process may never come: its file is on FUSE, or a
+ * userfaultfd stands behind it. Who reads it waits, some of them beyond
+ * SIGKILL. So a helper process reads, and this one waits for it no longer than
+ * a deadline; a helper that cannot be ended is left behind.
+ *
+ * Only pages that the process has now are read, and of these its own: anonymous
+ * ones, written ones of private mappings, and shared memory (tmpfs, memfd,
+ * shared anonymous mappings). A page of any other file never is. So looking
+ * costs the process no memory and calls nobody.
+ *
+ * Everything that comes from there is untrusted, and changes meanwhile.
+ */
+struct foreign;
+
+enum {
+	FOREIGN_PAGE_BYTES = 4096,
+	FOREIGN_BATCH_PAGES = 2048,
+	FOREIGN_BATCH_RANGES = 256,
+};
+
+enum foreign_page {
+	FOREIGN_UNTOUCHED, /* never touched, or not mapped: zeros */
+	FOREIGN_READ,
+	FOREIGN_SWAPPED, /* not read unless options ask for it */
+	FOREIGN_FILE,    /* not read: a page of a file, unwritten */
+	FOREIGN_REFUSED, /* no right to it, device memory, gone meanwhile */
+	FOREIGN_KINDS,
+};
+
+struct foreign_options {
+	uint64_t patience_ns; /* for one batch; 0: 2 s */
+	uint32_t piece_pages; /* read by one call; 0: 16 */
+	uint32_t rest_us;     /* between two calls */
+	bool with_swapped;    /* the kernel fetches them, which takes memory */
+};
+
+/* Whole pages; start is a multiple of FOREIGN_PAGE_BYTES. */
+struct foreign_range {
+	uint64_t start, pages;
+};
+
+/*
+ * The pages of all ranges, one behind the other: page i is at bytes + i *
+ * FOREIGN_PAGE_BYTES, and pages[i] is its enum foreign_page. All but
+ * FOREIGN_READ are zeros. Valid until the next call.
+ */
+struct foreign_batch {
+	const uint8_t *bytes, *pages;
+	size_t count;
+};
+
+/*
+ * Starts the helper. -EPERM: we may not look; -ESRCH: no such process;
+ * -ETIMEDOUT: too many helpers of this run have been left behind, or this one
+ * does not answer; or what fork() and mmap() say. o may be NULL.
+ */
+int foreign_open(pid_t pid, const struct foreign_options *o,
+    struct foreign **ret, struct fault *where);
+
+/*
+ * Reads up to FOREIGN_BATCH_RANGES ranges with up to FOREIGN_BATCH_PAGES pages
+ * together. -EINVAL: more, or none; -ESRCH: the process has ended, or become
+ * another program; -EPERM; -ETIMEDOUT: a page does not come, now and for all
+ * later calls; -EIO: the helper has ended.
+ */
+int foreign_read(struct foreign *f, const struct foreign_range *ranges,
+    size_t count, struct foreign_batch *ret, struct fault *where);
+
+/*
+ * Is it still the process, and the program, that was opened? What was read
+ * before belongs to it if so.
+ */
+bool foreign_is_same(const struct foreign *f);
+
+/* NULL is fine. Never waits for a helper that hangs. */
+void foreign_close(struct foreign *f);
+
+/*
+ * The text of /proc/PID/maps, NUL terminated, for free(). Of another user's
+ * process a child reads it, because the process can hold the lock for it as
+ * long as it likes. -ESRCH, -EACCES, -ENOMEM, -EFBIG, -ETIMEDOUT.
+ */
+int foreign_maps(pid_t pid, char **ret, size_t *ret_len);
+
+#endif

@@ -1,0 +1,34 @@
+/* foreign_areas.h - what stands behind an address of a process: its mappings. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_FOREIGN_AREAS_H
+#define SEEP_READER_FOREIGN_AREAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum foreign_area {
+	FOREIGN_AREA_NONE,      /* not mapped when we looked */
+	FOREIGN_AREA_ANONYMOUS, /* no file */
+	FOREIGN_AREA_SHARED,    /* shared memory, of whatever kind */
+	FOREIGN_AREA_FILE,      /* any other file */
+	FOREIGN_AREA_DEVICE,    /* may be: to read it may do something */
+};
+
+/* For the helper: after this no memory is asked for. */
+struct foreign_areas;
+
+/*
+ * `maps` and `mounts` are descriptors of /proc/PID/maps and mountinfo; -1: none.
+ * shm_device as in struct foreign_helper. NULL: no memory.
+ */
+struct foreign_areas *foreign_areas_new(
+    int maps, int mounts, uint64_t shm_device);
+
+/* Reads the mappings anew. */
+void foreign_areas_read(struct foreign_areas *a);
+
+/* Of the page at this address; reads the mappings if nobody has. */
+enum foreign_area foreign_areas_at(struct foreign_areas *a, uint64_t address);
+
+#endif

@@ -1,0 +1,282 @@
+/* foreign_help.c - the helper: reads the pages of one process, on request. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader/foreign_areas.h"
+#include "reader/foreign_parts.h"
+
+enum {
+	PAGE = FOREIGN_PAGE_BYTES,
+	PIECE_PAGES = 16,
+	PIECE_MAX = 256,
+};
+
+#define ADDRESS_END  (UINT64_C(1) << 47)
+#define PAGE_PRESENT (UINT64_C(1) << 63)
+#define PAGE_SWAPPED (UINT64_C(1) << 62)
+#define PAGE_SHARED  (UINT64_C(1) << 61) /* of a file, or shared anonymous */
+
+struct work {
+	const struct foreign_helper *h;
+	struct foreign_window *w;
+	struct foreign_areas *areas;
+	bool may_call;     /* process_vm_readv is allowed */
+	size_t pages;      /* of the batch */
+	uint64_t *address; /* of each page */
+};
+
+/* ---- which pages ---- */
+
+static enum foreign_page
+judge(struct work *k, uint64_t state, uint64_t address)
+{
+	bool swapped = !(state & PAGE_PRESENT) && state & PAGE_SWAPPED;
+	enum foreign_area area;
+
+	if (!(state & (PAGE_PRESENT | PAGE_SWAPPED)))
+		return FOREIGN_UNTOUCHED;
+	if (swapped && !k->h->options.with_swapped)
+		return FOREIGN_SWAPPED;
+	/* the usual page: private memory that is there, for a call that fails
+	 * on device memory */
+	if (!swapped && !(state & PAGE_SHARED) && k->may_call)
+		return FOREIGN_READ;
+	area = foreign_areas_at(k->areas, address);
+	if (area == FOREIGN_AREA_DEVICE || area == FOREIGN_AREA_NONE)
+		return FOREIGN_REFUSED;
+	if (area == FOREIGN_AREA_FILE && state & PAGE_SHARED)
+		return FOREIGN_FILE;
+	return FOREIGN_READ;
+}
+
+/* Entries of pagemap: all, or the process has no memory any more. */
+static int
+read_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
+{
+	size_t want = count * sizeof(*states);
+	ssize_t n = pread(k->h->pagemap, states, want,
+	    (off_t)(start / PAGE * sizeof(*states)));
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n == want ? 0 : -ESRCH;
+}
+
+static int
+judge_range(struct work *k, struct foreign_range r)
+{
+	uint64_t states[PIECE_MAX];
+	int err;
+
+	for (uint64_t i = 0; i < r.pages; i++) {
+		size_t at = i % PIECE_MAX;
+		size_t left = (size_t)(r.pages - i);
+		uint64_t address = r.start + i * PAGE;
+
+		if (at == 0) {
+			err = read_states(k, address, states,
+			    left < PIECE_MAX ? left : PIECE_MAX);
+			if (err < 0)
+				return err;
+		}
+		k->address[k->pages] = address;
+		k->w->pages[k->pages++] =
+		    (uint8_t)judge(k, states[at], address);
+	}
+	return 0;
+}
+
+/* The request is our own command's, and is checked all the same. */
+static int
+judge_all(struct work *k)
+{
+	uint32_t count = k->w->count;
+	int err = 0;
+
+	k->pages = 0;
+	if (count == 0 || count > FOREIGN_BATCH_RANGES)
+		return -EINVAL;
+	for (uint32_t i = 0; i < count && err == 0; i++) {
+		struct foreign_range r = k->w->ranges[i];
+
+		if (r.start % PAGE != 0 || r.start >= ADDRESS_END ||
+		    r.pages > FOREIGN_BATCH_PAGES - k->pages ||
+		    r.pages > (ADDRESS_END - r.start) / PAGE)
+			return -EINVAL;
+		err = judge_range(k, r);
+	}
+	return err;
+}
+
+/* ---- reading ---- */
+
+static uint8_t *
+bytes_of(const struct work *k, size_t page)
+{
+	return k->w->bytes + page * PAGE;
+}
+
+static void
+refuse(struct work *k, size_t page)
+{
+	k->w->pages[page] = FOREIGN_REFUSED;
+	memset(bytes_of(k, page), 0, PAGE);
+}
+
+/*
+ * By /proc/PID/mem, which can read what has no right to be read; so never where
+ * it might be a device.
+ */
+static void
+read_by_file(struct work *k, size_t page)
+{
+	enum foreign_area area = foreign_areas_at(k->areas, k->address[page]);
+
+	if (k->h->memory < 0 || area == FOREIGN_AREA_NONE ||
+	    area == FOREIGN_AREA_DEVICE ||
+	    pread(k->h->memory, bytes_of(k, page), PAGE,
+	        (off_t)k->address[page]) != PAGE)
+		refuse(k, page);
+}
+
+/* One call for these pages. Returns how many were read, or negative errno. */
+static ssize_t
+call(const struct work *k, const size_t *pages, size_t count)
+{
+	struct iovec local[PIECE_MAX], remote[PIECE_MAX];
+	size_t runs = 0;
+	ssize_t n;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t address = k->address[pages[i]];
+
+		if (i > 0 && pages[i] == pages[i - 1] + 1 &&
+		    address == k->address[pages[i - 1]] + PAGE) {
+			local[runs - 1].iov_len += PAGE;
+			remote[runs - 1].iov_len += PAGE;
+			continue;
+		}
+		local[runs] = (struct iovec){bytes_of(k, pages[i]), PAGE};
+		remote[runs++] =
+		    (struct iovec){(void *)(uintptr_t)address, PAGE};
+	}
+	n = process_vm_readv(k->h->pid, local, runs, remote, runs, 0);
+	return n < 0 ? -errno : n / PAGE;
+}
+
+/* A piece: what a call does not give, page by page. */
+static int
+read_piece(struct work *k, const size_t *pages, size_t count)
+{
+	for (size_t i = 0; i < count;) {
+		ssize_t n = -EPERM;
+
+		if (k->may_call)
+			n = call(k, pages + i, count - i);
+		if (n == -ESRCH)
+			return (int)n;
+		if (n == -EPERM) { /* now, or from now on: it has changed */
+			if (k->h->memory < 0)
+				return (int)n;
+			k->may_call = false;
+		}
+		if (n > 0)
+			i += (size_t)n;
+		if (i < count)
+			read_by_file(k, pages[i++]);
+	}
+	return 0;
+}
+
+static void
+rest(const struct work *k)
+{
+	struct timespec t = {.tv_sec = k->h->options.rest_us / 1000000,
+	    .tv_nsec = (long)(k->h->options.rest_us % 1000000) * 1000};
+
+	if (k->h->options.rest_us > 0)
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+}
+
+static int
+read_all(struct work *k)
+{
+	size_t piece_pages = k->h->options.piece_pages;
+	size_t piece[PIECE_MAX], n = 0;
+	int err = 0;
+
+	if (piece_pages == 0 || piece_pages > PIECE_MAX)
+		piece_pages = PIECE_PAGES;
+	for (size_t i = 0; i < k->pages && err == 0; i++) {
+		if (k->w->pages[i] != FOREIGN_READ) {
+			memset(bytes_of(k, i), 0, PAGE);
+			continue;
+		}
+		piece[n++] = i;
+		if (n < piece_pages)
+			continue;
+		err = read_piece(k, piece, n);
+		n = 0;
+		rest(k);
+	}
+	if (n > 0 && err == 0)
+		err = read_piece(k, piece, n);
+	return err;
+}
+
+/*
+ * After an exec the calls read another program's memory, while the descriptor
+ * of pagemap stays with the memory that is no more.
+ */
+static int
+look_again(struct work *k)
+{
+	uint64_t state;
+
+	return read_states(k, 0, &state, 1);
+}
+
+static int
+answer(struct work *k)
+{
+	int err = judge_all(k);
+
+	if (err == 0)
+		err = read_all(k);
+	if (err == 0)
+		err = look_again(k);
+	return err;
+}
+
+/* Is the call allowed? There is never memory at this address. */
+static bool
+ask(pid_t pid)
+{
+	char byte;
+	struct iovec local = {&byte, 1};
+	struct iovec remote = {(void *)(UINTPTR_MAX << 47), 1};
+
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == 0 ||
+	    errno == EFAULT;
+}
+
+void
+foreign_help(const struct foreign_helper *h)
+{
+	static uint64_t address[FOREIGN_BATCH_PAGES];
+	struct work k = {.h = h, .w = h->window, .address = address};
+	char byte = 0;
+
+	k.areas = foreign_areas_new(h->maps, h->mounts, h->shm_device);
+	foreign_confine(h->pid);
+	k.may_call = ask(h->pid);
+	h->window->err = k.may_call || h->memory >= 0 ? 0 : -EPERM;
+	while (
+	    write(h->socket, &byte, 1) == 1 && read(h->socket, &byte, 1) == 1)
+		h->window->err = answer(&k);
+	_exit(0);
+}

@@ -1,0 +1,68 @@
+/* foreign_parts.h - what the command and the helpers of foreign.h share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_FOREIGN_PARTS_H
+#define SEEP_READER_FOREIGN_PARTS_H
+
+#include "reader/foreign.h"
+
+enum { FOREIGN_PATIENCE_NS = 2000000000 };
+
+/*
+ * In memory that both have mapped. A byte on the socket says that a request is
+ * there, a byte back that the answer is.
+ */
+struct foreign_window {
+	struct foreign_range ranges[FOREIGN_BATCH_RANGES];
+	uint32_t count;
+	int32_t err; /* of the whole batch, negative errno */
+	uint8_t pages[FOREIGN_BATCH_PAGES];
+	_Alignas(FOREIGN_PAGE_BYTES)
+	    uint8_t bytes[FOREIGN_BATCH_PAGES * FOREIGN_PAGE_BYTES];
+};
+
+/* What the helper has: descriptors of its own, and one process to look at. */
+struct foreign_helper {
+	struct foreign_window *window;
+	struct foreign_options options;
+	pid_t pid;
+	int socket, pagemap, maps, mounts;
+	int memory;          /* /proc/PID/mem, -1: it could not be opened */
+	uint64_t shm_device; /* of memfd and shared anonymous mappings */
+};
+
+/* In the child; does not return. */
+void foreign_help(const struct foreign_helper *h) __attribute__((noreturn));
+
+/*
+ * For a child: it dies with its parent, takes no signal handler along and
+ * keeps these descriptors alone, whose numbers change; -1 is none. 0 to 2 lead
+ * nowhere: a child that is left behind must not hold the end of a pipe.
+ */
+void foreign_enter(int *const *fds, size_t count);
+
+/*
+ * From here on the child may read and write what it has open, read the memory
+ * of this one process, rest, and exit. Where the kernel has no filters it may
+ * do more.
+ */
+void foreign_confine(pid_t pid);
+
+/*
+ * Waits for the end of a child, at most until then, and fetches its status.
+ * false: it runs on.
+ */
+bool foreign_await(pid_t child, uint64_t until_ns, int *ret_status);
+
+/*
+ * Ends a child by SIGKILL. false: it hangs in the kernel beyond that. It is left
+ * behind, and counted for foreign_may_start().
+ */
+bool foreign_end(pid_t child);
+
+/* Ends a child that has answered all, without waiting for its end. */
+void foreign_dismiss(pid_t child);
+
+/* false: so many have been left behind in this run that no more are started. */
+bool foreign_may_start(void);
+
+#endif

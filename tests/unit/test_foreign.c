@@ -1,0 +1,480 @@
+/* test_foreign.c - memory of another process: which pages are read, and that nobody waits for one that does not come. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "reader/clock.h"
+#include "reader/foreign.h"
+
+enum { PAGE = FOREIGN_PAGE_BYTES };
+
+/* Pages that a child has, as it has them: made here, before the fork. */
+struct host {
+	pid_t pid;
+	int go; /* closed: it ends */
+};
+
+/* A child that has all that we have mapped now; `then` runs when it is told. */
+static struct host
+start_host(void (*then)(void))
+{
+	struct host h;
+	int both[2];
+	char byte;
+
+	assert_int_equal(pipe2(both, O_CLOEXEC), 0);
+	h.pid = fork();
+	assert_true(h.pid >= 0);
+	if (h.pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(both[1]);
+		(void)!read(both[0], &byte, 1);
+		if (then)
+			then();
+		_exit(0);
+	}
+	close(both[0]);
+	h.go = both[1];
+	return h;
+}
+
+static void
+end_host(struct host *h)
+{
+	close(h->go);
+	(void)kill(h->pid, SIGKILL);
+	(void)waitpid(h->pid, NULL, 0);
+}
+
+static struct foreign *
+open_host(const struct host *h, const struct foreign_options *o)
+{
+	struct fault where = {""};
+	struct foreign *f = NULL;
+	int err = foreign_open(h->pid, o, &f, &where);
+
+	if (err < 0)
+		print_error("foreign_open: %s\n", where.text);
+	assert_int_equal(err, 0);
+	return f;
+}
+
+static char *
+map(int flags, int fd, size_t pages)
+{
+	char *p =
+	    mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	return p;
+}
+
+static char *
+anonymous(size_t pages)
+{
+	return map(MAP_PRIVATE | MAP_ANONYMOUS, -1, pages);
+}
+
+static int
+read_one(
+    struct foreign *f, const void *at, size_t pages, struct foreign_batch *ret)
+{
+	struct foreign_range r = {(uint64_t)(uintptr_t)at, pages};
+
+	return foreign_read(f, &r, 1, ret, NULL);
+}
+
+static enum foreign_page
+page_at(struct foreign *f, const void *at, char *ret_first)
+{
+	struct foreign_batch b;
+
+	assert_int_equal(read_one(f, at, 1, &b), 0);
+	assert_int_equal(b.count, 1);
+	*ret_first = (char)b.bytes[0];
+	return b.pages[0];
+}
+
+static void
+own_pages_are_read_and_pages_of_files_are_not(void **state)
+{
+	char name[] = "/tmp/seep-foreign.XXXXXX", c;
+	int file = mkstemp(name), memory = memfd_create("test", MFD_CLOEXEC);
+	char *anon = anonymous(2), *none = anonymous(1);
+	char *shared = map(MAP_SHARED | MAP_ANONYMOUS, -1, 1);
+	char *of_memfd, *of_file, *written, *common;
+	struct foreign *f;
+	struct host h;
+
+	(void)state;
+	assert_true(file >= 0 && memory >= 0);
+	unlink(name);
+	assert_int_equal(ftruncate(file, 4 * PAGE), 0);
+	assert_int_equal(ftruncate(memory, PAGE), 0);
+	of_memfd = map(MAP_SHARED, memory, 1);
+	of_file = map(MAP_PRIVATE, file, 1);
+	written = map(MAP_PRIVATE, file, 1);
+	common = map(MAP_SHARED, file, 1);
+	*anon = 'a';
+	*shared = 's';
+	*of_memfd = 'm';
+	*written = 'w';
+	*common = 'c';
+	assert_int_equal(*(volatile char *)of_file, 'c');
+	*none = 'n';
+	assert_int_equal(mprotect(none, PAGE, PROT_NONE), 0);
+
+	h = start_host(NULL);
+	/* what a fork leaves out the child touches: it has its own tables */
+	f = open_host(&h, NULL);
+	assert_int_equal(page_at(f, anon, &c), FOREIGN_READ);
+	assert_int_equal(c, 'a');
+	assert_int_equal(page_at(f, written, &c), FOREIGN_READ);
+	assert_int_equal(c, 'w');
+	assert_int_equal(page_at(f, anon + PAGE, &c), FOREIGN_UNTOUCHED);
+	/* no right to read it, but content */
+	assert_int_equal(page_at(f, none, &c), FOREIGN_READ);
+	assert_int_equal(c, 'n');
+	foreign_close(f);
+	end_host(&h);
+
+	/* shared pages are not in a child's tables: so look at ourselves */
+	h = (struct host){.pid = getpid(), .go = -1};
+	f = open_host(&h, NULL);
+	assert_int_equal(page_at(f, shared, &c), FOREIGN_READ);
+	assert_int_equal(c, 's');
+	assert_int_equal(page_at(f, of_memfd, &c), FOREIGN_READ);
+	assert_int_equal(c, 'm');
+	if (page_at(f, common, &c) != FOREIGN_READ) /* /tmp may be a tmpfs */
+	{
+		assert_int_equal(page_at(f, common, &c), FOREIGN_FILE);
+		assert_int_equal(c, 0);
+		assert_int_equal(page_at(f, of_file, &c), FOREIGN_FILE);
+		assert_int_equal(c, 0);
+	}
+	foreign_close(f);
+	close(file);
+	close(memory);
+}
+
+static void
+many_ranges_come_in_one_batch_in_order(void **state)
+{
+	struct foreign_range ranges[100];
+	char *p = anonymous(1000);
+	struct foreign_batch b;
+	struct foreign *f;
+	struct host h;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++)
+		if (i % 7 != 3)
+			memcpy(p + i * PAGE, &i, sizeof(i));
+	h = start_host(NULL);
+	f = open_host(&h, NULL);
+	for (size_t i = 0; i < 100; i++) /* backwards */
+		ranges[i] = (struct foreign_range){
+		    (uint64_t)(uintptr_t)(p + (990 - 10 * i) * PAGE), 10};
+	assert_int_equal(foreign_read(f, ranges, 100, &b, NULL), 0);
+	assert_int_equal(b.count, 1000);
+	for (size_t i = 0; i < 1000; i++) {
+		size_t page = 990 - i / 10 * 10 + i % 10, got;
+
+		memcpy(&got, b.bytes + i * PAGE, sizeof(got));
+		assert_int_equal(b.pages[i],
+		    page % 7 == 3 ? FOREIGN_UNTOUCHED : FOREIGN_READ);
+		assert_int_equal(got, page % 7 == 3 ? 0 : page);
+	}
+	assert_true(foreign_is_same(f));
+	foreign_close(f);
+	end_host(&h);
+}
+
+static void
+what_cannot_be_asked_is_refused(void **state)
+{
+	struct foreign_range many[FOREIGN_BATCH_RANGES + 1] = {{0, 0}};
+	struct foreign_batch b;
+	struct foreign *f;
+	struct host h;
+
+	(void)state;
+	h = start_host(NULL);
+	f = open_host(&h, NULL);
+	assert_int_equal(foreign_read(f, many, 0, &b, NULL), -EINVAL);
+	assert_int_equal(
+	    foreign_read(f, many, FOREIGN_BATCH_RANGES + 1, &b, NULL), -EINVAL);
+	assert_int_equal(
+	    read_one(f, NULL, 1 + FOREIGN_BATCH_PAGES, &b), -EINVAL);
+	assert_int_equal(read_one(f, (void *)8, 1, &b), -EINVAL);
+	assert_int_equal(
+	    read_one(f, (void *)(UINTPTR_MAX << 47), 1, &b), -EINVAL);
+	assert_int_equal(
+	    read_one(f, (void *)((UINT64_C(1) << 47) - PAGE), 2, &b), -EINVAL);
+	/* nothing is there: no fault of anybody's */
+	assert_int_equal(read_one(f, NULL, 16, &b), 0);
+	assert_int_equal(b.pages[15], FOREIGN_UNTOUCHED);
+	foreign_close(f);
+	end_host(&h);
+}
+
+static void
+become_nobody(void)
+{
+	if (setgid(65534) == 0 && setuid(65534) == 0 &&
+	    prctl(PR_SET_DUMPABLE, 1) == 0)
+		pause();
+}
+
+static uid_t
+owner_of(pid_t pid)
+{
+	struct stat st;
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return stat(path, &st) == 0 ? st.st_uid : 0;
+}
+
+/* The child that this process has, beside the host. */
+static pid_t
+helper_of(const struct host *h)
+{
+	FILE *file = fopen("/proc/thread-self/children", "re");
+	int pid, found = 0;
+
+	while (file && fscanf(file, "%d", &pid) == 1)
+		if (pid != h->pid)
+			found = pid;
+	if (file)
+		(void)fclose(file);
+	if (!found)
+		skip(); /* a kernel without this file */
+	return found;
+}
+
+static void
+a_helper_that_hangs_is_not_waited_for(void **state)
+{
+	const struct foreign_options hasty = {.patience_ns = 50000000};
+	char *p = anonymous(1);
+	struct fault where = {""};
+	struct foreign_range r = {(uint64_t)(uintptr_t)p, 1};
+	struct foreign_batch b;
+	struct foreign *f;
+	uint64_t began;
+	struct host h;
+
+	(void)state;
+	h = start_host(NULL);
+	f = open_host(&h, &hasty);
+	assert_int_equal(kill(helper_of(&h), SIGSTOP), 0);
+	began = clock_ns(CLOCK_MONOTONIC);
+	assert_int_equal(foreign_read(f, &r, 1, &b, &where), -ETIMEDOUT);
+	assert_string_equal(where.text, "a page did not come");
+	assert_int_equal(foreign_read(f, &r, 1, &b, &where), -ETIMEDOUT);
+	assert_true(clock_ns(CLOCK_MONOTONIC) - began < 5000000000);
+	assert_false(foreign_is_same(f));
+	foreign_close(f);
+
+	f = open_host(&h, NULL);
+	assert_int_equal(kill(helper_of(&h), SIGKILL), 0);
+	assert_int_equal(foreign_read(f, &r, 1, &b, &where), -EIO);
+	foreign_close(f);
+	end_host(&h);
+}
+
+static void
+become_another(void)
+{
+	execlp("sleep", "sleep", "60", NULL);
+}
+
+static void
+a_process_that_ends_or_becomes_another_is_told(void **state)
+{
+	char *p = anonymous(1);
+	struct foreign_batch b;
+	struct foreign *f;
+	struct host h;
+	int err = 0;
+
+	(void)state;
+	*p = 1;
+	h = start_host(become_another);
+	f = open_host(&h, NULL);
+	assert_int_equal(read_one(f, p, 1, &b), 0);
+	assert_true(foreign_is_same(f));
+	close(h.go);
+	for (int i = 0; i < 500 && foreign_is_same(f); i++)
+		usleep(10000);
+	assert_false(foreign_is_same(f));
+	assert_int_equal(read_one(f, p, 1, &b), -ESRCH);
+	foreign_close(f);
+
+	f = open_host(&h, NULL);
+	(void)kill(h.pid, SIGKILL);
+	for (int i = 0; i < 500 && err == 0; i++, usleep(10000))
+		err = read_one(f, p, 1, &b);
+	assert_int_equal(err, -ESRCH);
+	foreign_close(f);
+	(void)waitpid(h.pid, NULL, 0);
+	assert_int_equal(foreign_open(h.pid, NULL, &f, NULL), -ESRCH);
+}
+
+static void
+a_memory_map_that_does_not_come_is_not_waited_for(void **state)
+{
+	struct host h;
+	char *text = NULL;
+	size_t len;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* needs a process of another user that we may read */
+	h = start_host(become_nobody);
+	close(h.go);
+	for (int i = 0; i < 500 && owner_of(h.pid) == 0; i++)
+		usleep(10000);
+	assert_int_equal(foreign_maps(h.pid, &text, &len), 0);
+	assert_non_null(strstr(text, "[stack]"));
+	assert_int_equal(strlen(text), len);
+	free(text);
+	/* the same helper serves again, and hangs then */
+	assert_int_equal(kill(helper_of(&h), SIGSTOP), 0);
+	assert_int_equal(foreign_maps(h.pid, &text, &len), -ETIMEDOUT);
+	assert_int_equal(foreign_maps(h.pid, &text, &len), 0);
+	free(text);
+	(void)kill(h.pid, SIGKILL);
+	(void)waitpid(h.pid, NULL, 0);
+	assert_int_equal(foreign_maps(h.pid, &text, &len), -ESRCH);
+}
+
+/* What Yama does: the call is refused, descriptors opened before work. */
+static void
+forbid_the_call(void)
+{
+	struct sock_filter program[] = {
+	    BPF_STMT(
+	        BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = {4, program};
+
+	assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	assert_int_equal(
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+/* Last of all: the filter stays. */
+static void
+descriptors_do_where_the_call_is_refused(void **state)
+{
+	char name[] = "/tmp/seep-foreign.XXXXXX", c;
+	char *anon = anonymous(2), *written;
+	int file = mkstemp(name);
+	struct foreign *f;
+	struct host h;
+
+	(void)state;
+	assert_true(file >= 0);
+	unlink(name);
+	assert_int_equal(ftruncate(file, PAGE), 0);
+	written = map(MAP_PRIVATE, file, 1);
+	*anon = 'a';
+	*written = 'w';
+	h = start_host(NULL);
+	forbid_the_call();
+	f = open_host(&h, NULL);
+	assert_int_equal(page_at(f, anon, &c), FOREIGN_READ);
+	assert_int_equal(c, 'a');
+	assert_int_equal(page_at(f, written, &c), FOREIGN_READ);
+	assert_int_equal(c, 'w');
+	assert_int_equal(page_at(f, anon + PAGE, &c), FOREIGN_UNTOUCHED);
+	assert_int_equal(c, 0);
+	foreign_close(f);
+	end_host(&h);
+	close(file);
+}
+
+static int
+count_open(pid_t pid)
+{
+	char path[64];
+	int n = 0;
+
+	for (int fd = 0; fd < 1024; fd++) {
+		(void)snprintf(
+		    path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+		n += faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	}
+	return n;
+}
+
+static void
+the_helper_is_confined(void **state)
+{
+	char path[64], line[256];
+	bool filtered = false;
+	struct foreign *f;
+	struct host h;
+	FILE *status;
+	pid_t pid;
+
+	(void)state;
+	h = start_host(NULL);
+	f = open_host(&h, NULL);
+	pid = helper_of(&h);
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	status = fopen(path, "re");
+	assert_non_null(status);
+	while (fgets(line, sizeof(line), status))
+		filtered |= strcmp(line, "Seccomp:\t2\n") == 0;
+	(void)fclose(status);
+	assert_true(filtered);
+	/* nowhere (3), socket, pagemap, maps, mountinfo, mem */
+	if (geteuid() == 0)
+		assert_int_equal(count_open(pid), 8);
+	foreign_close(f);
+	for (int i = 0; i < 500 && waitpid(pid, NULL, WNOHANG) == 0; i++)
+		usleep(10000);
+	assert_int_equal(kill(pid, 0), -1);
+	end_host(&h);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(own_pages_are_read_and_pages_of_files_are_not),
+	    cmocka_unit_test(many_ranges_come_in_one_batch_in_order),
+	    cmocka_unit_test(what_cannot_be_asked_is_refused),
+	    cmocka_unit_test(a_helper_that_hangs_is_not_waited_for),
+	    cmocka_unit_test(a_process_that_ends_or_becomes_another_is_told),
+	    cmocka_unit_test(the_helper_is_confined),
+	    cmocka_unit_test(a_memory_map_that_does_not_come_is_not_waited_for),
+	    cmocka_unit_test(descriptors_do_where_the_call_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
