@@ -144,9 +144,11 @@ write_baseline(const struct check *c, const char *path, bool quiet)
 	output_open(&out, path);
 	baseline_write(out.file, &c->now, c->sample_bytes ? sampled : exact);
 	output_finish(&out);
-	if (!quiet)
-		(void)printf("%s: %s written.\n", path,
-		    words_counted(sites, c->now.count, "site"));
+	if (quiet)
+		return;
+	words_print(stdout, path);
+	(void)printf(
+	    ": %s written.\n", words_counted(sites, c->now.count, "site"));
 }
 
 /* The verdict, to where it was asked for, and as text in any case. */

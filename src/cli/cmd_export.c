@@ -296,7 +296,7 @@ static void
 tell_path(const char *path)
 {
 	if (path)
-		(void)printf("%s\n", path);
+		output_tell_path(path);
 	(void)output_flush();
 }
 

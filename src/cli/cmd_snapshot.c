@@ -202,7 +202,7 @@ run(const struct cmd *self, int argc, char **argv)
 		    o.path);
 	name = save(pid, &o);
 	if (name)
-		(void)printf("%s\n", name);
+		output_tell_path(name);
 	free(name);
 	return output_flush();
 }

@@ -204,19 +204,46 @@ write_chosen(const struct view_inputs *in, struct names *names,
 	ret->name = frames_base(ret->path);
 }
 
+/* A word for a shell: in quotes where it has to be; for free(). */
+static char *
+quoted(const char *word)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	bool plain = *word != '\0' && *word != '-';
+
+	if (!out)
+		die(CMD_INPUT, "view: out of memory");
+	for (const char *p = word; *p; p++)
+		plain = plain &&
+		    (isalnum((unsigned char)*p) || strchr("._+-/", *p));
+	if (!plain)
+		(void)putc('\'', out);
+	for (const char *p = word; *p; p++)
+		(void)fputs(*p == '\'' ? "'\\''" : (char[]){*p, '\0'}, out);
+	if (!plain)
+		(void)putc('\'', out);
+	if (fclose(out) != 0)
+		die(CMD_INPUT, "view: out of memory");
+	return text;
+}
+
 /* How to see the page from where there is a screen. */
 static void
 tell_copy(const struct page_file *f)
 {
 	const struct passwd *user = getpwuid(geteuid());
 	char host[HOST_NAME_MAX + 1] = "";
+	char *path = quoted(f->path), *name = quoted(f->name);
 
 	if (gethostname(host, sizeof(host) - 1) < 0 || !*host)
 		(void)strcpy(host, "HOST");
-	(void)fprintf(stderr,
-	    "seep: no browser opens here. Where there is one, type:\n"
-	    "  scp %s@%s:%s . && xdg-open %s\n",
-	    user ? user->pw_name : "USER", host, f->path, f->name);
+	die_warn("no browser opens here. Where there is one, type:");
+	die_more("scp %s@%s:%s . && xdg-open %s", user ? user->pw_name : "USER",
+	    host, path, name);
+	free(path);
+	free(name);
 }
 
 /* ---- the command ---- */
@@ -295,7 +322,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 	sweep();
 	is_whole = write_page(self, &o, n, argv + 1, &page);
-	(void)printf("%s\n", page.path);
+	output_tell_path(page.path);
 	(void)output_flush();
 	if (!o.no_open && !browser_open(page.path, page.dir))
 		tell_copy(&page);

@@ -15,6 +15,7 @@
 #include "cli/die.h"
 #include "cli/pager.h"
 #include "cli/progress.h"
+#include "report/words.h"
 
 const struct opts_option output_view_rows[] = {
     {"color", 0, OPTS_WORD, offsetof(struct output_view, colour), 0,
@@ -250,6 +251,16 @@ output_finish(struct output *o)
 		fail(o->path ? o->path : "standard output", o->error);
 	pending = NULL;
 	free(o->temporary);
+}
+
+void
+output_tell_path(const char *path)
+{
+	if (isatty(STDOUT_FILENO) == 1)
+		words_print(stdout, path);
+	else
+		(void)fputs(path, stdout);
+	(void)putchar('\n');
 }
 
 int

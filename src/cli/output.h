@@ -51,6 +51,12 @@ void output_show(const struct output *o, const struct output_view *view,
 /* A closed pipe at the other end of stdout is no failure to talk about. */
 void output_finish(struct output *o);
 
+/*
+ * A line on stdout with the name of a file that was written: as it is for a
+ * script, escaped on a terminal.
+ */
+void output_tell_path(const char *path);
+
 /* The same for what was printed to stdout: CMD_OK, or it does not return. */
 int output_flush(void);
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "trace/line.h"
 
 static const char *
@@ -296,60 +297,17 @@ words_time(char buffer[WORDS_MAX], uint64_t ns)
 size_t
 words_utf8(const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
-	size_t n;
-
-	if (p[0] < 0x80)
-		return 1;
-	if (p[0] >= 0xc2 && p[0] <= 0xdf)
-		n = 2;
-	else if (p[0] >= 0xe0 && p[0] <= 0xef)
-		n = 3;
-	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
-		n = 4;
-	else
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80) /* the final NUL fails here too */
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-/* Marks that turn the order of the text around them, or hide in it. */
-static unsigned
-invisible(const unsigned char *p, size_t n)
-{
-	unsigned c;
-
-	if (n != 3 || p[0] != 0xe2)
-		return 0;
-	c = 0x2000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
-	return (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-	        (c >= 0x2060 && c <= 0x206f)
-	    ? c
-	    : 0;
+	return text_utf8(text);
 }
 
 void
 words_print(FILE *out, const char *text)
 {
-	while (*text) {
-		unsigned char c = (unsigned char)text[0];
-		size_t n = words_utf8(text);
-		unsigned odd = invisible((const unsigned char *)text, n);
+	char piece[TEXT_ESCAPED];
 
-		/* C1 controls come as c2 80 .. c2 9f */
-		if (c < 0x20 || c == 0x7f || n == 0)
-			(void)fprintf(out, "\\x%02x", c);
-		else if (c == 0xc2 && (unsigned char)text[1] < 0xa0)
-			(void)fprintf(out, "\\x%02x", (unsigned char)text[1]);
-		else if (odd)
-			(void)fprintf(out, "\\u%04x", odd);
-		else
-			(void)fwrite(text, 1, n, out);
-		text += n ? n : 1;
+	while (*text) {
+		size_t n = text_next(&text, piece);
+
+		(void)fwrite(piece, 1, n, out);
 	}
 }
