@@ -10,6 +10,7 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/filename.h"
 #include "cli/input.h"
 #include "cli/name_opts.h"
 #include "cli/opts.h"
@@ -86,13 +87,14 @@ list_formats(void)
 static char *
 fill_in(const char *pattern, const struct process *p, unsigned number)
 {
-	const char *base = frames_base(p->header.exe);
+	char program[128]; /* leaves room for more in a name */
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
 	if (!out)
 		die(CMD_INPUT, "export: out of memory");
+	filename_of_program(p->header.exe, program, sizeof(program));
 	for (; *pattern; pattern++) {
 		if (pattern[0] != '%' || !strchr("epn%", pattern[1])) {
 			(void)putc(*pattern, out);
@@ -100,7 +102,7 @@ fill_in(const char *pattern, const struct process *p, unsigned number)
 		}
 		switch (*++pattern) {
 		case 'e':
-			(void)fputs(base && *base ? base : "unknown", out);
+			(void)fputs(program, out);
 			break;
 		case 'p':
 			(void)fprintf(out, "%u", p->header.pid);
@@ -136,7 +138,9 @@ is_of(const char *path, const struct process *p)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 &&
+	/* a link, or the file of somebody else, is no report of ours */
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_uid == geteuid() &&
 	    (uint64_t)st.st_mtim.tv_sec * 1000000000 +
 	        (uint64_t)st.st_mtim.tv_nsec >=
 	    p->header.start_realtime_ns;

@@ -34,6 +34,7 @@
 #include "record/spool.h"
 #include "report/words.h"
 #include "trace/bundle.h"
+#include "trace/outfile.h"
 
 enum {
 	EXIT_OURS = 125,
@@ -129,7 +130,7 @@ check_output(struct run *r)
 		    r->file);
 	else
 		die_warn("cannot write %s: %s; choose another place with -o",
-		    r->file, strerror(-err));
+		    r->file, outfile_error(err));
 	return EXIT_OURS;
 }
 

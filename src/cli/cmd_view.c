@@ -17,6 +17,7 @@
 #include "cli/browser.h"
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/filename.h"
 #include "cli/input.h"
 #include "cli/name_opts.h"
 #include "cli/opts.h"
@@ -24,6 +25,7 @@
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "export/html.h"
+#include "trace/outfile.h"
 
 enum { OLD_SECONDS = 24 * 60 * 60 }; /* pages that nobody opened */
 
@@ -45,21 +47,17 @@ struct view_inputs {
 
 /* ---- the file ---- */
 
-/* The program's name, tame enough for a file name of ours; for free(). */
+/* For free(). */
 static char *
 file_name(const struct session *s)
 {
-	const char *base =
-	    s->count > 0 ? frames_base(s->processes[0]->header.exe) : NULL;
-	char *name;
+	char program[64], *name;
 
-	if (asprintf(&name, "%.60s.html", base && *base ? base : "report") < 0)
+	if (s->count > 0)
+		filename_of_program(
+		    s->processes[0]->header.exe, program, sizeof(program));
+	if (asprintf(&name, "%s.html", s->count > 0 ? program : "report") < 0)
 		die(CMD_INPUT, "view: out of memory");
-	for (char *p = name; *p; p++)
-		if (!isalnum((unsigned char)*p) && !strchr("._+-", *p))
-			*p = '_';
-	if (*name == '.')
-		*name = '_';
 	return name;
 }
 
@@ -121,12 +119,12 @@ sweep(void)
 
 /* TMPDIR/seep-view.XXXXXX/NAME: 0600 in a directory of 0700. */
 static FILE *
-open_private(const struct session *s, struct page_file *ret)
+open_private(
+    const struct session *s, struct page_file *ret, struct outfile *file)
 {
 	const char *tmp = temporary_folder();
 	char *name = file_name(s);
-	FILE *out;
-	int fd;
+	int err;
 
 	if (asprintf(&ret->dir, "%s/" FOLDER "XXXXXX", tmp) < 0)
 		die(CMD_INPUT, "view: out of memory");
@@ -137,15 +135,13 @@ open_private(const struct session *s, struct page_file *ret)
 		die(CMD_INPUT, "view: out of memory");
 	ret->name = ret->path + strlen(ret->dir) + 1;
 	free(name);
-	fd = open(ret->path,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out) {
+	err = outfile_open(ret->path, OUTFILE_REFUSE, 0600, file);
+	if (err < 0) {
 		(void)rmdir(ret->dir);
 		die(CMD_INPUT, "view: %s: cannot be written: %s", ret->path,
-		    strerror(errno));
+		    strerror(-err));
 	}
-	return out;
+	return fdopen(dup(file->fd), "w");
 }
 
 /* What is not whole is not left behind. */
@@ -167,9 +163,12 @@ write_temporary(const struct view_inputs *in, struct names *names,
     const struct view_options *options, const struct html_options *html,
     struct page_file *ret)
 {
-	FILE *out = open_private(in->sessions[0], ret);
+	struct outfile file;
+	FILE *out = open_private(in->sessions[0], ret, &file);
 	int err;
 
+	if (!out)
+		fail(ret, -errno);
 	errno = 0;
 	err =
 	    html_write_sessions(out, in->list, in->count, names, options, html);
@@ -177,6 +176,9 @@ write_temporary(const struct view_inputs *in, struct names *names,
 		err = errno ? -errno : -EIO;
 	if (fclose(out) != 0 && err == 0)
 		err = -errno;
+	if (err == 0)
+		err = outfile_publish(&file, OUTFILE_REFUSE);
+	outfile_close(&file);
 	if (err < 0)
 		fail(ret, err);
 }

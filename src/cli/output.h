@@ -8,19 +8,20 @@
 
 #include "cli/opts.h"
 #include "cli/terminal.h"
+#include "trace/outfile.h"
 
 /*
  * With a path (NULL or "-": stdout) bytes go to a file beside it, which gets
  * its name in output_finish(): a failure or a signal leaves what was there.
- * Devices, pipes and symbolic links are written through directly. Failures end
+ * trace/outfile.h has the rules about links, devices and pipes. Failures end
  * the program: one line, exit 3. `o` stays where it is until output_finish().
  */
 struct output {
 	FILE *file; /* not stdout: that one waits for its first bytes */
 	const char *path;
-	char *temporary; /* NULL: written directly */
-	bool is_new;     /* never in the place of another file */
-	int fd, error;   /* errno of the first write that failed */
+	struct outfile out; /* with a path */
+	enum outfile_existing existing;
+	int fd, error; /* errno of the first write that failed */
 };
 
 void output_open(struct output *o, const char *path);

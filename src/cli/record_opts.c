@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/die.h"
+#include "cli/filename.h"
 #include "cli/export_at_end.h"
 #include "cli/name_opts.h"
 
@@ -132,19 +133,10 @@ record_opts_needs_pid(const struct record_options *o)
 	return false;
 }
 
-/* A name of its own, wherever it comes from: no directories. */
-static void
-put_name(FILE *f, const char *name)
-{
-	for (; *name; name++)
-		(void)putc(*name == '/' ? '_' : *name, f);
-}
-
 static void
 expand(FILE *f, const struct record_options *o, char what, pid_t pid)
 {
-	const char *slash = strrchr(o->command[0], '/');
-	char host[256] = "";
+	char host[256] = "", name[128];
 
 	switch (what) {
 	case 'p':
@@ -152,10 +144,12 @@ expand(FILE *f, const struct record_options *o, char what, pid_t pid)
 		break;
 	case 'h':
 		(void)gethostname(host, sizeof(host) - 1);
-		put_name(f, host);
+		filename_of_program(host, name, sizeof(name));
+		(void)fputs(name, f);
 		break;
 	case 'e':
-		put_name(f, slash ? slash + 1 : o->command[0]);
+		filename_of_program(o->command[0], name, sizeof(name));
+		(void)fputs(name, f);
 		break;
 	case 't':
 		(void)fprintf(f, "%lld", (long long)time(NULL));

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "trace/bundle_bytes.h"
+#include "trace/infile.h"
 
 enum { HEADER_MAX = 4096 };
 
@@ -65,19 +66,11 @@ bundle_open(const char *path, struct bundle **ret)
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return -ENOMEM;
-	/* O_NONBLOCK: a FIFO must not hold us before we know what it is */
-	b->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (b->fd < 0) {
-		err = -errno;
+	b->fd = infile_open(AT_FDCWD, path);
+	if (b->fd < 0 || fstat(b->fd, &st) < 0) {
+		err = b->fd < 0 ? b->fd : -errno;
 		goto out;
 	}
-	if (fstat(b->fd, &st) < 0) {
-		err = -errno;
-		goto out;
-	}
-	err = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	if (!S_ISREG(st.st_mode))
-		goto out;
 	b->size = (uint64_t)st.st_size;
 	err = check_file_head(b);
 	if (err < 0)
