@@ -12,12 +12,13 @@
 #include "cli/filename.h"
 #include "cli/export_at_end.h"
 #include "cli/name_opts.h"
+#include "record/quota.h"
 
 #define MS UINT64_C(1000000)
 
 #define SAMPLE_MAX (UINT64_C(1) << 40)
 
-enum { DEPTH_MAX = 4096 };
+enum { DEPTH_MAX = 4096, MAX_SIZE_MIN = 64 << 10 };
 
 #define AT(field) offsetof(struct record_options, field)
 
@@ -28,6 +29,9 @@ static const struct opts_option output_rows[] = {
         "'%'"},
     {"force", 0, OPTS_FLAG, AT(force), 0, NULL,
         "replace an existing FILE; it is removed before CMD starts"},
+    {"max-size", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE",
+        "write at most about so much (default 16GiB); what finds no room is "
+        "counted, and seep check exits with 3"},
     {"require", 0, OPTS_FLAG, AT(require), 0, NULL,
         "exit with 125 when nothing could be recorded, whatever CMD did"},
     {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
@@ -80,8 +84,10 @@ check_pattern(const char *output)
 }
 
 /* What was not given is none of these values: 0 is told from "0". */
-static const struct record_options not_given = {
-    .depth = UINT32_MAX, .interval_ns = UINT64_MAX, .sample_bytes = UINT64_MAX};
+static const struct record_options not_given = {.depth = UINT32_MAX,
+    .interval_ns = UINT64_MAX,
+    .sample_bytes = UINT64_MAX,
+    .max_bytes = QUOTA_FILE_BYTES};
 
 static void
 check_numbers(const struct record_options *o)
@@ -97,6 +103,8 @@ check_numbers(const struct record_options *o)
 	if (o->sample_bytes != UINT64_MAX &&
 	    (o->sample_bytes < 1 || o->sample_bytes > SAMPLE_MAX))
 		die(CMD_USAGE, "record: --sample takes a size from 1 to 1TiB");
+	if (o->max_bytes < MAX_SIZE_MIN)
+		die(CMD_USAGE, "record: --max-size takes a size from 64KiB on");
 }
 
 void

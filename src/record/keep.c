@@ -13,16 +13,32 @@
 #include "reader/moments.h"
 #include "reader/segfile.h"
 
+#define SNAPSHOT_SIZE_MAX (INT64_C(1) << 40) /* holes and all */
+
+enum {
+	SNAPSHOT_BYTES_MAX = 512 << 20, /* of data in one of ours */
+	OTHERS_BYTES = 256 << 20,       /* in all those of other users */
+	OTHERS_MAX = 1000,              /* files of theirs that are looked at */
+};
+
 static int
 open_folder(struct keep *k)
 {
+	struct stat st;
+
 	if (k->fd >= 0)
 		return 0;
 	if (mkdir(k->folder, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	k->fd =
 	    open(k->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return k->fd < 0 ? -errno : 0;
+	if (k->fd < 0)
+		return -errno;
+	if (fstat(k->fd, &st) == 0 && st.st_uid == geteuid())
+		return 0;
+	close(k->fd); /* somebody else was first */
+	k->fd = -1;
+	return -EPERM;
 }
 
 /* Renames; false with errno EEXIST where the name is taken. */
@@ -40,30 +56,65 @@ rename_to(int from_dir, const char *from, int dir, const char *name)
 	return true;
 }
 
+/* One stretch of data. */
 static int
-copy_bytes(int from, int to)
+copy_stretch(int from, int to, off_t at, off_t end)
 {
 	char buffer[1 << 16];
-	ssize_t n;
 
-	while ((n = read(from, buffer, sizeof(buffer))) != 0) {
-		if (n < 0 && errno != EINTR)
+	while (at < end) {
+		size_t want = (size_t)(end - at) < sizeof(buffer)
+		    ? (size_t)(end - at)
+		    : sizeof(buffer);
+		ssize_t n = pread(from, buffer, want, at), w;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0; /* cut meanwhile */
+		w = pwrite(to, buffer, (size_t)n, at);
+		if (w < 0 && errno != EINTR)
 			return -errno;
-		for (ssize_t at = 0, w; at < n; at += w) {
-			w = write(to, buffer + at, (size_t)(n - at));
-			if (w < 0 && errno != EINTR)
-				return -errno;
-			w = w < 0 ? 0 : w;
-		}
+		at += w < 0 ? 0 : w;
 	}
 	return 0;
 }
 
+/* Holes stay holes. Takes what is copied off *budget. */
+static int
+copy_bytes(int from, int to, off_t size, uint64_t *budget)
+{
+	off_t at = 0, data, hole;
+	int err = ftruncate(to, size) < 0 ? -errno : 0;
+
+	while (err == 0 && at < size) {
+		data = lseek(from, at, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			break; /* no more */
+		hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
+		if (hole < 0) { /* a file system without holes */
+			data = at;
+			hole = size;
+		}
+		if (data >= size)
+			break;
+		hole = hole < size ? hole : size;
+		if ((uint64_t)(hole - data) > *budget)
+			return -EFBIG;
+		*budget -= (uint64_t)(hole - data);
+		err = copy_stretch(from, to, data, hole);
+		at = hole;
+	}
+	return err;
+}
+
 /* To another file system: whole under a hidden name first. */
 static int
-copy_to(int from_dir, const char *name, int dir)
+copy_to(struct keep *k, int from_dir, const char *name, int dir)
 {
 	char hidden[NAME_MAX + 8];
+	struct stat st;
+	uint64_t budget;
 	int from, to, err;
 
 	(void)snprintf(hidden, sizeof(hidden), ".%s.tmp", name);
@@ -71,9 +122,17 @@ copy_to(int from_dir, const char *name, int dir)
 	    from_dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (from < 0)
 		return -errno;
+	if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_size > SNAPSHOT_SIZE_MAX) {
+		close(from);
+		return -EFBIG;
+	}
+	budget = st.st_uid == geteuid() ? SNAPSHOT_BYTES_MAX : k->others_bytes;
 	to = openat(dir, hidden,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	err = to < 0 ? -errno : copy_bytes(from, to);
+	err = to < 0 ? -errno : copy_bytes(from, to, st.st_size, &budget);
+	if (st.st_uid != geteuid())
+		k->others_bytes = budget;
 	if (to >= 0 && close(to) < 0 && err == 0)
 		err = -errno;
 	close(from);
@@ -102,6 +161,15 @@ is_of_session(const struct keep *k, int dir_fd, const char *name)
 	return ours;
 }
 
+static bool
+is_ours(int dir_fd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_uid == geteuid();
+}
+
 static int
 visit(void *context, int dir_fd, const char *dir, const char *name)
 {
@@ -109,11 +177,19 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 	int err;
 
 	(void)dir;
+	if (!is_ours(dir_fd, name) && ++k->others > OTHERS_MAX) {
+		k->left++;
+		k->err = -EDQUOT;
+		return 0;
+	}
 	if (!is_of_session(k, dir_fd, name))
 		return 0;
 	err = open_folder(k);
-	if (err == 0 && !rename_to(dir_fd, name, k->fd, name))
-		err = errno == EXDEV ? copy_to(dir_fd, name, k->fd) : -errno;
+	/* what is not ours is copied: its owner may have it open for writing */
+	if (err == 0 && !is_ours(dir_fd, name))
+		err = copy_to(k, dir_fd, name, k->fd);
+	else if (err == 0 && !rename_to(dir_fd, name, k->fd, name))
+		err = errno == EXDEV ? copy_to(k, dir_fd, name, k->fd) : -errno;
 	if (err == 0) {
 		k->moved++;
 	} else {
@@ -128,7 +204,8 @@ keep_snapshots(const struct spool *s, const char *file, struct keep *k)
 {
 	int n;
 
-	*k = (struct keep){.fd = -1, .session = s->session};
+	*k = (struct keep){
+	    .fd = -1, .session = s->session, .others_bytes = OTHERS_BYTES};
 	n = snprintf(k->folder, sizeof(k->folder), "%s" MOMENTS_SUFFIX, file);
 	if (n < 0 || (size_t)n >= sizeof(k->folder))
 		return;

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "trace/bundle_bytes.h"
+#include "trace/holes.h"
 #include "trace/infile.h"
 
 enum { HEADER_MAX = 4096 };
@@ -73,6 +74,9 @@ bundle_open(const char *path, struct bundle **ret)
 	}
 	b->size = (uint64_t)st.st_size;
 	err = check_file_head(b);
+	/* reading holes takes as long as reading bytes, and they cost nothing */
+	if (err == 0 && !holes_allow(b->fd, 0, b->size, b->size))
+		err = -EBADMSG;
 	if (err < 0)
 		goto out;
 	*ret = b;
@@ -219,6 +223,12 @@ bundle_next(struct bundle *b, uint32_t *ret_type, const void **ret_bytes,
 	*ret_bytes = b->buffer;
 	*ret_len = head.length;
 	return 1;
+}
+
+uint64_t
+bundle_file_bytes(const struct bundle *b)
+{
+	return b->size;
 }
 
 void

@@ -81,6 +81,9 @@ bool bundle_is_growing(const struct bundle *b);
  */
 bool bundle_resume(struct bundle *b);
 
+/* Bytes of the file, when it was opened. */
+uint64_t bundle_file_bytes(const struct bundle *b);
+
 /* Back to the first entry. */
 void bundle_rewind(struct bundle *b);
 
