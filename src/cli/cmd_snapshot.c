@@ -106,9 +106,11 @@ write_to(const struct snapshot *s, const char *path)
 	if (err == 0)
 		err = outfile_flush(&out);
 	if (err == 0)
+		err = outfile_sync(&out);
+	if (err == 0)
 		err = outfile_publish(&out, OUTFILE_REFUSE);
 	if (err == 0)
-		err = outfile_sync(&out);
+		err = outfile_sync_name(&out);
 	outfile_close(&out);
 	return err;
 }

@@ -225,7 +225,8 @@ block_of(struct tail *t, uint64_t id, struct block **ret)
 
 		while (room <= n)
 			room *= 2;
-		if (charge(t, (room - t->block_room) * sizeof(*bigger)) < 0)
+		if (charge(t, (room - t->block_room) * sizeof(struct block *)) <
+		    0)
 			return -EFBIG;
 		bigger = reallocarray(t->blocks, room, sizeof(struct block *));
 		if (!bigger)

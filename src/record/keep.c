@@ -133,6 +133,8 @@ copy_to(struct keep *k, int from_dir, const char *name, int dir)
 	err = to < 0 ? -errno : copy_bytes(from, to, st.st_size, &budget);
 	if (st.st_uid != geteuid())
 		k->others_bytes = budget;
+	if (err == 0 && fsync(to) < 0 && errno != EINVAL && errno != EROFS)
+		err = -errno;
 	if (to >= 0 && close(to) < 0 && err == 0)
 		err = -errno;
 	close(from);
@@ -210,6 +212,8 @@ keep_snapshots(const struct spool *s, const char *file, struct keep *k)
 	if (n < 0 || (size_t)n >= sizeof(k->folder))
 		return;
 	(void)spool_walk_snapshots(s, visit, k);
-	if (k->fd >= 0)
+	if (k->fd >= 0) {
+		(void)fsync(k->fd);
 		close(k->fd);
+	}
 }

@@ -149,7 +149,7 @@ int bundle_rollback(struct bundle_writer *w);
 /*
  * Completes the file and puts it in place, also where somebody has taken its
  * name away since; frees w, whatever comes of it. -ESTALE: somebody else wrote
- * into it.
+ * into it. 0: file and name are on the disk, and outlive a loss of power.
  */
 int bundle_finish(struct bundle_writer *w);
 

@@ -356,8 +356,13 @@ bundle_finish(struct bundle_writer *w)
 
 	if (err == 0 && w->published && !outfile_is_in_place(&w->out))
 		err = copy_to_new_file(w);
+	/* first the bytes, then their name: who is told, can rely on both */
+	if (err == 0)
+		err = outfile_sync(&w->out);
 	if (err == 0)
 		err = bundle_publish(w);
+	if (err == 0)
+		err = outfile_sync_name(&w->out);
 	bundle_discard(w);
 	return err;
 }

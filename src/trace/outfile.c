@@ -423,12 +423,13 @@ sync_one(int fd)
 int
 outfile_sync(const struct outfile *o)
 {
-	int err;
+	return o->direct ? 0 : sync_one(o->fd);
+}
 
-	if (o->direct)
-		return 0;
-	err = sync_one(o->fd);
-	return err < 0 ? err : sync_one(o->dir_fd);
+int
+outfile_sync_name(const struct outfile *o)
+{
+	return o->direct ? 0 : sync_one(o->dir_fd);
 }
 
 void

@@ -64,10 +64,12 @@ int outfile_clear(const struct outfile *o, enum outfile_existing existing);
 bool outfile_is_in_place(const struct outfile *o);
 
 /*
- * What was written, and the name, outlive a loss of power from here on.
- * Nothing to do for pipes and devices. Negative errno.
+ * What was written outlives a loss of power from here on; its name does so
+ * once it is published and synced as well. Nothing to do for pipes and
+ * devices. Negative errno.
  */
 int outfile_sync(const struct outfile *o);
+int outfile_sync_name(const struct outfile *o);
 
 /* Removes what has no name yet, closes. Twice is fine. */
 void outfile_close(struct outfile *o);
