@@ -23,6 +23,7 @@
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/secure.h"
 #include "cli/view_opts.h"
 #include "export/html.h"
 #include "trace/outfile.h"
@@ -241,7 +242,10 @@ tell_copy(const struct page_file *f)
 
 	if (gethostname(host, sizeof(host) - 1) < 0 || !*host)
 		(void)strcpy(host, "HOST");
-	die_warn("no browser opens here. Where there is one, type:");
+	die_warn("%s. Where there is one, type:",
+	    secure_mode() == SECURE_NO
+	        ? "no browser opens here"
+	        : "no browser is started as root (SEEP_PAGERSECURE=0 allows it)");
 	die_more("scp %s@%s:%s . && xdg-open %s", user ? user->pw_name : "USER",
 	    host, path, name);
 	free(path);
@@ -326,7 +330,8 @@ run(const struct cmd *self, int argc, char **argv)
 	is_whole = write_page(self, &o, n, argv + 1, &page);
 	output_tell_path(page.path);
 	(void)output_flush();
-	if (!o.no_open && !browser_open(page.path, page.dir))
+	if (!o.no_open &&
+	    (secure_mode() != SECURE_NO || !browser_open(page.path, page.dir)))
 		tell_copy(&page);
 	free(page.dir);
 	free(page.path);
