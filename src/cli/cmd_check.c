@@ -282,6 +282,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.baseline)
 		load_baseline(&baseline, o.baseline);
 	names = name_opts_open(self->name, &o.naming);
+	output_limit(o.view.max_bytes);
 	inputs = load_inputs(&o, n, argv + 1, names, &suppress);
 	count = n ? (size_t)n : 1;
 	if (check_new(inputs, count, &options, &check) < 0)

@@ -19,12 +19,14 @@
 #include "cli/view_opts.h"
 #include "export/export.h"
 #include "record/pack.h"
+#include "report/json_size.h"
 
 enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
 
 struct export_command {
 	const char *format, *path, *since;
 	bool force, list, full;
+	uint64_t max_bytes;
 	unsigned top;
 	struct view_opts sites;
 	struct names_options naming;
@@ -377,6 +379,21 @@ write_packed(const struct export_command *o, const char *input,
 		die(CMD_INPUT, "export: %s", where.text);
 }
 
+static void
+check_size(
+    const struct export_command *o, const struct job *job, struct names *names)
+{
+	struct view_options options;
+	uint64_t bytes;
+
+	view_opts_finish_exact("export", &o->sites, &options);
+	if (job->only)
+		options.pid = job->only->header.pid;
+	if (json_size(job->session, names, &options, output_max(), &bytes) < 0)
+		die(CMD_INPUT, "export: out of memory");
+	output_check_json("export", bytes);
+}
+
 /* One file. */
 static void
 write_file(const struct export_command *o, const struct export_format *f,
@@ -391,6 +408,9 @@ write_file(const struct export_command *o, const struct export_format *f,
 			tell_path(job->path);
 		return;
 	}
+	output_limit(o->max_bytes);
+	if (strcmp(f->name, "json") == 0)
+		check_size(o, job, names);
 	if (o->force)
 		output_open(&out, job->path);
 	else
@@ -472,6 +492,7 @@ static const struct opts_option output[] = {
     {"since", 0, OPTS_TEXT, AT(since), 0, "INPUT",
         "differences from an earlier INPUT, where the format has them"},
     {"list", 0, OPTS_FLAG, AT(list), 0, NULL, "tell the formats"},
+    {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
     {0},
 };
 

@@ -23,6 +23,8 @@ const struct opts_option output_view_rows[] = {
         "auto: on a terminal, unless NO_COLOR is set (the default)"},
     {"no-pager", 0, OPTS_FLAG, offsetof(struct output_view, no_pager), 0, NULL,
         "write to the terminal itself, not to SEEP_PAGER, PAGER or less"},
+    {"max-output", 0, OPTS_SIZE, offsetof(struct output_view, max_bytes), 0,
+        "SIZE", OUTPUT_MAX_HELP},
     {0},
 };
 
@@ -96,6 +98,46 @@ begin(void)
 		pager_start(&shown.terminal, shown.answer);
 }
 
+static uint64_t limit = OUTPUT_MAX;
+
+void
+output_limit(uint64_t max_bytes)
+{
+	limit = max_bytes ? max_bytes : OUTPUT_MAX;
+}
+
+uint64_t
+output_max(void)
+{
+	return limit;
+}
+
+void
+output_check_json(const char *command, uint64_t bytes)
+{
+	char is[WORDS_MAX], may[WORDS_MAX];
+
+	if (bytes > limit)
+		die(CMD_INPUT,
+		    "%s: this would be about %s of JSON, more than %s: seep "
+		    "report --format json --frames shared has every frame "
+		    "once; --max-output SIZE allows more",
+		    command, words_bytes(is, bytes), words_bytes(may, limit));
+}
+
+/* Called by stdio, in the middle of whatever writes: nothing else is run. */
+static _Noreturn void
+end_too_large(const struct output *o)
+{
+	char may[WORDS_MAX];
+
+	die_warn("%s: more than %s: %s; --max-output SIZE allows more",
+	    o->path ? o->path : "standard output", words_bytes(may, limit),
+	    o->path && !o->out.direct ? "not written" : "cut off there");
+	remove_pending();
+	_exit(CMD_INPUT);
+}
+
 /* An error is remembered: stdio forgets which it was. */
 static ssize_t
 write_bytes(void *cookie, const char *bytes, size_t len)
@@ -105,6 +147,9 @@ write_bytes(void *cookie, const char *bytes, size_t len)
 
 	if (!o->path && !shown.begun)
 		begin();
+	o->bytes += len;
+	if (o->bytes > limit && !shown.terminal.is_terminal)
+		end_too_large(o);
 	while (done < len && o->error == 0) {
 		ssize_t n = write(o->fd, bytes + done, len - done);
 

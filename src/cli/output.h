@@ -4,6 +4,7 @@
 #define SEEP_CLI_OUTPUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "cli/opts.h"
@@ -21,7 +22,8 @@ struct output {
 	const char *path;
 	struct outfile out; /* with a path */
 	enum outfile_existing existing;
-	int fd, error; /* errno of the first write that failed */
+	int fd, error;  /* errno of the first write that failed */
+	uint64_t bytes; /* so far */
 };
 
 void output_open(struct output *o, const char *path);
@@ -36,10 +38,25 @@ void output_open_new(struct output *o, const char *path);
 struct output_view {
 	int colour; /* enum terminal_colour */
 	bool no_pager;
+	uint64_t max_bytes; /* of the result; 0: OUTPUT_MAX */
 };
 
 /* They fill a struct output_view. */
 extern const struct opts_option output_view_rows[];
+
+/*
+ * A result of a small file can be very large, where it repeats what the file
+ * has once. What would be larger than this is no result: one line, exit 3, and
+ * a file that was there is as it was. Not on a terminal, where the user has
+ * seen enough when he has. Call it before output_open(); 0: OUTPUT_MAX.
+ */
+#define OUTPUT_MAX      (UINT64_C(2) << 30)
+#define OUTPUT_MAX_HELP "refuse to write more than SIZE (default 2GiB)"
+void output_limit(uint64_t max_bytes);
+uint64_t output_max(void);
+
+/* Are there about so many bytes of JSON to come, too many? Then that is it. */
+void output_check_json(const char *command, uint64_t bytes);
 
 /*
  * Tells what the place can show. A terminal gets a pager (see pager.h, also
