@@ -341,7 +341,8 @@ write_about(struct run *r, bool ended)
 	    .follow = !r->options.no_follow,
 	    .max_rss_bytes = r->launch.max_rss_bytes,
 	    .oom_kills = ended ? oom_kills() - r->oom_kills : 0,
-	    .unwatched = r->quota.unwatched,
+	    .unwatched = r->quota.unwatched + r->quota.unlisted,
+	    .unplaced = r->collect.where.unplaced,
 	    .line_cut = r->quota.line_cut,
 	};
 
@@ -496,10 +497,17 @@ tell_cut(struct run *r)
 			    q->refused[i],
 			    q->refused[i] == 1 ? " was" : "es were",
 			    quota_words((enum quota_reason)i));
-	if (q->unwatched > 0)
+	if (q->unwatched + q->unlisted > 0)
 		die_warn("%zu process%s no time line: there is no memory to "
 		         "watch more of them",
-		    q->unwatched, q->unwatched == 1 ? " has" : "es have");
+		    q->unwatched + q->unlisted,
+		    q->unwatched + q->unlisted == 1 ? " has" : "es have");
+	if (r->collect.where.unplaced > 0)
+		die_warn("%zu module%s of a relative path %s not looked for: "
+		         "functions there may have no names",
+		    r->collect.where.unplaced,
+		    r->collect.where.unplaced == 1 ? "" : "s",
+		    r->collect.where.unplaced == 1 ? "was" : "were");
 	if (q->line_cut)
 		die_warn("the time line ends before the command: it has half "
 		         "of the recording's full size (--max-size)");

@@ -271,9 +271,16 @@ static int
 note_cut(struct session *s, const char *text, size_t len)
 {
 	uint64_t unwatched = number_in(text, len, "unwatched");
+	uint64_t unplaced = number_in(text, len, "unplaced");
 	int err = 0;
 
-	if (unwatched)
+	if (unplaced)
+		err = session_note(s,
+		    "%llu module%s of a relative path %s not looked for: "
+		    "functions there may have no names",
+		    (unsigned long long)unplaced, unplaced == 1 ? "" : "s",
+		    unplaced == 1 ? "was" : "were");
+	if (err == 0 && unwatched)
 		err = session_note(s,
 		    "%llu process%s no time line: there was no memory to watch "
 		    "more of them",

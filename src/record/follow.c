@@ -82,6 +82,8 @@ struct follow {
 	size_t slots_taken; /* in the fullest file */
 	size_t present;     /* files of ours that are there */
 	bool has_children;  /* some slot was taken */
+	size_t unlisted;    /* files too many to be known, in this look */
+	size_t untold;      /* processes too many to be listed, likewise */
 	size_t learned;     /* files met for the first time, in this look */
 };
 
@@ -352,8 +354,10 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 		goto out;
 	key.uid = st.st_uid;
 	/* names that come and go, of somebody else: their ends are enough */
-	if (f->file_count >= FILES_MAX && key.uid != geteuid())
+	if (f->file_count >= FILES_MAX && key.uid != geteuid()) {
+		f->unlisted++;
 		goto out;
+	}
 	err = -ENOMEM;
 	if (room_make(
 	        &f->files, &f->file_room, f->file_count, sizeof(*f->files)) < 0)
@@ -416,7 +420,7 @@ suspect_of(struct follow *f, const struct procs_process *p)
 		    f->suspects[i].start_jiffies == p->start_jiffies)
 			return &f->suspects[i];
 	if (f->suspect_count >= SUSPECTS_MAX) {
-		f->plan.collect->quota->refused[QUOTA_UNTOLD] = 1;
+		f->untold++;
 		return NULL;
 	}
 	more = reallocarray(f->suspects, f->suspect_count + 1, sizeof(*more));
@@ -479,8 +483,11 @@ look_at_family(struct follow *f)
 	    f->plan.since_jiffies);
 	if (err == 0)
 		err = collect_merge(f->plan.collect, f->plan.writer, &hooks);
+	f->untold = 0;
 	if (err == 0)
 		collect_each_running(f->plan.collect, note_untraced, f);
+	quota_at_once(
+	    &f->plan.collect->quota->refused[QUOTA_UNTOLD], f->untold);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	rest_ns = cpu_ns * FAMILY_LOAD;
 	if (rest_ns < FAMILY_MS * MS)
@@ -521,8 +528,10 @@ look_at_all(struct follow *f, bool rows, bool last)
 	f->slots_taken = 0;
 	f->present = 0;
 	f->learned = 0;
+	f->unlisted = 0;
 	scribe_time(&f->scribe, f->now_ns);
 	err = spool_walk(f->plan.spool, find_visit, f);
+	quota_at_once(&f->plan.collect->quota->unlisted, f->unlisted);
 	for (size_t i = 0; i < f->file_count && err == 0; i++)
 		err = look_at_file(f, &f->files[i], rows, last);
 	return err;

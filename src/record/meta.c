@@ -83,6 +83,8 @@ meta_write(const struct meta *m, struct bundle_writer *w)
 		fprintf(f, "oom_kills=%" PRIu64 "\n", m->oom_kills);
 	if (m->unwatched)
 		fprintf(f, "unwatched=%zu\n", m->unwatched);
+	if (m->unplaced)
+		fprintf(f, "unplaced=%zu\n", m->unplaced);
 	if (m->line_cut)
 		fprintf(f, "line_cut=1\n");
 	if (WIFSIGNALED(m->status))

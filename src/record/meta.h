@@ -25,6 +25,7 @@ struct meta {
 	uint64_t max_rss_bytes; /* of the command, once it has ended */
 	uint64_t oom_kills;     /* in our cgroup, while it ran */
 	size_t unwatched;       /* processes without a time line */
+	size_t unplaced;        /* modules that were not looked for */
 	bool line_cut;          /* it ends before the command */
 };
 

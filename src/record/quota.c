@@ -126,18 +126,22 @@ quota_look(struct quota *q)
 		q->others[i]->files = 0;
 }
 
+void
+quota_at_once(size_t *most, size_t now)
+{
+	if (now > *most)
+		*most = now;
+}
+
 bool
 quota_file(struct quota *q, uid_t uid)
 {
 	struct quota_user *u = quota_user(q, uid);
-	size_t more;
 
 	if (u == &q->own || ++u->files <= QUOTA_OTHERS_FILES)
 		return true;
 	/* the same files come again at the next look */
-	more = u->files - QUOTA_OTHERS_FILES;
-	if (more > q->refused[QUOTA_FILES])
-		q->refused[QUOTA_FILES] = more;
+	quota_at_once(&q->refused[QUOTA_FILES], u->files - QUOTA_OTHERS_FILES);
 	return false;
 }
 

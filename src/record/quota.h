@@ -53,6 +53,7 @@ struct quota {
 	size_t other_count;
 	size_t refused[QUOTA_REASONS];
 	size_t unwatched; /* processes without a time line of their own */
+	size_t unlisted;  /* files too many to be watched: at once, at most */
 	bool line_cut;    /* the time line has ended before the command */
 };
 
@@ -74,6 +75,9 @@ void quota_look(struct quota *q);
 
 /* May one more file of this owner be opened in this look? */
 bool quota_file(struct quota *q, uid_t uid);
+
+/* So many of this at once: what was refused is the most that there were. */
+void quota_at_once(size_t *most, size_t now);
 
 /* May the time line go on? It has half of the file at most. */
 bool quota_line(struct quota *q, const struct bundle_writer *w);

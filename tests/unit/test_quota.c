@@ -4,10 +4,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "../lib/mkseg.h"
+#include "reader/session.h"
+#include "record/meta.h"
 #include "record/quota.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -114,6 +119,69 @@ the_recording_ends_at_its_size(void **state)
 	quota_release(&q);
 }
 
+static bool
+has_note(const struct session *s, const char *words)
+{
+	for (size_t i = 0; i < s->note_count; i++)
+		if (strstr(s->notes[i], words))
+			return true;
+	return false;
+}
+
+/* What was refused is in the recording, and who reads it says so. */
+static void
+a_reader_says_what_was_refused(void **state)
+{
+	char name[] = "true", *const command[] = {name, NULL};
+	const struct meta about = {.version = "0",
+	    .session = "",
+	    .program = "",
+	    .command = command,
+	    .ended = true,
+	    .unwatched = 2,
+	    .unplaced = 1,
+	    .line_cut = true};
+	char path[] = "/tmp/seep-quota.XXXXXX";
+	struct session *s = NULL;
+	struct bundle_writer *w;
+	struct fault where = {""};
+	struct quota q;
+	const struct bundle_segment end = {.exit_status = -1};
+	const uint64_t frame = MKSEG_FRAME(1, 0x1000);
+	struct mkseg *m = mkseg_new();
+	void *bytes;
+	size_t len;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	quota_init(&q, QUOTA_FILE_BYTES);
+	for (int i = 0; i < QUOTA_REASONS; i++)
+		q.refused[i] = 2 + (size_t)i;
+	assert_int_equal(bundle_create(path, BUNDLE_REPLACE, &w), 0);
+	assert_int_equal(meta_write(&about, w), 0);
+	mkseg_book(m, 0, mkseg_stack(m, &frame, 1), 1, 16, 0);
+	bytes = mkseg_finish(m, &len);
+	assert_int_equal(
+	    bundle_append(w, BUNDLE_SEGMENT, &end, sizeof(end), bytes, len), 0);
+	quota_write(&q, w);
+	assert_int_equal(bundle_finish(w), 0);
+	(void)session_load(path, &s, &where);
+	assert_non_null(s);
+	assert_true(s->is_truncated); /* check exits with 3 */
+	for (int i = 0; i < QUOTA_REASONS; i++)
+		assert_true(has_note(s, quota_words((enum quota_reason)i)));
+	assert_true(has_note(s, "2 processes have no time line"));
+	assert_true(has_note(s, "1 module of a relative path was not"));
+	assert_true(has_note(s, "the time line ends before the command"));
+	session_free(s);
+	mkseg_free(m);
+	free(bytes);
+	quota_release(&q);
+	(void)unlink(path);
+}
+
 int
 main(void)
 {
@@ -122,6 +190,7 @@ main(void)
 	    cmocka_unit_test(another_user_has_so_many_records_and_files),
 	    cmocka_unit_test(very_many_users_share_one),
 	    cmocka_unit_test(the_recording_ends_at_its_size),
+	    cmocka_unit_test(a_reader_says_what_was_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
