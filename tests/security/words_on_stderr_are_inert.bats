@@ -91,7 +91,7 @@ inert() {
 	cd "$repo"
 	grep -nE '\bstderr\b|STDERR_FILENO' -r src --include=*.c |
 		grep -vE '^src/(collector|cli/(die|progress|pager|terminal)\.c)' |
-		grep -vE 'isatty\(|dup2|/\*|\* |terminal_look|STDERR_FILENO;$' >"$T/found" || true
+		grep -vE 'isatty\(|dup2|F_DUPFD|"/dev/stderr"|/\*|\* |terminal_look|STDERR_FILENO;$' >"$T/found" || true
 	cat "$T/found"
 	[[ ! -s $T/found ]]
 	grep -nE '\b(perror|warnx?|errx?|psignal|error)\(' -r src/cli src/record src/reader src/report src/check src/export src/names >"$T/found" || true
