@@ -10,6 +10,7 @@
 #include "reader/room.h"
 #include "report/fingerprint.h"
 #include "report/words.h"
+#include "trace/infile.h"
 
 #define MAGIC "seep-baseline "
 
@@ -206,12 +207,13 @@ load(struct baseline *b, FILE *in, const char *path, struct fault *where)
 int
 baseline_load(struct baseline *b, const char *path, struct fault *where)
 {
-	FILE *in = fopen(path, "re");
-	int err;
+	int err, fd = infile_open_text(path);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (!in)
-		return fault_set(
-		    where, -errno, "%s: %s", path, strerror(errno));
+		return fault_set(where, fd < 0 ? fd : -errno, "%s: %s", path,
+		    fd == -EINVAL ? "not a file"
+		                  : strerror(fd < 0 ? -fd : errno));
 	err = load(b, in, path, where);
 	(void)fclose(in);
 	baseline_sort(b);

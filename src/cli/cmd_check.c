@@ -146,9 +146,11 @@ write_baseline(const struct check *c, const char *path, bool quiet)
 	output_open(&out, path);
 	baseline_write(out.file, &c->now, c->sample_bytes ? sampled : exact);
 	output_finish(&out);
-	if (!quiet)
-		(void)printf("%s: %s written.\n", path,
-		    words_counted(sites, c->now.count, "site"));
+	if (quiet)
+		return;
+	words_print(stdout, path);
+	(void)printf(
+	    ": %s written.\n", words_counted(sites, c->now.count, "site"));
 }
 
 /* The verdict, to where it was asked for, and as text in any case. */
@@ -282,6 +284,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.baseline)
 		load_baseline(&baseline, o.baseline);
 	names = name_opts_open(self->name, &o.naming);
+	output_limit(o.view.max_bytes);
 	inputs = load_inputs(&o, n, argv + 1, names, &suppress);
 	count = n ? (size_t)n : 1;
 	if (check_new(inputs, count, &options, &check) < 0)

@@ -79,6 +79,7 @@ run(const struct cmd *self, int argc, char **argv)
 	names = name_opts_open(self->name, &o.naming);
 	name_opts_gather(names, before);
 	name_opts_gather(names, after);
+	output_limit(o.show.max_bytes);
 	output_open(&out, o.path);
 	progress_begin("finding names", NULL);
 	output_show(&out, &o.show, answer, &terminal);

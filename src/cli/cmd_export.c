@@ -10,6 +10,7 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/filename.h"
 #include "cli/input.h"
 #include "cli/name_opts.h"
 #include "cli/older_opts.h"
@@ -20,6 +21,7 @@
 #include "cli/view_opts.h"
 #include "export/export.h"
 #include "record/pack.h"
+#include "report/json_size.h"
 #include "report/program.h"
 
 enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
@@ -27,6 +29,7 @@ enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
 struct export_command {
 	const char *format, *path, *since;
 	bool force, list, full, full_names;
+	uint64_t max_bytes;
 	unsigned top;
 	uint64_t older_ns; /* 0: not asked for */
 	struct view_opts sites;
@@ -107,13 +110,14 @@ list_formats(void)
 static char *
 fill_in(const char *pattern, const struct process *p, unsigned number)
 {
-	const char *base = frames_base(p->header.exe);
+	char program[128]; /* leaves room for more in a name */
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
 	if (!out)
 		die(CMD_INPUT, "export: out of memory");
+	filename_of_program(p->header.exe, program, sizeof(program));
 	for (; *pattern; pattern++) {
 		if (pattern[0] != '%' || !strchr("epn%", pattern[1])) {
 			(void)putc(*pattern, out);
@@ -121,7 +125,7 @@ fill_in(const char *pattern, const struct process *p, unsigned number)
 		}
 		switch (*++pattern) {
 		case 'e':
-			(void)fputs(base && *base ? base : "unknown", out);
+			(void)fputs(program, out);
 			break;
 		case 'p':
 			(void)fprintf(out, "%u", p->header.pid);
@@ -157,7 +161,9 @@ is_of(const char *path, const struct process *p)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 &&
+	/* a link, or the file of somebody else, is no report of ours */
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_uid == geteuid() &&
 	    (uint64_t)st.st_mtim.tv_sec * 1000000000 +
 	        (uint64_t)st.st_mtim.tv_nsec >=
 	    p->header.start_realtime_ns;
@@ -321,7 +327,7 @@ static void
 tell_path(const char *path)
 {
 	if (path)
-		(void)printf("%s\n", path);
+		output_tell_path(path);
 	(void)output_flush();
 }
 
@@ -402,6 +408,21 @@ write_packed(const struct export_command *o, const char *input,
 		die(CMD_INPUT, "export: %s", where.text);
 }
 
+static void
+check_size(
+    const struct export_command *o, const struct job *job, struct names *names)
+{
+	struct view_options options;
+	uint64_t bytes;
+
+	view_opts_finish_exact("export", &o->sites, &options);
+	if (job->only)
+		options.pid = job->only->header.pid;
+	if (json_size(job->session, names, &options, output_max(), &bytes) < 0)
+		die(CMD_INPUT, "export: out of memory");
+	output_check_json("export", bytes);
+}
+
 /* One file. */
 static void
 write_file(const struct export_command *o, const struct export_format *f,
@@ -416,6 +437,9 @@ write_file(const struct export_command *o, const struct export_format *f,
 			tell_path(job->path);
 		return;
 	}
+	output_limit(o->max_bytes);
+	if (strcmp(f->name, "json") == 0)
+		check_size(o, job, names);
 	if (o->force)
 		output_open(&out, job->path);
 	else
@@ -500,6 +524,7 @@ static const struct opts_option output[] = {
     {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME",
         OLDER_OPTS_MEANING "; in csv, html and json"},
     {"list", 0, OPTS_FLAG, AT(list), 0, NULL, "tell the formats"},
+    {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
     {0},
 };
 

@@ -29,11 +29,13 @@
 #include "record/meta.h"
 #include "record/oom.h"
 #include "record/procs.h"
+#include "record/quota.h"
 #include "record/refused.h"
 #include "record/remainders.h"
 #include "record/spool.h"
 #include "report/words.h"
 #include "trace/bundle.h"
+#include "trace/outfile.h"
 
 enum {
 	EXIT_OURS = 125,
@@ -53,6 +55,7 @@ struct run {
 	struct spool spool;
 	struct launch launch;
 	struct collect collect;
+	struct quota quota;
 	struct embed *embed;    /* names; NULL: none are wanted */
 	struct follow *follow;  /* NULL: nothing is followed any more */
 	int line_error;         /* why not */
@@ -129,7 +132,7 @@ check_output(struct run *r)
 		    r->file);
 	else
 		die_warn("cannot write %s: %s; choose another place with -o",
-		    r->file, strerror(-err));
+		    r->file, outfile_error(err));
 	return EXIT_OURS;
 }
 
@@ -346,6 +349,9 @@ write_about(struct run *r, bool ended)
 	    .follow = !r->options.no_follow,
 	    .max_rss_bytes = r->launch.max_rss_bytes,
 	    .oom_kills = ended ? oom_kills() - r->oom_kills : 0,
+	    .unwatched = r->quota.unwatched + r->quota.unlisted,
+	    .unplaced = r->collect.where.unplaced,
+	    .line_cut = r->quota.line_cut,
 	};
 
 	return meta_write(&about, r->writer);
@@ -486,6 +492,35 @@ tell_refused(struct run *r)
 	refused_forget(&r->spool);
 }
 
+/* What is in no recording of ours, because it would have no bound. */
+static void
+tell_cut(struct run *r)
+{
+	const struct quota *q = &r->quota;
+
+	quota_write(q, r->writer);
+	for (int i = 0; i < QUOTA_REASONS; i++)
+		if (q->refused[i] > 0)
+			die_warn("%zu process%s not recorded: %s",
+			    q->refused[i],
+			    q->refused[i] == 1 ? " was" : "es were",
+			    quota_words((enum quota_reason)i));
+	if (q->unwatched + q->unlisted > 0)
+		die_warn("%zu process%s no time line: there is no memory to "
+		         "watch more of them",
+		    q->unwatched + q->unlisted,
+		    q->unwatched + q->unlisted == 1 ? " has" : "es have");
+	if (r->collect.where.unplaced > 0)
+		die_warn("%zu module%s of a relative path %s not looked for: "
+		         "functions there may have no names",
+		    r->collect.where.unplaced,
+		    r->collect.where.unplaced == 1 ? "" : "s",
+		    r->collect.where.unplaced == 1 ? "was" : "were");
+	if (q->line_cut)
+		die_warn("the time line ends before the command: it has half "
+		         "of the recording's full size (--max-size)");
+}
+
 static int
 write_recording(struct run *r)
 {
@@ -508,6 +543,7 @@ write_recording(struct run *r)
 		return err;
 	collect_each_running(c, note_running, r);
 	tell_refused(r);
+	tell_cut(r);
 	if (c->programs == 0 && follow_is_empty(r->follow))
 		return 0; /* nothing worth a file: see conclude() */
 	write_names(r);
@@ -697,8 +733,11 @@ run(const struct cmd *self, int argc, char **argv)
 	}
 	record_opts_parse(self, argc, argv, &r->options);
 	r->since_jiffies = procs_start_jiffies(getpid());
+	quota_init(&r->quota, r->options.max_bytes);
+	r->collect.quota = &r->quota;
 	code = record(r);
 	bundle_discard(r->writer);
+	quota_release(&r->quota);
 	free(r);
 	return code;
 }

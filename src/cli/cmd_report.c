@@ -17,6 +17,7 @@
 #include "export/html.h"
 #include "report/growth.h"
 #include "report/json.h"
+#include "report/json_size.h"
 #include "report/site.h"
 #include "report/snapshots.h"
 #include "report/text.h"
@@ -167,6 +168,21 @@ write_json(FILE *out, const struct report_inputs *in, struct names *names,
 
 /* Before anything is printed. */
 static void
+check_size(const struct report_inputs *in, struct names *names,
+    const struct report_options *o)
+{
+	uint64_t bytes;
+
+	if (o->frames == FRAMES_SHARED || o->snapshots || o->growth)
+		return;
+	if (json_size(in->sessions[0], names, &o->body.view, output_max(),
+	        &bytes) < 0)
+		die(CMD_INPUT, "report: out of memory");
+	output_check_json("report", bytes);
+}
+
+/* Before anything is printed. */
+static void
 find_older(const struct report_inputs *in, struct report_options *o)
 {
 	o->older = older_opts_find("report", in->sessions[0], o->older_ns);
@@ -261,8 +277,11 @@ run(const struct cmd *self, int argc, char **argv)
 	names = name_opts_open(self->name, &o.naming);
 	for (size_t i = 0; i < in.count; i++)
 		name_opts_gather(names, in.sessions[i]);
-	output_open(&out, o.path);
+	output_limit(o.show.max_bytes);
 	progress_begin("finding names", NULL);
+	if (o.format == REPORT_JSON)
+		check_size(&in, names, &o);
+	output_open(&out, o.path);
 	output_show(&out, &o.show, answer, &terminal);
 	page = (struct page){.out = out.file,
 	    .width = terminal.columns,

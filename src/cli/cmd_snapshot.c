@@ -1,8 +1,6 @@
 /* cmd_snapshot.c - seep snapshot: the state of a running process, saved. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +9,7 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/filename.h"
 #include "cli/input.h"
 #include "cli/opts.h"
 #include "cli/name_opts.h"
@@ -19,6 +18,8 @@
 #include "reader/alive.h"
 #include "reader/clock.h"
 #include "record/pack.h"
+#include "trace/infile.h"
+#include "trace/outfile.h"
 
 enum { MAX_SNAPSHOTS = 100000 };
 
@@ -58,132 +59,104 @@ copy_segment(pid_t pid, const char *label, struct seg_header *ret_header,
 	segment_free(seg);
 }
 
-static int
-write_all(int fd, const char *bytes, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, bytes, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-/* Gives the finished file its name, unless that is taken: -EEXIST. */
-static int
-publish(const char *temporary, const char *path)
-{
-	if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) ==
-	    0)
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -errno;
-	if (link(temporary, path) < 0)
-		return -errno;
-	(void)unlink(temporary);
-	return 0;
-}
-
-/* The file name part of exe, tame enough for a file name of ours. */
-static void
-tame_name(const char *exe, char *name, size_t size)
-{
-	const char *slash = strrchr(exe, '/');
-	size_t n = 0;
-
-	for (const char *p = slash ? slash + 1 : exe; *p && n + 1 < size; p++)
-		name[n++] =
-		    isalnum((unsigned char)*p) || strchr("._+", *p) ? *p : '_';
-	if (n == 0 || name[0] == '.')
-		name[0] = '_';
-	name[n ? n : 1] = '\0';
-}
-
-/* NAME-PID-1.seep-snap, or the first number that is free. */
-static char *
-publish_numbered(
-    const char *temporary, const struct seg_header *h, pid_t pid, int *ret_err)
-{
-	char name[40], *path = NULL;
-
-	tame_name(h->exe, name, sizeof(name));
-	*ret_err = -EEXIST;
-	for (int i = 1; i <= MAX_SNAPSHOTS && *ret_err == -EEXIST; i++) {
-		free(path);
-		if (asprintf(&path, "%s-%d-%d.seep-snap", name, (int)pid, i) <
-		    0) {
-			*ret_err = -ENOMEM;
-			return NULL;
-		}
-		*ret_err = publish(temporary, path);
-	}
-	return path;
-}
-
 struct snapshot_options {
 	const char *path, *label;
 	bool names;
 	struct names_options naming;
 };
 
-/* The snapshot as a recording that has its names, in the place of `path`. */
+/* What is written, and where. */
+struct snapshot {
+	const struct snapshot_options *options;
+	pid_t pid;
+	struct seg_header header;
+	void *bytes;
+	size_t len;
+};
+
+/* As a recording that has its names. */
 static int
-write_named(const char *path, const struct snapshot_options *o,
-    const void *bytes, size_t len, pid_t pid)
+write_named(const struct snapshot *s, const char *path)
 {
-	const struct pack_plan plan = {
-	    .path = path, .existing = BUNDLE_REPLACE, .naming = &o->naming};
+	const struct pack_plan plan = {.path = path,
+	    .existing = BUNDLE_REFUSE,
+	    .naming = &s->options->naming};
 	struct fault where = {""};
 	int err;
 
 	progress_begin("finding names", NULL);
-	err = pack_bytes(&plan, bytes, len, pid, &where);
+	err = pack_bytes(&plan, s->bytes, s->len, s->pid, &where);
 	progress_end();
 	return err;
+}
+
+/* Whole, under a name that nothing has: -EEXIST. */
+static int
+write_to(const struct snapshot *s, const char *path)
+{
+	struct outfile out;
+	int err;
+
+	if (s->options->names)
+		return write_named(s, path);
+	err = outfile_open(path, OUTFILE_REFUSE, 0600, &out);
+	if (err < 0)
+		return err;
+	err = outfile_write(&out, s->bytes, s->len);
+	if (err == 0)
+		err = outfile_flush(&out);
+	if (err == 0)
+		err = outfile_sync(&out);
+	if (err == 0)
+		err = outfile_publish(&out, OUTFILE_REFUSE);
+	if (err == 0)
+		err = outfile_sync_name(&out);
+	outfile_close(&out);
+	return err;
+}
+
+/* NAME-PID-1.seep-snap, or the first number that is free. */
+static char *
+write_numbered(const struct snapshot *s, int *ret_err)
+{
+	char name[40], *path = NULL;
+
+	filename_of_program(s->header.exe, name, sizeof(name));
+	*ret_err = -EEXIST;
+	for (int i = 1; i <= MAX_SNAPSHOTS && *ret_err == -EEXIST; i++) {
+		free(path);
+		if (asprintf(&path, "%s-%d-%d.seep-snap", name, (int)s->pid,
+		        i) < 0) {
+			*ret_err = -ENOMEM;
+			return NULL;
+		}
+		*ret_err = write_to(s, path);
+	}
+	return path;
 }
 
 /* The name it got. */
 static char *
 save(pid_t pid, const struct snapshot_options *o)
 {
-	const char *what = o->path ? o->path : "snapshot";
-	char *temporary, *name = NULL;
-	struct seg_header h;
-	void *bytes;
-	size_t len;
-	int fd, err;
+	struct snapshot s = {.options = o, .pid = pid};
+	char *name;
+	int err;
 
-	copy_segment(pid, o->label, &h, &bytes, &len);
-	if (asprintf(&temporary, "%s.XXXXXX", o->path ? o->path : "seep-snap") <
-	    0)
-		die(CMD_INPUT, "snapshot: out of memory");
-	fd = mkstemp(temporary); /* 0600, O_EXCL */
-	if (fd < 0)
-		die(CMD_INPUT, "%s: cannot be written: %s", what,
-		    strerror(errno));
-	err = o->names ? 0 : write_all(fd, bytes, len);
-	if (close(fd) < 0 && err == 0)
-		err = -errno;
-	if (o->names && err == 0)
-		err = write_named(temporary, o, bytes, len, pid);
-	if (err == 0 && o->path) {
-		err = publish(temporary, o->path);
+	copy_segment(pid, o->label, &s.header, &s.bytes, &s.len);
+	if (o->path) {
+		err = write_to(&s, o->path);
 		name = strdup(o->path);
-	} else if (err == 0) {
-		name = publish_numbered(temporary, &h, pid, &err);
+	} else {
+		name = write_numbered(&s, &err);
 	}
-	if (err < 0) {
-		(void)unlink(temporary);
-		die(CMD_INPUT, "%s: cannot be written: %s", what,
-		    strerror(-err));
-	}
-	free(temporary);
-	free(bytes);
+	if (err == -EEXIST)
+		die(CMD_INPUT, "%s: exists, and a snapshot overwrites nothing",
+		    name ? name : "snapshot");
+	if (err < 0)
+		die(CMD_INPUT, "%s: cannot be written: %s",
+		    o->path ? o->path : "snapshot", outfile_error(err));
+	free(s.bytes);
 	return name;
 }
 
@@ -197,12 +170,9 @@ run(const struct cmd *self, int argc, char **argv)
 	(void)opts_parse(self, argc, argv, &o);
 	name_opts_check(self->name, o.naming.debug_dirs);
 	pid = input_pid(self->name, argv[1]);
-	if (o.path && access(o.path, F_OK) == 0)
-		die(CMD_INPUT, "%s: exists, and a snapshot overwrites nothing",
-		    o.path);
 	name = save(pid, &o);
-	if (name)
-		(void)printf("%s\n", name);
+	if (name && infile_descriptor(name) != STDOUT_FILENO)
+		output_tell_path(name);
 	free(name);
 	return output_flush();
 }

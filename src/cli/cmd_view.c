@@ -17,14 +17,17 @@
 #include "cli/browser.h"
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/filename.h"
 #include "cli/input.h"
 #include "cli/name_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "cli/privacy.h"
 #include "cli/progress.h"
+#include "cli/secure.h"
 #include "cli/view_opts.h"
 #include "export/html.h"
+#include "trace/outfile.h"
 
 enum { OLD_SECONDS = 24 * 60 * 60 }; /* pages that nobody opened */
 
@@ -46,21 +49,17 @@ struct view_inputs {
 
 /* ---- the file ---- */
 
-/* The program's name, tame enough for a file name of ours; for free(). */
+/* For free(). */
 static char *
 file_name(const struct session *s)
 {
-	const char *base =
-	    s->count > 0 ? frames_base(s->processes[0]->header.exe) : NULL;
-	char *name;
+	char program[64], *name;
 
-	if (asprintf(&name, "%.60s.html", base && *base ? base : "report") < 0)
+	if (s->count > 0)
+		filename_of_program(
+		    s->processes[0]->header.exe, program, sizeof(program));
+	if (asprintf(&name, "%s.html", s->count > 0 ? program : "report") < 0)
 		die(CMD_INPUT, "view: out of memory");
-	for (char *p = name; *p; p++)
-		if (!isalnum((unsigned char)*p) && !strchr("._+-", *p))
-			*p = '_';
-	if (*name == '.')
-		*name = '_';
 	return name;
 }
 
@@ -122,12 +121,12 @@ sweep(void)
 
 /* TMPDIR/seep-view.XXXXXX/NAME: 0600 in a directory of 0700. */
 static FILE *
-open_private(const struct session *s, struct page_file *ret)
+open_private(
+    const struct session *s, struct page_file *ret, struct outfile *file)
 {
 	const char *tmp = temporary_folder();
 	char *name = file_name(s);
-	FILE *out;
-	int fd;
+	int err;
 
 	if (asprintf(&ret->dir, "%s/" FOLDER "XXXXXX", tmp) < 0)
 		die(CMD_INPUT, "view: out of memory");
@@ -138,15 +137,13 @@ open_private(const struct session *s, struct page_file *ret)
 		die(CMD_INPUT, "view: out of memory");
 	ret->name = ret->path + strlen(ret->dir) + 1;
 	free(name);
-	fd = open(ret->path,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out) {
+	err = outfile_open(ret->path, OUTFILE_REFUSE, 0600, file);
+	if (err < 0) {
 		(void)rmdir(ret->dir);
 		die(CMD_INPUT, "view: %s: cannot be written: %s", ret->path,
-		    strerror(errno));
+		    strerror(-err));
 	}
-	return out;
+	return fdopen(dup(file->fd), "w");
 }
 
 /* What is not whole is not left behind. */
@@ -168,9 +165,12 @@ write_temporary(const struct view_inputs *in, struct names *names,
     const struct view_options *options, const struct html_options *html,
     struct page_file *ret)
 {
-	FILE *out = open_private(in->sessions[0], ret);
+	struct outfile file;
+	FILE *out = open_private(in->sessions[0], ret, &file);
 	int err;
 
+	if (!out)
+		fail(ret, -errno);
 	errno = 0;
 	err =
 	    html_write_sessions(out, in->list, in->count, names, options, html);
@@ -178,6 +178,9 @@ write_temporary(const struct view_inputs *in, struct names *names,
 		err = errno ? -errno : -EIO;
 	if (fclose(out) != 0 && err == 0)
 		err = -errno;
+	if (err == 0)
+		err = outfile_publish(&file, OUTFILE_REFUSE);
+	outfile_close(&file);
 	if (err < 0)
 		fail(ret, err);
 }
@@ -205,19 +208,49 @@ write_chosen(const struct view_inputs *in, struct names *names,
 	ret->name = frames_base(ret->path);
 }
 
+/* A word for a shell: in quotes where it has to be; for free(). */
+static char *
+quoted(const char *word)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	bool plain = *word != '\0' && *word != '-';
+
+	if (!out)
+		die(CMD_INPUT, "view: out of memory");
+	for (const char *p = word; *p; p++)
+		plain = plain &&
+		    (isalnum((unsigned char)*p) || strchr("._+-/", *p));
+	if (!plain)
+		(void)putc('\'', out);
+	for (const char *p = word; *p; p++)
+		(void)fputs(*p == '\'' ? "'\\''" : (char[]){*p, '\0'}, out);
+	if (!plain)
+		(void)putc('\'', out);
+	if (fclose(out) != 0)
+		die(CMD_INPUT, "view: out of memory");
+	return text;
+}
+
 /* How to see the page from where there is a screen. */
 static void
 tell_copy(const struct page_file *f)
 {
 	const struct passwd *user = getpwuid(geteuid());
 	char host[HOST_NAME_MAX + 1] = "";
+	char *path = quoted(f->path), *name = quoted(f->name);
 
 	if (gethostname(host, sizeof(host) - 1) < 0 || !*host)
 		(void)strcpy(host, "HOST");
-	(void)fprintf(stderr,
-	    "seep: no browser opens here. Where there is one, type:\n"
-	    "  scp %s@%s:%s . && xdg-open %s\n",
-	    user ? user->pw_name : "USER", host, f->path, f->name);
+	die_warn("%s. Where there is one, type:",
+	    secure_mode() == SECURE_NO
+	        ? "no browser opens here"
+	        : "no browser is started as root (SEEP_PAGERSECURE=0 allows it)");
+	die_more("scp %s@%s:%s . && xdg-open %s", user ? user->pw_name : "USER",
+	    host, path, name);
+	free(path);
+	free(name);
 }
 
 /* ---- the command ---- */
@@ -297,9 +330,10 @@ run(const struct cmd *self, int argc, char **argv)
 
 	sweep();
 	is_whole = write_page(self, &o, n, argv + 1, &page);
-	(void)printf("%s\n", page.path);
+	output_tell_path(page.path);
 	(void)output_flush();
-	if (!o.no_open && !browser_open(page.path, page.dir))
+	if (!o.no_open &&
+	    (secure_mode() != SECURE_NO || !browser_open(page.path, page.dir)))
 		tell_copy(&page);
 	free(page.dir);
 	free(page.path);

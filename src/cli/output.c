@@ -3,7 +3,6 @@
 #include "cli/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -16,6 +15,8 @@
 #include "cli/pager.h"
 #include "cli/privacy.h"
 #include "cli/progress.h"
+#include "report/words.h"
+#include "trace/infile.h"
 
 const struct opts_option output_view_rows[] = {
     {"color", 0, OPTS_WORD, offsetof(struct output_view, colour), 0,
@@ -23,21 +24,23 @@ const struct opts_option output_view_rows[] = {
         "auto: on a terminal, unless NO_COLOR is set (the default)"},
     {"no-pager", 0, OPTS_FLAG, offsetof(struct output_view, no_pager), 0, NULL,
         "write to the terminal itself, not to SEEP_PAGER, PAGER or less"},
+    {"max-output", 0, OPTS_SIZE, offsetof(struct output_view, max_bytes), 0,
+        "SIZE", OUTPUT_MAX_HELP},
     {0},
 };
 
-/* A temporary to remove, should we end early; a handler reads it. */
-static char *volatile pending;
+/* Has a temporary to remove, should we end early; a handler reads it. */
+static const struct outfile *volatile pending;
 
 enum { BUFFER_BYTES = 1 << 16 };
 
 static void
 remove_pending(void)
 {
-	const char *path = pending;
+	const struct outfile *out = pending;
 
-	if (path)
-		(void)unlink(path);
+	if (out && out->has_temp)
+		(void)unlinkat(out->dir_fd, out->temp, 0);
 }
 
 static void
@@ -50,12 +53,12 @@ on_ending(int signal_number)
 
 /* However we end, short of SIGKILL: it goes. */
 static void
-guard(char *temporary)
+guard(const struct outfile *out)
 {
 	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 	static bool guarded;
 
-	pending = temporary;
+	pending = out;
 	if (guarded)
 		return;
 	guarded = true;
@@ -96,6 +99,46 @@ begin(void)
 		pager_start(&shown.terminal, shown.answer);
 }
 
+static uint64_t limit = OUTPUT_MAX;
+
+void
+output_limit(uint64_t max_bytes)
+{
+	limit = max_bytes ? max_bytes : OUTPUT_MAX;
+}
+
+uint64_t
+output_max(void)
+{
+	return limit;
+}
+
+void
+output_check_json(const char *command, uint64_t bytes)
+{
+	char is[WORDS_MAX], may[WORDS_MAX];
+
+	if (bytes > limit)
+		die(CMD_INPUT,
+		    "%s: this would be about %s of JSON, more than %s: seep "
+		    "report --format json --frames shared has every frame "
+		    "once; --max-output SIZE allows more",
+		    command, words_bytes(is, bytes), words_bytes(may, limit));
+}
+
+/* Called by stdio, in the middle of whatever writes: nothing else is run. */
+static _Noreturn void
+end_too_large(const struct output *o)
+{
+	char may[WORDS_MAX];
+
+	die_warn("%s: more than %s: %s; --max-output SIZE allows more",
+	    o->path ? o->path : "standard output", words_bytes(may, limit),
+	    o->path && !o->out.direct ? "not written" : "cut off there");
+	remove_pending();
+	_exit(CMD_INPUT);
+}
+
 /* An error is remembered: stdio forgets which it was. */
 static ssize_t
 write_bytes(void *cookie, const char *bytes, size_t len)
@@ -105,6 +148,9 @@ write_bytes(void *cookie, const char *bytes, size_t len)
 
 	if (!o->path && !shown.begun)
 		begin();
+	o->bytes += len;
+	if (o->bytes > limit && !shown.terminal.is_terminal)
+		end_too_large(o);
 	while (done < len && o->error == 0) {
 		ssize_t n = write(o->fd, bytes + done, len - done);
 
@@ -133,45 +179,7 @@ open_stream(struct output *o)
 static _Noreturn void
 fail(const char *path, int err)
 {
-	die(CMD_INPUT, "%s: cannot be written: %s", path, strerror(err));
-}
-
-/* A file beside `path`, open for writing; its name is for free(). */
-static int
-open_temporary(const char *path, char **ret)
-{
-	mode_t mask;
-	int fd;
-
-	if (asprintf(ret, "%s.XXXXXX", path) < 0)
-		fail(path, ENOMEM);
-	fd = mkostemp(*ret, O_CLOEXEC);
-	if (fd < 0)
-		fail(path, errno);
-	guard(*ret);
-	mask = umask(0);
-	(void)umask(mask);
-	(void)fchmod(fd, privacy_mode() & ~mask);
-	return fd;
-}
-
-void
-output_open(struct output *o, const char *path)
-{
-	struct stat st;
-
-	if (path && (!strcmp(path, "-") || !strcmp(path, "/dev/stdout")))
-		path = NULL;
-	*o = (struct output){.path = path, .fd = STDOUT_FILENO};
-	if (path && lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		o->fd =
-		    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		if (o->fd < 0)
-			fail(path, errno);
-	} else if (path) {
-		o->fd = open_temporary(path, &o->temporary);
-	}
-	open_stream(o);
+	die(CMD_INPUT, "%s: cannot be written: %s", path, outfile_error(-err));
 }
 
 static _Noreturn void
@@ -181,29 +189,52 @@ refuse(const char *path)
 	    path);
 }
 
+static void
+open_path(struct output *o, const char *path, enum outfile_existing existing,
+    mode_t mode)
+{
+	int err;
+
+	if (path &&
+	    (!strcmp(path, "-") || infile_descriptor(path) == STDOUT_FILENO))
+		path = NULL;
+	*o = (struct output){
+	    .path = path, .fd = STDOUT_FILENO, .existing = existing};
+	if (path) {
+		err = outfile_open(path, existing, mode, &o->out);
+		if (err == -EEXIST)
+			refuse(path);
+		if (err < 0)
+			fail(path, -err);
+		guard(&o->out);
+		o->fd = o->out.fd;
+	}
+	open_stream(o);
+}
+
+void
+output_open(struct output *o, const char *path)
+{
+	open_path(o, path, OUTFILE_REPLACE, privacy_mode());
+}
+
 void
 output_open_new(struct output *o, const char *path)
 {
-	struct stat st;
-
-	if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode))
-		refuse(path);
-	output_open(o, path);
-	o->is_new = true;
+	open_path(o, path, OUTFILE_REFUSE, privacy_mode());
 }
 
 /* The file gets its name. */
 static int
-give_name(const struct output *o)
+give_name(struct output *o)
 {
-	if (o->is_new && link(o->temporary, o->path) == 0) {
-		(void)unlink(o->temporary);
-		return 0;
-	}
-	if (o->is_new && errno == EEXIST)
+	int err = outfile_flush(&o->out);
+
+	if (err == 0)
+		err = outfile_publish(&o->out, o->existing);
+	if (err == -EEXIST)
 		refuse(o->path);
-	/* not all file systems know links */
-	return rename(o->temporary, o->path) < 0 ? errno : 0;
+	return -err;
 }
 
 void
@@ -243,14 +274,23 @@ output_finish(struct output *o)
 		o->error = errno ? errno : EIO;
 	if (!o->path && o->error == EPIPE)
 		end_of_pipe();
-	if (o->path && close(o->fd) < 0 && o->error == 0)
-		o->error = errno;
-	if (o->error == 0 && o->path && o->temporary)
+	if (o->error == 0 && o->path)
 		o->error = give_name(o);
 	if (o->error != 0)
 		fail(o->path ? o->path : "standard output", o->error);
 	pending = NULL;
-	free(o->temporary);
+	if (o->path)
+		outfile_close(&o->out);
+}
+
+void
+output_tell_path(const char *path)
+{
+	if (isatty(STDOUT_FILENO) == 1)
+		words_print(stdout, path);
+	else
+		(void)fputs(path, stdout);
+	(void)putchar('\n');
 }
 
 int

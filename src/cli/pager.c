@@ -14,6 +14,7 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/secure.h"
 
 enum { SHELL_CANNOT = 126, SHELL_NOT_FOUND = 127 };
 
@@ -173,6 +174,42 @@ install_handlers(void)
 	(void)atexit(finish);
 }
 
+#define SHELL_BYTES "|&;<>()$`\\\"' \t\n*?[#~=%"
+
+/* "less", "/usr/bin/less -R": words, and nothing else that a shell would see. */
+static bool
+is_less(const char *command)
+{
+	size_t word = strcspn(command, " \t");
+	const char *base = memrchr(command, '/', word);
+
+	base = base ? base + 1 : command;
+	if ((size_t)(command + word - base) != 4 ||
+	    strncmp(base, "less", 4) != 0)
+		return false;
+	for (const char *p = command; *p; p++)
+		if (*p != ' ' && *p != '\t' && strchr(SHELL_BYTES, *p))
+			return false;
+	return true;
+}
+
+/*
+ * No shell, no editor, no other file: less heeds this, and the rest that could
+ * start something is taken out of its environment.
+ */
+static void
+secure_less(void)
+{
+	static const char *const gone[] = {"LESSSECURE_ALLOW", "LESSOPEN",
+	    "LESSCLOSE", "LESSEDIT", "LESSKEY", "LESSKEYIN", "LESSKEY_CONTENT",
+	    "LESSKEYIN_SYSTEM", "LESSKEY_SYSTEM", "EDITOR", "VISUAL"};
+
+	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+		(void)unsetenv(gone[i]);
+	(void)setenv("LESSSECURE", "1", 1);
+	(void)setenv("LESSHISTFILE", "-", 1);
+}
+
 static const char *
 find_command(bool *ret_chosen)
 {
@@ -184,7 +221,10 @@ find_command(bool *ret_chosen)
 	if (!command)
 		command = "less";
 	command += strspn(command, " \t");
-	return *command && strcmp(command, "cat") != 0 ? command : NULL;
+	if (!*command || strcmp(command, "cat") == 0)
+		return NULL;
+	return secure_mode() != SECURE_AUTO || is_less(command) ? command
+	                                                        : NULL;
 }
 
 static _Noreturn void
@@ -195,8 +235,10 @@ run(const char *command, int input, int failure, const sigset_t *mask)
 	(void)sigprocmask(SIG_SETMASK, mask, NULL);
 	(void)setenv("LESS", "FRX", 0);
 	(void)setenv("LV", "-c", 0);
+	if (secure_mode() != SECURE_NO)
+		secure_less();
 	(void)dup2(input, STDIN_FILENO);
-	if (strpbrk(command, "|&;<>()$`\\\"' \t\n*?[#~=%"))
+	if (strpbrk(command, SHELL_BYTES))
 		(void)execl("/bin/sh", "sh", "-c", command, NULL);
 	else
 		(void)execlp(command, command, NULL);

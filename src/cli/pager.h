@@ -11,7 +11,8 @@
  * From here on stdout, and stderr if it is a terminal, go through the pager:
  * SEEP_PAGER, else PAGER, else less (with LESS=FRX unless LESS is set). Does
  * nothing where `t`, which describes stdout, is no terminal or a dumb one,
- * where the pager is "cat" or empty, or where less is not installed.
+ * where the pager is "cat" or empty, or where less is not installed. In secure
+ * mode (secure.h) less can start nothing, and as a rule nothing else is started.
  *
  * The program waits for the pager however it ends. When the user quits it
  * before all is written, the program ends at once, silently, with status

@@ -9,14 +9,16 @@
 #include <unistd.h>
 
 #include "cli/die.h"
+#include "cli/filename.h"
 #include "cli/export_at_end.h"
 #include "cli/name_opts.h"
+#include "record/quota.h"
 
 #define MS UINT64_C(1000000)
 
 #define SAMPLE_MAX (UINT64_C(1) << 40)
 
-enum { DEPTH_MAX = 4096 };
+enum { DEPTH_MAX = 4096, MAX_SIZE_MIN = 64 << 10 };
 
 #define AT(field) offsetof(struct record_options, field)
 
@@ -27,6 +29,9 @@ static const struct opts_option output_rows[] = {
         "'%'"},
     {"force", 0, OPTS_FLAG, AT(force), 0, NULL,
         "replace an existing FILE; it is removed before CMD starts"},
+    {"max-size", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE",
+        "write at most about so much (default 16GiB); what finds no room is "
+        "counted, and seep check exits with 3"},
     {"require", 0, OPTS_FLAG, AT(require), 0, NULL,
         "exit with 125 when nothing could be recorded, whatever CMD did"},
     {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
@@ -79,8 +84,10 @@ check_pattern(const char *output)
 }
 
 /* What was not given is none of these values: 0 is told from "0". */
-static const struct record_options not_given = {
-    .depth = UINT32_MAX, .interval_ns = UINT64_MAX, .sample_bytes = UINT64_MAX};
+static const struct record_options not_given = {.depth = UINT32_MAX,
+    .interval_ns = UINT64_MAX,
+    .sample_bytes = UINT64_MAX,
+    .max_bytes = QUOTA_FILE_BYTES};
 
 static void
 check_numbers(const struct record_options *o)
@@ -96,6 +103,8 @@ check_numbers(const struct record_options *o)
 	if (o->sample_bytes != UINT64_MAX &&
 	    (o->sample_bytes < 1 || o->sample_bytes > SAMPLE_MAX))
 		die(CMD_USAGE, "record: --sample takes a size from 1 to 1TiB");
+	if (o->max_bytes < MAX_SIZE_MIN)
+		die(CMD_USAGE, "record: --max-size takes a size from 64KiB on");
 }
 
 void
@@ -132,19 +141,10 @@ record_opts_needs_pid(const struct record_options *o)
 	return false;
 }
 
-/* A name of its own, wherever it comes from: no directories. */
-static void
-put_name(FILE *f, const char *name)
-{
-	for (; *name; name++)
-		(void)putc(*name == '/' ? '_' : *name, f);
-}
-
 static void
 expand(FILE *f, const struct record_options *o, char what, pid_t pid)
 {
-	const char *slash = strrchr(o->command[0], '/');
-	char host[256] = "";
+	char host[256] = "", name[128];
 
 	switch (what) {
 	case 'p':
@@ -152,10 +152,12 @@ expand(FILE *f, const struct record_options *o, char what, pid_t pid)
 		break;
 	case 'h':
 		(void)gethostname(host, sizeof(host) - 1);
-		put_name(f, host);
+		filename_of_program(host, name, sizeof(name));
+		(void)fputs(name, f);
 		break;
 	case 'e':
-		put_name(f, slash ? slash + 1 : o->command[0]);
+		filename_of_program(o->command[0], name, sizeof(name));
+		(void)fputs(name, f);
 		break;
 	case 't':
 		(void)fprintf(f, "%lld", (long long)time(NULL));

@@ -24,6 +24,7 @@ struct record_options {
 	unsigned depth;
 	uint64_t interval_ns;  /* 0: stretches */
 	uint64_t sample_bytes; /* 0: exact */
+	uint64_t max_bytes;    /* of the recording */
 	char **command;
 };
 

@@ -1,6 +1,7 @@
 /* memlog.c - libmtrace's report: what each stack holds, or has more or less. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "export/texts.h"
 #include "reader/room.h"
 #include "report/words.h"
+#include "trace/infile.h"
 
 /*
  * The file, as libmtrace writes it: for each stack a line with its bytes and
@@ -139,7 +141,8 @@ is_bytes(const char *line, int64_t *ret)
 static int
 take_off(struct memlog *m, const char *path)
 {
-	FILE *in = fopen(path, "re");
+	int fd = infile_open_nofollow(AT_FDCWD, path);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	char *line = NULL;
 	size_t room = 0;
 	bool is_open = false;
@@ -147,7 +150,7 @@ take_off(struct memlog *m, const char *path)
 	int err = 0;
 
 	if (!in)
-		return -errno;
+		return fd < 0 ? fd : -errno;
 	while (err == 0 && getline(&line, &room, in) > 0) {
 		if (is_open && *line == '\t') {
 			(void)fputs(line, m->memory);

@@ -23,6 +23,8 @@ enum {
 	POINTS_MAX = 65536,       /* of one process */
 	ALL_POINTS_MAX = 1 << 22, /* looked at, of all processes */
 	MARKS_MAX = 65536,
+	UNPACKED_FACTOR = 32, /* of a recording's size */
+	UNPACKED_FREE = 256 << 20,
 };
 
 static int
@@ -117,7 +119,41 @@ struct reading {
 	uint32_t command_pid;
 	struct process_names *names; /* the session's */
 	size_t names_bytes;
+	uint64_t segment_bytes; /* unpacked, of all processes */
+	size_t left_out;        /* processes, for which that is too much */
 };
+
+/*
+ * Processes are kept in memory, all of them: a small file that unpacks to very
+ * much is not one of ours.
+ */
+static bool
+has_room(struct reading *r, size_t len)
+{
+	uint64_t max = bundle_file_bytes(r->bundle);
+
+	max = max < UINT64_MAX / UNPACKED_FACTOR ? max * UNPACKED_FACTOR : max;
+	if (max < UNPACKED_FREE)
+		max = UNPACKED_FREE;
+	if (len > max - r->segment_bytes) {
+		r->left_out++;
+		return false;
+	}
+	r->segment_bytes += len;
+	return true;
+}
+
+static int
+note_left_out(struct reading *r)
+{
+	if (r->left_out == 0)
+		return 0;
+	r->session->is_truncated = true;
+	return session_note(r->session,
+	    "%s: %zu process%s left out: unpacked, it has far more than a "
+	    "recording of its size",
+	    r->name, r->left_out, r->left_out == 1 ? "" : "es");
+}
 
 /* Points of a process whose place in the session is not known yet. */
 struct course {
@@ -236,6 +272,35 @@ number_in(const char *text, size_t len, const char *key)
 	return strtoull(number, NULL, 10);
 }
 
+/* What the recorder had no room for, of the time line. */
+static int
+note_cut(struct session *s, const char *text, size_t len)
+{
+	uint64_t unwatched = number_in(text, len, "unwatched");
+	uint64_t unplaced = number_in(text, len, "unplaced");
+	int err = 0;
+
+	if (unplaced)
+		err = session_note(s,
+		    "%llu module%s of a relative path %s not looked for: "
+		    "functions there may have no names",
+		    (unsigned long long)unplaced, unplaced == 1 ? "" : "s",
+		    unplaced == 1 ? "was" : "were");
+	if (err == 0 && unwatched)
+		err = session_note(s,
+		    "%llu process%s no time line: there was no memory to watch "
+		    "more of them",
+		    (unsigned long long)unwatched,
+		    unwatched == 1 ? " has" : "es have");
+	if (err == 0 && number_in(text, len, "line_cut")) {
+		s->is_truncated = true;
+		err = session_note(s,
+		    "the time line ends before the command: the recording had "
+		    "its full size (record --max-size)");
+	}
+	return err;
+}
+
 static int
 load_about(struct reading *r, const char *text, size_t len)
 {
@@ -247,6 +312,8 @@ load_about(struct reading *r, const char *text, size_t len)
 		s->start_ns = start_ns;
 	r->max_rss_bytes = number_in(text, len, "max_rss_bytes");
 	r->command_pid = (uint32_t)number_in(text, len, "pid");
+	if (note_cut(s, text, len) < 0)
+		return -ENOMEM;
 	if (!killed)
 		return 0;
 	return session_note(s,
@@ -291,6 +358,8 @@ load_any_entry(struct reading *r, uint32_t type, const void *bytes, size_t len)
 
 	switch (type) {
 	case BUNDLE_SEGMENT:
+		if (!has_room(r, len))
+			break;
 		err = load_entry(r->session, r->name, bytes, len, &why);
 		if (err < 0 && err != -ENOMEM) {
 			r->session->is_truncated = true;
@@ -474,6 +543,9 @@ read_all(struct reading *r)
 	int err;
 
 	err = load_entries(r);
+	if (err < 0)
+		return err;
+	err = note_left_out(r);
 	if (err < 0)
 		return err;
 	breaks_off = bundle_truncated(r->bundle);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "reader/steady.h"
+#include "trace/holes.h"
 
 enum {
 	PEAK_TRIES = 3,
@@ -159,8 +160,9 @@ read_directory(const struct window *w, const struct seg_header *h,
     struct seg_extent **ret, size_t *ret_count, struct fault *where)
 {
 	/* what does not overlap is no larger than where it lies */
-	uint64_t budget =
+	uint64_t all =
 	    w->limit < SEGMENT_MAX_BYTES ? w->limit : SEGMENT_MAX_BYTES;
+	uint64_t budget = all;
 	struct seg_extent *dir;
 	uint32_t used = h->dir_used;
 	size_t kept = 0;
@@ -190,6 +192,12 @@ read_directory(const struct window *w, const struct seg_header *h,
 		if (err < 0)
 			goto out;
 		dir[kept++] = dir[i];
+	}
+	if (!holes_allow(w->source->fd, w->base, w->limit, all - budget)) {
+		err = fault_set(where, -EBADMSG,
+		    "its tables claim %llu bytes, far more than is stored",
+		    (unsigned long long)(all - budget));
+		goto out;
 	}
 	*ret = dir;
 	*ret_count = kept;

@@ -4,9 +4,10 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/regular.h"
+#include "trace/infile.h"
 
 int
 source_open(int dir, const char *path, struct source *ret)
@@ -14,7 +15,11 @@ source_open(int dir, const char *path, struct source *ret)
 	struct stat st = {0};
 	int fd;
 
-	fd = regular_open(dir, path, &st);
+	fd = infile_open(dir, path);
+	if (fd >= 0 && fstat(fd, &st) < 0) {
+		(void)close(fd);
+		fd = -EIO;
+	}
 	if (fd < 0)
 		return fd;
 	*ret = (struct source){

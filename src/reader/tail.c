@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "reader/steady.h"
+#include "trace/holes.h"
 
 enum {
 	BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
 	BLOCK_ROWS = 1 << BLOCK_BITS,
+	BLOCK_COLUMNS = BLOCK_ROWS * 64, /* rows of a block as they are told */
 	ROW_BYTES = 64, /* what a ledger row or a sample has at least */
 	HEADER_WORDS = SEG_HEADER_BYTES / 8,
 };
@@ -40,6 +42,9 @@ struct table {
 };
 
 struct tail {
+	struct tail_room *room;
+	size_t charged;   /* of that room */
+	uint64_t claimed; /* bytes of rows, by the directory */
 	uint64_t number;
 	bool begun; /* LINE_PROCESS is put */
 	uint64_t header[HEADER_WORDS];
@@ -75,14 +80,26 @@ struct look {
 	bool is_user[BLOCK_ROWS]; /* of the block read last */
 };
 
+/* Before memory is taken that lasts as long as the tail. */
+static int
+charge(struct tail *t, size_t bytes)
+{
+	if (bytes > t->room->bytes)
+		return -EFBIG;
+	t->room->bytes -= bytes;
+	t->charged += bytes;
+	return 0;
+}
+
 int
-tail_new(uint64_t number, struct tail **ret)
+tail_new(uint64_t number, struct tail_room *room, struct tail **ret)
 {
 	struct tail *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
 	t->number = number;
+	t->room = room;
 	*ret = t;
 	return 0;
 }
@@ -92,6 +109,7 @@ tail_free(struct tail *t)
 {
 	if (!t)
 		return;
+	t->room->bytes += t->charged;
 	for (size_t i = 0; i < t->block_room; i++) {
 		if (t->blocks[i])
 			free(t->blocks[i]->pieces);
@@ -196,8 +214,8 @@ buffer_of(struct tail *t, size_t len)
 
 /* ---- the directory ---- */
 
-static struct block *
-block_of(struct tail *t, uint64_t id)
+static int
+block_of(struct tail *t, uint64_t id, struct block **ret)
 {
 	size_t n = (size_t)(id >> BLOCK_BITS);
 
@@ -207,17 +225,26 @@ block_of(struct tail *t, uint64_t id)
 
 		while (room <= n)
 			room *= 2;
+		if (charge(t, (room - t->block_room) * sizeof(struct block *)) <
+		    0)
+			return -EFBIG;
 		bigger = reallocarray(t->blocks, room, sizeof(struct block *));
 		if (!bigger)
-			return NULL;
+			return -ENOMEM;
 		memset(bigger + t->block_room, 0,
 		    (room - t->block_room) * sizeof(struct block *));
 		t->blocks = bigger;
 		t->block_room = room;
 	}
-	if (!t->blocks[n])
+	if (!t->blocks[n]) {
+		if (charge(t, sizeof(struct block) + BLOCK_COLUMNS) < 0)
+			return -EFBIG;
 		t->blocks[n] = calloc(1, sizeof(struct block));
-	return t->blocks[n];
+		if (!t->blocks[n])
+			return -ENOMEM;
+	}
+	*ret = t->blocks[n];
+	return 0;
 }
 
 /* A ledger or sample extent, cut at the borders of blocks. */
@@ -232,11 +259,14 @@ add_pieces(struct tail *t, const struct seg_extent *x)
 		end = UINT64_C(1) << SEG_SITE_BITS; /* no site is beyond */
 	while (id < end) {
 		uint64_t next = (id | (BLOCK_ROWS - 1)) + 1;
-		struct block *b = block_of(t, id);
+		struct block *b;
 		struct piece *more;
+		int err = block_of(t, id, &b);
 
-		if (!b)
-			return -ENOMEM;
+		if (err == 0)
+			err = charge(t, sizeof(*more));
+		if (err < 0)
+			return err;
 		more =
 		    reallocarray(b->pieces, b->piece_count + 1, sizeof(*more));
 		if (!more)
@@ -262,6 +292,8 @@ add_table(struct tail *t, const struct seg_extent *x)
 {
 	struct table *more;
 
+	if (charge(t, sizeof(*more) + (size_t)x->count * x->row_bytes) < 0)
+		return -EFBIG;
 	more = reallocarray(t->tables, t->table_count + 1, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -317,6 +349,22 @@ know_room(struct tail *t, uint32_t used)
 	return 0;
 }
 
+/* Is what the new entries claim in the file, at least in part? */
+static int
+check_claims(struct look *l, const struct seg_extent *dir, const uint8_t *known,
+    uint32_t n)
+{
+	uint64_t claimed = l->tail->claimed;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!known[i] && dir[i].kind != SEG_EXT_NONE)
+			claimed += (uint64_t)dir[i].count * dir[i].row_bytes;
+	if (!holes_allow(l->source->fd, l->base, l->limit, claimed))
+		return -EBADMSG;
+	l->tail->claimed = claimed;
+	return 0;
+}
+
 /* Entries become valid in any order: begun ones are looked at again. */
 static int
 read_directory(struct look *l, const struct seg_header *h)
@@ -339,6 +387,9 @@ read_directory(struct look *l, const struct seg_header *h)
 		return -ENOMEM;
 	err = look_read(l, h->dir_offset + (uint64_t)t->dir_done * sizeof(*dir),
 	    dir, (used - t->dir_done) * sizeof(*dir));
+	if (err == 0)
+		err = check_claims(
+		    l, dir, t->dir_known + t->dir_done, used - t->dir_done);
 	for (uint32_t i = t->dir_done; i < used && err == 0; i++) {
 		struct seg_extent *x = &dir[i - t->dir_done];
 

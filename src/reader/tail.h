@@ -14,8 +14,13 @@
  */
 struct tail;
 
+/* What the tails that share it may still take: bytes. Outlives them. */
+struct tail_room {
+	size_t bytes;
+};
+
 /* `number` is what the items call the process. -ENOMEM. */
-int tail_new(uint64_t number, struct tail **ret);
+int tail_new(uint64_t number, struct tail_room *room, struct tail **ret);
 void tail_free(struct tail *t);
 
 /*
@@ -23,7 +28,7 @@ void tail_free(struct tail *t);
  * totals, if they changed; with `rows` also header, ledger and tables. Frees
  * are read before allocations, as segment_read() does. *ret_header gets the
  * header seen. Negative errno: what was put may miss a part; the caller drops it
- * and the tail.
+ * and the tail. -EFBIG: there is no room left for it.
  */
 int tail_look(struct tail *t, const struct segfile *f, int slot, bool rows,
     struct line_out *out, struct seg_header *ret_header);

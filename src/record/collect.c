@@ -20,9 +20,20 @@
 
 enum { LEVEL = 3 }; /* of compression */
 
+/*
+ * A uuid alone is what a process says of itself: one that takes another's
+ * would keep that from being written.
+ */
+struct collect_key {
+	uint8_t uuid[16];
+	uint64_t device, inode;
+	int64_t slot;
+};
+
 struct collect_file {
 	char *dir;
 	char *name;
+	uid_t uid; /* its owner */
 	uint64_t device, inode;
 	bool mapped; /* by a living process: not to be deleted */
 	bool failed; /* something in it could not be recorded: keep it */
@@ -40,6 +51,7 @@ struct collect_row {
 	bool inert;
 	uint32_t inert_reason, place_owner;
 	uint8_t uuid[16];
+	struct collect_key key;
 	bool gone;       /* surely no process writes it any more */
 	bool superseded; /* by a younger segment of the same process */
 	bool ours;       /* has the command's pid and start */
@@ -50,6 +62,16 @@ struct finder {
 	struct collect *collect;
 	const char *session;
 };
+
+static struct collect_key
+key_of(const struct collect_file *f, int slot, const struct seg_header *h)
+{
+	struct collect_key k = {
+	    .device = f->device, .inode = f->inode, .slot = slot};
+
+	memcpy(k.uuid, h->uuid, sizeof(k.uuid));
+	return k;
+}
 
 static int
 add_row(struct collect *c, size_t file, int slot, const struct seg_header *h,
@@ -73,6 +95,7 @@ add_row(struct collect *c, size_t file, int slot, const struct seg_header *h,
 	    .inert_reason = h->inert_reason,
 	    .place_owner = h->place_owner,
 	    .gone = gone,
+	    .key = key_of(&c->files[file], slot, h),
 	    .end.end_kind = h->end_kind == SEG_END_EXITED ? BUNDLE_END_EXITED
 	                                                  : BUNDLE_END_UNKNOWN,
 	    .end.exit_status = -1,
@@ -83,43 +106,55 @@ add_row(struct collect *c, size_t file, int slot, const struct seg_header *h,
 }
 
 static int
-by_uuid(const void *a, const void *b)
+by_key(const void *a, const void *b)
 {
-	return memcmp(a, b, 16);
+	return memcmp(a, b, sizeof(struct collect_key));
 }
+_Static_assert(sizeof(struct collect_key) == 40, "no padding to compare");
 
 static bool
-is_merged(const struct collect *c, const uint8_t uuid[16])
+is_listed(const struct collect_keys *k, const struct collect_key *key)
 {
-	return c->merged_count > 0 &&
-	    bsearch(uuid, c->merged, c->merged_count, 16, by_uuid);
+	return k->count > 0 &&
+	    bsearch(key, k->list, k->count, sizeof(*key), by_key);
 }
 
 /* Keeps the list in order: looks are many, additions few. */
 static int
-note_merged(struct collect *c, const uint8_t uuid[16])
+add_key(struct collect_keys *k, const struct collect_key *key)
 {
-	size_t at = 0, end = c->merged_count;
+	size_t at = 0, end = k->count;
 
-	if (room_make(&c->merged, &c->merged_room, c->merged_count, 16) < 0)
+	if (room_make(&k->list, &k->room, k->count, sizeof(*key)) < 0)
 		return -ENOMEM;
 	while (at < end) {
 		size_t middle = at + (end - at) / 2;
 
-		if (memcmp(c->merged[middle], uuid, 16) < 0)
+		if (by_key(&k->list[middle], key) < 0)
 			at = middle + 1;
 		else
 			end = middle;
 	}
-	memmove(c->merged + at + 1, c->merged + at,
-	    (c->merged_count - at) * sizeof(*c->merged));
-	memcpy(c->merged[at], uuid, 16);
-	c->merged_count++;
+	memmove(k->list + at + 1, k->list + at, (k->count - at) * sizeof(*key));
+	k->list[at] = *key;
+	k->count++;
 	return 0;
 }
 
+enum { REFUSED = 1 }; /* of write_row() */
+
+/* It is not looked at again, and its file stays. REFUSED, or -ENOMEM. */
 static int
-add_file(struct collect *c, const char *dir, const char *name,
+note_refused(struct collect *c, const struct collect_row *r)
+{
+	int err = add_key(&c->refused, &r->key);
+
+	c->files[r->file].failed = true;
+	return err < 0 ? err : REFUSED;
+}
+
+static int
+add_file(struct collect *c, const char *dir, const char *name, uid_t uid,
     const struct source *source)
 {
 	struct collect_file *more;
@@ -132,11 +167,34 @@ add_file(struct collect *c, const char *dir, const char *name,
 	*more = (struct collect_file){
 	    .dir = strdup(dir),
 	    .name = strdup(name),
+	    .uid = uid,
 	    .device = source->device,
 	    .inode = source->inode,
 	};
 	c->file_count++;
 	return more->dir && more->name ? 0 : -ENOMEM;
+}
+
+/* A process in a slot, or the one whose file it is. */
+static int
+find_in_slot(struct collect *c, const struct segfile *f, int slot)
+{
+	struct collect_file *file = &c->files[c->file_count - 1];
+	struct collect_key key;
+	struct seg_header h;
+	pid_t pid;
+
+	if (segfile_header(f, slot, &h, NULL) < 0)
+		return 0;
+	key = key_of(file, slot, &h);
+	if (is_listed(&c->merged, &key))
+		return 0;
+	if (is_listed(&c->refused, &key)) {
+		file->failed = true;
+		return 0;
+	}
+	return add_row(c, c->file_count - 1, slot, &h,
+	    alive_check(&h, segfile_source(f), &pid) == ALIVE_NO);
 }
 
 static int
@@ -147,26 +205,22 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 	uint8_t taken[SEGFILE_SLOTS];
 	struct seg_header h;
 	struct segfile *f;
+	struct stat st;
 	int err = 0;
 
-	if (segfile_open(dir_fd, name, &f, NULL) < 0)
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !quota_file(c->quota, st.st_uid) ||
+	    segfile_open(dir_fd, name, &f, NULL) < 0)
 		return 0;
 	if (segfile_header(f, SEGFILE_OWN, &h, NULL) < 0 ||
 	    strcmp(h.session, q->session) != 0)
 		goto out;
-	err = add_file(c, dir, name, segfile_source(f));
+	err = add_file(c, dir, name, st.st_uid, segfile_source(f));
 	segfile_taken(f, taken);
 	for (int slot = SEGFILE_OWN; err == 0 && slot < segfile_slots(f);
-	     slot++) {
-		pid_t pid;
-
-		if ((slot >= 0 && !taken[slot]) ||
-		    segfile_header(f, slot, &h, NULL) < 0 ||
-		    is_merged(c, h.uuid))
-			continue;
-		err = add_row(c, c->file_count - 1, slot, &h,
-		    alive_check(&h, segfile_source(f), &pid) == ALIVE_NO);
-	}
+	     slot++)
+		if (slot < 0 || taken[slot])
+			err = find_in_slot(c, f, slot);
 out:
 	segfile_close(f);
 	return err;
@@ -304,6 +358,7 @@ collect_find(struct collect *c, const struct spool *s,
 	 * ends in between counts as running and its segment stays.
 	 */
 	err = procs_init(&c->procs, since_jiffies, s->session);
+	quota_look(c->quota);
 	if (err == 0)
 		err = spool_walk(s, find_visit, &q);
 	if (err < 0) {
@@ -374,7 +429,10 @@ add_figures(
 	return err;
 }
 
-/* A segment that cannot be read is no error of the recording as a whole. */
+/*
+ * REFUSED: it cannot be read, or there is no room for it, which is no error of
+ * the recording as a whole.
+ */
 static int
 write_row(struct collect *c, const struct segfile *f,
     const struct collect_row *r, struct bundle_writer *w)
@@ -384,18 +442,28 @@ write_row(struct collect *c, const struct segfile *f,
 	size_t len = 0;
 	int err;
 
-	if (segfile_read(f, r->slot, &seg, NULL) < 0) {
+	err = segfile_read(f, r->slot, &seg, NULL);
+	if (err == -ENOMEM)
+		return err;
+	if (err < 0) {
 		c->unreadable++;
-		c->files[r->file].failed = true;
-		return 0;
+		c->quota->refused[QUOTA_DAMAGED]++;
+		return note_refused(c, r);
 	}
 	err = segment_compact(seg, &bytes, &len);
+	if (err == 0 &&
+	    !quota_take(c->quota, quota_user(c->quota, c->files[r->file].uid),
+	        len, w)) {
+		free(bytes);
+		segment_free(seg);
+		return note_refused(c, r);
+	}
 	if (err == 0)
 		err = bundle_append_packed(w, BUNDLE_SEGMENT, &r->end,
 		    sizeof(r->end), bytes, len, LEVEL);
 	free(bytes);
 	if (err == 0)
-		err = note_merged(c, r->uuid);
+		err = add_key(&c->merged, &r->key);
 	if (err == 0 && r->inert)
 		c->inert++;
 	else if (err == 0)
@@ -441,6 +509,7 @@ collect_write(struct collect *c, struct bundle_writer *w)
 
 		if (segfile_open(dir_fd, file->name, &f, NULL) < 0) {
 			c->unreadable++;
+			c->quota->refused[QUOTA_DAMAGED]++;
 			file->failed = true;
 		} else {
 			err = write_row(c, f, r, w);
@@ -531,13 +600,13 @@ merge_row(struct collect *c, const struct collect_row *r,
 	if (segfile_open(dir_fd, file->name, &f, NULL) < 0)
 		goto out; /* tried again, at the end at the latest */
 	if (c->alone && !r->ours) {
-		err = note_merged(c, r->uuid);
+		err = add_key(&c->merged, &r->key);
 	} else {
 		hooks->before(hooks->context, r->uuid);
 		err = write_row(c, f, r, w);
 		hooks->after(hooks->context, r->uuid, r->pid, &r->end);
 	}
-	if (err == 0 && !file->failed) {
+	if (err == 0) {
 		file->open--;
 		if (r->slot != SEGFILE_OWN)
 			(void)free_slot(dir_fd, file, f, r->slot);
@@ -546,7 +615,7 @@ out:
 	segfile_close(f);
 	if (dir_fd >= 0)
 		close(dir_fd);
-	return err;
+	return err < 0 ? err : 0;
 }
 
 int
@@ -612,7 +681,8 @@ void
 collect_release(struct collect *c)
 {
 	forget(c);
-	free(c->merged);
+	free(c->merged.list);
+	free(c->refused.list);
 	where_release(&c->where);
 	memset(c, 0, sizeof(*c));
 }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "record/procs.h"
+#include "record/quota.h"
 #include "record/spool.h"
 #include "record/where.h"
 #include "trace/bundle.h"
@@ -26,7 +27,13 @@ struct process;
 struct collect_row; /* a process found, see collect.c */
 struct collect_file;
 
-/* All zero before the first collect_find(), but for `written`. */
+/* Names of segments, in order. */
+struct collect_keys {
+	struct collect_key *list;
+	size_t count, room;
+};
+
+/* All zero before the first collect_find(), but for `quota` and `written`. */
 struct collect {
 	struct collect_row *rows; /* by start, once collect_find() is done */
 	size_t row_count;
@@ -39,9 +46,10 @@ struct collect {
 	                       /* may see little, when it has not declined */
 	uint32_t place_owner;  /* of its header */
 	pid_t command;
-	bool alone;            /* the command is all that is wanted */
-	uint8_t (*merged)[16]; /* uuids of segments already written, in order */
-	size_t merged_count, merged_room;
+	bool alone;                  /* the command is all that is wanted */
+	struct quota *quota;         /* what may be written, and of whom */
+	struct collect_keys merged;  /* of segments already written */
+	struct collect_keys refused; /* and of those that never will be */
 
 	/* called for each process that has been written; NULL: not wanted */
 	void (*written)(void *context, const struct process *p);
@@ -68,7 +76,10 @@ struct collect {
 int collect_find(struct collect *c, const struct spool *s,
     const struct collect_child *child, uint64_t since_jiffies);
 
-/* Appends them, oldest first. A segment that cannot be read is counted. */
+/*
+ * Appends them, oldest first. A segment that cannot be read, or for which
+ * there is no room, is counted.
+ */
 int collect_write(struct collect *c, struct bundle_writer *w);
 
 /* Before and after the segment of a process that is no more is written. */

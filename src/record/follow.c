@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "reader/clock.h"
@@ -22,12 +23,15 @@
 
 enum {
 	FLUSH_BYTES = 1 << 20,
-	FLUSH_MS = 1000,      /* what a kill of ours may cost the time line */
-	LOAD = 80,            /* rest so many times as long as a look took */
-	FAMILY_MS = 2000,     /* between looks at who is dead */
-	FAMILY_FAST_MS = 200, /* the same, when slots run out */
+	HOLD_BYTES = 16 << 20, /* of one look, in memory */
+	FLUSH_MS = 1000,       /* what a kill of ours may cost the time line */
+	LOAD = 80,             /* rest so many times as long as a look took */
+	FAMILY_MS = 2000,      /* between looks at who is dead */
+	FAMILY_FAST_MS = 200,  /* the same, when slots run out */
 	FAMILY_LOAD = 200,
 	SLOTS_MANY = SEG_SLOTS / 4,
+	FILES_MAX = 100000, /* known, before those of others are left out */
+	SUSPECTS_MAX = 10000,
 	FILES_MANY = 200,   /* of processes: most of them are dead by then */
 	SLOTS_MS = 1000,    /* between looks at how many are taken */
 	UNTRACED_MS = 1000, /* a collector has arrived by then */
@@ -38,13 +42,15 @@ struct watch {
 	int slot;
 	uint8_t uuid[16];
 	pid_t pid;
-	struct tail *tail; /* NULL: cannot be read, its end state will do */
+	struct tail *tail; /* NULL: cannot be read, or has no room: its end */
+	                   /* state will do */
 	bool fresh;        /* not looked at yet */
 	uint64_t module_changes; /* seen by where_look() */
 };
 
 struct file {
 	char *dir, *name;
+	uid_t uid;     /* its owner */
 	bool is_known; /* its header could be read */
 	bool is_ours;  /* carries our session, and is wanted */
 	bool is_gone;
@@ -76,6 +82,8 @@ struct follow {
 	size_t slots_taken; /* in the fullest file */
 	size_t present;     /* files of ours that are there */
 	bool has_children;  /* some slot was taken */
+	size_t unlisted;    /* files too many to be known, in this look */
+	size_t untold;      /* processes too many to be listed, likewise */
 	size_t learned;     /* files met for the first time, in this look */
 };
 
@@ -103,8 +111,11 @@ put_mark(struct follow *f, enum line_mark kind, pid_t pid, const char *label)
 static int
 flush(struct follow *f)
 {
-	int err = scribe_flush(&f->scribe);
+	int err;
 
+	if (!quota_line(f->plan.collect->quota, f->plan.writer))
+		scribe_drop(&f->scribe);
+	err = scribe_flush(&f->scribe);
 	f->last_flush_ns = f->now_ns;
 	/* from now on there is something worth a name; tried again at the end */
 	if (err == 0 && f->numbers > 0)
@@ -176,7 +187,8 @@ add_watch(
 	*more =
 	    (struct watch){.slot = slot, .pid = (pid_t)h->pid, .fresh = true};
 	memcpy(more->uuid, h->uuid, sizeof(more->uuid));
-	err = tail_new(f->numbers + 1, &more->tail);
+	err = tail_new(f->numbers + 1,
+	    &quota_user(f->plan.collect->quota, x->uid)->room, &more->tail);
 	if (err < 0)
 		return err;
 	f->numbers++;
@@ -241,6 +253,7 @@ look_at_watch(struct follow *f, struct watch *w, const struct segfile *seg,
 		f->scribe.out.len = before;
 		tail_free(w->tail);
 		w->tail = NULL;
+		f->plan.collect->quota->unwatched += err == -EFBIG;
 		return 0;
 	}
 	w->fresh = false;
@@ -319,8 +332,11 @@ look_at_file(struct follow *f, struct file *x, bool rows, bool last)
 	f->present += x->is_ours;
 	if (err == 0 && x->is_ours)
 		err = find_children(f, x, seg);
-	for (size_t i = 0; i < x->watch_count && err == 0; i++)
+	for (size_t i = 0; i < x->watch_count && err == 0; i++) {
 		err = look_at_watch(f, &x->watches[i], seg, rows, last);
+		if (err == 0 && f->scribe.out.len > HOLD_BYTES)
+			err = flush(f);
+	}
 	segfile_close(seg);
 	return err;
 }
@@ -330,12 +346,22 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct follow *f = context;
 	struct file key = {.dir = strdup(dir), .name = strdup(name)};
+	struct stat st;
 	uint32_t at;
 	int err = -ENOMEM;
 
-	(void)dir_fd;
 	if (!key.dir || !key.name)
 		goto out;
+	err = 0;
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		goto out;
+	key.uid = st.st_uid;
+	/* names that come and go, of somebody else: their ends are enough */
+	if (f->file_count >= FILES_MAX && key.uid != geteuid()) {
+		f->unlisted++;
+		goto out;
+	}
+	err = -ENOMEM;
 	if (room_make(
 	        &f->files, &f->file_room, f->file_count, sizeof(*f->files)) < 0)
 		goto out;
@@ -396,6 +422,10 @@ suspect_of(struct follow *f, const struct procs_process *p)
 		if (f->suspects[i].pid == p->pid &&
 		    f->suspects[i].start_jiffies == p->start_jiffies)
 			return &f->suspects[i];
+	if (f->suspect_count >= SUSPECTS_MAX) {
+		f->untold++;
+		return NULL;
+	}
 	more = reallocarray(f->suspects, f->suspect_count + 1, sizeof(*more));
 	if (!more)
 		return NULL;
@@ -456,8 +486,11 @@ look_at_family(struct follow *f)
 	    f->plan.since_jiffies);
 	if (err == 0)
 		err = collect_merge(f->plan.collect, f->plan.writer, &hooks);
+	f->untold = 0;
 	if (err == 0)
 		collect_each_running(f->plan.collect, note_untraced, f);
+	quota_at_once(
+	    &f->plan.collect->quota->refused[QUOTA_UNTOLD], f->untold);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	rest_ns = cpu_ns * FAMILY_LOAD;
 	if (rest_ns < FAMILY_MS * MS)
@@ -498,8 +531,10 @@ look_at_all(struct follow *f, bool rows, bool last)
 	f->slots_taken = 0;
 	f->present = 0;
 	f->learned = 0;
+	f->unlisted = 0;
 	scribe_time(&f->scribe, f->now_ns);
 	err = spool_walk(f->plan.spool, find_visit, f);
+	quota_at_once(&f->plan.collect->quota->unlisted, f->unlisted);
 	for (size_t i = 0; i < f->file_count && err == 0; i++)
 		err = look_at_file(f, &f->files[i], rows, last);
 	return err;

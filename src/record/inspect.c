@@ -16,6 +16,7 @@
 
 #include "reader/folder.h"
 #include "record/elf.h"
+#include "trace/infile.h"
 
 enum {
 	SCRIPTS_MAX = 4,   /* scripts run by scripts; Linux stops at 5 */
@@ -146,12 +147,6 @@ find_command(const char *command, char *to, size_t bytes)
 	}
 }
 
-static int
-open_file(const char *path)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
 /* Skips what `env` takes before the name of the program. */
 static char *
 program_of_env(char *rest)
@@ -170,7 +165,7 @@ interpreter_of(const char *path, char *to, size_t bytes)
 {
 	char line[LINE_BYTES + 1];
 	char *interpreter, *rest;
-	int fd = open_file(path);
+	int fd = infile_open(AT_FDCWD, path);
 	ssize_t n;
 
 	if (fd < 0)
@@ -266,7 +261,7 @@ note_allocator(struct inspect *r, const char *name)
 static bool
 is_native(const char *path)
 {
-	int fd = open_file(path);
+	int fd = infile_open(AT_FDCWD, path);
 	struct elf e;
 	bool native;
 
@@ -393,7 +388,7 @@ check_libraries(struct inspect *r, const struct elf *e)
 	follow(r, c, e, r->program);
 	check_preloads(r, c);
 	for (size_t i = 0; i < c->count && r->kind == INSPECT_FINE; i++) {
-		int fd = open_file(c->paths[i]);
+		int fd = infile_open(AT_FDCWD, c->paths[i]);
 		struct elf library;
 
 		if (fd < 0 || elf_init(&library, fd) < 0)
@@ -463,7 +458,7 @@ check_loader(struct inspect *r, const struct elf *e)
 static void
 inspect_program(struct inspect *r)
 {
-	int fd = open_file(r->program);
+	int fd = infile_open(AT_FDCWD, r->program);
 	struct elf e;
 
 	if (fd < 0 || elf_init(&e, fd) < 0)

@@ -13,6 +13,14 @@
 #include "reader/moments.h"
 #include "reader/segfile.h"
 
+#define SNAPSHOT_SIZE_MAX (INT64_C(1) << 40) /* holes and all */
+
+enum {
+	SNAPSHOT_BYTES_MAX = 512 << 20, /* of data in one of ours */
+	OTHERS_BYTES = 256 << 20,       /* in all those of other users */
+	OTHERS_MAX = 1000,              /* files of theirs that are looked at */
+};
+
 static int
 open_folder(struct keep *k)
 {
@@ -49,30 +57,65 @@ rename_to(int from_dir, const char *from, int dir, const char *name)
 	return true;
 }
 
+/* One stretch of data. */
 static int
-copy_bytes(int from, int to)
+copy_stretch(int from, int to, off_t at, off_t end)
 {
 	char buffer[1 << 16];
-	ssize_t n;
 
-	while ((n = read(from, buffer, sizeof(buffer))) != 0) {
-		if (n < 0 && errno != EINTR)
+	while (at < end) {
+		size_t want = (size_t)(end - at) < sizeof(buffer)
+		    ? (size_t)(end - at)
+		    : sizeof(buffer);
+		ssize_t n = pread(from, buffer, want, at), w;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0; /* cut meanwhile */
+		w = pwrite(to, buffer, (size_t)n, at);
+		if (w < 0 && errno != EINTR)
 			return -errno;
-		for (ssize_t at = 0, w; at < n; at += w) {
-			w = write(to, buffer + at, (size_t)(n - at));
-			if (w < 0 && errno != EINTR)
-				return -errno;
-			w = w < 0 ? 0 : w;
-		}
+		at += w < 0 ? 0 : w;
 	}
 	return 0;
 }
 
+/* Holes stay holes. Takes what is copied off *budget. */
+static int
+copy_bytes(int from, int to, off_t size, uint64_t *budget)
+{
+	off_t at = 0, data, hole;
+	int err = ftruncate(to, size) < 0 ? -errno : 0;
+
+	while (err == 0 && at < size) {
+		data = lseek(from, at, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			break; /* no more */
+		hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
+		if (hole < 0) { /* a file system without holes */
+			data = at;
+			hole = size;
+		}
+		if (data >= size)
+			break;
+		hole = hole < size ? hole : size;
+		if ((uint64_t)(hole - data) > *budget)
+			return -EFBIG;
+		*budget -= (uint64_t)(hole - data);
+		err = copy_stretch(from, to, data, hole);
+		at = hole;
+	}
+	return err;
+}
+
 /* To another file system: whole under a hidden name first. */
 static int
-copy_to(int from_dir, const char *name, int dir)
+copy_to(struct keep *k, int from_dir, const char *name, int dir)
 {
 	char hidden[NAME_MAX + 8];
+	struct stat st;
+	uint64_t budget;
 	int from, to, err;
 
 	(void)snprintf(hidden, sizeof(hidden), ".%s.tmp", name);
@@ -80,9 +123,19 @@ copy_to(int from_dir, const char *name, int dir)
 	    from_dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (from < 0)
 		return -errno;
+	if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_size > SNAPSHOT_SIZE_MAX) {
+		close(from);
+		return -EFBIG;
+	}
+	budget = st.st_uid == geteuid() ? SNAPSHOT_BYTES_MAX : k->others_bytes;
 	to = openat(dir, hidden,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	err = to < 0 ? -errno : copy_bytes(from, to);
+	err = to < 0 ? -errno : copy_bytes(from, to, st.st_size, &budget);
+	if (st.st_uid != geteuid())
+		k->others_bytes = budget;
+	if (err == 0 && fsync(to) < 0 && errno != EINVAL && errno != EROFS)
+		err = -errno;
 	if (to >= 0 && close(to) < 0 && err == 0)
 		err = -errno;
 	close(from);
@@ -133,27 +186,25 @@ is_there(int dir_fd, const char *name)
 }
 
 static int
-move_to(int from_dir, const char *name, int dir)
-{
-	if (!is_ours(from_dir, name))
-		return copy_to(from_dir, name, dir);
-	if (rename_to(from_dir, name, dir, name))
-		return 0;
-	return errno == EXDEV ? copy_to(from_dir, name, dir) : -errno;
-}
-
-static int
 visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct keep *k = context;
 	int err;
 
 	(void)dir;
+	if (!is_ours(dir_fd, name) && ++k->others > OTHERS_MAX) {
+		k->left++;
+		k->err = -EDQUOT;
+		return 0;
+	}
 	if (!is_of_session(k, dir_fd, name))
 		return 0;
 	err = open_folder(k);
-	if (err == 0)
-		err = move_to(dir_fd, name, k->fd);
+	/* what is not ours is copied: its owner may have it open for writing */
+	if (err == 0 && !is_ours(dir_fd, name))
+		err = copy_to(k, dir_fd, name, k->fd);
+	else if (err == 0 && !rename_to(dir_fd, name, k->fd, name))
+		err = errno == EXDEV ? copy_to(k, dir_fd, name, k->fd) : -errno;
 	if (err == 0) {
 		k->moved++;
 	} else if (err != -ENOENT || is_there(dir_fd, name)) {
@@ -168,11 +219,14 @@ keep_snapshots(const struct spool *s, const char *file, struct keep *k)
 {
 	int n;
 
-	*k = (struct keep){.fd = -1, .session = s->session};
+	*k = (struct keep){
+	    .fd = -1, .session = s->session, .others_bytes = OTHERS_BYTES};
 	n = snprintf(k->folder, sizeof(k->folder), "%s" MOMENTS_SUFFIX, file);
 	if (n < 0 || (size_t)n >= sizeof(k->folder))
 		return;
 	(void)spool_walk_snapshots(s, visit, k);
-	if (k->fd >= 0)
+	if (k->fd >= 0) {
+		(void)fsync(k->fd);
 		close(k->fd);
+	}
 }

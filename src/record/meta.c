@@ -81,6 +81,12 @@ meta_write(const struct meta *m, struct bundle_writer *w)
 		fprintf(f, "max_rss_bytes=%" PRIu64 "\n", m->max_rss_bytes);
 	if (m->oom_kills)
 		fprintf(f, "oom_kills=%" PRIu64 "\n", m->oom_kills);
+	if (m->unwatched)
+		fprintf(f, "unwatched=%zu\n", m->unwatched);
+	if (m->unplaced)
+		fprintf(f, "unplaced=%zu\n", m->unplaced);
+	if (m->line_cut)
+		fprintf(f, "line_cut=1\n");
 	if (WIFSIGNALED(m->status))
 		fprintf(f, "signal=%d\n", WTERMSIG(m->status));
 	else

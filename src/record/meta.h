@@ -24,6 +24,9 @@ struct meta {
 	bool follow;            /* children were recorded, too */
 	uint64_t max_rss_bytes; /* of the command, once it has ended */
 	uint64_t oom_kills;     /* in our cgroup, while it ran */
+	size_t unwatched;       /* processes without a time line */
+	size_t unplaced;        /* modules that were not looked for */
+	bool line_cut;          /* it ends before the command */
 };
 
 /* Lines key=value, see docs/RECORDING.md; if it has ended, then now. */

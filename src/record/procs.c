@@ -16,6 +16,7 @@ enum {
 	STAT_BYTES = 4096,
 	ENVIRON_MAX = 4 << 20,
 	PARENTS_MAX = 64,
+	FILES_MAX = 4096, /* mapped by one process */
 };
 
 static ssize_t
@@ -143,8 +144,17 @@ read_maps(struct procs_process *p)
 	while (err == 0 && getline(&line, &room, f) > 0) {
 		uint64_t device, inode;
 
-		if (strstr(line, ".seg") && parse_map(line, &device, &inode))
-			err = add_file(p, device, inode);
+		if (!strstr(line, ".seg") ||
+		    !parse_map(line, &device, &inode) ||
+		    (p->file_count > 0 &&
+		        p->files[p->file_count - 1].device == device &&
+		        p->files[p->file_count - 1].inode == inode))
+			continue;
+		if (p->file_count >= FILES_MAX) {
+			p->hidden = true; /* there may be more */
+			break;
+		}
+		err = add_file(p, device, inode);
 	}
 	free(line);
 	fclose(f);

@@ -98,6 +98,12 @@ scribe_flush(struct scribe *s)
 }
 
 void
+scribe_drop(struct scribe *s)
+{
+	s->out.len = 0;
+}
+
+void
 scribe_release(struct scribe *s)
 {
 	line_release(&s->out);

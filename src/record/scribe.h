@@ -31,6 +31,9 @@ void scribe_mark(
  */
 int scribe_flush(struct scribe *s);
 
+/* Forgets what was gathered: the time line has ended. */
+void scribe_drop(struct scribe *s);
+
 void scribe_release(struct scribe *s);
 
 #endif

@@ -57,9 +57,13 @@ take_module(void *context, const struct seg_module *row, const char *path)
 	struct look *l = context;
 	struct where *w = l->where;
 
-	if (row->gone_tick != 0 || !relative_is(&m) || w->count >= FILES_MAX ||
-	    l->err < 0 || find(w, l->header->uuid, row->start, row->end))
+	if (row->gone_tick != 0 || !relative_is(&m) || l->err < 0 ||
+	    find(w, l->header->uuid, row->start, row->end))
 		return;
+	if (w->count >= FILES_MAX) {
+		w->unplaced++; /* at each look in which it is new: at least */
+		return;
+	}
 	l->err = room_make(&w->files, &w->room, w->count, sizeof(*w->files));
 	if (l->err < 0)
 		return;

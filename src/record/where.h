@@ -13,6 +13,7 @@
 struct where {
 	struct where_file *files;
 	size_t count, room;
+	size_t unplaced; /* modules that were too many to be looked for */
 };
 
 void where_release(struct where *w);

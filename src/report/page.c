@@ -7,6 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "base/text.h"
 #include "reader/room.h"
 #include "report/shorten.h"
 #include "report/words.h"
@@ -28,18 +29,6 @@ page_colour(const struct page *p, int colour)
 	return p->colour ? codes[colour] : "";
 }
 
-/* The character of a well-formed sequence of n bytes. */
-static wchar_t
-decode(const unsigned char *p, size_t n)
-{
-	static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-	wchar_t c = p[0] & masks[n];
-
-	for (size_t i = 1; i < n; i++)
-		c = (wchar_t)(c << 6 | (p[i] & 0x3f));
-	return c;
-}
-
 /* Columns of the character at text, which was escaped already. */
 static size_t
 columns_of(const char *text, size_t bytes)
@@ -48,7 +37,7 @@ columns_of(const char *text, size_t bytes)
 
 	if (bytes == 1)
 		return 1;
-	n = wcwidth(decode((const unsigned char *)text, bytes));
+	n = wcwidth((wchar_t)text_decode(text, bytes));
 	return n < 0 ? 1 : (size_t)n;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "report/suppress_parts.h"
+#include "trace/infile.h"
 
 enum {
 	MAX_FILE_BYTES = 16 << 20,
@@ -485,14 +486,14 @@ read_all(int fd, char **ret, size_t *ret_len)
 int
 suppress_load(struct suppress *s, const char *path, struct fault *where)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = infile_open_text(path);
 	char *text = NULL;
 	size_t len = 0;
 	int err;
 
 	if (fd < 0)
-		return fault_set(
-		    where, -errno, "%s: %s", path, strerror(errno));
+		return fault_set(where, fd, "%s: %s", path,
+		    fd == -EINVAL ? "not a file" : strerror(-fd));
 	err = read_all(fd, &text, &len);
 	(void)close(fd);
 	if (err == -EFBIG)

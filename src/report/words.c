@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "trace/line.h"
 
 static const char *
@@ -296,94 +297,27 @@ words_time(char buffer[WORDS_MAX], uint64_t ns)
 size_t
 words_utf8(const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
-	size_t n;
-
-	if (p[0] < 0x80)
-		return 1;
-	if (p[0] >= 0xc2 && p[0] <= 0xdf)
-		n = 2;
-	else if (p[0] >= 0xe0 && p[0] <= 0xef)
-		n = 3;
-	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
-		n = 4;
-	else
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80) /* the final NUL fails here too */
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-/* The code point of a well-formed sequence of n bytes. */
-static uint32_t
-decode(const unsigned char *p, size_t n)
-{
-	uint32_t c = n == 1 ? p[0] : p[0] & (0x7fU >> n);
-
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | (p[i] & 0x3fU);
-	return c;
-}
-
-/*
- * Control characters, C0 and C1; marks that change the order of the text around
- * them; characters without a picture, in which text can hide: soft hyphen,
- * fillers, variation selectors, tags.
- */
-static bool
-is_hidden(uint32_t c)
-{
-	static const struct {
-		uint32_t first, last;
-	} ranges[] = {{0x0, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f},
-	    {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
-	    {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e},
-	    {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfe00, 0xfe0f},
-	    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb},
-	    {0x13430, 0x13440}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
-	    {0xe0000, 0xe0fff}};
-
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-		if (c <= ranges[i].last)
-			return c >= ranges[i].first;
-	return false;
+	return text_utf8(text);
 }
 
 bool
 words_hides(const char *text, uint32_t *ret)
 {
-	size_t n = words_utf8(text);
+	size_t n = text_utf8(text);
 
-	*ret = n > 0 ? decode((const unsigned char *)text, n) : 0;
-	return n > 0 && is_hidden(*ret);
+	*ret = n > 0 ? text_decode(text, n) : 0;
+	return n > 0 && text_is_odd(*ret);
 }
 
 size_t
 words_put(FILE *out, const char *text)
 {
-	unsigned char byte = (unsigned char)*text;
-	size_t n = words_utf8(text);
-	uint32_t c;
+	char piece[TEXT_ESCAPED];
+	const char *next = text;
+	size_t n = text_next(&next, piece);
 
-	if (byte >= 0x20 && byte < 0x7f) {
-		(void)putc(byte, out);
-		return 1;
-	}
-	if (n == 0)
-		(void)fprintf(out, "\\x%02x", byte);
-	else if (!words_hides(text, &c))
-		(void)fwrite(text, 1, n, out);
-	else
-		(void)fprintf(out,
-		    c < 0x100         ? "\\x%02" PRIx32
-		        : c < 0x10000 ? "\\u%04" PRIx32
-		                      : "\\U%08" PRIx32,
-		    c);
-	return n ? n : 1;
+	(void)fwrite(piece, 1, n, out);
+	return (size_t)(next - text);
 }
 
 void

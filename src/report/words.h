@@ -56,7 +56,7 @@ const char *words_bytes(char buffer[WORDS_MAX], uint64_t n);
 /* "12 ms", "3.4 s", "5 min 3 s", "2 h 5 min" */
 const char *words_time(char buffer[WORDS_MAX], uint64_t ns);
 
-/* Length of a well-formed UTF-8 sequence (RFC 3629), 0: it is none. */
+/* text_utf8() */
 size_t words_utf8(const char *text);
 
 /*

@@ -9,7 +9,8 @@
 #include <zstd.h>
 
 #include "trace/bundle_bytes.h"
-#include "trace/regular.h"
+#include "trace/holes.h"
+#include "trace/infile.h"
 
 enum { HEADER_MAX = 4096 };
 
@@ -66,12 +67,16 @@ bundle_open(const char *path, struct bundle **ret)
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return -ENOMEM;
-	b->fd = regular_open(AT_FDCWD, path, &st);
-	err = b->fd;
-	if (err < 0)
+	b->fd = infile_open(AT_FDCWD, path);
+	if (b->fd < 0 || fstat(b->fd, &st) < 0) {
+		err = b->fd < 0 ? b->fd : -errno;
 		goto out;
+	}
 	b->size = (uint64_t)st.st_size;
 	err = check_file_head(b);
+	/* reading holes takes as long as reading bytes, and they cost nothing */
+	if (err == 0 && !holes_allow(b->fd, 0, b->size, b->size))
+		err = -EBADMSG;
 	if (err < 0)
 		goto out;
 	*ret = b;
@@ -218,6 +223,12 @@ bundle_next(struct bundle *b, uint32_t *ret_type, const void **ret_bytes,
 	*ret_bytes = b->buffer;
 	*ret_len = head.length;
 	return 1;
+}
+
+uint64_t
+bundle_file_bytes(const struct bundle *b)
+{
+	return b->size;
 }
 
 void

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/outfile.h"
+
 /*
  * Magic, version, then entries, each with type, length and checksum; told
  * byte by byte in docs/RECORDING.md. A reader skips types it does not know, so
@@ -79,6 +81,9 @@ bool bundle_is_growing(const struct bundle *b);
  */
 bool bundle_resume(struct bundle *b);
 
+/* Bytes of the file, when it was opened. */
+uint64_t bundle_file_bytes(const struct bundle *b);
+
 /* Back to the first entry. */
 void bundle_rewind(struct bundle *b);
 
@@ -91,14 +96,16 @@ void bundle_rewind(struct bundle *b);
 struct bundle_writer;
 
 enum bundle_existing {
-	BUNDLE_REFUSE = 0,   /* an existing file: -EEXIST */
-	BUNDLE_REPLACE = 1,  /* is replaced, when ours gets its name */
-	BUNDLE_KEEP_OLD = 2, /* becomes PATH.old then */
+	BUNDLE_REFUSE = OUTFILE_REFUSE,   /* an existing file: -EEXIST */
+	BUNDLE_REPLACE = OUTFILE_REPLACE, /* is replaced, when ours gets its */
+	                                  /* name */
+	BUNDLE_KEEP_OLD = OUTFILE_KEEP_OLD, /* becomes PATH.old then */
 };
 
 /*
  * Finds out now whether the result can be written later. A character device
- * or a pipe (/dev/null) is written directly, but not with BUNDLE_KEEP_OLD. Negative errno, as of open().
+ * or a pipe (/dev/null) is written directly, but not with BUNDLE_KEEP_OLD.
+ * Negative errno, as of outfile_open(), which has the rule about links.
  */
 int bundle_create(const char *path, enum bundle_existing existing,
     struct bundle_writer **ret);
@@ -142,7 +149,7 @@ int bundle_rollback(struct bundle_writer *w);
 /*
  * Completes the file and puts it in place, also where somebody has taken its
  * name away since; frees w, whatever comes of it. -ESTALE: somebody else wrote
- * into it.
+ * into it. 0: file and name are on the disk, and outlive a loss of power.
  */
 int bundle_finish(struct bundle_writer *w);
 

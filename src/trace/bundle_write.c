@@ -1,21 +1,17 @@
 /* bundle_write.c - writes the recording, entry by entry. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <zstd.h>
 
 #include "trace/bundle.h"
 #include "trace/bundle_bytes.h"
+#include "trace/outfile.h"
 
-enum {
-	NAME_TRIES = 16,
-	INDEX_ITEMS = 256, /* so many entries make one index */
-};
+enum { INDEX_ITEMS = 256 }; /* so many entries make one index */
 
 /* What has been written. */
 struct state {
@@ -28,8 +24,7 @@ struct state {
 };
 
 struct bundle_writer {
-	int fd;
-	int dir_fd;
+	struct outfile out;
 	int err; /* the first error */
 	struct state now;
 	struct state saved; /* without the end of bundle_checkpoint() */
@@ -38,124 +33,15 @@ struct bundle_writer {
 	unsigned char *packed;
 	size_t packed_bytes;
 	enum bundle_existing existing;
-	bool direct;    /* fd is the target itself */
-	bool has_temp;  /* temp names our file, unlink it on failure */
-	bool published; /* name is ours */
-	char name[NAME_MAX + 1];
-	char temp[NAME_MAX + 1];
+	bool published; /* the name is ours */
 };
 
-/* Splits path: opens its directory, keeps its last part in w->name. */
-static int
-open_directory(struct bundle_writer *w, const char *path)
+/* What a reader asks for: see bundle_is_growing(). */
+static void
+lock(struct bundle_writer *w)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	char *dir;
-
-	/* room for ".old" and for a temporary suffix */
-	if (name[0] == '\0' || !strcmp(name, ".") || !strcmp(name, ".."))
-		return -EISDIR;
-	if (strlen(name) + 16 > NAME_MAX)
-		return -ENAMETOOLONG;
-	strcpy(w->name, name);
-	if (!slash)
-		dir = strdup(".");
-	else if (slash == path)
-		dir = strdup("/");
-	else
-		dir = strndup(path, (size_t)(slash - path));
-	if (!dir)
-		return -ENOMEM;
-	w->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (w->dir_fd < 0 && errno == EACCES) /* --x: may still be written */
-		w->dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	free(dir);
-	return w->dir_fd < 0 ? -errno : 0;
-}
-
-static int
-temp_name(struct bundle_writer *w)
-{
-	uint32_t r;
-
-	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
-		return -EIO;
-	snprintf(
-	    w->temp, sizeof(w->temp), ".%.230s.%08x", w->name, (unsigned)r);
-	return 0;
-}
-
-/* Takes the first name that nothing has; take() gives 0 or -errno. */
-static int
-try_names(struct bundle_writer *w, int (*take)(struct bundle_writer *w))
-{
-	int err = -EEXIST;
-
-	for (int i = 0; i < NAME_TRIES && err == -EEXIST; i++) {
-		err = temp_name(w);
-		if (err == 0)
-			err = take(w);
-	}
-	w->has_temp = err == 0;
-	return err;
-}
-
-static int
-make_file(struct bundle_writer *w)
-{
-	w->fd = openat(w->dir_fd, w->temp,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return w->fd < 0 ? -errno : 0;
-}
-
-static int
-open_temp(struct bundle_writer *w)
-{
-	int err = 0;
-
-	/*
-	 * Without a name, so that CMD sees no file in its directory that it
-	 * would not see without us; not every file system can.
-	 */
-	w->fd = openat(w->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	if (w->fd < 0)
-		err = try_names(w, make_file);
-	/* what a reader asks for: see bundle_is_growing() */
-	if (err == 0)
-		(void)flock(w->fd, LOCK_EX | LOCK_NB);
-	return err;
-}
-
-/* 1: path is a device or pipe, now open in w->fd; 0: it is to be a file. */
-static int
-look_at_target(struct bundle_writer *w, const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st) < 0) {
-		if (errno != ENOENT)
-			return -errno;
-		/* a link to nowhere is a name in use all the same */
-		if (lstat(path, &st) < 0)
-			return errno == ENOENT ? 0 : -errno;
-		return w->existing == BUNDLE_REFUSE ? -EEXIST : 0;
-	}
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	/* nobody asked for it: a pipe that lies there would hold us for ever */
-	if (w->existing == BUNDLE_KEEP_OLD)
-		return 0;
-	if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode)) {
-		w->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-		if (w->fd < 0)
-			return -errno;
-		w->direct = true;
-		return 1;
-	}
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	return w->existing == BUNDLE_REFUSE ? -EEXIST : 0;
+	if (!w->out.direct)
+		(void)flock(w->out.fd, LOCK_EX | LOCK_NB);
 }
 
 static int
@@ -164,7 +50,7 @@ write_all(struct bundle_writer *w, const void *bytes, size_t len)
 	const unsigned char *p = bytes;
 
 	while (len > 0 && w->err == 0) {
-		ssize_t n = write(w->fd, p, len);
+		ssize_t n = write(w->out.fd, p, len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -189,37 +75,25 @@ bundle_create(
 	    .header_bytes = sizeof(head),
 	};
 	struct bundle_writer *w;
-	char *real = NULL;
 	int err;
 
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	w->fd = -1;
-	w->dir_fd = -1;
+	w->out = (struct outfile){.fd = -1, .dir_fd = -1};
 	w->existing = existing;
-	err = look_at_target(w, path);
-	if (err < 0)
-		goto out;
-	if (!w->direct) {
-		/* replace what a link points to, never the link: /dev/stdout */
-		if (existing == BUNDLE_REPLACE)
-			real = realpath(path, NULL);
-		err = open_directory(w, real ? real : path);
-		if (err == 0)
-			err = open_temp(w);
-		if (err < 0)
-			goto out;
+	err =
+	    outfile_open(path, (enum outfile_existing)existing, 0600, &w->out);
+	if (err == 0) {
+		lock(w);
+		err = write_all(w, &head, sizeof(head));
 	}
-	err = write_all(w, &head, sizeof(head));
-	if (err < 0)
-		goto out;
+	if (err < 0) {
+		bundle_discard(w);
+		return err;
+	}
 	*ret = w;
-	w = NULL;
-out:
-	free(real);
-	bundle_discard(w);
-	return err;
+	return 0;
 }
 
 /*
@@ -231,16 +105,17 @@ check_still_ours(struct bundle_writer *w)
 {
 	struct stat st;
 
-	if (w->err == 0 && w->published && !w->direct &&
-	    (fstat(w->fd, &st) < 0 || (uint64_t)st.st_size != w->now.offset))
+	if (w->err == 0 && w->published && !w->out.direct &&
+	    (fstat(w->out.fd, &st) < 0 ||
+	        (uint64_t)st.st_size != w->now.offset))
 		w->err = -ESTALE;
 }
 
 static int
 go_back(struct bundle_writer *w)
 {
-	if (ftruncate(w->fd, (off_t)w->saved.offset) < 0 ||
-	    lseek(w->fd, (off_t)w->saved.offset, SEEK_SET) < 0)
+	if (ftruncate(w->out.fd, (off_t)w->saved.offset) < 0 ||
+	    lseek(w->out.fd, (off_t)w->saved.offset, SEEK_SET) < 0)
 		return -errno;
 	w->now = w->saved;
 	w->has_end = false;
@@ -374,72 +249,12 @@ bundle_size(const struct bundle_writer *w)
 	return w->now.offset;
 }
 
-/* Gives the nameless file a name, from where it can be renamed. */
-static int
-link_file(struct bundle_writer *w)
-{
-	char self[32];
-
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", w->fd);
-	return linkat(AT_FDCWD, self, w->dir_fd, w->temp, AT_SYMLINK_FOLLOW) < 0
-	    ? -errno
-	    : 0;
-}
-
-static int
-keep_old(const struct bundle_writer *w)
-{
-	char old[NAME_MAX + 8];
-
-	snprintf(old, sizeof(old), "%s.old", w->name);
-	if (renameat(w->dir_fd, w->name, w->dir_fd, old) < 0 && errno != ENOENT)
-		return -errno;
-	return 0;
-}
-
 int
 bundle_clear(struct bundle_writer *w)
 {
-	if (w->direct || w->published || w->existing == BUNDLE_REFUSE)
+	if (w->published)
 		return 0;
-	if (w->existing == BUNDLE_KEEP_OLD)
-		return keep_old(w);
-	if (unlinkat(w->dir_fd, w->name, 0) < 0 && errno != ENOENT)
-		return -errno;
-	return 0;
-}
-
-static int
-put_in_place(struct bundle_writer *w)
-{
-	int err;
-
-	if (!w->has_temp) {
-		err = try_names(w, link_file);
-		if (err < 0)
-			return err;
-	}
-	if (w->existing == BUNDLE_REFUSE) {
-		/* link() never replaces: a file made meanwhile is kept */
-		if (linkat(w->dir_fd, w->temp, w->dir_fd, w->name, 0) == 0) {
-			(void)unlinkat(w->dir_fd, w->temp, 0);
-			w->has_temp = false;
-			return 0;
-		}
-		if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK)
-			return -errno;
-		if (faccessat(w->dir_fd, w->name, F_OK, 0) == 0)
-			return -EEXIST; /* no links here: vfat and the like */
-	}
-	if (w->existing == BUNDLE_KEEP_OLD) {
-		err = keep_old(w);
-		if (err < 0)
-			return err;
-	}
-	if (renameat(w->dir_fd, w->temp, w->dir_fd, w->name) < 0)
-		return -errno;
-	w->has_temp = false;
-	return 0;
+	return outfile_clear(&w->out, (enum outfile_existing)w->existing);
 }
 
 int
@@ -447,24 +262,13 @@ bundle_publish(struct bundle_writer *w)
 {
 	int err;
 
-	if (w->published || w->direct)
+	if (w->published || w->out.direct)
 		return 0;
 	if (w->err < 0)
 		return w->err;
-	err = put_in_place(w);
+	err = outfile_publish(&w->out, (enum outfile_existing)w->existing);
 	w->published = err == 0;
 	return err;
-}
-
-/* Does the name still stand for our file? */
-static bool
-is_in_place(const struct bundle_writer *w)
-{
-	struct stat own, st;
-
-	return fstat(w->fd, &own) == 0 &&
-	    fstatat(w->dir_fd, w->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_dev == own.st_dev && st.st_ino == own.st_ino;
 }
 
 /* CMD has cleaned up its directory: a file without a name gets no new one. */
@@ -476,14 +280,14 @@ copy_to_new_file(struct bundle_writer *w)
 	char self[32];
 	int from, err = 0;
 
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", w->fd);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", w->out.fd);
 	from = open(self, O_RDONLY | O_CLOEXEC);
 	if (from < 0)
 		return -errno;
-	close(w->fd);
-	w->fd = -1;
 	w->published = false;
-	err = open_temp(w);
+	err = outfile_renew(&w->out, 0600);
+	if (err == 0)
+		lock(w);
 	w->now.offset = 0;
 	while (err == 0 && at < end) {
 		size_t n = end - at < sizeof(bytes) ? end - at : sizeof(bytes);
@@ -520,7 +324,7 @@ bundle_checkpoint(struct bundle_writer *w)
 {
 	int err;
 
-	if (w->direct || w->err < 0 || w->has_end)
+	if (w->out.direct || w->err < 0 || w->has_end)
 		return w->err;
 	w->saved = w->now;
 	err = write_end(w);
@@ -550,10 +354,15 @@ bundle_finish(struct bundle_writer *w)
 {
 	int err = w->has_end ? w->err : write_end(w);
 
-	if (err == 0 && w->published && !is_in_place(w))
+	if (err == 0 && w->published && !outfile_is_in_place(&w->out))
 		err = copy_to_new_file(w);
+	/* first the bytes, then their name: who is told, can rely on both */
+	if (err == 0)
+		err = outfile_sync(&w->out);
 	if (err == 0)
 		err = bundle_publish(w);
+	if (err == 0)
+		err = outfile_sync_name(&w->out);
 	bundle_discard(w);
 	return err;
 }
@@ -563,12 +372,7 @@ bundle_discard(struct bundle_writer *w)
 {
 	if (!w)
 		return;
-	if (w->has_temp)
-		unlinkat(w->dir_fd, w->temp, 0);
-	if (w->fd >= 0)
-		close(w->fd);
-	if (w->dir_fd >= 0)
-		close(w->dir_fd);
+	outfile_close(&w->out);
 	ZSTD_freeCCtx(w->zstd);
 	free(w->packed);
 	free(w);

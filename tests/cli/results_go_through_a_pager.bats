@@ -21,7 +21,7 @@ on_terminal() {
 		shift
 	done
 	got=0
-	env -u LESS -u PAGER -u SEEP_PAGER -u NO_COLOR -u COLUMNS TERM=xterm \
+	env -u LESS -u PAGER -u SEEP_PAGER -u NO_COLOR -u COLUMNS SEEP_PAGERSECURE=0 TERM=xterm \
 		"$PYTHON" "$LIB/on_terminal.py" "${keys[@]}" env "${vars[@]}" \
 		"$SEEP" "$@" >"$T/screen" || got=$?
 }

@@ -1,6 +1,7 @@
 # seep view writes a private page and opens it, or tells how to get at it.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
+export SEEP_PAGERSECURE=0 # as root, too
 
 # view ARGS...: without a screen, pages below $T; output in $T/out, $T/err
 view() {

@@ -23,6 +23,9 @@
 #include "trace/bundle.h"
 #include "trace/line.h"
 
+/* more than any test takes */
+static struct tail_room room = {.bytes = SIZE_MAX};
+
 enum { ARRAYS = 2, DIR_AT = SEG_HEADER_BYTES, KINDS = 4 };
 
 /* A segment whose ledger a test can move, of any number of sites. */
@@ -230,7 +233,7 @@ what_is_told_is_what_was_there(void **state)
 
 	(void)state;
 	host_init(&h, 3000);
-	assert_int_equal(tail_new(1, &t), 0);
+	assert_int_equal(tail_new(1, &room, &t), 0);
 	assert_int_equal(replay_new(&hooks, &r), 0);
 	for (int look = 0; look < 50; look++) {
 		const struct replay_process *p;
@@ -334,7 +337,7 @@ look_at_samples(uint64_t high, uint32_t row_bytes)
 	bytes = mkseg_finish(m, &len);
 	mkseg_free(m);
 	assert_int_equal(segfile_open_bytes(bytes, len, &f, NULL), 0);
-	assert_int_equal(tail_new(1, &t), 0);
+	assert_int_equal(tail_new(1, &room, &t), 0);
 	assert_int_equal(replay_new(&hooks, &r), 0);
 	assert_int_equal(tail_look(t, f, SEGFILE_OWN, true, &out, &header), 0);
 	assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
@@ -412,7 +415,7 @@ the_replayed_state_is_the_segment(void **state)
 
 	(void)state;
 	host_init(&h, 1000);
-	assert_int_equal(tail_new(1, &t), 0);
+	assert_int_equal(tail_new(1, &room, &t), 0);
 	assert_int_equal(replay_new(&hooks, &r), 0);
 	for (int i = 0; i < 5; i++) {
 		host_run(&h, 2000);
@@ -469,7 +472,7 @@ any_cut_or_flipped_byte_is_survived(void **state)
 
 	(void)state;
 	host_init(&h, 40);
-	assert_int_equal(tail_new(1, &t), 0);
+	assert_int_equal(tail_new(1, &room, &t), 0);
 	for (int i = 0; i < 3; i++) {
 		host_run(&h, 100);
 		assert_int_equal(
@@ -550,7 +553,7 @@ record_simulated(uint32_t sites, uint64_t seconds, uint64_t events)
 	assert_true(fd >= 0);
 	close(fd);
 	host_init(&h, sites);
-	assert_int_equal(tail_new(1, &t), 0);
+	assert_int_equal(tail_new(1, &room, &t), 0);
 	assert_int_equal(bundle_create(path, BUNDLE_REPLACE, &w), 0);
 	while (now < seconds * 1000000000) {
 		uint64_t due, before = bundle_size(w);

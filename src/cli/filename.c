@@ -1,0 +1,43 @@
+/* filename.c - the name of a program as a part of a file name of ours. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/filename.h"
+
+#include <stdio.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static bool
+is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') || (c && strchr("._+-", c));
+}
+
+void
+filename_of_program(const char *path, char *to, size_t bytes)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *from = slash ? slash + 1 : path ? path : "";
+	char piece[TEXT_ESCAPED];
+	size_t n = 0;
+
+	while (*from) {
+		size_t len = text_next(&from, piece);
+
+		if (piece[0] == '\\' || (len == 1 && !is_plain(piece[0]))) {
+			piece[0] = '_';
+			len = 1;
+		}
+		if (len >= bytes - n)
+			break;
+		memcpy(to + n, piece, len);
+		n += len;
+	}
+	to[n] = '\0';
+	if (n == 0)
+		(void)snprintf(to, bytes, "unknown");
+	else if (to[0] == '.' || to[0] == '-')
+		to[0] = '_';
+}

@@ -1,0 +1,91 @@
+/* quota.h - how much a recording takes of memory and disk, and of whom. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_QUOTA_H
+#define SEEP_RECORD_QUOTA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "reader/tail.h"
+#include "trace/bundle.h"
+
+/*
+ * Segments of the tree come from processes that may have become other users,
+ * who can write into theirs whatever they like, and as many as they like. Each
+ * owner of files other than us has a share of his own; ours is what the whole
+ * recording may take. What is refused is counted by reason: record says it, the
+ * recording has it (docs/RECORDING.md, type 3), report shows it, and check
+ * exits with 3.
+ */
+enum {
+	QUOTA_OTHERS_MIB = 256,    /* of segments of one other user, unpacked */
+	QUOTA_OTHERS_MAX = 20000,  /* segments of one other user */
+	QUOTA_OTHERS_FILES = 4096, /* in a directory of another user, at once */
+	QUOTA_USERS_MAX = 256,     /* more than that share what the last has */
+};
+#define QUOTA_FILE_BYTES (UINT64_C(16) << 30) /* unless --max-size says so */
+
+enum quota_reason {
+	QUOTA_DAMAGED,
+	QUOTA_LARGE,
+	QUOTA_FULL,
+	QUOTA_USER,
+	QUOTA_COUNT,
+	QUOTA_FILES,
+	QUOTA_UNTOLD,
+	QUOTA_REASONS
+};
+
+struct quota_user {
+	uid_t uid;
+	uint64_t bytes;
+	size_t segments;
+	size_t files;          /* in this look */
+	struct tail_room room; /* memory to watch them with */
+};
+
+struct quota {
+	uint64_t max_bytes; /* of the recording */
+	struct quota_user own;
+	struct quota_user **others;
+	size_t other_count;
+	size_t refused[QUOTA_REASONS];
+	size_t unwatched; /* processes without a time line of their own */
+	size_t unlisted;  /* files too many to be watched: at once, at most */
+	bool line_cut;    /* the time line has ended before the command */
+};
+
+void quota_init(struct quota *q, uint64_t max_bytes);
+void quota_release(struct quota *q);
+
+/* Of files of this owner. Never NULL: without memory all others share one. */
+struct quota_user *quota_user(struct quota *q, uid_t uid);
+
+/*
+ * May `len` more bytes of a segment be written? Then they are taken. If not,
+ * that is counted.
+ */
+bool quota_take(struct quota *q, struct quota_user *u, uint64_t len,
+    const struct bundle_writer *w);
+
+/* A look at all files begins. */
+void quota_look(struct quota *q);
+
+/* May one more file of this owner be opened in this look? */
+bool quota_file(struct quota *q, uid_t uid);
+
+/* So many of this at once: what was refused is the most that there were. */
+void quota_at_once(size_t *most, size_t now);
+
+/* May the time line go on? It has half of the file at most. */
+bool quota_line(struct quota *q, const struct bundle_writer *w);
+
+/* In words, as a report prints them. */
+const char *quota_words(enum quota_reason reason);
+
+/* All of it. An error sticks in the writer. */
+void quota_write(const struct quota *q, struct bundle_writer *w);
+
+#endif

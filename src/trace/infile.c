@@ -1,0 +1,130 @@
+/* infile.c - opens what is to be read, and touches nothing else. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/infile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+
+/* /dev/null is an empty text, and opening it does nothing. */
+static bool
+is_null(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+}
+
+static int
+check(const struct stat *st, bool or_null)
+{
+	if (S_ISREG(st->st_mode) || (or_null && is_null(st)))
+		return 0;
+	return S_ISDIR(st->st_mode) ? -EISDIR
+	    : S_ISLNK(st->st_mode)  ? -ELOOP
+	                            : -EINVAL;
+}
+
+/* What `seen` stands for, by a new open: the same object, whatever its name. */
+static int
+reopen(int seen, int dir, const char *path, int flags, const struct stat *st)
+{
+	char self[32];
+	struct stat now;
+	int fd;
+
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", seen);
+	fd = open(self, READING);
+	if (fd >= 0 || errno != ENOENT)
+		return fd < 0 ? -errno : fd;
+	/* no /proc here */
+	fd = openat(dir, path, READING | flags);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &now) == 0 && now.st_dev == st->st_dev &&
+	    now.st_ino == st->st_ino)
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+static int
+open_seen(int dir, const char *path, int flags, bool or_null)
+{
+	int seen = openat(dir, path, O_PATH | O_CLOEXEC | flags), fd;
+	struct stat st;
+
+	if (seen < 0)
+		return -errno;
+	fd = fstat(seen, &st) < 0 ? -errno : check(&st, or_null);
+	if (fd == 0)
+		fd = reopen(seen, dir, path, flags, &st);
+	close(seen);
+	return fd;
+}
+
+int
+infile_open(int dir, const char *path)
+{
+	return open_seen(dir, path, 0, false);
+}
+
+int
+infile_open_nofollow(int dir, const char *path)
+{
+	return open_seen(dir, path, O_NOFOLLOW, false);
+}
+
+/* Digits and nothing else; -1: it is none. */
+static int
+number(const char *digits)
+{
+	int n = 0;
+
+	if (!*digits)
+		return -1;
+	for (; *digits; digits++) {
+		if (*digits < '0' || *digits > '9' || n > INT_MAX / 100)
+			return -1;
+		n = n * 10 + (*digits - '0');
+	}
+	return n;
+}
+
+int
+infile_descriptor(const char *path)
+{
+	static const char *const folders[] = {
+	    "/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};
+	static const char *const names[] = {
+	    "/dev/stdin", "/dev/stdout", "/dev/stderr"};
+
+	for (int i = 0; i < 3; i++) {
+		size_t len = strlen(folders[i]);
+
+		if (strcmp(path, names[i]) == 0)
+			return i;
+		if (strncmp(path, folders[i], len) == 0)
+			return number(path + len);
+	}
+	return -1;
+}
+
+int
+infile_open_text(const char *path)
+{
+	int fd = infile_descriptor(path);
+	struct stat st;
+
+	/* a file that is open is opened anew: it is read from its beginning */
+	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+		return open_seen(AT_FDCWD, path, 0, true);
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return fd < 0 ? -errno : fd;
+}

@@ -1,0 +1,25 @@
+/* infile.h - opens what is to be read, and touches nothing else. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_TRACE_INFILE_H
+#define SEEP_TRACE_INFILE_H
+
+/*
+ * A regular file, open for reading. It is looked at before it is opened: to
+ * open a device can do something, to open a FIFO can block. `dir` as of
+ * openat(). -EISDIR: a directory, -EINVAL: anything else; or what openat() says.
+ */
+int infile_open(int dir, const char *path);
+
+/* The same, and a symbolic link is -ELOOP. */
+int infile_open_nofollow(int dir, const char *path);
+
+/*
+ * A text that the user names: a regular file, /dev/null, or whatever is open
+ * already: /dev/stdin, /dev/fd/63 of <(...). A FIFO with a name is -EINVAL.
+ */
+int infile_open_text(const char *path);
+
+/* The number of a name of an open descriptor, "/dev/fd/63"; -1: it is none. */
+int infile_descriptor(const char *path);
+
+#endif

@@ -1,0 +1,454 @@
+/* outfile.c - where a result goes: found with care, named when complete. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "trace/infile.h"
+
+enum {
+	NAME_TRIES = 16,
+	LINKS_MAX = 40, /* as the kernel */
+};
+
+/* ---- the place ---- */
+
+/* Opens the directory of path, which is relative to `base`; keeps the rest. */
+static int
+open_directory(struct outfile *o, int base, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	char dir[PATH_MAX] = ".";
+	size_t len = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
+
+	/* room for ".old" and for a temporary suffix */
+	if (name[0] == '\0' || !strcmp(name, ".") || !strcmp(name, ".."))
+		return -EISDIR;
+	if (strlen(name) + 16 > NAME_MAX || len >= sizeof(dir))
+		return -ENAMETOOLONG;
+	strcpy(o->name, name);
+	if (len > 0) {
+		memcpy(dir, path, len);
+		dir[len] = '\0';
+	}
+	o->dir_fd = openat(base, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (o->dir_fd < 0 && errno == EACCES) /* --x: may still be written */
+		o->dir_fd = openat(base, dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return o->dir_fd < 0 ? -errno : 0;
+}
+
+static bool
+is_trusted_owner(const struct stat *st)
+{
+	return st->st_uid == geteuid() || st->st_uid == 0;
+}
+
+/* Can nobody but the user and root make a name in it? */
+static bool
+is_closed_directory(int dir_fd)
+{
+	struct stat st;
+
+	return fstat(dir_fd, &st) == 0 && is_trusted_owner(&st) &&
+	    (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* Links in there lead to objects, not to paths. */
+static bool
+is_proc(int dir_fd)
+{
+	struct statfs fs;
+
+	return fstatfs(dir_fd, &fs) == 0 &&
+	    (uint64_t)fs.f_type == PROC_SUPER_MAGIC;
+}
+
+static int
+take_descriptor(struct outfile *o, int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return -EBADF;
+	o->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	o->direct = true;
+	return o->fd < 0 ? -errno : 0;
+}
+
+/* Opens what was only looked at so far: a pipe, a device, a file of /proc. */
+static int
+open_direct(struct outfile *o, int seen)
+{
+	enum { WRITING = O_WRONLY | O_CLOEXEC | O_NOCTTY };
+	struct stat st, now;
+	char self[32];
+
+	if (fstat(seen, &st) < 0)
+		return -errno;
+	if (!S_ISCHR(st.st_mode) && !S_ISFIFO(st.st_mode) &&
+	    !S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	o->direct = true;
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", seen);
+	o->fd = open(self, S_ISREG(st.st_mode) ? WRITING | O_TRUNC : WRITING);
+	if (o->fd >= 0 || errno != ENOENT)
+		return o->fd < 0 ? -errno : 0;
+	/* no /proc here */
+	o->fd = openat(o->dir_fd, o->name, WRITING | O_NOFOLLOW);
+	if (o->fd < 0)
+		return -errno;
+	return fstat(o->fd, &now) == 0 && now.st_dev == st.st_dev &&
+	        now.st_ino == st.st_ino
+	    ? 0
+	    : -ESTALE;
+}
+
+/* Where a link of /proc leads, /proc/PID/fd/1 of a process of ours. */
+static int
+open_behind(struct outfile *o)
+{
+	int seen = openat(o->dir_fd, o->name, O_PATH | O_CLOEXEC);
+	int err = seen < 0 ? -errno : open_direct(o, seen);
+
+	if (seen >= 0)
+		close(seen);
+	return err;
+}
+
+static void
+forget_directory(struct outfile *o)
+{
+	if (o->dir_fd >= 0)
+		close(o->dir_fd);
+	o->dir_fd = -1;
+}
+
+/* 1: a link, `path` is where it leads; 0: the place is found. */
+static int
+judge(struct outfile *o, int seen, char path[PATH_MAX])
+{
+	bool closed = is_closed_directory(o->dir_fd);
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(seen, &st) < 0)
+		return -errno;
+	if (S_ISREG(st.st_mode))
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISLNK(st.st_mode))
+		return closed || is_trusted_owner(&st) ? open_direct(o, seen)
+		                                       : -ELOOP;
+	if (!closed || !is_trusted_owner(&st))
+		return -ELOOP;
+	if (is_proc(o->dir_fd))
+		return open_behind(o);
+	n = readlinkat(seen, "", path, PATH_MAX);
+	if (n < 0 || n >= PATH_MAX)
+		return n < 0 ? -errno : -ENAMETOOLONG;
+	path[n] = '\0';
+	return 1;
+}
+
+static int
+step(struct outfile *o, char path[PATH_MAX], bool *ret_exists)
+{
+	int seen = openat(o->dir_fd, o->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int err;
+
+	if (seen < 0)
+		return errno == ENOENT ? 0 : -errno;
+	*ret_exists = true;
+	err = judge(o, seen, path);
+	close(seen);
+	return err;
+}
+
+/* Ends with a directory and a name in it, or with what is written directly. */
+static int
+find(struct outfile *o, const char *given, bool *ret_exists)
+{
+	char path[PATH_MAX];
+	int err, base = AT_FDCWD;
+
+	if (strlen(given) >= sizeof(path))
+		return -ENAMETOOLONG;
+	strcpy(path, given);
+	*ret_exists = false; /* a link to nowhere is a name in use, too */
+	for (int links = 0; links < LINKS_MAX; links++) {
+		int fd = infile_descriptor(path);
+
+		if (fd >= 0) {
+			err = take_descriptor(o, fd);
+			break;
+		}
+		err = open_directory(o, base, path);
+		if (base >= 0)
+			close(base);
+		base = -1;
+		if (err == 0)
+			err = step(o, path, ret_exists);
+		if (err <= 0)
+			break;
+		base = o->dir_fd;
+		o->dir_fd = -1;
+		err = -ELOOP; /* should this have been the last */
+	}
+	if (base >= 0)
+		close(base);
+	return err;
+}
+
+/* ---- the file ---- */
+
+static int
+temp_name(struct outfile *o)
+{
+	uint32_t r;
+
+	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
+		return -EIO;
+	(void)snprintf(
+	    o->temp, sizeof(o->temp), ".%.230s.%08x", o->name, (unsigned)r);
+	return 0;
+}
+
+/* Gives the nameless file a name, from where it can be renamed. */
+static int
+link_file(struct outfile *o)
+{
+	char self[32];
+
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
+	return linkat(AT_FDCWD, self, o->dir_fd, o->temp, AT_SYMLINK_FOLLOW) < 0
+	    ? -errno
+	    : 0;
+}
+
+/* Takes the first name that nothing has: for a new file, or for ours. */
+static int
+take_name(struct outfile *o, mode_t mode)
+{
+	int err = -EEXIST;
+
+	for (int i = 0; i < NAME_TRIES && err == -EEXIST; i++) {
+		err = temp_name(o);
+		if (err == 0 && o->fd >= 0) {
+			err = link_file(o);
+		} else if (err == 0) {
+			o->fd = openat(o->dir_fd, o->temp,
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
+			        O_CLOEXEC,
+			    mode);
+			err = o->fd < 0 ? -errno : 0;
+		}
+	}
+	o->has_temp = err == 0;
+	return err;
+}
+
+int
+outfile_renew(struct outfile *o, mode_t mode)
+{
+	if (o->fd >= 0)
+		close(o->fd);
+	/*
+	 * Without a name, so that a command which runs meanwhile sees no file
+	 * that it would not see without us; not every file system can, and
+	 * without /proc it would never get a name.
+	 */
+	o->fd = -1;
+	if (access("/proc/self/fd", X_OK) == 0)
+		o->fd = openat(
+		    o->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	return o->fd < 0 ? take_name(o, mode) : 0;
+}
+
+int
+outfile_open(const char *path, enum outfile_existing existing, mode_t mode,
+    struct outfile *ret)
+{
+	struct outfile o = {.fd = -1, .dir_fd = -1};
+	bool exists;
+	struct stat st;
+	int err;
+
+	if (existing == OUTFILE_KEEP_OLD) {
+		err = open_directory(&o, AT_FDCWD, path);
+		if (err == 0 &&
+		    fstatat(o.dir_fd, o.name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISDIR(st.st_mode))
+			err = -EISDIR;
+	} else {
+		err = find(&o, path, &exists);
+		if (err == 0 && !o.direct && exists &&
+		    existing == OUTFILE_REFUSE)
+			err = -EEXIST;
+	}
+	if (err == 0 && o.direct)
+		forget_directory(&o);
+	else if (err == 0)
+		err = outfile_renew(&o, mode);
+	if (err < 0)
+		outfile_close(&o);
+	else
+		*ret = o;
+	return err;
+}
+
+int
+outfile_flush(const struct outfile *o)
+{
+	int again = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+
+	return again < 0 || close(again) < 0 ? -errno : 0;
+}
+
+int
+outfile_write(const struct outfile *o, const void *bytes, size_t len)
+{
+	const char *at = bytes;
+
+	while (len > 0) {
+		ssize_t n = write(o->fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int
+keep_old(const struct outfile *o)
+{
+	char old[NAME_MAX + 8];
+
+	(void)snprintf(old, sizeof(old), "%s.old", o->name);
+	if (renameat(o->dir_fd, o->name, o->dir_fd, old) < 0 && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+int
+outfile_clear(const struct outfile *o, enum outfile_existing existing)
+{
+	if (o->direct || existing == OUTFILE_REFUSE)
+		return 0;
+	if (existing == OUTFILE_KEEP_OLD)
+		return keep_old(o);
+	if (unlinkat(o->dir_fd, o->name, 0) < 0 && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+/* A file of that name, made meanwhile, is kept: -EEXIST. */
+static int
+name_unless_taken(struct outfile *o)
+{
+	if (renameat2(
+	        o->dir_fd, o->temp, o->dir_fd, o->name, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (linkat(o->dir_fd, o->temp, o->dir_fd, o->name, 0) == 0) {
+		(void)unlinkat(o->dir_fd, o->temp, 0);
+		return 0;
+	}
+	if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK)
+		return -errno;
+	/* neither of them here */
+	if (faccessat(o->dir_fd, o->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return renameat(o->dir_fd, o->temp, o->dir_fd, o->name) < 0 ? -errno
+	                                                            : 0;
+}
+
+int
+outfile_publish(struct outfile *o, enum outfile_existing existing)
+{
+	int err = 0;
+
+	if (o->direct)
+		return 0;
+	if (!o->has_temp)
+		err = take_name(o, 0);
+	if (err == 0 && existing == OUTFILE_KEEP_OLD)
+		err = keep_old(o);
+	if (err < 0)
+		return err;
+	if (existing == OUTFILE_REFUSE)
+		err = name_unless_taken(o);
+	else if (renameat(o->dir_fd, o->temp, o->dir_fd, o->name) < 0)
+		err = -errno;
+	o->has_temp = err < 0;
+	return err;
+}
+
+bool
+outfile_is_in_place(const struct outfile *o)
+{
+	struct stat own, st;
+
+	return fstat(o->fd, &own) == 0 &&
+	    fstatat(o->dir_fd, o->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == own.st_dev && st.st_ino == own.st_ino;
+}
+
+/* Some file systems cannot, and say so: what they promise is all there is. */
+static int
+sync_one(int fd)
+{
+	if (fsync(fd) == 0 || errno == EINVAL || errno == EROFS ||
+	    errno == ENOSYS || errno == EBADF)
+		return 0;
+	return -errno;
+}
+
+int
+outfile_sync(const struct outfile *o)
+{
+	return o->direct ? 0 : sync_one(o->fd);
+}
+
+int
+outfile_sync_name(const struct outfile *o)
+{
+	return o->direct ? 0 : sync_one(o->dir_fd);
+}
+
+void
+outfile_close(struct outfile *o)
+{
+	if (o->has_temp)
+		(void)unlinkat(o->dir_fd, o->temp, 0);
+	o->has_temp = false;
+	if (o->fd >= 0)
+		close(o->fd);
+	o->fd = -1;
+	forget_directory(o);
+}
+
+const char *
+outfile_error(int err)
+{
+	if (err == -ELOOP)
+		return "a link, pipe or device is there that somebody else may "
+		       "have put there; name the file itself";
+	return strerror(-err);
+}

@@ -1,0 +1,80 @@
+/* outfile.h - where a result goes: found with care, named when complete. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_TRACE_OUTFILE_H
+#define SEEP_TRACE_OUTFILE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * Every file that the command writes for its user is opened here. Bytes go to
+ * a file without a name, or with a hidden one, beside the place where the
+ * result is to appear; outfile_publish() gives it its name. All steps after
+ * the first are relative to the directory as it was found then.
+ *
+ * A link as the last part of a path is followed only where nobody else can
+ * have put it there: it belongs to the user or to root and lies in a directory
+ * that is theirs and that nobody else can write; the same holds for the next
+ * link. Then what it names is replaced, the link stays. Pipes and devices are
+ * written directly, where they belong to the user or to root or lie in such a
+ * directory. Descriptors (/dev/stdout, /dev/fd/63, /proc/self/fd/1) are
+ * duplicated.
+ */
+struct outfile {
+	int fd;        /* open for writing; -1: none yet */
+	int dir_fd;    /* of the directory, -1: direct */
+	bool direct;   /* fd is the target itself */
+	bool has_temp; /* temp names our file: it goes if we fail */
+	char name[NAME_MAX + 1];
+	char temp[NAME_MAX + 1];
+};
+
+enum outfile_existing {
+	OUTFILE_REFUSE = 0,   /* an existing file: -EEXIST */
+	OUTFILE_REPLACE = 1,  /* is replaced, when ours gets its name */
+	OUTFILE_KEEP_OLD = 2, /* becomes NAME.old then; no link is followed, */
+	                      /* nothing is written directly */
+};
+
+/*
+ * Finds the place and opens a file for it, of this mode less the umask. -ELOOP: a
+ * link, pipe or device that somebody else may have put there. Or a negative
+ * errno, as of open(). On failure nothing is held.
+ */
+int outfile_open(const char *path, enum outfile_existing existing, mode_t mode,
+    struct outfile *ret);
+
+/* A new file in the place of the one that is open, for the same name. */
+int outfile_renew(struct outfile *o, mode_t mode);
+
+/* Did all that was written arrive? Some file systems tell at close() only. */
+int outfile_flush(const struct outfile *o);
+
+/* All of it. Negative errno. */
+int outfile_write(const struct outfile *o, const void *bytes, size_t len);
+
+/* Gives the file its name; fd stays open. Nothing to do if it is direct. */
+int outfile_publish(struct outfile *o, enum outfile_existing existing);
+
+/* Removes what has the name, or renames it to NAME.old. */
+int outfile_clear(const struct outfile *o, enum outfile_existing existing);
+
+/* Does the name stand for our file? */
+bool outfile_is_in_place(const struct outfile *o);
+
+/*
+ * What was written outlives a loss of power from here on; its name does so
+ * once it is published and synced as well. Nothing to do for pipes and
+ * devices. Negative errno.
+ */
+int outfile_sync(const struct outfile *o);
+int outfile_sync_name(const struct outfile *o);
+
+/* Removes what has no name yet, closes. Twice is fine. */
+void outfile_close(struct outfile *o);
+
+/* strerror() of a negative errno, or what -ELOOP means here. */
+const char *outfile_error(int err);
+
+#endif

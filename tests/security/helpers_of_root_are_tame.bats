@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# helpers_of_root_are_tame - root's pager gives no shell, and root's view starts no browser.
+# threat: Root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+# on_terminal [-k WHEN=KEYS] [NAME=VALUE]... ARGUMENT of seep...: $T/screen
+on_terminal() {
+	local -a keys=() vars=()
+	while [[ ${1:-} == -k ]]; do
+		keys+=(-k "$2")
+		shift 2
+	done
+	while [[ ${1:-} == *=* ]]; do
+		vars+=("$1")
+		shift
+	done
+	got=0
+	env -u LESS -u PAGER -u SEEP_PAGER -u SEEP_PAGERSECURE TERM=xterm \
+		"$PYTHON" "$LIB/on_terminal.py" "${keys[@]}" env "${vars[@]}" \
+		"$SEEP" "$@" >"$T/screen" || got=$?
+}
+
+# a less that tells its environment
+fake_less() {
+	mkdir "$T/bin"
+	# shellcheck disable=SC2016 # for that shell
+	printf '#!/bin/sh\necho "[$LESSSECURE,$LESSSECURE_ALLOW,$LESSOPEN,$LESSHISTFILE]"; cat >/dev/null\n' >"$T/bin/less"
+	chmod +x "$T/bin/less"
+	BIN=$T/bin:$PATH
+	record -q -o r.seep sh -c 'for i in 1 2 3 4; do ls / >/dev/null; done'
+}
+
+@test "LESSSECURE: always as root, as a user when asked for" {
+	fake_less
+	local -a asked=()
+	[[ $(id -u) -eq 0 ]] || asked=(SEEP_PAGERSECURE=1)
+	on_terminal "${asked[@]}" PATH="$BIN" LESSOPEN='|-touch pwned' LESSSECURE_ALLOW=shell report "$T/r.seep"
+	grep -q '^\[1,,,-\]' "$T/screen" || { cat "$T/screen"; false; }
+	on_terminal SEEP_PAGERSECURE=1 PATH="$BIN" SEEP_PAGER='less -R' report "$T/r.seep"
+	grep -q '^\[1,,,-\]' "$T/screen"
+	on_terminal SEEP_PAGERSECURE=0 PATH="$BIN" report "$T/r.seep"
+	grep -q '^\[,,,\]' "$T/screen"
+}
+
+@test "as root a pager that is not less is not started, unless it is said" {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	fake_less
+	local pager
+	# shellcheck disable=SC2016 # for the shell that must not come
+	for pager in 'sed s/^/SED:/' "less; echo SED:" 'less -R | sed s/^/SED:/' 'SED=1 less' "lessx" '$(echo SED:)' 'more'; do
+		on_terminal PATH="$BIN" SEEP_PAGER="$pager" report "$T/r.seep"
+		[[ $got -eq 0 ]] && grep -q allocations "$T/screen" || { cat "$T/screen"; false; }
+		lacks 'SED:' "$T/screen"
+	done
+	on_terminal PATH="$BIN" SEEP_PAGERSECURE=1 SEEP_PAGER='sed s/^/SED:/' report "$T/r.seep"
+	grep -q '^SED:' "$T/screen"
+	# in a session of sudo nothing is different
+	on_terminal PATH="$BIN" SUDO_UID=1000 SUDO_USER=somebody PAGER='sed s/^/SED:/' report "$T/r.seep"
+	lacks 'SED:' "$T/screen"
+}
+
+@test "the real less: no shell, no editor, no pipe, no file" {
+	command -v less >/dev/null || skip "no less here"
+	fake_less
+	cd "$T"
+	local keys
+	for keys in '!touch pwned\x0a' 'v'; do
+		on_terminal -k "{=$keys" -k '=\x0aqqqq' SEEP_PAGERSECURE=1 LESS=-RX VISUAL="touch $T/pwned" \
+			EDITOR="touch $T/pwned" report "$T/r.seep" --format json
+		[[ $got -eq 0 && ! -e pwned ]] || { tail -c 300 "$T/screen"; false; }
+	done
+	# the same keys do something where it is not secure
+	on_terminal -k '{=!touch pwned\x0a' -k 'done=\x0aqqqq' SEEP_PAGERSECURE=0 LESS=-RX report "$T/r.seep" --format json
+	[[ -e pwned ]]
+}
+
+@test "as root view starts no browser, and says where the page is" {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	record -q -o r.seep true
+	cd "$T"
+	TMPDIR=$T BROWSER="touch $T/started" DISPLAY=:77 "$SEEP" view r.seep >path 2>said
+	[[ -s $(<path) && ! -e started ]]
+	grep -q 'no browser is started as root' said
+	grep -qF "$(<path)" said
+	TMPDIR=$T BROWSER="touch $T/started" SEEP_PAGERSECURE=0 "$SEEP" view r.seep >path 2>said
+	appears path
+	[[ -e started ]]
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# results_have_bounds - a few MiB of shared stacks are not written out as GiB: refused before the first byte, or cut off, and said.
+# threat: Root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+# deep SITES DEPTH: $T/deep.seg, a segment whose stacks share one chain of frames
+deep() {
+	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" true
+	"$PYTHON" - "$(find "$DIR" -name '*.seg')" "$T/deep.seg" "$1" "$2" <<-'PY'
+	import struct, sys
+	sites, depth = int(sys.argv[3]), int(sys.argv[4])
+	# docs/FORMAT.md: nodes 3, inners 4, sites 5, ledger 6; rows count from 1
+	tables = [
+	    (3, 16, depth, b"".join(struct.pack("<QII", 4096 * i, i - 1, 0) for i in range(1, depth + 1))),
+	    (4, 64, sites, b"".join(struct.pack("<QQQQQQIIQ", 64 * i, 0, 0, 0, 0, 0, 1, 0, 1) for i in range(1, sites + 1))),
+	    (5, 16, sites, b"".join(struct.pack("<IIIBBH", depth, i, 0, 1, 1, 0) for i in range(1, sites + 1))),
+	    (6, 64, sites, struct.pack("<QQQQqqIIII", 1, 8, 0, 0, 0, 0, 0, 0, 8, 0) * sites)]
+	head = bytearray(open(sys.argv[1], "rb").read(8192))
+	struct.pack_into("<QII", head, 208, 8192, 4, 4)
+	struct.pack_into("<Q", head, 224, 0)
+	at, directory, rows = 8192 + 4 * 32, b"", b""
+	for kind, size, count, data in tables:
+	    assert len(data) == size * count
+	    directory += struct.pack("<IIIIQQ", kind, 0, size, count, 1, at)
+	    at, rows = at + len(data), rows + data
+	open(sys.argv[2], "wb").write(head + directory + rows)
+	PY
+	rm -f "$DIR"/*.seg
+}
+
+@test "JSON of more than --max-output is refused before the first byte, with its size and the way out" {
+	deep 700 700
+	[[ $(stat -c %s "$T/deep.seg") -lt 200000 ]]
+	complains 3 "$SEEP" report "$T/deep.seg" --format json --no-cache --max-output 10MiB
+	grep -E 'about [0-9.]+ [MG]iB of JSON.*--frames shared.*--max-output' "$T/complaint"
+	complains 3 "$SEEP" export "$T/deep.seg" --format json --no-cache --max-output 10MiB
+	echo precious >"$T/result"
+	complains 3 "$SEEP" report "$T/deep.seg" --format json --no-cache --max-output 10MiB -o "$T/result"
+	[[ $(<"$T/result") == precious ]]
+	"$SEEP" report "$T/deep.seg" --format json --no-cache --frames shared --max-output 10MiB >"$T/shared"
+	[[ $(stat -c %s "$T/shared") -lt 10000000 ]]
+}
+
+@test "the estimate is near what comes" {
+	deep 300 500
+	"$SEEP" report "$T/deep.seg" --format json --no-cache >"$T/full"
+	local size
+	size=$(stat -c %s "$T/full")
+	complains 3 "$SEEP" report "$T/deep.seg" --format json --no-cache --max-output $((size / 2))
+	"$SEEP" report "$T/deep.seg" --format json --no-cache --max-output $((size * 2)) | cmp - "$T/full"
+}
+
+@test "2 GiB without a word of the user" {
+	full || skip "24 million frames: SEEP_FULL=1"
+	deep 6000 4000
+	complains 3 timeout 60 "$SEEP" report "$T/deep.seg" --format json --no-cache
+	grep -E 'about [2-9](\.[0-9]+)? GiB of JSON' "$T/complaint"
+}
+
+@test "every other form ends at the bound; a file that was there stays" {
+	local format n=0
+	deep 60 200
+	for format in $("$SEEP" export --list | awk '{ print $1 }' | grep -E '^[a-z0-9]+$'); do
+		case $format in
+		json | seep) continue ;; # before the first byte; a copy
+		esac
+		echo precious >"$T/result"
+		"$SEEP" export "$T/deep.seg" --format "$format" --full --no-cache >"$T/whole" 2>/dev/null || continue
+		[[ $(stat -c %s "$T/whole") -gt 2000 ]] || continue
+		complains 3 "$SEEP" export "$T/deep.seg" --format "$format" --full --no-cache --max-output 1000 \
+			--force -o "$T/result" || { echo "$format"; false; }
+		[[ $(<"$T/result") == precious ]]
+		n=$((n + 1))
+	done
+	[[ $n -ge 6 ]]
+	[[ $(find "$T" -name '.result*' | wc -l) -eq 0 ]]
+	local got=0
+	"$SEEP" report "$T/deep.seg" --no-cache --table --max-output 100 >"$T/said" 2>"$T/complaint" || got=$?
+	[[ $got -eq 3 && $(stat -c %s "$T/said") -le 100 && $(wc -l <"$T/complaint") -eq 1 ]]
+}
