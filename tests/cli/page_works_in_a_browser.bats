@@ -6,8 +6,6 @@ load ../lib/record.bash
 setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.." || return
 	local build=${SEEP_BUILD:-$PWD/build}
-	PYTHONPATH=tests/lib python3 -c 'import browser, sys; sys.exit(not browser.find())' ||
-		return 0
 	for run in "page" "page many" "page tidy" "forks"; do
 		# shellcheck disable=SC2086
 		SEEP_DIR=$BATS_FILE_TMPDIR "$build/seep" record -q \
@@ -24,8 +22,7 @@ setup_file() {
 # outcome NAME...: what became of these cases
 outcome() {
 	local name
-	[[ -e $BATS_FILE_TMPDIR/answers ]] ||
-		skip "no chromium here (make deps-page)"
+	need chromium
 	for name; do
 		grep -qx "ok $name" "$BATS_FILE_TMPDIR/answers" || {
 			echo "$name:"
