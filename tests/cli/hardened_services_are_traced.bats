@@ -143,17 +143,18 @@ in_service() {
 }
 
 @test "T86 the same without SEEP_DIR: a directory of its own on /dev/shm, mode 0700" {
-	[[ ! -e /dev/shm/seep-61185 ]]
+	local uid=$((61300 + ${SEEP_RUN:-0} % 2000)) # of nobody, and not of another run
+	[[ ! -e /dev/shm/seep-$uid ]]
 	in_service "
-		/mnt/hosts/confined uid=61185 mdwe -- \\
+		/mnt/hosts/confined uid=$uid mdwe -- \\
 			/usr/bin/env -i LD_PRELOAD=/mnt/libseep.so /mnt/hosts/family >&8
-		[[ \$(stat -c %a:%u /dev/shm/seep-61185) == 700:61185 ]]
-		/mnt/seep report /dev/shm/seep-61185 --format json >&9" || {
+		[[ \$(stat -c %a:%u /dev/shm/seep-$uid) == 700:$uid ]]
+		/mnt/seep report /dev/shm/seep-$uid --format json >&9" || {
 		cat "$T/err"
-		rm -rf /dev/shm/seep-61185
+		rm -rf /dev/shm/seep-$uid
 		return 1
 	}
-	rm -rf /dev/shm/seep-61185
+	rm -rf /dev/shm/seep-$uid
 	"$PYTHON" "$LIB/compare.py" "$T/out" "$T/report.json"
 }
 

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
-# a user that nobody else is; its default directory is nobody else's either
-STRANGER=61234
+# a user that nobody else is, and not that of another run; its default directory
+# is nobody else's either
+STRANGER=$((63300 + ${SEEP_RUN:-0} % 2000))
 PLACE=/dev/shm/seep-$STRANGER
 
 as_stranger() {
