@@ -251,7 +251,8 @@ if [[ ${#as_root[@]} -gt 0 ]]; then
 fi
 
 # The tests start the servers that they need. No package may start its own, now
-# (policy-rc.d) or when the machine starts next (disable_new_services).
+# (policy-rc.d) or when the machine starts next (disable_new_services). A policy
+# of the machine's own stays; what it lets start is stopped.
 policy=/usr/sbin/policy-rc.d
 forbid_services() {
 	[[ ! -e $policy ]] || return 0
@@ -278,6 +279,7 @@ disable_new_services() { # BEFORE: those that were there before
 		[[ $name != @(|dbus|systemd-*) ]] || continue
 		new+=("$name")
 		[[ ! -e /etc/systemd/system/multi-user.target.wants/$name.service ]] ||
+			"${as_root[@]}" systemctl -q disable --now "$name.service" 2>/dev/null ||
 			"${as_root[@]}" systemctl -q disable "$name.service" || true
 		[[ ! -e /etc/init.d/$name ]] ||
 			"${as_root[@]}" update-rc.d "$name" disable >/dev/null 2>&1 || true
@@ -288,7 +290,7 @@ disable_new_services() { # BEFORE: those that were there before
 
 # "Need to get 310 MB" and "1,234 MB of additional disk space", from a dry run
 size_of_it() {
-	LC_ALL=C "${apt[@]}" --assume-no "${install[@]}" 2>/dev/null </dev/null |
+	"${as_root[@]}" env LC_ALL=C "${apt[@]}" --assume-no "${install[@]}" 2>/dev/null </dev/null |
 		sed -nE 's/^Need to get ([^ ]+ [kMG]?B).*/\1 to fetch/p
 			s/^After this operation, ([^ ]+ [kMG]?B) of additional.*/\1 on disk/p' |
 		paste -sd, | sed 's/,\([^,]*on disk\)/, \1/'
