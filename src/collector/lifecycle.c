@@ -365,6 +365,7 @@ set_up_child(void)
 	return;
 quiet:
 	inert = true;
+	nursery = false; /* tables may be the parent's, whose memory is gone */
 	mode = SEG_MODE_OFF;
 	slots_count_untraced(&place.slots);
 }
