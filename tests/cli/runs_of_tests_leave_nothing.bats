@@ -15,7 +15,7 @@ checkout() {
 # the tests of that checkout; the lines after "left behind" in $left
 run_tests() {
 	status=0
-	env -u SEEP_FULL -u TESTS LEFT_SECONDS=1 "$@" "$T/co/tests/run" cli >"$T/out" 2>&1 || status=$?
+	env -u SEEP_FULL -u SEEP_ALONE -u TESTS LEFT_SECONDS=1 "$@" "$T/co/tests/run" cli >"$T/out" 2>&1 || status=$?
 	cat "$T/out"
 	left=$(sed -n '/^FAIL left behind:/,$p' "$T/out" | grep '^ ' || true)
 }
@@ -55,6 +55,8 @@ run_tests() {
 	run_tests OTHERS="$others"
 	[[ $status -eq 0 && -d $others ]]
 	rmdir "$others"
+	run_tests OTHERS="$others" SEEP_ALONE=1
+	[[ $status -eq 1 && ! -e $others && $left == *"file $others ("* ]]
 }
 
 @test "tests without a short form run with SEEP_FULL alone, and are no skips" {
