@@ -186,17 +186,27 @@ endif
 $(B)/libdir: | $(B)/flags
 	$(file >$@,$(LIBDIR_FROM_BIN))@:
 
-DEPS := build check lint bench fuzz man web page readers deb
-.PHONY: deps deps-real $(DEPS:%=deps-%)
-deps: $(DEPS:%=deps-%) ## install whatever is missing on a Debian system (deps-real: the servers of check-real)
+# Building never installs anything: it names what is missing. Targets that run
+# something besides the compiler install what they need.
+GOALS := $(or $(MAKECMDGOALS),all)
+BUILDS_ONLY := all install uninstall dist clean help $(B)/% build/%
+TELL := $(if $(filter-out $(BUILDS_ONLY),$(GOALS)),,--tell)
+DEPS := build check lint bench fuzz man web page readers real fresh deb
+.PHONY: deps deps-all $(DEPS:%=deps-%)
+deps: deps-build ## install what building needs (Debian); deps-check: what the tests need; deps-all: everything
+deps-all: $(DEPS:%=deps-%)
 	@tools/npm.sh tests/readers build/readers >/dev/null || [[ $$? -eq 77 ]]
-deps-real $(DEPS:%=deps-%): deps-%:
-	@tools/deps.sh $*
+$(DEPS:%=deps-%): deps-%:
+	@tools/deps.sh $(TELL) $*
 
 TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
+GROUP := lint unit $(if $(SAN),,san fuzz) cli hosts security host real
 .PHONY: check check-unit check-cli check-hosts check-security check-host check-real check-lint verify
-check: deps-check $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms); last line: N passed, N failed
-	@B=$(B) tests/run lint unit $(if $(SAN),,san fuzz) cli hosts security host real
+check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
+	@B=$(B) tests/run $(GROUP)
+.PHONY: check-full
+check-full: ## all of it in its long form, fuzzers, a fresh Debian: hours; PARTS="check real verify fuzz fresh"
+	@tools/full.sh $(PARTS)
 check-unit: deps-check $(UNIT)
 	@B=$(B) tests/run unit
 # The collector's modules under ASan, UBSan and TSan, in variants beside.

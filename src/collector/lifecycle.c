@@ -479,6 +479,7 @@ set_up_child(void)
 	return;
 quiet:
 	inert = true;
+	nursery = false; /* tables may be the parent's, whose memory is gone */
 	mode = SEG_MODE_OFF;
 	count_untraced();
 }

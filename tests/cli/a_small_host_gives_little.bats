@@ -59,7 +59,7 @@ holds() { # WHO WHAT MOST
 @test "a program that finds no room leaves a reason, and record tells it" {
 	local files
 	mkdir -m 700 "$T/full"
-	[[ $(id -u) -eq 0 ]] || skip "needs root to mount a tmpfs"
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	unshare -m sh -c "mount -t tmpfs -o size=1200k,mode=700 none '$T/full' &&
 		exec env SEEP_DIR='$T/full' '$SEEP' record --force -o '$T/r.data' sh -c '
 			head -c 700000 /dev/zero >$T/full/ballast; $HOSTS/peak >/dev/null; exit 5'" \

@@ -59,10 +59,10 @@ a_segment() {
 @test "a directory without segments, and an unreadable file" {
 	mkdir "$T/none"
 	complains 3 "$SEEP" report "$T/none"
-	[[ $(id -u) -ne 0 ]] || skip "root may read everything"
 	a_segment
+	drop_privileges # root may read everything
 	chmod 000 "$SEGMENT"
-	complains 3 "$SEEP" report "$SEGMENT"
+	complains 3 "${AS[@]}" "$SEEP" report "$SEGMENT"
 }
 
 @test "a damaged segment never crashes the reader" {
@@ -130,7 +130,7 @@ a_segment() {
 }
 
 @test "a full disk under the report is noticed" {
-	[[ -e /dev/full ]] || skip "no /dev/full"
+	[[ -c /dev/full ]]
 	a_segment
 	local got=0
 	"$SEEP" report "$SEGMENT" --format json >/dev/full 2>"$T/complaint" || got=$?

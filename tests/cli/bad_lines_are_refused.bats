@@ -51,7 +51,7 @@ sweep() {
 }
 
 @test "a signal leaves no half of a result" {
-	command -v strace >/dev/null || skip "no strace here"
+	need strace
 	mkdir "$T/out"
 	echo before >"$T/out/result"
 	strace -qq -o "$T/trace" -e trace=write \

@@ -21,8 +21,8 @@ within() {
 	within 2000 500 "$T/seep.data" --format json
 }
 
+# bats test_tags=full
 @test "100,000 sites that have nothing in common" {
-	full || skip "SEEP_FULL=1 runs it"
 	"$PYTHON" - >"$T/walks.c" <<-'END'
 		n = 3000
 		print("#include <stdint.h>\n#include <stdlib.h>")

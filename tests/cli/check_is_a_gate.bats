@@ -207,7 +207,7 @@ load ../lib/leaks.bash
 }
 
 @test "--exe that matches nothing is a mistake, not a damaged input" {
-	"$SEEP" record -q --force -o "$T/x.data" true
+	SEEP_DIR=$DIR "$SEEP" record -q --force -o "$T/x.data" true
 	run --separate-stderr "$SEEP" check "$T/x.data" --exe no-such-program
 	[[ $status -eq 3 && -z $output ]]
 	grep -F "matches --exe 'no-such-program'" <<<"$stderr"

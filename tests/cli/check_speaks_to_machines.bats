@@ -103,7 +103,7 @@ junit() { "$PYTHON" "$LIB/junit.py" "$1"; }
 }
 
 @test "valgrind itself reads the entries" {
-	command -v valgrind >/dev/null || skip "no valgrind"
+	need valgrind
 	leaky app
 	run_leaky app add copy
 	check data --write-suppressions list -q

@@ -52,7 +52,7 @@ page() {
 		[[ -s $T/said || $command != *seep\ report* ]]
 	done < <(page)
 	[[ $n -ge 55 ]]
-	appears "$(find "$T/snapshots" -name '*.seep-snap')" # by the signal
+	appears "$T/snapshots/*.seep-snap" # by the signal
 	[[ -s first.dump && -s leak-$PID-1.dump && -s server-$PID-1.memlog ]]
 	[[ -s mmleak.html && -s maximum.json ]]
 	next
@@ -127,7 +127,7 @@ page() {
 }
 
 @test "mmleak: addresses and maps fit together for eu-addr2line" {
-	command -v eu-addr2line >/dev/null || skip "no eu-addr2line (elfutils)"
+	need eu-addr2line
 	leaky app
 	run_leaky app add
 	export_to said data --format maps -o '%e.maps'
@@ -307,7 +307,7 @@ memlog() {
 	done
 	export_to said nothing --format memlog -o result
 	[[ $status -eq 3 && ! -e $T/result ]]
-	export_to said data --format memlog -o /no/such/place/x
+	export_to said data --format memlog -o "$T/no/such/place/x"
 	[[ $status -eq 3 && $(wc -l <"$T/err") -eq 1 ]]
 	export_to said data --format memlog --pid 1 -o result
 	[[ $status -eq 3 && ! -e $T/result ]]

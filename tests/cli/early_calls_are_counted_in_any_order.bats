@@ -49,7 +49,7 @@ in_order() {
 
 allocator() { # PATTERN
 	ALLOCATOR=$(ldconfig -p | awk -v p="$1" 'index($1, p) == 1 { print $NF; exit }')
-	[[ -n $ALLOCATOR ]] || skip "no $1 here"
+	[[ -n $ALLOCATOR ]] || lacking "$1"
 }
 
 all_orders() {

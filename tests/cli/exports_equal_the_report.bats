@@ -110,49 +110,38 @@ without_suppressed() {
 
 @test "a table of readers: each format's own program agrees" {
 	local failed=0
-	# from elsewhere: it shortens the paths below its own directory
-	cd /
-	if command -v ms_print >/dev/null; then
-		export_to "$T/massif" --format massif
-		ms_print --threshold=0 "$T/massif" >"$T/said"
-		equals ms-print "$T/said" || failed=1
-	fi
-	if command -v callgrind_annotate >/dev/null; then
-		export_to "$T/callgrind" --format callgrind
-		callgrind_annotate --threshold=100 --auto=no "$T/callgrind" >"$T/said" 2>"$T/err"
-		equals callgrind-annotate "$T/said" || failed=1
-		callgrind_annotate --threshold=100 --auto=no --inclusive=yes \
-			"$T/callgrind" >"$T/said" 2>>"$T/err"
-		equals callgrind-annotate "$T/said" inclusive || failed=1
-		[[ ! -s $T/err ]] || failed=1
-	fi
-	if command -v heaptrack_print >/dev/null; then
-		local name type
-		for name in one tree; do
-			export_to "$T/heaptrack" "$E/$name.data" --format heaptrack
-			for type in leaked peak allocations; do
-				heaptrack_print "$T/heaptrack" -F "$T/said.stacks" \
-					--flamegraph-cost-type $type >"$T/said" 2>"$T/err"
-				equals heaptrack-print "$T/said" $type "$E/$name.json" || failed=1
-				[[ ! -s $T/err ]] || failed=1
-			done
-		done
-	fi
-	if command -v dot >/dev/null; then
-		export_to "$T/dot" --format dot --top 1000000
-		dot -Tsvg "$T/dot" >"$T/svg" 2>"$T/err"
-		equals dot-svg "$T/svg" || failed=1
-		[[ ! -s $T/err ]] || failed=1
-	fi
-	cat "$T/err"
-	[[ $failed -eq 0 ]]
-}
-
-@test "each of these programs is here" {
 	need ms_print
 	need callgrind_annotate
 	need heaptrack_print
 	need dot
+	# from elsewhere: it shortens the paths below its own directory
+	cd /
+	export_to "$T/massif" --format massif
+	ms_print --threshold=0 "$T/massif" >"$T/said"
+	equals ms-print "$T/said" || failed=1
+	export_to "$T/callgrind" --format callgrind
+	callgrind_annotate --threshold=100 --auto=no "$T/callgrind" >"$T/said" 2>"$T/err"
+	equals callgrind-annotate "$T/said" || failed=1
+	callgrind_annotate --threshold=100 --auto=no --inclusive=yes \
+		"$T/callgrind" >"$T/said" 2>>"$T/err"
+	equals callgrind-annotate "$T/said" inclusive || failed=1
+	[[ ! -s $T/err ]] || failed=1
+	local name type
+	for name in one tree; do
+		export_to "$T/heaptrack" "$E/$name.data" --format heaptrack
+		for type in leaked peak allocations; do
+			heaptrack_print "$T/heaptrack" -F "$T/said.stacks" \
+				--flamegraph-cost-type $type >"$T/said" 2>"$T/err"
+			equals heaptrack-print "$T/said" $type "$E/$name.json" || failed=1
+			[[ ! -s $T/err ]] || failed=1
+		done
+	done
+	export_to "$T/dot" --format dot --top 1000000
+	dot -Tsvg "$T/dot" >"$T/svg" 2>"$T/err"
+	equals dot-svg "$T/svg" || failed=1
+	[[ ! -s $T/err ]] || failed=1
+	cat "$T/err"
+	[[ $failed -eq 0 ]]
 }
 
 # page FILE: the text of a page, once its scripts have run
@@ -170,7 +159,7 @@ page() {
 	for viewer in /usr/libexec/valgrind /usr/lib/x86_64-linux-gnu/valgrind; do
 		[[ ! -e $viewer/dh_view.html ]] || break
 	done
-	[[ -e $viewer/dh_view.html ]] || skip "no dh_view.html here (valgrind)"
+	[[ -e $viewer/dh_view.html ]] || lacking "dh_view.html of valgrind"
 	export_to "$T/dhat.json" --format dhat
 	cp "$viewer"/dh_view.* "$T"
 	"$PYTHON" "$LIB/exports_page.py" dhat "$T/dhat.json" "$T/dh_view.html"
@@ -183,7 +172,7 @@ in_speedscope() {
 	local app answer=0
 	need chromium
 	app=$(cd "$repo" && tools/npm.sh tests/readers build/readers 2>"$T/err") || answer=$?
-	[[ $answer -ne 77 ]] || skip "no speedscope here: $(tail -n 1 "$T/err")"
+	[[ $answer -ne 77 ]] || skip "npm has no packages: $(tail -n 1 "$T/err")"
 	app=$app/speedscope/dist/release/index.html
 	[[ -e $app ]]
 	"$PYTHON" "$LIB/exports_page.py" speedscope "$1" "$T/load.js"

@@ -31,8 +31,7 @@ in_jail() {
 # service_calls: the numbers of @system-service, in $T/calls
 service_calls() {
 	need systemd-analyze
-	systemd-analyze --no-pager syscall-filter >"$T/sets" 2>/dev/null ||
-		skip "systemd-analyze tells no sets of calls"
+	systemd-analyze --no-pager syscall-filter >"$T/sets"
 	echo '#include <sys/syscall.h>' | cc -E -dM - >"$T/numbers"
 	"$PYTHON" - "$T/sets" "$T/numbers" >"$T/calls" <<-'PY'
 	import sys
@@ -66,7 +65,7 @@ confined() {
 	local options
 	read -ra options <<<"$1"
 	shift
-	"$HOSTS/confined" "${options[@]}" -- /bin/true || skip "not to be had here: $1"
+	"$HOSTS/confined" "${options[@]}" -- /bin/true || skip "the kernel refuses this confinement: $1"
 	bare_status=0 status=0
 	"$HOSTS/confined" "${options[@]}" -- /usr/bin/env SEEP_DIR="$DIR" "$@" \
 		>"$T/bare" 2>"$T/bare.err" || bare_status=$?
@@ -144,17 +143,18 @@ in_service() {
 }
 
 @test "T86 the same without SEEP_DIR: a directory of its own on /dev/shm, mode 0700" {
-	[[ ! -e /dev/shm/seep-61185 ]]
+	local uid=$((61300 + ${SEEP_RUN:-0} % 2000)) # of nobody, and not of another run
+	[[ ! -e /dev/shm/seep-$uid ]]
 	in_service "
-		/mnt/hosts/confined uid=61185 mdwe -- \\
+		/mnt/hosts/confined uid=$uid mdwe -- \\
 			/usr/bin/env -i LD_PRELOAD=/mnt/libseep.so /mnt/hosts/family >&8
-		[[ \$(stat -c %a:%u /dev/shm/seep-61185) == 700:61185 ]]
-		/mnt/seep report /dev/shm/seep-61185 --format json >&9" || {
+		[[ \$(stat -c %a:%u /dev/shm/seep-$uid) == 700:$uid ]]
+		/mnt/seep report /dev/shm/seep-$uid --format json >&9" || {
 		cat "$T/err"
-		rm -rf /dev/shm/seep-61185
+		rm -rf /dev/shm/seep-$uid
 		return 1
 	}
-	rm -rf /dev/shm/seep-61185
+	rm -rf /dev/shm/seep-$uid
 	"$PYTHON" "$LIB/compare.py" "$T/out" "$T/report.json"
 }
 
@@ -202,7 +202,7 @@ in_service() {
 }
 
 @test "T42 a host that the memory cgroup kills leaves a readable trace" {
-	make_cgroup 30000000 || skip "no memory cgroup can be made here (root only)"
+	make_cgroup 30000000 || skip "no memory cgroup can be made"
 	echo 0 >"$GROUP/memory.swap.max" 2>/dev/null || true
 	printf '%s\n' '#include <stdlib.h>' '#include <string.h>' \
 		'int main(void) { for (;;) memset(malloc(4000), 1, 4000); }' |

@@ -67,8 +67,9 @@ strict="-Wall -Wextra -Wpedantic -Werror"
 @test "other linkers make of it the same" {
 	write_source
 	local linker
+	need ld.gold
+	need ld.lld
 	for linker in gold lld; do
-		command -v "ld.$linker" >/dev/null || continue
 		says 3 gcc -O2 -fno-pie -no-pie -fuse-ld=$linker
 		says 3 gcc -O2 -fuse-ld=$linker
 	done

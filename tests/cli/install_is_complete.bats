@@ -90,7 +90,7 @@ files() { (cd "$1" && find . ! -type d | sort); }
 }
 
 @test "a program compiles with what pkg-config says" {
-	command -v pkg-config >/dev/null || skip "no pkg-config here"
+	need pkg-config
 	in_place install "" "$ROOT/prefix" "$ROOT/prefix/lib"
 	export PKG_CONFIG_PATH=$ROOT/prefix/lib/pkgconfig
 	local -a flags
@@ -117,7 +117,7 @@ files() { (cd "$1" && find . ! -type d | sort); }
 }
 
 @test "the manual has a page for every command, with all its options" {
-	command -v scdoc >/dev/null || skip "no scdoc here"
+	need scdoc
 	"$repo/man/build.sh" "$BUILD/mkman" "$T/man"
 	local command page option
 	while read -r command; do
@@ -135,8 +135,8 @@ files() { (cd "$1" && find . ! -type d | sort); }
 }
 
 @test "the manual is well-formed" {
-	command -v scdoc >/dev/null || skip "no scdoc here"
-	command -v mandoc >/dev/null || skip "no mandoc here"
+	need scdoc
+	need mandoc
 	"$repo/man/build.sh" "$BUILD/mkman" "$T/man"
 	mandoc -T lint -W warning "$T"/man/*.[0-9]
 	! grep -l '@version@\|@commands' "$T"/man/* || return 1

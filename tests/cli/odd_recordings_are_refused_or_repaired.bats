@@ -100,7 +100,7 @@ judged() {
 	segment=$(find "$DIR" -name '*.seg')
 	cp --sparse=always "$segment" "$T/large.seg"
 	chmod 600 "$T/large.seg"
-	truncate -s 50G "$T/large.seg" || skip "no such files here"
+	truncate -s 50G "$T/large.seg" || skip "no sparse files of 50 GiB here"
 	record -q -o "$T/r.seep" "$HOSTS/family"
 	cp "$T/r.seep" "$T/large.seep"
 	truncate -s 50G "$T/large.seep"

@@ -5,7 +5,7 @@ load ../lib/host.bash
 @test "web/dist/report.html is what web/src builds" {
 	local answer=0
 	"$repo/tools/web.sh" "$T/report.html" 2>"$T/err" || answer=$?
-	[[ $answer -ne 77 ]] || skip "$(tail -n 1 "$T/err")"
+	[[ $answer -ne 77 ]] || skip "npm has no packages: $(tail -n 1 "$T/err")"
 	cat "$T/err"
 	[[ $answer -eq 0 ]]
 	cmp "$T/report.html" "$repo/web/dist/report.html" ||

@@ -24,8 +24,6 @@ old_blocks() {
 setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.." || return
 	local build=${SEEP_BUILD:-$PWD/build}
-	PYTHONPATH=tests/lib python3 -c 'import browser, sys; sys.exit(not browser.find())' ||
-		return 0
 	old_blocks "$build" &
 	for run in "page" "page many" "page tidy" "forks"; do
 		# shellcheck disable=SC2086
@@ -44,8 +42,7 @@ setup_file() {
 # outcome NAME...: what became of these cases
 outcome() {
 	local name
-	[[ -e $BATS_FILE_TMPDIR/answers ]] ||
-		skip "no chromium here (make deps-page)"
+	need chromium
 	for name; do
 		grep -qx "ok $name" "$BATS_FILE_TMPDIR/answers" || {
 			echo "$name:"

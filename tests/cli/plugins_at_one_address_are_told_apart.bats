@@ -12,7 +12,7 @@ load ../lib/host.bash
 }
 
 @test "I11 stacks of two plugins in turn equal the unwinder's" {
-	[[ -e $BUILD/libseep-verify.so ]] || skip "make libseep-verify.so first"
+	[[ -e $BUILD/libseep-verify.so ]] || lacking "build/libseep-verify.so"
 	COLLECTOR=$BUILD/libseep-verify.so SEEP_VERIFY_OUT=$T/verify
 	export SEEP_VERIFY_OUT
 	traced_well "$HOSTS/twins"

@@ -50,7 +50,7 @@ begin() {
 	PIDS+=("$HOST")
 	for _ in {1..200}; do
 		! grep -q ready "$T/out" || return 0
-		kill -0 "$HOST" 2>/dev/null || skip "$(head -n 1 "$T/err")"
+		kill -0 "$HOST" 2>/dev/null || skip "not permitted here: $(head -n 1 "$T/err")"
 		sleep 0.05
 	done
 	return 1

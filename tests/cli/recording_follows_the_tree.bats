@@ -64,7 +64,7 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 @test "who has no collector is listed, with the reason, while it runs" {
 	local cc=${CC:-gcc}
 	echo 'int pause(void); int main(void) { return pause(); }' >"$T/s.c"
-	"$cc" -static -o "$T/still" "$T/s.c" 2>/dev/null || skip "no static libc"
+	"$cc" -static -o "$T/still" "$T/s.c"
 	record -q sh -c './still & sleep 9; kill $!; wait; true'
 	"$SEEP" report "$T/seep.data" --format json 2>/dev/null >"$T/report.json"
 	[[ $(jq '[.notes[] | select(test("still.* was not traced: .*static"))] | length' "$T/report.json") == 1 ]]
@@ -78,7 +78,7 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 	[[ -s $T/$(<"$T/out") ]]
 	record -o '%p' --force no-such-command
 	[[ $status -eq 127 ]]
-	record -o '/no/such/%p' touch "$T/ran"
+	record -o "$T/no/such/%p" touch "$T/ran"
 	[[ $status -eq 125 && ! -e $T/ran ]]
 	[[ $(wc -l <"$T/err") -eq 1 ]]
 }

@@ -80,7 +80,7 @@ on_terminal() {
 @test "quitting the pager is silent and no failure" {
 	on_terminal PAGER='head -n 2' report "$R" --format json --threshold 0
 	[[ $got -eq 0 && $(wc -l <"$T/screen") -le 2 ]]
-	command -v less >/dev/null || skip "no less here"
+	need less
 	on_terminal -k '=q' report "$R" --format json
 	[[ $got -eq 0 ]]
 	[[ $(grep -c "seep: " "$T/screen") -eq 0 ]]
@@ -89,7 +89,7 @@ on_terminal() {
 @test "the status of a damaged recording survives the pager" {
 	head -c $(($(stat -c %s "$R") * 2 / 3)) "$R" >"$T/cut"
 	"$SEEP" report "$T/cut" >"$T/plain" 2>/dev/null || got=$?
-	[[ $got -eq 3 && -s $T/plain ]] || skip "nothing readable in the cut file"
+	[[ $got -eq 3 && -s $T/plain ]]
 	on_terminal PAGER='cat -u' report "$T/cut"
 	[[ $got -eq 3 ]]
 	on_terminal PAGER='head -n 1' report "$T/cut" --format json

@@ -64,11 +64,14 @@ offers() {
 @test "the scripts have no syntax errors" {
 	"$SEEP" completions bash >"$T/seep.bash"
 	bash -n "$T/seep.bash"
-	! command -v shellcheck >/dev/null || shellcheck "$T/seep.bash"
+	need shellcheck
+	shellcheck "$T/seep.bash"
 	"$SEEP" completions zsh >"$T/seep.zsh"
-	! command -v zsh >/dev/null || zsh -n "$T/seep.zsh"
+	need zsh
+	zsh -n "$T/seep.zsh"
 	"$SEEP" completions fish >"$T/seep.fish"
-	! command -v fish >/dev/null || fish -n "$T/seep.fish"
+	need fish
+	fish -n "$T/seep.fish"
 	complains 2 "$SEEP" completions tcsh
 }
 
@@ -139,7 +142,7 @@ keys() {
 }
 
 @test "zsh: with the keyboard" {
-	command -v zsh >/dev/null || skip "no zsh here"
+	need zsh
 	start_shells
 	waiting
 	mkdir "$T/fpath"
@@ -154,7 +157,7 @@ keys() {
 }
 
 @test "zsh: sourced, and a recorded program" {
-	command -v zsh >/dev/null || skip "no zsh here"
+	need zsh
 	start_shells
 	"$SEEP" completions zsh >"$T/seep.zsh"
 	printf 'autoload -Uz compinit; compinit -u -d %s; source %s; PS1="at? "\n' \
@@ -170,7 +173,7 @@ in_fish() {
 }
 
 @test "fish: commands, options, words, programs, pids" {
-	command -v fish >/dev/null || skip "no fish here"
+	need fish
 	start_shells
 	waiting
 	"$SEEP" completions fish >"$T/seep.fish"

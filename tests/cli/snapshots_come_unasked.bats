@@ -207,7 +207,7 @@ sound() {
 }
 
 @test "a full file system, a read-only one, one that is gone: errors, no harm" {
-	[[ $(id -u) -eq 0 ]] || skip "needs root to mount"
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	mkdir -m 700 "$T/small" "$T/fixed"
 	unshare -m bash -c "
 		mount -t tmpfs -o size=100k,mode=0700 tmpfs '$T/small'

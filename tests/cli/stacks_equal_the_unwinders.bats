@@ -4,6 +4,6 @@
 load ../lib/host.bash
 
 @test "stacks of hostile and real programs equal _Unwind_Backtrace's" {
-	[[ -e $BUILD/libseep-verify.so ]] || skip "make libseep-verify.so first"
+	[[ -e $BUILD/libseep-verify.so ]] || lacking "build/libseep-verify.so"
 	SEEP_BUILD=$BUILD "$LIB/verify_programs.sh" ${SEEP_FULL:+full}
 }

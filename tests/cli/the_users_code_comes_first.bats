@@ -29,7 +29,7 @@ setup_file() {
 
 setup() {
 	T=$BATS_TEST_TMPDIR
-	DIR=$(mktemp -d -p /dev/shm seep-test.XXXXXX)
+	DIR=$(mktemp -d -p /dev/shm "seep-test.${SEEP_RUN:-0}.XXXXXX")
 	PIDS=()
 	export XDG_CACHE_HOME=$BATS_RUN_TMPDIR/cache
 	record -q -o data "$APP"

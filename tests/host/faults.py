@@ -49,7 +49,8 @@ class Room:
 
     def __init__(self):
         self.work = tempfile.mkdtemp(prefix="seep-fault.")
-        self.segments = tempfile.mkdtemp(prefix="seep-fault.", dir="/dev/shm")
+        self.segments = tempfile.mkdtemp(
+            prefix="seep-test.%s." % os.environ.get("SEEP_RUN", "0"), dir="/dev/shm")
 
     def __enter__(self):
         return self

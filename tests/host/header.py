@@ -7,8 +7,8 @@ what must hold. Among its first 30 lines, `key: value` in a comment of its own:
   torture: T01 T02     its numbers in torture.list
   args: A B            arguments of the program
   modes: exact record  default: all four
-  needs: root          else SKIP; also user, cmd:X, lib:X, file:X, cpu:X,
-                       userns, mountns, ptrace, exe:HOST (built?)
+  needs: root          else SKIP; also user, cpu:X, userns, mountns, ptrace;
+                       a program or library comes from tools/deps.sh
   as: user             root becomes nobody for the program itself
   ledger: no           or options of lib/compare.py; default: as printed
   status: 3            what the bare run must end with; default 0
@@ -30,7 +30,6 @@ what must hold. Among its first 30 lines, `key: value` in a comment of its own:
 import os
 import re
 import shlex
-import shutil
 import subprocess
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -89,15 +88,6 @@ def lacks(need):
         return None if os.geteuid() == 0 else "needs root"
     if kind == "user":
         return None if os.geteuid() != 0 else "not as root"
-    if kind == "cmd":
-        return None if shutil.which(name) else "no %s here" % name
-    if kind == "lib":
-        return None if library(name) else "no %s here" % name
-    if kind == "file":
-        return None if os.path.exists(name) else "no %s here" % name
-    if kind == "exe":
-        return None if os.path.exists(os.path.join(HOSTS, name)) else (
-            "%s is not built" % name)
     if kind == "cpu":
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
             return None if re.search(r"^flags.* %s\b" % re.escape(name),
@@ -173,7 +163,8 @@ class Case:
         for key in ("preload", "preload-first"):
             for name in self.said.get(key, "").split():
                 if not library(name):
-                    return "no %s here" % name
+                    raise CaseError("no %s here: make deps-check installs what "
+                                    "the tests need" % name)
         if self.as_user and subprocess.run(
                 ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
                  "test", "-x", os.path.join(BUILD, "seep")],

@@ -8,17 +8,13 @@ import stat
 import subprocess
 import tempfile
 
-from header import BUILD, HOSTS, REPO
+from header import BUILD, HOSTS, REPO, CaseError
 
 MODES = ["bare", "exact", "sampled", "dormant", "record", "heaptrack"]
 SEEP = os.path.join(BUILD, "seep")
 COLLECTOR = os.path.join(BUILD, "libseep.so")
 WITNESS = os.path.join(HOSTS, "witness")
 NOBODY = 65534
-
-
-class Skip(Exception):
-    pass
 
 
 class Run:
@@ -116,7 +112,7 @@ def heaptrack_library():
         os.path.dirname(os.path.dirname(os.path.realpath(script))),
         "lib", "heaptrack", "libheaptrack_preload.so")
     if not path or not os.path.exists(path):
-        raise Skip("no heaptrack here")
+        raise CaseError("no heaptrack here")
     return path
 
 

@@ -57,15 +57,21 @@ untraced_waiting() {
 	answered ready
 }
 
-# answered WORD: the waiting host has said so
-answered() {
-	for _ in $(seq 200); do
-		! grep -q "^$1" "$T/out" || return 0
+# eventually COMMAND...: waits until it succeeds. A minute is no measure of
+# speed: it is for a machine on which everything stands still for a while.
+eventually() {
+	local begin=$SECONDS
+	until "$@"; do
+		if [[ $((SECONDS - begin)) -gt 60 ]]; then
+			echo "not within a minute: $*"
+			return 1
+		fi
 		sleep 0.05
 	done
-	echo "no answer: $1"
-	return 1
 }
+
+# answered WORD: the waiting host has said so
+answered() { eventually grep -q "^$1" "$T/out"; }
 
 # the waiting host is asked to end and does so as if nothing had been
 ends_well() {
@@ -150,7 +156,20 @@ complains() {
 	fi
 }
 
-need() { command -v "$1" >/dev/null || skip "no $1 here"; }
+# need COMMAND: it is in a package that `make check` installs (tools/deps.sh), so a
+# test that lacks it fails. Skips are for hardware, kernel and privileges alone.
+need() { command -v "$1" >/dev/null || lacking "$1"; }
+lacking() {
+	echo "missing: $1; 'make deps-check' installs what the tests need"
+	return 1
+}
+
+# unprivileged COMMAND...: root runs it as nobody
+unprivileged() {
+	local -a as=()
+	[[ $(id -u) -ne 0 ]] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	"${as[@]}" "$@"
+}
 
 # hosts run without privileges from here on: root becomes nobody
 drop_privileges() {
@@ -167,13 +186,13 @@ make_cgroup() {
 	local base
 	if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
 		base=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
-		GROUP=$base/seep-test-$$
+		GROUP=$base/seep-test-${SEEP_RUN:-0}-$$
 		mkdir "$GROUP" 2>/dev/null &&
 			echo "$1" 2>/dev/null >"$GROUP/memory.max"
 	else
 		base=/sys/fs/cgroup/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
 		[[ -d $base ]] || base=/sys/fs/cgroup/memory
-		GROUP=$base/seep-test-$$
+		GROUP=$base/seep-test-${SEEP_RUN:-0}-$$
 		mkdir "$GROUP" 2>/dev/null &&
 			echo "$1" 2>/dev/null >"$GROUP/memory.limit_in_bytes"
 	fi

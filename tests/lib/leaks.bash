@@ -35,10 +35,15 @@ leaky() {
 				if (!strcmp(what, "deeper")) recurse(20);
 				if (!strcmp(what, "say")) puts("something");
 				if (!strcmp(what, "peak")) free(memset(malloc(1 << 20), 1, 9));
-				if (!strcmp(what, "child") && fork() == 0) {
-					for (int i = 0; i < 100; i++) { last = malloc(1); free(last); }
-					add(7);
-					exit(0);
+				if (!strcmp(what, "child")) {
+					if (fork() == 0) {
+						for (int i = 0; i < 100; i++) { last = malloc(1); free(last); }
+						add(7);
+						exit(0);
+					}
+					/* else a recording may end before the child has begun */
+					extern pid_t wait(int *);
+					wait(0);
 				}
 				if (!strcmp(what, "abort")) abort();
 				if (!strcmp(what, "wait")) { puts("ready"); fflush(stdout); getchar(); }
@@ -98,14 +103,8 @@ serve() {
 	PIDS+=("$PID" "$recorder")
 }
 
-# ready N: until it has said so N times
-ready() {
-	local i
-	for ((i = 0; i < 200; i++)); do
-		[[ $(grep -cs ready "$T/out") -lt $1 ]] || return 0
-		sleep 0.05
-	done
-	return 1
-}
+# ready N: waits until it has said so N times
+ready() { eventually has_said_ready "$1"; }
+has_said_ready() { [[ $(grep -cs ready "$T/out") -ge $1 ]]; }
 
 next() { echo >&7; }

@@ -21,15 +21,13 @@ record_behind() {
 	PIDS+=("$recorder")
 }
 
-# appears FILE: waits up to ten seconds until it is there and not empty
-appears() {
-	local i
-	for ((i = 0; i < 200; i++)); do
-		[[ ! -s $1 ]] || return 0
-		sleep 0.05
-	done
-	echo "$1 does not appear"
-	return 1
+# appears PATTERN: waits until a file of this name is there and not empty
+appears() { eventually is_written "$1"; }
+is_written() {
+	local file
+	while read -r file; do
+		[[ -s $file ]] || return 1
+	done < <(compgen -G "$1" || echo)
 }
 
 # lacks PATTERN FILE: a negated grep that fails a test

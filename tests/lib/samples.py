@@ -20,7 +20,7 @@ SITES = 3
 
 
 def run(build, cmd, rate):
-    scratch = tempfile.mkdtemp(dir="/dev/shm")
+    scratch = tempfile.mkdtemp(prefix="seep-test.%s." % os.environ.get("SEEP_RUN", "0"), dir="/dev/shm")
     env = dict(os.environ, LD_PRELOAD=build + "/libseep.so", SEEP_DIR=scratch)
     if rate:
         env["SEEP_SAMPLE"] = rate

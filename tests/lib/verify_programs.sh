@@ -24,7 +24,7 @@ if [[ ! -e $collector ]]; then
 	exit 2
 fi
 work=$(mktemp -d)
-segments=$(mktemp -d -p /dev/shm seep-verify.XXXXXX)
+segments=$(mktemp -d -p /dev/shm "seep-test.${SEEP_RUN:-0}.XXXXXX")
 trap 'rm -rf "$work" "$segments"' EXIT
 ulimit -c 0
 failures=0 all_checked=0 all_mismatches=0 all_cut=0

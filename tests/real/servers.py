@@ -108,8 +108,10 @@ def nginx(w):
 
 def postgres(w):
     where = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
-    if not where or os.geteuid() != 0:
-        raise Skip("no PostgreSQL here" if not where else "PostgreSQL's own user is needed, so root is")
+    if not where:
+        raise Failed("no PostgreSQL here: make deps-real installs it")
+    if os.geteuid() != 0:
+        raise Skip("needs root")
     bins, port, data = where[-1], free_port(), w.path("data")
     w.give("postgres")
     w.ask([f"{bins}/initdb", "-D", data, "-A", "trust", "--no-sync", "-U", "postgres", "--locale=C"], user="postgres")
@@ -208,7 +210,7 @@ def varnish(w):
 
 def ganesha(w):
     if os.geteuid() != 0:
-        raise Skip("nfs-ganesha needs root")
+        raise Skip("needs root")
     os.rename(site(w), w.path("export"))
     port = free_port()
     conf = w.write("g.conf", f"""NFS_CORE_PARAM {{ NFS_Port = {port}; Protocols = 4; Enable_NLM = false; Enable_RQUOTA = false; Bind_addr = 127.0.0.1; }}
@@ -238,7 +240,7 @@ def h2o(w):
 def php_fpm(w):
     server = next((c for c in sorted(glob.glob("/usr/sbin/php-fpm*"))), None)
     if not server:
-        raise Skip("no php-fpm here")
+        raise Failed("no php-fpm here: make deps-real installs it")
     port, front = free_port(), free_port()
     user = "user=www-data\ngroup=www-data\n" if os.geteuid() == 0 else ""
     conf = w.write("fpm.conf", f"[global]\nerror_log={w.path('fpm.log')}\ndaemonize=no\n[www]\n{user}listen=127.0.0.1:{port}\npm=static\npm.max_children=2\npm.max_requests=50\n")
@@ -260,7 +262,7 @@ def apache(w):
     port = free_port()
     mods = "/usr/lib/apache2/modules"
     if not os.path.isdir(mods):
-        raise Skip("no apache2 here")
+        raise Failed("no apache2 here: make deps-real installs it")
     load = "\n".join(f"LoadModule {m}_module {mods}/mod_{m}.so" for m in ("mpm_event", "authz_core", "dir", "mime", "deflate", "filter"))
     user = "User www-data\nGroup www-data\n" if os.geteuid() == 0 else ""
     conf = w.write("a.conf", f"""ServerRoot {w.work}\n{load}\n{user}PidFile {w.path('pid')}\nErrorLog {w.path('err')}\nListen 127.0.0.1:{port}\nServerName localhost
@@ -307,7 +309,7 @@ suffix "dc=t"\nrootdn "cn=a,dc=t"\nrootpw p\nindex cn eq\ndirectory {w.path('db'
     ldif = w.write("l.ldif", "dn: dc=t\nobjectClass: dcObject\nobjectClass: organization\ndc: t\no: t\n\n" + "".join(
         f"dn: cn=u{i},dc=t\nobjectClass: person\ncn: u{i}\nsn: s{i % 7}\n\n" for i in range(500)))
     if not os.path.exists("/etc/ldap/schema/core.schema"):
-        raise Skip("no LDAP schema here")
+        raise Failed("no LDAP schema here: make deps-real installs it")
     p = w.start([find("slapd"), "-d", "0", "-f", conf, "-h", f"ldap://127.0.0.1:{port}"])
     until("slapd", 20, lambda: connects(port))
     base = ["-x", "-H", f"ldap://127.0.0.1:{port}", "-D", "cn=a,dc=t", "-w", "p"]

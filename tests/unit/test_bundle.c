@@ -360,7 +360,7 @@ a_full_disk_is_an_error_and_leaves_nothing(void **state)
 		assert_int_equal(
 		    bundle_create("/dev/full", BUNDLE_REFUSE, &w), -ENOSPC);
 	assert_int_equal(
-	    bundle_create("/nowhere/x", BUNDLE_REFUSE, &w), -ENOENT);
+	    bundle_create("/proc/none/x", BUNDLE_REFUSE, &w), -ENOENT);
 	assert_int_equal(bundle_create(p->dir, BUNDLE_REPLACE, &w), -EISDIR);
 
 	struct rlimit old, limit;

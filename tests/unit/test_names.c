@@ -480,7 +480,7 @@ names_stay_when_the_file_is_gone_but_cached(void **state)
 	(void)snprintf(path, sizeof(path), "%s/seep", dir);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
-	strcpy(self.path, "/nonexistent/file");
+	strcpy(self.path, "/proc/none/file");
 	resolve_self(&self, &cached, &known);
 	assert_true(known);
 	resolve_self(&self, &plain, &known);
@@ -489,7 +489,7 @@ names_stay_when_the_file_is_gone_but_cached(void **state)
 	strcpy(self.path, "/bin/sh");
 	resolve_self(&self, &cached, &known);
 	assert_false(known);
-	strcpy(self.path, "/nonexistent/file");
+	strcpy(self.path, "/proc/none/file");
 	/* damaged: deleted, and found anew */
 	(void)snprintf(command, sizeof(command),
 	    "for f in %s/seep/*.names; do printf xyz | dd of=$f bs=1 seek=120 "
@@ -503,7 +503,7 @@ names_stay_when_the_file_is_gone_but_cached(void **state)
 	assert_true(known);
 	/* others may write there: not used */
 	assert_int_equal(chmod(path, 0777), 0);
-	strcpy(self.path, "/nonexistent/file");
+	strcpy(self.path, "/proc/none/file");
 	resolve_self(&self, &cached, &known);
 	assert_false(known);
 	unsetenv("XDG_CACHE_HOME");

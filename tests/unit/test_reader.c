@@ -98,7 +98,7 @@ a_fifo_or_directory_is_refused_at_once(void **state)
 	    segfile_open(AT_FDCWD, "/dev/null", &f, NULL), -EINVAL);
 	assert_int_equal(segfile_open(AT_FDCWD, "/", &f, NULL), -EISDIR);
 	assert_int_equal(
-	    segfile_open(AT_FDCWD, "/nonexistent", &f, NULL), -ENOENT);
+	    segfile_open(AT_FDCWD, "/proc/none", &f, NULL), -ENOENT);
 }
 
 /* Every prefix: an error or a sound result, never more. */
@@ -359,8 +359,7 @@ sparse_file_is_read_without_filling_its_holes(void **state)
 	uint64_t before;
 
 	(void)state;
-	if (fd < 0)
-		skip();
+	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, len), len);
 	assert_int_equal(ftruncate(fd, 256 << 20), 0);
 	assert_int_equal(segfile_open(AT_FDCWD, path, &f, NULL), 0);

@@ -41,7 +41,7 @@ render(struct session *s, const struct body_options *options)
 	return text;
 }
 
-/* Does jq read it, and does `filter` hold? 77: there is no jq. */
+/* Does jq read it, and does `filter` hold? 77: jq cannot be started. */
 static int
 jq(const char *json, const char *filter)
 {
@@ -86,8 +86,8 @@ odd_session(void)
 	uint32_t id;
 
 	(void)mkseg_module(
-	    m, "/no/such/\"quoted\"\n\x01\xff\xc3(\xe2\x82", 0x1000);
-	(void)mkseg_module(m, "/no/such/\xe2\x82\xac.so", 0x5000);
+	    m, "/proc/none/\"quoted\"\n\x01\xff\xc3(\xe2\x82", 0x1000);
+	(void)mkseg_module(m, "/proc/none/\xe2\x82\xac.so", 0x5000);
 	memcpy(mkseg_header(m)->command, "a\0\0\\b\0\0\0", 8);
 	mkseg_header(m)->counts[SEG_LOST_EVENTS] = UINT64_MAX;
 	mkseg_header(m)->peak_bytes = UINT64_MAX - 1;
@@ -131,8 +131,6 @@ json_keeps_the_whole_contract(void **state)
 	int status = jq(json, filter);
 
 	(void)state;
-	if (status == 77)
-		skip();
 	assert_int_equal(status, 0);
 	session_free(s);
 	free(json);
@@ -149,8 +147,8 @@ json_is_exact_to_64_bits_and_valid_utf8(void **state)
 	assert_non_null(strstr(json, "\"peak_bytes\":18446744073709551614,"));
 	assert_non_null(strstr(json, "\"events\":18446744073709551615"));
 	assert_non_null(strstr(json,
-	    "\"/no/such/\\\"quoted\\\"\\u000a\\u0001\\ufffd\\ufffd(\\ufffd\\ufffd\""));
-	assert_non_null(strstr(json, "/no/such/\xe2\x82\xac.so"));
+	    "\"/proc/none/\\\"quoted\\\"\\u000a\\u0001\\ufffd\\ufffd(\\ufffd\\ufffd\""));
+	assert_non_null(strstr(json, "/proc/none/\xe2\x82\xac.so"));
 	for (const char *p = json; *p;) {
 		size_t n = words_utf8(p);
 

@@ -665,7 +665,7 @@ what_calls_main_is_left_out(void **state)
 	uint64_t frames[3] = {frame_of(parse, 0), frame_of(start, 0)};
 
 	(void)state;
-	(void)mkseg_module(m, "/no/such/libc.so.6", 0x1000);
+	(void)mkseg_module(m, "/proc/none/libc.so.6", 0x1000);
 	frames[2] = MKSEG_FRAME(2, 0x2000);
 	mkseg_book(m, 0, mkseg_stack(m, frames, 3), 1, 1, 0);
 	mkseg_book(m, 0, mkseg_stack(m, frames + 2, 1), 1, 1, 0);

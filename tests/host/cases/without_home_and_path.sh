@@ -5,4 +5,4 @@
 # shellcheck shell=bash
 hosts=$HOSTS
 unset HOME LANG
-PATH='' TMPDIR=/nowhere exec "$hosts/environment_is_cleared_at_once"
+PATH='' TMPDIR=/proc/none exec "$hosts/environment_is_cleared_at_once"

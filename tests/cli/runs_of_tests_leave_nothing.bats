@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# runs_of_tests_leave_nothing - tests/run finds what a test leaves, and what it hides.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+# a checkout that has one file of tests, which is read from stdin; the bats that
+# reads this file must not see its @test lines
+checkout() {
+	mkdir -p "$T/co/tests/cli" "$T/co/tests/lib"
+	cp "$repo/tests/run" "$T/co/tests"
+	cp "$repo/tests/lib/left.bash" "$T/co/tests/lib"
+	sed 's/^%test/@test/; s/^%tags/# bats test_tags/' >"$T/co/tests/cli/one.bats"
+}
+
+# the tests of that checkout; the lines after "left behind" in $left
+run_tests() {
+	status=0
+	env -u SEEP_FULL -u SEEP_ALONE -u TESTS LEFT_SECONDS=1 "$@" "$T/co/tests/run" cli >"$T/out" 2>&1 || status=$?
+	cat "$T/out"
+	left=$(sed -n '/^FAIL left behind:/,$p' "$T/out" | grep '^ ' || true)
+}
+
+@test "a process, files wherever they are, a file in the checkout: each is told and removed" {
+	checkout <<-'END'
+		%test "leaves" {
+			(exec -a left-running sleep 300) >/dev/null 2>&1 3>&- &
+			mkdir "$TMPDIR/by-tmpdir"
+			mktemp -d "/dev/shm/seep-test.$SEEP_RUN.XXXXXX"
+			echo "$PWD/x" >"$ELSEWHERE"
+			touch in-the-checkout
+		}
+	END
+	local elsewhere
+	elsewhere=$(mktemp -u /tmp/seep-test.none.XXXXXX) # SEEP_RUN
+	run_tests ELSEWHERE="$elsewhere"
+	[[ $status -eq 1 && $(tail -n 1 "$T/out") == "1 passed, 1 failed" ]]
+	[[ $(wc -l <<<"$left") -eq 5 ]]
+	local pattern
+	for pattern in 'process [0-9]* left-running 300' 'file .*/by-tmpdir' \
+		'file /dev/shm/seep-test\.' "file $elsewhere" 'checkout ./in-the-checkout'; do
+		grep -q "^ *$pattern" <<<"$left"
+	done
+	[[ ! -e $elsewhere ]]
+	local pid
+	pid=$(sed -n 's/^ *process \([0-9]*\) .*/\1/p' <<<"$left")
+	! kill -0 "$pid" 2>/dev/null || grep -q '^State:.Z' "/proc/$pid/status"
+}
+
+@test "what others leave meanwhile is none of ours, unless nobody else is there" {
+	checkout <<-'END'
+		%test "is clean" { env -u SEEP_RUN mkdir "$OTHERS"; sleep 0.1; }
+	END
+	local others
+	others=$(mktemp -u /tmp/seep-test.none.XXXXXX) # SEEP_RUN
+	run_tests OTHERS="$others"
+	[[ $status -eq 0 && -d $others ]]
+	rmdir "$others"
+	run_tests OTHERS="$others" SEEP_ALONE=1
+	[[ $status -eq 1 && ! -e $others && $left == *"file $others ("* ]]
+}
+
+@test "tests without a short form run with SEEP_FULL alone, and are no skips" {
+	checkout <<-'END'
+		%test "short" { true; }
+		%tags=full
+		%test "long" { true; }
+	END
+	run_tests
+	[[ $(tail -n 1 "$T/out") == "1 passed, 0 failed" ]]
+	run_tests SEEP_FULL=1
+	[[ $(tail -n 1 "$T/out") == "2 passed, 0 failed" ]]
+}
+
+@test "lint: a skip for what a package has, a command asked for in silence, a path that is to be absent" {
+	mkdir -p "$T/co/tools/lint" "$T/co/tests/cli" "$T/co/tests/security" "$T/co/tests/unit"
+	cp "$repo"/tools/lint/{check-skips.sh,skips.allow} "$T/co/tools/lint"
+	cp "$repo/tools/deps.sh" "$T/co/tools"
+	# put together, so that this file does not break the rules itself
+	local s=skip n=need m="mktemp -d" ask="command"" -v" absent="/non""existent"
+	cat >"$T/co/tests/cli/one.bats" <<-END
+		$s "no strace here"
+		x || $s "needs root"
+		if $ask strace; then
+		$n strace
+		$n no-such-command
+		cat $absent
+		$m /tmp/x.XXXXXX
+	END
+	echo "	$s();" >"$T/co/tests/unit/test_x.c"
+	run "$T/co/tools/lint/check-skips.sh"
+	echo "$output"
+	[[ $status -eq 1 && $(grep -c '^tests/' <<<"$output") -eq 6 ]]
+	local line
+	for line in 1 3 5 6 7; do
+		grep -q "^tests/cli/one.bats:$line: " <<<"$output"
+	done
+	run "$T/co/tools/lint/check-skips.sh" --classify <<-'END'
+		     ok 3 traced # skip no mount namespace here
+		     ok 1 - T01 shadow stack # SKIP the CPU or kernel has no user_shstk
+		     ok 4 odd # skip no strace here
+		ok   tests/cli/x.bats (3 passed, 2 skipped, 1 s)
+	END
+	echo "$output"
+	[[ ${lines[0]} == "kernel traced: no mount namespace here" && ${lines[1]} == "hardware T01"* &&
+		${lines[2]} == "unknown odd: no strace here" && ${#lines[@]} -eq 3 ]]
+}
