@@ -54,6 +54,7 @@ check cmd:valgrind valgrind
 check cmd:ms_print valgrind
 check cmd:callgrind_annotate valgrind
 check cmd:heaptrack_print heaptrack
+check cmd:heaptrack heaptrack
 check cmd:dot graphviz
 check cmd:chromium chromium
 check cmd:go golang-go

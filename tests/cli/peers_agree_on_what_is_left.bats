@@ -73,13 +73,14 @@ by_valgrind() {
 	done
 }
 
+# bats test_tags=full
 @test "each case in a process of its own" {
 	local program case
-	[[ -n ${SEEP_FULL:-} ]] || skip "SEEP_FULL=1: valgrind once for each"
+	need valgrind
 	for program in "${programs[@]}"; do
 		while read -r case _; do
 			by_seep "$program" "${case#case_}"
-			! command -v valgrind >/dev/null || by_valgrind "$program" "${case#case_}"
+			by_valgrind "$program" "${case#case_}"
 		done < <("$HOSTS/$program")
 	done
 }

@@ -10,7 +10,7 @@ victim=64321 attacker=64322 # of nobody
 in_shm() {
 	[[ $(id -u) -eq 0 ]] || skip "needs root, for directories of two users"
 	setpriv --reuid=$victim --regid=$victim --clear-groups \
-		test -x "$SEEP" -a -x "$HOSTS/family" || skip "other users cannot come here"
+		test -x "$SEEP" -a -x "$HOSTS/family" || skip "nobody cannot come here"
 	{
 		cat <<-END
 			set -eu

@@ -61,7 +61,7 @@ fake_less() {
 }
 
 @test "the real less: no shell, no editor, no pipe, no file" {
-	command -v less >/dev/null || skip "no less here"
+	need less
 	fake_less
 	cd "$T"
 	local keys

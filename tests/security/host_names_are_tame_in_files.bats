@@ -19,7 +19,7 @@ names() { find "$DIR" "$T/top" -name '*.seep-snap' | sort; }
 
 @test "slashes, dots, control bytes, dashes and spaces" {
 	local name wanted
-	on_host here true 2>/dev/null || skip "no host name of our own here"
+	on_host here true 2>/dev/null || skip "not permitted here: a host name of our own"
 	mkdir -p "$T/top"
 	while read -r name wanted; do
 		on_host "$name" LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" SEEP_SNAPSHOT_NAME='%h-%e' \

@@ -81,7 +81,7 @@ seconds() {
 
 @test "devices and FIFOs are not even opened" {
 	local file
-	command -v strace >/dev/null || skip "no strace"
+	need strace
 	mkfifo "$T/fifo.seg"
 	for file in /dev/ptmx /dev/tty /dev/zero "$T/fifo.seg"; do
 		[[ -e $file ]] || continue

@@ -7,14 +7,14 @@ load ../lib/host.bash
 # begin WAY WHERE: the host of another user runs; its pid is in $HOST
 begin() {
 	[[ $(id -u) -eq 0 ]] || skip "needs root, for the memory and to read another user's"
-	[[ $1 != fuse || -c /dev/fuse ]] || skip "no /dev/fuse"
+	[[ $1 != fuse || -c /dev/fuse ]] || skip "not permitted here: no /dev/fuse"
 	mkdir -p "$T/mount"
 	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$HOSTS/never_comes" "$1" "$2" "$T/mount" >"$T/out" 2>"$T/err" 3>&- &
 	HOST=$!
 	PIDS+=("$HOST")
 	for _ in {1..200}; do
 		! grep -q ready "$T/out" || return 0
-		kill -0 "$HOST" 2>/dev/null || skip "$(head -n 1 "$T/err")"
+		kill -0 "$HOST" 2>/dev/null || skip "not permitted here: $(head -n 1 "$T/err")"
 		sleep 0.05
 	done
 	return 1
@@ -89,7 +89,7 @@ all_end() {
 		grep -q "(pid $HOST)" "$T/said"
 		! grep -q "waited for" "$T/err" || break
 	done
-	grep -q "waited for" "$T/err" || skip "the page was never gone at the right moment"
+	grep -q "waited for" "$T/err" || skip "the host found no room for its test: no page was gone at the right moment"
 	cat "$T/said"
 	grep -q "the memory of process $HOST was not read" "$T/said"
 	grep -Eq "a page did not come; the helper process [0-9]+ hangs in the kernel and was left behind" "$T/said"

@@ -85,7 +85,7 @@ functions() {
 
 @test "a process with another file under the same path" {
 	prepare
-	own_mounts true 2>/dev/null || skip "no mount namespace"
+	own_mounts true 2>/dev/null || skip "no mount namespace here"
 	mkfifo "$T/lines"
 	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$T/ours/program" wait >"$T/out" 3>&- &
 	PIDS+=($!)

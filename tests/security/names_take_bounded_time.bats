@@ -62,7 +62,7 @@ silently() {
 	strip "$T/w/program"
 	(cd "$T/w" && objcopy --add-gnu-debuglink=program.debug program)
 	truncate -s 3T "$T/w/program.debug" 2>/dev/null || truncate -s 500G "$T/w/program.debug" ||
-		skip "no file of that size here"
+		skip "no sparse files of 50 GiB here, nor of 3 TB"
 	"$SEEP" record -q --no-symbols -o "$T/seep.data" "$T/w/program"
 	begin=$SECONDS
 	timeout 50 "$SEEP" report --no-cache --format json "$T/seep.data" >"$T/report.json"

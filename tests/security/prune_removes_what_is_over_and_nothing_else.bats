@@ -12,7 +12,7 @@ in_namespace() {
 setup_namespace() {
 	USER_NS=()
 	[[ $(id -u) -eq 0 ]] || USER_NS=(--user --map-root-user)
-	in_namespace true 2>/dev/null || skip "no pid namespaces here"
+	in_namespace true 2>/dev/null || skip "no pid namespace here"
 }
 
 @test "a process of the host that a container cannot see is unknown, and its segment stays" {
@@ -60,7 +60,7 @@ setup_namespace() {
 	unshare -m sh -c "
 		mount -t proc -o hidepid=2 proc /proc || exit 77
 		SEEP_DIR='$DIR' exec setpriv --reuid=65534 --regid=65534 --clear-groups '$SEEP' ls --prune" \
-		>"$T/list" 2>&1 || { [[ $? -ne 77 ]] || skip "no hidepid here"; }
+		>"$T/list" 2>&1 || { [[ $? -ne 77 ]] || skip "not permitted here: hidepid"; }
 	cat "$T/list"
 	grep -Eq "unknown .*toggled" "$T/list"
 	grep -qx "0 files removed" "$T/list"

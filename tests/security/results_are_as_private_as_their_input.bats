@@ -67,7 +67,7 @@ write_all() {
 	"$SEEP" export "$DIR" --format csv -o two
 	"$SEEP" export "$(find "$DIR" -name '*.seg')" --format csv -o three
 	[[ $(modes one two three) == "600 600 600" ]]
-	[[ $(id -u) -eq 0 ]] || skip "another group: needs root"
+	[[ $(id -u) -eq 0 ]] || skip "needs root, for another group"
 	record -q -o data true
 	chmod 640 data
 	chgrp 12345 data

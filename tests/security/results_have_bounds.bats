@@ -51,8 +51,8 @@ deep() {
 	"$SEEP" report "$T/deep.seg" --format json --no-cache --max-output $((size * 2)) | cmp - "$T/full"
 }
 
+# bats test_tags=full
 @test "2 GiB without a word of the user" {
-	full || skip "24 million frames: SEEP_FULL=1"
 	deep 6000 4000
 	complains 3 timeout 60 "$SEEP" report "$T/deep.seg" --format json --no-cache
 	grep -E 'about [2-9](\.[0-9]+)? GiB of JSON' "$T/complaint"

