@@ -46,8 +46,8 @@ TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
 objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 
-GUEST_SRC := $(filter-out %/cxx.c %/verify.c src/base/text.c,$(call sources,base collector))
-TOOL_SRC := $(call sources,base trace reader verdict names report check export record cli)
+GUEST_SRC := $(filter-out %/cxx.c %/verify.c,$(call sources,base collector))
+TOOL_SRC := $(call sources,base util trace reader verdict names report json check export record cli)
 # tests/unit/test_c_*.c meet the collector's modules without the hooks
 GUEST_TEST_SRC := $(filter-out %/hook.c %/lifecycle.c %/recorder.c %/api.c %/snapwhen.c,$(GUEST_SRC))
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))

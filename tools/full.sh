@@ -16,6 +16,7 @@
 # "N passed, N failed, N skipped".
 set -u
 cd "$(dirname "$0")/.." || exit 1
+unset MAKEFLAGS MFLAGS MAKELEVEL # called by make, too: no lines of its own
 logs=build/full
 passed=0 failed=0 skipped=0
 

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 #include "report/fingerprint.h"
 #include "report/words.h"
 #include "trace/infile.h"
+#include "util/capped.h"
 
 #define MAGIC "seep-baseline "
 
@@ -60,12 +61,6 @@ by_hash(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* Those of one fingerprint become one. */
 void
 baseline_sort(struct baseline *b)
@@ -83,8 +78,8 @@ baseline_sort(struct baseline *b)
 			b->items[++kept] = *from;
 			continue;
 		}
-		to->bytes = plus(to->bytes, from->bytes);
-		to->blocks = plus(to->blocks, from->blocks);
+		to->bytes = capped_sum(to->bytes, from->bytes);
+		to->blocks = capped_sum(to->blocks, from->blocks);
 		to->variance += from->variance;
 		free(from->text);
 	}

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "reader/fault.h"
+#include "util/fault.h"
 
 /*
  * A text file for a repository: a first line with the version, then one line

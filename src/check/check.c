@@ -12,6 +12,7 @@
 #include "reader/losses.h"
 #include "report/program.h"
 #include "report/words.h"
+#include "util/capped.h"
 
 enum { ENDS_TOLD = 5 }; /* processes of one kind of end, by name */
 
@@ -57,18 +58,12 @@ check_free(struct check *c)
 	free(c);
 }
 
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static void
 add_up(struct check_sum *to, uint64_t bytes, uint64_t blocks, double variance)
 {
 	to->sites++;
-	to->bytes = plus(to->bytes, bytes);
-	to->blocks = plus(to->blocks, blocks);
+	to->bytes = capped_sum(to->bytes, bytes);
+	to->blocks = capped_sum(to->blocks, blocks);
 	to->variance += variance;
 }
 
@@ -457,8 +452,8 @@ judge_site(struct check *c, struct check_site *x)
 	}
 	x->fails = true;
 	c->failed_count++;
-	p->leaked_bytes = plus(p->leaked_bytes, f->live_bytes);
-	p->leaked_blocks = plus(p->leaked_blocks, f->live_blocks);
+	p->leaked_bytes = capped_sum(p->leaked_bytes, f->live_bytes);
+	p->leaked_blocks = capped_sum(p->leaked_blocks, f->live_blocks);
 }
 
 static void

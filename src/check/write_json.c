@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "check/write.h"
-#include "report/json_put.h"
+#include "util/json_put.h"
 #include "report/suppress.h"
 #include "report/words.h"
 

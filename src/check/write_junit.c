@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check/write.h"
-#include "reader/index.h"
+#include "util/dict.h"
 #include "report/program.h"
 #include "report/words.h"
 
@@ -92,7 +92,7 @@ failure_begin(FILE *out, enum check_rule rule, char *message)
 
 /* Leaks told so far, so that cases of one name are told apart. */
 struct told {
-	struct index index;
+	struct dict index;
 	uint32_t *times; /* by site */
 };
 
@@ -111,7 +111,7 @@ count(struct told *t, const struct check *c, uint32_t number)
 	uint32_t first = number;
 
 	if (!t->times ||
-	    index_find(&t->index, *print, same_print, c->sites, print, number,
+	    dict_find(&t->index, *print, same_print, c->sites, print, number,
 	        &first) < 0)
 		return 1;
 	return ++t->times[first];
@@ -206,7 +206,7 @@ program_suite(FILE *out, const struct check *c, const char *program,
 		if (is_in(c, &c->sites[i], program))
 			leak_case(out, c, &c->sites[i], program, o,
 			    count(&told, c, (uint32_t)i));
-	index_release(&told.index);
+	dict_release(&told.index);
 	free(told.times);
 	(void)fputs("  </testsuite>\n", out);
 }

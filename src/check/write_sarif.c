@@ -8,7 +8,7 @@
 
 #include "report/fingerprint.h"
 #include "check/write.h"
-#include "report/json_put.h"
+#include "util/json_put.h"
 #include "report/words.h"
 
 /* A path as the path of a URI; JSON needs no escape after that. */

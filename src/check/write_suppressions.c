@@ -7,7 +7,7 @@
 
 #include "report/fingerprint.h"
 #include "check/write.h"
-#include "reader/index.h"
+#include "util/dict.h"
 #include "report/blame.h"
 #include "report/words.h"
 
@@ -121,7 +121,7 @@ int
 write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
 {
 	const struct write_options brief = {0};
-	struct index told = {0};
+	struct dict told = {0};
 	char sites[WORDS_COUNTED];
 
 	(void)fprintf(out, "# %s that seep check has found.\n",
@@ -132,7 +132,7 @@ write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
 		char *text;
 
 		/* sites that differ in lines only need one; never mind twice */
-		(void)index_find(&told, x->fingerprint, same_print, c->sites,
+		(void)dict_find(&told, x->fingerprint, same_print, c->sites,
 		    &x->fingerprint, first, &first);
 		if (dialect == WRITE_LSAN && first != i)
 			continue;
@@ -146,6 +146,6 @@ write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
 		else
 			valgrind_entry(out, x);
 	}
-	index_release(&told);
+	dict_release(&told);
 	return ferror(out) ? -EIO : 0;
 }

@@ -89,8 +89,8 @@ run(const struct cmd *self, int argc, char **argv)
 		err = diff_write_json(
 		    out.file, &old, &new, names, &body.view, SEEP_VERSION);
 	} else {
-		struct page_lacks lacks = {0};
-		const struct page page = {.out = out.file,
+		struct layout_lacks lacks = {0};
+		const struct layout page = {.out = out.file,
 		    .width = terminal.columns,
 		    .colour = terminal.colour,
 		    .utf8 = terminal.utf8,

@@ -390,7 +390,7 @@ write_packed(const struct export_command *o, const char *input,
     const struct process *only, const char *path)
 {
 	const struct pack_plan plan = {.path = path,
-	    .existing = o->force ? BUNDLE_REPLACE : BUNDLE_REFUSE,
+	    .existing = o->force ? RECORDING_REPLACE : RECORDING_REFUSE,
 	    .naming = &o->naming,
 	    .pid = only ? only->header.pid : o->sites.pid};
 	struct fault where = {""};

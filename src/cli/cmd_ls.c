@@ -16,8 +16,8 @@
 #include "cli/die.h"
 #include "cli/opts.h"
 #include "cli/output.h"
-#include "reader/alive.h"
-#include "reader/clock.h"
+#include "reader/proc.h"
+#include "util/clock.h"
 #include "reader/folder.h"
 #include "reader/listing.h"
 #include "reader/losses.h"
@@ -51,7 +51,7 @@ struct place {
 };
 
 struct listing {
-	struct alive_look *look;
+	struct proc_look *look;
 	uint64_t until_ns, budget_ns;
 	size_t shown, removed;
 	size_t unknown; /* files that may be in use, where we cannot see */
@@ -397,13 +397,13 @@ may_remove(const struct place *at, const struct candidate *c)
 static void
 prune(struct listing *l, const struct place *at)
 {
-	struct alive_look *look = alive_look_new();
+	struct proc_look *look = proc_look_new();
 
 	for (size_t i = 0; look && i < at->dead_count; i++) {
 		const struct candidate *c = &at->dead[i];
 		char control[NAME_MAX + 8];
 
-		if (alive_mapped(look, c->device, c->inode) ||
+		if (proc_mapped(look, c->device, c->inode) ||
 		    !may_remove(at, c))
 			continue; /* a forked child still books there */
 		if (unlinkat(at->dir, c->name, 0) == 0)
@@ -415,7 +415,7 @@ prune(struct listing *l, const struct place *at)
 		if (ends_with(c->name, ".seg"))
 			(void)unlinkat(at->dir, control, 0);
 	}
-	alive_look_free(look);
+	proc_look_free(look);
 }
 
 /* `dir` is closed. */
@@ -645,11 +645,11 @@ run(const struct cmd *self, int argc, char **argv)
 	l.pids = o.pids;
 	l.until_ns =
 	    clock_ns(CLOCK_MONOTONIC) + (l.pids ? PIDS_NS : LIST_S * SECOND_NS);
-	l.look = alive_look_new();
+	l.look = proc_look_new();
 	if (!l.look)
 		die(CMD_INPUT, "ls: out of memory");
 	list_all(&l);
-	alive_look_free(l.look);
+	proc_look_free(l.look);
 	if (l.shown == 0 && !l.pids && l.files == 0)
 		(void)printf("no segments\n");
 	if (l.prune)

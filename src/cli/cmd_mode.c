@@ -13,7 +13,7 @@
 #include "cli/input.h"
 #include "cli/opts.h"
 #include "cli/output.h"
-#include "reader/alive.h"
+#include "reader/proc.h"
 #include "reader/losses.h"
 
 enum { WAIT_STEPS = 50, STEP_NS = 20000000 }; /* one second in all */
@@ -71,7 +71,7 @@ switch_mode(const struct cmd *self, int argc, char **argv, uint32_t command)
 
 	(void)opts_parse(self, argc, argv, NULL);
 	pid = input_pid(self->name, argv[1]);
-	err = alive_open(pid, &f, &slot, path, &where);
+	err = proc_open(pid, &f, &slot, path, &where);
 	if (err < 0)
 		input_die_pid(pid, err, &where);
 	err = segfile_header(f, slot, &h, &where);

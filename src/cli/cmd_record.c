@@ -18,13 +18,13 @@
 #include "cli/export_at_end.h"
 #include "cli/progress.h"
 #include "cli/record_opts.h"
-#include "reader/clock.h"
+#include "util/clock.h"
 #include "reader/losses.h"
 #include "record/collect.h"
 #include "record/embed.h"
 #include "record/follow.h"
 #include "record/inspect.h"
-#include "record/keep.h"
+#include "record/copy_snapshots.h"
 #include "record/launch.h"
 #include "record/meta.h"
 #include "record/oom.h"
@@ -32,9 +32,9 @@
 #include "record/quota.h"
 #include "record/refused.h"
 #include "record/remainders.h"
-#include "record/spool.h"
+#include "record/segment_dir.h"
 #include "report/words.h"
-#include "trace/bundle.h"
+#include "trace/recording.h"
 #include "trace/outfile.h"
 
 enum {
@@ -51,8 +51,8 @@ struct run {
 	struct record_options options;
 	char file[PATH_MAX]; /* the recording */
 	struct inspect inspect;
-	struct bundle_writer *writer;
-	struct spool spool;
+	struct recording_writer *writer;
+	struct segment_dir spool;
 	struct launch launch;
 	struct collect collect;
 	struct quota quota;
@@ -110,20 +110,21 @@ check_command(struct run *r)
 static int
 check_output(struct run *r)
 {
-	enum bundle_existing existing = BUNDLE_KEEP_OLD;
+	enum recording_existing existing = RECORDING_KEEP_OLD;
 	int err;
 
 	if (!r->options.output) {
 		strcpy(r->file, "seep.data");
 	} else {
-		existing = r->options.force ? BUNDLE_REPLACE : BUNDLE_REFUSE;
+		existing =
+		    r->options.force ? RECORDING_REPLACE : RECORDING_REFUSE;
 		if (!record_opts_output(
 		        &r->options, r->launch.pid, r->file, sizeof(r->file))) {
 			die_warn("the name %s is too long", r->options.output);
 			return EXIT_OURS;
 		}
 	}
-	err = bundle_create(r->file, existing, &r->writer);
+	err = recording_create(r->file, existing, &r->writer);
 	if (err == 0)
 		return 0;
 	if (err == -EEXIST)
@@ -140,7 +141,7 @@ check_output(struct run *r)
 static int
 clear_output(struct run *r)
 {
-	int err = bundle_clear(r->writer);
+	int err = recording_clear(r->writer);
 
 	if (err == 0)
 		return 0;
@@ -323,7 +324,7 @@ check_arrival(struct run *r)
 {
 	struct seg_header h;
 
-	if (!spool_find(&r->spool, r->launch.pid, &h))
+	if (!segment_dir_find(&r->spool, r->launch.pid, &h))
 		say_not_arrived(r);
 	else if (!procs_has_segment(r->launch.pid))
 		say_replaced(r);
@@ -435,7 +436,7 @@ note_running(void *context, const struct procs_process *p, bool traced)
 	    (r->follow && follow_told(r->follow, p->pid, p->start_jiffies)))
 		return;
 	inspect_pid(p->pid, &in);
-	/* an error sticks in the writer: bundle_finish() tells it */
+	/* an error sticks in the writer: recording_finish() tells it */
 	(void)meta_write_untraced(r->writer, p->pid, in.program,
 	    in.kind != INSPECT_FINE ? in.message : META_NO_REASON);
 }
@@ -461,7 +462,7 @@ want_names(struct run *r)
 	r->collect.context = r->embed;
 }
 
-/* An error sticks in the writer: bundle_finish() tells it. */
+/* An error sticks in the writer: recording_finish() tells it. */
 static void
 write_names(struct run *r)
 {
@@ -547,7 +548,7 @@ write_recording(struct run *r)
 	if (c->programs == 0 && follow_is_empty(r->follow))
 		return 0; /* nothing worth a file: see conclude() */
 	write_names(r);
-	err = bundle_finish(r->writer);
+	err = recording_finish(r->writer);
 	r->writer = NULL;
 	return err;
 }
@@ -556,11 +557,11 @@ write_recording(struct run *r)
 static void
 move_snapshots(const struct run *r)
 {
-	struct keep k = {.moved = 0};
+	struct copied_snapshots k = {.moved = 0};
 	struct stat st;
 
 	if (stat(r->file, &st) == 0 && S_ISREG(st.st_mode))
-		keep_snapshots(&r->spool, r->file, &k);
+		copy_snapshots(&r->spool, r->file, &k);
 	if (k.moved > 0 && !r->options.quiet)
 		die_warn("snapshots: %zu in %s", k.moved, k.folder);
 	if (k.left > 0)
@@ -691,7 +692,7 @@ exit_code(int status)
 static int
 record(struct run *r)
 {
-	struct spool_problem why;
+	struct segment_dir_problem why;
 	int code;
 
 	code = check_command(r);
@@ -699,11 +700,11 @@ record(struct run *r)
 		code = check_output(r);
 	if (code)
 		return code;
-	if (spool_init(&r->spool, &why) < 0) {
+	if (segment_dir_init(&r->spool, &why) < 0) {
 		die_warn("%s", why.text);
 		return EXIT_OURS;
 	}
-	(void)spool_sweep(&r->spool);
+	(void)segment_dir_sweep(&r->spool);
 	want_names(r);
 	code = start(r);
 	if (code == 0)
@@ -715,7 +716,7 @@ record(struct run *r)
 	follow_free(r->follow);
 	collect_release(&r->collect);
 	embed_free(r->embed);
-	spool_release(&r->spool);
+	segment_dir_release(&r->spool);
 	return code;
 }
 
@@ -736,7 +737,7 @@ run(const struct cmd *self, int argc, char **argv)
 	quota_init(&r->quota, r->options.max_bytes);
 	r->collect.quota = &r->quota;
 	code = record(r);
-	bundle_discard(r->writer);
+	recording_discard(r->writer);
 	quota_release(&r->quota);
 	free(r);
 	return code;

@@ -16,7 +16,7 @@
 #include "cli/view_opts.h"
 #include "export/html.h"
 #include "report/growth.h"
-#include "report/json.h"
+#include "json/json.h"
 #include "report/json_size.h"
 #include "report/site.h"
 #include "report/snapshots.h"
@@ -196,7 +196,7 @@ find_older(const struct report_inputs *in, struct report_options *o)
 }
 
 static int
-write_text(const struct page *p, const struct report_inputs *in,
+write_text(const struct layout *p, const struct report_inputs *in,
     struct names *names, const struct report_options *o)
 {
 	if (o->snapshots)
@@ -261,12 +261,12 @@ static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	struct report_options o = {.view = view_opts_default};
-	struct page_lacks lacks = {0};
+	struct layout_lacks lacks = {0};
 	struct report_inputs in;
 	struct names *names;
 	struct terminal terminal;
 	struct output out;
-	struct page page;
+	struct layout page;
 	int answer, n, err;
 
 	n = opts_parse(self, argc, argv, &o);
@@ -283,7 +283,7 @@ run(const struct cmd *self, int argc, char **argv)
 		check_size(&in, names, &o);
 	output_open(&out, o.path);
 	output_show(&out, &o.show, answer, &terminal);
-	page = (struct page){.out = out.file,
+	page = (struct layout){.out = out.file,
 	    .width = terminal.columns,
 	    .colour = terminal.colour,
 	    .utf8 = terminal.utf8,

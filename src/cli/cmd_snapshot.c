@@ -15,8 +15,8 @@
 #include "cli/name_opts.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "reader/alive.h"
-#include "reader/clock.h"
+#include "reader/proc.h"
+#include "reader/ticks.h"
 #include "record/pack.h"
 #include "trace/infile.h"
 #include "trace/outfile.h"
@@ -27,7 +27,7 @@ enum { MAX_SNAPSHOTS = 100000 };
 static void
 set_time(struct seg_header *h)
 {
-	uint64_t tick = clock_tick(h);
+	uint64_t tick = ticks_now(h);
 
 	if (tick > h->tick && tick <= UINT32_MAX)
 		h->tick = (uint32_t)tick;
@@ -44,7 +44,7 @@ copy_segment(pid_t pid, const char *label, struct seg_header *ret_header,
 	char path[4096];
 	int slot, err;
 
-	err = alive_open(pid, &f, &slot, path, &where);
+	err = proc_open(pid, &f, &slot, path, &where);
 	if (err < 0)
 		input_die_pid(pid, err, &where);
 	err = segfile_read(f, slot, &seg, &where);
@@ -79,7 +79,7 @@ static int
 write_named(const struct snapshot *s, const char *path)
 {
 	const struct pack_plan plan = {.path = path,
-	    .existing = BUNDLE_REFUSE,
+	    .existing = RECORDING_REFUSE,
 	    .naming = &s->options->naming};
 	struct fault where = {""};
 	int err;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/text.h"
+#include "util/text.h"
 #include "cli/pager.h"
 #include "cli/progress.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "util/text.h"
 
 static bool
 is_plain(char c)

@@ -16,7 +16,7 @@
  */
 struct session *input_load(const char *text);
 
-/* One line about alive_open()'s error for this process, exit 3. */
+/* One line about proc_open()'s error for this process, exit 3. */
 _Noreturn void input_die_pid(pid_t pid, int err, const struct fault *where);
 
 /* Digits alone are a PID; ./1234 is a file. */

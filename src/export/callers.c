@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/index.h"
+#include "util/dict.h"
 #include "report/program.h"
 #include "report/words.h"
 
@@ -63,7 +63,7 @@ hash_row(const struct view *v, const struct callers_row *row)
 	uint64_t h = row->frame_count;
 
 	for (uint32_t i = 0; i < row->frame_count; i++)
-		h = index_hash(h, v->frames[row->site->frames[i]].offset, i);
+		h = dict_hash(h, v->frames[row->site->frames[i]].offset, i);
 	return h;
 }
 
@@ -100,7 +100,7 @@ int
 callers_init(
     struct callers *c, const struct view *v, uint32_t process, unsigned depth)
 {
-	struct index index = {0};
+	struct dict index = {0};
 	int err = 0;
 
 	*c = (struct callers){0};
@@ -116,7 +116,7 @@ callers_init(
 
 		if (s->process != process)
 			continue;
-		err = index_find(&index, hash_row(v, &fresh), same_row, c->rows,
+		err = dict_find(&index, hash_row(v, &fresh), same_row, c->rows,
 		    &key, (uint32_t)c->count, &at);
 		if (err < 0)
 			break;
@@ -124,7 +124,7 @@ callers_init(
 			c->rows[c->count++] = fresh;
 		add(&c->rows[at], s);
 	}
-	index_release(&index);
+	dict_release(&index);
 	qsort(c->rows, c->count, sizeof(*c->rows), heavier);
 	if (err < 0)
 		callers_release(c);

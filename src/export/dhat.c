@@ -8,7 +8,7 @@
 #include "export/modules.h"
 #include "export/texts.h"
 #include "report/ages.h"
-#include "report/json_put.h"
+#include "util/json_put.h"
 #include "report/words.h"
 
 /*
@@ -80,11 +80,11 @@ lifetimes_us(const struct view_site *s)
 		uint64_t bound_us = ages_bound_ns(i) / 1000;
 
 		add_product(&us, s->ages->deaths[i], bound_us);
-		if (s->ages->living_known)
+		if (s->ages->live_ages_known)
 			add_product(&us, s->ages->living[i],
 			    larger(bound_us, youngest));
 	}
-	if (!s->ages || !s->ages->living_known)
+	if (!s->ages || !s->ages->live_ages_known)
 		add_product(&us, s->figures.all.live_blocks, youngest);
 	return us;
 }

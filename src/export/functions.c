@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "export/strings.h"
-#include "reader/room.h"
+#include "util/room.h"
 
 struct functions {
 	const struct view *view;
 	uint32_t *of_frame; /* number + 1, 0: not asked for yet */
 	const struct frame **list;
 	size_t count, room;
-	struct index index;
+	struct dict index;
 };
 
 int
@@ -39,7 +39,7 @@ functions_free(struct functions *f)
 {
 	if (!f)
 		return;
-	index_release(&f->index);
+	dict_release(&f->index);
 	free(f->of_frame);
 	free(f->list);
 	free(f);
@@ -71,8 +71,8 @@ functions_find(struct functions *f, uint32_t frame, uint32_t *ret)
 		err = room_make(
 		    &f->list, &f->room, f->count, sizeof(const struct frame *));
 		if (err == 0)
-			err = index_find(&f->index,
-			    index_hash(x->label, index_hash_text(x->file), 2),
+			err = dict_find(&f->index,
+			    dict_hash(x->label, dict_hash_text(x->file), 2),
 			    same_function, f->list, x, (uint32_t)f->count, &at);
 		if (err < 0)
 			return err;

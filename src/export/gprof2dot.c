@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "export/export.h"
-#include "report/json_put.h"
+#include "util/json_put.h"
 #include "report/words.h"
 
 enum { APIS = 256 };

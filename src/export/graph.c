@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/index.h"
-#include "reader/room.h"
+#include "util/dict.h"
+#include "util/room.h"
 
 /* How often a function came up in the stack that is looked at. */
 struct level {
@@ -21,7 +21,7 @@ struct builder {
 	const struct graph_options *options;
 	struct graph *graph;
 	size_t node_room, edge_room;
-	struct index node_index, edge_index;
+	struct dict node_index, edge_index;
 	struct level *levels; /* by function */
 	size_t level_room;
 };
@@ -54,7 +54,7 @@ find_node(struct builder *b, uint32_t function, uint32_t level, uint32_t *ret)
 	    &g->nodes, &b->node_room, g->node_count, sizeof(*g->nodes));
 	if (err < 0)
 		return err;
-	err = index_find(&b->node_index, index_hash(function, level, 5),
+	err = dict_find(&b->node_index, dict_hash(function, level, 5),
 	    same_node, g->nodes, &fresh, (uint32_t)g->node_count, ret);
 	if (err == 0 && *ret == g->node_count)
 		g->nodes[g->node_count++] = fresh;
@@ -84,8 +84,8 @@ add_edge(struct builder *b, const struct graph_edge *fresh, uint32_t seen,
 	    &g->edges, &b->edge_room, g->edge_count, sizeof(*g->edges));
 	if (err < 0)
 		return err;
-	err = index_find(&b->edge_index,
-	    index_hash((uint64_t)fresh->caller << 32 | fresh->callee,
+	err = dict_find(&b->edge_index,
+	    dict_hash((uint64_t)fresh->caller << 32 | fresh->callee,
 	        fresh->line, fresh->is_residual),
 	    same_edge, g->edges, fresh, (uint32_t)g->edge_count, &at);
 	if (err < 0)
@@ -224,8 +224,8 @@ graph_new(const struct view *v, struct functions *functions,
 		return -ENOMEM;
 	for (size_t i = 0; i < v->site_count && err == 0; i++)
 		err = enter_stack(&b, &v->sites[i], (uint32_t)i + 1);
-	index_release(&b.node_index);
-	index_release(&b.edge_index);
+	dict_release(&b.node_index);
+	dict_release(&b.edge_index);
 	free(b.levels);
 	if (err < 0) {
 		graph_free(b.graph);

@@ -11,8 +11,9 @@
 #include "export/modules.h"
 #include "export/strings.h"
 #include "export/texts.h"
-#include "reader/room.h"
+#include "util/room.h"
 #include "report/words.h"
+#include "util/capped.h"
 
 /*
  * The format has events, a line for each allocation and free; we have sums. So
@@ -39,7 +40,7 @@ struct heaptrack {
 	struct modules modules;
 	struct trace *traces; /* number + 1 in the file */
 	size_t trace_count, trace_room;
-	struct index index;
+	struct dict index;
 	uint32_t *site_traces; /* by site: number in the file */
 	uint32_t *gone;        /* by site: sizes of what goes after the peak */
 	uint32_t sizes;        /* lines "a" so far */
@@ -147,7 +148,7 @@ find_trace(struct heaptrack *h, const struct trace *fresh)
 	if (h->err < 0)
 		return 0;
 	h->err =
-	    index_find(&h->index, index_hash(fresh->location, fresh->parent, 9),
+	    dict_find(&h->index, dict_hash(fresh->location, fresh->parent, 9),
 	        same_trace, h->traces, fresh, (uint32_t)h->trace_count, &at);
 	if (h->err < 0)
 		return 0;
@@ -345,12 +346,6 @@ put_head(const struct heaptrack *h, const struct process *p,
 	(void)fprintf(h->out, "]\nI %x 0\n", (unsigned)PAGE);
 }
 
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* Figures that cannot be must not become endless lines: the plan counts. */
 static void
 choose_lines(struct heaptrack *h)
@@ -363,11 +358,12 @@ choose_lines(struct heaptrack *h)
 		struct heaptrack_plan plan;
 
 		heaptrack_plan(f, &plan);
-		events = plus(events, plus(plan.both.blocks, plan.end.blocks));
+		events = capped_sum(
+		    events, capped_sum(plan.both.blocks, plan.end.blocks));
 		for (int k = 0; k < 2; k++) /* they come and go */
-			events = plus(events,
-			    plus(plan.neither.blocks, plan.peak.blocks));
-		h->peak = plus(h->peak, f->peak_bytes);
+			events = capped_sum(events,
+			    capped_sum(plan.neither.blocks, plan.peak.blocks));
+		h->peak = capped_sum(h->peak, f->peak_bytes);
 	}
 	h->per_line = events / EVENTS_MAX + 1;
 }
@@ -415,7 +411,7 @@ write_heaptrack(FILE *out, const struct view *v, const struct export_options *o)
 	modules_release(&h.modules);
 	strings_release(&h.strings);
 	locations_release(&h.locations);
-	index_release(&h.index);
+	dict_release(&h.index);
 	free(h.traces);
 	free(h.site_traces);
 	free(h.gone);

@@ -90,17 +90,17 @@ static const struct {
 void
 html_put(struct html_blob *b, enum html_column column, uint64_t value)
 {
-	struct line_out *to = &b->columns[column];
+	struct codec_out *to = &b->columns[column];
 
 	switch (columns[column].code) {
 	case PLAIN:
-		line_put(to, value);
+		codec_put(to, value);
 		break;
 	case SIGNED:
-		line_put_signed(to, (int64_t)value);
+		codec_put_signed(to, (int64_t)value);
 		break;
 	case DELTA:
-		line_put_signed(to, (int64_t)(value - b->last[column]));
+		codec_put_signed(to, (int64_t)(value - b->last[column]));
 		b->last[column] = value;
 		break;
 	}

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "trace/line.h"
+#include "trace/codec.h"
 
 /* Their names, and how they are written, are in html_blob.c. */
 enum html_column {
@@ -79,7 +79,7 @@ enum html_column {
 
 /* Zeros: empty. Out of memory is found out in html_blob_write(). */
 struct html_blob {
-	struct line_out columns[HTML_COLUMNS];
+	struct codec_out columns[HTML_COLUMNS];
 	uint64_t last[HTML_COLUMNS];
 	size_t counts[HTML_COLUMNS];
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "export/html_parts.h"
-#include "reader/room.h"
+#include "util/room.h"
 #include "report/blame.h"
 #include "report/shorten.h"
 
@@ -30,7 +30,7 @@ html_string(struct html_frames *f, const char *text, uint32_t *ret)
 		return err;
 	if (f->string_count == 0)
 		f->strings[f->string_count++] = "";
-	err = index_find(&f->string_index, index_hash_text(text), same_string,
+	err = dict_find(&f->string_index, dict_hash_text(text), same_string,
 	    f->strings, text, (uint32_t)f->string_count, ret);
 	if (err < 0)
 		return err;
@@ -102,10 +102,10 @@ html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret)
 		    sizeof(*f->frames));
 	if (err < 0)
 		return err;
-	hash = index_hash((uint64_t)frame.function << 32 | frame.file,
+	hash = dict_hash((uint64_t)frame.function << 32 | frame.file,
 	    (uint64_t)frame.module << 32 | frame.line,
 	    frame.offset ^ (uint64_t)frame.flags << 56);
-	err = index_find(&f->frame_index, hash, same_frame, f->frames, &frame,
+	err = dict_find(&f->frame_index, hash, same_frame, f->frames, &frame,
 	    (uint32_t)f->frame_count, ret);
 	if (err < 0)
 		return err;
@@ -139,6 +139,6 @@ html_frames_release(struct html_frames *f)
 	free(f->briefs);
 	free(f->strings);
 	free(f->frames);
-	index_release(&f->string_index);
-	index_release(&f->frame_index);
+	dict_release(&f->string_index);
+	dict_release(&f->frame_index);
 }

@@ -7,8 +7,9 @@
 
 #include "export/html_parts.h"
 #include "reader/losses.h"
-#include "report/json.h"
-#include "report/json_put.h"
+#include "json/json.h"
+#include "json/figures.h"
+#include "util/json_put.h"
 #include "report/older.h"
 #include "report/program.h"
 #include "report/summary.h"
@@ -175,7 +176,7 @@ write_summary(FILE *out, const struct process *p)
 {
 	char *text = NULL;
 	size_t len;
-	const struct page page = {
+	const struct layout page = {
 	    .out = open_memstream(&text, &len), .utf8 = true};
 
 	if (!page.out)

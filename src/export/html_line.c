@@ -187,7 +187,7 @@ by_id(const void *a, const void *b)
 
 static int
 on_row(void *context, struct replay_process *p, uint32_t id,
-    const struct line_sum *sum, uint64_t time_us)
+    const struct codec_sum *sum, uint64_t time_us)
 {
 	struct changes *c = context;
 	const struct told now = {{sum->allocations, sum->allocated_bytes,

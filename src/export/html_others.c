@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "export/html_parts.h"
-#include "reader/room.h"
+#include "util/room.h"
 
 /*
  * Of the small sites those that share outer frames are together; each goes as

@@ -5,7 +5,7 @@
 
 #include "export/html.h"
 #include "export/html_blob.h"
-#include "reader/index.h"
+#include "util/dict.h"
 
 /*
  * In the place of a row's number: there is none; from HTML_OTHERS on the number
@@ -34,10 +34,10 @@ struct html_frame {
 struct html_frames {
 	const char **strings; /* [0] is none */
 	size_t string_count, string_room;
-	struct index string_index;
+	struct dict string_index;
 	struct html_frame *frames;
 	size_t frame_count, frame_room;
-	struct index frame_index;
+	struct dict frame_index;
 	char **briefs;
 	size_t brief_count, brief_room;
 };

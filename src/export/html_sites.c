@@ -50,7 +50,7 @@ static void
 put_ages(struct html_blob *b, size_t row, const struct view_site *s)
 {
 	const struct process_ages *ages = s->ages;
-	bool known = ages && ages->living_known;
+	bool known = ages && ages->live_ages_known;
 	uint64_t deaths[PROCESS_AGES];
 
 	html_put(b, HTML_SITE_AGES_KNOWN, known);

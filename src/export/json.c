@@ -1,6 +1,6 @@
 /* json.c - the report's JSON, as an export. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/json.h"
+#include "json/json.h"
 
 #include "export/export.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 
 static bool
 same_location(const void *items, uint32_t item, const void *key)
@@ -31,13 +31,13 @@ locations_next(struct locations *l, const struct view *v,
 	while (*at < s->frame_count) {
 		uint32_t number = s->frames[(*at)++];
 
-		h = index_hash(h, number, fresh.count++);
+		h = dict_hash(h, number, fresh.count++);
 		if (!v->frames[number].inlined)
 			break;
 	}
 	err = room_make(&l->list, &l->room, l->count, sizeof(*l->list));
 	if (err == 0)
-		err = index_find(&l->index, h, same_location, l->list, &fresh,
+		err = dict_find(&l->index, h, same_location, l->list, &fresh,
 		    (uint32_t)l->count, ret);
 	if (err == 0 && *ret == l->count)
 		l->list[l->count++] = fresh;
@@ -48,6 +48,6 @@ void
 locations_release(struct locations *l)
 {
 	free(l->list);
-	index_release(&l->index);
+	dict_release(&l->index);
 	*l = (struct locations){0};
 }

@@ -3,7 +3,7 @@
 #ifndef SEEP_EXPORT_LOCATIONS_H
 #define SEEP_EXPORT_LOCATIONS_H
 
-#include "reader/index.h"
+#include "util/dict.h"
 #include "report/view.h"
 
 /* Frames of a site: functions inlined, then the one that holds them. */
@@ -16,7 +16,7 @@ struct location {
 struct locations {
 	struct location *list;
 	size_t count, room;
-	struct index index;
+	struct dict index;
 };
 
 /*

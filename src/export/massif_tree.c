@@ -9,7 +9,7 @@
 
 #include "export/modules.h"
 #include "export/texts.h"
-#include "reader/room.h"
+#include "util/room.h"
 #include "report/words.h"
 
 /* Sites in the order of their stacks: those that share frames are neighbours. */

@@ -8,7 +8,7 @@
 
 #include "export/export.h"
 #include "export/texts.h"
-#include "reader/room.h"
+#include "util/room.h"
 #include "report/words.h"
 #include "trace/infile.h"
 

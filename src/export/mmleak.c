@@ -12,7 +12,7 @@
 enum { HTML_ROWS = 500 }; /* of each table, as there */
 
 /* One process; rows are sorted by whatever is asked for. */
-struct page {
+struct layout {
 	FILE *out;
 	const struct view *view;
 	uint32_t process;
@@ -21,12 +21,12 @@ struct page {
 };
 
 static int
-page_init(struct page *p, FILE *out, const struct view *v, uint32_t process,
+layout_init(struct layout *p, FILE *out, const struct view *v, uint32_t process,
     const struct export_options *o)
 {
 	int err;
 
-	*p = (struct page){.out = out, .view = v, .process = process};
+	*p = (struct layout){.out = out, .view = v, .process = process};
 	err = callers_init(&p->callers, v, process, o->depth ? o->depth : 1);
 	for (size_t i = 0; i < p->callers.count; i++)
 		p->sum += p->callers.rows[i].figures.all.live_bytes;
@@ -47,7 +47,7 @@ mean(const struct process_figures *f)
  * are not known, the mean stands for both.
  */
 static void
-text_row(const struct page *p, const struct callers_row *row)
+text_row(const struct layout *p, const struct callers_row *row)
 {
 	const struct process_figures *f = &row->figures.all;
 	bool knows = row->size_max > 0;
@@ -68,12 +68,12 @@ static int
 write_text(FILE *out, const struct view *v, const struct export_options *o)
 {
 	for (uint32_t i = 0; i < v->session->count; i++) {
-		struct page p;
+		struct layout p;
 		int err;
 
 		if (!callers_has(v, i) && v->session->count > 1)
 			continue;
-		err = page_init(&p, out, v, i, o);
+		err = layout_init(&p, out, v, i, o);
 		if (err < 0)
 			return err;
 		callers_heading(out, v, i);
@@ -107,7 +107,7 @@ html(FILE *out, const char *text)
 
 /* What print() says, made safe. */
 static void
-html_cell(const struct page *p, const struct callers_row *row,
+html_cell(const struct layout *p, const struct callers_row *row,
     void (*print)(FILE *, const struct view *, const struct callers_row *))
 {
 	char *text = NULL;
@@ -151,7 +151,7 @@ by_sum(const void *a, const void *b)
 }
 
 static void
-html_table(const struct page *p, const char *title, unsigned top,
+html_table(const struct layout *p, const char *title, unsigned top,
     int (*order)(const void *, const void *))
 {
 	const struct callers *c = &p->callers;
@@ -182,7 +182,7 @@ html_table(const struct page *p, const char *title, unsigned top,
 }
 
 static void
-html_process(struct page *p, unsigned top)
+html_process(struct layout *p, unsigned top)
 {
 	const struct process *x = p->view->session->processes[p->process];
 
@@ -208,12 +208,12 @@ write_html(FILE *out, const struct view *v, const struct export_options *o)
 	            "td:nth-child(n+7){text-align:left}</style></head><body>\n",
 	    out);
 	for (uint32_t i = 0; i < v->session->count; i++) {
-		struct page p;
+		struct layout p;
 		int err;
 
 		if (!callers_has(v, i) && v->session->count > 1)
 			continue;
-		err = page_init(&p, out, v, i, o);
+		err = layout_init(&p, out, v, i, o);
 		if (err < 0)
 			return err;
 		html_process(&p, o->top);

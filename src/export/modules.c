@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 
 /*
  * A frame's path is that of the module it was first seen in: the text itself,

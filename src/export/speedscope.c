@@ -7,7 +7,7 @@
 #include "export/export.h"
 #include "export/functions.h"
 #include "export/texts.h"
-#include "report/json_put.h"
+#include "util/json_put.h"
 
 struct profile {
 	const char *name, *unit;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 
 static bool
 same_text(const void *items, uint32_t item, const void *key)
@@ -22,7 +22,7 @@ strings_find(struct strings *s, const char *text, uint32_t *ret)
 
 	if (room_make(&s->list, &s->room, s->count, sizeof(char *)) < 0)
 		return -ENOMEM;
-	err = index_find(&s->index, index_hash_text(text), same_text, s->list,
+	err = dict_find(&s->index, dict_hash_text(text), same_text, s->list,
 	    text, (uint32_t)s->count, &at);
 	if (err < 0)
 		return err;
@@ -42,6 +42,6 @@ strings_release(struct strings *s)
 	for (size_t i = 0; i < s->count; i++)
 		free(s->list[i]);
 	free(s->list);
-	index_release(&s->index);
+	dict_release(&s->index);
 	*s = (struct strings){0};
 }

@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "reader/index.h"
+#include "util/dict.h"
 
 /* Zeros: none yet. */
 struct strings {
 	char **list; /* by number, as they come up: 0, 1, ... */
 	size_t count, room;
-	struct index index;
+	struct dict index;
 };
 
 /* The number of a text, of which it keeps a copy. -ENOMEM. */

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "reader/clock.h"
+#include "util/clock.h"
 
 enum { KILLED_MS = 1000 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 #include "names/scopes.h"
 #include "names/units.h"
 

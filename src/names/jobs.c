@@ -13,7 +13,7 @@
 #include "names/debuginfod.h"
 #include "names/places.h"
 #include "names/worker.h"
-#include "reader/clock.h"
+#include "util/clock.h"
 
 #define MIB UINT64_C(1048576)
 
@@ -71,12 +71,12 @@ prepare(struct jobs *s, struct job *j)
 	if (s->options->sysroot) {
 		j->roots[n++] = s->options->sysroot;
 	} else {
-		if (j->who.alive_pid > 0) {
+		if (j->who.running_pid > 0) {
 			(void)snprintf(j->root, sizeof(j->root),
-			    "/proc/%d/root", (int)j->who.alive_pid);
+			    "/proc/%d/root", (int)j->who.running_pid);
 			j->roots[n++] = j->root;
 			/* what was loaded before a chroot is not below it */
-			if (alive_root(j->who.alive_pid, j->namespace_root) ==
+			if (proc_root(j->who.running_pid, j->namespace_root) ==
 			        0 &&
 			    strcmp(j->root, j->namespace_root) != 0)
 				j->roots[n++] = j->namespace_root;

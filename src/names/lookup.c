@@ -17,7 +17,7 @@
 #include "names/perfmap.h"
 #include "names/symbols.h"
 #include "names/trap.h"
-#include "reader/room.h"
+#include "util/room.h"
 
 enum {
 	TABLES = 2,
@@ -44,7 +44,7 @@ struct lookup {
 	bool *answered; /* by address */
 	struct reading *readings;
 	size_t reading_count, reading_room;
-	struct index reading_index;
+	struct dict reading_index;
 };
 
 static void
@@ -215,7 +215,7 @@ read_symbol(struct lookup *l, const char *symbol)
 	if (room_make(&l->readings, &l->reading_room, l->reading_count,
 	        sizeof(*l->readings)) < 0)
 		return NULL;
-	if (index_find(&l->reading_index, index_hash_text(symbol), same_symbol,
+	if (dict_find(&l->reading_index, dict_hash_text(symbol), same_symbol,
 	        l->readings, symbol, n, &at) < 0)
 		return NULL;
 	if (at == n) {
@@ -432,7 +432,7 @@ lookup_run(const struct lookup_request *r, int fd)
 		free(l.readings[i].function);
 	}
 	free(l.readings);
-	index_release(&l.reading_index);
+	dict_release(&l.reading_index);
 	wire_release(&l.out);
 	free(l.answered);
 	objfile_close(&l.mini);

@@ -184,9 +184,9 @@ find_embedded(struct names *n, const struct process *p,
 static uint64_t
 view_for(struct names *n, const struct process *p)
 {
-	if (n->view_pid != p->alive_pid) {
-		n->view_pid = p->alive_pid;
-		n->view = n->options.sysroot ? 0 : view_of(p->alive_pid);
+	if (n->view_pid != p->running_pid) {
+		n->view_pid = p->running_pid;
+		n->view = n->options.sysroot ? 0 : view_of(p->running_pid);
 	}
 	return n->view;
 }
@@ -230,16 +230,16 @@ note_relative(struct names *n, const struct process *p,
 {
 	char exe[32];
 
-	(void)snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)p->alive_pid);
-	return seek_relative(
-	    n->seek, object, m->is_main && p->alive_pid > 0 ? exe : m->mapped);
+	(void)snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)p->running_pid);
+	return seek_relative(n->seek, object,
+	    m->is_main && p->running_pid > 0 ? exe : m->mapped);
 }
 
 static int
 gather_frame(struct names *n, const struct process *p, uint64_t frame)
 {
 	const struct perfmap_process who = {.pid = p->header.pid,
-	    .alive_pid = p->alive_pid,
+	    .running_pid = p->running_pid,
 	    .start_ns = p->header.start_realtime_ns};
 	const struct process_module *m = process_module(p, frame);
 	const struct names_frame *chain;

@@ -17,7 +17,7 @@
 
 #include "names/child.h"
 #include "names/opening.h"
-#include "reader/clock.h"
+#include "util/clock.h"
 
 enum {
 	QUESTION_MS = 5000,

@@ -22,8 +22,8 @@ owner_of(const struct perfmap_process *p)
 	char path[32];
 	struct stat st;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d", (int)p->alive_pid);
-	if (p->alive_pid > 0 && stat(path, &st) == 0)
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)p->running_pid);
+	if (p->running_pid > 0 && stat(path, &st) == 0)
 		return st.st_uid;
 	return geteuid();
 }
@@ -62,8 +62,9 @@ perfmap_open(struct opener *o, const struct perfmap_process *p, int *ret_fd)
 	char root[32];
 	int err = -ENOENT;
 
-	(void)snprintf(root, sizeof(root), "/proc/%d/root", (int)p->alive_pid);
-	if (p->alive_pid > 0)
+	(void)snprintf(
+	    root, sizeof(root), "/proc/%d/root", (int)p->running_pid);
+	if (p->running_pid > 0)
 		err = open_map(o, p, root, ret_fd);
 	return err == 0 ? 0 : open_map(o, p, "", ret_fd);
 }

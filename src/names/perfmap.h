@@ -12,7 +12,7 @@ struct opener;
 
 struct perfmap_process {
 	uint32_t pid;      /* in its own pid namespace */
-	pid_t alive_pid;   /* in ours while it runs, else 0 */
+	pid_t running_pid; /* in ours while it runs, else 0 */
 	uint64_t start_ns; /* since 1970 */
 };
 

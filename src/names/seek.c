@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "names/jobs.h"
-#include "reader/clock.h"
-#include "reader/room.h"
+#include "util/clock.h"
+#include "util/room.h"
 #include "names/worker.h"
 
 enum { DIRS_MAX = 32 };
@@ -171,7 +171,7 @@ seek_add(struct seek *s, uint32_t object, uint64_t address,
 
 	if (!o)
 		return -ENOMEM;
-	if (!o->who.alive_pid)
+	if (!o->who.running_pid)
 		o->who = *who;
 	if (table_find(s->table, object, address, &frames) > 0)
 		return 0;

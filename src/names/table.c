@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "names/demangle.h"
-#include "reader/index.h"
-#include "reader/room.h"
+#include "util/dict.h"
+#include "util/room.h"
 
 /* All together about 300 MiB, whatever the input. */
 enum {
@@ -46,15 +46,15 @@ struct table {
 	struct chunk *chunks;
 	struct object *objects;
 	size_t object_count, object_room;
-	struct index object_index;
+	struct dict object_index;
 	struct text *texts;
 	size_t text_count, text_room, text_bytes;
-	struct index text_index;
+	struct dict text_index;
 	struct chain *chains;
 	size_t chain_count, chain_room, frame_count;
 	struct table_row *places;
 	size_t place_count, place_room;
-	struct index place_index;
+	struct dict place_index;
 };
 
 int
@@ -75,9 +75,9 @@ table_free(struct table *t)
 		free(t->chunks);
 		t->chunks = next;
 	}
-	index_release(&t->object_index);
-	index_release(&t->text_index);
-	index_release(&t->place_index);
+	dict_release(&t->object_index);
+	dict_release(&t->text_index);
+	dict_release(&t->place_index);
 	free(t->objects);
 	free(t->texts);
 	free(t->chains);
@@ -125,15 +125,15 @@ same_object(const void *items, uint32_t item, const void *key)
 static uint64_t
 hash_key(const struct table_key *key)
 {
-	return index_hash(index_hash_bytes(key->id, key->id_bytes),
-	    index_hash_text(key->path), key->kind ^ key->view);
+	return dict_hash(dict_hash_bytes(key->id, key->id_bytes),
+	    dict_hash_text(key->path), key->kind ^ key->view);
 }
 
 bool
 table_has(const struct table *t, const struct table_key *key, uint32_t *ret)
 {
 	return key->id_bytes <= sizeof(key->id) &&
-	    index_look(&t->object_index, hash_key(key), same_object, t->objects,
+	    dict_look(&t->object_index, hash_key(key), same_object, t->objects,
 	        key, ret);
 }
 
@@ -152,7 +152,7 @@ table_object(struct table *t, const struct table_key *key, uint32_t *ret)
 		err = table_text(t, key->path, strlen(key->path), &path);
 	if (err < 0)
 		return err;
-	err = index_find(&t->object_index, hash_key(key), same_object,
+	err = dict_find(&t->object_index, hash_key(key), same_object,
 	    t->objects, key, n, &at);
 	if (err < 0)
 		return err;
@@ -205,7 +205,7 @@ table_text(struct table *t, const char *text, size_t len, const char **ret)
 	err = make_room(&t->texts, &t->text_room, t->text_count,
 	    sizeof(*t->texts), MAX_TEXTS);
 	if (err == 0)
-		err = index_find(&t->text_index, index_hash_bytes(text, len),
+		err = dict_find(&t->text_index, dict_hash_bytes(text, len),
 		    same_text, t->texts, &key, n, &at);
 	if (err < 0)
 		return err;
@@ -282,7 +282,7 @@ same_place(const void *items, uint32_t item, const void *key)
 static uint64_t
 hash_place(const struct table_row *row)
 {
-	return index_hash(row->address, row->object, 3);
+	return dict_hash(row->address, row->object, 3);
 }
 
 /* The place's row, made if it is new; NULL: out of room or memory. */
@@ -300,7 +300,7 @@ place_at(struct table *t, uint32_t object, uint64_t address, uint32_t chain,
 	err = make_room(&t->places, &t->place_room, t->place_count,
 	    sizeof(*t->places), MAX_PLACES);
 	if (err == 0)
-		err = index_find(&t->place_index, hash_place(&key), same_place,
+		err = dict_find(&t->place_index, hash_place(&key), same_place,
 		    t->places, &key, n, &at);
 	if (err < 0)
 		return err;
@@ -348,8 +348,8 @@ table_find(const struct table *t, uint32_t object, uint64_t address,
 	struct table_row key = {.object = object, .address = address};
 	uint32_t at;
 
-	if (!index_look(&t->place_index, hash_place(&key), same_place,
-	        t->places, &key, &at))
+	if (!dict_look(&t->place_index, hash_place(&key), same_place, t->places,
+	        &key, &at))
 		return 0;
 	return table_frames(t, t->places[at].chain, ret);
 }

@@ -7,7 +7,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 
 enum { LOOK_BACK = 64 }; /* ranges of units that overlap */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 
 enum {
 	PLACES_BYTES = 4096, /* one item, about */
@@ -22,10 +22,10 @@ wire_failed(const struct wire_out *w)
 void
 wire_release(struct wire_out *w)
 {
-	line_release(&w->out);
-	line_release(&w->body);
-	line_release(&w->places);
-	index_release(&w->texts);
+	codec_release(&w->out);
+	codec_release(&w->body);
+	codec_release(&w->places);
+	dict_release(&w->texts);
 	for (size_t i = 0; i < w->text_count; i++)
 		free(w->copies[i]);
 	free(w->copies);
@@ -33,9 +33,9 @@ wire_release(struct wire_out *w)
 }
 
 static void
-put_item(struct wire_out *w, enum wire_tag tag, struct line_out *body)
+put_item(struct wire_out *w, enum wire_tag tag, struct codec_out *body)
 {
-	line_put_item(&w->out, (enum line_tag)tag, body);
+	codec_put_item(&w->out, (enum codec_tag)tag, body);
 	body->len = 0;
 }
 
@@ -50,7 +50,7 @@ static uint32_t
 put_text(struct wire_out *w, const char *text)
 {
 	uint32_t at, n = (uint32_t)w->text_count;
-	struct line_out body = {0};
+	struct codec_out body = {0};
 
 	if (!text || strlen(text) > MAX_ITEM / 2 || wire_failed(w))
 		return 0;
@@ -59,7 +59,7 @@ put_text(struct wire_out *w, const char *text)
 		w->out.failed = true;
 		return 0;
 	}
-	if (index_find(&w->texts, index_hash_text(text), same_text, w->copies,
+	if (dict_find(&w->texts, dict_hash_text(text), same_text, w->copies,
 	        text, n, &at) < 0) {
 		w->out.failed = true;
 		return 0;
@@ -70,9 +70,9 @@ put_text(struct wire_out *w, const char *text)
 		if (!w->copies[n])
 			return 0;
 		w->text_count++;
-		line_put_bytes(&body, text, strlen(text));
+		codec_put_bytes(&body, text, strlen(text));
 		put_item(w, WIRE_TEXT, &body);
-		line_release(&body);
+		codec_release(&body);
 	}
 	return at + 1;
 }
@@ -94,12 +94,12 @@ wire_put_object(struct wire_out *w, const struct table_key *key,
 
 	flush(w);
 	w->last_address = 0;
-	line_put(&w->body, key->kind);
-	line_put(&w->body, path);
-	line_put(&w->body, state->level);
-	line_put(&w->body, state->problem);
-	line_put(&w->body, detail);
-	line_put_bytes(&w->body, key->id, key->id_bytes);
+	codec_put(&w->body, key->kind);
+	codec_put(&w->body, path);
+	codec_put(&w->body, state->level);
+	codec_put(&w->body, state->problem);
+	codec_put(&w->body, detail);
+	codec_put_bytes(&w->body, key->id, key->id_bytes);
 	put_item(w, WIRE_OBJECT, &w->body);
 }
 
@@ -110,11 +110,11 @@ wire_put_chain(
 	for (size_t i = 0; i < count && i < WIRE_MAX_CHAIN; i++) {
 		const struct names_frame *f = &frames[i];
 
-		line_put(&w->body, put_text(w, f->function));
-		line_put(&w->body, put_text(w, f->symbol));
-		line_put(&w->body, put_text(w, f->file));
-		line_put(&w->body, f->line);
-		line_put(&w->body, f->inlined ? WIRE_INLINED : 0);
+		codec_put(&w->body, put_text(w, f->function));
+		codec_put(&w->body, put_text(w, f->symbol));
+		codec_put(&w->body, put_text(w, f->file));
+		codec_put(&w->body, f->line);
+		codec_put(&w->body, f->inlined ? WIRE_INLINED : 0);
 	}
 	put_item(w, WIRE_CHAIN, &w->body);
 	return w->chain_count++;
@@ -123,8 +123,8 @@ wire_put_chain(
 void
 wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain)
 {
-	line_put_signed(&w->places, (int64_t)(address - w->last_address));
-	line_put(&w->places, chain);
+	codec_put_signed(&w->places, (int64_t)(address - w->last_address));
+	codec_put(&w->places, chain);
 	w->last_address = address;
 	if (w->places.len >= PLACES_BYTES)
 		flush(w);
@@ -182,7 +182,7 @@ wire_get_release(struct wire_in *w)
 }
 
 static int
-get_text(struct wire_in *w, const struct line_in *body)
+get_text(struct wire_in *w, const struct codec_in *body)
 {
 	size_t len = (size_t)(body->end - body->at);
 	int err;
@@ -202,9 +202,9 @@ get_text(struct wire_in *w, const struct line_in *body)
 
 /* 0 is NULL; a number that was not given out is damage. */
 static const char *
-text_at(const struct wire_in *w, struct line_in *body)
+text_at(const struct wire_in *w, struct codec_in *body)
 {
-	uint64_t number = line_get(body);
+	uint64_t number = codec_get(body);
 
 	if (number > w->text_count)
 		body->bad = true;
@@ -212,7 +212,7 @@ text_at(const struct wire_in *w, struct line_in *body)
 }
 
 static int
-get_chain(struct wire_in *w, struct line_in *body)
+get_chain(struct wire_in *w, struct codec_in *body)
 {
 	struct names_frame frames[WIRE_MAX_CHAIN];
 	size_t n = 0;
@@ -227,9 +227,9 @@ get_chain(struct wire_in *w, struct line_in *body)
 		*f = (struct names_frame){.function = text_at(w, body)};
 		f->symbol = text_at(w, body);
 		f->file = text_at(w, body);
-		line = line_get(body);
+		line = codec_get(body);
 		f->line = line > UINT32_MAX ? 0 : (uint32_t)line;
-		f->inlined = (line_get(body) & WIRE_INLINED) != 0;
+		f->inlined = (codec_get(body) & WIRE_INLINED) != 0;
 	}
 	if (body->bad || n == 0)
 		return -EBADMSG;
@@ -244,7 +244,7 @@ get_chain(struct wire_in *w, struct line_in *body)
 }
 
 static int
-get_object(struct wire_in *w, struct line_in *body)
+get_object(struct wire_in *w, struct codec_in *body)
 {
 	struct table_key key = {.path = ""};
 	struct table_state state, *now;
@@ -252,10 +252,10 @@ get_object(struct wire_in *w, struct line_in *body)
 	const char *path;
 	int err;
 
-	kind = line_get(body);
+	kind = codec_get(body);
 	path = text_at(w, body);
-	level = line_get(body);
-	problem = line_get(body);
+	level = codec_get(body);
+	problem = codec_get(body);
 	state.detail = text_at(w, body);
 	key.id_bytes = (size_t)(body->end - body->at);
 	if (body->bad || (kind != TABLE_MODULE && kind != TABLE_PROCESS) ||
@@ -289,7 +289,7 @@ get_object(struct wire_in *w, struct line_in *body)
 }
 
 static int
-get_places(struct wire_in *w, struct line_in *body)
+get_places(struct wire_in *w, struct codec_in *body)
 {
 	int err = 0;
 
@@ -298,8 +298,8 @@ get_places(struct wire_in *w, struct line_in *body)
 	while (err == 0 && body->at < body->end) {
 		uint64_t chain;
 
-		w->last += (uint64_t)line_get_signed(body);
-		chain = line_get(body);
+		w->last += (uint64_t)codec_get_signed(body);
+		chain = codec_get(body);
 		if (body->bad || chain >= w->chain_count)
 			return -EBADMSG;
 		err = table_place(
@@ -309,7 +309,7 @@ get_places(struct wire_in *w, struct line_in *body)
 }
 
 static int
-get_item(struct wire_in *w, uint64_t tag, struct line_in *body)
+get_item(struct wire_in *w, uint64_t tag, struct codec_in *body)
 {
 	switch (tag) {
 	case WIRE_TEXT:
@@ -335,7 +335,7 @@ get_item(struct wire_in *w, uint64_t tag, struct line_in *body)
 int
 wire_get(struct wire_in *w, const void *bytes, size_t len, size_t *ret_used)
 {
-	struct line_in in = {.at = bytes};
+	struct codec_in in = {.at = bytes};
 	int err = 0;
 
 	*ret_used = 0;
@@ -343,8 +343,8 @@ wire_get(struct wire_in *w, const void *bytes, size_t len, size_t *ret_used)
 		return 0;
 	in.end = in.at + len;
 	while (err == 0) {
-		uint64_t tag = line_get(&in), size = line_get(&in);
-		struct line_in body;
+		uint64_t tag = codec_get(&in), size = codec_get(&in);
+		struct codec_in body;
 
 		/* ten bytes and a number that goes on: not cut, but wrong */
 		if (in.bad)
@@ -353,7 +353,7 @@ wire_get(struct wire_in *w, const void *bytes, size_t len, size_t *ret_used)
 			return -EBADMSG;
 		if (size > (uint64_t)(in.end - in.at))
 			return 0; /* not all of it is here yet */
-		body = (struct line_in){.at = in.at, .end = in.at + size};
+		body = (struct codec_in){.at = in.at, .end = in.at + size};
 		err = get_item(w, tag, &body);
 		in.at += size;
 		if (err == 0)

@@ -4,8 +4,8 @@
 #define SEEP_NAMES_WIRE_H
 
 #include "names/table.h"
-#include "reader/index.h"
-#include "trace/line.h"
+#include "util/dict.h"
+#include "trace/codec.h"
 
 /*
  * A row of items as in trace/line.h: tag, length of the body, body; told byte
@@ -25,10 +25,10 @@ enum { WIRE_MAX_CHAIN = 1024, WIRE_INLINED = 1 };
 
 /* Writing. All zero at first. */
 struct wire_out {
-	struct line_out out;  /* to be taken and emptied at any time */
-	struct line_out body; /* the item being made */
-	struct line_out places;
-	struct index texts;
+	struct codec_out out;  /* to be taken and emptied at any time */
+	struct codec_out body; /* the item being made */
+	struct codec_out places;
+	struct dict texts;
 	char **copies;
 	size_t text_count, text_room;
 	uint32_t chain_count;

@@ -15,7 +15,7 @@
 #include "names/child.h"
 #include "names/debugfile.h"
 #include "names/jail.h"
-#include "reader/clock.h"
+#include "util/clock.h"
 
 enum {
 	READ_BYTES = 256 << 10,

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reader/clock.h"
+#include "util/clock.h"
 #include "reader/foreign_parts.h"
 
 /* What an exec changes, and a new process under an old number. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "reader/fault.h"
+#include "util/fault.h"
 
 /*
  * A page of a foreign process may never come: its file is on FUSE, or a

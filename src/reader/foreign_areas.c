@@ -12,7 +12,7 @@
 enum {
 	AREAS_MAX = 1 << 20, /* 16 times as many as a process may have */
 	DEVICES_MAX = 1024,  /* mounts of tmpfs; pages of others are files' */
-	LINE_MAX_BYTES = 8192,
+	CODEC_MAX_BYTES = 8192,
 };
 
 struct area {
@@ -24,7 +24,7 @@ struct lines {
 	int fd;
 	uint64_t offset;
 	size_t at, have;
-	char text[LINE_MAX_BYTES];
+	char text[CODEC_MAX_BYTES];
 };
 
 struct foreign_areas {
@@ -33,7 +33,7 @@ struct foreign_areas {
 	size_t count, device_count;
 	uint64_t devices[DEVICES_MAX]; /* of shared memory */
 	struct lines lines;
-	char line[LINE_MAX_BYTES];
+	char line[CODEC_MAX_BYTES];
 	struct area list[AREAS_MAX]; /* never touched: costs nothing */
 };
 

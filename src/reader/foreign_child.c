@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "reader/clock.h"
+#include "util/clock.h"
 #include "reader/foreign_parts.h"
 
 enum {

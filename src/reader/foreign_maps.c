@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reader/clock.h"
+#include "util/clock.h"
 #include "reader/foreign_parts.h"
 
 enum {

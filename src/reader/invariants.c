@@ -15,7 +15,7 @@ enum {
 
 struct check {
 	const struct seg_header *header;
-	struct rows nodes, inners;
+	struct extents nodes, inners;
 	bool is_exited; /* the destructor ran: nothing is under way */
 	uint64_t slack; /* events that may be half done */
 	size_t broken;
@@ -32,7 +32,7 @@ broken(struct check *c)
 }
 
 static void
-check_figures(struct check *c, const struct ledger_sum *s)
+check_figures(struct check *c, const struct sum_row *s)
 {
 	if (s->frees > s->allocations && s->frees - s->allocations > c->slack)
 		(void)fault_set(broken(c), 0,
@@ -52,7 +52,7 @@ check_figures(struct check *c, const struct ledger_sum *s)
 }
 
 static void
-check_stack(struct check *c, const struct rows *sites, uint32_t id)
+check_stack(struct check *c, const struct extents *sites, uint32_t id)
 {
 	struct seg_site row;
 	struct seg_inner inner;
@@ -64,30 +64,30 @@ check_stack(struct check *c, const struct rows *sites, uint32_t id)
 		    c->header->first_id);
 		return;
 	}
-	if (!rows_get(sites, id, &row, sizeof(row))) {
+	if (!extents_get(sites, id, &row, sizeof(row))) {
 		(void)fault_set(broken(c), 0, "site %u is in no table", id);
 		return;
 	}
 	if (row.inner == 0)
 		return; /* given out, and never filled */
-	if (!rows_get(&c->inners, row.inner, &inner, sizeof(inner)) ||
+	if (!extents_get(&c->inners, row.inner, &inner, sizeof(inner)) ||
 	    inner.count > SEG_INNER_FRAMES)
 		(void)fault_set(broken(c), 0,
 		    "site %u names inner frames %u, which are not there", id,
 		    row.inner);
 	else if (row.node > NODES_WITHOUT_FRAME &&
-	    !rows_get(&c->nodes, row.node, &node, sizeof(node)))
+	    !extents_get(&c->nodes, row.node, &node, sizeof(node)))
 		(void)fault_set(broken(c), 0,
 		    "site %u names node %u, which is not there", id, row.node);
 }
 
 static void
-check_all(struct check *c, const struct ledger *sums, const struct rows *sites)
+check_all(struct check *c, const struct sums *sums, const struct extents *sites)
 {
 	uint64_t tolerated = c->header->threads > 1 ? c->header->threads : 0;
 
 	for (size_t i = 0; i < sums->count; i++) {
-		const struct ledger_sum *s = &sums->items[i];
+		const struct sum_row *s = &sums->items[i];
 
 		check_figures(c, s);
 		check_stack(c, sites, s->id);
@@ -110,14 +110,14 @@ check_all(struct check *c, const struct ledger *sums, const struct rows *sites)
 }
 
 int
-invariants_check(const struct segment *seg, const struct ledger *sums,
-    const struct rows *sites, struct fault *ret_doubt)
+invariants_check(const struct segment *seg, const struct sums *sums,
+    const struct extents *sites, struct fault *ret_doubt)
 {
 	struct check c = {.header = &seg->header};
 	int err = -ENOMEM;
 
-	if (rows_init(&c.nodes, seg, SEG_EXT_NODE) < 0 ||
-	    rows_init(&c.inners, seg, SEG_EXT_INNER) < 0)
+	if (extents_init(&c.nodes, seg, SEG_EXT_NODE) < 0 ||
+	    extents_init(&c.inners, seg, SEG_EXT_INNER) < 0)
 		goto out;
 	c.slack = seg->header.counts[SEG_HEALED] +
 	    seg->header.counts[SEG_FORKED_INSIDE];
@@ -137,7 +137,7 @@ invariants_check(const struct segment *seg, const struct ledger *sums,
 		    ret_doubt, -EBADMSG, "%.180s%s", c.first.text, others);
 	}
 out:
-	rows_release(&c.nodes);
-	rows_release(&c.inners);
+	extents_release(&c.nodes);
+	extents_release(&c.inners);
 	return err;
 }

@@ -3,8 +3,8 @@
 #ifndef SEEP_READER_INVARIANTS_H
 #define SEEP_READER_INVARIANTS_H
 
-#include "reader/ledger.h"
-#include "reader/rows.h"
+#include "reader/sums.h"
+#include "reader/extents.h"
 
 /*
  * Figures that cannot be are shown as they are, but not silently:
@@ -16,7 +16,7 @@
  * and the first of them. What a killed thread, or one that jumped out of a
  * hook, leaves half done is no fault and not told.
  */
-int invariants_check(const struct segment *seg, const struct ledger *sums,
-    const struct rows *sites, struct fault *ret_doubt);
+int invariants_check(const struct segment *seg, const struct sums *sums,
+    const struct extents *sites, struct fault *ret_doubt);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 
 static int
 by_name(const void *a, const void *b)

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/index.h"
+#include "util/dict.h"
 #include "reader/invariants.h"
-#include "reader/ledger.h"
+#include "reader/sums.h"
 #include "reader/relative.h"
-#include "reader/room.h"
-#include "reader/rows.h"
+#include "util/room.h"
+#include "reader/extents.h"
 #include "reader/young.h"
+#include "util/capped.h"
 
 enum {
 	MAX_MODULES = 65536, /* a frame has 16 bits for the number */
@@ -23,22 +24,16 @@ enum {
 };
 
 static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-static uint64_t
 minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
 struct site_tables {
-	struct rows sites, infos, lives, pools;
+	struct extents sites, infos, lives, pools;
 	struct young young;
 	uint32_t *pool_of; /* number in the segment -> in process.pools, + 1 */
-	struct index pool_index;
+	struct dict pool_index;
 };
 
 static bool
@@ -73,35 +68,36 @@ process_is_unseen(const struct process *p)
 void
 process_add(struct process_figures *to, const struct process_figures *from)
 {
-	to->allocations = plus(to->allocations, from->allocations);
-	to->allocated_bytes = plus(to->allocated_bytes, from->allocated_bytes);
-	to->frees = plus(to->frees, from->frees);
-	to->freed_bytes = plus(to->freed_bytes, from->freed_bytes);
-	to->live_blocks = plus(to->live_blocks, from->live_blocks);
-	to->live_bytes = plus(to->live_bytes, from->live_bytes);
-	to->peak_blocks = plus(to->peak_blocks, from->peak_blocks);
-	to->peak_bytes = plus(to->peak_bytes, from->peak_bytes);
+	to->allocations = capped_sum(to->allocations, from->allocations);
+	to->allocated_bytes =
+	    capped_sum(to->allocated_bytes, from->allocated_bytes);
+	to->frees = capped_sum(to->frees, from->frees);
+	to->freed_bytes = capped_sum(to->freed_bytes, from->freed_bytes);
+	to->live_blocks = capped_sum(to->live_blocks, from->live_blocks);
+	to->live_bytes = capped_sum(to->live_bytes, from->live_bytes);
+	to->peak_blocks = capped_sum(to->peak_blocks, from->peak_blocks);
+	to->peak_bytes = capped_sum(to->peak_bytes, from->peak_bytes);
 }
 
 void
 process_add_ages(struct process_ages *to, const struct process_ages *from)
 {
 	for (int i = 0; i < PROCESS_AGES; i++) {
-		to->deaths[i] = plus(to->deaths[i], from->deaths[i]);
-		to->living[i] = plus(to->living[i], from->living[i]);
+		to->deaths[i] = capped_sum(to->deaths[i], from->deaths[i]);
+		to->living[i] = capped_sum(to->living[i], from->living[i]);
 	}
 	for (int i = 0; i < PROCESS_STEPS; i++)
-		to->young[i] = plus(to->young[i], from->young[i]);
+		to->young[i] = capped_sum(to->young[i], from->young[i]);
 	for (int i = 0; i < PROCESS_SIZES; i++)
 		if (__builtin_add_overflow(
 		        to->sizes[i], from->sizes[i], &to->sizes[i]))
 			to->sizes[i] = UINT32_MAX;
-	to->living_known = to->living_known || from->living_known;
+	to->live_ages_known = to->live_ages_known || from->live_ages_known;
 	to->sizes_known = to->sizes_known || from->sizes_known;
 }
 
 static struct process_figures
-figures_of(const struct ledger_sum *sum)
+figures_of(const struct sum_row *sum)
 {
 	return (struct process_figures){
 	    .allocations = sum->allocations,
@@ -128,9 +124,10 @@ ages_of(struct process_site *site)
 static int
 add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 {
-	struct process_ages more = {.living_known = true, .sizes_known = true};
+	struct process_ages more = {
+	    .live_ages_known = true, .sizes_known = true};
 	struct seg_live live = {0};
-	size_t has = rows_take(&t->lives, id, &live, sizeof(live));
+	size_t has = extents_take(&t->lives, id, &live, sizeof(live));
 
 	if (has == 0 || live.blocks == 0)
 		return 0;
@@ -164,7 +161,7 @@ take_large_sizes(
 	struct seg_info info;
 
 	if (site->size_max < UINT32_MAX ||
-	    rows_take(&t->infos, id, &info, sizeof(info)) == 0)
+	    extents_take(&t->infos, id, &info, sizeof(info)) == 0)
 		return;
 	if (info.size_max > site->size_max)
 		site->size_max = info.size_max;
@@ -177,7 +174,7 @@ take_large_sizes(
  * deaths as the mean of its site.
  */
 static uint64_t
-estimated_deaths(uint64_t n, const struct ledger_sum *sum)
+estimated_deaths(uint64_t n, const struct sum_row *sum)
 {
 	seg_wide all;
 
@@ -192,7 +189,7 @@ estimated_deaths(uint64_t n, const struct ledger_sum *sum)
 /* The deaths that are below the first bucket, by steps. */
 static int
 add_young(struct process_site *site, const uint64_t deaths[SEG_AGE_STEPS],
-    const struct ledger_sum *sum)
+    const struct sum_row *sum)
 {
 	for (int i = 0; i < SEG_AGE_STEPS; i++) {
 		uint64_t n = estimated_deaths(deaths[i], sum);
@@ -201,7 +198,8 @@ add_young(struct process_site *site, const uint64_t deaths[SEG_AGE_STEPS],
 			continue;
 		if (!ages_of(site))
 			return -ENOMEM;
-		site->ages->young[i + 1] = plus(site->ages->young[i + 1], n);
+		site->ages->young[i + 1] =
+		    capped_sum(site->ages->young[i + 1], n);
 	}
 	return 0;
 }
@@ -209,12 +207,12 @@ add_young(struct process_site *site, const uint64_t deaths[SEG_AGE_STEPS],
 /* Ages from the rare records of the site's id. */
 static int
 add_rare(struct process_site *site, const struct site_tables *t,
-    const struct ledger_sum *sum)
+    const struct sum_row *sum)
 {
 	uint32_t id = sum->id;
 	struct seg_info info;
 
-	if (rows_take(&t->infos, id, &info, sizeof(info)) == 0)
+	if (extents_take(&t->infos, id, &info, sizeof(info)) == 0)
 		return add_living(site, t, id);
 	for (uint32_t i = 0; i < SEG_AGE_BUCKETS; i++) {
 		uint64_t n = estimated_deaths(seg_deaths(&info, i), sum);
@@ -223,7 +221,8 @@ add_rare(struct process_site *site, const struct site_tables *t,
 			continue;
 		if (!ages_of(site))
 			return -ENOMEM;
-		site->ages->deaths[i + 1] = plus(site->ages->deaths[i + 1], n);
+		site->ages->deaths[i + 1] =
+		    capped_sum(site->ages->deaths[i + 1], n);
 	}
 	return add_living(site, t, id);
 }
@@ -243,7 +242,7 @@ merge_site(struct process_site *to, const struct process_site *from)
 		if (from->size_max > to->size_max)
 			to->size_max = from->size_max;
 	}
-	to->samples = plus(to->samples, from->samples);
+	to->samples = capped_sum(to->samples, from->samples);
 	to->variance_allocated += from->variance_allocated;
 	to->variance_live += from->variance_live;
 	process_add(&to->figures, &from->figures);
@@ -260,14 +259,14 @@ same_pool(const void *items, uint32_t item, const void *key)
 
 static int
 tables_init(
-    struct site_tables *t, const struct segment *seg, const struct ledger *sums)
+    struct site_tables *t, const struct segment *seg, const struct sums *sums)
 {
 	t->pool_of = calloc(UINT16_MAX + 1, sizeof(*t->pool_of));
-	if (!t->pool_of || rows_init(&t->sites, seg, SEG_EXT_SITE) < 0 ||
-	    rows_init(&t->infos, seg, SEG_EXT_INFO) < 0 ||
-	    rows_init(&t->lives, seg, SEG_EXT_LIVE) < 0 ||
+	if (!t->pool_of || extents_init(&t->sites, seg, SEG_EXT_SITE) < 0 ||
+	    extents_init(&t->infos, seg, SEG_EXT_INFO) < 0 ||
+	    extents_init(&t->lives, seg, SEG_EXT_LIVE) < 0 ||
 	    young_init(&t->young, seg, sums) < 0 ||
-	    rows_init(&t->pools, seg, SEG_EXT_POOL) < 0)
+	    extents_init(&t->pools, seg, SEG_EXT_POOL) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -275,12 +274,12 @@ tables_init(
 static void
 tables_release(struct site_tables *t)
 {
-	rows_release(&t->sites);
-	rows_release(&t->infos);
-	rows_release(&t->lives);
-	rows_release(&t->pools);
+	extents_release(&t->sites);
+	extents_release(&t->infos);
+	extents_release(&t->lives);
+	extents_release(&t->pools);
 	young_release(&t->young);
-	index_release(&t->pool_index);
+	dict_release(&t->pool_index);
 	free(t->pool_of);
 }
 
@@ -297,13 +296,13 @@ find_pool(
 		*ret = t->pool_of[number] - 1;
 		return 0;
 	}
-	(void)rows_get(&t->pools, number, &row, sizeof(row));
+	(void)extents_get(&t->pools, number, &row, sizeof(row));
 	row.name[sizeof(row.name) - 1] = '\0';
 	more = reallocarray(p->pools, p->pool_count + 1, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	p->pools = more;
-	if (index_find(&t->pool_index, index_hash_text(row.name), same_pool,
+	if (dict_find(&t->pool_index, dict_hash_text(row.name), same_pool,
 	        p->pools, row.name, (uint32_t)p->pool_count, &at) < 0)
 		return -ENOMEM;
 	if (at == p->pool_count) {
@@ -316,9 +315,9 @@ find_pool(
 }
 
 static int
-make_sites(struct process *p, const struct ledger *sums, struct site_tables *t)
+make_sites(struct process *p, const struct sums *sums, struct site_tables *t)
 {
-	struct index index = {0};
+	struct dict index = {0};
 	int err = 0;
 
 	p->sites = calloc(sums->count + 1, sizeof(*p->sites));
@@ -326,7 +325,7 @@ make_sites(struct process *p, const struct ledger *sums, struct site_tables *t)
 	if (!p->sites || !p->ids)
 		return -ENOMEM;
 	for (size_t i = 0; i < sums->count && err == 0; i++) {
-		const struct ledger_sum *sum = &sums->items[i];
+		const struct sum_row *sum = &sums->items[i];
 		struct process_site site = {.id = sum->id,
 		    .kind = SEG_SITE_HEAP,
 		    .last_tick = sum->last_tick,
@@ -344,7 +343,7 @@ make_sites(struct process *p, const struct ledger *sums, struct site_tables *t)
 		uint32_t at;
 
 		/* given out but never filled: "(unknown)", all in one */
-		if (rows_get(&t->sites, sum->id, &row, sizeof(row)) &&
+		if (extents_get(&t->sites, sum->id, &row, sizeof(row)) &&
 		    row.inner != 0) {
 			site.kind = row.kind;
 			site.api = row.api;
@@ -362,8 +361,8 @@ make_sites(struct process *p, const struct ledger *sums, struct site_tables *t)
 		    stacks_intern(p->stacks, row.inner, row.node, &site.stack);
 		if (err < 0)
 			break;
-		err = index_find(&index,
-		    index_hash(site.stack, (uint64_t)site.kind << 8 | site.api,
+		err = dict_find(&index,
+		    dict_hash(site.stack, (uint64_t)site.kind << 8 | site.api,
 		        site.pool),
 		    same_site, p->sites, &site, (uint32_t)p->site_count, &at);
 		if (err < 0)
@@ -378,7 +377,7 @@ make_sites(struct process *p, const struct ledger *sums, struct site_tables *t)
 		if (err == 0 && t->young.deaths)
 			err = add_young(&p->sites[at], t->young.deaths[i], sum);
 	}
-	index_release(&index);
+	dict_release(&index);
 	return err;
 }
 
@@ -386,7 +385,7 @@ make_sites(struct process *p, const struct ledger *sums, struct site_tables *t)
 
 /* A string of the segment may run over from one extent into the next. */
 static char *
-string_at(const struct rows *strings, uint64_t offset, uint32_t len)
+string_at(const struct extents *strings, uint64_t offset, uint32_t len)
 {
 	char *text;
 
@@ -394,7 +393,7 @@ string_at(const struct rows *strings, uint64_t offset, uint32_t len)
 		return NULL;
 	text = calloc(1, (size_t)len + 1);
 	for (uint32_t i = 0; text && i < len; i++) {
-		if (!rows_get(strings, offset + i, &text[i], 1)) {
+		if (!extents_get(strings, offset + i, &text[i], 1)) {
 			free(text);
 			return NULL;
 		}
@@ -405,12 +404,12 @@ string_at(const struct rows *strings, uint64_t offset, uint32_t len)
 static int
 make_modules(struct process *p, const struct segment *seg)
 {
-	struct rows modules = {0}, strings = {0};
+	struct extents modules = {0}, strings = {0};
 	struct seg_module row;
 	int err = -ENOMEM;
 
-	if (rows_init(&modules, seg, SEG_EXT_MODULE) < 0 ||
-	    rows_init(&strings, seg, SEG_EXT_STRING) < 0)
+	if (extents_init(&modules, seg, SEG_EXT_MODULE) < 0 ||
+	    extents_init(&strings, seg, SEG_EXT_STRING) < 0)
 		goto out;
 	for (size_t i = 0; i < modules.count; i++) {
 		uint64_t end =
@@ -431,7 +430,8 @@ make_modules(struct process *p, const struct segment *seg)
 	for (size_t i = 1; i < p->module_count; i++) {
 		struct process_module *m = &p->modules[i];
 
-		if (!rows_get(&modules, i, &row, sizeof(row)) || row.end == 0)
+		if (!extents_get(&modules, i, &row, sizeof(row)) ||
+		    row.end == 0)
 			continue; /* room for modules to come */
 		m->base = row.base;
 		m->start = row.start;
@@ -453,8 +453,8 @@ make_modules(struct process *p, const struct segment *seg)
 		p->module_count--;
 	err = relative_join(p);
 out:
-	rows_release(&modules);
-	rows_release(&strings);
+	extents_release(&modules);
+	extents_release(&strings);
 	return err;
 }
 
@@ -589,7 +589,7 @@ int
 process_new(const struct segment *seg, struct process **ret)
 {
 	struct site_tables t = {0};
-	struct ledger sums = {0};
+	struct sums sums = {0};
 	struct process *p;
 	int err = -ENOMEM;
 
@@ -601,7 +601,7 @@ process_new(const struct segment *seg, struct process **ret)
 	p->is_snapshot = p->header.snapshot_reason != SEG_SNAPSHOT_NONE;
 	p->duration_ns = (uint64_t)p->header.tick * p->header.tick_ns;
 	p->temporary_ticks = temporary_ticks(p);
-	err = ledger_init(&sums, seg);
+	err = sums_init(&sums, seg);
 	if (err < 0)
 		goto out;
 	err = -ENOMEM;
@@ -626,14 +626,15 @@ process_new(const struct segment *seg, struct process **ret)
 	if (err == -ENOMEM)
 		goto out;
 	if (err == 0) /* else the counts are no measure */
-		p->live_map = agree_ended(seg, &sums, &t.sites, &p->doubt);
+		p->live_map =
+		    cross_check_ended(seg, &sums, &t.sites, &p->doubt);
 	err = 0; /* what cannot be is shown all the same, and told */
 	*ret = p;
 	p = NULL;
 out:
 	process_free(p);
 	tables_release(&t);
-	ledger_release(&sums);
+	sums_release(&sums);
 	return err;
 }
 
@@ -666,7 +667,7 @@ process_deaths(
 	memset(ret_deaths, 0, PROCESS_AGES * sizeof(*ret_deaths));
 	for (int i = 1; site->ages && i < PROCESS_AGES; i++) {
 		ret_deaths[i] = site->ages->deaths[i];
-		old = plus(old, ret_deaths[i]);
+		old = capped_sum(old, ret_deaths[i]);
 	}
 	ret_deaths[0] = minus(site->figures.frees, old);
 }

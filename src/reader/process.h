@@ -5,11 +5,11 @@
 
 #include <sys/types.h>
 
-#include "reader/agree.h"
+#include "reader/cross_check.h"
 #include "reader/segment.h"
 #include "reader/stacks.h"
 
-enum process_end { /* the numbers of enum bundle_end */
+enum process_end { /* the numbers of enum recording_end */
 	PROCESS_UNKNOWN = 0,
 	PROCESS_RUNNING = 1,
 	PROCESS_EXITED = 2,
@@ -42,8 +42,8 @@ struct process_ages {
 	/* deaths[0] in steps: [i] from 2^(i-1) ticks; [0]: process_young() */
 	uint64_t young[PROCESS_STEPS];
 	uint32_t sizes[PROCESS_SIZES]; /* of the living, as seg_size_class() */
-	bool living_known; /* the destructor has folded the live map */
-	bool sizes_known;  /* and has told sizes, too */
+	bool live_ages_known; /* the destructor has folded the live map */
+	bool sizes_known;     /* and has told sizes, too */
 };
 
 struct process_site {
@@ -111,7 +111,7 @@ struct process {
 	enum process_end end;
 	int exit_status;      /* -1: not known */
 	int signal;           /* 0: none, or not known */
-	pid_t alive_pid;      /* in our pid namespace while running, else 0 */
+	pid_t running_pid;    /* in our pid namespace while running, else 0 */
 	uint64_t duration_ns; /* from its start to the last we know of it */
 	uint64_t rss_bytes;   /* resident, as the kernel says; 0: not known */
 	bool rss_is_peak;     /* the most of it, while it ran */
@@ -136,7 +136,7 @@ struct process {
 	size_t point_count;
 	struct fault doubt;  /* figures that cannot be (invariants.h); or "" */
 	struct fault unread; /* why its memory gave us up; or "" */
-	enum agree live_map; /* does it say what the ledger says? */
+	enum cross_check live_map; /* does it say what the ledger says? */
 	/*
 	 * Blocks freed younger than this are temporary: PROCESS_TEMPORARY_TICKS;
 	 * SEG_YOUNG_TICKS: steps below are not known; 0: no age of the dead is.

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/alive.h"
+#include "reader/proc.h"
 
 bool
 relative_is(const struct process_module *m)
@@ -88,8 +88,8 @@ take_mapping(void *context, uint64_t start, const char *path, bool is_deleted)
 int
 relative_look(struct process *p)
 {
-	if (p->alive_pid <= 0 || !has_any(p))
+	if (p->running_pid <= 0 || !has_any(p))
 		return 0;
-	return alive_files(p->alive_pid, take_mapping, p) == -ENOMEM ? -ENOMEM
-	                                                             : 0;
+	return proc_files(p->running_pid, take_mapping, p) == -ENOMEM ? -ENOMEM
+	                                                              : 0;
 }

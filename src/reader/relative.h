@@ -20,7 +20,7 @@ bool relative_is(const struct process_module *m);
 int relative_join(struct process *p);
 
 /*
- * Fills `mapped` for a process that runs (alive_pid), from its memory map.
+ * Fills `mapped` for a process that runs (running_pid), from its memory map.
  * Files that are deleted are left out. -ENOMEM; a map that cannot be read is
  * no error.
  */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 
 enum {
 	BLOCK_BITS = 7,
@@ -17,7 +17,7 @@ enum {
 };
 
 struct block {
-	struct line_sum rows[BLOCK_ROWS];
+	struct codec_sum rows[BLOCK_ROWS];
 };
 
 /* Rows as they came. */
@@ -132,9 +132,9 @@ find(const struct replay *r, uint64_t number)
 }
 
 static int
-on_process(struct replay *r, struct line_in *in)
+on_process(struct replay *r, struct codec_in *in)
 {
-	uint64_t number = line_get(in);
+	uint64_t number = codec_get(in);
 	struct replay_process *p;
 	int err;
 
@@ -159,7 +159,7 @@ on_process(struct replay *r, struct line_in *in)
 }
 
 static int
-on_header(struct replay *r, struct replay_process *p, struct line_in *in)
+on_header(struct replay *r, struct replay_process *p, struct codec_in *in)
 {
 	struct seg_header *h = &p->header;
 	uint64_t words[HEADER_WORDS];
@@ -167,12 +167,12 @@ on_header(struct replay *r, struct replay_process *p, struct line_in *in)
 
 	memcpy(words, h, sizeof(words));
 	while (in->at < in->end) {
-		uint64_t gap = line_get(in);
+		uint64_t gap = codec_get(in);
 
 		if (in->bad || gap >= HEADER_WORDS - at)
 			return -EBADMSG;
 		at += gap;
-		words[at] += (uint64_t)line_get_signed(in);
+		words[at] += (uint64_t)codec_get_signed(in);
 		at++;
 		if (in->bad)
 			return -EBADMSG;
@@ -192,12 +192,12 @@ on_header(struct replay *r, struct replay_process *p, struct line_in *in)
 }
 
 static int
-on_totals(struct replay *r, struct replay_process *p, struct line_in *in)
+on_totals(struct replay *r, struct replay_process *p, struct codec_in *in)
 {
-	p->totals.allocations += (uint64_t)line_get_signed(in);
-	p->totals.allocated_bytes += (uint64_t)line_get_signed(in);
-	p->totals.frees += (uint64_t)line_get_signed(in);
-	p->totals.freed_bytes += (uint64_t)line_get_signed(in);
+	p->totals.allocations += (uint64_t)codec_get_signed(in);
+	p->totals.allocated_bytes += (uint64_t)codec_get_signed(in);
+	p->totals.frees += (uint64_t)codec_get_signed(in);
+	p->totals.freed_bytes += (uint64_t)codec_get_signed(in);
 	if (in->bad)
 		return -EBADMSG;
 	p->totals_us = r->time_us;
@@ -207,12 +207,12 @@ on_totals(struct replay *r, struct replay_process *p, struct line_in *in)
 }
 
 static int
-on_mark(struct replay *r, struct line_in *in)
+on_mark(struct replay *r, struct codec_in *in)
 {
 	struct replay_mark mark = {.time_us = r->time_us};
-	uint64_t kind = line_get(in), pid = line_get(in);
+	uint64_t kind = codec_get(in), pid = codec_get(in);
 	size_t len = (size_t)(in->end - in->at);
-	const uint8_t *label = line_get_bytes(in, len);
+	const uint8_t *label = codec_get_bytes(in, len);
 
 	if (in->bad)
 		return -EBADMSG;
@@ -229,11 +229,11 @@ on_mark(struct replay *r, struct line_in *in)
 }
 
 static int
-on_rows(struct replay *r, struct replay_process *p, struct line_in *in)
+on_rows(struct replay *r, struct replay_process *p, struct codec_in *in)
 {
 	struct replay_state *s = p->state;
-	uint64_t kind = line_get(in), row_bytes = line_get(in);
-	uint64_t first = line_get(in);
+	uint64_t kind = codec_get(in), row_bytes = codec_get(in);
+	uint64_t first = codec_get(in);
 	uint64_t len = (uint64_t)(in->end - in->at);
 	struct patch *to;
 	int err;
@@ -305,18 +305,18 @@ new_peak(const struct replay_state *s)
 {
 	for (size_t n = 0; n < s->block_room; n++)
 		for (size_t i = 0; s->blocks[n] && i < BLOCK_ROWS; i++)
-			line_new_peak(&s->blocks[n]->rows[i]);
+			codec_new_peak(&s->blocks[n]->rows[i]);
 }
 
 /* Where each column starts: they are varints, one behind the other. */
 static bool
 find_columns(
-    struct line_in *in, uint64_t count, struct line_in *column, int columns)
+    struct codec_in *in, uint64_t count, struct codec_in *column, int columns)
 {
 	for (int i = 0; i < columns; i++) {
 		column[i] = *in;
 		for (uint64_t n = 0; n < count && !in->bad; n++)
-			(void)line_get(in);
+			(void)codec_get(in);
 	}
 	return !in->bad && in->at == in->end;
 }
@@ -326,27 +326,27 @@ find_columns(
  * the first column alone, whatever the flag says.
  */
 static bool
-find_all_columns(struct line_in *in, uint32_t flags, uint64_t count,
-    struct line_in *column, int *ret_about_samples)
+find_all_columns(struct codec_in *in, uint32_t flags, uint64_t count,
+    struct codec_in *column, int *ret_about_samples)
 {
-	struct line_in begin = *in;
-	int more = line_sample_columns(flags);
+	struct codec_in begin = *in;
+	int more = codec_sample_columns(flags);
 
 	*ret_about_samples = more;
-	if (find_columns(in, count, column, 1 + LINE_COLUMNS + more))
+	if (find_columns(in, count, column, 1 + CODEC_COLUMNS + more))
 		return true;
 	*ret_about_samples = 1;
 	*in = begin;
-	return more == LINE_SAMPLE_COLUMNS &&
-	    find_columns(in, count, column, 1 + LINE_COLUMNS + 1);
+	return more == CODEC_SAMPLE_COLUMNS &&
+	    find_columns(in, count, column, 1 + CODEC_COLUMNS + 1);
 }
 
 static int
-on_ledger(struct replay *r, struct replay_process *p, struct line_in *in)
+on_ledger(struct replay *r, struct replay_process *p, struct codec_in *in)
 {
-	struct line_in column[LINE_ALL_COLUMNS];
-	uint64_t flags = line_get(in), count = line_get(in), id = 0;
-	bool peak = flags & LINE_NEW_PEAK;
+	struct codec_in column[CODEC_ALL_COLUMNS];
+	uint64_t flags = codec_get(in), count = codec_get(in), id = 0;
+	bool peak = flags & CODEC_NEW_PEAK;
 	int about_samples = 0;
 
 	if (in->bad || count > (uint64_t)(in->end - in->at) ||
@@ -357,25 +357,25 @@ on_ledger(struct replay *r, struct replay_process *p, struct line_in *in)
 	if (peak)
 		new_peak(p->state);
 	for (uint64_t n = 0; n < count; n++) {
-		int64_t value[LINE_COLUMNS], samples[LINE_WIDE_COLUMNS] = {0};
-		struct line_sum *row;
+		int64_t value[CODEC_COLUMNS], samples[CODEC_WIDE_COLUMNS] = {0};
+		struct codec_sum *row;
 		struct block *b;
 		int err;
 
-		id += line_get(&column[0]);
+		id += codec_get(&column[0]);
 		if (id >> SEG_SITE_BITS)
 			return -EBADMSG;
 		err = block_of(r, p->state, id, &b);
 		if (err < 0)
 			return err;
-		for (int i = 0; i < LINE_COLUMNS; i++)
-			value[i] = line_get_signed(&column[i + 1]);
+		for (int i = 0; i < CODEC_COLUMNS; i++)
+			value[i] = codec_get_signed(&column[i + 1]);
 		row = &b->rows[id % BLOCK_ROWS];
-		line_decode(row, peak, value);
+		codec_decode(row, peak, value);
 		for (int i = 0; i < about_samples; i++)
 			samples[i] =
-			    line_get_signed(&column[1 + LINE_COLUMNS + i]);
-		line_decode_samples(row, samples);
+			    codec_get_signed(&column[1 + CODEC_COLUMNS + i]);
+		codec_decode_samples(row, samples);
 		err = r->hooks.row ? r->hooks.row(r->hooks.context, p,
 		                         (uint32_t)id, row, r->time_us)
 		                   : 0;
@@ -385,68 +385,68 @@ on_ledger(struct replay *r, struct replay_process *p, struct line_in *in)
 	return 0;
 }
 
-struct line_sum
+struct codec_sum
 replay_sum(const struct replay_process *p, uint32_t id)
 {
 	size_t n = id >> BLOCK_BITS;
 
 	if (n >= p->state->block_room || !p->state->blocks[n])
-		return (struct line_sum){0};
+		return (struct codec_sum){0};
 	return p->state->blocks[n]->rows[id % BLOCK_ROWS];
 }
 
 /* ---- an entry ---- */
 
 static int
-on_item(struct replay *r, uint32_t tag, struct line_in *in)
+on_item(struct replay *r, uint32_t tag, struct codec_in *in)
 {
 	struct replay_process *p;
 
 	switch (tag) {
-	case LINE_MARK:
+	case CODEC_MARK:
 		return on_mark(r, in);
-	case LINE_PROCESS:
+	case CODEC_PROCESS:
 		return on_process(r, in);
-	case LINE_HEADER:
-	case LINE_ROWS:
-	case LINE_LEDGER:
-	case LINE_TOTALS:
+	case CODEC_HEADER:
+	case CODEC_ROWS:
+	case CODEC_LEDGER:
+	case CODEC_TOTALS:
 		break;
 	default:
 		return 0; /* of a later version */
 	}
-	p = find(r, line_get(in));
+	p = find(r, codec_get(in));
 	if (in->bad)
 		return -EBADMSG;
 	if (!p)
 		return 0; /* its beginning was in an entry that is damaged */
-	if (tag == LINE_HEADER)
+	if (tag == CODEC_HEADER)
 		return on_header(r, p, in);
-	if (tag == LINE_TOTALS)
+	if (tag == CODEC_TOTALS)
 		return on_totals(r, p, in);
 	if (!r->hooks.rows)
 		return 0;
-	return tag == LINE_ROWS ? on_rows(r, p, in) : on_ledger(r, p, in);
+	return tag == CODEC_ROWS ? on_rows(r, p, in) : on_ledger(r, p, in);
 }
 
 int
 replay_entry(struct replay *r, const void *bytes, size_t len)
 {
 	const uint8_t *start = bytes;
-	struct line_in in = {.at = start, .end = start + len};
-	struct line_in body;
+	struct codec_in in = {.at = start, .end = start + len};
+	struct codec_in body;
 	uint32_t tag;
 
-	if (len > LINE_ENTRY_MAX)
+	if (len > CODEC_ENTRY_MAX)
 		return -EFBIG;
 	r->allowed += len * REPLAY_TIMES;
 	if (r->allowed > REPLAY_MAX_BYTES)
 		r->allowed = REPLAY_MAX_BYTES;
-	while (line_get_item(&in, &tag, &body)) {
+	while (codec_get_item(&in, &tag, &body)) {
 		int err;
 
-		if (tag == LINE_TIME) {
-			uint64_t us = line_get(&body);
+		if (tag == CODEC_TIME) {
+			uint64_t us = codec_get(&body);
 
 			if (body.bad || us < r->time_us)
 				return -EBADMSG;
@@ -465,10 +465,10 @@ replay_entry(struct replay *r, const void *bytes, size_t len)
 /* ---- the state as a segment ---- */
 
 typedef void fill_fn(
-    void *row, const struct line_sum *sum, const struct seg_header *h);
+    void *row, const struct codec_sum *sum, const struct seg_header *h);
 
 static void
-fill_ledger(void *row, const struct line_sum *sum, const struct seg_header *h)
+fill_ledger(void *row, const struct codec_sum *sum, const struct seg_header *h)
 {
 	struct seg_row r = {
 	    .allocations = sum->allocations,
@@ -484,7 +484,7 @@ fill_ledger(void *row, const struct line_sum *sum, const struct seg_header *h)
 }
 
 static void
-fill_sample(void *row, const struct line_sum *sum, const struct seg_header *h)
+fill_sample(void *row, const struct codec_sum *sum, const struct seg_header *h)
 {
 	struct seg_sample r = {
 	    .samples = sum->samples,

@@ -4,7 +4,7 @@
 #define SEEP_READER_REPLAY_H
 
 #include "reader/segment.h"
-#include "trace/line.h"
+#include "trace/codec.h"
 
 enum {
 	/*
@@ -22,7 +22,7 @@ enum {
 struct replay_process {
 	uint64_t number;
 	struct seg_header header; /* as of rows_us; strings end with a NUL */
-	struct line_sum totals;   /* as of totals_us */
+	struct codec_sum totals;  /* as of totals_us */
 	uint64_t begin_us, totals_us, rows_us;
 	void *context; /* the caller's own */
 	struct replay_state *state;
@@ -30,7 +30,7 @@ struct replay_process {
 
 struct replay_mark {
 	uint64_t time_us;
-	uint32_t kind; /* enum line_mark */
+	uint32_t kind; /* enum codec_mark */
 	uint32_t pid;
 	char label[REPLAY_LABEL_BYTES];
 };
@@ -40,7 +40,7 @@ struct replay_hooks {
 	void *context;
 	int (*totals)(void *context, struct replay_process *p);
 	int (*row)(void *context, struct replay_process *p, uint32_t id,
-	    const struct line_sum *sum, uint64_t time_us);
+	    const struct codec_sum *sum, uint64_t time_us);
 	int (*mark)(void *context, const struct replay_mark *mark);
 	bool rows;         /* keep tables and ledger, else they are skipped */
 	uint64_t until_us; /* items after that are left out; 0: to the end */
@@ -55,7 +55,7 @@ int replay_new(const struct replay_hooks *hooks, struct replay **ret);
 void replay_free(struct replay *r);
 
 /*
- * The next entry BUNDLE_LINE. -EBADMSG: makes no sense, what came before
+ * The next entry RECORDING_LINE. -EBADMSG: makes no sense, what came before
  * stands; -EFBIG: beyond our memory bound; -ENOMEM.
  */
 int replay_entry(struct replay *r, const void *bytes, size_t len);
@@ -68,7 +68,7 @@ struct replay_process *replay_process(const struct replay *r, size_t i);
 uint64_t replay_time_us(const struct replay *r);
 
 /* The sums of a site now; zeros where nothing is known of it. */
-struct line_sum replay_sum(const struct replay_process *p, uint32_t id);
+struct codec_sum replay_sum(const struct replay_process *p, uint32_t id);
 
 /*
  * The state now as a segment, for segment_free(); without what only the end

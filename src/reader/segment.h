@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "reader/fault.h"
+#include "util/fault.h"
 #include "reader/source.h"
 #include "trace/format.h"
 

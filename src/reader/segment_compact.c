@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/clock.h"
-#include "reader/room.h"
+#include "util/clock.h"
+#include "util/room.h"
 
 enum { COMPACT_GAP_BYTES = 256 }; /* zeros worth a directory entry */
 

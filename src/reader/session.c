@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reader/alive.h"
-#include "reader/clock.h"
+#include "reader/proc.h"
+#include "util/clock.h"
 #include "reader/listing.h"
-#include "reader/living.h"
-#include "reader/moments.h"
-#include "reader/recording.h"
+#include "reader/live_ages.h"
+#include "reader/session_snapshots.h"
+#include "reader/load.h"
 #include "reader/relative.h"
 #include "reader/segfile.h"
 #include "reader/session_parts.h"
@@ -38,7 +38,7 @@ enum {
 #define HELD_BYTES_MAX (UINT64_C(2) << 30)
 
 struct session_work {
-	struct alive_look *look;     /* its own, or that of the list */
+	struct proc_look *look;      /* its own, or that of the list */
 	struct session_brief *brief; /* NULL: all is read */
 	uint64_t held_bytes;
 	uint64_t looked_ns;
@@ -175,7 +175,7 @@ session_free(struct session *s)
 		free(s->notes[i]);
 	timeline_free(s->line);
 	if (s->work && !s->work->brief)
-		alive_look_free(s->work->look);
+		proc_look_free(s->work->look);
 	free(s->work);
 	while (s->names) {
 		struct process_names *next = s->names->all;
@@ -201,7 +201,7 @@ session_end(
 }
 
 enum process_end
-session_end_in(struct alive_look *look, const struct seg_header *h,
+session_end_in(struct proc_look *look, const struct seg_header *h,
     const struct source *file, pid_t *ret_pid)
 {
 	pid_t pid = 0;
@@ -209,15 +209,15 @@ session_end_in(struct alive_look *look, const struct seg_header *h,
 	*ret_pid = 0;
 	if (h->end_kind == SEG_END_EXITED)
 		return PROCESS_EXITED;
-	switch (alive_check_in(look, h, file, &pid)) {
-	case ALIVE_YES:
+	switch (proc_check_in(look, h, file, &pid)) {
+	case PROC_YES:
 		*ret_pid = pid;
 		return PROCESS_RUNNING;
-	case ALIVE_EXEC:
+	case PROC_EXEC:
 		return PROCESS_EXEC;
-	case ALIVE_NO:
+	case PROC_NO:
 		return PROCESS_GONE;
-	case ALIVE_UNKNOWN:
+	case PROC_UNKNOWN:
 		break;
 	}
 	return PROCESS_UNKNOWN;
@@ -229,7 +229,7 @@ measure_running(struct process *p)
 {
 	uint64_t now_ns;
 
-	if (p->alive_pid == 0 || p->end != PROCESS_RUNNING)
+	if (p->running_pid == 0 || p->end != PROCESS_RUNNING)
 		return;
 	now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (now_ns > p->header.start_monotonic_ns + p->duration_ns)
@@ -248,12 +248,12 @@ find_end(struct session_work *w, struct process *p, const struct segfile *f,
 		p->end = PROCESS_RUNNING; /* at that moment */
 	} else if (pid > 0) {
 		p->end = PROCESS_RUNNING;
-		p->alive_pid = pid;
+		p->running_pid = pid;
 	} else if (pid == ASK_PROC) {
 		if (!w->look)
-			w->look = alive_look_new();
+			w->look = proc_look_new();
 		p->end = session_end_in(
-		    w->look, &p->header, segfile_source(f), &p->alive_pid);
+		    w->look, &p->header, segfile_source(f), &p->running_pid);
 	}
 }
 
@@ -271,12 +271,14 @@ look_at_blocks(struct session_work *w, struct process *p,
 		return 0;
 	}
 
-	err = agree_running(seg, f, slot, p->alive_pid, &p->live_map, &words);
+	err = cross_check_running(
+	    seg, f, slot, p->running_pid, &p->live_map, &words);
 	p->doubt = words.doubt;
 	p->unread = words.unread;
 	if (err == 0 &&
-	    (p->live_map == AGREE_YES || p->live_map == AGREE_PARTLY))
-		err = living_read(p);
+	    (p->live_map == CROSS_CHECK_YES ||
+	        p->live_map == CROSS_CHECK_PARTLY))
+		err = live_ages_read(p);
 	w->looked_ns += clock_ns(CLOCK_MONOTONIC) - began;
 	return err;
 }
@@ -315,7 +317,7 @@ load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
 		find_end(w, p, f, pid);
 	if (err == 0 && !w->brief)
 		err = relative_look(p);
-	if (err == 0 && !w->brief && p->alive_pid > 0 &&
+	if (err == 0 && !w->brief && p->running_pid > 0 &&
 	    p->doubt.text[0] == '\0')
 		err = look_at_blocks(w, p, seg, f, slot);
 	segment_free(seg);
@@ -324,8 +326,8 @@ load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
 		return no_memory(where);
 	}
 	measure_running(p);
-	if (p->alive_pid > 0)
-		p->rss_bytes = alive_resident(p->alive_pid);
+	if (p->running_pid > 0)
+		p->rss_bytes = proc_resident(p->running_pid);
 	if (session_add(s, p) < 0)
 		return no_memory(where);
 	return 0;
@@ -370,9 +372,9 @@ static int
 load_recording(
     struct session *s, const char *path, const char *name, struct fault *where)
 {
-	int err = recording_load(s, path, name, where);
+	int err = load_into_session(s, path, name, where);
 
-	if (err == 0 && moments_of_recording(s, path) < 0)
+	if (err == 0 && session_snapshots_of_recording(s, path) < 0)
 		return no_memory(where);
 	return err;
 }
@@ -393,7 +395,7 @@ load_file(struct session *s, const char *path, const char *name, bool alone,
 		return err;
 	if (!alone && segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
 	    h.snapshot_reason != SEG_SNAPSHOT_NONE)
-		err = moments_add(s, path, &h);
+		err = session_snapshots_add(s, path, &h);
 	else
 		err = session_add_segfile(s, f, name, true, where);
 	segfile_close(f);
@@ -444,7 +446,7 @@ load_directory(struct session *s, const char *path, struct fault *where)
 	listing_release(&folder);
 	if (err == -ENOMEM)
 		return no_memory(where);
-	err = moments_finish(s, where);
+	err = session_snapshots_finish(s, where);
 	if (err < 0)
 		return err;
 	if (s->count > 0)
@@ -466,7 +468,7 @@ mark_exec(
 		struct process *p = list[i];
 
 		if ((p->end == PROCESS_GONE || p->end == PROCESS_UNKNOWN) &&
-		    alive_superseded(&p->header, later))
+		    proc_superseded(&p->header, later))
 			p->end = PROCESS_EXEC;
 	}
 }
@@ -629,7 +631,7 @@ session_load(const char *path, struct session **ret, struct fault *where)
 	} else {
 		err = load_file(s, path, slash ? slash + 1 : path, true, where);
 		if (err == 0)
-			err = moments_finish(s, where);
+			err = session_snapshots_finish(s, where);
 		if (err == 0)
 			look_beside(s, path);
 	}
@@ -683,7 +685,7 @@ session_load_pid(pid_t pid, struct session **ret, struct fault *where)
 	char path[4096];
 	int slot, err;
 
-	err = alive_open(pid, &f, &slot, path, where);
+	err = proc_open(pid, &f, &slot, path, where);
 	if (err < 0)
 		return err;
 	s = session_new();

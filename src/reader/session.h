@@ -10,7 +10,7 @@
 /* What seep record noted while it watched. */
 struct session_mark {
 	uint64_t time_us; /* since the recording began */
-	uint32_t kind;    /* enum line_mark */
+	uint32_t kind;    /* enum codec_mark */
 	uint32_t pid;
 	char label[64];
 };
@@ -66,7 +66,7 @@ struct session {
  */
 int session_load(const char *path, struct session **ret, struct fault *where);
 
-/* A running process; errors as of alive_open(). */
+/* A running process; errors as of proc_open(). */
 int session_load_pid(pid_t pid, struct session **ret, struct fault *where);
 
 /*
@@ -96,8 +96,8 @@ enum process_end session_end(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /* The same by a look that is kept, see alive.h. */
-struct alive_look;
-enum process_end session_end_in(struct alive_look *look,
+struct proc_look;
+enum process_end session_end_in(struct proc_look *look,
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /*
@@ -106,8 +106,8 @@ enum process_end session_end_in(struct alive_look *look,
  */
 struct session_brief {
 	uint64_t until_ns;
-	struct alive_look *look; /* for all files of a list */
-	uint64_t unread;         /* out: slots in use that were not read */
+	struct proc_look *look; /* for all files of a list */
+	uint64_t unread;        /* out: slots in use that were not read */
 };
 int session_load_brief(int dir, const char *name, struct session_brief *brief,
     struct session **ret, struct fault *where);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/index.h"
-#include "reader/room.h"
-#include "reader/rows.h"
+#include "util/dict.h"
+#include "util/room.h"
+#include "reader/extents.h"
 
 /* One frame below its callers; number 0 is the root, the end of a stack. */
 struct link {
@@ -27,16 +27,16 @@ struct step {
 };
 
 struct stacks {
-	struct rows nodes, inners;
+	struct extents nodes, inners;
 	struct link *links;
 	size_t link_count, link_room;
-	struct index link_index;
+	struct dict link_index;
 	uint32_t *seen;    /* by position in nodes */
 	struct step *path; /* innermost first */
 	size_t path_room;
 	uint32_t *heads; /* stack number -> link */
 	size_t head_count, head_room;
-	struct index head_index;
+	struct dict head_index;
 };
 
 static bool
@@ -62,8 +62,8 @@ stacks_new(const struct segment *seg, struct stacks **ret)
 	if (!s)
 		return -ENOMEM;
 	if (room_make(&s->links, &s->link_room, 0, sizeof(*s->links)) < 0 ||
-	    rows_init(&s->nodes, seg, SEG_EXT_NODE) < 0 ||
-	    rows_init(&s->inners, seg, SEG_EXT_INNER) < 0) {
+	    extents_init(&s->nodes, seg, SEG_EXT_NODE) < 0 ||
+	    extents_init(&s->inners, seg, SEG_EXT_INNER) < 0) {
 		stacks_free(s);
 		return -ENOMEM;
 	}
@@ -92,10 +92,10 @@ stacks_free(struct stacks *s)
 void
 stacks_close(struct stacks *s)
 {
-	rows_release(&s->nodes);
-	rows_release(&s->inners);
-	index_release(&s->link_index);
-	index_release(&s->head_index);
+	extents_release(&s->nodes);
+	extents_release(&s->inners);
+	dict_release(&s->link_index);
+	dict_release(&s->head_index);
 	free(s->seen);
 	free(s->path);
 	s->seen = NULL;
@@ -113,7 +113,7 @@ add_link(struct stacks *s, uint64_t frame, uint32_t flags, uint32_t parent,
 
 	if (room_make(&s->links, &s->link_room, s->link_count, sizeof(key)) < 0)
 		return -ENOMEM;
-	if (index_find(&s->link_index, index_hash(frame, parent, flags),
+	if (dict_find(&s->link_index, dict_hash(frame, parent, flags),
 	        same_link, s->links, &key, n, &at) < 0)
 		return -ENOMEM;
 	if (at == n)
@@ -147,7 +147,8 @@ node_link(struct stacks *s, uint32_t node, uint32_t *ret)
 
 	while (node != 0) {
 		/* an open one is on the way up already: a circle */
-		if (!rows_find(&s->nodes, node, &row, sizeof(row), &position) ||
+		if (!extents_find(
+		        &s->nodes, node, &row, sizeof(row), &position) ||
 		    s->seen[position] == SEEN_OPEN) {
 			err = add_link(s, 0, STACKS_UNKNOWN, 0, &link);
 			break;
@@ -165,7 +166,7 @@ node_link(struct stacks *s, uint32_t node, uint32_t *ret)
 	while (depth > 0 && err == 0) {
 		const struct step *step = &s->path[--depth];
 
-		(void)rows_get(&s->nodes, step->node, &row, sizeof(row));
+		(void)extents_get(&s->nodes, step->node, &row, sizeof(row));
 		err = add_link(s, row.frame, row.flags & (STACKS_UNKNOWN - 1),
 		    link, &link);
 		s->seen[step->position] = link + 1;
@@ -184,7 +185,7 @@ stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
 	err = node_link(s, node, &link);
 	if (err < 0)
 		return err;
-	if (inner == 0 || !rows_get(&s->inners, inner, &row, sizeof(row)) ||
+	if (inner == 0 || !extents_get(&s->inners, inner, &row, sizeof(row)) ||
 	    row.count > SEG_INNER_FRAMES) {
 		row.count = 0;
 		row.flags = STACKS_UNKNOWN;
@@ -204,7 +205,7 @@ stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
 	    &s->heads, &s->head_room, s->head_count, sizeof(uint32_t));
 	if (err < 0)
 		return err;
-	err = index_find(&s->head_index, index_hash(link, 3, 4), same_head,
+	err = dict_find(&s->head_index, dict_hash(link, 3, 4), same_head,
 	    s->heads, &link, n, ret);
 	if (err < 0)
 		return err;
@@ -253,7 +254,7 @@ same_frame(const void *items, uint32_t item, const void *key)
 int
 stacks_all_frames(const struct stacks *s, uint64_t **ret, size_t *ret_count)
 {
-	struct index index = {0};
+	struct dict index = {0};
 	uint64_t *frames = NULL;
 	size_t room = 0, n = 0;
 	int err = 0;
@@ -267,12 +268,12 @@ stacks_all_frames(const struct stacks *s, uint64_t **ret, size_t *ret_count)
 			continue;
 		err = room_make(&frames, &room, n, sizeof(*frames));
 		if (err == 0)
-			err = index_find(&index, index_hash(frame, 5, 6),
+			err = dict_find(&index, dict_hash(frame, 5, 6),
 			    same_frame, frames, &frame, (uint32_t)n, &at);
 		if (err == 0 && at == n)
 			frames[n++] = frame;
 	}
-	index_release(&index);
+	dict_release(&index);
 	if (err < 0) {
 		free(frames);
 		return err;

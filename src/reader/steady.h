@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "reader/clock.h"
+#include "util/clock.h"
 
 enum { STEADY_TRIES = 4, STEADY_NS = 100000 };
 struct steady {

@@ -32,7 +32,7 @@ struct piece {
 struct block {
 	struct piece *pieces; /* one for each array that has these ids */
 	size_t piece_count;
-	struct line_sum told[BLOCK_ROWS];
+	struct codec_sum told[BLOCK_ROWS];
 };
 
 /* An extent of a table that only grows, or whose rows may change. */
@@ -46,7 +46,7 @@ struct tail {
 	size_t charged;   /* of that room */
 	uint64_t claimed; /* bytes of rows, by the directory */
 	uint64_t number;
-	bool begun; /* LINE_PROCESS is put */
+	bool begun; /* CODEC_PROCESS is put */
 	uint64_t header[HEADER_WORDS];
 	uint32_t dir_done;  /* entries before are all known */
 	uint8_t *dir_known; /* by number of the entry */
@@ -58,8 +58,9 @@ struct tail {
 	size_t sites;
 	uint64_t module_changes;
 	uint32_t peak_epoch;
-	struct line_sum totals;                   /* as told */
-	struct line_out column[LINE_ALL_COLUMNS]; /* ids first, samples last */
+	struct codec_sum totals; /* as told */
+	struct codec_out
+	    column[CODEC_ALL_COLUMNS]; /* ids first, samples last */
 	uint8_t *buffer;
 	size_t buffer_bytes;
 };
@@ -72,7 +73,7 @@ struct look {
 	bool rows;
 	bool new_peak;
 	uint32_t epoch;
-	struct line_sum totals;
+	struct codec_sum totals;
 	uint64_t changed;
 	uint64_t last_id;
 	bool samples;             /* some row has them */
@@ -118,7 +119,7 @@ tail_free(struct tail *t)
 	for (size_t i = 0; i < t->table_count; i++)
 		free(t->tables[i].told);
 	for (size_t i = 0; i < sizeof(t->column) / sizeof(t->column[0]); i++)
-		line_release(&t->column[i]);
+		codec_release(&t->column[i]);
 	free(t->blocks);
 	free(t->tables);
 	free(t->dir_known);
@@ -409,10 +410,10 @@ read_directory(struct look *l, const struct seg_header *h)
 /* ---- the ledger ---- */
 
 static void
-add_frees(struct line_sum *sums, const struct piece *p, const uint8_t *rows)
+add_frees(struct codec_sum *sums, const struct piece *p, const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
-		struct line_sum *s = &sums[p->first + i];
+		struct codec_sum *s = &sums[p->first + i];
 		struct seg_row row;
 
 		memcpy(&row, rows + (size_t)i * p->row_bytes, sizeof(row));
@@ -423,11 +424,11 @@ add_frees(struct line_sum *sums, const struct piece *p, const uint8_t *rows)
 
 /* The rows hold the estimates; these say how good they are. */
 static void
-add_samples(struct look *l, struct line_sum *sums, const struct piece *p,
+add_samples(struct look *l, struct codec_sum *sums, const struct piece *p,
     const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
-		struct line_sum *s = &sums[p->first + i];
+		struct codec_sum *s = &sums[p->first + i];
 		struct seg_sample row = {0};
 
 		memcpy(&row, rows + (size_t)i * p->row_bytes,
@@ -442,11 +443,11 @@ add_samples(struct look *l, struct line_sum *sums, const struct piece *p,
 }
 
 static void
-add_rest(struct look *l, struct line_sum *sums, const struct piece *p,
+add_rest(struct look *l, struct codec_sum *sums, const struct piece *p,
     const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
-		struct line_sum *s = &sums[p->first + i];
+		struct codec_sum *s = &sums[p->first + i];
 		struct seg_row row;
 
 		memcpy(&row, rows + (size_t)i * p->row_bytes, sizeof(row));
@@ -467,7 +468,7 @@ add_rest(struct look *l, struct line_sum *sums, const struct piece *p,
 }
 
 static bool
-is_same(const struct line_sum *was, const struct line_sum *is, bool new_peak)
+is_same(const struct codec_sum *was, const struct codec_sum *is, bool new_peak)
 {
 	if (was->allocations != is->allocations ||
 	    was->allocated_bytes != is->allocated_bytes ||
@@ -485,26 +486,26 @@ is_same(const struct line_sum *was, const struct line_sum *is, bool new_peak)
 }
 
 static void
-tell_row(struct look *l, uint64_t id, const struct line_sum *was,
-    const struct line_sum *is)
+tell_row(struct look *l, uint64_t id, const struct codec_sum *was,
+    const struct codec_sum *is)
 {
-	struct line_out *column = l->tail->column;
-	int64_t value[LINE_COLUMNS], samples[LINE_WIDE_COLUMNS];
+	struct codec_out *column = l->tail->column;
+	int64_t value[CODEC_COLUMNS], samples[CODEC_WIDE_COLUMNS];
 
-	line_encode(was, is, l->new_peak, value);
-	line_put(&column[0], id - l->last_id);
-	for (int i = 0; i < LINE_COLUMNS; i++)
-		line_put_signed(&column[i + 1], value[i]);
-	line_encode_samples(was, is, samples);
-	for (int i = 0; i < LINE_WIDE_COLUMNS; i++)
-		line_put_signed(&column[LINE_COLUMNS + 1 + i], samples[i]);
+	codec_encode(was, is, l->new_peak, value);
+	codec_put(&column[0], id - l->last_id);
+	for (int i = 0; i < CODEC_COLUMNS; i++)
+		codec_put_signed(&column[i + 1], value[i]);
+	codec_encode_samples(was, is, samples);
+	for (int i = 0; i < CODEC_WIDE_COLUMNS; i++)
+		codec_put_signed(&column[CODEC_COLUMNS + 1 + i], samples[i]);
 	l->wide |= samples[3] != 0 || samples[4] != 0;
 	l->last_id = id;
 	l->changed++;
 }
 
 static void
-add_totals(struct line_sum *totals, const struct line_sum *s)
+add_totals(struct codec_sum *totals, const struct codec_sum *s)
 {
 	totals->allocations += s->allocations;
 	totals->allocated_bytes += s->allocated_bytes;
@@ -514,7 +515,7 @@ add_totals(struct line_sum *totals, const struct line_sum *s)
 
 /* All arrays' rows of these ids: frees first, the rest in a second pass. */
 static int
-sum_block(struct look *l, const struct block *b, struct line_sum *sums)
+sum_block(struct look *l, const struct block *b, struct codec_sum *sums)
 {
 	memset(sums, 0, BLOCK_ROWS * sizeof(*sums));
 	memset(l->is_user, 0, sizeof(l->is_user));
@@ -544,7 +545,7 @@ sum_block(struct look *l, const struct block *b, struct line_sum *sums)
 }
 
 static int
-look_at_block(struct look *l, const struct block *b, struct line_sum *sums)
+look_at_block(struct look *l, const struct block *b, struct codec_sum *sums)
 {
 	struct steady steady = steady_begin();
 	int err;
@@ -561,7 +562,7 @@ read_ledger(struct look *l)
 	struct tail *t = l->tail;
 
 	for (size_t n = 0; n < t->block_room; n++) {
-		struct line_sum sums[BLOCK_ROWS];
+		struct codec_sum sums[BLOCK_ROWS];
 		struct block *b = t->blocks[n];
 		int err;
 
@@ -571,13 +572,13 @@ read_ledger(struct look *l)
 		if (err < 0)
 			return err;
 		for (size_t i = 0; i < BLOCK_ROWS; i++) {
-			struct line_sum *was = &b->told[i];
+			struct codec_sum *was = &b->told[i];
 
 			if (!l->is_user[i])
 				add_totals(&l->totals, &sums[i]);
 			if (!l->rows || is_same(was, &sums[i], l->new_peak)) {
 				if (l->rows && l->new_peak)
-					line_new_peak(was);
+					codec_new_peak(was);
 				continue;
 			}
 			t->sites += was->allocations == 0 && was->frees == 0;
@@ -591,86 +592,86 @@ read_ledger(struct look *l)
 /* ---- items ---- */
 
 static void
-put_totals(struct tail *t, const struct line_sum *now, struct line_out *out)
+put_totals(struct tail *t, const struct codec_sum *now, struct codec_out *out)
 {
-	struct line_out body = {0};
-	struct line_sum *was = &t->totals;
+	struct codec_out body = {0};
+	struct codec_sum *was = &t->totals;
 
 	if (now->allocations == was->allocations &&
 	    now->allocated_bytes == was->allocated_bytes &&
 	    now->frees == was->frees && now->freed_bytes == was->freed_bytes)
 		return;
-	line_put(&body, t->number);
-	line_put_signed(&body, (int64_t)(now->allocations - was->allocations));
-	line_put_signed(
+	codec_put(&body, t->number);
+	codec_put_signed(&body, (int64_t)(now->allocations - was->allocations));
+	codec_put_signed(
 	    &body, (int64_t)(now->allocated_bytes - was->allocated_bytes));
-	line_put_signed(&body, (int64_t)(now->frees - was->frees));
-	line_put_signed(&body, (int64_t)(now->freed_bytes - was->freed_bytes));
-	line_put_item(out, LINE_TOTALS, &body);
-	line_release(&body);
+	codec_put_signed(&body, (int64_t)(now->frees - was->frees));
+	codec_put_signed(&body, (int64_t)(now->freed_bytes - was->freed_bytes));
+	codec_put_item(out, CODEC_TOTALS, &body);
+	codec_release(&body);
 	*was = *now;
 }
 
 static void
-put_header(struct tail *t, const struct seg_header *h, struct line_out *out)
+put_header(struct tail *t, const struct seg_header *h, struct codec_out *out)
 {
 	uint64_t words[HEADER_WORDS];
-	struct line_out body = {0};
+	struct codec_out body = {0};
 	uint64_t gap = 0;
 
 	memcpy(words, h, sizeof(words));
-	line_put(&body, t->number);
+	codec_put(&body, t->number);
 	for (size_t i = 0; i < HEADER_WORDS; i++, gap++) {
 		if (words[i] == t->header[i])
 			continue;
-		line_put(&body, gap);
-		line_put_signed(&body, (int64_t)(words[i] - t->header[i]));
+		codec_put(&body, gap);
+		codec_put_signed(&body, (int64_t)(words[i] - t->header[i]));
 		t->header[i] = words[i];
 		gap = UINT64_MAX; /* 0 at the next word */
 	}
-	line_put_item(out, LINE_HEADER, &body);
-	line_release(&body);
+	codec_put_item(out, CODEC_HEADER, &body);
+	codec_release(&body);
 }
 
 static void
-put_ledger(struct look *l, struct line_out *out)
+put_ledger(struct look *l, struct codec_out *out)
 {
-	struct line_out *column = l->tail->column;
-	struct line_out body = {0};
+	struct codec_out *column = l->tail->column;
+	struct codec_out body = {0};
 	uint32_t flags = 0;
-	int columns = LINE_COLUMNS + 1;
+	int columns = CODEC_COLUMNS + 1;
 
 	if (l->changed == 0 && !l->new_peak)
 		return;
-	flags |= l->new_peak ? LINE_NEW_PEAK : 0;
-	flags |= l->samples ? LINE_SAMPLES : 0;
-	flags |= l->samples && l->wide ? LINE_WIDE : 0;
-	columns += line_sample_columns(flags);
-	line_put(&body, l->tail->number);
-	line_put(&body, flags);
-	line_put(&body, l->changed);
+	flags |= l->new_peak ? CODEC_NEW_PEAK : 0;
+	flags |= l->samples ? CODEC_SAMPLES : 0;
+	flags |= l->samples && l->wide ? CODEC_WIDE : 0;
+	columns += codec_sample_columns(flags);
+	codec_put(&body, l->tail->number);
+	codec_put(&body, flags);
+	codec_put(&body, l->changed);
 	for (int i = 0; i < columns; i++) {
 		body.failed |= column[i].failed;
-		line_put_bytes(&body, column[i].bytes, column[i].len);
+		codec_put_bytes(&body, column[i].bytes, column[i].len);
 	}
-	line_put_item(out, LINE_LEDGER, &body);
-	line_release(&body);
+	codec_put_item(out, CODEC_LEDGER, &body);
+	codec_release(&body);
 }
 
 static void
 put_rows(const struct tail *t, const struct seg_extent *x, uint32_t first,
-    uint32_t count, const uint8_t *rows, struct line_out *out)
+    uint32_t count, const uint8_t *rows, struct codec_out *out)
 {
-	struct line_out body = {0};
+	struct codec_out body = {0};
 
-	line_put(&body, t->number);
-	line_put(&body, x->kind);
-	line_put(&body, x->row_bytes);
-	line_put(&body, x->first + first);
-	line_put_bytes(&body, rows + (size_t)first * x->row_bytes,
+	codec_put(&body, t->number);
+	codec_put(&body, x->kind);
+	codec_put(&body, x->row_bytes);
+	codec_put(&body, x->first + first);
+	codec_put_bytes(&body, rows + (size_t)first * x->row_bytes,
 	    (size_t)count * x->row_bytes);
-	line_put_item(out, LINE_ROWS, &body);
-	line_release(&body);
+	codec_put_item(out, CODEC_ROWS, &body);
+	codec_release(&body);
 }
 
 static bool
@@ -694,7 +695,7 @@ is_finished(const struct seg_extent *x, const uint8_t *rows)
 
 static void
 tell_rows(const struct tail *tail, const struct table *t, const uint8_t *now,
-    struct line_out *out)
+    struct codec_out *out)
 {
 	const struct seg_extent *x = &t->extent;
 
@@ -711,7 +712,7 @@ tell_rows(const struct tail *tail, const struct table *t, const uint8_t *now,
 }
 
 static int
-look_at_table(struct look *l, struct table *t, struct line_out *out)
+look_at_table(struct look *l, struct table *t, struct codec_out *out)
 {
 	size_t len = (size_t)t->extent.count * t->extent.row_bytes;
 	uint8_t *now;
@@ -739,7 +740,7 @@ look_at_table(struct look *l, struct table *t, struct line_out *out)
 
 /* What refers before what is referred to, as segment.c has it. */
 static int
-read_tables(struct look *l, struct line_out *out)
+read_tables(struct look *l, struct codec_out *out)
 {
 	static const uint32_t order[] = {SEG_EXT_MARK, SEG_EXT_SITE,
 	    SEG_EXT_POOL, SEG_EXT_INNER, SEG_EXT_NODE, SEG_EXT_MODULE,
@@ -760,21 +761,21 @@ read_tables(struct look *l, struct line_out *out)
 }
 
 static void
-put_begin(struct tail *t, struct line_out *out)
+put_begin(struct tail *t, struct codec_out *out)
 {
-	struct line_out body = {0};
+	struct codec_out body = {0};
 
 	if (t->begun)
 		return;
-	line_put(&body, t->number);
-	line_put_item(out, LINE_PROCESS, &body);
-	line_release(&body);
+	codec_put(&body, t->number);
+	codec_put_item(out, CODEC_PROCESS, &body);
+	codec_release(&body);
 	t->begun = true;
 }
 
 int
 tail_look(struct tail *t, const struct segfile *f, int slot, bool rows,
-    struct line_out *out, struct seg_header *ret_header)
+    struct codec_out *out, struct seg_header *ret_header)
 {
 	struct look l = {.tail = t, .source = segfile_source(f), .rows = rows};
 	int err;

@@ -4,7 +4,7 @@
 #define SEEP_READER_TAIL_H
 
 #include "reader/segfile.h"
-#include "trace/line.h"
+#include "trace/codec.h"
 
 /*
  * Remembers of each site the sums it told last, and of the tables what it told
@@ -31,7 +31,7 @@ void tail_free(struct tail *t);
  * and the tail. -EFBIG: there is no room left for it.
  */
 int tail_look(struct tail *t, const struct segfile *f, int slot, bool rows,
-    struct line_out *out, struct seg_header *ret_header);
+    struct codec_out *out, struct seg_header *ret_header);
 
 /* Ids of sites met so far. */
 size_t tail_sites(const struct tail *t);

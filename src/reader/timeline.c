@@ -9,12 +9,12 @@
 #include "reader/replay.h"
 
 struct timeline {
-	struct bundle *bundle;
+	struct recording *bundle;
 	uint64_t until_us;
 };
 
 int
-timeline_new(struct bundle *b, uint64_t until_us, struct timeline **ret)
+timeline_new(struct recording *b, uint64_t until_us, struct timeline **ret)
 {
 	struct timeline *t = calloc(1, sizeof(*t));
 
@@ -31,7 +31,7 @@ timeline_free(struct timeline *t)
 {
 	if (!t)
 		return;
-	bundle_close(t->bundle);
+	recording_close(t->bundle);
 	free(t);
 }
 
@@ -54,9 +54,9 @@ play(struct timeline *t, const struct replay_hooks *hooks, struct replay **ret)
 	err = replay_new(hooks, &r);
 	if (err < 0)
 		return err;
-	bundle_rewind(t->bundle);
-	while ((err = bundle_next(t->bundle, &type, &bytes, &len)) == 1) {
-		if (type != BUNDLE_LINE)
+	recording_rewind(t->bundle);
+	while ((err = recording_next(t->bundle, &type, &bytes, &len)) == 1) {
+		if (type != RECORDING_LINE)
 			continue;
 		err = replay_entry(r, bytes, len);
 		if (err < 0 ||
@@ -108,7 +108,7 @@ timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
 	if (x)
 		*ret_time_us = x->rows_us;
 	for (size_t i = 0; x && i < p->id_count; i++) {
-		struct line_sum sum = replay_sum(x, p->ids[i].id);
+		struct codec_sum sum = replay_sum(x, p->ids[i].id);
 		struct process_figures *f = &ret[p->ids[i].site];
 
 		f->allocations += sum.allocations;
@@ -127,7 +127,7 @@ timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
 /* An id of a site with a series, and what it told last. */
 struct member {
 	size_t series;
-	struct line_sum last;
+	struct codec_sum last;
 };
 
 struct chase {
@@ -169,7 +169,7 @@ add_point(struct chase *c, size_t i)
 
 static int
 on_row(void *context, struct replay_process *p, uint32_t id,
-    const struct line_sum *sum, uint64_t time_us)
+    const struct codec_sum *sum, uint64_t time_us)
 {
 	struct chase *c = context;
 	struct process_point *now;

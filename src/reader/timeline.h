@@ -4,13 +4,13 @@
 #define SEEP_READER_TIMELINE_H
 
 #include "reader/process.h"
-#include "trace/bundle.h"
+#include "trace/recording.h"
 
 /* Each question reads the recording again: nothing large is kept. */
 struct timeline;
 
 /* Takes the recording over, on success only. -ENOMEM. */
-int timeline_new(struct bundle *b, uint64_t until_us, struct timeline **ret);
+int timeline_new(struct recording *b, uint64_t until_us, struct timeline **ret);
 
 /* NULL is fine. */
 void timeline_free(struct timeline *t);
@@ -42,9 +42,9 @@ int timeline_series(struct timeline *t, const struct process *p,
  * time. -ENOMEM, -EIO, or what it gave back.
  */
 struct replay_process;
-struct line_sum;
+struct codec_sum;
 typedef int timeline_row(void *context, struct replay_process *p, uint32_t id,
-    const struct line_sum *sum, uint64_t time_us);
+    const struct codec_sum *sum, uint64_t time_us);
 int timeline_rows(struct timeline *t, timeline_row *row, void *context);
 
 /*

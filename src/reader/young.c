@@ -10,16 +10,16 @@ static int
 by_id(const void *key, const void *item)
 {
 	uint64_t a = *(const uint64_t *)key;
-	uint64_t b = ((const struct ledger_sum *)item)->id;
+	uint64_t b = ((const struct sum_row *)item)->id;
 
 	return (a > b) - (a < b);
 }
 
 static void
-add_row(struct young *y, const struct ledger *sums, uint64_t id,
+add_row(struct young *y, const struct sums *sums, uint64_t id,
     const struct seg_ages *row)
 {
-	const struct ledger_sum *sum =
+	const struct sum_row *sum =
 	    bsearch(&id, sums->items, sums->count, sizeof(*sums->items), by_id);
 	uint64_t *to;
 
@@ -32,8 +32,7 @@ add_row(struct young *y, const struct ledger *sums, uint64_t id,
 }
 
 int
-young_init(
-    struct young *y, const struct segment *seg, const struct ledger *sums)
+young_init(struct young *y, const struct segment *seg, const struct sums *sums)
 {
 	static const struct seg_ages none;
 

@@ -3,7 +3,7 @@
 #ifndef SEEP_READER_YOUNG_H
 #define SEEP_READER_YOUNG_H
 
-#include "reader/ledger.h"
+#include "reader/sums.h"
 #include "reader/segment.h"
 
 /* By position in the ledger's sums: the arrays of SEG_EXT_AGES added up. */
@@ -13,7 +13,7 @@ struct young {
 
 /* -ENOMEM. */
 int young_init(
-    struct young *y, const struct segment *seg, const struct ledger *sums);
+    struct young *y, const struct segment *seg, const struct sums *sums);
 void young_release(struct young *y);
 
 #endif

@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "reader/alive.h"
+#include "reader/proc.h"
 #include "reader/folder.h"
 #include "reader/process.h"
-#include "reader/room.h"
+#include "util/room.h"
 #include "reader/segfile.h"
 #include "report/program.h"
 
@@ -55,7 +55,7 @@ struct collect_row {
 	bool gone;       /* surely no process writes it any more */
 	bool superseded; /* by a younger segment of the same process */
 	bool ours;       /* has the command's pid and start */
-	struct bundle_segment end;
+	struct recording_segment end;
 };
 
 struct finder {
@@ -96,8 +96,9 @@ add_row(struct collect *c, size_t file, int slot, const struct seg_header *h,
 	    .place_owner = h->place_owner,
 	    .gone = gone,
 	    .key = key_of(&c->files[file], slot, h),
-	    .end.end_kind = h->end_kind == SEG_END_EXITED ? BUNDLE_END_EXITED
-	                                                  : BUNDLE_END_UNKNOWN,
+	    .end.end_kind = h->end_kind == SEG_END_EXITED
+	        ? RECORDING_END_EXITED
+	        : RECORDING_END_UNKNOWN,
 	    .end.exit_status = -1,
 	};
 	memcpy(more[c->row_count - 1].uuid, h->uuid, sizeof(h->uuid));
@@ -194,7 +195,7 @@ find_in_slot(struct collect *c, const struct segfile *f, int slot)
 		return 0;
 	}
 	return add_row(c, c->file_count - 1, slot, &h,
-	    alive_check(&h, segfile_source(f), &pid) == ALIVE_NO);
+	    proc_check(&h, segfile_source(f), &pid) == PROC_NO);
 }
 
 static int
@@ -267,10 +268,10 @@ static void
 end_of_command(struct collect_row *r, int status)
 {
 	if (WIFSIGNALED(status)) {
-		r->end.end_kind = BUNDLE_END_KILLED;
+		r->end.end_kind = RECORDING_END_KILLED;
 		r->end.signal = WTERMSIG(status);
 	} else {
-		r->end.end_kind = BUNDLE_END_EXITED;
+		r->end.end_kind = RECORDING_END_EXITED;
 		r->end.exit_status = WEXITSTATUS(status);
 	}
 }
@@ -288,18 +289,18 @@ find_end(struct collect *c, size_t i, const struct collect_child *child)
 	r->ours = same_process(r, child->pid, child->start_jiffies);
 	r->superseded = !is_last;
 	if (!is_last)
-		r->end.end_kind = BUNDLE_END_EXEC;
+		r->end.end_kind = RECORDING_END_EXEC;
 	else if (r->ours && child->running)
-		r->end.end_kind = BUNDLE_END_RUNNING;
+		r->end.end_kind = RECORDING_END_RUNNING;
 	else if (r->ours)
 		end_of_command(r, child->status);
 	else if (!r->gone &&
 	    procs_writer(
 	        &c->procs, f->device, f->inode, r->pid, r->start_jiffies))
-		r->end.end_kind = BUNDLE_END_RUNNING;
-	else if (r->end.end_kind == BUNDLE_END_UNKNOWN && r->start_jiffies &&
+		r->end.end_kind = RECORDING_END_RUNNING;
+	else if (r->end.end_kind == RECORDING_END_UNKNOWN && r->start_jiffies &&
 	    procs_start_jiffies(r->pid) == r->start_jiffies)
-		r->end.end_kind = BUNDLE_END_EXEC; /* now without us */
+		r->end.end_kind = RECORDING_END_EXEC; /* now without us */
 }
 
 /* What follows from a row for its file and for the command. */
@@ -307,7 +308,7 @@ static void
 note_row(struct collect *c, const struct collect_row *r)
 {
 	/* where mappings are hidden, the row knows better */
-	if (r->end.end_kind == BUNDLE_END_RUNNING)
+	if (r->end.end_kind == RECORDING_END_RUNNING)
 		c->files[r->file].mapped = true;
 	if (!r->ours)
 		return;
@@ -346,7 +347,7 @@ forget(struct collect *c)
 }
 
 int
-collect_find(struct collect *c, const struct spool *s,
+collect_find(struct collect *c, const struct segment_dir *s,
     const struct collect_child *child, uint64_t since_jiffies)
 {
 	struct finder q = {.collect = c, .session = s->session};
@@ -360,7 +361,7 @@ collect_find(struct collect *c, const struct spool *s,
 	err = procs_init(&c->procs, since_jiffies, s->session);
 	quota_look(c->quota);
 	if (err == 0)
-		err = spool_walk(s, find_visit, &q);
+		err = segment_dir_walk(s, find_visit, &q);
 	if (err < 0) {
 		forget(c);
 		return err;
@@ -408,14 +409,14 @@ add_figures(
 		process_free(p);
 		return 0;
 	}
-	if (r->end.end_kind == BUNDLE_END_EXEC && process_ended_early(p)) {
+	if (r->end.end_kind == RECORDING_END_EXEC && process_ended_early(p)) {
 		process_free(p);
 		return 0; /* see session.c: it is counted, but not listed */
 	}
 	c->programs++;
 	c->allocations += p->totals.allocations;
 	c->allocated_bytes += p->totals.allocated_bytes;
-	if (r->end.end_kind != BUNDLE_END_EXEC) {
+	if (r->end.end_kind != RECORDING_END_EXEC) {
 		c->processes++;
 		c->live_blocks += p->totals.live_blocks;
 		c->live_bytes += p->totals.live_bytes;
@@ -435,7 +436,7 @@ add_figures(
  */
 static int
 write_row(struct collect *c, const struct segfile *f,
-    const struct collect_row *r, struct bundle_writer *w)
+    const struct collect_row *r, struct recording_writer *w)
 {
 	struct segment *seg;
 	void *bytes = NULL;
@@ -459,7 +460,7 @@ write_row(struct collect *c, const struct segfile *f,
 		return note_refused(c, r);
 	}
 	if (err == 0)
-		err = bundle_append_packed(w, BUNDLE_SEGMENT, &r->end,
+		err = recording_append_packed(w, RECORDING_SEGMENT, &r->end,
 		    sizeof(r->end), bytes, len, LEVEL);
 	free(bytes);
 	if (err == 0)
@@ -492,13 +493,13 @@ remove_file(const struct collect_file *file)
 		return;
 	if (fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    st.st_dev == file->device && st.st_ino == file->inode)
-		spool_remove(dir_fd, file->name);
+		segment_dir_remove(dir_fd, file->name);
 	close(dir_fd);
 	folder_remove_note(file->dir);
 }
 
 int
-collect_write(struct collect *c, struct bundle_writer *w)
+collect_write(struct collect *c, struct recording_writer *w)
 {
 	for (size_t i = 0; i < c->row_count; i++) {
 		const struct collect_row *r = &c->rows[i];
@@ -590,7 +591,7 @@ is_dead(const struct collect_row *r)
 
 static int
 merge_row(struct collect *c, const struct collect_row *r,
-    struct bundle_writer *w, const struct collect_hooks *hooks)
+    struct recording_writer *w, const struct collect_hooks *hooks)
 {
 	struct collect_file *file = &c->files[r->file];
 	int dir_fd = open_directory(file);
@@ -619,7 +620,7 @@ out:
 }
 
 int
-collect_merge(struct collect *c, struct bundle_writer *w,
+collect_merge(struct collect *c, struct recording_writer *w,
     const struct collect_hooks *hooks)
 {
 	bool hidden = false;
@@ -649,7 +650,7 @@ is_traced(const struct collect *c, const struct procs_process *p)
 		        p, c->files[i].device, c->files[i].inode))
 			return true;
 	for (size_t i = 0; p->hidden && i < c->row_count; i++)
-		if (c->rows[i].end.end_kind == BUNDLE_END_RUNNING &&
+		if (c->rows[i].end.end_kind == RECORDING_END_RUNNING &&
 		    c->rows[i].pid == p->ns_pid &&
 		    c->rows[i].start_jiffies == p->start_jiffies)
 			return true;

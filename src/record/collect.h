@@ -10,9 +10,9 @@
 
 #include "record/procs.h"
 #include "record/quota.h"
-#include "record/spool.h"
+#include "record/segment_dir.h"
 #include "record/where.h"
-#include "trace/bundle.h"
+#include "trace/recording.h"
 
 /* What is known of the command itself. */
 struct collect_child {
@@ -73,21 +73,21 @@ struct collect {
  * how each process ended; forgets what an earlier look found. 0, also where
  * there are none; -ENOMEM, or an error of reading /proc.
  */
-int collect_find(struct collect *c, const struct spool *s,
+int collect_find(struct collect *c, const struct segment_dir *s,
     const struct collect_child *child, uint64_t since_jiffies);
 
 /*
  * Appends them, oldest first. A segment that cannot be read, or for which
  * there is no room, is counted.
  */
-int collect_write(struct collect *c, struct bundle_writer *w);
+int collect_write(struct collect *c, struct recording_writer *w);
 
 /* Before and after the segment of a process that is no more is written. */
 struct collect_hooks {
 	void *context;
 	void (*before)(void *context, const uint8_t uuid[16]);
 	void (*after)(void *context, const uint8_t uuid[16], pid_t pid,
-	    const struct bundle_segment *end);
+	    const struct recording_segment *end);
 };
 
 /*
@@ -95,7 +95,7 @@ struct collect_hooks {
  * makes room: deletes their files, frees their slots. An error is that of the
  * recording.
  */
-int collect_merge(struct collect *c, struct bundle_writer *w,
+int collect_merge(struct collect *c, struct recording_writer *w,
     const struct collect_hooks *hooks);
 
 /*

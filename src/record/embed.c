@@ -17,7 +17,7 @@ struct embed {
 
 /* The file, and how much of it is names. */
 struct target {
-	struct bundle_writer *writer;
+	struct recording_writer *writer;
 	size_t bytes;
 };
 
@@ -65,27 +65,27 @@ append(void *context, const uint8_t *bytes, size_t len)
 {
 	struct target *t = context;
 
-	if (len > BUNDLE_NAMES_MAX - t->bytes)
+	if (len > RECORDING_NAMES_MAX - t->bytes)
 		return 0; /* a reader would not take it */
 	t->bytes += len;
-	return bundle_append_packed(
-	    t->writer, BUNDLE_NAMES, NULL, 0, bytes, len, LEVEL);
+	return recording_append_packed(
+	    t->writer, RECORDING_NAMES, NULL, 0, bytes, len, LEVEL);
 }
 
 int
-embed_write(struct embed *e, struct bundle_writer *w)
+embed_write(struct embed *e, struct recording_writer *w)
 {
 	struct target target = {.writer = w};
 	int err;
 
 	if (!e->any)
 		return 0;
-	err = bundle_checkpoint(w);
+	err = recording_checkpoint(w);
 	if (err < 0)
 		return err;
 	names_resolve(e->names);
 	err = names_write(e->names, append, &target);
 	if (err < 0)
-		return bundle_rollback(w) < 0 ? err : 1;
+		return recording_rollback(w) < 0 ? err : 1;
 	return 0;
 }

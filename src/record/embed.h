@@ -4,7 +4,7 @@
 #define SEEP_RECORD_EMBED_H
 
 #include "names/names.h"
-#include "trace/bundle.h"
+#include "trace/recording.h"
 
 struct embed;
 
@@ -25,6 +25,6 @@ void embed_add(void *context, const struct process *p);
  * whole without them: a kill costs the names alone. Names that cannot be found
  * are no error. 1: there was no room for them, the rest is whole.
  */
-int embed_write(struct embed *e, struct bundle_writer *w);
+int embed_write(struct embed *e, struct recording_writer *w);
 
 #endif

@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reader/clock.h"
-#include "reader/index.h"
-#include "reader/room.h"
+#include "util/clock.h"
+#include "util/dict.h"
+#include "util/room.h"
 #include "reader/segfile.h"
 #include "reader/tail.h"
 #include "record/inspect.h"
 #include "record/meta.h"
-#include "record/scribe.h"
+#include "record/timeline_writer.h"
 
 #define MS UINT64_C(1000000)
 #define S  UINT64_C(1000000000)
@@ -70,10 +70,10 @@ struct follow {
 	struct follow_plan plan;
 	struct file *files;
 	size_t file_count, file_room;
-	struct index file_index;
+	struct dict file_index;
 	struct suspect *suspects;
 	size_t suspect_count;
-	struct scribe scribe;
+	struct timeline_writer scribe;
 	uint64_t now_ns; /* of this look */
 	uint64_t next_look_ns, next_family_ns, next_slots_ns, last_flush_ns;
 	uint64_t last_family_ns;
@@ -102,10 +102,10 @@ follow_allowance(uint64_t elapsed_ns, uint64_t sites)
 }
 
 static void
-put_mark(struct follow *f, enum line_mark kind, pid_t pid, const char *label)
+put_mark(struct follow *f, enum codec_mark kind, pid_t pid, const char *label)
 {
-	scribe_time(&f->scribe, f->now_ns);
-	scribe_mark(&f->scribe, kind, pid, label);
+	timeline_writer_time(&f->scribe, f->now_ns);
+	timeline_writer_mark(&f->scribe, kind, pid, label);
 }
 
 static int
@@ -115,11 +115,11 @@ flush(struct follow *f)
 
 	if (!quota_line(f->plan.collect->quota, f->plan.writer))
 		scribe_drop(&f->scribe);
-	err = scribe_flush(&f->scribe);
+	err = timeline_writer_flush(&f->scribe);
 	f->last_flush_ns = f->now_ns;
 	/* from now on there is something worth a name; tried again at the end */
 	if (err == 0 && f->numbers > 0)
-		(void)bundle_publish(f->plan.writer);
+		(void)recording_publish(f->plan.writer);
 	return err;
 }
 
@@ -144,7 +144,7 @@ same_file(const void *items, uint32_t item, const void *key)
 static uint64_t
 hash_file(const char *dir, const char *name)
 {
-	return index_hash(index_hash_text(dir), index_hash_text(name), 7);
+	return dict_hash(dict_hash_text(dir), dict_hash_text(name), 7);
 }
 
 /* Is another program of this process being watched? */
@@ -162,12 +162,12 @@ static void
 mark_arrival(struct follow *f, const struct seg_header *h, int slot)
 {
 	static const uint8_t none[16];
-	enum line_mark kind = LINE_MARK_SPAWN;
+	enum codec_mark kind = CODEC_MARK_SPAWN;
 
 	if (knows_pid(f, (pid_t)h->pid))
-		kind = LINE_MARK_EXEC;
+		kind = CODEC_MARK_EXEC;
 	else if (slot >= 0 || memcmp(h->parent_uuid, none, sizeof(none)))
-		kind = LINE_MARK_FORK;
+		kind = CODEC_MARK_FORK;
 	put_mark(f, kind, (pid_t)h->pid, h->exe);
 }
 
@@ -365,7 +365,7 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 	if (room_make(
 	        &f->files, &f->file_room, f->file_count, sizeof(*f->files)) < 0)
 		goto out;
-	err = index_find(&f->file_index, hash_file(dir, name), same_file,
+	err = dict_find(&f->file_index, hash_file(dir, name), same_file,
 	    f->files, &key, (uint32_t)f->file_count, &at);
 	if (err < 0 || at < f->file_count)
 		goto out;
@@ -406,11 +406,11 @@ before_merge(void *context, const uint8_t uuid[16])
 
 static void
 after_merge(void *context, const uint8_t uuid[16], pid_t pid,
-    const struct bundle_segment *end)
+    const struct recording_segment *end)
 {
 	(void)uuid;
-	if (end->end_kind != BUNDLE_END_EXEC)
-		put_mark(context, LINE_MARK_EXIT, pid, "");
+	if (end->end_kind != RECORDING_END_EXEC)
+		put_mark(context, CODEC_MARK_EXIT, pid, "");
 }
 
 static struct suspect *
@@ -532,8 +532,8 @@ look_at_all(struct follow *f, bool rows, bool last)
 	f->present = 0;
 	f->learned = 0;
 	f->unlisted = 0;
-	scribe_time(&f->scribe, f->now_ns);
-	err = spool_walk(f->plan.spool, find_visit, f);
+	timeline_writer_time(&f->scribe, f->now_ns);
+	err = segment_dir_walk(f->plan.spool, find_visit, f);
 	quota_at_once(&f->plan.collect->quota->unlisted, f->unlisted);
 	for (size_t i = 0; i < f->file_count && err == 0; i++)
 		err = look_at_file(f, &f->files[i], rows, last);
@@ -614,8 +614,8 @@ follow_finish(struct follow *f)
 	int err;
 
 	f->now_ns = clock_ns(CLOCK_MONOTONIC);
-	scribe_time(&f->scribe, f->now_ns);
-	put_mark(f, LINE_MARK_END, f->plan.child.pid, "");
+	timeline_writer_time(&f->scribe, f->now_ns);
+	put_mark(f, CODEC_MARK_END, f->plan.child.pid, "");
 	err = look_at_all(f, true, true);
 	return err < 0 ? err : flush(f);
 }
@@ -635,8 +635,8 @@ follow_new(const struct follow_plan *plan, struct follow **ret)
 	            ? plan->interval_ns
 	            : 100 * MS);
 	f->next_family_ns = plan->start_ns + UNTRACED_MS * MS;
-	scribe_time(&f->scribe, plan->start_ns);
-	put_mark(f, LINE_MARK_START, plan->child.pid, "");
+	timeline_writer_time(&f->scribe, plan->start_ns);
+	put_mark(f, CODEC_MARK_START, plan->child.pid, "");
 	*ret = f;
 	return 0;
 }
@@ -655,8 +655,8 @@ follow_free(struct follow *f)
 		free(x->dir);
 		free(x->name);
 	}
-	index_release(&f->file_index);
-	scribe_release(&f->scribe);
+	dict_release(&f->file_index);
+	timeline_writer_release(&f->scribe);
 	free(f->files);
 	free(f->suspects);
 	free(f);

@@ -8,13 +8,13 @@
 #include <sys/types.h>
 
 #include "record/collect.h"
-#include "record/spool.h"
-#include "trace/bundle.h"
-#include "trace/line.h"
+#include "record/segment_dir.h"
+#include "trace/recording.h"
+#include "trace/codec.h"
 
 struct follow_plan {
-	const struct spool *spool;
-	struct bundle_writer *writer;
+	const struct segment_dir *spool;
+	struct recording_writer *writer;
 	struct collect *collect;    /* the dead are merged through it */
 	struct collect_child child; /* running */
 	uint64_t since_jiffies;

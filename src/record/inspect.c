@@ -21,7 +21,7 @@
 enum {
 	SCRIPTS_MAX = 4,   /* scripts run by scripts; Linux stops at 5 */
 	OBJECTS_MAX = 256, /* libraries looked at */
-	LINE_BYTES = 256,  /* of a "#!" line, as in Linux */
+	CODEC_BYTES = 256, /* of a "#!" line, as in Linux */
 };
 
 /* A program and the libraries it would load, breadth first. */
@@ -163,14 +163,14 @@ program_of_env(char *rest)
 static int
 interpreter_of(const char *path, char *to, size_t bytes)
 {
-	char line[LINE_BYTES + 1];
+	char line[CODEC_BYTES + 1];
 	char *interpreter, *rest;
 	int fd = infile_open(AT_FDCWD, path);
 	ssize_t n;
 
 	if (fd < 0)
 		return 0;
-	n = pread(fd, line, LINE_BYTES, 0);
+	n = pread(fd, line, CODEC_BYTES, 0);
 	close(fd);
 	if (n < 2 || line[0] != '#' || line[1] != '!')
 		return 0;

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "reader/clock.h"
+#include "util/clock.h"
 
 /* What could break a line, or be mistaken, is written as \xHH. */
 static void
@@ -35,19 +35,19 @@ put_line(FILE *f, const char *key, const char *text)
 }
 
 static int
-append(struct bundle_writer *w, enum bundle_type type, FILE *f, char **text,
-    size_t *len)
+append(struct recording_writer *w, enum recording_type type, FILE *f,
+    char **text, size_t *len)
 {
 	int err = fclose(f) == 0 ? 0 : -ENOMEM;
 
 	if (err == 0)
-		err = bundle_append(w, type, *text, *len, NULL, 0);
+		err = recording_append(w, type, *text, *len, NULL, 0);
 	free(*text);
 	return err;
 }
 
 int
-meta_write(const struct meta *m, struct bundle_writer *w)
+meta_write(const struct meta *m, struct recording_writer *w)
 {
 	char host[256] = "";
 	char *text = NULL;
@@ -75,7 +75,7 @@ meta_write(const struct meta *m, struct bundle_writer *w)
 	if (m->sample_bytes)
 		fprintf(f, "sample_bytes=%" PRIu64 "\n", m->sample_bytes);
 	if (!m->ended)
-		return append(w, BUNDLE_META, f, &text, &len);
+		return append(w, RECORDING_META, f, &text, &len);
 	fprintf(f, "end_ns=%" PRIu64 "\n", clock_ns(CLOCK_REALTIME));
 	if (m->max_rss_bytes)
 		fprintf(f, "max_rss_bytes=%" PRIu64 "\n", m->max_rss_bytes);
@@ -91,11 +91,11 @@ meta_write(const struct meta *m, struct bundle_writer *w)
 		fprintf(f, "signal=%d\n", WTERMSIG(m->status));
 	else
 		fprintf(f, "exit_status=%d\n", WEXITSTATUS(m->status));
-	return append(w, BUNDLE_META, f, &text, &len);
+	return append(w, RECORDING_META, f, &text, &len);
 }
 
 static int
-write_missing(struct bundle_writer *w, pid_t pid, const char *exe,
+write_missing(struct recording_writer *w, pid_t pid, const char *exe,
     const char *reason, size_t refused)
 {
 	char *text = NULL;
@@ -109,18 +109,18 @@ write_missing(struct bundle_writer *w, pid_t pid, const char *exe,
 	put_line(f, "reason", reason);
 	if (refused)
 		fprintf(f, "refused=%zu\n", refused);
-	return append(w, BUNDLE_UNTRACED, f, &text, &len);
+	return append(w, RECORDING_UNTRACED, f, &text, &len);
 }
 
 int
 meta_write_untraced(
-    struct bundle_writer *w, pid_t pid, const char *exe, const char *reason)
+    struct recording_writer *w, pid_t pid, const char *exe, const char *reason)
 {
 	return write_missing(w, pid, exe, reason, 0);
 }
 
 int
-meta_write_refused(struct bundle_writer *w, pid_t pid, const char *exe,
+meta_write_refused(struct recording_writer *w, pid_t pid, const char *exe,
     const char *reason, size_t count)
 {
 	return write_missing(w, pid, exe, reason, count);

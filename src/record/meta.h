@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "trace/bundle.h"
+#include "trace/recording.h"
 
 struct meta {
 	const char *version; /* of seep */
@@ -30,19 +30,19 @@ struct meta {
 };
 
 /* Lines key=value, see docs/RECORDING.md; if it has ended, then now. */
-int meta_write(const struct meta *m, struct bundle_writer *w);
+int meta_write(const struct meta *m, struct recording_writer *w);
 
 #define META_NO_REASON "no collector in it, for a reason not known"
 
 /* A process of the tree that was not traced, and why. */
 int meta_write_untraced(
-    struct bundle_writer *w, pid_t pid, const char *exe, const char *reason);
+    struct recording_writer *w, pid_t pid, const char *exe, const char *reason);
 
 /*
  * One that would have been traced, had there been room: the recording is not
  * whole. `count` of them, pid 0: several.
  */
-int meta_write_refused(struct bundle_writer *w, pid_t pid, const char *exe,
+int meta_write_refused(struct recording_writer *w, pid_t pid, const char *exe,
     const char *reason, size_t count);
 
 #endif

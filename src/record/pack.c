@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "reader/alive.h"
+#include "reader/proc.h"
 #include "reader/relative.h"
 #include "reader/segfile.h"
 #include "record/embed.h"
@@ -19,7 +19,7 @@ enum { LEVEL = 3 }; /* of compression */
 
 struct pack {
 	const struct pack_plan *plan;
-	struct bundle_writer *writer;
+	struct recording_writer *writer;
 	struct embed *embed;
 	size_t segments; /* in the result */
 	bool has_names;  /* the recording that is copied now has its own */
@@ -31,7 +31,7 @@ begin(const struct pack_plan *plan, struct pack *ret, struct fault *where)
 	int err;
 
 	*ret = (struct pack){.plan = plan};
-	err = bundle_create(plan->path, plan->existing, &ret->writer);
+	err = recording_create(plan->path, plan->existing, &ret->writer);
 	if (err < 0)
 		return fault_set(
 		    where, err, "%s: %s", plan->path, strerror(-err));
@@ -49,13 +49,13 @@ end(struct pack *p, int err, struct fault *where)
 		err = fault_set(where, -ENODATA, "there is no process in it");
 	if (err == 0) {
 		(void)embed_write(p->embed, p->writer);
-		err = bundle_finish(p->writer);
+		err = recording_finish(p->writer);
 		p->writer = NULL;
 		if (err < 0)
 			fault_set(where, err, "%s: %s", p->plan->path,
 			    strerror(-err));
 	}
-	bundle_discard(p->writer);
+	recording_discard(p->writer);
 	embed_free(p->embed);
 	return err;
 }
@@ -73,7 +73,7 @@ add_names(struct pack *p, const void *bytes, size_t len, pid_t pid,
 	if (err < 0)
 		return err;
 	for (size_t i = 0; i < s->count && err == 0; i++) {
-		s->processes[i]->alive_pid = pid;
+		s->processes[i]->running_pid = pid;
 		err = relative_look(s->processes[i]);
 		embed_add(p->embed, s->processes[i]);
 	}
@@ -83,15 +83,15 @@ add_names(struct pack *p, const void *bytes, size_t len, pid_t pid,
 
 static int
 add_bytes(struct pack *p, const void *bytes, size_t len,
-    const struct bundle_segment *head, pid_t pid, struct fault *where)
+    const struct recording_segment *head, pid_t pid, struct fault *where)
 {
 	int err = p->has_names ? 0 : add_names(p, bytes, len, pid, where);
 
 	if (err < 0)
 		return err;
 	p->segments++;
-	err = bundle_append_packed(
-	    p->writer, BUNDLE_SEGMENT, head, sizeof(*head), bytes, len, LEVEL);
+	err = recording_append_packed(p->writer, RECORDING_SEGMENT, head,
+	    sizeof(*head), bytes, len, LEVEL);
 	return err < 0
 	    ? fault_set(where, err, "%s: %s", p->plan->path, strerror(-err))
 	    : 0;
@@ -106,7 +106,7 @@ is_wanted(const struct pack *p, const struct seg_header *h)
 static int
 add_slot(struct pack *p, const struct segfile *f, int slot, struct fault *where)
 {
-	struct bundle_segment head = {.exit_status = -1};
+	struct recording_segment head = {.exit_status = -1};
 	struct seg_header h;
 	void *bytes = NULL;
 	size_t len = 0;
@@ -121,7 +121,7 @@ add_slot(struct pack *p, const struct segfile *f, int slot, struct fault *where)
 	if (err < 0)
 		return err;
 	if (h.snapshot_reason != SEG_SNAPSHOT_NONE)
-		head.end_kind = BUNDLE_END_RUNNING; /* at that moment */
+		head.end_kind = RECORDING_END_RUNNING; /* at that moment */
 	else
 		head.end_kind =
 		    (uint32_t)session_end(&h, segfile_source(f), &pid);
@@ -150,9 +150,9 @@ static int
 copy_entry(struct pack *p, uint32_t type, const void *bytes, size_t len,
     struct fault *where)
 {
-	const struct bundle_segment *head = bytes;
+	const struct recording_segment *head = bytes;
 
-	if (type == BUNDLE_SEGMENT && len > sizeof(*head)) {
+	if (type == RECORDING_SEGMENT && len > sizeof(*head)) {
 		const char *segment = (const char *)bytes + sizeof(*head);
 		struct seg_header h;
 
@@ -163,47 +163,47 @@ copy_entry(struct pack *p, uint32_t type, const void *bytes, size_t len,
 		    ? add_bytes(p, segment, len - sizeof(*head), head, 0, where)
 		    : 0;
 	}
-	return bundle_append_packed(
-	    p->writer, (enum bundle_type)type, NULL, 0, bytes, len, LEVEL);
+	return recording_append_packed(
+	    p->writer, (enum recording_type)type, NULL, 0, bytes, len, LEVEL);
 }
 
 /* Those of the machine where it was made: they are better than ours. */
 static bool
-has_names(struct bundle *b)
+has_names(struct recording *b)
 {
 	const void *bytes;
 	bool found = false;
 	uint32_t type;
 	size_t len;
 
-	while (!found && bundle_next(b, &type, &bytes, &len) == 1)
-		found = type == BUNDLE_NAMES;
-	bundle_rewind(b);
+	while (!found && recording_next(b, &type, &bytes, &len) == 1)
+		found = type == RECORDING_NAMES;
+	recording_rewind(b);
 	return found;
 }
 
 static int
 add_recording(struct pack *p, const char *path, struct fault *where)
 {
-	struct bundle *b;
+	struct recording *b;
 	const void *bytes;
 	uint32_t type;
 	size_t len;
 	int err;
 
-	err = bundle_open(path, &b);
+	err = recording_open(path, &b);
 	if (err < 0)
 		return fault_set(where, err, "%s: %s", path, strerror(-err));
 	p->has_names = has_names(b);
-	while ((err = bundle_next(b, &type, &bytes, &len)) == 1) {
+	while ((err = recording_next(b, &type, &bytes, &len)) == 1) {
 		err = copy_entry(p, type, bytes, len, where);
 		if (err < 0)
 			break;
 	}
 	p->has_names = false;
-	if (err == 0 && bundle_truncated(b))
+	if (err == 0 && recording_truncated(b))
 		err = fault_set(where, -EBADMSG, "%s: it breaks off", path);
-	bundle_close(b);
+	recording_close(b);
 	return err;
 }
 
@@ -284,7 +284,7 @@ pack_pid(const struct pack_plan *plan, pid_t pid, struct fault *where)
 	struct pack p;
 	int slot, err;
 
-	err = alive_open(pid, &f, &slot, path, where);
+	err = proc_open(pid, &f, &slot, path, where);
 	if (err < 0)
 		return err;
 	err = begin(plan, &p, where);
@@ -298,8 +298,8 @@ int
 pack_bytes(const struct pack_plan *plan, const void *bytes, size_t len,
     pid_t pid, struct fault *where)
 {
-	const struct bundle_segment head = {
-	    .end_kind = BUNDLE_END_RUNNING, .exit_status = -1};
+	const struct recording_segment head = {
+	    .end_kind = RECORDING_END_RUNNING, .exit_status = -1};
 	struct pack p;
 	int err = begin(plan, &p, where);
 

@@ -7,7 +7,7 @@
 
 #include "names/names.h"
 #include "reader/session.h"
-#include "trace/bundle.h"
+#include "trace/recording.h"
 
 /*
  * The result is a recording (docs/RECORDING.md) that reads the same on any
@@ -16,7 +16,7 @@
  */
 struct pack_plan {
 	const char *path; /* of the result */
-	enum bundle_existing existing;
+	enum recording_existing existing;
 	const struct names_options *naming;
 	uint32_t pid; /* of the one process that is wanted; 0: all */
 };

@@ -100,11 +100,11 @@ refuse(struct quota *q, enum quota_reason reason)
 
 bool
 quota_take(struct quota *q, struct quota_user *u, uint64_t len,
-    const struct bundle_writer *w)
+    const struct recording_writer *w)
 {
-	uint64_t size = bundle_size(w);
+	uint64_t size = recording_size(w);
 
-	if (len > BUNDLE_ENTRY_MAX - sizeof(struct bundle_segment))
+	if (len > RECORDING_ENTRY_MAX - sizeof(struct recording_segment))
 		return refuse(q, QUOTA_LARGE);
 	if (size > q->max_bytes || len > q->max_bytes - size)
 		return refuse(q, QUOTA_FULL);
@@ -146,15 +146,15 @@ quota_file(struct quota *q, uid_t uid)
 }
 
 bool
-quota_line(struct quota *q, const struct bundle_writer *w)
+quota_line(struct quota *q, const struct recording_writer *w)
 {
 	/* once something is missing, differences mean nothing */
-	q->line_cut = q->line_cut || bundle_size(w) > q->max_bytes / 2;
+	q->line_cut = q->line_cut || recording_size(w) > q->max_bytes / 2;
 	return !q->line_cut;
 }
 
 void
-quota_write(const struct quota *q, struct bundle_writer *w)
+quota_write(const struct quota *q, struct recording_writer *w)
 {
 	for (int i = 0; i < QUOTA_REASONS; i++)
 		if (q->refused[i] > 0)

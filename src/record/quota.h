@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "reader/tail.h"
-#include "trace/bundle.h"
+#include "trace/recording.h"
 
 /*
  * Segments of the tree come from processes that may have become other users,
@@ -68,7 +68,7 @@ struct quota_user *quota_user(struct quota *q, uid_t uid);
  * that is counted.
  */
 bool quota_take(struct quota *q, struct quota_user *u, uint64_t len,
-    const struct bundle_writer *w);
+    const struct recording_writer *w);
 
 /* A look at all files begins. */
 void quota_look(struct quota *q);
@@ -80,12 +80,12 @@ bool quota_file(struct quota *q, uid_t uid);
 void quota_at_once(size_t *most, size_t now);
 
 /* May the time line go on? It has half of the file at most. */
-bool quota_line(struct quota *q, const struct bundle_writer *w);
+bool quota_line(struct quota *q, const struct recording_writer *w);
 
 /* In words, as a report prints them. */
 const char *quota_words(enum quota_reason reason);
 
 /* All of it. An error sticks in the writer. */
-void quota_write(const struct quota *q, struct bundle_writer *w);
+void quota_write(const struct quota *q, struct recording_writer *w);
 
 #endif

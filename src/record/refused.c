@@ -11,7 +11,7 @@
 
 #include "record/meta.h"
 
-enum { NAMED_MAX = 20, LINE_BYTES = 256 };
+enum { NAMED_MAX = 20, CODEC_BYTES = 256 };
 
 static const struct {
 	const char *word, *reason;
@@ -25,8 +25,8 @@ static const struct {
 };
 
 struct refusals {
-	const struct spool *spool;
-	struct bundle_writer *writer;
+	const struct segment_dir *spool;
+	struct recording_writer *writer;
 	size_t ours, others;
 	bool is_full;
 	const char *why;
@@ -70,7 +70,7 @@ read_file(struct refusals *r)
 	int fd = openat(r->spool->fd, SEG_REFUSED_NAME,
 	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	char line[LINE_BYTES];
+	char line[CODEC_BYTES];
 	struct stat st;
 
 	if (!f) {
@@ -87,8 +87,8 @@ read_file(struct refusals *r)
 }
 
 void
-refused_tell(const struct spool *s, struct bundle_writer *w, size_t *ret_count,
-    bool *ret_more, const char **ret_why)
+refused_tell(const struct segment_dir *s, struct recording_writer *w,
+    size_t *ret_count, bool *ret_more, const char **ret_why)
 {
 	struct refusals r = {.spool = s, .writer = w};
 
@@ -102,7 +102,7 @@ refused_tell(const struct spool *s, struct bundle_writer *w, size_t *ret_count,
 }
 
 void
-refused_forget(const struct spool *s)
+refused_forget(const struct segment_dir *s)
 {
 	struct refusals r = {.spool = s};
 

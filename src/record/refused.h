@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "record/spool.h"
-#include "trace/bundle.h"
+#include "record/segment_dir.h"
+#include "trace/recording.h"
 
 /*
  * Reads what they have left in SEG_REFUSED_NAME beside the segments, and writes
@@ -16,10 +16,10 @@
  * be others, for whose lines there was no room, *ret_why the reason of the last.
  * Errors stick in the writer. w may be NULL: then it only counts.
  */
-void refused_tell(const struct spool *s, struct bundle_writer *w,
+void refused_tell(const struct segment_dir *s, struct recording_writer *w,
     size_t *ret_count, bool *ret_more, const char **ret_why);
 
 /* Our lines have been told: the file goes if it has no others. */
-void refused_forget(const struct spool *s);
+void refused_forget(const struct segment_dir *s);
 
 #endif

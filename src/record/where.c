@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/alive.h"
+#include "reader/proc.h"
 #include "reader/relative.h"
-#include "reader/room.h"
+#include "util/room.h"
 
 enum { FILES_MAX = 4096 }; /* looked through one by one */
 
@@ -99,8 +99,8 @@ where_look(struct where *w, const struct tail *t, const struct seg_header *h,
 	tail_modules(t, take_module, &l);
 	if (l.err < 0 || w->count == l.first)
 		return l.err;
-	if (alive_check(h, file, &pid) == ALIVE_YES &&
-	    alive_files(pid, take_mapping, &l) == -ENOMEM)
+	if (proc_check(h, file, &pid) == PROC_YES &&
+	    proc_files(pid, take_mapping, &l) == -ENOMEM)
 		return -ENOMEM;
 	return 0;
 }

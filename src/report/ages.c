@@ -30,7 +30,7 @@ ages_living(char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns)
 		return "-";
 	low = now_ns > s->last_ns ? now_ns - s->last_ns : 0;
 	high = now_ns > s->first_ns ? now_ns - s->first_ns : 0;
-	if (s->ages && s->ages->living_known) {
+	if (s->ages && s->ages->live_ages_known) {
 		int first = 0, last = PROCESS_AGES - 1;
 
 		while (first < last && s->ages->living[first] == 0)

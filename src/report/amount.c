@@ -1,12 +1,7 @@
 /* amount.c - figures of sites added up, with signs where two are compared. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/amount.h"
-
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
+#include "util/capped.h"
 
 static struct amount
 between(uint64_t before, uint64_t after)
@@ -63,8 +58,8 @@ amounts_whole(const struct view *v, int metric, struct amounts *ret)
 static void
 add(struct amount *to, const struct amount *from)
 {
-	to->plus = plus(to->plus, from->plus);
-	to->minus = plus(to->minus, from->minus);
+	to->plus = capped_sum(to->plus, from->plus);
+	to->minus = capped_sum(to->minus, from->minus);
 }
 
 void
@@ -74,7 +69,7 @@ amounts_add(struct amounts *to, const struct amounts *from)
 	add(&to->blocks, &from->blocks);
 	add(&to->calls, &from->calls);
 	to->variance += from->variance;
-	to->sites = plus(to->sites, from->sites);
+	to->sites = capped_sum(to->sites, from->sites);
 }
 
 const struct amount *

@@ -6,7 +6,7 @@
 
 #include "report/ages.h"
 #include "report/amount.h"
-#include "report/branches.h"
+#include "report/tree_print.h"
 #include "report/older.h"
 #include "report/table.h"
 
@@ -25,13 +25,13 @@ bytes_of(int metric)
 
 /* What "short-lived" means here: recordings of older versions know less. */
 static void
-print_temporary(const struct page *p, const struct view *v)
+print_temporary(const struct layout *p, const struct view *v)
 {
 	uint64_t within_ns = ages_temporary_ns(v);
 	char a[WORDS_MAX];
-	struct page_text t;
+	struct layout_text t;
 
-	page_begin(p, &t);
+	layout_begin(p, &t);
 	if (within_ns == 0)
 		(void)fputs(
 		    "At which age blocks were freed was not recorded.\n",
@@ -45,47 +45,47 @@ print_temporary(const struct page *p, const struct view *v)
 		        ? ""
 		        : " The seep that made this did not count younger "
 		          "ages.");
-	page_end(p, &t);
+	layout_end(p, &t);
 }
 
 /* What the filters leave, when there are any. */
 static void
-print_filters(const struct page *p, const struct view *v, int metric)
+print_filters(const struct layout *p, const struct view *v, int metric)
 {
 	uint64_t some = view_bytes(&v->chosen.figures, metric);
 	uint64_t whole = some + view_bytes(&v->filtered.figures, metric);
 	uint64_t sites = v->chosen.sites + v->filtered.sites;
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_COUNTED];
-	struct page_text t;
+	struct layout_text t;
 
 	if (v->filtered.sites == 0)
 		return;
-	page_begin(p, &t);
+	layout_begin(p, &t);
 	(void)fprintf(t.file,
 	    "The filters leave %.1f%% of the %s: %s of %s, in %s of %s.\n",
 	    whole ? 100.0 * (double)some / (double)whole : 0, bytes_of(metric),
 	    words_count(a, some), words_count(b, whole),
 	    words_count(c, v->chosen.sites), words_counted(d, sites, "site"));
-	page_end(p, &t);
+	layout_end(p, &t);
 }
 
 static void
 print_suppressed(
-    const struct page *p, const struct view *v, const struct body_options *o)
+    const struct layout *p, const struct view *v, const struct body_options *o)
 {
 	uint64_t bytes = view_bytes(&v->suppressed.figures, o->view.metric);
 	char a[WORDS_COUNTED], b[WORDS_COUNTED];
-	struct page_text t;
+	struct layout_text t;
 
 	if (v->suppressed.sites == 0)
 		return;
-	page_begin(p, &t);
+	layout_begin(p, &t);
 	(void)fprintf(t.file, "%s in %s suppressed (--no-suppress shows %s).\n",
 	    words_counted(a, bytes, "byte"),
 	    words_counted(b, v->suppressed.sites,
 	        o->builtin_only ? "start-up remainder" : "place"),
 	    v->suppressed.sites == 1 ? "it" : "them");
-	page_end(p, &t);
+	layout_end(p, &t);
 }
 
 static const char *
@@ -115,9 +115,9 @@ nothing_of(const struct view *v, const struct body_options *o)
 }
 
 static int
-print_view(const struct page *p, struct view *v, const struct body_options *o)
+print_view(const struct layout *p, struct view *v, const struct body_options *o)
 {
-	const struct branches_options tree = {
+	const struct tree_print_options tree = {
 	    .tree = {.metric = o->view.metric,
 	        .order = o->order,
 	        .top_down = o->top_down,
@@ -134,7 +134,7 @@ print_view(const struct page *p, struct view *v, const struct body_options *o)
 
 	if (o->shape == BODY_TABLE)
 		return table_write(p, v, &table);
-	return branches_write(p, v, &tree);
+	return tree_print_write(p, v, &tree);
 }
 
 /* Do the frames come from several programs? */
@@ -157,9 +157,9 @@ has_programs(const struct view *v)
 
 int
 body_write_view(
-    const struct page *p, struct view *v, const struct body_options *options)
+    const struct layout *p, struct view *v, const struct body_options *options)
 {
-	struct page page = *p;
+	struct layout page = *p;
 
 	if (options->older)
 		older_write(p, options->older, options->view.only,
@@ -177,7 +177,7 @@ body_write_view(
 }
 
 int
-body_write(const struct page *p, const struct session *s, struct names *names,
+body_write(const struct layout *p, const struct session *s, struct names *names,
     const struct body_options *options)
 {
 	struct view *v;

@@ -3,7 +3,7 @@
 #ifndef SEEP_REPORT_BODY_H
 #define SEEP_REPORT_BODY_H
 
-#include "report/page.h"
+#include "report/layout.h"
 #include "report/view.h"
 
 enum body_shape { BODY_TREE, BODY_TABLE };
@@ -28,11 +28,11 @@ struct body_options {
  * Makes the view, says what filters and suppressions leave out, and prints the
  * rest. -ENOMEM.
  */
-int body_write(const struct page *p, const struct session *s,
+int body_write(const struct layout *p, const struct session *s,
     struct names *names, const struct body_options *options);
 
 /* The same of a view that was made with options->view. -ENOMEM. */
 int body_write_view(
-    const struct page *p, struct view *v, const struct body_options *options);
+    const struct layout *p, struct view *v, const struct body_options *options);
 
 #endif

@@ -53,7 +53,7 @@ columns_init(struct columns *c, const struct view *v, int metric, int order)
 
 /* What all lines begin with, from ready texts. */
 static size_t
-print(const struct columns *c, const struct page *p, const char *share,
+print(const struct columns *c, const struct layout *p, const char *share,
     const char *bytes, const char *error, const char *blocks, const char *calls)
 {
 	int n;
@@ -69,13 +69,13 @@ print(const struct columns *c, const struct page *p, const char *share,
 }
 
 size_t
-columns_head(const struct columns *c, const struct page *p)
+columns_head(const struct columns *c, const struct layout *p)
 {
 	return print(c, p, "share", "bytes", "+-95%", c->blocks_word, "calls");
 }
 
 size_t
-columns_blank(const struct columns *c, const struct page *p)
+columns_blank(const struct columns *c, const struct layout *p)
 {
 	return print(c, p, "", "", "", "", "");
 }
@@ -94,7 +94,7 @@ columns_is_below(
 
 size_t
 columns_print(
-    const struct columns *c, const struct page *p, const struct amounts *a)
+    const struct columns *c, const struct layout *p, const struct amounts *a)
 {
 	char share[16], bytes[AMOUNT_MAX], blocks[AMOUNT_MAX],
 	    calls[AMOUNT_MAX], error[WORDS_MAX + 3];
@@ -105,20 +105,21 @@ columns_print(
 	    c->with_sign ? "%+.1f%%" : "%.1f%%",
 	    amount_share(key, amounts_key(&c->whole, c->order)));
 	if (c->with_sign && key->plus != key->minus)
-		(void)fputs(page_colour(p,
-		                key->plus > key->minus ? PAGE_MORE : PAGE_LESS),
+		(void)fputs(
+		    layout_colour(
+		        p, key->plus > key->minus ? LAYOUT_MORE : LAYOUT_LESS),
 		    p->out);
 	n = print(c, p, share, amount_text(bytes, &a->bytes, c->with_sign),
 	    error_text(error, a->variance),
 	    amount_text(blocks, &a->blocks, c->with_sign),
 	    amount_text(calls, &a->calls, c->with_sign));
 	if (c->with_sign && key->plus != key->minus)
-		(void)fputs(page_colour(p, PAGE_PLAIN), p->out);
+		(void)fputs(layout_colour(p, LAYOUT_PLAIN), p->out);
 	return n;
 }
 
 void
-columns_rest(const struct columns *c, const struct page *p,
+columns_rest(const struct columns *c, const struct layout *p,
     const struct amounts *a, uint64_t places, size_t indent, const char *why)
 {
 	char count[WORDS_COUNTED];
@@ -127,6 +128,6 @@ columns_rest(const struct columns *c, const struct page *p,
 		return;
 	(void)columns_print(c, p, a);
 	(void)fprintf(p->out, "%*s%sin %s%s%s\n", (int)indent, "",
-	    page_colour(p, PAGE_DIM), words_counted(count, places, "place"),
-	    why, page_colour(p, PAGE_PLAIN));
+	    layout_colour(p, LAYOUT_DIM), words_counted(count, places, "place"),
+	    why, layout_colour(p, LAYOUT_PLAIN));
 }

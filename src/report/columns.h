@@ -4,7 +4,7 @@
 #define SEEP_REPORT_COLUMNS_H
 
 #include "report/amount.h"
-#include "report/page.h"
+#include "report/layout.h"
 
 /* As wide as the figures of the whole need. */
 struct columns {
@@ -21,17 +21,17 @@ void columns_init(
     struct columns *c, const struct view *v, int metric, int order);
 
 /* Share, bytes, error, blocks, calls; returns how many columns they take. */
-size_t columns_head(const struct columns *c, const struct page *p);
+size_t columns_head(const struct columns *c, const struct layout *p);
 size_t columns_print(
-    const struct columns *c, const struct page *p, const struct amounts *a);
-size_t columns_blank(const struct columns *c, const struct page *p);
+    const struct columns *c, const struct layout *p, const struct amounts *a);
+size_t columns_blank(const struct columns *c, const struct layout *p);
 
 /* Percent; the absolute value decides. */
 bool columns_is_below(
     const struct columns *c, const struct amounts *a, double threshold);
 
 /* A line for what is not shown; nothing where there is nothing. */
-void columns_rest(const struct columns *c, const struct page *p,
+void columns_rest(const struct columns *c, const struct layout *p,
     const struct amounts *a, uint64_t places, size_t indent, const char *why);
 
 #endif

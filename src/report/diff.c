@@ -72,16 +72,16 @@ has_process(
 
 /* "OLD: a.seep: server (pid 12), after 3.4 s: 1,234 bytes in 5 blocks" */
 static void
-print_side(const struct page *p, const char *title,
+print_side(const struct layout *p, const char *title,
     const struct diff_side *side, const struct body_options *o)
 {
 	const struct process *last = NULL;
 	struct view_figures f;
 	size_t n = add_up(side, o->view.pid, &f, &last);
 	char a[WORDS_COUNTED], b[WORDS_COUNTED], c[WORDS_MAX];
-	struct page_text t;
+	struct layout_text t;
 
-	page_begin(p, &t);
+	layout_begin(p, &t);
 	(void)fprintf(t.file, "%s ", title);
 	words_print(t.file, side->name);
 	(void)fputs(": ", t.file);
@@ -105,7 +105,7 @@ print_side(const struct page *p, const char *title,
 		    words_counted(b, view_blocks(&f, o->view.metric),
 		        o->view.metric == VIEW_ALLOCS ? "call" : "block"));
 	(void)fputs(".\n", t.file);
-	page_end(p, &t);
+	layout_end(p, &t);
 }
 
 static void
@@ -123,16 +123,16 @@ count_changes(const struct view *v, int metric, struct changes *ret)
 }
 
 static void
-print_changes(const struct page *p, const struct view *v, int metric)
+print_changes(const struct layout *p, const struct view *v, int metric)
 {
 	struct changes n;
 	struct amounts all;
 	char a[WORDS_COUNTED], b[WORDS_COUNTED], c[WORDS_COUNTED];
-	struct page_text t;
+	struct layout_text t;
 
 	count_changes(v, metric, &n);
 	amounts_whole(v, metric, &all);
-	page_begin(p, &t);
+	layout_begin(p, &t);
 	(void)fprintf(t.file,
 	    "Difference: %s, %s; %s new, %zu gone, %zu grown, %zu shrunk, "
 	    "%zu unchanged.\n",
@@ -141,7 +141,7 @@ print_changes(const struct page *p, const struct view *v, int metric)
 	        b, &all.blocks, true, metric == VIEW_ALLOCS ? "call" : "block"),
 	    words_counted(c, n.fresh, "place"), n.gone, n.grown, n.shrunk,
 	    v->unchanged);
-	page_end(p, &t);
+	layout_end(p, &t);
 }
 
 int
@@ -163,7 +163,7 @@ diff_view(const struct diff_side *old, const struct diff_side *new,
 }
 
 int
-diff_write(const struct page *p, const struct diff_side *old,
+diff_write(const struct layout *p, const struct diff_side *old,
     const struct diff_side *new, struct names *names,
     const struct body_options *options)
 {

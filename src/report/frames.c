@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/index.h"
-#include "reader/room.h"
+#include "util/dict.h"
+#include "util/room.h"
 #include "report/blame.h"
 #include "report/shorten.h"
 
@@ -41,15 +41,15 @@ struct frames {
 	/* the same file in several processes is one */
 	struct module *modules;
 	size_t module_count, module_room;
-	struct index module_index;
+	struct dict module_index;
 	struct asked *asked;
 	size_t asked_count, asked_room;
-	struct index asked_index;
+	struct dict asked_index;
 	uint32_t *numbers;
 	size_t number_count, number_room;
 	struct frame *list;
 	size_t count, room;
-	struct index place_index, label_index;
+	struct dict place_index, label_index;
 	struct sentence sentences[SENTENCES];
 	size_t sentence_count;
 	bool joins_programs, shortens;
@@ -74,10 +74,10 @@ frames_free(struct frames *f)
 {
 	if (!f)
 		return;
-	index_release(&f->module_index);
-	index_release(&f->asked_index);
-	index_release(&f->place_index);
-	index_release(&f->label_index);
+	dict_release(&f->module_index);
+	dict_release(&f->asked_index);
+	dict_release(&f->place_index);
+	dict_release(&f->label_index);
 	free(f->module_of);
 	free(f->modules);
 	free(f->asked);
@@ -122,8 +122,8 @@ add_module(struct frames *f, const struct process_module *m, uint32_t *ret)
 	if (err < 0)
 		return err;
 	memcpy(&id, m->build_id, sizeof(id));
-	err = index_find(&f->module_index,
-	    index_hash(index_hash_text(m->path), id, m->build_id_bytes),
+	err = dict_find(&f->module_index,
+	    dict_hash(dict_hash_text(m->path), id, m->build_id_bytes),
 	    same_module, f->modules, &fresh, (uint32_t)f->module_count, &at);
 	if (err < 0)
 		return err;
@@ -247,9 +247,9 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 	*x = *fresh;
 	x->is_any = x->is_main && x->function && f->joins_programs;
 	family = family_of(x, &len);
-	h = index_hash(index_hash_text(x->function),
-	    index_hash_bytes(family, len), x->function ? 0 : x->offset);
-	if (index_find(
+	h = dict_hash(dict_hash_text(x->function), dict_hash_bytes(family, len),
+	    x->function ? 0 : x->offset);
+	if (dict_find(
 	        &f->label_index, h, same_label, f->list, x, n, &x->label) < 0)
 		return -ENOMEM;
 	x->weight = x->label == n ? blame_weigh(x) : f->list[x->label].weight;
@@ -261,9 +261,9 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 	f->count++;
 	x->place = n;
 	*ret = n;
-	return index_find(&f->place_index,
-	    index_hash(h, index_hash_text(x->file), x->line), same_place,
-	    f->list, x, n, &x->place);
+	return dict_find(&f->place_index,
+	    dict_hash(h, dict_hash_text(x->file), x->line), same_place, f->list,
+	    x, n, &x->place);
 }
 
 static int
@@ -333,8 +333,8 @@ frames_find(struct frames *f, uint64_t word, struct frames_span *ret)
 	    .process = m ? 0 : f->process_number,
 	    .word = (SEG_FRAME_PC(word) - (m ? m->base : 0)) ^
 	        (word & SEG_FRAME_EXACT)};
-	err = index_find(&f->asked_index,
-	    index_hash(key.word, key.module, key.process), same_asked, f->asked,
+	err = dict_find(&f->asked_index,
+	    dict_hash(key.word, key.module, key.process), same_asked, f->asked,
 	    &key, (uint32_t)f->asked_count, &at);
 	if (err < 0)
 		return err;

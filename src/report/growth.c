@@ -9,11 +9,9 @@
 #include "reader/timeline.h"
 #include "report/amount.h"
 #include "report/diff.h"
-#include "report/json.h"
+#include "report/growth_parts.h"
 #include "report/program.h"
 #include "report/text.h"
-
-enum { PROCESSES = 16 }; /* each reads the recording again */
 
 static bool
 parse_moment(const char *text, size_t len, struct growth_moment *ret)
@@ -70,17 +68,8 @@ moment_us(const struct growth_moment *m, uint64_t until_us)
 	return us >= (double)until_us ? until_us : (uint64_t)us;
 }
 
-/* A process at two moments. */
-struct stretch {
-	const struct process *process;
-	uint64_t from_us, to_us;
-	struct process_figures *from, *to; /* by site */
-	/* by process, the others NULL: they are not asked for */
-	const struct process_figures **all_from, **all_to;
-};
-
-static void
-stretch_release(struct stretch *x)
+void
+growth_release(struct growth_stretch *x)
 {
 	free(x->from);
 	free(x->to);
@@ -90,7 +79,7 @@ stretch_release(struct stretch *x)
 
 /* The end needs no replay. */
 static int
-look_up(struct stretch *x, struct timeline *t)
+look_up(struct growth_stretch *x, struct timeline *t)
 {
 	const struct process *p = x->process;
 	uint64_t when;
@@ -104,10 +93,9 @@ look_up(struct stretch *x, struct timeline *t)
 	return err;
 }
 
-/* What changed, as a view; x is for stretch_release() in any case. */
-static int
-stretch_view(struct stretch *x, const struct session *s, struct names *names,
-    const struct view_options *options, struct view **ret)
+int
+growth_view(struct growth_stretch *x, const struct session *s,
+    struct names *names, const struct view_options *options, struct view **ret)
 {
 	struct view_options o = *options;
 	struct view_side before = {.session = s, .only = x->process};
@@ -137,13 +125,14 @@ stretch_view(struct stretch *x, const struct session *s, struct names *names,
 }
 
 static void
-print_title(const struct page *page, const struct stretch *x, int metric)
+print_title(
+    const struct layout *page, const struct growth_stretch *x, int metric)
 {
 	const struct process *p = x->process;
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED];
 	struct view_figures from = {0}, to = {0};
 	struct amount net;
-	struct page_text t;
+	struct layout_text t;
 
 	for (size_t i = 0; i < p->site_count; i++) {
 		if (p->sites[i].kind == SEG_SITE_USER)
@@ -153,14 +142,14 @@ print_title(const struct page *page, const struct stretch *x, int metric)
 	}
 	net = (struct amount){.plus = view_bytes(&to, metric),
 	    .minus = view_bytes(&from, metric)};
-	page_begin(page, &t);
+	layout_begin(page, &t);
 	words_print(t.file, program_name(&p->header));
 	(void)fprintf(t.file, " (pid %u), from %s to %s: %s %s.\n",
 	    p->header.pid, words_time(a, x->from_us * 1000),
 	    words_time(b, x->to_us * 1000),
 	    amount_counted(c, &net, true, "byte"),
 	    metric == VIEW_ALLOCS ? "allocated" : "live");
-	page_end(page, &t);
+	layout_end(page, &t);
 }
 
 /* Live bytes of a process at a moment, from its course. */
@@ -216,14 +205,13 @@ find_candidates(const struct session *s, uint32_t pid, uint64_t from_us,
 	return n;
 }
 
-/* The processes worth a look, most changed first; for free(). */
-static int
-find_stretches(const struct session *s, uint32_t pid,
+int
+growth_stretches(const struct session *s, uint32_t pid,
     const struct growth_moment *from, const struct growth_moment *to,
-    struct stretch **ret, size_t *ret_count)
+    struct growth_stretch **ret, size_t *ret_count)
 {
 	struct candidate *list = calloc(s->count + 1, sizeof(*list));
-	struct stretch *found = calloc(s->count + 1, sizeof(*found));
+	struct growth_stretch *found = calloc(s->count + 1, sizeof(*found));
 	uint64_t from_us, to_us;
 	size_t n = 0;
 	int err = -ENOMEM;
@@ -240,7 +228,7 @@ find_stretches(const struct session *s, uint32_t pid,
 	to_us = moment_us(to, s->until_us);
 	n = find_candidates(s, pid, from_us, to_us, list);
 	for (size_t i = 0; i < n; i++)
-		found[i] = (struct stretch){.process = list[i].process,
+		found[i] = (struct growth_stretch){.process = list[i].process,
 		    .from_us = from_us,
 		    .to_us = to_us};
 	*ret = found;
@@ -254,12 +242,13 @@ out:
 }
 
 static int
-print_stretch(const struct page *p, const struct session *s, struct stretch *x,
-    struct names *names, const struct body_options *options)
+print_stretch(const struct layout *p, const struct session *s,
+    struct growth_stretch *x, struct names *names,
+    const struct body_options *options)
 {
 	struct body_options grown = *options;
 	struct view *v = NULL;
-	int err = stretch_view(x, s, names, &options->view, &v);
+	int err = growth_view(x, s, names, &options->view, &v);
 
 	if (err == 0) {
 		print_title(p, x, options->view.metric);
@@ -267,24 +256,24 @@ print_stretch(const struct page *p, const struct session *s, struct stretch *x,
 		err = body_write_view(p, v, &grown);
 	}
 	view_free(v);
-	stretch_release(x);
+	growth_release(x);
 	return err;
 }
 
 int
-growth_write(const struct page *p, const struct session *s, struct names *names,
-    const struct body_options *options, const struct growth_moment *from,
-    const struct growth_moment *to)
+growth_write(const struct layout *p, const struct session *s,
+    struct names *names, const struct body_options *options,
+    const struct growth_moment *from, const struct growth_moment *to)
 {
-	struct stretch *list;
+	struct growth_stretch *list;
 	char more[WORDS_COUNTED];
 	size_t n;
 	int err;
 
-	err = find_stretches(s, options->view.pid, from, to, &list, &n);
+	err = growth_stretches(s, options->view.pid, from, to, &list, &n);
 	if (err < 0)
 		return err;
-	for (size_t i = 0; i < n && i < PROCESSES && err == 0; i++) {
+	for (size_t i = 0; i < n && i < GROWTH_PROCESSES && err == 0; i++) {
 		(void)fputs(i ? "\n" : "", p->out);
 		err = print_stretch(p, s, &list[i], names, options);
 	}
@@ -293,57 +282,9 @@ growth_write(const struct page *p, const struct session *s, struct names *names,
 		return err;
 	if (n == 0)
 		(void)fputs("No process was seen at two moments.\n", p->out);
-	if (n > PROCESSES)
+	if (n > GROWTH_PROCESSES)
 		(void)fprintf(p->out, "\n%s changed less.\n",
-		    words_counted(more, n - PROCESSES, "more process"));
+		    words_counted(more, n - GROWTH_PROCESSES, "more process"));
 	text_notes(p, names);
 	return ferror(p->out) ? -EIO : 0;
-}
-
-static int
-put_stretch(FILE *out, const struct session *s, struct stretch *x,
-    struct names *names, const struct view_options *options)
-{
-	const struct seg_header *h = &x->process->header;
-	struct view *v = NULL;
-	int err = stretch_view(x, s, names, options, &v);
-
-	if (err == 0) {
-		(void)fprintf(out, "{\"pid\":%u", h->pid);
-		json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
-		json_text(out, "exe", h->exe);
-		json_number(out, "from_us", x->from_us);
-		json_number(out, "to_us", x->to_us);
-		err = diff_write_sites(out, v, options->metric);
-		(void)putc('}', out);
-	}
-	view_free(v);
-	stretch_release(x);
-	return err;
-}
-
-int
-growth_write_json(FILE *out, const struct session *s, struct names *names,
-    const struct view_options *options, const struct growth_moment *from,
-    const struct growth_moment *to, const char *version)
-{
-	struct stretch *list;
-	size_t n;
-	int err;
-
-	err = find_stretches(s, options->pid, from, to, &list, &n);
-	if (err < 0)
-		return err;
-	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
-	json_text(out, "seep", version);
-	json_text(out, "kind", "growth");
-	(void)fputs(",\"processes\":[", out);
-	for (size_t i = 0; i < n && i < PROCESSES && err == 0; i++) {
-		(void)fputs(i ? "," : "", out);
-		err = put_stretch(out, s, &list[i], names, options);
-	}
-	(void)fprintf(out, "],\"more_processes\":%zu}\n",
-	    n > PROCESSES ? n - PROCESSES : 0);
-	free(list);
-	return err < 0 ? err : ferror(out) ? -EIO : 0;
 }

@@ -22,7 +22,7 @@ bool growth_parse(const char *text, struct growth_moment *ret_from,
  * of than before, with signs. 0, -ENOMEM, -EIO; -ENODATA: no time line;
  * -ESRCH: no process has options->view.pid; -ERANGE: it begins after the end.
  */
-int growth_write(const struct page *p, const struct session *s,
+int growth_write(const struct layout *p, const struct session *s,
     struct names *names, const struct body_options *options,
     const struct growth_moment *from, const struct growth_moment *to);
 

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "report/json_put.h"
+#include "util/json_put.h"
 
 enum { NS_PER_MS = 1000000 };
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "reader/living.h"
+#include "reader/live_ages.h"
 #include "report/ages.h"
 #include "report/words.h"
 
@@ -110,7 +110,7 @@ judge_span(
 
 /* One site of the heap, of which something lives. */
 static void
-look_at_site(struct item *x, size_t number, const struct living_old *old)
+look_at_site(struct item *x, size_t number, const struct live_ages_old *old)
 {
 	const struct process_site *site = &x->process->sites[number];
 	struct process_figures *f = &x->figures[number];
@@ -123,7 +123,7 @@ look_at_site(struct item *x, size_t number, const struct living_old *old)
 		f->live_bytes = old->bytes;
 	} else if (x->is_exact) {
 		take_part(x, f, site, old->blocks, old->all_blocks);
-	} else if (site->ages && site->ages->living_known) {
+	} else if (site->ages && site->ages->live_ages_known) {
 		count_steps(x, f, site);
 	} else {
 		judge_span(x, f, site);
@@ -136,7 +136,7 @@ static int
 look_at(struct item *x)
 {
 	const struct process *p = x->process;
-	struct living_old *old = calloc(p->site_count + 1, sizeof(*old));
+	struct live_ages_old *old = calloc(p->site_count + 1, sizeof(*old));
 	uint32_t ticks = 0;
 
 	x->figures = calloc(p->site_count + 1, sizeof(*x->figures));
@@ -149,7 +149,7 @@ look_at(struct item *x)
 		ticks = (uint32_t)((x->age_ns + p->header.tick_ns - 1) /
 		    p->header.tick_ns);
 	x->is_exact = p->end == PROCESS_RUNNING && !p->is_snapshot &&
-	    living_older(p, ticks, old) == 0;
+	    live_ages_older(p, ticks, old) == 0;
 	x->is_early = p->is_snapshot && step_of(x->age_ns) == 0;
 	if (!x->is_exact && !x->is_early)
 		x->age_ns = ages_bound_ns(step_of(x->age_ns));
@@ -287,21 +287,21 @@ older_remarks(FILE *out, const struct older_about *a)
 }
 
 void
-older_write(const struct page *p, const struct older *o,
+older_write(const struct layout *p, const struct older *o,
     const struct process *process, const struct process_figures *shown)
 {
 	char a[WORDS_MAX], b[WORDS_COUNTED], c[WORDS_COUNTED];
 	struct older_about about;
-	struct page_text t;
+	struct layout_text t;
 
 	older_about(o, process, &about);
-	page_begin(p, &t);
+	layout_begin(p, &t);
 	(void)fprintf(t.file, "Older than %s: %s in %s.\n",
 	    words_time(a, about.age_ns),
 	    words_counted(b, shown->live_bytes, "byte"),
 	    words_counted(c, shown->live_blocks, "block"));
-	page_end(p, &t);
-	page_begin(p, &t);
+	layout_end(p, &t);
+	layout_begin(p, &t);
 	older_remarks(t.file, &about);
-	page_end(p, &t);
+	layout_end(p, &t);
 }

@@ -3,7 +3,7 @@
 #ifndef SEEP_REPORT_OLDER_H
 #define SEEP_REPORT_OLDER_H
 
-#include "report/page.h"
+#include "report/layout.h"
 #include "report/view.h"
 
 /*
@@ -58,7 +58,7 @@ void older_about(const struct older *o, const struct process *process,
 void older_remarks(FILE *out, const struct older_about *a);
 
 /* How much is shown of a process (NULL: of all), and how well it is known. */
-void older_write(const struct page *p, const struct older *o,
+void older_write(const struct layout *p, const struct older *o,
     const struct process *process, const struct process_figures *shown);
 
 #define OLDER_MIN_NS ((uint64_t)SEG_YOUNG_TICKS * SEG_TICK_NS)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "names/opener.h"
-#include "reader/clock.h"
+#include "util/clock.h"
 
 enum { ANSWERS = 16 };
 

@@ -16,7 +16,7 @@
 enum { BARS = 40, POINTS = 2000 };
 
 static void
-print_figures(const struct page *p, const struct view_site *s,
+print_figures(const struct layout *p, const struct view_site *s,
     const struct process *process, uint64_t within_ns)
 {
 	const struct process_figures *f = &s->figures.all;
@@ -56,14 +56,14 @@ print_figures(const struct page *p, const struct view_site *s,
 }
 
 static void
-print_times(const struct page *p, const struct view_site *s,
+print_times(const struct layout *p, const struct view_site *s,
     const struct process *process)
 {
 	uint64_t start = process->header.start_realtime_ns;
 	char a[WORDS_MAX], b[WORDS_MAX], c[AGES_MAX];
-	struct page_text t;
+	struct layout_text t;
 
-	page_begin(p, &t);
+	layout_begin(p, &t);
 	(void)fprintf(t.file, "Sizes: %s byte%s", ages_sizes(c, s),
 	    s->size_max == 1 ? "" : "s");
 	if (s->figures.all.allocations > 0)
@@ -75,7 +75,7 @@ print_times(const struct page *p, const struct view_site *s,
 	    ". First allocation %s after the start, last %s.\n",
 	    words_time(a, s->first_ns > start ? s->first_ns - start : 0),
 	    words_time(b, s->last_ns > start ? s->last_ns - start : 0));
-	page_end(p, &t);
+	layout_end(p, &t);
 }
 
 /* The lower end of a class, of the first its upper one. */
@@ -101,7 +101,7 @@ size_words(char buffer[WORDS_MAX], int class)
 
 /* One line for each class that occurs. */
 static void
-print_classes(const struct page *p, const char *title, const uint64_t *blocks,
+print_classes(const struct layout *p, const char *title, const uint64_t *blocks,
     int count, bound_words *bound)
 {
 	uint64_t most = 0;
@@ -127,17 +127,17 @@ print_classes(const struct page *p, const char *title, const uint64_t *blocks,
 
 /* What is not known of the living, or of some of them only. */
 static void
-print_remark(const struct page *p, const struct view_site *s, uint64_t told)
+print_remark(const struct layout *p, const struct view_site *s, uint64_t told)
 {
 	uint64_t live = s->figures.all.live_blocks;
-	bool aged = s->ages && s->ages->living_known;
+	bool aged = s->ages && s->ages->live_ages_known;
 	char a[WORDS_COUNTED], b[WORDS_MAX];
-	struct page_text t;
+	struct layout_text t;
 
 	if (told == live || (live == 0 && !aged))
 		return;
 	(void)putc('\n', p->out);
-	page_begin(p, &t);
+	layout_begin(p, &t);
 	if (!aged)
 		(void)fputs("Ages and sizes of the living are not recorded: a "
 		            "process counts them when it exits.\n",
@@ -153,17 +153,17 @@ print_remark(const struct page *p, const struct view_site *s, uint64_t told)
 		    words_counted(
 		        a, told, s->samples ? "sampled block" : "block"),
 		    words_count(b, live), live == 1 ? "lives" : "live");
-	page_end(p, &t);
+	layout_end(p, &t);
 }
 
 /* Ages and sizes, where they are known. */
 static void
-print_histograms(const struct page *p, const struct view_site *s)
+print_histograms(const struct layout *p, const struct view_site *s)
 {
 	const struct process_ages *ages = s->ages;
 	uint64_t sizes[PROCESS_SIZES], deaths[AGES_ALL], told = 0;
 
-	if (ages && ages->living_known)
+	if (ages && ages->live_ages_known)
 		print_classes(p, "Age of the living:", ages->living,
 		    PROCESS_AGES, age_words);
 	if (ages && ages->sizes_known) {
@@ -188,7 +188,7 @@ print_histograms(const struct page *p, const struct view_site *s)
 }
 
 static void
-print_course(const struct page *p, const struct session *s,
+print_course(const struct layout *p, const struct session *s,
     const struct process *process, const struct view_site *site)
 {
 	struct timeline_series series = {.site = site->site};
@@ -202,7 +202,7 @@ print_course(const struct page *p, const struct session *s,
 
 /* Where exactly: the path of the source, the offset in the module. */
 static void
-print_place(const struct page *p, const struct frame *x)
+print_place(const struct layout *p, const struct frame *x)
 {
 	char *text = NULL;
 	int n;
@@ -216,23 +216,23 @@ print_place(const struct page *p, const struct frame *x)
 		    x->module ? x->module : "(no module)", x->offset);
 	if (n < 0)
 		return;
-	(void)fprintf(p->out, "%7s%s", "", page_colour(p, PAGE_DIM));
-	page_fit(p, text, page_room(p, 7));
-	(void)fprintf(p->out, "%s\n", page_colour(p, PAGE_PLAIN));
+	(void)fprintf(p->out, "%7s%s", "", layout_colour(p, LAYOUT_DIM));
+	layout_fit(p, text, layout_room(p, 7));
+	(void)fprintf(p->out, "%s\n", layout_colour(p, LAYOUT_PLAIN));
 	free(text);
 }
 
 static void
 print_stack(
-    const struct page *p, const struct view *v, const struct view_site *s)
+    const struct layout *p, const struct view *v, const struct view_site *s)
 {
 	(void)fprintf(p->out, "\n%s in\n", words_api(s->api));
 	for (uint32_t i = 0; i < s->frame_count; i++) {
 		const struct frame *x = &v->frames[s->frames[i]];
 
 		(void)fprintf(p->out, "%5" PRIu32 "  ", i + 1);
-		page_frame(
-		    p, x, s->repeats ? s->repeats[i] : 1, 7, PAGE_STRONG);
+		layout_frame(
+		    p, x, s->repeats ? s->repeats[i] : 1, 7, LAYOUT_STRONG);
 		(void)putc('\n', p->out);
 		if (!x->is_missing)
 			print_place(p, x);
@@ -240,14 +240,16 @@ print_stack(
 }
 
 static void
-print_site(const struct page *p, const struct session *s, const struct view *v,
-    const struct view_site *site, const struct fingerprints *prints)
+print_site(const struct layout *p, const struct session *s,
+    const struct view *v, const struct view_site *site,
+    const struct fingerprints *prints)
 {
 	const struct process *process = s->processes[site->process];
 	struct fingerprint print;
 
-	(void)fprintf(p->out, "%sSite %u%s of ", page_colour(p, PAGE_STRONG),
-	    site->id, page_colour(p, PAGE_PLAIN));
+	(void)fprintf(p->out, "%sSite %u%s of ",
+	    layout_colour(p, LAYOUT_STRONG), site->id,
+	    layout_colour(p, LAYOUT_PLAIN));
 	words_print(p->out, program_name(&process->header));
 	(void)fprintf(p->out, " (pid %u)", process->header.pid);
 	if (site->pool) {
@@ -272,7 +274,7 @@ print_site(const struct page *p, const struct session *s, const struct view *v,
 }
 
 int
-site_write(const struct page *p, const struct session *s, struct names *names,
+site_write(const struct layout *p, const struct session *s, struct names *names,
     const struct view_options *options, uint32_t id)
 {
 	struct view_options o = *options;

@@ -3,14 +3,14 @@
 #ifndef SEEP_REPORT_SITE_H
 #define SEEP_REPORT_SITE_H
 
-#include "report/page.h"
+#include "report/layout.h"
 #include "report/view.h"
 
 /*
  * The site with this id, in every process that has one: figures, sizes, ages,
  * its course, its whole stack. -ENOMEM, -EIO; -ENOENT: there is none.
  */
-int site_write(const struct page *p, const struct session *s,
+int site_write(const struct layout *p, const struct session *s,
     struct names *names, const struct view_options *options, uint32_t id);
 
 #endif

@@ -125,7 +125,7 @@ live_bytes(const struct process *before, const struct process *after)
 
 static void
 print_list(
-    const struct page *p, const struct snapshots_moment *row, size_t count)
+    const struct layout *p, const struct snapshots_moment *row, size_t count)
 {
 	const struct process *first = row[0].process;
 	char a[WORDS_MAX], b[WORDS_MAX], t[WORDS_MAX], c[AMOUNT_MAX],
@@ -151,7 +151,7 @@ print_list(
 		    words_count(b, x->totals.live_blocks),
 		    i ? amount_text(c, &last, true) : "",
 		    i ? amount_text(d, &all, true) : "");
-		page_fit(p, label_of(x), page_room(p, used));
+		layout_fit(p, label_of(x), layout_room(p, used));
 		(void)putc('\n', p->out);
 	}
 }
@@ -159,7 +159,7 @@ print_list(
 /* A row may have gaps: the collector keeps its snapshots within bounds. */
 static void
 print_gaps(
-    const struct page *p, const struct snapshots_moment *row, size_t count)
+    const struct layout *p, const struct snapshots_moment *row, size_t count)
 {
 	uint64_t gone = 0;
 	char text[WORDS_COUNTED];
@@ -179,14 +179,14 @@ print_gaps(
 }
 
 static void
-print_title(const struct page *p, const struct snapshots_moment *row,
+print_title(const struct layout *p, const struct snapshots_moment *row,
     size_t number, int mode)
 {
 	const char *label = label_of(row[number].process);
 	char buffer[WORDS_MAX];
 
 	(void)fprintf(
-	    p->out, "\n%s#%zu", page_colour(p, PAGE_STRONG), number + 1);
+	    p->out, "\n%s#%zu", layout_colour(p, LAYOUT_STRONG), number + 1);
 	if (*label) {
 		(void)fputs(", ", p->out);
 		words_print(p->out, label);
@@ -194,7 +194,7 @@ print_title(const struct page *p, const struct snapshots_moment *row,
 	(void)fprintf(p->out, ", after %s%s",
 	    words_time(buffer,
 	        row[number].time_ns - row[0].process->header.start_realtime_ns),
-	    page_colour(p, PAGE_PLAIN));
+	    layout_colour(p, LAYOUT_PLAIN));
 	if (mode == SNAPSHOTS_DELTAS)
 		(void)fprintf(p->out, ", since #%zu", number);
 	if (mode == SNAPSHOTS_CUMULATIVE)
@@ -218,7 +218,7 @@ snapshots_options(const struct snapshots_moment *row, size_t number, int mode,
 }
 
 static int
-print_row(const struct page *p, const struct snapshots_moment *row,
+print_row(const struct layout *p, const struct snapshots_moment *row,
     size_t count, struct names *names, const struct body_options *options,
     int mode)
 {
@@ -239,7 +239,7 @@ print_row(const struct page *p, const struct snapshots_moment *row,
 }
 
 int
-snapshots_write(const struct page *p, struct session *const *sessions,
+snapshots_write(const struct layout *p, struct session *const *sessions,
     size_t count, struct names *names, const struct body_options *options,
     int mode)
 {

@@ -17,7 +17,7 @@ enum snapshots_mode {
  * -EIO; -ENODATA: nowhere are there two moments of one process; -ESRCH: none
  * has options->view.pid.
  */
-int snapshots_write(const struct page *p, struct session *const *sessions,
+int snapshots_write(const struct layout *p, struct session *const *sessions,
     size_t count, struct names *names, const struct body_options *options,
     int mode);
 

@@ -35,7 +35,7 @@ fill(const struct process_point *points, size_t count, size_t width,
 }
 
 void
-spark_write(const struct page *p, const char *what,
+spark_write(const struct layout *p, const char *what,
     const struct process_point *points, size_t count)
 {
 	uint64_t columns[SPARK_WIDTH], highest;

@@ -4,7 +4,7 @@
 #define SEEP_REPORT_SPARK_H
 
 #include "reader/process.h"
-#include "report/page.h"
+#include "report/layout.h"
 
 enum { SPARK_WIDTH = 60 }; /* blocks at most */
 
@@ -13,7 +13,7 @@ enum { SPARK_WIDTH = 60 }; /* blocks at most */
  * there are fewer than three points. Each column shows the highest figure of
  * its stretch of time. Without UTF-8 digits 0 to 9 stand for the blocks.
  */
-void spark_write(const struct page *p, const char *what,
+void spark_write(const struct layout *p, const char *what,
     const struct process_point *points, size_t count);
 
 #endif

@@ -12,7 +12,7 @@
 struct summary {
 	FILE *out; /* a buffer: lines are broken at the end */
 	const struct process *process;
-	const struct page *page;
+	const struct layout *page;
 };
 
 /* Ticks are tenths of a second: less than that is not known. */
@@ -262,19 +262,19 @@ static void
 show(struct summary *s, char **text)
 {
 	if (fclose(s->out) == 0) {
-		const struct page *p = s->page;
+		const struct layout *p = s->page;
 		size_t name = strcspn(*text, " ");
 
-		(void)fputs(page_colour(p, PAGE_STRONG), p->out);
+		(void)fputs(layout_colour(p, LAYOUT_STRONG), p->out);
 		(void)fwrite(*text, 1, name, p->out);
-		(void)fputs(page_colour(p, PAGE_PLAIN), p->out);
-		page_paragraph(p, *text + name, name);
+		(void)fputs(layout_colour(p, LAYOUT_PLAIN), p->out);
+		layout_paragraph(p, *text + name, name);
 	}
 	free(*text);
 }
 
 void
-summary_write(const struct page *p, const struct process *process)
+summary_write(const struct layout *p, const struct process *process)
 {
 	char *text = NULL;
 	size_t len;
@@ -301,7 +301,7 @@ add_losses(struct process *all, const struct process *p)
 
 void
 summary_write_all(
-    const struct page *p, const struct session *session, uint32_t pid)
+    const struct layout *p, const struct session *session, uint32_t pid)
 {
 	struct process all = {0};
 	double live = 0, allocated = 0;

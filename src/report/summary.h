@@ -4,16 +4,16 @@
 #define SEEP_REPORT_SUMMARY_H
 
 #include "reader/session.h"
-#include "report/page.h"
+#include "report/layout.h"
 
 /*
  * Process, how long, how it ended, live, peak and when, losses; ends with a
  * newline.
  */
-void summary_write(const struct page *p, const struct process *process);
+void summary_write(const struct layout *p, const struct process *process);
 
 /* The same of all processes of a session, added up; pid 0: all. */
 void summary_write_all(
-    const struct page *p, const struct session *s, uint32_t pid);
+    const struct layout *p, const struct session *s, uint32_t pid);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "names/demangle.h"
-#include "reader/room.h"
+#include "util/room.h"
 #include "report/suppress_parts.h"
 #include "trace/format.h"
 
@@ -27,7 +27,7 @@ forget_memos(struct suppress *s)
 	for (size_t i = 0; i < s->memo_count; i++)
 		free(s->memos[i].hits);
 	s->memo_count = 0;
-	index_release(&s->memo_index);
+	dict_release(&s->memo_index);
 }
 
 void
@@ -53,7 +53,7 @@ suppress_free(struct suppress *s)
 	free(s->memos);
 	free(s->row);
 	free(s->files);
-	index_release(&s->pattern_index);
+	dict_release(&s->pattern_index);
 	free(s);
 }
 
@@ -153,8 +153,8 @@ suppress_pattern(struct suppress *s, uint8_t roles, const char *pattern,
 	    room_make(&s->patterns, &s->pattern_room, s->pattern_count,
 	        sizeof(*s->patterns)))
 		goto out;
-	err = index_find(&s->pattern_index,
-	    index_hash(index_hash_text(p.glob), roles, line), same_pattern,
+	err = dict_find(&s->pattern_index,
+	    dict_hash(dict_hash_text(p.glob), roles, line), same_pattern,
 	    s->patterns, &p, fresh, ret);
 	if (err < 0 || *ret != fresh)
 		goto out;
@@ -313,8 +313,8 @@ find_memo(struct suppress *s, uint8_t role, const char *text,
 	if (room_make(
 	        &s->memos, &s->memo_room, s->memo_count, sizeof(*s->memos)))
 		return -ENOMEM;
-	err = index_find(&s->memo_index,
-	    index_hash((uintptr_t)text, (uintptr_t)symbol, role), same_memo,
+	err = dict_find(&s->memo_index,
+	    dict_hash((uintptr_t)text, (uintptr_t)symbol, role), same_memo,
 	    s->memos, &m, fresh, ret);
 	if (err < 0 || *ret != fresh)
 		return err;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "reader/fault.h"
+#include "util/fault.h"
 
 /*
  * Entries in the order in which they were added; the first that fits a stack

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "reader/index.h"
+#include "util/dict.h"
 #include "report/suppress.h"
 
 /* Which text of a frame a pattern is about: bits. */
@@ -50,14 +50,14 @@ struct suppress_memo {
 struct suppress {
 	struct suppress_pattern *patterns;
 	size_t pattern_count, pattern_room;
-	struct index pattern_index;
+	struct dict pattern_index;
 	struct suppress_rule *rules;
 	size_t rule_count, rule_room;
 	uint32_t *bare; /* rules without a step: any stack */
 	size_t bare_count, bare_room;
 	struct suppress_memo *memos;
 	size_t memo_count, memo_room;
-	struct index memo_index;
+	struct dict memo_index;
 	uint32_t *row; /* memos of the stack being matched */
 	size_t row_room;
 	char **files;

@@ -35,7 +35,7 @@ struct cells {
 };
 
 struct printer {
-	const struct page *page;
+	const struct layout *page;
 	const struct view *view;
 	const struct table_options *options;
 	struct columns columns;
@@ -67,18 +67,18 @@ table_change(const struct view_site *s, int metric)
 /* The frame as one text, for free(). */
 static char *
 frame_text(
-    const struct page *p, const struct frame *x, uint32_t repeats, bool full)
+    const struct layout *p, const struct frame *x, uint32_t repeats, bool full)
 {
 	char *text = NULL;
 	size_t len;
-	struct page plain = {.out = open_memstream(&text, &len),
+	struct layout plain = {.out = open_memstream(&text, &len),
 	    .full_names = p->full_names || full,
 	    .programs = p->programs,
 	    .lacks = p->lacks};
 
 	if (!plain.out)
 		return NULL;
-	page_frame(&plain, x, repeats, 0, PAGE_PLAIN);
+	layout_frame(&plain, x, repeats, 0, LAYOUT_PLAIN);
 	if (fclose(plain.out) != 0) {
 		free(text);
 		return NULL;
@@ -189,9 +189,9 @@ where_init(struct where *w, const struct printer *x, const struct row *row)
  */
 static size_t
 print_frame(
-    const struct page *p, const char *text, const char *arrow, size_t used)
+    const struct layout *p, const char *text, const char *arrow, size_t used)
 {
-	size_t columns = page_columns(text);
+	size_t columns = layout_columns(text);
 	size_t room = p->width > used ? p->width - used : 0;
 
 	if (arrow && p->width > 0 && ARROW + columns > room) {
@@ -206,7 +206,7 @@ print_frame(
 	}
 	if (p->width > 0 && room < FRAME_MIN)
 		room = FRAME_MIN;
-	page_fit(p, text, p->width > 0 ? room : 0);
+	layout_fit(p, text, p->width > 0 ? room : 0);
 	return used + columns;
 }
 
@@ -214,7 +214,7 @@ print_frame(
 static void
 print_where(const struct printer *x, const struct row *row, size_t used)
 {
-	const struct page *p = x->page;
+	const struct layout *p = x->page;
 	struct where w;
 
 	where_init(&w, x, row);
@@ -398,7 +398,7 @@ static void
 print_row(const struct printer *x, const struct row *row)
 {
 	const struct view_site *s = &x->view->sites[row->site];
-	const struct page *p = x->page;
+	const struct layout *p = x->page;
 	struct cells c;
 	size_t used;
 
@@ -440,7 +440,7 @@ find_widths(struct printer *x, const struct row *rows, size_t count)
 static void
 print_head(struct printer *x)
 {
-	const struct page *p = x->page;
+	const struct layout *p = x->page;
 	size_t used = columns_head(&x->columns, p);
 
 	for (size_t k = 0; k < x->cell_count; k++)
@@ -487,7 +487,7 @@ choose(const struct printer *x, struct row *rows, size_t count, struct row *low,
 }
 
 int
-table_write(const struct page *p, const struct view *v,
+table_write(const struct layout *p, const struct view *v,
     const struct table_options *options)
 {
 	struct printer x = {.page = p, .view = v, .options = options};

@@ -4,7 +4,7 @@
 #define SEEP_REPORT_TABLE_H
 
 #include "report/amount.h"
-#include "report/page.h"
+#include "report/layout.h"
 
 struct table_options {
 	int metric;       /* enum view_metric */
@@ -20,7 +20,7 @@ struct table_options {
  * one. Of a comparison: figures with signs, what they were and are. Says what
  * it leaves out. -ENOMEM.
  */
-int table_write(const struct page *p, const struct view *v,
+int table_write(const struct layout *p, const struct view *v,
     const struct table_options *options);
 
 /* "new", "gone", "grown", "shrunk" or "same", by what the metric counts. */

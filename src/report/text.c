@@ -27,13 +27,13 @@ weight_of(const struct process *p, int metric)
 
 /* What the program told of by seep_alloc(). */
 static void
-print_pools(const struct page *p, const struct process *process)
+print_pools(const struct layout *p, const struct process *process)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX], c[WORDS_MAX];
 
 	for (size_t i = 0; i < process->pool_count; i++) {
 		const struct process_pool *x = &process->pools[i];
-		struct page_text t;
+		struct layout_text t;
 
 		if (i == POOLS) {
 			(void)fprintf(p->out, "%s.\n",
@@ -41,7 +41,7 @@ print_pools(const struct page *p, const struct process *process)
 			        a, process->pool_count - i, "more pool"));
 			break;
 		}
-		page_begin(p, &t);
+		layout_begin(p, &t);
 		(void)fputs("Pool \"", t.file);
 		words_print(t.file, x->name);
 		(void)fprintf(t.file,
@@ -49,12 +49,12 @@ print_pools(const struct page *p, const struct process *process)
 		    words_count(a, x->figures.live_bytes),
 		    words_count(b, x->figures.live_blocks),
 		    words_count(c, x->figures.allocations));
-		page_end(p, &t);
+		layout_end(p, &t);
 	}
 }
 
 static int
-print_process(const struct page *p, const struct session *s,
+print_process(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names,
     const struct body_options *options)
 {
@@ -84,7 +84,7 @@ heavier(const void *a, const void *b, void *metric)
 
 /* Its name; where nothing can be seen of it, why. */
 static void
-print_program(const struct page *p, const struct process *x, size_t used)
+print_program(const struct layout *p, const struct process *x, size_t used)
 {
 	const char *name = program_name(&x->header);
 	char *text = NULL;
@@ -93,14 +93,15 @@ print_program(const struct page *p, const struct process *x, size_t used)
 	    asprintf(&text, "%s (not traced: %s)", name,
 	        losses_inert(x->header.inert_reason)) < 0)
 		text = NULL;
-	page_fit(p, text ? text : name, page_room(p, used));
+	layout_fit(p, text ? text : name, layout_room(p, used));
 	(void)putc('\n', p->out);
 	free(text);
 }
 
 /* One line each, in the order of their start. */
 static void
-print_overview(const struct page *p, struct process *const *list, size_t count)
+print_overview(
+    const struct layout *p, struct process *const *list, size_t count)
 {
 	char live[WORDS_MAX], peak[WORDS_MAX], all[WORDS_MAX];
 	size_t used;
@@ -124,7 +125,7 @@ print_overview(const struct page *p, struct process *const *list, size_t count)
 
 /* The heavy ones in full, heaviest first; the others are in the overview. */
 static int
-print_several(const struct page *p, const struct session *s,
+print_several(const struct layout *p, const struct session *s,
     struct process **list, size_t count, struct names *names,
     const struct body_options *o)
 {
@@ -157,26 +158,26 @@ print_several(const struct page *p, const struct session *s,
 }
 
 void
-text_notes(const struct page *p, const struct names *names)
+text_notes(const struct layout *p, const struct names *names)
 {
 	char *const *notes;
 	size_t n = names_notes_shown(
-	    names, p->lacks ? page_lacks_has : NULL, p->lacks, &notes);
+	    names, p->lacks ? layout_lacks_has : NULL, p->lacks, &notes);
 
 	for (size_t i = 0; i < n; i++) {
-		struct page_text t;
+		struct layout_text t;
 
 		(void)fputs(i ? "" : "\n", p->out);
-		page_begin(p, &t);
+		layout_begin(p, &t);
 		(void)fputs("Note: ", t.file);
 		words_print(t.file, notes[i]);
 		(void)fputs(".\n", t.file);
-		page_end(p, &t);
+		layout_end(p, &t);
 	}
 }
 
 int
-text_write(const struct page *p, const struct session *s, struct names *names,
+text_write(const struct layout *p, const struct session *s, struct names *names,
     const struct body_options *options)
 {
 	struct process **list = calloc(s->count + 1, sizeof(struct process *));

@@ -10,10 +10,10 @@
  * options->view.merge all as one. -ENOMEM, -EIO as ferror() tells, -ESRCH: no
  * process has options->view.pid.
  */
-int text_write(const struct page *p, const struct session *s,
+int text_write(const struct layout *p, const struct session *s,
     struct names *names, const struct body_options *options);
 
 /* What could not be named, one line each. */
-void text_notes(const struct page *p, const struct names *names);
+void text_notes(const struct layout *p, const struct names *names);
 
 #endif

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 
 enum { END = UINT32_MAX }; /* beyond the last frame of a stack */
 

@@ -59,7 +59,7 @@ reason_of(const struct process *p)
 }
 
 void
-unseen_write(const struct page *p, const struct process *process)
+unseen_write(const struct layout *p, const struct process *process)
 {
 	char a[WORDS_MAX], b[WORDS_MAX], *text;
 
@@ -72,6 +72,6 @@ unseen_write(const struct page *p, const struct process *process)
 	        words_bytes(a, process->rss_bytes),
 	        words_bytes(b, seen_bytes(process)), reason_of(process)) < 0)
 		return;
-	page_paragraph(p, text, 0);
+	layout_paragraph(p, text, 0);
 	free(text);
 }

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 #include "report/older.h"
 #include "report/view_parts.h"
+#include "util/capped.h"
 
 enum { CHUNK_FIRST = 8 << 10, CHUNK_MAX = 1 << 20 };
 
@@ -20,12 +21,6 @@ struct view_chunk {
 };
 
 /* ---- figures ---- */
-
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 uint32_t
 view_temporary_ticks(
@@ -231,11 +226,11 @@ same_site(const void *items, uint32_t item, const void *key)
 static uint64_t
 hash_site(const struct view *v, const struct view_site *s)
 {
-	uint64_t h = index_hash(s->process, (uint64_t)s->kind << 8 | s->api,
-	    index_hash_text(s->pool));
+	uint64_t h = dict_hash(s->process, (uint64_t)s->kind << 8 | s->api,
+	    dict_hash_text(s->pool));
 
 	for (uint32_t i = 0; i < s->frame_count; i++)
-		h = index_hash(h, key_of(v, s->frames[i]), i);
+		h = dict_hash(h, key_of(v, s->frames[i]), i);
 	return h;
 }
 
@@ -288,7 +283,7 @@ view_join(struct view_site *to, const struct view_site *from)
 		to->last_ns = from->last_ns;
 	if (from->now_ns > to->now_ns)
 		to->now_ns = from->now_ns;
-	to->samples = plus(to->samples, from->samples);
+	to->samples = capped_sum(to->samples, from->samples);
 	to->age_flags |= from->age_flags;
 	to->count++;
 	view_add(&to->figures, &from->figures);
@@ -319,7 +314,7 @@ add_site(struct view_builder *b, struct view_site *site)
 	err = room_make(
 	    &v->sites, &b->site_room, v->site_count, sizeof(*v->sites));
 	if (err == 0 && v->is_grouped)
-		err = index_find(
+		err = dict_find(
 		    &b->index, hash_site(v, site), same_site, v, site, at, &at);
 	if (err < 0)
 		return err;
@@ -535,7 +530,7 @@ view_new(const struct session *s, struct names *names,
 	v = NULL;
 out:
 	if (b) {
-		index_release(&b->index);
+		dict_release(&b->index);
 		free(b->verdicts);
 	}
 	free(b);

@@ -1,29 +1,25 @@
 /* view_figures.c - what a metric says of the figures of a view. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/view.h"
-
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
+#include "util/capped.h"
 
 void
 view_add(struct view_figures *to, const struct view_figures *from)
 {
 	process_add(&to->all, &from->all);
-	to->young_blocks = plus(to->young_blocks, from->young_blocks);
+	to->young_blocks = capped_sum(to->young_blocks, from->young_blocks);
 	to->temporary_blocks =
-	    plus(to->temporary_blocks, from->temporary_blocks);
-	to->temporary_bytes = plus(to->temporary_bytes, from->temporary_bytes);
+	    capped_sum(to->temporary_blocks, from->temporary_blocks);
+	to->temporary_bytes =
+	    capped_sum(to->temporary_bytes, from->temporary_bytes);
 	to->variance_live += from->variance_live;
 	to->variance_allocated += from->variance_allocated;
-	to->older_blocks = plus(to->older_blocks, from->older_blocks);
-	to->older_bytes = plus(to->older_bytes, from->older_bytes);
+	to->older_blocks = capped_sum(to->older_blocks, from->older_blocks);
+	to->older_bytes = capped_sum(to->older_bytes, from->older_bytes);
 	to->older_unknown_blocks =
-	    plus(to->older_unknown_blocks, from->older_unknown_blocks);
+	    capped_sum(to->older_unknown_blocks, from->older_unknown_blocks);
 	to->older_unknown_bytes =
-	    plus(to->older_unknown_bytes, from->older_unknown_bytes);
+	    capped_sum(to->older_unknown_bytes, from->older_unknown_bytes);
 }
 
 uint64_t

@@ -3,7 +3,7 @@
 #ifndef SEEP_REPORT_VIEW_PARTS_H
 #define SEEP_REPORT_VIEW_PARTS_H
 
-#include "reader/index.h"
+#include "util/dict.h"
 #include "report/view.h"
 
 enum {
@@ -29,7 +29,7 @@ struct view_builder {
 	uint8_t *verdicts;     /* by frame */
 	size_t verdict_room;
 	size_t site_room;
-	struct index index; /* of sites, where they are grouped */
+	struct dict index; /* of sites, where they are grouped */
 	uint64_t words[STACKS_MAX_FRAMES];
 	uint32_t numbers[VIEW_FRAMES_MAX + 2]; /* a sentence and an api more */
 	uint16_t repeats[VIEW_FRAMES_MAX + 2];

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "trace/line.h"
+#include "util/text.h"
+#include "trace/codec.h"
 
 static const char *
 word(const char *const *words, size_t count, uint64_t i)
@@ -94,16 +94,16 @@ words_state(uint32_t state)
 }
 
 const char *
-words_agree(enum agree a)
+words_cross_check(enum cross_check a)
 {
 	switch (a) {
-	case AGREE_YES:
+	case CROSS_CHECK_YES:
 		return "agrees";
-	case AGREE_PARTLY:
+	case CROSS_CHECK_PARTLY:
 		return "agrees in part";
-	case AGREE_NO:
+	case CROSS_CHECK_NO:
 		return "disagrees";
-	case AGREE_UNKNOWN:
+	case CROSS_CHECK_UNKNOWN:
 		break;
 	}
 	return NULL;
@@ -136,12 +136,12 @@ const char *
 words_mark(uint32_t kind)
 {
 	static const char *const marks[] = {
-	    [LINE_MARK_START] = "start",
-	    [LINE_MARK_FORK] = "fork",
-	    [LINE_MARK_EXEC] = "exec",
-	    [LINE_MARK_EXIT] = "exit",
-	    [LINE_MARK_END] = "end",
-	    [LINE_MARK_SPAWN] = "spawn",
+	    [CODEC_MARK_START] = "start",
+	    [CODEC_MARK_FORK] = "fork",
+	    [CODEC_MARK_EXEC] = "exec",
+	    [CODEC_MARK_EXIT] = "exit",
+	    [CODEC_MARK_END] = "end",
+	    [CODEC_MARK_SPAWN] = "spawn",
 	};
 
 	return WORD(marks, kind);

@@ -19,9 +19,9 @@ const char *words_ended(const struct process *p);
 const char *words_mode(uint32_t mode);
 const char *words_state(uint32_t state);
 const char *words_medium(uint32_t medium);
-const char *words_agree(enum agree a);       /* NULL: not known */
-const char *words_mark(uint32_t kind);       /* enum line_mark */
-const char *words_snapshot(uint32_t reason); /* enum seg_snapshot */
+const char *words_cross_check(enum cross_check a); /* NULL: not known */
+const char *words_mark(uint32_t kind);             /* enum codec_mark */
+const char *words_snapshot(uint32_t reason);       /* enum seg_snapshot */
 
 /* "complete", "truncated", "outer_dropped", "no_room", "cut", "unknown". */
 const char *words_stack(uint32_t flags);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "reader/index.h"
+#include "util/dict.h"
 
 enum {
 	REGION_BITS = 21, /* 2 MiB: what one entry of the page index covers */
@@ -850,7 +850,7 @@ heap_new(const struct heap_block *blocks, size_t count, uint64_t max_bytes,
 	if (!h)
 		return -ENOMEM;
 	h->max_bytes = max_bytes;
-	h->seed = index_hash(1, 0, 0);
+	h->seed = dict_hash(1, 0, 0);
 	err = take_blocks(h, blocks, count);
 	if (err == 0 && h->count) {
 		const struct heap_block *last = &h->blocks[h->count - 1];

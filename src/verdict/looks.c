@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "reader/index.h"
-#include "reader/room.h"
+#include "util/dict.h"
+#include "util/room.h"
 
 struct candidate {
 	struct heap_block block;
@@ -17,7 +17,7 @@ struct candidate {
 struct sites {
 	struct looks_site *at;
 	size_t count, room;
-	struct index find;
+	struct dict find;
 };
 
 struct looks {
@@ -52,7 +52,7 @@ looks_free(struct looks *l)
 	free(l->lost);
 	free(l->possible);
 	free(l->dropped.at);
-	index_release(&l->dropped.find);
+	dict_release(&l->dropped.find);
 	free(l);
 }
 
@@ -84,7 +84,7 @@ site_in(struct sites *s, uint32_t site)
 	uint32_t fresh = (uint32_t)s->count, i;
 
 	if (room_make(&s->at, &s->room, s->count, sizeof(*s->at)) < 0 ||
-	    index_find(&s->find, index_hash(site, 0, 0), is_site, s->at, &site,
+	    dict_find(&s->find, dict_hash(site, 0, 0), is_site, s->at, &site,
 	        fresh, &i) < 0)
 		return NULL;
 	if (i == fresh) {
@@ -304,7 +304,7 @@ looks_sites(const struct looks *l, struct looks_site **ret, size_t *ret_count)
 	struct sites list = {0};
 	int err = sum_up(l, &list);
 
-	index_release(&list.find);
+	dict_release(&list.find);
 	if (err < 0) {
 		free(list.at);
 		return err;

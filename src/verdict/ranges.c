@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "reader/room.h"
+#include "util/room.h"
 
 int
 ranges_add(struct ranges *r, uint64_t start, uint64_t end)

@@ -48,7 +48,8 @@ upgrade() {
 
 @test "export --format seep: segments, a directory, a process, a recording" {
 	leaky app
-	traced_well "$T/app" add copy child
+	# one file, with the child in a slot of it
+	SEEP_CHILD_FILES=0 traced_well "$T/app" add copy child
 	local segment
 	segment=$(echo "$DIR"/*.seg)
 	stacks "$DIR" >"$T/before"

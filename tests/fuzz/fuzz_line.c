@@ -9,7 +9,7 @@
 #include "reader/replay.h"
 #include "reader/session.h"
 #include "reader/timeline.h"
-#include "trace/bundle.h"
+#include "trace/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -53,20 +53,20 @@ ask(const struct session *s)
 static void
 check_recording(const uint8_t *data, size_t size)
 {
-	struct shape shape = {
-	    .head = {BUNDLE_MAGIC, BUNDLE_VERSION, sizeof(shape.head), 0, 0}};
-	struct shape_entry e = {.type = BUNDLE_LINE};
+	struct shape shape = {.head = {RECORDING_MAGIC, RECORDING_VERSION,
+	                          sizeof(shape.head), 0, 0}};
+	struct shape_entry e = {.type = RECORDING_LINE};
 	struct whole_file f;
-	struct line_out bytes;
+	struct codec_out bytes;
 	struct session *s;
 
-	line_put_bytes(&e.content, data, size);
+	codec_put_bytes(&e.content, data, size);
 	shape_insert(&shape, 0, &e);
 	shape_write(&shape, &bytes);
 	shape_release(&shape);
-	line_release(&e.content);
+	codec_release(&e.content);
 	whole_open(&f, bytes.bytes, bytes.len);
-	line_release(&bytes);
+	codec_release(&bytes);
 	if (session_load(f.path, &s, NULL) == 0) {
 		ask(s);
 		session_free(s);

@@ -6,7 +6,7 @@
 
 #include "lib/twist.h"
 #include "lib/whole.h"
-#include "reader/fault.h"
+#include "util/fault.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(
@@ -47,8 +47,8 @@ mutate_inside(struct shape_entry *e)
 	if (e->content.len > 0)
 		memcpy(bytes, e->content.bytes, e->content.len);
 	room = LLVMFuzzerMutate(bytes, e->content.len, room);
-	line_release(&e->content);
-	line_put_bytes(&e->content, bytes, room);
+	codec_release(&e->content);
+	codec_put_bytes(&e->content, bytes, room);
 	free(bytes);
 }
 
@@ -57,7 +57,7 @@ LLVMFuzzerCustomMutator(
     uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
 	struct chance c = {seed};
-	struct line_out out;
+	struct codec_out out;
 	struct shape s;
 	size_t i;
 
@@ -74,6 +74,6 @@ LLVMFuzzerCustomMutator(
 		memcpy(data, out.bytes, out.len);
 		size = out.len;
 	}
-	line_release(&out);
+	codec_release(&out);
 	return size;
 }

@@ -26,8 +26,8 @@
 #include "cli/cmd.h"
 #include "lib/twist.h"
 #include "lib/whole.h"
-#include "reader/fault.h"
-#include "trace/bundle.h"
+#include "util/fault.h"
+#include "trace/recording.h"
 
 enum {
 	MEMORY_MIB = 512,
@@ -179,7 +179,7 @@ note_cost(
 
 /* The bytes of case n: the same for the same seed and files. */
 static void
-make_case(const struct run *r, size_t n, struct line_out *ret)
+make_case(const struct run *r, size_t n, struct codec_out *ret)
 {
 	struct chance c = {r->seed + n};
 	size_t quota =
@@ -219,7 +219,7 @@ show_said(int fd)
 }
 
 static void
-show_bytes(const struct line_out *bytes)
+show_bytes(const struct codec_out *bytes)
 {
 	static const char digits[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -249,13 +249,13 @@ read_cases(const struct run *r, size_t n, size_t end)
 
 	(void)dup2(r->said, STDERR_FILENO);
 	for (; n < end; n++) {
-		struct line_out bytes;
+		struct codec_out bytes;
 		struct whole_file f;
 
 		r->shared->now = n;
 		make_case(r, n, &bytes);
 		whole_open(&f, bytes.bytes, bytes.len);
-		line_release(&bytes);
+		codec_release(&bytes);
 		(void)getrusage(RUSAGE_SELF, &before);
 		(void)setitimer(ITIMER_PROF, &cpu, NULL);
 		(void)alarm(SECONDS * 12); /* asleep, not busy */
@@ -295,13 +295,13 @@ verdict(int status)
 static void
 show_failure(const struct run *r, size_t n, const char *why, int status)
 {
-	struct line_out bytes;
+	struct codec_out bytes;
 
 	(void)printf("# case %zu: %s (status %#x)\n", n, why, (unsigned)status);
 	show_said(r->said);
 	make_case(r, n, &bytes);
 	show_bytes(&bytes);
-	line_release(&bytes);
+	codec_release(&bytes);
 }
 
 /* Some cases in one process; gives the number of the next one. */
@@ -334,7 +334,7 @@ static void
 add_seed(struct run *r, const char *path)
 {
 	FILE *file = fopen(path, "rb");
-	struct line_out all = {0};
+	struct codec_out all = {0};
 	uint8_t piece[4096];
 	size_t n;
 
@@ -344,14 +344,14 @@ add_seed(struct run *r, const char *path)
 		_exit(2);
 	}
 	while ((n = fread(piece, 1, sizeof(piece), file)) > 0)
-		line_put_bytes(&all, piece, n);
+		codec_put_bytes(&all, piece, n);
 	(void)fclose(file);
 	if (!shape_parse(&r->seeds[r->count], all.bytes, all.len)) {
 		(void)fprintf(stderr,
 		    "mutations: %s: neither a recording nor a segment\n", path);
 		_exit(2);
 	}
-	line_release(&all);
+	codec_release(&all);
 	r->known[r->count] = twist_known_count(&r->seeds[r->count]);
 	r->known_sum += r->known[r->count];
 	r->count++;
@@ -361,18 +361,18 @@ static void
 write_case(const struct run *r, size_t n, const char *path)
 {
 	FILE *file = fopen(path, "wb");
-	struct line_out bytes;
+	struct codec_out bytes;
 
 	make_case(r, n, &bytes);
 	if (!file || fwrite(bytes.bytes, 1, bytes.len, file) != bytes.len ||
 	    fclose(file) != 0)
 		perror(path);
-	line_release(&bytes);
+	codec_release(&bytes);
 }
 
 static void
 write_seed(const char *dir, const char *fuzzer, size_t file, size_t entry,
-    int first, const struct line_out *content, size_t skip)
+    int first, const struct codec_out *content, size_t skip)
 {
 	char path[4096];
 	FILE *out;
@@ -400,17 +400,17 @@ write_seeds(const struct run *r, const char *dir)
 
 		for (size_t k = 0; k < s->count; k++) {
 			const struct shape_entry *e = &s->entries[k];
-			const struct line_out *c = &e->content;
+			const struct codec_out *c = &e->content;
 
 			if (s->is_segment)
 				write_seed(dir, "fuzz_segment", i, k, -1, c, 0);
-			else if (e->type == BUNDLE_SEGMENT)
+			else if (e->type == RECORDING_SEGMENT)
 				write_seed(dir, "fuzz_segment", i, k, -1, c,
-				    sizeof(struct bundle_segment));
-			else if (e->type == BUNDLE_LINE)
+				    sizeof(struct recording_segment));
+			else if (e->type == RECORDING_LINE)
 				write_seed(dir, "fuzz_line", i, k, -1, c, 0);
 			for (int first = 0;
-			     e->type == BUNDLE_NAMES && first < 3; first++)
+			     e->type == RECORDING_NAMES && first < 3; first++)
 				write_seed(
 				    dir, "fuzz_names", i, k, first, c, 0);
 		}

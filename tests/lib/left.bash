@@ -75,8 +75,15 @@ left_running() {
 	done < <(grep -lszx "SEEP_RUN=$SEEP_RUN" "${all[@]}")
 } 2>/dev/null
 
-# left_end: what is left LEFT_SECONDS (10) after the last test, and is ours. It is
-# removed; a process is ended by its pid, a changed checkout stays.
+# Is it by its name that of this run? Contents that name this checkout may as well
+# be the notes of somebody who works on it.
+left_may_remove() {
+	[[ $1 == "$left_work"/* || $1 == *seep?(-test).$SEEP_RUN.* ]]
+}
+
+# left_end: what is left LEFT_SECONDS (10) after the last test, and is ours. What
+# has the name of this run is removed; a process is ended by its pid. All else
+# stays, for whoever made it.
 left_end() {
 	local found kind what begin=$SECONDS
 	while
@@ -89,10 +96,10 @@ left_end() {
 	echo "$found"
 	while read -r kind what; do
 		case $kind in
-		file) rm -rf --one-file-system "${what% (*}" ;;
+		file) ! left_may_remove "${what% (*}" || rm -rf --one-file-system "${what% (*}" ;;
 		process) kill -KILL "${what%% *}" 2>/dev/null ;;
 		cgroup) rmdir "$what" 2>/dev/null ;;
-		mount) umount "$what" 2>/dev/null ;;
+		mount) ! left_may_remove "$what" || umount "$what" 2>/dev/null ;;
 		esac
 	done <<<"$found"
 }

@@ -9,7 +9,7 @@ import json
 NUMBERS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "live_blocks",
            "live_bytes", "peak_blocks", "peak_bytes", "samples", "size_min", "size_max",
            "temporary_blocks", "temporary_bytes")
-NULLS = ("pool", "error", "ages_fine", "live_ages", "live_sizes", "verdict", "series", "suppression",
+NULLS = ("pool", "error", "live_ages", "live_sizes", "verdict", "series", "suppression",
          "recursion", "first_time", "last_time")
 LENGTHS = {"ages": 21, "ages_fine": 5, "live_ages": 21, "live_sizes": 32}
 
@@ -21,7 +21,7 @@ def expand_site(site, frames):
     for name in NULLS:
         site.setdefault(name, None)
     for name, length in LENGTHS.items():
-        if site[name] is not None:
+        if site.get(name) is not None:
             site[name] += [0] * (length - len(site[name]))
 
 

@@ -236,7 +236,7 @@ FORMS=(report json diff check baseline suppressions export packed new view snaps
 	cd "$repo"
 	# these write in folders of our own: segments, snapshots, cache
 	grep -rnE 'O_WRONLY|O_RDWR|O_CREAT|O_TMPFILE|\bcreat\(|\bmk(o?s?)temps?\(|\bfopen\([^,]*, *"[wa]|"r\+' src --include='*.[ch]' |
-		grep -vE '^src/(collector/|trace/(outfile|infile)\.c|names/(cache|jail)\.c|record/(spool|collect|keep)\.c|cli/cmd_mode\.c)' |
+		grep -vE '^src/(collector/|trace/(outfile|infile)\.c|names/(cache|jail|trap)\.c|record/(segment_dir|collect|copy_snapshots)\.c|cli/cmd_mode\.c)' |
 		grep -vE '/dev/null|fmemopen|\(fd == 0 \? O_WRONLY' >"$T/found" || true
 	cat "$T/found"
 	[[ ! -s $T/found ]]

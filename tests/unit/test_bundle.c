@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "trace/bundle.h"
-#include "trace/bundle_bytes.h"
+#include "trace/recording.h"
+#include "trace/recording_bytes.h"
 
 struct place {
 	char dir[64];
@@ -55,42 +55,42 @@ drop_place(void **state)
 
 /* Three entries: text, a segment of 1000 bytes, an empty one. */
 static void
-write_sample(const char *path, enum bundle_existing existing)
+write_sample(const char *path, enum recording_existing existing)
 {
-	struct bundle_segment seg = {.end_kind = BUNDLE_END_EXITED};
-	struct bundle_writer *w;
+	struct recording_segment seg = {.end_kind = RECORDING_END_EXITED};
+	struct recording_writer *w;
 	unsigned char body[1000];
 
 	for (size_t i = 0; i < sizeof(body); i++)
 		body[i] = (unsigned char)(i * 7);
-	assert_int_equal(bundle_create(path, existing, &w), 0);
+	assert_int_equal(recording_create(path, existing, &w), 0);
 	assert_int_equal(
-	    bundle_append(w, BUNDLE_META, "seep=1\n", 7, NULL, 0), 0);
-	assert_int_equal(bundle_append(w, BUNDLE_SEGMENT, &seg, sizeof(seg),
-	                     body, sizeof(body)),
+	    recording_append(w, RECORDING_META, "seep=1\n", 7, NULL, 0), 0);
+	assert_int_equal(recording_append(w, RECORDING_SEGMENT, &seg,
+	                     sizeof(seg), body, sizeof(body)),
 	    0);
 	assert_int_equal(
-	    bundle_append(w, BUNDLE_UNTRACED, NULL, 0, NULL, 0), 0);
-	assert_int_equal(bundle_finish(w), 0);
+	    recording_append(w, RECORDING_UNTRACED, NULL, 0, NULL, 0), 0);
+	assert_int_equal(recording_finish(w), 0);
 }
 
 /* Number of entries, or the error after them. */
 static int
 count_entries(const char *path, bool *ret_truncated)
 {
-	struct bundle *b;
+	struct recording *b;
 	const void *bytes;
 	uint32_t type;
 	size_t len;
 	int n = 0, err;
 
-	err = bundle_open(path, &b);
+	err = recording_open(path, &b);
 	if (err < 0)
 		return err;
-	while ((err = bundle_next(b, &type, &bytes, &len)) > 0)
+	while ((err = recording_next(b, &type, &bytes, &len)) > 0)
 		n++;
-	*ret_truncated = bundle_truncated(b);
-	bundle_close(b);
+	*ret_truncated = recording_truncated(b);
+	recording_close(b);
 	return err < 0 ? err : n;
 }
 
@@ -120,38 +120,38 @@ static void
 what_was_written_is_read_back(void **state)
 {
 	struct place *p = *state;
-	struct bundle_segment seg;
+	struct recording_segment seg;
 	const unsigned char *body;
 	const void *bytes;
-	struct bundle *b;
+	struct recording *b;
 	struct stat st;
 	uint32_t type;
 	size_t len;
 
-	write_sample(p->file, BUNDLE_REFUSE);
+	write_sample(p->file, RECORDING_REFUSE);
 	assert_int_equal(stat(p->file, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
 	assert_int_equal(st.st_nlink, 1);
-	assert_int_equal(bundle_open(p->file, &b), 0);
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
-	assert_int_equal(type, BUNDLE_META);
+	assert_int_equal(recording_open(p->file, &b), 0);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(type, RECORDING_META);
 	assert_int_equal(len, 7);
 	assert_memory_equal(bytes, "seep=1\n", 7);
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
-	assert_int_equal(type, BUNDLE_SEGMENT);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(type, RECORDING_SEGMENT);
 	assert_int_equal(len, sizeof(seg) + 1000);
 	assert_int_equal((uintptr_t)bytes % 8, 0);
 	memcpy(&seg, bytes, sizeof(seg));
 	body = (const unsigned char *)bytes + sizeof(seg);
-	assert_int_equal(seg.end_kind, BUNDLE_END_EXITED);
+	assert_int_equal(seg.end_kind, RECORDING_END_EXITED);
 	assert_int_equal(body[999], (unsigned char)(999 * 7));
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
-	assert_int_equal(type, BUNDLE_UNTRACED);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(type, RECORDING_UNTRACED);
 	assert_int_equal(len, 0);
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), 0);
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), 0);
-	assert_false(bundle_truncated(b));
-	bundle_close(b);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), 0);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), 0);
+	assert_false(recording_truncated(b));
+	recording_close(b);
 }
 
 static void
@@ -162,7 +162,7 @@ every_prefix_is_readable_up_to_its_last_whole_entry(void **state)
 	size_t len;
 	int last = 0;
 
-	write_sample(p->file, BUNDLE_REFUSE);
+	write_sample(p->file, RECORDING_REFUSE);
 	len = load(p->file, file, sizeof(file));
 	for (size_t n = 0; n < len; n++) {
 		bool truncated = false;
@@ -191,7 +191,7 @@ every_flipped_bit_is_noticed(void **state)
 	size_t len;
 	int quiet = 0;
 
-	write_sample(p->file, BUNDLE_REFUSE);
+	write_sample(p->file, RECORDING_REFUSE);
 	len = load(p->file, file, sizeof(file));
 	for (size_t bit = 0; bit < len * 8; bit++) {
 		bool truncated = false;
@@ -215,36 +215,36 @@ damage_in_the_middle_leaves_what_came_before(void **state)
 	struct place *p = *state;
 	unsigned char file[4096];
 	const void *bytes;
-	struct bundle *b;
+	struct recording *b;
 	uint32_t type;
 	size_t len;
 
-	write_sample(p->file, BUNDLE_REFUSE);
+	write_sample(p->file, RECORDING_REFUSE);
 	len = load(p->file, file, sizeof(file));
 	file[500] ^= 1; /* inside the segment */
 	store(p->file, file, len);
-	assert_int_equal(bundle_open(p->file, &b), 0);
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), -EBADMSG);
-	bundle_close(b);
+	assert_int_equal(recording_open(p->file, &b), 0);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), -EBADMSG);
+	recording_close(b);
 }
 
 static void
 a_foreign_file_is_not_a_recording(void **state)
 {
 	struct place *p = *state;
-	struct bundle *b;
+	struct recording *b;
 
 	store(p->file, (const unsigned char *)"#!/bin/sh\nexit 0\n", 17);
-	assert_int_equal(bundle_open(p->file, &b), -EINVAL);
+	assert_int_equal(recording_open(p->file, &b), -EINVAL);
 	store(p->file, (const unsigned char *)"", 0);
-	assert_int_equal(bundle_open(p->file, &b), -EINVAL);
-	assert_int_equal(bundle_open(p->dir, &b), -EISDIR);
-	assert_int_equal(bundle_open("/dev/null", &b), -EINVAL);
+	assert_int_equal(recording_open(p->file, &b), -EINVAL);
+	assert_int_equal(recording_open(p->dir, &b), -EISDIR);
+	assert_int_equal(recording_open("/dev/null", &b), -EINVAL);
 	unlink(p->file);
-	assert_int_equal(bundle_open(p->file, &b), -ENOENT);
+	assert_int_equal(recording_open(p->file, &b), -ENOENT);
 	assert_int_equal(mkfifo(p->file, 0600), 0);
-	assert_int_equal(bundle_open(p->file, &b), -EINVAL);
+	assert_int_equal(recording_open(p->file, &b), -EINVAL);
 }
 
 static void
@@ -252,31 +252,32 @@ another_version_is_told_apart_from_damage(void **state)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
-	struct bundle *b;
+	struct recording *b;
 	size_t len;
 
-	write_sample(p->file, BUNDLE_REFUSE);
+	write_sample(p->file, RECORDING_REFUSE);
 	len = load(p->file, file, sizeof(file));
-	file[8] = BUNDLE_VERSION + 1;
+	file[8] = RECORDING_VERSION + 1;
 	store(p->file, file, len);
-	assert_int_equal(bundle_open(p->file, &b), -ENOTSUP);
-	file[8] = BUNDLE_VERSION;
+	assert_int_equal(recording_open(p->file, &b), -ENOTSUP);
+	file[8] = RECORDING_VERSION;
 	file[16] = 1; /* a feature that must be understood */
 	store(p->file, file, len);
-	assert_int_equal(bundle_open(p->file, &b), -ENOTSUP);
+	assert_int_equal(recording_open(p->file, &b), -ENOTSUP);
 }
 
 static void
 nothing_appears_before_the_end(void **state)
 {
 	struct place *p = *state;
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	char command[128];
 
-	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
-	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
+	assert_int_equal(
+	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
 	assert_int_equal(access(p->file, F_OK), -1);
-	bundle_discard(w);
+	recording_discard(w);
 	snprintf(command, sizeof(command), "test -z \"$(ls -A '%s')\"", p->dir);
 	assert_int_equal(system(command), 0);
 }
@@ -286,24 +287,25 @@ an_existing_file_is_refused_replaced_or_kept_as_old(void **state)
 {
 	struct place *p = *state;
 	unsigned char file[64];
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	char old[128];
 	bool truncated;
 
 	snprintf(old, sizeof(old), "%s.old", p->file);
 	store(p->file, (const unsigned char *)"precious", 8);
-	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), -EEXIST);
+	assert_int_equal(
+	    recording_create(p->file, RECORDING_REFUSE, &w), -EEXIST);
 
-	assert_int_equal(bundle_create(p->file, BUNDLE_KEEP_OLD, &w), 0);
-	bundle_discard(w); /* a run that failed */
+	assert_int_equal(recording_create(p->file, RECORDING_KEEP_OLD, &w), 0);
+	recording_discard(w); /* a run that failed */
 	assert_int_equal(load(p->file, file, sizeof(file)), 8);
 	assert_int_equal(access(old, F_OK), -1);
 
-	write_sample(p->file, BUNDLE_KEEP_OLD);
+	write_sample(p->file, RECORDING_KEEP_OLD);
 	assert_int_equal(load(old, file, sizeof(file)), 8);
 	assert_int_equal(count_entries(p->file, &truncated), 3);
 
-	write_sample(p->file, BUNDLE_REPLACE);
+	write_sample(p->file, RECORDING_REPLACE);
 	assert_int_equal(count_entries(p->file, &truncated), 3);
 	assert_int_equal(load(old, file, sizeof(file)), 8);
 }
@@ -313,11 +315,11 @@ a_file_that_appears_meanwhile_is_not_overwritten(void **state)
 {
 	struct place *p = *state;
 	unsigned char file[64];
-	struct bundle_writer *w;
+	struct recording_writer *w;
 
-	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
 	store(p->file, (const unsigned char *)"precious", 8);
-	assert_int_equal(bundle_finish(w), -EEXIST);
+	assert_int_equal(recording_finish(w), -EEXIST);
 	assert_int_equal(load(p->file, file, sizeof(file)), 8);
 }
 
@@ -332,7 +334,7 @@ a_link_is_followed_not_replaced(void **state)
 	snprintf(link_path, sizeof(link_path), "%s/link", p->dir);
 	store(p->file, (const unsigned char *)"x", 1);
 	assert_int_equal(symlink(p->file, link_path), 0);
-	write_sample(link_path, BUNDLE_REPLACE);
+	write_sample(link_path, RECORDING_REPLACE);
 	assert_int_equal(lstat(link_path, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	assert_int_equal(count_entries(p->file, &truncated), 3);
@@ -344,7 +346,7 @@ a_device_is_written_and_stays_a_device(void **state)
 	struct stat st;
 
 	(void)state;
-	write_sample("/dev/null", BUNDLE_REFUSE);
+	write_sample("/dev/null", RECORDING_REFUSE);
 	assert_int_equal(stat("/dev/null", &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
 }
@@ -354,14 +356,16 @@ a_full_disk_is_an_error_and_leaves_nothing(void **state)
 {
 	static unsigned char large[1 << 16];
 	struct place *p = *state;
-	struct bundle_writer *w;
+	struct recording_writer *w;
 
 	if (access("/dev/full", W_OK) == 0)
 		assert_int_equal(
-		    bundle_create("/dev/full", BUNDLE_REFUSE, &w), -ENOSPC);
+		    recording_create("/dev/full", RECORDING_REFUSE, &w),
+		    -ENOSPC);
 	assert_int_equal(
-	    bundle_create("/proc/none/x", BUNDLE_REFUSE, &w), -ENOENT);
-	assert_int_equal(bundle_create(p->dir, BUNDLE_REPLACE, &w), -EISDIR);
+	    recording_create("/proc/none/x", RECORDING_REFUSE, &w), -ENOENT);
+	assert_int_equal(
+	    recording_create(p->dir, RECORDING_REPLACE, &w), -EISDIR);
 
 	struct rlimit old, limit;
 
@@ -369,14 +373,14 @@ a_full_disk_is_an_error_and_leaves_nothing(void **state)
 	limit = old;
 	limit.rlim_cur = 4096;
 	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
 	setrlimit(RLIMIT_FSIZE, &limit);
-	assert_int_equal(
-	    bundle_append(w, BUNDLE_SEGMENT, large, sizeof(large), NULL, 0),
+	assert_int_equal(recording_append(w, RECORDING_SEGMENT, large,
+	                     sizeof(large), NULL, 0),
 	    -EFBIG);
 	assert_int_equal(
-	    bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), -EFBIG);
-	assert_int_equal(bundle_finish(w), -EFBIG);
+	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), -EFBIG);
+	assert_int_equal(recording_finish(w), -EFBIG);
 	setrlimit(RLIMIT_FSIZE, &old);
 	signal(SIGXFSZ, SIG_DFL);
 	assert_int_equal(access(p->file, F_OK), -1);
@@ -387,53 +391,53 @@ a_packed_entry_is_smaller_and_comes_back(void **state)
 {
 	static unsigned char large[1 << 20];
 	struct place *p = *state;
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	const void *bytes;
-	struct bundle *b;
+	struct recording *b;
 	uint32_t type;
 	size_t len;
 
 	for (size_t i = 0; i < sizeof(large); i++)
 		large[i] = (unsigned char)(i >> 8);
-	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
-	assert_int_equal(bundle_append_packed(w, BUNDLE_LINE, "head", 4, large,
-	                     sizeof(large), 3),
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
+	assert_int_equal(recording_append_packed(w, RECORDING_LINE, "head", 4,
+	                     large, sizeof(large), 3),
 	    0);
 	assert_int_equal(
-	    bundle_append_packed(w, BUNDLE_LINE, NULL, 0, NULL, 0, 3), 0);
-	assert_true(bundle_size(w) < sizeof(large) / 10);
-	assert_int_equal(bundle_finish(w), 0);
-	assert_int_equal(bundle_open(p->file, &b), 0);
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
-	assert_int_equal(type, BUNDLE_LINE);
+	    recording_append_packed(w, RECORDING_LINE, NULL, 0, NULL, 0, 3), 0);
+	assert_true(recording_size(w) < sizeof(large) / 10);
+	assert_int_equal(recording_finish(w), 0);
+	assert_int_equal(recording_open(p->file, &b), 0);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(type, RECORDING_LINE);
 	assert_int_equal(len, 4 + sizeof(large));
 	assert_memory_equal(bytes, "head", 4);
 	assert_memory_equal(
 	    (const unsigned char *)bytes + 4, large, sizeof(large));
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), 1);
 	assert_int_equal(len, 0);
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), 0);
-	assert_false(bundle_truncated(b));
-	bundle_rewind(b);
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), 0);
+	assert_false(recording_truncated(b));
+	recording_rewind(b);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), 1);
 	assert_int_equal(len, 4 + sizeof(large));
-	bundle_close(b);
+	recording_close(b);
 }
 
 /* As a packed entry that a hostile writer made. */
 static void
 write_frame(const char *path, const void *bytes, size_t len)
 {
-	const struct bundle_file_head file = {BUNDLE_MAGIC, BUNDLE_VERSION,
-	    sizeof(struct bundle_file_head), 0, 0};
-	struct bundle_entry_head h = {.type = BUNDLE_LINE,
-	    .flags = BUNDLE_ZSTD,
+	const struct recording_file_head file = {RECORDING_MAGIC,
+	    RECORDING_VERSION, sizeof(struct recording_file_head), 0, 0};
+	struct recording_entry_head h = {.type = RECORDING_LINE,
+	    .flags = RECORDING_ZSTD,
 	    .length = len,
-	    .crc = bundle_crc_of(0, bytes, len)};
+	    .crc = recording_crc_of(0, bytes, len)};
 	FILE *out = fopen(path, "wb");
 
 	assert_non_null(out);
-	h.head_crc = bundle_crc_of(0, &h, BUNDLE_HEAD_CRC_BYTES);
+	h.head_crc = recording_crc_of(0, &h, RECORDING_HEAD_CRC_BYTES);
 	assert_int_equal(fwrite(&file, sizeof(file), 1, out), 1);
 	assert_int_equal(fwrite(&h, sizeof(h), 1, out), 1);
 	assert_int_equal(fwrite(bytes, len, 1, out), 1);
@@ -447,29 +451,30 @@ a_few_bytes_do_not_unpack_to_very_many(void **state)
 	struct place *p = *state;
 	size_t room = ZSTD_compressBound(MANY), len;
 	unsigned char *zeros = calloc(1, MANY), *packed = malloc(room);
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	const void *bytes;
-	struct bundle *b;
+	struct recording *b;
 	uint32_t type;
 
 	assert_true(zeros && packed);
 	len = ZSTD_compress(packed, room, zeros, MANY, 1);
 	assert_true(len < MANY / 1000);
 	write_frame(p->file, packed, len);
-	assert_int_equal(bundle_open(p->file, &b), 0);
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), -EBADMSG);
-	bundle_close(b);
+	assert_int_equal(recording_open(p->file, &b), 0);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), -EBADMSG);
+	recording_close(b);
 	/* the writer knows: it is stored as it is */
-	assert_int_equal(bundle_create(p->file, BUNDLE_REPLACE, &w), 0);
-	assert_int_equal(
-	    bundle_append_packed(w, BUNDLE_LINE, "head", 4, zeros, MANY, 1), 0);
-	assert_true(bundle_size(w) > MANY);
-	assert_int_equal(bundle_finish(w), 0);
-	assert_int_equal(bundle_open(p->file, &b), 0);
-	assert_int_equal(bundle_next(b, &type, &bytes, &len), 1);
+	assert_int_equal(recording_create(p->file, RECORDING_REPLACE, &w), 0);
+	assert_int_equal(recording_append_packed(
+	                     w, RECORDING_LINE, "head", 4, zeros, MANY, 1),
+	    0);
+	assert_true(recording_size(w) > MANY);
+	assert_int_equal(recording_finish(w), 0);
+	assert_int_equal(recording_open(p->file, &b), 0);
+	assert_int_equal(recording_next(b, &type, &bytes, &len), 1);
 	assert_int_equal(len, 4 + MANY);
 	assert_memory_equal(bytes, "head", 4);
-	bundle_close(b);
+	recording_close(b);
 	free(zeros);
 	free(packed);
 }
@@ -478,13 +483,14 @@ a_few_bytes_do_not_unpack_to_very_many(void **state)
 static void
 write_many(const char *path)
 {
-	struct bundle_writer *w;
+	struct recording_writer *w;
 
-	assert_int_equal(bundle_create(path, BUNDLE_REPLACE, &w), 0);
+	assert_int_equal(recording_create(path, RECORDING_REPLACE, &w), 0);
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_int_equal(
-		    bundle_append(w, BUNDLE_META, &i, sizeof(i), NULL, 0), 0);
-	assert_int_equal(bundle_finish(w), 0);
+		    recording_append(w, RECORDING_META, &i, sizeof(i), NULL, 0),
+		    0);
+	assert_int_equal(recording_finish(w), 0);
 }
 
 static void
@@ -493,7 +499,7 @@ reading_goes_on_behind_damage(void **state)
 	static unsigned char file[1 << 17];
 	struct place *p = *state;
 	const void *bytes;
-	struct bundle *b;
+	struct recording *b;
 	uint64_t number, next = 0;
 	uint32_t type;
 	size_t len, got;
@@ -504,14 +510,14 @@ reading_goes_on_behind_damage(void **state)
 	for (int i = 100; i < 110; i++) /* heads and payloads of several */
 		file[32 + i * 32 + i % 32] ^= 1;
 	store(p->file, file, got);
-	assert_int_equal(bundle_open(p->file, &b), 0);
+	assert_int_equal(recording_open(p->file, &b), 0);
 	for (;;) {
-		err = bundle_next(b, &type, &bytes, &len);
+		err = recording_next(b, &type, &bytes, &len);
 		if (err == 0)
 			break;
 		if (err < 0) {
 			assert_int_equal(err, -EBADMSG);
-			assert_true(bundle_resume(b));
+			assert_true(recording_resume(b));
 			damages++;
 			continue;
 		}
@@ -522,39 +528,41 @@ reading_goes_on_behind_damage(void **state)
 	}
 	assert_int_equal(damages, 10);
 	assert_int_equal(next, 1000);
-	assert_false(bundle_truncated(b));
-	bundle_close(b);
+	assert_false(recording_truncated(b));
+	recording_close(b);
 	/* without its end a file has no index: it ends at the damage */
 	store(p->file, file, got - 8);
-	assert_int_equal(bundle_open(p->file, &b), 0);
-	while ((err = bundle_next(b, &type, &bytes, &len)) == 1)
+	assert_int_equal(recording_open(p->file, &b), 0);
+	while ((err = recording_next(b, &type, &bytes, &len)) == 1)
 		continue;
 	assert_int_equal(err, -EBADMSG);
-	assert_false(bundle_resume(b));
-	bundle_close(b);
+	assert_false(recording_resume(b));
+	recording_close(b);
 }
 
 static void
 a_published_file_is_readable_at_once(void **state)
 {
 	struct place *p = *state;
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	unsigned char file[64];
 	bool truncated;
 	char old[128];
 
 	snprintf(old, sizeof(old), "%s.old", p->file);
 	store(p->file, (const unsigned char *)"precious", 8);
-	assert_int_equal(bundle_create(p->file, BUNDLE_KEEP_OLD, &w), 0);
-	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
-	assert_int_equal(bundle_publish(w), 0);
-	assert_int_equal(bundle_publish(w), 0);
+	assert_int_equal(recording_create(p->file, RECORDING_KEEP_OLD, &w), 0);
+	assert_int_equal(
+	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_publish(w), 0);
+	assert_int_equal(recording_publish(w), 0);
 	assert_int_equal(load(old, file, sizeof(file)), 8);
 	assert_int_equal(count_entries(p->file, &truncated), 1);
 	assert_true(truncated);
-	assert_int_equal(bundle_append(w, BUNDLE_META, "b", 1, NULL, 0), 0);
+	assert_int_equal(
+	    recording_append(w, RECORDING_META, "b", 1, NULL, 0), 0);
 	assert_int_equal(count_entries(p->file, &truncated), 2);
-	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(count_entries(p->file, &truncated), 2);
 	assert_false(truncated);
 	assert_int_equal(load(old, file, sizeof(file)), 8);
@@ -564,29 +572,32 @@ static void
 a_name_taken_away_is_given_back(void **state)
 {
 	struct place *p = *state;
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	unsigned char file[64];
 	struct stat st;
 	bool truncated;
 
-	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
-	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
-	assert_int_equal(bundle_publish(w), 0);
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
+	assert_int_equal(
+	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_publish(w), 0);
 	unlink(p->file);
-	assert_int_equal(bundle_append(w, BUNDLE_META, "b", 1, NULL, 0), 0);
-	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(
+	    recording_append(w, RECORDING_META, "b", 1, NULL, 0), 0);
+	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(count_entries(p->file, &truncated), 2);
 	assert_false(truncated);
 	assert_int_equal(stat(p->file, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
 	/* but what another has put there stays */
 	unlink(p->file);
-	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
-	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
-	assert_int_equal(bundle_publish(w), 0);
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
+	assert_int_equal(
+	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_publish(w), 0);
 	unlink(p->file);
 	store(p->file, (const unsigned char *)"precious", 8);
-	assert_int_equal(bundle_finish(w), -EEXIST);
+	assert_int_equal(recording_finish(w), -EEXIST);
 	assert_int_equal(load(p->file, file, sizeof(file)), 8);
 }
 
@@ -594,16 +605,17 @@ static void
 a_file_that_another_wrote_is_left_to_him(void **state)
 {
 	struct place *p = *state;
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	unsigned char file[64];
 
-	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
-	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
-	assert_int_equal(bundle_publish(w), 0);
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
+	assert_int_equal(
+	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_publish(w), 0);
 	store(p->file, (const unsigned char *)"precious", 8);
 	assert_int_equal(
-	    bundle_append(w, BUNDLE_META, "b", 1, NULL, 0), -ESTALE);
-	assert_int_equal(bundle_finish(w), -ESTALE);
+	    recording_append(w, RECORDING_META, "b", 1, NULL, 0), -ESTALE);
+	assert_int_equal(recording_finish(w), -ESTALE);
 	assert_int_equal(load(p->file, file, sizeof(file)), 8);
 	assert_memory_equal(file, "precious", 8);
 }
@@ -613,18 +625,18 @@ version_1_is_still_read(void **state)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
-	struct bundle *b;
+	struct recording *b;
 	size_t len;
 
-	write_sample(p->file, BUNDLE_REFUSE);
+	write_sample(p->file, RECORDING_REFUSE);
 	len = load(p->file, file, sizeof(file));
 	file[8] = 1;
 	store(p->file, file, len);
-	assert_int_equal(bundle_open(p->file, &b), 0);
-	bundle_close(b);
+	assert_int_equal(recording_open(p->file, &b), 0);
+	recording_close(b);
 	file[8] = 0;
 	store(p->file, file, len);
-	assert_int_equal(bundle_open(p->file, &b), -ENOTSUP);
+	assert_int_equal(recording_open(p->file, &b), -ENOTSUP);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_place, drop_place)
@@ -633,17 +645,17 @@ version_1_is_still_read(void **state)
 static size_t
 types_of(const char *path, uint32_t *types, size_t max)
 {
-	struct bundle *b;
+	struct recording *b;
 	const void *bytes;
 	uint32_t type;
 	size_t len, n = 0;
 
-	assert_int_equal(bundle_open(path, &b), 0);
-	while (bundle_next(b, &type, &bytes, &len) == 1)
+	assert_int_equal(recording_open(path, &b), 0);
+	while (recording_next(b, &type, &bytes, &len) == 1)
 		if (n < max)
 			types[n++] = type;
-	assert_false(bundle_truncated(b));
-	bundle_close(b);
+	assert_false(recording_truncated(b));
+	recording_close(b);
 	return n;
 }
 
@@ -651,29 +663,30 @@ static void
 checkpoint_is_a_whole_file_and_goes_on(void **state)
 {
 	struct place *p = *state;
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	uint32_t types[600];
 
-	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
 	for (int i = 0; i < 255; i++) /* the index is about to be full */
 		assert_int_equal(
-		    bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
-	assert_int_equal(bundle_checkpoint(w), 0);
+		    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_checkpoint(w), 0);
 	assert_int_equal(types_of(p->file, types, 600), 255);
-	assert_int_equal(bundle_checkpoint(w), 0);
+	assert_int_equal(recording_checkpoint(w), 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(
-		    bundle_append(w, BUNDLE_NAMES, "b", 1, NULL, 0), 0);
-	assert_int_equal(bundle_finish(w), 0);
+		    recording_append(w, RECORDING_NAMES, "b", 1, NULL, 0), 0);
+	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(types_of(p->file, types, 600), 258);
-	assert_int_equal(types[254], BUNDLE_META);
-	assert_int_equal(types[255], BUNDLE_NAMES);
+	assert_int_equal(types[254], RECORDING_META);
+	assert_int_equal(types[255], RECORDING_NAMES);
 	unlink(p->file);
 	/* without anything more */
-	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
-	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
-	assert_int_equal(bundle_checkpoint(w), 0);
-	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
+	assert_int_equal(
+	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_checkpoint(w), 0);
+	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(types_of(p->file, types, 600), 1);
 }
 
@@ -682,23 +695,25 @@ rollback_forgives_a_full_disk(void **state)
 {
 	struct place *p = *state;
 	struct rlimit old, limit;
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	uint32_t types[8];
 	char *big = calloc(1, 1 << 20);
 
 	assert_non_null(big);
-	assert_int_equal(bundle_create(p->file, BUNDLE_REFUSE, &w), 0);
-	assert_int_equal(bundle_append(w, BUNDLE_META, "a", 1, NULL, 0), 0);
-	assert_int_equal(bundle_checkpoint(w), 0);
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
+	assert_int_equal(
+	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_checkpoint(w), 0);
 	(void)signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	limit = old;
 	limit.rlim_cur = 65536;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	assert_int_equal(
-	    bundle_append(w, BUNDLE_NAMES, big, 1 << 20, NULL, 0), -EFBIG);
-	assert_int_equal(bundle_rollback(w), 0);
-	assert_int_equal(bundle_finish(w), 0);
+	    recording_append(w, RECORDING_NAMES, big, 1 << 20, NULL, 0),
+	    -EFBIG);
+	assert_int_equal(recording_rollback(w), 0);
+	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	assert_int_equal(types_of(p->file, types, 8), 1);
 	free(big);

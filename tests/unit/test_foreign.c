@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "reader/clock.h"
+#include "util/clock.h"
 #include "reader/foreign.h"
 
 enum { PAGE = FOREIGN_PAGE_BYTES };

@@ -20,8 +20,8 @@
 #include "reader/tail.h"
 #include "reader/timeline.h"
 #include "record/follow.h"
-#include "trace/bundle.h"
-#include "trace/line.h"
+#include "trace/recording.h"
+#include "trace/codec.h"
 
 /* more than any test takes */
 static struct tail_room room = {.bytes = SIZE_MAX};
@@ -154,10 +154,10 @@ host_run(struct host *h, uint64_t events)
 	}
 }
 
-static struct line_sum
+static struct codec_sum
 host_sum(const struct host *h, uint32_t id)
 {
-	struct line_sum s = {0};
+	struct codec_sum s = {0};
 
 	for (int i = 0; i < ARRAYS; i++) {
 		s.allocations += h->rows[i][id].allocations;
@@ -174,35 +174,35 @@ numbers_come_back(void **state)
 	static const int64_t some[] = {
 	    0, 1, -1, 63, 64, -64, 127, 128, 1 << 20, INT64_MAX, INT64_MIN};
 	enum { N = sizeof(some) / sizeof(some[0]) };
-	struct line_out out = {0};
-	struct line_in in;
+	struct codec_out out = {0};
+	struct codec_in in;
 
 	(void)state;
 	for (size_t i = 0; i < N; i++) {
-		line_put(&out, (uint64_t)some[i]);
-		line_put_signed(&out, some[i]);
+		codec_put(&out, (uint64_t)some[i]);
+		codec_put_signed(&out, some[i]);
 	}
-	in = (struct line_in){.at = out.bytes, .end = out.bytes + out.len};
+	in = (struct codec_in){.at = out.bytes, .end = out.bytes + out.len};
 	for (size_t i = 0; i < N; i++) {
-		assert_true(line_get(&in) == (uint64_t)some[i]);
-		assert_true(line_get_signed(&in) == some[i]);
+		assert_true(codec_get(&in) == (uint64_t)some[i]);
+		assert_true(codec_get_signed(&in) == some[i]);
 	}
 	assert_false(in.bad);
-	assert_true(line_get(&in) == 0);
+	assert_true(codec_get(&in) == 0);
 	assert_true(in.bad);
-	line_release(&out);
+	codec_release(&out);
 }
 
 static void
 columns_give_the_same_sums(void **state)
 {
 	struct host h = {.seed = 4711};
-	struct line_sum is = {0}, back = {0};
+	struct codec_sum is = {0}, back = {0};
 
 	(void)state;
 	for (int i = 0; i < 100000; i++) {
-		struct line_sum was = is;
-		int64_t column[LINE_COLUMNS];
+		struct codec_sum was = is;
+		int64_t column[CODEC_COLUMNS];
 		bool new_peak = random_of(&h) % 3 == 0;
 		unsigned shift = (unsigned)(random_of(&h) % 64);
 
@@ -214,8 +214,8 @@ columns_give_the_same_sums(void **state)
 			is.peak_bytes = (int64_t)(random_of(&h) >> shift);
 			is.peak_blocks = -(int64_t)(random_of(&h) >> shift);
 		}
-		line_encode(&was, &is, new_peak, column);
-		line_decode(&back, new_peak, column);
+		codec_encode(&was, &is, new_peak, column);
+		codec_decode(&back, new_peak, column);
 		assert_memory_equal(&back, &is, sizeof(is));
 	}
 }
@@ -225,7 +225,7 @@ static void
 what_is_told_is_what_was_there(void **state)
 {
 	const struct replay_hooks hooks = {.rows = true};
-	struct line_out out = {0};
+	struct codec_out out = {0};
 	struct seg_header header;
 	struct replay *r;
 	struct tail *t;
@@ -258,8 +258,8 @@ what_is_told_is_what_was_there(void **state)
 		assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
 		p = replay_process(r, 0);
 		for (uint32_t id = 0; id < h.site_count; id++) {
-			struct line_sum want = host_sum(&h, id);
-			struct line_sum got = replay_sum(p, id);
+			struct codec_sum want = host_sum(&h, id);
+			struct codec_sum got = replay_sum(p, id);
 
 			all += want.allocations;
 			if (look % 3 == 1)
@@ -270,7 +270,7 @@ what_is_told_is_what_was_there(void **state)
 	}
 	tail_free(t);
 	replay_free(r);
-	line_release(&out);
+	codec_release(&out);
 	host_release(&h);
 }
 
@@ -278,12 +278,12 @@ static void
 columns_of_samples_give_the_same_sums(void **state)
 {
 	struct host h = {.seed = 815};
-	struct line_sum is = {0}, back = {0};
+	struct codec_sum is = {0}, back = {0};
 
 	(void)state;
 	for (int i = 0; i < 100000; i++) {
-		struct line_sum was = is;
-		int64_t column[LINE_WIDE_COLUMNS];
+		struct codec_sum was = is;
+		int64_t column[CODEC_WIDE_COLUMNS];
 		unsigned shift = (unsigned)(random_of(&h) % 64);
 		bool wide = random_of(&h) % 4 == 0;
 
@@ -293,11 +293,11 @@ columns_of_samples_give_the_same_sums(void **state)
 		if (wide)
 			is.variance_allocated +=
 			    (seg_wide)(random_of(&h) >> shift) << 64;
-		line_encode_samples(&was, &is, column);
+		codec_encode_samples(&was, &is, column);
 		/* small differences need no more than the old columns */
 		if (!wide && shift > 0)
 			assert_true(column[3] == 0 && column[4] == 0);
-		line_decode_samples(&back, column);
+		codec_decode_samples(&back, column);
 		assert_true(back.samples == is.samples &&
 		    back.variance_allocated == is.variance_allocated &&
 		    back.variance_freed == is.variance_freed);
@@ -311,7 +311,7 @@ look_at_samples(uint64_t high, uint32_t row_bytes)
 	static const uint64_t frames[] = {MKSEG_FRAME(1, 0x1010)};
 	const struct replay_hooks hooks = {.rows = true};
 	struct mkseg *m = mkseg_new();
-	struct line_out out = {0};
+	struct codec_out out = {0};
 	struct seg_header header;
 	struct segment *seg;
 	struct process *p;
@@ -355,7 +355,7 @@ look_at_samples(uint64_t high, uint32_t row_bytes)
 	segment_free(seg);
 	tail_free(t);
 	replay_free(r);
-	line_release(&out);
+	codec_release(&out);
 	segfile_close(f);
 	free(bytes);
 }
@@ -374,22 +374,22 @@ static void
 samples_without_variances_are_read(void **state)
 {
 	const struct replay_hooks hooks = {.rows = true};
-	struct line_out out = {0}, body = {0};
-	struct line_sum got;
+	struct codec_out out = {0}, body = {0};
+	struct codec_sum got;
 	struct replay *r;
 
 	(void)state;
-	line_put(&body, 1);
-	line_put_item(&out, LINE_PROCESS, &body);
-	line_put(&body, LINE_SAMPLES);
-	line_put(&body, 2);
-	line_put(&body, 1); /* ids 1 and 2 */
-	line_put(&body, 1);
-	for (int column = 0; column < LINE_COLUMNS + 1; column++) {
-		line_put_signed(&body, column == LINE_COLUMNS ? 5 : 100);
-		line_put_signed(&body, column == LINE_COLUMNS ? 6 : 200);
+	codec_put(&body, 1);
+	codec_put_item(&out, CODEC_PROCESS, &body);
+	codec_put(&body, CODEC_SAMPLES);
+	codec_put(&body, 2);
+	codec_put(&body, 1); /* ids 1 and 2 */
+	codec_put(&body, 1);
+	for (int column = 0; column < CODEC_COLUMNS + 1; column++) {
+		codec_put_signed(&body, column == CODEC_COLUMNS ? 5 : 100);
+		codec_put_signed(&body, column == CODEC_COLUMNS ? 6 : 200);
 	}
-	line_put_item(&out, LINE_LEDGER, &body);
+	codec_put_item(&out, CODEC_LEDGER, &body);
 	assert_int_equal(replay_new(&hooks, &r), 0);
 	assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
 	got = replay_sum(replay_process(r, 0), 2);
@@ -397,8 +397,8 @@ samples_without_variances_are_read(void **state)
 	assert_int_equal(got.samples, 6);
 	assert_true(got.variance_allocated == 0);
 	replay_free(r);
-	line_release(&out);
-	line_release(&body);
+	codec_release(&out);
+	codec_release(&body);
 }
 
 static void
@@ -406,7 +406,7 @@ the_replayed_state_is_the_segment(void **state)
 {
 	const struct replay_hooks hooks = {.rows = true};
 	struct process *live, *told;
-	struct line_out out = {0};
+	struct codec_out out = {0};
 	struct seg_header header;
 	struct segment *seg;
 	struct replay *r;
@@ -457,7 +457,7 @@ the_replayed_state_is_the_segment(void **state)
 	process_free(told);
 	tail_free(t);
 	replay_free(r);
-	line_release(&out);
+	codec_release(&out);
 	host_release(&h);
 }
 
@@ -465,7 +465,7 @@ static void
 any_cut_or_flipped_byte_is_survived(void **state)
 {
 	const struct replay_hooks hooks = {.rows = true};
-	struct line_out out = {0};
+	struct codec_out out = {0};
 	struct seg_header header;
 	struct tail *t;
 	struct host h;
@@ -496,20 +496,20 @@ any_cut_or_flipped_byte_is_survived(void **state)
 		replay_free(r);
 	}
 	tail_free(t);
-	line_release(&out);
+	codec_release(&out);
 	host_release(&h);
 }
 
 /* ---- an hour ---- */
 
 static void
-put_time(struct line_out *out, uint64_t us)
+put_time(struct codec_out *out, uint64_t us)
 {
-	struct line_out body = {0};
+	struct codec_out body = {0};
 
-	line_put(&body, us);
-	line_put_item(out, LINE_TIME, &body);
-	line_release(&body);
+	codec_put(&body, us);
+	codec_put_item(out, CODEC_TIME, &body);
+	codec_release(&body);
 }
 
 static void
@@ -539,10 +539,10 @@ record_simulated(uint32_t sites, uint64_t seconds, uint64_t events)
 {
 	char path[] = "/tmp/test_line.XXXXXX";
 	int fd = mkstemp(path);
-	struct bundle_segment end = {.end_kind = BUNDLE_END_EXITED};
+	struct recording_segment end = {.end_kind = RECORDING_END_EXITED};
 	uint64_t line_bytes = 0, now = 0, flushed = 0, done = 0;
-	struct bundle_writer *w;
-	struct line_out out = {0};
+	struct recording_writer *w;
+	struct codec_out out = {0};
 	struct seg_header header;
 	struct stat st;
 	struct tail *t;
@@ -554,9 +554,9 @@ record_simulated(uint32_t sites, uint64_t seconds, uint64_t events)
 	close(fd);
 	host_init(&h, sites);
 	assert_int_equal(tail_new(1, &room, &t), 0);
-	assert_int_equal(bundle_create(path, BUNDLE_REPLACE, &w), 0);
+	assert_int_equal(recording_create(path, RECORDING_REPLACE, &w), 0);
 	while (now < seconds * 1000000000) {
-		uint64_t due, before = bundle_size(w);
+		uint64_t due, before = recording_size(w);
 
 		now += follow_interval(now);
 		due = (uint64_t)((double)events * (double)now /
@@ -572,24 +572,24 @@ record_simulated(uint32_t sites, uint64_t seconds, uint64_t events)
 		    0);
 		if (now - flushed < 1000000000)
 			continue;
-		assert_int_equal(bundle_append_packed(w, BUNDLE_LINE, out.bytes,
-		                     out.len, NULL, 0, 3),
+		assert_int_equal(recording_append_packed(w, RECORDING_LINE,
+		                     out.bytes, out.len, NULL, 0, 3),
 		    0);
-		line_bytes += bundle_size(w) - before;
+		line_bytes += recording_size(w) - before;
 		out.len = 0;
 		flushed = now;
 	}
 	if (out.len > 0)
-		assert_int_equal(bundle_append_packed(w, BUNDLE_LINE, out.bytes,
-		                     out.len, NULL, 0, 3),
+		assert_int_equal(recording_append_packed(w, RECORDING_LINE,
+		                     out.bytes, out.len, NULL, 0, 3),
 		    0);
 	assert_int_equal(
 	    segfile_compact(h.file, SEGFILE_OWN, &bytes, &len, NULL), 0);
-	assert_int_equal(bundle_append_packed(w, BUNDLE_SEGMENT, &end,
+	assert_int_equal(recording_append_packed(w, RECORDING_SEGMENT, &end,
 	                     sizeof(end), bytes, len, 3),
 	    0);
 	free(bytes);
-	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(stat(path, &st), 0);
 	printf("# %u sites, %llu s, %llu allocations: %.1f MB\n", sites,
 	    (unsigned long long)seconds, (unsigned long long)events,
@@ -597,7 +597,7 @@ record_simulated(uint32_t sites, uint64_t seconds, uint64_t events)
 	check_course(path, &h, done);
 	unlink(path);
 	tail_free(t);
-	line_release(&out);
+	codec_release(&out);
 	host_release(&h);
 	return (uint64_t)st.st_size;
 }
@@ -629,22 +629,22 @@ a_small_line_cannot_ask_for_much_memory(void **state)
 {
 	enum { MANY = 60000 };
 	const struct replay_hooks hooks = {.rows = true};
-	struct line_out line = {0};
+	struct codec_out line = {0};
 	struct replay *r;
 
 	(void)state;
 	for (uint64_t i = 1; i <= MANY; i++) {
-		struct line_out body = {0};
+		struct codec_out body = {0};
 
-		line_put(&body, i);
-		line_put_item(&line, LINE_PROCESS, &body);
-		line_release(&body);
+		codec_put(&body, i);
+		codec_put_item(&line, CODEC_PROCESS, &body);
+		codec_release(&body);
 	}
 	assert_int_equal(replay_new(&hooks, &r), 0);
 	assert_int_equal(replay_entry(r, line.bytes, line.len), -EFBIG);
 	assert_in_range(replay_count(r), 5000, 15000);
 	replay_free(r);
-	line_release(&line);
+	codec_release(&line);
 }
 
 int

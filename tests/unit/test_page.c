@@ -10,7 +10,7 @@
 
 #include "report/ages.h"
 #include "report/amount.h"
-#include "report/page.h"
+#include "report/layout.h"
 #include "report/shorten.h"
 
 static void
@@ -212,15 +212,15 @@ shortening_survives_any_text(void **state)
 	}
 }
 
-/* What page_fit() prints; for free(). */
+/* What layout_fit() prints; for free(). */
 static char *
 fit(const char *text, size_t room, bool utf8)
 {
 	char *out = NULL;
 	size_t len;
-	struct page p = {.out = open_memstream(&out, &len), .utf8 = utf8};
+	struct layout p = {.out = open_memstream(&out, &len), .utf8 = utf8};
 
-	page_fit(&p, text, room);
+	layout_fit(&p, text, room);
 	assert_int_equal(fclose(p.out), 0);
 	return out;
 }
@@ -248,10 +248,10 @@ the_middle_gives_way(void **state)
 	/* two bytes, one column; three bytes, two columns */
 	assert_fits(
 	    "\xc3\xa4\xc3\xb6\xc3\xbc", 3, true, "\xc3\xa4\xc3\xb6\xc3\xbc");
-	assert_int_equal(page_columns("\xc3\xa4\xc3\xb6"), 2);
-	assert_int_equal(page_columns("a\nb"), 6);
+	assert_int_equal(layout_columns("\xc3\xa4\xc3\xb6"), 2);
+	assert_int_equal(layout_columns("a\nb"), 6);
 	if (strcmp(setlocale(LC_CTYPE, NULL), "C.UTF-8") == 0)
-		assert_int_equal(page_columns("\xe6\xbc\xa2\xe5\xad\x97"), 4);
+		assert_int_equal(layout_columns("\xe6\xbc\xa2\xe5\xad\x97"), 4);
 }
 
 static void
@@ -271,10 +271,10 @@ paragraphs_break_between_words(void **state)
 {
 	char *out = NULL;
 	size_t len;
-	struct page p = {.out = open_memstream(&out, &len), .width = 10};
+	struct layout p = {.out = open_memstream(&out, &len), .width = 10};
 
 	(void)state;
-	page_paragraph(&p, " bb cc dddd eeeeeeeeeeeeeee f\n", 2);
+	layout_paragraph(&p, " bb cc dddd eeeeeeeeeeeeeee f\n", 2);
 	assert_int_equal(fclose(p.out), 0);
 	assert_string_equal(out, " bb cc\ndddd\neeeeeeeeeeeeeee\nf\n");
 	free(out);
@@ -314,7 +314,7 @@ amounts_have_signs_and_an_order(void **state)
 static void
 ages_are_ranges(void **state)
 {
-	struct process_ages ages = {.living_known = true};
+	struct process_ages ages = {.live_ages_known = true};
 	struct view_site s = {.figures.all.live_blocks = 3,
 	    .first_ns = UINT64_C(1000000000000),
 	    .last_ns = UINT64_C(1060000000000)};

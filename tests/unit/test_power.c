@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "trace/bundle.h"
+#include "trace/recording.h"
 
 /*
  * The calls by which the writer changes the disk are ours here: they are done,
@@ -140,7 +140,7 @@ static char path[64], image[64];
 static bool announced;
 
 static void
-add(struct bundle_writer *w, enum bundle_type type, unsigned number)
+add(struct recording_writer *w, enum recording_type type, unsigned number)
 {
 	unsigned char body[700];
 
@@ -148,29 +148,29 @@ add(struct bundle_writer *w, enum bundle_type type, unsigned number)
 		body[i] = (unsigned char)(number * 7 + i * i % 251);
 	memcpy(body, &number, sizeof(number));
 	assert_int_equal(
-	    bundle_append(w, type, body, 4, body + 4, sizeof(body) - 4), 0);
+	    recording_append(w, type, body, 4, body + 4, sizeof(body) - 4), 0);
 	log_.entries++;
 }
 
 static void
 make_recording(bool named_early)
 {
-	struct bundle_writer *w;
+	struct recording_writer *w;
 
 	(void)unlink(path);
 	log_.count = 0;
 	log_.entries = 0;
 	log_.on = true;
-	assert_int_equal(bundle_create(path, BUNDLE_REPLACE, &w), 0);
+	assert_int_equal(recording_create(path, RECORDING_REPLACE, &w), 0);
 	for (unsigned i = 0; i < ENTRIES; i++) {
-		add(w, BUNDLE_LINE, i);
+		add(w, RECORDING_LINE, i);
 		if (i == 3 && named_early)
-			assert_int_equal(bundle_publish(w), 0);
+			assert_int_equal(recording_publish(w), 0);
 	}
-	assert_int_equal(bundle_checkpoint(w), 0);
+	assert_int_equal(recording_checkpoint(w), 0);
 	for (unsigned i = 0; i < NAMES; i++)
-		add(w, BUNDLE_NAMES, ENTRIES + i);
-	assert_int_equal(bundle_finish(w), 0);
+		add(w, RECORDING_NAMES, ENTRIES + i);
+	assert_int_equal(recording_finish(w), 0);
 	announced = true;
 	log_.on = false;
 }
@@ -215,23 +215,23 @@ make_image(size_t end, const bool *lost)
 static unsigned
 read_image(bool *ret_whole)
 {
-	struct bundle *b;
+	struct recording *b;
 	const void *bytes;
 	uint32_t type;
 	unsigned n = 0, number;
 	size_t len;
-	int err = bundle_open(image, &b);
+	int err = recording_open(image, &b);
 
 	*ret_whole = false;
 	if (err < 0)
 		return 0;
-	while ((err = bundle_next(b, &type, &bytes, &len)) == 1) {
+	while ((err = recording_next(b, &type, &bytes, &len)) == 1) {
 		memcpy(&number, bytes, sizeof(number));
 		assert_int_equal(number, n);
 		n++;
 	}
-	*ret_whole = err == 0 && !bundle_truncated(b);
-	bundle_close(b);
+	*ret_whole = err == 0 && !recording_truncated(b);
+	recording_close(b);
 	return n;
 }
 

@@ -18,13 +18,13 @@
 #include "check/check.h"
 #include "export/export.h"
 #include "names/names.h"
-#include "reader/fault.h"
+#include "util/fault.h"
 #include "reader/session.h"
-#include "report/json.h"
+#include "json/json.h"
 #include "report/text.h"
-#include "trace/bundle_bytes.h"
+#include "trace/recording_bytes.h"
 
-enum { ENTRIES_MAX = 64, HEAD = sizeof(struct bundle_file_head) };
+enum { ENTRIES_MAX = 64, HEAD = sizeof(struct recording_file_head) };
 
 /* A copy that becomes shorter byte by byte, from its end. */
 struct copy {
@@ -55,13 +55,13 @@ open_copy(struct copy *c, const char *path)
 	close(from);
 	(void)snprintf(c->path, sizeof(c->path), "/proc/self/fd/%d", c->fd);
 	while (at < c->size) {
-		struct bundle_entry_head h;
+		struct recording_entry_head h;
 
 		assert_int_equal(
 		    pread(c->fd, &h, sizeof(h), (off_t)at), (ssize_t)sizeof(h));
 		assert_true(c->count < ENTRIES_MAX);
 		c->ends[c->count++] = at + sizeof(h) + h.length;
-		at += sizeof(h) + bundle_padded(h.length);
+		at += sizeof(h) + recording_padded(h.length);
 	}
 	assert_int_equal(at, c->size);
 }
@@ -151,7 +151,7 @@ write_others(const struct session *s, struct names *names)
 {
 	const struct body_options body = {
 	    .threshold = 1, .view = {.group = true, .fold = true}};
-	struct page page = {.out = fopen("/dev/null", "w"), .width = 80};
+	struct layout page = {.out = fopen("/dev/null", "w"), .width = 80};
 	struct view *v;
 
 	assert_non_null(page.out);

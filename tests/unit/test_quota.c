@@ -17,19 +17,20 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-static struct bundle_writer *
+static struct recording_writer *
 nowhere(void)
 {
-	struct bundle_writer *w = NULL;
+	struct recording_writer *w = NULL;
 
-	assert_int_equal(bundle_create("/dev/null", BUNDLE_REPLACE, &w), 0);
+	assert_int_equal(
+	    recording_create("/dev/null", RECORDING_REPLACE, &w), 0);
 	return w;
 }
 
 static void
 another_user_has_a_share_and_no_more(void **state)
 {
-	struct bundle_writer *w = nowhere();
+	struct recording_writer *w = nowhere();
 	struct quota_user *they, *we;
 	struct quota q;
 
@@ -48,13 +49,13 @@ another_user_has_a_share_and_no_more(void **state)
 	assert_true(quota_take(&q, we, 400 * MIB, w));
 	assert_true(quota_take(&q, quota_user(&q, geteuid() + 2), MIB, w));
 	quota_release(&q);
-	bundle_discard(w);
+	recording_discard(w);
 }
 
 static void
 another_user_has_so_many_records_and_files(void **state)
 {
-	struct bundle_writer *w = nowhere();
+	struct recording_writer *w = nowhere();
 	struct quota_user *they;
 	struct quota q;
 
@@ -75,7 +76,7 @@ another_user_has_so_many_records_and_files(void **state)
 	}
 	assert_int_equal(q.refused[QUOTA_FILES], 5); /* not 15 */
 	quota_release(&q);
-	bundle_discard(w);
+	recording_discard(w);
 }
 
 static void
@@ -97,7 +98,7 @@ static void
 the_recording_ends_at_its_size(void **state)
 {
 	static char zeros[65536];
-	struct bundle_writer *w = nowhere();
+	struct recording_writer *w = nowhere();
 	struct quota_user *we;
 	struct quota q;
 
@@ -107,15 +108,15 @@ the_recording_ends_at_its_size(void **state)
 	assert_true(quota_line(&q, w));
 	assert_true(quota_take(&q, we, 100 << 10, w));
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(bundle_append(w, BUNDLE_LINE, zeros,
+		assert_int_equal(recording_append(w, RECORDING_LINE, zeros,
 		                     sizeof(zeros), NULL, 0),
 		    0);
 	assert_false(quota_line(&q, w));
 	assert_false(quota_take(&q, we, 100 << 10, w));
 	assert_int_equal(q.refused[QUOTA_FULL], 1);
-	assert_false(quota_take(&q, we, (uint64_t)BUNDLE_ENTRY_MAX, w));
+	assert_false(quota_take(&q, we, (uint64_t)RECORDING_ENTRY_MAX, w));
 	assert_int_equal(q.refused[QUOTA_LARGE], 1);
-	bundle_discard(w);
+	recording_discard(w);
 	quota_release(&q);
 }
 
@@ -143,10 +144,10 @@ a_reader_says_what_was_refused(void **state)
 	    .line_cut = true};
 	char path[] = "/tmp/seep-quota.XXXXXX";
 	struct session *s = NULL;
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	struct fault where = {""};
 	struct quota q;
-	const struct bundle_segment end = {.exit_status = -1};
+	const struct recording_segment end = {.exit_status = -1};
 	const uint64_t frame = MKSEG_FRAME(1, 0x1000);
 	struct mkseg *m = mkseg_new();
 	void *bytes;
@@ -159,14 +160,15 @@ a_reader_says_what_was_refused(void **state)
 	quota_init(&q, QUOTA_FILE_BYTES);
 	for (int i = 0; i < QUOTA_REASONS; i++)
 		q.refused[i] = 2 + (size_t)i;
-	assert_int_equal(bundle_create(path, BUNDLE_REPLACE, &w), 0);
+	assert_int_equal(recording_create(path, RECORDING_REPLACE, &w), 0);
 	assert_int_equal(meta_write(&about, w), 0);
 	mkseg_book(m, 0, mkseg_stack(m, &frame, 1), 1, 16, 0);
 	bytes = mkseg_finish(m, &len);
-	assert_int_equal(
-	    bundle_append(w, BUNDLE_SEGMENT, &end, sizeof(end), bytes, len), 0);
+	assert_int_equal(recording_append(w, RECORDING_SEGMENT, &end,
+	                     sizeof(end), bytes, len),
+	    0);
 	quota_write(&q, w);
-	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(recording_finish(w), 0);
 	(void)session_load(path, &s, &where);
 	assert_non_null(s);
 	assert_true(s->is_truncated); /* check exits with 3 */

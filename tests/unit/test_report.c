@@ -17,7 +17,7 @@
 #include "reader/losses.h"
 #include "reader/session.h"
 #include "report/amount.h"
-#include "report/json.h"
+#include "json/json.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -29,7 +29,7 @@ render(struct session *s, const struct body_options *options)
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
-	const struct page page = {.out = out};
+	const struct layout page = {.out = out};
 
 	assert_non_null(out);
 	assert_int_equal(names_new(NULL, &names), 0);

@@ -15,10 +15,10 @@
 #include <cmocka.h>
 
 #include "../lib/mkseg.h"
-#include "reader/alive.h"
+#include "reader/proc.h"
 #include "reader/segfile.h"
 #include "reader/session.h"
-#include "trace/bundle.h"
+#include "trace/recording.h"
 
 static const uint64_t one_frame[] = {MKSEG_FRAME(1, 0x1010)};
 
@@ -689,7 +689,7 @@ mapped_segment_makes_a_process_alive(void **state)
 	close(fd);
 	assert_int_equal(session_load(path, &s, NULL), 0);
 	assert_int_equal(s->processes[0]->end, PROCESS_RUNNING);
-	assert_int_equal(s->processes[0]->alive_pid, getpid());
+	assert_int_equal(s->processes[0]->running_pid, getpid());
 	session_free(s);
 	/* a copy of it is a copy of a running process */
 	assert_int_equal(session_load(copy, &s, NULL), 0);
@@ -698,9 +698,9 @@ mapped_segment_makes_a_process_alive(void **state)
 	assert_int_equal(session_load_pid(getpid(), &s, NULL), 0);
 	assert_int_equal(s->processes[0]->end, PROCESS_RUNNING);
 	session_free(s);
-	assert_int_equal(alive_open(getpid(), &f, &slot, found, NULL), 0);
+	assert_int_equal(proc_open(getpid(), &f, &slot, found, NULL), 0);
 	assert_int_equal(slot, SEGFILE_OWN);
-	assert_true(alive_mapped(
+	assert_true(proc_mapped(
 	    NULL, segfile_source(f)->device, segfile_source(f)->inode));
 	segfile_close(f);
 	munmap(map, len);
@@ -751,12 +751,12 @@ forked_child_without_a_segment_is_asked_for_patience(void **state)
 static void
 recording_carries_how_processes_ended(void **state)
 {
-	struct bundle_segment head = {
-	    .end_kind = BUNDLE_END_KILLED, .exit_status = -1, .signal = 9};
+	struct recording_segment head = {
+	    .end_kind = RECORDING_END_KILLED, .exit_status = -1, .signal = 9};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[256], cut[256];
 	static const char *const names[] = {"r", "cut", NULL};
 	struct mkseg *m = mkseg_new();
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	struct session *s;
 	struct stat st;
 	size_t len;
@@ -767,15 +767,15 @@ recording_carries_how_processes_ended(void **state)
 	(void)snprintf(path, sizeof(path), "%s/r", dir);
 	(void)snprintf(cut, sizeof(cut), "%s/cut", dir);
 	bytes = mkseg_finish(m, &len);
-	assert_int_equal(bundle_create(path, BUNDLE_REFUSE, &w), 0);
-	assert_int_equal(
-	    bundle_append(w, BUNDLE_SEGMENT, &head, sizeof(head), bytes, len),
+	assert_int_equal(recording_create(path, RECORDING_REFUSE, &w), 0);
+	assert_int_equal(recording_append(w, RECORDING_SEGMENT, &head,
+	                     sizeof(head), bytes, len),
 	    0);
 	assert_int_equal(
-	    bundle_append(w, BUNDLE_UNTRACED,
+	    recording_append(w, RECORDING_UNTRACED,
 	        "pid=7\nexe=/bin/static\nreason=static", 35, NULL, 0),
 	    0);
-	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(session_load(path, &s, NULL), 0);
 	assert_int_equal(s->count, 1);
 	assert_int_equal(s->processes[0]->end, PROCESS_KILLED);
@@ -811,11 +811,12 @@ recording_carries_how_processes_ended(void **state)
 static void
 recording_with_a_damaged_process_is_not_whole(void **state)
 {
-	const struct bundle_segment head = {.end_kind = BUNDLE_END_EXITED};
+	const struct recording_segment head = {
+	    .end_kind = RECORDING_END_EXITED};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[256];
 	static const char *const names[] = {"r", NULL};
 	struct mkseg *m = mkseg_new();
-	struct bundle_writer *w;
+	struct recording_writer *w;
 	struct session *s;
 	size_t len;
 	uint8_t *bytes;
@@ -824,16 +825,16 @@ recording_with_a_damaged_process_is_not_whole(void **state)
 	assert_non_null(mkdtemp(dir));
 	(void)snprintf(path, sizeof(path), "%s/r", dir);
 	bytes = mkseg_finish(m, &len);
-	assert_int_equal(bundle_create(path, BUNDLE_REFUSE, &w), 0);
+	assert_int_equal(recording_create(path, RECORDING_REFUSE, &w), 0);
 	for (int damaged = 0; damaged < 2; damaged++) {
 		struct seg_header *h = (struct seg_header *)bytes;
 
 		h->dir_offset += damaged ? UINT64_C(1) << 40 : 0;
-		assert_int_equal(bundle_append(w, BUNDLE_SEGMENT, &head,
+		assert_int_equal(recording_append(w, RECORDING_SEGMENT, &head,
 		                     sizeof(head), bytes, len),
 		    0);
 	}
-	assert_int_equal(bundle_finish(w), 0);
+	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(session_load(path, &s, NULL), 0);
 	assert_int_equal(s->count, 1);
 	assert_true(s->is_truncated);

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/text.h"
+#include "util/text.h"
 
 /* RFC 3629, without a look at text.c. */
 static size_t

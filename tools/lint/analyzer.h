@@ -3,7 +3,7 @@
 
 /* fault_set() returns its second argument: an error stays an error. */
 #if __has_include("reader/fault.h")
-#include "reader/fault.h"
+#include "util/fault.h"
 #define fault_set(f, err, ...) ((fault_set)(f, err, __VA_ARGS__), (err))
 #endif
 

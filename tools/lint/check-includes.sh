@@ -10,16 +10,18 @@ may_include() {
 	case $1 in
 	base) echo "base cpu" ;;
 	cpu) echo "base cpu" ;;
-	trace) echo "base cpu trace" ;;
+	trace) echo "base cpu util trace" ;;
 	collector) echo "base cpu trace collector" ;;
-	reader) echo "base cpu trace reader" ;;
-	verdict) echo "base cpu trace reader verdict" ;;
-	names) echo "base cpu trace reader names" ;;
-	report) echo "base cpu trace reader names report" ;;
-	check) echo "base cpu trace reader names report check" ;;
-	export) echo "base cpu trace reader names report export" ;;
-	record) echo "base cpu trace reader names report record" ;;
-	cli) echo "base cpu trace reader names report check export record cli" ;;
+	util) echo "base util" ;;
+	reader) echo "base cpu util trace reader" ;;
+	verdict) echo "base cpu util trace reader verdict" ;;
+	names) echo "base cpu util trace reader names" ;;
+	report) echo "base cpu util trace reader names report" ;;
+	json) echo "base cpu util trace reader names report json" ;;
+	check) echo "base cpu util trace reader names report json check" ;;
+	export) echo "base cpu util trace reader names report json export" ;;
+	record) echo "base cpu util trace reader names report json record" ;;
+	cli) echo "base cpu util trace reader names report json check export record cli" ;;
 	*) return 1 ;;
 	esac
 }

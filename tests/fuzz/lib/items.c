@@ -20,16 +20,16 @@ struct item {
 
 /* All items, as far as they are whole; for free(). */
 static struct item *
-find_items(const struct line_out *content, size_t *ret_count)
+find_items(const struct codec_out *content, size_t *ret_count)
 {
-	struct line_in in = {
+	struct codec_in in = {
 	    content->bytes, content->bytes + content->len, false};
 	struct item *all = NULL;
-	struct line_in body;
+	struct codec_in body;
 	size_t n = 0, at = 0;
 	uint32_t tag;
 
-	while (line_get_item(&in, &tag, &body)) {
+	while (codec_get_item(&in, &tag, &body)) {
 		if ((n & (n - 1)) == 0)
 			all = reallocarray(all, n ? n * 2 : 1, sizeof(*all));
 		if (!all)
@@ -44,31 +44,31 @@ find_items(const struct line_out *content, size_t *ret_count)
 
 /* `bytes` instead of [from, to). */
 static void
-replace(struct line_out *content, size_t from, size_t to,
-    const struct line_out *bytes)
+replace(struct codec_out *content, size_t from, size_t to,
+    const struct codec_out *bytes)
 {
-	struct line_out whole = {0};
+	struct codec_out whole = {0};
 
-	line_put_bytes(&whole, content->bytes, from);
-	line_put_bytes(&whole, bytes->bytes, bytes->len);
-	line_put_bytes(&whole, content->bytes + to, content->len - to);
-	line_release(content);
+	codec_put_bytes(&whole, content->bytes, from);
+	codec_put_bytes(&whole, bytes->bytes, bytes->len);
+	codec_put_bytes(&whole, content->bytes + to, content->len - to);
+	codec_release(content);
 	*content = whole;
 }
 
 /* The k-th number of an item: its bytes are [*from, *to); false: no such. */
 static bool
-find_number(const struct line_out *content, const struct item *x, size_t k,
+find_number(const struct codec_out *content, const struct item *x, size_t k,
     size_t *from, size_t *to, uint64_t *value)
 {
-	struct line_in in = {
+	struct codec_in in = {
 	    content->bytes + x->body, content->bytes + x->end, false};
 
 	for (size_t i = 0; i <= k; i++) {
 		if (in.at == in.end)
 			return false;
 		*from = (size_t)(in.at - content->bytes);
-		*value = line_get(&in);
+		*value = codec_get(&in);
 		if (in.bad)
 			return false;
 		*to = (size_t)(in.at - content->bytes);
@@ -78,40 +78,40 @@ find_number(const struct line_out *content, const struct item *x, size_t k,
 
 /* The item anew, with bytes instead of [from, to) in its body. */
 static void
-replace_in_item(struct line_out *content, const struct item *x, size_t from,
-    size_t to, const struct line_out *bytes)
+replace_in_item(struct codec_out *content, const struct item *x, size_t from,
+    size_t to, const struct codec_out *bytes)
 {
-	struct line_out body = {0}, item = {0};
+	struct codec_out body = {0}, item = {0};
 
-	line_put_bytes(&body, content->bytes + x->body, from - x->body);
-	line_put_bytes(&body, bytes->bytes, bytes->len);
-	line_put_bytes(&body, content->bytes + to, x->end - to);
-	line_put_item(&item, (enum line_tag)x->tag, &body);
+	codec_put_bytes(&body, content->bytes + x->body, from - x->body);
+	codec_put_bytes(&body, bytes->bytes, bytes->len);
+	codec_put_bytes(&body, content->bytes + to, x->end - to);
+	codec_put_item(&item, (enum codec_tag)x->tag, &body);
 	replace(content, x->at, x->end, &item);
-	line_release(&item);
-	line_release(&body);
+	codec_release(&item);
+	codec_release(&body);
 }
 
 static void
-set_number(struct line_out *content, const struct item *x, size_t from,
+set_number(struct codec_out *content, const struct item *x, size_t from,
     size_t to, uint64_t value)
 {
-	struct line_out number = {0};
+	struct codec_out number = {0};
 
-	line_put(&number, value);
+	codec_put(&number, value);
 	replace_in_item(content, x, from, to, &number);
-	line_release(&number);
+	codec_release(&number);
 }
 
 /* Rows of a table have fields of their own. */
 static bool
-twist_rows(struct line_out *content, const struct item *x, struct chance *c)
+twist_rows(struct codec_out *content, const struct item *x, struct chance *c)
 {
 	struct fields_place p;
 	uint64_t kind, row_bytes, value;
 	size_t from, to, rows;
 
-	if (x->tag != LINE_ROWS ||
+	if (x->tag != CODEC_ROWS ||
 	    !find_number(content, x, 1, &from, &to, &kind) ||
 	    !find_number(content, x, 2, &from, &to, &row_bytes) ||
 	    !find_number(content, x, ROW_NUMBERS - 1, &from, &to, &value) ||
@@ -127,11 +127,11 @@ twist_rows(struct line_out *content, const struct item *x, struct chance *c)
 }
 
 static void
-twist_number(struct line_out *content, const struct item *x, struct chance *c)
+twist_number(struct codec_out *content, const struct item *x, struct chance *c)
 {
 	static const uint8_t endless[] = {
 	    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1};
-	struct line_out longer = {.len = sizeof(endless)};
+	struct codec_out longer = {.len = sizeof(endless)};
 	uint64_t value;
 	size_t from, to;
 
@@ -148,40 +148,40 @@ twist_number(struct line_out *content, const struct item *x, struct chance *c)
 		abort();
 	memcpy(longer.bytes, endless, sizeof(endless));
 	replace_in_item(content, x, from, to, &longer);
-	line_release(&longer);
+	codec_release(&longer);
 }
 
 /* Items dropped, doubled, with another tag or length. */
 static void
-twist_item(struct line_out *content, const struct item *x, const struct item *y,
-    struct chance *c)
+twist_item(struct codec_out *content, const struct item *x,
+    const struct item *y, struct chance *c)
 {
-	struct line_out copy = {0};
+	struct codec_out copy = {0};
 
 	switch (chance_below(c, 5)) {
 	case 0:
 		replace(content, x->at, x->end, &copy);
 		break;
 	case 1:
-		line_put_bytes(&copy, content->bytes + x->at, x->end - x->at);
+		codec_put_bytes(&copy, content->bytes + x->at, x->end - x->at);
 		replace(content, y->at, y->at, &copy);
 		break;
 	case 2:
 		content->bytes[x->at] = (uint8_t)chance_below(c, TAGS + 1);
 		break;
 	case 3: /* a length that is not so */
-		line_put(&copy, twist_value(c, x->end - x->body));
+		codec_put(&copy, twist_value(c, x->end - x->body));
 		replace(content, x->at + 1, x->body, &copy);
 		break;
 	default:
 		content->len = x->at + chance_below(c, x->end - x->at + 1);
 		break;
 	}
-	line_release(&copy);
+	codec_release(&copy);
 }
 
 void
-items_twist(struct line_out *content, struct chance *c)
+items_twist(struct codec_out *content, struct chance *c)
 {
 	struct item x, y, *all;
 	size_t n;
@@ -200,7 +200,7 @@ items_twist(struct line_out *content, struct chance *c)
 
 bool
 items_known(
-    struct line_out *content, const uint64_t *values, size_t count, size_t *n)
+    struct codec_out *content, const uint64_t *values, size_t count, size_t *n)
 {
 	size_t seen[TAGS] = {0}, items;
 	struct item *all = find_items(content, &items);

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "trace/bundle.h"
+#include "trace/recording.h"
 #include "trace/format.h"
 
 enum { BOMB_BYTES = 500 << 20, CONTENT_MAX = 4 << 20 };
 
 static bool
-unpack(struct line_out *to, const uint8_t *bytes, size_t len)
+unpack(struct codec_out *to, const uint8_t *bytes, size_t len)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(bytes, len);
 	uint8_t *plain;
@@ -24,7 +24,7 @@ unpack(struct line_out *to, const uint8_t *bytes, size_t len)
 		abort(); /* the test's own trouble */
 	n = ZSTD_decompress(plain, (size_t)size, bytes, len);
 	if (!ZSTD_isError(n))
-		line_put_bytes(to, plain, n);
+		codec_put_bytes(to, plain, n);
 	free(plain);
 	return !ZSTD_isError(n);
 }
@@ -33,7 +33,7 @@ static bool
 parse_entry(struct shape *s, const uint8_t *bytes, size_t len, size_t *at)
 {
 	struct shape_entry *e = &s->entries[s->count];
-	struct bundle_entry_head h;
+	struct recording_entry_head h;
 
 	if (len - *at < sizeof(h) || s->count == SHAPE_ENTRIES)
 		return false;
@@ -42,13 +42,13 @@ parse_entry(struct shape *s, const uint8_t *bytes, size_t len, size_t *at)
 	if (h.length > len - *at)
 		return false;
 	*e = (struct shape_entry){
-	    .type = h.type, .is_packed = h.flags & BUNDLE_ZSTD};
+	    .type = h.type, .is_packed = h.flags & RECORDING_ZSTD};
 	if (!e->is_packed)
-		line_put_bytes(&e->content, bytes + *at, h.length);
+		codec_put_bytes(&e->content, bytes + *at, h.length);
 	else if (!unpack(&e->content, bytes + *at, h.length))
 		return false;
 	s->count++;
-	*at += bundle_padded(h.length);
+	*at += recording_padded(h.length);
 	return *at < len;
 }
 
@@ -65,11 +65,11 @@ shape_parse(struct shape *s, const uint8_t *bytes, size_t len)
 	if (magic == SEG_MAGIC) {
 		s->is_segment = true;
 		s->count = 1;
-		line_put_bytes(&s->entries[0].content, bytes, len);
+		codec_put_bytes(&s->entries[0].content, bytes, len);
 		return true;
 	}
 	memcpy(&s->head, bytes, sizeof(s->head));
-	if (magic != BUNDLE_MAGIC)
+	if (magic != RECORDING_MAGIC)
 		return false;
 	while (parse_entry(s, bytes, len, &at))
 		;
@@ -89,14 +89,14 @@ void
 shape_release(struct shape *s)
 {
 	for (size_t i = 0; i < s->count; i++)
-		line_release(&s->entries[i].content);
+		codec_release(&s->entries[i].content);
 	s->count = 0;
 }
 
 void
 shape_drop(struct shape *s, size_t i)
 {
-	line_release(&s->entries[i].content);
+	codec_release(&s->entries[i].content);
 	memmove(&s->entries[i], &s->entries[i + 1],
 	    (s->count - i - 1) * sizeof(s->entries[0]));
 	s->count--;
@@ -109,8 +109,8 @@ shape_insert(struct shape *s, size_t i, const struct shape_entry *e)
 
 	if (s->count == SHAPE_ENTRIES)
 		return;
-	copy.content = (struct line_out){0};
-	line_put_bytes(&copy.content, e->content.bytes, e->content.len);
+	copy.content = (struct codec_out){0};
+	codec_put_bytes(&copy.content, e->content.bytes, e->content.len);
 	memmove(&s->entries[i + 1], &s->entries[i],
 	    (s->count - i) * sizeof(s->entries[0]));
 	s->entries[i] = copy;
@@ -120,7 +120,7 @@ shape_insert(struct shape *s, size_t i, const struct shape_entry *e)
 /* ---- bytes again ---- */
 
 static void
-put_frame(struct line_out *to, const void *bytes, size_t len, bool tells_size)
+put_frame(struct codec_out *to, const void *bytes, size_t len, bool tells_size)
 {
 	static ZSTD_CCtx *zstd;
 	size_t room = ZSTD_compressBound(len), n;
@@ -135,14 +135,14 @@ put_frame(struct line_out *to, const void *bytes, size_t len, bool tells_size)
 	n = ZSTD_compress2(zstd, packed, room, bytes, len);
 	if (ZSTD_isError(n))
 		abort();
-	line_put_bytes(to, packed, n);
+	codec_put_bytes(to, packed, n);
 	free(packed);
 }
 
 static void
-put_bomb(struct line_out *to)
+put_bomb(struct codec_out *to)
 {
-	static struct line_out bomb;
+	static struct codec_out bomb;
 
 	if (bomb.len == 0) {
 		void *zeros = calloc(1, BOMB_BYTES);
@@ -152,20 +152,20 @@ put_bomb(struct line_out *to)
 		put_frame(&bomb, zeros, BOMB_BYTES, true);
 		free(zeros);
 	}
-	line_put_bytes(to, bomb.bytes, bomb.len);
+	codec_put_bytes(to, bomb.bytes, bomb.len);
 }
 
 static void
-put_payload(struct line_out *to, const struct shape_entry *e)
+put_payload(struct codec_out *to, const struct shape_entry *e)
 {
-	const struct line_out *c = &e->content;
+	const struct codec_out *c = &e->content;
 
 	if (e->lie == SHAPE_BOMB)
 		put_bomb(to);
 	else if (e->is_packed && e->lie != SHAPE_RAW)
 		put_frame(to, c->bytes, c->len, e->lie != SHAPE_SIZELESS);
 	else
-		line_put_bytes(to, c->bytes, c->len);
+		codec_put_bytes(to, c->bytes, c->len);
 	if (e->lie == SHAPE_TWICE)
 		put_frame(to, c->bytes, c->len, true);
 	if (e->lie == SHAPE_CUT && to->len > 0)
@@ -173,7 +173,7 @@ put_payload(struct line_out *to, const struct shape_entry *e)
 }
 
 static void
-lie_before(struct bundle_entry_head *h, const struct shape_entry *e)
+lie_before(struct recording_entry_head *h, const struct shape_entry *e)
 {
 	switch (e->lie) {
 	case SHAPE_TYPE:
@@ -194,88 +194,88 @@ lie_before(struct bundle_entry_head *h, const struct shape_entry *e)
 }
 
 static void
-put_entry(struct line_out *to, const struct shape_entry *e)
+put_entry(struct codec_out *to, const struct shape_entry *e)
 {
 	static const uint8_t zeros[8];
-	struct line_out payload = {0};
-	struct bundle_entry_head h = {.type = e->type};
+	struct codec_out payload = {0};
+	struct recording_entry_head h = {.type = e->type};
 
 	put_payload(&payload, e);
-	h.flags = e->is_packed || e->lie == SHAPE_BOMB ? BUNDLE_ZSTD : 0;
+	h.flags = e->is_packed || e->lie == SHAPE_BOMB ? RECORDING_ZSTD : 0;
 	h.length = payload.len;
-	h.crc = bundle_crc_of(0, payload.bytes, payload.len);
+	h.crc = recording_crc_of(0, payload.bytes, payload.len);
 	lie_before(&h, e);
-	h.head_crc = bundle_crc_of(0, &h, BUNDLE_HEAD_CRC_BYTES);
+	h.head_crc = recording_crc_of(0, &h, RECORDING_HEAD_CRC_BYTES);
 	if (e->lie == SHAPE_HEAD_CRC)
 		h.head_crc = (uint32_t)e->value;
-	line_put_bytes(to, &h, sizeof(h));
-	line_put_bytes(to, payload.bytes, payload.len);
-	line_put_bytes(to, zeros, bundle_padded(payload.len) - payload.len);
-	line_release(&payload);
+	codec_put_bytes(to, &h, sizeof(h));
+	codec_put_bytes(to, payload.bytes, payload.len);
+	codec_put_bytes(to, zeros, recording_padded(payload.len) - payload.len);
+	codec_release(&payload);
 }
 
 /* Index and end as a sound writer would have them at this place. */
 struct so_far {
-	struct line_out items;
+	struct codec_out items;
 	uint64_t last_index;
 };
 
 static void
-put_made(struct line_out *to, const struct shape_entry *e, size_t before,
+put_made(struct codec_out *to, const struct shape_entry *e, size_t before,
     struct so_far *f)
 {
 	struct shape_entry made = *e;
 
-	made.content = (struct line_out){0};
-	if (e->type == BUNDLE_INDEX) {
-		line_put_bytes(
+	made.content = (struct codec_out){0};
+	if (e->type == RECORDING_INDEX) {
+		codec_put_bytes(
 		    &made.content, &f->last_index, sizeof(f->last_index));
-		line_put_bytes(&made.content, f->items.bytes, f->items.len);
+		codec_put_bytes(&made.content, f->items.bytes, f->items.len);
 		f->last_index = to->len;
 		f->items.len = 0;
 	} else {
-		const struct bundle_entry_end end = {
+		const struct recording_entry_end end = {
 		    before, to->len, f->last_index};
 
-		line_put_bytes(&made.content, &end, sizeof(end));
+		codec_put_bytes(&made.content, &end, sizeof(end));
 	}
 	put_entry(to, &made);
-	line_release(&made.content);
+	codec_release(&made.content);
 }
 
 static void
-put_recording(struct line_out *to, const struct shape *s)
+put_recording(struct codec_out *to, const struct shape *s)
 {
 	struct so_far f = {{0}, 0};
 
-	line_put_bytes(to, &s->head, sizeof(s->head));
+	codec_put_bytes(to, &s->head, sizeof(s->head));
 	for (size_t i = 0; i < s->count; i++) {
 		const struct shape_entry *e = &s->entries[i];
-		const struct bundle_index_item item = {
-		    to->len, e->type, e->is_packed ? BUNDLE_ZSTD : 0};
+		const struct recording_index_item item = {
+		    to->len, e->type, e->is_packed ? RECORDING_ZSTD : 0};
 
 		if (!s->loose &&
-		    (e->type == BUNDLE_INDEX || e->type == BUNDLE_END)) {
+		    (e->type == RECORDING_INDEX || e->type == RECORDING_END)) {
 			put_made(to, e, i, &f);
 			continue;
 		}
 		put_entry(to, e);
-		line_put_bytes(&f.items, &item, sizeof(item));
+		codec_put_bytes(&f.items, &item, sizeof(item));
 	}
-	line_release(&f.items);
+	codec_release(&f.items);
 }
 
 void
-shape_write(const struct shape *s, struct line_out *ret)
+shape_write(const struct shape *s, struct codec_out *ret)
 {
-	*ret = (struct line_out){0};
+	*ret = (struct codec_out){0};
 	if (s->is_segment)
-		line_put_bytes(ret, s->entries[0].content.bytes,
+		codec_put_bytes(ret, s->entries[0].content.bytes,
 		    s->entries[0].content.len);
 	else
 		put_recording(ret, s);
 	for (size_t i = 0; i < s->add; i++)
-		line_put_bytes(ret, "\xa5", 1);
+		codec_put_bytes(ret, "\xa5", 1);
 	ret->len -= s->cut < ret->len ? s->cut : ret->len;
 	if (ret->failed)
 		abort();

@@ -3,8 +3,8 @@
 #ifndef SEEP_FUZZ_SHAPE_H
 #define SEEP_FUZZ_SHAPE_H
 
-#include "trace/bundle_bytes.h"
-#include "trace/line.h"
+#include "trace/recording_bytes.h"
+#include "trace/codec.h"
 
 enum { SHAPE_ENTRIES = 64 }; /* what is beyond them is left out */
 
@@ -27,7 +27,7 @@ enum shape_lie {
 struct shape_entry {
 	uint32_t type;
 	bool is_packed;
-	struct line_out content; /* unpacked */
+	struct codec_out content; /* unpacked */
 	enum shape_lie lie;
 	uint64_t value;
 };
@@ -35,7 +35,7 @@ struct shape_entry {
 /* A segment is a shape, too: one content and nothing around it. */
 struct shape {
 	bool is_segment;
-	struct bundle_file_head head;
+	struct recording_file_head head;
 	struct shape_entry entries[SHAPE_ENTRIES];
 	size_t count;
 	bool loose; /* index and end stay as they are: offsets do not fit */
@@ -49,7 +49,7 @@ void shape_copy(struct shape *to, const struct shape *from);
 void shape_release(struct shape *s);
 
 /* The file, with index, end and checksums made anew but for the lies. */
-void shape_write(const struct shape *s, struct line_out *ret);
+void shape_write(const struct shape *s, struct codec_out *ret);
 
 /* Entries as a list; a full one stays as it is. */
 void shape_drop(struct shape *s, size_t i);

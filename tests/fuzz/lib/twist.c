@@ -6,7 +6,7 @@
 
 #include "fields.h"
 #include "items.h"
-#include "trace/bundle.h"
+#include "trace/recording.h"
 #include "trace/format.h"
 
 static const uint64_t known[] = {
@@ -39,15 +39,15 @@ twist_value(struct chance *c, uint64_t was)
 
 /* ---- segments ---- */
 
-/* Where the segment begins: an entry has struct bundle_segment before. */
+/* Where the segment begins: an entry has struct recording_segment before. */
 static size_t
 segment_start(uint32_t type)
 {
-	return type == BUNDLE_SEGMENT ? sizeof(struct bundle_segment) : 0;
+	return type == RECORDING_SEGMENT ? sizeof(struct recording_segment) : 0;
 }
 
 static void
-swap_extents(struct line_out *content, size_t start, struct chance *c)
+swap_extents(struct codec_out *content, size_t start, struct chance *c)
 {
 	uint8_t *seg = content->bytes + start;
 	struct seg_header h;
@@ -74,7 +74,7 @@ swap_extents(struct line_out *content, size_t start, struct chance *c)
 }
 
 static void
-twist_segment(struct line_out *content, size_t start, struct chance *c)
+twist_segment(struct codec_out *content, size_t start, struct chance *c)
 {
 	struct fields_place p, q;
 	size_t len, n;
@@ -111,14 +111,14 @@ twist_segment(struct line_out *content, size_t start, struct chance *c)
 /* ---- entries that are words or text ---- */
 
 static void
-set_word(struct line_out *content, size_t i, size_t width, uint64_t value)
+set_word(struct codec_out *content, size_t i, size_t width, uint64_t value)
 {
 	if (content->len >= (i + 1) * width)
 		memcpy(content->bytes + i * width, &value, width);
 }
 
 static uint64_t
-get_word(const struct line_out *content, size_t i)
+get_word(const struct codec_out *content, size_t i)
 {
 	uint64_t value = 0;
 
@@ -128,7 +128,7 @@ get_word(const struct line_out *content, size_t i)
 }
 
 static void
-twist_words(struct line_out *content, struct chance *c)
+twist_words(struct codec_out *content, struct chance *c)
 {
 	size_t i = chance_below(c, content->len / 8);
 
@@ -139,7 +139,7 @@ twist_words(struct line_out *content, struct chance *c)
 }
 
 static void
-twist_text(struct line_out *content, struct chance *c)
+twist_text(struct codec_out *content, struct chance *c)
 {
 	static const char *const odd[] = {"\n", "=", "\\x", "\\x0", "\\xzz",
 	    "pid=-1\n", "pid=99999999999999999999\n", "start_ns=-1\n",
@@ -147,9 +147,9 @@ twist_text(struct line_out *content, struct chance *c)
 	    "%s%n", "command=a\\x20b c\n"};
 	const char *word = odd[chance_below(c, sizeof(odd) / sizeof(odd[0]))];
 	size_t at = chance_below(c, content->len + 1);
-	struct line_out whole = {0};
+	struct codec_out whole = {0};
 
-	line_put_bytes(&whole, content->bytes, at);
+	codec_put_bytes(&whole, content->bytes, at);
 	switch (chance_below(c, 4)) {
 	case 0: /* a piece is gone */
 		at += chance_below(c, content->len - at + 1);
@@ -159,36 +159,36 @@ twist_text(struct line_out *content, struct chance *c)
 		break;
 	case 2: /* very long */
 		for (size_t i = chance_below(c, 20000); i > 0; i--)
-			line_put_bytes(&whole, "A", 1);
+			codec_put_bytes(&whole, "A", 1);
 		break;
 	default:
-		line_put_bytes(&whole, word, strlen(word));
+		codec_put_bytes(&whole, word, strlen(word));
 		break;
 	}
-	line_put_bytes(&whole, content->bytes + at, content->len - at);
-	line_release(content);
+	codec_put_bytes(&whole, content->bytes + at, content->len - at);
+	codec_release(content);
 	*content = whole;
 }
 
 void
-twist_content(struct line_out *content, uint32_t type, struct chance *c)
+twist_content(struct codec_out *content, uint32_t type, struct chance *c)
 {
 	if (content->len == 0)
 		return;
 	switch (type) {
-	case BUNDLE_SEGMENT:
+	case RECORDING_SEGMENT:
 		if (chance_below(c, 10) == 0)
 			set_word(
 			    content, chance_below(c, 16), 4, twist_value(c, 0));
 		else
 			twist_segment(content, segment_start(type), c);
 		break;
-	case BUNDLE_LINE:
-	case BUNDLE_NAMES:
+	case RECORDING_LINE:
+	case RECORDING_NAMES:
 		items_twist(content, c);
 		break;
-	case BUNDLE_META:
-	case BUNDLE_UNTRACED:
+	case RECORDING_META:
+	case RECORDING_UNTRACED:
 		twist_text(content, c);
 		break;
 	default:
@@ -295,7 +295,8 @@ twist_once(struct shape *s, const struct shape *other, struct chance *c)
 		s->add = 1 + chance_below(c, 64);
 		break;
 	default:
-		s->loose |= e->type == BUNDLE_INDEX || e->type == BUNDLE_END;
+		s->loose |=
+		    e->type == RECORDING_INDEX || e->type == RECORDING_END;
 		twist_content(&e->content, e->type, c);
 		break;
 	}
@@ -360,7 +361,7 @@ known_entry(struct shape_entry *e, size_t *n)
 }
 
 static bool
-known_segment(struct line_out *content, size_t start, size_t *n)
+known_segment(struct codec_out *content, size_t start, size_t *n)
 {
 	struct fields_place p;
 	size_t count;
@@ -377,7 +378,7 @@ known_segment(struct line_out *content, size_t start, size_t *n)
 }
 
 static bool
-known_words(struct line_out *content, size_t width, size_t count, size_t *n)
+known_words(struct codec_out *content, size_t width, size_t count, size_t *n)
 {
 	if (!is_here(n, count * KNOWN))
 		return false;
@@ -392,14 +393,14 @@ known_content(struct shape *s, struct shape_entry *e, size_t *n)
 	bool is_it;
 
 	switch (e->type) {
-	case BUNDLE_SEGMENT:
+	case RECORDING_SEGMENT:
 		return known_words(&e->content, 4, 4, n) ||
 		    known_segment(&e->content, segment_start(e->type), n);
-	case BUNDLE_LINE:
-	case BUNDLE_NAMES:
+	case RECORDING_LINE:
+	case RECORDING_NAMES:
 		return items_known(&e->content, known, KNOWN, n);
-	case BUNDLE_INDEX:
-	case BUNDLE_END:
+	case RECORDING_INDEX:
+	case RECORDING_END:
 		is_it = known_words(
 		    &e->content, 8, words < WORDS_MAX ? words : WORDS_MAX, n);
 		s->loose |= is_it;

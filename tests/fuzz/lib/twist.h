@@ -21,6 +21,6 @@ void twist_random(struct shape *s, const struct shape *other, struct chance *c);
 uint64_t twist_value(struct chance *c, uint64_t was);
 
 /* One change by chance in the content of an entry of this type. */
-void twist_content(struct line_out *content, uint32_t type, struct chance *c);
+void twist_content(struct codec_out *content, uint32_t type, struct chance *c);
 
 #endif

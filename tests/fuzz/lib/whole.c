@@ -12,7 +12,7 @@
 #include "names/names.h"
 #include "report/diff.h"
 #include "report/growth.h"
-#include "report/json.h"
+#include "json/json.h"
 #include "report/site.h"
 #include "report/snapshots.h"
 #include "report/text.h"
@@ -68,7 +68,7 @@ static void
 reports(struct session *s, struct names *names, size_t turn)
 {
 	static const struct growth_moment from = {30, true}, to = {100, true};
-	const struct page page = {
+	const struct layout page = {
 	    .out = whole_nowhere(), .width = 80, .colour = true, .utf8 = true};
 
 	for (size_t metric = VIEW_LIVE; metric <= VIEW_TEMPORARY; metric++) {
@@ -115,7 +115,7 @@ jsons(struct session *s, struct names *names, size_t turn)
 static void
 diffs(struct session *s, struct names *names, size_t turn)
 {
-	const struct page page = {.out = whole_nowhere(), .width = 200};
+	const struct layout page = {.out = whole_nowhere(), .width = 200};
 	const struct body_options body = {
 	    .view = {.group = true, .fold = true, .trim = true}};
 	const struct diff_side first = {

@@ -1,0 +1,34 @@
+/* json.h - a session as JSON, whole and stable: keys are only ever added. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_JSON_JSON_H
+#define SEEP_JSON_JSON_H
+
+#include "util/json_put.h"
+#include "report/view.h"
+
+enum { JSON_SCHEMA = 1 };
+
+/*
+ * One object and a newline. Keys are always present, null where nothing is
+ * known; integers are exact to 64 bits; text is valid UTF-8. All sites and all
+ * figures, whatever metric the options (NULL: none) have; their filters hold,
+ * suppressions are only named. 0, -ENOMEM, or -EIO as ferror(out) tells.
+ */
+int json_write(FILE *out, const struct session *s, struct names *names,
+    const struct view_options *options, const char *version);
+
+/* ,"temporary_within_ms": what this view calls temporary; or null. */
+void json_temporary(FILE *out, const struct view *v);
+
+/* How frames are written, and how much it came to. */
+struct json_form {
+	bool shared;    /* once, in a table of all; sites without zeros */
+	uint64_t bytes; /* filled: of sites, if they are in full; about */
+};
+
+/* The same in that form. */
+int json_write_form(FILE *out, const struct session *s, struct names *names,
+    const struct view_options *options, const char *version,
+    struct json_form *form);
+
+#endif

@@ -1,0 +1,37 @@
+/* extents.h - finds row i of one kind, wherever the extents have it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_EXTENTS_H
+#define SEEP_READER_EXTENTS_H
+
+#include "reader/segment.h"
+
+/* The extents of one kind, sorted by first row. Borrows from the segment. */
+struct extents {
+	const struct segment_rows **extents;
+	uint64_t *before; /* rows in the extents before each */
+	size_t count;
+	uint64_t total; /* rows */
+};
+
+/* -ENOMEM. */
+int extents_init(struct extents *r, const struct segment *seg, uint32_t kind);
+void extents_release(struct extents *r);
+
+/* Copies the row into a struct of size bytes; false: there is none. */
+bool extents_get(const struct extents *r, uint64_t i, void *row, size_t size);
+
+/*
+ * The same for a table whose rows have grown: what a shorter row does not have
+ * is zero. Returns how many bytes it has; 0: there is no such row.
+ */
+size_t extents_take(
+    const struct extents *r, uint64_t i, void *row, size_t size);
+
+/*
+ * As extents_get(), and the row's position among all rows there are: below r->total,
+ * which is no more than the segment has bytes.
+ */
+bool extents_find(const struct extents *r, uint64_t i, void *row, size_t size,
+    uint64_t *ret_position);
+
+#endif

@@ -1,0 +1,120 @@
+/* live_ages.c - ages and sizes of what lives in a running process. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/live_ages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "reader/ticks.h"
+#include "reader/live_map.h"
+
+enum { BUDGET_NS = 100000000 };
+
+struct fold {
+	struct process *process;
+	uint32_t now; /* tick */
+};
+
+static int
+by_id(const void *key, const void *item)
+{
+	uint32_t a = *(const uint32_t *)key;
+	uint32_t b = ((const struct process_id *)item)->id;
+
+	return (a > b) - (a < b);
+}
+
+static bool
+add_block(const struct live_map_block *b, void *arg)
+{
+	const struct fold *f = arg;
+	const struct process *p = f->process;
+	const struct process_id *id =
+	    bsearch(&b->site, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	uint32_t age = f->now > b->birth ? f->now - b->birth : 0;
+	struct process_site *site;
+
+	if (!id)
+		return true; /* younger than what we have read */
+	site = &p->sites[id->site];
+	if (!site->ages)
+		site->ages = calloc(1, sizeof(*site->ages));
+	if (!site->ages)
+		return false;
+	site->ages->live_ages_known = true;
+	/* the young have the first, as in struct process_ages */
+	site->ages
+	    ->living[age < SEG_YOUNG_TICKS ? 0 : seg_age_bucket(age) + 1]++;
+	if (!b->size_known)
+		return true;
+	site->ages->sizes_known = true;
+	if (site->ages->sizes[seg_size_class(b->size)] != UINT32_MAX)
+		site->ages->sizes[seg_size_class(b->size)]++;
+	return true;
+}
+
+struct search {
+	const struct process *process;
+	struct live_ages_old *old; /* by site */
+	uint32_t now, ticks;
+	bool lacks_sizes;
+};
+
+static bool
+add_old(const struct live_map_block *b, void *arg)
+{
+	struct search *s = arg;
+	const struct process *p = s->process;
+	const struct process_id *id =
+	    bsearch(&b->site, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	struct live_ages_old *old;
+
+	if (!id)
+		return true; /* younger than what we have read */
+	old = &s->old[id->site];
+	old->all_blocks++;
+	if (b->birth > s->now || s->now - b->birth < s->ticks)
+		return true;
+	old->blocks++;
+	old->bytes += b->size;
+	s->lacks_sizes |= !b->size_known;
+	return true;
+}
+
+int
+live_ages_older(
+    const struct process *p, uint32_t ticks, struct live_ages_old *ret)
+{
+	struct search s = {.process = p,
+	    .old = ret,
+	    .now = (uint32_t)ticks_now(&p->header),
+	    .ticks = ticks};
+	struct live_map m = {.each = add_old, .arg = &s};
+	int err;
+
+	if (p->running_pid <= 0)
+		return -ESRCH;
+	if (p->unread.text[0])
+		return -ETIMEDOUT; /* it would make us wait again */
+	err = live_map_read(&m, p->running_pid, &p->header, BUDGET_NS);
+	if (err == 0 && (m.is_partial || s.lacks_sizes))
+		err = -ENODATA;
+	live_map_release(&m);
+	return err < 0 ? err : 0;
+}
+
+int
+live_ages_read(struct process *p)
+{
+	struct fold f = {.process = p, .now = (uint32_t)ticks_now(&p->header)};
+	struct live_map m = {.each = add_block, .arg = &f};
+	int err;
+
+	if (p->running_pid <= 0)
+		return 0;
+	err = live_map_read(&m, p->running_pid, &p->header, BUDGET_NS);
+	if (err == -ETIMEDOUT)
+		p->unread = m.why;
+	live_map_release(&m);
+	return err == -ENOMEM ? err : 0; /* else sums tell what is missing */
+}

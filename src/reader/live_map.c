@@ -1,0 +1,331 @@
+/* live_map.c - the blocks of a running process, counted by site in its memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/live_map.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "reader/foreign.h"
+
+enum {
+	PAGE = FOREIGN_PAGE_BYTES,
+	CELLS = PAGE / sizeof(uint64_t),
+	ROOT_BITS = 12,
+	MID_BITS = 15,
+	LEAF_BITS = 20,
+	LARGE = 63,                        /* the size is in the next cell */
+	LEAVES = FOREIGN_BATCH_PAGES / 64, /* read at once, of the smaller */
+	SPILL_LEVELS = 12,
+	SPILL_FIRST_BITS = 9,
+	SPILL_WORDS = 4,    /* address, cell, size, nothing */
+	SPILL_SLOTS = 8192, /* read at once */
+};
+
+struct leaf {
+	uint64_t at,
+	    base; /* its cells; the address of the first cell's block */
+};
+
+struct scan {
+	struct live_map *map;
+	struct foreign *memory;
+	unsigned granule_bits;
+	uint32_t first_id;
+	uint64_t until_ns;
+	/* leaves that are read together, in the order of their addresses */
+	struct leaf leaves[LEAVES];
+	size_t leaf_count;
+	/* a block whose size is in the first cell of the next leaf */
+	struct sum_row *waiting;
+	struct live_map_block waiting_block;
+	uint64_t waiting_for; /* address */
+	uint64_t words[(SPILL_SLOTS * SPILL_WORDS)];
+};
+
+static bool
+is_late(struct scan *s)
+{
+	if (clock_ns(CLOCK_MONOTONIC) <= s->until_ns)
+		return false;
+	s->map->is_partial = true;
+	return true;
+}
+
+/* Pages that were never touched are zero, and so are those swapped out. */
+static int
+read_pages(struct scan *s, const struct foreign_range *ranges, size_t count,
+    struct foreign_batch *ret)
+{
+	int err = foreign_read(s->memory, ranges, count, ret, &s->map->why);
+
+	for (size_t i = 0; err == 0 && i < ret->count; i++) {
+		if (ret->pages[i] == FOREIGN_SWAPPED)
+			s->map->is_partial = true;
+		else if (ret->pages[i] != FOREIGN_READ &&
+		    ret->pages[i] != FOREIGN_UNTOUCHED)
+			err = -EFAULT; /* the collector has no such pages */
+	}
+	return err;
+}
+
+/* Bytes of any address into memory of our own. */
+static int
+read_memory(struct scan *s, uint64_t from, void *to, size_t bytes)
+{
+	size_t skip = from % PAGE;
+	struct foreign_range r = {
+	    .start = from - skip, .pages = (skip + bytes + PAGE - 1) / PAGE};
+	struct foreign_batch b;
+	int err = read_pages(s, &r, 1, &b);
+
+	if (err == 0)
+		memcpy(to, b.bytes + skip, bytes);
+	return err;
+}
+
+static int
+tell(const struct scan *s, const struct live_map_block *b)
+{
+	const struct live_map *m = s->map;
+
+	return !m->each || m->each(b, m->arg) ? 0 : -ENOMEM;
+}
+
+/* A block of a cell; its size, if it is large, may not be known yet. */
+static int
+count_block(
+    struct scan *s, const struct live_map_block *b, struct sum_row **ret)
+{
+	struct sum_row *sum;
+
+	*ret = NULL;
+	if (b->site < s->first_id)
+		return 0; /* inherited: the parent's */
+	sum = sums_at(&s->map->counts, b->site);
+	if (!sum)
+		return -ENOMEM;
+	sum->allocations++;
+	sum->allocated_bytes += b->size;
+	*ret = sum;
+	return b->size_known ? tell(s, b) : 0;
+}
+
+/* Its size has come, or is not to be had. */
+static int
+end_waiting(struct scan *s, bool known, uint64_t size)
+{
+	struct live_map_block b = s->waiting_block;
+
+	if (!s->waiting)
+		return 0;
+	if (!known)
+		s->map->bytes_known = false;
+	s->waiting->allocated_bytes += size;
+	s->waiting = NULL;
+	b.size = size;
+	b.size_known = known;
+	return tell(s, &b);
+}
+
+static struct live_map_block
+block_of(uint64_t cell)
+{
+	return (struct live_map_block){.site = (uint32_t)(cell >> 38),
+	    .birth = (uint32_t)cell,
+	    .size = cell >> 32 & 63, /* or LARGE */
+	    .size_known = true};
+}
+
+/* Cells, the first of which is that of address `base`. */
+static int
+count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
+{
+	uint64_t granule = UINT64_C(1) << s->granule_bits;
+	bool is_next = s->waiting && s->waiting_for == base;
+	size_t i = 0;
+
+	if (is_next)
+		i++;
+	if (end_waiting(s, is_next, is_next ? words[0] : 0) < 0)
+		return -ENOMEM;
+	for (; i < cells; i++) {
+		struct live_map_block b = block_of(words[i]);
+		bool is_large = b.size == LARGE;
+		struct sum_row *sum;
+
+		if (b.site == 0)
+			continue;
+		b.size_known = !is_large || i + 1 < cells;
+		if (is_large)
+			b.size = b.size_known ? words[i + 1] : 0;
+		if (count_block(s, &b, &sum) < 0)
+			return -ENOMEM;
+		if (is_large && ++i == cells) {
+			s->waiting = sum;
+			s->waiting_block = b;
+			s->waiting_for = base + cells * granule;
+		}
+	}
+	return 0;
+}
+
+/* Reads the leaves that were found, and forgets them. */
+static int
+read_leaves(struct scan *s)
+{
+	size_t pages =
+	    (sizeof(uint64_t) << (LEAF_BITS - s->granule_bits)) / PAGE;
+	struct foreign_range ranges[LEAVES];
+	size_t count = s->leaf_count;
+	struct foreign_batch b;
+	int err;
+
+	s->leaf_count = 0;
+	if (count == 0 || is_late(s))
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		ranges[i] = (struct foreign_range){s->leaves[i].at, pages};
+	err = read_pages(s, ranges, count, &b);
+	for (size_t i = 0; i < count && err == 0; i++)
+		err = count_cells(s,
+		    (const uint64_t *)(const void *)(b.bytes +
+		        i * pages * PAGE),
+		    s->leaves[i].base, pages * CELLS);
+	return err;
+}
+
+static int
+add_leaf(struct scan *s, uint64_t at, uint64_t base)
+{
+	size_t room = s->granule_bits == 4 ? LEAVES / 2 : LEAVES;
+
+	if (at % PAGE != 0)
+		return -EFAULT;
+	s->leaves[s->leaf_count++] = (struct leaf){at, base};
+	return s->leaf_count == room ? read_leaves(s) : 0;
+}
+
+static int
+read_mid(struct scan *s, uint64_t mid, uint64_t base)
+{
+	static_assert((1u << MID_BITS) <= sizeof(s->words) / sizeof(uint64_t),
+	    "room for a table of leaves");
+	int err = read_memory(s, mid, s->words, sizeof(uint64_t) << MID_BITS);
+
+	for (uint64_t i = 0; i < (1u << MID_BITS) && err == 0; i++)
+		if (s->words[i])
+			err = add_leaf(s, s->words[i], base + (i << LEAF_BITS));
+	return err;
+}
+
+static int
+read_spill_level(struct scan *s, uint64_t level, uint64_t bits)
+{
+	/* the slots begin behind one word; a slot never straddles a read */
+	uint64_t at = level + sizeof(uint64_t);
+	uint64_t slots = UINT64_C(1) << bits, n;
+
+	for (uint64_t i = 0; i < slots; i += n) {
+		int err;
+
+		n = slots - i < SPILL_SLOTS ? slots - i : SPILL_SLOTS;
+		if (is_late(s))
+			return 0;
+		err = read_memory(s, at + i * SPILL_WORDS * sizeof(uint64_t),
+		    s->words, n * SPILL_WORDS * sizeof(uint64_t));
+		for (uint64_t k = 0; k < n && err == 0; k++) {
+			const uint64_t *slot = s->words + k * SPILL_WORDS;
+			struct live_map_block b = block_of(slot[1]);
+			struct sum_row *sum;
+
+			b.size = slot[2];
+			if (slot[0] > 1) /* 0: never used, 1: free again */
+				err = count_block(s, &b, &sum);
+		}
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+static int
+read_spilled(struct scan *s, uint64_t root)
+{
+	uint64_t levels[SPILL_LEVELS], bits;
+	int err =
+	    root ? read_memory(s, root, levels, sizeof(levels)) : -ENOTSUP;
+
+	for (unsigned i = 0; err == 0 && i < SPILL_LEVELS && levels[i]; i++) {
+		err = read_memory(s, levels[i], &bits, sizeof(bits));
+		if (err == 0 && bits != SPILL_FIRST_BITS + 2 * i)
+			err = -ENOTSUP;
+		if (err == 0)
+			err = read_spill_level(s, levels[i], bits);
+	}
+	return err;
+}
+
+static int
+read_root(struct scan *s, uint64_t root)
+{
+	uint64_t mids[1 << ROOT_BITS];
+	int err = read_memory(s, root, mids, sizeof(mids));
+
+	for (uint64_t i = 0; err == 0 && i < (1u << ROOT_BITS); i++)
+		if (mids[i] && !is_late(s))
+			err = read_mid(s, mids[i], i << (MID_BITS + LEAF_BITS));
+	if (err == 0)
+		err = read_leaves(s);
+	if (err == 0)
+		err = end_waiting(s, false, 0);
+	return err;
+}
+
+static bool
+is_known(const struct seg_header *h)
+{
+	return h->live_root != 0 && h->live_cell_version == 1 &&
+	    h->live_root_bits == ROOT_BITS && h->live_mid_bits == MID_BITS &&
+	    h->live_leaf_bits == LEAF_BITS &&
+	    (h->live_granule_bits == 4 || h->live_granule_bits == 5);
+}
+
+int
+live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
+    uint64_t budget_ns)
+{
+	struct scan *s;
+	int err;
+
+	*m = (struct live_map){
+	    .each = m->each, .arg = m->arg, .bytes_known = true};
+	if (!is_known(h))
+		return -ENOTSUP;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->map = m;
+	s->granule_bits = h->live_granule_bits;
+	s->first_id = h->first_id;
+	s->until_ns = clock_ns(CLOCK_MONOTONIC) + budget_ns;
+	err = foreign_open(pid, NULL, &s->memory, &m->why);
+	if (err == 0)
+		err = read_root(s, h->live_root);
+	if (err == 0)
+		err = read_spilled(s, h->spill_root);
+	if (err == 0 && !foreign_is_same(s->memory))
+		err = -ESRCH;
+	foreign_close(s->memory);
+	free(s);
+	sums_sort(&m->counts);
+	return err;
+}
+
+void
+live_map_release(struct live_map *m)
+{
+	sums_release(&m->counts);
+}

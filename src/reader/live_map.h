@@ -1,0 +1,44 @@
+/* live_map.h - the blocks of a running process, counted by site in its memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_LIVE_MAP_H
+#define SEEP_READER_LIVE_MAP_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "util/fault.h"
+#include "reader/sums.h"
+
+/*
+ * The process runs on meanwhile: a block counts if its cell was set at the
+ * moment it was read. Pages that the process has never touched, or that are
+ * swapped out, are not read: looking costs it no memory.
+ */
+struct live_map_block {
+	uint32_t site;
+	uint32_t birth; /* tick */
+	uint64_t size;
+	bool size_known;
+};
+
+struct live_map {
+	/* called for each block, if it is not NULL; true: go on */
+	bool (*each)(const struct live_map_block *b, void *arg);
+	void *arg;
+	struct sums counts; /* allocations: blocks, allocated_bytes: bytes */
+	bool is_partial;    /* blocks may be missing: time, swap, room */
+	bool bytes_known;   /* else the bytes of some block were not seen */
+	struct fault why;   /* after a failure, where it has words */
+};
+
+/*
+ * Reads for about budget_ns. Negative errno: nothing is known (-EPERM: we may
+ * not look; -ENOTSUP: not a live map of ours; -ESRCH, -EFAULT: gone while we
+ * looked; -ETIMEDOUT: its memory does not come, see foreign.h). m, zero but for its first two fields, is for live_map_release() in any
+ * case. -ENOMEM also where `each` wants no more.
+ */
+int live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
+    uint64_t budget_ns);
+void live_map_release(struct live_map *m);
+
+#endif

@@ -1,0 +1,16 @@
+/* load.h - a recording becomes processes, points, marks and notes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_LOAD_H
+#define SEEP_READER_LOAD_H
+
+#include "reader/session.h"
+
+/*
+ * Adds what is in the file to the session. What breaks off or is damaged is
+ * used as far as it goes: is_truncated, and notes that say what is missing.
+ * Errors as of session_load().
+ */
+int load_into_session(
+    struct session *s, const char *path, const char *name, struct fault *where);
+
+#endif

@@ -1,0 +1,83 @@
+/* proc.h - what /proc says of the process behind a segment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_PROC_H
+#define SEEP_READER_PROC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "reader/segfile.h"
+
+enum proc_state {
+	PROC_NO,      /* no such process any more */
+	PROC_YES,     /* it runs and has the segment mapped */
+	PROC_EXEC,    /* it runs, but as another program by now */
+	PROC_UNKNOWN, /* we may not look, or cannot see it where we are */
+};
+
+/*
+ * Alive = /proc/PID/maps shows the file's device and inode: pid and start time
+ * alone survive an exec. A pid of another namespace, or none, is looked for in
+ * all of /proc; where that does not have all processes of the machine, one that
+ * is not found there may still run. *ret_pid: the pid as we see it, with
+ * PROC_YES only.
+ */
+enum proc_state proc_check(
+    const struct seg_header *h, const struct source *file, pid_t *ret_pid);
+
+/*
+ * The same for who asks about thousands of slots within a second: what /proc
+ * says of a process is kept in the look. NULL: it is not.
+ */
+struct proc_look;
+struct proc_look *proc_look_new(void); /* NULL: out of memory */
+void proc_look_free(struct proc_look *look);
+enum proc_state proc_check_in(struct proc_look *look,
+    const struct seg_header *h, const struct source *file, pid_t *ret_pid);
+
+/*
+ * The last number in a line of /proc/PID/status; 0: not to be known. Of NSpid
+ * it is the pid that the process itself sees.
+ */
+uint32_t proc_status(pid_t pid, const char *name);
+
+/* Does any process at all that we may look at map this file? */
+bool proc_mapped(struct proc_look *look, uint64_t device, uint64_t inode);
+
+/*
+ * Opens the segment of a running process, whatever root or pid namespace it
+ * has; *ret_slot tells where in the file it is.
+ * -ESRCH: no such process; -EACCES: not ours to look at; -ENXIO: not traced;
+ * -EAGAIN: forked from a traced one, too few events so far; -ESTALE: its file
+ * was deleted and only root can still reach it; -E2BIG: it maps more segment
+ * files than we care to look at; errors of segfile_open().
+ */
+int proc_open(pid_t pid, struct segfile **ret, int *ret_slot,
+    char ret_path[4096], struct fault *where);
+
+/*
+ * Calls `each` for every mapping with a file, until it returns false. The path
+ * is as proc_root() takes it. -ENOMEM: it did; -EACCES, -ESRCH: the map cannot
+ * be read.
+ */
+int proc_files(pid_t pid,
+    bool (*each)(
+        void *context, uint64_t start, const char *path, bool is_deleted),
+    void *context);
+
+/*
+ * The root of the process's mount namespace, by a path that leads there from
+ * ours: what the paths of /proc/PID/maps begin at. /proc/PID/root is another
+ * directory where the process is in a chroot. -ENOENT: not to be reached.
+ */
+enum { PROC_ROOT_BYTES = 1024 };
+int proc_root(pid_t pid, char ret_path[PROC_ROOT_BYTES]);
+
+/* Is a the segment of the same process as b, before an exec to b? */
+bool proc_superseded(const struct seg_header *a, const struct seg_header *b);
+
+/* What the kernel says is resident of its memory, in bytes; 0: not known. */
+uint64_t proc_resident(pid_t pid);
+
+#endif

@@ -1,0 +1,41 @@
+/* sums.h - the ledger's arrays summed by site id. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_SUMS_H
+#define SEEP_READER_SUMS_H
+
+#include "util/dict.h"
+#include "reader/segment.h"
+
+/*
+ * One site id over all arrays, before equal stacks are merged. Sums saturate;
+ * what a single row says of peaks may be negative, the sum should not be.
+ */
+struct sum_row {
+	uint32_t id;
+	uint32_t last_tick;
+	uint64_t allocations, allocated_bytes, frees, freed_bytes;
+	uint64_t live_bytes; /* allocated - freed of all rows, modulo 2^64 */
+	int64_t peak_bytes, peak_blocks;
+	/* as rows have them: from 2^32 - 1 on it is what seg_info says */
+	uint64_t size_min, size_max;
+	uint64_t samples, sampled_frees;
+	seg_wide variance_allocated, variance_freed; /* of bytes */
+};
+
+struct sums {
+	struct sum_row *items; /* by id; ids where nothing happened: none */
+	size_t count, room;
+	struct dict index;
+};
+
+/* Fills l, which is zero before; -ENOMEM: l is still for sums_release(). */
+int sums_init(struct sums *l, const struct segment *seg);
+void sums_release(struct sums *l);
+
+/* The sum of an id, made where it has none; NULL: no memory. Not in order. */
+struct sum_row *sums_at(struct sums *l, uint32_t id);
+
+/* By id again. */
+void sums_sort(struct sums *l);
+
+#endif

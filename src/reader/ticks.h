@@ -1,0 +1,22 @@
+/* ticks.h - what time it is, in the ticks of a process. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_TICKS_H
+#define SEEP_READER_TICKS_H
+
+#include <stdint.h>
+
+#include "trace/format.h"
+#include "util/clock.h"
+
+/* Now, as a running process would count; 0: it cannot be told. */
+static inline uint64_t
+ticks_now(const struct seg_header *h)
+{
+	uint64_t ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (h->tick_ns == 0 || ns < h->start_monotonic_ns)
+		return 0;
+	return (ns - h->start_monotonic_ns) / h->tick_ns;
+}
+
+#endif

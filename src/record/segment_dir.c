@@ -1,0 +1,526 @@
+/* segment_dir.c - the directory where the segments of one recording come to lie. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/segment_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "reader/folder.h"
+#include "reader/segfile.h"
+#include "record/procs.h"
+
+#define SHM FOLDER_SHM
+
+enum {
+	LOCK_TRIES = 8,
+	MISSING_MAX = 64,   /* names in a row that no child has */
+	ROOM_MIN = 1 << 20, /* a collector takes a quarter, 256 KiB or more */
+};
+
+static int __attribute__((format(printf, 3, 4)))
+problem(struct segment_dir_problem *why, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(why->text, sizeof(why->text), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+/*
+ * The collector takes these and no others: a store must neither stall, as on
+ * a network, nor need new space, as where pages are copied on write.
+ */
+static bool
+is_fit(uint32_t type)
+{
+	return type == TMPFS_MAGIC || type == RAMFS_MAGIC ||
+	    type == EXT4_SUPER_MAGIC || type == XFS_SUPER_MAGIC ||
+	    type == F2FS_SUPER_MAGIC;
+}
+
+static int
+check_file_system(const struct segment_dir *s, struct segment_dir_problem *why)
+{
+	struct statfs fs;
+	uint64_t room;
+
+	if (fstatfs(s->fd, &fs) < 0)
+		return problem(why, -errno, "%s: %s", s->path, strerror(errno));
+	if (!is_fit((uint32_t)fs.f_type))
+		return problem(why, -EINVAL,
+		    "%s is on a file system (type %#x) that may stall the program "
+		    "to be traced: set SEEP_DIR to a directory on tmpfs",
+		    s->path, (unsigned)fs.f_type);
+	room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	if (room < ROOM_MIN)
+		return problem(why, -ENOSPC,
+		    "%s has no room for segments (%llu KiB free, %d needed): make "
+		    "room (seep ls --prune), or set SEEP_DIR to another tmpfs",
+		    s->path, (unsigned long long)room >> 10, ROOM_MIN >> 10);
+	return 0;
+}
+
+static int
+taken(const struct segment_dir *s, uid_t owner, struct segment_dir_problem *why)
+{
+	return problem(why, -EPERM,
+	    "%s, where segments go, belongs to uid %u: have it removed by its "
+	    "owner or by root, or set SEEP_DIR to a directory of your own",
+	    s->path, (unsigned)owner);
+}
+
+/* /dev/shm is everybody's: what lies there under our name may be a trap. */
+static int
+check_directory(struct segment_dir *s, struct segment_dir_problem *why)
+{
+	struct stat st;
+
+	if (fstat(s->fd, &st) < 0)
+		return problem(why, -errno, "%s: %s", s->path, strerror(errno));
+	if (st.st_uid != geteuid())
+		return taken(s, st.st_uid, why);
+	if (st.st_mode & 022)
+		return problem(why, -EPERM,
+		    "%s can be written by others (mode %04o): chmod 0700 it, or "
+		    "set SEEP_DIR to a directory of your own",
+		    s->path, (unsigned)(st.st_mode & 07777));
+	return check_file_system(s, why);
+}
+
+static int
+open_directory(struct segment_dir *s, struct segment_dir_problem *why)
+{
+	const char *env = getenv("SEEP_DIR");
+	uid_t owner;
+	char *real;
+	int err;
+
+	if (!env || !env[0]) {
+		folder_default(geteuid(), s->path);
+		env = s->path;
+	} else {
+		snprintf(s->path, sizeof(s->path), "%s", env);
+	}
+	if (mkdir(env, 0700) < 0 && errno != EEXIST)
+		return problem(why, -errno,
+		    "cannot make the directory %s for the segments: %s; set "
+		    "SEEP_DIR to a directory on tmpfs that you may write",
+		    env, strerror(errno));
+	/* whose it is, also where it is closed to us, or is no directory */
+	if (folder_look(env, geteuid(), &owner) == FOLDER_TAKEN)
+		return taken(s, owner, why);
+	s->fd = open(env, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->fd < 0)
+		return problem(why, -errno,
+		    "%s cannot be used for the segments: %s; remove it, or set "
+		    "SEEP_DIR to a directory of your own",
+		    env,
+		    errno == ELOOP || errno == ENOTDIR ? "not a directory"
+		                                       : strerror(errno));
+	err = check_directory(s, why);
+	if (err < 0)
+		return err;
+	/* the program may change its directory before its children start */
+	real = realpath(s->path, NULL);
+	if (!real)
+		return problem(why, -errno, "%s: %s", s->path, strerror(errno));
+	snprintf(s->path, sizeof(s->path), "%s", real);
+	free(real);
+	return 0;
+}
+
+static int
+choose_session(struct segment_dir *s)
+{
+	unsigned char r[(SEGMENT_DIR_SESSION_BYTES - 1) / 2];
+
+	if (getrandom(r, sizeof(r), 0) != (ssize_t)sizeof(r))
+		return -EIO;
+	for (size_t i = 0; i < sizeof(r); i++)
+		snprintf(s->session + 2 * i, 3, "%02x", r[i]);
+	return 0;
+}
+
+static void
+lock_name(const char *session, char *to, size_t bytes)
+{
+	snprintf(
+	    to, bytes, "rec-%.*s.ctl", SEGMENT_DIR_SESSION_BYTES - 1, session);
+}
+
+static int
+lock_session(struct segment_dir *s)
+{
+	char name[64];
+	struct stat st;
+
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		int err = choose_session(s);
+
+		if (err < 0)
+			return err;
+		lock_name(s->session, name, sizeof(name));
+		s->lock_fd = openat(s->fd, name,
+		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (s->lock_fd < 0)
+			return -errno;
+		if (flock(s->lock_fd, LOCK_EX) < 0)
+			return -errno;
+		/* a sweep may have taken it for a dead one before we had it */
+		if (fstat(s->lock_fd, &st) == 0 && st.st_nlink > 0)
+			return 0;
+		close(s->lock_fd);
+		s->lock_fd = -1;
+	}
+	return -EBUSY;
+}
+
+int
+segment_dir_init(struct segment_dir *s, struct segment_dir_problem *why)
+{
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	s->fd = -1;
+	s->lock_fd = -1;
+	err = open_directory(s, why);
+	if (err < 0)
+		goto out;
+	err = lock_session(s);
+	if (err < 0) {
+		problem(why, err, "cannot write in %s: %s", s->path,
+		    strerror(-err));
+		goto out;
+	}
+	return 0;
+out:
+	segment_dir_release(s);
+	return err;
+}
+
+void
+segment_dir_release(struct segment_dir *s)
+{
+	char name[64];
+
+	if (s->lock_fd >= 0) {
+		lock_name(s->session, name, sizeof(name));
+		(void)unlinkat(s->fd, name, 0);
+		close(s->lock_fd);
+	}
+	if (s->fd >= 0)
+		close(s->fd);
+	s->lock_fd = -1;
+	s->fd = -1;
+}
+
+static bool
+ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), e = strlen(end);
+
+	return n >= e && !strcmp(name + n - e, end);
+}
+
+/* Nobody has it mapped, and nothing was ever written to it. */
+static bool
+is_unused(int dir_fd, const char *name)
+{
+	int fd = openat(
+	    dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	uint64_t magic = 1;
+	struct stat st;
+	bool unused;
+
+	if (fd < 0)
+		return false;
+	unused = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	    pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == 0;
+	close(fd);
+	return unused;
+}
+
+/* Files of forked children of NAME.seg that have had no event. */
+static void
+remove_unused(int dir_fd, const char *name)
+{
+	char child[NAME_MAX + 32];
+	struct seg_header h;
+	struct segfile *f;
+	int missing = 0;
+
+	if (segfile_open(dir_fd, name, &f, NULL) < 0)
+		return;
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) < 0)
+		h.child_files = 0;
+	segfile_close(f);
+	for (uint64_t n = h.child_files; n && missing < MISSING_MAX; n++) {
+		snprintf(child, sizeof(child), "%.*s-%llu.seg",
+		    (int)(strlen(name) - strlen(".seg")), name,
+		    (unsigned long long)(n - 1));
+		if (faccessat(dir_fd, child, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
+			missing++;
+		} else if (is_unused(dir_fd, child)) {
+			(void)unlinkat(dir_fd, child, 0);
+			memcpy(child + strlen(child), ".ctl", sizeof(".ctl"));
+			(void)unlinkat(dir_fd, child, 0);
+		}
+	}
+}
+
+void
+segment_dir_remove(int dir_fd, const char *name)
+{
+	char ctl[NAME_MAX + 8];
+
+	if (ends_with(name, ".seg"))
+		remove_unused(dir_fd, name);
+	(void)unlinkat(dir_fd, name, 0);
+	snprintf(ctl, sizeof(ctl), "%s.ctl", name);
+	(void)unlinkat(dir_fd, ctl, 0);
+}
+
+static int
+walk_directory(int dir_fd, const char *dir, const char *end,
+    segment_dir_visit visit, void *context)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	int result = 0;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while (result == 0 && (e = readdir(d))) {
+		struct stat st;
+
+		if (e->d_name[0] == '.' || !ends_with(e->d_name, end) ||
+		    fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		result = visit(context, dir_fd, dir, e->d_name);
+	}
+	closedir(d);
+	return result;
+}
+
+static int
+walk_all(const struct segment_dir *s, const char *end, segment_dir_visit visit,
+    void *context)
+{
+	struct stat own, st;
+	struct dirent *e;
+	int result;
+	DIR *d;
+
+	result = walk_directory(s->fd, s->path, end, visit, context);
+	if (result != 0 || fstat(s->fd, &own) < 0)
+		return result;
+	d = opendir(SHM);
+	if (!d)
+		return 0;
+	while (result == 0 && (e = readdir(d))) {
+		char path[sizeof(SHM) + NAME_MAX + 2];
+		int fd;
+
+		if (strncmp(e->d_name, "seep-", 5))
+			continue;
+		fd = openat(dirfd(d), e->d_name,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		snprintf(path, sizeof(path), SHM "/%s", e->d_name);
+		if (fstat(fd, &st) == 0 &&
+		    (st.st_dev != own.st_dev || st.st_ino != own.st_ino))
+			result = walk_directory(fd, path, end, visit, context);
+		close(fd);
+	}
+	closedir(d);
+	return result;
+}
+
+int
+segment_dir_walk(
+    const struct segment_dir *s, segment_dir_visit visit, void *context)
+{
+	return walk_all(s, ".seg", visit, context);
+}
+
+int
+segment_dir_walk_snapshots(
+    const struct segment_dir *s, segment_dir_visit visit, void *context)
+{
+	return walk_all(s, ".seep-snap", visit, context);
+}
+
+struct search {
+	const char *session;
+	pid_t pid;
+	struct seg_header best;
+	bool found;
+};
+
+static int
+search_visit(void *context, int dir_fd, const char *dir, const char *name)
+{
+	struct search *q = context;
+	struct seg_header h;
+	struct segfile *f;
+
+	(void)dir;
+	if (segfile_open(dir_fd, name, &f, NULL) < 0)
+		return 0;
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
+	    (pid_t)h.pid == q->pid && !strcmp(h.session, q->session) &&
+	    (!q->found || h.start_monotonic_ns >= q->best.start_monotonic_ns)) {
+		q->best = h;
+		q->found = true;
+	}
+	segfile_close(f);
+	return 0;
+}
+
+int
+segment_dir_find(const struct segment_dir *s, pid_t pid, struct seg_header *ret)
+{
+	struct search q = {.session = s->session, .pid = pid};
+
+	(void)segment_dir_walk(s, search_visit, &q);
+	if (q.found)
+		*ret = q.best;
+	return q.found;
+}
+
+/*
+ * The recorder of a session lives as long as its lock is held; the lock file
+ * of a dead one is removed.
+ */
+static bool
+recorder_lives(int dir_fd, const char *session)
+{
+	char name[64];
+	bool lives;
+	int fd;
+
+	/* in doubt nothing is deleted; this is no session of a recorder */
+	if (strspn(session, "0123456789abcdef") !=
+	        SEGMENT_DIR_SESSION_BYTES - 1 ||
+	    session[SEGMENT_DIR_SESSION_BYTES - 1])
+		return true;
+	lock_name(session, name, sizeof(name));
+	fd = openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return errno != ENOENT;
+	lives = flock(fd, LOCK_EX | LOCK_NB) < 0;
+	if (!lives)
+		(void)unlinkat(dir_fd, name, 0);
+	close(fd);
+	return lives;
+}
+
+struct sweep {
+	const struct segment_dir *spool;
+	struct procs procs;
+	bool looked; /* procs is filled: a look costs, few sweeps need it */
+	int removed;
+};
+
+/* May the file go, for all that its headers say? */
+static bool
+is_left_over(struct sweep *w, const struct segfile *f)
+{
+	const struct source *source = segfile_source(f);
+	struct seg_header h;
+
+	if (!w->looked && procs_init(&w->procs, 0, NULL) < 0)
+		return false;
+	w->looked = true;
+	if (procs_maps(&w->procs, source->device, source->inode))
+		return false;
+	for (int slot = SEGFILE_OWN; slot < segfile_slots(f); slot++) {
+		if (segfile_header(f, slot, &h, NULL) < 0)
+			continue;
+		if (procs_writer(&w->procs, source->device, source->inode,
+		        (pid_t)h.pid, h.start_jiffies))
+			return false;
+	}
+	return true;
+}
+
+static int
+sweep_visit(void *context, int dir_fd, const char *dir, const char *name)
+{
+	struct sweep *w = context;
+	struct seg_header h;
+	struct segfile *f;
+	struct stat st;
+
+	(void)dir;
+	if (dir_fd != w->spool->fd)
+		return 0; /* other users' directories are theirs to sweep */
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    st.st_uid != geteuid() || segfile_open(dir_fd, name, &f, NULL) < 0)
+		return 0;
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 && h.session[0] &&
+	    !recorder_lives(dir_fd, h.session) && is_left_over(w, f)) {
+		segment_dir_remove(dir_fd, name);
+		w->removed++;
+	}
+	segfile_close(f);
+	return 0;
+}
+
+/* Locks that a killed recorder left. */
+static void
+sweep_locks(const struct segment_dir *s)
+{
+	int fd = openat(s->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(d))) {
+		char session[NAME_MAX + 1];
+
+		if (strncmp(e->d_name, "rec-", 4) ||
+		    !ends_with(e->d_name, ".ctl"))
+			continue;
+		snprintf(session, sizeof(session), "%s", e->d_name + 4);
+		session[strlen(session) - 4] = '\0';
+		(void)recorder_lives(s->fd, session);
+	}
+	closedir(d);
+}
+
+int
+segment_dir_sweep(const struct segment_dir *s)
+{
+	struct sweep w = {.spool = s};
+
+	sweep_locks(s);
+	(void)segment_dir_walk(s, sweep_visit, &w);
+	if (w.looked)
+		procs_release(&w.procs);
+	return w.removed;
+}

@@ -1,0 +1,69 @@
+/* segment_dir.h - the directory where the segments of one recording come to lie. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_SEGMENT_DIR_H
+#define SEEP_RECORD_SEGMENT_DIR_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trace/format.h"
+
+enum { SEGMENT_DIR_SESSION_BYTES = 33 }; /* 32 hexadecimal digits */
+
+struct segment_dir {
+	int fd; /* the directory */
+	int lock_fd;
+	char path[PATH_MAX]; /* absolute */
+	char session[SEGMENT_DIR_SESSION_BYTES];
+};
+
+struct segment_dir_problem {
+	char text[PATH_MAX + 256]; /* one line for the user */
+};
+
+/*
+ * SEEP_DIR if set, else /dev/shm/seep-UID; made when missing, refused unless
+ * a directory of ours that nobody else may write. Chooses a session and locks
+ * rec-SESSION.ctl there, which says that its recorder lives. On failure a
+ * negative errno, the reason in `why`, nothing held.
+ */
+int segment_dir_init(struct segment_dir *s, struct segment_dir_problem *why);
+
+/* Unlocks; the lock file goes, what else lies there stays. */
+void segment_dir_release(struct segment_dir *s);
+
+/*
+ * Deletes segments of earlier recordings: those with a session whose recorder
+ * is dead and that no process maps. Segments of a bare preload have no
+ * session and stay. Returns how many.
+ */
+int segment_dir_sweep(const struct segment_dir *s);
+
+/*
+ * Calls visit for the name of each file NAME.seg in our directory and in the
+ * /dev/shm/seep-UID of others that we may read (children change their user).
+ * dir_fd is valid during the call. A result other than 0 ends the walk and is
+ * handed back.
+ */
+typedef int (*segment_dir_visit)(
+    void *context, int dir_fd, const char *dir, const char *name);
+int segment_dir_walk(
+    const struct segment_dir *s, segment_dir_visit visit, void *context);
+
+/* The same for the snapshots that processes wrote there. */
+int segment_dir_walk_snapshots(
+    const struct segment_dir *s, segment_dir_visit visit, void *context);
+
+/*
+ * Has the collector arrived in this process of ours? 1 and its newest header,
+ * or 0.
+ */
+int segment_dir_find(
+    const struct segment_dir *s, pid_t pid, struct seg_header *ret);
+
+/* Removes NAME.seg and NAME.seg.ctl. */
+void segment_dir_remove(int dir_fd, const char *name);
+
+#endif

@@ -1,0 +1,39 @@
+/* timeline_writer.h - gathers items of the time line and writes them as entries. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_TIMELINE_WRITER_H
+#define SEEP_RECORD_TIMELINE_WRITER_H
+
+#include <sys/types.h>
+
+#include "trace/recording.h"
+#include "trace/codec.h"
+
+/* The caller sets writer and start_ns, all else is zero. */
+struct timeline_writer {
+	struct recording_writer *writer;
+	uint64_t start_ns;      /* CLOCK_MONOTONIC: zero of the time line */
+	struct codec_out out;   /* items not written yet; others may add */
+	uint64_t time_us;       /* the last one put */
+	bool has_time;          /* since the last flush */
+	uint64_t written_bytes; /* of entries, as stored */
+};
+
+/* Times never fall: an earlier one is the last once more. */
+void timeline_writer_time(struct timeline_writer *s, uint64_t monotonic_ns);
+
+/* Of a path the last part is the label, cut at 63 bytes. */
+void timeline_writer_mark(struct timeline_writer *s, enum codec_mark kind,
+    pid_t pid, const char *label);
+
+/*
+ * Writes what was gathered, in entries of bounded size that each begin with a
+ * time. -ENOMEM, or as of the writer.
+ */
+int timeline_writer_flush(struct timeline_writer *s);
+
+/* Forgets what was gathered: the time line has ended. */
+void scribe_drop(struct timeline_writer *s);
+
+void timeline_writer_release(struct timeline_writer *s);
+
+#endif

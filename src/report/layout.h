@@ -1,0 +1,78 @@
+/* layout.h - lines that fit the place they are written to. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_LAYOUT_H
+#define SEEP_REPORT_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/frames.h"
+
+/* Modules of frames that were printed without a name; "": in none. */
+struct layout_lacks {
+	const char **modules; /* each once, of the session; for free() */
+	size_t count, room;
+};
+
+struct layout {
+	FILE *out;
+	unsigned width; /* columns; 0: lines are as long as they are */
+	bool colour;
+	bool utf8;       /* the place shows UTF-8 */
+	bool full_names; /* of C++ and Rust, with all arguments */
+	bool programs;   /* there are several: say which a function is of */
+	struct layout_lacks *lacks; /* filled by layout_frame(); NULL: not */
+};
+
+enum layout_colour {
+	LAYOUT_PLAIN,
+	LAYOUT_STRONG,
+	LAYOUT_DIM,
+	LAYOUT_MORE, /* it grew */
+	LAYOUT_LESS, /* it shrank */
+};
+
+/* The escape for it, LAYOUT_PLAIN ends the others; "" without colour. */
+const char *layout_colour(const struct layout *p, int colour);
+
+/* Columns that a text takes, control bytes escaped as words_print() does. */
+size_t layout_columns(const char *text);
+
+/*
+ * Prints text, escaped; where it has more than `room` columns its middle gives
+ * way to an ellipsis. room 0: whole.
+ */
+void layout_fit(const struct layout *p, const char *text, size_t room);
+
+/* "function file.c:12 [lib.so] (recursive, 3 deep)" after `used` columns. */
+void layout_frame(const struct layout *p, const struct frame *x,
+    uint32_t repeats, size_t used, int colour);
+
+/* Is it one of them? `context` is a struct layout_lacks, as names/ wants it. */
+bool layout_lacks_has(void *context, const char *path);
+
+/* Columns left after `used`, and never fewer than a few; 0: no limit. */
+size_t layout_room(const struct layout *p, size_t used);
+
+/*
+ * Prints text, which was escaped, after `used` columns of a line; with line
+ * breaks between words where there is a width.
+ */
+void layout_paragraph(const struct layout *p, const char *text, size_t used);
+
+/*
+ * Sentences: what is written to file, others' words escaped by words_print(),
+ * comes out as a paragraph. Without memory file is the page's own, and long
+ * lines stay long.
+ */
+struct layout_text {
+	FILE *file;
+	char *text;
+	size_t len;
+};
+
+void layout_begin(const struct layout *p, struct layout_text *t);
+void layout_end(const struct layout *p, struct layout_text *t);
+
+#endif

@@ -1,0 +1,23 @@
+/* tree_print.h - prints a view as a tree. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_TREE_PRINT_H
+#define SEEP_REPORT_TREE_PRINT_H
+
+#include "report/layout.h"
+#include "report/tree.h"
+
+struct tree_print_options {
+	struct tree_options tree;
+	unsigned top;     /* branches at the root, 0: all */
+	double threshold; /* percent of the whole */
+};
+
+/*
+ * A function that allocates, or where everything starts, and then, a step
+ * further right for every fork, its callers, or callees. Says what it leaves
+ * out. -ENOMEM.
+ */
+int tree_print_write(const struct layout *p, struct view *v,
+    const struct tree_print_options *options);
+
+#endif

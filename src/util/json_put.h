@@ -1,0 +1,38 @@
+/* json_put.h - pieces of JSON, written as they come. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_UTIL_JSON_PUT_H
+#define SEEP_UTIL_JSON_PUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * A string in quotes; NULL gives null. Characters of text_is_odd() are escaped,
+ * so who decodes it has the text as it is. Text that is not UTF-8 has U+FFFD in
+ * place of each bad byte.
+ */
+void json_string(FILE *out, const char *text);
+
+/*
+ * The same of a text that somebody's page will show: the value itself is as
+ * text_next() writes it.
+ */
+void json_shown(FILE *out, const char *text);
+
+/* All others begin with a comma: ,"name": and what follows. */
+void json_key(FILE *out, const char *name);
+void json_number(FILE *out, const char *name, uint64_t value);
+void json_text(FILE *out, const char *name, const char *value);
+void json_boolean(FILE *out, const char *name, bool value);
+void json_list(
+    FILE *out, const char *name, const uint64_t *values, size_t count);
+
+/* Bytes as hexadecimal digits; null where all are zero. */
+void json_hex(FILE *out, const char *name, const uint8_t *bytes, size_t len);
+
+/* "2026-01-02T03:04:05.678Z"; null for 0. */
+void json_time(FILE *out, const char *name, uint64_t realtime_ns);
+
+#endif

@@ -1,0 +1,43 @@
+/* text.h - text from elsewhere, as characters that do nothing when printed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_UTIL_TEXT_H
+#define SEEP_UTIL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Length of a well-formed UTF-8 sequence (RFC 3629), 0: it is none. */
+size_t text_utf8(const char *text);
+
+/* The character of a well-formed sequence of n bytes. */
+uint32_t text_decode(const char *text, size_t n);
+
+/*
+ * Does a terminal obey it, does it turn the order of the text around it, or
+ * does it hide? C0 and C1 controls, DEL, marks of direction, separators of
+ * lines, characters without width, tags.
+ */
+bool text_is_odd(uint32_t character);
+
+enum { TEXT_ESCAPED = 12 }; /* bytes of the longest escape, and a NUL */
+
+/*
+ * Takes one character of *text, which is not at its end, and moves *text
+ * behind it. The character itself is in `out`, or its escape: \x1b for a byte
+ * or a control, \u202e and \U000e0041 for others. NUL terminated; returns the
+ * length. The only place that decides what is escaped.
+ */
+size_t text_next(const char **text, char out[TEXT_ESCAPED]);
+
+/*
+ * All of `text`, escaped, into `to`: as many whole characters as fit, always
+ * NUL terminated. Returns the length.
+ */
+size_t text_escape(char *to, size_t bytes, const char *text);
+
+/* All of `text`, escaped. */
+void text_print(FILE *out, const char *text);
+
+#endif
