@@ -33,8 +33,8 @@ allocated(
 	if (likely(recorder_is_ready(g))) {
 		thread_enter(g);
 		if (unlikely(
-		        !recorder_alloc_fast(t, p, size, c, api, RECORDER_NOW)))
-			recorder_alloc_born(t, p, size, c, api, RECORDER_NOW);
+		        !recorder_alloc_hit(t, p, size, c, api, RECORDER_NOW)))
+			recorder_alloc_ready(t, p, size, c, api, RECORDER_NOW);
 		else
 			recorder_leave(g, t);
 	} else if (g && recorder_looks_away(g, size)) {
@@ -42,7 +42,7 @@ allocated(
 	} else if (g && g->state == THREAD_SAMPLING) {
 		recorder_sample(g, p, size, c, api, RECORDER_NOW);
 	} else {
-		recorder_alloc_slow(p, size, c, api, RECORDER_NOW);
+		recorder_alloc_any(p, size, c, api, RECORDER_NOW);
 	}
 }
 
@@ -53,9 +53,9 @@ freeing(const void *p)
 
 	if (likely(recorder_is_ready(g))) {
 		thread_enter(g);
-		recorder_free_busy(p);
+		recorder_free_ready(p);
 	} else {
-		recorder_free_slow(p);
+		recorder_free_any(p);
 	}
 }
 
@@ -68,7 +68,7 @@ need_next(void)
 }
 
 static SEEP_NOINLINE void *
-malloc_slow(struct gate *g, size_t size, const struct cpu_frame *c)
+malloc_in_state(struct gate *g, size_t size, const struct cpu_frame *c)
 {
 	uint32_t state = g ? LOAD(&g->state) : 0;
 	void *p;
@@ -80,30 +80,30 @@ malloc_slow(struct gate *g, size_t size, const struct cpu_frame *c)
 	if (state == THREAD_SAMPLING && LOAD(&g->state) == state)
 		recorder_sample(g, p, size, c, SEG_API_MALLOC, RECORDER_NOW);
 	else
-		recorder_alloc_slow(p, size, c, SEG_API_MALLOC, RECORDER_NOW);
+		recorder_alloc_any(p, size, c, SEG_API_MALLOC, RECORDER_NOW);
 	return p;
 }
 
 /* A signal handler or a fork came while the real malloc ran. */
 static SEEP_NOINLINE void *
-malloc_late(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
+malloc_interrupted(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
 {
 	const struct cpu_frame c = {pc, sp, fp};
 
-	recorder_alloc_slow(p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
+	recorder_alloc_any(p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
 	return p;
 }
 
 /* A block of the pool has no cell: so this is where it comes by. */
 static SEEP_NOINLINE void
-free_busy(void *p)
+free_miss(void *p)
 {
 	if (next.pooled && next_is_pool(p)) {
 		thread_self->countdown++; /* no event of ours */
 		thread_leave(thread_gate);
 		return;
 	}
-	recorder_free_busy(p);
+	recorder_free_ready(p);
 	next.free(p);
 }
 
@@ -118,7 +118,7 @@ free_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
 	struct live_found f = live_found_at(cell);
 
 	if (unlikely(!recorder_age(t, &f))) {
-		free_busy(p);
+		free_miss(p);
 		return;
 	}
 	recorder_drop(t, &f, row);
@@ -135,7 +135,7 @@ free_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
  * A thread that is READY has found the real functions: one test for both.
  */
 static SEEP_NOINLINE void *
-malloc_exact(size_t size, struct gate *g)
+malloc_ready(size_t size, struct gate *g)
 {
 	void *p = next.malloc(size);
 	struct thread *t = thread_block(g);
@@ -145,13 +145,13 @@ malloc_exact(size_t size, struct gate *g)
 		return p;
 	if (unlikely(g->state != THREAD_READY)) {
 		CPU_CALLER_AGAIN(d);
-		return malloc_late(p, size, d.pc, d.sp, d.fp);
+		return malloc_interrupted(p, size, d.pc, d.sp, d.fp);
 	}
 	thread_enter(g);
-	if (unlikely(!recorder_alloc_fast(
+	if (unlikely(!recorder_alloc_hit(
 	        t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW))) {
 		CPU_CALLER_AGAIN(d);
-		return recorder_alloc_busy(
+		return recorder_alloc_last(
 		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
 	}
 	if (recorder_is_due(t))
@@ -161,11 +161,11 @@ malloc_exact(size_t size, struct gate *g)
 }
 
 static SEEP_NOINLINE void *
-malloc_other(size_t size)
+malloc_any(size_t size)
 {
 	CPU_CALLER(c);
 
-	return malloc_slow(thread_gate, size, &c);
+	return malloc_in_state(thread_gate, size, &c);
 }
 
 SEEP_EXPORT void *
@@ -174,14 +174,14 @@ malloc(size_t size)
 	struct gate *g = thread_gate;
 
 	if (likely(recorder_is_ready(g)))
-		return malloc_exact(size, g);
+		return malloc_ready(size, g);
 	if (g && recorder_looks_away(g, size))
 		return next.malloc(size);
-	return malloc_other(size);
+	return malloc_any(size);
 }
 
 static SEEP_NOINLINE void
-free_exact(void *p, struct gate *g, struct thread *t)
+free_ready(void *p, struct gate *g, struct thread *t)
 {
 	struct live_found f;
 	struct seg_row *row;
@@ -189,12 +189,12 @@ free_exact(void *p, struct gate *g, struct thread *t)
 	thread_enter(g);
 	/* the clock comes first: this may be the first event after a pause */
 	if (unlikely(--t->countdown == 0)) {
-		free_busy(p);
+		free_miss(p);
 		return;
 	}
 	row = recorder_find(t, p, &f);
 	if (unlikely(!row)) {
-		free_busy(p);
+		free_miss(p);
 		return;
 	}
 	if (recorder_has_aged(&f)) {
@@ -207,7 +207,7 @@ free_exact(void *p, struct gate *g, struct thread *t)
 }
 
 static SEEP_NOINLINE void
-free_other(void *p)
+free_any(void *p)
 {
 	struct gate *g = thread_gate;
 
@@ -217,7 +217,7 @@ free_other(void *p)
 	if (g && g->state == THREAD_SAMPLING)
 		recorder_sampled_free(g, p);
 	else
-		recorder_free_slow(p);
+		recorder_free_any(p);
 	next.free(p);
 }
 
@@ -243,7 +243,7 @@ free(void *p)
 	if (likely(g)) {
 		t = thread_block(g);
 		if (likely(g->state == THREAD_READY)) {
-			free_exact(p, g, t);
+			free_ready(p, g, t);
 			return;
 		}
 	}
@@ -251,11 +251,11 @@ free(void *p)
 		next.free(p);
 		return;
 	}
-	free_other(p);
+	free_any(p);
 }
 
 static SEEP_NOINLINE void *
-calloc_other(size_t n, size_t size)
+calloc_any(size_t n, size_t size)
 {
 	CPU_CALLER(c);
 	void *p;
@@ -273,7 +273,7 @@ calloc(size_t n, size_t size)
 
 	if (g && recorder_looks_away(g, n * size))
 		return next.calloc(n, size);
-	return calloc_other(n, size);
+	return calloc_any(n, size);
 }
 
 static void *
@@ -305,13 +305,13 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 	}
 	p = next.realloc(old, size);
 	if (unlikely(!p || !b.site || !recorder_is_ready(g)) ||
-	    !recorder_realloc_fast(g, t, b, p, size, c, api))
-		recorder_realloc_done(old, b, p, size, c, api);
+	    !recorder_realloc_hit(g, t, b, p, size, c, api))
+		recorder_realloc_any(old, b, p, size, c, api);
 	return p;
 }
 
 static SEEP_NOINLINE void *
-realloc_other(void *old, size_t size)
+realloc_any(void *old, size_t size)
 {
 	CPU_CALLER(c);
 
@@ -326,7 +326,7 @@ realloc(void *old, size_t size)
 
 	if (g && old && !next.pooled && recorder_looks_away_again(g, old, size))
 		return next.realloc(old, size);
-	return realloc_other(old, size);
+	return realloc_any(old, size);
 }
 
 SEEP_EXPORT void *

@@ -353,8 +353,8 @@ retire_block(struct owner *o, uint64_t word)
 	uint32_t state = g ? LOAD_ACQUIRE(&g->state) : THREAD_WIPED;
 
 	if (t && g && !o->condemned) {
-		o->condemned =
-		    state == g->ready && CAS(&g->state, &state, THREAD_RETIRED);
+		o->condemned = state == g->resting &&
+		    CAS(&g->state, &state, THREAD_RETIRED);
 	} else if (t && state == THREAD_RETIRED) {
 		o->condemned = 0;
 		STORE(&o->block, NULL);

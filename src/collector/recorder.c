@@ -48,7 +48,7 @@ follow_mode(struct gate *g)
 {
 	if (lifecycle_is_on())
 		return true;
-	g->ready = THREAD_OFF;
+	g->resting = THREAD_OFF;
 	STORE(&g->state, THREAD_OFF + 1);
 	return false;
 }
@@ -101,7 +101,7 @@ look_at_clock(struct thread *t)
 static enum way
 way_at_home(const struct gate *g)
 {
-	switch (g->ready) {
+	switch (g->resting) {
 	case THREAD_READY:
 		return WAY_READY;
 	case THREAD_SHARED:
@@ -346,13 +346,12 @@ odd_free(struct thread *t, const void *p, struct live_block b)
 		book_free(WAY_READY, t, b);
 }
 
-SEEP_NOINLINE void
-recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+/* The site is known, but something has to be opened, grown or looked at. */
+static SEEP_NOINLINE void
+book_ready(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth, uint32_t site)
 {
-	struct site_id s = memo_site(t, c, api);
-
-	verify_site(s, c);
+	verify_site((struct site_id){site}, c);
 	if (unlikely(--t->countdown == 0 ||
 	        LOAD(lifecycle_command) != lifecycle_obeyed) &&
 	    !look_at_clock(t)) {
@@ -363,25 +362,39 @@ recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
 	if (birth == RECORDER_NOW)
 		birth = tick_now();
 	if ((!live_put_fast(
-	         &t->live, (uint64_t)(uintptr_t)p, s.v, size, birth) &&
-	        !put_slow(WAY_READY, t, p, s.v, size, birth)) ||
-	    !ledger_alloc(t, s.v, size))
+	         &t->live, (uint64_t)(uintptr_t)p, site, size, birth) &&
+	        !put_slow(WAY_READY, t, p, site, size, birth)) ||
+	    !ledger_alloc(t, site, size))
 		not_booked(WAY_READY, t, p, size, c, api, birth);
 	thread_leave(thread_gate);
 }
 
+SEEP_INLINE void
+alloc_ready(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+{
+	uint32_t site = memo_site(t, c, api).v;
+
+	if (unlikely(!recorder_book_hit(t, p, size, c, site, birth)))
+		book_ready(t, p, size, c, api, birth, site);
+	else
+		recorder_leave(thread_gate, t);
+}
+
+SEEP_NOINLINE void
+recorder_alloc_ready(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+{
+	alloc_ready(t, p, size, c, api, birth);
+}
+
 SEEP_NOINLINE void *
-recorder_alloc_busy(void *p, uint64_t size, uint64_t pc, uint64_t sp,
+recorder_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
     uint64_t fp, enum seg_api api)
 {
 	const struct cpu_frame c = {pc, sp, fp};
-	struct thread *t = thread_self;
-	uint32_t site = memo_site(t, &c, api).v;
 
-	if (unlikely(!recorder_book_fast(t, p, size, &c, site, RECORDER_NOW)))
-		recorder_alloc_born(t, p, size, &c, api, RECORDER_NOW);
-	else
-		recorder_leave(thread_gate, t);
+	alloc_ready(thread_self, p, size, &c, api, RECORDER_NOW);
 	return p;
 }
 
@@ -400,7 +413,7 @@ recorder_after(void *p)
 
 /* The fast way may have counted down already. */
 SEEP_NOINLINE void
-recorder_free_busy(const void *p)
+recorder_free_ready(const void *p)
 {
 	struct thread *t = thread_self;
 	struct live_block b;
@@ -455,7 +468,7 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 }
 
 SEEP_NOINLINE void
-recorder_alloc_slow(const void *p, uint64_t size, const struct cpu_frame *c,
+recorder_alloc_any(const void *p, uint64_t size, const struct cpu_frame *c,
     enum seg_api api, uint32_t birth)
 {
 	struct thread *t = NULL;
@@ -542,13 +555,13 @@ free_slow(const void *p, struct live_block b, bool is_death)
 }
 
 SEEP_NOINLINE void
-recorder_free_slow(const void *p)
+recorder_free_any(const void *p)
 {
 	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), true);
 }
 
 SEEP_NOINLINE void
-recorder_realloc_done(const void *old, struct live_block b, const void *p,
+recorder_realloc_any(const void *old, struct live_block b, const void *p,
     uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	struct gate *g = thread_gate;
@@ -578,14 +591,14 @@ recorder_realloc_done(const void *old, struct live_block b, const void *p,
 		thread_leave(g);
 		if (likely(p)) {
 			thread_enter(g);
-			recorder_alloc_born(t, p, size, c, api,
+			recorder_alloc_ready(t, p, size, c, api,
 			    b.site ? b.birth : RECORDER_NOW);
 		}
 		return;
 	}
 	free_slow(old, b, false);
 	if (p)
-		recorder_alloc_slow(
+		recorder_alloc_any(
 		    p, size, c, api, b.site ? b.birth : RECORDER_NOW);
 }
 

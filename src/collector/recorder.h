@@ -23,18 +23,25 @@
  * A free: out of the live map, into the ledger, before the real free: else
  * another thread could get the address first.
  *
- * The _fast functions below are for a thread that is READY and an event like
- * most others; the _busy ones are for a thread that was READY. Everything else
- * goes to the _slow ones: first event of a thread or of a forked child,
- * threads without a ledger array, events inside a hook (signal handlers),
- * recording switched off.
+ * Each comes in tiers, from the usual to the rare. A hook begins with the
+ * first that can be right, and each hands on what it cannot do itself:
+ *
+ *   _hit     inline, no call: the thread is READY, the memo knows the stack,
+ *            all that has to be written is mapped. Books all, or nothing.
+ *   _ready   the thread was READY and is busy now: any stack, any size, the
+ *            clock, the peak. Looks the site up once and leaves READY.
+ *   _last    the same as a hook's last call: takes what is in registers and
+ *            returns what the hook returns.
+ *   _any     whatever state the thread is in: its first event, or that of a
+ *            forked child; no ledger array of its own; inside of a hook
+ *            (signal handlers); recording switched off; sampled.
  */
 
 /* Whatever the thread's state is. `birth` is RECORDER_NOW or a tick. */
 #define RECORDER_NOW UINT32_MAX
-void recorder_alloc_slow(const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth);
-void recorder_free_slow(const void *p);
+void recorder_alloc_any(const void *p, uint64_t size, const struct cpu_frame *c,
+    enum seg_api api, uint32_t birth);
+void recorder_free_any(const void *p);
 
 /* Sampling: this block was hit by a point. The thread is in SAMPLING. */
 void recorder_sample(struct gate *g, const void *p, uint64_t size,
@@ -44,7 +51,7 @@ void recorder_sample(struct gate *g, const void *p, uint64_t size,
 void recorder_sampled_free(struct gate *g, const void *p);
 
 /* realloc: the cell is taken before the call, booked after it. */
-void recorder_realloc_done(const void *old, struct live_block b, const void *p,
+void recorder_realloc_any(const void *old, struct live_block b, const void *p,
     uint64_t size, const struct cpu_frame *c, enum seg_api api);
 
 /*
@@ -126,9 +133,9 @@ recorder_is_ready(const struct gate *g)
 	return likely(g && g->state == THREAD_READY);
 }
 
-/* The second half of recorder_alloc_fast(): the site is known. */
+/* The second half of recorder_alloc_hit(): the site is known. */
 SEEP_INLINE bool
-recorder_book_fast(struct thread *t, const void *p, uint64_t size,
+recorder_book_hit(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, uint32_t site, uint32_t birth)
 {
 	struct seg_row *row;
@@ -157,19 +164,19 @@ recorder_book_fast(struct thread *t, const void *p, uint64_t size,
 /*
  * An allocation where nothing has to be opened, grown, renewed or looked up
  * beyond the memo: no call, and nothing is booked before it is sure. The
- * thread is busy. False: recorder_alloc_busy() does it.
+ * thread is busy. False: the next tier does it.
  */
 SEEP_INLINE bool
-recorder_alloc_fast(struct thread *t, const void *p, uint64_t size,
+recorder_alloc_hit(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
 
 	return likely(e && memo_holds(t, e)) &&
-	    recorder_book_fast(t, p, size, c, e->site, birth);
+	    recorder_book_hit(t, p, size, c, e->site, birth);
 }
 
-/* After recorder_alloc_fast(): true if recorder_after() is due. */
+/* After recorder_alloc_hit(): true if recorder_after() is due. */
 SEEP_INLINE bool
 recorder_is_due(struct thread *t)
 {
@@ -209,18 +216,15 @@ recorder_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
 	ledger_count_free(t, row, f->block.size);
 }
 
-/*
- * For a thread that was READY and is busy, whatever there is to do; leaves it
- * READY. Those that return p can be a hook's last call. `pc`, `sp`, `fp` are the caller's.
- */
-void *recorder_alloc_busy(void *p, uint64_t size, uint64_t pc, uint64_t sp,
+/* `pc`, `sp`, `fp` are the caller's. */
+void *recorder_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
     uint64_t fp, enum seg_api api);
-void recorder_alloc_born(struct thread *t, const void *p, uint64_t size,
+void recorder_alloc_ready(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth);
-void recorder_free_busy(const void *p);
+void recorder_free_ready(const void *p);
 void *recorder_after(void *p);
 
-/* After recorder_alloc_fast(), where the hook goes on. */
+/* After recorder_alloc_hit(), where the hook goes on. */
 SEEP_INLINE void
 recorder_leave(struct gate *g, struct thread *t)
 {
@@ -232,7 +236,7 @@ recorder_leave(struct gate *g, struct thread *t)
 
 /* b is what stood at the old address. False: nothing has been booked. */
 SEEP_INLINE bool
-recorder_realloc_fast(struct gate *g, struct thread *t, struct live_block b,
+recorder_realloc_hit(struct gate *g, struct thread *t, struct live_block b,
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	struct seg_row *row;
@@ -244,8 +248,8 @@ recorder_realloc_fast(struct gate *g, struct thread *t, struct live_block b,
 		return false;
 	}
 	ledger_count_free(t, row, b.size);
-	if (unlikely(!recorder_alloc_fast(t, p, size, c, api, b.birth)))
-		recorder_alloc_born(t, p, size, c, api, b.birth);
+	if (unlikely(!recorder_alloc_hit(t, p, size, c, api, b.birth)))
+		recorder_alloc_ready(t, p, size, c, api, b.birth);
 	else
 		recorder_leave(g, t);
 	return true;

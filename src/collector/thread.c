@@ -27,7 +27,8 @@ _Thread_local struct thread *thread_self
     __attribute__((tls_model("initial-exec")));
 
 /* Shared by threads that cannot have one; nothing but its state is used. */
-static struct gate crowded = {.state = THREAD_CROWDED, .ready = THREAD_CROWDED};
+static struct gate crowded = {
+    .state = THREAD_CROWDED, .resting = THREAD_CROWDED};
 static uint32_t crowded_events;
 
 /* Stacks; the low bits of a head are a number, against ABA. */
@@ -192,15 +193,15 @@ take_array(struct thread *t)
 static bool
 hold(struct gate *g)
 {
-	uint32_t ready = g->ready;
+	uint32_t resting = g->resting;
 	int i, settle;
 
 	for (i = 0; i < HOLD_TRIES; i++) {
 		uint32_t s = LOAD_ACQUIRE(&g->state);
 
-		if (s == ready)
+		if (s == resting)
 			CAS(&g->state, &s, THREAD_HELD);
-		else if (s != ready + 1 && s != THREAD_HELD &&
+		else if (s != resting + 1 && s != THREAD_HELD &&
 		    s != THREAD_HELD + 1)
 			return true; /* off, or not yet set up */
 		for (settle = 0; settle < HOLD_SETTLE; settle++)
@@ -249,9 +250,9 @@ thread_release_others(void)
 
 		if (LOAD(&g->state) != held)
 			continue;
-		if (g->ready == THREAD_SHARED)
-			g->ready = state_in(LOAD(&g->block), SEG_MODE_ON);
-		CAS(&g->state, &held, g->ready);
+		if (g->resting == THREAD_SHARED)
+			g->resting = state_in(LOAD(&g->block), SEG_MODE_ON);
+		CAS(&g->state, &held, g->resting);
 	}
 }
 
@@ -281,9 +282,9 @@ thread_make_ready(enum seg_mode mode)
 		return;
 	/* dormant threads have none, sampled ones from their first sample on */
 	t = mode == SEG_MODE_ON ? thread_attach() : thread_self;
-	was = g->ready;
-	g->ready = state_in(t, mode);
-	if (g->ready == THREAD_BARE && was != THREAD_BARE)
+	was = g->resting;
+	g->resting = state_in(t, mode);
+	if (g->resting == THREAD_BARE && was != THREAD_BARE)
 		g->left = 0; /* see thread_may_retry() */
 	if (mode == SEG_MODE_SAMPLED) {
 		if (!g->rng)
@@ -297,7 +298,7 @@ thread_make_ready(enum seg_mode mode)
 		t->scratch_taken = 0;
 	}
 	STORE(&g->block, t);
-	STORE_RELEASE(&g->state, g->ready);
+	STORE_RELEASE(&g->state, g->resting);
 }
 
 void
@@ -305,13 +306,13 @@ thread_change_home(enum seg_mode mode)
 {
 	struct gate *g = thread_gate;
 	uint32_t s = LOAD(&g->state);
-	uint32_t busy = s == g->ready + 1;
+	uint32_t busy = s == g->resting + 1;
 
 	if (s == THREAD_CLOSING || g == &crowded)
 		return; /* recorder_closed() will find the way */
-	g->ready = state_in(thread_self, mode);
+	g->resting = state_in(thread_self, mode);
 	STORE(&g->block, thread_self);
-	STORE_RELEASE(&g->state, g->ready + busy);
+	STORE_RELEASE(&g->state, g->resting + busy);
 }
 
 static struct thread *

@@ -55,7 +55,7 @@ struct gate {
 	struct thread *block;
 	uint64_t rng;
 	struct owner *owner; /* owner.h */
-	uint32_t ready;      /* the state that is home to this thread */
+	uint32_t resting;    /* the state of this thread between events */
 	uint32_t pad32;
 	struct gate *next;       /* of those without an owner */
 } __attribute__((aligned(128))); /* two lines: CPUs fetch them in pairs */

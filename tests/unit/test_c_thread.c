@@ -173,7 +173,7 @@ static atomic_int stop, broken, churned;
 static void
 last_event(void)
 {
-	STORE_RELEASE(&thread_gate->state, thread_gate->ready);
+	STORE_RELEASE(&thread_gate->state, thread_gate->resting);
 }
 
 /* Lives long, and looks whether what it has is still its own. */
@@ -201,7 +201,7 @@ stay(void *arg)
 		if (LOAD(&t->clock_ns) != mark || thread_self != t)
 			broken++;
 		thread_leave(thread_gate);
-		if (LOAD(&thread_gate->state) != thread_gate->ready)
+		if (LOAD(&thread_gate->state) != thread_gate->resting)
 			broken++;
 	}
 	last_event();
@@ -292,7 +292,7 @@ wait_in_the_crowd(void *arg)
 	} else if (LOAD(&g->state) == THREAD_BARE) {
 		thread_make_ready(SEG_MODE_ON);
 	}
-	if (!thread_self || LOAD(&g->state) != g->ready)
+	if (!thread_self || LOAD(&g->state) != g->resting)
 		broken++;
 	return arg;
 }
