@@ -47,7 +47,7 @@ sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
 objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 
 GUEST_SRC := $(filter-out %/cxx.c %/verify.c,$(call sources,base collector))
-TOOL_SRC := $(call sources,base util trace reader verdict names report json check export record cli)
+TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html record cli)
 # tests/unit/test_c_*.c meet the collector's modules without the hooks
 GUEST_TEST_SRC := $(filter-out %/hook.c %/lifecycle.c %/recorder.c %/api.c %/snapwhen.c,$(GUEST_SRC))
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
@@ -100,7 +100,7 @@ $(B)/mkman: $(B)/obj/man/mkman.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
 
 # the page without data goes into the command as it is; `make web` builds it
-$(B)/obj/tool/export/html_template.o: web/dist/report.html
+$(B)/obj/tool/html/html_template.o: web/dist/report.html
 
 # One rule per way of compiling; the flags file rebuilds all when flags change.
 compile = @mkdir -p $(@D) && echo "  CC $@" && $(CC) $(BASE) $(CFLAGS) $(1) -c -o $@ $<

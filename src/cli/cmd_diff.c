@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
-#include "export/html.h"
+#include "html/html.h"
 #include "report/diff.h"
 
 struct diff_options {

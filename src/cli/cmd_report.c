@@ -14,7 +14,7 @@
 #include "cli/privacy.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
-#include "export/html.h"
+#include "html/html.h"
 #include "report/growth.h"
 #include "json/json.h"
 #include "report/json_size.h"

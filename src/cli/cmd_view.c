@@ -26,7 +26,7 @@
 #include "cli/progress.h"
 #include "cli/secure.h"
 #include "cli/view_opts.h"
-#include "export/html.h"
+#include "html/html.h"
 #include "trace/outfile.h"
 
 enum { OLD_SECONDS = 24 * 60 * 60 }; /* pages that nobody opened */

@@ -8,22 +8,7 @@
 #include <unistd.h>
 
 #include "names/wire.h"
-
-static int
-write_all(int fd, const uint8_t *p, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -EPIPE;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
+#include "util/write_all.h"
 
 /* An item as of wire.h, without memory from malloc(): see trap.c. */
 static int

@@ -19,6 +19,7 @@
 
 #include "names/buildid.h"
 #include "names/wire.h"
+#include "util/write_all.h"
 
 #define MAGIC UINT64_C(0x014d414e50454553) /* "SEEPNAM\1" */
 #define TEMP  ".new-" /* begins the name of a file being written */
@@ -346,24 +347,6 @@ shrink(struct cache *c)
 }
 
 static bool
-write_all(int fd, const void *bytes, size_t len)
-{
-	const uint8_t *p = bytes;
-
-	while (len > 0) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-static bool
 name_for_a_while(char temp[32])
 {
 	uint32_t r;
@@ -388,7 +371,7 @@ write_file(struct cache *c, const char *name, const void *bytes, size_t len)
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return false;
-	good = write_all(fd, bytes, len);
+	good = write_all(fd, bytes, len) == 0;
 	good = close(fd) == 0 && good;
 	if (good && renameat(c->dir_fd, temp, c->dir_fd, name) == 0)
 		return true;

@@ -18,6 +18,7 @@
 #include "names/symbols.h"
 #include "names/trap.h"
 #include "util/room.h"
+#include "util/write_all.h"
 
 enum {
 	TABLES = 2,
@@ -168,22 +169,6 @@ find_symbol(const struct lookup *l, uint64_t address, const char **ret_file)
 		if (l->symbols[i])
 			name = symbols_name(l->symbols[i], address, ret_file);
 	return name;
-}
-
-static int
-write_all(int fd, const uint8_t *p, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -EPIPE;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
 }
 
 static int

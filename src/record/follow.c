@@ -13,7 +13,7 @@
 #include "util/dict.h"
 #include "util/room.h"
 #include "reader/segfile.h"
-#include "reader/tail.h"
+#include "record/tail.h"
 #include "record/inspect.h"
 #include "record/meta.h"
 #include "record/timeline_writer.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "reader/tail.h"
+#include "record/tail.h"
 #include "trace/recording.h"
 
 /*

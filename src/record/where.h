@@ -4,7 +4,7 @@
 #define SEEP_RECORD_WHERE_H
 
 #include "reader/process.h"
-#include "reader/tail.h"
+#include "record/tail.h"
 
 /*
  * Names are found when all is over, and no memory map is left to look at then.

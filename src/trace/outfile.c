@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "trace/infile.h"
+#include "util/write_all.h"
 
 enum {
 	NAME_TRIES = 16,
@@ -319,19 +320,7 @@ outfile_flush(const struct outfile *o)
 int
 outfile_write(const struct outfile *o, const void *bytes, size_t len)
 {
-	const char *at = bytes;
-
-	while (len > 0) {
-		ssize_t n = write(o->fd, at, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		at += n;
-		len -= (size_t)n;
-	}
-	return 0;
+	return write_all(o->fd, bytes, len);
 }
 
 static int

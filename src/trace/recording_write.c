@@ -10,6 +10,7 @@
 #include "trace/recording.h"
 #include "trace/recording_bytes.h"
 #include "trace/outfile.h"
+#include "util/write_all.h"
 
 enum { INDEX_ITEMS = 256 }; /* so many entries make one index */
 
@@ -45,23 +46,12 @@ lock(struct recording_writer *w)
 }
 
 static int
-write_all(struct recording_writer *w, const void *bytes, size_t len)
+put(struct recording_writer *w, const void *bytes, size_t len)
 {
-	const unsigned char *p = bytes;
-
-	while (len > 0 && w->err == 0) {
-		ssize_t n = write(w->out.fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			w->err = -errno;
-			break;
-		}
-		p += n;
-		w->now.offset += (uint64_t)n;
-		len -= (size_t)n;
-	}
+	if (w->err == 0)
+		w->err = write_all(w->out.fd, bytes, len);
+	if (w->err == 0)
+		w->now.offset += len;
 	return w->err;
 }
 
@@ -86,7 +76,7 @@ recording_create(const char *path, enum recording_existing existing,
 	    outfile_open(path, (enum outfile_existing)existing, 0600, &w->out);
 	if (err == 0) {
 		lock(w);
-		err = write_all(w, &head, sizeof(head));
+		err = put(w, &head, sizeof(head));
 	}
 	if (err < 0) {
 		recording_discard(w);
@@ -134,10 +124,10 @@ write_entry(struct recording_writer *w, uint32_t type, uint32_t flags,
 	    recording_crc_of(0, head, head_bytes), body, body_bytes);
 	e.head_crc = recording_crc_of(0, &e, RECORDING_HEAD_CRC_BYTES);
 	check_still_ours(w);
-	write_all(w, &e, sizeof(e));
-	write_all(w, head, head_bytes);
-	write_all(w, body, body_bytes);
-	write_all(w, zeros, recording_padded(e.length) - e.length);
+	put(w, &e, sizeof(e));
+	put(w, head, head_bytes);
+	put(w, body, body_bytes);
+	put(w, zeros, recording_padded(e.length) - e.length);
 	if (w->err == 0)
 		w->now.entries++;
 	return w->err;
@@ -294,7 +284,7 @@ copy_to_new_file(struct recording_writer *w)
 
 		err = recording_read_at(from, bytes, n, at);
 		if (err == 0)
-			err = write_all(w, bytes, n);
+			err = put(w, bytes, n);
 		at += n;
 	}
 	close(from);

@@ -1,4 +1,4 @@
-/* test_html.c - promises of export/html.h and html_blob.h. */
+/* test_html.c - promises of html/html.h and html_blob.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <setjmp.h>
@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "../lib/mkseg.h"
-#include "export/html.h"
-#include "export/html_blob.h"
-#include "export/html_template.h"
+#include "html/html.h"
+#include "html/html_blob.h"
+#include "html/html_template.h"
 #include "names/names.h"
 #include "reader/session.h"
 

@@ -17,7 +17,7 @@
 #include "reader/process.h"
 #include "reader/replay.h"
 #include "reader/session.h"
-#include "reader/tail.h"
+#include "record/tail.h"
 #include "reader/timeline.h"
 #include "record/follow.h"
 #include "trace/recording.h"

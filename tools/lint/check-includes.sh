@@ -20,8 +20,9 @@ may_include() {
 	json) echo "base cpu util trace reader names report json" ;;
 	check) echo "base cpu util trace reader names report json check" ;;
 	export) echo "base cpu util trace reader names report json export" ;;
+	html) echo "base cpu util trace reader names report json export html" ;;
 	record) echo "base cpu util trace reader names report json record" ;;
-	cli) echo "base cpu util trace reader names report json check export record cli" ;;
+	cli) echo "base cpu util trace reader names report json check export html record cli" ;;
 	*) return 1 ;;
 	esac
 }

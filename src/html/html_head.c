@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/html_parts.h"
+#include "html/html_parts.h"
 #include "reader/losses.h"
 #include "json/json.h"
 #include "json/figures.h"

@@ -1,6 +1,6 @@
 /* html_blob.c - columns of numbers, packed and written as text. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "export/html_blob.h"
+#include "html/html_blob.h"
 
 #include <errno.h>
 #include <stdlib.h>

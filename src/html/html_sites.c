@@ -1,6 +1,6 @@
 /* html_sites.c - the figures of a page's sites, one column each. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "export/html_parts.h"
+#include "html/html_parts.h"
 #include "report/ages.h"
 #include "report/words.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/html_parts.h"
+#include "html/html_parts.h"
 
 enum {
 	SITES_ENOUGH = 2000,     /* so many are no burden: all stay */

@@ -1,14 +1,14 @@
 /* html.c - the report as one page of HTML: template, then packed data. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "export/html.h"
+#include "html/html.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "export/export.h"
-#include "export/html_parts.h"
-#include "export/html_template.h"
+#include "html/html_parts.h"
+#include "html/html_template.h"
 
 static void
 release(struct html *h)

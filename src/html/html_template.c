@@ -1,6 +1,6 @@
 /* html_template.c - the page without data, built from web/. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "export/html_template.h"
+#include "html/html_template.h"
 
 /*
  * .incbin takes a tenth of a second where an array of numbers takes several,

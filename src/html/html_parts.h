@@ -1,10 +1,10 @@
 /* html_parts.h - what the files html_*.c share: a page in the making. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_EXPORT_HTML_PARTS_H
-#define SEEP_EXPORT_HTML_PARTS_H
+#ifndef SEEP_HTML_HTML_PARTS_H
+#define SEEP_HTML_HTML_PARTS_H
 
-#include "export/html.h"
-#include "export/html_blob.h"
+#include "html/html.h"
+#include "html/html_blob.h"
 #include "util/dict.h"
 
 /*

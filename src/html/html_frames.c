@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/html_parts.h"
+#include "html/html_parts.h"
 #include "util/room.h"
 #include "report/blame.h"
 #include "report/shorten.h"

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "export/html_parts.h"
+#include "html/html_parts.h"
 #include "util/room.h"
 
 /*

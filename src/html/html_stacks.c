@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/html_parts.h"
+#include "html/html_parts.h"
 
 /* The frames of a row, outermost first, as numbers of the page. */
 struct stack {

@@ -1,7 +1,7 @@
 /* html.h - the report as one page of HTML: template, then packed data. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_EXPORT_HTML_H
-#define SEEP_EXPORT_HTML_H
+#ifndef SEEP_HTML_HTML_H
+#define SEEP_HTML_HTML_H
 
 #include "report/view.h"
 

@@ -1,6 +1,6 @@
 /* tail.c - a segment watched over time: what is new since the last look. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reader/tail.h"
+#include "record/tail.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* html_blob.h - columns of numbers, packed and written as text. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_EXPORT_HTML_BLOB_H
-#define SEEP_EXPORT_HTML_BLOB_H
+#ifndef SEEP_HTML_HTML_BLOB_H
+#define SEEP_HTML_HTML_BLOB_H
 
 #include <stdio.h>
 

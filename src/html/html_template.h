@@ -1,7 +1,7 @@
 /* html_template.h - the page without data, built from web/. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_EXPORT_HTML_TEMPLATE_H
-#define SEEP_EXPORT_HTML_TEMPLATE_H
+#ifndef SEEP_HTML_HTML_TEMPLATE_H
+#define SEEP_HTML_HTML_TEMPLATE_H
 
 /*
  * web/dist/report.html, a text; data goes to the one place where it has

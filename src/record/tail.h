@@ -1,7 +1,7 @@
 /* tail.h - a segment watched over time: what is new since the last look. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_READER_TAIL_H
-#define SEEP_READER_TAIL_H
+#ifndef SEEP_RECORD_TAIL_H
+#define SEEP_RECORD_TAIL_H
 
 #include "reader/segfile.h"
 #include "trace/codec.h"
