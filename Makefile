@@ -200,8 +200,8 @@ $(DEPS:%=deps-%): deps-%:
 	@tools/deps.sh $(TELL) $*
 
 TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
-GROUP := lint unit $(if $(SAN),,san fuzz) cli hosts security host real
-.PHONY: check check-unit check-cli check-hosts check-security check-host check-real check-lint verify
+GROUP := lint unit $(if $(SAN),,san fuzz) cli collector security host real
+.PHONY: check check-unit check-cli check-collector check-security check-host check-real check-lint verify
 check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
 	@B=$(B) tests/run $(GROUP)
 .PHONY: check-full
@@ -222,8 +222,8 @@ host-table: $(if $(HEAPTRACK),deps-check $(TESTED) $(HOSTS)) ## the table in doc
 	$(if $(HEAPTRACK),@tests/host/peers.py --write)
 check-cli: deps-check $(TESTED) $(HOSTS) $(TOOLS)
 	@B=$(B) tests/run cli
-check-hosts: deps-check $(TESTED) $(HOSTS)
-	@B=$(B) tests/run hosts
+check-collector: deps-check $(TESTED) $(HOSTS)
+	@B=$(B) tests/run collector
 check-security: deps-check $(TESTED) $(HOSTS) $(TOOLS) ## the threat model of SECURITY.md
 	@B=$(B) tests/run security
 check-host: deps-check $(TESTED) $(HOSTS) ## the torture cases: bare against traced
@@ -235,7 +235,7 @@ $(B)/real/count.so: tests/real/count.c
 check-lint: deps-check $(LIBS)
 	@B=$(B) tests/run lint
 verify: deps-check $(TESTED) $(HOSTS) ## every stack against _Unwind_Backtrace, long form
-	@B=$(B) SEEP_FULL=1 TESTS=stacks_equal tests/run hosts
+	@B=$(B) SEEP_FULL=1 TESTS=stacks_equal tests/run collector
 
 .PHONY: demo bench lint fuzz format man web pictures install uninstall clean help
 demo: all build/demo/leaky_server ## record an example server that leaks, print its report

@@ -18,7 +18,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 allow=tools/lint/skips.allow
 shopt -s nullglob
-bats=(tests/cli/*.bats tests/security/*.bats)
+bats=(tests/cli/*.bats tests/collector/*.bats tests/security/*.bats)
 
 class_of() { # REASON
 	local class text
