@@ -48,8 +48,6 @@ objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 
 GUEST_SRC := $(filter-out %/cxx.c %/verify.c,$(call sources,base collector))
 TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html record cli)
-# tests/unit/test_c_*.c meet the collector's modules without the hooks
-GUEST_TEST_SRC := $(filter-out %/hook.c %/lifecycle.c %/recorder.c %/api.c %/snapwhen.c,$(GUEST_SRC))
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
 
 GUEST_OBJ := $(call objects,so,$(GUEST_SRC))
@@ -57,25 +55,6 @@ CXX_OBJ := $(call objects,so,src/collector/cxx.c src/collector/symbol.c src/base
 VERIFY_OBJ := $(call objects,verify,$(GUEST_SRC) src/collector/verify.c)
 TOOL_OBJ := $(call objects,tool,$(TOOL_SRC))
 TOOL_TEST_OBJ := $(call objects,tool,$(TOOL_TEST_SRC))
-GUEST_TEST_OBJ := $(call objects,unit,$(GUEST_TEST_SRC))
-TEST_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
-
-UNIT := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
-UNIT := $(UNIT:$(B)/tests/unit/%=$(B)/tests/%)
-UNIT_GUEST := $(filter $(B)/tests/test_c_%,$(UNIT))
-UNIT_TOOL := $(filter-out $(UNIT_GUEST),$(UNIT))
-TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
-FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/fuzz/lib/*.c))
-
-HOST_SRC := $(foreach d,tests/hosts tests/host tests/host/cases,$(wildcard $(d)/*.c $(d)/*.cpp))
-vpath %.c tests/hosts tests/host tests/host/cases
-vpath %.cpp tests/hosts tests/host/cases
-PLUGIN_SRC := $(foreach s,$(HOST_SRC),$(if $(findstring _plugin,$(s)),$(s)))
-host_name = build/hosts/$(basename $(notdir $(1)))
-HOSTS := $(foreach s,$(filter-out $(PLUGIN_SRC),$(HOST_SRC)),$(call host_name,$(s))) \
-	$(foreach s,$(PLUGIN_SRC),$(call host_name,$(s)).so)
-
 LIBS := $(B)/libseep.so $(if $(wildcard src/collector/cxx.c),$(B)/libseep-cxx.so)
 
 .PHONY: all
@@ -119,146 +98,17 @@ $(B)/obj/tool/record/launch.o: BASE += -DSEEP_LIBDIR='"$(LIBDIR_FROM_BIN)"'
 $(B)/obj/tool/record/launch.o: $(B)/libdir
 $(B)/obj/man/%.o: man/%.c $(B)/flags
 	$(call compile,$(SANFLAGS))
-$(B)/obj/tests/%.o: tests/%.c $(B)/flags | deps-check
-	$(call compile,$(SANFLAGS) -Itests/lib)
-
-$(UNIT_TOOL): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(TEST_LIB_OBJ) $(TOOL_TEST_OBJ)
-	$(call link,$(SANFLAGS)) $(TOOL_LIBS) -lcmocka -lpthread
-$(UNIT_GUEST): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(GUEST_TEST_OBJ)
-	$(call link,$(SANFLAGS)) -lcmocka -lpthread -lm
-$(TOOLS): $(B)/tools/%: $(B)/obj/tests/tools/%.o $(TOOL_TEST_OBJ)
-	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
-# no processes that read files which an input chooses: tests/fuzz/lib/whole.c
-$(FUZZ): $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_LIB_OBJ) $(TOOL_TEST_OBJ)
-	$(call link,$(SANFLAGS) -fsanitize=fuzzer -Wl$(comma)--wrap=fork) $(TOOL_LIBS)
-$(B)/fuzz/mutations: $(B)/obj/tests/fuzz/mutations.o $(FUZZ_LIB_OBJ) $(TOOL_TEST_OBJ)
-	$(call link,$(SANFLAGS) -Wl$(comma)--wrap=fork$(comma)--wrap=exit) $(TOOL_LIBS)
-
-# Test hosts: `/* flags: ... */` and `/* cc: ... */` in the first five lines
-# of a source add to the command or replace the compiler.
-said = $(shell sed -nE '1,5s@^.*[/*] $(1): *([^*]*).*@\1@p' $(2))
-host = @mkdir -p $(@D) && echo "  HOST $@" && $(or $(call said,cc,$<),$(1)) -O2 -g \
-	-Iinclude -Wall -MMD -MP $(2) -o $@ $< -pthread -ldl $(call said,flags,$<)
-
-# these are linked with libraries that are hosts, too
-build/hosts/early build/hosts/early_resolver: $(addprefix build/hosts/early_plugin,.so _first.so _user.so _resolver.so)
-build/hosts/early_plugin_user.so: build/hosts/early_plugin_resolver.so
-
-build/hosts/%.so: %.c | deps-check
-	$(call host,$(CC),-shared -fPIC)
-build/hosts/%.so: %.cpp | deps-check
-	$(call host,$(CXX),-shared -fPIC)
-build/hosts/%: %.c | deps-check
-	$(call host,$(CC),-D_GNU_SOURCE -std=gnu11)
-build/hosts/%: %.cpp | deps-check
-	$(call host,$(CXX))
-
 build/demo/leaky_server: examples/leaky_server.c | deps-build
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -pthread -o $@ $<
-build/bench/%: bench/programs/%.c | deps-build
-	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -pthread -o $@ $<
-build/bench/pair-fp: bench/programs/pair.c | deps-build
-	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -fno-omit-frame-pointer -pthread -o $@ $<
-build/bench/%: bench/programs/%.cpp | deps-bench
-	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -Wall -Wextra -O2 -g -o $@ $<
-build/bench/%.so: bench/%.c | deps-build
-	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS) $(GUEST) $(GUEST_LD) -o $@ $< -ldl
-build/bench/unwind.so: bench/peers/unwind.c | deps-bench
-	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS) -fPIC -shared -fvisibility=hidden -ftls-model=initial-exec -o $@ $< -lunwind -ldl
-
-FLAGS_NOW := $(CC) $(BASE) $(CFLAGS) $(GUEST) $(TOOL) $(SANFLAGS)
-ifneq ($(file <$(B)/flags),$(FLAGS_NOW))
-$(shell rm -f $(B)/flags)
-endif
-$(B)/flags: | deps-build
-	$(shell mkdir -p $(@D))$(file >$@,$(FLAGS_NOW))@:
-
-LIBDIR_FROM_BIN := $(shell realpath -m -s --relative-to=$(PREFIX)/bin $(LIBDIR)/seep)
-ifneq ($(file <$(B)/libdir),$(LIBDIR_FROM_BIN))
-$(shell rm -f $(B)/libdir)
-endif
-$(B)/libdir: | $(B)/flags
-	$(file >$@,$(LIBDIR_FROM_BIN))@:
-
-# Building never installs anything: it names what is missing. Targets that run
-# something besides the compiler install what they need.
-GOALS := $(or $(MAKECMDGOALS),all)
-BUILDS_ONLY := all install uninstall dist clean help $(B)/% build/%
-TELL := $(if $(filter-out $(BUILDS_ONLY),$(GOALS)),,--tell)
-DEPS := build check lint bench fuzz man web page readers real fresh deb
-.PHONY: deps deps-all $(DEPS:%=deps-%)
-deps: deps-build ## install what building needs (Debian); deps-check: what the tests need; deps-all: everything
-deps-all: $(DEPS:%=deps-%)
-	@tools/npm.sh tests/readers build/readers >/dev/null || [[ $$? -eq 77 ]]
-$(DEPS:%=deps-%): deps-%:
-	@tools/deps.sh $(TELL) $*
-
-TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
-GROUP := lint unit $(if $(SAN),,san fuzz) cli collector security host real
-.PHONY: check check-unit check-cli check-collector check-security check-host check-real check-lint verify
-check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
-	@B=$(B) tests/run $(GROUP)
-.PHONY: check-full
-check-full: ## all of it in its long form, fuzzers, a fresh Debian: hours; PARTS="check real verify fuzz fresh"
-	@tools/full.sh $(PARTS)
-check-unit: deps-check $(UNIT)
-	@B=$(B) tests/run unit
-# The collector's modules under ASan, UBSan and TSan, in variants beside.
-.PHONY: unit-guest sanitized check-san host-table
-unit-guest: $(UNIT_GUEST)
-sanitized:
-	@$(MAKE) --no-print-directory SAN=address,undefined B=$(B)/san-address-undefined unit-guest
-	@$(MAKE) --no-print-directory SAN=thread B=$(B)/san-thread unit-guest
-check-san: sanitized ## the collector's modules under ASan, UBSan and TSan
-	@B=$(B) tests/run san
-host-table: $(if $(HEAPTRACK),deps-check $(TESTED) $(HOSTS)) ## the table in docs/HOST_RULES.md; HEAPTRACK=1: runs all cases for docs/HOST_CASES.md, too
-	@tests/host/table.py --write
-	$(if $(HEAPTRACK),@tests/host/peers.py --write)
-check-cli: deps-check $(TESTED) $(HOSTS) $(TOOLS)
-	@B=$(B) tests/run cli
-check-collector: deps-check $(TESTED) $(HOSTS)
-	@B=$(B) tests/run collector
-check-security: deps-check $(TESTED) $(HOSTS) $(TOOLS) ## the threat model of SECURITY.md
-	@B=$(B) tests/run security
-check-host: deps-check $(TESTED) $(HOSTS) ## the torture cases: bare against traced
-	@B=$(B) tests/run host
-check-real: deps-check deps-real $(TESTED) $(B)/real/count.so ## real programs, bare and traced; writes docs/COMPATIBILITY.md
-	@SEEP_BUILD=$(abspath $(B)) tests/real/run --rounds 3 --write docs/COMPATIBILITY.md
-$(B)/real/count.so: tests/real/count.c
-	@mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(WARN) -fPIC -shared -o $@ $< -ldl
-check-lint: deps-check $(LIBS)
-	@B=$(B) tests/run lint
-verify: deps-check $(TESTED) $(HOSTS) ## every stack against _Unwind_Backtrace, long form
-	@B=$(B) SEEP_FULL=1 TESTS=stacks_equal tests/run collector
+include mk/flags.mk mk/deps.mk mk/hosts.mk mk/tests.mk mk/fuzz.mk mk/bench.mk
 
 .PHONY: demo bench lint fuzz format man web pictures install uninstall clean help
 demo: all build/demo/leaky_server ## record an example server that leaks, print its report
 	@examples/demo.sh
 
-BENCH := $(patsubst bench/programs/%,build/bench/%,$(basename $(wildcard bench/programs/*.c*)))
-bench: deps-bench all $(BENCH) build/bench/pair-fp build/bench/floor.so build/bench/unwind.so ## measured cost; BENCH_ARGS=--help lists what can be asked
-	@bench/run.py $(BENCH_ARGS)
-
 lint: deps-check deps-lint all ## formatting, arrows, symbols, clang-tidy, cppcheck, shellcheck
 	@tools/lint/all.sh
-
-# libFuzzer's, and one program for all mutations, where clang can build them
-.PHONY: fuzzers fuzzers-here check-fuzz
-fuzzers: deps-check
-	@! tests/fuzz/run.sh --can-build || $(MAKE) --no-print-directory CC=clang \
-		CFLAGS="-O1 -gline-tables-only" SAN=fuzzer-no-link,address,undefined B=$(B)/san-fuzz fuzzers-here
-fuzzers-here: $(FUZZ) $(B)/fuzz/mutations
-check-fuzz: fuzzers ## what reads files: a minute of libFuzzer, 10,000 mutations
-	@B=$(B) tests/run fuzz
-FUZZ_SECONDS ?= 60
-fuzz: deps-fuzz fuzzers ## libFuzzer alone, FUZZ_SECONDS each, two at a time
-	@B=$(B) tests/fuzz/run.sh --long $(FUZZ_SECONDS)
 
 format: deps-lint ## rewrite the sources the way lint wants them
 	@clang-format-14 -i $$(tools/lint/check-format.sh --list)
@@ -287,6 +137,6 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 12
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile mk/*.mk | expand -t 16
 
 -include $(shell find build $(filter-out build build/%,$(B)) -name deb -prune -o -type f -name '*.d' -print 2>/dev/null)

@@ -1,0 +1,61 @@
+# tests.mk - unit tests, their sanitized variants, programs of tests/tools; all groups of tests.
+# SPDX-License-Identifier: Apache-2.0
+
+# tests/unit/test_c_*.c meet the collector's modules without the hooks
+GUEST_TEST_SRC := $(filter-out %/hook.c %/lifecycle.c %/recorder.c %/api.c %/snapwhen.c,$(GUEST_SRC))
+GUEST_TEST_OBJ := $(call objects,unit,$(GUEST_TEST_SRC))
+TEST_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
+
+UNIT := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
+UNIT := $(UNIT:$(B)/tests/unit/%=$(B)/tests/%)
+UNIT_GUEST := $(filter $(B)/tests/test_c_%,$(UNIT))
+UNIT_TOOL := $(filter-out $(UNIT_GUEST),$(UNIT))
+TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
+
+$(B)/obj/tests/%.o: tests/%.c $(B)/flags | deps-check
+	$(call compile,$(SANFLAGS) -Itests/lib)
+
+$(UNIT_TOOL): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(TEST_LIB_OBJ) $(TOOL_TEST_OBJ)
+	$(call link,$(SANFLAGS)) $(TOOL_LIBS) -lcmocka -lpthread
+$(UNIT_GUEST): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(GUEST_TEST_OBJ)
+	$(call link,$(SANFLAGS)) -lcmocka -lpthread -lm
+$(TOOLS): $(B)/tools/%: $(B)/obj/tests/tools/%.o $(TOOL_TEST_OBJ)
+	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
+
+TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
+GROUP := lint unit $(if $(SAN),,san fuzz) cli collector security host real
+.PHONY: check check-unit check-cli check-collector check-security check-host check-real check-lint verify
+check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
+	@B=$(B) tests/run $(GROUP)
+.PHONY: check-full
+check-full: ## all of it in its long form, fuzzers, a fresh Debian: hours; PARTS="check real verify fuzz fresh"
+	@tools/full.sh $(PARTS)
+check-unit: deps-check $(UNIT)
+	@B=$(B) tests/run unit
+# The collector's modules under ASan, UBSan and TSan, in variants beside.
+.PHONY: unit-guest sanitized check-san host-table
+unit-guest: $(UNIT_GUEST)
+sanitized:
+	@$(MAKE) --no-print-directory SAN=address,undefined B=$(B)/san-address-undefined unit-guest
+	@$(MAKE) --no-print-directory SAN=thread B=$(B)/san-thread unit-guest
+check-san: sanitized ## the collector's modules under ASan, UBSan and TSan
+	@B=$(B) tests/run san
+host-table: $(if $(HEAPTRACK),deps-check $(TESTED) $(HOSTS)) ## the table in docs/HOST_RULES.md; HEAPTRACK=1: runs all cases for docs/HOST_CASES.md, too
+	@tests/host/table.py --write
+	$(if $(HEAPTRACK),@tests/host/peers.py --write)
+check-cli: deps-check $(TESTED) $(HOSTS) $(TOOLS)
+	@B=$(B) tests/run cli
+check-collector: deps-check $(TESTED) $(HOSTS)
+	@B=$(B) tests/run collector
+check-security: deps-check $(TESTED) $(HOSTS) $(TOOLS) ## the threat model of SECURITY.md
+	@B=$(B) tests/run security
+check-host: deps-check $(TESTED) $(HOSTS) ## the torture cases: bare against traced
+	@B=$(B) tests/run host
+check-real: deps-check deps-real $(TESTED) $(B)/real/count.so ## real programs, bare and traced; writes docs/COMPATIBILITY.md
+	@SEEP_BUILD=$(abspath $(B)) tests/real/run --rounds 3 --write docs/COMPATIBILITY.md
+$(B)/real/count.so: tests/real/count.c
+	@mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(WARN) -fPIC -shared -o $@ $< -ldl
+check-lint: deps-check $(LIBS)
+	@B=$(B) tests/run lint
+verify: deps-check $(TESTED) $(HOSTS) ## every stack against _Unwind_Backtrace, long form
+	@B=$(B) SEEP_FULL=1 TESTS=stacks_equal tests/run collector
