@@ -26,7 +26,7 @@ SEEP = os.path.join(BUILD, "seep")
 LIBRARY = os.path.join(BUILD, "libseep.so")
 COUNTER = os.path.join(BUILD, "real", "count.so")
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/games:/usr/local/sbin:/usr/local/bin"
-BRIEF = 64  # a forked child with fewer events that calls exec is counted, not listed (docs/ARCHITECTURE.md)
+BRIEF = 64  # a forked child with fewer events that calls exec is counted, not listed (docs/LIFE_OF_A_MALLOC.md)
 
 
 class Skip(Exception):
