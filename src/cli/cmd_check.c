@@ -325,9 +325,10 @@ static const struct opts_option promises[] = {
     {"baseline", 0, OPTS_TEXT, AT(baseline), 0, "FILE",
         "fail only on what is not in FILE, or has grown"},
     {"tolerance", 0, OPTS_PERCENT, AT(tolerance), 0, "PCT",
-        "growth beyond the baseline that is fine (default 10)"},
+        "accept growth of PCT percent beyond the baseline (default "
+        "10)"},
     {"tolerance-bytes", 0, OPTS_SIZE, AT(tolerance_bytes), 0, "SIZE",
-        "so much growth is fine in any case"},
+        "growth of SIZE is always accepted"},
     {0},
 };
 
@@ -345,22 +346,22 @@ static const struct opts_option output[] = {
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write that to FILE when complete; the text goes to stdout as well"},
     {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL,
-        "no text; the exit status is the answer"},
+        "print no text; the exit status is the answer"},
     {"root", 0, OPTS_TEXT, AT(root), 0, "DIR",
-        "tell sources relative to DIR (default: here)"},
+        "print source paths relative to DIR (default: the current "
+        "directory)"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
         "the N largest sites in the text (default 20, 0: all)"},
     {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
         "frames of each stack in the text (0: all)"},
     {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
-        "functions of C++ and Rust with all their arguments"},
+        "print C++ and Rust functions with all their arguments"},
     {"write-baseline", 0, OPTS_TEXT, AT(write_baseline), 0, "FILE",
-        "write what leaks now; without --baseline the answer is then yes, "
-        "fine"},
+        "write what leaks now; without --baseline, exit with 0 then"},
     {"write-suppressions", 0, OPTS_TEXT, AT(write_suppressions), 0, "FILE",
         "write an entry for each site that fails (-: to stdout)"},
     {"suppressions-for", 0, OPTS_WORD, AT(dialect), 0, "valgrind|lsan",
-        "in whose form"},
+        "the syntax of that file"},
     {0},
 };
 

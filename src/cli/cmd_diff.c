@@ -119,7 +119,7 @@ static const struct opts_option output[] = {
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",
         "for people (the default), for programs, or one page for a browser"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
-        "in a page all sites, also where that are very many"},
+        "put all sites into the page, even if there are very many"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete"},
     {0},

@@ -513,7 +513,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 static const struct opts_option output[] = {
     {"format", 0, OPTS_TEXT, AT(format), 0, "FORMAT",
-        "one of those that --list tells"},
+        "one of the formats that --list prints"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete (-: to stdout, the default); %e in its "
         "name is the program, %p its pid (several processes: a file for each), "
@@ -523,7 +523,7 @@ static const struct opts_option output[] = {
         "differences from an earlier INPUT, where the format has them"},
     {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME",
         OLDER_OPTS_MEANING "; in csv, html and json"},
-    {"list", 0, OPTS_FLAG, AT(list), 0, NULL, "tell the formats"},
+    {"list", 0, OPTS_FLAG, AT(list), 0, NULL, "list the formats"},
     {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
     {0},
 };
@@ -533,10 +533,9 @@ static const struct opts_option shape[] = {
         "frames of a stack, where the format has stacks"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N", "only the N largest rows"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
-        "leave out nothing for being small: html, dot and massif do, the "
-        "others never"},
+        "keep small sites, which html, dot and massif otherwise merge"},
     {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
-        "functions of C++ and Rust with all their arguments (json, html and "
+        "print C++ and Rust functions with all their arguments (json, html and "
         "memlog have these in any case)"},
     {"skip-wrappers", 0, OPTS_FLAG, AT(sites.skip_wrappers), 0, NULL,
         "begin stacks at the caller of strdup, xmalloc and the like"},

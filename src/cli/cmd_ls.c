@@ -662,10 +662,10 @@ run(const struct cmd *self, int argc, char **argv)
 
 static const struct opts_option rows[] = {
     {"prune", 0, OPTS_FLAG, offsetof(struct ls_options, prune), 0, NULL,
-        "remove what no living process uses"},
+        "remove files that no running process uses"},
     {"pids", 0, OPTS_FLAG, offsetof(struct ls_options, pids), 0, NULL,
-        "only the pid of each running process, a tab and its name, for "
-        "scripts"},
+        "print the pid of each running process, a tab and its name, "
+        "for scripts"},
     {0},
 };
 static const struct opts_group options[] = {{NULL, rows, 0}, {0}};

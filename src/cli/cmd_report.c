@@ -310,7 +310,7 @@ run(const struct cmd *self, int argc, char **argv)
 static const struct opts_option over_time[] = {
     {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME", OLDER_OPTS_MEANING},
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
-        "what grew between two moments of a recording (10..60, 30%..90%; "
+        "show what grew between two moments of a recording (10..60, 30%..90%; "
         "from the first third to the end)"},
     {"snapshots", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_EACH, NULL,
         "every INPUT is a snapshot, or a directory of them: what there was at "
@@ -333,7 +333,7 @@ static const struct opts_option output[] = {
         "in JSON, with each site its frames (the default), or all frames once "
         "and their numbers with the sites: much smaller where sites are many"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
-        "in a page all sites, also where that are very many"},
+        "put all sites into the page, even if there are very many"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete"},
     {0},

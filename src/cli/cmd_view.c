@@ -348,7 +348,7 @@ static const struct opts_option rows[] = {
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "all sites, also where that are very many"},
     {"no-open", 0, OPTS_FLAG, AT(no_open), 0, NULL,
-        "only write the page and print where it is"},
+        "write the page and print its path, without opening it"},
     {0},
 };
 

@@ -19,13 +19,13 @@ const struct view_opts view_opts_default = {
 
 const struct opts_option view_opts_metrics[] = {
     {"live", 0, OPTS_CHOICE, AT(metric), VIEW_LIVE, NULL,
-        "what is not freed (the default)"},
+        "show blocks that are not freed (the default)"},
     {"peak", 0, OPTS_CHOICE, AT(metric), VIEW_PEAK, NULL,
-        "what was live at the highest moment"},
+        "show blocks that were live at the peak"},
     {"allocs", 0, OPTS_CHOICE, AT(metric), VIEW_ALLOCS, NULL,
-        "all that was ever allocated"},
+        "show all allocations, freed or not"},
     {"temporary", 0, OPTS_CHOICE, AT(metric), VIEW_TEMPORARY, NULL,
-        "blocks freed within 0.2 seconds of their allocation"},
+        "show blocks that were freed within 0.2 seconds"},
     {0},
 };
 
@@ -35,7 +35,7 @@ const struct opts_option view_opts_shapes[] = {
     {"top-down", 0, OPTS_FLAG, AT(top_down), 0, NULL,
         "the tree from main on, callees below callers"},
     {"lines", 0, OPTS_FLAG, AT(by_line), 0, NULL,
-        "in the tree, lines of a function apart"},
+        "show each line of a function separately in the tree"},
     {"by-api", 0, OPTS_FLAG, AT(by_api), 0, NULL,
         "group stacks by the function that allocates: malloc, calloc, realloc, "
         "operator new, ..."},
@@ -57,9 +57,10 @@ const struct opts_option view_opts_shapes[] = {
     {"wrapper", 0, OPTS_REGEXP, AT(wrapper), 0, "RE",
         "--skip-wrappers, and functions that match are wrappers too"},
     {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
-        "functions of C++ and Rust with all their arguments"},
+        "print C++ and Rust functions with all their arguments"},
     {"all-frames", 0, OPTS_FLAG, AT(all_frames), 0, NULL,
-        "also those of libc that call main, or the function of a thread"},
+        "show the frames of libc that call main or the function of a "
+        "thread"},
     {"no-fold", 0, OPTS_FLAG, AT(no_fold), 0, NULL,
         "show recursion frame by frame"},
     {0},
@@ -67,22 +68,25 @@ const struct opts_option view_opts_shapes[] = {
 
 const struct opts_option view_opts_filters[] = {
     {"include", 0, OPTS_REGEXP, AT(include), 0, "RE",
-        "only stacks in which a function matches"},
+        "include only stacks in which a function matches"},
     {"exclude", 0, OPTS_REGEXP, AT(exclude), 0, "RE",
-        "only stacks in which none does"},
+        "exclude stacks in which a function matches"},
     {"module", 0, OPTS_REGEXP, AT(module), 0, "RE",
-        "only stacks through a program or library whose path matches"},
+        "include only stacks that pass through a matching program or "
+        "library"},
     {"exclude-module", 0, OPTS_REGEXP, AT(exclude_module), 0, "RE",
-        "only stacks through none"},
+        "exclude stacks that pass through a matching program or "
+        "library"},
     {"min-size", 0, OPTS_SIZE, AT(min_size), 0, "BYTES",
-        "only sites with blocks of BYTES or more"},
+        "include only sites that have blocks of BYTES or more"},
     {"max-size", 0, OPTS_SIZE, AT(max_size), 0, "BYTES",
-        "only sites with blocks of BYTES or less"},
+        "include only sites that have blocks of BYTES or less"},
     {"pool", 0, OPTS_REGEXP, AT(pool), 0, "RE",
-        "what the program told of by seep_alloc() under such a name, instead "
-        "of the heap"},
-    {"pid", 0, OPTS_COUNT, AT(pid), 0, "N", "only the process N"},
-    {"merge", 0, OPTS_FLAG, AT(merge), 0, NULL, "several processes as one"},
+        "show allocations that the program reported with seep_alloc() "
+        "under a matching name, instead of the heap"},
+    {"pid", 0, OPTS_COUNT, AT(pid), 0, "N", "include only process N"},
+    {"merge", 0, OPTS_FLAG, AT(merge), 0, NULL,
+        "merge several processes into one"},
     {"suppress", 0, OPTS_LIST, AT(suppress), 0, "FILE",
         "leave out what matches an entry of FILE, which is written as for "
         "LeakSanitizer or valgrind"},

@@ -52,7 +52,7 @@ struct walk_slots {
 enum walk_result {
 	WALK_STEPPED,
 	WALK_END, /* outermost frame */
-	WALK_CUT, /* no way further; *ret_why says which count */
+	WALK_CUT, /* no step beyond this frame; *ret_why says which count */
 };
 
 /* What is found out once, at the start. */

@@ -25,7 +25,7 @@ weight_of(const struct process *p, int metric)
 	return view_bytes(&f, metric == VIEW_TEMPORARY ? VIEW_ALLOCS : metric);
 }
 
-/* What the program told of by seep_alloc(). */
+/* Allocations that the program reported with seep_alloc(). */
 static void
 print_pools(const struct layout *p, const struct process *process)
 {

@@ -179,7 +179,7 @@ words_no_frame(uint32_t flags)
 	if (flags & SEG_NODE_TRUNCATED)
 		return "(stack deeper than the limit)";
 	if (flags & SEG_NODE_CUT)
-		return "(no way further)";
+		return "(no unwind information beyond this frame)";
 	return NULL;
 }
 

@@ -358,7 +358,7 @@ enum seg_node_flags {
 	SEG_NODE_TRUNCATED = 1,     /* "(stack deeper than the limit)" */
 	SEG_NODE_OUTER_DROPPED = 2, /* "(outer frames dropped)" */
 	SEG_NODE_NO_ROOM = 4,       /* "(no room)" */
-	SEG_NODE_CUT = 8,    /* "(no way further)": outermost known frame */
+	SEG_NODE_CUT = 8,    /* no unwind information beyond this frame */
 	SEG_NODE_EARLY = 16, /* child that ended early: its stacks are lost */
 };
 
