@@ -115,6 +115,7 @@ struct reading {
 	bool line_damaged;
 	bool has_line;
 	bool is_growing; /* its recorder is at work */
+	bool is_whole;   /* its bytes are: what it lacks was left out */
 	uint64_t max_rss_bytes;
 	uint32_t command_pid;
 	struct process_names *names; /* the session's */
@@ -559,6 +560,7 @@ read_all(struct reading *r)
 		breaks_off = false;
 	}
 	s->is_truncated |= breaks_off;
+	r->is_whole = !breaks_off && !r->line_damaged;
 	if (breaks_off && r->has_line &&
 	    session_note(s,
 	        "%s breaks off: its end is missing; it is complete up to "
@@ -618,7 +620,7 @@ load_into_session(
 		return fault_set(where, -ENOMEM, "out of memory");
 	if (s->count > r.first)
 		return 0;
-	if (s->is_truncated)
+	if (s->is_truncated && !(r.is_whole && s->note_count))
 		return fault_set(where, -EBADMSG, "%s",
 		    "breaks off or is damaged before its first process");
 	return fault_set(where, -ENODATA, "%s",

@@ -15,7 +15,8 @@ as_stranger() {
 	[[ ! -e $PLACE ]]
 }
 
-forget_stranger() { rm -rf "$PLACE"; }
+# and the notes of processes that found it taken
+forget_stranger() { rm -rf "$PLACE" "$PLACE"-*; }
 
 # runs as bare without SEEP_DIR, and touches nothing of what is in the way
 default_place_refused() {

@@ -8,7 +8,7 @@ load ../lib/host.bash
 crowd() {
 	drop_privileges
 	[[ $(id -u) -ne 0 ]] || chmod 755 "$DIR"
-	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "${AS[@]}" "$HOSTS/crowd" "$DIR" "$@" >"$T/out" 2>"$T/err" 3>&- &
+	"${AS[@]}" env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$HOSTS/crowd" "$DIR" "$@" >"$T/out" 2>"$T/err" 3>&- &
 	HOST=$!
 	PIDS+=("$HOST")
 	answered ready

@@ -97,6 +97,9 @@ functions() {
 		! grep -q ready "$T/out.his" || break
 		sleep 0.05
 	done
+	# the program is a child of the shell that runs own_mounts
+	read -ra children <<<"$(pgrep -d ' ' -P "${PIDS[-1]}")"
+	PIDS=("${children[@]}" "${PIDS[@]}")
 	for _ in 1 2; do
 		[[ $(functions "$DIR" | tr '\n' ' ') == "keep_attacker keep_victim " ]]
 		# 50 blocks of each, and no process has both
