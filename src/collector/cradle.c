@@ -287,8 +287,12 @@ cradle_make(struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes,
 	dir = place_open_dir(place_dir(), &st);
 	if (dir < 0)
 		return false;
-	fd = -ENOSPC; /* nobody clears up here: stop adding */
-	if ((uint64_t)st.st_size / PLACE_DIRENT <= PLACE_FILES_MORE)
+	/*
+	 * Nobody clears up here: stop adding. A server that forks for each
+	 * request would fill the memory of the machine with its children.
+	 */
+	fd = -ENOSPC;
+	if ((uint64_t)st.st_size / PLACE_DIRENT <= PLACE_FILES_MAX)
 		fd = find_file(dir, parent_pid, bytes, &n);
 	sys_close(dir);
 	number = 0; /* of children of its own */

@@ -340,7 +340,8 @@ threads_thin_at_once(void **state)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(failed, 0);
 	left = files_in_dir(".seep-snap");
-	assert_true(left >= 2 && left <= 5);
+	/* of those at work together each may leave one for the next to remove */
+	assert_true(left >= 2 && left <= 5 + TAKERS - 1);
 	assert_int_equal(segment.header->counts[SEG_SNAPSHOTS_THINNED] - before,
 	    TAKERS * TAKEN - left);
 	/* the next one, alone, finds the books in order */
