@@ -45,6 +45,7 @@ setup_file() {
 
 # begin WORD...: the host runs behind, traced; skips where it may not do that
 begin() {
+	rm -f "$T/out" # of an earlier one, which has said "ready", too
 	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$BATS_FILE_TMPDIR/host" "$@" sleep >"$T/out" 2>"$T/err" 3>&- &
 	HOST=$!
 	PIDS+=("$HOST")

@@ -6,6 +6,7 @@ load ../lib/host.bash
 
 # begin WAY WHERE: the host of another user runs; its pid is in $HOST
 begin() {
+	rm -f "$T/out" # of an earlier one, which has said "ready", too
 	[[ $(id -u) -eq 0 ]] || skip "needs root, for the memory and to read another user's"
 	[[ $1 != fuse || -c /dev/fuse ]] || skip "not permitted here: no /dev/fuse"
 	mkdir -p "$T/mount"
