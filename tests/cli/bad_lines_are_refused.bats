@@ -62,7 +62,7 @@ sweep() {
 	for ((i = 0; i < 100; i++)); do
 		child=$(pgrep -P "$tracer" -x seep) || true
 		# open, with a name or without one
-		! ls -l "/proc/${child:-0}/fd" 2>/dev/null | grep -q "$T/out/" || break
+		! find "/proc/${child:-0}/fd" -lname "$T/out/*" 2>/dev/null | grep -q . || break
 		sleep 0.05
 	done
 	[[ -n $child ]] || skip "strace may not trace here"
