@@ -12,6 +12,7 @@
 #include "report/words.h"
 #include "trace/infile.h"
 #include "util/capped.h"
+#include "util/text.h"
 
 #define MAGIC "seep-baseline "
 
@@ -245,7 +246,7 @@ baseline_write(FILE *out, const struct baseline *b, const char *const *notes)
 
 		(void)fprintf(out, "%016" PRIx64 " %" PRIu64 " %" PRIu64 " ",
 		    item->hash, item->bytes, item->blocks);
-		words_print(out, item->text);
+		text_print(out, item->text);
 		(void)putc('\n', out);
 	}
 	free(order);

@@ -9,6 +9,7 @@
 #include "report/program.h"
 #include "report/shorten.h"
 #include "report/words.h"
+#include "util/text.h"
 
 void
 write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance)
@@ -25,7 +26,7 @@ write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance)
 void
 write_process(FILE *out, const struct process *p)
 {
-	words_print(out, program_name(&p->header));
+	text_print(out, program_name(&p->header));
 	(void)fprintf(out, " (pid %u)", p->header.pid);
 }
 
@@ -160,7 +161,7 @@ write_function(FILE *out, const struct frame *x, const struct write_options *o)
 		return;
 	if (!o->full_names && !x->is_missing)
 		brief = shorten_name(x->function);
-	words_print(out, brief ? brief : x->function);
+	text_print(out, brief ? brief : x->function);
 	(void)putc(' ', out);
 	free(brief);
 }
@@ -172,14 +173,14 @@ write_where(FILE *out, const struct frame *x, const struct write_options *o)
 	const char *module = frames_base(x->module);
 
 	if (x->file) {
-		words_print(out, file ? file : x->file);
+		text_print(out, file ? file : x->file);
 		if (x->line > 0)
 			(void)fprintf(out, ":%" PRIu32, x->line);
 		(void)fputs(module ? " " : "", out);
 	}
 	if (module) {
 		(void)putc('[', out);
-		words_print(out, module);
+		text_print(out, module);
 		if (!x->function)
 			(void)fprintf(out, "+0x%" PRIx64, x->offset);
 		(void)putc(']', out);

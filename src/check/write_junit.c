@@ -9,6 +9,7 @@
 #include "util/dict.h"
 #include "report/program.h"
 #include "report/words.h"
+#include "util/text.h"
 
 /*
  * One suite for each program, one case for each promise: that nothing leaks,
@@ -16,7 +17,7 @@
  * run, so that readers follow it. No pid in names for the same reason.
  */
 
-/* Text in XML, escaped as words_put() does; lines of ours stay lines. */
+/* Text in XML, escaped as text_put() does; lines of ours stay lines. */
 static void
 xml(FILE *out, const char *text)
 {
@@ -34,7 +35,7 @@ xml(FILE *out, const char *text)
 		else if (*text == '\n')
 			(void)putc('\n', out);
 		else
-			n = words_put(out, text);
+			n = text_put(out, text);
 		text += n;
 	}
 }

@@ -10,6 +10,7 @@
 #include "util/dict.h"
 #include "report/blame.h"
 #include "report/words.h"
+#include "util/text.h"
 
 enum { FRAMES = 12 }; /* enough to tell a place; valgrind takes 24 */
 
@@ -37,7 +38,7 @@ print_symbol(FILE *out, const char *name)
 	char *plain = strndup(name, strcspn(name, "@"));
 
 	(void)fputs("   fun:", out);
-	words_print(out, plain ? plain : name);
+	text_print(out, plain ? plain : name);
 	free(plain);
 }
 
@@ -72,7 +73,7 @@ valgrind_entry(FILE *out, const struct check_site *x)
 			print_symbol(out, name);
 		} else {
 			(void)fputs("   obj:*", out);
-			words_print(
+			text_print(
 			    out, f->module ? frames_base(f->module) : "");
 		}
 		(void)putc('\n', out);
@@ -99,11 +100,11 @@ lsan_entry(FILE *out, const struct check_site *x)
 
 	if (f && f->function && !f->is_missing) {
 		(void)fputs("leak:^", out);
-		words_print(out, f->function);
+		text_print(out, f->function);
 		(void)fputs("$\n", out);
 	} else if (f && f->module) {
 		(void)fputs("leak:", out);
-		words_print(out, frames_base(f->module));
+		text_print(out, frames_base(f->module));
 		(void)putc('\n', out);
 	} else {
 		(void)fputs("# no function and no module is known\n", out);
@@ -138,7 +139,7 @@ write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
 			continue;
 		text = write_site(c, x, &brief);
 		(void)fputs("# ", out);
-		words_print(out, text ? text : "");
+		text_print(out, text ? text : "");
 		(void)putc('\n', out);
 		free(text);
 		if (dialect == WRITE_LSAN)

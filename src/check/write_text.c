@@ -8,6 +8,7 @@
 #include "check/write.h"
 #include "report/suppress.h"
 #include "report/words.h"
+#include "util/text.h"
 
 static void
 headline(FILE *out, const struct check *c, const struct write_options *o)
@@ -79,7 +80,7 @@ process_row(FILE *out, const struct check_process *x)
 	    words_ended(p), words_count(a, x->leaked_bytes),
 	    words_count(b, p->totals.live_bytes),
 	    words_count(d, p->totals.peak_bytes));
-	words_print(out, p->header.exe);
+	text_print(out, p->header.exe);
 	(void)fprintf(out, "%s\n", standing[x->standing]);
 }
 
@@ -158,7 +159,7 @@ sites(FILE *out, const struct check *c, const struct write_options *o)
 		}
 		text = write_site(c, x, o);
 		(void)putc('\n', out);
-		words_print(out, text ? text : "");
+		text_print(out, text ? text : "");
 		free(text);
 		if (c->process_count > 1) {
 			(void)fputs(", in ", out);
@@ -195,7 +196,7 @@ suppressed(FILE *out, const struct suppress *s)
 			continue;
 		(void)fputs(before, out);
 		before = ", ";
-		words_print(out, first->name);
+		text_print(out, first->name);
 		(void)fputs(" (", out);
 		write_amount(out, sum.bytes, sum.blocks, 0);
 		(void)putc(')', out);
@@ -226,7 +227,7 @@ vanished(FILE *out, const struct check *c)
 		(void)fputs("  ", out);
 		write_amount(out, item->bytes, item->blocks, 0);
 		(void)fputs(": ", out);
-		words_print(out, item->text);
+		text_print(out, item->text);
 		(void)putc('\n', out);
 	}
 	if (gone > told)
@@ -262,7 +263,7 @@ write_text(FILE *out, const struct check *c, const struct write_options *o)
 	suppressed(out, c->input_count ? c->inputs[0].suppress : NULL);
 	for (size_t i = 0; i < c->note_count; i++) {
 		(void)fputs(i ? "Note: " : "\nNote: ", out);
-		words_print(out, c->notes[i]);
+		text_print(out, c->notes[i]);
 		(void)fputs(".\n", out);
 	}
 	return ferror(out) ? -EIO : 0;

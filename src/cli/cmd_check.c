@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "report/words.h"
+#include "util/text.h"
 
 enum { TOP = 20, TOLERANCE = 10 };
 
@@ -148,7 +149,7 @@ write_baseline(const struct check *c, const char *path, bool quiet)
 	output_finish(&out);
 	if (quiet)
 		return;
-	words_print(stdout, path);
+	text_print(stdout, path);
 	(void)printf(
 	    ": %s written.\n", words_counted(sites, c->now.count, "site"));
 }

@@ -23,6 +23,7 @@
 #include "reader/losses.h"
 #include "reader/session.h"
 #include "report/words.h"
+#include "util/text.h"
 
 enum {
 	HALF_BORN_S = 10,    /* nobody takes longer to set up a segment */
@@ -127,7 +128,7 @@ print_command(const struct seg_header *h)
 		char word[64];
 
 		(void)snprintf(word, sizeof(word), "%.*s", (int)room, p);
-		words_print(stdout, word);
+		text_print(stdout, word);
 		room -= strlen(word);
 		p += strnlen(p, (size_t)(end - p)) + 1;
 		if (p >= end || *p == '\0' || h->command[0] == '\0')
@@ -144,7 +145,7 @@ print_snapshot(const struct seg_header *h)
 {
 	if (h->snapshot_number > 0)
 		(void)printf("#%u ", h->snapshot_number);
-	words_print(stdout,
+	text_print(stdout,
 	    h->snapshot_label[0] ? h->snapshot_label
 	                         : words_snapshot(h->snapshot_reason));
 	(void)fputs(": ", stdout);
@@ -184,7 +185,7 @@ print_owner(uid_t uid)
 	who = getpwuid(uid);
 	(void)fputs("user ", stdout);
 	if (who)
-		words_print(stdout, who->pw_name);
+		text_print(stdout, who->pw_name);
 	else
 		(void)printf("%u", (unsigned)uid);
 	(void)fputs(": ", stdout);
@@ -216,9 +217,9 @@ print_process(struct listing *l, const struct process *p, const struct stat *st,
 	print_thinned(p);
 	(void)printf("%8s  ", "");
 	print_owner(st->st_uid);
-	words_print(stdout, folder);
+	text_print(stdout, folder);
 	(void)putchar('/');
-	words_print(stdout, name);
+	text_print(stdout, name);
 	(void)putchar('\n');
 }
 
@@ -324,7 +325,7 @@ list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
 			continue;
 		slash = strrchr(h.exe, '/');
 		(void)printf("%d\t", (int)pid);
-		words_print(stdout, slash ? slash + 1 : h.exe);
+		text_print(stdout, slash ? slash + 1 : h.exe);
 		(void)putchar('\n');
 	}
 	segfile_close(f);

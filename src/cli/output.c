@@ -17,6 +17,7 @@
 #include "cli/progress.h"
 #include "report/words.h"
 #include "trace/infile.h"
+#include "util/text.h"
 
 const struct opts_option output_view_rows[] = {
     {"color", 0, OPTS_WORD, offsetof(struct output_view, colour), 0,
@@ -287,7 +288,7 @@ void
 output_tell_path(const char *path)
 {
 	if (isatty(STDOUT_FILENO) == 1)
-		words_print(stdout, path);
+		text_print(stdout, path);
 	else
 		(void)fputs(path, stdout);
 	(void)putchar('\n');

@@ -15,6 +15,7 @@
 
 #include "cli/terminal.h"
 #include "report/words.h"
+#include "util/text.h"
 
 enum {
 	PATIENCE_MS = 1000, /* what is done by then needs no line */
@@ -152,7 +153,7 @@ set_what(const char *what, const char *object)
 	(void)fputs(what, f);
 	if (object) {
 		(void)putc(' ', f);
-		words_print(f, object);
+		text_print(f, object);
 	}
 	(void)fclose(f);
 	progress.what[sizeof(progress.what) - 1] = '\0';

@@ -10,6 +10,7 @@
 #include "util/dict.h"
 #include "report/program.h"
 #include "report/words.h"
+#include "util/text.h"
 
 /* Frames of the first `depth` addresses: each ends with one not inlined. */
 static uint32_t
@@ -152,7 +153,7 @@ callers_address(FILE *out, const struct view *v, const struct callers_row *row)
 	if (!f || f->is_missing) {
 		(void)fputs("??", out);
 	} else if (f->module) {
-		words_print(out, frames_base(f->module));
+		text_print(out, frames_base(f->module));
 		(void)fprintf(out, "+%" PRIx64, f->offset);
 	} else {
 		(void)fprintf(out, "0x%" PRIx64, f->offset);
@@ -193,11 +194,11 @@ callers_location(FILE *out, const struct view *v, const struct callers_row *row)
 		if (before)
 			(void)fputs(
 			    before->inlined ? " (inlined by) " : " <- ", out);
-		words_print(out, f->brief ? f->brief : "??");
+		text_print(out, f->brief ? f->brief : "??");
 		if (f->is_missing)
 			continue;
 		(void)fputs(" at ", out);
-		words_print(out, f->file ? f->file : "??");
+		text_print(out, f->file ? f->file : "??");
 		if (f->line > 0)
 			(void)fprintf(out, ":%" PRIu32, f->line);
 		else
@@ -224,6 +225,6 @@ callers_heading(FILE *out, const struct view *v, uint32_t process)
 	if (v->session->count < 2)
 		return;
 	(void)fputs("# ", out);
-	words_print(out, program_name(&p->header));
+	text_print(out, program_name(&p->header));
 	(void)fprintf(out, " (pid %u)\n", p->header.pid);
 }

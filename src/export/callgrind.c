@@ -10,6 +10,7 @@
 #include "export/strings.h"
 #include "export/texts.h"
 #include "report/words.h"
+#include "util/text.h"
 
 /* The first six and their words are those of valgrind --xtree-memory=full. */
 static const struct {
@@ -69,7 +70,7 @@ put_text(
 	(void)fprintf(c->out, "%s=(%" PRIu32 ")", key, number + 1);
 	if (number == before) {
 		(void)putc(' ', c->out);
-		words_print(c->out, text);
+		text_print(c->out, text);
 	}
 	(void)putc('\n', c->out);
 }

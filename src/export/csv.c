@@ -12,6 +12,7 @@
 #include "report/fingerprint.h"
 #include "report/program.h"
 #include "report/words.h"
+#include "util/text.h"
 
 struct csv {
 	FILE *out;
@@ -53,7 +54,7 @@ put_guarded(FILE *out, const char *text)
 		if (*text == '"')
 			(void)putc('"', out);
 		before = *text;
-		text += words_put(out, text);
+		text += text_put(out, text);
 	}
 }
 

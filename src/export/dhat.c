@@ -10,6 +10,7 @@
 #include "report/ages.h"
 #include "util/json_put.h"
 #include "report/words.h"
+#include "util/text.h"
 
 /*
  * Program points, each with a stack of numbers into a table of frames; that
@@ -142,11 +143,11 @@ write_frame(const struct dhat *d, FILE *out, const struct frame *f)
 	texts_name(out, f);
 	if (f->file) {
 		(void)fputs(" (", out);
-		words_print(out, frames_base(f->file));
+		text_print(out, frames_base(f->file));
 		(void)fprintf(out, ":%" PRIu32 ")", f->line);
 	} else {
 		(void)fputs(" (in ", out);
-		words_print(out, f->module ? f->module : "???");
+		text_print(out, f->module ? f->module : "???");
 		(void)putc(')', out);
 	}
 }

@@ -14,6 +14,7 @@
 #include "util/room.h"
 #include "report/words.h"
 #include "util/capped.h"
+#include "util/text.h"
 
 /*
  * The format has events, a line for each allocation and free; we have sums. So
@@ -69,7 +70,7 @@ string(struct heaptrack *h, const char *text)
 		return number + 1;
 	memory = open_memstream(&clean, &len);
 	if (memory)
-		words_print(memory, text);
+		text_print(memory, text);
 	if (!memory || fclose(memory) != 0) {
 		free(clean);
 		h->err = -ENOMEM;

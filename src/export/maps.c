@@ -7,6 +7,7 @@
 #include "export/export.h"
 #include "reader/relative.h"
 #include "report/words.h"
+#include "util/text.h"
 
 enum { PAGE = 4096 };
 
@@ -28,7 +29,7 @@ write_module(FILE *out, const struct process_module *m, size_t number)
 	(void)fprintf(out,
 	    "%08" PRIx64 "-%08" PRIx64 " r-xp 00000000 00:01 %zu ",
 	    start / PAGE * PAGE, end, number);
-	words_print(out, path);
+	text_print(out, path);
 	(void)putc('\n', out);
 }
 

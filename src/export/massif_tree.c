@@ -11,6 +11,7 @@
 #include "export/texts.h"
 #include "util/room.h"
 #include "report/words.h"
+#include "util/text.h"
 
 /* Sites in the order of their stacks: those that share frames are neighbours. */
 struct massif_tree {
@@ -211,11 +212,11 @@ put_frame(const struct massif_tree *t, FILE *out, const struct frame *f)
 	texts_name(out, f);
 	if (f->file) {
 		(void)fputs(" (", out);
-		words_print(out, frames_base(f->file));
+		text_print(out, frames_base(f->file));
 		(void)fprintf(out, ":%" PRIu32 ")\n", f->line);
 	} else {
 		(void)fputs(" (in ", out);
-		words_print(out, f->module ? f->module : "?");
+		text_print(out, f->module ? f->module : "?");
 		(void)fputs(")\n", out);
 	}
 }

@@ -11,6 +11,7 @@
 #include "util/room.h"
 #include "report/words.h"
 #include "trace/infile.h"
+#include "util/text.h"
 
 /*
  * The file, as libmtrace writes it: for each stack a line with its bytes and
@@ -67,14 +68,14 @@ put_frame(FILE *out, const struct frame *f)
 {
 	(void)putc('\t', out);
 	if (f->is_missing) {
-		words_print(out, f->function);
+		text_print(out, f->function);
 	} else if (f->function) {
-		words_print(out, f->function);
+		text_print(out, f->function);
 		(void)fputs("\t(", out);
-		words_print(out, f->module ? f->module : "");
+		text_print(out, f->module ? f->module : "");
 		(void)putc(')', out);
 	} else {
-		words_print(out, f->module ? f->module : "");
+		text_print(out, f->module ? f->module : "");
 		(void)fprintf(
 		    out, "%s0x%" PRIx64, f->module ? "+" : "", f->offset);
 	}

@@ -8,6 +8,7 @@
 #include "export/callers.h"
 #include "export/export.h"
 #include "report/words.h"
+#include "util/text.h"
 
 enum { HTML_ROWS = 500 }; /* of each table, as there */
 
@@ -100,7 +101,7 @@ html(FILE *out, const char *text)
 		if (strchr("<>&\"'", *text))
 			(void)fprintf(out, "&#%d;", *text);
 		else
-			n = words_put(out, text);
+			n = text_put(out, text);
 		text += n;
 	}
 }

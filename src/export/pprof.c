@@ -15,6 +15,7 @@
 #include "export/texts.h"
 #include "report/program.h"
 #include "report/words.h"
+#include "util/text.h"
 
 /*
  * The profile is one message whose parts may come in any order, so stacks are
@@ -115,7 +116,7 @@ string(struct pprof *p, const char *text)
 			p->err = -ENOMEM;
 			return 0;
 		}
-		words_print(out, text);
+		text_print(out, text);
 		if (fclose(out) != 0) {
 			free(clean);
 			p->err = -ENOMEM;

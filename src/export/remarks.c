@@ -9,6 +9,7 @@
 #include "export/texts.h"
 #include "reader/losses.h"
 #include "report/words.h"
+#include "util/text.h"
 
 enum { PROCESSES = 16, NOTES = 16 }; /* told one by one */
 
@@ -107,7 +108,7 @@ remarks_of(const struct view *v, const struct export_options *o)
 		            "whole part\n",
 		    out);
 	for (size_t i = 0; i < s->note_count && i < NOTES; i++) {
-		words_print(out, s->notes[i]);
+		text_print(out, s->notes[i]);
 		(void)putc('\n', out);
 	}
 	if (s->note_count > NOTES)

@@ -9,6 +9,7 @@
 
 #include "report/program.h"
 #include "report/words.h"
+#include "util/text.h"
 
 struct text {
 	char *bytes; /* NULL: not made yet */
@@ -80,11 +81,11 @@ texts_name(FILE *out, const struct frame *f)
 	const char *module = frames_base(f->module);
 
 	if (f->brief && *f->brief) {
-		words_print(out, f->brief);
+		text_print(out, f->brief);
 		return;
 	}
 	if (module && *module) {
-		words_print(out, module);
+		text_print(out, module);
 		(void)putc('+', out);
 	}
 	(void)fprintf(out, "0x%" PRIx64, f->offset);
@@ -93,7 +94,7 @@ texts_name(FILE *out, const struct frame *f)
 void
 texts_process(FILE *out, const struct process *p)
 {
-	words_print(out, program_name(&p->header));
+	text_print(out, program_name(&p->header));
 	(void)fprintf(out, " (pid %" PRIu32 ")", p->header.pid);
 }
 
@@ -103,7 +104,7 @@ put_word(FILE *out, const char *word)
 	const char *quote = *word && !strpbrk(word, " \t\"") ? "" : "\"";
 
 	(void)fputs(quote, out);
-	words_print(out, word);
+	text_print(out, word);
 	(void)fputs(quote, out);
 }
 
@@ -124,7 +125,7 @@ texts_command(FILE *out, const struct process *p)
 	if (!*space) {
 		const char *exe = p->header.exe;
 
-		words_print(out, *exe ? exe : "(no name)");
+		text_print(out, *exe ? exe : "(no name)");
 	}
 	if (p->header.command_truncated)
 		(void)fputs(" ...", out);
@@ -162,7 +163,7 @@ texts_shown(const char *from)
 
 	if (!memory)
 		return NULL;
-	words_print(memory, from);
+	text_print(memory, from);
 	return closed(memory, &text);
 }
 

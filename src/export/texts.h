@@ -22,7 +22,7 @@ void texts_put(struct texts *t, uint32_t number, FILE *out);
 
 /*
  * The function, by its short name if the view has these, or what else we can
- * call it: "libfoo.so+0x1b7", "0x7f12". Escaped as words_print() does.
+ * call it: "libfoo.so+0x1b7", "0x7f12". Escaped as text_print() does.
  */
 void texts_name(FILE *out, const struct frame *f);
 
@@ -33,7 +33,7 @@ void texts_process(FILE *out, const struct process *p);
 char *texts_name_of(const struct frame *f);
 char *texts_process_of(const struct process *p);
 
-/* The same of any text, as words_print() writes it. */
+/* The same of any text, as text_print() writes it. */
 char *texts_shown(const char *from);
 
 /* The arguments, those with a space in quotes, on one line. */

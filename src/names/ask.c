@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "names/descriptor.h"
 #include "names/wire.h"
 #include "util/write_all.h"
 
@@ -31,35 +32,6 @@ send_question(int fd, const struct ask *q)
 	if (name_bytes > 0)
 		memcpy(item + at + sizeof(head), q->name, name_bytes);
 	return write_all(fd, item, at + size);
-}
-
-/* The head of the answer, and the descriptor that came with it, or -1. */
-static int
-receive(int fd, struct ask_reply *reply, int *ret_fd)
-{
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec part = {.iov_base = reply, .iov_len = sizeof(*reply)};
-	struct msghdr message = {.msg_iov = &part,
-	    .msg_iovlen = 1,
-	    .msg_control = control.bytes,
-	    .msg_controllen = sizeof(control.bytes)};
-	const struct cmsghdr *c;
-	ssize_t n;
-
-	*ret_fd = -1;
-	do
-		n = recvmsg(fd, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n != (ssize_t)sizeof(*reply))
-		return -EPIPE;
-	c = CMSG_FIRSTHDR(&message);
-	if (c && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
-	return 0;
 }
 
 static int
@@ -90,7 +62,10 @@ ask_file(int fd, const struct ask *question, struct ask_answer *ret)
 	ret->path[0] = '\0';
 	err = send_question(fd, question);
 	if (err == 0)
-		err = receive(fd, &reply, &ret->fd);
+		err = descriptor_receive(
+		          fd, &reply, sizeof(reply), MSG_WAITALL, &ret->fd)
+		    ? 0
+		    : -EPIPE;
 	if (err == 0 && reply.path_bytes >= sizeof(ret->path))
 		err = -EPIPE;
 	if (err == 0)
@@ -131,31 +106,11 @@ ask_parse(const uint8_t *body, size_t len, struct ask_head *head, char *name,
 int
 ask_answer(int to, const struct ask_reply *reply, const char *path, int fd)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {0};
-	struct iovec parts[] = {
+	const struct iovec parts[] = {
 	    {.iov_base = (void *)(uintptr_t)reply, .iov_len = sizeof(*reply)},
 	    {.iov_base = (void *)(uintptr_t)path,
 	        .iov_len = reply->path_bytes}};
-	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-	ssize_t n;
 
-	if (fd >= 0) {
-		struct cmsghdr *c;
-
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		c = CMSG_FIRSTHDR(&message);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	}
-	do
-		n = sendmsg(to, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
 	/* the child reads each answer before it asks again */
-	return n == (ssize_t)(sizeof(*reply) + reply->path_bytes) ? 0 : -EPIPE;
+	return descriptor_send(to, parts, 2, fd, MSG_DONTWAIT) ? 0 : -EPIPE;
 }

@@ -1,5 +1,6 @@
 /* opener.c - opens files that others name, in a process that may hang. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "names/descriptor.h"
 #include "names/opener.h"
 
 #include <errno.h>
@@ -116,26 +117,10 @@ opener_is_trusted(const struct opener_file *f)
 static bool
 reply(int to, const struct opening_reply *r, int fd)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {0};
-	struct iovec part = {
+	const struct iovec part = {
 	    .iov_base = (void *)(uintptr_t)r, .iov_len = sizeof(*r)};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-	if (fd >= 0) {
-		struct cmsghdr *c;
-
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		c = CMSG_FIRSTHDR(&message);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	}
-	return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(*r);
+	return descriptor_send(to, &part, 1, fd, 0);
 }
 
 /*
@@ -236,34 +221,6 @@ wait_for_answer(const struct opener *o)
 	return false;
 }
 
-static int
-receive(const struct opener *o, struct opening_reply *r, int *ret_fd)
-{
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec part = {.iov_base = r, .iov_len = sizeof(*r)};
-	struct msghdr message = {.msg_iov = &part,
-	    .msg_iovlen = 1,
-	    .msg_control = control.bytes,
-	    .msg_controllen = sizeof(control.bytes)};
-	const struct cmsghdr *c;
-	ssize_t n;
-
-	*ret_fd = -1;
-	do
-		n = recvmsg(o->fd, &message, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n != (ssize_t)sizeof(*r))
-		return -EAGAIN;
-	c = CMSG_FIRSTHDR(&message);
-	if (c && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
-	return 0;
-}
-
 /* Many modules may lie beside one that hung; they are not tried. */
 static void
 remember_hung(struct opener *o, const char *path)
@@ -325,7 +282,9 @@ opener_ask(struct opener *o, const struct opener_question *q,
 		return -ETIMEDOUT;
 	}
 	if (err == 0)
-		err = receive(o, &r, &fd);
+		err = descriptor_receive(o->fd, &r, sizeof(r), 0, &fd)
+		    ? 0
+		    : -EAGAIN;
 	if (err == -EAGAIN)
 		opener_rest(o); /* it has died */
 	if (err < 0)

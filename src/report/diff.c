@@ -9,6 +9,7 @@
 #include "report/program.h"
 #include "report/table.h"
 #include "report/text.h"
+#include "util/text.h"
 
 /* How many sites changed, and how. */
 struct changes {
@@ -83,14 +84,14 @@ print_side(const struct layout *p, const char *title,
 
 	layout_begin(p, &t);
 	(void)fprintf(t.file, "%s ", title);
-	words_print(t.file, side->name);
+	text_print(t.file, side->name);
 	(void)fputs(": ", t.file);
 	if (n == 1) {
-		words_print(t.file, program_name(&last->header));
+		text_print(t.file, program_name(&last->header));
 		(void)fprintf(t.file, " (pid %u)", last->header.pid);
 		if (last->is_snapshot && last->header.snapshot_label[0]) {
 			(void)fputs(", \"", t.file);
-			words_print(t.file, last->header.snapshot_label);
+			text_print(t.file, last->header.snapshot_label);
 			(void)fputs("\"", t.file);
 		}
 		(void)fprintf(

@@ -12,6 +12,7 @@
 #include "report/growth_parts.h"
 #include "report/program.h"
 #include "report/text.h"
+#include "util/text.h"
 
 static bool
 parse_moment(const char *text, size_t len, struct growth_moment *ret)
@@ -143,7 +144,7 @@ print_title(
 	net = (struct amount){.plus = view_bytes(&to, metric),
 	    .minus = view_bytes(&from, metric)};
 	layout_begin(page, &t);
-	words_print(t.file, program_name(&p->header));
+	text_print(t.file, program_name(&p->header));
 	(void)fprintf(t.file, " (pid %u), from %s to %s: %s %s.\n",
 	    p->header.pid, words_time(a, x->from_us * 1000),
 	    words_time(b, x->to_us * 1000),

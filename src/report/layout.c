@@ -51,7 +51,7 @@ escaped(const char *text)
 
 	if (!memory)
 		return NULL;
-	words_print(memory, text);
+	text_print(memory, text);
 	if (fclose(memory) != 0) {
 		free(copy);
 		return NULL;
@@ -66,7 +66,7 @@ measure_bytes(const char *clean, size_t bytes)
 	size_t columns = 0, n;
 
 	for (; clean < end; clean += n) {
-		n = words_utf8(clean);
+		n = text_utf8(clean);
 		n = n ? n : 1;
 		columns += columns_of(clean, n);
 	}
@@ -96,7 +96,7 @@ after(const char *clean, size_t room)
 	for (size_t n; *clean; clean += n) {
 		size_t columns;
 
-		n = words_utf8(clean);
+		n = text_utf8(clean);
 		n = n ? n : 1;
 		columns = columns_of(clean, n);
 		if (columns > room)

@@ -36,7 +36,7 @@ enum layout_colour {
 /* The escape for it, LAYOUT_PLAIN ends the others; "" without colour. */
 const char *layout_colour(const struct layout *p, int colour);
 
-/* Columns that a text takes, control bytes escaped as words_print() does. */
+/* Columns that a text takes, control bytes escaped as text_print() does. */
 size_t layout_columns(const char *text);
 
 /*
@@ -62,7 +62,7 @@ size_t layout_room(const struct layout *p, size_t used);
 void layout_paragraph(const struct layout *p, const char *text, size_t used);
 
 /*
- * Sentences: what is written to file, others' words escaped by words_print(),
+ * Sentences: what is written to file, others' words escaped by text_print(),
  * comes out as a paragraph. Without memory file is the page's own, and long
  * lines stay long.
  */

@@ -12,6 +12,7 @@
 #include "report/program.h"
 #include "report/spark.h"
 #include "report/words.h"
+#include "util/text.h"
 
 enum { BARS = 40, POINTS = 2000 };
 
@@ -250,11 +251,11 @@ print_site(const struct layout *p, const struct session *s,
 	(void)fprintf(p->out, "%sSite %u%s of ",
 	    layout_colour(p, LAYOUT_STRONG), site->id,
 	    layout_colour(p, LAYOUT_PLAIN));
-	words_print(p->out, program_name(&process->header));
+	text_print(p->out, program_name(&process->header));
 	(void)fprintf(p->out, " (pid %u)", process->header.pid);
 	if (site->pool) {
 		(void)fputs(", pool \"", p->out);
-		words_print(p->out, site->pool);
+		text_print(p->out, site->pool);
 		(void)putc('"', p->out);
 	}
 	(void)fputs(":\n\n", p->out);
@@ -266,7 +267,7 @@ print_site(const struct layout *p, const struct session *s,
 	(void)fprintf(p->out, "Fingerprint: %016" PRIx64 ".\n", print.hash);
 	if (site->suppression) {
 		(void)fputs("Suppressed as: ", p->out);
-		words_print(p->out, site->suppression);
+		text_print(p->out, site->suppression);
 		(void)fputs(".\n", p->out);
 	}
 	print_histograms(p, site);

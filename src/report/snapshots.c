@@ -11,6 +11,7 @@
 #include "report/snapshots_parts.h"
 #include "report/summary.h"
 #include "report/text.h"
+#include "util/text.h"
 
 /* When a process was looked at, since 1970. */
 static uint64_t
@@ -131,7 +132,7 @@ print_list(
 	char a[WORDS_MAX], b[WORDS_MAX], t[WORDS_MAX], c[AMOUNT_MAX],
 	    d[AMOUNT_MAX], moments[WORDS_COUNTED];
 
-	words_print(p->out, program_name(&first->header));
+	text_print(p->out, program_name(&first->header));
 	(void)fprintf(p->out,
 	    " (pid %u), %s:\n%3s %10s %12s %8s %14s %12s  %s\n",
 	    first->header.pid, words_counted(moments, count, "moment"), "#",
@@ -189,7 +190,7 @@ print_title(const struct layout *p, const struct snapshots_moment *row,
 	    p->out, "\n%s#%zu", layout_colour(p, LAYOUT_STRONG), number + 1);
 	if (*label) {
 		(void)fputs(", ", p->out);
-		words_print(p->out, label);
+		text_print(p->out, label);
 	}
 	(void)fprintf(p->out, ", after %s%s",
 	    words_time(buffer,

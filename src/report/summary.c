@@ -8,6 +8,7 @@
 #include "reader/losses.h"
 #include "report/program.h"
 #include "report/words.h"
+#include "util/text.h"
 
 struct summary {
 	FILE *out; /* a buffer: lines are broken at the end */
@@ -176,7 +177,7 @@ print_name(const struct summary *s)
 {
 	const struct process *p = s->process;
 
-	words_print(s->out, program_name(&p->header));
+	text_print(s->out, program_name(&p->header));
 	(void)fprintf(s->out, " (pid %u) ", p->header.pid);
 	print_ending(s);
 }

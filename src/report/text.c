@@ -12,6 +12,7 @@
 #include "report/summary.h"
 #include "report/unseen.h"
 #include "report/words.h"
+#include "util/text.h"
 
 enum { POOLS = 10 }; /* a line each */
 
@@ -43,7 +44,7 @@ print_pools(const struct layout *p, const struct process *process)
 		}
 		layout_begin(p, &t);
 		(void)fputs("Pool \"", t.file);
-		words_print(t.file, x->name);
+		text_print(t.file, x->name);
 		(void)fprintf(t.file,
 		    "\": %s live in %s, of %s taken (--pool shows where).\n",
 		    words_count(a, x->figures.live_bytes),
@@ -170,7 +171,7 @@ text_notes(const struct layout *p, const struct names *names)
 		(void)fputs(i ? "" : "\n", p->out);
 		layout_begin(p, &t);
 		(void)fputs("Note: ", t.file);
-		words_print(t.file, notes[i]);
+		text_print(t.file, notes[i]);
 		(void)fputs(".\n", t.file);
 		layout_end(p, &t);
 	}

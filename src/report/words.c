@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "util/text.h"
 #include "trace/codec.h"
 
 static const char *
@@ -292,37 +291,4 @@ words_time(char buffer[WORDS_MAX], uint64_t ns)
 		(void)snprintf(buffer, WORDS_MAX, "%" PRIu64 " d %" PRIu64 " h",
 		    s / 86400, s / 3600 % 24);
 	return buffer;
-}
-
-size_t
-words_utf8(const char *text)
-{
-	return text_utf8(text);
-}
-
-bool
-words_hides(const char *text, uint32_t *ret)
-{
-	size_t n = text_utf8(text);
-
-	*ret = n > 0 ? text_decode(text, n) : 0;
-	return n > 0 && text_is_odd(*ret);
-}
-
-size_t
-words_put(FILE *out, const char *text)
-{
-	char piece[TEXT_ESCAPED];
-	const char *next = text;
-	size_t n = text_next(&next, piece);
-
-	(void)fwrite(piece, 1, n, out);
-	return (size_t)(next - text);
-}
-
-void
-words_print(FILE *out, const char *text)
-{
-	while (*text)
-		text += words_put(out, text);
 }

@@ -56,24 +56,4 @@ const char *words_bytes(char buffer[WORDS_MAX], uint64_t n);
 /* "12 ms", "3.4 s", "5 min 3 s", "2 h 5 min" */
 const char *words_time(char buffer[WORDS_MAX], uint64_t ns);
 
-/* text_utf8() */
-size_t words_utf8(const char *text);
-
-/*
- * Does the text begin with a character that must not reach a terminal or a page
- * as it is: a control character, one that changes the order of text, or one
- * that nobody sees? Then *ret is its code point.
- */
-bool words_hides(const char *text, uint32_t *ret);
-
-/*
- * Writes the first character of a text from elsewhere, and returns how many
- * bytes it has. Bad bytes and control characters are written as \xNN, other
- * characters of words_hides() as \uNNNN or \UNNNNNNNN. The text is not empty.
- */
-size_t words_put(FILE *out, const char *text);
-
-/* All of the text, as words_put() writes it. */
-void words_print(FILE *out, const char *text);
-
 #endif

@@ -115,14 +115,20 @@ text_escape(char *to, size_t bytes, const char *text)
 	return at;
 }
 
+size_t
+text_put(FILE *out, const char *text)
+{
+	char piece[TEXT_ESCAPED];
+	const char *next = text;
+	size_t n = text_next(&next, piece);
+
+	(void)fwrite(piece, 1, n, out);
+	return (size_t)(next - text);
+}
+
 void
 text_print(FILE *out, const char *text)
 {
-	char piece[TEXT_ESCAPED];
-
-	while (*text) {
-		size_t n = text_next(&text, piece);
-
-		(void)fwrite(piece, 1, n, out);
-	}
+	while (*text)
+		text += text_put(out, text);
 }

@@ -37,6 +37,12 @@ size_t text_next(const char **text, char out[TEXT_ESCAPED]);
  */
 size_t text_escape(char *to, size_t bytes, const char *text);
 
+/*
+ * Writes the first character of `text`, which is not empty, as text_next() gives
+ * it. Returns how many bytes of the text that was.
+ */
+size_t text_put(FILE *out, const char *text);
+
 /* All of `text`, escaped. */
 void text_print(FILE *out, const char *text);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "report/words.h"
+#include "util/text.h"
 
 static void
 encode(char text[5], uint32_t c)
@@ -26,7 +27,7 @@ main(void)
 		if (c >= 0xd800 && c < 0xe000)
 			continue; /* halves of pairs: none in UTF-8 */
 		encode(text, c);
-		words_print(stdout, text);
+		text_print(stdout, text);
 		(void)putchar('\n');
 	}
 	return 0;

@@ -20,6 +20,7 @@
 #include "json/json.h"
 #include "report/text.h"
 #include "report/words.h"
+#include "util/text.h"
 
 /* The report as text; for free(). `options` NULL: JSON. */
 static char *
@@ -150,7 +151,7 @@ json_is_exact_to_64_bits_and_valid_utf8(void **state)
 	    "\"/proc/none/\\\"quoted\\\"\\u000a\\u0001\\ufffd\\ufffd(\\ufffd\\ufffd\""));
 	assert_non_null(strstr(json, "/proc/none/\xe2\x82\xac.so"));
 	for (const char *p = json; *p;) {
-		size_t n = words_utf8(p);
+		size_t n = text_utf8(p);
 
 		assert_true(n > 0);
 		p += n;
