@@ -208,32 +208,7 @@ struct live_found {
 	struct live_block block;
 };
 
-/*
- * What block this is, without taking it out; site 0: not there, or only the
- * slow form can tell. live_drop() takes out what was found.
- */
-SEEP_INLINE struct live_found
-live_find(struct live_cache *cache, uint64_t address)
-{
-	struct live_found f = {0};
-	uint64_t v;
-
-	f.cell = live_cell_remembered(cache, address);
-	if (unlikely(!f.cell))
-		return f;
-	v = *f.cell;
-	f.block.size = v >> 32 & 63;
-	if (f.block.size == LIVE_LARGE) {
-		if (unlikely(live_is_at_border(address)))
-			return f;
-		f.block.size = f.cell[1];
-	}
-	f.block.birth = (uint32_t)v;
-	f.block.site = (uint32_t)(v >> 38);
-	return f;
-}
-
-/* The same once more, by its cell. */
+/* What a cell that is in use says. */
 SEEP_INLINE struct live_found
 live_found_at(uint64_t *cell)
 {
@@ -246,6 +221,24 @@ live_found_at(uint64_t *cell)
 	f.block.birth = (uint32_t)v;
 	f.block.site = (uint32_t)(v >> 38);
 	return f;
+}
+
+/*
+ * What block this is, without taking it out; site 0: not there, or only the
+ * slow form can tell. live_drop() takes out what was found.
+ */
+SEEP_INLINE struct live_found
+live_find(struct live_cache *cache, uint64_t address)
+{
+	struct live_found none = {0};
+	uint64_t *cell = live_cell_remembered(cache, address);
+
+	/* the size of a large block is in the next cell, if there is one */
+	if (unlikely(!cell) ||
+	    ((*cell >> 32 & 63) == LIVE_LARGE &&
+	        unlikely(live_is_at_border(address))))
+		return none;
+	return live_found_at(cell);
 }
 
 SEEP_INLINE void
