@@ -8,6 +8,7 @@
 #include "html/html_parts.h"
 #include "reader/losses.h"
 #include "json/json.h"
+#include "json/sites.h"
 #include "json/figures.h"
 #include "util/json_put.h"
 #include "report/older.h"

@@ -17,9 +17,6 @@ enum { JSON_SCHEMA = 1 };
 int json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version);
 
-/* ,"temporary_within_ms": what this view calls temporary; or null. */
-void json_temporary(FILE *out, const struct view *v);
-
 /* How frames are written, and how much it came to. */
 struct json_form {
 	bool shared;    /* once, in a table of all; sites without zeros */
