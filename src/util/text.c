@@ -132,3 +132,11 @@ text_print(FILE *out, const char *text)
 	while (*text)
 		text += text_put(out, text);
 }
+
+bool
+text_ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && memcmp(text + n - m, end, m) == 0;
+}

@@ -43,6 +43,9 @@ size_t text_escape(char *to, size_t bytes, const char *text);
  */
 size_t text_put(FILE *out, const char *text);
 
+/* Does the text end with this? */
+bool text_ends_with(const char *text, const char *end);
+
 /* All of `text`, escaped. */
 void text_print(FILE *out, const char *text);
 
