@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# debug_information_is_read_in_a_jail - who writes an ELF file or its DWARF can choose no other file that is read, and needs the jail.
+# debug_information_is_read_in_a_jail - the author of an ELF file or its DWARF cannot choose another file that is read; the test fails without the jail.
 # threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # repo is of host.bash

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# helpers_of_root_are_tame - root's pager gives no shell, and root's view starts no browser.
+# helpers_of_root_are_tame - root's pager gives no shell, and view starts no browser as root.
 # threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# names_cannot_hide_in_any_form - control, bidi and tag characters of a hostile program's names reach no terminal, page or spreadsheet.
+# names_cannot_hide_in_any_form - control, bidi and tag characters in a hostile program's names reach no terminal, page or spreadsheet.
 # threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# names_take_bounded_time - files that never answer, never end or have very much in them cost their names alone.
+# names_take_bounded_time - files that never answer, never end or are very large cost only their own names.
 # threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang or use memory without bound
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# results_are_as_private_as_their_input - nobody may read a report, page or export who may not read what it is made of.
+# results_are_as_private_as_their_input - a report, page or export is readable only for users who may read its input.
 # threat: nobody may harm the host by means of seep who could not harm it without seep
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# results_have_bounds - a few MiB of shared stacks are not written out as GiB: refused before the first byte, or cut off, and said.
+# results_have_bounds - a few MiB of shared stacks do not become GiB of output: the output is refused before the first byte or cut off, and seep says so.
 # threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash

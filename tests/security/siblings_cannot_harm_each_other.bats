@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# siblings_cannot_harm_each_other - what a forked child relies on is out of reach of other children of the same process.
+# siblings_cannot_harm_each_other - other children of the same process cannot reach the memory that a forked child relies on.
 # threat: nobody may harm the host by means of seep who could not harm it without seep; this includes the host's own less privileged children
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
