@@ -16,6 +16,7 @@
 #include "base/fmt.h"
 #include "base/sys.h"
 #include "collector/config.h"
+#include "collector/filename.h"
 #include "collector/place.h"
 
 enum {
@@ -68,7 +69,7 @@ make_name(char to[NAME_BYTES], uint32_t pid, uint32_t n)
 	struct fmt f;
 
 	fmt_init(&f, to, NAME_BYTES);
-	place_name(&f, place_program(), pid);
+	filename_write(&f, filename_program(), pid);
 	fmt_string(&f, "-");
 	fmt_decimal(&f, n);
 	fmt_string(&f, ".seg");
@@ -281,7 +282,7 @@ cradle_make(struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes,
 		struct fmt f;
 
 		fmt_init(&f, own, sizeof(own));
-		place_name(&f, place_program(), parent_pid);
+		filename_write(&f, filename_program(), parent_pid);
 		fmt_string(&f, ".seg");
 	}
 	dir = place_open_dir(place_dir(), &st);

@@ -11,9 +11,12 @@
 #include "base/fmt.h"
 #include "base/hash.h"
 #include "base/sys.h"
+#include "collector/budget.h"
 #include "collector/config.h"
 #include "collector/cradle.h"
+#include "collector/describe.h"
 #include "collector/hook.h"
+#include "collector/kernel.h"
 #include "collector/ledger.h"
 #include "collector/live.h"
 #include "collector/mark.h"
@@ -61,7 +64,6 @@ enum {
 	    64 << 10, /* allocated in them; or it is no small child */
 	CHILD_BYTES = 256 << 10, /* of plain memory: ample for 64 events */
 	CHILD_FILE_BYTES = 8 << 20,
-	BUDGET_BYTES = 256 << 20,
 	SCAN_BLOCKS_PER_LOOK = 4096,
 	SCAN_NS = 50000000,
 	ARGC_MAX = 1 << 20,
@@ -77,12 +79,10 @@ static uint32_t *proc; /* enum proc_word, and INSIDE; NULL: not started */
 static bool inert;     /* declined, or given up after a fault */
 static uint32_t mode;  /* enum seg_mode */
 static bool was_off;
-static struct place place;
 static uint32_t no_command; /* before there is a word, and in nurseries */
-static struct place_kernel kernel;
-static uint32_t starting; /* 1: it has begun, in whatever way it will end */
+static uint32_t starting;   /* 1: it has begun, in whatever way it will end */
 static uint64_t early_events;
-static char exe[PLACE_PATH_BYTES];
+static char exe[DESCRIBE_PATH_BYTES];
 
 /*
  * A forked child's first events are kept in plain memory, and their sums in a
@@ -242,45 +242,6 @@ child_pid(void)
 	        FUTEX_TRYLOCK_PI | FUTEX_PRIVATE_FLAG, 0, 0, 0, 0) != 0)
 		return 0;
 	return lock & FUTEX_TID_MASK; /* uncontended: nothing to unlock */
-}
-
-static void
-child_header(
-    struct seg_header *h, const struct seg_header *parent, uint32_t pid)
-{
-	uint64_t mix = hash_mix(cpu_thread_pointer() ^ cpu_cycles(), pid);
-	int i;
-
-	/* facts of before the fork, from private memory */
-	memcpy(h->parent_uuid, parent->uuid, 16);
-	for (i = 0; i < 16; i++) {
-		mix = hash_mix(mix, parent->uuid[i] + (uint64_t)i);
-		h->uuid[i] = (uint8_t)(mix >> 40);
-	}
-	memcpy(h->boot_id, parent->boot_id, sizeof(h->boot_id));
-	memcpy(h->session, parent->session, sizeof(h->session));
-	memcpy(h->exe, parent->exe, sizeof(h->exe));
-	memcpy(h->start_dir, parent->start_dir, sizeof(h->start_dir));
-	memcpy(h->command, parent->command, sizeof(h->command));
-	h->command_truncated = parent->command_truncated;
-	h->pid_ns = parent->pid_ns;
-	h->sequence = parent->sequence + 1;
-	h->ppid = parent->pid;
-	h->pid = pid;
-	h->medium = parent->medium;
-	h->sample_bytes = parent->sample_bytes;
-}
-
-static void
-describe_live(struct seg_header *h)
-{
-	h->live_root = (uint64_t)(uintptr_t)live_root;
-	h->live_root_bits = LIVE_ROOT_BITS;
-	h->live_mid_bits = LIVE_MID_BITS;
-	h->live_leaf_bits = LIVE_LEAF_BITS;
-	h->live_granule_bits = (uint8_t)live_granule_bits;
-	h->live_cell_version = 1;
-	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
 }
 
 /* A private copy of the facts that a child takes over from its parent. */
@@ -448,7 +409,7 @@ set_up_child(void)
 	has_left = false; /* its own children have to leave it, in turn */
 	is_homeless = is_first = false;
 	place.slots.preparing = 0; /* whoever did that is not here */
-	child_header(segment.header, &facts, child_pid());
+	describe_child(segment.header, &facts, child_pid());
 	facts = *segment.header; /* its own children take over from it */
 	nursery = !config.is_private;
 	nursery_events = 0;
@@ -879,8 +840,8 @@ start_walk(void)
 static void
 write_header(struct seg_header *h, char **argv)
 {
-	place_describe(h, argv, exe);
-	place_random(h->uuid, sizeof(h->uuid));
+	describe_process(h, argv, exe);
+	kernel_random(h->uuid, sizeof(h->uuid));
 	fmt_copy(h->session, sizeof(h->session), config.session);
 	h->medium = place.medium;
 	h->first_id = 1;
@@ -935,14 +896,14 @@ start(char **argv, char **envp)
 	struct seg_header *h;
 
 	config_read(envp);
-	kernel = place_probe();
-	mem_init(place_private_bytes());
+	kernel_probe();
+	mem_init(budget_of_tables());
 	why = reason_to_decline(&find_object);
 	apart = kernel.populate && !config.no_child_files &&
 	    !config.is_private && (config.child_files || cradle_is_needed());
-	if (!(config.is_private ? place_private(&place, BUDGET_BYTES)
-	                        : place_create(&place, BUDGET_BYTES,
-	                              slots_wanted(why), kernel.populate))) {
+	if (!(config.is_private
+	            ? place_private()
+	            : place_create(slots_wanted(why), kernel.populate))) {
 		if (place.is_taken)
 			noplace_note(place.owner, argv);
 		return;
@@ -959,7 +920,7 @@ start(char **argv, char **envp)
 	if (config.depth && config.depth < OUTER_MAX)
 		outer_depth =
 		    config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
-	place_exe(exe);
+	describe_exe(exe);
 	write_header(h, argv);
 	facts = *h;
 	if (!why && !start_tables(find_object))
