@@ -34,6 +34,8 @@ enum {
 	FRESH_BLOCKS = (CARD_BYTES + SPARE_BYTES) / 512,
 };
 
+struct cradle cradle;
+
 /* ---- who may become another user ----------------------------------------- */
 
 bool

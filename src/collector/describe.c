@@ -191,3 +191,14 @@ describe_live(struct seg_header *h)
 	h->live_cell_version = 1;
 	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
 }
+
+void
+describe_slots(
+    struct seg_header *h, const struct slots *s, uint64_t segment_bytes)
+{
+	if (!s->count)
+		return;
+	h->slots_offset = segment_bytes;
+	h->slot_bytes = s->large_bytes;
+	h->slot_count = s->count;
+}

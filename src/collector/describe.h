@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "collector/slots.h"
 #include "trace/format.h"
 
 enum { DESCRIBE_PATH_BYTES = 4096 }; /* of a path, with its NUL */
@@ -27,5 +28,9 @@ void describe_child(
 
 /* Where the live map is in the memory of this process, for other processes. */
 void describe_live(struct seg_header *h);
+
+/* Where the slots are: behind `segment_bytes` of the same file, if it has any. */
+void describe_slots(
+    struct seg_header *h, const struct slots *s, uint64_t segment_bytes);
 
 #endif

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/recorder.h"
 
-#include "collector/next.h"
+#include "collector/nursery.h"
 #include "collector/plain.h"
 #include "collector/spaces.h"
 
@@ -92,7 +92,7 @@ look_at_clock(struct thread *t)
 	lifecycle_poll();
 	live_look_ahead(0, 0);
 	spaces_look();
-	if (lifecycle_in_nursery())
+	if (nursery_is_open)
 		t->countdown = 1; /* a forked child counts its first events */
 	return follow_mode(thread_gate);
 }
@@ -122,7 +122,7 @@ way_at_home(const struct gate *g)
 static struct gate *
 arrive(void)
 {
-	lifecycle_new_thread();
+	nursery_new_thread();
 	thread_arrive();
 	thread_make_ready(lifecycle_mode());
 	return thread_gate;
@@ -133,7 +133,7 @@ way_by_state(struct gate *g)
 {
 	int i;
 
-	/* a forked child moves to its own segment: see lifecycle.c */
+	/* a forked child moves to its own segment: see nursery.c */
 	for (i = 0; i < HELD_SPINS && LOAD(&g->state) == THREAD_HELD; i++)
 		cpu_pause();
 	switch (LOAD(&g->state)) {
