@@ -245,6 +245,7 @@ open_place(struct place *p, bool populate)
 	struct stat st;
 	long dir = open_dir(&st);
 
+	filename_choose();
 	p->refusal = REFUSAL_NO_DIRECTORY;
 	if (dir < 0) {
 		find_owner(p);
@@ -279,7 +280,6 @@ place_create(enum place_slots with_slots, bool populate)
 	long dir, fd;
 
 	memset(p, 0, sizeof(*p));
-	filename_choose();
 	dir = open_place(p, populate);
 	if (dir < 0)
 		return false;
