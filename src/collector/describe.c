@@ -53,8 +53,7 @@ exe_without_proc(char to[DESCRIBE_PATH_BYTES])
 void
 describe_exe(char to[DESCRIBE_PATH_BYTES])
 {
-	long n = sys_call(SYS_readlink, (long)"/proc/self/exe", (long)to,
-	    DESCRIBE_PATH_BYTES - 1, 0);
+	long n = sys_readlink("/proc/self/exe", to, DESCRIBE_PATH_BYTES - 1);
 
 	if (n > 0)
 		to[n] = 0;

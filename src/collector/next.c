@@ -16,8 +16,8 @@
  */
 extern void *next_dlsym(void *handle, const char *name) SEEP_WEAK;
 extern char *next_dlerror(void) SEEP_WEAK;
-__asm__(".symver next_dlsym, dlsym@GLIBC_2.2.5");
-__asm__(".symver next_dlerror, dlerror@GLIBC_2.2.5");
+__asm__(".symver next_dlsym, dlsym@" CPU_GLIBC_FIRST);
+__asm__(".symver next_dlerror, dlerror@" CPU_GLIBC_FIRST);
 
 extern void *__libc_malloc(size_t) SEEP_WEAK;
 extern void __libc_free(void *) SEEP_WEAK;

@@ -14,6 +14,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "cpu/machine.h"
 #include "reader/folder.h"
 #include "record/elf.h"
 #include "trace/infile.h"
@@ -32,10 +33,8 @@ struct closure {
 };
 
 static const char *const library_dirs[] = {
-    "/lib/x86_64-linux-gnu",
-    "/usr/lib/x86_64-linux-gnu",
-    "/lib/aarch64-linux-gnu",
-    "/usr/lib/aarch64-linux-gnu",
+    "/lib/" CPU_LIBRARY_DIR,
+    "/usr/lib/" CPU_LIBRARY_DIR,
     "/lib64",
     "/usr/lib64",
     "/lib",
@@ -469,12 +468,7 @@ inspect_program(struct inspect *r)
 		    "%s is a %s-bit program for machine %u, this collector is "
 		    "for 64-bit %s, so it will run untraced; use a 64-bit build",
 		    r->program, e.elf_class == 1 ? "32" : "64", e.machine,
-#if defined(__aarch64__)
-		    "aarch64"
-#else
-		    "x86-64"
-#endif
-		);
+		    CPU_NAME);
 	else
 		check_loader(r, &e);
 	if (r->kind == INSPECT_FINE)
