@@ -182,7 +182,8 @@ frames_of() {
 		printf '\n\n\n\n' >&9
 		wait
 	END
-	at=$at record -q -o tree.data bash "$at/tree"
+	export at
+	record -q -o tree.data bash "$at/tree"
 	cat "$T/err"
 	[[ $status -eq 0 && -s $at/header ]]
 	functions "$T/tree.data" --no-cache
