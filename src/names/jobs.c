@@ -80,8 +80,8 @@ prepare(struct jobs *s, struct job *j)
 			    "/proc/%d/root", (int)j->who.running_pid);
 			j->roots[n++] = j->root;
 			/* what was loaded before a chroot is not below it */
-			if (proc_root(j->who.running_pid, j->namespace_root) ==
-			        0 &&
+			if (procfs_root(
+			        j->who.running_pid, j->namespace_root) == 0 &&
 			    strcmp(j->root, j->namespace_root) != 0)
 				j->roots[n++] = j->namespace_root;
 		}

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "reader/proc.h"
+#include "reader/procfs.h"
 #include "util/clock.h"
 #include "reader/listing.h"
 #include "reader/live_ages.h"
@@ -329,7 +330,7 @@ load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
 	}
 	measure_running(p);
 	if (p->running_pid > 0)
-		p->rss_bytes = proc_resident(p->running_pid);
+		p->rss_bytes = procfs_resident(p->running_pid);
 	if (session_add(s, p) < 0)
 		return no_memory(where);
 	return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/proc.h"
+#include "reader/procfs.h"
 #include "reader/relative.h"
 #include "util/room.h"
 
@@ -105,7 +106,7 @@ where_look(struct where *w, const struct tail *t, const struct seg_header *h,
 	if (l.err < 0 || w->count == l.first)
 		return l.err;
 	if (proc_check(h, file, &pid) == PROC_YES &&
-	    proc_files(pid, take_mapping, &l) == -ENOMEM)
+	    procfs_files(pid, take_mapping, &l) == -ENOMEM)
 		return -ENOMEM;
 	return 0;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# a_taken_directory_is_told - /dev/shm is everybody's: who takes /dev/shm/seep-UID of another user gets none of his segments, forges none, and is named.
-# threat: the host must not be harmed through us by anyone who could not harm it without us, its own less privileged children included; root's `seep`, pointed at a hostile user's process, file or directory, must not be made to read or write elsewhere; and what it cannot read completely it says
+# a_taken_directory_is_told - /dev/shm is writable for everybody: a user who creates /dev/shm/seep-UID of another user obtains none of that user's segments, cannot forge any, and is named.
+# threat: nobody may harm the host by means of seep who could not harm it without seep; this includes the host's own less privileged children; if root points seep at a process, file or directory of a hostile user, that user must not be able to make it read or write other files than it was told to; if seep cannot read something completely, it says so
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

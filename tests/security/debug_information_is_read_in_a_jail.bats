@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# debug_information_is_read_in_a_jail - who writes an ELF file or its DWARF can choose no other file that is read, and needs the jail.
-# threat: root's seep, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything
+# debug_information_is_read_in_a_jail - the author of an ELF file or its DWARF cannot choose another file that is read; the test fails without the jail.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # repo is of host.bash
 load ../lib/record.bash

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# helpers_of_root_are_tame - root's pager gives no shell, and root's view starts no browser.
-# threat: Root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything
+# helpers_of_root_are_tame - root's pager gives no shell, and view starts no browser as root.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 load ../lib/terminal.bash

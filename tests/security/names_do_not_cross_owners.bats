@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# names_do_not_cross_owners - a file with somebody else's build-id names its own functions alone.
-# threat: the host must not be harmed through us by anyone who could not harm it without us, its own less privileged children included; root's seep, pointed at a hostile user's process, file or directory, must not be made to read or write elsewhere
+# names_do_not_cross_owners - a file that carries somebody else's build-id gives names only to its own functions.
+# threat: nobody may harm the host by means of seep who could not harm it without seep; this includes the host's own less privileged children; if root points seep at a process, file or directory of a hostile user, that user must not be able to make it read or write other files than it was told to
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# names_take_bounded_time - files that never answer, never end or have very much in them cost their names alone.
-# threat: root's seep, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound
+# names_take_bounded_time - files that never answer, never end or are very large cost only their own names.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang or use memory without bound
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# prune_removes_what_is_over_and_nothing_else - processes that cannot be seen, directories that are exchanged meanwhile.
-# threat: root's seep must not be made to read or write elsewhere; and what it cannot read completely it says
+# prune_removes_what_is_over_and_nothing_else - ls --prune keeps segments of processes that it cannot see, and is not misled by directories that are exchanged meanwhile.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it read or write other files than it was told to; if seep cannot read something completely, it says so
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# recording_has_bounds - whatever a member of the tree leaves as its records: memory, disk and time of root's record stay bounded.
-# threat: Root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything. And what it cannot read completely it says.
+# recording_has_bounds - memory, disk and time that root's record uses stay bounded, whatever a traced process leaves as its records.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything; if seep cannot read something completely, it says so
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# results_have_bounds - a few MiB of shared stacks are not written out as GiB: refused before the first byte, or cut off, and said.
-# threat: Root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything
+# results_have_bounds - a few MiB of shared stacks do not become GiB of output: the output is refused before the first byte or cut off, and seep says so.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# snapshots_of_others_do_not_count - FILE.snapshots beside a recording may be anybody's directory: only files of the recording's owner are read there.
-# threat: root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything; and what it cannot read completely it says
+# snapshots_of_others_do_not_count - FILE.snapshots beside a recording may be anybody's directory, so only files of the recording's owner are read there.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything; if seep cannot read something completely, it says so
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
