@@ -12,6 +12,7 @@
 #include "names/table.h"
 #include "names/view.h"
 #include "names/wire.h"
+#include "util/dict.h"
 #include "reader/relative.h"
 
 enum {
@@ -158,17 +159,31 @@ wants_better(const struct names *n)
 	    n->options.debuginfod;
 }
 
+/*
+ * The owner in the key of a module, or of code in no module (NULL). A file at
+ * an absolute path, seen as we see it, is the same whoever had it loaded. All
+ * else is looked for where a process says that it is, and hostile ones may say
+ * what another has said.
+ */
+static uint64_t
+owner_for(
+    const struct process *p, const struct process_module *m, uint64_t view)
+{
+	return m && view == 0 && !relative_is(m) ? 0 : p->owner;
+}
+
 /* The table's own number of an object it has; false: it has not. */
 static bool
 find_embedded(struct names *n, const struct process *p,
-    const struct table_key *wanted, uint64_t address,
-    const struct names_frame **ret, size_t *ret_count)
+    const struct process_module *m, const struct table_key *wanted,
+    uint64_t address, const struct names_frame **ret, size_t *ret_count)
 {
 	const struct embedded *e = embedded_of(n, p);
 	struct table_key key = *wanted;
 	uint32_t object;
 
-	key.view = 0; /* a recording knows of one */
+	key.view = p->view; /* it was made elsewhere, or earlier */
+	key.owner = owner_for(p, m, key.view);
 	if (!e || !e->table || !table_has(e->table, &key, &object))
 		return false;
 	if (wants_better(n) && key.kind == TABLE_MODULE &&
@@ -181,8 +196,8 @@ find_embedded(struct names *n, const struct process *p,
 /* ---- frames ---- */
 
 /* Frames come process by process. */
-static uint64_t
-view_for(struct names *n, const struct process *p)
+uint64_t
+names_view(struct names *n, const struct process *p)
 {
 	if (n->view_pid != p->running_pid) {
 		n->view_pid = p->running_pid;
@@ -192,9 +207,13 @@ view_for(struct names *n, const struct process *p)
 }
 
 uint64_t
-names_source(struct names *n, const struct process *p)
+names_source(
+    struct names *n, const struct process *p, const struct process_module *m)
 {
-	return view_for(n, p) ^ (uint64_t)(uintptr_t)p->names;
+	uint64_t here = names_view(n, p), recorded = p->names ? p->view : 0;
+
+	return dict_hash(here ^ (uint64_t)(uintptr_t)p->names, recorded,
+	    owner_for(p, m, here | recorded));
 }
 
 /* What a frame is at; false: nowhere that has names. */
@@ -214,12 +233,13 @@ place_of(struct names *n, const struct process *p, uint64_t frame,
 		key->path = relative_path(m);
 		key->id_bytes = m->build_id_bytes;
 		memcpy(key->id, m->build_id, m->build_id_bytes);
-		key->view = view_for(n, p);
+		key->view = names_view(n, p);
 		*ret_address -= m->base;
 	} else {
 		key->id_bytes = sizeof(p->header.uuid);
 		memcpy(key->id, p->header.uuid, key->id_bytes);
 	}
+	key->owner = owner_for(p, m, key->view);
 	return true;
 }
 
@@ -250,7 +270,7 @@ gather_frame(struct names *n, const struct process *p, uint64_t frame)
 	int err;
 
 	if (!place_of(n, p, frame, &key, &address) ||
-	    find_embedded(n, p, &key, address, &chain, &len))
+	    find_embedded(n, p, m, &key, address, &chain, &len))
 		return 0;
 	err = table_object(n->table, &key, &object);
 	if (err == 0 && m && relative_is(m))
@@ -303,7 +323,8 @@ names_chain(struct names *n, const struct process *p, uint64_t frame,
 
 	if (n->options.no_symbols || !place_of(n, p, frame, &key, &address))
 		goto unknown;
-	if (find_embedded(n, p, &key, address, ret, &count))
+	if (find_embedded(
+	        n, p, process_module(p, frame), &key, address, ret, &count))
 		return count;
 	for (int round = 0; round < 2; round++) {
 		if (table_has(n->table, &key, &object)) {

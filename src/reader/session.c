@@ -314,8 +314,10 @@ load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
 		return err;
 	w->held_bytes += bytes_of(seg);
 	err = process_new(seg, &p);
-	if (err == 0)
+	if (err == 0) {
+		p->owner = source_owner(segfile_source(f));
 		find_end(w, p, f, pid);
+	}
 	if (err == 0 && !w->brief)
 		err = relative_look(p);
 	if (err == 0 && !w->brief && p->running_pid > 0 &&

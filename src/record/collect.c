@@ -100,6 +100,7 @@ add_row(struct collect *c, size_t file, int slot, const struct seg_header *h,
 	        ? RECORDING_END_EXITED
 	        : RECORDING_END_UNKNOWN,
 	    .end.exit_status = -1,
+	    .end.owner = (uint64_t)c->files[file].uid + 1,
 	};
 	memcpy(more[c->row_count - 1].uuid, h->uuid, sizeof(h->uuid));
 	c->files[file].open++;
@@ -404,6 +405,7 @@ add_figures(
 	err = process_new(seg, &p);
 	if (err < 0)
 		return err;
+	p->owner = r->end.owner;
 	if (process_is_unseen(p)) {
 		c->inert++;
 		process_free(p);

@@ -35,7 +35,6 @@ struct module {
 struct frames {
 	struct names *names;
 	const struct process *process;
-	uint64_t source; /* of the process */
 	uint32_t process_number;
 	uint32_t *module_of; /* by number in the process: as in struct asked */
 	/* the same file in several processes is one */
@@ -112,7 +111,8 @@ same_module(const void *items, uint32_t item, const void *key)
 static int
 add_module(struct frames *f, const struct process_module *m, uint32_t *ret)
 {
-	const struct module fresh = {.file = m, .source = f->source};
+	const struct module fresh = {
+	    .file = m, .source = names_source(f->names, f->process, m)};
 	uint64_t id;
 	uint32_t at;
 	int err;
@@ -157,7 +157,6 @@ frames_begin(struct frames *f, const struct process *p, uint32_t number)
 	f->module_of = module_of;
 	f->process = p;
 	f->process_number = number;
-	f->source = names_source(f->names, p);
 	for (size_t i = 1; i < p->module_count && err == 0; i++)
 		if (p->modules[i].end != 0)
 			err = add_module(f, &p->modules[i], &module_of[i]);
