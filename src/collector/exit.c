@@ -60,7 +60,7 @@ exit_process(void)
 	if (!lifecycle_is_settled())
 		return;
 	untraced_sum_up();
-	if (nursery_is_open)
+	if (LOAD(&nursery_is_open))
 		nursery_end();
 	if (segment.memory.anonymous || segment.header->end_kind)
 		return; /* a vfork child may have called exit() before us */

@@ -231,11 +231,12 @@ put_peak_and_ledger(struct snap *s)
 		s->entry_count = 0;
 		memcpy(&s->header, h, sizeof(s->header));
 		put_ledger(s);
-		s->header.peak_reserved =
-		    LOAD_ACQUIRE(&h->peak_epoch) != s->header.peak_epoch ||
-		    LOAD(&h->peak_bytes) != s->header.peak_bytes;
-		if (!s->header.peak_reserved)
+		if (LOAD_ACQUIRE(&h->peak_epoch) == s->header.peak_epoch &&
+		    LOAD(&h->peak_bytes) == s->header.peak_bytes) {
+			s->header.peak_flags = 0;
 			return;
+		}
+		s->header.peak_flags = SEG_PEAK_MOVED;
 	}
 }
 

@@ -420,7 +420,7 @@ read_ledger(struct segment *seg, const struct window *w, struct fault *where)
 		    after.peak_bytes == seg->header.peak_bytes;
 	}
 	/* a copy of a moving one says so for ever: see segment_compact() */
-	if (seg->header.peak_reserved != 0)
+	if (seg->header.peak_flags & SEG_PEAK_MOVED)
 		seg->peak_stable = false;
 	return 0;
 }

@@ -135,7 +135,7 @@ segment_compact(const struct segment *seg, void **ret, size_t *ret_len)
 	h.slot_bytes = 0;
 	h.slot_count = 0;
 	h.slot_index = ~UINT32_C(0);
-	h.peak_reserved = seg->peak_stable ? 0 : 1;
+	h.peak_flags = seg->peak_stable ? 0 : SEG_PEAK_MOVED;
 	memcpy(bytes, &h, sizeof(h));
 	free(runs);
 	*ret = bytes;
