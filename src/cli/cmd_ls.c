@@ -22,6 +22,7 @@
 #include "reader/session.h"
 #include "util/clock.h"
 #include "util/text.h"
+#include "util/words.h"
 
 enum {
 	COMPLAINTS = 5,
@@ -121,8 +122,6 @@ list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
 		return;
 	segfile_taken(f, taken);
 	for (int slot = SEGFILE_OWN; slot < segfile_slots(f); slot++) {
-		const char *slash;
-
 		if (slot >= 0 && !taken[slot])
 			continue;
 		if (slot >= 0 && clock_ns(CLOCK_MONOTONIC) > until_ns) {
@@ -133,9 +132,8 @@ list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
 		    session_end_in(l->look, &h, segfile_source(f), &pid) !=
 		        PROCESS_RUNNING)
 			continue;
-		slash = strrchr(h.exe, '/');
 		(void)printf("%d\t", (int)pid);
-		text_print(stdout, slash ? slash + 1 : h.exe);
+		text_print(stdout, text_base(h.exe));
 		(void)putchar('\n');
 	}
 	segfile_close(f);
@@ -373,18 +371,21 @@ list_all(struct listing *l)
 static void
 warn_of_unread(const struct listing *l)
 {
+	size_t more =
+	    l->unknown > UNKNOWN_NAMED ? l->unknown - UNKNOWN_NAMED : 0;
+	char files[WORDS_COUNTED], slots[WORDS_MAX];
+
 	if (l->files || l->slots)
-		die_warn("%llu more file%s and %llu more forked child%s not "
-		         "read: this takes %s at most (seep report FILE reads "
-		         "all of one)",
-		    (unsigned long long)l->files, l->files == 1 ? "" : "s",
-		    (unsigned long long)l->slots,
-		    l->slots == 1 ? " were" : "ren were",
+		die_warn(
+		    "%s and %s more forked child%s were not read, because "
+		    "the list takes %s at most (seep report FILE reads all "
+		    "of one)",
+		    words_counted(files, l->files, "more file"),
+		    words_count(slots, l->slots), l->slots == 1 ? "" : "ren",
 		    l->pids ? "0.5 s" : "5 s");
-	if (l->prune && l->unknown > UNKNOWN_NAMED)
-		die_warn("%zu more file%s kept for the same reason",
-		    l->unknown - UNKNOWN_NAMED,
-		    l->unknown - UNKNOWN_NAMED == 1 ? " is" : "s are");
+	if (l->prune && more > 0)
+		die_warn("%s %s kept for the same reason",
+		    words_counted(files, more, "more file"), words_is(more));
 }
 
 struct ls_options {
@@ -396,6 +397,7 @@ run(const struct cmd *self, int argc, char **argv)
 {
 	struct ls_options o = {0};
 	struct listing l = {0};
+	char files[WORDS_COUNTED];
 	int err;
 
 	(void)opts_parse(self, argc, argv, &o);
@@ -413,8 +415,8 @@ run(const struct cmd *self, int argc, char **argv)
 	if (l.shown == 0 && !l.pids && l.files == 0)
 		(void)printf("no segments\n");
 	if (l.prune)
-		(void)printf("%zu file%s removed\n", l.removed,
-		    l.removed == 1 ? "" : "s");
+		(void)printf(
+		    "%s removed\n", words_counted(files, l.removed, "file"));
 	warn_of_unread(&l);
 	err = output_flush();
 	return l.answer ? l.answer : err;

@@ -20,6 +20,7 @@
 #include "record/oom.h"
 #include "record/procs.h"
 #include "util/clock.h"
+#include "util/words.h"
 
 enum {
 	ARRIVAL_NS = 1000000000, /* by then a collector has made its segment */
@@ -228,6 +229,7 @@ static void
 move_snapshots(const struct record_run *r)
 {
 	struct copied_snapshots k = {.moved = 0};
+	char count[WORDS_COUNTED];
 	struct stat st;
 
 	if (stat(r->file, &st) == 0 && S_ISREG(st.st_mode))
@@ -235,11 +237,9 @@ move_snapshots(const struct record_run *r)
 	if (k.moved > 0 && !r->options.quiet)
 		die_warn("snapshots: %zu in %s", k.moved, k.folder);
 	if (k.left > 0)
-		die_warn("%zu snapshot%s could not be moved to %s and %s left "
-		         "in %s: %s",
-		    k.left, k.left == 1 ? "" : "s", k.folder,
-		    k.left == 1 ? "was" : "were", r->spool.path,
-		    strerror(-k.err));
+		die_warn("%s could not be moved to %s and %s left in %s: %s",
+		    words_counted(count, k.left, "snapshot"), k.folder,
+		    words_was(k.left), r->spool.path, strerror(-k.err));
 }
 
 /* Puts everything together after the end; our exit code, 0 if all is well. */
@@ -248,6 +248,7 @@ conclude(struct record_run *r)
 {
 	const struct collect_child child = child_of(r, false);
 	struct collect *c = &r->collect;
+	char count[WORDS_COUNTED];
 	int err = r->line_error;
 
 	if (err == 0)
@@ -272,9 +273,9 @@ conclude(struct record_run *r)
 		return RECORD_FAILED;
 	}
 	if (c->unreadable)
-		die_warn("%zu segment%s could not be read and %s left in %s",
-		    c->unreadable, c->unreadable == 1 ? "" : "s",
-		    c->unreadable == 1 ? "was" : "were", r->spool.path);
+		die_warn("%s could not be read and %s left in %s",
+		    words_counted(count, c->unreadable, "segment"),
+		    words_was(c->unreadable), r->spool.path);
 	if (c->programs == 0 && r->writer) {
 		die_warn("nothing was recorded, %s was not written", r->file);
 		collect_remove(c);

@@ -27,6 +27,7 @@
 #include "cli/secure.h"
 #include "cli/view_opts.h"
 #include "html/html.h"
+#include "util/text.h"
 
 enum { OLD_SECONDS = 24 * 60 * 60 }; /* pages that nobody opened */
 
@@ -275,7 +276,7 @@ write_page(const struct cmd *self, const struct view_command *o, int count,
 	write_inputs(&in, names, &options, &html, &out);
 	if (o->path)
 		ret->path = absolute(o->path);
-	ret->name = frames_base(ret->path);
+	ret->name = text_base(ret->path);
 	progress_end();
 	names_free(names);
 	free_inputs(&in);

@@ -12,6 +12,7 @@
 void
 record_warn_refused(struct record_run *r)
 {
+	char programs[WORDS_COUNTED];
 	const char *why;
 	size_t count;
 	bool more;
@@ -19,8 +20,8 @@ record_warn_refused(struct record_run *r)
 	refused_tell(&r->spool, r->writer, &count, &more, &why);
 	if (count == 0)
 		return;
-	die_warn("%zu program%s%s not recorded: %s in %s (seep ls --prune)",
-	    count, count == 1 ? "" : "s",
+	die_warn("%s%s not recorded: %s in %s (seep ls --prune)",
+	    words_counted(programs, count, "program"),
 	    more             ? " or more were"
 	        : count == 1 ? " was"
 	                     : " were",
@@ -32,25 +33,27 @@ void
 record_warn_cut(struct record_run *r)
 {
 	const struct quota *q = &r->quota;
+	size_t unwatched = q->unwatched + q->unlisted;
+	size_t unplaced = r->collect.where.unplaced;
+	char text[WORDS_COUNTED];
 
 	quota_write(q, r->writer);
 	for (int i = 0; i < QUOTA_REASONS; i++)
 		if (q->refused[i] > 0)
-			die_warn("%zu process%s not recorded: %s",
-			    q->refused[i],
-			    q->refused[i] == 1 ? " was" : "es were",
+			die_warn("%s %s not recorded: %s",
+			    words_counted(text, q->refused[i], "process"),
+			    words_was(q->refused[i]),
 			    quota_words((enum quota_reason)i));
-	if (q->unwatched + q->unlisted > 0)
-		die_warn("%zu process%s no time line: there is no memory to "
+	if (unwatched > 0)
+		die_warn("%s %s no time line, because there is no memory to "
 		         "watch more of them",
-		    q->unwatched + q->unlisted,
-		    q->unwatched + q->unlisted == 1 ? " has" : "es have");
-	if (r->collect.where.unplaced > 0)
-		die_warn("%zu module%s of a relative path %s not looked for: "
-		         "functions there may have no names",
-		    r->collect.where.unplaced,
-		    r->collect.where.unplaced == 1 ? "" : "s",
-		    r->collect.where.unplaced == 1 ? "was" : "were");
+		    words_counted(text, unwatched, "process"),
+		    words_has(unwatched));
+	if (unplaced > 0)
+		die_warn("%s with a relative path %s not looked for: functions "
+		         "there may have no names",
+		    words_counted(text, unplaced, "module"),
+		    words_was(unplaced));
 	if (q->line_cut)
 		die_warn("the time line ends before the command: it has half "
 		         "of the recording's full size (--max-size)");
@@ -93,11 +96,11 @@ record_summarise(const struct record_run *r)
 	const struct collect *c = &r->collect;
 	size_t processes = c->processes ? c->processes : 1;
 	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED];
-	char programs[40] = "";
+	char programs[WORDS_COUNTED + 4] = "";
 
 	if (c->programs != processes)
-		snprintf(programs, sizeof(programs), " (%zu program%s)",
-		    c->programs, c->programs == 1 ? "" : "s");
+		snprintf(programs, sizeof(programs), " (%s)",
+		    words_counted(a, c->programs, "program"));
 	die_warn("recorded %s%s: %s, %s",
 	    words_counted(d, processes, "process"), programs,
 	    words_counted(a, c->allocations, "allocation"),

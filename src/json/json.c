@@ -39,18 +39,10 @@ merged(FILE *out, const struct session *s, struct names *names,
 	return err;
 }
 
-/* What is known of the run as a whole; null where it is no recording. */
-static void
-recording(FILE *out, const struct session *s)
+void
+json_marks(FILE *out, const struct session *s)
 {
-	json_key(out, "recording");
-	if (!s->line) {
-		(void)fputs("null", out);
-		return;
-	}
-	(void)fprintf(out,
-	    "{\"start_ns\":%" PRIu64 ",\"until_us\":%" PRIu64 ",\"marks\":[",
-	    s->start_ns, s->until_us);
+	(void)fputs(",\"marks\":[", out);
 	for (size_t i = 0; i < s->mark_count; i++) {
 		const struct session_mark *m = &s->marks[i];
 
@@ -60,7 +52,22 @@ recording(FILE *out, const struct session *s)
 		json_text(out, "label", m->label);
 		(void)putc('}', out);
 	}
-	(void)fputs("]}", out);
+	(void)putc(']', out);
+}
+
+/* What is known of the run as a whole; null where it is no recording. */
+static void
+recording(FILE *out, const struct session *s)
+{
+	json_key(out, "recording");
+	if (!s->line) {
+		(void)fputs("null", out);
+		return;
+	}
+	(void)fprintf(out, "{\"start_ns\":%" PRIu64 ",\"until_us\":%" PRIu64,
+	    s->start_ns, s->until_us);
+	json_marks(out, s);
+	(void)putc('}', out);
 }
 
 static void

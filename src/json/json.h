@@ -28,4 +28,7 @@ int json_write_form(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version,
     struct json_form *form);
 
+/* ,"marks":[...]: what happened in a recording, and when. */
+void json_marks(FILE *out, const struct session *s);
+
 #endif

@@ -13,14 +13,14 @@
 #include "report/words.h"
 #include "util/json_put.h"
 
-static void
-command(FILE *out, const struct seg_header *h)
+void
+json_command(FILE *out, const struct seg_header *h)
 {
 	const char *p = h->command, *end = p + sizeof(h->command);
 	const char *comma = "";
 
 	(void)fputs(",\"command\":[", out);
-	/* an empty argument is told from the end by what follows it */
+	/* an empty argument differs from the end by what follows it */
 	while (p < end && (*p || (p + 1 < end && p[1]))) {
 		(void)fputs(comma, out);
 		json_string(out, p);
@@ -30,33 +30,24 @@ command(FILE *out, const struct seg_header *h)
 	(void)fputs("]", out);
 }
 
-static void
-lost(FILE *out, const struct seg_header *h)
+void
+json_counts(FILE *out, const char *name, const struct seg_header *h, int class)
 {
 	const struct losses_name *names;
 	const char *comma = "";
 	size_t n;
 
 	names = losses_names(&n);
-	(void)fputs(",\"lost\":{", out);
+	json_key(out, name);
+	(void)putc('{', out);
 	for (size_t i = 0; i < n; i++) {
-		if (names[i].class != LOSSES_LOSS)
+		if ((int)names[i].class != class)
 			continue;
 		(void)fprintf(out, "%s\"%s\":%" PRIu64, comma, names[i].key,
 		    h->counts[names[i].count]);
 		comma = ",";
 	}
-	(void)fputs("}", out);
-	comma = "";
-	(void)fputs(",\"counts\":{", out);
-	for (size_t i = 0; i < n; i++) {
-		if (names[i].class != LOSSES_FACT)
-			continue;
-		(void)fprintf(out, "%s\"%s\":%" PRIu64, comma, names[i].key,
-		    h->counts[names[i].count]);
-		comma = ",";
-	}
-	(void)fputs("}", out);
+	(void)putc('}', out);
 }
 
 static void
@@ -155,7 +146,7 @@ identity(FILE *out, const struct process *p)
 	json_hex(out, "parent", h->parent_uuid, sizeof(h->parent_uuid));
 	json_text(out, "exe", h->exe);
 	json_text(out, "start_dir", h->start_dir[0] ? h->start_dir : NULL);
-	command(out, h);
+	json_command(out, h);
 	json_boolean(out, "command_truncated", h->command_truncated != 0);
 	json_time(out, "start", h->start_realtime_ns);
 	json_number(out, "start_ns", h->start_realtime_ns);
@@ -210,7 +201,8 @@ json_process(FILE *out, const struct session *s, const struct process *p,
 	if (err < 0)
 		return err;
 	identity(out, p);
-	lost(out, &p->header);
+	json_counts(out, "lost", &p->header, LOSSES_LOSS);
+	json_counts(out, "counts", &p->header, LOSSES_FACT);
 	totals(out, p);
 	json_pools(out, p);
 	modules(out, p);

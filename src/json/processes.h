@@ -10,4 +10,11 @@ int json_process(FILE *out, const struct session *s, const struct process *p,
     struct names *names, const struct view_options *options,
     struct json_writer *w);
 
+/* ,"command":[...], its arguments. */
+void json_command(FILE *out, const struct seg_header *h);
+
+/* ,"name":{...}: the counters of one class of enum losses_class. */
+void json_counts(
+    FILE *out, const char *name, const struct seg_header *h, int class);
+
 #endif

@@ -13,6 +13,7 @@
 #include "names/view.h"
 #include "names/wire.h"
 #include "util/dict.h"
+#include "util/words.h"
 #include "reader/relative.h"
 
 enum {
@@ -393,6 +394,7 @@ note_modules(const struct names *n, names_lacks lacks, void *context,
     struct notes *notes)
 {
 	size_t asked, unknown, more = 0;
+	char modules[WORDS_COUNTED];
 	char *text;
 
 	for (uint32_t i = 0; i < table_objects(n->table); i++) {
@@ -413,8 +415,8 @@ note_modules(const struct names *n, names_lacks lacks, void *context,
 		}
 	}
 	if (more > 0 &&
-	    asprintf(&text, "names are missing from %zu more module%s", more,
-	        more == 1 ? "" : "s") > 0)
+	    asprintf(&text, "names are missing from %s",
+	        words_counted(modules, more, "more module")) > 0)
 		add_note(notes, text);
 }
 
@@ -453,33 +455,32 @@ jail_error(const struct names *n)
 static void
 note_gaps(const struct names *n, struct notes *notes)
 {
+	char frames[WORDS_COUNTED], modules[WORDS_COUNTED];
 	struct names_gaps g;
 	char *text;
 
 	names_gaps(n, &g);
 	if (g.late_frames > 0 &&
 	    asprintf(&text,
-	        "%zu frame%s of %zu module%s no name: finding names took "
-	        "longer than %u s; --patience SECONDS allows more",
-	        g.late_frames, g.late_frames == 1 ? "" : "s", g.late_modules,
-	        g.late_frames == 1        ? " has"
-	            : g.late_modules == 1 ? " have"
-	                                  : "s have",
-	        n->options.seconds) > 0)
+	        "%s of %s %s no name: finding names took longer than %u s; "
+	        "--patience SECONDS allows more",
+	        words_counted(frames, g.late_frames, "frame"),
+	        words_counted(modules, g.late_modules, "module"),
+	        words_has(g.late_frames), n->options.seconds) > 0)
 		add_note(notes, text);
 	if (g.unconfined_modules > 0 &&
 	    asprintf(&text,
-	        "the debug information of %zu module%s was not read, because "
+	        "the debug information of %s was not read, because "
 	        "the kernel refuses to confine the process that reads it "
 	        "(seccomp: %s); names there come from symbols alone",
-	        g.unconfined_modules, g.unconfined_modules == 1 ? "" : "s",
+	        words_counted(modules, g.unconfined_modules, "module"),
 	        jail_error(n)) > 0)
 		add_note(notes, text);
 	if (g.left_processes > 0 &&
 	    asprintf(&text,
-	        "%zu process%s that read%s files for names did not end when "
+	        "%s that read%s files for names did not end when "
 	        "killed, because a file system does not answer",
-	        g.left_processes, g.left_processes == 1 ? "" : "es",
+	        words_counted(modules, g.left_processes, "process"),
 	        g.left_processes == 1 ? "s" : "") > 0)
 		add_note(notes, text);
 }

@@ -10,6 +10,7 @@
 #include "util/room.h"
 #include "report/blame.h"
 #include "report/shorten.h"
+#include "util/text.h"
 
 enum { SENTENCES = 16 };
 
@@ -88,12 +89,6 @@ frames_free(struct frames *f)
 	free(f);
 }
 
-static bool
-same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* ---- modules ---- */
 
 static bool
@@ -105,7 +100,7 @@ same_module(const void *items, uint32_t item, const void *key)
 	return x->source == y->source &&
 	    a->build_id_bytes == b->build_id_bytes &&
 	    memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0 &&
-	    same_text(a->path, b->path);
+	    text_same(a->path, b->path);
 }
 
 static int
@@ -169,7 +164,7 @@ frames_begin(struct frames *f, const struct process *p, uint32_t number)
 static const char *
 family_of(const struct frame *x, size_t *ret_len)
 {
-	const char *base = frames_base(x->module), *so;
+	const char *base = text_base(x->module), *so;
 
 	*ret_len = 0;
 	if (!base || x->is_any)
@@ -195,7 +190,7 @@ same_label(const void *items, uint32_t item, const void *key)
 	const struct frame *b = key;
 
 	return a->is_missing == b->is_missing &&
-	    same_text(a->function, b->function) &&
+	    text_same(a->function, b->function) &&
 	    (a->function || a->offset == b->offset) && same_family(a, b);
 }
 
@@ -206,7 +201,7 @@ same_place(const void *items, uint32_t item, const void *key)
 	const struct frame *b = key;
 
 	return a->line == b->line && same_label(items, item, key) &&
-	    same_text(a->file, b->file) && same_text(a->module, b->module);
+	    text_same(a->file, b->file) && text_same(a->module, b->module);
 }
 
 /* Finds the short name of a function that was not there before. -ENOMEM. */
@@ -392,12 +387,4 @@ frames_list(const struct frames *f, size_t *ret_count)
 {
 	*ret_count = f->count;
 	return f->list;
-}
-
-const char *
-frames_base(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
 }
