@@ -145,13 +145,12 @@ release_object(struct object *o)
 	free(o->name);
 	free(o->path);
 	free(o->facts);
-	*o = (struct object){0};
 }
 
 static void
 add(struct closure *c, const char *name, const struct user *user)
 {
-	struct object *o = &c->list[c->count];
+	struct object o = {0};
 	char path[PATH_MAX];
 
 	/* the loader and libc bring in nothing of interest */
@@ -161,17 +160,17 @@ add(struct closure *c, const char *name, const struct user *user)
 		if (!strcmp(c->list[i].name, name))
 			return;
 	if (c->count == OBJECTS_MAX ||
-	    !find_library(c, name, user, path, &o->owner))
+	    !find_library(c, name, user, path, &o.owner))
 		return;
-	o->name = strdup(name);
-	o->path = strdup(path);
-	o->facts = malloc(sizeof(*o->facts));
-	if (!o->name || !o->path || !o->facts) {
-		release_object(o);
+	o.name = strdup(name);
+	o.path = strdup(path);
+	o.facts = malloc(sizeof(*o.facts));
+	if (!o.name || !o.path || !o.facts) {
+		release_object(&o);
 		return;
 	}
-	*o->facts = c->found;
-	c->count++;
+	*o.facts = c->found;
+	c->list[c->count++] = o;
 }
 
 static void
