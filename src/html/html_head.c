@@ -1,4 +1,4 @@
-/* html_head.c - what a page tells beside its columns, as JSON. */
+/* html_head.c - the head of a page, as JSON: everything that is not a column. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -83,7 +83,7 @@ write_recording(
 	(void)fputs("]}", out);
 }
 
-/* When there were some: they are on the time line. */
+/* The times of snapshots, for the time line. */
 static void
 write_snapshots(FILE *out, const struct session *s)
 {
@@ -127,7 +127,7 @@ write_command(FILE *out, const struct seg_header *h)
 
 	json_key(out, "command");
 	(void)putc('[', out);
-	/* an empty argument is told from the end by what follows it */
+	/* An empty argument is not the end if another one follows. */
 	while (p < end && (*p || (p + 1 < end && p[1]))) {
 		(void)fputs(comma, out);
 		json_string(out, p);
@@ -323,7 +323,7 @@ write_older(FILE *out, const struct older *o)
 	return 0;
 }
 
-/* Of all inputs: html_write_sessions() made them mean the same. */
+/* One limit for all inputs: html_write_sessions() has set it. */
 static void
 write_temporary(FILE *out, const struct html *h)
 {
