@@ -18,6 +18,7 @@
 #include "collector/live.h"
 #include "collector/mark.h"
 #include "collector/mem.h"
+#include "collector/ours.h"
 #include "collector/outer.h"
 #include "collector/plain.h"
 #include "collector/module.h"
@@ -272,7 +273,7 @@ child_header(
 }
 
 static void
-describe_live(struct seg_header *h)
+describe_memory(struct seg_header *h)
 {
 	h->live_root = (uint64_t)(uintptr_t)live_root;
 	h->live_root_bits = CELL_ROOT_BITS;
@@ -281,6 +282,9 @@ describe_live(struct seg_header *h)
 	h->live_granule_bits = (uint8_t)live_granule_bits;
 	h->live_cell_version = CELL_VERSION;
 	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
+	h->ours_table = (uint64_t)(uintptr_t)ours_table;
+	h->ours_entries = OURS_MAX;
+	h->control_address = (uint64_t)(uintptr_t)place.control;
 }
 
 /* A private copy of the facts that a child takes over from its parent. */
@@ -331,6 +335,7 @@ start_nursery(void)
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_failed(p))
 		return false;
+	ours_add(p, CHILD_BYTES, OURS_FOR_NOW);
 	sys_madvise(p, CHILD_BYTES, MADV_DONTDUMP);
 	if (!segment_init_plain(p, CHILD_BYTES, child_layout()))
 		return false;
@@ -409,6 +414,7 @@ start_family(void)
 
 	if (sys_failed(p))
 		return false;
+	ours_add(p, CPU_PAGE, OURS_FOR_NOW);
 	sys_madvise(p, CPU_PAGE, MADV_DONTDUMP);
 	homeless = p;
 	is_first = true;
@@ -457,7 +463,7 @@ set_up_child(void)
 	segment.header->first_id = first_id;
 	segment.header->max_frames = outer_depth;
 	segment.header->mode = mode;
-	describe_live(segment.header);
+	describe_memory(segment.header);
 	spaces_tell();
 	snap_start(config.snapshots);
 	segment.header->snapshot_limit = config.snapshots;
@@ -912,7 +918,7 @@ start_tables(void *find_object)
 	/* other allocators export glibc's private names too: ask the loader */
 	live_init(module_same((const void *)(uintptr_t)next.malloc,
 	    (const void *)(uintptr_t)gnu_get_libc_version));
-	describe_live(segment.header);
+	describe_memory(segment.header);
 	snapfile_start();
 	snap_start(config.snapshots);
 	return sample_init(config.sample) && rules_init() && sites_init(1) &&
@@ -937,6 +943,7 @@ start(char **argv, char **envp)
 	config_read(envp);
 	kernel = place_probe();
 	mem_init(place_private_bytes());
+	ours_add_library();
 	why = reason_to_decline(&find_object);
 	apart = kernel.populate && !config.no_child_files &&
 	    !config.is_private && (config.child_files || cradle_is_needed());

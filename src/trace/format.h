@@ -184,6 +184,7 @@ enum seg_count {
 	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
 	SEG_FORKED_INSIDE = 42, /* events that a child has booked here, too */
 	SEG_CUT_SWITCHED = 43,  /* a frame's caller is on another stack */
+	SEG_LOST_RANGES = 44,   /* memory of ours that is not in its table */
 	SEG_LOST_AGES = 45,  /* deaths whose age found no room: young in sums */
 	SEG_LOST_SIZES = 46, /* sizes of 4 GiB and more that found no room */
 	SEG_DEEPBIND_LOADS = 48, /* of modules that may be bound past us */
@@ -244,7 +245,10 @@ struct seg_header {
 	    live_granule_bits;
 	uint32_t live_cell_version; /* 1 or 2, see trace/cell.h */
 	uint64_t spill_root;        /* address of struct of the spill table */
-	uint64_t live_reserved[2];
+	/* what else is ours in its memory, see trace/ours.h */
+	uint64_t ours_table; /* address, 0: an older collector */
+	uint32_t ours_entries;
+	uint32_t ours_reserved;
 
 	uint64_t peak_bytes;
 	uint64_t peak_epoch; /* low 32 bits are compared with seg_row.epoch */
@@ -289,7 +293,9 @@ struct seg_header {
 	 * had no event; whoever has it mapped holds a flock() on it.
 	 */
 	uint64_t child_files;
-	uint64_t reserved[16];
+	uint64_t own_address;     /* of this header, in the host */
+	uint64_t control_address; /* of the control block */
+	uint64_t reserved[14];
 	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
 	uint32_t place_reserved;
