@@ -13,6 +13,7 @@
 #include "base/sys.h"
 #include "collector/config.h"
 #include "collector/cradle.h"
+#include "collector/exit_wait.h"
 #include "collector/hook.h"
 #include "collector/ledger.h"
 #include "collector/live.h"
@@ -165,7 +166,8 @@ obey(uint32_t command)
 {
 	STORE(&lifecycle_obeyed, command);
 	if (command != SEG_MODE_ON && command != SEG_MODE_OFF) {
-		if (command)
+		/* the answer to a process that ends is no command */
+		if (command && !(command & SEG_CTL_EXIT))
 			segment_count(SEG_CTL_IGNORED, 1);
 		return;
 	}
@@ -920,6 +922,7 @@ start_tables(void *find_object)
 	    (const void *)(uintptr_t)gnu_get_libc_version));
 	describe_memory(segment.header);
 	snapfile_start();
+	exit_wait_start();
 	snap_start(config.snapshots);
 	return sample_init(config.sample) && rules_init() && sites_init(1) &&
 	    ledger_init(1) && mark_init() && user_init(1) && make_proc_word();
@@ -1096,6 +1099,7 @@ lifecycle_end(void)
 		end_early();
 	if (segment.memory.anonymous || segment.header->end_kind)
 		return; /* a vfork child may have called exit() before us */
+	exit_wait(segment.header, place.control, lifecycle_command);
 	s.until_ns = tick_read() + SCAN_NS;
 	segment.header->fold_events = ledger_events(s.until_ns);
 	spaces_look();

@@ -3,8 +3,6 @@
 #include "reader/our_ranges.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,18 +90,38 @@ read_table(
 
 struct mapping {
 	uint64_t start, end, major, minor, inode;
-	char rights[5]; /* "rw-s" */
+	bool is_shared;
 };
+
+/* A number at *p, which moves behind it and behind one `end`. */
+static bool
+take_number(const char **p, int base, char end, uint64_t *ret)
+{
+	char *behind;
+
+	errno = 0;
+	*ret = strtoull(*p, &behind, base);
+	if (errno != 0 || behind == *p || *behind != end)
+		return false;
+	*p = behind + 1;
+	return true;
+}
 
 /* One line of /proc/PID/maps. */
 static bool
-parse(const char *line, struct mapping *ret)
+parse(const char *p, struct mapping *ret)
 {
-	return sscanf(line,
-	           "%" SCNx64 "-%" SCNx64 " %4s %*x %" SCNx64 ":%" SCNx64
-	           " %" SCNu64,
-	           &ret->start, &ret->end, ret->rights, &ret->major,
-	           &ret->minor, &ret->inode) == 6;
+	uint64_t offset;
+
+	if (!take_number(&p, 16, '-', &ret->start) ||
+	    !take_number(&p, 16, ' ', &ret->end) || strnlen(p, 5) < 5)
+		return false;
+	ret->is_shared = p[3] == 's';
+	p += 5; /* the rights and a blank */
+	return take_number(&p, 16, ' ', &offset) &&
+	    take_number(&p, 16, ':', &ret->major) &&
+	    take_number(&p, 16, ' ', &ret->minor) &&
+	    take_number(&p, 10, ' ', &ret->inode);
 }
 
 static const char *
@@ -127,9 +145,7 @@ file_at(const char *text, uint64_t address)
 
 	while (address != 0 && (text = next_line(text, &m)) != NULL)
 		if (address >= m.start && address < m.end)
-			return m.rights[3] == 's'
-			    ? m
-			    : (struct mapping){.inode = 0};
+			return m.is_shared ? m : (struct mapping){.inode = 0};
 	return (struct mapping){.inode = 0};
 }
 

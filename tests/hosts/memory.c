@@ -63,7 +63,8 @@ work_in_threads(void)
 	int i;
 
 	for (i = 0; i < THREADS; i++)
-		if (pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i))
+		if (pthread_create(
+		        &threads[i], NULL, work, (void *)(intptr_t)i))
 			abort();
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);

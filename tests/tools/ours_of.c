@@ -27,13 +27,13 @@ main(int argc, char **argv)
 
 	for (size_t i = 0; err == 0 && i < s->count; i++)
 		if (s->processes[i]->running_pid == pid)
-			err = our_ranges_read(
-			    &r, pid, &s->processes[i]->header);
+			err =
+			    our_ranges_read(&r, pid, &s->processes[i]->header);
 	if (r.is_partial)
 		err = -1;
 	session_free(s);
 	if (err < 0)
-		(void)fprintf(stderr, "ours_of: %d %s %s\n", err, where.text,
-		    r.why.text);
+		(void)fprintf(
+		    stderr, "ours_of: %d %s %s\n", err, where.text, r.why.text);
 	return err < 0;
 }
