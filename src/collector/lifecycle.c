@@ -107,7 +107,8 @@ obey(uint32_t command)
 {
 	STORE(&lifecycle_obeyed, command);
 	if (command != SEG_MODE_ON && command != SEG_MODE_OFF) {
-		if (command)
+		/* the answer to a process that ends is no command */
+		if (command && !(command & SEG_CTL_EXIT))
 			segment_count(SEG_CTL_IGNORED, 1);
 		return;
 	}

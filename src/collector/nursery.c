@@ -10,6 +10,7 @@
 #include "collector/ledger.h"
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
+#include "collector/ours.h"
 #include "collector/place.h"
 #include "collector/segment.h"
 #include "collector/slots.h"
@@ -48,6 +49,7 @@ nursery_map(void)
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_failed(p))
 		return false;
+	ours_add(p, PLAIN_BYTES, OURS_FOR_NOW);
 	sys_madvise(p, PLAIN_BYTES, MADV_DONTDUMP);
 	if (!segment_init_plain(p, PLAIN_BYTES, nursery_layout()))
 		return false;

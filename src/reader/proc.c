@@ -34,7 +34,7 @@ maps_has(pid_t pid, uint64_t device, uint64_t inode)
 	err = procfs_maps_open(&maps, pid);
 	if (err < 0)
 		return err;
-	while (!found && procfs_maps_next(&maps, &map))
+	while (!found && procfs_maps_next_file(&maps, &map))
 		found = map.device == device && map.inode == inode;
 	procfs_maps_close(&maps);
 	return found;
@@ -164,7 +164,7 @@ see(struct proc_look *look, pid_t pid)
 	seen->is_read = true;
 	seen->start_err = start_jiffies(pid, &seen->start_jiffies);
 	seen->err = procfs_maps_open(&maps, pid);
-	while (seen->err == 0 && procfs_maps_next(&maps, &map))
+	while (seen->err == 0 && procfs_maps_next_file(&maps, &map))
 		if (strstr(map.path, ".seg"))
 			seen->err = proc_look_add(seen, map.device, map.inode);
 	procfs_maps_close(&maps);

@@ -44,7 +44,7 @@ read_maps(struct procs_process *p)
 		p->hidden = err != -ESRCH && err != -ENOMEM;
 		return err == -ENOMEM ? err : 0;
 	}
-	while (err == 0 && procfs_maps_next(&maps, &map)) {
+	while (err == 0 && procfs_maps_next_file(&maps, &map)) {
 		if (!strstr(map.path, ".seg"))
 			continue;
 		if (p->file_count >= FILES_MAX) {
