@@ -16,8 +16,9 @@
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "json/verdict_json.h"
-#include "report/verdict_list.h"
+#include "reader/family.h"
 #include "reader/proc.h"
+#include "report/verdict_list.h"
 #include "report/verdict_text.h"
 #include "verdict/judge.h"
 #include "verdict/looks.h"
@@ -171,32 +172,20 @@ find_process(const struct session *s, const char *text, pid_t *ret_pid)
 	    (int)*ret_pid);
 }
 
-/* Its parents, if their segment is in the same file: they name its sites. */
-static struct session *
-load_family(pid_t pid, const struct process *p)
+/* Its parents, whose segments are beside its own: they name what it inherits. */
+static void
+load_family(struct session *s, const struct process *p, pid_t pid)
 {
-	static const uint8_t none[16];
-	struct session *s = NULL;
 	struct fault where;
 	struct segfile *f;
 	char path[4096];
 	int slot;
 
-	if (memcmp(p->header.parent_uuid, none, sizeof(none)) == 0 ||
-	    proc_open(pid, &f, &slot, path, &where) < 0)
-		return NULL;
+	if (proc_open(pid, &f, &slot, path, &where) < 0)
+		return;
 	segfile_close(f);
-	return session_load(path, &s, &where) < 0 ? NULL : s;
-}
-
-static const struct process *
-same_process(const struct session *s, const struct process *p)
-{
-	for (size_t i = 0; i < s->count; i++)
-		if (memcmp(s->processes[i]->header.uuid, p->header.uuid,
-		        sizeof(p->header.uuid)) == 0)
-			return s->processes[i];
-	return NULL;
+	if (family_add(s, p, path) < 0)
+		die_memory();
 }
 
 static int
@@ -205,8 +194,8 @@ run(const struct cmd *self, int argc, char **argv)
 	struct leaks_command o = {
 	    .wait_ns = WAIT_NS, .sites = view_opts_default, .top = TOP};
 	int n = opts_parse(self, argc, argv, &o), answer, err;
-	struct session *s, *family;
-	const struct process *p, *again;
+	struct session *s;
+	const struct process *p;
 	struct judge_about about;
 	struct view_options view;
 	struct verdict_list *list;
@@ -224,17 +213,15 @@ run(const struct cmd *self, int argc, char **argv)
 	progress_begin("looking at", n > 0 ? argv[1] : INPUT_DEFAULT);
 	s = input_load(n > 0 ? argv[1] : NULL);
 	p = find_process(s, n > 0 ? argv[1] : NULL, &pid);
-	family = load_family(pid, p);
+	load_family(s, p, pid);
 	look(&o, p, pid, &found, &about);
 	if (found.reason != VERDICT_JUDGED)
 		die_unjudged(pid, &found, &about);
-	again = family ? same_process(family, p) : NULL;
 	names = name_opts_open(self->name, &o.naming);
 	progress_begin("finding names", NULL);
 	view.fold = true;
 	view.brief_names = true;
-	if (verdict_list_new(again ? family : s, again ? again : p, &found,
-	        names, &view, &list) < 0)
+	if (verdict_list_new(s, p, &found, names, &view, &list) < 0)
 		die_memory();
 	answer = list->leaks.sites ? CMD_YES : CMD_OK;
 	output_limit(o.view.max_bytes);
@@ -264,7 +251,6 @@ run(const struct cmd *self, int argc, char **argv)
 	verdict_list_free(list);
 	verdicts_release(&found);
 	names_free(names);
-	session_free(family);
 	session_free(s);
 	return answer;
 }

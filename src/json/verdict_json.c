@@ -102,12 +102,13 @@ put_entries(FILE *out, const struct verdict_list *l)
 	for (size_t i = 0; i < l->count && err == 0; i++) {
 		const struct verdict_entry *e = &l->at[i];
 
-		(void)fprintf(out, "%s\n{\"id\":%" PRIu32, i ? "," : "",
-		    e->verdict->site);
+		(void)fprintf(
+		    out, "%s\n{\"id\":%" PRIu32, i ? "," : "", e->sum.site);
+		json_number(out, "sites", e->sites);
 		json_boolean(out, "inherited", e->is_inherited);
 		json_text(out, "api", e->site ? words_api(e->site->api) : NULL);
 		json_key(out, "verdict");
-		verdict_json_site(out, l->verdicts, e->verdict, &e->rate);
+		verdict_json_site(out, l->verdicts, &e->sum, &e->rate);
 		if (e->site)
 			err = frames_table_put(out, frames, e->site);
 		else

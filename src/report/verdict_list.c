@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "reader/family.h"
 #include "util/capped.h"
+#include "util/dict.h"
 
 enum {
 	RATE_BLOCKS = 8,    /* so many at least, for a rate */
@@ -55,21 +56,6 @@ verdict_rate(const struct seg_header *h, const struct verdicts *v,
 
 /* ---- whose site it is ----------------------------------------------------- */
 
-static const struct process *
-parent_of(const struct session *s, const struct process *p)
-{
-	static const uint8_t none[16];
-
-	if (memcmp(p->header.parent_uuid, none, sizeof(none)) == 0)
-		return NULL;
-	for (size_t i = 0; i < s->count; i++)
-		if (memcmp(s->processes[i]->header.uuid, p->header.parent_uuid,
-		        sizeof(none)) == 0 &&
-		    s->processes[i] != p)
-			return s->processes[i];
-	return NULL;
-}
-
 /* The process that has given a site its id; NULL: it is not there. */
 static const struct process *
 owner_of(const struct session *s, const struct process *p, uint32_t site)
@@ -79,7 +65,7 @@ owner_of(const struct session *s, const struct process *p, uint32_t site)
 	for (int i = 0; p && i < GENERATIONS_MAX; i++) {
 		if (site >= p->header.first_id)
 			return p;
-		p = parent_of(s, p);
+		p = family_parent(s, p);
 	}
 	return NULL;
 }
@@ -163,9 +149,22 @@ fill_figures(
 static const struct view_site *
 find_site(const struct view *v, size_t process, size_t site)
 {
-	for (size_t i = 0; i < v->site_count; i++)
-		if (v->sites[i].process == process && v->sites[i].site == site)
-			return &v->sites[i];
+	size_t low = 0, high = v->site_count;
+
+	/* by process, then by id, which is the order of sites, too */
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct view_site *x = &v->sites[mid];
+
+		if (x->process < process ||
+		    (x->process == process && x->site < site))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < v->site_count && v->sites[low].process == process &&
+	    v->sites[low].site == site)
+		return &v->sites[low];
 	return NULL;
 }
 
@@ -177,16 +176,114 @@ add_sum(struct verdict_sum *to, const struct verdict_site *x)
 	to->bytes = capped_sum(to->bytes, x->bytes);
 }
 
+/* ---- sites that look the same --------------------------------------------- */
+
+struct entries {
+	const struct verdict_list *list;
+	struct dict find;
+};
+
+/* Do two sites have the same functions and lines, whatever the address? */
+static bool
+looks_same(const void *items, uint32_t item, const void *key)
+{
+	const struct entries *x = items;
+	const struct verdict_entry *a = &x->list->at[item], *b = key;
+	const struct frame *frames = x->list->view->frames;
+
+	if (a->sum.class != b->sum.class || !a->site || !b->site ||
+	    a->is_inherited != b->is_inherited ||
+	    a->site->frame_count != b->site->frame_count)
+		return false;
+	for (uint32_t i = 0; i < a->site->frame_count; i++)
+		if (frames[a->site->frames[i]].place !=
+		    frames[b->site->frames[i]].place)
+			return false;
+	return true;
+}
+
+static uint64_t
+hash_entry(const struct verdict_list *l, const struct verdict_entry *e)
+{
+	uint64_t hash = dict_hash(e->sum.class, e->is_inherited, 0);
+
+	for (uint32_t i = 0; e->site && i < e->site->frame_count; i++)
+		hash = dict_hash(
+		    hash, l->view->frames[e->site->frames[i]].place, i);
+	return hash;
+}
+
+static void
+join(struct verdict_site *a, const struct verdict_site *b)
+{
+	a->notes |= b->notes;
+	if (a->first_birth > b->first_birth)
+		a->first_birth = b->first_birth;
+	if (a->last_birth < b->last_birth)
+		a->last_birth = b->last_birth;
+	a->blocks = capped_sum(a->blocks, b->blocks);
+	a->bytes = capped_sum(a->bytes, b->bytes);
+	a->direct_blocks = capped_sum(a->direct_blocks, b->direct_blocks);
+	a->direct_bytes = capped_sum(a->direct_bytes, b->direct_bytes);
+	a->cycle_blocks = capped_sum(a->cycle_blocks, b->cycle_blocks);
+	a->cycle_bytes = capped_sum(a->cycle_bytes, b->cycle_bytes);
+	a->indirect_blocks = capped_sum(a->indirect_blocks, b->indirect_blocks);
+	a->indirect_bytes = capped_sum(a->indirect_bytes, b->indirect_bytes);
+	a->held_again = capped_sum(a->held_again, b->held_again);
+	a->freed_late = capped_sum(a->freed_late, b->freed_late);
+	if (!a->type)
+		a->type = b->type;
+}
+
+static int
+add_entry(struct verdict_list *l, struct entries *x, struct verdict_entry *e)
+{
+	uint32_t fresh = (uint32_t)l->count, found = fresh;
+	int err = 0;
+
+	if (e->site)
+		err = dict_find(&x->find, hash_entry(l, e), looks_same, x, e,
+		    fresh, &found);
+	if (err < 0)
+		return err;
+	if (found == fresh) {
+		l->at[l->count++] = *e;
+		return 0;
+	}
+	join(&l->at[found].sum, &e->sum);
+	l->at[found].sites++;
+	return 0;
+}
+
+static int
+by_weight(const void *a, const void *b)
+{
+	const struct verdict_site *x = &((const struct verdict_entry *)a)->sum;
+	const struct verdict_site *y = &((const struct verdict_entry *)b)->sum;
+
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->blocks != y->blocks)
+		return x->blocks > y->blocks ? -1 : 1;
+	return (x->site > y->site) - (x->site < y->site);
+}
+
 static int
 add_entries(
     struct verdict_list *l, const struct session *s, const struct verdicts *v)
 {
+	struct entries known = {.list = l};
+	int err = 0;
+
 	l->at = calloc(v->count + 1, sizeof(*l->at));
 	if (!l->at)
 		return -ENOMEM;
-	for (size_t i = 0; i < v->count; i++) {
+	for (size_t i = 0; i < v->count && err == 0; i++) {
 		const struct verdict_site *x = &v->sites[i];
-		struct verdict_entry e = {.verdict = x,
+		struct verdict_entry e = {.sum = *x,
+		    .sites = 1,
 		    .process = owner_of(s, l->process, x->site),
 		    .is_inherited = x->site < l->process->header.first_id};
 		size_t n = e.process ? site_of(e.process, x->site) : SIZE_MAX;
@@ -198,11 +295,18 @@ add_entries(
 				continue;
 			}
 		}
-		verdict_rate(&l->process->header, v, x, &e.rate);
-		add_sum(x->class == VERDICT_LEAK ? &l->leaks : &l->possible, x);
-		l->at[l->count++] = e;
+		err = add_entry(l, &known, &e);
 	}
-	return 0;
+	dict_release(&known.find);
+	for (size_t i = 0; i < l->count && err == 0; i++) {
+		const struct verdict_site *x = &l->at[i].sum;
+
+		verdict_rate(&l->process->header, v, x, &l->at[i].rate);
+		add_sum(x->class == VERDICT_LEAK ? &l->leaks : &l->possible, x);
+	}
+	if (l->count)
+		qsort(l->at, l->count, sizeof(*l->at), by_weight);
+	return err;
 }
 
 int

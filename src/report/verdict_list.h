@@ -12,8 +12,10 @@ struct verdict_rate {
 	double bytes, low, high; /* an hour; low and high: 95 % interval */
 };
 
+/* One place and class: sites whose stacks look the same are one. */
 struct verdict_entry {
-	const struct verdict_site *verdict;
+	struct verdict_site sum; /* its site is the first one's */
+	uint32_t sites;
 	const struct process *process; /* whose site it is */
 	bool is_inherited;             /* it is a parent's */
 	/* NULL: the stack is not known, as of a parent that is not there */

@@ -11,7 +11,7 @@
 #include "util/text.h"
 
 enum {
-	INDENT = 8,
+	INDENT = 9,
 	FRAMES = 6, /* of a stack, from the user's own on */
 };
 
@@ -44,27 +44,42 @@ struct note {
 	const char *key, *words;
 };
 
-/* In the order of weight: the first one that holds is the reason. */
+/*
+ * In the order of weight: the first one that holds is the reason. "@" is what
+ * the blocks are called, "~" whose something is.
+ */
 static const struct note notes_of[] = {
     {VERDICT_HIDES, "hides", NULL},
     {VERDICT_MOVES, "moves",
-        "seemed lost, but others of this place were held again: it moves "
-        "pointers"},
+        "nothing pointed to @ in any look, but others of this place seemed "
+        "lost and were held again: it moves pointers"},
     {VERDICT_UNSEEN_FREES, "unseen_frees",
-        "nothing points to them, but calls passed the collector by, and they "
-        "may have been freed"},
+        "nothing points to @, but some calls of free passed the collector by"},
     {VERDICT_UNREAD, "unread",
-        "nothing points to them in the memory that could be read"},
+        "nothing points to @ in the memory that could be read"},
     {VERDICT_ONE_LOOK, "one_look",
-        "nothing points to them, in one look while threads ran"},
-    {VERDICT_PAST_END, "past_end", "held only by pointers one past their end"},
+        "nothing points to @, in one look while threads ran"},
+    {VERDICT_PAST_END, "past_end", "held only by pointers one past ~ end"},
     {VERDICT_MISALIGNED, "misaligned",
         "held only by pointers that are not at a multiple of 8"},
     {VERDICT_BELOW_SP, "below_sp",
-        "held only by what is left below the stack pointer"},
+        "held only by what is left below a stack pointer"},
     {VERDICT_HEADS_ONLY, "heads_only", NULL},
     {VERDICT_UNLOADED, "unloaded", NULL},
 };
+
+static void
+put_words(FILE *out, const char *words, bool is_one)
+{
+	for (; *words; words++) {
+		if (*words == '@')
+			(void)fputs(is_one ? "it" : "them", out);
+		else if (*words == '~')
+			(void)fputs(is_one ? "its" : "their", out);
+		else
+			(void)putc(*words, out);
+	}
+}
 
 const char *
 verdict_text_note(uint32_t notes, size_t i)
@@ -103,10 +118,10 @@ put_reason(
 	}
 	for (size_t k = 0; k < sizeof(notes_of) / sizeof(notes_of[0]); k++)
 		if (x->notes & notes_of[k].bit && notes_of[k].words) {
-			(void)fputs(notes_of[k].words, out);
+			put_words(out, notes_of[k].words, x->blocks == 1);
 			return;
 		}
-	(void)fputs("nothing certain points to them", out);
+	put_words(out, "nothing certain points to @", x->blocks == 1);
 }
 
 /* ---- an entry ------------------------------------------------------------- */
@@ -125,16 +140,15 @@ static void
 put_head(const struct layout *p, const struct verdict_list *l,
     const struct verdict_entry *e)
 {
-	const struct verdict_site *x = e->verdict;
+	const struct verdict_site *x = &e->sum;
 	bool is_leak = x->class == VERDICT_LEAK;
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 	struct layout_text t;
 
-	(void)fprintf(p->out, "%s%s%s",
+	(void)fprintf(p->out, "%s%s%s ",
 	    layout_colour(p, is_leak ? LAYOUT_MORE : LAYOUT_STRONG),
 	    is_leak ? "LEAK    " : "POSSIBLE", layout_colour(p, LAYOUT_PLAIN));
 	layout_begin(p, &t);
-	(void)fputs(" ", t.file);
 	if (x->blocks > 0) {
 		(void)fprintf(t.file, "%s %s",
 		    words_counted(a, x->blocks, "block"),
@@ -225,7 +239,7 @@ static void
 put_births(
     FILE *out, const struct verdict_list *l, const struct verdict_entry *e)
 {
-	const struct verdict_site *x = e->verdict;
+	const struct verdict_site *x = &e->sum;
 	uint64_t tick = l->process->header.tick_ns;
 	uint64_t now = l->verdicts->end_ns;
 	uint64_t first = x->first_birth * tick, last = x->last_birth * tick;
@@ -251,13 +265,12 @@ static void
 put_details(const struct layout *p, const struct verdict_list *l,
     const struct verdict_entry *e)
 {
-	const struct verdict_site *x = e->verdict;
+	const struct verdict_site *x = &e->sum;
 	char a[WORDS_MAX], b[WORDS_MAX];
 	struct layout_text t;
 
 	(void)fprintf(p->out, "%*s", INDENT, "");
 	layout_begin(p, &t);
-	(void)putc(' ', t.file);
 	put_roles(t.file, x);
 	put_stack(t.file, l, e);
 	if (x->type) {
@@ -392,7 +405,7 @@ verdict_text_write(const struct layout *p, const struct verdict_list *l,
 
 		if (o->top > 0 && i >= o->top) {
 			rest.sites++;
-			rest.bytes += e->verdict->bytes;
+			rest.bytes += e->sum.bytes;
 			continue;
 		}
 		put_head(p, l, e);

@@ -33,6 +33,7 @@ struct look {
 	struct heap *heap;
 	struct owned *owned;
 	struct look_seen *seen;
+	uint64_t shared_bytes; /* of shared mappings, that were read */
 	struct fault *where;
 };
 
@@ -133,10 +134,15 @@ scan(
 	struct look *l = context;
 	int err = 0;
 
-	if (part == HEAP_BLOCKS)
+	if (part == HEAP_BLOCKS) {
 		err = owned_note_headers(l->owned, address, bytes, len);
-	else
+	} else {
+		const struct roots_area *a = roots_at(&l->areas, address);
+
 		l->seen->root_bytes += len;
+		if (a && a->kind == ROOTS_SHARED && a->can_write)
+			l->shared_bytes += len;
+	}
 	l->seen->read_bytes += len;
 	if (err == 0)
 		err = heap_scan(
@@ -228,6 +234,20 @@ pass_all(struct look *l)
 	return err;
 }
 
+/* Shared memory of which this process has touched nothing yet. */
+static void
+count_unseen(struct look *l)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < l->areas.count; i++)
+		if (l->areas.at[i].kind == ROOTS_SHARED &&
+		    l->areas.at[i].can_write)
+			bytes += l->areas.at[i].end - l->areas.at[i].start;
+	if (bytes > l->shared_bytes)
+		l->seen->unseen_shared_bytes = bytes - l->shared_bytes;
+}
+
 /* ---- what is in no memory ------------------------------------------------- */
 
 static int
@@ -298,6 +318,8 @@ take(struct look *l)
 		err = owned_new(l->heap, l->header, &l->owned);
 	if (err == 0)
 		err = pass_all(l);
+	if (err == 0)
+		count_unseen(l);
 	if (err == 0)
 		err = add_words(l);
 	if (err == 0 && !foreign_is_same(l->memory))
