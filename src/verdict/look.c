@@ -33,7 +33,6 @@ struct look {
 	struct heap *heap;
 	struct owned *owned;
 	struct look_seen *seen;
-	uint64_t shared_bytes; /* of shared mappings, that were read */
 	struct fault *where;
 };
 
@@ -140,8 +139,9 @@ scan(
 		const struct roots_area *a = roots_at(&l->areas, address);
 
 		l->seen->root_bytes += len;
-		if (a && a->kind == ROOTS_SHARED && a->can_write)
-			l->shared_bytes += len;
+		if (a && a->kind == ROOTS_SHARED && a->can_write &&
+		    l->seen->unseen_shared_bytes >= len)
+			l->seen->unseen_shared_bytes -= len;
 	}
 	l->seen->read_bytes += len;
 	if (err == 0)
@@ -194,6 +194,19 @@ pass_ranges(struct pass *p, const struct ranges *r, enum heap_part part)
 	return err;
 }
 
+/* Shared memory that may hold pointers; what is read of it is subtracted. */
+static void
+count_shared(struct look *l, const struct ranges * not )
+{
+	for (size_t i = 0; i < l->areas.count; i++) {
+		const struct roots_area *a = &l->areas.at[i];
+
+		if (a->kind == ROOTS_SHARED && a->can_write &&
+		    !ranges_hold(not, a->start))
+			l->seen->unseen_shared_bytes += a->end - a->start;
+	}
+}
+
 static int
 pass_roots(struct look *l, struct pass *p)
 {
@@ -201,9 +214,11 @@ pass_roots(struct look *l, struct pass *p)
 	    l->o->stop ? &l->o->stop->threads : &l->threads;
 	struct roots_plan plan = {{0}, {0}};
 	struct ranges not = {0};
-	int err = owned_settle(l->owned, l->memory, &l->areas,
+	int err = owned_settle(l->owned, l->pid, l->memory, &l->areas,
 	    l->seen->heads_only, &not, l->where);
 
+	if (err == 0)
+		count_shared(l, &not );
 	if (err == 0)
 		err = roots_plan(&l->areas, &not, t->pointers, t->count, &plan);
 	if (err == 0)
@@ -232,20 +247,6 @@ pass_all(struct look *l)
 		err = pass_roots(l, p);
 	pass_free(p);
 	return err;
-}
-
-/* Shared memory of which this process has touched nothing yet. */
-static void
-count_unseen(struct look *l)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < l->areas.count; i++)
-		if (l->areas.at[i].kind == ROOTS_SHARED &&
-		    l->areas.at[i].can_write)
-			bytes += l->areas.at[i].end - l->areas.at[i].start;
-	if (bytes > l->shared_bytes)
-		l->seen->unseen_shared_bytes = bytes - l->shared_bytes;
 }
 
 /* ---- what is in no memory ------------------------------------------------- */
@@ -318,8 +319,6 @@ take(struct look *l)
 		err = owned_new(l->heap, l->header, &l->owned);
 	if (err == 0)
 		err = pass_all(l);
-	if (err == 0)
-		count_unseen(l);
 	if (err == 0)
 		err = add_words(l);
 	if (err == 0 && !foreign_is_same(l->memory))

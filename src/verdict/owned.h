@@ -36,7 +36,7 @@ int owned_note_headers(
  * What is no root: the allocator's memory, and ours. Settled. -ENOMEM, or as of
  * foreign_read().
  */
-int owned_settle(struct owned *o, struct foreign *memory,
+int owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
     const struct roots_areas *areas, bool blocks_only, struct ranges *ret,
     struct fault *where);
 
