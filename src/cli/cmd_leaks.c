@@ -112,7 +112,7 @@ die_unjudged(pid_t pid, const struct verdicts *v, const struct judge_about *a)
 		    "the limit, which is a quarter of what is available)",
 		    (int)pid, a->why.text);
 	default:
-		if (a->why.text[0])
+		if (a->why.text[0] && v->reason != VERDICT_ENDED)
 			die(CMD_INPUT, "leaks: process %d: no verdict: %s",
 			    (int)pid, a->why.text);
 		die(CMD_INPUT, "leaks: process %d: no verdict: %s", (int)pid,

@@ -161,7 +161,7 @@ END
 	need strace
 	loses
 	begin app 30
-	strace -o "$T/strace" -p "$HOST" 2>"$T/strace.err" 3>&- &
+	strace -o "$T/strace" -p "$HOST" 2>"$T/strace.err" 3>&- 9>&- &
 	PIDS+=("$!")
 	eventually grep -q '^TracerPid:.[1-9]' "/proc/$HOST/status"
 	leaks --stop
@@ -176,7 +176,7 @@ END
 	begin app 30
 	# many looks, each with a stop: one of them is going on when it is killed
 	for i in 1 2 3; do
-		"$SEEP" leaks --stop --looks 1000 --wait 1ms "$HOST" >/dev/null 3>&- &
+		"$SEEP" leaks --stop --looks 1000 --wait 1ms "$HOST" >/dev/null 3>&- 9>&- &
 		local looking=$!
 		sleep 0.$i
 		kill -KILL "$looking"
