@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/our_ranges.h"
+#include "verdict/jemalloc.h"
 
 enum {
 	PAGE = FOREIGN_PAGE_BYTES,
@@ -262,6 +263,8 @@ owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
 		err = add_blocks(o, false, ret);
 	else if (!o->is_glibc)
 		err = add_blocks(o, true, ret);
+	if (err == 0 && !blocks_only && !o->is_glibc)
+		err = jemalloc_ranges(memory, areas, ret, where);
 	if (!blocks_only && o->is_glibc) {
 		err = read_heaps(o, memory, where);
 		if (err == 0)
