@@ -167,7 +167,7 @@ put_where(FILE *out, const struct frame *f, bool with_line)
 	if (f->brief || f->function)
 		text_print(out, f->brief ? f->brief : f->function);
 	else if (f->module)
-		text_print(out, frames_base(f->module));
+		text_print(out, text_base(f->module));
 	else
 		(void)fprintf(out, "0x%" PRIx64, f->offset);
 	if (with_line && f->file && f->line) {

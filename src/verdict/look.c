@@ -284,7 +284,7 @@ read_areas(struct look *l)
 {
 	char *text;
 	size_t len;
-	int err = foreign_maps(l->pid, &text, &len);
+	int err = foreign_text(l->pid, "maps", &text, &len);
 
 	if (err < 0)
 		return err == -EACCES ? -EPERM : err;
