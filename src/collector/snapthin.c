@@ -31,6 +31,7 @@ static uint64_t grid;          /* level << LEVEL_SHIFT | next */
 static uint32_t first, newest; /* numbers of files that have their names */
 /* signed: a file may be taken off before its writer has added it */
 static int64_t held_files, held_bytes;
+static uint32_t drops_begun, drops_ended; /* removals of files, so far */
 
 void
 snapthin_start(uint32_t files, uint64_t bytes)
@@ -40,6 +41,7 @@ snapthin_start(uint32_t files, uint64_t bytes)
 	grid = 1; /* level 0, place 1 */
 	first = newest = 0;
 	held_files = held_bytes = 0;
+	drops_begun = drops_ended = 0; /* a fork may have come in between */
 }
 
 static bool
@@ -91,18 +93,22 @@ drop(const struct snapthin *t, uint32_t number)
 {
 	char name[SNAPFILE_NAME_BYTES];
 	int64_t bytes;
+	bool done;
 
 	snapfile_name(name, t->file->pid, number, true);
 	bytes = size_if_ours(t, name);
 	if (bytes < 0)
 		return false;
-	/* of several at once, one succeeds and takes it off */
-	if (sys_call(SYS_unlinkat, t->file->dir, (long)name, 0, 0) != 0)
-		return false;
-	ADD(&held_files, -1);
-	ADD(&held_bytes, -bytes);
-	segment_count(SEG_SNAPSHOTS_THINNED, 1);
-	return true;
+	__atomic_fetch_add(&drops_begun, 1, __ATOMIC_SEQ_CST);
+	/* if several threads try, one succeeds and subtracts the file */
+	done = sys_call(SYS_unlinkat, t->file->dir, (long)name, 0, 0) == 0;
+	if (done) {
+		ADD(&held_files, -1);
+		ADD(&held_bytes, -bytes);
+		segment_count(SEG_SNAPSHOTS_THINNED, 1);
+	}
+	__atomic_fetch_add(&drops_ended, 1, __ATOMIC_SEQ_CST);
+	return done;
 }
 
 /* As getdents64() gives it. */
@@ -133,10 +139,16 @@ is_our_name(const struct snapthin *t, const char *name)
 	return fmt_same(ours, name);
 }
 
-/* What is there in truth: somebody may have moved files away. */
+/*
+ * Counts the files that are there, because somebody may have moved some away. A
+ * file that another thread removes meanwhile could be subtracted twice, so the
+ * result is dropped then. A file that another thread is about to add may be
+ * counted twice, which keeps one snapshot less until the next count.
+ */
 static void
 count_again(const struct snapthin *t)
 {
+	uint32_t drops = __atomic_load_n(&drops_ended, __ATOMIC_SEQ_CST);
 	int64_t bytes_before = LOAD(&held_bytes), bytes = 0;
 	int64_t files_before = LOAD(&held_files), files = 0;
 	long n, at;
@@ -157,7 +169,7 @@ count_again(const struct snapthin *t)
 			bytes += size >= 0 ? size : 0;
 		}
 	}
-	if (n < 0)
+	if (n < 0 || __atomic_load_n(&drops_begun, __ATOMIC_SEQ_CST) != drops)
 		return;
 	ADD(&held_bytes, bytes - bytes_before);
 	ADD(&held_files, files - files_before);
