@@ -33,8 +33,7 @@ struct walk {
 	uint64_t lo, hi; /* readable now: pages as above, or our own stack */
 	uint64_t top;    /* end of the highest load in case 2 or 3, 0: none; ~0:
 	               * not all pages from `lo` up to it are known readable */
-	uint64_t
-	    base_slot; /* where the base register was saved last; 0: not known */
+	uint64_t base_slot;           /* where base is saved; 0: not known */
 	const struct cpu_frame *hook; /* where the walk began */
 	bool exact;   /* pc is an interrupted instruction, no return address */
 	bool own;     /* sp is on the thread's own stack */
