@@ -14,13 +14,15 @@
 #include "trace/format.h"
 
 /*
- * The place of a snapshot is its number less one. At level L all places go that
- * are no multiple of 2^L, and those of its odd multiples that are before `next`,
- * which is one of them. When no odd multiple is left, the level rises.
+ * The place of a snapshot is its number less one. At level L the snapshots at
+ * these places are removed: those that are no multiple of 2^L, and the odd
+ * multiples of 2^L below `next`, which is one of these multiples. When no odd
+ * multiple is left, the level rises.
  *
- * Who gives a file its name looks at the level afterwards, and who raises the
- * level looks for the file afterwards: of the two, one removes it. The same way
- * whoever takes the rank of the first or the newest from a file judges that.
+ * A thread that gives a file its name looks at the level afterwards, and a
+ * thread that raises the level looks for the file afterwards. So one of the two
+ * removes the file. In the same way a thread whose file becomes the first or
+ * the newest checks the file that was it before.
  */
 enum { LEVEL_SHIFT = 58, LEVEL_MAX = 31 };
 #define NEXT_MASK ((UINT64_C(1) << LEVEL_SHIFT) - 1)
@@ -29,7 +31,7 @@ static uint32_t most_files;
 static uint64_t most_bytes;
 static uint64_t grid;          /* level << LEVEL_SHIFT | next */
 static uint32_t first, newest; /* numbers of files that have their names */
-/* signed: a file may be taken off before its writer has added it */
+/* signed, because a file may be subtracted before its writer has added it */
 static int64_t held_files, held_bytes;
 static uint32_t drops_begun, drops_ended; /* removals of files, so far */
 
@@ -119,7 +121,7 @@ struct entry {
 	char name[];
 };
 
-/* Is it called as our snapshots are, whatever its number? */
+/* Is this the name of one of our snapshots, with any number? */
 static bool
 is_our_name(const struct snapthin *t, const char *name)
 {
@@ -177,7 +179,10 @@ count_again(const struct snapthin *t)
 
 /* ---- which --------------------------------------------------------------- */
 
-/* The next one to go, 0: there is none between the first and the newest. */
+/*
+ * The number to remove next; 0 if there is none between the first and the
+ * newest.
+ */
 static uint32_t
 claim(void)
 {
@@ -198,14 +203,14 @@ claim(void)
 		else
 			return 0;
 		if (!CAS(&grid, &g, more))
-			continue; /* another one was faster; g is what is now */
+			continue; /* another thread was faster; g is new */
 		if (next < last)
 			return (uint32_t)next + 1;
 		g = more;
 	}
 }
 
-/* Removes one file. A gap at its place is a reason to count again, once. */
+/* Removes one file. If the file is missing, counts all files again, once. */
 static bool
 thin(const struct snapthin *t, bool *counted)
 {
@@ -234,7 +239,7 @@ is_too_much(void)
 	    (bytes > 0 && (uint64_t)bytes > most_bytes);
 }
 
-/* Takes the rank of the first from another one: its number, else 0. */
+/* If this file becomes the first: the number of the former one; otherwise 0. */
 static uint32_t
 take_first(uint32_t number)
 {
