@@ -38,7 +38,7 @@ enum { CONFIG_SNAPSHOT_BYTES = 64 << 20 };
 
 extern SEEP_HIDDEN struct config config;
 
-/* Copies what it needs: the environment may be overwritten later. */
+/* Copies the values, because the environment may be overwritten later. */
 void config_read(char **envp);
 
 #endif

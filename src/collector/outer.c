@@ -225,7 +225,7 @@ outer_least_kept(void)
 bool
 outer_keeps_too_few(const struct thread *t, uint32_t frames)
 {
-	/* an exact limit counts the inner frames, which may be up to six */
+	/* an exact limit counts inner frames; chunks may have fewer than six */
 	uint32_t inner = outer_depth <= SMALL_DEPTH ? SEG_INNER_FRAMES : 0;
 
 	return t->outer_truncated && frames + inner < outer_least_kept();
@@ -272,7 +272,7 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 	if (r.too_deep && r.n) {
 		struct outer_frame *last = &t->walk[r.n - 1];
 
-		/* what this frame returns to is not kept, so it is not checked */
+		/* its caller is not kept, so it is not checked */
 		last->ra_slot = last->fp_slot = last->aux_slot = 0;
 		last->vouched = false;
 		segment_count(SEG_TRUNCATED_STACKS, 1);
