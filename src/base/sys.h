@@ -49,9 +49,9 @@ sys_madvise(void *p, size_t bytes, int advice)
 }
 
 /*
- * Another view of shared pages, from the page at p on and as long as we like:
- * a shared mapping can grow over its file so, without a descriptor. NULL where
- * the kernel refuses.
+ * Makes another view of shared pages, from the page at p on and of any length.
+ * In this way a shared mapping can grow over its file without a descriptor.
+ * NULL if the kernel refuses.
  */
 SEEP_INLINE void *
 sys_view(void *p, size_t bytes)

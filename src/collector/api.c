@@ -50,7 +50,7 @@ seep_resume(void)
 	recorder_pause(-1);
 }
 
-/* The caller's stack, or 0: recording is off, or this thread has paused. */
+/* The caller's stack; 0 if recording is off, or this thread has paused. */
 static struct site_id
 stack_of(const struct cpu_frame *c)
 {
@@ -86,7 +86,7 @@ seep_alloc(const char *pool, const void *handle, size_t size)
 	lifecycle_slow_ends(counted);
 }
 
-/* Frees are booked also while recording is off, like those of blocks. */
+/* Frees are recorded while recording is off, too, as those of blocks are. */
 SEEP_EXPORT void
 seep_free(const char *pool, const void *handle)
 {

@@ -1,4 +1,6 @@
-/* cfi.c - .eh_frame: the unwind rule of one code address, computed when needed. */
+/*
+ * cfi.c - .eh_frame: the unwind rule of one code address, computed on demand.
+ */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/cfi.h"
 
@@ -10,7 +12,7 @@
 #include "cpu/cpu.h"
 
 enum { REMEMBER_MAX = 6 };
-enum { OPS_MAX = 1 << 18 }; /* CFA instructions looked at for one rule */
+enum { OPS_MAX = 1 << 18 }; /* CFA instructions that are run for one rule */
 
 /* How one register of the caller is found. */
 enum saved_how {
@@ -42,7 +44,9 @@ struct state {
 	struct saved fp, ra;
 };
 
-/* A cursor that never leaves [at, end): beyond it reads zero and `bad`. */
+/*
+ * A cursor that never leaves [at, end). Reads beyond it give 0 and set `bad`.
+ */
 struct bytes {
 	const uint8_t *at, *end;
 	bool bad;
@@ -66,7 +70,8 @@ get(struct bytes *b, unsigned n)
 		b->at = b->end;
 		return 0;
 	}
-	switch (n) { /* sizes that the compiler knows: plain loads */
+	switch (
+	    n) { /* for sizes that the compiler knows these are plain loads */
 	case 1:
 		v = *b->at;
 		break;
@@ -346,7 +351,7 @@ run_extended(struct state *s, const struct state *initial,
 	}
 }
 
-/* Runs a CFA program up to the row that covers target. */
+/* Runs a CFA program up to the table row that covers target. */
 static void
 run(struct state *s, const struct state *initial, const struct cie *cie,
     struct bytes b, uint64_t loc, uint64_t target)
@@ -569,7 +574,7 @@ odd:
 	return r;
 }
 
-/* Not `cold`: that would make it small, and slow. */
+/* Not `cold`, because the compiler would make it small and slow. */
 SEEP_NOINLINE struct unwind_rule
 cfi_rule(const struct module *m, uint64_t pc)
 {

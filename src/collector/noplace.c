@@ -1,4 +1,4 @@
-/* noplace.c - a process whose directory somebody else has taken says so. */
+/* noplace.c - a note of a process whose directory belongs to another user. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/noplace.h"
 
@@ -18,13 +18,13 @@
 
 enum { FILES_MAX = 400, NAME_BYTES = 96, NO_ROOM = -1 };
 
-/* The header, and behind it the path of the executable while it is made. */
+/* The header; the path is needed while it is filled in. */
 struct note {
 	struct seg_header header;
 	char exe[DESCRIBE_PATH_BYTES];
 };
 
-/* A tmpfs where everybody may make files, and nobody touch those of others. */
+/* Is it a tmpfs where all may make files, but not remove those of others? */
 static bool
 is_room_in_shm(void)
 {
@@ -45,7 +45,7 @@ is_room_in_shm(void)
 	return is_room;
 }
 
-/* One of our own that was not there before. */
+/* Makes a new directory of our own. */
 static long
 make_directory(char path[NAME_BYTES])
 {

@@ -21,10 +21,10 @@
 enum {
 	RUNS = 4, /* stretches of one extent, at most */
 	OUT_BYTES = 64 << 10,
-	NEW_EXTENTS = 4096, /* that may come while we write */
+	NEW_EXTENTS = 4096, /* that may be added while we write */
 	PEAK_TRIES = 3,
 	LIMIT_MIN = 2,
-	GIVE_MAX = 16, /* older ones that may go to make room for one */
+	GIVE_MAX = 16, /* older ones that are removed to make room for one */
 	ARRAYS = SEG_ARRAYS + 1, /* with that of pools and handles */
 };
 
@@ -33,12 +33,13 @@ struct snap {
 	struct snapfile file;
 	struct segment_table *tables[SNAP_TABLES];
 	size_t table_count;
-	uint64_t at; /* next byte of the file, but for what is in out */
+	uint64_t
+	    at; /* next byte of the file, not counting the bytes in `out` */
 	uint32_t out_used;
 	uint32_t entry_count, entry_room;
-	int err; /* the first one, sticks */
+	int err; /* the first error; it stays */
 	struct seg_header header;
-	uint8_t uuid[16]; /* a child's header may move meanwhile */
+	uint8_t uuid[16]; /* the header of a forked child may move meanwhile */
 	uint8_t out[OUT_BYTES] __attribute__((aligned(8)));
 	uint8_t rows[ARRAYS][SEG_EXTENT_STEP];
 	uint8_t again[SEG_EXTENT_STEP];
@@ -132,7 +133,12 @@ put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* One stretch of ids in all arrays of the ledger, see rows_read_again(). */
+/*
+ * One stretch of ids in all arrays of the ledger. It is read twice, and the
+ * second reading replaces everything but the frees. If the first reading saw a
+ * free, its allocation was stored before, so the second reading sees the
+ * allocation.
+ */
 static void
 put_stretch(struct snap *s, uint64_t chunk)
 {
@@ -184,7 +190,7 @@ put_ledger(struct snap *s)
 		put_stretch(s, chunk);
 }
 
-/* Header and ledger, again while the peak moves under our hands. */
+/* Writes header and ledger, and again if the peak has moved meanwhile. */
 static void
 put_peak_and_ledger(struct snap *s)
 {
@@ -255,11 +261,11 @@ put_directory(struct snap *s)
 	h->slot_bytes = 0;
 	h->slot_count = 0;
 	h->slot_index = UINT32_MAX;
-	h->live_root = 0; /* it is of the process, not of this moment */
+	h->live_root = 0; /* addresses in a process that may be gone */
 	h->spill_root = 0;
 }
 
-/* What is in the file becomes a snapshot when the header is there, too. */
+/* The file becomes a snapshot when its header is written. */
 static void
 put_header(struct snap *s, const char *label, enum seg_snapshot reason)
 {
@@ -285,7 +291,7 @@ thin_of(struct snap *s)
 	    .buffer_bytes = sizeof(s->out)};
 }
 
-/* The most that it can have: of an extent, rows of zeros are left out. */
+/* The largest size that it can have; rows of zeros will be left out. */
 static uint64_t
 most_bytes(void)
 {
@@ -294,7 +300,7 @@ most_bytes(void)
 	    (SEG_EXTENT_STEP + RUNS * sizeof(struct seg_extent));
 }
 
-/* Where there is no room, older ones make it. */
+/* If there is no room, removes older snapshots. */
 static int
 find_room(struct snap *s)
 {
@@ -334,7 +340,7 @@ write_file(struct snap *s, const char *label, enum seg_snapshot reason,
 	return snapfile_publish(&s->file);
 }
 
-/* Gives the file a number and a directory for as long as it is at work. */
+/* Gives the file a number, and opens the directory until it is closed. */
 static int
 write_one(struct snap *s, const char *label, enum seg_snapshot reason,
     snap_tables_fn *tables)
@@ -357,7 +363,7 @@ write_one(struct snap *s, const char *label, enum seg_snapshot reason,
 			snapthin_added(&thin, s->at);
 		snapfile_close(&s->file);
 	}
-	/* failures leave no gap, unless another one has begun since */
+	/* a failure leaves no gap, unless another snapshot has begun since */
 	if (err && !is_segment)
 		CAS(&numbers, &number, number - 1);
 	return err;
@@ -387,8 +393,8 @@ take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 
 /*
  * A handler that leaves by siglongjmp, or a cancellation, would leave our
- * descriptor open: signals wait, but for those that a fault of the thread
- * itself or a sandbox raises.
+ * descriptor open. So signals are blocked, except those that a fault of this
+ * thread or a sandbox raises.
  */
 static uint64_t
 hold_signals(void)
@@ -411,7 +417,7 @@ snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 	uint64_t signals;
 	int err;
 
-	/* the first and the newest are two: a lower limit knows no newest */
+	/* with a limit of 0 or 1 nothing is removed, so more are refused */
 	if (ADD(&written, 1) >= limit && limit < LIMIT_MIN) {
 		ADD(&written, (uint32_t)-1);
 		segment_count(SEG_SNAPSHOTS_REFUSED, 1);
