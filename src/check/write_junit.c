@@ -228,8 +228,9 @@ input_suite(FILE *out, const struct check *c)
 	case_begin(out, "input", "whole");
 	(void)fputs(">\n", out);
 	if (c->is_damaged)
-		(void)fputs("      <error type=\"input\" message=\"the input "
-		            "is not whole, so nothing can be promised\"/>\n",
+		(void)fputs(
+		    "      <error type=\"input\" message=\"the input is "
+		    "incomplete, so a leak may be missing\"/>\n",
 		    out);
 	(void)fputs("      <system-out>", out);
 	for (size_t i = 0; i < c->note_count; i++) {

@@ -127,8 +127,8 @@ wait_for_end(struct record_run *r)
 		}
 	}
 	if (err < 0) {
-		die_warn("lost sight of %s: %s", r->options.command[0],
-		    strerror(-err));
+		die_warn("cannot wait for %s any more: %s",
+		    r->options.command[0], strerror(-err));
 		return RECORD_FAILED;
 	}
 	while (r->options.wait &&
@@ -187,8 +187,9 @@ static void
 write_names(struct record_run *r)
 {
 	if (r->embed && embed_write(r->embed, r->writer) > 0)
-		die_warn("no room for the names of functions in %s: a report "
-		         "will look for them where it runs",
+		die_warn(
+		    "%s has no room for the names of functions: a report will "
+		    "look for them on the machine where it runs",
 		    r->file);
 	progress_end();
 }
@@ -264,8 +265,9 @@ conclude(struct record_run *r)
 		err = write_recording(r);
 	}
 	if (err < 0) {
-		die_warn("cannot write %s: %s; the segments are kept until the "
-		         "next record: seep report %s",
+		die_warn(
+		    "cannot write %s: %s; the segments are kept until the next "
+		    "seep record; to read them: seep report %s",
 		    r->file,
 		    err == -ESTALE ? "another program wrote into it"
 		                   : strerror(-err),
@@ -277,7 +279,8 @@ conclude(struct record_run *r)
 		    words_counted(count, c->unreadable, "segment"),
 		    words_was(c->unreadable), r->spool.path);
 	if (c->programs == 0 && r->writer) {
-		die_warn("nothing was recorded, %s was not written", r->file);
+		die_warn(
+		    "nothing was recorded, so %s was not written", r->file);
 		collect_remove(c);
 		return r->options.require ? RECORD_FAILED : 0;
 	} else {

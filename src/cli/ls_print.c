@@ -66,7 +66,9 @@ print_inert(const struct seg_header *h)
 {
 	(void)printf("%8s  not traced: ", "");
 	if (h->inert_reason == SEG_INERT_PLACE)
-		(void)printf("its place is taken by uid %u\n", h->place_owner);
+		(void)printf(
+		    "the directory for its segment belongs to uid %u\n",
+		    h->place_owner);
 	else
 		(void)printf("%s\n", losses_inert(h->inert_reason));
 }

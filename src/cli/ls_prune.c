@@ -96,7 +96,7 @@ may_remove(const struct ls_prune *at, const struct ls_prune_file *c)
 		return false;
 	if (st.st_uid == geteuid() || st.st_uid == at->owner)
 		return true;
-	die_warn("%s/%s: kept: it does not belong to the owner of its "
+	die_warn("%s/%s: kept, because it does not belong to the owner of its "
 	         "directory",
 	    at->path, c->name);
 	return false;

@@ -42,7 +42,7 @@ load ../lib/leaks.bash
 }
 
 @test "without a baseline it is said why ordinary programs fail; with one only what is new counts" {
-	local why='^Without a baseline all that is live at exit counts, .*--write-baseline FILE.*--exe RE'
+	local why='^Without a baseline, every block that is live at exit counts, .*--write-baseline FILE.*--exe RE'
 	leaky app
 	run_leaky app add copy
 	check data
