@@ -1,4 +1,4 @@
-/* check.c - does a run hold what was promised of its heap? */
+/* check.c - does a run keep within the limits for its heap? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check.h"
 

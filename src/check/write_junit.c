@@ -91,7 +91,7 @@ failure_begin(FILE *out, enum check_rule rule, char *message)
 	(void)putc('"', out);
 }
 
-/* Leaks told so far, so that cases of one name are told apart. */
+/* Leaks written so far, so that each case has a name of its own. */
 struct told {
 	struct dict index;
 	uint32_t *times; /* by site */
@@ -166,7 +166,7 @@ is_in(const struct check *c, const struct check_site *x, const char *program)
 	return strcmp(program_of(&c->processes[x->process]), program) == 0;
 }
 
-/* Processes of one program are one suite, told with the first of them. */
+/* Processes of one program are one suite, written with the first of them. */
 static bool
 is_first(const struct check *c, size_t number)
 {

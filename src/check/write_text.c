@@ -84,7 +84,7 @@ process_row(FILE *out, const struct check_process *x)
 	(void)fprintf(out, "%s\n", standing[x->standing]);
 }
 
-/* Only where there is more than one to tell apart; the worst first. */
+/* Only if there are several processes; the worst comes first. */
 static void
 processes(FILE *out, const struct check *c, const struct write_options *o)
 {

@@ -230,7 +230,7 @@ add_name_notes(struct check *c, const struct names *names)
 			die_memory();
 }
 
-/* Who only writes down what there is does not ask for one. */
+/* A command that only writes a baseline or suppressions needs no verdict. */
 static bool
 wants_verdict(const struct check_command *o)
 {

@@ -59,7 +59,7 @@ peak_of(const struct process *p)
 	return p->totals.peak_bytes;
 }
 
-/* Of a format that tells one process: it, or the one with the highest peak. */
+/* For a format with one process: --pid, or the one with the highest peak. */
 static const struct process *
 choose_process(const struct session *s, const struct export_opts *o)
 {

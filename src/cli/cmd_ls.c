@@ -234,7 +234,7 @@ warn_of_unfit(const char *folder)
 
 /*
  * Says what is wrong with the default directory of a user. Anybody can make as
- * many as he likes, so root is told of a few.
+ * many as he likes, so root sees a few of the messages.
  */
 static void
 warn_of_default(struct listing *l, uid_t user, const char *path, bool is_shared)

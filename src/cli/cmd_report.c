@@ -52,7 +52,7 @@ struct report_inputs {
 	bool is_truncated;
 };
 
-/* Mistakes are told before anything is read. */
+/* Wrong options are reported before anything is read. */
 static void
 finish(struct report_options *o, int inputs)
 {

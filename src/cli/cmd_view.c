@@ -130,7 +130,7 @@ open_temporary(
 
 	if (asprintf(&ret->dir, "%s/" FOLDER "XXXXXX", tmp) < 0)
 		die(CMD_INPUT, "view: out of memory");
-	if (!mkdtemp(ret->dir)) /* 0700, and nobody else's */
+	if (!mkdtemp(ret->dir)) /* 0700, and made by us */
 		die(CMD_INPUT, "view: %s: no file can be made there: %s", tmp,
 		    strerror(errno));
 	if (asprintf(&ret->path, "%s/%s", ret->dir, name) < 0)

@@ -49,7 +49,7 @@ print_command(const struct seg_header *h)
 	(void)fputs("...", stdout);
 }
 
-/* Number, label or reason: what tells it from the others. */
+/* Number, label or reason: by these a user knows which one it is. */
 static void
 print_snapshot(const struct seg_header *h)
 {

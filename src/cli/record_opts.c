@@ -84,7 +84,7 @@ check_pattern(const char *output)
 	}
 }
 
-/* What was not given is none of these values: 0 is told from "0". */
+/* The value of an option that was not given: none that a user can type. */
 static const struct record_options not_given = {.depth = UINT32_MAX,
     .interval_ns = UINT64_MAX,
     .sample_bytes = UINT64_MAX,

@@ -11,7 +11,7 @@
 
 enum { ROOM_MIN = 256 << 10 }; /* bytes of a segment */
 
-/* A collector without room for a quarter of a MiB does nothing. */
+/* A collector that finds less room than a quarter of a MiB does nothing. */
 static const char *
 tight_limit(void)
 {

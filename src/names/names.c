@@ -28,7 +28,7 @@ struct embedded {
 	bool is_damaged;
 };
 
-/* Made anew at each question. */
+/* Made again for each call of names_notes(). */
 struct notes {
 	char **list;
 	size_t count;

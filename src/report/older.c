@@ -1,4 +1,4 @@
-/* older.c - of what lives, the blocks that are older than some age. */
+/* older.c - the live blocks that are older than some age. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/older.h"
 

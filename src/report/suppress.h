@@ -31,7 +31,7 @@ struct suppress_entry {
 	const char *name;
 	const char *file; /* "built-in" for ours */
 	unsigned line;
-	/* what suppress_book() was told */
+	/* sums of suppress_book() */
 	uint64_t sites, blocks, bytes;
 };
 
