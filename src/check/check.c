@@ -1,4 +1,4 @@
-/* check.c - does a run hold what was promised of its heap? */
+/* check.c - does a run keep within the limits for its heap? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check.h"
 
@@ -13,13 +13,13 @@
 
 static const struct check_rule_text rules[CHECK_RULES] = {
     [CHECK_LEAK] = {"leak", "Memory is not freed at the end of the program",
-        "Free it, or accept it: --suppress, --write-baseline."},
+        "Free it, or accept it with --suppress or --write-baseline."},
     [CHECK_NEW] = {"new-leak",
-        "Memory is not freed that the baseline does not know",
-        "Free it, or write the baseline anew: --write-baseline."},
+        "Memory that is not in the baseline is not freed",
+        "Free it, or write a new baseline with --write-baseline."},
     [CHECK_GROWN] = {"grown-leak",
-        "More memory is not freed than the baseline has",
-        "Find out why it grew, or write the baseline anew."},
+        "More memory is not freed than the baseline lists",
+        "Find out why it grew, or write a new baseline with --write-baseline."},
     [CHECK_MAX_LIVE] = {"max-live",
         "More memory is live at the end than --max-live allows",
         "seep report --live shows what it is."},

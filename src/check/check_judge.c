@@ -21,11 +21,11 @@ has_grown(const struct check *c, const struct baseline_item *now,
 
 	if (bytes < (double)c->options->tolerance_bytes)
 		bytes = (double)c->options->tolerance_bytes;
-	/* sampled: only what chance does not explain */
+	/* sampled: only growth beyond the confidence interval */
 	if ((double)now->bytes - (double)process_error(now->variance) >
 	    (double)known->bytes + bytes)
 		return true;
-	/* many empty blocks leak, too */
+	/* blocks of 0 bytes leak, too: compare their number */
 	return c->sample_bytes == 0 && c->options->tolerance_bytes == 0 &&
 	    (double)now->blocks >
 	    (double)known->blocks + slack(c, known->blocks);
@@ -177,7 +177,7 @@ check_judge(struct check *c)
 		judge_site(c, &c->sites[i]);
 	qsort(c->sites, c->site_count, sizeof(*c->sites), in_order);
 	judge_bounds(c);
-	/* a limit on what is leaked says how much of it is fine */
+	/* with a limit on leaks, a single new leak is no failure */
 	if (o->baseline && !o->max_leaked.given)
 		any_is_bad = true;
 	if (any_is_bad && c->failed_count > 0)

@@ -79,8 +79,9 @@ note_end(struct check *c, const struct process *p)
 }
 
 /*
- * Calls of these passed the collector by, nobody knows how many: a block that
- * looks leaked may have been freed, and a leak may be missing.
+ * Counters of calls that did not reach the collector. Their number is not
+ * known: a block that looks leaked may have been freed, and a leak may be
+ * missing.
  */
 static bool
 is_unsure(enum seg_count count)
@@ -117,7 +118,7 @@ note_losses(struct check *c, const struct process *p)
 	return err;
 }
 
-/* Blocks that the executable frees by itself are no leaks, but look like it. */
+/* Blocks that the executable frees with its own malloc look like leaks. */
 static int
 note_own(struct check *c, const struct process *p)
 {

@@ -11,13 +11,13 @@ struct write_options {
 	unsigned top;   /* sites in the text, 0: all */
 	unsigned depth; /* frames of each, 0: all */
 	bool colour;
-	bool full_names;     /* of C++ and Rust, with all arguments */
-	const char *root;    /* absolute; sources below it are told relative */
+	bool full_names;  /* of C++ and Rust, with all arguments */
+	const char *root; /* absolute; sources below it get a relative path */
 	const char *version; /* ours */
 	int exit_status;     /* that the command will end with */
 };
 
-/* All return 0, or -EIO as ferror(out) tells. */
+/* All return 0, or -EIO if ferror(out). */
 
 /* The verdict in a sentence, then why. */
 int write_text(FILE *out, const struct check *c, const struct write_options *o);

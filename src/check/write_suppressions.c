@@ -12,7 +12,7 @@
 #include "report/words.h"
 #include "util/text.h"
 
-enum { FRAMES = 12 }; /* enough to tell a place; valgrind takes 24 */
+enum { FRAMES = 12 }; /* enough to identify a place; valgrind takes 24 */
 
 /* valgrind's name of an allocation function. */
 static const char *

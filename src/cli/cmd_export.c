@@ -49,7 +49,7 @@ first_process(const struct session *s, unsigned pid)
 		if (s->processes[i]->header.pid == pid)
 			return s->processes[i];
 	if (pid != 0)
-		die(CMD_INPUT, "export: no process %u is in the input", pid);
+		die(CMD_INPUT, "export: the input has no process %u", pid);
 	return s->processes[0];
 }
 
@@ -59,7 +59,7 @@ peak_of(const struct process *p)
 	return p->totals.peak_bytes;
 }
 
-/* Of a format that tells one process: it, or the one with the highest peak. */
+/* For a format with one process: --pid, or the one with the highest peak. */
 static const struct process *
 choose_process(const struct session *s, const struct export_opts *o)
 {
@@ -76,8 +76,8 @@ choose_process(const struct session *s, const struct export_opts *o)
 			best = p;
 	}
 	if (count > 1)
-		die_warn("--format %s is of one process: this is %" PRIu32
-		         " (%s), whose peak is the highest of %zu; --pid N "
+		die_warn("--format %s holds one process: this is %" PRIu32
+		         " (%s), which has the highest peak of %zu; --pid N "
 		         "chooses another",
 		    o->format, best->header.pid, program_name(&best->header),
 		    count);
@@ -316,12 +316,13 @@ run(const struct cmd *self, int argc, char **argv)
 
 const struct cmd cmd_export = {
     .name = "export",
-    .summary = "write what other tools read",
+    .summary = "write a file that another tool reads",
     .operands = "[INPUT]",
-    .about = "Writes what INPUT has in the form of another tool. INPUT is a "
-             "recording (default: " INPUT_DEFAULT "), a segment or snapshot "
-             "file, a directory of them, or the PID of a traced process. A "
-             "file that is there is not replaced without --force.",
+    .about =
+        "Writes INPUT in the format of another tool. INPUT is a recording "
+        "(default: " INPUT_DEFAULT
+        "), a segment or snapshot file, a directory of them, or the PID of a "
+        "traced process. An existing file is replaced only with --force.",
     .options = export_opts_groups,
     .run = run,
 };

@@ -68,9 +68,10 @@ warn_of_unknown(struct listing *l, const struct place *at, const char *name)
 {
 	l->unknown++;
 	if (l->prune && l->unknown <= UNKNOWN_NAMED)
-		die_warn("%s/%s: kept: whether its process still runs cannot "
-		         "be seen from here (another pid namespace, or "
-		         "hidden); if it does not, remove the file by hand",
+		die_warn(
+		    "%s/%s: kept, because seep cannot see whether its process "
+		    "still runs (it is in another pid namespace, or hidden); "
+		    "if it does not, remove the file by hand",
 		    at->path, name);
 }
 
@@ -233,7 +234,7 @@ warn_of_unfit(const char *folder)
 
 /*
  * Says what is wrong with the default directory of a user. Anybody can make as
- * many as he likes, so root is told of a few.
+ * many as he likes, so root sees a few of the messages.
  */
 static void
 warn_of_default(struct listing *l, uid_t user, const char *path, bool is_shared)
@@ -344,7 +345,7 @@ list_shm(struct listing *l)
 	(void)close(shm);
 	if (l->complaints > COMPLAINTS)
 		die_warn("%zu more directories in " FOLDER_SHM
-		         " belong to others than they are named after",
+		         " do not belong to the user whose id is in their name",
 		    l->complaints - COMPLAINTS);
 }
 
@@ -402,7 +403,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 	(void)opts_parse(self, argc, argv, &o);
 	if (o.prune && o.pids)
-		die(CMD_USAGE, "ls: --prune and --pids do not go together");
+		die(CMD_USAGE, "ls: --prune and --pids cannot be combined");
 	l.prune = o.prune;
 	l.pids = o.pids;
 	l.until_ns =
@@ -436,11 +437,13 @@ const struct cmd cmd_ls = {
     .name = "ls",
     .summary = "list the processes that are or were traced",
     .operands = "",
-    .about = "Lists the processes that are or were traced: the segments in "
-             "SEEP_DIR or /dev/shm/seep-UID; for root, of all users. Sizes are "
-             "bytes; SIZE is what the file occupies. Looks for 5 seconds at "
-             "most and says what it has not read. The state is unknown where "
-             "the process cannot be seen: in another pid namespace, or hidden.",
+    .about =
+        "Lists the processes that are or were traced. They are found by their "
+        "segments in SEEP_DIR or /dev/shm/seep-UID; root sees those of all "
+        "users. LIVE and PEAK are bytes; SIZE is what the file occupies. It "
+        "takes 5 seconds at most and prints what it has not read. The state is "
+        "unknown if seep cannot see the process, because it is in another pid "
+        "namespace or hidden.",
     .options = options,
     .run = run,
 };

@@ -28,9 +28,10 @@ enum {
 };
 
 /*
- * Started with stdin, stdout or stderr closed, our own files would take those
- * numbers and our words would land in them. Closed again by exec: the command
- * finds what we found. The wrong way round: writing to them stays an error.
+ * If stdin, stdout or stderr is closed, our own files would get its number, and
+ * our messages would be written into them. So we open /dev/null there, with
+ * close-on-exec: the command finds the descriptors closed, as we did. stdin is
+ * opened for writing and the others for reading, so that their use still fails.
  */
 static void
 occupy_standard_files(void)
@@ -78,7 +79,7 @@ write_about(struct record_run *r, bool ended)
 	return meta_write(&about, r->writer);
 }
 
-/* What cannot be written now is told at the end; CMD runs on. */
+/* If this cannot be written now, the error is printed at the end; CMD runs on. */
 static void
 begin_following(struct record_run *r)
 {
@@ -127,8 +128,8 @@ wait_for_end(struct record_run *r)
 		}
 	}
 	if (err < 0) {
-		die_warn("lost sight of %s: %s", r->options.command[0],
-		    strerror(-err));
+		die_warn("cannot wait for %s any more: %s",
+		    r->options.command[0], strerror(-err));
 		return RECORD_FAILED;
 	}
 	while (r->options.wait &&
@@ -156,7 +157,7 @@ note_running(void *context, const struct procs_process *p, bool traced)
 	    (r->follow && follow_told(r->follow, p->pid, p->start_jiffies)))
 		return;
 	inspect_pid(p->pid, &in);
-	/* an error sticks in the writer: recording_finish() tells it */
+	/* the writer keeps an error until recording_finish() returns it */
 	(void)meta_write_untraced(r->writer, p->pid, in.program,
 	    in.kind != INSPECT_FINE ? in.message : META_NO_REASON);
 }
@@ -168,7 +169,7 @@ tell_file(void *context, const char *path)
 	progress_begin("finding the names of functions in", path);
 }
 
-/* Not to be had without memory; the report then looks for them. */
+/* If there is no memory for them, the report looks for the names. */
 static void
 want_names(struct record_run *r)
 {
@@ -182,13 +183,14 @@ want_names(struct record_run *r)
 	r->collect.context = r->embed;
 }
 
-/* An error sticks in the writer: recording_finish() tells it. */
+/* The writer keeps an error until recording_finish() returns it. */
 static void
 write_names(struct record_run *r)
 {
 	if (r->embed && embed_write(r->embed, r->writer) > 0)
-		die_warn("no room for the names of functions in %s: a report "
-		         "will look for them where it runs",
+		die_warn(
+		    "%s has no room for the names of functions: a report will "
+		    "look for them on the machine where it runs",
 		    r->file);
 	progress_end();
 }
@@ -242,7 +244,7 @@ move_snapshots(const struct record_run *r)
 		    words_was(k.left), r->spool.path, strerror(-k.err));
 }
 
-/* Puts everything together after the end; our exit code, 0 if all is well. */
+/* Writes the recording after the end. Returns our exit code, 0 if all is well. */
 static int
 conclude(struct record_run *r)
 {
@@ -264,8 +266,9 @@ conclude(struct record_run *r)
 		err = write_recording(r);
 	}
 	if (err < 0) {
-		die_warn("cannot write %s: %s; the segments are kept until the "
-		         "next record: seep report %s",
+		die_warn(
+		    "cannot write %s: %s; the segments are kept until the next "
+		    "seep record; to read them: seep report %s",
 		    r->file,
 		    err == -ESTALE ? "another program wrote into it"
 		                   : strerror(-err),
@@ -277,7 +280,8 @@ conclude(struct record_run *r)
 		    words_counted(count, c->unreadable, "segment"),
 		    words_was(c->unreadable), r->spool.path);
 	if (c->programs == 0 && r->writer) {
-		die_warn("nothing was recorded, %s was not written", r->file);
+		die_warn(
+		    "nothing was recorded, so %s was not written", r->file);
 		collect_remove(c);
 		return r->options.require ? RECORD_FAILED : 0;
 	} else {

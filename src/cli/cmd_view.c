@@ -130,7 +130,7 @@ open_temporary(
 
 	if (asprintf(&ret->dir, "%s/" FOLDER "XXXXXX", tmp) < 0)
 		die(CMD_INPUT, "view: out of memory");
-	if (!mkdtemp(ret->dir)) /* 0700, and nobody else's */
+	if (!mkdtemp(ret->dir)) /* 0700, and made by us */
 		die(CMD_INPUT, "view: %s: no file can be made there: %s", tmp,
 		    strerror(errno));
 	if (asprintf(&ret->path, "%s/%s", ret->dir, name) < 0)
@@ -151,7 +151,7 @@ write_inputs(const struct view_inputs *in, struct names *names,
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "view: out of memory");
 	if (err == -ESRCH)
-		die(CMD_INPUT, "view: there is no such process in it");
+		die(CMD_INPUT, "view: the input has no such process");
 	output_finish(out);
 }
 
@@ -201,7 +201,7 @@ tell_copy(const struct page_file *f)
 
 	if (gethostname(host, sizeof(host) - 1) < 0 || !*host)
 		(void)strcpy(host, "HOST");
-	die_warn("%s. Where there is one, type:",
+	die_warn("%s. On a machine with a browser, type:",
 	    secure_mode() == SECURE_NO
 	        ? "no browser opens here"
 	        : "no browser is started as root (SEEP_PAGERSECURE=0 allows it)");
@@ -310,7 +310,7 @@ static const struct opts_option rows[] = {
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write the page to FILE, where it stays"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
-        "all sites, also where that are very many"},
+        "put all sites into the page, even if there are very many"},
     {"no-open", 0, OPTS_FLAG, AT(no_open), 0, NULL,
         "write the page and print its path, without opening it"},
     {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
@@ -321,20 +321,21 @@ static const struct opts_group options[] = {
     {"The page", rows, 0},
     {"What to show at first", view_opts_metrics, AT(sites)},
     {"Which sites", view_opts_filters, AT(sites)},
-    {"Shape, as of seep report", view_opts_shapes, AT(sites)},
+    {"How to show them, as in seep report", view_opts_shapes, AT(sites)},
     {"Where names come from", name_opts_rows, AT(naming)},
     {0},
 };
 
 const struct cmd cmd_view = {
     .name = "view",
-    .summary = "a report in the browser: flame graph, time line, table",
+    .summary = "show a report in the browser: flame graph, time line, table",
     .operands = "[INPUT...]",
     .about =
-        "Writes the report of INPUT as one page into a private temporary "
-        "file, prints its path, and opens it with $BROWSER or xdg-open. Where "
-        "there is no screen it tells how to copy the page to one. INPUT is a "
-        "recording (default: " INPUT_DEFAULT "), a segment or snapshot file, a "
+        "Writes the report of INPUT as one page into a private temporary file, "
+        "prints its path, and opens it with $BROWSER or xdg-open. If there is "
+        "no screen, it prints how to copy the page to a machine that has one. "
+        "INPUT is a recording (default: " INPUT_DEFAULT
+        "), a segment or snapshot file, a "
         "directory of them, or the PID of a traced process; two of them open "
         "as a comparison.\n\n"
         "The page needs no other file and no network. The temporary file is "

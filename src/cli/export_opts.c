@@ -21,8 +21,8 @@ check_older(const struct export_opts *o, const struct export_format *f)
 		    f->name);
 	if (o->since || o->sites.metric != VIEW_LIVE || o->sites.pool.regexp)
 		die(CMD_USAGE,
-		    "export: --older-than is of blocks of the heap that live, "
-		    "not of other figures or differences");
+		    "export: --older-than works with live blocks of the heap "
+		    "only, not with other figures or differences");
 }
 
 /* What chooses sites has no meaning where whole files are copied. */
@@ -39,8 +39,8 @@ check_packed(const struct export_opts *o)
 	    v->no_suppress || v->merge || v->skip_wrappers ||
 	    v->depth != UINT_MAX || o->full)
 		die(CMD_USAGE,
-		    "export: --format seep has whole processes: only --pid "
-		    "chooses");
+		    "export: --format seep copies whole processes; of the "
+		    "filters, it has --pid alone");
 }
 
 const struct export_format *
@@ -50,27 +50,28 @@ export_opts_format(const struct export_opts *o)
 
 	if (!o->format)
 		die(CMD_USAGE,
-		    "export: needs --format FORMAT (--list tells which)");
+		    "export: needs --format FORMAT (--list prints the formats)");
 	f = export_find(o->format);
 	if (!f)
 		die(CMD_USAGE,
-		    "export: there is no format \"%s\" (--list tells which)",
+		    "export: there is no format \"%s\" (--list prints the "
+		    "formats)",
 		    o->format);
 	if (o->since && !(f->flags & EXPORT_SINCE))
 		die(CMD_USAGE,
-		    "export: --format %s cannot tell differences (--since)",
+		    "export: --format %s has no differences (--since)",
 		    f->name);
 	if (o->sites.metric != VIEW_LIVE && !(f->flags & EXPORT_METRIC))
-		die(CMD_USAGE, "export: --format %s tells %s", f->name,
+		die(CMD_USAGE, "export: --format %s has %s", f->name,
 		    f->flags & EXPORT_DEAD ? "all figures at once"
-		                           : "what is live only");
+		                           : "only what is live");
 	if (o->older_ns > 0)
 		check_older(o, f);
 	if (o->top > 0 && o->full)
-		die(CMD_USAGE,
-		    "export: --top N and --full: only the largest, or all?");
+		die(CMD_USAGE, "export: --top and --full cannot be combined");
 	if (o->top > 0 && !(f->flags & EXPORT_TOP))
-		die(CMD_USAGE, "export: --format %s has no rows for --top",
+		die(CMD_USAGE,
+		    "export: --format %s has no largest entries (--top)",
 		    f->name);
 	if (f->flags & EXPORT_PACKED)
 		check_packed(o);
@@ -84,11 +85,11 @@ static const struct opts_option output[] = {
         "one of the formats that --list prints"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete (-: to stdout, the default); %e in its "
-        "name is the program, %p its pid (several processes: a file for each), "
-        "%n the first number from 1 that is free"},
-    {"force", 0, OPTS_FLAG, AT(force), 0, NULL, "replace FILE if it is there"},
+        "name is the program, %p its pid (with several processes, one file for "
+        "each), %n the first free number from 1 on"},
+    {"force", 0, OPTS_FLAG, AT(force), 0, NULL, "replace FILE if it exists"},
     {"since", 0, OPTS_TEXT, AT(since), 0, "INPUT",
-        "differences from an earlier INPUT, where the format has them"},
+        "write differences from an earlier INPUT, if the format has them"},
     {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME",
         OLDER_OPTS_MEANING "; in csv, html and json"},
     {"list", 0, OPTS_FLAG, AT(list), 0, NULL, "list the formats"},
@@ -98,8 +99,8 @@ static const struct opts_option output[] = {
 
 static const struct opts_option shape[] = {
     {"depth", 0, OPTS_COUNT, AT(sites.depth), 0, "N",
-        "frames of a stack, where the format has stacks"},
-    {"top", 0, OPTS_COUNT, AT(top), 0, "N", "only the N largest rows"},
+        "write at most N frames of a stack, if the format has stacks"},
+    {"top", 0, OPTS_COUNT, AT(top), 0, "N", "write only the N largest entries"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "keep small sites, which html, dot and massif otherwise merge"},
     {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,

@@ -62,8 +62,8 @@ die_if_without_place(pid_t pid)
 	    !has_collector || !folder_complaint_of(pid, why, sizeof(why)))
 		return;
 	die(CMD_INPUT,
-	    "process %d: not traced, it found no place for its segment: %s;"
-	    " have that removed, or start it with SEEP_DIR=DIR",
+	    "process %d: not traced, because it found no place for its "
+	    "segment: %s; have that removed, or start it with SEEP_DIR=DIR",
 	    (int)pid, why);
 }
 
@@ -79,8 +79,8 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 	case -EACCES:
 	case -EPERM:
 		die(CMD_INPUT,
-		    "process %d: not ours to look at, it belongs to another"
-		    " user or hides itself; try as root",
+		    "process %d: seep may not look at it, because it belongs "
+		    "to another user or hides itself; try as root",
 		    (int)pid);
 	case -ENXIO:
 		die_if_without_place(pid);

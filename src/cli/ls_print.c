@@ -49,7 +49,7 @@ print_command(const struct seg_header *h)
 	(void)fputs("...", stdout);
 }
 
-/* Number, label or reason: what tells it from the others. */
+/* Number, label or reason: by these a user knows which one it is. */
 static void
 print_snapshot(const struct seg_header *h)
 {
@@ -66,7 +66,9 @@ print_inert(const struct seg_header *h)
 {
 	(void)printf("%8s  not traced: ", "");
 	if (h->inert_reason == SEG_INERT_PLACE)
-		(void)printf("its place is taken by uid %u\n", h->place_owner);
+		(void)printf(
+		    "the directory for its segment belongs to uid %u\n",
+		    h->place_owner);
 	else
 		(void)printf("%s\n", losses_inert(h->inert_reason));
 }

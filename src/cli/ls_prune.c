@@ -49,7 +49,7 @@ ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st)
 }
 
 void
-ls_prune_control(struct ls_prune *at, const char *name, const struct stat *st)
+ls_prune_control(struct ls_prune *p, const char *name, const struct stat *st)
 {
 	char segment[NAME_MAX + 1];
 
@@ -60,10 +60,10 @@ ls_prune_control(struct ls_prune *at, const char *name, const struct stat *st)
 	if (text_ends_with(segment, ".seg")) {
 		struct stat other;
 
-		if (fstatat(at->dir, segment, &other, AT_SYMLINK_NOFOLLOW) == 0)
+		if (fstatat(p->dir, segment, &other, AT_SYMLINK_NOFOLLOW) == 0)
 			return;
 	} else if (strncmp(name, "rec-", 4) == 0) {
-		int fd = openat(at->dir, name,
+		int fd = openat(p->dir, name,
 		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 		bool lives = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
 
@@ -74,7 +74,7 @@ ls_prune_control(struct ls_prune *at, const char *name, const struct stat *st)
 	} else {
 		return;
 	}
-	ls_prune_add(at, name, st);
+	ls_prune_add(p, name, st);
 }
 
 void
@@ -86,19 +86,19 @@ ls_prune_temporary(struct ls_prune *p, const char *name, const struct stat *st)
 
 /* The file that was looked at, and whose directory is its owner's as well. */
 static bool
-may_remove(const struct ls_prune *at, const struct ls_prune_file *c)
+may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
 {
 	struct stat st;
 
-	if (fstatat(at->dir, c->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	if (fstatat(p->dir, c->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode) || st.st_dev != c->device ||
 	    st.st_ino != c->inode)
 		return false;
-	if (st.st_uid == geteuid() || st.st_uid == at->owner)
+	if (st.st_uid == geteuid() || st.st_uid == p->owner)
 		return true;
-	die_warn("%s/%s: kept: it does not belong to the owner of its "
+	die_warn("%s/%s: kept, because it does not belong to the owner of its "
 	         "directory",
-	    at->path, c->name);
+	    p->path, c->name);
 	return false;
 }
 
@@ -107,26 +107,25 @@ may_remove(const struct ls_prune *at, const struct ls_prune_file *c)
  * header is mapped by then, or will never be again.
  */
 size_t
-ls_prune_run(const struct ls_prune *at)
+ls_prune_run(const struct ls_prune *p)
 {
 	struct proc_look *look = proc_look_new();
 	size_t removed = 0;
 
-	for (size_t i = 0; look && i < at->count; i++) {
-		const struct ls_prune_file *c = &at->files[i];
+	for (size_t i = 0; look && i < p->count; i++) {
+		const struct ls_prune_file *c = &p->files[i];
 		char control[NAME_MAX + 8];
 
-		if (proc_mapped(look, c->device, c->inode) ||
-		    !may_remove(at, c))
+		if (proc_mapped(look, c->device, c->inode) || !may_remove(p, c))
 			continue; /* a forked child still counts there */
-		if (unlinkat(at->dir, c->name, 0) == 0)
+		if (unlinkat(p->dir, c->name, 0) == 0)
 			removed++;
 		else if (errno != ENOENT)
-			die_warn("%s/%s: cannot be removed: %s", at->path,
+			die_warn("%s/%s: cannot be removed: %s", p->path,
 			    c->name, strerror(errno));
 		(void)snprintf(control, sizeof(control), "%s.ctl", c->name);
 		if (text_ends_with(c->name, ".seg"))
-			(void)unlinkat(at->dir, control, 0);
+			(void)unlinkat(p->dir, control, 0);
 	}
 	proc_look_free(look);
 	return removed;

@@ -22,7 +22,7 @@
 const struct opts_option output_view_rows[] = {
     {"color", 0, OPTS_WORD, offsetof(struct output_view, colour), 0,
         TERMINAL_COLOURS,
-        "auto: on a terminal, unless NO_COLOR is set (the default)"},
+        "auto (the default) uses colours on a terminal unless NO_COLOR is set"},
     {"no-pager", 0, OPTS_FLAG, offsetof(struct output_view, no_pager), 0, NULL,
         "write to the terminal itself, not to SEEP_PAGER, PAGER or less"},
     {"max-output", 0, OPTS_SIZE, offsetof(struct output_view, max_bytes), 0,
@@ -124,8 +124,8 @@ output_check_json(const char *command, uint64_t bytes)
 
 	if (bytes > limit)
 		die(CMD_INPUT,
-		    "%s: this would be about %s of JSON, more than %s: seep "
-		    "report --format json --frames shared has every frame "
+		    "%s: this would be about %s of JSON, more than %s; seep "
+		    "report --format json --frames shared writes every frame "
 		    "once; --max-output SIZE allows more",
 		    command, words_bytes(is, bytes), words_bytes(may, limit));
 }

@@ -31,7 +31,7 @@ void output_open(struct output *o, const char *path);
 /* A page is not for a terminal: without a path that is one line, exit 2. */
 void output_not_terminal(const char *command, const char *path);
 
-/* The same, but a file that is there is refused, then and at the end. */
+/* The same, but an existing file is refused, now and in output_finish(). */
 void output_open_new(struct output *o, const char *path);
 
 /*

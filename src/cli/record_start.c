@@ -139,8 +139,9 @@ record_start(struct record_run *r)
 		return err;
 	if (r->inspect.allocator[0]) {
 		if (check_library("libseep-cxx.so", second, sizeof(second)))
-			die_warn("so what operator new of %s does itself will "
-			         "not be recorded",
+			die_warn(
+			    "so allocations that operator new of %s makes by "
+			    "itself will not be recorded",
 			    r->inspect.allocator);
 		else
 			plan.preload2 = second;

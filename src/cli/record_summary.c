@@ -55,8 +55,9 @@ record_warn_cut(struct record_run *r)
 		    words_counted(text, unplaced, "module"),
 		    words_was(unplaced));
 	if (q->line_cut)
-		die_warn("the time line ends before the command: it has half "
-		         "of the recording's full size (--max-size)");
+		die_warn(
+		    "the time line ends before the command, because it has "
+		    "reached half of --max-size");
 }
 
 /*

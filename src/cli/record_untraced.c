@@ -11,7 +11,7 @@
 
 enum { ROOM_MIN = 256 << 10 }; /* bytes of a segment */
 
-/* A collector without room for a quarter of a MiB does nothing. */
+/* A collector that finds less room than a quarter of a MiB does nothing. */
 static const char *
 tight_limit(void)
 {
@@ -40,8 +40,8 @@ record_say_not_arrived(struct record_run *r)
 		why = refused;
 	if (!why)
 		why =
-		    "reason not known; does it, or a wrapper around it, clear "
-		    "the environment, or did it end before it began?";
+		    "the reason is not known; maybe it, or a program that "
+		    "started it, clears the environment, or it ended too early";
 	die_warn("no collector in %s (pid %d): %s", r->options.command[0],
 	    (int)r->launch.pid, why);
 }

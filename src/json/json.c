@@ -11,7 +11,7 @@
 #include "json/sites.h"
 #include "report/words.h"
 
-/* What the processes have in common, site by site; null: not asked for. */
+/* All processes as one, site by site; null if --merge was not given. */
 static int
 merged(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, struct json_writer *w)
@@ -55,7 +55,7 @@ json_marks(FILE *out, const struct session *s)
 	(void)putc(']', out);
 }
 
-/* What is known of the run as a whole; null where it is no recording. */
+/* The run as a whole; null if the input is no recording. */
 static void
 recording(FILE *out, const struct session *s)
 {
@@ -90,7 +90,7 @@ notes(FILE *out, const struct session *s, const struct names *names)
 	(void)putc(']', out);
 }
 
-/* What was not done for names; nothing where all was. */
+/* Frames that have no name for lack of time or of a jail; no key if none. */
 static void
 name_gaps(FILE *out, const struct names *names)
 {
@@ -107,7 +107,7 @@ name_gaps(FILE *out, const struct names *names)
 	    g.left_processes);
 }
 
-/* What was beyond the bounds of the reader: usually nothing, and no key. */
+/* What the reader left out because of its bounds; usually there is no key. */
 static void
 reader_lost(FILE *out, const struct session *s)
 {

@@ -12,7 +12,7 @@ enum { JSON_SCHEMA = 1 };
  * One object and a newline. Keys are always present, null where nothing is
  * known; integers are exact to 64 bits; text is valid UTF-8. All sites and all
  * figures, whatever metric the options (NULL: none) have; their filters hold,
- * suppressions are only named. 0, -ENOMEM, or -EIO as ferror(out) tells.
+ * suppressions are only named. 0, -ENOMEM, or -EIO if ferror(out).
  */
 int json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version);

@@ -11,7 +11,7 @@
 #include "report/words.h"
 #include "util/json_put.h"
 
-/* Of the living, where the process has told at its end. */
+/* Ages and sizes of live blocks, if the process has counted them. */
 static void
 living(FILE *out, const struct process_ages *ages)
 {
@@ -76,7 +76,7 @@ short_histograms(FILE *out, const struct view_site *s)
 	short_list(out, "live_sizes", values, PROCESS_SIZES);
 }
 
-/* The shared form: what is null or 0 is left out. */
+/* The shared form: values that are null or 0 are left out. */
 static int
 short_site(FILE *out, const struct view_site *s, const struct process *p,
     const struct fingerprints *prints, struct frames_table *frames,

@@ -22,7 +22,7 @@ struct json_writer {
 int json_sites(FILE *out, const struct view *v, const struct process *p,
     struct series_list *series, struct json_writer *w);
 
-/* ,"temporary_within_ms": what this view calls temporary; or null. */
+/* ,"temporary_within_ms": the age below which a block is temporary; or null. */
 void json_temporary(FILE *out, const struct view *v);
 
 /* ,"name":{...}: the sums of sites that were chosen, or left out. */

@@ -103,8 +103,9 @@ hints_sentence(const struct table_key *key, const struct table_state *state,
 		    key->path, detail, id[0] ? id : "none",
 		    is_relative ? lost : "");
 	case TABLE_OTHER_FILE:
-		return format("no names from %s: the file there now has "
-		              "another build-id: %s, what ran had %s%s",
+		return format(
+		    "no names from %s: the file there now has build-id %s, but "
+		    "the one that ran had %s%s",
 		    key->path, detail, id, is_relative ? lost : "");
 	case TABLE_NOT_ELF:
 		return format(

@@ -201,9 +201,8 @@ has_debug_file(struct jobs *s, const struct job *j)
 }
 
 /*
- * If there is another file now under that name, what is known of the old one
- * is not used: there are no names, and the report says why. A file that is
- * gone does no such harm.
+ * If another file has that name now, cached names of the old one are not used:
+ * the report says that the file was replaced. If the file is gone, they are.
  */
 bool
 jobs_load(struct jobs *s, struct job *j)
@@ -234,8 +233,8 @@ jobs_give_up(struct jobs *s, uint32_t object)
 }
 
 /*
- * A program that loads another build of its plugin every minute has thousands
- * of modules whose file is no more: one process for each would take long.
+ * A program that loads a new build of its plugin every minute has thousands of
+ * modules whose files are gone: one process for each would take too long.
  */
 bool
 jobs_is_hopeless(struct jobs *s, struct job *j)

@@ -29,7 +29,7 @@ struct embedded {
 	bool is_damaged;
 };
 
-/* Made anew at each question. */
+/* Made again for each call of names_notes(). */
 struct notes {
 	char **list;
 	size_t count;
@@ -503,7 +503,8 @@ names_notes_shown(
 		if (n->embedded[i].is_damaged || !n->embedded[i].table)
 			add_note(notes,
 			    strdup("the names in the recording are damaged; "
-			           "what is missing was looked for here"));
+			           "missing names were looked for on this "
+			           "machine"));
 	if (server == -EDESTADDRREQ)
 		add_note(notes,
 		    strdup("--debuginfod: no server is named in "

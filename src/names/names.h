@@ -58,8 +58,8 @@ uint64_t names_view(struct names *n, const struct process *p);
 
 /*
  * names_chain() finds out about all frames of a process at once, when one is
- * asked for. Who has several processes gathers their frames first: what they
- * share is read once. -ENOMEM.
+ * asked for. A caller with several processes gathers their frames first, so
+ * that what they share is read once. -ENOMEM.
  */
 int names_gather(struct names *n, const struct process *p);
 int names_gather_frames(struct names *n, const struct process *p,

@@ -82,8 +82,8 @@ describe(const struct stat *st, struct opener_file *to)
 }
 
 /*
- * Who writes a link, or the name of a debug file, into a file of his own must
- * not choose what root reads.
+ * A user who writes a link, or the name of a debug file into a file of his own,
+ * must not choose what root reads.
  */
 static bool
 may_choose(const struct opening_question *q, uid_t owner)

@@ -6,9 +6,9 @@
 #include "names/names.h"
 
 /*
- * Grows only. Bounded, for what fills it is not trusted: what does not fit is
- * -EFBIG, and all that is there stays good. All texts and chains it gives are
- * valid as long as the table.
+ * Grows only. It is bounded, because its input is not trusted: if something
+ * does not fit, the call returns -EFBIG, and the table stays valid. All texts
+ * and chains that it gives are valid as long as the table.
  */
 struct table;
 

@@ -8,8 +8,8 @@
 #include "trace/codec.h"
 
 /*
- * A row of items as in trace/line.h: tag, length of the body, body; told byte
- * by byte in docs/RECORDING.md, entry of type 7. A reader skips tags it does
+ * A sequence of items as in trace/codec.h: tag, length of the body, body.
+ * docs/RECORDING.md, entry of type 7, has every byte. A reader skips tags it does
  * not know; a number written to a file never changes its meaning.
  */
 enum wire_tag {
@@ -74,8 +74,8 @@ struct wire_in {
 };
 
 /*
- * Takes whole items; *ret_used tells how many bytes they had, and what is
- * left is to be given again with more behind it. -EBADMSG: this is not what
+ * Takes whole items; *ret_used is how many bytes they had; the caller
+ * gives the rest again, with more behind it. -EBADMSG: this is not what
  * we write; -EFBIG: more than a table holds; -ENOMEM. What came before is
  * sound.
  */

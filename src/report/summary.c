@@ -59,8 +59,8 @@ print_ending(const struct summary *s)
 		    "ran %s and ended by a signal or by _exit. ",
 		    span(buffer, ns));
 	else
-		(void)fprintf(
-		    s->out, "ran %s, its end is not known. ", span(buffer, ns));
+		(void)fprintf(s->out, "ran %s; how it ended is not known. ",
+		    span(buffer, ns));
 }
 
 /* Why the last snapshot could not be written. */
@@ -137,25 +137,26 @@ static void
 print_bypass(const struct summary *s, unsigned which)
 {
 	if (which & BYPASS_DEEPBIND)
-		(void)fputs("After a load with RTLD_DEEPBIND these figures are "
-		            "not sure: memory that only such a module "
-		            "allocates is missing, and memory that only such a "
-		            "module frees looks live. seep record "
-		            "--no-deepbind loads modules without the flag.\n",
+		(void)fputs(
+		    "After a load with RTLD_DEEPBIND these figures are not "
+		    "certain: memory that only such a module allocates is "
+		    "missing, and memory that only such a module frees looks "
+		    "live. seep record --no-deepbind loads modules without the "
+		    "flag.\n",
 		    s->out);
 	if (which & BYPASS_PROGRAM)
 		(void)fputs(
-		    "Such frees are seen when the executable brings "
-		    "functions of malloc's family itself: what it frees "
-		    "past the collector looks live here, what it "
-		    "allocates so is missing.\n",
+		    "Such frees occur if the executable has malloc functions "
+		    "of its own: memory that it frees with them looks live "
+		    "here, and memory that it allocates with them is "
+		    "missing.\n",
 		    s->out);
 	if (which & BYPASS_LIBRARY)
 		(void)fputs(
-		    "Such frees are seen when a library calls libc "
-		    "past the collector (loaded with RTLD_DEEPBIND or "
-		    "dlmopen): what only it frees looks live here, what "
-		    "only it allocates is missing.\n",
+		    "Such frees occur if a library calls libc without passing "
+		    "the collector (loaded with RTLD_DEEPBIND or dlmopen): "
+		    "memory that only it frees looks live here, and memory "
+		    "that only it allocates is missing.\n",
 		    s->out);
 }
 
@@ -323,8 +324,8 @@ summary_write_all(
 	print_live(
 	    &s, &all.totals, process_error(live), process_error(allocated));
 	(void)fprintf(s.out,
-	    "%s live at the last that is known of each; their peaks add up "
-	    "to %s, though not all at one time. ",
+	    "%s live when each was last seen; their peaks add up to %s, though "
+	    "these were at different times. ",
 	    words_was(all.totals.live_blocks),
 	    words_bytes(a, all.totals.peak_bytes));
 	if (traced < count)

@@ -305,7 +305,7 @@ suppress_match(struct suppress *s, const struct suppress_stack *stack)
 }
 
 void
-suppress_book(
+suppress_add_match(
     struct suppress *s, int64_t entry, uint64_t blocks, uint64_t bytes)
 {
 	struct suppress_entry *e;

@@ -15,7 +15,7 @@ enum suppress_role {
 	SUPPRESS_SRC = 4,
 };
 
-/* Equal patterns are one. */
+/* Each pattern is kept once, however many entries have it. */
 struct suppress_pattern {
 	char *glob;      /* fits a whole text */
 	char *demangled; /* fits a function, too; NULL: not mangled */

@@ -10,7 +10,7 @@
 enum {
 	TABLE_WHERE_INDENT = 8, /* columns, of what goes below the figures */
 	TABLE_CELLS = 6,
-	TABLE_EXTRA = 4, /* frames more than usual to tell a row from another */
+	TABLE_EXTRA = 4, /* more frames than usual, so that rows differ */
 };
 
 /* One row of the table. */

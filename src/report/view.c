@@ -101,7 +101,7 @@ is_suppressed(struct view_builder *b, struct view_site *site, size_t count)
 	if (o->keep_suppressed)
 		return 0;
 	f = b->is_before ? &site->before : &site->figures;
-	suppress_book(o->suppress, entry, view_blocks(f, o->metric),
+	suppress_add_match(o->suppress, entry, view_blocks(f, o->metric),
 	    view_bytes(f, o->metric));
 	return 1;
 }

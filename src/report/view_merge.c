@@ -162,7 +162,7 @@ view_add_site(struct view_builder *b, struct view_site *site)
 	if (err < 0)
 		return err;
 	if (at < v->site_count) {
-		/* lines of now: those of before are history */
+		/* shows current lines, not those of the earlier side */
 		if (!b->is_before)
 			return merge_site(v, &v->sites[at], site);
 		view_add(&v->sites[at].before, &site->before);

@@ -20,7 +20,7 @@ enum verdict {
 	VERDICT_WRAPPER = 32,
 };
 
-/* Stacks are kept until the view goes, so there is nothing to give back. */
+/* Memory for stacks; freed as a whole with the view. */
 struct view_chunk {
 	struct view_chunk *next;
 	size_t used, room;

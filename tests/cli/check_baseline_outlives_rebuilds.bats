@@ -109,7 +109,7 @@ known() { # what is known of: add 2, copy 1, recurse 1
 	run_leaky app add
 	check data --baseline base --write-baseline base
 	[[ $status -eq 0 ]]
-	grep -q 'Gone since the baseline: 2 sites' "$T/said"
+	grep -q 'Gone since the baseline was written: 2 sites' "$T/said"
 	grep -q 'copy < handle < main' "$T/said"
 	[[ $(grep -c '^[0-9a-f]\{16\} ' "$T/base") -eq 1 ]]
 }

@@ -42,7 +42,7 @@ load ../lib/leaks.bash
 }
 
 @test "without a baseline check says why ordinary programs fail; with one only new leaks count" {
-	local why='^Without a baseline all that is live at exit counts, .*--write-baseline FILE.*--exe RE'
+	local why='^Without a baseline, every block that is live at exit counts, .*--write-baseline FILE.*--exe RE'
 	leaky app
 	run_leaky app add copy
 	check data

@@ -105,7 +105,7 @@ print(max(n[0] for s in read.massif(sys.argv[2]) for n in s["nodes"]))' "$LIB" "
 @test "several processes: one for massif, by its peak or by --pid" {
 	local pids
 	export_to "$T/out" "$E/tree.data" --format massif 2>"$T/err"
-	grep -q '^seep: --format massif is of one process: this is [0-9]* (exported), .*--pid' "$T/err"
+	grep -q '^seep: --format massif holds one process: this is [0-9]* (exported), .*--pid' "$T/err"
 	mapfile -t pids < <(jq '.processes[].pid' "$E/tree.json")
 	export_to "$T/out" "$E/tree.data" --format massif --pid "${pids[1]}" 2>"$T/err"
 	[[ ! -s $T/err ]]

@@ -69,7 +69,7 @@ setup_program() {
 	jq -e --arg p "$T/program" 'all(.processes[].sites[].frames[];
 		.module != $p or (.function == null and .line == null))' "$T/b.json"
 	jq -e --arg p "$T/program" 'any(.notes[];
-		contains($p) and contains("another build-id"))' "$T/b.json"
+		contains($p) and contains("but the one that ran had"))' "$T/b.json"
 	rm "$T/program"
 	read_as_json --no-cache "$T/seep.data" >"$T/c.json"
 	jq -e --arg p "$T/program" 'any(.notes[];

@@ -141,7 +141,7 @@ says() {
 	"$SEEP" report served --older-than 1.6s >text
 	cat text
 	grep -q '^Older than 1\.6 s: 100 bytes in 1 block\.$' text
-	grep -q '^Not shown, because nobody counted its ages: 28 bytes in 1 site\.$' text
+	grep -q '^Not shown, because its ages were not counted: 28 bytes in 1 site\.$' text
 	lacks ' often' text
 	lacks ' later' text
 	says served 1.6s >text
@@ -150,8 +150,8 @@ says() {
 	grep -qx 'often 0 0 4 28 of 4' text
 	grep -qx 'later 0 0 0 0 of 1' text
 	jq -e '.processes[0].older | .unknown_sites == 1 and .unknown_bytes == 28 and .bytes == 100' json
-	grep -qx 'Not shown, because nobody counted its ages: 28 bytes in 1 site\.' text
-	grep -q '^seep: export: --older-than: Not shown, because nobody counted its ages: 28 bytes' csv.err
+	grep -qx 'Not shown, because its ages were not counted: 28 bytes in 1 site\.' text
+	grep -q '^seep: export: --older-than: Not shown, because its ages were not counted: 28 bytes' csv.err
 }
 
 @test "figures of a sampled process are estimates, and the report says so" {

@@ -102,7 +102,7 @@ id_of() {
 	[[ $(jq '[.processes[].sites[] | select(.kind == "heap" and .live_blocks > 0 and
 		((.live_sizes | add) != .live_blocks or (.live_ages | add) != .live_blocks))] | length' "$T/report.json") -eq 0 ]]
 	"$SEEP" report $! --site "$(id_of mixed)" >"$T/text"
-	grep -q '^Size of the living:' "$T/text"
+	grep -q '^Size of live blocks:' "$T/text"
 }
 
 @test "after a kill sizes are null, and the report says that they are not known" {
@@ -111,7 +111,7 @@ id_of() {
 	[[ $(sizes mixed) == null ]]
 	"$SEEP" report "$T/seep.data" --site "$(id_of mixed)" >"$T/text"
 	cat "$T/text"
-	tr '\n' ' ' <"$T/text" | grep -q 'Ages and sizes of the living are not recorded: a process counts them when it exits'
+	tr '\n' ' ' <"$T/text" | grep -q 'Ages and sizes of live blocks are not known, because a process counts them when it exits'
 }
 
 @test "an older recording can be read, and a single block size is known" {

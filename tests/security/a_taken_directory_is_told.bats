@@ -102,8 +102,8 @@ in_shm() {
 		as $victim $SEEP ls >out 2>err && exit 1
 		cat out
 		grep ' inert .*family' out
-		grep "not traced: its place is taken by uid $attacker" out
-		seep ls 2>/dev/null | grep "not traced: its place is taken by uid $attacker"
+		grep "not traced: the directory for its segment belongs to uid $attacker" out
+		seep ls 2>/dev/null | grep "not traced: the directory for its segment belongs to uid $attacker"
 		seep report --format json $note/*.seg >report.json
 		grep -o "\"place_owner\":$attacker" report.json
 		seep report $note/*.seg | grep 'is taken by another user'
@@ -156,7 +156,7 @@ in_shm() {
 		kill $sleep
 		cat err
 		[[ $status -eq 3 ]]
-		grep "not traced, it found no place for its segment: $theirs belongs to uid $attacker" err
+		grep "not traced, because it found no place for its segment: $theirs belongs to uid $attacker" err
 		seep record -o run.data setpriv --reuid=$victim --clear-groups $family >out 2>err || true
 		cat err
 		grep "not traced: .*is taken by another user (uid $attacker); have it removed" err

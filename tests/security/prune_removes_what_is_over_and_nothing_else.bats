@@ -23,7 +23,7 @@ setup_namespace() {
 	grep -Eq "^ *$HOST  unknown .*toggled" "$T/list"
 	in_namespace env SEEP_DIR="$DIR" "$SEEP" ls --prune >"$T/list" 2>&1
 	cat "$T/list"
-	grep -q "kept: whether its process still runs cannot be seen from here" "$T/list"
+	grep -q "kept, because seep cannot see whether its process still runs" "$T/list"
 	grep -qx "0 files removed" "$T/list"
 	[[ -e $(echo "$DIR"/toggled-"$HOST"-*.seg) && -e $(echo "$DIR"/toggled-"$HOST"-*.seg.ctl) ]]
 	ends_well
@@ -110,6 +110,6 @@ setup_namespace() {
 	SEEP_DIR=$DIR "$SEEP" ls --prune >"$T/list" 2>&1
 	cat "$T/list"
 	[[ ! -e $1 && -e $2 ]]
-	grep -q "kept: it does not belong to the owner of its directory" "$T/list"
+	grep -q "kept, because it does not belong to the owner of its directory" "$T/list"
 	grep -qx "1 file removed" "$T/list"
 }
