@@ -31,9 +31,9 @@
 	TABLE(MODULE, "module", sizeof(struct seg_module)) \
 	TABLE(STRING, "string", 1)
 
-#define TABLES_ONE(kind, name, bytes) +1
-enum { TABLES_COUNT = 0 TABLES(TABLES_ONE) };
-#undef TABLES_ONE
+#define TABLES_PLACE(kind, name, bytes) TABLES_PLACE_##kind,
+enum { TABLES(TABLES_PLACE) TABLES_COUNT };
+#undef TABLES_PLACE
 _Static_assert((int)TABLES_COUNT == (int)SEG_EXT_AGES,
     "the kinds are numbered from 1 on: a new one needs a line above");
 
