@@ -63,6 +63,9 @@ void write_where(
 /* The part of file below root; NULL: it is elsewhere, or not known. */
 const char *write_relative(const char *file, const char *root);
 
+/* For dict_find() in check.sites by a fingerprint. */
+bool write_same_print(const void *items, uint32_t item, const void *key);
+
 /*
  * The frame to point at: the first with a source below root, from the one on
  * that says most; else that one.

@@ -97,13 +97,6 @@ struct told {
 	uint32_t *times; /* by site */
 };
 
-static bool
-same_print(const void *items, uint32_t item, const void *key)
-{
-	return ((const struct check_site *)items)[item].fingerprint ==
-	    *(const uint64_t *)key;
-}
-
 /* How often this fingerprint came up, with this one. */
 static uint32_t
 count(struct told *t, const struct check *c, uint32_t number)
@@ -112,8 +105,8 @@ count(struct told *t, const struct check *c, uint32_t number)
 	uint32_t first = number;
 
 	if (!t->times ||
-	    dict_find(&t->index, *print, same_print, c->sites, print, number,
-	        &first) < 0)
+	    dict_find(&t->index, *print, write_same_print, c->sites, print,
+	        number, &first) < 0)
 		return 1;
 	return ++t->times[first];
 }

@@ -210,8 +210,8 @@ is_lacking(void *context, const char *path)
 			if (!f->function && !f->is_missing &&
 			    (strcmp(module, path) == 0 ||
 			        (*module && *module != '/' &&
-			            strcmp(frames_base(module),
-			                frames_base(path)) == 0)))
+			            strcmp(text_base(module),
+			                text_base(path)) == 0)))
 				return true;
 		}
 	}

@@ -12,6 +12,7 @@
 #include "cli/die.h"
 #include "cli/privacy.h"
 #include "reader/proc.h"
+#include "reader/procfs.h"
 #include "reader/folder.h"
 
 bool
@@ -57,7 +58,7 @@ die_if_without_place(pid_t pid)
 	char why[FOLDER_TEXT_BYTES];
 	bool has_collector = false;
 
-	if (proc_files(pid, note_collector, &has_collector) < 0 ||
+	if (procfs_files(pid, note_collector, &has_collector) < 0 ||
 	    !has_collector || !folder_complaint_of(pid, why, sizeof(why)))
 		return;
 	die(CMD_INPUT,

@@ -6,6 +6,7 @@
 #include "collector/mark.h"
 #include "collector/recorder.h"
 #include "collector/snap.h"
+#include "collector/tables.h"
 #include "collector/tick.h"
 #include "collector/user.h"
 
@@ -16,8 +17,7 @@ seep_snapshot(const char *label)
 	int answer = 0;
 
 	if (lifecycle_running())
-		answer =
-		    snap_take(label, SEG_SNAPSHOT_PROGRAM, lifecycle_tables);
+		answer = snap_take(label, SEG_SNAPSHOT_PROGRAM, tables_all);
 	lifecycle_slow_ends(counted);
 	return answer;
 }

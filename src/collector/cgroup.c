@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/fmt.h"
-#include "collector/place.h"
+#include "collector/kernel.h"
 
 enum { LEVELS_MAX = 8, TEXT_BYTES = 8192, KEY_MAX = 64 };
 
@@ -28,7 +28,7 @@ read_level(const char *root, const char *path, const char *file)
 	fmt_string(&f, root);
 	fmt_string(&f, path);
 	fmt_string(&f, file);
-	return f.ok && place_read(name, text, TEXT_BYTES) > 0;
+	return f.ok && kernel_read_file(name, text, TEXT_BYTES) > 0;
 }
 
 /* UINT64_MAX for "max", and where there is no such file. */
@@ -126,7 +126,7 @@ cgroup_left(void)
 	uint64_t left = UINT64_MAX;
 	char *line = groups;
 
-	if (place_read("/proc/self/cgroup", groups, sizeof(groups)) <= 0)
+	if (kernel_read_file("/proc/self/cgroup", groups, sizeof(groups)) <= 0)
 		return left;
 	while (*line) {
 		char *end = line;

@@ -16,6 +16,7 @@
 #include "base/fmt.h"
 #include "base/sys.h"
 #include "collector/config.h"
+#include "collector/filename.h"
 #include "collector/place.h"
 
 enum {
@@ -32,6 +33,8 @@ enum {
 	/* what a file has before the first event, in units of st_blocks */
 	FRESH_BLOCKS = (CARD_BYTES + SPARE_BYTES) / 512,
 };
+
+struct cradle cradle;
 
 /* ---- who may become another user ----------------------------------------- */
 
@@ -68,7 +71,7 @@ make_name(char to[NAME_BYTES], uint32_t pid, uint32_t n)
 	struct fmt f;
 
 	fmt_init(&f, to, NAME_BYTES);
-	place_name(&f, place_program(), pid);
+	filename_write(&f, filename_program(), pid);
 	fmt_string(&f, "-");
 	fmt_decimal(&f, n);
 	fmt_string(&f, ".seg");
@@ -281,7 +284,7 @@ cradle_make(struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes,
 		struct fmt f;
 
 		fmt_init(&f, own, sizeof(own));
-		place_name(&f, place_program(), parent_pid);
+		filename_write(&f, filename_program(), parent_pid);
 		fmt_string(&f, ".seg");
 	}
 	dir = place_open_dir(place_dir(), &st);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "collector/ledger.h"
 #include "collector/segment.h"
 #include "collector/slots.h"
@@ -25,7 +26,11 @@ struct cradle {
 	struct segment_memory memory; /* .head is NULL: there is none */
 	uint64_t bytes;               /* of the segment */
 	uint32_t word;                /* of the control block: slot_command[] */
+	bool has_card;                /* see cradle_write_card() */
 };
+
+/* Of this process. */
+extern SEEP_HIDDEN struct cradle cradle;
 
 /* Can this process, or a child of it, become another user? Asks the kernel. */
 bool cradle_is_needed(void);

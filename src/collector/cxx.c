@@ -19,7 +19,7 @@
  * plugins with RTLD_LOCAL has no next definition that we could find.
  */
 extern void *cxx_dlsym(void *handle, const char *name) SEEP_WEAK;
-__asm__(".symver cxx_dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver cxx_dlsym, dlsym@" CPU_GLIBC_FIRST);
 
 extern void seep_cxx_allocated(const void *p, size_t size,
     const struct cpu_frame *c, uint32_t api) SEEP_WEAK;

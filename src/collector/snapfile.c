@@ -11,6 +11,7 @@
 #include "base/fmt.h"
 #include "base/sys.h"
 #include "collector/config.h"
+#include "collector/filename.h"
 #include "collector/place.h"
 
 enum {
@@ -69,7 +70,7 @@ expand(struct fmt *f, uint64_t pid)
 			fmt_string(f, host);
 			break;
 		case 'e':
-			fmt_string(f, place_program());
+			fmt_string(f, filename_program());
 			break;
 		case 'p':
 			fmt_decimal(f, pid);
@@ -89,11 +90,11 @@ snapfile_name(
 
 	fmt_init(&t, begin, sizeof(begin)); /* what does not fit is cut */
 	expand(&t, pid);
-	place_tame(begin, true);
+	filename_tame(begin, true);
 	fmt_init(&t, to, SNAPFILE_NAME_BYTES);
 	if (!is_whole)
 		fmt_string(&t, "."); /* readers pass hidden files by */
-	place_name(&t, begin[0] ? begin : place_program(), pid);
+	filename_write(&t, begin[0] ? begin : filename_program(), pid);
 	fmt_string(&t, "-");
 	fmt_decimal(&t, number);
 	fmt_string(&t, is_whole ? SNAPFILE_END : SNAPFILE_END ".tmp");
@@ -110,7 +111,7 @@ name_of(const struct snapfile *f, char to[SNAPFILE_NAME_BYTES])
 		return;
 	}
 	fmt_init(&t, to, SNAPFILE_NAME_BYTES);
-	place_name(&t, place_program(), f->pid);
+	filename_write(&t, filename_program(), f->pid);
 	fmt_string(&t, ".seg");
 }
 
@@ -123,7 +124,7 @@ snapfile_open(struct snapfile *f)
 	if (!directory[0])
 		return -ENOENT;
 	if (elsewhere && !f->is_segment)
-		sys_call(SYS_mkdir, (long)directory, 0700, 0, 0);
+		sys_mkdir(directory, 0700);
 	f->dir = place_open_dir(
 	    elsewhere && f->is_segment ? place_dir() : directory, &st);
 	return f->dir < 0 ? (int)f->dir : 0;

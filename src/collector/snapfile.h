@@ -29,7 +29,7 @@ void snapfile_start(void);
 /*
  * BEGIN-PID-RANDOM-NUMBER.seep-snap, where BEGIN is the name of the program, or
  * what SEEP_SNAPSHOT_NAME makes of it; hidden unless it is whole. The bytes of
- * BEGIN are those that place_tame() leaves.
+ * BEGIN are those that filename_tame() leaves.
  */
 void snapfile_name(
     char to[SNAPFILE_NAME_BYTES], uint32_t pid, uint32_t number, bool is_whole);

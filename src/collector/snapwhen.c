@@ -13,6 +13,7 @@
 #include "collector/next.h"
 #include "collector/segment.h"
 #include "collector/snap.h"
+#include "collector/tables.h"
 #include "collector/tick.h"
 
 bool snapwhen_active;
@@ -53,7 +54,7 @@ has_grown(void)
 SEEP_COLD static void
 take(enum seg_snapshot why)
 {
-	(void)snap_take(NULL, why, lifecycle_tables);
+	(void)snap_take(NULL, why, tables_all);
 }
 
 void

@@ -143,7 +143,7 @@ write_frame(const struct dhat *d, FILE *out, const struct frame *f)
 	texts_name(out, f);
 	if (f->file) {
 		(void)fputs(" (", out);
-		text_print(out, frames_base(f->file));
+		text_print(out, text_base(f->file));
 		(void)fprintf(out, ":%" PRIu32 ")", f->line);
 	} else {
 		(void)fputs(" (in ", out);

@@ -12,6 +12,7 @@
 #include "export/texts.h"
 #include "report/ages.h"
 #include "report/amount.h"
+#include "util/text.h"
 
 enum {
 	NODES = 80,     /* shown, unless --top says otherwise */
@@ -156,8 +157,7 @@ put_node(const struct dot *d, uint32_t number)
 	put_taken(d->out, texts_name_of(f), NAME_MAX);
 	if (f->module && !f->is_main && f->function) {
 		(void)fputs("\\n[", d->out);
-		put_taken(
-		    d->out, texts_shown(frames_base(f->module)), NAME_MAX);
+		put_taken(d->out, texts_shown(text_base(f->module)), NAME_MAX);
 		(void)putc(']', d->out);
 	}
 	if (weight(self) > 0) {

@@ -212,7 +212,7 @@ put_frame(const struct massif_tree *t, FILE *out, const struct frame *f)
 	texts_name(out, f);
 	if (f->file) {
 		(void)fputs(" (", out);
-		text_print(out, frames_base(f->file));
+		text_print(out, text_base(f->file));
 		(void)fprintf(out, ":%" PRIu32 ")\n", f->line);
 	} else {
 		(void)fputs(" (in ", out);

@@ -91,6 +91,7 @@ put_sum(FILE *out, const struct view_sum *sum, const char *how)
 char *
 remarks_of(const struct view *v, const struct export_options *o)
 {
+	char more[WORDS_COUNTED];
 	const struct session *s = v->session;
 	char *text = NULL;
 	size_t len = 0;
@@ -112,9 +113,8 @@ remarks_of(const struct view *v, const struct export_options *o)
 		(void)putc('\n', out);
 	}
 	if (s->note_count > NOTES)
-		(void)fprintf(out, "and %zu more note%s\n",
-		    s->note_count - NOTES,
-		    s->note_count - NOTES == 1 ? "" : "s");
+		(void)fprintf(out, "and %s\n",
+		    words_counted(more, s->note_count - NOTES, "more note"));
 	if (fclose(out) != 0) {
 		free(text);
 		return NULL;

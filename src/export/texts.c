@@ -78,7 +78,7 @@ texts_put(struct texts *t, uint32_t number, FILE *out)
 void
 texts_name(FILE *out, const struct frame *f)
 {
-	const char *module = frames_base(f->module);
+	const char *module = text_base(f->module);
 
 	if (f->brief && *f->brief) {
 		text_print(out, f->brief);

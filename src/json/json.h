@@ -17,9 +17,6 @@ enum { JSON_SCHEMA = 1 };
 int json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version);
 
-/* ,"temporary_within_ms": what this view calls temporary; or null. */
-void json_temporary(FILE *out, const struct view *v);
-
 /* How frames are written, and how much it came to. */
 struct json_form {
 	bool shared;    /* once, in a table of all; sites without zeros */
@@ -30,5 +27,8 @@ struct json_form {
 int json_write_form(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version,
     struct json_form *form);
+
+/* ,"marks":[...]: what happened in a recording, and when. */
+void json_marks(FILE *out, const struct session *s);
 
 #endif

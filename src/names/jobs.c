@@ -71,13 +71,17 @@ prepare(struct jobs *s, struct job *j)
 	if (s->options->sysroot) {
 		j->roots[n++] = s->options->sysroot;
 	} else {
-		if (j->who.running_pid > 0) {
+		/*
+		 * Only where it is not ours: a process may change its root
+		 * after it was looked at, and others share this object.
+		 */
+		if (key->view != 0 && j->who.running_pid > 0) {
 			(void)snprintf(j->root, sizeof(j->root),
 			    "/proc/%d/root", (int)j->who.running_pid);
 			j->roots[n++] = j->root;
 			/* what was loaded before a chroot is not below it */
-			if (proc_root(j->who.running_pid, j->namespace_root) ==
-			        0 &&
+			if (procfs_root(
+			        j->who.running_pid, j->namespace_root) == 0 &&
 			    strcmp(j->root, j->namespace_root) != 0)
 				j->roots[n++] = j->namespace_root;
 		}

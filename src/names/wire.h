@@ -19,6 +19,7 @@ enum wire_tag {
 	WIRE_PLACES = 4, /* addresses and their chains */
 	WIRE_DONE = 5,   /* all that was asked for has been said; jail only */
 	WIRE_ASK = 6,    /* a file is needed: ask.h; jail only */
+	WIRE_SCOPE = 7,  /* owner and view of the objects that follow */
 };
 
 enum { WIRE_MAX_CHAIN = 1024, WIRE_INLINED = 1 };
@@ -33,6 +34,7 @@ struct wire_out {
 	size_t text_count, text_room;
 	uint32_t chain_count;
 	uint64_t last_address;
+	uint64_t owner, view; /* of the last WIRE_SCOPE */
 };
 
 /* Out of memory: wire_failed(), once and for all. */
@@ -62,8 +64,9 @@ struct wire_in {
 	size_t text_count, text_room;
 	uint32_t *chains;
 	size_t chain_count, chain_room;
-	uint32_t object; /* number + 1, 0: none yet */
-	uint64_t last;   /* address */
+	uint32_t object;      /* number + 1, 0: none yet */
+	uint64_t last;        /* address */
+	uint64_t owner, view; /* of the last WIRE_SCOPE */
 	bool done;
 	/* takes the body of WIRE_ASK; NULL: it is skipped */
 	int (*ask)(void *context, const uint8_t *body, size_t len);

@@ -58,6 +58,8 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 		p->end = PROCESS_GONE; /* it was over when it was recorded */
 	p->exit_status = head.exit_status;
 	p->signal = head.signal > 0 ? head.signal : 0;
+	p->owner = head.owner;
+	p->view = head.view;
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "reader/proc.h"
+#include "reader/procfs.h"
 #include "util/clock.h"
 #include "reader/listing.h"
 #include "reader/live_ages.h"
@@ -313,8 +314,10 @@ load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
 		return err;
 	w->held_bytes += bytes_of(seg);
 	err = process_new(seg, &p);
-	if (err == 0)
+	if (err == 0) {
+		p->owner = source_owner(segfile_source(f));
 		find_end(w, p, f, pid);
+	}
 	if (err == 0 && !w->brief)
 		err = relative_look(p);
 	if (err == 0 && !w->brief && p->running_pid > 0 &&
@@ -327,7 +330,7 @@ load_slot(struct session *s, const struct segfile *f, int slot, pid_t pid,
 	}
 	measure_running(p);
 	if (p->running_pid > 0)
-		p->rss_bytes = proc_resident(p->running_pid);
+		p->rss_bytes = procfs_resident(p->running_pid);
 	if (session_add(s, p) < 0)
 		return no_memory(where);
 	return 0;

@@ -66,7 +66,7 @@ print_times(const struct layout *p, const struct view_site *s,
 
 	layout_begin(p, &t);
 	(void)fprintf(t.file, "Sizes: %s byte%s", ages_sizes(c, s),
-	    s->size_max == 1 ? "" : "s");
+	    words_ending(s->size_max, "byte"));
 	if (s->figures.all.allocations > 0)
 		(void)fprintf(t.file, ", %s on average",
 		    words_count(a,

@@ -73,54 +73,42 @@ print_snapshot_error(const struct summary *s)
 		(void)fprintf(s->out, " (the last: %s)", strerror((int)error));
 }
 
-static void
-print_losses(const struct summary *s)
+/* The counters of a class that are not 0, after `before`; false: there are none. */
+static bool
+print_counts(const struct summary *s, const char *before, int class)
 {
 	const uint64_t *counts = s->process->header.counts;
 	const struct losses_name *names;
-	const char *before = "Lost: ";
 	char buffer[WORDS_LOSS];
+	bool any = false;
 	size_t n;
 
 	names = losses_names(&n);
 	for (size_t i = 0; i < n; i++) {
 		if (counts[names[i].count] == 0 ||
-		    names[i].class != LOSSES_LOSS)
+		    (int)names[i].class != class ||
+		    names[i].count == SEG_INHERITED_BYTES ||
+		    names[i].count == SEG_MISSED_BYTES)
 			continue;
-		(void)fputs(before, s->out);
+		(void)fputs(any ? "; " : before, s->out);
 		(void)fputs(
 		    words_loss(buffer, counts[names[i].count], names[i].words),
 		    s->out);
 		if (names[i].count == SEG_SNAPSHOTS_FAILED)
 			print_snapshot_error(s);
-		before = "; ";
+		any = true;
 	}
-	(void)fputs(*before == 'L' ? "Nothing was lost.\n" : ".\n", s->out);
+	return any;
 }
 
 static void
-print_oddities(const struct summary *s)
+print_losses(const struct summary *s)
 {
-	const uint64_t *counts = s->process->header.counts;
-	const struct losses_name *names;
-	const char *before = "Also seen: ";
-	char buffer[WORDS_LOSS];
-	size_t n;
-
-	names = losses_names(&n);
-	for (size_t i = 0; i < n; i++) {
-		if (counts[names[i].count] == 0 ||
-		    names[i].class != LOSSES_TOTAL ||
-		    names[i].count == SEG_INHERITED_BYTES ||
-		    names[i].count == SEG_MISSED_BYTES)
-			continue;
-		(void)fputs(before, s->out);
-		(void)fputs(
-		    words_loss(buffer, counts[names[i].count], names[i].words),
-		    s->out);
-		before = "; ";
-	}
-	if (*before != 'A')
+	if (print_counts(s, "Lost: ", LOSSES_LOSS))
+		(void)fputs(".\n", s->out);
+	else
+		(void)fputs("Nothing was lost.\n", s->out);
+	if (print_counts(s, "Also seen: ", LOSSES_TOTAL))
 		(void)fputs(".\n", s->out);
 }
 
@@ -254,7 +242,6 @@ print_all(const struct summary *s)
 	                                    : "at its end");
 	print_peak(s);
 	print_losses(s);
-	print_oddities(s);
 	print_bypass(s, find_bypass(p));
 }
 
@@ -344,7 +331,6 @@ summary_write_all(
 		(void)fprintf(s.out, "%zu of them %s not traced. ",
 		    count - traced, words_was(count - traced));
 	print_losses(&s);
-	print_oddities(&s);
 	print_bypass(&s, bypass);
 	show(&s, &text);
 }

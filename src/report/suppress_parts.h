@@ -1,4 +1,4 @@
-/* suppress_parts.h - what the rooms of suppress share. */
+/* suppress_parts.h - what the files of suppressions share. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_SUPPRESS_PARTS_H
 #define SEEP_REPORT_SUPPRESS_PARTS_H
@@ -71,6 +71,9 @@ struct suppress {
  */
 int suppress_pattern(struct suppress *s, uint8_t roles, const char *pattern,
     size_t len, uint32_t line, bool lsan, uint32_t *ret);
+
+/* After a new pattern: it may fit texts that were looked at before. */
+void suppress_forget_memos(struct suppress *s);
 
 /* Takes r->name and r->steps over, also on failure. -ENOMEM. */
 int suppress_rule(struct suppress *s, struct suppress_rule *r);

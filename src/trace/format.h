@@ -198,6 +198,10 @@ enum seg_count {
 	SEG_COUNTS = 64
 };
 
+enum seg_peak_flags {
+	SEG_PEAK_MOVED = 1, /* of a copy: the peak moved while it was made */
+};
+
 struct seg_header {
 	uint64_t magic; /* written last */
 	uint32_t version;
@@ -242,15 +246,15 @@ struct seg_header {
 	uint64_t live_root; /* address of the root table in the host */
 	uint8_t live_root_bits, live_mid_bits, live_leaf_bits,
 	    live_granule_bits;
-	uint32_t live_cell_version; /* 1: id 26 | class 6 | birth 32 */
+	uint32_t live_cell_version; /* 1 or 2, see trace/cell.h */
 	uint64_t spill_root;        /* address of struct of the spill table */
 	uint64_t live_reserved[2];
 
 	uint64_t peak_bytes;
 	uint64_t peak_epoch; /* low 32 bits are compared with seg_row.epoch */
 	uint32_t peak_tick;
-	uint32_t threads; /* arrays ever claimed, shared ones included */
-	uint64_t peak_reserved;
+	uint32_t threads;    /* arrays ever claimed, shared ones included */
+	uint64_t peak_flags; /* enum seg_peak_flags */
 
 	uint32_t end_kind; /* enum seg_end */
 	uint32_t end_tick;

@@ -48,7 +48,10 @@ struct recording_segment {
 	int32_t exit_status; /* -1: not known */
 	int32_t signal;      /* 0: none, or not known */
 	uint32_t flags;      /* none yet */
-	uint64_t reserved[6];
+	/* whose names are its own: see "names" in docs/RECORDING.md */
+	uint64_t owner; /* of the segment's file: uid + 1; 0: not known */
+	uint64_t view;  /* of the files that it saw; 0: the writer's own */
+	uint64_t reserved[4];
 };
 _Static_assert(sizeof(struct recording_segment) == 64, "bundle_segment");
 

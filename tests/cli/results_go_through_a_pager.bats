@@ -2,28 +2,13 @@
 # results_go_through_a_pager - reports use a pager as git does: when, which, and how it ends.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
+load ../lib/terminal.bash
+export SEEP_PAGERSECURE=0 # as root, too
 
 setup_file() {
 	export R=$BATS_FILE_TMPDIR/r.data
 	"${SEEP_BUILD:-build}/seep" record -q -o "$R" sh -c \
 		'for i in 1 2 3 4 5 6 7 8; do ls / >/dev/null; done'
-}
-
-# on_terminal [-k WHEN=KEYS]... [NAME=VALUE]... ARGUMENT of seep...
-on_terminal() {
-	local -a keys=() vars=()
-	while [[ ${1:-} == -k ]]; do
-		keys+=(-k "$2")
-		shift 2
-	done
-	while [[ ${1:-} == *=* ]]; do
-		vars+=("$1")
-		shift
-	done
-	got=0
-	env -u LESS -u PAGER -u SEEP_PAGER -u NO_COLOR -u COLUMNS SEEP_PAGERSECURE=0 TERM=xterm \
-		"$PYTHON" "$LIB/on_terminal.py" "${keys[@]}" env "${vars[@]}" \
-		"$SEEP" "$@" >"$T/screen" || got=$?
 }
 
 @test "SEEP_PAGER comes before PAGER" {

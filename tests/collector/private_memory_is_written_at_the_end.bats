@@ -28,6 +28,15 @@ load ../lib/host.bash
 	[[ $(find "$DIR" -name '*.seg' | wc -l) -eq 1 ]]
 }
 
+@test "the file is named after the program, its pid and a random number, as any segment is" {
+	waiting SEEP_PRIVATE=1
+	ends_well
+	local file
+	file=$(basename "$DIR"/*.seg)
+	[[ $file =~ ^[a-z_]+-$HOST-[0-9a-f]{8}\.seg$ ]]
+	[[ $file != *-00000000.seg ]]
+}
+
 @test "a snapshot can be requested; a killed process leaves nothing else" {
 	waiting SEEP_PRIVATE=1 SEEP_SIGNAL=USR2
 	kill -USR2 "$HOST"

@@ -3,23 +3,8 @@
 # threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
-
-# on_terminal [-k WHEN=KEYS] [NAME=VALUE]... ARGUMENT of seep...: $T/screen
-on_terminal() {
-	local -a keys=() vars=()
-	while [[ ${1:-} == -k ]]; do
-		keys+=(-k "$2")
-		shift 2
-	done
-	while [[ ${1:-} == *=* ]]; do
-		vars+=("$1")
-		shift
-	done
-	got=0
-	env -u LESS -u PAGER -u SEEP_PAGER -u SEEP_PAGERSECURE TERM=xterm \
-		"$PYTHON" "$LIB/on_terminal.py" "${keys[@]}" env "${vars[@]}" \
-		"$SEEP" "$@" >"$T/screen" || got=$?
-}
+load ../lib/terminal.bash
+unset SEEP_PAGERSECURE
 
 # a less that tells its environment
 fake_less() {

@@ -79,3 +79,24 @@ deep() {
 	"$SEEP" report "$T/deep.seg" --no-cache --table --max-output 100 >"$T/said" 2>"$T/complaint" || got=$?
 	[[ $got -eq 3 && $(stat -c %s "$T/said") -le 100 && $(wc -l <"$T/complaint") -eq 1 ]]
 }
+
+@test "the page of view ends at the bound and leaves nothing, with -o and without" {
+	deep 60 200
+	echo precious >"$T/result"
+	mkdir "$T/tmp"
+	complains 3 "$SEEP" view "$T/deep.seg" --no-open --full --no-cache --max-output 1000 -o "$T/result"
+	[[ $(<"$T/result") == precious ]]
+	complains 3 env TMPDIR="$T/tmp" "$SEEP" view "$T/deep.seg" --no-open --full --no-cache --max-output 1000
+	grep -E 'seep-view\..*more than 1000 bytes.*--max-output' "$T/complaint"
+	[[ -z $(ls -A "$T/tmp") ]]
+	TMPDIR="$T/tmp" "$SEEP" view "$T/deep.seg" --no-open --full --no-cache --max-output 100MiB >"$T/path"
+	[[ -s $(<"$T/path") ]]
+}
+
+@test "a page of view whose disk is full is not left behind" {
+	deep 60 200
+	mkdir "$T/tmp"
+	complains 3 env TMPDIR="$T/tmp" bash -c 'ulimit -f 8; trap "" XFSZ; exec "$@"' - \
+		"$SEEP" view "$T/deep.seg" --no-open --full --no-cache
+	[[ -z $(ls -A "$T/tmp") ]]
+}
