@@ -35,9 +35,9 @@ words() {
 later=(
 	docs/HOST_CASES.md docs/COMPATIBILITY.md
 	src/check/write_junit.c src/check/write_text.c
-	src/cli/cmd_check.c src/cli/cmd_export.c src/cli/cmd_help.c src/cli/cmd_mode.c
-	src/cli/cmd_view.c src/cli/export_at_end.c src/cli/help.c
-	src/names/hints.c src/reader/load.c src/reader/losses.c src/record/pack.c
+	src/cli/cmd_check.c src/cli/cmd_help.c src/cli/cmd_mode.c src/cli/cmd_view.c
+	src/cli/export_at_end.c src/cli/export_opts.c src/cli/help.c
+	src/reader/load.c src/reader/losses.c src/record/pack.c
 	src/report/site.c src/report/summary.c src/report/suppress_builtin.c
 )
 
