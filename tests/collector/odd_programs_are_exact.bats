@@ -25,7 +25,7 @@ load ../lib/host.bash
 	equals_ledger
 }
 
-@test "T66 frees past the collector: the report says what may be the cause" {
+@test "T66 if frees bypass the collector, the report says what may be the cause" {
 	export HOSTS
 	traced_well "$HOSTS/deepbind_shares_the_heap"
 	"$SEEP" report --no-symbols "$DIR" >"$T/said"

@@ -21,7 +21,7 @@ for page in docs/ARCHITECTURE.md docs/LIFE_OF_A_MALLOC.md CONTRIBUTING.md tests/
 		esac
 		echo "$page: there is no $word" >&2
 		bad=1
-	done < <(grep -oE '`[^` ]+`' "$page" | tr -d '`' |
+	done < <(grep -oE $'\x60[^\x60 ]+\x60' "$page" | tr -d $'\x60' |
 		grep -E '^([a-z]+[a-z0-9]*_[a-z0-9_]+|[A-Za-z0-9_./*<>-]+/[A-Za-z0-9_.*<>-]+|[A-Za-z0-9_]+\.(c|h|py|sh|md))$' |
 		grep -vE '^/' | sort -u)
 done
