@@ -1,6 +1,4 @@
-/*
- * cfi.h - .eh_frame: the unwind rule of one code address, computed on demand.
- */
+/* cfi.h - .eh_frame: the unwind rule of a code address, on demand. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_CFI_H
 #define SEEP_COLLECTOR_CFI_H

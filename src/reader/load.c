@@ -210,12 +210,12 @@ read_all(struct load *r)
 	r->is_whole = !breaks_off && !r->line_damaged;
 	if (breaks_off && r->has_line &&
 	    session_note(s,
-	        "%s breaks off: its end is missing; it is complete up to "
+	        "%s is cut off: its end is missing; it is complete up to "
 	        "%.1f s after the start",
 	        r->name, (double)s->until_us / 1e6) < 0)
 		return -ENOMEM;
 	if (breaks_off && !r->has_line &&
-	    session_note(s, "%s breaks off: its end is missing", r->name) < 0)
+	    session_note(s, "%s is cut off: its end is missing", r->name) < 0)
 		return -ENOMEM;
 	if (load_line_points(r)) {
 		err = load_line_unfinished(r);
@@ -268,7 +268,7 @@ load_into_session(
 		return 0;
 	if (s->is_truncated && !(r.is_whole && s->note_count))
 		return fault_set(where, -EBADMSG, "%s",
-		    "breaks off or is damaged before its first process");
+		    "is cut off or damaged before its first process");
 	return fault_set(where, -ENODATA, "%s",
 	    s->note_count ? s->notes[0] : "holds no process");
 }

@@ -209,7 +209,7 @@ add_recording(struct pack *p, const char *path, struct fault *where)
 	}
 	p->has_names = false;
 	if (err == 0 && recording_truncated(b))
-		err = fault_set(where, -EBADMSG, "%s: it breaks off", path);
+		err = fault_set(where, -EBADMSG, "%s: it is cut off", path);
 	recording_close(b);
 	return err;
 }

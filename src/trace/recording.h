@@ -76,7 +76,7 @@ void recording_close(struct recording *b);
 int recording_next(struct recording *b, uint32_t *ret_type,
     const void **ret_bytes, size_t *ret_len);
 
-/* After recording_next() gave 0: the file breaks off, its end is missing. */
+/* After recording_next() gave 0: the file is cut off, its end is missing. */
 bool recording_truncated(const struct recording *b);
 
 /* Is its writer at work? Then its end is not missing, but to come. */

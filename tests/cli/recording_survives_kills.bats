@@ -81,7 +81,7 @@ within() {
 		kill -KILL "$pid"
 		within
 		[[ $(jq .complete "$T/report.json") == false ]]
-		grep -q 'breaks off: its end is missing; it is complete up to' "$T/notes"
+		grep -q 'is cut off: its end is missing; it is complete up to' "$T/notes"
 	done
 }
 
@@ -120,6 +120,6 @@ within() {
 	wait "$pid" || true
 	cat "$T/err"
 	grep -F "is being written" "$T/err"
-	[[ -z $(grep -E "breaks off|is missing" "$T/err") ]]
+	[[ -z $(grep -E "cut off|is missing" "$T/err") ]]
 	"$SEEP" report "$T/w.data" 2>&1 >/dev/null | { ! grep -F "being written"; }
 }

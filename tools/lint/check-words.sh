@@ -32,14 +32,7 @@ words() {
 }
 
 # Not searched yet: generated pages, and messages that are still to be rewritten.
-later=(
-	docs/HOST_CASES.md docs/COMPATIBILITY.md
-	src/check/write_junit.c src/check/write_text.c
-	src/cli/cmd_check.c src/cli/cmd_help.c src/cli/cmd_mode.c src/cli/cmd_view.c
-	src/cli/export_at_end.c src/cli/export_opts.c src/cli/help.c
-	src/reader/load.c src/reader/losses.c src/record/pack.c
-	src/report/site.c src/report/summary.c src/report/suppress_builtin.c
-)
+later=(docs/HOST_CASES.md docs/COMPATIBILITY.md)
 
 documents() {
 	printf '%s\n' ./*.md docs/*.md bench/README.md tests/README.md tests/*/README.md \
