@@ -1,6 +1,4 @@
-/*
- * cfi.c - .eh_frame: the unwind rule of one code address, computed on demand.
- */
+/* cfi.c - the unwind rule of one code address, from .eh_frame. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/cfi.h"
 

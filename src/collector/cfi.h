@@ -1,6 +1,4 @@
-/*
- * cfi.h - .eh_frame: the unwind rule of one code address, computed on demand.
- */
+/* cfi.h - the unwind rule of one code address, from .eh_frame. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_CFI_H
 #define SEEP_COLLECTOR_CFI_H
