@@ -62,7 +62,10 @@ sys_view(void *p, size_t bytes)
 	return sys_failed(v) ? NULL : v;
 }
 
-/* Start-up only: the constructor and a forked child's set-up. */
+/*
+ * For the start and a forked child's set-up only. Newer CPUs lack open, mkdir,
+ * readlink and others, so all paths go through the *at forms.
+ */
 SEEP_INLINE long
 sys_call(long n, long a, long b, long c, long d)
 {
@@ -73,6 +76,19 @@ SEEP_INLINE long
 sys_openat(long dir, const char *path, int flags, int mode)
 {
 	return sys_call(SYS_openat, dir, (long)path, flags, mode);
+}
+
+SEEP_INLINE long
+sys_mkdir(const char *path, int mode)
+{
+	return sys_call(SYS_mkdirat, AT_FDCWD, (long)path, mode, 0);
+}
+
+SEEP_INLINE long
+sys_readlink(const char *path, char *to, size_t bytes)
+{
+	return sys_call(
+	    SYS_readlinkat, AT_FDCWD, (long)path, (long)to, (long)bytes);
 }
 
 SEEP_INLINE long

@@ -28,10 +28,13 @@ struct saved {
 	uint32_t expression_bytes;
 };
 
-/* Only what a rule can express is tracked: the CFA, rbp, rbx, the return pc. */
+/*
+ * Only what a rule can express is tracked: the CFA, the return address, the
+ * frame pointer and the base register.
+ */
 struct state {
 	uint8_t cfa_kind; /* 0 none, 1 register + offset, 2 expression, 9 bad */
-	uint8_t bx;       /* where rbx is, as in struct unwind_rule */
+	uint8_t base;     /* where it is saved, as in struct unwind_rule */
 	uint32_t cfa_reg;
 	int64_t cfa_offset;
 	const uint8_t *cfa_expression;
@@ -189,13 +192,13 @@ saved_of(struct state *s, uint64_t reg)
 }
 
 static uint8_t
-place_of_bx(enum saved_how how, int64_t offset)
+place_of_base(enum saved_how how, int64_t offset)
 {
 	if (how == SAVED_SAME || how == SAVED_UNDEFINED)
 		return 0;
 	if (how != SAVED_AT_CFA || offset >= 0 || offset % 8 ||
-	    offset <= INT64_C(-8) * RULE_BX_LOST)
-		return RULE_BX_LOST;
+	    offset <= INT64_C(-8) * RULE_BASE_LOST)
+		return RULE_BASE_LOST;
 	return (uint8_t)(-offset / 8);
 }
 
@@ -204,8 +207,8 @@ set_saved(struct state *s, uint64_t reg, enum saved_how how, int64_t offset)
 {
 	struct saved *v = saved_of(s, reg);
 
-	if (reg == CPU_DWARF_BX)
-		s->bx = place_of_bx(how, offset);
+	if (reg == CPU_DWARF_BASE)
+		s->base = place_of_base(how, offset);
 
 	if (v) {
 		v->how = (uint8_t)how;
@@ -222,8 +225,8 @@ set_expression(
 	const uint8_t *at = b->at;
 
 	skip(b, n);
-	if (reg == CPU_DWARF_BX)
-		s->bx = RULE_BX_LOST;
+	if (reg == CPU_DWARF_BASE)
+		s->base = RULE_BASE_LOST;
 	if (v && !b->bad) {
 		v->how = (uint8_t)how;
 		v->expression = at;
@@ -236,8 +239,8 @@ restore(struct state *s, const struct state *initial, uint64_t reg)
 {
 	struct saved *v = saved_of(s, reg);
 
-	if (reg == CPU_DWARF_BX)
-		s->bx = initial->bx;
+	if (reg == CPU_DWARF_BASE)
+		s->base = initial->base;
 	else if (v && reg == CPU_DWARF_FP)
 		*v = initial->fp;
 	else if (v)
@@ -476,11 +479,12 @@ cfi_begins(const struct module *m, uint64_t pc)
 }
 
 /*
- * "rsp + 8, plus 8 when the low four bits of rip are at least 11": the lazy
- * PLT. A pure function of pc, so it folds into a plain offset.
+ * The CFA of the lazy PLT is a function of the pc, so its expression becomes a
+ * plain offset.
  */
-static const uint8_t plt_expression[] = {
-    0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
+static const uint8_t plt_expression[] = CPU_PLT_EXPRESSION;
+
+enum { DW_OP_BREG0 = 0x70 }; /* the value of a register, by its number */
 
 static struct unwind_rule
 to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
@@ -501,8 +505,8 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 			r.kind = RULE_SP;
 		else if (s->cfa_reg == CPU_DWARF_FP)
 			r.kind = RULE_FP;
-		else if (s->cfa_reg == CPU_DWARF_BX)
-			r.kind = RULE_BX;
+		else if (s->cfa_reg == CPU_DWARF_BASE)
+			r.kind = RULE_BASE;
 		else
 			return r;
 	} else if (s->cfa_kind == 2 && s->cfa_bytes) {
@@ -511,7 +515,7 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 		if (s->cfa_bytes == sizeof(plt_expression) &&
 		    memcmp(x.at, plt_expression, sizeof(plt_expression)) == 0) {
 			r.kind = RULE_SP;
-			cfa = (pc & 15) >= 11 ? 16 : 8;
+			cfa = cpu_plt_cfa(pc);
 		} else {
 			uint8_t base = (uint8_t)get(&x, 1);
 
@@ -519,11 +523,13 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 			/* DW_OP_bregN offset; DW_OP_deref; nothing else */
 			if (get(&x, 1) != 0x06 || x.bad || x.at != x.end)
 				return r;
-			if (base == 0x77 && cie->signal && cfa == 160) {
+			if (base == DW_OP_BREG0 + CPU_DWARF_SP && cie->signal &&
+			    cfa == CPU_SIGNAL_SP) {
 				r.kind = RULE_SIGNAL;
 				return r;
 			}
-			if (base != 0x76 || s->ra.how != SAVED_AT_CFA ||
+			if (base != DW_OP_BREG0 + CPU_DWARF_FP ||
+			    s->ra.how != SAVED_AT_CFA ||
 			    s->ra.offset != -CPU_RETURN_BYTES)
 				return r;
 			r.kind = RULE_FP_DEREF;
@@ -534,7 +540,7 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 	if (cfa < INT32_MIN || cfa > INT32_MAX)
 		goto odd;
 	r.cfa = (int32_t)cfa;
-	r.bx = s->bx & RULE_BX_LOST;
+	r.base = s->base & RULE_BASE_LOST;
 	if (s->fp.how == SAVED_SAME || s->fp.how == SAVED_UNDEFINED) {
 		r.fp = RULE_FP_SAME;
 		return r;
@@ -545,7 +551,7 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 	} else if (s->fp.how == SAVED_EXPRESSION && s->fp.expression_bytes) {
 		x = (struct bytes){s->fp.expression,
 		    s->fp.expression + s->fp.expression_bytes, false};
-		if (get(&x, 1) != 0x76)
+		if (get(&x, 1) != DW_OP_BREG0 + CPU_DWARF_FP)
 			goto odd;
 		cfa = get_sleb(&x);
 		if (x.bad || x.at != x.end)

@@ -11,6 +11,8 @@
 #include "base/sys.h"
 #include "collector/kernel.h"
 #include "collector/live.h"
+#include "collector/ours.h"
+#include "collector/place.h"
 #include "collector/spill.h"
 
 /* Empty if it is not known, too long, or outside of our root directory. */
@@ -53,8 +55,7 @@ exe_without_proc(char to[DESCRIBE_PATH_BYTES])
 void
 describe_exe(char to[DESCRIBE_PATH_BYTES])
 {
-	long n = sys_call(SYS_readlink, (long)"/proc/self/exe", (long)to,
-	    DESCRIBE_PATH_BYTES - 1, 0);
+	long n = sys_readlink("/proc/self/exe", to, DESCRIBE_PATH_BYTES - 1);
 
 	if (n > 0)
 		to[n] = 0;
@@ -181,7 +182,7 @@ describe_child(
 }
 
 void
-describe_live(struct seg_header *h)
+describe_memory(struct seg_header *h)
 {
 	h->live_root = (uint64_t)(uintptr_t)live_root;
 	h->live_root_bits = CELL_ROOT_BITS;
@@ -190,6 +191,9 @@ describe_live(struct seg_header *h)
 	h->live_granule_bits = (uint8_t)live_granule_bits;
 	h->live_cell_version = CELL_VERSION;
 	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
+	h->ours_table = (uint64_t)(uintptr_t)ours_table;
+	h->ours_entries = OURS_MAX;
+	h->control_address = (uint64_t)(uintptr_t)place.control;
 }
 
 void

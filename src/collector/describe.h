@@ -26,8 +26,11 @@ void describe_process(struct seg_header *h, char **argv, const char *exe);
 void describe_child(
     struct seg_header *h, const struct seg_header *parent, uint32_t pid);
 
-/* Where the live map is in the memory of this process, for other processes. */
-void describe_live(struct seg_header *h);
+/*
+ * Where the live map, the table of our own memory and the control block are in
+ * the memory of this process, for other processes.
+ */
+void describe_memory(struct seg_header *h);
 
 /* Where the slots are: behind `segment_bytes` of the same file, if it has any. */
 void describe_slots(

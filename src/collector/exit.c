@@ -7,11 +7,14 @@
 
 #include "base/attr.h"
 #include "collector/config.h"
+#include "collector/exit_wait.h"
 #include "collector/ledger.h"
+#include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
 #include "collector/live.h"
 #include "collector/mem.h"
 #include "collector/nursery.h"
+#include "collector/place.h"
 #include "collector/segment.h"
 #include "collector/snap.h"
 #include "collector/spaces.h"
@@ -60,10 +63,11 @@ exit_process(void)
 	if (!lifecycle_is_settled())
 		return;
 	untraced_sum_up();
-	if (nursery_is_open)
+	if (LOAD(&nursery_is_open))
 		nursery_end();
 	if (segment.memory.anonymous || segment.header->end_kind)
 		return; /* a vfork child may have called exit() before us */
+	exit_wait(segment.header, place.control, lifecycle_command);
 	s.until_ns = tick_read() + SCAN_NS;
 	segment.header->fold_events = ledger_events(s.until_ns);
 	spaces_look();

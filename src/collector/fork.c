@@ -130,7 +130,7 @@ write_header(struct seg_header *h, uint32_t first_id)
 	h->first_id = first_id;
 	h->max_frames = outer_depth;
 	h->mode = lifecycle_mode();
-	describe_live(h);
+	describe_memory(h);
 	spaces_tell();
 	snap_start(config.snapshots);
 	h->snapshot_limit = config.snapshots;

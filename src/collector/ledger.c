@@ -569,10 +569,11 @@ ledger_sums(void)
 
 	for (i = 0; i < SEG_ARRAYS; i++) {
 		const struct segment_table *t = &arrays[i];
+		uint8_t **chunks = LOAD_ACQUIRE(&t->chunks);
 
-		for (c = 0; t->chunks && c < t->chunk_high; c++) {
+		for (c = 0; chunks && c < LOAD(&t->chunk_high); c++) {
 			const struct seg_row *row =
-			    (const void *)LOAD_ACQUIRE(&t->chunks[c]);
+			    (const void *)LOAD_ACQUIRE(&chunks[c]);
 
 			for (k = 0; row && k < 1u << t->rows_bits; k++) {
 				sums.allocations += LOAD(&row[k].allocations);

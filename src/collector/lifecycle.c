@@ -97,8 +97,9 @@ lifecycle_set_mode(enum seg_mode m)
 void
 lifecycle_listen(const uint32_t *command, bool is_obeyed)
 {
-	lifecycle_command = command ? command : &no_command;
-	lifecycle_obeyed = is_obeyed ? LOAD(lifecycle_command) : 0;
+	command = command ? command : &no_command;
+	STORE(&lifecycle_command, command);
+	STORE(&lifecycle_obeyed, is_obeyed ? LOAD(command) : 0);
 }
 
 static void
@@ -106,7 +107,8 @@ obey(uint32_t command)
 {
 	STORE(&lifecycle_obeyed, command);
 	if (command != SEG_MODE_ON && command != SEG_MODE_OFF) {
-		if (command)
+		/* the answer to a process that ends is no command */
+		if (command && !(command & SEG_CTL_EXIT))
 			segment_count(SEG_CTL_IGNORED, 1);
 		return;
 	}
@@ -125,7 +127,7 @@ lifecycle_poll(void)
 
 	if (unlikely(command != lifecycle_obeyed))
 		obey(command);
-	if (unlikely(nursery_is_open))
+	if (unlikely(LOAD(&nursery_is_open)))
 		nursery_poll();
 	if (unlikely(snapwhen_active) && lifecycle_is_on())
 		snapwhen_poll();
@@ -231,7 +233,8 @@ lifecycle_running(void)
 bool
 lifecycle_slow_begins(void)
 {
-	if (!proc || inert || (LOAD(proc) == PROC_RUNNING && !nursery_is_open))
+	if (!proc || inert ||
+	    (LOAD_ACQUIRE(proc) == PROC_RUNNING && !LOAD(&nursery_is_open)))
 		return false;
 	__atomic_fetch_add(INSIDE, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(proc, __ATOMIC_SEQ_CST) == PROC_SETTING_UP &&
@@ -250,7 +253,7 @@ lifecycle_slow_ends(bool counted)
 {
 	if (!counted)
 		return;
-	if (nursery_is_open)
+	if (LOAD(&nursery_is_open))
 		nursery_note_sums();
 	if (thread_self && thread_self->counted)
 		thread_self->counted--;

@@ -61,7 +61,8 @@
  * pass over a few dozen of them, about half a nanosecond each.
  *
  * A saved frame pointer is listed only where a frame further out needs it for
- * its CFA: elsewhere rbp is data, and listing it would miss without need.
+ * its CFA. Elsewhere that register holds data, and listing it would only
+ * cause misses.
  */
 enum { MEMO_PROBES = 5, MEMO_SHIFT = 64 - 7 - MEMO_MAX_BITS };
 #define MEMO_DOUBT (UINT64_C(1) << 63) /* in a key */

@@ -61,7 +61,7 @@ make_directory(char path[NAME_BYTES])
 	fmt_decimal(&f, (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0));
 	fmt_string(&f, "-");
 	fmt_hex(&f, unlike, 8);
-	if (sys_call(SYS_mkdir, (long)path, 0700, 0, 0) != 0)
+	if (sys_mkdir(path, 0700) != 0)
 		return NO_ROOM;
 	return place_open_dir(path, &st);
 }

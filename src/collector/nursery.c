@@ -10,6 +10,7 @@
 #include "collector/ledger.h"
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
+#include "collector/ours.h"
 #include "collector/place.h"
 #include "collector/segment.h"
 #include "collector/slots.h"
@@ -48,6 +49,7 @@ nursery_map(void)
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_failed(p))
 		return false;
+	ours_add(p, PLAIN_BYTES, OURS_FOR_NOW);
 	sys_madvise(p, PLAIN_BYTES, MADV_DONTDUMP);
 	if (!segment_init_plain(p, PLAIN_BYTES, nursery_layout()))
 		return false;
@@ -58,14 +60,14 @@ nursery_map(void)
 void
 nursery_begin(void)
 {
-	nursery_is_open = !config.is_private;
+	STORE(&nursery_is_open, !config.is_private);
 	events = 0;
 }
 
 void
 nursery_close(void)
 {
-	nursery_is_open = false;
+	STORE(&nursery_is_open, false);
 }
 
 void
@@ -95,16 +97,17 @@ SEEP_COLD static struct ledger_sums
 note_sums(void)
 {
 	struct ledger_sums sums = ledger_sums();
+	uint64_t peak_bytes = LOAD(&segment.header->peak_bytes);
 
 	if (line) {
 		STORE(&line->allocations, sums.allocations);
 		STORE(&line->allocated_bytes, sums.allocated_bytes);
 		STORE(&line->frees, sums.frees);
 		STORE(&line->freed_bytes, sums.freed_bytes);
-		STORE(&line->peak_bytes, segment.header->peak_bytes);
+		STORE(&line->peak_bytes, peak_bytes);
 	}
 	if (cradle.has_card)
-		cradle_update_card(&cradle, &sums, segment.header->peak_bytes);
+		cradle_update_card(&cradle, &sums, peak_bytes);
 	return sums;
 }
 
@@ -196,12 +199,12 @@ try_to_leave(uint32_t own, bool at_exit)
 {
 	if (!lifecycle_change_begins())
 		return;
-	events = 0;
-	if (nursery_is_open && lifecycle_change_is_alone(own) &&
+	STORE(&events, 0);
+	if (LOAD(&nursery_is_open) && lifecycle_change_is_alone(own) &&
 	    thread_hold_others()) {
 		leave(at_exit);
 		segment_refill(); /* as the start of its parent did */
-		nursery_is_open = false;
+		STORE(&nursery_is_open, false);
 		thread_slow_down(false);
 		thread_release_others();
 		if (thread_gate)
@@ -215,7 +218,7 @@ SEEP_COLD static bool
 is_grown_up(void)
 {
 	return note_sums().allocated_bytes >= ALLOCATED_MAX ||
-	    ++events >= EVENTS_MAX;
+	    ADD(&events, 1) + 1 >= EVENTS_MAX;
 }
 
 void
@@ -228,7 +231,7 @@ nursery_poll(void)
 void
 nursery_new_thread(void)
 {
-	if (nursery_is_open && thread_any())
+	if (LOAD(&nursery_is_open) && thread_any())
 		try_to_leave(1, false);
 }
 

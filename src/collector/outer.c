@@ -124,11 +124,12 @@ struct outer_result {
 };
 
 /*
- * Where the frame at *w finds its caller's rbx. A walk that begins above the
- * inner frames has not seen where they saved it: walks them again.
+ * Finds where the base register of the caller of *w is saved. A walk that
+ * begins above the inner frames has not seen where they saved it, so this walks
+ * them again.
  */
 static SEEP_NOINLINE void
-find_bx(struct thread *t, struct walk *w)
+find_base(struct thread *t, struct walk *w)
 {
 	uint32_t i, why;
 	struct walk v;
@@ -143,7 +144,7 @@ find_bx(struct thread *t, struct walk *w)
 			return;
 	}
 	if (v.sp == w->sp)
-		w->bx_slot = v.bx_slot;
+		w->base_slot = v.base_slot;
 }
 
 static void
@@ -180,10 +181,10 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 		f->sp = w->sp;
 		f->fp = w->fp;
 		f->exact = w->exact;
-		if (f->rule.kind == RULE_BX) {
+		if (f->rule.kind == RULE_BASE) {
 			r->binding = true;
-			if (!w->bx_slot)
-				find_bx(t, w);
+			if (!w->base_slot)
+				find_base(t, w);
 		}
 		w->top = 0;
 		r->end = walk_step(w, t, f->rule, &slots, &r->why);
@@ -284,7 +285,7 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 	node = intern_outer(t, (uint32_t)(r.met + 1), r.n, root);
 	*hint = t->outer_count ? (uint16_t)(t->outer_count - 1) : UINT16_MAX;
 	if (unlikely(r.binding)) {
-		/* rbx was saved by frames that need not be on the next stack */
+		/* the next stack may lack the frames that saved it */
 		forget_outer(t);
 		*hint = UINT16_MAX;
 	}

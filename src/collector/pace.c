@@ -61,7 +61,7 @@ pace_look(struct thread *t)
 	lifecycle_poll();
 	live_look_ahead(0, 0);
 	spaces_look();
-	if (nursery_is_open)
+	if (LOAD(&nursery_is_open))
 		t->countdown = 1; /* to note the sums after each event */
 	return pace_follow_mode(thread_gate);
 }

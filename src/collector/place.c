@@ -61,7 +61,7 @@ open_own_dir(struct stat *st)
 	} else {
 		fmt_string(&f, PLACE_SHM "/seep-");
 		fmt_decimal(&f, uid);
-		sys_call(SYS_mkdir, (long)dir_name, 0700, 0, 0);
+		sys_mkdir(dir_name, 0700);
 	}
 	return place_open_dir(dir_name, st);
 }

@@ -13,7 +13,7 @@
 #include "collector/levels.h"
 #include "collector/module.h"
 #include "collector/next.h"
-#include "trace/format.h"
+#include "trace/frame.h"
 
 /*
  * Levels (levels.h): a rule is put into the newest level and looked for from
@@ -179,8 +179,6 @@ rules_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 {
 	uint64_t key = exact ? pc : pc - 1;
 	uint32_t gen = LOAD_ACQUIRE(&module_gen);
-	uint64_t frame =
-	    (pc & ((UINT64_C(1) << 47) - 1)) | (exact ? SEG_FRAME_EXACT : 0);
 	uint32_t module = 0;
 	uint64_t word = 0;
 	struct unwind_rule r;
@@ -204,6 +202,6 @@ rules_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 	word = compute(key, &module);
 found:
 	memcpy(&r, &word, sizeof(r));
-	*ret_frame = frame | (uint64_t)module << 48;
+	*ret_frame = frame_pack(pc, exact, module);
 	return r;
 }

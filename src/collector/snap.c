@@ -11,13 +11,15 @@
 #include "base/sys.h"
 #include "collector/config.h"
 #include "collector/mark.h"
+#include "collector/ours.h"
 #include "collector/snapfile.h"
 #include "collector/snapthin.h"
 #include "collector/tick.h"
+#include "trace/rows.h"
+#include "trace/tables.h"
 
 enum {
-	RUNS = 4,        /* stretches of one extent, at most */
-	GAP_BYTES = 256, /* zeros worth a directory entry */
+	RUNS = 4, /* stretches of one extent, at most */
 	OUT_BYTES = 64 << 10,
 	NEW_EXTENTS = 4096, /* that may come while we write */
 	PEAK_TRIES = 3,
@@ -94,33 +96,6 @@ align(struct snap *s)
 	put(s, &zeros, -(s->at + s->out_used) & 7);
 }
 
-static bool
-is_zero(const uint8_t *p, uint32_t len)
-{
-	return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
-}
-
-/*
- * The end of the stretch of rows in use that begins at row i: where GAP_BYTES
- * of zeros follow, or at the end.
- */
-static uint32_t
-end_of_run(const uint8_t *rows, uint32_t count, uint32_t row_bytes, uint32_t i)
-{
-	uint32_t gap = GAP_BYTES / row_bytes + 1;
-	uint32_t end = i + 1, zeros = 0;
-
-	for (i = end; i < count && zeros < gap; i++) {
-		if (is_zero(rows + (uint64_t)i * row_bytes, row_bytes)) {
-			zeros++;
-		} else {
-			zeros = 0;
-			end = i + 1;
-		}
-	}
-	return end;
-}
-
 /* The rows in use of one extent, and their entries in the directory. */
 static void
 put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
@@ -133,10 +108,11 @@ put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
 		const uint8_t *row = rows + (uint64_t)i * t->row_bytes;
 
 		end = i + 1;
-		if (is_zero(row, t->row_bytes))
+		if (rows_is_zero(row, t->row_bytes))
 			continue;
-		end = ++run == RUNS ? count
-		                    : end_of_run(rows, count, t->row_bytes, i);
+		end = ++run == RUNS
+		    ? count
+		    : rows_end_of_run(rows, count, t->row_bytes, i);
 		if (s->entry_count == s->entry_room) {
 			s->err = s->err ? s->err : -E2BIG;
 			return;
@@ -156,11 +132,7 @@ put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
 
 /* ---- tables -------------------------------------------------------------- */
 
-/*
- * One stretch of ids in all arrays of the ledger, read twice: the second time
- * replaces all but the frees. A free that was seen at first has its allocation
- * stored before it, so that is seen by then.
- */
+/* One stretch of ids in all arrays of the ledger, see rows_read_again(). */
 static void
 put_stretch(struct snap *s, uint64_t chunk)
 {
@@ -189,14 +161,8 @@ put_stretch(struct snap *s, uint64_t chunk)
 
 		memcpy(
 		    s->again, LOAD(&from[i]->chunks[chunk]), SEG_EXTENT_STEP);
-		for (k = 0; k < SEG_EXTENT_STEP / sizeof(*row); k++) {
-			uint64_t frees = row[k].frees;
-			uint64_t freed_bytes = row[k].freed_bytes;
-
-			row[k] = now[k];
-			row[k].frees = frees;
-			row[k].freed_bytes = freed_bytes;
-		}
+		for (k = 0; k < SEG_EXTENT_STEP / sizeof(*row); k++)
+			rows_read_again(&row[k], &now[k]);
 	}
 	for (i = 0; i < n; i++)
 		put_rows(s, from[i], chunk, s->rows[i]);
@@ -231,11 +197,12 @@ put_peak_and_ledger(struct snap *s)
 		s->entry_count = 0;
 		memcpy(&s->header, h, sizeof(s->header));
 		put_ledger(s);
-		s->header.peak_reserved =
-		    LOAD_ACQUIRE(&h->peak_epoch) != s->header.peak_epoch ||
-		    LOAD(&h->peak_bytes) != s->header.peak_bytes;
-		if (!s->header.peak_reserved)
+		if (LOAD_ACQUIRE(&h->peak_epoch) == s->header.peak_epoch &&
+		    LOAD(&h->peak_bytes) == s->header.peak_bytes) {
+			s->header.peak_flags = 0;
 			return;
+		}
+		s->header.peak_flags = SEG_PEAK_MOVED;
 	}
 }
 
@@ -254,19 +221,17 @@ put_table(struct snap *s, const struct segment_table *t)
 	}
 }
 
-/* What refers before what is referred to; see reader/segment.c. */
+/* All but the ledger, which put_ledger() has written. */
 static void
 put_tables(struct snap *s)
 {
-	static const uint8_t order[] = {SEG_EXT_SAMPLE, SEG_EXT_INHERITED,
-	    SEG_EXT_LIVE, SEG_EXT_INFO, SEG_EXT_AGES, SEG_EXT_MARK,
-	    SEG_EXT_SITE, SEG_EXT_POOL, SEG_EXT_INNER, SEG_EXT_NODE,
-	    SEG_EXT_MODULE, SEG_EXT_STRING};
-	size_t k, i;
+	uint32_t k;
+	size_t i;
 
-	for (k = 0; k < sizeof(order); k++) {
+	for (k = 0; k < TABLES_COUNT; k++) {
 		for (i = 0; i < s->table_count && !s->err; i++) {
-			if (s->tables[i]->kind == order[k])
+			if (s->tables[i]->kind == tables_kind(k) &&
+			    tables_kind(k) != SEG_EXT_LEDGER)
 				put_table(s, s->tables[i]);
 		}
 	}
@@ -410,10 +375,12 @@ take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 
 	if (sys_failed(s))
 		return -ENOMEM;
+	ours_add(s, bytes, OURS_FOR_NOW);
 	s->entry_room = (uint32_t)(extents * RUNS);
 	err = write_one(s, label, reason, tables);
 	if (!err)
 		err = (int)s->file.number;
+	ours_remove(s, bytes);
 	sys_munmap(s, bytes);
 	return err;
 }

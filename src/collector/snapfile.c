@@ -124,7 +124,7 @@ snapfile_open(struct snapfile *f)
 	if (!directory[0])
 		return -ENOENT;
 	if (elsewhere && !f->is_segment)
-		sys_call(SYS_mkdir, (long)directory, 0700, 0, 0);
+		sys_mkdir(directory, 0700);
 	f->dir = place_open_dir(
 	    elsewhere && f->is_segment ? place_dir() : directory, &st);
 	return f->dir < 0 ? (int)f->dir : 0;

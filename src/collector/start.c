@@ -9,6 +9,7 @@
 #include "collector/budget.h"
 #include "collector/config.h"
 #include "collector/describe.h"
+#include "collector/exit_wait.h"
 #include "collector/fork.h"
 #include "collector/kernel.h"
 #include "collector/ledger.h"
@@ -20,6 +21,7 @@
 #include "collector/module.h"
 #include "collector/next.h"
 #include "collector/noplace.h"
+#include "collector/ours.h"
 #include "collector/outer.h"
 #include "collector/place.h"
 #include "collector/rules.h"
@@ -141,8 +143,9 @@ start_tables(void *find_object)
 	/* other allocators export glibc's private names, so ask the loader */
 	live_init(module_same((const void *)(uintptr_t)next.malloc,
 	    (const void *)(uintptr_t)gnu_get_libc_version));
-	describe_live(segment.header);
+	describe_memory(segment.header);
 	snapfile_start();
+	exit_wait_start();
 	snap_start(config.snapshots);
 	return sample_init(config.sample) && rules_init() && sites_init(1) &&
 	    ledger_init(1) && mark_init() && user_init(1) && lifecycle_begin();
@@ -190,6 +193,7 @@ start_process(char **argv, char **envp, enum seg_inert why)
 	config_read(envp);
 	kernel_probe();
 	mem_init(budget_of_tables());
+	ours_add_library();
 	if (!why)
 		why = reason_to_decline(&find_object);
 	fork_decide();

@@ -193,7 +193,7 @@ take_array(struct thread *t)
 static bool
 hold(struct gate *g)
 {
-	uint32_t resting = g->resting;
+	uint32_t resting = LOAD(&g->resting);
 	int i, settle;
 
 	for (i = 0; i < HOLD_TRIES; i++) {
@@ -222,8 +222,9 @@ state_in(const struct thread *t, enum seg_mode mode)
 	case SEG_MODE_ON:
 		if (!t)
 			return THREAD_BARE;
-		return t->array < SEG_OWNED_ARRAYS && !all_slow ? THREAD_READY
-		                                                : THREAD_SHARED;
+		return t->array < SEG_OWNED_ARRAYS && !LOAD(&all_slow)
+		    ? THREAD_READY
+		    : THREAD_SHARED;
 	case SEG_MODE_SAMPLED:
 		return THREAD_SAMPLING;
 	case SEG_MODE_DORMANT:
@@ -236,7 +237,7 @@ state_in(const struct thread *t, enum seg_mode mode)
 void
 thread_slow_down(bool slow)
 {
-	all_slow = slow;
+	STORE(&all_slow, slow);
 }
 
 void
@@ -246,13 +247,16 @@ thread_release_others(void)
 	uint32_t at = 0;
 
 	while ((g = owner_gate_at(&at))) {
-		uint32_t held = THREAD_HELD;
+		uint32_t held = THREAD_HELD, resting;
 
 		if (LOAD(&g->state) != held)
 			continue;
-		if (g->resting == THREAD_SHARED)
-			g->resting = state_in(LOAD(&g->block), SEG_MODE_ON);
-		CAS(&g->state, &held, g->resting);
+		resting = LOAD(&g->resting);
+		if (resting == THREAD_SHARED) {
+			resting = state_in(LOAD(&g->block), SEG_MODE_ON);
+			STORE(&g->resting, resting);
+		}
+		CAS(&g->state, &held, resting);
 	}
 }
 

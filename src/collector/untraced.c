@@ -4,6 +4,7 @@
 
 #include "base/sys.h"
 #include "collector/cradle.h"
+#include "collector/ours.h"
 #include "collector/place.h"
 #include "collector/segment.h"
 #include "collector/slots.h"
@@ -25,6 +26,7 @@ untraced_start_family(void)
 
 	if (sys_failed(p))
 		return false;
+	ours_add(p, CPU_PAGE, OURS_FOR_NOW);
 	sys_madvise(p, CPU_PAGE, MADV_DONTDUMP);
 	without_file = p;
 	is_first = true;

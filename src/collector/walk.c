@@ -228,7 +228,7 @@ load(struct walk *w, const struct thread *t, uint64_t address, uint64_t *ret)
 	return true;
 }
 
-/* The kernel's rt_sigframe: rbp, rbx, rsp and rip of the interrupted code. */
+/* The kernel's rt_sigframe has the registers of the interrupted code. */
 static enum walk_result
 step_signal(struct walk *w, const struct thread *t, struct walk_slots *slots,
     uint32_t *ret_why)
@@ -249,7 +249,7 @@ step_signal(struct walk *w, const struct thread *t, struct walk_slots *slots,
 	w->pc = pc;
 	w->sp = sp;
 	w->fp = fp;
-	w->bx_slot = at + CPU_SIGNAL_BX;
+	w->base_slot = at + CPU_SIGNAL_BASE;
 	w->exact = true;
 	enter_interrupted(w, t);
 	return WALK_STEPPED;
@@ -292,8 +292,8 @@ walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
 			return WALK_CUT;
 		cfa = s.aux_value;
 		break;
-	case RULE_BX:
-		s.aux = w->bx_slot;
+	case RULE_BASE:
+		s.aux = w->base_slot;
 		if (!s.aux || !load_known(w, t, s.aux, &s.aux_value)) {
 			*ret_why = SEG_CUT_RULE;
 			return WALK_CUT;
@@ -336,8 +336,9 @@ walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
 	w->sp = cfa;
 	w->fp = fp;
 	w->exact = false;
-	if (rule.bx)
-		w->bx_slot =
-		    rule.bx == RULE_BX_LOST ? 0 : cfa - UINT64_C(8) * rule.bx;
+	if (rule.base)
+		w->base_slot = rule.base == RULE_BASE_LOST
+		    ? 0
+		    : cfa - UINT64_C(8) * rule.base;
 	return WALK_STEPPED;
 }

@@ -33,7 +33,8 @@ struct walk {
 	uint64_t lo, hi; /* readable now: pages as above, or our own stack */
 	uint64_t top;    /* end of the highest load in case 2 or 3, 0: none; ~0:
 	               * not all pages from `lo` up to it are known readable */
-	uint64_t bx_slot; /* where rbx was saved last, 0: not known */
+	uint64_t
+	    base_slot; /* where the base register was saved last; 0: not known */
 	const struct cpu_frame *hook; /* where the walk began */
 	bool exact;   /* pc is an interrupted instruction, no return address */
 	bool own;     /* sp is on the thread's own stack */
@@ -77,7 +78,7 @@ walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 	w->sp = c->sp;
 	w->fp = c->fp;
 	w->hook = c;
-	w->top = w->bx_slot = 0;
+	w->top = w->base_slot = 0;
 	w->exact = w->vouched = false;
 	/* the page of sp itself may be another one than the hook's */
 	if (likely(t &&
@@ -101,7 +102,7 @@ walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
 	w->pc = pc;
 	w->sp = sp;
 	w->fp = fp;
-	w->bx_slot = 0;
+	w->base_slot = 0;
 	if (unlikely(sp - CPU_RETURN_BYTES - w->lo >= w->hi - w->lo)) {
 		w->lo = (sp - CPU_RETURN_BYTES) & ~(uint64_t)(CPU_PAGE - 1);
 		w->hi = w->lo + CPU_PAGE;

@@ -12,7 +12,7 @@ enum { HELD_SPINS = 1 << 22 };
 static enum way
 way_at_rest(const struct gate *g)
 {
-	switch (g->resting) {
+	switch (LOAD(&g->resting)) {
 	case THREAD_READY:
 		return WAY_READY;
 	case THREAD_SHARED:
@@ -45,9 +45,10 @@ way_by_state(struct gate *g)
 	int i;
 
 	/* a forked child is moving to its own segment: see nursery.c */
-	for (i = 0; i < HELD_SPINS && LOAD(&g->state) == THREAD_HELD; i++)
+	for (i = 0; i < HELD_SPINS && LOAD_ACQUIRE(&g->state) == THREAD_HELD;
+	     i++)
 		cpu_pause();
-	switch (LOAD(&g->state)) {
+	switch (LOAD_ACQUIRE(&g->state)) {
 	case THREAD_READY:
 	case THREAD_SHARED:
 	case THREAD_SAMPLING:

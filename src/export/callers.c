@@ -23,7 +23,7 @@ frames_of(const struct view *v, const struct view_site *s, unsigned depth)
 	return n;
 }
 
-/* The index has no context for this, so the key brings it. */
+/* The index passes no context, so the key contains it. */
 struct key {
 	const struct view *view;
 	const struct callers_row *row;
@@ -166,7 +166,7 @@ callers_absolute(
 
 	n = stacks_frames(p->stacks, p->sites[row->site->site].stack, words,
 	    STACKS_MAX_FRAMES, &flags);
-	/* operator new is left out of the view, so look for the offset */
+	/* The view leaves out operator new, so find the frame by its offset. */
 	for (size_t i = 0; f && i < n; i++) {
 		const struct process_module *m = process_module(p, words[i]);
 

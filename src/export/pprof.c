@@ -1,4 +1,4 @@
-/* pprof.c - profile.proto, compressed: go tool pprof and its kin. */
+/* pprof.c - profile.proto, compressed: go tool pprof and other readers. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -79,7 +79,7 @@ static const struct {
     {"peak_space", "bytes"},
 };
 
-/* The function of stacks without frames; no other has this number. */
+/* The number of the function of stacks without frames. */
 static const uint64_t no_frames = UINT64_C(1) << 32;
 
 struct pprof {
@@ -97,7 +97,7 @@ struct pprof {
 
 /* ---- pieces ---- */
 
-/* Number of a text; proto3 wants UTF-8, and readers no control bytes. */
+/* Number of a text; proto3 requires UTF-8, and readers no control bytes. */
 static uint32_t
 string(struct pprof *p, const char *text)
 {

@@ -12,8 +12,8 @@ enum {
 	WIRE_BYTES = 2,
 	VARINT_MAX = 10,
 	BUFFER_BYTES = 1 << 16,
-	GZIP = 16 + MAX_WBITS, /* zlib's word for a gzip header */
-	LEVEL = 4,             /* 6 takes twice as long for 3 % less */
+	GZIP = 16 + MAX_WBITS, /* window bits that make zlib write gzip */
+	LEVEL = 4,             /* 6 takes twice as long and saves 3 % */
 };
 
 /* ---- messages ---- */

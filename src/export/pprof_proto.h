@@ -18,7 +18,7 @@ struct proto {
 	bool failed;
 };
 
-/* Fields; a value of 0 is left out, as proto3 wants it. */
+/* Fields; a value of 0 is left out, as proto3 requires. */
 void proto_uint(struct proto *m, unsigned field, uint64_t value);
 void proto_int(struct proto *m, unsigned field, int64_t value);
 void proto_bytes(

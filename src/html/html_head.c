@@ -1,4 +1,4 @@
-/* html_head.c - what a page tells beside its columns, as JSON. */
+/* html_head.c - the head of a page, as JSON: everything that is not a column. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -65,7 +65,7 @@ write_recording(
 	(void)putc('}', out);
 }
 
-/* When there were some: they are on the time line. */
+/* The times of snapshots, for the time line. */
 static void
 write_snapshots(FILE *out, const struct session *s)
 {
@@ -267,7 +267,7 @@ write_older(FILE *out, const struct older *o)
 	return 0;
 }
 
-/* Of all inputs: html_write_sessions() made them mean the same. */
+/* One limit for all inputs: html_write_sessions() has set it. */
 static void
 write_temporary(FILE *out, const struct html *h)
 {

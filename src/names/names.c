@@ -15,6 +15,7 @@
 #include "util/dict.h"
 #include "util/words.h"
 #include "reader/relative.h"
+#include "trace/frame.h"
 
 enum {
 	PIECE_ROWS = 16384, /* of what names_write() gives at once */
@@ -224,8 +225,7 @@ place_of(struct names *n, const struct process *p, uint64_t frame,
 {
 	const struct process_module *m = process_module(p, frame);
 
-	/* a return address may be the first byte of the next function */
-	*ret_address = SEG_FRAME_PC(frame) - !(frame & SEG_FRAME_EXACT);
+	*ret_address = frame_code(frame);
 	*key = (struct table_key){.kind = TABLE_PROCESS, .path = ""};
 	if (m) {
 		if (!m->path || m->build_id_bytes > sizeof(key->id))

@@ -34,7 +34,7 @@ maps_has(pid_t pid, uint64_t device, uint64_t inode)
 	err = procfs_maps_open(&maps, pid);
 	if (err < 0)
 		return err;
-	while (!found && procfs_maps_next(&maps, &map))
+	while (!found && procfs_maps_next_file(&maps, &map))
 		found = map.device == device && map.inode == inode;
 	procfs_maps_close(&maps);
 	return found;
@@ -164,7 +164,7 @@ see(struct proc_look *look, pid_t pid)
 	seen->is_read = true;
 	seen->start_err = start_jiffies(pid, &seen->start_jiffies);
 	seen->err = procfs_maps_open(&maps, pid);
-	while (seen->err == 0 && procfs_maps_next(&maps, &map))
+	while (seen->err == 0 && procfs_maps_next_file(&maps, &map))
 		if (strstr(map.path, ".seg"))
 			seen->err = proc_look_add(seen, map.device, map.inode);
 	procfs_maps_close(&maps);
@@ -189,11 +189,33 @@ has_mapped(struct proc_look *look, pid_t pid, const struct source *file)
 	return seen->err;
 }
 
+/* Start time of a process; -ESRCH: there is none; -EACCES: it is hidden. */
+static int
+find_start(struct proc_look *look, pid_t pid, uint64_t *ret)
+{
+	struct proc_seen *seen = look ? see(look, pid) : NULL;
+	int err;
+
+	if (seen) {
+		*ret = seen->start_jiffies;
+		err = seen->start_err;
+	} else {
+		err = start_jiffies(pid, ret);
+	}
+	/* hidepid= hides it in /proc, not from kill() */
+	if (err == -ENOENT)
+		err = kill(pid, 0) == 0 || errno == EPERM ? -EACCES : -ESRCH;
+	return err;
+}
+
 struct search {
 	struct proc_look *look;
 	const struct source *file;
 	uint32_t inner; /* pid as the process sees it, 0: any */
+	pid_t except;   /* this one has been looked at */
+	const struct seg_header *header; /* that it may have written, or NULL */
 	pid_t found;
+	uint64_t found_start;
 	bool is_hidden; /* one that we may not look at has this pid */
 };
 
@@ -201,10 +223,15 @@ static bool
 is_searched(pid_t pid, void *arg)
 {
 	struct search *s = arg;
-	int mapped = has_mapped(s->look, pid, s->file);
+	int mapped = pid == s->except ? 0 : has_mapped(s->look, pid, s->file);
+	uint64_t started = 0;
 	uint32_t inner;
 
 	if (mapped == 0 || mapped == -ESRCH)
+		return false;
+	if (s->header &&
+	    (find_start(s->look, pid, &started) < 0 ||
+	        !proc_may_have_written(s->header, started)))
 		return false;
 	inner = s->inner == 0 ? 0 : procfs_status(pid, "NSpid");
 	if (inner != 0 && inner != s->inner)
@@ -213,8 +240,12 @@ is_searched(pid_t pid, void *arg)
 		s->is_hidden = true;
 		return false;
 	}
-	s->found = pid;
-	return true;
+	/* several namespaces below one parent: its process is the youngest */
+	if (s->found == 0 || started >= s->found_start) {
+		s->found = pid;
+		s->found_start = started;
+	}
+	return !s->header;
 }
 
 bool
@@ -279,38 +310,15 @@ check_all(struct proc_look *look, const struct seg_header *h,
 	    : PROC_UNKNOWN;
 }
 
-/* Start time of a process; -ESRCH: there is none; -EACCES: it is hidden. */
-static int
-find_start(struct proc_look *look, pid_t pid, uint64_t *ret)
-{
-	struct proc_seen *seen = look ? see(look, pid) : NULL;
-	int err;
-
-	if (seen) {
-		*ret = seen->start_jiffies;
-		err = seen->start_err;
-	} else {
-		err = start_jiffies(pid, ret);
-	}
-	/* hidepid= hides it in /proc, not from kill() */
-	if (err == -ENOENT)
-		err = kill(pid, 0) == 0 || errno == EPERM ? -EACCES : -ESRCH;
-	return err;
-}
-
-enum proc_state
-proc_check_in(struct proc_look *look, const struct seg_header *h,
-    const struct source *file, pid_t *ret_pid)
+/* Is it the process with this pid, in our own namespace? */
+static enum proc_state
+check_pid(struct proc_look *look, const struct seg_header *h,
+    const struct source *file)
 {
 	pid_t pid = (pid_t)h->pid;
 	uint64_t started = 0;
 	int err, mapped;
 
-	if (other_boot(h))
-		return PROC_NO;
-	if (h->pid == 0 || h->pid > INT32_MAX || !here()->proc_is_ours ||
-	    h->pid_ns != here()->pid_ns)
-		return check_all(look, h, file, ret_pid);
 	err = find_start(look, pid, &started);
 	if (err == -EACCES)
 		return PROC_UNKNOWN;
@@ -319,11 +327,71 @@ proc_check_in(struct proc_look *look, const struct seg_header *h,
 	mapped = has_mapped(look, pid, file);
 	if (mapped < 0)
 		return mapped == -ESRCH ? PROC_NO : PROC_UNKNOWN;
-	if (mapped == 1 || is_copy_of_running(look, h, pid)) {
-		*ret_pid = pid;
+	return mapped == 1 || is_copy_of_running(look, h, pid) ? PROC_YES
+	                                                       : PROC_EXEC;
+}
+
+/*
+ * A forked child has the pid namespace of its parent in its header, because it
+ * makes no system call to find out. If it was born into a new one, its pid is
+ * that inside, where another process, or none, has it here. /proc shows it all
+ * the same: its namespace is below that of its parent, which is ours.
+ */
+static enum proc_state
+check_inner(struct proc_look *look, const struct seg_header *h,
+    const struct source *file, enum proc_state otherwise, pid_t *ret_pid)
+{
+	struct search s = {.look = look,
+	    .file = file,
+	    .inner = h->pid,
+	    .except = (pid_t)h->pid,
+	    .header = h};
+
+	if (file->inode != 0)
+		(void)procfs_each(is_searched, &s);
+	if (s.found != 0) {
+		*ret_pid = s.found;
 		return PROC_YES;
 	}
-	return PROC_EXEC;
+	return s.is_hidden ? PROC_UNKNOWN : otherwise;
+}
+
+static bool
+is_of_our_namespace(const struct seg_header *h)
+{
+	return h->pid != 0 && h->pid <= INT32_MAX && here()->proc_is_ours &&
+	    h->pid_ns == here()->pid_ns;
+}
+
+enum proc_state
+proc_check_in(struct proc_look *look, const struct seg_header *h,
+    const struct source *file, pid_t *ret_pid)
+{
+	enum proc_state state;
+
+	if (other_boot(h))
+		return PROC_NO;
+	if (!is_of_our_namespace(h))
+		return check_all(look, h, file, ret_pid);
+	/* nobody is his own parent: then it is a pid of another namespace */
+	state = h->pid == h->ppid ? PROC_NO : check_pid(look, h, file);
+	if (state == PROC_YES)
+		*ret_pid = (pid_t)h->pid;
+	else if (h->start_jiffies == 0)
+		state = check_inner(look, h, file, state, ret_pid);
+	return state;
+}
+
+enum proc_state
+proc_check_own(const struct seg_header *h, const struct source *file)
+{
+	pid_t pid;
+
+	if (other_boot(h))
+		return PROC_NO;
+	if (!is_of_our_namespace(h))
+		return check_all(NULL, h, file, &pid);
+	return h->pid == h->ppid ? PROC_NO : check_pid(NULL, h, file);
 }
 
 enum proc_state

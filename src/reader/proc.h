@@ -27,6 +27,14 @@ enum proc_state proc_check(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /*
+ * The same without a search for the forked child of a process that lives in a
+ * pid namespace below ours: PROC_NO and PROC_EXEC do not hold for it. For
+ * callers with a list of all processes of their own.
+ */
+enum proc_state proc_check_own(
+    const struct seg_header *h, const struct source *file);
+
+/*
  * The same for who asks about thousands of slots within a second: what /proc
  * says of a process is kept in the look. NULL: it is not.
  */

@@ -143,7 +143,7 @@ proc_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 	if (err < 0)
 		return fault_set(where, err == -ESRCH ? -ESRCH : -EACCES,
 		    "its memory map cannot be read: %s", strerror(-err));
-	while (procfs_maps_next(&maps, &map)) {
+	while (procfs_maps_next_file(&maps, &map)) {
 		if (map.inode == last_inode)
 			continue; /* further pieces of the same file */
 		if (clock_ns(CLOCK_MONOTONIC) > until_ns) {

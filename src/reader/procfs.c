@@ -171,8 +171,11 @@ procfs_parse_mapping(char *line, struct procfs_mapping *ret)
 	if (!take_number(&p, 16, '-', &ret->start) ||
 	    !take_number(&p, 16, ' ', &ret->end))
 		return false;
-	p += strcspn(p, " ");
-	p += strspn(p, " ");
+	if (strcspn(p, " ") != sizeof(ret->rights) - 1)
+		return false;
+	memcpy(ret->rights, p, sizeof(ret->rights));
+	ret->rights[sizeof(ret->rights) - 1] = '\0';
+	p += sizeof(ret->rights);
 	if (!take_number(&p, 16, ' ', &offset) ||
 	    !take_number(&p, 16, ':', &device_major) ||
 	    !take_number(&p, 16, ' ', &device_minor) ||
@@ -212,9 +215,18 @@ procfs_maps_next(struct procfs_maps *m, struct procfs_mapping *ret)
 
 		m->next = *end ? end + 1 : end;
 		*end = '\0';
-		if (procfs_parse_mapping(line, ret) && ret->inode != 0)
+		if (procfs_parse_mapping(line, ret))
 			return true;
 	}
+	return false;
+}
+
+bool
+procfs_maps_next_file(struct procfs_maps *m, struct procfs_mapping *ret)
+{
+	while (procfs_maps_next(m, ret))
+		if (ret->inode != 0)
+			return true;
 	return false;
 }
 
@@ -238,7 +250,7 @@ procfs_files(pid_t pid, bool (*each)(void *, uint64_t, const char *, bool),
 	err = procfs_maps_open(&maps, pid);
 	if (err < 0)
 		return err == -ESRCH ? -ESRCH : -EACCES;
-	while (err == 0 && procfs_maps_next(&maps, &map))
+	while (err == 0 && procfs_maps_next_file(&maps, &map))
 		if (!each(context, map.start, map.path,
 		        procfs_is_deleted(map.path)))
 			err = -ENOMEM;

@@ -49,16 +49,21 @@ uint64_t procfs_resident(pid_t pid);
 /* A line of /proc/PID/maps; inode 0 and "" if there is no file behind it. */
 struct procfs_mapping {
 	uint64_t start, end, device, inode;
-	char *path; /* inside the line */
+	char rights[5]; /* "rwxp"; the last letter is s in a shared mapping */
+	char *path;     /* inside the line */
 };
 bool procfs_parse_mapping(char *line, struct procfs_mapping *ret);
 
-/* The mappings that have a file. Errors as of foreign_text(). */
+/*
+ * All mappings, or those that have a file. Errors as of foreign_text(), but
+ * -ESRCH for a process that is not there.
+ */
 struct procfs_maps {
 	char *text, *next;
 };
 int procfs_maps_open(struct procfs_maps *m, pid_t pid);
 bool procfs_maps_next(struct procfs_maps *m, struct procfs_mapping *ret);
+bool procfs_maps_next_file(struct procfs_maps *m, struct procfs_mapping *ret);
 void procfs_maps_close(struct procfs_maps *m);
 
 /* Does the path of a mapping end in " (deleted)"? */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/room.h"
+#include "trace/tables.h"
 
 enum {
 	BLOCK_BITS = 7,
@@ -588,14 +589,6 @@ add_table(const struct replay_state *s, struct segment *seg, uint32_t kind,
 int
 replay_segment(const struct replay_process *p, struct segment **ret)
 {
-	static const struct {
-		uint32_t kind, row_bytes;
-	} tables[] = {{SEG_EXT_MODULE, sizeof(struct seg_module)},
-	    {SEG_EXT_STRING, 1}, {SEG_EXT_NODE, sizeof(struct seg_node)},
-	    {SEG_EXT_INNER, sizeof(struct seg_inner)},
-	    {SEG_EXT_SITE, sizeof(struct seg_site)},
-	    {SEG_EXT_POOL, sizeof(struct seg_pool)},
-	    {SEG_EXT_MARK, sizeof(struct seg_mark)}};
 	struct segment *seg;
 	int err;
 
@@ -611,10 +604,10 @@ replay_segment(const struct replay_process *p, struct segment **ret)
 	if (err == 0 && p->header.sample_bytes > 0)
 		err = add_sums(p, seg, SEG_EXT_SAMPLE,
 		    sizeof(struct seg_sample), fill_sample);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (err == 0)
-			err = add_table(
-			    p->state, seg, tables[i].kind, tables[i].row_bytes);
+	for (uint32_t i = 0; i < TABLES_COUNT && err == 0; i++)
+		if (tables_in_time_line(tables_kind(i)))
+			err = add_table(p->state, seg, tables_kind(i),
+			    tables_row_min(tables_kind(i)));
 	if (err < 0) {
 		segment_free(seg);
 		return err;

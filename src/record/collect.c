@@ -58,6 +58,9 @@ struct collect_row {
 	struct recording_segment end;
 };
 
+/* The collector's clock may be coarse: two ticks of the slowest kernel. */
+#define CLOCK_COARSE_NS UINT64_C(20000000)
+
 struct finder {
 	struct collect *collect;
 	const char *session;
@@ -177,6 +180,21 @@ add_file(struct collect *c, const char *dir, const char *name, uid_t uid,
 	return more->dir && more->name ? 0 : -ENOMEM;
 }
 
+/*
+ * Does surely no process write this segment any more? A forked child may be in
+ * a pid namespace of its own, where its pid is another than here: then the list
+ * of processes has it, unless it was forked after the list was made.
+ */
+static bool
+is_gone(struct collect *c, const struct seg_header *h, const struct source *s)
+{
+	if (proc_check_own(h, s) != PROC_NO)
+		return false;
+	return h->start_jiffies != 0 ||
+	    (h->start_monotonic_ns + CLOCK_COARSE_NS < c->procs.begin_ns &&
+	        !procs_may_map(&c->procs, s->device, s->inode, (pid_t)h->pid));
+}
+
 /* A process in a slot, or the one whose file it is. */
 static int
 find_in_slot(struct collect *c, const struct segfile *f, int slot)
@@ -184,7 +202,6 @@ find_in_slot(struct collect *c, const struct segfile *f, int slot)
 	struct collect_file *file = &c->files[c->file_count - 1];
 	struct collect_key key;
 	struct seg_header h;
-	pid_t pid;
 
 	if (segfile_header(f, slot, &h, NULL) < 0)
 		return 0;
@@ -195,8 +212,8 @@ find_in_slot(struct collect *c, const struct segfile *f, int slot)
 		file->failed = true;
 		return 0;
 	}
-	return add_row(c, c->file_count - 1, slot, &h,
-	    proc_check(&h, segfile_source(f), &pid) == PROC_NO);
+	return add_row(
+	    c, c->file_count - 1, slot, &h, is_gone(c, &h, segfile_source(f)));
 }
 
 static int
@@ -277,6 +294,28 @@ end_of_command(struct collect_row *r, int status)
 	}
 }
 
+/*
+ * Is `next` a later segment of the process of r, which has called exec? The
+ * start time is known after an exec. A forked child that still maps its segment
+ * has called none; it has a pid of its own namespace then, see is_gone().
+ */
+static bool
+is_successor(const struct collect *c, const struct collect_row *r,
+    const struct collect_row *next)
+{
+	const struct collect_file *f = &c->files[r->file];
+	const struct procs_process *p;
+
+	if (next->pid_ns != r->pid_ns || next->start_jiffies == 0 ||
+	    next->start_ns < r->start_ns ||
+	    !same_process(next, r->pid, r->start_jiffies))
+		return false;
+	if (r->start_jiffies != 0)
+		return true;
+	p = procs_writer(&c->procs, f->device, f->inode, r->pid, 0);
+	return !p || p->start_jiffies == next->start_jiffies;
+}
+
 /* Rows come by process, each one's segments from the oldest to the newest. */
 static void
 find_end(struct collect *c, size_t i, const struct collect_child *child)
@@ -284,8 +323,7 @@ find_end(struct collect *c, size_t i, const struct collect_child *child)
 	struct collect_row *r = &c->rows[i];
 	const struct collect_row *next = r + 1;
 	const struct collect_file *f = &c->files[r->file];
-	bool is_last = i + 1 == c->row_count || next->pid_ns != r->pid_ns ||
-	    !same_process(next, r->pid, r->start_jiffies);
+	bool is_last = i + 1 == c->row_count || !is_successor(c, r, next);
 
 	r->ours = same_process(r, child->pid, child->start_jiffies);
 	r->superseded = !is_last;

@@ -164,7 +164,8 @@ mark_arrival(struct follow *f, const struct seg_header *h, int slot)
 	static const uint8_t none[16];
 	enum codec_mark kind = CODEC_MARK_SPAWN;
 
-	if (knows_pid(f, (pid_t)h->pid))
+	/* a start of 0: a forked child, whose pid may be that of a namespace */
+	if (h->start_jiffies != 0 && knows_pid(f, (pid_t)h->pid))
 		kind = CODEC_MARK_EXEC;
 	else if (slot >= 0 || memcmp(h->parent_uuid, none, sizeof(none)))
 		kind = CODEC_MARK_FORK;

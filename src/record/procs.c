@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "reader/procfs.h"
+#include "util/clock.h"
 
 enum {
 	PARENTS_MAX = 64,
@@ -43,7 +44,7 @@ read_maps(struct procs_process *p)
 		p->hidden = err != -ESRCH && err != -ENOMEM;
 		return err == -ENOMEM ? err : 0;
 	}
-	while (err == 0 && procfs_maps_next(&maps, &map)) {
+	while (err == 0 && procfs_maps_next_file(&maps, &map)) {
 		if (!strstr(map.path, ".seg"))
 			continue;
 		if (p->file_count >= FILES_MAX) {
@@ -115,6 +116,7 @@ procs_init(struct procs *p, uint64_t since_jiffies, const char *session)
 	int err;
 
 	memset(p, 0, sizeof(*p));
+	p->begin_ns = clock_ns(CLOCK_MONOTONIC);
 	if (session)
 		(void)snprintf(l.variable, sizeof(l.variable),
 		    "SEEP_SESSION=%.64s", session);
@@ -169,6 +171,18 @@ procs_writer(const struct procs *p, uint64_t device, uint64_t inode,
 			return x;
 	}
 	return NULL;
+}
+
+bool
+procs_may_map(
+    const struct procs *p, uint64_t device, uint64_t inode, pid_t ns_pid)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->list[i].ns_pid == ns_pid &&
+		    (p->list[i].hidden ||
+		        procs_process_maps(&p->list[i], device, inode)))
+			return true;
+	return false;
 }
 
 bool

@@ -8,6 +8,8 @@
 
 #include "reader/steady.h"
 #include "trace/holes.h"
+#include "trace/rows.h"
+#include "trace/tables.h"
 
 enum {
 	BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
@@ -317,21 +319,11 @@ add_extent(struct look *l, const struct seg_extent *x)
 	    x->offset > l->limit || bytes > l->limit - x->offset ||
 	    x->first > UINT64_MAX - x->count)
 		return -EBADMSG;
-	switch (x->kind) {
-	case SEG_EXT_LEDGER:
-	case SEG_EXT_SAMPLE:
+	if (x->kind == SEG_EXT_LEDGER || x->kind == SEG_EXT_SAMPLE)
 		return add_pieces(l->tail, x);
-	case SEG_EXT_MODULE:
-	case SEG_EXT_STRING:
-	case SEG_EXT_NODE:
-	case SEG_EXT_INNER:
-	case SEG_EXT_SITE:
-	case SEG_EXT_MARK:
-	case SEG_EXT_POOL:
+	if (tables_in_time_line(x->kind))
 		return add_table(l->tail, x);
-	default:
-		return 0; /* in the end state only */
-	}
+	return 0; /* in the end state only */
 }
 
 static int
@@ -448,22 +440,18 @@ add_rest(struct look *l, struct codec_sum *sums, const struct piece *p,
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct codec_sum *s = &sums[p->first + i];
+		struct rows_share peak;
 		struct seg_row row;
 
 		memcpy(&row, rows + (size_t)i * p->row_bytes, sizeof(row));
 		s->allocations += row.allocations;
 		s->allocated_bytes += row.allocated_bytes;
 		l->is_user[p->first + i] |= p->is_user && row.allocations > 0;
-		if (row.epoch != l->epoch) {
-			row.snap_bytes =
-			    (int64_t)(row.allocated_bytes - row.freed_bytes);
-			row.snap_blocks =
-			    (int64_t)(row.allocations - row.frees);
-		}
-		s->peak_bytes = (int64_t)((uint64_t)s->peak_bytes +
-		    (uint64_t)row.snap_bytes);
-		s->peak_blocks = (int64_t)((uint64_t)s->peak_blocks +
-		    (uint64_t)row.snap_blocks);
+		peak = rows_at_peak(&row, l->epoch);
+		s->peak_bytes =
+		    (int64_t)((uint64_t)s->peak_bytes + (uint64_t)peak.bytes);
+		s->peak_blocks =
+		    (int64_t)((uint64_t)s->peak_blocks + (uint64_t)peak.blocks);
 	}
 }
 
@@ -674,12 +662,6 @@ put_rows(const struct tail *t, const struct seg_extent *x, uint32_t first,
 	codec_release(&body);
 }
 
-static bool
-is_zero(const uint8_t *p, size_t len)
-{
-	return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
-}
-
 /* Every row in use, in a table whose rows never change once they are. */
 static bool
 is_finished(const struct seg_extent *x, const uint8_t *rows)
@@ -688,7 +670,7 @@ is_finished(const struct seg_extent *x, const uint8_t *rows)
 	    x->kind != SEG_EXT_SITE)
 		return false;
 	for (uint32_t i = 0; i < x->count; i++)
-		if (is_zero(rows + (size_t)i * x->row_bytes, x->row_bytes))
+		if (rows_is_zero(rows + (size_t)i * x->row_bytes, x->row_bytes))
 			return false;
 	return true;
 }
@@ -738,20 +720,16 @@ look_at_table(struct look *l, struct table *t, struct codec_out *out)
 	return 0;
 }
 
-/* What refers before what is referred to, as segment.c has it. */
 static int
 read_tables(struct look *l, struct codec_out *out)
 {
-	static const uint32_t order[] = {SEG_EXT_MARK, SEG_EXT_SITE,
-	    SEG_EXT_POOL, SEG_EXT_INNER, SEG_EXT_NODE, SEG_EXT_MODULE,
-	    SEG_EXT_STRING};
 	struct tail *t = l->tail;
 
-	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
+	for (uint32_t k = 0; k < TABLES_COUNT; k++)
 		for (size_t i = 0; i < t->table_count; i++) {
 			int err;
 
-			if (t->tables[i].extent.kind != order[k])
+			if (t->tables[i].extent.kind != tables_kind(k))
 				continue;
 			err = look_at_table(l, &t->tables[i], out);
 			if (err < 0)

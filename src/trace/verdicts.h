@@ -32,6 +32,8 @@ enum verdict_note {
 	VERDICT_ONE_LOOK = 1
 	    << 7, /* other threads ran, and there was one look */
 	VERDICT_UNLOADED = 1 << 8, /* a library of its stack is unloaded */
+	VERDICT_UNSEEN_FREES = 1
+	    << 9, /* calls passed the collector by: it may have been freed */
 };
 
 /* One site and class; a site may have both. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# names_of_modules_with_a_relative_path - dlopen("./plugins/x.so"), relative RPATH and LD_LIBRARY_PATH: they have names.
+# names_of_modules_with_a_relative_path - modules with relative paths have names: dlopen("./plugins/x.so"), relative RPATH and LD_LIBRARY_PATH.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# old_blocks_can_be_singled_out - report --older-than: bytes and blocks by age.
+# old_blocks_can_be_singled_out - report --older-than selects bytes and blocks by age.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/leaks.bash
 
@@ -76,7 +76,7 @@ says() {
 	END
 }
 
-@test "of a running process to a tick, of one that has exited in steps" {
+@test "ages are exact to a tick while a process runs, and known in steps after its exit" {
 	aging
 	sleep 2
 	next
@@ -130,7 +130,7 @@ says() {
 	complains 2 "$SEEP" export served --older-than 500ms --format csv -o x
 }
 
-@test "where nobody counted ages, first and last allocation tell, or it is said" {
+@test "without counted ages, first and last allocation decide, or the report says that it is unknown" {
 	aging
 	sleep 1.8
 	next
@@ -154,7 +154,7 @@ says() {
 	grep -q '^seep: export: --older-than: Not shown, because its ages were not counted: 28 bytes' csv.err
 }
 
-@test "of a sampled process they are estimates, and that is said" {
+@test "figures of a sampled process are estimates, and the report says so" {
 	RECORD_OPTIONS="--sample 64" aging
 	sleep 0.5
 	cd "$T"
@@ -167,7 +167,7 @@ says() {
 	tr '\n' ' ' <text | grep -q 'Blocks of a sampled process are estimates, from the ages of those that were sampled\.'
 }
 
-@test "it is a question about what lives" {
+@test "--older-than is refused with metrics other than live" {
 	leaky app
 	run_leaky app add
 	cd "$T"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# record_keeps_snapshots - the snapshots of a run beside its recording; ls shows them.
+# record_keeps_snapshots - the snapshots of a run are beside its recording, and ls lists them.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

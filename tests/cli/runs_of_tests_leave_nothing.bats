@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# runs_of_tests_leave_nothing - tests/run finds what a test leaves, and what it hides.
+# runs_of_tests_leave_nothing - tests/run notices files and processes that a test leaves or hides.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -10,38 +10,44 @@ second_reader() {
 	"$PYTHON" "$LIB/segment.py" "$T/report.json" "$DIR"/*.seg
 }
 
+# compared CMD...: the same; shows what differs
+compared() {
+	run second_reader "$@"
+	echo "$output"
+}
+
 @test "stacks, modules, counts and totals of a program" {
-	run second_reader ls /
+	compared ls /
 	[[ $status -eq 0 && $output =~ "1 processes with "[1-9][0-9]+" sites" ]]
 }
 
 @test "figures over several threads" {
-	run second_reader "$HOSTS/threads" 20000
+	compared "$HOSTS/threads" 20000
 	[[ $status -eq 0 && $output =~ with\ [1-9] ]]
 }
 
 @test "ages at which blocks are freed" {
-	run second_reader "$HOSTS/lifetimes" steps
+	compared "$HOSTS/lifetimes" steps
 	[[ $status -eq 0 && $output =~ with\ [1-9] ]]
 	[[ $(jq '[.processes[0].sites[].ages_fine[1:][]] | add' "$T/report.json") -gt 0 ]]
 }
 
 @test "pools and marks that the program reports" {
-	run second_reader "$HOSTS/pools"
+	compared "$HOSTS/pools"
 	[[ $status -eq 0 ]]
 	[[ $(jq '[.processes[].pools[]] | length' "$T/report.json") -gt 0 ]]
 }
 
 @test "forked children in slots, and those that end early" {
-	run second_reader env SEEP_CHILD_FILES=0 "$HOSTS/forks" bare 20
+	compared env SEEP_CHILD_FILES=0 "$HOSTS/forks" bare 20
 	[[ $status -eq 0 && $output =~ \ [1-9][0-9]*" early children" ]]
 	[[ $(jq '.processes | length' "$T/report.json") -gt 2 ]]
 }
 
 @test "forked children in files of their own" {
-	run second_reader env SEEP_CHILD_FILES=1 "$HOSTS/forks" handler 5
+	compared env SEEP_CHILD_FILES=1 "$HOSTS/forks" threads 20
 	[[ $status -eq 0 && $output == *" processes "* ]]
-	[[ $(find "$DIR" -name '*-0.seg' | wc -l) -eq 1 ]]
+	[[ $(find "$DIR" -name '*-0.seg' | wc -l) -ge 1 ]]
 }
 
 @test "the second reader notices a difference" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# the_users_code_comes_first - sites are headed by functions of the user's own.
+# the_users_code_comes_first - sites are headed by a function of the user's own code.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# forks_are_exact - parents, children and grandchildren, however made.
+# forks_are_exact - counts of parents, children and grandchildren are exact, however they were forked.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# odd_programs_are_exact - deep recursion, tiny stacks, a storm of the loader.
+# odd_programs_are_exact - counts are exact with deep recursion, tiny stacks and many loads and unloads.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

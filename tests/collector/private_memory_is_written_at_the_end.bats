@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# private_memory_is_written_at_the_end - SEEP_PRIVATE: no shared memory, a segment at exit and snapshots on request.
+# private_memory_is_written_at_the_end - SEEP_PRIVATE uses no shared memory: a segment at exit, and snapshots on request.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -37,7 +37,7 @@ load ../lib/host.bash
 	[[ $file != *-00000000.seg ]]
 }
 
-@test "a snapshot on request; killed, it leaves nothing else" {
+@test "a snapshot can be requested; a killed process leaves nothing else" {
 	waiting SEEP_PRIVATE=1 SEEP_SIGNAL=USR2
 	kill -USR2 "$HOST"
 	for _ in $(seq 100); do

@@ -1,4 +1,4 @@
-/* forks.c - parents, children and grandchildren each have exact books of their own, however they were made. */
+/* forks.c - parents, children and grandchildren each have exact counts of their own, however they were forked. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <pthread.h>

@@ -165,7 +165,8 @@ def compare_site(mine, s, peak_is_now):
         same("%s of site %d" % (key, s["id"]), value, s[key])
     if not mine.table(3)[row["node"]]["flags"] & 16:  # early children have no ages
         same("ages of site %d" % s["id"], mine.ages_fine(s["id"]), s["ages_fine"])
-    theirs = [(f["module"], f["offset"]) for f in s["frames"] if not f["inlined"]]
+    theirs = [(f["module"], f["offset"]) for f in s["frames"]
+              if not f["inlined"] and f["offset"] is not None]  # others are remarks
     same("stack of site %d" % s["id"], [mine.offset(f) for f in mine.frames(row)], theirs)
 
 

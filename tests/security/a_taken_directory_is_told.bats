@@ -37,7 +37,7 @@ in_shm() {
 	sed 's/^/stderr: /' "$T/err"
 }
 
-@test "ls and record say whose it is, in one line, and what to do" {
+@test "ls and record name the owner and say what to do, in one line" {
 	in_shm <<-'END'
 		for mode in 700 755 777; do
 			as $attacker mkdir -m $mode $theirs
@@ -86,7 +86,7 @@ in_shm() {
 	grep -x "125 700 record true: .*" "$T/out"
 }
 
-@test "a preloaded process runs as bare, leaves its header in a directory of its own" {
+@test "a preloaded process runs untraced and leaves its header in a directory of its own" {
 	in_shm <<-'END'
 		as $attacker mkdir -m 777 $theirs
 		chmod 777 $theirs
@@ -121,7 +121,7 @@ in_shm() {
 	END
 }
 
-@test "forged segments there are nobody's: neither listed nor found by pid" {
+@test "forged segments are neither listed nor found by pid" {
 	in_shm <<-'END'
 		as $attacker mkdir -m 700 /dev/shm/elsewhere $theirs
 		as $attacker env LD_PRELOAD="${SEEP%seep}libseep.so" SEEP_DIR=/dev/shm/elsewhere $family >forged.out
@@ -141,7 +141,7 @@ in_shm() {
 	END
 }
 
-@test "a running one: report PID says why; root's record of one that changed its user, too" {
+@test "report PID of a running process says why, and so does root's record of one that changed its user" {
 	in_shm <<-'END'
 		as $attacker mkdir -m 700 $theirs
 		(exec setpriv --reuid=$victim --regid=$victim --clear-groups env LD_PRELOAD="${SEEP%seep}libseep.so" sleep 30) >/dev/null 2>&1 &

@@ -23,7 +23,7 @@ split_program() {
 	[[ -n $main ]]
 }
 
-@test "what the inmate tries is refused" {
+@test "forbidden calls of the confined process are refused" {
 	"$BUILD/tests/test_jail" 2>&1
 }
 
@@ -39,7 +39,7 @@ split_program() {
 	lacks '.dwo files' "$T/err"
 }
 
-@test "somebody's program cannot choose root's files: a link for .dwo, a link for a debuglink" {
+@test "a program of another user cannot make seep read root's files through .dwo or debuglink names" {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	split_program "$T/d"
 	chown 65534 "$T/d" "$T/d/program" "$T/d/program.dwo"
@@ -68,7 +68,7 @@ split_program() {
 	names_of "$T/e/program" <<<"$main" | grep inlined.cpp
 }
 
-@test "no filter, no DWARF: symbols alone, and that is said" {
+@test "without seccomp filters only symbols are read, and the report says so" {
 	status=0
 	"$BUILD/tools/without_filters" true || status=$?
 	[[ $status -eq 0 ]] || skip "no seccomp here"

@@ -16,7 +16,7 @@ fake_less() {
 	record -q -o r.seep sh -c 'for i in 1 2 3 4; do ls / >/dev/null; done'
 }
 
-@test "LESSSECURE: always as root, as a user when asked for" {
+@test "LESSSECURE is set for root, and for a user on request" {
 	fake_less
 	local -a asked=()
 	[[ $(id -u) -eq 0 ]] || asked=(SEEP_PAGERSECURE=1)
@@ -28,7 +28,7 @@ fake_less() {
 	grep -q '^\[,,,\]' "$T/screen"
 }
 
-@test "as root a pager that is not less is not started, unless it is said" {
+@test "as root a pager other than less is not started unless the user asks for it" {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	fake_less
 	local pager

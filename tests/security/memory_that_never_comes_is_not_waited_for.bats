@@ -82,7 +82,7 @@ all_end() {
 	done
 }
 
-@test "a page that goes away between the look and the read: the helper is left behind, and that is said" {
+@test "if a page disappears between check and read, the helper is left behind and the report says so" {
 	local i
 	begin fuse race
 	for i in $(seq "$(full_or 300 60)"); do

@@ -106,7 +106,7 @@ filler() {
 	fi
 }
 
-@test "of a map with too many bytes or lines the end is read, and what that costs is said" {
+@test "of a map with too many bytes or lines the end is read, and the report says what is missing" {
 	traced_well "$HOSTS/jit"
 	map=/tmp/perf-$(sed -n 's/^PID //p' "$T/out").map
 	cp "$map" "$T/map"
@@ -123,7 +123,7 @@ filler() {
 	rm "$map"
 }
 
-@test "--patience is an option of all that name" {
+@test "all commands that look up names have --patience" {
 	for command in report diff check export view; do
 		"$SEEP" "$command" --help | grep -q -- --patience
 	done

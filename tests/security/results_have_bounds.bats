@@ -42,7 +42,7 @@ deep() {
 	[[ $(stat -c %s "$T/shared") -lt 10000000 ]]
 }
 
-@test "the estimate is near what comes" {
+@test "the estimated size is close to the real one" {
 	deep 300 500
 	"$SEEP" report "$T/deep.seg" --format json --no-cache >"$T/full"
 	local size
@@ -52,13 +52,13 @@ deep() {
 }
 
 # bats test_tags=full
-@test "2 GiB without a word of the user" {
+@test "the default limit is 2 GiB" {
 	deep 6000 4000
 	complains 3 timeout 60 "$SEEP" report "$T/deep.seg" --format json --no-cache
 	grep -E 'about [2-9](\.[0-9]+)? GiB of JSON' "$T/complaint"
 }
 
-@test "every other form ends at the bound; a file that was there stays" {
+@test "every other format ends at the limit, and an existing file is kept" {
 	local format n=0
 	deep 60 200
 	for format in $("$SEEP" export --list | awk '{ print $1 }' | grep -E '^[a-z0-9]+$'); do

@@ -19,7 +19,7 @@ planted() {
 	FILE=$T/everybody/seep.data
 }
 
-@test "snapshots of another user are left out, by name; those of the owner count" {
+@test "snapshots of another user are left out and named; those of the owner count" {
 	planted
 	local file
 	for file in "$T/true"/*; do
@@ -93,7 +93,7 @@ planted() {
 	[[ $(from_report '[x["number"] for x in d["snapshots"]]') == '[1, 2, 3]' ]]
 }
 
-@test "a folder of another user's gets none of ours: they stay, and that is said" {
+@test "snapshots are not moved into a directory of another user, and record says so" {
 	need_users
 	mkdir -m 777 "$T/seep.data.snapshots"
 	chmod 777 "$T/seep.data.snapshots"

@@ -85,7 +85,7 @@ inert() {
 	[[ ! -s $T/all ]] || inert "$T/all"
 }
 
-@test "one printer: no other place of the command writes to stderr" {
+@test "only one function of the command writes to stderr" {
 	# shellcheck disable=SC2154 # lib/host.bash sets it
 	cd "$repo"
 	grep -nE '\bstderr\b|STDERR_FILENO' -r src --include=*.c |

@@ -7,6 +7,9 @@
 
 #include "base/attr.h"
 
+/* The version of all symbols that glibc had when it first ran here. */
+#define CPU_GLIBC_FIRST "GLIBC_2.2.5"
+
 enum { CPU_PAGE = 4096, CPU_ADDRESS_BITS = 47 };
 
 /* Where a walk starts: the state of the function that called the hook. */

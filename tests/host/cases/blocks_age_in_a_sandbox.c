@@ -1,4 +1,4 @@
-/* blocks_age_in_a_sandbox.c - under seccomp's strict mode blocks may be freed at any age: counting it needs no call. */
+/* blocks_age_in_a_sandbox.c - under seccomp's strict mode blocks may be freed at any age, because counting ages needs no system call. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T95 */
 #include <linux/seccomp.h>

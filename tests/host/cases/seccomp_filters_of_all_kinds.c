@@ -1,4 +1,4 @@
-/* seccomp_filters_of_all_kinds.c - filters that kill, trap or refuse a call which the allocator does without do no harm, whatever we call. */
+/* seccomp_filters_of_all_kinds.c - filters that kill, trap or refuse a call which the host's allocator does not need do no harm, whatever the collector calls. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T95 */
 /* seconds: 120 */

@@ -1,4 +1,4 @@
-/* seccomp_strict_mode.c - under seccomp's strict mode, where any call but read, write, _exit and sigreturn kills, a program that gets by without the kernel lives on. */
+/* seccomp_strict_mode.c - under seccomp's strict mode, where any call but read, write, _exit and sigreturn kills, a program that makes no other call survives. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T95 */
 #include <linux/seccomp.h>

@@ -1,0 +1,329 @@
+/* cmd_leaks.c - seep leaks: what a running program has lost. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/input.h"
+#include "cli/name_opts.h"
+#include "cli/opts.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/view_opts.h"
+#include "json/verdict_json.h"
+#include "reader/family.h"
+#include "reader/proc.h"
+#include "report/verdict_list.h"
+#include "report/verdict_text.h"
+#include "verdict/judge.h"
+#include "verdict/looks.h"
+
+enum { TOP = 20, LOOKS_LIMIT = 1000 };
+
+#define WAIT_NS UINT64_C(2000000000)
+
+enum leaks_format { LEAKS_TEXT, LEAKS_JSON };
+
+struct leaks_command {
+	unsigned looks; /* 0: as many as it takes */
+	uint64_t wait_ns, max_memory;
+	bool stop, swap;
+	struct view_opts sites;
+	int format; /* enum leaks_format */
+	const char *path;
+	unsigned top;
+	struct names_options naming;
+	struct output_view view;
+};
+
+static _Noreturn void
+die_memory(void)
+{
+	die(CMD_INPUT, "leaks: out of memory");
+}
+
+/* ---- why not -------------------------------------------------------------- */
+
+/* kernel.yama.ptrace_scope: 1, ancestors may look; 2, root may; 3, nobody. */
+static int
+yama_scope(void)
+{
+	int fd =
+	    open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+	char digit = '0';
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, &digit, 1) != 1)
+		digit = '0';
+	(void)close(fd);
+	return digit - '0';
+}
+
+static _Noreturn void
+die_no_right(pid_t pid, const char *why)
+{
+	int scope = yama_scope();
+
+	if (strstr(why, "is traced by"))
+		die(CMD_INPUT,
+		    "leaks: process %d cannot be stopped: %s; try "
+		    "without --stop",
+		    (int)pid, why);
+	if (scope == 3)
+		die(CMD_INPUT,
+		    "leaks: process %d: its memory may not be read: "
+		    "kernel.yama.ptrace_scope is 3, which forbids it to "
+		    "everybody until the next boot",
+		    (int)pid);
+	if (scope > 0 && geteuid() != 0)
+		die(CMD_INPUT,
+		    "leaks: process %d: its memory may not be read: "
+		    "kernel.yama.ptrace_scope is %d%s; try as root%s",
+		    (int)pid, scope,
+		    scope == 1 ? ", so only its ancestors and root may" : "",
+		    scope == 1 ? ", or start it with: seep record CMD" : "");
+	die(CMD_INPUT,
+	    "leaks: process %d: its memory may not be read: it belongs to "
+	    "another user, or has made itself unreadable (prctl "
+	    "PR_SET_DUMPABLE); try as root",
+	    (int)pid);
+}
+
+static _Noreturn void
+die_unjudged(pid_t pid, const struct verdicts *v, const struct judge_about *a)
+{
+	switch (v->reason) {
+	case VERDICT_NO_RIGHT:
+		die_no_right(pid, a->why.text);
+	case VERDICT_OLD_CELLS:
+		die(CMD_INPUT,
+		    "leaks: process %d: no verdict: %s; start it with this "
+		    "version of seep",
+		    (int)pid, verdict_text_reason(v->reason));
+	case VERDICT_TOO_LARGE:
+		die(CMD_INPUT,
+		    "leaks: process %d: no verdict: %s (--max-memory raises "
+		    "the limit, which is a quarter of what is available)",
+		    (int)pid, a->why.text);
+	default:
+		if (a->why.text[0] && v->reason != VERDICT_ENDED)
+			die(CMD_INPUT, "leaks: process %d: no verdict: %s",
+			    (int)pid, a->why.text);
+		die(CMD_INPUT, "leaks: process %d: no verdict: %s", (int)pid,
+		    verdict_text_reason(v->reason));
+	}
+}
+
+/* ---- looking -------------------------------------------------------------- */
+
+static void
+rest(uint64_t ns)
+{
+	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000),
+	    .tv_nsec = (long)(ns % 1000000000)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &t, &t) == EINTR)
+		;
+}
+
+static void
+look(const struct leaks_command *o, const struct process *p, pid_t pid,
+    struct verdicts *ret, struct judge_about *about)
+{
+	const struct judge_options options = {.max_bytes = o->max_memory,
+	    .with_swapped = o->swap,
+	    .stop = o->stop};
+	unsigned most = o->looks ? o->looks : o->stop ? 1 : LOOKS_MAX;
+	struct judge *j;
+
+	if (judge_new(p, pid, &options, &j) < 0)
+		die_memory();
+	for (unsigned i = 0; i < most; i++) {
+		progress_at(i, most);
+		if (judge_look(j) < 0 || (!o->looks && judge_is_certain(j)))
+			break;
+		if (i + 1 < most)
+			rest(o->wait_ns);
+	}
+	if (judge_finish(j, false, ret, about) < 0)
+		die_memory();
+	judge_free(j);
+}
+
+static const struct process *
+find_process(const struct session *s, const char *text, pid_t *ret_pid)
+{
+	if (!text || !input_is_pid(text, ret_pid))
+		die(CMD_INPUT,
+		    "leaks: %s: has no stored verdicts; give the PID of a "
+		    "traced process that runs",
+		    text ? text : INPUT_DEFAULT);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->processes[i]->running_pid == *ret_pid)
+			return s->processes[i];
+	die(CMD_INPUT,
+	    "leaks: process %d has ended: only one that runs can be looked at",
+	    (int)*ret_pid);
+}
+
+/* Its parents, whose segments are beside its own: they name what it inherits. */
+static void
+load_family(struct session *s, const struct process *p, pid_t pid)
+{
+	struct fault where;
+	struct segfile *f;
+	char path[4096];
+	int slot;
+
+	if (proc_open(pid, &f, &slot, path, &where) < 0)
+		return;
+	segfile_close(f);
+	if (family_add(s, p, path) < 0)
+		die_memory();
+}
+
+static int
+run(const struct cmd *self, int argc, char **argv)
+{
+	struct leaks_command o = {
+	    .wait_ns = WAIT_NS, .sites = view_opts_default, .top = TOP};
+	int n = opts_parse(self, argc, argv, &o), answer, err;
+	struct session *s;
+	const struct process *p;
+	struct judge_about about;
+	struct view_options view;
+	struct verdict_list *list;
+	struct terminal terminal;
+	struct verdicts found;
+	struct names *names;
+	struct output out;
+	pid_t pid;
+
+	if (o.looks > LOOKS_LIMIT)
+		die(CMD_USAGE, "leaks: --looks takes a number up to %d",
+		    LOOKS_LIMIT);
+	o.sites.no_suppress = true; /* what start-up leaves is not lost */
+	view_opts_finish_exact("leaks", &o.sites, &view);
+	progress_begin("looking at", n > 0 ? argv[1] : INPUT_DEFAULT);
+	s = input_load(n > 0 ? argv[1] : NULL);
+	p = find_process(s, n > 0 ? argv[1] : NULL, &pid);
+	load_family(s, p, pid);
+	look(&o, p, pid, &found, &about);
+	if (found.reason != VERDICT_JUDGED)
+		die_unjudged(pid, &found, &about);
+	names = name_opts_open(self->name, &o.naming);
+	progress_begin("finding names", NULL);
+	view.fold = true;
+	view.brief_names = true;
+	if (verdict_list_new(s, p, &found, names, &view, &list) < 0)
+		die_memory();
+	answer = list->leaks.sites ? CMD_YES : CMD_OK;
+	output_limit(o.view.max_bytes);
+	output_open(&out, o.path);
+	output_show(&out, &o.view, answer, &terminal);
+	if (o.format == LEAKS_JSON) {
+		const struct verdict_json_options json = {
+		    .version = SEEP_VERSION,
+		    .exit_status = answer,
+		    .pause_ns = about.pause_ns};
+
+		err = verdict_json_write(out.file, list, &json);
+	} else {
+		const struct verdict_text_options text = {
+		    .top = o.top, .pause_ns = about.pause_ns};
+		const struct layout page = {.out = out.file,
+		    .width = terminal.columns,
+		    .colour = terminal.colour,
+		    .utf8 = terminal.utf8};
+
+		err = verdict_text_write(&page, list, &text);
+	}
+	if (err == -ENOMEM)
+		die_memory();
+	progress_end();
+	output_finish(&out);
+	verdict_list_free(list);
+	verdicts_release(&found);
+	names_free(names);
+	session_free(s);
+	return answer;
+}
+
+#define AT(field) offsetof(struct leaks_command, field)
+
+static const struct opts_option looking[] = {
+    {"looks", 0, OPTS_COUNT, AT(looks), 0, "N",
+        "look N times (default: 3 to 12 times, until two looks in a row "
+        "change nothing)"},
+    {"wait", 0, OPTS_TIME, AT(wait_ns), 0, "TIME",
+        "wait so long between two looks (default 2s)"},
+    {"stop", 0, OPTS_FLAG, AT(stop), 0, NULL,
+        "look once, with all threads stopped (ptrace): registers are read, "
+        "too. How long that took is printed. Some calls that wait then return "
+        "EINTR: epoll_wait, recv with a time-out"},
+    {"swap", 0, OPTS_FLAG, AT(swap), 0, NULL,
+        "read memory that is swapped out: the kernel fetches it, so the "
+        "process needs more memory"},
+    {"max-memory", 0, OPTS_SIZE, AT(max_memory), 0, "SIZE",
+        "refuse to use more memory (default: a quarter of what is "
+        "available)"},
+    {0},
+};
+
+#define SITES(field) offsetof(struct view_opts, field)
+
+static const struct opts_option filters[] = {
+    {"include", 0, OPTS_REGEXP, SITES(include), 0, "RE",
+        "include only stacks in which a function matches"},
+    {"exclude", 0, OPTS_REGEXP, SITES(exclude), 0, "RE",
+        "exclude stacks in which a function matches"},
+    {"module", 0, OPTS_REGEXP, SITES(module), 0, "RE",
+        "include only stacks that pass through a matching program or "
+        "library"},
+    {"exclude-module", 0, OPTS_REGEXP, SITES(exclude_module), 0, "RE",
+        "exclude stacks that pass through a matching program or library"},
+    {"suppress", 0, OPTS_LIST, SITES(suppress), 0, "FILE",
+        "leave out what matches an entry of FILE, which is written as for "
+        "LeakSanitizer or valgrind"},
+    {0},
+};
+
+static const struct opts_option output[] = {
+    {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
+        "for people (the default), or for programs"},
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
+        "write to FILE when complete"},
+    {"top", 0, OPTS_COUNT, AT(top), 0, "N",
+        "the N largest places in the text (default 20, 0: all)"},
+    {0},
+};
+
+static const struct opts_group options[] = {
+    {"How to look", looking, 0},
+    {"Which sites", filters, AT(sites)},
+    {"Output", output, 0},
+    {"Where names come from", name_opts_rows, AT(naming)},
+    {"On a terminal", output_view_rows, AT(view)},
+    {0},
+};
+
+const struct cmd cmd_leaks = {
+    .name = "leaks",
+    .summary = "what a running program has lost: nothing points to it",
+    .operands = "[INPUT]",
+    .about =
+        "Reads the memory of a traced process from outside, several times, "
+        "while it runs on, and prints the blocks to which nothing points any "
+        "more: LEAK where that is proven, POSSIBLE where it is not, with the "
+        "reason. INPUT is the PID of a traced process.\n\nExits with 0 when "
+        "there is no LEAK, with 1 when there is one, and with 3 when the "
+        "process could not be looked at.",
+    .options = options,
+    .run = run,
+};
