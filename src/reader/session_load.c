@@ -166,6 +166,18 @@ look_beside(struct session *s, const char *path)
 	(void)close(fd);
 }
 
+/* To the caller; or frees it, if it could not be filled. */
+static int
+hand_over(struct session *s, int err, struct session **ret)
+{
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
 int
 session_load(const char *path, struct session **ret, struct fault *where)
 {
@@ -190,13 +202,9 @@ session_load(const char *path, struct session **ret, struct fault *where)
 	}
 	if (err == 0)
 		err = session_finish(s);
-	if (err < 0) {
-		session_free(s);
-		return err;
-	}
-	session_put_in_order(s);
-	*ret = s;
-	return 0;
+	if (err == 0)
+		session_put_in_order(s);
+	return hand_over(s, err, ret);
 }
 
 int
@@ -221,13 +229,9 @@ session_load_brief(int dir, const char *name, struct session_brief *brief,
 	if (err == 0)
 		look_beside_in(s, dir);
 	segfile_close(f);
-	if (err < 0) {
-		session_free(s);
-		return err;
-	}
-	session_put_in_order(s);
-	*ret = s;
-	return 0;
+	if (err == 0)
+		session_put_in_order(s);
+	return hand_over(s, err, ret);
 }
 
 int
@@ -244,12 +248,7 @@ session_load_pid(pid_t pid, struct session **ret, struct fault *where)
 	s = session_new();
 	err = s ? session_add_slot(s, f, slot, pid, where) : no_memory(where);
 	segfile_close(f);
-	if (err < 0) {
-		session_free(s);
-		return err;
-	}
-	*ret = s;
-	return 0;
+	return hand_over(s, err, ret);
 }
 
 /* The youngest segment of this pid in one file; SEGFILE_NONE: it has none. */
@@ -308,12 +307,7 @@ session_load_dead(
 	err = s ? session_add_slot(s, best, slot, SESSION_ASK_PROC, where)
 	        : no_memory(where);
 	segfile_close(best);
-	if (err < 0) {
-		session_free(s);
-		return err;
-	}
-	*ret = s;
-	return 0;
+	return hand_over(s, err, ret);
 }
 
 int
@@ -331,11 +325,7 @@ session_load_bytes(
 	err = s ? session_add_segfile(s, f, "input", false, where)
 	        : no_memory(where);
 	segfile_close(f);
-	if (err < 0) {
-		session_free(s);
-		return err;
-	}
-	session_put_in_order(s);
-	*ret = s;
-	return 0;
+	if (err == 0)
+		session_put_in_order(s);
+	return hand_over(s, err, ret);
 }
