@@ -219,6 +219,12 @@ before_fork(void)
 
 	if (!lifecycle_started())
 		return;
+	/*
+	 * A child that forks before its first event would leave its own empty
+	 * file to its children, all of which would write there.
+	 */
+	if (cradle.memory.head && has_left && !lifecycle_running())
+		return;
 	/* a signal handler that interrupted one of our hooks may call fork() */
 	if (plain_inside_hook(thread_self, &c))
 		ADD(&forks_inside, 1);

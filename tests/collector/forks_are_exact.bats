@@ -8,6 +8,12 @@ load ../lib/host.bash
 	equals_ledger
 }
 
+@test "fork by a process whose children have files of their own" {
+	export SEEP_CHILD_FILES=1
+	traced_well "$HOSTS/forks" threads "$(full_or 600 60)"
+	equals_ledger
+}
+
 @test "_Fork and clone" {
 	traced_well "$HOSTS/forks" bare "$(full_or 200 40)"
 	equals_ledger
