@@ -18,7 +18,8 @@ enum {
 	PAGE = FOREIGN_PAGE_BYTES,
 	REST_US = 100,
 	PIECE_PAGES = 16,
-	RING_LEAST = PAGE, /* of a ring that is not mapped */
+	RING_LEAST = PAGE,    /* of a ring that is not mapped */
+	FILES_MOST = 1 << 30, /* bytes of shared files that are read */
 };
 
 #define MAP_BUDGET_NS UINT64_C(120000000000) /* a live map has an end */
@@ -32,6 +33,7 @@ struct look {
 	struct threads threads; /* of a look without a stop */
 	struct heap *heap;
 	struct owned *owned;
+	struct ranges files; /* pages of files that the process may write */
 	struct look_seen *seen;
 	struct fault *where;
 };
@@ -122,7 +124,7 @@ count_unread(
 	else if (kind == FOREIGN_REFUSED)
 		l->seen->unreadable_bytes += bytes;
 	else if (kind == FOREIGN_FILE && a && a->kind == ROOTS_SHARED &&
-	    a->can_write)
+	    a->can_write && ranges_add(&l->files, address, address + bytes) < 0)
 		l->seen->unreadable_bytes += bytes;
 }
 
@@ -234,6 +236,63 @@ pass_roots(struct look *l, struct pass *p)
 
 static int
 pass_all(struct look *l)
+/*
+ * Pointers may also be in a file that is mapped to be shared and written. Only
+ * pages that the process has are read, so its file system is not called; but a
+ * page may be taken away just then, and come back never. So a reader of its own
+ * reads them, last, and where it fails only these are not read.
+ */
+static void
+unread_file(void *context, uint64_t address, uint64_t bytes, int kind)
+{
+	struct look *l = context;
+
+	(void)address;
+	(void)kind;
+	l->seen->unreadable_bytes += bytes;
+}
+
+static int
+pass_files(struct look *l)
+{
+	const struct pass_visitor visitor = {
+	    .scan = scan, .unread = unread_file, .context = l};
+	const struct foreign_options reading = {.piece_pages = PIECE_PAGES,
+	    .rest_us = l->o->stop ? 0 : REST_US,
+	    .with_files = true};
+	uint64_t read = 0, all = 0;
+	struct foreign *memory = NULL;
+	struct pass *p = NULL;
+	struct fault why;
+	int err;
+
+	if (l->files.count == 0)
+		return 0;
+	ranges_settle(&l->files);
+	err = foreign_open(l->pid, &reading, &memory, &why);
+	if (err == 0)
+		err = pass_new(memory, &visitor, &why, &p);
+	for (size_t i = 0; i < l->files.count; i++) {
+		const struct range *r = &l->files.at[i];
+
+		all += r->end - r->start;
+		if (err == 0 && all <= FILES_MOST) {
+			err = pass_add(p, HEAP_ROOT, r->start, r->end);
+			read = all;
+		}
+	}
+	if (err == 0)
+		err = pass_flush(p);
+	pass_free(p);
+	foreign_close(memory);
+	if (err == -ETIMEDOUT || err == -EIO) {
+		err = 0;
+		read = 0;
+	}
+	l->seen->unreadable_bytes += all - read;
+	return err;
+}
+
 {
 	const struct pass_visitor visitor = {
 	    .scan = scan, .unread = unread, .context = l};
@@ -248,6 +307,8 @@ pass_all(struct look *l)
 	pass_free(p);
 	return err;
 }
+	if (err == 0)
+		err = pass_files(l);
 
 /* ---- what is in no memory ------------------------------------------------- */
 
@@ -358,3 +419,4 @@ look_take(pid_t pid, const struct seg_header *header,
 	foreign_close(l.memory);
 	return err;
 }
+	ranges_release(&l.files);
