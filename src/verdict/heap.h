@@ -53,6 +53,7 @@ enum heap_part {
 	HEAP_ROOT,
 	HEAP_WEAK_ROOT,
 	HEAP_BLOCKS,
+	HEAP_CODE, /* roots that are instructions: pointers at any byte */
 };
 
 struct heap;

@@ -214,7 +214,7 @@ pass_roots(struct look *l, struct pass *p)
 {
 	const struct threads *t =
 	    l->o->stop ? &l->o->stop->threads : &l->threads;
-	struct roots_plan plan = {{0}, {0}};
+	struct roots_plan plan = {{0}, {0}, {0}};
 	struct ranges not = {0};
 	int err = owned_settle(l->owned, l->pid, l->memory, &l->areas,
 	    l->seen->heads_only, &not, l->where);
@@ -226,6 +226,8 @@ pass_roots(struct look *l, struct pass *p)
 	if (err == 0)
 		err = pass_ranges(p, &plan.certain, HEAP_ROOT);
 	if (err == 0)
+		err = pass_ranges(p, &plan.code, HEAP_CODE);
+	if (err == 0)
 		err = pass_ranges(p, &plan.weak, HEAP_WEAK_ROOT);
 	if (err == 0)
 		err = pass_flush(p);
@@ -234,8 +236,6 @@ pass_roots(struct look *l, struct pass *p)
 	return err;
 }
 
-static int
-pass_all(struct look *l)
 /*
  * Pointers may also be in a file that is mapped to be shared and written. Only
  * pages that the process has are read, so its file system is not called; but a
@@ -293,6 +293,8 @@ pass_files(struct look *l)
 	return err;
 }
 
+static int
+pass_all(struct look *l)
 {
 	const struct pass_visitor visitor = {
 	    .scan = scan, .unread = unread, .context = l};
@@ -305,10 +307,10 @@ pass_files(struct look *l)
 	if (err == 0)
 		err = pass_roots(l, p);
 	pass_free(p);
-	return err;
-}
 	if (err == 0)
 		err = pass_files(l);
+	return err;
+}
 
 /* ---- what is in no memory ------------------------------------------------- */
 
@@ -328,6 +330,9 @@ add_words(struct look *l)
 
 	for (size_t i = 0; i < t->word_count && err == 0; i++)
 		err = heap_root(l->heap, t->words[i]);
+	/* a stack may be a block */
+	for (size_t i = 0; i < t->count && err == 0; i++)
+		err = heap_root(l->heap, t->pointers[i]);
 	if (err == 0)
 		err = kernel_words(l->pid, add_word, l->heap, &seen);
 	if (err < 0)
@@ -415,8 +420,8 @@ look_take(pid_t pid, const struct seg_header *header,
 	heap_free(l.heap);
 	owned_free(l.owned);
 	roots_release(&l.areas);
+	ranges_release(&l.files);
 	threads_release(&l.threads);
 	foreign_close(l.memory);
 	return err;
 }
-	ranges_release(&l.files);

@@ -129,6 +129,7 @@ roots_parse(const char *text, struct roots_areas *ret)
 			        .kind = kind_of(&l),
 			        .can_read = l.perms[0] == 'r',
 			        .can_write = l.perms[1] == 'w',
+			        .can_execute = l.perms[2] == 'x',
 			        .is_libc = l.inode && is_named(&l, "libc.so.6"),
 			        .is_file = l.inode != 0};
 		}
@@ -201,7 +202,7 @@ begin_of(const struct roots_areas *a, size_t i, const uint64_t *pointers,
 
 static int
 add_areas(const struct roots_areas *a, const uint64_t *pointers, size_t count,
-    struct ranges *certain, struct ranges *weak)
+    struct roots_plan *all)
 {
 	int err = 0;
 
@@ -213,9 +214,11 @@ add_areas(const struct roots_areas *a, const uint64_t *pointers, size_t count,
 			continue;
 		if (count > 0)
 			begin = begin_of(a, i, pointers, count);
-		err = ranges_add(weak, x->start, begin);
+		err = ranges_add(&all->weak, x->start, begin);
 		if (err == 0)
-			err = ranges_add(certain, begin, x->end);
+			err = ranges_add(
+			    x->can_execute ? &all->code : &all->certain, begin,
+			    x->end);
 	}
 	return err;
 }
@@ -224,17 +227,19 @@ int
 roots_plan(const struct roots_areas *a, const struct ranges * not,
     const uint64_t *pointers, size_t count, struct roots_plan *ret)
 {
-	struct ranges certain = {0}, weak = {0};
-	int err = add_areas(a, pointers, count, &certain, &weak);
+	struct roots_plan all = {{0}, {0}, {0}};
+	int err = add_areas(a, pointers, count, &all);
 
-	ranges_settle(&certain);
-	ranges_settle(&weak);
+	ranges_settle(&all.certain);
+	ranges_settle(&all.code);
+	ranges_settle(&all.weak);
 	if (err == 0)
-		err = ranges_subtract(&certain, not, &ret->certain);
+		err = ranges_subtract(&all.certain, not, &ret->certain);
 	if (err == 0)
-		err = ranges_subtract(&weak, not, &ret->weak);
-	ranges_release(&certain);
-	ranges_release(&weak);
+		err = ranges_subtract(&all.code, not, &ret->code);
+	if (err == 0)
+		err = ranges_subtract(&all.weak, not, &ret->weak);
+	roots_plan_release(&all);
 	if (err < 0)
 		roots_plan_release(ret);
 	return err;
@@ -244,6 +249,7 @@ void
 roots_plan_release(struct roots_plan *p)
 {
 	ranges_release(&p->certain);
+	ranges_release(&p->code);
 	ranges_release(&p->weak);
 }
 

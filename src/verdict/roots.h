@@ -25,7 +25,7 @@ enum roots_kind {
 struct roots_area {
 	uint64_t start, end;
 	enum roots_kind kind;
-	bool can_read, can_write;
+	bool can_read, can_write, can_execute;
 	bool is_libc; /* of the C library's file */
 	bool is_file; /* there is a file behind it */
 };
@@ -47,13 +47,13 @@ const struct roots_area *roots_at(
     const struct roots_areas *a, uint64_t address);
 
 /*
- * What to scan: `certain`, and `weak` for the parts of stacks below the stack
- * pointer. `pointers` are those of threads that do not run; a stack without one
+ * What to scan: `certain`, `code` for what can be executed, and `weak` for the
+ * parts of stacks below the stack pointer. `pointers` are those of threads that do not run; a stack without one
  * is scanned whole. Without what is in `not`, which is settled. The results,
  * empty before, are settled. -ENOMEM.
  */
 struct roots_plan {
-	struct ranges certain, weak;
+	struct ranges certain, code, weak;
 };
 int roots_plan(const struct roots_areas *a, const struct ranges * not,
     const uint64_t *pointers, size_t count, struct roots_plan *ret);

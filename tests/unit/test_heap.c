@@ -80,6 +80,37 @@ what_nothing_points_to_is_lost(void **state)
 	heap_free(g);
 }
 
+/* Instructions of 11 bytes, each with a pointer behind its first two. */
+static void
+pointers_in_instructions_begin_at_any_byte(void **state)
+{
+	unsigned char code[8 * 11 + 8] = {0};
+	struct heap *g;
+	struct fake h;
+
+	(void)state;
+	fake_of(&h, 9, 48, 64);
+	for (size_t i = 0; i < 8; i++) {
+		const uint64_t at = h.blocks[i].address;
+
+		memcpy(code + i * 11 + 2, &at, sizeof(at));
+	}
+	assert_int_equal(heap_new(h.blocks, h.count, LIMIT, &g), 0);
+	assert_int_equal(
+	    heap_scan(g, HEAP_CODE, 0x2000, code, sizeof(code)), 0);
+	assert_int_equal(heap_judge(g), 0);
+	for (size_t i = 0; i < 8; i++) {
+		bool aligned = (i * 11 + 2) % 8 == 0;
+
+		assert_int_equal(
+		    heap_reach(g, i), aligned ? HEAP_HELD : HEAP_POSSIBLE);
+		if (!aligned)
+			assert_int_equal(heap_weak(g, i), HEAP_MISALIGNED);
+	}
+	assert_int_equal(heap_reach(g, 8), HEAP_LOST);
+	heap_free(g);
+}
+
 static void
 cycles_are_heads_unless_something_lost_holds_them(void **state)
 {
@@ -440,6 +471,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_nothing_points_to_is_lost),
+	    cmocka_unit_test(pointers_in_instructions_begin_at_any_byte),
 	    cmocka_unit_test(cycles_are_heads_unless_something_lost_holds_them),
 	    cmocka_unit_test(weak_pointers_make_it_possible_not_held),
 	    cmocka_unit_test(a_seam_is_the_next_blocks),
