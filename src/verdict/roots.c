@@ -263,7 +263,6 @@ roots_plan_release(struct roots_plan *p)
  * and two sums.
  */
 enum {
-	ARENA_TOP = 12,
 	ARENA_BINS = 14,
 	ARENA_BIN_COUNT = 127,
 	ARENA_NEXT = ARENA_BINS + 2 * ARENA_BIN_COUNT + 2,

@@ -64,6 +64,8 @@ void roots_plan_release(struct roots_plan *p);
  * chunks, whose headers overlap the block before. Finds it in `bytes`, memory of
  * libc at `address`; false: it is not there.
  */
+enum { ROOTS_ARENA_TOP = 12 }; /* word: the chunk new ones are cut from */
+
 bool roots_find_arena(
     uint64_t address, const void *bytes, size_t len, struct range *ret);
 
