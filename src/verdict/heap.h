@@ -88,6 +88,12 @@ int64_t heap_find(const struct heap *h, uint64_t address);
 int heap_scan(struct heap *h, enum heap_part part, uint64_t address,
     const void *bytes, size_t len);
 
+/*
+ * Another block begins here, which is not in the heap: a pointer to this address
+ * is not one past the end of the block before. -ENOMEM, -E2BIG.
+ */
+int heap_note_other(struct heap *h, uint64_t address);
+
 /* A pointer that is in no memory: in a register, or kept by the kernel. */
 int heap_root(struct heap *h, uint64_t word);
 
