@@ -8,6 +8,7 @@
 
 #include "reader/foreign.h"
 #include "reader/live_map.h"
+#include "verdict/fresh.h"
 #include "verdict/kernel.h"
 #include "verdict/owned.h"
 #include "verdict/pass.h"
@@ -293,6 +294,26 @@ pass_files(struct look *l)
 	return err;
 }
 
+/* What the process has got meanwhile; where it is stopped it gets nothing. */
+static int
+pass_fresh(struct look *l, struct pass *p)
+{
+	struct ranges fresh = {0};
+	int err = fresh_ranges(l->pid, l->header, l->heap, MAP_BUDGET_NS,
+	    l->o->max_bytes / 48, &fresh, l->where);
+
+	if (err == -EFAULT)
+		err = -ESRCH;
+	if (err == -E2BIG)
+		err = too_large(l, "its new blocks are too many");
+	if (err == 0)
+		err = pass_ranges(p, &fresh, HEAP_ROOT);
+	if (err == 0)
+		err = pass_flush(p);
+	ranges_release(&fresh);
+	return err;
+}
+
 static int
 pass_all(struct look *l)
 {
@@ -306,9 +327,11 @@ pass_all(struct look *l)
 	err = pass_blocks(l, p);
 	if (err == 0)
 		err = pass_roots(l, p);
-	pass_free(p);
 	if (err == 0)
 		err = pass_files(l);
+	if (err == 0 && !l->o->stop)
+		err = pass_fresh(l, p);
+	pass_free(p);
 	return err;
 }
 

@@ -24,6 +24,12 @@ load ../lib/verdicts.bash
 	end_host
 }
 
+@test "a list that grows at its head while it is read is held" {
+	begin known_answer_places growing
+	judged --wait 100ms
+	end_host
+}
+
 @test "what io_uring may hold is not called a leak" {
 	begin known_answer_places ring
 	grep -q k_no_ring "$T/out" && skip "no io_uring here"

@@ -6,6 +6,7 @@
  *	ring		a pointer is with io_uring, which nobody can read
  *	namespace	a library of another dlmopen() namespace holds blocks
  *	leaderless	its first thread has ended
+ *	growing		a thread puts new items in front of a list without end
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -406,6 +407,34 @@ hold_in_namespace(const char *program)
 	say("namespace_tls", "held", N);
 }
 
+/* ---- a list that grows at its head ----------------------------------------- */
+
+MAKER(list)
+
+void **volatile list;
+
+static OWN void
+push(void)
+{
+	void **item = k_list(SIZE);
+
+	item[0] = (void *)list;
+	list = item;
+}
+
+static void *
+grow(void *arg)
+{
+	for (int i = 0; i < 1000; i++)
+		push();
+	sem_post(&ready);
+	for (;;) {
+		push();
+		usleep(20);
+	}
+	return arg;
+}
+
 static void *
 wait_for_end(void *arg)
 {
@@ -440,6 +469,8 @@ main(int argc, char **argv)
 		hold_in_ring();
 	if (strcmp(how, "namespace") == 0)
 		hold_in_namespace(argv[0]);
+	if (strcmp(how, "growing") == 0)
+		start(grow, NULL, NULL);
 	scrub();
 	if (strcmp(how, "leaderless") != 0)
 		wait_for_end(NULL);
