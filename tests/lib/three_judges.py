@@ -1,9 +1,9 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """three_judges.py SEEP.json LSAN.txt VALGRIND.txt: a table of what each of them calls lost, by case.
 
 Compares it with the answers in EXPECTED; fails where one differs.
 """
-# SPDX-License-Identifier: Apache-2.0
 import collections
 import json
 import re
