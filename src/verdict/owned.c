@@ -333,7 +333,8 @@ add_first_arena(struct owned *o, struct foreign *memory,
 			continue;
 		err = ranges_add(&o->all, found.start, found.end);
 		memcpy(&o->top,
-		    b.bytes + (found.start - r.start) + ROOTS_ARENA_TOP * 8,
+		    b.bytes + (found.start - r.start) +
+		        ROOTS_ARENA_TOP * sizeof(uint64_t),
 		    sizeof(o->top));
 	}
 	return err;
