@@ -204,6 +204,58 @@ add_young(struct process_site *site, const uint64_t deaths[SEG_AGE_STEPS],
 	return 0;
 }
 
+static int
+by_count(const void *a, const void *b)
+{
+	const struct process_freer *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+void
+process_add_freers(struct process_freers *to, const struct process_freers *from)
+{
+	struct process_freer all[2 * SEG_FREERS];
+	size_t n = to->count;
+
+	memcpy(all, to->at, n * sizeof(*all));
+	for (size_t i = 0; i < from->count; i++) {
+		size_t k = 0;
+
+		while (k < n && all[k].frame != from->at[i].frame)
+			k++;
+		if (k == n)
+			all[n++] = from->at[i];
+		else
+			all[k].count =
+			    capped_sum(all[k].count, from->at[i].count);
+	}
+	qsort(all, n, sizeof(*all), by_count);
+	to->count = n < SEG_FREERS ? n : SEG_FREERS;
+	memcpy(to->at, all, to->count * sizeof(*all));
+}
+
+static int
+add_freers(struct process_site *site, const struct seg_info *info)
+{
+	struct process_freers more = {.count = 0};
+
+	for (int i = 0; i < SEG_FREERS; i++)
+		if (info->freed_by[i] != 0 && info->freed_by_count[i] > 0)
+			more.at[more.count++] = (struct process_freer){
+			    info->freed_by[i], info->freed_by_count[i]};
+	if (more.count == 0)
+		return 0;
+	if (!site->freed_by)
+		site->freed_by = calloc(1, sizeof(*site->freed_by));
+	if (!site->freed_by)
+		return -ENOMEM;
+	process_add_freers(site->freed_by, &more);
+	return 0;
+}
+
 /* Ages from the rare records of the site's id. */
 static int
 add_rare(struct process_site *site, const struct site_tables *t,
@@ -214,6 +266,8 @@ add_rare(struct process_site *site, const struct site_tables *t,
 
 	if (extents_take(&t->infos, id, &info, sizeof(info)) == 0)
 		return add_living(site, t, id);
+	if (add_freers(site, &info) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < SEG_AGE_BUCKETS; i++) {
 		uint64_t n = estimated_deaths(seg_deaths(&info, i), sum);
 
@@ -643,8 +697,10 @@ process_free(struct process *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->site_count; i++)
+	for (size_t i = 0; i < p->site_count; i++) {
 		free(p->sites[i].ages);
+		free(p->sites[i].freed_by);
+	}
 	for (size_t i = 0; i < p->module_count; i++)
 		relative_release(&p->modules[i]);
 	stacks_free(p->stacks);

@@ -46,6 +46,18 @@ struct process_ages {
 	bool sizes_known;     /* and has told sizes, too */
 };
 
+/*
+ * Who frees the blocks of a site: where free() returned to, of a sample of the
+ * frees. The most frequent first; counts are shares, not numbers of frees.
+ */
+struct process_freers {
+	struct process_freer {
+		uint64_t frame; /* a return address, as in stacks */
+		uint64_t count;
+	} at[SEG_FREERS];
+	size_t count;
+};
+
 struct process_site {
 	uint32_t id; /* the lowest of those with this stack */
 	uint32_t stack;
@@ -59,6 +71,7 @@ struct process_site {
 	double variance_allocated, variance_live;
 	struct process_figures figures;
 	struct process_ages *ages; /* NULL: all died young, none is known */
+	struct process_freers *freed_by; /* NULL: none was seen */
 };
 
 /* A pool of seep_alloc(): resources of the program, apart from the heap. */
@@ -165,6 +178,10 @@ void process_add(
 
 /* Adds up what two sites have; sizes saturate, too. */
 void process_add_ages(struct process_ages *to, const struct process_ages *from);
+
+/* Adds up who frees the blocks of two sites: of more than fit, the rarest go. */
+void process_add_freers(
+    struct process_freers *to, const struct process_freers *from);
 
 /* Deaths by age, the young ones included; zeros where nothing is known. */
 void process_deaths(

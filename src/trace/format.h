@@ -58,6 +58,7 @@ enum {
 	SEG_EARLY = 1024, /* forked children in their first events */
 	SEG_CTL_BYTES = 8192,
 	SEG_INFO_OLD_BYTES = 128,
+	SEG_FREERS = 4,
 	SEG_BEAT_SECONDS = 2, /* so long a beat of a reader is good for */
 	SEG_SAMPLE_OLD_BYTES = 64,
 };
@@ -205,6 +206,7 @@ enum seg_count {
 	SEG_CHILDREN_EARLY = 51, /* children that ended early, without a line */
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
 	SEG_DIR_REPLACED = 53,   /* 1: not in SEEP_DIR, which is unfit */
+	SEG_LOST_FREERS = 54,    /* frees whose caller found no room */
 	SEG_SNAPSHOTS_THINNED = 55, /* removed again, to keep within bounds */
 	SEG_PRIVATE_FORKS = 58,     /* under SEEP_PRIVATE, see libseep(7) */
 	SEG_COUNTS_USED = 59,
@@ -447,8 +449,16 @@ struct seg_info {
 	 * are the low 32 bits, ages_high has the others: see seg_deaths().
 	 */
 	uint32_t ages[SEG_AGE_BUCKETS];
-	uint64_t size_max;    /* true maximum when it does not fit 32 bits */
-	uint64_t reserved[5]; /* for "who frees the siblings" */
+	uint64_t size_max; /* true maximum when it does not fit 32 bits */
+	/*
+	 * Who frees these blocks: return addresses of free(), of the frees that
+	 * looked at the clock (one in some 60). The four that are most frequent,
+	 * by the algorithm Space-Saving: a new one takes the place of the
+	 * rarest and its count, so that counts are too high rather than too
+	 * low. All are halved before one overflows. A frame of 0 is no entry.
+	 */
+	uint64_t freed_by[SEG_FREERS];
+	uint16_t freed_by_count[SEG_FREERS];
 	/* rows of older segments end here: SEG_INFO_OLD_BYTES */
 	uint32_t ages_high[SEG_AGE_BUCKETS];
 	/* the smallest block of 2^32 - 1 bytes and more; 0: there is none */
