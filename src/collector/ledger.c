@@ -677,8 +677,10 @@ count_up(uint32_t *n)
 }
 
 bool
-ledger_fold_live(uint32_t site, uint64_t size, uint32_t age)
+ledger_fold_live(uint32_t site, uint64_t size, uint32_t birth, uint32_t now)
 {
+	/* other threads may go on: what is born after now is new */
+	const uint32_t age = now > birth ? now - birth : 0;
 	struct seg_live *row;
 
 	if (ledger_is_inherited(site) || site - first >= SITES_MAX)
@@ -693,6 +695,7 @@ ledger_fold_live(uint32_t site, uint64_t size, uint32_t age)
 	row->blocks++;
 	row->bytes += size;
 	count_up(&row->sizes[seg_size_class(size)]);
+	count_up(&row->births[seg_birth_slot(birth, now)]);
 	count_up(age < SEG_YOUNG_TICKS ? &row->young
 	                               : &row->ages[seg_age_bucket(age)]);
 	return true;

@@ -108,10 +108,11 @@ struct ledger_sums {
 struct ledger_sums ledger_sums(void);
 
 /*
- * Adds a living block to the record that the destructor writes. False: there
- * is no room for it.
+ * Adds a living block to the record that the destructor writes, at the tick
+ * `now`. False: there is no room for it.
  */
-bool ledger_fold_live(uint32_t site, uint64_t size, uint32_t age);
+bool ledger_fold_live(
+    uint32_t site, uint64_t size, uint32_t birth, uint32_t now);
 
 /* The row of a site, if it is open. No call. */
 SEEP_INLINE struct seg_row *

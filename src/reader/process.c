@@ -79,6 +79,13 @@ process_add(struct process_figures *to, const struct process_figures *from)
 	to->peak_bytes = capped_sum(to->peak_bytes, from->peak_bytes);
 }
 
+static void
+add_capped(uint32_t *to, uint32_t n)
+{
+	if (__builtin_add_overflow(*to, n, to))
+		*to = UINT32_MAX;
+}
+
 void
 process_add_ages(struct process_ages *to, const struct process_ages *from)
 {
@@ -89,9 +96,7 @@ process_add_ages(struct process_ages *to, const struct process_ages *from)
 	for (int i = 0; i < PROCESS_STEPS; i++)
 		to->young[i] = capped_sum(to->young[i], from->young[i]);
 	for (int i = 0; i < PROCESS_SIZES; i++)
-		if (__builtin_add_overflow(
-		        to->sizes[i], from->sizes[i], &to->sizes[i]))
-			to->sizes[i] = UINT32_MAX;
+		add_capped(&to->sizes[i], from->sizes[i]);
 	to->live_ages_known = to->live_ages_known || from->live_ages_known;
 	to->sizes_known = to->sizes_known || from->sizes_known;
 }
@@ -138,7 +143,7 @@ add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 		more.living[i + 1] = live.ages[i];
 	for (int i = 0; i < PROCESS_SIZES; i++)
 		more.sizes[i] = live.sizes[i]; /* zeros in a shorter row */
-	if (has == sizeof(live))
+	if (has >= offsetof(struct seg_live, births))
 		;
 	else if (live.size_min == live.size_max)
 		more.sizes[seg_size_class(live.size_min)] =
@@ -147,6 +152,11 @@ add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 	else
 		more.sizes_known = false;
 	process_add_ages(site->ages, &more);
+	if (has < sizeof(live))
+		return 0;
+	site->ages->births_known = true;
+	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
+		add_capped(&site->ages->births[i], live.births[i]);
 	return 0;
 }
 
@@ -655,6 +665,7 @@ process_new(const struct segment *seg, struct process **ret)
 	p->is_snapshot = p->header.snapshot_reason != SEG_SNAPSHOT_NONE;
 	p->duration_ns = (uint64_t)p->header.tick * p->header.tick_ns;
 	p->temporary_ticks = temporary_ticks(p);
+	p->births_until = p->header.end_tick;
 	err = sums_init(&sums, seg);
 	if (err < 0)
 		goto out;

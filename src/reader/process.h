@@ -42,8 +42,14 @@ struct process_ages {
 	/* deaths[0] in steps: [i] from 2^(i-1) ticks; [0]: process_young() */
 	uint64_t young[PROCESS_STEPS];
 	uint32_t sizes[PROCESS_SIZES]; /* of the living, as seg_size_class() */
+	/*
+	 * Of the living, as seg_birth_slot() until process.births_until; of
+	 * one process alone, so process_add_ages() leaves them out.
+	 */
+	uint32_t births[SEG_BIRTH_SLOTS];
 	bool live_ages_known; /* the destructor has folded the live map */
 	bool sizes_known;     /* and has told sizes, too */
+	bool births_known;    /* and births */
 };
 
 /*
@@ -155,8 +161,9 @@ struct process {
 	 * SEG_YOUNG_TICKS: steps below are not known; 0: no age of the dead is.
 	 */
 	uint32_t temporary_ticks;
-	bool is_unfinished; /* its end state is missing in the recording */
-	uint64_t as_of_us;  /* then these are the figures of that moment */
+	uint32_t births_until; /* tick at which the births of sites end */
+	bool is_unfinished;    /* its end state is missing in the recording */
+	uint64_t as_of_us;     /* then these are the figures of that moment */
 	const struct process_names *names; /* the session's; NULL: none */
 };
 

@@ -44,6 +44,7 @@ enum {
 	SEG_AGE_BUCKETS = 20,
 	SEG_AGE_STEPS = 4, /* below the first of these buckets */
 	SEG_SIZE_CLASSES = 32,
+	SEG_BIRTH_SLOTS = 32,  /* of seg_live.births[] */
 	SEG_YOUNG_TICKS = 16,  /* deaths younger than this are not in ages[] */
 	SEG_COUNTED_TICKS = 1, /* header.counted_ticks of this collector */
 	SEG_TICK_NS = 100000000,
@@ -501,7 +502,19 @@ struct seg_live {
 	uint64_t reserved;
 	/* by size, see seg_size_class(); rows of older segments end before */
 	uint32_t sizes[SEG_SIZE_CLASSES];
+	/* by birth, see seg_birth_slot(); rows of older segments end before */
+	uint32_t births[SEG_BIRTH_SLOTS];
 };
+
+/* Equal parts of the time from tick 0 to end_tick, the last one included. */
+static inline uint32_t
+seg_birth_slot(uint32_t birth, uint32_t end_tick)
+{
+	if (birth >= end_tick)
+		return SEG_BIRTH_SLOTS - 1;
+	return (uint32_t)((uint64_t)birth * SEG_BIRTH_SLOTS /
+	    ((uint64_t)end_tick + 1));
+}
 
 /* Class i has 2^i .. 2^(i+1) - 1 bytes, 0 also none, the last all above. */
 static inline uint32_t
@@ -681,7 +694,9 @@ _Static_assert(sizeof(struct seg_info) == 256, "info");
 _Static_assert(offsetof(struct seg_info, ages_high) == SEG_INFO_OLD_BYTES,
     "what older readers know of an info");
 _Static_assert(sizeof(struct seg_ages) == 32, "ages");
-_Static_assert(sizeof(struct seg_live) == 256, "live");
+_Static_assert(sizeof(struct seg_live) == 384, "live");
+_Static_assert(offsetof(struct seg_live, births) == 256,
+    "what older readers know of a living one");
 _Static_assert(sizeof(struct seg_mark) == 64, "mark");
 _Static_assert(sizeof(struct seg_sample) == 128, "sample");
 _Static_assert(

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
-freers() { "$BUILD/tools/freers_of" "${1:-$DIR}" >"$T/freers"; }
+freers() { "$BUILD/tools/site_facts" "${1:-$DIR}" >"$T/freers"; }
 
 # share SITE FREER: percent of what was seen at this site
 share() {

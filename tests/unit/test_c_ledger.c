@@ -362,7 +362,7 @@ a_death_without_room_for_its_age_is_a_loss(void **state)
 	ledger_age(NULL, site, 1);
 	assert_int_equal(segment.header->counts[SEG_LOST_AGES], 2);
 	/* the destructor says that its count is not whole */
-	assert_false(ledger_fold_live(site, 8, 0));
+	assert_false(ledger_fold_live(site, 8, 0, 0));
 }
 
 static void
@@ -484,15 +484,43 @@ classes_of_the_living_stop_at_their_end(void **state)
 	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	site = make_site(1);
-	assert_true(ledger_fold_live(site, 100, 3));
+	assert_true(ledger_fold_live(site, 100, 97, 100));
 	live = row_of_kind(SEG_EXT_LIVE, site);
 	live->young = live->ages[2] = live->sizes[6] = UINT32_MAX;
 	live->blocks = UINT64_C(1) << 32;
-	assert_true(ledger_fold_live(site, 100, 3));
-	assert_true(ledger_fold_live(site, 100, 16 << 2));
+	assert_true(ledger_fold_live(site, 100, 97, 100));
+	assert_true(ledger_fold_live(site, 100, 100 - (16 << 2), 100));
 	assert_true(live->young == UINT32_MAX && live->ages[2] == UINT32_MAX);
 	assert_true(live->sizes[6] == UINT32_MAX);
 	assert_true(live->blocks == (UINT64_C(1) << 32) + 2);
+}
+
+static void
+births_of_the_living_are_parts_of_the_time(void **state)
+{
+	const struct seg_live *live;
+	uint32_t site, last, i;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	for (i = 0; i < 40; i++) /* rows are no power of 2 */
+		site = make_site(100 + i);
+	for (i = 0; i < 3200; i++)
+		assert_true(ledger_fold_live(site, 8, i, 3199));
+	assert_true(ledger_fold_live(site, 8, 4000, 3199)); /* meanwhile */
+	live = row_of_kind(SEG_EXT_LIVE, site);
+	for (i = 0; i < SEG_BIRTH_SLOTS; i++)
+		assert_int_equal(live->births[i], i < 31 ? 100 : 101);
+	assert_int_equal(live->young, 17); /* and that one is no older */
+	last = seg_birth_slot(0, 0);
+	assert_int_equal(last, SEG_BIRTH_SLOTS - 1);
+	assert_int_equal(seg_birth_slot(0, 5), 0);
+	assert_int_equal(seg_birth_slot(UINT32_MAX - 1, UINT32_MAX), 31);
+	assert_int_equal(seg_birth_slot(UINT32_MAX / 2, UINT32_MAX), 15);
+	assert_int_equal(seg_birth_slot(7, 3), 31);
+	/* neighbours have their own rows */
+	live = row_of_kind(SEG_EXT_LIVE, site - 1);
+	assert_int_equal(live->blocks, 0);
 }
 
 /* Each new maximum is an epoch: a buffer that grows by bytes has 2^32. */
@@ -633,6 +661,7 @@ main(void)
 	    cmocka_unit_test(sampled_bytes_are_right_beyond_2_to_the_48),
 	    cmocka_unit_test(variances_have_128_bits),
 	    cmocka_unit_test(classes_of_the_living_stop_at_their_end),
+	    cmocka_unit_test(births_of_the_living_are_parts_of_the_time),
 	    cmocka_unit_test(the_peak_is_right_after_2_to_the_32_of_them),
 	    cmocka_unit_test(the_last_ids_are_given_out_and_no_more),
 	    cmocka_unit_test_setup(

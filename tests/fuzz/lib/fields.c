@@ -95,7 +95,7 @@ static const struct field inherited[] = {
     ONE(seg_inherited, frees), ONE(seg_inherited, freed_bytes)};
 static const struct field live[] = {MANY(seg_live, ages), ONE(seg_live, young),
     ONE(seg_live, blocks), ONE(seg_live, bytes), ONE(seg_live, size_min),
-    ONE(seg_live, size_max), MANY(seg_live, sizes)};
+    ONE(seg_live, size_max), MANY(seg_live, sizes), MANY(seg_live, births)};
 static const struct field mark[] = {ONE(seg_mark, sequence),
     ONE(seg_mark, tick), ONE(seg_mark, kind), ONE(seg_mark, after_ns),
     MANY(seg_mark, label)};

@@ -1,4 +1,4 @@
-/* freers_of.c - who frees the blocks of each site, by name. */
+/* site_facts.c - what reports do not show of a site: who frees, births of the living. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,9 +8,10 @@
 #include "reader/session.h"
 
 /*
- * usage: freers_of INPUT
- * For each site with such: SITE and the function that allocated, then for each
- * that freed a line FREER, its function, its count.
+ * usage: site_facts INPUT
+ * For each site: SITE and the function that allocated, for each that freed a
+ * line FREER, its function, its count; BIRTH, a slot of 32, how many blocks
+ * that live were born in it.
  */
 static const char *
 name_of(struct names *names, const struct process *p, uint64_t frame)
@@ -33,11 +34,14 @@ print(struct names *names, const struct process *p)
 		uint64_t inner = 0;
 		uint32_t flags;
 
-		if (!s->freed_by)
-			continue;
 		(void)stacks_frames(p->stacks, s->stack, &inner, 1, &flags);
 		printf("SITE %s\n", name_of(names, p, inner));
-		for (size_t k = 0; k < s->freed_by->count; k++)
+		for (int k = 0; k < SEG_BIRTH_SLOTS; k++)
+			if (s->ages && s->ages->births_known &&
+			    s->ages->births[k] > 0)
+				printf("BIRTH %d %" PRIu32 "\n", k,
+				    s->ages->births[k]);
+		for (size_t k = 0; s->freed_by && k < s->freed_by->count; k++)
 			printf("FREER %s %" PRIu64 "\n",
 			    name_of(names, p, s->freed_by->at[k].frame),
 			    s->freed_by->at[k].count);
@@ -58,7 +62,7 @@ main(int argc, char **argv)
 	for (size_t i = 0; err == 0 && i < s->count; i++)
 		print(names, s->processes[i]);
 	if (err < 0)
-		(void)fprintf(stderr, "freers_of: %d %s\n", err, where.text);
+		(void)fprintf(stderr, "site_facts: %d %s\n", err, where.text);
 	names_free(names);
 	session_free(s);
 	return err < 0;
