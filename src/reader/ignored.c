@@ -65,10 +65,10 @@ static int
 read_level(const struct reading *r, uint64_t level, unsigned bits)
 {
 	uint64_t count = UINT64_C(1) << bits, words, n;
-	const uint8_t *bytes;
+	const uint8_t *bytes = NULL;
 	int err = read_at(r, level, IGNORED_HEAD_BYTES, &bytes);
 
-	if (err < 0)
+	if (err < 0 || !bytes)
 		return err;
 	memcpy(&words, bytes, sizeof(words));
 	if (words != bits)
@@ -89,10 +89,10 @@ static int
 read_levels(const struct reading *r, uint64_t root)
 {
 	uint64_t levels[IGNORED_LEVELS];
-	const uint8_t *bytes;
+	const uint8_t *bytes = NULL;
 	int err = read_at(r, root, sizeof(levels), &bytes);
 
-	if (err < 0)
+	if (err < 0 || !bytes)
 		return err;
 	memcpy(levels, bytes, sizeof(levels));
 	for (unsigned i = 0; err == 0 && i < IGNORED_LEVELS && levels[i]; i++)
