@@ -18,6 +18,7 @@ struct segment segment = {.header = &nowhere};
 enum {
 	AHEAD_MIN = 64 << 10, /* kept open, so that no call is needed soon */
 	AHEAD_MAX = 128 << 10,
+	SPARE = 16 << 10, /* more, that may be used for what can wait */
 };
 
 struct segment_layout
@@ -214,7 +215,15 @@ ahead_of(uint64_t offset)
 
 	ahead = ahead > AHEAD_MAX ? AHEAD_MAX : ahead;
 	ahead = ahead < AHEAD_MIN ? AHEAD_MIN : ahead;
-	return ahead & ~(uint64_t)(SEG_EXTENT_STEP - 1);
+	return (ahead & ~(uint64_t)(SEG_EXTENT_STEP - 1)) + SPARE;
+}
+
+bool
+segment_has_spare(void)
+{
+	return LOAD(&segment.open) >=
+	    LOAD(&segment.used) + SPARE + SEG_EXTENT_STEP &&
+	    !segment_is_tight();
 }
 
 /*
