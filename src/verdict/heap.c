@@ -277,47 +277,80 @@ heap_first_of_page(const struct heap *h, uint64_t address)
 	                 : NULL;
 }
 
-uint32_t
-heap_find_from(const struct heap *h, const uint32_t *first, uint64_t address)
+bool
+heap_span_of_page(const struct heap *h, const uint32_t *first, uint64_t address,
+    struct heap_span *ret)
 {
-	enum { NEAR = 8, ON_A_PAGE = 1 << PAGE_BITS };
-	size_t low = *first, high = low + ON_A_PAGE;
+	uint64_t inside = address & ((1 << PAGE_BITS) - 1);
+	size_t last;
 
-	if (low >= h->count || h->blocks[low].address > address)
-		return HEAP_NO_BLOCK;
-	if (high > h->count)
-		high = h->count;
-	/* most pages have few blocks; the last one at or below is wanted */
-	for (size_t i = 0; i < NEAR && low + 1 < high; i++) {
-		if (h->blocks[low + 1].address > address)
-			high = low + 1;
-		else
-			low++;
-	}
-	while (low + 1 < high) {
-		size_t mid = low + (high - low) / 2;
+	if (first[0] == HEAP_NO_BLOCK)
+		return false;
+	/* where the next page is in the same table, its first one is the last
+	 * that may begin in this one */
+	last = (size_t)first[0] + (1 << PAGE_BITS);
+	if ((address >> PAGE_BITS & (REGION_PAGES - 1)) != REGION_PAGES - 1 &&
+	    first[1] != HEAP_NO_BLOCK)
+		last = first[1];
+	if (last >= h->count)
+		last = h->count - 1;
+	ret->low = first[0];
+	ret->last = (uint32_t)last;
+	/* blocks of one page are often of one size */
+	ret->guess =
+	    first[0] + (uint32_t)(inside * (last - first[0]) >> PAGE_BITS);
+	return true;
+}
 
-		if (h->blocks[mid].address > address)
-			high = mid;
-		else
-			low = mid;
+uint32_t
+heap_find_in(
+    const struct heap *h, const struct heap_span *span, uint64_t address)
+{
+	enum { STEPS = 8 };
+	const struct heap_block *b = h->blocks;
+	size_t low = span->low, last = span->last, i = span->guess;
+
+	for (int k = 0; k < STEPS && i > low && b[i].address > address; k++)
+		i--;
+	for (int k = 0; k < STEPS && i < last && b[i + 1].address <= address;
+	     k++)
+		i++;
+	if (b[i].address > address ||
+	    (i < last && b[i + 1].address <= address)) {
+		/* far from the guess: by halves */
+		size_t high = last + 1;
+
+		if (b[low].address > address)
+			return HEAP_NO_BLOCK;
+		for (i = low; i + 1 < high;) {
+			size_t mid = i + (high - i) / 2;
+
+			if (b[mid].address > address)
+				high = mid;
+			else
+				i = mid;
+		}
 	}
-	if (address - h->blocks[low].address > h->blocks[low].size)
+	if (address - b[i].address > b[i].size)
 		return HEAP_NO_BLOCK;
-	return (uint32_t)low;
+	return (uint32_t)i;
 }
 
 int64_t
 heap_find(const struct heap *h, uint64_t address)
 {
 	const uint32_t *first = heap_first_of_page(h, address);
-	uint32_t i = first ? heap_find_from(h, first, address) : HEAP_NO_BLOCK;
+	struct heap_span span;
+	uint32_t i = HEAP_NO_BLOCK;
 
+	if (first && heap_span_of_page(h, first, address, &span))
+		i = heap_find_in(h, &span, address);
 	if (i == HEAP_NO_BLOCK ||
 	    address - h->blocks[i].address == h->blocks[i].size)
 		return -1;
 	return i;
 }
+
 /* ---- life ----------------------------------------------------------------- */
 
 static int

@@ -323,6 +323,8 @@ take(struct look *l)
 		err = add_words(l);
 	if (err == 0 && !foreign_is_same(l->memory))
 		err = -ESRCH;
+	if (l->o->read_done)
+		l->o->read_done(l->o->context);
 	if (err == 0)
 		err = heap_judge(l->heap);
 	if (err == -E2BIG && !l->where->text[0])

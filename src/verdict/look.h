@@ -27,6 +27,9 @@ struct look_options {
 	 */
 	bool heads_only;
 	const struct threads_stop *stop; /* NULL: the threads run */
+	/* called when its memory has been read; NULL: not */
+	void (*read_done)(void *context);
+	void *context;
 };
 
 struct look_seen {
