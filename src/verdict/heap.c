@@ -210,8 +210,10 @@ count_regions(const struct heap *h)
 	return n;
 }
 
+/* The region of a page; it may be all of block i. */
 static int
-open_region(struct heap *h, uint64_t number, struct heap_region **ret)
+open_region(struct heap *h, uint64_t number, bool whole, uint32_t i,
+    struct heap_region **ret)
 {
 	struct heap_region *r = region_at(h, number);
 	int err;
@@ -219,11 +221,37 @@ open_region(struct heap *h, uint64_t number, struct heap_region **ret)
 	*ret = r;
 	if (r->number)
 		return 0;
-	r->first = heap_take(h, REGION_PAGES, sizeof(*r->first), &err);
-	if (!r->first)
-		return err;
-	memset(r->first, 0xff, REGION_PAGES * sizeof(*r->first));
+	if (whole) {
+		r->whole[0] = i;
+		r->whole[1] = HEAP_NO_BLOCK;
+	} else {
+		r->first = heap_take(h, REGION_PAGES, sizeof(*r->first), &err);
+		if (!r->first)
+			return err;
+		memset(r->first, 0xff, REGION_PAGES * sizeof(*r->first));
+	}
 	r->number = number + 1;
+	return 0;
+}
+
+/* Pages [page, end] are of block i, but for those that an earlier one has. */
+static int
+index_block(struct heap *h, uint32_t i, uint64_t page, uint64_t end)
+{
+	while (page <= end) {
+		uint64_t number = page >> (REGION_BITS - PAGE_BITS);
+		uint64_t next = (number + 1) << (REGION_BITS - PAGE_BITS);
+		bool whole =
+		    page % REGION_PAGES == 0 && next <= end; /* no other */
+		struct heap_region *r;
+		int err = open_region(h, number, whole, i, &r);
+
+		if (err < 0)
+			return err;
+		for (; !whole && page <= end && page < next; page++)
+			r->first[page % REGION_PAGES] = i;
+		page = whole ? next : page;
+	}
 	return 0;
 }
 
@@ -231,9 +259,7 @@ static int
 index_blocks(struct heap *h)
 {
 	uint64_t regions = count_regions(h), room = 16;
-	struct heap_region *r = NULL;
 	uint64_t page, last = 0;
-	size_t i;
 	int err;
 
 	while (room < 2 * regions)
@@ -242,7 +268,7 @@ index_blocks(struct heap *h)
 	if (!h->regions)
 		return err;
 	h->region_mask = room - 1;
-	for (i = 0; i < h->count; i++) {
+	for (size_t i = 0; i < h->count && err == 0; i++) {
 		const struct heap_block *b = &h->blocks[i];
 		/* the byte behind the block is looked up, too */
 		uint64_t end = (b->address + b->size) >> PAGE_BITS;
@@ -250,19 +276,11 @@ index_blocks(struct heap *h)
 		page = b->address >> PAGE_BITS;
 		if (page <= last && i)
 			page = last + 1;
-		for (; page <= end; page++) {
-			if (!r ||
-			    r->number !=
-			        (page >> (REGION_BITS - PAGE_BITS)) + 1)
-				err = open_region(
-				    h, page >> (REGION_BITS - PAGE_BITS), &r);
-			if (err < 0)
-				return err;
-			r->first[page & (REGION_PAGES - 1)] = (uint32_t)i;
-			last = page;
-		}
+		err = index_block(h, (uint32_t)i, page, end);
+		if (last < end)
+			last = end;
 	}
-	return 0;
+	return err;
 }
 
 const uint32_t *
@@ -273,8 +291,10 @@ heap_first_of_page(const struct heap *h, uint64_t address)
 	if (address - h->lo > h->hi - h->lo)
 		return NULL;
 	r = region_at(h, address >> REGION_BITS);
-	return r->number ? &r->first[address >> PAGE_BITS & (REGION_PAGES - 1)]
-	                 : NULL;
+	if (!r->number)
+		return NULL;
+	return r->first ? &r->first[address >> PAGE_BITS & (REGION_PAGES - 1)]
+	                : r->whole;
 }
 
 bool

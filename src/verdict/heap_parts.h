@@ -49,8 +49,9 @@ heap_edge_is_weak(uint32_t edge)
  * beginning. A region is found by hash: heaps are few ranges, far apart.
  */
 struct heap_region {
-	uint64_t number; /* of 2 MiB, plus 1; 0: free */
-	uint32_t *first; /* by page */
+	uint64_t number;   /* of 2 MiB, plus 1; 0: free */
+	uint32_t *first;   /* by page; NULL: all of it is inside of one block */
+	uint32_t whole[2]; /* that block, and HEAP_NO_BLOCK */
 };
 
 /* Where the block of an address may be. */
