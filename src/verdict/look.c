@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/foreign.h"
+#include "reader/ignored.h"
 #include "reader/live_map.h"
 #include "reader/proc.h"
 #include "util/clock.h"
@@ -270,6 +271,26 @@ add_word(uint64_t word, void *context)
 	return heap_root(context, word);
 }
 
+/* A block that is kept on purpose is held, with all that it holds. */
+static int
+add_ignored(const struct ignored_block *b, void *arg)
+{
+	struct look *l = arg;
+	int64_t i = heap_find(l->heap, b->address);
+	const struct heap_block *block;
+
+	if (i < 0)
+		return 0;
+	block = &heap_blocks(l->heap)[i];
+	/* inherited ones have no birth here */
+	if (block->address != b->address || block->site != b->site ||
+	    (block->birth != b->birth && b->site >= l->header->first_id))
+		return 0;
+	l->seen->ignored_blocks++;
+	l->seen->ignored_bytes += block->size;
+	return heap_root(l->heap, b->address);
+}
+
 static int
 add_words(struct look *l)
 {
@@ -280,6 +301,10 @@ add_words(struct look *l)
 
 	for (size_t i = 0; i < t->word_count && err == 0; i++)
 		err = heap_root(l->heap, t->words[i]);
+	if (err == 0)
+		err = ignored_read(l->pid, l->header, add_ignored, l, l->where);
+	if (err == -ENOTSUP || err == -EFAULT)
+		err = 0; /* an older collector has no such list */
 	if (err == 0)
 		err = kernel_words(l->pid, add_word, l->heap, &seen);
 	if (err < 0)

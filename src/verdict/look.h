@@ -34,6 +34,7 @@ struct look_options {
 
 struct look_seen {
 	uint64_t blocks, bytes, refused_blocks;
+	uint64_t ignored_blocks, ignored_bytes; /* seep_ignore() */
 	/* bytes that were not read, by cause */
 	uint64_t swapped_bytes, unreadable_bytes, device_bytes, ring_bytes;
 	/*
