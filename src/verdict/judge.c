@@ -23,6 +23,7 @@ struct judge {
 	struct judge_options o;
 	struct looks *looks;
 	struct foreign *guard; /* tells whether it is still this program */
+	struct threads_stop stop;
 	struct look_seen seen; /* the last look */
 	struct judge_about about;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
@@ -135,13 +136,26 @@ lacks_frees(const struct seg_header *h)
 	    losses_is_own(h->inert_reason);
 }
 
+/* The threads run again while the rest is done in our memory. */
+static void
+go_on(void *context)
+{
+	struct judge *j = context;
+	uint64_t ns = threads_resume(&j->stop);
+
+	if (ns > j->about.pause_ns)
+		j->about.pause_ns = ns;
+}
+
 static int
-look_once(struct judge *j, const struct threads_stop *stop)
+look_once(struct judge *j, struct threads_stop *stop)
 {
 	const struct look_options o = {.max_bytes = j->o.max_bytes,
 	    .with_swapped = j->o.with_swapped,
 	    .heads_only = lacks_blocks(&j->process->header),
-	    .stop = stop};
+	    .stop = stop,
+	    .read_done = stop ? go_on : NULL,
+	    .context = j};
 	struct heap *heap;
 	int err = look_take(
 	    j->pid, &j->process->header, &o, &heap, &j->seen, &j->about.why);
@@ -156,8 +170,6 @@ look_once(struct judge *j, const struct threads_stop *stop)
 int
 judge_look(struct judge *j)
 {
-	struct threads_stop stop;
-
 	if (j->err < 0)
 		return j->err;
 	if (!j->guard) {
@@ -166,20 +178,12 @@ judge_look(struct judge *j)
 		if (j->err < 0)
 			return j->err;
 	}
-	if (j->o.stop) {
-		uint64_t ns;
-
-		j->err = threads_halt(j->pid, &stop, &j->about.why);
-		if (j->err < 0)
-			return j->err;
-		j->about.threads = stop.count;
-		j->err = look_once(j, &stop);
-		ns = threads_resume(&stop);
-		if (ns > j->about.pause_ns)
-			j->about.pause_ns = ns;
-	} else {
-		j->err = look_once(j, NULL);
-	}
+	if (j->o.stop)
+		j->err = threads_halt(j->pid, &j->stop, &j->about.why);
+	if (j->err < 0)
+		return j->err;
+	j->about.threads = j->stop.count;
+	j->err = look_once(j, j->o.stop ? &j->stop : NULL);
 	j->end_ns = clock_ns(CLOCK_MONOTONIC);
 	return j->err;
 }
@@ -445,6 +449,8 @@ judge_finish(struct judge *j, bool proof, struct verdicts *ret,
 	    .bytes = j->seen.bytes,
 	    .refused_blocks = j->seen.refused_blocks,
 	    .heads_only = j->seen.heads_only,
+	    .ignored_blocks = j->seen.ignored_blocks,
+	    .ignored_bytes = j->seen.ignored_bytes,
 	    .swapped_bytes = j->seen.swapped_bytes,
 	    .unreadable_bytes = j->seen.unreadable_bytes,
 	    .device_bytes = j->seen.device_bytes,
