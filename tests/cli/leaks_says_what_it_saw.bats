@@ -126,6 +126,27 @@ END
 	end_host
 }
 
+@test "lost objects with virtual functions have their class, stripped or not" {
+	cat >"$T/app.cpp" <<'END'
+#include <cstdio>
+#include <unistd.h>
+namespace app { struct Conn { virtual ~Conn() {} int x[9]; }; struct Tls : Conn { virtual int f() { return 1; } }; }
+__attribute__((noinline)) app::Conn *volatile keep(int i) { return i ? new app::Tls : nullptr; }
+__attribute__((noinline)) void lose() { for (int i = 1; i < 10; i++) { app::Conn *volatile p = keep(i); p = nullptr; (void)p; } }
+__attribute__((noinline)) void scrub() { volatile char b[8192]; for (int i = 0; i < 8192; i++) b[i] = 0; }
+int main() { char c; lose(); scrub(); printf("ready %d\n", (int)getpid()); fflush(stdout); while (read(0, &c, 1) > 0) { } }
+END
+	g++ -O1 -w -o "$T/app" "$T/app.cpp"
+	strip "$T/app"
+	HOSTS=$T
+	begin app
+	leaks --looks 2 --wait 50ms
+	cat "$T/leaks"
+	grep -q '^LEAK     9 blocks' "$T/leaks"
+	grep -q ', type app::Tls, ' "$T/leaks"
+	end_host
+}
+
 @test "blocks that are not known make all between the others roots, and that is said" {
 	loses
 	export SEEP_SAMPLE=64
