@@ -1,4 +1,4 @@
-/* seep.h - what a program may tell seep about itself; harmless without it. */
+/* seep.h - calls by which a program reports to seep; no-ops without seep. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_H
 #define SEEP_H
@@ -6,40 +6,42 @@
 #include <stddef.h>
 
 /*
- * This header is all there is: no library to link, nothing to start. In a
- * program that runs under seep (`seep record`, or libseep.so preloaded) the
- * calls reach the collector; in any other each is a load and a branch. Every
- * function may be called from any thread, from signal handlers and from forked
- * children, and leaves errno alone. docs/API.md tells the whole story.
+ * This header is all that is needed: there is no library to link and nothing to
+ * start. In a program that runs under seep (`seep record`, or libseep.so
+ * preloaded) the calls reach the collector; in any other program each call is a
+ * load and a branch. Every function may be called from any thread, from signal
+ * handlers and from forked children, and does not change errno. docs/API.md has
+ * the details.
  *
  * int seep_snapshot(const char *label)
- *	Writes what is known of this process now into a new file. Returns its
- *	number (1, 2, ...), 0 where seep is not there, or a negative errno; the
- *	failure is counted, too. Returns when the file is complete.
+ *	Writes the present counters of this process into a new file, and returns
+ *	when the file is complete. Returns its number (1, 2, ...), 0 if the
+ *	collector is not loaded, or a negative errno; a failure is also counted.
  *
  * void seep_mark(const char *label)
- *	Notes this moment; reports show it beside the figures.
+ *	Marks this moment; reports show it beside the figures.
  *
  * void seep_pause(void), void seep_resume(void)
- *	What this thread allocates in between is not recorded, but counted;
- *	what it frees is. They nest.
+ *	Allocations of this thread in between are counted but not recorded;
+ *	frees are recorded. Calls nest.
  *
  * void seep_alloc(const char *pool, const void *handle, size_t size)
  * void seep_free(const char *pool, const void *handle)
  * void seep_realloc(const char *pool, const void *old, const void *handle,
  *     size_t size)
  * void seep_free_all(const char *pool)
- *	A pool, an arena, descriptors, textures: anything that is taken and
- *	given back. `pool` names the kind, `handle` tells one from another: an
- *	address, or any number cast to a pointer. They are reported by call
- *	stack, under the pool's name, apart from the heap and its totals.
- *	seep_free_all() gives back whatever this pool still has.
+ *	Report allocations and frees of resources that the program manages
+ *	itself: memory pools, arenas, descriptors, textures. `pool` names the
+ *	kind; `handle` identifies one resource and is an address, or any number
+ *	cast to a pointer. Reports show them by call stack, under the pool's
+ *	name, separate from the heap and its totals. seep_free_all() frees all
+ *	resources that are left in the pool.
  *
  * void seep_ignore(const void *p)
- *	The block that begins at p is kept on purpose: it, and all that it
- *	holds, is never called a leak, as with LeakSanitizer's
- *	__lsan_ignore_object(). It is counted as ever. free() and realloc() end
- *	that.
+ *	The block that begins at p is kept on purpose. seep counts it, but does
+ *	not report it, or anything that it holds, as a leak, as with
+ *	LeakSanitizer's __lsan_ignore_object(). This ends with free() or
+ *	realloc().
  */
 
 #if defined(__GNUC__) && defined(__ELF__)

@@ -1,9 +1,10 @@
 # tests.mk - unit tests, their sanitized variants, programs of tests/tools; all groups of tests.
 # SPDX-License-Identifier: Apache-2.0
 
-# tests/unit/test_c_*.c meet the collector's modules without the hooks
-GUEST_TEST_SRC := $(filter-out %/hook.c %/lifecycle.c %/recorder.c %/api.c %/snapwhen.c,$(GUEST_SRC))
-GUEST_TEST_OBJ := $(call objects,unit,$(GUEST_TEST_SRC))
+# tests/unit/test_c_*.c have all modules of the collector but the hooks and the
+# constructor, so that a test decides what starts and which events come
+GUEST_TEST_SRC := $(filter-out %/hook.c %/entry.c,$(GUEST_SRC))
+GUEST_TEST_OBJ := $(call objects,unit,$(GUEST_TEST_SRC)) $(B)/obj/tests/unit/no_entry.o
 TEST_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
 
 UNIT := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))

@@ -28,8 +28,8 @@ when=$(stat -c %Y VERSION)
 cat >debian/changelog <<END
 seep ($version) unstable; urgency=medium
 
-  * Release $version; /usr/share/doc/seep/CHANGELOG.md of seep-doc tells
-    what is new.
+  * Release $version; /usr/share/doc/seep/CHANGELOG.md of seep-doc lists
+    the changes.
 
  -- $(sed -n 's/^Maintainer: //p' debian/control)  $(LC_ALL=C date -u -R -d "@$when")
 END

@@ -6,16 +6,16 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define SEEP_EXPORT __attribute__((visibility("default")))
-/* for extern data: read by address, not through the GOT */
+/* for extern data, which is then read by address and not through the GOT */
 #define SEEP_HIDDEN   __attribute__((visibility("hidden")))
 #define SEEP_COLD     __attribute__((cold, noinline))
 #define SEEP_NOINLINE __attribute__((noinline))
 #define SEEP_INLINE   static inline __attribute__((always_inline))
-/* the words that every event reads: together, in a cache line */
+/* the words that every event reads are together in a cache line */
 #define SEEP_HOT  __attribute__((section("seep_hot")))
 #define SEEP_WEAK __attribute__((weak))
 
-/* Relaxed access to words that several threads, or a reader, look at. */
+/* Relaxed access to words that several threads or a reader look at. */
 #define LOAD(p)             __atomic_load_n(p, __ATOMIC_RELAXED)
 #define STORE(p, v)         __atomic_store_n(p, v, __ATOMIC_RELAXED)
 #define LOAD_ACQUIRE(p)     __atomic_load_n(p, __ATOMIC_ACQUIRE)
@@ -24,7 +24,7 @@
 #define CAS(p, old, new) \
 	__atomic_compare_exchange_n( \
 	    p, old, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
-/* Makes *p at least v, whoever else is at it. */
+/* Makes *p at least v, even if other threads change it meanwhile. */
 #define RAISE(p, v) \
 	do { \
 		__typeof__(*(p)) raise_was = LOAD(p); \

@@ -49,9 +49,9 @@ sys_madvise(void *p, size_t bytes, int advice)
 }
 
 /*
- * Another view of shared pages, from the page at p on and as long as we like:
- * a shared mapping can grow over its file so, without a descriptor. NULL where
- * the kernel refuses.
+ * Makes another view of shared pages, from the page at p on and of any length.
+ * In this way a shared mapping can grow over its file without a descriptor.
+ * NULL if the kernel refuses.
  */
 SEEP_INLINE void *
 sys_view(void *p, size_t bytes)
@@ -62,7 +62,10 @@ sys_view(void *p, size_t bytes)
 	return sys_failed(v) ? NULL : v;
 }
 
-/* Start-up only: the constructor and a forked child's set-up. */
+/*
+ * For the start and a forked child's set-up only. Newer CPUs lack open, mkdir,
+ * readlink and others, so all paths go through the *at forms.
+ */
 SEEP_INLINE long
 sys_call(long n, long a, long b, long c, long d)
 {
@@ -73,6 +76,19 @@ SEEP_INLINE long
 sys_openat(long dir, const char *path, int flags, int mode)
 {
 	return sys_call(SYS_openat, dir, (long)path, flags, mode);
+}
+
+SEEP_INLINE long
+sys_mkdir(const char *path, int mode)
+{
+	return sys_call(SYS_mkdirat, AT_FDCWD, (long)path, mode, 0);
+}
+
+SEEP_INLINE long
+sys_readlink(const char *path, char *to, size_t bytes)
+{
+	return sys_call(
+	    SYS_readlinkat, AT_FDCWD, (long)path, (long)to, (long)bytes);
 }
 
 SEEP_INLINE long

@@ -150,8 +150,8 @@ check_magic(const char *line, const char *path, struct fault *where)
 	if (strtoul(line + strlen(MAGIC), &end, 10) != FINGERPRINT_VERSION ||
 	    *end != '\0')
 		return fault_set(where, -ENOTSUP,
-		    "%s:1: a baseline of another version of seep; write it "
-		    "anew with --write-baseline",
+		    "%s:1: this baseline was written by another version of "
+		    "seep; write a new one with --write-baseline",
 		    path);
 	return 0;
 }

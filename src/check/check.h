@@ -1,4 +1,4 @@
-/* check.h - does a run hold what was promised of its heap? */
+/* check.h - does a run keep within the limits for its heap? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CHECK_CHECK_H
 #define SEEP_CHECK_CHECK_H
@@ -9,9 +9,9 @@
 #include "check/baseline.h"
 #include "report/view.h"
 
-/* What may be broken; the numbers are those of check_rules(). */
+/* The rules that a run can break; check_rules() has their texts. */
 enum check_rule {
-	CHECK_LEAK,  /* not freed at the end, and nothing excuses it */
+	CHECK_LEAK,  /* not freed at the end, and not suppressed */
 	CHECK_NEW,   /* the baseline does not have it */
 	CHECK_GROWN, /* the baseline has less of it */
 	CHECK_MAX_LIVE,
@@ -37,9 +37,10 @@ struct check_limit {
 
 /* Zeros: no block may be live at the end. */
 struct check_options {
-	struct check_limit max_live;   /* of all processes, all that is live */
-	struct check_limit max_leaked; /* of all, what nothing excuses */
-	struct check_limit max_peak;   /* of any one process */
+	struct check_limit max_live; /* of all processes, all that is live */
+	struct check_limit
+	    max_leaked; /* of all processes, leaks that are not accepted */
+	struct check_limit max_peak;     /* of any one process */
 	const struct baseline *baseline; /* NULL: none; gets is_met */
 	double tolerance_percent;        /* growth beyond the baseline ... */
 	uint64_t tolerance_bytes;        /* ... up to the larger is fine */
@@ -66,7 +67,7 @@ struct check_process {
 	const struct check_input *input;
 	const struct process *process;
 	enum check_standing standing;
-	uint64_t leaked_bytes, leaked_blocks; /* what nothing excuses */
+	uint64_t leaked_bytes, leaked_blocks; /* leaks that are not accepted */
 };
 
 /* A site with live blocks that are not suppressed. */
@@ -82,11 +83,11 @@ struct check_site {
 	uint64_t known_bytes, known_blocks; /* in the baseline */
 };
 
-/* How one of the limits was kept. */
+/* A limit, and the figure that it is compared with. */
 struct check_bound {
 	enum check_rule rule;
 	bool fails;
-	bool is_close; /* sampled: the other answer is as possible */
+	bool is_close; /* sampled: the opposite may be true as well */
 	uint64_t value, error, limit; /* bytes; error: half the interval */
 	const struct check_process *process; /* NULL: all together */
 };
@@ -108,15 +109,16 @@ struct check {
 	size_t bound_count;
 	struct check_sum live;   /* all that is live, suppressed or not */
 	struct check_sum leaked; /* of sites that fail: all, or the growth */
-	struct check_sum known;  /* of sites the baseline excuses */
+	struct check_sum known;  /* of sites that the baseline accepts */
 	struct baseline now;     /* what a new baseline would have */
 	uint64_t sample_bytes;   /* 0: exact */
 	size_t judged_count, left_out;
 	size_t ends[PROCESS_GONE + 1]; /* processes by enum process_end */
-	bool is_damaged;               /* nothing can be promised */
+	bool is_damaged;               /* a leak may be missing */
 	bool fails;
-	bool lists_sites; /* those that fail are why, or part of it */
-	char **notes;     /* sentences */
+	bool
+	    lists_sites; /* sites are the reason for the verdict, or a part of it */
+	char **notes; /* sentences */
 	size_t note_count;
 };
 

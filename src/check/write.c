@@ -170,7 +170,7 @@ void
 write_where(FILE *out, const struct frame *x, const struct write_options *o)
 {
 	const char *file = write_relative(x->file, o->root);
-	const char *module = frames_base(x->module);
+	const char *module = text_base(x->module);
 
 	if (x->file) {
 		text_print(out, file ? file : x->file);
@@ -198,4 +198,11 @@ write_place(const struct check_site *x, const struct write_options *o)
 		if (write_relative(frames[stack[i]].file, o->root))
 			return &frames[stack[i]];
 	return x->place < n ? &frames[stack[x->place]] : NULL;
+}
+
+bool
+write_same_print(const void *items, uint32_t item, const void *key)
+{
+	return ((const struct check_site *)items)[item].fingerprint ==
+	    *(const uint64_t *)key;
 }

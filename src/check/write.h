@@ -11,13 +11,13 @@ struct write_options {
 	unsigned top;   /* sites in the text, 0: all */
 	unsigned depth; /* frames of each, 0: all */
 	bool colour;
-	bool full_names;     /* of C++ and Rust, with all arguments */
-	const char *root;    /* absolute; sources below it are told relative */
+	bool full_names;  /* of C++ and Rust, with all arguments */
+	const char *root; /* absolute; sources below it get a relative path */
 	const char *version; /* ours */
 	int exit_status;     /* that the command will end with */
 };
 
-/* All return 0, or -EIO as ferror(out) tells. */
+/* All return 0, or -EIO if ferror(out). */
 
 /* The verdict in a sentence, then why. */
 int write_text(FILE *out, const struct check *c, const struct write_options *o);
@@ -62,6 +62,9 @@ void write_where(
 
 /* The part of file below root; NULL: it is elsewhere, or not known. */
 const char *write_relative(const char *file, const char *root);
+
+/* For dict_find() in check.sites by a fingerprint. */
+bool write_same_print(const void *items, uint32_t item, const void *key);
 
 /*
  * The frame to point at: the first with a source below root, from the one on

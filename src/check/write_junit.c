@@ -91,18 +91,11 @@ failure_begin(FILE *out, enum check_rule rule, char *message)
 	(void)putc('"', out);
 }
 
-/* Leaks told so far, so that cases of one name are told apart. */
+/* Leaks written so far, so that each case has a name of its own. */
 struct told {
 	struct dict index;
 	uint32_t *times; /* by site */
 };
-
-static bool
-same_print(const void *items, uint32_t item, const void *key)
-{
-	return ((const struct check_site *)items)[item].fingerprint ==
-	    *(const uint64_t *)key;
-}
 
 /* How often this fingerprint came up, with this one. */
 static uint32_t
@@ -112,8 +105,8 @@ count(struct told *t, const struct check *c, uint32_t number)
 	uint32_t first = number;
 
 	if (!t->times ||
-	    dict_find(&t->index, *print, same_print, c->sites, print, number,
-	        &first) < 0)
+	    dict_find(&t->index, *print, write_same_print, c->sites, print,
+	        number, &first) < 0)
 		return 1;
 	return ++t->times[first];
 }
@@ -173,7 +166,7 @@ is_in(const struct check *c, const struct check_site *x, const char *program)
 	return strcmp(program_of(&c->processes[x->process]), program) == 0;
 }
 
-/* Processes of one program are one suite, told with the first of them. */
+/* Processes of one program are one suite, written with the first of them. */
 static bool
 is_first(const struct check *c, size_t number)
 {
@@ -235,8 +228,9 @@ input_suite(FILE *out, const struct check *c)
 	case_begin(out, "input", "whole");
 	(void)fputs(">\n", out);
 	if (c->is_damaged)
-		(void)fputs("      <error type=\"input\" message=\"the input "
-		            "is not whole, so nothing can be promised\"/>\n",
+		(void)fputs(
+		    "      <error type=\"input\" message=\"the input is "
+		    "incomplete, so a leak may be missing\"/>\n",
 		    out);
 	(void)fputs("      <system-out>", out);
 	for (size_t i = 0; i < c->note_count; i++) {

@@ -10,6 +10,7 @@
 #include "check/write.h"
 #include "util/json_put.h"
 #include "report/words.h"
+#include "util/text.h"
 
 /* A path as the path of a URI; JSON needs no escape after that. */
 static void
@@ -60,7 +61,7 @@ artifact(FILE *out, const struct frame *x, const char *module,
 		(void)fputs("{\"uri\":\"", out);
 		uri(out,
 		    binary       ? binary
-		        : module ? frames_base(module)
+		        : module ? text_base(module)
 		                 : "unknown");
 		(void)fputs("\"", out);
 		(void)fputs(binary ? ",\"uriBaseId\":\"SRCROOT\"}" : "}", out);
@@ -105,7 +106,7 @@ stack(FILE *out, const struct check_site *x, const struct write_options *o)
 		location(out, f, f->module, o);
 		if (f->module) {
 			(void)fputs(",\"module\":", out);
-			json_shown(out, frames_base(f->module));
+			json_shown(out, text_base(f->module));
 		}
 		(void)putc('}', out);
 		comma = ",";
@@ -150,7 +151,7 @@ site_result(FILE *out, const struct check *c, const struct check_site *x,
 	    ",\"properties\":{\"liveBytes\":%" PRIu64 ",\"liveBlocks\":%" PRIu64
 	    ",\"program\":",
 	    FINGERPRINT_VERSION, x->fingerprint, f->live_bytes, f->live_blocks);
-	json_shown(out, frames_base(p->header.exe));
+	json_shown(out, text_base(p->header.exe));
 	(void)fputs("}}", out);
 }
 

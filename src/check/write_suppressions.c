@@ -12,7 +12,7 @@
 #include "report/words.h"
 #include "util/text.h"
 
-enum { FRAMES = 12 }; /* enough to tell a place; valgrind takes 24 */
+enum { FRAMES = 12 }; /* enough to identify a place; valgrind takes 24 */
 
 /* valgrind's name of an allocation function. */
 static const char *
@@ -73,8 +73,7 @@ valgrind_entry(FILE *out, const struct check_site *x)
 			print_symbol(out, name);
 		} else {
 			(void)fputs("   obj:*", out);
-			text_print(
-			    out, f->module ? frames_base(f->module) : "");
+			text_print(out, f->module ? text_base(f->module) : "");
 		}
 		(void)putc('\n', out);
 		if (f->is_main && f->function &&
@@ -104,18 +103,11 @@ lsan_entry(FILE *out, const struct check_site *x)
 		(void)fputs("$\n", out);
 	} else if (f && f->module) {
 		(void)fputs("leak:", out);
-		text_print(out, frames_base(f->module));
+		text_print(out, text_base(f->module));
 		(void)putc('\n', out);
 	} else {
 		(void)fputs("# no function and no module is known\n", out);
 	}
-}
-
-static bool
-same_print(const void *items, uint32_t item, const void *key)
-{
-	return ((const struct check_site *)items)[item].fingerprint ==
-	    *(const uint64_t *)key;
 }
 
 int
@@ -133,8 +125,8 @@ write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
 		char *text;
 
 		/* sites that differ in lines only need one; never mind twice */
-		(void)dict_find(&told, x->fingerprint, same_print, c->sites,
-		    &x->fingerprint, first, &first);
+		(void)dict_find(&told, x->fingerprint, write_same_print,
+		    c->sites, &x->fingerprint, first, &first);
 		if (dialect == WRITE_LSAN && first != i)
 			continue;
 		text = write_site(c, x, &brief);

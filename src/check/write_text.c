@@ -25,7 +25,7 @@ headline(FILE *out, const struct check *c, const struct write_options *o)
 	    o->colour ? "\033[0m" : "");
 	if (c->is_damaged)
 		(void)fprintf(out,
-		    "the input is not whole, so nothing can be promised.%s",
+		    "the input is incomplete, so a leak may be missing.%s",
 		    c->failed_count ? " " : "\n");
 	if (c->is_damaged && c->failed_count == 0)
 		return;
@@ -84,7 +84,7 @@ process_row(FILE *out, const struct check_process *x)
 	(void)fprintf(out, "%s\n", standing[x->standing]);
 }
 
-/* Only where there is more than one to tell apart; the worst first. */
+/* Only if there are several processes; the worst comes first. */
 static void
 processes(FILE *out, const struct check *c, const struct write_options *o)
 {
@@ -215,8 +215,8 @@ vanished(FILE *out, const struct check *c)
 		gone += !b->items[i].is_met;
 	if (gone > 0)
 		(void)fprintf(out,
-		    "\nGone since the baseline: %s. Write it anew to hold "
-		    "that.\n",
+		    "\nGone since the baseline was written: %s. A new baseline "
+		    "makes sure that it stays so.\n",
 		    words_counted(buffer, gone, "site"));
 	for (size_t i = 0; b && i < b->count && told < 20; i++) {
 		const struct baseline_item *item = &b->items[i];
@@ -246,11 +246,11 @@ write_text(FILE *out, const struct check *c, const struct write_options *o)
 		sites(out, c, o);
 	if (c->lists_sites && !c->options->baseline)
 		(void)fputs(
-		    "\nWithout a baseline all that is live at exit counts, "
-		    "also what programs like ls and git leave to the kernel "
-		    "on purpose: accept it with --write-baseline FILE, then "
-		    "--baseline FILE fails on what is new or has grown; --exe "
-		    "RE judges your own programs alone.\n",
+		    "\nWithout a baseline, every block that is live at exit "
+		    "counts, even memory that programs like ls and git leave "
+		    "to the kernel on purpose. Accept it with --write-baseline "
+		    "FILE; then --baseline FILE fails only if a leak is new or "
+		    "has grown. --exe RE checks only your own programs.\n",
 		    out);
 	if (c->options->baseline && c->known.sites > 0) {
 		(void)fputs("\nIn the baseline: ", out);

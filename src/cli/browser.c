@@ -107,7 +107,7 @@ run_first(const char *path, pid_t *ret_pid)
 	return has_display() && run_browser("xdg-open", path, ret_pid);
 }
 
-/* From here on nobody is told anything, and nobody waits for us. */
+/* From here on we print nothing, and nobody waits for us. */
 static void
 leave_terminal(void)
 {

@@ -141,7 +141,8 @@ write_baseline(const struct check *c, const char *path, bool quiet)
 
 	if (c->is_damaged) {
 		die_warn(
-		    "check: %s: not written, the input is not whole", path);
+		    "check: %s: not written, because the input is incomplete",
+		    path);
 		return;
 	}
 	output_open(&out, path);
@@ -210,8 +211,8 @@ is_lacking(void *context, const char *path)
 			if (!f->function && !f->is_missing &&
 			    (strcmp(module, path) == 0 ||
 			        (*module && *module != '/' &&
-			            strcmp(frames_base(module),
-			                frames_base(path)) == 0)))
+			            strcmp(text_base(module),
+			                text_base(path)) == 0)))
 				return true;
 		}
 	}
@@ -229,7 +230,7 @@ add_name_notes(struct check *c, const struct names *names)
 			die_memory();
 }
 
-/* Who only writes down what there is does not ask for one. */
+/* A command that only writes a baseline or suppressions needs no verdict. */
 static bool
 wants_verdict(const struct check_command *o)
 {
@@ -269,7 +270,8 @@ run(const struct cmd *self, int argc, char **argv)
 
 	if (o.sites.merge)
 		die(CMD_USAGE,
-		    "check: judges each process by itself, so not --merge");
+		    "check: --merge is not possible, because each process is "
+		    "judged by itself");
 	if (o.list_suppressions) {
 		suppress_print_builtin(stdout);
 		return output_flush();
@@ -292,8 +294,8 @@ run(const struct cmd *self, int argc, char **argv)
 		die_memory();
 	if (o.exe.regexp && check->left_out == check->process_count)
 		die(CMD_INPUT,
-		    "check: no program in it has a path that matches --exe "
-		    "'%s'; seep report lists them",
+		    "check: no program in the input has a path that matches "
+		    "--exe '%s'; seep report lists the programs",
 		    o.exe.source);
 	add_name_notes(check, names);
 	progress_end();
@@ -317,25 +319,25 @@ run(const struct cmd *self, int argc, char **argv)
 
 static const struct opts_option promises[] = {
     {"max-live", 0, OPTS_SIZE, AT(max_live), 0, "SIZE",
-        "fail when more is live at the end, of all processes together"},
+        "fail if all processes together have more than SIZE live at their ends"},
     {"max-leaked", 0, OPTS_SIZE, AT(max_leaked), 0, "SIZE",
-        "fail when more is live that neither a suppression nor the baseline "
-        "excuses"},
+        "fail if more than SIZE is live at the end that neither a suppression "
+        "nor the baseline accepts"},
     {"max-peak", 0, OPTS_SIZE, AT(max_peak), 0, "SIZE",
-        "fail when a process has ever had more"},
+        "fail if any process ever had more than SIZE live"},
     {"baseline", 0, OPTS_TEXT, AT(baseline), 0, "FILE",
-        "fail only on what is not in FILE, or has grown"},
+        "fail only if a leak is not in FILE or has grown"},
     {"tolerance", 0, OPTS_PERCENT, AT(tolerance), 0, "PCT",
         "accept growth of PCT percent beyond the baseline (default "
         "10)"},
     {"tolerance-bytes", 0, OPTS_SIZE, AT(tolerance_bytes), 0, "SIZE",
-        "growth of SIZE is always accepted"},
+        "accept growth of up to SIZE in any case"},
     {0},
 };
 
 static const struct opts_option choice[] = {
     {"exe", 0, OPTS_REGEXP, AT(exe), 0, "RE",
-        "only processes whose program's path has this in it"},
+        "judge only processes whose program has a matching path"},
     {"list-suppressions", 0, OPTS_FLAG, AT(list_suppressions), 0, NULL,
         "print the built-in list, with reasons"},
     {0},
@@ -345,7 +347,8 @@ static const struct opts_option output[] = {
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json|junit|sarif",
         "for people (the default), or for programs"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
-        "write that to FILE when complete; the text goes to stdout as well"},
+        "write the result in that format to FILE when complete; the text still "
+        "goes to stdout"},
     {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL,
         "print no text; the exit status is the answer"},
     {"root", 0, OPTS_TEXT, AT(root), 0, "DIR",
@@ -358,7 +361,7 @@ static const struct opts_option output[] = {
     {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
         "print C++ and Rust functions with all their arguments"},
     {"write-baseline", 0, OPTS_TEXT, AT(write_baseline), 0, "FILE",
-        "write what leaks now; without --baseline, exit with 0 then"},
+        "write what leaks now to FILE; without --baseline, exit with 0"},
     {"write-suppressions", 0, OPTS_TEXT, AT(write_suppressions), 0, "FILE",
         "write an entry for each site that fails (-: to stdout)"},
     {"suppressions-for", 0, OPTS_WORD, AT(dialect), 0, "valgrind|lsan",
@@ -367,7 +370,7 @@ static const struct opts_option output[] = {
 };
 
 static const struct opts_group options[] = {
-    {"What is promised", promises, 0},
+    {"What must hold", promises, 0},
     {"What to judge", choice, 0},
     {"Which sites", view_opts_filters, AT(sites)},
     {"Output", output, 0},
@@ -381,14 +384,16 @@ const struct cmd cmd_check = {
     .summary = "fail when a program leaks, or holds too much memory",
     .operands = "[INPUT...]",
     .about =
-        "Exits with 1 when a block is live at the end of a process and "
-        "nothing excuses it, with 0 when all is fine, and with 3 when the "
-        "input is damaged or breaks off, because then nothing can be "
-        "promised.\n\nINPUT is a recording (default: " INPUT_DEFAULT
+        "Exits with 1 if a block is live at the end of a process and neither a "
+        "suppression nor a baseline accepts it, with 0 if there is no such "
+        "block, and with 3 if the input is damaged or incomplete, because a "
+        "leak may be missing then.\n\nINPUT is a recording "
+        "(default: " INPUT_DEFAULT
         "), a segment or snapshot file, a directory of them, or the PID of a "
-        "traced process.\n\nWith a limit, only the limit counts. A baseline "
-        "is a file for the repository: it knows leaks by the functions that "
-        "allocate, so it stays true when code is rebuilt or lines move.",
+        "traced process.\n\nIf a limit is given, only the limit counts. A "
+        "baseline is a file to keep with the sources: it identifies leaks by "
+        "the functions that allocate, so it still matches after a rebuild and "
+        "when lines move.",
     .options = options,
     .run = run,
 };

@@ -103,7 +103,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "diff: out of memory");
 	if (err == -ESRCH)
-		die(CMD_INPUT, "diff: there is no process %u in either",
+		die(CMD_INPUT, "diff: neither input has a process %u",
 		    o.view.pid);
 	progress_end();
 	output_finish(&out);
@@ -117,7 +117,8 @@ run(const struct cmd *self, int argc, char **argv)
 
 static const struct opts_option output[] = {
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",
-        "for people (the default), for programs, or one page for a browser"},
+        "text for people (the default), json for programs, or html, one page "
+        "for a browser"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "put all sites into the page, even if there are very many"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",

@@ -5,36 +5,21 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
-#include "cli/filename.h"
+#include "cli/export_opts.h"
+#include "cli/export_path.h"
 #include "cli/input.h"
 #include "cli/name_opts.h"
 #include "cli/older_opts.h"
-#include "cli/opts.h"
 #include "cli/output.h"
 #include "cli/privacy.h"
 #include "cli/progress.h"
-#include "cli/view_opts.h"
-#include "export/export.h"
 #include "record/pack.h"
 #include "report/json_size.h"
 #include "report/program.h"
-
-enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
-
-struct export_command {
-	const char *format, *path, *since;
-	bool force, list, full, full_names;
-	uint64_t max_bytes;
-	unsigned top;
-	uint64_t older_ns; /* 0: not asked for */
-	struct view_opts sites;
-	struct names_options naming;
-};
 
 /* What was read, and where the result goes. */
 struct job {
@@ -42,56 +27,8 @@ struct job {
 	struct session *session, *old; /* old: NULL without --since */
 	const struct process *only;    /* NULL: all */
 	struct older *older;           /* NULL without --older-than */
-	char *path;                    /* NULL: stdout */
-	char **previous; /* of EXPORT_INCREMENTS: reports before this one */
-	size_t previous_count;
+	struct export_path path;
 };
-
-static void
-check_older(const struct export_command *o, const struct export_format *f)
-{
-	if (!(f->flags & EXPORT_AGES))
-		die(CMD_USAGE,
-		    "export: --older-than is for csv, html and json, not for "
-		    "%s",
-		    f->name);
-	if (o->since || o->sites.metric != VIEW_LIVE || o->sites.pool.regexp)
-		die(CMD_USAGE,
-		    "export: --older-than is of blocks of the heap that live, "
-		    "not of other figures or differences");
-}
-
-static const struct export_format *
-find_format(const struct export_command *o)
-{
-	const struct export_format *f;
-
-	if (!o->format)
-		die(CMD_USAGE,
-		    "export: needs --format FORMAT (--list tells which)");
-	f = export_find(o->format);
-	if (!f)
-		die(CMD_USAGE,
-		    "export: there is no format \"%s\" (--list tells which)",
-		    o->format);
-	if (o->since && !(f->flags & EXPORT_SINCE))
-		die(CMD_USAGE,
-		    "export: --format %s cannot tell differences (--since)",
-		    f->name);
-	if (o->sites.metric != VIEW_LIVE && !(f->flags & EXPORT_METRIC))
-		die(CMD_USAGE, "export: --format %s tells %s", f->name,
-		    f->flags & EXPORT_DEAD ? "all figures at once"
-		                           : "what is live only");
-	if (o->older_ns > 0)
-		check_older(o, f);
-	if (o->top > 0 && o->full)
-		die(CMD_USAGE,
-		    "export: --top N and --full: only the largest, or all?");
-	if (o->top > 0 && !(f->flags & EXPORT_TOP))
-		die(CMD_USAGE, "export: --format %s has no rows for --top",
-		    f->name);
-	return f;
-}
 
 static int
 list_formats(void)
@@ -104,118 +41,6 @@ list_formats(void)
 	return output_flush();
 }
 
-/* ---- the name of the output ---- */
-
-/* %e program, %p pid, %n a number, %% a percent sign; for free(). */
-static char *
-fill_in(const char *pattern, const struct process *p, unsigned number)
-{
-	char program[128]; /* leaves room for more in a name */
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out)
-		die(CMD_INPUT, "export: out of memory");
-	filename_of_program(p->header.exe, program, sizeof(program));
-	for (; *pattern; pattern++) {
-		if (pattern[0] != '%' || !strchr("epn%", pattern[1])) {
-			(void)putc(*pattern, out);
-			continue;
-		}
-		switch (*++pattern) {
-		case 'e':
-			(void)fputs(program, out);
-			break;
-		case 'p':
-			(void)fprintf(out, "%u", p->header.pid);
-			break;
-		case 'n':
-			(void)fprintf(out, "%u", number);
-			break;
-		default:
-			(void)putc('%', out);
-			break;
-		}
-	}
-	if (fclose(out) != 0)
-		die(CMD_INPUT, "export: out of memory");
-	return text;
-}
-
-/* Does it have %n, and not as part of %%n? Or %p. */
-static bool
-has_mark(const char *pattern, char mark)
-{
-	for (; pattern && *pattern; pattern++)
-		if (pattern[0] == '%' && *++pattern == mark)
-			return true;
-		else if (*pattern == '\0')
-			break;
-	return false;
-}
-
-/* Was the file written while the process ran, not in the life of another? */
-static bool
-is_of(const char *path, const struct process *p)
-{
-	struct stat st;
-
-	/* a link, or the file of somebody else, is no report of ours */
-	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_uid == geteuid() &&
-	    (uint64_t)st.st_mtim.tv_sec * 1000000000 +
-	        (uint64_t)st.st_mtim.tv_nsec >=
-	    p->header.start_realtime_ns;
-}
-
-static void
-add_previous(struct job *job, char *path)
-{
-	job->previous = reallocarray(
-	    job->previous, job->previous_count + 1, sizeof(*job->previous));
-	if (!job->previous)
-		die(CMD_INPUT, "export: out of memory");
-	job->previous[job->previous_count++] = path;
-}
-
-static void
-forget_path(struct job *job)
-{
-	for (size_t i = 0; i < job->previous_count; i++)
-		free(job->previous[i]);
-	free(job->previous);
-	free(job->path);
-	job->path = NULL;
-	job->previous = NULL;
-	job->previous_count = 0;
-}
-
-/*
- * Sets the path; NULL is standard output. With %n it is the first that is not
- * there yet, and those before it are the previous reports of this process.
- */
-static void
-choose_path(
-    const struct export_command *o, const struct process *p, struct job *job)
-{
-	forget_path(job);
-	if (!o->path || strcmp(o->path, "-") == 0)
-		return;
-	job->path = fill_in(o->path, p, 1);
-	for (unsigned n = 2; n < SEQUENCE_MAX && has_mark(o->path, 'n') &&
-	     access(job->path, F_OK) == 0;
-	     n++) {
-		if (is_of(job->path, p))
-			add_previous(job, job->path);
-		else
-			free(job->path);
-		job->path = fill_in(o->path, p, n);
-	}
-}
-
-/* ---- the work ---- */
-
 /* The process that names are made of: the one asked for, or the first. */
 static const struct process *
 first_process(const struct session *s, unsigned pid)
@@ -224,7 +49,7 @@ first_process(const struct session *s, unsigned pid)
 		if (s->processes[i]->header.pid == pid)
 			return s->processes[i];
 	if (pid != 0)
-		die(CMD_INPUT, "export: no process %u is in the input", pid);
+		die(CMD_INPUT, "export: the input has no process %u", pid);
 	return s->processes[0];
 }
 
@@ -234,9 +59,9 @@ peak_of(const struct process *p)
 	return p->totals.peak_bytes;
 }
 
-/* Of a format that tells one process: it, or the one with the highest peak. */
+/* For a format with one process: --pid, or the one with the highest peak. */
 static const struct process *
-choose_process(const struct session *s, const struct export_command *o)
+choose_process(const struct session *s, const struct export_opts *o)
 {
 	const struct process *best = NULL;
 	size_t count = 0;
@@ -251,8 +76,8 @@ choose_process(const struct session *s, const struct export_command *o)
 			best = p;
 	}
 	if (count > 1)
-		die_warn("--format %s is of one process: this is %" PRIu32
-		         " (%s), whose peak is the highest of %zu; --pid N "
+		die_warn("--format %s holds one process: this is %" PRIu32
+		         " (%s), which has the highest peak of %zu; --pid N "
 		         "chooses another",
 		    o->format, best->header.pid, program_name(&best->header),
 		    count);
@@ -260,7 +85,7 @@ choose_process(const struct session *s, const struct export_command *o)
 }
 
 static struct view *
-make_view(const struct export_command *o, const struct export_format *f,
+make_view(const struct export_opts *o, const struct export_format *f,
     const struct job *job, struct names *names)
 {
 	struct view_side before = {.session = job->old};
@@ -291,8 +116,8 @@ make_view(const struct export_command *o, const struct export_format *f,
 }
 
 static int
-write_job(FILE *out, const struct export_command *o,
-    const struct export_format *f, const struct job *job, struct names *names)
+write_job(FILE *out, const struct export_opts *o, const struct export_format *f,
+    const struct job *job, struct names *names)
 {
 	const struct export_options shape = {.metric = o->sites.metric,
 	    .depth = o->sites.depth == UINT_MAX ? 0 : o->sites.depth,
@@ -303,8 +128,8 @@ write_job(FILE *out, const struct export_command *o,
 	    .older = job->older != NULL,
 	    .pid = o->sites.pid,
 	    .only = job->only,
-	    .previous = job->previous,
-	    .previous_count = job->old ? 0 : job->previous_count};
+	    .previous = job->path.previous,
+	    .previous_count = job->old ? 0 : job->path.previous_count};
 	struct view_options options;
 	struct view *v;
 	int err;
@@ -346,7 +171,7 @@ add_snapshots(struct session *s)
 }
 
 static void
-load(const struct export_command *o, const struct export_format *f,
+load(const struct export_opts *o, const struct export_format *f,
     const char *input, struct job *ret)
 {
 	progress_begin("reading", input ? input : INPUT_DEFAULT);
@@ -366,27 +191,9 @@ load(const struct export_command *o, const struct export_format *f,
 		    f->name);
 }
 
-/* What chooses sites has no meaning where whole files are copied. */
-static void
-check_packed(const struct export_command *o)
-{
-	const struct view_opts *v = &o->sites;
-
-	if (!o->path || strcmp(o->path, "-") == 0)
-		die(CMD_USAGE, "export: --format seep needs -o FILE");
-	if (v->include.regexp || v->exclude.regexp || v->module.regexp ||
-	    v->exclude_module.regexp || v->pool.regexp || v->wrapper.regexp ||
-	    v->min_size || v->max_size || v->suppress.count > 0 ||
-	    v->no_suppress || v->merge || v->skip_wrappers ||
-	    v->depth != UINT_MAX || o->full)
-		die(CMD_USAGE,
-		    "export: --format seep has whole processes: only --pid "
-		    "chooses");
-}
-
 /* A recording with names, of the files that were read. */
 static void
-write_packed(const struct export_command *o, const char *input,
+write_packed(const struct export_opts *o, const char *input,
     const struct process *only, const char *path)
 {
 	const struct pack_plan plan = {.path = path,
@@ -410,7 +217,7 @@ write_packed(const struct export_command *o, const char *input,
 
 static void
 check_size(
-    const struct export_command *o, const struct job *job, struct names *names)
+    const struct export_opts *o, const struct job *job, struct names *names)
 {
 	struct view_options options;
 	uint64_t bytes;
@@ -425,25 +232,25 @@ check_size(
 
 /* One file. */
 static void
-write_file(const struct export_command *o, const struct export_format *f,
+write_file(const struct export_opts *o, const struct export_format *f,
     const struct job *job, struct names *names)
 {
 	struct output out;
 	int err;
 
 	if (f->flags & EXPORT_PACKED) {
-		write_packed(o, job->input, job->only, job->path);
-		if (has_mark(o->path, 'n'))
-			tell_path(job->path);
+		write_packed(o, job->input, job->only, job->path.path);
+		if (export_path_has(o->path, 'n'))
+			tell_path(job->path.path);
 		return;
 	}
 	output_limit(o->max_bytes);
 	if (strcmp(f->name, "json") == 0)
 		check_size(o, job, names);
 	if (o->force)
-		output_open(&out, job->path);
+		output_open(&out, job->path.path);
 	else
-		output_open_new(&out, job->path);
+		output_open_new(&out, job->path.path);
 	err = write_job(out.file, o, f, job, names);
 	progress_end();
 	if (err == -ENOMEM)
@@ -451,29 +258,29 @@ write_file(const struct export_command *o, const struct export_format *f,
 	if (err < 0 && !ferror(out.file))
 		die(CMD_INPUT, "export: cannot read: %s", strerror(-err));
 	output_finish(&out);
-	if (job->path && has_mark(o->path, 'n'))
-		tell_path(job->path); /* nobody else knows it */
+	if (job->path.path && export_path_has(o->path, 'n'))
+		tell_path(job->path.path); /* nobody else knows it */
 }
 
 /* With %p in its name every process has a file of its own. */
 static void
-write_files(const struct export_command *o, const struct export_format *f,
+write_files(const struct export_opts *o, const struct export_format *f,
     struct job *job, struct names *names)
 {
 	const struct session *s = job->session;
 	const struct process *first = first_process(s, o->sites.pid);
 	bool apart =
-	    s->count > 1 && o->sites.pid == 0 && has_mark(o->path, 'p');
+	    s->count > 1 && o->sites.pid == 0 && export_path_has(o->path, 'p');
 
 	for (size_t i = 0; apart && i < s->count; i++) {
 		job->only = s->processes[i];
-		choose_path(o, job->only, job);
+		export_path_choose(o->path, job->only, &job->path);
 		write_file(o, f, job, names);
 	}
 	if (!apart) {
 		if (f->flags & EXPORT_ONE)
 			job->only = choose_process(s, o);
-		choose_path(o, first, job);
+		export_path_choose(o->path, first, &job->path);
 		write_file(o, f, job, names);
 	}
 }
@@ -481,7 +288,7 @@ write_files(const struct export_command *o, const struct export_format *f,
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
-	struct export_command o = {.sites = view_opts_default};
+	struct export_opts o = {.sites = view_opts_default};
 	int answer, n = opts_parse(self, argc, argv, &o);
 	const struct export_format *f;
 	struct names *names;
@@ -489,9 +296,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 	if (o.list)
 		return list_formats();
-	f = find_format(&o);
-	if (f->flags & EXPORT_PACKED)
-		check_packed(&o);
+	f = export_opts_format(&o);
 	if (o.since) /* start-up remainders are there before and after */
 		o.sites.no_suppress = true;
 	load(&o, f, n ? argv[1] : NULL, &job);
@@ -505,62 +310,19 @@ run(const struct cmd *self, int argc, char **argv)
 	older_free(job.older);
 	session_free(job.old);
 	session_free(job.session);
-	forget_path(&job);
+	export_path_release(&job.path);
 	return answer;
 }
 
-#define AT(field) offsetof(struct export_command, field)
-
-static const struct opts_option output[] = {
-    {"format", 0, OPTS_TEXT, AT(format), 0, "FORMAT",
-        "one of the formats that --list prints"},
-    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
-        "write to FILE when complete (-: to stdout, the default); %e in its "
-        "name is the program, %p its pid (several processes: a file for each), "
-        "%n the first number from 1 that is free"},
-    {"force", 0, OPTS_FLAG, AT(force), 0, NULL, "replace FILE if it is there"},
-    {"since", 0, OPTS_TEXT, AT(since), 0, "INPUT",
-        "differences from an earlier INPUT, where the format has them"},
-    {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME",
-        OLDER_OPTS_MEANING "; in csv, html and json"},
-    {"list", 0, OPTS_FLAG, AT(list), 0, NULL, "list the formats"},
-    {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
-    {0},
-};
-
-static const struct opts_option shape[] = {
-    {"depth", 0, OPTS_COUNT, AT(sites.depth), 0, "N",
-        "frames of a stack, where the format has stacks"},
-    {"top", 0, OPTS_COUNT, AT(top), 0, "N", "only the N largest rows"},
-    {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
-        "keep small sites, which html, dot and massif otherwise merge"},
-    {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
-        "print C++ and Rust functions with all their arguments (json, html and "
-        "memlog have these in any case)"},
-    {"skip-wrappers", 0, OPTS_FLAG, AT(sites.skip_wrappers), 0, NULL,
-        "begin stacks at the caller of strdup, xmalloc and the like"},
-    {"wrapper", 0, OPTS_REGEXP, AT(sites.wrapper), 0, "RE",
-        "--skip-wrappers, and functions that match are wrappers too"},
-    {0},
-};
-
-static const struct opts_group options[] = {
-    {"Output", output, 0},
-    {"What to show", view_opts_metrics, AT(sites)},
-    {"How much of it", shape, 0},
-    {"Which sites", view_opts_filters, AT(sites)},
-    {"Where names come from", name_opts_rows, AT(naming)},
-    {0},
-};
-
 const struct cmd cmd_export = {
     .name = "export",
-    .summary = "write what other tools read",
+    .summary = "write a file that another tool reads",
     .operands = "[INPUT]",
-    .about = "Writes what INPUT has in the form of another tool. INPUT is a "
-             "recording (default: " INPUT_DEFAULT "), a segment or snapshot "
-             "file, a directory of them, or the PID of a traced process. A "
-             "file that is there is not replaced without --force.",
-    .options = options,
+    .about =
+        "Writes INPUT in the format of another tool. INPUT is a recording "
+        "(default: " INPUT_DEFAULT
+        "), a segment or snapshot file, a directory of them, or the PID of a "
+        "traced process. An existing file is replaced only with --force.",
+    .options = export_opts_groups,
     .run = run,
 };

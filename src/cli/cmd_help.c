@@ -20,7 +20,7 @@ const struct cmd cmd_help = {
     .name = "help",
     .summary = "what a command does, and its options",
     .operands = "[COMMAND]",
-    .about = "Tells what COMMAND does and which options it has, or lists all "
+    .about = "Prints what COMMAND does and which options it has, or lists all "
              "commands.",
     .run = run,
 };

@@ -93,8 +93,9 @@ switch_mode(const struct cmd *self, int argc, char **argv, uint32_t command)
 		(void)printf(
 		    "process %d: recording is %s\n", (int)pid, self->name);
 	else
-		(void)printf("process %d: told to turn %s;"
-		             " takes effect at its next allocation\n",
+		(void)printf(
+		    "process %d: asked to turn %s, which it does at its next "
+		    "allocation\n",
 		    (int)pid, self->name);
 	return output_flush();
 }
@@ -124,7 +125,9 @@ const struct cmd cmd_off = {
     .name = "off",
     .summary = "stop recording in a traced process",
     .operands = "PID",
-    .about = "Stops recording allocations in a traced process. Frees of blocks "
-             "recorded before are still booked, so what is live stays true.",
+    .about =
+        "Stops recording allocations in a traced process. Frees of blocks that "
+        "were recorded before are still counted, so the figures of live memory "
+        "stay correct.",
     .run = run_off,
 };

@@ -52,44 +52,46 @@ struct report_inputs {
 	bool is_truncated;
 };
 
-/* Mistakes are told before anything is read. */
+/* Wrong options are reported before anything is read. */
 static void
 finish(struct report_options *o, int inputs)
 {
 	if (o->growth && !growth_parse(o->growth, &o->from, &o->to))
 		die(CMD_USAGE,
-		    "report: --growth takes FROM..TO in seconds or percent, the "
+		    "report: --growth takes FROM..TO in seconds or percent, "
+		    "the "
 		    "earlier first, as 10..60 or 30%%..100%%, not \"%s\"",
 		    o->growth);
 	if (o->growth && o->view.metric != VIEW_LIVE &&
 	    o->view.metric != VIEW_ALLOCS)
 		die(CMD_USAGE,
-		    "report: --growth is of --live or --allocs: a time line "
-		    "has no more");
+		    "report: --growth works with --live or --allocs only, "
+		    "because a time line has no other figures");
 	if (o->growth && o->snapshots)
 		die(CMD_USAGE,
-		    "report: --growth is of a recording, not of snapshots");
+		    "report: --growth needs a recording, not snapshots");
 	if (o->older_ns > 0 &&
 	    (o->view.metric != VIEW_LIVE || o->growth || o->snapshots ||
 	        o->site || o->view.pool.regexp))
 		die(CMD_USAGE,
-		    "report: --older-than is of blocks of the heap that live, "
-		    "not of other figures or moments");
+		    "report: --older-than works with live blocks of the heap "
+		    "only, not with other figures or moments");
 	if (o->older_ns > 0 && inputs > 1)
-		die(CMD_USAGE, "report: --older-than is of one INPUT");
+		die(CMD_USAGE, "report: --older-than takes one INPUT");
 	if (o->frames == FRAMES_SHARED &&
 	    (o->format != REPORT_JSON || o->growth || o->snapshots))
 		die(CMD_USAGE,
-		    "report: --frames shared is for --format json, not of "
-		    "--growth or snapshots");
+		    "report: --frames shared works with --format json only, "
+		    "without --growth and snapshots");
 	if (o->format == REPORT_HTML && (o->growth || o->site))
 		die(CMD_USAGE,
-		    "report: a page has all moments and sites: choose in it");
+		    "report: the page has all moments and sites; choose them "
+		    "there");
 	if (o->format == REPORT_HTML)
 		output_not_terminal("report", o->path);
 	if (inputs > 1 && !o->snapshots && o->format != REPORT_HTML)
 		die(CMD_USAGE,
-		    "report: several INPUTs only with --snapshots, --deltas or "
+		    "report: several INPUTs need --snapshots, --deltas or "
 		    "--cumulative; to compare two: seep diff OLD NEW");
 	/* what start-up leaves is there before and after */
 	o->view.no_suppress =
@@ -160,8 +162,9 @@ write_json(FILE *out, const struct report_inputs *in, struct names *names,
 	err = json_write_form(
 	    out, in->sessions[0], names, &o->body.view, SEEP_VERSION, &form);
 	if (err == 0 && !form.shared && form.bytes > JSON_LARGE)
-		die_warn("report: these are about %s of JSON; --frames shared "
-		         "has every frame once, and is much smaller",
+		die_warn(
+		    "report: this is about %s of JSON; --frames shared writes "
+		    "every frame once, which is much smaller",
 		    words_bytes(buffer, form.bytes));
 	return err;
 }
@@ -238,14 +241,14 @@ die_of(int err, const struct report_options *o, const struct report_inputs *in)
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "report: out of memory");
 	if (err == -ESRCH)
-		die(CMD_INPUT, "report: there is no process %u in it",
+		die(CMD_INPUT, "report: the input has no process %u",
 		    o->view.pid);
 	if (err == -ENOENT)
-		die(CMD_INPUT, "report: there is no site %u in it", o->site);
+		die(CMD_INPUT, "report: the input has no site %u", o->site);
 	if (err == -ERANGE && o->growth)
 		die(CMD_USAGE,
-		    "report: --growth %s begins after the end: the recording "
-		    "is of %.1f s",
+		    "report: --growth %s begins after the end of the "
+		    "recording, which has %.1f s",
 		    o->growth, (double)in->sessions[0]->until_us / 1e6);
 	if (err == -ENODATA && o->growth)
 		die(CMD_INPUT,
@@ -253,7 +256,7 @@ die_of(int err, const struct report_options *o, const struct report_inputs *in)
 		    "one with: seep record CMD");
 	if (err == -ENODATA)
 		die(CMD_INPUT,
-		    "report: no process is there at two moments; take "
+		    "report: no process is in two of the snapshots; take "
 		    "snapshots with: seep snapshot PID");
 }
 
@@ -310,28 +313,29 @@ run(const struct cmd *self, int argc, char **argv)
 static const struct opts_option over_time[] = {
     {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME", OLDER_OPTS_MEANING},
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
-        "show what grew between two moments of a recording (10..60, 30%..90%; "
-        "from the first third to the end)"},
+        "show what grew between two moments of a recording (10..60 in seconds, "
+        "30%..90%; default: from the first third to the end)"},
     {"snapshots", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_EACH, NULL,
-        "every INPUT is a snapshot, or a directory of them: what there was at "
+        "treat every INPUT as a snapshot or a directory of snapshots, and show "
         "each moment"},
     {"deltas", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_DELTAS, NULL,
-        "the same, what changed since the snapshot before"},
+        "the same, but show what changed since the previous snapshot"},
     {"cumulative", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_CUMULATIVE, NULL,
-        "the same, what changed since the first snapshot"},
+        "the same, but show what changed since the first snapshot"},
     {0},
 };
 
 static const struct opts_option output[] = {
     {"site", 0, OPTS_COUNT, AT(site), 0, "ID",
-        "all about one site of a table: its whole stack, sizes, ages and "
-        "course"},
+        "show one site of a table: its whole stack, sizes, ages and time line"},
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",
-        "for people (the default), for programs: all figures of all sites, or "
-        "one page for a browser: flame graph, time line, table"},
+        "text for people (the default), json for programs, with all figures of "
+        "all sites, or html, one page for a browser with flame graph, time "
+        "line and table"},
     {"frames", 0, OPTS_WORD, AT(frames), 0, "full|shared",
-        "in JSON, with each site its frames (the default), or all frames once "
-        "and their numbers with the sites: much smaller where sites are many"},
+        "in JSON, write the frames of each site (the default), or every frame "
+        "once and its number with the sites, which is much smaller if there "
+        "are many sites"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "put all sites into the page, even if there are very many"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
@@ -352,12 +356,13 @@ static const struct opts_group options[] = {
 
 const struct cmd cmd_report = {
     .name = "report",
-    .summary = "who allocated what: a recording, segment or PID",
+    .summary = "show who allocated what, in a recording, segment or PID",
     .operands = "[INPUT...]",
-    .about = "Says who allocated the memory of a program, from INPUT: a "
-             "recording (default: " INPUT_DEFAULT "), a segment or snapshot "
-             "file, a directory of them, or the PID of a traced process "
-             "(./1234 is a file of that name).",
+    .about =
+        "Shows who allocated the memory of a program. INPUT is a recording "
+        "(default: " INPUT_DEFAULT "), a segment or snapshot "
+        "file, a directory of them, or the PID of a traced process "
+        "(./1234 is a file of that name).",
     .options = options,
     .run = run,
 };

@@ -151,7 +151,8 @@ save(pid_t pid, const struct snapshot_options *o)
 		name = write_numbered(&s, &err);
 	}
 	if (err == -EEXIST)
-		die(CMD_INPUT, "%s: exists, and a snapshot overwrites nothing",
+		die(CMD_INPUT,
+		    "%s: the file exists, and a snapshot never replaces a file",
 		    name ? name : "snapshot");
 	if (err < 0)
 		die(CMD_INPUT, "%s: cannot be written: %s",
@@ -181,9 +182,9 @@ static const struct opts_option rows[] = {
     {"output", 'o', OPTS_TEXT, offsetof(struct snapshot_options, path), 0,
         "FILE", "write to FILE, which must not exist"},
     {"label", 0, OPTS_TEXT, offsetof(struct snapshot_options, label), 0, "TEXT",
-        "a word about this moment"},
+        "a label for this moment"},
     {"names", 0, OPTS_FLAG, offsetof(struct snapshot_options, names), 0, NULL,
-        "with the names of its functions, so that it reads the same on "
+        "include the names of its functions, so that reports are the same on "
         "another machine and after an upgrade"},
     {0},
 };
@@ -197,10 +198,11 @@ const struct cmd cmd_snapshot = {
     .summary = "save the state of a running process",
     .operands = "PID",
     .about =
-        "Saves what is known of a running process now, without disturbing it. "
-        "The file is an INPUT of seep report. Without -o it gets the name "
-        "PROGRAM-PID-NUMBER.seep-snap, the first that is free. seep export "
-        "--format seep gives names to one that was taken without --names.",
+        "Saves the state of a running process without disturbing it. The file "
+        "is an INPUT of seep report. Without -o its name is "
+        "PROGRAM-PID-NUMBER.seep-snap, with the first free number. seep export "
+        "--format seep adds names to a snapshot that was taken without "
+        "--names.",
     .options = options,
     .run = run,
 };

@@ -27,7 +27,7 @@
 #include "cli/secure.h"
 #include "cli/view_opts.h"
 #include "html/html.h"
-#include "trace/outfile.h"
+#include "util/text.h"
 
 enum { OLD_SECONDS = 24 * 60 * 60 }; /* pages that nobody opened */
 
@@ -37,6 +37,7 @@ struct view_command {
 	struct view_opts sites;
 	bool full, no_open;
 	const char *path; /* NULL: a temporary file */
+	uint64_t max_bytes;
 	struct names_options naming;
 };
 
@@ -120,92 +121,49 @@ sweep(void)
 }
 
 /* TMPDIR/seep-view.XXXXXX/NAME: 0600 in a directory of 0700. */
-static FILE *
-open_private(
-    const struct session *s, struct page_file *ret, struct outfile *file)
+static void
+open_temporary(
+    const struct session *s, struct page_file *ret, struct output *out)
 {
 	const char *tmp = temporary_folder();
 	char *name = file_name(s);
-	int err;
 
 	if (asprintf(&ret->dir, "%s/" FOLDER "XXXXXX", tmp) < 0)
 		die(CMD_INPUT, "view: out of memory");
-	if (!mkdtemp(ret->dir)) /* 0700, and nobody else's */
+	if (!mkdtemp(ret->dir)) /* 0700, and made by us */
 		die(CMD_INPUT, "view: %s: no file can be made there: %s", tmp,
 		    strerror(errno));
 	if (asprintf(&ret->path, "%s/%s", ret->dir, name) < 0)
 		die(CMD_INPUT, "view: out of memory");
-	ret->name = ret->path + strlen(ret->dir) + 1;
 	free(name);
-	err = outfile_open(ret->path, OUTFILE_REFUSE, 0600, file);
-	if (err < 0) {
-		(void)rmdir(ret->dir);
-		die(CMD_INPUT, "view: %s: cannot be written: %s", ret->path,
-		    strerror(-err));
-	}
-	return fdopen(dup(file->fd), "w");
+	output_open_private(out, ret->dir, ret->path);
 }
 
-/* What is not whole is not left behind. */
-static _Noreturn void
-fail(const struct page_file *f, int err)
+/* What is not whole, or above --max-output, is not left behind. */
+static void
+write_inputs(const struct view_inputs *in, struct names *names,
+    const struct view_options *options, const struct html_options *html,
+    struct output *out)
 {
-	(void)unlink(f->path);
-	(void)rmdir(f->dir);
+	int err = html_write_sessions(
+	    out->file, in->list, in->count, names, options, html);
+
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "view: out of memory");
 	if (err == -ESRCH)
-		die(CMD_INPUT, "view: there is no such process in it");
-	die(CMD_INPUT, "view: %s: cannot be written: %s", f->path,
-	    strerror(-err));
+		die(CMD_INPUT, "view: the input has no such process");
+	output_finish(out);
 }
 
-static void
-write_temporary(const struct view_inputs *in, struct names *names,
-    const struct view_options *options, const struct html_options *html,
-    struct page_file *ret)
+/* The file of the user's choice, by a path that a browser understands. */
+static char *
+absolute(const char *path)
 {
-	struct outfile file;
-	FILE *out = open_private(in->sessions[0], ret, &file);
-	int err;
+	char *real = realpath(path, NULL);
 
-	if (!out)
-		fail(ret, -errno);
-	errno = 0;
-	err =
-	    html_write_sessions(out, in->list, in->count, names, options, html);
-	if (err == -EIO)
-		err = errno ? -errno : -EIO;
-	if (fclose(out) != 0 && err == 0)
-		err = -errno;
-	if (err == 0)
-		err = outfile_publish(&file, OUTFILE_REFUSE);
-	outfile_close(&file);
-	if (err < 0)
-		fail(ret, err);
-}
-
-/* A file of the user's choice: as seep report --format html -o FILE. */
-static void
-write_chosen(const struct view_inputs *in, struct names *names,
-    const struct view_options *options, const struct html_options *html,
-    const char *path, struct page_file *ret)
-{
-	struct output out;
-	int err;
-
-	output_open(&out, path);
-	err = html_write_sessions(
-	    out.file, in->list, in->count, names, options, html);
-	if (err == -ENOMEM)
-		die(CMD_INPUT, "view: out of memory");
-	if (err == -ESRCH)
-		die(CMD_INPUT, "view: there is no such process in it");
-	output_finish(&out);
-	ret->path = realpath(path, NULL);
-	if (!ret->path)
+	if (!real)
 		die(CMD_INPUT, "view: %s: %s", path, strerror(errno));
-	ret->name = frames_base(ret->path);
+	return real;
 }
 
 /* A word for a shell: in quotes where it has to be; for free(). */
@@ -243,7 +201,7 @@ tell_copy(const struct page_file *f)
 
 	if (gethostname(host, sizeof(host) - 1) < 0 || !*host)
 		(void)strcpy(host, "HOST");
-	die_warn("%s. Where there is one, type:",
+	die_warn("%s. On a machine with a browser, type:",
 	    secure_mode() == SECURE_NO
 	        ? "no browser opens here"
 	        : "no browser is started as root (SEEP_PAGERSECURE=0 allows it)");
@@ -302,6 +260,7 @@ write_page(const struct cmd *self, const struct view_command *o, int count,
 	struct view_options options;
 	struct view_inputs in;
 	struct names *names;
+	struct output out;
 
 	view_opts_finish_exact(self->name, &o->sites, &options);
 	read_inputs(count, inputs, &in);
@@ -309,10 +268,15 @@ write_page(const struct cmd *self, const struct view_command *o, int count,
 	for (size_t i = 0; i < in.count; i++)
 		name_opts_gather(names, in.sessions[i]);
 	progress_begin("finding names", NULL);
+	output_limit(o->max_bytes);
 	if (o->path)
-		write_chosen(&in, names, &options, &html, o->path, ret);
+		output_open(&out, o->path);
 	else
-		write_temporary(&in, names, &options, &html, ret);
+		open_temporary(in.sessions[0], ret, &out);
+	write_inputs(&in, names, &options, &html, &out);
+	if (o->path)
+		ret->path = absolute(o->path);
+	ret->name = text_base(ret->path);
 	progress_end();
 	names_free(names);
 	free_inputs(&in);
@@ -346,9 +310,10 @@ static const struct opts_option rows[] = {
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write the page to FILE, where it stays"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
-        "all sites, also where that are very many"},
+        "put all sites into the page, even if there are very many"},
     {"no-open", 0, OPTS_FLAG, AT(no_open), 0, NULL,
         "write the page and print its path, without opening it"},
+    {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
     {0},
 };
 
@@ -356,20 +321,21 @@ static const struct opts_group options[] = {
     {"The page", rows, 0},
     {"What to show at first", view_opts_metrics, AT(sites)},
     {"Which sites", view_opts_filters, AT(sites)},
-    {"Shape, as of seep report", view_opts_shapes, AT(sites)},
+    {"How to show them, as in seep report", view_opts_shapes, AT(sites)},
     {"Where names come from", name_opts_rows, AT(naming)},
     {0},
 };
 
 const struct cmd cmd_view = {
     .name = "view",
-    .summary = "a report in the browser: flame graph, time line, table",
+    .summary = "show a report in the browser: flame graph, time line, table",
     .operands = "[INPUT...]",
     .about =
-        "Writes the report of INPUT as one page into a private temporary "
-        "file, prints its path, and opens it with $BROWSER or xdg-open. Where "
-        "there is no screen it tells how to copy the page to one. INPUT is a "
-        "recording (default: " INPUT_DEFAULT "), a segment or snapshot file, a "
+        "Writes the report of INPUT as one page into a private temporary file, "
+        "prints its path, and opens it with $BROWSER or xdg-open. If there is "
+        "no screen, it prints how to copy the page to a machine that has one. "
+        "INPUT is a recording (default: " INPUT_DEFAULT
+        "), a segment or snapshot file, a "
         "directory of them, or the PID of a traced process; two of them open "
         "as a comparison.\n\n"
         "The page needs no other file and no network. The temporary file is "

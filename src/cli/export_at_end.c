@@ -20,7 +20,7 @@ export_at_end_check(const char *command, const char *format)
 	if (!export_find(format))
 		die(CMD_USAGE,
 		    "%s: --export: there is no format \"%s\" (seep export "
-		    "--list tells which)",
+		    "--list prints them)",
 		    command, format);
 }
 

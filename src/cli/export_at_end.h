@@ -11,7 +11,7 @@ void export_at_end_check(const char *command, const char *format);
 /*
  * Writes PROGRAM-PID-NUMBER.EXTENSION into the working directory for each
  * process of the recording, as seep export does, and prints these names to
- * stderr unless `quiet`. A failure is told there and changes nothing else.
+ * stderr unless `quiet`. A failure is printed there and changes nothing else.
  */
 void export_at_end(const char *recording, const char *format, bool quiet);
 

@@ -18,8 +18,7 @@ is_plain(char c)
 void
 filename_of_program(const char *path, char *to, size_t bytes)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	const char *from = slash ? slash + 1 : path ? path : "";
+	const char *from = path ? text_base(path) : "";
 	char piece[TEXT_ESCAPED];
 	size_t n = 0;
 

@@ -97,18 +97,18 @@ help_command(const struct cmd *c)
 int
 help_all(void)
 {
-	(void)printf("usage: seep COMMAND [OPTION...] [ARGUMENT...]\n\n"
-	             "seep finds out where the heap of a program goes,"
-	             " and what leaks.\n");
+	(void)printf(
+	    "usage: seep COMMAND [OPTION...] [ARGUMENT...]\n\nseep shows where "
+	    "a program allocates heap memory, and what leaks.\n");
 	for (const struct cmd_shelf *s = cmd_shelves; s->title; s++) {
 		(void)printf("\n%s\n", s->title);
 		for (const struct cmd *const *c = s->commands; *c; c++)
 			(void)printf("  %-13s%s\n", (*c)->name, (*c)->summary);
 	}
 	(void)printf(
-	    "\n\"seep help COMMAND\" tells more; \"seep --version\" tells "
-	    "which.\n"
-	    "A first look: seep record CMD, then seep report.\n");
+	    "\n\"seep help COMMAND\" describes a command; \"seep --version\" "
+	    "prints the version.\nTo begin: seep record CMD, then seep "
+	    "report.\n");
 	return output_flush();
 }
 

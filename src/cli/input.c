@@ -12,6 +12,7 @@
 #include "cli/die.h"
 #include "cli/privacy.h"
 #include "reader/proc.h"
+#include "reader/procfs.h"
 #include "reader/folder.h"
 
 bool
@@ -57,12 +58,12 @@ die_if_without_place(pid_t pid)
 	char why[FOLDER_TEXT_BYTES];
 	bool has_collector = false;
 
-	if (proc_files(pid, note_collector, &has_collector) < 0 ||
+	if (procfs_files(pid, note_collector, &has_collector) < 0 ||
 	    !has_collector || !folder_complaint_of(pid, why, sizeof(why)))
 		return;
 	die(CMD_INPUT,
-	    "process %d: not traced, it found no place for its segment: %s;"
-	    " have that removed, or start it with SEEP_DIR=DIR",
+	    "process %d: not traced, because it found no place for its "
+	    "segment: %s; have that removed, or start it with SEEP_DIR=DIR",
 	    (int)pid, why);
 }
 
@@ -78,8 +79,8 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 	case -EACCES:
 	case -EPERM:
 		die(CMD_INPUT,
-		    "process %d: not ours to look at, it belongs to another"
-		    " user or hides itself; try as root",
+		    "process %d: seep may not look at it, because it belongs "
+		    "to another user or hides itself; try as root",
 		    (int)pid);
 	case -ENXIO:
 		die_if_without_place(pid);

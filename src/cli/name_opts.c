@@ -18,15 +18,16 @@ const struct opts_option name_opts_rows[] = {
     {"debug-dir", 0, OPTS_PATHS, AT(debug_dirs), 0, "DIR",
         "search DIR for debug information and modules"},
     {"sysroot", 0, OPTS_TEXT, AT(sysroot), 0, "DIR",
-        "look for the files that ran below DIR"},
+        "look below DIR for the programs and libraries that ran"},
     {"debuginfod", 0, OPTS_FLAG, AT(debuginfod), 0, NULL,
-        "ask the servers of DEBUGINFOD_URLS for debug info"},
+        "ask the servers in DEBUGINFOD_URLS for debug information"},
     {"no-cache", 0, OPTS_FLAG, AT(no_cache), 0, NULL,
         "do not use the cache of names"},
     {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
         "print modules and offsets instead of names"},
     {"patience", 0, OPTS_COUNT, AT(seconds), 0, "SECONDS",
-        "stop looking for names after SECONDS (60; with --debuginfod 600)"},
+        "stop looking for names after SECONDS (default 60; with --debuginfod "
+        "600)"},
     {0},
 };
 

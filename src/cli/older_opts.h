@@ -6,9 +6,9 @@
 #include "report/older.h"
 
 #define OLDER_OPTS_MEANING \
-	"of what is not freed, blocks older than TIME (30s, 10m, 2h): to a " \
-	"tenth of a second while the process runs; once it has exited in " \
-	"steps that double, from 1.6s on"
+	"show live blocks older than TIME (30s, 10m, 2h): to a tenth of a " \
+	"second while the process runs; in steps that double, from 1.6s on, " \
+	"once it has exited"
 
 /*
  * For older_free(); NULL where age_ns is 0, which is not asked for. Mistakes

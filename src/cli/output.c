@@ -22,7 +22,7 @@
 const struct opts_option output_view_rows[] = {
     {"color", 0, OPTS_WORD, offsetof(struct output_view, colour), 0,
         TERMINAL_COLOURS,
-        "auto: on a terminal, unless NO_COLOR is set (the default)"},
+        "auto (the default) uses colours on a terminal unless NO_COLOR is set"},
     {"no-pager", 0, OPTS_FLAG, offsetof(struct output_view, no_pager), 0, NULL,
         "write to the terminal itself, not to SEEP_PAGER, PAGER or less"},
     {"max-output", 0, OPTS_SIZE, offsetof(struct output_view, max_bytes), 0,
@@ -30,8 +30,9 @@ const struct opts_option output_view_rows[] = {
     {0},
 };
 
-/* Has a temporary to remove, should we end early; a handler reads it. */
+/* Has a temporary to remove, should we end early; a handler reads both. */
 static const struct outfile *volatile pending;
+static const char *volatile pending_dir; /* NULL: none to remove */
 
 enum { BUFFER_BYTES = 1 << 16 };
 
@@ -42,6 +43,8 @@ remove_pending(void)
 
 	if (out && out->has_temp)
 		(void)unlinkat(out->dir_fd, out->temp, 0);
+	if (pending_dir)
+		(void)rmdir(pending_dir);
 }
 
 static void
@@ -121,8 +124,8 @@ output_check_json(const char *command, uint64_t bytes)
 
 	if (bytes > limit)
 		die(CMD_INPUT,
-		    "%s: this would be about %s of JSON, more than %s: seep "
-		    "report --format json --frames shared has every frame "
+		    "%s: this would be about %s of JSON, more than %s; seep "
+		    "report --format json --frames shared writes every frame "
 		    "once; --max-output SIZE allows more",
 		    command, words_bytes(is, bytes), words_bytes(may, limit));
 }
@@ -225,6 +228,13 @@ output_open_new(struct output *o, const char *path)
 	open_path(o, path, OUTFILE_REFUSE, privacy_mode());
 }
 
+void
+output_open_private(struct output *o, const char *dir, const char *path)
+{
+	pending_dir = dir;
+	open_path(o, path, OUTFILE_REFUSE, 0600);
+}
+
 /* The file gets its name. */
 static int
 give_name(struct output *o)
@@ -280,6 +290,7 @@ output_finish(struct output *o)
 	if (o->error != 0)
 		fail(o->path ? o->path : "standard output", o->error);
 	pending = NULL;
+	pending_dir = NULL;
 	if (o->path)
 		outfile_close(&o->out);
 }

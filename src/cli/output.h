@@ -31,8 +31,15 @@ void output_open(struct output *o, const char *path);
 /* A page is not for a terminal: without a path that is one line, exit 2. */
 void output_not_terminal(const char *command, const char *path);
 
-/* The same, but a file that is there is refused, then and at the end. */
+/* The same, but an existing file is refused, now and in output_finish(). */
 void output_open_new(struct output *o, const char *path);
+
+/*
+ * The same for a file that nobody else may read, in a directory made for it
+ * alone: if there is no result, `dir` is removed as well. It stays valid until
+ * output_finish().
+ */
+void output_open_private(struct output *o, const char *dir, const char *path);
 
 /* How the user wants to see results: --color and --no-pager. */
 struct output_view {

@@ -24,14 +24,14 @@ enum { DEPTH_MAX = 4096, MAX_SIZE_MIN = 64 << 10 };
 
 static const struct opts_option output_rows[] = {
     {"output", 'o', OPTS_TEXT, AT(output), 0, "FILE",
-        "default seep.data, where an old one becomes seep.data.old; %p in it "
-        "is the pid of CMD, %h the host, %e the name of CMD, %t the time, %% a "
-        "'%'"},
+        "write to FILE (default seep.data, where an existing one becomes "
+        "seep.data.old); %p in its name is the pid of CMD, %h the host, %e the "
+        "name of CMD, %t the time, %% a '%'"},
     {"force", 0, OPTS_FLAG, AT(force), 0, NULL,
         "replace an existing FILE; it is removed before CMD starts"},
     {"max-size", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE",
-        "write at most about so much (default 16GiB); what finds no room is "
-        "counted, and seep check exits with 3"},
+        "write at most about SIZE (default 16GiB); what does not fit is "
+        "counted, and seep check then exits with 3"},
     {"require", 0, OPTS_FLAG, AT(require), 0, NULL,
         "exit with 125 when nothing could be recorded, whatever CMD did"},
     {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
@@ -40,20 +40,21 @@ static const struct opts_option output_rows[] = {
     {"debug-dir", 0, OPTS_PATHS, AT(debug_dirs), 0, "DIR",
         "search DIR for debug information and modules"},
     {"export", 0, OPTS_TEXT, AT(export), 0, "FORMAT",
-        "at the end, write also PROGRAM-PID-NUMBER files in a form of seep "
-        "export, one for each process"},
-    {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL, "no summary at the end"},
+        "at the end, also write files named PROGRAM-PID-NUMBER in a format of "
+        "seep export, one for each process"},
+    {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL,
+        "print no summary at the end"},
     {0},
 };
 
 static const struct opts_option what_rows[] = {
     {"sample", 0, OPTS_SIZE, AT(sample_bytes), 0, "SIZE",
-        "record one block in about so many bytes (512K, 1M)"},
+        "record about one block in every SIZE bytes (512K, 1M)"},
     {"interval", 0, OPTS_TIME, AT(interval_ns), 0, "TIME",
-        "between two points in time: 100ms, 2s, 1m; default 100ms, after 100 s "
-        "1s, after an hour 10s"},
+        "time between two points of the time line (100ms, 2s, 1m; default "
+        "100ms, after 100 s 1s, after an hour 10s)"},
     {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
-        "frames kept of a stack at most"},
+        "keep at most N frames of a stack"},
     {"no-follow", 0, OPTS_FLAG, AT(no_follow), 0, NULL,
         "record CMD alone, not its children"},
     {"no-deepbind", 0, OPTS_FLAG, AT(no_deepbind), 0, NULL,
@@ -76,14 +77,14 @@ check_pattern(const char *output)
 	for (const char *p = strchr(output, '%'); p; p = strchr(p, '%')) {
 		if (!p[1] || !strchr("phet%", p[1]))
 			die(CMD_USAGE,
-			    "record: '%s': in the name of the output %%p, %%h, "
-			    "%%e, %%t and %%%% have a meaning, nothing else",
+			    "record: '%s': in the name of the output only %%p, "
+			    "%%h, %%e, %%t and %%%% have a meaning",
 			    output);
 		p += 2;
 	}
 }
 
-/* What was not given is none of these values: 0 is told from "0". */
+/* The value of an option that was not given: none that a user can type. */
 static const struct record_options not_given = {.depth = UINT32_MAX,
     .interval_ns = UINT64_MAX,
     .sample_bytes = UINT64_MAX,

@@ -31,19 +31,19 @@ const struct opts_option view_opts_metrics[] = {
 
 const struct opts_option view_opts_shapes[] = {
     {"tree", 0, OPTS_CHOICE, AT(shape), BODY_TREE, NULL,
-        "functions and their callers (the default)"},
+        "print functions and their callers (the default)"},
     {"top-down", 0, OPTS_FLAG, AT(top_down), 0, NULL,
-        "the tree from main on, callees below callers"},
+        "print the tree from main on, callees below callers"},
     {"lines", 0, OPTS_FLAG, AT(by_line), 0, NULL,
         "show each line of a function separately in the tree"},
     {"by-api", 0, OPTS_FLAG, AT(by_api), 0, NULL,
         "group stacks by the function that allocates: malloc, calloc, realloc, "
         "operator new, ..."},
     {"table", 0, OPTS_CHOICE, AT(shape), BODY_TABLE, NULL,
-        "one row per site, with sizes and ages"},
+        "print a table: one line per site, with sizes and ages"},
     {"sort", 0, OPTS_WORD, AT(order), 0, "bytes|blocks|calls",
-        "the largest first: bytes (the default), blocks, or calls of an "
-        "allocation function"},
+        "sort by bytes (the default), blocks, or calls of an allocation "
+        "function, the largest first"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
         "the N heaviest (default 20, 0: all)"},
     {"threshold", 0, OPTS_PERCENT, AT(threshold), 0, "PCT",

@@ -7,6 +7,7 @@
 #include "collector/mark.h"
 #include "collector/recorder.h"
 #include "collector/snap.h"
+#include "collector/tables.h"
 #include "collector/tick.h"
 #include "collector/user.h"
 
@@ -17,8 +18,7 @@ seep_snapshot(const char *label)
 	int answer = 0;
 
 	if (lifecycle_running())
-		answer =
-		    snap_take(label, SEG_SNAPSHOT_PROGRAM, lifecycle_tables);
+		answer = snap_take(label, SEG_SNAPSHOT_PROGRAM, tables_all);
 	lifecycle_slow_ends(counted);
 	return answer;
 }
@@ -51,7 +51,7 @@ seep_resume(void)
 	recorder_pause(-1);
 }
 
-/* The caller's stack, or 0: recording is off, or this thread has paused. */
+/* The caller's stack; 0 if recording is off, or this thread has paused. */
 static struct site_id
 stack_of(const struct cpu_frame *c)
 {
@@ -87,7 +87,7 @@ seep_alloc(const char *pool, const void *handle, size_t size)
 	lifecycle_slow_ends(counted);
 }
 
-/* Frees are booked also while recording is off, like those of blocks. */
+/* Frees are recorded while recording is off, too, as those of blocks are. */
 SEEP_EXPORT void
 seep_free(const char *pool, const void *handle)
 {

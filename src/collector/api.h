@@ -8,9 +8,9 @@
 #include "base/attr.h"
 
 /*
- * The promises are in include/seep.h, which knows these by name alone. All of
- * it is safe in threads, in handlers and in forked children; none touches
- * errno. Where the collector is inert, each does nothing.
+ * include/seep.h describes these functions, and refers to them by name alone.
+ * All are safe in threads, in signal handlers and in forked children, and none
+ * changes errno. If the collector is inert, they do nothing.
  */
 SEEP_EXPORT int seep_snapshot(const char *label);
 SEEP_EXPORT void seep_mark(const char *label);
@@ -24,7 +24,7 @@ SEEP_EXPORT void seep_realloc(
 SEEP_EXPORT void seep_free_all(const char *pool);
 SEEP_EXPORT void seep_ignore(const void *p);
 
-/* What programs made for memtrail call; the same as seep_snapshot(NULL). */
+/* Programs made for memtrail call this; the same as seep_snapshot(NULL). */
 SEEP_EXPORT void memtrail_snapshot(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* cfi.c - .eh_frame: the unwind rule of one code address, computed when needed. */
+/* cfi.c - .eh_frame: the unwind rule of a code address, on demand. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/cfi.h"
 
@@ -10,7 +10,7 @@
 #include "cpu/cpu.h"
 
 enum { REMEMBER_MAX = 6 };
-enum { OPS_MAX = 1 << 18 }; /* CFA instructions looked at for one rule */
+enum { OPS_MAX = 1 << 18 }; /* CFA instructions that are run for one rule */
 
 /* How one register of the caller is found. */
 enum saved_how {
@@ -28,10 +28,13 @@ struct saved {
 	uint32_t expression_bytes;
 };
 
-/* Only what a rule can express is tracked: the CFA, rbp, rbx, the return pc. */
+/*
+ * Only what a rule can express is tracked: the CFA, the return address, the
+ * frame pointer and the base register.
+ */
 struct state {
 	uint8_t cfa_kind; /* 0 none, 1 register + offset, 2 expression, 9 bad */
-	uint8_t bx;       /* where rbx is, as in struct unwind_rule */
+	uint8_t base;     /* where it is saved, as in struct unwind_rule */
 	uint32_t cfa_reg;
 	int64_t cfa_offset;
 	const uint8_t *cfa_expression;
@@ -39,7 +42,9 @@ struct state {
 	struct saved fp, ra;
 };
 
-/* A cursor that never leaves [at, end): beyond it reads zero and `bad`. */
+/*
+ * A cursor that never leaves [at, end). Reads beyond it give 0 and set `bad`.
+ */
 struct bytes {
 	const uint8_t *at, *end;
 	bool bad;
@@ -63,7 +68,8 @@ get(struct bytes *b, unsigned n)
 		b->at = b->end;
 		return 0;
 	}
-	switch (n) { /* sizes that the compiler knows: plain loads */
+	switch (
+	    n) { /* for sizes that the compiler knows these are plain loads */
 	case 1:
 		v = *b->at;
 		break;
@@ -189,13 +195,13 @@ saved_of(struct state *s, uint64_t reg)
 }
 
 static uint8_t
-place_of_bx(enum saved_how how, int64_t offset)
+place_of_base(enum saved_how how, int64_t offset)
 {
 	if (how == SAVED_SAME || how == SAVED_UNDEFINED)
 		return 0;
 	if (how != SAVED_AT_CFA || offset >= 0 || offset % 8 ||
-	    offset <= INT64_C(-8) * RULE_BX_LOST)
-		return RULE_BX_LOST;
+	    offset <= INT64_C(-8) * RULE_BASE_LOST)
+		return RULE_BASE_LOST;
 	return (uint8_t)(-offset / 8);
 }
 
@@ -204,8 +210,8 @@ set_saved(struct state *s, uint64_t reg, enum saved_how how, int64_t offset)
 {
 	struct saved *v = saved_of(s, reg);
 
-	if (reg == CPU_DWARF_BX)
-		s->bx = place_of_bx(how, offset);
+	if (reg == CPU_DWARF_BASE)
+		s->base = place_of_base(how, offset);
 
 	if (v) {
 		v->how = (uint8_t)how;
@@ -222,8 +228,8 @@ set_expression(
 	const uint8_t *at = b->at;
 
 	skip(b, n);
-	if (reg == CPU_DWARF_BX)
-		s->bx = RULE_BX_LOST;
+	if (reg == CPU_DWARF_BASE)
+		s->base = RULE_BASE_LOST;
 	if (v && !b->bad) {
 		v->how = (uint8_t)how;
 		v->expression = at;
@@ -236,8 +242,8 @@ restore(struct state *s, const struct state *initial, uint64_t reg)
 {
 	struct saved *v = saved_of(s, reg);
 
-	if (reg == CPU_DWARF_BX)
-		s->bx = initial->bx;
+	if (reg == CPU_DWARF_BASE)
+		s->base = initial->base;
 	else if (v && reg == CPU_DWARF_FP)
 		*v = initial->fp;
 	else if (v)
@@ -343,7 +349,7 @@ run_extended(struct state *s, const struct state *initial,
 	}
 }
 
-/* Runs a CFA program up to the row that covers target. */
+/* Runs a CFA program up to the table row that covers target. */
 static void
 run(struct state *s, const struct state *initial, const struct cie *cie,
     struct bytes b, uint64_t loc, uint64_t target)
@@ -476,11 +482,12 @@ cfi_begins(const struct module *m, uint64_t pc)
 }
 
 /*
- * "rsp + 8, plus 8 when the low four bits of rip are at least 11": the lazy
- * PLT. A pure function of pc, so it folds into a plain offset.
+ * The CFA of the lazy PLT is a function of the pc, so its expression becomes a
+ * plain offset.
  */
-static const uint8_t plt_expression[] = {
-    0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
+static const uint8_t plt_expression[] = CPU_PLT_EXPRESSION;
+
+enum { DW_OP_BREG0 = 0x70 }; /* the value of a register, by its number */
 
 static struct unwind_rule
 to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
@@ -501,8 +508,8 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 			r.kind = RULE_SP;
 		else if (s->cfa_reg == CPU_DWARF_FP)
 			r.kind = RULE_FP;
-		else if (s->cfa_reg == CPU_DWARF_BX)
-			r.kind = RULE_BX;
+		else if (s->cfa_reg == CPU_DWARF_BASE)
+			r.kind = RULE_BASE;
 		else
 			return r;
 	} else if (s->cfa_kind == 2 && s->cfa_bytes) {
@@ -511,7 +518,7 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 		if (s->cfa_bytes == sizeof(plt_expression) &&
 		    memcmp(x.at, plt_expression, sizeof(plt_expression)) == 0) {
 			r.kind = RULE_SP;
-			cfa = (pc & 15) >= 11 ? 16 : 8;
+			cfa = cpu_plt_cfa(pc);
 		} else {
 			uint8_t base = (uint8_t)get(&x, 1);
 
@@ -519,11 +526,13 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 			/* DW_OP_bregN offset; DW_OP_deref; nothing else */
 			if (get(&x, 1) != 0x06 || x.bad || x.at != x.end)
 				return r;
-			if (base == 0x77 && cie->signal && cfa == 160) {
+			if (base == DW_OP_BREG0 + CPU_DWARF_SP && cie->signal &&
+			    cfa == CPU_SIGNAL_SP) {
 				r.kind = RULE_SIGNAL;
 				return r;
 			}
-			if (base != 0x76 || s->ra.how != SAVED_AT_CFA ||
+			if (base != DW_OP_BREG0 + CPU_DWARF_FP ||
+			    s->ra.how != SAVED_AT_CFA ||
 			    s->ra.offset != -CPU_RETURN_BYTES)
 				return r;
 			r.kind = RULE_FP_DEREF;
@@ -534,7 +543,7 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 	if (cfa < INT32_MIN || cfa > INT32_MAX)
 		goto odd;
 	r.cfa = (int32_t)cfa;
-	r.bx = s->bx & RULE_BX_LOST;
+	r.base = s->base & RULE_BASE_LOST;
 	if (s->fp.how == SAVED_SAME || s->fp.how == SAVED_UNDEFINED) {
 		r.fp = RULE_FP_SAME;
 		return r;
@@ -545,7 +554,7 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 	} else if (s->fp.how == SAVED_EXPRESSION && s->fp.expression_bytes) {
 		x = (struct bytes){s->fp.expression,
 		    s->fp.expression + s->fp.expression_bytes, false};
-		if (get(&x, 1) != 0x76)
+		if (get(&x, 1) != DW_OP_BREG0 + CPU_DWARF_FP)
 			goto odd;
 		cfa = get_sleb(&x);
 		if (x.bad || x.at != x.end)
@@ -563,7 +572,7 @@ odd:
 	return r;
 }
 
-/* Not `cold`: that would make it small, and slow. */
+/* Not `cold`, because the compiler would make it small and slow. */
 SEEP_NOINLINE struct unwind_rule
 cfi_rule(const struct module *m, uint64_t pc)
 {

@@ -1,4 +1,4 @@
-/* cfi.h - .eh_frame: the row of one code address, computed when needed. */
+/* cfi.h - .eh_frame: the unwind rule of a code address, on demand. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_CFI_H
 #define SEEP_COLLECTOR_CFI_H
@@ -10,9 +10,10 @@
 #include "collector/rule.h"
 
 /*
- * The row that holds at `pc`. Reads only the module's own unwind segment,
- * whatever the tables say; bounded time; 0.5 to 1.5 us. RULE_STOP when the
- * tables do not cover pc, RULE_OTHER when the rule is one we do not know.
+ * The rule that holds at `pc`. Reads only the module's own unwind segment,
+ * whatever the tables say, and takes a bounded time, 0.5 to 1.5 us. RULE_STOP
+ * if the tables do not cover pc; RULE_OTHER if struct unwind_rule cannot
+ * express the rule.
  */
 struct unwind_rule cfi_rule(const struct module *m, uint64_t pc);
 

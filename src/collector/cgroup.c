@@ -7,17 +7,20 @@
 #include <string.h>
 
 #include "base/fmt.h"
-#include "collector/place.h"
+#include "collector/kernel.h"
 
 enum { LEVELS_MAX = 8, TEXT_BYTES = 8192, KEY_MAX = 64 };
 
 /*
- * The constructor runs once: no need to take this from the host's stack. The
- * end stays zero, so that a key can be compared at any place before it.
+ * Static, because the constructor runs once and should not use the host's
+ * stack. The last bytes stay zero, so that a key can be compared at any place
+ * before them.
  */
 static char text[TEXT_BYTES + KEY_MAX];
 
-/* A file of one level of the hierarchy, in `text`. False: there is none. */
+/*
+ * Reads a file of one level of the hierarchy into `text`. False: there is none.
+ */
 static bool
 read_level(const char *root, const char *path, const char *file)
 {
@@ -28,10 +31,10 @@ read_level(const char *root, const char *path, const char *file)
 	fmt_string(&f, root);
 	fmt_string(&f, path);
 	fmt_string(&f, file);
-	return f.ok && place_read(name, text, TEXT_BYTES) > 0;
+	return f.ok && kernel_read_file(name, text, TEXT_BYTES) > 0;
 }
 
-/* UINT64_MAX for "max", and where there is no such file. */
+/* UINT64_MAX for "max", and if there is no such file. */
 static uint64_t
 read_number(const char *root, const char *path, const char *file)
 {
@@ -63,7 +66,7 @@ value_of(const char *key)
 	return 0;
 }
 
-/* Bytes that are counted as used and would be given up at once. */
+/* Bytes that count as used, but that the kernel would free at once. */
 static uint64_t
 reclaimable(const char *root, const char *path, bool v2)
 {
@@ -94,7 +97,7 @@ left_at(const char *path, bool v2)
 	return used < max ? max - used : 0;
 }
 
-/* This level and those above it; cuts `path` short on the way. */
+/* Bytes left at this level and those above it. Shortens `path` on the way. */
 static uint64_t
 left_along(char *path, bool v2)
 {
@@ -126,7 +129,7 @@ cgroup_left(void)
 	uint64_t left = UINT64_MAX;
 	char *line = groups;
 
-	if (place_read("/proc/self/cgroup", groups, sizeof(groups)) <= 0)
+	if (kernel_read_file("/proc/self/cgroup", groups, sizeof(groups)) <= 0)
 		return left;
 	while (*line) {
 		char *end = line;

@@ -6,7 +6,7 @@
 
 enum { CHUNK_REACH = 400000 }; /* bytes that 16-bit word offsets can span */
 
-/* The last word again and again, so that there are always six. */
+/* Repeats the last word, so that there are always six. */
 static void
 pad_words(struct memo_chunk *e, uint32_t words, uint64_t pc)
 {

@@ -14,9 +14,8 @@
 /*
  * Walks the frames from *w on and lists in e the words that prove them, in the
  * order in which the walk depends on them. Returns the number of frames.
- * *ret_next says of what follows: MEMO_END or MEMO_PLAIN; 0: chunks can go on.
- * With MEMO_END w->vouched is set. e->returns says which words are return
- * addresses.
+ * *ret_next is MEMO_END or MEMO_PLAIN, or 0 if more chunks can follow. With
+ * MEMO_END w->vouched is set. e->returns says which words are return addresses.
  */
 uint32_t chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w,
     uint64_t *ret_frames, enum memo_flags *ret_next);
@@ -24,11 +23,11 @@ uint32_t chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w,
 /* End of the words of a chunk, as walk_prove() takes it. */
 uint64_t chunk_top(const struct memo_chunk *e);
 
-/* Asks for the words of a doubtful chunk, best together with what follows. */
+/* Asks whether the words of a doubtful chunk can be loaded. */
 bool chunk_prove(
     const struct thread *t, struct walk *w, const struct memo_chunk *e);
 
-/* Where a search has been: the first place, and which of its words differed. */
+/* Where a search looked: the first place, and which of its words differed. */
 struct chunk_search {
 	struct memo_chunk *first, *last;
 	uint32_t differs;
@@ -46,8 +45,8 @@ chunk_fits(const struct thread *t, struct walk *w, const struct memo_chunk *e,
 }
 
 /*
- * The chunk whose words hold, or NULL: then l->last is the one to fill. *w is
- * at c.
+ * The chunk whose words hold. If it is NULL, l->last is the chunk to fill. *w
+ * is at c.
  */
 SEEP_INLINE struct memo_chunk *
 chunk_find(const struct thread *t, struct walk *w, const struct cpu_frame *c,

@@ -12,7 +12,7 @@ struct config config = {.snapshots = CONFIG_SNAPSHOTS,
     .snapshot_bytes = CONFIG_SNAPSHOT_BYTES,
     .leaks_wait = CONFIG_LEAKS_WAIT};
 
-/* The value of a variable if this entry is it, else NULL. */
+/* The value if this entry is the variable `name`, otherwise NULL. */
 static const char *
 value_of(const char *entry, const char *name)
 {
@@ -35,7 +35,7 @@ number(const char *s)
 	return v;
 }
 
-/* What follows `prefix` in s, NULL where s begins otherwise. */
+/* The rest of s after `prefix`; NULL if s does not begin with it. */
 static const char *
 after(const char *s, const char *prefix)
 {
@@ -93,7 +93,7 @@ signal_number(const char *s)
 	return -1;
 }
 
-/* A number and its unit, which tells a time from a size, into one of them. */
+/* Reads a number; its unit decides whether it is a time or a size. */
 static bool
 period_or_size(
     const char *s, const char *end, uint64_t *ret_ns, uint64_t *ret_bytes)
@@ -186,7 +186,7 @@ read_name(const char *v)
 	config.ignored++;
 }
 
-/* What is about snapshots; false: this entry is something else. */
+/* Reads a setting about snapshots. False: this entry is another one. */
 static bool
 read_snapshots(const char *entry)
 {

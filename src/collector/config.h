@@ -44,7 +44,7 @@ enum {
 
 extern SEEP_HIDDEN struct config config;
 
-/* Copies what it needs: the environment may be overwritten later. */
+/* Copies the values, because the environment may be overwritten later. */
 void config_read(char **envp);
 
 #endif

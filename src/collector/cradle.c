@@ -16,22 +16,26 @@
 #include "base/fmt.h"
 #include "base/sys.h"
 #include "collector/config.h"
+#include "collector/filename.h"
 #include "collector/place.h"
 
 enum {
 	NAME_BYTES = 112,
-	TRIES = 256, /* children alive that have had no event yet */
-	STEPS = 8,   /* used numbers that one fork steps over */
+	TRIES = 256, /* living children that have had no event yet */
+	STEPS = 8,   /* used numbers that one fork skips */
 	CARD_BYTES = SEG_HEADER_BYTES + CPU_PAGE,
 	/*
-	 * Pages of extents that exist before the child's code goes on: it needs
-	 * no system call to move there, whatever its sandbox allows.
+	 * Pages of extents that are made before the child's code goes on, so
+	 * that it needs no system call to move there, whatever its sandbox
+	 * allows.
 	 */
 	SPARE_BYTES = 96 << 10,
-	TRIM_BYTES = 2 * SPARE_BYTES, /* a hole behind the card: all of them */
-	/* what a file has before the first event, in units of st_blocks */
+	TRIM_BYTES = 2 * SPARE_BYTES, /* of the hole behind the card */
+	/* of a file before the first event, in units of st_blocks */
 	FRESH_BLOCKS = (CARD_BYTES + SPARE_BYTES) / 512,
 };
+
+struct cradle cradle;
 
 /* ---- who may become another user ----------------------------------------- */
 
@@ -53,13 +57,13 @@ cradle_is_needed(void)
 /* ---- names --------------------------------------------------------------- */
 
 /*
- * Children are numbered from 0, in the parent's private memory: the number of
- * the first file that no child has used yet, as far as the parent knows.
+ * Children's files are numbered from 0. This is the number of the first file
+ * that no child has used yet, as far as the parent knows.
  */
 static uint32_t number;
 static bool has_advanced; /* the file before that number has been used */
 
-/* Of the process that `own` names: the suffix of its control file is .ctl. */
+/* The name of this process's file; its control file has the suffix .ctl. */
 static char own[NAME_BYTES];
 
 static void
@@ -68,7 +72,7 @@ make_name(char to[NAME_BYTES], uint32_t pid, uint32_t n)
 	struct fmt f;
 
 	fmt_init(&f, to, NAME_BYTES);
-	place_name(&f, place_program(), pid);
+	filename_write(&f, filename_program(), pid);
 	fmt_string(&f, "-");
 	fmt_decimal(&f, n);
 	fmt_string(&f, ".seg");
@@ -84,7 +88,7 @@ make_control_name(char to[NAME_BYTES], const char *name)
 	fmt_string(&f, ".ctl");
 }
 
-/* Without a descriptor: other threads may fork or sweep at any time. */
+/* Opens no descriptor, because other threads may fork at any time. */
 void
 cradle_before_fork(uint32_t own_pid, uint64_t *ret_first)
 {
@@ -113,14 +117,16 @@ cradle_before_fork(uint32_t own_pid, uint64_t *ret_first)
 
 /* ---- the file ------------------------------------------------------------ */
 
-/* Its bytes: with room for children of the child where the limit allows. */
+/*
+ * Bytes of the file, with room for children of the child if the limit allows.
+ */
 static uint64_t
 file_bytes(uint64_t segment_bytes, const struct slots *room)
 {
 	struct rlimit r = {RLIM_INFINITY, RLIM_INFINITY};
 	uint64_t all = segment_bytes + slots_bytes(room);
 
-	/* beyond the limit a signal would come */
+	/* beyond the limit the kernel would send SIGXFSZ */
 	sys_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&r);
 	if (all <= r.rlim_cur)
 		return all;
@@ -128,8 +134,8 @@ file_bytes(uint64_t segment_bytes, const struct slots *room)
 }
 
 /*
- * The lock belongs to the open file, which the mapping of the child keeps: it
- * ends with the last process that has the file mapped.
+ * The lock belongs to the open file, which the child's mapping keeps open. So
+ * the lock ends with the last process that has the file mapped.
  */
 static bool
 lock(long fd)
@@ -146,21 +152,24 @@ make_file(long dir, const char *name, uint64_t bytes)
 
 	if (fd < 0)
 		return fd;
-	/* 0400 whatever the umask and any default ACL say */
+	/* 0400, even if the umask or a default ACL says otherwise */
 	if (!lock(fd) || sys_call(SYS_fchmod, fd, 0400, 0, 0) != 0 ||
 	    sys_call(SYS_ftruncate, fd, (long)bytes, 0, 0) != 0) {
 		sys_close(fd);
 		sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
 		return -ENOSPC;
 	}
-	/* one control block for the family; without it nobody can command us */
+	/*
+	 * all of the family share one control block, under the name of each
+	 * file
+	 */
 	make_control_name(from, own);
 	make_control_name(to, name);
 	cpu_syscall6(SYS_linkat, dir, (long)from, dir, (long)to, 0, 0);
 	return fd;
 }
 
-/* The file of a child that is gone and has left nothing in it; or -errno. */
+/* Takes the file of a dead child that has recorded nothing; or -errno. */
 static long
 take_file(long dir, const char *name, uint64_t bytes)
 {
@@ -187,8 +196,8 @@ take_file(long dir, const char *name, uint64_t bytes)
 }
 
 /*
- * A child that ended in its first events keeps its card. The pages beyond it
- * were for a segment that will not come: the next child gives them back.
+ * A child that ended in its first events keeps its card. The pages behind the
+ * card were for a segment that was never made, so the next child frees them.
  */
 static void
 trim_file(long dir, const char *name)
@@ -229,7 +238,7 @@ find_file(long dir, uint32_t parent_pid, uint64_t bytes, uint32_t *ret_number)
 		if (fd == -ENOENT)
 			fd = make_file(dir, name, bytes);
 		if (fd == -EBUSY || fd == -EEXIST || fd == -EACCES)
-			continue; /* a brother's */
+			continue; /* the file of another child */
 		if (fd < 0)
 			return fd;
 		memcpy(own, name, sizeof(own));
@@ -281,21 +290,21 @@ cradle_make(struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes,
 		struct fmt f;
 
 		fmt_init(&f, own, sizeof(own));
-		place_name(&f, place_program(), parent_pid);
+		filename_write(&f, filename_program(), parent_pid);
 		fmt_string(&f, ".seg");
 	}
 	dir = place_open_dir(place_dir(), &st);
 	if (dir < 0)
 		return false;
 	/*
-	 * Nobody clears up here: stop adding. A server that forks for each
-	 * request would fill the memory of the machine with its children.
+	 * Nobody removes old files here, so add no more. A server that forks
+	 * for each request would fill the memory of the machine.
 	 */
 	fd = -ENOSPC;
 	if ((uint64_t)st.st_size / PLACE_DIRENT <= PLACE_FILES_MAX)
 		fd = find_file(dir, parent_pid, bytes, &n);
 	sys_close(dir);
-	number = 0; /* of children of its own */
+	number = 0; /* for its own children */
 	if (fd < 0)
 		return false;
 	c->bytes = segment_bytes;
@@ -394,7 +403,7 @@ cradle_update_card(
 	STORE(&to->counts[SEG_EARLY_STACKS], sums->allocations);
 	if (to->magic || (!sums->allocations && !sums->frees))
 		return;
-	/* tells the parent that the file is used: see cradle_before_fork() */
+	/* shows the parent that the file is used: see cradle_before_fork() */
 	sys_madvise(
 	    c->memory.extents + SPARE_BYTES, CPU_PAGE, MADV_POPULATE_WRITE);
 	STORE_RELEASE(&to->magic, SEG_MAGIC);

@@ -7,32 +7,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "collector/ledger.h"
 #include "collector/segment.h"
 #include "collector/slots.h"
 
 /*
- * Whoever holds a shared mapping may take the pages of its file away, and on a
- * full medium the next access of another process there is SIGBUS. So children
- * of a process that can change its user share no file. Each has one of its own,
- * made in the handler of fork() before the code of the child goes on: its
- * segment, then room for its own children, as in the file of any process.
+ * A process that holds a shared mapping may take the pages of its file away,
+ * and on a full medium the next access of another process there raises SIGBUS.
+ * So children of a process that can change its user share no file. Each has a
+ * file of its own, which the handler of fork() makes before the code of the
+ * child goes on. It has the child's segment and room for the child's own
+ * children, as the file of any process has.
  *
- * No descriptor is kept, and only a process with one thread makes one: another
- * thread cannot hand it to a child of its own.
+ * No descriptor is kept. The file is made while the child has one thread, so no
+ * other thread can pass the descriptor to a child of its own.
  */
 struct cradle {
 	struct segment_memory memory; /* .head is NULL: there is none */
 	uint64_t bytes;               /* of the segment */
 	uint32_t word;                /* of the control block: slot_command[] */
+	bool has_card;                /* see cradle_write_card() */
 };
+
+/* Of this process. */
+extern SEEP_HIDDEN struct cradle cradle;
 
 /* Can this process, or a child of it, become another user? Asks the kernel. */
 bool cradle_is_needed(void);
 
 /*
- * Before a fork, in the parent: moves the number on at which the child begins
- * to look for a name; for header.child_files.
+ * In the parent before a fork: advances the number from which the child
+ * searches for a free name, and stores it for header.child_files.
  */
 void cradle_before_fork(uint32_t own_pid, uint64_t *ret_first);
 
@@ -45,20 +51,24 @@ bool cradle_make(struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes,
     const struct slots *room);
 
 /*
- * In a child of the child: the file is out of reach. With `keep` plain memory
- * takes its place, as for segment_leave().
+ * In a child of the child: unmaps the file. With `keep` plain memory takes its
+ * place, as for segment_leave().
  */
 bool cradle_leave(struct cradle *c, bool keep);
 
 /*
- * The card: what the file says of a child in its first events, whose stacks are
- * still in private memory. A segment with one site, "(child ended early)".
+ * The card is what the file says about a child in its first events, whose
+ * stacks are still in private memory: a segment with one site, "(child ended
+ * early)".
  */
 void cradle_write_card(const struct cradle *c, const struct seg_header *h);
 void cradle_update_card(const struct cradle *c, const struct ledger_sums *sums,
     uint64_t peak_bytes);
-void cradle_end_card(const struct cradle *c); /* it has come to its exit */
-/* No room for more than the card: what follows is lost, and it says so. */
+void cradle_end_card(
+    const struct cradle *c); /* the child has come to its exit */
+/*
+ * There is no room for more than the card. Says that all later events are lost.
+ */
 void cradle_stop_card(const struct cradle *c);
 
 #endif

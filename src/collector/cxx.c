@@ -11,15 +11,16 @@
 #include "trace/format.h"
 
 /*
- * libstdc++'s operators call malloc, and libseep.so sees them there. jemalloc,
- * tcmalloc and mimalloc serve operator new themselves; where one of them is
- * in charge, `seep record` preloads this library too. It forwards to the next
+ * libstdc++'s operators call malloc, so libseep.so sees them there. jemalloc,
+ * tcmalloc and mimalloc serve operator new themselves, and for a host with one
+ * of them `seep record` preloads this library, too. It forwards to the next
  * definition, which throws bad_alloc through us as it would without us, and
- * tells libseep.so. It is not preloaded elsewhere: a C host that loads C++
- * plugins with RTLD_LOCAL has no next definition that we could find.
+ * reports the block to libseep.so. It is not preloaded for other hosts, because
+ * a C host that loads C++ plugins with RTLD_LOCAL has no next definition that
+ * we could find.
  */
 extern void *cxx_dlsym(void *handle, const char *name) SEEP_WEAK;
-__asm__(".symver cxx_dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver cxx_dlsym, dlsym@" CPU_GLIBC_FIRST);
 
 extern void seep_cxx_allocated(const void *p, size_t size,
     const struct cpu_frame *c, uint32_t api) SEEP_WEAK;
@@ -76,8 +77,8 @@ resolve(void **slot, const char *name)
 }
 
 /*
- * dlsym for a name that is absent takes memory from the host's heap for its
- * error message: so each object behind us is asked first.
+ * If a name is absent, dlsym takes memory for its error message from the host's
+ * heap. So each object after us is searched first.
  */
 static void
 find_next(const struct link_map *us, void **slot, const char *name)
@@ -92,7 +93,10 @@ find_next(const struct link_map *us, void **slot, const char *name)
 	}
 }
 
-/* What is called before this constructor is looked up by its first call. */
+/*
+ * An operator that is called before this constructor is found by its first
+ * call.
+ */
 __attribute__((constructor)) static void
 cxx_start(void)
 {
@@ -113,9 +117,9 @@ cxx_start(void)
 }
 
 /*
- * The operators differ in their arguments; all are passed on, whether the
- * next one looks at them or not. Where there is no next one (no C++ run-time
- * in this process) memory comes from malloc, without exceptions.
+ * The operators differ in their arguments. All arguments are passed on, even if
+ * the next definition ignores some. If there is no next definition (no C++
+ * run-time in this process), memory comes from malloc, without exceptions.
  */
 SEEP_INLINE void *
 allocate(void **slot, const char *name, size_t size, size_t b, size_t c,

@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "cpu/cpu.h"
+#include "collector/bootstrap.h"
 #include "collector/config.h"
 #include "collector/hook.h"
 #include "collector/next.h"
@@ -102,11 +103,11 @@ malloc_interrupted(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
  */
 #define RETURNS_TO ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
-/* A block of the pool has no cell: so this is where it comes by. */
+/* Bootstrap blocks have no cell in the live map, so their frees end up here. */
 static SEEP_NOINLINE void
 free_miss(void *p)
 {
-	if (next.pooled && next_is_pool(p)) {
+	if (next.has_bootstrap && bootstrap_owns(p)) {
 		thread_self->countdown++; /* no event of ours */
 		thread_leave(thread_gate);
 		return;
@@ -219,7 +220,7 @@ free_any(void *p)
 {
 	struct gate *g = thread_gate;
 
-	if (next.pooled && next_is_pool(p))
+	if (next.has_bootstrap && bootstrap_owns(p))
 		return;
 	need_next();
 	if (g && g->state == THREAD_SAMPLING)
@@ -234,7 +235,7 @@ free_looks_away(const struct gate *g, const void *p)
 {
 	const uint32_t state = LOAD(&g->state);
 
-	if (unlikely(next.pooled))
+	if (unlikely(next.has_bootstrap))
 		return false;
 	return state == THREAD_DORMANT ||
 	    (state == THREAD_SAMPLING && !sample_maybe(p));
@@ -297,8 +298,8 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 		allocated(p, size, c, api);
 		return p;
 	}
-	if (unlikely(next.pooled) && next_is_pool(old)) {
-		p = next_leave_pool(old, size);
+	if (unlikely(next.has_bootstrap) && bootstrap_owns(old)) {
+		p = bootstrap_move(old, size);
 		allocated(p, size, c, api);
 		return p;
 	}
@@ -332,7 +333,8 @@ realloc(void *old, size_t size)
 {
 	struct gate *g = thread_gate;
 
-	if (g && old && !next.pooled && recorder_looks_away_again(g, old, size))
+	if (g && old && !next.has_bootstrap &&
+	    recorder_looks_away_again(g, old, size))
 		return next.realloc(old, size);
 	return realloc_any(old, size);
 }
@@ -426,7 +428,7 @@ SEEP_EXPORT void
 free_sized(void *p, size_t size)
 {
 	(void)size;
-	if (!p || (next.pooled && next_is_pool(p)))
+	if (!p || (next.has_bootstrap && bootstrap_owns(p)))
 		return;
 	need_next();
 	freeing(p, RETURNS_TO);

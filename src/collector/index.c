@@ -11,7 +11,8 @@ index_init(struct index *ix)
 	int i;
 
 	for (i = 0; i < INDEX_LEVELS; i++)
-		ix->levels[i] = NULL; /* a child leaves its parent's behind */
+		ix->levels[i] =
+		    NULL; /* a forked child does not use its parent's levels */
 	ix->newest = 0;
 	return levels_open(ix->levels, &shape, 0) != NULL;
 }

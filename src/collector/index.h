@@ -35,13 +35,13 @@ struct index {
 	uint32_t newest;
 };
 
-/* Empty; also how a forked child starts over. False: no memory. */
+/* Makes it empty; a forked child calls it again. False: no memory. */
 bool index_init(struct index *ix);
 
 /*
- * Enters (hash, number) into the newest level. False: no memory to grow.
- * Two threads may enter one record twice, under two numbers; both are good
- * and the reader merges them by content.
+ * Enters (hash, number) into the newest level. False: no memory to grow. Two
+ * threads may enter one record under two numbers. Both are valid, and the
+ * reader merges them by content.
  */
 bool index_insert(struct index *ix, uint64_t hash, uint32_t number);
 
@@ -53,7 +53,7 @@ index_level(struct index *ix, int i)
 	return (struct index_level *)LOAD_ACQUIRE(&ix->levels[i]);
 }
 
-/* The number whose record equals key, 0: none. Meant to be inlined. */
+/* The number whose record equals key; 0 if there is none. Inlined. */
 SEEP_INLINE uint32_t
 index_find(
     struct index *ix, uint64_t hash, index_same_fn *same, const void *key)

@@ -63,12 +63,12 @@ ledger_init(uint32_t first_id)
 		segment_table_shape(&ages[i], SEG_EXT_AGES, (uint32_t)i,
 		    sizeof(struct seg_ages), first_id, SITES_MAX);
 	}
+	segment_table_shape(&lives, SEG_EXT_LIVE, 0, sizeof(struct seg_live),
+	    first_id, SITES_MAX);
 	segment.header->peak_epoch = 1;
 	/* the rare ones get their chunk pointers when first needed */
 	return segment_table_init(&infos, SEG_EXT_INFO, 0,
 	           sizeof(struct seg_info), first_id, SITES_MAX) &&
-	    segment_table_init(&lives, SEG_EXT_LIVE, 0, sizeof(struct seg_live),
-	        first_id, SITES_MAX) &&
 	    (first_id == 1 ||
 	        segment_table_init(&inherited, SEG_EXT_INHERITED, 0,
 	            sizeof(struct seg_inherited), 0, first_id));
@@ -356,12 +356,15 @@ replace_freer(struct seg_info *info, uint64_t pc)
 	return least;
 }
 
-/* The record of a site, made where there is room to spare; else NULL. */
+/*
+ * The record of a site, made where there is room to spare; else NULL. A system
+ * call that nobody needs would end a host in seccomp's strict mode.
+ */
 static SEEP_COLD struct seg_info *
 make_info(uint64_t row)
 {
 	struct seg_info *info =
-	    segment_is_tight() ? NULL : segment_table_row(&infos, row);
+	    segment_has_spare() ? segment_table_row(&infos, row) : NULL;
 
 	if (!info)
 		segment_count(SEG_LOST_FREERS, 1);
@@ -613,7 +616,8 @@ ledger_tables(struct segment_table **ret_tables, size_t max)
 	}
 	if (n + 3 <= max) {
 		ret_tables[n++] = &infos;
-		ret_tables[n++] = &lives;
+		if (lives.chunks)
+			ret_tables[n++] = &lives;
 		ret_tables[n++] = &inherited;
 	}
 	return n;
@@ -652,10 +656,11 @@ ledger_sums(void)
 
 	for (i = 0; i < SEG_ARRAYS; i++) {
 		const struct segment_table *t = &arrays[i];
+		uint8_t **chunks = LOAD_ACQUIRE(&t->chunks);
 
-		for (c = 0; t->chunks && c < t->chunk_high; c++) {
+		for (c = 0; chunks && c < LOAD(&t->chunk_high); c++) {
 			const struct seg_row *row =
-			    (const void *)LOAD_ACQUIRE(&t->chunks[c]);
+			    (const void *)LOAD_ACQUIRE(&chunks[c]);
 
 			for (k = 0; row && k < 1u << t->rows_bits; k++) {
 				sums.allocations += LOAD(&row[k].allocations);
@@ -685,7 +690,9 @@ ledger_fold_live(uint32_t site, uint64_t size, uint32_t birth, uint32_t now)
 
 	if (ledger_is_inherited(site) || site - first >= SITES_MAX)
 		return true;
-	row = segment_table_row(&lives, site - first);
+	row = segment_table_map(&lives)
+	    ? segment_table_row(&lives, site - first)
+	    : NULL;
 	if (!row)
 		return false;
 	if (!row->blocks || size < row->size_min)

@@ -29,7 +29,7 @@ levels_grow(struct level **levels, uint32_t *newest,
 {
 	if (!levels_open(levels, s, from + 1))
 		return false;
-	/* whoever made it may not have come this far yet */
+	/* the thread that made it may not have come to this line yet */
 	CAS(newest, &from, from + 1);
 	return true;
 }

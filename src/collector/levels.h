@@ -8,14 +8,15 @@
 #include <stdint.h>
 
 /*
- * A table is an array of pointers to levels, each several times as large as
- * the one before. A level is never moved, rehashed or freed, so nobody ever
- * waits for anybody: a thread that needs one more makes it and publishes it by
- * one CAS; whoever comes second takes the other's, and the pages it made are
- * wasted, which is rare and bounded by the number of levels.
+ * A table is an array of pointers to levels, each several times as large as the
+ * one before. A level is never moved, rehashed or freed, so no thread ever
+ * waits. A thread that needs one more level makes it and publishes it by one
+ * CAS. If two threads do so at once, the second takes the first one's level,
+ * and its own pages are wasted, which is rare and bounded by the number of
+ * levels.
  *
- * What a slot is, and how it is claimed, is the business of each table
- * (index.c, rules.c, spill.c, user.c). Its level begins with a struct level.
+ * Each table (index.c, rules.c, spill.c, user.c) decides what a slot is and how
+ * it is claimed. Its level begins with a struct level.
  */
 struct level {
 	uint64_t bits; /* it has 1 << bits slots */
@@ -32,8 +33,8 @@ struct level *levels_open(
     struct level **levels, const struct levels_shape *s, uint32_t i);
 
 /*
- * The level behind `from`, which is full, becomes the newest one, unless a
- * newer one is there already. False: no memory, or no more levels.
+ * Makes the level after `from`, which is full, the newest one, unless there is
+ * a newer one already. False: no memory, or no more levels.
  */
 bool levels_grow(struct level **levels, uint32_t *newest,
     const struct levels_shape *s, uint32_t from);

@@ -29,7 +29,9 @@ mark_copy_label(char *to, size_t bytes, const char *label)
 
 	if (n == bytes) {
 		n--;
-		/* label[n] is cut off: so is what it continues */
+		/*
+		 * label[n] is cut off, and so are the bytes that it continues
+		 */
 		while (n && ((unsigned char)label[n] & 0xc0) == 0x80)
 			n--;
 	}
@@ -50,7 +52,7 @@ mark_put(enum seg_mark_kind kind, const char *label)
 
 	if (n >= MARK_RING)
 		segment_count(SEG_MARKS_LOST, 1);
-	/* somebody who is a whole ring behind still writes here */
+	/* a thread that is a whole ring behind still writes here */
 	if (!row || !CAS(&writing[at], &idle, 1)) {
 		segment_count(SEG_MARKS_LOST, 1);
 		return;

@@ -12,12 +12,12 @@ enum { MARK_RING = 1024 }; /* the latest are kept */
 
 extern SEEP_HIDDEN struct segment_table mark_table;
 
-/* Empty; also how a forked child starts over. False: no memory. */
+/* Makes it empty; a forked child calls it again. False: no memory. */
 bool mark_init(void);
 
 /*
  * Notes this moment. Lock-free; a signal handler may call it. The label may be
- * NULL and is cut where too long; a mark that finds no room is counted.
+ * NULL, and is cut if it is too long. A mark that finds no room is counted.
  */
 void mark_put(enum seg_mark_kind kind, const char *label);
 

@@ -14,14 +14,14 @@ enum {
 	BLOCK_FIRST = 1536 << 10, /* what every process needs */
 	BLOCK_MIN = 256 << 10,
 	BLOCK_MAX = 4 << 20,
-	BLOCK_SHARE = 8, /* a block is this part of all that is in use */
+	BLOCK_SHARE = 8, /* a block is this part of all memory in use */
 };
 
 /* Lives in the first page of the block it describes. */
 struct block {
 	uint64_t bytes;
 	uint64_t used;
-	struct block *next; /* of those that core files still have */
+	struct block *next; /* blocks that core files still contain */
 };
 
 static struct block *current;
@@ -51,8 +51,8 @@ new_block(size_t bytes)
 	struct block *b;
 
 	/*
-	 * Where a limit is reached, every event that needs memory would pay
-	 * for a call that fails. The kernel is asked once in a tick.
+	 * At a limit every event that needs memory would make a call that
+	 * fails. So the kernel is asked once in a tick.
 	 */
 	if (LOAD(&refused) == tick_now() + 1)
 		return NULL;
@@ -93,7 +93,7 @@ left_in(const struct block *b)
 	return b ? b->bytes - LOAD(&b->used) : 0;
 }
 
-/* NULL: b has not that much left, or is NULL itself. */
+/* NULL: b is NULL, or has not that much left. */
 static void *
 take(struct block *b, size_t bytes)
 {
@@ -115,14 +115,14 @@ take_elsewhere(size_t bytes)
 	void *p = take(b, bytes);
 
 	if (!p) {
-		/* too small for this one; the next may be smaller */
+		/* too small for this request; the next one may be smaller */
 		if (b)
 			CAS(&ahead, &none, b);
 		b = new_block(bytes);
 		p = take(b, bytes);
 	}
 	now = LOAD_ACQUIRE(&current);
-	/* what is left of the other one is wasted, and never touched */
+	/* the rest of the other block is wasted, and nobody touches it */
 	if (p && left_in(b) > left_in(now))
 		CAS(&current, &now, b);
 	return p;
@@ -155,7 +155,7 @@ mem_refill(void)
 	if (LOAD(&ahead))
 		return;
 	b = new_block(0);
-	/* else somebody was faster: ours is wasted, and never touched */
+	/* otherwise another thread was faster, and ours is wasted untouched */
 	if (b)
 		CAS(&ahead, &none, b);
 }
@@ -163,7 +163,7 @@ mem_refill(void)
 void
 mem_zero(void *p, size_t bytes)
 {
-	/* a filter may forbid it, locked pages refuse it: then by hand */
+	/* a filter may forbid the call, and locked pages refuse it */
 	if (sys_madvise(p, whole_pages(bytes), MADV_DONTNEED) != 0)
 		memset(p, 0, whole_pages(bytes));
 }

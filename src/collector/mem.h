@@ -7,39 +7,40 @@
 #include <stdint.h>
 
 /*
- * Pages come from blocks that grow with what is in use: a process with few
- * sites takes little of the address space, of the commit charge and of the
- * locked memory of its host, whatever limits the host sets later. Only mmap is
- * called for them, which the allocator needs too. Lock-free; a signal handler
- * may call it. Being private memory, a forked child gets its own copy for
- * nothing.
+ * Pages come from blocks whose size grows with the memory in use. So a process
+ * with few sites takes little of the host's address space, commit charge and
+ * locked memory, whatever limits the host sets later. Only mmap is called for
+ * them, which the allocator needs, too. Lock-free; a signal handler may call
+ * it. It is private memory, so a forked child has its own copy.
  */
 
-/* Once, before anything else: the most that all blocks together may take. */
+/* Once, before all else. The limit is for all blocks together. */
 void mem_init(uint64_t total_bytes);
 
 /*
- * Zeroed and page aligned; `bytes` is rounded up to pages. NULL when there is
- * no memory: the caller drops its event and counts the drop.
+ * Zeroed and page aligned; `bytes` is rounded up to pages. NULL: there is no
+ * memory, and the caller drops its event and counts that.
  */
 void *mem_alloc(size_t bytes);
 
 /*
- * Maps the next block ahead. To be called when the host's allocator has just
- * got new memory from the kernel: such a call is allowed then. A host under
- * seccomp's strict mode gets none, so that nothing is asked of the kernel as
- * long as the block that was mapped ahead lasts.
+ * Maps the next block ahead. Call it when the host's allocator has just got new
+ * memory from the kernel, because that shows that the call is allowed. The
+ * allocator of a host in seccomp's strict mode gets none, so nothing is asked
+ * of the kernel there as long as the block that was mapped ahead lasts.
  */
 void mem_refill(void);
 
 /*
- * Asks the kernel to leave our blocks out of core files. It takes a madvise for
- * each new one, a call that a filter of the host may lack: so this is called
+ * Asks the kernel to leave our blocks out of core files. That takes a madvise
+ * for each new block, which a filter of the host may forbid. So it is called
  * where a madvise has to be made anyway.
  */
 void mem_keep_out_of_cores(void);
 
-/* Back to zero and to the kernel; the address range stays ours. */
+/*
+ * Zeroes the pages and gives them back to the kernel; the addresses stay ours.
+ */
 void mem_zero(void *p, size_t bytes);
 
 /* All that was ever handed out, in bytes. */

@@ -12,8 +12,8 @@
 #include "collector/walk.h"
 
 /*
- * The outer frames need the fp with which they begin: makes e prove that, too.
- * False: there is no word left for it.
+ * If the outer frames need the fp with which they begin, makes e prove that,
+ * too. False: there is no word left for it.
  */
 static bool
 lists_fp(struct memo_chunk *e, uint64_t fp)
@@ -74,7 +74,7 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 			node = outer_walk(t, w, &ret->hint);
 		}
 		if (e->key != key)
-			return node; /* an outer chunk is in its place now */
+			return node; /* an outer chunk took its place */
 		e->hint = ret->hint;
 		o = &t->outer[ret->hint & (OUTER_MAX - 1)];
 	}
@@ -91,7 +91,7 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 	return node;
 }
 
-/* The words of e hold, but the outer part is another than last time. */
+/* The words of e hold, but the outer part differs from the last time. */
 static struct site_id
 memo_join(
     struct thread *t, struct memo_chunk *e, struct walk *w, enum seg_api api)
@@ -177,13 +177,14 @@ put_chunk(struct memo_chunk *to, const struct memo_chunk *from)
 }
 
 /*
- * The first place belongs to the stack that came first, which need not be the
- * one that comes most: the hook itself looks only there. So a stack that is
- * found behind it and has come twice as often changes places with it. (Where
- * they differ first, the word has the same offset in both. Chunks that were
- * reached by way of the old first one may be out of reach now; they are filled
- * again.) The ledger knows how often, if only with the outer frames of now; so
- * each change makes the next one at that place take twice as long.
+ * The hook itself looks only at the first place, which belongs to the stack
+ * that came first, and not always to the most frequent one. So a stack that is
+ * found behind it, and has come twice as often, changes places with it. (The
+ * first word in which they differ has the same offset in both. Chunks that were
+ * reached through the old first one may not be found any more; they are filled
+ * again.) The ledger knows how often a stack came, but only with its present
+ * outer frames, so each change doubles the time until the next change at that
+ * place.
  */
 enum { PATIENCE = 16, CHANGES_MAX = 11 };
 
@@ -195,7 +196,7 @@ times_seen(const struct thread *t, const struct memo_chunk *e)
 	return row ? row->allocations : 0;
 }
 
-/* Says where e is now. */
+/* Returns where e is now. */
 static SEEP_COLD struct memo_chunk *
 promote(const struct thread *t, const struct cpu_frame *c, struct memo_chunk *e,
     const struct chunk_search *l)

@@ -18,63 +18,65 @@
  * A walk up the stack is a pure function of the caller's (pc, sp, fp), the
  * unwind rules, and the words that it loads. A memo entry lists these words
  * with their values. If they still have these values, the walk would go the
- * same way again, and its result needs not be computed: the check is exact,
- * not a guess. The words are compared from the innermost frame outwards, with
- * an early exit, so that every load of the check is one that the walk itself
- * would do.
+ * same way again, so its result need not be computed. The check is exact, not a
+ * guess. The words are compared from the innermost frame outwards, and the
+ * check stops at the first that differs, so every load of the check is one that
+ * the walk itself would do.
  *
  * A walk asks before it loads (walk.h). A check does not, and the memory may
- * have gone since the entry was made: what a walk loads is not always part of
- * a stack, because there may be garbage where a coroutine begins. Which loads
- * cannot fault, for a caller with the same pc and sp as the entry has?
+ * have been unmapped since the entry was made: not every word that a walk loads
+ * is part of a stack, because there may be garbage where a coroutine begins.
+ * Which loads cannot fault, for a caller with the same pc and sp as the entry?
  * - Those on the thread's own stack. A block that another thread inherits
  *   starts with an empty memo.
  * - Those in the page of the hook's return address.
- * - Those of a stack that was *vouched* for: the walk came to the return address
- *   that makecontext() gives to a coroutine, without a signal frame in between.
- *   That is one single address, which garbage does not happen to contain. (All
- *   of _start and clone would be too much: random addresses in a small program
- *   hit them. A return address of 0 is in every empty page.) So the walk has
- *   seen a whole stack. As long as its words hold, the frames seen
- *   so far are in use, and the caller's return address, the next word, is in
- *   memory that the program needs for its own return. When a stack is unmapped,
- *   replaced or used by another coroutine, the frames in use are other ones:
- *   words differ before a load leaves the memory of these frames.
- * All other entries are in *doubt*: their key differs from every caller's, so
- * that the hook never uses them. chunk_find() does, after walk_prove().
- * The same holds for the copy of the last stack: a chunk has its version only
- * if the words of that copy are safe for the chunk, too.
+ * - Those on a stack that was *vouched* for. That means that the walk came to
+ *   the return address that makecontext() gives to a coroutine, without a
+ *   signal frame in between. This is one single address, which garbage is not
+ *   likely to contain. (All of _start and clone would be too much, because
+ *   random addresses in a small program hit them. A return address of 0 is in
+ *   every empty page.) So the walk has seen a whole stack. As long as its words
+ *   hold, the frames compared so far are in use, and the caller's return
+ *   address, the next word, is in memory that the program needs for its own
+ *   return. If a stack is unmapped, replaced or used by another coroutine, the
+ *   frames in use are other ones, and a word differs before a load leaves the
+ *   memory of these frames.
+ * All other entries are in *doubt*. Their key differs from every caller's key,
+ * so the hook never uses them; chunk_find() uses them after walk_prove(). The
+ * same holds for the copy of the last stack: a chunk has its version only if
+ * the words of that copy are safe for the chunk, too.
  *
- * The inner frames, where stacks differ, are in chunks of up to six frames, a
- * hash table per thread. Allocator wrappers make the first few words alike,
+ * The inner frames, where stacks differ, are in chunks of up to six frames, in
+ * a hash table per thread. Allocator wrappers make the first few words alike,
  * so the table is probed by mismatch: if word i differs, the value found there
- * gives the next place to look, a decision tree over just the words that
- * differ. No unwind rule is looked up for it. A chunk always lists six words: the last
- * one is repeated where there are fewer, and where there are none it is the
- * hook's own return address. So there is no loop, and the last value is always
- * the pc where the outer part begins.
+ * gives the next place to look. This is a decision tree over just the words
+ * that differ, and no unwind rule is looked up for it. A chunk always lists six
+ * words. If there are fewer, the last one is repeated; if there are none, it is
+ * the hook's own return address. So there is no loop, and the last value is
+ * always the pc where the outer part begins.
  *
- * The outer frames, which change rarely, are a verified copy of the last
- * stack: frame j of it holds if `checks` words hold. The chunk remembers at
- * which frame it joined (`hint`) and which version of the copy that was; as
- * long as it is the same one, the words are all that is left to check: one
- * pass over a few dozen of them, about half a nanosecond each.
+ * The outer frames, which change rarely, are a verified copy of the last stack.
+ * Frame j of it holds if its `checks` words hold. The chunk remembers at which
+ * frame it joined the copy (`hint`) and which version of the copy that was. As
+ * long as the version is the same, only the words have to be checked: one pass
+ * over a few dozen of them, about half a nanosecond each.
  *
- * A saved frame pointer is listed only where a frame further out needs it for
- * its CFA: elsewhere rbp is data, and listing it would miss without need.
+ * A saved frame pointer is listed only if a frame further out needs it for its
+ * CFA. Elsewhere that register holds data, and listing it would only cause
+ * misses.
  */
 enum { MEMO_PROBES = 5, MEMO_SHIFT = 64 - 7 - MEMO_MAX_BITS };
 #define MEMO_DOUBT (UINT64_C(1) << 63) /* in a key */
 enum memo_flags {
 	MEMO_USES_FP = 1, /* fp must be the same, too */
 	/* of outer chunks, see paths.h */
-	MEMO_END = 2,   /* above it there is just the outermost frame */
+	MEMO_END = 2,   /* above it there is only the outermost frame */
 	MEMO_PLAIN = 4, /* it leads to a frame that chunks cannot list */
 };
 
 /*
- * First failing word of the first n checks, innermost first, or below 0. Stops
- * at it: every load is one that the walk itself would do.
+ * The first of n checks that fails, innermost first; below 0 if none does. It
+ * stops there, so every load is one that the walk itself would do.
  */
 SEEP_INLINE int
 memo_verify(const struct thread *t, int n)
@@ -99,7 +101,7 @@ memo_checks(const struct thread *t, uint32_t offset)
 	/* t->check itself is added to each address that is used */
 	const uint8_t *at = (const uint8_t *)t + offset;
 
-	/* what is left of the last round is padding, which always holds */
+	/* the rest of the last round is padding, which always holds */
 	do {
 		const struct outer_check *c =
 		    (const struct outer_check *)(const void *)(at +
@@ -122,7 +124,7 @@ memo_flags(const struct memo_chunk *e)
 	return (uint32_t)(e->gen_flags >> 32);
 }
 
-/* First of the chunk's words that differs, MEMO_WORDS: none. */
+/* The first of the chunk's words that differs; MEMO_WORDS if none does. */
 SEEP_INLINE uint32_t
 memo_differs(const struct memo_chunk *e, const uint64_t *slots)
 {
@@ -137,10 +139,11 @@ memo_differs(const struct memo_chunk *e, const uint64_t *slots)
 }
 
 /*
- * Of an inner chunk. Outer chunks, in the same table, have the bare pc: a
- * handler may allocate while an outer frame is about to ask for its own stack.
- * (A site has no api in its key. One that is reached by malloc today and by
- * calloc tomorrow has two chunks, and is called after the first.)
+ * The key of an inner chunk. Outer chunks are in the same table, and their key
+ * is the pc alone, because a return address of an outer frame may also be a
+ * caller of a hook. (The api is not part of a site's key. A site that is
+ * reached by malloc and by calloc has two chunks, and is named after the
+ * first.)
  */
 SEEP_INLINE uint64_t
 memo_key(const struct cpu_frame *c, enum seg_api api)
@@ -161,7 +164,7 @@ memo_hash(const struct cpu_frame *c)
 	return hash_word(c->pc ^ c->sp << 15);
 }
 
-/* Is it a chunk for this caller, whose words are worth a look? */
+/* Is it a chunk for this caller, whose words should be compared? */
 SEEP_INLINE bool
 memo_fits(const struct memo_chunk *e, const struct cpu_frame *c, uint64_t key,
     uint32_t gen)
@@ -184,7 +187,7 @@ memo_fits(const struct memo_chunk *e, const struct cpu_frame *c, uint64_t key,
 SEEP_INLINE const struct memo_chunk *
 memo_first(const struct thread *t, const struct cpu_frame *c, uint64_t key)
 {
-	/* from the hook's own return address on */
+	/* slot 0 is the hook's own return address */
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
 	const struct memo_chunk *e = memo_at(t, memo_hash(c));
 

@@ -21,15 +21,16 @@ enum {
  * (pc, sp, fp) when the words at sp[offset[i]] are still value[i].
  */
 struct memo_chunk {
-	/* what a look that fails reads */
+	/* a comparison that fails reads these */
 	uint64_t key; /* pc and api; 0: empty, or being filled */
 	uint64_t sp;
-	uint64_t gen_flags;          /* of modules; enum memo_flags << 32 */
-	uint16_t offset[MEMO_WORDS]; /* in words from sp - 8 */
-	uint16_t frames;             /* how many it stands for */
+	uint64_t gen_flags; /* generation of modules | enum memo_flags << 32 */
+	uint16_t offset
+	    [MEMO_WORDS]; /* in words, from the hook's return address on */
+	uint16_t frames;  /* how many it stands for */
 	uint16_t pad16[1];
 	uint64_t value[MEMO_WORDS]; /* the last is the outer part's pc */
-	/* what a look that succeeds needs too */
+	/* a comparison that succeeds reads these, too */
 	uint64_t version; /* of outer[] when the checks proved `node`, or 0 */
 	uint64_t fp;
 	union {
@@ -62,10 +63,11 @@ struct outer_frame {
 	uint64_t frame; /* as in the segment */
 	struct unwind_rule rule;
 	uint32_t node;
-	uint32_t checks; /* of outer_check that prove this and what is above */
+	uint32_t
+	    checks; /* of outer_check that prove this frame and those above */
 	uint64_t ra_slot, fp_slot, aux_slot; /* words its step loads, or 0 */
 	uint64_t aux_value;
-	uint64_t top; /* what walk_prove() wants before these are loaded */
+	uint64_t top; /* the argument of walk_prove() before these are loaded */
 	uint8_t needs_fp, exact;
 	uint8_t vouched; /* see memo.h */
 	uint8_t pad[5];

@@ -23,7 +23,7 @@ enum {
 	MODULES_MAX = BLOCK * BLOCKS, /* number 0xffff stays unused */
 	CHAIN_BITS = 12,
 	CHAIN_MAX = 256, /* 16 when all numbers are given out */
-	SWEEP = 16,      /* modules looked at when another one is added */
+	SWEEP = 16, /* modules that are checked when another one is added */
 };
 
 static find_object_fn *find_object;
@@ -73,8 +73,8 @@ store_string(const char *s, size_t bytes)
 }
 
 /*
- * Names live in pages of their own, filled from one end. The mark of how far is
- * in the page: two threads never get the same bytes.
+ * Names are in pages of their own, which are filled from one end. The page
+ * itself says how far it is filled, so two threads never get the same bytes.
  */
 struct names_page {
 	uint32_t used;
@@ -97,7 +97,8 @@ keep_name(const char *s)
 		}
 		mine->used = (uint32_t)n + 1;
 		at = 0;
-		CAS(&page, &p, mine); /* else: it holds this name alone */
+		CAS(&page, &p,
+		    mine); /* otherwise the page holds this name only */
 		p = mine;
 	}
 	memcpy(p->text + at, s, n);
@@ -110,7 +111,7 @@ name_of(const struct object *f)
 	return f->link_map && f->link_map->l_name ? f->link_map->l_name : "";
 }
 
-/* What is built anew and loaded again, `before` gone, has the same name. */
+/* An object that was built again and loaded again has the name of `before`. */
 static void
 describe(struct module *m, const struct object *f, const struct build_id *id,
     const struct module *before)
@@ -137,7 +138,7 @@ describe(struct module *m, const struct object *f, const struct build_id *id,
 	row->build_id_bytes = id->count;
 }
 
-/* Row and name go into the segment; false: what finds no room is missing. */
+/* Writes row and name into the segment. False: one of them found no room. */
 static bool
 write_row(struct module *m)
 {
@@ -162,7 +163,9 @@ write_row(struct module *m)
 	return m->written;
 }
 
-/* What finds no room in the segment is counted, and tried again later. */
+/*
+ * A module that finds no room in the segment is counted, and tried again later.
+ */
 static void
 write_or_count(struct module *m)
 {
@@ -188,7 +191,7 @@ chain_add(struct module *m, const struct build_id *id)
 	uint32_t *newest = chain_of(m->base, id);
 
 	if (!id->count)
-		return; /* nobody could tell that it is the same */
+		return; /* without a build-id: never the same */
 	m->older = LOAD(newest);
 	while (!CAS(newest, &m->older, m->number))
 		;
@@ -223,12 +226,12 @@ new_module(void)
 	if (!LOAD_ACQUIRE(block)) {
 		mine = mem_alloc(BLOCK * sizeof(*mine));
 		if (!mine) {
-			/* the number is for another time, if it was the last */
+			/* gives the number back if it is the last one */
 			CAS(&count, &number, number - 1);
 			segment_count(SEG_NO_MEMORY, 1);
 			return NULL;
 		}
-		CAS(block, &none, mine); /* the loser's page is wasted */
+		CAS(block, &none, mine); /* the loser's page stays unused */
 	}
 	module_at(number)->number = number;
 	return module_at(number);
@@ -294,8 +297,8 @@ same_name(const struct module *m, const struct object *f)
 }
 
 /*
- * An object that was unloaded and is back in its old place is what it was: the
- * same build-id, name and addresses. So a host that loads its plugins again
+ * An object that was unloaded, and is loaded again with the same build-id, name
+ * and addresses, gets its old number. So a host that loads its plugins again
  * and again needs no more numbers than it has plugins.
  */
 static SEEP_COLD const struct module *
@@ -327,9 +330,9 @@ module_back(const struct object *f, const struct build_id *id)
 }
 
 /*
- * Another object may have been loaded at the very same place, with the same
- * layout, and even its link map at the same address. It has another name or
- * another build-id. The object is in use, so both can be read.
+ * Another object may be loaded at the same address, with the same layout, and
+ * even with its link map at the same address. Then its name or its build-id
+ * differs. The object is in use, so both can be read.
  */
 static bool
 same_object(struct module *m, const struct object *f)
@@ -374,9 +377,10 @@ highest(void)
 }
 
 /*
- * Where nothing new comes to lie, nobody finds out that a module is gone, and
- * a host whose plugins wander would leave ever more of them to look through.
- * So who adds one looks after a few others, in turn.
+ * If no other object is loaded at its address, nobody finds out that a module
+ * is gone. A host whose plugins are loaded at ever new addresses would then
+ * have ever more modules to search. So a thread that adds one checks a few
+ * others, in turn.
  */
 static SEEP_COLD void
 module_sweep(void)
@@ -426,8 +430,8 @@ catch_up(void)
 }
 
 /*
- * By what is loaded now, which is little, however much has come and gone: a
- * word of bits for 64 modules.
+ * Searches only the modules that are loaded now, which are few even if many
+ * have come and gone. One word has the bits of 64 modules.
  */
 const struct module *
 module_of(uint64_t pc)
@@ -449,7 +453,7 @@ module_of(uint64_t pc)
 		if (same_object(m, &f))
 			return m;
 		if (m->row.is_main)
-			continue; /* that stays: another lies in its gap */
+			continue; /* the other object is in a gap of it */
 		module_gone(m);
 		before = m;
 	}
@@ -490,7 +494,7 @@ module_of_executable(void *fn)
 static bool
 open_tables(void)
 {
-	strings_used = 1; /* offset 0 means: no string */
+	strings_used = 1; /* offset 0 means that there is no string */
 	return segment_table_init(&module_table, SEG_EXT_MODULE, 0,
 	           sizeof(struct seg_module), 0, MODULES_MAX + 1) &&
 	    segment_table_init(
@@ -522,7 +526,7 @@ module_restart(void)
 		return false;
 	incarnation++;
 	unwritten = 0;
-	/* what is gone can be in no stack of this child */
+	/* a module that is gone is in no stack of this child */
 	for (i = next_loaded(highest()); i; i = next_loaded(i - 1))
 		write_or_count(module_at(i));
 	return true;

@@ -11,15 +11,15 @@
 #include "trace/format.h"
 
 /*
- * A module enters the table when the first address in it is walked over, and
- * never leaves it: an object that was unloaded is marked gone, and whatever
- * is mapped there later becomes a module of its own, unless it is the same
- * again, by build-id, name and place. Lock-free; a signal handler may call
+ * A module enters the table when a walk first meets an address in it, and never
+ * leaves the table. If the object is unloaded, it is marked gone. Another
+ * object that is mapped there later becomes a module of its own, unless its
+ * build-id, name and address are the same. Lock-free; a signal handler may call
  * everything here but module_init().
  *
- * Everything read from an object's memory is bounded by the readable segment
- * that holds its unwind tables; the object cannot go away meanwhile, because
- * an address of it is on the caller's stack.
+ * All reads from an object's memory are within the readable segment that holds
+ * its unwind tables. The object cannot be unloaded meanwhile, because an
+ * address of it is on the caller's stack.
  */
 struct module {
 	uint64_t start, end; /* mapped range */
@@ -29,7 +29,7 @@ struct module {
 	const uint8_t *seg_lo, *seg_hi; /* segment that contains it */
 	const int32_t *table;           /* sorted (function, FDE) offsets */
 	uint32_t table_count;
-	const char *name;      /* private copy: link maps come and go */
+	const char *name;      /* private copy, because link maps come and go */
 	struct seg_module row; /* as the segment has it, for forked children */
 	uint32_t number;       /* 1.. ; goes into frames */
 	uint32_t verified;     /* generation in which it was last compared */
@@ -42,21 +42,21 @@ struct module {
 bool module_init(void *find_object, const char *exe);
 
 /*
- * The module of an address on the caller's stack, NULL when it is in none
- * (JIT code) or the table is full. May find that a module we knew is gone;
- * then module_gen has changed.
+ * The module of an address on the caller's stack. NULL if the address is in no
+ * module (JIT code), or if the table is full. If this finds that a known module
+ * is gone, it changes module_gen.
  */
 const struct module *module_of(uint64_t pc);
 
 /*
- * Something may have been unloaded: from now on a module is taken for the one
- * it was only after its name and build-id have been compared.
+ * Something may have been unloaded, so the name and build-id of each module are
+ * compared before it is trusted again.
  */
 void module_distrust(void);
 
 /*
- * The generation: changes by module_distrust() and whenever a module was
- * found gone. Rows and memos made before are not to be trusted.
+ * The generation. It changes in module_distrust(), and when a module is found
+ * gone. Unwind rules and memos of older generations are not trusted.
  */
 extern SEEP_HIDDEN uint32_t module_gen;
 
@@ -69,7 +69,10 @@ extern SEEP_HIDDEN struct segment_table module_table, module_strings;
 /* Do two addresses belong to one loaded object? Start-up. */
 bool module_same(const void *a, const void *b);
 
-/* The executable's; NULL: not to be found. fn is _dl_find_object. Start-up. */
+/*
+ * The executable's link map; NULL if it is not found. fn is _dl_find_object.
+ * Start-up.
+ */
 const struct link_map *module_of_executable(void *fn);
 
 /* Range of our own code, to recognise our frames on a stack. */

@@ -1,4 +1,4 @@
-/* next.c - the real allocator, and what serves before it is known. */
+/* next.c - the allocator that our hooks forward to. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/next.h"
 
@@ -6,18 +6,18 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "collector/bootstrap.h"
 #include "cpu/cpu.h"
-#include "base/sys.h"
 
 /*
- * All weak: a preloaded library with an undefined strong symbol that the
+ * All are weak, because a preloaded library with a strong symbol that the
  * host's libc lacks would stop the host from starting (I16). dlsym moved into
- * libc with glibc 2.34; its old version is there too.
+ * libc with glibc 2.34, which has its old version too.
  */
 extern void *next_dlsym(void *handle, const char *name) SEEP_WEAK;
 extern char *next_dlerror(void) SEEP_WEAK;
-__asm__(".symver next_dlsym, dlsym@GLIBC_2.2.5");
-__asm__(".symver next_dlerror, dlerror@GLIBC_2.2.5");
+__asm__(".symver next_dlsym, dlsym@" CPU_GLIBC_FIRST);
+__asm__(".symver next_dlerror, dlerror@" CPU_GLIBC_FIRST);
 
 extern void *__libc_malloc(size_t) SEEP_WEAK;
 extern void __libc_free(void *) SEEP_WEAK;
@@ -28,177 +28,12 @@ extern void *__libc_memalign(size_t, size_t) SEEP_WEAK;
 #define HANDLE_NEXT    ((void *)-1L) /* RTLD_NEXT */
 #define HANDLE_DEFAULT NULL          /* RTLD_DEFAULT */
 
-enum {
-	POOL_BYTES = 16 << 20, /* mapped only where it is needed */
-	POOL_BYTES_LEAST = 64 << 10,
-	POOL_HEADER = 16,
-	GLIBC_IS_MAPPED = 2, /* bit of a chunk's size: mmap has made it */
-};
-
 struct next next SEEP_HOT;
 static int resolving;
-static char *pool;
-static size_t pool_bytes;
-static size_t pool_used;
 
 /*
- * The pool serves calls that come before our own relocation: from an IFUNC
- * resolver, while the loader relocates another library. Such code must not
- * touch a pointer that is initialised statically, nor call through the PLT.
- */
-static bool
-open_pool(void)
-{
-	size_t bytes = POOL_BYTES;
-	void *p;
-
-	do {
-		p = sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (!sys_failed(p))
-			break;
-		bytes /= 4;
-	} while (bytes >= POOL_BYTES_LEAST);
-	if (sys_failed(p))
-		return false;
-	pool = p;
-	pool_bytes = bytes;
-	next.pooled = true;
-	return true;
-}
-
-static void *
-pool_alloc(size_t align, size_t size)
-{
-	uint64_t chunk;
-	size_t at;
-
-	if ((!pool && !open_pool()) || size > pool_bytes || align > pool_bytes)
-		return NULL;
-	if (align < 16)
-		align = 16;
-	at = (pool_used + POOL_HEADER + align - 1) & ~(align - 1);
-	size = (size + 15) & ~(size_t)15;
-	if (size > pool_bytes || at > pool_bytes - size)
-		return NULL;
-	pool_used = at + size;
-	/* so that malloc_usable_size() of glibc gives the right answer */
-	chunk = (size + POOL_HEADER) | GLIBC_IS_MAPPED;
-	*(uint64_t *)(void *)(pool + at - sizeof(chunk)) = chunk;
-	return pool + at;
-}
-
-bool
-next_is_pool(const void *p)
-{
-	return pool && (const char *)p >= pool &&
-	    (const char *)p < pool + pool_bytes;
-}
-
-static size_t
-pool_size(const void *p)
-{
-	const uint64_t *chunk = (const uint64_t *)p - 1;
-
-	return (size_t)(*chunk & ~(uint64_t)7) - POOL_HEADER;
-}
-
-static void *
-pool_malloc(size_t size)
-{
-	return pool_alloc(16, size);
-}
-
-static void
-pool_free(void *p)
-{
-	(void)p;
-}
-
-static void *
-pool_calloc(size_t n, size_t size)
-{
-	size_t bytes;
-
-	if (__builtin_mul_overflow(n, size, &bytes))
-		return NULL;
-	return pool_alloc(16, bytes); /* fresh pages are zero */
-}
-
-/* Not memcpy(), which is a call through the PLT. */
-static void
-copy(char *to, const char *from, size_t bytes)
-{
-	size_t i;
-
-	for (i = 0; i < bytes; i++) {
-		to[i] = from[i];
-		__asm__ volatile("" ::: "memory");
-	}
-}
-
-static void *
-pool_realloc(void *old, size_t size)
-{
-	size_t had = old ? pool_size(old) : 0;
-	char *p = pool_alloc(16, size);
-
-	if (p && old)
-		copy(p, old, size < had ? size : had);
-	return p;
-}
-
-static void *
-pool_reallocarray(void *old, size_t n, size_t size)
-{
-	size_t bytes;
-
-	if (__builtin_mul_overflow(n, size, &bytes))
-		return NULL;
-	return pool_realloc(old, bytes);
-}
-
-static int
-pool_posix_memalign(void **ret, size_t align, size_t size)
-{
-	void *p;
-
-	if (align % sizeof(void *) || !align || (align & (align - 1)))
-		return EINVAL;
-	p = pool_alloc(align, size);
-	if (!p)
-		return ENOMEM;
-	*ret = p;
-	return 0;
-}
-
-static void *
-pool_valloc(size_t size)
-{
-	return pool_alloc(CPU_PAGE, size);
-}
-
-static void *
-pool_pvalloc(size_t size)
-{
-	return pool_alloc(
-	    CPU_PAGE, (size + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1));
-}
-
-void *
-next_leave_pool(const void *old, size_t size)
-{
-	size_t had = pool_size(old);
-	void *p = next.malloc(size);
-
-	if (p)
-		copy(p, old, size < had ? size : had);
-	return p;
-}
-
-/*
- * What the allocator in charge lacks is made of what every allocator has, in
- * the same way as libc would.
+ * If the next allocator lacks a function, it is made of those that every
+ * allocator has, in the same way as libc would.
  */
 static void *
 own_reallocarray(void *p, size_t n, size_t size)
@@ -241,9 +76,9 @@ own_pvalloc(size_t size)
 	    CPU_PAGE, (size + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1));
 }
 
-/* Only until RTLD_NEXT is known: glibc by its private names, or the pool. */
+/* Until RTLD_NEXT is known: glibc by its private names, or bootstrap.c. */
 static void
-use_bootstrap(void)
+use_first(void)
 {
 	if (__libc_malloc && __libc_free && __libc_calloc && __libc_realloc &&
 	    __libc_memalign) {
@@ -258,16 +93,16 @@ use_bootstrap(void)
 		next.valloc = own_valloc;
 		next.pvalloc = own_pvalloc;
 	} else {
-		next.malloc = pool_malloc;
-		next.free = pool_free;
-		next.calloc = pool_calloc;
-		next.realloc = pool_realloc;
-		next.memalign = pool_alloc;
-		next.aligned_alloc = pool_alloc;
-		next.reallocarray = pool_reallocarray;
-		next.posix_memalign = pool_posix_memalign;
-		next.valloc = pool_valloc;
-		next.pvalloc = pool_pvalloc;
+		next.malloc = bootstrap_malloc;
+		next.free = bootstrap_free;
+		next.calloc = bootstrap_calloc;
+		next.realloc = bootstrap_realloc;
+		next.memalign = bootstrap_alloc;
+		next.aligned_alloc = bootstrap_alloc;
+		next.reallocarray = bootstrap_reallocarray;
+		next.posix_memalign = bootstrap_posix_memalign;
+		next.valloc = bootstrap_valloc;
+		next.pvalloc = bootstrap_pvalloc;
 	}
 }
 
@@ -280,7 +115,7 @@ find(void *handle, const char *name)
 		return NULL;
 	p = next_dlsym(handle, name);
 	if (!p && next_dlerror) {
-		next_dlerror(); /* the host shall not find our error */
+		next_dlerror(); /* the host must not find our error */
 		next_dlerror();
 	}
 	return p;
@@ -298,7 +133,7 @@ next_after_us(const char *name)
 	return find(HANDLE_NEXT, name);
 }
 
-/* A function pointer out of dlsym, or what stands in for it. */
+/* A function that dlsym finds, or the fallback. */
 #define RESOLVE(name, fallback) \
 	do { \
 		void *sym_ = find(HANDLE_NEXT, #name); \
@@ -334,12 +169,13 @@ next_ready(void)
 {
 	if (next.complete)
 		return;
-	/* the pool serves until we are relocated, then libc's private names */
-	if (!next.malloc || next.malloc == pool_malloc)
-		use_bootstrap();
+	/* bootstrap.c serves until we are relocated, then libc's private names */
+	if (!next.malloc || next.malloc == bootstrap_malloc)
+		use_first();
 	/*
-	 * dlsym may allocate: it comes back here and is served by bootstrap.
-	 * Unrelocated we cannot call it at all; the next request tries again.
+	 * dlsym may allocate. Then it comes back here and is served by what
+	 * use_first() has chosen. Before our relocation it cannot be called at
+	 * all, so the next request tries again.
 	 */
 	if (__atomic_exchange_n(&resolving, 1, __ATOMIC_ACQUIRE))
 		return;

@@ -1,4 +1,4 @@
-/* next.h - the real allocator, and what serves before it is known. */
+/* next.h - the allocator that our hooks forward to. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_NEXT_H
 #define SEEP_COLLECTOR_NEXT_H
@@ -18,8 +18,8 @@ struct next {
 	void (*free)(void *);
 	void *(*calloc)(size_t, size_t);
 	void *(*realloc)(void *, size_t);
-	bool pooled;   /* some blocks are from the pool */
-	bool complete; /* written last */
+	bool has_bootstrap; /* there are blocks of bootstrap.h */
+	bool complete;      /* written last */
 	void *(*reallocarray)(void *, size_t, size_t);
 	void *(*memalign)(size_t, size_t);
 	void *(*aligned_alloc)(size_t, size_t);
@@ -34,22 +34,15 @@ struct next {
 extern SEEP_HIDDEN struct next next;
 
 /*
- * Makes `next` usable; cheap when it is. Never fails: before our own
- * relocation (an IFUNC resolver that allocates) requests are served from a
- * small pool whose blocks are recognised for ever.
+ * Makes `next` usable; cheap if it is. Never fails, because before our own
+ * relocation bootstrap.h serves requests.
  */
 void next_ready(void);
 
-/* Is this one of the pool's blocks? They are never freed. */
-bool next_is_pool(const void *p);
-
-/* realloc of such a block: a new one with its content. */
-void *next_leave_pool(const void *old, size_t size);
-
 /*
- * By name in the whole process, or behind us. A name that is absent makes
- * dlerror's buffer come and go on the host's heap: ask only for what is there
- * in any host that we serve.
+ * Finds a symbol in the whole process, or in the libraries after ours. If it is
+ * absent, dlerror allocates and frees on the host's heap, so ask only for what
+ * every host that we serve has.
  */
 void *next_symbol(const char *name);
 void *next_after_us(const char *name);

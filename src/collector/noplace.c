@@ -1,4 +1,4 @@
-/* noplace.c - a process whose directory somebody else has taken says so. */
+/* noplace.c - a note of a process whose directory belongs to another user. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/noplace.h"
 
@@ -9,19 +9,22 @@
 #include "base/fmt.h"
 #include "base/sys.h"
 #include "collector/config.h"
+#include "collector/describe.h"
+#include "collector/filename.h"
+#include "collector/kernel.h"
 #include "collector/place.h"
 #include "collector/tick.h"
 #include "trace/format.h"
 
 enum { FILES_MAX = 400, NAME_BYTES = 96, NO_ROOM = -1 };
 
-/* The header, and behind it the path of the executable while it is made. */
+/* The header; the path is needed while it is filled in. */
 struct note {
 	struct seg_header header;
-	char exe[PLACE_PATH_BYTES];
+	char exe[DESCRIBE_PATH_BYTES];
 };
 
-/* A tmpfs where everybody may make files, and nobody touch those of others. */
+/* Is it a tmpfs where all may make files, but not remove those of others? */
 static bool
 is_room_in_shm(void)
 {
@@ -42,7 +45,7 @@ is_room_in_shm(void)
 	return is_room;
 }
 
-/* One of our own that was not there before. */
+/* Makes a new directory of our own. */
 static long
 make_directory(char path[NAME_BYTES])
 {
@@ -52,13 +55,13 @@ make_directory(char path[NAME_BYTES])
 
 	if (!is_room_in_shm())
 		return NO_ROOM;
-	place_random(&unlike, sizeof(unlike));
+	kernel_random(&unlike, sizeof(unlike));
 	fmt_init(&f, path, NAME_BYTES);
 	fmt_string(&f, PLACE_SHM "/seep-");
 	fmt_decimal(&f, (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0));
 	fmt_string(&f, "-");
 	fmt_hex(&f, unlike, 8);
-	if (sys_call(SYS_mkdir, (long)path, 0700, 0, 0) != 0)
+	if (sys_mkdir(path, 0700) != 0)
 		return NO_ROOM;
 	return place_open_dir(path, &st);
 }
@@ -68,9 +71,9 @@ fill(struct note *n, uint32_t owner, char **argv)
 {
 	struct seg_header *h = &n->header;
 
-	place_exe(n->exe);
-	place_describe(h, argv, n->exe);
-	place_random(h->uuid, sizeof(h->uuid));
+	describe_exe(n->exe);
+	describe_process(h, argv, n->exe);
+	kernel_random(h->uuid, sizeof(h->uuid));
 	fmt_copy(h->session, sizeof(h->session), config.session);
 	h->magic = SEG_MAGIC;
 	h->version = SEG_VERSION;
@@ -100,7 +103,7 @@ write_note(long dir, const struct note *n)
 	long fd;
 
 	fmt_init(&f, name, sizeof(name));
-	place_name(&f, place_program(), n->header.pid);
+	filename_write(&f, filename_program(), n->header.pid);
 	fmt_string(&f, ".seg");
 	fd = sys_openat(dir, name,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -1,4 +1,4 @@
-/* noplace.h - a process whose directory somebody else has taken says so. */
+/* noplace.h - a note of a process whose directory belongs to another user. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_NOPLACE_H
 #define SEEP_COLLECTOR_NOPLACE_H
@@ -6,13 +6,14 @@
 #include <stdint.h>
 
 /*
- * Without /dev/shm/seep-UID there is no segment, but its header can be left in
- * a directory that this process makes for it: /dev/shm/seep-UID-XXXXXXXX, with
- * a name that nobody can guess. COMM-PID-XXXXXXXX.seg in it has 8 KiB, 0400: it
- * is inert, and tells the uid of who has the other directory. A few hundred of
- * them at most, however many processes there are.
+ * Without /dev/shm/seep-UID there is no segment. But a header can be left in a
+ * directory that this process makes for it, /dev/shm/seep-UID-XXXXXXXX, whose
+ * name nobody can guess. The file COMM-PID-XXXXXXXX.seg in it has 8 KiB and
+ * mode 0400. It says that the process is inert, and the uid of the other
+ * directory's owner. There are a few hundred of them at most, however many
+ * processes there are.
  *
- * Start-up. Nothing is mapped or kept open.
+ * Start-up. Nothing stays mapped or open.
  */
 void noplace_note(uint32_t owner, char **argv);
 

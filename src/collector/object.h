@@ -10,10 +10,11 @@
 #include "base/attr.h"
 
 /*
- * An object as _dl_find_object tells it: glibc's struct dl_find_object, by
- * hand, because older headers lack it. It is in use by the caller's stack, so
- * it cannot go away; everything read from it is bounded by its readable
- * segments. A signal handler may call everything here but object_init().
+ * An object as _dl_find_object describes it. This is glibc's struct
+ * dl_find_object, declared here because older headers lack it. An address of
+ * the object is on the caller's stack, so it cannot be unloaded. All reads are
+ * within its readable segments. A signal handler may call everything here but
+ * object_init().
  */
 struct object {
 	unsigned long long flags;
@@ -60,10 +61,11 @@ void object_init(const struct link_map *executable, const void *headers,
     uint64_t count, uint64_t header_bytes);
 
 /*
- * The kernel maps the segments of an executable one by one, and leaves gaps
- * between them where the linker did (at every 2 MiB, with an older one). Then
- * _dl_find_object() tells of the segment that has the address alone: neither
- * the headers nor the unwind tables are in it. Makes it the whole.
+ * The kernel maps the segments of an executable one by one, with gaps between
+ * them if the linker left gaps (older ones do at every 2 MiB). Then
+ * _dl_find_object() describes only the segment that has the address, which
+ * contains neither the headers nor the unwind tables. This makes it the whole
+ * executable.
  */
 void object_complete(struct object *f);
 

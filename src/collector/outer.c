@@ -25,9 +25,9 @@ uses_fp(struct unwind_rule r)
 }
 
 /*
- * What is known of a frame by the one that it leads to: does the stack end as
- * it should (memo.h), and up to where are the words of both? The words below
- * and above a signal frame may be on two stacks: no range has both.
+ * What a frame inherits from the one that it leads to: whether the stack was
+ * vouched for (memo.h), and up to where the words of both lie. The words below
+ * and above a signal frame may be on two stacks, so no range covers both.
  */
 static void
 vouch_by(struct outer_frame *o, const struct outer_frame *above)
@@ -124,11 +124,12 @@ struct outer_result {
 };
 
 /*
- * Where the frame at *w finds its caller's rbx. A walk that begins above the
- * inner frames has not seen where they saved it: walks them again.
+ * Finds where the base register of the caller of *w is saved. A walk that
+ * begins above the inner frames has not seen where they saved it, so this walks
+ * them again.
  */
 static SEEP_NOINLINE void
-find_bx(struct thread *t, struct walk *w)
+find_base(struct thread *t, struct walk *w)
 {
 	uint32_t i, why;
 	struct walk v;
@@ -143,7 +144,7 @@ find_bx(struct thread *t, struct walk *w)
 			return;
 	}
 	if (v.sp == w->sp)
-		w->bx_slot = v.bx_slot;
+		w->base_slot = v.base_slot;
 }
 
 static void
@@ -180,10 +181,10 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 		f->sp = w->sp;
 		f->fp = w->fp;
 		f->exact = w->exact;
-		if (f->rule.kind == RULE_BX) {
+		if (f->rule.kind == RULE_BASE) {
 			r->binding = true;
-			if (!w->bx_slot)
-				find_bx(t, w);
+			if (!w->base_slot)
+				find_base(t, w);
 		}
 		w->top = 0;
 		r->end = walk_step(w, t, f->rule, &slots, &r->why);
@@ -200,11 +201,11 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 }
 
 /*
- * A stack deeper than the limit is kept up to a frame that stays where it is
- * while the stack grows and shrinks, so that the next one meets it: else every
- * event of a deep recursion would be a walk of 500 frames. When there are more
- * below it than the limit, or few, another one is taken. A small limit is kept
- * to the frame: somebody asked for it, and the walk is short.
+ * A stack deeper than the limit is kept up to a frame that stays in its place
+ * while the stack grows and shrinks, so that the next stack meets it. Otherwise
+ * every event of a deep recursion would walk 500 frames. If the frames below it
+ * become more than the limit, or few, another frame is chosen. A small limit is
+ * exact, because the user asked for it, and because the walk is short.
  */
 enum { SMALL_DEPTH = 64 };
 
@@ -224,7 +225,7 @@ outer_least_kept(void)
 bool
 outer_keeps_too_few(const struct thread *t, uint32_t frames)
 {
-	/* a chunk may have but three: where it need not be just so, none */
+	/* an exact limit counts inner frames; chunks may have fewer than six */
 	uint32_t inner = outer_depth <= SMALL_DEPTH ? SEG_INNER_FRAMES : 0;
 
 	return t->outer_truncated && frames + inner < outer_least_kept();
@@ -264,14 +265,14 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 	if (r.too_deep && r.n > depth_of_cut())
 		r.n = depth_of_cut();
 	if (r.met >= 0 && r.n == 0) {
-		/* a part of the last stack: keep all of it, it may come back */
+		/* a part of the last stack; keep it all, as it may come back */
 		*hint = (uint16_t)r.met;
 		return t->outer[r.met].node;
 	}
 	if (r.too_deep && r.n) {
 		struct outer_frame *last = &t->walk[r.n - 1];
 
-		/* where it goes from here does not matter to what is kept */
+		/* its caller is not kept, so it is not checked */
 		last->ra_slot = last->fp_slot = last->aux_slot = 0;
 		last->vouched = false;
 		segment_count(SEG_TRUNCATED_STACKS, 1);
@@ -284,7 +285,7 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 	node = intern_outer(t, (uint32_t)(r.met + 1), r.n, root);
 	*hint = t->outer_count ? (uint16_t)(t->outer_count - 1) : UINT16_MAX;
 	if (unlikely(r.binding)) {
-		/* rbx was saved by frames that need not be on the next stack */
+		/* the next stack may lack the frames that saved it */
 		forget_outer(t);
 		*hint = UINT16_MAX;
 	}

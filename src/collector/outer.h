@@ -13,26 +13,27 @@
 /* Frames beyond this are not kept: "(stack deeper than the limit)". */
 extern SEEP_HIDDEN uint32_t outer_depth;
 
-/* Of a stack that is deeper, at least so many frames are kept. */
+/* At least so many frames of a deeper stack are kept. */
 uint32_t outer_least_kept(void);
 
 /* Has the copy been cut, with fewer frames than outer_least_kept()? */
 bool outer_keeps_too_few(const struct thread *t, uint32_t frames);
 
-/* Which special node a stack hangs below; `why` counts why it was cut. */
+/* The special node at which a stack ends; counts under `why` if it was cut. */
 uint32_t outer_root(enum walk_result r, uint32_t why);
 
 /*
- * Does the walk meet the last stack at outer[j], with all that is above? *fail
- * is the first frame that is known not to hold, INT32_MAX to begin with.
- * Returns j, or -1.
+ * Does the walk meet the last stack at outer[j], so that this frame and all
+ * above hold? *fail is the first frame that is known not to hold; INT32_MAX at
+ * first. Returns j, or -1.
  */
 int outer_meet(
     const struct thread *t, struct walk *w, uint64_t fp, int j, int *fail);
 
 /*
- * The node of the frames from *w outwards, by walking up to where the last
- * stack is met. *hint says where they begin in the copy, UINT16_MAX: nowhere.
+ * The node of the frames from *w outwards, found by a walk up to where it meets
+ * the last stack. *hint says where they begin in the copy; UINT16_MAX if they
+ * do not.
  */
 uint32_t outer_walk(struct thread *t, struct walk *w, uint16_t *hint);
 

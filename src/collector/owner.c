@@ -18,11 +18,11 @@ enum {
 	SLAB_BITS = 5,
 	NUMBER_BITS = 20,
 	TAKEN = 1,
-	LOOK_FROM = 8, /* threads: fewer are not worth a look */
+	LOOK_FROM = 8, /* with fewer threads a look is not worth its time */
 	LOOK_PLACES = 64,
 	LOOK_THREADS = 4,
-	TCB_FROM = 512, /* where the tid is looked for, from the thread */
-	TCB_TO = 1024,  /* pointer on */
+	TCB_FROM = 512, /* distance from the thread pointer up to */
+	TCB_TO = 1024,  /* which the tid is searched */
 };
 
 static struct owner first_level[1 << LEVEL_BITS];
@@ -33,7 +33,7 @@ static uint32_t numbers;
 
 static struct slab {
 	struct gate *gates;
-	struct gate *unfit; /* could not be made to be wiped */
+	struct gate *unfit; /* the kernel refused to wipe it on fork */
 	uint32_t used;
 } slabs[SLABS];
 
@@ -44,7 +44,7 @@ static bool wipe = true;
 static bool can_probe;
 static uint32_t tid_offset; /* of the tid behind the thread pointer, 0: none */
 
-/* Where glibc keeps the tid: found by its value, if that is unique. */
+/* Finds where glibc keeps the tid, by its value, if that value is unique. */
 static uint32_t
 find_tid_offset(void)
 {
@@ -81,7 +81,7 @@ tid_of(uint64_t tls)
 
 	if (!tid_offset)
 		return 0;
-	/* a forked child: the stacks of others are there, nobody unmaps them */
+	/* in a forked child the stacks of other threads stay mapped */
 	if (tls != mine &&
 	    (!can_probe ||
 	        sys_madvise((void *)(uintptr_t)page, CPU_PAGE,
@@ -131,9 +131,9 @@ slab_gates(int k)
 	if (!g)
 		return NULL;
 	/*
-	 * A gate that a fork does not wipe would book a child's events as
-	 * ours. The call may fail where mappings are counted (max_map_count):
-	 * it splits one.
+	 * With a gate that a fork does not wipe, a child would record its
+	 * events as ours. The call splits a mapping, so it may fail if the
+	 * process has as many as the kernel allows (max_map_count).
 	 */
 	if (wipe && sys_madvise(g, bytes, MADV_WIPEONFORK) != 0) {
 		STORE_RELEASE(&s->unfit, g);
@@ -159,8 +159,9 @@ owner_new_gate(void)
 			continue;
 		i = ADD(&slabs[k].used, 1);
 		/*
-		 * From the end of the page: at its beginning their lines would
-		 * share a set of the cache with the first ones of blocks.
+		 * Gates are taken from the end of the page, because lines at
+		 * its beginning would share a set of the cache with the first
+		 * lines of blocks.
 		 */
 		if (i < count)
 			g = &gates[count - 1 - i];
@@ -182,7 +183,7 @@ key_of(uint64_t word)
 	return word >> NUMBER_BITS << 3;
 }
 
-/* A word for this thread that no place has had for long. */
+/* A word for this thread that no place has had for a long time. */
 static uint64_t
 new_word(uint64_t key)
 {
@@ -205,7 +206,7 @@ place_in(int level, uint64_t key, uint32_t n)
 	return LOAD_ACQUIRE(&levels[level]) + (i & ((1u << bits) - 1));
 }
 
-/* The place of the caller, as it was left by whoever had this address. */
+/* The place of the caller, as the last thread at this address has left it. */
 static struct owner *
 find_place(uint64_t key)
 {
@@ -235,7 +236,9 @@ open_level(int level)
 	mine = mem_alloc(sizeof(*mine) << level_bits(level));
 	if (!mine)
 		return false;
-	/* the loser's pages are wasted: rare and never touched */
+	/*
+	 * the loser's pages are wasted, which is rare, and nobody touches them
+	 */
 	CAS(&levels[level], &none, mine);
 	return true;
 }
@@ -264,8 +267,8 @@ claim_place(uint64_t key)
 }
 
 /*
- * False also where the kernel cannot tell. This advice reads nothing in, but
- * for a page that is swapped out, and fails in this way for a hole alone.
+ * Returns false if the kernel cannot tell, too. This advice reads nothing but a
+ * page that is swapped out, and fails with this error only for a hole.
  */
 static bool
 is_unmapped(uint64_t address)
@@ -278,8 +281,9 @@ is_unmapped(uint64_t address)
 }
 
 /*
- * A look at a block of another thread, which writes its cell by plain stores:
- * an aligned word is written whole, and stores are seen in their order.
+ * Looks at a cell that another thread writes by plain stores. That works
+ * because an aligned word is written whole, and because other CPUs see stores
+ * in their order.
  */
 __attribute__((no_sanitize_thread)) static uint64_t
 cell_at(uint64_t address)
@@ -341,9 +345,9 @@ owner_clear(struct owner *o)
 
 /*
  * The memory of a dead thread may be mapped for another purpose, so its place
- * stays. Its block goes in two steps: at the first the gate is closed, so
- * that a thread that were alive would ask for another block; at the next visit
- * the block is taken, if the gate has not been touched since.
+ * stays. Its block is taken in two steps. The first visit closes the gate, so
+ * that the thread would ask for another block if it were alive. The next visit
+ * takes the block if nobody has touched the gate since.
  */
 static void
 retire_block(struct owner *o, uint64_t word)
@@ -375,7 +379,7 @@ owner_look_at(struct owner *o)
 	if (!freed && LOAD(&o->dtv))
 		return true; /* alive, or in glibc's cache of stacks */
 	dead = is_unmapped(key_of(word));
-	/* else somebody has it who came after our evidence */
+	/* otherwise a thread came after we looked, and has it now */
 	if ((dead || (freed && LOAD(&o->block))) &&
 	    CAS(&o->word, &word, TAKEN)) {
 		if (dead)
@@ -425,9 +429,9 @@ owner_renewed_tid(bool has_forked)
 				continue;
 			tid = tid_of(key_of(o->word));
 			/*
-			 * A thread that the child has started since may stand
-			 * where one of the parent's stood; the first one came
-			 * before it.
+			 * A thread that the child has started since then may
+			 * have the address of one of the parent's threads,
+			 * whose place comes first.
 			 */
 			if (tid && tid != o->tid && (!first || tid < first))
 				first = tid;

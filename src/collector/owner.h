@@ -23,13 +23,14 @@
  */
 
 /*
- * A place: who has which gate and block. `word` changes whenever the owner
- * does: the address of its thread_self, and a number that does not come back
- * soon. Who changes it by a CAS knows that all it has read since it read the
- * word was of that owner.
+ * A place says who has which gate and block. `word` changes whenever the owner
+ * does. It holds the address of the owner's thread_self and a number that does
+ * not come back soon. So a thread that reads the word, then other fields, and
+ * then changes the word by a CAS knows that all these fields were of that
+ * owner.
  */
 struct owner {
-	uint64_t word; /* 0: free, 1: somebody clears it */
+	uint64_t word; /* 0: free, 1: a thread is clearing it */
 	struct gate *gate;
 	struct thread *block;
 	uint32_t tid;           /* as glibc's control block had it last */
@@ -38,9 +39,10 @@ struct owner {
 };
 
 /*
- * Heads of stacks of what has no owner: the address of the first node, aligned
- * to 128 bytes, and a number. Our memory is never unmapped, so a node can be
- * read while another thread pops it; then the number has changed.
+ * Gates and blocks without an owner are kept on stacks. The head of a stack
+ * holds the address of the first node, which is aligned to 128 bytes, and a
+ * number. Our memory is never unmapped, so a thread may read a node while
+ * another thread pops it. The number has changed then, and the CAS fails.
  */
 enum { OWNER_HEAD_BITS = 24, OWNER_NODE_BITS = 7 };
 
@@ -64,8 +66,8 @@ struct gate *owner_new_gate(void);
 void owner_give_gate(struct gate *g);
 
 /*
- * The place at the caller's address, whose owner is dead, with all that it
- * had. NULL: there is none.
+ * If a place was owned by a thread at the caller's address, that thread is
+ * dead, and the caller takes over all that it had. NULL: there is none.
  */
 struct owner *owner_take_over(void);
 
@@ -77,12 +79,12 @@ void owner_note_dtv(struct owner *o);
 
 /*
  * glibc allocates a table of TLS blocks (dtv) along with the memory of a
- * thread, through us, and frees it, through us, when it gives that memory
- * back: when a stack leaves its cache, or, if the program has provided the
- * stack, when the thread is at its end. The live map says whether the table is
- * still there, and that is our own memory. A table that grows moves, by a
- * realloc of the thread itself: see thread_forget_dtv(). False: it is there,
- * or nothing is known of it.
+ * thread, and frees it with that memory. That is when a stack leaves glibc's
+ * cache of stacks, or when the thread ends if the program has provided the
+ * stack. Both calls go through our hooks, so the live map, which is our own
+ * memory, says whether the table is still there. A table that grows is moved by
+ * a realloc of the thread itself (see thread_forget_dtv()). False: the table is
+ * there, or nothing is known of it.
  */
 bool owner_dtv_is_freed(const struct owner *o);
 
@@ -90,12 +92,12 @@ bool owner_dtv_is_freed(const struct owner *o);
 bool owner_look_at(struct owner *o);
 
 /*
- * By a thread that comes to a new place: looks at four others. Where more than
- * a fourth of them are dead, more places are given back than taken.
+ * By a thread that comes to a new place: looks at four others. If more than a
+ * quarter of all owners are dead, more places are given back than taken.
  */
 void owner_look_around(void);
 
-/* Takes back what a place has whose owner will not come back to it. */
+/* Takes back what the owner of a place had. The owner must be gone for good. */
 void owner_clear(struct owner *o);
 
 /* Walks over the gates of all other threads; *at is 0 first. NULL: no more. */

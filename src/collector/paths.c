@@ -19,8 +19,8 @@ struct path_link {
 };
 
 /*
- * Fills a chunk for the frame at *start. NULL: on a foreign stack there are
- * frames of more than a page, and it is not known yet whether it ends well.
+ * Fills a chunk for the frame at *start. NULL: this is not the thread's own
+ * stack, it has frames of more than a page, and no walk has vouched for it yet.
  */
 static struct memo_chunk *
 path_fill(struct thread *t, const struct walk *start, struct memo_chunk *e,
@@ -81,10 +81,10 @@ path_node(struct memo_chunk *e, uint32_t above)
 }
 
 /*
- * Like chunk_find(), for an outer chunk: where another caller's chunk is at the first
- * place, the one beside it will do. (The hook looks at the first place only, so
- * inner chunks have no choice.) A hundred coroutines with six chunks each would
- * else take each other's places all the time.
+ * Like chunk_find(), for an outer chunk. If another caller's chunk is at the
+ * first place, the place beside it is used. (The hook looks at the first place
+ * only, so inner chunks have no choice.) Otherwise a hundred coroutines with
+ * six chunks each would replace each other's chunks all the time.
  */
 static struct memo_chunk *
 path_find(struct thread *t, struct walk *w, const struct cpu_frame *c,
@@ -109,8 +109,8 @@ path_find(struct thread *t, struct walk *w, const struct cpu_frame *c,
 }
 
 /*
- * Follows chunks from c on. Returns the node of what is above the last of
- * them, 0: there is no such way.
+ * Follows chunks from c on. Returns the node above the last of them; 0 if a
+ * chunk is missing.
  */
 static uint32_t
 path_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
@@ -165,7 +165,7 @@ path_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
 	return 0;
 }
 
-/* Has this path come before? It has from now on. */
+/* Has this path come before? Remembers that it has now. */
 static bool
 is_seen(struct thread *t, uint32_t tag)
 {

@@ -10,32 +10,32 @@
 #include "collector/walk.h"
 
 /*
- * Outer parts that come and go: a program that allocates along several deep
- * paths in turn. The copy of the last stack holds one of them; the others are
- * found chunk by chunk in the same table as inner frames (their key is the pc), each
- * proven by its six words like these, until one begins at a frame of the last
- * stack that holds, or the stack ends. A chunk remembers the node above it and
- * the node that it led to. No row is looked up and no node is interned while
+ * A program may allocate along several deep paths in turn. The copy of the last
+ * stack holds one of them. The others are found chunk by chunk, in the same
+ * table as the inner frames (their key is the pc), each proven by its six words
+ * as inner chunks are, until a chunk leads to a frame of the last stack that
+ * holds, or the stack ends. A chunk remembers the node above it and the node
+ * that it led to. So no unwind rule is looked up and no node is interned while
  * the same paths come back.
  *
- * Chunks cost more than the copy for a stack that stays: so a path takes to
- * them when it is seen for the second time, and the copy is renewed when the
- * same node is asked for twice in a row at the same place, and now and then.
+ * For a stack that stays, chunks cost more than the copy. So a path gets chunks
+ * when it is seen for the second time, and the copy is renewed when the same
+ * node is asked for twice in a row at the same place, and now and then.
  *
- * Where paths hardly ever come back (a compiler), filling chunks is wasted
- * work: a chunk that is found earns credit, one that is filled costs it, and
- * without credit the walk is as it would be without all this.
+ * If paths hardly ever come back (in a compiler), filling chunks is wasted
+ * work. So a chunk that is found earns credit, one that is filled costs credit,
+ * and without credit the stack is walked.
  */
 
-/* What is found of the outer frames. */
+/* What was found about the outer frames. */
 struct paths_joined {
 	uint16_t hint; /* where they are in outer[], or ~0 */
 	bool vouched;  /* they end as a stack should, see memo.h */
 };
 
 /*
- * The node of the frames from c outwards, found by chunks. 0: they must be
- * walked. If they are a part of the last stack ret->hint says where.
+ * The node of the frames from c outwards, found by chunks; 0 if they must be
+ * walked. If they are a part of the last stack, ret->hint says where.
  */
 uint32_t paths_outer(struct thread *t, const struct walk *w,
     const struct cpu_frame *c, struct paths_joined *ret);

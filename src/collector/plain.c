@@ -1,4 +1,4 @@
-/* plain.c - walks without memo: for nested events. */
+/* plain.c - walks without a memo, for nested events. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/plain.h"
 
@@ -28,7 +28,7 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 		r = walk_step(&w, t, rule, &slots, &why);
 		if (r != WALK_STEPPED)
 			break;
-		/* the same cut into inner and outer as memo_fill() makes */
+		/* inner and outer frames are divided as in memo_fill() */
 		simple &= (rule.kind == RULE_SP || rule.kind == RULE_FP) &&
 		    rule.fp != RULE_FP_AT_FP;
 		if (simple && kept == n - 1 && kept < SEG_INNER_FRAMES)
@@ -67,5 +67,6 @@ plain_inside_hook(struct thread *t, const struct cpu_frame *c)
 			return true;
 		r = walk_step(&w, t, rule, &slots, &why);
 	}
-	return r != WALK_END; /* who cannot see its end cannot rule it out */
+	return r !=
+	    WALK_END; /* if the walk did not come to the end, it may be */
 }

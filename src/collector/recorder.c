@@ -1,33 +1,16 @@
-/* recorder.c - the slow ways of an event. */
+/* recorder.c - recording an event when the inline path cannot. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/recorder.h"
 
-#include "collector/next.h"
+#include "collector/pace.h"
 #include "collector/plain.h"
-#include "collector/spaces.h"
+#include "collector/way.h"
 
-enum {
-	PAUSE_NS = 50000000,
-	LONG_NS = 12500000, /* an eighth of a tick */
-	PERIOD_MAX = 64,
-	PATIENCE = 64, /* looks at the clock before the period doubles */
-	HELD_SPINS = 1 << 22,
-};
-
-/* Blocks that live without a cell: a free without a cell may be theirs. */
+/*
+ * Blocks that live without a cell in the live map. A free that finds no cell
+ * may be of one of them.
+ */
 static uint64_t passed_by;
-
-/* In which way an event can be booked. */
-enum way {
-	WAY_NONE,   /* not at all: not started, inert, off */
-	WAY_READY,  /* as the owner of an array */
-	WAY_SHARED, /* with a memo, but an array shared with others */
-	WAY_NESTED, /* inside a hook, or without a thread block */
-	WAY_SAMPLED,
-	WAY_IGNORED, /* inside a sample: the points are elsewhere */
-	WAY_PAUSED,  /* the host said so */
-	WAY_CROWDED, /* this thread has no block: counted */
-};
 
 void
 recorder_unseen(void)
@@ -42,166 +25,10 @@ recorder_passed_by(enum seg_count why)
 	segment_count(why, 1);
 }
 
-/* The thread is busy: leaving takes one off the state. False: off now. */
-static bool
-follow_mode(struct gate *g)
-{
-	if (lifecycle_is_on())
-		return true;
-	g->resting = THREAD_OFF;
-	STORE(&g->state, THREAD_OFF + 1);
-	return false;
-}
-
 /*
- * How many events may pass until this thread looks at the clock again: ages are
- * told from the tick that it has seen last. What comes first after a pause has
- * the tick of before it until then; so a thread that has paused may do so again,
- * and it doubles its period slowly: by its n-th event it looks every n / 64.
- * That is 384 looks after a pause of 50 ms at least, a few microseconds.
- */
-static void
-set_period(struct thread *t, uint64_t ns)
-{
-	uint64_t since_ns = ns - t->clock_ns;
-
-	if (since_ns > PAUSE_NS) {
-		t->period = 1;
-		t->looks = 0;
-		t->has_paused = t->clock_ns != 0;
-	} else if (since_ns > LONG_NS) {
-		t->period = t->period > 1 ? t->period / 2 : 1;
-		t->looks = 0;
-	} else if (t->period < PERIOD_MAX &&
-	    (!t->has_paused || ++t->looks == PATIENCE)) {
-		t->period *= 2;
-		t->looks = 0;
-	}
-	t->clock_ns = ns;
-	t->countdown = t->period;
-	/*
-	 * A loop of as many events would bring the same one here each time, and
-	 * the frees that look at the clock are a sample of all (freed_by).
-	 */
-	if (t->period == PERIOD_MAX) {
-		t->jitter = t->jitter * 1664525 + 1013904223;
-		t->countdown -= t->jitter >> 31; /* by one, or not */
-	}
-}
-
-/*
- * The clock and the control word, every few events. Thread is busy. False:
- * recording has just been switched off, the event passes by.
- */
-SEEP_NOINLINE static bool
-look_at_clock(struct thread *t)
-{
-	set_period(t, tick_read());
-	lifecycle_poll();
-	live_look_ahead(0, 0);
-	spaces_look();
-	if (lifecycle_in_nursery())
-		t->countdown = 1; /* a forked child counts its first events */
-	return follow_mode(thread_gate);
-}
-
-/* The way of a thread that is in the state it calls home. */
-static enum way
-way_at_home(const struct gate *g)
-{
-	switch (g->resting) {
-	case THREAD_READY:
-		return WAY_READY;
-	case THREAD_SHARED:
-		return WAY_SHARED;
-	case THREAD_SAMPLING:
-		return WAY_SAMPLED;
-	case THREAD_PAUSED:
-		return WAY_PAUSED;
-	case THREAD_BARE:
-	case THREAD_CROWDED:
-		return WAY_CROWDED;
-	default:
-		return WAY_NONE;
-	}
-}
-
-/* A thread's first event, or the next try of one that found no room. */
-static struct gate *
-arrive(void)
-{
-	lifecycle_new_thread();
-	thread_arrive();
-	thread_make_ready(lifecycle_mode());
-	return thread_gate;
-}
-
-static enum way
-way_by_state(struct gate *g)
-{
-	int i;
-
-	/* a forked child moves to its own segment: see lifecycle.c */
-	for (i = 0; i < HELD_SPINS && LOAD(&g->state) == THREAD_HELD; i++)
-		cpu_pause();
-	switch (LOAD(&g->state)) {
-	case THREAD_READY:
-	case THREAD_SHARED:
-	case THREAD_SAMPLING:
-	case THREAD_PAUSED:
-	case THREAD_PAUSED + 1: /* by a handler, inside a hook */
-		return way_at_home(g);
-	case THREAD_BUSY:
-	case THREAD_SHARED_BUSY:
-	case THREAD_OFF + 1:
-	case THREAD_CLOSING:
-		return sample_rate() ? WAY_IGNORED : WAY_NESTED;
-	case THREAD_SAMPLING_BUSY:
-		return WAY_IGNORED;
-	case THREAD_CROWDED:
-		if (!thread_may_retry())
-			return WAY_CROWDED;
-		return way_at_home(arrive());
-	case THREAD_BARE:
-		if (!lifecycle_poll() || thread_may_retry())
-			break;
-		return WAY_CROWDED;
-	case THREAD_OFF:
-	case THREAD_DORMANT:
-		if (!lifecycle_poll())
-			return WAY_NONE;
-		break;
-	default:
-		/*
-		 * Wiped by a fork that the process has dealt with already, or
-		 * a hook that was under way at the fork has come back.
-		 */
-		if (!thread_rejoin())
-			return WAY_NESTED;
-		break;
-	}
-	thread_make_ready(lifecycle_mode());
-	return way_at_home(g);
-}
-
-/* *ret_t: its block, or NULL; it is there for READY and SHARED. */
-static enum way
-way_in(struct thread **ret_t)
-{
-	enum way way;
-
-	if (!lifecycle_running())
-		return WAY_NONE;
-	if (!thread_gate)
-		arrive();
-	way = way_by_state(thread_gate);
-	*ret_t = thread_self;
-	return way;
-}
-
-/*
- * The walk of a nested event shows whether the hook that set the busy flag is
- * still below us. If it is not, a handler has left it by siglongjmp.
+ * The walk of a nested event shows whether the hook that made the thread busy
+ * is still on the stack (`own`). If a complete walk (`whole`) does not find it,
+ * a signal handler has left it by siglongjmp, and the thread is made ready.
  */
 static void
 heal(struct thread *t, bool own, bool whole)
@@ -242,7 +69,7 @@ nested_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 	return s;
 }
 
-/* Books a free by whatever way is open. */
+/* Records a free in the ledger, in the given way. */
 static void
 book_free(enum way way, struct thread *t, struct live_block b)
 {
@@ -279,7 +106,7 @@ missed(enum way way, struct thread *t, struct live_block old)
 	book_free(way, t, old);
 }
 
-/* Enters a block by the slow form; what lay there was freed past us. */
+/* Blocks that the new one overlaps were freed without our hooks. */
 static bool
 put_slow(enum way way, struct thread *t, const void *p, uint32_t site,
     uint64_t size, uint32_t birth)
@@ -296,7 +123,7 @@ put_slow(enum way way, struct thread *t, const void *p, uint32_t site,
 	return done;
 }
 
-/* A block that could not be entered under its site. */
+/* A block whose site has no room in the ledger, or that has no cell. */
 static void
 not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
@@ -307,7 +134,7 @@ not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
 	uint32_t site = sites_get(SITES_NODE_NO_ROOM, 0, api).v;
 
 	if (ledger_is_inherited(b.site)) {
-		/* a memo of before the fork: find out anew */
+		/* the memo is from before the fork, so look again */
 		thread_drop_caches(t);
 		site = memo_site(t, c, api).v;
 	}
@@ -327,7 +154,7 @@ unknown_free(struct thread *t, const void *p)
 	uint64_t n = LOAD(&passed_by);
 
 	if (t && t->expect_free == p) {
-		t->expect_free = NULL; /* operator delete has booked it */
+		t->expect_free = NULL; /* operator delete has recorded it */
 		return;
 	}
 	if (sample_rate())
@@ -354,7 +181,7 @@ odd_free(struct thread *t, const void *p, struct live_block b)
 		book_free(WAY_READY, t, b);
 }
 
-/* The site is known, but something has to be opened, grown or looked at. */
+/* The site is known, but a row has to be opened or the clock read. */
 static SEEP_NOINLINE void
 book_ready(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth, uint32_t site)
@@ -362,7 +189,7 @@ book_ready(struct thread *t, const void *p, uint64_t size,
 	verify_site((struct site_id){site}, c);
 	if (unlikely(--t->countdown == 0 ||
 	        LOAD(lifecycle_command) != lifecycle_obeyed) &&
-	    !look_at_clock(t)) {
+	    !pace_look(t)) {
 		recorder_passed_by(SEG_EVENTS_OFF);
 		thread_leave(thread_gate);
 		return;
@@ -414,12 +241,12 @@ recorder_after(void *p)
 	if (ledger_is_high(t))
 		ledger_peak(t);
 	if (t->countdown == 0)
-		look_at_clock(t);
+		pace_look(t);
 	thread_leave(thread_gate);
 	return p;
 }
 
-/* The fast way may have counted down already. */
+/* The inline path may have counted down already. */
 SEEP_NOINLINE void
 recorder_free_ready(const void *p, uint64_t pc)
 {
@@ -429,7 +256,7 @@ recorder_free_ready(const void *p, uint64_t pc)
 	uint32_t age;
 
 	if (looks)
-		look_at_clock(t);
+		pace_look(t);
 	else
 		t->countdown--;
 	b = live_take(&t->live, (uint64_t)(uintptr_t)p);
@@ -464,7 +291,7 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 		verify_site(s, c);
 		if ((--t->countdown == 0 ||
 		        LOAD(lifecycle_command) != lifecycle_obeyed) &&
-		    !look_at_clock(t)) {
+		    !pace_look(t)) {
 			recorder_passed_by(SEG_EVENTS_OFF);
 			return;
 		}
@@ -522,7 +349,7 @@ free_by(enum way way, struct thread *t, const void *p, struct live_block b,
 		ledger_age(way == WAY_NESTED ? NULL : t, b.site, age);
 }
 
-/* Frees are booked while recording is off, as long as a cell is found. */
+/* A free is recorded while recording is off, too, if it finds a cell. */
 static void
 free_counted(const void *p, struct live_block b, bool is_death, uint64_t pc)
 {
@@ -531,7 +358,7 @@ free_counted(const void *p, struct live_block b, bool is_death, uint64_t pc)
 
 	if (b.site && sample_rate())
 		sample_remove(p);
-	/* such threads may be all there are: nobody else moves the tick on */
+	/* if all threads are like this one, nobody else reads the clock */
 	if (b.site && way != WAY_READY && way != WAY_SHARED &&
 	    lifecycle_started())
 		tick_read();
@@ -551,7 +378,7 @@ free_counted(const void *p, struct live_block b, bool is_death, uint64_t pc)
 	}
 	thread_enter(thread_gate);
 	if (--t->countdown == 0) {
-		look_at_clock(t);
+		pace_look(t);
 		if (b.site)
 			ledger_freed_by(b.site, pc);
 	}
@@ -582,7 +409,7 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 	struct thread *t = thread_self;
 	struct live_block none;
 
-	if (!p && size) { /* failed: the old block lives on */
+	if (!p && size) { /* it failed, so the old block lives on */
 		if (b.site)
 			live_put_slow((uint64_t)(uintptr_t)old, b.site, b.size,
 			    b.birth, &none);
@@ -642,7 +469,7 @@ recorder_stack(const struct cpu_frame *c)
 		thread_enter(thread_gate);
 		s = memo_site(t, c, SEG_API_NONE);
 		if (ledger_is_inherited(s.v)) {
-			/* a memo of before the fork: find out anew */
+			/* the memo is from before the fork, so look again */
 			thread_drop_caches(t);
 			s = memo_site(t, c, SEG_API_NONE);
 		}
@@ -677,7 +504,7 @@ recorder_closing(void)
 	uint32_t s = g ? LOAD(&g->state) : 0;
 
 	if (s != THREAD_READY && s != THREAD_SHARED && s != THREAD_SAMPLING)
-		return NULL; /* not set up, off, or a dlclose in a dlclose */
+		return NULL; /* not set up, off, or inside another dlclose */
 	STORE(&g->state, THREAD_CLOSING);
 	return g;
 }
@@ -690,7 +517,7 @@ recorder_closed(struct gate *g)
 	module_distrust();
 }
 
-/* The thread is busy. False: it cannot be recorded, and is not counted yet. */
+/* The thread is busy. False: not recorded, and not counted as lost yet. */
 static bool
 take_sample(const void *p, uint64_t size, const struct cpu_frame *c,
     enum seg_api api, uint32_t birth)
@@ -721,7 +548,7 @@ recorder_sample(struct gate *g, const void *p, uint64_t size,
 		thread_lend();
 	}
 	lifecycle_poll();
-	follow_mode(g);
+	pace_follow_mode(g);
 	thread_leave(g);
 }
 

@@ -8,14 +8,15 @@ enum refusal {
 	REFUSAL_NONE,
 	REFUSAL_NO_DIRECTORY,   /* none that is ours alone */
 	REFUSAL_FILE_SYSTEM,    /* neither tmpfs nor a local disk asked for */
-	REFUSAL_TOO_MANY_FILES, /* in the directory: nobody clears up there */
+	REFUSAL_TOO_MANY_FILES, /* in the directory */
 	REFUSAL_NO_SPACE,       /* on the medium, or by a limit */
 	REFUSAL_NO_FILE,        /* it could not be made or mapped */
 };
 
 /*
  * Appends one line to SEG_REFUSED_NAME in the directory; see docs/FORMAT.md.
- * Up to a size: a reader sees the size and says "or more". Start-up.
+ * The file grows up to a fixed size; if it has that size, a reader says "or
+ * more". Start-up.
  */
 void refusal_note(long dir, enum refusal why);
 

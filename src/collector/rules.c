@@ -13,14 +13,15 @@
 #include "collector/levels.h"
 #include "collector/module.h"
 #include "collector/next.h"
-#include "trace/format.h"
+#include "trace/frame.h"
 
 /*
- * Levels (levels.h): a rule is put into the newest level and looked for from
- * the newest to the oldest; what is found in an old one is put into the newest
- * too. An entry is claimed by its key; `meta` is written last and says for which generation it holds. A rule
- * of an older generation is computed again and written over; both writers of
- * such a race write the same.
+ * A table of levels (levels.h). A rule is put into the newest level, and
+ * searched from the newest to the oldest; a rule that is found in an old level
+ * is put into the newest, too. A thread claims an entry by its key, and writes
+ * `meta` last, which says for which generation the rule holds. A rule of an
+ * older generation is computed again and overwritten. If two threads do that at
+ * once, both write the same.
  */
 struct entry {
 	uint64_t key; /* code address that was looked up, 0: free */
@@ -44,9 +45,10 @@ static uint64_t loader_base;
 static uint64_t context_base; /* see find_context_base() */
 
 /*
- * The return address that makecontext() gives to the function of a coroutine:
- * the first byte of a private function of libc, which has no unwind rule that
- * says so. libc is asked to prepare a context, which never runs. Start-up.
+ * The return address that makecontext() gives to the function of a coroutine.
+ * It is the first byte of a private function of libc, and no unwind rule says
+ * so. To find it, this asks libc to prepare a context, which never runs.
+ * Start-up.
  */
 static uint64_t
 find_context_base(void)
@@ -57,7 +59,10 @@ find_context_base(void)
 	uint64_t stack[64], sp;
 	ucontext_t context;
 
-	/* with shadow stacks it would map one; another libc's is not known */
+	/*
+	 * with shadow stacks makecontext() would map one; other libcs are not
+	 * known
+	 */
 	if (!symbol || !in_libc || !module_same(symbol, in_libc) ||
 	    cpu_has_shadow_stack())
 		return 0;
@@ -128,7 +133,7 @@ insert(uint64_t key, uint64_t rule, uint64_t meta)
 		STORE_RELEASE(&e->meta, meta);
 		return;
 	}
-	/* crowded here: next time */
+	/* no free entry here; the next event tries again */
 	levels_grow(levels, &newest, &shape, at);
 }
 
@@ -143,9 +148,10 @@ compute(uint64_t key, uint32_t *ret_module)
 	if (m)
 		r = cfi_rule(m, key);
 	/*
-	 * ld.so's start code has no unwind info: it is where stacks begin. A
-	 * return address that is the first byte of a function was put there
-	 * by hand, for the case that a coroutine's function returns.
+	 * The start code of ld.so has no unwind information, and stacks begin
+	 * there. A return address that is the first byte of a function was not
+	 * written by a call, but by code that prepares a coroutine, for the
+	 * case that its function returns.
 	 */
 	if (m && key + 1 == context_base)
 		r = (struct unwind_rule){
@@ -179,8 +185,6 @@ rules_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 {
 	uint64_t key = exact ? pc : pc - 1;
 	uint32_t gen = LOAD_ACQUIRE(&module_gen);
-	uint64_t frame =
-	    (pc & ((UINT64_C(1) << 47) - 1)) | (exact ? SEG_FRAME_EXACT : 0);
 	uint32_t module = 0;
 	uint64_t word = 0;
 	struct unwind_rule r;
@@ -204,6 +208,6 @@ rules_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 	word = compute(key, &module);
 found:
 	memcpy(&r, &word, sizeof(r));
-	*ret_frame = frame | (uint64_t)module << 48;
+	*ret_frame = frame_pack(pc, exact, module);
 	return r;
 }

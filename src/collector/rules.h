@@ -11,11 +11,11 @@
 bool rules_init(void);
 
 /*
- * The rule of `pc`, which is a code address on the caller's stack: of a return
- * address for a call, the interrupted instruction itself when `exact`. Also
- * gives the frame word for the segment: module number, pc and exact bit. A
- * hit is a few loads; a miss computes the rule. "No unwind info here" is never
- * remembered: JIT memory may become a module.
+ * The rule of `pc`, which is a code address on the caller's stack: a return
+ * address, or, if `exact`, an interrupted instruction. Also gives the frame
+ * word for the segment: module number, pc and exact bit. A hit is a few loads;
+ * a miss computes the rule. The absence of unwind information is never
+ * remembered, because a module may be loaded there later.
  */
 struct unwind_rule rules_get(uint64_t pc, bool exact, uint64_t *ret_frame);
 

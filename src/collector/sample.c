@@ -11,7 +11,7 @@ typedef seg_wide wide;
 enum {
 	LOG_BITS = 32,     /* of the fraction of a logarithm */
 	FRACTION_BITS = 8, /* of x that go through the table */
-	CERTAIN = 44,      /* exp(-44) is nothing in Q63 */
+	CERTAIN = 44,      /* exp(-44) is 0 in Q63 */
 };
 
 /* exp(-1), exp(-1/2), exp(-1/4), ... exp(-1/256) */
@@ -90,7 +90,7 @@ probability(uint64_t size)
 	return ONE - e;
 }
 
-/* Where a size or a rate is beyond all reason, the result stops at the end. */
+/* For sizes or rates beyond all reason the result is the largest number. */
 static uint64_t
 narrow(wide v)
 {
@@ -168,7 +168,9 @@ sample_enter(const void *p)
 {
 	uint32_t bits = LOAD(&sample_bits);
 
-	/* a filter that is full beyond 1/64 gives way to the next larger */
+	/*
+	 * if more than 1/64 of a filter is in use, the next larger one is asked
+	 */
 	if (ADD(&entered, 1) >> (bits - 6) && bits < SAMPLE_BITS_MAX)
 		CAS(&sample_bits, &bits, bits + SAMPLE_BITS_STEP);
 	for (bits = SAMPLE_BITS_MIN; bits <= SAMPLE_BITS_MAX;

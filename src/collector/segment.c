@@ -16,8 +16,9 @@ static struct seg_header nowhere;
 struct segment segment = {.header = &nowhere};
 
 enum {
-	AHEAD_MIN = 64 << 10, /* kept open, so that no call is needed soon */
+	AHEAD_MIN = 64 << 10, /* opened ahead of use */
 	AHEAD_MAX = 128 << 10,
+	SPARE = 16 << 10, /* more, that may be used for what can wait */
 };
 
 struct segment_layout
@@ -36,7 +37,7 @@ segment_layout(uint64_t bytes)
 
 /* ---- windows ------------------------------------------------------------- */
 
-/* What one window covers: offsets in the segment. */
+/* The offsets in the segment that one window covers. */
 struct span {
 	uint32_t window;
 	uint64_t begin, end;
@@ -97,7 +98,7 @@ unmap(uint8_t *at, uint64_t bytes)
 	sys_munmap(at, bytes);
 }
 
-/* What comes from this page on: in the file, or as plain memory. */
+/* Maps what follows from this page on, of the file or as plain memory. */
 static uint8_t *
 map_more(uint8_t *page, uint64_t bytes)
 {
@@ -164,9 +165,9 @@ address_of(uint64_t offset)
 /* ---- pages --------------------------------------------------------------- */
 
 /*
- * Makes pages for [at, at + bytes). A full tmpfs answers here with an error; a
- * plain store would answer with SIGBUS. Without the call all pages were made
- * at the start.
+ * Makes pages for [at, at + bytes). A full tmpfs answers here with an error,
+ * but to a plain store with SIGBUS. If the kernel lacks the call, all pages
+ * were made at the start.
  */
 static bool
 make_pages(uint8_t *at, uint64_t bytes)
@@ -214,14 +215,22 @@ ahead_of(uint64_t offset)
 
 	ahead = ahead > AHEAD_MAX ? AHEAD_MAX : ahead;
 	ahead = ahead < AHEAD_MIN ? AHEAD_MIN : ahead;
-	return ahead & ~(uint64_t)(SEG_EXTENT_STEP - 1);
+	return (ahead & ~(uint64_t)(SEG_EXTENT_STEP - 1)) + SPARE;
+}
+
+bool
+segment_has_spare(void)
+{
+	return LOAD(&segment.open) >=
+	    LOAD(&segment.used) + SPARE + SEG_EXTENT_STEP &&
+	    !segment_is_tight();
 }
 
 /*
- * A system call for each extent would be a good part of what a program with
- * many stacks pays for us: so an eighth more than is in use is opened along
- * with it, where the medium and the budget have that. Several threads may do
- * this at once; what lies below segment.open has been opened by one of them.
+ * A system call for each extent would be a large part of our cost in a program
+ * with many stacks. So an eighth more than is in use is opened along with it,
+ * if the medium and the budget have room. Several threads may do this at once;
+ * everything below segment.open has been opened by one of them.
  */
 static bool
 open_up_to(uint64_t end)
@@ -377,7 +386,8 @@ new_extent(uint64_t *ret_offset)
 
 	/*
 	 * A medium that was full may have room again. It is asked once in a
-	 * tick, or every event would cost two system calls for nothing.
+	 * tick, because otherwise every event would make two useless system
+	 * calls.
 	 */
 	if (unlikely(LOAD(&refused) == tick_now() + 1))
 		return NULL;
@@ -391,7 +401,7 @@ new_extent(uint64_t *ret_offset)
 		*ret_offset = at;
 		return address_of(at);
 	}
-	/* given back, or failures would use the budget up */
+	/* given back, because failures would otherwise use up the budget */
 	CAS(&segment.used, &end, at);
 	STORE(&refused, tick_now() + 1);
 	return NULL;
@@ -440,7 +450,7 @@ publish(uint64_t offset, enum seg_kind kind, uint32_t owner, uint32_t row_bytes,
 	struct seg_extent *e;
 
 	if (i >= segment.dir_capacity)
-		return; /* cannot be: there is an entry for every extent */
+		return; /* impossible: every extent has an entry */
 	e = (struct seg_extent *)(void *)dir_address(at);
 	if (!e)
 		return;
@@ -496,7 +506,9 @@ segment_table_map(struct segment_table *t)
 	mine = mem_alloc(t->chunk_count * sizeof(*mine));
 	if (!mine)
 		return false;
-	/* the loser's pages are wasted: rare and never touched */
+	/*
+	 * the loser's pages are wasted, which is rare, and nobody touches them
+	 */
 	CAS(&t->chunks, &none, mine);
 	return true;
 }
@@ -525,18 +537,21 @@ segment_table_open(struct segment_table *t, uint64_t row)
 		RAISE(&t->chunk_high, (uint32_t)c + 1);
 		chunk = mine;
 	}
-	/* else: somebody was faster; our extent stays unused */
+	/* otherwise another thread was faster, and our extent stays unused */
 	return chunk + (row & ((1u << t->rows_bits) - 1)) * t->row_bytes;
 }
 
-/* Both are of one layout; the anonymous one is in one piece. */
+/* Both have the same layout; the anonymous one is one mapping. */
 static void
 copy_used(const struct segment_memory *from, const struct segment_memory *to,
     uint64_t used)
 {
 	struct seg_header *h = (struct seg_header *)(void *)to->head;
 
-	/* a reader may be looking: the magic goes first and comes last */
+	/*
+	 * a reader may be looking, so the magic is cleared first and written
+	 * last
+	 */
 	STORE(&segment.header->magic, 0);
 	STORE_RELEASE(&h->magic, 0);
 	memcpy(to->extents, from->extents, used);

@@ -12,15 +12,15 @@
 
 /*
  * The segment is write-mostly: nothing that is read back from it is used as a
- * pointer, an index, a length or a loop bound (I20). Where the next extent
- * goes, how large all is, is known here, in private memory.
+ * pointer, an index, a length or a loop bound (I20). Private memory says where
+ * the next extent goes and how large everything is.
  *
- * Its file is as large as the budget, but only what is in use is mapped, so
- * that a host with a limit on its address space keeps it: the head (header and
- * the beginning of the directory), and windows of doubling size over the
- * extents. Behind each of them one page more is mapped, which is the first of
- * the next window: mremap() with an old size of 0 makes another view of a
- * shared mapping, from that page on and as long as we like, without a
+ * The file is as large as the budget, but only the part in use is mapped, so
+ * that a host with a limit on its address space keeps that space. Mapped are
+ * the head (header and the beginning of the directory), and windows of doubling
+ * size over the extents. Behind each of them one more page is mapped, the first
+ * page of the next window, because mremap() with an old size of 0 makes another
+ * view of a shared mapping, from that page on and of any length, without a
  * descriptor. Windows never move.
  */
 enum {
@@ -30,28 +30,29 @@ enum {
 	SEGMENT_WINDOWS = 20,
 };
 
-/* Where a segment of `bytes` has what: offsets in its file. */
+/* Offsets in the file of a segment of `bytes`. */
 struct segment_layout {
 	uint64_t dir_bytes;
-	uint64_t head_bytes; /* what is mapped of header and directory */
+	uint64_t head_bytes; /* of header and directory, mapped */
 	uint64_t first;      /* where extents begin */
 };
 
 struct segment_layout segment_layout(uint64_t bytes);
 
-/* Mapped writable; where it is not anonymous with a page more behind each. */
+/* Mapped writable. If it is not anonymous, one more page follows each part. */
 struct segment_memory {
 	uint8_t *head; /* layout.head_bytes */
 	uint8_t *extents;
 	uint64_t extents_bytes; /* of the first window */
 	uint64_t
 	    made; /* bytes of it whose pages exist, with the head's first */
-	bool anonymous;  /* a forked child's first events: does not grow */
-	bool is_private; /* SEEP_PRIVATE: grows, and nobody else sees it */
+	bool anonymous; /* of a child in its first events; does not grow */
+	bool
+	    is_private; /* of SEEP_PRIVATE; it grows, and nobody else sees it */
 };
 
 struct segment {
-	struct seg_header *header; /* never NULL: a dummy before start-up */
+	struct seg_header *header; /* never NULL; a dummy before the start */
 	uint64_t bytes;            /* of this segment: the budget */
 	struct segment_layout layout;
 	struct segment_memory memory;
@@ -68,10 +69,10 @@ struct segment {
 extern SEEP_HIDDEN struct segment segment;
 
 /*
- * Takes over the memory, which is laid out for a segment of `largest` bytes:
- * it may become one by segment_move(). Opens header and the first page of the
- * directory and writes both but for header.magic. False when not even that
- * much memory could be had.
+ * Takes over the memory, which is laid out for a segment of `largest` bytes,
+ * because segment_move() may make it one. Makes the pages of the header and the
+ * first page of the directory, and writes both except for header.magic. False:
+ * not even that much memory is there.
  */
 bool segment_init(const struct segment_memory *m, uint64_t bytes,
     uint64_t largest, bool populate);
@@ -92,17 +93,23 @@ bool segment_map_private(struct segment_memory *ret, uint64_t bytes);
 void segment_refill(void);
 
 /*
- * In a forked child: the parent's segment is out of reach, for good. With
- * `keep` plain memory takes its place, for a hook that is under way and holds
- * pointers into it; false: that could not be had.
+ * In a forked child: unmaps the parent's segment. With `keep` plain memory
+ * takes its place, for a hook that is under way and holds pointers into it.
+ * False: there is no memory for that.
  */
 bool segment_leave(bool keep);
 
-/* One mapping goes, or plain memory takes its place. */
+/* The same for one mapping. */
 bool segment_leave_mapping(uint8_t *at, uint64_t bytes, bool keep);
 
 /* At three quarters of the budget new stacks lose their outer frames. */
 bool segment_is_tight(void);
+
+/*
+ * Is there an extent that takes no system call, and leaves others for what is
+ * needed more? For what can do without.
+ */
+bool segment_has_spare(void);
 
 SEEP_INLINE void
 segment_count(enum seg_count which, uint64_t by)
@@ -130,8 +137,9 @@ bool segment_table_init(struct segment_table *t, enum seg_kind kind,
     uint32_t owner, uint32_t row_bytes, uint64_t first, uint64_t max_rows);
 
 /*
- * The same in two steps, for a table that is not always needed: its shape while
- * there is one thread, its chunk pointers when it is needed, by any thread.
+ * The same in two steps, for a table that is not always needed. The first step
+ * is made while there is one thread; the second, which maps the chunk pointers,
+ * by any thread when it needs the table.
  */
 void segment_table_shape(struct segment_table *t, enum seg_kind kind,
     uint32_t owner, uint32_t row_bytes, uint64_t first, uint64_t max_rows);
@@ -140,7 +148,7 @@ bool segment_table_map(struct segment_table *t);
 /* Opens the chunk of `row` (counted from first). NULL: no room. */
 void *segment_table_open(struct segment_table *t, uint64_t row);
 
-/* The row, its chunk opened when need be; NULL: no room. */
+/* The row; opens its chunk if that is not open. NULL: no room. */
 SEEP_INLINE void *
 segment_table_row(struct segment_table *t, uint64_t row)
 {
@@ -156,8 +164,8 @@ segment_table_row(struct segment_table *t, uint64_t row)
 }
 
 /*
- * A forked child moves from plain memory into its slot of `bytes`: copies what
- * is used and makes `tables` point there. False: nothing has changed.
+ * Moves a forked child from plain memory into its slot of `bytes`: copies the
+ * part in use and makes `tables` point there. False: nothing has changed.
  */
 bool segment_move(const struct segment_memory *m, uint64_t bytes,
     struct segment_table **tables, size_t count);

@@ -14,9 +14,9 @@ enum {
 	SMALL_COUNT = SEG_SLOTS - LARGE_COUNT,
 	LARGE_BYTES = 8 * MIB,
 	SMALL_BYTES = 1 * MIB,
-	BYTES_MIN = 512 << 10,  /* head, and what the first events may need */
-	SPARE_BYTES = 96 << 10, /* made of the slot for the next child */
-	STEP_MAX = 1 << 30, /* of address space, while a slot is looked for */
+	BYTES_MIN = 512 << 10,  /* the head, and enough for the first events */
+	SPARE_BYTES = 96 << 10, /* pages made in the slot for the next child */
+	STEP_MAX = 1 << 30, /* of address space, while a slot is being mapped */
 	STEP_MIN = 1 << 20,
 	LINES_PER_PAGE = CPU_PAGE / (int)sizeof(struct seg_early),
 };
@@ -106,9 +106,9 @@ slots_give_back(const struct slots *s, uint32_t slot)
 
 /*
  * Maps `bytes` that begin `distance` behind the page at `from`. A view begins
- * where its source does, so that all in between is mapped for a moment: in
- * steps, each of which leaves one page to go on from, as large as the address
- * space allows.
+ * where its source does, so everything in between is mapped for a moment. This
+ * is done in steps, as large as the address space allows, and each step leaves
+ * one page from which the next one begins.
  */
 static uint8_t *
 view_far(uint8_t *from, uint64_t distance, uint64_t bytes)
@@ -179,15 +179,15 @@ slots_map_one(struct slots *s, uint32_t slot, struct segment_memory *ret,
 	*ret_bytes = bytes_of(s, slot);
 	if (s->spare.head && slot == s->spare_slot) {
 		*ret = s->spare;
-		s->spare.head = NULL; /* the caller's own from now on */
+		s->spare.head = NULL; /* it belongs to the caller from now on */
 		return true;
 	}
 	return map_slot(s, slot, ret);
 }
 
 /*
- * Another thread may fork at any instant, and its child gets all as it is then:
- * spare.head is set when everything else is there, and cleared first.
+ * Another thread may fork at any instant, and its child gets a copy of this
+ * struct. So spare.head is set last and cleared first.
  */
 static void
 drop_spare(struct slots *s)
@@ -227,9 +227,9 @@ map_spare(struct slots *s, uint32_t slot)
 }
 
 /*
- * A child that has dropped its privileges may have taken the page away on which
- * it says who has which slot, on a medium that is full: a load would be SIGBUS
- * then, where the kernel's answer is an error.
+ * A child that has dropped its privileges may have punched a hole into the page
+ * that says which slots are taken. On a full medium a load would then raise
+ * SIGBUS, but the kernel answers this call with an error.
  */
 static void
 prepare(struct slots *s)
@@ -250,7 +250,10 @@ prepare(struct slots *s)
 	}
 	if (!s->spare.head)
 		return;
-	/* again each time: a reader empties the slots of the dead */
+	/*
+	 * looked at each time, because a reader empties the slots of dead
+	 * children
+	 */
 	STORE(&s->spare.made, 0);
 	if (sys_madvise(s->spare.head, SEG_HEADER_BYTES + CPU_PAGE,
 	        MADV_POPULATE_WRITE) == 0 &&
@@ -265,7 +268,7 @@ slots_prepare(struct slots *s)
 	uint32_t none = 0;
 
 	if (!s->head || !CAS(&s->preparing, &none, 1))
-		return; /* another thread forks, too */
+		return; /* another thread is forking, too */
 	prepare(s);
 	STORE_RELEASE(&s->preparing, 0);
 }
@@ -294,7 +297,10 @@ slots_claim_early(const struct slots *s)
 		struct seg_early *e = (struct seg_early *)(void *)(lines +
 		    (size_t)page * CPU_PAGE);
 
-		/* a full medium answers here, and not with SIGBUS */
+		/*
+		 * a full medium answers here with an error, and not with SIGBUS
+		 * later
+		 */
 		if (sys_madvise(e, CPU_PAGE, MADV_POPULATE_WRITE) != 0)
 			return NULL;
 		for (i = 0; i < LINES_PER_PAGE; i++) {

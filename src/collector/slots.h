@@ -11,11 +11,12 @@
 #include "trace/format.h"
 
 /*
- * Of the slots only the head is mapped: which are taken, and a line for each
- * child in its first events. Behind it one page more, the first of slot 0: from
- * there a child reaches its slot by mremap(), without a descriptor. The process
- * that made the file never writes here after its start, and never relies on
- * what it finds: its children may have dropped their privileges.
+ * Only the head of the slots is mapped. It says which slots are taken, and has
+ * a line for each child in its first events. One more page behind it is mapped,
+ * the first of slot 0, from which a child reaches its slot by mremap(), without
+ * a descriptor. The process that made the file never writes here after its
+ * start, and never relies on what it finds, because its children may have
+ * dropped their privileges.
  */
 enum {
 	SLOTS_EARLY_AT = CPU_PAGE,
@@ -33,10 +34,13 @@ struct slots {
 	uint32_t preparing; /* 1: a thread is in slots_prepare() */
 };
 
-/* Sizes, by the budget of the ancestor. Returns the bytes behind it. */
+/*
+ * Computes sizes by the ancestor's budget. Returns the bytes behind its
+ * segment.
+ */
 uint64_t slots_layout(struct slots *s, uint64_t segment_bytes);
 
-/* What slots_layout() has returned; 0 where there are none. */
+/* What slots_layout() has returned; 0 if there are no slots. */
 uint64_t slots_bytes(const struct slots *s);
 
 /* `at` has SLOTS_HEAD_BYTES and a page; it may be NULL. */
@@ -45,7 +49,7 @@ void slots_map(struct slots *s, void *at);
 /* The same without a descriptor: they begin `distance` behind this page. */
 void slots_map_behind(struct slots *s, uint8_t *page, uint64_t distance);
 
-/* In a forked child that must not share them: they are out of reach. */
+/* In a forked child that must not share them: unmaps them. */
 void slots_unmap(struct slots *s);
 
 /*
@@ -55,8 +59,8 @@ void slots_unmap(struct slots *s);
 void slots_prepare(struct slots *s);
 
 /*
- * Claims a free slot: its number, or UINT32_MAX. The one that was prepared, if
- * no other child was faster. Lock-free.
+ * Claims a free slot and returns its number, or UINT32_MAX. Takes the slot that
+ * was prepared, unless another child was faster. Lock-free.
  */
 uint32_t slots_claim(const struct slots *s);
 void slots_give_back(const struct slots *s, uint32_t slot);
@@ -68,10 +72,13 @@ void slots_give_back(const struct slots *s, uint32_t slot);
 bool slots_map_one(struct slots *s, uint32_t slot, struct segment_memory *ret,
     uint64_t *ret_bytes);
 
-/* One more child that is not recorded at all. */
+/* Counts one more child that is not recorded at all. */
 void slots_count_untraced(const struct slots *s);
 
-/* One more (1) or one less (-1) in its first events without a line. */
+/*
+ * Counts one more (1) or one less (-1) child in its first events without a
+ * line.
+ */
 void slots_count_unlisted(const struct slots *s, int by);
 
 /* A line for a child in its first events, zeroed; NULL: none is free. */

@@ -15,15 +15,16 @@
 #include "collector/snapfile.h"
 #include "collector/snapthin.h"
 #include "collector/tick.h"
+#include "trace/rows.h"
+#include "trace/tables.h"
 
 enum {
-	RUNS = 4,        /* stretches of one extent, at most */
-	GAP_BYTES = 256, /* zeros worth a directory entry */
+	RUNS = 4, /* stretches of one extent, at most */
 	OUT_BYTES = 64 << 10,
-	NEW_EXTENTS = 4096, /* that may come while we write */
+	NEW_EXTENTS = 4096, /* that may be added while we write */
 	PEAK_TRIES = 3,
 	LIMIT_MIN = 2,
-	GIVE_MAX = 16, /* older ones that may go to make room for one */
+	GIVE_MAX = 16, /* older ones that are removed to make room for one */
 	ARRAYS = SEG_ARRAYS + 1, /* with that of pools and handles */
 };
 
@@ -32,12 +33,13 @@ struct snap {
 	struct snapfile file;
 	struct segment_table *tables[SNAP_TABLES];
 	size_t table_count;
-	uint64_t at; /* next byte of the file, but for what is in out */
+	uint64_t
+	    at; /* next byte of the file, not counting the bytes in `out` */
 	uint32_t out_used;
 	uint32_t entry_count, entry_room;
-	int err; /* the first one, sticks */
+	int err; /* the first error; it stays */
 	struct seg_header header;
-	uint8_t uuid[16]; /* a child's header may move meanwhile */
+	uint8_t uuid[16]; /* the header of a forked child may move meanwhile */
 	uint8_t out[OUT_BYTES] __attribute__((aligned(8)));
 	uint8_t rows[ARRAYS][SEG_EXTENT_STEP];
 	uint8_t again[SEG_EXTENT_STEP];
@@ -95,33 +97,6 @@ align(struct snap *s)
 	put(s, &zeros, -(s->at + s->out_used) & 7);
 }
 
-static bool
-is_zero(const uint8_t *p, uint32_t len)
-{
-	return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
-}
-
-/*
- * The end of the stretch of rows in use that begins at row i: where GAP_BYTES
- * of zeros follow, or at the end.
- */
-static uint32_t
-end_of_run(const uint8_t *rows, uint32_t count, uint32_t row_bytes, uint32_t i)
-{
-	uint32_t gap = GAP_BYTES / row_bytes + 1;
-	uint32_t end = i + 1, zeros = 0;
-
-	for (i = end; i < count && zeros < gap; i++) {
-		if (is_zero(rows + (uint64_t)i * row_bytes, row_bytes)) {
-			zeros++;
-		} else {
-			zeros = 0;
-			end = i + 1;
-		}
-	}
-	return end;
-}
-
 /* The rows in use of one extent, and their entries in the directory. */
 static void
 put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
@@ -134,10 +109,11 @@ put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
 		const uint8_t *row = rows + (uint64_t)i * t->row_bytes;
 
 		end = i + 1;
-		if (is_zero(row, t->row_bytes))
+		if (rows_is_zero(row, t->row_bytes))
 			continue;
-		end = ++run == RUNS ? count
-		                    : end_of_run(rows, count, t->row_bytes, i);
+		end = ++run == RUNS
+		    ? count
+		    : rows_end_of_run(rows, count, t->row_bytes, i);
 		if (s->entry_count == s->entry_room) {
 			s->err = s->err ? s->err : -E2BIG;
 			return;
@@ -158,9 +134,10 @@ put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
 /* ---- tables -------------------------------------------------------------- */
 
 /*
- * One stretch of ids in all arrays of the ledger, read twice: the second time
- * replaces all but the frees. A free that was seen at first has its allocation
- * stored before it, so that is seen by then.
+ * One stretch of ids in all arrays of the ledger. It is read twice, and the
+ * second reading replaces everything but the frees. If the first reading saw a
+ * free, its allocation was stored before, so the second reading sees the
+ * allocation.
  */
 static void
 put_stretch(struct snap *s, uint64_t chunk)
@@ -190,14 +167,8 @@ put_stretch(struct snap *s, uint64_t chunk)
 
 		memcpy(
 		    s->again, LOAD(&from[i]->chunks[chunk]), SEG_EXTENT_STEP);
-		for (k = 0; k < SEG_EXTENT_STEP / sizeof(*row); k++) {
-			uint64_t frees = row[k].frees;
-			uint64_t freed_bytes = row[k].freed_bytes;
-
-			row[k] = now[k];
-			row[k].frees = frees;
-			row[k].freed_bytes = freed_bytes;
-		}
+		for (k = 0; k < SEG_EXTENT_STEP / sizeof(*row); k++)
+			rows_read_again(&row[k], &now[k]);
 	}
 	for (i = 0; i < n; i++)
 		put_rows(s, from[i], chunk, s->rows[i]);
@@ -219,7 +190,7 @@ put_ledger(struct snap *s)
 		put_stretch(s, chunk);
 }
 
-/* Header and ledger, again while the peak moves under our hands. */
+/* Writes header and ledger, and again if the peak has moved meanwhile. */
 static void
 put_peak_and_ledger(struct snap *s)
 {
@@ -232,11 +203,12 @@ put_peak_and_ledger(struct snap *s)
 		s->entry_count = 0;
 		memcpy(&s->header, h, sizeof(s->header));
 		put_ledger(s);
-		s->header.peak_reserved =
-		    LOAD_ACQUIRE(&h->peak_epoch) != s->header.peak_epoch ||
-		    LOAD(&h->peak_bytes) != s->header.peak_bytes;
-		if (!s->header.peak_reserved)
+		if (LOAD_ACQUIRE(&h->peak_epoch) == s->header.peak_epoch &&
+		    LOAD(&h->peak_bytes) == s->header.peak_bytes) {
+			s->header.peak_flags = 0;
 			return;
+		}
+		s->header.peak_flags = SEG_PEAK_MOVED;
 	}
 }
 
@@ -255,19 +227,17 @@ put_table(struct snap *s, const struct segment_table *t)
 	}
 }
 
-/* What refers before what is referred to; see reader/segment.c. */
+/* All but the ledger, which put_ledger() has written. */
 static void
 put_tables(struct snap *s)
 {
-	static const uint8_t order[] = {SEG_EXT_SAMPLE, SEG_EXT_INHERITED,
-	    SEG_EXT_LIVE, SEG_EXT_INFO, SEG_EXT_AGES, SEG_EXT_MARK,
-	    SEG_EXT_SITE, SEG_EXT_POOL, SEG_EXT_INNER, SEG_EXT_NODE,
-	    SEG_EXT_MODULE, SEG_EXT_STRING};
-	size_t k, i;
+	uint32_t k;
+	size_t i;
 
-	for (k = 0; k < sizeof(order); k++) {
+	for (k = 0; k < TABLES_COUNT; k++) {
 		for (i = 0; i < s->table_count && !s->err; i++) {
-			if (s->tables[i]->kind == order[k])
+			if (s->tables[i]->kind == tables_kind(k) &&
+			    tables_kind(k) != SEG_EXT_LEDGER)
 				put_table(s, s->tables[i]);
 		}
 	}
@@ -291,11 +261,11 @@ put_directory(struct snap *s)
 	h->slot_bytes = 0;
 	h->slot_count = 0;
 	h->slot_index = UINT32_MAX;
-	h->live_root = 0; /* it is of the process, not of this moment */
+	h->live_root = 0; /* addresses in a process that may be gone */
 	h->spill_root = 0;
 }
 
-/* What is in the file becomes a snapshot when the header is there, too. */
+/* The file becomes a snapshot when its header is written. */
 static void
 put_header(struct snap *s, const char *label, enum seg_snapshot reason)
 {
@@ -321,7 +291,7 @@ thin_of(struct snap *s)
 	    .buffer_bytes = sizeof(s->out)};
 }
 
-/* The most that it can have: of an extent, rows of zeros are left out. */
+/* The largest size that it can have; rows of zeros will be left out. */
 static uint64_t
 most_bytes(void)
 {
@@ -330,7 +300,7 @@ most_bytes(void)
 	    (SEG_EXTENT_STEP + RUNS * sizeof(struct seg_extent));
 }
 
-/* Where there is no room, older ones make it. */
+/* If there is no room, removes older snapshots. */
 static int
 find_room(struct snap *s)
 {
@@ -370,7 +340,7 @@ write_file(struct snap *s, const char *label, enum seg_snapshot reason,
 	return snapfile_publish(&s->file);
 }
 
-/* Gives the file a number and a directory for as long as it is at work. */
+/* Gives the file a number, and opens the directory until it is closed. */
 static int
 write_one(struct snap *s, const char *label, enum seg_snapshot reason,
     snap_tables_fn *tables)
@@ -393,7 +363,7 @@ write_one(struct snap *s, const char *label, enum seg_snapshot reason,
 			snapthin_added(&thin, s->at);
 		snapfile_close(&s->file);
 	}
-	/* failures leave no gap, unless another one has begun since */
+	/* a failure leaves no gap, unless another snapshot has begun since */
 	if (err && !is_segment)
 		CAS(&numbers, &number, number - 1);
 	return err;
@@ -423,8 +393,8 @@ take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 
 /*
  * A handler that leaves by siglongjmp, or a cancellation, would leave our
- * descriptor open: signals wait, but for those that a fault of the thread
- * itself or a sandbox raises.
+ * descriptor open. So signals are blocked, except those that a fault of this
+ * thread or a sandbox raises.
  */
 static uint64_t
 hold_signals(void)
@@ -447,7 +417,7 @@ snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 	uint64_t signals;
 	int err;
 
-	/* the first and the newest are two: a lower limit knows no newest */
+	/* with a limit of 0 or 1 nothing is removed, so more are refused */
 	if (ADD(&written, 1) >= limit && limit < LIMIT_MIN) {
 		ADD(&written, (uint32_t)-1);
 		segment_count(SEG_SNAPSHOTS_REFUSED, 1);

@@ -10,14 +10,14 @@
 #include "trace/format.h"
 
 /*
- * The segment is copied while others may write it, in the order in which a
- * reader would read it: of each site the frees before the allocations, so that
- * what lives is never negative; what refers before what is referred to. The
- * file is compact: rows in use, no slots. Where one thread alone allocates,
- * it is exact.
+ * The segment is copied while other threads may write it, in the order in which
+ * a reader would read it. Of each site the frees are copied before the
+ * allocations, so that live is never negative, and records are copied before
+ * those that they refer to. The file is compact: it has the rows in use, and no
+ * slots. If only one thread allocates, it is exact.
  *
- * No lock and no static state but counters: any number of threads and signal
- * handlers may be at it at once. Memory is mapped for the time being.
+ * There is no lock, and no static state but counters, so any number of threads
+ * and signal handlers may do this at once. Memory is mapped while it runs.
  */
 
 enum { SNAP_TABLES = 112 }; /* room for all tables of a segment */
@@ -26,21 +26,22 @@ enum { SNAP_TABLES = 112 }; /* room for all tables of a segment */
 typedef size_t snap_tables_fn(struct segment_table **ret);
 
 /*
- * Once, and in a forked child again: numbers begin at 1. No more than `most`
- * are kept, nor more bytes than the settings say: see snapthin.h.
+ * Once, and again in a forked child, whose numbers begin at 1. No more than
+ * `most` snapshots are kept, and no more bytes than the settings allow
+ * (snapthin.h).
  */
 void snap_start(uint32_t most);
 
 /*
- * Writes one. Returns its number, or a negative errno; counted either way.
+ * Writes a snapshot. Returns its number, or a negative errno; both are counted.
  * -EDQUOT: SEEP_SNAPSHOTS is 0, or it is 1 and there is one.
  */
 int snap_take(
     const char *label, enum seg_snapshot reason, snap_tables_fn *tables);
 
 /*
- * The segment itself, for SEEP_PRIVATE: NAME.seg, when the process comes to its
- * end. 0 or a negative errno.
+ * Writes the segment itself, NAME.seg, when a process with SEEP_PRIVATE exits.
+ * Returns 0 or a negative errno.
  */
 int snap_write_segment(snap_tables_fn *tables);
 

@@ -11,11 +11,13 @@
 #include "base/fmt.h"
 #include "base/sys.h"
 #include "collector/config.h"
+#include "collector/filename.h"
 #include "collector/place.h"
 
 enum {
 	FILES_MAX = PLACE_FILES_MAX / 2, /* segments keep the other half */
-	NAMES_MAX = 1000,  /* tried: somebody's files are in our way */
+	NAMES_MAX =
+	    1000, /* names that are tried, because other files may have them */
 	NO_REPLACE = 1,    /* RENAME_NOREPLACE */
 	BEGIN_BYTES = 100, /* of a name, as SEEP_SNAPSHOT_NAME has it */
 };
@@ -32,7 +34,7 @@ snapfile_start(void)
 	struct fmt f;
 	long n = 0;
 
-	/* asked for: else it is a call that a sandbox need not know */
+	/* only if it was asked for, because a sandbox may not know this call */
 	if (config.snapshot_name[0] &&
 	    sys_call(SYS_uname, (long)&u, 0, 0, 0) == 0)
 		fmt_copy(host, sizeof(host), u.nodename);
@@ -40,7 +42,7 @@ snapfile_start(void)
 		n = sys_call(SYS_getcwd, (long)directory,
 		    (long)sizeof(directory) - 1, 0, 0);
 		if (n <= 0 || directory[0] != '/') {
-			directory[0] = 0; /* deleted, or out of our root */
+			directory[0] = 0; /* deleted, or outside of our root */
 			return;
 		}
 		directory[n - 1] = '/';
@@ -51,7 +53,7 @@ snapfile_start(void)
 		directory[0] = 0;
 }
 
-/* What SEEP_SNAPSHOT_NAME says, byte for byte; tame() makes a name of it. */
+/* What SEEP_SNAPSHOT_NAME says, before filename_tame(). */
 static void
 expand(struct fmt *f, uint64_t pid)
 {
@@ -69,7 +71,7 @@ expand(struct fmt *f, uint64_t pid)
 			fmt_string(f, host);
 			break;
 		case 'e':
-			fmt_string(f, place_program());
+			fmt_string(f, filename_program());
 			break;
 		case 'p':
 			fmt_decimal(f, pid);
@@ -87,19 +89,20 @@ snapfile_name(
 	char begin[BEGIN_BYTES];
 	struct fmt t;
 
-	fmt_init(&t, begin, sizeof(begin)); /* what does not fit is cut */
+	fmt_init(
+	    &t, begin, sizeof(begin)); /* a text that does not fit is cut */
 	expand(&t, pid);
-	place_tame(begin, true);
+	filename_tame(begin, true);
 	fmt_init(&t, to, SNAPFILE_NAME_BYTES);
 	if (!is_whole)
-		fmt_string(&t, "."); /* readers pass hidden files by */
-	place_name(&t, begin[0] ? begin : place_program(), pid);
+		fmt_string(&t, "."); /* readers ignore hidden files */
+	filename_write(&t, begin[0] ? begin : filename_program(), pid);
 	fmt_string(&t, "-");
 	fmt_decimal(&t, number);
 	fmt_string(&t, is_whole ? SNAPFILE_END : SNAPFILE_END ".tmp");
 }
 
-/* The name that it gets when it is whole. */
+/* The name that the file gets when it is complete. */
 static void
 name_of(const struct snapfile *f, char to[SNAPFILE_NAME_BYTES])
 {
@@ -110,7 +113,7 @@ name_of(const struct snapfile *f, char to[SNAPFILE_NAME_BYTES])
 		return;
 	}
 	fmt_init(&t, to, SNAPFILE_NAME_BYTES);
-	place_name(&t, place_program(), f->pid);
+	filename_write(&t, filename_program(), f->pid);
 	fmt_string(&t, ".seg");
 }
 
@@ -123,13 +126,13 @@ snapfile_open(struct snapfile *f)
 	if (!directory[0])
 		return -ENOENT;
 	if (elsewhere && !f->is_segment)
-		sys_call(SYS_mkdir, (long)directory, 0700, 0, 0);
+		sys_mkdir(directory, 0700);
 	f->dir = place_open_dir(
 	    elsewhere && f->is_segment ? place_dir() : directory, &st);
 	return f->dir < 0 ? (int)f->dir : 0;
 }
 
-/* Not more than a quarter of what is left: others live here, too. */
+/* No more than a quarter of the free space, because others need it, too. */
 uint64_t
 snapfile_missing(const struct snapfile *f, uint64_t bytes)
 {
@@ -138,7 +141,7 @@ snapfile_missing(const struct snapfile *f, uint64_t bytes)
 	struct stat st;
 
 	if (sys_call(SYS_fstatfs, f->dir, (long)&fs, 0, 0) != 0 || !fs.f_blocks)
-		return 0; /* it does not say */
+		return 0; /* the file system does not say */
 	if (fs.f_type == PLACE_TMPFS &&
 	    sys_call(SYS_fstat, f->dir, (long)&st, 0, 0) == 0 &&
 	    (uint64_t)st.st_size / PLACE_DIRENT > FILES_MAX)
@@ -153,7 +156,7 @@ file_limit(void)
 	struct rlimit r;
 
 	if (sys_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&r) != 0)
-		return 0; /* not known: better none than SIGXFSZ */
+		return 0; /* not known: do not risk SIGXFSZ */
 	return r.rlim_cur;
 }
 
@@ -184,7 +187,7 @@ snapfile_create(struct snapfile *f)
 	}
 	if (f->fd < 0)
 		return (int)f->fd;
-	/* whatever the umask and any default ACL say */
+	/* the umask and a default ACL must not change the mode */
 	sys_call(SYS_fchmod, f->fd, 0600, 0, 0);
 	return 0;
 }
@@ -212,7 +215,7 @@ snapfile_write(
 	return 0;
 }
 
-/* Takes the hidden name away where it gives the other one. */
+/* Renames the hidden file; never replaces another file. */
 static long
 rename_to(const struct snapfile *f, const char *name)
 {
@@ -221,7 +224,7 @@ rename_to(const struct snapfile *f, const char *name)
 
 	if (err != -EINVAL && err != -ENOSYS)
 		return err;
-	/* a kernel or a file system that cannot: a link cannot replace either */
+	/* if that is not supported: a link cannot replace a file either */
 	err = cpu_syscall6(
 	    SYS_linkat, f->dir, (long)f->hidden, f->dir, (long)name, 0, 0);
 	if (!err)

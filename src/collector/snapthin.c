@@ -14,13 +14,15 @@
 #include "trace/format.h"
 
 /*
- * The place of a snapshot is its number less one. At level L all places go that
- * are no multiple of 2^L, and those of its odd multiples that are before `next`,
- * which is one of them. When no odd multiple is left, the level rises.
+ * The place of a snapshot is its number less one. At level L the snapshots at
+ * these places are removed: those that are no multiple of 2^L, and the odd
+ * multiples of 2^L below `next`, which is one of these multiples. When no odd
+ * multiple is left, the level rises.
  *
- * Who gives a file its name looks at the level afterwards, and who raises the
- * level looks for the file afterwards: of the two, one removes it. The same way
- * whoever takes the rank of the first or the newest from a file judges that.
+ * A thread that gives a file its name looks at the level afterwards, and a
+ * thread that raises the level looks for the file afterwards. So one of the two
+ * removes the file. In the same way a thread whose file becomes the first or
+ * the newest checks the file that was it before.
  */
 enum { LEVEL_SHIFT = 58, LEVEL_MAX = 31 };
 #define NEXT_MASK ((UINT64_C(1) << LEVEL_SHIFT) - 1)
@@ -29,8 +31,9 @@ static uint32_t most_files;
 static uint64_t most_bytes;
 static uint64_t grid;          /* level << LEVEL_SHIFT | next */
 static uint32_t first, newest; /* numbers of files that have their names */
-/* signed: a file may be taken off before its writer has added it */
+/* signed, because a file may be subtracted before its writer has added it */
 static int64_t held_files, held_bytes;
+static uint32_t drops_begun, drops_ended; /* removals of files, so far */
 
 void
 snapthin_start(uint32_t files, uint64_t bytes)
@@ -40,6 +43,7 @@ snapthin_start(uint32_t files, uint64_t bytes)
 	grid = 1; /* level 0, place 1 */
 	first = newest = 0;
 	held_files = held_bytes = 0;
+	drops_begun = drops_ended = 0; /* a fork may have come in between */
 }
 
 static bool
@@ -91,18 +95,22 @@ drop(const struct snapthin *t, uint32_t number)
 {
 	char name[SNAPFILE_NAME_BYTES];
 	int64_t bytes;
+	bool done;
 
 	snapfile_name(name, t->file->pid, number, true);
 	bytes = size_if_ours(t, name);
 	if (bytes < 0)
 		return false;
-	/* of several at once, one succeeds and takes it off */
-	if (sys_call(SYS_unlinkat, t->file->dir, (long)name, 0, 0) != 0)
-		return false;
-	ADD(&held_files, -1);
-	ADD(&held_bytes, -bytes);
-	segment_count(SEG_SNAPSHOTS_THINNED, 1);
-	return true;
+	__atomic_fetch_add(&drops_begun, 1, __ATOMIC_SEQ_CST);
+	/* if several threads try, one succeeds and subtracts the file */
+	done = sys_call(SYS_unlinkat, t->file->dir, (long)name, 0, 0) == 0;
+	if (done) {
+		ADD(&held_files, -1);
+		ADD(&held_bytes, -bytes);
+		segment_count(SEG_SNAPSHOTS_THINNED, 1);
+	}
+	__atomic_fetch_add(&drops_ended, 1, __ATOMIC_SEQ_CST);
+	return done;
 }
 
 /* As getdents64() gives it. */
@@ -113,7 +121,7 @@ struct entry {
 	char name[];
 };
 
-/* Is it called as our snapshots are, whatever its number? */
+/* Is this the name of one of our snapshots, with any number? */
 static bool
 is_our_name(const struct snapthin *t, const char *name)
 {
@@ -133,10 +141,16 @@ is_our_name(const struct snapthin *t, const char *name)
 	return fmt_same(ours, name);
 }
 
-/* What is there in truth: somebody may have moved files away. */
+/*
+ * Counts the files that are there, because somebody may have moved some away. A
+ * file that another thread removes meanwhile could be subtracted twice, so the
+ * result is dropped then. A file that another thread is about to add may be
+ * counted twice, which keeps one snapshot less until the next count.
+ */
 static void
 count_again(const struct snapthin *t)
 {
+	uint32_t drops = __atomic_load_n(&drops_ended, __ATOMIC_SEQ_CST);
 	int64_t bytes_before = LOAD(&held_bytes), bytes = 0;
 	int64_t files_before = LOAD(&held_files), files = 0;
 	long n, at;
@@ -157,7 +171,7 @@ count_again(const struct snapthin *t)
 			bytes += size >= 0 ? size : 0;
 		}
 	}
-	if (n < 0)
+	if (n < 0 || __atomic_load_n(&drops_begun, __ATOMIC_SEQ_CST) != drops)
 		return;
 	ADD(&held_bytes, bytes - bytes_before);
 	ADD(&held_files, files - files_before);
@@ -165,7 +179,10 @@ count_again(const struct snapthin *t)
 
 /* ---- which --------------------------------------------------------------- */
 
-/* The next one to go, 0: there is none between the first and the newest. */
+/*
+ * The number to remove next; 0 if there is none between the first and the
+ * newest.
+ */
 static uint32_t
 claim(void)
 {
@@ -186,14 +203,14 @@ claim(void)
 		else
 			return 0;
 		if (!CAS(&grid, &g, more))
-			continue; /* another one was faster; g is what is now */
+			continue; /* another thread was faster; g is new */
 		if (next < last)
 			return (uint32_t)next + 1;
 		g = more;
 	}
 }
 
-/* Removes one file. A gap at its place is a reason to count again, once. */
+/* Removes one file. If the file is missing, counts all files again, once. */
 static bool
 thin(const struct snapthin *t, bool *counted)
 {
@@ -222,7 +239,7 @@ is_too_much(void)
 	    (bytes > 0 && (uint64_t)bytes > most_bytes);
 }
 
-/* Takes the rank of the first from another one: its number, else 0. */
+/* If this file becomes the first: the number of the former one; otherwise 0. */
 static uint32_t
 take_first(uint32_t number)
 {

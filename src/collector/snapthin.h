@@ -9,18 +9,19 @@
 #include "collector/snapfile.h"
 
 /*
- * The first and the newest snapshot stay; those between are thinned evenly: of
- * two neighbours one goes, from the oldest pair on, and again when that is
- * through. So the distance of two neighbours is s or 2s, longer where the
- * process could not write. A file is removed after the newer one has its name:
- * whatever ends us in between leaves one too many, never one too few.
+ * The first and the newest snapshot stay. Those between are thinned evenly: of
+ * two neighbours one is removed, from the oldest pair on, and when the newest
+ * pair has been reached it begins again. So the distance between two neighbours
+ * is s or 2s, or longer if the process could not write. A file is removed after
+ * a newer one has its name, so a process that is killed in between leaves one
+ * file too many, never one too few.
  *
  * Only files of this process are removed: their names are known, and each must
- * be a regular file whose header has our uuid. A file that somebody else has
- * moved away no longer counts.
+ * be a regular file whose header has our uuid. A file that somebody has moved
+ * away does not count any more.
  *
- * No lock, no state but counters, raw system calls alone: any number of threads
- * and signal handlers may be at it at once.
+ * There is no lock, no state but counters, and only raw system calls are made,
+ * so any number of threads and signal handlers may do this at once.
  */
 
 /* Where to look: the directory of `file`, a buffer for its names. */
@@ -31,15 +32,16 @@ struct snapthin {
 	uint32_t buffer_bytes;
 };
 
-/* Once, and in a forked child again: it has written nothing yet. */
+/* Once, and again in a forked child, which has written nothing yet. */
 void snapthin_start(uint32_t most_files, uint64_t most_bytes);
 
-/* `file` has got its name and has so many bytes: removes what is too much. */
+/* `file` has its name and so many bytes. Removes what is beyond the bounds. */
 void snapthin_added(const struct snapthin *t, uint64_t bytes);
 
 /*
  * Removes the next snapshot because `missing` bytes of room are missing. False:
- * none is left between the first and the newest, or all of ours would not do.
+ * none is left between the first and the newest, or all of them together are
+ * too small.
  */
 bool snapthin_give(const struct snapthin *t, uint64_t missing);
 

@@ -13,6 +13,7 @@
 #include "collector/next.h"
 #include "collector/segment.h"
 #include "collector/snap.h"
+#include "collector/tables.h"
 #include "collector/tick.h"
 
 bool snapwhen_active;
@@ -28,7 +29,7 @@ schedule(void)
 	STORE(&next_level, (int64_t)config.every_bytes);
 }
 
-/* Who moves the mark on takes the snapshot. */
+/* The thread that advances next_tick takes the snapshot. */
 static bool
 is_time(void)
 {
@@ -37,7 +38,9 @@ is_time(void)
 	return period && now >= due && CAS(&next_tick, &due, now + period);
 }
 
-/* So much above what lived at the last one; falling changes nothing. */
+/*
+ * Has live memory grown by SEEP_EVERY since the last one? Falling is ignored.
+ */
 static bool
 has_grown(void)
 {
@@ -53,7 +56,7 @@ has_grown(void)
 SEEP_COLD static void
 take(enum seg_snapshot why)
 {
-	(void)snap_take(NULL, why, lifecycle_tables);
+	(void)snap_take(NULL, why, tables_all);
 }
 
 void
@@ -76,7 +79,7 @@ on_signal(int number)
 	lifecycle_slow_ends(counted);
 }
 
-/* Not those that end, stop or save a program, nor libc's own. */
+/* Refuses signals that end, stop or rescue a program, and libc's own. */
 static bool
 is_fit(int32_t number)
 {
@@ -94,8 +97,9 @@ is_fit(int32_t number)
 }
 
 /*
- * Through libc, whose return from a handler every unwinder knows. Only where
- * nobody has it: an ignored signal stays ignored.
+ * Goes through libc, because every unwinder knows how libc's handlers return.
+ * The handler is installed only if the signal has its default action; an
+ * ignored signal stays ignored.
  */
 static enum seg_signal
 install(int32_t number)

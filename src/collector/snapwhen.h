@@ -8,22 +8,22 @@
 #include "trace/format.h"
 
 /*
- * All by opt-in, because a host can notice. There is no thread and no timer:
- * SEEP_EVERY is looked at by the events of the host, so an idle process takes
- * no snapshot; SEEP_SIGNAL has a handler, which writes it whatever the process
- * does.
+ * All of this is off unless the user asks for it, because a host can notice it.
+ * There is no thread and no timer: the events of the host look whether
+ * SEEP_EVERY is due, so an idle process takes no snapshot. SEEP_SIGNAL installs
+ * a handler, which writes a snapshot whatever the process is doing.
  */
 
-/* SEEP_EVERY was given: snapwhen_poll() has something to look at. */
+/* SEEP_EVERY was given, so call snapwhen_poll(). */
 extern bool snapwhen_active;
 
-/* Once, in the constructor, when all else is ready; h tells what came of it. */
+/* Once, in the constructor, when all else is ready. Writes the outcome to h. */
 void snapwhen_start(struct seg_header *h);
 
-/* A forked child counts time and growth anew; the handler is still there. */
+/* In a forked child: time and growth begin again; the handler is inherited. */
 void snapwhen_restart(struct seg_header *h);
 
-/* Takes a snapshot if one is due; of several threads, one does. */
+/* Takes a snapshot if one is due; if several threads come, one of them does. */
 void snapwhen_poll(void);
 
 #endif

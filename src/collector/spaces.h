@@ -8,22 +8,23 @@
 #include "base/attr.h"
 
 /*
- * What dlmopen loads, and LD_AUDIT, is bound to a libc of its own, past us. We
- * cannot count there, but we can say so. The loader keeps a list for debuggers
- * which only grows, in memory that is never given back: it is read without a
- * lock. `debug` is _r_debug; NULL, or a glibc before 2.35: nothing is said.
- * Likewise of libraries in front of us in the search order that have a malloc:
- * they are called instead of us, and may or may not pass calls on.
+ * Objects that dlmopen or LD_AUDIT load are bound to a libc of their own, so
+ * their calls do not come to us. We cannot record them, but we can say so. The
+ * loader keeps a list for debuggers, which only grows and is never freed, so it
+ * is read without a lock. `debug` is _r_debug; if it is NULL, or glibc is older
+ * than 2.35, nothing is known. Libraries before us in the search order that
+ * have a malloc are counted, too: they are called instead of us, and may or may
+ * not call us.
  */
 void spaces_init(const void *debug);
 
-/* Writes what is known into the header of a new segment. */
+/* Writes these counts into the header of a new segment. */
 void spaces_tell(void);
 
 /*
- * A module is about to be loaded with RTLD_DEEPBIND: it, and what is loaded for
- * it, looks for malloc in libc before it looks here. Counted, and marked if
- * there is a segment to tell it to; else spaces_tell() does it later.
+ * A module is about to be loaded with RTLD_DEEPBIND. It and its dependencies
+ * find malloc in libc before they find ours. This is counted, and marked if
+ * there is a segment; otherwise spaces_tell() writes it later.
  */
 void spaces_deepbind(const char *file, bool tell);
 
@@ -32,7 +33,7 @@ extern SEEP_HIDDEN const int *spaces_version;
 /* Counts them into the header. */
 void spaces_count(void);
 
-/* Now and then, by whoever is in a hook: one load. */
+/* Called now and then by a thread in a hook; one load. */
 SEEP_INLINE void
 spaces_look(void)
 {

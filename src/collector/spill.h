@@ -11,9 +11,9 @@
 #include "collector/live.h"
 
 /*
- * Lock-free open addressing in levels (levels.h). One address has one
- * owner at a time; only the claim of a free slot is contended. A slot that
- * was used once is reused, never emptied.
+ * Lock-free open addressing in levels (levels.h). One address has one owner at
+ * a time, so threads compete only for free slots. A slot that was used once is
+ * reused, and never becomes empty again.
  */
 struct spill_level {
 	struct level head;

@@ -7,7 +7,7 @@
 
 #include "base/fmt.h"
 
-/* What the loader reads, too: it is as right as the program is. */
+/* The loader reads the same tables, so they are as correct as the program. */
 struct tables {
 	const Elf64_Sym *symbols;
 	const char *strings;
@@ -21,8 +21,8 @@ tables_of(const struct link_map *l)
 	const Elf64_Dyn *d;
 
 	/*
-	 * glibc has made addresses of the offsets by now, but not where the
-	 * section cannot be written: in the vDSO.
+	 * glibc has turned the offsets into addresses by now, except in the
+	 * vDSO, whose section cannot be written.
 	 */
 	for (d = l->l_ld; d && d->d_tag != DT_NULL; d++) {
 		const void *p = (const void *)(uintptr_t)(d->d_un.d_ptr +

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 /*
- * By the dynamic symbols of a loaded object. dlsym cannot tell: for a program
- * that is not position-independent and takes the address of malloc it answers
- * with an entry of the program's own PLT, behind which is libc's. False where
- * there is no DT_GNU_HASH. Start-up.
+ * Looks at the dynamic symbols of a loaded object. dlsym cannot answer this: if
+ * a program is not position-independent and takes the address of malloc, dlsym
+ * finds an entry of the program's own PLT, which calls libc's function. False
+ * if there is no DT_GNU_HASH. Start-up.
  */
 bool symbol_is_defined(const struct link_map *l, const char *name);
 

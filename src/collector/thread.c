@@ -17,7 +17,8 @@ enum {
 	RETRY_ALWAYS = 64, /* events */
 	RETRY_EVENTS = 1024,
 	MEMO_TOTAL_MAX = 32 << 20,
-	HOLD_TRIES = 50000, /* 0.2 s or so: threads may wait for a CPU */
+	HOLD_TRIES =
+	    50000, /* about 0.2 s, because threads may wait for a CPU */
 	HOLD_SETTLE = 100,
 };
 
@@ -26,7 +27,9 @@ _Thread_local struct gate *thread_gate
 _Thread_local struct thread *thread_self
     __attribute__((tls_model("initial-exec")));
 
-/* Shared by threads that cannot have one; nothing but its state is used. */
+/*
+ * The gate of all threads that cannot have their own. Only its state is used.
+ */
 static struct gate crowded = {
     .state = THREAD_CROWDED, .resting = THREAD_CROWDED};
 static uint32_t crowded_events;
@@ -35,11 +38,11 @@ static uint32_t crowded_events;
 static uint64_t free_owning, free_sharing; /* blocks, by their array */
 
 static struct thread *all;       /* every block of this process, newest first */
-static struct thread *look_from; /* the block that was looked at last */
+static struct thread *look_from; /* the block that was examined last */
 static uint32_t blocks;
 static uint64_t memo_total;
 static uint32_t arrays_taken; /* owned arrays given out */
-static uint32_t process;      /* forks that lie behind us */
+static uint32_t process;      /* how many forks led to this process */
 static bool all_slow;         /* no thread takes the fast path */
 
 void
@@ -89,8 +92,8 @@ thread_give_back(struct thread *t)
 }
 
 /*
- * Blocks are large, and there may be many places that have none: so who needs
- * a block looks at those that there are.
+ * Blocks are large, and there may be many places that have none. So a thread
+ * that needs a block examines the existing blocks, not the places.
  */
 static void
 look_at_blocks(void)
@@ -171,7 +174,7 @@ thread_drop_caches(struct thread *t)
 	t->outer_count = 0;
 }
 
-/* The first sixteen have an array each, the others share sixteen. */
+/* The first sixteen blocks have an array each; the others share sixteen. */
 static bool
 take_array(struct thread *t)
 {
@@ -185,15 +188,15 @@ take_array(struct thread *t)
 }
 
 /*
- * The owner changes its state by a plain add, which another CPU's CAS may
- * fall into the middle of: then the add wins and HELD is gone. An add takes
- * nanoseconds and cannot be interrupted half-way, so what is still HELD after
- * a few microseconds is held.
+ * The owner changes its state by a plain add, and our CAS may come between the
+ * load and the store of that add. Then the add wins and HELD is lost. An add
+ * takes nanoseconds and cannot be interrupted half-way, so a state that is
+ * still HELD after a few microseconds stays HELD.
  */
 static bool
 hold(struct gate *g)
 {
-	uint32_t resting = g->resting;
+	uint32_t resting = LOAD(&g->resting);
 	int i, settle;
 
 	for (i = 0; i < HOLD_TRIES; i++) {
@@ -206,7 +209,7 @@ hold(struct gate *g)
 			return true; /* off, or not yet set up */
 		for (settle = 0; settle < HOLD_SETTLE; settle++)
 			cpu_pause();
-		/* HELD + 1: it had passed the test before we came */
+		/* HELD + 1: the thread had tested the state before our CAS */
 		if (LOAD_ACQUIRE(&g->state) == THREAD_HELD)
 			return true;
 	}
@@ -222,8 +225,9 @@ state_in(const struct thread *t, enum seg_mode mode)
 	case SEG_MODE_ON:
 		if (!t)
 			return THREAD_BARE;
-		return t->array < SEG_OWNED_ARRAYS && !all_slow ? THREAD_READY
-		                                                : THREAD_SHARED;
+		return t->array < SEG_OWNED_ARRAYS && !LOAD(&all_slow)
+		    ? THREAD_READY
+		    : THREAD_SHARED;
 	case SEG_MODE_SAMPLED:
 		return THREAD_SAMPLING;
 	case SEG_MODE_DORMANT:
@@ -236,7 +240,7 @@ state_in(const struct thread *t, enum seg_mode mode)
 void
 thread_slow_down(bool slow)
 {
-	all_slow = slow;
+	STORE(&all_slow, slow);
 }
 
 void
@@ -246,13 +250,16 @@ thread_release_others(void)
 	uint32_t at = 0;
 
 	while ((g = owner_gate_at(&at))) {
-		uint32_t held = THREAD_HELD;
+		uint32_t held = THREAD_HELD, resting;
 
 		if (LOAD(&g->state) != held)
 			continue;
-		if (g->resting == THREAD_SHARED)
-			g->resting = state_in(LOAD(&g->block), SEG_MODE_ON);
-		CAS(&g->state, &held, g->resting);
+		resting = LOAD(&g->resting);
+		if (resting == THREAD_SHARED) {
+			resting = state_in(LOAD(&g->block), SEG_MODE_ON);
+			STORE(&g->resting, resting);
+		}
+		CAS(&g->state, &held, resting);
 	}
 }
 
@@ -309,7 +316,7 @@ thread_change_home(enum seg_mode mode)
 	uint32_t busy = s == g->resting + 1;
 
 	if (s == THREAD_CLOSING || g == &crowded)
-		return; /* recorder_closed() will find the way */
+		return; /* recorder_closed() will set the state */
 	g->resting = state_in(thread_self, mode);
 	STORE(&g->block, thread_self);
 	STORE_RELEASE(&g->state, g->resting + busy);
@@ -335,7 +342,7 @@ new_block(void)
 	return NULL;
 }
 
-/* What the dead owner knew of its stack need not hold for the new one's. */
+/* The new owner's stack is another one than that of the dead owner. */
 static void
 adopt(struct thread *t)
 {
@@ -348,7 +355,7 @@ adopt(struct thread *t)
 	t->clock_ns = 0;
 	t->looks = 0;
 	t->has_paused = 0;
-	/* it is cleared at every start, so it starts small */
+	/* it is cleared for every new owner, so it starts small */
 	if (t->memo_mask > LEAST * sizeof(*t->memo))
 		t->memo_mask = LEAST * sizeof(*t->memo);
 	thread_drop_caches(t);
@@ -449,7 +456,7 @@ thread_may_retry(void)
 	uint64_t n =
 	    g == &crowded ? ADD(&crowded_events, 1) : (uint64_t)++g->left;
 
-	/* a failure that passes costs one event, one that stays hardly time */
+	/* so a short failure costs one event, and a lasting one little time */
 	return n < RETRY_ALWAYS || n % RETRY_EVENTS == 0;
 }
 
@@ -492,8 +499,9 @@ thread_restart(void)
 	struct thread *self = thread_self;
 
 	/*
-	 * What threads had that did not come along is forgotten, not given to
-	 * others: one of them may be the thread that forked, if it is not us.
+	 * The gates and blocks of the parent's other threads are not given to
+	 * new threads, because one of them may belong to the thread that
+	 * forked, if that is not the caller.
 	 */
 	owner_restart();
 	free_owning = free_sharing = 0;

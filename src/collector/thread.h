@@ -14,10 +14,11 @@
 #include "trace/format.h"
 
 /*
- * gate.state, tested once at the entry of every hook: READY is the fast
- * path, all else the slow one. Busy is READY + 1 (SHARED + 1), set by a
- * single add instruction; any value not named here means that the word was
- * wiped by a fork, or that a hook of before the fork has come back.
+ * gate.state is tested once at the entry of every hook. READY is the fast path,
+ * and every other value takes the slow one. Busy is READY + 1 (SHARED + 1), set
+ * by a single add instruction. A value that is not named here means that a fork
+ * has wiped the word, and perhaps that a hook which was under way at the fork
+ * has changed it since.
  */
 enum thread_state {
 	THREAD_WIPED = 0,
@@ -40,25 +41,27 @@ enum thread_state {
 enum { THREAD_SCRATCHES = 3 }; /* for nested events, see recorder.c */
 
 /*
- * What a hook looks at first. In pages that a fork wipes (MADV_WIPEONFORK),
- * many of them in one mapping: a mapping for each thread would use up those
- * that the kernel allows a process (max_map_count). Beside the state there is
- * only what a thread that looks away needs, and what thread_make_ready()
- * renews. A thread has one from its first event on, a block when it records.
+ * A gate is what a hook looks at first. Gates are in pages that a fork wipes
+ * (MADV_WIPEONFORK), many of them in one mapping, because a mapping for each
+ * thread would use up those that the kernel allows a process (max_map_count).
+ * Beside the state a gate has only the fields of a thread that does not record,
+ * and those that thread_make_ready() renews. A thread has a gate from its first
+ * event on, and a block if it records.
  */
 struct gate {
 	uint32_t state;
 	uint8_t passed; /* allocations that were not looked at, times four */
 	uint8_t pad8[3];
 	int64_t left; /* sampling: bytes to the next point */
-	/* thread_self, for hooks: to be read before the state is tested */
+	/* thread_self, for hooks; read it before the state is tested */
 	struct thread *block;
 	uint64_t rng;
 	struct owner *owner; /* owner.h */
 	uint32_t resting;    /* the state of this thread between events */
 	uint32_t pad32;
-	struct gate *next;       /* of those without an owner */
-} __attribute__((aligned(128))); /* two lines: CPUs fetch them in pairs */
+	struct gate *next; /* of those without an owner */
+} __attribute__((
+    aligned(128))); /* two cache lines, because CPUs fetch them in pairs */
 
 struct thread {
 	/* hot */
@@ -83,7 +86,7 @@ struct thread {
 
 	struct gate *gate; /* of its owner; NULL: it has none */
 
-	/* what most events touch of these two shares our first page */
+	/* the parts of these two that most events use are in our first page */
 	struct live_cache live;
 	/* the first OUTER_CHECK_PAD of them always hold */
 	struct outer_check check[OUTER_CHECK_PAD + OUTER_MAX * 3];
@@ -96,16 +99,16 @@ struct thread {
 	uint32_t jitter;     /* of the period: a random number */
 	uint64_t clock_ns;
 	int64_t own_net; /* of a thread that shares its array */
-	/* see walk.h: our own stack; stack_hi is 0 as long as it is not known */
+	/* our own stack, see walk.h; stack_hi is 0 if it is not known */
 	uint64_t stack_lo, stack_hi;
-	uint64_t stack_floor;    /* stack_lo may fall down to it */
-	const void *expect_free; /* operator delete took it already */
-	uint32_t scratch_taken;  /* bits */
-	uint32_t process;        /* counts forks: which process it belongs to */
-	uint32_t counted;        /* slow events under way, see lifecycle.c */
-	uint32_t paused;         /* calls of seep_pause() not yet resumed */
-	uint64_t paths_sp;       /* where paths_last was found */
-	struct thread *next;     /* in the list of all */
+	uint64_t stack_floor;     /* stack_lo may fall down to it */
+	const void *expect_free;  /* operator delete took it already */
+	uint32_t scratch_taken;   /* bits */
+	uint32_t process;         /* how many forks were before this one */
+	uint32_t counted;         /* slow events under way, see lifecycle.c */
+	uint32_t paused;          /* calls of seep_pause() not yet resumed */
+	uint64_t paths_sp;        /* where paths_last was found */
+	struct thread *next;      /* in the list of all */
 	struct thread *next_free; /* of those without an owner */
 	uint32_t memo_room;       /* chunks that there is memory for */
 
@@ -144,9 +147,9 @@ thread_leave(struct gate *g)
 }
 
 /*
- * The block of a gate that is READY. A handler may fork at any moment, and the
- * child's copy of the gate is wiped: so the block is read first, and if the
- * state is READY after that, it was there.
+ * The block of a gate that is READY. A signal handler may fork at any moment,
+ * and the child's copy of the gate is wiped. So read the block first: if the
+ * state is READY after that, the block is the right one.
  */
 SEEP_INLINE struct thread *
 thread_block(const struct gate *g)
@@ -158,46 +161,46 @@ thread_block(const struct gate *g)
 }
 
 /*
- * Gives the calling thread its gate: that of a dead thread whose TLS stood at
- * the same address, with its block, or another one. Where none is to be had,
- * it is one that all such threads share, CROWDED for good. On the way it looks
- * for threads that are dead, and takes back what they had.
+ * Gives the calling thread its gate. That is the gate of a dead thread whose
+ * TLS was at the same address, with its block, or another one. If there is no
+ * memory, it is a gate that all such threads share, which stays CROWDED. On the
+ * way this looks for dead threads and takes back what they had.
  */
 struct gate *thread_arrive(void);
 
 /*
- * Gives the calling thread a block, if it has none: that of a dead thread, or
- * a new one. NULL: there is no memory.
+ * Gives the calling thread a block if it has none: the block of a dead thread,
+ * or a new one. NULL: there is no memory.
  */
 struct thread *thread_attach(void);
 
 /*
- * After a sample, by the caller while it is busy: where many threads have a
- * block, one that needs it now and then gives it back.
+ * By a busy thread after a sample. If many threads have a block, a thread that
+ * needs one only now and then gives it back.
  */
 void thread_lend(void);
 
-/* By owner.c: nobody has this block any more. */
+/* By owner.c: this block has no owner any more. */
 void thread_give_back(struct thread *t);
 
-/* Is it time to ask for what could not be had? Now and then. */
+/* Is it time to ask again for memory that was not there? True now and then. */
 bool thread_may_retry(void);
 
 /*
- * Before a realloc of the caller's cpu_dtv_block() takes its cell: that it is
- * gone is no sign of death then.
+ * Call it before a realloc of the caller's cpu_dtv_block() takes the block's
+ * cell, because a missing cell would be a sign that the thread is dead.
  */
 void thread_forget_dtv(void);
 
 /* Forgets memo and outer frames. */
 void thread_drop_caches(struct thread *t);
 
-/* A forked child: the caller is the only thread, if it had a gate before. */
+/* In a forked child: the caller is the only thread, if it had a gate before. */
 void thread_restart(void);
 
 /*
- * The thread that forked, when another one has set the child up: what it has
- * is still the parent's. Makes it the child's. False: no memory.
+ * By the thread that forked, if another thread has set the child up. Its gate
+ * and block are still the parent's, and become the child's. False: no memory.
  */
 bool thread_rejoin(void);
 
@@ -205,30 +208,33 @@ bool thread_rejoin(void);
 bool thread_any(void);
 
 /*
- * Sets the state of the caller's gate to what the mode asks for, with a block
- * if that needs one. BARE: there is none.
+ * Sets the state of the caller's gate as the mode asks, and gives it a block if
+ * that state needs one. The state is BARE if there is no memory for a block.
  */
 void thread_make_ready(enum seg_mode mode);
 
-/* The same for the caller in the midst of whatever: a hook leaves to it. */
+/*
+ * The same for a caller that may be inside a hook, which leaves to that state.
+ */
 void thread_change_home(enum seg_mode mode);
 
 /*
- * Keeps all other threads out of their hooks, for a few microseconds; waits
- * for those inside, but not for ever. False: somebody did not come out, and
- * nobody is held.
+ * Keeps all other threads out of their hooks for a few microseconds, and waits
+ * for those that are inside, for a bounded time. False: a thread did not come
+ * out, and no thread is held.
  */
 bool thread_hold_others(void);
 void thread_release_others(void);
 
 /*
- * From now on threads take the slow way, or no longer: a forked child in its
- * first events writes their sums down after each. To be followed by
- * thread_make_ready(), thread_change_home() or thread_release_others().
+ * With `slow` all threads take the slow path, because a forked child in its
+ * first events writes their sums down after each event. Call
+ * thread_make_ready(), thread_change_home() or thread_release_others()
+ * afterwards.
  */
 void thread_slow_down(bool slow);
 
-/* A larger memo, when misses ask for it and the total allows. */
+/* Makes the memo larger if the total of all memos allows it. */
 void thread_grow_memo(struct thread *t);
 
 /* Before the first thread_arrive(). */

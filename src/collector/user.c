@@ -22,7 +22,7 @@ enum {
 _Static_assert(USER_POOLS * 2 <= 1 << NAME_SLOT_BITS, "half empty");
 _Static_assert(USER_POOLS < 1 << NAME_NUMBER_BITS, "pool numbers");
 
-/* slot.key, else what key_of() made of pool and handle */
+/* slot.key; other values are made by key_of() */
 enum { NEVER_USED = 0, FREE_AGAIN = 1, CLAIMED = 2, KEYS_FROM = 3 };
 
 struct slot {
@@ -96,7 +96,7 @@ write_pool(uint32_t number, const char *name)
 	return true;
 }
 
-/* All pools beyond those that can be told apart. */
+/* The pool that stands for all pools beyond the last number. */
 static uint32_t
 other_pools(void)
 {
@@ -107,8 +107,8 @@ other_pools(void)
 }
 
 /*
- * The number of a pool; its hash is trusted, all 52 bits of it. Two threads
- * may name one pool at once: one number is then used no more.
+ * The number of a pool. Pools are told apart by 52 bits of their hashes alone.
+ * If two threads name one pool at once, one of the two numbers stays unused.
  */
 static uint32_t
 pool_number(uint64_t hash, const char *name)
@@ -151,9 +151,10 @@ level_at(int i)
 }
 
 /*
- * One number for a handle of a pool. For one pool different handles have
- * different keys: mixing loses nothing. So (key, pool) is as good as (handle,
- * pool), and a slot that is used again for another one is told by its key.
+ * One number for a handle of a pool. Within a pool different handles have
+ * different keys, because mixing loses nothing. So (key, pool) is as good as
+ * (handle, pool), and the key shows if a slot has been reused for another
+ * handle.
  */
 static uint64_t
 key_of(uint64_t pool, const void *handle)
@@ -171,7 +172,7 @@ slot_at(struct user_level *l, uint64_t key, int n)
 	return &l->slots[i & ((UINT64_C(1) << l->head.bits) - 1)];
 }
 
-/* Takes what is in the slot, if that is still it. */
+/* Takes what is in the slot, if the slot still has this key. */
 static bool
 take_slot(struct user_level *l, struct slot *s, uint64_t key, struct slot *ret)
 {
@@ -232,7 +233,10 @@ put(uint64_t pool, const void *handle, uint64_t size, uint32_t site,
 			s->size = size;
 			s->site = site;
 			s->birth = birth;
-			/* before it can be found: live is never too low */
+			/*
+			 * counted before it can be found, so that live is never
+			 * too low
+			 */
 			ADD(&l->live, 1);
 			STORE_RELEASE(&s->key, key);
 			return true;
@@ -267,7 +271,7 @@ book_free(const struct slot *s, bool is_death)
 	}
 	row = row_of(s->site);
 	if (!row) {
-		segment_count(SEG_USER_LOST, 1); /* it has one: cannot be */
+		segment_count(SEG_USER_LOST, 1); /* impossible: it has one */
 		return;
 	}
 	ADD(&row->frees, 1);

@@ -10,37 +10,42 @@
 #include "collector/sites.h"
 
 /*
- * (pool, handle) -> site, size, birth, in a hash of its own, so that a handle
- * may be any number and two pools may have the same. The sites are of their
- * own kind and carry the pool; their rows are in an array of their own, which
- * is no part of the heap's totals.
+ * A hash table maps (pool, handle) to site, size and birth. It is apart from
+ * the live map, so a handle may be any number, and two pools may have the same
+ * handle. The sites are of a kind of their own and name the pool. Their rows
+ * are in an array of their own, which is not part of the heap's totals.
  *
  * Lock-free; a signal handler may call everything. Between alloc and free a
- * resource has one owner, as a block has; who frees twice is counted. Private
- * memory, so a forked child has a copy: what it frees of that is inherited.
- * At most some 1.4 million resources at a time, the others are counted as lost.
+ * resource has one owner, as a block has; a second free is counted. The table
+ * is private memory, so a forked child has a copy, and a free of a resource
+ * from there is an inherited free. There is room for about 1.4 million
+ * resources at a time; others are counted as lost.
  */
 enum { USER_POOLS = 2048 };
 
 extern struct segment_table user_tables[2]; /* pools, rows */
 
-/* Ids from first_id on; also how a forked child starts over. False: memory. */
+/* Ids begin at first_id; a forked child calls it again. False: no memory. */
 bool user_init(uint32_t first_id);
 
 /*
- * `stack` is a site of the heap with the caller's stack; *birth* a tick. A
- * resource that was there already was not freed: booked so, and counted.
+ * `stack` is a site of the heap with the caller's stack, and `birth` is a tick.
+ * If the resource is there already, its free was missed: it is recorded as
+ * freed, and counted.
  */
 void user_alloc(const char *pool, const void *handle, uint64_t size,
     struct site_id stack, uint32_t birth);
 
-/* It moved, or has another size: no death. Returns its birth, else `birth`. */
+/*
+ * The resource moved or was resized, but lives on. Returns its birth, or
+ * `birth` if it is not known.
+ */
 uint32_t user_move(const char *pool, const void *handle, uint32_t birth);
 
 void user_free(const char *pool, const void *handle);
 void user_free_all(const char *pool);
 
-/* An alloc that is not recorded: its free is no riddle. */
+/* Counts an alloc that is not recorded, so that its free is expected. */
 void user_passed_by(void);
 
 /* Calls fn for every resource while fn returns true. */

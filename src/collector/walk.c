@@ -43,13 +43,12 @@ readable(uint64_t from, uint64_t to)
 }
 
 /*
- * A pthread's stack as glibc has noted it in the control block, which begins
- * at the thread pointer and lies at the upper end of that stack. The fields
- * are private, but they have had this order since there are pthreads: where
- * the memory begins, its size, the size of its guard. They are known by their
- * values: only this pair ends right above the control block. Returns where the
- * stack begins; tp, when there is no such pair or more than one: then no stack
- * is the thread's own.
+ * Finds a pthread's stack in glibc's control block, which begins at the thread
+ * pointer and lies at the upper end of that stack. The fields are private, but
+ * their order has never changed: where the memory begins, its size, the size of
+ * its guard. They are recognised by their values, because only this pair ends
+ * right above the control block. Returns where the stack begins. If there is no
+ * such pair, or more than one, returns tp, and no stack is the thread's own.
  */
 static uint64_t
 pthread_stack(uint64_t tp)
@@ -96,12 +95,12 @@ find_own_stack(struct thread *t)
 	} else {
 		t->stack_floor = t->stack_lo = tp;
 	}
-	/* last: a signal handler may come in between */
+	/* last, because a signal handler may come in between */
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	t->stack_hi = hi;
 }
 
-/* Is the address on the thread's own stack, be it known readable or not? */
+/* Is the address on the thread's own stack, readable or not? */
 static bool
 is_own(const struct thread *t, uint64_t address)
 {
@@ -128,7 +127,7 @@ walk_enter(struct walk *w, struct thread *t)
 	}
 }
 
-/* After a signal frame: sp is what the stack said, and may be anything. */
+/* After a signal frame sp was loaded from the stack, and may be anything. */
 static void
 enter_interrupted(struct walk *w, const struct thread *t)
 {
@@ -178,7 +177,7 @@ walk_prove_slow(struct walk *w, uint64_t top)
 	return true;
 }
 
-/* Of a word outside of [lo, hi): may it be read after all? */
+/* May a word outside of [lo, hi) be read after all? */
 static SEEP_NOINLINE bool
 reaches(struct walk *w, const struct thread *t, uint64_t address)
 {
@@ -214,9 +213,9 @@ static bool
 load(struct walk *w, const struct thread *t, uint64_t address, uint64_t *ret)
 {
 	/*
-	 * Code that was interrupted in its epilogue has popped registers which
-	 * its unwind rules still name: they are in the red zone, which signals
-	 * spare.
+	 * Code that was interrupted in its epilogue has popped registers that
+	 * its unwind rules still name. They are in the red zone, which signal
+	 * frames do not overwrite.
 	 */
 	if (likely(address >= w->sp))
 		return load_known(w, t, address, ret);
@@ -228,7 +227,7 @@ load(struct walk *w, const struct thread *t, uint64_t address, uint64_t *ret)
 	return true;
 }
 
-/* The kernel's rt_sigframe: rbp, rbx, rsp and rip of the interrupted code. */
+/* The kernel's rt_sigframe has the registers of the interrupted code. */
 static enum walk_result
 step_signal(struct walk *w, const struct thread *t, struct walk_slots *slots,
     uint32_t *ret_why)
@@ -249,7 +248,7 @@ step_signal(struct walk *w, const struct thread *t, struct walk_slots *slots,
 	w->pc = pc;
 	w->sp = sp;
 	w->fp = fp;
-	w->bx_slot = at + CPU_SIGNAL_BX;
+	w->base_slot = at + CPU_SIGNAL_BASE;
 	w->exact = true;
 	enter_interrupted(w, t);
 	return WALK_STEPPED;
@@ -292,8 +291,8 @@ walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
 			return WALK_CUT;
 		cfa = s.aux_value;
 		break;
-	case RULE_BX:
-		s.aux = w->bx_slot;
+	case RULE_BASE:
+		s.aux = w->base_slot;
 		if (!s.aux || !load_known(w, t, s.aux, &s.aux_value)) {
 			*ret_why = SEG_CUT_RULE;
 			return WALK_CUT;
@@ -312,7 +311,7 @@ walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
 		*ret_why = SEG_CUT_RULE;
 		return WALK_CUT;
 	}
-	/* where it is cut, that depends on the CFA alone */
+	/* the word of which the CFA was made decides whether it is cut */
 	slots->aux = s.aux;
 	slots->aux_value = s.aux_value;
 	if (!is_above(w, t, cfa)) {
@@ -336,8 +335,9 @@ walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
 	w->sp = cfa;
 	w->fp = fp;
 	w->exact = false;
-	if (rule.bx)
-		w->bx_slot =
-		    rule.bx == RULE_BX_LOST ? 0 : cfa - UINT64_C(8) * rule.bx;
+	if (rule.base)
+		w->base_slot = rule.base == RULE_BASE_LOST
+		    ? 0
+		    : cfa - UINT64_C(8) * rule.base;
 	return WALK_STEPPED;
 }

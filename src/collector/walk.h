@@ -31,9 +31,12 @@
 struct walk {
 	uint64_t pc, sp, fp;
 	uint64_t lo, hi; /* readable now: pages as above, or our own stack */
-	uint64_t top;    /* end of the highest load in case 2 or 3, 0: none; ~0:
-	               * not all pages from `lo` up to it are known readable */
-	uint64_t bx_slot; /* where rbx was saved last, 0: not known */
+	/*
+	 * end of the highest load in case 2 or 3; 0: there was none; ~0: not
+	 * all pages from lo up to it are known to be readable
+	 */
+	uint64_t top;
+	uint64_t base_slot;           /* where base is saved; 0: not known */
 	const struct cpu_frame *hook; /* where the walk began */
 	bool exact;   /* pc is an interrupted instruction, no return address */
 	bool own;     /* sp is on the thread's own stack */
@@ -55,7 +58,7 @@ enum walk_result {
 	WALK_CUT, /* no step beyond this frame; *ret_why says which count */
 };
 
-/* What is found out once, at the start. */
+/* Facts that are found once, at the start. */
 struct walk_facts {
 	uint64_t main_end;      /* __libc_stack_end, 0: not known */
 	uint64_t main_max;      /* RLIMIT_STACK */
@@ -66,10 +69,10 @@ struct walk_facts {
 /* Called by the first thread. */
 void walk_init(const struct walk_facts *f);
 
-/* walk_begin() where sp is not on the known part of the own stack. */
+/* walk_begin() if sp is not on the known part of the thread's own stack. */
 void walk_enter(struct walk *w, struct thread *t);
 
-/* At the caller of a hook. t may be NULL: then it has no own stack. */
+/* Begins at the caller of a hook. If t is NULL, the thread has no own stack. */
 SEEP_INLINE void
 walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 {
@@ -77,9 +80,9 @@ walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 	w->sp = c->sp;
 	w->fp = c->fp;
 	w->hook = c;
-	w->top = w->bx_slot = 0;
+	w->top = w->base_slot = 0;
 	w->exact = w->vouched = false;
-	/* the page of sp itself may be another one than the hook's */
+	/* sp itself may be in another page than the hook's return address */
 	if (likely(t &&
 	        c->sp - CPU_RETURN_BYTES - t->stack_lo <
 	            t->stack_hi - t->stack_lo)) {
@@ -92,8 +95,8 @@ walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 }
 
 /*
- * To a frame further out on the same stack. The words of a memo have led there:
- * the word right below sp, a return address, has just been loaded.
+ * Moves to a frame further out on the same stack, to which the words of a memo
+ * have led. So the word right below sp, a return address, has just been loaded.
  */
 SEEP_INLINE void
 walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
@@ -101,7 +104,7 @@ walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
 	w->pc = pc;
 	w->sp = sp;
 	w->fp = fp;
-	w->bx_slot = 0;
+	w->base_slot = 0;
 	if (unlikely(sp - CPU_RETURN_BYTES - w->lo >= w->hi - w->lo)) {
 		w->lo = (sp - CPU_RETURN_BYTES) & ~(uint64_t)(CPU_PAGE - 1);
 		w->hi = w->lo + CPU_PAGE;
@@ -109,8 +112,8 @@ walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
 }
 
 /*
- * May a memo load its words up to `top`, which a walk on this stack had
- * loaded before? 0: these are all on the thread's own stack.
+ * May a memo load its words up to `top`, which a walk on this stack has loaded
+ * before? A `top` of 0 means that all are on the thread's own stack.
  */
 bool walk_prove_slow(struct walk *w, uint64_t top);
 

@@ -23,23 +23,17 @@ frames_of(const struct view *v, const struct view_site *s, unsigned depth)
 	return n;
 }
 
-/* The index has no context for this, so the key brings it. */
+/* The index passes no context, so the key contains it. */
 struct key {
 	const struct view *view;
 	const struct callers_row *row;
 };
 
 static bool
-same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool
 same_code(const struct frame *a, const struct frame *b)
 {
 	return a->offset == b->offset && a->inlined == b->inlined &&
-	    same_text(a->module, b->module);
+	    text_same(a->module, b->module);
 }
 
 static bool
@@ -153,7 +147,7 @@ callers_address(FILE *out, const struct view *v, const struct callers_row *row)
 	if (!f || f->is_missing) {
 		(void)fputs("??", out);
 	} else if (f->module) {
-		text_print(out, frames_base(f->module));
+		text_print(out, text_base(f->module));
 		(void)fprintf(out, "+%" PRIx64, f->offset);
 	} else {
 		(void)fprintf(out, "0x%" PRIx64, f->offset);
@@ -172,12 +166,12 @@ callers_absolute(
 
 	n = stacks_frames(p->stacks, p->sites[row->site->site].stack, words,
 	    STACKS_MAX_FRAMES, &flags);
-	/* operator new is left out of the view, so look for the offset */
+	/* The view leaves out operator new, so find the frame by its offset. */
 	for (size_t i = 0; f && i < n; i++) {
 		const struct process_module *m = process_module(p, words[i]);
 
 		if (SEG_FRAME_PC(words[i]) - (m ? m->base : 0) == f->offset &&
-		    same_text(m ? m->path : NULL, f->module))
+		    text_same(m ? m->path : NULL, f->module))
 			return SEG_FRAME_PC(words[i]);
 	}
 	return 0;

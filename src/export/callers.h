@@ -33,21 +33,21 @@ void callers_release(struct callers *c);
 void callers_address(
     FILE *out, const struct view *v, const struct callers_row *row);
 
-/* The address in the process, as its maps have it. */
+/* The address in the memory of the process. */
 uint64_t callers_absolute(
     const struct view *v, const struct callers_row *row, uint32_t process);
 
 /*
- * "f at a.c:3 (inlined by) g at b.c:9", as addr2line -pif says it; " <- "
+ * "f at a.c:3 (inlined by) g at b.c:9", as addr2line -pif prints it; " <- "
  * between addresses.
  */
 void callers_location(
     FILE *out, const struct view *v, const struct callers_row *row);
 
-/* "# program (pid 12)" and a newline where the view has several processes. */
+/* "# program (pid 12)" and a newline, if the view has several processes. */
 void callers_heading(FILE *out, const struct view *v, uint32_t process);
 
-/* The processes of a view, by number in the session: does it have this one? */
+/* Does the view have the process with this number of the session? */
 bool callers_has(const struct view *v, uint32_t process);
 
 #endif

@@ -44,7 +44,7 @@ find_costs(const struct view_site *s, void *context, uint64_t ret[GRAPH_COSTS])
 	ret[7] = f->peak_blocks;
 }
 
-/* Names are written once and then told by number, each kind by its own. */
+/* Each name is written once, later its number; each kind has its own. */
 struct callgrind {
 	FILE *out;
 	const struct graph *graph;
@@ -75,7 +75,7 @@ put_text(
 	(void)putc('\n', c->out);
 }
 
-/* Recursions have an apostrophe and their number, as with callgrind itself. */
+/* Recursive calls are named f'2, f'3, ..., as by callgrind itself. */
 static void
 put_function(struct callgrind *c, const char *key, uint32_t node)
 {
@@ -116,7 +116,7 @@ put_edge(struct callgrind *c, const struct graph_edge *e)
 	put_text(c, "cob", &c->objects, callee->module);
 	put_text(c, "cfi", &c->files, callee->file);
 	put_function(c, "cfn", e->callee);
-	/* how often it was called is not known: as often as it allocated */
+	/* The number of calls is not known; use that of the allocations. */
 	(void)fprintf(c->out, "calls=%" PRIu64 " 0\n", calls ? calls : 1);
 	put_costs(c->out, e->line, e->cost);
 }

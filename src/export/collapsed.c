@@ -8,9 +8,9 @@
 #include "export/texts.h"
 
 /*
- * "outermost;...;innermost NUMBER", a stack on a line. A semicolon parts
- * frames, so names have a colon instead; control bytes are escaped already.
- * Takes text over; NULL: no memory, no name.
+ * A line is "outermost;...;innermost NUMBER". Semicolons separate frames, so a
+ * colon replaces them in names; control bytes are already escaped. Frees text,
+ * which may be NULL (out of memory): then nothing is written.
  */
 static void
 put_without_semicolons(FILE *out, char *text)

@@ -1,4 +1,4 @@
-/* csv.c - a row for each site, as RFC 4180 has it. */
+/* csv.c - a row for each site, as defined by RFC 4180. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@ struct csv {
 
 /* ---- cells ---- */
 
-/* Would a spreadsheet take it for a formula? The wide forms are East Asia's. */
+/* Would a spreadsheet take it for a formula? Full-width forms count, too. */
 static bool
 is_formula(const char *text)
 {

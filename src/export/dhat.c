@@ -26,7 +26,7 @@ struct dhat {
 	uint32_t *of_frame;   /* number in the table; 0: not used */
 	uint32_t *of_process; /* the same */
 	uint32_t of_api[APIS];
-	const void **table; /* what each is, in order: for the end */
+	const void **table; /* frame or process of each number, in order */
 	uint8_t *kinds;     /* enum entry */
 	uint32_t count;
 };
@@ -52,7 +52,7 @@ larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The sum stops at its end: many blocks that live for weeks reach it. */
+/* The sum saturates, because many blocks that live for weeks reach the limit. */
 static void
 add_product(uint64_t *sum, uint64_t a, uint64_t b)
 {
@@ -90,7 +90,7 @@ lifetimes_us(const struct view_site *s)
 	return us;
 }
 
-/* Of its own maximum we know two moments, and that one block was there. */
+/* A lower bound of the maximum: the peak, the end, and the largest block. */
 static void
 put_maximum(FILE *out, const struct view_site *s)
 {
@@ -143,7 +143,7 @@ write_frame(const struct dhat *d, FILE *out, const struct frame *f)
 	texts_name(out, f);
 	if (f->file) {
 		(void)fputs(" (", out);
-		text_print(out, frames_base(f->file));
+		text_print(out, text_base(f->file));
 		(void)fprintf(out, ":%" PRIu32 ")", f->line);
 	} else {
 		(void)fputs(" (in ", out);

@@ -1,4 +1,4 @@
-/* dot.c - a call graph for Graphviz, without what weighs little. */
+/* dot.c - a call graph for Graphviz, without small functions. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,12 +12,13 @@
 #include "export/texts.h"
 #include "report/ages.h"
 #include "report/amount.h"
+#include "util/text.h"
 
 enum {
 	NODES = 80,     /* shown, unless --top says otherwise */
-	NODE_PER = 200, /* and not below one of so many parts of the whole */
+	NODE_PER = 200, /* and at least 1/NODE_PER of the total */
 	EDGE_PER = 1000,
-	NAME_MAX = 72, /* characters of a function; the tip has all */
+	NAME_MAX = 72, /* characters of a function; the tooltip has all */
 	FONT_MIN = 8,
 	FONT_MAX = 28,
 };
@@ -31,7 +32,7 @@ struct dot {
 	const struct export_options *options;
 	struct functions *functions;
 	struct graph *graph;
-	uint64_t whole; /* bytes that shares are of */
+	uint64_t whole; /* the bytes that are 100 % */
 };
 
 static void
@@ -45,7 +46,7 @@ find_costs(const struct view_site *s, void *context, uint64_t ret[GRAPH_COSTS])
 	ret[BEFORE_BLOCKS] = view_blocks(&s->before, o->metric);
 }
 
-/* By how much it is more or less. */
+/* The absolute difference. */
 static uint64_t
 weight(const uint64_t *cost)
 {
@@ -104,7 +105,7 @@ put_amount(const struct dot *d, const uint64_t *cost)
 		(void)fprintf(d->out, " (%.1f%%)", 100 * share(d, cost));
 }
 
-/* Growth is red, what shrank is green; the more the stronger. */
+/* Growth is red, shrinkage green; a larger share is a stronger colour. */
 static void
 put_colour(const struct dot *d, const uint64_t *cost)
 {
@@ -156,8 +157,7 @@ put_node(const struct dot *d, uint32_t number)
 	put_taken(d->out, texts_name_of(f), NAME_MAX);
 	if (f->module && !f->is_main && f->function) {
 		(void)fputs("\\n[", d->out);
-		put_taken(
-		    d->out, texts_shown(frames_base(f->module)), NAME_MAX);
+		put_taken(d->out, texts_shown(text_base(f->module)), NAME_MAX);
 		(void)putc(']', d->out);
 	}
 	if (weight(self) > 0) {
@@ -243,7 +243,7 @@ choose(const struct dot *d)
 	return keep;
 }
 
-/* What shares are of: all of it, or all that changed. */
+/* The bytes that are 100 %: the total, or the sum of all changes. */
 static uint64_t
 find_whole(const struct view *v, const struct export_options *o)
 {
@@ -347,7 +347,7 @@ write_dot(FILE *out, const struct view *v, const struct export_options *o)
 		err = keep ? 0 : -ENOMEM;
 	}
 	if (err == 0) {
-		/* again, with what lies between those kept as dashed lines */
+		/* again, with dashed lines over the functions that are left out */
 		graph_free(d.graph);
 		d.graph = NULL;
 		options.keep = keep;
@@ -364,7 +364,7 @@ write_dot(FILE *out, const struct view *v, const struct export_options *o)
 const struct export_format export_dot = {
     .name = "dot",
     .extension = ".dot",
-    .what = "a call graph for Graphviz, the heaviest functions only",
+    .what = "a call graph for Graphviz, only the largest functions",
     .flags = EXPORT_GROUPED | EXPORT_FOLDED | EXPORT_MERGED | EXPORT_METRIC |
         EXPORT_SINCE | EXPORT_DEPTH | EXPORT_TOP,
     .write = write_dot,

@@ -1,4 +1,4 @@
-/* export.c - what others' tools read: a table of formats. */
+/* export.c - the formats of other tools, as a table. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/export.h"
 

@@ -1,4 +1,4 @@
-/* export.h - what others' tools read: a table of formats. */
+/* export.h - the formats of other tools, as a table. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_EXPORT_EXPORT_H
 #define SEEP_EXPORT_EXPORT_H
@@ -8,34 +8,34 @@
 
 #include "report/view.h"
 
-/* What a format wants of the view it is given, and what it can show. */
+/* The view that a format needs, and the options that it supports. */
 enum export_flags {
 	EXPORT_GROUPED = 1, /* equal functions and lines are one site */
 	EXPORT_FOLDED = 2,  /* recursion is folded */
 	EXPORT_MERGED = 4,  /* processes together; else each by itself */
-	EXPORT_SINCE = 8,   /* can tell differences: --since */
+	EXPORT_SINCE = 8,   /* can show differences: --since */
 	EXPORT_BINARY = 16, /* not for a terminal */
-	EXPORT_DEAD = 32,   /* also sites of which nothing is left */
-	EXPORT_METRIC = 64, /* of peak and allocations, too, not only live */
-	EXPORT_ONE = 128,   /* of one process only */
-	EXPORT_KINDS = 256, /* also pools, beside the heap */
+	EXPORT_DEAD = 32,   /* includes sites without live blocks */
+	EXPORT_METRIC = 64, /* --peak and --allocs, not only --live */
+	EXPORT_ONE = 128,   /* shows one process only */
+	EXPORT_KINDS = 256, /* includes pools, not only the heap */
 	EXPORT_DEPTH = 512, /* the view cuts stacks, not the format: --depth */
-	EXPORT_TOP = 1024,  /* has rows to choose from: --top */
-	EXPORT_MOMENTS = 2048,    /* also snapshots that lie beside the input */
-	EXPORT_INCREMENTS = 4096, /* less what reports before it have */
-	EXPORT_PACKED = 8192, /* of files, not of sites: see record/pack.h */
-	EXPORT_AGES = 16384,  /* what is older than some age: --older-than */
+	EXPORT_TOP = 1024,  /* can be limited to some rows: --top */
+	EXPORT_MOMENTS = 2048,    /* includes snapshots beside the input */
+	EXPORT_INCREMENTS = 4096, /* minus what earlier reports contain */
+	EXPORT_PACKED = 8192, /* copies files, not sites: see record/pack.h */
+	EXPORT_AGES = 16384,  /* blocks above a certain age: --older-than */
 };
 
 struct export_options {
 	int metric;          /* enum view_metric */
-	unsigned depth;      /* frames of a stack; 0: as the format has it */
-	unsigned top;        /* rows; 0: all, or as the format has it */
-	const char *version; /* ours */
-	bool since;          /* the view compares: figures less before */
+	unsigned depth;      /* frames of a stack; 0: the format's default */
+	unsigned top;        /* rows; 0: all, or the format's default */
+	const char *version; /* of seep */
+	bool since;          /* the view compares: write differences */
 	bool full;           /* nothing is left out for being small */
 	bool older;          /* the view has view_figures.older_* */
-	/* what the view is of; 0 and NULL: all processes */
+	/* the process that the view shows; 0 and NULL: all processes */
 	uint32_t pid;
 	const struct process *only;
 	/* files of this format about the same process: EXPORT_INCREMENTS */
@@ -48,18 +48,18 @@ struct export_format {
 	const char *extension; /* of a file, with its dot */
 	const char *what;      /* one line for the help */
 	unsigned flags;        /* enum export_flags */
-	/* 0, -ENOMEM, or -EIO as ferror(out) tells. */
+	/* 0, -ENOMEM, or -EIO if ferror(out). */
 	int (*write)(
 	    FILE *out, const struct view *v, const struct export_options *o);
-	/* instead of it, for what makes views of its own */
+	/* instead of write, for formats that make views of their own */
 	int (*write_session)(FILE *out, const struct session *s,
 	    struct names *names, const struct view_options *options,
 	    const struct export_options *o);
 };
 
 /*
- * To add a format: its file with a struct like these, a line here and one in
- * export.c.
+ * To add a format, write a file with a struct like these, and add a line here
+ * and one in export.c.
  */
 extern const struct export_format export_callgrind;
 extern const struct export_format export_collapsed;
@@ -80,13 +80,13 @@ extern const struct export_format export_pprof;
 extern const struct export_format export_seep;
 extern const struct export_format export_speedscope;
 
-/* Is the view also of this process? */
+/* Does the view include this process? */
 bool export_has(const struct export_options *o, const struct process *p);
 
-/* All, by name; *ret_count of them. */
+/* All formats, sorted by name; *ret_count of them. */
 const struct export_format *const *export_formats(size_t *ret_count);
 
-/* NULL: there is none of that name. */
+/* NULL: there is no format of that name. */
 const struct export_format *export_find(const char *name);
 
 #endif

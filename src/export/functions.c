@@ -8,6 +8,7 @@
 
 #include "export/strings.h"
 #include "util/room.h"
+#include "util/text.h"
 
 struct functions {
 	const struct view *view;
@@ -46,18 +47,12 @@ functions_free(struct functions *f)
 }
 
 static bool
-same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool
 same_function(const void *items, uint32_t item, const void *key)
 {
 	const struct frame *a = ((const struct frame *const *)items)[item];
 	const struct frame *b = key;
 
-	return a->label == b->label && same_text(a->file, b->file);
+	return a->label == b->label && text_same(a->file, b->file);
 }
 
 int

@@ -7,6 +7,7 @@
 #include "export/export.h"
 #include "util/json_put.h"
 #include "report/words.h"
+#include "util/text.h"
 
 enum { APIS = 256 };
 
@@ -34,7 +35,7 @@ function(FILE *out, struct numbers *n, const char *name, const char *module)
 static void
 frame_function(FILE *out, struct numbers *n, const struct frame *f)
 {
-	const char *module = frames_base(f->module);
+	const char *module = text_base(f->module);
 	char *name;
 
 	if (f->function) {

@@ -1,4 +1,4 @@
-/* graph.c - who calls whom, and what was allocated below. */
+/* graph.c - the call graph of a view, with inclusive and own costs. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/graph.h"
 
@@ -9,9 +9,9 @@
 #include "util/dict.h"
 #include "util/room.h"
 
-/* How often a function came up in the stack that is looked at. */
+/* How often a function occurs in the present stack. */
 struct level {
-	uint32_t seen; /* in which stack, last */
+	uint32_t seen; /* number of the last stack that had it */
 	uint32_t level;
 };
 
@@ -189,7 +189,7 @@ enter_stack(struct builder *b, const struct view_site *s, uint32_t seen)
 		        ? b->view->frames[s->frames[i]].line
 		        : 0};
 	}
-	/* what is left out at the inner end allocates below it, not in it */
+	/* if the innermost functions are left out, this one does not allocate */
 	if (err == 0 && edge.caller != GRAPH_SELF && !edge.is_residual)
 		err = add_edge(b, &edge, seen, cost);
 	return err;
@@ -217,7 +217,7 @@ graph_new(const struct view *v, struct functions *functions,
 	    .view = v, .functions = functions, .options = options};
 	int err = 0;
 
-	if (v->site_count >= INT32_MAX) /* they are told apart by 31 bits */
+	if (v->site_count >= INT32_MAX) /* `seen` has 31 bits for a stack */
 		return -ENOMEM;
 	b.graph = calloc(1, sizeof(*b.graph));
 	if (!b.graph)

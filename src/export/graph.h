@@ -1,4 +1,4 @@
-/* graph.h - who calls whom, and what was allocated below. */
+/* graph.h - the call graph of a view, with inclusive and own costs. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_EXPORT_GRAPH_H
 #define SEEP_EXPORT_GRAPH_H
@@ -14,14 +14,15 @@ struct graph_node {
 	uint32_t function; /* number in the functions */
 	uint32_t level;    /* which recursion of it; 0: the outermost */
 	uint64_t cost[GRAPH_COSTS];
-	uint32_t seen; /* in which stack, last; for the building */
+	uint32_t
+	    seen; /* number of the last stack that had it; while building */
 };
 
 struct graph_edge {
 	uint32_t caller, callee; /* numbers of nodes; callee: GRAPH_SELF */
 	uint32_t line;           /* of the call; 0 without lines */
 	uint32_t seen : 31;
-	uint32_t is_residual : 1; /* others that are not kept lie between */
+	uint32_t is_residual : 1; /* functions between the two are left out */
 	uint64_t cost[GRAPH_COSTS];
 };
 
@@ -39,12 +40,12 @@ struct graph_options {
 	void (*costs)(const struct view_site *s, void *context,
 	    uint64_t ret[GRAPH_COSTS]);
 	void *context;
-	bool levels;      /* recursions of a function apart */
-	bool lines;       /* calls on different lines apart */
-	const bool *keep; /* by function: leave the others out; NULL: none */
+	bool levels;      /* separate nodes for recursive calls */
+	bool lines;       /* separate edges for calls on different lines */
+	const bool *keep; /* by function: false leaves it out; NULL: keep all */
 };
 
-/* Enters what it finds into the functions. -ENOMEM. */
+/* Adds the functions that it finds to `functions`. -ENOMEM. */
 int graph_new(const struct view *v, struct functions *functions,
     const struct graph_options *options, struct graph **ret);
 

@@ -17,11 +17,12 @@
 #include "util/text.h"
 
 /*
- * The format has events, a line for each allocation and free; we have sums. So
- * events are made up that come to the same: first all that lived neither at
- * the peak nor at the end, block by block; then the peak; then what went after
- * it; then what came. Numbers are hexadecimal and count from 1, but for those
- * of allocations, where 0 is ours: a free of it is nothing but in between.
+ * The format has a line for each allocation and each free, but we have sums. So
+ * we invent events that add up to the same sums: first the blocks that were live
+ * neither at the peak nor at the end, one by one; then those of the peak; then
+ * the frees after the peak; then the allocations after it. Numbers are
+ * hexadecimal and count from 1, except those of allocations, which count from 0.
+ * Allocation 0 is a dummy: freeing it only separates other events.
  */
 enum {
 	EVENTS_MAX = 10000000, /* else one line stands for several blocks */

@@ -1,4 +1,4 @@
-/* massif_tree.c - the heap at one moment as massif tells it, by callers. */
+/* massif_tree.c - the heap at one moment as a tree of callers, in the form of massif. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/massif_tree.h"
 
@@ -115,7 +115,7 @@ add_branch(struct massif_tree *t, const struct branch *b)
 	return 0;
 }
 
-/* The heaviest is the last, for it is written next. */
+/* The largest is last, because the last one is written next. */
 static int
 lighter(const void *a, const void *b)
 {
@@ -212,7 +212,7 @@ put_frame(const struct massif_tree *t, FILE *out, const struct frame *f)
 	texts_name(out, f);
 	if (f->file) {
 		(void)fputs(" (", out);
-		text_print(out, frames_base(f->file));
+		text_print(out, text_base(f->file));
 		(void)fprintf(out, ":%" PRIu32 ")\n", f->line);
 	} else {
 		(void)fputs(" (in ", out);

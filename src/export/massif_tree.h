@@ -1,4 +1,4 @@
-/* massif_tree.h - the heap at one moment as massif tells it, by callers. */
+/* massif_tree.h - the heap at one moment as a tree of callers, in the form of massif. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_EXPORT_MASSIF_TREE_H
 #define SEEP_EXPORT_MASSIF_TREE_H
@@ -9,8 +9,8 @@
 #include "report/view.h"
 
 enum {
-	MASSIF_DEPTH = 30,    /* as there, unless told otherwise */
-	MASSIF_PER_MILLE = 1, /* of the whole: what is below is summed up */
+	MASSIF_DEPTH = 30,    /* massif's default; --depth changes it */
+	MASSIF_PER_MILLE = 1, /* of the total; smaller branches are summed up */
 };
 
 struct massif_tree;

@@ -1,4 +1,4 @@
-/* memlog.c - libmtrace's report: what each stack holds, or has more or less. */
+/* memlog.c - libmtrace's report: bytes of each stack, or their change. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
  * largest comes first. Every report of a process is an increment: all reports
  * of it together sum up to what it holds.
  */
-enum { FRAMES = 10 }; /* as there, where it is fixed at build time */
+enum { FRAMES = 10 }; /* as in libmtrace, which fixes it at build time */
 
 struct row {
 	size_t at; /* of the stack in the text, NUL at its end */
@@ -138,7 +138,7 @@ is_bytes(const char *line, int64_t *ret)
 	return true;
 }
 
-/* Takes off what an earlier report has. */
+/* Subtracts the figures of an earlier report. */
 static int
 take_off(struct memlog *m, const char *path)
 {
@@ -193,7 +193,7 @@ larger(const void *a, const void *b)
 	return strcmp(x->stack, y->stack);
 }
 
-/* Equal stacks become one row, so that what grew and what shrank cancel. */
+/* Equal stacks become one row, so that growth and shrinkage cancel out. */
 static int
 join_rows(struct memlog *m)
 {

@@ -12,7 +12,7 @@
 
 enum { HTML_ROWS = 500 }; /* of each table, as there */
 
-/* One process; rows are sorted by whatever is asked for. */
+/* One process; each table sorts the rows by its own key. */
 struct layout {
 	FILE *out;
 	const struct view *view;
@@ -106,7 +106,7 @@ html(FILE *out, const char *text)
 	}
 }
 
-/* What print() says, made safe. */
+/* The text of print(), escaped for HTML. */
 static void
 html_cell(const struct layout *p, const struct callers_row *row,
     void (*print)(FILE *, const struct view *, const struct callers_row *))

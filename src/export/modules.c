@@ -1,4 +1,4 @@
-/* modules.c - the modules that the frames of a view lie in, numbered. */
+/* modules.c - the modules of the frames of a view, numbered. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/modules.h"
 

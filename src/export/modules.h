@@ -1,4 +1,4 @@
-/* modules.h - the modules that the frames of a view lie in, numbered. */
+/* modules.h - the modules of the frames of a view, numbered. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_EXPORT_MODULES_H
 #define SEEP_EXPORT_MODULES_H
@@ -7,7 +7,7 @@
 
 struct modules_item {
 	const char *path;
-	const struct process_module *module; /* NULL: nothing but its path */
+	const struct process_module *module; /* NULL: only the path is known */
 	bool has_functions, has_files, has_lines, has_inlined;
 };
 
@@ -27,7 +27,7 @@ void modules_release(struct modules *m);
 /* By the path of a frame or module, not NULL. -ENOMEM. */
 int modules_find(struct modules *m, const char *path, uint32_t *ret);
 
-/* Where the code of a frame was in the process; without a module its own. */
+/* The address of a frame in the memory of the process. */
 uint64_t modules_address(const struct modules *m, const struct frame *f);
 
 #endif

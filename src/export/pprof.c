@@ -1,4 +1,4 @@
-/* pprof.c - profile.proto, compressed: go tool pprof and its kin. */
+/* pprof.c - profile.proto, compressed: go tool pprof and other readers. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -79,13 +79,13 @@ static const struct {
     {"peak_space", "bytes"},
 };
 
-/* The function of stacks without frames; no other has this number. */
+/* The number of the function of stacks without frames. */
 static const uint64_t no_frames = UINT64_C(1) << 32;
 
 struct pprof {
 	const struct view *view;
 	const struct export_options *options;
-	struct proto_stream *stream;
+	struct pprof_proto_stream *stream;
 	struct proto field, part, inner; /* buffers, one inside the other */
 	struct strings strings;
 	struct functions *functions;
@@ -97,7 +97,7 @@ struct pprof {
 
 /* ---- pieces ---- */
 
-/* Number of a text; proto3 wants UTF-8, and readers no control bytes. */
+/* Number of a text; proto3 requires UTF-8, and readers no control bytes. */
 static uint32_t
 string(struct pprof *p, const char *text)
 {
@@ -132,22 +132,22 @@ string(struct pprof *p, const char *text)
 static void
 put_string(struct pprof *p, struct proto *m, unsigned field, const char *text)
 {
-	proto_uint(m, field, string(p, text));
+	pprof_proto_uint(m, field, string(p, text));
 }
 
 /* The message in `part` as a field of the profile. */
 static void
 put_part(struct pprof *p, unsigned field)
 {
-	proto_message(&p->field, field, &p->part);
-	proto_stream_put(p->stream, &p->field);
+	pprof_proto_message(&p->field, field, &p->part);
+	pprof_proto_stream_put(p->stream, &p->field);
 }
 
 static void
 put_number(struct pprof *p, unsigned field, uint64_t value)
 {
-	proto_uint(&p->field, field, value);
-	proto_stream_put(p->stream, &p->field);
+	pprof_proto_uint(&p->field, field, value);
+	pprof_proto_stream_put(p->stream, &p->field);
 }
 
 static void
@@ -168,9 +168,9 @@ put_stack(struct pprof *p, const struct view_site *s)
 	do {
 		p->err =
 		    locations_next(&p->locations, p->view, s, &at, &number);
-		proto_packed(&p->inner, (uint64_t)number + 1);
+		pprof_proto_packed(&p->inner, (uint64_t)number + 1);
 	} while (at < s->frame_count && p->err == 0);
-	proto_message(&p->part, SAMPLE_LOCATION, &p->inner);
+	pprof_proto_message(&p->part, SAMPLE_LOCATION, &p->inner);
 }
 
 static int64_t
@@ -202,7 +202,7 @@ put_label(struct pprof *p, const char *key, const char *text)
 {
 	put_string(p, &p->inner, LABEL_KEY, key);
 	put_string(p, &p->inner, LABEL_STRING, text);
-	proto_message(&p->part, SAMPLE_LABEL, &p->inner);
+	pprof_proto_message(&p->part, SAMPLE_LABEL, &p->inner);
 }
 
 static void
@@ -222,9 +222,9 @@ put_labels(struct pprof *p, const struct view_site *s)
 	put_label(p, "api", words_api(s->api));
 	if (s->size_min > 0 && s->size_min == s->size_max) {
 		put_string(p, &p->inner, LABEL_KEY, "bytes");
-		proto_uint(&p->inner, LABEL_NUMBER, s->size_min);
+		pprof_proto_uint(&p->inner, LABEL_NUMBER, s->size_min);
 		put_string(p, &p->inner, LABEL_UNIT, "bytes");
-		proto_message(&p->part, SAMPLE_LABEL, &p->inner);
+		pprof_proto_message(&p->part, SAMPLE_LABEL, &p->inner);
 	}
 }
 
@@ -244,8 +244,8 @@ put_samples(struct pprof *p)
 			continue;
 		put_stack(p, &v->sites[i]);
 		for (int k = 0; k < VALUES; k++)
-			proto_packed(&p->inner, (uint64_t)values[k]);
-		proto_message(&p->part, SAMPLE_VALUE, &p->inner);
+			pprof_proto_packed(&p->inner, (uint64_t)values[k]);
+		pprof_proto_message(&p->part, SAMPLE_VALUE, &p->inner);
 		put_labels(p, &v->sites[i]);
 		put_part(p, PROFILE_SAMPLE);
 	}
@@ -262,9 +262,9 @@ put_line(struct pprof *p, uint32_t number)
 	p->err = functions_find(p->functions, number, &function);
 	if (p->err < 0)
 		return;
-	proto_uint(&p->inner, LINE_FUNCTION, (uint64_t)function + 1);
-	proto_uint(&p->inner, LINE_LINE, f->line);
-	proto_message(&p->part, LOCATION_LINE, &p->inner);
+	pprof_proto_uint(&p->inner, LINE_FUNCTION, (uint64_t)function + 1);
+	pprof_proto_uint(&p->inner, LINE_LINE, f->line);
+	pprof_proto_message(&p->part, LOCATION_LINE, &p->inner);
 }
 
 static void
@@ -276,14 +276,14 @@ put_location_module(struct pprof *p, const struct location *l)
 
 	if (outer->is_missing)
 		return;
-	proto_uint(
+	pprof_proto_uint(
 	    &p->part, LOCATION_ADDRESS, modules_address(&p->modules, outer));
 	if (!outer->module)
 		return;
 	p->err = modules_find(&p->modules, outer->module, &number);
 	if (p->err < 0)
 		return;
-	proto_uint(&p->part, LOCATION_MAPPING, (uint64_t)number + 1);
+	pprof_proto_uint(&p->part, LOCATION_MAPPING, (uint64_t)number + 1);
 	item = &p->modules.list[number];
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct frame *f = &p->view->frames[l->frames[i]];
@@ -301,13 +301,13 @@ put_locations(struct pprof *p)
 	for (size_t i = 0; i < p->locations.count && p->err == 0; i++) {
 		const struct location *l = &p->locations.list[i];
 
-		proto_uint(&p->part, LOCATION_ID, i + 1);
+		pprof_proto_uint(&p->part, LOCATION_ID, i + 1);
 		if (l->count > 0) {
 			put_location_module(p, l);
 		} else {
 			p->has_no_frames = true;
-			proto_uint(&p->inner, LINE_FUNCTION, no_frames);
-			proto_message(&p->part, LOCATION_LINE, &p->inner);
+			pprof_proto_uint(&p->inner, LINE_FUNCTION, no_frames);
+			pprof_proto_message(&p->part, LOCATION_LINE, &p->inner);
 		}
 		for (uint32_t k = 0; k < l->count && p->err == 0; k++)
 			put_line(p, l->frames[k]);
@@ -331,7 +331,7 @@ put_function(struct pprof *p, uint32_t number)
 		p->err = -ENOMEM;
 		return;
 	}
-	proto_uint(&p->part, FUNCTION_ID, (uint64_t)number + 1);
+	pprof_proto_uint(&p->part, FUNCTION_ID, (uint64_t)number + 1);
 	put_string(p, &p->part, FUNCTION_NAME, name);
 	put_string(p, &p->part, FUNCTION_SYSTEM_NAME, full ? full : name);
 	put_string(p, &p->part, FUNCTION_FILE, f->file);
@@ -347,7 +347,7 @@ put_functions(struct pprof *p)
 	for (uint32_t i = 0; i < count && p->err == 0; i++)
 		put_function(p, i);
 	if (p->has_no_frames) {
-		proto_uint(&p->part, FUNCTION_ID, no_frames);
+		pprof_proto_uint(&p->part, FUNCTION_ID, no_frames);
 		put_string(p, &p->part, FUNCTION_NAME, "(no frames)");
 		put_part(p, PROFILE_FUNCTION);
 	}
@@ -359,20 +359,20 @@ put_mapping(struct pprof *p, const struct modules_item *item, uint64_t id)
 	const struct process_module *m = item->module;
 	char hex[2 * sizeof(m->build_id) + 1] = "";
 
-	proto_uint(&p->part, MAPPING_ID, id);
+	pprof_proto_uint(&p->part, MAPPING_ID, id);
 	if (m) {
 		/* the whole module, from the beginning of its file on */
-		proto_uint(&p->part, MAPPING_START, m->start);
-		proto_uint(&p->part, MAPPING_LIMIT, m->end);
+		pprof_proto_uint(&p->part, MAPPING_START, m->start);
+		pprof_proto_uint(&p->part, MAPPING_LIMIT, m->end);
 		for (size_t i = 0; i < m->build_id_bytes; i++)
 			(void)snprintf(hex + 2 * i, 3, "%02x", m->build_id[i]);
 	}
 	put_string(p, &p->part, MAPPING_FILE, item->path);
 	put_string(p, &p->part, MAPPING_BUILD_ID, hex);
-	proto_uint(&p->part, MAPPING_HAS_FUNCTIONS, item->has_functions);
-	proto_uint(&p->part, MAPPING_HAS_FILES, item->has_files);
-	proto_uint(&p->part, MAPPING_HAS_LINES, item->has_lines);
-	proto_uint(&p->part, MAPPING_HAS_INLINED, item->has_inlined);
+	pprof_proto_uint(&p->part, MAPPING_HAS_FUNCTIONS, item->has_functions);
+	pprof_proto_uint(&p->part, MAPPING_HAS_FILES, item->has_files);
+	pprof_proto_uint(&p->part, MAPPING_HAS_LINES, item->has_lines);
+	pprof_proto_uint(&p->part, MAPPING_HAS_INLINED, item->has_inlined);
 	put_part(p, PROFILE_MAPPING);
 }
 
@@ -470,9 +470,9 @@ put_profile(struct pprof *p)
 	put_number(
 	    p, PROFILE_DEFAULT_TYPE, string(p, default_type(p->options)));
 	for (size_t i = 0; i < p->strings.count && p->err == 0; i++) {
-		proto_bytes(&p->field, PROFILE_STRING, p->strings.list[i],
+		pprof_proto_bytes(&p->field, PROFILE_STRING, p->strings.list[i],
 		    strlen(p->strings.list[i]));
-		proto_stream_put(p->stream, &p->field);
+		pprof_proto_stream_put(p->stream, &p->field);
 	}
 }
 
@@ -481,7 +481,7 @@ write_pprof(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct pprof p = {.view = v, .options = o};
 
-	p.err = proto_stream_new(out, &p.stream);
+	p.err = pprof_proto_stream_new(out, &p.stream);
 	if (p.err < 0)
 		return p.err;
 	p.err = functions_new(v, &p.functions);
@@ -489,7 +489,7 @@ write_pprof(FILE *out, const struct view *v, const struct export_options *o)
 		p.err = modules_init(&p.modules, v->session);
 	if (p.err == 0)
 		put_profile(&p);
-	p.err = proto_stream_end(p.stream, p.err);
+	p.err = pprof_proto_stream_end(p.stream, p.err);
 	functions_free(p.functions);
 	modules_release(&p.modules);
 	strings_release(&p.strings);

@@ -12,8 +12,8 @@ enum {
 	WIRE_BYTES = 2,
 	VARINT_MAX = 10,
 	BUFFER_BYTES = 1 << 16,
-	GZIP = 16 + MAX_WBITS, /* zlib's word for a gzip header */
-	LEVEL = 4,             /* 6 takes twice as long for 3 % less */
+	GZIP = 16 + MAX_WBITS, /* window bits that make zlib write gzip */
+	LEVEL = 4,             /* 6 takes twice as long and saves 3 % */
 };
 
 /* ---- messages ---- */
@@ -43,7 +43,7 @@ make_room(struct proto *m, size_t more)
 }
 
 void
-proto_packed(struct proto *m, uint64_t value)
+pprof_proto_packed(struct proto *m, uint64_t value)
 {
 	if (!make_room(m, VARINT_MAX))
 		return;
@@ -57,29 +57,30 @@ proto_packed(struct proto *m, uint64_t value)
 static void
 put_key(struct proto *m, unsigned field, unsigned wire)
 {
-	proto_packed(m, (uint64_t)field << 3 | wire);
+	pprof_proto_packed(m, (uint64_t)field << 3 | wire);
 }
 
 void
-proto_uint(struct proto *m, unsigned field, uint64_t value)
+pprof_proto_uint(struct proto *m, unsigned field, uint64_t value)
 {
 	if (value == 0)
 		return;
 	put_key(m, field, WIRE_VARINT);
-	proto_packed(m, value);
+	pprof_proto_packed(m, value);
 }
 
 void
-proto_int(struct proto *m, unsigned field, int64_t value)
+pprof_proto_int(struct proto *m, unsigned field, int64_t value)
 {
-	proto_uint(m, field, (uint64_t)value);
+	pprof_proto_uint(m, field, (uint64_t)value);
 }
 
 void
-proto_bytes(struct proto *m, unsigned field, const void *bytes, size_t len)
+pprof_proto_bytes(
+    struct proto *m, unsigned field, const void *bytes, size_t len)
 {
 	put_key(m, field, WIRE_BYTES);
-	proto_packed(m, len);
+	pprof_proto_packed(m, len);
 	if (len == 0 || !make_room(m, len))
 		return;
 	memcpy(m->bytes + m->len, bytes, len);
@@ -87,16 +88,16 @@ proto_bytes(struct proto *m, unsigned field, const void *bytes, size_t len)
 }
 
 void
-proto_message(struct proto *m, unsigned field, struct proto *inner)
+pprof_proto_message(struct proto *m, unsigned field, struct proto *inner)
 {
-	proto_bytes(m, field, inner->bytes, inner->len);
+	pprof_proto_bytes(m, field, inner->bytes, inner->len);
 	m->failed = m->failed || inner->failed;
 	inner->len = 0;
 }
 
 /* ---- the stream ---- */
 
-struct proto_stream {
+struct pprof_proto_stream {
 	FILE *out;
 	z_stream z;
 	int err;
@@ -104,9 +105,9 @@ struct proto_stream {
 };
 
 int
-proto_stream_new(FILE *out, struct proto_stream **ret)
+pprof_proto_stream_new(FILE *out, struct pprof_proto_stream **ret)
 {
-	struct proto_stream *s = calloc(1, sizeof(*s));
+	struct pprof_proto_stream *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
@@ -121,7 +122,7 @@ proto_stream_new(FILE *out, struct proto_stream **ret)
 }
 
 static void
-feed(struct proto_stream *s, uint8_t *bytes, size_t len, int flush)
+feed(struct pprof_proto_stream *s, uint8_t *bytes, size_t len, int flush)
 {
 	s->z.next_in = bytes;
 	s->z.avail_in = (uInt)len;
@@ -138,7 +139,7 @@ feed(struct proto_stream *s, uint8_t *bytes, size_t len, int flush)
 }
 
 void
-proto_stream_put(struct proto_stream *s, struct proto *m)
+pprof_proto_stream_put(struct pprof_proto_stream *s, struct proto *m)
 {
 	if (s->err == 0 && m->failed)
 		s->err = -ENOMEM;
@@ -155,7 +156,7 @@ proto_stream_put(struct proto_stream *s, struct proto *m)
 }
 
 int
-proto_stream_end(struct proto_stream *s, int ret)
+pprof_proto_stream_end(struct pprof_proto_stream *s, int ret)
 {
 	if (ret == 0 && s->err == 0)
 		feed(s, NULL, 0, Z_FINISH);

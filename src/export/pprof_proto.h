@@ -18,31 +18,31 @@ struct proto {
 	bool failed;
 };
 
-/* Fields; a value of 0 is left out, as proto3 wants it. */
-void proto_uint(struct proto *m, unsigned field, uint64_t value);
-void proto_int(struct proto *m, unsigned field, int64_t value);
-void proto_bytes(
+/* Fields; a value of 0 is left out, as proto3 requires. */
+void pprof_proto_uint(struct proto *m, unsigned field, uint64_t value);
+void pprof_proto_int(struct proto *m, unsigned field, int64_t value);
+void pprof_proto_bytes(
     struct proto *m, unsigned field, const void *bytes, size_t len);
 
 /* A message inside; it is emptied. */
-void proto_message(struct proto *m, unsigned field, struct proto *inner);
+void pprof_proto_message(struct proto *m, unsigned field, struct proto *inner);
 
-/* Repeated numbers, packed: each one, then the whole as proto_message(). */
-void proto_packed(struct proto *m, uint64_t value);
+/* Packed numbers: add each one, then add m with pprof_proto_message(). */
+void pprof_proto_packed(struct proto *m, uint64_t value);
 
 /* A stream of gzip into a file; errors are kept for the end. */
-struct proto_stream;
+struct pprof_proto_stream;
 
 /* -ENOMEM. */
-int proto_stream_new(FILE *out, struct proto_stream **ret);
+int pprof_proto_stream_new(FILE *out, struct pprof_proto_stream **ret);
 
 /* A piece of the outermost message; m is emptied. */
-void proto_stream_put(struct proto_stream *s, struct proto *m);
+void pprof_proto_stream_put(struct pprof_proto_stream *s, struct proto *m);
 
 /*
  * Ends the stream, unless ret is a failure that came before, and frees it.
  * Gives the first of all failures: `ret`, -ENOMEM, -EIO.
  */
-int proto_stream_end(struct proto_stream *s, int ret);
+int pprof_proto_stream_end(struct pprof_proto_stream *s, int ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* remarks.c - what a reader of exported figures should know about them. */
+/* remarks.c - remarks about exported figures: estimates, losses, filters. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/remarks.h"
 
@@ -11,7 +11,7 @@
 #include "report/words.h"
 #include "util/text.h"
 
-enum { PROCESSES = 16, NOTES = 16 }; /* told one by one */
+enum { PROCESSES = 16, NOTES = 16 }; /* listed one by one; more: a count */
 
 static void
 put_losses(FILE *out, const struct process *p)
@@ -68,8 +68,8 @@ put_processes(
 		(void)fprintf(out, "and %s\n",
 		    words_counted(more, seen - PROCESSES, "more process"));
 	if (seen > 1)
-		(void)fputs("peak figures of several processes are of each "
-		            "one's own peak\n",
+		(void)fputs("peak figures of several processes are those of "
+		            "each process's own peak\n",
 		    out);
 }
 
@@ -91,6 +91,7 @@ put_sum(FILE *out, const struct view_sum *sum, const char *how)
 char *
 remarks_of(const struct view *v, const struct export_options *o)
 {
+	char more[WORDS_COUNTED];
 	const struct session *s = v->session;
 	char *text = NULL;
 	size_t len = 0;
@@ -104,17 +105,16 @@ remarks_of(const struct view *v, const struct export_options *o)
 	put_sum(out, &v->filtered, "left out by filters");
 	put_sum(out, &v->suppressed, "suppressed");
 	if (s->is_truncated)
-		(void)fputs("the input breaks off: figures are as of its last "
-		            "whole part\n",
+		(void)fputs("the input is cut off: figures are those of its "
+		            "last complete part\n",
 		    out);
 	for (size_t i = 0; i < s->note_count && i < NOTES; i++) {
 		text_print(out, s->notes[i]);
 		(void)putc('\n', out);
 	}
 	if (s->note_count > NOTES)
-		(void)fprintf(out, "and %zu more note%s\n",
-		    s->note_count - NOTES,
-		    s->note_count - NOTES == 1 ? "" : "s");
+		(void)fprintf(out, "and %s\n",
+		    words_counted(more, s->note_count - NOTES, "more note"));
 	if (fclose(out) != 0) {
 		free(text);
 		return NULL;

@@ -1,4 +1,4 @@
-/* remarks.h - what a reader of exported figures should know about them. */
+/* remarks.h - remarks about exported figures: estimates, losses, filters. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_EXPORT_REMARKS_H
 #define SEEP_EXPORT_REMARKS_H
@@ -6,10 +6,10 @@
 #include "export/export.h"
 
 /*
- * Sentences, one on a line, without control bytes: who wrote this of which
- * program; what is an estimate, lost, filtered or not readable; in which way
- * figures of several processes stand together. For free(); NULL: out of
- * memory.
+ * Sentences, one per line, without control bytes: the version of seep and the
+ * program; which figures are estimates; what was lost, filtered or unreadable;
+ * how figures of several processes are combined. The caller frees the text;
+ * NULL: out of memory.
  */
 char *remarks_of(const struct view *v, const struct export_options *o);
 

@@ -1,8 +1,8 @@
-/* seep.c - our own form, with the names in it. */
+/* seep.c - our own format, with names. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/export.h"
 
-/* It is made of files instead of a view: cli/cmd_export.c, record/pack.c. */
+/* Copies files instead of writing a view: cli/cmd_export.c, record/pack.c. */
 const struct export_format export_seep = {
     .name = "seep",
     .extension = ".data",

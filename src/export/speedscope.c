@@ -15,7 +15,7 @@ struct profile {
 	bool blocks;
 };
 
-/* One can be switched to another in the page. */
+/* The page has a menu to switch between these profiles. */
 static const struct profile profiles[] = {
     {"live bytes", "bytes", VIEW_LIVE, false},
     {"peak bytes", "bytes", VIEW_PEAK, false},
@@ -178,7 +178,7 @@ put_profile(const struct speedscope *x, const struct profile *p, uint64_t total)
 	(void)fputs("]}", x->out);
 }
 
-/* Figures that nothing has are left out, but the one that is asked for. */
+/* Empty profiles are left out, except the one that was asked for. */
 static void
 put_profiles(const struct speedscope *x, int metric)
 {

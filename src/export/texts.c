@@ -1,4 +1,4 @@
-/* texts.c - what a format says of a frame, made once for each. */
+/* texts.c - the text of each frame in a format, made once. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/texts.h"
 
@@ -78,7 +78,7 @@ texts_put(struct texts *t, uint32_t number, FILE *out)
 void
 texts_name(FILE *out, const struct frame *f)
 {
-	const char *module = frames_base(f->module);
+	const char *module = text_base(f->module);
 
 	if (f->brief && *f->brief) {
 		text_print(out, f->brief);
@@ -115,7 +115,7 @@ texts_command(FILE *out, const struct process *p)
 	const char *end = at + sizeof(p->header.command);
 	const char *space = "";
 
-	/* an empty argument is told from the end by what follows it */
+	/* An empty argument is not the end if another one follows. */
 	while (at < end && (*at || (at + 1 < end && at[1]))) {
 		(void)fputs(space, out);
 		put_word(out, at);

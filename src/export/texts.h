@@ -1,4 +1,4 @@
-/* texts.h - what a format says of a frame, made once for each. */
+/* texts.h - the text of each frame in a format, made once. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_EXPORT_TEXTS_H
 #define SEEP_EXPORT_TEXTS_H
@@ -26,7 +26,7 @@ void texts_put(struct texts *t, uint32_t number, FILE *out);
  */
 void texts_name(FILE *out, const struct frame *f);
 
-/* "prog (pid 12)"; "(no name)" where it has none. */
+/* "prog (pid 12)"; "(no name)" if it has none. */
 void texts_process(FILE *out, const struct process *p);
 
 /* Both as strings, for formats that escape more. NULL: no memory. */

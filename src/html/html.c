@@ -26,7 +26,7 @@ release(struct html *h)
 	html_blob_release(&h->blob);
 }
 
-/* Fills the columns; the order is that in which one needs the other. */
+/* Fills the columns; later steps use the results of earlier ones. */
 static int
 gather(struct html *h)
 {
@@ -103,7 +103,7 @@ html_write_sessions(FILE *out, const struct html_session *sessions,
 	all.merge = all.group = all.fold = false;
 	all.trim = true;
 	all.depth = 0;
-	/* the page adds inputs up, and compares them: they mean the same */
+	/* The page adds inputs up and compares them, so all use one limit. */
 	for (size_t i = 0; i < count; i++) {
 		uint32_t ticks = view_temporary_ticks(
 		    sessions[i].session, NULL, options->pid);

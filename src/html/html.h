@@ -10,7 +10,7 @@ struct names;
 struct html_input {
 	/* of VIEW_ALL with keep_suppressed, each site by itself */
 	const struct view *view;
-	const char *title; /* as the user calls it; NULL: nothing */
+	const char *title; /* the name that the user gave; NULL: none */
 };
 
 struct html_session {
@@ -22,7 +22,7 @@ struct html_options {
 	const char *version; /* ours */
 	int metric;          /* enum view_metric: what is shown at first */
 	uint32_t pid;        /* VIEW_ANY */
-	bool full;           /* sites that hardly matter, too */
+	bool full;           /* includes very small sites */
 	/* of the only input; shown at first. NULL: not asked for */
 	const struct older *older;
 	bool compare; /* at first, the last input with the first; two: always */
@@ -31,16 +31,16 @@ struct html_options {
 };
 
 /*
- * One file that needs nothing else, told in docs/PAGE.md. Figures are those of
+ * One file that needs no other; docs/PAGE.md describes it. Figures are those of
  * the JSON report; sites of less than a ten thousandth of everything are merged
  * into "(other)" below their callers where there are very many. -EINVAL: a view is grouped;
- * -ENOMEM; -EIO as ferror(out) tells.
+ * -ENOMEM; -EIO if ferror(out).
  */
 int html_write(FILE *out, const struct html_input *inputs, size_t count,
     const struct html_options *o);
 
 /*
- * The same of whole inputs. The filters and suppressions of `options` hold for
+ * The same for whole inputs. The filters and suppressions of `options` apply to
  * all; notes about names are added. -ENOMEM, -EIO; -ESRCH: none has the process
  * options->pid.
  */

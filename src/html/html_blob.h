@@ -77,7 +77,7 @@ enum html_column {
 	HTML_COLUMNS,
 };
 
-/* Zeros: empty. Out of memory is found out in html_blob_write(). */
+/* Zeros: empty. html_blob_write() reports an earlier lack of memory. */
 struct html_blob {
 	struct codec_out columns[HTML_COLUMNS];
 	uint64_t last[HTML_COLUMNS];
@@ -92,7 +92,7 @@ void html_blob_directory(FILE *out, const struct html_blob *b);
 
 /*
  * The length of head (4 bytes, little endian), head, all columns: as gzip, as
- * base64. -ENOMEM, also for what happened before; -EIO as ferror(out) tells.
+ * base64. -ENOMEM, also for what happened before; -EIO if ferror(out).
  */
 int html_blob_write(
     FILE *out, const struct html_blob *b, const char *head, size_t len);

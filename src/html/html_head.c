@@ -1,4 +1,4 @@
-/* html_head.c - what a page tells beside its columns, as JSON. */
+/* html_head.c - the head of a page, as JSON: everything that is not a column. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -8,6 +8,8 @@
 #include "html/html_parts.h"
 #include "reader/losses.h"
 #include "json/json.h"
+#include "json/processes.h"
+#include "json/sites.h"
 #include "json/figures.h"
 #include "util/json_put.h"
 #include "report/older.h"
@@ -35,17 +37,6 @@ word_of_metric(int metric)
 /* ---- inputs ---- */
 
 static void
-write_sum(FILE *out, const char *name, const struct view_sum *sum)
-{
-	json_key(out, name);
-	(void)fprintf(out, "{\"sites\":%" PRIu64, sum->sites);
-	json_figures(out, &sum->figures.all);
-	json_number(out, "temporary_blocks", sum->figures.temporary_blocks);
-	json_number(out, "temporary_bytes", sum->figures.temporary_bytes);
-	(void)putc('}', out);
-}
-
-static void
 write_notes(FILE *out, char *const *notes, size_t count)
 {
 	(void)putc('[', out);
@@ -67,23 +58,14 @@ write_recording(
 	}
 	(void)fprintf(out,
 	    "{\"start_ms\":%" PRIu64 ",\"until_us\":%" PRIu64
-	    ",\"width_us\":%" PRIu64 ",\"moments\":%zu,\"changes\":%zu"
-	    ",\"marks\":[",
+	    ",\"width_us\":%" PRIu64 ",\"moments\":%zu,\"changes\":%zu",
 	    s->start_ns / NS_PER_MS, s->until_us, m->width_us, m->count,
 	    m->changes);
-	for (size_t i = 0; i < s->mark_count; i++) {
-		const struct session_mark *x = &s->marks[i];
-
-		(void)fprintf(out, "%s{\"time_us\":%" PRIu64 ",\"pid\":%u",
-		    i ? "," : "", x->time_us, x->pid);
-		json_text(out, "kind", words_mark(x->kind));
-		json_text(out, "label", x->label);
-		(void)putc('}', out);
-	}
-	(void)fputs("]}", out);
+	json_marks(out, s);
+	(void)putc('}', out);
 }
 
-/* When there were some: they are on the time line. */
+/* The times of snapshots, for the time line. */
 static void
 write_snapshots(FILE *out, const struct session *s)
 {
@@ -110,7 +92,7 @@ write_input(FILE *out, const struct html *h, size_t i)
 	json_string(out, h->inputs[i].title);
 	json_boolean(out, "complete", !s->is_truncated);
 	write_recording(out, s, &h->moments[i]);
-	write_sum(out, "filtered", &v->filtered);
+	json_view_sum(out, "filtered", &v->filtered);
 	write_snapshots(out, s);
 	json_key(out, "notes");
 	write_notes(out, s->notes, s->note_count);
@@ -118,44 +100,6 @@ write_input(FILE *out, const struct html *h, size_t i)
 }
 
 /* ---- processes ---- */
-
-static void
-write_command(FILE *out, const struct seg_header *h)
-{
-	const char *p = h->command, *end = p + sizeof(h->command);
-	const char *comma = "";
-
-	json_key(out, "command");
-	(void)putc('[', out);
-	/* an empty argument is told from the end by what follows it */
-	while (p < end && (*p || (p + 1 < end && p[1]))) {
-		(void)fputs(comma, out);
-		json_string(out, p);
-		p += strnlen(p, (size_t)(end - p)) + 1;
-		comma = ",";
-	}
-	(void)putc(']', out);
-}
-
-static void
-write_counts(FILE *out, const char *name, const struct seg_header *h, int class)
-{
-	const struct losses_name *names;
-	const char *comma = "";
-	size_t n;
-
-	names = losses_names(&n);
-	json_key(out, name);
-	(void)putc('{', out);
-	for (size_t i = 0; i < n; i++) {
-		if ((int)names[i].class != class)
-			continue;
-		(void)fprintf(out, "%s\"%s\":%" PRIu64, comma, names[i].key,
-		    h->counts[names[i].count]);
-		comma = ",";
-	}
-	(void)putc('}', out);
-}
 
 static void
 write_totals(FILE *out, const struct process *p)
@@ -231,7 +175,7 @@ write_group(FILE *out, const struct html_group *g)
 	json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
 	json_text(out, "exe", h->exe);
 	json_text(out, "program", program_name(h));
-	write_command(out, h);
+	json_command(out, h);
 	json_number(out, "start_ms", h->start_realtime_ns / NS_PER_MS);
 	json_number(out, "duration_ms", p->duration_ns / NS_PER_MS);
 	write_end(out, p);
@@ -253,9 +197,9 @@ write_group(FILE *out, const struct html_group *g)
 	json_number(out, "points", g->points);
 	json_number(out, "points_seen", p->point_count);
 	write_totals(out, p);
-	write_counts(out, "counted", h, LOSSES_TOTAL);
-	write_counts(out, "lost", h, LOSSES_LOSS);
-	write_counts(out, "facts", h, LOSSES_FACT);
+	json_counts(out, "counted", h, LOSSES_TOTAL);
+	json_counts(out, "lost", h, LOSSES_LOSS);
+	json_counts(out, "facts", h, LOSSES_FACT);
 	write_marks(out, p);
 	return write_summary(out, p);
 }
@@ -323,7 +267,7 @@ write_older(FILE *out, const struct older *o)
 	return 0;
 }
 
-/* Of all inputs: html_write_sessions() made them mean the same. */
+/* One limit for all inputs: html_write_sessions() has set it. */
 static void
 write_temporary(FILE *out, const struct html *h)
 {

@@ -13,7 +13,7 @@ enum {
 	POINTS_MIN = 40,    /* of a process */
 	POINTS_MAX = 4000,
 	MOMENTS = 240,
-	CHANGES_MIN = 20000, /* told for all sites and moments together */
+	CHANGES_MIN = 20000, /* for all sites and moments together */
 	CHANGES_PER_SITE = 4,
 };
 
@@ -29,7 +29,7 @@ put_point(struct html_blob *b, const struct process_point *p)
 	html_put(b, HTML_POINT_ALLOCATED_BYTES, p->allocated_bytes);
 }
 
-/* Of each stretch the highest, so that no peak is lost; the first, the last. */
+/* Keeps the highest point of each interval, the first and the last. */
 static void
 put_points(struct html *h, struct html_group *g, size_t most)
 {
@@ -98,7 +98,7 @@ by_moment(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-/* One entry for each moment and row, and none that says nothing. */
+/* Merges entries of the same moment and row, and drops those of zeros. */
 static void
 settle(struct changes *c)
 {
@@ -143,7 +143,7 @@ add(struct changes *c, struct member *m, const struct told *now,
 
 	if (c->count == c->room) {
 		thin_out(c);
-		/* one moment with more sites than that is told in full */
+		/* a single moment keeps all its sites */
 		if (c->count > c->room / 2) {
 			size_t more = c->room * 2;
 			struct change *bigger =
@@ -226,7 +226,7 @@ begin_course(struct course *c, const struct html_group *g)
 	return 0;
 }
 
-/* When the last was heard of it, since the recording began. */
+/* The time of its last point, since the recording began. */
 static uint64_t
 end_us(const struct changes *c, const struct course *x)
 {
@@ -241,7 +241,7 @@ end_us(const struct changes *c, const struct course *x)
 	return us > c->until_us ? c->until_us : us;
 }
 
-/* What lies between the last look and the end state. */
+/* The changes between the last point and the final state. */
 static int
 end_course(struct changes *c, struct course *x)
 {

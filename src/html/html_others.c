@@ -1,4 +1,4 @@
-/* html_others.c - sites that hardly matter, as one below their callers. */
+/* html_others.c - very small sites, merged below their callers. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
@@ -82,7 +82,7 @@ begin_other(struct html_group *g, const struct view_site *s, uint32_t depth)
 	return 0;
 }
 
-/* One more of those that are not worth a row. -ENOMEM. */
+/* Adds a site that is too small for a row. -ENOMEM. */
 static int
 add_to_other(struct html_group *g, const struct view_site *s)
 {
@@ -121,7 +121,7 @@ same_until(const struct merge *m, const struct range *r, size_t first,
 	return i;
 }
 
-/* What goes no deeper is one; the others are put on the pile. */
+/* Subtrees above the threshold go on the pile; the other sites are merged. */
 static int
 split(struct merge *m, const struct range *r)
 {

@@ -16,7 +16,7 @@
 
 enum html_frame_flags {
 	HTML_INLINED = 1,
-	HTML_MISSING = 2, /* function is a sentence about frames not there */
+	HTML_MISSING = 2, /* function is a remark about missing frames */
 	HTML_MAIN = 4,    /* of the executable */
 	HTML_LIBRARY = 8, /* not the user's own: of a standard library, */
 	HTML_SYSTEM = 16, /* or of libc and the loader */
@@ -42,7 +42,7 @@ struct html_frames {
 	size_t brief_count, brief_room;
 };
 
-/* Sites that are not worth a row each; its frames are those they share. */
+/* Several small sites as one; its frames are those that they share. */
 struct html_other {
 	struct view_site site;
 	uint32_t row;
@@ -68,7 +68,7 @@ struct html_group {
 	uint64_t merged; /* sites in them */
 };
 
-/* Of an input with a time line: where changes of sites are told. */
+/* The moments at which an input with a time line has changes of sites. */
 struct html_moments {
 	uint64_t width_us;
 	size_t count, changes;
@@ -84,7 +84,7 @@ struct html {
 	size_t row_count;
 	struct html_moments *moments; /* by input */
 	struct html_frames frames;
-	double threshold; /* sites of a lesser share are merged; 0: none */
+	double threshold; /* sites of a smaller share are merged; 0: none */
 	struct html_blob blob;
 };
 

@@ -1,4 +1,4 @@
-/* html_rows.c - which sites a page has: all that matter. */
+/* html_rows.c - which sites have a row in a page: all but very small ones. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "html/html_parts.h"
 
 enum {
-	SITES_ENOUGH = 2000,     /* so many are no burden: all stay */
+	SITES_ENOUGH = 2000,     /* up to this number all sites have a row */
 	SITES_MAX = 100000,      /* of a page, unless all are asked for */
 	THRESHOLD_START = 10000, /* a ten thousandth */
 };
@@ -86,7 +86,7 @@ html_matters(
 	    is_share(f->older_blocks, g->all.older_blocks, share);
 }
 
-/* What is suppressed must be told apart, and pools are few. */
+/* Suppressed sites stay separate, and pools are few. */
 static bool
 matters(const struct view_site *s, const struct html_group *g, double share)
 {
@@ -117,7 +117,7 @@ look_at(struct html *h, uint32_t input, double share, size_t *count)
 	return 0;
 }
 
-/* Raises the threshold until what is left is a page. */
+/* Raises the threshold until at most SITES_MAX sites have a row. */
 static int
 choose_threshold(struct html *h)
 {
@@ -145,7 +145,7 @@ add_row(struct html *h, struct html_row row)
 	h->rows[h->row_count++] = row;
 }
 
-/* Those that matter first; the others, once it is known which go together. */
+/* Larger sites first, then the small ones, when their groups are known. */
 static int
 add_rows(struct html *h, uint32_t input)
 {

@@ -45,7 +45,7 @@ put_older(struct html_blob *b, const struct view_figures *f)
 	html_put(b, HTML_SITE_OLDER_UNKNOWN_BYTES, f->older_unknown_bytes);
 }
 
-/* Only what is not zero: site, age, how many. */
+/* Writes only counts that are not zero: site, age, count. */
 static void
 put_ages(struct html_blob *b, size_t row, const struct view_site *s)
 {

@@ -1,4 +1,4 @@
-/* html_stacks.c - the stacks of a page: sorted, each told by what is new. */
+/* html_stacks.c - the stacks of a page, sorted; each as the difference from the last. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ number_of(struct html *h, struct numbers *n, uint32_t frame, uint32_t *ret)
 	const struct view *v = n->view;
 	int err;
 
-	/* a place is enough: addresses of one line are not told apart */
+	/* By place, so that addresses of one line are the same frame. */
 	frame = v->frames[frame].place;
 	if (n->of_frame[frame] == 0) {
 		err = html_frame(
@@ -93,7 +93,8 @@ by_frames(const void *a, const void *b)
 	if (order == 0)
 		order = (x->row.group > y->row.group) -
 		    (x->row.group < y->row.group);
-	if (order == 0) /* a whole order, so that pages can be compared */
+	if (order ==
+	    0) /* a total order, so that equal inputs give equal pages */
 		order = (x->row.site->id > y->row.site->id) -
 		    (x->row.site->id < y->row.site->id);
 	return order;
@@ -142,7 +143,7 @@ put_all(struct html *h, struct stack *stacks)
 	qsort(h->rows, h->row_count, sizeof(*h->rows), by_group);
 }
 
-/* Sites that are merged have the row of what they are in. */
+/* A merged site gets the row of the group that it is merged into. */
 static void
 resolve_others(struct html_group *g)
 {

@@ -9,6 +9,7 @@
 #include "report/amount.h"
 #include "report/diff.h"
 #include "json/json.h"
+#include "json/sites.h"
 #include "json/frames_table.h"
 #include "report/table.h"
 

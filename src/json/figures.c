@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/figures.h"
 
+#include <inttypes.h>
+
 #include "util/json_put.h"
 
 void
@@ -15,4 +17,17 @@ json_figures(FILE *out, const struct process_figures *f)
 	json_number(out, "live_bytes", f->live_bytes);
 	json_number(out, "peak_blocks", f->peak_blocks);
 	json_number(out, "peak_bytes", f->peak_bytes);
+}
+
+void
+json_errors(FILE *out, bool sampled, double live, double allocated)
+{
+	if (!sampled) {
+		(void)fputs(",\"error\":null", out);
+		return;
+	}
+	(void)fprintf(out,
+	    ",\"error\":{\"live_bytes\":%" PRIu64
+	    ",\"allocated_bytes\":%" PRIu64 "}",
+	    process_error(live), process_error(allocated));
 }

@@ -9,6 +9,7 @@
 #include "util/dict.h"
 #include "util/room.h"
 #include "util/json_put.h"
+#include "util/text.h"
 
 struct cached {
 	char *text; /* NULL: not made yet */
@@ -48,12 +49,6 @@ json_table_free(struct json_table *t)
 }
 
 static bool
-same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool
 same_frame(const void *items, uint32_t item, const void *key)
 {
 	const struct frame *a = (const struct frame *)items + item;
@@ -61,8 +56,8 @@ same_frame(const void *items, uint32_t item, const void *key)
 
 	return a->offset == b->offset && a->line == b->line &&
 	    a->inlined == b->inlined && a->is_missing == b->is_missing &&
-	    same_text(a->function, b->function) &&
-	    same_text(a->file, b->file) && same_text(a->module, b->module);
+	    text_same(a->function, b->function) &&
+	    text_same(a->file, b->file) && text_same(a->module, b->module);
 }
 
 /* The position of a frame, which is added if need be. -ENOMEM. */

@@ -12,13 +12,10 @@ enum { JSON_SCHEMA = 1 };
  * One object and a newline. Keys are always present, null where nothing is
  * known; integers are exact to 64 bits; text is valid UTF-8. All sites and all
  * figures, whatever metric the options (NULL: none) have; their filters hold,
- * suppressions are only named. 0, -ENOMEM, or -EIO as ferror(out) tells.
+ * suppressions are only named. 0, -ENOMEM, or -EIO if ferror(out).
  */
 int json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version);
-
-/* ,"temporary_within_ms": what this view calls temporary; or null. */
-void json_temporary(FILE *out, const struct view *v);
 
 /* How frames are written, and how much it came to. */
 struct json_form {
@@ -30,5 +27,8 @@ struct json_form {
 int json_write_form(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version,
     struct json_form *form);
+
+/* ,"marks":[...]: what happened in a recording, and when. */
+void json_marks(FILE *out, const struct session *s);
 
 #endif

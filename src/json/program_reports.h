@@ -1,4 +1,4 @@
-/* program_reports.h - what programs told about themselves (seep.h), as JSON. */
+/* program_reports.h - what programs reported by seep.h, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_JSON_PROGRAM_REPORTS_H
 #define SEEP_JSON_PROGRAM_REPORTS_H

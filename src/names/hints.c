@@ -10,6 +10,7 @@
 #include "names/buildid.h"
 #include "names/package.h"
 #include "names/perfmap.h"
+#include "util/words.h"
 
 static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -29,20 +30,22 @@ format(const char *fmt, ...)
 static char *
 about_process(const struct table_state *state, size_t unknown)
 {
+	char frames[WORDS_COUNTED];
+
 	if (state->problem == TABLE_NO_TIME)
 		return NULL; /* names.c has one sentence for all */
 	if (state->problem == TABLE_UNREADABLE)
 		return format("its /tmp/perf-PID.map is unreadable: %s",
 		    state->detail ? state->detail : "");
 	if (state->problem == TABLE_OTHER_FILE)
-		return format("%zu frame%s outside of any module: its "
+		return format("%s %s outside of any module: its "
 		              "/tmp/perf-PID.map is older than the process or "
 		              "belongs to another user",
-		    unknown, unknown == 1 ? " is" : "s are");
-	return format("%zu frame%s outside of any module, as of code made at "
+		    words_counted(frames, unknown, "frame"), words_is(unknown));
+	return format("%s %s outside of any module, as of code made at "
 	              "run time; a /tmp/perf-PID.map would name %s (java: "
 	              "-XX:+DumpPerfMapAtExit; node: --perf-basic-prof)",
-	    unknown, unknown == 1 ? " is" : "s are",
+	    words_counted(frames, unknown, "frame"), words_is(unknown),
 	    unknown == 1 ? "it" : "them");
 }
 
@@ -50,13 +53,14 @@ static char *
 about_missing(const struct table_key *key, size_t unknown, const char *id)
 {
 	char *package = package_of(key->path), *text;
+	char frames[WORDS_COUNTED];
 
 	text = format(
-	    "%s: %zu frame%s no name: it is stripped and its debug information "
+	    "%s: %s %s no name: it is stripped and its debug information "
 	    "(build-id %s) is not here; install %s%s, or use --debug-dir or "
 	    "--debuginfod",
-	    key->path, unknown, unknown == 1 ? " has" : "s have",
-	    *id ? id : "not known",
+	    key->path, words_counted(frames, unknown, "frame"),
+	    words_has(unknown), *id ? id : "not known",
 	    package ? package : "the debug package of what it belongs to",
 	    package ? "-dbgsym or -dbg" : "");
 	free(package);
@@ -79,15 +83,15 @@ hints_sentence(const struct table_key *key, const struct table_state *state,
 	    "; it was loaded by a relative path, maybe from another directory: "
 	    "--debug-dir DIR searches DIR for it";
 	const char *detail = state->detail ? state->detail : "";
-	char id[65];
+	char id[65], frames[WORDS_COUNTED];
 
+	(void)words_counted(frames, unknown, "frame");
 	if (key->kind == TABLE_PROCESS && state->problem == TABLE_CUT_MAP)
 		return format("a /tmp/perf-PID.map has more than %d MiB or "
-		              "%d million lines: only its end was read; %zu "
-		              "frame%s outside of modules %s no name",
+		              "%d million lines: only its end was read; %s "
+		              "outside of modules %s no name",
 		    PERFMAP_MAX_BYTES >> 20, PERFMAP_MAX_LINES / 1000000,
-		    unknown, unknown == 1 ? "" : "s",
-		    unknown == 1 ? "has" : "have");
+		    frames, words_has(unknown));
 	if (key->kind == TABLE_PROCESS)
 		return unknown > 0 ? about_process(state, unknown) : NULL;
 	if (!strchr(key->path, '/') && !is_relative)
@@ -99,8 +103,9 @@ hints_sentence(const struct table_key *key, const struct table_state *state,
 		    key->path, detail, id[0] ? id : "none",
 		    is_relative ? lost : "");
 	case TABLE_OTHER_FILE:
-		return format("no names from %s: the file there now has "
-		              "another build-id: %s, what ran had %s%s",
+		return format(
+		    "no names from %s: the file there now has build-id %s, but "
+		    "the one that ran had %s%s",
 		    key->path, detail, id, is_relative ? lost : "");
 	case TABLE_NOT_ELF:
 		return format(
@@ -118,7 +123,7 @@ hints_sentence(const struct table_key *key, const struct table_state *state,
 		    key->path, detail);
 	case TABLE_NO_SPLIT:
 		return format("%s: %s .dwo files of its debug information are "
-		              "missing; inlined functions cannot be told there",
+		              "missing; inlined functions are not known there",
 		    key->path, detail);
 	case TABLE_NO_JAIL: /* names.c has one sentence for all of them */
 	case TABLE_NO_TIME:
@@ -128,9 +133,9 @@ hints_sentence(const struct table_key *key, const struct table_state *state,
 	case TABLE_FINE:
 	default:
 		return unknown > 0
-		    ? format("%s: %zu frame%s in no function that its symbols "
-		             "or debug information know",
-		          key->path, unknown, unknown == 1 ? " is" : "s are")
+		    ? format("%s: %s %s in no function that its symbols or "
+		             "debug information know",
+		          key->path, frames, words_is(unknown))
 		    : NULL;
 	}
 }

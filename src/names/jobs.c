@@ -71,13 +71,17 @@ prepare(struct jobs *s, struct job *j)
 	if (s->options->sysroot) {
 		j->roots[n++] = s->options->sysroot;
 	} else {
-		if (j->who.running_pid > 0) {
+		/*
+		 * Only where it is not ours: a process may change its root
+		 * after it was looked at, and others share this object.
+		 */
+		if (key->view != 0 && j->who.running_pid > 0) {
 			(void)snprintf(j->root, sizeof(j->root),
 			    "/proc/%d/root", (int)j->who.running_pid);
 			j->roots[n++] = j->root;
 			/* what was loaded before a chroot is not below it */
-			if (proc_root(j->who.running_pid, j->namespace_root) ==
-			        0 &&
+			if (procfs_root(
+			        j->who.running_pid, j->namespace_root) == 0 &&
 			    strcmp(j->root, j->namespace_root) != 0)
 				j->roots[n++] = j->namespace_root;
 		}
@@ -197,9 +201,8 @@ has_debug_file(struct jobs *s, const struct job *j)
 }
 
 /*
- * If there is another file now under that name, what is known of the old one
- * is not used: there are no names, and the report says why. A file that is
- * gone does no such harm.
+ * If another file has that name now, cached names of the old one are not used:
+ * the report says that the file was replaced. If the file is gone, they are.
  */
 bool
 jobs_load(struct jobs *s, struct job *j)
@@ -230,8 +233,8 @@ jobs_give_up(struct jobs *s, uint32_t object)
 }
 
 /*
- * A program that loads another build of its plugin every minute has thousands
- * of modules whose file is no more: one process for each would take long.
+ * A program that loads a new build of its plugin every minute has thousands of
+ * modules whose files are gone: one process for each would take too long.
  */
 bool
 jobs_is_hopeless(struct jobs *s, struct job *j)

@@ -7,7 +7,7 @@
 #include "names/cache.h"
 #include "names/lookup.h"
 #include "names/perfmap.h"
-#include "reader/proc.h"
+#include "reader/procfs.h"
 
 enum { JOBS_TWINS = 4 };
 
@@ -23,7 +23,7 @@ struct job {
 	bool symbols_only;
 	bool server_asked;
 	char *given, *given_alt; /* files from a server */
-	char root[32], namespace_root[PROC_ROOT_BYTES];
+	char root[32], namespace_root[PROCFS_ROOT_BYTES];
 	const char *roots[4];
 	const char *twins[JOBS_TWINS + 1];
 	struct places_search search;

@@ -12,7 +12,10 @@
 #include "names/table.h"
 #include "names/view.h"
 #include "names/wire.h"
+#include "util/dict.h"
+#include "util/words.h"
 #include "reader/relative.h"
+#include "trace/frame.h"
 
 enum {
 	PIECE_ROWS = 16384, /* of what names_write() gives at once */
@@ -26,7 +29,7 @@ struct embedded {
 	bool is_damaged;
 };
 
-/* Made anew at each question. */
+/* Made again for each call of names_notes(). */
 struct notes {
 	char **list;
 	size_t count;
@@ -158,17 +161,31 @@ wants_better(const struct names *n)
 	    n->options.debuginfod;
 }
 
+/*
+ * The owner in the key of a module, or of code in no module (NULL). A file at
+ * an absolute path, seen as we see it, is the same whoever had it loaded. All
+ * else is looked for where a process says that it is, and hostile ones may say
+ * what another has said.
+ */
+static uint64_t
+owner_for(
+    const struct process *p, const struct process_module *m, uint64_t view)
+{
+	return m && view == 0 && !relative_is(m) ? 0 : p->owner;
+}
+
 /* The table's own number of an object it has; false: it has not. */
 static bool
 find_embedded(struct names *n, const struct process *p,
-    const struct table_key *wanted, uint64_t address,
-    const struct names_frame **ret, size_t *ret_count)
+    const struct process_module *m, const struct table_key *wanted,
+    uint64_t address, const struct names_frame **ret, size_t *ret_count)
 {
 	const struct embedded *e = embedded_of(n, p);
 	struct table_key key = *wanted;
 	uint32_t object;
 
-	key.view = 0; /* a recording knows of one */
+	key.view = p->view; /* it was made elsewhere, or earlier */
+	key.owner = owner_for(p, m, key.view);
 	if (!e || !e->table || !table_has(e->table, &key, &object))
 		return false;
 	if (wants_better(n) && key.kind == TABLE_MODULE &&
@@ -181,8 +198,8 @@ find_embedded(struct names *n, const struct process *p,
 /* ---- frames ---- */
 
 /* Frames come process by process. */
-static uint64_t
-view_for(struct names *n, const struct process *p)
+uint64_t
+names_view(struct names *n, const struct process *p)
 {
 	if (n->view_pid != p->running_pid) {
 		n->view_pid = p->running_pid;
@@ -192,9 +209,13 @@ view_for(struct names *n, const struct process *p)
 }
 
 uint64_t
-names_source(struct names *n, const struct process *p)
+names_source(
+    struct names *n, const struct process *p, const struct process_module *m)
 {
-	return view_for(n, p) ^ (uint64_t)(uintptr_t)p->names;
+	uint64_t here = names_view(n, p), recorded = p->names ? p->view : 0;
+
+	return dict_hash(here ^ (uint64_t)(uintptr_t)p->names, recorded,
+	    owner_for(p, m, here | recorded));
 }
 
 /* What a frame is at; false: nowhere that has names. */
@@ -204,8 +225,7 @@ place_of(struct names *n, const struct process *p, uint64_t frame,
 {
 	const struct process_module *m = process_module(p, frame);
 
-	/* a return address may be the first byte of the next function */
-	*ret_address = SEG_FRAME_PC(frame) - !(frame & SEG_FRAME_EXACT);
+	*ret_address = frame_code(frame);
 	*key = (struct table_key){.kind = TABLE_PROCESS, .path = ""};
 	if (m) {
 		if (!m->path || m->build_id_bytes > sizeof(key->id))
@@ -214,12 +234,13 @@ place_of(struct names *n, const struct process *p, uint64_t frame,
 		key->path = relative_path(m);
 		key->id_bytes = m->build_id_bytes;
 		memcpy(key->id, m->build_id, m->build_id_bytes);
-		key->view = view_for(n, p);
+		key->view = names_view(n, p);
 		*ret_address -= m->base;
 	} else {
 		key->id_bytes = sizeof(p->header.uuid);
 		memcpy(key->id, p->header.uuid, key->id_bytes);
 	}
+	key->owner = owner_for(p, m, key->view);
 	return true;
 }
 
@@ -250,7 +271,7 @@ gather_frame(struct names *n, const struct process *p, uint64_t frame)
 	int err;
 
 	if (!place_of(n, p, frame, &key, &address) ||
-	    find_embedded(n, p, &key, address, &chain, &len))
+	    find_embedded(n, p, m, &key, address, &chain, &len))
 		return 0;
 	err = table_object(n->table, &key, &object);
 	if (err == 0 && m && relative_is(m))
@@ -303,7 +324,8 @@ names_chain(struct names *n, const struct process *p, uint64_t frame,
 
 	if (n->options.no_symbols || !place_of(n, p, frame, &key, &address))
 		goto unknown;
-	if (find_embedded(n, p, &key, address, ret, &count))
+	if (find_embedded(
+	        n, p, process_module(p, frame), &key, address, ret, &count))
 		return count;
 	for (int round = 0; round < 2; round++) {
 		if (table_has(n->table, &key, &object)) {
@@ -372,6 +394,7 @@ note_modules(const struct names *n, names_lacks lacks, void *context,
     struct notes *notes)
 {
 	size_t asked, unknown, more = 0;
+	char modules[WORDS_COUNTED];
 	char *text;
 
 	for (uint32_t i = 0; i < table_objects(n->table); i++) {
@@ -392,8 +415,8 @@ note_modules(const struct names *n, names_lacks lacks, void *context,
 		}
 	}
 	if (more > 0 &&
-	    asprintf(&text, "names are missing from %zu more module%s", more,
-	        more == 1 ? "" : "s") > 0)
+	    asprintf(&text, "names are missing from %s",
+	        words_counted(modules, more, "more module")) > 0)
 		add_note(notes, text);
 }
 
@@ -432,33 +455,32 @@ jail_error(const struct names *n)
 static void
 note_gaps(const struct names *n, struct notes *notes)
 {
+	char frames[WORDS_COUNTED], modules[WORDS_COUNTED];
 	struct names_gaps g;
 	char *text;
 
 	names_gaps(n, &g);
 	if (g.late_frames > 0 &&
 	    asprintf(&text,
-	        "%zu frame%s of %zu module%s no name: finding names took "
-	        "longer than %u s; --patience SECONDS allows more",
-	        g.late_frames, g.late_frames == 1 ? "" : "s", g.late_modules,
-	        g.late_frames == 1        ? " has"
-	            : g.late_modules == 1 ? " have"
-	                                  : "s have",
-	        n->options.seconds) > 0)
+	        "%s of %s %s no name: finding names took longer than %u s; "
+	        "--patience SECONDS allows more",
+	        words_counted(frames, g.late_frames, "frame"),
+	        words_counted(modules, g.late_modules, "module"),
+	        words_has(g.late_frames), n->options.seconds) > 0)
 		add_note(notes, text);
 	if (g.unconfined_modules > 0 &&
 	    asprintf(&text,
-	        "the debug information of %zu module%s was not read, because "
+	        "the debug information of %s was not read, because "
 	        "the kernel refuses to confine the process that reads it "
 	        "(seccomp: %s); names there come from symbols alone",
-	        g.unconfined_modules, g.unconfined_modules == 1 ? "" : "s",
+	        words_counted(modules, g.unconfined_modules, "module"),
 	        jail_error(n)) > 0)
 		add_note(notes, text);
 	if (g.left_processes > 0 &&
 	    asprintf(&text,
-	        "%zu process%s that read%s files for names did not end when "
+	        "%s that read%s files for names did not end when "
 	        "killed, because a file system does not answer",
-	        g.left_processes, g.left_processes == 1 ? "" : "es",
+	        words_counted(modules, g.left_processes, "process"),
 	        g.left_processes == 1 ? "s" : "") > 0)
 		add_note(notes, text);
 }
@@ -481,7 +503,8 @@ names_notes_shown(
 		if (n->embedded[i].is_damaged || !n->embedded[i].table)
 			add_note(notes,
 			    strdup("the names in the recording are damaged; "
-			           "what is missing was looked for here"));
+			           "missing names were looked for on this "
+			           "machine"));
 	if (server == -EDESTADDRREQ)
 		add_note(notes,
 		    strdup("--debuginfod: no server is named in "

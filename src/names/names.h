@@ -45,16 +45,21 @@ size_t names_chain(struct names *n, const struct process *p, uint64_t frame,
     const struct names_frame **ret);
 
 /*
- * Where the names of a process come from: its recording, and the files that it
- * sees. Two processes with the same number have the same names at the same
- * place of the same module; with others they may not, whatever its build-id.
+ * Where the names of a module come from: the recording of its process, the
+ * files that this sees, and its owner, if the place of the file is known from
+ * the process alone. Two processes with the same number have the same names at
+ * the same place of the module; with others they may not, whatever its build-id.
  */
-uint64_t names_source(struct names *n, const struct process *p);
+uint64_t names_source(
+    struct names *n, const struct process *p, const struct process_module *m);
+
+/* The number of the files that a process sees: names/view.h. 0: ours. */
+uint64_t names_view(struct names *n, const struct process *p);
 
 /*
  * names_chain() finds out about all frames of a process at once, when one is
- * asked for. Who has several processes gathers their frames first: what they
- * share is read once. -ENOMEM.
+ * asked for. A caller with several processes gathers their frames first, so
+ * that what they share is read once. -ENOMEM.
  */
 int names_gather(struct names *n, const struct process *p);
 int names_gather_frames(struct names *n, const struct process *p,

@@ -99,8 +99,8 @@ opener_left(const struct opener *o)
 	return o->left;
 }
 
-static bool
-is_ours(uid_t owner)
+bool
+opener_is_ours(uid_t owner)
 {
 	return owner == 0 || owner == geteuid();
 }
@@ -108,7 +108,7 @@ is_ours(uid_t owner)
 bool
 opener_is_trusted(const struct opener_file *f)
 {
-	return is_ours(f->owner) && (f->mode & (S_IWGRP | S_IWOTH)) == 0;
+	return opener_is_ours(f->owner) && (f->mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /* ---- the process that opens ---- */

@@ -78,6 +78,9 @@ int opener_ask(struct opener *o, const struct opener_question *q,
 /* Processes that could not even be killed. */
 size_t opener_left(const struct opener *o);
 
+/* Is it root or the user who runs us? */
+bool opener_is_ours(uid_t owner);
+
 /* Does nobody but root and ourselves decide what is in it? */
 bool opener_is_trusted(const struct opener_file *f);
 

@@ -81,21 +81,15 @@ describe(const struct stat *st, struct opener_file *to)
 	to->mode = st->st_mode;
 }
 
-static bool
-is_ours(uid_t owner)
-{
-	return owner == 0 || owner == geteuid();
-}
-
 /*
- * Who writes a link, or the name of a debug file, into a file of his own must
- * not choose what root reads.
+ * A user who writes a link, or the name of a debug file into a file of his own,
+ * must not choose what root reads.
  */
 static bool
 may_choose(const struct opening_question *q, uid_t owner)
 {
 	return !q->check_owner || owner == q->chooser ||
-	    (is_ours(owner) && is_ours(q->chooser));
+	    (opener_is_ours(owner) && opener_is_ours(q->chooser));
 }
 
 /* The same file, for reading. */

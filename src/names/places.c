@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "names/buildid.h"
+#include "util/text.h"
 
 #define USUAL "/usr/lib/debug"
 #define PROC  "/proc/"
@@ -92,8 +93,7 @@ is_named(
 static bool
 is_in_dirs(struct counter *c, const struct places_search *s)
 {
-	const char *slash = strrchr(s->path, '/');
-	const char *last = slash ? slash + 1 : s->path;
+	const char *last = text_base(s->path);
 	char dir[PATH_MAX];
 
 	for (size_t i = 0; s->dirs[i]; i++) {

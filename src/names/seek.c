@@ -141,7 +141,7 @@ unique(struct place *places, size_t count)
 	return kept;
 }
 
-/* Many processes of one program name the same places again and again. */
+/* Processes of one program have the same places, so drop duplicates first. */
 static int
 make_room(struct seek *s)
 {
@@ -277,7 +277,7 @@ try_cheaply(struct seek *s, struct job *j)
 	return j->count > 0 && !jobs_is_hopeless(&s->jobs, j);
 }
 
-/* Whatever happened: each place has an answer. */
+/* Gives every place that was not found the chain that knows nothing. */
 static void
 settle(struct seek *s)
 {

@@ -119,14 +119,15 @@ same_object(const void *items, uint32_t item, const void *key)
 
 	return x->kind == y->kind && x->id_bytes == y->id_bytes &&
 	    memcmp(x->id, y->id, x->id_bytes) == 0 && x->view == y->view &&
-	    strcmp(x->path, y->path) == 0;
+	    x->owner == y->owner && strcmp(x->path, y->path) == 0;
 }
 
 static uint64_t
 hash_key(const struct table_key *key)
 {
 	return dict_hash(dict_hash_bytes(key->id, key->id_bytes),
-	    dict_hash_text(key->path), key->kind ^ key->view);
+	    dict_hash_text(key->path),
+	    key->kind ^ key->view ^ key->owner << 32);
 }
 
 bool

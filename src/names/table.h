@@ -6,9 +6,9 @@
 #include "names/names.h"
 
 /*
- * Grows only. Bounded, for what fills it is not trusted: what does not fit is
- * -EFBIG, and all that is there stays good. All texts and chains it gives are
- * valid as long as the table.
+ * Grows only. It is bounded, because its input is not trusted: if something
+ * does not fit, the call returns -EFBIG, and the table stays valid. All texts
+ * and chains that it gives are valid as long as the table.
  */
 struct table;
 
@@ -25,10 +25,15 @@ struct table_key {
 	const char *path; /* "" for a process */
 	/*
 	 * Who sees the file under that path: processes with another mount
-	 * namespace or root may have another file there. 0: we ourselves. Is
-	 * not written anywhere.
+	 * namespace or root may have another file there. 0: we ourselves.
 	 */
 	uint64_t view;
+	/*
+	 * Whose process it is, where the process itself says where the file
+	 * is, or which process it is: what one user's process says must not
+	 * name the functions of another's. uid + 1; 0: all the same.
+	 */
+	uint64_t owner;
 };
 
 /* Where the names of a module come from, the best is the highest. */

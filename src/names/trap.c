@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
 
+#include "cpu/machine.h"
 #include "names/ask.h"
 
 #define SUFFIX ".dwo"
@@ -94,30 +94,16 @@ answer(int number, const unsigned long *args)
 	}
 }
 
-#if defined(__x86_64__) || defined(__aarch64__)
-
 /* No malloc here: the call may have been made by malloc. */
 static void
 handle(int signal_number, siginfo_t *info, void *context)
 {
-	ucontext_t *uc = context;
+	unsigned long args[CPU_CALL_ARGS];
 	int was = errno;
 
 	(void)signal_number;
-#if defined(__x86_64__)
-	const greg_t *r = uc->uc_mcontext.gregs;
-	const unsigned long args[] = {(unsigned long)r[REG_RDI],
-	    (unsigned long)r[REG_RSI], (unsigned long)r[REG_RDX],
-	    (unsigned long)r[REG_R10]};
-
-	uc->uc_mcontext.gregs[REG_RAX] = answer(info->si_syscall, args);
-#else
-	unsigned long args[4];
-
-	for (int i = 0; i < 4; i++)
-		args[i] = uc->uc_mcontext.regs[i];
-	uc->uc_mcontext.regs[0] = (unsigned long)answer(info->si_syscall, args);
-#endif
+	cpu_call_args(context, args);
+	cpu_call_answer(context, answer(info->si_syscall, args));
 	errno = was;
 }
 
@@ -130,14 +116,3 @@ trap_install(int fd)
 	ask_fd = fd;
 	return sigaction(SIGSYS, &action, NULL) < 0 ? -errno : 0;
 }
-
-#else
-
-int
-trap_install(int fd)
-{
-	(void)fd;
-	return -ENOSYS;
-}
-
-#endif

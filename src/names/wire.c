@@ -85,6 +85,19 @@ flush(struct wire_out *w)
 		put_item(w, WIRE_PLACES, &w->places);
 }
 
+/* Says whose the next object is, unless it is as of the last one. */
+static void
+put_scope(struct wire_out *w, const struct table_key *key)
+{
+	if (key->owner == w->owner && key->view == w->view)
+		return;
+	w->owner = key->owner;
+	w->view = key->view;
+	codec_put(&w->body, key->owner);
+	codec_put(&w->body, key->view);
+	put_item(w, WIRE_SCOPE, &w->body);
+}
+
 void
 wire_put_object(struct wire_out *w, const struct table_key *key,
     const struct table_state *state)
@@ -93,6 +106,7 @@ wire_put_object(struct wire_out *w, const struct table_key *key,
 	uint32_t detail = put_text(w, state->detail);
 
 	flush(w);
+	put_scope(w, key);
 	w->last_address = 0;
 	codec_put(&w->body, key->kind);
 	codec_put(&w->body, path);
@@ -264,6 +278,8 @@ get_object(struct wire_in *w, struct codec_in *body)
 	memcpy(key.id, body->at, key.id_bytes);
 	key.kind = (enum table_kind)kind;
 	key.path = path ? path : "";
+	key.owner = w->owner;
+	key.view = w->view;
 	if (w->only) { /* the path may be another; the contents are the same */
 		if (w->only->kind != key.kind ||
 		    w->only->id_bytes != key.id_bytes ||
@@ -271,6 +287,7 @@ get_object(struct wire_in *w, struct codec_in *body)
 			return -EBADMSG;
 		key.path = w->only->path;
 		key.view = w->only->view;
+		key.owner = w->only->owner;
 	}
 	w->last = 0;
 	err = table_object(w->table, &key, &w->object);
@@ -285,6 +302,18 @@ get_object(struct wire_in *w, struct codec_in *body)
 	now = table_state(w->table, w->object);
 	*now = state;
 	w->object++;
+	return 0;
+}
+
+static int
+get_scope(struct wire_in *w, struct codec_in *body)
+{
+	uint64_t owner = codec_get(body), view = codec_get(body);
+
+	if (body->bad)
+		return -EBADMSG;
+	w->owner = owner;
+	w->view = view;
 	return 0;
 }
 
@@ -320,6 +349,8 @@ get_item(struct wire_in *w, uint64_t tag, struct codec_in *body)
 		return get_object(w, body);
 	case WIRE_PLACES:
 		return get_places(w, body);
+	case WIRE_SCOPE:
+		return get_scope(w, body);
 	case WIRE_DONE:
 		w->done = true;
 		return 0;

@@ -8,8 +8,8 @@
 #include "trace/codec.h"
 
 /*
- * A row of items as in trace/line.h: tag, length of the body, body; told byte
- * by byte in docs/RECORDING.md, entry of type 7. A reader skips tags it does
+ * A sequence of items as in trace/codec.h: tag, length of the body, body.
+ * docs/RECORDING.md, entry of type 7, has every byte. A reader skips tags it does
  * not know; a number written to a file never changes its meaning.
  */
 enum wire_tag {
@@ -19,6 +19,7 @@ enum wire_tag {
 	WIRE_PLACES = 4, /* addresses and their chains */
 	WIRE_DONE = 5,   /* all that was asked for has been said; jail only */
 	WIRE_ASK = 6,    /* a file is needed: ask.h; jail only */
+	WIRE_SCOPE = 7,  /* owner and view of the objects that follow */
 };
 
 enum { WIRE_MAX_CHAIN = 1024, WIRE_INLINED = 1 };
@@ -33,6 +34,7 @@ struct wire_out {
 	size_t text_count, text_room;
 	uint32_t chain_count;
 	uint64_t last_address;
+	uint64_t owner, view; /* of the last WIRE_SCOPE */
 };
 
 /* Out of memory: wire_failed(), once and for all. */
@@ -62,8 +64,9 @@ struct wire_in {
 	size_t text_count, text_room;
 	uint32_t *chains;
 	size_t chain_count, chain_room;
-	uint32_t object; /* number + 1, 0: none yet */
-	uint64_t last;   /* address */
+	uint32_t object;      /* number + 1, 0: none yet */
+	uint64_t last;        /* address */
+	uint64_t owner, view; /* of the last WIRE_SCOPE */
 	bool done;
 	/* takes the body of WIRE_ASK; NULL: it is skipped */
 	int (*ask)(void *context, const uint8_t *body, size_t len);
@@ -71,8 +74,8 @@ struct wire_in {
 };
 
 /*
- * Takes whole items; *ret_used tells how many bytes they had, and what is
- * left is to be given again with more behind it. -EBADMSG: this is not what
+ * Takes whole items; *ret_used is how many bytes they had; the caller
+ * gives the rest again, with more behind it. -EBADMSG: this is not what
  * we write; -EFBIG: more than a table holds; -ENOMEM. What came before is
  * sound.
  */

@@ -170,9 +170,10 @@ take(struct worker *w)
 	err = wire_get(&w->in, w->buffer, w->len, &used);
 	if (err < 0) {
 		finish(w,
-		    err == -EFBIG        ? "it has more names than seep keeps"
-		        : err == -ENOMEM ? "out of memory"
-		                         : "reading it gave nonsense");
+		    err == -EFBIG ? "it has more names than seep keeps"
+		        : err == -ENOMEM
+		        ? "out of memory"
+		        : "the process that read it sent invalid data");
 		return;
 	}
 	memmove(w->buffer, w->buffer + used, w->len - used);

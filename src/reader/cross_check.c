@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "reader/proc.h"
+#include "reader/procfs.h"
 #include "reader/live_map.h"
 
 enum { TRIES = 3, BUDGET_NS = 100000000 };
@@ -246,7 +247,7 @@ compare(const struct sums *before, const struct live_map *m,
 static uint64_t
 threads_of(pid_t pid)
 {
-	uint32_t n = proc_status(pid, "Threads");
+	uint32_t n = procfs_status(pid, "Threads");
 
 	return n ? n : 1;
 }

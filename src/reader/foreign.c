@@ -16,11 +16,7 @@
 
 #include "util/clock.h"
 #include "reader/foreign_parts.h"
-
-/* What an exec changes, and a new process under an old number. */
-struct identity {
-	uint64_t start_jiffies, code_start, code_end, stack_start;
-};
+#include "reader/procfs.h"
 
 struct foreign {
 	struct foreign_window *window;
@@ -29,50 +25,22 @@ struct foreign {
 	int socket;
 	int err; /* of all calls from now on */
 	uint64_t patience_ns;
-	struct identity who;
+	struct procfs_stat who;
 };
 
 /* ---- who it is ---- */
 
-/* Fields 22, 26, 27 and 28 of /proc/PID/stat. */
-static int
-read_identity(int process, struct identity *ret)
-{
-	uint64_t *const want[] = {&ret->start_jiffies, &ret->code_start,
-	    &ret->code_end, &ret->stack_start};
-	static const int fields[] = {22, 26, 27, 28};
-	int fd = openat(process, "stat", O_RDONLY | O_CLOEXEC), field = 2;
-	char text[1024], *p;
-	ssize_t n;
-
-	if (fd < 0)
-		return -ESRCH;
-	n = read(fd, text, sizeof(text) - 1);
-	(void)close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	p = strrchr(text, ')'); /* field 2, the name, may hold anything */
-	if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
-		return -ESRCH;
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		for (; field < fields[i]; field++) {
-			p = strchr(p, ' ');
-			if (!p)
-				return -ESRCH;
-			p++;
-		}
-		*want[i] = strtoull(p, NULL, 10);
-	}
-	return 0;
-}
-
 bool
 foreign_is_same(const struct foreign *f)
 {
-	struct identity now = {0};
+	struct procfs_stat now;
 
 	/* the directory is that of a process that is gone, not of a new one */
-	return f->err == 0 && read_identity(f->process, &now) == 0 &&
-	    memcmp(&now, &f->who, sizeof(now)) == 0;
+	return f->err == 0 && procfs_stat_at(f->process, &now) == 0 &&
+	    now.start_jiffies == f->who.start_jiffies &&
+	    now.code_start == f->who.code_start &&
+	    now.code_end == f->who.code_end &&
+	    now.stack_start == f->who.stack_start;
 }
 
 /* ---- the helper ---- */
@@ -225,9 +193,10 @@ foreign_open(pid_t pid, const struct foreign_options *o, struct foreign **ret,
 	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (f->window == MAP_FAILED)
 		f->window = NULL;
-	err = f->process < 0 ? -ESRCH
-	    : !f->window     ? -ENOMEM
-	                     : read_identity(f->process, &f->who);
+	err = f->process < 0                          ? -ESRCH
+	    : !f->window                              ? -ENOMEM
+	    : procfs_stat_at(f->process, &f->who) < 0 ? -ESRCH
+	                                              : 0;
 	if (err == 0)
 		err = start_helper(f, o);
 	if (err < 0) {

@@ -107,10 +107,16 @@ bool foreign_is_same(const struct foreign *f);
 void foreign_close(struct foreign *f);
 
 /*
- * The text of /proc/PID/maps, NUL terminated, for free(). Of another user's
- * process a child reads it, because the process can hold the lock for it as
- * long as it likes. -ESRCH, -EACCES, -ENOMEM, -EFBIG, -ETIMEDOUT.
+ * The text of a file in /proc/PID whose reader waits for the process, NUL
+ * terminated, for free(): `maps`, `environ`, `cmdline`, `smaps` (its lock, its
+ * memory), `fdinfo/N` (the lock of an epoll descriptor). A process can hold
+ * such a lock for as long as it likes. So a helper reads the files of other
+ * users' processes, with a deadline of 2 s. A process that misses it is not
+ * asked again for 30 s, and all that miss it may cost 2 s and a tenth of the
+ * run; beyond that each of them costs 10 ms.
+ * -ENOENT, -ESRCH, -EACCES, -ENOMEM, -EFBIG, -ETIMEDOUT, -EIO.
  */
-int foreign_maps(pid_t pid, char **ret, size_t *ret_len);
+enum { FOREIGN_NAME_BYTES = 32 };
+int foreign_text(pid_t pid, const char *name, char **ret, size_t *ret_len);
 
 #endif

@@ -9,6 +9,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "reader/procfs.h"
+
 enum {
 	AREAS_MAX = 1 << 20, /* 16 times as many as a process may have */
 	DEVICES_MAX = 1024,  /* mounts of tmpfs; pages of others are files' */
@@ -152,35 +154,17 @@ kind_of(const struct foreign_areas *a, uint64_t device, uint64_t inode,
 	return FOREIGN_AREA_FILE;
 }
 
-/* "START-END perms offset major:minor inode   path" */
 static bool
-parse_area(const struct foreign_areas *a, struct area *ret)
+parse_area(struct foreign_areas *a, struct area *ret)
 {
-	unsigned long major, minor;
-	uint64_t inode;
-	const char *p;
-	char *end;
+	struct procfs_mapping map;
 
-	ret->start = strtoull(a->line, &end, 16);
-	if (*end != '-')
+	if (!procfs_parse_mapping(a->line, &map))
 		return false;
-	ret->end = strtoull(end + 1, &end, 16);
-	p = end;
-	for (int field = 0; field < 3; field++) {
-		p = strchr(p, ' ');
-		if (!p)
-			return false;
-		p++;
-	}
-	major = strtoul(p, &end, 16);
-	if (*end != ':')
-		return false;
-	minor = strtoul(end + 1, &end, 16);
-	inode = strtoull(end, &end, 10);
-	end += strspn(end, " ");
-	ret->kind =
-	    kind_of(a, makedev((unsigned)major, (unsigned)minor), inode, end);
-	return ret->start < ret->end;
+	*ret = (struct area){.start = map.start,
+	    .end = map.end,
+	    .kind = kind_of(a, map.device, map.inode, map.path)};
+	return true;
 }
 
 void

@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -14,8 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "util/clock.h"
+#include "cpu/machine.h"
 #include "reader/foreign_parts.h"
+#include "util/callfilter.h"
+#include "util/clock.h"
 
 enum {
 	FIRST_FD = 3,
@@ -127,39 +126,22 @@ foreign_enter(int *const *fds, size_t count)
 	keep_descriptors(fds, count);
 }
 
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCH AUDIT_ARCH_AARCH64
-#endif
-
-#define LOAD(field) \
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
-#define ALLOW(number) \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), \
-	    RETURN(SECCOMP_RET_ALLOW)
-
 void
 foreign_confine(pid_t pid)
 {
-#ifdef ARCH
 	struct sock_filter program[] = {
-	    LOAD(arch),
-	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
-	    RETURN(SECCOMP_RET_KILL_PROCESS),
-	    LOAD(nr),
-	    ALLOW(SYS_read),
-	    ALLOW(SYS_pread64),
-	    ALLOW(SYS_write),
-	    ALLOW(SYS_clock_nanosleep),
-	    ALLOW(SYS_exit_group),
+	    CALLFILTER_BEGIN(CPU_AUDIT_ARCH),
+	    CALLFILTER_ALLOW(SYS_read),
+	    CALLFILTER_ALLOW(SYS_pread64),
+	    CALLFILTER_ALLOW(SYS_write),
+	    CALLFILTER_ALLOW(SYS_clock_nanosleep),
+	    CALLFILTER_ALLOW(SYS_exit_group),
 	    /* the low half of a pid is all of it */
-	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 3),
-	    LOAD(args[0]),
-	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)pid, 0, 1),
-	    RETURN(SECCOMP_RET_ALLOW),
-	    RETURN(SECCOMP_RET_ERRNO | EPERM),
+	    CALLFILTER_EQUAL(SYS_process_vm_readv, 0, 3),
+	    CALLFILTER_LOAD(args[0]),
+	    CALLFILTER_EQUAL((uint32_t)pid, 0, 1),
+	    CALLFILTER_RETURN(SECCOMP_RET_ALLOW),
+	    CALLFILTER_RETURN(SECCOMP_RET_ERRNO | EPERM),
 	};
 	const struct sock_fprog filter = {
 	    .len = sizeof(program) / sizeof(program[0]),
@@ -168,8 +150,4 @@ foreign_confine(pid_t pid)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
 		(void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
-#else
-	(void)pid;
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-#endif
 }

@@ -6,7 +6,7 @@
 #include "reader/session.h"
 
 /*
- * Adds what is in the file to the session. What breaks off or is damaged is
+ * Adds what is in the file to the session. What is cut off or damaged is
  * used as far as it goes: is_truncated, and notes that say what is missing.
  * Errors as of session_load().
  */

@@ -8,6 +8,7 @@
 
 #include "cpu/cpu.h"
 #include "reader/foreign.h"
+#include "reader/procfs.h"
 #include "trace/ours.h"
 
 enum { PAGE = FOREIGN_PAGE_BYTES, COPIES = 3 };
@@ -88,99 +89,67 @@ read_table(
 
 /* ---- what is of a file ---- */
 
-struct mapping {
-	uint64_t start, end, major, minor, inode;
-	bool is_shared;
+/* A file that the process shares; inode 0 means none. */
+struct file {
+	uint64_t device, inode;
 };
 
-/* A number at *p, which moves behind it and behind one `end`. */
-static bool
-take_number(const char **p, int base, char end, uint64_t *ret)
+static struct file
+file_at(const struct procfs_mapping *m, uint64_t address)
 {
-	char *behind;
-
-	errno = 0;
-	*ret = strtoull(*p, &behind, base);
-	if (errno != 0 || behind == *p || *behind != end)
-		return false;
-	*p = behind + 1;
-	return true;
+	if (address < m->start || address >= m->end || m->rights[3] != 's')
+		return (struct file){0};
+	return (struct file){m->device, m->inode};
 }
 
-/* One line of /proc/PID/maps. */
-static bool
-parse(const char *p, struct mapping *ret)
-{
-	uint64_t offset;
-
-	if (!take_number(&p, 16, '-', &ret->start) ||
-	    !take_number(&p, 16, ' ', &ret->end) || strnlen(p, 5) < 5)
-		return false;
-	ret->is_shared = p[3] == 's';
-	p += 5; /* the rights and a blank */
-	return take_number(&p, 16, ' ', &offset) &&
-	    take_number(&p, 16, ':', &ret->major) &&
-	    take_number(&p, 16, ' ', &ret->minor) &&
-	    take_number(&p, 10, ' ', &ret->inode);
-}
-
-static const char *
-next_line(const char *text, struct mapping *ret)
-{
-	while (*text) {
-		const char *line = text, *end = strchrnul(text, '\n');
-
-		text = *end ? end + 1 : end;
-		if (parse(line, ret))
-			return text;
-	}
-	return NULL;
-}
-
-/* The file that is shared at this address; inode 0: there is none. */
-static struct mapping
-file_at(const char *text, uint64_t address)
-{
-	struct mapping m;
-
-	while (address != 0 && (text = next_line(text, &m)) != NULL)
-		if (address >= m.start && address < m.end)
-			return m.is_shared ? m : (struct mapping){.inode = 0};
-	return (struct mapping){.inode = 0};
-}
-
-static bool
-is_same_file(const struct mapping *a, const struct mapping *b)
-{
-	return a->inode != 0 && a->inode == b->inode && a->major == b->major &&
-	    a->minor == b->minor;
-}
-
+/* The text is read twice, because parsing it cuts it into lines. */
 static int
-add_files(struct our_ranges *r, const char *maps, const struct seg_header *h)
+find_files(pid_t pid, const struct seg_header *h, struct file ret[2])
 {
-	struct mapping own = file_at(maps, h->own_address);
-	struct mapping control = file_at(maps, h->control_address);
-	struct mapping m;
-	int err = 0;
+	struct procfs_mapping m;
+	struct procfs_maps maps;
+	int err = procfs_maps_open(&maps, pid);
 
-	while (err == 0 && (maps = next_line(maps, &m)) != NULL)
-		if (is_same_file(&m, &own) || is_same_file(&m, &control))
-			err = r->add(m.start, m.end, r->arg);
+	while (err == 0 && procfs_maps_next_file(&maps, &m)) {
+		struct file own = file_at(&m, h->own_address);
+		struct file control = file_at(&m, h->control_address);
+
+		if (own.inode != 0)
+			ret[0] = own;
+		if (control.inode != 0)
+			ret[1] = control;
+	}
+	procfs_maps_close(&maps);
 	return err;
+}
+
+static bool
+is_one_of(const struct procfs_mapping *m, const struct file files[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (files[i].inode != 0 && files[i].inode == m->inode &&
+		    files[i].device == m->device)
+			return true;
+	return false;
 }
 
 static int
 read_files(struct our_ranges *r, pid_t pid, const struct seg_header *h)
 {
-	char *maps = NULL;
-	size_t len;
-	int err = foreign_maps(pid, &maps, &len);
+	struct file files[2] = {{0}};
+	struct procfs_mapping m;
+	struct procfs_maps maps;
+	int err = find_files(pid, h, files);
 
 	if (err == 0)
-		err = add_files(r, maps, h);
-	free(maps);
-	return err == -EACCES ? -EPERM : err;
+		err = procfs_maps_open(&maps, pid);
+	if (err < 0)
+		return err == -EACCES ? -EPERM : err;
+	while (err == 0 && procfs_maps_next_file(&maps, &m))
+		if (is_one_of(&m, files))
+			err = r->add(m.start, m.end, r->arg);
+	procfs_maps_close(&maps);
+	return err;
 }
 
 int

@@ -18,181 +18,25 @@
 
 #include "reader/proc_look.h"
 #include "util/clock.h"
-#include "reader/foreign.h"
-
-enum { OPEN_BUDGET_NS = 2000000000 };
+#include "reader/procfs.h"
 
 /* The inode of the first pid namespace, PROC_PID_INIT_INO, since Linux 3.8. */
 #define FIRST_PID_NS UINT64_C(0xeffffffc)
-
-/* One line of /proc/PID/maps that has a file behind it. */
-struct mapping {
-	uint64_t start, end, device, inode;
-	char *path; /* inside the line */
-};
-
-struct maps {
-	char *text, *next; /* lines */
-};
-
-static int
-maps_open(struct maps *m, pid_t pid)
-{
-	size_t len;
-	int err;
-
-	*m = (struct maps){0};
-	err = foreign_maps(pid, &m->text, &len);
-	m->next = m->text;
-	return err;
-}
-
-static void
-maps_close(struct maps *m)
-{
-	free(m->text);
-}
-
-/* A number at *p, which moves behind it and behind one `end`. */
-static bool
-take_number(char **p, int base, char end, uint64_t *ret)
-{
-	char *behind;
-
-	errno = 0;
-	*ret = strtoull(*p, &behind, base);
-	if (errno != 0 || behind == *p || *behind != end)
-		return false;
-	*p = behind + 1;
-	return true;
-}
-
-/* "START-END perms offset major:minor inode   path" */
-static bool
-parse_mapping(char *line, struct mapping *ret)
-{
-	uint64_t offset, device_major, device_minor;
-	char *p = line;
-
-	if (!take_number(&p, 16, '-', &ret->start) ||
-	    !take_number(&p, 16, ' ', &ret->end))
-		return false;
-	p += strcspn(p, " ");
-	p += strspn(p, " ");
-	if (!take_number(&p, 16, ' ', &offset) ||
-	    !take_number(&p, 16, ':', &device_major) ||
-	    !take_number(&p, 16, ' ', &device_minor) ||
-	    !take_number(&p, 10, ' ', &ret->inode) || ret->inode == 0)
-		return false; /* without a path nothing follows the inode */
-	ret->device = makedev((unsigned)device_major, (unsigned)device_minor);
-	ret->path = p + strspn(p, " ");
-	return true;
-}
-
-/* false at the end */
-static bool
-maps_next(struct maps *m, struct mapping *ret)
-{
-	while (*m->next) {
-		char *line = m->next, *end = strchrnul(line, '\n');
-
-		m->next = *end ? end + 1 : end;
-		*end = '\0';
-		if (parse_mapping(line, ret))
-			return true;
-	}
-	return false;
-}
-
-static const char deleted[] = " (deleted)";
-
-static bool
-ends_with(const char *text, size_t len, const char *end)
-{
-	size_t n = strlen(end);
-
-	return len >= n && memcmp(text + len - n, end, n) == 0;
-}
-
-int
-proc_files(pid_t pid, bool (*each)(void *, uint64_t, const char *, bool),
-    void *context)
-{
-	struct mapping map;
-	struct maps maps;
-	int err;
-
-	err = maps_open(&maps, pid);
-	if (err < 0)
-		return err == -ESRCH ? -ESRCH : -EACCES;
-	while (err == 0 && maps_next(&maps, &map)) {
-		bool gone = ends_with(map.path, strlen(map.path), deleted);
-
-		if (!each(context, map.start, map.path, gone))
-			err = -ENOMEM;
-	}
-	maps_close(&maps);
-	return err;
-}
-
-static int
-look_at_directory(const char *path, struct statx *ret)
-{
-	*ret = (struct statx){0};
-	return statx(
-	    AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, ret);
-}
-
-/* A bind mount of a directory below itself has its inode, but not its mount. */
-static bool
-is_same_directory(const struct statx *a, const struct statx *b)
-{
-	return a->stx_ino == b->stx_ino &&
-	    a->stx_dev_major == b->stx_dev_major &&
-	    a->stx_dev_minor == b->stx_dev_minor &&
-	    a->stx_mnt_id == b->stx_mnt_id;
-}
-
-/*
- * ".." ends at the root of who looks, which is not that of the process: so it
- * leads out of a chroot, up to the root of the mount namespace, where it stays.
- */
-int
-proc_root(pid_t pid, char ret_path[PROC_ROOT_BYTES])
-{
-	struct statx here, above;
-	size_t n = (size_t)snprintf(
-	    ret_path, PROC_ROOT_BYTES, "/proc/%d/root", (int)pid);
-
-	if (look_at_directory(ret_path, &here) < 0)
-		return -ENOENT;
-	for (; n + sizeof("/..") <= PROC_ROOT_BYTES; n += strlen("/..")) {
-		memcpy(ret_path + n, "/..", sizeof("/.."));
-		if (look_at_directory(ret_path, &above) < 0)
-			return -ENOENT;
-		if (is_same_directory(&above, &here)) {
-			ret_path[n] = '\0';
-			return 0;
-		}
-		here = above;
-	}
-	return -ENOENT;
-}
 
 /* 1: pid maps the file; 0: it does not; negative errno: we cannot tell. */
 static int
 maps_has(pid_t pid, uint64_t device, uint64_t inode)
 {
-	struct mapping map;
-	struct maps maps;
+	struct procfs_mapping map;
+	struct procfs_maps maps;
 	int found = 0, err;
 
-	err = maps_open(&maps, pid);
+	err = procfs_maps_open(&maps, pid);
 	if (err < 0)
 		return err;
-	while (!found && maps_next(&maps, &map))
+	while (!found && procfs_maps_next_file(&maps, &map))
 		found = map.device == device && map.inode == inode;
-	maps_close(&maps);
+	procfs_maps_close(&maps);
 	return found;
 }
 
@@ -200,27 +44,12 @@ maps_has(pid_t pid, uint64_t device, uint64_t inode)
 static int
 start_jiffies(pid_t pid, uint64_t *ret)
 {
-	char path[64], text[1024], *p;
-	FILE *file;
-	size_t n;
+	struct procfs_stat stat;
+	int err = procfs_stat(pid, &stat);
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return -ENOENT;
-	n = fread(text, 1, sizeof(text) - 1, file);
-	(void)fclose(file);
-	text[n] = '\0';
-	p = strrchr(text, ')'); /* field 2, the name, may hold anything */
-	if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
-		return -ESRCH;
-	for (int field = 2; field < 22; field++) {
-		p = strchr(p, ' ');
-		if (!p)
-			return -ESRCH;
-		p++;
-	}
-	return take_number(&p, 10, ' ', ret) ? 0 : -ESRCH;
+	if (err == 0)
+		*ret = stat.start_jiffies;
+	return err;
 }
 
 /*
@@ -240,12 +69,8 @@ minus_sleep(uint64_t boot_ns)
 	return boot_ns > asleep_ns ? boot_ns - asleep_ns : 0;
 }
 
-/*
- * May a process that started then have written this header? A forked child in
- * a slot does not know its start time, but one who came later is not it.
- */
-static bool
-same_start(const struct seg_header *h, uint64_t jiffies)
+bool
+proc_may_have_written(const struct seg_header *h, uint64_t jiffies)
 {
 	long per_second = sysconf(_SC_CLK_TCK);
 	uint64_t jiffy_ns =
@@ -259,36 +84,6 @@ same_start(const struct seg_header *h, uint64_t jiffies)
 	started_ns = minus_sleep(started_ns);
 	/* the header's clock may be coarse: a jiffy's grace */
 	return started_ns <= h->start_monotonic_ns + jiffy_ns;
-}
-
-uint32_t
-proc_status(pid_t pid, const char *name)
-{
-	size_t name_bytes = strlen(name);
-	char path[64], line[256];
-	uint32_t value = 0;
-	FILE *file;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file)) {
-		char *p;
-
-		if (strncmp(line, name, name_bytes) != 0 ||
-		    line[name_bytes] != ':')
-			continue;
-		p = line + strlen(line);
-		while (p > line && isspace((unsigned char)p[-1]))
-			*--p = '\0';
-		while (p > line && isdigit((unsigned char)p[-1]))
-			p--;
-		value = (uint32_t)strtoul(p, NULL, 10);
-		break;
-	}
-	(void)fclose(file);
-	return value;
 }
 
 /* Of this machine, since it started; false: not to be known. */
@@ -356,46 +151,23 @@ other_boot(const struct seg_header *h)
 	    memcmp(h->boot_id, here()->boot, sizeof(none)) != 0;
 }
 
-/* Calls `each` for all processes until it returns true. */
-static bool
-any_process(bool (*each)(pid_t pid, void *arg), void *arg)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *e;
-	bool found = false;
-
-	while (dir && !found && (e = readdir(dir))) {
-		char *end;
-		long pid;
-
-		if (!isdigit((unsigned char)e->d_name[0]))
-			continue;
-		pid = strtol(e->d_name, &end, 10);
-		if (*end == '\0' && pid > 0 && pid <= INT32_MAX)
-			found = each((pid_t)pid, arg);
-	}
-	if (dir)
-		(void)closedir(dir);
-	return found;
-}
-
 /* Reads the map of a process, if the look has not. */
 static struct proc_seen *
 see(struct proc_look *look, pid_t pid)
 {
 	struct proc_seen *seen = proc_look_find(look, pid);
-	struct mapping map;
-	struct maps maps;
+	struct procfs_mapping map;
+	struct procfs_maps maps;
 
 	if (!seen || seen->is_read)
 		return seen;
 	seen->is_read = true;
 	seen->start_err = start_jiffies(pid, &seen->start_jiffies);
-	seen->err = maps_open(&maps, pid);
-	while (seen->err == 0 && maps_next(&maps, &map))
+	seen->err = procfs_maps_open(&maps, pid);
+	while (seen->err == 0 && procfs_maps_next_file(&maps, &map))
 		if (strstr(map.path, ".seg"))
 			seen->err = proc_look_add(seen, map.device, map.inode);
-	maps_close(&maps);
+	procfs_maps_close(&maps);
 	return seen;
 }
 
@@ -417,11 +189,33 @@ has_mapped(struct proc_look *look, pid_t pid, const struct source *file)
 	return seen->err;
 }
 
+/* Start time of a process; -ESRCH: there is none; -EACCES: it is hidden. */
+static int
+find_start(struct proc_look *look, pid_t pid, uint64_t *ret)
+{
+	struct proc_seen *seen = look ? see(look, pid) : NULL;
+	int err;
+
+	if (seen) {
+		*ret = seen->start_jiffies;
+		err = seen->start_err;
+	} else {
+		err = start_jiffies(pid, ret);
+	}
+	/* hidepid= hides it in /proc, not from kill() */
+	if (err == -ENOENT)
+		err = kill(pid, 0) == 0 || errno == EPERM ? -EACCES : -ESRCH;
+	return err;
+}
+
 struct search {
 	struct proc_look *look;
 	const struct source *file;
 	uint32_t inner; /* pid as the process sees it, 0: any */
+	pid_t except;   /* this one has been looked at */
+	const struct seg_header *header; /* that it may have written, or NULL */
 	pid_t found;
+	uint64_t found_start;
 	bool is_hidden; /* one that we may not look at has this pid */
 };
 
@@ -429,20 +223,29 @@ static bool
 is_searched(pid_t pid, void *arg)
 {
 	struct search *s = arg;
-	int mapped = has_mapped(s->look, pid, s->file);
+	int mapped = pid == s->except ? 0 : has_mapped(s->look, pid, s->file);
+	uint64_t started = 0;
 	uint32_t inner;
 
 	if (mapped == 0 || mapped == -ESRCH)
 		return false;
-	inner = s->inner == 0 ? 0 : proc_status(pid, "NSpid");
+	if (s->header &&
+	    (find_start(s->look, pid, &started) < 0 ||
+	        !proc_may_have_written(s->header, started)))
+		return false;
+	inner = s->inner == 0 ? 0 : procfs_status(pid, "NSpid");
 	if (inner != 0 && inner != s->inner)
 		return false;
 	if (mapped < 0 || inner != s->inner) {
 		s->is_hidden = true;
 		return false;
 	}
-	s->found = pid;
-	return true;
+	/* several namespaces below one parent: its process is the youngest */
+	if (s->found == 0 || started >= s->found_start) {
+		s->found = pid;
+		s->found_start = started;
+	}
+	return !s->header;
 }
 
 bool
@@ -451,7 +254,7 @@ proc_mapped(struct proc_look *look, uint64_t device, uint64_t inode)
 	const struct source file = {.device = device, .inode = inode};
 	struct search s = {.look = look, .file = &file};
 
-	return any_process(is_searched, &s);
+	return procfs_each(is_searched, &s) > 0;
 }
 
 /* Does the running process have this very segment, if in another file? */
@@ -497,7 +300,7 @@ check_all(struct proc_look *look, const struct seg_header *h,
 
 	if (file->inode == 0)
 		return PROC_NO; /* bytes of a recording, which is over */
-	if (any_process(is_searched, &s)) {
+	if (procfs_each(is_searched, &s) > 0) {
 		*ret_pid = s.found;
 		return PROC_YES;
 	}
@@ -507,51 +310,88 @@ check_all(struct proc_look *look, const struct seg_header *h,
 	    : PROC_UNKNOWN;
 }
 
-/* Start time of a process; -ESRCH: there is none; -EACCES: it is hidden. */
-static int
-find_start(struct proc_look *look, pid_t pid, uint64_t *ret)
+/* Is it the process with this pid, in our own namespace? */
+static enum proc_state
+check_pid(struct proc_look *look, const struct seg_header *h,
+    const struct source *file)
 {
-	struct proc_seen *seen = look ? see(look, pid) : NULL;
-	int err;
+	pid_t pid = (pid_t)h->pid;
+	uint64_t started = 0;
+	int err, mapped;
 
-	if (seen) {
-		*ret = seen->start_jiffies;
-		err = seen->start_err;
-	} else {
-		err = start_jiffies(pid, ret);
+	err = find_start(look, pid, &started);
+	if (err == -EACCES)
+		return PROC_UNKNOWN;
+	if (err < 0 || !proc_may_have_written(h, started))
+		return PROC_NO;
+	mapped = has_mapped(look, pid, file);
+	if (mapped < 0)
+		return mapped == -ESRCH ? PROC_NO : PROC_UNKNOWN;
+	return mapped == 1 || is_copy_of_running(look, h, pid) ? PROC_YES
+	                                                       : PROC_EXEC;
+}
+
+/*
+ * A forked child has the pid namespace of its parent in its header, because it
+ * makes no system call to find out. If it was born into a new one, its pid is
+ * that inside, where another process, or none, has it here. /proc shows it all
+ * the same: its namespace is below that of its parent, which is ours.
+ */
+static enum proc_state
+check_inner(struct proc_look *look, const struct seg_header *h,
+    const struct source *file, enum proc_state otherwise, pid_t *ret_pid)
+{
+	struct search s = {.look = look,
+	    .file = file,
+	    .inner = h->pid,
+	    .except = (pid_t)h->pid,
+	    .header = h};
+
+	if (file->inode != 0)
+		(void)procfs_each(is_searched, &s);
+	if (s.found != 0) {
+		*ret_pid = s.found;
+		return PROC_YES;
 	}
-	/* hidepid= hides it in /proc, not from kill() */
-	if (err == -ENOENT)
-		err = kill(pid, 0) == 0 || errno == EPERM ? -EACCES : -ESRCH;
-	return err;
+	return s.is_hidden ? PROC_UNKNOWN : otherwise;
+}
+
+static bool
+is_of_our_namespace(const struct seg_header *h)
+{
+	return h->pid != 0 && h->pid <= INT32_MAX && here()->proc_is_ours &&
+	    h->pid_ns == here()->pid_ns;
 }
 
 enum proc_state
 proc_check_in(struct proc_look *look, const struct seg_header *h,
     const struct source *file, pid_t *ret_pid)
 {
-	pid_t pid = (pid_t)h->pid;
-	uint64_t started = 0;
-	int err, mapped;
+	enum proc_state state;
 
 	if (other_boot(h))
 		return PROC_NO;
-	if (h->pid == 0 || h->pid > INT32_MAX || !here()->proc_is_ours ||
-	    h->pid_ns != here()->pid_ns)
+	if (!is_of_our_namespace(h))
 		return check_all(look, h, file, ret_pid);
-	err = find_start(look, pid, &started);
-	if (err == -EACCES)
-		return PROC_UNKNOWN;
-	if (err < 0 || !same_start(h, started))
+	/* nobody is his own parent: then it is a pid of another namespace */
+	state = h->pid == h->ppid ? PROC_NO : check_pid(look, h, file);
+	if (state == PROC_YES)
+		*ret_pid = (pid_t)h->pid;
+	else if (h->start_jiffies == 0)
+		state = check_inner(look, h, file, state, ret_pid);
+	return state;
+}
+
+enum proc_state
+proc_check_own(const struct seg_header *h, const struct source *file)
+{
+	pid_t pid;
+
+	if (other_boot(h))
 		return PROC_NO;
-	mapped = has_mapped(look, pid, file);
-	if (mapped < 0)
-		return mapped == -ESRCH ? PROC_NO : PROC_UNKNOWN;
-	if (mapped == 1 || is_copy_of_running(look, h, pid)) {
-		*ret_pid = pid;
-		return PROC_YES;
-	}
-	return PROC_EXEC;
+	if (!is_of_our_namespace(h))
+		return check_all(NULL, h, file, &pid);
+	return h->pid == h->ppid ? PROC_NO : check_pid(NULL, h, file);
 }
 
 enum proc_state
@@ -569,7 +409,8 @@ proc_superseded(const struct seg_header *a, const struct seg_header *b)
 	    memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0)
 		return false;
 	/* after an exec the start time is known; a pid used anew is younger */
-	if (b->start_jiffies == 0 || !same_start(a, b->start_jiffies))
+	if (b->start_jiffies == 0 ||
+	    !proc_may_have_written(a, b->start_jiffies))
 		return false;
 	if (a->start_monotonic_ns != b->start_monotonic_ns)
 		return a->start_monotonic_ns < b->start_monotonic_ns;
@@ -577,187 +418,4 @@ proc_superseded(const struct seg_header *a, const struct seg_header *b)
 	if (a->sequence != b->sequence)
 		return a->start_jiffies == 0;
 	return a->end_kind == SEG_END_NONE && b->end_kind == SEG_END_EXITED;
-}
-
-/* ---- the segment of a running process ---- */
-
-/* Is it the file of this mapping? Else there is another under its name. */
-static bool
-is_mapped_file(const struct segfile *f, const struct mapping *map)
-{
-	const struct source *file = segfile_source(f);
-
-	return file->inode == map->inode && file->device == map->device;
-}
-
-/*
- * By the path that the memory map tells. It begins at the root of the mount
- * namespace of the process: the kernel leaves a chroot out of account.
- */
-static int
-open_by_path(pid_t pid, const struct mapping *map, struct segfile **ret,
-    char path[4096], struct fault *where)
-{
-	char root[PROC_ROOT_BYTES];
-	int err = -ENXIO;
-
-	for (int i = 0; i < 2; i++) {
-		if (i == 0)
-			(void)snprintf(
-			    root, sizeof(root), "/proc/%d/root", (int)pid);
-		else if (proc_root(pid, root) < 0)
-			break;
-		if ((size_t)snprintf(path, 4096, "%s%s", root, map->path) >=
-		    4096)
-			break;
-		err = segfile_open(AT_FDCWD, path, ret, where);
-		if (err == 0 && is_mapped_file(*ret, map))
-			return 0;
-		if (err == 0) {
-			segfile_close(*ret);
-			err = -ENXIO;
-		}
-	}
-	return err;
-}
-
-/* The file behind a mapping, as its process sees it. */
-static int
-open_mapping(pid_t pid, const struct mapping *map, struct segfile **ret,
-    char ret_path[4096], struct fault *where)
-{
-	size_t len = strlen(map->path);
-	char path[4096];
-	int err;
-
-	if (ends_with(map->path, len, deleted)) {
-		if (!ends_with(map->path, len - strlen(deleted), ".seg"))
-			return -ENXIO;
-		(void)snprintf(path, sizeof(path),
-		    "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
-		    map->start, map->end);
-		err = segfile_open(AT_FDCWD, path, ret, where);
-		if (err == -EPERM || err == -EACCES || err == -ENOENT)
-			return fault_set(
-			    where, -ESTALE, "its segment file was deleted");
-	} else if (ends_with(map->path, len, ".seg")) {
-		err = open_by_path(pid, map, ret, path, where);
-	} else {
-		return -ENXIO;
-	}
-	if (err < 0)
-		return err;
-	if (!is_mapped_file(*ret, map)) {
-		segfile_close(*ret); /* a new file under the old name */
-		return -ENXIO;
-	}
-	memcpy(ret_path, path, sizeof(path));
-	return 0;
-}
-
-/* The slot of this file with the newest segment of the process, or none. */
-static bool
-find_in_file(const struct segfile *f, uint32_t pid, uint64_t started,
-    struct seg_header *best, int *ret_slot)
-{
-	uint8_t taken[SEGFILE_SLOTS];
-	struct seg_header h;
-	bool found = false;
-
-	segfile_taken(f, taken);
-	for (int i = SEGFILE_OWN; i < segfile_slots(f); i++) {
-		if ((i >= 0 && !taken[i]) || segfile_header(f, i, &h, NULL) < 0)
-			continue;
-		if (h.pid != pid && h.pid != 0)
-			continue;
-		if (!same_start(&h, started))
-			continue; /* a dead one that had the same pid */
-		if (found && !proc_superseded(best, &h))
-			continue;
-		*best = h;
-		*ret_slot = i;
-		found = true;
-	}
-	return found;
-}
-
-int
-proc_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
-    struct fault *where)
-{
-	struct seg_header best = {0}, h = {0};
-	struct segfile *f, *kept = NULL;
-	uint64_t started, last_inode = 0;
-	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + OPEN_BUDGET_NS;
-	struct mapping map;
-	struct maps maps;
-	char path[4096];
-	int err, result = -ENXIO, slot;
-	uint32_t inner;
-
-	if (start_jiffies(pid, &started) < 0)
-		return fault_set(where, -ESRCH, "no such process");
-	inner = proc_status(pid, "NSpid");
-	err = maps_open(&maps, pid);
-	if (err < 0)
-		return fault_set(where, err == -ESRCH ? -ESRCH : -EACCES,
-		    "its memory map cannot be read: %s", strerror(-err));
-	while (maps_next(&maps, &map)) {
-		if (map.inode == last_inode)
-			continue; /* further pieces of the same file */
-		if (clock_ns(CLOCK_MONOTONIC) > until_ns) {
-			if (!kept)
-				result = fault_set(where, -E2BIG,
-				    "it maps more segment files than can be "
-				    "looked at in 2 s");
-			break;
-		}
-		err = open_mapping(pid, &map, &f, path, where);
-		if (err == -ENXIO)
-			continue;
-		last_inode = map.inode;
-		if (err < 0) {
-			if (!kept)
-				result = err;
-			continue;
-		}
-		if (!find_in_file(f, inner, started, &h, &slot) ||
-		    (kept && !proc_superseded(&best, &h))) {
-			if (!kept && result == -ENXIO)
-				result = fault_set(where, -EAGAIN,
-				    "forked from a traced process");
-			segfile_close(f);
-			continue;
-		}
-		segfile_close(kept);
-		kept = f;
-		best = h;
-		*ret_slot = slot;
-		memcpy(ret_path, path, sizeof(path));
-		result = 0;
-	}
-	maps_close(&maps);
-	if (result == 0)
-		*ret = kept;
-	return result;
-}
-
-uint64_t
-proc_resident(pid_t pid)
-{
-	char path[64], line[256], *second = NULL;
-	uint64_t pages = 0;
-	FILE *file;
-
-	/* size and resident, in pages, and more */
-	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fgets(line, sizeof(line), file))
-		second = strchr(line, ' ');
-	if (second)
-		pages = strtoull(second, NULL, 10);
-	(void)fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }

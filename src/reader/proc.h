@@ -27,6 +27,14 @@ enum proc_state proc_check(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /*
+ * The same without a search for the forked child of a process that lives in a
+ * pid namespace below ours: PROC_NO and PROC_EXEC do not hold for it. For
+ * callers with a list of all processes of their own.
+ */
+enum proc_state proc_check_own(
+    const struct seg_header *h, const struct source *file);
+
+/*
  * The same for who asks about thousands of slots within a second: what /proc
  * says of a process is kept in the look. NULL: it is not.
  */
@@ -35,12 +43,6 @@ struct proc_look *proc_look_new(void); /* NULL: out of memory */
 void proc_look_free(struct proc_look *look);
 enum proc_state proc_check_in(struct proc_look *look,
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
-
-/*
- * The last number in a line of /proc/PID/status; 0: not to be known. Of NSpid
- * it is the pid that the process itself sees.
- */
-uint32_t proc_status(pid_t pid, const char *name);
 
 /* Does any process at all that we may look at map this file? */
 bool proc_mapped(struct proc_look *look, uint64_t device, uint64_t inode);
@@ -57,27 +59,13 @@ int proc_open(pid_t pid, struct segfile **ret, int *ret_slot,
     char ret_path[4096], struct fault *where);
 
 /*
- * Calls `each` for every mapping with a file, until it returns false. The path
- * is as proc_root() takes it. -ENOMEM: it did; -EACCES, -ESRCH: the map cannot
- * be read.
+ * May a process that started then have written this header? A forked child in
+ * a slot does not know its start time, but a process that started later than
+ * the header was written is not its writer.
  */
-int proc_files(pid_t pid,
-    bool (*each)(
-        void *context, uint64_t start, const char *path, bool is_deleted),
-    void *context);
-
-/*
- * The root of the process's mount namespace, by a path that leads there from
- * ours: what the paths of /proc/PID/maps begin at. /proc/PID/root is another
- * directory where the process is in a chroot. -ENOENT: not to be reached.
- */
-enum { PROC_ROOT_BYTES = 1024 };
-int proc_root(pid_t pid, char ret_path[PROC_ROOT_BYTES]);
+bool proc_may_have_written(const struct seg_header *h, uint64_t start_jiffies);
 
 /* Is a the segment of the same process as b, before an exec to b? */
 bool proc_superseded(const struct seg_header *a, const struct seg_header *b);
-
-/* What the kernel says is resident of its memory, in bytes; 0: not known. */
-uint64_t proc_resident(pid_t pid);
 
 #endif

@@ -134,6 +134,8 @@ struct process {
 	uint64_t duration_ns; /* from its start to the last we know of it */
 	uint64_t rss_bytes;   /* resident, as the kernel says; 0: not known */
 	bool rss_is_peak;     /* the most of it, while it ran */
+	uint64_t owner;       /* of its segment: uid + 1; 0: not known */
+	uint64_t view;        /* as its recording has it; names/view.h */
 	bool is_snapshot;
 	bool is_cut; /* it has more modules or marks than we take */
 	bool peak_exact;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/proc.h"
+#include "reader/procfs.h"
 
 bool
 relative_is(const struct process_module *m)
@@ -90,6 +90,7 @@ relative_look(struct process *p)
 {
 	if (p->running_pid <= 0 || !has_any(p))
 		return 0;
-	return proc_files(p->running_pid, take_mapping, p) == -ENOMEM ? -ENOMEM
-	                                                              : 0;
+	return procfs_files(p->running_pid, take_mapping, p) == -ENOMEM
+	    ? -ENOMEM
+	    : 0;
 }

@@ -7,31 +7,10 @@
 #include <string.h>
 
 #include "util/room.h"
+#include "reader/replay_parts.h"
 
 enum {
-	BLOCK_BITS = 7,
-	BLOCK_ROWS = 1 << BLOCK_BITS,
 	HEADER_WORDS = SEG_HEADER_BYTES / 8,
-	SPARSE_FACTOR = 4, /* a table more sparse than that stays in pieces */
-	SPARSE_BYTES = 1 << 20,
-};
-
-struct block {
-	struct codec_sum rows[BLOCK_ROWS];
-};
-
-/* Rows as they came. */
-struct patch {
-	uint32_t kind, row_bytes, count;
-	uint64_t first;
-	uint8_t *rows;
-};
-
-struct replay_state {
-	struct block **blocks; /* by id >> BLOCK_BITS */
-	size_t block_room;
-	struct patch *patches;
-	size_t patch_count, patch_room;
 };
 
 struct replay {
@@ -235,7 +214,7 @@ on_rows(struct replay *r, struct replay_process *p, struct codec_in *in)
 	uint64_t kind = codec_get(in), row_bytes = codec_get(in);
 	uint64_t first = codec_get(in);
 	uint64_t len = (uint64_t)(in->end - in->at);
-	struct patch *to;
+	struct replay_patch *to;
 	int err;
 
 	if (in->bad || kind == 0 || kind > UINT16_MAX || row_bytes == 0 ||
@@ -250,7 +229,7 @@ on_rows(struct replay *r, struct replay_process *p, struct codec_in *in)
 	if (err < 0)
 		return err;
 	to = &s->patches[s->patch_count];
-	*to = (struct patch){
+	*to = (struct replay_patch){
 	    .kind = (uint32_t)kind,
 	    .row_bytes = (uint32_t)row_bytes,
 	    .count = (uint32_t)(len / row_bytes),
@@ -267,34 +246,36 @@ on_rows(struct replay *r, struct replay_process *p, struct codec_in *in)
 /* ---- the ledger ---- */
 
 static int
-block_of(
-    struct replay *r, struct replay_state *s, uint64_t id, struct block **ret)
+block_of(struct replay *r, struct replay_state *s, uint64_t id,
+    struct replay_block **ret)
 {
-	size_t n = (size_t)(id >> BLOCK_BITS);
+	size_t n = (size_t)(id >> REPLAY_BLOCK_BITS);
 	int err;
 
 	if (n >= s->block_room) {
 		size_t room = s->block_room ? s->block_room : 16;
-		struct block **bigger;
+		struct replay_block **bigger;
 
 		while (room <= n)
 			room *= 2;
-		err = take(r, (room - s->block_room) * sizeof(struct block *));
+		err = take(
+		    r, (room - s->block_room) * sizeof(struct replay_block *));
 		if (err < 0)
 			return err;
-		bigger = reallocarray(s->blocks, room, sizeof(struct block *));
+		bigger = reallocarray(
+		    s->blocks, room, sizeof(struct replay_block *));
 		if (!bigger)
 			return -ENOMEM;
 		memset(bigger + s->block_room, 0,
-		    (room - s->block_room) * sizeof(struct block *));
+		    (room - s->block_room) * sizeof(struct replay_block *));
 		s->blocks = bigger;
 		s->block_room = room;
 	}
 	if (!s->blocks[n]) {
-		err = take(r, sizeof(struct block));
+		err = take(r, sizeof(struct replay_block));
 		if (err < 0)
 			return err;
-		s->blocks[n] = calloc(1, sizeof(struct block));
+		s->blocks[n] = calloc(1, sizeof(struct replay_block));
 	}
 	*ret = s->blocks[n];
 	return *ret ? 0 : -ENOMEM;
@@ -304,7 +285,7 @@ static void
 new_peak(const struct replay_state *s)
 {
 	for (size_t n = 0; n < s->block_room; n++)
-		for (size_t i = 0; s->blocks[n] && i < BLOCK_ROWS; i++)
+		for (size_t i = 0; s->blocks[n] && i < REPLAY_BLOCK_ROWS; i++)
 			codec_new_peak(&s->blocks[n]->rows[i]);
 }
 
@@ -359,7 +340,7 @@ on_ledger(struct replay *r, struct replay_process *p, struct codec_in *in)
 	for (uint64_t n = 0; n < count; n++) {
 		int64_t value[CODEC_COLUMNS], samples[CODEC_WIDE_COLUMNS] = {0};
 		struct codec_sum *row;
-		struct block *b;
+		struct replay_block *b;
 		int err;
 
 		id += codec_get(&column[0]);
@@ -370,7 +351,7 @@ on_ledger(struct replay *r, struct replay_process *p, struct codec_in *in)
 			return err;
 		for (int i = 0; i < CODEC_COLUMNS; i++)
 			value[i] = codec_get_signed(&column[i + 1]);
-		row = &b->rows[id % BLOCK_ROWS];
+		row = &b->rows[id % REPLAY_BLOCK_ROWS];
 		codec_decode(row, peak, value);
 		for (int i = 0; i < about_samples; i++)
 			samples[i] =
@@ -388,11 +369,11 @@ on_ledger(struct replay *r, struct replay_process *p, struct codec_in *in)
 struct codec_sum
 replay_sum(const struct replay_process *p, uint32_t id)
 {
-	size_t n = id >> BLOCK_BITS;
+	size_t n = id >> REPLAY_BLOCK_BITS;
 
 	if (n >= p->state->block_room || !p->state->blocks[n])
 		return (struct codec_sum){0};
-	return p->state->blocks[n]->rows[id % BLOCK_ROWS];
+	return p->state->blocks[n]->rows[id % REPLAY_BLOCK_ROWS];
 }
 
 /* ---- an entry ---- */
@@ -460,165 +441,4 @@ replay_entry(struct replay *r, const void *bytes, size_t len)
 			return err;
 	}
 	return in.bad ? -EBADMSG : 0;
-}
-
-/* ---- the state as a segment ---- */
-
-typedef void fill_fn(
-    void *row, const struct codec_sum *sum, const struct seg_header *h);
-
-static void
-fill_ledger(void *row, const struct codec_sum *sum, const struct seg_header *h)
-{
-	struct seg_row r = {
-	    .allocations = sum->allocations,
-	    .allocated_bytes = sum->allocated_bytes,
-	    .frees = sum->frees,
-	    .freed_bytes = sum->freed_bytes,
-	    .snap_bytes = sum->peak_bytes,
-	    .snap_blocks = sum->peak_blocks,
-	    .epoch = (uint32_t)h->peak_epoch,
-	};
-
-	memcpy(row, &r, sizeof(r));
-}
-
-static void
-fill_sample(void *row, const struct codec_sum *sum, const struct seg_header *h)
-{
-	struct seg_sample r = {
-	    .samples = sum->samples,
-	    .variance_allocated = (uint64_t)sum->variance_allocated,
-	    .variance_freed = (uint64_t)sum->variance_freed,
-	    .variance_allocated_high =
-	        (uint64_t)(sum->variance_allocated >> 64),
-	    .variance_freed_high = (uint64_t)(sum->variance_freed >> 64),
-	};
-
-	(void)h;
-	memcpy(row, &r, sizeof(r));
-}
-
-/* One extent of rows for each block of sums that is in use. */
-static int
-add_sums(const struct replay_process *p, struct segment *seg,
-    enum seg_kind kind, uint32_t row_bytes, fill_fn *fill)
-{
-	const struct replay_state *s = p->state;
-
-	for (size_t n = 0; n < s->block_room; n++) {
-		struct seg_extent x = {.kind = kind,
-		    .row_bytes = row_bytes,
-		    .first = n << BLOCK_BITS,
-		    .count = BLOCK_ROWS};
-		struct segment_rows *rows;
-
-		if (!s->blocks[n])
-			continue;
-		rows = segment_add(seg, &x);
-		if (!rows)
-			return -ENOMEM;
-		for (size_t i = 0; i < BLOCK_ROWS; i++)
-			fill(rows->rows + i * row_bytes, &s->blocks[n]->rows[i],
-			    &seg->header);
-	}
-	return 0;
-}
-
-static int
-add_piece(struct segment *seg, const struct patch *patch)
-{
-	struct seg_extent x = {.kind = patch->kind,
-	    .row_bytes = patch->row_bytes,
-	    .first = patch->first,
-	    .count = patch->count};
-	struct segment_rows *rows = segment_add(seg, &x);
-
-	if (!rows)
-		return -ENOMEM;
-	memcpy(
-	    rows->rows, patch->rows, (size_t)patch->count * patch->row_bytes);
-	return 0;
-}
-
-/* All patches of a kind in one extent, later ones over earlier ones. */
-static int
-add_table(const struct replay_state *s, struct segment *seg, uint32_t kind,
-    uint32_t row_bytes)
-{
-	uint64_t low = UINT64_MAX, high = 0, bytes = 0;
-	struct seg_extent x = {.kind = kind, .row_bytes = row_bytes};
-	struct segment_rows *rows;
-
-	for (size_t i = 0; i < s->patch_count; i++) {
-		const struct patch *q = &s->patches[i];
-
-		if (q->kind != kind || q->row_bytes != row_bytes)
-			continue;
-		low = q->first < low ? q->first : low;
-		high = q->first + q->count > high ? q->first + q->count : high;
-		bytes += (uint64_t)q->count * row_bytes;
-	}
-	if (high <= low)
-		return 0;
-	if (high - low > UINT32_MAX ||
-	    (high - low) > (bytes * SPARSE_FACTOR + SPARSE_BYTES) / row_bytes) {
-		for (size_t i = 0; i < s->patch_count; i++)
-			if (s->patches[i].kind == kind &&
-			    s->patches[i].row_bytes == row_bytes &&
-			    add_piece(seg, &s->patches[i]) < 0)
-				return -ENOMEM;
-		return 0;
-	}
-	x.first = low;
-	x.count = (uint32_t)(high - low);
-	rows = segment_add(seg, &x);
-	if (!rows)
-		return -ENOMEM;
-	for (size_t i = 0; i < s->patch_count; i++) {
-		const struct patch *q = &s->patches[i];
-
-		if (q->kind == kind && q->row_bytes == row_bytes)
-			memcpy(rows->rows + (q->first - low) * row_bytes,
-			    q->rows, (size_t)q->count * row_bytes);
-	}
-	return 0;
-}
-
-int
-replay_segment(const struct replay_process *p, struct segment **ret)
-{
-	static const struct {
-		uint32_t kind, row_bytes;
-	} tables[] = {{SEG_EXT_MODULE, sizeof(struct seg_module)},
-	    {SEG_EXT_STRING, 1}, {SEG_EXT_NODE, sizeof(struct seg_node)},
-	    {SEG_EXT_INNER, sizeof(struct seg_inner)},
-	    {SEG_EXT_SITE, sizeof(struct seg_site)},
-	    {SEG_EXT_POOL, sizeof(struct seg_pool)},
-	    {SEG_EXT_MARK, sizeof(struct seg_mark)}};
-	struct segment *seg;
-	int err;
-
-	if (p->header.magic != SEG_MAGIC)
-		return -ENODATA;
-	seg = calloc(1, sizeof(*seg));
-	if (!seg)
-		return -ENOMEM;
-	seg->header = p->header;
-	seg->peak_stable = true;
-	err = add_sums(
-	    p, seg, SEG_EXT_LEDGER, sizeof(struct seg_row), fill_ledger);
-	if (err == 0 && p->header.sample_bytes > 0)
-		err = add_sums(p, seg, SEG_EXT_SAMPLE,
-		    sizeof(struct seg_sample), fill_sample);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (err == 0)
-			err = add_table(
-			    p->state, seg, tables[i].kind, tables[i].row_bytes);
-	if (err < 0) {
-		segment_free(seg);
-		return err;
-	}
-	*ret = seg;
-	return 0;
 }

@@ -3,12 +3,13 @@
 #include "reader/segment.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader/steady.h"
 #include "trace/holes.h"
+#include "trace/rows.h"
+#include "trace/tables.h"
 
 enum {
 	PEAK_TRIES = 3,
@@ -21,33 +22,6 @@ struct window {
 	const struct source *source;
 	uint64_t base, limit;
 };
-
-/* What a row of the oldest segments has; longer ones have more. */
-static const uint32_t row_min[] = {
-    [SEG_EXT_MODULE] = sizeof(struct seg_module),
-    [SEG_EXT_STRING] = 1,
-    [SEG_EXT_NODE] = sizeof(struct seg_node),
-    [SEG_EXT_INNER] = sizeof(struct seg_inner),
-    [SEG_EXT_SITE] = sizeof(struct seg_site),
-    [SEG_EXT_LEDGER] = sizeof(struct seg_row),
-    [SEG_EXT_INFO] = SEG_INFO_OLD_BYTES,
-    [SEG_EXT_INHERITED] = sizeof(struct seg_inherited),
-    [SEG_EXT_LIVE] = offsetof(struct seg_live, sizes),
-    [SEG_EXT_MARK] = sizeof(struct seg_mark),
-    [SEG_EXT_SAMPLE] = SEG_SAMPLE_OLD_BYTES,
-    [SEG_EXT_POOL] = sizeof(struct seg_pool),
-    [SEG_EXT_AGES] = sizeof(struct seg_ages),
-};
-enum { KINDS = sizeof(row_min) / sizeof(row_min[0]) };
-
-/*
- * What refers comes before what is referred to: the collector writes a module
- * before the node that names it, a node before its site, so whatever an id
- * read earlier points at is there when its table is read later.
- */
-static const uint32_t reading_order[] = {SEG_EXT_SAMPLE, SEG_EXT_INHERITED,
-    SEG_EXT_LIVE, SEG_EXT_INFO, SEG_EXT_AGES, SEG_EXT_MARK, SEG_EXT_SITE,
-    SEG_EXT_POOL, SEG_EXT_INNER, SEG_EXT_NODE, SEG_EXT_MODULE, SEG_EXT_STRING};
 
 const void *
 segment_row(const struct segment_rows *x, uint32_t i)
@@ -129,16 +103,16 @@ check_extent(const struct window *w, struct seg_extent *x, uint32_t i,
 	if (x->kind == SEG_EXT_STRING && x->row_bytes == 0)
 		x->row_bytes = 1;
 	if (x->row_bytes == 0 || x->row_bytes > SEGMENT_MAX_ROW ||
-	    (x->kind < KINDS && x->row_bytes < row_min[x->kind]))
+	    x->row_bytes < tables_row_min(x->kind))
 		return fault_set(where, -EBADMSG,
-		    "extent %u (kind %u) has rows of %u bytes", i, x->kind,
-		    x->row_bytes);
+		    "extent %u (table %s) has rows of %u bytes", i,
+		    tables_name(x->kind), x->row_bytes);
 	bytes = (uint64_t)x->count * x->row_bytes;
 	if (x->offset > w->limit || bytes > w->limit - x->offset)
 		return fault_set(where, -EBADMSG,
-		    "extent %u (kind %u, %llu bytes at %llu)"
+		    "extent %u (table %s, %llu bytes at %llu)"
 		    " lies beyond the end (%llu)",
-		    i, x->kind, (unsigned long long)bytes,
+		    i, tables_name(x->kind), (unsigned long long)bytes,
 		    (unsigned long long)x->offset,
 		    (unsigned long long)w->limit);
 	if (bytes > *budget)
@@ -259,15 +233,13 @@ by_first(const void *a, const void *b)
 }
 
 /*
- * Reads rows [from, to) of the extents of one group, twice: the second pass
- * replaces all but the frees. A free that the first pass saw has its
- * allocation stored before, so the second pass sees that one: live >= 0.
+ * Reads rows [from, to) of the extents of one group, twice: see
+ * rows_read_again().
  */
 static int
 copy_stretch(const struct window *w, const struct seg_extent *x,
     struct segment_rows *rows, size_t n, uint64_t from, uint64_t to)
 {
-	struct seg_row frees;
 	uint8_t *again = NULL;
 	size_t again_bytes = 0;
 	int err = 0;
@@ -300,14 +272,13 @@ copy_stretch(const struct window *w, const struct seg_extent *x,
 			err = window_read(w, x[i].offset + at, again, bytes);
 			for (size_t r = 0; r < bytes && err == 0;
 			     r += x[i].row_bytes) {
-				uint8_t *row = rows[i].rows + at + r;
-				struct seg_row fresh;
+				uint8_t *at_row = rows[i].rows + at + r;
+				struct seg_row row, fresh;
 
-				memcpy(&frees, row, sizeof(frees));
+				memcpy(&row, at_row, sizeof(row));
 				memcpy(&fresh, again + r, sizeof(fresh));
-				fresh.frees = frees.frees;
-				fresh.freed_bytes = frees.freed_bytes;
-				memcpy(row, &fresh, sizeof(fresh));
+				rows_read_again(&row, &fresh);
+				memcpy(at_row, &row, sizeof(row));
 			}
 		}
 	}
@@ -420,7 +391,7 @@ read_ledger(struct segment *seg, const struct window *w, struct fault *where)
 		    after.peak_bytes == seg->header.peak_bytes;
 	}
 	/* a copy of a moving one says so for ever: see segment_compact() */
-	if (seg->header.peak_reserved != 0)
+	if (seg->header.peak_flags & SEG_PEAK_MOVED)
 		seg->peak_stable = false;
 	return 0;
 }
@@ -440,12 +411,13 @@ read_rest(struct segment *seg, const struct window *w, struct fault *where)
 	err = read_directory(w, &fresh, &dir, &n, where);
 	if (err < 0)
 		return err;
-	for (size_t k = 0; k < sizeof(reading_order) / sizeof(uint32_t); k++)
+	for (uint32_t k = 0; k < TABLES_COUNT; k++)
 		for (size_t i = 0; i < n && err == 0; i++)
-			if (dir[i].kind == reading_order[k])
+			if (dir[i].kind == tables_kind(k) &&
+			    dir[i].kind != SEG_EXT_LEDGER)
 				err = copy_extent(seg, w, &dir[i], where);
 	for (size_t i = 0; i < n && err == 0; i++)
-		if (dir[i].kind >= KINDS) /* of a later version: carried on */
+		if (dir[i].kind > TABLES_COUNT) /* of a later version */
 			err = copy_extent(seg, w, &dir[i], where);
 	free(dir);
 	return err;

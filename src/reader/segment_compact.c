@@ -6,47 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/rows.h"
 #include "util/clock.h"
 #include "util/room.h"
-
-enum { COMPACT_GAP_BYTES = 256 }; /* zeros worth a directory entry */
 
 struct run {
 	const struct segment_rows *rows;
 	uint32_t first, count;
 };
 
-static bool
-is_zero(const uint8_t *p, size_t len)
-{
-	return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
-}
-
-/*
- * Finds the next stretch of rows in use at or after *at. Short gaps of zeros
- * stay inside; false when there is nothing left.
- */
+/* The next run of rows in use at or after *at; false: there is none left. */
 static bool
 next_run(const struct segment_rows *x, uint32_t *at, struct run *ret)
 {
-	uint32_t gap = COMPACT_GAP_BYTES / x->row_bytes + 1;
-	uint32_t i = *at, end, zeros = 0;
+	uint32_t i = *at;
 
-	while (i < x->count && is_zero(segment_row(x, i), x->row_bytes))
+	while (i < x->count && rows_is_zero(segment_row(x, i), x->row_bytes))
 		i++;
 	if (i == x->count)
 		return false;
-	end = i + 1;
-	for (uint32_t k = end; k < x->count && zeros < gap; k++) {
-		if (is_zero(segment_row(x, k), x->row_bytes)) {
-			zeros++;
-		} else {
-			zeros = 0;
-			end = k + 1;
-		}
-	}
-	*ret = (struct run){.rows = x, .first = i, .count = end - i};
-	*at = end;
+	*at = rows_end_of_run(x->rows, x->count, x->row_bytes, i);
+	*ret = (struct run){.rows = x, .first = i, .count = *at - i};
 	return true;
 }
 
@@ -135,7 +115,7 @@ segment_compact(const struct segment *seg, void **ret, size_t *ret_len)
 	h.slot_bytes = 0;
 	h.slot_count = 0;
 	h.slot_index = ~UINT32_C(0);
-	h.peak_reserved = seg->peak_stable ? 0 : 1;
+	h.peak_flags = seg->peak_stable ? 0 : SEG_PEAK_MOVED;
 	memcpy(bytes, &h, sizeof(h));
 	free(runs);
 	*ret = bytes;

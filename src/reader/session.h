@@ -38,7 +38,7 @@ struct session {
 	struct session_early {
 		uint64_t processes, allocations, allocated_bytes;
 	} early_exec;
-	bool is_truncated; /* something breaks off, or is damaged */
+	bool is_truncated; /* something is cut off or damaged */
 	/* beyond the bounds of the reader, which docs/FORMAT.md lists */
 	struct session_lost {
 		uint64_t processes; /* not read */

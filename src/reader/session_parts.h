@@ -6,6 +6,20 @@
 #include "reader/segfile.h"
 #include "reader/session.h"
 
+struct session_work {
+	struct proc_look *look;      /* its own, or that of the list */
+	struct session_brief *brief; /* NULL: all is read */
+	uint64_t held_bytes;
+	uint64_t looked_ns;
+	uint64_t not_looked; /* processes that there was no time for */
+	uint64_t notes;      /* beyond NOTES_MAX */
+	struct session_lost told;
+	bool is_finishing; /* the last notes are always taken */
+};
+
+/* An empty one, with its work; NULL: out of memory. */
+struct session *session_new(void);
+
 /* A sentence about what could not be read. -ENOMEM. */
 int session_note(struct session *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -13,8 +27,26 @@ int session_note(struct session *s, const char *fmt, ...)
 /* Notes what was beyond our bounds, since the last time. -ENOMEM. */
 int session_finish(struct session *s);
 
+/*
+ * Which segments are of one process, before and after an exec: a process that
+ * ended, and has a later segment, called exec there. Of children that called
+ * exec in their first events the sums are kept alone. Then all are in the order
+ * of their starts.
+ */
+void session_put_in_order(struct session *s);
+void session_mark_exec(
+    struct process *const *list, size_t count, const struct seg_header *later);
+
 /* Takes p over, also on failure. -ENOMEM. */
 int session_add(struct session *s, struct process *p);
+
+/*
+ * One process of a segment file. pid: it runs, with this pid; or one of these:
+ * /proc is asked how it ended, or not.
+ */
+enum { SESSION_ASK_NOT = -1, SESSION_ASK_PROC = 0 };
+int session_add_slot(struct session *s, const struct segfile *f, int slot,
+    pid_t pid, struct fault *where);
 
 /*
  * The process of a segment file, and its children in slots; ask_proc: look in

@@ -26,6 +26,13 @@ struct source {
  */
 int source_open(int dir, const char *path, struct source *ret);
 
+/* uid + 1 of the owner of a file; 0: it is memory. */
+static inline uint64_t
+source_owner(const struct source *s)
+{
+	return s->fd >= 0 ? (uint64_t)s->uid + 1 : 0;
+}
+
 /* The caller keeps the bytes alive. */
 void source_memory(const void *bytes, size_t len, struct source *ret);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/rows.h"
 #include "util/room.h"
 #include "util/capped.h"
 
@@ -51,21 +52,10 @@ static void
 add_row(struct sum_row *sum, const struct seg_row *row, uint32_t epoch)
 {
 	uint64_t max = (uint64_t)row->size_min + row->size_span;
+	struct rows_share peak = rows_at_peak(row, epoch);
 
-	/*
-	 * A row not touched since the peak still has the value it had then.
-	 * The differences may be negative: blocks cross threads.
-	 */
-	if (row->epoch == epoch) {
-		sum->peak_bytes = plus_signed(sum->peak_bytes, row->snap_bytes);
-		sum->peak_blocks =
-		    plus_signed(sum->peak_blocks, row->snap_blocks);
-	} else {
-		sum->peak_bytes = plus_signed(sum->peak_bytes,
-		    (int64_t)(row->allocated_bytes - row->freed_bytes));
-		sum->peak_blocks = plus_signed(
-		    sum->peak_blocks, (int64_t)(row->allocations - row->frees));
-	}
+	sum->peak_bytes = plus_signed(sum->peak_bytes, peak.bytes);
+	sum->peak_blocks = plus_signed(sum->peak_blocks, peak.blocks);
 	if (row->allocations > 0) {
 		if (sum->allocations == 0 || row->size_min < sum->size_min)
 			sum->size_min = row->size_min;

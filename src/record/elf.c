@@ -9,13 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#define OUR_MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define OUR_MACHINE EM_AARCH64
-#else
-#define OUR_MACHINE EM_NONE
-#endif
+#include "cpu/machine.h"
 
 enum {
 	PHNUM_MAX = 1024,
@@ -210,7 +204,7 @@ elf_init(struct elf *e, int fd)
 	if (e->data == ELFDATA2MSB)
 		e->machine = __builtin_bswap16(eh.e_machine);
 	e->native = e->elf_class == ELFCLASS64 && e->data == ELFDATA2LSB &&
-	    e->machine == OUR_MACHINE;
+	    e->machine == CPU_ELF_MACHINE;
 	if (!e->native)
 		return 0;
 	err = read_at(e, &eh, sizeof(eh), 0);

@@ -13,8 +13,9 @@ enum {
 };
 
 /*
- * The file is untrusted: it is read by pread within fixed bounds, nothing in
- * it is believed before it was checked against the file's size.
+ * The file is untrusted. It is read by pread() within fixed bounds, and every
+ * offset is checked against the file's size first. For the jail alone: others
+ * use elf_reader.h.
  */
 struct elf {
 	int fd;

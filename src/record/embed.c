@@ -60,6 +60,12 @@ embed_add(void *context, const struct process *p)
 	e->any = true;
 }
 
+uint64_t
+embed_view(struct embed *e, const struct process *p)
+{
+	return names_view(e->names, p);
+}
+
 static int
 append(void *context, const uint8_t *bytes, size_t len)
 {

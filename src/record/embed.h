@@ -20,6 +20,9 @@ void embed_free(struct embed *e);
  */
 void embed_add(void *context, const struct process *p);
 
+/* What embed_add() found the process to see: for struct recording_segment. */
+uint64_t embed_view(struct embed *e, const struct process *p);
+
 /*
  * Finds the names, in bounded time, and appends them. Meanwhile the file is
  * whole without them: a kill costs the names alone. Names that cannot be found

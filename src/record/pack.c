@@ -62,10 +62,10 @@ end(struct pack *p, int err, struct fault *where)
 
 /* ---- segments ---- */
 
-/* Notes the frames of a compact segment, whose process may run. */
+/* Notes the frames of a compact segment, whose process may run. Sets the view. */
 static int
-add_names(struct pack *p, const void *bytes, size_t len, pid_t pid,
-    struct fault *where)
+add_names(struct pack *p, const void *bytes, size_t len,
+    struct recording_segment *head, pid_t pid, struct fault *where)
 {
 	struct session *s;
 	int err = session_load_bytes(bytes, len, &s, where);
@@ -74,8 +74,10 @@ add_names(struct pack *p, const void *bytes, size_t len, pid_t pid,
 		return err;
 	for (size_t i = 0; i < s->count && err == 0; i++) {
 		s->processes[i]->running_pid = pid;
+		s->processes[i]->owner = head->owner;
 		err = relative_look(s->processes[i]);
 		embed_add(p->embed, s->processes[i]);
+		head->view = embed_view(p->embed, s->processes[i]);
 	}
 	session_free(s);
 	return err;
@@ -83,15 +85,19 @@ add_names(struct pack *p, const void *bytes, size_t len, pid_t pid,
 
 static int
 add_bytes(struct pack *p, const void *bytes, size_t len,
-    const struct recording_segment *head, pid_t pid, struct fault *where)
+    const struct recording_segment *from, pid_t pid, struct fault *where)
 {
-	int err = p->has_names ? 0 : add_names(p, bytes, len, pid, where);
+	struct recording_segment head = *from;
+	int err = 0;
+
+	if (!p->has_names)
+		err = add_names(p, bytes, len, &head, pid, where);
 
 	if (err < 0)
 		return err;
 	p->segments++;
-	err = recording_append_packed(p->writer, RECORDING_SEGMENT, head,
-	    sizeof(*head), bytes, len, LEVEL);
+	err = recording_append_packed(p->writer, RECORDING_SEGMENT, &head,
+	    sizeof(head), bytes, len, LEVEL);
 	return err < 0
 	    ? fault_set(where, err, "%s: %s", p->plan->path, strerror(-err))
 	    : 0;
@@ -106,7 +112,8 @@ is_wanted(const struct pack *p, const struct seg_header *h)
 static int
 add_slot(struct pack *p, const struct segfile *f, int slot, struct fault *where)
 {
-	struct recording_segment head = {.exit_status = -1};
+	struct recording_segment head = {
+	    .exit_status = -1, .owner = source_owner(segfile_source(f))};
 	struct seg_header h;
 	void *bytes = NULL;
 	size_t len = 0;
@@ -202,7 +209,7 @@ add_recording(struct pack *p, const char *path, struct fault *where)
 	}
 	p->has_names = false;
 	if (err == 0 && recording_truncated(b))
-		err = fault_set(where, -EBADMSG, "%s: it breaks off", path);
+		err = fault_set(where, -EBADMSG, "%s: it is cut off", path);
 	recording_close(b);
 	return err;
 }

@@ -2,91 +2,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/procs.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "reader/procfs.h"
+#include "util/clock.h"
+
 enum {
-	STAT_BYTES = 4096,
-	ENVIRON_MAX = 4 << 20,
 	PARENTS_MAX = 64,
 	FILES_MAX = 4096, /* mapped by one process */
 };
-
-static ssize_t
-read_proc(pid_t pid, const char *what, char *to, size_t bytes)
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = read(fd, to, bytes - 1);
-	if (n < 0)
-		n = -errno;
-	else
-		to[n] = '\0';
-	close(fd);
-	return n;
-}
-
-/* Name, state, start; false: gone, or a zombie. */
-static bool
-read_stat(struct procs_process *p)
-{
-	char text[STAT_BYTES];
-	char *open, *close, *at;
-	char state;
-
-	if (read_proc(p->pid, "stat", text, sizeof(text)) <= 0)
-		return false;
-	open = strchr(text, '(');
-	close = strrchr(text, ')'); /* the name may hold anything */
-	if (!open || !close || close < open || close[1] != ' ')
-		return false;
-	*close = '\0';
-	snprintf(p->name, sizeof(p->name), "%.31s", open + 1);
-	at = close + 2;
-	state = *at;
-	for (int field = 3; field < 22; field++) {
-		at = strchr(at, ' ');
-		if (!at)
-			return false;
-		at++;
-		if (field == 3)
-			p->parent = (pid_t)strtol(at, NULL, 10);
-	}
-	p->start_jiffies = strtoull(at, NULL, 10);
-	return state != 'Z' && state != 'X';
-}
-
-static void
-read_ns_pid(struct procs_process *p)
-{
-	char text[STAT_BYTES];
-	char *line, *end;
-
-	p->ns_pid = p->pid;
-	if (read_proc(p->pid, "status", text, sizeof(text)) <= 0)
-		return;
-	line = strstr(text, "\nNSpid:");
-	if (!line)
-		return;
-	line++;
-	line[strcspn(line, "\n")] = '\0';
-	end = strrchr(line, '\t'); /* innermost namespace comes last */
-	if (end && isdigit((unsigned char)end[1]))
-		p->ns_pid = (pid_t)strtol(end + 1, NULL, 10);
-}
 
 static int
 add_file(struct procs_process *p, uint64_t device, uint64_t inode)
@@ -104,150 +32,97 @@ add_file(struct procs_process *p, uint64_t device, uint64_t inode)
 	return 0;
 }
 
-/* "start-end perms offset major:minor inode path", numbers but the last hex */
-static bool
-parse_map(char *line, uint64_t *ret_device, uint64_t *ret_inode)
-{
-	unsigned long high, low;
-	char *at = line;
-
-	for (int field = 0; field < 3; field++) {
-		at = strchr(at, ' ');
-		if (!at)
-			return false;
-		at++;
-	}
-	high = strtoul(at, &at, 16);
-	if (*at != ':')
-		return false;
-	low = strtoul(at + 1, &at, 16);
-	*ret_device = makedev(high, low);
-	*ret_inode = strtoull(at, &at, 10);
-	return *ret_inode != 0;
-}
-
 static int
 read_maps(struct procs_process *p)
 {
-	char path[64];
-	char *line = NULL;
-	size_t room = 0;
-	int err = 0;
-	FILE *f;
+	struct procfs_mapping map;
+	struct procfs_maps maps;
+	int err = procfs_maps_open(&maps, p->pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)p->pid);
-	f = fopen(path, "re");
-	if (!f) {
-		p->hidden = errno == EACCES || errno == EPERM;
-		return 0;
+	if (err < 0) {
+		/* a process that ended has no segment; others may have one */
+		p->hidden = err != -ESRCH && err != -ENOMEM;
+		return err == -ENOMEM ? err : 0;
 	}
-	while (err == 0 && getline(&line, &room, f) > 0) {
-		uint64_t device, inode;
-
-		if (!strstr(line, ".seg") ||
-		    !parse_map(line, &device, &inode) ||
-		    (p->file_count > 0 &&
-		        p->files[p->file_count - 1].device == device &&
-		        p->files[p->file_count - 1].inode == inode))
+	while (err == 0 && procfs_maps_next_file(&maps, &map)) {
+		if (!strstr(map.path, ".seg"))
 			continue;
 		if (p->file_count >= FILES_MAX) {
 			p->hidden = true; /* there may be more */
 			break;
 		}
-		err = add_file(p, device, inode);
+		err = add_file(p, map.device, map.inode);
 	}
-	free(line);
-	fclose(f);
+	procfs_maps_close(&maps);
 	return err;
 }
 
-static bool
-has_session(pid_t pid, const char *session)
-{
-	char path[64], wanted[96];
-	char *text = NULL;
-	size_t len = 0, room = 0;
-	bool found = false;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	snprintf(wanted, sizeof(wanted), "SEEP_SESSION=%.64s", session);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	while (room < ENVIRON_MAX) {
-		char *more;
-		ssize_t n;
-
-		if (len == room) {
-			room = room ? room * 2 : 16384;
-			more = realloc(text, room + 1);
-			if (!more)
-				break;
-			text = more;
-		}
-		n = read(fd, text + len, room - len);
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	close(fd);
-	if (!text)
-		return false;
-	text[len] = '\0';
-	for (size_t at = 0; at < len; at += strlen(text + at) + 1)
-		if (!strcmp(text + at, wanted))
-			found = true;
-	free(text);
-	return found;
-}
+struct look {
+	struct procs *all;
+	uint64_t since_jiffies;
+	char variable[96]; /* "": no session is looked for */
+	int err;
+};
 
 static int
-look_at(struct procs *all, pid_t pid, uint64_t since, const char *session)
+look_at(struct look *l, pid_t pid)
 {
 	struct procs_process p = {.pid = pid};
 	struct procs_process *more;
+	struct procfs_stat stat;
 	int err;
 
-	if (!read_stat(&p) || p.start_jiffies < since)
+	if (procfs_stat(pid, &stat) < 0 ||
+	    stat.start_jiffies < l->since_jiffies)
 		return 0;
 	err = read_maps(&p);
 	if (err < 0)
 		goto out;
-	p.in_session = session && has_session(pid, session);
+	p.in_session = l->variable[0] && procfs_has_variable(pid, l->variable);
 	if (!p.in_session && !p.hidden && p.file_count == 0)
 		goto out;
-	read_ns_pid(&p);
+	p.parent = stat.parent;
+	p.start_jiffies = stat.start_jiffies;
+	memcpy(p.name, stat.name, sizeof(p.name));
+	p.ns_pid = (pid_t)procfs_status(pid, "NSpid");
+	if (p.ns_pid == 0)
+		p.ns_pid = pid;
 	err = -ENOMEM;
-	more = reallocarray(all->list, all->count + 1, sizeof(*more));
+	more = reallocarray(l->all->list, l->all->count + 1, sizeof(*more));
 	if (!more)
 		goto out;
-	all->list = more;
-	more[all->count++] = p;
+	l->all->list = more;
+	more[l->all->count++] = p;
 	return 0;
 out:
 	free(p.files);
 	return err;
 }
 
+static bool
+visit(pid_t pid, void *context)
+{
+	struct look *l = context;
+
+	if (pid != getpid())
+		l->err = look_at(l, pid);
+	return l->err < 0;
+}
+
 int
 procs_init(struct procs *p, uint64_t since_jiffies, const char *session)
 {
-	struct dirent *e;
-	DIR *d;
-	int err = 0;
+	struct look l = {.all = p, .since_jiffies = since_jiffies};
+	int err;
 
 	memset(p, 0, sizeof(*p));
-	d = opendir("/proc");
-	if (!d)
-		return -errno;
-	while (err == 0 && (e = readdir(d))) {
-		long pid = strtol(e->d_name, NULL, 10);
-
-		if (pid > 0 && pid != getpid())
-			err = look_at(p, (pid_t)pid, since_jiffies, session);
-	}
-	closedir(d);
+	p->begin_ns = clock_ns(CLOCK_MONOTONIC);
+	if (session)
+		(void)snprintf(l.variable, sizeof(l.variable),
+		    "SEEP_SESSION=%.64s", session);
+	err = procfs_each(visit, &l);
+	if (err >= 0)
+		err = l.err;
 	if (err < 0)
 		procs_release(p);
 	return err;
@@ -299,19 +174,31 @@ procs_writer(const struct procs *p, uint64_t device, uint64_t inode,
 }
 
 bool
+procs_may_map(
+    const struct procs *p, uint64_t device, uint64_t inode, pid_t ns_pid)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->list[i].ns_pid == ns_pid &&
+		    (p->list[i].hidden ||
+		        procs_process_maps(&p->list[i], device, inode)))
+			return true;
+	return false;
+}
+
+bool
 procs_may_descend(const struct procs_process *p, pid_t ancestor)
 {
-	struct procs_process x = *p;
+	pid_t parent = p->parent;
+	struct procfs_stat stat;
 
-	if (p->parent <= 1)
-		return true; /* whose child it was is not to be known */
-	for (int i = 0; i < PARENTS_MAX && x.parent > 1; i++) {
-		if (x.parent == ancestor)
+	if (parent <= 1)
+		return true; /* its first parent has ended and cannot be known */
+	for (int i = 0; i < PARENTS_MAX && parent > 1; i++) {
+		if (parent == ancestor)
 			return true;
-		x.pid = x.parent;
-		x.parent = 0;
-		if (!read_stat(&x))
+		if (procfs_stat(parent, &stat) < 0)
 			return false;
+		parent = stat.parent;
 	}
 	return false;
 }
@@ -345,7 +232,7 @@ procs_session_runs(uint64_t since_jiffies, const char *session)
 uint64_t
 procs_start_jiffies(pid_t pid)
 {
-	struct procs_process p = {.pid = pid};
+	struct procfs_stat stat;
 
-	return read_stat(&p) ? p.start_jiffies : 0;
+	return procfs_stat(pid, &stat) == 0 ? stat.start_jiffies : 0;
 }

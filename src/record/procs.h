@@ -28,6 +28,8 @@ struct procs_process {
 struct procs {
 	struct procs_process *list;
 	size_t count;
+	uint64_t
+	    begin_ns; /* by CLOCK_MONOTONIC: who came later may be missing */
 };
 
 /*
@@ -50,6 +52,13 @@ bool procs_maps(const struct procs *p, uint64_t device, uint64_t inode);
  */
 const struct procs_process *procs_writer(const struct procs *p, uint64_t device,
     uint64_t inode, pid_t ns_pid, uint64_t start_jiffies);
+
+/*
+ * May a living process with this pid in its own namespace have the file mapped:
+ * it does, or we may not see it?
+ */
+bool procs_may_map(
+    const struct procs *p, uint64_t device, uint64_t inode, pid_t ns_pid);
 
 /* May this one be a descendant: through its parents, or by having lost them? */
 bool procs_may_descend(const struct procs_process *p, pid_t ancestor);

@@ -100,7 +100,7 @@ timeline_writer_flush(struct timeline_writer *s)
 }
 
 void
-scribe_drop(struct timeline_writer *s)
+timeline_writer_drop(struct timeline_writer *s)
 {
 	s->out.len = 0;
 }

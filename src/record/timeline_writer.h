@@ -32,7 +32,7 @@ void timeline_writer_mark(struct timeline_writer *s, enum codec_mark kind,
 int timeline_writer_flush(struct timeline_writer *s);
 
 /* Forgets what was gathered: the time line has ended. */
-void scribe_drop(struct timeline_writer *s);
+void timeline_writer_drop(struct timeline_writer *s);
 
 void timeline_writer_release(struct timeline_writer *s);
 

@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "reader/proc.h"
+#include "reader/procfs.h"
 #include "reader/relative.h"
 #include "util/room.h"
 
 enum { FILES_MAX = 4096 }; /* looked through one by one */
 
 struct where_file {
-	uint8_t uuid[16]; /* of the segment */
+	uint8_t uuid[16]; /* of the segment, as it says itself */
+	uint64_t owner;   /* of its file: nobody can say another's */
 	uint64_t start, end;
 	char *path; /* NULL: it was looked for, and not found */
 };
@@ -22,6 +24,7 @@ struct where_file {
 struct look {
 	struct where *where;
 	const struct seg_header *header;
+	uint64_t owner;
 	size_t first;
 	int err;
 };
@@ -36,13 +39,13 @@ where_release(struct where *w)
 }
 
 static const struct where_file *
-find(
-    const struct where *w, const uint8_t uuid[16], uint64_t start, uint64_t end)
+find(const struct where *w, const uint8_t uuid[16], uint64_t owner,
+    uint64_t start, uint64_t end)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		const struct where_file *f = &w->files[i];
 
-		if (f->start == start && f->end == end &&
+		if (f->start == start && f->end == end && f->owner == owner &&
 		    memcmp(f->uuid, uuid, sizeof(f->uuid)) == 0)
 			return f;
 	}
@@ -58,7 +61,7 @@ take_module(void *context, const struct seg_module *row, const char *path)
 	struct where *w = l->where;
 
 	if (row->gone_tick != 0 || !relative_is(&m) || l->err < 0 ||
-	    find(w, l->header->uuid, row->start, row->end))
+	    find(w, l->header->uuid, l->owner, row->start, row->end))
 		return;
 	if (w->count >= FILES_MAX) {
 		w->unplaced++; /* at each look in which it is new: at least */
@@ -67,8 +70,8 @@ take_module(void *context, const struct seg_module *row, const char *path)
 	l->err = room_make(&w->files, &w->room, w->count, sizeof(*w->files));
 	if (l->err < 0)
 		return;
-	w->files[w->count] =
-	    (struct where_file){.start = row->start, .end = row->end};
+	w->files[w->count] = (struct where_file){
+	    .owner = l->owner, .start = row->start, .end = row->end};
 	memcpy(w->files[w->count++].uuid, l->header->uuid, 16);
 }
 
@@ -93,14 +96,17 @@ int
 where_look(struct where *w, const struct tail *t, const struct seg_header *h,
     const struct source *file)
 {
-	struct look l = {.where = w, .header = h, .first = w->count};
+	struct look l = {.where = w,
+	    .header = h,
+	    .owner = source_owner(file),
+	    .first = w->count};
 	pid_t pid;
 
 	tail_modules(t, take_module, &l);
 	if (l.err < 0 || w->count == l.first)
 		return l.err;
 	if (proc_check(h, file, &pid) == PROC_YES &&
-	    proc_files(pid, take_mapping, &l) == -ENOMEM)
+	    procfs_files(pid, take_mapping, &l) == -ENOMEM)
 		return -ENOMEM;
 	return 0;
 }
@@ -114,7 +120,7 @@ where_fill(const struct where *w, struct process *p)
 
 		if (!relative_is(m) || m->mapped)
 			continue;
-		f = find(w, p->header.uuid, m->start, m->end);
+		f = find(w, p->header.uuid, p->owner, m->start, m->end);
 		if (!f || !f->path)
 			continue;
 		m->mapped = strdup(f->path);

@@ -161,7 +161,7 @@ amount_counted(char buffer[WORDS_COUNTED], const struct amount *a,
 	char digits[AMOUNT_MAX];
 
 	(void)snprintf(buffer, WORDS_COUNTED, "%s %s%s",
-	    amount_text(digits, a, with_sign), noun, n == 1 ? "" : "s");
+	    amount_text(digits, a, with_sign), noun, words_ending(n, noun));
 	return buffer;
 }
 

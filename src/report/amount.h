@@ -45,7 +45,7 @@ const struct amount *amounts_key(const struct amounts *a, int order);
 int amounts_compare(
     const struct amounts *a, const struct amounts *b, int order);
 
-/* The same, but all that grew before all that shrank, the most of it last. */
+/* The same, but sites that grew come first; the one that shrank most is last. */
 int amounts_compare_growth(
     const struct amounts *a, const struct amounts *b, int order);
 

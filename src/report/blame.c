@@ -5,22 +5,17 @@
 #include <string.h>
 
 #include "report/wrappers.h"
-
-static bool
-begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
+#include "util/text.h"
 
 bool
 blame_is_system(const char *module)
 {
 	static const char *const names[] = {"libc.so", "libc-", "libpthread",
 	    "ld-linux", "ld-2.", "ld-musl", "[vdso]", "libseep"};
-	const char *base = frames_base(module);
+	const char *base = text_base(module);
 
 	for (size_t i = 0; base && i < sizeof(names) / sizeof(names[0]); i++)
-		if (begins(base, names[i]))
+		if (text_begins_with(base, names[i]))
 			return true;
 	return false;
 }
@@ -38,7 +33,8 @@ blame_is_library(const char *function)
 	while (name[strcspn(name, " (<")] == ' ')
 		name += strcspn(name, " ") + 1;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (begins(name, names[i]) || begins(function, names[i]))
+		if (text_begins_with(name, names[i]) ||
+		    text_begins_with(function, names[i]))
 			return true;
 	return wrappers_has(function);
 }
@@ -49,10 +45,10 @@ is_library_file(const char *module)
 {
 	static const char *const names[] = {
 	    "libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so"};
-	const char *base = frames_base(module);
+	const char *base = text_base(module);
 
 	for (size_t i = 0; base && i < sizeof(names) / sizeof(names[0]); i++)
-		if (begins(base, names[i]))
+		if (text_begins_with(base, names[i]))
 			return true;
 	return false;
 }

@@ -43,8 +43,8 @@ print_temporary(const struct layout *p, const struct view *v)
 		    words_time(a, within_ns),
 		    v->temporary_ticks < SEG_YOUNG_TICKS
 		        ? ""
-		        : " The seep that made this did not count younger "
-		          "ages.");
+		        : " The version of seep that recorded this did not "
+		          "count younger ages.");
 	layout_end(p, &t);
 }
 
@@ -96,7 +96,7 @@ nothing_of(const struct view *v, const struct body_options *o)
 	    [VIEW_LIVE] = "No block is live.",
 	    [VIEW_PEAK] = "No block was live at the peak.",
 	    [VIEW_ALLOCS] = "Nothing was allocated.",
-	    [VIEW_TEMPORARY] = "No block died young.",
+	    [VIEW_TEMPORARY] = "No block was freed soon after its allocation.",
 	};
 
 	if (v->is_compared)

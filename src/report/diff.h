@@ -20,7 +20,7 @@ struct diff_side {
 int diff_view(const struct diff_side *old, const struct diff_side *new,
     struct names *names, const struct view_options *options, struct view **ret);
 
-/* For people. As diff_view(), and -EIO as ferror() tells. */
+/* For people. As diff_view(), and -EIO if ferror(). */
 int diff_write(const struct layout *p, const struct diff_side *old,
     const struct diff_side *new, struct names *names,
     const struct body_options *options);

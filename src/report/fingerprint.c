@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/blame.h"
+#include "util/text.h"
 
 struct item {
 	char *text;     /* NULL: it says nothing */
@@ -35,12 +36,6 @@ past(const char *at)
 			return at + 1;
 	}
 	return at;
-}
-
-static bool
-begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* Is the bracket at `at` part of a name, as in "operator()"? */
@@ -80,17 +75,18 @@ fingerprint_function(const char *name)
 		if (*at == '(' && is_operator(name, at) && at[1] == ')') {
 			*to++ = *at++;
 			*to++ = *at++;
-		} else if (begins(at, anonymous)) {
+		} else if (text_begins_with(at, anonymous)) {
 			memcpy(to, anonymous, sizeof(anonymous) - 1);
 			to += sizeof(anonymous) - 1;
 			at += sizeof(anonymous) - 1;
 		} else if (*at == '(') {
 			at = past(at);
-			if (begins(at, " const"))
+			if (text_begins_with(at, " const"))
 				at += strlen(" const");
 		} else if (*at == '{') {
 			at = copy_braces(at, &to);
-		} else if (begins(at, "[abi:") || begins(at, " [clone")) {
+		} else if (text_begins_with(at, "[abi:") ||
+		    text_begins_with(at, " [clone")) {
 			at = past(at);
 		} else if (*at == '$' && at[1] == '_') { /* clang's lambdas */
 			*to++ = *at++;
@@ -110,7 +106,7 @@ fingerprint_function(const char *name)
 static char *
 module_text(const char *module)
 {
-	const char *base = frames_base(module), *so;
+	const char *base = text_base(module), *so;
 	char *text;
 	int n;
 

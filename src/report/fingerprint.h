@@ -9,7 +9,7 @@
 #include "report/view.h"
 
 enum {
-	FINGERPRINT_VERSION = 1, /* changes with anything told below */
+	FINGERPRINT_VERSION = 1, /* changes with any rule below */
 	FINGERPRINT_FRAMES = 8,
 	FINGERPRINT_TEXT_BYTES = 2048,
 };

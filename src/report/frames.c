@@ -10,6 +10,7 @@
 #include "util/room.h"
 #include "report/blame.h"
 #include "report/shorten.h"
+#include "util/text.h"
 
 enum { SENTENCES = 16 };
 
@@ -35,7 +36,6 @@ struct module {
 struct frames {
 	struct names *names;
 	const struct process *process;
-	uint64_t source; /* of the process */
 	uint32_t process_number;
 	uint32_t *module_of; /* by number in the process: as in struct asked */
 	/* the same file in several processes is one */
@@ -89,12 +89,6 @@ frames_free(struct frames *f)
 	free(f);
 }
 
-static bool
-same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* ---- modules ---- */
 
 static bool
@@ -106,13 +100,14 @@ same_module(const void *items, uint32_t item, const void *key)
 	return x->source == y->source &&
 	    a->build_id_bytes == b->build_id_bytes &&
 	    memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0 &&
-	    same_text(a->path, b->path);
+	    text_same(a->path, b->path);
 }
 
 static int
 add_module(struct frames *f, const struct process_module *m, uint32_t *ret)
 {
-	const struct module fresh = {.file = m, .source = f->source};
+	const struct module fresh = {
+	    .file = m, .source = names_source(f->names, f->process, m)};
 	uint64_t id;
 	uint32_t at;
 	int err;
@@ -157,7 +152,6 @@ frames_begin(struct frames *f, const struct process *p, uint32_t number)
 	f->module_of = module_of;
 	f->process = p;
 	f->process_number = number;
-	f->source = names_source(f->names, p);
 	for (size_t i = 1; i < p->module_count && err == 0; i++)
 		if (p->modules[i].end != 0)
 			err = add_module(f, &p->modules[i], &module_of[i]);
@@ -170,7 +164,7 @@ frames_begin(struct frames *f, const struct process *p, uint32_t number)
 static const char *
 family_of(const struct frame *x, size_t *ret_len)
 {
-	const char *base = frames_base(x->module), *so;
+	const char *base = text_base(x->module), *so;
 
 	*ret_len = 0;
 	if (!base || x->is_any)
@@ -196,7 +190,7 @@ same_label(const void *items, uint32_t item, const void *key)
 	const struct frame *b = key;
 
 	return a->is_missing == b->is_missing &&
-	    same_text(a->function, b->function) &&
+	    text_same(a->function, b->function) &&
 	    (a->function || a->offset == b->offset) && same_family(a, b);
 }
 
@@ -207,7 +201,7 @@ same_place(const void *items, uint32_t item, const void *key)
 	const struct frame *b = key;
 
 	return a->line == b->line && same_label(items, item, key) &&
-	    same_text(a->file, b->file) && same_text(a->module, b->module);
+	    text_same(a->file, b->file) && text_same(a->module, b->module);
 }
 
 /* Finds the short name of a function that was not there before. -ENOMEM. */
@@ -393,12 +387,4 @@ frames_list(const struct frames *f, size_t *ret_count)
 {
 	*ret_count = f->count;
 	return f->list;
-}
-
-const char *
-frames_base(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
 }

@@ -75,7 +75,4 @@ int frames_plain(struct frames *f, uint32_t *number);
 /* By number, from 0 on; valid until the next call that adds one. */
 const struct frame *frames_list(const struct frames *f, size_t *ret_count);
 
-/* "libfoo.so" of "/usr/lib/libfoo.so"; NULL of NULL. */
-const char *frames_base(const char *path);
-
 #endif

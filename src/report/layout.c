@@ -136,7 +136,7 @@ layout_fit(const struct layout *p, const char *text, size_t room)
 static char *
 name_of(const struct layout *p, const struct frame *x)
 {
-	const char *base = frames_base(x->module);
+	const char *base = text_base(x->module);
 	char *text;
 	int n;
 
@@ -157,7 +157,7 @@ static char *
 tail_of(const struct layout *p, const struct frame *x, uint32_t repeats,
     bool with_module)
 {
-	const char *base = frames_base(x->module);
+	const char *base = text_base(x->module);
 	char *text = NULL;
 	size_t len;
 	FILE *memory = open_memstream(&text, &len);
@@ -165,7 +165,7 @@ tail_of(const struct layout *p, const struct frame *x, uint32_t repeats,
 	if (!memory)
 		return NULL;
 	if (x->file)
-		(void)fprintf(memory, " %s", frames_base(x->file));
+		(void)fprintf(memory, " %s", text_base(x->file));
 	if (x->file && x->line > 0)
 		(void)fprintf(memory, ":%" PRIu32, x->line);
 	if (with_module && x->function && base &&
@@ -213,7 +213,7 @@ layout_lacks_has(void *context, const char *path)
 		/* of a relative path names/ knows where the file is */
 		if (strcmp(m, path) == 0 ||
 		    (*m && *m != '/' &&
-		        strcmp(frames_base(m), frames_base(path)) == 0))
+		        strcmp(text_base(m), text_base(path)) == 0))
 			return true;
 	}
 	return false;

@@ -1,4 +1,4 @@
-/* older.c - of what lives, the blocks that are older than some age. */
+/* older.c - the live blocks that are older than some age. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/older.h"
 
@@ -275,12 +275,13 @@ older_remarks(FILE *out, const struct older_about *a)
 		            "the ages of those that were sampled.\n",
 		    out);
 	if (a->is_shared)
-		(void)fputs("Bytes are shared out by blocks where a site has "
-		            "several sizes.\n",
+		(void)fputs(
+		    "If a site has several sizes, its bytes are estimated by "
+		    "the number of blocks.\n",
 		    out);
 	if (a->unknown_sites > 0)
 		(void)fprintf(out,
-		    "Not shown, because nobody counted %s ages: %s in %s.\n",
+		    "Not shown, because %s ages were not counted: %s in %s.\n",
 		    a->unknown_sites == 1 ? "its" : "their",
 		    words_counted(x, a->sum.unknown_bytes, "byte"),
 		    words_counted(y, a->unknown_sites, "site"));

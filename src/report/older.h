@@ -1,4 +1,4 @@
-/* older.h - of what lives, the blocks that are older than some age. */
+/* older.h - the live blocks that are older than some age. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_OLDER_H
 #define SEEP_REPORT_OLDER_H
@@ -8,17 +8,20 @@
 
 /*
  * While a process runs, the birth of every block is read from its memory, to
- * a tick (0.1 s); the first blocks of a thread after a pause, up to 64, may
- * have the tick of before it, so they count as older than they are. Of one that has exited there are counts of blocks by age, in
- * steps that double from 1.6 s on: then the step below the age that was asked
- * for is taken, and said. Where nobody counted (killed, a snapshot), a site
- * is older, or not, by its first and last allocation; else it is left out, and
- * how much that is is said.
+ * a tick (0.1 s). After a pause of a thread, up to 64 of its first blocks may
+ * have the tick before the pause, and so count as older than they are.
+ *
+ * A process that has exited has counted its blocks by age, in steps that double
+ * from 1.6 s on: the step below the given age is used, and the report says so.
+ *
+ * If blocks were not counted (a killed process, a snapshot), a site is older or
+ * not by its first and last allocation. If these do not decide, the site is
+ * left out, and the report says how much that is.
  */
 struct older;
 
 /*
- * -ENOMEM; -ERANGE: a process that has ended tells no age below the first
+ * -ENOMEM; -ERANGE: a process that has ended has no ages below the first
  * step, OLDER_MIN_NS.
  */
 int older_new(const struct session *s, uint64_t age_ns, struct older **ret);
@@ -42,7 +45,7 @@ const struct older_site *older_site(
 /* What is known of a process, or of all. */
 struct older_about {
 	uint64_t asked_ns; /* the age that was asked for */
-	uint64_t age_ns;   /* the age that is told: that, or a step below it */
+	uint64_t age_ns;   /* the age that is shown: that, or a step below it */
 	bool is_exact;     /* to a tick; else in steps */
 	bool is_shared;    /* bytes are shared out among blocks of one site */
 	bool is_sampled;   /* estimates, from blocks that were sampled */

@@ -10,18 +10,11 @@
 
 #include "names/opener.h"
 #include "util/clock.h"
+#include "util/text.h"
 
 enum { ANSWERS = 16 };
 
 static struct opener *opener; /* kept for what it knows of paths that hang */
-
-static const char *
-last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /*
  * The process wrote these paths, and its file system may never answer: another
@@ -68,7 +61,7 @@ static bool
 leads_there(const struct seg_header *h, const char *argument,
     const struct opener_file *exe)
 {
-	size_t dir = (size_t)(last_part(h->exe) - h->exe);
+	size_t dir = (size_t)(text_base(h->exe) - h->exe);
 
 	if (argument[0] == '/')
 		return is_at("", 0, "", argument, exe);
@@ -130,7 +123,7 @@ program_name(const struct seg_header *h)
 {
 	static struct answer answers[ANSWERS];
 	static size_t next;
-	const char *exe = last_part(h->exe), *name = last_part(h->command);
+	const char *exe = text_base(h->exe), *name = text_base(h->command);
 	struct answer *a;
 
 	if (!may_be_a_file(name) || strcmp(name, exe) == 0)

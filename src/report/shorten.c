@@ -1,6 +1,7 @@
 /* shorten.c - names of C++ and Rust functions as people say them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/shorten.h"
+#include "util/text.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -18,12 +19,6 @@ struct shorten {
 	int nesting;  /* of <> and {} that are kept */
 	int angles;   /* of <> that are kept */
 };
-
-static bool
-begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
 
 static bool
 is_word(char c)
@@ -95,7 +90,7 @@ operator_length(const char *text)
 	    ">", "=", "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", ","};
 
 	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
-		if (begins(text, operators[i]))
+		if (text_begins_with(text, operators[i]))
 			return strlen(operators[i]);
 	return 0;
 }
@@ -126,7 +121,8 @@ keep_operator(struct shorten *s)
 		return;
 	}
 	/* new, delete[], a literal, or a type: up to the parameters */
-	while (*s->from && *s->from != '(' && !begins(s->from, "[abi:")) {
+	while (*s->from && *s->from != '(' &&
+	    !text_begins_with(s->from, "[abi:")) {
 		if (*s->from == '<')
 			keep_arguments(s);
 		else
@@ -146,7 +142,7 @@ drop_parameters(struct shorten *s)
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-			if (!begins(s->from, words[i]))
+			if (!text_begins_with(s->from, words[i]))
 				continue;
 			s->from += strlen(words[i]);
 			more = true;
@@ -168,15 +164,17 @@ is_type(const struct shorten *s)
 {
 	return s->angles > 0 &&
 	    ((*s->from == '(' && !ends(s, "lambda")) ||
-	        (*s->from == '[' && !begins(s->from, "[abi:")));
+	        (*s->from == '[' && !text_begins_with(s->from, "[abi:")));
 }
 
 /* Rust's f::<u32>; <impl T> and <lambda> are names. */
 static bool
 is_turbofish(const struct shorten *s)
 {
-	return *s->from == '<' && ends(s, "::") && !begins(s->from, "<impl") &&
-	    !begins(s->from, "<lambda") && !begins(s->from, "<unnamed");
+	return *s->from == '<' && ends(s, "::") &&
+	    !text_begins_with(s->from, "<impl") &&
+	    !text_begins_with(s->from, "<lambda") &&
+	    !text_begins_with(s->from, "<unnamed");
 }
 
 static void
@@ -186,12 +184,12 @@ step(struct shorten *s)
 
 	if (s->len > 0)
 		last = s->kept[s->len - 1];
-	if (begins(s->from, "operator") && !is_word(last) &&
+	if (text_begins_with(s->from, "operator") && !is_word(last) &&
 	    !is_word(s->from[8])) {
 		keep_operator(s);
-	} else if (begins(s->from, "__cxx11::") && !is_word(last)) {
+	} else if (text_begins_with(s->from, "__cxx11::") && !is_word(last)) {
 		s->from += strlen("__cxx11::"); /* nobody writes it */
-	} else if (begins(s->from, anonymous)) {
+	} else if (text_begins_with(s->from, anonymous)) {
 		keep(s, sizeof(anonymous) - 1);
 	} else if (is_type(s)) {
 		keep(s, (size_t)(past(s->from) - s->from));
@@ -202,7 +200,8 @@ step(struct shorten *s)
 	        (is_word(last) || (last && strchr("}>]=!+-*/%^&|~,", last))))) {
 		keep_text(s, "<...>");
 		s->from = past(s->from);
-	} else if (c == '[' || (begins(s->from, " [") && s->angles == 0)) {
+	} else if (c == '[' ||
+	    (text_begins_with(s->from, " [") && s->angles == 0)) {
 		s->from = past(s->from + (c == ' '));
 	} else {
 		/* <T as Trait> and {lambda(int)#1} are parts of a name */

@@ -66,7 +66,7 @@ print_times(const struct layout *p, const struct view_site *s,
 
 	layout_begin(p, &t);
 	(void)fprintf(t.file, "Sizes: %s byte%s", ages_sizes(c, s),
-	    s->size_max == 1 ? "" : "s");
+	    words_ending(s->size_max, "byte"));
 	if (s->figures.all.allocations > 0)
 		(void)fprintf(t.file, ", %s on average",
 		    words_count(a,
@@ -140,12 +140,14 @@ print_remark(const struct layout *p, const struct view_site *s, uint64_t told)
 	(void)putc('\n', p->out);
 	layout_begin(p, &t);
 	if (!aged)
-		(void)fputs("Ages and sizes of the living are not recorded: a "
-		            "process counts them when it exits.\n",
+		(void)fputs(
+		    "Ages and sizes of live blocks are not known, because a "
+		    "process counts them when it exits.\n",
 		    t.file);
 	else if (!s->ages->sizes_known)
-		(void)fputs("Sizes of the living are not recorded: the seep "
-		            "that made this had none.\n",
+		(void)fputs(
+		    "Sizes of live blocks are not known, because the version "
+		    "of seep that recorded this did not count them.\n",
 		    t.file);
 	else
 		(void)fprintf(t.file,
@@ -165,15 +167,15 @@ print_histograms(const struct layout *p, const struct view_site *s)
 	uint64_t sizes[PROCESS_SIZES], deaths[AGES_ALL], told = 0;
 
 	if (ages && ages->live_ages_known)
-		print_classes(p, "Age of the living:", ages->living,
+		print_classes(p, "Age of live blocks:", ages->living,
 		    PROCESS_AGES, age_words);
 	if (ages && ages->sizes_known) {
 		for (int i = 0; i < PROCESS_SIZES; i++) {
 			sizes[i] = ages->sizes[i];
 			told += sizes[i];
 		}
-		print_classes(
-		    p, "Size of the living:", sizes, PROCESS_SIZES, size_words);
+		print_classes(p, "Size of live blocks:", sizes, PROCESS_SIZES,
+		    size_words);
 	}
 	print_remark(p, s, told);
 	if (s->age_flags & VIEW_AGES_UNKNOWN)

@@ -59,8 +59,8 @@ print_ending(const struct summary *s)
 		    "ran %s and ended by a signal or by _exit. ",
 		    span(buffer, ns));
 	else
-		(void)fprintf(
-		    s->out, "ran %s, its end is not known. ", span(buffer, ns));
+		(void)fprintf(s->out, "ran %s; how it ended is not known. ",
+		    span(buffer, ns));
 }
 
 /* Why the last snapshot could not be written. */
@@ -73,54 +73,42 @@ print_snapshot_error(const struct summary *s)
 		(void)fprintf(s->out, " (the last: %s)", strerror((int)error));
 }
 
-static void
-print_losses(const struct summary *s)
+/* The counters of a class that are not 0, after `before`; false: there are none. */
+static bool
+print_counts(const struct summary *s, const char *before, int class)
 {
 	const uint64_t *counts = s->process->header.counts;
 	const struct losses_name *names;
-	const char *before = "Lost: ";
 	char buffer[WORDS_LOSS];
+	bool any = false;
 	size_t n;
 
 	names = losses_names(&n);
 	for (size_t i = 0; i < n; i++) {
 		if (counts[names[i].count] == 0 ||
-		    names[i].class != LOSSES_LOSS)
+		    (int)names[i].class != class ||
+		    names[i].count == SEG_INHERITED_BYTES ||
+		    names[i].count == SEG_MISSED_BYTES)
 			continue;
-		(void)fputs(before, s->out);
+		(void)fputs(any ? "; " : before, s->out);
 		(void)fputs(
 		    words_loss(buffer, counts[names[i].count], names[i].words),
 		    s->out);
 		if (names[i].count == SEG_SNAPSHOTS_FAILED)
 			print_snapshot_error(s);
-		before = "; ";
+		any = true;
 	}
-	(void)fputs(*before == 'L' ? "Nothing was lost.\n" : ".\n", s->out);
+	return any;
 }
 
 static void
-print_oddities(const struct summary *s)
+print_losses(const struct summary *s)
 {
-	const uint64_t *counts = s->process->header.counts;
-	const struct losses_name *names;
-	const char *before = "Also seen: ";
-	char buffer[WORDS_LOSS];
-	size_t n;
-
-	names = losses_names(&n);
-	for (size_t i = 0; i < n; i++) {
-		if (counts[names[i].count] == 0 ||
-		    names[i].class != LOSSES_TOTAL ||
-		    names[i].count == SEG_INHERITED_BYTES ||
-		    names[i].count == SEG_MISSED_BYTES)
-			continue;
-		(void)fputs(before, s->out);
-		(void)fputs(
-		    words_loss(buffer, counts[names[i].count], names[i].words),
-		    s->out);
-		before = "; ";
-	}
-	if (*before != 'A')
+	if (print_counts(s, "Lost: ", LOSSES_LOSS))
+		(void)fputs(".\n", s->out);
+	else
+		(void)fputs("Nothing was lost.\n", s->out);
+	if (print_counts(s, "Also seen: ", LOSSES_TOTAL))
 		(void)fputs(".\n", s->out);
 }
 
@@ -149,25 +137,26 @@ static void
 print_bypass(const struct summary *s, unsigned which)
 {
 	if (which & BYPASS_DEEPBIND)
-		(void)fputs("After a load with RTLD_DEEPBIND these figures are "
-		            "not sure: memory that only such a module "
-		            "allocates is missing, and memory that only such a "
-		            "module frees looks live. seep record "
-		            "--no-deepbind loads modules without the flag.\n",
+		(void)fputs(
+		    "After a load with RTLD_DEEPBIND these figures are not "
+		    "certain: memory that only such a module allocates is "
+		    "missing, and memory that only such a module frees looks "
+		    "live. seep record --no-deepbind loads modules without the "
+		    "flag.\n",
 		    s->out);
 	if (which & BYPASS_PROGRAM)
 		(void)fputs(
-		    "Such frees are seen when the executable brings "
-		    "functions of malloc's family itself: what it frees "
-		    "past the collector looks live here, what it "
-		    "allocates so is missing.\n",
+		    "Such frees occur if the executable has malloc functions "
+		    "of its own: memory that it frees with them looks live "
+		    "here, and memory that it allocates with them is "
+		    "missing.\n",
 		    s->out);
 	if (which & BYPASS_LIBRARY)
 		(void)fputs(
-		    "Such frees are seen when a library calls libc "
-		    "past the collector (loaded with RTLD_DEEPBIND or "
-		    "dlmopen): what only it frees looks live here, what "
-		    "only it allocates is missing.\n",
+		    "Such frees occur if a library calls libc without passing "
+		    "the collector (loaded with RTLD_DEEPBIND or dlmopen): "
+		    "memory that only it frees looks live here, and memory "
+		    "that only it allocates is missing.\n",
 		    s->out);
 }
 
@@ -254,7 +243,6 @@ print_all(const struct summary *s)
 	                                    : "at its end");
 	print_peak(s);
 	print_losses(s);
-	print_oddities(s);
 	print_bypass(s, find_bypass(p));
 }
 
@@ -336,15 +324,14 @@ summary_write_all(
 	print_live(
 	    &s, &all.totals, process_error(live), process_error(allocated));
 	(void)fprintf(s.out,
-	    "%s live at the last that is known of each; their peaks add up "
-	    "to %s, though not all at one time. ",
+	    "%s live when each was last seen; their peaks add up to %s, though "
+	    "these were at different times. ",
 	    words_was(all.totals.live_blocks),
 	    words_bytes(a, all.totals.peak_bytes));
 	if (traced < count)
 		(void)fprintf(s.out, "%zu of them %s not traced. ",
 		    count - traced, words_was(count - traced));
 	print_losses(&s);
-	print_oddities(&s);
 	print_bypass(&s, bypass);
 	show(&s, &text);
 }

@@ -31,7 +31,7 @@ struct suppress_entry {
 	const char *name;
 	const char *file; /* "built-in" for ours */
 	unsigned line;
-	/* what suppress_book() was told */
+	/* sums of suppress_add_match() */
 	uint64_t sites, blocks, bytes;
 };
 
@@ -86,8 +86,8 @@ void suppress_print_builtin(FILE *out);
 /* Number of the entry that fits, SUPPRESS_NONE, or -ENOMEM. */
 int64_t suppress_match(struct suppress *s, const struct suppress_stack *stack);
 
-/* Tells that the entry has hidden a site. */
-void suppress_book(
+/* Counts a site that the entry has hidden. */
+void suppress_add_match(
     struct suppress *s, int64_t entry, uint64_t blocks, uint64_t bytes);
 
 size_t suppress_count(const struct suppress *s);

@@ -60,7 +60,8 @@ static const struct group groups[] = {
         "leak:^syslog$\n"
         "leak:^__*syslog_chk$\n"},
     {"name services",
-        "NSS modules, resolver and result buffers of getpwnam and its kin", 0,
+        "NSS modules, resolver and result buffers of getpwnam and similar functions",
+        0,
         "leak:^__nss_*$\n"
         "leak:^nss_*$\n"
         "leak:^__resolv_*$\n"

@@ -1,4 +1,4 @@
-/* suppress_parts.h - what the rooms of suppress share. */
+/* suppress_parts.h - what the files of suppressions share. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_SUPPRESS_PARTS_H
 #define SEEP_REPORT_SUPPRESS_PARTS_H
@@ -15,7 +15,7 @@ enum suppress_role {
 	SUPPRESS_SRC = 4,
 };
 
-/* Equal patterns are one. */
+/* Each pattern is kept once, however many entries have it. */
 struct suppress_pattern {
 	char *glob;      /* fits a whole text */
 	char *demangled; /* fits a function, too; NULL: not mangled */
@@ -71,6 +71,9 @@ struct suppress {
  */
 int suppress_pattern(struct suppress *s, uint8_t roles, const char *pattern,
     size_t len, uint32_t line, bool lsan, uint32_t *ret);
+
+/* After a new pattern: it may fit texts that were looked at before. */
+void suppress_forget_memos(struct suppress *s);
 
 /* Takes r->name and r->steps over, also on failure. -ENOMEM. */
 int suppress_rule(struct suppress *s, struct suppress_rule *r);

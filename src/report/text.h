@@ -7,7 +7,7 @@
 
 /*
  * One process in full; of several first a list, then the heavy ones, or with
- * options->view.merge all as one. -ENOMEM, -EIO as ferror() tells, -ESRCH: no
+ * options->view.merge all as one. -ENOMEM, -EIO if ferror(), -ESRCH: no
  * process has options->view.pid.
  */
 int text_write(const struct layout *p, const struct session *s,

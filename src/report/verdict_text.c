@@ -169,7 +169,7 @@ put_where(FILE *out, const struct frame *f, bool with_line)
 	if (f->brief || f->function)
 		text_print(out, f->brief ? f->brief : f->function);
 	else if (f->module)
-		text_print(out, frames_base(f->module));
+		text_print(out, text_base(f->module));
 	else
 		(void)fprintf(out, "0x%" PRIx64, f->offset);
 	if (with_line && f->file && f->line) {
@@ -280,7 +280,7 @@ put_freers(FILE *out, const struct verdict_entry *e)
 			text_print(out, f->function);
 		else
 			text_print(
-			    out, f->module ? frames_base(f->module) : "?");
+			    out, f->module ? text_base(f->module) : "?");
 		if (e->freer_count > 1)
 			(void)fprintf(out, " (%.0f %%)", f->share * 100);
 	}

@@ -6,40 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/room.h"
 #include "report/older.h"
 #include "report/view_parts.h"
-#include "util/capped.h"
-
-enum { CHUNK_FIRST = 8 << 10, CHUNK_MAX = 1 << 20 };
-
-/* Stacks are kept until the view goes, so there is nothing to give back. */
-struct view_chunk {
-	struct view_chunk *next;
-	size_t used, room;
-	char bytes[];
-};
-
-/* ---- figures ---- */
-
-uint32_t
-view_temporary_ticks(
-    const struct session *s, const struct process *only, uint32_t pid)
-{
-	uint32_t most = 0, idle = 0;
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct process *p = s->processes[i];
-		/* one that was not traced, or did nothing, says nothing */
-		uint32_t *which = p->site_count > 0 ? &most : &idle;
-
-		if ((!only || only == p) &&
-		    (pid == VIEW_ANY || p->header.pid == pid) &&
-		    p->temporary_ticks > *which)
-			*which = p->temporary_ticks;
-	}
-	return most > 0 ? most : idle;
-}
 
 /* For the whole view, and for both sides of a comparison. */
 static uint32_t
@@ -57,91 +25,6 @@ temporary_ticks(const struct session *s, const struct view_options *o)
 	                                               : ticks;
 }
 
-/* Of blocks that died young: those before the view's limit. */
-static uint64_t
-temporary_of(const struct view *v, const struct process *p,
-    const struct process_site *s, uint64_t young)
-{
-	uint64_t steps[PROCESS_STEPS], sum = 0;
-
-	if (p->temporary_ticks == 0)
-		return 0;
-	if (v->temporary_ticks >= SEG_YOUNG_TICKS)
-		return young;
-	process_young(s->ages, young, steps);
-	for (int i = 0; i < PROCESS_STEPS && 1u << i <= v->temporary_ticks; i++)
-		sum += steps[i];
-	return sum;
-}
-
-static struct view_figures
-figures_of(const struct view_builder *b, size_t process, size_t site)
-{
-	const struct process *p = b->side.session->processes[process];
-	const struct process_site *s = &p->sites[site];
-	uint64_t deaths[PROCESS_AGES];
-	struct view_figures f = {.all = s->figures,
-	    .variance_live = s->variance_live,
-	    .variance_allocated = s->variance_allocated};
-
-	process_deaths(s, deaths);
-	f.young_blocks = deaths[0];
-	f.temporary_blocks = temporary_of(b->view, p, s, deaths[0]);
-	f.temporary_bytes = s->figures.freed_bytes;
-	if (f.temporary_blocks < s->figures.frees) {
-		double part = (double)f.temporary_bytes *
-		    ((double)f.temporary_blocks / (double)s->figures.frees);
-
-		/* near 2^64 it may have been rounded up to it */
-		if (part < (double)f.temporary_bytes)
-			f.temporary_bytes = (uint64_t)part;
-	}
-	if (b->options->older && !b->is_before) {
-		const struct older_site *old =
-		    older_site(b->options->older, process, site);
-
-		f.older_blocks = old->blocks;
-		f.older_bytes = old->bytes;
-		f.older_unknown_blocks = old->unknown_blocks;
-		f.older_unknown_bytes = old->unknown_bytes;
-	}
-	if (!b->side.figures)
-		return f;
-	f.all = b->side.figures[process][site];
-	/* of blocks like those of the whole run */
-	if (s->figures.allocated_bytes > 0)
-		f.variance_live = f.variance_allocated *
-		    ((double)f.all.live_bytes /
-		        (double)s->figures.allocated_bytes);
-	return f;
-}
-
-/* ---- memory ---- */
-
-static void *
-keep(struct view *v, const void *bytes, size_t len)
-{
-	struct view_chunk *c = v->chunks;
-	size_t need = (len + 7) & ~(size_t)7;
-	size_t room = c ? c->room * 2 : CHUNK_FIRST;
-	void *at;
-
-	if (!c || need > c->room - c->used) {
-		room = room > CHUNK_MAX ? CHUNK_MAX : room;
-		room = need > room ? need : room;
-		c = malloc(sizeof(*c) + room);
-		if (!c)
-			return NULL;
-		c->used = 0;
-		c->room = room;
-		c->next = v->chunks;
-		v->chunks = c;
-	}
-	at = c->bytes + c->used;
-	c->used += need;
-	return memcpy(at, bytes, len);
-}
-
 void
 view_free(struct view *v)
 {
@@ -157,8 +40,6 @@ view_free(struct view *v)
 	frames_free(v->table);
 	free(v);
 }
-
-/* ---- one site ---- */
 
 static bool
 size_fits(const struct view_options *o, const struct process_site *s)
@@ -192,149 +73,6 @@ passes(struct view_builder *b, size_t count)
 	    !(all & (VERDICT_EXCLUDE | VERDICT_EXCLUDE_MODULE));
 }
 
-/* What makes a frame the same as another, where sites are grouped. */
-static uint32_t
-key_of(const struct view *v, uint32_t number)
-{
-	return v->by_function ? v->frames[number].label : number;
-}
-
-static bool
-same_pool(const struct view_site *x, const struct view_site *y)
-{
-	if (!x->pool || !y->pool)
-		return x->pool == y->pool;
-	return strcmp(x->pool, y->pool) == 0;
-}
-
-static bool
-same_site(const void *items, uint32_t item, const void *key)
-{
-	const struct view *v = items;
-	const struct view_site *x = &v->sites[item], *y = key;
-
-	if (x->process != y->process || x->kind != y->kind ||
-	    x->api != y->api || x->frame_count != y->frame_count ||
-	    !same_pool(x, y))
-		return false;
-	for (uint32_t i = 0; i < x->frame_count; i++)
-		if (key_of(v, x->frames[i]) != key_of(v, y->frames[i]))
-			return false;
-	return true;
-}
-
-static uint64_t
-hash_site(const struct view *v, const struct view_site *s)
-{
-	uint64_t h = dict_hash(s->process, (uint64_t)s->kind << 8 | s->api,
-	    dict_hash_text(s->pool));
-
-	for (uint32_t i = 0; i < s->frame_count; i++)
-		h = dict_hash(h, key_of(v, s->frames[i]), i);
-	return h;
-}
-
-/* Recursion as deep as in either. */
-static void
-merge_repeats(
-    struct view *v, struct view_site *to, const struct view_site *from)
-{
-	if (!from->repeats)
-		return;
-	if (!to->repeats)
-		to->repeats = keep(v, from->repeats,
-		    from->frame_count * sizeof(*from->repeats));
-	for (uint32_t i = 0; to->repeats && i < to->frame_count; i++)
-		if (from->repeats[i] > to->repeats[i])
-			to->repeats[i] = from->repeats[i];
-}
-
-/* The first time `to` gets ages of its own: those of a process stay. */
-static int
-merge_ages(struct view *v, struct view_site *to, const struct view_site *from)
-{
-	if (!from->ages)
-		return 0;
-	if (!to->ages) {
-		to->ages = from->ages;
-		return 0;
-	}
-	if (!to->own_ages)
-		to->own_ages = keep(v, to->ages, sizeof(*to->ages));
-	if (!to->own_ages)
-		return -ENOMEM;
-	process_add_ages(to->own_ages, from->ages);
-	to->ages = to->own_ages;
-	return 0;
-}
-
-void
-view_join(struct view_site *to, const struct view_site *from)
-{
-	bool knows = to->size_min > 0 || to->size_max > 0;
-
-	if (from->size_max > 0 && (!knows || from->size_min < to->size_min))
-		to->size_min = from->size_min;
-	if (from->size_max > to->size_max)
-		to->size_max = from->size_max;
-	if (from->first_ns < to->first_ns)
-		to->first_ns = from->first_ns;
-	if (from->last_ns > to->last_ns)
-		to->last_ns = from->last_ns;
-	if (from->now_ns > to->now_ns)
-		to->now_ns = from->now_ns;
-	to->samples = capped_sum(to->samples, from->samples);
-	to->age_flags |= from->age_flags;
-	to->count++;
-	view_add(&to->figures, &from->figures);
-}
-
-/* Another site that looks the same. */
-static int
-merge_site(struct view *v, struct view_site *to, const struct view_site *from)
-{
-	int err = 0;
-
-	view_join(to, from);
-	merge_repeats(v, to, from);
-	for (uint32_t i = 0; i < to->frame_count && err == 0; i++)
-		if (to->frames[i] != from->frames[i])
-			err = frames_plain(v->table, &to->frames[i]);
-	v->frames = frames_list(v->table, &v->frame_count);
-	return err < 0 ? err : merge_ages(v, to, from);
-}
-
-static int
-add_site(struct view_builder *b, struct view_site *site)
-{
-	struct view *v = b->view;
-	uint32_t at = (uint32_t)v->site_count;
-	int err;
-
-	err = room_make(
-	    &v->sites, &b->site_room, v->site_count, sizeof(*v->sites));
-	if (err == 0 && v->is_grouped)
-		err = dict_find(
-		    &b->index, hash_site(v, site), same_site, v, site, at, &at);
-	if (err < 0)
-		return err;
-	if (at < v->site_count) {
-		/* lines of now: those of before are history */
-		if (!b->is_before)
-			return merge_site(v, &v->sites[at], site);
-		view_add(&v->sites[at].before, &site->before);
-		return 0;
-	}
-	v->sites[v->site_count] = *site;
-	site = &v->sites[v->site_count++];
-	site->frames =
-	    keep(v, site->frames, site->frame_count * sizeof(*site->frames));
-	if (site->repeats)
-		site->repeats = keep(v, site->repeats,
-		    site->frame_count * sizeof(*site->repeats));
-	return site->frames ? 0 : -ENOMEM;
-}
-
 static void
 count_in(struct view_sum *sum, const struct view_site *site)
 {
@@ -363,7 +101,7 @@ is_suppressed(struct view_builder *b, struct view_site *site, size_t count)
 	if (o->keep_suppressed)
 		return 0;
 	f = b->is_before ? &site->before : &site->figures;
-	suppress_book(o->suppress, entry, view_blocks(f, o->metric),
+	suppress_add_match(o->suppress, entry, view_blocks(f, o->metric),
 	    view_bytes(f, o->metric));
 	return 1;
 }
@@ -392,7 +130,7 @@ choose(struct view_builder *b, const struct process *p,
 	if (answer < 0)
 		return answer;
 	site->ages = s->ages;
-	return add_site(b, site);
+	return view_add_site(b, site);
 }
 
 /* The heap, or the pools that are asked for. */
@@ -411,7 +149,7 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 	struct view *v = b->view;
 	const struct process *p = b->side.session->processes[process];
 	const struct process_site *s = &p->sites[number];
-	struct view_figures figures = figures_of(b, process, number);
+	struct view_figures figures = view_figures_of(b, process, number);
 	struct view_site site = {
 	    .process = v->is_merged ? VIEW_MERGED : process,
 	    .site = (uint32_t)number,

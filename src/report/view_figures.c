@@ -1,7 +1,88 @@
-/* view_figures.c - what a metric says of the figures of a view. */
+/* view_figures.c - figures of a site, and what a metric says of them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/view.h"
+
+#include "report/older.h"
+#include "report/view_parts.h"
 #include "util/capped.h"
+
+uint32_t
+view_temporary_ticks(
+    const struct session *s, const struct process *only, uint32_t pid)
+{
+	uint32_t most = 0, idle = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = s->processes[i];
+		/* one that was not traced, or did nothing, says nothing */
+		uint32_t *which = p->site_count > 0 ? &most : &idle;
+
+		if ((!only || only == p) &&
+		    (pid == VIEW_ANY || p->header.pid == pid) &&
+		    p->temporary_ticks > *which)
+			*which = p->temporary_ticks;
+	}
+	return most > 0 ? most : idle;
+}
+
+/* Of blocks that died young: those before the view's limit. */
+static uint64_t
+temporary_of(const struct view *v, const struct process *p,
+    const struct process_site *s, uint64_t young)
+{
+	uint64_t steps[PROCESS_STEPS], sum = 0;
+
+	if (p->temporary_ticks == 0)
+		return 0;
+	if (v->temporary_ticks >= SEG_YOUNG_TICKS)
+		return young;
+	process_young(s->ages, young, steps);
+	for (int i = 0; i < PROCESS_STEPS && 1u << i <= v->temporary_ticks; i++)
+		sum += steps[i];
+	return sum;
+}
+
+struct view_figures
+view_figures_of(const struct view_builder *b, size_t process, size_t site)
+{
+	const struct process *p = b->side.session->processes[process];
+	const struct process_site *s = &p->sites[site];
+	uint64_t deaths[PROCESS_AGES];
+	struct view_figures f = {.all = s->figures,
+	    .variance_live = s->variance_live,
+	    .variance_allocated = s->variance_allocated};
+
+	process_deaths(s, deaths);
+	f.young_blocks = deaths[0];
+	f.temporary_blocks = temporary_of(b->view, p, s, deaths[0]);
+	f.temporary_bytes = s->figures.freed_bytes;
+	if (f.temporary_blocks < s->figures.frees) {
+		double part = (double)f.temporary_bytes *
+		    ((double)f.temporary_blocks / (double)s->figures.frees);
+
+		/* near 2^64 it may have been rounded up to it */
+		if (part < (double)f.temporary_bytes)
+			f.temporary_bytes = (uint64_t)part;
+	}
+	if (b->options->older && !b->is_before) {
+		const struct older_site *old =
+		    older_site(b->options->older, process, site);
+
+		f.older_blocks = old->blocks;
+		f.older_bytes = old->bytes;
+		f.older_unknown_blocks = old->unknown_blocks;
+		f.older_unknown_bytes = old->unknown_bytes;
+	}
+	if (!b->side.figures)
+		return f;
+	f.all = b->side.figures[process][site];
+	/* of blocks like those of the whole run */
+	if (s->figures.allocated_bytes > 0)
+		f.variance_live = f.variance_allocated *
+		    ((double)f.all.live_bytes /
+		        (double)s->figures.allocated_bytes);
+	return f;
+}
 
 void
 view_add(struct view_figures *to, const struct view_figures *from)

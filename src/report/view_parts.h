@@ -1,4 +1,4 @@
-/* view_parts.h - what view.c and view_stack.c share. */
+/* view_parts.h - what the files of a view share. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_VIEW_PARTS_H
 #define SEEP_REPORT_VIEW_PARTS_H
@@ -18,6 +18,13 @@ enum verdict {
 	VERDICT_MODULE = 8,
 	VERDICT_EXCLUDE_MODULE = 16,
 	VERDICT_WRAPPER = 32,
+};
+
+/* Memory for stacks; freed as a whole with the view. */
+struct view_chunk {
+	struct view_chunk *next;
+	size_t used, room;
+	char bytes[];
 };
 
 /* A view in the making. */
@@ -56,5 +63,18 @@ int64_t view_suppression(
  */
 int view_shape_stack(
     struct view_builder *b, struct view_site *site, size_t count);
+
+/* The figures of a site of one process, of the side that is looked at. */
+struct view_figures view_figures_of(
+    const struct view_builder *b, size_t process, size_t site);
+
+/* A copy that is valid as long as the view; NULL: out of memory. */
+void *view_keep(struct view *v, const void *bytes, size_t len);
+
+/*
+ * Adds a site, or adds it to one that looks the same if sites are grouped.
+ * Copies its stack out of b. -ENOMEM.
+ */
+int view_add_site(struct view_builder *b, struct view_site *site);
 
 #endif

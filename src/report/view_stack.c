@@ -9,6 +9,7 @@
 #include "report/view_parts.h"
 #include "report/words.h"
 #include "report/wrappers.h"
+#include "util/text.h"
 
 enum {
 	DOORS_MAX = 8, /* operator new: the array forms call the plain one */
@@ -136,7 +137,7 @@ skip_wrappers(struct view_builder *b, size_t *count)
 static bool
 is_libc(const struct frame *x)
 {
-	const char *base = frames_base(x->module);
+	const char *base = text_base(x->module);
 
 	return base &&
 	    (strncmp(base, "libc.so", 7) == 0 ||
@@ -190,7 +191,7 @@ is_thread_start(const struct frame *x)
 	if (x->is_missing)
 		return false;
 	if (!x->function) /* the first of these, where nobody knows its name */
-		return strncmp(frames_base(x->module ? x->module : ""),
+		return strncmp(text_base(x->module ? x->module : ""),
 		           "libstdc++.so", 12) == 0;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strstr(x->function, names[i])) /* behind what it returns */

@@ -1,4 +1,4 @@
-/* words.c - numbers of the format as words, numbers of bytes as text. */
+/* words.c - numbers of the format as words. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/words.h"
 
@@ -183,49 +183,6 @@ words_no_frame(uint32_t flags)
 }
 
 const char *
-words_count(char buffer[WORDS_MAX], uint64_t n)
-{
-	char *p = buffer + WORDS_MAX;
-	int digits = 0;
-
-	*--p = '\0';
-	do {
-		if (digits > 0 && digits % 3 == 0)
-			*--p = ',';
-		*--p = (char)('0' + n % 10);
-		n /= 10;
-		digits++;
-	} while (n > 0);
-	return memmove(buffer, p, (size_t)(buffer + WORDS_MAX - p));
-}
-
-const char *
-words_counted(char buffer[WORDS_COUNTED], uint64_t n, const char *noun)
-{
-	size_t len = strlen(noun);
-	char digits[WORDS_MAX];
-	const char *end = "";
-
-	if (n != 1)
-		end = len > 0 && noun[len - 1] == 's' ? "es" : "s";
-	(void)snprintf(buffer, WORDS_COUNTED, "%s %s%s", words_count(digits, n),
-	    noun, end);
-	return buffer;
-}
-
-const char *
-words_was(uint64_t n)
-{
-	return n == 1 ? "was" : "were";
-}
-
-const char *
-words_is(uint64_t n)
-{
-	return n == 1 ? "is" : "are";
-}
-
-const char *
 words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *words)
 {
 	static const char children[] = "children";
@@ -246,49 +203,5 @@ words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *words)
 	}
 	(void)snprintf(buffer, WORDS_LOSS, "%s %.*s%s", words_count(digits, n),
 	    (int)kept, words, kept > 0 ? end : words);
-	return buffer;
-}
-
-const char *
-words_bytes(char buffer[WORDS_MAX], uint64_t n)
-{
-	static const char *const units[] = {
-	    "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-	double value = (double)n / 1024;
-	size_t i = 0;
-
-	if (n < 1024) {
-		(void)snprintf(buffer, WORDS_MAX, "%" PRIu64 " byte%s", n,
-		    n == 1 ? "" : "s");
-		return buffer;
-	}
-	while (value >= 1023.95 && i + 1 < sizeof(units) / sizeof(units[0])) {
-		value /= 1024;
-		i++;
-	}
-	(void)snprintf(buffer, WORDS_MAX, "%.1f %s", value, units[i]);
-	return buffer;
-}
-
-const char *
-words_time(char buffer[WORDS_MAX], uint64_t ns)
-{
-	uint64_t s = ns / 1000000000;
-
-	if (s == 0)
-		(void)snprintf(
-		    buffer, WORDS_MAX, "%" PRIu64 " ms", ns / 1000000);
-	else if (s < 60)
-		(void)snprintf(buffer, WORDS_MAX, "%" PRIu64 ".%u s", s,
-		    (unsigned)(ns / 100000000 % 10));
-	else if (s < 3600)
-		(void)snprintf(buffer, WORDS_MAX,
-		    "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
-	else if (s < 86400)
-		(void)snprintf(buffer, WORDS_MAX,
-		    "%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
-	else
-		(void)snprintf(buffer, WORDS_MAX, "%" PRIu64 " d %" PRIu64 " h",
-		    s / 86400, s / 3600 % 24);
 	return buffer;
 }

@@ -1,4 +1,4 @@
-/* words.h - numbers of the format as words, numbers of bytes as text. */
+/* words.h - numbers of the format as words. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_WORDS_H
 #define SEEP_REPORT_WORDS_H
@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "reader/process.h"
+#include "util/words.h"
 
 /* Never NULL; "unknown" for what this version does not know. */
 const char *words_kind(uint8_t kind);
@@ -29,31 +30,12 @@ const char *words_stack(uint32_t flags);
 /* "(no room)" and the like for frames that are not there; NULL: all are. */
 const char *words_no_frame(uint32_t flags);
 
-enum { WORDS_MAX = 32 };
-
-/* "1,234,567" */
-const char *words_count(char buffer[WORDS_MAX], uint64_t n);
-
-enum { WORDS_COUNTED = 2 * WORDS_MAX, WORDS_LOSS = 6 * WORDS_MAX };
-
-/* "1 block", "1,234 blocks", "2 processes"; the noun in the singular. */
-const char *words_counted(
-    char buffer[WORDS_COUNTED], uint64_t n, const char *noun);
-
-/* "was" or "were", "is" or "are": what n of something do. */
-const char *words_was(uint64_t n);
-const char *words_is(uint64_t n);
+enum { WORDS_LOSS = 6 * WORDS_MAX };
 
 /*
  * A count with words of reader/losses.h, which are in the plural: "1 event not
  * recorded", "2 forked children without room".
  */
 const char *words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *words);
-
-/* "1.2 MiB", "512 bytes": three digits, for sentences */
-const char *words_bytes(char buffer[WORDS_MAX], uint64_t n);
-
-/* "12 ms", "3.4 s", "5 min 3 s", "2 h 5 min" */
-const char *words_time(char buffer[WORDS_MAX], uint64_t ns);
 
 #endif

@@ -216,6 +216,10 @@ enum seg_count {
 	SEG_COUNTS = 64
 };
 
+enum seg_peak_flags {
+	SEG_PEAK_MOVED = 1, /* of a copy: the peak moved while it was made */
+};
+
 struct seg_header {
 	uint64_t magic; /* written last */
 	uint32_t version;
@@ -270,8 +274,8 @@ struct seg_header {
 	uint64_t peak_bytes;
 	uint64_t peak_epoch; /* low 32 bits are compared with seg_row.epoch */
 	uint32_t peak_tick;
-	uint32_t threads; /* arrays ever claimed, shared ones included */
-	uint64_t peak_reserved;
+	uint32_t threads;    /* arrays ever claimed, shared ones included */
+	uint64_t peak_flags; /* enum seg_peak_flags */
 
 	uint32_t end_kind; /* enum seg_end */
 	uint32_t end_tick;

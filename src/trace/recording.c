@@ -99,7 +99,7 @@ recording_close(struct recording *b)
 	free(b);
 }
 
-/* 1: head is an entry that fits the file; 0: it breaks off; <0: damaged. */
+/* 1: head is an entry that fits the file; 0: it is cut off; <0: damaged. */
 static int
 read_head(struct recording *b, struct recording_entry_head *head)
 {

@@ -48,7 +48,10 @@ struct recording_segment {
 	int32_t exit_status; /* -1: not known */
 	int32_t signal;      /* 0: none, or not known */
 	uint32_t flags;      /* none yet */
-	uint64_t reserved[6];
+	/* whose names are its own: see "names" in docs/RECORDING.md */
+	uint64_t owner; /* of the segment's file: uid + 1; 0: not known */
+	uint64_t view;  /* of the files that it saw; 0: the writer's own */
+	uint64_t reserved[4];
 };
 _Static_assert(sizeof(struct recording_segment) == 64, "bundle_segment");
 
@@ -73,7 +76,7 @@ void recording_close(struct recording *b);
 int recording_next(struct recording *b, uint32_t *ret_type,
     const void **ret_bytes, size_t *ret_len);
 
-/* After recording_next() gave 0: the file breaks off, its end is missing. */
+/* After recording_next() gave 0: the file is cut off, its end is missing. */
 bool recording_truncated(const struct recording *b);
 
 /* Is its writer at work? Then its end is not missing, but to come. */

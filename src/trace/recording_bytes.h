@@ -1,4 +1,4 @@
-/* recording_bytes.h - what bundle.c and recording_write.c know of the bytes. */
+/* recording_bytes.h - the bytes of a recording, for its reader and writer. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TRACE_RECORDING_BYTES_H
 #define SEEP_TRACE_RECORDING_BYTES_H

@@ -4,8 +4,8 @@
 #define SEEP_UTIL_FAULT_H
 
 /*
- * Travels beside a negative errno: the errno tells the kind (-EBADMSG damaged,
- * -EINVAL not ours, -ENOTSUP other version), the text tells the place. Valid
+ * Travels beside a negative errno: the errno is the kind (-EBADMSG damaged,
+ * -EINVAL not ours, -ENOTSUP other version), the text has the place. Valid
  * only after a failure. The caller holds it; NULL means "spare me".
  */
 struct fault {

@@ -132,3 +132,31 @@ text_print(FILE *out, const char *text)
 	while (*text)
 		text += text_put(out, text);
 }
+
+bool
+text_ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && memcmp(text + n - m, end, m) == 0;
+}
+
+bool
+text_same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool
+text_begins_with(const char *text, const char *begin)
+{
+	return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+const char *
+text_base(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}

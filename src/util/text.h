@@ -43,6 +43,16 @@ size_t text_escape(char *to, size_t bytes, const char *text);
  */
 size_t text_put(FILE *out, const char *text);
 
+/* Are they equal? NULL is equal to NULL alone. */
+bool text_same(const char *a, const char *b);
+
+/* Does the text begin, or end, with this? */
+bool text_begins_with(const char *text, const char *begin);
+bool text_ends_with(const char *text, const char *end);
+
+/* The last part of a path, behind its last slash; NULL if that is NULL. */
+const char *text_base(const char *path);
+
 /* All of `text`, escaped. */
 void text_print(FILE *out, const char *text);
 

@@ -10,10 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	FILES_MAX = 1 << 17,
-	FILE_BYTES_MAX = 64 << 20, /* epoll with a million descriptors */
-};
+#include "reader/foreign.h"
+
+enum { FILES_MAX = 1 << 17 };
 
 /* Hexadecimal digits at p; false: there is none, or too many. */
 static bool
@@ -101,42 +100,6 @@ kernel_parse_timers(
 	return err;
 }
 
-/* The file's text for free(), NULL with errno. */
-static char *
-read_text(int dir, const char *name)
-{
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	size_t len = 0, room = 0;
-	char *text = NULL;
-	ssize_t n = 1;
-
-	while (fd >= 0 && n > 0) {
-		if (room - len < 4096) {
-			char *more;
-
-			room = room ? room * 2 : 16384;
-			more =
-			    room > FILE_BYTES_MAX ? NULL : realloc(text, room);
-			if (!more) {
-				n = -1;
-				break;
-			}
-			text = more;
-		}
-		n = read(fd, text + len, room - len - 1);
-		if (n > 0)
-			len += (size_t)n;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (fd < 0 || n < 0 || !text) {
-		free(text);
-		return NULL;
-	}
-	text[len] = '\0';
-	return text;
-}
-
 /* What /proc/PID/fd has behind a name, "" if that cannot be said. */
 static void
 target_of(int dir, const char *name, char *ret, size_t size)
@@ -147,11 +110,12 @@ target_of(int dir, const char *name, char *ret, size_t size)
 }
 
 static int
-epoll_words(int fds, int infos, const char *name, kernel_word *visit,
+epoll_words(pid_t pid, int fds, const char *name, kernel_word *visit,
     void *context, struct kernel_seen *ret)
 {
-	char target[64];
+	char target[64], info[FOREIGN_NAME_BYTES];
 	char *text;
+	size_t len;
 	int err;
 
 	target_of(fds, name, target, sizeof(target));
@@ -159,8 +123,9 @@ epoll_words(int fds, int infos, const char *name, kernel_word *visit,
 		ret->has_io_uring = true;
 	if (strcmp(target, "anon_inode:[eventpoll]") != 0)
 		return 0;
-	text = read_text(infos, name);
-	if (!text) {
+	/* read under a lock that epoll_wait() holds while it copies events */
+	(void)snprintf(info, sizeof(info), "fdinfo/%.16s", name);
+	if (foreign_text(pid, info, &text, &len) < 0) {
 		ret->not_read++;
 		return 0;
 	}
@@ -170,12 +135,11 @@ epoll_words(int fds, int infos, const char *name, kernel_word *visit,
 }
 
 static int
-each_descriptor(
-    int proc, kernel_word *visit, void *context, struct kernel_seen *ret)
+each_descriptor(pid_t pid, int proc, kernel_word *visit, void *context,
+    struct kernel_seen *ret)
 {
 	int fds = openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int infos = openat(proc, "fdinfo", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fds >= 0 && infos >= 0 ? fdopendir(fds) : NULL;
+	DIR *d = fds >= 0 ? fdopendir(fds) : NULL;
 	const struct dirent *e;
 	int err = 0, n = 0;
 
@@ -183,8 +147,6 @@ each_descriptor(
 		err = -errno;
 		if (fds >= 0)
 			close(fds);
-		if (infos >= 0)
-			close(infos);
 		return err;
 	}
 	while (err == 0 && (e = readdir(d))) {
@@ -194,10 +156,9 @@ each_descriptor(
 			ret->not_read++;
 			break;
 		}
-		err = epoll_words(fds, infos, e->d_name, visit, context, ret);
+		err = epoll_words(pid, fds, e->d_name, visit, context, ret);
 	}
 	closedir(d);
-	close(infos);
 	return err;
 }
 
@@ -207,22 +168,24 @@ kernel_words(
 {
 	char path[32];
 	char *text;
-	int proc, err;
+	size_t len;
+	int proc, err, found;
 
 	*ret = (struct kernel_seen){0};
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	err = each_descriptor(proc, visit, context, ret);
+	err = each_descriptor(pid, proc, visit, context, ret);
 	/* a kernel without CONFIG_CHECKPOINT_RESTORE has no such file */
-	text = err == 0 ? read_text(proc, "timers") : NULL;
-	if (text)
+	found = err == 0 ? foreign_text(pid, "timers", &text, &len) : err;
+	if (found == 0) {
 		err = kernel_parse_timers(
 		    text, visit, context, &ret->timer_words);
-	else if (err == 0 && errno != ENOENT)
+		free(text);
+	} else if (err == 0 && found != -ENOENT) {
 		ret->not_read++;
-	free(text);
+	}
 	close(proc);
 	return err;
 }

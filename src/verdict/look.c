@@ -9,7 +9,7 @@
 #include "reader/foreign.h"
 #include "reader/ignored.h"
 #include "reader/live_map.h"
-#include "reader/proc.h"
+#include "reader/procfs.h"
 #include "util/clock.h"
 #include "verdict/kernel.h"
 #include "verdict/owned.h"
@@ -93,7 +93,7 @@ read_blocks(struct look *l)
 	struct live_map m = {
 	    .each = add_block, .arg = &list, .wants_inherited = true};
 	uint64_t budget_ns =
-	    MAP_BUDGET_NS + proc_resident(l->pid) * MAP_NS_PER_BYTE;
+	    MAP_BUDGET_NS + procfs_resident(l->pid) * MAP_NS_PER_BYTE;
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int err = live_map_read(&m, l->pid, l->header, budget_ns);
 
@@ -322,7 +322,7 @@ read_areas(struct look *l)
 {
 	char *text;
 	size_t len;
-	int err = foreign_maps(l->pid, &text, &len);
+	int err = foreign_text(l->pid, "maps", &text, &len);
 
 	if (err < 0)
 		return err == -EACCES ? -EPERM : err;

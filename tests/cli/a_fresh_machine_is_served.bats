@@ -28,7 +28,7 @@ without_libdw() {
 	[[ $status -ne 99 ]] || skip "no mount namespace here"
 }
 
-@test "plain make installs nothing: one line has the packages and make deps" {
+@test "plain make installs nothing and prints one line with the missing packages and make deps" {
 	local goal
 	for goal in all install "$T/b/seep"; do
 		without_libdw make -C "$repo" B="$T/b" DESTDIR="$T/root" "$goal"
@@ -39,7 +39,7 @@ without_libdw() {
 	done
 }
 
-@test "make deps, demo, check install: what, and how large, is said before" {
+@test "make deps, demo and check print the packages and their size before they install them" {
 	local goal
 	for goal in deps-build deps-check; do
 		without_libdw make -n -C "$repo" B="$T/b" "$goal"
@@ -52,7 +52,7 @@ without_libdw() {
 	grep -q 'install --no-install-recommends libdw-dev$' "$T/calls"
 }
 
-@test "who may not install is told what to type, and no test runs" {
+@test "without the right to install, make prints the command to type and runs no test" {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	printf '#!/bin/sh\nexit 1\n' >"$T/sudo"
 	chmod +x "$T/sudo"
@@ -67,7 +67,7 @@ without_libdw() {
 	grep -q 'sudo apt-get .*install --no-install-recommends libdw-dev$' "$T/err"
 }
 
-@test "what is installed, and yet not found, is told" {
+@test "a package that is installed but cannot be found is reported" {
 	without_libdw sh -c 'printf "#!/bin/sh\n" >"$BIN/apt-get"; exec "$0" build' "$repo/tools/deps.sh"
 	[[ $status -eq 1 ]]
 	grep -q '^seep: installed, and yet missing: libdw-dev$' "$T/err"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# bad_input_gives_one_line - one line on stderr, the right exit code.
+# bad_input_gives_one_line - unreadable input gives one line on stderr and the right exit status.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -56,7 +56,7 @@ a_segment() {
 	done
 }
 
-@test "a directory without segments, and an unreadable file" {
+@test "a directory without segments and an unreadable file are input errors" {
 	mkdir "$T/none"
 	complains 3 "$SEEP" report "$T/none"
 	a_segment
@@ -96,7 +96,7 @@ a_segment() {
 	done
 }
 
-@test "a process that is not traced: said so, the process unharmed" {
+@test "a process that is not traced is reported as such and not disturbed" {
 	untraced_waiting
 	complains 3 "$SEEP" report "$HOST"
 	complains 3 "$SEEP" snapshot "$HOST" -o "$T/snap"
@@ -106,7 +106,7 @@ a_segment() {
 	ends_well
 }
 
-@test "a process of another user: said so" {
+@test "a process of another user is reported as such" {
 	drop_privileges
 	[[ $(stat -c %u /proc/1) -eq 0 ]] || skip "pid 1 is not root's"
 	local word
@@ -115,7 +115,7 @@ a_segment() {
 	done
 }
 
-@test "a pid of nobody" {
+@test "a pid without a process is an input error" {
 	local nobody=4194305 # above the highest possible pid
 	complains 3 "$SEEP" report "$nobody"
 	complains 3 "$SEEP" snapshot "$nobody" -o "$T/snap"
@@ -123,7 +123,7 @@ a_segment() {
 	complains 3 "$SEEP" off "$nobody"
 }
 
-@test "output that cannot be written" {
+@test "output that cannot be written is an error" {
 	a_segment
 	complains 3 "$SEEP" report "$SEGMENT" -o "$T/no/such/file"
 	complains 3 "$SEEP" report "$SEGMENT" --format json -o "$T"
@@ -138,7 +138,7 @@ a_segment() {
 	[[ $got -ne 0 && $(wc -l <"$T/complaint") -eq 1 ]]
 }
 
-@test "a reader that goes away is no error message" {
+@test "a reader that closes the pipe causes no error message" {
 	a_segment
 	"$SEEP" report "$SEGMENT" --format json 2>"$T/complaint" | head -c 10 >/dev/null
 	[[ ! -s $T/complaint ]]

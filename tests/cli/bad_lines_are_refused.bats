@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# bad_lines_are_refused - every command, every option, every wrong use: one
-# line on stderr and the right status. What is swept is read from --help.
+# bad_lines_are_refused - every wrong use of every command and option gives one
+# line on stderr and the right status. The test takes the options from --help.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -18,23 +18,23 @@ sweep() {
 	return "$status"
 }
 
-@test "options: unknown, misspelt, without value, with a wrong one" {
+@test "unknown and misspelt options, and missing or wrong values, are refused" {
 	sweep options
 }
 
-@test "operands: missing, too many, of the wrong kind" {
+@test "missing, superfluous and wrong operands are refused" {
 	sweep operands
 }
 
-@test "options together: whatever they mean, no crash" {
+@test "no combination of options causes a crash" {
 	sweep flags
 }
 
-@test "output: full, closed, broken, a directory, no directory" {
+@test "full, closed and broken outputs, directories and missing directories are errors" {
 	sweep output
 }
 
-@test "a link is written through, also the terminal's" {
+@test "output to a symbolic link goes to its target, also for /dev/stdout" {
 	echo old >"$T/target"
 	ln -s target "$T/link"
 	"$SEEP" report "$R" -o "$T/link"
@@ -50,7 +50,7 @@ sweep() {
 	grep -q allocations "$T/target"
 }
 
-@test "a signal leaves no half of a result" {
+@test "a signal leaves no partial output file" {
 	need strace
 	mkdir "$T/out"
 	echo before >"$T/out/result"
@@ -73,7 +73,7 @@ sweep() {
 	[[ $(ls -A "$T/out") == result && $(cat "$T/out/result") == before ]]
 }
 
-@test "closing stdin, stdout and stderr is no reason to crash" {
+@test "closed stdin, stdout and stderr cause no crash" {
 	local words
 	for words in "report $R" "ls" "help" "check $R" "frobnicate" "report --frob"; do
 		got=0

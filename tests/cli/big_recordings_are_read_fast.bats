@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# big_recordings_are_read_fast - 100,000 sites: first line in 2 s, 500 MB.
+# big_recordings_are_read_fast - a recording with 100,000 sites shows its first line within 2 s, in 500 MB.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# check_baseline_outlives_rebuilds - only what is new, or has grown, fails.
+# check_baseline_outlives_rebuilds - after a rebuild only leaks that are new or have grown fail.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/leaks.bash
 
@@ -11,7 +11,7 @@ known() { # what is known of: add 2, copy 1, recurse 1
 	[[ $(grep -c '^[0-9a-f]\{16\} ' "$T/base") -eq 3 ]]
 }
 
-@test "moved lines, other options, another place and ASLR change nothing" {
+@test "moved lines, other options, another directory and ASLR do not change fingerprints" {
 	leaky app
 	known
 	cp "$T/base" "$T/first"
@@ -70,7 +70,7 @@ known() { # what is known of: add 2, copy 1, recurse 1
 	grep -q 'malloc by main' "$T/said"
 }
 
-@test "what is new fails alone" {
+@test "only new leaks fail" {
 	leaky app
 	run_leaky app add
 	check data --write-baseline base
@@ -103,13 +103,13 @@ known() { # what is known of: add 2, copy 1, recurse 1
 	[[ $status -eq 1 ]]
 }
 
-@test "what is gone is told, and a new baseline forgets it" {
+@test "leaks that are gone are listed, and a new baseline does not contain them" {
 	leaky app
 	known
 	run_leaky app add
 	check data --baseline base --write-baseline base
 	[[ $status -eq 0 ]]
-	grep -q 'Gone since the baseline: 2 sites' "$T/said"
+	grep -q 'Gone since the baseline was written: 2 sites' "$T/said"
 	grep -q 'copy < handle < main' "$T/said"
 	[[ $(grep -c '^[0-9a-f]\{16\} ' "$T/base") -eq 1 ]]
 }

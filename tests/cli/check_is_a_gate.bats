@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# check_is_a_gate - exit codes: 0 fine, 1 leaks, 2 usage, 3 input not whole.
+# check_is_a_gate - exit status 0 no leaks, 1 leaks, 2 usage, 3 incomplete input.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/leaks.bash
 
-@test "a program that frees all passes; one that does not fails and is told where" {
+@test "a program that frees everything passes; another one fails with the places of its leaks" {
 	leaky app
 	run_leaky app peak
 	check data
@@ -20,7 +20,7 @@ load ../lib/leaks.bash
 	[[ $status -eq 1 && ! -s $T/said ]]
 }
 
-@test "what libc and libstdc++ keep is left out by name, unless --no-suppress" {
+@test "blocks that libc and libstdc++ keep are suppressed by name, unless --no-suppress" {
 	leaky app
 	run_leaky app say
 	check data
@@ -41,8 +41,8 @@ load ../lib/leaks.bash
 	grep -q '^# stdio buffers: ' "$T/said"
 }
 
-@test "without a baseline it is said why ordinary programs fail; with one only what is new counts" {
-	local why='^Without a baseline all that is live at exit counts, .*--write-baseline FILE.*--exe RE'
+@test "without a baseline check says why ordinary programs fail; with one only new leaks count" {
+	local why='^Without a baseline, every block that is live at exit counts, .*--write-baseline FILE.*--exe RE'
 	leaky app
 	run_leaky app add copy
 	check data
@@ -104,7 +104,7 @@ load ../lib/leaks.bash
 	done
 }
 
-@test "input that is not there, damaged or cut never passes" {
+@test "missing, damaged or cut input never passes" {
 	check nothing
 	[[ $status -eq 3 && $(wc -l <"$T/err") -eq 1 ]]
 	leaky app
@@ -131,7 +131,7 @@ load ../lib/leaks.bash
 	done
 }
 
-@test "all processes are judged; --pid and --exe choose; exec is no leak" {
+@test "all processes are judged unless --pid or --exe selects some; exec is not a leak" {
 	leaky app
 	cp "$T/app" "$T/other"
 	# shellcheck disable=SC2016 # for the inner shell
@@ -159,7 +159,7 @@ load ../lib/leaks.bash
 	jq -e '[.processes[] | select(.exe | endswith("sh"))] | all(.standing == "peak_only")' "$T/out.json"
 }
 
-@test "several inputs are one question" {
+@test "several inputs are judged together" {
 	leaky app
 	run_leaky app add
 	mv "$T/data" "$T/one"
@@ -175,7 +175,7 @@ load ../lib/leaks.bash
 	[[ $status -eq 0 ]]
 }
 
-@test "killed and running processes are judged, and it is said" {
+@test "killed and running processes are judged, with a note" {
 	leaky app
 	record -q --force -o data ./app add abort
 	check data
@@ -189,7 +189,7 @@ load ../lib/leaks.bash
 	wait "$recorder"
 }
 
-@test "samples are an estimate, and it is said what that means" {
+@test "sampled figures are estimates, and check says what that means" {
 	leaky app
 	local what=() i
 	for ((i = 0; i < 400; i++)); do what+=(add); done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# check_speaks_to_machines - JSON, JUnit, SARIF, and suppressions to keep.
+# check_speaks_to_machines - output as JSON, JUnit and SARIF, and suppression files that can be used again.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/leaks.bash
 
@@ -27,7 +27,7 @@ load ../lib/leaks.bash
 
 junit() { "$PYTHON" "$LIB/junit.py" "$1"; }
 
-@test "JUnit counts as its readers count" {
+@test "the counts of JUnit output equal those of a JUnit reader" {
 	leaky app
 	run_leaky app add copy
 	check data --format junit -o out.xml
@@ -48,7 +48,7 @@ junit() { "$PYTHON" "$LIB/junit.py" "$1"; }
 	[[ $status -eq 3 && $(junit "$T/out.xml") == "2 0 1" ]]
 }
 
-@test "SARIF keeps to its schema, with fingerprints and relative places" {
+@test "SARIF output is valid and has fingerprints and relative paths" {
 	leaky app
 	run_leaky app add copy
 	check data --format sarif -o out.sarif --max-live 1
@@ -71,7 +71,7 @@ junit() { "$PYTHON" "$LIB/junit.py" "$1"; }
 	jq -e '.runs[0].invocations[0] | (.executionSuccessful | not) and .exitCode == 3' "$T/said"
 }
 
-@test "odd names are escaped in every form" {
+@test "odd names are escaped in every format" {
 	leaky app
 	mv "$T/app" "$T/a<b>&\"c' %d"
 	# shellcheck disable=SC2016
@@ -84,7 +84,7 @@ junit() { "$PYTHON" "$LIB/junit.py" "$1"; }
 	jq -e '.processes[0].exe | endswith("a<b>&\"c'"'"' %d")' "$T/out.json"
 }
 
-@test "entries that are written suppress what was found, and only that" {
+@test "written suppressions match exactly the sites that failed" {
 	leaky app
 	local form
 	for form in valgrind lsan; do

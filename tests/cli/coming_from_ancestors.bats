@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# coming_from_ancestors - every command of docs/coming-from.md, as it stands.
+# coming_from_ancestors - every command of docs/coming-from.md works as it is written there.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/leaks.bash
 
@@ -296,7 +296,7 @@ memlog() {
 	fi
 }
 
-@test "export: what cannot be is one line" {
+@test "export reports an impossible request in one line" {
 	leaky app
 	run_leaky app add
 	local args

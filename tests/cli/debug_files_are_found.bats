@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# debug_files_are_found - where they usually are, and where the user says.
+# debug_files_are_found - debug files are found in the usual directories and where the user says.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # repo is of host.bash
 load ../lib/record.bash
@@ -27,7 +27,7 @@ names() {
 		| length' "$T/report.json"
 }
 
-@test "not found: no name, and a hint what is missing" {
+@test "without debug information there are no names, and a hint says what is missing" {
 	stripped_program
 	mv "$T/program.debug" "$T/elsewhere"
 	[[ $(names) -eq 0 ]]
@@ -35,7 +35,7 @@ names() {
 		contains($id) and contains("--debuginfod"))' "$T/report.json"
 }
 
-@test "beside the program, in .debug beside it, in --debug-dir by its name" {
+@test "debug files are found beside the program, in .debug, and by name in --debug-dir" {
 	stripped_program
 	mv "$T/program.debug" "$T/bin/"
 	[[ $(names) -eq 3 ]]
@@ -52,7 +52,7 @@ names() {
 	[[ $(names --debug-dir "$T/one") -eq 3 ]]
 }
 
-@test "record --debug-dir: the names are in the recording" {
+@test "record --debug-dir puts the names into the recording" {
 	stripped_program
 	mkdir "$T/d"
 	mv "$T/program.debug" "$T/d/"
@@ -65,7 +65,7 @@ names() {
 	grep -q -- "--debug-dir: no such directory" "$T/err"
 }
 
-@test "by build-id below --debug-dir and below --sysroot" {
+@test "debug files are found by build-id below --debug-dir and --sysroot" {
 	stripped_program
 	mkdir -p "$T/d/.build-id/${id:0:2}"
 	mv "$T/program.debug" "$T/d/.build-id/${id:0:2}/${id:2}.debug"
@@ -79,7 +79,7 @@ names() {
 	[[ $(names) -eq 0 ]]
 }
 
-@test "another program's debug information is not taken" {
+@test "debug information of another program is not used" {
 	stripped_program
 	objcopy --only-keep-debug "$HOSTS/operators" "$T/bin/program.debug"
 	[[ $(names) -eq 0 ]]
@@ -101,7 +101,7 @@ names() {
 	[[ $(names) -eq 0 ]]
 }
 
-@test "symbols that are packed in .gnu_debugdata" {
+@test "symbols in .gnu_debugdata are used" {
 	need xz
 	stripped_program
 	objcopy -S --remove-section .gnu_debuglink "$T/bin/program" "$T/new"
@@ -112,7 +112,7 @@ names() {
 	[[ $(names) -eq 1 ]]
 }
 
-@test "debuginfod is asked when the user says so, and only then" {
+@test "debuginfod servers are asked only with --debuginfod" {
 	ldconfig -p | grep -q libdebuginfod.so.1 || lacking libdebuginfod.so.1
 	stripped_program
 	mkdir "$T/served" "$T/home"
@@ -137,7 +137,7 @@ names() {
 	exec 9>&-
 }
 
-@test "a directory that is not there is a mistake" {
+@test "a missing --debug-dir is a usage error" {
 	stripped_program
 	run -2 "$SEEP" report --debug-dir "$T/nowhere" "$T/seep.data"
 	[[ $output == *"--debug-dir: no such directory"* ]]

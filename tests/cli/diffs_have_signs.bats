@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# diffs_have_signs - two inputs compared; snapshots in a row.
+# diffs_have_signs - comparisons of two inputs and of a series of snapshots have signs.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -75,7 +75,7 @@ change() {
 		'[2360,[[-1920,-814],[440,186]]]' ]]
 }
 
-@test "any two inputs: recordings, snapshots, a running process" {
+@test "recordings, snapshots and a running process can be compared" {
 	record -q -o one.seep "$TOUR" 100 10
 	tour old 100 10
 	"$SEEP" diff "$T/one.seep" "$DIR/old" --format json >"$T/diff"
@@ -109,7 +109,7 @@ change() {
 		'[[null,null],[1,3200],[1,13668],[1,8668]]' ]]
 }
 
-@test "one INPUT where no row is asked for, and rows need two moments" {
+@test "report takes one INPUT, and a series needs two moments" {
 	tour run 10 1
 	complains 2 "$SEEP" report "$DIR/run" "$DIR/run.snaps"
 	complains 3 "$SEEP" report --deltas "$DIR/run"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# exports_equal_the_report - one table: every figure of every format is JSON's.
+# exports_equal_the_report - every figure of every export format equals the figure of the JSON report.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/exports.bash
 
@@ -86,7 +86,7 @@ without_suppressed() {
 	[[ $failed -eq 0 ]]
 }
 
-@test "a file of suppressions holds in every format" {
+@test "a suppression file applies to every format" {
 	local format
 	echo 'leak:app::leak' >"$T/list"
 	while read -r format _; do
@@ -98,7 +98,7 @@ without_suppressed() {
 	done < <("$SEEP" export --list)
 }
 
-@test "the comparison itself fails where a figure is another" {
+@test "the comparison itself fails if a figure differs" {
 	export_to "$T/out" --format collapsed
 	sed -i '1s/[0-9]$/x/; 1s/x$/9/' "$T/out"
 	echo 'main;other 1' >>"$T/out"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# exports_take_any_input - segments, PIDs, samples, pools; nothing half-written.
+# exports_take_any_input - segments, PIDs, samples and pools can be exported, and no partial file is left.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/exports.bash
 
@@ -44,7 +44,7 @@ every_format() {
 	every_format $!
 }
 
-@test "a recording that breaks off: all that is whole, and exit 3" {
+@test "a recording that is cut off is exported up to its last complete part, with exit 3" {
 	local format status
 	head -c $(($(stat -c %s "$E/one.data") * 3 / 4)) "$E/one.data" >"$T/cut.data"
 	for format in "${formats[@]}"; do
@@ -54,7 +54,7 @@ every_format() {
 	done
 }
 
-@test "samples: estimates, and the distance of samples is told" {
+@test "exports of samples are estimates and contain the sampling distance" {
 	record -q --sample 4096 -o s.data "$E/exported"
 	every_format "$T/s.data"
 	"$SEEP" report "$T/s.data" --format json >"$T/report.json"
@@ -72,7 +72,7 @@ every_format() {
 	END
 }
 
-@test "filters hold, and what they leave out is told" {
+@test "filters apply, and exports say what they leave out" {
 	every_format "$E/one.data" --include 'app::leak'
 	[[ $(sed -n 's/.* \([0-9]*\)$/\1/p' "$T/collapsed") == 1470 ]]
 	grep -q 'left out by filters' "$T/callgrind"
@@ -92,7 +92,7 @@ every_format() {
 	[[ ! -s $T/collapsed ]]
 }
 
-@test "stacks can be cut" {
+@test "--depth cuts stacks" {
 	every_format "$E/one.data" --depth 2
 	grep -q '^(callers beyond --depth);app::middle;app::inner 1470$' "$T/collapsed"
 	[[ $("$PYTHON" -c '
@@ -105,7 +105,7 @@ print(max(n[0] for s in read.massif(sys.argv[2]) for n in s["nodes"]))' "$LIB" "
 @test "several processes: one for massif, by its peak or by --pid" {
 	local pids
 	export_to "$T/out" "$E/tree.data" --format massif 2>"$T/err"
-	grep -q '^seep: --format massif is of one process: this is [0-9]* (exported), .*--pid' "$T/err"
+	grep -q '^seep: --format massif holds one process: this is [0-9]* (exported), .*--pid' "$T/err"
 	mapfile -t pids < <(jq '.processes[].pid' "$E/tree.json")
 	export_to "$T/out" "$E/tree.data" --format massif --pid "${pids[1]}" 2>"$T/err"
 	[[ ! -s $T/err ]]
@@ -126,7 +126,7 @@ print(max(n[0] for s in read.massif(sys.argv[2]) for n in s["nodes"]))' "$LIB" "
 	lacks buffers "$T/collapsed"
 }
 
-@test "to stdout; a file that is there stays; nothing half-written" {
+@test "export writes to stdout, replaces no existing file, and leaves no partial file" {
 	local format
 	"$SEEP" export "$E/one.data" --format csv -o "$T/out"
 	"$SEEP" export "$E/one.data" --format csv >"$T/said"
@@ -165,7 +165,7 @@ print(max(n[0] for s in read.massif(sys.argv[2]) for n in s["nodes"]))' "$LIB" "
 	complains 2 "$SEEP" export "$E/one.data" --format dot --top 5 --full
 }
 
-@test "what a format cannot do is told" {
+@test "a request that a format does not support is refused with a reason" {
 	complains 2 "$SEEP" export "$E/one.data" --format nosuch
 	complains 2 "$SEEP" export "$E/one.data"
 	complains 2 "$SEEP" export "$E/one.data" --format pprof --top 5
@@ -183,7 +183,7 @@ print(max(n[0] for s in read.massif(sys.argv[2]) for n in s["nodes"]))' "$LIB" "
 	grep -q 'not for a terminal' "$T/screen"
 }
 
-@test "dot: the heaviest, with dashed lines over what is left out" {
+@test "dot shows the largest functions, with dashed lines over those left out" {
 	export_to "$T/out" --format dot --allocs --top 3
 	[[ $(grep -c 'tooltip=' "$T/out") -eq 3 ]]
 	export_to "$T/out" "$E/tree.data" --format dot --since "$E/one.data"

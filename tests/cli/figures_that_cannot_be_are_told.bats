@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# figures_that_cannot_be_are_told - I15: the reader checks what it is given.
+# figures_that_cannot_be_are_told - I15: the reader checks its input and reports impossible figures.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -42,7 +42,7 @@ spoil() {
 	[[ $(from_report 'sum("do not agree" in n for n in d["notes"])') -eq 0 ]]
 }
 
-@test "I15 more frees than allocations: shown, and told in text and JSON" {
+@test "I15 more frees than allocations are shown, with a note in text and JSON" {
 	traced_well "$HOSTS/family"
 	spoil frees 123456789
 	report "$T/spoilt.seg"
@@ -52,7 +52,7 @@ spoil() {
 	cat "$T/text" "$T/notes" | tr '\n' ' ' | grep -q 'do not agree'
 }
 
-@test "I15 freed bytes that were never allocated are told" {
+@test "I15 freed bytes that were never allocated give a note" {
 	traced_well "$HOSTS/family"
 	spoil freed_bytes 99999999999
 	report "$T/spoilt.seg"
@@ -75,7 +75,7 @@ spoil() {
 }
 
 # a site of the ledger without one that lives: what the destructor has counted
-@test "I15 living blocks that the ledger does not know are told" {
+@test "I15 live blocks that the ledger does not have give a note" {
 	traced_well "$HOSTS/family"
 	KIND=9 AT=88 spoil blocks 4321
 	report "$T/spoilt.seg"
@@ -120,7 +120,7 @@ forget() {
 	PY
 }
 
-@test "I15 the live map of a host that runs is held against its ledger" {
+@test "I15 the live map of a running host is compared with its ledger" {
 	quiet_host
 	report "$HOST"
 	[[ $(from_report 'p[0]["live_map"]') != None ]] || skip "its memory may not be read here"
@@ -137,7 +137,7 @@ forget() {
 	exec 9>&-
 }
 
-@test "I15 a host at work is held against its ledger, and nothing false is told" {
+@test "I15 the live map of a busy host agrees with its ledger, without false notes" {
 	local mode i
 	for mode in "" 4096; do
 		SEEP_SAMPLE=$mode SEEP_DIR=$DIR LD_PRELOAD=$COLLECTOR \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# hostile_debug_information_is_survived - the report comes, whatever a file says.
+# hostile_debug_information_is_survived - the report is printed, whatever a file with debug information contains.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # repo is of host.bash
 load ../lib/record.bash
@@ -25,7 +25,7 @@ section_offset() {
 	readelf -SW "$T/program" | sed -n "s/^.*\] $1 *[A-Z]* *[0-9a-f]* \([0-9a-f]*\) .*/\1/p"
 }
 
-@test "bytes changed anywhere: a whole report each time" {
+@test "the report is complete, whichever bytes of a file are changed" {
 	recorded_program
 	bounded_report
 	jq '[.processes[].totals]' "$T/report.json" >"$T/totals"
@@ -53,7 +53,7 @@ section_offset() {
 		(.function | startswith("shop::order")))' "$T/report.json"
 }
 
-@test "a pipe in the place of a .dwo file is not opened, and that is told" {
+@test "a pipe in the place of a .dwo file is not opened, and the report says so" {
 	cd "$T"
 	g++ -std=c++17 -O2 -g -gsplit-dwarf -c -o program.o "$repo/tests/hosts/inlined.cpp"
 	g++ -Wl,--build-id -o program program.o

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# hostile_names_come_out_inert - T90: nobody's terminal, shell or browser is theirs.
+# hostile_names_come_out_inert - T90: hostile names cannot control a terminal, shell or browser.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# install_is_complete - what make install leaves works, and goes away again.
+# install_is_complete - the files of make install work, and make uninstall removes them.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -26,7 +26,7 @@ in_place() {
 
 files() { (cd "$1" && find . ! -type d | sort); }
 
-@test "everything is there" {
+@test "make install installs every file" {
 	in_place install "$ROOT" /usr /usr/lib
 	local file
 	for file in bin/seep lib/seep/libseep.so lib/seep/libseep-cxx.so include/seep.h \
@@ -42,14 +42,14 @@ files() { (cd "$1" && find . ! -type d | sort); }
 	[[ -z $(find "$ROOT" -name '*.new') ]]
 }
 
-@test "its documents have no dead links and say what to type there" {
+@test "installed documents have no dead links and name the installed command" {
 	in_place install "$ROOT" /usr /usr/lib
 	dead_links "$ROOT/usr/share/doc/seep"
 	grep -q '^    seep record ./your-program' "$ROOT/usr/share/doc/seep/README.md"
 	[[ -s $ROOT/usr/share/doc/seep/pictures/page.png ]]
 }
 
-@test "seep record works from there, as a normal user" {
+@test "the installed seep record works for a normal user" {
 	in_place install "$ROOT" /usr /usr/lib
 	local mine
 	mine=$(mktemp -d)
@@ -89,7 +89,7 @@ files() { (cd "$1" && find . ! -type d | sort); }
 	[[ -z $(files "$to") ]]
 }
 
-@test "a program compiles with what pkg-config says" {
+@test "a program compiles with the flags of pkg-config" {
 	need pkg-config
 	in_place install "" "$ROOT/prefix" "$ROOT/prefix/lib"
 	export PKG_CONFIG_PATH=$ROOT/prefix/lib/pkgconfig
@@ -104,7 +104,7 @@ files() { (cd "$1" && find . ! -type d | sort); }
 	[[ -z $(files "$ROOT/prefix") ]]
 }
 
-@test "uninstall leaves nothing of ours, and what is others'" {
+@test "uninstall removes all files of seep and no others" {
 	local root=$ROOT/third
 	mkdir -p "$root/usr/share/man/man1" "$root/usr/lib/seep" "$root/usr/bin"
 	echo other >"$root/usr/share/man/man1/other.1"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# jit_code_is_named_by_its_map - frames that are in no module.
+# jit_code_is_named_by_its_map - frames that are in no module get names from a perf map.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -11,14 +11,14 @@ made() { # ARGS: names of the innermost frames of what the made code allocated
 		| .frames[0].function' "$T/report.json"
 }
 
-@test "a recording has the names, also when the map is gone" {
+@test "a recording has the names even if the map is gone" {
 	record -q "$HOSTS/jit"
 	[[ $status -eq 0 ]]
 	rm "$(map)"
 	[[ $(made "$T/seep.data") == 'Lcom/example/Made;::run' ]]
 }
 
-@test "a segment: from the map, as long as it is that process's" {
+@test "a segment gets its names from the map if the map belongs to that process" {
 	traced_well "$HOSTS/jit"
 	[[ $(made "$DIR") == 'Lcom/example/Made;::run' ]]
 	touch -d '2001-01-01' "$(map)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# json_can_share_frames - report --format json --frames shared: each frame once.
+# json_can_share_frames - report --format json --frames shared writes each frame once.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -24,7 +24,7 @@ same() {
 	END
 }
 
-@test "the same figures and stacks, of several processes and merged" {
+@test "figures and stacks are the same with several processes and with --merge" {
 	cd "$repo/tests/golden"
 	for words in "old.seep" "family.seep" "family.seep --merge" "sampled.seep --include visit" \
 		"old.seep --depth 1"; do
@@ -38,7 +38,7 @@ same() {
 	complains 2 "$SEEP" report old.seep --frames shared --growth --format json
 }
 
-@test "a tenth where sites are many, and the full form says so" {
+@test "with many sites the output is a tenth of the size, and the full output mentions the option" {
 	record -q -o data "$HOSTS/forest" 26000
 	cd "$T"
 	"$SEEP" report data --format json >full 2>said

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# names_come_with_the_recording - it reads the same elsewhere and later.
+# names_come_with_the_recording - a recording shows the same names on another machine and later.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # repo is of host.bash
 load ../lib/record.bash
@@ -30,7 +30,7 @@ setup_program() {
 	cp "$HOSTS/inlined" "$T/program"
 }
 
-@test "inlined functions, files and lines are told" {
+@test "reports show inlined functions, files and lines" {
 	setup_program
 	record -q ./program
 	[[ $status -eq 0 ]]
@@ -45,7 +45,7 @@ setup_program() {
 	END
 }
 
-@test "the same when the program is gone, replaced, or elsewhere" {
+@test "names are the same if the program is removed, replaced or on another machine" {
 	setup_program
 	record -q ./program
 	read_as_json "$T/seep.data" >"$T/a.json"
@@ -58,7 +58,7 @@ setup_program() {
 	[[ -n $(chain "$T/c.json") ]]
 }
 
-@test "without them: another build-id gives no names and is told" {
+@test "without embedded names, a file with another build-id gives none, and the report says so" {
 	setup_program
 	record -q --no-symbols ./program
 	read_as_json "$T/seep.data" >"$T/a.json"
@@ -69,7 +69,7 @@ setup_program() {
 	jq -e --arg p "$T/program" 'all(.processes[].sites[].frames[];
 		.module != $p or (.function == null and .line == null))' "$T/b.json"
 	jq -e --arg p "$T/program" 'any(.notes[];
-		contains($p) and contains("another build-id"))' "$T/b.json"
+		contains($p) and contains("but the one that ran had"))' "$T/b.json"
 	rm "$T/program"
 	read_as_json --no-cache "$T/seep.data" >"$T/c.json"
 	jq -e --arg p "$T/program" 'any(.notes[];
@@ -85,7 +85,7 @@ setup_program() {
 	grep -E 'program\+0x[0-9a-f]+' "$T/text"
 }
 
-@test "better names where the user says there are some" {
+@test "--debug-dir can add better names to a recording" {
 	setup_program
 	strip "$T/program"
 	record -q ./program
@@ -98,7 +98,7 @@ setup_program() {
 	[[ $(chain "$T/b.json" | wc -l) -eq 4 ]]
 }
 
-@test "names of many processes are found once, those of children too" {
+@test "names of many processes and their children are looked up once" {
 	setup_program
 	record -q sh -c './program; ./program & ./program; wait'
 	rm "$T/program"
@@ -132,7 +132,7 @@ endless_names() {
 	return 1
 }
 
-@test "killed while it looks for names: all the rest is there" {
+@test "if record is killed while it looks up names, only the names are missing" {
 	endless_names
 	for ((i = 0; i < 200; i++)); do # the end comes first, then the names
 		! "$SEEP" report --no-symbols "$T/seep.data" >/dev/null 2>&1 || break
@@ -151,7 +151,7 @@ endless_names() {
 	[[ ! -e /proc/$reader ]]
 }
 
-@test "interrupted from the terminal: the rest of the names is left out" {
+@test "an interrupt from the terminal leaves out the remaining names" {
 	endless_names
 	begin=$SECONDS
 	kill -INT "$reader" # record itself ignores it, for the command's sake

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# names_equal_llvm_symbolizer - functions, inlined ones, files and lines.
+# names_equal_llvm_symbolizer - functions, inlined functions, files and lines equal those of llvm-symbolizer.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # repo is of host.bash
 load ../lib/host.bash

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# odd_recordings_are_refused_or_repaired - T87, T89, T91: cut, joined, swapped, huge.
+# odd_recordings_are_refused_or_repaired - T87, T89, T91: recordings that are cut, joined, swapped or huge.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

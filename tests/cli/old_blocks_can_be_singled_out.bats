@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# old_blocks_can_be_singled_out - report --older-than: bytes and blocks by age.
+# old_blocks_can_be_singled_out - report --older-than selects bytes and blocks by age.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/leaks.bash
 
@@ -76,7 +76,7 @@ says() {
 	END
 }
 
-@test "of a running process to a tick, of one that has exited in steps" {
+@test "ages are exact to a tick while a process runs, and known in steps after its exit" {
 	aging
 	sleep 2
 	next
@@ -130,7 +130,7 @@ says() {
 	complains 2 "$SEEP" export served --older-than 500ms --format csv -o x
 }
 
-@test "where nobody counted ages, first and last allocation tell, or it is said" {
+@test "without counted ages, first and last allocation decide, or the report says that it is unknown" {
 	aging
 	sleep 1.8
 	next
@@ -141,7 +141,7 @@ says() {
 	"$SEEP" report served --older-than 1.6s >text
 	cat text
 	grep -q '^Older than 1\.6 s: 100 bytes in 1 block\.$' text
-	grep -q '^Not shown, because nobody counted its ages: 28 bytes in 1 site\.$' text
+	grep -q '^Not shown, because its ages were not counted: 28 bytes in 1 site\.$' text
 	lacks ' often' text
 	lacks ' later' text
 	says served 1.6s >text
@@ -150,11 +150,11 @@ says() {
 	grep -qx 'often 0 0 4 28 of 4' text
 	grep -qx 'later 0 0 0 0 of 1' text
 	jq -e '.processes[0].older | .unknown_sites == 1 and .unknown_bytes == 28 and .bytes == 100' json
-	grep -qx 'Not shown, because nobody counted its ages: 28 bytes in 1 site\.' text
-	grep -q '^seep: export: --older-than: Not shown, because nobody counted its ages: 28 bytes' csv.err
+	grep -qx 'Not shown, because its ages were not counted: 28 bytes in 1 site\.' text
+	grep -q '^seep: export: --older-than: Not shown, because its ages were not counted: 28 bytes' csv.err
 }
 
-@test "of a sampled process they are estimates, and that is said" {
+@test "figures of a sampled process are estimates, and the report says so" {
 	RECORD_OPTIONS="--sample 64" aging
 	sleep 0.5
 	cd "$T"
@@ -167,7 +167,7 @@ says() {
 	tr '\n' ' ' <text | grep -q 'Blocks of a sampled process are estimates, from the ages of those that were sampled\.'
 }
 
-@test "it is a question about what lives" {
+@test "--older-than is refused with metrics other than live" {
 	leaky app
 	run_leaky app add
 	cd "$T"

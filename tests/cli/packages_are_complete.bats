@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# packages_are_complete - the release has all sources, the packages all that is installed.
+# packages_are_complete - the release has all sources, and the packages have all installed files.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -70,7 +70,7 @@ installed() {
 	[[ $failed -eq 0 ]]
 }
 
-@test "the maintainer of a package is who builds it, or a name without an address" {
+@test "the maintainer of a package is the person who builds it, or a name without an address" {
 	cd "$repo"
 	lacks 'example\.\(org\|com\)' packaging/debian/control
 	lacks 'example\.\(org\|com\)' packaging/seep.spec

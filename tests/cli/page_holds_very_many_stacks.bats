@@ -1,4 +1,4 @@
-# A page of 100,000 stacks: 10 MB, interactive in 1.5 s, a zoom in 50 ms; of 1,000: 400 KB.
+# A page of 100,000 stacks has at most 10 MB, is interactive within 1.5 s and zooms within 50 ms; one of 1,000 stacks has 400 KB.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

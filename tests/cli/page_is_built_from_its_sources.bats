@@ -1,4 +1,4 @@
-# The page in the command is what web/ builds, and names no server of packages.
+# The page in the command is built from web/, which names no package server.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,4 +1,4 @@
-# Every number in a page is that of the JSON report.
+# Every number in a page equals that of the JSON report.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -30,32 +30,32 @@ same_growth() {
 	page growth "$T/page.html" "$from" "$to" "$T/growth.json"
 }
 
-@test "of a recording with a time line, and of any two moments in it" {
+@test "the page equals the report for a recording with a time line and for any two moments" {
 	record -q -- "$HOSTS/page"
 	same_numbers "$T/seep.data"
 	same_growth 100 240
 }
 
-@test "where all of very many sites change all the time" {
+@test "the page equals the report if very many sites change all the time" {
 	record -q --interval 20ms -- "$HOSTS/page" waves
 	same_numbers "$T/seep.data" --full
 	[[ $(page head "$T/page.html" 'len(c["change.site"])') -le 20000 ]]
 	same_growth 4 240
 }
 
-@test "of a tree of processes, one by one, and where there are snapshots" {
+@test "the page equals the report for each process of a tree, and with snapshots" {
 	record -q -- "$HOSTS/forks"
 	same_numbers "$T/seep.data"
 	[[ $(page head "$T/page.html" 'len(head["processes"])') -gt 3 ]]
 }
 
-@test "of a sampled run, with its errors" {
+@test "the page equals the report for a sampled run, with its errors" {
 	record -q --sample 4K -- "$HOSTS/threads"
 	same_numbers "$T/seep.data"
 	[[ $(page head "$T/page.html" 'sum(c["site.error_allocated"])') -gt 0 ]]
 }
 
-@test "of a segment without a time line, where filters leave a part" {
+@test "the page equals the report for a segment with filters and without a time line" {
 	traced_well "$HOSTS/page"
 	same_numbers "$DIR" --include step_ --no-suppress
 	[[ $(page head "$T/page.html" 'head["inputs"][0]["recording"]') == None ]]
@@ -63,7 +63,7 @@ same_growth() {
 	[[ $(page head "$T/page.html" 'len(c["site.id"])') -ge 2 ]]
 }
 
-@test "of very many sites, where the small ones are (other) below their callers" {
+@test "the page equals the report if small sites are merged into (other) below their callers" {
 	record -q -- "$HOSTS/page" many
 	same_numbers "$T/seep.data"
 	[[ $(page head "$T/page.html" 'head["processes"][0]["merged"]') -ge 2000 ]]
@@ -109,7 +109,7 @@ same_growth() {
 	[[ ! -e $T/page.html ]]
 }
 
-@test "a process that is not there is told, and a full disk leaves nothing" {
+@test "a missing process is reported, and a full disk leaves no file" {
 	traced_well "$HOSTS/page"
 	complains 3 "$SEEP" report "$DIR" --format html --pid 999999999 -o "$T/p.html"
 	[[ ! -e $T/p.html ]]

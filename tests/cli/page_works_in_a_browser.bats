@@ -53,13 +53,13 @@ outcome() {
 	done
 }
 
-@test "it loads: summary, totals, flame graph" {
+@test "the page loads and shows summary, totals and flame graph" {
 	outcome load flame_is_drawn boxes_add_up
 }
-@test "a box tells its figures, a click zooms and the table follows, keys do too" {
+@test "a box shows its figures; a click or a key zooms, and the table follows" {
 	outcome hover_tells zoom flame_by_keys
 }
-@test "search finds, and tells the share" { outcome search; }
+@test "search finds stacks and shows their share" { outcome search; }
 @test "metric, direction and merging can be switched" {
 	outcome metric invert merge pools help_opens
 }
@@ -82,10 +82,10 @@ outcome() {
 @test "very many sites are fast, their rows are made as needed" {
 	outcome many_stacks_are_fast
 }
-@test "where nothing lives it begins with the peak, and says so" {
+@test "if nothing is live the page opens at the peak, and says so" {
 	outcome nothing_lives
 }
-@test "--older-than: a tile of its own, and what is not known is said" {
+@test "--older-than adds a tile, and the page says which ages are not known" {
 	outcome older_than nothing_is_that_old
 }
-@test "damaged data is told" { outcome broken_data_is_told; }
+@test "damaged data gives a message" { outcome broken_data_is_told; }

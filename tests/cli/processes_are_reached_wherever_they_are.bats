@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# processes_are_reached_wherever_they_are - chroot, mount namespaces, paths longer than a header holds.
+# processes_are_reached_wherever_they_are - names are found in a chroot, in mount namespaces, and with paths longer than a header holds.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -64,7 +64,7 @@ reached() {
 	grep -q kept_here "$T/said"
 }
 
-@test "in a chroot" {
+@test "names are found in a chroot" {
 	mkdir "$T/jail"
 	begin user chroot "$T/jail"
 	reached
@@ -72,7 +72,7 @@ reached() {
 	"$SEEP" snapshot -o "$T/s" "$HOST"
 }
 
-@test "in another mount namespace, in a chroot there or not" {
+@test "names are found in another mount namespace, with or without a chroot" {
 	mkdir -p "$T/jail"
 	begin namespace tmpfs "$T/jail"
 	reached

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# record_collects_the_tree - one file with every process, however it ended.
+# record_collects_the_tree - one file contains every process of the tree, however it ended.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -107,7 +107,7 @@ setup_file() {
 	grep -q '^seep: recorded 1 process (2 programs)' "$T/err"
 }
 
-@test "who outlives CMD is listed, recorded as running, and left alone" {
+@test "processes that outlive CMD are listed, recorded as running, and not disturbed" {
 	record sh -c "'$EAT' 10 sleep & echo \$!; sleep 0.5"
 	local pid
 	pid=$(<"$T/out")
@@ -128,7 +128,7 @@ setup_file() {
 	[[ -z $(ls -A "$DIR") ]]
 }
 
-@test "--wait stays to the last" {
+@test "--wait waits for the last process" {
 	record --wait sh -c "(sleep 0.7; '$EAT' 77) >/dev/null 2>&1 & exit 4"
 	[[ $status -eq 4 ]]
 	lacks 'still running' "$T/err"
@@ -146,7 +146,7 @@ setup_file() {
 	[[ $(<"$T/out") == 7 ]]
 }
 
-@test "segments of a bare preload are not ours to delete" {
+@test "segments of programs started with LD_PRELOAD alone are not deleted" {
 	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$EAT" 10
 	[[ $(segments) -eq 1 ]]
 	record -q true
@@ -212,7 +212,7 @@ setup_file() {
 	lacks 'still running' "$T/err"
 }
 
-@test "the OOM killer is named where it was at work" {
+@test "record says if the OOM killer ended a process" {
 	make_cgroup $((40 << 20)) || skip "no memory cgroup can be made"
 	sh -c "echo \$\$ >'$GROUP/cgroup.procs' && exec '$SEEP' record -q --force -o '$T/oom.data' \
 		perl -e 'my @x; push @x, \"x\" x 1000000 for 1 .. 300'" || true

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# record_guards_its_output - checked before CMD starts, never overwritten.
+# record_guards_its_output - the output file is checked before CMD starts, and an existing file is never overwritten.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

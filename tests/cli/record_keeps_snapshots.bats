@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# record_keeps_snapshots - the snapshots of a run beside its recording; ls shows them.
+# record_keeps_snapshots - the snapshots of a run are beside its recording, and ls lists them.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
-@test "snapshots come to lie in FILE.snapshots, and report finds them there" {
+@test "snapshots are moved to FILE.snapshots, and report finds them there" {
 	record "$HOSTS/snapshots"
 	[[ $status -eq 0 ]]
 	grep -qx 'seep: snapshots: 3 in seep.data.snapshots' "$T/err"
@@ -37,7 +37,7 @@ load ../lib/record.bash
 	[[ ! -e /dev/null.snapshots ]]
 }
 
-@test "a folder that cannot be made: they stay, and that is said" {
+@test "if the directory cannot be made, snapshots stay where they are and record says so" {
 	touch "$T/seep.data.snapshots"
 	record -q "$HOSTS/snapshots"
 	[[ $status -eq 0 ]]

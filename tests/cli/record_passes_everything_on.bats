@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# record_passes_everything_on - status, stdio, signals, descriptors of CMD.
+# record_passes_everything_on - exit status, stdio, signals and descriptors of CMD are unchanged.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# record_says_why_not - I18: what cannot be traced runs all the same, and why.
+# record_says_why_not - I18: programs that cannot be traced run as usual, and record gives the reason.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -208,7 +208,7 @@ own_free() {
 	"${CC:-gcc}" -fno-builtin -D_GNU_SOURCE -o "$T/own_free" "$T/free.c" -ldl
 }
 
-@test "the executable brings its own free: that is said, and nothing else is blamed" {
+@test "an executable with its own free is reported, and no other cause is named" {
 	need jq
 	own_free '__libc_free(p)'
 	record "$T/own_free"
@@ -218,7 +218,7 @@ own_free() {
 	"$SEEP" report --no-symbols "$T/seep.data" | tr -s ' \n' ' ' >"$T/said"
 	grep -q 'Maybe only a part was traced: the executable brings its own free' "$T/said"
 	grep -q 'frees found out late' "$T/said"
-	grep -q "Such frees are seen when the executable brings functions of malloc's family itself" "$T/said"
+	grep -q "Such frees occur if the executable has malloc functions of its own" "$T/said"
 	lacks DEEPBIND "$T/said"
 	# its blocks only look live: that is no verdict
 	status=0
@@ -237,7 +237,7 @@ own_free() {
 	[[ $(jq '[.processes[0].sites[] | select(.allocations == 500) | .live_blocks] | add' "$T/report.json") -eq 0 ]]
 }
 
-@test "its own realloc alone is said as well" {
+@test "an executable with only its own realloc is reported as well" {
 	cat >"$T/r.c" <<-'END'
 		#include <stdlib.h>
 		extern void *__libc_realloc(void *, size_t);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# recording_follows_the_tree - many children, short ones, strangers, names.
+# recording_follows_the_tree - many children, short-lived children, untraced processes, names.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # $status and $recorder are lib/record.bash's
 # shellcheck disable=SC2016 # for the shell that is recorded
@@ -33,7 +33,7 @@ setup_file() {
 
 json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 
-@test "a fork server does not run out of slots: the dead make room" {
+@test "a fork server does not run out of slots, because those of dead children are reused" {
 	LIMIT=120 record -q "$SERVER" 1400 2000
 	[[ $status -eq 0 ]]
 	[[ $(json '.processes | length') == 1401 ]]
@@ -43,7 +43,7 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 	[[ -z $(ls -A "$DIR") ]]
 }
 
-@test "files of the dead go while the others run" {
+@test "files of ended processes are removed while others run" {
 	record_behind -q sh -c 'for i in 1 2 3 4 5 6 7 8; do /bin/ls / >/dev/null; done
 		echo >ready; while [ ! -e go ] && [ -e ready ]; do sleep 0.1; done'
 	appears "$T/ready"
@@ -61,7 +61,7 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 	[[ -z $(ls -A "$DIR") ]]
 }
 
-@test "who has no collector is listed, with the reason, while it runs" {
+@test "processes without the collector are listed with the reason while they run" {
 	local cc=${CC:-gcc}
 	echo 'int pause(void); int main(void) { return pause(); }' >"$T/s.c"
 	"$cc" -static -o "$T/still" "$T/s.c"
@@ -70,7 +70,7 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 	[[ $(jq '[.notes[] | select(test("still.* was not traced: .*static"))] | length' "$T/report.json") == 1 ]]
 }
 
-@test "names of the output" {
+@test "the output name can contain %e, %p, %h, %t and %%" {
 	record -q -o 'x-%e-%p-%h-%t-%%' true
 	[[ $status -eq 0 ]]
 	[[ $(find "$T" -name 'x-*' -printf '%f') =~ ^x-true-[0-9]+-$(hostname)-[0-9]+-%$ ]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# recording_is_what_the_page_says - a second reader, from docs/RECORDING.md.
+# recording_is_what_the_page_says - a second reader, from docs/RECORDING.md alone, finds what the report shows.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

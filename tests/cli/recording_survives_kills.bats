@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# recording_survives_kills - of target, of record, of both, at any instant.
+# recording_survives_kills - a recording can be read after the program, record, or both were killed at any instant.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # $recorder is lib/record.bash's
 load ../lib/record.bash
@@ -58,7 +58,7 @@ within() {
 	END
 }
 
-@test "SIGKILL of the target: the end state is right to the event" {
+@test "after SIGKILL of the program the final state is exact to one event" {
 	local i
 	for ((i = 0; i < $(times); i++)); do
 		begin $((i % 3 + 2))
@@ -70,7 +70,7 @@ within() {
 	done
 }
 
-@test "SIGKILL of record: the file opens and says up to when" {
+@test "after SIGKILL of record the file can be read, and the report says up to which moment" {
 	local i
 	for ((i = 0; i < $(times); i++)); do
 		begin $((i % 3 + 2))
@@ -81,11 +81,11 @@ within() {
 		kill -KILL "$pid"
 		within
 		[[ $(jq .complete "$T/report.json") == false ]]
-		grep -q 'breaks off: its end is missing; it is complete up to' "$T/notes"
+		grep -q 'is cut off: its end is missing; it is complete up to' "$T/notes"
 	done
 }
 
-@test "SIGKILL of both: the same, and the segment has it all" {
+@test "after SIGKILL of both the file can be read, and the segment is complete" {
 	local i
 	for ((i = 0; i < $(times); i++)); do
 		begin $((i % 3 + 2))
@@ -108,7 +108,7 @@ within() {
 	done
 }
 
-@test "a recording that is being written does not break off" {
+@test "a recording that is still being written is not reported as cut off" {
 	"$SEEP" record -q --force -o "$T/w.data" sleep 3 &
 	local pid=$!
 	for _ in $(seq 100); do
@@ -120,6 +120,6 @@ within() {
 	wait "$pid" || true
 	cat "$T/err"
 	grep -F "is being written" "$T/err"
-	[[ -z $(grep -E "breaks off|is missing" "$T/err") ]]
+	[[ -z $(grep -E "cut off|is missing" "$T/err") ]]
 	"$SEEP" report "$T/w.data" 2>&1 >/dev/null | { ! grep -F "being written"; }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# reports_call_things_by_name - the program as started, numbers with their nouns.
+# reports_call_things_by_name - reports name the program as it was started, and numbers agree with their nouns.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/leaks.bash
 
@@ -9,7 +9,7 @@ is_called() {
 	grep -qE "^$1 \(pid [0-9]+\) ran .* and exited with status 0\..* 100 bytes in 1 block" "$T/text"
 }
 
-@test "the program as it was started, where that is a name of the executable" {
+@test "reports name the program as it was started, if that is a name of the executable" {
 	leaky worker
 	ln -s worker "$T/server"
 	record -q --force -o data ./server add
@@ -37,7 +37,7 @@ is_called() {
 	is_called server
 }
 
-@test "one of a thing is not several" {
+@test "numbers agree with their nouns" {
 	leaky one
 	record --force -o data ./one add
 	grep -q '^seep: recorded 1 process: 1 allocation, 100 bytes$' "$T/err"
@@ -52,7 +52,7 @@ is_called() {
 	grep -q ', +1 call; ' "$T/text"
 }
 
-@test "the peak was at the start only where there was a later" {
+@test "reports say that the peak was at the start only if the process ran longer" {
 	leaky short
 	record -q -o data ./short peak
 	(cd "$T" && "$SEEP" report data >text)

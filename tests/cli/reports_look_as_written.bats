@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# reports_look_as_written - text and JSON of recordings in tests/golden.
+# reports_look_as_written - text and JSON of the recordings in tests/golden are as expected.
 # SPDX-License-Identifier: Apache-2.0
 #
 # Nothing of this machine is in them: the recordings bring their names along.

@@ -1,29 +1,14 @@
 #!/usr/bin/env bats
-# results_go_through_a_pager - like git's: when, which, and how it ends.
+# results_go_through_a_pager - reports use a pager as git does: when, which, and how it ends.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
+load ../lib/terminal.bash
+export SEEP_PAGERSECURE=0 # as root, too
 
 setup_file() {
 	export R=$BATS_FILE_TMPDIR/r.data
 	"${SEEP_BUILD:-build}/seep" record -q -o "$R" sh -c \
 		'for i in 1 2 3 4 5 6 7 8; do ls / >/dev/null; done'
-}
-
-# on_terminal [-k WHEN=KEYS]... [NAME=VALUE]... ARGUMENT of seep...
-on_terminal() {
-	local -a keys=() vars=()
-	while [[ ${1:-} == -k ]]; do
-		keys+=(-k "$2")
-		shift 2
-	done
-	while [[ ${1:-} == *=* ]]; do
-		vars+=("$1")
-		shift
-	done
-	got=0
-	env -u LESS -u PAGER -u SEEP_PAGER -u NO_COLOR -u COLUMNS SEEP_PAGERSECURE=0 TERM=xterm \
-		"$PYTHON" "$LIB/on_terminal.py" "${keys[@]}" env "${vars[@]}" \
-		"$SEEP" "$@" >"$T/screen" || got=$?
 }
 
 @test "SEEP_PAGER comes before PAGER" {
@@ -45,7 +30,7 @@ on_terminal() {
 	[[ $(cat "$T/screen") == "LESS is M" ]]
 }
 
-@test "no pager where none is wanted, or none is there" {
+@test "no pager is used if none is wanted or available" {
 	local -a way
 	# lines are broken for a terminal; this one is wide enough for all
 	export COLUMNS=10000
@@ -65,7 +50,7 @@ on_terminal() {
 	diff "$T/plain" "$T/screen"
 }
 
-@test "a pager that cannot be run is told, and the report is shown" {
+@test "if the pager cannot be run, a message says so and the report is shown" {
 	on_terminal PAGER=no-such-pager report "$R"
 	[[ $got -eq 0 ]]
 	[[ $(head -n 1 "$T/screen") == "seep: the pager \"no-such-pager\" cannot be run: "* ]]
@@ -101,7 +86,7 @@ on_terminal() {
 	[[ $got -eq 0 && $(cat "$T/screen") == last ]]
 }
 
-@test "an interrupt is the pager's when all is written" {
+@test "an interrupt goes to the pager when all output is written" {
 	on_terminal -k 'ready=\x03' \
 		PAGER='trap "echo caught; exit" INT; cat >/dev/null; echo ready; sleep 5 & wait' \
 		report "$R"
@@ -119,17 +104,17 @@ on_terminal() {
 	[[ $got -eq 130 ]]
 }
 
-@test "a complaint in place of a result needs no pager" {
+@test "an error message instead of a report uses no pager" {
 	on_terminal PAGER='sed s/^/page:/' report "$R" --site 99999999
 	[[ $got -eq 3 && $(cat "$T/screen") == "seep: report: "* ]]
 }
 
-@test "complaints after the pager has begun are on its page" {
+@test "messages after the pager has started go to the pager" {
 	on_terminal PAGER='sed s/^/page:/' report "$R" --include no-such-function
 	grep -q '^page:' "$T/screen"
 }
 
-@test "colour on a terminal, not elsewhere, as told" {
+@test "colour is used on terminals only, and as --color says" {
 	local esc=$'\033['
 	on_terminal PAGER= report "$R"
 	grep -qF "$esc" "$T/screen"

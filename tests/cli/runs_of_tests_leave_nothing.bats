@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# runs_of_tests_leave_nothing - tests/run finds what a test leaves, and what it hides.
+# runs_of_tests_leave_nothing - tests/run notices files and processes that a test leaves or hides.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -20,7 +20,7 @@ run_tests() {
 	left=$(sed -n '/^FAIL left behind:/,$p' "$T/out" | grep '^ ' || true)
 }
 
-@test "a process, files wherever they are, a file in the checkout: each is told, and removed if its name is ours" {
+@test "processes and files that a test leaves are reported, and removed if their names are ours" {
 	checkout <<-'END'
 		%test "leaves" {
 			(exec -a left-running sleep 300) >/dev/null 2>&1 3>&- &

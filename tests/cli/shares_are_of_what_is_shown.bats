@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shares_are_of_what_is_shown - what is left out is no part of the whole.
+# shares_are_of_what_is_shown - sites that are left out are not part of 100 %.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -30,7 +30,7 @@ setup_file() {
 	grep -qE '^ +99\.7% +72,704 ' "$T/text"
 }
 
-@test "so does what filters leave out" {
+@test "filtered bytes hide nothing below the threshold" {
 	record -q -o data "$SMALL"
 	(cd "$T" && "$SEEP" report data --no-suppress --include leak >text)
 	grep -q '^The filters leave 0\.1% of the live bytes: 50 of 72,954' "$T/text"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shells_complete_the_command_line - bash, zsh and fish, in the real shells.
+# shells_complete_the_command_line - completion works in the real bash, zsh and fish.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# snapshots_bring_their_names - .seg and snapshot files as one file that needs no other.
+# snapshots_bring_their_names - segments and snapshots can be exported with names, as one file.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/leaks.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# the_users_code_comes_first - sites are headed by functions of the user's own.
+# the_users_code_comes_first - sites are headed by a function of the user's own code.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -58,7 +58,7 @@ lacks_any() {
 	grep -qE ' <- std::thread::' text
 }
 
-@test "rows of the table can be told apart at 100 columns" {
+@test "rows of the table differ at 100 columns" {
 	for columns in 80 100 120; do
 		COLUMNS=$columns "$SEEP" report data --table --top 0 --threshold 0 >text
 		lacks_any ".{$((columns + 1))}" text

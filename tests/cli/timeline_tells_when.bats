@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# timeline_tells_when - what lived at which moment, who grew, what happened.
+# timeline_tells_when - the time line shows what was live at each moment, what grew, and what happened.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# unseen_memory_is_named - memory that is not from malloc gets a line of its own, with the likely reason.
+# unseen_memory_is_named - memory that is not from malloc is shown in a line with the likely reason.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -44,7 +44,7 @@ load ../lib/host.bash
 	grep -F "mmap" "$T/text"
 }
 
-@test "an ordinary program: no word of it" {
+@test "an ordinary program gets no such line" {
 	"$SEEP" record -q --force -o "$T/r.data" ls / >/dev/null
 	! "$SEEP" report "$T/r.data" | grep -F "resident"
 }

@@ -1,4 +1,4 @@
-# seep view writes a private page and opens it, or tells how to get at it.
+# seep view writes a private page and opens it, or says how to copy it.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 export SEEP_PAGERSECURE=0 # as root, too
@@ -22,7 +22,7 @@ setup_file() {
 		TMPDIR=$V BROWSER=true "$build/seep" view "$V/data" >"$V/path")
 }
 
-@test "the page is whole, private, and its path is printed" {
+@test "the page is complete and private, and its path is printed" {
 	traced_well "$HOSTS/page"
 	BROWSER='' view "$DIR"
 	[[ $status -eq 0 && $page == "$T"/seep-view.*/page.html ]]
@@ -31,7 +31,7 @@ setup_file() {
 	cmp "$page" "$T/report.html"
 }
 
-@test "without a screen it tells how to copy the page" {
+@test "without a screen view says how to copy the page" {
 	traced_well "$HOSTS/page"
 	BROWSER='' view "$DIR"
 	grep -q "^seep: no browser opens here" "$T/err"
@@ -73,7 +73,7 @@ setup_file() {
 	[[ $(find "$T" -maxdepth 1 -name 'seep-view.*' | wc -l) -eq 1 ]]
 }
 
-@test "it takes what report --format html takes" {
+@test "view accepts the options of report --format html" {
 	local options
 	traced_well "$HOSTS/page"
 	for options in "$V/data" "$V/data $DIR" "$DIR --full --peak" \
@@ -107,7 +107,7 @@ setup_file() {
 	[[ -z $(find "$T" -maxdepth 1 -name "seep-view.*") && -s $T/chosen.html ]]
 }
 
-@test "pages of yesterday are removed, other folders stay" {
+@test "pages of the day before are removed, other directories are kept" {
 	traced_well "$HOSTS/page"
 	BROWSER='' view "$DIR"
 	old=$page

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# a_small_host_gives_little - what the README promises ("What it takes"), measured.
+# a_small_host_gives_little - the figures of "What it takes" in the README, measured.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -56,7 +56,7 @@ holds() { # WHO WHAT MOST
 	equals_ledger
 }
 
-@test "a program that finds no room leaves a reason, and record tells it" {
+@test "a program that finds no room leaves a reason, and record prints it" {
 	local files
 	mkdir -m 700 "$T/full"
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
@@ -71,7 +71,7 @@ holds() { # WHO WHAT MOST
 	[[ $status -eq 3 ]]
 }
 
-@test "thousands of short programs: all of them, or the rest by name" {
+@test "of thousands of short programs all are recorded, or the others are counted" {
 	local n
 	n=$(full_or 10000 600)
 	"$SEEP" record -q --force -o "$T/r.data" sh -c "

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# counts_equal_the_ledger - one thread: totals, sites and peak, to the byte.
+# counts_equal_the_ledger - with one thread, totals, sites and peak equal the program's own counts to the byte.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -18,7 +18,7 @@ load ../lib/host.bash
 	equals_ledger
 }
 
-@test "C++ operators are booked at the user's frame" {
+@test "C++ operators are counted at the caller's frame" {
 	traced_well "$HOSTS/operators"
 	equals_ledger
 }

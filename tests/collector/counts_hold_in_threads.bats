@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# counts_hold_in_threads - frees and reallocs across threads, short threads.
+# counts_hold_in_threads - counts are exact with frees and reallocs across threads, and with short-lived threads.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

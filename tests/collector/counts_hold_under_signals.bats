@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# counts_hold_under_signals - handlers that interrupted a hook.
+# counts_hold_under_signals - counts are exact if signal handlers interrupt a hook.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

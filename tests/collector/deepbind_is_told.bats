@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# deepbind_is_told - I7: modules that call libc past us make figures unsure, and all reports say so.
+# deepbind_is_told - I7: if modules call libc directly (RTLD_DEEPBIND), all reports say that figures are incomplete.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
-@test "I7 a load with RTLD_DEEPBIND: counted, marked, and no leak is sure" {
+@test "I7 a load with RTLD_DEEPBIND is counted and marked, and check does not trust leaks" {
 	export HOSTS
 	traced_well "$HOSTS/deepbind"
 	# shellcheck disable=SC2119
@@ -27,7 +27,7 @@ load ../lib/host.bash
 	[[ $(from_report '[q["lost"]["deepbind_loads"] for q in p]') == "[1, 1]" ]]
 }
 
-@test "I7 the flag cleared on request: exact, nothing leaks" {
+@test "I7 if the flag is cleared on request, counts are exact and nothing leaks" {
 	export HOSTS
 	SEEP_DEEPBIND=clear traced_well "$HOSTS/deepbind"
 	"$SEEP" report "$DIR" | grep -q 'Nothing was lost'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# early_calls_are_counted_in_any_order - I7, I15, I19: constructors, whoever comes first.
+# early_calls_are_counted_in_any_order - I7, I15, I19: calls in constructors are counted, in whatever order libraries start.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -103,7 +103,7 @@ all_orders() {
 	[[ $with -eq $(from_report 'p[0]["totals"]["allocations"]') ]]
 }
 
-@test "I7 I18 an allocator in front of us is said to be there" {
+@test "I7 I18 the report says if another allocator comes before the collector" {
 	allocator libjemalloc.so
 	COLLECTOR="$ALLOCATOR $BUILD/libseep.so" traced_well "$HOSTS/early"
 	# shellcheck disable=SC2119

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# faults_are_survived_and_stated - I5, I7: whatever fails, the host does not notice and the trace says what it lacks.
+# faults_are_survived_and_stated - I5, I7: if a system call of the collector fails, the host is not disturbed and the trace says what is missing.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# files_are_private - I13: modes, symlinks, foreign directories.
+# files_are_private - I13: modes of files, symbolic links, directories of other users.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -123,7 +123,7 @@ refused() {
 	[[ -n $(ls "$DIR/own") ]] # it was loaded
 }
 
-@test "a SEEP_DIR that cannot be used is told by the trace and by ls" {
+@test "the trace and ls say if SEEP_DIR cannot be used" {
 	mkdir -m 777 "$T/unfit"
 	chmod 777 "$T/unfit"
 	local pid

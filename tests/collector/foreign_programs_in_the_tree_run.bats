@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# foreign_programs_in_the_tree_run - I16, I18: other libc, static, ASan.
+# foreign_programs_in_the_tree_run - I16, I18: programs with another libc, static programs and programs with ASan run as usual.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -59,7 +59,7 @@ hello() {
 }
 
 # then dlsym answers with a place in the program, behind which is libc's
-@test "I18 a program that only takes the address of malloc is no such program" {
+@test "I18 a program that only takes the address of malloc is traced" {
 	cat >"$T/taker.c" <<-'C'
 	#include <stdlib.h>
 	void *(*volatile taken)(size_t) = malloc;

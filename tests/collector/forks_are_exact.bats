@@ -1,9 +1,15 @@
 #!/usr/bin/env bats
-# forks_are_exact - parents, children and grandchildren, however made.
+# forks_are_exact - counts of parents, children and grandchildren are exact, however they were forked.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
 @test "fork under four busy threads" {
+	traced_well "$HOSTS/forks" threads "$(full_or 600 60)"
+	equals_ledger
+}
+
+@test "fork by a process whose children have files of their own" {
+	export SEEP_CHILD_FILES=1
 	traced_well "$HOSTS/forks" threads "$(full_or 600 60)"
 	equals_ledger
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# hardened_services_are_traced - T85, T86: no /proc, read-only root, other namespaces, second copies.
+# hardened_services_are_traced - T85, T86: no /proc, read-only root, other namespaces, two copies of the library.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -218,7 +218,7 @@ in_service() {
 	[[ $(from_report 'max(x["totals"]["live_blocks"] for x in p) > 2000') == True ]]
 }
 
-@test "T78 ten million pairs under a budget of 1 MiB: the cap holds, the books are exact" {
+@test "T78 ten million pairs under a budget of 1 MiB: the limit holds, the counts are exact" {
 	export SEEP_BUDGET=1M
 	printf '%s\n' '#include <stdlib.h>' \
 		'int main(void) { for (long i = 0; i < 10000000; i++) { void *volatile p = malloc(i % 500); free(p); } return 0; }' |

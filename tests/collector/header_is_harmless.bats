@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# header_is_harmless - seep.h: compiles everywhere, reaches the collector, does nothing without it.
+# header_is_harmless - seep.h compiles everywhere, reaches the collector, and does nothing without it.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -65,7 +65,7 @@ strict="-Wall -Wextra -Wpedantic -Werror"
 	says 0 clang -static-pie
 }
 
-@test "other linkers make of it the same" {
+@test "other linkers give the same result" {
 	write_source
 	local linker
 	need ld.gold

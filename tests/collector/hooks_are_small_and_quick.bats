@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# hooks_are_small_and_quick - I6 and the time inside a hook, measured by a host.
+# hooks_are_small_and_quick - I6: stack use and time of a hook, measured in a host.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

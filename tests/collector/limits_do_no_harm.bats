@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# limits_do_no_harm - I9: hosts with little room run as they do bare.
+# limits_do_no_harm - I9: hosts with tight limits run as they do untraced.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# no_secrets_and_no_surprises - I13, I18: what seep writes, where, and what not.
+# no_secrets_and_no_surprises - I13, I18: what seep writes and where, and what it never writes.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# nothing_is_lost_when_killed - I8: at most one event per thread is in doubt.
+# nothing_is_lost_when_killed - I8: after SIGKILL at most one event per thread is in doubt.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# odd_programs_are_exact - deep recursion, tiny stacks, a storm of the loader.
+# odd_programs_are_exact - counts are exact with deep recursion, tiny stacks and many loads and unloads.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -25,7 +25,7 @@ load ../lib/host.bash
 	equals_ledger
 }
 
-@test "T66 frees past the collector: the report says what may be the cause" {
+@test "T66 if frees bypass the collector, the report says what may be the cause" {
 	export HOSTS
 	traced_well "$HOSTS/deepbind_shares_the_heap"
 	"$SEEP" report --no-symbols "$DIR" >"$T/said"

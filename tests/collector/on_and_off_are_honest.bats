@@ -42,7 +42,7 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 	[[ $(from_report 'p[0]["totals"]["missed_frees"]') -eq 0 ]]
 }
 
-@test "off: later allocations pass by, frees of known blocks still count" {
+@test "while off, allocations are not recorded, and frees of known blocks still count" {
 	waiting
 	step first
 	seep off "$HOST"
@@ -79,7 +79,7 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 	[[ $(from_report 'p[0]["totals"]["unknown_frees"]') -eq 0 ]]
 }
 
-@test "a live process can be read at any time, and reading costs it nothing" {
+@test "a running process can be read at any time without a cost to it" {
 	waiting
 	step first
 	report "$HOST" || SEEP_DIR=$DIR report "$HOST"
@@ -93,7 +93,7 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 	[[ $(from_report 'p[0]["end"]') == exited ]]
 }
 
-@test "a snapshot keeps the moment" {
+@test "a snapshot keeps the figures of its moment" {
 	waiting
 	step first
 	seep snapshot "$HOST" -o "$T/snap" --label before
@@ -105,7 +105,7 @@ seep() { SEEP_DIR=$DIR "$SEEP" "$@"; }
 	[[ $(site alloc_second allocations) -eq 0 ]]
 }
 
-@test "ls shows the living and the dead, --prune removes the dead alone" {
+@test "ls lists running and ended processes, and --prune removes only ended ones" {
 	traced_well "$HOSTS/family"
 	local dead
 	dead=$(sed -n 's/^PID //p' "$T/out")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# other_allocators_are_counted - I19: jemalloc, tcmalloc, mimalloc behind us.
+# other_allocators_are_counted - I19: jemalloc, tcmalloc and mimalloc behind the collector.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

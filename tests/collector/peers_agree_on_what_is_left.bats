@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# peers_agree_on_what_is_left - small leaks after the ideas of heaptrack's, valgrind's and LeakSanitizer's tests: the same blocks at exit.
+# peers_agree_on_what_is_left - small leaks, modelled on the tests of heaptrack, valgrind and LeakSanitizer: all find the same blocks at exit.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# plugins_at_one_address_are_told_apart - I12: dlclose, dlopen, same place.
+# plugins_at_one_address_are_told_apart - I12: libraries that are loaded one after the other at the same address are distinguished.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# pools_are_booked_apart - seep_alloc and its kin: exact, by stack and pool, and no part of the heap.
+# pools_are_booked_apart - resources reported with seep_alloc() are recorded exactly, by stack and pool, and are not part of the heap.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -30,7 +30,7 @@ pool() { # NAME KEY [NUMBER OF PROCESS]
 	[[ $(from_report '{s["frames"][1]["function"] for s in p[0]["sites"] if s["pool"] == "handles"}') == "{'work'}" ]]
 }
 
-@test "a child's frees of what it inherited are counted, its own are its own" {
+@test "a child's frees of inherited resources are counted, and its own are recorded" {
 	traced_well "$HOSTS/pools"
 	report
 	[[ $(from_report 'len(p)') -eq 2 ]]

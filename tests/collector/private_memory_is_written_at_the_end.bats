@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# private_memory_is_written_at_the_end - SEEP_PRIVATE: no shared memory, a segment at exit and snapshots on request.
+# private_memory_is_written_at_the_end - SEEP_PRIVATE uses no shared memory: a segment at exit, and snapshots on request.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -28,7 +28,16 @@ load ../lib/host.bash
 	[[ $(find "$DIR" -name '*.seg' | wc -l) -eq 1 ]]
 }
 
-@test "a snapshot on request; killed, it leaves nothing else" {
+@test "the file is named after the program, its pid and a random number, as any segment is" {
+	waiting SEEP_PRIVATE=1
+	ends_well
+	local file
+	file=$(basename "$DIR"/*.seg)
+	[[ $file =~ ^[a-z_]+-$HOST-[0-9a-f]{8}\.seg$ ]]
+	[[ $file != *-00000000.seg ]]
+}
+
+@test "a snapshot can be requested; a killed process leaves nothing else" {
 	waiting SEEP_PRIVATE=1 SEEP_SIGNAL=USR2
 	kill -USR2 "$HOST"
 	for _ in $(seq 100); do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# samples_are_unbiased - estimates against exact truth on the same program.
+# samples_are_unbiased - estimates from samples are compared with exact figures of the same program.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# shared_memory_stays_the_hosts - I9: a small or full tmpfs, shared with us.
+# shared_memory_stays_the_hosts - I9: a small or full tmpfs that the host uses as well.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,4 +1,4 @@
-# Living blocks by size: counted at exit, carried by a recording, shown by all.
+# Live blocks by size are counted at exit, kept in a recording, and shown in all formats.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -30,7 +30,7 @@ id_of() {
 	jq --arg f "$1" '[.processes[].sites[] | select(.frames[0].function == $f)][0].id' "$T/report.json"
 }
 
-@test "every class has the blocks that live, from 0 bytes to 5 GiB" {
+@test "every size class has its live blocks, from 0 bytes to 5 GiB" {
 	local f
 	record -q -- "$HOSTS/sizes"
 	[[ $status -eq 0 ]]
@@ -43,7 +43,7 @@ id_of() {
 	done
 }
 
-@test "blocks of 5 GiB: the smallest and the largest are true, and filters go by them" {
+@test "the smallest and largest of blocks of 5 GiB are exact, and filters use them" {
 	record -q -- "$HOSTS/sizes"
 	if grep -q '^SKIP' "$T/out"; then
 		skip "no room for 5 GiB"
@@ -62,7 +62,7 @@ id_of() {
 	grep -q alloc_huge "$T/text"
 }
 
-@test "so it is in a segment, and of each process of a tree" {
+@test "sizes are known in a segment and for each process of a tree" {
 	traced_well "$HOSTS/sizes"
 	report "$DIR"
 	[[ $(sizes alloc_small) == "$(truth alloc_small)" ]]
@@ -73,7 +73,7 @@ id_of() {
 		(.live_sizes | add) != .live_blocks)] | length' "$T/report.json") -eq 0 ]]
 }
 
-@test "the text of a site has it, with the ages; sums that differ are told" {
+@test "--site shows sizes and ages, and says if their sums differ" {
 	record -q -- "$HOSTS/page"
 	report "$T/seep.data"
 	[[ $(sizes mixed) == "4:2 6:3 12:1" ]]
@@ -86,7 +86,7 @@ id_of() {
 	lacks 'at another moment' "$T/text"
 }
 
-@test "a process that runs is looked into: ages and sizes of now" {
+@test "present ages and sizes are read from the memory of a running process" {
 	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$HOSTS/page" still 3>&- &
 	PIDS+=($!)
 	for _ in {1..200}; do
@@ -102,26 +102,26 @@ id_of() {
 	[[ $(jq '[.processes[].sites[] | select(.kind == "heap" and .live_blocks > 0 and
 		((.live_sizes | add) != .live_blocks or (.live_ages | add) != .live_blocks))] | length' "$T/report.json") -eq 0 ]]
 	"$SEEP" report $! --site "$(id_of mixed)" >"$T/text"
-	grep -q '^Size of the living:' "$T/text"
+	grep -q '^Size of live blocks:' "$T/text"
 }
 
-@test "a process that is killed has told none: null, and a sentence" {
+@test "after a kill sizes are null, and the report says that they are not known" {
 	record -q -- timeout -s KILL 0.5 "$HOSTS/page"
 	report "$T/seep.data"
 	[[ $(sizes mixed) == null ]]
 	"$SEEP" report "$T/seep.data" --site "$(id_of mixed)" >"$T/text"
 	cat "$T/text"
-	tr '\n' ' ' <"$T/text" | grep -q 'Ages and sizes of the living are not recorded: a process counts them when it exits'
+	tr '\n' ' ' <"$T/text" | grep -q 'Ages and sizes of live blocks are not known, because a process counts them when it exits'
 }
 
-@test "a recording of before opens; where all blocks had one size it is known" {
+@test "an older recording can be read, and a single block size is known" {
 	"$SEEP" report "$repo/tests/golden/old.seep" --format json >"$T/report.json"
 	jq -r '.processes[].sites[] | [.id, .size_min, .size_max, .live_blocks, (.live_sizes // [] | add)] | @tsv' "$T/report.json"
 	[[ $(jq '[.processes[].sites[] | select(.live_blocks > 0 and .size_min == .size_max and .live_ages != null
 		and (.live_sizes | add) != .live_blocks)] | length' "$T/report.json") -eq 0 ]]
 }
 
-@test "a sampled run tells its samples" {
+@test "a sampled run shows the sizes of its samples" {
 	record -q --sample 4096 -- "$HOSTS/page" many
 	report "$T/seep.data"
 	[[ $(jq '[.processes[].sites[] | select(.frames[0].function == "heavy")][0]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# small_children_count - every event of every forked child, however few.
+# small_children_count - every event of every forked child counts, however few there are.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -28,7 +28,7 @@ record_children() { # ARGS of early_children
 	done
 }
 
-@test "stacks are kept where a child comes to its exit, and named as lost elsewhere" {
+@test "stacks are kept if a child calls exit, and counted as lost otherwise" {
 	record_children exit 2 10 1337
 	"$SEEP" report "$T/run.data" | grep -F "leave_blocks"
 	"$SEEP" report "$T/run.data" | grep -F "Nothing was lost"
@@ -37,7 +37,7 @@ record_children() { # ARGS of early_children
 	! "$SEEP" report "$T/run.data" | grep -A1 "10 allocations" | grep -F "Nothing was lost"
 }
 
-@test "few events of many bytes are no small matter: stacks are kept" {
+@test "stacks are kept if few events have many bytes" {
 	record_children _exit 3 30 2000000
 	[[ $(figures "$T/run.data") == "90 180000000 90 180000000" ]]
 	"$SEEP" report "$T/run.data" | grep -F "leave_blocks"
@@ -76,7 +76,7 @@ record_children() { # ARGS of early_children
 	[[ $(figures "$DIR") == "30 40110 30 40110" ]]
 }
 
-@test "more than there are lines for: named as a loss, and check does not pass" {
+@test "children without a line are counted as a loss, and check does not pass" {
 	# root's children have a file each, unless told otherwise
 	export SEEP_CHILD_FILES=0
 	traced "$HOSTS/early_children" _exit "$(full_or 3000 1200)" 1 10

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# snapshots_are_thinned - bounds on snapshots: the first and the newest stay, evenly thinned between.
+# snapshots_are_thinned - bounds on snapshots: the first, the newest and an even selection of those between are kept.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -135,7 +135,7 @@ thinned_in() {
 	rm -rf "$DIR"/*-6.seep-snap
 }
 
-@test "what somebody moves away no longer counts" {
+@test "snapshots that somebody moves away no longer count" {
 	mkdir "$T/away"
 	SEEP_SNAPSHOTS=40 traced_well "$HOSTS/many_snapshots" 40 remove "mv '$DIR'/*.seep-snap '$T/away'"
 	[[ $(WHERE=$T/away numbers | wc -l) -eq 40 ]]
@@ -144,7 +144,7 @@ thinned_in() {
 	[[ $(numbers | wc -l) -ge 39 && $(numbers | tail -1) -eq 80 ]]
 }
 
-@test "threads that write at once: within the bounds, and the books are right" {
+@test "threads that write at the same time stay within the bounds, and counts are right" {
 	SEEP_SNAPSHOTS=16 traced_well "$HOSTS/storm" call 300
 	equals_ledger --no-clean
 	numbers | tr '\n' ' '
@@ -200,7 +200,7 @@ thinned_in() {
 	even 1 3000 1510 750
 }
 
-@test "readers take a sequence with gaps, and say how many are missing" {
+@test "readers accept a series with gaps, and say how many snapshots are missing" {
 	SEEP_SNAPSHOTS=5 record "$HOSTS/many_snapshots" 100
 	[[ $status -eq 0 ]]
 	grep -qx 'seep: snapshots: 5 in seep.data.snapshots' "$T/err"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# snapshots_come_unasked - SEEP_SIGNAL, SEEP_EVERY, their bounds and failures.
+# snapshots_come_unasked - SEEP_SIGNAL and SEEP_EVERY, their bounds and failures.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -71,7 +71,7 @@ ready() {
 	END
 }
 
-@test "signals that a program needs are refused, and that is said" {
+@test "signals that a program needs are refused, and the report says so" {
 	local name
 	for name in KILL SIGSEGV TERM CHLD 32 99 USR3; do
 		SEEP_SIGNAL=$name traced_well "$HOSTS/family"
@@ -237,7 +237,7 @@ sound() {
 	grep -q '2 snapshots that could not be written (the last: Operation not permitted)' "$T/shown"
 }
 
-@test "kill -9 at any moment leaves whole snapshots only" {
+@test "kill -9 at any moment leaves only complete snapshots" {
 	local i
 	for i in 1 2 3 4 5; do
 		behind SEEP_SNAPSHOTS=100000 "$HOSTS/storm" call 1000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# snapshots_hold_their_moment - seep_snapshot, seep_mark, seep_pause.
+# snapshots_hold_their_moment - seep_snapshot, seep_mark and seep_pause.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -36,7 +36,7 @@ info() { from_report "p[0]['snapshot_info']['$1']"; }
 	[[ -z $(ls "$DIR") ]]
 }
 
-@test "each snapshot holds the books of its moment, to the byte" {
+@test "each snapshot has the counts of its moment, to the byte" {
 	traced_well "$HOSTS/snapshots"
 	holds 1
 	[[ $(info label) == first && $(info reason) == program && $(info number) -eq 1 ]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# stacks_equal_the_unwinders - short form; the long one: make verify.
+# stacks_equal_the_unwinders - stacks equal those of libgcc's unwinder (the long form is make verify).
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# storms_pass - I4, I5: forks, loads, signals and dying threads at once.
+# storms_pass - I4, I5: forks, loads, signals and ending threads at the same time.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
 # half a minute in make check, ten minutes in the long form
-@test "I4 a storm, exact: no hang, no crash, exact books" {
+@test "I4 a storm of events, exact: no hang, no crash, exact counts" {
 	LIMIT=1200
 	traced_well "$HOSTS/tempest" "$(full_or 300 18)"
 	grep '^# handled=[1-9]' "$T/out"
@@ -21,7 +21,7 @@ load ../lib/record.bash
 	[[ $(from_report 'sum("do not agree" in n for n in d["notes"])') -eq 0 ]]
 }
 
-@test "I4 a storm, recorded: no hang, no crash, exact books" {
+@test "I4 a storm of events, recorded: no hang, no crash, exact counts" {
 	LIMIT=1200
 	record -q -o "$T/r.seep" "$HOSTS/tempest" "$(full_or 200 7)"
 	[[ $status -eq 0 && ! -s $T/err ]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# temporary_is_two_tenths_of_a_second - ages at death in steps of 0.1 to 1.6 s.
+# temporary_is_two_tenths_of_a_second - ages of freed blocks in steps of 0.1 to 1.6 s.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# the_host_sees_no_difference - I1, I2, I10: bare and traced print the same.
+# the_host_sees_no_difference - I1, I2, I10: a program prints the same untraced and traced.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -30,7 +30,7 @@ suppressions(const char *text, size_t size)
 	if (suppress_new(&s) < 0)
 		return;
 	(void)suppress_text(s, text, size, "list", NULL);
-	suppress_book(s, suppress_match(s, &stack), 1, 1);
+	suppress_add_match(s, suppress_match(s, &stack), 1, 1);
 	for (size_t i = 0; i < suppress_count(s); i++)
 		if (!suppress_entry(s, i)->name)
 			abort();

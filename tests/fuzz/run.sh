@@ -39,7 +39,7 @@ golden() {
 # make_seeds DIR: DIR/fuzz_*/, from recordings, their entries, and by hand
 make_seeds() {
 	local dir=$1 name
-	mkdir -p "$dir"/fuzz_{segment,report,check,recording,line,names,lists,verdict}
+	mkdir -p "$dir"/fuzz_{segment,report,check,recording,line,names,lists,elf,verdict}
 	mapfile -t files < <(golden)
 	cp "${files[@]}" "$dir/fuzz_recording"
 	"$place/fuzz/mutations" -x "$dir" "${files[@]}" || return 1
@@ -50,6 +50,7 @@ make_seeds() {
 		cp "$name"/* "$dir/$(basename "$name")"
 	done
 	head -c 4096 "$place/fuzz/mutations" | cat <(printf '\3') - >"$dir/fuzz_names/elf"
+	cp /bin/true "$dir/fuzz_elf" # small, with all headers and tables
 }
 
 # run_fuzzer FUZZER SECONDS SEED CORPUS CRASHES LOG

@@ -144,7 +144,7 @@ likely_error(long nr)
 	case SYS_ftruncate:
 	case SYS_fallocate:
 	case SYS_pwrite64:
-	case SYS_mkdir:
+	case SYS_mkdirat:
 		return ENOSPC;
 	case SYS_read:
 		return EIO;

@@ -13,27 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/format.h"
+#include "../lib/own_segment.h"
 
 enum { SLOTS_AT = SEG_HEADER_BYTES, FIRST = 4096 + SEG_EARLY * 64 };
-
-static const struct seg_header *
-own_segment(void)
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	unsigned long start, offset;
-	char line[5000];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (strstr(line, ".seg\n") &&
-		    sscanf(line, "%lx-%*x %*s %lx", &start, &offset) == 2 &&
-		    offset == 0) {
-			fclose(f);
-			return (const struct seg_header *)start;
-		}
-	fprintf(stderr, "not traced\n");
-	exit(1);
-}
 
 static void
 put(int fd, const void *bytes, size_t len, off_t at)

@@ -1,4 +1,4 @@
-// exported - allocates in every way that an export has to tell; with an
+// exported - allocates in every way that an export shows; with an
 // argument, a forked child does, too. Found: 20 + 1 blocks of leak().
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-/* family.c - every function of the malloc family once, well and failing: the outcome alone is booked. */
+/* family.c - every function of the malloc family once, well and failing: only the outcome is counted. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -fno-builtin -Wno-deprecated-declarations */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* faulty_world.c - a little of everything that makes the collector call the kernel; exact books, or losses stated. */
+/* faulty_world.c - a little of everything that makes the collector call the kernel; counts are exact, or losses are stated. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* forks.c - parents, children and grandchildren each have exact books of their own, however they were made. */
+/* forks.c - parents, children and grandchildren each have exact counts of their own, however they were forked. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <pthread.h>
@@ -209,7 +209,29 @@ child_with_grandchild(pid_t (*make)(void))
 	}
 }
 
-enum { ROLES = 10 };
+/* It forks twice before its first event, and all three go on at once. */
+static void
+child_forks_first(pid_t (*make)(void))
+{
+	pid_t pid[2];
+
+	for (int i = 0; i < 2; i++) {
+		pid[i] = make();
+		led_check(pid[i] >= 0, "fork of a grandchild");
+		if (pid[i] == 0) {
+			begin_child();
+			child_events(200 + 100 * i);
+			publish((int)getpid(), false);
+			_exit(0);
+		}
+	}
+	child_events(100);
+	for (int i = 0; i < 2; i++)
+		wait_for(pid[i]);
+	child_events(101);
+}
+
+enum { ROLES = 11 };
 
 static void
 be_child(int role, pid_t (*make)(void), bool threads_allowed)
@@ -226,6 +248,8 @@ be_child(int role, pid_t (*make)(void), bool threads_allowed)
 		child_events(30);
 	} else if (role == 7) {
 		child_with_grandchild(make);
+	} else if (role == 10) {
+		child_forks_first(make);
 	} else if (role == 8 || !threads_allowed) {
 		led_check(sandbox_enter(), "seccomp");
 		child_events(300);

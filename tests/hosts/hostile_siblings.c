@@ -18,31 +18,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lib/many_stacks.h"
+
 enum { NOBODY = 65534, VICTIM = 65533, MAPPINGS = 64, GROWN = 1 << 30 };
 
 static const char *how, *when;
 static int ballast, events;
 static int go[2], done[2], turn[2]; /* pipes */
 
-static __attribute__((noinline)) void *
-deep(int n, int depth)
-{
-	void *volatile p;
-
-	if (depth == 0)
-		return malloc(100);
-	if (n & 1)
-		p = deep(n / 2, depth - 1);
-	else
-		p = deep(n / 2, depth - 1);
-	return p;
-}
-
 static void
 work(int stacks, int depth)
 {
 	for (int i = 0; i < stacks; i++)
-		deep(i, depth);
+		many_stacks(i, depth, 100);
 }
 
 static pid_t
@@ -182,7 +170,7 @@ live_on(void)
 		waitpid(pid, NULL, 0);
 		pid = vfork();
 		if (pid == 0) {
-			deep(i, 8);
+			many_stacks(i, 8, 100);
 			_exit(0);
 		}
 		waitpid(pid, NULL, 0);

@@ -12,21 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lib/many_stacks.h"
+
 enum { NOBODY = 65534, MAPPINGS = 64 };
-
-static __attribute__((noinline)) void *
-deep(int n, int depth)
-{
-	void *volatile p;
-
-	if (depth == 0)
-		return malloc(100);
-	if (n & 1)
-		p = deep(n / 2, depth - 1);
-	else
-		p = deep(n / 2, depth - 1);
-	return p;
-}
 
 static void
 fill(int fd)
@@ -53,7 +41,7 @@ attack(int fd, int events)
 	FILE *f;
 
 	for (int i = 0; i < events; i++)
-		deep(i, 3);
+		many_stacks(i, 3, 100);
 	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
 		return 1;
 	fill(fd);
@@ -86,7 +74,7 @@ main(int argc, char **argv)
 	if (fd < 0)
 		return 2;
 	for (int i = 0; i < 100; i++)
-		deep(i, 5);
+		many_stacks(i, 5, 100);
 	pid = strcmp(argv[2], "clone")
 	    ? fork()
 	    : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -101,7 +89,7 @@ main(int argc, char **argv)
 		waitpid(pid, &status, 0);
 	}
 	for (int i = 0; i < 3000; i++)
-		deep(i, 10);
+		many_stacks(i, 10, 100);
 	puts("the master lives");
 	return 0;
 }

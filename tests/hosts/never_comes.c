@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "trace/format.h"
+#include "../lib/own_segment.h"
 
 enum { BYTES = 1 << 20, NOBODY = 65534 };
 
@@ -163,24 +163,6 @@ map_userfault(void)
 }
 
 /* ---- the forged live map ---- */
-
-static struct seg_header *
-own_segment(void)
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	unsigned long start, offset;
-	char line[5000];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (strstr(line, ".seg\n") &&
-		    sscanf(line, "%lx-%*x %*s %lx", &start, &offset) == 2 &&
-		    offset == 0) {
-			fclose(f);
-			return (struct seg_header *)start;
-		}
-	fprintf(stderr, "not traced\n");
-	exit(1);
-}
 
 static void *
 table(size_t bytes)

@@ -1,4 +1,4 @@
-/* operators.cpp - C++ operators are booked at the user's frame, as new or new[], bad_alloc is thrown. */
+/* operators.cpp - C++ operators are counted at the caller's frame, as new or new[]; bad_alloc is thrown. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -fno-builtin -std=c++17 */
 #include <cstdlib>

@@ -1,4 +1,4 @@
-/* pools.c - resources of its own in three pools, from threads, handlers and a child: all booked, none in the heap's totals. */
+/* pools.c - resources of its own in three pools, from threads, handlers and a child: all are recorded, none is in the heap's totals. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* snapshots.c - calls seep_snapshot as it goes: each file holds the books of its moment. */
+/* snapshots.c - calls seep_snapshot at several moments; each file has the counts of its moment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* tempest.cpp - forks, loads, signals and dying threads, all at once and for long: no hang, no crash, the parent's books exact. */
+/* tempest.cpp - forks, loads, signals and ending threads at the same time, for long: no hang, no crash, exact counts of the parent. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -std=c++17 -fno-builtin */
 #include <atomic>

@@ -258,7 +258,7 @@ class Cases:
         expect("title", b.text("#detail h3"), b.text("#row-1 .function"))
 
     def histograms(self, b):
-        """Of living blocks by size: 24 30 | 70 90 100 | 5000."""
+        """Live blocks by size: 24 30 | 70 90 100 | 5000."""
         rows = b.eval("""(() => { const t = seep.table, m = seep.model;
             const at = [...t.order].findIndex((r) => m.functionName(
                 m.headOf(seep.figures.rows[r])) === 'mixed');
@@ -275,7 +275,7 @@ class Cases:
         b.eval("seep.model.columns['site.sizes_known'].fill(0)")
         b.click("#row-0")
         b.eval("[...$$('#table .row')].find((e) => e.textContent.includes('mixed')).click()")
-        if "known only at a normal exit" not in b.text("#detail .sizes"):
+        if "known only after a normal exit" not in b.text("#detail .sizes"):
             raise Failure(b.text("#detail .sizes"))
         b.eval("seep.model.columns['site.sizes_known'].fill(1)")
 
@@ -285,7 +285,7 @@ class Cases:
         b.open(self.file("tidy.html"))
         expect("metric", b.eval("seep.state.metric"), "peak")
         expect("said", b.text("#instead"),
-               "Nothing is live. What follows is the heap at its peak.")
+               "Nothing is live. The page shows the heap at its peak instead.")
         if b.eval("seep.flame.drawn.length") < 3:
             raise Failure("no flame graph")
         b.key("1")
@@ -322,7 +322,7 @@ class Cases:
         self.make("page.data", "young.html", "--older-than", "1h")
         b.open(self.file("young.html"))
         expect("said", b.text("#instead"),
-               "Nothing is that old. What follows is all that lives.")
+               "Nothing is that old. The page shows all live blocks instead.")
         expect("metric", b.eval("seep.state.metric"), "live")
         b.eval("""(() => { const e = $('#kind'); e.value = 'user';
             e.dispatchEvent(new Event('change')); })()""")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# a_taken_directory_is_told - /dev/shm is everybody's: who takes /dev/shm/seep-UID of another user gets none of his segments, forges none, and is named.
-# threat: the host must not be harmed through us by anyone who could not harm it without us, its own less privileged children included; root's `seep`, pointed at a hostile user's process, file or directory, must not be made to read or write elsewhere; and what it cannot read completely it says
+# a_taken_directory_is_told - /dev/shm is writable for everybody: a user who creates /dev/shm/seep-UID of another user obtains none of that user's segments, cannot forge any, and is named.
+# threat: nobody may harm the host by means of seep who could not harm it without seep; this includes the host's own less privileged children; if root points seep at a process, file or directory of a hostile user, that user must not be able to make it read or write other files than it was told to; if seep cannot read something completely, it says so
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -37,7 +37,7 @@ in_shm() {
 	sed 's/^/stderr: /' "$T/err"
 }
 
-@test "ls and record say whose it is, in one line, and what to do" {
+@test "ls and record name the owner and say what to do, in one line" {
 	in_shm <<-'END'
 		for mode in 700 755 777; do
 			as $attacker mkdir -m $mode $theirs
@@ -86,7 +86,7 @@ in_shm() {
 	grep -x "125 700 record true: .*" "$T/out"
 }
 
-@test "a preloaded process runs as bare, leaves its header in a directory of its own" {
+@test "a preloaded process runs untraced and leaves its header in a directory of its own" {
 	in_shm <<-'END'
 		as $attacker mkdir -m 777 $theirs
 		chmod 777 $theirs
@@ -102,8 +102,8 @@ in_shm() {
 		as $victim $SEEP ls >out 2>err && exit 1
 		cat out
 		grep ' inert .*family' out
-		grep "not traced: its place is taken by uid $attacker" out
-		seep ls 2>/dev/null | grep "not traced: its place is taken by uid $attacker"
+		grep "not traced: the directory for its segment belongs to uid $attacker" out
+		seep ls 2>/dev/null | grep "not traced: the directory for its segment belongs to uid $attacker"
 		seep report --format json $note/*.seg >report.json
 		grep -o "\"place_owner\":$attacker" report.json
 		seep report $note/*.seg | grep 'is taken by another user'
@@ -121,7 +121,7 @@ in_shm() {
 	END
 }
 
-@test "forged segments there are nobody's: neither listed nor found by pid" {
+@test "forged segments are neither listed nor found by pid" {
 	in_shm <<-'END'
 		as $attacker mkdir -m 700 /dev/shm/elsewhere $theirs
 		as $attacker env LD_PRELOAD="${SEEP%seep}libseep.so" SEEP_DIR=/dev/shm/elsewhere $family >forged.out
@@ -141,7 +141,7 @@ in_shm() {
 	END
 }
 
-@test "a running one: report PID says why; root's record of one that changed its user, too" {
+@test "report PID of a running process says why, and so does root's record of one that changed its user" {
 	in_shm <<-'END'
 		as $attacker mkdir -m 700 $theirs
 		(exec setpriv --reuid=$victim --regid=$victim --clear-groups env LD_PRELOAD="${SEEP%seep}libseep.so" sleep 30) >/dev/null 2>&1 &
@@ -156,7 +156,7 @@ in_shm() {
 		kill $sleep
 		cat err
 		[[ $status -eq 3 ]]
-		grep "not traced, it found no place for its segment: $theirs belongs to uid $attacker" err
+		grep "not traced, because it found no place for its segment: $theirs belongs to uid $attacker" err
 		seep record -o run.data setpriv --reuid=$victim --clear-groups $family >out 2>err || true
 		cat err
 		grep "not traced: .*is taken by another user (uid $attacker); have it removed" err

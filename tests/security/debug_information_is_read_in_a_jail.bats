@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# debug_information_is_read_in_a_jail - who writes an ELF file or its DWARF can choose no other file that is read, and needs the jail.
-# threat: root's seep, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything
+# debug_information_is_read_in_a_jail - the author of an ELF file or its DWARF cannot choose another file that is read; the test fails without the jail.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # repo is of host.bash
 load ../lib/record.bash
@@ -23,7 +23,7 @@ split_program() {
 	[[ -n $main ]]
 }
 
-@test "what the inmate tries is refused" {
+@test "forbidden calls of the confined process are refused" {
 	"$BUILD/tests/test_jail" 2>&1
 }
 
@@ -39,7 +39,7 @@ split_program() {
 	lacks '.dwo files' "$T/err"
 }
 
-@test "somebody's program cannot choose root's files: a link for .dwo, a link for a debuglink" {
+@test "a program of another user cannot make seep read root's files through .dwo or debuglink names" {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	split_program "$T/d"
 	chown 65534 "$T/d" "$T/d/program" "$T/d/program.dwo"
@@ -68,7 +68,7 @@ split_program() {
 	names_of "$T/e/program" <<<"$main" | grep inlined.cpp
 }
 
-@test "no filter, no DWARF: symbols alone, and that is said" {
+@test "without seccomp filters only symbols are read, and the report says so" {
 	status=0
 	"$BUILD/tools/without_filters" true || status=$?
 	[[ $status -eq 0 ]] || skip "no seccomp here"

@@ -1,25 +1,10 @@
 #!/usr/bin/env bats
-# helpers_of_root_are_tame - root's pager gives no shell, and root's view starts no browser.
-# threat: Root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything
+# helpers_of_root_are_tame - root's pager gives no shell, and view starts no browser as root.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
-
-# on_terminal [-k WHEN=KEYS] [NAME=VALUE]... ARGUMENT of seep...: $T/screen
-on_terminal() {
-	local -a keys=() vars=()
-	while [[ ${1:-} == -k ]]; do
-		keys+=(-k "$2")
-		shift 2
-	done
-	while [[ ${1:-} == *=* ]]; do
-		vars+=("$1")
-		shift
-	done
-	got=0
-	env -u LESS -u PAGER -u SEEP_PAGER -u SEEP_PAGERSECURE TERM=xterm \
-		"$PYTHON" "$LIB/on_terminal.py" "${keys[@]}" env "${vars[@]}" \
-		"$SEEP" "$@" >"$T/screen" || got=$?
-}
+load ../lib/terminal.bash
+unset SEEP_PAGERSECURE
 
 # a less that tells its environment
 fake_less() {
@@ -31,7 +16,7 @@ fake_less() {
 	record -q -o r.seep sh -c 'for i in 1 2 3 4; do ls / >/dev/null; done'
 }
 
-@test "LESSSECURE: always as root, as a user when asked for" {
+@test "LESSSECURE is set for root, and for a user on request" {
 	fake_less
 	local -a asked=()
 	[[ $(id -u) -eq 0 ]] || asked=(SEEP_PAGERSECURE=1)
@@ -43,7 +28,7 @@ fake_less() {
 	grep -q '^\[,,,\]' "$T/screen"
 }
 
-@test "as root a pager that is not less is not started, unless it is said" {
+@test "as root a pager other than less is not started unless the user asks for it" {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	fake_less
 	local pager

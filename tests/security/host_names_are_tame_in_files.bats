@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# host_names_are_tame_in_files - SEEP_SNAPSHOT_NAME=%h: whatever the host is called, its snapshots stay in their directory under a plain name.
-# threat: the host must not be harmed through us by anyone who could not harm it without us, its own less privileged children included
+# host_names_are_tame_in_files - with SEEP_SNAPSHOT_NAME=%h, snapshots stay in their directory under a plain name, whatever the machine's host name is.
+# threat: nobody may harm the host by means of seep who could not harm it without seep; this includes the host's own less privileged children
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# links_are_not_followed - what the command writes lands where its user said, whoever else can write there.
-# threat: Root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything
+# links_are_not_followed - the command writes to the file that its user named, even if others can write to the directory.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# lists_end_and_say_what_they_left_out - hundreds of segments with all slots taken, directories with too much in them.
-# threat: root's seep, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound; what it cannot read completely it says
+# lists_end_and_say_what_they_left_out - lists of hundreds of full segments and of overfull directories are bounded, and say what they leave out.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang or use memory without bound; if seep cannot read something completely, it says so
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -29,11 +29,11 @@ seconds() {
 	seconds timeout 20 "$SEEP" ls --pids
 	((took < 30))
 	grep -qx "$HOST	crowd" "$T/said"
-	grep -Eq "[0-9]+ more files and [0-9]+ more forked children were not read: this takes 0.5 s at most" "$T/warned"
+	grep -Eq "[0-9,]+ more files and [0-9,]+ more forked children were not read, because the list takes 0.5 s at most" "$T/warned"
 	seconds timeout 30 "$SEEP" ls
 	((took < 120))
 	grep -q " running .*crowd" "$T/said"
-	grep -Eq "[0-9]{2,3} more files and [0-9]+ more forked children were not read: this takes 5 s at most" "$T/warned"
+	grep -Eq "[0-9]{2,3} more files and [0-9,]+ more forked children were not read, because the list takes 5 s at most" "$T/warned"
 }
 
 @test "thousands of processes that say they are one: a report of them takes no time that grows with their square" {

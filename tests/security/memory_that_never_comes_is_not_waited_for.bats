@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# memory_that_never_comes_is_not_waited_for - a live map that leads to pages of FUSE or userfaultfd, which nobody ever delivers.
-# threat: root's seep, pointed at a hostile user's process, file or directory, must not be made to hang
+# memory_that_never_comes_is_not_waited_for - seep does not wait for a live map whose pages are in FUSE or userfaultfd and are never delivered.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -82,7 +82,7 @@ all_end() {
 	done
 }
 
-@test "a page that goes away between the look and the read: the helper is left behind, and that is said" {
+@test "if a page disappears between check and read, the helper is left behind and the report says so" {
 	local i
 	begin fuse race
 	for i in $(seq "$(full_or 300 60)"); do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# names_cannot_hide_in_any_form - control, bidi and tag characters of a hostile program's names reach no terminal, page or spreadsheet.
-# threat: root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything
+# names_cannot_hide_in_any_form - control, bidi and tag characters in a hostile program's names reach no terminal, page or spreadsheet.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# names_do_not_cross_owners - a file with somebody else's build-id names its own functions alone.
-# threat: the host must not be harmed through us by anyone who could not harm it without us, its own less privileged children included; root's seep, pointed at a hostile user's process, file or directory, must not be made to read or write elsewhere
+# names_do_not_cross_owners - a file that carries somebody else's build-id gives names only to its own functions.
+# threat: nobody may harm the host by means of seep who could not harm it without seep; this includes the host's own less privileged children; if root points seep at a process, file or directory of a hostile user, that user must not be able to make it read or write other files than it was told to
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -110,4 +110,88 @@ functions() {
 		cat "$T/text"
 		[[ $(grep -oE 'in keep_(attacker|victim)' "$T/text" | sort -u | wc -l) -eq 2 ]]
 	done
+}
+
+# frames_of EXE: functions of ours that the processes of this program have, in $T/report.json
+frames_of() {
+	jq -r --arg exe "$1" '.processes[] | select(.exe == $exe) | .sites[].frames[].function
+		| select(. != null and startswith("keep_"))' "$T/report.json" | sort -u | tr '\n' ' '
+}
+
+@test "in one recording of processes that see other files under the same path" {
+	prepare
+	own_mounts true 2>/dev/null || skip "no mount namespace here"
+	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$T/ours/program" wait >"$T/out" 3>&- &
+	PIDS+=($!)
+	answered ready
+	own_mounts sh -c "mount --bind '$T/his/program' '$T/ours/program' &&
+		exec env LD_PRELOAD='$COLLECTOR' SEEP_DIR='$DIR' '$T/ours/program' wait" >"$T/out.his" 3>&- &
+	PIDS+=($!)
+	eventually grep -q ready "$T/out.his"
+	read -ra children <<<"$(pgrep -d ' ' -P "${PIDS[-1]}")"
+	PIDS=("${children[@]}" "${PIDS[@]}")
+	"$SEEP" export "$DIR" --format seep -o "$T/both.data"
+	# the files are not needed any more
+	rm "$T/ours/program" "$T/his/program"
+	[[ $(functions "$T/both.data" --no-cache | tr '\n' ' ') == "keep_attacker keep_victim " ]]
+	jq -e 'all(.processes[]; [.sites[].frames[].function
+		| select(. != null and startswith("keep_"))] | unique | length == 1)' "$T/report.json"
+}
+
+# A process says in its segment that it is another one, which was started in the
+# same directory: that is where the path of a module begins. It knows better
+# where its own file is. Three of them, so that the order does not matter.
+@test "in the recording of a tree whose members say that they are somebody else" {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	local who at
+	at=$(mktemp -d -t "seep-test.${SEEP_RUN:-0}.XXXXXX") # where nobody may come, too
+	OWN_DIR=$at
+	chmod 711 "$at"
+	for who in victim attacker; do
+		mkdir "$at/$who"
+		cat >"$at/$who/plug.c" <<-END
+			#include <stdlib.h>
+			__attribute__((noinline)) void *keep_$who(size_t n) { char *volatile p = malloc(n); return p; }
+			void run(void) { for (int i = 0; i < 50; i++) keep_$who(1000); }
+		END
+		"${CC:-gcc}" -O1 -g -shared -fPIC "-Wl,--build-id=0x$ID" -o "$at/$who/plug.so" "$at/$who/plug.c"
+		cp "$HOSTS/claims" "$at/$who/claims_$who"
+	done
+	chown -R 65534 "$at/attacker"
+	setpriv --reuid=65534 --clear-groups test -x "$at/attacker/plug.so" || skip "nobody cannot come here"
+	mkfifo "$at/lines" "$at/attacker/lines"
+	chmod 666 "$at/lines" "$at/attacker/lines"
+	cat >"$at/tree" <<-'END'
+		attack() {
+			(cd "$at/attacker" && exec setpriv --reuid=65534 --clear-groups \
+				./claims_attacker "$1" <"$at/attacker/lines" >"$at/attacker/$2") &
+			until grep -qs ready "$at/attacker/$2"; do sleep 0.05; done
+		}
+		exec 8<>"$at/attacker/lines" 9<>"$at/lines"
+		# a forged header to begin with: of a victim that has ended
+		(cd "$at/victim" && exec ./claims_victim <"$at/lines" >"$at/out.1") &
+		until grep -qs ready "$at/out.1"; do sleep 0.05; done
+		head -c 8192 "$(ls "$SEEP_DIR"/*claims_victim*.seg "$SEEP_DIR"/*-$!-*.seg 2>/dev/null | head -n 1)" >"$at/header"
+		chmod 644 "$at/header"
+		attack "$at/header" out.1
+		(cd "$at/victim" && exec ./claims_victim <"$at/lines" >"$at/out.2") &
+		until grep -qs ready "$at/out.2"; do sleep 0.05; done
+		attack "$at/header" out.2
+		sleep 1.5 # record looks where their modules lie
+		printf '\n\n\n\n' >&8
+		printf '\n\n\n\n' >&9
+		wait
+	END
+	export at
+	record -q -o tree.data bash "$at/tree"
+	cat "$T/err"
+	[[ $status -eq 0 && -s $at/header ]]
+	functions "$T/tree.data" --no-cache
+	[[ $(frames_of "$at/victim/claims_victim") == "keep_victim " ]]
+	[[ $(frames_of "$at/attacker/claims_attacker") == "keep_attacker " ]]
+	# and so without the files
+	rm -r "$at/victim" "$at/attacker"
+	functions "$T/tree.data" --no-cache
+	[[ $(frames_of "$at/victim/claims_victim") == "keep_victim " ]]
+	[[ $(frames_of "$at/attacker/claims_attacker") == "keep_attacker " ]]
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# names_take_bounded_time - files that never answer, never end or have very much in them cost their names alone.
-# threat: root's seep, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound
+# names_take_bounded_time - files that never answer, never end or are very large cost only their own names.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang or use memory without bound
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -106,7 +106,7 @@ filler() {
 	fi
 }
 
-@test "of a map with too many bytes or lines the end is read, and what that costs is said" {
+@test "of a map with too many bytes or lines the end is read, and the report says what is missing" {
 	traced_well "$HOSTS/jit"
 	map=/tmp/perf-$(sed -n 's/^PID //p' "$T/out").map
 	cp "$map" "$T/map"
@@ -123,7 +123,7 @@ filler() {
 	rm "$map"
 }
 
-@test "--patience is an option of all that name" {
+@test "all commands that look up names have --patience" {
 	for command in report diff check export view; do
 		"$SEEP" "$command" --help | grep -q -- --patience
 	done

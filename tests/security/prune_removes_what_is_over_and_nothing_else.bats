@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# prune_removes_what_is_over_and_nothing_else - processes that cannot be seen, directories that are exchanged meanwhile.
-# threat: root's seep must not be made to read or write elsewhere; and what it cannot read completely it says
+# prune_removes_what_is_over_and_nothing_else - ls --prune keeps segments of processes that it cannot see, and is not misled by directories that are exchanged meanwhile.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it read or write other files than it was told to; if seep cannot read something completely, it says so
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -23,7 +23,7 @@ setup_namespace() {
 	grep -Eq "^ *$HOST  unknown .*toggled" "$T/list"
 	in_namespace env SEEP_DIR="$DIR" "$SEEP" ls --prune >"$T/list" 2>&1
 	cat "$T/list"
-	grep -q "kept: whether its process still runs cannot be seen from here" "$T/list"
+	grep -q "kept, because seep cannot see whether its process still runs" "$T/list"
 	grep -qx "0 files removed" "$T/list"
 	[[ -e $(echo "$DIR"/toggled-"$HOST"-*.seg) && -e $(echo "$DIR"/toggled-"$HOST"-*.seg.ctl) ]]
 	ends_well
@@ -110,6 +110,6 @@ setup_namespace() {
 	SEEP_DIR=$DIR "$SEEP" ls --prune >"$T/list" 2>&1
 	cat "$T/list"
 	[[ ! -e $1 && -e $2 ]]
-	grep -q "kept: it does not belong to the owner of its directory" "$T/list"
+	grep -q "kept, because it does not belong to the owner of its directory" "$T/list"
 	grep -qx "1 file removed" "$T/list"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# recording_has_bounds - whatever a member of the tree leaves as its records: memory, disk and time of root's record stay bounded.
-# threat: Root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything. And what it cannot read completely it says.
+# recording_has_bounds - memory, disk and time that root's record uses stay bounded, whatever a traced process leaves as its records.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything; if seep cannot read something completely, it says so
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -36,7 +36,7 @@ stated() {
 	[[ $got -eq 3 ]] || { cat "$T/check"; return 1; }
 }
 
-@test "100 files of 500 MB of holes" {
+@test "100 files of 500 MB of holes stay within the bounds" {
 	hostile 300 20 files 100 500000000
 	stated '^.*100 (more )?processes were not (recorded|traced): the record is damaged, or claims far more than is in it'
 	# the program itself is there
@@ -44,12 +44,12 @@ stated() {
 	[[ $(from_report 'len(p)') -eq 1 ]]
 }
 
-@test "100 slots of 500 MB of holes" {
+@test "100 slots of 500 MB of holes stay within the bounds" {
 	hostile 300 20 slots 100 500000000
 	stated 'the record is damaged, or claims far more than is in it'
 }
 
-@test "records that do hold what they say: --max-size bounds the recording" {
+@test "--max-size bounds the recording even if records really are that large" {
 	hostile 600 40 dense 30 2000000 --max-size 100K
 	stated 'the recording has its full size'
 	[[ $(stat -c %s "$T/r.seep") -lt 600000 ]]
@@ -70,7 +70,7 @@ stated() {
 }
 
 # bats test_tags=full
-@test "what another user of the tree leaves has a share of its own" {
+@test "processes of another user have their own share of the recording" {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	[[ ! -e /dev/shm/seep-64321 ]] || skip "not permitted here: uid 64321 is in use"
 	chmod 711 "$T"
@@ -83,7 +83,7 @@ stated() {
 	stated 'the records of another user have more than 256 MiB'
 }
 
-@test "a recording that unpacks to very much: processes are left out, and it is said" {
+@test "if a recording unpacks to too much, processes are left out and the report says so" {
 	need zstd
 	record -q -o small.seep true
 	"$PYTHON" - "$T/small.seep" "$T/bomb.seep" <<-'PY'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# results_are_as_private_as_their_input - nobody may read a report, page or export who may not read what it is made of.
-# threat: the host must not be harmed through us by anyone who could not harm it without us
+# results_are_as_private_as_their_input - a report, page or export is readable only for users who may read its input.
+# threat: nobody may harm the host by means of seep who could not harm it without seep
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

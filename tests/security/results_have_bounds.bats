@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# results_have_bounds - a few MiB of shared stacks are not written out as GiB: refused before the first byte, or cut off, and said.
-# threat: Root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything
+# results_have_bounds - a few MiB of shared stacks do not become GiB of output: the output is refused before the first byte or cut off, and seep says so.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
@@ -42,7 +42,7 @@ deep() {
 	[[ $(stat -c %s "$T/shared") -lt 10000000 ]]
 }
 
-@test "the estimate is near what comes" {
+@test "the estimated size is close to the real one" {
 	deep 300 500
 	"$SEEP" report "$T/deep.seg" --format json --no-cache >"$T/full"
 	local size
@@ -52,13 +52,13 @@ deep() {
 }
 
 # bats test_tags=full
-@test "2 GiB without a word of the user" {
+@test "the default limit is 2 GiB" {
 	deep 6000 4000
 	complains 3 timeout 60 "$SEEP" report "$T/deep.seg" --format json --no-cache
 	grep -E 'about [2-9](\.[0-9]+)? GiB of JSON' "$T/complaint"
 }
 
-@test "every other form ends at the bound; a file that was there stays" {
+@test "every other format ends at the limit, and an existing file is kept" {
 	local format n=0
 	deep 60 200
 	for format in $("$SEEP" export --list | awk '{ print $1 }' | grep -E '^[a-z0-9]+$'); do
@@ -78,4 +78,25 @@ deep() {
 	local got=0
 	"$SEEP" report "$T/deep.seg" --no-cache --table --max-output 100 >"$T/said" 2>"$T/complaint" || got=$?
 	[[ $got -eq 3 && $(stat -c %s "$T/said") -le 100 && $(wc -l <"$T/complaint") -eq 1 ]]
+}
+
+@test "the page of view ends at the bound and leaves nothing, with -o and without" {
+	deep 60 200
+	echo precious >"$T/result"
+	mkdir "$T/tmp"
+	complains 3 "$SEEP" view "$T/deep.seg" --no-open --full --no-cache --max-output 1000 -o "$T/result"
+	[[ $(<"$T/result") == precious ]]
+	complains 3 env TMPDIR="$T/tmp" "$SEEP" view "$T/deep.seg" --no-open --full --no-cache --max-output 1000
+	grep -E 'seep-view\..*more than 1000 bytes.*--max-output' "$T/complaint"
+	[[ -z $(ls -A "$T/tmp") ]]
+	TMPDIR="$T/tmp" "$SEEP" view "$T/deep.seg" --no-open --full --no-cache --max-output 100MiB >"$T/path"
+	[[ -s $(<"$T/path") ]]
+}
+
+@test "a page of view whose disk is full is not left behind" {
+	deep 60 200
+	mkdir "$T/tmp"
+	complains 3 env TMPDIR="$T/tmp" bash -c 'ulimit -f 8; trap "" XFSZ; exec "$@"' - \
+		"$SEEP" view "$T/deep.seg" --no-open --full --no-cache
+	[[ -z $(ls -A "$T/tmp") ]]
 }

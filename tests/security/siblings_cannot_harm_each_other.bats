@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# siblings_cannot_harm_each_other - what a forked child relies on is out of reach of other children of the same process.
-# threat: the host must not be harmed through us by anyone who could not harm it without us, its own less privileged children included
+# siblings_cannot_harm_each_other - other children of the same process cannot reach the memory that a forked child relies on.
+# threat: nobody may harm the host by means of seep who could not harm it without seep; this includes the host's own less privileged children
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# snapshots_of_others_do_not_count - FILE.snapshots beside a recording may be anybody's directory: only files of the recording's owner are read there.
-# threat: root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything; and what it cannot read completely it says
+# snapshots_of_others_do_not_count - FILE.snapshots beside a recording may be anybody's directory, so only files of the recording's owner are read there.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything; if seep cannot read something completely, it says so
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -19,7 +19,7 @@ planted() {
 	FILE=$T/everybody/seep.data
 }
 
-@test "snapshots of another user are left out, by name; those of the owner count" {
+@test "snapshots of another user are left out and named; those of the owner count" {
 	planted
 	local file
 	for file in "$T/true"/*; do
@@ -93,7 +93,7 @@ planted() {
 	[[ $(from_report '[x["number"] for x in d["snapshots"]]') == '[1, 2, 3]' ]]
 }
 
-@test "a folder of another user's gets none of ours: they stay, and that is said" {
+@test "snapshots are not moved into a directory of another user, and record says so" {
 	need_users
 	mkdir -m 777 "$T/seep.data.snapshots"
 	chmod 777 "$T/seep.data.snapshots"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# what_is_announced_is_on_the_disk - a recording and a snapshot are synced, file and name, before the user is told. (test_power has every cut.)
-# threat: And what it cannot read completely it says.
+# what_is_announced_is_on_the_disk - a recording and a snapshot are synced, file and directory entry, before the user is informed (test_power tries every interruption).
+# threat: if seep cannot read something completely, it says so
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# words_on_stderr_are_inert - names, paths and texts of others in messages: no control, no hidden character, no turned text.
-# threat: Root's `seep`, pointed at a hostile user's process, file or directory, must not be made to hang, to grow without bound, to read or write elsewhere, to signal or execute anything
+# words_on_stderr_are_inert - foreign names, paths and texts in messages contain no control characters, hidden characters or changes of text direction.
+# threat: if root points seep at a process, file or directory of a hostile user, that user must not be able to make it hang, use memory without bound, read or write other files than it was told to, send a signal, or execute anything
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -85,7 +85,7 @@ inert() {
 	[[ ! -s $T/all ]] || inert "$T/all"
 }
 
-@test "one printer: no other place of the command writes to stderr" {
+@test "only one function of the command writes to stderr" {
 	# shellcheck disable=SC2154 # lib/host.bash sets it
 	cd "$repo"
 	grep -nE '\bstderr\b|STDERR_FILENO' -r src --include=*.c |

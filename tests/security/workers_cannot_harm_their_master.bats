@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# workers_cannot_harm_their_master - what a process relies on is out of reach of children that have dropped their privileges.
-# threat: the host must not be harmed through us by anyone who could not harm it without us, its own less privileged children included
+# workers_cannot_harm_their_master - children that have dropped their privileges cannot reach the memory that their parent relies on.
+# threat: nobody may harm the host by means of seep who could not harm it without seep; this includes the host's own less privileged children
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 

@@ -615,6 +615,10 @@ who_frees_most_is_kept_among_many(void **state)
 	(void)state;
 	assert_true(module_init((void *)finds_nothing, ""));
 	segment.memory.anonymous = false; /* as after the first events */
+	segment.open = segment.used;      /* nothing is to spare */
+	ledger_freed_by(site, 0x1000);
+	assert_int_equal(segment.header->counts[SEG_LOST_FREERS], 1);
+	segment.open = segment.used + (1 << 20);
 	for (i = 0; i < 100000; i++) {
 		ledger_freed_by(site, 0x1000);
 		if (i % 2)

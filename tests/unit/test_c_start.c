@@ -18,6 +18,8 @@
 #include <cmocka.h>
 
 #include "collector/config.h"
+#include "collector/describe.h"
+#include "collector/kernel.h"
 #include "collector/ledger.h"
 #include "collector/mark.h"
 #include "collector/module.h"
@@ -162,8 +164,6 @@ find_nothing(void *pc, void *ret)
 static void
 a_segment_and_its_control_file_are_made_private(void **state)
 {
-	struct place_kernel kernel = place_probe();
-	struct place place;
 	struct thread *t = calloc(1, sizeof(*t));
 	uint64_t frame = 0x1234, bytes;
 	struct segment_memory m;
@@ -172,16 +172,17 @@ a_segment_and_its_control_file_are_made_private(void **state)
 	(void)state;
 	umask(0);
 	set("SEEP_DIR", dir);
+	kernel_probe();
 	assert_true(kernel.honest);
-	assert_true(place_create(
-	    &place, 16 * MIB, PLACE_SLOTS_MAPPED, kernel.populate));
+	config.budget = 16 * MIB;
+	assert_true(place_create(PLACE_SLOTS_MAPPED, kernel.populate));
 	assert_int_equal(files_in_dir(".seg"), 1);
 	assert_int_equal(files_in_dir(".ctl"), 1);
 	assert_int_equal(place.medium, SEG_MEDIUM_TMPFS);
 	assert_true(segment_init(&place.memory, place.segment_bytes,
 	    place.segment_bytes, kernel.populate));
 	tick_start(true);
-	place_describe(segment.header, NULL, "");
+	describe_process(segment.header, NULL, "");
 	assert_true(segment.header->pid == (uint32_t)getpid());
 	assert_true(module_init((void *)(uintptr_t)find_nothing, "/bin/x") &&
 	    sites_init(1) && ledger_init(1) && mark_init() && user_init(1));

@@ -220,8 +220,10 @@ bad_baselines_are_refused_with_their_line(void **state)
 	} cases[] = {
 	    {"", "it is empty", -EBADMSG},
 	    {"hello\n", ":1: not a baseline", -EBADMSG},
-	    {"seep-baseline 2\n", ":1: a baseline of another", -ENOTSUP},
-	    {"seep-baseline 1x\n", ":1: a baseline of another", -ENOTSUP},
+	    {"seep-baseline 2\n", ":1: this baseline was written by another",
+	        -ENOTSUP},
+	    {"seep-baseline 1x\n", ":1: this baseline was written by another",
+	        -ENOTSUP},
 	    {"seep-baseline 1\n# c\n\nxyz 1 1 t\n", ":4: a line", -EBADMSG},
 	    {"seep-baseline 1\n0000000000000007 -1 1 t\n", ":2: a line",
 	        -EBADMSG},

@@ -113,13 +113,13 @@ fields_are_written_as_the_format_says(void **state)
 	struct proto m = {0}, inner = {0};
 
 	(void)state;
-	proto_uint(&m, 1, 150);
-	proto_uint(&m, 9, 0); /* left out */
-	proto_int(&m, 2, -1);
-	proto_packed(&inner, 0);
-	proto_packed(&inner, 300);
-	proto_message(&m, 3, &inner);
-	proto_bytes(&m, 4, "hi", 2);
+	pprof_proto_uint(&m, 1, 150);
+	pprof_proto_uint(&m, 9, 0); /* left out */
+	pprof_proto_int(&m, 2, -1);
+	pprof_proto_packed(&inner, 0);
+	pprof_proto_packed(&inner, 300);
+	pprof_proto_message(&m, 3, &inner);
+	pprof_proto_bytes(&m, 4, "hi", 2);
 	assert_false(m.failed);
 	assert_int_equal(inner.len, 0);
 	assert_int_equal(m.len, sizeof(expected));
@@ -137,21 +137,21 @@ streams_come_back_whole(void **state)
 	int fd = mkstemp(path);
 	FILE *out = fdopen(fd, "w");
 	uint8_t *back = malloc(BYTES + 1);
-	struct proto_stream *s;
+	struct pprof_proto_stream *s;
 	struct proto m = {0};
 	gzFile in;
 
 	(void)state;
 	assert_non_null(out);
 	assert_non_null(back);
-	assert_int_equal(proto_stream_new(out, &s), 0);
+	assert_int_equal(pprof_proto_stream_new(out, &s), 0);
 	for (unsigned i = 0; i < BYTES; i++) {
-		proto_packed(&m, i * 7919 % 128);
+		pprof_proto_packed(&m, i * 7919 % 128);
 		if (i == 5 || i == 200000)
-			proto_stream_put(s, &m);
+			pprof_proto_stream_put(s, &m);
 	}
-	proto_stream_put(s, &m);
-	assert_int_equal(proto_stream_end(s, 0), 0);
+	pprof_proto_stream_put(s, &m);
+	assert_int_equal(pprof_proto_stream_end(s, 0), 0);
 	assert_int_equal(fclose(out), 0);
 	in = gzopen(path, "r");
 	assert_non_null(in);

@@ -381,32 +381,71 @@ a_process_that_ends_or_becomes_another_is_told(void **state)
 	assert_int_equal(foreign_open(h.pid, NULL, &f, NULL), -ESRCH);
 }
 
+static struct host
+start_nobody(void)
+{
+	struct host h = start_host(become_nobody);
+
+	close(h.go);
+	for (int i = 0; i < 500 && owner_of(h.pid) == 0; i++)
+		usleep(10000);
+	return h;
+}
+
+static void
+kill_host(const struct host *h)
+{
+	(void)kill(h->pid, SIGKILL);
+	(void)waitpid(h->pid, NULL, 0);
+}
+
+/* How long it took to be told that there is no answer in time. */
+static uint64_t
+time_lost(const struct host *h)
+{
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+	char *text = NULL;
+	size_t len;
+
+	assert_int_equal(foreign_text(h->pid, "maps", &text, &len), -ETIMEDOUT);
+	return clock_ns(CLOCK_MONOTONIC) - begin;
+}
+
 static void
 a_memory_map_that_does_not_come_is_not_waited_for(void **state)
 {
-	struct host h;
+	struct host first, second;
 	char *text = NULL;
 	size_t len;
 
 	(void)state;
 	if (geteuid() != 0)
 		return; /* needs a process of another user that we may read */
-	h = start_host(become_nobody);
-	close(h.go);
-	for (int i = 0; i < 500 && owner_of(h.pid) == 0; i++)
-		usleep(10000);
-	assert_int_equal(foreign_maps(h.pid, &text, &len), 0);
+	first = start_nobody();
+	second = start_nobody();
+	assert_int_equal(foreign_text(first.pid, "maps", &text, &len), 0);
 	assert_non_null(strstr(text, "[stack]"));
 	assert_int_equal(strlen(text), len);
 	free(text);
-	/* the same helper serves again, and hangs then */
-	assert_int_equal(kill(helper_of(&h), SIGSTOP), 0);
-	assert_int_equal(foreign_maps(h.pid, &text, &len), -ETIMEDOUT);
-	assert_int_equal(foreign_maps(h.pid, &text, &len), 0);
+	assert_int_equal(foreign_text(first.pid, "environ", &text, &len), 0);
 	free(text);
-	(void)kill(h.pid, SIGKILL);
-	(void)waitpid(h.pid, NULL, 0);
-	assert_int_equal(foreign_maps(h.pid, &text, &len), -ESRCH);
+	assert_int_equal(
+	    foreign_text(first.pid, "no such file", &text, &len), -ENOENT);
+
+	/* the helper serves all processes, and hangs with one of them */
+	assert_int_equal(kill(helper_of(&first), SIGSTOP), 0);
+	assert_in_range(time_lost(&first), UINT64_C(1900000000), UINT64_MAX);
+	/* which is not asked again, with whatever file */
+	assert_in_range(time_lost(&first), 0, 500000000);
+	/* while another helper reads the others */
+	assert_int_equal(foreign_text(second.pid, "maps", &text, &len), 0);
+	free(text);
+	/* a second one that does not answer costs no 2 s more */
+	assert_int_equal(kill(helper_of(&second), SIGSTOP), 0);
+	assert_in_range(time_lost(&second), 0, 1500000000);
+	kill_host(&first);
+	assert_int_equal(foreign_text(first.pid, "maps", &text, &len), -ESRCH);
+	kill_host(&second);
 }
 
 /* What Yama does: the call is refused, descriptors opened before work. */

@@ -108,7 +108,7 @@ static void
 check_words(const struct session *s, const struct told *t)
 {
 	assert_true(s->is_truncated);
-	assert_true(has_note(s, "breaks off: its end is missing"));
+	assert_true(has_note(s, "is cut off: its end is missing"));
 	if (t->until_us > 0)
 		assert_true(has_note(s, "it is complete up to"));
 	if (t->unfinished > 0)

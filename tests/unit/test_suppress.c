@@ -164,9 +164,9 @@ first_entry_wins_and_is_booked_by_name(void **state)
 
 	(void)state;
 	assert_int_equal(n, 1);
-	suppress_book(s, n, 3, 300);
-	suppress_book(s, n, 1, UINT64_MAX);
-	suppress_book(s, SUPPRESS_NONE, 1, 1);
+	suppress_add_match(s, n, 3, 300);
+	suppress_add_match(s, n, 1, UINT64_MAX);
+	suppress_add_match(s, SUPPRESS_NONE, 1, 1);
 	assert_int_equal(suppress_count(s), 4);
 	e = suppress_entry(s, 1);
 	assert_string_equal(e->name, "leak:main");

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* fault_set() returns its second argument: an error stays an error. */
-#if __has_include("reader/fault.h")
+#if __has_include("util/fault.h")
 #include "util/fault.h"
 #define fault_set(f, err, ...) ((fault_set)(f, err, __VA_ARGS__), (err))
 #endif

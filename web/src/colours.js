@@ -13,7 +13,7 @@ export function forget() {
 }
 
 /*
- * Modules have hues, functions shades of them: neighbours can be told apart,
+ * Modules have hues, functions shades of them, so that neighbours differ,
  * and what belongs together looks so. The program itself is warm, the system's
  * libraries are grey.
  */

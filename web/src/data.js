@@ -1,6 +1,6 @@
 // data.js - what seep packed into the page: base64, gzip, head and columns.
 // SPDX-License-Identifier: Apache-2.0
-// The format is told in docs/PAGE.md.
+// docs/PAGE.md describes the format.
 
 function fromBase64(text) {
 	if (Uint8Array.fromBase64)

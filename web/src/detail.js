@@ -202,7 +202,7 @@ function scale(low, high, mean, meanLive) {
 	return box;
 }
 
-/* How large blocks are: the range of all, and one by one those that live. */
+/* Sizes of blocks: the range of all blocks, and a histogram of the live ones. */
 function sizes(some) {
 	const low = some.least('size_min');
 	const high = some.most('size_max');
@@ -218,15 +218,15 @@ function sizes(some) {
 		low === high ? `all ${count(low)} bytes` :
 			`${count(low)} to ${count(high)} bytes, mean ${count(Math.round(mean))}` +
 			(meanLive > 0 && Math.round(meanLive) !== Math.round(mean) ?
-				`, of the living ${count(Math.round(meanLive))}` : '');
+				`, mean of live blocks ${count(Math.round(meanLive))}` : '');
 
 	box.append(make('p', 'soft', text));
 	if (high > low && isKnown)
 		box.append(sizeTable(some), ofWhich(some, live));
 	else if (high > low)
 		box.append(scale(low, high, mean, meanLive), make('p', 'soft', live > 0 ?
-			'How many have which size is known only at a normal exit.' :
-			'How many have which size is counted of living blocks; none is live.'));
+			'The number of blocks of each size is known only after a normal exit.' :
+			'Sizes are counted only for live blocks, and no block is live.'));
 	return box;
 }
 
@@ -234,26 +234,26 @@ function sizeTable(some) {
 	const living = some.classes('size', 'class');
 	const all = [...living.keys()];
 
-	return histogram('Sizes of living blocks, in bytes', 'bytes',
+	return histogram('Sizes of live blocks, in bytes', 'bytes',
 		range(Math.min(...all), Math.max(...all)), (i) => sizeLabel(i, SIZES - 1),
 		[['still live', living, 'living']]);
 }
 
-// Events go on after the process has counted what lives.
+// The process goes on allocating after it has counted its live blocks.
 function ofWhich(some, live) {
-	let told = 0;
+	let counted = 0;
 
 	for (const n of some.classes('size', 'class').values())
-		told += n;
-	if (told === live)
+		counted += n;
+	if (counted === live)
 		return '';
-	return make('p', 'soft', `Of ${count(told)} ` +
+	return make('p', 'soft', `These are ${count(counted)} ` +
 		`${some.sum('samples') > 0 ? 'sampled ' : ''}blocks, counted at another ` +
-		`moment than the ${count(live)} that live.`);
+		`moment than the ${count(live)} live blocks.`);
 }
 
-// Blocks by age at death; where all sites know the steps of the first bucket,
-// these are in its place.
+// Freed blocks by age. If all sites know the steps of the first class, the steps
+// replace it.
 function deaths(some) {
 	const dead = some.classes('death', 'age');
 
@@ -263,7 +263,7 @@ function deaths(some) {
 	return dead;
 }
 
-/* How old blocks were when they were freed, and how old the living are. */
+/* Ages of freed blocks when they were freed, and of live blocks. */
 function ages(some) {
 	const dead = deaths(some);
 	const living = some.classes('living', 'age');
@@ -273,8 +273,8 @@ function ages(some) {
 	const columns = dead.size > 0 ? [['freed', dead, 'dead']] : [];
 
 	if (all.length === 0) {
-		box.append(make('p', 'soft', 'none was freed' +
-			(known ? '' : '; ages of living blocks are known only at a normal exit')));
+		box.append(make('p', 'soft', 'no block was freed' +
+			(known ? '' : '; ages of live blocks are known only after a normal exit')));
 		return box;
 	}
 	if (known)
@@ -287,7 +287,7 @@ function ages(some) {
 		(i) => ageLabel(i, AGES - 1), columns));
 	if (!known && some.sum('live_blocks') > 0)
 		box.append(make('p', 'soft',
-			'Ages of living blocks are known only at a normal exit.'));
+			'Ages of live blocks are known only after a normal exit.'));
 	return box;
 }
 
@@ -433,7 +433,7 @@ export function show(box, model, sites, onclose) {
 	button.addEventListener('click', async () => {
 		const done = await copy(stackText(model, some));
 
-		button.textContent = done ? 'Copied' : 'Cannot copy here';
+		button.textContent = done ? 'Copied' : 'Cannot copy';
 		setTimeout(() => {
 			button.textContent = 'Copy stack';
 		}, 1500);

@@ -25,7 +25,7 @@ const CHANGE = {
 };
 
 /*
- * rows: of sites that look the same, each told by its first site.
+ * rows: of sites that look the same, each named by its first site.
  * value(metric, unit): a number for each row, with a sign where isSigned; null
  * where the metric makes no sense.
  */

@@ -1,4 +1,4 @@
-// losses.js - what is missing, and what looking cost.
+// losses.js - losses, and the cost of tracing.
 // SPDX-License-Identifier: Apache-2.0
 import { make } from './dom.js';
 import { bytes, clean, count, percent } from './text.js';
@@ -36,9 +36,9 @@ export function show(box, model, processes) {
 		.map((i) => head.inputs[i]);
 
 	if (merged > 0)
-		lost.push([count(merged), 'sites are boxes "(other)" below their callers: ' +
+		lost.push([count(merged), 'sites are merged into boxes "(other)" below their callers: ' +
 			`each has less than ${+(100 * head.threshold).toPrecision(2)}% of ` +
-			'everything; --full keeps them apart']);
+			'everything; --full shows them separately']);
 	for (const input of inputs)
 		if (input.filtered.sites > 0)
 			lost.push([count(input.filtered.sites),
@@ -48,10 +48,10 @@ export function show(box, model, processes) {
 
 	box.replaceChildren(
 		block('Not recorded, or merged', lost, 'Nothing was lost.'),
-		block('Counted beside the figures',
+		block('Other counters',
 			[...counts(head, processes, 'counted'), ...counts(head, processes, 'facts')],
 			'Nothing out of the ordinary.'),
-		block('What seep itself took', [
+		block('Memory used by seep itself', [
 			[bytes(own), 'memory of the collector inside the process'],
 			[bytes(used), 'shared tables'],
 			peak > 16 * (1 << 20) ? [percent(own + used, peak),

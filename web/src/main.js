@@ -28,11 +28,11 @@ const ALL = {
 };
 
 const NOTHING = {
-	live: 'live', peak: 'there at the peak', allocated: 'allocated',
+	live: 'live', peak: 'live at the peak', allocated: 'allocated',
 	temporary: 'short-lived', older: 'that old',
 };
 
-const INSTEAD = { live: 'all that lives', peak: 'the heap at its peak', allocated: 'all that was allocated' };
+const INSTEAD = { live: 'all live blocks', peak: 'the heap at its peak', allocated: 'all allocations' };
 
 const KEYS = [
 	['/', 'search; Esc clears'],
@@ -119,7 +119,7 @@ function refresh() {
 	refreshViews();
 }
 
-// What the command asked for; where there is none of it, what there is.
+// The metric that the command asked for or, if that is empty, one that is not.
 function firstMetric() {
 	const wanted = model.head.metric;
 
@@ -207,7 +207,7 @@ function showTiles(processes) {
 			TITLES[metric] ?? `Older than ${model.head.older.than}`;
 		value.textContent = size === null ? '\u2013' :
 			signed(size, now.isSigned, bytes);
-		exact.textContent = size === null ? 'not known of a part of the run' :
+		exact.textContent = size === null ? 'not known for a part of the run' :
 			`${signed(size, now.isSigned)} in ${signed(blocks, now.isSigned)} ` +
 			(metric === 'allocated' ? 'call' : 'block') +
 			(Math.abs(blocks) === 1 ? '' : 's');
@@ -215,9 +215,9 @@ function showTiles(processes) {
 			`${bytes(both[0].total(metric, 'bytes'))} \u2192 ` +
 			bytes(both[1].total(metric, 'bytes'));
 		b.title = metric === 'peak' && processes.length > 1 ?
-			'the peaks of all processes added up, though not all at one time' :
+			'the sum of the peaks of all processes, which were at different times' :
 			metric === 'temporary' ? model.temporaryTitle :
-				metric === 'older' ? 'of what lives' : '';
+				metric === 'older' ? 'live blocks of this age' : '';
 	}
 }
 
@@ -245,8 +245,8 @@ function showProcess() {
 	$('summary').textContent = one ? clean(one.summary) : summaryOf(processes);
 	$('warnings').replaceChildren(...model.head.inputs
 		.filter((i) => !i.complete).map((i) => make('li', '',
-			`${i.title ? `${clean(i.title)}: ` : ''}the recording breaks off: ` +
-			'what came before is complete.')),
+			`${i.title ? `${clean(i.title)}: ` : ''}the recording is cut off; ` +
+			'the figures are those of its last complete part.')),
 	...(model.head.older?.remarks ?? []).map((r) => make('li', '', clean(r))));
 	showLosses($('losses'), model, processes);
 	showLine(processes);
@@ -258,10 +258,10 @@ function summaryOf(processes) {
 
 	return `${plural(processes.length, 'process', 'processes')} made ` +
 		`${plural(add('allocations'), 'allocation')} of ` +
-		`${bytes(add('allocated_bytes'))} in all; ${bytes(add('live_bytes'))} in ` +
-		`${plural(add('live_blocks'), 'block')} were live at the last that is known of ` +
-		`each; their peaks add up to ${bytes(add('peak_bytes'))}, though not all ` +
-		'at one time.';
+		`${bytes(add('allocated_bytes'))} in total; ${bytes(add('live_bytes'))} in ` +
+		`${plural(add('live_blocks'), 'block')} were live at the last known moment of ` +
+		`each process; their peaks, at different times, add up to ` +
+		`${bytes(add('peak_bytes'))}.`;
 }
 
 function showSuppressed(processes) {
@@ -283,20 +283,20 @@ function showSuppressed(processes) {
 
 function showFlameKey() {
 	$('flame-key').textContent = now.isSigned ?
-		'Width: how much changed. Red grew, blue shrank, grey did both.' :
-		total() === 0 ? `Nothing here is ${NOTHING[state.metric]}: the tiles ` +
-			'above have something else to measure.' : '';
+		'The width shows how much changed: red grew, blue shrank, grey did both.' :
+		total() === 0 ? `Nothing here is ${NOTHING[state.metric]}; select another ` +
+			'tile above.' : '';
 }
 
-// Why figures are not what one would expect at first.
+// Explains why the page does not show the figures that were asked for.
 function showInstead() {
 	const wanted = model.head.metric;
 	const isOther = !state.isChosen && !now.isSigned && state.metric !== wanted;
 	const rest = isOther && whole.total(wanted, 'count') > 0 ?
-		' but suppressed sites' : '';
+		' except suppressed sites' : '';
 
 	$('instead').textContent = isOther ? `Nothing is ${NOTHING[wanted]}${rest}. ` +
-		`What follows is ${INSTEAD[state.metric]}.` :
+		`The page shows ${INSTEAD[state.metric]} instead.` :
 		state.compare !== '' ? 'Compared with ' +
 			`${$('compare').selectedOptions[0].textContent}: ` +
 			'figures, flame graph and table are differences.' : '';
@@ -550,8 +550,8 @@ function makeControls() {
 	set.unit = choice($('units'), [['bytes', 'bytes'], ['count', 'count']],
 		(v) => change({ unit: v }));
 	set.direction = choice($('direction'),
-		[['false', 'callees', 'from main down to who allocates (i)'],
-			['true', 'callers', 'from who allocates up to main (i)']],
+		[['false', 'callees', 'from main down to the allocating function (i)'],
+			['true', 'callers', 'from the allocating function up to main (i)']],
 		(v) => change({ inverted: v === 'true', path: [] }));
 	set.grouping = choice($('grouping'), [['function', 'functions'],
 		['line', 'lines'], ['module', 'modules']],
@@ -613,7 +613,7 @@ function listen() {
 	$('copy-table').addEventListener('click', async (e) => {
 		const done = await copy(tableText());
 
-		e.target.textContent = done ? 'Copied' : 'Cannot copy here';
+		e.target.textContent = done ? 'Copied' : 'Cannot copy';
 		setTimeout(() => {
 			e.target.textContent = 'Copy table';
 		}, 1500);

@@ -35,7 +35,7 @@ class Numbering {
 	}
 }
 
-// Stacks are told by what is new in each: outermost frame first.
+// Each stack is stored as its difference from the one before: outermost frame first.
 function unfold(shared, added, frames) {
 	const n = shared.length;
 	const begin = new Int32Array(n + 1);
@@ -256,7 +256,7 @@ export class Model {
 	get temporaryTitle() {
 		const ms = this.head.temporary_within_ms;
 
-		return ms === null ? 'it was not recorded at which age blocks were freed' :
+		return ms === null ? 'ages of freed blocks were not recorded' :
 			`freed within ${ms / 1000} seconds`;
 	}
 

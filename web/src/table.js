@@ -61,7 +61,7 @@ export class Table {
 				of: (r) => own('live', 'count')[r] });
 		if (!sign)
 			list.push({ key: 'young', label: 'short-lived', css: 'num more',
-				title: `${this.view.model.temporaryTitle}, of all that was allocated`,
+				title: `${this.view.model.temporaryTitle}, of all allocations`,
 				of: (r) => share(own('temporary', 'count')[r],
 					own('allocated', 'count')[r]),
 				text: (v) => v < 0 ? '' : percent(v, 1) },

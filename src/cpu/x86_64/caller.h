@@ -7,6 +7,9 @@
 
 #include "base/attr.h"
 
+/* The version of the symbols that glibc has had since it first ran here. */
+#define CPU_GLIBC_FIRST "GLIBC_2.2.5"
+
 enum { CPU_PAGE = 4096, CPU_ADDRESS_BITS = 47 };
 
 /* Where a walk starts: the state of the function that called the hook. */
@@ -25,8 +28,8 @@ struct cpu_frame {
 #define CPU_CALLER(name) CPU_CALLER_READ(name, uint64_t)
 
 /*
- * The same once more, in a branch that is seldom taken: so that the others
- * need no registers to keep it.
+ * The same once more, in a branch that is seldom taken, so that the other
+ * branches need no registers to keep it.
  */
 #define CPU_CALLER_AGAIN(name) CPU_CALLER_READ(name, volatile uint64_t)
 
@@ -40,8 +43,8 @@ cpu_thread_pointer(void)
 }
 
 /*
- * The block that holds this thread's table of TLS blocks (glibc's dtv): the
- * table has a head of one entry before it, which is where the block begins.
+ * The block that holds this thread's table of TLS blocks (glibc's dtv). One
+ * entry before the table is its head, where the block begins.
  */
 SEEP_INLINE const void *
 cpu_dtv_block(void)

@@ -6,8 +6,8 @@
 #include "base/attr.h"
 
 /*
- * Raw system calls: no errno is touched and no other library's wrapper is
- * run. The kernel's answer comes back as it is: -errno on failure.
+ * Raw system calls. They change no errno and run no wrapper of another library.
+ * The kernel's answer is returned as it is, -errno on failure.
  */
 SEEP_INLINE long
 cpu_syscall6(long n, long a, long b, long c, long d, long e, long f)

@@ -1,4 +1,4 @@
-/* unwind.h - x86-64: what unwinding must know of the registers and the stack. */
+/* unwind.h - x86-64: what unwinding must know about registers and stack. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CPU_X86_64_UNWIND_H
 #define SEEP_CPU_X86_64_UNWIND_H
@@ -9,9 +9,12 @@
 
 #include "base/attr.h"
 
-/* DWARF's numbers of the registers that an unwind rule can express. */
+/*
+ * DWARF's numbers of the registers that an unwind rule can express. BASE is
+ * rbx, from which the loader computes its CFA while it binds a symbol lazily.
+ */
 enum {
-	CPU_DWARF_BX = 3,
+	CPU_DWARF_BASE = 3,
 	CPU_DWARF_FP = 6,
 	CPU_DWARF_SP = 7,
 	CPU_DWARF_RA = 16
@@ -20,10 +23,26 @@ enum {
 /* A call leaves the return address right below the sp after the return. */
 enum { CPU_RETURN_BYTES = 8 };
 
+/*
+ * The CFA of the lazy PLT, as the linker writes it: rsp + 8, plus 8 if the low
+ * four bits of rip are at least 11.
+ */
+#define CPU_PLT_EXPRESSION \
+	{ \
+		0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, \
+		    0x22 \
+	}
+
+SEEP_INLINE int64_t
+cpu_plt_cfa(uint64_t pc)
+{
+	return (pc & 15) >= 11 ? 16 : 8;
+}
+
 /* Where the kernel's rt_sigframe has registers of the interrupted code. */
 enum {
 	CPU_SIGNAL_FP = 120,
-	CPU_SIGNAL_BX = 128,
+	CPU_SIGNAL_BASE = 128,
 	CPU_SIGNAL_SP = 160,
 	CPU_SIGNAL_PC = 168,
 };

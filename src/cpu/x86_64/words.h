@@ -10,9 +10,9 @@
 #include "base/attr.h"
 
 /*
- * Add in one instruction: atomic against signals on this thread, not against
- * other CPUs. A forked child whose copy of the word was wiped half-way ends
- * with a value that is neither READY nor BUSY, never with READY.
+ * Adds in one instruction, so a signal on this thread cannot come in between;
+ * another CPU can. If a fork wipes the word between two calls, it ends with a
+ * value that is neither READY nor BUSY.
  */
 SEEP_INLINE void
 cpu_add_local(uint32_t *word, int32_t by)
@@ -30,7 +30,7 @@ cpu_add_counter(uint64_t *word, uint64_t by)
 	__asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(by) : "cc");
 }
 
-/* Adds to a counter of one byte and says whether it went round. */
+/* Adds to a counter of one byte and says whether it overflowed. */
 SEEP_INLINE bool
 cpu_add_goes_round(uint8_t *counter, uint8_t by)
 {
@@ -42,7 +42,9 @@ cpu_add_goes_round(uint8_t *counter, uint8_t by)
 	return carry;
 }
 
-/* Takes `by` off a word, 1 if it is 0, and says whether it is below 0 now. */
+/*
+ * Subtracts `by`, or 1 if that is 0, and says whether the word is below 0 now.
+ */
 SEEP_INLINE bool
 cpu_spend(int64_t *word, uint64_t by)
 {
@@ -55,9 +57,9 @@ cpu_spend(int64_t *word, uint64_t by)
 }
 
 /*
- * Writes a word as it is, in one instruction, and says whether it is 0. A page
- * that is read first and written then faults twice: once for the zero page,
- * once for its own.
+ * Writes a word without changing it, in one instruction, and says whether it is
+ * 0. A page that is read first and written later faults twice, once for the zero
+ * page and once for its own.
  */
 SEEP_INLINE bool
 cpu_touch(uint64_t *word)
@@ -68,7 +70,7 @@ cpu_touch(uint64_t *word)
 	return is_zero;
 }
 
-/* What was read before is older than what is read after: here it always is. */
+/* Loads before this come before loads after it. On x86-64 that is always so. */
 SEEP_INLINE void
 cpu_order_loads(void)
 {
@@ -81,7 +83,7 @@ cpu_pause(void)
 	__asm__ volatile("pause");
 }
 
-/* A number that differs from call to call: the cycle counter. */
+/* The cycle counter, as a number that differs from call to call. */
 SEEP_INLINE uint64_t
 cpu_cycles(void)
 {

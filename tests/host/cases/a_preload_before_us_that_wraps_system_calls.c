@@ -1,4 +1,4 @@
-/* a_preload_before_us_that_wraps_system_calls.c - the same, in front of us. */
+/* a_preload_before_us_that_wraps_system_calls.c - a library preloaded before the collector wraps open, read, mmap, close and allocates in them: no deadlock, exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T22 */
 /* modes: exact sampled dormant */

@@ -1,4 +1,4 @@
-/* a_preload_that_wraps_system_calls.c - another library wraps open, read, mmap, close and allocates in them: no deadlock, exact. */
+/* a_preload_that_wraps_system_calls.c - a library preloaded after the collector wraps open, read, mmap, close and allocates in them: no deadlock, exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T22 */
 /* preload: wrapped_calls_plugin.so */

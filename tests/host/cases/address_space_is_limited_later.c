@@ -1,4 +1,4 @@
-/* address_space_is_limited_later.c - a program that sets RLIMIT_AS for itself gets the memory that it would get bare, but for our share. */
+/* address_space_is_limited_later.c - a program that sets RLIMIT_AS for itself gets the memory that it would get bare, except for the collector's share. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T92 */
 #include <stdbool.h>

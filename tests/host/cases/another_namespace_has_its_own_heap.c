@@ -1,4 +1,4 @@
-/* another_namespace_has_its_own_heap.c - dlmopen brings a second libc, which we do not see: runs as bare, our own books exact. */
+/* another_namespace_has_its_own_heap.c - dlmopen loads a second libc, which the collector does not see: the program runs as bare, and counts of the first heap are exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T67 */
 /* counted: namespaces */

@@ -1,4 +1,4 @@
-/* another_preload_allocates_in_its_constructor.c - a library behind us calls the whole family before main. */
+/* another_preload_allocates_in_its_constructor.c - a library preloaded after the collector calls the whole malloc family before main. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T19 T21 */
 /* preload: early_calls_plugin.so */

@@ -1,4 +1,4 @@
-/* atfork_handlers_may_allocate.c - handlers registered before and after us allocate and free around every fork, with busy threads. */
+/* atfork_handlers_may_allocate.c - handlers registered before and after the collector's allocate and free around every fork, with busy threads. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T35 */
 /* preload: atfork_plugin.so */

@@ -1,4 +1,4 @@
-/* auditor_plugin.c - an LD_AUDIT library that wants to know everything. */
+/* auditor_plugin.c - an LD_AUDIT library that asks for all notifications. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -w */
 #define _GNU_SOURCE

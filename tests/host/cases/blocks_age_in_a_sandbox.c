@@ -1,4 +1,4 @@
-/* blocks_age_in_a_sandbox.c - under seccomp's strict mode blocks may be freed at any age: counting it needs no call. */
+/* blocks_age_in_a_sandbox.c - under seccomp's strict mode blocks may be freed at any age, because counting ages needs no system call. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T95 */
 #include <linux/seccomp.h>
@@ -9,22 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../lib/many_stacks.h"
+
 enum { KEPT = 64, AGES = 3 };
-
-/* More than a hundred stacks. */
-static __attribute__((noinline)) void *
-deep(int n, int depth)
-{
-	void *volatile p;
-
-	if (depth == 0)
-		return malloc((size_t)n % 300 + 1);
-	if (n & 1)
-		p = deep(n / 2, depth - 1);
-	else
-		p = deep(n / 2, depth - 1);
-	return p;
-}
 
 static void
 spin(uint64_t rounds)
@@ -71,12 +58,13 @@ main(void)
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
 		return 77;
 	for (int i = 0; i < AGES * KEPT; i++)
-		kept[i / KEPT][i % KEPT] = deep(i, i % 8);
+		kept[i / KEPT][i % KEPT] =
+		    many_stacks(i, i % 8, (size_t)(i >> i % 8) % 300 + 1);
 	for (int i = 0; i < AGES; i++) {
 		for (int k = 0; k < pauses[i]; k++)
 			spin(rounds);
 		for (int k = 0; k < 200; k++) /* the collector sees the time */
-			free(deep(k, 3));
+			free(many_stacks(k, 3, (size_t)k / 8 + 1));
 		for (int k = 0; k < KEPT; k++)
 			free(kept[i][k]);
 	}

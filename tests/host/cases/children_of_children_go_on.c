@@ -1,4 +1,4 @@
-/* children_of_children_go_on.c - each of a chain of forked processes has books of its own, forks again, and goes on with them afterwards. */
+/* children_of_children_go_on.c - each process of a chain of forks counts its own events exactly, before and after it forks the next. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T108 */
 #include <stdbool.h>

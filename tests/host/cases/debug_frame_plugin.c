@@ -1,4 +1,4 @@
-/* debug_frame_plugin.c - unwind rows for debuggers only, in .debug_frame. */
+/* debug_frame_plugin.c - has unwind tables for debuggers only, in .debug_frame. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -fno-asynchronous-unwind-tables -fno-exceptions -fomit-frame-pointer -g -w */
 #include "odd_plugin.h"

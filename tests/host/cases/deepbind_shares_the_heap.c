@@ -1,4 +1,4 @@
-/* deepbind_shares_the_heap.c - a plugin bound to libc past us allocates and frees across: no crash, the flag is kept. */
+/* deepbind_shares_the_heap.c - a plugin loaded with RTLD_DEEPBIND calls libc directly and exchanges blocks with the program: no crash, the flag is kept. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T66 */
 /* flags: -fno-builtin -rdynamic */

@@ -1,4 +1,4 @@
-/* descriptors_run_out.c - RLIMIT_NOFILE falls to what is open, also for children and threads to come: as bare, exact. */
+/* descriptors_run_out.c - RLIMIT_NOFILE is lowered to the number of open files, also for later children and threads: as bare, exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T71 */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* environment_is_cleared_at_once.c - a host that wipes environ, argv and their memory before its first malloc: traced where it should be. */
+/* environment_is_cleared_at_once.c - a host that clears environ, argv and their memory before its first malloc is traced in the right directory. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T26 T81 */
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* executable_with_free_only.c - the program defines free alone and hands blocks to libc's: as bare. */
+/* executable_with_free_only.c - the program defines only free and passes blocks to libc's: it runs as bare. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T106 */
 /* modes: exact sampled dormant */

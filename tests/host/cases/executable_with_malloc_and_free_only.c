@@ -1,4 +1,4 @@
-/* executable_with_malloc_and_free_only.c - the program defines malloc and free, calloc stays libc's: as bare, and nothing crosses over by our doing. */
+/* executable_with_malloc_and_free_only.c - the program defines malloc and free, and calloc stays libc's: it runs as bare, and the collector mixes no blocks of the two. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T28 T27 */
 /* modes: exact sampled dormant */

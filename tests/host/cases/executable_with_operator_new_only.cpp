@@ -1,4 +1,4 @@
-/* executable_with_operator_new_only.cpp - the program's own operator new calls malloc: counted once, at the user's frame. */
+/* executable_with_operator_new_only.cpp - the program's own operator new calls malloc: each block is counted once, at the caller's frame. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T29 */
 /* flags: -std=c++17 -fno-builtin -Wno-mismatched-new-delete */

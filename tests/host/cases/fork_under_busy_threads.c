@@ -1,4 +1,4 @@
-/* fork_under_busy_threads.c - children of a threaded process allocate, free and start threads; no hang, all books exact. */
+/* fork_under_busy_threads.c - children of a threaded process allocate, free and start threads: no hang, all counts exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T30 */
 /* args: threads 60 */

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../lib/many_stacks.h"
+
 enum { KEPT = 2000 };
 
 struct sizes {
@@ -36,21 +38,6 @@ look(void)
 	if (f)
 		fclose(f);
 	return (struct sizes){field(text, "VmSize:"), field(text, "VmData:")};
-}
-
-/* A parent with many stacks has a larger segment, which the child leaves. */
-static __attribute__((noinline)) void *
-many_stacks(int n, int depth)
-{
-	void *volatile p;
-
-	if (depth == 0)
-		return malloc(10);
-	if (n & 1)
-		p = many_stacks(n / 2, depth - 1);
-	else
-		p = many_stacks(n / 2, depth - 1);
-	return p;
 }
 
 static pid_t
@@ -101,7 +88,7 @@ main(void)
 	try_child("_Fork", _Fork, 1);
 	try_child("clone", clone_bare, 100);
 	for (int i = 0; i < KEPT; i++)
-		p = many_stacks(i, 12);
+		p = many_stacks(i, 12, 10);
 	(void)p;
 	try_child("fork", fork, 1);
 	try_child("fork", fork, 100);

@@ -1,4 +1,4 @@
-/* freeing_by_size_is_a_free.c - C23's free_sized and free_aligned_sized free and are booked, with a libc that has them or not. */
+/* freeing_by_size_is_a_free.c - C23's free_sized and free_aligned_sized free blocks and are counted, whether the libc has them or not. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T13 */
 /* flags: -fno-builtin */

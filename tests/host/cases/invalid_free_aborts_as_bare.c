@@ -1,4 +1,4 @@
-/* invalid_free_aborts_as_bare.c - a pointer that malloc never gave: libc's own words, its abort, a readable trace. */
+/* invalid_free_aborts_as_bare.c - free of a pointer that malloc never returned prints libc's message and aborts as bare, and leaves a readable trace. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -fno-builtin -w */
 /* torture: T17 */

@@ -1,4 +1,4 @@
-/* late_frees_are_booked.c - atexit, on_exit and destructors allocate and free after main, others churn: all of it booked, and the end comes soon. */
+/* late_frees_are_booked.c - atexit, on_exit and destructors allocate and free after main while other threads work: everything is counted, and the exit is not delayed. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T41 */
 /* ignore: ledger threads signals */

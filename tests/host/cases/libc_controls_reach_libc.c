@@ -1,4 +1,4 @@
-/* libc_controls_reach_libc.c - mallopt, mallinfo2, malloc_info, malloc_stats and malloc_trim say and do what they do bare. */
+/* libc_controls_reach_libc.c - mallopt, mallinfo2, malloc_info, malloc_stats and malloc_trim return and do the same as bare. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T14 */
 /* flags: -fno-builtin */

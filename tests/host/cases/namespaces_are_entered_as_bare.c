@@ -1,4 +1,4 @@
-/* namespaces_are_entered_as_bare.c - unshare and setns, which a helper thread would forbid. */
+/* namespaces_are_entered_as_bare.c - unshare and setns work, which an additional thread would prevent. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T45 T44 */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* no_writable_and_executable_memory.c - PR_SET_MDWE, as MemoryDenyWriteExecute does it: nothing of ours needs it, exact. */
+/* no_writable_and_executable_memory.c - with PR_SET_MDWE, as set by MemoryDenyWriteExecute, counts are exact, because the collector needs no such memory. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T86 */
 #include <errno.h>

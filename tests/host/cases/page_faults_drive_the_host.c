@@ -1,4 +1,4 @@
-/* page_faults_drive_the_host.c - a SIGSEGV handler that allocates and opens pages, as collectors of garbage do: it stays the host's. */
+/* page_faults_drive_the_host.c - a SIGSEGV handler that allocates and opens pages, as garbage collectors do, works as bare. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T53 */
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* privileges_are_dropped_for_good.c - chroot, uid, landlock and no_new_privs after the start: goes on where it was, children too. */
+/* privileges_are_dropped_for_good.c - after chroot, setuid, landlock and no_new_privs the process and its children are still recorded in the same place. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T80 */
 /* needs: root */

@@ -1,4 +1,4 @@
-/* quick_exit_leaves_a_trace.c - quick_exit runs its own handlers, no destructors: nothing that was booked is lost. */
+/* quick_exit_leaves_a_trace.c - quick_exit runs its own handlers and no destructors: no counted event is lost. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T42 */
 /* status: 6 */

@@ -1,4 +1,4 @@
-/* seccomp_filters_of_all_kinds.c - filters that kill, trap or refuse a call which the allocator does without do no harm, whatever we call. */
+/* seccomp_filters_of_all_kinds.c - filters that kill, trap or refuse a call which the host's allocator does not need do no harm, whatever the collector calls. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T95 */
 /* seconds: 120 */
@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "../../lib/many_stacks.h"
 
 static const struct {
 	const char *name;
@@ -82,32 +84,18 @@ allow_malloc(uint32_t answer)
 	return install(code, n);
 }
 
-static __attribute__((noinline)) void *
-deep(int n, int depth, size_t size)
-{
-	void *volatile p;
-
-	if (depth == 0)
-		return malloc(size);
-	if (n & 1)
-		p = deep(n / 2, depth - 1, size);
-	else
-		p = deep(n / 2, depth - 1, size);
-	return p;
-}
-
 /* New stacks, and a heap that grows by 16 MiB; nothing is freed. */
 static void
 work(void)
 {
 	for (int i = 0; i < 160; i++) {
-		void *p = deep(i, 7, 1000);
+		void *p = many_stacks(i, 7, 1000);
 
 		if (p)
 			memset(p, 1, 1000);
 	}
 	for (int i = 0; i < 16000; i++)
-		deep(5, 3, 1000);
+		many_stacks(5, 3, 1000);
 }
 
 static void
@@ -119,7 +107,7 @@ try_filter(const char *call, const char *action, int number, uint32_t answer)
 	if (pid == 0) {
 		/* as a program that has done its work for a while */
 		for (int i = 0; i < 300; i++)
-			free(deep(i % 3, 2, 50));
+			free(many_stacks(i % 3, 2, 50));
 		if (number < 0 ? allow_malloc(answer) : forbid(number, answer))
 			_exit(77);
 		work();

@@ -1,4 +1,4 @@
-/* seccomp_strict_mode.c - under seccomp's strict mode, where any call but read, write, _exit and sigreturn kills, a program that gets by without the kernel lives on. */
+/* seccomp_strict_mode.c - under seccomp's strict mode, where any call but read, write, _exit and sigreturn kills, a program that makes no other call survives. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T95 */
 #include <linux/seccomp.h>
@@ -7,20 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* More than a hundred stacks that nobody has seen before. */
-static __attribute__((noinline)) void *
-deep(int n, int depth)
-{
-	void *volatile p;
-
-	if (depth == 0)
-		return malloc((size_t)n % 300 + 1);
-	if (n & 1)
-		p = deep(n / 2, depth - 1);
-	else
-		p = deep(n / 2, depth - 1);
-	return p;
-}
+#include "../../lib/many_stacks.h"
 
 int
 main(void)
@@ -34,7 +21,8 @@ main(void)
 		return 77;
 	for (int round = 0; round < 30; round++) {
 		for (int i = 0; i < 64; i++)
-			kept[i] = deep(i + round, i % 8);
+			kept[i] = many_stacks(i + round, i % 8,
+			    (size_t)((i + round) >> i % 8) % 300 + 1);
 		for (int i = 0; i < 64; i++)
 			free(kept[i]);
 	}

@@ -1,4 +1,4 @@
-/* short_threads_need_no_memory.c - thread after thread: what the process needs does not grow with their number. */
+/* short_threads_need_no_memory.c - the memory of a process does not grow with the number of threads that have ended. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T37 */
 /* modes: exact sampled dormant */

@@ -1,4 +1,4 @@
-/* signals_are_the_hosts_alone.c - blocked, ignored, one-shot, by signalfd: every signal is seen as often as bare, no call is interrupted by us. */
+/* signals_are_the_hosts_alone.c - blocked, ignored and one-shot signals and signalfd: every signal arrives as often as bare, and the collector interrupts no call. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T51 T49 */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* small_host.h - a program with exact books, for cases that are about its surroundings. */
+/* small_host.h - a program that counts its own allocations exactly, for cases about its surroundings. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 

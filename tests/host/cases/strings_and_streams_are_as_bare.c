@@ -1,4 +1,4 @@
-/* strings_and_streams_are_as_bare.c - what libc allocates for its callers has the contents and sizes it has bare. */
+/* strings_and_streams_are_as_bare.c - memory that libc allocates for its callers has the same contents and sizes as bare. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T10 */
 #include <dirent.h>

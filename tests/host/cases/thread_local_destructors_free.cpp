@@ -1,4 +1,4 @@
-/* thread_local_destructors_free.cpp - C++ thread_local objects and pthread keys that allocate and free while their thread dies: exact. */
+/* thread_local_destructors_free.cpp - C++ thread_local objects and pthread keys allocate and free while their thread ends: counts are exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T38 */
 /* flags: -std=c++17 */

@@ -1,4 +1,4 @@
-/* threads_at_new_addresses_need_no_memory.c - each thread has its stack where none was before: what dead ones had goes to new ones. */
+/* threads_at_new_addresses_need_no_memory.c - threads whose stacks are at new addresses reuse the memory of threads that have ended. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T97 */
 /* modes: exact sampled dormant */

@@ -1,4 +1,4 @@
-/* very_many_threads_at_once.c - 5,000 threads alive together: each is recorded with whole stacks, and needs no mapping of its own. */
+/* very_many_threads_at_once.c - 5,000 threads at the same time are all recorded with complete stacks, and need no mapping each. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T97 */
 /* modes: exact sampled dormant */

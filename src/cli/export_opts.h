@@ -1,0 +1,26 @@
+/* export_opts.h - the options of export, and whether a format can obey them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_EXPORT_OPTS_H
+#define SEEP_CLI_EXPORT_OPTS_H
+
+#include "cli/opts.h"
+#include "cli/view_opts.h"
+#include "export/export.h"
+#include "names/names.h"
+
+struct export_opts {
+	const char *format, *path, *since;
+	bool force, list, full, full_names;
+	uint64_t max_bytes;
+	unsigned top;
+	uint64_t older_ns; /* 0: not asked for */
+	struct view_opts sites;
+	struct names_options naming;
+};
+
+extern const struct opts_group export_opts_groups[];
+
+/* The format that is asked for. Dies where it cannot do what the options say. */
+const struct export_format *export_opts_format(const struct export_opts *o);
+
+#endif

@@ -1,0 +1,29 @@
+/* export_path.h - the name of the file that export writes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_EXPORT_PATH_H
+#define SEEP_CLI_EXPORT_PATH_H
+
+#include "reader/process.h"
+
+/* Where a result goes. */
+struct export_path {
+	char *path;      /* NULL: stdout */
+	char **previous; /* earlier reports of this process, where %n counts */
+	size_t previous_count;
+};
+
+/*
+ * Fills ret, which was released or zero, from what -o says: %e is the program,
+ * %p its pid, %% a percent sign. %n is the first number whose file is not there
+ * yet; the files before it are the previous reports. NULL or "-": stdout. Dies
+ * when out of memory.
+ */
+void export_path_choose(
+    const char *pattern, const struct process *p, struct export_path *ret);
+
+void export_path_release(struct export_path *e);
+
+/* Has the pattern (or NULL) this mark, 'n' or 'p', and not as part of "%%n"? */
+bool export_path_has(const char *pattern, char mark);
+
+#endif

@@ -1,0 +1,140 @@
+/* ls_prune.c - the files that seep ls --prune removes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ls_prune.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "reader/proc.h"
+#include "util/text.h"
+
+enum {
+	HALF_BORN_S = 10,    /* nobody takes longer to set up a segment */
+	HALF_WRITTEN_S = 60, /* nor to write a snapshot */
+};
+
+struct ls_prune_file {
+	char *name;
+	uint64_t device, inode;
+};
+
+bool
+ls_prune_is_settled(const struct stat *st)
+{
+	return time(NULL) - st->st_mtime >= HALF_BORN_S;
+}
+
+void
+ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st)
+{
+	struct ls_prune_file *all =
+	    reallocarray(p->files, p->count + 1, sizeof(*all));
+	struct ls_prune_file c = {
+	    .name = strdup(name), .device = st->st_dev, .inode = st->st_ino};
+
+	if (!all || !c.name)
+		die(CMD_INPUT, "ls: out of memory");
+	p->files = all;
+	/* cppcheck-suppress nullPointerRedundantCheck ; die() ends it */
+	all[p->count++] = c;
+}
+
+void
+ls_prune_control(struct ls_prune *p, const char *name, const struct stat *st)
+{
+	char segment[NAME_MAX + 1];
+
+	if (!ls_prune_is_settled(st))
+		return;
+	(void)snprintf(segment, sizeof(segment), "%.*s",
+	    (int)(strlen(name) - strlen(".ctl")), name);
+	if (text_ends_with(segment, ".seg")) {
+		struct stat other;
+
+		if (fstatat(p->dir, segment, &other, AT_SYMLINK_NOFOLLOW) == 0)
+			return;
+	} else if (strncmp(name, "rec-", 4) == 0) {
+		int fd = openat(p->dir, name,
+		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		bool lives = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
+
+		if (fd >= 0)
+			close(fd);
+		if (lives)
+			return;
+	} else {
+		return;
+	}
+	ls_prune_add(p, name, st);
+}
+
+void
+ls_prune_temporary(struct ls_prune *p, const char *name, const struct stat *st)
+{
+	if (time(NULL) - st->st_mtime > HALF_WRITTEN_S)
+		ls_prune_add(p, name, st);
+}
+
+/* The file that was looked at, and whose directory is its owner's as well. */
+static bool
+may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
+{
+	struct stat st;
+
+	if (fstatat(p->dir, c->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode) || st.st_dev != c->device ||
+	    st.st_ino != c->inode)
+		return false;
+	if (st.st_uid == geteuid() || st.st_uid == p->owner)
+		return true;
+	die_warn("%s/%s: kept, because it does not belong to the owner of its "
+	         "directory",
+	    p->path, c->name);
+	return false;
+}
+
+/*
+ * Mappings are looked at after the headers were read: a file that had a valid
+ * header is mapped by then, or will never be again.
+ */
+size_t
+ls_prune_run(const struct ls_prune *p)
+{
+	struct proc_look *look = proc_look_new();
+	size_t removed = 0;
+
+	for (size_t i = 0; look && i < p->count; i++) {
+		const struct ls_prune_file *c = &p->files[i];
+		char control[NAME_MAX + 8];
+
+		if (proc_mapped(look, c->device, c->inode) || !may_remove(p, c))
+			continue; /* a forked child still counts there */
+		if (unlinkat(p->dir, c->name, 0) == 0)
+			removed++;
+		else if (errno != ENOENT)
+			die_warn("%s/%s: cannot be removed: %s", p->path,
+			    c->name, strerror(errno));
+		(void)snprintf(control, sizeof(control), "%s.ctl", c->name);
+		if (text_ends_with(c->name, ".seg"))
+			(void)unlinkat(p->dir, control, 0);
+	}
+	proc_look_free(look);
+	return removed;
+}
+
+void
+ls_prune_release(struct ls_prune *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		free(p->files[i].name);
+	free(p->files);
+}

@@ -1,0 +1,38 @@
+/* ls_prune.h - the files that seep ls --prune removes. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_LS_PRUNE_H
+#define SEEP_CLI_LS_PRUNE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+/* Files of one directory that may be removed if no process maps them. */
+struct ls_prune {
+	int dir;          /* held: the path may lead elsewhere by now */
+	const char *path; /* for messages */
+	uid_t owner;      /* of the directory */
+	struct ls_prune_file *files;
+	size_t count;
+};
+
+/* A segment or snapshot of a process that has ended. Dies without memory. */
+void ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st);
+
+/* A control file: adds it if its segment, or its recorder, is gone. */
+void ls_prune_control(
+    struct ls_prune *p, const char *name, const struct stat *st);
+
+/* A snapshot not yet renamed: adds it if its process was killed meanwhile. */
+void ls_prune_temporary(
+    struct ls_prune *p, const char *name, const struct stat *st);
+
+/* Nobody takes longer to set up a segment: an older one is complete or dead. */
+bool ls_prune_is_settled(const struct stat *st);
+
+/* Removes those that no process maps; how many these were. */
+size_t ls_prune_run(const struct ls_prune *p);
+
+void ls_prune_release(struct ls_prune *p);
+
+#endif

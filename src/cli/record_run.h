@@ -1,0 +1,73 @@
+/* record_run.h - one run of seep record, from checks to summary. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_RECORD_RUN_H
+#define SEEP_CLI_RECORD_RUN_H
+
+#include <limits.h>
+
+#include "cli/record_opts.h"
+#include "record/collect.h"
+#include "record/embed.h"
+#include "record/follow.h"
+#include "record/inspect.h"
+#include "record/launch.h"
+#include "record/quota.h"
+#include "record/segment_dir.h"
+#include "trace/recording.h"
+
+enum { RECORD_FAILED = 125 }; /* exit code: seep itself failed */
+
+struct record_run {
+	struct record_options options;
+	char file[PATH_MAX]; /* the recording */
+	struct inspect inspect;
+	struct recording_writer *writer;
+	struct segment_dir spool;
+	struct launch launch;
+	struct collect collect;
+	struct quota quota;
+	struct embed *embed;    /* names; NULL: none are wanted */
+	struct follow *follow;  /* NULL: nothing is followed any more */
+	int line_error;         /* why not */
+	uint64_t since_jiffies; /* the tree cannot be older than we are */
+	uint64_t start_ns;      /* since 1970 */
+	uint64_t oom_kills;     /* in our cgroup, before */
+	uint64_t start_monotonic_ns;
+	bool said_why; /* that the command is not traced, and why */
+};
+
+/* ---- record_start.c; 0, or an exit code after a message ---- */
+
+/* Can the command be executed and traced? */
+int record_check_command(struct record_run *r);
+
+/* Makes the recording, as -o says. */
+int record_check_output(struct record_run *r);
+
+/* Empties the recording and starts the command. */
+int record_start(struct record_run *r);
+
+/* ---- record_untraced.c: why the command is not traced, said once ---- */
+
+/* After a second: its user should not learn it at the end only. */
+void record_check_arrival(struct record_run *r);
+
+/* No collector has made a segment for the command. */
+void record_say_not_arrived(struct record_run *r);
+
+/* The collector declined, for a reason of enum seg_inert. */
+void record_say_declined(
+    struct record_run *r, uint32_t reason, uint32_t place_owner, bool whole);
+
+/* ---- record_summary.c ---- */
+
+/* Programs that were not traced because there was no room for a segment. */
+void record_warn_refused(struct record_run *r);
+
+/* What is in no recording of ours, because it would have no bound. */
+void record_warn_cut(struct record_run *r);
+
+/* What was recorded, in some lines. */
+void record_summarise(const struct record_run *r);
+
+#endif

@@ -1,0 +1,162 @@
+/* record_start.c - starts the command of seep record, after all checks. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/record_run.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/die.h"
+#include "record/oom.h"
+#include "trace/outfile.h"
+#include "util/clock.h"
+
+/* Exit codes, as those of env and nohup. */
+enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+/* The exit code for an error of finding or executing the command. */
+static int
+say_not_started(const char *command, int err)
+{
+	if (err == -ENOENT) {
+		die_warn("%s: command not found", command);
+		return EXIT_NOT_FOUND;
+	}
+	die_warn("%s: cannot be executed: %s", command, strerror(-err));
+	return EXIT_NOT_EXECUTABLE;
+}
+
+int
+record_check_command(struct record_run *r)
+{
+	const char *command = r->options.command[0];
+	int err = inspect_command(command, &r->inspect);
+
+	if (err < 0)
+		return say_not_started(command, err);
+	if (r->inspect.kind == INSPECT_SANITIZER) {
+		die_warn("%s", r->inspect.message);
+		return RECORD_FAILED;
+	}
+	return 0;
+}
+
+int
+record_check_output(struct record_run *r)
+{
+	enum recording_existing existing = RECORDING_KEEP_OLD;
+	int err;
+
+	if (!r->options.output) {
+		strcpy(r->file, "seep.data");
+	} else {
+		existing =
+		    r->options.force ? RECORDING_REPLACE : RECORDING_REFUSE;
+		if (!record_opts_output(
+		        &r->options, r->launch.pid, r->file, sizeof(r->file))) {
+			die_warn("the name %s is too long", r->options.output);
+			return RECORD_FAILED;
+		}
+	}
+	err = recording_create(r->file, existing, &r->writer);
+	if (err == 0)
+		return 0;
+	if (err == -EEXIST)
+		die_warn("%s exists: use --force to replace it, or another "
+		         "name with -o",
+		    r->file);
+	else
+		die_warn("cannot write %s: %s; choose another place with -o",
+		    r->file, outfile_error(err));
+	return RECORD_FAILED;
+}
+
+/* The last thing before CMD starts. */
+static int
+clear_output(struct record_run *r)
+{
+	int err = recording_clear(r->writer);
+
+	if (err == 0)
+		return 0;
+	die_warn("cannot replace %s: %s; choose another place with -o", r->file,
+	    strerror(-err));
+	return RECORD_FAILED;
+}
+
+static int
+check_library(const char *name, char *path, size_t bytes)
+{
+	int err = launch_find_library(name, path, bytes);
+
+	if (err == -EPERM)
+		die_warn("%s can be written by others, who could run code in "
+		         "your programs: chmod go-w it",
+		    path);
+	else if (err == -EINVAL)
+		die_warn("%s cannot be preloaded: its path contains a space or "
+		         "a colon; install seep elsewhere",
+		    path);
+	else if (err < 0)
+		die_warn("the collector %s is missing: it should be beside the "
+		         "seep command, in ../lib/seep or in ../lib",
+		    path);
+	return err < 0 ? RECORD_FAILED : 0;
+}
+
+/* The name holds the pid: the file is made when that is known. */
+static int
+make_output(void *context, pid_t pid)
+{
+	struct record_run *r = context;
+	int err;
+
+	r->launch.pid = pid;
+	err = record_check_output(r);
+	return err ? err : clear_output(r);
+}
+
+int
+record_start(struct record_run *r)
+{
+	char library[4096], second[4096];
+	struct launch_plan plan = {
+	    .argv = r->options.command,
+	    .preload = library,
+	    .dir = r->spool.path,
+	    .session = r->spool.session,
+	    .depth = r->options.depth,
+	    .no_deepbind = r->options.no_deepbind,
+	    .sample_bytes = r->options.sample_bytes,
+	    .context = r,
+	};
+	int err;
+
+	if (record_opts_needs_pid(&r->options))
+		plan.ready = make_output;
+
+	err = check_library("libseep.so", library, sizeof(library));
+	if (err)
+		return err;
+	if (r->inspect.allocator[0]) {
+		if (check_library("libseep-cxx.so", second, sizeof(second)))
+			die_warn(
+			    "so allocations that operator new of %s makes by "
+			    "itself will not be recorded",
+			    r->inspect.allocator);
+		else
+			plan.preload2 = second;
+	}
+	if (r->inspect.kind != INSPECT_FINE) {
+		die_warn("%s", r->inspect.message);
+		r->said_why = true;
+	}
+	if (r->writer && clear_output(r))
+		return RECORD_FAILED;
+	r->oom_kills = oom_kills();
+	r->start_ns = clock_ns(CLOCK_REALTIME);
+	r->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	err = launch_start(&r->launch, &plan);
+	if (err == -ECANCELED)
+		return RECORD_FAILED; /* make_output() has said why */
+	return err < 0 ? say_not_started(r->options.command[0], err) : 0;
+}

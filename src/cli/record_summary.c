@@ -1,0 +1,121 @@
+/* record_summary.c - what seep record says at the end. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/record_run.h"
+
+#include <sys/stat.h>
+
+#include "cli/die.h"
+#include "record/refused.h"
+#include "record/remainders.h"
+#include "report/words.h"
+
+void
+record_warn_refused(struct record_run *r)
+{
+	char programs[WORDS_COUNTED];
+	const char *why;
+	size_t count;
+	bool more;
+
+	refused_tell(&r->spool, r->writer, &count, &more, &why);
+	if (count == 0)
+		return;
+	die_warn("%s%s not recorded: %s in %s (seep ls --prune)",
+	    words_counted(programs, count, "program"),
+	    more             ? " or more were"
+	        : count == 1 ? " was"
+	                     : " were",
+	    why, r->spool.path);
+	refused_forget(&r->spool);
+}
+
+void
+record_warn_cut(struct record_run *r)
+{
+	const struct quota *q = &r->quota;
+	size_t unwatched = q->unwatched + q->unlisted;
+	size_t unplaced = r->collect.where.unplaced;
+	char text[WORDS_COUNTED];
+
+	quota_write(q, r->writer);
+	for (int i = 0; i < QUOTA_REASONS; i++)
+		if (q->refused[i] > 0)
+			die_warn("%s %s not recorded: %s",
+			    words_counted(text, q->refused[i], "process"),
+			    words_was(q->refused[i]),
+			    quota_words((enum quota_reason)i));
+	if (unwatched > 0)
+		die_warn("%s %s no time line, because there is no memory to "
+		         "watch more of them",
+		    words_counted(text, unwatched, "process"),
+		    words_has(unwatched));
+	if (unplaced > 0)
+		die_warn("%s with a relative path %s not looked for: functions "
+		         "there may have no names",
+		    words_counted(text, unplaced, "module"),
+		    words_was(unplaced));
+	if (q->line_cut)
+		die_warn(
+		    "the time line ends before the command, because it has "
+		    "reached half of --max-size");
+}
+
+/*
+ * Live is what a report would show: what start-up leaves is counted apart. A
+ * recording that cannot be read back, or has no names, has all in one figure.
+ */
+static void
+say_live(const struct record_run *r)
+{
+	const struct collect *c = &r->collect;
+	struct remainders left = {0};
+	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED], e[WORDS_MAX];
+	uint64_t blocks = c->live_blocks, bytes = c->live_bytes;
+	struct stat st;
+
+	if (blocks > 0 && r->embed && stat(r->file, &st) == 0 &&
+	    S_ISREG(st.st_mode) && remainders_count(r->file, &left) == 0 &&
+	    left.blocks <= blocks && left.bytes <= bytes) {
+		blocks -= left.blocks;
+		bytes -= left.bytes;
+	} else {
+		left.sites = 0;
+	}
+	(void)words_counted(a, blocks, "block");
+	(void)words_bytes(b, bytes);
+	if (left.sites == 0)
+		die_warn("live at exit: %s, %s", a, b);
+	else
+		die_warn("live at exit: %s, %s (without %s, %s)", a, b,
+		    words_counted(d, left.sites, "start-up remainder"),
+		    words_bytes(e, left.bytes));
+}
+
+void
+record_summarise(const struct record_run *r)
+{
+	const struct collect *c = &r->collect;
+	size_t processes = c->processes ? c->processes : 1;
+	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED];
+	char programs[WORDS_COUNTED + 4] = "";
+
+	if (c->programs != processes)
+		snprintf(programs, sizeof(programs), " (%s)",
+		    words_counted(a, c->programs, "program"));
+	die_warn("recorded %s%s: %s, %s",
+	    words_counted(d, processes, "process"), programs,
+	    words_counted(a, c->allocations, "allocation"),
+	    words_bytes(b, c->allocated_bytes));
+	say_live(r);
+	if (c->programs == 1)
+		die_warn("peak: %s", words_bytes(a, c->peak_bytes));
+	else
+		die_warn("peak: %s, in pid %d %s",
+		    words_bytes(a, c->peak_bytes), (int)c->peak_pid,
+		    c->peak_name);
+	if (r->options.sample_bytes)
+		die_warn("sampled: one block in about %s; all figures are "
+		         "estimates",
+		    words_bytes(a, r->options.sample_bytes));
+	die_warn("next: seep report %s", r->file);
+}

@@ -1,0 +1,55 @@
+/* budget.c - how much memory a segment and our tables may take. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/budget.h"
+
+#include <sys/resource.h>
+
+#include "collector/cgroup.h"
+#include "collector/config.h"
+#include "collector/kernel.h"
+#include "trace/format.h"
+
+enum {
+	MIB = 1 << 20,
+	DEFAULT_BYTES = 256 * MIB,
+	FIXED_BYTES = 4 * MIB, /* if pages cannot be populated later */
+	CGROUP_MIN = 1 * MIB,
+};
+
+static uint64_t
+min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A share of the limit on address space; UINT64_MAX if there is none. */
+static uint64_t
+address_space_share(uint64_t part)
+{
+	uint64_t as = kernel_limit(RLIMIT_AS);
+
+	return as == RLIM_INFINITY ? UINT64_MAX : as / part;
+}
+
+uint64_t
+budget_of_tables(void)
+{
+	return address_space_share(8);
+}
+
+uint64_t
+budget_of_segment(const struct statfs *fs, bool populate)
+{
+	uint64_t b = config.budget ? config.budget : DEFAULT_BYTES;
+	uint64_t left = cgroup_left();
+
+	/* pages are taken when they are needed, so a small promise is kept */
+	if (left != UINT64_MAX)
+		b = min64(b, left / 16 < CGROUP_MIN ? CGROUP_MIN : left / 16);
+	b = min64(b, (uint64_t)fs->f_bavail * (uint64_t)fs->f_bsize / 4);
+	b = min64(b, kernel_limit(RLIMIT_FSIZE) / 4);
+	b = min64(b, address_space_share(32));
+	if (!populate)
+		b = min64(b, FIXED_BYTES);
+	return b & ~(uint64_t)(SEG_EXTENT_STEP - 1);
+}

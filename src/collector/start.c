@@ -1,0 +1,225 @@
+/* start.c - the start of a process: its segment, its tables, its threads. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/start.h"
+
+#include <sys/resource.h>
+
+#include "base/fmt.h"
+#include "base/sys.h"
+#include "collector/budget.h"
+#include "collector/config.h"
+#include "collector/describe.h"
+#include "collector/exit_wait.h"
+#include "collector/fork.h"
+#include "collector/kernel.h"
+#include "collector/ledger.h"
+#include "collector/lifecycle.h"
+#include "collector/lifecycle_set.h"
+#include "collector/live.h"
+#include "collector/mark.h"
+#include "collector/mem.h"
+#include "collector/module.h"
+#include "collector/next.h"
+#include "collector/noplace.h"
+#include "collector/ours.h"
+#include "collector/outer.h"
+#include "collector/place.h"
+#include "collector/rules.h"
+#include "collector/sample.h"
+#include "collector/segment.h"
+#include "collector/sites.h"
+#include "collector/snap.h"
+#include "collector/snapfile.h"
+#include "collector/snapwhen.h"
+#include "collector/spaces.h"
+#include "collector/symbol.h"
+#include "collector/thread.h"
+#include "collector/tick.h"
+#include "collector/untraced.h"
+#include "collector/user.h"
+#include "collector/walk.h"
+
+enum { DEPTH_MIN = SEG_INNER_FRAMES + 2 };
+
+extern const char *gnu_get_libc_version(void) SEEP_WEAK;
+
+static char exe[DESCRIBE_PATH_BYTES];
+
+/*
+ * If the executable has functions of the family, they are called instead of
+ * ours, by libc too. The collector starts all the same, because they may be
+ * wrappers that call ours, and because the rest of the family is ours.
+ */
+static enum seg_inert
+executable_has_own(void *find_object)
+{
+	static const char *const others[] = {"calloc", "realloc",
+	    "reallocarray", "memalign", "aligned_alloc", "posix_memalign"};
+	const struct link_map *l = module_of_executable(find_object);
+	size_t i;
+
+	if (!l)
+		return SEG_INERT_NONE;
+	if (symbol_is_defined(l, "malloc"))
+		return SEG_INERT_OWN_MALLOC;
+	if (symbol_is_defined(l, "free"))
+		return SEG_INERT_OWN_FREE;
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (symbol_is_defined(l, others[i]))
+			return SEG_INERT_OWN_PART;
+	return SEG_INERT_NONE;
+}
+
+static enum seg_inert
+reason_to_decline(void **ret_find_object)
+{
+	*ret_find_object = next_symbol("_dl_find_object");
+	if (!*ret_find_object)
+		return SEG_INERT_NO_FINDOBJ;
+	if (!kernel.honest || !fork_watch())
+		return SEG_INERT_KERNEL;
+	return SEG_INERT_NONE;
+}
+
+static uint64_t
+main_stack_end(void)
+{
+	void **end = next_symbol("__libc_stack_end");
+
+	return end ? (uint64_t)(uintptr_t)*end : 0;
+}
+
+static void
+start_walk(void)
+{
+	const uint32_t *pthread_bytes =
+	    next_symbol("_thread_db_sizeof_pthread");
+	struct rlimit stack = {0};
+	struct walk_facts f = {
+	    .main_end = main_stack_end(),
+	    .pthread_bytes = pthread_bytes ? *pthread_bytes : 0,
+	    .can_probe = kernel.populate,
+	};
+
+	if (sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&stack) == 0)
+		f.main_max = stack.rlim_cur;
+	walk_init(&f);
+}
+
+static void
+write_header(struct seg_header *h, char **argv)
+{
+	describe_process(h, argv, exe);
+	kernel_random(h->uuid, sizeof(h->uuid));
+	fmt_copy(h->session, sizeof(h->session), config.session);
+	h->medium = place.medium;
+	h->first_id = 1;
+	h->max_frames = outer_depth;
+	h->start_monotonic_ns = tick_start(true);
+	h->start_realtime_ns = tick_realtime(true);
+	h->mode = lifecycle_mode();
+	h->sample_bytes = config.sample;
+	h->snapshot_limit = config.snapshots;
+	h->counts[SEG_SETTINGS_IGNORED] = config.ignored;
+	h->counts[SEG_DIR_REPLACED] = config.dir_replaced;
+	h->counts[SEG_EARLY_EVENTS] += lifecycle_early_events();
+	h->counts[SEG_NO_CHILD_ROOM] =
+	    !place.slots.head && !fork_has_own_files() && !config.is_private;
+	h->counts[SEG_CHILDREN_UNTRACED] =
+	    fork_has_own_files() && !untraced_start_family();
+	describe_slots(h, &place.slots, place.segment_bytes);
+}
+
+static bool
+start_tables(void *find_object)
+{
+	start_walk();
+	thread_init(kernel.wipe, kernel.populate);
+	if (!module_init(find_object, exe))
+		return false;
+	live_break = next_symbol("__curbrk");
+	spaces_init(next_symbol("_r_debug"));
+	spaces_tell();
+	/* other allocators export glibc's private names, so ask the loader */
+	live_init(module_same((const void *)(uintptr_t)next.malloc,
+	    (const void *)(uintptr_t)gnu_get_libc_version));
+	describe_memory(segment.header);
+	snapfile_start();
+	exit_wait_start();
+	snap_start(config.snapshots);
+	return sample_init(config.sample) && rules_init() && sites_init(1) &&
+	    ledger_init(1) && mark_init() && user_init(1) && lifecycle_begin();
+}
+
+static enum place_slots
+slots_wanted(enum seg_inert why)
+{
+	if (why)
+		return PLACE_NO_SLOTS;
+	return fork_has_own_files() ? PLACE_SLOTS_UNMAPPED : PLACE_SLOTS_MAPPED;
+}
+
+static bool
+make_segment(enum seg_inert why, char **argv)
+{
+	if (!(config.is_private
+	            ? place_private()
+	            : place_create(slots_wanted(why), kernel.populate))) {
+		if (place.is_taken)
+			noplace_note(place.owner, argv);
+		return false;
+	}
+	return segment_init(&place.memory, place.segment_bytes,
+	    place.segment_bytes, kernel.populate && !config.is_private);
+}
+
+static void
+apply_settings(void)
+{
+	lifecycle_set_mode(config.sample ? SEG_MODE_SAMPLED : SEG_MODE_ON);
+	if (config.dormant)
+		lifecycle_set_mode(SEG_MODE_DORMANT);
+	if (config.depth && config.depth < OUTER_MAX)
+		outer_depth =
+		    config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
+}
+
+void
+start_process(char **argv, char **envp, enum seg_inert why)
+{
+	void *find_object = NULL;
+	struct seg_header *h;
+
+	config_read(envp);
+	kernel_probe();
+	mem_init(budget_of_tables());
+	ours_add_library();
+	if (!why)
+		why = reason_to_decline(&find_object);
+	fork_decide();
+	if (!make_segment(why, argv))
+		return;
+	lifecycle_listen(&place.control->command, false);
+	h = segment.header;
+	apply_settings();
+	describe_exe(exe);
+	write_header(h, argv);
+	fork_remember(h);
+	if (!why && !start_tables(find_object))
+		why = SEG_INERT_MEMORY;
+	if (why) {
+		lifecycle_go_inert();
+		h->state = SEG_INERT;
+	} else {
+		why = executable_has_own(find_object);
+		thread_arrive(); /* so that a child knows who forked */
+		thread_make_ready(lifecycle_mode());
+		snapwhen_start(h);
+		h->state = SEG_ALIVE;
+	}
+	mem_refill();
+	segment_refill();
+	h->own_bytes = mem_total();
+	h->inert_reason = why;
+	STORE_RELEASE(&h->magic, SEG_MAGIC);
+}

@@ -1,0 +1,15 @@
+/* start.h - the start of a process: its segment, its tables, its threads. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_START_H
+#define SEEP_COLLECTOR_START_H
+
+#include "trace/format.h"
+
+/*
+ * Once in the life of a process that was started by exec, by its first thread.
+ * If `why` is a reason to decline, or if another one is found, there will be a
+ * segment that says so, and nothing is recorded. argv may be NULL.
+ */
+void start_process(char **argv, char **envp, enum seg_inert why);
+
+#endif

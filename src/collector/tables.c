@@ -1,0 +1,28 @@
+/* tables.c - the list of all tables in the segment of this process. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/tables.h"
+
+#include "collector/ledger.h"
+#include "collector/mark.h"
+#include "collector/module.h"
+#include "collector/sites.h"
+#include "collector/snap.h"
+#include "collector/user.h"
+
+_Static_assert((int)TABLES_MAX <= (int)SNAP_TABLES, "a snapshot has them all");
+
+size_t
+tables_all(struct segment_table **ret)
+{
+	size_t n = ledger_tables(ret, TABLES_LEDGER);
+
+	ret[n++] = &module_table;
+	ret[n++] = &module_strings;
+	ret[n++] = &sites_tables[0];
+	ret[n++] = &sites_tables[1];
+	ret[n++] = &sites_tables[2];
+	ret[n++] = &mark_table;
+	ret[n++] = &user_tables[0];
+	ret[n++] = &user_tables[1];
+	return n;
+}

@@ -1,0 +1,20 @@
+/* processes.h - one process as JSON, with its totals, modules and sites. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_JSON_PROCESSES_H
+#define SEEP_JSON_PROCESSES_H
+
+#include "json/sites.h"
+
+/* An object with all of its sites that the options choose. -ENOMEM. */
+int json_process(FILE *out, const struct session *s, const struct process *p,
+    struct names *names, const struct view_options *options,
+    struct json_writer *w);
+
+/* ,"command":[...], its arguments. */
+void json_command(FILE *out, const struct seg_header *h);
+
+/* ,"name":{...}: the counters of one class of enum losses_class. */
+void json_counts(
+    FILE *out, const char *name, const struct seg_header *h, int class);
+
+#endif

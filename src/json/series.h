@@ -1,0 +1,35 @@
+/* series.h - figures over time as JSON: of a process and of its sites. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_JSON_SERIES_H
+#define SEEP_JSON_SERIES_H
+
+#include <stdio.h>
+
+#include "reader/session.h"
+#include "reader/timeline.h"
+
+/* ,"name":{"times_us":[...],...}, an array for each figure; null: no points */
+void series_put(FILE *out, const char *name, const struct process_point *points,
+    size_t count);
+
+/*
+ * The series of those sites of a process that have one, by site. It is empty
+ * where there is no time line or no memory.
+ */
+struct series_list {
+	struct timeline_series *list;
+	size_t count, next;
+};
+
+void series_list_init(
+    struct series_list *c, const struct session *s, const struct process *p);
+
+void series_list_release(struct series_list *c);
+
+/* Has this site a series? Sites must be asked for in ascending order. */
+bool series_list_has(struct series_list *c, size_t site);
+
+/* ,"series": of that site, or null; then the next one may be asked for. */
+void series_list_put(FILE *out, struct series_list *c, size_t site);
+
+#endif

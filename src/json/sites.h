@@ -1,0 +1,31 @@
+/* sites.h - the sites of a view as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_JSON_SITES_H
+#define SEEP_JSON_SITES_H
+
+#include "json/frames_table.h"
+#include "json/series.h"
+#include "report/older.h"
+#include "report/view.h"
+
+/* What all parts of one object share. */
+struct json_writer {
+	struct json_table *table;  /* NULL: frames in full */
+	const struct older *older; /* NULL: not asked for */
+	uint64_t bytes;            /* of sites so far, if in full; about */
+};
+
+/*
+ * ,"sites":[...] of one process, or of several together (p is NULL, no
+ * series). -ENOMEM.
+ */
+int json_sites(FILE *out, const struct view *v, const struct process *p,
+    struct series_list *series, struct json_writer *w);
+
+/* ,"temporary_within_ms": the age below which a block is temporary; or null. */
+void json_temporary(FILE *out, const struct view *v);
+
+/* ,"name":{...}: the sums of sites that were chosen, or left out. */
+void json_view_sum(FILE *out, const char *name, const struct view_sum *sum);
+
+#endif

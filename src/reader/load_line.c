@@ -1,0 +1,238 @@
+/* load_line.c - the time line of a recording: points, marks, missing ends. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/load_parts.h"
+#include "util/room.h"
+
+enum {
+	POINTS_MAX = 65536,       /* of one process */
+	ALL_POINTS_MAX = 1 << 22, /* looked at, of all processes */
+	MARKS_MAX = 65536,
+};
+
+/* Points of a process whose place in the session is not known yet. */
+struct course {
+	struct process_point *points;
+	size_t count, room;
+	uint64_t stride, skipped; /* keep one in so many */
+};
+
+/* Many points give way to every second of them; the last is always kept. */
+static int
+add_point(struct course *c, const struct process_point *point)
+{
+	if (c->count > 1 && ++c->skipped < c->stride) {
+		c->points[c->count - 1] = *point;
+		return 0;
+	}
+	c->skipped = 0;
+	if (c->count == POINTS_MAX) {
+		for (size_t i = 0; i < c->count / 2; i++)
+			c->points[i] = c->points[2 * i];
+		c->count /= 2;
+		c->stride = c->stride ? c->stride * 2 : 2;
+	}
+	if (room_make(&c->points, &c->room, c->count, sizeof(*c->points)) < 0)
+		return -ENOMEM;
+	c->points[c->count++] = *point;
+	return 0;
+}
+
+static int
+on_totals(void *context, struct replay_process *p)
+{
+	struct load *r = context;
+	const struct codec_sum *t = &p->totals;
+	const struct process_point point = {
+	    .time_us = p->totals_us,
+	    .live_bytes = t->allocated_bytes > t->freed_bytes
+	        ? t->allocated_bytes - t->freed_bytes
+	        : 0,
+	    .live_blocks =
+	        t->allocations > t->frees ? t->allocations - t->frees : 0,
+	    .allocations = t->allocations,
+	    .allocated_bytes = t->allocated_bytes,
+	};
+
+	if (!p->context)
+		p->context = calloc(1, sizeof(struct course));
+	if (!p->context)
+		return -ENOMEM;
+	if (++r->points > ALL_POINTS_MAX) {
+		r->session->lost.points++; /* of thousands of processes */
+		return 0;
+	}
+	return add_point(p->context, &point);
+}
+
+static int
+on_mark(void *context, const struct replay_mark *mark)
+{
+	struct session *s = ((struct load *)context)->session;
+	struct session_mark *more;
+
+	if (s->mark_count >= MARKS_MAX) {
+		s->lost.marks++;
+		return 0;
+	}
+	if ((s->mark_count & (s->mark_count - 1)) == 0) {
+		size_t room = s->mark_count ? s->mark_count * 2 : 1;
+
+		more = reallocarray(s->marks, room, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->marks = more;
+	}
+	more = &s->marks[s->mark_count++];
+	*more = (struct session_mark){
+	    .time_us = mark->time_us, .kind = mark->kind, .pid = mark->pid};
+	memcpy(more->label, mark->label, sizeof(more->label));
+	return 0;
+}
+_Static_assert(sizeof(((struct session_mark *)0)->label) ==
+        sizeof(((struct replay_mark *)0)->label),
+    "a label is copied whole");
+
+/* Once something of the time line is missing, differences mean nothing. */
+int
+load_line(struct load *r, const void *bytes, size_t len)
+{
+	int err;
+
+	r->has_line = true;
+	if (r->line_damaged)
+		return 0;
+	err = replay_entry(r->replay, bytes, len);
+	if (err == -ENOMEM || err == 0)
+		return err;
+	r->line_damaged = true;
+	r->session->is_truncated = true;
+	return session_note(r->session,
+	    "%s: its time line is damaged after %.1f s", r->name,
+	    (double)replay_time_us(r->replay) / 1e6);
+}
+
+int
+load_line_begin(struct load *r)
+{
+	const struct replay_hooks hooks = {
+	    .context = r, .totals = on_totals, .mark = on_mark};
+
+	return replay_new(&hooks, &r->replay);
+}
+
+static struct process *
+process_of(const struct load *r, const uint8_t uuid[16])
+{
+	for (size_t i = r->first; i < r->session->count; i++)
+		if (memcmp(r->session->processes[i]->header.uuid, uuid, 16) ==
+		    0)
+			return r->session->processes[i];
+	return NULL;
+}
+
+bool
+load_line_points(struct load *r)
+{
+	bool missing = false;
+
+	for (size_t i = 0; i < replay_count(r->replay); i++) {
+		struct replay_process *x = replay_process(r->replay, i);
+		struct course *c = x->context;
+		struct process *p = process_of(r, x->header.uuid);
+
+		if (!p && x->header.magic == SEG_MAGIC)
+			missing = true;
+		if (!p || !c || p->points)
+			continue;
+		p->points = c->points;
+		p->point_count = c->count;
+		c->points = NULL;
+	}
+	return missing;
+}
+
+/* What the time line knows of a process whose end state is missing. */
+static int
+add_unfinished(struct load *r, const struct replay_process *x)
+{
+	const char *slash = strrchr(x->header.exe, '/');
+	struct segment *seg;
+	struct process *p;
+	int err;
+
+	err = replay_segment(x, &seg);
+	if (err < 0)
+		return err == -ENODATA ? 0 : err;
+	err = process_new(seg, &p);
+	segment_free(seg);
+	if (err < 0)
+		return err;
+	p->is_unfinished = !r->is_growing;
+	p->temporary_ticks = 0; /* a time line has no ages */
+	p->as_of_us = x->rows_us;
+	p->end = r->is_growing ? PROCESS_RUNNING : PROCESS_UNKNOWN;
+	if (x->header.end_kind == SEG_END_EXITED)
+		p->end = PROCESS_EXITED;
+	if (r->is_growing)
+		return session_add(r->session, p) < 0 ? -ENOMEM : 0;
+	err = session_note(r->session,
+	    "%s: the end of process %u (%s) is missing; its figures are those "
+	    "of %.1f s after the start",
+	    r->name, x->header.pid, slash ? slash + 1 : x->header.exe,
+	    (double)x->rows_us / 1e6);
+	return session_add(r->session, p) < 0 ? -ENOMEM : err;
+}
+
+int
+load_line_unfinished(struct load *r)
+{
+	const struct replay_hooks hooks = {
+	    .rows = true, .until_us = replay_time_us(r->replay)};
+	size_t known = r->session->count;
+	struct replay *again;
+	const void *bytes;
+	uint32_t type;
+	size_t len;
+	int err;
+
+	err = replay_new(&hooks, &again);
+	if (err < 0)
+		return err;
+	recording_rewind(r->bundle);
+	while ((err = recording_next(r->bundle, &type, &bytes, &len)) == 1) {
+		if (type == RECORDING_LINE &&
+		    replay_entry(again, bytes, len) == -ENOMEM) {
+			err = -ENOMEM;
+			break;
+		}
+	}
+	for (size_t i = 0; i < replay_count(again) && err != -ENOMEM; i++) {
+		struct replay_process *x = replay_process(again, i);
+		bool has_end = false;
+
+		for (size_t k = r->first; k < known; k++)
+			has_end |= memcmp(r->session->processes[k]->header.uuid,
+			               x->header.uuid, 16) == 0;
+		if (!has_end)
+			err = add_unfinished(r, x);
+	}
+	replay_free(again);
+	return err == -ENOMEM ? err : 0;
+}
+
+void
+load_line_release(struct load *r)
+{
+	for (size_t i = 0; r->replay && i < replay_count(r->replay); i++) {
+		struct course *c = replay_process(r->replay, i)->context;
+
+		if (c)
+			free(c->points);
+		free(c);
+	}
+	replay_free(r->replay);
+}

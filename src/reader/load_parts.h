@@ -1,0 +1,58 @@
+/* load_parts.h - what the files of load.h share: a recording being read. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_LOAD_PARTS_H
+#define SEEP_READER_LOAD_PARTS_H
+
+#include "reader/replay.h"
+#include "reader/session_parts.h"
+#include "trace/recording.h"
+
+struct load {
+	struct session *session;
+	struct recording *bundle;
+	const char *name;
+	struct replay *replay; /* totals and marks */
+	size_t first;  /* of the session's processes that is from here */
+	size_t points; /* kept, of all processes */
+	bool line_damaged;
+	bool has_line;
+	bool is_growing; /* its recorder is at work */
+	bool is_whole;   /* its bytes are: what it lacks was left out */
+	uint64_t max_rss_bytes;
+	uint32_t command_pid;
+	struct process_names *names; /* the session's */
+	size_t names_bytes;
+	uint64_t segment_bytes; /* unpacked, of all processes */
+	size_t left_out;        /* processes, for which that is too much */
+};
+
+/* ---- the entries that are lines of text ---- */
+
+/* A process that was not traced becomes a note. -ENOMEM. */
+int load_untraced(struct session *s, const char *text, size_t len);
+
+/* What the recording says of itself. -ENOMEM. */
+int load_about(struct load *r, const char *text, size_t len);
+
+/* ---- the time line ---- */
+
+/* r->replay, to be given back by load_line_release(). -ENOMEM. */
+int load_line_begin(struct load *r);
+void load_line_release(struct load *r);
+
+/* One entry of it: points and marks. Damage becomes a note. -ENOMEM. */
+int load_line(struct load *r, const void *bytes, size_t len);
+
+/*
+ * Hands the points over to the session's processes; true: some process of the
+ * time line has no end state.
+ */
+bool load_line_points(struct load *r);
+
+/*
+ * Processes without an end state, as the last rows of the time line have them:
+ * the recorder runs, or was killed. -ENOMEM.
+ */
+int load_line_unfinished(struct load *r);
+
+#endif

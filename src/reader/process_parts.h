@@ -1,0 +1,26 @@
+/* process_parts.h - what the files of process.h share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_PROCESS_PARTS_H
+#define SEEP_READER_PROCESS_PARTS_H
+
+#include "reader/process.h"
+#include "reader/sums.h"
+
+/*
+ * Fills sites, ids, pools and the stacks of a process from the sums of its
+ * ledger: ids with the same stack become one site. -ENOMEM.
+ */
+int process_make_sites(
+    struct process *p, const struct segment *seg, const struct sums *sums);
+
+/* Fills modules, inherited frees and marks. -ENOMEM. */
+int process_make_tables(struct process *p, const struct segment *seg);
+
+/* a - b, or 0: figures of a process that runs are read one after the other. */
+static inline uint64_t
+process_minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+#endif

@@ -1,0 +1,343 @@
+/* procfs.c - the files of /proc/PID: the one place that knows their text. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/procfs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "reader/foreign.h"
+
+enum { STAT_BYTES = 1024 };
+
+/* A number at *p, which moves behind it and behind one `end`. */
+static bool
+take_number(char **p, int base, char end, uint64_t *ret)
+{
+	char *behind;
+
+	errno = 0;
+	*ret = strtoull(*p, &behind, base);
+	if (errno != 0 || behind == *p || *behind != end)
+		return false;
+	*p = behind + 1;
+	return true;
+}
+
+/* ---- stat, status, statm ---- */
+
+int
+procfs_parse_stat(char *text, struct procfs_stat *ret)
+{
+	static const int fields[] = {4, 22, 26, 27, 28};
+	uint64_t values[sizeof(fields) / sizeof(fields[0])] = {0};
+	char *name = strchr(text, '('), *p;
+	int field = 2;
+
+	p = strrchr(text, ')'); /* field 2, the name, may contain anything */
+	if (!name || !p || p < name || p[1] != ' ' || p[2] == '\0')
+		return -EBADMSG;
+	*p = '\0';
+	*ret = (struct procfs_stat){.state = p[2]};
+	(void)snprintf(ret->name, sizeof(ret->name), "%.31s", name + 1);
+	if (ret->state == 'Z' || ret->state == 'X')
+		return -ESRCH;
+	p++;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		for (; field < fields[i]; field++) {
+			p = strchr(p, ' ');
+			if (!p)
+				return -EBADMSG;
+			p++;
+		}
+		values[i] = strtoull(p, NULL, 10);
+	}
+	ret->parent = (pid_t)values[0];
+	ret->start_jiffies = values[1];
+	ret->code_start = values[2];
+	ret->code_end = values[3];
+	ret->stack_start = values[4];
+	return 0;
+}
+
+static int
+read_stat(int fd, struct procfs_stat *ret)
+{
+	char text[STAT_BYTES];
+	ssize_t n;
+
+	if (fd < 0)
+		return -ENOENT;
+	n = read(fd, text, sizeof(text) - 1);
+	(void)close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return procfs_parse_stat(text, ret) < 0 ? -ESRCH : 0;
+}
+
+int
+procfs_stat(pid_t pid, struct procfs_stat *ret)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return read_stat(open(path, O_RDONLY | O_CLOEXEC), ret);
+}
+
+int
+procfs_stat_at(int process, struct procfs_stat *ret)
+{
+	return read_stat(openat(process, "stat", O_RDONLY | O_CLOEXEC), ret);
+}
+
+uint32_t
+procfs_status(pid_t pid, const char *name)
+{
+	size_t name_bytes = strlen(name);
+	char path[64], line[256];
+	uint32_t value = 0;
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		char *p;
+
+		if (strncmp(line, name, name_bytes) != 0 ||
+		    line[name_bytes] != ':')
+			continue;
+		p = line + strlen(line);
+		while (p > line && isspace((unsigned char)p[-1]))
+			*--p = '\0';
+		while (p > line && isdigit((unsigned char)p[-1]))
+			p--;
+		value = (uint32_t)strtoul(p, NULL, 10);
+		break;
+	}
+	(void)fclose(file);
+	return value;
+}
+
+int
+procfs_owner(pid_t pid, uid_t *ret)
+{
+	struct stat st;
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st) < 0)
+		return -ESRCH;
+	*ret = st.st_uid;
+	return 0;
+}
+
+uint64_t
+procfs_resident(pid_t pid)
+{
+	char path[64], line[256], *second = NULL;
+	uint64_t pages = 0;
+	FILE *file;
+
+	/* size and resident, in pages, and more */
+	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fgets(line, sizeof(line), file))
+		second = strchr(line, ' ');
+	if (second)
+		pages = strtoull(second, NULL, 10);
+	(void)fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* ---- maps ---- */
+
+/* "START-END perms offset major:minor inode   path" */
+bool
+procfs_parse_mapping(char *line, struct procfs_mapping *ret)
+{
+	uint64_t offset, device_major, device_minor;
+	char *p = line, *behind;
+
+	if (!take_number(&p, 16, '-', &ret->start) ||
+	    !take_number(&p, 16, ' ', &ret->end))
+		return false;
+	if (strcspn(p, " ") != sizeof(ret->rights) - 1)
+		return false;
+	memcpy(ret->rights, p, sizeof(ret->rights));
+	ret->rights[sizeof(ret->rights) - 1] = '\0';
+	p += sizeof(ret->rights);
+	if (!take_number(&p, 16, ' ', &offset) ||
+	    !take_number(&p, 16, ':', &device_major) ||
+	    !take_number(&p, 16, ' ', &device_minor) ||
+	    !isdigit((unsigned char)*p))
+		return false;
+	ret->inode = strtoull(p, &behind, 10);
+	if (*behind != ' ' && *behind != '\0')
+		return false;
+	ret->device = makedev((unsigned)device_major, (unsigned)device_minor);
+	ret->path = behind + strspn(behind, " ");
+	return ret->start < ret->end;
+}
+
+int
+procfs_maps_open(struct procfs_maps *m, pid_t pid)
+{
+	size_t len;
+	int err;
+
+	*m = (struct procfs_maps){0};
+	err = foreign_text(pid, "maps", &m->text, &len);
+	m->next = m->text;
+	return err == -ENOENT ? -ESRCH : err;
+}
+
+void
+procfs_maps_close(struct procfs_maps *m)
+{
+	free(m->text);
+}
+
+bool
+procfs_maps_next(struct procfs_maps *m, struct procfs_mapping *ret)
+{
+	while (*m->next) {
+		char *line = m->next, *end = strchrnul(line, '\n');
+
+		m->next = *end ? end + 1 : end;
+		*end = '\0';
+		if (procfs_parse_mapping(line, ret))
+			return true;
+	}
+	return false;
+}
+
+bool
+procfs_maps_next_file(struct procfs_maps *m, struct procfs_mapping *ret)
+{
+	while (procfs_maps_next(m, ret))
+		if (ret->inode != 0)
+			return true;
+	return false;
+}
+
+bool
+procfs_is_deleted(const char *path)
+{
+	static const char end[] = " (deleted)";
+	size_t len = strlen(path), n = strlen(end);
+
+	return len >= n && memcmp(path + len - n, end, n) == 0;
+}
+
+int
+procfs_files(pid_t pid, bool (*each)(void *, uint64_t, const char *, bool),
+    void *context)
+{
+	struct procfs_mapping map;
+	struct procfs_maps maps;
+	int err;
+
+	err = procfs_maps_open(&maps, pid);
+	if (err < 0)
+		return err == -ESRCH ? -ESRCH : -EACCES;
+	while (err == 0 && procfs_maps_next_file(&maps, &map))
+		if (!each(context, map.start, map.path,
+		        procfs_is_deleted(map.path)))
+			err = -ENOMEM;
+	procfs_maps_close(&maps);
+	return err;
+}
+
+static int
+look_at_directory(const char *path, struct statx *ret)
+{
+	*ret = (struct statx){0};
+	return statx(
+	    AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, ret);
+}
+
+/* A bind mount of a directory below itself has its inode, but not its mount. */
+static bool
+is_same_directory(const struct statx *a, const struct statx *b)
+{
+	return a->stx_ino == b->stx_ino &&
+	    a->stx_dev_major == b->stx_dev_major &&
+	    a->stx_dev_minor == b->stx_dev_minor &&
+	    a->stx_mnt_id == b->stx_mnt_id;
+}
+
+/*
+ * ".." stops at our own root, not at the root of the process. So it leads out
+ * of a chroot, up to the root of the mount namespace, where it stays.
+ */
+int
+procfs_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
+{
+	struct statx here, above;
+	size_t n = (size_t)snprintf(
+	    ret_path, PROCFS_ROOT_BYTES, "/proc/%d/root", (int)pid);
+
+	if (look_at_directory(ret_path, &here) < 0)
+		return -ENOENT;
+	for (; n + sizeof("/..") <= PROCFS_ROOT_BYTES; n += strlen("/..")) {
+		memcpy(ret_path + n, "/..", sizeof("/.."));
+		if (look_at_directory(ret_path, &above) < 0)
+			return -ENOENT;
+		if (is_same_directory(&above, &here)) {
+			ret_path[n] = '\0';
+			return 0;
+		}
+		here = above;
+	}
+	return -ENOENT;
+}
+
+/* ---- the others ---- */
+
+bool
+procfs_has_variable(pid_t pid, const char *entry)
+{
+	bool found = false;
+	char *text;
+	size_t len;
+
+	if (foreign_text(pid, "environ", &text, &len) < 0)
+		return false;
+	for (size_t at = 0; at < len && !found; at += strlen(text + at) + 1)
+		found = strcmp(text + at, entry) == 0;
+	free(text);
+	return found;
+}
+
+int
+procfs_each(bool (*each)(pid_t pid, void *context), void *context)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *e;
+	bool found = false;
+
+	if (!dir)
+		return -errno;
+	while (!found && (e = readdir(dir))) {
+		char *end;
+		long pid;
+
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		pid = strtol(e->d_name, &end, 10);
+		if (*end == '\0' && pid > 0 && pid <= INT32_MAX)
+			found = each((pid_t)pid, context);
+	}
+	(void)closedir(dir);
+	return found;
+}

@@ -1,0 +1,331 @@
+/* session_load.c - what a session is read from: a file, a directory, a process. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader/session.h"
+#include "reader/proc.h"
+#include "util/clock.h"
+#include "reader/listing.h"
+#include "reader/session_snapshots.h"
+#include "reader/load.h"
+#include "reader/segfile.h"
+#include "reader/session_parts.h"
+
+enum { BESIDE_NS = 500000000 }; /* at other segments of its directory */
+
+static int
+no_memory(struct fault *where)
+{
+	return fault_set(where, -ENOMEM, "out of memory");
+}
+
+static int
+load_recording(
+    struct session *s, const char *path, const char *name, struct fault *where)
+{
+	int err = load_into_session(s, path, name, where);
+
+	if (err == 0 && session_snapshots_of_recording(s, path) < 0)
+		return no_memory(where);
+	return err;
+}
+
+/* `alone`: it is the INPUT itself, not one of a directory. */
+static int
+load_file(struct session *s, const char *path, const char *name, bool alone,
+    struct fault *where)
+{
+	struct seg_header h;
+	struct segfile *f;
+	int err;
+
+	err = segfile_open(AT_FDCWD, path, &f, where);
+	if (err == -EINVAL)
+		return load_recording(s, path, name, where);
+	if (err < 0)
+		return err;
+	if (!alone && segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
+	    h.snapshot_reason != SEG_SNAPSHOT_NONE)
+		err = session_snapshots_add(s, path, &h);
+	else
+		err = session_add_segfile(s, f, name, true, where);
+	segfile_close(f);
+	return err;
+}
+
+static bool
+is_input(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return name[0] != '.' && !(dot && strcmp(dot, ".ctl") == 0);
+}
+
+static int
+load_directory(struct session *s, const char *path, struct fault *where)
+{
+	struct fault why = {""};
+	struct listing_names folder = {0};
+	int dir, err;
+
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	err = dir < 0 ? -errno : listing_read(dir, is_input, &folder);
+	if (dir >= 0)
+		(void)close(dir);
+	s->lost.files += folder.refused;
+	if (err < 0) {
+		listing_release(&folder);
+		return fault_set(where, err, "%s", strerror(-err));
+	}
+	for (size_t i = 0; i < folder.count && err != -ENOMEM; i++) {
+		const char *name = folder.names[i];
+		char *file;
+
+		if (asprintf(&file, "%s/%s", path, name) < 0) {
+			err = -ENOMEM;
+			continue;
+		}
+		err = load_file(s, file, name, false, &why);
+		free(file);
+		s->is_truncated |= err == -EBADMSG || err == -EFBIG;
+		/* gone, or not there yet: no loss to speak of */
+		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
+		    err != -ENOENT && err != -EISDIR)
+			err = session_note(
+			    s, "%s/%s left out: %s", path, name, why.text);
+	}
+	listing_release(&folder);
+	if (err == -ENOMEM)
+		return no_memory(where);
+	err = session_snapshots_finish(s, where);
+	if (err < 0)
+		return err;
+	if (s->count > 0)
+		return 0;
+	if (s->note_count > 0)
+		return fault_set(
+		    where, -EBADMSG, "nothing readable in it; %s", s->notes[0]);
+	return fault_set(where, -ENODATA, "there is no segment in it");
+}
+
+/* The later segment may lie beside the file we were given. */
+static void
+look_beside_in(struct session *s, int beside)
+{
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + BESIDE_NS;
+	struct seg_header h;
+	struct segfile *f;
+	struct dirent *e;
+	char mark[32];
+	DIR *dir;
+	int fd;
+
+	if (s->count == 0 || s->processes[0]->end != PROCESS_GONE)
+		return;
+	fd = openat(beside, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			(void)close(fd);
+		return;
+	}
+	(void)snprintf(mark, sizeof(mark), "-%u-", s->processes[0]->header.pid);
+	while ((e = readdir(dir)) && clock_ns(CLOCK_MONOTONIC) < until_ns) {
+		const char *dot = strrchr(e->d_name, '.');
+
+		if (!strstr(e->d_name, mark) || !dot ||
+		    strcmp(dot, ".seg") != 0 ||
+		    segfile_open(dirfd(dir), e->d_name, &f, NULL) < 0)
+			continue;
+		if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0)
+			session_mark_exec(s->processes, s->count, &h);
+		segfile_close(f);
+	}
+	(void)closedir(dir);
+}
+
+static void
+look_beside(struct session *s, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder =
+	    slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd = folder ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	free(folder);
+	if (fd < 0)
+		return;
+	look_beside_in(s, fd);
+	(void)close(fd);
+}
+
+/* To the caller; or frees it, if it could not be filled. */
+static int
+hand_over(struct session *s, int err, struct session **ret)
+{
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
+int
+session_load(const char *path, struct session **ret, struct fault *where)
+{
+	const char *slash = strrchr(path, '/');
+	struct session *s;
+	struct stat st;
+	int err;
+
+	if (stat(path, &st) < 0)
+		return fault_set(where, -errno, "%s", strerror(errno));
+	s = session_new();
+	if (!s)
+		return no_memory(where);
+	if (S_ISDIR(st.st_mode)) {
+		err = load_directory(s, path, where);
+	} else {
+		err = load_file(s, path, slash ? slash + 1 : path, true, where);
+		if (err == 0)
+			err = session_snapshots_finish(s, where);
+		if (err == 0)
+			look_beside(s, path);
+	}
+	if (err == 0)
+		err = session_finish(s);
+	if (err == 0)
+		session_put_in_order(s);
+	return hand_over(s, err, ret);
+}
+
+int
+session_load_brief(int dir, const char *name, struct session_brief *brief,
+    struct session **ret, struct fault *where)
+{
+	struct segfile *f;
+	struct session *s;
+	int err;
+
+	brief->unread = 0;
+	err = segfile_open(dir, name, &f, where);
+	if (err < 0)
+		return err;
+	s = session_new();
+	err = s ? 0 : no_memory(where);
+	if (err == 0) {
+		s->work->brief = brief;
+		s->work->look = brief->look;
+		err = session_add_segfile(s, f, name, true, where);
+	}
+	if (err == 0)
+		look_beside_in(s, dir);
+	segfile_close(f);
+	if (err == 0)
+		session_put_in_order(s);
+	return hand_over(s, err, ret);
+}
+
+int
+session_load_pid(pid_t pid, struct session **ret, struct fault *where)
+{
+	struct segfile *f;
+	struct session *s;
+	char path[4096];
+	int slot, err;
+
+	err = proc_open(pid, &f, &slot, path, where);
+	if (err < 0)
+		return err;
+	s = session_new();
+	err = s ? session_add_slot(s, f, slot, pid, where) : no_memory(where);
+	segfile_close(f);
+	return hand_over(s, err, ret);
+}
+
+/* The youngest segment of this pid in one file; SEGFILE_NONE: it has none. */
+enum { SEGFILE_NONE = -2 };
+
+static int
+find_pid(const struct segfile *f, pid_t pid, uint64_t *ret_start_ns)
+{
+	uint8_t taken[SEGFILE_SLOTS];
+	int found = SEGFILE_NONE;
+	struct seg_header h;
+
+	segfile_taken(f, taken);
+	for (int i = SEGFILE_OWN; i < segfile_slots(f); i++) {
+		if ((i >= 0 && !taken[i]) ||
+		    segfile_header(f, i, &h, NULL) < 0 || (pid_t)h.pid != pid ||
+		    h.start_realtime_ns < *ret_start_ns)
+			continue;
+		*ret_start_ns = h.start_realtime_ns;
+		found = i;
+	}
+	return found;
+}
+
+int
+session_load_dead(
+    const char *directory, pid_t pid, struct session **ret, struct fault *where)
+{
+	struct segfile *best = NULL, *f;
+	DIR *dir = opendir(directory);
+	int slot = SEGFILE_NONE, here, err;
+	uint64_t start_ns = 0;
+	struct session *s;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		const char *dot = strrchr(e->d_name, '.');
+
+		if (!dot || strcmp(dot, ".seg") != 0 ||
+		    segfile_open(dirfd(dir), e->d_name, &f, NULL) < 0)
+			continue;
+		here = find_pid(f, pid, &start_ns);
+		if (here != SEGFILE_NONE) {
+			segfile_close(best);
+			best = f;
+			slot = here;
+		} else {
+			segfile_close(f);
+		}
+	}
+	if (dir)
+		(void)closedir(dir);
+	if (!best)
+		return fault_set(where, -ESRCH, "no such process");
+	s = session_new();
+	err = s ? session_add_slot(s, best, slot, SESSION_ASK_PROC, where)
+	        : no_memory(where);
+	segfile_close(best);
+	return hand_over(s, err, ret);
+}
+
+int
+session_load_bytes(
+    const void *bytes, size_t len, struct session **ret, struct fault *where)
+{
+	struct segfile *f;
+	struct session *s;
+	int err;
+
+	err = segfile_open_bytes(bytes, len, &f, where);
+	if (err < 0)
+		return err;
+	s = session_new();
+	err = s ? session_add_segfile(s, f, "input", false, where)
+	        : no_memory(where);
+	segfile_close(f);
+	if (err == 0)
+		session_put_in_order(s);
+	return hand_over(s, err, ret);
+}

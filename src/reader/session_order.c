@@ -1,0 +1,114 @@
+/* session_order.c - which segments are of one process, and in which order. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "reader/proc.h"
+#include "reader/session_parts.h"
+
+enum { EXEC_NEAR = 256 }; /* segments of one pid that are compared */
+
+/*
+ * A dead process that has a later segment did not die there: it called exec.
+ */
+void
+session_mark_exec(
+    struct process *const *list, size_t count, const struct seg_header *later)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct process *p = list[i];
+
+		if ((p->end == PROCESS_GONE || p->end == PROCESS_UNKNOWN) &&
+		    proc_superseded(&p->header, later))
+			p->end = PROCESS_EXEC;
+	}
+}
+
+static int
+by_start(const void *a, const void *b)
+{
+	const struct process *x = *(struct process *const *)a;
+	const struct process *y = *(struct process *const *)b;
+
+	if (x->header.start_realtime_ns != y->header.start_realtime_ns)
+		return x->header.start_realtime_ns < y->header.start_realtime_ns
+		    ? -1
+		    : 1;
+	if (x->header.pid != y->header.pid)
+		return x->header.pid < y->header.pid ? -1 : 1;
+	return (x->header.sequence > y->header.sequence) -
+	    (x->header.sequence < y->header.sequence);
+}
+
+/*
+ * Every command that a shell starts begins as a forked child with a few events.
+ * What it had is gone with its exec: it is counted, and takes no line.
+ */
+static void
+set_early_exec_aside(struct session *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = s->processes[i];
+
+		if (p->end != PROCESS_EXEC || !process_ended_early(p)) {
+			s->processes[kept++] = p;
+			continue;
+		}
+		s->early_exec.processes++;
+		s->early_exec.allocations += p->totals.allocations;
+		s->early_exec.allocated_bytes += p->totals.allocated_bytes;
+		process_free(p);
+	}
+	s->count = kept;
+}
+
+/* By pid, then by start. */
+static int
+by_pid(const void *a, const void *b)
+{
+	const struct process *x = *(struct process *const *)a;
+	const struct process *y = *(struct process *const *)b;
+
+	if (x->header.pid != y->header.pid)
+		return x->header.pid < y->header.pid ? -1 : 1;
+	return (x->header.start_monotonic_ns > y->header.start_monotonic_ns) -
+	    (x->header.start_monotonic_ns < y->header.start_monotonic_ns);
+}
+
+/*
+ * Only one of the same pid can have called exec: these stand together. A pid
+ * has a few segments; a hostile directory may have hundreds of thousands, of
+ * which each is compared with the nearest.
+ */
+static void
+mark_all_exec(struct session *s)
+{
+	struct process **list = s->processes;
+
+	if (s->count > 1)
+		qsort(list, s->count, sizeof(struct process *), by_pid);
+	for (size_t i = 0, end; i < s->count; i = end) {
+		for (end = i + 1; end < s->count &&
+		     list[end]->header.pid == list[i]->header.pid;
+		     end++)
+			;
+		for (size_t k = i; k < end; k++) {
+			size_t first = k - i > EXEC_NEAR ? k - EXEC_NEAR : i;
+			size_t last = end - k > EXEC_NEAR ? k + EXEC_NEAR : end;
+
+			session_mark_exec(
+			    list + first, last - first, &list[k]->header);
+		}
+	}
+}
+
+void
+session_put_in_order(struct session *s)
+{
+	mark_all_exec(s);
+	set_early_exec_aside(s);
+	if (s->count > 1)
+		qsort(
+		    s->processes, s->count, sizeof(struct process *), by_start);
+}

@@ -1,0 +1,49 @@
+/* collect_parts.h - what the files of collect.h share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_COLLECT_PARTS_H
+#define SEEP_RECORD_COLLECT_PARTS_H
+
+#include "record/collect.h"
+
+/*
+ * A uuid alone is what a process says of itself: one that takes another's
+ * would keep that from being written.
+ */
+struct collect_key {
+	uint8_t uuid[16];
+	uint64_t device, inode;
+	int64_t slot;
+};
+
+struct collect_file {
+	char *dir;
+	char *name;
+	uid_t uid; /* its owner */
+	uint64_t device, inode;
+	bool mapped; /* by a living process: not to be deleted */
+	bool failed; /* something in it could not be recorded: keep it */
+	size_t open; /* rows not written yet */
+};
+
+struct collect_row {
+	size_t file;
+	int slot;
+	pid_t pid;
+	uint64_t pid_ns;
+	uint64_t start_jiffies;
+	uint64_t start_ns;
+	uint64_t sequence;
+	bool inert;
+	uint32_t inert_reason, place_owner;
+	uint8_t uuid[16];
+	struct collect_key key;
+	bool gone;       /* surely no process writes it any more */
+	bool superseded; /* by a younger segment of the same process */
+	bool ours;       /* has the command's pid and start */
+	struct recording_segment end;
+};
+
+/* Keeps the list in order. -ENOMEM. */
+int collect_add_key(struct collect_keys *k, const struct collect_key *key);
+
+#endif

@@ -1,0 +1,296 @@
+/* collect_write.c - segments that were found go into the recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/collect_parts.h"
+#include "reader/folder.h"
+#include "reader/process.h"
+#include "reader/segfile.h"
+#include "report/program.h"
+
+enum {
+	LEVEL = 3,   /* of compression */
+	REFUSED = 1, /* of write_row() */
+};
+
+/* It is not looked at again, and its file stays. REFUSED, or -ENOMEM. */
+static int
+note_refused(struct collect *c, const struct collect_row *r)
+{
+	int err = collect_add_key(&c->refused, &r->key);
+
+	c->files[r->file].failed = true;
+	return err < 0 ? err : REFUSED;
+}
+
+static void
+note_peak(struct collect *c, const struct seg_header *h, uint64_t bytes)
+{
+	if (c->programs > 1 && bytes <= c->peak_bytes)
+		return;
+	c->peak_bytes = bytes;
+	c->peak_pid = (pid_t)h->pid;
+	snprintf(c->peak_name, sizeof(c->peak_name), "%.63s", program_name(h));
+}
+
+static int
+add_figures(
+    struct collect *c, const struct collect_row *r, const struct segment *seg)
+{
+	struct process *p;
+	int err;
+
+	err = process_new(seg, &p);
+	if (err < 0)
+		return err;
+	p->owner = r->end.owner;
+	if (process_is_unseen(p)) {
+		c->inert++;
+		process_free(p);
+		return 0;
+	}
+	if (r->end.end_kind == RECORDING_END_EXEC && process_ended_early(p)) {
+		process_free(p);
+		return 0; /* see session.c: it is counted, but not listed */
+	}
+	c->programs++;
+	c->allocations += p->totals.allocations;
+	c->allocated_bytes += p->totals.allocated_bytes;
+	if (r->end.end_kind != RECORDING_END_EXEC) {
+		c->processes++;
+		c->live_blocks += p->totals.live_blocks;
+		c->live_bytes += p->totals.live_bytes;
+	}
+	note_peak(c, &seg->header, p->totals.peak_bytes);
+	if (c->written) {
+		err = where_fill(&c->where, p);
+		c->written(c->context, p);
+	}
+	process_free(p);
+	return err;
+}
+
+/*
+ * REFUSED: it cannot be read, or there is no room for it, which is no error of
+ * the recording as a whole.
+ */
+static int
+write_row(struct collect *c, const struct segfile *f,
+    const struct collect_row *r, struct recording_writer *w)
+{
+	struct segment *seg;
+	void *bytes = NULL;
+	size_t len = 0;
+	int err;
+
+	err = segfile_read(f, r->slot, &seg, NULL);
+	if (err == -ENOMEM)
+		return err;
+	if (err < 0) {
+		c->unreadable++;
+		c->quota->refused[QUOTA_DAMAGED]++;
+		return note_refused(c, r);
+	}
+	err = segment_compact(seg, &bytes, &len);
+	if (err == 0 &&
+	    !quota_take(c->quota, quota_user(c->quota, c->files[r->file].uid),
+	        len, w)) {
+		free(bytes);
+		segment_free(seg);
+		return note_refused(c, r);
+	}
+	if (err == 0)
+		err = recording_append_packed(w, RECORDING_SEGMENT, &r->end,
+		    sizeof(r->end), bytes, len, LEVEL);
+	free(bytes);
+	if (err == 0)
+		err = collect_add_key(&c->merged, &r->key);
+	if (err == 0 && r->inert)
+		c->inert++;
+	else if (err == 0)
+		err = add_figures(c, r, seg);
+	segment_free(seg);
+	return err;
+}
+
+static int
+open_directory(const struct collect_file *f)
+{
+	return open(f->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Never of the living, never what could not be written. */
+static void
+remove_file(const struct collect_file *file)
+{
+	struct stat st;
+	int dir_fd;
+
+	if (file->mapped || file->failed)
+		return;
+	dir_fd = open_directory(file);
+	if (dir_fd < 0)
+		return;
+	if (fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == file->device && st.st_ino == file->inode)
+		segment_dir_remove(dir_fd, file->name);
+	close(dir_fd);
+	folder_remove_note(file->dir);
+}
+
+int
+collect_write(struct collect *c, struct recording_writer *w)
+{
+	for (size_t i = 0; i < c->row_count; i++) {
+		const struct collect_row *r = &c->rows[i];
+		struct collect_file *file = &c->files[r->file];
+		int dir_fd = open_directory(file);
+		struct segfile *f = NULL;
+		int err = 0;
+
+		if (segfile_open(dir_fd, file->name, &f, NULL) < 0) {
+			c->unreadable++;
+			c->quota->refused[QUOTA_DAMAGED]++;
+			file->failed = true;
+		} else {
+			err = write_row(c, f, r, w);
+		}
+		segfile_close(f);
+		if (dir_fd >= 0)
+			close(dir_fd);
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+/*
+ * The file is 0400: its owner may change that for a moment. Where we are not
+ * the owner, it stays as it is: -EACCES.
+ */
+static int
+open_writable(int dir_fd, const struct collect_file *file)
+{
+	int fd = openat(
+	    dir_fd, file->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	char self[32];
+	struct stat st;
+	int writable = -1;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st) == 0 && st.st_dev == file->device &&
+	    st.st_ino == file->inode && st.st_uid == geteuid()) {
+		writable = open(self, O_WRONLY | O_CLOEXEC);
+		if (writable < 0 && fchmod(fd, 0600) == 0) {
+			writable = open(self, O_WRONLY | O_CLOEXEC);
+			(void)fchmod(fd, 0400);
+		}
+	}
+	close(fd);
+	return writable < 0 ? -EACCES : writable;
+}
+
+/*
+ * Empties the slot of a dead child and gives it back: first its pages, the
+ * header among them, then the byte that keeps others out.
+ */
+static bool
+free_slot(int dir_fd, const struct collect_file *file, const struct segfile *f,
+    int slot)
+{
+	static const uint8_t no[sizeof(struct seg_early)];
+	bool early = segfile_is_early(f, slot), done;
+	uint64_t base, limit;
+	size_t bytes;
+	off_t at = (off_t)segfile_taken_at(f, slot, &bytes);
+	int fd;
+
+	if (!early && segfile_window(f, slot, &base, &limit) < 0)
+		return false;
+	fd = open_writable(dir_fd, file);
+	if (fd < 0)
+		return false;
+	/* without holes it would not come back empty: then it stays taken */
+	done = early ||
+	    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	        (off_t)base, (off_t)limit) == 0;
+	done = done && pwrite(fd, no, bytes, at) == (ssize_t)bytes;
+	close(fd);
+	return done;
+}
+
+static bool
+is_dead(const struct collect_row *r)
+{
+	if (r->ours && !r->superseded)
+		return false; /* its status comes with its end */
+	return r->gone || r->superseded;
+}
+
+static int
+merge_row(struct collect *c, const struct collect_row *r,
+    struct recording_writer *w, const struct collect_hooks *hooks)
+{
+	struct collect_file *file = &c->files[r->file];
+	int dir_fd = open_directory(file);
+	struct segfile *f = NULL;
+	int err = 0;
+
+	if (segfile_open(dir_fd, file->name, &f, NULL) < 0)
+		goto out; /* tried again, at the end at the latest */
+	if (c->alone && !r->ours) {
+		err = collect_add_key(&c->merged, &r->key);
+	} else {
+		hooks->before(hooks->context, r->uuid);
+		err = write_row(c, f, r, w);
+		hooks->after(hooks->context, r->uuid, r->pid, &r->end);
+	}
+	if (err == 0) {
+		file->open--;
+		if (r->slot != SEGFILE_OWN)
+			(void)free_slot(dir_fd, file, f, r->slot);
+	}
+out:
+	segfile_close(f);
+	if (dir_fd >= 0)
+		close(dir_fd);
+	return err < 0 ? err : 0;
+}
+
+int
+collect_merge(struct collect *c, struct recording_writer *w,
+    const struct collect_hooks *hooks)
+{
+	bool hidden = false;
+	int err = 0;
+
+	for (size_t i = 0; i < c->row_count && err == 0; i++)
+		if (is_dead(&c->rows[i]))
+			err = merge_row(c, &c->rows[i], w, hooks);
+	if (err < 0)
+		return err;
+	/* who hides its mappings may be a child that has no segment yet */
+	for (size_t i = 0; i < c->procs.count && !hidden; i++)
+		hidden = c->procs.list[i].hidden &&
+		    procs_may_descend(&c->procs.list[i], c->command);
+	for (size_t i = 0; i < c->file_count && !hidden; i++)
+		if (c->files[i].open == 0)
+			remove_file(&c->files[i]);
+	return 0;
+}
+
+/* Has this process the collector in it, as one of this session? */
+void
+collect_remove(const struct collect *c)
+{
+	for (size_t i = 0; i < c->file_count; i++)
+		remove_file(&c->files[i]);
+}

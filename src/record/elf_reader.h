@@ -1,0 +1,63 @@
+/* elf_reader.h - what ELF files say, read by a process in a jail. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_ELF_READER_H
+#define SEEP_RECORD_ELF_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "record/elf.h"
+
+enum { ELF_NEEDED_BYTES = 32768 };
+
+/*
+ * Plain data, because a process that may be hostile has written it: each text
+ * has its end, and each number is nothing but a number.
+ */
+struct elf_facts {
+	uint32_t elf_class, machine;
+	uint8_t native; /* if not, the rest is empty */
+	uint8_t dynamic;
+	uint8_t has_sanitizer; /* one is linked in */
+	uint32_t own;          /* bit i: it defines elf_family[i] itself */
+	char interpreter[ELF_PATH_BYTES];
+	char soname[ELF_PATH_BYTES];
+	char runpath[ELF_PATH_BYTES];
+	uint32_t needed_bytes;
+	char needed[ELF_NEEDED_BYTES]; /* names, each with its NUL */
+};
+
+/* malloc first, then the rest of the family. */
+enum { ELF_FAMILY = 8 };
+extern const char *const elf_family[ELF_FAMILY];
+
+/*
+ * The caller's process opens the files; a process in names/jail, which is
+ * started when the first one is read, parses them.
+ */
+struct elf_reader;
+
+struct elf_reader *elf_reader_new(void); /* NULL: out of memory */
+void elf_reader_free(struct elf_reader *r);
+
+struct elf_file {
+	const char *path;
+	/*
+	 * A file of this user has chosen the path. So the file must be his, or
+	 * both must be root's or ours.
+	 */
+	bool is_chosen;
+	uid_t chooser;
+};
+
+/*
+ * May take as long as the file's file system likes. *ret_owner: whose file it
+ * is. -ENOEXEC: not an ELF file; -EPERM: he may not choose it; -EBADMSG:
+ * damaged, or the process that reads it has died; or as infile_open() says.
+ */
+int elf_reader_read(struct elf_reader *r, const struct elf_file *file,
+    struct elf_facts *ret, uid_t *ret_owner);
+
+#endif

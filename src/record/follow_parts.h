@@ -1,0 +1,81 @@
+/* follow_parts.h - what the files of follow.h share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_FOLLOW_PARTS_H
+#define SEEP_RECORD_FOLLOW_PARTS_H
+
+#include "record/follow.h"
+#include "record/tail.h"
+#include "record/timeline_writer.h"
+#include "util/dict.h"
+
+/* One segment being watched. */
+struct follow_watch {
+	int slot;
+	uint8_t uuid[16];
+	pid_t pid;
+	struct tail *tail; /* NULL: cannot be read, or has no room: its end */
+	                   /* state will do */
+	bool fresh;        /* not looked at yet */
+	uint64_t module_changes; /* seen by where_look() */
+};
+
+struct follow_file {
+	char *dir, *name;
+	uid_t uid;     /* its owner */
+	bool is_known; /* its header could be read */
+	bool is_ours;  /* carries our session, and is wanted */
+	bool is_gone;
+	struct follow_watch *watches;
+	size_t watch_count;
+};
+
+/* A process without the collector, seen once or more. */
+struct follow_suspect {
+	pid_t pid;
+	uint64_t start_jiffies;
+	uint64_t first_ns;
+	bool told;
+};
+
+struct follow {
+	struct follow_plan plan;
+	struct follow_file *files;
+	size_t file_count, file_room;
+	struct dict file_index;
+	struct follow_suspect *suspects;
+	size_t suspect_count;
+	struct timeline_writer timeline;
+	uint64_t now_ns; /* of this look */
+	uint64_t next_look_ns, next_family_ns, next_slots_ns, last_flush_ns;
+	uint64_t last_family_ns;
+	uint64_t numbers;   /* of processes, given out */
+	uint64_t sites;     /* of all that are watched */
+	size_t slots_taken; /* in the fullest file */
+	size_t present;     /* files of ours that are there */
+	bool has_children;  /* some slot was taken */
+	size_t unlisted;    /* files too many to be known, in this look */
+	size_t untold;      /* processes too many to be listed, likewise */
+	size_t learned;     /* files met for the first time, in this look */
+};
+
+/* Into the time line. */
+void follow_mark(
+    struct follow *f, enum codec_mark kind, pid_t pid, const char *label);
+int follow_flush(struct follow *f);
+
+/*
+ * One look at all files of the session: new ones, new children in them, and
+ * the figures of those that are watched, with `rows` also by site. last: of a
+ * process that was never looked at while it lived, nothing is written.
+ */
+int follow_files_look(struct follow *f, bool rows, bool last);
+
+/* The last look at a segment before its end state is written. */
+void follow_files_last_look(void *context, const uint8_t uuid[16]);
+
+/* How many slots are taken in the fullest file: f->slots_taken. */
+int follow_files_count_slots(struct follow *f);
+
+void follow_files_release(struct follow *f);
+
+#endif

@@ -1,0 +1,30 @@
+/* libraries.h - the libraries that the loader would bring into a program. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_LIBRARIES_H
+#define SEEP_RECORD_LIBRARIES_H
+
+#include "record/elf_reader.h"
+
+struct libraries_program {
+	const char *path;
+	const struct elf_facts *facts;
+	uid_t owner;
+	/*
+	 * Somebody else's process runs it: then a file may only lead to files
+	 * of its owner, see struct elf_file.
+	 */
+	bool is_foreign;
+};
+
+/*
+ * Calls `each` for the names that the program, LD_PRELOAD and then the
+ * libraries themselves ask for, until it returns false. `who` is the file that
+ * asks, or "LD_PRELOAD". Up to 256 libraries are looked for: in RUNPATH,
+ * LD_LIBRARY_PATH and the usual directories.
+ */
+void libraries_each(struct elf_reader *reader,
+    const struct libraries_program *program,
+    bool (*each)(void *context, const char *who, const char *name),
+    void *context);
+
+#endif

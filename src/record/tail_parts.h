@@ -1,0 +1,103 @@
+/* tail_parts.h - what the files of tail.h share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RECORD_TAIL_PARTS_H
+#define SEEP_RECORD_TAIL_PARTS_H
+
+#include "record/tail.h"
+
+enum {
+	TAIL_BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
+	TAIL_BLOCK_ROWS = 1 << TAIL_BLOCK_BITS,
+	TAIL_BLOCK_COLUMNS =
+	    TAIL_BLOCK_ROWS * 64, /* rows of a block as they are told */
+	TAIL_ROW_BYTES = 64, /* what a ledger row or a sample has at least */
+	TAIL_HEADER_WORDS = SEG_HEADER_BYTES / 8,
+};
+_Static_assert(sizeof(struct seg_row) == TAIL_ROW_BYTES &&
+        (int)SEG_SAMPLE_OLD_BYTES == (int)TAIL_ROW_BYTES,
+    "one bound serves both");
+
+/* A stretch of one array's rows, all in one block of ids. */
+struct tail_piece {
+	uint64_t offset;
+	uint32_t row_bytes;
+	uint16_t first, count; /* in the block */
+	bool is_sample;
+	bool is_user; /* of pools: no part of the totals */
+};
+
+struct tail_block {
+	struct tail_piece *pieces; /* one for each array that has these ids */
+	size_t piece_count;
+	struct codec_sum told[TAIL_BLOCK_ROWS];
+};
+
+/* An extent of a table that only grows, or whose rows may change. */
+struct tail_table {
+	struct seg_extent extent;
+	uint8_t *told; /* NULL: full and told, never to change */
+};
+
+struct tail {
+	struct tail_room *room;
+	size_t charged;   /* of that room */
+	uint64_t claimed; /* bytes of rows, by the directory */
+	uint64_t number;
+	bool begun; /* CODEC_PROCESS is put */
+	uint64_t header[TAIL_HEADER_WORDS];
+	uint32_t dir_done;  /* entries before are all known */
+	uint8_t *dir_known; /* by number of the entry */
+	uint32_t dir_room;
+	struct tail_block **blocks; /* by id >> TAIL_BLOCK_BITS */
+	size_t block_room;
+	struct tail_table *tables;
+	size_t table_count;
+	size_t sites;
+	uint64_t module_changes;
+	uint32_t peak_epoch;
+	struct codec_sum totals; /* as told */
+	struct codec_out
+	    column[CODEC_ALL_COLUMNS]; /* ids first, samples last */
+	uint8_t *buffer;
+	size_t buffer_bytes;
+};
+
+/* One look at the segment. */
+struct tail_look {
+	struct tail *tail;
+	const struct source *source;
+	uint64_t base, limit;
+	bool rows;
+	bool new_peak;
+	uint32_t epoch;
+	struct codec_sum totals;
+	uint64_t changed;
+	uint64_t last_id;
+	bool samples;                  /* some row has them */
+	bool wide;                     /* and variances that need 128 bits */
+	bool is_user[TAIL_BLOCK_ROWS]; /* of the block read last */
+};
+
+/* -EBADMSG: it is not inside the segment; or what reading says. */
+int tail_read(const struct tail_look *l, uint64_t offset, void *to, size_t len);
+
+/* Memory for what is read, valid until the next call; NULL: there is none. */
+uint8_t *tail_buffer(struct tail *t, size_t len);
+
+/*
+ * Learns the extents that are new in the directory. Entries become valid in any
+ * order, so those that have only begun are looked at again the next time.
+ * -EFBIG: the tail has no room; -EBADMSG, -ENOMEM.
+ */
+int tail_directory(struct tail_look *l, const struct seg_header *h);
+
+/*
+ * Sums all ids over all arrays: totals, and for a look at rows the columns of
+ * those that have changed. Then the same as items of the time line.
+ */
+int tail_ledger(struct tail_look *l);
+void tail_put_totals(
+    struct tail *t, const struct codec_sum *now, struct codec_out *out);
+void tail_put_ledger(struct tail_look *l, struct codec_out *out);
+
+#endif

@@ -1,0 +1,29 @@
+/* callfilter.h - pieces of which a seccomp program is made. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_UTIL_CALLFILTER_H
+#define SEEP_UTIL_CALLFILTER_H
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+
+/*
+ * Elements of an array of struct sock_filter. A jump skips `t` or `f` of the
+ * instructions that follow it; an ALLOW has two instructions. The kernel looks
+ * at the lower half of most arguments only, and so does CALLFILTER_LOAD.
+ */
+#define CALLFILTER_LOAD(field) \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define CALLFILTER_RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
+#define CALLFILTER_EQUAL(value, t, f) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), t, f)
+#define CALLFILTER_ALLOW(number) \
+	CALLFILTER_EQUAL(number, 0, 1), CALLFILTER_RETURN(SECCOMP_RET_ALLOW)
+
+/* How a program begins: kills the process if a call is of another CPU's ABI,
+ * then loads the number of the call. */
+#define CALLFILTER_BEGIN(arch_wanted) \
+	CALLFILTER_LOAD(arch), CALLFILTER_EQUAL(arch_wanted, 1, 0), \
+	    CALLFILTER_RETURN(SECCOMP_RET_KILL_PROCESS), CALLFILTER_LOAD(nr)
+
+#endif
