@@ -159,6 +159,23 @@ END
 	end_host
 }
 
+# what the kernel has counted of the host: faults, pages, times it has waited
+costs() {
+	awk '{ print $10, $12 }' "/proc/$HOST/stat"
+	grep -E '^(VmRSS|VmSize|voluntary_ctxt_switches)' "/proc/$HOST/status"
+}
+
+@test "a process that is looked at makes no system call, takes no fault and no page" {
+	loses
+	begin app 3000
+	costs >"$T/before"
+	leaks --wait 50ms
+	costs >"$T/after"
+	[[ $status -eq 1 ]]
+	diff "$T/before" "$T/after"
+	end_host
+}
+
 @test "a process that ends or becomes another program has no verdict" {
 	loses
 	begin app 30
@@ -184,6 +201,13 @@ END
 	HOST=999999999
 	leaks
 	says_why "no such process"
+}
+
+@test "without the right to read it says so" {
+	unprivileged test -x "$SEEP" || skip "nobody cannot come here"
+	status=0
+	unprivileged "$SEEP" leaks 1 >"$T/leaks" 2>"$T/leaks.err" || status=$?
+	says_why 'not ours to look at, it belongs to another user or hides itself; try as root'
 }
 
 @test "stored verdicts are not there yet, and a wrong command line is exit 2" {
