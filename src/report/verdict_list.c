@@ -119,7 +119,7 @@ static int
 fill_figures(
     struct verdict_list *l, const struct session *s, const struct verdicts *v)
 {
-	l->figures = calloc(s->count + 1, sizeof(*l->figures));
+	l->figures = calloc(s->count + 1, sizeof(struct process_figures *));
 	if (!l->figures)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->count; i++) {
@@ -134,9 +134,10 @@ fill_figures(
 		size_t n = p ? site_of(p, x->site) : SIZE_MAX;
 		struct process_figures *f;
 
-		if (n == SIZE_MAX)
+		f = n != SIZE_MAX ? l->figures[number_of(s, p)] : NULL;
+		if (!f)
 			continue;
-		f = &l->figures[number_of(s, p)][n];
+		f += n;
 		f->live_blocks = capped_sum(
 		    f->live_blocks, x->blocks ? x->blocks : x->freed_late);
 		f->live_bytes = capped_sum(f->live_bytes, x->bytes);

@@ -267,13 +267,12 @@ put_births(
 static void
 put_freers(FILE *out, const struct verdict_entry *e)
 {
-	const struct verdict_freer *f = &e->freers[0];
-
 	if (e->freer_count == 0)
 		return;
 	(void)fputs("; others of this place are freed in ", out);
 	for (size_t i = 0; i < e->freer_count && i < FREERS; i++) {
-		f = &e->freers[i];
+		const struct verdict_freer *f = &e->freers[i];
+
 		if (i > 0 && f->share * 100 < FREER_PERCENT)
 			break;
 		(void)fputs(i > 0 ? ", " : "", out);

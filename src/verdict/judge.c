@@ -14,6 +14,7 @@
 #include "util/clock.h"
 #include "verdict/look.h"
 #include "verdict/looks.h"
+#include "verdict/types.h"
 
 enum { MEMORY_LEAST = 64 << 20 };
 
@@ -390,7 +391,7 @@ hidden_of(const struct looks_site *s)
 
 static size_t
 fill_sites(struct judge *j, bool proof, const struct looks_site *list,
-    size_t count, struct verdict_site *to)
+    size_t count, const struct types *types, struct verdict_site *to)
 {
 	uint32_t doubt = doubts(j, proof);
 	size_t n = 0, kept = 0;
@@ -406,6 +407,8 @@ fill_sites(struct judge *j, bool proof, const struct looks_site *list,
 	for (size_t i = 0; i < n; i++) {
 		const struct process_site *site;
 
+		if (to[i].direct_blocks > 0)
+			to[i].type = types_of(types, to[i].site);
 		to[i].site = id_of(j->process, to[i].site, &site);
 		/* why it is POSSIBLE comes first; these say more about it */
 		if (is_unloaded(j->process, site))
@@ -437,6 +440,7 @@ judge_finish(struct judge *j, bool proof, struct verdicts *ret,
     struct judge_about *ret_about)
 {
 	struct looks_site *list = NULL;
+	struct types types = {0};
 	size_t count = 0;
 	int err;
 
@@ -461,13 +465,20 @@ judge_finish(struct judge *j, bool proof, struct verdicts *ret,
 	if (ret->reason != VERDICT_JUDGED)
 		return 0;
 	err = looks_sites(j->looks, &list, &count);
+	if (err == 0)
+		err = types_read(j->pid, j->looks, &types);
 	if (err == 0) {
 		ret->sites = calloc(2 * count + 1, sizeof(*ret->sites));
 		if (!ret->sites)
 			err = -ENOMEM;
 	}
 	if (err == 0)
-		ret->count = fill_sites(j, proof, list, count, ret->sites);
+		ret->count =
+		    fill_sites(j, proof, list, count, &types, ret->sites);
+	/* the text goes with the verdicts, and what it has of the types */
+	ret->text = types.text;
+	types.text = NULL;
+	types_release(&types);
 	free(list);
 	return err;
 }

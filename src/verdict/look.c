@@ -9,7 +9,6 @@
 #include "reader/foreign.h"
 #include "reader/ignored.h"
 #include "reader/live_map.h"
-#include "reader/proc.h"
 #include "reader/procfs.h"
 #include "util/clock.h"
 #include "verdict/kernel.h"
@@ -297,7 +296,7 @@ add_words(struct look *l)
 {
 	const struct threads *t =
 	    l->o->stop ? &l->o->stop->threads : &l->threads;
-	struct kernel_seen seen;
+	struct kernel_seen seen = {0};
 	int err = 0;
 
 	for (size_t i = 0; i < t->word_count && err == 0; i++)

@@ -253,7 +253,7 @@ roots_find_arena(
 			continue;
 		if (!is_arena(at, words + i))
 			continue;
-		*ret = (struct range){at, at + ARENA_WORDS * 8};
+		*ret = (struct range){at, at + ARENA_WORDS * sizeof(uint64_t)};
 		return true;
 	}
 	return false;

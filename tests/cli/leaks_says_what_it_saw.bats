@@ -126,6 +126,27 @@ END
 	end_host
 }
 
+@test "lost objects with virtual functions have their class, stripped or not" {
+	cat >"$T/app.cpp" <<'END'
+#include <cstdio>
+#include <unistd.h>
+namespace app { struct Conn { virtual ~Conn() {} int x[9]; }; struct Tls : Conn { virtual int f() { return 1; } }; }
+__attribute__((noinline)) app::Conn *volatile keep(int i) { return i ? new app::Tls : nullptr; }
+__attribute__((noinline)) void lose() { for (int i = 1; i < 10; i++) { app::Conn *volatile p = keep(i); p = nullptr; (void)p; } }
+__attribute__((noinline)) void scrub() { volatile char b[8192]; for (int i = 0; i < 8192; i++) b[i] = 0; }
+int main() { char c; lose(); scrub(); printf("ready %d\n", (int)getpid()); fflush(stdout); while (read(0, &c, 1) > 0) { } }
+END
+	g++ -O1 -w -o "$T/app" "$T/app.cpp"
+	strip "$T/app"
+	HOSTS=$T
+	begin app
+	leaks --looks 2 --wait 50ms
+	cat "$T/leaks"
+	grep -q '^LEAK     9 blocks' "$T/leaks"
+	grep -q ', type app::Tls, ' "$T/leaks"
+	end_host
+}
+
 @test "if blocks are not known, all memory between the others is a root, and the report says so" {
 	loses
 	export SEEP_SAMPLE=64
@@ -135,6 +156,23 @@ END
 	cat "$T/leaks"
 	[[ $status -eq 1 ]]
 	grep -q 'of lost structures only the heads are found' "$T/leaks"
+	end_host
+}
+
+# what the kernel has counted of the host: faults, pages, times it has waited
+costs() {
+	awk '{ print $10, $12 }' "/proc/$HOST/stat"
+	grep -E '^(VmRSS|VmSize|voluntary_ctxt_switches)' "/proc/$HOST/status"
+}
+
+@test "a process that is looked at makes no system call, takes no fault and no page" {
+	loses
+	begin app 3000
+	costs >"$T/before"
+	leaks --wait 50ms
+	costs >"$T/after"
+	[[ $status -eq 1 ]]
+	diff "$T/before" "$T/after"
 	end_host
 }
 
@@ -163,6 +201,13 @@ END
 	HOST=999999999
 	leaks
 	says_why "no such process"
+}
+
+@test "without the right to read it says so" {
+	unprivileged test -x "$SEEP" || skip "nobody cannot come here"
+	status=0
+	unprivileged "$SEEP" leaks 1 >"$T/leaks" 2>"$T/leaks.err" || status=$?
+	says_why 'not ours to look at, it belongs to another user or hides itself; try as root'
 }
 
 @test "stored verdicts are not there yet, and a wrong command line is exit 2" {
