@@ -1,6 +1,6 @@
 /* opener.c - opens files that others name, in a process that may hang. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/descriptor.h"
+#include "util/descriptor.h"
 #include "names/opener.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "names/child.h"
-#include "names/descriptor.h"
+#include "util/descriptor.h"
 #include "names/jail.h"
 #include "trace/infile.h"
 
