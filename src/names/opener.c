@@ -106,6 +106,13 @@ opener_is_ours(uid_t owner)
 }
 
 bool
+opener_may_choose(uid_t chooser, uid_t owner)
+{
+	return owner == chooser ||
+	    (opener_is_ours(owner) && opener_is_ours(chooser));
+}
+
+bool
 opener_is_trusted(const struct opener_file *f)
 {
 	return opener_is_ours(f->owner) && (f->mode & (S_IWGRP | S_IWOTH)) == 0;
