@@ -53,8 +53,8 @@ adopt(struct session *s, const struct process *p, struct session *from)
 }
 
 int
-family_add(
-    struct session *s, const struct process *child, const char *segment_path)
+family_add(struct session *s, const struct process *child, pid_t pid,
+    const char *segment_path)
 {
 	const struct process *p = child;
 	char directory[4096], *slash;
@@ -70,8 +70,8 @@ family_add(
 
 		if (!family_parent(s, p)) {
 			/* the last one that had this pid: its uuid is compared */
-			if (session_load_dead(directory, (pid_t)p->header.ppid,
-			        &from, NULL) < 0)
+			if (session_load_dead(pid, directory,
+			        (pid_t)p->header.ppid, &from, NULL) < 0)
 				break;
 			err = adopt(s, p, from);
 			session_free(from);

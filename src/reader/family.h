@@ -9,10 +9,10 @@
  * Blocks that a forked child has inherited are of sites of its parents. Adds
  * those to the session whose segments are still in the directory of the child's
  * own, behind the processes that it has. What cannot be read is left out.
- * -ENOMEM.
+ * pid: of the child, as we see it. -ENOMEM.
  */
-int family_add(
-    struct session *s, const struct process *child, const char *segment_path);
+int family_add(struct session *s, const struct process *child, pid_t pid,
+    const char *segment_path);
 
 /* The parent of p in the session, NULL: it has none, or it is not there. */
 const struct process *family_parent(

@@ -3,6 +3,8 @@
 #ifndef SEEP_READER_SEGFILE_H
 #define SEEP_READER_SEGFILE_H
 
+#include <sys/types.h>
+
 #include "reader/segment.h"
 
 /*
@@ -28,6 +30,10 @@ enum {
  */
 int segfile_open(
     int dir, const char *path, struct segfile **ret, struct fault *where);
+
+/* The same for a path that this process has chosen: see foreign_file.h. */
+int segfile_open_of(
+    pid_t pid, const char *path, struct segfile **ret, struct fault *where);
 
 /* The same over memory, which the caller keeps until segfile_close(). */
 int segfile_open_bytes(

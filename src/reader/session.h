@@ -71,10 +71,11 @@ int session_load_pid(pid_t pid, struct session **ret, struct fault *where);
 
 /*
  * A process that is over, and whose segment is still in the directory: the last
- * one that had this pid. -ESRCH: there is none.
+ * one that had this pid. The directory was chosen by the process `chooser`, or,
+ * if that is 0, by our own user: see foreign_file.h. -ESRCH: there is none.
  */
-int session_load_dead(const char *directory, pid_t pid, struct session **ret,
-    struct fault *where);
+int session_load_dead(pid_t chooser, const char *directory, pid_t pid,
+    struct session **ret, struct fault *where);
 
 /* A segment in memory, with its slots; nothing is looked up in /proc. */
 int session_load_bytes(

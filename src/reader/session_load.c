@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "reader/session.h"
+#include "reader/foreign_file.h"
 #include "reader/proc.h"
 #include "util/clock.h"
 #include "reader/listing.h"
@@ -274,21 +275,22 @@ find_pid(const struct segfile *f, pid_t pid, uint64_t *ret_start_ns)
 }
 
 int
-session_load_dead(
-    const char *directory, pid_t pid, struct session **ret, struct fault *where)
+session_load_dead(pid_t chooser, const char *directory, pid_t pid,
+    struct session **ret, struct fault *where)
 {
 	struct segfile *best = NULL, *f;
-	DIR *dir = opendir(directory);
 	int slot = SEGFILE_NONE, here, err;
+	char path[4096], *names = NULL;
+	size_t len = 0;
 	uint64_t start_ns = 0;
 	struct session *s;
-	struct dirent *e;
 
-	while (dir && (e = readdir(dir))) {
-		const char *dot = strrchr(e->d_name, '.');
-
-		if (!dot || strcmp(dot, ".seg") != 0 ||
-		    segfile_open(dirfd(dir), e->d_name, &f, NULL) < 0)
+	if (foreign_file_list(chooser, directory, &names, &len) < 0)
+		len = 0;
+	for (size_t at = 0; at < len; at += strlen(names + at) + 1) {
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory,
+		        names + at) >= sizeof(path) ||
+		    segfile_open_of(chooser, path, &f, NULL) < 0)
 			continue;
 		here = find_pid(f, pid, &start_ns);
 		if (here != SEGFILE_NONE) {
@@ -299,8 +301,7 @@ session_load_dead(
 			segfile_close(f);
 		}
 	}
-	if (dir)
-		(void)closedir(dir);
+	free(names);
 	if (!best)
 		return fault_set(where, -ESRCH, "no such process");
 	s = session_new();

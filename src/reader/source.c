@@ -9,6 +9,20 @@
 
 #include "trace/infile.h"
 
+void
+source_init(const struct stat *st, int fd, struct source *ret)
+{
+	*ret = (struct source){
+	    .fd = fd,
+	    .size = (uint64_t)st->st_size,
+	    .device = st->st_dev,
+	    .inode = st->st_ino,
+	    .stored_bytes = (uint64_t)st->st_blocks * 512,
+	    .mtime_s = st->st_mtime,
+	    .uid = st->st_uid,
+	};
+}
+
 int
 source_open(int dir, const char *path, struct source *ret)
 {
@@ -22,15 +36,7 @@ source_open(int dir, const char *path, struct source *ret)
 	}
 	if (fd < 0)
 		return fd;
-	*ret = (struct source){
-	    .fd = fd,
-	    .size = (uint64_t)st.st_size,
-	    .device = st.st_dev,
-	    .inode = st.st_ino,
-	    .stored_bytes = (uint64_t)st.st_blocks * 512,
-	    .mtime_s = st.st_mtime,
-	    .uid = st.st_uid,
-	};
+	source_init(&st, fd, ret);
 	return 0;
 }
 

@@ -26,6 +26,10 @@ struct source {
  */
 int source_open(int dir, const char *path, struct source *ret);
 
+/* Takes over the descriptor of a regular file. */
+struct stat;
+void source_init(const struct stat *st, int fd, struct source *ret);
+
 /* uid + 1 of the owner of a file; 0: it is memory. */
 static inline uint64_t
 source_owner(const struct source *s)
