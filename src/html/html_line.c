@@ -22,11 +22,11 @@ enum {
 static void
 put_point(struct html_blob *b, const struct process_point *p)
 {
-	html_put(b, HTML_POINT_TIME_US, p->time_us);
-	html_put(b, HTML_POINT_LIVE_BYTES, p->live_bytes);
-	html_put(b, HTML_POINT_LIVE_BLOCKS, p->live_blocks);
-	html_put(b, HTML_POINT_ALLOCATIONS, p->allocations);
-	html_put(b, HTML_POINT_ALLOCATED_BYTES, p->allocated_bytes);
+	html_blob_put(b, HTML_POINT_TIME_US, p->time_us);
+	html_blob_put(b, HTML_POINT_LIVE_BYTES, p->live_bytes);
+	html_blob_put(b, HTML_POINT_LIVE_BLOCKS, p->live_blocks);
+	html_blob_put(b, HTML_POINT_ALLOCATIONS, p->allocations);
+	html_blob_put(b, HTML_POINT_ALLOCATED_BYTES, p->allocated_bytes);
 }
 
 /* Keeps the highest point of each interval, the first and the last. */
@@ -281,12 +281,15 @@ put_changes(struct changes *c)
 	for (size_t i = 0; i < c->count; i++) {
 		const struct change *x = &c->list[i];
 
-		html_put(b, HTML_CHANGE_MOMENT, x->moment);
-		html_put(b, HTML_CHANGE_SITE, x->row);
-		html_put(b, HTML_CHANGE_ALLOCATIONS, (uint64_t)x->added[0]);
-		html_put(b, HTML_CHANGE_ALLOCATED_BYTES, (uint64_t)x->added[1]);
-		html_put(b, HTML_CHANGE_FREES, (uint64_t)x->added[2]);
-		html_put(b, HTML_CHANGE_FREED_BYTES, (uint64_t)x->added[3]);
+		html_blob_put(b, HTML_CHANGE_MOMENT, x->moment);
+		html_blob_put(b, HTML_CHANGE_SITE, x->row);
+		html_blob_put(
+		    b, HTML_CHANGE_ALLOCATIONS, (uint64_t)x->added[0]);
+		html_blob_put(
+		    b, HTML_CHANGE_ALLOCATED_BYTES, (uint64_t)x->added[1]);
+		html_blob_put(b, HTML_CHANGE_FREES, (uint64_t)x->added[2]);
+		html_blob_put(
+		    b, HTML_CHANGE_FREED_BYTES, (uint64_t)x->added[3]);
 	}
 }
 

@@ -91,10 +91,11 @@ struct html {
 /* ---- html_frames.c ---- */
 
 /* The number of a text; 0 for NULL. -ENOMEM. */
-int html_string(struct html_frames *f, const char *text, uint32_t *ret);
+int html_frames_string(struct html_frames *f, const char *text, uint32_t *ret);
 
 /* The number of a frame of a view. -ENOMEM. */
-int html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret);
+int html_frames_frame(
+    struct html_frames *f, const struct frame *x, uint32_t *ret);
 
 void html_frames_put(const struct html_frames *f, struct html_blob *b);
 void html_frames_release(struct html_frames *f);
@@ -104,7 +105,7 @@ void html_frames_release(struct html_frames *f);
 int html_rows_choose(struct html *h);
 
 /* Have these such a share of any of the group's figures? */
-bool html_matters(
+bool html_rows_matter(
     const struct view_figures *f, const struct html_group *g, double share);
 
 /* ---- html_others.c: sites of an input below their callers. -ENOMEM ---- */

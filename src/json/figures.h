@@ -15,6 +15,7 @@ void json_figures(FILE *out, const struct process_figures *f);
  * ,"error":{...}: of sampled figures half the width of the 95 % interval, from
  * their variances; null where figures are exact.
  */
-void json_errors(FILE *out, bool sampled, double live, double allocated);
+void json_figures_errors(
+    FILE *out, bool sampled, double live, double allocated);
 
 #endif

@@ -7,13 +7,13 @@
 
 #include "reader/session.h"
 
-/* Of a snapshot: which one, when, why; and what became of SEEP_SIGNAL. */
-void json_snapshot_of(FILE *out, const struct seg_header *h);
+/* Which snapshot this is, when and why it was made, and whether SEEP_SIGNAL works. */
+void program_reports_snapshot(FILE *out, const struct seg_header *h);
 
 /* The snapshots that lie beside what was read. */
-void json_snapshots(FILE *out, const struct session *s);
+void program_reports_snapshots(FILE *out, const struct session *s);
 
 /* What the program called its resources; no part of the totals. */
-void json_pools(FILE *out, const struct process *p);
+void program_reports_pools(FILE *out, const struct process *p);
 
 #endif
