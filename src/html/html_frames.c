@@ -9,12 +9,6 @@
 #include "report/blame.h"
 #include "report/shorten.h"
 
-static bool
-same_string(const void *items, uint32_t item, const void *key)
-{
-	return strcmp(((const char *const *)items)[item], key) == 0;
-}
-
 int
 html_frames_string(struct html_frames *f, const char *text, uint32_t *ret)
 {
@@ -30,7 +24,7 @@ html_frames_string(struct html_frames *f, const char *text, uint32_t *ret)
 		return err;
 	if (f->string_count == 0)
 		f->strings[f->string_count++] = "";
-	err = dict_find(&f->string_index, dict_hash_text(text), same_string,
+	err = dict_find(&f->string_index, dict_hash_text(text), dict_same_text,
 	    f->strings, text, (uint32_t)f->string_count, ret);
 	if (err < 0)
 		return err;

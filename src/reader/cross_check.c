@@ -11,6 +11,7 @@
 #include "reader/proc.h"
 #include "reader/procfs.h"
 #include "reader/live_map.h"
+#include "util/capped.h"
 
 enum { TRIES = 3, BUDGET_NS = 100000000 };
 
@@ -27,12 +28,6 @@ struct gap {
 	struct bounds first;
 	uint64_t bytes, map_bytes; /* of the first uneven one */
 };
-
-static uint64_t
-minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
 
 static bool
 is_heap(const struct extents *sites, uint32_t id)
@@ -58,7 +53,8 @@ given(const struct sum_row *s, bool is_sampled)
 static void
 add_gap(struct gap *g, uint32_t site, struct bounds b)
 {
-	uint64_t by = minus(b.low, b.map) + minus(b.map, b.high);
+	uint64_t by =
+	    capped_difference(b.low, b.map) + capped_difference(b.map, b.high);
 
 	if (by == 0)
 		return;
@@ -165,18 +161,20 @@ cross_check_ended(const struct segment *seg, const struct sums *sums,
 		if (!is_heap(sites, s->id))
 			continue;
 		events += s->allocations + s->frees;
-		n = minus(taken(s, is_sampled), given(s, is_sampled));
+		n = capped_difference(
+		    taken(s, is_sampled), given(s, is_sampled));
 		add_gap(&g, s->id, (struct bounds){n, n, live.blocks});
 		if (n == live.blocks && !is_sampled)
 			add_uneven(&g, s->id,
-			    minus(s->allocated_bytes, s->freed_bytes),
+			    capped_difference(
+			        s->allocated_bytes, s->freed_bytes),
 			    live.bytes);
 	}
 	extents_release(&lives);
 	if (all > seen)
 		add_gap(&g, 0, (struct bounds){0, 0, all - seen});
 	/* exit() while others are at work: one event each, or in a handler */
-	slack = known_faults(h) + minus(events, h->fold_events);
+	slack = known_faults(h) + capped_difference(events, h->fold_events);
 	if (h->threads > 1)
 		slack += h->threads;
 	else if (h->counts[SEG_NESTED_EVENTS] > 0)
@@ -204,8 +202,8 @@ compare_site(struct gap *g, uint32_t id, const struct sum_row *before,
 	uint64_t in_after = taken(after, is_sampled);
 	uint64_t out_before = given(before, is_sampled);
 	uint64_t out_after = given(after, is_sampled);
-	struct bounds b = {.low = minus(in_before, out_after),
-	    .high = minus(in_after, out_before),
+	struct bounds b = {.low = capped_difference(in_before, out_after),
+	    .high = capped_difference(in_after, out_before),
 	    .map = map ? map->allocations : 0};
 
 	if (m->is_partial)
@@ -214,7 +212,8 @@ compare_site(struct gap *g, uint32_t id, const struct sum_row *before,
 	if (b.low == b.high && b.map == b.low && m->bytes_known &&
 	    !is_sampled && !m->is_partial && after)
 		add_uneven(g, id,
-		    minus(after->allocated_bytes, after->freed_bytes),
+		    capped_difference(
+		        after->allocated_bytes, after->freed_bytes),
 		    map ? map->allocated_bytes : 0);
 }
 

@@ -64,7 +64,7 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 static bool
 has_room(struct load *r, size_t len)
 {
-	uint64_t max = recording_file_bytes(r->bundle);
+	uint64_t max = recording_file_bytes(r->recording);
 
 	max = max < UINT64_MAX / UNPACKED_FACTOR ? max * UNPACKED_FACTOR : max;
 	if (max < UNPACKED_FREE)
@@ -163,7 +163,7 @@ load_entries(struct load *r)
 	int err;
 
 	for (;;) {
-		err = recording_next(r->bundle, &type, &bytes, &len);
+		err = recording_next(r->recording, &type, &bytes, &len);
 		if (err == 1)
 			err = load_any_entry(r, type, bytes, len);
 		else if (err == 0)
@@ -178,7 +178,7 @@ load_entries(struct load *r)
 		        s->count - r->first) < 0)
 			return -ENOMEM;
 		r->line_damaged = true;
-		if (!recording_resume(r->bundle))
+		if (!recording_resume(r->recording))
 			return 0;
 	}
 }
@@ -196,9 +196,9 @@ read_all(struct load *r)
 	err = note_left_out(r);
 	if (err < 0)
 		return err;
-	breaks_off = recording_truncated(r->bundle);
+	breaks_off = recording_truncated(r->recording);
 	s->until_us = replay_time_us(r->replay);
-	r->is_growing = breaks_off && recording_is_growing(r->bundle);
+	r->is_growing = breaks_off && recording_is_growing(r->recording);
 	if (r->is_growing) {
 		if (session_note(s,
 		        "%s is being written; this is what it has after %.1f s",
@@ -244,7 +244,7 @@ load_into_session(
 	struct load r = {.session = s, .name = name, .first = s->count};
 	int err;
 
-	err = recording_open(path, &r.bundle);
+	err = recording_open(path, &r.recording);
 	if (err == -EINVAL)
 		return fault_set(
 		    where, err, "neither a recording nor a segment of seep");
@@ -258,10 +258,10 @@ load_into_session(
 		err = read_all(&r);
 	/* one time line at a time: a directory of recordings has none */
 	if (err == 0 && r.has_line && !s->line &&
-	    timeline_new(r.bundle, s->until_us, &s->line) == 0)
-		r.bundle = NULL;
+	    timeline_new(r.recording, s->until_us, &s->line) == 0)
+		r.recording = NULL;
 	load_line_release(&r);
-	recording_close(r.bundle);
+	recording_close(r.recording);
 	if (err < 0)
 		return fault_set(where, -ENOMEM, "out of memory");
 	if (s->count > r.first)

@@ -202,8 +202,8 @@ load_line_unfinished(struct load *r)
 	err = replay_new(&hooks, &again);
 	if (err < 0)
 		return err;
-	recording_rewind(r->bundle);
-	while ((err = recording_next(r->bundle, &type, &bytes, &len)) == 1) {
+	recording_rewind(r->recording);
+	while ((err = recording_next(r->recording, &type, &bytes, &len)) == 1) {
 		if (type == RECORDING_LINE &&
 		    replay_entry(again, bytes, len) == -ENOMEM) {
 			err = -ENOMEM;

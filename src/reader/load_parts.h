@@ -9,7 +9,7 @@
 
 struct load {
 	struct session *session;
-	struct recording *bundle;
+	struct recording *recording;
 	const char *name;
 	struct replay *replay; /* totals and marks */
 	size_t first;  /* of the session's processes that is from here */

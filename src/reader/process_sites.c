@@ -36,8 +36,9 @@ figures_of(const struct sum_row *sum)
 	    .allocated_bytes = sum->allocated_bytes,
 	    .frees = sum->frees,
 	    .freed_bytes = sum->freed_bytes,
-	    .live_blocks = process_minus(sum->allocations, sum->frees),
-	    .live_bytes = process_minus(sum->allocated_bytes, sum->freed_bytes),
+	    .live_blocks = capped_difference(sum->allocations, sum->frees),
+	    .live_bytes =
+	        capped_difference(sum->allocated_bytes, sum->freed_bytes),
 	    .peak_blocks =
 	        sum->peak_blocks > 0 ? (uint64_t)sum->peak_blocks : 0,
 	    .peak_bytes = sum->peak_bytes > 0 ? (uint64_t)sum->peak_bytes : 0,

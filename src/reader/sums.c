@@ -16,16 +16,6 @@ plus_wide(seg_wide a, seg_wide b)
 	return a > ~b ? ~(seg_wide)0 : a + b;
 }
 
-static int64_t
-plus_signed(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return a < 0 ? INT64_MIN : INT64_MAX;
-	return sum;
-}
-
 static bool
 same_id(const void *items, uint32_t item, const void *key)
 {
@@ -54,8 +44,8 @@ add_row(struct sum_row *sum, const struct seg_row *row, uint32_t epoch)
 	uint64_t max = (uint64_t)row->size_min + row->size_span;
 	struct rows_share peak = rows_at_peak(row, epoch);
 
-	sum->peak_bytes = plus_signed(sum->peak_bytes, peak.bytes);
-	sum->peak_blocks = plus_signed(sum->peak_blocks, peak.blocks);
+	sum->peak_bytes = capped_sum_signed(sum->peak_bytes, peak.bytes);
+	sum->peak_blocks = capped_sum_signed(sum->peak_blocks, peak.blocks);
 	if (row->allocations > 0) {
 		if (sum->allocations == 0 || row->size_min < sum->size_min)
 			sum->size_min = row->size_min;

@@ -152,7 +152,7 @@ look_at_family(struct follow *f)
 	uint64_t rest_ns;
 	int err;
 
-	err = collect_find(f->plan.collect, f->plan.spool, &f->plan.child,
+	err = collect_find(f->plan.collect, f->plan.segment_dir, &f->plan.child,
 	    f->plan.since_jiffies);
 	if (err == 0)
 		err = collect_merge(f->plan.collect, f->plan.writer, &hooks);

@@ -13,7 +13,7 @@
 #include "trace/codec.h"
 
 struct follow_plan {
-	const struct segment_dir *spool;
+	const struct segment_dir *segment_dir;
 	struct recording_writer *writer;
 	struct collect *collect;    /* the dead are merged through it */
 	struct collect_child child; /* running */

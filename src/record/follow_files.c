@@ -178,7 +178,7 @@ is_wanted(const struct follow *f, const struct seg_header *h)
 {
 	const struct collect_child *c = &f->plan.child;
 
-	return !strcmp(h->session, f->plan.spool->session) &&
+	return !strcmp(h->session, f->plan.segment_dir->session) &&
 	    (!c->alone ||
 	        ((pid_t)h->pid == c->pid &&
 	            (h->start_jiffies == c->start_jiffies ||
@@ -281,7 +281,7 @@ follow_files_look(struct follow *f, bool rows, bool last)
 	f->learned = 0;
 	f->unlisted = 0;
 	timeline_writer_time(&f->timeline, f->now_ns);
-	err = segment_dir_walk(f->plan.spool, find_visit, f);
+	err = segment_dir_walk(f->plan.segment_dir, find_visit, f);
 	quota_at_once(&f->plan.collect->quota->unlisted, f->unlisted);
 	for (size_t i = 0; i < f->file_count && err == 0; i++)
 		err = look_at_file(f, &f->files[i], rows, last);

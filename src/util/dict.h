@@ -20,6 +20,9 @@ struct index_slot {
 /* Is item number `item` the one that `key` describes? */
 typedef bool dict_same(const void *items, uint32_t item, const void *key);
 
+/* The one for an array of texts, `char *items[]`; key is a text. */
+bool dict_same_text(const void *items, uint32_t item, const void *key);
+
 /*
  * Mixes words with a seed of this run: input cannot be made to collide, and so
  * cannot make us slow. Results depend on no order of the table.
