@@ -23,7 +23,7 @@ struct bounds {
 /* How far the map is from the ledger, over all sites. */
 struct gap {
 	uint64_t blocks;
-	size_t uneven; /* sites with as many blocks, but other bytes */
+	size_t uneven; /* sites with equal blocks, but other bytes */
 	uint32_t site; /* the first */
 	struct bounds first;
 	uint64_t bytes, map_bytes; /* of the first uneven one */
@@ -78,8 +78,8 @@ add_uneven(struct gap *g, uint32_t site, uint64_t bytes, uint64_t map_bytes)
 }
 
 /*
- * Events that may be half done for good: one is in the map, or the ledger, but
- * not in both.
+ * Events that may stay half done: each is in the map or in the ledger, but not
+ * in both.
  */
 static uint64_t
 known_faults(const struct seg_header *h)
@@ -115,7 +115,7 @@ verdict(const struct gap *g, uint64_t slack, const char *when,
 
 /* ---- at the end ---- */
 
-/* Living blocks by the destructor; all of them in *ret_all. */
+/* The live blocks that the destructor has counted; their sum is in *ret_all. */
 static void
 sum_lives(const struct segment *seg, uint64_t *ret_all)
 {
@@ -173,7 +173,10 @@ cross_check_ended(const struct segment *seg, const struct sums *sums,
 	extents_release(&lives);
 	if (all > seen)
 		add_gap(&g, 0, (struct bounds){0, 0, all - seen});
-	/* exit() while others are at work: one event each, or in a handler */
+	/*
+	 * Other threads may be at work during exit(): each may have one event
+	 * half done, or one more in a signal handler.
+	 */
 	slack = known_faults(h) + capped_difference(events, h->fold_events);
 	if (h->threads > 1)
 		slack += h->threads;
@@ -184,7 +187,7 @@ cross_check_ended(const struct segment *seg, const struct sums *sums,
 
 /* ---- while it runs ---- */
 
-/* In the order of ids; NULL where it has none. */
+/* Ids are asked for in ascending order. NULL: the ledger has none. */
 static const struct sum_row *
 next_of(const struct sums *l, size_t *at, uint32_t id)
 {
@@ -217,7 +220,10 @@ compare_site(struct gap *g, uint32_t id, const struct sum_row *before,
 		    map ? map->allocated_bytes : 0);
 }
 
-/* Ids of the ledger after: it has all that the one before has. */
+/*
+ * The ids come from the later ledger, because it has all ids of the earlier
+ * one.
+ */
 static struct gap
 compare(const struct sums *before, const struct live_map *m,
     const struct sums *after, const struct extents *sites, bool is_sampled)
@@ -318,7 +324,10 @@ cross_check_running(const struct segment *seg, const struct segfile *f,
 
 	*ret = CROSS_CHECK_NO;
 	err = sums_init(&before, seg);
-	/* a word read half-written may mislead once */
+	/*
+	 * A word that was read while it was written may mislead once, so try
+	 * again.
+	 */
 	for (int i = 0; i < TRIES && err == 0 && *ret == CROSS_CHECK_NO; i++)
 		err = look_once(seg, &before, f, slot, pid, ret, words);
 	sums_release(&before);

@@ -43,13 +43,13 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 	if (err < 0)
 		return err == -EINVAL ? -EBADMSG : err;
 	if (s->count == before)
-		return 0; /* beyond the bounds of a session: counted there */
+		return 0; /* the session counts what exceeds its bounds */
 	p = s->processes[before];
 	if (head.end_kind != RECORDING_END_UNKNOWN &&
 	    head.end_kind <= RECORDING_END_EXEC)
 		p->end = (enum process_end)head.end_kind;
 	else if (p->end == PROCESS_UNKNOWN)
-		p->end = PROCESS_GONE; /* it was over when it was recorded */
+		p->end = PROCESS_GONE; /* it had ended when it was recorded */
 	p->exit_status = head.exit_status;
 	p->signal = head.signal > 0 ? head.signal : 0;
 	p->owner = head.owner;
@@ -58,8 +58,8 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 }
 
 /*
- * Processes are kept in memory, all of them: a small file that unpacks to very
- * much is not one of ours.
+ * All processes are kept in memory, so a small file that unpacks to very much
+ * is refused. It cannot be one of ours.
  */
 static bool
 has_room(struct load *r, size_t len)
@@ -89,14 +89,17 @@ note_left_out(struct load *r)
 	    r->name, r->left_out, r->left_out == 1 ? "" : "es");
 }
 
-/* Kept as they are: only who wants names reads them. */
+/* Names are kept as they are and parsed only if somebody asks for names. */
 static int
 load_names(struct load *r, const void *bytes, size_t len)
 {
 	struct process_names *n;
 
 	if (len > RECORDING_NAMES_MAX - r->names_bytes)
-		/* addresses instead of names: no figure is missing */
+		/*
+		 * Reports will show addresses instead of names; no figure is
+		 * missing.
+		 */
 		return session_note(
 		    r->session, "%s: too many names, some left out", r->name);
 	n = calloc(1, sizeof(*n));
@@ -147,12 +150,15 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 		err = load_names(r, bytes, len);
 		break;
 	default:
-		break; /* of a later version */
+		break; /* an entry of a later version of seep */
 	}
 	return err;
 }
 
-/* Up to the end, or to damage that cannot be passed: see is_truncated. */
+/*
+ * Reads to the end, or to damage that cannot be skipped; then is_truncated is
+ * set.
+ */
 static int
 load_entries(struct load *r)
 {
@@ -172,7 +178,7 @@ load_entries(struct load *r)
 			return err;
 		if (err == 0)
 			continue;
-		s->is_truncated = true; /* what came before was sound */
+		s->is_truncated = true; /* all entries before it are valid */
 		if (session_note(s,
 		        "%s is damaged behind its process number %zu", r->name,
 		        s->count - r->first) < 0)
@@ -227,7 +233,10 @@ read_all(struct load *r)
 		struct process *p = s->processes[i];
 
 		p->names = r->names;
-		/* of all its children the most: told where it has none */
+		/*
+		 * The figure is the largest of all its children, so it is used
+		 * only if the process has none of its own.
+		 */
 		if (p->header.pid == r->command_pid &&
 		    s->count == r->first + 1) {
 			p->rss_bytes = r->max_rss_bytes;
@@ -256,7 +265,9 @@ load_into_session(
 	err = load_line_begin(&r);
 	if (err == 0)
 		err = read_all(&r);
-	/* one time line at a time: a directory of recordings has none */
+	/*
+	 * A session has one time line, so a directory of recordings has none.
+	 */
 	if (err == 0 && r.has_line && !s->line &&
 	    timeline_new(r.recording, s->until_us, &s->line) == 0)
 		r.recording = NULL;

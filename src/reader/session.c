@@ -101,7 +101,9 @@ session_new(void)
 	return NULL;
 }
 
-/* "N more THINGs were ...", if there are any that nobody has told of. */
+/*
+ * "N more THINGs were ...", if there are some that no note has mentioned yet.
+ */
 static int
 tell_more(struct session *s, uint64_t count, uint64_t told, const char *one,
     const char *many, const char *why)

@@ -42,7 +42,9 @@ timeline_until_us(const struct timeline *t)
 	return t->until_us;
 }
 
-/* What is damaged was told when the recording was loaded; here it ends. */
+/*
+ * Damage was reported when the recording was loaded. Here it ends the reading.
+ */
 static int
 play(struct timeline *t, const struct replay_hooks *hooks, struct replay **ret)
 {
@@ -120,7 +122,7 @@ timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
 
 /* ---- series ---- */
 
-/* An id of a site with a series, and what it told last. */
+/* An id of a site with a series, and its last figures. */
 struct member {
 	size_t series;
 	struct codec_sum last;
