@@ -89,7 +89,7 @@ END
 	end_host
 }
 
-@test "blocks that are not known make all between the others roots, and that is said" {
+@test "blocks that are not known make all between the others roots, and the report says so" {
 	loses
 	export SEEP_SAMPLE=64
 	begin app 3000
