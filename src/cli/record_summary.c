@@ -17,7 +17,7 @@ record_warn_refused(struct record_run *r)
 	size_t count;
 	bool more;
 
-	refused_tell(&r->segment_dir, r->writer, &count, &more, &why);
+	refused_report(&r->segment_dir, r->writer, &count, &more, &why);
 	if (count == 0)
 		return;
 	die_warn("%s%s not recorded: %s in %s (seep ls --prune)",

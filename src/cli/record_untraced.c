@@ -35,7 +35,7 @@ record_say_not_arrived(struct record_run *r)
 	if (r->said_why)
 		return;
 	r->said_why = true;
-	refused_tell(&r->segment_dir, NULL, &count, &more, &refused);
+	refused_report(&r->segment_dir, NULL, &count, &more, &refused);
 	if (!why && count > 0)
 		why = refused;
 	if (!why)

@@ -13,9 +13,9 @@
 #include "util/text.h"
 
 /*
- * Program points, each with a stack of numbers into a table of frames; that
- * comes last, so numbers are given as frames come up. The viewer wants every
- * stack once: what the api and the process make different are frames, too.
+ * Program points, each with a stack of numbers into a table of frames. The
+ * table comes last, so frames are numbered as they occur. The viewer expects
+ * every stack once, so the api and the process become frames, too.
  */
 enum { APIS = 256 };
 

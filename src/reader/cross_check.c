@@ -273,7 +273,7 @@ same_still(const struct seg_header *a, const struct seg_header *b,
 static int
 look_once(const struct segment *seg, struct sums *before,
     const struct segfile *f, int slot, pid_t pid, enum cross_check *ret,
-    struct agree_words *words)
+    struct cross_check_words *words)
 {
 	bool is_sampled = seg->header.sample_bytes > 0;
 	struct segment *again = NULL;
@@ -317,7 +317,7 @@ out:
 
 int
 cross_check_running(const struct segment *seg, const struct segfile *f,
-    int slot, pid_t pid, enum cross_check *ret, struct agree_words *words)
+    int slot, pid_t pid, enum cross_check *ret, struct cross_check_words *words)
 {
 	struct sums before = {0};
 	int err;

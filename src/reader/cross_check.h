@@ -37,11 +37,12 @@ enum cross_check cross_check_ended(const struct segment *seg,
  * CROSS_CHECK_NO, or CROSS_CHECK_UNKNOWN because the process makes its reader
  * wait.
  */
-struct agree_words {
+struct cross_check_words {
 	struct fault doubt;  /* where the two differ */
 	struct fault unread; /* why the memory could not be read */
 };
 int cross_check_running(const struct segment *seg, const struct segfile *f,
-    int slot, pid_t pid, enum cross_check *ret, struct agree_words *words);
+    int slot, pid_t pid, enum cross_check *ret,
+    struct cross_check_words *words);
 
 #endif

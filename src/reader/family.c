@@ -40,7 +40,8 @@ adopt(struct session *s, const struct process *p, struct session *from)
 	for (size_t i = 0; parent && i < from->count; i++) {
 		if (from->processes[i] != parent)
 			continue;
-		list = reallocarray(s->processes, s->count + 1, sizeof(*list));
+		list = reallocarray(
+		    s->processes, s->count + 1, sizeof(struct process *));
 		if (!list)
 			return -ENOMEM;
 		s->processes = list;

@@ -144,7 +144,7 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 		err = load_about(r, bytes, len);
 		break;
 	case RECORDING_LINE:
-		err = load_line(r, bytes, len);
+		err = load_timeline(r, bytes, len);
 		break;
 	case RECORDING_NAMES:
 		err = load_names(r, bytes, len);
@@ -223,11 +223,11 @@ read_all(struct load *r)
 	if (breaks_off && !r->has_line &&
 	    session_note(s, "%s is cut off: its end is missing", r->name) < 0)
 		return -ENOMEM;
-	if (load_line_points(r)) {
-		err = load_line_unfinished(r);
+	if (load_timeline_points(r)) {
+		err = load_timeline_unfinished(r);
 		if (err < 0)
 			return err;
-		(void)load_line_points(r);
+		(void)load_timeline_points(r);
 	}
 	for (size_t i = r->first; i < s->count; i++) {
 		struct process *p = s->processes[i];
@@ -262,7 +262,7 @@ load_into_session(
 		    err == -EBADMSG       ? "damaged at its start"
 		        : err == -ENOTSUP ? "a recording of another version"
 		                          : strerror(-err));
-	err = load_line_begin(&r);
+	err = load_timeline_begin(&r);
 	if (err == 0)
 		err = read_all(&r);
 	/*
@@ -271,7 +271,7 @@ load_into_session(
 	if (err == 0 && r.has_line && !s->line &&
 	    timeline_new(r.recording, s->until_us, &s->line) == 0)
 		r.recording = NULL;
-	load_line_release(&r);
+	load_timeline_release(&r);
 	recording_close(r.recording);
 	if (err < 0)
 		return fault_set(where, -ENOMEM, "out of memory");

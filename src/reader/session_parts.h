@@ -1,6 +1,4 @@
-/*
- * session_parts.h - how a session is put together, for the files that fill one.
- */
+/* session_parts.h - how a session is put together, for the files that fill one. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_SESSION_PARTS_H
 #define SEEP_READER_SESSION_PARTS_H
@@ -15,7 +13,7 @@ struct session_work {
 	uint64_t looked_ns;
 	uint64_t not_looked; /* processes that there was no time for */
 	uint64_t notes;      /* beyond NOTES_MAX */
-	struct session_lost told;
+	struct session_lost noted;
 	bool is_finishing; /* the last notes are always taken */
 };
 

@@ -124,9 +124,9 @@ find_children(
 }
 
 /*
- * A segment that cannot be read now is not watched any more; what it holds
- * comes with its end. So it does for one that was never looked at while its
- * process lived: then `last` looks at nothing.
+ * A segment that cannot be read now is not followed any more, and its figures
+ * are written when the process ends. The same holds for a segment that was
+ * never read while its process ran: then `last` reads nothing.
  */
 static int
 look_at_watch(struct follow *f, struct follow_watch *w,
@@ -198,7 +198,7 @@ get_to_know(struct follow *f, struct follow_file *x, const struct segfile *seg)
 	x->is_known = true;
 	f->learned++;
 	x->is_ours = is_wanted(f, &h);
-	/* who declined has no figures, only an end */
+	/* A collector that declined to trace has no figures, only an end. */
 	if (!x->is_ours || h.state == SEG_INERT)
 		return 0;
 	return add_watch(f, x, SEGFILE_OWN, &h);

@@ -11,7 +11,7 @@
 
 #include "record/meta.h"
 
-enum { NAMED_MAX = 20, CODEC_BYTES = 256 };
+enum { NAMED_MAX = 20, LINE_BYTES = 256 };
 
 static const struct {
 	const char *word, *reason;
@@ -70,7 +70,7 @@ read_file(struct refusals *r)
 	int fd = openat(r->segment_dir->fd, SEG_REFUSED_NAME,
 	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	char line[CODEC_BYTES];
+	char line[LINE_BYTES];
 	struct stat st;
 
 	if (!f) {
@@ -87,7 +87,7 @@ read_file(struct refusals *r)
 }
 
 void
-refused_tell(const struct segment_dir *s, struct recording_writer *w,
+refused_report(const struct segment_dir *s, struct recording_writer *w,
     size_t *ret_count, bool *ret_more, const char **ret_why)
 {
 	struct refusals r = {.segment_dir = s, .writer = w};

@@ -13,9 +13,9 @@ struct diff_side {
 };
 
 /*
- * Both as one view. Sites are matched by the names in their stacks, not by ids
- * or addresses, so that another run or another build will do. -ENOMEM; -ESRCH:
- * neither has a process options->pid.
+ * Both sides as one view, for view_free(). Sites are matched by the names in
+ * their stacks, not by ids or addresses, so that the sides may be different
+ * runs or builds. -ENOMEM; -ESRCH: neither has a process options->pid.
  */
 int diff_view(const struct diff_side *old, const struct diff_side *new,
     struct names *names, const struct view_options *options, struct view **ret);

@@ -153,7 +153,7 @@ read_payload(struct recording *b, const struct recording_entry_head *head)
 	return 1;
 }
 
-/* What stands behind the end was not written by us: say so. */
+/* Bytes behind the end entry were not written by us, so they are an error. */
 static int
 check_end(const struct recording *b, const struct recording_entry_head *head)
 {

@@ -38,7 +38,7 @@ uint64_t dict_hash_text(const char *text); /* NULL is as "" */
 int dict_find(struct dict *x, uint64_t hash, dict_same *same, const void *items,
     const void *key, uint32_t fresh, uint32_t *ret);
 
-/* The same without entering anything: false where there is none. */
+/* The same, but enters nothing. False: there is no such item. */
 bool dict_look(const struct dict *x, uint64_t hash, dict_same *same,
     const void *items, const void *key, uint32_t *ret);
 

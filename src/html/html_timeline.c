@@ -1,4 +1,4 @@
-/* html_line.c - the time line of a page: processes, and sites at moments. */
+/* html_timeline.c - the time line of a page: processes, and sites at moments. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
@@ -338,7 +338,7 @@ put_input(struct html *h, uint32_t input)
 }
 
 int
-html_line_put(struct html *h)
+html_timeline_put(struct html *h)
 {
 	size_t most = POINTS_ALL / (h->group_count + 1);
 	int err = 0;
