@@ -69,7 +69,10 @@ family_add(struct session *s, const struct process *child, pid_t pid,
 		struct session *from;
 
 		if (!family_parent(s, p)) {
-			/* the last one that had this pid: its uuid is compared */
+			/*
+			 * The answer is the last process that had this pid, so
+			 * compare the uuid.
+			 */
 			if (session_load_dead(pid, directory,
 			        (pid_t)p->header.ppid, &from, NULL) < 0)
 				break;

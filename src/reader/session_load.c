@@ -19,7 +19,7 @@
 #include "reader/segfile.h"
 #include "reader/session_parts.h"
 
-enum { BESIDE_NS = 500000000 }; /* at other segments of its directory */
+enum { BESIDE_NS = 500000000 }; /* for other segments of its directory */
 
 static int
 no_memory(struct fault *where)
@@ -96,7 +96,7 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		err = load_file(s, file, name, false, &why);
 		free(file);
 		s->is_truncated |= err == -EBADMSG || err == -EFBIG;
-		/* gone, or not there yet: no loss to speak of */
+		/* The file is gone, or was not there yet: nothing is lost. */
 		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
 		    err != -ENOENT && err != -EISDIR)
 			err = session_note(
@@ -116,7 +116,9 @@ load_directory(struct session *s, const char *path, struct fault *where)
 	return fault_set(where, -ENODATA, "there is no segment in it");
 }
 
-/* The later segment may lie beside the file we were given. */
+/*
+ * The later segment of the process may be in the same directory as this file.
+ */
 static void
 look_beside_in(struct session *s, int beside)
 {
@@ -167,7 +169,7 @@ look_beside(struct session *s, const char *path)
 	(void)close(fd);
 }
 
-/* To the caller; or frees it, if it could not be filled. */
+/* Hands the session to the caller, or frees it if there was an error. */
 static int
 hand_over(struct session *s, int err, struct session **ret)
 {

@@ -74,7 +74,7 @@ source_read(const struct source *s, uint64_t offset, void *buffer, size_t len)
 		if (n < 0)
 			return -errno;
 		if (n == 0)
-			return -EBADMSG; /* cut since we looked */
+			return -EBADMSG; /* the file has become shorter */
 		to += n;
 		offset += (uint64_t)n;
 		len -= (size_t)n;

@@ -31,7 +31,10 @@ check(const struct stat *st, bool or_null)
 	                            : -EINVAL;
 }
 
-/* What `seen` stands for, by a new open: the same object, whatever its name. */
+/*
+ * Opens the object behind the descriptor `seen` again, whatever its name is
+ * now.
+ */
 static int
 reopen(int seen, int dir, const char *path, int flags, const struct stat *st)
 {
@@ -81,7 +84,7 @@ infile_open_nofollow(int dir, const char *path)
 	return open_seen(dir, path, O_NOFOLLOW, false);
 }
 
-/* Digits and nothing else; -1: it is none. */
+/* The number, if the text is only digits; otherwise -1. */
 static int
 number(const char *digits)
 {

@@ -4,9 +4,9 @@
 #define SEEP_TRACE_INFILE_H
 
 /*
- * A regular file, open for reading. It is looked at before it is opened: to
- * open a device can do something, to open a FIFO can block. `dir` as of
- * openat(). -EISDIR: a directory, -EINVAL: anything else; or what openat() says.
+ * Opens a regular file for reading. It is checked before it is opened, because
+ * opening a device can have effects and opening a FIFO can block. `dir` as of
+ * openat(). -EISDIR: a directory, -EINVAL: anything else; or as openat() says.
  */
 int infile_open(int dir, const char *path);
 
@@ -19,7 +19,10 @@ int infile_open_nofollow(int dir, const char *path);
  */
 int infile_open_text(const char *path);
 
-/* The number of a name of an open descriptor, "/dev/fd/63"; -1: it is none. */
+/*
+ * The descriptor that a name such as "/dev/fd/63" refers to; -1: it is not such
+ * a name.
+ */
 int infile_descriptor(const char *path);
 
 #endif
