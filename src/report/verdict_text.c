@@ -279,8 +279,7 @@ put_freers(FILE *out, const struct verdict_entry *e)
 		if (f->function)
 			text_print(out, f->function);
 		else
-			text_print(
-			    out, f->module ? text_base(f->module) : "?");
+			text_print(out, f->module ? text_base(f->module) : "?");
 		if (e->freer_count > 1)
 			(void)fprintf(out, " (%.0f %%)", f->share * 100);
 	}

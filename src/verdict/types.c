@@ -290,7 +290,8 @@ types_read(pid_t pid, const struct looks *l, struct types *ret)
 
 	*ret = (struct types){0};
 	err = looks_each_lost(l, add_sample, &s);
-	if (err == 0 && s.count > 0 && foreign_text(pid, "maps", &maps, &len) == 0 &&
+	if (err == 0 && s.count > 0 &&
+	    foreign_text(pid, "maps", &maps, &len) == 0 &&
 	    foreign_open(pid, &reading, &s.memory, NULL) == 0)
 		err = roots_parse(maps, &s.areas);
 	for (size_t i = 0; s.memory && i < s.count && err == 0; i++)
