@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """known_answer.py OUT JSON [RULE...]: compares verdicts with what the host known_answer knows.
 
 OUT has the host's lines "CASE k_NAME TRUTH BLOCKS", JSON is of seep leaks.
