@@ -15,10 +15,10 @@
 #include "collector/thread.h"
 
 /*
- * The interface: memo_site() gives the site of a caller and always works. A
- * hook tries memo_first() and memo_holds() before, which need no call. All else
- * here is for the files that fill and search the memo (memo.c, chunk.c,
- * outer.c, paths.c).
+ * The interface: memo_site() gives the site of a caller and never fails. A
+ * hook first tries memo_first(), with the key of memo_key(), and memo_holds(),
+ * which need no call. Everything else here is for the files that fill and
+ * search the memo (memo.c, chunk.h, outer.c, paths.c).
  *
  * How it works. A walk up the stack is a pure function of the caller's (pc, sp,
  * fp), the unwind rules, and the words that it loads. A memo entry lists these

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """prefix.py - the name of a public function begins with the name of its file.
 
 Public means not static and declared in a header, or defined in a header. Four rules; `stem`
@@ -11,7 +12,6 @@ is the name of the file without its ending:
    So it is told from the module of the collector that has the same stem.
 4. FAMILIES below: each with the reason why its files keep another prefix.
 """
-# SPDX-License-Identifier: Apache-2.0
 import glob
 import os
 import re
