@@ -247,13 +247,14 @@ read_all(struct load *r)
 }
 
 int
-load_into_session(
-    struct session *s, const char *path, const char *name, struct fault *where)
+load_into_session(struct session *s, const char *path, const char *name,
+    bool is_given, struct fault *where)
 {
 	struct load r = {.session = s, .name = name, .first = s->count};
 	int err;
 
-	err = recording_open(path, &r.recording);
+	err = is_given ? recording_open(path, &r.recording)
+	               : recording_open_entry(path, &r.recording);
 	if (err == -EINVAL)
 		return fault_set(
 		    where, err, "neither a recording nor a segment of seep");

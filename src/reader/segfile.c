@@ -101,6 +101,8 @@ why_not_open(int err)
 	switch (err) {
 	case -EINVAL:
 		return "not a regular file";
+	case -ELOOP:
+		return "a symbolic link of another user, or too many of them";
 	case -ETIMEDOUT:
 		return "its file system does not answer";
 	case -EREMOTE:
@@ -129,6 +131,15 @@ segfile_open(
 {
 	struct source source;
 	int err = source_open(dir, path, &source);
+
+	return segfile_take(err, &source, ret, where);
+}
+
+int
+segfile_open_entry(const char *path, struct segfile **ret, struct fault *where)
+{
+	struct source source;
+	int err = source_open_entry(path, &source);
 
 	return segfile_take(err, &source, ret, where);
 }

@@ -25,11 +25,15 @@ enum {
 };
 
 /*
- * `dir` as in openat(), AT_FDCWD for a path. Fails where the file's own
+ * `dir` as of source_open(), AT_FDCWD for a path. Fails where the file's own
  * header is not that of a segment; errors as of segment_read(), or of open().
  */
 int segfile_open(
     int dir, const char *path, struct segfile **ret, struct fault *where);
+
+/* The same for a path whose last part was found in a directory. */
+int segfile_open_entry(
+    const char *path, struct segfile **ret, struct fault *where);
 
 /* The same for a path that this process has chosen: see foreign_file.h. */
 int segfile_open_of(

@@ -28,10 +28,10 @@ no_memory(struct fault *where)
 }
 
 static int
-load_recording(
-    struct session *s, const char *path, const char *name, struct fault *where)
+load_recording(struct session *s, const char *path, const char *name,
+    bool alone, struct fault *where)
 {
-	int err = load_into_session(s, path, name, where);
+	int err = load_into_session(s, path, name, alone, where);
 
 	if (err == 0 && session_snapshots_of_recording(s, path) < 0)
 		return no_memory(where);
@@ -47,9 +47,10 @@ load_file(struct session *s, const char *path, const char *name, bool alone,
 	struct segfile *f;
 	int err;
 
-	err = segfile_open(AT_FDCWD, path, &f, where);
+	err = alone ? segfile_open(AT_FDCWD, path, &f, where)
+	            : segfile_open_entry(path, &f, where);
 	if (err == -EINVAL)
-		return load_recording(s, path, name, where);
+		return load_recording(s, path, name, alone, where);
 	if (err < 0)
 		return err;
 	if (!alone && segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "reader/segfile.h"
 #include "reader/session_parts.h"
@@ -135,8 +136,10 @@ session_snapshots_of_recording(struct session *s, const char *file)
 		return -ENOMEM;
 	g.folder = folder;
 	g.owner = st.st_uid;
-	d = opendir(folder);
-	g.dir = d ? dirfd(d) : -1;
+	g.dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	d = g.dir < 0 ? NULL : fdopendir(g.dir);
+	if (!d && g.dir >= 0)
+		(void)close(g.dir);
 	while (d && err == 0 && (e = readdir(d)))
 		err = look_at(&g, e->d_name);
 	if (d)
@@ -178,7 +181,7 @@ load(struct session *s, const char *path, struct fault *where)
 	struct segfile *f;
 	int err;
 
-	err = segfile_open(AT_FDCWD, path, &f, &why);
+	err = segfile_open_entry(path, &f, &why);
 	if (err == 0) {
 		err = session_add_segfile(s, f, path, false, &why);
 		segfile_close(f);

@@ -3,6 +3,8 @@
 #include "reader/source.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,13 +25,14 @@ source_init(const struct stat *st, int fd, struct source *ret)
 	};
 }
 
-int
-source_open(int dir, const char *path, struct source *ret)
+static int
+source_take(int dir, const char *path, bool is_given, struct source *ret)
 {
 	struct stat st = {0};
 	int fd;
 
-	fd = infile_open(dir, path);
+	fd = is_given ? infile_open(AT_FDCWD, path)
+	              : infile_open_entry(dir, path);
 	if (fd >= 0 && fstat(fd, &st) < 0) {
 		(void)close(fd);
 		fd = -EIO;
@@ -38,6 +41,18 @@ source_open(int dir, const char *path, struct source *ret)
 		return fd;
 	source_init(&st, fd, ret);
 	return 0;
+}
+
+int
+source_open(int dir, const char *path, struct source *ret)
+{
+	return source_take(dir, path, dir == AT_FDCWD, ret);
+}
+
+int
+source_open_entry(const char *path, struct source *ret)
+{
+	return source_take(AT_FDCWD, path, false, ret);
 }
 
 void

@@ -23,10 +23,14 @@ struct source {
 };
 
 /*
- * Opens a regular file; any other kind is not even opened (-EINVAL). `dir` as
- * in openat(). Negative errno; then nothing is held.
+ * Opens a regular file; anything else is not even opened (-EINVAL). `dir` is
+ * AT_FDCWD for a path that the user gave; else the name was found in this
+ * directory, and a link of another user is -ELOOP (infile_open_entry()).
+ * Negative errno, nothing held then. The second form takes a path whose last
+ * part was found in a directory.
  */
 int source_open(int dir, const char *path, struct source *ret);
+int source_open_entry(const char *path, struct source *ret);
 
 /* Takes over the descriptor of a regular file. */
 struct stat;

@@ -14,6 +14,13 @@ int infile_open(int dir, const char *path);
 int infile_open_nofollow(int dir, const char *path);
 
 /*
+ * The same for a name that was found in a directory, not given by the user: a
+ * symbolic link is followed only if it belongs to root or to us, else it is
+ * -ELOOP. Others could have us read what they like, and wait for it.
+ */
+int infile_open_entry(int dir, const char *name);
+
+/*
  * A text that the user names: a regular file, /dev/null, or whatever is open
  * already: /dev/stdin, /dev/fd/63 of <(...). A FIFO with a name is -EINVAL.
  */

@@ -57,8 +57,8 @@ check_file_head(struct recording *b)
 	return 0;
 }
 
-int
-recording_open(const char *path, struct recording **ret)
+static int
+open_file(const char *path, bool is_given, struct recording **ret)
 {
 	struct recording *b;
 	struct stat st;
@@ -67,7 +67,8 @@ recording_open(const char *path, struct recording **ret)
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return -ENOMEM;
-	b->fd = infile_open(AT_FDCWD, path);
+	b->fd = is_given ? infile_open(AT_FDCWD, path)
+	                 : infile_open_entry(AT_FDCWD, path);
 	if (b->fd < 0 || fstat(b->fd, &st) < 0) {
 		err = b->fd < 0 ? b->fd : -errno;
 		goto out;
@@ -84,6 +85,18 @@ recording_open(const char *path, struct recording **ret)
 out:
 	recording_close(b);
 	return err;
+}
+
+int
+recording_open(const char *path, struct recording **ret)
+{
+	return open_file(path, true, ret);
+}
+
+int
+recording_open_entry(const char *path, struct recording **ret)
+{
+	return open_file(path, false, ret);
 }
 
 void

@@ -66,6 +66,9 @@ struct recording;
  * or what open() and read() say. recording_close(NULL) is fine.
  */
 int recording_open(const char *path, struct recording **ret);
+
+/* The last part of the path was found in a directory: infile_open_entry(). */
+int recording_open_entry(const char *path, struct recording **ret);
 void recording_close(struct recording *b);
 
 /*
