@@ -116,7 +116,7 @@ folder_complaint_of(pid_t pid, char *text, size_t text_bytes)
 		return false;
 	folder_default(user, path);
 	(void)snprintf(there, sizeof(there), "/proc/%d/root%s", (int)pid, path);
-	state = foreign_is_mine(pid) ? folder_look(there, user, &owner)
-	                             : ask(pid, there, user, &owner);
+	state = foreign_text_is_mine(pid) ? folder_look(there, user, &owner)
+	                                  : ask(pid, there, user, &owner);
 	return complain(path, state, owner, text, text_bytes);
 }

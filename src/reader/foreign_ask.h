@@ -47,7 +47,7 @@ struct foreign_folder {
  * and this process looks itself. A set-user-ID program that another user has
  * started has his real user id.
  */
-bool foreign_is_mine(pid_t pid);
+bool foreign_text_is_mine(pid_t pid);
 
 /*
  * An answer of bytes, NUL terminated, for free(). -ETIMEDOUT, -EIO, -ENOMEM,

@@ -16,7 +16,7 @@
 static bool
 is_trusted(pid_t pid)
 {
-	return pid == 0 || foreign_is_mine(pid);
+	return pid == 0 || foreign_text_is_mine(pid);
 }
 
 static int

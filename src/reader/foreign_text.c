@@ -34,7 +34,7 @@ is_mine(int process)
 }
 
 bool
-foreign_is_mine(pid_t pid)
+foreign_text_is_mine(pid_t pid)
 {
 	int process = procfs_open(pid);
 	bool answer = process >= 0 && is_mine(process);

@@ -343,7 +343,7 @@ procfs_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
 	char *text;
 	int err;
 
-	if (foreign_is_mine(pid))
+	if (foreign_text_is_mine(pid))
 		return procfs_walk_root(pid, ret_path);
 	err = foreign_ask(&r, &text, &len);
 	if (err < 0)
