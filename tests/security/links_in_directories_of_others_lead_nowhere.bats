@@ -51,7 +51,7 @@ in_time() {
 
 @test "they lead to a file system that does not answer" {
 	setup_links
-	[[ -c /dev/fuse ]] || skip "needs FUSE"
+	[[ -c /dev/fuse ]] || skip "not permitted here: no /dev/fuse"
 	cp "$SEGMENT" "$DIR/his/real.seg"
 	ln -s "$DIR/w/x.seg" "$DIR/his/x.seg"
 	ln -s "$DIR/w/x.data" "$DIR/his/x.data"
@@ -68,7 +68,7 @@ in_time() {
 
 @test "record looks into the directories of all users, where a file becomes a link" {
 	setup_links
-	[[ -c /dev/fuse ]] || skip "needs FUSE"
+	[[ -c /dev/fuse ]] || skip "not permitted here: no /dev/fuse"
 	chown 65534 "$DIR"
 	# now a segment, now a link: record looks at it before it opens it
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$PYTHON" -c '
@@ -89,7 +89,7 @@ while time.monotonic() < until:
 
 @test "the snapshots beside a recording are a link" {
 	setup_links
-	[[ -c /dev/fuse ]] || skip "needs FUSE"
+	[[ -c /dev/fuse ]] || skip "not permitted here: no /dev/fuse"
 	SEEP_DIR=$OURS "$SEEP" record -q -o "$DIR/his/r.seep" ls / >/dev/null
 	ln -s "$DIR/w/inner" "$DIR/his/r.seep.snapshots"
 	chown -hR 65534 "$DIR/his"
