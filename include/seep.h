@@ -36,6 +36,12 @@
  *	cast to a pointer. Reports show them by call stack, under the pool's
  *	name, separate from the heap and its totals. seep_free_all() frees all
  *	resources that are left in the pool.
+ *
+ * void seep_ignore(const void *p)
+ *	The block that begins at p is kept on purpose. seep counts it, but does
+ *	not report it, or anything that it holds, as a leak, as with
+ *	LeakSanitizer's __lsan_ignore_object(). This ends with free() or
+ *	realloc().
  */
 
 #if defined(__GNUC__) && defined(__ELF__)
@@ -74,6 +80,7 @@
 #define seep_free     seep_inline_free
 #define seep_realloc  seep_inline_realloc
 #define seep_free_all seep_inline_free_all
+#define seep_ignore   seep_inline_ignore
 
 SEEP_INLINE_ int
 seep_snapshot(const char *label)
@@ -154,6 +161,16 @@ seep_free_all(const char *pool)
 		call(pool);
 }
 
+SEEP_INLINE_ void
+seep_ignore(const void *p)
+{
+	void (*call)(const void *);
+
+	SEEP_FIND_(call, "seep_ignore");
+	if (call)
+		call(p);
+}
+
 #else /* neither gcc nor clang, or no ELF: there is nothing to reach */
 
 #define seep_snapshot(label) ((void)(label), 0)
@@ -166,6 +183,7 @@ seep_free_all(const char *pool)
 #define seep_realloc(pool, old, handle, size) \
 	((void)(pool), (void)(old), (void)(handle), (void)(size))
 #define seep_free_all(pool) ((void)(pool))
+#define seep_ignore(p)      ((void)(p))
 
 #endif
 

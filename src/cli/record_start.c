@@ -122,8 +122,8 @@ record_start(struct record_run *r)
 	struct launch_plan plan = {
 	    .argv = r->options.command,
 	    .preload = library,
-	    .dir = r->spool.path,
-	    .session = r->spool.session,
+	    .dir = r->segment_dir.path,
+	    .session = r->segment_dir.session,
 	    .depth = r->options.depth,
 	    .no_deepbind = r->options.no_deepbind,
 	    .sample_bytes = r->options.sample_bytes,

@@ -30,6 +30,7 @@ enum {
 
 struct scan {
 	uint64_t until_ns;
+	uint32_t now; /* tick */
 	uint32_t count;
 	bool partial;
 };
@@ -39,7 +40,7 @@ fold_user(uint32_t site, uint64_t size, uint32_t birth, void *arg)
 {
 	struct scan *s = arg;
 
-	s->partial |= !ledger_fold_live(site, size, tick_now() - birth);
+	s->partial |= !ledger_fold_live(site, size, birth, s->now);
 	if (++s->count % BLOCKS_PER_LOOK)
 		return true;
 	if (tick_read() <= s->until_ns)
@@ -69,6 +70,7 @@ exit_process(void)
 		return; /* a vfork child may have called exit() before us */
 	exit_wait(segment.header, place.control, lifecycle_command);
 	s.until_ns = tick_read() + SCAN_NS;
+	s.now = tick_now();
 	segment.header->fold_events = ledger_events(s.until_ns);
 	spaces_look();
 	live_scan(fold, &s);
@@ -76,7 +78,7 @@ exit_process(void)
 		user_scan(fold_user, &s);
 	segment.header->live_scan_partial = s.partial;
 	segment.header->own_bytes = mem_total();
-	segment.header->end_tick = tick_now();
+	segment.header->end_tick = s.now; /* births are parts of it */
 	STORE_RELEASE(&segment.header->end_kind, SEG_END_EXITED);
 	if (config.is_private)
 		snap_write_segment(tables_all);

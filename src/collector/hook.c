@@ -49,15 +49,15 @@ allocated(
 }
 
 SEEP_INLINE void
-freeing(const void *p)
+freeing(const void *p, uint64_t pc)
 {
 	struct gate *g = thread_gate;
 
 	if (likely(recorder_is_ready(g))) {
 		thread_enter(g);
-		recorder_free_ready(p);
+		recorder_free_ready(p, pc);
 	} else {
-		recorder_free_any(p);
+		recorder_free_any(p, pc);
 	}
 }
 
@@ -96,6 +96,13 @@ malloc_interrupted(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
 	return p;
 }
 
+/*
+ * Where the function that this is in returns to. In a hook, and in what a hook
+ * jumps to, that is the host's code. operator delete, g_free and their like
+ * jump to free: then it is who has called them.
+ */
+#define RETURNS_TO ((uint64_t)(uintptr_t)__builtin_return_address(0))
+
 /* Bootstrap blocks have no cell in the live map, so their frees end up here. */
 static SEEP_NOINLINE void
 free_miss(void *p)
@@ -105,7 +112,7 @@ free_miss(void *p)
 		thread_leave(thread_gate);
 		return;
 	}
-	recorder_free_ready(p);
+	recorder_free_ready(p, RETURNS_TO);
 	next.free(p);
 }
 
@@ -217,9 +224,9 @@ free_any(void *p)
 		return;
 	need_next();
 	if (g && g->state == THREAD_SAMPLING)
-		recorder_sampled_free(g, p);
+		recorder_sampled_free(g, p, RETURNS_TO);
 	else
-		recorder_free_any(p);
+		recorder_free_any(p, RETURNS_TO);
 	next.free(p);
 }
 
@@ -424,7 +431,7 @@ free_sized(void *p, size_t size)
 	if (!p || (next.has_bootstrap && bootstrap_owns(p)))
 		return;
 	need_next();
-	freeing(p);
+	freeing(p, RETURNS_TO);
 	next.free(p);
 }
 
@@ -522,9 +529,9 @@ seep_cxx_library(const void *start, size_t bytes)
 }
 
 SEEP_EXPORT void
-seep_cxx_freeing(const void *p)
+seep_cxx_freeing(const void *p, uint64_t pc)
 {
-	freeing(p);
+	freeing(p, pc);
 	if (thread_self)
 		thread_self->expect_free = p;
 }

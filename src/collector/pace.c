@@ -52,6 +52,15 @@ set_period(struct thread *t, uint64_t ns)
 	}
 	t->clock_ns = ns;
 	t->countdown = t->period;
+	/*
+	 * A loop of as many events would bring the same free here each time,
+	 * although the frees that look at the clock are a sample of all frees
+	 * (ledger_freed_by).
+	 */
+	if (t->period == PERIOD_MAX) {
+		t->jitter = t->jitter * 1664525 + 1013904223;
+		t->countdown -= t->jitter >> 31; /* by one, or not */
+	}
 }
 
 bool

@@ -248,13 +248,14 @@ recorder_after(void *p)
 
 /* The inline path may have counted down already. */
 SEEP_NOINLINE void
-recorder_free_ready(const void *p)
+recorder_free_ready(const void *p, uint64_t pc)
 {
 	struct thread *t = thread_self;
+	const bool looks = unlikely(t->countdown <= 1);
 	struct live_block b;
 	uint32_t age;
 
-	if (unlikely(t->countdown <= 1))
+	if (looks)
 		pace_look(t);
 	else
 		t->countdown--;
@@ -264,6 +265,8 @@ recorder_free_ready(const void *p)
 		odd_free(t, p, b);
 	else if (age)
 		ledger_age(t, b.site, age);
+	if (looks && b.site)
+		ledger_freed_by(b.site, pc);
 	thread_leave(thread_gate);
 }
 
@@ -348,7 +351,7 @@ free_by(enum way way, struct thread *t, const void *p, struct live_block b,
 
 /* A free is recorded while recording is off, too, if it finds a cell. */
 static void
-free_counted(const void *p, struct live_block b, bool is_death)
+free_counted(const void *p, struct live_block b, bool is_death, uint64_t pc)
 {
 	struct thread *t = NULL;
 	enum way way = way_in(&t);
@@ -374,25 +377,28 @@ free_counted(const void *p, struct live_block b, bool is_death)
 		return;
 	}
 	thread_enter(thread_gate);
-	if (--t->countdown == 0)
+	if (--t->countdown == 0) {
 		pace_look(t);
+		if (b.site)
+			ledger_freed_by(b.site, pc);
+	}
 	free_by(way, t, p, b, is_death);
 	thread_leave(thread_gate);
 }
 
 static void
-free_slow(const void *p, struct live_block b, bool is_death)
+free_slow(const void *p, struct live_block b, bool is_death, uint64_t pc)
 {
 	bool counted = lifecycle_slow_begins();
 
-	free_counted(p, b, is_death);
+	free_counted(p, b, is_death, pc);
 	lifecycle_slow_ends(counted);
 }
 
 SEEP_NOINLINE void
-recorder_free_any(const void *p)
+recorder_free_any(const void *p, uint64_t pc)
 {
-	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), true);
+	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), true, pc);
 }
 
 SEEP_NOINLINE void
@@ -431,7 +437,7 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 		}
 		return;
 	}
-	free_slow(old, b, false);
+	free_slow(old, b, false, 0);
 	if (p)
 		recorder_alloc_any(
 		    p, size, c, api, b.site ? b.birth : RECORDER_NOW);
@@ -547,7 +553,7 @@ recorder_sample(struct gate *g, const void *p, uint64_t size,
 }
 
 SEEP_NOINLINE void
-recorder_sampled_free(struct gate *g, const void *p)
+recorder_sampled_free(struct gate *g, const void *p, uint64_t pc)
 {
 	struct live_block b = live_take_slow((uint64_t)(uintptr_t)p);
 
@@ -557,5 +563,6 @@ recorder_sampled_free(struct gate *g, const void *p)
 	tick_read();
 	sample_remove(p);
 	free_by(WAY_SAMPLED, thread_self, p, b, true);
+	ledger_freed_by(b.site, pc);
 	thread_leave(g);
 }

@@ -105,6 +105,12 @@ bool segment_leave_mapping(uint8_t *at, uint64_t bytes, bool keep);
 /* At three quarters of the budget new stacks lose their outer frames. */
 bool segment_is_tight(void);
 
+/*
+ * Is there an extent that takes no system call, and leaves others for what is
+ * needed more? For what can do without.
+ */
+bool segment_has_spare(void);
+
 SEEP_INLINE void
 segment_count(enum seg_count which, uint64_t by)
 {

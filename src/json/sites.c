@@ -100,7 +100,8 @@ short_site(FILE *out, const struct view_site *s, const struct process *p,
 	number_unless_zero(out, "peak_bytes", f->all.peak_bytes);
 	number_unless_zero(out, "samples", s->samples);
 	if (s->samples > 0 || (p && p->header.sample_bytes > 0))
-		json_errors(out, true, f->variance_live, f->variance_allocated);
+		json_figures_errors(
+		    out, true, f->variance_live, f->variance_allocated);
 	number_unless_zero(out, "size_min", s->size_min);
 	number_unless_zero(out, "size_max", s->size_max);
 	json_time(out, "first_time", s->first_ns);
@@ -138,7 +139,8 @@ site(FILE *out, const struct view_site *s, const struct process *p,
 	json_text(out, "pool", s->pool);
 	json_figures(out, &f->all);
 	json_number(out, "samples", s->samples);
-	json_errors(out, s->samples > 0 || (p && p->header.sample_bytes > 0),
+	json_figures_errors(out,
+	    s->samples > 0 || (p && p->header.sample_bytes > 0),
 	    f->variance_live, f->variance_allocated);
 	json_number(out, "size_min", s->size_min);
 	json_number(out, "size_max", s->size_max);
@@ -198,7 +200,7 @@ out:
 }
 
 void
-json_temporary(FILE *out, const struct view *v)
+json_sites_temporary(FILE *out, const struct view *v)
 {
 	if (v->temporary_ticks > 0)
 		json_number(
@@ -208,7 +210,7 @@ json_temporary(FILE *out, const struct view *v)
 }
 
 void
-json_view_sum(FILE *out, const char *name, const struct view_sum *sum)
+json_sites_sum(FILE *out, const char *name, const struct view_sum *sum)
 {
 	(void)fprintf(out, ",\"%s\":{\"sites\":%" PRIu64, name, sum->sites);
 	json_figures(out, &sum->figures.all);

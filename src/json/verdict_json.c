@@ -22,10 +22,32 @@ put_rate(FILE *out, const char *name, bool is_known, double rate)
 		(void)fprintf(out, ",\"%s\":null", name);
 }
 
-void
-verdict_json_site(FILE *out, const struct verdicts *v,
-    const struct verdict_site *x, const struct verdict_rate *rate)
+static void
+put_freers(FILE *out, const struct verdict_entry *e)
 {
+	(void)fputs(",\"freed_by\":[", out);
+	for (size_t i = 0; i < e->freer_count; i++) {
+		const struct verdict_freer *f = &e->freers[i];
+
+		(void)fprintf(out, "%s{\"share\":%.3f", i ? "," : "", f->share);
+		json_text(out, "function", f->function);
+		json_text(out, "module", f->module);
+		json_text(out, "file", f->file);
+		if (f->line)
+			json_number(out, "line", f->line);
+		else
+			(void)fputs(",\"line\":null", out);
+		(void)putc('}', out);
+	}
+	(void)fputs("]", out);
+}
+
+void
+verdict_json_site(
+    FILE *out, const struct verdicts *v, const struct verdict_entry *e)
+{
+	const struct verdict_site *x = &e->sum;
+	const struct verdict_rate *rate = &e->rate;
 	const char *note;
 
 	(void)fprintf(out, "{\"class\":\"%s\"",
@@ -52,7 +74,8 @@ verdict_json_site(FILE *out, const struct verdicts *v,
 	json_number(out, "last_birth_tick", x->last_birth);
 	json_number(out, "held_again", x->held_again);
 	json_number(out, "freed_late", x->freed_late);
-	(void)fputs(",\"freed_by\":[],\"held_by\":null", out);
+	put_freers(out, e);
+	(void)fputs(",\"held_by\":null", out);
 	json_text(out, "type", x->type);
 	(void)fputs(",\"notes\":[", out);
 	for (size_t i = 0; (note = verdict_text_note(x->notes, i)); i++)
@@ -108,7 +131,7 @@ put_entries(FILE *out, const struct verdict_list *l)
 		json_boolean(out, "inherited", e->is_inherited);
 		json_text(out, "api", e->site ? words_api(e->site->api) : NULL);
 		json_key(out, "verdict");
-		verdict_json_site(out, l->verdicts, &e->sum, &e->rate);
+		verdict_json_site(out, l->verdicts, e);
 		if (e->site)
 			err = frames_table_put(out, frames, e->site);
 		else

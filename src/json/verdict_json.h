@@ -7,9 +7,9 @@
 
 #include "report/verdict_list.h"
 
-/* {"class":...}: one verdict on one site. */
-void verdict_json_site(FILE *out, const struct verdicts *v,
-    const struct verdict_site *x, const struct verdict_rate *rate);
+/* {"class":...}: one verdict on one place. */
+void verdict_json_site(
+    FILE *out, const struct verdicts *v, const struct verdict_entry *e);
 
 /* {"looks":...}: how a process was looked at, and the sums of what was found. */
 void verdict_json_process(FILE *out, const struct verdicts *v);

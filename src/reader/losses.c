@@ -90,6 +90,8 @@ static const struct losses_name names[] = {
         "deaths whose age found no room and counts as young"},
     {SEG_LOST_SIZES, LOSSES_LOSS, "sizes",
         "sizes of 4 GiB and more that found no room"},
+    {SEG_LOST_IGNORED, LOSSES_LOSS, "ignored",
+        "seep_ignore calls that found no room"},
     {SEG_DEEPBIND_LOADS, LOSSES_LOSS, "deepbind_loads",
         "modules loaded with RTLD_DEEPBIND, whose own calls are not seen"},
     {SEG_MALLOC_BEFORE, LOSSES_LOSS, "malloc_before",
@@ -104,9 +106,13 @@ static const struct losses_name names[] = {
     {SEG_DIR_REPLACED, LOSSES_LOSS, "dir_replaced",
         "settings of SEEP_DIR that could not be used (missing, or others may "
         "write there): the segment is in /dev/shm"},
+    {SEG_LOST_FREERS, LOSSES_FACT, "freers",
+        "frees whose caller found no room to be noted"},
     {SEG_SNAPSHOTS_THINNED, LOSSES_LOSS, "snapshots_thinned",
         "snapshots removed again between the first and the newest "
         "(SEEP_SNAPSHOT_BYTES, SEEP_SNAPSHOTS, or no room)"},
+    {SEG_IGNORED_UNKNOWN, LOSSES_FACT, "ignored_unknown",
+        "seep_ignore calls for what is no recorded block"},
     {SEG_PRIVATE_FORKS, LOSSES_LOSS, "private_forks",
         "forks with SEEP_PRIVATE: a child that ended by _exit, exec or a "
         "signal has left nothing"},

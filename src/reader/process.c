@@ -55,11 +55,42 @@ process_add_ages(struct process_ages *to, const struct process_ages *from)
 	for (int i = 0; i < PROCESS_STEPS; i++)
 		to->young[i] = capped_sum(to->young[i], from->young[i]);
 	for (int i = 0; i < PROCESS_SIZES; i++)
-		if (__builtin_add_overflow(
-		        to->sizes[i], from->sizes[i], &to->sizes[i]))
-			to->sizes[i] = UINT32_MAX;
+		to->sizes[i] = capped_sum_32(to->sizes[i], from->sizes[i]);
 	to->live_ages_known = to->live_ages_known || from->live_ages_known;
 	to->sizes_known = to->sizes_known || from->sizes_known;
+}
+
+static int
+by_count(const void *a, const void *b)
+{
+	const struct process_freer *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+void
+process_add_freers(struct process_freers *to, const struct process_freers *from)
+{
+	struct process_freer all[2 * SEG_FREERS];
+	size_t n = to->count;
+
+	memcpy(all, to->at, n * sizeof(*all));
+	for (size_t i = 0; i < from->count; i++) {
+		size_t k = 0;
+
+		while (k < n && all[k].frame != from->at[i].frame)
+			k++;
+		if (k == n)
+			all[n++] = from->at[i];
+		else
+			all[k].count =
+			    capped_sum(all[k].count, from->at[i].count);
+	}
+	qsort(all, n, sizeof(*all), by_count);
+	to->count = n < SEG_FREERS ? n : SEG_FREERS;
+	memcpy(to->at, all, to->count * sizeof(*all));
 }
 
 static void
@@ -148,6 +179,7 @@ process_new(const struct segment *seg, struct process **ret)
 	p->is_snapshot = p->header.snapshot_reason != SEG_SNAPSHOT_NONE;
 	p->duration_ns = (uint64_t)p->header.tick * p->header.tick_ns;
 	p->temporary_ticks = temporary_ticks(p);
+	p->births_until = p->header.end_tick;
 	err = sums_init(&sums, seg);
 	if (err == 0)
 		err = process_make_sites(p, seg, &sums);
@@ -173,8 +205,10 @@ process_free(struct process *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->site_count; i++)
+	for (size_t i = 0; i < p->site_count; i++) {
 		free(p->sites[i].ages);
+		free(p->sites[i].freed_by);
+	}
 	for (size_t i = 0; i < p->module_count; i++)
 		relative_release(&p->modules[i]);
 	stacks_free(p->stacks);
@@ -199,7 +233,7 @@ process_deaths(
 		ret_deaths[i] = site->ages->deaths[i];
 		old = capped_sum(old, ret_deaths[i]);
 	}
-	ret_deaths[0] = process_minus(site->figures.frees, old);
+	ret_deaths[0] = capped_difference(site->figures.frees, old);
 }
 
 void

@@ -36,8 +36,9 @@ figures_of(const struct sum_row *sum)
 	    .allocated_bytes = sum->allocated_bytes,
 	    .frees = sum->frees,
 	    .freed_bytes = sum->freed_bytes,
-	    .live_blocks = process_minus(sum->allocations, sum->frees),
-	    .live_bytes = process_minus(sum->allocated_bytes, sum->freed_bytes),
+	    .live_blocks = capped_difference(sum->allocations, sum->frees),
+	    .live_bytes =
+	        capped_difference(sum->allocated_bytes, sum->freed_bytes),
 	    .peak_blocks =
 	        sum->peak_blocks > 0 ? (uint64_t)sum->peak_blocks : 0,
 	    .peak_bytes = sum->peak_bytes > 0 ? (uint64_t)sum->peak_bytes : 0,
@@ -52,7 +53,10 @@ ages_of(struct process_site *site)
 	return site->ages;
 }
 
-/* What lived at the end: ages, and sizes where they are told or all equal. */
+/*
+ * The blocks that were live at the end: their ages, and their sizes if these
+ * are recorded or all equal.
+ */
 static int
 add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 {
@@ -70,7 +74,7 @@ add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 		more.living[i + 1] = live.ages[i];
 	for (int i = 0; i < PROCESS_SIZES; i++)
 		more.sizes[i] = live.sizes[i]; /* zeros in a shorter row */
-	if (has == sizeof(live))
+	if (has >= offsetof(struct seg_live, births))
 		;
 	else if (live.size_min == live.size_max)
 		more.sizes[seg_size_class(live.size_min)] =
@@ -79,6 +83,12 @@ add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 	else
 		more.sizes_known = false;
 	process_add_ages(site->ages, &more);
+	if (has < sizeof(live))
+		return 0;
+	site->ages->births_known = true;
+	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
+		site->ages->births[i] =
+		    capped_sum_32(site->ages->births[i], live.births[i]);
 	return 0;
 }
 
@@ -102,8 +112,8 @@ take_large_sizes(
 }
 
 /*
- * Ages of sampled blocks are counted one by one; each stands for as many
- * deaths as the mean of its site.
+ * Ages of sampled blocks are counted one by one. Each sample represents as many
+ * frees as the mean of its site.
  */
 static uint64_t
 estimated_deaths(uint64_t n, const struct sum_row *sum)
@@ -136,6 +146,25 @@ add_young(struct process_site *site, const uint64_t deaths[SEG_AGE_STEPS],
 	return 0;
 }
 
+static int
+add_freers(struct process_site *site, const struct seg_info *info)
+{
+	struct process_freers more = {.count = 0};
+
+	for (int i = 0; i < SEG_FREERS; i++)
+		if (info->freed_by[i] != 0 && info->freed_by_count[i] > 0)
+			more.at[more.count++] = (struct process_freer){
+			    info->freed_by[i], info->freed_by_count[i]};
+	if (more.count == 0)
+		return 0;
+	if (!site->freed_by)
+		site->freed_by = calloc(1, sizeof(*site->freed_by));
+	if (!site->freed_by)
+		return -ENOMEM;
+	process_add_freers(site->freed_by, &more);
+	return 0;
+}
+
 /* Ages from the rare records of the site's id. */
 static int
 add_rare(struct process_site *site, const struct site_tables *t,
@@ -146,6 +175,8 @@ add_rare(struct process_site *site, const struct site_tables *t,
 
 	if (extents_take(&t->infos, id, &info, sizeof(info)) == 0)
 		return add_living(site, t, id);
+	if (add_freers(site, &info) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < SEG_AGE_BUCKETS; i++) {
 		uint64_t n = estimated_deaths(seg_deaths(&info, i), sum);
 

@@ -119,7 +119,7 @@ static int
 fill_figures(
     struct verdict_list *l, const struct session *s, const struct verdicts *v)
 {
-	l->figures = calloc(s->count + 1, sizeof(*l->figures));
+	l->figures = calloc(s->count + 1, sizeof(struct process_figures *));
 	if (!l->figures)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->count; i++) {
@@ -134,9 +134,10 @@ fill_figures(
 		size_t n = p ? site_of(p, x->site) : SIZE_MAX;
 		struct process_figures *f;
 
-		if (n == SIZE_MAX)
+		f = n != SIZE_MAX ? l->figures[number_of(s, p)] : NULL;
+		if (!f)
 			continue;
-		f = &l->figures[number_of(s, p)][n];
+		f += n;
 		f->live_blocks = capped_sum(
 		    f->live_blocks, x->blocks ? x->blocks : x->freed_late);
 		f->live_bytes = capped_sum(f->live_bytes, x->bytes);
@@ -255,6 +256,59 @@ add_entry(struct verdict_list *l, struct entries *x, struct verdict_entry *e)
 	return 0;
 }
 
+/* ---- who frees the others ------------------------------------------------- */
+
+static void
+find_freers(struct verdict_entry *e, struct names *names)
+{
+	const struct process_site *site =
+	    e->site ? &e->process->sites[e->site->site] : NULL;
+	const struct process_freers *f = site ? site->freed_by : NULL;
+	uint64_t all = 0;
+
+	for (size_t i = 0; f && i < f->count; i++)
+		all += f->at[i].count;
+	for (size_t i = 0; all > 0 && i < f->count && i < SEG_FREERS; i++) {
+		const struct process_module *m =
+		    process_module(e->process, f->at[i].frame);
+		const struct names_frame *chain;
+		size_t n =
+		    names_chain(names, e->process, f->at[i].frame, &chain);
+
+		/* what was inlined there is a part of it: the last is all */
+		e->freers[e->freer_count++] =
+		    (struct verdict_freer){.function = chain[n - 1].function,
+		        .module = m ? m->path : NULL,
+		        .file = chain[n - 1].file,
+		        .line = chain[n - 1].line,
+		        .share = (double)f->at[i].count / (double)all};
+	}
+}
+
+/* Their names are looked for with those of the stacks. */
+static int
+gather_freers(
+    const struct session *s, const struct verdict_list *l, struct names *names)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < l->verdicts->count && err == 0; i++) {
+		uint32_t id = l->verdicts->sites[i].site;
+		const struct process *p = owner_of(s, l->process, id);
+		size_t n = p ? site_of(p, id) : SIZE_MAX;
+		const struct process_freers *f =
+		    n != SIZE_MAX ? p->sites[n].freed_by : NULL;
+		uint64_t frames[SEG_FREERS];
+		size_t count = 0;
+
+		for (; f && count < f->count && count < SEG_FREERS; count++)
+			frames[count] = f->at[count].frame;
+		if (count > 0)
+			err = names_gather_frames(names, p, frames, count);
+	}
+	return err;
+}
+
 static int
 by_weight(const void *a, const void *b)
 {
@@ -271,8 +325,8 @@ by_weight(const void *a, const void *b)
 }
 
 static int
-add_entries(
-    struct verdict_list *l, const struct session *s, const struct verdicts *v)
+add_entries(struct verdict_list *l, const struct session *s,
+    const struct verdicts *v, struct names *names)
 {
 	struct entries known = {.list = l};
 	int err = 0;
@@ -302,6 +356,7 @@ add_entries(
 		const struct verdict_site *x = &l->at[i].sum;
 
 		verdict_rate(&l->process->header, v, x, &l->at[i].rate);
+		find_freers(&l->at[i], names);
 		add_sum(x->class == VERDICT_LEAK ? &l->leaks : &l->possible, x);
 	}
 	if (l->count)
@@ -323,13 +378,15 @@ verdict_list_new(const struct session *s, const struct process *process,
 	l->process = process;
 	l->verdicts = v;
 	err = fill_figures(l, s, v);
+	if (err == 0)
+		err = gather_freers(s, l, names);
 	if (err == 0) {
 		o.metric = VIEW_LIVE;
 		o.figures = (const struct process_figures *const *)l->figures;
 		err = view_new(s, names, &o, &l->view);
 	}
 	if (err == 0)
-		err = add_entries(l, s, v);
+		err = add_entries(l, s, v, names);
 	if (err < 0) {
 		verdict_list_free(l);
 		return err;

@@ -12,6 +12,15 @@ struct verdict_rate {
 	double bytes, low, high; /* an hour; low and high: 95 % interval */
 };
 
+/* A function that frees blocks of a site. */
+struct verdict_freer {
+	const char *function; /* NULL: not known */
+	const char *module;   /* path; NULL: in none */
+	const char *file;     /* NULL: not known */
+	uint32_t line;
+	double share; /* of the frees of this site that were looked at */
+};
+
 /* One place and class: sites whose stacks look the same are one. */
 struct verdict_entry {
 	struct verdict_site sum; /* its site is the first one's */
@@ -21,6 +30,9 @@ struct verdict_entry {
 	/* NULL: the stack is not known, as of a parent that is not there */
 	const struct view_site *site;
 	struct verdict_rate rate;
+	/* who frees other blocks of this site, the most frequent first */
+	struct verdict_freer freers[SEG_FREERS];
+	size_t freer_count;
 };
 
 struct verdict_sum {

@@ -13,6 +13,8 @@
 enum {
 	INDENT = 9,
 	FRAMES = 6, /* of a stack, from the user's own on */
+	FREERS = 2,
+	FREER_PERCENT = 10, /* who frees less is left out */
 };
 
 /* ---- words ---------------------------------------------------------------- */
@@ -261,6 +263,28 @@ put_births(
 		    words_time(a, now - first), words_time(b, now - last));
 }
 
+/* Who frees other blocks of this place: where a path may be missing. */
+static void
+put_freers(FILE *out, const struct verdict_entry *e)
+{
+	if (e->freer_count == 0)
+		return;
+	(void)fputs("; others of this place are freed in ", out);
+	for (size_t i = 0; i < e->freer_count && i < FREERS; i++) {
+		const struct verdict_freer *f = &e->freers[i];
+
+		if (i > 0 && f->share * 100 < FREER_PERCENT)
+			break;
+		(void)fputs(i > 0 ? ", " : "", out);
+		if (f->function)
+			text_print(out, f->function);
+		else
+			text_print(out, f->module ? text_base(f->module) : "?");
+		if (e->freer_count > 1)
+			(void)fprintf(out, " (%.0f %%)", f->share * 100);
+	}
+}
+
 static void
 put_details(const struct layout *p, const struct verdict_list *l,
     const struct verdict_entry *e)
@@ -282,6 +306,7 @@ put_details(const struct layout *p, const struct verdict_list *l,
 		(void)fprintf(t.file, " (95 %%: %s to %s an hour)",
 		    words_bytes(a, (uint64_t)e->rate.low),
 		    words_bytes(b, (uint64_t)e->rate.high));
+	put_freers(t.file, e);
 	if (x->notes & VERDICT_UNLOADED)
 		(void)fputs(", by a library that is unloaded since", t.file);
 	(void)putc('\n', t.file);

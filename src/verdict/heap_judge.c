@@ -315,21 +315,28 @@ open_lost(struct heap *h, struct lost *t)
 	int err;
 
 	t->number_of = heap_take(h, h->count, sizeof(*t->number_of), &err);
-	if (err == 0)
-		t->block = heap_take(h, n, sizeof(*t->block), &err);
-	if (err == 0)
-		t->visited = heap_take(h, n, sizeof(*t->visited), &err);
-	if (err == 0)
-		t->low = heap_take(h, n, sizeof(*t->low), &err);
-	if (err == 0)
-		t->stack = heap_take(h, n, sizeof(*t->stack), &err);
-	if (err == 0)
-		t->path = heap_take(h, n, sizeof(*t->path), &err);
-	if (err == 0)
-		t->next = heap_take(h, n, sizeof(*t->next), &err);
-	if (err == 0)
-		t->state = heap_take(h, n, sizeof(*t->state), &err);
-	if (err < 0)
+	if (!t->number_of)
+		return err;
+	t->block = heap_take(h, n, sizeof(*t->block), &err);
+	if (!t->block)
+		return err;
+	t->visited = heap_take(h, n, sizeof(*t->visited), &err);
+	if (!t->visited)
+		return err;
+	t->low = heap_take(h, n, sizeof(*t->low), &err);
+	if (!t->low)
+		return err;
+	t->stack = heap_take(h, n, sizeof(*t->stack), &err);
+	if (!t->stack)
+		return err;
+	t->path = heap_take(h, n, sizeof(*t->path), &err);
+	if (!t->path)
+		return err;
+	t->next = heap_take(h, n, sizeof(*t->next), &err);
+	if (!t->next)
+		return err;
+	t->state = heap_take(h, n, sizeof(*t->state), &err);
+	if (!t->state)
 		return err;
 	for (i = n = 0; i < h->count; i++) {
 		if (h->reach[i] != HEAP_LOST)
@@ -351,12 +358,12 @@ find_roles(struct heap *h, size_t count)
 
 	if (err == 0)
 		pointed_at = heap_take(h, count + 1, 1, &err);
-	for (n = 0; err == 0 && n < count; n++) {
-		if (t.state[n] == LOST_NEW)
-			visit(h, &t, n);
-	}
-	if (err == 0)
+	if (err == 0 && t.state && pointed_at) {
+		for (n = 0; n < count; n++)
+			if (t.state[n] == LOST_NEW)
+				visit(h, &t, n);
 		find_heads(h, &t, pointed_at);
+	}
 	free(pointed_at);
 	release_lost(&t);
 	h->bytes = before;

@@ -14,6 +14,7 @@
 #include "util/clock.h"
 #include "verdict/look.h"
 #include "verdict/looks.h"
+#include "verdict/types.h"
 
 enum { MEMORY_LEAST = 64 << 20 };
 
@@ -23,6 +24,7 @@ struct judge {
 	struct judge_options o;
 	struct looks *looks;
 	struct foreign *guard; /* tells whether it is still this program */
+	struct threads_stop stop;
 	struct look_seen seen; /* the last look */
 	struct judge_about about;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
@@ -135,13 +137,26 @@ lacks_frees(const struct seg_header *h)
 	    losses_is_own(h->inert_reason);
 }
 
+/* The threads run again while the rest is done in our memory. */
+static void
+go_on(void *context)
+{
+	struct judge *j = context;
+	uint64_t ns = threads_resume(&j->stop);
+
+	if (ns > j->about.pause_ns)
+		j->about.pause_ns = ns;
+}
+
 static int
-look_once(struct judge *j, const struct threads_stop *stop)
+look_once(struct judge *j, struct threads_stop *stop)
 {
 	const struct look_options o = {.max_bytes = j->o.max_bytes,
 	    .with_swapped = j->o.with_swapped,
 	    .heads_only = lacks_blocks(&j->process->header),
-	    .stop = stop};
+	    .stop = stop,
+	    .read_done = stop ? go_on : NULL,
+	    .context = j};
 	struct heap *heap;
 	int err = look_take(
 	    j->pid, &j->process->header, &o, &heap, &j->seen, &j->about.why);
@@ -156,8 +171,6 @@ look_once(struct judge *j, const struct threads_stop *stop)
 int
 judge_look(struct judge *j)
 {
-	struct threads_stop stop;
-
 	if (j->err < 0)
 		return j->err;
 	if (!j->guard) {
@@ -166,20 +179,12 @@ judge_look(struct judge *j)
 		if (j->err < 0)
 			return j->err;
 	}
-	if (j->o.stop) {
-		uint64_t ns;
-
-		j->err = threads_halt(j->pid, &stop, &j->about.why);
-		if (j->err < 0)
-			return j->err;
-		j->about.threads = stop.count;
-		j->err = look_once(j, &stop);
-		ns = threads_resume(&stop);
-		if (ns > j->about.pause_ns)
-			j->about.pause_ns = ns;
-	} else {
-		j->err = look_once(j, NULL);
-	}
+	if (j->o.stop)
+		j->err = threads_halt(j->pid, &j->stop, &j->about.why);
+	if (j->err < 0)
+		return j->err;
+	j->about.threads = j->stop.count;
+	j->err = look_once(j, j->o.stop ? &j->stop : NULL);
 	j->end_ns = clock_ns(CLOCK_MONOTONIC);
 	return j->err;
 }
@@ -386,7 +391,7 @@ hidden_of(const struct looks_site *s)
 
 static size_t
 fill_sites(struct judge *j, bool proof, const struct looks_site *list,
-    size_t count, struct verdict_site *to)
+    size_t count, const struct types *types, struct verdict_site *to)
 {
 	uint32_t doubt = doubts(j, proof);
 	size_t n = 0, kept = 0;
@@ -402,6 +407,8 @@ fill_sites(struct judge *j, bool proof, const struct looks_site *list,
 	for (size_t i = 0; i < n; i++) {
 		const struct process_site *site;
 
+		if (to[i].direct_blocks > 0)
+			to[i].type = types_of(types, to[i].site);
 		to[i].site = id_of(j->process, to[i].site, &site);
 		/* why it is POSSIBLE comes first; these say more about it */
 		if (is_unloaded(j->process, site))
@@ -433,6 +440,7 @@ judge_finish(struct judge *j, bool proof, struct verdicts *ret,
     struct judge_about *ret_about)
 {
 	struct looks_site *list = NULL;
+	struct types types = {0};
 	size_t count = 0;
 	int err;
 
@@ -445,6 +453,8 @@ judge_finish(struct judge *j, bool proof, struct verdicts *ret,
 	    .bytes = j->seen.bytes,
 	    .refused_blocks = j->seen.refused_blocks,
 	    .heads_only = j->seen.heads_only,
+	    .ignored_blocks = j->seen.ignored_blocks,
+	    .ignored_bytes = j->seen.ignored_bytes,
 	    .swapped_bytes = j->seen.swapped_bytes,
 	    .unreadable_bytes = j->seen.unreadable_bytes,
 	    .device_bytes = j->seen.device_bytes,
@@ -455,13 +465,20 @@ judge_finish(struct judge *j, bool proof, struct verdicts *ret,
 	if (ret->reason != VERDICT_JUDGED)
 		return 0;
 	err = looks_sites(j->looks, &list, &count);
+	if (err == 0)
+		err = types_read(j->pid, j->looks, &types);
 	if (err == 0) {
 		ret->sites = calloc(2 * count + 1, sizeof(*ret->sites));
 		if (!ret->sites)
 			err = -ENOMEM;
 	}
 	if (err == 0)
-		ret->count = fill_sites(j, proof, list, count, ret->sites);
+		ret->count =
+		    fill_sites(j, proof, list, count, &types, ret->sites);
+	/* the text goes with the verdicts, and what it has of the types */
+	ret->text = types.text;
+	types.text = NULL;
+	types_release(&types);
 	free(list);
 	return err;
 }

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "reader/foreign.h"
+#include "reader/ignored.h"
 #include "reader/live_map.h"
+#include "reader/procfs.h"
+#include "util/clock.h"
 #include "verdict/fresh.h"
 #include "verdict/kernel.h"
 #include "verdict/owned.h"
@@ -23,7 +26,12 @@ enum {
 	FILES_MOST = 1 << 30, /* bytes of shared files that are read */
 };
 
-#define MAP_BUDGET_NS UINT64_C(120000000000) /* a live map has an end */
+/*
+ * A live map may be made up, without an end. A true one is a part of what is
+ * resident, and read faster than 50 MB/s.
+ */
+#define MAP_BUDGET_NS   UINT64_C(3000000000)
+#define MAP_NS_PER_BYTE 20
 
 struct look {
 	pid_t pid;
@@ -81,14 +89,25 @@ too_large(const struct look *l, const char *what)
 	    (unsigned long long)(l->o->max_bytes >> 20));
 }
 
+static uint64_t
+map_budget(const struct look *l)
+{
+	return MAP_BUDGET_NS + procfs_resident(l->pid) * MAP_NS_PER_BYTE;
+}
+
 static int
 read_blocks(struct look *l)
 {
 	struct block_list list = {.most = l->o->max_bytes / 48};
 	struct live_map m = {
 	    .each = add_block, .arg = &list, .wants_inherited = true};
-	int err = live_map_read(&m, l->pid, l->header, MAP_BUDGET_NS);
+	uint64_t budget_ns = map_budget(l);
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	int err = live_map_read(&m, l->pid, l->header, budget_ns);
 
+	if (err == 0 && clock_ns(CLOCK_MONOTONIC) - begin_ns > budget_ns)
+		err = fault_set(
+		    &m.why, -ETIMEDOUT, "its list of blocks has no end");
 	if (err == 0 && !m.is_exact)
 		err = -ENOTSUP;
 	if (err == -EFAULT)
@@ -299,7 +318,7 @@ static int
 pass_fresh(struct look *l, struct pass *p)
 {
 	struct ranges fresh = {0};
-	int err = fresh_ranges(l->pid, l->header, l->heap, MAP_BUDGET_NS,
+	int err = fresh_ranges(l->pid, l->header, l->heap, map_budget(l),
 	    l->o->max_bytes / 48, &fresh, l->where);
 
 	if (err == -EFAULT)
@@ -343,12 +362,32 @@ add_word(uint64_t word, void *context)
 	return heap_root(context, word);
 }
 
+/* A block that is kept on purpose is held, with all that it holds. */
+static int
+add_ignored(const struct ignored_block *b, void *arg)
+{
+	struct look *l = arg;
+	int64_t i = heap_find(l->heap, b->address);
+	const struct heap_block *block;
+
+	if (i < 0)
+		return 0;
+	block = &heap_blocks(l->heap)[i];
+	/* inherited ones have no birth here */
+	if (block->address != b->address || block->site != b->site ||
+	    (block->birth != b->birth && b->site >= l->header->first_id))
+		return 0;
+	l->seen->ignored_blocks++;
+	l->seen->ignored_bytes += block->size;
+	return heap_root(l->heap, b->address);
+}
+
 static int
 add_words(struct look *l)
 {
 	const struct threads *t =
 	    l->o->stop ? &l->o->stop->threads : &l->threads;
-	struct kernel_seen seen;
+	struct kernel_seen seen = {0};
 	int err = 0;
 
 	for (size_t i = 0; i < t->word_count && err == 0; i++)
@@ -356,6 +395,10 @@ add_words(struct look *l)
 	/* a stack may be a block */
 	for (size_t i = 0; i < t->count && err == 0; i++)
 		err = heap_root(l->heap, t->pointers[i]);
+	if (err == 0)
+		err = ignored_read(l->pid, l->header, add_ignored, l, l->where);
+	if (err == -ENOTSUP || err == -EFAULT)
+		err = 0; /* an older collector has no such list */
 	if (err == 0)
 		err = kernel_words(l->pid, add_word, l->heap, &seen);
 	if (err < 0)
@@ -412,6 +455,8 @@ take(struct look *l)
 		err = add_words(l);
 	if (err == 0 && !foreign_is_same(l->memory))
 		err = -ESRCH;
+	if (l->o->read_done)
+		l->o->read_done(l->o->context);
 	if (err == 0)
 		err = heap_judge(l->heap);
 	if (err == -E2BIG && !l->where->text[0])

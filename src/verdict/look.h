@@ -27,10 +27,14 @@ struct look_options {
 	 */
 	bool heads_only;
 	const struct threads_stop *stop; /* NULL: the threads run */
+	/* called when its memory has been read; NULL: not */
+	void (*read_done)(void *context);
+	void *context;
 };
 
 struct look_seen {
 	uint64_t blocks, bytes, refused_blocks;
+	uint64_t ignored_blocks, ignored_bytes; /* seep_ignore() */
 	/* bytes that were not read, by cause */
 	uint64_t swapped_bytes, unreadable_bytes, device_bytes, ring_bytes;
 	/*

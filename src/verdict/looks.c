@@ -208,6 +208,21 @@ is_lost(const struct looks *l, const struct candidate *c)
 	return c->lost >= l->count || c->lost >= LOOKS_MIN;
 }
 
+int
+looks_each_lost(const struct looks *l,
+    int (*visit)(
+        const struct heap_block *b, enum heap_role role, void *context),
+    void *context)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < l->candidates && err == 0; i++)
+		if (is_lost(l, &l->at[i]))
+			err = visit(&l->at[i].block,
+			    (enum heap_role)l->at[i].role, context);
+	return err;
+}
+
 bool
 looks_is_lost(const struct looks *l, const struct heap_block *b)
 {

@@ -367,22 +367,15 @@ add_range(uint64_t start, uint64_t end, void *arg)
 }
 
 /*
- * The collector: its libraries and files by name, and all else as it says. A
- * process that lies about that hides, or makes up, leaks of its own.
+ * The memory of the collector, as it says itself. A process that lies about
+ * that hides, or makes up, leaks of its own.
  */
 static int
-add_ours(const struct owned *o, pid_t pid, const struct roots_areas *areas,
-    struct ranges *ret)
+add_ours(const struct owned *o, pid_t pid, struct ranges *ret)
 {
 	struct our_ranges ours = {.add = add_range, .arg = ret};
-	int err = 0;
+	int err = our_ranges_read(&ours, pid, o->header);
 
-	for (size_t i = 0; i < areas->count && err == 0; i++)
-		if (areas->at[i].kind == ROOTS_OURS)
-			err = ranges_add(
-			    ret, areas->at[i].start, areas->at[i].end);
-	if (err == 0)
-		err = our_ranges_read(&ours, pid, o->header);
 	return err == -ENOTSUP || err == -EFAULT ? 0 : err;
 }
 
@@ -426,7 +419,7 @@ owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
 	if (!blocks_only && o->is_glibc)
 		err = add_glibc(o, memory, areas, ret, where);
 	if (err == 0)
-		err = add_ours(o, pid, areas, ret);
+		err = add_ours(o, pid, ret);
 	ranges_settle(ret);
 	if (err < 0)
 		ranges_release(ret);

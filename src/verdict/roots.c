@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/procfs.h"
 #include "util/room.h"
 
 enum {
@@ -24,116 +25,66 @@ begins_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* "START-END perms offset major:minor inode   path", up to a newline */
-struct line {
-	uint64_t start, end, inode;
-	const char *perms, *path;
-	size_t path_len;
-};
-
-static bool
-split_line(const char *p, const char *end, struct line *ret)
-{
-	char *at;
-
-	ret->start = strtoull(p, &at, 16);
-	if (*at != '-')
-		return false;
-	ret->end = strtoull(at + 1, &at, 16);
-	if (*at != ' ' || end - at < 6)
-		return false;
-	ret->perms = at + 1;
-	p = at + 1;
-	for (int field = 0; field < 3; field++) {
-		p = memchr(p, ' ', (size_t)(end - p));
-		if (!p)
-			return false;
-		p++;
-	}
-	ret->inode = strtoull(p, &at, 10);
-	if (at > end)
-		return false;
-	while (at < end && *at == ' ')
-		at++;
-	ret->path = at;
-	ret->path_len = (size_t)(end - at);
-	return ret->start < ret->end && ret->end <= ADDRESS_END &&
-	    ret->start % PAGE == 0 && ret->end % PAGE == 0;
-}
-
 /* Does the file's name begin with this? */
 static bool
-is_named(const struct line *l, const char *name)
+is_named(const char *path, const char *name)
 {
-	const char *slash = memrchr(l->path, '/', l->path_len);
+	const char *slash = strrchr(path, '/');
 
-	return slash && slash + 1 + strlen(name) <= l->path + l->path_len &&
-	    begins_with(slash + 1, name);
-}
-
-static bool
-has_end(const struct line *l, const char *tail)
-{
-	static const char deleted[] = " (deleted)";
-	size_t len = l->path_len, n = strlen(tail);
-
-	if (len > sizeof(deleted) - 1 &&
-	    memcmp(l->path + len - (sizeof(deleted) - 1), deleted,
-	        sizeof(deleted) - 1) == 0)
-		len -= sizeof(deleted) - 1;
-	return len >= n && memcmp(l->path + len - n, tail, n) == 0;
+	return slash && begins_with(slash + 1, name);
 }
 
 static enum roots_kind
-kind_of(const struct line *l)
+kind_of(const struct procfs_mapping *m)
 {
-	if (begins_with(l->path, "[v")) /* vvar, vdso, vsyscall */
+	if (begins_with(m->path, "[v")) /* vvar, vdso, vsyscall */
 		return ROOTS_KERNEL;
-	if (begins_with(l->path, "[heap]"))
+	if (begins_with(m->path, "[heap]"))
 		return ROOTS_HEAP;
-	if (begins_with(l->path, "[stack]"))
+	if (begins_with(m->path, "[stack]"))
 		return ROOTS_STACK;
-	if (begins_with(l->path, "anon_inode:[io_uring]"))
+	if (begins_with(m->path, "anon_inode:[io_uring]"))
 		return ROOTS_RING;
-	if (l->inode && (has_end(l, ".seg") || has_end(l, ".seg.ctl")))
-		return ROOTS_OURS;
-	if (l->inode && is_named(l, "libseep"))
-		return ROOTS_OURS;
-	if ((begins_with(l->path, "/dev/") &&
-	        !begins_with(l->path, "/dev/shm/") &&
-	        !begins_with(l->path, "/dev/zero")) ||
-	    begins_with(l->path, "/sys/") || begins_with(l->path, "/proc/"))
+	if ((begins_with(m->path, "/dev/") &&
+	        !begins_with(m->path, "/dev/shm/") &&
+	        !begins_with(m->path, "/dev/zero")) ||
+	    begins_with(m->path, "/sys/") || begins_with(m->path, "/proc/"))
 		return ROOTS_DEVICE;
-	return l->perms[3] == 's' ? ROOTS_SHARED : ROOTS_MEMORY;
+	return m->rights[3] == 's' ? ROOTS_SHARED : ROOTS_MEMORY;
+}
+
+static bool
+is_sound(const struct procfs_mapping *m, const struct roots_areas *before)
+{
+	return m->end <= ADDRESS_END && m->start % PAGE == 0 &&
+	    m->end % PAGE == 0 &&
+	    (before->count == 0 ||
+	        before->at[before->count - 1].end <= m->start);
 }
 
 int
-roots_parse(const char *text, struct roots_areas *ret)
+roots_parse(char *text, struct roots_areas *ret)
 {
-	*ret = (struct roots_areas){0};
-	for (const char *p = text; *p && ret->count < AREAS_MAX;) {
-		const char *end = strchrnul(p, '\n');
-		struct line l;
+	struct procfs_maps maps = {.text = text, .next = text};
+	struct procfs_mapping m;
 
-		if (split_line(p, end, &l) &&
-		    (ret->count == 0 ||
-		        ret->at[ret->count - 1].end <= l.start)) {
-			if (room_make(&ret->at, &ret->room, ret->count,
-			        sizeof(*ret->at)) < 0) {
-				roots_release(ret);
-				return -ENOMEM;
-			}
-			ret->at[ret->count++] =
-			    (struct roots_area){.start = l.start,
-			        .end = l.end,
-			        .kind = kind_of(&l),
-			        .can_read = l.perms[0] == 'r',
-			        .can_write = l.perms[1] == 'w',
-			        .can_execute = l.perms[2] == 'x',
-			        .is_libc = l.inode && is_named(&l, "libc.so.6"),
-			        .is_file = l.inode != 0};
+	*ret = (struct roots_areas){0};
+	while (ret->count < AREAS_MAX && procfs_maps_next(&maps, &m)) {
+		if (!is_sound(&m, ret))
+			continue;
+		if (room_make(&ret->at, &ret->room, ret->count,
+		        sizeof(*ret->at)) < 0) {
+			roots_release(ret);
+			return -ENOMEM;
 		}
-		p = *end ? end + 1 : end;
+		ret->at[ret->count++] = (struct roots_area){.start = m.start,
+		    .end = m.end,
+		    .kind = kind_of(&m),
+		    .can_read = m.rights[0] == 'r',
+		    .can_write = m.rights[1] == 'w',
+		    .can_execute = m.rights[2] == 'x',
+		    .is_libc = m.inode && is_named(m.path, "libc.so.6"),
+		    .is_file = m.inode != 0};
 	}
 	return 0;
 }
@@ -307,7 +258,7 @@ roots_find_arena(
 			continue;
 		if (!is_arena(at, words + i))
 			continue;
-		*ret = (struct range){at, at + ARENA_WORDS * 8};
+		*ret = (struct range){at, at + ARENA_WORDS * sizeof(uint64_t)};
 		return true;
 	}
 	return false;

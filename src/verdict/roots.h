@@ -18,7 +18,6 @@ enum roots_kind {
 	ROOTS_RING,   /* io_uring: the kernel and the process share it */
 	ROOTS_DEVICE, /* to read it may do something */
 	ROOTS_KERNEL, /* vdso and the like: no pointer of the program */
-	ROOTS_OURS,   /* the collector, and its segments */
 };
 
 /* One line of /proc/PID/maps. */
@@ -36,10 +35,10 @@ struct roots_areas {
 };
 
 /*
- * The text of /proc/PID/maps, NUL terminated; lines that make no sense or are
- * out of order are left out. -ENOMEM.
+ * The text of /proc/PID/maps, NUL terminated, which is cut into lines. Lines
+ * that make no sense or are out of order are left out. -ENOMEM.
  */
-int roots_parse(const char *text, struct roots_areas *ret);
+int roots_parse(char *text, struct roots_areas *ret);
 void roots_release(struct roots_areas *a);
 
 /* The area that holds an address, NULL: none. */

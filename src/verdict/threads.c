@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cpu/machine.h"
 #include "util/clock.h"
 #include "util/room.h"
 
@@ -175,21 +175,10 @@ add_registers(struct threads *t, pid_t tid, int set)
 	for (size_t i = 0; i < v.iov_len / 8 && err == 0; i++)
 		err = add_word(
 		    &t->words, &t->word_room, &t->word_count, words[i]);
-	if (err == 0 && set == NT_PRSTATUS) {
-#if defined(__x86_64__)
-		struct user_regs_struct r;
-
-		memcpy(&r, words, sizeof(r));
-		err = add_word(&t->pointers, &t->room, &t->count, r.rsp);
-#elif defined(__aarch64__)
-		struct user_regs_struct r;
-
-		memcpy(&r, words, sizeof(r));
-		err = add_word(&t->pointers, &t->room, &t->count, r.sp);
-#else
-		t->running++;
-#endif
-	}
+	if (err == 0 && set == NT_PRSTATUS &&
+	    v.iov_len > CPU_STACK_POINTER_WORD * sizeof(*words))
+		err = add_word(&t->pointers, &t->room, &t->count,
+		    words[CPU_STACK_POINTER_WORD]);
 	return err;
 }
 

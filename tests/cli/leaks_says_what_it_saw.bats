@@ -89,7 +89,65 @@ END
 	end_host
 }
 
-@test "blocks that are not known make all between the others roots, and that is said" {
+@test "who frees the others of a place is said, and blocks kept on purpose are no leaks" {
+	cat >"$T/app.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "seep.h"
+#define OWN __attribute__((noinline, noclone))
+OWN void *open_conn(void) { char *volatile p = malloc(72); p[0] = 0; return p; }
+OWN void close_conn(void *p) { free(p); __asm__ volatile(""); }
+OWN void lose(void) { for (int i = 0; i < 20000; i++) { void *p = open_conn(); if (i % 1000) close_conn(p); } }
+OWN void keep(void) { void **p = calloc(1, 64); *p = calloc(1, 32); seep_ignore(p); }
+OWN void scrub(void) { volatile char b[8192]; for (int i = 0; i < 8192; i++) b[i] = 0; }
+int main(void)
+{
+	char c;
+	lose();
+	keep();
+	scrub();
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	while (read(0, &c, 1) > 0) { }
+	return 0;
+}
+END
+	gcc -O1 -g -I"$repo/include" -o "$T/app" "$T/app.c"
+	HOSTS=$T
+	begin app
+	leaks --looks 2 --wait 50ms
+	cat "$T/leaks"
+	[[ $status -eq 1 ]]
+	grep -q '^LEAK     20 blocks 1.4 KiB: nothing points to them (2 looks of 2)$' "$T/leaks"
+	grep -q 'open_conn app.c:6 <- lose <- main, .*; others of this place are freed in close_conn$' "$T/leaks"
+	grep -q ' Kept on purpose (seep_ignore): 1 block (64 bytes)\.' "$T/leaks"
+	[[ $(grep -c '^LEAK' "$T/leaks") -eq 1 ]]
+	end_host
+}
+
+@test "lost objects with virtual functions have their class, stripped or not" {
+	cat >"$T/app.cpp" <<'END'
+#include <cstdio>
+#include <unistd.h>
+namespace app { struct Conn { virtual ~Conn() {} int x[9]; }; struct Tls : Conn { virtual int f() { return 1; } }; }
+__attribute__((noinline)) app::Conn *volatile keep(int i) { return i ? new app::Tls : nullptr; }
+__attribute__((noinline)) void lose() { for (int i = 1; i < 10; i++) { app::Conn *volatile p = keep(i); p = nullptr; (void)p; } }
+__attribute__((noinline)) void scrub() { volatile char b[8192]; for (int i = 0; i < 8192; i++) b[i] = 0; }
+int main() { char c; lose(); scrub(); printf("ready %d\n", (int)getpid()); fflush(stdout); while (read(0, &c, 1) > 0) { } }
+END
+	g++ -O1 -w -o "$T/app" "$T/app.cpp"
+	strip "$T/app"
+	HOSTS=$T
+	begin app
+	leaks --looks 2 --wait 50ms
+	cat "$T/leaks"
+	grep -q '^LEAK     9 blocks' "$T/leaks"
+	grep -q ', type app::Tls, ' "$T/leaks"
+	end_host
+}
+
+@test "if blocks are not known, all memory between the others is a root, and the report says so" {
 	loses
 	export SEEP_SAMPLE=64
 	begin app 3000
@@ -98,6 +156,23 @@ END
 	cat "$T/leaks"
 	[[ $status -eq 1 ]]
 	grep -q 'of lost structures only the heads are found' "$T/leaks"
+	end_host
+}
+
+# what the kernel has counted of the host: faults, pages, times it has waited
+costs() {
+	awk '{ print $10, $12 }' "/proc/$HOST/stat"
+	grep -E '^(VmRSS|VmSize|voluntary_ctxt_switches)' "/proc/$HOST/status"
+}
+
+@test "a process that is looked at makes no system call, takes no fault and no page" {
+	loses
+	begin app 3000
+	costs >"$T/before"
+	leaks --wait 50ms
+	costs >"$T/after"
+	[[ $status -eq 1 ]]
+	diff "$T/before" "$T/after"
 	end_host
 }
 
@@ -126,6 +201,13 @@ END
 	HOST=999999999
 	leaks
 	says_why "no such process"
+}
+
+@test "without the right to read it says so" {
+	unprivileged test -x "$SEEP" || skip "nobody cannot come here"
+	status=0
+	unprivileged "$SEEP" leaks 1 >"$T/leaks" 2>"$T/leaks.err" || status=$?
+	says_why 'belongs to another user or hides itself; try as root'
 }
 
 @test "stored verdicts are not there yet, and a wrong command line is exit 2" {

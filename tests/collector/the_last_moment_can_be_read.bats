@@ -119,7 +119,7 @@ print(struct.unpack_from("<I", open(glob.glob(sys.argv[1] + "/*.seg")[0], "rb").
 	[[ $status -eq 7 && $took -lt 5000 ]]
 }
 
-@test "exit in a thread while another runs: that is said" {
+@test "exit in a thread while another runs: the header gives the number of threads" {
 	VARIABLES=(SEEP_LEAKS=1)
 	begun thread
 	reader read
@@ -149,7 +149,7 @@ print(struct.unpack_from("<I", open(glob.glob(sys.argv[1] + "/*.seg")[0], "rb").
 	grep WAITS "$T/reader"
 }
 
-@test "a value of SEEP_LEAKS_WAIT that is none is told" {
+@test "a value of SEEP_LEAKS_WAIT that is not a number is counted as ignored" {
 	VARIABLES=(SEEP_LEAKS=1 SEEP_LEAKS_WAIT=soon)
 	begun main
 	ended

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """known_answer.py OUT JSON [RULE...]: compares verdicts with what the host known_answer knows.
 
 OUT has the host's lines "CASE k_NAME TRUTH BLOCKS", JSON is of seep leaks.
@@ -6,7 +7,6 @@ Fails if a block is a LEAK that is not lost, or fewer than 99.5 % of the lost on
 Rules: stopped (registers were read, so nothing in them may be a LEAK), inherited (threads and timers are gone with
 the fork), doubtful (what is inherited may be held by shared memory: no LEAK need be found).
 """
-# SPDX-License-Identifier: Apache-2.0
 import collections
 import json
 import re

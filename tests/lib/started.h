@@ -160,9 +160,9 @@ started_free(const void *p)
 
 	if (g && LOAD_ACQUIRE(&g->state) == THREAD_READY) {
 		thread_enter(g);
-		recorder_free_ready(p);
+		recorder_free_ready(p, 0);
 	} else {
-		recorder_free_any(p);
+		recorder_free_any(p, 0);
 	}
 }
 

@@ -25,6 +25,7 @@ GOOD = {  # what each command needs to have something to say
     "help": [],
     "completions": ["bash"],
     "snapshot": ["4194305"],
+    "leaks": ["4194305"],
     "on": ["4194305"],
     "off": ["4194305"],
     "record": ["true"],
@@ -191,7 +192,7 @@ def broken_pipe(words):
 
 def sweep_output(command):
     words = [command] + GOOD[command]
-    if command not in ("snapshot", "on", "off", "record"):
+    if command not in ("snapshot", "leaks", "on", "off", "record"):
         with open("/dev/full", "wb") as full:
             mistake(words, (3,), stdout=full)
         closed_stdout(words, (3,))
@@ -200,7 +201,7 @@ def sweep_output(command):
         mistake([command, "--help"], (3,), stdout=full)
     closed_stdout([command, "--help"], (3,))
     broken_pipe([command, "--help"])
-    if not any(letter == "o" for letter, _, _ in options(command)) or command == "snapshot":
+    if not any(letter == "o" for letter, _, _ in options(command)) or command in ("snapshot", "leaks"):
         return
     places = ["empty", "no/such/file", "/proc/nothing", "text/below", "/dev/full",
               "y" * 300, "z/" * 3000]

@@ -116,16 +116,16 @@ run_frees(void)
 	thread_leave(thread_gate);
 	/* READY, and whatever the state is */
 	thread_enter(thread_gate);
-	recorder_free_ready(started_block(2));
+	recorder_free_ready(started_block(2), 0);
 	CHECK(thread_gate->state == THREAD_READY);
-	recorder_free_any(started_block(3));
+	recorder_free_any(started_block(3), 0);
 	after = ledger_sums();
 	CHECK(after.frees == before.frees + 3);
 	CHECK(after.freed_bytes == before.freed_bytes + 60);
 	CHECK(started_count(SEG_UNKNOWN_FREES) == 0);
 
 	/* a second free is of a block that nobody knows */
-	recorder_free_any(started_block(3));
+	recorder_free_any(started_block(3), 0);
 	started_free(started_block(2));
 	CHECK(started_count(SEG_UNKNOWN_FREES) == 2);
 	/* unless a block has come that was not recorded */

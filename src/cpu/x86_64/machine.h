@@ -15,6 +15,9 @@
 
 enum { CPU_ELF_MACHINE = EM_X86_64 }; /* e_machine */
 
+/* The stack pointer among the words of NT_PRSTATUS: rsp in sys/user.h. */
+enum { CPU_STACK_POINTER_WORD = 19 };
+
 #define CPU_AUDIT_ARCH AUDIT_ARCH_X86_64 /* seccomp_data.arch */
 
 /*
