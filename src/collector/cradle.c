@@ -169,13 +169,36 @@ make_file(long dir, const char *name, uint64_t bytes)
 	return fd;
 }
 
+/*
+ * Shows the parent that the file is used: see cradle_before_fork(). The child
+ * that uses it cannot do that, because its sandbox may kill it for the call. So
+ * a later child does it here, with a page behind those that a fresh file has.
+ */
+static void
+mark_as_used(long fd, uint64_t segment_bytes)
+{
+	const uint64_t at = segment_layout(segment_bytes).first + SPARE_BYTES;
+
+	sys_call(
+	    SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, (long)at, (long)CPU_PAGE);
+}
+
+static bool
+is_used(long fd)
+{
+	uint64_t magic = 1;
+
+	return sys_call(SYS_pread64, fd, (long)&magic, sizeof(magic), 0) !=
+	    sizeof(magic) ||
+	    magic != 0;
+}
+
 /* Takes the file of a dead child that has recorded nothing; or -errno. */
 static long
-take_file(long dir, const char *name, uint64_t bytes)
+take_file(long dir, const char *name, uint64_t bytes, uint64_t segment_bytes)
 {
 	const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
 	long fd = sys_openat(dir, name, flags, 0);
-	uint64_t magic = 1;
 	struct stat st;
 
 	if (fd == -EACCES) { /* no CAP_DAC_OVERRIDE */
@@ -185,12 +208,13 @@ take_file(long dir, const char *name, uint64_t bytes)
 	}
 	if (fd < 0)
 		return fd;
-	if (lock(fd) && sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0 &&
-	    st.st_nlink && (uint64_t)st.st_size == bytes &&
-	    sys_call(SYS_pread64, fd, (long)&magic, sizeof(magic), 0) ==
-	        sizeof(magic) &&
-	    magic == 0 && st.st_blocks <= FRESH_BLOCKS)
-		return fd;
+	if (sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0 && st.st_nlink &&
+	    (uint64_t)st.st_size == bytes && st.st_blocks <= FRESH_BLOCKS) {
+		if (is_used(fd))
+			mark_as_used(fd, segment_bytes);
+		else if (lock(fd) && !is_used(fd)) /* it may have ended since */
+			return fd;
+	}
 	sys_close(fd);
 	return -EBUSY;
 }
@@ -221,7 +245,8 @@ trim_file(long dir, const char *name)
 
 /* A descriptor of the first file that nobody uses; sets *ret_number. */
 static long
-find_file(long dir, uint32_t parent_pid, uint64_t bytes, uint32_t *ret_number)
+find_file(long dir, uint32_t parent_pid, uint64_t bytes, uint64_t segment_bytes,
+    uint32_t *ret_number)
 {
 	char name[NAME_BYTES];
 	uint32_t n;
@@ -234,7 +259,7 @@ find_file(long dir, uint32_t parent_pid, uint64_t bytes, uint32_t *ret_number)
 		long fd;
 
 		make_name(name, parent_pid, n);
-		fd = take_file(dir, name, bytes);
+		fd = take_file(dir, name, bytes, segment_bytes);
 		if (fd == -ENOENT)
 			fd = make_file(dir, name, bytes);
 		if (fd == -EBUSY || fd == -EEXIST || fd == -EACCES)
@@ -302,7 +327,7 @@ cradle_make(struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes,
 	 */
 	fd = -ENOSPC;
 	if ((uint64_t)st.st_size / PLACE_DIRENT <= PLACE_FILES_MAX)
-		fd = find_file(dir, parent_pid, bytes, &n);
+		fd = find_file(dir, parent_pid, bytes, segment_bytes, &n);
 	sys_close(dir);
 	number = 0; /* for its own children */
 	if (fd < 0)
@@ -401,12 +426,8 @@ cradle_update_card(
 	STORE(&row->snap_blocks, (int64_t)(sums->allocations - sums->frees));
 	STORE(&to->peak_bytes, peak_bytes);
 	STORE(&to->counts[SEG_EARLY_STACKS], sums->allocations);
-	if (to->magic || (!sums->allocations && !sums->frees))
-		return;
-	/* shows the parent that the file is used: see cradle_before_fork() */
-	sys_madvise(
-	    c->memory.extents + SPARE_BYTES, CPU_PAGE, MADV_POPULATE_WRITE);
-	STORE_RELEASE(&to->magic, SEG_MAGIC);
+	if (!to->magic && (sums->allocations || sums->frees))
+		STORE_RELEASE(&to->magic, SEG_MAGIC);
 }
 
 void

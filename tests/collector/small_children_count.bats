@@ -92,3 +92,13 @@ assert seen + lost == int(sys.argv[2]), (seen, lost)' "$T/json" "$(full_or 3000 
 	[[ $status -ne 0 ]]
 	grep -F "without room for a record" <<<"$output"
 }
+
+@test "a child that sandboxes itself before its first event is not killed for a call of ours" {
+	local bytes
+	"$HOSTS/seccomp_filters_of_all_kinds" >"$T/bare"
+	for bytes in 524288 16384; do
+		SEEP_CHILD_FILES=1 SEEP_SAMPLE=$bytes SEEP_DIR=$DIR LD_PRELOAD=$COLLECTOR \
+			"$HOSTS/seccomp_filters_of_all_kinds" >"$T/traced"
+		diff "$T/bare" "$T/traced"
+	done
+}
