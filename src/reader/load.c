@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/load_verdicts.h"
 #include "reader/replay.h"
 #include "util/room.h"
 #include "reader/segfile.h"
@@ -120,6 +121,7 @@ struct reading {
 	uint32_t command_pid;
 	struct process_names *names; /* the session's */
 	size_t names_bytes;
+	struct load_verdicts verdicts;
 	uint64_t segment_bytes; /* unpacked, of all processes */
 	size_t left_out;        /* processes, for which that is too much */
 };
@@ -128,15 +130,19 @@ struct reading {
  * Processes are kept in memory, all of them: a small file that unpacks to very
  * much is not one of ours.
  */
-static bool
-has_room(struct reading *r, size_t len)
+static uint64_t
+most_bytes(const struct reading *r)
 {
 	uint64_t max = recording_file_bytes(r->bundle);
 
 	max = max < UINT64_MAX / UNPACKED_FACTOR ? max * UNPACKED_FACTOR : max;
-	if (max < UNPACKED_FREE)
-		max = UNPACKED_FREE;
-	if (len > max - r->segment_bytes) {
+	return max < UNPACKED_FREE ? UNPACKED_FREE : max;
+}
+
+static bool
+has_room(struct reading *r, size_t len)
+{
+	if (len > most_bytes(r) - r->segment_bytes) {
 		r->left_out++;
 		return false;
 	}
@@ -147,9 +153,16 @@ has_room(struct reading *r, size_t len)
 static int
 note_left_out(struct reading *r)
 {
+	size_t n = r->verdicts.left_out;
+
+	if (n > 0 &&
+	    session_note(r->session,
+	        "%s: %zu list%s of verdicts left out: damaged, or too long",
+	        r->name, n, n == 1 ? "" : "s") < 0)
+		return -ENOMEM;
+	r->session->is_truncated |= n > 0 || r->left_out > 0;
 	if (r->left_out == 0)
 		return 0;
-	r->session->is_truncated = true;
 	return session_note(r->session,
 	    "%s: %zu process%s left out: unpacked, it has far more than a "
 	    "recording of its size",
@@ -313,6 +326,8 @@ load_about(struct reading *r, const char *text, size_t len)
 		s->start_ns = start_ns;
 	r->max_rss_bytes = number_in(text, len, "max_rss_bytes");
 	r->command_pid = (uint32_t)number_in(text, len, "pid");
+	s->command_pid = r->command_pid;
+	s->leaks_asked |= number_in(text, len, "leaks") > 0;
 	if (note_cut(s, text, len) < 0)
 		return -ENOMEM;
 	if (!killed)
@@ -379,6 +394,10 @@ load_any_entry(struct reading *r, uint32_t type, const void *bytes, size_t len)
 		break;
 	case RECORDING_NAMES:
 		err = load_names(r, bytes, len);
+		break;
+	case RECORDING_VERDICTS:
+		err = load_verdicts_entry(
+		    &r->verdicts, bytes, len, most_bytes(r));
 		break;
 	default:
 		break; /* of a later version */
@@ -533,6 +552,7 @@ reading_release(struct reading *r)
 		free(c);
 	}
 	replay_free(r->replay);
+	load_verdicts_release(&r->verdicts);
 	recording_close(r->bundle);
 }
 
@@ -576,6 +596,7 @@ read_all(struct reading *r)
 			return err;
 		(void)give_points(r);
 	}
+	load_verdicts_give(&r->verdicts, s, r->first);
 	for (size_t i = r->first; i < s->count; i++) {
 		struct process *p = s->processes[i];
 

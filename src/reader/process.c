@@ -15,6 +15,7 @@
 #include "util/room.h"
 #include "reader/extents.h"
 #include "reader/young.h"
+#include "trace/verdicts.h"
 #include "util/capped.h"
 
 enum {
@@ -655,6 +656,9 @@ process_free(struct process *p)
 	free(p->marks);
 	free(p->ids);
 	free(p->points);
+	if (p->verdicts)
+		verdicts_release(p->verdicts);
+	free(p->verdicts);
 	free(p);
 }
 
