@@ -285,6 +285,10 @@ view_join(struct view_site *to, const struct view_site *from)
 		to->now_ns = from->now_ns;
 	to->samples = capped_sum(to->samples, from->samples);
 	to->age_flags |= from->age_flags;
+	if (to->verdict && from->verdict)
+		verdict_join(to->verdict, from->verdict);
+	else if (from->verdict)
+		to->verdict = from->verdict;
 	to->count++;
 	view_add(&to->figures, &from->figures);
 }
@@ -404,6 +408,30 @@ is_of_kind(const struct view_options *o, const struct view_site *s)
 	return s->kind != SEG_SITE_USER || o->all_kinds;
 }
 
+/* A copy that lives as long as the view, and may be added to. */
+static int
+keep_verdict(struct view_builder *b, size_t number, struct view_site *site)
+{
+	const struct verdict_found *found =
+	    verdict_index_find(&b->judged, number);
+
+	if (!found || b->is_before)
+		return 0;
+	site->verdict = keep(b->view, found, sizeof(*found));
+	return site->verdict ? 0 : -ENOMEM;
+}
+
+/* What looks found in a process, or in that of the options. */
+static int
+begin_verdicts(struct view_builder *b, const struct process *p)
+{
+	const struct process *judged = b->options->judged;
+
+	verdict_index_release(&b->judged);
+	return verdict_index_make(
+	    p, judged ? judged : p, b->options->judged_below, &b->judged);
+}
+
 static int
 look_at(struct view_builder *b, uint32_t process, size_t number)
 {
@@ -412,6 +440,7 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 	const struct process *p = b->side.session->processes[process];
 	const struct process_site *s = &p->sites[number];
 	struct view_figures figures = figures_of(b, process, number);
+	int err;
 	struct view_site site = {
 	    .process = v->is_merged ? VIEW_MERGED : process,
 	    .site = (uint32_t)number,
@@ -431,10 +460,15 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 	    .now_ns = p->header.start_realtime_ns + p->duration_ns,
 	};
 
+	if (o->verdict_only && !verdict_index_find(&b->judged, number))
+		return 0;
 	if (!is_of_kind(o, &site) || (o->id != VIEW_ANY && s->id != o->id) ||
 	    (o->metric != VIEW_ALL && view_blocks(&figures, o->metric) == 0))
 		return 0;
 	*(b->is_before ? &site.before : &site.figures) = figures;
+	err = keep_verdict(b, number, &site);
+	if (err < 0)
+		return err;
 	if (!size_fits(o, s)) {
 		count_in(&v->filtered, &site);
 		return 0;
@@ -457,6 +491,8 @@ look_at_side(struct view_builder *b)
 			continue;
 		err = frames_begin(
 		    b->view->table, p, (uint32_t)i * 2 + b->is_before);
+		if (err == 0)
+			err = begin_verdicts(b, p);
 		for (size_t k = 0; k < p->site_count && err == 0; k++)
 			err = look_at(b, (uint32_t)i, k);
 	}
@@ -531,6 +567,7 @@ view_new(const struct session *s, struct names *names,
 out:
 	if (b) {
 		dict_release(&b->index);
+		verdict_index_release(&b->judged);
 		free(b->verdicts);
 	}
 	free(b);

@@ -1,0 +1,28 @@
+/* verdict_text.h - verdicts as text: what is lost, and how that is known. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_REPORT_VERDICT_TEXT_H
+#define SEEP_REPORT_VERDICT_TEXT_H
+
+#include "report/body.h"
+#include "report/verdict_list.h"
+
+/*
+ * Of one process (process->verdicts, verdict_state()): a line for each place,
+ * LEAK first, with its evidence; then a sentence about what was looked at. Or
+ * one sentence that it is not judged, and why; or, where nobody was asked to
+ * look, nothing. options->top lines at most (0: all). *ret gets the sums, its
+ * list is released. -ENOMEM.
+ */
+int verdict_text_write(const struct layout *p, const struct session *s,
+    const struct process *process, struct names *names,
+    const struct body_options *options, struct verdict_list *ret);
+
+/*
+ * The same of all processes that options->view.pid chooses, for the opening of a
+ * report: those with findings in full, then one sentence about the others. An
+ * empty line follows, if there was anything.
+ */
+int verdict_text_open(const struct layout *p, const struct session *s,
+    struct names *names, const struct body_options *options);
+
+#endif
