@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "json/figures.h"
+#include "json/verdict.h"
 #include "report/ages.h"
 #include "report/fingerprint.h"
 #include "report/json_older.h"
@@ -109,6 +110,10 @@ short_site(FILE *out, const struct view_site *s, const struct process *p,
 	number_unless_zero(out, "temporary_blocks", f->temporary_blocks);
 	number_unless_zero(out, "temporary_bytes", f->temporary_bytes);
 	json_older_site(out, older, f, true);
+	if (s->verdict) {
+		json_key(out, "verdict");
+		json_verdict_site(out, s);
+	}
 	if (series_list_has(series, s->site))
 		series_list_put(out, series, s->site);
 	fingerprints_site(prints, s, &print);
@@ -152,7 +157,8 @@ site(FILE *out, const struct view_site *s, const struct process *p,
 	json_number(out, "temporary_blocks", f->temporary_blocks);
 	json_number(out, "temporary_bytes", f->temporary_bytes);
 	json_older_site(out, older, f, false);
-	(void)fputs(",\"verdict\":null", out);
+	json_key(out, "verdict");
+	json_verdict_site(out, s);
 	series_list_put(out, series, s->site);
 	fingerprints_site(prints, s, &print);
 	(void)fprintf(out, ",\"fingerprint\":\"%016" PRIx64 "\"", print.hash);

@@ -81,6 +81,13 @@ print_looks(FILE *out, const struct verdicts *v)
 		(void)fputs(" at its exit", out);
 }
 
+/* Of hostile figures it may be more than a number of bytes can be. */
+static uint64_t
+whole(double bytes)
+{
+	return bytes < 0x1p63 ? (uint64_t)bytes : INT64_MAX;
+}
+
 static void
 print_rate(FILE *out, const struct verdict_part *part)
 {
@@ -90,9 +97,8 @@ print_rate(FILE *out, const struct verdict_part *part)
 	if (!verdict_rate(part, &rate))
 		return;
 	(void)fprintf(out, ", +%s/h (%s to %s)",
-	    words_bytes(a, (uint64_t)rate.bytes),
-	    words_bytes(b, (uint64_t)rate.low),
-	    words_bytes(c, (uint64_t)rate.high));
+	    words_bytes(a, whole(rate.bytes)), words_bytes(b, whole(rate.low)),
+	    words_bytes(c, whole(rate.high)));
 }
 
 /* Why it has this class. */
@@ -314,8 +320,7 @@ print_limits(FILE *out, const struct verdicts *v)
 		before = ", ";
 	}
 	if (*before == ',')
-		(void)fputs(
-		    "; pointers there hold nothing for this look.", out);
+		(void)fputs("; pointers in there were not seen.", out);
 	if (v->heads_only)
 		(void)fputs(" Not all blocks are known, so only heads of lost "
 		            "structures are found.",

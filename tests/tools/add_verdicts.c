@@ -12,7 +12,8 @@
 /*
  * usage: add_verdicts RECORDING RESULT
  * Lines on stdin, words with spaces between:
- *   process PID [FIELD=NUMBER]...     begins the verdicts of a process
+ *   process PID [FIELD=NUMBER]...     begins the verdicts of a process;
+ *                                     #1 is the first one, whatever its pid
  *   site ID [FIELD=NUMBER]...         one row of it; type=NAME is a text
  * Fields are called as in trace/verdicts.h; class 1 is a leak, 2 possible.
  * blocks and bytes of a site are made of direct and indirect ones.
@@ -132,7 +133,8 @@ begin_process(const struct session *s, const char *pid)
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *p = s->processes[i];
 
-		if (p->header.pid != strtoul(pid, NULL, 10))
+		if (pid[0] == '#' ? i + 1 != strtoul(pid + 1, NULL, 10)
+		                  : p->header.pid != strtoul(pid, NULL, 10))
 			continue;
 		memcpy(uuid, p->header.uuid, sizeof(uuid));
 		is_open = true;

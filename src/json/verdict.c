@@ -1,0 +1,179 @@
+/* verdict.c - verdicts as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json/verdict.h"
+
+#include <inttypes.h>
+
+#include "util/json_put.h"
+
+static void
+rate(FILE *out, const struct verdict_part *p)
+{
+	struct verdict_rate r;
+
+	if (verdict_rate(p, &r))
+		(void)fprintf(out,
+		    ",\"rate\":%.0f,\"rate_low\":%.0f,\"rate_high\":%.0f",
+		    r.bytes, r.low, r.high);
+	else
+		(void)fputs(",\"rate\":null,\"rate_low\":null,"
+		            "\"rate_high\":null",
+		    out);
+}
+
+static void
+notes(FILE *out, uint32_t bits)
+{
+	const struct verdict_note_text *n;
+	const char *comma = "";
+
+	(void)fputs(",\"notes\":[", out);
+	for (size_t i = 0; (n = verdict_note_text(i)) != NULL; i++) {
+		if (!(bits & n->bit))
+			continue;
+		(void)fprintf(out, "%s\"%s\"", comma, n->key);
+		comma = ",";
+	}
+	(void)putc(']', out);
+}
+
+/* Without its end. */
+static void
+part(FILE *out, uint32_t class, const struct verdict_part *p)
+{
+	(void)fprintf(out,
+	    "{\"class\":\"%s\",\"basis\":\"unreachable\",\"confidence\":%s",
+	    verdict_class_key(class), class == VERDICT_LEAK ? "1" : "null");
+	json_number(out, "blocks", p->blocks);
+	json_number(out, "bytes", p->bytes);
+	json_number(out, "direct_blocks", p->direct_blocks);
+	json_number(out, "direct_bytes", p->direct_bytes);
+	json_number(out, "indirect_blocks", p->indirect_blocks);
+	json_number(out, "indirect_bytes", p->indirect_bytes);
+	json_number(out, "cycle_blocks", p->cycle_blocks);
+	json_number(out, "cycle_bytes", p->cycle_bytes);
+	rate(out, p);
+	json_number(out, "looks", p->looks);
+	json_time(out, "first_birth", p->first_ns);
+	json_time(out, "last_birth", p->last_ns);
+	json_number(out, "held_again", p->held_again);
+	json_number(out, "freed_late", p->freed_late);
+	(void)fputs(",\"freed_by\":[],\"held_by\":null", out);
+	json_text(out, "type", p->type);
+	notes(out, p->notes);
+}
+
+static void
+found(FILE *out, const struct verdict_found *f)
+{
+	bool is_leak = f->leak.blocks > 0;
+
+	part(out, is_leak ? VERDICT_LEAK : VERDICT_POSSIBLE,
+	    is_leak ? &f->leak : &f->possible);
+	json_key(out, "also");
+	if (is_leak && f->possible.blocks > 0) {
+		part(out, VERDICT_POSSIBLE, &f->possible);
+		(void)putc('}', out);
+	} else {
+		(void)fputs("null", out);
+	}
+	(void)putc('}', out);
+}
+
+void
+json_verdict_site(FILE *out, const struct view_site *s)
+{
+	if (s->verdict)
+		found(out, s->verdict);
+	else
+		(void)fputs("null", out);
+}
+
+static void
+sums(FILE *out, const struct verdicts *v, uint32_t class)
+{
+	uint64_t places, blocks, bytes;
+
+	verdict_total(v, class, &places, &blocks, &bytes);
+	json_key(out, verdict_class_key(class));
+	(void)fprintf(out,
+	    "{\"places\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64
+	    "}",
+	    places, blocks, bytes);
+}
+
+/* Sites of ancestors, which are not among the sites of the process. */
+static void
+inherited(FILE *out, const struct session *s, const struct process *p)
+{
+	const struct verdicts *v = p->verdicts;
+	const char *comma = "";
+
+	(void)fputs(",\"inherited\":[", out);
+	for (size_t i = 0; i < v->count; i++) {
+		const struct verdict_site *x = &v->sites[i];
+		const struct process *owner = verdict_owner(s, p, x->site);
+
+		if (owner == p)
+			continue;
+		(void)fprintf(out, "%s{\"id\":%u,\"pid\":", comma, x->site);
+		if (owner)
+			(void)fprintf(out, "%u", owner->header.pid);
+		else
+			(void)fputs("null", out);
+		json_text(out, "class", verdict_class_key(x->class));
+		json_number(out, "blocks", x->blocks);
+		json_number(out, "bytes", x->bytes);
+		json_number(out, "direct_blocks", x->direct_blocks);
+		json_number(out, "indirect_blocks", x->indirect_blocks);
+		json_text(out, "type", x->type);
+		notes(out, x->notes);
+		(void)putc('}', out);
+		comma = ",";
+	}
+	(void)putc(']', out);
+}
+
+static void
+judged(FILE *out, const struct session *s, const struct process *p)
+{
+	const struct verdicts *v = p->verdicts;
+
+	json_number(out, "looks", v->looks);
+	json_boolean(out, "at_exit", v->at_exit);
+	json_boolean(out, "stopped", v->stopped);
+	json_boolean(out, "heads_only", v->heads_only);
+	json_number(out, "begin_ns", v->begin_ns);
+	json_number(out, "end_ns", v->end_ns);
+	json_number(out, "blocks", v->blocks);
+	json_number(out, "bytes", v->bytes);
+	sums(out, v, VERDICT_LEAK);
+	sums(out, v, VERDICT_POSSIBLE);
+	json_number(out, "refused_blocks", v->refused_blocks);
+	json_number(out, "ignored_blocks", v->ignored_blocks);
+	json_number(out, "ignored_bytes", v->ignored_bytes);
+	json_number(out, "unread_bytes", verdict_unread_bytes(v));
+	json_number(out, "swapped_bytes", v->swapped_bytes);
+	json_number(out, "unreadable_bytes", v->unreadable_bytes);
+	json_number(out, "device_bytes", v->device_bytes);
+	json_number(out, "ring_bytes", v->ring_bytes);
+	inherited(out, s, p);
+}
+
+void
+json_verdict_process(
+    FILE *out, const struct session *s, const struct process *p)
+{
+	enum verdict_state state = verdict_state(s, p);
+	bool is_judged = state == VERDICT_STATE_JUDGED;
+
+	if (state == VERDICT_STATE_NONE)
+		return;
+	(void)fprintf(
+	    out, ",\"leaks\":{\"judged\":%s", is_judged ? "true" : "false");
+	json_text(out, "reason",
+	    is_judged ? NULL : verdict_reason_key(verdict_why_not(p)));
+	if (is_judged)
+		judged(out, s, p);
+	(void)putc('}', out);
+}

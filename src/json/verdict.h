@@ -1,0 +1,19 @@
+/* verdict.h - verdicts as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_JSON_VERDICT_H
+#define SEEP_JSON_VERDICT_H
+
+#include "report/verdict.h"
+#include "report/view.h"
+
+/*
+ * The object of a site, or null: that of LEAK if there is one, with the other
+ * class in its key "also". Nothing before it.
+ */
+void json_verdict_site(FILE *out, const struct view_site *s);
+
+/* ,"leaks":{...} of a process; nothing where nobody was asked to look. */
+void json_verdict_process(
+    FILE *out, const struct session *s, const struct process *p);
+
+#endif
