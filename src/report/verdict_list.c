@@ -133,6 +133,34 @@ find_filtered(struct verdict_list *l, const struct verdicts *v, uint32_t class)
 	sums->filtered.bytes = bytes > known_bytes ? bytes - known_bytes : 0;
 }
 
+static void
+add_sums(struct verdict_sums *sums, const struct verdict_part *part,
+    const struct view_site *site)
+{
+	if (part->blocks > 0)
+		add(site->suppression ? &sums->suppressed : &sums->shown,
+		    part->blocks, part->bytes);
+}
+
+void
+verdict_list_sums(const struct view *v, uint32_t process,
+    const struct process *p, struct verdict_list *ret)
+{
+	*ret = (struct verdict_list){0};
+	for (size_t i = 0; i < v->site_count; i++) {
+		const struct view_site *s = &v->sites[i];
+
+		if (!s->verdict || s->process != process)
+			continue;
+		add_sums(&ret->leak, &s->verdict->leak, s);
+		add_sums(&ret->possible, &s->verdict->possible, s);
+	}
+	if (!p->verdicts)
+		return;
+	find_filtered(ret, p->verdicts, VERDICT_LEAK);
+	find_filtered(ret, p->verdicts, VERDICT_POSSIBLE);
+}
+
 int
 verdict_list_make(const struct session *s, const struct process *p,
     struct names *names, const struct view_options *options,

@@ -40,4 +40,11 @@ int verdict_list_make(const struct session *s, const struct process *p,
     struct verdict_list *ret);
 void verdict_list_release(struct verdict_list *l);
 
+/*
+ * The sums alone, of the sites that a view has of p, its process number
+ * `process`: what p inherited counts as filtered.
+ */
+void verdict_list_sums(const struct view *v, uint32_t process,
+    const struct process *p, struct verdict_list *ret);
+
 #endif

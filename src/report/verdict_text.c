@@ -412,6 +412,22 @@ print_unjudged(const struct layout *p, const struct process *process)
 	layout_end(p, &t);
 }
 
+void
+verdict_text_sentence(const struct layout *p, const struct session *s,
+    const struct process *process, const struct verdict_list *sums)
+{
+	switch (verdict_state(s, process)) {
+	case VERDICT_STATE_NONE:
+		break;
+	case VERDICT_STATE_UNJUDGED:
+		print_unjudged(p, process);
+		break;
+	case VERDICT_STATE_JUDGED:
+		print_sentence(p, process, sums, sums->count);
+		break;
+	}
+}
+
 static size_t
 print_lines(const struct layout *p, const struct verdict_list *l,
     const struct verdicts *v, unsigned top)

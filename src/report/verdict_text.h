@@ -18,6 +18,13 @@ int verdict_text_write(const struct layout *p, const struct session *s,
     const struct body_options *options, struct verdict_list *ret);
 
 /*
+ * The last sentence alone, by the sums of a list; or that it is not judged.
+ * Nothing where nobody was asked to look.
+ */
+void verdict_text_sentence(const struct layout *p, const struct session *s,
+    const struct process *process, const struct verdict_list *sums);
+
+/*
  * The same of all processes that options->view.pid chooses, for the opening of a
  * report: those with findings in full, then one sentence about the others. An
  * empty line follows, if there was anything.
