@@ -17,6 +17,7 @@ const struct cmd_shelf cmd_shelves[] = {
             &cmd_report,
             &cmd_view,
             &cmd_diff,
+            &cmd_leaks,
             &cmd_check,
             &cmd_export,
             &cmd_ls,

@@ -275,11 +275,11 @@ static void
 describe_live(struct seg_header *h)
 {
 	h->live_root = (uint64_t)(uintptr_t)live_root;
-	h->live_root_bits = LIVE_ROOT_BITS;
-	h->live_mid_bits = LIVE_MID_BITS;
-	h->live_leaf_bits = LIVE_LEAF_BITS;
+	h->live_root_bits = CELL_ROOT_BITS;
+	h->live_mid_bits = CELL_MID_BITS;
+	h->live_leaf_bits = CELL_LEAF_BITS;
 	h->live_granule_bits = (uint8_t)live_granule_bits;
-	h->live_cell_version = 1;
+	h->live_cell_version = CELL_VERSION;
 	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
 }
 

@@ -7,8 +7,8 @@
 #include "collector/segment.h"
 #include "collector/spill.h"
 
-uint64_t **live_root[1 << LIVE_ROOT_BITS];
-uint32_t live_granule_bits SEEP_HOT = 5;
+uint64_t **live_root[1 << CELL_ROOT_BITS];
+uint32_t live_granule_bits SEEP_HOT = CELL_GRANULE_GLIBC;
 const uint64_t *live_break;
 
 enum {
@@ -23,21 +23,12 @@ enum {
  */
 static struct used {
 	uint32_t up_to, down_to;
-} used[1 << LIVE_ROOT_BITS];
-uint64_t live_spill_size SEEP_HOT;
+} used[1 << CELL_ROOT_BITS];
 
 void
 live_init(bool glibc)
 {
-	live_granule_bits = glibc ? 5 : 4;
-	live_spill_size = glibc ? 0 : 8; /* malloc(0) takes the slow form */
-}
-
-static bool
-spills(uint64_t address, uint64_t size)
-{
-	return address >> CPU_ADDRESS_BITS ||
-	    (live_granule_bits == 4 && size <= live_spill_size);
+	live_granule_bits = glibc ? CELL_GRANULE_GLIBC : CELL_GRANULE_OTHER;
 }
 
 /*
@@ -85,15 +76,15 @@ SEEP_COLD static uint64_t *
 open_cell(uint64_t address)
 {
 	uint64_t ***top =
-	    &live_root[(address >> (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
-	        ((1u << LIVE_ROOT_BITS) - 1)];
+	    &live_root[(address >> (CELL_MID_BITS + CELL_LEAF_BITS)) &
+	        ((1u << CELL_ROOT_BITS) - 1)];
 	uint64_t **mid = LOAD_ACQUIRE(top);
-	uint32_t at = address >> LIVE_LEAF_BITS & LIVE_MID_LAST;
+	uint32_t at = address >> CELL_LEAF_BITS & LIVE_MID_LAST;
 	uint64_t **slot;
 	uint64_t *leaf;
 
 	if (!mid) {
-		uint64_t **mine = mem_alloc(sizeof(*mine) << LIVE_MID_BITS);
+		uint64_t **mine = mem_alloc(sizeof(*mine) << CELL_MID_BITS);
 
 		if (!mine)
 			return NULL;
@@ -104,7 +95,7 @@ open_cell(uint64_t address)
 	leaf = LOAD_ACQUIRE(slot);
 	if (!leaf) {
 		uint64_t *mine = mem_alloc(
-		    sizeof(*mine) << (LIVE_LEAF_BITS - live_granule_bits));
+		    sizeof(*mine) << (CELL_LEAF_BITS - live_granule_bits));
 
 		if (!mine)
 			return NULL;
@@ -126,19 +117,19 @@ live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 
 	ret_old->site = 0;
 	live_look_ahead(address, size);
-	if (spills(address, size) || stands_alone(address, size))
+	if (!cell_is_for(address) || stands_alone(address, size))
 		return spill_put(address, site, size, birth, ret_old);
 	cell = open_cell(address);
 	if (!cell) {
 		segment_count(SEG_NO_MEMORY, 1);
 		return false;
 	}
-	cpu_touch(cell);
-	if (*cell >> 38)
+	(void)cpu_touch(cell);
+	if (cell_site(*cell))
 		*ret_old = live_take_slow(address);
 	*cell = 0; /* or the size of a block whose free we missed */
-	if (size < LIVE_LARGE) {
-		*cell = (uint64_t)site << 38 | size << 32 | birth;
+	if (size < CELL_LARGE) {
+		*cell = cell_make(address, site, (uint32_t)size, birth);
 		return true;
 	}
 	next = open_cell(next_address);
@@ -147,24 +138,23 @@ live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 		return false;
 	}
 	*next = size;
-	*cell = (uint64_t)site << 38 | (uint64_t)LIVE_LARGE << 32 | birth;
+	*cell = cell_make(address, site, CELL_LARGE, birth);
 	return true;
 }
 
 SEEP_NOINLINE struct live_block
 live_take_slow(uint64_t address)
 {
-	uint64_t *cell =
-	    address >> CPU_ADDRESS_BITS ? NULL : live_cell(address);
+	uint64_t *cell = cell_is_for(address) ? live_cell(address) : NULL;
 	struct live_block b = {0};
 	uint64_t *second;
 
-	if (!cell || !(*cell >> 38))
+	if (!cell || !cell_site(*cell))
 		return LOAD(&live_spilled) ? spill_take(address) : b;
-	b.birth = (uint32_t)*cell;
-	b.size = *cell >> 32 & 63;
-	b.site = (uint32_t)(*cell >> 38);
-	if (b.size == LIVE_LARGE) {
+	b.birth = cell_birth(*cell);
+	b.size = cell_class(*cell);
+	b.site = cell_site(*cell);
+	if (b.size == CELL_LARGE) {
 		second =
 		    live_cell(address + (UINT64_C(1) << live_granule_bits));
 		b.size = second ? *second : 0;
@@ -179,7 +169,7 @@ live_take_slow(uint64_t address)
 static bool
 is_large(const uint64_t *cell)
 {
-	return cell && *cell >> 38 && (*cell >> 32 & 63) == LIVE_LARGE;
+	return cell && cell_site(*cell) && cell_class(*cell) == CELL_LARGE;
 }
 
 struct live_block
@@ -189,17 +179,18 @@ live_take_overlapped(uint64_t address, uint64_t size)
 	struct live_block none = {0};
 	uint64_t *cell, *next;
 
-	if (spills(address, size))
+	if (!cell_is_for(address))
 		return none;
 	cell = live_cell(address);
 	/* a size: of the large block before, which reaches to here */
-	if (cell && *cell && !(*cell >> 38) &&
+	if (cell && *cell && !cell_site(*cell) &&
 	    is_large(live_cell(address - granule)))
 		return live_take_slow(address - granule);
-	if (size < LIVE_LARGE || is_large(cell))
+	if (size < CELL_LARGE || is_large(cell))
 		return none; /* live_put_slow() sees to what is in the cell */
 	next = live_cell(address + granule);
-	return next && *next >> 38 ? live_take_slow(address + granule) : none;
+	return next && cell_site(*next) ? live_take_slow(address + granule)
+	                                : none;
 }
 
 void
@@ -215,19 +206,20 @@ static bool
 scan_leaf(uint64_t base, const uint64_t *leaf,
     bool (*fn)(uint64_t, struct live_block, void *), void *arg)
 {
-	uint64_t cells = UINT64_C(1) << (LIVE_LEAF_BITS - live_granule_bits);
+	uint64_t cells = UINT64_C(1) << (CELL_LEAF_BITS - live_granule_bits);
 	uint64_t i;
 
 	for (i = 0; i < cells; i++) {
 		uint64_t v = LOAD(&leaf[i]);
-		struct live_block b = {.site = (uint32_t)(v >> 38),
-		    .birth = (uint32_t)v,
-		    .size = (v >> 32) & 63};
-		uint64_t address = base + (i << live_granule_bits);
+		struct live_block b = {.site = cell_site(v),
+		    .birth = cell_birth(v),
+		    .size = cell_class(v)};
+		uint64_t address = cell_address(
+		    v, base + (i << live_granule_bits), live_granule_bits);
 
 		if (!b.site)
 			continue;
-		if (b.size == LIVE_LARGE) {
+		if (b.size == CELL_LARGE) {
 			const uint64_t *next = i + 1 < cells
 			    ? &leaf[i + 1]
 			    : live_cell(base + (cells << live_granule_bits));
@@ -249,28 +241,27 @@ live_scan(bool (*fn)(uint64_t, struct live_block, void *), void *arg)
 	uint64_t i, j;
 	int k;
 
-	for (i = 0; i < UINT64_C(1) << LIVE_ROOT_BITS; i++) {
+	for (i = 0; i < UINT64_C(1) << CELL_ROOT_BITS; i++) {
 		uint64_t **mid = LOAD_ACQUIRE(&live_root[i]);
 
 		for (j = LIVE_MID_LAST - LOAD(&used[i].down_to);
 		     mid && j <= LOAD(&used[i].up_to); j++) {
 			uint64_t *leaf = LOAD_ACQUIRE(&mid[j]);
-			uint64_t base = (i << LIVE_MID_BITS | j)
-			    << LIVE_LEAF_BITS;
+			uint64_t base = (i << CELL_MID_BITS | j)
+			    << CELL_LEAF_BITS;
 
 			if (leaf && !scan_leaf(base, leaf, fn, arg))
 				return;
 		}
 	}
-	for (k = 0; k < SPILL_LEVELS; k++) {
+	for (k = 0; k < CELL_SPILL_LEVELS; k++) {
 		const struct spill_level *l =
 		    (const struct spill_level *)LOAD_ACQUIRE(&spill_levels[k]);
 
 		for (j = 0; l && j < UINT64_C(1) << l->head.bits; j++) {
-			const struct spill_slot *s = &l->slots[j];
-			struct live_block b = {
-			    .site = (uint32_t)(s->cell >> 38),
-			    .birth = (uint32_t)s->cell,
+			const struct cell_spilled *s = &l->slots[j];
+			struct live_block b = {.site = cell_site(s->cell),
+			    .birth = cell_birth(s->cell),
 			    .size = s->size};
 
 			if (LOAD(&s->address) > 1 && !fn(s->address, b, arg))

@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "cpu/cpu.h"
+#include "trace/cell.h"
 
 /*
  * A shadow of the heap: one 8-byte cell per granule of 32 bytes (16 where
@@ -16,25 +17,13 @@
  * a block has one owner, and the owner alone touches its cells. Private
  * memory: fork copies it for nothing.
  *
- * Cell = site id 26 | class 6 | birth 32 (ticks). Class 0..62 is the size;
- * 63 says that the size stands in the next cell, which is inside the block.
- * A free cell is 0; a cell that holds a size has id 0.
- *
- * Addresses of 2^47 and above, where granules are 16 bytes requests of up to 8
- * bytes, and large blocks far from all others are in the spill table (spill.c).
+ * What a cell is, and which blocks are in the spill table (spill.c) instead,
+ * trace/cell.h says.
  */
 enum {
-	LIVE_ROOT_BITS = 12,
-	LIVE_MID_BITS = 15,
-	LIVE_LEAF_BITS = 20,
-	LIVE_MID_LAST = (1 << LIVE_MID_BITS) - 1,
-	LIVE_LARGE = 63,
+	LIVE_MID_LAST = (1 << CELL_MID_BITS) - 1,
 	LIVE_ALONE = 32 << 10, /* bytes of a block that needs no neighbours */
 };
-
-_Static_assert(
-    LIVE_ROOT_BITS + LIVE_MID_BITS + LIVE_LEAF_BITS == CPU_ADDRESS_BITS,
-    "levels");
 
 struct live_block {
 	uint32_t site; /* 0: no such block */
@@ -42,14 +31,12 @@ struct live_block {
 	uint64_t size;
 };
 
-extern SEEP_HIDDEN uint64_t **live_root[1 << LIVE_ROOT_BITS];
+extern SEEP_HIDDEN uint64_t **live_root[1 << CELL_ROOT_BITS];
 extern SEEP_HIDDEN uint32_t live_granule_bits; /* 5 or 4 */
 
 /* libc's idea of the program break (__curbrk), or NULL. */
 extern SEEP_HIDDEN const uint64_t *live_break;
 
-/* How small blocks must be to need the spill table: 0 or 8. */
-extern SEEP_HIDDEN uint64_t live_spill_size;
 extern SEEP_HIDDEN uint64_t live_spilled; /* blocks in the spill table */
 
 /*
@@ -61,7 +48,7 @@ extern SEEP_HIDDEN uint64_t live_spilled; /* blocks in the spill table */
 enum { LIVE_CACHE_BITS = 6 };
 struct live_cache {
 	struct live_cached {
-		uint64_t key; /* address >> LIVE_LEAF_BITS, 0: none */
+		uint64_t key; /* live_key() of its blocks, 0: none */
 		/* where the cell of address 0 would be, were it all one leaf */
 		uint64_t origin;
 	} at[1 << LIVE_CACHE_BITS];
@@ -80,17 +67,17 @@ SEEP_INLINE uint64_t *
 live_cell(uint64_t address)
 {
 	uint64_t **mid = LOAD_ACQUIRE(
-	    &live_root[(address >> (LIVE_MID_BITS + LIVE_LEAF_BITS)) &
-	        ((1u << LIVE_ROOT_BITS) - 1)]);
+	    &live_root[(address >> (CELL_MID_BITS + CELL_LEAF_BITS)) &
+	        ((1u << CELL_ROOT_BITS) - 1)]);
 	uint64_t *leaf;
 
 	if (unlikely(!mid))
 		return NULL;
 	leaf = LOAD_ACQUIRE(
-	    &mid[(address >> LIVE_LEAF_BITS) & ((1u << LIVE_MID_BITS) - 1)]);
+	    &mid[(address >> CELL_LEAF_BITS) & ((1u << CELL_MID_BITS) - 1)]);
 	if (unlikely(!leaf))
 		return NULL;
-	return &leaf[(address & ((1u << LIVE_LEAF_BITS) - 1)) >>
+	return &leaf[(address & ((1u << CELL_LEAF_BITS) - 1)) >>
 	    live_granule_bits];
 }
 
@@ -105,7 +92,18 @@ live_cell_from(uint64_t origin, uint64_t address)
 	return cell;
 }
 
-/* cache->at[key % its size], in one shift less. */
+/*
+ * What addresses in a leaf have in common. The lowest bits are part of it, so
+ * that those of a block that has no cell match no key.
+ */
+SEEP_INLINE uint64_t
+live_key(uint64_t address)
+{
+	return address &
+	    ~((UINT64_C(1) << CELL_LEAF_BITS) - (uint64_t)CELL_ALIGN);
+}
+
+/* The entry of the cache for an address, by the lowest bits of its leaf. */
 SEEP_INLINE struct live_cached *
 live_cached_at(struct live_cache *cache, uint64_t address)
 {
@@ -113,7 +111,7 @@ live_cached_at(struct live_cache *cache, uint64_t address)
 
 	_Static_assert(sizeof(cache->at[0]) == 1 << ENTRY_BITS, "an entry");
 	return (struct live_cached *)(void *)((uint8_t *)cache->at +
-	    (address >> (LIVE_LEAF_BITS - ENTRY_BITS) &
+	    (address >> (CELL_LEAF_BITS - ENTRY_BITS) &
 	        ((1u << LIVE_CACHE_BITS) - 1) << ENTRY_BITS));
 }
 
@@ -123,10 +121,10 @@ live_cell_cached(struct live_cache *cache, uint64_t address)
 {
 	struct live_cached *at = live_cached_at(cache, address);
 
-	if (likely(at->key == address >> LIVE_LEAF_BITS))
+	if (likely(at->key == live_key(address)))
 		return live_cell_from(at->origin, address);
-	if (unlikely(address >> CPU_ADDRESS_BITS))
-		return NULL; /* spilled; so a key in the cache is never far */
+	if (unlikely(!cell_is_for(address)))
+		return NULL; /* spilled; so no key in the cache is like it */
 	return live_cell(address);
 }
 
@@ -140,14 +138,14 @@ live_cell_remembered(struct live_cache *cache, uint64_t address)
 	struct live_cached *at = live_cached_at(cache, address);
 	uint64_t *cell = live_cell_cached(cache, address);
 
-	if (likely(at->key == address >> LIVE_LEAF_BITS) || unlikely(!cell))
+	if (likely(at->key == live_key(address)) || unlikely(!cell))
 		return cell;
 	at->key = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	at->origin = (uint64_t)(uintptr_t)cell -
 	    (address >> live_granule_bits) * sizeof(*cell);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	at->key = address >> LIVE_LEAF_BITS;
+	at->key = live_key(address);
 	return cell;
 }
 
@@ -155,8 +153,8 @@ live_cell_remembered(struct live_cache *cache, uint64_t address)
 SEEP_INLINE bool
 live_is_at_border(uint64_t address)
 {
-	return (address & ((1u << LIVE_LEAF_BITS) - 1)) >=
-	    (1u << LIVE_LEAF_BITS) - 32;
+	return (address & ((1u << CELL_LEAF_BITS) - 1)) >=
+	    (1u << CELL_LEAF_BITS) - 32;
 }
 
 /*
@@ -184,22 +182,20 @@ SEEP_INLINE bool
 live_put_fast(struct live_cache *cache, uint64_t address, uint32_t site,
     uint64_t size, uint32_t birth)
 {
-	const uint64_t id = (uint64_t)site << 38 | birth;
 	uint64_t *cell = live_cell_cached(cache, address);
 
 	if (unlikely(!cell))
 		return false;
-	cpu_touch(cell);
-	if (unlikely(*cell || size <= live_spill_size))
+	if (unlikely(!cpu_touch(cell)))
 		return false;
-	if (likely(size < LIVE_LARGE)) {
-		*cell = id | size << 32;
+	if (likely(size < CELL_LARGE)) {
+		*cell = cell_make(address, site, (uint32_t)size, birth);
 		return true;
 	}
 	if (unlikely(live_is_at_border(address) || cell[1]))
 		return false;
 	cell[1] = size;
-	*cell = id | (uint64_t)LIVE_LARGE << 32;
+	*cell = cell_make(address, site, CELL_LARGE, birth);
 	return true;
 }
 
@@ -215,11 +211,11 @@ live_found_at(uint64_t *cell)
 	uint64_t v = *cell;
 	struct live_found f = {.cell = cell};
 
-	f.block.size = v >> 32 & 63;
-	if (f.block.size == LIVE_LARGE)
+	f.block.size = cell_class(v);
+	if (f.block.size == CELL_LARGE)
 		f.block.size = cell[1];
-	f.block.birth = (uint32_t)v;
-	f.block.site = (uint32_t)(v >> 38);
+	f.block.birth = cell_birth(v);
+	f.block.site = cell_site(v);
 	return f;
 }
 
@@ -235,7 +231,7 @@ live_find(struct live_cache *cache, uint64_t address)
 
 	/* the size of a large block is in the next cell, if there is one */
 	if (unlikely(!cell) ||
-	    ((*cell >> 32 & 63) == LIVE_LARGE &&
+	    (cell_class(*cell) == CELL_LARGE &&
 	        unlikely(live_is_at_border(address))))
 		return none;
 	return live_found_at(cell);
@@ -244,7 +240,7 @@ live_find(struct live_cache *cache, uint64_t address)
 SEEP_INLINE void
 live_drop(const struct live_found *f)
 {
-	if (f->block.size >= LIVE_LARGE)
+	if (f->block.size >= CELL_LARGE)
 		f->cell[1] = 0;
 	*f->cell = 0;
 }
@@ -261,7 +257,7 @@ live_take(struct live_cache *cache, uint64_t address)
 	return f.block;
 }
 
-/* glibc in charge: granules of 32 bytes; else 16 and the spill table. */
+/* glibc in charge: granules of 32 bytes; else 16. */
 void live_init(bool glibc);
 
 /* Calls fn for every block while fn returns true; the destructor's scan. */

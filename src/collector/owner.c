@@ -285,7 +285,7 @@ __attribute__((no_sanitize_thread)) static uint64_t
 cell_at(uint64_t address)
 {
 	const volatile uint64_t *cell =
-	    address >> CPU_ADDRESS_BITS ? NULL : live_cell(address);
+	    cell_is_for(address) ? live_cell(address) : NULL;
 
 	return cell ? *cell : 0;
 }
@@ -297,7 +297,7 @@ owner_note_dtv(struct owner *o)
 	uint64_t cell = cell_at(dtv);
 
 	STORE(&o->dtv_cell, cell);
-	STORE_RELEASE(&o->dtv, cell >> 38 ? dtv : 0);
+	STORE_RELEASE(&o->dtv, cell_site(cell) ? dtv : 0);
 }
 
 bool

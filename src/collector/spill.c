@@ -1,4 +1,4 @@
-/* spill.c - blocks that have no cell of their own: tiny or far away. */
+/* spill.c - blocks that have no cell of their own. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/spill.h"
 
@@ -8,13 +8,14 @@
 
 enum { PROBES = 32, FREE_AGAIN = 1 };
 
-static const struct levels_shape shape = {
-    SPILL_LEVELS, 9, 2, sizeof(struct spill_level), sizeof(struct spill_slot)};
+static const struct levels_shape shape = {CELL_SPILL_LEVELS,
+    CELL_SPILL_FIRST_BITS, CELL_SPILL_GROW_BITS, sizeof(struct spill_level),
+    sizeof(struct cell_spilled)};
 
-struct level *spill_levels[SPILL_LEVELS];
+struct level *spill_levels[CELL_SPILL_LEVELS];
 uint64_t live_spilled;
 
-static struct spill_slot *
+static struct cell_spilled *
 slot_at(struct spill_level *l, uint64_t address, int n)
 {
 	uint64_t i = hash_word(address >> 3) >> (64 - l->head.bits);
@@ -23,19 +24,19 @@ slot_at(struct spill_level *l, uint64_t address, int n)
 	    ((UINT64_C(1) << l->head.bits) - 1)];
 }
 
-static struct spill_slot *
+static struct cell_spilled *
 find(uint64_t address)
 {
 	int i, n;
 
-	for (i = 0; i < SPILL_LEVELS; i++) {
+	for (i = 0; i < CELL_SPILL_LEVELS; i++) {
 		struct spill_level *l =
 		    (struct spill_level *)LOAD_ACQUIRE(&spill_levels[i]);
 
 		if (!l)
 			return NULL;
 		for (n = 0; n < PROBES; n++) {
-			struct spill_slot *s = slot_at(l, address, n);
+			struct cell_spilled *s = slot_at(l, address, n);
 			uint64_t a = LOAD_ACQUIRE(&s->address);
 
 			if (a == address)
@@ -48,25 +49,25 @@ find(uint64_t address)
 }
 
 static struct live_block
-content(const struct spill_slot *s)
+content(const struct cell_spilled *s)
 {
-	return (struct live_block){.site = (uint32_t)(s->cell >> 38),
-	    .birth = (uint32_t)s->cell,
+	return (struct live_block){.site = cell_site(s->cell),
+	    .birth = cell_birth(s->cell),
 	    .size = s->size};
 }
 
 static void
-fill(struct spill_slot *s, uint32_t site, uint64_t size, uint32_t birth)
+fill(struct cell_spilled *s, uint32_t site, uint64_t size, uint32_t birth)
 {
 	s->size = size;
-	s->cell = (uint64_t)site << 38 | (uint64_t)LIVE_LARGE << 32 | birth;
+	s->cell = cell_make(0, site, CELL_LARGE, birth);
 }
 
 bool
 spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
     struct live_block *ret_old)
 {
-	struct spill_slot *s = LOAD(&live_spilled) ? find(address) : NULL;
+	struct cell_spilled *s = LOAD(&live_spilled) ? find(address) : NULL;
 	int i, n;
 
 	ret_old->site = 0;
@@ -75,7 +76,7 @@ spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 		fill(s, site, size, birth);
 		return true;
 	}
-	for (i = 0; i < SPILL_LEVELS; i++) {
+	for (i = 0; i < CELL_SPILL_LEVELS; i++) {
 		struct spill_level *l = (struct spill_level *)levels_open(
 		    spill_levels, &shape, (uint32_t)i);
 
@@ -99,7 +100,7 @@ struct live_block
 spill_take(uint64_t address)
 {
 	struct live_block b = {0};
-	struct spill_slot *s = find(address);
+	struct cell_spilled *s = find(address);
 
 	if (!s)
 		return b;

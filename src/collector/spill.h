@@ -1,4 +1,4 @@
-/* spill.h - blocks that have no cell of their own: tiny or far away. */
+/* spill.h - blocks that have no cell of their own. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_SPILL_H
 #define SEEP_COLLECTOR_SPILL_H
@@ -15,20 +15,14 @@
  * owner at a time; only the claim of a free slot is contended. A slot that
  * was used once is reused, never emptied.
  */
-struct spill_slot {
-	uint64_t address; /* 0 never used, 1 free again */
-	uint64_t cell;    /* as in the live map, class 63 */
-	uint64_t size;
-	uint64_t pad;
-};
-
 struct spill_level {
 	struct level head;
-	struct spill_slot slots[];
+	struct cell_spilled slots[];
 };
 
-enum { SPILL_LEVELS = 12 };
-extern SEEP_HIDDEN struct level *spill_levels[SPILL_LEVELS];
+_Static_assert(sizeof(struct level) == CELL_SPILL_HEAD_BYTES, "a level's head");
+
+extern SEEP_HIDDEN struct level *spill_levels[CELL_SPILL_LEVELS];
 
 bool spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
     struct live_block *ret_old);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "collector/segment.h"
+#include "trace/cell.h"
 
 uint32_t tick_word SEEP_HOT;
 static uint64_t start_ns;
@@ -32,8 +33,9 @@ tick_read(void)
 {
 	uint64_t ns = clock_ns(CLOCK_MONOTONIC_COARSE);
 	/* the coarse clock may be behind the exact one we started from */
-	uint32_t t =
-	    ns > start_ns ? (uint32_t)((ns - start_ns) / SEG_TICK_NS) : 0;
+	uint64_t since = ns > start_ns ? (ns - start_ns) / SEG_TICK_NS : 0;
+	/* a cell has no room for more: the clock stops, after 6.8 years */
+	uint32_t t = since < CELL_BIRTH_MAX ? (uint32_t)since : CELL_BIRTH_MAX;
 
 	if (t > LOAD(&tick_word)) {
 		/* never back: a block could be freed before its birth */

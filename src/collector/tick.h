@@ -11,7 +11,9 @@
 /*
  * Ticks since the process started. Whoever has seen enough events reads the
  * clock (CLOCK_MONOTONIC_COARSE, always in the vDSO) and moves the word on;
- * an event may thus see a tick that is up to 64 events of its thread old.
+ * an event may thus see a tick that is up to 64 events of its thread old. It
+ * stops at CELL_BIRTH_MAX (trace/cell.h), so that no age is ever wrong by a
+ * whole turn of the clock.
  */
 extern SEEP_HIDDEN uint32_t tick_word;
 

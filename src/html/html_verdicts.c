@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "html/html_parts.h"
-#include "json/verdict.h"
+#include "json/verdict_json.h"
 #include "report/verdict_text.h"
 #include "util/json_put.h"
 

@@ -8,7 +8,7 @@
 #include "json/figures.h"
 #include "json/program_reports.h"
 #include "json/series.h"
-#include "json/verdict.h"
+#include "json/verdict_json.h"
 #include "reader/losses.h"
 #include "report/json_older.h"
 #include "report/words.h"

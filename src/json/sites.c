@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "json/figures.h"
-#include "json/verdict.h"
+#include "json/verdict_json.h"
 #include "report/ages.h"
 #include "report/fingerprint.h"
 #include "report/json_older.h"

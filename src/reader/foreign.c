@@ -246,12 +246,26 @@ foreign_open(pid_t pid, const struct foreign_options *o, struct foreign **ret,
 	return 0;
 }
 
+/* Has the helper answer what the window asks for. */
+static int
+ask(struct foreign *f, struct fault *where)
+{
+	const char byte = 0;
+	int err;
+
+	if (send(f->socket, &byte, 1, MSG_NOSIGNAL) != 1)
+		return fail(f, -EIO, where);
+	err = await(f);
+	if (err < 0)
+		return fail(f, err, where);
+	return f->window->err < 0 ? tell(f->window->err, 0, where) : 0;
+}
+
 int
 foreign_read(struct foreign *f, const struct foreign_range *ranges,
     size_t count, struct foreign_batch *ret, struct fault *where)
 {
 	struct foreign_window *w = f->window;
-	const char byte = 0;
 	size_t pages = 0;
 	int err;
 
@@ -266,15 +280,39 @@ foreign_read(struct foreign *f, const struct foreign_range *ranges,
 	}
 	memcpy(w->ranges, ranges, count * sizeof(*ranges));
 	w->count = (uint32_t)count;
-	if (send(f->socket, &byte, 1, MSG_NOSIGNAL) != 1)
-		return fail(f, -EIO, where);
-	err = await(f);
+	w->present_end = 0;
+	err = ask(f, where);
 	if (err < 0)
-		return fail(f, err, where);
-	if (w->err < 0)
-		return tell(w->err, 0, where);
+		return err;
 	*ret = (struct foreign_batch){
 	    .bytes = w->bytes, .pages = w->pages, .count = pages};
+	return 0;
+}
+
+int
+foreign_present(struct foreign *f, uint64_t start, uint64_t end,
+    const struct foreign_run **ret, size_t *ret_count, uint64_t *ret_next,
+    struct fault *where)
+{
+	struct foreign_window *w = f->window;
+	int err;
+
+	if (f->err < 0)
+		return tell(f->err, 0, where);
+	if (start >= end)
+		return tell(-EINVAL, 0, where);
+	w->ranges[0] = (struct foreign_range){.start = start};
+	w->count = 1;
+	w->present_end = end;
+	err = ask(f, where);
+	if (err < 0)
+		return err;
+	/* the helper has seen foreign memory, so its answer is checked */
+	if (w->count > FOREIGN_RUNS || w->next <= start || w->next > end)
+		return fail(f, -EIO, where);
+	*ret = (const struct foreign_run *)(const void *)w->bytes;
+	*ret_count = w->count;
+	*ret_next = w->next;
 	return 0;
 }
 

@@ -45,6 +45,7 @@ struct foreign_options {
 	uint32_t piece_pages; /* read by one call; 0: 16 */
 	uint32_t rest_us;     /* between two calls */
 	bool with_swapped;    /* the kernel fetches them, which takes memory */
+	bool with_files;      /* also pages of files that are resident */
 };
 
 /* Whole pages; start is a multiple of FOREIGN_PAGE_BYTES. */
@@ -78,6 +79,23 @@ int foreign_open(pid_t pid, const struct foreign_options *o,
  */
 int foreign_read(struct foreign *f, const struct foreign_range *ranges,
     size_t count, struct foreign_batch *ret, struct fault *where);
+
+/* Pages of one kind, one behind the other. */
+struct foreign_run {
+	uint64_t start, pages;
+	uint32_t kind; /* enum foreign_page, never FOREIGN_UNTOUCHED */
+	uint32_t reserved;
+};
+
+/*
+ * What stands where in [start, end), which are multiples of FOREIGN_PAGE_BYTES,
+ * without reading it: a reserve of many gigabytes costs nothing else. The
+ * answer may end before: *ret_next is where to ask again, or end. Runs are
+ * valid until the next call. Errors as of foreign_read().
+ */
+int foreign_present(struct foreign *f, uint64_t start, uint64_t end,
+    const struct foreign_run **ret, size_t *ret_count, uint64_t *ret_next,
+    struct fault *where);
 
 /*
  * Is it still the process, and the program, that was opened? What was read

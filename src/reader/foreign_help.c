@@ -48,7 +48,8 @@ judge(struct work *k, uint64_t state, uint64_t address)
 	area = foreign_areas_at(k->areas, address);
 	if (area == FOREIGN_AREA_DEVICE || area == FOREIGN_AREA_NONE)
 		return FOREIGN_REFUSED;
-	if (area == FOREIGN_AREA_FILE && state & PAGE_SHARED)
+	if (area == FOREIGN_AREA_FILE && state & PAGE_SHARED &&
+	    (swapped || !k->h->options.with_files))
 		return FOREIGN_FILE;
 	return FOREIGN_READ;
 }
@@ -110,6 +111,63 @@ judge_all(struct work *k)
 		err = judge_range(k, r);
 	}
 	return err;
+}
+
+/* ---- what stands where ---- */
+
+static bool
+add_run(struct foreign_window *w, uint64_t address, enum foreign_page kind)
+{
+	struct foreign_run *runs = (struct foreign_run *)(void *)w->bytes;
+	struct foreign_run *last = w->count ? &runs[w->count - 1] : NULL;
+
+	_Static_assert(
+	    FOREIGN_RUNS * sizeof(struct foreign_run) <= sizeof(w->bytes),
+	    "they fit");
+	if (last && last->kind == kind &&
+	    last->start + last->pages * PAGE == address) {
+		last->pages++;
+		return true;
+	}
+	if (w->count == FOREIGN_RUNS)
+		return false;
+	runs[w->count++] =
+	    (struct foreign_run){.start = address, .pages = 1, .kind = kind};
+	return true;
+}
+
+/* Up to a bound in pages and in runs: so an answer comes within its deadline. */
+static int
+list_present(struct work *k, uint64_t start, uint64_t end)
+{
+	enum { PIECE = 4096, PIECES_MAX = 256 };
+	static uint64_t states[PIECE];
+	struct foreign_window *w = k->w;
+
+	w->count = 0;
+	w->next = start;
+	if (start % PAGE != 0 || end % PAGE != 0 || start >= end ||
+	    end > ADDRESS_END)
+		return -EINVAL;
+	for (int piece = 0; piece < PIECES_MAX && w->next < end; piece++) {
+		size_t n = (end - w->next) / PAGE;
+		int err;
+
+		if (n > PIECE)
+			n = PIECE;
+		err = read_states(k, w->next, states, n);
+		if (err < 0)
+			return err;
+		for (size_t i = 0; i < n; i++) {
+			enum foreign_page kind = judge(k, states[i], w->next);
+
+			if (kind != FOREIGN_UNTOUCHED &&
+			    !add_run(w, w->next, kind))
+				return 0;
+			w->next += PAGE;
+		}
+	}
+	return 0;
 }
 
 /* ---- reading ---- */
@@ -243,10 +301,15 @@ look_again(struct work *k)
 static int
 answer(struct work *k)
 {
-	int err = judge_all(k);
+	int err;
 
-	if (err == 0)
-		err = read_all(k);
+	if (k->w->present_end) {
+		err = list_present(k, k->w->ranges[0].start, k->w->present_end);
+	} else {
+		err = judge_all(k);
+		if (err == 0)
+			err = read_all(k);
+	}
 	if (err == 0)
 		err = look_again(k);
 	return err;

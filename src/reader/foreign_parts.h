@@ -5,7 +5,10 @@
 
 #include "reader/foreign.h"
 
-enum { FOREIGN_PATIENCE_NS = 2000000000 };
+enum {
+	FOREIGN_PATIENCE_NS = 2000000000,
+	FOREIGN_RUNS = 65536, /* in one answer */
+};
 
 /*
  * In memory that both have mapped. A byte on the socket says that a request is
@@ -13,8 +16,11 @@ enum { FOREIGN_PATIENCE_NS = 2000000000 };
  */
 struct foreign_window {
 	struct foreign_range ranges[FOREIGN_BATCH_RANGES];
-	uint32_t count;
-	int32_t err; /* of the whole batch, negative errno */
+	uint32_t count; /* of the ranges; in an answer: of runs */
+	int32_t err;    /* of the whole batch, negative errno */
+	/* 0: read the ranges; else which pages are there, up to here, and how
+	 * far that got */
+	uint64_t present_end, next;
 	uint8_t pages[FOREIGN_BATCH_PAGES];
 	_Alignas(FOREIGN_PAGE_BYTES)
 	    uint8_t bytes[FOREIGN_BATCH_PAGES * FOREIGN_PAGE_BYTES];

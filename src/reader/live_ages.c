@@ -7,6 +7,7 @@
 
 #include "reader/ticks.h"
 #include "reader/live_map.h"
+#include "trace/cell.h"
 
 enum { BUDGET_NS = 100000000 };
 
@@ -14,6 +15,15 @@ struct fold {
 	struct process *process;
 	uint32_t now; /* tick */
 };
+
+/* The clock that births are on. */
+static uint32_t
+now_in(const struct seg_header *h)
+{
+	uint64_t now = ticks_now(h);
+
+	return now < CELL_BIRTH_MAX ? (uint32_t)now : CELL_BIRTH_MAX;
+}
 
 static int
 by_id(const void *key, const void *item)
@@ -87,7 +97,7 @@ live_ages_older(
 {
 	struct search s = {.process = p,
 	    .old = ret,
-	    .now = (uint32_t)ticks_now(&p->header),
+	    .now = now_in(&p->header),
 	    .ticks = ticks};
 	struct live_map m = {.each = add_old, .arg = &s};
 	int err;
@@ -106,7 +116,7 @@ live_ages_older(
 int
 live_ages_read(struct process *p)
 {
-	struct fold f = {.process = p, .now = (uint32_t)ticks_now(&p->header)};
+	struct fold f = {.process = p, .now = now_in(&p->header)};
 	struct live_map m = {.each = add_block, .arg = &f};
 	int err;
 

@@ -9,19 +9,14 @@
 
 #include "util/clock.h"
 #include "reader/foreign.h"
+#include "trace/cell.h"
 
 enum {
 	PAGE = FOREIGN_PAGE_BYTES,
 	CELLS = PAGE / sizeof(uint64_t),
-	ROOT_BITS = 12,
-	MID_BITS = 15,
-	LEAF_BITS = 20,
-	LARGE = 63,                        /* the size is in the next cell */
 	LEAVES = FOREIGN_BATCH_PAGES / 64, /* read at once, of the smaller */
-	SPILL_LEVELS = 12,
-	SPILL_FIRST_BITS = 9,
-	SPILL_WORDS = 4,    /* address, cell, size, nothing */
-	SPILL_SLOTS = 8192, /* read at once */
+	SPILLED_SLOTS = 8192,              /* read at once */
+	SLOT_WORDS = sizeof(struct cell_spilled) / sizeof(uint64_t),
 };
 
 struct leaf {
@@ -34,15 +29,16 @@ struct scan {
 	struct foreign *memory;
 	unsigned granule_bits;
 	uint32_t first_id;
+	uint32_t birth_mask;
 	uint64_t until_ns;
 	/* leaves that are read together, in the order of their addresses */
 	struct leaf leaves[LEAVES];
 	size_t leaf_count;
 	/* a block whose size is in the first cell of the next leaf */
-	struct sum_row *waiting;
-	struct live_map_block waiting_block;
+	bool is_waiting;
+	struct live_map_block waiting;
 	uint64_t waiting_for; /* address */
-	uint64_t words[(SPILL_SLOTS * SPILL_WORDS)];
+	uint64_t words[(SPILLED_SLOTS * SLOT_WORDS)];
 };
 
 static bool
@@ -86,57 +82,47 @@ read_memory(struct scan *s, uint64_t from, void *to, size_t bytes)
 	return err;
 }
 
+/* A block of which all is known that can be. */
 static int
-tell(const struct scan *s, const struct live_map_block *b)
+add_block(struct scan *s, const struct live_map_block *b)
 {
-	const struct live_map *m = s->map;
-
-	return !m->each || m->each(b, m->arg) ? 0 : -ENOMEM;
-}
-
-/* A block of a cell; its size, if it is large, may not be known yet. */
-static int
-count_block(
-    struct scan *s, const struct live_map_block *b, struct sum_row **ret)
-{
+	struct live_map *m = s->map;
 	struct sum_row *sum;
 
-	*ret = NULL;
-	if (b->site < s->first_id)
-		return 0; /* inherited: the parent's */
-	sum = sums_at(&s->map->counts, b->site);
-	if (!sum)
-		return -ENOMEM;
-	sum->allocations++;
-	sum->allocated_bytes += b->size;
-	*ret = sum;
-	return b->size_known ? tell(s, b) : 0;
+	if (b->is_inherited && !m->wants_inherited)
+		return 0; /* the parent's */
+	if (!b->is_inherited) {
+		sum = sums_at(&m->counts, b->site);
+		if (!sum)
+			return -ENOMEM;
+		sum->allocations++;
+		sum->allocated_bytes += b->size;
+		m->bytes_known &= b->size_known;
+	}
+	return !m->each || m->each(b, m->arg) ? 0 : -ENOMEM;
 }
 
 /* Its size has come, or is not to be had. */
 static int
 end_waiting(struct scan *s, bool known, uint64_t size)
 {
-	struct live_map_block b = s->waiting_block;
-
-	if (!s->waiting)
+	if (!s->is_waiting)
 		return 0;
-	if (!known)
-		s->map->bytes_known = false;
-	s->waiting->allocated_bytes += size;
-	s->waiting = NULL;
-	b.size = size;
-	b.size_known = known;
-	return tell(s, &b);
+	s->is_waiting = false;
+	s->waiting.size = size;
+	s->waiting.size_known = known;
+	return add_block(s, &s->waiting);
 }
 
+/* The address and the size of a large block are still to be filled in. */
 static struct live_map_block
-block_of(uint64_t cell)
+block_of(const struct scan *s, uint64_t cell)
 {
-	return (struct live_map_block){.site = (uint32_t)(cell >> 38),
-	    .birth = (uint32_t)cell,
-	    .size = cell >> 32 & 63, /* or LARGE */
-	    .size_known = true};
+	return (struct live_map_block){.site = cell_site(cell),
+	    .birth = (uint32_t)cell & s->birth_mask,
+	    .size = cell_class(cell),
+	    .size_known = true,
+	    .is_inherited = cell_site(cell) < s->first_id};
 }
 
 /* Cells, the first of which is that of address `base`. */
@@ -144,7 +130,7 @@ static int
 count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
 {
 	uint64_t granule = UINT64_C(1) << s->granule_bits;
-	bool is_next = s->waiting && s->waiting_for == base;
+	bool is_next = s->is_waiting && s->waiting_for == base;
 	size_t i = 0;
 
 	if (is_next)
@@ -152,22 +138,25 @@ count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
 	if (end_waiting(s, is_next, is_next ? words[0] : 0) < 0)
 		return -ENOMEM;
 	for (; i < cells; i++) {
-		struct live_map_block b = block_of(words[i]);
-		bool is_large = b.size == LARGE;
-		struct sum_row *sum;
+		struct live_map_block b = block_of(s, words[i]);
+		bool is_large = b.size == CELL_LARGE;
 
 		if (b.site == 0)
 			continue;
-		b.size_known = !is_large || i + 1 < cells;
-		if (is_large)
-			b.size = b.size_known ? words[i + 1] : 0;
-		if (count_block(s, &b, &sum) < 0)
-			return -ENOMEM;
-		if (is_large && ++i == cells) {
-			s->waiting = sum;
-			s->waiting_block = b;
+		b.address = base + i * granule;
+		if (s->map->is_exact)
+			b.address =
+			    cell_address(words[i], b.address, s->granule_bits);
+		if (is_large && i + 1 == cells) {
+			s->is_waiting = true;
+			s->waiting = b;
 			s->waiting_for = base + cells * granule;
+			break;
 		}
+		if (is_large)
+			b.size = words[++i];
+		if (add_block(s, &b) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -177,7 +166,7 @@ static int
 read_leaves(struct scan *s)
 {
 	size_t pages =
-	    (sizeof(uint64_t) << (LEAF_BITS - s->granule_bits)) / PAGE;
+	    (sizeof(uint64_t) << (CELL_LEAF_BITS - s->granule_bits)) / PAGE;
 	struct foreign_range ranges[LEAVES];
 	size_t count = s->leaf_count;
 	struct foreign_batch b;
@@ -200,7 +189,8 @@ read_leaves(struct scan *s)
 static int
 add_leaf(struct scan *s, uint64_t at, uint64_t base)
 {
-	size_t room = s->granule_bits == 4 ? LEAVES / 2 : LEAVES;
+	size_t room =
+	    s->granule_bits == CELL_GRANULE_OTHER ? LEAVES / 2 : LEAVES;
 
 	if (at % PAGE != 0)
 		return -EFAULT;
@@ -211,13 +201,16 @@ add_leaf(struct scan *s, uint64_t at, uint64_t base)
 static int
 read_mid(struct scan *s, uint64_t mid, uint64_t base)
 {
-	static_assert((1u << MID_BITS) <= sizeof(s->words) / sizeof(uint64_t),
+	static_assert(
+	    (1u << CELL_MID_BITS) <= sizeof(s->words) / sizeof(uint64_t),
 	    "room for a table of leaves");
-	int err = read_memory(s, mid, s->words, sizeof(uint64_t) << MID_BITS);
+	int err =
+	    read_memory(s, mid, s->words, sizeof(uint64_t) << CELL_MID_BITS);
 
-	for (uint64_t i = 0; i < (1u << MID_BITS) && err == 0; i++)
+	for (uint64_t i = 0; i < (1u << CELL_MID_BITS) && err == 0; i++)
 		if (s->words[i])
-			err = add_leaf(s, s->words[i], base + (i << LEAF_BITS));
+			err = add_leaf(
+			    s, s->words[i], base + (i << CELL_LEAF_BITS));
 	return err;
 }
 
@@ -225,25 +218,26 @@ static int
 read_spill_level(struct scan *s, uint64_t level, uint64_t bits)
 {
 	/* the slots begin behind one word; a slot never straddles a read */
-	uint64_t at = level + sizeof(uint64_t);
+	uint64_t at = level + CELL_SPILL_HEAD_BYTES;
 	uint64_t slots = UINT64_C(1) << bits, n;
 
 	for (uint64_t i = 0; i < slots; i += n) {
 		int err;
 
-		n = slots - i < SPILL_SLOTS ? slots - i : SPILL_SLOTS;
+		n = slots - i < SPILLED_SLOTS ? slots - i : SPILLED_SLOTS;
 		if (is_late(s))
 			return 0;
-		err = read_memory(s, at + i * SPILL_WORDS * sizeof(uint64_t),
-		    s->words, n * SPILL_WORDS * sizeof(uint64_t));
+		err = read_memory(s, at + i * sizeof(struct cell_spilled),
+		    s->words, n * sizeof(struct cell_spilled));
 		for (uint64_t k = 0; k < n && err == 0; k++) {
-			const uint64_t *slot = s->words + k * SPILL_WORDS;
-			struct live_map_block b = block_of(slot[1]);
-			struct sum_row *sum;
+			const struct cell_spilled *slot =
+			    (const void *)(s->words + k * SLOT_WORDS);
+			struct live_map_block b = block_of(s, slot->cell);
 
-			b.size = slot[2];
-			if (slot[0] > 1) /* 0: never used, 1: free again */
-				err = count_block(s, &b, &sum);
+			b.address = slot->address;
+			b.size = slot->size;
+			if (slot->address > 1 && b.site != 0)
+				err = add_block(s, &b);
 		}
 		if (err < 0)
 			return err;
@@ -254,13 +248,15 @@ read_spill_level(struct scan *s, uint64_t level, uint64_t bits)
 static int
 read_spilled(struct scan *s, uint64_t root)
 {
-	uint64_t levels[SPILL_LEVELS], bits;
+	uint64_t levels[CELL_SPILL_LEVELS], bits;
 	int err =
 	    root ? read_memory(s, root, levels, sizeof(levels)) : -ENOTSUP;
 
-	for (unsigned i = 0; err == 0 && i < SPILL_LEVELS && levels[i]; i++) {
+	for (unsigned i = 0; err == 0 && i < CELL_SPILL_LEVELS && levels[i];
+	     i++) {
 		err = read_memory(s, levels[i], &bits, sizeof(bits));
-		if (err == 0 && bits != SPILL_FIRST_BITS + 2 * i)
+		if (err == 0 &&
+		    bits != CELL_SPILL_FIRST_BITS + CELL_SPILL_GROW_BITS * i)
 			err = -ENOTSUP;
 		if (err == 0)
 			err = read_spill_level(s, levels[i], bits);
@@ -271,12 +267,13 @@ read_spilled(struct scan *s, uint64_t root)
 static int
 read_root(struct scan *s, uint64_t root)
 {
-	uint64_t mids[1 << ROOT_BITS];
+	uint64_t mids[1 << CELL_ROOT_BITS];
 	int err = read_memory(s, root, mids, sizeof(mids));
 
-	for (uint64_t i = 0; err == 0 && i < (1u << ROOT_BITS); i++)
+	for (uint64_t i = 0; err == 0 && i < (1u << CELL_ROOT_BITS); i++)
 		if (mids[i] && !is_late(s))
-			err = read_mid(s, mids[i], i << (MID_BITS + LEAF_BITS));
+			err = read_mid(
+			    s, mids[i], i << (CELL_MID_BITS + CELL_LEAF_BITS));
 	if (err == 0)
 		err = read_leaves(s);
 	if (err == 0)
@@ -287,10 +284,13 @@ read_root(struct scan *s, uint64_t root)
 static bool
 is_known(const struct seg_header *h)
 {
-	return h->live_root != 0 && h->live_cell_version == 1 &&
-	    h->live_root_bits == ROOT_BITS && h->live_mid_bits == MID_BITS &&
-	    h->live_leaf_bits == LEAF_BITS &&
-	    (h->live_granule_bits == 4 || h->live_granule_bits == 5);
+	return h->live_root != 0 && h->live_cell_version >= 1 &&
+	    h->live_cell_version <= CELL_VERSION &&
+	    h->live_root_bits == CELL_ROOT_BITS &&
+	    h->live_mid_bits == CELL_MID_BITS &&
+	    h->live_leaf_bits == CELL_LEAF_BITS &&
+	    (h->live_granule_bits == CELL_GRANULE_OTHER ||
+	        h->live_granule_bits == CELL_GRANULE_GLIBC);
 }
 
 int
@@ -300,8 +300,11 @@ live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
 	struct scan *s;
 	int err;
 
-	*m = (struct live_map){
-	    .each = m->each, .arg = m->arg, .bytes_known = true};
+	*m = (struct live_map){.each = m->each,
+	    .arg = m->arg,
+	    .wants_inherited = m->wants_inherited,
+	    .bytes_known = true,
+	    .is_exact = h->live_cell_version >= 2};
 	if (!is_known(h))
 		return -ENOTSUP;
 	s = calloc(1, sizeof(*s));
@@ -310,7 +313,11 @@ live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
 	s->map = m;
 	s->granule_bits = h->live_granule_bits;
 	s->first_id = h->first_id;
-	s->until_ns = clock_ns(CLOCK_MONOTONIC) + budget_ns;
+	s->birth_mask = m->is_exact ? CELL_BIRTH_MAX : UINT32_MAX;
+	s->until_ns = clock_ns(CLOCK_MONOTONIC);
+	s->until_ns += budget_ns < UINT64_MAX - s->until_ns
+	    ? budget_ns
+	    : UINT64_MAX - s->until_ns;
 	err = foreign_open(pid, NULL, &s->memory, &m->why);
 	if (err == 0)
 		err = read_root(s, h->live_root);

@@ -15,27 +15,33 @@
  * swapped out, are not read: looking costs it no memory.
  */
 struct live_map_block {
+	/* where it begins; unless live_map.is_exact: perhaps 16 bytes on */
+	uint64_t address;
 	uint32_t site;
-	uint32_t birth; /* tick */
+	uint32_t birth; /* tick; of an inherited one on the parent's clock */
 	uint64_t size;
 	bool size_known;
+	bool is_inherited; /* allocated by the parent: its site is there */
 };
 
 struct live_map {
 	/* called for each block, if it is not NULL; true: go on */
 	bool (*each)(const struct live_map_block *b, void *arg);
 	void *arg;
-	struct sums counts; /* allocations: blocks, allocated_bytes: bytes */
-	bool is_partial;    /* blocks may be missing: time, swap, room */
-	bool bytes_known;   /* else the bytes of some block were not seen */
-	struct fault why;   /* after a failure, where it has words */
+	bool wants_inherited; /* each() gets these blocks, too */
+	/* of the blocks of its own; allocations: blocks */
+	struct sums counts;
+	bool is_exact;    /* the addresses are; else an older collector runs */
+	bool is_partial;  /* blocks may be missing: time, swap, room */
+	bool bytes_known; /* else the bytes of some block were not seen */
+	struct fault why; /* after a failure, where it has words */
 };
 
 /*
- * Reads for about budget_ns. Negative errno: nothing is known (-EPERM: we may
+ * Reads for about budget_ns; UINT64_MAX: to the end. Negative errno: nothing is known (-EPERM: we may
  * not look; -ENOTSUP: not a live map of ours; -ESRCH, -EFAULT: gone while we
- * looked; -ETIMEDOUT: its memory does not come, see foreign.h). m, zero but for its first two fields, is for live_map_release() in any
- * case. -ENOMEM also where `each` wants no more.
+ * looked; -ETIMEDOUT: its memory does not come, see foreign.h). m, zero but for
+ * its first three fields, is for live_map_release() in any case. -ENOMEM also where `each` wants no more.
  */
 int live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
     uint64_t budget_ns);

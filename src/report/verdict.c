@@ -70,9 +70,9 @@ part_of(const struct process *p, const struct process *judged,
 static void
 join_part(struct verdict_part *to, const struct verdict_part *from)
 {
-	if (from->blocks == 0)
+	if (from->looks == 0)
 		return;
-	if (to->blocks == 0) {
+	if (to->looks == 0) {
 		*to = *from;
 		return;
 	}
@@ -320,6 +320,8 @@ verdict_note_text(size_t number)
 	        "held only by pointers at odd addresses"},
 	    {VERDICT_BELOW_SP, "below_sp",
 	        "held only from the dead part of a stack"},
+	    {VERDICT_UNSEEN_FREES, "unseen_frees",
+	        "calls passed the collector by, so they may have been freed"},
 	    {VERDICT_UNREAD, "unread",
 	        "some memory was not read, where pointers may be"},
 	    {VERDICT_HEADS_ONLY, "heads_only",

@@ -8,13 +8,13 @@
 
 /* Blocks of one class at a site, or at several that are shown as one. */
 struct verdict_part {
-	uint64_t blocks, bytes; /* 0: this class is not there */
+	uint64_t blocks, bytes; /* 0: all that it found is in the notes */
 	uint64_t direct_blocks, direct_bytes;
 	uint64_t cycle_blocks, cycle_bytes;
 	uint64_t indirect_blocks, indirect_bytes;
 	uint64_t held_again, freed_late;
-	uint32_t notes;               /* bits of enum verdict_note */
-	uint32_t looks;               /* the fewest of its processes */
+	uint32_t notes; /* bits of enum verdict_note */
+	uint32_t looks; /* the fewest of its processes; 0: nothing is there */
 	uint64_t first_ns, last_ns;   /* births, since 1970 */
 	uint64_t first_age, last_age; /* of these, when it was looked at, ns */
 	const char *type;             /* NULL: not known */

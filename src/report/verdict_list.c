@@ -28,7 +28,7 @@ add_line(struct verdict_list *l, uint32_t class,
 {
 	struct verdict_sums *sums = sums_of(l, class);
 
-	if (part->blocks == 0)
+	if (part->looks == 0)
 		return;
 	if (site && site->suppression) {
 		add(&sums->suppressed, part->blocks, part->bytes);
@@ -137,7 +137,7 @@ static void
 add_sums(struct verdict_sums *sums, const struct verdict_part *part,
     const struct view_site *site)
 {
-	if (part->blocks > 0)
+	if (part->looks > 0)
 		add(site->suppression ? &sums->suppressed : &sums->shown,
 		    part->blocks, part->bytes);
 }

@@ -101,6 +101,28 @@ print_rate(FILE *out, const struct verdict_part *part)
 	    words_bytes(c, whole(rate.high)));
 }
 
+/* What became of others that had seemed lost, if somebody counted them. */
+static void
+print_note(FILE *out, const struct verdict_note_text *note,
+    const struct verdict_part *part)
+{
+	char a[WORDS_COUNTED];
+
+	if (note->bit == VERDICT_HIDES && part->freed_late > 0)
+		(void)fprintf(out,
+		    "%s seemed lost in two looks and %s freed then: this place "
+		    "hides pointers",
+		    words_counted(a, part->freed_late, "block"),
+		    words_was(part->freed_late));
+	else if (note->bit == VERDICT_MOVES && part->held_again > 0)
+		(void)fprintf(out,
+		    "%s seemed lost and %s held again: pointers move here",
+		    words_counted(a, part->held_again, "block"),
+		    words_was(part->held_again));
+	else
+		(void)fputs(note->words, out);
+}
+
 /* Why it has this class. */
 static void
 print_basis(
@@ -110,7 +132,8 @@ print_basis(
 	const char *before = "";
 
 	if (line->class == VERDICT_LEAK) {
-		(void)fputs("nothing points to them (", out);
+		(void)fprintf(out, "nothing points to %s (",
+		    line->part.blocks == 1 ? "it" : "them");
 		print_looks(out, v);
 		(void)putc(')', out);
 		before = "; ";
@@ -118,7 +141,8 @@ print_basis(
 	for (size_t i = 0; (note = verdict_note_text(i)) != NULL; i++) {
 		if (!(line->part.notes & note->bit))
 			continue;
-		(void)fprintf(out, "%s%s", before, note->words);
+		(void)fputs(before, out);
+		print_note(out, note, &line->part);
 		before = "; ";
 	}
 	if (!*before)
@@ -134,11 +158,13 @@ print_figures(const struct layout *p, const struct verdict_line *line,
 
 	if (!hanging_begin(p, &h))
 		return;
-	(void)fprintf(h.page.out, "%s, %s",
-	    words_counted(a, line->part.blocks, "block"),
-	    words_bytes(b, line->part.bytes));
-	print_rate(h.page.out, &line->part);
-	(void)fputs(": ", h.page.out);
+	if (line->part.blocks > 0) {
+		(void)fprintf(h.page.out, "%s, %s",
+		    words_counted(a, line->part.blocks, "block"),
+		    words_bytes(b, line->part.bytes));
+		print_rate(h.page.out, &line->part);
+		(void)fputs(": ", h.page.out);
+	}
 	print_basis(h.page.out, line, v);
 	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, line->class == VERDICT_LEAK ? "LEAK" : "POSSIBLE");
@@ -348,7 +374,8 @@ print_how(FILE *out, const struct verdicts *v)
 		(void)fprintf(
 		    out, " in %s", words_time(a, v->end_ns - v->begin_ns));
 	if (v->stopped)
-		(void)fputs("; all its threads were stopped", out);
+		(void)fprintf(out, "; all its threads were stopped for %s",
+		    words_time(a, v->pause_ns));
 	else if (!v->at_exit)
 		(void)fputs("; it ran on", out);
 	(void)putc('.', out);
@@ -371,7 +398,7 @@ print_sentence(const struct layout *p, const struct process *process,
 	layout_begin(p, &t);
 	print_left_out(t.file, l, shown);
 	if (l->leak.shown.blocks > 0) {
-		(void)fputs("Lost: ", t.file);
+		(void)fputs("Leaked: ", t.file);
 		print_sum(t.file, &l->leak.shown);
 		(void)fputs(" of the ", t.file);
 		print_sum(t.file, &whole);
@@ -412,9 +439,10 @@ print_unjudged(const struct layout *p, const struct process *process)
 	layout_end(p, &t);
 }
 
-void
-verdict_text_sentence(const struct layout *p, const struct session *s,
-    const struct process *process, const struct verdict_list *sums)
+/* What stands below the lines, or in their place. */
+static void
+print_end(const struct layout *p, const struct session *s,
+    const struct process *process, const struct verdict_list *l, size_t shown)
 {
 	switch (verdict_state(s, process)) {
 	case VERDICT_STATE_NONE:
@@ -423,7 +451,7 @@ verdict_text_sentence(const struct layout *p, const struct session *s,
 		print_unjudged(p, process);
 		break;
 	case VERDICT_STATE_JUDGED:
-		print_sentence(p, process, sums, sums->count);
+		print_sentence(p, process, l, shown);
 		break;
 	}
 }
@@ -442,32 +470,36 @@ print_lines(const struct layout *p, const struct verdict_list *l,
 	return i;
 }
 
+void
+verdict_text_list(const struct layout *p, const struct session *s,
+    const struct process *process, const struct verdict_list *l, unsigned top)
+{
+	size_t shown = 0;
+
+	if (verdict_state(s, process) == VERDICT_STATE_JUDGED)
+		shown = print_lines(p, l, process->verdicts, top);
+	print_end(p, s, process, l, shown);
+}
+
+void
+verdict_text_sentence(const struct layout *p, const struct session *s,
+    const struct process *process, const struct verdict_list *sums)
+{
+	print_end(p, s, process, sums, sums->count);
+}
+
 int
 verdict_text_write(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names,
-    const struct body_options *options, struct verdict_list *ret)
+    const struct body_options *options)
 {
 	struct verdict_list l;
-	size_t shown;
 	int err;
 
-	*ret = (struct verdict_list){0};
-	switch (verdict_state(s, process)) {
-	case VERDICT_STATE_NONE:
-		return 0;
-	case VERDICT_STATE_UNJUDGED:
-		print_unjudged(p, process);
-		return 0;
-	case VERDICT_STATE_JUDGED:
-		break;
-	}
 	err = verdict_list_make(s, process, names, &options->view, &l);
 	if (err < 0)
 		return err;
-	shown = print_lines(p, &l, process->verdicts, options->top);
-	print_sentence(p, process, &l, shown);
-	ret->leak = l.leak;
-	ret->possible = l.possible;
+	verdict_text_list(p, s, process, &l, options->top);
 	verdict_list_release(&l);
 	return 0;
 }
@@ -518,7 +550,6 @@ verdict_text_open(const struct layout *p, const struct session *s,
 	uint32_t pid = options->view.pid;
 	size_t chosen = 0, told = 0;
 	const struct process *one = NULL;
-	struct verdict_list sums;
 	int err = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
@@ -534,7 +565,7 @@ verdict_text_open(const struct layout *p, const struct session *s,
 	if (chosen == 0)
 		return 0;
 	if (chosen == 1) {
-		err = verdict_text_write(p, s, one, names, options, &sums);
+		err = verdict_text_write(p, s, one, names, options);
 	} else {
 		for (size_t i = 0; i < s->count && err == 0; i++) {
 			const struct process *x = s->processes[i];
@@ -545,8 +576,7 @@ verdict_text_open(const struct layout *p, const struct session *s,
 				continue;
 			if (told++ > 0)
 				(void)putc('\n', p->out);
-			err =
-			    verdict_text_write(p, s, x, names, options, &sums);
+			err = verdict_text_write(p, s, x, names, options);
 		}
 		print_others(p, s, pid, true);
 		print_others(p, s, pid, false);

@@ -10,12 +10,15 @@
  * Of one process (process->verdicts, verdict_state()): a line for each place,
  * LEAK first, with its evidence; then a sentence about what was looked at. Or
  * one sentence that it is not judged, and why; or, where nobody was asked to
- * look, nothing. options->top lines at most (0: all). *ret gets the sums, its
- * list is released. -ENOMEM.
+ * look, nothing. options->top places at most (0: all). -ENOMEM.
  */
 int verdict_text_write(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names,
-    const struct body_options *options, struct verdict_list *ret);
+    const struct body_options *options);
+
+/* The same of a list that is there; `top` places at most, 0: all. */
+void verdict_text_list(const struct layout *p, const struct session *s,
+    const struct process *process, const struct verdict_list *l, unsigned top);
 
 /*
  * The last sentence alone, by the sums of a list; or that it is not judged.

@@ -242,7 +242,7 @@ struct seg_header {
 	uint64_t live_root; /* address of the root table in the host */
 	uint8_t live_root_bits, live_mid_bits, live_leaf_bits,
 	    live_granule_bits;
-	uint32_t live_cell_version; /* 1: id 26 | class 6 | birth 32 */
+	uint32_t live_cell_version; /* 1 or 2, see trace/cell.h */
 	uint64_t spill_root;        /* address of struct of the spill table */
 	uint64_t live_reserved[2];
 

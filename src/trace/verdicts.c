@@ -21,7 +21,7 @@ struct head {
 	uint64_t refused_blocks;
 	uint64_t ignored_blocks, ignored_bytes;
 	uint64_t swapped_bytes, unreadable_bytes, device_bytes, ring_bytes;
-	uint64_t reserved_too;
+	uint64_t pause_ns;
 };
 _Static_assert(sizeof(struct head) == 128, "head of verdicts");
 
@@ -74,6 +74,7 @@ put_head(const struct verdicts *v, size_t text_bytes, uint8_t *to)
 	    .unreadable_bytes = v->unreadable_bytes,
 	    .device_bytes = v->device_bytes,
 	    .ring_bytes = v->ring_bytes,
+	    .pause_ns = v->pause_ns,
 	};
 
 	memcpy(to, &h, sizeof(h));
@@ -171,6 +172,7 @@ take_head(const struct head *h, struct verdicts *v)
 	    .unreadable_bytes = h->unreadable_bytes,
 	    .device_bytes = h->device_bytes,
 	    .ring_bytes = h->ring_bytes,
+	    .pause_ns = h->pause_ns,
 	};
 }
 

@@ -32,6 +32,8 @@ enum verdict_note {
 	VERDICT_ONE_LOOK = 1
 	    << 7, /* other threads ran, and there was one look */
 	VERDICT_UNLOADED = 1 << 8, /* a library of its stack is unloaded */
+	VERDICT_UNSEEN_FREES = 1
+	    << 9, /* calls passed the collector by: it may have been freed */
 };
 
 /* One site and class; a site may have both. */
@@ -66,6 +68,7 @@ struct verdicts {
 	uint32_t looks;
 	bool at_exit; /* the last look was at its exit */
 	bool stopped; /* all threads were stopped: registers are included */
+	uint64_t pause_ns; /* then: for how long, at most */
 	bool heads_only;
 	/* first look to last, since the start of the process (tick 0) */
 	uint64_t begin_ns, end_ns;

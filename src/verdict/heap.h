@@ -15,11 +15,8 @@
  *
  * A word points to a block if its low 48 bits are an address inside of it. The
  * upper bits are left out because programs keep tags there. A pointer is weak
- * where the word may just look like one:
- * - it is the address right behind the block, which may as well be the
- *   beginning of the next one;
- * - it is not at a multiple of eight;
- * - the caller says so, of memory below a stack pointer.
+ * where the word may just look like one (enum heap_weak). The address right
+ * behind a block is the next block's, where one begins there; see mark_seams().
  *
  * Everything about the process is untrusted: blocks that overlap or wrap
  * around are left out and counted.
@@ -34,6 +31,14 @@ enum heap_reach {
 	HEAP_LOST,     /* nothing points to it but lost blocks */
 	HEAP_POSSIBLE, /* held through a weak pointer */
 	HEAP_HELD,
+};
+
+/* Why a pointer may just look like one. */
+enum heap_weak {
+	HEAP_CERTAIN,
+	HEAP_PAST_END,   /* it is the address right behind the block */
+	HEAP_MISALIGNED, /* it is not at a multiple of eight */
+	HEAP_BELOW_SP,   /* it is in the dead part of a stack */
 };
 
 /* Of a lost block. */
@@ -54,9 +59,13 @@ struct heap;
 
 /*
  * Takes a copy of the blocks, in any order. max_bytes: what it may allocate in
- * all. -ENOMEM; -E2BIG beyond max_bytes; -EOVERFLOW: more than 2^31 blocks.
+ * all. -ENOMEM; -E2BIG beyond max_bytes; -EOVERFLOW: more than 2^29 blocks.
  */
 int heap_new(const struct heap_block *blocks, size_t count, uint64_t max_bytes,
+    struct heap **ret);
+
+/* The same without the copy: the blocks, of malloc, are the heap's from now on. */
+int heap_adopt(struct heap_block *blocks, size_t count, uint64_t max_bytes,
     struct heap **ret);
 void heap_free(struct heap *h);
 
@@ -87,12 +96,8 @@ int heap_judge(struct heap *h);
 enum heap_reach heap_reach(const struct heap *h, size_t i);
 enum heap_role heap_role(const struct heap *h, size_t i);
 
-/*
- * For each block to which block i points, in the order of its words. Weak
- * pointers are left out unless asked for.
- */
-void heap_each_target(const struct heap *h, size_t i, bool weak,
-    void (*visit)(size_t target, void *context), void *context);
+/* Of one that is HEAP_POSSIBLE, the first weak pointer that holds it. */
+enum heap_weak heap_weak(const struct heap *h, size_t i);
 
 /* What this module has allocated. */
 uint64_t heap_bytes(const struct heap *h);

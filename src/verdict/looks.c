@@ -11,6 +11,9 @@
 struct candidate {
 	struct heap_block block;
 	uint8_t role; /* enum heap_role, in the last look */
+	uint8_t weak; /* enum heap_weak, the last that was seen */
+	uint8_t lost; /* so many looks in a row, the last one included */
+	bool was_lost;
 };
 
 /* Figures by site. */
@@ -25,10 +28,8 @@ struct looks {
 	int count;
 	int quiet; /* looks in a row that found no candidate held again */
 	/* sorted by address */
-	struct candidate *lost;
-	size_t lost_count;
-	struct heap_block *possible; /* of the last look */
-	size_t possible_count;
+	struct candidate *at;
+	size_t candidates;
 	struct sites dropped; /* what became of other candidates */
 };
 
@@ -49,8 +50,7 @@ looks_free(struct looks *l)
 {
 	if (!l)
 		return;
-	free(l->lost);
-	free(l->possible);
+	free(l->at);
 	free(l->dropped.at);
 	dict_release(&l->dropped.find);
 	free(l);
@@ -88,8 +88,9 @@ site_in(struct sites *s, uint32_t site)
 	        fresh, &i) < 0)
 		return NULL;
 	if (i == fresh) {
-		s->at[s->count++] = (struct looks_site){
-		    .site = site, .first_birth = UINT32_MAX};
+		s->at[s->count++] = (struct looks_site){.site = site,
+		    .first_birth = UINT32_MAX,
+		    .possible_first_birth = UINT32_MAX};
 	}
 	return &s->at[i];
 }
@@ -101,7 +102,22 @@ is_same(const struct heap_block *a, const struct heap_block *b)
 	    a->birth == b->birth && a->size == b->size;
 }
 
-/* What is possible now; of the first look all that is lost is a candidate. */
+/* How the block is held now. */
+static void
+update(struct candidate *c, const struct heap *h, size_t i)
+{
+	if (heap_reach(h, i) == HEAP_LOST) {
+		c->role = (uint8_t)heap_role(h, i);
+		c->was_lost = true;
+		if (c->lost < UINT8_MAX)
+			c->lost++;
+	} else {
+		c->weak = (uint8_t)heap_weak(h, i);
+		c->lost = 0;
+	}
+}
+
+/* Of the first look all that is not certainly held is a candidate. */
 static int
 first_look(struct looks *l, const struct heap *h)
 {
@@ -109,37 +125,41 @@ first_look(struct looks *l, const struct heap *h)
 	size_t i, n = 0;
 
 	for (i = 0; i < heap_count(h); i++)
-		n += heap_reach(h, i) == HEAP_LOST;
-	l->lost = calloc(n ? n : 1, sizeof(*l->lost));
-	if (!l->lost)
+		n += heap_reach(h, i) != HEAP_HELD;
+	l->at = calloc(n ? n : 1, sizeof(*l->at));
+	if (!l->at)
 		return -ENOMEM;
 	for (i = 0; i < heap_count(h); i++) {
+		struct candidate *c = &l->at[l->candidates];
+
 		/* a birth after the first look's begin may still be on its way */
-		if (heap_reach(h, i) == HEAP_LOST &&
-		    blocks[i].birth < l->first_tick)
-			l->lost[l->lost_count++] = (struct candidate){
-			    blocks[i], (uint8_t)heap_role(h, i)};
+		if (heap_reach(h, i) == HEAP_HELD ||
+		    blocks[i].birth >= l->first_tick)
+			continue;
+		c->block = blocks[i];
+		update(c, h, i);
+		l->candidates++;
 	}
 	return 0;
 }
 
 /* A candidate is one no longer: `freed`, or held again. -ENOMEM. */
 static int
-drop(struct looks *l, const struct candidate *c, bool freed, bool *ret_held)
+drop(struct looks *l, const struct candidate *c, bool freed)
 {
 	struct looks_site *s;
 
-	if (freed && l->count < 2)
-		return 0; /* it was seen once only, perhaps on its way */
+	if (!c->was_lost)
+		return 0;
+	if (freed && c->lost < 2)
+		return 0; /* it seemed lost once, perhaps on its way */
 	s = site_in(&l->dropped, c->block.site);
 	if (!s)
 		return -ENOMEM;
-	if (freed) {
+	if (freed)
 		s->freed_late++;
-	} else {
+	else
 		s->held_again++;
-		*ret_held = true;
-	}
 	return 0;
 }
 
@@ -148,47 +168,29 @@ next_look(struct looks *l, const struct heap *h)
 {
 	const struct heap_block *blocks = heap_blocks(h);
 	size_t count = heap_count(h), i, k = 0, kept = 0;
-	bool held = false;
+	bool quiet = true;
 	int err = 0;
 
-	for (i = 0; i < l->lost_count && err == 0; i++) {
-		struct candidate c = l->lost[i];
+	for (i = 0; i < l->candidates && err == 0; i++) {
+		struct candidate c = l->at[i];
+		bool seemed_lost = c.lost > 0;
 
 		while (k < count && blocks[k].address < c.block.address)
 			k++;
 		if (k == count || !is_same(&blocks[k], &c.block)) {
-			err = drop(l, &c, true, &held);
-		} else if (heap_reach(h, k) != HEAP_LOST) {
-			err = drop(l, &c, false, &held);
+			err = drop(l, &c, true);
+		} else if (heap_reach(h, k) == HEAP_HELD) {
+			quiet &= !seemed_lost;
+			err = drop(l, &c, false);
 		} else {
-			c.role = (uint8_t)heap_role(h, k);
-			l->lost[kept++] = c;
+			update(&c, h, k);
+			quiet &= !seemed_lost || c.lost > 0;
+			l->at[kept++] = c;
 		}
 	}
-	l->lost_count = kept;
-	l->quiet = held ? 0 : l->quiet + 1;
+	l->candidates = kept;
+	l->quiet = quiet ? l->quiet + 1 : 0;
 	return err;
-}
-
-static int
-take_possible(struct looks *l, const struct heap *h)
-{
-	const struct heap_block *blocks = heap_blocks(h);
-	size_t i, n = 0;
-
-	free(l->possible);
-	l->possible_count = 0;
-	for (i = 0; i < heap_count(h); i++)
-		n += heap_reach(h, i) == HEAP_POSSIBLE;
-	l->possible = calloc(n ? n : 1, sizeof(*l->possible));
-	if (!l->possible)
-		return -ENOMEM;
-	for (i = 0; i < heap_count(h); i++) {
-		if (heap_reach(h, i) == HEAP_POSSIBLE &&
-		    blocks[i].birth < l->first_tick)
-			l->possible[l->possible_count++] = blocks[i];
-	}
-	return 0;
 }
 
 int
@@ -196,45 +198,60 @@ looks_add(struct looks *l, const struct heap *h)
 {
 	int err = l->count ? next_look(l, h) : first_look(l, h);
 
-	if (err == 0)
-		err = take_possible(l, h);
 	l->count++;
 	return err;
+}
+
+static bool
+is_lost(const struct looks *l, const struct candidate *c)
+{
+	return c->lost >= l->count || c->lost >= LOOKS_MIN;
 }
 
 bool
 looks_is_lost(const struct looks *l, const struct heap_block *b)
 {
-	size_t lo = 0, hi = l->lost_count;
+	size_t lo = 0, hi = l->candidates;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (l->lost[mid].block.address < b->address)
+		if (l->at[mid].block.address < b->address)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < l->lost_count && is_same(&l->lost[lo].block, b);
+	return lo < l->candidates && is_same(&l->at[lo].block, b) &&
+	    is_lost(l, &l->at[lo]);
 }
 
 static void
-add_birth(struct looks_site *s, uint32_t birth)
+add_birth(uint32_t *first, uint32_t *last, uint32_t birth)
 {
-	if (s->first_birth > birth)
-		s->first_birth = birth;
-	if (s->last_birth < birth)
-		s->last_birth = birth;
+	if (*first > birth)
+		*first = birth;
+	if (*last < birth)
+		*last = birth;
 }
 
 static void
-add_candidate(struct looks_site *s, const struct candidate *c)
+add_possible(struct looks_site *s, const struct candidate *c)
+{
+	s->possible_blocks++;
+	s->possible_bytes += c->block.size;
+	add_birth(
+	    &s->possible_first_birth, &s->possible_last_birth, c->block.birth);
+	s->weak |= UINT32_C(1) << c->weak;
+}
+
+static void
+add_lost(struct looks_site *s, const struct candidate *c)
 {
 	uint64_t size = c->block.size;
 
 	s->blocks++;
 	s->bytes += size;
-	add_birth(s, c->block.birth);
+	add_birth(&s->first_birth, &s->last_birth, c->block.birth);
 	switch (c->role) {
 	case HEAP_DIRECT:
 		s->direct++;
@@ -275,19 +292,14 @@ sum_up(const struct looks *l, struct sites *list)
 	struct looks_site *s;
 	size_t i;
 
-	for (i = 0; i < l->lost_count; i++) {
-		s = site_in(list, l->lost[i].block.site);
+	for (i = 0; i < l->candidates; i++) {
+		s = site_in(list, l->at[i].block.site);
 		if (!s)
 			return -ENOMEM;
-		add_candidate(s, &l->lost[i]);
-	}
-	for (i = 0; i < l->possible_count; i++) {
-		s = site_in(list, l->possible[i].site);
-		if (!s)
-			return -ENOMEM;
-		s->possible_blocks++;
-		s->possible_bytes += l->possible[i].size;
-		add_birth(s, l->possible[i].birth);
+		if (is_lost(l, &l->at[i]))
+			add_lost(s, &l->at[i]);
+		else
+			add_possible(s, &l->at[i]);
 	}
 	for (i = 0; i < l->dropped.count; i++) {
 		s = site_in(list, l->dropped.at[i].site);

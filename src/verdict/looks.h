@@ -12,8 +12,10 @@
 /*
  * The process runs on while it is read, so that one look may miss a pointer
  * that moves. But a block that is lost stays lost. So a block is a candidate
- * only as long as every look finds it lost: the same address, site and birth,
- * born before the first look began.
+ * only as long as no look finds it held: the same address, site and birth, born
+ * before the first look began. It is lost if nothing at all pointed to it in any
+ * of the looks, or in the last LOOKS_MIN: what a function left behind below the
+ * stack pointer may go away. Else it is possible.
  *
  * A site is not trusted with a leak where its candidates were seen held again
  * (it moves pointers while we look), or were freed after they had seemed lost
@@ -32,10 +34,12 @@ struct looks_site {
 	uint64_t blocks, bytes;
 	uint64_t direct, cycle, indirect;
 	uint64_t direct_bytes, cycle_bytes, indirect_bytes;
-	uint32_t first_birth, last_birth; /* of candidates and possible ones */
-	/* held through weak pointers alone, in the last look */
+	uint32_t first_birth, last_birth;
+	/* held through weak pointers alone, in this look or that */
 	uint64_t possible_blocks, possible_bytes;
-	/* candidates of earlier looks */
+	uint32_t possible_first_birth, possible_last_birth;
+	uint32_t weak; /* bits: 1 << enum heap_weak */
+	/* what seemed lost before */
 	uint64_t held_again, freed_late;
 	bool moves, hides;
 };
@@ -60,7 +64,7 @@ int looks_count(const struct looks *l);
 int looks_sites(
     const struct looks *l, struct looks_site **ret, size_t *ret_count);
 
-/* Is this block of the last look a candidate still? */
+/* Is this block of the last look lost, as told above? */
 bool looks_is_lost(const struct looks *l, const struct heap_block *b);
 
 #endif

@@ -62,7 +62,7 @@ def main(report_path, text_path):
         return 1
     for p in report["processes"]:
         lost = p["leaks"].get("leak", {"blocks": 0})
-        sentence = f"Lost: {blocks(lost['blocks'])} ({size(lost.get('bytes', 0))})"
+        sentence = f"Leaked: {blocks(lost['blocks'])} ({size(lost.get('bytes', 0))})"
         if lost["blocks"] and sentence not in text:
             print(f"no sentence {sentence}")
             return 1

@@ -74,6 +74,7 @@ set_process(const char *word)
 	    {"unreadable_bytes", &verdicts.unreadable_bytes, 8},
 	    {"device_bytes", &verdicts.device_bytes, 8},
 	    {"ring_bytes", &verdicts.ring_bytes, 8},
+	    {"pause_ns", &verdicts.pause_ns, 8},
 	    {NULL, NULL, 0},
 	};
 

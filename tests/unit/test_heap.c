@@ -136,12 +136,17 @@ weak_pointers_make_it_possible_not_held(void **state)
 	assert_int_equal(heap_reach(g, 3), HEAP_POSSIBLE);
 	assert_int_equal(heap_reach(g, 4), HEAP_POSSIBLE);
 	assert_int_equal(heap_reach(g, 5), HEAP_POSSIBLE);
+	assert_int_equal(heap_weak(g, 0), HEAP_PAST_END);
+	assert_int_equal(heap_weak(g, 1), HEAP_MISALIGNED);
+	assert_int_equal(heap_weak(g, 2), HEAP_CERTAIN);
+	assert_int_equal(heap_weak(g, 3), HEAP_BELOW_SP);
+	assert_int_equal(heap_weak(g, 4), HEAP_PAST_END);
 	heap_free(g);
 }
 
 /* Blocks without a gap: an address may be the end of one and another's start. */
 static void
-the_end_of_one_and_the_start_of_the_next(void **state)
+a_seam_is_the_next_blocks(void **state)
 {
 	struct fake h;
 	uint64_t roots[] = {BASE + 64};
@@ -150,9 +155,43 @@ the_end_of_one_and_the_start_of_the_next(void **state)
 	(void)state;
 	fake_of(&h, 3, 64, 64);
 	g = judged(&h, roots, 1, 4096);
-	assert_int_equal(heap_reach(g, 0), HEAP_POSSIBLE);
+	assert_int_equal(heap_reach(g, 0), HEAP_LOST);
 	assert_int_equal(heap_reach(g, 1), HEAP_HELD);
 	assert_int_equal(heap_reach(g, 2), HEAP_LOST);
+	heap_free(g);
+}
+
+/* All blocks of a site have pointers past their ends, and no others. */
+static void
+a_seam_is_the_end_for_sites_that_keep_ends(void **state)
+{
+	struct fake h;
+	uint64_t roots[] = {BASE + 64, BASE + 128, BASE + 192, BASE + 320};
+	struct heap *g;
+
+	(void)state;
+	fake_of(&h, 5, 64, 64);
+	h.blocks[0].site = h.blocks[1].site = h.blocks[2].site = 9;
+	h.blocks[4].address += 64; /* block 3 has no neighbour */
+	h.blocks[3].site = 7;
+	point(&h, 0, 0, BASE + 320);
+	g = judged(&h, roots, 4, 4096);
+	assert_int_equal(heap_reach(g, 0), HEAP_LOST);
+	heap_free(g);
+	/* the last one's pointer is at no seam, and says what the others are */
+	h.blocks[3].site = 9;
+	roots[3] = BASE + 256;
+	g = judged(&h, roots + 1, 3, 4096);
+	assert_int_equal(heap_reach(g, 3), HEAP_HELD);
+	assert_int_equal(heap_reach(g, 2), HEAP_HELD);
+	assert_int_equal(heap_reach(g, 1), HEAP_LOST);
+	heap_free(g);
+	roots[2] = 0;
+	g = judged(&h, roots, 4, 4096);
+	assert_int_equal(heap_reach(g, 3), HEAP_POSSIBLE);
+	assert_int_equal(heap_weak(g, 3), HEAP_PAST_END);
+	assert_int_equal(heap_reach(g, 0), HEAP_POSSIBLE);
+	assert_int_equal(heap_weak(g, 0), HEAP_PAST_END);
 	heap_free(g);
 }
 
@@ -195,6 +234,27 @@ overlaps_and_nonsense_are_left_out(void **state)
 	assert_int_equal(heap_find(g, BASE + 50), 0);
 	assert_int_equal(heap_find(g, BASE + 149), 0);
 	assert_int_equal(heap_find(g, BASE + 150), -1);
+	heap_free(g);
+}
+
+static void
+blocks_come_in_any_order(void **state)
+{
+	struct heap_block blocks[100];
+	struct heap *g;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 100; i++)
+		blocks[i] = (struct heap_block){
+		    .address = BASE + (i < 70 ? i * 64 : (99 - i) * 64 + 16),
+		    .size = 8,
+		    .birth = 1};
+	assert_int_equal(heap_new(blocks, 100, LIMIT, &g), 0);
+	assert_int_equal(heap_count(g), 100);
+	for (i = 1; i < 100; i++)
+		assert_true(
+		    heap_blocks(g)[i - 1].address < heap_blocks(g)[i].address);
 	heap_free(g);
 }
 
@@ -252,18 +312,20 @@ static void
 oracle_word(const struct fake *h, uint64_t word, bool weak, uint8_t *row)
 {
 	uint64_t a = word & ((UINT64_C(1) << 48) - 1);
+	bool found = false;
 	size_t i;
 
 	for (i = 0; i < h->count; i++) {
 		const struct heap_block *b = &h->blocks[i];
-		bool in = a >= b->address && a < b->address + b->size;
-		bool end = a == b->address + b->size;
 
-		if (in && !weak)
-			row[i] |= 2;
-		else if (in || end)
-			row[i] |= 1;
+		if (a >= b->address && a < b->address + b->size) {
+			row[i] |= weak ? 1 : 2;
+			found = true;
+		}
 	}
+	for (i = 0; i < h->count && !found; i++)
+		if (a == h->blocks[i].address + h->blocks[i].size)
+			row[i] |= 1;
 }
 
 static void
@@ -380,9 +442,11 @@ main(void)
 	    cmocka_unit_test(what_nothing_points_to_is_lost),
 	    cmocka_unit_test(cycles_are_heads_unless_something_lost_holds_them),
 	    cmocka_unit_test(weak_pointers_make_it_possible_not_held),
-	    cmocka_unit_test(the_end_of_one_and_the_start_of_the_next),
+	    cmocka_unit_test(a_seam_is_the_next_blocks),
+	    cmocka_unit_test(a_seam_is_the_end_for_sites_that_keep_ends),
 	    cmocka_unit_test(a_block_of_no_bytes_is_held_by_its_address),
 	    cmocka_unit_test(overlaps_and_nonsense_are_left_out),
+	    cmocka_unit_test(blocks_come_in_any_order),
 	    cmocka_unit_test(no_blocks_at_all),
 	    cmocka_unit_test(its_memory_has_a_bound),
 	    cmocka_unit_test(random_heaps_are_judged_as_by_hand),

@@ -60,6 +60,7 @@ static const struct verdicts sample = {
     .unreadable_bytes = 5,
     .device_bytes = 6,
     .ring_bytes = 7,
+    .pause_ns = 8,
     .sites = sites,
     .count = 3,
 };
@@ -110,6 +111,7 @@ what_is_encoded_is_decoded(void **state)
 	assert_int_equal(v.unreadable_bytes, 5);
 	assert_int_equal(v.device_bytes, 6);
 	assert_int_equal(v.ring_bytes, 7);
+	assert_int_equal(v.pause_ns, 8);
 	verdicts_release(&v);
 	assert_null(v.sites);
 }

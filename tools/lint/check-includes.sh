@@ -22,7 +22,7 @@ may_include() {
 	export) echo "base cpu util trace reader names report json export" ;;
 	html) echo "base cpu util trace reader names report json export html" ;;
 	record) echo "base cpu util trace reader names report json record" ;;
-	cli) echo "base cpu util trace reader names report json check export html record cli" ;;
+	cli) echo "base cpu util trace reader names report json check export html record verdict cli" ;;
 	*) return 1 ;;
 	esac
 }

@@ -55,13 +55,17 @@ cpu_spend(int64_t *word, uint64_t by)
 }
 
 /*
- * Writes a word as it is, in one instruction. A page that is read first and
- * written then faults twice: once for the zero page, once for its own.
+ * Writes a word as it is, in one instruction, and says whether it is 0. A page
+ * that is read first and written then faults twice: once for the zero page,
+ * once for its own.
  */
-SEEP_INLINE void
+SEEP_INLINE bool
 cpu_touch(uint64_t *word)
 {
-	__asm__ volatile("orq $0, %0" : "+m"(*word) : : "cc");
+	bool is_zero;
+
+	__asm__ volatile("orq $0, %0" : "+m"(*word), "=@ccz"(is_zero));
+	return is_zero;
 }
 
 /* What was read before is older than what is read after: here it always is. */

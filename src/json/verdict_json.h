@@ -1,9 +1,9 @@
-/* verdict.h - verdicts as JSON. */
+/* verdict_json.h - verdicts as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_JSON_VERDICT_H
-#define SEEP_JSON_VERDICT_H
+#ifndef SEEP_JSON_VERDICT_JSON_H
+#define SEEP_JSON_VERDICT_JSON_H
 
-#include "report/verdict.h"
+#include "report/verdict_list.h"
 #include "report/view.h"
 
 /*
@@ -11,6 +11,9 @@
  * class in its key "also". Nothing before it.
  */
 void json_verdict_site(FILE *out, const struct view_site *s);
+
+/* The same of one class; nothing after it. */
+void json_verdict_part(FILE *out, uint32_t class, const struct verdict_part *p);
 
 /* ,"leaks":{...} of a process; nothing where nobody was asked to look. */
 void json_verdict_process(

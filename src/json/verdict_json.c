@@ -1,6 +1,6 @@
-/* verdict.c - verdicts as JSON. */
+/* verdict_json.c - verdicts as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "json/verdict.h"
+#include "json/verdict_json.h"
 
 #include <inttypes.h>
 
@@ -39,7 +39,7 @@ notes(FILE *out, uint32_t bits)
 
 /* Without its end. */
 static void
-part(FILE *out, uint32_t class, const struct verdict_part *p)
+put_part(FILE *out, uint32_t class, const struct verdict_part *p)
 {
 	(void)fprintf(out,
 	    "{\"class\":\"%s\",\"basis\":\"unreachable\",\"confidence\":%s",
@@ -66,17 +66,24 @@ part(FILE *out, uint32_t class, const struct verdict_part *p)
 static void
 found(FILE *out, const struct verdict_found *f)
 {
-	bool is_leak = f->leak.blocks > 0;
+	bool is_leak = f->leak.looks > 0;
 
-	part(out, is_leak ? VERDICT_LEAK : VERDICT_POSSIBLE,
+	put_part(out, is_leak ? VERDICT_LEAK : VERDICT_POSSIBLE,
 	    is_leak ? &f->leak : &f->possible);
 	json_key(out, "also");
-	if (is_leak && f->possible.blocks > 0) {
-		part(out, VERDICT_POSSIBLE, &f->possible);
+	if (is_leak && f->possible.looks > 0) {
+		put_part(out, VERDICT_POSSIBLE, &f->possible);
 		(void)putc('}', out);
 	} else {
 		(void)fputs("null", out);
 	}
+	(void)putc('}', out);
+}
+
+void
+json_verdict_part(FILE *out, uint32_t class, const struct verdict_part *p)
+{
+	put_part(out, class, p);
 	(void)putc('}', out);
 }
 
@@ -142,6 +149,7 @@ judged(FILE *out, const struct session *s, const struct process *p)
 	json_number(out, "looks", v->looks);
 	json_boolean(out, "at_exit", v->at_exit);
 	json_boolean(out, "stopped", v->stopped);
+	json_number(out, "pause_ns", v->pause_ns);
 	json_boolean(out, "heads_only", v->heads_only);
 	json_number(out, "begin_ns", v->begin_ns);
 	json_number(out, "end_ns", v->end_ns);

@@ -1,0 +1,350 @@
+/* cmd_leaks.c - seep leaks: what a running program has lost. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/input.h"
+#include "cli/name_opts.h"
+#include "cli/opts.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/view_opts.h"
+#include "cli/leaks_show.h"
+#include "reader/proc.h"
+#include "report/verdict.h"
+#include "verdict/judge.h"
+#include "verdict/looks.h"
+
+enum { TOP = 20, LOOKS_LIMIT = 1000 };
+
+#define WAIT_NS UINT64_C(2000000000)
+
+enum leaks_format { LEAKS_TEXT, LEAKS_JSON };
+
+struct leaks_command {
+	unsigned looks; /* 0: as many as it takes */
+	uint64_t wait_ns, max_memory;
+	bool stop, swap;
+	struct view_opts sites;
+	int format; /* enum leaks_format */
+	const char *path;
+	unsigned top;
+	struct names_options naming;
+	struct output_view view;
+};
+
+static _Noreturn void
+die_memory(void)
+{
+	die(CMD_INPUT, "leaks: out of memory");
+}
+
+/* ---- why not -------------------------------------------------------------- */
+
+/* kernel.yama.ptrace_scope: 1, ancestors may look; 2, root may; 3, nobody. */
+static int
+yama_scope(void)
+{
+	int fd =
+	    open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+	char digit = '0';
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, &digit, 1) != 1)
+		digit = '0';
+	(void)close(fd);
+	return digit - '0';
+}
+
+static _Noreturn void
+die_no_right(pid_t pid, const char *why)
+{
+	int scope = yama_scope();
+
+	if (strstr(why, "is traced by"))
+		die(CMD_INPUT,
+		    "leaks: process %d cannot be stopped: %s; try "
+		    "without --stop",
+		    (int)pid, why);
+	if (scope == 3)
+		die(CMD_INPUT,
+		    "leaks: process %d: its memory may not be read: "
+		    "kernel.yama.ptrace_scope is 3, which forbids it to "
+		    "everybody until the next boot",
+		    (int)pid);
+	if (scope > 0 && geteuid() != 0)
+		die(CMD_INPUT,
+		    "leaks: process %d: its memory may not be read: "
+		    "kernel.yama.ptrace_scope is %d%s; try as root%s",
+		    (int)pid, scope,
+		    scope == 1 ? ", so only its ancestors and root may" : "",
+		    scope == 1 ? ", or start it with: seep record CMD" : "");
+	die(CMD_INPUT,
+	    "leaks: process %d: its memory may not be read: it belongs to "
+	    "another user, or has made itself unreadable (prctl "
+	    "PR_SET_DUMPABLE); try as root",
+	    (int)pid);
+}
+
+static _Noreturn void
+die_unjudged(pid_t pid, const struct verdicts *v, const struct judge_about *a)
+{
+	switch (v->reason) {
+	case VERDICT_NO_RIGHT:
+		die_no_right(pid, a->why.text);
+	case VERDICT_OLD_CELLS:
+		die(CMD_INPUT,
+		    "leaks: process %d: no verdict: %s; start it with this "
+		    "version of seep",
+		    (int)pid, verdict_reason_words(v->reason));
+	case VERDICT_TOO_LARGE:
+		die(CMD_INPUT,
+		    "leaks: process %d: no verdict: %s (--max-memory raises "
+		    "the limit, which is a quarter of what is available)",
+		    (int)pid, a->why.text);
+	default:
+		if (a->why.text[0])
+			die(CMD_INPUT, "leaks: process %d: no verdict: %s",
+			    (int)pid, a->why.text);
+		die(CMD_INPUT, "leaks: process %d: no verdict: %s", (int)pid,
+		    verdict_reason_words(v->reason));
+	}
+}
+
+/* ---- looking -------------------------------------------------------------- */
+
+static void
+rest(uint64_t ns)
+{
+	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000),
+	    .tv_nsec = (long)(ns % 1000000000)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &t, &t) == EINTR)
+		;
+}
+
+static void
+look(const struct leaks_command *o, const struct process *p, pid_t pid,
+    struct verdicts *ret, struct judge_about *about)
+{
+	const struct judge_options options = {.max_bytes = o->max_memory,
+	    .with_swapped = o->swap,
+	    .stop = o->stop};
+	unsigned most = o->looks ? o->looks : o->stop ? 1 : LOOKS_MAX;
+	struct judge *j;
+
+	if (judge_new(p, pid, &options, &j) < 0)
+		die_memory();
+	for (unsigned i = 0; i < most; i++) {
+		progress_at(i, most);
+		if (judge_look(j) < 0 || (!o->looks && judge_is_certain(j)))
+			break;
+		if (i + 1 < most)
+			rest(o->wait_ns);
+	}
+	if (judge_finish(j, false, ret, about) < 0)
+		die_memory();
+	judge_free(j);
+}
+
+static struct process *
+find_process(const struct session *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->processes[i]->running_pid == pid)
+			return s->processes[i];
+	die(CMD_INPUT,
+	    "leaks: process %d has ended: only one that runs can be looked at",
+	    (int)pid);
+}
+
+/* Its parents, if their segment is in the same file: they name its sites. */
+static struct session *
+load_family(pid_t pid, const struct process *p)
+{
+	static const uint8_t none[16];
+	struct session *s = NULL;
+	struct fault where;
+	struct segfile *f;
+	char path[4096];
+	int slot;
+
+	if (memcmp(p->header.parent_uuid, none, sizeof(none)) == 0 ||
+	    proc_open(pid, &f, &slot, path, &where) < 0)
+		return NULL;
+	segfile_close(f);
+	return session_load(path, &s, &where) < 0 ? NULL : s;
+}
+
+static struct process *
+same_process(const struct session *s, const struct process *p)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (memcmp(s->processes[i]->header.uuid, p->header.uuid,
+		        sizeof(p->header.uuid)) == 0)
+			return s->processes[i];
+	return NULL;
+}
+
+/* Looks at a process that runs; the verdicts are with it from now on. */
+static void
+judge_process(const struct leaks_command *o, struct process *p, pid_t pid)
+{
+	struct judge_about about;
+
+	p->verdicts = calloc(1, sizeof(*p->verdicts));
+	if (!p->verdicts)
+		die_memory();
+	look(o, p, pid, p->verdicts, &about);
+	if (p->verdicts->reason != VERDICT_JUDGED)
+		die_unjudged(pid, p->verdicts, &about);
+	p->verdicts->pause_ns = about.pause_ns;
+}
+
+/* A PID is looked at; of all else stored verdicts are shown. */
+static int
+show(const struct cmd *self, const struct leaks_command *o, struct session *s,
+    const struct process *only, const struct view_options *view)
+{
+	const struct leaks_show what = {.command = self->name,
+	    .session = s,
+	    .only = only,
+	    .view = view,
+	    .top = o->top,
+	    .as_json = o->format == LEAKS_JSON,
+	    .path = o->path,
+	    .output = &o->view};
+	struct names *names = name_opts_open(self->name, &o->naming);
+	int answer;
+
+	progress_begin("finding names", NULL);
+	answer = leaks_show(&what, names);
+	names_free(names);
+	return answer;
+}
+
+static int
+run(const struct cmd *self, int argc, char **argv)
+{
+	struct leaks_command o = {
+	    .wait_ns = WAIT_NS, .sites = view_opts_default, .top = TOP};
+	int n = opts_parse(self, argc, argv, &o), answer;
+	const char *input = n > 0 ? argv[1] : NULL;
+	struct session *s, *family = NULL;
+	struct process *p = NULL, *again = NULL;
+	struct view_options view;
+	pid_t pid;
+
+	if (o.looks > LOOKS_LIMIT)
+		die(CMD_USAGE, "leaks: --looks takes a number up to %d",
+		    LOOKS_LIMIT);
+	o.sites.no_suppress = true; /* what start-up leaves is not lost */
+	view_opts_finish_exact("leaks", &o.sites, &view);
+	view.fold = true;
+	view.trim = true;
+	progress_begin("looking at", input ? input : INPUT_DEFAULT);
+	s = input_load(input);
+	if (input && input_is_pid(input, &pid)) {
+		p = find_process(s, pid);
+		family = load_family(pid, p);
+		judge_process(&o, p, pid);
+		again = family ? same_process(family, p) : NULL;
+		if (again) {
+			again->verdicts = p->verdicts;
+			p->verdicts = NULL;
+			p = again;
+		}
+	} else if (!leaks_show_has(s)) {
+		die(CMD_INPUT,
+		    "leaks: %s: has no verdicts: make a recording that has "
+		    "them with seep record --leaks CMD, or give the PID of a "
+		    "traced process that runs",
+		    input ? input : INPUT_DEFAULT);
+	}
+	answer = show(self, &o, again ? family : s, p, &view);
+	session_free(family);
+	session_free(s);
+	return answer;
+}
+
+#define AT(field) offsetof(struct leaks_command, field)
+
+static const struct opts_option looking[] = {
+    {"looks", 0, OPTS_COUNT, AT(looks), 0, "N",
+        "look N times (default: 3 to 12 times, until two looks in a row "
+        "change nothing)"},
+    {"wait", 0, OPTS_TIME, AT(wait_ns), 0, "TIME",
+        "wait so long between two looks (default 2s)"},
+    {"stop", 0, OPTS_FLAG, AT(stop), 0, NULL,
+        "look once, with all threads stopped (ptrace): registers are read, "
+        "too. How long that took is printed. Some calls that wait then return "
+        "EINTR: epoll_wait, recv with a time-out"},
+    {"swap", 0, OPTS_FLAG, AT(swap), 0, NULL,
+        "read memory that is swapped out: the kernel fetches it, so the "
+        "process needs more memory"},
+    {"max-memory", 0, OPTS_SIZE, AT(max_memory), 0, "SIZE",
+        "refuse to use more memory (default: a quarter of what is "
+        "available)"},
+    {0},
+};
+
+#define SITES(field) offsetof(struct view_opts, field)
+
+static const struct opts_option filters[] = {
+    {"include", 0, OPTS_REGEXP, SITES(include), 0, "RE",
+        "include only stacks in which a function matches"},
+    {"exclude", 0, OPTS_REGEXP, SITES(exclude), 0, "RE",
+        "exclude stacks in which a function matches"},
+    {"module", 0, OPTS_REGEXP, SITES(module), 0, "RE",
+        "include only stacks that pass through a matching program or "
+        "library"},
+    {"exclude-module", 0, OPTS_REGEXP, SITES(exclude_module), 0, "RE",
+        "exclude stacks that pass through a matching program or library"},
+    {"suppress", 0, OPTS_LIST, SITES(suppress), 0, "FILE",
+        "leave out what matches an entry of FILE, which is written as for "
+        "LeakSanitizer or valgrind"},
+    {0},
+};
+
+static const struct opts_option output[] = {
+    {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
+        "for people (the default), or for programs"},
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
+        "write to FILE when complete"},
+    {"top", 0, OPTS_COUNT, AT(top), 0, "N",
+        "the N largest places in the text (default 20, 0: all)"},
+    {0},
+};
+
+static const struct opts_group options[] = {
+    {"How to look", looking, 0},
+    {"Which sites", filters, AT(sites)},
+    {"Output", output, 0},
+    {"Where names come from", name_opts_rows, AT(naming)},
+    {"On a terminal", output_view_rows, AT(view)},
+    {0},
+};
+
+const struct cmd cmd_leaks = {
+    .name = "leaks",
+    .summary = "what a program has lost: nothing points to it",
+    .operands = "[INPUT]",
+    .about =
+        "Reads the memory of a traced process from outside, several times, "
+        "while it runs on, and prints the blocks to which nothing points any "
+        "more: LEAK where that is proven, POSSIBLE where it is not, with the "
+        "reason. INPUT is the PID of a traced process; of a recording that was "
+        "made with --leaks (default: " INPUT_DEFAULT ") the verdicts in it are "
+        "shown.\n\nExits with 0 when "
+        "there is no LEAK, with 1 when there is one, and with 3 when the "
+        "process could not be looked at.",
+    .options = options,
+    .run = run,
+};

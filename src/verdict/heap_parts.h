@@ -1,0 +1,123 @@
+/* heap_parts.h - what the files of heap.h share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_VERDICT_HEAP_PARTS_H
+#define SEEP_VERDICT_HEAP_PARTS_H
+
+#include "verdict/heap.h"
+
+/*
+ * An edge is the index of the block that is pointed to, and above it the kind
+ * of the pointer: enum heap_weak, or HEAP_AT_SEAM.
+ */
+enum {
+	HEAP_INDEX_BITS = 29,
+	HEAP_AT_SEAM = 7, /* certain; and right behind the block before */
+	HEAP_WORDS = 256,
+};
+
+#define HEAP_BLOCKS_MAX ((UINT32_C(1) << HEAP_INDEX_BITS) - 1)
+#define HEAP_NO_BLOCK   UINT32_MAX
+
+static inline uint32_t
+heap_edge(uint32_t index, unsigned kind)
+{
+	return index | (uint32_t)kind << HEAP_INDEX_BITS;
+}
+
+static inline uint32_t
+heap_edge_to(uint32_t edge)
+{
+	return edge & HEAP_BLOCKS_MAX;
+}
+
+static inline unsigned
+heap_edge_kind(uint32_t edge)
+{
+	return edge >> HEAP_INDEX_BITS;
+}
+
+static inline bool
+heap_edge_is_weak(uint32_t edge)
+{
+	unsigned kind = heap_edge_kind(edge);
+
+	return kind != HEAP_CERTAIN && kind != HEAP_AT_SEAM;
+}
+
+/*
+ * For each page of a region the first block that ends behind the page's
+ * beginning. A region is found by hash: heaps are few ranges, far apart.
+ */
+struct heap_region {
+	uint64_t number; /* of 2 MiB, plus 1; 0: free */
+	uint32_t *first; /* by page */
+};
+
+/*
+ * A word that may be a pointer. Words are looked up many at a time, in three
+ * rounds that each ask for the memory that the next one needs: a heap is larger
+ * than any cache, and one look-up after the other would wait for memory three
+ * times each.
+ */
+struct heap_word {
+	uint64_t address;
+	const uint32_t *first; /* of its page, NULL: there is no block */
+	uint32_t source; /* the block that has it, HEAP_NO_BLOCK: a root */
+	uint8_t weak;    /* enum heap_weak */
+};
+
+/* Targets, one after the other. */
+struct heap_edges {
+	uint32_t *at;
+	size_t count, room;
+};
+
+struct heap {
+	struct heap_block *blocks;
+	size_t count;
+	uint64_t refused;
+	uint64_t lo, hi; /* all blocks, and the byte behind the last */
+	uint64_t bytes, max_bytes;
+
+	struct heap_region *regions;
+	uint64_t region_mask;
+	uint64_t seed; /* of this run: addresses are chosen by the host */
+
+	struct heap_word words[HEAP_WORDS];
+	size_t pending;
+
+	struct heap_edges edges; /* of blocks, in the order of blocks */
+	uint64_t *begin;         /* of each block, count + 1 of them; before
+	                  * heap_judge() how many the block before has */
+	struct heap_edges roots;
+
+	size_t scanned;    /* the words of blocks before this one have come */
+	uint64_t scan_end; /* end of the heap memory that has come */
+	uint32_t carry;    /* its last four bytes */
+
+	uint8_t *reach;
+	uint8_t *detail; /* role of a lost one, weak kind of a possible one */
+};
+
+/* Zeroed; NULL with *err. Counted against the bound of this heap. */
+void *heap_take(struct heap *h, size_t count, size_t size, int *err);
+
+/* What was taken and freed again. */
+void heap_give(struct heap *h, uint64_t bytes);
+
+int heap_add_edge(struct heap *h, struct heap_edges *e, uint32_t edge);
+
+/* The entry of the page index for an address, NULL: no block is near. */
+const uint32_t *heap_first_of_page(const struct heap *h, uint64_t address);
+
+/*
+ * The last block that begins at or below the address, if the address is in it
+ * or right behind it; else HEAP_NO_BLOCK.
+ */
+uint32_t heap_find_from(
+    const struct heap *h, const uint32_t *first, uint64_t address);
+
+/* Looks up the words that wait. */
+int heap_flush(struct heap *h);
+
+#endif

@@ -1,0 +1,58 @@
+/* judge.h - looks at a process until it is certain what is lost. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_VERDICT_JUDGE_H
+#define SEEP_VERDICT_JUDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "reader/process.h"
+#include "trace/verdicts.h"
+#include "util/fault.h"
+
+struct judge_options {
+	uint64_t max_bytes; /* of our memory; 0: judge_default_memory() */
+	bool with_swapped;
+	bool stop; /* the threads, for the length of each look */
+};
+
+/* What a reader wants to know beyond the verdicts. */
+struct judge_about {
+	uint64_t pause_ns;   /* for how long threads were stopped, at most */
+	uint64_t threads;    /* that were stopped */
+	uint64_t read_bytes; /* in the last look */
+	struct fault why;    /* words for verdicts.reason, where it has some */
+};
+
+struct judge;
+
+/*
+ * A process that runs as `pid` and has this segment. Only blocks that were born
+ * before this call are judged. Borrows p. -ENOMEM.
+ */
+int judge_new(const struct process *p, pid_t pid, const struct judge_options *o,
+    struct judge **ret);
+void judge_free(struct judge *j);
+
+/*
+ * One look. After a failure there are no more: judge_finish() has the reason.
+ * Where one look was whole and a later one was not, there is no verdict either:
+ * a process that ends makes all its blocks seem lost.
+ */
+int judge_look(struct judge *j);
+
+/* Have there been enough looks? */
+bool judge_is_certain(const struct judge *j);
+
+/*
+ * What was found; for verdicts_release(). `proof`: one look is enough, because
+ * no thread ran meanwhile. -ENOMEM; all else is in ret->reason.
+ */
+int judge_finish(struct judge *j, bool proof, struct verdicts *ret,
+    struct judge_about *ret_about);
+
+/* A quarter of what the machine has left. */
+uint64_t judge_default_memory(void);
+
+#endif

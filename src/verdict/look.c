@@ -1,0 +1,339 @@
+/* look.c - one look at the memory of a process: its blocks and who points to them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verdict/look.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/foreign.h"
+#include "reader/live_map.h"
+#include "verdict/kernel.h"
+#include "verdict/owned.h"
+#include "verdict/pass.h"
+#include "verdict/ranges.h"
+#include "verdict/roots.h"
+
+enum {
+	PAGE = FOREIGN_PAGE_BYTES,
+	REST_US = 100,
+	PIECE_PAGES = 16,
+	RING_LEAST = PAGE, /* of a ring that is not mapped */
+};
+
+#define MAP_BUDGET_NS UINT64_C(120000000000) /* a live map has an end */
+
+struct look {
+	pid_t pid;
+	const struct seg_header *header;
+	const struct look_options *o;
+	struct foreign *memory;
+	struct roots_areas areas;
+	struct threads threads; /* of a look without a stop */
+	struct heap *heap;
+	struct owned *owned;
+	struct look_seen *seen;
+	struct fault *where;
+};
+
+/* ---- blocks --------------------------------------------------------------- */
+
+struct block_list {
+	struct heap_block *at;
+	size_t count, room, most;
+	bool is_full;
+};
+
+static bool
+add_block(const struct live_map_block *b, void *arg)
+{
+	struct block_list *l = arg;
+
+	if (l->count == l->most) {
+		l->is_full = true;
+		return false;
+	}
+	if (l->count == l->room) {
+		size_t room = l->room ? l->room * 2 : 4096;
+		struct heap_block *at = reallocarray(l->at, room, sizeof(*at));
+
+		if (!at)
+			return false;
+		l->at = at;
+		l->room = room;
+	}
+	l->at[l->count++] = (struct heap_block){.address = b->address,
+	    .size = b->size_known ? b->size : 0,
+	    .site = b->site,
+	    /* on the parent's clock: before the first tick of this one */
+	    .birth = b->is_inherited ? 0 : b->birth};
+	return true;
+}
+
+static int
+too_large(const struct look *l, const char *what)
+{
+	return fault_set(l->where, -E2BIG,
+	    "%s: more than %llu MiB would be needed", what,
+	    (unsigned long long)(l->o->max_bytes >> 20));
+}
+
+static int
+read_blocks(struct look *l)
+{
+	struct block_list list = {.most = l->o->max_bytes / 48};
+	struct live_map m = {
+	    .each = add_block, .arg = &list, .wants_inherited = true};
+	int err = live_map_read(&m, l->pid, l->header, MAP_BUDGET_NS);
+
+	if (err == 0 && !m.is_exact)
+		err = -ENOTSUP;
+	if (err == -EFAULT)
+		err = -ESRCH; /* of a collector of ours that is only so */
+	if (err < 0 && m.why.text[0])
+		(void)fault_set(l->where, err, "%s", m.why.text);
+	l->seen->heads_only |= m.is_partial;
+	live_map_release(&m);
+	if (list.is_full)
+		err = too_large(l, "its blocks are too many");
+	if (err < 0) {
+		free(list.at);
+		return err;
+	}
+	err = heap_adopt(list.at, list.count, l->o->max_bytes, &l->heap);
+	if (err == -E2BIG)
+		return too_large(l, "its blocks are too many");
+	return err;
+}
+
+/* ---- the pass over its memory --------------------------------------------- */
+
+/* Memory that was not read, by the reason that its mapping has. */
+static void
+count_unread(
+    struct look *l, uint64_t address, uint64_t bytes, enum foreign_page kind)
+{
+	const struct roots_area *a = roots_at(&l->areas, address);
+
+	if (kind == FOREIGN_SWAPPED)
+		l->seen->swapped_bytes += bytes;
+	else if (a && a->kind == ROOTS_DEVICE)
+		l->seen->device_bytes += bytes;
+	else if (kind == FOREIGN_REFUSED)
+		l->seen->unreadable_bytes += bytes;
+	else if (kind == FOREIGN_FILE && a && a->kind == ROOTS_SHARED &&
+	    a->can_write)
+		l->seen->unreadable_bytes += bytes;
+}
+
+static int
+scan(
+    void *context, int part, uint64_t address, const uint8_t *bytes, size_t len)
+{
+	struct look *l = context;
+	int err = 0;
+
+	if (part == HEAP_BLOCKS)
+		err = owned_note_headers(l->owned, address, bytes, len);
+	else
+		l->seen->root_bytes += len;
+	l->seen->read_bytes += len;
+	if (err == 0)
+		err = heap_scan(
+		    l->heap, (enum heap_part)part, address, bytes, len);
+	return err == -E2BIG ? too_large(l, "its pointers are too many") : err;
+}
+
+static void
+unread(void *context, uint64_t address, uint64_t bytes, int kind)
+{
+	count_unread(context, address, bytes, (enum foreign_page)kind);
+}
+
+/* Pages with blocks, and with the header before each. */
+static int
+pass_blocks(struct look *l, struct pass *p)
+{
+	const struct heap_block *b = heap_blocks(l->heap);
+	uint64_t start = 0, end = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < heap_count(l->heap) && err == 0; i++) {
+		uint64_t from = (b[i].address - OWNED_HEADER) & -(uint64_t)PAGE;
+		uint64_t to =
+		    (b[i].address + b[i].size + PAGE - 1) & -(uint64_t)PAGE;
+
+		l->seen->bytes += b[i].size;
+		if (b[i].address < OWNED_HEADER)
+			from = 0;
+		if (from > end || i == 0) {
+			err = pass_add(p, HEAP_BLOCKS, start, end);
+			start = from;
+		}
+		if (to > end)
+			end = to;
+	}
+	if (err == 0)
+		err = pass_add(p, HEAP_BLOCKS, start, end);
+	return err == 0 ? pass_flush(p) : err;
+}
+
+static int
+pass_ranges(struct pass *p, const struct ranges *r, enum heap_part part)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < r->count && err == 0; i++)
+		err = pass_add(p, part, r->at[i].start, r->at[i].end);
+	return err;
+}
+
+static int
+pass_roots(struct look *l, struct pass *p)
+{
+	const struct threads *t =
+	    l->o->stop ? &l->o->stop->threads : &l->threads;
+	struct roots_plan plan = {{0}, {0}};
+	struct ranges not = {0};
+	int err = owned_settle(l->owned, l->memory, &l->areas,
+	    l->seen->heads_only, &not, l->where);
+
+	if (err == 0)
+		err = roots_plan(&l->areas, &not, t->pointers, t->count, &plan);
+	if (err == 0)
+		err = pass_ranges(p, &plan.certain, HEAP_ROOT);
+	if (err == 0)
+		err = pass_ranges(p, &plan.weak, HEAP_WEAK_ROOT);
+	if (err == 0)
+		err = pass_flush(p);
+	ranges_release(&not );
+	roots_plan_release(&plan);
+	return err;
+}
+
+static int
+pass_all(struct look *l)
+{
+	const struct pass_visitor visitor = {
+	    .scan = scan, .unread = unread, .context = l};
+	struct pass *p;
+	int err = pass_new(l->memory, &visitor, l->where, &p);
+
+	if (err < 0)
+		return err;
+	err = pass_blocks(l, p);
+	if (err == 0)
+		err = pass_roots(l, p);
+	pass_free(p);
+	return err;
+}
+
+/* ---- what is in no memory ------------------------------------------------- */
+
+static int
+add_word(uint64_t word, void *context)
+{
+	return heap_root(context, word);
+}
+
+static int
+add_words(struct look *l)
+{
+	const struct threads *t =
+	    l->o->stop ? &l->o->stop->threads : &l->threads;
+	struct kernel_seen seen;
+	int err = 0;
+
+	for (size_t i = 0; i < t->word_count && err == 0; i++)
+		err = heap_root(l->heap, t->words[i]);
+	if (err == 0)
+		err = kernel_words(l->pid, add_word, l->heap, &seen);
+	if (err < 0)
+		return err;
+	l->seen->unreadable_bytes += seen.not_read;
+	if (seen.has_io_uring && l->seen->ring_bytes == 0)
+		l->seen->ring_bytes = RING_LEAST;
+	return 0;
+}
+
+/* ---- all of it ------------------------------------------------------------ */
+
+static int
+read_areas(struct look *l)
+{
+	char *text;
+	size_t len;
+	int err = foreign_maps(l->pid, &text, &len);
+
+	if (err < 0)
+		return err == -EACCES ? -EPERM : err;
+	err = roots_parse(text, &l->areas);
+	free(text);
+	if (err == 0 && l->areas.count == 0)
+		err = -ESRCH; /* a process without memory has ended */
+	for (size_t i = 0; err == 0 && i < l->areas.count; i++) {
+		const struct roots_area *a = &l->areas.at[i];
+
+		if (a->kind == ROOTS_RING)
+			l->seen->ring_bytes += a->end - a->start;
+	}
+	return err;
+}
+
+static int
+take(struct look *l)
+{
+	const struct foreign_options reading = {.piece_pages = PIECE_PAGES,
+	    .rest_us = l->o->stop ? 0 : REST_US,
+	    .with_swapped = l->o->with_swapped};
+	int err = foreign_open(l->pid, &reading, &l->memory, l->where);
+
+	if (err == 0)
+		err = read_blocks(l);
+	if (err == 0)
+		err = read_areas(l);
+	if (err == 0 && !l->o->stop)
+		err = threads_read(l->pid, &l->threads);
+	if (err == 0)
+		err = owned_new(l->heap, l->header, &l->owned);
+	if (err == 0)
+		err = pass_all(l);
+	if (err == 0)
+		err = add_words(l);
+	if (err == 0 && !foreign_is_same(l->memory))
+		err = -ESRCH;
+	if (err == 0)
+		err = heap_judge(l->heap);
+	if (err == -E2BIG && !l->where->text[0])
+		err = too_large(l, "its pointers are too many");
+	return err;
+}
+
+int
+look_take(pid_t pid, const struct seg_header *header,
+    const struct look_options *o, struct heap **ret, struct look_seen *ret_seen,
+    struct fault *where)
+{
+	struct look l = {.pid = pid,
+	    .header = header,
+	    .o = o,
+	    .seen = ret_seen,
+	    .where = where};
+	int err;
+
+	*ret_seen = (struct look_seen){.heads_only = o->heads_only};
+	where->text[0] = '\0';
+	err = take(&l);
+	if (err == 0) {
+		ret_seen->blocks = heap_count(l.heap);
+		ret_seen->refused_blocks = heap_refused(l.heap);
+		*ret = l.heap;
+		l.heap = NULL;
+	}
+	heap_free(l.heap);
+	owned_free(l.owned);
+	roots_release(&l.areas);
+	threads_release(&l.threads);
+	foreign_close(l.memory);
+	return err;
+}

@@ -1,0 +1,55 @@
+/* look.h - one look at the memory of a process: its blocks and who points to them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_VERDICT_LOOK_H
+#define SEEP_VERDICT_LOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trace/format.h"
+#include "util/fault.h"
+#include "verdict/heap.h"
+#include "verdict/threads.h"
+
+/*
+ * The process runs on meanwhile, unless its threads are stopped. It makes no
+ * system call and gets no page for it. Its memory is read in pieces of 64 KiB
+ * with rests between them, so that a thread that maps or unmaps memory need not
+ * wait for us.
+ */
+struct look_options {
+	uint64_t max_bytes; /* of our memory */
+	bool with_swapped;
+	/*
+	 * Blocks may be missing in the live map: what is between the others then
+	 * counts as roots.
+	 */
+	bool heads_only;
+	const struct threads_stop *stop; /* NULL: the threads run */
+};
+
+struct look_seen {
+	uint64_t blocks, bytes, refused_blocks;
+	/* bytes that were not read, by cause */
+	uint64_t swapped_bytes, unreadable_bytes, device_bytes, ring_bytes;
+	/*
+	 * Of shared memory that this process has not touched. A forked child
+	 * may have inherited pointers in it.
+	 */
+	uint64_t unseen_shared_bytes;
+	uint64_t read_bytes, root_bytes;
+	bool heads_only; /* asked for, or pages of the live map are missing */
+};
+
+/*
+ * *ret is judged. -ESRCH: the process has ended, or became another program:
+ * nothing is known. -EPERM: we may not look. -ETIMEDOUT: its memory does not
+ * come. -ENOTSUP: not a live map that has exact addresses. -E2BIG: more than
+ * max_bytes, see `where`. -ENOMEM.
+ */
+int look_take(pid_t pid, const struct seg_header *header,
+    const struct look_options *o, struct heap **ret, struct look_seen *ret_seen,
+    struct fault *where);
+
+#endif

@@ -1,0 +1,309 @@
+/* roots.c - which memory of a process may hold the pointers of a program. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verdict/roots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/room.h"
+
+enum {
+	AREAS_MAX = 1 << 20, /* 16 times as many as a process may have */
+	PAGE = 4096,
+	RED_ZONE = 128, /* below the stack pointer, and still in use */
+};
+
+#define ADDRESS_END (UINT64_C(1) << 47)
+
+/* ---- /proc/PID/maps ------------------------------------------------------- */
+
+static bool
+begins_with(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* "START-END perms offset major:minor inode   path", up to a newline */
+struct line {
+	uint64_t start, end, inode;
+	const char *perms, *path;
+	size_t path_len;
+};
+
+static bool
+split_line(const char *p, const char *end, struct line *ret)
+{
+	char *at;
+
+	ret->start = strtoull(p, &at, 16);
+	if (*at != '-')
+		return false;
+	ret->end = strtoull(at + 1, &at, 16);
+	if (*at != ' ' || end - at < 6)
+		return false;
+	ret->perms = at + 1;
+	p = at + 1;
+	for (int field = 0; field < 3; field++) {
+		p = memchr(p, ' ', (size_t)(end - p));
+		if (!p)
+			return false;
+		p++;
+	}
+	ret->inode = strtoull(p, &at, 10);
+	if (at > end)
+		return false;
+	while (at < end && *at == ' ')
+		at++;
+	ret->path = at;
+	ret->path_len = (size_t)(end - at);
+	return ret->start < ret->end && ret->end <= ADDRESS_END &&
+	    ret->start % PAGE == 0 && ret->end % PAGE == 0;
+}
+
+/* Does the file's name begin with this? */
+static bool
+is_named(const struct line *l, const char *name)
+{
+	const char *slash = memrchr(l->path, '/', l->path_len);
+
+	return slash && slash + 1 + strlen(name) <= l->path + l->path_len &&
+	    begins_with(slash + 1, name);
+}
+
+static bool
+has_end(const struct line *l, const char *tail)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = l->path_len, n = strlen(tail);
+
+	if (len > sizeof(deleted) - 1 &&
+	    memcmp(l->path + len - (sizeof(deleted) - 1), deleted,
+	        sizeof(deleted) - 1) == 0)
+		len -= sizeof(deleted) - 1;
+	return len >= n && memcmp(l->path + len - n, tail, n) == 0;
+}
+
+static enum roots_kind
+kind_of(const struct line *l)
+{
+	if (begins_with(l->path, "[v")) /* vvar, vdso, vsyscall */
+		return ROOTS_KERNEL;
+	if (begins_with(l->path, "[heap]"))
+		return ROOTS_HEAP;
+	if (begins_with(l->path, "[stack]"))
+		return ROOTS_STACK;
+	if (begins_with(l->path, "anon_inode:[io_uring]"))
+		return ROOTS_RING;
+	if (l->inode && (has_end(l, ".seg") || has_end(l, ".seg.ctl")))
+		return ROOTS_OURS;
+	if (l->inode && is_named(l, "libseep"))
+		return ROOTS_OURS;
+	if ((begins_with(l->path, "/dev/") &&
+	        !begins_with(l->path, "/dev/shm/") &&
+	        !begins_with(l->path, "/dev/zero")) ||
+	    begins_with(l->path, "/sys/") || begins_with(l->path, "/proc/"))
+		return ROOTS_DEVICE;
+	return l->perms[3] == 's' ? ROOTS_SHARED : ROOTS_MEMORY;
+}
+
+int
+roots_parse(const char *text, struct roots_areas *ret)
+{
+	*ret = (struct roots_areas){0};
+	for (const char *p = text; *p && ret->count < AREAS_MAX;) {
+		const char *end = strchrnul(p, '\n');
+		struct line l;
+
+		if (split_line(p, end, &l) &&
+		    (ret->count == 0 ||
+		        ret->at[ret->count - 1].end <= l.start)) {
+			if (room_make(&ret->at, &ret->room, ret->count,
+			        sizeof(*ret->at)) < 0) {
+				roots_release(ret);
+				return -ENOMEM;
+			}
+			ret->at[ret->count++] =
+			    (struct roots_area){.start = l.start,
+			        .end = l.end,
+			        .kind = kind_of(&l),
+			        .can_read = l.perms[0] == 'r',
+			        .can_write = l.perms[1] == 'w',
+			        .is_libc = l.inode && is_named(&l, "libc.so.6"),
+			        .is_file = l.inode != 0};
+		}
+		p = *end ? end + 1 : end;
+	}
+	return 0;
+}
+
+void
+roots_release(struct roots_areas *a)
+{
+	free(a->at);
+	*a = (struct roots_areas){0};
+}
+
+const struct roots_area *
+roots_at(const struct roots_areas *a, uint64_t address)
+{
+	size_t low = 0, high = a->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (a->at[mid].end <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < a->count && a->at[low].start <= address ? &a->at[low]
+	                                                     : NULL;
+}
+
+/* ---- what to scan --------------------------------------------------------- */
+
+/*
+ * Is nothing but one stack in this area? That of the first thread is; another
+ * one where a guard page lies below it. Coroutines may have theirs side by side
+ * in one mapping, and what is below the one is the other then.
+ */
+static bool
+is_one_stack(const struct roots_areas *a, size_t i)
+{
+	const struct roots_area *x = &a->at[i];
+
+	if (x->kind == ROOTS_STACK)
+		return true;
+	return x->kind == ROOTS_MEMORY && !x->is_file && i > 0 &&
+	    x[-1].end == x->start && !x[-1].can_read && !x[-1].can_write;
+}
+
+/* Where the part of an area begins that is in use, by the stack pointers. */
+static uint64_t
+begin_of(const struct roots_areas *a, size_t i, const uint64_t *pointers,
+    size_t count)
+{
+	const struct roots_area *x = &a->at[i];
+	uint64_t begin = x->start;
+	size_t inside = 0;
+
+	for (size_t k = 0; k < count; k++) {
+		if (pointers[k] < x->start || pointers[k] >= x->end)
+			continue;
+		inside++;
+		begin = (pointers[k] & ~UINT64_C(7)) - RED_ZONE;
+	}
+	if (inside != 1 || begin < x->start || !is_one_stack(a, i))
+		return x->start;
+	return begin;
+}
+
+static int
+add_areas(const struct roots_areas *a, const uint64_t *pointers, size_t count,
+    struct ranges *certain, struct ranges *weak)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < a->count && err == 0; i++) {
+		const struct roots_area *x = &a->at[i];
+		uint64_t begin = x->start;
+
+		if (x->kind > ROOTS_STACK)
+			continue;
+		if (count > 0)
+			begin = begin_of(a, i, pointers, count);
+		err = ranges_add(weak, x->start, begin);
+		if (err == 0)
+			err = ranges_add(certain, begin, x->end);
+	}
+	return err;
+}
+
+int
+roots_plan(const struct roots_areas *a, const struct ranges * not,
+    const uint64_t *pointers, size_t count, struct roots_plan *ret)
+{
+	struct ranges certain = {0}, weak = {0};
+	int err = add_areas(a, pointers, count, &certain, &weak);
+
+	ranges_settle(&certain);
+	ranges_settle(&weak);
+	if (err == 0)
+		err = ranges_subtract(&certain, not, &ret->certain);
+	if (err == 0)
+		err = ranges_subtract(&weak, not, &ret->weak);
+	ranges_release(&certain);
+	ranges_release(&weak);
+	if (err < 0)
+		roots_plan_release(ret);
+	return err;
+}
+
+void
+roots_plan_release(struct roots_plan *p)
+{
+	ranges_release(&p->certain);
+	ranges_release(&p->weak);
+}
+
+/* ---- glibc's first arena -------------------------------------------------- */
+
+/*
+ * struct malloc_state of glibc 2.27 and later, in words: lock and flags, a flag,
+ * 10 lists of small chunks, the top chunk, the last remainder; 127 pairs of
+ * list heads, where an empty list points to 16 bytes before its own pair; 2
+ * words of bits; the next arena, which is itself where there is one; three more
+ * and two sums.
+ */
+enum {
+	ARENA_TOP = 12,
+	ARENA_BINS = 14,
+	ARENA_BIN_COUNT = 127,
+	ARENA_NEXT = ARENA_BINS + 2 * ARENA_BIN_COUNT + 2,
+	ARENA_WORDS = ARENA_NEXT + 5,
+	ARENA_EMPTY_LEAST = 16, /* so many empty lists make it certain */
+	ARENA_HEAP_BYTES = 64 << 20,
+};
+
+static bool
+is_arena(uint64_t address, const uint64_t *w)
+{
+	unsigned empty = 0;
+
+	for (unsigned i = 0; i < ARENA_BIN_COUNT; i++) {
+		unsigned k = ARENA_BINS + 2 * i;
+		uint64_t self = address + (uint64_t)k * 8 - 16;
+
+		if (w[k] == self && w[k + 1] == self)
+			empty++;
+		else if (w[k] % 16 || w[k + 1] % 16 || !w[k] || !w[k + 1])
+			return false;
+	}
+	/* another arena begins behind the header of its first heap */
+	return empty >= ARENA_EMPTY_LEAST &&
+	    (w[ARENA_NEXT] == address ||
+	        (w[ARENA_NEXT] && w[ARENA_NEXT] % ARENA_HEAP_BYTES < 256));
+}
+
+bool
+roots_find_arena(
+    uint64_t address, const void *bytes, size_t len, struct range *ret)
+{
+	const uint64_t *words = bytes;
+	size_t count = len / 8;
+
+	for (size_t i = 0; i + ARENA_WORDS <= count; i += 2) {
+		/* a quick look first: some list of the larger chunks is empty */
+		uint64_t at = address + i * 8;
+
+		if (words[i + ARENA_NEXT] != at &&
+		    words[i + ARENA_NEXT] % ARENA_HEAP_BYTES >= 256)
+			continue;
+		if (!is_arena(at, words + i))
+			continue;
+		*ret = (struct range){at, at + ARENA_WORDS * 8};
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,321 @@
+/* threads.c - the threads of a process: stack pointers, registers, a stop. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verdict/threads.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/room.h"
+
+enum {
+	THREADS_MAX = 1 << 15,
+	ROUNDS_MAX = 64,          /* threads that start while others stop */
+	STOP_NS = 1000000000,     /* for one thread to stop */
+	REGISTER_BYTES_MAX = 4096 /* of one set */
+};
+
+static int
+add_word(uint64_t **at, size_t *room, size_t *count, uint64_t word)
+{
+	int err = room_make(at, room, *count, sizeof(**at));
+
+	if (err == 0)
+		(*at)[(*count)++] = word;
+	return err;
+}
+
+void
+threads_release(struct threads *t)
+{
+	free(t->pointers);
+	free(t->words);
+	*t = (struct threads){0};
+}
+
+/* ---- without a stop ------------------------------------------------------- */
+
+/*
+ * "running", or "NUMBER 0xARG ... 0xSP 0xPC" with six arguments, or "-1 0xSP
+ * 0xPC" outside of a system call.
+ */
+bool
+threads_parse(const char *text, uint64_t *ret_pointer, uint64_t ret_words[6],
+    size_t *ret_count)
+{
+	uint64_t words[8];
+	size_t n = 0;
+	char *end;
+
+	if (strncmp(text, "running", 7) == 0)
+		return false;
+	(void)strtoll(text, &end, 10);
+	if (end == text)
+		return false;
+	while (n < 8 && end[0] == ' ' && end[1] == '0' && end[2] == 'x') {
+		words[n] = strtoull(end + 3, &end, 16);
+		n++;
+	}
+	if (n != 2 && n != 8)
+		return false;
+	*ret_pointer = words[n - 2];
+	*ret_count = n - 2;
+	memcpy(ret_words, words, (n - 2) * sizeof(words[0]));
+	return true;
+}
+
+static int
+read_thread(int tasks, const char *name, struct threads *t)
+{
+	char path[64], text[256];
+	uint64_t pointer, words[6];
+	size_t count;
+	ssize_t n;
+	int fd, err;
+
+	(void)snprintf(path, sizeof(path), "%.32s/syscall", name);
+	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		(void)close(fd);
+	if (n < 0) {
+		t->not_asked++;
+		return 0;
+	}
+	text[n] = '\0';
+	if (!threads_parse(text, &pointer, words, &count)) {
+		t->running++;
+		return 0;
+	}
+	err = add_word(&t->pointers, &t->room, &t->count, pointer);
+	for (size_t i = 0; i < count && err == 0; i++)
+		err = add_word(
+		    &t->words, &t->word_room, &t->word_count, words[i]);
+	return err;
+}
+
+/* The directory of threads, or negative errno. */
+static int
+open_tasks(pid_t pid, DIR **ret)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	*ret = opendir(path);
+	if (*ret)
+		return 0;
+	return errno == ENOENT ? -ESRCH : -errno;
+}
+
+int
+threads_read(pid_t pid, struct threads *ret)
+{
+	const struct dirent *e;
+	size_t seen = 0;
+	DIR *d;
+	int err = open_tasks(pid, &d);
+
+	*ret = (struct threads){0};
+	if (err < 0)
+		return err;
+	while (err == 0 && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		if (++seen > THREADS_MAX)
+			ret->not_asked++;
+		else
+			err = read_thread(dirfd(d), e->d_name, ret);
+	}
+	(void)closedir(d);
+	if (err < 0)
+		threads_release(ret);
+	return err;
+}
+
+/* ---- with one ------------------------------------------------------------- */
+
+pid_t
+threads_tracer(pid_t pid)
+{
+	char path[64], line[256];
+	pid_t tracer = 0;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, "TracerPid:", 10) == 0)
+			tracer = (pid_t)strtol(line + 10, NULL, 10);
+	if (f)
+		(void)fclose(f);
+	return tracer;
+}
+
+/* One set of registers, as words; a set that is not there has none. */
+static int
+add_registers(struct threads *t, pid_t tid, int set)
+{
+	uint64_t words[REGISTER_BYTES_MAX / 8];
+	struct iovec v = {.iov_base = words, .iov_len = sizeof(words)};
+	int err = 0;
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)set, &v) < 0)
+		return 0;
+	for (size_t i = 0; i < v.iov_len / 8 && err == 0; i++)
+		err = add_word(
+		    &t->words, &t->word_room, &t->word_count, words[i]);
+	if (err == 0 && set == NT_PRSTATUS) {
+#if defined(__x86_64__)
+		struct user_regs_struct r;
+
+		memcpy(&r, words, sizeof(r));
+		err = add_word(&t->pointers, &t->room, &t->count, r.rsp);
+#elif defined(__aarch64__)
+		struct user_regs_struct r;
+
+		memcpy(&r, words, sizeof(r));
+		err = add_word(&t->pointers, &t->room, &t->count, r.sp);
+#else
+		t->running++;
+#endif
+	}
+	return err;
+}
+
+/*
+ * Waits until the thread has stopped. false: it is gone, or does not stop. A
+ * thread that was about to get a signal stops for that, and gets it later.
+ */
+static bool
+await_stop(pid_t tid, int *ret_signal)
+{
+	const struct timespec nap = {.tv_nsec = 50000};
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + STOP_NS;
+	int status;
+
+	for (;;) {
+		pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+
+		if (got == tid && !WIFSTOPPED(status))
+			return false;
+		if (got == tid) {
+			if (status >> 16 != PTRACE_EVENT_STOP)
+				*ret_signal = WSTOPSIG(status);
+			return true;
+		}
+		if ((got < 0 && errno != EINTR) ||
+		    clock_ns(CLOCK_MONOTONIC) > until)
+			return false;
+		(void)nanosleep(&nap, NULL);
+	}
+}
+
+static int
+stop_thread(pid_t tid, struct threads_stop *s)
+{
+	int err =
+	    room_make(&s->stopped, &s->room, s->count, sizeof(*s->stopped));
+
+	if (err < 0)
+		return err;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
+		return errno == ESRCH ? 0 : -errno;
+	s->stopped[s->count++] = (struct threads_stopped){.tid = tid};
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
+		return errno == ESRCH ? 0 : -errno;
+	if (!await_stop(tid, &s->stopped[s->count - 1].signal))
+		return 0; /* it has ended, or hangs in the kernel: no change */
+	err = add_registers(&s->threads, tid, NT_PRSTATUS);
+	if (err == 0)
+		err = add_registers(&s->threads, tid, NT_PRFPREG);
+	return err;
+}
+
+static bool
+is_stopped(const struct threads_stop *s, pid_t tid)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->stopped[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* All threads that the directory has now; *ret_fresh: were there new ones? */
+static int
+stop_round(pid_t pid, struct threads_stop *s, bool *ret_fresh)
+{
+	const struct dirent *e;
+	DIR *d;
+	int err = open_tasks(pid, &d);
+
+	*ret_fresh = false;
+	if (err < 0)
+		return err;
+	while (err == 0 && (e = readdir(d))) {
+		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+
+		if (tid <= 0 || is_stopped(s, tid))
+			continue;
+		*ret_fresh = true;
+		err =
+		    s->count == THREADS_MAX ? -ETIMEDOUT : stop_thread(tid, s);
+	}
+	(void)closedir(d);
+	return err;
+}
+
+int
+threads_halt(pid_t pid, struct threads_stop *ret, struct fault *where)
+{
+	bool fresh = true;
+	int err = 0;
+
+	*ret = (struct threads_stop){.since_ns = clock_ns(CLOCK_MONOTONIC)};
+	for (int round = 0; fresh && err == 0; round++)
+		err = round == ROUNDS_MAX ? -ETIMEDOUT
+		                          : stop_round(pid, ret, &fresh);
+	if (err == 0 && ret->count == 0)
+		err = -ESRCH;
+	if (err == 0)
+		return 0;
+	(void)threads_resume(ret);
+	if (err == -EPERM) {
+		pid_t tracer = threads_tracer(pid);
+
+		if (tracer)
+			return fault_set(where, err,
+			    "it is traced by process %d already", (int)tracer);
+		return fault_set(where, err, "it may not be stopped");
+	}
+	if (err == -ETIMEDOUT)
+		return fault_set(where, err, "its threads do not stop");
+	return fault_set(
+	    where, err, "%s", err == -ESRCH ? "it has ended" : strerror(-err));
+}
+
+uint64_t
+threads_resume(struct threads_stop *s)
+{
+	uint64_t ns;
+
+	/* the first thread last: it is what others wait for */
+	for (size_t i = s->count; i-- > 0;)
+		(void)ptrace(PTRACE_DETACH, s->stopped[i].tid, NULL,
+		    (void *)(uintptr_t)s->stopped[i].signal);
+	ns = clock_ns(CLOCK_MONOTONIC) - s->since_ns;
+	free(s->stopped);
+	threads_release(&s->threads);
+	*s = (struct threads_stop){0};
+	return ns;
+}
