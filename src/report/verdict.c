@@ -217,14 +217,25 @@ verdict_rate(const struct verdict_part *p, struct verdict_rate *ret)
 
 /* ---- processes ---- */
 
+/* Its heap was its parent's, and went with the exec: there is nothing to ask. */
+static bool
+only_called_exec(const struct process *p)
+{
+	static const uint8_t none[sizeof(p->header.parent_uuid)];
+
+	return p->end == PROCESS_EXEC &&
+	    memcmp(p->header.parent_uuid, none, sizeof(none)) != 0;
+}
+
 enum verdict_state
 verdict_state(const struct session *s, const struct process *p)
 {
-	if (p->verdicts)
-		return p->verdicts->reason == VERDICT_JUDGED
-		    ? VERDICT_STATE_JUDGED
-		    : VERDICT_STATE_UNJUDGED;
-	return s->leaks_asked ? VERDICT_STATE_UNJUDGED : VERDICT_STATE_NONE;
+	if (p->verdicts && p->verdicts->reason == VERDICT_JUDGED)
+		return VERDICT_STATE_JUDGED;
+	if (only_called_exec(p))
+		return VERDICT_STATE_NONE;
+	return p->verdicts || s->leaks_asked ? VERDICT_STATE_UNJUDGED
+	                                     : VERDICT_STATE_NONE;
 }
 
 uint32_t

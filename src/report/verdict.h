@@ -59,7 +59,8 @@ bool verdict_rate(const struct verdict_part *p, struct verdict_rate *ret);
 
 /* Has anybody looked, or should somebody have? */
 enum verdict_state {
-	VERDICT_STATE_NONE, /* nobody was asked to look */
+	/* nobody was asked to look; or a fork that only called exec */
+	VERDICT_STATE_NONE,
 	VERDICT_STATE_JUDGED,
 	VERDICT_STATE_UNJUDGED, /* see verdict_why_not() */
 };

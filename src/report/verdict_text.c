@@ -257,7 +257,10 @@ print_evidence(const struct layout *p, const struct verdict_line *line)
 	if (!hanging_begin(p, &h))
 		return;
 	out = h.page.out;
-	if (part->indirect_blocks > 0) {
+	if (part->indirect_blocks > 0 && part->direct_blocks == 0) {
+		before = next_clause(out, before);
+		(void)fputs("held only by lost blocks", out);
+	} else if (part->indirect_blocks > 0) {
 		before = next_clause(out, before);
 		(void)fprintf(out, "%s lost, %s held only by lost blocks",
 		    words_count(a, part->direct_blocks),
