@@ -8,8 +8,9 @@
 
 enum { TEXT_MAX = 64, RT_FIRST = 34, RT_LAST = 64 };
 
-struct config config = {
-    .snapshots = CONFIG_SNAPSHOTS, .snapshot_bytes = CONFIG_SNAPSHOT_BYTES};
+struct config config = {.snapshots = CONFIG_SNAPSHOTS,
+    .snapshot_bytes = CONFIG_SNAPSHOT_BYTES,
+    .leaks_wait = CONFIG_LEAKS_WAIT};
 
 /* The value of a variable if this entry is it, else NULL. */
 static const char *
@@ -221,6 +222,24 @@ read_snapshots(const char *entry)
 	return true;
 }
 
+/* What is about leaks; false: this entry is something else. */
+static bool
+read_leaks(const char *entry)
+{
+	const char *v;
+
+	if ((v = value_of(entry, "SEEP_LEAKS"))) {
+		config.leaks = fmt_same(v, "1");
+		config.ignored += *v && !config.leaks && !fmt_same(v, "0");
+	} else if ((v = value_of(entry, "SEEP_LEAKS_WAIT"))) {
+		config.ignored +=
+		    !whole_number(v, CONFIG_LEAKS_WAIT_MAX, &config.leaks_wait);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 void
 config_read(char **envp)
 {
@@ -228,7 +247,7 @@ config_read(char **envp)
 		const char *v;
 
 		if ((*envp)[0] != 'S' || (*envp)[1] != 'E' ||
-		    read_snapshots(*envp))
+		    read_snapshots(*envp) || read_leaks(*envp))
 			continue;
 		if ((v = value_of(*envp, "SEEP_DIR"))) {
 			if (!fmt_copy(config.dir, sizeof(config.dir), v))

@@ -29,12 +29,18 @@ struct config {
 	int32_t signal;          /* SEEP_SIGNAL; 0: none, -1: none we know */
 	uint64_t every_ns;       /* SEEP_EVERY=TIME; 0: never */
 	uint64_t every_bytes;    /* SEEP_EVERY=BYTES of growth; 0: never */
+	bool leaks;              /* SEEP_LEAKS=1: wait at exit to be read */
+	uint64_t leaks_wait;     /* SEEP_LEAKS_WAIT, seconds in all */
 	uint32_t ignored;        /* values that were not understood */
 };
 
 /* Unless SEEP_SNAPSHOTS and SEEP_SNAPSHOT_BYTES say otherwise. */
 #define CONFIG_SNAPSHOTS UINT32_MAX
-enum { CONFIG_SNAPSHOT_BYTES = 64 << 20 };
+enum {
+	CONFIG_SNAPSHOT_BYTES = 64 << 20,
+	CONFIG_LEAKS_WAIT = 10,
+	CONFIG_LEAKS_WAIT_MAX = 86400,
+};
 
 extern SEEP_HIDDEN struct config config;
 

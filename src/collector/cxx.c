@@ -24,6 +24,7 @@ __asm__(".symver cxx_dlsym, dlsym@GLIBC_2.2.5");
 extern void seep_cxx_allocated(const void *p, size_t size,
     const struct cpu_frame *c, uint32_t api) SEEP_WEAK;
 extern void seep_cxx_freeing(const void *p) SEEP_WEAK;
+extern void seep_cxx_library(const void *start, size_t bytes) SEEP_WEAK;
 extern void *malloc(size_t size);
 extern void free(void *p);
 
@@ -53,6 +54,10 @@ typedef void delete_fn(void *, size_t, size_t);
 	X(_ZdaPvmSt11align_val_t) \
 	X(_ZdlPvSt11align_val_tRKSt9nothrow_t) \
 	X(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+
+/* The linker's names for the first and the last byte of this library. */
+extern const char __ehdr_start[] SEEP_HIDDEN;
+extern const char _end[] SEEP_HIDDEN;
 
 #define DECLARE(name) static void *next_##name;
 NEWS(DECLARE)
@@ -95,6 +100,9 @@ cxx_start(void)
 	    cxx_dlsym ? cxx_dlsym(NULL, "_r_debug") : NULL;
 	const struct link_map *us = debug ? debug->r_map : NULL;
 
+	if (seep_cxx_library)
+		seep_cxx_library(__ehdr_start,
+		    (size_t)((uintptr_t)_end - (uintptr_t)__ehdr_start));
 	while (us && us->l_ld != _DYNAMIC)
 		us = us->l_next;
 	if (!us)

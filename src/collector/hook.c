@@ -11,6 +11,7 @@
 #include "collector/config.h"
 #include "collector/hook.h"
 #include "collector/next.h"
+#include "collector/ours.h"
 #include "collector/recorder.h"
 #include "collector/spaces.h"
 
@@ -510,6 +511,12 @@ seep_cxx_allocated(
 		live_put_slow(address, b.site, b.size, b.birth, &old);
 	else
 		allocated(p, size, c, (enum seg_api)api);
+}
+
+SEEP_EXPORT void
+seep_cxx_library(const void *start, size_t bytes)
+{
+	ours_add(start, bytes, OURS_FOREVER);
 }
 
 SEEP_EXPORT void

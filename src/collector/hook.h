@@ -16,6 +16,9 @@ SEEP_EXPORT void seep_cxx_allocated(
 /* Before operator delete. */
 SEEP_EXPORT void seep_cxx_freeing(const void *p);
 
+/* Where that library is in memory. */
+SEEP_EXPORT void seep_cxx_library(const void *start, size_t bytes);
+
 /* Declared here, because the headers of older libcs lack them. */
 SEEP_EXPORT void *malloc(size_t size);
 SEEP_EXPORT void free(void *p);

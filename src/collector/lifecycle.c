@@ -13,11 +13,13 @@
 #include "base/sys.h"
 #include "collector/config.h"
 #include "collector/cradle.h"
+#include "collector/exit_wait.h"
 #include "collector/hook.h"
 #include "collector/ledger.h"
 #include "collector/live.h"
 #include "collector/mark.h"
 #include "collector/mem.h"
+#include "collector/ours.h"
 #include "collector/outer.h"
 #include "collector/plain.h"
 #include "collector/module.h"
@@ -164,7 +166,8 @@ obey(uint32_t command)
 {
 	STORE(&lifecycle_obeyed, command);
 	if (command != SEG_MODE_ON && command != SEG_MODE_OFF) {
-		if (command)
+		/* the answer to a process that ends is no command */
+		if (command && !(command & SEG_CTL_EXIT))
 			segment_count(SEG_CTL_IGNORED, 1);
 		return;
 	}
@@ -272,7 +275,7 @@ child_header(
 }
 
 static void
-describe_live(struct seg_header *h)
+describe_memory(struct seg_header *h)
 {
 	h->live_root = (uint64_t)(uintptr_t)live_root;
 	h->live_root_bits = CELL_ROOT_BITS;
@@ -281,6 +284,9 @@ describe_live(struct seg_header *h)
 	h->live_granule_bits = (uint8_t)live_granule_bits;
 	h->live_cell_version = CELL_VERSION;
 	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
+	h->ours_table = (uint64_t)(uintptr_t)ours_table;
+	h->ours_entries = OURS_MAX;
+	h->control_address = (uint64_t)(uintptr_t)place.control;
 }
 
 /* A private copy of the facts that a child takes over from its parent. */
@@ -331,6 +337,7 @@ start_nursery(void)
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_failed(p))
 		return false;
+	ours_add(p, CHILD_BYTES, OURS_FOR_NOW);
 	sys_madvise(p, CHILD_BYTES, MADV_DONTDUMP);
 	if (!segment_init_plain(p, CHILD_BYTES, child_layout()))
 		return false;
@@ -409,6 +416,7 @@ start_family(void)
 
 	if (sys_failed(p))
 		return false;
+	ours_add(p, CPU_PAGE, OURS_FOR_NOW);
 	sys_madvise(p, CPU_PAGE, MADV_DONTDUMP);
 	homeless = p;
 	is_first = true;
@@ -457,7 +465,7 @@ set_up_child(void)
 	segment.header->first_id = first_id;
 	segment.header->max_frames = outer_depth;
 	segment.header->mode = mode;
-	describe_live(segment.header);
+	describe_memory(segment.header);
 	spaces_tell();
 	snap_start(config.snapshots);
 	segment.header->snapshot_limit = config.snapshots;
@@ -912,8 +920,9 @@ start_tables(void *find_object)
 	/* other allocators export glibc's private names too: ask the loader */
 	live_init(module_same((const void *)(uintptr_t)next.malloc,
 	    (const void *)(uintptr_t)gnu_get_libc_version));
-	describe_live(segment.header);
+	describe_memory(segment.header);
 	snapfile_start();
+	exit_wait_start();
 	snap_start(config.snapshots);
 	return sample_init(config.sample) && rules_init() && sites_init(1) &&
 	    ledger_init(1) && mark_init() && user_init(1) && make_proc_word();
@@ -937,6 +946,7 @@ start(char **argv, char **envp)
 	config_read(envp);
 	kernel = place_probe();
 	mem_init(place_private_bytes());
+	ours_add_library();
 	why = reason_to_decline(&find_object);
 	apart = kernel.populate && !config.no_child_files &&
 	    !config.is_private && (config.child_files || cradle_is_needed());
@@ -1089,6 +1099,7 @@ lifecycle_end(void)
 		end_early();
 	if (segment.memory.anonymous || segment.header->end_kind)
 		return; /* a vfork child may have called exit() before us */
+	exit_wait(segment.header, place.control, lifecycle_command);
 	s.until_ns = tick_read() + SCAN_NS;
 	segment.header->fold_events = ledger_events(s.until_ns);
 	spaces_look();

@@ -7,6 +7,7 @@
 #include "base/attr.h"
 #include "cpu/cpu.h"
 #include "base/sys.h"
+#include "collector/ours.h"
 #include "collector/tick.h"
 
 enum {
@@ -65,6 +66,7 @@ new_block(size_t bytes)
 		STORE(&refused, tick_now() + 1);
 		return NULL;
 	}
+	ours_add(b, size, OURS_FOREVER);
 	b->bytes = size;
 	b->used = CPU_PAGE;
 	b->next = LOAD(&dumped);

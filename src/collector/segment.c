@@ -7,6 +7,7 @@
 #include "cpu/cpu.h"
 #include "base/sys.h"
 #include "collector/mem.h"
+#include "collector/ours.h"
 #include "collector/tick.h"
 
 /* Counts from before there is a segment; segment_init() moves them into it. */
@@ -83,8 +84,17 @@ map_plain(uint64_t bytes)
 
 	if (sys_failed(p))
 		return NULL;
+	ours_add(p, bytes, OURS_FOR_NOW);
 	sys_madvise(p, bytes, MADV_DONTDUMP);
 	return p;
+}
+
+/* Of map_plain(), or of a file. */
+static void
+unmap(uint8_t *at, uint64_t bytes)
+{
+	ours_remove(at, bytes);
+	sys_munmap(at, bytes);
 }
 
 /* What comes from this page on: in the file, or as plain memory. */
@@ -131,7 +141,7 @@ map_windows(uint32_t up_to)
 		if (!mine)
 			return NULL;
 		if (!CAS(&segment.windows[s.window], &none, mine))
-			sys_munmap(mine, s.end - s.begin + CPU_PAGE);
+			unmap(mine, s.end - s.begin + CPU_PAGE);
 	}
 	return LOAD_ACQUIRE(&segment.windows[up_to]);
 }
@@ -286,6 +296,7 @@ segment_init(const struct segment_memory *m, uint64_t bytes, uint64_t largest,
 	h->dir_offset = SEG_HEADER_BYTES;
 	h->dir_capacity = segment.dir_capacity;
 	h->slot_index = UINT32_MAX;
+	h->own_address = (uint64_t)(uintptr_t)h;
 	for (i = 0; i < SEG_COUNTS; i++) {
 		h->counts[i] += LOAD(&nowhere.counts[i]);
 		STORE(&nowhere.counts[i], 0);
@@ -313,12 +324,16 @@ segment_leave_mapping(uint8_t *at, uint64_t bytes, bool keep)
 
 	if (!at || !keep) {
 		if (at)
-			sys_munmap(at, bytes);
+			unmap(at, bytes);
 		return true;
 	}
 	p = sys_mmap(at, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-	return !sys_failed(p);
+	if (sys_failed(p))
+		return false;
+	ours_remove(at, bytes); /* it may have been plain before */
+	ours_add(at, bytes, OURS_FOR_NOW);
+	return true;
 }
 
 bool
@@ -402,7 +417,7 @@ dir_address(uint64_t at)
 		if (!rest)
 			return NULL;
 		if (!CAS(&segment.dir_rest, &none, rest)) {
-			sys_munmap(rest, bytes + CPU_PAGE);
+			unmap(rest, bytes + CPU_PAGE);
 			rest = none;
 		}
 	}
@@ -542,6 +557,7 @@ segment_move(const struct segment_memory *m, uint64_t bytes,
 	copy_used(&from, m, used);
 	use_memory(m);
 	segment.header = (struct seg_header *)(void *)m->head;
+	segment.header->own_address = (uint64_t)(uintptr_t)m->head;
 	segment.header->total_bytes = bytes;
 	segment.bytes = bytes;
 	segment.open = used > m->made ? end : segment.layout.first + m->made;

@@ -11,6 +11,7 @@
 #include "base/sys.h"
 #include "collector/config.h"
 #include "collector/mark.h"
+#include "collector/ours.h"
 #include "collector/snapfile.h"
 #include "collector/snapthin.h"
 #include "collector/tick.h"
@@ -410,10 +411,12 @@ take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 
 	if (sys_failed(s))
 		return -ENOMEM;
+	ours_add(s, bytes, OURS_FOR_NOW);
 	s->entry_room = (uint32_t)(extents * RUNS);
 	err = write_one(s, label, reason, tables);
 	if (!err)
 		err = (int)s->file.number;
+	ours_remove(s, bytes);
 	sys_munmap(s, bytes);
 	return err;
 }

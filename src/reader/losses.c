@@ -83,6 +83,8 @@ static const struct losses_name names[] = {
         "events counted twice: a handler forked inside a hook"},
     {SEG_CUT_SWITCHED, LOSSES_LOSS, "cut_switched",
         "stacks cut where the caller is on another stack"},
+    {SEG_LOST_RANGES, LOSSES_FACT, "ranges",
+        "ranges of the collector's own memory without room in its table"},
     {SEG_LOST_AGES, LOSSES_LOSS, "ages",
         "deaths whose age found no room and counts as young"},
     {SEG_LOST_SIZES, LOSSES_LOSS, "sizes",

@@ -58,6 +58,7 @@ enum {
 	SEG_EARLY = 1024, /* forked children in their first events */
 	SEG_CTL_BYTES = 8192,
 	SEG_INFO_OLD_BYTES = 128,
+	SEG_BEAT_SECONDS = 2, /* so long a beat of a reader is good for */
 	SEG_SAMPLE_OLD_BYTES = 64,
 };
 
@@ -100,6 +101,17 @@ enum seg_end {
 	SEG_END_NONE = 0, /* running, killed, or exec: the reader tells which */
 	SEG_END_EXITED = 1, /* our destructor ran */
 };
+
+/* seg_header.exit_state, with SEEP_LEAKS=1 */
+enum seg_exit {
+	SEG_EXIT_NONE = 0,     /* it runs, or ended without waiting */
+	SEG_EXIT_WAITS = 1,    /* its destructor waits to be read */
+	SEG_EXIT_WAS_READ = 2, /* went on: the reader said so */
+	SEG_EXIT_GAVE_UP = 3,  /* went on: time, a signal, no beat any more */
+};
+
+/* seg_header.exit_threads: libc does not say */
+#define SEG_EXIT_THREADS_UNKNOWN UINT32_MAX
 
 /* seg_header.snapshot_reason: why a copy was made; 0: this is no copy */
 enum seg_snapshot {
@@ -184,6 +196,7 @@ enum seg_count {
 	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
 	SEG_FORKED_INSIDE = 42, /* events that a child has booked here, too */
 	SEG_CUT_SWITCHED = 43,  /* a frame's caller is on another stack */
+	SEG_LOST_RANGES = 44,   /* memory of ours that is not in its table */
 	SEG_LOST_AGES = 45,  /* deaths whose age found no room: young in sums */
 	SEG_LOST_SIZES = 46, /* sizes of 4 GiB and more that found no room */
 	SEG_DEEPBIND_LOADS = 48, /* of modules that may be bound past us */
@@ -244,7 +257,10 @@ struct seg_header {
 	    live_granule_bits;
 	uint32_t live_cell_version; /* 1 or 2, see trace/cell.h */
 	uint64_t spill_root;        /* address of struct of the spill table */
-	uint64_t live_reserved[2];
+	/* what else is ours in its memory, see trace/ours.h */
+	uint64_t ours_table; /* address, 0: an older collector */
+	uint32_t ours_entries;
+	uint32_t ours_reserved;
 
 	uint64_t peak_bytes;
 	uint64_t peak_epoch; /* low 32 bits are compared with seg_row.epoch */
@@ -289,7 +305,15 @@ struct seg_header {
 	 * had no event; whoever has it mapped holds a flock() on it.
 	 */
 	uint64_t child_files;
-	uint64_t reserved[16];
+	uint64_t own_address;     /* of this header, in the host */
+	uint64_t control_address; /* of the control block */
+	/* written by the destructor before it waits, see struct ctl_block */
+	uint32_t exit_state;    /* enum seg_exit, written last */
+	uint32_t exit_tick;     /* when it began to wait */
+	uint32_t exit_threads;  /* beside the one that waits */
+	uint32_t exit_reserved; /* 0 */
+	uint64_t exit_until_ns; /* of CLOCK_MONOTONIC: waits no longer */
+	uint64_t reserved[11];
 	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
 	uint32_t place_reserved;
@@ -604,17 +628,33 @@ struct seg_slots {
 struct ctl_block {
 	uint64_t magic; /* SEG_CTL_MAGIC */
 	uint32_t version;
-	uint32_t command;      /* enum seg_mode: ON or OFF; 0: nothing asked */
-	uint64_t heartbeat;    /* of a reader; also lets it advance the tick */
-	uint32_t twin_request; /* sequence of a request for a twin */
-	uint32_t twin_answer;
-	uint32_t twin_pid;
-	uint32_t twin_status;
+	uint32_t command; /* enum seg_mode: ON or OFF; 0: nothing asked */
+	/*
+	 * CLOCK_MONOTONIC in ns when a reader last said that it is there. A
+	 * process that ends with SEEP_LEAKS=1 waits for SEG_BEAT_SECONDS after
+	 * it, until its own command word is seg_exit_answer(); the reader
+	 * writes that, and calls FUTEX_WAKE on the word.
+	 */
+	uint64_t heartbeat;
+	uint32_t reserved_twin[4]; /* were for a copy of the process: 0 */
 	uint64_t reserved[59];
 	uint8_t pad[4096 - 512];
 	/* the command word of a child that lives in slot i of this file */
 	uint32_t slot_command[SEG_SLOTS];
 };
+
+/*
+ * The command that ends the wait of the process with this uuid. No answer to
+ * an earlier process with the same command word is the same.
+ */
+#define SEG_CTL_EXIT UINT32_C(0x80000000)
+
+static inline uint32_t
+seg_exit_answer(const uint8_t uuid[16])
+{
+	return SEG_CTL_EXIT | (uint32_t)(uuid[0] & 0x7f) << 24 |
+	    (uint32_t)uuid[1] << 16 | (uint32_t)uuid[2] << 8 | uuid[3];
+}
 
 _Static_assert(sizeof(struct seg_header) == SEG_HEADER_BYTES, "header");
 _Static_assert(offsetof(struct seg_header, place_owner) == 624, "header");

@@ -1,0 +1,38 @@
+/* our_ranges.h - which memory of a running process is the collector's. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_OUR_RANGES_H
+#define SEEP_READER_OUR_RANGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trace/format.h"
+#include "util/fault.h"
+
+struct our_ranges {
+	/*
+	 * Called for each range, in any order; they may overlap. Something
+	 * else than 0 ends the reading and is the answer.
+	 */
+	int (*add)(uint64_t start, uint64_t end, void *arg);
+	void *arg;
+	/* more of it than was told looks like the process's own memory */
+	bool is_partial;
+	struct fault why; /* after a failure, where it has words */
+};
+
+/*
+ * The collector's tables and blocks, the data of its libraries, and all
+ * mappings of its segment and its control block: nothing there is a pointer of
+ * the process. What the process allocated before the collector was ready (see
+ * next.c there) is the process's. It runs on meanwhile: what the collector maps
+ * after this is missing.
+ *
+ * Negative errno: not all is known (-ENOTSUP: an older collector; -EPERM,
+ * -ESRCH, -EFAULT, -ETIMEDOUT, -ENOMEM as of live_map.h).
+ */
+int our_ranges_read(
+    struct our_ranges *r, pid_t pid, const struct seg_header *h);
+
+#endif
