@@ -26,6 +26,7 @@
 #include "record/inspect.h"
 #include "record/copy_snapshots.h"
 #include "record/launch.h"
+#include "record/leaks.h"
 #include "record/meta.h"
 #include "record/oom.h"
 #include "record/procs.h"
@@ -56,8 +57,10 @@ struct run {
 	struct launch launch;
 	struct collect collect;
 	struct quota quota;
-	struct embed *embed;    /* names; NULL: none are wanted */
-	struct follow *follow;  /* NULL: nothing is followed any more */
+	struct embed *embed;   /* names; NULL: none are wanted */
+	struct follow *follow; /* NULL: nothing is followed any more */
+	struct leaks *leaks;   /* NULL: nobody looks for lost blocks */
+	struct leaks_found found;
 	int line_error;         /* why not */
 	uint64_t since_jiffies; /* the tree cannot be older than we are */
 	uint64_t start_ns;      /* since 1970 */
@@ -205,6 +208,7 @@ start(struct run *r)
 	    .session = r->spool.session,
 	    .depth = r->options.depth,
 	    .no_deepbind = r->options.no_deepbind,
+	    .leaks = r->options.leaks_ns > 0,
 	    .sample_bytes = r->options.sample_bytes,
 	    .context = r,
 	};
@@ -233,6 +237,8 @@ start(struct run *r)
 	r->oom_kills = oom_kills();
 	r->start_ns = clock_ns(CLOCK_REALTIME);
 	r->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	if (r->options.leaks_ns)
+		leaks_announce(&r->spool);
 	err = launch_start(&r->launch, &plan);
 	if (err == -ECANCELED)
 		return EXIT_OURS; /* make_output() has said why */
@@ -345,6 +351,7 @@ write_about(struct run *r, bool ended)
 	    .start_ns = r->start_ns,
 	    .start_monotonic_ns = r->start_monotonic_ns,
 	    .sample_bytes = r->options.sample_bytes,
+	    .leaks_ns = r->options.leaks_ns,
 	    .ended = ended,
 	    .status = r->launch.status,
 	    .follow = !r->options.no_follow,
@@ -371,10 +378,18 @@ begin_following(struct run *r)
 	    .interval_ns = r->options.interval_ns,
 	    .start_ns = r->start_monotonic_ns,
 	};
+	const struct leaks_plan leaks = {
+	    .spool = &r->spool,
+	    .writer = r->writer,
+	    .every_ns = r->options.leaks_ns,
+	    .alone = r->options.no_follow ? r->launch.pid : 0,
+	};
 
 	r->line_error = write_about(r, false);
 	if (r->line_error == 0)
 		r->line_error = follow_new(&plan, &r->follow);
+	if (r->line_error == 0 && r->options.leaks_ns)
+		r->line_error = leaks_new(&leaks, &r->leaks);
 }
 
 static void
@@ -382,14 +397,21 @@ look(struct run *r)
 {
 	if (r->follow && r->line_error == 0)
 		r->line_error = follow_look(r->follow);
+	if (r->leaks && r->line_error == 0)
+		r->line_error = leaks_step(r->leaks);
 }
 
 static int
 wait_ms(const struct run *r)
 {
+	int ms = WAIT_STEP_MS, leaks_ms;
+
 	if (r->follow && r->line_error == 0)
-		return follow_wait_ms(r->follow);
-	return WAIT_STEP_MS;
+		ms = follow_wait_ms(r->follow);
+	if (!r->leaks || r->line_error < 0)
+		return ms;
+	leaks_ms = leaks_wait_ms(r->leaks);
+	return leaks_ms < ms ? leaks_ms : ms;
 }
 
 static int
@@ -603,6 +625,23 @@ say_live(const struct run *r)
 		    words_bytes(e, left.bytes));
 }
 
+/* What nothing points to; seep report has where. */
+static void
+say_lost(const struct leaks_found *f)
+{
+	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED];
+
+	(void)words_counted(d, f->judged, "process");
+	if (f->judged == 0)
+		die_warn("lost: not known, no process could be looked at");
+	else if (f->blocks == 0)
+		die_warn("lost: nothing, in %s", d);
+	else
+		die_warn("lost: %s, %s, in %zu of %s",
+		    words_counted(a, f->blocks, "block"),
+		    words_bytes(b, f->bytes), f->leaking, d);
+}
+
 static void
 summarise(const struct run *r)
 {
@@ -619,6 +658,8 @@ summarise(const struct run *r)
 	    words_counted(a, c->allocations, "allocation"),
 	    words_bytes(b, c->allocated_bytes));
 	say_live(r);
+	if (r->options.leaks_ns)
+		say_lost(&r->found);
 	if (c->programs == 1)
 		die_warn("peak: %s", words_bytes(a, c->peak_bytes));
 	else
@@ -640,6 +681,12 @@ conclude(struct run *r)
 	struct collect *c = &r->collect;
 	int err = r->line_error;
 
+	if (err == 0 && r->leaks)
+		err = leaks_finish(r->leaks);
+	if (r->leaks)
+		leaks_found(r->leaks, &r->found);
+	leaks_free(r->leaks);
+	r->leaks = NULL;
 	if (err == 0)
 		err = follow_finish(r->follow);
 	if (err == 0)
@@ -713,6 +760,7 @@ record(struct run *r)
 		code = conclude(r);
 	if (code == 0)
 		code = exit_code(r->launch.status);
+	leaks_free(r->leaks);
 	follow_free(r->follow);
 	collect_release(&r->collect);
 	embed_free(r->embed);

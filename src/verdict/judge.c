@@ -54,6 +54,8 @@ judge_new(const struct process *p, pid_t pid, const struct judge_options *o,
 	j->process = p;
 	j->pid = pid;
 	j->o = *o;
+	if (o->born_before)
+		tick = o->born_before;
 	if (!j->o.max_bytes)
 		j->o.max_bytes = judge_default_memory();
 	err = looks_new(

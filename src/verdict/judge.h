@@ -15,6 +15,8 @@ struct judge_options {
 	uint64_t max_bytes; /* of our memory; 0: judge_default_memory() */
 	bool with_swapped;
 	bool stop; /* the threads, for the length of each look */
+	/* only blocks of an earlier tick are judged; 0: than now */
+	uint32_t born_before;
 };
 
 /* What a reader wants to know beyond the verdicts. */
