@@ -134,8 +134,7 @@ note_verdict(struct check *c, struct check_process *x, bool by_verdict)
 	if (++c->unjudged_count > ENDS_NAMED)
 		return 0;
 	return check_note(c, "not judged: %s (pid %u): %s", name_of(x->process),
-	    x->process->header.pid,
-	    verdict_reason_words(verdict_why_not(x->process)));
+	    x->process->header.pid, verdict_why_not_words(x->process));
 }
 
 /* What is missing in the figures. */

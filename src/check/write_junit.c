@@ -212,8 +212,7 @@ static void
 unjudged_case(FILE *out, const struct check *c, const struct check_process *x,
     const char *program, size_t nth)
 {
-	uint32_t reason = verdict_why_not(x->process);
-	char *name, *why = strdup(verdict_reason_words(reason));
+	char *name, *why = strdup(verdict_why_not_words(x->process));
 
 	if (asprintf(&name, "not judged: number %zu", nth) < 0) {
 		free(why);

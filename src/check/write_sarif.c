@@ -181,7 +181,7 @@ unjudged_result(FILE *out, const struct check_process *x,
 	char *says;
 
 	if (asprintf(&says, "%s (pid %u): %s", program_name(&p->header),
-	        p->header.pid, verdict_reason_words(verdict_why_not(p))) < 0)
+	        p->header.pid, verdict_why_not_words(p)) < 0)
 		says = NULL;
 	result_begin(out, CHECK_UNJUDGED, says, comma);
 	location(out, NULL, p->header.exe, o);

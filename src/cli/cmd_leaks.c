@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "cli/leaks_show.h"
+#include "reader/family.h"
 #include "reader/proc.h"
 #include "report/verdict.h"
 #include "verdict/judge.h"
@@ -110,7 +111,7 @@ die_unjudged(pid_t pid, const struct verdicts *v, const struct judge_about *a)
 		    "the limit, which is a quarter of what is available)",
 		    (int)pid, a->why.text);
 	default:
-		if (a->why.text[0])
+		if (a->why.text[0] && v->reason != VERDICT_ENDED)
 			die(CMD_INPUT, "leaks: process %d: no verdict: %s",
 			    (int)pid, a->why.text);
 		die(CMD_INPUT, "leaks: process %d: no verdict: %s", (int)pid,
@@ -165,32 +166,20 @@ find_process(const struct session *s, pid_t pid)
 	    (int)pid);
 }
 
-/* Its parents, if their segment is in the same file: they name its sites. */
-static struct session *
-load_family(pid_t pid, const struct process *p)
+/* Its parents, whose segments are beside its own: they name what it inherits. */
+static void
+load_family(struct session *s, const struct process *p, pid_t pid)
 {
-	static const uint8_t none[16];
-	struct session *s = NULL;
 	struct fault where;
 	struct segfile *f;
 	char path[4096];
 	int slot;
 
-	if (memcmp(p->header.parent_uuid, none, sizeof(none)) == 0 ||
-	    proc_open(pid, &f, &slot, path, &where) < 0)
-		return NULL;
+	if (proc_open(pid, &f, &slot, path, &where) < 0)
+		return;
 	segfile_close(f);
-	return session_load(path, &s, &where) < 0 ? NULL : s;
-}
-
-static struct process *
-same_process(const struct session *s, const struct process *p)
-{
-	for (size_t i = 0; i < s->count; i++)
-		if (memcmp(s->processes[i]->header.uuid, p->header.uuid,
-		        sizeof(p->header.uuid)) == 0)
-			return s->processes[i];
-	return NULL;
+	if (family_add(s, p, path) < 0)
+		die_memory();
 }
 
 /* Looks at a process that runs; the verdicts are with it from now on. */
@@ -237,8 +226,8 @@ run(const struct cmd *self, int argc, char **argv)
 	    .wait_ns = WAIT_NS, .sites = view_opts_default, .top = TOP};
 	int n = opts_parse(self, argc, argv, &o), answer;
 	const char *input = n > 0 ? argv[1] : NULL;
-	struct session *s, *family = NULL;
-	struct process *p = NULL, *again = NULL;
+	struct process *p = NULL;
+	struct session *s;
 	struct view_options view;
 	pid_t pid;
 
@@ -247,29 +236,23 @@ run(const struct cmd *self, int argc, char **argv)
 		    LOOKS_LIMIT);
 	o.sites.no_suppress = true; /* what start-up leaves is not lost */
 	view_opts_finish_exact("leaks", &o.sites, &view);
+	view.group = true;
 	view.fold = true;
 	view.trim = true;
 	progress_begin("looking at", input ? input : INPUT_DEFAULT);
 	s = input_load(input);
 	if (input && input_is_pid(input, &pid)) {
 		p = find_process(s, pid);
-		family = load_family(pid, p);
+		load_family(s, p, pid);
 		judge_process(&o, p, pid);
-		again = family ? same_process(family, p) : NULL;
-		if (again) {
-			again->verdicts = p->verdicts;
-			p->verdicts = NULL;
-			p = again;
-		}
 	} else if (!leaks_show_has(s)) {
 		die(CMD_INPUT,
-		    "leaks: %s: has no verdicts: make a recording that has "
+		    "leaks: %s: has no stored verdicts: make a recording that has "
 		    "them with seep record --leaks CMD, or give the PID of a "
 		    "traced process that runs",
 		    input ? input : INPUT_DEFAULT);
 	}
-	answer = show(self, &o, again ? family : s, p, &view);
-	session_free(family);
+	answer = show(self, &o, s, p, &view);
 	session_free(s);
 	return answer;
 }

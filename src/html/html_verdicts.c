@@ -8,6 +8,19 @@
 #include "report/verdict_text.h"
 #include "util/json_put.h"
 
+/* The clause of several blocks. */
+static void
+put_plural(FILE *out, const char *words)
+{
+	(void)putc('"', out); /* words of ours need no escape */
+	for (; *words; words++)
+		if (*words == '@' || *words == '~')
+			(void)fputs(*words == '@' ? "them" : "their", out);
+		else
+			(void)putc(*words, out);
+	(void)putc('"', out);
+}
+
 /* Few sites have one, so these are no columns. */
 void
 html_verdict_rows(FILE *out, const struct html *h)
@@ -31,7 +44,7 @@ html_verdict_rows(FILE *out, const struct html *h)
 	(void)fputs("],\n\"verdict_notes\":{", out);
 	for (size_t i = 0; (note = verdict_note_text(i)) != NULL; i++) {
 		(void)fprintf(out, "%s\"%s\":", i ? "," : "", note->key);
-		json_string(out, note->words);
+		put_plural(out, note->words);
 	}
 	(void)putc('}', out);
 }

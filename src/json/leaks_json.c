@@ -9,6 +9,7 @@
 #include "json/verdict_json.h"
 #include "report/program.h"
 #include "report/words.h"
+#include "util/capped.h"
 #include "util/json_put.h"
 
 enum { SCHEMA = 1 };
@@ -102,6 +103,28 @@ put_process(
 	(void)putc('}', out);
 }
 
+/* Of all processes, what is in "sites". */
+static void
+put_shown(FILE *out, const struct leaks_json *j, const char *name, bool is_leak)
+{
+	struct verdict_sum sum = {0};
+
+	for (size_t i = 0; i < j->count; i++) {
+		const struct verdict_list *l = &j->list[i].list;
+		const struct verdict_sum *one =
+		    is_leak ? &l->leak.shown : &l->possible.shown;
+
+		sum.places += one->places;
+		sum.blocks = capped_sum(sum.blocks, one->blocks);
+		sum.bytes = capped_sum(sum.bytes, one->bytes);
+	}
+	json_key(out, name);
+	(void)fprintf(out,
+	    "{\"sites\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64
+	    "}",
+	    sum.places, sum.blocks, sum.bytes);
+}
+
 int
 leaks_json_write(FILE *out, const struct leaks_json *j)
 {
@@ -111,6 +134,8 @@ leaks_json_write(FILE *out, const struct leaks_json *j)
 	(void)fprintf(out, "{\"schema\":%d", SCHEMA);
 	json_text(out, "seep", j->version);
 	json_number(out, "exit_status", (uint64_t)j->exit_status);
+	put_shown(out, j, "leaks", true);
+	put_shown(out, j, "possible", false);
 	(void)fputs(",\"processes\":[", out);
 	for (size_t i = 0; i < j->count; i++) {
 		(void)fputs(i ? "," : "", out);

@@ -285,7 +285,7 @@ reason_of(uint32_t reason)
 	static const struct reason reasons[] = {
 	    [VERDICT_JUDGED] = {"judged", "it was"},
 	    [VERDICT_ENDED] = {"ended",
-	        "it ended by _exit, exec or a signal before a look"},
+	        "it ended, or became another program, before a look"},
 	    [VERDICT_NO_RIGHT] = {"no_right",
 	        "the system does not let us read its memory"},
 	    [VERDICT_OLD_CELLS] = {"old_collector",
@@ -316,32 +316,44 @@ verdict_reason_words(uint32_t reason)
 	return reason_of(reason)->words;
 }
 
+const char *
+verdict_why_not_words(const struct process *p)
+{
+	uint32_t reason = verdict_why_not(p);
+
+	if (reason == VERDICT_ENDED && p->end == PROCESS_RUNNING)
+		return "it still ran when the recording ended";
+	return verdict_reason_words(reason);
+}
+
 const struct verdict_note_text *
 verdict_note_text(size_t number)
 {
 	static const struct verdict_note_text notes[] = {
 	    {VERDICT_HIDES, "hides",
-	        "others seemed lost in two looks and were freed then: this "
-	        "place hides pointers"},
+	        "others seemed lost and were freed: this place hides "
+	        "pointers"},
 	    {VERDICT_MOVES, "moves",
-	        "others seemed lost and were held again: their pointers move"},
-	    {VERDICT_PAST_END, "past_end",
-	        "held only by pointers one past their end"},
-	    {VERDICT_MISALIGNED, "misaligned",
-	        "held only by pointers at odd addresses"},
-	    {VERDICT_BELOW_SP, "below_sp",
-	        "held only from the dead part of a stack"},
+	        "nothing pointed to @ in any look, but others of this place "
+	        "seemed lost and were held again: it moves pointers"},
 	    {VERDICT_UNSEEN_FREES, "unseen_frees",
-	        "calls passed the collector by, so they may have been freed"},
+	        "nothing points to @, but some calls of free passed the "
+	        "collector by"},
 	    {VERDICT_UNREAD, "unread",
-	        "some memory was not read, where pointers may be"},
-	    {VERDICT_HEADS_ONLY, "heads_only",
-	        "other blocks are unknown: only heads of lost structures are "
-	        "found"},
+	        "nothing points to @ in the memory that could be read"},
 	    {VERDICT_ONE_LOOK, "one_look",
-	        "other threads ran during the only look"},
+	        "nothing points to @, in one look while threads ran"},
+	    {VERDICT_PAST_END, "past_end",
+	        "held only by pointers one past ~ end"},
+	    {VERDICT_MISALIGNED, "misaligned",
+	        "held only by pointers that are not at a multiple of 8"},
+	    {VERDICT_BELOW_SP, "below_sp",
+	        "held only by what is left below a stack pointer"},
+	    {VERDICT_HEADS_ONLY, "heads_only",
+	        "other blocks are not known: only heads of lost structures "
+	        "are found"},
 	    {VERDICT_UNLOADED, "unloaded",
-	        "a library of this stack is unloaded"},
+	        "a library of this stack is unloaded since"},
 	};
 
 	return number < sizeof(notes) / sizeof(notes[0]) ? &notes[number]

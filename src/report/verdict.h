@@ -88,8 +88,12 @@ const char *verdict_class_key(uint32_t class);
 const char *verdict_reason_key(uint32_t reason);
 const char *verdict_reason_words(uint32_t reason);
 
+/* The clause for this process, which is not judged. */
+const char *verdict_why_not_words(const struct process *p);
+
 /*
- * Notes by number from 0 on: bit, key, and a clause that says it of blocks.
+ * Notes by number from 0 on, the weightiest first: bit, key, and a clause that
+ * says it of blocks, "@" for "them" and "~" for "their".
  * NULL behind the last.
  */
 struct verdict_note_text {

@@ -35,8 +35,11 @@ add_line(struct verdict_list *l, uint32_t class,
 		return;
 	}
 	add(&sums->shown, part->blocks, part->bytes);
-	l->lines[l->count++] = (struct verdict_line){
-	    .class = class, .part = *part, .view = v, .site = site};
+	l->lines[l->count++] = (struct verdict_line){.class = class,
+	    .part = *part,
+	    .is_inherited = l->view_count != 1 || !v,
+	    .view = v,
+	    .site = site};
 }
 
 /* The sites of p, or of an ancestor of it. */

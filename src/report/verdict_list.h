@@ -9,6 +9,7 @@
 struct verdict_line {
 	uint32_t class;           /* enum verdict_class */
 	struct verdict_part part; /* of that class */
+	bool is_inherited;        /* its blocks are older than the process */
 	const struct view *view;  /* NULL: the stack is not in the session */
 	const struct view_site *site;
 };

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "report/program.h"
-#include "report/shorten.h"
 #include "report/words.h"
+#include "util/capped.h"
 #include "util/text.h"
 
 enum {
-	INDENT = 10,   /* columns of "LEAK" and "POSSIBLE" */
-	CALLERS = 3,   /* names behind the frame that heads a stack */
-	NAMED = 10,    /* processes in a sentence */
-	AGE_MIN = 1000 /* ms: younger than this tells nobody anything */
+	INDENT = 9,   /* columns of "LEAK" and "POSSIBLE" */
+	CALLERS = 5,  /* names behind the frame that heads a stack */
+	NAMED = 10,   /* processes in a sentence */
+	AGE_MIN = 100 /* ms: less is not known */
 };
 
 /* ---- lines with an indentation ---- */
@@ -71,16 +71,6 @@ out:
 
 /* ---- one place ---- */
 
-static void
-print_looks(FILE *out, const struct verdicts *v)
-{
-	char a[WORDS_COUNTED];
-
-	(void)fputs(words_counted(a, v->looks, "look"), out);
-	if (v->at_exit)
-		(void)fputs(" at its exit", out);
-}
-
 /* Of hostile figures it may be more than a number of bytes can be. */
 static uint64_t
 whole(double bytes)
@@ -88,17 +78,18 @@ whole(double bytes)
 	return bytes < 0x1p63 ? (uint64_t)bytes : INT64_MAX;
 }
 
+/* "@" is what the blocks are called, "~" whose something is. */
 static void
-print_rate(FILE *out, const struct verdict_part *part)
+print_words(FILE *out, const char *words, bool is_one)
 {
-	struct verdict_rate rate;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
-
-	if (!verdict_rate(part, &rate))
-		return;
-	(void)fprintf(out, ", +%s/h (%s to %s)",
-	    words_bytes(a, whole(rate.bytes)), words_bytes(b, whole(rate.low)),
-	    words_bytes(c, whole(rate.high)));
+	for (; *words; words++) {
+		if (*words == '@')
+			(void)fputs(is_one ? "it" : "them", out);
+		else if (*words == '~')
+			(void)fputs(is_one ? "its" : "their", out);
+		else
+			(void)putc(*words, out);
+	}
 }
 
 /* What became of others that had seemed lost, if somebody counted them. */
@@ -110,17 +101,12 @@ print_note(FILE *out, const struct verdict_note_text *note,
 
 	if (note->bit == VERDICT_HIDES && part->freed_late > 0)
 		(void)fprintf(out,
-		    "%s seemed lost in two looks and %s freed then: this place "
-		    "hides pointers",
+		    "%s seemed lost in 2 looks or more, then %s freed: this "
+		    "place hides pointers",
 		    words_counted(a, part->freed_late, "block"),
 		    words_was(part->freed_late));
-	else if (note->bit == VERDICT_MOVES && part->held_again > 0)
-		(void)fprintf(out,
-		    "%s seemed lost and %s held again: pointers move here",
-		    words_counted(a, part->held_again, "block"),
-		    words_was(part->held_again));
 	else
-		(void)fputs(note->words, out);
+		print_words(out, note->words, part->blocks == 1);
 }
 
 /* Why it has this class. */
@@ -128,25 +114,28 @@ static void
 print_basis(
     FILE *out, const struct verdict_line *line, const struct verdicts *v)
 {
+	bool is_one = line->part.blocks == 1, is_first = true;
 	const struct verdict_note_text *note;
-	const char *before = "";
 
 	if (line->class == VERDICT_LEAK) {
-		(void)fprintf(out, "nothing points to %s (",
-		    line->part.blocks == 1 ? "it" : "them");
-		print_looks(out, v);
-		(void)putc(')', out);
-		before = "; ";
+		print_words(out, "nothing points to @ (", is_one);
+		if (v->at_exit)
+			(void)fputs("at its exit)", out);
+		else
+			(void)fprintf(out, "%u look%s of %u)", v->looks,
+			    v->looks == 1 ? "" : "s", v->looks);
+		return;
 	}
 	for (size_t i = 0; (note = verdict_note_text(i)) != NULL; i++) {
-		if (!(line->part.notes & note->bit))
+		if (!(line->part.notes & note->bit) ||
+		    note->bit == VERDICT_UNLOADED)
 			continue;
-		(void)fputs(before, out);
+		(void)fputs(is_first ? "" : "; ", out);
 		print_note(out, note, &line->part);
-		before = "; ";
+		is_first = false;
 	}
-	if (!*before)
-		(void)fputs("nothing certain points to them", out);
+	if (is_first)
+		print_words(out, "nothing certain points to @", is_one);
 }
 
 static void
@@ -154,20 +143,45 @@ print_figures(const struct layout *p, const struct verdict_line *line,
     const struct verdicts *v)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
+	struct verdict_rate rate;
 	struct hanging h;
 
 	if (!hanging_begin(p, &h))
 		return;
 	if (line->part.blocks > 0) {
-		(void)fprintf(h.page.out, "%s, %s",
+		(void)fprintf(h.page.out, "%s %s",
 		    words_counted(a, line->part.blocks, "block"),
 		    words_bytes(b, line->part.bytes));
-		print_rate(h.page.out, &line->part);
+		if (verdict_rate(&line->part, &rate))
+			(void)fprintf(h.page.out, " +%s/h",
+			    words_bytes(b, whole(rate.bytes)));
 		(void)fputs(": ", h.page.out);
 	}
 	print_basis(h.page.out, line, v);
 	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, line->class == VERDICT_LEAK ? "LEAK" : "POSSIBLE");
+}
+
+/* How they hang together. */
+static void
+print_roles(FILE *out, const struct verdict_part *part)
+{
+	char a[WORDS_MAX], b[WORDS_MAX];
+
+	if (part->indirect_blocks == 0 && part->cycle_blocks == 0)
+		return;
+	if (part->direct_blocks == 0) {
+		(void)fputs("held only by other lost blocks; ", out);
+		return;
+	}
+	(void)fprintf(out, "%s lost", words_count(a, part->direct_blocks));
+	if (part->cycle_blocks > 0)
+		(void)fprintf(
+		    out, " (%s in cycles)", words_count(b, part->cycle_blocks));
+	if (part->indirect_blocks > 0)
+		(void)fprintf(out, ", %s held only by these",
+		    words_count(b, part->indirect_blocks));
+	(void)fputs("; ", out);
 }
 
 static void
@@ -187,98 +201,82 @@ print_name(FILE *out, const struct layout *p, const struct frame *x)
 
 /* "lose app.c:9 <- serve <- main" */
 static void
-print_stack(const struct layout *p, const struct verdict_line *line)
+print_stack(const struct layout *p, FILE *out, const struct verdict_line *line)
 {
 	const struct view_site *s = line->site;
-	struct hanging h;
+	struct layout whole_names = *p; /* lines are broken between them */
 	uint32_t i;
 
-	if (!hanging_begin(p, &h))
+	whole_names.out = out;
+	whole_names.width = 0;
+	whole_names.colour = false;
+	if (!s) {
+		(void)fputs(
+		    "allocated by a parent of which nothing is left", out);
 		return;
-	h.page.width = 0; /* whole names: lines are broken between them */
-	if (!s)
-		(void)fputs("(allocated before the fork, in a process that is "
-		            "not in this input)",
-		    h.page.out);
-	for (i = s ? s->own : 0; s && i < s->frame_count; i++) {
+	}
+	for (i = s->own; i < s->frame_count && i <= s->own + CALLERS; i++) {
 		const struct frame *x = &line->view->frames[s->frames[i]];
 
-		if (i > s->own + CALLERS)
-			break;
-		if (i > s->own)
-			(void)fputs(" <- ", h.page.out);
+		(void)fputs(i > s->own ? " <- " : "", out);
 		if (i == s->own)
-			layout_frame(&h.page, x, 0, 0, LAYOUT_PLAIN);
+			layout_frame(&whole_names, x, 0, 0, LAYOUT_PLAIN);
 		else
-			print_name(h.page.out, p, x);
+			print_name(out, p, x);
 	}
-	if (s && i < s->frame_count)
-		(void)fputs(" <- ...", h.page.out);
-	(void)putc('\n', h.page.out);
-	h.page.width = p->width > 2 * INDENT ? p->width - INDENT : 0;
-	hanging_end(p, &h, NULL);
+	if (i < s->frame_count)
+		(void)fputs(" <- ...", out);
+	if (s->frame_count == 0)
+		(void)fputs("(no frames)", out);
 }
 
-/* A clause more; "" before the first. */
-static const char *
-next_clause(FILE *out, const char *before)
-{
-	(void)fputs(before, out);
-	return "; ";
-}
-
-static const char *
-print_ages(FILE *out, const char *before, const struct verdict_part *part)
-{
-	char a[WORDS_MAX], b[WORDS_MAX];
-	uint64_t old = part->first_age, young = part->last_age;
-
-	if (old / 1000000 < AGE_MIN)
-		return before;
-	before = next_clause(out, before);
-	if (old - young < old / 10)
-		(void)fprintf(out, "about %s old", words_time(a, old));
-	else
-		(void)fprintf(out, "%s to %s old", words_time(b, young),
-		    words_time(a, old));
-	return before;
-}
-
-/* What else is known of them: how they hang together, when, which type. */
+/* When the first and the last of them were allocated. */
 static void
-print_evidence(const struct layout *p, const struct verdict_line *line)
+print_births(FILE *out, const struct verdict_line *line)
+{
+	uint64_t old = line->part.first_age, young = line->part.last_age;
+	char a[WORDS_MAX], b[WORDS_MAX];
+
+	if (line->is_inherited) {
+		(void)fputs(", allocated before the fork", out);
+		return;
+	}
+	if (old / 1000000 < AGE_MIN)
+		return;
+	if (old - young < old / 10)
+		(void)fprintf(out, ", allocated %s ago", words_time(a, old));
+	else
+		(void)fprintf(out, ", allocated %s to %s ago",
+		    words_time(a, old), words_time(b, young));
+}
+
+/* Where, and what else is known of them. */
+static void
+print_details(const struct layout *p, const struct verdict_line *line)
 {
 	const struct verdict_part *part = &line->part;
 	char a[WORDS_MAX], b[WORDS_MAX];
-	const char *before = "";
+	struct verdict_rate rate;
 	struct hanging h;
 	FILE *out;
 
 	if (!hanging_begin(p, &h))
 		return;
 	out = h.page.out;
-	if (part->indirect_blocks > 0 && part->direct_blocks == 0) {
-		before = next_clause(out, before);
-		(void)fputs("held only by lost blocks", out);
-	} else if (part->indirect_blocks > 0) {
-		before = next_clause(out, before);
-		(void)fprintf(out, "%s lost, %s held only by lost blocks",
-		    words_count(a, part->direct_blocks),
-		    words_count(b, part->indirect_blocks));
-	}
-	if (part->cycle_blocks > 0) {
-		before = next_clause(out, before);
-		(void)fprintf(
-		    out, "%s in cycles", words_count(a, part->cycle_blocks));
-	}
+	print_roles(out, part);
+	print_stack(p, out, line);
 	if (part->type) {
-		before = next_clause(out, before);
-		(void)fputs("type ", out);
+		(void)fputs(", type ", out);
 		text_print(out, part->type);
 	}
-	before = print_ages(out, before, part);
-	if (*before)
-		(void)putc('\n', out);
+	print_births(out, line);
+	if (verdict_rate(part, &rate))
+		(void)fprintf(out, " (95 %%: %s to %s an hour)",
+		    words_bytes(a, whole(rate.low)),
+		    words_bytes(b, whole(rate.high)));
+	if (part->notes & VERDICT_UNLOADED)
+		(void)fputs(", by a library that is unloaded since", out);
+	(void)putc('\n', out);
 	hanging_end(p, &h, NULL);
 }
 
@@ -300,131 +298,112 @@ print_sum(FILE *out, const struct verdict_sum *sum)
 	    words_bytes(b, sum->bytes));
 }
 
-/* Lines that are not printed, for whatever reason. */
+/* Memory that was not read, by cause. */
 static void
-print_left_out(FILE *out, const struct verdict_list *l, size_t shown)
-{
-	const struct verdict_sums *const all[] = {&l->leak, &l->possible};
-	static const char *const words[] = {"lost", "possibly lost"};
-	char a[WORDS_COUNTED];
-
-	if (shown < l->count)
-		(void)fprintf(out, "%s beyond --top. ",
-		    words_counted(a, l->count - shown, "more place"));
-	for (int i = 0; i < 2; i++) {
-		if (all[i]->suppressed.blocks > 0) {
-			(void)fputs("Suppressed: ", out);
-			print_sum(out, &all[i]->suppressed);
-			(void)fprintf(out, " %s. ", words[i]);
-		}
-		if (all[i]->filtered.blocks > 0) {
-			(void)fputs("Left out by the filters: ", out);
-			print_sum(out, &all[i]->filtered);
-			(void)fprintf(out, " %s. ", words[i]);
-		}
-	}
-}
-
-/* What the looks could not see. */
-static void
-print_limits(FILE *out, const struct verdicts *v)
+print_unread(FILE *out, const struct verdicts *v)
 {
 	const struct {
 		uint64_t bytes;
 		const char *words;
 	} causes[] = {
-	    {v->swapped_bytes, "swapped out"},
-	    {v->unreadable_bytes, "not readable"},
+	    {v->swapped_bytes, "that is swapped out"},
+	    {v->unreadable_bytes, "of other memory"},
 	    {v->device_bytes, "of devices"},
 	    {v->ring_bytes, "of io_uring"},
 	};
-	const char *before = " Not read: ";
+	char a[WORDS_MAX];
+
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (causes[i].bytes > 0)
+			(void)fprintf(out, " Not read: %s %s.",
+			    words_bytes(a, causes[i].bytes), causes[i].words);
+}
+
+/* What the looks could not see, and what is not shown of what they saw. */
+static void
+print_limits(FILE *out, const struct verdicts *v, const struct verdict_list *l)
+{
+	uint64_t blocks =
+	    capped_sum(l->leak.suppressed.blocks + l->leak.filtered.blocks,
+	        l->possible.suppressed.blocks + l->possible.filtered.blocks);
+	uint64_t bytes =
+	    capped_sum(l->leak.suppressed.bytes + l->leak.filtered.bytes,
+	        l->possible.suppressed.bytes + l->possible.filtered.bytes);
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 
-	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
-		if (causes[i].bytes == 0)
-			continue;
-		(void)fprintf(out, "%s%s %s", before,
-		    words_bytes(b, causes[i].bytes), causes[i].words);
-		before = ", ";
-	}
-	if (*before == ',')
-		(void)fputs("; pointers in there were not seen.", out);
+	print_unread(out, v);
 	if (v->heads_only)
-		(void)fputs(" Not all blocks are known, so only heads of lost "
-		            "structures are found.",
+		(void)fputs(" Some blocks are not known, so all memory between "
+		            "the others counts as holding pointers: of lost "
+		            "structures only the heads are found.",
 		    out);
-	if (v->refused_blocks > 0)
-		(void)fprintf(out,
-		    " %s of the live map cannot be, and %s left out.",
-		    words_counted(a, v->refused_blocks, "block"),
-		    words_was(v->refused_blocks));
 	if (v->ignored_blocks > 0)
-		(void)fprintf(out, " %s (%s) %s kept on purpose (seep_ignore).",
+		(void)fprintf(out, " Kept on purpose (seep_ignore): %s (%s).",
 		    words_counted(a, v->ignored_blocks, "block"),
-		    words_bytes(b, v->ignored_bytes),
-		    words_is(v->ignored_blocks));
+		    words_bytes(b, v->ignored_bytes));
+	if (blocks > 0)
+		(void)fprintf(out,
+		    " Left out by filters and suppressions: %s (%s).",
+		    words_counted(a, blocks, "block"), words_bytes(b, bytes));
+	if (v->refused_blocks > 0)
+		(void)fprintf(out, " %s of the list cannot be.",
+		    words_counted(a, v->refused_blocks, "block"));
 }
 
 static void
 print_how(FILE *out, const struct verdicts *v)
 {
-	char a[WORDS_MAX];
+	char a[WORDS_COUNTED], b[WORDS_MAX];
 
-	(void)putc(' ', out);
-	print_looks(out, v);
+	(void)fprintf(out, " %s", words_counted(a, v->looks, "look"));
 	if (v->looks > 1)
 		(void)fprintf(
-		    out, " in %s", words_time(a, v->end_ns - v->begin_ns));
+		    out, " in %s", words_time(b, v->end_ns - v->begin_ns));
 	if (v->stopped)
-		(void)fprintf(out, "; all its threads were stopped for %s",
-		    words_time(a, v->pause_ns));
-	else if (!v->at_exit)
-		(void)fputs("; it ran on", out);
-	(void)putc('.', out);
+		(void)fprintf(out, "; it was stopped for %s.",
+		    words_time(b, v->pause_ns));
+	else
+		(void)fputs(
+		    v->at_exit ? ", at its exit." : "; it ran on.", out);
+}
+
+static uint64_t
+hidden(const struct verdict_sums *s)
+{
+	return capped_sum(s->suppressed.blocks, s->filtered.blocks);
 }
 
 /* The sentence that ends it, and is all there is where nothing was found. */
 static void
 print_sentence(const struct layout *p, const struct process *process,
-    const struct verdict_list *l, size_t shown)
+    const struct verdict_list *l)
 {
 	const struct verdicts *v = process->verdicts;
-	const struct verdict_sum whole = {
-	    .blocks = v->blocks, .bytes = v->bytes};
-	uint64_t leaks = l->leak.shown.blocks + l->leak.suppressed.blocks +
-	    l->leak.filtered.blocks;
-	uint64_t possible = l->possible.shown.blocks +
-	    l->possible.suppressed.blocks + l->possible.filtered.blocks;
+	const struct verdict_sum all = {.blocks = v->blocks, .bytes = v->bytes};
+	bool clean = l->leak.shown.places + l->possible.shown.places +
+	        hidden(&l->leak) + hidden(&l->possible) ==
+	    0;
+	char a[WORDS_COUNTED];
 	struct layout_text t;
 
 	layout_begin(p, &t);
-	print_left_out(t.file, l, shown);
-	if (l->leak.shown.blocks > 0) {
-		(void)fputs("Leaked: ", t.file);
-		print_sum(t.file, &l->leak.shown);
-		(void)fputs(" of the ", t.file);
-		print_sum(t.file, &whole);
-		(void)fputs(" of ", t.file);
-	} else if (leaks > 0) {
-		(void)fputs("No other leak among the ", t.file);
-		print_sum(t.file, &whole);
-		(void)fputs(" of ", t.file);
-	} else if (possible > 0) {
-		(void)fputs("No leak is proven among the ", t.file);
-		print_sum(t.file, &whole);
-		(void)fputs(" of ", t.file);
-	} else {
+	if (clean) {
 		(void)fputs("No leak: all ", t.file);
-		print_sum(t.file, &whole);
-		(void)fputs(" of ", t.file);
+	} else if (l->leak.shown.places == 0) {
+		(void)fputs(hidden(&l->leak) > 0 ? "No other leak among the "
+		                                 : "No certain leak among the ",
+		    t.file);
+	} else {
+		print_sum(t.file, &l->leak.shown);
+		(void)fprintf(t.file, " leaked at %s, of ",
+		    words_counted(a, l->leak.shown.places, "place"));
 	}
+	print_sum(t.file, &all);
+	(void)fputs(" of ", t.file);
 	print_who(t.file, process);
-	if (leaks == 0 && possible == 0)
-		(void)fputs(" can be reached", t.file);
-	(void)putc('.', t.file);
+	(void)fputs(clean ? " can be reached." : ".", t.file);
 	print_how(t.file, v);
-	print_limits(t.file, v);
+	print_limits(t.file, v, l);
 	(void)putc('\n', t.file);
 	layout_end(p, &t);
 }
@@ -437,15 +416,14 @@ print_unjudged(const struct layout *p, const struct process *process)
 	layout_begin(p, &t);
 	(void)fputs("Not judged: ", t.file);
 	print_who(t.file, process);
-	(void)fprintf(
-	    t.file, ": %s.\n", verdict_reason_words(verdict_why_not(process)));
+	(void)fprintf(t.file, ": %s.\n", verdict_why_not_words(process));
 	layout_end(p, &t);
 }
 
 /* What stands below the lines, or in their place. */
 static void
 print_end(const struct layout *p, const struct session *s,
-    const struct process *process, const struct verdict_list *l, size_t shown)
+    const struct process *process, const struct verdict_list *l)
 {
 	switch (verdict_state(s, process)) {
 	case VERDICT_STATE_NONE:
@@ -454,41 +432,46 @@ print_end(const struct layout *p, const struct session *s,
 		print_unjudged(p, process);
 		break;
 	case VERDICT_STATE_JUDGED:
-		print_sentence(p, process, l, shown);
+		print_sentence(p, process, l);
 		break;
 	}
 }
 
-static size_t
+static void
 print_lines(const struct layout *p, const struct verdict_list *l,
     const struct verdicts *v, unsigned top)
 {
-	size_t i;
+	char a[WORDS_COUNTED], b[WORDS_MAX];
+	uint64_t bytes = 0;
 
-	for (i = 0; i < l->count && (top == 0 || i < top); i++) {
+	for (size_t i = 0; i < l->count; i++) {
+		if (top > 0 && i >= top) {
+			bytes = capped_sum(bytes, l->lines[i].part.bytes);
+			continue;
+		}
 		print_figures(p, &l->lines[i], v);
-		print_stack(p, &l->lines[i]);
-		print_evidence(p, &l->lines[i]);
+		print_details(p, &l->lines[i]);
 	}
-	return i;
+	if (top > 0 && l->count > top)
+		(void)fprintf(p->out, "%s with %s (--top 0: all).\n",
+		    words_counted(a, l->count - top, "more place"),
+		    words_bytes(b, bytes));
 }
 
 void
 verdict_text_list(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *l, unsigned top)
 {
-	size_t shown = 0;
-
 	if (verdict_state(s, process) == VERDICT_STATE_JUDGED)
-		shown = print_lines(p, l, process->verdicts, top);
-	print_end(p, s, process, l, shown);
+		print_lines(p, l, process->verdicts, top);
+	print_end(p, s, process, l);
 }
 
 void
 verdict_text_sentence(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *sums)
 {
-	print_end(p, s, process, sums, sums->count);
+	print_end(p, s, process, sums);
 }
 
 int
@@ -534,8 +517,7 @@ print_others(
 		(void)fputs(before, t.file);
 		print_who(t.file, x);
 		if (!judged)
-			(void)fprintf(t.file, ": %s",
-			    verdict_reason_words(verdict_why_not(x)));
+			(void)fprintf(t.file, ": %s", verdict_why_not_words(x));
 		before = judged ? ", " : "; ";
 	}
 	if (count > NAMED)

@@ -176,19 +176,19 @@ take_head(const struct head *h, struct verdicts *v)
 	};
 }
 
-/* part + rest == whole, without wrapping round */
+/* part + rest <= whole, without wrapping round */
 static bool
-adds_up(uint64_t part, uint64_t rest, uint64_t whole)
+fits(uint64_t part, uint64_t rest, uint64_t whole)
 {
-	return part <= whole && whole - part == rest;
+	return part <= whole && rest <= whole - part;
 }
 
 static bool
 row_makes_sense(const struct row *r, uint32_t text_bytes)
 {
 	return r->first_birth <= r->last_birth && r->type <= text_bytes &&
-	    adds_up(r->direct_blocks, r->indirect_blocks, r->blocks) &&
-	    adds_up(r->direct_bytes, r->indirect_bytes, r->bytes) &&
+	    fits(r->direct_blocks, r->indirect_blocks, r->blocks) &&
+	    fits(r->direct_bytes, r->indirect_bytes, r->bytes) &&
 	    r->cycle_blocks <= r->direct_blocks &&
 	    r->cycle_bytes <= r->direct_bytes;
 }

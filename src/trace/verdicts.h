@@ -42,7 +42,7 @@ struct verdict_site {
 	uint32_t class; /* enum verdict_class */
 	uint32_t notes; /* bits of enum verdict_note */
 	uint32_t first_birth, last_birth;     /* ticks */
-	uint64_t blocks, bytes;               /* direct + indirect */
+	uint64_t blocks, bytes;               /* LEAK: direct + indirect */
 	uint64_t direct_blocks, direct_bytes; /* cycles are counted here, too */
 	uint64_t cycle_blocks, cycle_bytes;
 	uint64_t indirect_blocks, indirect_bytes; /* held only by lost ones */

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/foreign.h"
 #include "reader/losses.h"
+#include "reader/proc.h"
 #include "reader/ticks.h"
 #include "util/clock.h"
 #include "verdict/look.h"
@@ -20,6 +22,7 @@ struct judge {
 	pid_t pid;
 	struct judge_options o;
 	struct looks *looks;
+	struct foreign *guard; /* tells whether it is still this program */
 	struct look_seen seen; /* the last look */
 	struct judge_about about;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
@@ -39,6 +42,34 @@ judge_default_memory(void)
 	if (f)
 		(void)fclose(f);
 	return bytes / 4 > MEMORY_LEAST ? bytes / 4 : MEMORY_LEAST;
+}
+
+/*
+ * From now on an exec, or the end of the process, is noticed. It may have become
+ * another program since its segment was read, so that is looked at once more.
+ */
+static int
+open_guard(struct judge *j)
+{
+	struct seg_header now;
+	struct segfile *f;
+	char path[4096];
+	int slot, err;
+
+	err = foreign_open(j->pid, NULL, &j->guard, &j->about.why);
+	if (err < 0)
+		return err;
+	err = proc_open(j->pid, &f, &slot, path, &j->about.why);
+	if (err < 0)
+		return err == -EACCES ? -EPERM : err == -ENXIO ? -ESRCH : err;
+	err = segfile_header(f, slot, &now, &j->about.why);
+	segfile_close(f);
+	if (err == 0 &&
+	    memcmp(now.uuid, j->process->header.uuid, sizeof(now.uuid)) != 0)
+		err = -ESRCH;
+	if (err == -ESRCH)
+		j->about.why.text[0] = '\0';
+	return err;
 }
 
 int
@@ -74,6 +105,7 @@ judge_free(struct judge *j)
 	if (!j)
 		return;
 	looks_free(j->looks);
+	foreign_close(j->guard);
 	free(j);
 }
 
@@ -118,7 +150,7 @@ look_once(struct judge *j, const struct threads_stop *stop)
 
 	if (err < 0)
 		return err;
-	err = looks_add(j->looks, heap);
+	err = foreign_is_same(j->guard) ? looks_add(j->looks, heap) : -ESRCH;
 	heap_free(heap);
 	return err;
 }
@@ -130,8 +162,12 @@ judge_look(struct judge *j)
 
 	if (j->err < 0)
 		return j->err;
-	if (j->begin_ns == 0)
+	if (!j->guard) {
 		j->begin_ns = clock_ns(CLOCK_MONOTONIC);
+		j->err = open_guard(j);
+		if (j->err < 0)
+			return j->err;
+	}
 	if (j->o.stop) {
 		uint64_t ns;
 

@@ -133,10 +133,16 @@ scan(
 	struct look *l = context;
 	int err = 0;
 
-	if (part == HEAP_BLOCKS)
+	if (part == HEAP_BLOCKS) {
 		err = owned_note_headers(l->owned, address, bytes, len);
-	else
+	} else {
+		const struct roots_area *a = roots_at(&l->areas, address);
+
 		l->seen->root_bytes += len;
+		if (a && a->kind == ROOTS_SHARED && a->can_write &&
+		    l->seen->unseen_shared_bytes >= len)
+			l->seen->unseen_shared_bytes -= len;
+	}
 	l->seen->read_bytes += len;
 	if (err == 0)
 		err = heap_scan(
@@ -188,6 +194,19 @@ pass_ranges(struct pass *p, const struct ranges *r, enum heap_part part)
 	return err;
 }
 
+/* Shared memory that may hold pointers; what is read of it is subtracted. */
+static void
+count_shared(struct look *l, const struct ranges * not )
+{
+	for (size_t i = 0; i < l->areas.count; i++) {
+		const struct roots_area *a = &l->areas.at[i];
+
+		if (a->kind == ROOTS_SHARED && a->can_write &&
+		    !ranges_hold(not, a->start))
+			l->seen->unseen_shared_bytes += a->end - a->start;
+	}
+}
+
 static int
 pass_roots(struct look *l, struct pass *p)
 {
@@ -195,9 +214,11 @@ pass_roots(struct look *l, struct pass *p)
 	    l->o->stop ? &l->o->stop->threads : &l->threads;
 	struct roots_plan plan = {{0}, {0}};
 	struct ranges not = {0};
-	int err = owned_settle(l->owned, l->memory, &l->areas,
+	int err = owned_settle(l->owned, l->pid, l->memory, &l->areas,
 	    l->seen->heads_only, &not, l->where);
 
+	if (err == 0)
+		count_shared(l, &not );
 	if (err == 0)
 		err = roots_plan(&l->areas, &not, t->pointers, t->count, &plan);
 	if (err == 0)

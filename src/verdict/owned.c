@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/our_ranges.h"
+#include "verdict/jemalloc.h"
+
 enum {
 	PAGE = FOREIGN_PAGE_BYTES,
 	GLIBC_GRANULE_BITS = 5,
@@ -222,21 +225,34 @@ add_blocks(const struct owned *o, bool whole, struct ranges *ret)
 	return err;
 }
 
-/* The collector: its files, and the bss behind them. */
 static int
-add_ours(const struct roots_areas *areas, struct ranges *ret)
+add_range(uint64_t start, uint64_t end, void *arg)
 {
+	return ranges_add(arg, start, end);
+}
+
+/*
+ * The collector: its libraries and files by name, and all else as it says. A
+ * process that lies about that hides, or makes up, leaks of its own.
+ */
+static int
+add_ours(const struct owned *o, pid_t pid, const struct roots_areas *areas,
+    struct ranges *ret)
+{
+	struct our_ranges ours = {.add = add_range, .arg = ret};
 	int err = 0;
 
 	for (size_t i = 0; i < areas->count && err == 0; i++)
 		if (areas->at[i].kind == ROOTS_OURS)
 			err = ranges_add(
 			    ret, areas->at[i].start, areas->at[i].end);
-	return err;
+	if (err == 0)
+		err = our_ranges_read(&ours, pid, o->header);
+	return err == -ENOTSUP || err == -EFAULT ? 0 : err;
 }
 
 int
-owned_settle(struct owned *o, struct foreign *memory,
+owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
     const struct roots_areas *areas, bool blocks_only, struct ranges *ret,
     struct fault *where)
 {
@@ -247,6 +263,8 @@ owned_settle(struct owned *o, struct foreign *memory,
 		err = add_blocks(o, false, ret);
 	else if (!o->is_glibc)
 		err = add_blocks(o, true, ret);
+	if (err == 0 && !blocks_only && !o->is_glibc)
+		err = jemalloc_ranges(memory, areas, ret, where);
 	if (!blocks_only && o->is_glibc) {
 		err = read_heaps(o, memory, where);
 		if (err == 0)
@@ -260,7 +278,7 @@ owned_settle(struct owned *o, struct foreign *memory,
 			    ret, o->all.at[i].start, o->all.at[i].end);
 	}
 	if (err == 0)
-		err = add_ours(areas, ret);
+		err = add_ours(o, pid, areas, ret);
 	ranges_settle(ret);
 	if (err < 0)
 		ranges_release(ret);

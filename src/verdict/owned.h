@@ -13,7 +13,7 @@
  * Freed blocks keep what was in them, and the allocator's lists point into
  * blocks. glibc's memory is known exactly: "[heap]", the heaps of other arenas,
  * which chunks of theirs name, and the mappings of large chunks. Of another
- * allocator the pages with live blocks are. Where blocks are unknown, only the
+ * allocator the pages with live blocks are, and what is known of jemalloc. Where blocks are unknown, only the
  * blocks themselves are, and all between them counts as roots.
  *
  * A chunk's header may have changed since its block was listed, so it only
@@ -36,7 +36,7 @@ int owned_note_headers(
  * What is no root: the allocator's memory, and ours. Settled. -ENOMEM, or as of
  * foreign_read().
  */
-int owned_settle(struct owned *o, struct foreign *memory,
+int owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
     const struct roots_areas *areas, bool blocks_only, struct ranges *ret,
     struct fault *where);
 

@@ -589,7 +589,7 @@ class Cases:
         self.make("verdicts.data", "verdicts.html")
         b.open(self.file("verdicts.html"))
         said = b.text("#verdicts")
-        if "Leaked: 58 blocks (3.3 KiB) of the 111 blocks" not in said:
+        if "58 blocks (3.3 KiB) leaked at 2 places, of 111 blocks" not in said:
             raise Failure(f"paragraph: {said}")
         column = "[...$$('#table .row .verdict')].map((e) => e.textContent)"
         shown = b.eval(column)

@@ -40,13 +40,13 @@ def expected(report):
                 parts[1] += verdict["bytes"]
                 parts[2] = verdict["rate"]
                 verdict = verdict.get("also")
-    return sorted((kind, f"{blocks(n)}, {size(b)}" +
-                   (f", +{size(round(rate))}/h" if rate else ""))
+    return sorted((kind, f"{blocks(n)} {size(b)}" +
+                   (f" +{size(round(rate))}/h" if rate else ""))
                   for (_, kind, _), (n, b, rate) in found.items())
 
 
 def told(text):
-    lines = re.findall(r"^(LEAK|POSSIBLE) +(\d[\d,]* blocks?, [\d.]+ \w+(?:, \+[\d.]+ \w+/h)?)",
+    lines = re.findall(r"^(LEAK|POSSIBLE) +(\d[\d,]* blocks? [\d.]+ \w+(?: \+[\d.]+ \w+/h)?):",
                        text, re.M)
     return sorted((CLASS[word], figures) for word, figures in lines)
 
@@ -62,7 +62,7 @@ def main(report_path, text_path):
         return 1
     for p in report["processes"]:
         lost = p["leaks"].get("leak", {"blocks": 0})
-        sentence = f"Leaked: {blocks(lost['blocks'])} ({size(lost.get('bytes', 0))})"
+        sentence = f"{blocks(lost['blocks'])} ({size(lost.get('bytes', 0))}) leaked"
         if lost["blocks"] and sentence not in text:
             print(f"no sentence {sentence}")
             return 1

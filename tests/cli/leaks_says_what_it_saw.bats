@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# leaks_says_what_it_saw.bats - the words of seep leaks, its exit status, and why there is no verdict.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/verdicts.bash
+bats_require_minimum_version 1.5.0
+
+# a host that loses blocks in pairs: 30 lost, each of which holds another one
+loses() {
+	cat >"$T/app.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#define OWN __attribute__((noinline, noclone))
+void **kept;
+OWN void **lose(int n) { void **p = malloc(n); p[0] = 0; return p; }
+OWN void serve(int n) { for (int i = 0; i < n; i++) lose(72)[0] = lose(200); }
+OWN void scrub(void) { volatile char b[8192]; for (int i = 0; i < 8192; i++) b[i] = 0; }
+int main(int argc, char **argv)
+{
+	char c;
+	kept = calloc(1, 100);
+	serve(argc > 1 ? atoi(argv[1]) : 0);
+	scrub();
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		if (c == 'x') execl("/bin/sleep", "sleep", "60", (char *)0);
+	return 0;
+}
+END
+	gcc -O1 -g -o "$T/app" "$T/app.c"
+	HOSTS=$T
+}
+
+@test "a leak has its size, its parts, its age and the user's own frame" {
+	loses
+	begin app 30
+	leaks --wait 100ms
+	cat "$T/leaks" "$T/leaks.err"
+	[[ $status -eq 1 && ! -s $T/leaks.err ]]
+	grep -q '^LEAK     60 blocks 8.0 KiB: nothing points to them (3 looks of 3)$' "$T/leaks"
+	grep -Eq '^ {9}30 lost, 30 held only by these; lose app.c:6 <- serve <- main, allocated [0-9.]+ m?s ago$' "$T/leaks"
+	grep -Eq '^60 blocks \(8.0 KiB\) leaked at 1 place, of 62 blocks \([0-9.]+ KiB\) of app \(pid '"$HOST"'\)\. 3 looks in [0-9.]+ m?s; it ran on\.$' "$T/leaks"
+	end_host
+}
+
+@test "nothing lost is one sentence with what was looked at" {
+	loses
+	begin app
+	leaks --wait 100ms
+	cat "$T/leaks" "$T/leaks.err"
+	[[ $status -eq 0 && ! -s $T/leaks.err ]]
+	grep -Eq '^No leak: all 2 blocks \(4.1 KiB\) of app \(pid '"$HOST"'\) can be reached\. 3 looks in [0-9.]+ m?s; it ran on\.$' "$T/leaks"
+	[[ $(wc -l <"$T/leaks") -eq 1 ]]
+	end_host
+}
+
+@test "text and JSON have the same numbers" {
+	loses
+	begin app 30
+	leaks --looks 2 --wait 100ms --format json
+	"$PYTHON" - "$T/leaks" <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["exit_status"] == 1 and d["leaks"] == {"sites": 1, "blocks": 60, "bytes": 8160}, d
+v = d["sites"][0]["verdict"]
+assert v["class"] == "leak" and v["basis"] == "unreachable" and v["looks"] == 2, v
+assert (v["blocks"], v["direct_blocks"], v["indirect_blocks"]) == (60, 30, 30), v
+assert v["bytes"] == 8160 and v["rate"] is None and v["type"] is None and v["notes"] == [], v
+assert d["sites"][0]["frames"][0]["function"] == "lose", d
+END
+	end_host
+}
+
+@test "one look while threads run is no proof, and a suppressed place no leak" {
+	loses
+	begin app 30
+	leaks --looks 1
+	[[ $status -eq 0 ]]
+	grep -q '^POSSIBLE 60 blocks 8.0 KiB: nothing points to them, in one look while threads ran$' "$T/leaks"
+	echo 'leak:serve' >"$T/supp"
+	leaks --looks 2 --wait 50ms --suppress "$T/supp"
+	[[ $status -eq 0 ]]
+	grep -q 'Left out by filters and suppressions: 60 blocks (8.0 KiB)' "$T/leaks"
+	leaks --looks 2 --wait 50ms --exclude '^main$'
+	[[ $status -eq 0 ]]
+	leaks --looks 2 --wait 50ms --include '^lose$'
+	[[ $status -eq 1 ]]
+	end_host
+}
+
+@test "blocks that are not known make all between the others roots, and that is said" {
+	loses
+	export SEEP_SAMPLE=64
+	begin app 3000
+	unset SEEP_SAMPLE
+	leaks --wait 50ms
+	cat "$T/leaks"
+	[[ $status -eq 1 ]]
+	grep -q 'of lost structures only the heads are found' "$T/leaks"
+	end_host
+}
+
+@test "a process that ends or becomes another program has no verdict" {
+	loses
+	begin app 30
+	# it becomes another program, or ends, after the first look
+	for how in x KILL; do
+		(sleep 0.5; if [[ $how = x ]]; then printf x >&9; else kill -KILL "$HOST"; fi) 3>&- &
+		leaks --wait 1s
+		says_why "no verdict: it ended, or became another program"
+	done
+	exec 9>&-
+}
+
+@test "a process that is gone, or not traced, is one line" {
+	loses
+	begin app 30
+	exec 9>&-
+	wait "${PIDS[0]}"
+	leaks
+	says_why "no such process"
+	HOST=$$
+	leaks
+	says_why "not traced"
+	HOST=999999999
+	leaks
+	says_why "no such process"
+}
+
+@test "a recording without verdicts is one line, and a wrong command line is exit 2" {
+	record -o "$T/a.data" true
+	run -3 "$SEEP" leaks "$T/a.data"
+	[[ $output == *"has no stored verdicts"* ]]
+	run -2 "$SEEP" leaks --looks none 1
+	run -2 "$SEEP" leaks --looks 5000 1
+}
+
+@test "above --max-memory it is refused with numbers" {
+	loses
+	begin app 3000
+	leaks --max-memory 100KB
+	says_why 'more than .* MiB would be needed'
+	end_host
+}
+
+@test "a process that is stopped is looked at, and stays stopped" {
+	loses
+	begin app 30
+	kill -STOP "$HOST"
+	leaks --wait 100ms
+	[[ $status -eq 1 ]]
+	leaks --stop
+	[[ $status -eq 1 ]]
+	grep -q '^State:.T' "/proc/$HOST/status"
+	kill -CONT "$HOST"
+	end_host
+}
+
+@test "another tracer keeps --stop out, and nothing else" {
+	need strace
+	loses
+	begin app 30
+	strace -o "$T/strace" -p "$HOST" 2>"$T/strace.err" 3>&- 9>&- &
+	PIDS+=("$!")
+	eventually grep -q '^TracerPid:.[1-9]' "/proc/$HOST/status"
+	leaks --stop
+	says_why 'is traced by process [0-9]* already; try without --stop'
+	leaks --wait 100ms
+	[[ $status -eq 1 ]]
+	end_host
+}
+
+@test "a command that is killed while threads are stopped lets them go" {
+	loses
+	begin app 30
+	# many looks, each with a stop: one of them is going on when it is killed
+	for i in 1 2 3; do
+		"$SEEP" leaks --stop --looks 1000 --wait 1ms "$HOST" >/dev/null 3>&- 9>&- &
+		local looking=$!
+		sleep 0.$i
+		kill -KILL "$looking"
+		wait "$looking" || true
+		eventually grep -q '^TracerPid:.0' "/proc/$HOST/status"
+	done
+	grep -q '^State:.S' "/proc/$HOST/status"
+	end_host
+}
