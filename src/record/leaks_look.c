@@ -63,7 +63,7 @@ look_at_exit(const struct process *p, pid_t pid, struct verdicts *ret)
 {
 	bool alone = p->header.exit_threads == 0;
 	const struct judge_options o = {
-	    .born_before = alone ? UINT32_MAX : p->header.exit_tick + 1};
+	    .at_end = alone, .born_before = p->header.exit_tick + 1};
 	struct judge_about about;
 	struct judge *j;
 	int err;
