@@ -23,7 +23,7 @@ __asm__(".symver cxx_dlsym, dlsym@GLIBC_2.2.5");
 
 extern void seep_cxx_allocated(const void *p, size_t size,
     const struct cpu_frame *c, uint32_t api) SEEP_WEAK;
-extern void seep_cxx_freeing(const void *p) SEEP_WEAK;
+extern void seep_cxx_freeing(const void *p, uint64_t pc) SEEP_WEAK;
 extern void seep_cxx_library(const void *start, size_t bytes) SEEP_WEAK;
 extern void *malloc(size_t size);
 extern void free(void *p);
@@ -135,7 +135,7 @@ allocate(void **slot, const char *name, size_t size, size_t b, size_t c,
 }
 
 SEEP_INLINE void
-release(void **slot, const char *name, void *p, size_t b, size_t c)
+release(void **slot, const char *name, void *p, size_t b, size_t c, uint64_t pc)
 {
 	void *fn = resolve(slot, name);
 	delete_fn *call;
@@ -146,7 +146,7 @@ release(void **slot, const char *name, void *p, size_t b, size_t c)
 	}
 	memcpy(&call, &fn, sizeof(call));
 	if (p && seep_cxx_freeing)
-		seep_cxx_freeing(p);
+		seep_cxx_freeing(p, pc);
 	call(p, b, c);
 }
 
@@ -162,7 +162,8 @@ release(void **slot, const char *name, void *p, size_t b, size_t c)
 	SEEP_EXPORT void name(void *p, size_t b, size_t c); \
 	SEEP_EXPORT void name(void *p, size_t b, size_t c) \
 	{ \
-		release(&next_##name, #name, p, b, c); \
+		release(&next_##name, #name, p, b, c, \
+		    (uint64_t)(uintptr_t)__builtin_return_address(0)); \
 	}
 
 NEWS(DEFINE_NEW)

@@ -48,15 +48,15 @@ allocated(
 }
 
 SEEP_INLINE void
-freeing(const void *p)
+freeing(const void *p, uint64_t pc)
 {
 	struct gate *g = thread_gate;
 
 	if (likely(recorder_is_ready(g))) {
 		thread_enter(g);
-		recorder_free_ready(p);
+		recorder_free_ready(p, pc);
 	} else {
-		recorder_free_any(p);
+		recorder_free_any(p, pc);
 	}
 }
 
@@ -95,6 +95,13 @@ malloc_interrupted(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
 	return p;
 }
 
+/*
+ * Where the function that this is in returns to. In a hook, and in what a hook
+ * jumps to, that is the host's code. operator delete, g_free and their like
+ * jump to free: then it is who has called them.
+ */
+#define RETURNS_TO ((uint64_t)(uintptr_t)__builtin_return_address(0))
+
 /* A block of the pool has no cell: so this is where it comes by. */
 static SEEP_NOINLINE void
 free_miss(void *p)
@@ -104,7 +111,7 @@ free_miss(void *p)
 		thread_leave(thread_gate);
 		return;
 	}
-	recorder_free_ready(p);
+	recorder_free_ready(p, RETURNS_TO);
 	next.free(p);
 }
 
@@ -216,9 +223,9 @@ free_any(void *p)
 		return;
 	need_next();
 	if (g && g->state == THREAD_SAMPLING)
-		recorder_sampled_free(g, p);
+		recorder_sampled_free(g, p, RETURNS_TO);
 	else
-		recorder_free_any(p);
+		recorder_free_any(p, RETURNS_TO);
 	next.free(p);
 }
 
@@ -422,7 +429,7 @@ free_sized(void *p, size_t size)
 	if (!p || (next.pooled && next_is_pool(p)))
 		return;
 	need_next();
-	freeing(p);
+	freeing(p, RETURNS_TO);
 	next.free(p);
 }
 
@@ -520,9 +527,9 @@ seep_cxx_library(const void *start, size_t bytes)
 }
 
 SEEP_EXPORT void
-seep_cxx_freeing(const void *p)
+seep_cxx_freeing(const void *p, uint64_t pc)
 {
-	freeing(p);
+	freeing(p, pc);
 	if (thread_self)
 		thread_self->expect_free = p;
 }

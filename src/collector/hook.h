@@ -14,7 +14,7 @@ SEEP_EXPORT void seep_cxx_allocated(
     const void *p, size_t size, const struct cpu_frame *c, uint32_t api);
 
 /* Before operator delete. */
-SEEP_EXPORT void seep_cxx_freeing(const void *p);
+SEEP_EXPORT void seep_cxx_freeing(const void *p, uint64_t pc);
 
 /* Where that library is in memory. */
 SEEP_EXPORT void seep_cxx_library(const void *start, size_t bytes);

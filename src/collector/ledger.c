@@ -5,9 +5,13 @@
 #include <stddef.h>
 
 #include "cpu/cpu.h"
+#include "collector/module.h"
 #include "collector/sample.h"
 
-enum { CHUNKS_PER_LOOK = 64 }; /* at the clock, by ledger_events() */
+enum {
+	CHUNKS_PER_LOOK = 64, /* at the clock, by ledger_events() */
+	INFOS = SEG_EXTENT_STEP / sizeof(struct seg_info), /* in a chunk */
+};
 
 _Static_assert(SEG_EXTENT_STEP / sizeof(struct seg_row) == 128, "row chunks");
 _Static_assert(SEG_EXTENT_STEP / sizeof(struct seg_ages) == 256, "age chunks");
@@ -319,6 +323,85 @@ ledger_age(struct thread *t, uint32_t site, uint32_t age)
 		segment_count(SEG_LOST_AGES, 1);
 }
 
+static uint64_t
+frame_of(uint64_t pc)
+{
+	const struct module *m = module_of(pc - 1);
+
+	return SEG_FRAME_PC(pc) | (m ? (uint64_t)m->number << 48 : 0);
+}
+
+/* Makes room in a counter of 16 bits. */
+static SEEP_COLD void
+halve_counts(struct seg_info *info)
+{
+	int i;
+
+	for (i = 0; i < SEG_FREERS; i++)
+		STORE(&info->freed_by_count[i],
+		    (uint16_t)(LOAD(&info->freed_by_count[i]) / 2));
+}
+
+/* A caller that is new takes the place of the rarest. */
+static SEEP_COLD int
+replace_freer(struct seg_info *info, uint64_t pc)
+{
+	int i, least = 0;
+
+	for (i = 1; i < SEG_FREERS; i++)
+		if (LOAD(&info->freed_by_count[i]) <
+		    LOAD(&info->freed_by_count[least]))
+			least = i;
+	STORE(&info->freed_by[least], frame_of(pc));
+	return least;
+}
+
+/* The record of a site, made where there is room to spare; else NULL. */
+static SEEP_COLD struct seg_info *
+make_info(uint64_t row)
+{
+	struct seg_info *info =
+	    segment_is_tight() ? NULL : segment_table_row(&infos, row);
+
+	if (!info)
+		segment_count(SEG_LOST_FREERS, 1);
+	return info;
+}
+
+/*
+ * Threads that do this at once may each lose the other's count: it is a sample
+ * in any case, and no lock is worth it.
+ */
+SEEP_NOINLINE void
+ledger_freed_by(uint32_t site, uint64_t pc)
+{
+	const uint64_t row = site - first;
+	struct seg_info *info;
+	uint16_t count;
+	int i;
+
+	/* the first events of a forked child have little memory */
+	if (row >= SITES_MAX || segment.memory.anonymous || !pc)
+		return;
+	info =
+	    (struct seg_info *)(void *)LOAD_ACQUIRE(&infos.chunks[row / INFOS]);
+	info = likely(info) ? info + row % INFOS : make_info(row);
+	if (unlikely(!info))
+		return;
+	for (i = 0; SEG_FRAME_PC(LOAD(&info->freed_by[i]) ^ pc);) {
+		if (++i == SEG_FREERS) {
+			i = replace_freer(info, pc);
+			break;
+		}
+	}
+	count = LOAD(&info->freed_by_count[i]);
+	if (unlikely(count == UINT16_MAX)) {
+		halve_counts(info);
+		count /= 2;
+	}
+	STORE(&info->freed_by_count[i], (uint16_t)(count + 1));
+}
+
 void
 ledger_save_share(struct seg_row *row)
 {
@@ -594,8 +677,10 @@ count_up(uint32_t *n)
 }
 
 bool
-ledger_fold_live(uint32_t site, uint64_t size, uint32_t age)
+ledger_fold_live(uint32_t site, uint64_t size, uint32_t birth, uint32_t now)
 {
+	/* other threads may go on: what is born after now is new */
+	const uint32_t age = now > birth ? now - birth : 0;
 	struct seg_live *row;
 
 	if (ledger_is_inherited(site) || site - first >= SITES_MAX)
@@ -610,6 +695,7 @@ ledger_fold_live(uint32_t site, uint64_t size, uint32_t age)
 	row->blocks++;
 	row->bytes += size;
 	count_up(&row->sizes[seg_size_class(size)]);
+	count_up(&row->births[seg_birth_slot(birth, now)]);
 	count_up(age < SEG_YOUNG_TICKS ? &row->young
 	                               : &row->ages[seg_age_bucket(age)]);
 	return true;

@@ -55,6 +55,13 @@ void ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size);
  * to its own array; NULL: any other.
  */
 void ledger_age(struct thread *t, uint32_t site, uint32_t age);
+
+/*
+ * This return address has freed a block of the site. Of frees that have looked
+ * at the clock alone: they are as good as a sample.
+ */
+void ledger_freed_by(uint32_t site, uint64_t pc);
+
 void ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size);
 
 /* What lives now, all threads together. */
@@ -101,10 +108,11 @@ struct ledger_sums {
 struct ledger_sums ledger_sums(void);
 
 /*
- * Adds a living block to the record that the destructor writes. False: there
- * is no room for it.
+ * Adds a living block to the record that the destructor writes, at the tick
+ * `now`. False: there is no room for it.
  */
-bool ledger_fold_live(uint32_t site, uint64_t size, uint32_t age);
+bool ledger_fold_live(
+    uint32_t site, uint64_t size, uint32_t birth, uint32_t now);
 
 /* The row of a site, if it is open. No call. */
 SEEP_INLINE struct seg_row *

@@ -1044,6 +1044,7 @@ lifecycle_start(int argc, char **argv, char **envp)
 
 struct scan {
 	uint64_t until_ns;
+	uint32_t now; /* tick */
 	uint32_t count;
 	bool partial;
 };
@@ -1053,7 +1054,7 @@ fold_user(uint32_t site, uint64_t size, uint32_t birth, void *arg)
 {
 	struct scan *s = arg;
 
-	s->partial |= !ledger_fold_live(site, size, tick_now() - birth);
+	s->partial |= !ledger_fold_live(site, size, birth, s->now);
 	if (++s->count % SCAN_BLOCKS_PER_LOOK)
 		return true;
 	if (tick_read() <= s->until_ns)
@@ -1101,6 +1102,7 @@ lifecycle_end(void)
 		return; /* a vfork child may have called exit() before us */
 	exit_wait(segment.header, place.control, lifecycle_command);
 	s.until_ns = tick_read() + SCAN_NS;
+	s.now = tick_now();
 	segment.header->fold_events = ledger_events(s.until_ns);
 	spaces_look();
 	live_scan(fold, &s);
@@ -1108,7 +1110,7 @@ lifecycle_end(void)
 		user_scan(fold_user, &s);
 	segment.header->live_scan_partial = s.partial;
 	segment.header->own_bytes = mem_total();
-	segment.header->end_tick = tick_now();
+	segment.header->end_tick = s.now; /* births are told as parts of it */
 	STORE_RELEASE(&segment.header->end_kind, SEG_END_EXITED);
 	if (config.is_private)
 		snap_write_segment(lifecycle_tables);

@@ -79,6 +79,14 @@ set_period(struct thread *t, uint64_t ns)
 	}
 	t->clock_ns = ns;
 	t->countdown = t->period;
+	/*
+	 * A loop of as many events would bring the same one here each time, and
+	 * the frees that look at the clock are a sample of all (freed_by).
+	 */
+	if (t->period == PERIOD_MAX) {
+		t->jitter = t->jitter * 1664525 + 1013904223;
+		t->countdown -= t->jitter >> 31; /* by one, or not */
+	}
 }
 
 /*
@@ -413,13 +421,14 @@ recorder_after(void *p)
 
 /* The fast way may have counted down already. */
 SEEP_NOINLINE void
-recorder_free_ready(const void *p)
+recorder_free_ready(const void *p, uint64_t pc)
 {
 	struct thread *t = thread_self;
+	const bool looks = unlikely(t->countdown <= 1);
 	struct live_block b;
 	uint32_t age;
 
-	if (unlikely(t->countdown <= 1))
+	if (looks)
 		look_at_clock(t);
 	else
 		t->countdown--;
@@ -429,6 +438,8 @@ recorder_free_ready(const void *p)
 		odd_free(t, p, b);
 	else if (age)
 		ledger_age(t, b.site, age);
+	if (looks && b.site)
+		ledger_freed_by(b.site, pc);
 	thread_leave(thread_gate);
 }
 
@@ -513,7 +524,7 @@ free_by(enum way way, struct thread *t, const void *p, struct live_block b,
 
 /* Frees are booked while recording is off, as long as a cell is found. */
 static void
-free_counted(const void *p, struct live_block b, bool is_death)
+free_counted(const void *p, struct live_block b, bool is_death, uint64_t pc)
 {
 	struct thread *t = NULL;
 	enum way way = way_in(&t);
@@ -539,25 +550,28 @@ free_counted(const void *p, struct live_block b, bool is_death)
 		return;
 	}
 	thread_enter(thread_gate);
-	if (--t->countdown == 0)
+	if (--t->countdown == 0) {
 		look_at_clock(t);
+		if (b.site)
+			ledger_freed_by(b.site, pc);
+	}
 	free_by(way, t, p, b, is_death);
 	thread_leave(thread_gate);
 }
 
 static void
-free_slow(const void *p, struct live_block b, bool is_death)
+free_slow(const void *p, struct live_block b, bool is_death, uint64_t pc)
 {
 	bool counted = lifecycle_slow_begins();
 
-	free_counted(p, b, is_death);
+	free_counted(p, b, is_death, pc);
 	lifecycle_slow_ends(counted);
 }
 
 SEEP_NOINLINE void
-recorder_free_any(const void *p)
+recorder_free_any(const void *p, uint64_t pc)
 {
-	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), true);
+	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), true, pc);
 }
 
 SEEP_NOINLINE void
@@ -596,7 +610,7 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 		}
 		return;
 	}
-	free_slow(old, b, false);
+	free_slow(old, b, false, 0);
 	if (p)
 		recorder_alloc_any(
 		    p, size, c, api, b.site ? b.birth : RECORDER_NOW);
@@ -712,7 +726,7 @@ recorder_sample(struct gate *g, const void *p, uint64_t size,
 }
 
 SEEP_NOINLINE void
-recorder_sampled_free(struct gate *g, const void *p)
+recorder_sampled_free(struct gate *g, const void *p, uint64_t pc)
 {
 	struct live_block b = live_take_slow((uint64_t)(uintptr_t)p);
 
@@ -722,5 +736,6 @@ recorder_sampled_free(struct gate *g, const void *p)
 	tick_read();
 	sample_remove(p);
 	free_by(WAY_SAMPLED, thread_self, p, b, true);
+	ledger_freed_by(b.site, pc);
 	thread_leave(g);
 }

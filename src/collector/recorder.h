@@ -39,16 +39,17 @@
 
 /* Whatever the thread's state is. `birth` is RECORDER_NOW or a tick. */
 #define RECORDER_NOW UINT32_MAX
+/* `pc`, here and below: of a free, who has called it; 0: not known. */
 void recorder_alloc_any(const void *p, uint64_t size, const struct cpu_frame *c,
     enum seg_api api, uint32_t birth);
-void recorder_free_any(const void *p);
+void recorder_free_any(const void *p, uint64_t pc);
 
 /* Sampling: this block was hit by a point. The thread is in SAMPLING. */
 void recorder_sample(struct gate *g, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth);
 
 /* Sampling: a free of a block that the filter knows. */
-void recorder_sampled_free(struct gate *g, const void *p);
+void recorder_sampled_free(struct gate *g, const void *p, uint64_t pc);
 
 /* realloc: the cell is taken before the call, booked after it. */
 void recorder_realloc_any(const void *old, struct live_block b, const void *p,
@@ -221,7 +222,7 @@ void *recorder_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
     uint64_t fp, enum seg_api api);
 void recorder_alloc_ready(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth);
-void recorder_free_ready(const void *p);
+void recorder_free_ready(const void *p, uint64_t pc);
 void *recorder_after(void *p);
 
 /* After recorder_alloc_hit(), where the hook goes on. */

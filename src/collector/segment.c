@@ -424,6 +424,13 @@ dir_address(uint64_t at)
 	return rest + (at - near);
 }
 
+/* Log2 of the rows in an extent: where rows are no power of 2, its end is left. */
+static uint32_t
+rows_bits(uint32_t row_bytes)
+{
+	return 31 - (uint32_t)__builtin_clz(SEG_EXTENT_STEP / row_bytes);
+}
+
 static void
 publish(uint64_t offset, enum seg_kind kind, uint32_t owner, uint32_t row_bytes,
     uint64_t first)
@@ -446,7 +453,7 @@ publish(uint64_t offset, enum seg_kind kind, uint32_t owner, uint32_t row_bytes,
 	}
 	e->owner = owner;
 	e->row_bytes = row_bytes;
-	e->count = SEG_EXTENT_STEP / row_bytes;
+	e->count = 1u << rows_bits(row_bytes);
 	e->first = first;
 	e->offset = offset;
 	STORE_RELEASE(&e->kind, kind);
@@ -459,10 +466,10 @@ segment_table_shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
     uint32_t row_bytes, uint64_t first, uint64_t max_rows)
 {
 	const uint32_t in_page = CPU_PAGE / sizeof(*t->chunks);
-	uint32_t rows = SEG_EXTENT_STEP / row_bytes;
+	uint32_t rows = 1u << rows_bits(row_bytes);
 	uint32_t count;
 
-	t->rows_bits = (uint32_t)__builtin_ctz(rows);
+	t->rows_bits = rows_bits(row_bytes);
 	t->row_bytes = row_bytes;
 	t->kind = kind;
 	t->owner = owner;

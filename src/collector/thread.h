@@ -93,6 +93,7 @@ struct thread {
 	uint32_t period;     /* events between two looks at the clock */
 	uint32_t looks;      /* since it changed */
 	uint32_t has_paused; /* for 50 ms, once */
+	uint32_t jitter;     /* of the period: a random number */
 	uint64_t clock_ns;
 	int64_t own_net; /* of a thread that shares its array */
 	/* see walk.h: our own stack; stack_hi is 0 as long as it is not known */

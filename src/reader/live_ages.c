@@ -55,6 +55,9 @@ add_block(const struct live_map_block *b, void *arg)
 	/* the young have the first, as in struct process_ages */
 	site->ages
 	    ->living[age < SEG_YOUNG_TICKS ? 0 : seg_age_bucket(age) + 1]++;
+	site->ages->births_known = true;
+	if (site->ages->births[seg_birth_slot(b->birth, f->now)] != UINT32_MAX)
+		site->ages->births[seg_birth_slot(b->birth, f->now)]++;
 	if (!b->size_known)
 		return true;
 	site->ages->sizes_known = true;
@@ -122,6 +125,7 @@ live_ages_read(struct process *p)
 
 	if (p->running_pid <= 0)
 		return 0;
+	p->births_until = f.now;
 	err = live_map_read(&m, p->running_pid, &p->header, BUDGET_NS);
 	if (err == -ETIMEDOUT)
 		p->unread = m.why;

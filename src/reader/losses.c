@@ -103,6 +103,8 @@ static const struct losses_name names[] = {
     {SEG_DIR_REPLACED, LOSSES_LOSS, "dir_replaced",
         "settings of SEEP_DIR that could not be used (missing, or others may "
         "write there): the segment is in /dev/shm"},
+    {SEG_LOST_FREERS, LOSSES_FACT, "freers",
+        "frees whose caller found no room to be noted"},
     {SEG_SNAPSHOTS_THINNED, LOSSES_LOSS, "snapshots_thinned",
         "snapshots removed again between the first and the newest "
         "(SEEP_SNAPSHOT_BYTES, SEEP_SNAPSHOTS, or no room)"},

@@ -80,6 +80,13 @@ process_add(struct process_figures *to, const struct process_figures *from)
 	to->peak_bytes = capped_sum(to->peak_bytes, from->peak_bytes);
 }
 
+static void
+add_capped(uint32_t *to, uint32_t n)
+{
+	if (__builtin_add_overflow(*to, n, to))
+		*to = UINT32_MAX;
+}
+
 void
 process_add_ages(struct process_ages *to, const struct process_ages *from)
 {
@@ -90,9 +97,7 @@ process_add_ages(struct process_ages *to, const struct process_ages *from)
 	for (int i = 0; i < PROCESS_STEPS; i++)
 		to->young[i] = capped_sum(to->young[i], from->young[i]);
 	for (int i = 0; i < PROCESS_SIZES; i++)
-		if (__builtin_add_overflow(
-		        to->sizes[i], from->sizes[i], &to->sizes[i]))
-			to->sizes[i] = UINT32_MAX;
+		add_capped(&to->sizes[i], from->sizes[i]);
 	to->live_ages_known = to->live_ages_known || from->live_ages_known;
 	to->sizes_known = to->sizes_known || from->sizes_known;
 }
@@ -139,7 +144,7 @@ add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 		more.living[i + 1] = live.ages[i];
 	for (int i = 0; i < PROCESS_SIZES; i++)
 		more.sizes[i] = live.sizes[i]; /* zeros in a shorter row */
-	if (has == sizeof(live))
+	if (has >= offsetof(struct seg_live, births))
 		;
 	else if (live.size_min == live.size_max)
 		more.sizes[seg_size_class(live.size_min)] =
@@ -148,6 +153,11 @@ add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 	else
 		more.sizes_known = false;
 	process_add_ages(site->ages, &more);
+	if (has < sizeof(live))
+		return 0;
+	site->ages->births_known = true;
+	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
+		add_capped(&site->ages->births[i], live.births[i]);
 	return 0;
 }
 
@@ -205,6 +215,58 @@ add_young(struct process_site *site, const uint64_t deaths[SEG_AGE_STEPS],
 	return 0;
 }
 
+static int
+by_count(const void *a, const void *b)
+{
+	const struct process_freer *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+void
+process_add_freers(struct process_freers *to, const struct process_freers *from)
+{
+	struct process_freer all[2 * SEG_FREERS];
+	size_t n = to->count;
+
+	memcpy(all, to->at, n * sizeof(*all));
+	for (size_t i = 0; i < from->count; i++) {
+		size_t k = 0;
+
+		while (k < n && all[k].frame != from->at[i].frame)
+			k++;
+		if (k == n)
+			all[n++] = from->at[i];
+		else
+			all[k].count =
+			    capped_sum(all[k].count, from->at[i].count);
+	}
+	qsort(all, n, sizeof(*all), by_count);
+	to->count = n < SEG_FREERS ? n : SEG_FREERS;
+	memcpy(to->at, all, to->count * sizeof(*all));
+}
+
+static int
+add_freers(struct process_site *site, const struct seg_info *info)
+{
+	struct process_freers more = {.count = 0};
+
+	for (int i = 0; i < SEG_FREERS; i++)
+		if (info->freed_by[i] != 0 && info->freed_by_count[i] > 0)
+			more.at[more.count++] = (struct process_freer){
+			    info->freed_by[i], info->freed_by_count[i]};
+	if (more.count == 0)
+		return 0;
+	if (!site->freed_by)
+		site->freed_by = calloc(1, sizeof(*site->freed_by));
+	if (!site->freed_by)
+		return -ENOMEM;
+	process_add_freers(site->freed_by, &more);
+	return 0;
+}
+
 /* Ages from the rare records of the site's id. */
 static int
 add_rare(struct process_site *site, const struct site_tables *t,
@@ -215,6 +277,8 @@ add_rare(struct process_site *site, const struct site_tables *t,
 
 	if (extents_take(&t->infos, id, &info, sizeof(info)) == 0)
 		return add_living(site, t, id);
+	if (add_freers(site, &info) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < SEG_AGE_BUCKETS; i++) {
 		uint64_t n = estimated_deaths(seg_deaths(&info, i), sum);
 
@@ -602,6 +666,7 @@ process_new(const struct segment *seg, struct process **ret)
 	p->is_snapshot = p->header.snapshot_reason != SEG_SNAPSHOT_NONE;
 	p->duration_ns = (uint64_t)p->header.tick * p->header.tick_ns;
 	p->temporary_ticks = temporary_ticks(p);
+	p->births_until = p->header.end_tick;
 	err = sums_init(&sums, seg);
 	if (err < 0)
 		goto out;
@@ -644,8 +709,10 @@ process_free(struct process *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->site_count; i++)
+	for (size_t i = 0; i < p->site_count; i++) {
 		free(p->sites[i].ages);
+		free(p->sites[i].freed_by);
+	}
 	for (size_t i = 0; i < p->module_count; i++)
 		relative_release(&p->modules[i]);
 	stacks_free(p->stacks);

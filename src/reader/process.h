@@ -42,8 +42,26 @@ struct process_ages {
 	/* deaths[0] in steps: [i] from 2^(i-1) ticks; [0]: process_young() */
 	uint64_t young[PROCESS_STEPS];
 	uint32_t sizes[PROCESS_SIZES]; /* of the living, as seg_size_class() */
+	/*
+	 * Of the living, as seg_birth_slot() until process.births_until; of
+	 * one process alone, so process_add_ages() leaves them out.
+	 */
+	uint32_t births[SEG_BIRTH_SLOTS];
 	bool live_ages_known; /* the destructor has folded the live map */
 	bool sizes_known;     /* and has told sizes, too */
+	bool births_known;    /* and births */
+};
+
+/*
+ * Who frees the blocks of a site: where free() returned to, of a sample of the
+ * frees. The most frequent first; counts are shares, not numbers of frees.
+ */
+struct process_freers {
+	struct process_freer {
+		uint64_t frame; /* a return address, as in stacks */
+		uint64_t count;
+	} at[SEG_FREERS];
+	size_t count;
 };
 
 struct process_site {
@@ -59,6 +77,7 @@ struct process_site {
 	double variance_allocated, variance_live;
 	struct process_figures figures;
 	struct process_ages *ages; /* NULL: all died young, none is known */
+	struct process_freers *freed_by; /* NULL: none was seen */
 };
 
 /* A pool of seep_alloc(): resources of the program, apart from the heap. */
@@ -144,8 +163,9 @@ struct process {
 	 * SEG_YOUNG_TICKS: steps below are not known; 0: no age of the dead is.
 	 */
 	uint32_t temporary_ticks;
-	bool is_unfinished; /* its end state is missing in the recording */
-	uint64_t as_of_us;  /* then these are the figures of that moment */
+	uint32_t births_until; /* tick at which the births of sites end */
+	bool is_unfinished;    /* its end state is missing in the recording */
+	uint64_t as_of_us;     /* then these are the figures of that moment */
 	const struct process_names *names; /* the session's; NULL: none */
 	/* what looks found, trace/verdicts.h; for free(); NULL: none */
 	struct verdicts *verdicts;
@@ -169,6 +189,10 @@ void process_add(
 
 /* Adds up what two sites have; sizes saturate, too. */
 void process_add_ages(struct process_ages *to, const struct process_ages *from);
+
+/* Adds up who frees the blocks of two sites: of more than fit, the rarest go. */
+void process_add_freers(
+    struct process_freers *to, const struct process_freers *from);
 
 /* Deaths by age, the young ones included; zeros where nothing is known. */
 void process_deaths(

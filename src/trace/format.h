@@ -44,6 +44,7 @@ enum {
 	SEG_AGE_BUCKETS = 20,
 	SEG_AGE_STEPS = 4, /* below the first of these buckets */
 	SEG_SIZE_CLASSES = 32,
+	SEG_BIRTH_SLOTS = 32,  /* of seg_live.births[] */
 	SEG_YOUNG_TICKS = 16,  /* deaths younger than this are not in ages[] */
 	SEG_COUNTED_TICKS = 1, /* header.counted_ticks of this collector */
 	SEG_TICK_NS = 100000000,
@@ -58,6 +59,7 @@ enum {
 	SEG_EARLY = 1024, /* forked children in their first events */
 	SEG_CTL_BYTES = 8192,
 	SEG_INFO_OLD_BYTES = 128,
+	SEG_FREERS = 4,
 	SEG_BEAT_SECONDS = 2, /* so long a beat of a reader is good for */
 	SEG_SAMPLE_OLD_BYTES = 64,
 };
@@ -205,6 +207,7 @@ enum seg_count {
 	SEG_CHILDREN_EARLY = 51, /* children that ended early, without a line */
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
 	SEG_DIR_REPLACED = 53,   /* 1: not in SEEP_DIR, which is unfit */
+	SEG_LOST_FREERS = 54,    /* frees whose caller found no room */
 	SEG_SNAPSHOTS_THINNED = 55, /* removed again, to keep within bounds */
 	SEG_PRIVATE_FORKS = 58,     /* under SEEP_PRIVATE, see libseep(7) */
 	SEG_COUNTS_USED = 59,
@@ -447,8 +450,16 @@ struct seg_info {
 	 * are the low 32 bits, ages_high has the others: see seg_deaths().
 	 */
 	uint32_t ages[SEG_AGE_BUCKETS];
-	uint64_t size_max;    /* true maximum when it does not fit 32 bits */
-	uint64_t reserved[5]; /* for "who frees the siblings" */
+	uint64_t size_max; /* true maximum when it does not fit 32 bits */
+	/*
+	 * Who frees these blocks: return addresses of free(), of the frees that
+	 * looked at the clock (one in some 60). The four that are most frequent,
+	 * by the algorithm Space-Saving: a new one takes the place of the
+	 * rarest and its count, so that counts are too high rather than too
+	 * low. All are halved before one overflows. A frame of 0 is no entry.
+	 */
+	uint64_t freed_by[SEG_FREERS];
+	uint16_t freed_by_count[SEG_FREERS];
 	/* rows of older segments end here: SEG_INFO_OLD_BYTES */
 	uint32_t ages_high[SEG_AGE_BUCKETS];
 	/* the smallest block of 2^32 - 1 bytes and more; 0: there is none */
@@ -491,7 +502,19 @@ struct seg_live {
 	uint64_t reserved;
 	/* by size, see seg_size_class(); rows of older segments end before */
 	uint32_t sizes[SEG_SIZE_CLASSES];
+	/* by birth, see seg_birth_slot(); rows of older segments end before */
+	uint32_t births[SEG_BIRTH_SLOTS];
 };
+
+/* Equal parts of the time from tick 0 to end_tick, the last one included. */
+static inline uint32_t
+seg_birth_slot(uint32_t birth, uint32_t end_tick)
+{
+	if (birth >= end_tick)
+		return SEG_BIRTH_SLOTS - 1;
+	return (uint32_t)((uint64_t)birth * SEG_BIRTH_SLOTS /
+	    ((uint64_t)end_tick + 1));
+}
 
 /* Class i has 2^i .. 2^(i+1) - 1 bytes, 0 also none, the last all above. */
 static inline uint32_t
@@ -671,7 +694,9 @@ _Static_assert(sizeof(struct seg_info) == 256, "info");
 _Static_assert(offsetof(struct seg_info, ages_high) == SEG_INFO_OLD_BYTES,
     "what older readers know of an info");
 _Static_assert(sizeof(struct seg_ages) == 32, "ages");
-_Static_assert(sizeof(struct seg_live) == 256, "live");
+_Static_assert(sizeof(struct seg_live) == 384, "live");
+_Static_assert(offsetof(struct seg_live, births) == 256,
+    "what older readers know of a living one");
 _Static_assert(sizeof(struct seg_mark) == 64, "mark");
 _Static_assert(sizeof(struct seg_sample) == 128, "sample");
 _Static_assert(

@@ -1,5 +1,6 @@
 /* memory.c - one pointer is nowhere in the memory of this host, but its block lives; for comparisons of its mappings. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,8 +29,10 @@ allocate(int depth, int from, int count)
 		__asm__ volatile("" ::: "memory");
 		return;
 	}
-	for (i = from; i < from + count; i++)
+	for (i = from; i < from + count; i++) {
 		kept[i] = malloc((size_t)(i % 700));
+		__asm__ volatile("" : "+m"(kept[i]));
+	}
 }
 
 /* A block that stands alone: the collector has its address in a table. */
@@ -49,9 +52,13 @@ wipe_stack(void)
 	__asm__ volatile("" : : "r"(below) : "memory");
 }
 
+static pthread_barrier_t all_are_there;
+
+/* As many stacks and arenas in each run, whoever is how fast. */
 static void *
 work(void *arg)
 {
+	pthread_barrier_wait(&all_are_there);
 	allocate(DEPTH, 10000 + (int)(intptr_t)arg * 1000, 1000);
 	return NULL;
 }
@@ -62,6 +69,7 @@ work_in_threads(void)
 	pthread_t threads[THREADS];
 	int i;
 
+	pthread_barrier_init(&all_are_there, NULL, THREADS);
 	for (i = 0; i < THREADS; i++)
 		if (pthread_create(
 		        &threads[i], NULL, work, (void *)(intptr_t)i))
@@ -90,6 +98,7 @@ main(int argc, char **argv)
 {
 	int generations = argc > 1 ? atoi(argv[1]) : 0, i;
 
+	mallopt(M_ARENA_MAX, 1);
 	setvbuf(stdout, malloc(1 << 16), _IOFBF, 1 << 16);
 	allocate(DEPTH, 0, 5000);
 	for (i = 0; i < generations; i++) {

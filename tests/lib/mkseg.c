@@ -164,7 +164,13 @@ mkseg_ages(struct mkseg *m, uint32_t array, uint32_t id)
 struct seg_live *
 mkseg_live(struct mkseg *m, uint32_t id)
 {
-	return row_at(m, SEG_EXT_LIVE, 0, sizeof(struct seg_live), id);
+	return mkseg_live_of(m, id, sizeof(struct seg_live));
+}
+
+struct seg_live *
+mkseg_live_of(struct mkseg *m, uint32_t id, uint32_t bytes)
+{
+	return row_at(m, SEG_EXT_LIVE, 0, bytes, id);
 }
 
 struct seg_sample *

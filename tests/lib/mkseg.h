@@ -41,6 +41,8 @@ struct seg_row *mkseg_row(struct mkseg *m, uint32_t array, uint32_t id);
 struct seg_info *mkseg_info(struct mkseg *m, uint32_t id);
 struct seg_ages *mkseg_ages(struct mkseg *m, uint32_t array, uint32_t id);
 struct seg_live *mkseg_live(struct mkseg *m, uint32_t id);
+/* A row as long as that of an older collector: what is behind is not there. */
+struct seg_live *mkseg_live_of(struct mkseg *m, uint32_t id, uint32_t bytes);
 struct seg_sample *mkseg_sample(struct mkseg *m, uint32_t array, uint32_t id);
 struct seg_pool *mkseg_pool(struct mkseg *m, uint32_t number);
 

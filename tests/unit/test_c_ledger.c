@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "collector/ledger.h"
+#include "collector/module.h"
 #include "collector/sample.h"
 #include "collector/segment.h"
 #include "collector/sites.h"
@@ -277,9 +278,10 @@ deaths_are_counted_beyond_2_to_the_32(void **state)
 	}
 	for (i = 0; i < SEG_AGE_BUCKETS; i++)
 		assert_true(seg_deaths(info, i) == (UINT64_C(1) << 32) + 1);
-	/* what is not ours stays zero */
-	for (i = 0; i < 5; i++)
-		assert_int_equal(info->reserved[i], 0);
+	/* what is behind them stays zero */
+	assert_int_equal(info->size_max, 0);
+	for (i = 0; i < SEG_FREERS; i++)
+		assert_int_equal(info->freed_by[i], 0);
 }
 
 static struct seg_ages *
@@ -360,7 +362,7 @@ a_death_without_room_for_its_age_is_a_loss(void **state)
 	ledger_age(NULL, site, 1);
 	assert_int_equal(segment.header->counts[SEG_LOST_AGES], 2);
 	/* the destructor says that its count is not whole */
-	assert_false(ledger_fold_live(site, 8, 0));
+	assert_false(ledger_fold_live(site, 8, 0, 0));
 }
 
 static void
@@ -482,15 +484,43 @@ classes_of_the_living_stop_at_their_end(void **state)
 	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	site = make_site(1);
-	assert_true(ledger_fold_live(site, 100, 3));
+	assert_true(ledger_fold_live(site, 100, 97, 100));
 	live = row_of_kind(SEG_EXT_LIVE, site);
 	live->young = live->ages[2] = live->sizes[6] = UINT32_MAX;
 	live->blocks = UINT64_C(1) << 32;
-	assert_true(ledger_fold_live(site, 100, 3));
-	assert_true(ledger_fold_live(site, 100, 16 << 2));
+	assert_true(ledger_fold_live(site, 100, 97, 100));
+	assert_true(ledger_fold_live(site, 100, 100 - (16 << 2), 100));
 	assert_true(live->young == UINT32_MAX && live->ages[2] == UINT32_MAX);
 	assert_true(live->sizes[6] == UINT32_MAX);
 	assert_true(live->blocks == (UINT64_C(1) << 32) + 2);
+}
+
+static void
+births_of_the_living_are_parts_of_the_time(void **state)
+{
+	const struct seg_live *live;
+	uint32_t site, last, i;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	for (i = 0; i < 40; i++) /* rows are no power of 2 */
+		site = make_site(100 + i);
+	for (i = 0; i < 3200; i++)
+		assert_true(ledger_fold_live(site, 8, i, 3199));
+	assert_true(ledger_fold_live(site, 8, 4000, 3199)); /* meanwhile */
+	live = row_of_kind(SEG_EXT_LIVE, site);
+	for (i = 0; i < SEG_BIRTH_SLOTS; i++)
+		assert_int_equal(live->births[i], i < 31 ? 100 : 101);
+	assert_int_equal(live->young, 17); /* and that one is no older */
+	last = seg_birth_slot(0, 0);
+	assert_int_equal(last, SEG_BIRTH_SLOTS - 1);
+	assert_int_equal(seg_birth_slot(0, 5), 0);
+	assert_int_equal(seg_birth_slot(UINT32_MAX - 1, UINT32_MAX), 31);
+	assert_int_equal(seg_birth_slot(UINT32_MAX / 2, UINT32_MAX), 15);
+	assert_int_equal(seg_birth_slot(7, 3), 31);
+	/* neighbours have their own rows */
+	live = row_of_kind(SEG_EXT_LIVE, site - 1);
+	assert_int_equal(live->blocks, 0);
 }
 
 /* Each new maximum is an epoch: a buffer that grows by bytes has 2^32. */
@@ -544,6 +574,76 @@ the_last_ids_are_given_out_and_no_more(void **state)
 	assert_true(sites_init(1));
 }
 
+static const struct seg_info *
+info_of(uint32_t site)
+{
+	struct segment_table *tables[SEG_ARRAYS * 3 + 3];
+	size_t n = ledger_tables(tables, SEG_ARRAYS * 3 + 3);
+
+	for (size_t i = 0; i < n; i++)
+		if (tables[i]->kind == SEG_EXT_INFO)
+			return segment_table_row(tables[i], site - 1);
+	return NULL;
+}
+
+static uint64_t
+times_freed(uint32_t site, uint64_t pc)
+{
+	const struct seg_info *info = info_of(site);
+
+	for (int i = 0; i < SEG_FREERS; i++)
+		if (SEG_FRAME_PC(info->freed_by[i]) == pc)
+			return info->freed_by_count[i];
+	return 0;
+}
+
+/* Instead of _dl_find_object: addresses are in no module. */
+static int
+finds_nothing(void *pc, void *ret)
+{
+	(void)pc;
+	(void)ret;
+	return -1;
+}
+
+static void
+who_frees_most_is_kept_among_many(void **state)
+{
+	uint32_t site = make_site(77);
+	uint64_t i;
+
+	(void)state;
+	assert_true(module_init((void *)finds_nothing, ""));
+	segment.memory.anonymous = false; /* as after the first events */
+	for (i = 0; i < 100000; i++) {
+		ledger_freed_by(site, 0x1000);
+		if (i % 2)
+			ledger_freed_by(site, 0x2000);
+		ledger_freed_by(site, 0x100000 + 16 * (i % 500));
+	}
+	/* halved together: their ratio holds, the others share the rest */
+	assert_true(times_freed(site, 0x1000) > 20000);
+	assert_in_range(
+	    times_freed(site, 0x2000) * 100 / times_freed(site, 0x1000), 45,
+	    65);
+	segment.memory.anonymous = true;
+}
+
+static void
+first_events_and_unknown_callers_are_not_noted(void **state)
+{
+	uint32_t site = make_site(78);
+
+	(void)state;
+	ledger_freed_by(site, 0x1000); /* little memory */
+	segment.memory.anonymous = false;
+	ledger_freed_by(site, 0);
+	ledger_freed_by(0, 0x1000); /* inherited */
+	assert_int_equal(times_freed(site, 0x1000), 0);
+	assert_int_equal(segment.header->counts[SEG_LOST_FREERS], 0);
+	segment.memory.anonymous = true;
+}
+
 int
 main(void)
 {
@@ -561,8 +661,13 @@ main(void)
 	    cmocka_unit_test(sampled_bytes_are_right_beyond_2_to_the_48),
 	    cmocka_unit_test(variances_have_128_bits),
 	    cmocka_unit_test(classes_of_the_living_stop_at_their_end),
+	    cmocka_unit_test(births_of_the_living_are_parts_of_the_time),
 	    cmocka_unit_test(the_peak_is_right_after_2_to_the_32_of_them),
 	    cmocka_unit_test(the_last_ids_are_given_out_and_no_more),
+	    cmocka_unit_test_setup(
+	        who_frees_most_is_kept_among_many, fresh_segment),
+	    cmocka_unit_test_setup(
+	        first_events_and_unknown_callers_are_not_noted, fresh_segment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

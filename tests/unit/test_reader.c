@@ -101,6 +101,88 @@ a_fifo_or_directory_is_refused_at_once(void **state)
 	    segfile_open(AT_FDCWD, "/proc/none", &f, NULL), -ENOENT);
 }
 
+/* A segment with one site whose blocks have births and who frees them. */
+static struct session *
+session_with_facts(uint32_t live_bytes)
+{
+	struct mkseg *m = mkseg_new();
+	uint64_t frame = UINT64_C(0x1000);
+	struct seg_live *live;
+	struct seg_info *info;
+	struct session *s;
+	uint8_t *bytes;
+	size_t len;
+
+	mkseg_site(m, 1)->inner = mkseg_inner(m, &frame, 1, 0);
+	mkseg_row(m, 0, 1)->allocations = 10;
+	mkseg_row(m, 0, 1)->frees = 3;
+	info = mkseg_info(m, 1);
+	info->freed_by[1] = 0x2000;
+	info->freed_by_count[1] = 5;
+	info->freed_by[2] = 0x3000;
+	info->freed_by_count[2] = 9;
+	info->freed_by[3] = 0x4000; /* never counted: no entry */
+	live = mkseg_live_of(m, 1, live_bytes);
+	live->blocks = 7;
+	live->sizes[3] = 7;
+	if (live_bytes == sizeof(*live))
+		live->births[31] = 7;
+	bytes = mkseg_finish(m, &len);
+	assert_int_equal(session_load_bytes(bytes, len, &s, NULL), 0);
+	free(bytes);
+	assert_int_equal(s->processes[0]->site_count, 1);
+	return s;
+}
+
+static void
+births_and_freers_of_a_site_are_read(void **state)
+{
+	struct session *s = session_with_facts(sizeof(struct seg_live));
+	const struct process_site *site = &s->processes[0]->sites[0];
+
+	(void)state;
+	assert_true(site->ages->births_known);
+	assert_int_equal(site->ages->births[31], 7);
+	assert_int_equal(site->ages->births[0], 0);
+	assert_true(site->ages->sizes_known);
+	assert_int_equal(site->freed_by->count, 2);
+	assert_int_equal(site->freed_by->at[0].frame, 0x3000);
+	assert_int_equal(site->freed_by->at[0].count, 9);
+	assert_int_equal(site->freed_by->at[1].frame, 0x2000);
+	session_free(s);
+}
+
+static void
+rows_of_older_collectors_have_sizes_but_no_births(void **state)
+{
+	struct session *s =
+	    session_with_facts(offsetof(struct seg_live, births));
+	const struct process_site *site = &s->processes[0]->sites[0];
+
+	(void)state;
+	assert_false(site->ages->births_known);
+	assert_true(site->ages->sizes_known);
+	assert_int_equal(site->ages->sizes[3], 7);
+	session_free(s);
+}
+
+static void
+freers_of_two_sites_are_added_up(void **state)
+{
+	struct process_freers a = {{{1, 10}, {2, 5}, {3, 4}, {4, 1}}, 4};
+	const struct process_freers b = {{{2, 9}, {9, 3}}, 2};
+
+	(void)state;
+	process_add_freers(&a, &b);
+	assert_int_equal(a.count, 4);
+	assert_int_equal(a.at[0].frame, 2);
+	assert_int_equal(a.at[0].count, 14);
+	assert_int_equal(a.at[3].frame, 9); /* the rarest is gone */
+	a.at[0].count = UINT64_MAX;
+	process_add_freers(&a, &b);
+	assert_int_equal(a.at[0].count, UINT64_MAX);
+}
+
 /* Every prefix: an error or a sound result, never more. */
 static void
 truncation_at_every_byte_is_survived(void **state)
@@ -423,6 +505,9 @@ main(void)
 	    cmocka_unit_test(foreign_bytes_are_no_segment),
 	    cmocka_unit_test(other_version_is_told_apart),
 	    cmocka_unit_test(a_fifo_or_directory_is_refused_at_once),
+	    cmocka_unit_test(births_and_freers_of_a_site_are_read),
+	    cmocka_unit_test(rows_of_older_collectors_have_sizes_but_no_births),
+	    cmocka_unit_test(freers_of_two_sites_are_added_up),
 	    cmocka_unit_test(truncation_at_every_byte_is_survived),
 	    cmocka_unit_test(random_damage_is_survived),
 	    cmocka_unit_test(huge_counts_are_refused),

@@ -41,6 +41,9 @@ static const struct field header[] = {ONE(seg_header, magic),
     ONE(seg_header, live_root_bits), ONE(seg_header, live_mid_bits),
     ONE(seg_header, live_leaf_bits), ONE(seg_header, live_granule_bits),
     ONE(seg_header, live_cell_version), ONE(seg_header, spill_root),
+    ONE(seg_header, ours_table), ONE(seg_header, ours_entries),
+    ONE(seg_header, own_address), ONE(seg_header, control_address),
+    ONE(seg_header, exit_state), ONE(seg_header, exit_tick),
     ONE(seg_header, peak_bytes), ONE(seg_header, peak_epoch),
     ONE(seg_header, peak_tick), ONE(seg_header, threads),
     ONE(seg_header, peak_reserved), ONE(seg_header, end_kind),
@@ -84,14 +87,15 @@ static const struct field row[] = {ONE(seg_row, allocations),
     ONE(seg_row, snap_blocks), ONE(seg_row, epoch), ONE(seg_row, last_tick),
     ONE(seg_row, size_min), ONE(seg_row, size_span)};
 static const struct field info[] = {MANY(seg_info, ages),
-    ONE(seg_info, size_max), MANY(seg_info, ages_high),
+    ONE(seg_info, size_max), MANY(seg_info, freed_by),
+    MANY(seg_info, freed_by_count), MANY(seg_info, ages_high),
     ONE(seg_info, size_min)};
 static const struct field ages[] = {MANY(seg_ages, deaths)};
 static const struct field inherited[] = {
     ONE(seg_inherited, frees), ONE(seg_inherited, freed_bytes)};
 static const struct field live[] = {MANY(seg_live, ages), ONE(seg_live, young),
     ONE(seg_live, blocks), ONE(seg_live, bytes), ONE(seg_live, size_min),
-    ONE(seg_live, size_max), MANY(seg_live, sizes)};
+    ONE(seg_live, size_max), MANY(seg_live, sizes), MANY(seg_live, births)};
 static const struct field mark[] = {ONE(seg_mark, sequence),
     ONE(seg_mark, tick), ONE(seg_mark, kind), ONE(seg_mark, after_ns),
     MANY(seg_mark, label)};

@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# births_of_the_living_are_told - when the blocks of a place that still live were born.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+# born FROM TO: blocks of make_kept that were born in these slots
+born() {
+	awk -v from="$1" -v to="$2" '
+		$1 == "SITE" { here = $2 == "make_kept" }
+		$1 == "BIRTH" && here && $2 >= from && $2 <= to { n += $3 }
+		END { print n + 0 }' "$T/facts"
+}
+
+# the middle is somewhere between, on a machine that may stand still for a while
+right() {
+	cat "$T/facts"
+	[[ $(born 0 31) -eq 200 ]]
+	[[ $(born 0 0) -ge 100 && $(born 0 2) -lt 200 ]]
+	[[ $(born 31 31) -ge "$1" ]]
+	[[ $(born 3 29) -ge 70 ]]
+}
+
+@test "a process that ended: in its segment, and in a recording" {
+	traced_well "$HOSTS/births" </dev/null
+	"$BUILD/tools/site_facts" "$DIR" >"$T/facts"
+	right 30
+	rm -rf "${DIR:?}"/*
+	env SEEP_DIR="$DIR" "$SEEP" record -o "$T/r.seep" -- "$HOSTS/births" >"$T/out" 2>"$T/err" </dev/null
+	"$BUILD/tools/site_facts" "$T/r.seep" >"$T/facts"
+	right 30
+}
+
+@test "a process that runs: in its memory" {
+	mkfifo "$T/lines"
+	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$HOSTS/births" <"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+	PIDS+=($!)
+	exec 9>"$T/lines"
+	answered MADE
+	"$BUILD/tools/site_facts" "$DIR" >"$T/facts"
+	exec 9>&-
+	right 0
+}
