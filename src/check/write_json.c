@@ -127,7 +127,7 @@ findings(FILE *out, const struct check *c, const struct write_options *o)
 		json_number(out, "leaked_bytes", x->bytes);
 		json_number(out, "leaked_blocks", x->blocks);
 		json_key(out, "verdict");
-		json_verdict_site(out, x->site);
+		json_verdict_site(out, x->view, x->site);
 		json_number(out, "baseline_bytes", x->known_bytes);
 		json_number(out, "baseline_blocks", x->known_blocks);
 		frames(out, x, o);

@@ -35,7 +35,8 @@ html_verdict_rows(FILE *out, const struct html *h)
 			continue;
 		(void)fprintf(out, "%s{\"row\":%zu,\"verdict\":",
 		    *comma ? comma : ",\n\"verdicts\":[", i);
-		json_verdict_site(out, s);
+		json_verdict_site(
+		    out, h->inputs[h->groups[h->rows[i].group].input].view, s);
 		(void)putc('}', out);
 		comma = ",\n";
 	}

@@ -51,7 +51,7 @@ put_line(FILE *out, const struct process *p, const struct verdict_line *x,
 	    !x->site || x->view->session->processes[x->site->process] != p);
 	json_text(out, "api", x->site ? words_api(x->site->api) : NULL);
 	json_key(out, "verdict");
-	json_verdict_part(out, x->class, &x->part);
+	json_verdict_part(out, x->view, x->site, x->class, &x->part);
 	if (x->site)
 		err = frames_table_put(out, frames, x->site);
 	else

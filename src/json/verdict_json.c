@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "util/capped.h"
 #include "util/json_put.h"
 
 static void
@@ -37,9 +38,38 @@ notes(FILE *out, uint32_t bits)
 	(void)putc(']', out);
 }
 
+/* Who frees others of this site, with the share of the frees that were seen. */
+static void
+freed_by(FILE *out, const struct view *v, const struct view_site *s)
+{
+	const struct verdict_found *f = s ? s->verdict : NULL;
+	uint64_t sum = 0;
+
+	(void)fputs(",\"freed_by\":[", out);
+	for (uint32_t i = 0; f && i < f->freer_count; i++)
+		sum = capped_sum(sum, f->freers[i].count);
+	for (uint32_t i = 0; f && i < f->freer_count; i++) {
+		const struct frame *x = &v->frames[f->freers[i].frame];
+
+		(void)fputs(i ? ",{\"function\":" : "{\"function\":", out);
+		json_string(out, x->function);
+		json_text(out, "file", x->file);
+		if (x->line > 0)
+			json_number(out, "line", x->line);
+		else
+			(void)fputs(",\"line\":null", out);
+		json_text(out, "module", x->module);
+		json_number(out, "offset", x->offset);
+		(void)fprintf(out, ",\"share\":%.3f}",
+		    sum ? (double)f->freers[i].count / (double)sum : 0);
+	}
+	(void)putc(']', out);
+}
+
 /* Without its end. */
 static void
-put_part(FILE *out, uint32_t class, const struct verdict_part *p)
+put_part(FILE *out, const struct view *v, const struct view_site *s,
+    uint32_t class, const struct verdict_part *p)
 {
 	(void)fprintf(out,
 	    "{\"class\":\"%s\",\"basis\":\"unreachable\",\"confidence\":%s",
@@ -58,42 +88,39 @@ put_part(FILE *out, uint32_t class, const struct verdict_part *p)
 	json_time(out, "last_birth", p->last_ns);
 	json_number(out, "held_again", p->held_again);
 	json_number(out, "freed_late", p->freed_late);
-	(void)fputs(",\"freed_by\":[],\"held_by\":null", out);
+	freed_by(out, v, s);
+	(void)fputs(",\"held_by\":null", out);
 	json_text(out, "type", p->type);
 	notes(out, p->notes);
 }
 
-static void
-found(FILE *out, const struct verdict_found *f)
+void
+json_verdict_part(FILE *out, const struct view *v, const struct view_site *s,
+    uint32_t class, const struct verdict_part *p)
 {
-	bool is_leak = f->leak.looks > 0;
+	put_part(out, v, s, class, p);
+	(void)putc('}', out);
+}
 
-	put_part(out, is_leak ? VERDICT_LEAK : VERDICT_POSSIBLE,
+void
+json_verdict_site(FILE *out, const struct view *v, const struct view_site *s)
+{
+	const struct verdict_found *f = s->verdict;
+	bool is_leak;
+
+	if (!f) {
+		(void)fputs("null", out);
+		return;
+	}
+	is_leak = f->leak.looks > 0;
+	put_part(out, v, s, is_leak ? VERDICT_LEAK : VERDICT_POSSIBLE,
 	    is_leak ? &f->leak : &f->possible);
 	json_key(out, "also");
-	if (is_leak && f->possible.looks > 0) {
-		put_part(out, VERDICT_POSSIBLE, &f->possible);
-		(void)putc('}', out);
-	} else {
-		(void)fputs("null", out);
-	}
-	(void)putc('}', out);
-}
-
-void
-json_verdict_part(FILE *out, uint32_t class, const struct verdict_part *p)
-{
-	put_part(out, class, p);
-	(void)putc('}', out);
-}
-
-void
-json_verdict_site(FILE *out, const struct view_site *s)
-{
-	if (s->verdict)
-		found(out, s->verdict);
+	if (is_leak && f->possible.looks > 0)
+		json_verdict_part(out, v, s, VERDICT_POSSIBLE, &f->possible);
 	else
 		(void)fputs("null", out);
+	(void)putc('}', out);
 }
 
 static void

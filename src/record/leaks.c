@@ -245,8 +245,12 @@ look_at_process(struct leaks *l, uint32_t file, const struct segfile *seg,
 	struct item *x;
 	int err;
 
-	if (l->plan.alone && (pid_t)h->pid != l->plan.alone)
+	if (l->plan.alone && (pid_t)h->pid != l->plan.alone) {
+		/* it has the environment of the command, and our beat */
+		if (waits)
+			(void)exit_wait_end(l->files[file].wait, h);
 		return 0;
+	}
 	err = item_of(l, h->uuid, &x);
 	if (err < 0)
 		return err;

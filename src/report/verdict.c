@@ -106,10 +106,38 @@ join_part(struct verdict_part *to, const struct verdict_part *from)
 }
 
 void
+verdict_add_freer(struct verdict_found *f, uint32_t frame, uint64_t count)
+{
+	uint32_t i = 0;
+
+	while (i < f->freer_count && f->freers[i].frame != frame)
+		i++;
+	if (i == VERDICT_FREERS) {
+		i--;
+		if (f->freers[i].count >= count)
+			return;
+		f->freers[i] = (struct verdict_freer){.frame = frame};
+	} else if (i == f->freer_count) {
+		f->freers[f->freer_count++] =
+		    (struct verdict_freer){.frame = frame};
+	}
+	f->freers[i].count = capped_sum(f->freers[i].count, count);
+	for (; i > 0 && f->freers[i - 1].count < f->freers[i].count; i--) {
+		struct verdict_freer rarer = f->freers[i - 1];
+
+		f->freers[i - 1] = f->freers[i];
+		f->freers[i] = rarer;
+	}
+}
+
+void
 verdict_join(struct verdict_found *to, const struct verdict_found *from)
 {
 	join_part(&to->leak, &from->leak);
 	join_part(&to->possible, &from->possible);
+	for (uint32_t i = 0; i < from->freer_count; i++)
+		verdict_add_freer(
+		    to, from->freers[i].frame, from->freers[i].count);
 }
 
 int

@@ -20,8 +20,18 @@ struct verdict_part {
 	const char *type;             /* NULL: not known */
 };
 
+/* Who frees other blocks of a site, of a sample; the most frequent first. */
+struct verdict_freer {
+	uint32_t frame; /* a number of the view's */
+	uint64_t count;
+};
+
+enum { VERDICT_FREERS = SEG_FREERS };
+
 struct verdict_found {
 	struct verdict_part leak, possible;
+	struct verdict_freer freers[VERDICT_FREERS];
+	uint32_t freer_count;
 };
 
 /* Verdicts of one process, by the sites of a process (see below). */
@@ -43,6 +53,9 @@ void verdict_index_release(struct verdict_index *x);
 /* Of a site, by its number; NULL: none. */
 struct verdict_found *verdict_index_find(
     const struct verdict_index *x, size_t site);
+
+/* Another one who frees; the rarest goes where there are too many. */
+void verdict_add_freer(struct verdict_found *f, uint32_t frame, uint64_t count);
 
 /* Adds another site to one; sums saturate. */
 void verdict_join(struct verdict_found *to, const struct verdict_found *from);

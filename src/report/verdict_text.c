@@ -250,6 +250,23 @@ print_births(FILE *out, const struct verdict_line *line)
 		    words_time(a, old), words_time(b, young));
 }
 
+/* Who frees the others of this place. */
+static void
+print_freer(const struct layout *p, FILE *out, const struct verdict_line *line)
+{
+	const struct verdict_found *f = line->site ? line->site->verdict : NULL;
+	struct layout whole_names = *p;
+
+	if (!f || f->freer_count == 0)
+		return;
+	whole_names.out = out;
+	whole_names.width = 0;
+	whole_names.colour = false;
+	(void)fputs(", others are freed in ", out);
+	layout_frame(&whole_names, &line->view->frames[f->freers[0].frame], 0,
+	    0, LAYOUT_PLAIN);
+}
+
 /* Where, and what else is known of them. */
 static void
 print_details(const struct layout *p, const struct verdict_line *line)
@@ -270,6 +287,7 @@ print_details(const struct layout *p, const struct verdict_line *line)
 		text_print(out, part->type);
 	}
 	print_births(out, line);
+	print_freer(p, out, line);
 	if (verdict_rate(part, &rate))
 		(void)fprintf(out, " (95 %%: %s to %s an hour)",
 		    words_bytes(a, whole(rate.low)),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/room.h"
+#include "report/blame.h"
 #include "report/older.h"
 #include "report/view_parts.h"
 #include "util/capped.h"
@@ -408,9 +409,33 @@ is_of_kind(const struct view_options *o, const struct view_site *s)
 	return s->kind != SEG_SITE_USER || o->all_kinds;
 }
 
+/* The user's own of the functions that are inlined there. */
+static int
+name_freers(struct view_builder *b, const struct process_site *s,
+    struct verdict_found *ret)
+{
+	struct view *v = b->view;
+
+	for (size_t i = 0; s->freed_by && i < s->freed_by->count; i++) {
+		const struct process_freer *f = &s->freed_by->at[i];
+		struct frames_span span;
+		int err = frames_find(v->table, f->frame, &span);
+
+		v->frames = frames_list(v->table, &v->frame_count);
+		if (err < 0)
+			return err;
+		verdict_add_freer(ret,
+		    span.numbers[blame_find(
+		        v->frames, span.numbers, (uint32_t)span.count)],
+		    f->count);
+	}
+	return 0;
+}
+
 /* A copy that lives as long as the view, and may be added to. */
 static int
-keep_verdict(struct view_builder *b, size_t number, struct view_site *site)
+keep_verdict(struct view_builder *b, const struct process_site *s,
+    size_t number, struct view_site *site)
 {
 	const struct verdict_found *found =
 	    verdict_index_find(&b->judged, number);
@@ -418,7 +443,7 @@ keep_verdict(struct view_builder *b, size_t number, struct view_site *site)
 	if (!found || b->is_before)
 		return 0;
 	site->verdict = keep(b->view, found, sizeof(*found));
-	return site->verdict ? 0 : -ENOMEM;
+	return site->verdict ? name_freers(b, s, site->verdict) : -ENOMEM;
 }
 
 /* What looks found in a process, or in that of the options. */
@@ -466,7 +491,7 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 	    (o->metric != VIEW_ALL && view_blocks(&figures, o->metric) == 0))
 		return 0;
 	*(b->is_before ? &site.before : &site.figures) = figures;
-	err = keep_verdict(b, number, &site);
+	err = keep_verdict(b, s, number, &site);
 	if (err < 0)
 		return err;
 	if (!size_fits(o, s)) {

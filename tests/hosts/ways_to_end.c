@@ -22,6 +22,34 @@ lose(void)
 	}
 }
 
+OWN static void *
+take(void)
+{
+	void *p = malloc(50);
+
+	sink = NULL; /* no tail call */
+	return p;
+}
+
+OWN static void
+give_back(void *p)
+{
+	free(p);
+	sink = NULL;
+}
+
+/* Of 20,000 blocks of one place one in a hundred is not given back. */
+OWN static void
+forget_some(void)
+{
+	for (int i = 0; i < 20000; i++) {
+		void *p = take();
+
+		if (i % 100)
+			give_back(p);
+	}
+}
+
 /* So that the collector takes a forked child for more than a start of exec. */
 OWN static void
 be_busy(void)
@@ -71,6 +99,8 @@ main(int argc, char **argv)
 
 		if (strcmp(word, "lose") == 0)
 			lose();
+		else if (strcmp(word, "forget") == 0)
+			forget_some();
 		else if (strcmp(word, "thread") == 0)
 			(void)pthread_create(&t, NULL, stay, NULL);
 		else if (strcmp(word, "_exit") == 0)

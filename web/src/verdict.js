@@ -82,7 +82,8 @@ function facts(model, name, v) {
 		['lost in an hour', rate(v)],
 		['born', born(v)],
 		['others are freed by', v.freed_by.map((f) =>
-			clean(f.function ?? f.module ?? '?')).join(', ') || null],
+			`${clean(f.function ?? f.module ?? '?')} (${Math.round(100 * f.share)} %)`)
+			.join(', ') || null],
 	].filter(([, text]) => text);
 
 	return make('dl', 'facts', list.flatMap(([label, text]) =>
