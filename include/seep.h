@@ -34,6 +34,12 @@
  *	address, or any number cast to a pointer. They are reported by call
  *	stack, under the pool's name, apart from the heap and its totals.
  *	seep_free_all() gives back whatever this pool still has.
+ *
+ * void seep_ignore(const void *p)
+ *	The block that begins at p is kept on purpose: it, and all that it
+ *	holds, is never called a leak, as with LeakSanitizer's
+ *	__lsan_ignore_object(). It is counted as ever. free() and realloc() end
+ *	that.
  */
 
 #if defined(__GNUC__) && defined(__ELF__)
@@ -72,6 +78,7 @@
 #define seep_free     seep_inline_free
 #define seep_realloc  seep_inline_realloc
 #define seep_free_all seep_inline_free_all
+#define seep_ignore   seep_inline_ignore
 
 SEEP_INLINE_ int
 seep_snapshot(const char *label)
@@ -152,6 +159,16 @@ seep_free_all(const char *pool)
 		call(pool);
 }
 
+SEEP_INLINE_ void
+seep_ignore(const void *p)
+{
+	void (*call)(const void *);
+
+	SEEP_FIND_(call, "seep_ignore");
+	if (call)
+		call(p);
+}
+
 #else /* neither gcc nor clang, or no ELF: there is nothing to reach */
 
 #define seep_snapshot(label) ((void)(label), 0)
@@ -164,6 +181,7 @@ seep_free_all(const char *pool)
 #define seep_realloc(pool, old, handle, size) \
 	((void)(pool), (void)(old), (void)(handle), (void)(size))
 #define seep_free_all(pool) ((void)(pool))
+#define seep_ignore(p)      ((void)(p))
 
 #endif
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/api.h"
 
+#include "collector/ignored.h"
 #include "collector/lifecycle.h"
 #include "collector/mark.h"
 #include "collector/recorder.h"
@@ -127,5 +128,18 @@ seep_free_all(const char *pool)
 		tick_read();
 		user_free_all(pool);
 	}
+	lifecycle_slow_ends(counted);
+}
+
+SEEP_EXPORT void
+seep_ignore(const void *p)
+{
+	bool counted;
+
+	if (!p)
+		return;
+	counted = lifecycle_slow_begins();
+	if (lifecycle_running())
+		ignored_add((uint64_t)(uintptr_t)p);
 	lifecycle_slow_ends(counted);
 }

@@ -22,6 +22,7 @@ SEEP_EXPORT void seep_free(const char *pool, const void *handle);
 SEEP_EXPORT void seep_realloc(
     const char *pool, const void *old, const void *handle, size_t size);
 SEEP_EXPORT void seep_free_all(const char *pool);
+SEEP_EXPORT void seep_ignore(const void *p);
 
 /* What programs made for memtrail call; the same as seep_snapshot(NULL). */
 SEEP_EXPORT void memtrail_snapshot(void);

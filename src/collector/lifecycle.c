@@ -15,6 +15,7 @@
 #include "collector/cradle.h"
 #include "collector/exit_wait.h"
 #include "collector/hook.h"
+#include "collector/ignored.h"
 #include "collector/ledger.h"
 #include "collector/live.h"
 #include "collector/mark.h"
@@ -284,6 +285,7 @@ describe_memory(struct seg_header *h)
 	h->live_granule_bits = (uint8_t)live_granule_bits;
 	h->live_cell_version = CELL_VERSION;
 	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
+	h->ignored_root = (uint64_t)(uintptr_t)ignored_levels;
 	h->ours_table = (uint64_t)(uintptr_t)ours_table;
 	h->ours_entries = OURS_MAX;
 	h->control_address = (uint64_t)(uintptr_t)place.control;

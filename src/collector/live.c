@@ -165,6 +165,20 @@ live_take_slow(uint64_t address)
 	return b;
 }
 
+uint64_t
+live_peek(uint64_t address)
+{
+	const uint64_t *cell = cell_is_for(address) ? live_cell(address) : NULL;
+	uint64_t v = cell ? LOAD(cell) : 0;
+
+	/* in the other half of a granule another block begins */
+	if (cell_site(v) &&
+	    cell_address(v, address & ~UINT64_C(31), CELL_GRANULE_GLIBC) ==
+	        address)
+		return v;
+	return LOAD(&live_spilled) ? spill_peek(address) : 0;
+}
+
 /* A large block, whose size is in the next cell? */
 static bool
 is_large(const uint64_t *cell)

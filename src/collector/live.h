@@ -257,6 +257,12 @@ live_take(struct live_cache *cache, uint64_t address)
 	return f.block;
 }
 
+/*
+ * The cell of the block that begins here, without touching it: site, size and
+ * birth as trace/cell.h has them; of a spilled one the cell there. 0: none.
+ */
+uint64_t live_peek(uint64_t address);
+
 /* glibc in charge: granules of 32 bytes; else 16. */
 void live_init(bool glibc);
 

@@ -96,6 +96,15 @@ spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 	return false;
 }
 
+uint64_t
+spill_peek(uint64_t address)
+{
+	const struct cell_spilled *s =
+	    address > FREE_AGAIN ? find(address) : NULL;
+
+	return s ? LOAD(&s->cell) : 0;
+}
+
 struct live_block
 spill_take(uint64_t address)
 {

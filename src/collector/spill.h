@@ -28,4 +28,7 @@ bool spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
     struct live_block *ret_old);
 struct live_block spill_take(uint64_t address);
 
+/* Its cell, 0: it is not here. */
+uint64_t spill_peek(uint64_t address);
+
 #endif

@@ -89,6 +89,8 @@ static const struct losses_name names[] = {
         "deaths whose age found no room and counts as young"},
     {SEG_LOST_SIZES, LOSSES_LOSS, "sizes",
         "sizes of 4 GiB and more that found no room"},
+    {SEG_LOST_IGNORED, LOSSES_LOSS, "ignored",
+        "seep_ignore calls that found no room"},
     {SEG_DEEPBIND_LOADS, LOSSES_LOSS, "deepbind_loads",
         "modules loaded with RTLD_DEEPBIND, whose own calls are not seen"},
     {SEG_MALLOC_BEFORE, LOSSES_LOSS, "malloc_before",
@@ -108,6 +110,8 @@ static const struct losses_name names[] = {
     {SEG_SNAPSHOTS_THINNED, LOSSES_LOSS, "snapshots_thinned",
         "snapshots removed again between the first and the newest "
         "(SEEP_SNAPSHOT_BYTES, SEEP_SNAPSHOTS, or no room)"},
+    {SEG_IGNORED_UNKNOWN, LOSSES_FACT, "ignored_unknown",
+        "seep_ignore calls for what is no recorded block"},
     {SEG_PRIVATE_FORKS, LOSSES_LOSS, "private_forks",
         "forks with SEEP_PRIVATE: a child that ended by _exit, exec or a "
         "signal has left nothing"},

@@ -201,6 +201,7 @@ enum seg_count {
 	SEG_LOST_RANGES = 44,   /* memory of ours that is not in its table */
 	SEG_LOST_AGES = 45,  /* deaths whose age found no room: young in sums */
 	SEG_LOST_SIZES = 46, /* sizes of 4 GiB and more that found no room */
+	SEG_LOST_IGNORED = 47,   /* calls of seep_ignore() without room */
 	SEG_DEEPBIND_LOADS = 48, /* of modules that may be bound past us */
 	SEG_MALLOC_BEFORE = 49,  /* libraries before us that have a malloc */
 	SEG_CROWDED_EVENTS = 50, /* allocations of threads without a block */
@@ -209,6 +210,7 @@ enum seg_count {
 	SEG_DIR_REPLACED = 53,   /* 1: not in SEEP_DIR, which is unfit */
 	SEG_LOST_FREERS = 54,    /* frees whose caller found no room */
 	SEG_SNAPSHOTS_THINNED = 55, /* removed again, to keep within bounds */
+	SEG_IGNORED_UNKNOWN = 56,   /* seep_ignore() of no block we know */
 	SEG_PRIVATE_FORKS = 58,     /* under SEEP_PRIVATE, see libseep(7) */
 	SEG_COUNTS_USED = 59,
 	SEG_COUNTS = 64
@@ -316,7 +318,8 @@ struct seg_header {
 	uint32_t exit_threads;  /* beside the one that waits */
 	uint32_t exit_reserved; /* 0 */
 	uint64_t exit_until_ns; /* of CLOCK_MONOTONIC: waits no longer */
-	uint64_t reserved[11];
+	uint64_t ignored_root;  /* address of the levels, trace/ignored.h */
+	uint64_t reserved[10];
 	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
 	uint32_t place_reserved;

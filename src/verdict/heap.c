@@ -210,8 +210,10 @@ count_regions(const struct heap *h)
 	return n;
 }
 
+/* The region of a page; it may be all of block i. */
 static int
-open_region(struct heap *h, uint64_t number, struct heap_region **ret)
+open_region(struct heap *h, uint64_t number, bool whole, uint32_t i,
+    struct heap_region **ret)
 {
 	struct heap_region *r = region_at(h, number);
 	int err;
@@ -219,11 +221,37 @@ open_region(struct heap *h, uint64_t number, struct heap_region **ret)
 	*ret = r;
 	if (r->number)
 		return 0;
-	r->first = heap_take(h, REGION_PAGES, sizeof(*r->first), &err);
-	if (!r->first)
-		return err;
-	memset(r->first, 0xff, REGION_PAGES * sizeof(*r->first));
+	if (whole) {
+		r->whole[0] = i;
+		r->whole[1] = HEAP_NO_BLOCK;
+	} else {
+		r->first = heap_take(h, REGION_PAGES, sizeof(*r->first), &err);
+		if (!r->first)
+			return err;
+		memset(r->first, 0xff, REGION_PAGES * sizeof(*r->first));
+	}
 	r->number = number + 1;
+	return 0;
+}
+
+/* Pages [page, end] are of block i, but for those that an earlier one has. */
+static int
+index_block(struct heap *h, uint32_t i, uint64_t page, uint64_t end)
+{
+	while (page <= end) {
+		uint64_t number = page >> (REGION_BITS - PAGE_BITS);
+		uint64_t next = (number + 1) << (REGION_BITS - PAGE_BITS);
+		bool whole =
+		    page % REGION_PAGES == 0 && next <= end; /* no other */
+		struct heap_region *r;
+		int err = open_region(h, number, whole, i, &r);
+
+		if (err < 0)
+			return err;
+		for (; !whole && page <= end && page < next; page++)
+			r->first[page % REGION_PAGES] = i;
+		page = whole ? next : page;
+	}
 	return 0;
 }
 
@@ -231,9 +259,7 @@ static int
 index_blocks(struct heap *h)
 {
 	uint64_t regions = count_regions(h), room = 16;
-	struct heap_region *r = NULL;
 	uint64_t page, last = 0;
-	size_t i;
 	int err;
 
 	while (room < 2 * regions)
@@ -242,7 +268,7 @@ index_blocks(struct heap *h)
 	if (!h->regions)
 		return err;
 	h->region_mask = room - 1;
-	for (i = 0; i < h->count; i++) {
+	for (size_t i = 0; i < h->count && err == 0; i++) {
 		const struct heap_block *b = &h->blocks[i];
 		/* the byte behind the block is looked up, too */
 		uint64_t end = (b->address + b->size) >> PAGE_BITS;
@@ -250,19 +276,11 @@ index_blocks(struct heap *h)
 		page = b->address >> PAGE_BITS;
 		if (page <= last && i)
 			page = last + 1;
-		for (; page <= end; page++) {
-			if (!r ||
-			    r->number !=
-			        (page >> (REGION_BITS - PAGE_BITS)) + 1)
-				err = open_region(
-				    h, page >> (REGION_BITS - PAGE_BITS), &r);
-			if (err < 0)
-				return err;
-			r->first[page & (REGION_PAGES - 1)] = (uint32_t)i;
-			last = page;
-		}
+		err = index_block(h, (uint32_t)i, page, end);
+		if (last < end)
+			last = end;
 	}
-	return 0;
+	return err;
 }
 
 const uint32_t *
@@ -273,51 +291,86 @@ heap_first_of_page(const struct heap *h, uint64_t address)
 	if (address - h->lo > h->hi - h->lo)
 		return NULL;
 	r = region_at(h, address >> REGION_BITS);
-	return r->number ? &r->first[address >> PAGE_BITS & (REGION_PAGES - 1)]
-	                 : NULL;
+	if (!r->number)
+		return NULL;
+	return r->first ? &r->first[address >> PAGE_BITS & (REGION_PAGES - 1)]
+	                : r->whole;
+}
+
+bool
+heap_span_of_page(const struct heap *h, const uint32_t *first, uint64_t address,
+    struct heap_span *ret)
+{
+	uint64_t inside = address & ((1 << PAGE_BITS) - 1);
+	size_t last;
+
+	if (first[0] == HEAP_NO_BLOCK)
+		return false;
+	/* where the next page is in the same table, its first one is the last
+	 * that may begin in this one */
+	last = (size_t)first[0] + (1 << PAGE_BITS);
+	if ((address >> PAGE_BITS & (REGION_PAGES - 1)) != REGION_PAGES - 1 &&
+	    first[1] != HEAP_NO_BLOCK)
+		last = first[1];
+	if (last >= h->count)
+		last = h->count - 1;
+	ret->low = first[0];
+	ret->last = (uint32_t)last;
+	/* blocks of one page are often of one size */
+	ret->guess =
+	    first[0] + (uint32_t)(inside * (last - first[0]) >> PAGE_BITS);
+	return true;
 }
 
 uint32_t
-heap_find_from(const struct heap *h, const uint32_t *first, uint64_t address)
+heap_find_in(
+    const struct heap *h, const struct heap_span *span, uint64_t address)
 {
-	enum { NEAR = 8, ON_A_PAGE = 1 << PAGE_BITS };
-	size_t low = *first, high = low + ON_A_PAGE;
+	enum { STEPS = 8 };
+	const struct heap_block *b = h->blocks;
+	size_t low = span->low, last = span->last, i = span->guess;
 
-	if (low >= h->count || h->blocks[low].address > address)
-		return HEAP_NO_BLOCK;
-	if (high > h->count)
-		high = h->count;
-	/* most pages have few blocks; the last one at or below is wanted */
-	for (size_t i = 0; i < NEAR && low + 1 < high; i++) {
-		if (h->blocks[low + 1].address > address)
-			high = low + 1;
-		else
-			low++;
-	}
-	while (low + 1 < high) {
-		size_t mid = low + (high - low) / 2;
+	for (int k = 0; k < STEPS && i > low && b[i].address > address; k++)
+		i--;
+	for (int k = 0; k < STEPS && i < last && b[i + 1].address <= address;
+	     k++)
+		i++;
+	if (b[i].address > address ||
+	    (i < last && b[i + 1].address <= address)) {
+		/* far from the guess: by halves */
+		size_t high = last + 1;
 
-		if (h->blocks[mid].address > address)
-			high = mid;
-		else
-			low = mid;
+		if (b[low].address > address)
+			return HEAP_NO_BLOCK;
+		for (i = low; i + 1 < high;) {
+			size_t mid = i + (high - i) / 2;
+
+			if (b[mid].address > address)
+				high = mid;
+			else
+				i = mid;
+		}
 	}
-	if (address - h->blocks[low].address > h->blocks[low].size)
+	if (address - b[i].address > b[i].size)
 		return HEAP_NO_BLOCK;
-	return (uint32_t)low;
+	return (uint32_t)i;
 }
 
 int64_t
 heap_find(const struct heap *h, uint64_t address)
 {
 	const uint32_t *first = heap_first_of_page(h, address);
-	uint32_t i = first ? heap_find_from(h, first, address) : HEAP_NO_BLOCK;
+	struct heap_span span;
+	uint32_t i = HEAP_NO_BLOCK;
 
+	if (first && heap_span_of_page(h, first, address, &span))
+		i = heap_find_in(h, &span, address);
 	if (i == HEAP_NO_BLOCK ||
 	    address - h->blocks[i].address == h->blocks[i].size)
 		return -1;
 	return i;
 }
+
 /* ---- life ----------------------------------------------------------------- */
 
 static int

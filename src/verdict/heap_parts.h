@@ -49,8 +49,15 @@ heap_edge_is_weak(uint32_t edge)
  * beginning. A region is found by hash: heaps are few ranges, far apart.
  */
 struct heap_region {
-	uint64_t number; /* of 2 MiB, plus 1; 0: free */
-	uint32_t *first; /* by page */
+	uint64_t number;   /* of 2 MiB, plus 1; 0: free */
+	uint32_t *first;   /* by page; NULL: all of it is inside of one block */
+	uint32_t whole[2]; /* that block, and HEAP_NO_BLOCK */
+};
+
+/* Where the block of an address may be. */
+struct heap_span {
+	uint32_t low, last; /* indexes of blocks, both included */
+	uint32_t guess;     /* one of them */
 };
 
 /*
@@ -62,6 +69,7 @@ struct heap_region {
 struct heap_word {
 	uint64_t address;
 	const uint32_t *first; /* of its page, NULL: there is no block */
+	struct heap_span span;
 	uint32_t source; /* the block that has it, HEAP_NO_BLOCK: a root */
 	uint8_t weak;    /* enum heap_weak */
 };
@@ -110,12 +118,16 @@ int heap_add_edge(struct heap *h, struct heap_edges *e, uint32_t edge);
 /* The entry of the page index for an address, NULL: no block is near. */
 const uint32_t *heap_first_of_page(const struct heap *h, uint64_t address);
 
+/* The blocks among which the one for an address is; false: there is none. */
+bool heap_span_of_page(const struct heap *h, const uint32_t *first,
+    uint64_t address, struct heap_span *ret);
+
 /*
  * The last block that begins at or below the address, if the address is in it
  * or right behind it; else HEAP_NO_BLOCK.
  */
-uint32_t heap_find_from(
-    const struct heap *h, const uint32_t *first, uint64_t address);
+uint32_t heap_find_in(
+    const struct heap *h, const struct heap_span *span, uint64_t address);
 
 /* Looks up the words that wait. */
 int heap_flush(struct heap *h);

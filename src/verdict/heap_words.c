@@ -20,7 +20,7 @@ static int
 resolve(struct heap *h, const struct heap_word *c)
 {
 	uint32_t i =
-	    c->first ? heap_find_from(h, c->first, c->address) : HEAP_NO_BLOCK;
+	    c->first ? heap_find_in(h, &c->span, c->address) : HEAP_NO_BLOCK;
 	const struct heap_block *b;
 	unsigned kind = c->weak;
 
@@ -52,14 +52,16 @@ heap_flush(struct heap *h)
 			__builtin_prefetch(c->first);
 	}
 	for (i = 0; i < n; i++) {
-		const struct heap_word *c = &h->words[i];
+		struct heap_word *c = &h->words[i];
 
-		if (c->first && *c->first != HEAP_NO_BLOCK) {
-			const char *b = (const char *)&h->blocks[*c->first];
+		if (c->first &&
+		    !heap_span_of_page(h, c->first, c->address, &c->span))
+			c->first = NULL;
+		if (c->first) {
+			const struct heap_block *b = &h->blocks[c->span.guess];
 
 			__builtin_prefetch(b);
-			__builtin_prefetch(b + 64);
-			__builtin_prefetch(b + 128);
+			__builtin_prefetch((const char *)(b + 2) - 1);
 		}
 	}
 	for (i = 0; i < n && err == 0; i++)

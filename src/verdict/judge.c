@@ -23,6 +23,7 @@ struct judge {
 	struct judge_options o;
 	struct looks *looks;
 	struct foreign *guard; /* tells whether it is still this program */
+	struct threads_stop stop;
 	struct look_seen seen; /* the last look */
 	struct judge_about about;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
@@ -137,14 +138,27 @@ lacks_frees(const struct seg_header *h)
 	    losses_is_own(h->inert_reason);
 }
 
+/* The threads run again while the rest is done in our memory. */
+static void
+go_on(void *context)
+{
+	struct judge *j = context;
+	uint64_t ns = threads_resume(&j->stop);
+
+	if (ns > j->about.pause_ns)
+		j->about.pause_ns = ns;
+}
+
 static int
-look_once(struct judge *j, const struct threads_stop *stop)
+look_once(struct judge *j, struct threads_stop *stop)
 {
 	const struct look_options o = {.max_bytes = j->o.max_bytes,
 	    .with_swapped = j->o.with_swapped,
 	    .heads_only = lacks_blocks(&j->process->header),
 	    .skip_dead = j->o.at_end,
-	    .stop = stop};
+	    .stop = stop,
+	    .read_done = stop ? go_on : NULL,
+	    .context = j};
 	struct heap *heap;
 	int err = look_take(
 	    j->pid, &j->process->header, &o, &heap, &j->seen, &j->about.why);
@@ -159,8 +173,6 @@ look_once(struct judge *j, const struct threads_stop *stop)
 int
 judge_look(struct judge *j)
 {
-	struct threads_stop stop;
-
 	if (j->err < 0)
 		return j->err;
 	if (!j->guard) {
@@ -169,20 +181,12 @@ judge_look(struct judge *j)
 		if (j->err < 0)
 			return j->err;
 	}
-	if (j->o.stop) {
-		uint64_t ns;
-
-		j->err = threads_halt(j->pid, &stop, &j->about.why);
-		if (j->err < 0)
-			return j->err;
-		j->about.threads = stop.count;
-		j->err = look_once(j, &stop);
-		ns = threads_resume(&stop);
-		if (ns > j->about.pause_ns)
-			j->about.pause_ns = ns;
-	} else {
-		j->err = look_once(j, NULL);
-	}
+	if (j->o.stop)
+		j->err = threads_halt(j->pid, &j->stop, &j->about.why);
+	if (j->err < 0)
+		return j->err;
+	j->about.threads = j->stop.count;
+	j->err = look_once(j, j->o.stop ? &j->stop : NULL);
 	j->end_ns = clock_ns(CLOCK_MONOTONIC);
 	return j->err;
 }

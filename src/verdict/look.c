@@ -8,6 +8,8 @@
 
 #include "reader/foreign.h"
 #include "reader/live_map.h"
+#include "reader/proc.h"
+#include "util/clock.h"
 #include "verdict/kernel.h"
 #include "verdict/owned.h"
 #include "verdict/pass.h"
@@ -21,7 +23,12 @@ enum {
 	RING_LEAST = PAGE, /* of a ring that is not mapped */
 };
 
-#define MAP_BUDGET_NS UINT64_C(120000000000) /* a live map has an end */
+/*
+ * A live map may be made up, without an end. A true one is a part of what is
+ * resident, and read faster than 50 MB/s.
+ */
+#define MAP_BUDGET_NS   UINT64_C(3000000000)
+#define MAP_NS_PER_BYTE 20
 
 struct look {
 	pid_t pid;
@@ -84,8 +91,14 @@ read_blocks(struct look *l)
 	struct block_list list = {.most = l->o->max_bytes / 48};
 	struct live_map m = {
 	    .each = add_block, .arg = &list, .wants_inherited = true};
-	int err = live_map_read(&m, l->pid, l->header, MAP_BUDGET_NS);
+	uint64_t budget_ns =
+	    MAP_BUDGET_NS + proc_resident(l->pid) * MAP_NS_PER_BYTE;
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	int err = live_map_read(&m, l->pid, l->header, budget_ns);
 
+	if (err == 0 && clock_ns(CLOCK_MONOTONIC) - begin_ns > budget_ns)
+		err = fault_set(
+		    &m.why, -ETIMEDOUT, "its list of blocks has no end");
 	if (err == 0 && !m.is_exact)
 		err = -ENOTSUP;
 	if (err == -EFAULT)
@@ -323,6 +336,8 @@ take(struct look *l)
 		err = add_words(l);
 	if (err == 0 && !foreign_is_same(l->memory))
 		err = -ESRCH;
+	if (l->o->read_done)
+		l->o->read_done(l->o->context);
 	if (err == 0)
 		err = heap_judge(l->heap);
 	if (err == -E2BIG && !l->where->text[0])

@@ -29,6 +29,9 @@ struct look_options {
 	/* no thread will ever use its stack below the stack pointer again */
 	bool skip_dead;
 	const struct threads_stop *stop; /* NULL: the threads run */
+	/* called when its memory has been read; NULL: not */
+	void (*read_done)(void *context);
+	void *context;
 };
 
 struct look_seen {

@@ -8,6 +8,8 @@
 enum {
 	PAGE = FOREIGN_PAGE_BYTES,
 	LARGE = 256 * PAGE, /* from here on it is asked which pages are there */
+	/* what is read at once is scanned while a cache still has it */
+	BATCH_PAGES = 128,
 };
 
 /* One range of a batch: whole pages, of which these bytes are wanted. */
@@ -136,7 +138,7 @@ add_pages(struct pass *p, int tag, uint64_t start, uint64_t end)
 
 	while (at < end && err == 0) {
 		uint64_t pages = (end - at + PAGE - 1) / PAGE;
-		size_t room = FOREIGN_BATCH_PAGES - p->pages;
+		size_t room = BATCH_PAGES - p->pages;
 
 		if (pages > room)
 			pages = room;
@@ -147,8 +149,7 @@ add_pages(struct pass *p, int tag, uint64_t start, uint64_t end)
 		p->ranges[p->count++] = (struct foreign_range){at, pages};
 		p->pages += (size_t)pages;
 		at += pages * PAGE;
-		if (p->count == FOREIGN_BATCH_RANGES ||
-		    p->pages == FOREIGN_BATCH_PAGES)
+		if (p->count == FOREIGN_BATCH_RANGES || p->pages == BATCH_PAGES)
 			err = pass_flush(p);
 	}
 	return err;

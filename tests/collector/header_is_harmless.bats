@@ -18,6 +18,7 @@ write_source() {
 			seep_realloc("pool", &sum, &by_pointer, 2);
 			seep_free("pool", &by_pointer);
 			seep_free_all("pool");
+			seep_ignore("a block");
 			printf("%d\n", sum);
 			return 0;
 		}

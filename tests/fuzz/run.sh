@@ -39,7 +39,7 @@ golden() {
 # make_seeds DIR: DIR/fuzz_*/, from recordings, their entries, and by hand
 make_seeds() {
 	local dir=$1 name
-	mkdir -p "$dir"/fuzz_{segment,report,check,recording,line,names,lists}
+	mkdir -p "$dir"/fuzz_{segment,report,check,recording,line,names,lists,verdict}
 	mapfile -t files < <(golden)
 	cp "${files[@]}" "$dir/fuzz_recording"
 	"$place/fuzz/mutations" -x "$dir" "${files[@]}" || return 1

@@ -5,18 +5,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/ignored.h"
 #include "reader/live_map.h"
 #include "reader/session.h"
 
 /*
  * usage: blocks_of PID
  * A line for each block, inherited ones too: BLOCK, address, size. Then EXACT,
- * or INEXACT where the collector is older.
+ * or INEXACT where the collector is older; then IGNORED and the address of each
+ * block that is kept on purpose.
  */
+enum { ROOM = 1 << 20 };
+
+static struct live_map_block blocks[ROOM];
+static size_t count;
+
+static int
+print_ignored(const struct ignored_block *ignored, void *arg)
+{
+	(void)arg;
+	for (size_t i = 0; i < count; i++)
+		if (blocks[i].address == ignored->address &&
+		    blocks[i].site == ignored->site &&
+		    blocks[i].birth == ignored->birth)
+			printf("IGNORED %" PRIx64 "\n", ignored->address);
+	return 0;
+}
+
 static bool
 print(const struct live_map_block *b, void *arg)
 {
 	(void)arg;
+	if (count < ROOM)
+		blocks[count++] = *b;
 	printf("BLOCK %" PRIx64 " %" PRIu64 "\n", b->address, b->size);
 	return true;
 }
@@ -38,6 +59,9 @@ main(int argc, char **argv)
 		    &m, pid, &s->processes[i]->header, UINT64_MAX);
 		if (err == 0)
 			puts(m.is_exact ? "EXACT" : "INEXACT");
+		if (err == 0)
+			err = ignored_read(pid, &s->processes[i]->header,
+			    print_ignored, NULL, &where);
 		if (m.is_partial || !m.bytes_known)
 			err = -1;
 		live_map_release(&m);

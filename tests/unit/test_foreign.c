@@ -175,6 +175,47 @@ own_pages_are_read_and_pages_of_files_are_not(void **state)
 	close(memory);
 }
 
+/* A reserve of 64 GiB of which three pages are there. */
+static void
+it_is_told_what_stands_where(void **state)
+{
+	const uint64_t bytes = UINT64_C(64) << 30;
+	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint64_t at = (uint64_t)(uintptr_t)p, end = at + bytes, seen = 0;
+	const struct foreign_run *runs;
+	struct foreign *f;
+	struct host h;
+	size_t count;
+	int calls = 0;
+
+	(void)state;
+	assert_ptr_not_equal(p, MAP_FAILED);
+	(void)madvise(p, bytes, MADV_NOHUGEPAGE);
+	p[5 * PAGE] = p[6 * PAGE] = 1;
+	p[bytes - 1] = 1;
+	h = start_host(NULL);
+	f = open_host(&h, NULL);
+	for (; at < end; calls++) {
+		assert_int_equal(
+		    foreign_present(f, at, end, &runs, &count, &at, NULL), 0);
+		for (size_t i = 0; i < count; i++) {
+			assert_int_equal(runs[i].kind, FOREIGN_READ);
+			seen += runs[i].pages;
+		}
+	}
+	assert_int_equal(seen, 3);
+	assert_true(calls <= 64);
+	at = (uint64_t)(uintptr_t)p;
+	assert_int_equal(
+	    foreign_present(f, at, at, &runs, &count, &at, NULL), -EINVAL);
+	assert_int_equal(
+	    foreign_present(f, at + 1, end, &runs, &count, &at, NULL), -EINVAL);
+	foreign_close(f);
+	end_host(&h);
+	munmap(p, bytes);
+}
+
 static void
 many_ranges_come_in_one_batch_in_order(void **state)
 {
@@ -467,6 +508,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(own_pages_are_read_and_pages_of_files_are_not),
+	    cmocka_unit_test(it_is_told_what_stands_where),
 	    cmocka_unit_test(many_ranges_come_in_one_batch_in_order),
 	    cmocka_unit_test(what_cannot_be_asked_is_refused),
 	    cmocka_unit_test(a_helper_that_hangs_is_not_waited_for),

@@ -274,6 +274,28 @@ no_blocks_at_all(void **state)
 	heap_free(g);
 }
 
+/* Blocks of terabytes cost little, and are found from end to end. */
+static void
+a_very_large_block_is_found_everywhere(void **state)
+{
+	const uint64_t large = UINT64_C(1) << 40;
+	const struct heap_block blocks[] = {{BASE, 64, 1, 1},
+	    {BASE + 128, large, 2, 1}, {BASE + 128 + large + 16, 64, 3, 1}};
+	struct heap *g;
+
+	(void)state;
+	assert_int_equal(heap_new(blocks, 3, LIMIT, &g), 0);
+	assert_int_equal(heap_find(g, BASE + 63), 0);
+	assert_int_equal(heap_find(g, BASE + 64), -1);
+	assert_int_equal(heap_find(g, BASE + 128), 1);
+	for (uint64_t at = 0; at < large; at += (large >> 12) - 8)
+		assert_int_equal(heap_find(g, BASE + 128 + at), 1);
+	assert_int_equal(heap_find(g, BASE + 127 + large), 1);
+	assert_int_equal(heap_find(g, BASE + 128 + large), -1);
+	assert_int_equal(heap_find(g, BASE + 128 + large + 16), 2);
+	heap_free(g);
+}
+
 static void
 its_memory_has_a_bound(void **state)
 {
@@ -448,6 +470,7 @@ main(void)
 	    cmocka_unit_test(overlaps_and_nonsense_are_left_out),
 	    cmocka_unit_test(blocks_come_in_any_order),
 	    cmocka_unit_test(no_blocks_at_all),
+	    cmocka_unit_test(a_very_large_block_is_found_everywhere),
 	    cmocka_unit_test(its_memory_has_a_bound),
 	    cmocka_unit_test(random_heaps_are_judged_as_by_hand),
 	};

@@ -182,6 +182,33 @@ what_was_born_while_we_look_is_too_young(void **state)
 	looks_free(l);
 }
 
+/* What a function left behind below the stack pointer goes away again. */
+static void
+a_weak_pointer_is_forgotten_after_three_looks(void **state)
+{
+	struct seen s[] = {{0, 1, 5, 'w'}, {1, 1, 5, 'l'}};
+	struct looks *l = begin();
+
+	(void)state;
+	look(l, s, 2);
+	s[0].how = 'l';
+	look(l, s, 2);
+	look(l, s, 2);
+	assert_int_equal(of(l, 1).blocks, 1);
+	assert_int_equal(of(l, 1).possible_blocks, 1);
+	assert_int_equal(of(l, 1).weak, 1 << HEAP_PAST_END);
+	look(l, s, 2);
+	assert_int_equal(of(l, 1).blocks, 2);
+	assert_int_equal(of(l, 1).possible_blocks, 0);
+	assert_false(of(l, 1).moves);
+	/* a weak pointer that comes is no certain one: the place does not move */
+	s[1].how = 'w';
+	look(l, s, 2);
+	assert_false(of(l, 1).moves);
+	assert_false(looks_are_enough(l));
+	looks_free(l);
+}
+
 int
 main(void)
 {
@@ -191,6 +218,7 @@ main(void)
 	    cmocka_unit_test(a_block_that_is_freed_late_was_hidden),
 	    cmocka_unit_test(another_block_at_the_same_address_is_no_candidate),
 	    cmocka_unit_test(what_was_born_while_we_look_is_too_young),
+	    cmocka_unit_test(a_weak_pointer_is_forgotten_after_three_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,28 @@
+/* ignored.h - blocks that a running process keeps on purpose. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_IGNORED_H
+#define SEEP_READER_IGNORED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trace/format.h"
+#include "util/fault.h"
+
+struct ignored_block {
+	uint64_t address;
+	uint32_t site, birth;
+};
+
+/*
+ * Calls `add` for each block that the process has named with seep_ignore(); what
+ * it returns other than 0 is the answer. Those that were freed since are among
+ * them: one holds for a block of the live map with the same address, site and
+ * birth. Negative errno as of live_map_read(); -ENOTSUP: an older collector.
+ */
+int ignored_read(pid_t pid, const struct seg_header *h,
+    int (*add)(const struct ignored_block *b, void *arg), void *arg,
+    struct fault *why);
+
+#endif
