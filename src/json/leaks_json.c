@@ -47,8 +47,7 @@ put_line(FILE *out, const struct process *p, const struct verdict_line *x,
 		(void)fprintf(out, "%u", x->site->id);
 	else
 		(void)fputs("null", out);
-	json_boolean(out, "inherited",
-	    !x->site || x->view->session->processes[x->site->process] != p);
+	json_boolean(out, "inherited", x->is_inherited);
 	json_text(out, "api", x->site ? words_api(x->site->api) : NULL);
 	json_key(out, "verdict");
 	json_verdict_part(out, x->view, x->site, x->class, &x->part);

@@ -186,7 +186,7 @@ same_item(const void *items, uint32_t item, const void *key)
 static int
 item_of(struct leaks *l, const uint8_t uuid[16], struct item **ret)
 {
-	uint32_t at;
+	uint32_t at = 0;
 	int err;
 
 	err = room_make(

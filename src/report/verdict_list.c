@@ -205,7 +205,7 @@ verdict_list_make(const struct session *s, const struct process *p,
 void
 verdict_list_release(struct verdict_list *l)
 {
-	for (size_t i = 0; i < l->view_count; i++)
+	for (size_t i = 0; l->views && i < l->view_count; i++)
 		view_free(l->views[i]);
 	free(l->views);
 	free(l->lines);
