@@ -237,7 +237,7 @@ pass_roots(struct look *l, struct pass *p)
 		err = roots_plan(&l->areas, &not, t->pointers, t->count, &plan);
 	if (err == 0)
 		err = pass_ranges(p, &plan.certain, HEAP_ROOT);
-	if (err == 0)
+	if (err == 0 && !l->o->skip_dead)
 		err = pass_ranges(p, &plan.weak, HEAP_WEAK_ROOT);
 	if (err == 0)
 		err = pass_flush(p);
