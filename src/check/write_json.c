@@ -51,7 +51,7 @@ processes(FILE *out, const struct check *c)
 		json_number(out, "live_blocks", p->totals.live_blocks);
 		json_number(out, "peak_bytes", p->totals.peak_bytes);
 		json_boolean(out, "by_verdict", x->by_verdict);
-		json_verdict_process(out, x->input->session, p);
+		verdict_json_process(out, x->input->session, p);
 		(void)putc('}', out);
 	}
 	(void)fputs("]", out);
@@ -127,7 +127,7 @@ findings(FILE *out, const struct check *c, const struct write_options *o)
 		json_number(out, "leaked_bytes", x->bytes);
 		json_number(out, "leaked_blocks", x->blocks);
 		json_key(out, "verdict");
-		json_verdict_site(out, x->view, x->site);
+		verdict_json_site(out, x->view, x->site);
 		json_number(out, "baseline_bytes", x->known_bytes);
 		json_number(out, "baseline_blocks", x->known_blocks);
 		frames(out, x, o);

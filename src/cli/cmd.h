@@ -19,7 +19,7 @@ struct opts_group;
 /*
  * A command describes itself: --help, the man page and the completions of the
  * shells all come from here. To add one: its file, a line below, a line in
- * commands.c, and man/seep-NAME.scd.
+ * cmd.c, and man/seep-NAME.scd.
  */
 struct cmd {
 	const char *name;

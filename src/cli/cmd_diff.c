@@ -13,7 +13,7 @@
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "html/html.h"
-#include "report/diff.h"
+#include "json/diff_json.h"
 
 struct diff_options {
 	struct view_opts view;
@@ -86,7 +86,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.format == DIFF_HTML) {
 		err = write_html(out.file, &old, &new, names, &o, &body.view);
 	} else if (o.format == DIFF_JSON) {
-		err = diff_write_json(
+		err = diff_json_write(
 		    out.file, &old, &new, names, &body.view, SEEP_VERSION);
 	} else {
 		struct layout_lacks lacks = {0};

@@ -178,7 +178,7 @@ load_family(struct session *s, const struct process *p, pid_t pid)
 	if (proc_open(pid, &f, &slot, path, &where) < 0)
 		return;
 	segfile_close(f);
-	if (family_add(s, p, path) < 0)
+	if (family_add(s, p, pid, path) < 0)
 		die_memory();
 }
 

@@ -1,10 +1,10 @@
 /* cmd_mode.c - seep on, seep off: the command word of a traced process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +13,7 @@
 #include "cli/input.h"
 #include "cli/opts.h"
 #include "cli/output.h"
+#include "reader/foreign_file.h"
 #include "reader/proc.h"
 #include "reader/losses.h"
 
@@ -20,7 +21,8 @@ enum { WAIT_STEPS = 50, STEP_NS = 20000000 }; /* one second in all */
 
 /* A forked child has a word of its own there, in a slot or in its own file. */
 static void
-write_command(pid_t pid, const char *segment, uint32_t word, uint32_t command)
+write_command(pid_t pid, const char *segment, uid_t owner, uint32_t word,
+    uint32_t command)
 {
 	off_t at = word >= SEG_SLOTS
 	    ? (off_t)offsetof(struct ctl_block, command)
@@ -29,16 +31,22 @@ write_command(pid_t pid, const char *segment, uint32_t word, uint32_t command)
 	char path[4096 + 8];
 	struct ctl_block block;
 	ssize_t n = -1;
-	int fd;
+	struct stat st;
+	int fd, err;
 
 	(void)snprintf(path, sizeof(path), "%s.ctl", segment);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
+	err = foreign_file_open_to_write(pid, path, &fd);
+	if (err < 0)
 		die(CMD_INPUT,
 		    "process %d: its control file cannot be opened: %s%s",
-		    (int)pid, strerror(errno),
-		    errno == ENOENT ? " (its segment may have been deleted)"
-		                    : "");
+		    (int)pid, strerror(-err),
+		    err == -ENOENT ? " (its segment may have been deleted)"
+		                   : "");
+	/* the path may lead to another user's file by now */
+	if (fstat(fd, &st) < 0 || st.st_uid != owner)
+		die(CMD_INPUT,
+		    "process %d: its control file %s belongs to another user",
+		    (int)pid, path);
 	if (pread(fd, &block, sizeof(block), 0) != sizeof(block) ||
 	    block.magic != SEG_CTL_MAGIC)
 		die(CMD_INPUT, "process %d: %s is not a control file", (int)pid,
@@ -80,7 +88,7 @@ switch_mode(const struct cmd *self, int argc, char **argv, uint32_t command)
 	if (h.state == SEG_INERT)
 		die(CMD_INPUT, "process %d: cannot be traced: %s", (int)pid,
 		    losses_inert(h.inert_reason));
-	write_command(pid, path,
+	write_command(pid, path, segfile_source(f)->uid,
 	    slot == SEGFILE_OWN ? h.slot_index : (uint32_t)slot, command);
 	for (int i = 0; i < WAIT_STEPS && !followed; i++) {
 		followed = segfile_header(f, slot, &h, NULL) == 0 &&

@@ -59,7 +59,7 @@ write_about(struct record_run *r, bool ended)
 {
 	const struct meta about = {
 	    .version = SEEP_VERSION,
-	    .session = r->spool.session,
+	    .session = r->segment_dir.session,
 	    .program = r->inspect.program,
 	    .command = r->options.command,
 	    .pid = r->launch.pid,
@@ -85,7 +85,7 @@ static void
 begin_following(struct record_run *r)
 {
 	const struct follow_plan plan = {
-	    .spool = &r->spool,
+	    .segment_dir = &r->segment_dir,
 	    .writer = r->writer,
 	    .collect = &r->collect,
 	    .child = child_of(r, true),
@@ -94,7 +94,7 @@ begin_following(struct record_run *r)
 	    .start_ns = r->start_monotonic_ns,
 	};
 	const struct leaks_plan leaks = {
-	    .spool = &r->spool,
+	    .segment_dir = &r->segment_dir,
 	    .writer = r->writer,
 	    .every_ns = r->options.leaks_ns,
 	    .alone = r->options.no_follow ? r->launch.pid : 0,
@@ -149,7 +149,7 @@ wait_for_end(struct record_run *r)
 		return RECORD_FAILED;
 	}
 	while (r->options.wait &&
-	    procs_session_runs(r->since_jiffies, r->spool.session)) {
+	    procs_session_runs(r->since_jiffies, r->segment_dir.session)) {
 		int ms = wait_ms(r);
 
 		if (launch_idle(ms < WAIT_STEP_MS ? ms : WAIT_STEP_MS))
@@ -251,13 +251,13 @@ move_snapshots(const struct record_run *r)
 	struct stat st;
 
 	if (stat(r->file, &st) == 0 && S_ISREG(st.st_mode))
-		copy_snapshots(&r->spool, r->file, &k);
+		copy_snapshots(&r->segment_dir, r->file, &k);
 	if (k.moved > 0 && !r->options.quiet)
 		die_warn("snapshots: %zu in %s", k.moved, k.folder);
 	if (k.left > 0)
 		die_warn("%s could not be moved to %s and %s left in %s: %s",
 		    words_counted(count, k.left, "snapshot"), k.folder,
-		    words_was(k.left), r->spool.path, strerror(-k.err));
+		    words_was(k.left), r->segment_dir.path, strerror(-k.err));
 }
 
 /* Writes the recording after the end. Returns our exit code, 0 if all is well. */
@@ -278,7 +278,8 @@ conclude(struct record_run *r)
 	if (err == 0)
 		err = follow_finish(r->follow);
 	if (err == 0)
-		err = collect_find(c, &r->spool, &child, r->since_jiffies);
+		err =
+		    collect_find(c, &r->segment_dir, &child, r->since_jiffies);
 	if (err == 0) {
 		if (!c->arrived)
 			record_say_not_arrived(r);
@@ -294,13 +295,13 @@ conclude(struct record_run *r)
 		    r->file,
 		    err == -ESTALE ? "another program wrote into it"
 		                   : strerror(-err),
-		    r->spool.path);
+		    r->segment_dir.path);
 		return RECORD_FAILED;
 	}
 	if (c->unreadable)
 		die_warn("%s could not be read and %s left in %s",
 		    words_counted(count, c->unreadable, "segment"),
-		    words_was(c->unreadable), r->spool.path);
+		    words_was(c->unreadable), r->segment_dir.path);
 	if (c->programs == 0 && r->writer) {
 		die_warn(
 		    "nothing was recorded, so %s was not written", r->file);
@@ -337,11 +338,11 @@ record(struct record_run *r)
 		code = record_check_output(r);
 	if (code)
 		return code;
-	if (segment_dir_init(&r->spool, &why) < 0) {
+	if (segment_dir_init(&r->segment_dir, &why) < 0) {
 		die_warn("%s", why.text);
 		return RECORD_FAILED;
 	}
-	(void)segment_dir_sweep(&r->spool);
+	(void)segment_dir_sweep(&r->segment_dir);
 	want_names(r);
 	code = record_start(r);
 	if (code == 0)
@@ -354,7 +355,7 @@ record(struct record_run *r)
 	follow_free(r->follow);
 	collect_release(&r->collect);
 	embed_free(r->embed);
-	segment_dir_release(&r->spool);
+	segment_dir_release(&r->segment_dir);
 	return code;
 }
 

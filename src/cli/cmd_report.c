@@ -15,11 +15,11 @@
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "html/html.h"
-#include "report/growth.h"
+#include "json/growth_json.h"
 #include "json/json.h"
+#include "json/moments_table.h"
 #include "report/json_size.h"
 #include "report/site.h"
-#include "report/snapshots.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -154,10 +154,10 @@ write_json(FILE *out, const struct report_inputs *in, struct names *names,
 	int err;
 
 	if (o->snapshots)
-		return snapshots_write_json(out, in->sessions, in->count, names,
+		return moments_table_write(out, in->sessions, in->count, names,
 		    &o->body.view, o->snapshots, SEEP_VERSION);
 	if (o->growth)
-		return growth_write_json(out, in->sessions[0], names,
+		return growth_json_write(out, in->sessions[0], names,
 		    &o->body.view, &o->from, &o->to, SEEP_VERSION);
 	err = json_write_form(
 	    out, in->sessions[0], names, &o->body.view, SEEP_VERSION, &form);

@@ -54,12 +54,12 @@ struct view_inputs {
 static char *
 file_name(const struct session *s)
 {
-	char program[64], *name;
+	char program[64] = "report", *name;
 
 	if (s->count > 0)
 		filename_of_program(
 		    s->processes[0]->header.exe, program, sizeof(program));
-	if (asprintf(&name, "%s.html", s->count > 0 ? program : "report") < 0)
+	if (asprintf(&name, "%s.html", program) < 0)
 		die(CMD_INPUT, "view: out of memory");
 	return name;
 }

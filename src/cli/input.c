@@ -150,14 +150,14 @@ load_dead(pid_t pid, struct session **ret, struct fault *where)
 	int err = -ESRCH;
 
 	if (directory && directory[0])
-		err = session_load_dead(directory, pid, ret, where);
+		err = session_load_dead(0, directory, pid, ret, where);
 	if (err != -ESRCH)
 		return err;
 	/* what others have put there is not what our processes left */
 	folder_default(geteuid(), own);
 	if (folder_look(own, geteuid(), &owner) != FOLDER_FIT)
 		return err;
-	return session_load_dead(own, pid, ret, where);
+	return session_load_dead(0, own, pid, ret, where);
 }
 
 struct session *

@@ -11,8 +11,9 @@
 #define INPUT_DEFAULT "seep.data"
 
 /*
- * Never NULL: what cannot be read ends the program with one line, exit 3.
- * `text` NULL stands for INPUT_DEFAULT. Notes go to stderr.
+ * Reads INPUT; for session_free(), never NULL. If it cannot be read, the
+ * program ends with one line and exit 3. `text` NULL means INPUT_DEFAULT. Notes
+ * go to stderr.
  */
 struct session *input_load(const char *text);
 

@@ -13,7 +13,10 @@ extern const struct opts_option name_opts_rows[];
 /* A directory of --debug-dir (NULL: none) that is not there is exit 2. */
 void name_opts_check(const char *command, const char *debug_dirs);
 
-/* Never NULL: a directory that is not there, or no memory, ends the program. */
+/*
+ * For names_free(), never NULL. If a directory is missing, or memory, the
+ * program ends.
+ */
 struct names *name_opts_open(
     const char *command, const struct names_options *o);
 

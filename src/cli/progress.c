@@ -21,7 +21,7 @@ enum {
 	PATIENCE_MS = 1000, /* what is done by then needs no line */
 	STEP_MS = 200,
 	WHAT_MAX = 160,
-	CODEC_MAX_BYTES = 512,
+	LINE_MAX_BYTES = 512,
 };
 
 /*
@@ -73,7 +73,7 @@ show(void)
 {
 	uint64_t done = atomic_load(&progress.done);
 	uint64_t total = atomic_load(&progress.total);
-	char line[CODEC_MAX_BYTES], count[WORDS_MAX], far[WORDS_MAX + 8] = "";
+	char line[LINE_MAX_BYTES], count[WORDS_MAX], far[WORDS_MAX + 8] = "";
 	size_t room = terminal_columns(STDERR_FILENO) - 1;
 	struct timespec now;
 	size_t n;

@@ -23,7 +23,7 @@ struct record_run {
 	char file[PATH_MAX]; /* the recording */
 	struct inspect inspect;
 	struct recording_writer *writer;
-	struct segment_dir spool;
+	struct segment_dir segment_dir;
 	struct launch launch;
 	struct collect collect;
 	struct quota quota;

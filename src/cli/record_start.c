@@ -122,8 +122,8 @@ record_start(struct record_run *r)
 	struct launch_plan plan = {
 	    .argv = r->options.command,
 	    .preload = library,
-	    .dir = r->spool.path,
-	    .session = r->spool.session,
+	    .dir = r->segment_dir.path,
+	    .session = r->segment_dir.session,
 	    .depth = r->options.depth,
 	    .no_deepbind = r->options.no_deepbind,
 	    .leaks = r->options.leaks_ns > 0,
@@ -157,7 +157,7 @@ record_start(struct record_run *r)
 	r->start_ns = clock_ns(CLOCK_REALTIME);
 	r->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
 	if (r->options.leaks_ns)
-		leaks_announce(&r->spool);
+		leaks_announce(&r->segment_dir);
 	err = launch_start(&r->launch, &plan);
 	if (err == -ECANCELED)
 		return RECORD_FAILED; /* make_output() has said why */

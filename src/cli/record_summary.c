@@ -17,7 +17,7 @@ record_warn_refused(struct record_run *r)
 	size_t count;
 	bool more;
 
-	refused_tell(&r->spool, r->writer, &count, &more, &why);
+	refused_report(&r->segment_dir, r->writer, &count, &more, &why);
 	if (count == 0)
 		return;
 	die_warn("%s%s not recorded: %s in %s (seep ls --prune)",
@@ -25,8 +25,8 @@ record_warn_refused(struct record_run *r)
 	    more             ? " or more were"
 	        : count == 1 ? " was"
 	                     : " were",
-	    why, r->spool.path);
-	refused_forget(&r->spool);
+	    why, r->segment_dir.path);
+	refused_forget(&r->segment_dir);
 }
 
 void

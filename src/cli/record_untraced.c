@@ -35,7 +35,7 @@ record_say_not_arrived(struct record_run *r)
 	if (r->said_why)
 		return;
 	r->said_why = true;
-	refused_tell(&r->spool, NULL, &count, &more, &refused);
+	refused_report(&r->segment_dir, NULL, &count, &more, &refused);
 	if (!why && count > 0)
 		why = refused;
 	if (!why)
@@ -96,7 +96,7 @@ record_check_arrival(struct record_run *r)
 {
 	struct seg_header h;
 
-	if (!segment_dir_find(&r->spool, r->launch.pid, &h))
+	if (!segment_dir_find(&r->segment_dir, r->launch.pid, &h))
 		record_say_not_arrived(r);
 	else if (!procs_has_segment(r->launch.pid))
 		say_replaced(r);

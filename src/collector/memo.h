@@ -15,13 +15,18 @@
 #include "collector/thread.h"
 
 /*
- * A walk up the stack is a pure function of the caller's (pc, sp, fp), the
- * unwind rules, and the words that it loads. A memo entry lists these words
- * with their values. If they still have these values, the walk would go the
- * same way again, so its result need not be computed. The check is exact, not a
- * guess. The words are compared from the innermost frame outwards, and the
- * check stops at the first that differs, so every load of the check is one that
- * the walk itself would do.
+ * The interface: memo_site() gives the site of a caller and never fails. A
+ * hook first tries memo_first(), with the key of memo_key(), and memo_holds(),
+ * which need no call. Everything else here is for the files that fill and
+ * search the memo (memo.c, chunk.h, outer.c, paths.c).
+ *
+ * How it works. A walk up the stack is a pure function of the caller's (pc, sp,
+ * fp), the unwind rules, and the words that it loads. A memo entry lists these
+ * words with their values. If they still have these values, the walk would go
+ * the same way again, so its result need not be computed. The check is exact,
+ * not a guess. The words are compared from the innermost frame outwards, and
+ * the check stops at the first that differs, so every load of the check is one
+ * that the walk itself would do.
  *
  * A walk asks before it loads (walk.h). A check does not, and the memory may
  * have been unmapped since the entry was made: not every word that a walk loads

@@ -96,6 +96,7 @@ path_find(struct thread *t, struct walk *w, const struct cpu_frame *c,
 
 	e = chunk_find(t, w, c, c->pc, &l);
 	*ret_fill = l.last;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): in the memo */
 	if (e || l.last != l.first || !l.first->key)
 		return e;
 	beside = t->memo + ((l.first - t->memo) ^ 1);

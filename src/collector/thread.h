@@ -8,114 +8,22 @@
 
 #include "base/attr.h"
 #include "cpu/cpu.h"
-#include "collector/live.h"
-#include "collector/memo_types.h"
 #include "collector/segment.h"
+#include "collector/thread_types.h"
 #include "trace/format.h"
 
 /*
- * gate.state is tested once at the entry of every hook. READY is the fast path,
- * and every other value takes the slow one. Busy is READY + 1 (SHARED + 1), set
- * by a single add instruction. A value that is not named here means that a fork
- * has wiped the word, and perhaps that a hook which was under way at the fork
- * has changed it since.
+ * A thread has a gate from its first event on, and a block if it records:
+ *
+ *   thread_gate, thread_self          both, of the calling thread
+ *   thread_enter, thread_leave        around the work of a hook
+ *   thread_arrive, thread_attach      give the caller a gate, a block
+ *   thread_make_ready                 chooses the state for a mode
+ *   thread_hold_others                keeps all other threads out of hooks
+ *   thread_restart, thread_rejoin     in a forked child
+ *
+ * Gates and blocks of dead threads go to later threads (owner.h).
  */
-enum thread_state {
-	THREAD_WIPED = 0,
-	THREAD_READY = 0x5ee90000,
-	THREAD_BUSY = 0x5ee90001,
-	THREAD_SHARED = 0x5ee90100, /* has no ledger array of its own */
-	THREAD_SHARED_BUSY = 0x5ee90101,
-	THREAD_OFF = 0x5ee90200,  /* recording is off, or has never been on */
-	THREAD_HELD = 0x5ee90300, /* asked to stay out for a moment */
-	THREAD_CLOSING = 0x5ee90400, /* inside dlclose */
-	THREAD_DORMANT = 0x5ee90500, /* off, and has never been on */
-	THREAD_SAMPLING = 0x5ee90600,
-	THREAD_SAMPLING_BUSY = 0x5ee90601,
-	THREAD_PAUSED = 0x5ee90700,  /* seep_pause() */
-	THREAD_BARE = 0x5ee90800,    /* there was no memory for a block */
-	THREAD_CROWDED = 0x5ee90900, /* there was not even a gate */
-	THREAD_RETIRED = 0x5ee90a00, /* its block has gone to another thread */
-};
-
-enum { THREAD_SCRATCHES = 3 }; /* for nested events, see recorder.c */
-
-/*
- * A gate is what a hook looks at first. Gates are in pages that a fork wipes
- * (MADV_WIPEONFORK), many of them in one mapping, because a mapping for each
- * thread would use up those that the kernel allows a process (max_map_count).
- * Beside the state a gate has only the fields of a thread that does not record,
- * and those that thread_make_ready() renews. A thread has a gate from its first
- * event on, and a block if it records.
- */
-struct gate {
-	uint32_t state;
-	uint8_t passed; /* allocations that were not looked at, times four */
-	uint8_t pad8[3];
-	int64_t left; /* sampling: bytes to the next point */
-	/* thread_self, for hooks; read it before the state is tested */
-	struct thread *block;
-	uint64_t rng;
-	struct owner *owner; /* owner.h */
-	uint32_t resting;    /* the state of this thread between events */
-	uint32_t pad32;
-	struct gate *next; /* of those without an owner */
-} __attribute__((
-    aligned(128))); /* two cache lines, because CPUs fetch them in pairs */
-
-struct thread {
-	/* hot */
-	uint8_t **rows; /* chunks of our ledger array */
-	uint32_t first_id;
-	uint32_t countdown; /* events until the clock is read */
-	int64_t *net;       /* live bytes of our array, published */
-	int64_t high;       /* a net above it asks for a look at the peak */
-	uint64_t seen;      /* ledger word at the last check */
-	struct memo_chunk *memo;
-	uint32_t memo_mask; /* of an offset in bytes to a chunk */
-	uint32_t outer_count;
-	uint64_t outer_version; /* changes before outer[] and check[] do */
-	uint8_t **ages;         /* chunks of its ages; NULL: none yet */
-	uint32_t outer_gen;
-	uint32_t memo_misses;
-	uint32_t outer_truncated; /* outer[] holds the innermost part only */
-	uint32_t paths_last;      /* see paths.h: the last stack by chunks */
-	uint32_t paths_count;
-	int32_t paths_credit;
-	uint32_t paths_seen[PATHS_SEEN];
-
-	struct gate *gate; /* of its owner; NULL: it has none */
-
-	/* the parts of these two that most events use are in our first page */
-	struct live_cache live;
-	/* the first OUTER_CHECK_PAD of them always hold */
-	struct outer_check check[OUTER_CHECK_PAD + OUTER_MAX * 3];
-
-	/* warm */
-	uint32_t array;
-	uint32_t period;     /* events between two looks at the clock */
-	uint32_t looks;      /* since it changed */
-	uint32_t has_paused; /* for 50 ms, once */
-	uint32_t jitter;     /* of the period: a random number */
-	uint64_t clock_ns;
-	int64_t own_net; /* of a thread that shares its array */
-	/* our own stack, see walk.h; stack_hi is 0 if it is not known */
-	uint64_t stack_lo, stack_hi;
-	uint64_t stack_floor;     /* stack_lo may fall down to it */
-	const void *expect_free;  /* operator delete took it already */
-	uint32_t scratch_taken;   /* bits */
-	uint32_t process;         /* how many forks were before this one */
-	uint32_t counted;         /* slow events under way, see lifecycle.c */
-	uint32_t paused;          /* calls of seep_pause() not yet resumed */
-	uint64_t paths_sp;        /* where paths_last was found */
-	struct thread *next;      /* in the list of all */
-	struct thread *next_free; /* of those without an owner */
-	uint32_t memo_room;       /* chunks that there is memory for */
-
-	struct outer_frame outer[OUTER_MAX] __attribute__((aligned(64)));
-	struct outer_frame walk[OUTER_MAX];
-	uint64_t scratch[THREAD_SCRATCHES][OUTER_MAX];
-};
 
 /*
  * initial-exec, because the default TLS model may call malloc on a thread's

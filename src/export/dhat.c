@@ -13,9 +13,9 @@
 #include "util/text.h"
 
 /*
- * Program points, each with a stack of numbers into a table of frames; that
- * comes last, so numbers are given as frames come up. The viewer wants every
- * stack once: what the api and the process make different are frames, too.
+ * Program points, each with a stack of numbers into a table of frames. The
+ * table comes last, so frames are numbered as they occur. The viewer expects
+ * every stack once, so the api and the process become frames, too.
  */
 enum { APIS = 256 };
 
@@ -134,24 +134,6 @@ put_point(struct dhat *d, const struct view_site *s)
 
 /* ---- the table ---- */
 
-/* "0x401136: parse (a.c:12)", "0x401136: parse (in /usr/lib/libfoo.so)" */
-static void
-write_frame(const struct dhat *d, FILE *out, const struct frame *f)
-{
-	(void)fprintf(out, "0x%" PRIX64 ": ",
-	    f->is_missing ? 0 : modules_address(&d->modules, f));
-	texts_name(out, f);
-	if (f->file) {
-		(void)fputs(" (", out);
-		text_print(out, text_base(f->file));
-		(void)fprintf(out, ":%" PRIu32 ")", f->line);
-	} else {
-		(void)fputs(" (in ", out);
-		text_print(out, f->module ? f->module : "???");
-		(void)putc(')', out);
-	}
-}
-
 static void
 put_entry(const struct dhat *d, uint32_t i)
 {
@@ -161,7 +143,7 @@ put_entry(const struct dhat *d, uint32_t i)
 
 	(void)fputs(",\n", d->out);
 	if (memory && d->kinds[i] == ENTRY_FRAME)
-		write_frame(d, memory, d->table[i]);
+		modules_put_frame(memory, &d->modules, d->table[i], "???");
 	else if (memory && d->kinds[i] == ENTRY_API)
 		(void)fprintf(memory, "0x0: %s (in the allocator)",
 		    (const char *)d->table[i]);

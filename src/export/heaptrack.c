@@ -25,7 +25,7 @@
  * Allocation 0 is a dummy: freeing it only separates other events.
  */
 enum {
-	EVENTS_MAX = 10000000, /* else one line stands for several blocks */
+	EVENTS_MAX = 10000000, /* beyond that a line is several blocks */
 	PER_WRITE = 512,       /* lines */
 	PAGE = 4096,
 };

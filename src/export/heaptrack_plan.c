@@ -4,17 +4,13 @@
 
 #include <stdbool.h>
 
+#include "util/capped.h"
+
 /* So that two of them can be added. */
 static uint64_t
 bounded(uint64_t n)
 {
 	return n < UINT64_MAX / 4 ? n : UINT64_MAX / 4;
-}
-
-static uint64_t
-less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
 }
 
 static uint64_t
@@ -44,7 +40,8 @@ try_blocks(const struct heaptrack_group *all,
     const struct heaptrack_group *peak, const struct heaptrack_group *end,
     uint64_t blocks, struct heaptrack_plan *ret)
 {
-	struct range bytes = {.low = less(peak->bytes + end->bytes, all->bytes),
+	struct range bytes = {
+	    .low = capped_difference(peak->bytes + end->bytes, all->bytes),
 	    .high = smaller(peak->bytes, end->bytes)};
 	uint64_t both;
 
@@ -55,7 +52,8 @@ try_blocks(const struct heaptrack_group *all,
 	if (blocks == end->blocks)
 		narrow(&bytes, end->bytes);
 	if (peak->blocks + end->blocks - blocks == all->blocks)
-		narrow(&bytes, less(peak->bytes + end->bytes, all->bytes));
+		narrow(&bytes,
+		    capped_difference(peak->bytes + end->bytes, all->bytes));
 	if (bytes.low > bytes.high)
 		return false;
 	both = bytes.high;
@@ -80,9 +78,10 @@ heaptrack_plan(const struct process_figures *f, struct heaptrack_plan *ret)
 	const struct heaptrack_group end = {
 	    bounded(f->live_blocks), bounded(f->live_bytes)};
 	uint64_t most = smaller(peak.blocks, end.blocks);
-	uint64_t least = less(peak.blocks + end.blocks, all.blocks);
-	const uint64_t tries[] = {most, less(most, 1), least, least + 1,
-	    least + less(most, least) / 2};
+	uint64_t least =
+	    capped_difference(peak.blocks + end.blocks, all.blocks);
+	const uint64_t tries[] = {most, capped_difference(most, 1), least,
+	    least + 1, least + capped_difference(most, least) / 2};
 
 	/* bounds only bind where a group is empty: the rims and one inside */
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
@@ -91,8 +90,8 @@ heaptrack_plan(const struct process_figures *f, struct heaptrack_plan *ret)
 			return;
 	*ret = (struct heaptrack_plan){.peak = peak,
 	    .end = end,
-	    .neither = {less(all.blocks, peak.blocks + end.blocks),
-	        less(all.bytes, peak.bytes + end.bytes)}};
+	    .neither = {capped_difference(all.blocks, peak.blocks + end.blocks),
+	        capped_difference(all.bytes, peak.bytes + end.bytes)}};
 	if (ret->neither.blocks == 0)
 		ret->neither.bytes = 0;
 }

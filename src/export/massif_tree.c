@@ -203,24 +203,6 @@ put_rest(const struct pass *p, const struct branch *b)
 	    MASSIF_PER_MILLE / 10.0);
 }
 
-/* "0x401136: parse (a.c:12)", "0x401136: parse (in /usr/lib/libfoo.so)" */
-static void
-put_frame(const struct massif_tree *t, FILE *out, const struct frame *f)
-{
-	(void)fprintf(out, "0x%" PRIX64 ": ",
-	    f->is_missing ? 0 : modules_address(&t->modules, f));
-	texts_name(out, f);
-	if (f->file) {
-		(void)fputs(" (", out);
-		text_print(out, text_base(f->file));
-		(void)fprintf(out, ":%" PRIu32 ")\n", f->line);
-	} else {
-		(void)fputs(" (in ", out);
-		text_print(out, f->module ? f->module : "?");
-		(void)fputs(")\n", out);
-	}
-}
-
 /* Writes the branch on top of the pile and puts its own there. */
 static int
 put_branch(struct massif_tree *t, const struct pass *p)
@@ -240,7 +222,9 @@ put_branch(struct massif_tree *t, const struct pass *p)
 		return err;
 	s = &t->view->sites[t->order[b.first]];
 	put_begin(p->out, b.level + 1, count, b.bytes);
-	put_frame(t, p->out, &t->view->frames[s->frames[b.level]]);
+	modules_put_frame(
+	    p->out, &t->modules, &t->view->frames[s->frames[b.level]], "?");
+	(void)putc('\n', p->out);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "util/room.h"
 #include "report/words.h"
 #include "trace/infile.h"
+#include "util/capped.h"
 #include "util/text.h"
 
 /*
@@ -40,26 +41,6 @@ struct memlog {
 	char *text;   /* stacks of all rows */
 	size_t len;
 };
-
-static int64_t
-change(uint64_t now, uint64_t before)
-{
-	uint64_t n = now > before ? now - before : before - now;
-
-	if (n > INT64_MAX)
-		n = INT64_MAX;
-	return now > before ? (int64_t)n : -(int64_t)n;
-}
-
-static int64_t
-plus(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return b < 0 ? INT64_MIN : INT64_MAX;
-	return sum;
-}
 
 /* ---- stacks ---- */
 
@@ -111,7 +92,7 @@ add_sites(struct memlog *m, const struct view *v, unsigned depth)
 		const struct view_site *s = &v->sites[i];
 
 		err = begin_row(m,
-		    change(
+		    capped_change(
 		        s->figures.all.live_bytes, s->before.all.live_bytes));
 		for (uint32_t k = 0;
 		     k < s->frame_count && k < depth && err == 0; k++)
@@ -212,7 +193,8 @@ join_rows(struct memlog *m)
 		struct row *last = kept > 0 ? &m->rows[kept - 1] : NULL;
 
 		if (last && strcmp(last->stack, m->rows[i].stack) == 0)
-			last->bytes = plus(last->bytes, m->rows[i].bytes);
+			last->bytes =
+			    capped_sum_signed(last->bytes, m->rows[i].bytes);
 		else
 			m->rows[kept++] = m->rows[i];
 	}

@@ -44,8 +44,8 @@ mean(const struct process_figures *f)
 /* ---- text ---- */
 
 /*
- * A site's smallest and largest block may be among the freed ones; where they
- * are not known, the mean stands for both.
+ * The smallest and the largest block of a site may be among the freed ones. If
+ * they are not known, the mean is used for both.
  */
 static void
 text_row(const struct layout *p, const struct callers_row *row)

@@ -3,10 +3,13 @@
 #include "export/modules.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/texts.h"
 #include "util/room.h"
+#include "util/text.h"
 
 /*
  * A frame's path is that of the module it was first seen in: the text itself,
@@ -113,4 +116,22 @@ modules_address(const struct modules *m, const struct frame *f)
 	    f->module ? look_up(m, f->module) : NULL;
 
 	return f->offset + (known ? known->module->base : 0);
+}
+
+void
+modules_put_frame(FILE *out, const struct modules *m, const struct frame *f,
+    const char *unknown)
+{
+	(void)fprintf(
+	    out, "0x%" PRIX64 ": ", f->is_missing ? 0 : modules_address(m, f));
+	texts_name(out, f);
+	if (f->file) {
+		(void)fputs(" (", out);
+		text_print(out, text_base(f->file));
+		(void)fprintf(out, ":%" PRIu32 ")", f->line);
+	} else {
+		(void)fputs(" (in ", out);
+		text_print(out, f->module ? f->module : unknown);
+		(void)putc(')', out);
+	}
 }

@@ -3,6 +3,8 @@
 #ifndef SEEP_EXPORT_MODULES_H
 #define SEEP_EXPORT_MODULES_H
 
+#include <stdio.h>
+
 #include "report/view.h"
 
 struct modules_item {
@@ -29,5 +31,13 @@ int modules_find(struct modules *m, const char *path, uint32_t *ret);
 
 /* The address of a frame in the memory of the process. */
 uint64_t modules_address(const struct modules *m, const struct frame *f);
+
+/*
+ * A frame as valgrind's tools write it: "0x401136: parse (a.c:12)" or
+ * "0x401136: parse (in /usr/lib/libfoo.so)", where `unknown` stands for a module
+ * that is not known.
+ */
+void modules_put_frame(FILE *out, const struct modules *m,
+    const struct frame *f, const char *unknown);
 
 #endif

@@ -15,6 +15,7 @@
 #include "export/texts.h"
 #include "report/program.h"
 #include "report/words.h"
+#include "util/capped.h"
 #include "util/text.h"
 
 /*
@@ -173,28 +174,18 @@ put_stack(struct pprof *p, const struct view_site *s)
 	pprof_proto_message(&p->part, SAMPLE_LOCATION, &p->inner);
 }
 
-static int64_t
-value(uint64_t now, uint64_t before)
-{
-	uint64_t n = now > before ? now - before : before - now;
-
-	if (n > INT64_MAX)
-		n = INT64_MAX;
-	return now > before ? (int64_t)n : -(int64_t)n;
-}
-
 static void
 find_values(const struct view_site *s, int64_t ret[VALUES])
 {
 	const struct process_figures *now = &s->figures.all;
 	const struct process_figures *then = &s->before.all;
 
-	ret[0] = value(now->allocations, then->allocations);
-	ret[1] = value(now->allocated_bytes, then->allocated_bytes);
-	ret[2] = value(now->live_blocks, then->live_blocks);
-	ret[3] = value(now->live_bytes, then->live_bytes);
-	ret[4] = value(now->peak_blocks, then->peak_blocks);
-	ret[5] = value(now->peak_bytes, then->peak_bytes);
+	ret[0] = capped_change(now->allocations, then->allocations);
+	ret[1] = capped_change(now->allocated_bytes, then->allocated_bytes);
+	ret[2] = capped_change(now->live_blocks, then->live_blocks);
+	ret[3] = capped_change(now->live_bytes, then->live_bytes);
+	ret[4] = capped_change(now->peak_blocks, then->peak_blocks);
+	ret[5] = capped_change(now->peak_bytes, then->peak_bytes);
 }
 
 static void

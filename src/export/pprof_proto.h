@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 /*
- * A message in the making. Zeros: empty. Where memory runs out it stays as it
- * is and `failed` is set, so one look at the end is enough.
+ * A message that is being written. Zeros: empty. If memory runs out, it stays
+ * as it is and `failed` is set, so one check at the end is enough.
  */
 struct proto {
 	uint8_t *bytes; /* for free() */

@@ -8,8 +8,8 @@
 /*
  * Sentences, one per line, without control bytes: the version of seep and the
  * program; which figures are estimates; what was lost, filtered or unreadable;
- * how figures of several processes are combined. The caller frees the text;
- * NULL: out of memory.
+ * how figures of several processes are combined. For free(); NULL: out of
+ * memory.
  */
 char *remarks_of(const struct view *v, const struct export_options *o);
 

@@ -8,12 +8,6 @@
 
 #include "util/room.h"
 
-static bool
-same_text(const void *items, uint32_t item, const void *key)
-{
-	return strcmp(((char *const *)items)[item], key) == 0;
-}
-
 int
 strings_find(struct strings *s, const char *text, uint32_t *ret)
 {
@@ -22,8 +16,8 @@ strings_find(struct strings *s, const char *text, uint32_t *ret)
 
 	if (room_make(&s->list, &s->room, s->count, sizeof(char *)) < 0)
 		return -ENOMEM;
-	err = dict_find(&s->index, dict_hash_text(text), same_text, s->list,
-	    text, (uint32_t)s->count, &at);
+	err = dict_find(&s->index, dict_hash_text(text), dict_same_text,
+	    s->list, text, (uint32_t)s->count, &at);
 	if (err < 0)
 		return err;
 	if (at == s->count) {

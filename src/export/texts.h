@@ -7,10 +7,13 @@
 
 #include "report/view.h"
 
-/* Stacks share their frames, and names take a while to escape. */
+/*
+ * Stacks share frames and escaping a name takes time, so each text is made
+ * once.
+ */
 struct texts;
 
-/* `write` gives a frame's text; without a NUL. -ENOMEM. */
+/* `write` writes the text of a frame, without a NUL. -ENOMEM. */
 int texts_new(const struct view *v,
     void (*write)(FILE *out, const struct frame *f), struct texts **ret);
 
@@ -29,11 +32,14 @@ void texts_name(FILE *out, const struct frame *f);
 /* "prog (pid 12)"; "(no name)" if it has none. */
 void texts_process(FILE *out, const struct process *p);
 
-/* Both as strings, for formats that escape more. NULL: no memory. */
+/*
+ * The same as strings, for formats that escape more; for free(). NULL: no
+ * memory.
+ */
 char *texts_name_of(const struct frame *f);
 char *texts_process_of(const struct process *p);
 
-/* The same of any text, as text_print() writes it. */
+/* Any text as text_print() writes it; for free(). NULL: no memory. */
 char *texts_shown(const char *from);
 
 /* The arguments, those with a space in quotes, on one line. */

@@ -41,7 +41,7 @@ gather(struct html *h)
 	if (err == 0)
 		err = html_sites_put(h);
 	if (err == 0)
-		err = html_line_put(h);
+		err = html_timeline_put(h);
 	return err;
 }
 

@@ -88,7 +88,7 @@ static const struct {
 };
 
 void
-html_put(struct html_blob *b, enum html_column column, uint64_t value)
+html_blob_put(struct html_blob *b, enum html_column column, uint64_t value)
 {
 	struct codec_out *to = &b->columns[column];
 

@@ -85,7 +85,8 @@ struct html_blob {
 };
 
 /* Differences are taken modulo 2^64, so a negative value may be cast. */
-void html_put(struct html_blob *b, enum html_column column, uint64_t value);
+void html_blob_put(
+    struct html_blob *b, enum html_column column, uint64_t value);
 
 /* [["name","code",count,bytes],...] */
 void html_blob_directory(FILE *out, const struct html_blob *b);

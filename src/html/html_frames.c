@@ -9,14 +9,8 @@
 #include "report/blame.h"
 #include "report/shorten.h"
 
-static bool
-same_string(const void *items, uint32_t item, const void *key)
-{
-	return strcmp(((const char *const *)items)[item], key) == 0;
-}
-
 int
-html_string(struct html_frames *f, const char *text, uint32_t *ret)
+html_frames_string(struct html_frames *f, const char *text, uint32_t *ret)
 {
 	int err;
 
@@ -30,7 +24,7 @@ html_string(struct html_frames *f, const char *text, uint32_t *ret)
 		return err;
 	if (f->string_count == 0)
 		f->strings[f->string_count++] = "";
-	err = dict_find(&f->string_index, dict_hash_text(text), same_string,
+	err = dict_find(&f->string_index, dict_hash_text(text), dict_same_text,
 	    f->strings, text, (uint32_t)f->string_count, ret);
 	if (err < 0)
 		return err;
@@ -67,13 +61,13 @@ add_brief(struct html_frames *f, const struct frame *x, uint32_t *ret)
 	int err;
 
 	if (!x->function || x->is_missing)
-		return html_string(f, x->function, ret);
+		return html_frames_string(f, x->function, ret);
 	err = room_make(
 	    &f->briefs, &f->brief_room, f->brief_count, sizeof(char *));
 	brief = err == 0 ? shorten_name(x->function) : NULL;
 	if (!brief)
 		return -ENOMEM;
-	err = html_string(f, brief, ret);
+	err = html_frames_string(f, brief, ret);
 	if (err == 0 && f->string_count > known)
 		f->briefs[f->brief_count++] = brief; /* it is in use now */
 	else
@@ -82,7 +76,7 @@ add_brief(struct html_frames *f, const struct frame *x, uint32_t *ret)
 }
 
 int
-html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret)
+html_frames_frame(struct html_frames *f, const struct frame *x, uint32_t *ret)
 {
 	struct html_frame frame = {.line = x->line,
 	    .offset = x->function ? 0 : x->offset,
@@ -92,11 +86,11 @@ html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret)
 	uint64_t hash;
 	int err;
 
-	err = html_string(f, x->function, &frame.function);
+	err = html_frames_string(f, x->function, &frame.function);
 	if (err == 0)
-		err = html_string(f, x->file, &frame.file);
+		err = html_frames_string(f, x->file, &frame.file);
 	if (err == 0)
-		err = html_string(f, x->module, &frame.module);
+		err = html_frames_string(f, x->module, &frame.module);
 	if (err == 0)
 		err = room_make(&f->frames, &f->frame_room, f->frame_count,
 		    sizeof(*f->frames));
@@ -121,13 +115,13 @@ html_frames_put(const struct html_frames *f, struct html_blob *b)
 	for (size_t i = 0; i < f->frame_count; i++) {
 		const struct html_frame *x = &f->frames[i];
 
-		html_put(b, HTML_FRAME_FUNCTION, x->function);
-		html_put(b, HTML_FRAME_FILE, x->file);
-		html_put(b, HTML_FRAME_LINE, x->line);
-		html_put(b, HTML_FRAME_MODULE, x->module);
-		html_put(b, HTML_FRAME_OFFSET, x->offset);
-		html_put(b, HTML_FRAME_FLAGS, x->flags);
-		html_put(b, HTML_FRAME_BRIEF, x->brief);
+		html_blob_put(b, HTML_FRAME_FUNCTION, x->function);
+		html_blob_put(b, HTML_FRAME_FILE, x->file);
+		html_blob_put(b, HTML_FRAME_LINE, x->line);
+		html_blob_put(b, HTML_FRAME_MODULE, x->module);
+		html_blob_put(b, HTML_FRAME_OFFSET, x->offset);
+		html_blob_put(b, HTML_FRAME_FLAGS, x->flags);
+		html_blob_put(b, HTML_FRAME_BRIEF, x->brief);
 	}
 }
 

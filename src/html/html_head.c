@@ -92,7 +92,7 @@ write_input(FILE *out, const struct html *h, size_t i)
 	json_string(out, h->inputs[i].title);
 	json_boolean(out, "complete", !s->is_truncated);
 	write_recording(out, s, &h->moments[i]);
-	json_view_sum(out, "filtered", &v->filtered);
+	json_sites_sum(out, "filtered", &v->filtered);
 	write_snapshots(out, s);
 	json_key(out, "notes");
 	write_notes(out, s->notes, s->note_count);
@@ -175,7 +175,7 @@ write_group(FILE *out, const struct html_group *g)
 	json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
 	json_text(out, "exe", h->exe);
 	json_text(out, "program", program_name(h));
-	json_command(out, h);
+	json_processes_command(out, h);
 	json_number(out, "start_ms", h->start_realtime_ns / NS_PER_MS);
 	json_number(out, "duration_ms", p->duration_ns / NS_PER_MS);
 	write_end(out, p);
@@ -197,9 +197,9 @@ write_group(FILE *out, const struct html_group *g)
 	json_number(out, "points", g->points);
 	json_number(out, "points_seen", p->point_count);
 	write_totals(out, p);
-	json_counts(out, "counted", h, LOSSES_TOTAL);
-	json_counts(out, "lost", h, LOSSES_LOSS);
-	json_counts(out, "facts", h, LOSSES_FACT);
+	json_processes_counts(out, "counted", h, LOSSES_TOTAL);
+	json_processes_counts(out, "lost", h, LOSSES_LOSS);
+	json_processes_counts(out, "facts", h, LOSSES_FACT);
 	write_marks(out, p);
 	return write_summary(out, p);
 }
@@ -278,7 +278,7 @@ write_temporary(FILE *out, const struct html *h)
 		    h->inputs[most].view->temporary_ticks)
 			most = i;
 	if (h->input_count > 0)
-		json_temporary(out, h->inputs[most].view);
+		json_sites_temporary(out, h->inputs[most].view);
 }
 
 static int

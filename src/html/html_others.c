@@ -135,7 +135,7 @@ split(struct merge *m, const struct range *r)
 		end = i + 1;
 		if (m->list[i].site->frame_count > r->depth)
 			end = same_until(m, r, i, &sum);
-		if (html_matters(&sum, g, m->html->threshold)) {
+		if (html_rows_matter(&sum, g, m->html->threshold)) {
 			err = push(m,
 			    (struct range){
 			        .first = i, .end = end, .depth = r->depth + 1});

@@ -1,4 +1,4 @@
-/* html_parts.h - what the files html_*.c share: a page in the making. */
+/* html_parts.h - a page while it is written; shared by the files html_*.c. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_HTML_HTML_PARTS_H
 #define SEEP_HTML_HTML_PARTS_H
@@ -8,8 +8,8 @@
 #include "util/dict.h"
 
 /*
- * In the place of a row's number: there is none; from HTML_OTHERS on the number
- * of one of the group's others.
+ * Values in the place of a row's number: HTML_NO_ROW, or HTML_OTHERS plus the
+ * number of one of the group's others.
  */
 #define HTML_NO_ROW UINT32_MAX
 #define HTML_OTHERS UINT32_C(0x80000000)
@@ -30,7 +30,7 @@ struct html_frame {
 	uint32_t brief; /* the function without its arguments */
 };
 
-/* Texts are borrowed, but for short names; equal ones have one number. */
+/* Texts are borrowed, except short names. Equal texts have one number. */
 struct html_frames {
 	const char **strings; /* [0] is none */
 	size_t string_count, string_room;
@@ -91,10 +91,11 @@ struct html {
 /* ---- html_frames.c ---- */
 
 /* The number of a text; 0 for NULL. -ENOMEM. */
-int html_string(struct html_frames *f, const char *text, uint32_t *ret);
+int html_frames_string(struct html_frames *f, const char *text, uint32_t *ret);
 
 /* The number of a frame of a view. -ENOMEM. */
-int html_frame(struct html_frames *f, const struct frame *x, uint32_t *ret);
+int html_frames_frame(
+    struct html_frames *f, const struct frame *x, uint32_t *ret);
 
 void html_frames_put(const struct html_frames *f, struct html_blob *b);
 void html_frames_release(struct html_frames *f);
@@ -103,8 +104,8 @@ void html_frames_release(struct html_frames *f);
 
 int html_rows_choose(struct html *h);
 
-/* Have these such a share of any of the group's figures? */
-bool html_matters(
+/* Is their share of any figure of the group at least `share`? */
+bool html_rows_matter(
     const struct view_figures *f, const struct html_group *g, double share);
 
 /* ---- html_others.c: sites of an input below their callers. -ENOMEM ---- */
@@ -121,9 +122,9 @@ int html_stacks_put(struct html *h);
 
 int html_sites_put(struct html *h);
 
-/* ---- html_line.c: points of processes, changes of sites. -ENOMEM, -EIO */
+/* ---- html_timeline.c: points of processes, changes of sites. -ENOMEM, -EIO */
 
-int html_line_put(struct html *h);
+int html_timeline_put(struct html *h);
 
 /* ---- html_verdicts.c: what looks found, as JSON. -ENOMEM ---- */
 
@@ -133,7 +134,7 @@ int html_verdict_group(FILE *out, const struct html *h, size_t group);
 /* ,"verdicts":[...] of rows, and the words of their notes; or nothing */
 void html_verdict_rows(FILE *out, const struct html *h);
 
-/* ---- html_head.c: all else, as JSON; for free(). -ENOMEM ---- */
+/* ---- html_head.c: everything else, as JSON; for free(). -ENOMEM ---- */
 
 int html_head_write(struct html *h, char **ret, size_t *ret_len);
 

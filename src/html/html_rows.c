@@ -69,7 +69,7 @@ is_share(uint64_t part, uint64_t whole, double share)
 }
 
 bool
-html_matters(
+html_rows_matter(
     const struct view_figures *f, const struct html_group *g, double share)
 {
 	const struct process_figures *a = &f->all, *b = &g->all.all;
@@ -91,7 +91,7 @@ static bool
 matters(const struct view_site *s, const struct html_group *g, double share)
 {
 	return s->kind == SEG_SITE_USER || s->suppression || s->verdict ||
-	    share == 0 || html_matters(&s->figures, g, share);
+	    share == 0 || html_rows_matter(&s->figures, g, share);
 }
 
 /* Sites of an input by process; `count` of them would have a row. */

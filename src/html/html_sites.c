@@ -11,38 +11,39 @@ static int
 put_word(struct html *h, enum html_column column, const char *text)
 {
 	uint32_t number;
-	int err = html_string(&h->frames, text, &number);
+	int err = html_frames_string(&h->frames, text, &number);
 
 	if (err == 0)
-		html_put(&h->blob, column, number);
+		html_blob_put(&h->blob, column, number);
 	return err;
 }
 
 static void
 put_figures(struct html_blob *b, const struct view_figures *f)
 {
-	html_put(b, HTML_SITE_ALLOCATIONS, f->all.allocations);
-	html_put(b, HTML_SITE_ALLOCATED_BYTES, f->all.allocated_bytes);
-	html_put(b, HTML_SITE_FREES, f->all.frees);
-	html_put(b, HTML_SITE_FREED_BYTES, f->all.freed_bytes);
-	html_put(b, HTML_SITE_LIVE_BLOCKS, f->all.live_blocks);
-	html_put(b, HTML_SITE_LIVE_BYTES, f->all.live_bytes);
-	html_put(b, HTML_SITE_PEAK_BLOCKS, f->all.peak_blocks);
-	html_put(b, HTML_SITE_PEAK_BYTES, f->all.peak_bytes);
-	html_put(b, HTML_SITE_TEMPORARY_BLOCKS, f->temporary_blocks);
-	html_put(b, HTML_SITE_TEMPORARY_BYTES, f->temporary_bytes);
-	html_put(b, HTML_SITE_ERROR_LIVE, process_error(f->variance_live));
-	html_put(
+	html_blob_put(b, HTML_SITE_ALLOCATIONS, f->all.allocations);
+	html_blob_put(b, HTML_SITE_ALLOCATED_BYTES, f->all.allocated_bytes);
+	html_blob_put(b, HTML_SITE_FREES, f->all.frees);
+	html_blob_put(b, HTML_SITE_FREED_BYTES, f->all.freed_bytes);
+	html_blob_put(b, HTML_SITE_LIVE_BLOCKS, f->all.live_blocks);
+	html_blob_put(b, HTML_SITE_LIVE_BYTES, f->all.live_bytes);
+	html_blob_put(b, HTML_SITE_PEAK_BLOCKS, f->all.peak_blocks);
+	html_blob_put(b, HTML_SITE_PEAK_BYTES, f->all.peak_bytes);
+	html_blob_put(b, HTML_SITE_TEMPORARY_BLOCKS, f->temporary_blocks);
+	html_blob_put(b, HTML_SITE_TEMPORARY_BYTES, f->temporary_bytes);
+	html_blob_put(b, HTML_SITE_ERROR_LIVE, process_error(f->variance_live));
+	html_blob_put(
 	    b, HTML_SITE_ERROR_ALLOCATED, process_error(f->variance_allocated));
 }
 
 static void
 put_older(struct html_blob *b, const struct view_figures *f)
 {
-	html_put(b, HTML_SITE_OLDER_BLOCKS, f->older_blocks);
-	html_put(b, HTML_SITE_OLDER_BYTES, f->older_bytes);
-	html_put(b, HTML_SITE_OLDER_UNKNOWN_BLOCKS, f->older_unknown_blocks);
-	html_put(b, HTML_SITE_OLDER_UNKNOWN_BYTES, f->older_unknown_bytes);
+	html_blob_put(b, HTML_SITE_OLDER_BLOCKS, f->older_blocks);
+	html_blob_put(b, HTML_SITE_OLDER_BYTES, f->older_bytes);
+	html_blob_put(
+	    b, HTML_SITE_OLDER_UNKNOWN_BLOCKS, f->older_unknown_blocks);
+	html_blob_put(b, HTML_SITE_OLDER_UNKNOWN_BYTES, f->older_unknown_bytes);
 }
 
 /* Writes only counts that are not zero: site, age, count. */
@@ -53,18 +54,18 @@ put_ages(struct html_blob *b, size_t row, const struct view_site *s)
 	bool known = ages && ages->live_ages_known;
 	uint64_t deaths[PROCESS_AGES];
 
-	html_put(b, HTML_SITE_AGES_KNOWN, known);
+	html_blob_put(b, HTML_SITE_AGES_KNOWN, known);
 	ages_deaths(s, deaths);
 	for (int i = 0; i < PROCESS_AGES; i++) {
 		if (deaths[i] > 0) {
-			html_put(b, HTML_DEATH_SITE, row);
-			html_put(b, HTML_DEATH_AGE, (uint64_t)i);
-			html_put(b, HTML_DEATH_COUNT, deaths[i]);
+			html_blob_put(b, HTML_DEATH_SITE, row);
+			html_blob_put(b, HTML_DEATH_AGE, (uint64_t)i);
+			html_blob_put(b, HTML_DEATH_COUNT, deaths[i]);
 		}
 		if (known && ages->living[i] > 0) {
-			html_put(b, HTML_LIVING_SITE, row);
-			html_put(b, HTML_LIVING_AGE, (uint64_t)i);
-			html_put(b, HTML_LIVING_COUNT, ages->living[i]);
+			html_blob_put(b, HTML_LIVING_SITE, row);
+			html_blob_put(b, HTML_LIVING_AGE, (uint64_t)i);
+			html_blob_put(b, HTML_LIVING_COUNT, ages->living[i]);
 		}
 	}
 }
@@ -76,13 +77,13 @@ put_steps(struct html_blob *b, size_t row, const struct view_site *s)
 	uint64_t steps[PROCESS_STEPS];
 	bool known = ages_young(s, steps);
 
-	html_put(b, HTML_SITE_STEPS_KNOWN, known);
+	html_blob_put(b, HTML_SITE_STEPS_KNOWN, known);
 	for (int i = 0; known && i < PROCESS_STEPS; i++) {
 		if (steps[i] == 0)
 			continue;
-		html_put(b, HTML_YOUNG_SITE, row);
-		html_put(b, HTML_YOUNG_STEP, (uint64_t)i);
-		html_put(b, HTML_YOUNG_COUNT, steps[i]);
+		html_blob_put(b, HTML_YOUNG_SITE, row);
+		html_blob_put(b, HTML_YOUNG_STEP, (uint64_t)i);
+		html_blob_put(b, HTML_YOUNG_COUNT, steps[i]);
 	}
 }
 
@@ -92,13 +93,13 @@ put_sizes(struct html_blob *b, size_t row, const struct process_ages *ages)
 {
 	bool known = ages && ages->sizes_known;
 
-	html_put(b, HTML_SITE_SIZES_KNOWN, known);
+	html_blob_put(b, HTML_SITE_SIZES_KNOWN, known);
 	for (int i = 0; known && i < PROCESS_SIZES; i++) {
 		if (ages->sizes[i] == 0)
 			continue;
-		html_put(b, HTML_SIZE_SITE, row);
-		html_put(b, HTML_SIZE_CLASS, (uint64_t)i);
-		html_put(b, HTML_SIZE_COUNT, ages->sizes[i]);
+		html_blob_put(b, HTML_SIZE_SITE, row);
+		html_blob_put(b, HTML_SIZE_CLASS, (uint64_t)i);
+		html_blob_put(b, HTML_SIZE_COUNT, ages->sizes[i]);
 	}
 }
 
@@ -120,17 +121,17 @@ put_site(struct html *h, size_t row)
 	bool is_other = r->other > 0;
 	int err;
 
-	html_put(b, HTML_SITE_STACK, r->stack);
-	html_put(b, HTML_SITE_ID, s->id);
-	html_put(b, HTML_SITE_MERGED, is_other ? s->count : 0);
+	html_blob_put(b, HTML_SITE_STACK, r->stack);
+	html_blob_put(b, HTML_SITE_ID, s->id);
+	html_blob_put(b, HTML_SITE_MERGED, is_other ? s->count : 0);
 	put_figures(b, &s->figures);
 	if (h->options->older) /* else these columns are empty */
 		put_older(b, &s->figures);
-	html_put(b, HTML_SITE_SAMPLES, s->samples);
-	html_put(b, HTML_SITE_SIZE_MIN, s->size_min);
-	html_put(b, HTML_SITE_SIZE_MAX, s->size_max);
-	html_put(b, HTML_SITE_FIRST_MS, since_ms(g, s->first_ns));
-	html_put(b, HTML_SITE_LAST_MS, since_ms(g, s->last_ns));
+	html_blob_put(b, HTML_SITE_SAMPLES, s->samples);
+	html_blob_put(b, HTML_SITE_SIZE_MIN, s->size_min);
+	html_blob_put(b, HTML_SITE_SIZE_MAX, s->size_max);
+	html_blob_put(b, HTML_SITE_FIRST_MS, since_ms(g, s->first_ns));
+	html_blob_put(b, HTML_SITE_LAST_MS, since_ms(g, s->last_ns));
 	put_ages(b, row, s);
 	put_steps(b, row, s);
 	put_sizes(b, row, s->ages);

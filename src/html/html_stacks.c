@@ -27,7 +27,7 @@ number_of(struct html *h, struct numbers *n, uint32_t frame, uint32_t *ret)
 	/* By place, so that addresses of one line are the same frame. */
 	frame = v->frames[frame].place;
 	if (n->of_frame[frame] == 0) {
-		err = html_frame(
+		err = html_frames_frame(
 		    &h->frames, &v->frames[frame], &n->of_frame[frame]);
 		if (err < 0)
 			return err;
@@ -44,7 +44,7 @@ number_of_other(struct html *h, uint32_t *ret)
 	static const struct frame other = {
 	    .function = "(other)", .is_missing = true};
 
-	return html_frame(&h->frames, &other, ret);
+	return html_frames_frame(&h->frames, &other, ret);
 }
 
 static int
@@ -105,10 +105,10 @@ put(struct html_blob *b, const struct stack *before, const struct stack *s)
 {
 	uint32_t n = before ? shared(before, s) : 0;
 
-	html_put(b, HTML_STACK_SHARED, n);
-	html_put(b, HTML_STACK_ADDED, s->count - n);
+	html_blob_put(b, HTML_STACK_SHARED, n);
+	html_blob_put(b, HTML_STACK_ADDED, s->count - n);
 	for (; n < s->count; n++)
-		html_put(b, HTML_STACK_FRAMES, s->frames[n]);
+		html_blob_put(b, HTML_STACK_FRAMES, s->frames[n]);
 }
 
 static int

@@ -35,7 +35,7 @@ html_verdict_rows(FILE *out, const struct html *h)
 			continue;
 		(void)fprintf(out, "%s{\"row\":%zu,\"verdict\":",
 		    *comma ? comma : ",\n\"verdicts\":[", i);
-		json_verdict_site(
+		verdict_json_site(
 		    out, h->inputs[h->groups[h->rows[i].group].input].view, s);
 		(void)putc('}', out);
 		comma = ",\n";
@@ -74,7 +74,7 @@ html_verdict_group(FILE *out, const struct html *h, size_t group)
 
 	if (verdict_state(v->session, p) == VERDICT_STATE_NONE)
 		return 0;
-	json_verdict_process(out, v->session, p);
+	verdict_json_process(out, v->session, p);
 	page.out = open_memstream(&text, &len);
 	if (!page.out)
 		return -ENOMEM;

@@ -1,5 +1,7 @@
 /* diff_json.c - two inputs compared, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "json/diff_json.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 
 #include "json/figures.h"
 #include "report/amount.h"
-#include "report/diff.h"
 #include "json/json.h"
 #include "json/sites.h"
 #include "json/frames_table.h"
@@ -104,7 +105,7 @@ put_changes(FILE *out, const struct view *v, int metric)
 }
 
 int
-diff_write_sites(FILE *out, const struct view *v, int metric)
+diff_json_sites(FILE *out, const struct view *v, int metric)
 {
 	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
 	struct frames_table *frames;
@@ -122,7 +123,7 @@ diff_write_sites(FILE *out, const struct view *v, int metric)
 	qsort(rows, v->site_count, sizeof(*rows), larger);
 	amounts_whole(v, metric, &all);
 	json_text(out, "metric", metrics[metric]);
-	json_temporary(out, v);
+	json_sites_temporary(out, v);
 	put_amount(out, "bytes", &all.bytes);
 	put_amount(out, "blocks", &all.blocks);
 	put_amount(out, "allocations", &all.calls);
@@ -173,7 +174,7 @@ put_side(
 }
 
 int
-diff_write_json(FILE *out, const struct diff_side *old,
+diff_json_write(FILE *out, const struct diff_side *old,
     const struct diff_side *new, struct names *names,
     const struct view_options *options, const char *version)
 {
@@ -188,7 +189,7 @@ diff_write_json(FILE *out, const struct diff_side *old,
 	json_text(out, "kind", "diff");
 	put_side(out, "old", old, options->pid);
 	put_side(out, "new", new, options->pid);
-	err = diff_write_sites(out, v, options->metric);
+	err = diff_json_sites(out, v, options->metric);
 	(void)fputs("}\n", out);
 	view_free(v);
 	return err < 0 ? err : ferror(out) ? -EIO : 0;

@@ -20,7 +20,7 @@ json_figures(FILE *out, const struct process_figures *f)
 }
 
 void
-json_errors(FILE *out, bool sampled, double live, double allocated)
+json_figures_errors(FILE *out, bool sampled, double live, double allocated)
 {
 	if (!sampled) {
 		(void)fputs(",\"error\":null", out);

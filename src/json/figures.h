@@ -8,13 +8,14 @@
 
 #include "reader/process.h"
 
-/* The eight of struct process_figures, each under its name. */
+/* The eight figures of struct process_figures, each under its name. */
 void json_figures(FILE *out, const struct process_figures *f);
 
 /*
- * ,"error":{...}: of sampled figures half the width of the 95 % interval, from
- * their variances; null where figures are exact.
+ * ,"error":{...}: for sampled figures half the width of the 95 % interval,
+ * computed from the variances; null if the figures are exact.
  */
-void json_errors(FILE *out, bool sampled, double live, double allocated);
+void json_figures_errors(
+    FILE *out, bool sampled, double live, double allocated);
 
 #endif

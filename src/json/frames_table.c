@@ -20,26 +20,26 @@ struct frames_table {
 	const struct view *view;
 	size_t count;
 	uint64_t bytes;
-	struct json_table *table; /* NULL: frames in full */
-	uint32_t *numbers;        /* in the table, + 1, by frame; 0: not yet */
+	struct frames_shared *table; /* NULL: frames in full */
+	uint32_t *numbers; /* in the table, + 1, by frame; 0: not yet */
 	struct cached cache[];
 };
 
-struct json_table {
+struct frames_shared {
 	struct frame *list;
 	size_t count, room;
 	struct dict index;
 };
 
 int
-json_table_new(struct json_table **ret)
+frames_table_shared_new(struct frames_shared **ret)
 {
-	*ret = calloc(1, sizeof(struct json_table));
+	*ret = calloc(1, sizeof(struct frames_shared));
 	return *ret ? 0 : -ENOMEM;
 }
 
 void
-json_table_free(struct json_table *t)
+frames_table_shared_free(struct frames_shared *t)
 {
 	if (!t)
 		return;
@@ -62,7 +62,7 @@ same_frame(const void *items, uint32_t item, const void *key)
 
 /* The position of a frame, which is added if need be. -ENOMEM. */
 static int
-table_find(struct json_table *t, const struct frame *x, uint32_t *ret)
+table_find(struct frames_shared *t, const struct frame *x, uint32_t *ret)
 {
 	int err = room_make(&t->list, &t->room, t->count, sizeof(*t->list));
 
@@ -77,8 +77,8 @@ table_find(struct json_table *t, const struct frame *x, uint32_t *ret)
 }
 
 int
-frames_table_new(
-    const struct view *v, struct json_table *table, struct frames_table **ret)
+frames_table_new(const struct view *v, struct frames_shared *table,
+    struct frames_table **ret)
 {
 	size_t cached = table ? 0 : v->frame_count;
 	struct frames_table *j =
@@ -152,7 +152,7 @@ put_frame(FILE *out, const struct frame *x, struct cached *c)
 }
 
 void
-json_table_put(FILE *out, const struct json_table *t)
+frames_table_shared_put(FILE *out, const struct frames_shared *t)
 {
 	(void)fputs(",\"frames\":[", out);
 	for (size_t i = 0; i < t->count && !ferror(out); i++) {

@@ -8,26 +8,29 @@
 #include "report/view.h"
 
 /*
- * Stacks share their frames, and a frame's text takes a while to make: each is
- * made once and then copied.
+ * The texts of a view's frames. Stacks share frames and a text takes a while to
+ * make, so each is made once and then copied.
  */
 struct frames_table;
 
-/* Frames of several views, each once: the shared form. */
-struct json_table;
+/* The frames of several views, each once: "frames" of the shared form. */
+struct frames_shared;
 
-/* -ENOMEM. */
-int json_table_new(struct json_table **ret);
+/* The caller owns it. -ENOMEM. */
+int frames_table_shared_new(struct frames_shared **ret);
 
 /* NULL is fine. */
-void json_table_free(struct json_table *t);
+void frames_table_shared_free(struct frames_shared *t);
 
 /* ,"frames":[...] with all that sites have referred to */
-void json_table_put(FILE *out, const struct json_table *t);
+void frames_table_shared_put(FILE *out, const struct frames_shared *t);
 
-/* Borrows both; table NULL: sites have their frames in full. -ENOMEM. */
-int frames_table_new(
-    const struct view *v, struct json_table *table, struct frames_table **ret);
+/*
+ * Borrows the view and the table; the caller owns the result. If the table is
+ * NULL, sites have their frames in full. -ENOMEM.
+ */
+int frames_table_new(const struct view *v, struct frames_shared *table,
+    struct frames_table **ret);
 
 /* NULL is fine. */
 void frames_table_free(struct frames_table *j);

@@ -1,10 +1,12 @@
 /* growth_json.c - what grew between two moments, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "json/growth_json.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
+#include "json/diff_json.h"
 #include "json/json.h"
-#include "report/diff.h"
 #include "report/growth_parts.h"
 #include "util/json_put.h"
 
@@ -22,7 +24,7 @@ put_stretch(FILE *out, const struct session *s, struct growth_stretch *x,
 		json_text(out, "exe", h->exe);
 		json_number(out, "from_us", x->from_us);
 		json_number(out, "to_us", x->to_us);
-		err = diff_write_sites(out, v, options->metric);
+		err = diff_json_sites(out, v, options->metric);
 		(void)putc('}', out);
 	}
 	view_free(v);
@@ -31,7 +33,7 @@ put_stretch(FILE *out, const struct session *s, struct growth_stretch *x,
 }
 
 int
-growth_write_json(FILE *out, const struct session *s, struct names *names,
+growth_json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const struct growth_moment *from,
     const struct growth_moment *to, const char *version)
 {

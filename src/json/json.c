@@ -29,10 +29,10 @@ merged(FILE *out, const struct session *s, struct names *names,
 	if (err < 0)
 		return err;
 	(void)fputs("{\"schema\":1", out);
-	json_temporary(out, v);
-	json_view_sum(out, "chosen", &v->chosen);
-	json_view_sum(out, "filtered", &v->filtered);
-	json_view_sum(out, "suppressed", &v->suppressed);
+	json_sites_temporary(out, v);
+	json_sites_sum(out, "chosen", &v->chosen);
+	json_sites_sum(out, "filtered", &v->filtered);
+	json_sites_sum(out, "suppressed", &v->suppressed);
 	err = json_sites(out, v, NULL, &none, w);
 	(void)putc('}', out);
 	view_free(v);
@@ -141,7 +141,7 @@ json_write_form(FILE *out, const struct session *s, struct names *names,
 	const char *comma = "";
 	int err = 0;
 
-	if (form->shared && json_table_new(&w.table) < 0)
+	if (form->shared && frames_table_shared_new(&w.table) < 0)
 		return -ENOMEM;
 	w.older = o.older;
 	o.metric = VIEW_ALL;
@@ -159,7 +159,7 @@ json_write_form(FILE *out, const struct session *s, struct names *names,
 		    s->early_exec.allocated_bytes);
 	reader_lost(out, s);
 	recording(out, s);
-	json_snapshots(out, s);
+	program_reports_snapshots(out, s);
 	(void)fputs(",\"processes\":[", out);
 	for (size_t i = 0; i < s->count && !ferror(out) && err == 0; i++) {
 		const struct process *p = s->processes[i];
@@ -168,14 +168,14 @@ json_write_form(FILE *out, const struct session *s, struct names *names,
 			continue;
 		(void)fputs(comma, out);
 		comma = ",";
-		err = json_process(out, s, p, names, &o, &w);
+		err = json_processes_put(out, s, p, names, &o, &w);
 	}
 	(void)putc(']', out);
 	if (err == 0)
 		err = merged(out, s, names, &o, &w);
 	if (err == 0 && w.table)
-		json_table_put(out, w.table);
-	json_table_free(w.table);
+		frames_table_shared_put(out, w.table);
+	frames_table_shared_free(w.table);
 	if (err < 0)
 		return err;
 	form->bytes = w.bytes;

@@ -9,15 +9,16 @@
 enum { JSON_SCHEMA = 1 };
 
 /*
- * One object and a newline. Keys are always present, null where nothing is
- * known; integers are exact to 64 bits; text is valid UTF-8. All sites and all
- * figures, whatever metric the options (NULL: none) have; their filters hold,
- * suppressions are only named. 0, -ENOMEM, or -EIO if ferror(out).
+ * Writes one object and a newline. Keys are always present, with null if
+ * nothing is known; integers are exact to 64 bits; text is valid UTF-8. The
+ * object has all sites and all figures, whatever metric the options have; their
+ * filters apply, and suppressions are only named. `options` may be NULL. 0,
+ * -ENOMEM, or -EIO if ferror(out).
  */
 int json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version);
 
-/* How frames are written, and how much it came to. */
+/* How frames are written, and how much was written. */
 struct json_form {
 	bool shared;    /* once, in a table of all; sites without zeros */
 	uint64_t bytes; /* filled: of sites, if they are in full; about */
@@ -28,7 +29,7 @@ int json_write_form(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version,
     struct json_form *form);
 
-/* ,"marks":[...]: what happened in a recording, and when. */
+/* ,"marks":[...]: the events in a recording, with their times. */
 void json_marks(FILE *out, const struct session *s);
 
 #endif

@@ -51,7 +51,7 @@ put_line(FILE *out, const struct process *p, const struct verdict_line *x,
 	json_boolean(out, "inherited", x->is_inherited);
 	json_text(out, "api", x->site ? words_api(x->site->api) : NULL);
 	json_key(out, "verdict");
-	json_verdict_part(out, x->view, x->site, x->class, &x->part);
+	verdict_json_part(out, x->view, x->site, x->class, &x->part);
 	if (x->site)
 		err = frames_table_put(out, frames, x->site);
 	else
@@ -97,7 +97,7 @@ put_process(
 	json_text(out, "program", program_name(&p->header));
 	json_text(out, "exe", p->header.exe);
 	json_hex(out, "uuid", p->header.uuid, sizeof(p->header.uuid));
-	json_verdict_process(out, s, p);
+	verdict_json_process(out, s, p);
 	put_sums(out, "leak", &one->list.leak);
 	put_sums(out, "possible", &one->list.possible);
 	(void)putc('}', out);

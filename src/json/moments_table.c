@@ -1,12 +1,13 @@
 /* moments_table.c - one process at several moments, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "json/moments_table.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
+#include "json/diff_json.h"
 #include "json/figures.h"
-#include "report/diff.h"
 #include "json/json.h"
-#include "report/snapshots.h"
 #include "report/snapshots_parts.h"
 
 /* "snapshots", "deltas", "cumulative" */
@@ -38,7 +39,7 @@ put_changes(FILE *out, const struct snapshots_moment *row, size_t number,
 	err = view_new(row[number].session, names, &o, &v);
 	if (err < 0)
 		return err;
-	err = diff_write_sites(out, v, o.metric);
+	err = diff_json_sites(out, v, o.metric);
 	view_free(v);
 	return err;
 }
@@ -77,7 +78,7 @@ put_row(FILE *out, const struct snapshots_moment *row, size_t count,
 }
 
 int
-snapshots_write_json(FILE *out, struct session *const *sessions, size_t count,
+moments_table_write(FILE *out, struct session *const *sessions, size_t count,
     struct names *names, const struct view_options *options, int mode,
     const char *version)
 {

@@ -15,7 +15,7 @@
 #include "util/json_put.h"
 
 void
-json_command(FILE *out, const struct seg_header *h)
+json_processes_command(FILE *out, const struct seg_header *h)
 {
 	const char *p = h->command, *end = p + sizeof(h->command);
 	const char *comma = "";
@@ -32,7 +32,8 @@ json_command(FILE *out, const struct seg_header *h)
 }
 
 void
-json_counts(FILE *out, const char *name, const struct seg_header *h, int class)
+json_processes_counts(
+    FILE *out, const char *name, const struct seg_header *h, int class)
 {
 	const struct losses_name *names;
 	const char *comma = "";
@@ -60,8 +61,8 @@ totals(FILE *out, const struct process *p)
 	(void)fputs(",\"totals\":{\"sites\":", out);
 	(void)fprintf(out, "%zu", p->site_count);
 	json_figures(out, &p->totals);
-	json_errors(out, p->header.sample_bytes > 0, process_variance_live(p),
-	    process_variance_allocated(p));
+	json_figures_errors(out, p->header.sample_bytes > 0,
+	    process_variance_live(p), process_variance_allocated(p));
 	json_boolean(out, "peak_exact", p->peak_exact);
 	names = losses_names(&n);
 	for (size_t i = 0; i < n; i++)
@@ -147,7 +148,7 @@ identity(FILE *out, const struct process *p)
 	json_hex(out, "parent", h->parent_uuid, sizeof(h->parent_uuid));
 	json_text(out, "exe", h->exe);
 	json_text(out, "start_dir", h->start_dir[0] ? h->start_dir : NULL);
-	json_command(out, h);
+	json_processes_command(out, h);
 	json_boolean(out, "command_truncated", h->command_truncated != 0);
 	json_time(out, "start", h->start_realtime_ns);
 	json_number(out, "start_ns", h->start_realtime_ns);
@@ -171,7 +172,7 @@ identity(FILE *out, const struct process *p)
 	json_number(out, "threads", h->threads);
 	json_number(out, "max_frames", h->max_frames);
 	json_boolean(out, "snapshot", p->is_snapshot);
-	json_snapshot_of(out, h);
+	program_reports_snapshot(out, h);
 	json_boolean(out, "end_state", !p->is_unfinished);
 	json_key(out, "as_of_us");
 	if (p->is_unfinished)
@@ -187,7 +188,7 @@ identity(FILE *out, const struct process *p)
 }
 
 int
-json_process(FILE *out, const struct session *s, const struct process *p,
+json_processes_put(FILE *out, const struct session *s, const struct process *p,
     struct names *names, const struct view_options *options,
     struct json_writer *w)
 {
@@ -202,19 +203,19 @@ json_process(FILE *out, const struct session *s, const struct process *p,
 	if (err < 0)
 		return err;
 	identity(out, p);
-	json_counts(out, "lost", &p->header, LOSSES_LOSS);
-	json_counts(out, "counts", &p->header, LOSSES_FACT);
+	json_processes_counts(out, "lost", &p->header, LOSSES_LOSS);
+	json_processes_counts(out, "counts", &p->header, LOSSES_FACT);
 	totals(out, p);
-	json_pools(out, p);
+	program_reports_pools(out, p);
 	modules(out, p);
 	inherited(out, p);
 	marks(out, p);
 	series_put(out, "timeline", p->points, p->point_count);
-	json_temporary(out, v);
-	json_view_sum(out, "filtered", &v->filtered);
-	json_view_sum(out, "suppressed", &v->suppressed);
+	json_sites_temporary(out, v);
+	json_sites_sum(out, "filtered", &v->filtered);
+	json_sites_sum(out, "suppressed", &v->suppressed);
 	json_older_process(out, o.older, p);
-	json_verdict_process(out, s, p);
+	verdict_json_process(out, s, p);
 	series_list_init(&series, s, p);
 	err = json_sites(out, v, p, &series, w);
 	series_list_release(&series);

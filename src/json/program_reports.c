@@ -46,7 +46,7 @@ snapshot_signal(FILE *out, const struct seg_header *h)
 }
 
 void
-json_snapshot_of(FILE *out, const struct seg_header *h)
+program_reports_snapshot(FILE *out, const struct seg_header *h)
 {
 	snapshot_info(out, h);
 	snapshot_signal(out, h);
@@ -55,7 +55,7 @@ json_snapshot_of(FILE *out, const struct seg_header *h)
 }
 
 void
-json_snapshots(FILE *out, const struct session *s)
+program_reports_snapshots(FILE *out, const struct session *s)
 {
 	(void)fputs(",\"snapshots\":[", out);
 	for (size_t i = 0; i < s->snapshot_count; i++) {
@@ -75,7 +75,7 @@ json_snapshots(FILE *out, const struct session *s)
 }
 
 void
-json_pools(FILE *out, const struct process *p)
+program_reports_pools(FILE *out, const struct process *p)
 {
 	(void)fputs(",\"pools\":[", out);
 	for (size_t i = 0; i < p->pool_count; i++) {

@@ -1,4 +1,4 @@
-/* program_reports.h - what programs reported by seep.h, as JSON. */
+/* program_reports.h - what programs reported through seep.h, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_JSON_PROGRAM_REPORTS_H
 #define SEEP_JSON_PROGRAM_REPORTS_H
@@ -7,13 +7,13 @@
 
 #include "reader/session.h"
 
-/* Of a snapshot: which one, when, why; and what became of SEEP_SIGNAL. */
-void json_snapshot_of(FILE *out, const struct seg_header *h);
+/* Which snapshot this is, when and why it was made, and whether SEEP_SIGNAL works. */
+void program_reports_snapshot(FILE *out, const struct seg_header *h);
 
-/* The snapshots that lie beside what was read. */
-void json_snapshots(FILE *out, const struct session *s);
+/* The snapshots in the same directory as the input. */
+void program_reports_snapshots(FILE *out, const struct session *s);
 
-/* What the program called its resources; no part of the totals. */
-void json_pools(FILE *out, const struct process *p);
+/* The pools that the program named; they are no part of the totals. */
+void program_reports_pools(FILE *out, const struct process *p);
 
 #endif

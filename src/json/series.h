@@ -26,10 +26,10 @@ void series_list_init(
 
 void series_list_release(struct series_list *c);
 
-/* Has this site a series? Sites must be asked for in ascending order. */
+/* Has this site a series? Ask for sites in ascending order. */
 bool series_list_has(struct series_list *c, size_t site);
 
-/* ,"series": of that site, or null; then the next one may be asked for. */
+/* ,"series": of that site, or null. */
 void series_list_put(FILE *out, struct series_list *c, size_t site);
 
 #endif

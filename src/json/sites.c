@@ -102,7 +102,8 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	number_unless_zero(out, "peak_bytes", f->all.peak_bytes);
 	number_unless_zero(out, "samples", s->samples);
 	if (s->samples > 0 || (p && p->header.sample_bytes > 0))
-		json_errors(out, true, f->variance_live, f->variance_allocated);
+		json_figures_errors(
+		    out, true, f->variance_live, f->variance_allocated);
 	number_unless_zero(out, "size_min", s->size_min);
 	number_unless_zero(out, "size_max", s->size_max);
 	json_time(out, "first_time", s->first_ns);
@@ -113,7 +114,7 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	json_older_site(out, older, f, true);
 	if (s->verdict) {
 		json_key(out, "verdict");
-		json_verdict_site(out, v, s);
+		verdict_json_site(out, v, s);
 	}
 	if (series_list_has(series, s->site))
 		series_list_put(out, series, s->site);
@@ -145,7 +146,8 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	json_text(out, "pool", s->pool);
 	json_figures(out, &f->all);
 	json_number(out, "samples", s->samples);
-	json_errors(out, s->samples > 0 || (p && p->header.sample_bytes > 0),
+	json_figures_errors(out,
+	    s->samples > 0 || (p && p->header.sample_bytes > 0),
 	    f->variance_live, f->variance_allocated);
 	json_number(out, "size_min", s->size_min);
 	json_number(out, "size_max", s->size_max);
@@ -160,7 +162,7 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	json_number(out, "temporary_bytes", f->temporary_bytes);
 	json_older_site(out, older, f, false);
 	json_key(out, "verdict");
-	json_verdict_site(out, v, s);
+	verdict_json_site(out, v, s);
 	series_list_put(out, series, s->site);
 	fingerprints_site(prints, s, &print);
 	(void)fprintf(out, ",\"fingerprint\":\"%016" PRIx64 "\"", print.hash);
@@ -206,7 +208,7 @@ out:
 }
 
 void
-json_temporary(FILE *out, const struct view *v)
+json_sites_temporary(FILE *out, const struct view *v)
 {
 	if (v->temporary_ticks > 0)
 		json_number(
@@ -216,7 +218,7 @@ json_temporary(FILE *out, const struct view *v)
 }
 
 void
-json_view_sum(FILE *out, const char *name, const struct view_sum *sum)
+json_sites_sum(FILE *out, const char *name, const struct view_sum *sum)
 {
 	(void)fprintf(out, ",\"%s\":{\"sites\":%" PRIu64, name, sum->sites);
 	json_figures(out, &sum->figures.all);

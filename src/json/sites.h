@@ -10,9 +10,9 @@
 
 /* What all parts of one object share. */
 struct json_writer {
-	struct json_table *table;  /* NULL: frames in full */
-	const struct older *older; /* NULL: not asked for */
-	uint64_t bytes;            /* of sites so far, if in full; about */
+	struct frames_shared *table; /* NULL: frames in full */
+	const struct older *older;   /* NULL: not asked for */
+	uint64_t bytes;              /* of sites so far, if in full; about */
 };
 
 /*
@@ -23,9 +23,9 @@ int json_sites(FILE *out, const struct view *v, const struct process *p,
     struct series_list *series, struct json_writer *w);
 
 /* ,"temporary_within_ms": the age below which a block is temporary; or null. */
-void json_temporary(FILE *out, const struct view *v);
+void json_sites_temporary(FILE *out, const struct view *v);
 
 /* ,"name":{...}: the sums of sites that were chosen, or left out. */
-void json_view_sum(FILE *out, const char *name, const struct view_sum *sum);
+void json_sites_sum(FILE *out, const char *name, const struct view_sum *sum);
 
 #endif

@@ -95,7 +95,7 @@ put_part(FILE *out, const struct view *v, const struct view_site *s,
 }
 
 void
-json_verdict_part(FILE *out, const struct view *v, const struct view_site *s,
+verdict_json_part(FILE *out, const struct view *v, const struct view_site *s,
     uint32_t class, const struct verdict_part *p)
 {
 	put_part(out, v, s, class, p);
@@ -103,7 +103,7 @@ json_verdict_part(FILE *out, const struct view *v, const struct view_site *s,
 }
 
 void
-json_verdict_site(FILE *out, const struct view *v, const struct view_site *s)
+verdict_json_site(FILE *out, const struct view *v, const struct view_site *s)
 {
 	const struct verdict_found *f = s->verdict;
 	bool is_leak;
@@ -117,7 +117,7 @@ json_verdict_site(FILE *out, const struct view *v, const struct view_site *s)
 	    is_leak ? &f->leak : &f->possible);
 	json_key(out, "also");
 	if (is_leak && f->possible.looks > 0)
-		json_verdict_part(out, v, s, VERDICT_POSSIBLE, &f->possible);
+		verdict_json_part(out, v, s, VERDICT_POSSIBLE, &f->possible);
 	else
 		(void)fputs("null", out);
 	(void)putc('}', out);
@@ -196,7 +196,7 @@ judged(FILE *out, const struct session *s, const struct process *p)
 }
 
 void
-json_verdict_process(
+verdict_json_process(
     FILE *out, const struct session *s, const struct process *p)
 {
 	enum verdict_state state = verdict_state(s, p);

@@ -10,15 +10,15 @@
  * The object of a site, or null: that of LEAK if there is one, with the other
  * class in its key "also". Nothing before it.
  */
-void json_verdict_site(
+void verdict_json_site(
     FILE *out, const struct view *v, const struct view_site *s);
 
 /* The same of one class; v and s may be NULL: the stack is not known. */
-void json_verdict_part(FILE *out, const struct view *v,
+void verdict_json_part(FILE *out, const struct view *v,
     const struct view_site *s, uint32_t class, const struct verdict_part *p);
 
 /* ,"leaks":{...} of a process; nothing where nobody was asked to look. */
-void json_verdict_process(
+void verdict_json_process(
     FILE *out, const struct session *s, const struct process *p);
 
 #endif

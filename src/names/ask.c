@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "names/descriptor.h"
+#include "util/descriptor.h"
 #include "names/wire.h"
 #include "util/write_all.h"
 

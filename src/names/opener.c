@@ -1,6 +1,6 @@
 /* opener.c - opens files that others name, in a process that may hang. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/descriptor.h"
+#include "util/descriptor.h"
 #include "names/opener.h"
 
 #include <errno.h>
@@ -103,6 +103,13 @@ bool
 opener_is_ours(uid_t owner)
 {
 	return owner == 0 || owner == geteuid();
+}
+
+bool
+opener_may_choose(uid_t chooser, uid_t owner)
+{
+	return owner == chooser ||
+	    (opener_is_ours(owner) && opener_is_ours(chooser));
 }
 
 bool

@@ -81,6 +81,14 @@ size_t opener_left(const struct opener *o);
 /* Is it root or the user who runs us? */
 bool opener_is_ours(uid_t owner);
 
+/*
+ * A path in a file of `chooser` leads to a file of `owner`: is that his choice?
+ * A user who writes a link, or the name of another file into a file of his own,
+ * must not choose what root reads. So the file must be his, or both must be
+ * root's or ours.
+ */
+bool opener_may_choose(uid_t chooser, uid_t owner);
+
 /* Does nobody but root and ourselves decide what is in it? */
 bool opener_is_trusted(const struct opener_file *f);
 

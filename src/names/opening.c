@@ -81,17 +81,6 @@ describe(const struct stat *st, struct opener_file *to)
 	to->mode = st->st_mode;
 }
 
-/*
- * A user who writes a link, or the name of a debug file into a file of his own,
- * must not choose what root reads.
- */
-static bool
-may_choose(const struct opening_question *q, uid_t owner)
-{
-	return !q->check_owner || owner == q->chooser ||
-	    (opener_is_ours(owner) && opener_is_ours(q->chooser));
-}
-
 /* The same file, for reading. */
 static int
 reopen(int named, const struct opening_question *q, const struct stat *st)
@@ -146,7 +135,7 @@ open_regular(int named, const struct opening_question *q,
 		return 0;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	if (!may_choose(q, st.st_uid))
+	if (q->check_owner && !opener_may_choose(q->chooser, st.st_uid))
 		return -EPERM;
 	fd = reopen(named, q, &st);
 	if (fd < 0)

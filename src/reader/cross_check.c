@@ -11,6 +11,7 @@
 #include "reader/proc.h"
 #include "reader/procfs.h"
 #include "reader/live_map.h"
+#include "util/capped.h"
 
 enum { TRIES = 3, BUDGET_NS = 100000000 };
 
@@ -22,17 +23,11 @@ struct bounds {
 /* How far the map is from the ledger, over all sites. */
 struct gap {
 	uint64_t blocks;
-	size_t uneven; /* sites with as many blocks, but other bytes */
+	size_t uneven; /* sites with equal blocks, but other bytes */
 	uint32_t site; /* the first */
 	struct bounds first;
 	uint64_t bytes, map_bytes; /* of the first uneven one */
 };
-
-static uint64_t
-minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
 
 static bool
 is_heap(const struct extents *sites, uint32_t id)
@@ -58,7 +53,8 @@ given(const struct sum_row *s, bool is_sampled)
 static void
 add_gap(struct gap *g, uint32_t site, struct bounds b)
 {
-	uint64_t by = minus(b.low, b.map) + minus(b.map, b.high);
+	uint64_t by =
+	    capped_difference(b.low, b.map) + capped_difference(b.map, b.high);
 
 	if (by == 0)
 		return;
@@ -82,8 +78,8 @@ add_uneven(struct gap *g, uint32_t site, uint64_t bytes, uint64_t map_bytes)
 }
 
 /*
- * Events that may be half done for good: one is in the map, or the ledger, but
- * not in both.
+ * Events that may stay half done: each is in the map or in the ledger, but not
+ * in both.
  */
 static uint64_t
 known_faults(const struct seg_header *h)
@@ -119,7 +115,7 @@ verdict(const struct gap *g, uint64_t slack, const char *when,
 
 /* ---- at the end ---- */
 
-/* Living blocks by the destructor; all of them in *ret_all. */
+/* The live blocks that the destructor has counted; their sum is in *ret_all. */
 static void
 sum_lives(const struct segment *seg, uint64_t *ret_all)
 {
@@ -165,18 +161,23 @@ cross_check_ended(const struct segment *seg, const struct sums *sums,
 		if (!is_heap(sites, s->id))
 			continue;
 		events += s->allocations + s->frees;
-		n = minus(taken(s, is_sampled), given(s, is_sampled));
+		n = capped_difference(
+		    taken(s, is_sampled), given(s, is_sampled));
 		add_gap(&g, s->id, (struct bounds){n, n, live.blocks});
 		if (n == live.blocks && !is_sampled)
 			add_uneven(&g, s->id,
-			    minus(s->allocated_bytes, s->freed_bytes),
+			    capped_difference(
+			        s->allocated_bytes, s->freed_bytes),
 			    live.bytes);
 	}
 	extents_release(&lives);
 	if (all > seen)
 		add_gap(&g, 0, (struct bounds){0, 0, all - seen});
-	/* exit() while others are at work: one event each, or in a handler */
-	slack = known_faults(h) + minus(events, h->fold_events);
+	/*
+	 * Other threads may be at work during exit(): each may have one event
+	 * half done, or one more in a signal handler.
+	 */
+	slack = known_faults(h) + capped_difference(events, h->fold_events);
 	if (h->threads > 1)
 		slack += h->threads;
 	else if (h->counts[SEG_NESTED_EVENTS] > 0)
@@ -186,7 +187,7 @@ cross_check_ended(const struct segment *seg, const struct sums *sums,
 
 /* ---- while it runs ---- */
 
-/* In the order of ids; NULL where it has none. */
+/* Ids are asked for in ascending order. NULL: the ledger has none. */
 static const struct sum_row *
 next_of(const struct sums *l, size_t *at, uint32_t id)
 {
@@ -204,8 +205,8 @@ compare_site(struct gap *g, uint32_t id, const struct sum_row *before,
 	uint64_t in_after = taken(after, is_sampled);
 	uint64_t out_before = given(before, is_sampled);
 	uint64_t out_after = given(after, is_sampled);
-	struct bounds b = {.low = minus(in_before, out_after),
-	    .high = minus(in_after, out_before),
+	struct bounds b = {.low = capped_difference(in_before, out_after),
+	    .high = capped_difference(in_after, out_before),
 	    .map = map ? map->allocations : 0};
 
 	if (m->is_partial)
@@ -214,11 +215,15 @@ compare_site(struct gap *g, uint32_t id, const struct sum_row *before,
 	if (b.low == b.high && b.map == b.low && m->bytes_known &&
 	    !is_sampled && !m->is_partial && after)
 		add_uneven(g, id,
-		    minus(after->allocated_bytes, after->freed_bytes),
+		    capped_difference(
+		        after->allocated_bytes, after->freed_bytes),
 		    map ? map->allocated_bytes : 0);
 }
 
-/* Ids of the ledger after: it has all that the one before has. */
+/*
+ * The ids come from the later ledger, because it has all ids of the earlier
+ * one.
+ */
 static struct gap
 compare(const struct sums *before, const struct live_map *m,
     const struct sums *after, const struct extents *sites, bool is_sampled)
@@ -268,7 +273,7 @@ same_still(const struct seg_header *a, const struct seg_header *b,
 static int
 look_once(const struct segment *seg, struct sums *before,
     const struct segfile *f, int slot, pid_t pid, enum cross_check *ret,
-    struct agree_words *words)
+    struct cross_check_words *words)
 {
 	bool is_sampled = seg->header.sample_bytes > 0;
 	struct segment *again = NULL;
@@ -312,14 +317,17 @@ out:
 
 int
 cross_check_running(const struct segment *seg, const struct segfile *f,
-    int slot, pid_t pid, enum cross_check *ret, struct agree_words *words)
+    int slot, pid_t pid, enum cross_check *ret, struct cross_check_words *words)
 {
 	struct sums before = {0};
 	int err;
 
 	*ret = CROSS_CHECK_NO;
 	err = sums_init(&before, seg);
-	/* a word read half-written may mislead once */
+	/*
+	 * A word that was read while it was written may mislead once, so try
+	 * again.
+	 */
 	for (int i = 0; i < TRIES && err == 0 && *ret == CROSS_CHECK_NO; i++)
 		err = look_once(seg, &before, f, slot, pid, ret, words);
 	sums_release(&before);

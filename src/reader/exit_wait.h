@@ -8,33 +8,34 @@
 #include "trace/format.h"
 
 /*
- * With SEEP_LEAKS=1 a process that calls exit() waits, as long as a reader
- * beats: its heap is then as the program leaves it. It waits no longer than
- * SEG_BEAT_SECONDS after the last beat.
+ * With SEEP_LEAKS=1, a process that calls exit() waits as long as a reader
+ * beats, so that its heap can be read as the program leaves it. It waits no
+ * longer than SEG_BEAT_SECONDS after the last beat.
  *
- * The control block is of one segment file: of its process and of all forked
- * children with a slot there, or with a link to it. It may be the file of
- * another user, who can do with it what he likes: nothing of it is read but
- * its magic, and no memory of it is touched.
+ * There is one control block for each segment file. It serves the process of
+ * that file and all forked children that have a slot there or a link to it. The
+ * file may belong to another user, who can change it at any time. So only its
+ * magic is read, and no memory of it is touched.
  */
 struct exit_wait;
 
 /*
- * `segment` is the path of a segment file. -ENODATA: its control block is none;
- * -ENOMEM, or as open() and mmap() say.
+ * `segment` is the path of a segment file; close with exit_wait_close().
+ * -ENODATA: the file has no control block; -ENOMEM, or as open() and mmap()
+ * say.
  */
 int exit_wait_open(const char *segment, struct exit_wait **ret);
 
-/* Says that a reader is there. Twice a second is often enough. */
+/* Shows that a reader is there. Twice a second is often enough. */
 int exit_wait_beat(struct exit_wait *w);
 
-/* Does this process wait? Of a header that was read just now. */
+/* Does this process wait? The header must have been read just now. */
 bool exit_wait_is_on(const struct seg_header *h);
 
-/* The process with this header goes on to its end. */
+/* Lets the process with this header go on to its end. */
 int exit_wait_end(struct exit_wait *w, const struct seg_header *h);
 
-/* NULL is fine. Who waits still goes on when its time is over. */
+/* NULL is fine. Processes that still wait go on when their time has passed. */
 void exit_wait_close(struct exit_wait *w);
 
 #endif

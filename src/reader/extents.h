@@ -21,15 +21,17 @@ void extents_release(struct extents *r);
 bool extents_get(const struct extents *r, uint64_t i, void *row, size_t size);
 
 /*
- * The same for a table whose rows have grown: what a shorter row does not have
- * is zero. Returns how many bytes it has; 0: there is no such row.
+ * The same for a table whose rows have become longer. Fields that a shorter row
+ * does not have are zero. Returns how many bytes the row has; 0: there is no
+ * such row.
  */
 size_t extents_take(
     const struct extents *r, uint64_t i, void *row, size_t size);
 
 /*
- * As extents_get(), and the row's position among all rows there are: below r->total,
- * which is no more than the segment has bytes.
+ * As extents_get(), and *ret_position is the position of the row among all
+ * rows. It is below r->total, which never exceeds the number of bytes in the
+ * segment.
  */
 bool extents_find(const struct extents *r, uint64_t i, void *row, size_t size,
     uint64_t *ret_position);

@@ -53,8 +53,8 @@ adopt(struct session *s, const struct process *p, struct session *from)
 }
 
 int
-family_add(
-    struct session *s, const struct process *child, const char *segment_path)
+family_add(struct session *s, const struct process *child, pid_t pid,
+    const char *segment_path)
 {
 	const struct process *p = child;
 	char directory[4096], *slash;
@@ -69,9 +69,12 @@ family_add(
 		struct session *from;
 
 		if (!family_parent(s, p)) {
-			/* the last one that had this pid: its uuid is compared */
-			if (session_load_dead(directory, (pid_t)p->header.ppid,
-			        &from, NULL) < 0)
+			/*
+			 * The answer is the last process that had this pid, so
+			 * compare the uuid.
+			 */
+			if (session_load_dead(pid, directory,
+			        (pid_t)p->header.ppid, &from, NULL) < 0)
 				break;
 			err = adopt(s, p, from);
 			session_free(from);

@@ -6,15 +6,15 @@
 #include "reader/session.h"
 
 /*
- * Blocks that a forked child has inherited are of sites of its parents. Adds
- * those to the session whose segments are still in the directory of the child's
- * own, behind the processes that it has. What cannot be read is left out.
- * -ENOMEM.
+ * A forked child inherits blocks, whose sites are those of its parents. Adds
+ * the parents whose segments are still in the directory of the child's own
+ * segment, behind the processes that the session has. Parents that cannot be
+ * read are left out. pid is the child's, as we see it. -ENOMEM.
  */
-int family_add(
-    struct session *s, const struct process *child, const char *segment_path);
+int family_add(struct session *s, const struct process *child, pid_t pid,
+    const char *segment_path);
 
-/* The parent of p in the session, NULL: it has none, or it is not there. */
+/* The parent of p in the session. NULL: p has none, or it is not there. */
 const struct process *family_parent(
     const struct session *s, const struct process *p);
 

@@ -3,9 +3,13 @@
 #include "reader/folder.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "reader/foreign_ask.h"
+#include "reader/procfs.h"
 
 void
 folder_default(uid_t user, char path[FOLDER_PATH_BYTES])
@@ -81,19 +85,38 @@ folder_complaint(const char *path, uid_t user, char *text, size_t text_bytes)
 	return complain(path, state, owner, text, text_bytes);
 }
 
+/* Its /dev/shm may be a file system that does not answer. */
+static enum folder_state
+ask(pid_t pid, const char *path, uid_t user, uid_t *ret_owner)
+{
+	struct foreign_request r = {
+	    .kind = FOREIGN_FOLDER, .pid = pid, .user = user};
+	struct foreign_folder found = {.state = FOLDER_MISSING};
+	size_t len;
+	char *text;
+
+	(void)snprintf(r.path, sizeof(r.path), "%s", path);
+	if (foreign_ask(&r, &text, &len) < 0)
+		return FOLDER_MISSING;
+	if (len == sizeof(found))
+		memcpy(&found, text, sizeof(found));
+	free(text);
+	*ret_owner = found.owner;
+	return (enum folder_state)found.state;
+}
+
 bool
 folder_complaint_of(pid_t pid, char *text, size_t text_bytes)
 {
 	char path[FOLDER_PATH_BYTES], there[FOLDER_PATH_BYTES + 32];
 	enum folder_state state;
-	uid_t owner = 0;
-	struct stat st;
+	uid_t user, owner = 0;
 
-	(void)snprintf(there, sizeof(there), "/proc/%d", (int)pid);
-	if (stat(there, &st) < 0)
+	if (procfs_owner(pid, &user) < 0)
 		return false;
-	folder_default(st.st_uid, path);
+	folder_default(user, path);
 	(void)snprintf(there, sizeof(there), "/proc/%d/root%s", (int)pid, path);
-	state = folder_look(there, st.st_uid, &owner);
+	state = foreign_text_is_mine(pid) ? folder_look(there, user, &owner)
+	                                  : ask(pid, there, user, &owner);
 	return complain(path, state, owner, text, text_bytes);
 }

@@ -1,4 +1,4 @@
-/* invariants.c - what must hold in every segment, whoever wrote it. */
+/* invariants.c - relations that must hold in every segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/invariants.h"
 
@@ -9,7 +9,7 @@
 enum {
 	/* weighted figures are rounded down in each of the arrays */
 	SAMPLED_SLACK = SEG_ARRAYS + 1,
-	/* given out by the collector itself, before any stack is known */
+	/* the collector itself makes these, before any stack is known */
 	NODES_WITHOUT_FRAME = 4,
 };
 
@@ -24,7 +24,7 @@ struct check {
 	uint64_t allocated_bytes;
 };
 
-/* The first one is told, the others are counted. */
+/* The first one is reported, the others are counted. */
 static struct fault *
 broken(struct check *c)
 {
@@ -69,7 +69,7 @@ check_stack(struct check *c, const struct extents *sites, uint32_t id)
 		return;
 	}
 	if (row.inner == 0)
-		return; /* given out, and never filled */
+		return; /* an id was given out, and its row never filled */
 	if (!extents_get(&c->inners, row.inner, &inner, sizeof(inner)) ||
 	    inner.count > SEG_INNER_FRAMES)
 		(void)fault_set(broken(c), 0,
@@ -97,7 +97,10 @@ check_all(struct check *c, const struct sums *sums, const struct extents *sites)
 		else
 			c->allocated_bytes = UINT64_MAX;
 	}
-	/* exit() while others are at work: one event each */
+	/*
+	 * Other threads may be at work during exit(): each may have one event
+	 * half done.
+	 */
 	if (c->uneven > tolerated) {
 		if (c->broken == 0)
 			c->first = c->first_uneven;

@@ -1,4 +1,4 @@
-/* invariants.h - what must hold in every segment, whoever wrote it. */
+/* invariants.h - relations that must hold in every segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_INVARIANTS_H
 #define SEEP_READER_INVARIANTS_H
@@ -7,14 +7,15 @@
 #include "reader/extents.h"
 
 /*
- * Figures that cannot be are shown as they are, but not silently:
- *   frees <= allocations, freed <= allocated bytes, in every site
- *   no block is live: no byte is live (of a process that has exited)
- *   a site has an id from first_id on, and its stack is in the tables
- *   the peak is no more than all that was ever allocated (exited)
- * Returns 0, or -EBADMSG and in *ret_doubt one sentence: how many are broken,
- * and the first of them. What a killed thread, or one that jumped out of a
- * hook, leaves half done is no fault and not told.
+ * Impossible figures are shown as they are, with a note. These relations must
+ * hold:
+ *   in every site, frees <= allocations and freed bytes <= allocated bytes
+ *   a site without live blocks has no live bytes (if the process has exited)
+ *   every site has an id >= first_id, and its stack is in the tables
+ *   the peak is at most the sum of all allocations (if the process has exited)
+ * Returns 0, or -EBADMSG and in *ret_doubt one sentence: how many relations do
+ * not hold, and the first of them. A thread that was killed, or that jumped out
+ * of a hook, leaves one event half done. That is tolerated, and not reported.
  */
 int invariants_check(const struct segment *seg, const struct sums *sums,
     const struct extents *sites, struct fault *ret_doubt);

@@ -1,4 +1,4 @@
-/* listing.c - the names in a directory, sorted, and not more than we can hold. */
+/* listing.c - the names in a directory, sorted, up to LISTING_MAX of them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/listing.h"
 

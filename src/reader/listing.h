@@ -1,4 +1,4 @@
-/* listing.h - the names in a directory, sorted, and not more than we can hold. */
+/* listing.h - the names in a directory, sorted, up to LISTING_MAX of them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_LISTING_H
 #define SEEP_READER_LISTING_H
@@ -12,13 +12,13 @@ enum { LISTING_MAX = 65536 }; /* names kept */
 struct listing_names {
 	char **names; /* sorted */
 	size_t count;
-	uint64_t refused; /* names beyond LISTING_MAX, that are wanted too */
+	uint64_t refused; /* wanted names beyond LISTING_MAX */
 };
 
 /*
- * Reads the directory of a descriptor, which stays the caller's; `is_wanted`
- * NULL takes all. `f` is for listing_release() in any case. -ENOMEM, or what
- * opening says.
+ * Reads the directory behind a descriptor, which stays the caller's. If
+ * `is_wanted` is NULL, all names are taken. `f` is for listing_release() in any
+ * case. -ENOMEM, or as openat() says.
  */
 int listing_read(
     int dir, bool (*is_wanted)(const char *name), struct listing_names *ret);

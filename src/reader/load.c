@@ -43,13 +43,13 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 	if (err < 0)
 		return err == -EINVAL ? -EBADMSG : err;
 	if (s->count == before)
-		return 0; /* beyond the bounds of a session: counted there */
+		return 0; /* the session counts what exceeds its bounds */
 	p = s->processes[before];
 	if (head.end_kind != RECORDING_END_UNKNOWN &&
 	    head.end_kind <= RECORDING_END_EXEC)
 		p->end = (enum process_end)head.end_kind;
 	else if (p->end == PROCESS_UNKNOWN)
-		p->end = PROCESS_GONE; /* it was over when it was recorded */
+		p->end = PROCESS_GONE; /* it had ended when it was recorded */
 	p->exit_status = head.exit_status;
 	p->signal = head.signal > 0 ? head.signal : 0;
 	p->owner = head.owner;
@@ -58,13 +58,13 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 }
 
 /*
- * Processes are kept in memory, all of them: a small file that unpacks to very
- * much is not one of ours.
+ * All processes are kept in memory, so a small file that unpacks to very much
+ * is refused. It cannot be one of ours.
  */
 static uint64_t
 most_bytes(const struct load *r)
 {
-	uint64_t max = recording_file_bytes(r->bundle);
+	uint64_t max = recording_file_bytes(r->recording);
 
 	max = max < UINT64_MAX / UNPACKED_FACTOR ? max * UNPACKED_FACTOR : max;
 	return max < UNPACKED_FREE ? UNPACKED_FREE : max;
@@ -100,14 +100,17 @@ note_left_out(struct load *r)
 	    r->name, r->left_out, r->left_out == 1 ? "" : "es");
 }
 
-/* Kept as they are: only who wants names reads them. */
+/* Names are kept as they are and parsed only if somebody asks for names. */
 static int
 load_names(struct load *r, const void *bytes, size_t len)
 {
 	struct process_names *n;
 
 	if (len > RECORDING_NAMES_MAX - r->names_bytes)
-		/* addresses instead of names: no figure is missing */
+		/*
+		 * Reports will show addresses instead of names; no figure is
+		 * missing.
+		 */
 		return session_note(
 		    r->session, "%s: too many names, some left out", r->name);
 	n = calloc(1, sizeof(*n));
@@ -152,7 +155,7 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 		err = load_about(r, bytes, len);
 		break;
 	case RECORDING_LINE:
-		err = load_line(r, bytes, len);
+		err = load_timeline(r, bytes, len);
 		break;
 	case RECORDING_NAMES:
 		err = load_names(r, bytes, len);
@@ -162,12 +165,15 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 		    &r->verdicts, bytes, len, most_bytes(r));
 		break;
 	default:
-		break; /* of a later version */
+		break; /* an entry of a later version of seep */
 	}
 	return err;
 }
 
-/* Up to the end, or to damage that cannot be passed: see is_truncated. */
+/*
+ * Reads to the end, or to damage that cannot be skipped; then is_truncated is
+ * set.
+ */
 static int
 load_entries(struct load *r)
 {
@@ -178,7 +184,7 @@ load_entries(struct load *r)
 	int err;
 
 	for (;;) {
-		err = recording_next(r->bundle, &type, &bytes, &len);
+		err = recording_next(r->recording, &type, &bytes, &len);
 		if (err == 1)
 			err = load_any_entry(r, type, bytes, len);
 		else if (err == 0)
@@ -187,13 +193,13 @@ load_entries(struct load *r)
 			return err;
 		if (err == 0)
 			continue;
-		s->is_truncated = true; /* what came before was sound */
+		s->is_truncated = true; /* all entries before it are valid */
 		if (session_note(s,
 		        "%s is damaged behind its process number %zu", r->name,
 		        s->count - r->first) < 0)
 			return -ENOMEM;
 		r->line_damaged = true;
-		if (!recording_resume(r->bundle))
+		if (!recording_resume(r->recording))
 			return 0;
 	}
 }
@@ -211,9 +217,9 @@ read_all(struct load *r)
 	err = note_left_out(r);
 	if (err < 0)
 		return err;
-	breaks_off = recording_truncated(r->bundle);
+	breaks_off = recording_truncated(r->recording);
 	s->until_us = replay_time_us(r->replay);
-	r->is_growing = breaks_off && recording_is_growing(r->bundle);
+	r->is_growing = breaks_off && recording_is_growing(r->recording);
 	if (r->is_growing) {
 		if (session_note(s,
 		        "%s is being written; this is what it has after %.1f s",
@@ -232,18 +238,21 @@ read_all(struct load *r)
 	if (breaks_off && !r->has_line &&
 	    session_note(s, "%s is cut off: its end is missing", r->name) < 0)
 		return -ENOMEM;
-	if (load_line_points(r)) {
-		err = load_line_unfinished(r);
+	if (load_timeline_points(r)) {
+		err = load_timeline_unfinished(r);
 		if (err < 0)
 			return err;
-		(void)load_line_points(r);
+		(void)load_timeline_points(r);
 	}
 	load_verdicts_give(&r->verdicts, s, r->first);
 	for (size_t i = r->first; i < s->count; i++) {
 		struct process *p = s->processes[i];
 
 		p->names = r->names;
-		/* of all its children the most: told where it has none */
+		/*
+		 * The figure is the largest of all its children, so it is used
+		 * only if the process has none of its own.
+		 */
 		if (p->header.pid == r->command_pid &&
 		    s->count == r->first + 1) {
 			p->rss_bytes = r->max_rss_bytes;
@@ -254,13 +263,14 @@ read_all(struct load *r)
 }
 
 int
-load_into_session(
-    struct session *s, const char *path, const char *name, struct fault *where)
+load_into_session(struct session *s, const char *path, const char *name,
+    bool is_given, struct fault *where)
 {
 	struct load r = {.session = s, .name = name, .first = s->count};
 	int err;
 
-	err = recording_open(path, &r.bundle);
+	err = is_given ? recording_open(path, &r.recording)
+	               : recording_open_entry(path, &r.recording);
 	if (err == -EINVAL)
 		return fault_set(
 		    where, err, "neither a recording nor a segment of seep");
@@ -269,16 +279,18 @@ load_into_session(
 		    err == -EBADMSG       ? "damaged at its start"
 		        : err == -ENOTSUP ? "a recording of another version"
 		                          : strerror(-err));
-	err = load_line_begin(&r);
+	err = load_timeline_begin(&r);
 	if (err == 0)
 		err = read_all(&r);
-	/* one time line at a time: a directory of recordings has none */
+	/*
+	 * A session has one time line, so a directory of recordings has none.
+	 */
 	if (err == 0 && r.has_line && !s->line &&
-	    timeline_new(r.bundle, s->until_us, &s->line) == 0)
-		r.bundle = NULL;
-	load_line_release(&r);
+	    timeline_new(r.recording, s->until_us, &s->line) == 0)
+		r.recording = NULL;
+	load_timeline_release(&r);
 	load_verdicts_release(&r.verdicts);
-	recording_close(r.bundle);
+	recording_close(r.recording);
 	if (err < 0)
 		return fault_set(where, -ENOMEM, "out of memory");
 	if (s->count > r.first)

@@ -8,9 +8,10 @@
 /*
  * Adds what is in the file to the session. What is cut off or damaged is
  * used as far as it goes: is_truncated, and notes that say what is missing.
- * Errors as of session_load().
+ * is_given: the user gave the path; if not, its last part was found in a
+ * directory. Errors as of session_load().
  */
-int load_into_session(
-    struct session *s, const char *path, const char *name, struct fault *where);
+int load_into_session(struct session *s, const char *path, const char *name,
+    bool is_given, struct fault *where);
 
 #endif

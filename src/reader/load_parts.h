@@ -10,7 +10,7 @@
 
 struct load {
 	struct session *session;
-	struct recording *bundle;
+	struct recording *recording;
 	const char *name;
 	struct replay *replay; /* totals and marks */
 	size_t first;  /* of the session's processes that is from here */
@@ -38,23 +38,23 @@ int load_about(struct load *r, const char *text, size_t len);
 
 /* ---- the time line ---- */
 
-/* r->replay, to be given back by load_line_release(). -ENOMEM. */
-int load_line_begin(struct load *r);
-void load_line_release(struct load *r);
+/* r->replay, to be given back by load_timeline_release(). -ENOMEM. */
+int load_timeline_begin(struct load *r);
+void load_timeline_release(struct load *r);
 
 /* One entry of it: points and marks. Damage becomes a note. -ENOMEM. */
-int load_line(struct load *r, const void *bytes, size_t len);
+int load_timeline(struct load *r, const void *bytes, size_t len);
 
 /*
  * Hands the points over to the session's processes; true: some process of the
  * time line has no end state.
  */
-bool load_line_points(struct load *r);
+bool load_timeline_points(struct load *r);
 
 /*
  * Processes without an end state, as the last rows of the time line have them:
  * the recorder runs, or was killed. -ENOMEM.
  */
-int load_line_unfinished(struct load *r);
+int load_timeline_unfinished(struct load *r);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "reader/load_parts.h"
 
-/* The value of a line "key=value"; *ret_len is 0 where there is none. */
+/* The value of a line "key=value"; *ret_len is 0 if there is no such line. */
 static const char *
 value_of(const char *text, size_t len, const char *key, int *ret_len)
 {

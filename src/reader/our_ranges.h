@@ -17,7 +17,7 @@ struct our_ranges {
 	 */
 	int (*add)(uint64_t start, uint64_t end, void *arg);
 	void *arg;
-	/* more of it than was told looks like the process's own memory */
+	/* some ranges are missing, and look like the process's own memory */
 	bool is_partial;
 	struct fault why; /* after a failure, where it has words */
 };

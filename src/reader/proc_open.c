@@ -1,7 +1,6 @@
 /* proc_open.c - the segment of a running process, found by its memory map. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +40,7 @@ open_by_path(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
 		if ((size_t)snprintf(path, 4096, "%s%s", root, map->path) >=
 		    4096)
 			break;
-		err = segfile_open(AT_FDCWD, path, ret, where);
+		err = segfile_open_of(pid, path, ret, where);
 		if (err == 0 && is_mapped_file(*ret, map))
 			return 0;
 		if (err == 0) {
@@ -78,7 +77,7 @@ open_mapping(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
 		(void)snprintf(path, sizeof(path),
 		    "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
 		    map->start, map->end);
-		err = segfile_open(AT_FDCWD, path, ret, where);
+		err = segfile_open_of(pid, path, ret, where);
 		if (err == -EPERM || err == -EACCES || err == -ENOENT)
 			return fault_set(
 			    where, -ESTALE, "its segment file was deleted");
@@ -160,6 +159,8 @@ proc_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 		if (err < 0) {
 			if (!kept)
 				result = err;
+			if (err == -ETIMEDOUT)
+				break; /* it is not asked again */
 			continue;
 		}
 		if (!find_in_file(f, inner, stat.start_jiffies, &h, &slot) ||

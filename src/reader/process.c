@@ -237,7 +237,7 @@ process_deaths(
 		ret_deaths[i] = site->ages->deaths[i];
 		old = capped_sum(old, ret_deaths[i]);
 	}
-	ret_deaths[0] = process_minus(site->figures.frees, old);
+	ret_deaths[0] = capped_difference(site->figures.frees, old);
 }
 
 void

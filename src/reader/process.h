@@ -15,7 +15,10 @@ enum process_end { /* the numbers of enum recording_end */
 	PROCESS_EXITED = 2,
 	PROCESS_KILLED = 3, /* by a signal, which somebody has seen */
 	PROCESS_EXEC = 4,
-	/* not in a recording: it is over, by _exit or a signal, nobody saw it */
+	/*
+	 * Never in a recording. The process has ended by _exit or a signal that
+	 * nobody saw.
+	 */
 	PROCESS_GONE = 5,
 };
 
@@ -122,7 +125,7 @@ struct process_names {
 	uint8_t *bytes;
 	size_t len;
 	struct process_names *next; /* of the same recording */
-	struct process_names *all;  /* the session's list, whoever owns it */
+	struct process_names *all;  /* the list that the session has of all */
 };
 
 struct verdicts;
@@ -161,8 +164,9 @@ struct process {
 	struct fault unread; /* why its memory gave us up; or "" */
 	enum cross_check live_map; /* does it say what the ledger says? */
 	/*
-	 * Blocks freed younger than this are temporary: PROCESS_TEMPORARY_TICKS;
-	 * SEG_YOUNG_TICKS: steps below are not known; 0: no age of the dead is.
+	 * Blocks that were freed at a younger age are temporary. This is
+	 * PROCESS_TEMPORARY_TICKS; or SEG_YOUNG_TICKS if finer steps are not
+	 * known; or 0 if no age of a freed block is known.
 	 */
 	uint32_t temporary_ticks;
 	uint32_t births_until; /* tick at which the births of sites end */

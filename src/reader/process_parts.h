@@ -16,11 +16,4 @@ int process_make_sites(
 /* Fills modules, inherited frees and marks. -ENOMEM. */
 int process_make_tables(struct process *p, const struct segment *seg);
 
-/* a - b, or 0: figures of a process that runs are read one after the other. */
-static inline uint64_t
-process_minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 #endif

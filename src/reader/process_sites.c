@@ -36,8 +36,9 @@ figures_of(const struct sum_row *sum)
 	    .allocated_bytes = sum->allocated_bytes,
 	    .frees = sum->frees,
 	    .freed_bytes = sum->freed_bytes,
-	    .live_blocks = process_minus(sum->allocations, sum->frees),
-	    .live_bytes = process_minus(sum->allocated_bytes, sum->freed_bytes),
+	    .live_blocks = capped_difference(sum->allocations, sum->frees),
+	    .live_bytes =
+	        capped_difference(sum->allocated_bytes, sum->freed_bytes),
 	    .peak_blocks =
 	        sum->peak_blocks > 0 ? (uint64_t)sum->peak_blocks : 0,
 	    .peak_bytes = sum->peak_bytes > 0 ? (uint64_t)sum->peak_bytes : 0,
@@ -52,7 +53,10 @@ ages_of(struct process_site *site)
 	return site->ages;
 }
 
-/* What lived at the end: ages, and sizes where they are told or all equal. */
+/*
+ * The blocks that were live at the end: their ages, and their sizes if these
+ * are recorded or all equal.
+ */
 static int
 add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 {
@@ -108,8 +112,8 @@ take_large_sizes(
 }
 
 /*
- * Ages of sampled blocks are counted one by one; each stands for as many
- * deaths as the mean of its site.
+ * Ages of sampled blocks are counted one by one. Each sample represents as many
+ * frees as the mean of its site.
  */
 static uint64_t
 estimated_deaths(uint64_t n, const struct sum_row *sum)

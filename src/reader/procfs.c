@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "reader/foreign.h"
+#include "reader/foreign_ask.h"
 
 enum { STAT_BYTES = 1024 };
 
@@ -94,6 +95,37 @@ int
 procfs_stat_at(int process, struct procfs_stat *ret)
 {
 	return read_stat(openat(process, "stat", O_RDONLY | O_CLOEXEC), ret);
+}
+
+int
+procfs_open(pid_t pid)
+{
+	char path[32];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 && errno == ENOENT ? -ESRCH : fd < 0 ? -errno : fd;
+}
+
+int
+procfs_uids_at(int process, uid_t ret[PROCFS_UIDS])
+{
+	int fd = openat(process, "status", O_RDONLY | O_CLOEXEC);
+	char text[STAT_BYTES * 4], *p;
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		(void)close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* the name of the process comes before, but has no line end in it */
+	p = strstr(text, "\nUid:");
+	for (size_t i = 0; p && i < PROCFS_UIDS; i++) {
+		if (i == 0)
+			p += strlen("\nUid:");
+		ret[i] = (uid_t)strtoul(p, &p, 10);
+	}
+	return p ? 0 : -ESRCH;
 }
 
 uint32_t
@@ -281,7 +313,7 @@ is_same_directory(const struct statx *a, const struct statx *b)
  * of a chroot, up to the root of the mount namespace, where it stays.
  */
 int
-procfs_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
+procfs_walk_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
 {
 	struct statx here, above;
 	size_t n = (size_t)snprintf(
@@ -300,6 +332,26 @@ procfs_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
 		here = above;
 	}
 	return -ENOENT;
+}
+
+/* A directory on the way may be on a file system that does not answer. */
+int
+procfs_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
+{
+	const struct foreign_request r = {.kind = FOREIGN_ROOT, .pid = pid};
+	size_t len;
+	char *text;
+	int err;
+
+	if (foreign_text_is_mine(pid))
+		return procfs_walk_root(pid, ret_path);
+	err = foreign_ask(&r, &text, &len);
+	if (err < 0)
+		return err;
+	if (len < PROCFS_ROOT_BYTES)
+		memcpy(ret_path, text, len + 1);
+	free(text);
+	return len < PROCFS_ROOT_BYTES ? 0 : -ENOENT;
 }
 
 /* ---- the others ---- */

@@ -31,6 +31,12 @@ struct procfs_stat {
 int procfs_stat(pid_t pid, struct procfs_stat *ret);
 int procfs_stat_at(int process, struct procfs_stat *ret);
 
+/*
+ * A descriptor of the directory /proc/PID, by which files in it are opened. It
+ * stays with this process if another one gets its pid. -ESRCH, -errno.
+ */
+int procfs_open(pid_t pid);
+
 /* The same from the text of the file. -ESRCH, -EBADMSG. */
 int procfs_parse_stat(char *text, struct procfs_stat *ret);
 
@@ -39,6 +45,10 @@ int procfs_parse_stat(char *text, struct procfs_stat *ret);
  * the line NSpid it is the pid that the process itself sees.
  */
 uint32_t procfs_status(pid_t pid, const char *name);
+
+/* The real, effective, saved and file system user id. -ESRCH. */
+enum { PROCFS_UIDS = 4 };
+int procfs_uids_at(int process, uid_t ret[PROCFS_UIDS]);
 
 /* The effective user id. -ESRCH. */
 int procfs_owner(pid_t pid, uid_t *ret);
@@ -82,10 +92,12 @@ int procfs_files(pid_t pid,
 /*
  * The root of the process's mount namespace, by a path that leads there from
  * ours: the paths of /proc/PID/maps begin there. /proc/PID/root is another
- * directory if the process is in a chroot. -ENOENT: it cannot be reached.
+ * directory if the process is in a chroot. -ENOENT: it cannot be reached;
+ * -ETIMEDOUT: not in time. The second form may never return: for helpers.
  */
 enum { PROCFS_ROOT_BYTES = 1024 };
 int procfs_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES]);
+int procfs_walk_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES]);
 
 /*
  * Was the process started with this NAME=VALUE in its environment? False also

@@ -6,14 +6,15 @@
 #include "reader/process.h"
 
 /*
- * dlopen("./plugins/x.so"), a relative RPATH or LD_LIBRARY_PATH: the loader
- * notes the path as it was given, and the program may have been anywhere. Two
- * places are worth a look: below the directory where the process started, and
- * where /proc/PID/maps shows the file. Whether it is the one that ran is for
- * whoever opens it to find out, by its build-id.
+ * After dlopen("./plugins/x.so"), or with a relative RPATH or LD_LIBRARY_PATH,
+ * the loader keeps the path as it was given, and the program may have been in
+ * any directory. The file is searched for in two places: below the directory
+ * where the process started, and where /proc/PID/maps shows the file. The
+ * caller that opens it must compare its build-id, because it may be another
+ * file.
  */
 
-/* Is there a file behind this path, whose directory is not told? */
+/* Is this the relative path of a file, whose directory is not known? */
 bool relative_is(const struct process_module *m);
 
 /* Fills `full`, by header.start_dir. -ENOMEM. */
@@ -26,7 +27,10 @@ int relative_join(struct process *p);
  */
 int relative_look(struct process *p);
 
-/* By what a file of the module is looked for first. Not NULL if path is not. */
+/*
+ * The path under which the module's file is searched first. Not NULL if path is
+ * not.
+ */
 const char *relative_path(const struct process_module *m);
 
 /* Frees the texts of a module. */

@@ -18,7 +18,7 @@ enum {
 	REPLAY_LABEL_BYTES = 64,
 };
 
-/* A process as the time line tells it, at the moment reached. */
+/* The state of a process at the moment that the replay has reached. */
 struct replay_process {
 	uint64_t number;
 	struct seg_header header; /* as of rows_us; strings end with a NUL */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "reader/foreign_file.h"
 
 enum { LINES_AT_ONCE = 64 };
 
@@ -94,21 +95,63 @@ segfile_new(
 	return 0;
 }
 
+static const char *
+why_not_open(int err)
+{
+	switch (err) {
+	case -EINVAL:
+		return "not a regular file";
+	case -ELOOP:
+		return "a symbolic link of another user, or too many of them";
+	case -ETIMEDOUT:
+		return "its file system does not answer";
+	case -EREMOTE:
+		return "it is on a file system on which no collector writes";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* The source has been opened, or not, and is the segfile's from here on. */
+static int
+segfile_take(
+    int err, struct source *source, struct segfile **ret, struct fault *where)
+{
+	if (err < 0)
+		return fault_set(where, err, "%s", why_not_open(err));
+	err = segfile_new(source, ret, where);
+	if (err < 0)
+		source_release(source);
+	return err;
+}
+
 int
 segfile_open(
     int dir, const char *path, struct segfile **ret, struct fault *where)
 {
 	struct source source;
-	int err;
+	int err = source_open(dir, path, &source);
 
-	err = source_open(dir, path, &source);
-	if (err < 0)
-		return fault_set(where, err, "%s",
-		    err == -EINVAL ? "not a regular file" : strerror(-err));
-	err = segfile_new(&source, ret, where);
-	if (err < 0)
-		source_release(&source);
-	return err;
+	return segfile_take(err, &source, ret, where);
+}
+
+int
+segfile_open_entry(const char *path, struct segfile **ret, struct fault *where)
+{
+	struct source source;
+	int err = source_open_entry(path, &source);
+
+	return segfile_take(err, &source, ret, where);
+}
+
+int
+segfile_open_of(
+    pid_t pid, const char *path, struct segfile **ret, struct fault *where)
+{
+	struct source source;
+	int err = foreign_file_open(pid, path, &source);
+
+	return segfile_take(err, &source, ret, where);
 }
 
 int

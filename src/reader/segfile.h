@@ -3,6 +3,8 @@
 #ifndef SEEP_READER_SEGFILE_H
 #define SEEP_READER_SEGFILE_H
 
+#include <sys/types.h>
+
 #include "reader/segment.h"
 
 /*
@@ -23,11 +25,19 @@ enum {
 };
 
 /*
- * `dir` as in openat(), AT_FDCWD for a path. Fails where the file's own
+ * `dir` as of source_open(), AT_FDCWD for a path. Fails where the file's own
  * header is not that of a segment; errors as of segment_read(), or of open().
  */
 int segfile_open(
     int dir, const char *path, struct segfile **ret, struct fault *where);
+
+/* The same for a path whose last part was found in a directory. */
+int segfile_open_entry(
+    const char *path, struct segfile **ret, struct fault *where);
+
+/* The same for a path that this process has chosen: see foreign_file.h. */
+int segfile_open_of(
+    pid_t pid, const char *path, struct segfile **ret, struct fault *where);
 
 /* The same over memory, which the caller keeps until segfile_close(). */
 int segfile_open_bytes(

@@ -390,7 +390,10 @@ read_ledger(struct segment *seg, const struct window *w, struct fault *where)
 		seg->peak_stable = after.peak_epoch == seg->header.peak_epoch &&
 		    after.peak_bytes == seg->header.peak_bytes;
 	}
-	/* a copy of a moving one says so for ever: see segment_compact() */
+	/*
+	 * A copy that was made while the peak moved keeps this flag; see
+	 * segment_compact().
+	 */
 	if (seg->header.peak_flags & SEG_PEAK_MOVED)
 		seg->peak_stable = false;
 	return 0;

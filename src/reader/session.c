@@ -101,12 +101,14 @@ session_new(void)
 	return NULL;
 }
 
-/* "N more THINGs were ...", if there are any that nobody has told of. */
+/*
+ * "N more THINGs were ...", if there are some that no note has mentioned yet.
+ */
 static int
-tell_more(struct session *s, uint64_t count, uint64_t told, const char *one,
+note_more(struct session *s, uint64_t count, uint64_t noted, const char *one,
     const char *many, const char *why)
 {
-	count -= told;
+	count -= noted;
 	return count == 0
 	    ? 0
 	    : session_note(s, "%llu more %s %s", (unsigned long long)count,
@@ -117,30 +119,30 @@ int
 session_finish(struct session *s)
 {
 	struct session_work *w = s->work;
-	const struct session_lost l = s->lost, told = w->told;
+	const struct session_lost l = s->lost, noted = w->noted;
 	int err;
 
 	w->is_finishing = true;
-	err = tell_more(s, w->notes, 0, "note", "notes", "like these");
+	err = note_more(s, w->notes, 0, "note", "notes", "like these");
 	if (err == 0)
-		err = tell_more(s, w->not_looked, 0, "running process",
+		err = note_more(s, w->not_looked, 0, "running process",
 		    "running processes",
 		    "whose live blocks were not looked at: 10 s are over");
 	if (err == 0)
-		err = tell_more(s, l.processes, told.processes, "process",
+		err = note_more(s, l.processes, noted.processes, "process",
 		    "processes", "not read: those before take 2 GiB");
 	if (err == 0)
-		err = tell_more(s, l.files, told.files, "file", "files",
+		err = note_more(s, l.files, noted.files, "file", "files",
 		    "not opened: the directory has more than 65,536");
 	if (err == 0)
-		err = tell_more(
-		    s, l.marks, told.marks, "mark", "marks", "left out");
+		err = note_more(
+		    s, l.marks, noted.marks, "mark", "marks", "left out");
 	if (err == 0)
-		err = tell_more(s, l.points, told.points, "point", "points",
+		err = note_more(s, l.points, noted.points, "point", "points",
 		    "of the time line left out");
 	s->is_truncated |= l.processes || l.files || l.marks || l.points;
 	w->notes = w->not_looked = 0;
-	w->told = l;
+	w->noted = l;
 	w->is_finishing = false;
 	return err;
 }
@@ -242,7 +244,7 @@ look_at_blocks(struct session_work *w, struct process *p,
     const struct segment *seg, const struct segfile *f, int slot)
 {
 	uint64_t began = clock_ns(CLOCK_MONOTONIC);
-	struct agree_words words = {{""}, {""}};
+	struct cross_check_words words = {{""}, {""}};
 	int err;
 
 	if (w->looked_ns > LOOK_SECONDS * UINT64_C(1000000000)) {

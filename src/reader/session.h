@@ -55,30 +55,35 @@ struct session {
 	bool leaks_asked;      /* record --leaks: verdicts are expected */
 	uint64_t start_ns;     /* of the recording, since 1970; 0: not known */
 	uint64_t until_us;     /* the last moment in its time line */
-	struct timeline *line; /* for questions; NULL: there is none */
+	struct timeline *line; /* what timeline.h asks; NULL: there is none */
 	struct process_names *names; /* of all recordings, by .all */
 };
 
 /*
- * A segment or snapshot file with its slots, a recording, or a directory of
- * them (all but *.ctl; what cannot be read there becomes a note, and what is
- * damaged makes the whole is_truncated).
+ * Reads a segment or snapshot file with its slots, a recording, or a directory
+ * of them (all files but *.ctl). In a directory, a file that cannot be read
+ * becomes a note, and a damaged one sets is_truncated. *ret is for
+ * session_free().
  * -EINVAL: not a file of seep; -ENODATA: nothing in it yet; -EBADMSG: damaged;
  * -ENOTSUP: other version; -EFBIG; -ENOMEM; or as open() says.
  */
 int session_load(const char *path, struct session **ret, struct fault *where);
 
-/* A running process; errors as of proc_open(). */
+/* The same for a running process; errors as of proc_open(). */
 int session_load_pid(pid_t pid, struct session **ret, struct fault *where);
 
 /*
  * A process that is over, and whose segment is still in the directory: the last
- * one that had this pid. -ESRCH: there is none.
+ * one that had this pid. The directory was chosen by the process `chooser`, or,
+ * if that is 0, by our own user: see foreign_file.h. -ESRCH: there is none.
  */
-int session_load_dead(const char *directory, pid_t pid, struct session **ret,
-    struct fault *where);
+int session_load_dead(pid_t chooser, const char *directory, pid_t pid,
+    struct session **ret, struct fault *where);
 
-/* A segment in memory, with its slots; nothing is looked up in /proc. */
+/*
+ * The same for a segment in memory, with its slots; nothing is looked up in
+ * /proc.
+ */
 int session_load_bytes(
     const void *bytes, size_t len, struct session **ret, struct fault *where);
 
@@ -93,18 +98,20 @@ int session_add_snapshots(struct session *s, struct fault *where);
 /* NULL is fine. */
 void session_free(struct session *s);
 
-/* How a segment's process ended, as far as it and /proc tell. */
+/*
+ * How the process of a segment ended, as far as the segment and /proc show it.
+ */
 enum process_end session_end(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
-/* The same by a look that is kept, see alive.h. */
+/* The same with a proc_look that is kept between calls (proc.h). */
 struct proc_look;
 enum process_end session_end_in(struct proc_look *look,
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /*
- * A segment or snapshot for a list: nothing of a process's memory is read, and
- * after until_ns (of CLOCK_MONOTONIC) no more slots are. `dir` as in openat().
+ * Reads a segment or snapshot for a list. No memory of a process is read, and
+ * no slot after until_ns (of CLOCK_MONOTONIC). `dir` as in openat().
  */
 struct session_brief {
 	uint64_t until_ns;

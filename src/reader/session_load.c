@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "reader/session.h"
+#include "reader/foreign_file.h"
 #include "reader/proc.h"
 #include "util/clock.h"
 #include "reader/listing.h"
@@ -18,7 +19,7 @@
 #include "reader/segfile.h"
 #include "reader/session_parts.h"
 
-enum { BESIDE_NS = 500000000 }; /* at other segments of its directory */
+enum { BESIDE_NS = 500000000 }; /* for other segments of its directory */
 
 static int
 no_memory(struct fault *where)
@@ -27,10 +28,10 @@ no_memory(struct fault *where)
 }
 
 static int
-load_recording(
-    struct session *s, const char *path, const char *name, struct fault *where)
+load_recording(struct session *s, const char *path, const char *name,
+    bool alone, struct fault *where)
 {
-	int err = load_into_session(s, path, name, where);
+	int err = load_into_session(s, path, name, alone, where);
 
 	if (err == 0 && session_snapshots_of_recording(s, path) < 0)
 		return no_memory(where);
@@ -46,9 +47,10 @@ load_file(struct session *s, const char *path, const char *name, bool alone,
 	struct segfile *f;
 	int err;
 
-	err = segfile_open(AT_FDCWD, path, &f, where);
+	err = alone ? segfile_open(AT_FDCWD, path, &f, where)
+	            : segfile_open_entry(path, &f, where);
 	if (err == -EINVAL)
-		return load_recording(s, path, name, where);
+		return load_recording(s, path, name, alone, where);
 	if (err < 0)
 		return err;
 	if (!alone && segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
@@ -95,7 +97,7 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		err = load_file(s, file, name, false, &why);
 		free(file);
 		s->is_truncated |= err == -EBADMSG || err == -EFBIG;
-		/* gone, or not there yet: no loss to speak of */
+		/* The file is gone, or was not there yet: nothing is lost. */
 		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
 		    err != -ENOENT && err != -EISDIR)
 			err = session_note(
@@ -115,7 +117,9 @@ load_directory(struct session *s, const char *path, struct fault *where)
 	return fault_set(where, -ENODATA, "there is no segment in it");
 }
 
-/* The later segment may lie beside the file we were given. */
+/*
+ * The later segment of the process may be in the same directory as this file.
+ */
 static void
 look_beside_in(struct session *s, int beside)
 {
@@ -166,7 +170,7 @@ look_beside(struct session *s, const char *path)
 	(void)close(fd);
 }
 
-/* To the caller; or frees it, if it could not be filled. */
+/* Hands the session to the caller, or frees it if there was an error. */
 static int
 hand_over(struct session *s, int err, struct session **ret)
 {
@@ -274,21 +278,22 @@ find_pid(const struct segfile *f, pid_t pid, uint64_t *ret_start_ns)
 }
 
 int
-session_load_dead(
-    const char *directory, pid_t pid, struct session **ret, struct fault *where)
+session_load_dead(pid_t chooser, const char *directory, pid_t pid,
+    struct session **ret, struct fault *where)
 {
 	struct segfile *best = NULL, *f;
-	DIR *dir = opendir(directory);
 	int slot = SEGFILE_NONE, here, err;
+	char path[4096], *names = NULL;
+	size_t len = 0;
 	uint64_t start_ns = 0;
 	struct session *s;
-	struct dirent *e;
 
-	while (dir && (e = readdir(dir))) {
-		const char *dot = strrchr(e->d_name, '.');
-
-		if (!dot || strcmp(dot, ".seg") != 0 ||
-		    segfile_open(dirfd(dir), e->d_name, &f, NULL) < 0)
+	if (foreign_file_list(chooser, directory, &names, &len) < 0)
+		len = 0;
+	for (size_t at = 0; at < len; at += strlen(names + at) + 1) {
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory,
+		        names + at) >= sizeof(path) ||
+		    segfile_open_of(chooser, path, &f, NULL) < 0)
 			continue;
 		here = find_pid(f, pid, &start_ns);
 		if (here != SEGFILE_NONE) {
@@ -299,8 +304,7 @@ session_load_dead(
 			segfile_close(f);
 		}
 	}
-	if (dir)
-		(void)closedir(dir);
+	free(names);
 	if (!best)
 		return fault_set(where, -ESRCH, "no such process");
 	s = session_new();

@@ -7,9 +7,7 @@
 
 enum { EXEC_NEAR = 256 }; /* segments of one pid that are compared */
 
-/*
- * A dead process that has a later segment did not die there: it called exec.
- */
+/* If a process has ended and has a later segment, it called exec. */
 void
 session_mark_exec(
     struct process *const *list, size_t count, const struct seg_header *later)
@@ -40,8 +38,9 @@ by_start(const void *a, const void *b)
 }
 
 /*
- * Every command that a shell starts begins as a forked child with a few events.
- * What it had is gone with its exec: it is counted, and takes no line.
+ * Every command that a shell starts begins as a forked child with a few events,
+ * whose memory is gone after its exec. Such a segment is counted, and not
+ * listed.
  */
 static void
 set_early_exec_aside(struct session *s)
@@ -77,9 +76,9 @@ by_pid(const void *a, const void *b)
 }
 
 /*
- * Only one of the same pid can have called exec: these stand together. A pid
- * has a few segments; a hostile directory may have hundreds of thousands, of
- * which each is compared with the nearest.
+ * An exec keeps the pid, so only segments of one pid are compared; they stand
+ * together. A pid has a few segments. A hostile directory may have hundreds of
+ * thousands, so each is compared with the nearest ones only.
  */
 static void
 mark_all_exec(struct session *s)

@@ -1,4 +1,4 @@
-/* session_parts.h - how a session is put together; for who fills one. */
+/* session_parts.h - how a session is put together, for the files that fill one. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_SESSION_PARTS_H
 #define SEEP_READER_SESSION_PARTS_H
@@ -13,7 +13,7 @@ struct session_work {
 	uint64_t looked_ns;
 	uint64_t not_looked; /* processes that there was no time for */
 	uint64_t notes;      /* beyond NOTES_MAX */
-	struct session_lost told;
+	struct session_lost noted;
 	bool is_finishing; /* the last notes are always taken */
 };
 
@@ -24,14 +24,16 @@ struct session *session_new(void);
 int session_note(struct session *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Notes what was beyond our bounds, since the last time. -ENOMEM. */
+/*
+ * Notes how much exceeded the bounds of a session since the last call. -ENOMEM.
+ */
 int session_finish(struct session *s);
 
 /*
- * Which segments are of one process, before and after an exec: a process that
- * ended, and has a later segment, called exec there. Of children that called
- * exec in their first events the sums are kept alone. Then all are in the order
- * of their starts.
+ * Finds out which segments belong to one process, before and after an exec: if
+ * a process has ended and has a later segment, it called exec. For children
+ * that called exec during their first events, only the sums are kept. Then
+ * sorts all by the time of their start.
  */
 void session_put_in_order(struct session *s);
 void session_mark_exec(
@@ -41,16 +43,16 @@ void session_mark_exec(
 int session_add(struct session *s, struct process *p);
 
 /*
- * One process of a segment file. pid: it runs, with this pid; or one of these:
- * /proc is asked how it ended, or not.
+ * Adds one process of a segment file. `pid` is the pid with which it runs, or
+ * one of the two below: whether /proc is asked how it ended.
  */
 enum { SESSION_ASK_NOT = -1, SESSION_ASK_PROC = 0 };
 int session_add_slot(struct session *s, const struct segfile *f, int slot,
     pid_t pid, struct fault *where);
 
 /*
- * The process of a segment file, and its children in slots; ask_proc: look in
- * /proc how they ended. A damaged slot becomes a note.
+ * Adds the process of a segment file and its children in slots. ask_proc: look
+ * in /proc how they ended. A damaged slot becomes a note.
  */
 int session_add_segfile(struct session *s, const struct segfile *f,
     const char *name, bool ask_proc, struct fault *where);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "reader/segfile.h"
 #include "reader/session_parts.h"
@@ -51,7 +52,7 @@ is_of_session(const struct session *s, const struct seg_header *h)
 	return false;
 }
 
-/* FILE.snapshots while it is gone through. */
+/* The state while the names in FILE.snapshots are read. */
 struct gathering {
 	struct session *session;
 	const char *folder;
@@ -61,9 +62,10 @@ struct gathering {
 };
 
 /*
- * The folder may be in a directory that anybody can write, and then be anybody's
- * own: a file in it is read if it is the recording's owner's. 1: it is; 0: it is
- * not; or -ENOMEM. Nothing is opened for this, no link is followed.
+ * The folder may be in a directory that anybody can write to, so anybody may
+ * have made it. A file in it is read only if it belongs to the owner of the
+ * recording. 1: it does; 0: it does not; or -ENOMEM. This opens no file and
+ * follows no link.
  */
 static int
 is_of_owner(struct gathering *g, const char *name, struct stat *ret)
@@ -109,7 +111,7 @@ look_at(struct gathering *g, const char *name)
 	err = is_of_owner(g, name, &st);
 	if (err <= 0 || segfile_open(g->dir, name, &f, NULL) < 0)
 		return err < 0 ? err : 0;
-	/* else another file has got its name in between */
+	/* otherwise another file has been given this name in between */
 	err = 0;
 	if (segfile_source(f)->device == st.st_dev &&
 	    segfile_source(f)->inode == st.st_ino)
@@ -134,8 +136,10 @@ session_snapshots_of_recording(struct session *s, const char *file)
 		return -ENOMEM;
 	g.folder = folder;
 	g.owner = st.st_uid;
-	d = opendir(folder);
-	g.dir = d ? dirfd(d) : -1;
+	g.dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	d = g.dir < 0 ? NULL : fdopendir(g.dir);
+	if (!d && g.dir >= 0)
+		(void)close(g.dir);
 	while (d && err == 0 && (e = readdir(d)))
 		err = look_at(&g, e->d_name);
 	if (d)
@@ -177,7 +181,7 @@ load(struct session *s, const char *path, struct fault *where)
 	struct segfile *f;
 	int err;
 
-	err = segfile_open(AT_FDCWD, path, &f, &why);
+	err = segfile_open_entry(path, &f, &why);
 	if (err == 0) {
 		err = session_add_segfile(s, f, path, false, &why);
 		segfile_close(f);
@@ -208,7 +212,7 @@ session_snapshots_finish(struct session *s, struct fault *where)
 	return err;
 }
 
-/* What a recording calls the frames of a process, its snapshots call them. */
+/* The names in a recording apply to the snapshots of the same process, too. */
 static void
 lend_names(const struct session *s, struct process *p)
 {

@@ -3,35 +3,56 @@
 #include "reader/source.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "trace/infile.h"
 
-int
-source_open(int dir, const char *path, struct source *ret)
+void
+source_init(const struct stat *st, int fd, struct source *ret)
+{
+	*ret = (struct source){
+	    .fd = fd,
+	    .size = (uint64_t)st->st_size,
+	    .device = st->st_dev,
+	    .inode = st->st_ino,
+	    .stored_bytes = (uint64_t)st->st_blocks * 512,
+	    .mtime_s = st->st_mtime,
+	    .uid = st->st_uid,
+	};
+}
+
+static int
+source_take(int dir, const char *path, bool is_given, struct source *ret)
 {
 	struct stat st = {0};
 	int fd;
 
-	fd = infile_open(dir, path);
+	fd = is_given ? infile_open(AT_FDCWD, path)
+	              : infile_open_entry(dir, path);
 	if (fd >= 0 && fstat(fd, &st) < 0) {
 		(void)close(fd);
 		fd = -EIO;
 	}
 	if (fd < 0)
 		return fd;
-	*ret = (struct source){
-	    .fd = fd,
-	    .size = (uint64_t)st.st_size,
-	    .device = st.st_dev,
-	    .inode = st.st_ino,
-	    .stored_bytes = (uint64_t)st.st_blocks * 512,
-	    .mtime_s = st.st_mtime,
-	    .uid = st.st_uid,
-	};
+	source_init(&st, fd, ret);
 	return 0;
+}
+
+int
+source_open(int dir, const char *path, struct source *ret)
+{
+	return source_take(dir, path, dir == AT_FDCWD, ret);
+}
+
+int
+source_open_entry(const char *path, struct source *ret)
+{
+	return source_take(AT_FDCWD, path, false, ret);
 }
 
 void
@@ -68,7 +89,7 @@ source_read(const struct source *s, uint64_t offset, void *buffer, size_t len)
 		if (n < 0)
 			return -errno;
 		if (n == 0)
-			return -EBADMSG; /* cut since we looked */
+			return -EBADMSG; /* the file has become shorter */
 		to += n;
 		offset += (uint64_t)n;
 		len -= (size_t)n;

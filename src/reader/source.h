@@ -7,24 +7,34 @@
 #include <stdint.h>
 
 /*
- * Files are read with pread into private memory, never mapped: a hole in a
- * tmpfs file read through a mapping would allocate a page in the host's
- * budget, and a file cut while mapped would be a SIGBUS in us.
+ * Files are read with pread() into private memory and never mapped. Reading a
+ * hole of a tmpfs file through a mapping would allocate a page at the host's
+ * expense, and a file that becomes shorter while it is mapped would raise
+ * SIGBUS in this process.
  */
 struct source {
 	int fd;               /* -1: memory */
 	const uint8_t *bytes; /* not owned */
 	uint64_t size;        /* at the time of opening */
 	uint64_t device, inode;
-	uint64_t stored_bytes; /* what the file really occupies */
+	uint64_t stored_bytes; /* blocks that the file occupies */
 	int64_t mtime_s;
 	uint32_t uid; /* the owner */
 };
 
 /*
- * Opens a regular file; anything else is not even opened (-EINVAL). `dir` as in openat(). Negative errno, nothing held then.
+ * Opens a regular file; anything else is not even opened (-EINVAL). `dir` is
+ * AT_FDCWD for a path that the user gave; else the name was found in this
+ * directory, and a link of another user is -ELOOP (infile_open_entry()).
+ * Negative errno, nothing held then. The second form takes a path whose last
+ * part was found in a directory.
  */
 int source_open(int dir, const char *path, struct source *ret);
+int source_open_entry(const char *path, struct source *ret);
+
+/* Takes over the descriptor of a regular file. */
+struct stat;
+void source_init(const struct stat *st, int fd, struct source *ret);
 
 /* uid + 1 of the owner of a file; 0: it is memory. */
 static inline uint64_t
@@ -38,7 +48,7 @@ void source_memory(const void *bytes, size_t len, struct source *ret);
 
 void source_release(struct source *s);
 
-/* All of len bytes, or -EBADMSG where the source ends before, or -EIO. */
+/* Reads exactly len bytes. -EBADMSG: the source ends before; -EIO. */
 int source_read(
     const struct source *s, uint64_t offset, void *buffer, size_t len);
 

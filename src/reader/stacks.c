@@ -17,8 +17,10 @@ struct link {
 	uint32_t flags;
 };
 
-/* What is known of a node of the file; else the link it became, plus one. */
-enum { SEEN_NOT = 0, SEEN_OPEN = UINT32_MAX }; /* open: parents are walked */
+/*
+ * The state of a node of the file; otherwise the link that it became, plus one.
+ */
+enum { SEEN_NOT = 0, SEEN_OPEN = UINT32_MAX }; /* open: on the way up */
 
 /* A node on the way up to the root. */
 struct step {
@@ -133,8 +135,9 @@ add_step(struct stacks *s, size_t depth, uint32_t node, uint64_t position)
 }
 
 /*
- * Up to the root or to a node seen before, then down again, making links. Each
- * node is walked once in the life of s, whatever the file says of parents.
+ * Walks up to the root or to a node that is known, then down again, and makes
+ * links. Each node is walked once in the life of s, whatever parents the file
+ * claims.
  */
 static int
 node_link(struct stacks *s, uint32_t node, uint32_t *ret)
@@ -146,7 +149,10 @@ node_link(struct stacks *s, uint32_t node, uint32_t *ret)
 	int err = 0;
 
 	while (node != 0) {
-		/* an open one is on the way up already: a circle */
+		/*
+		 * An open node is already on the way up, so the parents form a
+		 * circle.
+		 */
 		if (!extents_find(
 		        &s->nodes, node, &row, sizeof(row), &position) ||
 		    s->seen[position] == SEEN_OPEN) {
@@ -222,7 +228,7 @@ stacks_frames(const struct stacks *s, uint32_t stack, uint64_t *frames,
 	size_t n = 0;
 
 	at = stack < s->head_count ? s->heads[stack] : 0;
-	/* links point to older links only, so this comes to an end */
+	/* Links point to older links only, so the loop ends. */
 	for (; at != 0; at = s->links[at].parent) {
 		flags |= s->links[at].flags;
 		if (s->links[at].frame == 0)
@@ -259,7 +265,10 @@ stacks_all_frames(const struct stacks *s, uint64_t **ret, size_t *ret_count)
 	size_t room = 0, n = 0;
 	int err = 0;
 
-	/* few of them are distinct: nothing as large as all is made */
+	/*
+	 * Few frames are distinct, so no array as large as the sum of all is
+	 * made.
+	 */
 	for (size_t i = 0; i < s->link_count && err == 0; i++) {
 		uint64_t frame = s->links[i].frame;
 		uint32_t at;

@@ -6,9 +6,9 @@
 #include "reader/segment.h"
 
 /*
- * The collector may store one stack twice (lost races); here equal stacks have
- * equal numbers. Frames that refer to nothing, and parents in a circle, end a
- * stack with STACKS_UNKNOWN.
+ * The collector may store one stack twice, if two threads race. Here equal
+ * stacks have equal numbers. A stack whose frames refer to nothing, or whose
+ * parents form a circle, ends with STACKS_UNKNOWN.
  */
 struct stacks;
 
@@ -23,10 +23,13 @@ int stacks_new(const struct segment *seg, struct stacks **ret);
 /* NULL is fine. */
 void stacks_free(struct stacks *s);
 
-/* After the last stacks_intern(): gives back what only that needs. */
+/* After the last stacks_intern(): frees what only that function needs. */
 void stacks_close(struct stacks *s);
 
-/* Number of the stack of these two halves, from 0 on; -ENOMEM. */
+/*
+ * The number of the stack that consists of these two halves; numbers begin at
+ * 0. -ENOMEM.
+ */
 int stacks_intern(
     struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret);
 

@@ -16,16 +16,6 @@ plus_wide(seg_wide a, seg_wide b)
 	return a > ~b ? ~(seg_wide)0 : a + b;
 }
 
-static int64_t
-plus_signed(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return a < 0 ? INT64_MIN : INT64_MAX;
-	return sum;
-}
-
 static bool
 same_id(const void *items, uint32_t item, const void *key)
 {
@@ -54,8 +44,8 @@ add_row(struct sum_row *sum, const struct seg_row *row, uint32_t epoch)
 	uint64_t max = (uint64_t)row->size_min + row->size_span;
 	struct rows_share peak = rows_at_peak(row, epoch);
 
-	sum->peak_bytes = plus_signed(sum->peak_bytes, peak.bytes);
-	sum->peak_blocks = plus_signed(sum->peak_blocks, peak.blocks);
+	sum->peak_bytes = capped_sum_signed(sum->peak_bytes, peak.bytes);
+	sum->peak_blocks = capped_sum_signed(sum->peak_blocks, peak.blocks);
 	if (row->allocations > 0) {
 		if (sum->allocations == 0 || row->size_min < sum->size_min)
 			sum->size_min = row->size_min;
@@ -73,17 +63,17 @@ add_row(struct sum_row *sum, const struct seg_row *row, uint32_t epoch)
 }
 
 /*
- * Bytes of a row have 64 bits: a program that takes and gives back huge blocks
- * which it never touches goes round them in hours. Where the number of blocks
- * says so, the sums are shown at their end; what lives is still known, for the
- * differences went round alike.
+ * The bytes of a row have 64 bits. A program that allocates and frees huge
+ * blocks without touching them makes them wrap within hours. If the number of
+ * blocks shows that, the sums are shown as the largest number. The live bytes
+ * are still known, because both sums wrapped alike.
  */
 static void
 settle_bytes(struct sum_row *sum)
 {
 	const uint64_t largest = sum->size_max < UINT32_MAX
 	    ? sum->size_max
-	    : UINT64_MAX; /* not told here */
+	    : UINT64_MAX; /* sizes from 2^32 - 1 on are not in the row */
 	const bool may = (seg_wide)sum->allocations * largest > UINT64_MAX;
 	const bool must =
 	    (seg_wide)sum->allocations * sum->size_min > UINT64_MAX;
@@ -93,12 +83,12 @@ settle_bytes(struct sum_row *sum)
 	        sum->freed_bytes > sum->allocated_bytes))
 		return;
 	if ((int64_t)sum->live_bytes < 0)
-		return; /* that cannot be: invariants.c tells */
+		return; /* impossible; invariants.c reports it */
 	sum->allocated_bytes = UINT64_MAX;
 	sum->freed_bytes = UINT64_MAX - sum->live_bytes;
 }
 
-/* Sampled mode: the rows hold the estimates, this says how good they are. */
+/* In sampled mode the rows contain estimates, and this is their variance. */
 static void
 add_sample(struct sum_row *sum, const struct seg_sample *row)
 {
@@ -126,7 +116,7 @@ sum_rows(
 		struct sum_row *sum;
 
 		if (id >> SEG_SITE_BITS)
-			break; /* no site can have it */
+			break; /* no site can have this id */
 		if (x->kind == SEG_EXT_LEDGER) {
 			struct seg_row row;
 

@@ -7,8 +7,9 @@
 #include "reader/segment.h"
 
 /*
- * One site id over all arrays, before equal stacks are merged. Sums saturate;
- * what a single row says of peaks may be negative, the sum should not be.
+ * The sums of one site id over all arrays, before equal stacks are merged. Sums
+ * saturate. The share of a peak in a single row may be negative; their sum
+ * should not be.
  */
 struct sum_row {
 	uint32_t id;
@@ -16,7 +17,7 @@ struct sum_row {
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
 	uint64_t live_bytes; /* allocated - freed of all rows, modulo 2^64 */
 	int64_t peak_bytes, peak_blocks;
-	/* as rows have them: from 2^32 - 1 on it is what seg_info says */
+	/* as in the rows; sizes from 2^32 - 1 on are in seg_info */
 	uint64_t size_min, size_max;
 	uint64_t samples, sampled_frees;
 	seg_wide variance_allocated, variance_freed; /* of bytes */
@@ -32,10 +33,12 @@ struct sums {
 int sums_init(struct sums *l, const struct segment *seg);
 void sums_release(struct sums *l);
 
-/* The sum of an id, made where it has none; NULL: no memory. Not in order. */
+/*
+ * The sum of an id, which is added if it is new, out of order. NULL: no memory.
+ */
 struct sum_row *sums_at(struct sums *l, uint32_t id);
 
-/* By id again. */
+/* Sorts them by id again. */
 void sums_sort(struct sums *l);
 
 #endif

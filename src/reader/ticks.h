@@ -8,7 +8,7 @@
 #include "trace/format.h"
 #include "util/clock.h"
 
-/* Now, as a running process would count; 0: it cannot be told. */
+/* The present tick, as a running process counts; 0: it is not known. */
 static inline uint64_t
 ticks_now(const struct seg_header *h)
 {

@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "reader/replay.h"
+#include "util/capped.h"
 
 struct timeline {
-	struct recording *bundle;
+	struct recording *recording;
 	uint64_t until_us;
 };
 
@@ -20,7 +21,7 @@ timeline_new(struct recording *b, uint64_t until_us, struct timeline **ret)
 
 	if (!t)
 		return -ENOMEM;
-	t->bundle = b;
+	t->recording = b;
 	t->until_us = until_us;
 	*ret = t;
 	return 0;
@@ -31,7 +32,7 @@ timeline_free(struct timeline *t)
 {
 	if (!t)
 		return;
-	recording_close(t->bundle);
+	recording_close(t->recording);
 	free(t);
 }
 
@@ -41,7 +42,9 @@ timeline_until_us(const struct timeline *t)
 	return t->until_us;
 }
 
-/* What is damaged was told when the recording was loaded; here it ends. */
+/*
+ * Damage was reported when the recording was loaded. Here it ends the reading.
+ */
 static int
 play(struct timeline *t, const struct replay_hooks *hooks, struct replay **ret)
 {
@@ -54,8 +57,8 @@ play(struct timeline *t, const struct replay_hooks *hooks, struct replay **ret)
 	err = replay_new(hooks, &r);
 	if (err < 0)
 		return err;
-	recording_rewind(t->bundle);
-	while ((err = recording_next(t->bundle, &type, &bytes, &len)) == 1) {
+	recording_rewind(t->recording);
+	while ((err = recording_next(t->recording, &type, &bytes, &len)) == 1) {
 		if (type != RECORDING_LINE)
 			continue;
 		err = replay_entry(r, bytes, len);
@@ -81,12 +84,6 @@ find(const struct replay *r, const struct process *p)
 			return x;
 	}
 	return NULL;
-}
-
-static uint64_t
-minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
 }
 
 int
@@ -115,8 +112,9 @@ timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
 		f->allocated_bytes += sum.allocated_bytes;
 		f->frees += sum.frees;
 		f->freed_bytes += sum.freed_bytes;
-		f->live_blocks += minus(sum.allocations, sum.frees);
-		f->live_bytes += minus(sum.allocated_bytes, sum.freed_bytes);
+		f->live_blocks += capped_difference(sum.allocations, sum.frees);
+		f->live_bytes +=
+		    capped_difference(sum.allocated_bytes, sum.freed_bytes);
 	}
 	replay_free(r);
 	return 0;
@@ -124,7 +122,7 @@ timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
 
 /* ---- series ---- */
 
-/* An id of a site with a series, and what it told last. */
+/* An id of a site with a series, and its last figures. */
 struct member {
 	size_t series;
 	struct codec_sum last;
@@ -181,10 +179,11 @@ on_row(void *context, struct replay_process *p, uint32_t id,
 	m = &c->members[c->member_of[id] - 1];
 	now = &c->now[m->series];
 	now->time_us = time_us;
-	now->live_bytes += minus(sum->allocated_bytes, sum->freed_bytes) -
-	    minus(m->last.allocated_bytes, m->last.freed_bytes);
-	now->live_blocks += minus(sum->allocations, sum->frees) -
-	    minus(m->last.allocations, m->last.frees);
+	now->live_bytes +=
+	    capped_difference(sum->allocated_bytes, sum->freed_bytes) -
+	    capped_difference(m->last.allocated_bytes, m->last.freed_bytes);
+	now->live_blocks += capped_difference(sum->allocations, sum->frees) -
+	    capped_difference(m->last.allocations, m->last.frees);
 	now->allocations += sum->allocations - m->last.allocations;
 	now->allocated_bytes += sum->allocated_bytes - m->last.allocated_bytes;
 	m->last = *sum;

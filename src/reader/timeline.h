@@ -9,19 +9,19 @@
 /* Each question reads the recording again: nothing large is kept. */
 struct timeline;
 
-/* Takes the recording over, on success only. -ENOMEM. */
+/* Takes the recording over, on success only. The caller owns *ret. -ENOMEM. */
 int timeline_new(struct recording *b, uint64_t until_us, struct timeline **ret);
 
 /* NULL is fine. */
 void timeline_free(struct timeline *t);
 
-/* When what is known ends, since the recording began. */
+/* The last moment in the time line, counted from the start of the recording. */
 uint64_t timeline_until_us(const struct timeline *t);
 
 /*
- * Figures of all sites of p at the last look up to a moment, by number of the
- * site, without peaks; *ret_time_us is when that look was. Zeros before p
- * began. -ENOMEM, -EIO.
+ * The figures of all sites of p at the last look before a moment, by number of
+ * the site, without peaks. *ret_time_us is the time of that look. Zeros before
+ * p began. -ENOMEM, -EIO.
  */
 int timeline_sites_at(struct timeline *t, const struct process *p,
     uint64_t time_us, struct process_figures *ret, uint64_t *ret_time_us);
@@ -39,7 +39,7 @@ int timeline_series(struct timeline *t, const struct process *p,
 
 /*
  * Calls `row` as replay_hooks.row for every change of every site, in order of
- * time. -ENOMEM, -EIO, or what it gave back.
+ * time. -ENOMEM, -EIO, or what `row` returned.
  */
 struct replay_process;
 struct codec_sum;
@@ -48,9 +48,9 @@ typedef int timeline_row(void *context, struct replay_process *p, uint32_t id,
 int timeline_rows(struct timeline *t, timeline_row *row, void *context);
 
 /*
- * The sites worth a series: the `each` largest by what lives at the end, by
- * share of the peak, and by growth since `from_us`. Numbers of sites, each
- * once, rising; for free(). -ENOMEM, -EIO.
+ * Chooses sites for series: the `each` largest by live bytes at the end, by
+ * share of the peak, and by growth since `from_us`. Returns numbers of sites,
+ * each once, in ascending order; for free(). -ENOMEM, -EIO.
  */
 int timeline_top(struct timeline *t, const struct process *p, uint64_t from_us,
     size_t each, size_t **ret_sites, size_t *ret_count);

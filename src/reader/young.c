@@ -24,7 +24,7 @@ add_row(struct young *y, const struct sums *sums, uint64_t id,
 	uint64_t *to;
 
 	if (!sum)
-		return; /* its free is younger than what we have read */
+		return; /* its free happened after we read the ledger */
 	to = y->deaths[sum - sums->items];
 	for (int i = 0; i < SEG_AGE_STEPS; i++)
 		if (__builtin_add_overflow(to[i], row->deaths[i], &to[i]))
@@ -36,7 +36,7 @@ young_init(struct young *y, const struct segment *seg, const struct sums *sums)
 {
 	static const struct seg_ages none;
 
-	/* a damaged file may have ages and no ledger */
+	/* A damaged file may have ages, but no ledger. */
 	for (size_t i = 0; sums->count > 0 && i < seg->extent_count; i++) {
 		const struct segment_rows *x = &seg->extents[i];
 

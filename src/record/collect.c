@@ -1,4 +1,4 @@
-/* collect.c - the segments of a session: which there are, and who has ended. */
+/* collect.c - the segments of a session: which there are, and whose processes have ended. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/collect.h"
 
@@ -260,7 +260,10 @@ is_successor(const struct collect *c, const struct collect_row *r,
 	return !p || p->start_jiffies == next->start_jiffies;
 }
 
-/* Rows come by process, each one's segments from the oldest to the newest. */
+/*
+ * Rows are sorted by process, the segments of a process from the oldest to the
+ * newest.
+ */
 static void
 find_end(struct collect *c, size_t i, const struct collect_child *child)
 {
@@ -338,8 +341,9 @@ collect_find(struct collect *c, const struct segment_dir *s,
 
 	forget(c);
 	/*
-	 * Who lives is asked before the segments are read: a process that
-	 * ends in between counts as running and its segment stays.
+	 * The running processes are listed before the segments are read. So a
+	 * process that ends in between counts as running, and its segment
+	 * stays.
 	 */
 	err = procs_init(&c->procs, since_jiffies, s->session);
 	quota_look(c->quota);

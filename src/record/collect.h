@@ -39,7 +39,7 @@ struct collect {
 	size_t row_count;
 	struct collect_file *files;
 	size_t file_count;
-	struct procs procs;    /* who of the tree still runs */
+	struct procs procs;    /* processes of the tree that still run */
 	bool arrived;          /* the command had the collector in it */
 	bool declined;         /* which did nothing, in its last program */
 	uint32_t inert_reason; /* enum seg_inert, of the command; or why it */
@@ -91,16 +91,16 @@ struct collect_hooks {
 };
 
 /*
- * While the tree runs: appends the segments of those who surely are dead, and
- * makes room: deletes their files, frees their slots. An error is that of the
- * recording.
+ * While the tree runs: appends the segments of processes that have certainly
+ * ended, and makes room by deleting their files and freeing their slots. An
+ * error is that of the recording.
  */
 int collect_merge(struct collect *c, struct recording_writer *w,
     const struct collect_hooks *hooks);
 
 /*
- * For each process of the session that still runs; `traced` tells whether it
- * has the collector in it.
+ * Called for each process of the session that still runs; `traced` says whether
+ * the collector is in it.
  */
 typedef void (*collect_running)(
     void *context, const struct procs_process *p, bool traced);

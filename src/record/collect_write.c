@@ -19,7 +19,10 @@ enum {
 	REFUSED = 1, /* of write_row() */
 };
 
-/* It is not looked at again, and its file stays. REFUSED, or -ENOMEM. */
+/*
+ * Marks the segment, which is not read again and whose file stays. REFUSED, or
+ * -ENOMEM.
+ */
 static int
 note_refused(struct collect *c, const struct collect_row *r)
 {
@@ -277,7 +280,10 @@ collect_merge(struct collect *c, struct recording_writer *w,
 			err = merge_row(c, &c->rows[i], w, hooks);
 	if (err < 0)
 		return err;
-	/* who hides its mappings may be a child that has no segment yet */
+	/*
+	 * A process that hides its mappings may be a child that has no segment
+	 * yet.
+	 */
 	for (size_t i = 0; i < c->procs.count && !hidden; i++)
 		hidden = c->procs.list[i].hidden &&
 		    procs_may_descend(&c->procs.list[i], c->command);

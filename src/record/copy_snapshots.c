@@ -18,7 +18,7 @@
 enum {
 	SNAPSHOT_BYTES_MAX = 512 << 20, /* of data in one of ours */
 	OTHERS_BYTES = 256 << 20,       /* in all those of other users */
-	OTHERS_MAX = 1000,              /* files of theirs that are looked at */
+	OTHERS_MAX = 1000,              /* files of other users that are read */
 };
 
 static int

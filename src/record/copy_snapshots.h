@@ -21,11 +21,11 @@ struct copied_snapshots {
 };
 
 /*
- * Moves the snapshots of the session from where the segments are into the
- * folder FILE.snapshots, which is made when there is one. Nothing is
- * overwritten, nothing is deleted that is not there in full; holes stay holes.
- * Those of other users of the tree are copied, so that they are ours, up to
- * 256 MiB. `k` tells what came of it.
+ * Moves the snapshots of the session from the directory of segments into the
+ * folder FILE.snapshots, which is created if there is a snapshot. Overwrites
+ * nothing, deletes a file only after it has been copied in full, and keeps
+ * holes. Snapshots of other users in the tree are copied, so that the copies
+ * belong to us, up to 256 MiB. `k` counts the results.
  */
 void copy_snapshots(
     const struct segment_dir *s, const char *file, struct copied_snapshots *k);

@@ -42,7 +42,7 @@ read_at(const struct elf *e, void *to, size_t len, uint64_t offset)
 	return 0;
 }
 
-/* At most bytes - 1 of a NUL-terminated string; "" when there is none. */
+/* At most bytes - 1 of a NUL-terminated string; "" if there is none. */
 static void
 read_string(const struct elf *e, char *to, size_t bytes, uint64_t offset)
 {

@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "names/child.h"
-#include "names/descriptor.h"
+#include "util/descriptor.h"
 #include "names/jail.h"
+#include "names/opener.h"
 #include "trace/infile.h"
 
 enum {
@@ -190,16 +191,9 @@ ask(struct elf_reader *r, int file, struct reply *ret)
 }
 
 static bool
-is_ours(uid_t owner)
-{
-	return owner == 0 || owner == geteuid();
-}
-
-static bool
 may_choose(const struct elf_file *file, uid_t owner)
 {
-	return !file->is_chosen || owner == file->chooser ||
-	    (is_ours(owner) && is_ours(file->chooser));
+	return !file->is_chosen || opener_may_choose(file->chooser, owner);
 }
 
 int

@@ -1,4 +1,4 @@
-/* embed.c - the names of a recording's frames, found when all is over. */
+/* embed.c - the names of a recording's frames, found after the program has ended. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/embed.h"
 

@@ -1,4 +1,4 @@
-/* embed.h - the names of a recording's frames, found when all is over. */
+/* embed.h - the names of a recording's frames, found after the program has ended. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_EMBED_H
 #define SEEP_RECORD_EMBED_H
@@ -15,8 +15,8 @@ int embed_new(const struct names_options *options, struct embed **ret);
 void embed_free(struct embed *e);
 
 /*
- * Notes the frames of a process; `context` is a struct embed, as struct
- * collect wants it. Reads no file.
+ * Notes the frames of a process; `context` is a struct embed, because struct
+ * collect calls this function. Reads no file.
  */
 void embed_add(void *context, const struct process *p);
 

@@ -22,14 +22,14 @@ enum {
 	FLUSH_BYTES = 1 << 20,
 	FLUSH_MS = 1000,      /* what a kill of ours may cost the time line */
 	LOAD = 80,            /* rest so many times as long as a look took */
-	FAMILY_MS = 2000,     /* between looks at who is dead */
+	FAMILY_MS = 2000,     /* between checks for ended processes */
 	FAMILY_FAST_MS = 200, /* the same, when slots run out */
 	FAMILY_LOAD = 200,
 	SLOTS_MANY = SEG_SLOTS / 4,
 	SUSPECTS_MAX = 10000,
-	FILES_MANY = 200,   /* of processes: most of them are dead by then */
+	FILES_MANY = 200,   /* of processes, most of which have ended */
 	SLOTS_MS = 1000,    /* between looks at how many are taken */
-	UNTRACED_MS = 1000, /* a collector has arrived by then */
+	UNTRACED_MS = 1000, /* after this time a collector has started */
 };
 
 uint64_t
@@ -65,13 +65,13 @@ follow_flush(struct follow *f)
 		timeline_writer_drop(&f->timeline);
 	err = timeline_writer_flush(&f->timeline);
 	f->last_flush_ns = f->now_ns;
-	/* from now on there is something worth a name; tried again at the end */
+	/* From here on there are frames to be named; tried again at the end. */
 	if (err == 0 && f->numbers > 0)
 		(void)recording_publish(f->plan.writer);
 	return err;
 }
 
-/* ---- the dead, and who is not traced ---- */
+/* ---- ended and untraced processes ---- */
 
 static void
 after_merge(void *context, const uint8_t uuid[16], pid_t pid,
@@ -117,9 +117,9 @@ note_untraced(void *context, const struct procs_process *p, bool traced)
 	if (traced || p->pid == f->plan.child.pid || f->plan.child.alone)
 		return;
 	s = suspect_of(f, p);
-	if (!s || s->told || f->now_ns - s->first_ns < UNTRACED_MS * MS)
+	if (!s || s->reported || f->now_ns - s->first_ns < UNTRACED_MS * MS)
 		return;
-	s->told = true;
+	s->reported = true;
 	inspect_pid(p->pid, &in);
 	(void)meta_write_untraced(f->plan.writer, p->pid, in.program,
 	    in.kind != INSPECT_FINE ? in.message : META_NO_REASON);
@@ -137,7 +137,7 @@ follow_told(const struct follow *f, pid_t pid, uint64_t start_jiffies)
 	for (size_t i = 0; i < f->suspect_count; i++)
 		if (f->suspects[i].pid == pid &&
 		    f->suspects[i].start_jiffies == start_jiffies)
-			return f->suspects[i].told;
+			return f->suspects[i].reported;
 	return false;
 }
 
@@ -152,7 +152,7 @@ look_at_family(struct follow *f)
 	uint64_t rest_ns;
 	int err;
 
-	err = collect_find(f->plan.collect, f->plan.spool, &f->plan.child,
+	err = collect_find(f->plan.collect, f->plan.segment_dir, &f->plan.child,
 	    f->plan.since_jiffies);
 	if (err == 0)
 		err = collect_merge(f->plan.collect, f->plan.writer, &hooks);
@@ -171,8 +171,8 @@ look_at_family(struct follow *f)
 }
 
 /*
- * Who forks much must not run out of slots before we come again, nor the
- * directory of files.
+ * A program that forks often must not use up all slots, or the number of files
+ * of a directory, before the next check.
  */
 static bool
 family_is_due(const struct follow *f)
@@ -184,7 +184,10 @@ family_is_due(const struct follow *f)
 
 /* ---- looks ---- */
 
-/* Rows of sites cost; totals are told at every look. */
+/*
+ * Rows of sites are expensive, so they are not written at every look; totals
+ * are.
+ */
 static bool
 rows_are_due(const struct follow *f)
 {

@@ -1,4 +1,4 @@
-/* follow.h - the process tree while it runs: its time line, its dead. */
+/* follow.h - follows the process tree while it runs: time line, ended processes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_FOLLOW_H
 #define SEEP_RECORD_FOLLOW_H
@@ -13,9 +13,9 @@
 #include "trace/codec.h"
 
 struct follow_plan {
-	const struct segment_dir *spool;
+	const struct segment_dir *segment_dir;
 	struct recording_writer *writer;
-	struct collect *collect;    /* the dead are merged through it */
+	struct collect *collect;    /* merges ended processes */
 	struct collect_child child; /* running */
 	uint64_t since_jiffies;
 	uint64_t interval_ns; /* 0: stretches, see follow_interval() */
@@ -23,10 +23,10 @@ struct follow_plan {
 };
 
 /*
- * Looks at the segments of the session and appends what changed. Light: it
- * takes no more than about one part in 60 of a CPU, and the recording's rate
- * is bounded (follow_allowance()): then sites are told less often, totals as
- * often as ever. Errors of writing stick in the writer.
+ * Reads the segments of the session and appends what changed. It uses at most
+ * about one 60th of a CPU. The rate of the recording is bounded
+ * (follow_allowance()): beyond it, sites are written less often, totals as
+ * often as before. Errors of writing stay in the writer.
  */
 struct follow;
 
@@ -54,7 +54,7 @@ bool follow_told(const struct follow *f, pid_t pid, uint64_t start_jiffies);
 /* 100 ms for the first 100 s, 1 s for the first hour, then 10 s. */
 uint64_t follow_interval(uint64_t elapsed_ns);
 
-/* Bytes that the time line may have by then, with so many sites. */
+/* The bytes that the time line may have at this time, with so many sites. */
 uint64_t follow_allowance(uint64_t elapsed_ns, uint64_t sites);
 
 #endif

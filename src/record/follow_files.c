@@ -124,9 +124,9 @@ find_children(
 }
 
 /*
- * A segment that cannot be read now is not watched any more; what it holds
- * comes with its end. So it does for one that was never looked at while its
- * process lived: then `last` looks at nothing.
+ * A segment that cannot be read now is not followed any more, and its figures
+ * are written when the process ends. The same holds for a segment that was
+ * never read while its process ran: then `last` reads nothing.
  */
 static int
 look_at_watch(struct follow *f, struct follow_watch *w,
@@ -178,7 +178,7 @@ is_wanted(const struct follow *f, const struct seg_header *h)
 {
 	const struct collect_child *c = &f->plan.child;
 
-	return !strcmp(h->session, f->plan.spool->session) &&
+	return !strcmp(h->session, f->plan.segment_dir->session) &&
 	    (!c->alone ||
 	        ((pid_t)h->pid == c->pid &&
 	            (h->start_jiffies == c->start_jiffies ||
@@ -198,7 +198,7 @@ get_to_know(struct follow *f, struct follow_file *x, const struct segfile *seg)
 	x->is_known = true;
 	f->learned++;
 	x->is_ours = is_wanted(f, &h);
-	/* who declined has no figures, only an end */
+	/* A collector that declined to trace has no figures, only an end. */
 	if (!x->is_ours || h.state == SEG_INERT)
 		return 0;
 	return add_watch(f, x, SEGFILE_OWN, &h);
@@ -281,7 +281,7 @@ follow_files_look(struct follow *f, bool rows, bool last)
 	f->learned = 0;
 	f->unlisted = 0;
 	timeline_writer_time(&f->timeline, f->now_ns);
-	err = segment_dir_walk(f->plan.spool, find_visit, f);
+	err = segment_dir_walk(f->plan.segment_dir, find_visit, f);
 	quota_at_once(&f->plan.collect->quota->unlisted, f->unlisted);
 	for (size_t i = 0; i < f->file_count && err == 0; i++)
 		err = look_at_file(f, &f->files[i], rows, last);

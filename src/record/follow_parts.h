@@ -15,7 +15,7 @@ struct follow_watch {
 	pid_t pid;
 	struct tail *tail; /* NULL: cannot be read, or has no room: its end */
 	                   /* state will do */
-	bool fresh;        /* not looked at yet */
+	bool fresh;        /* not read yet */
 	uint64_t module_changes; /* seen by where_look() */
 };
 
@@ -34,7 +34,7 @@ struct follow_suspect {
 	pid_t pid;
 	uint64_t start_jiffies;
 	uint64_t first_ns;
-	bool told;
+	bool reported;
 };
 
 struct follow {
@@ -64,9 +64,10 @@ void follow_mark(
 int follow_flush(struct follow *f);
 
 /*
- * One look at all files of the session: new ones, new children in them, and
- * the figures of those that are watched, with `rows` also by site. last: of a
- * process that was never looked at while it lived, nothing is written.
+ * Reads all files of the session once: finds new files and new children in
+ * them, and writes the figures of followed processes, with `rows` also by site.
+ * If `last` is set, nothing is written for a process that was never read while
+ * it ran.
  */
 int follow_files_look(struct follow *f, bool rows, bool last);
 

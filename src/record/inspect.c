@@ -17,6 +17,7 @@
 #include "record/inspect_parts.h"
 #include "trace/infile.h"
 #include "util/clock.h"
+#include "util/text.h"
 #include "util/write_all.h"
 
 enum {
@@ -29,14 +30,6 @@ enum {
 #define HASTE_NS    UINT64_C(20000000)    /* for one of them after that */
 
 /* ---- the program behind a command ---- */
-
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* Joins; false if it does not fit. */
 static bool
@@ -129,7 +122,7 @@ interpreter_of(const char *path, char *to, size_t bytes)
 	rest = interpreter + strcspn(interpreter, " \t");
 	if (*rest)
 		*rest++ = '\0';
-	if (!strcmp(base_name(interpreter), "env")) {
+	if (!strcmp(text_base(interpreter), "env")) {
 		char *program = program_of_env(rest);
 
 		if (program && find_command(program, to, bytes) == 0)

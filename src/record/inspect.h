@@ -21,7 +21,7 @@ enum inspect_kind {
 struct inspect {
 	enum inspect_kind kind;
 	char path[4096];    /* the file that exec will find */
-	char program[4096]; /* what was looked at: path, or an interpreter */
+	char program[4096]; /* the file inspected: path, or an interpreter */
 	char allocator[64]; /* shared allocator with an operator new, or "" */
 	char message[1024]; /* one line, unless FINE: what, why, what to try */
 };

@@ -11,6 +11,7 @@
 #include "cpu/machine.h"
 #include "record/inspect_parts.h"
 #include "record/libraries.h"
+#include "util/text.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -39,14 +40,6 @@ starts_with_one_of(const char *name, const char *const *list, size_t count)
 		if (!strncmp(name, list[i], strlen(list[i])))
 			return true;
 	return false;
-}
-
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 void
@@ -96,23 +89,23 @@ check_secure(struct inspect *r, const char *file)
 static void
 check_sanitizer_name(struct inspect *r, const char *who, const char *name)
 {
-	if (starts_with_one_of(base_name(name), sanitizer_libraries,
+	if (starts_with_one_of(text_base(name), sanitizer_libraries,
 	        COUNT(sanitizer_libraries)))
 		inspect_conclude(r, INSPECT_SANITIZER,
 		    "%s uses a sanitizer (%s), which stops the program when "
 		    "anything is preloaded before it; use a build without "
 		    "-fsanitize=..., or the sanitizer's own leak check",
-		    who, base_name(name));
+		    who, text_base(name));
 }
 
 static void
 note_allocator(struct inspect *r, const char *name)
 {
 	if (!r->allocator[0] &&
-	    starts_with_one_of(base_name(name), allocator_libraries,
+	    starts_with_one_of(text_base(name), allocator_libraries,
 	        COUNT(allocator_libraries)))
 		snprintf(r->allocator, sizeof(r->allocator), "%.63s",
-		    base_name(name));
+		    text_base(name));
 }
 
 static bool
@@ -153,7 +146,7 @@ check_symbols(struct inspect *r, const struct elf_facts *f)
 static void
 check_loader(struct inspect *r, const struct elf_facts *f)
 {
-	const char *loader = base_name(f->interpreter);
+	const char *loader = text_base(f->interpreter);
 
 	/* the loader itself, run as a command, does honour LD_PRELOAD */
 	if (!loader[0] && f->dynamic && !strncmp(f->soname, "ld-linux", 8))

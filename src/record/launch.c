@@ -58,7 +58,10 @@ launch_find_library(const char *name, char *to, size_t bytes)
 	free(real);
 	if (stat(to, &st) < 0 || !S_ISREG(st.st_mode))
 		return -ENOENT;
-	/* whoever writes that file runs code in the program we start */
+	/*
+	 * A user who can write that file can run code in the program that we
+	 * start.
+	 */
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return -EPERM;
 	return strpbrk(to, " :") ? -EINVAL : 0;
@@ -104,7 +107,7 @@ set_environment(const struct launch_plan *plan)
 	return set_preload(plan);
 }
 
-/* Waits for the word to go; our end means that there is none. */
+/* Waits until the parent says go. If the parent ends, there is no such word. */
 static void
 wait_for_word(int fd)
 {

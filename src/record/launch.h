@@ -43,8 +43,8 @@ struct launch {
 
 /*
  * Looks for `name` beside our own executable, in ../lib/seep and in ../lib.
- * -ENOENT: not there (`to` holds the first place looked at); -EPERM: others
- * may write it; -EINVAL: LD_PRELOAD cannot hold such a path.
+ * -ENOENT: not there (`to` has the first place that was tried); -EPERM: other
+ * users may write it; -EINVAL: LD_PRELOAD cannot hold such a path.
  */
 int launch_find_library(const char *name, char *to, size_t bytes);
 

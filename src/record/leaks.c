@@ -71,12 +71,12 @@ struct leaks {
 
 /* Processes that start read it, see first_beat() in collector/place.c. */
 void
-leaks_announce(const struct segment_dir *spool)
+leaks_announce(const struct segment_dir *segment_dir)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	/* who cannot read it does not wait before we have found him */
-	if (pwrite(spool->lock_fd, &now, sizeof(now),
+	if (pwrite(segment_dir->lock_fd, &now, sizeof(now),
 	        offsetof(struct ctl_block, heartbeat)) < 0)
 		return;
 }
@@ -87,7 +87,7 @@ beat(struct leaks *l)
 	if (l->now_ns < l->next_beat_ns)
 		return;
 	l->next_beat_ns = l->now_ns + BEAT_MS * MS;
-	leaks_announce(l->plan.spool);
+	leaks_announce(l->plan.segment_dir);
 	for (size_t i = 0; i < l->file_count; i++)
 		if (l->files[i].wait)
 			(void)exit_wait_beat(l->files[i].wait);
@@ -164,7 +164,7 @@ get_to_know(struct leaks *l, struct file *x, const struct segfile *seg)
 	if (x->is_known || segfile_header(seg, SEGFILE_OWN, &h, NULL) < 0)
 		return;
 	x->is_known = true;
-	x->is_ours = strcmp(h.session, l->plan.spool->session) == 0;
+	x->is_ours = strcmp(h.session, l->plan.segment_dir->session) == 0;
 	if (!x->is_ours || asprintf(&path, "%s/%s", x->dir, x->name) < 0)
 		return;
 	if (exit_wait_open(path, &x->wait) < 0)
@@ -401,7 +401,7 @@ leaks_step(struct leaks *l)
 	poll_looks(l);
 	beat(l);
 	l->waiting = 0;
-	err = segment_dir_walk(l->plan.spool, visit, l);
+	err = segment_dir_walk(l->plan.segment_dir, visit, l);
 	for (uint32_t i = 0; i < l->file_count && err == 0; i++)
 		err = look_at_file(l, i);
 	rest_ns = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns) * LOAD;

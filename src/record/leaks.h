@@ -17,7 +17,7 @@
  * entry by entry: the last one of a process counts.
  */
 struct leaks_plan {
-	const struct segment_dir *spool;
+	const struct segment_dir *segment_dir;
 	struct recording_writer *writer;
 	uint64_t every_ns;
 	pid_t alone; /* only this process, not its children; 0: all */
@@ -26,7 +26,7 @@ struct leaks_plan {
 struct leaks;
 
 /* Before the command starts: says that we are there. */
-void leaks_announce(const struct segment_dir *spool);
+void leaks_announce(const struct segment_dir *segment_dir);
 
 /* -ENOMEM. */
 int leaks_new(const struct leaks_plan *plan, struct leaks **ret);

@@ -29,7 +29,7 @@ struct closure {
 	size_t count;
 };
 
-/* Who asks for a library. */
+/* A file that asks for a library. */
 struct user {
 	const char *path, *runpath;
 	uid_t owner;

@@ -1,4 +1,4 @@
-/* meta.c - the text entries of a recording: about the run, who is missing. */
+/* meta.c - the text entries of a recording: about the run, and untraced programs. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/meta.h"
 

@@ -1,4 +1,4 @@
-/* meta.h - the text entries of a recording: about the run, who is missing. */
+/* meta.h - the text entries of a recording: about the run, and untraced programs. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_META_H
 #define SEEP_RECORD_META_H
@@ -26,7 +26,7 @@ struct meta {
 	uint64_t max_rss_bytes; /* of the command, once it has ended */
 	uint64_t oom_kills;     /* in our cgroup, while it ran */
 	size_t unwatched;       /* processes without a time line */
-	size_t unplaced;        /* modules that were not looked for */
+	size_t unplaced;        /* modules that were not searched for */
 	bool line_cut;          /* it ends before the command */
 };
 

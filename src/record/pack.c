@@ -190,7 +190,8 @@ has_names(struct recording *b)
 }
 
 static int
-add_recording(struct pack *p, const char *path, struct fault *where)
+add_recording(
+    struct pack *p, const char *path, bool is_given, struct fault *where)
 {
 	struct recording *b;
 	const void *bytes;
@@ -198,7 +199,8 @@ add_recording(struct pack *p, const char *path, struct fault *where)
 	size_t len;
 	int err;
 
-	err = recording_open(path, &b);
+	err = is_given ? recording_open(path, &b)
+	               : recording_open_entry(path, &b);
 	if (err < 0)
 		return fault_set(where, err, "%s: %s", path, strerror(-err));
 	p->has_names = has_names(b);
@@ -217,13 +219,14 @@ add_recording(struct pack *p, const char *path, struct fault *where)
 /* ---- files and directories ---- */
 
 static int
-add_path(struct pack *p, const char *path, struct fault *where)
+add_path(struct pack *p, const char *path, bool is_given, struct fault *where)
 {
 	struct segfile *f;
-	int err = segfile_open(AT_FDCWD, path, &f, where);
+	int err = is_given ? segfile_open(AT_FDCWD, path, &f, where)
+	                   : segfile_open_entry(path, &f, where);
 
 	if (err == -EINVAL)
-		return add_recording(p, path, where);
+		return add_recording(p, path, is_given, where);
 	if (err < 0)
 		return err;
 	err = add_segfile(p, f, where);
@@ -252,10 +255,10 @@ add_directory(struct pack *p, const char *path, struct fault *where)
 			err = -ENOMEM;
 			continue;
 		}
-		err = add_path(p, file, where);
+		err = add_path(p, file, false, where);
 		/* not of ours, gone, or not there yet: as session_load() */
-		if (err == -EINVAL || err == -ENOENT || err == -ENODATA ||
-		    err == -EISDIR)
+		if (err == -ELOOP || err == -EINVAL || err == -ENOENT ||
+		    err == -ENODATA || err == -EISDIR)
 			err = 0;
 		free(file);
 	}
@@ -279,7 +282,7 @@ pack_file(const struct pack_plan *plan, const char *input, struct fault *where)
 	if (err == 0 && S_ISDIR(st.st_mode))
 		err = add_directory(&p, input, where);
 	else if (err == 0)
-		err = add_path(&p, input, where);
+		err = add_path(&p, input, true, where);
 	return end(&p, err, where);
 }
 

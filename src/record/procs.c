@@ -1,4 +1,4 @@
-/* procs.c - one look at /proc: who maps which segment, who is of a session. */
+/* procs.c - reads /proc once: which process maps which segment or is of a session. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/procs.h"
 

@@ -1,4 +1,4 @@
-/* procs.h - one look at /proc: who maps which segment, who is of a session. */
+/* procs.h - reads /proc once: which process maps which segment or is of a session. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_PROCS_H
 #define SEEP_RECORD_PROCS_H
@@ -28,8 +28,7 @@ struct procs_process {
 struct procs {
 	struct procs_process *list;
 	size_t count;
-	uint64_t
-	    begin_ns; /* by CLOCK_MONOTONIC: who came later may be missing */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC; later processes may be missing */
 };
 
 /*

@@ -12,12 +12,12 @@
 #include "trace/recording.h"
 
 /*
- * Segments of the tree come from processes that may have become other users,
- * who can write into theirs whatever they like, and as many as they like. Each
- * owner of files other than us has a share of his own; ours is what the whole
- * recording may take. What is refused is counted by reason: record says it, the
- * recording has it (docs/RECORDING.md, type 3), report shows it, and check
- * exits with 3.
+ * Segments of the tree may come from processes that have become other users,
+ * who can write anything into theirs, and as many as they like. Each owner of
+ * files other than us has a share; our own share is the bound of the whole
+ * recording. Refused bytes are counted by reason. record prints them, the
+ * recording contains them (docs/RECORDING.md, type 3), report shows them, and
+ * check exits with 3.
  */
 enum {
 	QUOTA_OTHERS_MIB = 256,    /* of segments of one other user, unpacked */

@@ -11,7 +11,7 @@
 
 #include "record/meta.h"
 
-enum { NAMED_MAX = 20, CODEC_BYTES = 256 };
+enum { NAMED_MAX = 20, LINE_BYTES = 256 };
 
 static const struct {
 	const char *word, *reason;
@@ -25,7 +25,7 @@ static const struct {
 };
 
 struct refusals {
-	const struct segment_dir *spool;
+	const struct segment_dir *segment_dir;
 	struct recording_writer *writer;
 	size_t ours, others;
 	bool is_full;
@@ -53,7 +53,7 @@ take_line(struct refusals *r, char *line)
 
 	if (!session || !pid || !word)
 		return;
-	if (strcmp(session, r->spool->session) != 0) {
+	if (strcmp(session, r->segment_dir->session) != 0) {
 		r->others++;
 		return;
 	}
@@ -67,10 +67,10 @@ take_line(struct refusals *r, char *line)
 static void
 read_file(struct refusals *r)
 {
-	int fd = openat(r->spool->fd, SEG_REFUSED_NAME,
+	int fd = openat(r->segment_dir->fd, SEG_REFUSED_NAME,
 	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	char line[CODEC_BYTES];
+	char line[LINE_BYTES];
 	struct stat st;
 
 	if (!f) {
@@ -87,10 +87,10 @@ read_file(struct refusals *r)
 }
 
 void
-refused_tell(const struct segment_dir *s, struct recording_writer *w,
+refused_report(const struct segment_dir *s, struct recording_writer *w,
     size_t *ret_count, bool *ret_more, const char **ret_why)
 {
-	struct refusals r = {.spool = s, .writer = w};
+	struct refusals r = {.segment_dir = s, .writer = w};
 
 	read_file(&r);
 	if (w && r.ours > NAMED_MAX)
@@ -104,7 +104,7 @@ refused_tell(const struct segment_dir *s, struct recording_writer *w,
 void
 refused_forget(const struct segment_dir *s)
 {
-	struct refusals r = {.spool = s};
+	struct refusals r = {.segment_dir = s};
 
 	read_file(&r);
 	if (r.ours > 0 && r.others == 0)

@@ -10,16 +10,19 @@
 #include "trace/recording.h"
 
 /*
- * Reads what they have left in SEG_REFUSED_NAME beside the segments, and writes
- * into the recording who is missing, and why: the first few by name, then how
- * many more. *ret_count is the number of programs, *ret_more whether there may
- * be others, for whose lines there was no room, *ret_why the reason of the last.
- * Errors stick in the writer. w may be NULL: then it only counts.
+ * Reads the lines that such programs left in SEG_REFUSED_NAME beside the
+ * segments, and writes into the recording which programs are missing, and why:
+ * the first few by name, then how many more. *ret_count is the number of
+ * programs, *ret_more whether there may be others for whose lines there was no
+ * room, *ret_why the reason of the last. Errors stay in the writer. If w is
+ * NULL, it only counts.
  */
-void refused_tell(const struct segment_dir *s, struct recording_writer *w,
+void refused_report(const struct segment_dir *s, struct recording_writer *w,
     size_t *ret_count, bool *ret_more, const char **ret_why);
 
-/* Our lines have been told: the file goes if it has no others. */
+/*
+ * Removes the file if all its lines are ours, because these have been reported.
+ */
 void refused_forget(const struct segment_dir *s);
 
 #endif

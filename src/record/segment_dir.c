@@ -19,6 +19,7 @@
 #include "reader/folder.h"
 #include "reader/segfile.h"
 #include "record/procs.h"
+#include "util/text.h"
 
 #define SHM FOLDER_SHM
 
@@ -227,14 +228,6 @@ segment_dir_release(struct segment_dir *s)
 	s->fd = -1;
 }
 
-static bool
-ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), e = strlen(end);
-
-	return n >= e && !strcmp(name + n - e, end);
-}
-
 /* Nobody has it mapped, and nothing was ever written to it. */
 static bool
 is_unused(int dir_fd, const char *name)
@@ -287,7 +280,7 @@ segment_dir_remove(int dir_fd, const char *name)
 {
 	char ctl[NAME_MAX + 8];
 
-	if (ends_with(name, ".seg"))
+	if (text_ends_with(name, ".seg"))
 		remove_unused(dir_fd, name);
 	(void)unlinkat(dir_fd, name, 0);
 	snprintf(ctl, sizeof(ctl), "%s.ctl", name);
@@ -311,7 +304,7 @@ walk_directory(int dir_fd, const char *dir, const char *end,
 	while (result == 0 && (e = readdir(d))) {
 		struct stat st;
 
-		if (e->d_name[0] == '.' || !ends_with(e->d_name, end) ||
+		if (e->d_name[0] == '.' || !text_ends_with(e->d_name, end) ||
 		    fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(st.st_mode))
 			continue;
@@ -436,7 +429,7 @@ recorder_lives(int dir_fd, const char *session)
 }
 
 struct sweep {
-	const struct segment_dir *spool;
+	const struct segment_dir *segment_dir;
 	struct procs procs;
 	bool looked; /* procs is filled: a look costs, few sweeps need it */
 	int removed;
@@ -473,7 +466,7 @@ sweep_visit(void *context, int dir_fd, const char *dir, const char *name)
 	struct stat st;
 
 	(void)dir;
-	if (dir_fd != w->spool->fd)
+	if (dir_fd != w->segment_dir->fd)
 		return 0; /* other users' directories are theirs to sweep */
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    st.st_uid != geteuid() || segfile_open(dir_fd, name, &f, NULL) < 0)
@@ -504,7 +497,7 @@ sweep_locks(const struct segment_dir *s)
 		char session[NAME_MAX + 1];
 
 		if (strncmp(e->d_name, "rec-", 4) ||
-		    !ends_with(e->d_name, ".ctl"))
+		    !text_ends_with(e->d_name, ".ctl"))
 			continue;
 		snprintf(session, sizeof(session), "%s", e->d_name + 4);
 		session[strlen(session) - 4] = '\0';
@@ -516,7 +509,7 @@ sweep_locks(const struct segment_dir *s)
 int
 segment_dir_sweep(const struct segment_dir *s)
 {
-	struct sweep w = {.spool = s};
+	struct sweep w = {.segment_dir = s};
 
 	sweep_locks(s);
 	(void)segment_dir_walk(s, sweep_visit, &w);

@@ -35,7 +35,7 @@ tail_free(struct tail *t)
 		free(t->blocks[i]);
 	}
 	for (size_t i = 0; i < t->table_count; i++)
-		free(t->tables[i].told);
+		free(t->tables[i].written);
 	for (size_t i = 0; i < sizeof(t->column) / sizeof(t->column[0]); i++)
 		codec_release(&t->column[i]);
 	free(t->blocks);
@@ -67,7 +67,7 @@ copy_string(const struct tail *t, uint64_t offset, uint32_t len, char *to)
 		const struct seg_extent *x = &t->tables[i].extent;
 		uint64_t from, end;
 
-		if (x->kind != SEG_EXT_STRING || !t->tables[i].told ||
+		if (x->kind != SEG_EXT_STRING || !t->tables[i].written ||
 		    x->row_bytes != 1 || offset > UINT64_MAX - len)
 			continue;
 		from = offset > x->first ? offset : x->first;
@@ -77,7 +77,7 @@ copy_string(const struct tail *t, uint64_t offset, uint32_t len, char *to)
 		if (from >= end)
 			continue;
 		memcpy(to + (from - offset),
-		    t->tables[i].told + (from - x->first),
+		    t->tables[i].written + (from - x->first),
 		    (size_t)(end - from));
 		found += (uint32_t)(end - from);
 	}
@@ -95,14 +95,14 @@ tail_modules(const struct tail *t,
 	for (size_t i = 0; i < t->table_count; i++) {
 		const struct seg_extent *x = &t->tables[i].extent;
 
-		if (x->kind != SEG_EXT_MODULE || !t->tables[i].told ||
+		if (x->kind != SEG_EXT_MODULE || !t->tables[i].written ||
 		    x->row_bytes < sizeof(struct seg_module))
 			continue;
 		for (uint32_t k = 0; k < x->count; k++) {
 			struct seg_module row;
 
 			memcpy(&row,
-			    t->tables[i].told + (size_t)k * x->row_bytes,
+			    t->tables[i].written + (size_t)k * x->row_bytes,
 			    sizeof(row));
 			if (row.end > 0 && row.path_bytes > 0 &&
 			    row.path_bytes < sizeof(path) &&
@@ -191,7 +191,7 @@ tell_rows(const struct tail *tail, const struct tail_table *t,
 		for (n = i; n < x->count; n++) {
 			size_t at = (size_t)n * x->row_bytes;
 
-			if (!memcmp(now + at, t->told + at, x->row_bytes))
+			if (!memcmp(now + at, t->written + at, x->row_bytes))
 				break;
 		}
 		if (n > i)
@@ -206,7 +206,7 @@ look_at_table(struct tail_look *l, struct tail_table *t, struct codec_out *out)
 	uint8_t *now;
 	int err;
 
-	if (!t->told)
+	if (!t->written)
 		return 0;
 	now = tail_buffer(l->tail, len);
 	if (!now)
@@ -214,14 +214,14 @@ look_at_table(struct tail_look *l, struct tail_table *t, struct codec_out *out)
 	err = tail_read(l, t->extent.offset, now, len);
 	if (err < 0)
 		return err;
-	if (memcmp(now, t->told, len) != 0) {
+	if (memcmp(now, t->written, len) != 0) {
 		tell_rows(l->tail, t, now, out);
-		memcpy(t->told, now, len);
+		memcpy(t->written, now, len);
 		l->tail->module_changes += t->extent.kind == SEG_EXT_MODULE;
 	} else if (is_finished(&t->extent, now)) {
 		/* seen twice: the last row was not caught half written */
-		free(t->told);
-		t->told = NULL;
+		free(t->written);
+		t->written = NULL;
 	}
 	return 0;
 }
@@ -276,7 +276,10 @@ tail_look(struct tail *t, const struct segfile *f, int slot, bool rows,
 		t->column[i].len = 0;
 	l.epoch = (uint32_t)ret_header->peak_epoch;
 	l.new_peak = rows && l.epoch != t->peak_epoch;
-	/* from here on what is told is put: a failure ends this tail */
+	/*
+	 * From here on the state changes as items are written, so a failure
+	 * ends this tail.
+	 */
 	put_begin(t, out);
 	err = tail_ledger(&l);
 	if (err < 0)

@@ -7,10 +7,10 @@
 #include "trace/codec.h"
 
 /*
- * Remembers of each site the sums it told last, and of the tables what it told
- * of them, so that a look costs the ledger and little else. The segment is
- * trusted no more than anywhere in the reader. Memory: about 56 bytes per site
- * and array extent, and the tables' unfinished ends.
+ * Remembers the sums of each site and the rows of each table that were written
+ * last, so that a look costs little more than reading the ledger. The segment
+ * is trusted no more than anywhere in the reader. Memory: about 56 bytes per
+ * site and array extent, and the unfinished ends of the tables.
  */
 struct tail;
 
@@ -39,7 +39,7 @@ size_t tail_sites(const struct tail *t);
 /* Rises when modules have come, or changed. */
 uint64_t tail_module_changes(const struct tail *t);
 
-/* Calls `each` for every module with a path, as told last. */
+/* Calls `each` for every module with a path, as written last. */
 void tail_modules(const struct tail *t,
     void (*each)(void *context, const struct seg_module *row, const char *path),
     void *context);

@@ -108,8 +108,8 @@ add_table(struct tail *t, const struct seg_extent *x)
 	t->tables = more;
 	more += t->table_count;
 	*more = (struct tail_table){.extent = *x};
-	more->told = calloc(x->count, x->row_bytes);
-	if (!more->told)
+	more->written = calloc(x->count, x->row_bytes);
+	if (!more->written)
 		return -ENOMEM;
 	t->table_count++;
 	return 0;

@@ -169,7 +169,7 @@ tail_ledger(struct tail_look *l)
 		if (err < 0)
 			return err;
 		for (size_t i = 0; i < TAIL_BLOCK_ROWS; i++) {
-			struct codec_sum *was = &b->told[i];
+			struct codec_sum *was = &b->written[i];
 
 			if (!l->is_user[i])
 				add_totals(&l->totals, &sums[i]);

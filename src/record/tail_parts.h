@@ -9,7 +9,7 @@ enum {
 	TAIL_BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
 	TAIL_BLOCK_ROWS = 1 << TAIL_BLOCK_BITS,
 	TAIL_BLOCK_COLUMNS =
-	    TAIL_BLOCK_ROWS * 64, /* rows of a block as they are told */
+	    TAIL_BLOCK_ROWS * 64, /* rows of a block as written */
 	TAIL_ROW_BYTES = 64, /* what a ledger row or a sample has at least */
 	TAIL_HEADER_WORDS = SEG_HEADER_BYTES / 8,
 };
@@ -29,13 +29,13 @@ struct tail_piece {
 struct tail_block {
 	struct tail_piece *pieces; /* one for each array that has these ids */
 	size_t piece_count;
-	struct codec_sum told[TAIL_BLOCK_ROWS];
+	struct codec_sum written[TAIL_BLOCK_ROWS];
 };
 
 /* An extent of a table that only grows, or whose rows may change. */
 struct tail_table {
 	struct seg_extent extent;
-	uint8_t *told; /* NULL: full and told, never to change */
+	uint8_t *written; /* NULL: full and written, never to change */
 };
 
 struct tail {
@@ -55,7 +55,7 @@ struct tail {
 	size_t sites;
 	uint64_t module_changes;
 	uint32_t peak_epoch;
-	struct codec_sum totals; /* as told */
+	struct codec_sum totals; /* as written last */
 	struct codec_out
 	    column[CODEC_ALL_COLUMNS]; /* ids first, samples last */
 	uint8_t *buffer;
@@ -81,13 +81,13 @@ struct tail_look {
 /* -EBADMSG: it is not inside the segment; or what reading says. */
 int tail_read(const struct tail_look *l, uint64_t offset, void *to, size_t len);
 
-/* Memory for what is read, valid until the next call; NULL: there is none. */
+/* Memory to read into, valid until the next call; NULL: no memory. */
 uint8_t *tail_buffer(struct tail *t, size_t len);
 
 /*
- * Learns the extents that are new in the directory. Entries become valid in any
- * order, so those that have only begun are looked at again the next time.
- * -EFBIG: the tail has no room; -EBADMSG, -ENOMEM.
+ * Reads the new extents of the directory. Entries become valid in any order, so
+ * incomplete ones are read again the next time. -EFBIG: the tail has no room;
+ * -EBADMSG, -ENOMEM.
  */
 int tail_directory(struct tail_look *l, const struct seg_header *h);
 

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "util/text.h"
+
 enum {
 	LEVEL = 3,             /* of compression */
 	PIECE_BYTES = 4 << 20, /* of an entry, before compression */
@@ -36,9 +38,8 @@ timeline_writer_mark(struct timeline_writer *s, enum codec_mark kind, pid_t pid,
     const char *label)
 {
 	struct codec_out body = {0};
-	const char *slash = strrchr(label, '/');
 
-	label = slash ? slash + 1 : label;
+	label = text_base(label);
 	codec_put(&body, kind);
 	codec_put(&body, (uint64_t)pid);
 	codec_put_bytes(&body, label, strnlen(label, LABEL_MAX));

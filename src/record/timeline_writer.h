@@ -8,7 +8,7 @@
 #include "trace/recording.h"
 #include "trace/codec.h"
 
-/* The caller sets writer and start_ns, all else is zero. */
+/* The caller sets writer and start_ns; everything else is zero. */
 struct timeline_writer {
 	struct recording_writer *writer;
 	uint64_t start_ns;      /* CLOCK_MONOTONIC: zero of the time line */
@@ -18,20 +18,20 @@ struct timeline_writer {
 	uint64_t written_bytes; /* of entries, as stored */
 };
 
-/* Times never fall: an earlier one is the last once more. */
+/* Times never decrease: an earlier time is replaced by the last one. */
 void timeline_writer_time(struct timeline_writer *s, uint64_t monotonic_ns);
 
-/* Of a path the last part is the label, cut at 63 bytes. */
+/* If the label is a path, its last part is written; at most 63 bytes. */
 void timeline_writer_mark(struct timeline_writer *s, enum codec_mark kind,
     pid_t pid, const char *label);
 
 /*
- * Writes what was gathered, in entries of bounded size that each begin with a
+ * Writes the gathered items, in entries of bounded size that each begin with a
  * time. -ENOMEM, or as of the writer.
  */
 int timeline_writer_flush(struct timeline_writer *s);
 
-/* Forgets what was gathered: the time line has ended. */
+/* Drops the gathered items, because the time line has ended. */
 void timeline_writer_drop(struct timeline_writer *s);
 
 void timeline_writer_release(struct timeline_writer *s);

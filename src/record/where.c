@@ -11,13 +11,13 @@
 #include "reader/relative.h"
 #include "util/room.h"
 
-enum { FILES_MAX = 4096 }; /* looked through one by one */
+enum { FILES_MAX = 4096 }; /* searched one by one */
 
 struct where_file {
 	uint8_t uuid[16]; /* of the segment, as it says itself */
 	uint64_t owner;   /* of its file: nobody can say another's */
 	uint64_t start, end;
-	char *path; /* NULL: it was looked for, and not found */
+	char *path; /* NULL: it was searched for, and not found */
 };
 
 /* One look: the modules in question are the last of the list. */

@@ -7,13 +7,13 @@
 #include "record/tail.h"
 
 /*
- * Names are found when all is over, and no memory map is left to look at then.
- * So who follows a process asks it meanwhile. All zero: nothing known.
+ * Names are found after the program has ended, when its memory map is gone. So
+ * the map is read while the process is followed. All zero: nothing is known.
  */
 struct where {
 	struct where_file *files;
 	size_t count, room;
-	size_t unplaced; /* modules that were too many to be looked for */
+	size_t unplaced; /* modules beyond the bound, not searched for */
 };
 
 void where_release(struct where *w);

@@ -13,24 +13,16 @@ struct diff_side {
 };
 
 /*
- * Both as one view. Sites are matched by the names in their stacks, not by ids
- * or addresses, so that another run or another build will do. -ENOMEM; -ESRCH:
- * neither has a process options->pid.
+ * Both sides as one view, for view_free(). Sites are matched by the names in
+ * their stacks, not by ids or addresses, so that the sides may be different
+ * runs or builds. -ENOMEM; -ESRCH: neither has a process options->pid.
  */
 int diff_view(const struct diff_side *old, const struct diff_side *new,
     struct names *names, const struct view_options *options, struct view **ret);
 
-/* For people. As diff_view(), and -EIO if ferror(). */
+/* As text. Errors as of diff_view(), and -EIO if ferror(). */
 int diff_write(const struct layout *p, const struct diff_side *old,
     const struct diff_side *new, struct names *names,
     const struct body_options *options);
-
-/* For programs: one JSON object. */
-int diff_write_json(FILE *out, const struct diff_side *old,
-    const struct diff_side *new, struct names *names,
-    const struct view_options *options, const char *version);
-
-/* ,"changes":{...},"sites":[...] of a view that compares. -ENOMEM. */
-int diff_write_sites(FILE *out, const struct view *v, int metric);
 
 #endif

@@ -26,9 +26,4 @@ int growth_write(const struct layout *p, const struct session *s,
     struct names *names, const struct body_options *options,
     const struct growth_moment *from, const struct growth_moment *to);
 
-/* The same as one JSON object. */
-int growth_write_json(FILE *out, const struct session *s, struct names *names,
-    const struct view_options *options, const struct growth_moment *from,
-    const struct growth_moment *to, const char *version);
-
 #endif

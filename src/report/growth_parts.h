@@ -16,12 +16,15 @@ struct growth_stretch {
 	const struct process_figures **all_from, **all_to;
 };
 
-/* The processes worth a look, most changed first; for free(). */
+/* The processes with the largest changes first; for free(). */
 int growth_stretches(const struct session *s, uint32_t pid,
     const struct growth_moment *from, const struct growth_moment *to,
     struct growth_stretch **ret, size_t *ret_count);
 
-/* What changed, as a view; x is for growth_release() in any case. */
+/*
+ * What changed, as a view for view_free(); x is for growth_release() in any
+ * case.
+ */
 int growth_view(struct growth_stretch *x, const struct session *s,
     struct names *names, const struct view_options *options, struct view **ret);
 void growth_release(struct growth_stretch *x);

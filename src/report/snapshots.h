@@ -21,9 +21,4 @@ int snapshots_write(const struct layout *p, struct session *const *sessions,
     size_t count, struct names *names, const struct body_options *options,
     int mode);
 
-/* The same as one JSON object. */
-int snapshots_write_json(FILE *out, struct session *const *sessions,
-    size_t count, struct names *names, const struct view_options *options,
-    int mode, const char *version);
-
 #endif

@@ -1,4 +1,4 @@
-/* snapshots_parts.h - what snapshots.c and snapshots_json.c share. */
+/* snapshots_parts.h - what snapshots.c and json/moments_table.c share. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_SNAPSHOTS_PARTS_H
 #define SEEP_REPORT_SNAPSHOTS_PARTS_H

@@ -134,8 +134,9 @@ codec_get_item(
 }
 
 /*
- * Both sides guess how many bytes so many blocks of a site have, from the mean
- * so far; only the error is stored, 0 where all blocks of a site are equal.
+ * Writer and reader both estimate the bytes of so many blocks of a site from
+ * the mean so far. Only the error of the estimate is stored, which is 0 if all
+ * blocks of a site are equal.
  */
 static int64_t
 guess_bytes(int64_t blocks, uint64_t sum_bytes, uint64_t sum_blocks)

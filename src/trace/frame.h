@@ -7,7 +7,7 @@
 
 #include "trace/format.h"
 
-/* The bits are told beside SEG_FRAME_PC in format.h. */
+/* The bits are described beside SEG_FRAME_PC in format.h. */
 enum { FRAME_MODULE_SHIFT = 48 };
 
 /* is_exact: the instruction itself, not a return address. Module 0: none. */

@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 /*
- * Somebody says that `claimed` bytes lie in [base, base + limit) of a file: is at least a part of that stored there? True for fd -1, which is memory. A hole costs who made the
- * file nothing, and us memory and time. The collector's tables touch every
- * second page at the least, so a factor of HOLES_FACTOR is ample; below
- * HOLES_FREE nobody asks. Where a file system knows no holes, all is stored.
+ * A file claims that `claimed` bytes are in its range [base, base + limit). Is
+ * at least a part of that stored there? True for fd -1, which is memory. A hole
+ * costs the author of the file nothing, and us memory and time. The tables of
+ * the collector use at least every second page, so a factor of HOLES_FACTOR is
+ * ample; claims below HOLES_FREE are not checked. On a file system without
+ * holes everything is stored.
  */
 enum { HOLES_FACTOR = 8, HOLES_FREE = 2 << 20 };
 

@@ -31,7 +31,10 @@ check(const struct stat *st, bool or_null)
 	                            : -EINVAL;
 }
 
-/* What `seen` stands for, by a new open: the same object, whatever its name. */
+/*
+ * Opens the object behind the descriptor `seen` again, whatever its name is
+ * now.
+ */
 static int
 reopen(int seen, int dir, const char *path, int flags, const struct stat *st)
 {
@@ -81,7 +84,30 @@ infile_open_nofollow(int dir, const char *path)
 	return open_seen(dir, path, O_NOFOLLOW, false);
 }
 
-/* Digits and nothing else; -1: it is none. */
+int
+infile_open_entry(int dir, const char *name)
+{
+	int fd = open_seen(dir, name, O_NOFOLLOW, false), seen;
+	char to[PATH_MAX];
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd != -ELOOP)
+		return fd;
+	seen = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (seen < 0)
+		return -errno;
+	if (fstat(seen, &st) == 0 && S_ISLNK(st.st_mode) &&
+	    (st.st_uid == 0 || st.st_uid == geteuid()))
+		n = readlinkat(seen, "", to, sizeof(to) - 1);
+	close(seen);
+	if (n <= 0)
+		return -ELOOP;
+	to[n] = '\0';
+	return open_seen(dir, to, 0, false);
+}
+
+/* The number, if the text is only digits; otherwise -1. */
 static int
 number(const char *digits)
 {

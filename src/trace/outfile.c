@@ -87,7 +87,10 @@ take_descriptor(struct outfile *o, int fd)
 	return o->fd < 0 ? -errno : 0;
 }
 
-/* Opens what was only looked at so far: a pipe, a device, a file of /proc. */
+/*
+ * Opens an object that was only checked so far: a pipe, a device, a file of
+ * /proc.
+ */
 static int
 open_direct(struct outfile *o, int seen)
 {
@@ -399,7 +402,10 @@ outfile_is_in_place(const struct outfile *o)
 	    st.st_dev == own.st_dev && st.st_ino == own.st_ino;
 }
 
-/* Some file systems cannot, and say so: what they promise is all there is. */
+/*
+ * Some file systems cannot do this and return an error. Then their usual
+ * guarantees must do.
+ */
 static int
 sync_one(int fd)
 {

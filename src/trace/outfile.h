@@ -48,7 +48,10 @@ int outfile_open(const char *path, enum outfile_existing existing, mode_t mode,
 /* A new file in the place of the one that is open, for the same name. */
 int outfile_renew(struct outfile *o, mode_t mode);
 
-/* Did all that was written arrive? Some file systems tell at close() only. */
+/*
+ * Has everything arrived that was written? Some file systems report errors only
+ * at close().
+ */
 int outfile_flush(const struct outfile *o);
 
 /* All of it. Negative errno. */
@@ -60,7 +63,7 @@ int outfile_publish(struct outfile *o, enum outfile_existing existing);
 /* Removes what has the name, or renames it to NAME.old. */
 int outfile_clear(const struct outfile *o, enum outfile_existing existing);
 
-/* Does the name stand for our file? */
+/* Does the name still refer to our file? */
 bool outfile_is_in_place(const struct outfile *o);
 
 /*

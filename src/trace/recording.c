@@ -57,8 +57,8 @@ check_file_head(struct recording *b)
 	return 0;
 }
 
-int
-recording_open(const char *path, struct recording **ret)
+static int
+open_file(const char *path, bool is_given, struct recording **ret)
 {
 	struct recording *b;
 	struct stat st;
@@ -67,7 +67,8 @@ recording_open(const char *path, struct recording **ret)
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return -ENOMEM;
-	b->fd = infile_open(AT_FDCWD, path);
+	b->fd = is_given ? infile_open(AT_FDCWD, path)
+	                 : infile_open_entry(AT_FDCWD, path);
 	if (b->fd < 0 || fstat(b->fd, &st) < 0) {
 		err = b->fd < 0 ? b->fd : -errno;
 		goto out;
@@ -86,6 +87,18 @@ out:
 	return err;
 }
 
+int
+recording_open(const char *path, struct recording **ret)
+{
+	return open_file(path, true, ret);
+}
+
+int
+recording_open_entry(const char *path, struct recording **ret)
+{
+	return open_file(path, false, ret);
+}
+
 void
 recording_close(struct recording *b)
 {
@@ -99,23 +112,32 @@ recording_close(struct recording *b)
 	free(b);
 }
 
+/* 1: all of it was read; 0: the file has become shorter; <0: error. */
+static int
+read_at(struct recording *b, void *to, size_t len, uint64_t offset)
+{
+	int err = recording_read_at(b->fd, to, len, offset);
+
+	if (err == -ENODATA) {
+		b->truncated = true;
+		return 0;
+	}
+	return err < 0 ? err : 1;
+}
+
 /* 1: head is an entry that fits the file; 0: it is cut off; <0: damaged. */
 static int
 read_head(struct recording *b, struct recording_entry_head *head)
 {
-	int err;
+	int got;
 
 	if (b->offset > b->size || b->size - b->offset < sizeof(*head)) {
 		b->truncated = true;
 		return 0;
 	}
-	err = recording_read_at(b->fd, head, sizeof(*head), b->offset);
-	if (err == -ENODATA) {
-		b->truncated = true;
-		return 0;
-	}
-	if (err < 0)
-		return err;
+	got = read_at(b, head, sizeof(*head), b->offset);
+	if (got != 1)
+		return got;
 	if (recording_crc_of(0, head, RECORDING_HEAD_CRC_BYTES) !=
 	    head->head_crc)
 		return -EBADMSG;
@@ -131,25 +153,20 @@ read_head(struct recording *b, struct recording_entry_head *head)
 static int
 read_payload(struct recording *b, const struct recording_entry_head *head)
 {
-	int err;
+	int err, got;
 
 	err = recording_make_room(&b->buffer, &b->buffer_bytes, head->length);
 	if (err < 0)
 		return err;
-	err = recording_read_at(
-	    b->fd, b->buffer, head->length, b->offset + sizeof(*head));
-	if (err == -ENODATA) {
-		b->truncated = true;
-		return 0;
-	}
-	if (err < 0)
-		return err;
+	got = read_at(b, b->buffer, head->length, b->offset + sizeof(*head));
+	if (got != 1)
+		return got;
 	if (recording_crc_of(0, b->buffer, head->length) != head->crc)
 		return -EBADMSG;
 	return 1;
 }
 
-/* What stands behind the end was not written by us: say so. */
+/* Bytes behind the end entry were not written by us, so they are an error. */
 static int
 check_end(const struct recording *b, const struct recording_entry_head *head)
 {

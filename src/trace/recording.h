@@ -10,10 +10,10 @@
 #include "trace/outfile.h"
 
 /*
- * Magic, version, then entries, each with type, length and checksum; told
- * byte by byte in docs/RECORDING.md. A reader skips types it does not know, so
- * new types need no new version. A number written here never changes its
- * meaning.
+ * A recording is a magic number, a version, and entries, each with type, length
+ * and checksum; docs/RECORDING.md describes every byte. A reader skips types
+ * that it does not know, so new types need no new version. A number written
+ * here never changes its meaning.
  */
 enum {
 	RECORDING_VERSION = 2,           /* written; 1 is read, too */
@@ -28,7 +28,7 @@ enum recording_type {
 	RECORDING_UNTRACED = 3, /* text: lines "pid=", "exe=", "reason=" */
 	RECORDING_END =
 	    4, /* written last; recording_next() keeps it to itself */
-	RECORDING_LINE = 5, /* a stretch of the time line, see trace/line.h */
+	RECORDING_LINE = 5, /* a stretch of the time line, see trace/codec.h */
 	RECORDING_INDEX =
 	    6, /* where entries are; recording_next() keeps it, too */
 	RECORDING_NAMES = 7,    /* functions at frames, see names/wire.h */
@@ -67,6 +67,9 @@ struct recording;
  * or what open() and read() say. recording_close(NULL) is fine.
  */
 int recording_open(const char *path, struct recording **ret);
+
+/* The last part of the path was found in a directory: infile_open_entry(). */
+int recording_open_entry(const char *path, struct recording **ret);
 void recording_close(struct recording *b);
 
 /*
@@ -120,8 +123,9 @@ int recording_create(const char *path, enum recording_existing existing,
     struct recording_writer **ret);
 
 /*
- * Removes an existing file now, or renames it to PATH.old, as recording_create()
- * was told: nobody shall take it for the result of a run that brings none.
+ * Removes an existing file now, or renames it to PATH.old, as
+ * recording_create() was asked to, so that nobody takes it for the result of a
+ * run that wrote none.
  */
 int recording_clear(struct recording_writer *w);
 
@@ -144,8 +148,9 @@ int recording_append_packed(struct recording_writer *w,
 int recording_publish(struct recording_writer *w);
 
 /*
- * Completes the file for now, with its name: whoever ends us from here on
- * leaves a whole recording. The next entry takes the place of its end.
+ * Completes the file for now and gives it its name. If this process is killed
+ * afterwards, it leaves a complete recording. The next entry overwrites the end
+ * entry.
  */
 int recording_checkpoint(struct recording_writer *w);
 

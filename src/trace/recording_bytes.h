@@ -31,7 +31,7 @@ struct recording_entry_head {
 };
 _Static_assert(sizeof(struct recording_entry_head) == 24, "entry head");
 
-/* entry_head.flags: the payload is one zstd frame that tells its size. */
+/* entry_head.flags: the payload is one zstd frame that contains its size. */
 enum { RECORDING_ZSTD = 1 };
 
 /*

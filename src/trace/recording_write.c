@@ -199,7 +199,9 @@ pack(struct recording_writer *w, const void *head, size_t head_bytes,
 	out = (ZSTD_outBuffer){w->packed, bound, 0};
 	(void)ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
 	(void)ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, level);
-	/* the frame tells its size: a reader knows before it unpacks */
+	/*
+	 * the frame contains its size, so a reader knows it before it unpacks
+	 */
 	(void)ZSTD_CCtx_setPledgedSrcSize(w->zstd, head_bytes + body_bytes);
 	left = ZSTD_compressStream2(w->zstd, &out, &in, ZSTD_e_continue);
 	if (ZSTD_isError(left) || in.pos != in.size)
@@ -347,7 +349,10 @@ recording_finish(struct recording_writer *w)
 
 	if (err == 0 && w->published && !outfile_is_in_place(&w->out))
 		err = copy_to_new_file(w);
-	/* first the bytes, then their name: who is told, can rely on both */
+	/*
+	 * First sync the bytes, then the name, so that a caller can rely on
+	 * both.
+	 */
 	if (err == 0)
 		err = outfile_sync(&w->out);
 	if (err == 0)

@@ -59,8 +59,10 @@ rows_at_peak(const struct seg_row *row, uint32_t epoch)
 
 /* ---- the rows in use ---- */
 
-/* Copies leave out stretches of zeros that are longer than a directory entry
- * is worth. */
+/*
+ * Copies leave out runs of zeros that are longer than this, because a directory
+ * entry costs less.
+ */
 enum { ROWS_GAP_BYTES = 256 };
 
 /* len > 0. */

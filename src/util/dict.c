@@ -97,6 +97,12 @@ find_slot(const struct dict *x, uint32_t h, dict_same *same, const void *items,
 	return at;
 }
 
+bool
+dict_same_text(const void *items, uint32_t item, const void *key)
+{
+	return strcmp(((const char *const *)items)[item], key) == 0;
+}
+
 int
 dict_find(struct dict *x, uint64_t hash, dict_same *same, const void *items,
     const void *key, uint32_t fresh, uint32_t *ret)

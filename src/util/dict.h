@@ -20,6 +20,9 @@ struct index_slot {
 /* Is item number `item` the one that `key` describes? */
 typedef bool dict_same(const void *items, uint32_t item, const void *key);
 
+/* The one for an array of texts, `char *items[]`; key is a text. */
+bool dict_same_text(const void *items, uint32_t item, const void *key);
+
 /*
  * Mixes words with a seed of this run: input cannot be made to collide, and so
  * cannot make us slow. Results depend on no order of the table.
@@ -35,7 +38,7 @@ uint64_t dict_hash_text(const char *text); /* NULL is as "" */
 int dict_find(struct dict *x, uint64_t hash, dict_same *same, const void *items,
     const void *key, uint32_t fresh, uint32_t *ret);
 
-/* The same without entering anything: false where there is none. */
+/* The same, but enters nothing. False: there is no such item. */
 bool dict_look(const struct dict *x, uint64_t hash, dict_same *same,
     const void *items, const void *key, uint32_t *ret);
 

@@ -9,19 +9,19 @@
 #include <stdio.h>
 
 /*
- * A string in quotes; NULL gives null. Characters of text_is_odd() are escaped,
- * so who decodes it has the text as it is. Text that is not UTF-8 has U+FFFD in
- * place of each bad byte.
+ * A string in quotes; NULL gives null. Characters of text_is_odd() are escaped
+ * in the way of JSON, so a decoder gets the text unchanged. Each byte that is
+ * not UTF-8 becomes U+FFFD.
  */
 void json_string(FILE *out, const char *text);
 
 /*
- * The same of a text that somebody's page will show: the value itself is as
- * text_next() writes it.
+ * The same for a text that a page will show: the value itself is escaped as by
+ * text_next().
  */
 void json_shown(FILE *out, const char *text);
 
-/* All others begin with a comma: ,"name": and what follows. */
+/* All others begin with a comma: ,"name": and the value. */
 void json_key(FILE *out, const char *name);
 void json_number(FILE *out, const char *name, uint64_t value);
 void json_text(FILE *out, const char *name, const char *value);

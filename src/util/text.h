@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Length of a well-formed UTF-8 sequence (RFC 3629), 0: it is none. */
+/* Length of a well-formed UTF-8 sequence (RFC 3629); 0: it is not one. */
 size_t text_utf8(const char *text);
 
 /* The character of a well-formed sequence of n bytes. */

@@ -158,7 +158,7 @@ lost_before() {
 	jq -e '[.runs[0].results[].ruleId] == ["unjudged"]' "$T/out.sarif"
 }
 
-@test "what a child lost of its parent's blocks is told, once" {
+@test "inherited blocks that a child lost are reported once" {
 	tree
 	local row
 	row="site $(lost_before) class=1 direct_blocks=1 direct_bytes=70"

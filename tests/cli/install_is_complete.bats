@@ -151,6 +151,6 @@ files() { (cd "$1" && find . ! -type d | sort); }
 		}
 	done < <(sed -nE 's/.*value_of\([a-z*]+, "(SEEP_[A-Z_]+)"\).*/\1/p' \
 		"$repo/src/collector/config.c"
-	grep -rhoE 'getenv\("[A-Z_]+"\)' "$repo"/src/{cli,names} "$repo/src/record/spool.c" |
+	grep -rhoE 'getenv\("[A-Z_]+"\)' "$repo"/src/{cli,names} "$repo/src/record/segment_dir.c" |
 		sed -E 's/.*"(.*)".*/\1/' | grep -v '^HOME$')
 }

@@ -207,7 +207,7 @@ costs() {
 	unprivileged test -x "$SEEP" || skip "nobody cannot come here"
 	status=0
 	unprivileged "$SEEP" leaks 1 >"$T/leaks" 2>"$T/leaks.err" || status=$?
-	says_why 'it belongs to another user or hides itself; try as root'
+	says_why 'belongs to another user or hides itself; try as root'
 }
 
 @test "a recording without verdicts is one line, and a wrong command line is exit 2" {

@@ -9,8 +9,9 @@
 
 #define SITES(X) X(alloc_path) X(alloc_in_thread) X(alloc_in_child)
 #include "../lib/ledger.h"
+#include "../lib/many_stacks.h"
 
-enum { BITS = 9 };
+enum { BITS = 9 }; /* 2^BITS stacks: tables grow */
 
 static int errno_changed;
 
@@ -48,20 +49,10 @@ one(void *(*alloc)(size_t), int site, size_t n)
 	errno_changed += errno != 4321;
 }
 
-/* 2^BITS stacks: tables grow. The remarks keep the two calls apart. */
 SITE_FN static void
-descend(unsigned path, int bits)
+one_by_path(size_t path)
 {
-	if (bits == 0) {
-		one(alloc_path, L_alloc_path, path);
-	} else if (path >> (bits - 1) & 1) {
-		descend(path, bits - 1);
-		__asm__ volatile("# one" ::: "memory");
-	} else {
-		descend(path, bits - 1);
-		__asm__ volatile("# none" ::: "memory");
-	}
-	__asm__ volatile("" ::: "memory");
+	one(alloc_path, L_alloc_path, path);
 }
 
 static void *
@@ -92,7 +83,7 @@ main(void)
 	int status = -1;
 
 	for (unsigned path = 0; path < 1u << BITS; path++)
-		descend(path, BITS);
+		many_stacks_call(path, BITS, one_by_path);
 	led_check(!pthread_create(&t, NULL, work, NULL), "pthread_create");
 	pthread_join(t, NULL);
 	void *lib = dlopen("libm.so.6", RTLD_NOW);

@@ -7,20 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static long
-resident_kib(void)
-{
-	FILE *f = fopen("/proc/self/status", "re");
-	char line[256];
-	long kib = -1;
-
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "VmRSS:", 6))
-			kib = atol(line + 6);
-	if (f)
-		fclose(f);
-	return kib;
-}
+#include "../lib/resident.h"
 
 int
 main(void)

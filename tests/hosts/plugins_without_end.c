@@ -10,6 +10,7 @@
 
 #define SITES(X) X(work_A) X(alloc_own)
 #include "../lib/ledger.h"
+#include "../lib/resident.h"
 
 /*
  * plugins_without_end LOADS same|other: of one file whose build-id is changed
@@ -64,19 +65,6 @@ copy_plugin(const char *name)
 	close(in);
 	close(out);
 	find_build_id();
-}
-
-static long
-resident_kib(void)
-{
-	FILE *f = fopen("/proc/self/statm", "re");
-	long size, pages = 0;
-
-	if (f && fscanf(f, "%ld %ld", &size, &pages) != 2)
-		pages = 0;
-	if (f)
-		fclose(f);
-	return pages * 4;
 }
 
 static void

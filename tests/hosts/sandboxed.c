@@ -5,6 +5,7 @@
 
 #define SITES(X) X(alloc_sandboxed)
 #include "../lib/ledger.h"
+#include "../lib/many_stacks.h"
 #include "../lib/sandbox.h"
 
 enum { THREADS = 2, BITS = 11 };
@@ -24,22 +25,6 @@ alloc_sandboxed(size_t size_bytes)
 	}
 }
 
-/* 2^bits distinct stacks, so that tables must grow */
-SITE_FN static void
-descend(unsigned path, int bits)
-{
-	if (bits == 0) {
-		alloc_sandboxed(path);
-	} else if (path >> (bits - 1) & 1) { /* the remarks keep them apart */
-		descend(path, bits - 1);
-		__asm__ volatile("# one" ::: "memory");
-	} else {
-		descend(path, bits - 1);
-		__asm__ volatile("# none" ::: "memory");
-	}
-	__asm__ volatile("" ::: "memory");
-}
-
 static void *
 work(void *arg)
 {
@@ -50,7 +35,7 @@ work(void *arg)
 		led_check(sandbox_enter(), "seccomp");
 	pthread_barrier_wait(&closed);
 	for (unsigned path = 0; path < 1u << BITS; path++)
-		descend(path, BITS);
+		many_stacks_call(path, BITS, alloc_sandboxed);
 	for (size_t n = 0; n < 100000; n++)
 		alloc_sandboxed(n % 3000);
 	return NULL;

@@ -7,6 +7,7 @@ load ../lib/record.bash
 setup_hostile() {
 	[[ $(id -u) -eq 0 ]] || skip "needs root, for the lock and to read another user's process"
 	[[ -c /dev/fuse ]] || skip "not permitted here: no /dev/fuse"
+	[[ -x $HOSTS/holds_its_lock ]] # not having it is no reason to skip
 	mkdir -p "$T/mount"
 	# start COUNT SECONDS: descendants that hold locks and outlive the command
 	cat >"$T/start" <<-END

@@ -1,4 +1,4 @@
-/* test_c_cfi.c - promises of cfi.h: right rows, and no load out of bounds. */
+/* test_c_cfi.c - promises of cfi.h: right rules, and no load out of bounds. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <link.h>
 #include <setjmp.h>

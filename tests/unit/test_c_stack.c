@@ -1,4 +1,4 @@
-/* test_c_stack.c - memo, walk, rows and threads on real stacks, against backtrace(); also by many threads while objects go. */
+/* test_c_stack.c - memo, walk, unwind rules and threads on real stacks, against backtrace(); also by many threads while objects go. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <execinfo.h>

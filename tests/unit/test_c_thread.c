@@ -1,4 +1,4 @@
-/* test_c_thread.c - gates and blocks: who has which, and when they go to others. */
+/* test_c_thread.c - gates and blocks: which thread has which, and when another thread gets them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <setjmp.h>

@@ -33,6 +33,8 @@
 #include "collector/tick.h"
 #include "collector/walk.h"
 
+#include "code_words.h"
+
 enum {
 	PAGES = 24,
 	WORDS = CPU_PAGE / 8,
@@ -47,18 +49,8 @@ extern void *__libc_stack_end;
 
 static struct walk_facts facts;
 static uint64_t codes[CODES];
-static uint64_t rng;
 static sigjmp_buf back;
 static volatile sig_atomic_t armed;
-
-static uint64_t
-draw(uint64_t below)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return rng % below;
-}
 
 static void
 on_fault(int number)
@@ -72,58 +64,17 @@ on_fault(int number)
 }
 
 static void
-on_nothing(int number)
-{
-	(void)number;
-}
-
-/* What handlers return to: the code with the kernel's signal frame. */
-static uint64_t
-restorer(void)
-{
-	struct {
-		void *handler;
-		uint64_t flags;
-		void *restorer;
-		uint64_t mask;
-	} kernel = {0};
-	struct sigaction act = {.sa_handler = on_nothing};
-
-	sigaction(SIGUSR2, &act, NULL);
-	if (syscall(SYS_rt_sigaction, SIGUSR2, NULL, &kernel, 8) != 0)
-		return 0;
-	return (uint64_t)(uintptr_t)kernel.restorer;
-}
-
-/* Addresses in code that is mapped: PLT, functions from their middle on. */
-static int
-some_code(struct dl_phdr_info *info, size_t bytes, void *arg)
-{
-	int *n = arg;
-
-	(void)bytes;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
-			continue;
-		for (int k = 0; k < 500 && *n < CODES / 2; k++)
-			codes[(*n)++] =
-			    info->dlpi_addr + p->p_vaddr + draw(p->p_memsz);
-	}
-	return 0;
-}
-
-static void
 gather_codes(void)
 {
 	const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
-	const uint64_t handler = restorer();
+	const uint64_t handler = code_words_restorer();
 	void *frames[32];
-	int seen = backtrace(frames, 32), n = 0;
+	struct code_words modules = {codes, 0, CODES / 2, 500};
+	int seen = backtrace(frames, 32), n;
 
 	assert_true(handler != 0 && vdso != 0 && seen > 2);
-	dl_iterate_phdr(some_code, &n);
+	dl_iterate_phdr(code_words_add, &modules);
+	n = modules.count;
 	while (n < CODES) {
 		switch (draw(8)) {
 		case 0:
@@ -280,7 +231,7 @@ try_layouts(struct thread *t, uint64_t seed)
 	const uint64_t count = getenv("SEEP_FULL") ? LAYOUTS_LONG : LAYOUTS;
 	struct region r = {.pages = PAGES};
 
-	rng = seed;
+	draw_seed = seed;
 	r.at = mmap(NULL, PAGES * CPU_PAGE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(r.at != MAP_FAILED);
@@ -480,7 +431,8 @@ half_a_signal_frame_is_no_frame(void **state)
 	char *p = mmap(NULL, 2 * CPU_PAGE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t *end = (uint64_t *)(void *)(p + CPU_PAGE);
-	struct cpu_frame c = {restorer(), (uint64_t)(uintptr_t)(end - 18), 0};
+	struct cpu_frame c = {
+	    code_words_restorer(), (uint64_t)(uintptr_t)(end - 18), 0};
 	struct thread *t = my_block();
 
 	(void)state;
@@ -521,7 +473,7 @@ start(void **state)
 	    stack.rlim_cur, *pthread_bytes, true};
 	walk_init(&facts);
 	thread_init(true, true);
-	rng = 1234567;
+	draw_seed = 1234567;
 	gather_codes();
 	sigaction(SIGSEGV, &fault, NULL);
 	sigaction(SIGBUS, &fault, NULL);

@@ -131,9 +131,10 @@ numbers_come_back_as_they_went(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N; i++) {
-		html_put(&blob, HTML_FRAME_LINE, values[i]);    /* plain */
-		html_put(&blob, HTML_SITE_STACK, values[i]);    /* delta */
-		html_put(&blob, HTML_SITE_FIRST_MS, values[i]); /* signed */
+		html_blob_put(&blob, HTML_FRAME_LINE, values[i]); /* plain */
+		html_blob_put(&blob, HTML_SITE_STACK, values[i]); /* delta */
+		html_blob_put(
+		    &blob, HTML_SITE_FIRST_MS, values[i]); /* signed */
 	}
 	b = written(&blob, "head");
 	assert_memory_equal(b.at, "\4\0\0\0head", 8);
@@ -166,7 +167,7 @@ any_length_is_packed(void **state)
 			x ^= x << 13;
 			x ^= x >> 7;
 			x ^= x << 17;
-			html_put(&blob, HTML_FRAME_LINE, x);
+			html_blob_put(&blob, HTML_FRAME_LINE, x);
 		}
 		b = written(&blob, "");
 		x = 88172645463325252u;

@@ -1,4 +1,4 @@
-/* test_invariants.c - figures that cannot be are told, half-done ones are not. */
+/* test_invariants.c - figures that cannot be are reported, unfinished ones are not. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>

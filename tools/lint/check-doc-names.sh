@@ -1,11 +1,12 @@
 #!/bin/bash
-# check-doc-names.sh - the map and the tour name only files and functions that exist.
+# check-doc-names.sh - the map and the tours name only files and functions that exist.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
 bad=0
-for page in docs/ARCHITECTURE.md docs/LIFE_OF_A_MALLOC.md CONTRIBUTING.md tests/README.md; do
+for page in docs/ARCHITECTURE.md docs/LIFE_OF_A_MALLOC.md docs/INSIDE_THE_COMMAND.md \
+	CONTRIBUTING.md tests/README.md; do
 	# words in backquotes: name_with_underscore, file.c, folder/file
 	while read -r word; do
 		case $word in

@@ -9,12 +9,12 @@
 
 #include "check/write.h"
 #include "export/export.h"
-#include "names/names.h"
-#include "report/diff.h"
-#include "report/growth.h"
+#include "json/diff_json.h"
+#include "json/growth_json.h"
 #include "json/json.h"
+#include "json/moments_table.h"
+#include "names/names.h"
 #include "report/site.h"
-#include "report/snapshots.h"
 #include "report/text.h"
 
 /*
@@ -108,7 +108,7 @@ jsons(struct session *s, struct names *names, size_t turn)
 	if (is_turn(turn, 0))
 		(void)json_write(out, s, names, &merged, "fuzz");
 	if (is_turn(turn, 1))
-		(void)growth_write_json(
+		(void)growth_json_write(
 		    out, s, names, &plain, &from, &to, "fuzz");
 }
 
@@ -125,14 +125,14 @@ diffs(struct session *s, struct names *names, size_t turn)
 
 	(void)diff_write(&page, &first, &all, names, &body);
 	if (is_turn(turn, 0))
-		(void)diff_write_json(
+		(void)diff_json_write(
 		    page.out, &all, &first, names, &body.view, "fuzz");
 	for (size_t i = SNAPSHOTS_EACH; i <= SNAPSHOTS_CUMULATIVE; i++)
 		if (is_turn(turn, i))
 			(void)snapshots_write(
 			    &page, row, 2, names, &body, (int)i);
 	if (is_turn(turn, 1))
-		(void)snapshots_write_json(page.out, row, 2, names, &body.view,
+		(void)moments_table_write(page.out, row, 2, names, &body.view,
 		    SNAPSHOTS_DELTAS, "fuzz");
 }
 

@@ -4,7 +4,6 @@
 /* flags: -fno-builtin */
 /* ledger: no */
 #include <execinfo.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -12,8 +11,9 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "../../lib/code_words.h"
 
 enum {
 	PAGE = 4096,
@@ -49,68 +49,19 @@ __asm__(".text\n"
         ".size malloc_on, .-malloc_on\n");
 
 static uintptr_t codes[CODES];
-static uint64_t rng = 88172645463325252;
 static char *area;
-
-static uint64_t
-draw(uint64_t below)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return rng % below;
-}
-
-static void
-on_nothing(int number)
-{
-	(void)number;
-}
-
-/* The code that handlers return to. */
-static uintptr_t
-restorer(void)
-{
-	struct {
-		void *handler;
-		uint64_t flags;
-		void *restorer;
-		uint64_t mask;
-	} kernel = {0};
-	struct sigaction act = {.sa_handler = on_nothing}, old;
-
-	sigaction(SIGUSR2, &act, &old);
-	syscall(SYS_rt_sigaction, SIGUSR2, NULL, &kernel, 8);
-	sigaction(SIGUSR2, &old, NULL);
-	return (uintptr_t)kernel.restorer;
-}
-
-static int
-some_code(struct dl_phdr_info *info, size_t bytes, void *arg)
-{
-	int *n = arg;
-
-	(void)bytes;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
-			continue;
-		for (int k = 0; k < 200 && *n < CODES / 2; k++)
-			codes[(*n)++] =
-			    info->dlpi_addr + p->p_vaddr + draw(p->p_memsz);
-	}
-	return 0;
-}
 
 static void
 gather_codes(void)
 {
-	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR), handler = restorer();
+	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR),
+	          handler = code_words_restorer();
 	void *frames[16];
-	int n = 0, seen = backtrace(frames, 16);
+	struct code_words modules = {codes, 0, CODES / 2, 200};
+	int n, seen = backtrace(frames, 16);
 
-	dl_iterate_phdr(some_code, &n);
+	dl_iterate_phdr(code_words_add, &modules);
+	n = modules.count;
 	for (; n < CODES; n++) {
 		uint64_t kind = draw(4);
 

@@ -2,32 +2,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T25 */
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/sendfile.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "../../lib/copy_file.h"
 
 enum { LIBS = 64, THREADS = 6 };
 
 static int (*touch[LIBS])(int);
 static int sums[THREADS];
-
-static void
-copy(const char *from, const char *to)
-{
-	struct stat st;
-	int in = open(from, O_RDONLY | O_CLOEXEC);
-	int out = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
-
-	if (in < 0 || out < 0 || fstat(in, &st) != 0 ||
-	    sendfile(out, in, NULL, (size_t)st.st_size) != st.st_size)
-		_exit(90);
-	close(in);
-	close(out);
-}
 
 static void *
 work(void *arg)
@@ -43,14 +28,13 @@ work(void *arg)
 int
 main(void)
 {
-	char from[4096], name[64];
+	char name[64];
 	void *lib[LIBS];
 	pthread_t t[THREADS];
 
-	snprintf(from, sizeof(from), "%s/tls_plugin.so", getenv("HOSTS"));
 	for (int i = 0; i < LIBS; i++) {
 		snprintf(name, sizeof(name), "./tls%d.so", i);
-		copy(from, name);
+		copy_file("tls_plugin.so", name);
 		lib[i] = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 		if (!lib[i]) {
 			puts(dlerror());

@@ -2,29 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T105 */
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void
-copy(const char *name, const char *to)
-{
-	char from[4096];
-	struct stat st;
-
-	snprintf(from, sizeof(from), "%s/%s", getenv("HOSTS"), name);
-	int in = open(from, O_RDONLY | O_CLOEXEC);
-	int out = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
-
-	if (in < 0 || out < 0 || fstat(in, &st) != 0 ||
-	    sendfile(out, in, NULL, (size_t)st.st_size) != st.st_size)
-		_exit(90);
-	close(in);
-	close(out);
-}
+#include "../../lib/copy_file.h"
 
 static void
 load(const char *path)
@@ -43,8 +26,8 @@ main(void)
 
 	mkdir("plugins", 0700);
 	mkdir("other", 0700);
-	copy("tls_plugin.so", "plugins/one.so");
-	copy("twin_plugin_a.so", "other/two.so");
+	copy_file("tls_plugin.so", "plugins/one.so");
+	copy_file("twin_plugin_a.so", "other/two.so");
 	load("./plugins/one.so");
 	if (chdir("other") != 0)
 		return 1;

@@ -3,29 +3,12 @@
 /* torture: T65 */
 /* flags: -Wl,--enable-new-dtags,-rpath,'$ORIGIN' */
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void
-copy(const char *name, const char *to)
-{
-	char from[4096];
-	struct stat st;
-
-	snprintf(from, sizeof(from), "%s/%s", getenv("HOSTS"), name);
-	int in = open(from, O_RDONLY | O_CLOEXEC);
-	int out = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
-
-	if (in < 0 || out < 0 || fstat(in, &st) != 0 ||
-	    sendfile(out, in, NULL, (size_t)st.st_size) != st.st_size)
-		_exit(90);
-	close(in);
-	close(out);
-}
+#include "../../lib/copy_file.h"
 
 int
 main(void)
@@ -37,8 +20,8 @@ main(void)
 	printf("from the program: %s\n",
 	    dlopen("tls_plugin.so", RTLD_NOW) ? "loaded" : dlerror());
 	mkdir("sub", 0700);
-	copy("runpath_plugin.so", "./one.so");
-	copy("tls_plugin.so", "./sub/two.so");
+	copy_file("runpath_plugin.so", "./one.so");
+	copy_file("tls_plugin.so", "./sub/two.so");
 	void *lib = dlopen("./one.so", RTLD_NOW);
 
 	if (!lib)

@@ -8,25 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lib/resident.h"
+
 static void *
 work(void *arg)
 {
 	for (int i = 0; i < 20; i++)
 		free(malloc(100 + (size_t)i));
 	return arg;
-}
-
-static long
-resident_kib(void)
-{
-	FILE *f = fopen("/proc/self/statm", "re");
-	long size, pages = 0;
-
-	if (f && fscanf(f, "%ld %ld", &size, &pages) != 2)
-		pages = 0;
-	if (f)
-		fclose(f);
-	return pages * 4;
 }
 
 static void

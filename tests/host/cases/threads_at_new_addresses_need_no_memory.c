@@ -11,6 +11,7 @@
 
 #define SITES(X) X(alloc_in_thread)
 #include "../../lib/ledger.h"
+#include "../../lib/resident.h"
 
 enum { STACK = 64 << 10 };
 
@@ -39,19 +40,6 @@ work(void *arg)
 {
 	deeper(10);
 	return arg;
-}
-
-static long
-resident_kib(void)
-{
-	FILE *f = fopen("/proc/self/statm", "re");
-	long size, pages = 0;
-
-	if (f && fscanf(f, "%ld %ld", &size, &pages) != 2)
-		pages = 0;
-	if (f)
-		fclose(f);
-	return pages * 4;
 }
 
 /* `kept` stacks stay mapped, as memory that somebody else might use */

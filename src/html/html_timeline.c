@@ -1,4 +1,4 @@
-/* html_line.c - the time line of a page: processes, and sites at moments. */
+/* html_timeline.c - the time line of a page: processes, and sites at moments. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,11 +22,11 @@ enum {
 static void
 put_point(struct html_blob *b, const struct process_point *p)
 {
-	html_put(b, HTML_POINT_TIME_US, p->time_us);
-	html_put(b, HTML_POINT_LIVE_BYTES, p->live_bytes);
-	html_put(b, HTML_POINT_LIVE_BLOCKS, p->live_blocks);
-	html_put(b, HTML_POINT_ALLOCATIONS, p->allocations);
-	html_put(b, HTML_POINT_ALLOCATED_BYTES, p->allocated_bytes);
+	html_blob_put(b, HTML_POINT_TIME_US, p->time_us);
+	html_blob_put(b, HTML_POINT_LIVE_BYTES, p->live_bytes);
+	html_blob_put(b, HTML_POINT_LIVE_BLOCKS, p->live_blocks);
+	html_blob_put(b, HTML_POINT_ALLOCATIONS, p->allocations);
+	html_blob_put(b, HTML_POINT_ALLOCATED_BYTES, p->allocated_bytes);
 }
 
 /* Keeps the highest point of each interval, the first and the last. */
@@ -281,12 +281,15 @@ put_changes(struct changes *c)
 	for (size_t i = 0; i < c->count; i++) {
 		const struct change *x = &c->list[i];
 
-		html_put(b, HTML_CHANGE_MOMENT, x->moment);
-		html_put(b, HTML_CHANGE_SITE, x->row);
-		html_put(b, HTML_CHANGE_ALLOCATIONS, (uint64_t)x->added[0]);
-		html_put(b, HTML_CHANGE_ALLOCATED_BYTES, (uint64_t)x->added[1]);
-		html_put(b, HTML_CHANGE_FREES, (uint64_t)x->added[2]);
-		html_put(b, HTML_CHANGE_FREED_BYTES, (uint64_t)x->added[3]);
+		html_blob_put(b, HTML_CHANGE_MOMENT, x->moment);
+		html_blob_put(b, HTML_CHANGE_SITE, x->row);
+		html_blob_put(
+		    b, HTML_CHANGE_ALLOCATIONS, (uint64_t)x->added[0]);
+		html_blob_put(
+		    b, HTML_CHANGE_ALLOCATED_BYTES, (uint64_t)x->added[1]);
+		html_blob_put(b, HTML_CHANGE_FREES, (uint64_t)x->added[2]);
+		html_blob_put(
+		    b, HTML_CHANGE_FREED_BYTES, (uint64_t)x->added[3]);
 	}
 }
 
@@ -335,7 +338,7 @@ put_input(struct html *h, uint32_t input)
 }
 
 int
-html_line_put(struct html *h)
+html_timeline_put(struct html *h)
 {
 	size_t most = POINTS_ALL / (h->group_count + 1);
 	int err = 0;

@@ -1,4 +1,4 @@
-/* test_page.c - promises of report/page.h, shorten.h, amount.h and ages.h. */
+/* test_layout.c - promises of report/layout.h, shorten.h, amount.h and ages.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <locale.h>
 #include <setjmp.h>

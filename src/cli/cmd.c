@@ -1,4 +1,4 @@
-/* commands.c - all commands, in the order in which help lists them. */
+/* cmd.c - all commands, in the order in which help lists them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 

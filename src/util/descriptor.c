@@ -1,6 +1,6 @@
 /* descriptor.c - bytes over a socket, with an open file beside them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/descriptor.h"
+#include "util/descriptor.h"
 
 #include <errno.h>
 #include <stdint.h>

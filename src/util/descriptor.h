@@ -1,7 +1,7 @@
 /* descriptor.h - bytes over a socket, with an open file beside them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_NAMES_DESCRIPTOR_H
-#define SEEP_NAMES_DESCRIPTOR_H
+#ifndef SEEP_UTIL_DESCRIPTOR_H
+#define SEEP_UTIL_DESCRIPTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_line.c - the time line: told in differences, replayed to the byte. */
+/* test_timeline.c - the time line: written as differences, replayed to the byte. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <setjmp.h>
@@ -537,7 +537,7 @@ check_course(const char *path, const struct host *h, uint64_t events)
 static uint64_t
 record_simulated(uint32_t sites, uint64_t seconds, uint64_t events)
 {
-	char path[] = "/tmp/test_line.XXXXXX";
+	char path[] = "/tmp/test_timeline.XXXXXX";
 	int fd = mkstemp(path);
 	struct recording_segment end = {.end_kind = RECORDING_END_EXITED};
 	uint64_t line_bytes = 0, now = 0, flushed = 0, done = 0;

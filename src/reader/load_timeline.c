@@ -1,4 +1,4 @@
-/* load_line.c - the time line of a recording: points, marks, missing ends. */
+/* load_timeline.c - the time line of a recording: points, marks, missing ends. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ _Static_assert(sizeof(((struct session_mark *)0)->label) ==
 
 /* Once something of the time line is missing, differences mean nothing. */
 int
-load_line(struct load *r, const void *bytes, size_t len)
+load_timeline(struct load *r, const void *bytes, size_t len)
 {
 	int err;
 
@@ -116,7 +116,7 @@ load_line(struct load *r, const void *bytes, size_t len)
 }
 
 int
-load_line_begin(struct load *r)
+load_timeline_begin(struct load *r)
 {
 	const struct replay_hooks hooks = {
 	    .context = r, .totals = on_totals, .mark = on_mark};
@@ -135,7 +135,7 @@ process_of(const struct load *r, const uint8_t uuid[16])
 }
 
 bool
-load_line_points(struct load *r)
+load_timeline_points(struct load *r)
 {
 	bool missing = false;
 
@@ -188,7 +188,7 @@ add_unfinished(struct load *r, const struct replay_process *x)
 }
 
 int
-load_line_unfinished(struct load *r)
+load_timeline_unfinished(struct load *r)
 {
 	const struct replay_hooks hooks = {
 	    .rows = true, .until_us = replay_time_us(r->replay)};
@@ -202,8 +202,8 @@ load_line_unfinished(struct load *r)
 	err = replay_new(&hooks, &again);
 	if (err < 0)
 		return err;
-	recording_rewind(r->bundle);
-	while ((err = recording_next(r->bundle, &type, &bytes, &len)) == 1) {
+	recording_rewind(r->recording);
+	while ((err = recording_next(r->recording, &type, &bytes, &len)) == 1) {
 		if (type == RECORDING_LINE &&
 		    replay_entry(again, bytes, len) == -ENOMEM) {
 			err = -ENOMEM;
@@ -225,7 +225,7 @@ load_line_unfinished(struct load *r)
 }
 
 void
-load_line_release(struct load *r)
+load_timeline_release(struct load *r)
 {
 	for (size_t i = 0; r->replay && i < replay_count(r->replay); i++) {
 		struct course *c = replay_process(r->replay, i)->context;

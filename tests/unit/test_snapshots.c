@@ -1,4 +1,4 @@
-/* test_moments.c - promises of the reader about pools and snapshots. */
+/* test_snapshots.c - promises of the reader about pools and snapshots. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* test_bundle.c - the recording: what is written is read, damage is told. */
+/* test_recording.c - a recording: what is written is read, and damage is reported. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ make_place(void **state)
 
 	if (!p)
 		return -1;
-	strcpy(p->dir, "/tmp/test_bundle.XXXXXX");
+	strcpy(p->dir, "/tmp/test_recording.XXXXXX");
 	if (!mkdtemp(p->dir))
 		return -1;
 	snprintf(p->file, sizeof(p->file), "%s/data", p->dir);

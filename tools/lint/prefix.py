@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""prefix.py - the name of a public function begins with the name of its file.
+
+Public means not static and declared in a header, or defined in a header. Four rules; `stem`
+is the name of the file without its ending:
+
+1. The name is `stem`, its plural, or one of these and an underscore and more.
+2. A module of several files (`view.c`, `view_stack.c`) has one prefix. A function in
+   `view_*` may begin with `view_` if `view.h` or `view_parts.h` of the same folder declares it.
+3. A file of src/json may put `json_` before its stem: `json_sites` is in src/json/sites.c.
+   So it is told from the module of the collector that has the same stem.
+4. FAMILIES below: each with the reason why its files keep another prefix.
+"""
+import glob
+import os
+import re
+import sys
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+
+# file or folder -> pattern of the names that it may define besides
+FAMILIES = {
+    # names that libc, libstdc++ and seep.h give
+    "src/collector/hook.c": r"(c|m|re|v|pv|aligned_)alloc|reallocarray|(posix_)?memalign"
+    r"|c?free|free_sized|free_aligned_sized|dl(close|open|mopen)|seep_cxx_\w+",
+    "src/collector/api.c": r"(seep|memtrail)_\w+",
+    # one interface, cpu.h, whatever the CPU
+    "src/cpu/": r"cpu_\w+",
+    # types and functions of the segment; its constants begin with SEG_
+    "src/trace/format.h": r"seg_\w+",
+    # pieces of JSON, written in every folder that writes JSON
+    "src/util/json_put.c": r"json_(string|shown|key|number|text|boolean|hex|time|list)",
+    # the parts of `seep record`, which record_run.h declares
+    "src/cli/record_": r"record_\w+",
+    # to be renamed to verdict_list_rate when its callers are at rest
+    "src/report/verdict_list.c": r"verdict_rate",
+}
+
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+CALLED = re.compile(r"\b([a-z]\w*)\s*\(")
+DEFINED = re.compile(r"^([a-z]\w*)\(")  # the style has a definition's name in column 0
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return COMMENT.sub(lambda m: "\n" * m.group().count("\n"), f.read())
+
+
+def definitions(text):
+    """(line, name, is static) of each function that the file defines."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        found = DEFINED.match(line)
+        if found and number:
+            yield number + 1, found.group(1), "static" in lines[number - 1].split()
+
+
+def declared_by(headers):
+    """Name -> headers that mention it as a function."""
+    names = {}
+    for header, text in headers.items():
+        for name in CALLED.findall(text):
+            names.setdefault(name, set()).add(header)
+    return names
+
+
+def begins_with(name, stem):
+    return re.fullmatch(rf"{stem}(s|es)?(_\w+)?", name) is not None
+
+
+def is_of_module(name, path, declared):
+    """Rule 2."""
+    folder, stem = os.path.dirname(path), os.path.basename(path)[:-2]
+    words = stem.split("_")
+    for count in range(1, len(words)):
+        module = "_".join(words[:count])
+        homes = {f"{folder}/{module}.h", f"{folder}/{module}_parts.h"}
+        if path.endswith(".h") and os.path.exists(f"{folder}/{module}.h"):
+            homes.add(path)
+        if begins_with(name, module) and homes & declared.get(name, set()):
+            return True
+    return False
+
+
+def is_right(name, path, declared):
+    stem = os.path.basename(path)[:-2]
+    if begins_with(name, stem) or is_of_module(name, path, declared):
+        return True
+    if path.startswith("src/json/") and begins_with(name, "json_" + stem):
+        return True
+    return any(path.startswith(family) and re.fullmatch(pattern, name)
+               for family, pattern in FAMILIES.items())
+
+
+def main():
+    headers = {h: read(h) for h in sorted(glob.glob("src/**/*.h", recursive=True)) + ["include/seep.h"]}
+    sources = {c: read(c) for c in sorted(glob.glob("src/**/*.c", recursive=True))}
+    declared = declared_by(headers)
+    functions = bad = 0
+    for path, text in {**headers, **sources}.items():
+        for line, name, is_static in definitions(text):
+            if path.endswith(".c") and (is_static or name not in declared):
+                continue
+            functions += 1
+            if not is_right(name, path, declared):
+                print(f"{path}:{line}: {name} does not begin with the name of its file", file=sys.stderr)
+                bad += 1
+    if functions < 500:  # the style changed, and this script no longer sees definitions
+        print(f"prefix.py: only {functions} public functions found", file=sys.stderr)
+        bad += 1
+    return 1 if bad else 0
+
+
+sys.exit(main())
