@@ -257,7 +257,7 @@ answer_of(const struct check *c, const struct check_command *o)
 	return c->fails ? CMD_YES : CMD_OK;
 }
 
-/* Mistakes are told before anything is read. */
+/* Reports mistakes before anything is read. */
 static void
 take_fail_on(struct check_command *o)
 {
@@ -276,7 +276,8 @@ take_fail_on(struct check_command *o)
 	}
 	if (o->any_live && o->fail_on.count > 0)
 		die(CMD_USAGE,
-		    "check: --any-live goes by no verdict, so not --fail-on");
+		    "check: --fail-on is not possible with --any-live, which "
+		    "ignores verdicts");
 }
 
 static int
@@ -332,9 +333,9 @@ run(const struct cmd *self, int argc, char **argv)
 		    o.exe.source);
 	if (o.fail_on.count > 0 && check->by_verdict_count == 0)
 		die(CMD_INPUT,
-		    "check: --fail-on needs verdicts: no command in it had a "
-		    "look at its exit; record it with: seep record --leaks "
-		    "CMD");
+		    "check: --fail-on needs verdicts, but no command in the "
+		    "input had a look at its exit; record it with: seep "
+		    "record --leaks CMD");
 	add_name_notes(check, names);
 	progress_end();
 	answer = answer_of(check, &o);
@@ -371,11 +372,11 @@ static const struct opts_option promises[] = {
     {"tolerance-bytes", 0, OPTS_SIZE, AT(tolerance_bytes), 0, "SIZE",
         "accept growth of up to SIZE in any case"},
     {"fail-on", 0, OPTS_LIST, AT(fail_on), 0, "possible|unjudged",
-        "with verdicts, fail on blocks that may be lost, too; or on processes "
-        "that nobody could look at"},
+        "if there are verdicts, also fail on blocks that may be lost "
+        "(possible), or on processes without a verdict (unjudged)"},
     {"any-live", 0, OPTS_FLAG, AT(any_live), 0, NULL,
-        "go by what is live at the end, even where the recording has verdicts "
-        "on what is lost"},
+        "count every block that is live at the end, even if the recording has "
+        "verdicts"},
     {0},
 };
 

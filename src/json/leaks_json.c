@@ -14,14 +14,15 @@
 
 enum { SCHEMA = 1 };
 
+/* `unit` is the key of the number of places. */
 static void
-put_sum(FILE *out, const char *name, const struct verdict_sum *s)
+put_sum(
+    FILE *out, const char *name, const char *unit, const struct verdict_sum *s)
 {
 	json_key(out, name);
 	(void)fprintf(out,
-	    "{\"places\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64
-	    "}",
-	    s->places, s->blocks, s->bytes);
+	    "{\"%s\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
+	    unit, s->places, s->blocks, s->bytes);
 }
 
 static void
@@ -29,9 +30,9 @@ put_sums(FILE *out, const char *name, const struct verdict_sums *s)
 {
 	json_key(out, name);
 	(void)fprintf(out, "{\"places\":%" PRIu64, s->shown.places);
-	put_sum(out, "shown", &s->shown);
-	put_sum(out, "suppressed", &s->suppressed);
-	put_sum(out, "filtered", &s->filtered);
+	put_sum(out, "shown", "places", &s->shown);
+	put_sum(out, "suppressed", "places", &s->suppressed);
+	put_sum(out, "filtered", "places", &s->filtered);
 	(void)putc('}', out);
 }
 
@@ -111,16 +112,6 @@ add_sum(struct verdict_sum *to, const struct verdict_sum *from)
 	to->bytes = capped_sum(to->bytes, from->bytes);
 }
 
-static void
-put_all(FILE *out, const char *name, const struct verdict_sum *sum)
-{
-	json_key(out, name);
-	(void)fprintf(out,
-	    "{\"sites\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64
-	    "}",
-	    sum->places, sum->blocks, sum->bytes);
-}
-
 /* Sums over all processes: what "sites" lists, and what is left out. */
 static void
 put_totals(FILE *out, const struct leaks_json *j)
@@ -137,9 +128,9 @@ put_totals(FILE *out, const struct leaks_json *j)
 		add_sum(&left_out, &l->possible.suppressed);
 		add_sum(&left_out, &l->possible.filtered);
 	}
-	put_all(out, "leaks", &leaks);
-	put_all(out, "possible", &possible);
-	put_all(out, "left_out", &left_out);
+	put_sum(out, "leaks", "sites", &leaks);
+	put_sum(out, "possible", "sites", &possible);
+	put_sum(out, "left_out", "sites", &left_out);
 }
 
 int

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/family.h"
 #include "util/capped.h"
 
 /* ---- sites ---- */
@@ -197,16 +198,9 @@ verdict_owner(const struct session *s, const struct process *p, uint32_t id)
 
 	/* a chain of parents that is longer than all processes is a circle */
 	for (size_t n = 0; x && n <= s->count; n++) {
-		const struct process *parent = NULL;
-
 		if (id >= x->header.first_id)
 			return x;
-		for (size_t i = 0; i < s->count && !parent; i++)
-			if (memcmp(s->processes[i]->header.uuid,
-			        x->header.parent_uuid,
-			        sizeof(x->header.uuid)) == 0)
-				parent = s->processes[i];
-		x = parent;
+		x = family_parent(s, x);
 	}
 	return NULL;
 }
