@@ -26,7 +26,7 @@ $(TOOLS): $(B)/tools/%: $(B)/obj/tests/tools/%.o $(TOOL_TEST_OBJ)
 TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
 GROUP := lint unit $(if $(SAN),,san fuzz) cli collector security host real
 .PHONY: check check-unit check-cli check-collector check-security check-host check-real check-lint verify
-check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
+check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(B)/real/lost.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
 	@B=$(B) tests/run $(GROUP)
 .PHONY: check-full
 check-full: ## all of it in its long form, fuzzers, a fresh Debian: hours; PARTS="check real verify fuzz fresh"
@@ -52,9 +52,10 @@ check-security: deps-check $(TESTED) $(HOSTS) $(TOOLS) ## the threat model of SE
 	@B=$(B) tests/run security
 check-host: deps-check $(TESTED) $(HOSTS) ## the torture cases: bare against traced
 	@B=$(B) tests/run host
-check-real: deps-check deps-real $(TESTED) $(B)/real/count.so ## real programs, bare and traced; writes docs/COMPATIBILITY.md
+check-real: deps-check deps-real $(TESTED) $(B)/real/count.so $(B)/real/lost.so ## real programs, bare and traced; writes docs/COMPATIBILITY.md
 	@SEEP_BUILD=$(abspath $(B)) tests/real/run --rounds 3 --write docs/COMPATIBILITY.md
-$(B)/real/count.so: tests/real/count.c
+	@SEEP_BUILD=$(abspath $(B)) tests/real/leaks
+$(B)/real/%.so: tests/real/%.c
 	@mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(WARN) -fPIC -shared -o $@ $< -ldl
 check-lint: deps-check $(LIBS)
 	@B=$(B) tests/run lint

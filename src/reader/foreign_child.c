@@ -136,6 +136,11 @@ foreign_confine(pid_t pid)
 	    CALLFILTER_ALLOW(SYS_write),
 	    CALLFILTER_ALLOW(SYS_clock_nanosleep),
 	    CALLFILTER_ALLOW(SYS_exit_group),
+	    CALLFILTER_EQUAL(SYS_ioctl, 0, 4),
+	    CALLFILTER_LOAD(args[1]),
+	    CALLFILTER_EQUAL((uint32_t)FOREIGN_PAGEMAP_SCAN, 0, 1),
+	    CALLFILTER_RETURN(SECCOMP_RET_ALLOW),
+	    CALLFILTER_RETURN(SECCOMP_RET_ERRNO | EPERM),
 	    /* the low half of a pid is all of it */
 	    CALLFILTER_EQUAL(SYS_process_vm_readv, 0, 3),
 	    CALLFILTER_LOAD(args[0]),

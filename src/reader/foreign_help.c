@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,6 +137,30 @@ add_run(struct foreign_window *w, uint64_t address, enum foreign_page kind)
 	return true;
 }
 
+/*
+ * The first page at or behind `from` that is there or swapped out, or `end`.
+ * Entries of pagemap cost time for pages that are not there, too: half a minute
+ * for a reserve of 8 TiB. A kernel before 6.7 cannot say it: `from`.
+ */
+static uint64_t
+next_present(const struct work *k, uint64_t from, uint64_t end)
+{
+	struct foreign_scan_region found = {0};
+	struct foreign_scan s = {.size = sizeof(s),
+	    .start = from,
+	    .end = end,
+	    .regions = (uintptr_t)&found,
+	    .region_count = 1,
+	    .max_pages = 1,
+	    .any_of = FOREIGN_SCAN_PRESENT | FOREIGN_SCAN_SWAPPED,
+	    .wanted = FOREIGN_SCAN_PRESENT | FOREIGN_SCAN_SWAPPED};
+	int n = ioctl(k->h->pagemap, FOREIGN_PAGEMAP_SCAN, &s);
+
+	if (n == 1 && found.start >= from && found.start < end)
+		return found.start;
+	return n == 0 && s.walk_end >= end ? end : from;
+}
+
 /* Up to a bound in pages and in runs: so an answer comes within its deadline. */
 static int
 list_present(struct work *k, uint64_t start, uint64_t end)
@@ -143,6 +168,7 @@ list_present(struct work *k, uint64_t start, uint64_t end)
 	enum { PIECE = 4096, PIECES_MAX = 256 };
 	static uint64_t states[PIECE];
 	struct foreign_window *w = k->w;
+	bool is_empty = false; /* the piece before had no page */
 
 	w->count = 0;
 	w->next = start;
@@ -150,20 +176,28 @@ list_present(struct work *k, uint64_t start, uint64_t end)
 	    end > ADDRESS_END)
 		return -EINVAL;
 	for (int piece = 0; piece < PIECES_MAX && w->next < end; piece++) {
-		size_t n = (end - w->next) / PAGE;
+		size_t n;
 		int err;
 
+		if (is_empty) {
+			w->next = next_present(k, w->next, end);
+			if (w->next == end)
+				break;
+		}
+		n = (end - w->next) / PAGE;
 		if (n > PIECE)
 			n = PIECE;
 		err = read_states(k, w->next, states, n);
 		if (err < 0)
 			return err;
+		is_empty = true;
 		for (size_t i = 0; i < n; i++) {
 			enum foreign_page kind = judge(k, states[i], w->next);
 
 			if (kind != FOREIGN_UNTOUCHED &&
 			    !add_run(w, w->next, kind))
 				return 0;
+			is_empty &= kind == FOREIGN_UNTOUCHED;
 			w->next += PAGE;
 		}
 	}

@@ -3,6 +3,8 @@
 #ifndef SEEP_READER_FOREIGN_PARTS_H
 #define SEEP_READER_FOREIGN_PARTS_H
 
+#include <sys/ioctl.h>
+
 #include "reader/foreign.h"
 
 enum {
@@ -36,6 +38,27 @@ struct foreign_helper {
 	uint64_t shm_device; /* of memfd and shared anonymous mappings */
 };
 
+/*
+ * PAGEMAP_SCAN of Linux 6.7, which older headers lack: which pages of a process
+ * are of some kind.
+ */
+struct foreign_scan {
+	uint64_t size, flags, start, end, walk_end;
+	uint64_t regions, region_count, max_pages;
+	uint64_t inverted, all_of, any_of, wanted;
+};
+
+struct foreign_scan_region {
+	uint64_t start, end, categories;
+};
+
+enum {
+	FOREIGN_SCAN_PRESENT = 8,
+	FOREIGN_SCAN_SWAPPED = 16,
+};
+
+#define FOREIGN_PAGEMAP_SCAN _IOWR('f', 16, struct foreign_scan)
+
 /* In the child; does not return. */
 void foreign_help(const struct foreign_helper *h) __attribute__((noreturn));
 
@@ -47,8 +70,8 @@ void foreign_help(const struct foreign_helper *h) __attribute__((noreturn));
 void foreign_enter(int *const *fds, size_t count);
 
 /*
- * From here on the child may read and write what it has open, read the memory
- * of this one process, rest, and exit. Where the kernel has no filters it may
+ * From here on the child may read and write what it has open, ask which pages of
+ * a process are there, read the memory of this one process, rest, and exit. Where the kernel has no filters it may
  * do more.
  */
 void foreign_confine(pid_t pid);

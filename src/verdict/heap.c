@@ -371,6 +371,28 @@ heap_find(const struct heap *h, uint64_t address)
 	return i;
 }
 
+int
+heap_note_other(struct heap *h, uint64_t address)
+{
+	const uint32_t *first = heap_first_of_page(h, address);
+	uint32_t i = HEAP_NO_BLOCK;
+	struct heap_span span;
+	int err;
+
+	if (first && heap_span_of_page(h, first, address, &span))
+		i = heap_find_in(h, &span, address);
+	if (i == HEAP_NO_BLOCK || h->blocks[i].address == address ||
+	    address - h->blocks[i].address != h->blocks[i].size)
+		return 0;
+	if (!h->taken) {
+		h->taken = heap_take(h, h->count / 8 + 1, 1, &err);
+		if (!h->taken)
+			return err;
+	}
+	h->taken[i / 8] |= (uint8_t)(1u << i % 8);
+	return 0;
+}
+
 /* ---- life ----------------------------------------------------------------- */
 
 static int
@@ -458,6 +480,7 @@ heap_free(struct heap *h)
 	free(h->roots.at);
 	free(h->begin);
 	free(h->reach);
+	free(h->taken);
 	free(h->detail);
 	free(h);
 }

@@ -53,6 +53,7 @@ enum heap_part {
 	HEAP_ROOT,
 	HEAP_WEAK_ROOT,
 	HEAP_BLOCKS,
+	HEAP_CODE, /* roots that are instructions: pointers at any byte */
 };
 
 struct heap;
@@ -86,6 +87,12 @@ int64_t heap_find(const struct heap *h, uint64_t address);
  */
 int heap_scan(struct heap *h, enum heap_part part, uint64_t address,
     const void *bytes, size_t len);
+
+/*
+ * Another block begins here, which is not in the heap: a pointer to this address
+ * is not one past the end of the block before. -ENOMEM, -E2BIG.
+ */
+int heap_note_other(struct heap *h, uint64_t address);
 
 /* A pointer that is in no memory: in a register, or kept by the kernel. */
 int heap_root(struct heap *h, uint64_t word);

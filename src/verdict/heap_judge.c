@@ -38,7 +38,8 @@ add_possible(
 {
 	uint32_t to = heap_edge_to(edge);
 
-	if (h->reach[to] != HEAP_LOST)
+	if (h->reach[to] != HEAP_LOST ||
+	    (heap_edge_kind(edge) == HEAP_PAST_END && heap_end_is_taken(h, to)))
 		return n;
 	if (why == HEAP_CERTAIN)
 		why = heap_edge_kind(edge);
@@ -65,41 +66,57 @@ is_past_end(const struct heap *h, size_t i)
 	return h->reach[i] == HEAP_POSSIBLE && h->detail[i] == HEAP_PAST_END;
 }
 
-/* One bit for each site. */
-static bool
-has_bit(const uint8_t *bits, uint32_t site)
+/* Of one site. */
+struct ends {
+	uint32_t past; /* blocks held by a pointer to their end alone */
+	uint32_t lost; /* lost blocks to whose end nothing points */
+};
+
+/*
+ * A pointer to the beginning of a block, right behind a lost one: it may be meant
+ * as the end of that. Only noted here, in the place of the role that lost blocks
+ * get later.
+ */
+static void
+note_seam(struct heap *h, uint32_t edge)
 {
-	return bits[site / 8] >> site % 8 & 1;
+	uint32_t to = heap_edge_to(edge);
+
+	if (heap_edge_kind(edge) == HEAP_AT_SEAM &&
+	    h->reach[to - 1] == HEAP_LOST)
+		h->detail[to - 1] = HEAP_AT_SEAM;
+	else if (heap_edge_kind(edge) == HEAP_PAST_END &&
+	    h->reach[to] == HEAP_LOST)
+		h->detail[to] = HEAP_AT_SEAM;
 }
 
-/* A pointer to the seam of two blocks: does the first one need it? */
-static size_t
-add_at_seam(struct heap *h, uint32_t *stack, size_t n, uint32_t edge,
-    const uint8_t *sites)
+static void
+note_seams(struct heap *h)
 {
-	uint32_t before = heap_edge_to(edge) - 1;
-
-	if (heap_edge_kind(edge) != HEAP_AT_SEAM ||
-	    h->reach[before] != HEAP_LOST ||
-	    !has_bit(sites, h->blocks[before].site))
-		return n;
-	set_reach(h, before, HEAP_POSSIBLE, HEAP_PAST_END);
-	stack[n++] = before;
-	return n;
+	for (size_t i = 0; i < h->roots.count; i++)
+		note_seam(h, h->roots.at[i]);
+	for (size_t i = 0; i < h->count; i++) {
+		if (h->reach[i] == HEAP_LOST)
+			continue;
+		for (uint64_t k = h->begin[i]; k < h->begin[i + 1]; k++)
+			note_seam(h, h->edges.at[k]);
+	}
 }
 
 /*
  * Where blocks lie without gaps, a pointer to the beginning of one may be meant
  * as one past the end of the block before it. It counts as that for sites that
- * are known to keep such pointers: another block of theirs is held by one, and
- * by nothing else. Else every lost block with a neighbour would be in doubt.
+ * are known to keep such pointers: at least as many of their blocks are held by
+ * one, and by nothing else, as are lost with no pointer to their end. Fewer of
+ * them are lost blocks behind which another one was just freed. Else every lost
+ * block with a neighbour would be in doubt.
  */
 static int
 mark_seams(struct heap *h, uint32_t *stack)
 {
 	uint32_t last = 0;
 	bool any = false;
-	uint8_t *sites;
+	struct ends *sites;
 	size_t n = 0;
 	int err;
 
@@ -110,26 +127,30 @@ mark_seams(struct heap *h, uint32_t *stack)
 	}
 	if (!any)
 		return 0;
-	sites = heap_take(h, (size_t)last / 8 + 1, 1, &err);
+	sites = heap_take(h, (size_t)last + 1, sizeof(*sites), &err);
 	if (!sites)
 		return err;
+	note_seams(h);
 	for (size_t i = 0; i < h->count; i++) {
-		uint32_t site = h->blocks[i].site;
+		struct ends *e = &sites[h->blocks[i].site];
 
-		if (is_past_end(h, i))
-			sites[site / 8] |= (uint8_t)(1u << site % 8);
+		e->past += is_past_end(h, i);
+		e->lost += h->reach[i] == HEAP_LOST && h->detail[i] == 0;
 	}
-	for (size_t i = 0; i < h->roots.count; i++)
-		n = add_at_seam(h, stack, n, h->roots.at[i], sites);
 	for (size_t i = 0; i < h->count; i++) {
-		if (h->reach[i] == HEAP_LOST)
+		const struct ends *e = &sites[h->blocks[i].site];
+
+		if (h->reach[i] != HEAP_LOST || h->detail[i] == 0)
 			continue;
-		for (uint64_t k = h->begin[i]; k < h->begin[i + 1]; k++)
-			n = add_at_seam(h, stack, n, h->edges.at[k], sites);
+		h->detail[i] = 0;
+		if (e->past == 0 || e->past < e->lost)
+			continue;
+		set_reach(h, (uint32_t)i, HEAP_POSSIBLE, HEAP_PAST_END);
+		stack[n++] = (uint32_t)i;
 	}
 	mark_possible(h, stack, n);
 	free(sites);
-	heap_give(h, (uint64_t)last / 8 + 1);
+	heap_give(h, ((uint64_t)last + 1) * sizeof(*sites));
 	return 0;
 }
 

@@ -105,7 +105,16 @@ struct heap {
 
 	uint8_t *reach;
 	uint8_t *detail; /* role of a lost one, weak kind of a possible one */
+	uint8_t
+	    *taken; /* a bit for each block: see heap_note_other(); or NULL */
 };
+
+/* Does a block that is not in the heap begin right behind this one? */
+static inline bool
+heap_end_is_taken(const struct heap *h, uint32_t i)
+{
+	return h->taken && h->taken[i / 8] >> i % 8 & 1;
+}
 
 /* Zeroed; NULL with *err. Counted against the bound of this heap. */
 void *heap_take(struct heap *h, size_t count, size_t size, int *err);

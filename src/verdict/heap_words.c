@@ -198,12 +198,30 @@ scan_heap(
 	return err;
 }
 
+/*
+ * A compiler at run time writes pointers into its instructions, where they begin
+ * at any byte. What does not begin at a multiple of eight is weak, as elsewhere.
+ */
+static int
+scan_code(struct heap *h, uint64_t address, const void *bytes, size_t len)
+{
+	int err =
+	    scan_words(h, HEAP_NO_BLOCK, address, bytes, len, HEAP_CERTAIN);
+
+	for (size_t i = 1; i < 4 && i < len && err == 0; i++)
+		err = scan_words(h, HEAP_NO_BLOCK, address,
+		    (const unsigned char *)bytes + i, len - i, HEAP_MISALIGNED);
+	return err;
+}
+
 int
 heap_scan(struct heap *h, enum heap_part part, uint64_t address,
     const void *bytes, size_t len)
 {
 	if (part == HEAP_BLOCKS)
 		return scan_heap(h, address, bytes, len);
+	if (part == HEAP_CODE)
+		return scan_code(h, address, bytes, len);
 	return scan_words(h, HEAP_NO_BLOCK, address, bytes, len,
 	    part == HEAP_WEAK_ROOT ? HEAP_BELOW_SP : HEAP_CERTAIN);
 }

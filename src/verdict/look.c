@@ -11,6 +11,7 @@
 #include "reader/live_map.h"
 #include "reader/procfs.h"
 #include "util/clock.h"
+#include "verdict/fresh.h"
 #include "verdict/kernel.h"
 #include "verdict/owned.h"
 #include "verdict/pass.h"
@@ -21,7 +22,8 @@ enum {
 	PAGE = FOREIGN_PAGE_BYTES,
 	REST_US = 100,
 	PIECE_PAGES = 16,
-	RING_LEAST = PAGE, /* of a ring that is not mapped */
+	RING_LEAST = PAGE,    /* of a ring that is not mapped */
+	FILES_MOST = 1 << 30, /* bytes of shared files that are read */
 };
 
 /*
@@ -40,6 +42,7 @@ struct look {
 	struct threads threads; /* of a look without a stop */
 	struct heap *heap;
 	struct owned *owned;
+	struct ranges files; /* pages of files that the process may write */
 	struct look_seen *seen;
 	struct fault *where;
 };
@@ -86,14 +89,19 @@ too_large(const struct look *l, const char *what)
 	    (unsigned long long)(l->o->max_bytes >> 20));
 }
 
+static uint64_t
+map_budget(const struct look *l)
+{
+	return MAP_BUDGET_NS + procfs_resident(l->pid) * MAP_NS_PER_BYTE;
+}
+
 static int
 read_blocks(struct look *l)
 {
 	struct block_list list = {.most = l->o->max_bytes / 48};
 	struct live_map m = {
 	    .each = add_block, .arg = &list, .wants_inherited = true};
-	uint64_t budget_ns =
-	    MAP_BUDGET_NS + procfs_resident(l->pid) * MAP_NS_PER_BYTE;
+	uint64_t budget_ns = map_budget(l);
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int err = live_map_read(&m, l->pid, l->header, budget_ns);
 
@@ -136,7 +144,7 @@ count_unread(
 	else if (kind == FOREIGN_REFUSED)
 		l->seen->unreadable_bytes += bytes;
 	else if (kind == FOREIGN_FILE && a && a->kind == ROOTS_SHARED &&
-	    a->can_write)
+	    a->can_write && ranges_add(&l->files, address, address + bytes) < 0)
 		l->seen->unreadable_bytes += bytes;
 }
 
@@ -226,7 +234,7 @@ pass_roots(struct look *l, struct pass *p)
 {
 	const struct threads *t =
 	    l->o->stop ? &l->o->stop->threads : &l->threads;
-	struct roots_plan plan = {{0}, {0}};
+	struct roots_plan plan = {{0}, {0}, {0}};
 	struct ranges not = {0};
 	int err = owned_settle(l->owned, l->pid, l->memory, &l->areas,
 	    l->seen->heads_only, &not, l->where);
@@ -237,12 +245,91 @@ pass_roots(struct look *l, struct pass *p)
 		err = roots_plan(&l->areas, &not, t->pointers, t->count, &plan);
 	if (err == 0)
 		err = pass_ranges(p, &plan.certain, HEAP_ROOT);
+	if (err == 0)
+		err = pass_ranges(p, &plan.code, HEAP_CODE);
 	if (err == 0 && !l->o->skip_dead)
 		err = pass_ranges(p, &plan.weak, HEAP_WEAK_ROOT);
 	if (err == 0)
 		err = pass_flush(p);
 	ranges_release(&not );
 	roots_plan_release(&plan);
+	return err;
+}
+
+/*
+ * Pointers may also be in a file that is mapped to be shared and written. Only
+ * pages that the process has are read, so its file system is not called; but a
+ * page may be taken away just then, and come back never. So a reader of its own
+ * reads them, last, and where it fails only these are not read.
+ */
+static void
+unread_file(void *context, uint64_t address, uint64_t bytes, int kind)
+{
+	struct look *l = context;
+
+	(void)address;
+	(void)kind;
+	l->seen->unreadable_bytes += bytes;
+}
+
+static int
+pass_files(struct look *l)
+{
+	const struct pass_visitor visitor = {
+	    .scan = scan, .unread = unread_file, .context = l};
+	const struct foreign_options reading = {.piece_pages = PIECE_PAGES,
+	    .rest_us = l->o->stop ? 0 : REST_US,
+	    .with_files = true};
+	uint64_t read = 0, all = 0;
+	struct foreign *memory = NULL;
+	struct pass *p = NULL;
+	struct fault why;
+	int err;
+
+	if (l->files.count == 0)
+		return 0;
+	ranges_settle(&l->files);
+	err = foreign_open(l->pid, &reading, &memory, &why);
+	if (err == 0)
+		err = pass_new(memory, &visitor, &why, &p);
+	for (size_t i = 0; i < l->files.count; i++) {
+		const struct range *r = &l->files.at[i];
+
+		all += r->end - r->start;
+		if (err == 0 && all <= FILES_MOST) {
+			err = pass_add(p, HEAP_ROOT, r->start, r->end);
+			read = all;
+		}
+	}
+	if (err == 0)
+		err = pass_flush(p);
+	pass_free(p);
+	foreign_close(memory);
+	if (err == -ETIMEDOUT || err == -EIO) {
+		err = 0;
+		read = 0;
+	}
+	l->seen->unreadable_bytes += all - read;
+	return err;
+}
+
+/* What the process has got meanwhile; where it is stopped it gets nothing. */
+static int
+pass_fresh(struct look *l, struct pass *p)
+{
+	struct ranges fresh = {0};
+	int err = fresh_ranges(l->pid, l->header, l->heap, map_budget(l),
+	    l->o->max_bytes / 48, &fresh, l->where);
+
+	if (err == -EFAULT)
+		err = -ESRCH;
+	if (err == -E2BIG)
+		err = too_large(l, "its new blocks are too many");
+	if (err == 0)
+		err = pass_ranges(p, &fresh, HEAP_ROOT);
+	if (err == 0)
+		err = pass_flush(p);
+	ranges_release(&fresh);
 	return err;
 }
 
@@ -259,6 +346,10 @@ pass_all(struct look *l)
 	err = pass_blocks(l, p);
 	if (err == 0)
 		err = pass_roots(l, p);
+	if (err == 0)
+		err = pass_files(l);
+	if (err == 0 && !l->o->stop)
+		err = pass_fresh(l, p);
 	pass_free(p);
 	return err;
 }
@@ -301,6 +392,9 @@ add_words(struct look *l)
 
 	for (size_t i = 0; i < t->word_count && err == 0; i++)
 		err = heap_root(l->heap, t->words[i]);
+	/* a stack may be a block */
+	for (size_t i = 0; i < t->count && err == 0; i++)
+		err = heap_root(l->heap, t->pointers[i]);
 	if (err == 0)
 		err = ignored_read(l->pid, l->header, add_ignored, l, l->where);
 	if (err == -ENOTSUP || err == -EFAULT)
@@ -394,6 +488,7 @@ look_take(pid_t pid, const struct seg_header *header,
 	heap_free(l.heap);
 	owned_free(l.owned);
 	roots_release(&l.areas);
+	ranges_release(&l.files);
 	threads_release(&l.threads);
 	foreign_close(l.memory);
 	return err;

@@ -26,9 +26,11 @@ struct owned {
 	const struct heap *heap;
 	const struct seg_header *header;
 	bool is_glibc;
-	size_t next;         /* the block whose header comes next */
-	struct ranges all;   /* mappings of large chunks; pages with blocks */
-	struct ranges heaps; /* where heaps of other arenas may begin */
+	size_t next;          /* the block whose header comes next */
+	struct ranges all;    /* mappings of large chunks; pages with blocks */
+	struct ranges heaps;  /* where heaps of other arenas may begin */
+	struct ranges fences; /* one byte each, see note_fences() */
+	uint64_t top; /* the chunk at the end of the first arena, 0: unknown */
 };
 
 int
@@ -53,6 +55,7 @@ owned_free(struct owned *o)
 		return;
 	ranges_release(&o->all);
 	ranges_release(&o->heaps);
+	ranges_release(&o->fences);
 	free(o);
 }
 
@@ -112,13 +115,37 @@ note_header(struct owned *o, const struct heap_block *b, const uint64_t *words)
 	return add(&o->all, page_down(chunk), page_up(b->address + b->size));
 }
 
+/*
+ * A program may take memory by sbrk() itself. glibc notices when it needs more:
+ * it ends what it had, at the end of a page, with two chunks of 16 bytes, and
+ * goes on behind what the program has taken.
+ */
+static int
+note_fences(struct owned *o, uint64_t address, const uint8_t *bytes, size_t len)
+{
+	enum { FENCE_BYTES = 32, FENCE_SIZE = 16 | 1 };
+	int err = 0;
+
+	for (uint64_t at = page_up(address + FENCE_BYTES);
+	     at <= address + len && err == 0; at += PAGE) {
+		uint64_t w[FENCE_BYTES / 8];
+
+		memcpy(w, bytes + (at - FENCE_BYTES - address), sizeof(w));
+		if (w[1] == FENCE_SIZE && w[3] == FENCE_SIZE &&
+		    heap_find(o->heap, at - FENCE_BYTES) < 0 &&
+		    heap_find(o->heap, at - 1) < 0)
+			err = ranges_add(&o->fences, at, at + 1);
+	}
+	return err;
+}
+
 int
 owned_note_headers(
     struct owned *o, uint64_t address, const uint8_t *bytes, size_t len)
 {
 	const struct heap_block *b = heap_blocks(o->heap);
 	uint64_t end = address + len;
-	int err = 0;
+	int err = o->is_glibc ? note_fences(o, address, bytes, len) : 0;
 
 	while (o->is_glibc && o->next < heap_count(o->heap) && err == 0) {
 		uint64_t chunk = b[o->next].address - OWNED_HEADER;
@@ -178,6 +205,109 @@ read_heaps(struct owned *o, struct foreign *memory, struct fault *where)
 	return err;
 }
 
+/* The pages of "[heap]" that have no block were not read for their headers. */
+static int
+find_fences(struct owned *o, struct foreign *memory, const struct range *heap,
+    struct fault *where)
+{
+	struct ranges whole = {0}, rest = {0};
+	int err = ranges_add(&whole, heap->start, heap->end);
+
+	if (err == 0)
+		err = ranges_subtract(&whole, &o->all, &rest);
+	for (size_t i = 0; i < rest.count && err == 0; i++) {
+		uint64_t at = rest.at[i].start, end = rest.at[i].end;
+
+		while (at < end && err == 0) {
+			struct foreign_range r = {at, (end - at) / PAGE};
+			struct foreign_batch b;
+
+			if (r.pages > FOREIGN_BATCH_PAGES)
+				r.pages = FOREIGN_BATCH_PAGES;
+			if (r.pages == 0)
+				break;
+			err = foreign_read(memory, &r, 1, &b, where);
+			if (err == 0)
+				err =
+				    note_fences(o, at, b.bytes, b.count * PAGE);
+			at += r.pages * PAGE;
+		}
+	}
+	ranges_release(&whole);
+	ranges_release(&rest);
+	return err;
+}
+
+/* Before glibc has noticed, its last chunk ends where the program's begins. */
+static int
+find_top(struct owned *o, struct foreign *memory, const struct range *heap,
+    struct fault *where)
+{
+	struct foreign_range r = {page_down(o->top + 8), 1};
+	struct foreign_batch b;
+	uint64_t size;
+	int err;
+
+	if (o->top % OWNED_HEADER || o->top < heap->start ||
+	    o->top + OWNED_HEADER > heap->end)
+		return 0;
+	err = foreign_read(memory, &r, 1, &b, where);
+	if (err < 0 || b.pages[0] != FOREIGN_READ)
+		return err;
+	memcpy(&size, b.bytes + (o->top + 8 - r.start), sizeof(size));
+	size &= ~(uint64_t)CHUNK_FLAGS;
+	if (size == 0 || size >= heap->end - o->top || (o->top + size) % PAGE)
+		return 0;
+	return ranges_add(&o->fences, o->top + size, o->top + size + 1);
+}
+
+/* From a fence up to the next block: of the program. */
+static int
+add_foreign(struct owned *o, const struct range *heap, struct ranges *ret)
+{
+	const struct heap_block *b = heap_blocks(o->heap);
+	size_t count = heap_count(o->heap), k = 0;
+	int err = 0;
+
+	ranges_settle(&o->fences);
+	for (size_t i = 0; i < o->fences.count && err == 0; i++) {
+		uint64_t from = o->fences.at[i].start, to = heap->end;
+
+		if (from < heap->start || from >= heap->end)
+			continue;
+		while (k < count && b[k].address < from)
+			k++;
+		if (k < count && b[k].address - OWNED_HEADER < to)
+			to = b[k].address - OWNED_HEADER;
+		err = ranges_add(ret, from, to);
+	}
+	return err;
+}
+
+/* "[heap]", less what the program has taken there itself. */
+static int
+add_break(struct owned *o, struct foreign *memory,
+    const struct roots_areas *areas, struct ranges *foreign, struct ranges *ret,
+    struct fault *where)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < areas->count && err == 0; i++) {
+		struct range heap = {areas->at[i].start, areas->at[i].end};
+
+		if (areas->at[i].kind != ROOTS_HEAP)
+			continue;
+		err = find_fences(o, memory, &heap, where);
+		if (err == 0)
+			err = find_top(o, memory, &heap, where);
+		if (err == 0)
+			err = add_foreign(o, &heap, foreign);
+		if (err == 0)
+			err = ranges_add(ret, heap.start, heap.end);
+	}
+	return err;
+}
+
 enum { LIBC_PAGES_MAX = 512 };
 
 /* libc's data and bss: the first arena's state is there. */
@@ -198,9 +328,14 @@ add_first_arena(struct owned *o, struct foreign *memory,
 		if (r.pages > LIBC_PAGES_MAX)
 			r.pages = LIBC_PAGES_MAX;
 		err = foreign_read(memory, &r, 1, &b, where);
-		if (err == 0 &&
-		    roots_find_arena(r.start, b.bytes, b.count * PAGE, &found))
-			err = ranges_add(&o->all, found.start, found.end);
+		if (err < 0 ||
+		    !roots_find_arena(r.start, b.bytes, b.count * PAGE, &found))
+			continue;
+		err = ranges_add(&o->all, found.start, found.end);
+		memcpy(&o->top,
+		    b.bytes + (found.start - r.start) +
+		        ROOTS_ARENA_TOP * sizeof(uint64_t),
+		    sizeof(o->top));
 	}
 	return err;
 }
@@ -244,6 +379,29 @@ add_ours(const struct owned *o, pid_t pid, struct ranges *ret)
 	return err == -ENOTSUP || err == -EFAULT ? 0 : err;
 }
 
+static int
+add_glibc(struct owned *o, struct foreign *memory,
+    const struct roots_areas *areas, struct ranges *ret, struct fault *where)
+{
+	struct ranges all = {0}, foreign = {0};
+	int err = read_heaps(o, memory, where);
+
+	if (err == 0)
+		err = add_first_arena(o, memory, areas, where);
+	ranges_settle(&o->all);
+	if (err == 0)
+		err = add_break(o, memory, areas, &foreign, &all, where);
+	for (size_t i = 0; i < o->all.count && err == 0; i++)
+		err = ranges_add(&all, o->all.at[i].start, o->all.at[i].end);
+	ranges_settle(&all);
+	ranges_settle(&foreign);
+	if (err == 0)
+		err = ranges_subtract(&all, &foreign, ret);
+	ranges_release(&all);
+	ranges_release(&foreign);
+	return err;
+}
+
 int
 owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
     const struct roots_areas *areas, bool blocks_only, struct ranges *ret,
@@ -258,18 +416,8 @@ owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
 		err = add_blocks(o, true, ret);
 	if (err == 0 && !blocks_only && !o->is_glibc)
 		err = jemalloc_ranges(memory, areas, ret, where);
-	if (!blocks_only && o->is_glibc) {
-		err = read_heaps(o, memory, where);
-		if (err == 0)
-			err = add_first_arena(o, memory, areas, where);
-		for (size_t i = 0; i < areas->count && err == 0; i++)
-			if (areas->at[i].kind == ROOTS_HEAP)
-				err = ranges_add(
-				    ret, areas->at[i].start, areas->at[i].end);
-		for (size_t i = 0; i < o->all.count && err == 0; i++)
-			err = ranges_add(
-			    ret, o->all.at[i].start, o->all.at[i].end);
-	}
+	if (!blocks_only && o->is_glibc)
+		err = add_glibc(o, memory, areas, ret, where);
 	if (err == 0)
 		err = add_ours(o, pid, ret);
 	ranges_settle(ret);

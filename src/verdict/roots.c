@@ -82,6 +82,7 @@ roots_parse(char *text, struct roots_areas *ret)
 		    .kind = kind_of(&m),
 		    .can_read = m.rights[0] == 'r',
 		    .can_write = m.rights[1] == 'w',
+		    .can_execute = m.rights[2] == 'x',
 		    .is_libc = m.inode && is_named(m.path, "libc.so.6"),
 		    .is_file = m.inode != 0};
 	}
@@ -152,7 +153,7 @@ begin_of(const struct roots_areas *a, size_t i, const uint64_t *pointers,
 
 static int
 add_areas(const struct roots_areas *a, const uint64_t *pointers, size_t count,
-    struct ranges *certain, struct ranges *weak)
+    struct roots_plan *all)
 {
 	int err = 0;
 
@@ -164,9 +165,11 @@ add_areas(const struct roots_areas *a, const uint64_t *pointers, size_t count,
 			continue;
 		if (count > 0)
 			begin = begin_of(a, i, pointers, count);
-		err = ranges_add(weak, x->start, begin);
+		err = ranges_add(&all->weak, x->start, begin);
 		if (err == 0)
-			err = ranges_add(certain, begin, x->end);
+			err = ranges_add(
+			    x->can_execute ? &all->code : &all->certain, begin,
+			    x->end);
 	}
 	return err;
 }
@@ -175,17 +178,19 @@ int
 roots_plan(const struct roots_areas *a, const struct ranges * not,
     const uint64_t *pointers, size_t count, struct roots_plan *ret)
 {
-	struct ranges certain = {0}, weak = {0};
-	int err = add_areas(a, pointers, count, &certain, &weak);
+	struct roots_plan all = {{0}, {0}, {0}};
+	int err = add_areas(a, pointers, count, &all);
 
-	ranges_settle(&certain);
-	ranges_settle(&weak);
+	ranges_settle(&all.certain);
+	ranges_settle(&all.code);
+	ranges_settle(&all.weak);
 	if (err == 0)
-		err = ranges_subtract(&certain, not, &ret->certain);
+		err = ranges_subtract(&all.certain, not, &ret->certain);
 	if (err == 0)
-		err = ranges_subtract(&weak, not, &ret->weak);
-	ranges_release(&certain);
-	ranges_release(&weak);
+		err = ranges_subtract(&all.code, not, &ret->code);
+	if (err == 0)
+		err = ranges_subtract(&all.weak, not, &ret->weak);
+	roots_plan_release(&all);
 	if (err < 0)
 		roots_plan_release(ret);
 	return err;
@@ -195,6 +200,7 @@ void
 roots_plan_release(struct roots_plan *p)
 {
 	ranges_release(&p->certain);
+	ranges_release(&p->code);
 	ranges_release(&p->weak);
 }
 
@@ -208,7 +214,6 @@ roots_plan_release(struct roots_plan *p)
  * and two sums.
  */
 enum {
-	ARENA_TOP = 12,
 	ARENA_BINS = 14,
 	ARENA_BIN_COUNT = 127,
 	ARENA_NEXT = ARENA_BINS + 2 * ARENA_BIN_COUNT + 2,

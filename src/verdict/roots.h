@@ -24,7 +24,7 @@ enum roots_kind {
 struct roots_area {
 	uint64_t start, end;
 	enum roots_kind kind;
-	bool can_read, can_write;
+	bool can_read, can_write, can_execute;
 	bool is_libc; /* of the C library's file */
 	bool is_file; /* there is a file behind it */
 };
@@ -46,13 +46,13 @@ const struct roots_area *roots_at(
     const struct roots_areas *a, uint64_t address);
 
 /*
- * What to scan: `certain`, and `weak` for the parts of stacks below the stack
- * pointer. `pointers` are those of threads that do not run; a stack without one
+ * What to scan: `certain`, `code` for what can be executed, and `weak` for the
+ * parts of stacks below the stack pointer. `pointers` are those of threads that do not run; a stack without one
  * is scanned whole. Without what is in `not`, which is settled. The results,
  * empty before, are settled. -ENOMEM.
  */
 struct roots_plan {
-	struct ranges certain, weak;
+	struct ranges certain, code, weak;
 };
 int roots_plan(const struct roots_areas *a, const struct ranges * not,
     const uint64_t *pointers, size_t count, struct roots_plan *ret);
@@ -63,6 +63,8 @@ void roots_plan_release(struct roots_plan *p);
  * chunks, whose headers overlap the block before. Finds it in `bytes`, memory of
  * libc at `address`; false: it is not there.
  */
+enum { ROOTS_ARENA_TOP = 12 }; /* word: the chunk new ones are cut from */
+
 bool roots_find_arena(
     uint64_t address, const void *bytes, size_t len, struct range *ret);
 

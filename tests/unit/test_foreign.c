@@ -175,6 +175,46 @@ own_pages_are_read_and_pages_of_files_are_not(void **state)
 	close(memory);
 }
 
+/* A page is listed wherever it is in a reserve, which has no others. */
+static void
+a_reserve_of_terabytes_is_passed_over(void **state)
+{
+	const size_t bytes = (size_t)1 << 40;
+	char *p = mmap(NULL, bytes, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *island = p + bytes / 2 + 3 * PAGE;
+	uint64_t at = (uint64_t)(uintptr_t)p, end = at + bytes, pages = 0;
+	struct foreign *f;
+	struct host h;
+
+	(void)state;
+	if (p == MAP_FAILED) /* a limit of address space */
+		return;
+	assert_int_equal(mprotect(island, PAGE, PROT_READ | PROT_WRITE), 0);
+	*island = 'i';
+	h = start_host(NULL);
+	f = open_host(&h, NULL);
+	while (at < end) {
+		const struct foreign_run *runs;
+		uint64_t next;
+		size_t count;
+
+		assert_int_equal(
+		    foreign_present(f, at, end, &runs, &count, &next, NULL), 0);
+		assert_true(next > at && next <= end);
+		for (size_t i = 0; i < count; i++) {
+			assert_int_equal(
+			    runs[i].start, (uint64_t)(uintptr_t)island);
+			pages += runs[i].pages;
+		}
+		at = next;
+	}
+	assert_int_equal(pages, 1);
+	foreign_close(f);
+	end_host(&h);
+	munmap(p, bytes);
+}
+
 /* A reserve of 64 GiB of which three pages are there. */
 static void
 it_is_told_what_stands_where(void **state)
@@ -547,6 +587,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(own_pages_are_read_and_pages_of_files_are_not),
+	    cmocka_unit_test(a_reserve_of_terabytes_is_passed_over),
 	    cmocka_unit_test(it_is_told_what_stands_where),
 	    cmocka_unit_test(many_ranges_come_in_one_batch_in_order),
 	    cmocka_unit_test(what_cannot_be_asked_is_refused),

@@ -80,6 +80,37 @@ what_nothing_points_to_is_lost(void **state)
 	heap_free(g);
 }
 
+/* Instructions of 11 bytes, each with a pointer behind its first two. */
+static void
+pointers_in_instructions_begin_at_any_byte(void **state)
+{
+	unsigned char code[8 * 11 + 8] = {0};
+	struct heap *g;
+	struct fake h;
+
+	(void)state;
+	fake_of(&h, 9, 48, 64);
+	for (size_t i = 0; i < 8; i++) {
+		const uint64_t at = h.blocks[i].address;
+
+		memcpy(code + i * 11 + 2, &at, sizeof(at));
+	}
+	assert_int_equal(heap_new(h.blocks, h.count, LIMIT, &g), 0);
+	assert_int_equal(
+	    heap_scan(g, HEAP_CODE, 0x2000, code, sizeof(code)), 0);
+	assert_int_equal(heap_judge(g), 0);
+	for (size_t i = 0; i < 8; i++) {
+		bool aligned = (i * 11 + 2) % 8 == 0;
+
+		assert_int_equal(
+		    heap_reach(g, i), aligned ? HEAP_HELD : HEAP_POSSIBLE);
+		if (!aligned)
+			assert_int_equal(heap_weak(g, i), HEAP_MISALIGNED);
+	}
+	assert_int_equal(heap_reach(g, 8), HEAP_LOST);
+	heap_free(g);
+}
+
 static void
 cycles_are_heads_unless_something_lost_holds_them(void **state)
 {
@@ -192,6 +223,46 @@ a_seam_is_the_end_for_sites_that_keep_ends(void **state)
 	assert_int_equal(heap_weak(g, 3), HEAP_PAST_END);
 	assert_int_equal(heap_reach(g, 0), HEAP_POSSIBLE);
 	assert_int_equal(heap_weak(g, 0), HEAP_PAST_END);
+	heap_free(g);
+}
+
+/* Beside one of many lost blocks was one that is gone, or that is not known. */
+static void
+a_pointer_to_one_end_says_nothing_of_a_site_that_loses_blocks(void **state)
+{
+	struct fake h;
+	uint64_t roots[] = {BASE + 64, BASE + 256};
+	struct heap *g;
+
+	(void)state;
+	fake_of(&h, 8, 64, 128);
+	h.blocks[1].address = BASE + 64; /* right behind the first */
+	for (size_t i = 0; i < 8; i++)
+		h.blocks[i].site = i == 1 ? 7 : 9;
+	h.blocks[2].address = BASE + 192; /* the second root is its end */
+	g = judged(&h, roots, 2, 4096);
+	assert_int_equal(heap_reach(g, 1), HEAP_HELD);
+	assert_int_equal(heap_reach(g, 2), HEAP_POSSIBLE);
+	assert_int_equal(heap_reach(g, 0), HEAP_LOST);
+	heap_free(g);
+}
+
+static void
+the_end_of_a_block_may_be_a_new_block(void **state)
+{
+	const uint64_t roots[] = {BASE + 48};
+	struct heap *g;
+	struct fake h;
+
+	(void)state;
+	fake_of(&h, 2, 48, 64);
+	assert_int_equal(heap_new(h.blocks, h.count, LIMIT, &g), 0);
+	assert_int_equal(heap_scan(g, HEAP_ROOT, 0x2000, roots, 8), 0);
+	assert_int_equal(heap_note_other(g, BASE + 64 + 47), 0); /* inside */
+	assert_int_equal(heap_note_other(g, BASE + 48), 0);
+	assert_int_equal(heap_judge(g), 0);
+	assert_int_equal(heap_reach(g, 0), HEAP_LOST);
+	assert_int_equal(heap_role(g, 0), HEAP_DIRECT);
 	heap_free(g);
 }
 
@@ -462,10 +533,14 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_nothing_points_to_is_lost),
+	    cmocka_unit_test(pointers_in_instructions_begin_at_any_byte),
 	    cmocka_unit_test(cycles_are_heads_unless_something_lost_holds_them),
 	    cmocka_unit_test(weak_pointers_make_it_possible_not_held),
 	    cmocka_unit_test(a_seam_is_the_next_blocks),
 	    cmocka_unit_test(a_seam_is_the_end_for_sites_that_keep_ends),
+	    cmocka_unit_test(
+	        a_pointer_to_one_end_says_nothing_of_a_site_that_loses_blocks),
+	    cmocka_unit_test(the_end_of_a_block_may_be_a_new_block),
 	    cmocka_unit_test(a_block_of_no_bytes_is_held_by_its_address),
 	    cmocka_unit_test(overlaps_and_nonsense_are_left_out),
 	    cmocka_unit_test(blocks_come_in_any_order),

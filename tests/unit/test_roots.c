@@ -99,7 +99,7 @@ ranges_are_subtracted_and_stacks_are_cut(void **state)
 {
 	struct roots_areas a = parsed(maps);
 	struct ranges not = {0};
-	struct roots_plan p = {{0}, {0}};
+	struct roots_plan p = {{0}, {0}, {0}};
 	const uint64_t pointers[] = {0x7f0000005008, 0x7f0000080000};
 
 	(void)state;
@@ -130,7 +130,7 @@ an_area_with_two_stacks_is_scanned_whole(void **state)
 {
 	struct roots_areas a = parsed(maps);
 	const struct ranges not = {0};
-	struct roots_plan p = {{0}, {0}};
+	struct roots_plan p = {{0}, {0}, {0}};
 	const uint64_t pointers[] = {0x7f0000003000, 0x7f0000005000};
 
 	(void)state;

@@ -1,0 +1,27 @@
+/* fresh.h - blocks that a process has got while it was looked at. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_VERDICT_FRESH_H
+#define SEEP_VERDICT_FRESH_H
+
+#include <sys/types.h>
+
+#include "trace/format.h"
+#include "util/fault.h"
+#include "verdict/heap.h"
+#include "verdict/ranges.h"
+
+/*
+ * A look lists the blocks first and reads memory then. A program that puts new
+ * items in front of a list meanwhile would lose all of it in every look: the
+ * head of the list leads to a block that was not there yet, and nobody sees
+ * that this one leads to the others. So the blocks are listed once more at the
+ * end of a look. Those that are not in `heap`, or are others at the same
+ * address, are roots; and `heap` learns where they begin.
+ *
+ * *ret, empty before, is settled. budget_ns as of live_map_read(); `most`: so
+ * many blocks at most. -E2BIG: more; -ENOMEM; all else as of live_map_read().
+ */
+int fresh_ranges(pid_t pid, const struct seg_header *header, struct heap *heap,
+    uint64_t budget_ns, size_t most, struct ranges *ret, struct fault *where);
+
+#endif

@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# leaks_of_unusual_hosts.bats - seep leaks where pointers are in places, and hosts in states, that are seldom thought of.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/verdicts.bash
+
+@test "pointers in files, moved memory, odd stacks, code and the program's own break hold blocks" {
+	begin known_answer_places
+	judged --wait 200ms
+	grep -q '"unreadable_bytes":0,' "$T/leaks"
+	end_host
+}
+
+@test "the same with jemalloc" {
+	local jemalloc=/usr/lib/x86_64-linux-gnu/libjemalloc.so.2
+	[[ -e $jemalloc ]]
+	PRELOAD_MORE=$jemalloc begin known_answer_places
+	judged --wait 200ms
+	end_host
+}
+
+@test "a library in a namespace of its own holds blocks" {
+	begin known_answer_places namespace
+	judged --wait 200ms
+	end_host
+}
+
+@test "a list that grows at its head while it is read is held" {
+	begin known_answer_places growing
+	judged --wait 100ms
+	end_host
+}
+
+@test "what io_uring may hold is not called a leak" {
+	begin known_answer_places ring
+	leaks --wait 200ms
+	cat "$T/leaks"
+	if grep -q k_no_ring "$T/out"; then # the kernel has none: all is as usual
+		[[ $status -eq 1 ]]
+	else
+		[[ $status -eq 0 ]]
+		grep -q '^POSSIBLE 100 blocks ' "$T/leaks"
+		grep -q 'io_uring' "$T/leaks"
+	fi
+	end_host
+}
+
+@test "a process whose first thread has ended is one sentence" {
+	begin known_answer_places leaderless
+	leaks
+	says_why 'its first thread has ended while others run on'
+	kill -KILL "$HOST"
+	exec 9>&-
+}
