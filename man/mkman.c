@@ -89,7 +89,8 @@ option(char letter, const char *name, const char *arg, const char *meaning)
 		(void)printf("*-%c*, ", letter);
 	(void)printf("*--%s*", name);
 	if (arg) {
-		(void)putchar(' ');
+		if (strncmp(arg, "[=", 2) != 0)
+			(void)putchar(' ');
 		placeholders(arg);
 	}
 	(void)printf("\n\t");

@@ -9,6 +9,7 @@
 
 #include "check/check_parts.h"
 #include "report/fingerprint.h"
+#include "report/verdict.h"
 #include "util/capped.h"
 
 static const struct check_rule_text rules[CHECK_RULES] = {
@@ -29,6 +30,12 @@ static const struct check_rule_text rules[CHECK_RULES] = {
     [CHECK_MAX_PEAK] = {"max-peak",
         "More memory was live at one moment than --max-peak allows",
         "seep report --peak shows what it was."},
+    [CHECK_POSSIBLE] = {"possible-leak",
+        "Nothing certain points to memory any more",
+        "seep leaks shows why it is not certain; --fail-on possible asked."},
+    [CHECK_UNJUDGED] = {"unjudged",
+        "A process ended before anybody could look for lost memory",
+        "Let it end by exit, or by returning from main."},
 };
 
 const struct check_rule_text *
@@ -84,27 +91,88 @@ check_note(struct check *c, const char *fmt, ...)
 	return 0;
 }
 
+/* What counts at a site: all that is live, or what looks found. */
+static void
+weigh(const struct check *c, struct check_site *x)
+{
+	const struct view_figures *f = &x->site->figures;
+	const struct verdict_found *v = x->site->verdict;
+
+	x->by_verdict = c->processes[x->process].by_verdict;
+	if (!x->by_verdict) {
+		x->bytes = f->all.live_bytes;
+		x->blocks = f->all.live_blocks;
+		x->variance = f->variance_live;
+		return;
+	}
+	if (!v)
+		return;
+	x->bytes = v->leak.bytes;
+	x->blocks = v->leak.blocks;
+	x->rule = x->blocks > 0 ? CHECK_LEAK : CHECK_POSSIBLE;
+	if (c->options->fail_on_possible) {
+		x->bytes = capped_sum(x->bytes, v->possible.bytes);
+		x->blocks = capped_sum(x->blocks, v->possible.blocks);
+	}
+}
+
 static int
 add_site(struct check *c, const struct check_input *input, uint32_t process,
-    const struct view_site *site, const struct fingerprint *f)
+    const struct view *v, const struct view_site *site,
+    const struct fingerprint *f)
 {
 	struct check_site *x = &c->sites[c->site_count];
 
 	*x = (struct check_site){.input = input,
+	    .view = v,
 	    .site = site,
 	    .process = process,
 	    .place = site->own,
-	    .fingerprint = f->hash,
-	    .text = strdup(f->text)};
+	    .fingerprint = f->hash};
+	weigh(c, x);
+	if (x->blocks == 0)
+		return 0;
+	x->text = strdup(f->text);
 	if (!x->text)
 		return -ENOMEM;
 	c->site_count++;
 	return baseline_add(&c->now,
 	    &(struct baseline_item){.hash = f->hash,
-	        .bytes = site->figures.all.live_bytes,
-	        .blocks = site->figures.all.live_blocks,
-	        .variance = site->figures.variance_live,
+	        .bytes = x->bytes,
+	        .blocks = x->blocks,
+	        .variance = x->variance,
 	        .text = x->text});
+}
+
+/* Is what this process has at this time its own matter? */
+static bool
+counts(const struct check_process *x)
+{
+	if (x->standing == CHECK_REPLACED && x->by_verdict)
+		return !x->is_unjudged; /* what was lost before the exec is */
+	return x->standing == CHECK_JUDGED;
+}
+
+/* All sites of a view; `only` is the process of all, or UINT32_MAX. */
+static int
+add_view(struct check *c, const struct check_input *input, const struct view *v,
+    uint32_t first, uint32_t only)
+{
+	struct fingerprints *f;
+	int err = fingerprints_new(v, &f);
+
+	for (size_t k = 0; k < v->site_count && err == 0; k++) {
+		const struct view_site *s = &v->sites[k];
+		uint32_t n = first + (only == UINT32_MAX ? s->process : only);
+		struct fingerprint print;
+
+		if (!counts(&c->processes[n]) || s->suppression)
+			continue;
+		fingerprints_site(f, s, &print);
+		err = add_site(c, input, n, v, s, &print);
+	}
+	fingerprints_free(f);
+	return err;
 }
 
 static int
@@ -114,30 +182,24 @@ add_sites(struct check *c)
 	size_t count = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < c->input_count; i++)
-		count += c->inputs[i].view->site_count;
+	for (size_t i = 0; i < c->input_count; i++) {
+		const struct check_input *input = &c->inputs[i];
+
+		count += input->view->site_count;
+		for (size_t k = 0; k < input->inherited_count; k++)
+			count += input->inherited[k].view->site_count;
+	}
 	c->sites = calloc(count + 1, sizeof(*c->sites));
 	if (!c->sites)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->input_count && err == 0; i++) {
-		const struct view *v = c->inputs[i].view;
-		struct fingerprints *f;
+		const struct check_input *input = &c->inputs[i];
 
-		err = fingerprints_new(v, &f);
-		if (err < 0)
-			return err;
-		for (size_t k = 0; k < v->site_count && err == 0; k++) {
-			uint32_t n = first + v->sites[k].process;
-			struct fingerprint print;
-
-			if (c->processes[n].standing != CHECK_JUDGED)
-				continue;
-			fingerprints_site(f, &v->sites[k], &print);
-			err =
-			    add_site(c, &c->inputs[i], n, &v->sites[k], &print);
-		}
-		fingerprints_free(f);
-		first += (uint32_t)c->inputs[i].session->count;
+		err = add_view(c, input, input->view, first, UINT32_MAX);
+		for (size_t k = 0; k < input->inherited_count && err == 0; k++)
+			err = add_view(c, input, input->inherited[k].view,
+			    first, input->inherited[k].process);
+		first += (uint32_t)input->session->count;
 	}
 	baseline_sort(&c->now);
 	return err;

@@ -17,6 +17,8 @@ enum check_rule {
 	CHECK_MAX_LIVE,
 	CHECK_MAX_LEAKED,
 	CHECK_MAX_PEAK,
+	CHECK_POSSIBLE, /* maybe lost: nothing certain points to it */
+	CHECK_UNJUDGED, /* a process without a verdict */
 	CHECK_RULES,
 };
 
@@ -46,6 +48,15 @@ struct check_options {
 	uint64_t tolerance_bytes;        /* ... up to the larger is fine */
 	uint32_t pid;                    /* 0: all */
 	const regex_t *exe;              /* NULL: all */
+	bool any_live;         /* what is live counts, whatever looks found */
+	bool fail_on_possible; /* with verdicts: what may be lost, too */
+	bool fail_on_unjudged; /* and processes without one */
+};
+
+/* Sites of an ancestor, whose blocks a process has inherited and lost. */
+struct check_inherited {
+	struct view *view; /* suppressed ones are in it */
+	uint32_t process;  /* that lost them, by number in the session */
 };
 
 /* One input; its view has what is live, grouped, with suppressions. */
@@ -54,6 +65,8 @@ struct check_input {
 	struct session *session;
 	struct view *view;
 	const struct suppress *suppress; /* one for all; NULL: none */
+	struct check_inherited *inherited;
+	size_t inherited_count;
 };
 
 enum check_standing {
@@ -68,11 +81,15 @@ struct check_process {
 	const struct process *process;
 	enum check_standing standing;
 	uint64_t leaked_bytes, leaked_blocks; /* leaks that are not accepted */
+	/* go by what looks found: the command of its input had an exit look */
+	bool by_verdict;
+	bool is_unjudged; /* then: there is no verdict, see verdict_why_not() */
 };
 
-/* A site with live blocks that are not suppressed. */
+/* A site with blocks that count and are not suppressed: live, or lost. */
 struct check_site {
 	const struct check_input *input;
+	const struct view *view; /* of the site */
 	const struct view_site *site;
 	uint32_t process; /* in check.processes */
 	uint32_t place;   /* the frame that says most: number in the site */
@@ -80,6 +97,9 @@ struct check_site {
 	char *text; /* of the fingerprint */
 	enum check_rule rule;
 	bool fails;
+	bool by_verdict;
+	uint64_t bytes, blocks;             /* that count */
+	double variance;                    /* of the bytes */
 	uint64_t known_bytes, known_blocks; /* in the baseline */
 };
 
@@ -113,6 +133,8 @@ struct check {
 	struct baseline now;     /* what a new baseline would have */
 	uint64_t sample_bytes;   /* 0: exact */
 	size_t judged_count, left_out;
+	size_t by_verdict_count;       /* processes that are judged by looks */
+	size_t unjudged_count;         /* of these: without a verdict */
 	size_t ends[PROCESS_GONE + 1]; /* processes by enum process_end */
 	bool is_damaged;               /* a leak may be missing */
 	bool fails;
@@ -122,12 +144,23 @@ struct check {
 	size_t note_count;
 };
 
+/*
+ * Fills in->inherited, with the options of in->view. -ENOMEM; in any case for
+ * check_inherited_release().
+ */
+int check_inherited_find(struct check_input *in, struct names *names,
+    const struct view_options *options);
+void check_inherited_release(struct check_input *in);
+
 /* Borrows all as long as it lives. -ENOMEM. */
 int check_new(const struct check_input *inputs, size_t count,
     const struct check_options *options, struct check **ret);
 
 /* NULL is fine. */
 void check_free(struct check *c);
+
+/* Is this one to be named as "not judged"? */
+bool check_is_unjudged(const struct check_process *x);
 
 /* Adds a sentence to the notes. -ENOMEM. */
 int check_note(struct check *c, const char *fmt, ...)

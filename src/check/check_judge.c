@@ -66,11 +66,9 @@ compare(struct check *c)
 static void
 judge_site(struct check *c, struct check_site *x)
 {
-	const struct process_figures *f = &x->site->figures.all;
 	struct check_process *p = &c->processes[x->process];
 	const struct baseline_item *known = NULL, *now;
 
-	x->rule = CHECK_LEAK;
 	if (c->options->baseline) {
 		known = baseline_find(c->options->baseline, x->fingerprint);
 		now = baseline_find(&c->now, x->fingerprint);
@@ -78,8 +76,7 @@ judge_site(struct check *c, struct check_site *x)
 			return;
 		x->rule = known ? CHECK_GROWN : CHECK_NEW;
 	} else {
-		check_sum_add(&c->leaked, f->live_bytes, f->live_blocks,
-		    x->site->figures.variance_live);
+		check_sum_add(&c->leaked, x->bytes, x->blocks, x->variance);
 	}
 	if (known) {
 		x->known_bytes = known->bytes;
@@ -87,8 +84,8 @@ judge_site(struct check *c, struct check_site *x)
 	}
 	x->fails = true;
 	c->failed_count++;
-	p->leaked_bytes = capped_sum(p->leaked_bytes, f->live_bytes);
-	p->leaked_blocks = capped_sum(p->leaked_blocks, f->live_blocks);
+	p->leaked_bytes = capped_sum(p->leaked_bytes, x->bytes);
+	p->leaked_blocks = capped_sum(p->leaked_blocks, x->blocks);
 }
 
 static void
@@ -151,13 +148,11 @@ static int
 in_order(const void *a, const void *b)
 {
 	const struct check_site *x = a, *y = b;
-	uint64_t v = x->site->figures.all.live_bytes;
-	uint64_t w = y->site->figures.all.live_bytes;
 
 	if (x->fails != y->fails)
 		return x->fails ? -1 : 1;
-	if (v != w)
-		return v > w ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
 	return (x->site->id > y->site->id) - (x->site->id < y->site->id);
@@ -181,6 +176,8 @@ check_judge(struct check *c)
 	if (o->baseline && !o->max_leaked.given)
 		any_is_bad = true;
 	if (any_is_bad && c->failed_count > 0)
+		c->fails = true;
+	if (o->fail_on_unjudged && c->unjudged_count > 0)
 		c->fails = true;
 	c->lists_sites = c->failed_count > 0 && any_is_bad;
 	for (size_t i = 0; i < c->bound_count; i++)

@@ -8,6 +8,7 @@
 
 #include "reader/losses.h"
 #include "report/program.h"
+#include "report/verdict.h"
 #include "report/words.h"
 
 enum { ENDS_NAMED = 5 }; /* processes of one kind of end, by name */
@@ -89,6 +90,54 @@ is_unsure(enum seg_count count)
 	return count == SEG_DEEPBIND_LOADS || count == SEG_MALLOC_BEFORE;
 }
 
+/*
+ * Did the command of a recording have a look at its exit? Then all that it
+ * started is judged by looks. A command that became another program by exec
+ * is the last of these.
+ */
+static bool
+has_exit_look(const struct session *s)
+{
+	const struct process *command = NULL;
+
+	for (size_t i = 0; s->command_pid > 0 && i < s->count; i++) {
+		const struct process *p = s->processes[i];
+
+		if (p->header.pid == s->command_pid && p->end != PROCESS_EXEC)
+			command = p;
+	}
+	return command && command->verdicts &&
+	    command->verdicts->reason == VERDICT_JUDGED &&
+	    command->verdicts->at_exit;
+}
+
+bool
+check_is_unjudged(const struct check_process *x)
+{
+	return x->by_verdict && x->is_unjudged &&
+	    verdict_state(x->input->session, x->process) ==
+	    VERDICT_STATE_UNJUDGED;
+}
+
+/* By what it is judged; who cannot be is named. */
+static int
+note_verdict(struct check *c, struct check_process *x, bool by_verdict)
+{
+	enum verdict_state state = verdict_state(x->input->session, x->process);
+
+	if (!by_verdict || x->standing == CHECK_UNTRACED)
+		return 0;
+	x->by_verdict = true;
+	c->by_verdict_count++;
+	x->is_unjudged = state != VERDICT_STATE_JUDGED;
+	if (!check_is_unjudged(x))
+		return 0;
+	if (++c->unjudged_count > ENDS_NAMED)
+		return 0;
+	return check_note(c, "not judged: %s (pid %u): %s", name_of(x->process),
+	    x->process->header.pid, verdict_why_not_words(x->process));
+}
+
 /* What is missing in the figures. */
 static int
 note_losses(struct check *c, const struct process *p)
@@ -132,7 +181,7 @@ note_own(struct check *c, const struct process *p)
 }
 
 static int
-note_process(struct check *c, const struct check_process *x)
+note_process(struct check *c, struct check_process *x)
 {
 	const struct process *p = x->process;
 	int err;
@@ -157,7 +206,7 @@ note_process(struct check *c, const struct check_process *x)
 		    name_of(p), p->header.pid,
 		    losses_inert(p->header.inert_reason));
 	} else {
-		err = note_end(c, p);
+		err = x->by_verdict ? 0 : note_end(c, p);
 	}
 	if (err == 0)
 		err = note_own(c, p);
@@ -172,10 +221,14 @@ note_more_ends(struct check *c)
 	char buffer[WORDS_COUNTED];
 	int err = 0;
 
+	if (c->unjudged_count > ENDS_NAMED)
+		err = check_note(c, "not judged: %s more",
+		    words_counted(
+		        buffer, c->unjudged_count - ENDS_NAMED, "process"));
 	for (int i = 0; i <= PROCESS_GONE; i++)
 		if (i != PROCESS_EXEC && c->ends[i] > ENDS_NAMED)
 			more += c->ends[i] - ENDS_NAMED;
-	if (more > 0)
+	if (err == 0 && more > 0)
 		err = check_note(c,
 		    "%zu more ended by a signal or by _exit, or still ran",
 		    more);
@@ -200,6 +253,7 @@ check_processes(struct check *c)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->input_count; i++) {
 		const struct session *s = c->inputs[i].session;
+		bool by_verdict = !c->options->any_live && has_exit_look(s);
 
 		if (s->is_truncated) {
 			c->is_damaged = true;
@@ -219,7 +273,8 @@ check_processes(struct check *c)
 				c->left_out++;
 				continue;
 			}
-			if (note_process(c, x) < 0)
+			if (note_verdict(c, x, by_verdict) < 0 ||
+			    note_process(c, x) < 0)
 				return -ENOMEM;
 			c->judged_count += x->standing != CHECK_UNTRACED;
 			if (p->header.sample_bytes > c->sample_bytes)

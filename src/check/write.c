@@ -61,10 +61,12 @@ static void
 tell_site(FILE *out, const struct check *c, const struct check_site *x,
     const struct write_options *o)
 {
-	const struct view_figures *f = &x->site->figures;
-
-	write_amount(
-	    out, f->all.live_bytes, f->all.live_blocks, f->variance_live);
+	write_amount(out, x->bytes, x->blocks, x->variance);
+	if (x->by_verdict && x->rule != CHECK_GROWN)
+		(void)fputs(x->rule == CHECK_POSSIBLE
+		        ? ", nothing certain points to them"
+		        : ", nothing points to them",
+		    out);
 	if (x->rule == CHECK_NEW)
 		(void)fputs(", not in the baseline", out);
 	if (x->rule == CHECK_GROWN) {
@@ -190,7 +192,7 @@ write_where(FILE *out, const struct frame *x, const struct write_options *o)
 const struct frame *
 write_place(const struct check_site *x, const struct write_options *o)
 {
-	const struct frame *frames = x->input->view->frames;
+	const struct frame *frames = x->view->frames;
 	const uint32_t *stack = x->site->frames;
 	uint32_t n = x->site->frame_count;
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "check/write.h"
+#include "json/verdict_json.h"
 #include "util/json_put.h"
 #include "report/suppress.h"
 #include "report/words.h"
@@ -49,6 +50,8 @@ processes(FILE *out, const struct check *c)
 		json_number(out, "live_bytes", p->totals.live_bytes);
 		json_number(out, "live_blocks", p->totals.live_blocks);
 		json_number(out, "peak_bytes", p->totals.peak_bytes);
+		json_boolean(out, "by_verdict", x->by_verdict);
+		verdict_json_process(out, x->input->session, p);
 		(void)putc('}', out);
 	}
 	(void)fputs("]", out);
@@ -80,7 +83,7 @@ limits(FILE *out, const struct check *c)
 static void
 frames(FILE *out, const struct check_site *x, const struct write_options *o)
 {
-	const struct frame *list = x->input->view->frames;
+	const struct frame *list = x->view->frames;
 
 	(void)fputs(",\"frames\":[", out);
 	for (uint32_t i = 0; i < x->site->frame_count; i++) {
@@ -121,6 +124,10 @@ findings(FILE *out, const struct check *c, const struct write_options *o)
 		json_number(out, "live_blocks", f->all.live_blocks);
 		json_number(
 		    out, "error_bytes", process_error(f->variance_live));
+		json_number(out, "leaked_bytes", x->bytes);
+		json_number(out, "leaked_blocks", x->blocks);
+		json_key(out, "verdict");
+		verdict_json_site(out, x->view, x->site);
 		json_number(out, "baseline_bytes", x->known_bytes);
 		json_number(out, "baseline_blocks", x->known_blocks);
 		frames(out, x, o);
@@ -190,6 +197,9 @@ write_json(FILE *out, const struct check *c, const struct write_options *o)
 	    ",\"live\":{\"bytes\":%" PRIu64 ",\"blocks\":%" PRIu64
 	    ",\"error_bytes\":%" PRIu64 "}",
 	    c->live.bytes, c->live.blocks, process_error(c->live.variance));
+	json_text(
+	    out, "judged_by", c->by_verdict_count > 0 ? "verdicts" : "live");
+	json_number(out, "unjudged", c->unjudged_count);
 	sum(out, "leaked", &c->leaked);
 	sum(out, "known", &c->known);
 	limits(out, c);

@@ -8,6 +8,7 @@
 #include "check/write.h"
 #include "util/dict.h"
 #include "report/program.h"
+#include "report/verdict.h"
 #include "report/words.h"
 #include "util/text.h"
 
@@ -61,7 +62,7 @@ case_begin(FILE *out, const char *program, const char *name)
 static char *
 stack_text(const struct check_site *x, const struct write_options *o)
 {
-	const struct frame *frames = x->input->view->frames;
+	const struct frame *frames = x->view->frames;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
@@ -143,15 +144,15 @@ bound_case(FILE *out, const struct check_bound *b)
 }
 
 static void
-suite_begin(
-    FILE *out, const char *name, size_t tests, size_t failures, size_t errors)
+suite_begin(FILE *out, const char *name, size_t tests, size_t failures,
+    size_t errors, size_t skipped)
 {
 	(void)fputs("  <testsuite name=\"seep check ", out);
 	xml(out, name);
 	(void)fprintf(out,
-	    "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"0\" "
+	    "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" "
 	    "time=\"0\">\n",
-	    tests, failures, errors);
+	    tests, failures, errors, skipped);
 }
 
 static const char *
@@ -166,19 +167,60 @@ is_in(const struct check *c, const struct check_site *x, const char *program)
 	return strcmp(program_of(&c->processes[x->process]), program) == 0;
 }
 
+static bool
+is_unjudged_in(const struct check *c, size_t number, const char *program)
+{
+	const struct check_process *x = &c->processes[number];
+
+	return x->standing != CHECK_LEFT_OUT && check_is_unjudged(x) &&
+	    strcmp(program_of(x), program) == 0;
+}
+
+/* Has it a suite? One that went on by exec has, if looks judged it. */
+static bool
+has_suite(const struct check_process *x)
+{
+	return x->standing == CHECK_JUDGED ||
+	    (x->standing == CHECK_REPLACED && x->by_verdict &&
+	        (!x->is_unjudged || check_is_unjudged(x)));
+}
+
 /* Processes of one program are one suite, written with the first of them. */
 static bool
 is_first(const struct check *c, size_t number)
 {
 	const char *program = program_of(&c->processes[number]);
 
-	if (c->processes[number].standing != CHECK_JUDGED)
+	if (!has_suite(&c->processes[number]))
 		return false;
 	for (size_t i = 0; i < number; i++)
-		if (c->processes[i].standing == CHECK_JUDGED &&
+		if (has_suite(&c->processes[i]) &&
 		    strcmp(program_of(&c->processes[i]), program) == 0)
 			return false;
 	return true;
+}
+
+/* One of the program that nobody could look at: skipped, or a failure. */
+static void
+unjudged_case(FILE *out, const struct check *c, const struct check_process *x,
+    const char *program, size_t nth)
+{
+	char *name, *why = strdup(verdict_why_not_words(x->process));
+
+	if (asprintf(&name, "not judged: number %zu", nth) < 0) {
+		free(why);
+		return;
+	}
+	case_begin(out, program, name);
+	free(name);
+	if (c->options->fail_on_unjudged) {
+		failure_begin(out, CHECK_UNJUDGED, why);
+	} else {
+		(void)fputs(">\n      <skipped message=\"", out);
+		xml_take(out, why);
+		(void)putc('"', out);
+	}
+	(void)fputs("/>\n    </testcase>\n", out);
 }
 
 static void
@@ -187,12 +229,20 @@ program_suite(FILE *out, const struct check *c, const char *program,
 {
 	struct told told = {
 	    .times = calloc(c->site_count + 1, sizeof(uint32_t))};
-	size_t leaks = 0;
+	bool fatal = c->options->fail_on_unjudged;
+	size_t leaks = 0, unjudged = 0, tests, nth = 0;
 
+	for (size_t i = 0; i < c->process_count; i++)
+		unjudged += is_unjudged_in(c, i, program);
 	for (size_t i = 0; c->lists_sites && i < c->failed_count; i++)
 		leaks += is_in(c, &c->sites[i], program);
-	suite_begin(out, program, leaks ? leaks : 1, leaks, 0);
-	if (leaks == 0) {
+	tests = leaks + unjudged;
+	suite_begin(out, program, tests ? tests : 1,
+	    leaks + (fatal ? unjudged : 0), 0, fatal ? 0 : unjudged);
+	for (size_t i = 0; i < c->process_count; i++)
+		if (is_unjudged_in(c, i, program))
+			unjudged_case(out, c, &c->processes[i], program, ++nth);
+	if (tests == 0) {
 		case_begin(out, program, "leaks");
 		(void)fputs("/>\n", out);
 	}
@@ -214,7 +264,7 @@ limits_suite(FILE *out, const struct check *c)
 		failures += c->bounds[i].fails;
 	if (c->bound_count == 0)
 		return;
-	suite_begin(out, "limits", c->bound_count, failures, 0);
+	suite_begin(out, "limits", c->bound_count, failures, 0, 0);
 	for (size_t i = 0; i < c->bound_count; i++)
 		bound_case(out, &c->bounds[i]);
 	(void)fputs("  </testsuite>\n", out);
@@ -224,7 +274,7 @@ limits_suite(FILE *out, const struct check *c)
 static void
 input_suite(FILE *out, const struct check *c)
 {
-	suite_begin(out, "input", 1, 0, c->is_damaged);
+	suite_begin(out, "input", 1, 0, c->is_damaged, 0);
 	case_begin(out, "input", "whole");
 	(void)fputs(">\n", out);
 	if (c->is_damaged)

@@ -9,6 +9,8 @@
 #include "report/fingerprint.h"
 #include "check/write.h"
 #include "util/json_put.h"
+#include "report/program.h"
+#include "report/verdict.h"
 #include "report/words.h"
 #include "util/text.h"
 
@@ -90,7 +92,7 @@ location(FILE *out, const struct frame *x, const char *module,
 static void
 stack(FILE *out, const struct check_site *x, const struct write_options *o)
 {
-	const struct frame *list = x->input->view->frames;
+	const struct frame *list = x->view->frames;
 	const char *comma = "";
 
 	(void)fputs(
@@ -149,8 +151,10 @@ site_result(FILE *out, const struct check *c, const struct check_site *x,
 	(void)fprintf(out,
 	    ",\"partialFingerprints\":{\"seepStack/v%d\":\"%016" PRIx64 "\"}"
 	    ",\"properties\":{\"liveBytes\":%" PRIu64 ",\"liveBlocks\":%" PRIu64
+	    ",\"leakedBytes\":%" PRIu64 ",\"leakedBlocks\":%" PRIu64
 	    ",\"program\":",
-	    FINGERPRINT_VERSION, x->fingerprint, f->live_bytes, f->live_blocks);
+	    FINGERPRINT_VERSION, x->fingerprint, f->live_bytes, f->live_blocks,
+	    x->bytes, x->blocks);
 	json_shown(out, text_base(p->header.exe));
 	(void)fputs("}}", out);
 }
@@ -169,6 +173,24 @@ bound_result(FILE *out, const struct check *c, const struct check_bound *b,
 	    check_rules()[b->rule].id);
 }
 
+/* A process that nobody could look at, where that is a failure. */
+static void
+unjudged_result(FILE *out, const struct check_process *x,
+    const struct write_options *o, const char *comma)
+{
+	const struct process *p = x->process;
+	char *says;
+
+	if (asprintf(&says, "%s (pid %u): %s", program_name(&p->header),
+	        p->header.pid, verdict_why_not_words(p)) < 0)
+		says = NULL;
+	result_begin(out, CHECK_UNJUDGED, says, comma);
+	location(out, NULL, p->header.exe, o);
+	(void)fputs("],\"partialFingerprints\":{\"seepUnjudged/v1\":", out);
+	json_shown(out, program_name(&p->header));
+	(void)fputs("}}", out);
+}
+
 static void
 results(FILE *out, const struct check *c, const struct write_options *o)
 {
@@ -178,6 +200,13 @@ results(FILE *out, const struct check *c, const struct write_options *o)
 		if (!c->bounds[i].fails || c->process_count == 0)
 			continue;
 		bound_result(out, c, &c->bounds[i], o, comma);
+		comma = ",";
+	}
+	for (size_t i = 0; c->options->fail_on_unjudged && i < c->process_count;
+	     i++) {
+		if (!check_is_unjudged(&c->processes[i]))
+			continue;
+		unjudged_result(out, &c->processes[i], o, comma);
 		comma = ",";
 	}
 	for (size_t i = 0; c->lists_sites && i < c->failed_count; i++) {

@@ -49,7 +49,7 @@ print_symbol(FILE *out, const char *name)
 static void
 valgrind_entry(FILE *out, const struct check_site *x)
 {
-	const struct frame *frames = x->input->view->frames;
+	const struct frame *frames = x->view->frames;
 	uint32_t n = x->site->frame_count, told = 0;
 	bool dots = false;
 
@@ -92,7 +92,7 @@ valgrind_entry(FILE *out, const struct check_site *x)
 static void
 lsan_entry(FILE *out, const struct check_site *x)
 {
-	const struct frame *frames = x->input->view->frames;
+	const struct frame *frames = x->view->frames;
 	const struct frame *f = x->place < x->site->frame_count
 	    ? &frames[x->site->frames[x->place]]
 	    : NULL;

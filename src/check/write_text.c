@@ -30,6 +30,10 @@ headline(FILE *out, const struct check *c, const struct write_options *o)
 	if (c->is_damaged && c->failed_count == 0)
 		return;
 	if (c->leaked.blocks == 0 && c->failed_count == 0) {
+		if (c->options->fail_on_unjudged && c->unjudged_count > 0)
+			(void)fprintf(out, "%s not judged. ",
+			    words_counted(
+			        buffer, c->unjudged_count, "process"));
 		(void)fputs(c->options->baseline
 		        ? "Nothing leaks that the baseline does not have.\n"
 		        : "Nothing leaks.\n",
@@ -38,9 +42,10 @@ headline(FILE *out, const struct check *c, const struct write_options *o)
 	}
 	write_amount(
 	    out, c->leaked.bytes, c->leaked.blocks, c->leaked.variance);
-	(void)fprintf(out, "%s %s not freed, by %s.\n",
+	(void)fprintf(out, "%s %s %s, by %s.\n",
 	    c->options->baseline ? " more than the baseline has" : "",
 	    words_was(c->leaked.blocks),
+	    c->by_verdict_count > 0 ? "lost" : "not freed",
 	    words_counted(buffer, c->failed_count, "site"));
 }
 
@@ -74,6 +79,8 @@ process_row(FILE *out, const struct check_process *x)
 	    [CHECK_REPLACED] = "  (peak only)",
 	    [CHECK_UNTRACED] = "  (not traced)"};
 	const struct process *p = x->process;
+	const char *word =
+	    check_is_unjudged(x) ? "  (not judged)" : standing[x->standing];
 	char a[WORDS_MAX], b[WORDS_MAX], d[WORDS_MAX];
 
 	(void)fprintf(out, "%9u %-8s %15s %15s %15s  ", p->header.pid,
@@ -81,7 +88,7 @@ process_row(FILE *out, const struct check_process *x)
 	    words_count(b, p->totals.live_bytes),
 	    words_count(d, p->totals.peak_bytes));
 	text_print(out, p->header.exe);
-	(void)fprintf(out, "%s\n", standing[x->standing]);
+	(void)fprintf(out, "%s\n", word);
 }
 
 /* Only if there are several processes; the worst comes first. */
@@ -102,7 +109,8 @@ processes(FILE *out, const struct check *c, const struct write_options *o)
 	}
 	qsort(order, n, sizeof(struct check_process *), worse_process);
 	(void)fprintf(out, "\n%9s %-8s %15s %15s %15s  %s\n", "pid", "end",
-	    "not freed", "live bytes", "peak bytes", "program");
+	    c->by_verdict_count > 0 ? "lost" : "not freed", "live bytes",
+	    "peak bytes", "program");
 	for (size_t i = 0; i < n && (o->top == 0 || i < o->top); i++)
 		process_row(out, order[i]);
 	if (o->top > 0 && n > o->top)
@@ -115,7 +123,7 @@ static void
 frame(FILE *out, const struct check_site *x, size_t at,
     const struct write_options *o)
 {
-	const struct frame *f = &x->input->view->frames[x->site->frames[at]];
+	const struct frame *f = &x->view->frames[x->site->frames[at]];
 
 	(void)fputs(at < x->place ? "        -> " : "      ", out);
 	write_function(out, f, o);
@@ -131,7 +139,7 @@ static void
 stack(FILE *out, const struct check_site *x, const struct write_options *o)
 {
 	size_t count = view_without_start(
-	    x->input->view->frames, x->site->frames, x->site->frame_count);
+	    x->view->frames, x->site->frames, x->site->frame_count);
 
 	for (size_t i = 0; i < count; i++) {
 		if (o->depth > 0 && i == o->depth) {
@@ -154,7 +162,7 @@ sites(FILE *out, const struct check *c, const struct write_options *o)
 
 		if (o->top > 0 && i >= o->top) {
 			rest++;
-			bytes += x->site->figures.all.live_bytes;
+			bytes += x->bytes;
 			continue;
 		}
 		text = write_site(c, x, o);
@@ -244,13 +252,15 @@ write_text(FILE *out, const struct check *c, const struct write_options *o)
 	processes(out, c, o);
 	if (c->lists_sites)
 		sites(out, c, o);
-	if (c->lists_sites && !c->options->baseline)
+	if (c->lists_sites && !c->options->baseline && c->by_verdict_count == 0)
 		(void)fputs(
 		    "\nWithout a baseline, every block that is live at exit "
 		    "counts, even memory that programs like ls and git leave "
 		    "to the kernel on purpose. Accept it with --write-baseline "
 		    "FILE; then --baseline FILE fails only if a leak is new or "
-		    "has grown. --exe RE checks only your own programs.\n",
+		    "has grown. --exe RE checks only your own programs. "
+		    "A recording made with seep record --leaks also knows "
+		    "which of these blocks are lost.\n",
 		    out);
 	if (c->options->baseline && c->known.sites > 0) {
 		(void)fputs("\nIn the baseline: ", out);

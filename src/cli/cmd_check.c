@@ -30,6 +30,9 @@ struct check_command {
 	bool list_suppressions;
 	const char *write_suppressions;
 	int dialect; /* enum write_dialect */
+	bool any_live;
+	struct opts_list fail_on;
+	bool fail_on_possible, fail_on_unjudged; /* made of the above */
 	struct view_opts sites;
 	struct opts_regexp exe;
 	int format; /* enum check_format */
@@ -93,6 +96,9 @@ load_inputs(const struct check_command *o, int count, char **names_of,
 		if (view_new(inputs[i].session, names, &view, &inputs[i].view) <
 		    0)
 			die_memory();
+		if (!o->any_live &&
+		    check_inherited_find(&inputs[i], names, &view) < 0)
+			die_memory();
 		inputs[i].suppress = view.suppress;
 	}
 	privacy_lift(); /* baselines are committed, verdicts are published */
@@ -115,6 +121,7 @@ static void
 release_inputs(struct check_input *inputs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
+		check_inherited_release(&inputs[i]);
 		view_free(inputs[i].view);
 		session_free(inputs[i].session);
 	}
@@ -200,12 +207,12 @@ is_lacking(void *context, const char *path)
 
 	for (size_t i = 0; c->lists_sites && i < c->failed_count; i++) {
 		const struct check_site *x = &c->sites[i];
-		size_t n = view_without_start(x->input->view->frames,
-		    x->site->frames, x->site->frame_count);
+		size_t n = view_without_start(
+		    x->view->frames, x->site->frames, x->site->frame_count);
 
 		for (size_t k = 0; k < n; k++) {
 			const struct frame *f =
-			    &x->input->view->frames[x->site->frames[k]];
+			    &x->view->frames[x->site->frames[k]];
 			const char *module = f->module ? f->module : "";
 
 			if (!f->function && !f->is_missing &&
@@ -250,6 +257,29 @@ answer_of(const struct check *c, const struct check_command *o)
 	return c->fails ? CMD_YES : CMD_OK;
 }
 
+/* Reports mistakes before anything is read. */
+static void
+take_fail_on(struct check_command *o)
+{
+	for (size_t i = 0; i < o->fail_on.count; i++) {
+		const char *word = o->fail_on.items[i];
+
+		if (strcmp(word, "possible") == 0)
+			o->fail_on_possible = true;
+		else if (strcmp(word, "unjudged") == 0)
+			o->fail_on_unjudged = true;
+		else
+			die(CMD_USAGE,
+			    "check: --fail-on takes possible or unjudged, not "
+			    "\"%s\"",
+			    word);
+	}
+	if (o->any_live && o->fail_on.count > 0)
+		die(CMD_USAGE,
+		    "check: --fail-on is not possible with --any-live, which "
+		    "ignores verdicts");
+}
+
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
@@ -272,6 +302,7 @@ run(const struct cmd *self, int argc, char **argv)
 		die(CMD_USAGE,
 		    "check: --merge is not possible, because each process is "
 		    "judged by itself");
+	take_fail_on(&o);
 	if (o.list_suppressions) {
 		suppress_print_builtin(stdout);
 		return output_flush();
@@ -283,7 +314,10 @@ run(const struct cmd *self, int argc, char **argv)
 	    .tolerance_percent = o.tolerance,
 	    .tolerance_bytes = o.tolerance_bytes,
 	    .pid = o.sites.pid,
-	    .exe = o.exe.regexp};
+	    .exe = o.exe.regexp,
+	    .any_live = o.any_live,
+	    .fail_on_possible = o.fail_on_possible,
+	    .fail_on_unjudged = o.fail_on_unjudged};
 	if (o.baseline)
 		load_baseline(&baseline, o.baseline);
 	names = name_opts_open(self->name, &o.naming);
@@ -297,6 +331,11 @@ run(const struct cmd *self, int argc, char **argv)
 		    "check: no program in the input has a path that matches "
 		    "--exe '%s'; seep report lists the programs",
 		    o.exe.source);
+	if (o.fail_on.count > 0 && check->by_verdict_count == 0)
+		die(CMD_INPUT,
+		    "check: --fail-on needs verdicts, but no command in the "
+		    "input had a look at its exit; record it with: seep "
+		    "record --leaks CMD");
 	add_name_notes(check, names);
 	progress_end();
 	answer = answer_of(check, &o);
@@ -332,6 +371,12 @@ static const struct opts_option promises[] = {
         "10)"},
     {"tolerance-bytes", 0, OPTS_SIZE, AT(tolerance_bytes), 0, "SIZE",
         "accept growth of up to SIZE in any case"},
+    {"fail-on", 0, OPTS_LIST, AT(fail_on), 0, "possible|unjudged",
+        "if there are verdicts, also fail on blocks that may be lost "
+        "(possible), or on processes without a verdict (unjudged)"},
+    {"any-live", 0, OPTS_FLAG, AT(any_live), 0, NULL,
+        "count every block that is live at the end, even if the recording has "
+        "verdicts"},
     {0},
 };
 
@@ -387,7 +432,9 @@ const struct cmd cmd_check = {
         "Exits with 1 if a block is live at the end of a process and neither a "
         "suppression nor a baseline accepts it, with 0 if there is no such "
         "block, and with 3 if the input is damaged or incomplete, because a "
-        "leak may be missing then.\n\nINPUT is a recording "
+        "leak may be missing then. If the recording was made with seep record "
+        "--leaks and the command had a look at its exit, only blocks that are "
+        "lost count (LEAK).\n\nINPUT is a recording "
         "(default: " INPUT_DEFAULT
         "), a segment or snapshot file, a directory of them, or the PID of a "
         "traced process.\n\nIf a limit is given, only the limit counts. A "

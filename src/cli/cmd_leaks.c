@@ -15,11 +15,10 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
-#include "json/verdict_json.h"
+#include "cli/leaks_show.h"
 #include "reader/family.h"
 #include "reader/proc.h"
-#include "report/verdict_list.h"
-#include "report/verdict_text.h"
+#include "report/verdict.h"
 #include "verdict/judge.h"
 #include "verdict/looks.h"
 
@@ -105,7 +104,7 @@ die_unjudged(pid_t pid, const struct verdicts *v, const struct judge_about *a)
 		die(CMD_INPUT,
 		    "leaks: process %d: no verdict: %s; start it with this "
 		    "version of seep",
-		    (int)pid, verdict_text_reason(v->reason));
+		    (int)pid, verdict_reason_words(v->reason));
 	case VERDICT_TOO_LARGE:
 		die(CMD_INPUT,
 		    "leaks: process %d: no verdict: %s (--max-memory raises "
@@ -116,7 +115,7 @@ die_unjudged(pid_t pid, const struct verdicts *v, const struct judge_about *a)
 			die(CMD_INPUT, "leaks: process %d: no verdict: %s",
 			    (int)pid, a->why.text);
 		die(CMD_INPUT, "leaks: process %d: no verdict: %s", (int)pid,
-		    verdict_text_reason(v->reason));
+		    verdict_reason_words(v->reason));
 	}
 }
 
@@ -156,20 +155,15 @@ look(const struct leaks_command *o, const struct process *p, pid_t pid,
 	judge_free(j);
 }
 
-static const struct process *
-find_process(const struct session *s, const char *text, pid_t *ret_pid)
+static struct process *
+find_process(const struct session *s, pid_t pid)
 {
-	if (!text || !input_is_pid(text, ret_pid))
-		die(CMD_INPUT,
-		    "leaks: %s: has no stored verdicts; give the PID of a "
-		    "traced process that runs",
-		    text ? text : INPUT_DEFAULT);
 	for (size_t i = 0; i < s->count; i++)
-		if (s->processes[i]->running_pid == *ret_pid)
+		if (s->processes[i]->running_pid == pid)
 			return s->processes[i];
 	die(CMD_INPUT,
 	    "leaks: process %d has ended: only one that runs can be looked at",
-	    (int)*ret_pid);
+	    (int)pid);
 }
 
 /* Its parents, whose segments are beside its own: they name what it inherits. */
@@ -188,21 +182,53 @@ load_family(struct session *s, const struct process *p, pid_t pid)
 		die_memory();
 }
 
+/* Looks at a process that runs; the verdicts are with it from now on. */
+static void
+judge_process(const struct leaks_command *o, struct process *p, pid_t pid)
+{
+	struct judge_about about;
+
+	p->verdicts = calloc(1, sizeof(*p->verdicts));
+	if (!p->verdicts)
+		die_memory();
+	look(o, p, pid, p->verdicts, &about);
+	if (p->verdicts->reason != VERDICT_JUDGED)
+		die_unjudged(pid, p->verdicts, &about);
+	p->verdicts->pause_ns = about.pause_ns;
+}
+
+/* A PID is looked at; of all else stored verdicts are shown. */
+static int
+show(const struct cmd *self, const struct leaks_command *o, struct session *s,
+    const struct process *only, const struct view_options *view)
+{
+	const struct leaks_show what = {.command = self->name,
+	    .session = s,
+	    .only = only,
+	    .view = view,
+	    .top = o->top,
+	    .as_json = o->format == LEAKS_JSON,
+	    .path = o->path,
+	    .output = &o->view};
+	struct names *names = name_opts_open(self->name, &o->naming);
+	int answer;
+
+	progress_begin("finding names", NULL);
+	answer = leaks_show(&what, names);
+	names_free(names);
+	return answer;
+}
+
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	struct leaks_command o = {
 	    .wait_ns = WAIT_NS, .sites = view_opts_default, .top = TOP};
-	int n = opts_parse(self, argc, argv, &o), answer, err;
+	int n = opts_parse(self, argc, argv, &o), answer;
+	const char *input = n > 0 ? argv[1] : NULL;
+	struct process *p = NULL;
 	struct session *s;
-	const struct process *p;
-	struct judge_about about;
 	struct view_options view;
-	struct verdict_list *list;
-	struct terminal terminal;
-	struct verdicts found;
-	struct names *names;
-	struct output out;
 	pid_t pid;
 
 	if (o.looks > LOOKS_LIMIT)
@@ -210,47 +236,23 @@ run(const struct cmd *self, int argc, char **argv)
 		    LOOKS_LIMIT);
 	o.sites.no_suppress = true; /* what start-up leaves is not lost */
 	view_opts_finish_exact("leaks", &o.sites, &view);
-	progress_begin("looking at", n > 0 ? argv[1] : INPUT_DEFAULT);
-	s = input_load(n > 0 ? argv[1] : NULL);
-	p = find_process(s, n > 0 ? argv[1] : NULL, &pid);
-	load_family(s, p, pid);
-	look(&o, p, pid, &found, &about);
-	if (found.reason != VERDICT_JUDGED)
-		die_unjudged(pid, &found, &about);
-	names = name_opts_open(self->name, &o.naming);
-	progress_begin("finding names", NULL);
+	view.group = true;
 	view.fold = true;
-	view.brief_names = true;
-	if (verdict_list_new(s, p, &found, names, &view, &list) < 0)
-		die_memory();
-	answer = list->leaks.sites ? CMD_YES : CMD_OK;
-	output_limit(o.view.max_bytes);
-	output_open(&out, o.path);
-	output_show(&out, &o.view, answer, &terminal);
-	if (o.format == LEAKS_JSON) {
-		const struct verdict_json_options json = {
-		    .version = SEEP_VERSION,
-		    .exit_status = answer,
-		    .pause_ns = about.pause_ns};
-
-		err = verdict_json_write(out.file, list, &json);
-	} else {
-		const struct verdict_text_options text = {
-		    .top = o.top, .pause_ns = about.pause_ns};
-		const struct layout page = {.out = out.file,
-		    .width = terminal.columns,
-		    .colour = terminal.colour,
-		    .utf8 = terminal.utf8};
-
-		err = verdict_text_write(&page, list, &text);
+	view.trim = true;
+	progress_begin("looking at", input ? input : INPUT_DEFAULT);
+	s = input_load(input);
+	if (input && input_is_pid(input, &pid)) {
+		p = find_process(s, pid);
+		load_family(s, p, pid);
+		judge_process(&o, p, pid);
+	} else if (!leaks_show_has(s)) {
+		die(CMD_INPUT,
+		    "leaks: %s: has no stored verdicts: make a recording that has "
+		    "them with seep record --leaks CMD, or give the PID of a "
+		    "traced process that runs",
+		    input ? input : INPUT_DEFAULT);
 	}
-	if (err == -ENOMEM)
-		die_memory();
-	progress_end();
-	output_finish(&out);
-	verdict_list_free(list);
-	verdicts_release(&found);
-	names_free(names);
+	answer = show(self, &o, s, p, &view);
 	session_free(s);
 	return answer;
 }
@@ -315,13 +317,15 @@ static const struct opts_group options[] = {
 
 const struct cmd cmd_leaks = {
     .name = "leaks",
-    .summary = "what a running program has lost: nothing points to it",
+    .summary = "what a program has lost: nothing points to it",
     .operands = "[INPUT]",
     .about =
         "Reads the memory of a traced process from outside, several times, "
         "while it runs on, and prints the blocks to which nothing points any "
         "more: LEAK where that is proven, POSSIBLE where it is not, with the "
-        "reason. INPUT is the PID of a traced process.\n\nExits with 0 when "
+        "reason. INPUT is the PID of a traced process; of a recording that was "
+        "made with --leaks (default: " INPUT_DEFAULT ") the verdicts in it are "
+        "shown.\n\nExits with 0 when "
         "there is no LEAK, with 1 when there is one, and with 3 when the "
         "process could not be looked at.",
     .options = options,

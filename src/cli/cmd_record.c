@@ -66,6 +66,7 @@ write_about(struct record_run *r, bool ended)
 	    .start_ns = r->start_ns,
 	    .start_monotonic_ns = r->start_monotonic_ns,
 	    .sample_bytes = r->options.sample_bytes,
+	    .leaks_ns = r->options.leaks_ns,
 	    .ended = ended,
 	    .status = r->launch.status,
 	    .follow = !r->options.no_follow,
@@ -92,10 +93,18 @@ begin_following(struct record_run *r)
 	    .interval_ns = r->options.interval_ns,
 	    .start_ns = r->start_monotonic_ns,
 	};
+	const struct leaks_plan leaks = {
+	    .segment_dir = &r->segment_dir,
+	    .writer = r->writer,
+	    .every_ns = r->options.leaks_ns,
+	    .alone = r->options.no_follow ? r->launch.pid : 0,
+	};
 
 	r->line_error = write_about(r, false);
 	if (r->line_error == 0)
 		r->line_error = follow_new(&plan, &r->follow);
+	if (r->line_error == 0 && r->options.leaks_ns)
+		r->line_error = leaks_new(&leaks, &r->leaks);
 }
 
 static void
@@ -103,14 +112,21 @@ look(struct record_run *r)
 {
 	if (r->follow && r->line_error == 0)
 		r->line_error = follow_look(r->follow);
+	if (r->leaks && r->line_error == 0)
+		r->line_error = leaks_step(r->leaks);
 }
 
 static int
 wait_ms(const struct record_run *r)
 {
+	int ms = WAIT_STEP_MS, leaks_ms;
+
 	if (r->follow && r->line_error == 0)
-		return follow_wait_ms(r->follow);
-	return WAIT_STEP_MS;
+		ms = follow_wait_ms(r->follow);
+	if (!r->leaks || r->line_error < 0)
+		return ms;
+	leaks_ms = leaks_wait_ms(r->leaks);
+	return leaks_ms < ms ? leaks_ms : ms;
 }
 
 static int
@@ -253,6 +269,12 @@ conclude(struct record_run *r)
 	char count[WORDS_COUNTED];
 	int err = r->line_error;
 
+	if (err == 0 && r->leaks)
+		err = leaks_finish(r->leaks);
+	if (r->leaks)
+		leaks_found(r->leaks, &r->found);
+	leaks_free(r->leaks);
+	r->leaks = NULL;
 	if (err == 0)
 		err = follow_finish(r->follow);
 	if (err == 0)
@@ -329,6 +351,7 @@ record(struct record_run *r)
 		code = conclude(r);
 	if (code == 0)
 		code = exit_code(r->launch.status);
+	leaks_free(r->leaks);
 	follow_free(r->follow);
 	collect_release(&r->collect);
 	embed_free(r->embed);

@@ -74,7 +74,7 @@ complete_argument(const struct opts_option *o, struct complete_place *ret)
 	if (o->kind < OPTS_TEXT || o->kind == OPTS_RANGE)
 		return false;
 	(void)complete_place(o->arg, ret);
-	if (o->kind != OPTS_WORD)
+	if (o->kind != OPTS_WORD && o->kind != OPTS_LIST)
 		ret->words[0] = '\0'; /* "k=v" and the like are no words */
 	if (strcmp(o->arg, "FORMAT") == 0)
 		add_formats(ret);

@@ -66,7 +66,7 @@ option(const char *name, char letter, const char *arg, const char *meaning)
 	if (letter)
 		(void)snprintf(dash, sizeof(dash), "-%c, ", letter);
 	n = snprintf(form, sizeof(form), "  %s--%s%s%s", dash, name,
-	    arg ? " " : "", arg ? arg : "");
+	    arg && strncmp(arg, "[=", 2) != 0 ? " " : "", arg ? arg : "");
 	if (n > MEANING - 2)
 		(void)printf("%s\n%*s", form, MEANING, "");
 	else

@@ -14,8 +14,10 @@
  * of OPTS_TEXT and below take an argument.
  */
 enum opts_kind {
-	OPTS_FLAG,    /* bool: becomes true */
-	OPTS_CHOICE,  /* int: becomes .set */
+	OPTS_FLAG,   /* bool: becomes true */
+	OPTS_CHOICE, /* int: becomes .set */
+	/* uint64_t: ns, as OPTS_TIME, in --name=TIME; alone: .set seconds */
+	OPTS_EVERY,
 	OPTS_TEXT,    /* const char *: the argument; a FILE or DIR is not "" */
 	OPTS_COUNT,   /* unsigned: a decimal number up to 1e9 */
 	OPTS_PERCENT, /* double: 0..100 */

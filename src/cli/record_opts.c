@@ -18,7 +18,7 @@
 
 #define SAMPLE_MAX (UINT64_C(1) << 40)
 
-enum { DEPTH_MAX = 4096, MAX_SIZE_MIN = 64 << 10 };
+enum { DEPTH_MAX = 4096, MAX_SIZE_MIN = 64 << 10, LEAKS_SECONDS = 600 };
 
 #define AT(field) offsetof(struct record_options, field)
 
@@ -48,6 +48,10 @@ static const struct opts_option output_rows[] = {
 };
 
 static const struct opts_option what_rows[] = {
+    {"leaks", 0, OPTS_EVERY, AT(leaks_ns), LEAKS_SECONDS, "[=EVERY]",
+        "look for lost blocks, to which nothing points any more: before each "
+        "process ends, which waits for that, and every so often while it runs "
+        "(default 10m)"},
     {"sample", 0, OPTS_SIZE, AT(sample_bytes), 0, "SIZE",
         "record about one block in every SIZE bytes (512K, 1M)"},
     {"interval", 0, OPTS_TIME, AT(interval_ns), 0, "TIME",
@@ -86,6 +90,7 @@ check_pattern(const char *output)
 
 /* The value of an option that was not given: none that a user can type. */
 static const struct record_options not_given = {.depth = UINT32_MAX,
+    .leaks_ns = UINT64_MAX,
     .interval_ns = UINT64_MAX,
     .sample_bytes = UINT64_MAX,
     .max_bytes = QUOTA_FILE_BYTES};
@@ -104,6 +109,10 @@ check_numbers(const struct record_options *o)
 	if (o->sample_bytes != UINT64_MAX &&
 	    (o->sample_bytes < 1 || o->sample_bytes > SAMPLE_MAX))
 		die(CMD_USAGE, "record: --sample takes a size from 1 to 1TiB");
+	if (o->leaks_ns != UINT64_MAX &&
+	    (o->leaks_ns < 1000 * MS ||
+	        o->leaks_ns > UINT64_C(720) * 3600000 * MS))
+		die(CMD_USAGE, "record: --leaks takes a time from 1s to 720h");
 	if (o->max_bytes < MAX_SIZE_MIN)
 		die(CMD_USAGE, "record: --max-size takes a size from 64KiB on");
 }
@@ -115,6 +124,8 @@ record_opts_parse(
 	*o = not_given;
 	(void)opts_parse(self, argc, argv, o);
 	check_numbers(o);
+	if (o->leaks_ns == UINT64_MAX)
+		o->leaks_ns = 0;
 	if (o->depth == UINT32_MAX)
 		o->depth = 0;
 	if (o->interval_ns == UINT64_MAX)

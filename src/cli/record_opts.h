@@ -18,6 +18,7 @@ struct record_options {
 	bool no_follow;
 	bool wait;
 	bool no_deepbind;
+	uint64_t leaks_ns;      /* between looks for lost blocks; 0: none */
 	bool no_symbols;        /* leave the names of functions out */
 	const char *debug_dirs; /* where else to look for them */
 	const char *export;     /* a format to write at the end; NULL: none */

@@ -11,6 +11,7 @@
 #include "record/follow.h"
 #include "record/inspect.h"
 #include "record/launch.h"
+#include "record/leaks.h"
 #include "record/quota.h"
 #include "record/segment_dir.h"
 #include "trace/recording.h"
@@ -26,8 +27,10 @@ struct record_run {
 	struct launch launch;
 	struct collect collect;
 	struct quota quota;
-	struct embed *embed;    /* names; NULL: none are wanted */
-	struct follow *follow;  /* NULL: nothing is followed any more */
+	struct embed *embed;   /* names; NULL: none are wanted */
+	struct follow *follow; /* NULL: nothing is followed any more */
+	struct leaks *leaks;   /* NULL: nobody looks for lost blocks */
+	struct leaks_found found;
 	int line_error;         /* why not */
 	uint64_t since_jiffies; /* the tree cannot be older than we are */
 	uint64_t start_ns;      /* since 1970 */

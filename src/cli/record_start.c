@@ -126,6 +126,7 @@ record_start(struct record_run *r)
 	    .session = r->segment_dir.session,
 	    .depth = r->options.depth,
 	    .no_deepbind = r->options.no_deepbind,
+	    .leaks = r->options.leaks_ns > 0,
 	    .sample_bytes = r->options.sample_bytes,
 	    .context = r,
 	};
@@ -155,6 +156,8 @@ record_start(struct record_run *r)
 	r->oom_kills = oom_kills();
 	r->start_ns = clock_ns(CLOCK_REALTIME);
 	r->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	if (r->options.leaks_ns)
+		leaks_announce(&r->segment_dir);
 	err = launch_start(&r->launch, &plan);
 	if (err == -ECANCELED)
 		return RECORD_FAILED; /* make_output() has said why */

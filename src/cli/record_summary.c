@@ -91,6 +91,23 @@ say_live(const struct record_run *r)
 		    words_bytes(e, left.bytes));
 }
 
+/* Blocks to which nothing points; seep report says where they come from. */
+static void
+say_lost(const struct leaks_found *f)
+{
+	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED];
+
+	(void)words_counted(d, f->judged, "process");
+	if (f->judged == 0)
+		die_warn("lost: not known, no process could be looked at");
+	else if (f->blocks == 0)
+		die_warn("lost: nothing, in %s", d);
+	else
+		die_warn("lost: %s, %s, in %zu of %s",
+		    words_counted(a, f->blocks, "block"),
+		    words_bytes(b, f->bytes), f->leaking, d);
+}
+
 void
 record_summarise(const struct record_run *r)
 {
@@ -107,6 +124,8 @@ record_summarise(const struct record_run *r)
 	    words_counted(a, c->allocations, "allocation"),
 	    words_bytes(b, c->allocated_bytes));
 	say_live(r);
+	if (r->options.leaks_ns)
+		say_lost(&r->found);
 	if (c->programs == 1)
 		die_warn("peak: %s", words_bytes(a, c->peak_bytes));
 	else

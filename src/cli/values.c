@@ -256,6 +256,12 @@ values_take(const char *command, const struct opts_option *o, const char *arg,
 	case OPTS_CHOICE:
 		*(int *)field = o->set;
 		break;
+	case OPTS_EVERY:
+		*(uint64_t *)field = (uint64_t)o->set * 1000000000;
+		if (arg && !values_time(arg, field))
+			expected =
+			    "a time with its unit, as 20ms, 1.5s, 10m or 2h";
+		break;
 	case OPTS_WORD:
 		word = values_word(o->arg, arg);
 		if (word < 0)

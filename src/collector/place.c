@@ -148,14 +148,49 @@ map_shared(uint64_t bytes, int prot, long fd, uint64_t offset)
 	return p;
 }
 
+/*
+ * The recorder's latest heartbeat, from its file rec-SESSION.ctl; 0 if there is
+ * none. The control block starts with it, so that a process that ends before the
+ * recorder has found it waits for the recorder, too.
+ */
+static uint64_t
+first_beat(long dir)
+{
+	char name[sizeof("rec-.ctl") + SEG_SESSION_BYTES];
+	uint64_t beat = 0;
+	struct fmt f;
+	long fd;
+
+	if (!config.leaks || !config.session[0])
+		return 0;
+	/* the name of a file there, and no path to elsewhere */
+	for (const char *c = config.session; *c; c++)
+		if (*c == '/')
+			return 0;
+	fmt_init(&f, name, sizeof(name));
+	fmt_string(&f, "rec-");
+	fmt_string(&f, config.session);
+	fmt_string(&f, ".ctl");
+	fd = sys_openat(
+	    dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	if (cpu_syscall6(SYS_pread64, fd, (long)&beat, sizeof(beat),
+	        offsetof(struct ctl_block, heartbeat), 0, 0) != sizeof(beat))
+		beat = 0;
+	sys_close(fd);
+	return beat;
+}
+
 /* Both pages are written at the start, because reading a hole may fail. */
 static bool
-fill_control(long fd)
+fill_control(long dir, long fd)
 {
-	static const struct {
+	const struct {
 		uint64_t magic;
-		uint32_t version;
-	} head = {SEG_CTL_MAGIC, SEG_VERSION};
+		uint32_t version, command;
+		uint64_t heartbeat;
+	} head = {SEG_CTL_MAGIC, SEG_VERSION, 0, first_beat(dir)};
 	static const uint32_t none;
 
 	return cpu_syscall6(SYS_pwrite64, fd, (long)&head, sizeof(head), 0, 0,
@@ -183,7 +218,7 @@ make_control(long dir, const char *name)
 	fd = make_file(dir, ctl, SEG_CTL_BYTES);
 	if (fd < 0)
 		return NULL;
-	read_only = fill_control(fd)
+	read_only = fill_control(dir, fd)
 	    ? sys_openat(dir, ctl, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0)
 	    : -1;
 	if (read_only >= 0) {

@@ -303,11 +303,14 @@ write_head(FILE *out, struct html *h)
 	for (size_t i = 0; i < h->group_count && err == 0; i++) {
 		(void)fputs(i ? ",\n" : "\n", out);
 		err = write_group(out, &h->groups[i]);
+		if (err == 0)
+			err = html_verdict_group(out, h, i);
 		(void)putc('}', out);
 	}
 	(void)putc(']', out);
 	json_key(out, "notes");
 	write_notes(out, o->notes, o->note_count);
+	html_verdict_rows(out, h);
 	write_words(out);
 	write_strings(out, &h->frames);
 	json_key(out, "columns");

@@ -86,12 +86,12 @@ html_rows_matter(
 	    is_share(f->older_blocks, g->all.older_blocks, share);
 }
 
-/* Suppressed sites stay separate, and pools are few. */
+/* What is suppressed or lost must be told apart, and pools are few. */
 static bool
 matters(const struct view_site *s, const struct html_group *g, double share)
 {
-	return s->kind == SEG_SITE_USER || s->suppression || share == 0 ||
-	    html_rows_matter(&s->figures, g, share);
+	return s->kind == SEG_SITE_USER || s->suppression || s->verdict ||
+	    share == 0 || html_rows_matter(&s->figures, g, share);
 }
 
 /* Sites of an input by process; `count` of them would have a row. */

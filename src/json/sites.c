@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "json/figures.h"
+#include "json/verdict_json.h"
 #include "report/ages.h"
 #include "report/fingerprint.h"
 #include "report/json_older.h"
@@ -78,9 +79,10 @@ short_histograms(FILE *out, const struct view_site *s)
 
 /* The shared form: values that are null or 0 are left out. */
 static int
-short_site(FILE *out, const struct view_site *s, const struct process *p,
-    const struct fingerprints *prints, struct frames_table *frames,
-    struct series_list *series, const struct older *older)
+short_site(FILE *out, const struct view *v, const struct view_site *s,
+    const struct process *p, const struct fingerprints *prints,
+    struct frames_table *frames, struct series_list *series,
+    const struct older *older)
 {
 	const struct view_figures *f = &s->figures;
 	struct fingerprint print;
@@ -110,6 +112,10 @@ short_site(FILE *out, const struct view_site *s, const struct process *p,
 	number_unless_zero(out, "temporary_blocks", f->temporary_blocks);
 	number_unless_zero(out, "temporary_bytes", f->temporary_bytes);
 	json_older_site(out, older, f, true);
+	if (s->verdict) {
+		json_key(out, "verdict");
+		verdict_json_site(out, v, s);
+	}
 	if (series_list_has(series, s->site))
 		series_list_put(out, series, s->site);
 	fingerprints_site(prints, s, &print);
@@ -125,9 +131,10 @@ short_site(FILE *out, const struct view_site *s, const struct process *p,
 
 /* `p` NULL: of several processes together. */
 static void
-site(FILE *out, const struct view_site *s, const struct process *p,
-    const struct fingerprints *prints, struct frames_table *cache,
-    struct series_list *series, const struct older *older)
+site(FILE *out, const struct view *v, const struct view_site *s,
+    const struct process *p, const struct fingerprints *prints,
+    struct frames_table *cache, struct series_list *series,
+    const struct older *older)
 {
 	const struct view_figures *f = &s->figures;
 	uint64_t deaths[PROCESS_AGES], steps[PROCESS_STEPS];
@@ -154,7 +161,8 @@ site(FILE *out, const struct view_site *s, const struct process *p,
 	json_number(out, "temporary_blocks", f->temporary_blocks);
 	json_number(out, "temporary_bytes", f->temporary_bytes);
 	json_older_site(out, older, f, false);
-	(void)fputs(",\"verdict\":null", out);
+	json_key(out, "verdict");
+	verdict_json_site(out, v, s);
 	series_list_put(out, series, s->site);
 	fingerprints_site(prints, s, &print);
 	(void)fprintf(out, ",\"fingerprint\":\"%016" PRIx64 "\"", print.hash);
@@ -185,10 +193,10 @@ json_sites(FILE *out, const struct view *v, const struct process *p,
 	for (size_t i = 0; i < v->site_count && !ferror(out) && err == 0; i++) {
 		(void)fputs(i ? ",\n" : "\n", out);
 		if (w->table)
-			err = short_site(out, &v->sites[i], p, prints, cache,
+			err = short_site(out, v, &v->sites[i], p, prints, cache,
 			    series, w->older);
 		else
-			site(out, &v->sites[i], p, prints, cache, series,
+			site(out, v, &v->sites[i], p, prints, cache, series,
 			    w->older);
 	}
 	(void)putc(']', out);

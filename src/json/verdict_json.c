@@ -1,170 +1,214 @@
-/* verdict_json.c - verdicts as JSON; keys are only ever added. */
+/* verdict_json.c - verdicts as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/verdict_json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
-#include "json/frames_table.h"
-#include "report/program.h"
-#include "report/verdict_text.h"
-#include "report/words.h"
+#include "util/capped.h"
 #include "util/json_put.h"
 
-enum { SCHEMA = 1 };
-
 static void
-put_rate(FILE *out, const char *name, bool is_known, double rate)
+rate(FILE *out, const struct verdict_part *p)
 {
-	if (is_known)
-		json_number(out, name, (uint64_t)rate);
+	struct verdict_rate r;
+
+	if (verdict_rate(p, &r))
+		(void)fprintf(out,
+		    ",\"rate\":%.0f,\"rate_low\":%.0f,\"rate_high\":%.0f",
+		    r.bytes, r.low, r.high);
 	else
-		(void)fprintf(out, ",\"%s\":null", name);
+		(void)fputs(",\"rate\":null,\"rate_low\":null,"
+		            "\"rate_high\":null",
+		    out);
 }
 
 static void
-put_freers(FILE *out, const struct verdict_entry *e)
+notes(FILE *out, uint32_t bits)
 {
-	(void)fputs(",\"freed_by\":[", out);
-	for (size_t i = 0; i < e->freer_count; i++) {
-		const struct verdict_freer *f = &e->freers[i];
+	const struct verdict_note_text *n;
+	const char *comma = "";
 
-		(void)fprintf(out, "%s{\"share\":%.3f", i ? "," : "", f->share);
-		json_text(out, "function", f->function);
-		json_text(out, "module", f->module);
-		json_text(out, "file", f->file);
-		if (f->line)
-			json_number(out, "line", f->line);
+	(void)fputs(",\"notes\":[", out);
+	for (size_t i = 0; (n = verdict_note_text(i)) != NULL; i++) {
+		if (!(bits & n->bit))
+			continue;
+		(void)fprintf(out, "%s\"%s\"", comma, n->key);
+		comma = ",";
+	}
+	(void)putc(']', out);
+}
+
+/* Who frees others of this site, with the share of the frees that were seen. */
+static void
+freed_by(FILE *out, const struct view *v, const struct view_site *s)
+{
+	const struct verdict_found *f = s ? s->verdict : NULL;
+	uint64_t sum = 0;
+
+	(void)fputs(",\"freed_by\":[", out);
+	for (uint32_t i = 0; f && i < f->freer_count; i++)
+		sum = capped_sum(sum, f->freers[i].count);
+	for (uint32_t i = 0; f && i < f->freer_count; i++) {
+		const struct frame *x = &v->frames[f->freers[i].frame];
+
+		(void)fputs(i ? ",{\"function\":" : "{\"function\":", out);
+		json_string(out, x->function);
+		json_text(out, "file", x->file);
+		if (x->line > 0)
+			json_number(out, "line", x->line);
 		else
 			(void)fputs(",\"line\":null", out);
-		(void)putc('}', out);
+		json_text(out, "module", x->module);
+		json_number(out, "offset", x->offset);
+		(void)fprintf(out, ",\"share\":%.3f}",
+		    sum ? (double)f->freers[i].count / (double)sum : 0);
 	}
-	(void)fputs("]", out);
+	(void)putc(']', out);
 }
 
-void
-verdict_json_site(
-    FILE *out, const struct verdicts *v, const struct verdict_entry *e)
+/* Without its end. */
+static void
+put_part(FILE *out, const struct view *v, const struct view_site *s,
+    uint32_t class, const struct verdict_part *p)
 {
-	const struct verdict_site *x = &e->sum;
-	const struct verdict_rate *rate = &e->rate;
-	const char *note;
-
-	(void)fprintf(out, "{\"class\":\"%s\"",
-	    x->class == VERDICT_LEAK ? "leak" : "possible");
-	json_text(out, "basis", "unreachable");
-	/* what nothing points to is proven; all else says why it is not */
-	if (x->class == VERDICT_LEAK)
-		(void)fputs(",\"confidence\":1", out);
-	else
-		(void)fputs(",\"confidence\":null", out);
-	json_number(out, "blocks", x->blocks);
-	json_number(out, "bytes", x->bytes);
-	json_number(out, "direct_blocks", x->direct_blocks);
-	json_number(out, "direct_bytes", x->direct_bytes);
-	json_number(out, "indirect_blocks", x->indirect_blocks);
-	json_number(out, "indirect_bytes", x->indirect_bytes);
-	json_number(out, "cycle_blocks", x->cycle_blocks);
-	json_number(out, "cycle_bytes", x->cycle_bytes);
-	put_rate(out, "rate", rate->is_known, rate->bytes);
-	put_rate(out, "rate_low", rate->is_known, rate->low);
-	put_rate(out, "rate_high", rate->is_known, rate->high);
-	json_number(out, "looks", v->looks);
-	json_number(out, "first_birth_tick", x->first_birth);
-	json_number(out, "last_birth_tick", x->last_birth);
-	json_number(out, "held_again", x->held_again);
-	json_number(out, "freed_late", x->freed_late);
-	put_freers(out, e);
+	(void)fprintf(out,
+	    "{\"class\":\"%s\",\"basis\":\"unreachable\",\"confidence\":%s",
+	    verdict_class_key(class), class == VERDICT_LEAK ? "1" : "null");
+	json_number(out, "blocks", p->blocks);
+	json_number(out, "bytes", p->bytes);
+	json_number(out, "direct_blocks", p->direct_blocks);
+	json_number(out, "direct_bytes", p->direct_bytes);
+	json_number(out, "indirect_blocks", p->indirect_blocks);
+	json_number(out, "indirect_bytes", p->indirect_bytes);
+	json_number(out, "cycle_blocks", p->cycle_blocks);
+	json_number(out, "cycle_bytes", p->cycle_bytes);
+	rate(out, p);
+	json_number(out, "looks", p->looks);
+	json_time(out, "first_birth", p->first_ns);
+	json_time(out, "last_birth", p->last_ns);
+	json_number(out, "held_again", p->held_again);
+	json_number(out, "freed_late", p->freed_late);
+	freed_by(out, v, s);
 	(void)fputs(",\"held_by\":null", out);
-	json_text(out, "type", x->type);
-	(void)fputs(",\"notes\":[", out);
-	for (size_t i = 0; (note = verdict_text_note(x->notes, i)); i++)
-		(void)fprintf(out, "%s\"%s\"", i ? "," : "", note);
-	(void)fputs("]}", out);
+	json_text(out, "type", p->type);
+	notes(out, p->notes);
 }
 
 void
-verdict_json_process(FILE *out, const struct verdicts *v)
+verdict_json_part(FILE *out, const struct view *v, const struct view_site *s,
+    uint32_t class, const struct verdict_part *p)
 {
-	(void)fprintf(out, "{\"looks\":%u", v->looks);
-	json_text(
-	    out, "reason", v->reason ? verdict_text_reason(v->reason) : NULL);
+	put_part(out, v, s, class, p);
+	(void)putc('}', out);
+}
+
+void
+verdict_json_site(FILE *out, const struct view *v, const struct view_site *s)
+{
+	const struct verdict_found *f = s->verdict;
+	bool is_leak;
+
+	if (!f) {
+		(void)fputs("null", out);
+		return;
+	}
+	is_leak = f->leak.looks > 0;
+	put_part(out, v, s, is_leak ? VERDICT_LEAK : VERDICT_POSSIBLE,
+	    is_leak ? &f->leak : &f->possible);
+	json_key(out, "also");
+	if (is_leak && f->possible.looks > 0)
+		verdict_json_part(out, v, s, VERDICT_POSSIBLE, &f->possible);
+	else
+		(void)fputs("null", out);
+	(void)putc('}', out);
+}
+
+static void
+sums(FILE *out, const struct verdicts *v, uint32_t class)
+{
+	uint64_t places, blocks, bytes;
+
+	verdict_total(v, class, &places, &blocks, &bytes);
+	json_key(out, verdict_class_key(class));
+	(void)fprintf(out,
+	    "{\"places\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64
+	    "}",
+	    places, blocks, bytes);
+}
+
+/* Sites of ancestors, which are not among the sites of the process. */
+static void
+inherited(FILE *out, const struct session *s, const struct process *p)
+{
+	const struct verdicts *v = p->verdicts;
+	const char *comma = "";
+
+	(void)fputs(",\"inherited\":[", out);
+	for (size_t i = 0; i < v->count; i++) {
+		const struct verdict_site *x = &v->sites[i];
+		const struct process *owner = verdict_owner(s, p, x->site);
+
+		if (owner == p)
+			continue;
+		(void)fprintf(out, "%s{\"id\":%u,\"pid\":", comma, x->site);
+		if (owner)
+			(void)fprintf(out, "%u", owner->header.pid);
+		else
+			(void)fputs("null", out);
+		json_text(out, "class", verdict_class_key(x->class));
+		json_number(out, "blocks", x->blocks);
+		json_number(out, "bytes", x->bytes);
+		json_number(out, "direct_blocks", x->direct_blocks);
+		json_number(out, "indirect_blocks", x->indirect_blocks);
+		json_text(out, "type", x->type);
+		notes(out, x->notes);
+		(void)putc('}', out);
+		comma = ",";
+	}
+	(void)putc(']', out);
+}
+
+static void
+judged(FILE *out, const struct session *s, const struct process *p)
+{
+	const struct verdicts *v = p->verdicts;
+
+	json_number(out, "looks", v->looks);
 	json_boolean(out, "at_exit", v->at_exit);
 	json_boolean(out, "stopped", v->stopped);
+	json_number(out, "pause_ns", v->pause_ns);
 	json_boolean(out, "heads_only", v->heads_only);
 	json_number(out, "begin_ns", v->begin_ns);
 	json_number(out, "end_ns", v->end_ns);
 	json_number(out, "blocks", v->blocks);
 	json_number(out, "bytes", v->bytes);
+	sums(out, v, VERDICT_LEAK);
+	sums(out, v, VERDICT_POSSIBLE);
 	json_number(out, "refused_blocks", v->refused_blocks);
 	json_number(out, "ignored_blocks", v->ignored_blocks);
 	json_number(out, "ignored_bytes", v->ignored_bytes);
+	json_number(out, "unread_bytes", verdict_unread_bytes(v));
 	json_number(out, "swapped_bytes", v->swapped_bytes);
 	json_number(out, "unreadable_bytes", v->unreadable_bytes);
 	json_number(out, "device_bytes", v->device_bytes);
 	json_number(out, "ring_bytes", v->ring_bytes);
+	inherited(out, s, p);
+}
+
+void
+verdict_json_process(
+    FILE *out, const struct session *s, const struct process *p)
+{
+	enum verdict_state state = verdict_state(s, p);
+	bool is_judged = state == VERDICT_STATE_JUDGED;
+
+	if (state == VERDICT_STATE_NONE)
+		return;
+	(void)fprintf(
+	    out, ",\"leaks\":{\"judged\":%s", is_judged ? "true" : "false");
+	json_text(out, "reason",
+	    is_judged ? NULL : verdict_reason_key(verdict_why_not(p)));
+	if (is_judged)
+		judged(out, s, p);
 	(void)putc('}', out);
-}
-
-static void
-put_sum(FILE *out, const char *name, const struct verdict_sum *s)
-{
-	(void)fprintf(out,
-	    ",\"%s\":{\"sites\":%" PRIu64 ",\"blocks\":%" PRIu64
-	    ",\"bytes\":%" PRIu64 "}",
-	    name, s->sites, s->blocks, s->bytes);
-}
-
-static int
-put_entries(FILE *out, const struct verdict_list *l)
-{
-	struct frames_table *frames;
-	int err = frames_table_new(l->view, NULL, &frames);
-
-	(void)fputs(",\"sites\":[", out);
-	for (size_t i = 0; i < l->count && err == 0; i++) {
-		const struct verdict_entry *e = &l->at[i];
-
-		(void)fprintf(
-		    out, "%s\n{\"id\":%" PRIu32, i ? "," : "", e->sum.site);
-		json_number(out, "sites", e->sites);
-		json_boolean(out, "inherited", e->is_inherited);
-		json_text(out, "api", e->site ? words_api(e->site->api) : NULL);
-		json_key(out, "verdict");
-		verdict_json_site(out, l->verdicts, e);
-		if (e->site)
-			err = frames_table_put(out, frames, e->site);
-		else
-			(void)fputs(",\"frames\":[]", out);
-		(void)putc('}', out);
-	}
-	(void)fputs("]", out);
-	frames_table_free(frames);
-	return err;
-}
-
-int
-verdict_json_write(FILE *out, const struct verdict_list *l,
-    const struct verdict_json_options *o)
-{
-	const struct seg_header *h = &l->process->header;
-	int err;
-
-	(void)fprintf(out, "{\"schema\":%d", SCHEMA);
-	json_text(out, "seep", o->version);
-	json_number(out, "exit_status", (uint64_t)o->exit_status);
-	json_number(out, "pid", h->pid);
-	json_text(out, "program", program_name(h));
-	json_text(out, "exe", h->exe);
-	json_number(out, "pause_ns", o->pause_ns);
-	json_key(out, "verdict");
-	verdict_json_process(out, l->verdicts);
-	put_sum(out, "leaks", &l->leaks);
-	put_sum(out, "possible", &l->possible);
-	put_sum(out, "left_out", &l->left_out);
-	err = put_entries(out, l);
-	(void)fputs("}\n", out);
-	if (err == 0 && ferror(out))
-		err = -EIO;
-	return err;
 }

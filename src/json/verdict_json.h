@@ -1,26 +1,24 @@
-/* verdict_json.h - verdicts as JSON; keys are only ever added. */
+/* verdict_json.h - verdicts as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_JSON_VERDICT_JSON_H
 #define SEEP_JSON_VERDICT_JSON_H
 
-#include <stdio.h>
-
 #include "report/verdict_list.h"
+#include "report/view.h"
 
-/* {"class":...}: one verdict on one place. */
+/*
+ * The object of a site, or null: that of LEAK if there is one, with the other
+ * class in its key "also". Nothing before it.
+ */
 void verdict_json_site(
-    FILE *out, const struct verdicts *v, const struct verdict_entry *e);
+    FILE *out, const struct view *v, const struct view_site *s);
 
-/* {"looks":...}: how a process was looked at, and the sums of what was found. */
-void verdict_json_process(FILE *out, const struct verdicts *v);
+/* The same of one class; v and s may be NULL: the stack is not known. */
+void verdict_json_part(FILE *out, const struct view *v,
+    const struct view_site *s, uint32_t class, const struct verdict_part *p);
 
-/* The answer of `seep leaks --format json`. -ENOMEM, -EIO. */
-struct verdict_json_options {
-	const char *version;
-	int exit_status;
-	uint64_t pause_ns;
-};
-int verdict_json_write(FILE *out, const struct verdict_list *l,
-    const struct verdict_json_options *o);
+/* ,"leaks":{...} of a process; nothing where nobody was asked to look. */
+void verdict_json_process(
+    FILE *out, const struct session *s, const struct process *p);
 
 #endif

@@ -290,6 +290,23 @@ names_gather_frames(struct names *n, const struct process *p,
 	return err == -EFBIG ? 0 : err; /* those are without names then */
 }
 
+/* Who frees blocks of sites of which some live: reports of leaks have it. */
+static int
+gather_freers(struct names *n, const struct process *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < p->site_count && err == 0; i++) {
+		const struct process_freers *f = p->sites[i].freed_by;
+
+		if (p->sites[i].figures.live_blocks == 0)
+			continue;
+		for (size_t k = 0; f && k < f->count && err == 0; k++)
+			err = names_gather_frames(n, p, &f->at[k].frame, 1);
+	}
+	return err;
+}
+
 int
 names_gather(struct names *n, const struct process *p)
 {
@@ -304,7 +321,7 @@ names_gather(struct names *n, const struct process *p)
 		return err;
 	err = names_gather_frames(n, p, frames, count);
 	free(frames);
-	return err;
+	return err < 0 ? err : gather_freers(n, p);
 }
 
 void

@@ -61,15 +61,19 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
  * All processes are kept in memory, so a small file that unpacks to very much
  * is refused. It cannot be one of ours.
  */
-static bool
-has_room(struct load *r, size_t len)
+static uint64_t
+most_bytes(const struct load *r)
 {
 	uint64_t max = recording_file_bytes(r->recording);
 
 	max = max < UINT64_MAX / UNPACKED_FACTOR ? max * UNPACKED_FACTOR : max;
-	if (max < UNPACKED_FREE)
-		max = UNPACKED_FREE;
-	if (len > max - r->segment_bytes) {
+	return max < UNPACKED_FREE ? UNPACKED_FREE : max;
+}
+
+static bool
+has_room(struct load *r, size_t len)
+{
+	if (len > most_bytes(r) - r->segment_bytes) {
 		r->left_out++;
 		return false;
 	}
@@ -80,9 +84,16 @@ has_room(struct load *r, size_t len)
 static int
 note_left_out(struct load *r)
 {
+	size_t n = r->verdicts.left_out;
+
+	if (n > 0 &&
+	    session_note(r->session,
+	        "%s: %zu list%s of verdicts left out: damaged, or too long",
+	        r->name, n, n == 1 ? "" : "s") < 0)
+		return -ENOMEM;
+	r->session->is_truncated |= n > 0 || r->left_out > 0;
 	if (r->left_out == 0)
 		return 0;
-	r->session->is_truncated = true;
 	return session_note(r->session,
 	    "%s: %zu process%s left out: unpacked, it has far more than a "
 	    "recording of its size",
@@ -148,6 +159,10 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 		break;
 	case RECORDING_NAMES:
 		err = load_names(r, bytes, len);
+		break;
+	case RECORDING_VERDICTS:
+		err = load_verdicts_entry(
+		    &r->verdicts, bytes, len, most_bytes(r));
 		break;
 	default:
 		break; /* an entry of a later version of seep */
@@ -229,6 +244,7 @@ read_all(struct load *r)
 			return err;
 		(void)load_timeline_points(r);
 	}
+	load_verdicts_give(&r->verdicts, s, r->first);
 	for (size_t i = r->first; i < s->count; i++) {
 		struct process *p = s->processes[i];
 
@@ -273,6 +289,7 @@ load_into_session(struct session *s, const char *path, const char *name,
 	    timeline_new(r.recording, s->until_us, &s->line) == 0)
 		r.recording = NULL;
 	load_timeline_release(&r);
+	load_verdicts_release(&r.verdicts);
 	recording_close(r.recording);
 	if (err < 0)
 		return fault_set(where, -ENOMEM, "out of memory");

@@ -3,6 +3,7 @@
 #ifndef SEEP_READER_LOAD_PARTS_H
 #define SEEP_READER_LOAD_PARTS_H
 
+#include "reader/load_verdicts.h"
 #include "reader/replay.h"
 #include "reader/session_parts.h"
 #include "trace/recording.h"
@@ -22,6 +23,7 @@ struct load {
 	uint32_t command_pid;
 	struct process_names *names; /* the session's */
 	size_t names_bytes;
+	struct load_verdicts verdicts;
 	uint64_t segment_bytes; /* unpacked, of all processes */
 	size_t left_out;        /* processes, for which that is too much */
 };

@@ -104,6 +104,8 @@ load_about(struct load *r, const char *text, size_t len)
 		s->start_ns = start_ns;
 	r->max_rss_bytes = number_in(text, len, "max_rss_bytes");
 	r->command_pid = (uint32_t)number_in(text, len, "pid");
+	s->command_pid = r->command_pid;
+	s->leaks_asked |= number_in(text, len, "leaks") > 0;
 	if (note_cut(s, text, len) < 0)
 		return -ENOMEM;
 	if (!killed)

@@ -11,6 +11,7 @@
 #include "reader/invariants.h"
 #include "reader/process_parts.h"
 #include "reader/relative.h"
+#include "trace/verdicts.h"
 #include "util/capped.h"
 
 bool
@@ -219,6 +220,9 @@ process_free(struct process *p)
 	free(p->marks);
 	free(p->ids);
 	free(p->points);
+	if (p->verdicts)
+		verdicts_release(p->verdicts);
+	free(p->verdicts);
 	free(p);
 }
 

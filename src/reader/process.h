@@ -128,6 +128,8 @@ struct process_names {
 	struct process_names *all;  /* the list that the session has of all */
 };
 
+struct verdicts;
+
 struct process {
 	struct seg_header header;
 	enum process_end end;
@@ -171,6 +173,8 @@ struct process {
 	bool is_unfinished;    /* its end state is missing in the recording */
 	uint64_t as_of_us;     /* then these are the figures of that moment */
 	const struct process_names *names; /* the session's; NULL: none */
+	/* what looks found, trace/verdicts.h; for free(); NULL: none */
+	struct verdicts *verdicts;
 };
 
 /* Takes what it needs from seg and lets it go. -ENOMEM. */

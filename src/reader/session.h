@@ -51,6 +51,8 @@ struct session {
 	size_t mark_count;
 	struct session_snapshot *snapshots; /* by time, see below */
 	size_t snapshot_count;
+	uint32_t command_pid;  /* of the recorded command; 0: not known */
+	bool leaks_asked;      /* record --leaks: verdicts are expected */
 	uint64_t start_ns;     /* of the recording, since 1970; 0: not known */
 	uint64_t until_us;     /* the last moment in its time line */
 	struct timeline *line; /* what timeline.h asks; NULL: there is none */

@@ -102,6 +102,8 @@ set_environment(const struct launch_plan *plan)
 		return -errno;
 	if (plan->no_deepbind && setenv("SEEP_DEEPBIND", "clear", 1) < 0)
 		return -errno;
+	if (plan->leaks && setenv("SEEP_LEAKS", "1", 1) < 0)
+		return -errno;
 	return set_preload(plan);
 }
 

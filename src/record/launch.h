@@ -18,6 +18,7 @@ struct launch_plan {
 	const char *dir;       /* SEEP_DIR */
 	const char *session;   /* SEEP_SESSION */
 	bool no_deepbind;      /* SEEP_DEEPBIND=clear */
+	bool leaks;            /* SEEP_LEAKS=1 */
 	unsigned depth;        /* SEEP_DEPTH; 0: not set */
 	uint64_t sample_bytes; /* SEEP_SAMPLE; 0: not set */
 

@@ -74,6 +74,9 @@ meta_write(const struct meta *m, struct recording_writer *w)
 	fprintf(f, "follow=%d\n", m->follow);
 	if (m->sample_bytes)
 		fprintf(f, "sample_bytes=%" PRIu64 "\n", m->sample_bytes);
+	if (m->leaks_ns)
+		fprintf(f, "leaks=%" PRIu64 "\n",
+		    (m->leaks_ns + 999999999) / 1000000000);
 	if (!m->ended)
 		return append(w, RECORDING_META, f, &text, &len);
 	fprintf(f, "end_ns=%" PRIu64 "\n", clock_ns(CLOCK_REALTIME));

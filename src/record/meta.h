@@ -19,6 +19,7 @@ struct meta {
 	uint64_t start_ns;           /* since 1970 */
 	uint64_t start_monotonic_ns; /* zero of the time line */
 	uint64_t sample_bytes;       /* 0: exact */
+	uint64_t leaks_ns;           /* between looks; 0: none */
 	bool ended;
 	int status;             /* as of waitpid(), once it has ended */
 	bool follow;            /* children were recorded, too */

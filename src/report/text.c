@@ -11,6 +11,7 @@
 #include "report/spark.h"
 #include "report/summary.h"
 #include "report/unseen.h"
+#include "report/verdict_text.h"
 #include "report/words.h"
 #include "util/text.h"
 
@@ -191,6 +192,12 @@ text_write(const struct layout *p, const struct session *s, struct names *names,
 	for (size_t i = 0; i < s->count; i++)
 		if (pid == VIEW_ANY || s->processes[i]->header.pid == pid)
 			list[count++] = s->processes[i];
+	if (count > 0)
+		err = verdict_text_open(p, s, names, options);
+	if (err < 0) {
+		free(list);
+		return err;
+	}
 	if (count == 0) {
 		err = -ESRCH;
 	} else if (count == 1) {

@@ -1,77 +1,88 @@
-/* verdict_text.c - what is lost, in plain text. */
+/* verdict_text.c - verdicts as text: what is lost, and how that is known. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/verdict_text.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/program.h"
 #include "report/words.h"
+#include "util/capped.h"
 #include "util/text.h"
 
 enum {
-	INDENT = 9,
-	FRAMES = 6, /* of a stack, from the user's own on */
+	INDENT = 9,  /* columns of "LEAK" and "POSSIBLE" */
+	CALLERS = 5, /* names behind the frame that heads a stack */
 	FREERS = 2,
-	FREER_PERCENT = 10, /* who frees less is left out */
+	FREER_PERCENT = 10, /* a function that frees less is left out */
+	NAMED = 10,         /* processes in a sentence */
+	AGE_MIN = 100       /* ms: less is not known */
 };
 
-/* ---- words ---------------------------------------------------------------- */
+/* ---- lines with an indentation ---- */
 
-const char *
-verdict_text_reason(uint32_t reason)
+/* Text that is written to .file comes out wrapped, behind the indentation. */
+struct hanging {
+	struct layout page; /* .out is a buffer */
+	char *text;
+	size_t len;
+};
+
+static bool
+hanging_begin(const struct layout *p, struct hanging *h)
 {
-	switch (reason) {
-	case VERDICT_ENDED:
-		return "it ended, or became another program, during a look";
-	case VERDICT_NO_RIGHT:
-		return "its memory may not be read";
-	case VERDICT_OLD_CELLS:
-		return "its collector is an older one that keeps no exact "
-		       "addresses of blocks";
-	case VERDICT_NO_LIVE_MAP:
-		return "it has no list of its blocks that could be read";
-	case VERDICT_TOO_LARGE:
-		return "it is too large for --max-memory";
-	case VERDICT_NO_ANSWER:
-		return "its memory does not come";
-	default:
-		return "looking at it failed";
-	}
+	*h = (struct hanging){.page = *p};
+	h->page.colour = false;
+	h->page.width = p->width > 2 * INDENT ? p->width - INDENT : 0;
+	h->page.out = open_memstream(&h->text, &h->len);
+	return h->page.out != NULL;
 }
 
-struct note {
-	uint32_t bit;
-	const char *key, *words;
-};
-
-/*
- * In the order of weight: the first one that holds is the reason. "@" is what
- * the blocks are called, "~" whose something is.
- */
-static const struct note notes_of[] = {
-    {VERDICT_HIDES, "hides", NULL},
-    {VERDICT_MOVES, "moves",
-        "nothing pointed to @ in any look, but others of this place seemed "
-        "lost and were held again: it moves pointers"},
-    {VERDICT_UNSEEN_FREES, "unseen_frees",
-        "nothing points to @, but some calls of free passed the collector by"},
-    {VERDICT_UNREAD, "unread",
-        "nothing points to @ in the memory that could be read"},
-    {VERDICT_ONE_LOOK, "one_look",
-        "nothing points to @, in one look while threads ran"},
-    {VERDICT_PAST_END, "past_end", "held only by pointers one past ~ end"},
-    {VERDICT_MISALIGNED, "misaligned",
-        "held only by pointers that are not at a multiple of 8"},
-    {VERDICT_BELOW_SP, "below_sp",
-        "held only by what is left below a stack pointer"},
-    {VERDICT_HEADS_ONLY, "heads_only", NULL},
-    {VERDICT_UNLOADED, "unloaded", NULL},
-};
-
+/* Prints the lines; the first one behind `head`, which has its columns. */
 static void
-put_words(FILE *out, const char *words, bool is_one)
+hanging_end(const struct layout *p, struct hanging *h, const char *head)
+{
+	struct layout narrow = h->page;
+	char *wrapped = NULL, *line, *rest;
+	size_t len;
+
+	if (fclose(h->page.out) != 0)
+		goto out;
+	narrow.out = open_memstream(&wrapped, &len);
+	if (!narrow.out)
+		goto out;
+	layout_paragraph(&narrow, h->text, 0);
+	if (fclose(narrow.out) != 0)
+		goto out;
+	for (line = strtok_r(wrapped, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		if (head)
+			(void)fprintf(p->out, "%s%-*s%s",
+			    layout_colour(p, LAYOUT_STRONG), INDENT, head,
+			    layout_colour(p, LAYOUT_PLAIN));
+		else
+			(void)fprintf(p->out, "%*s", INDENT, "");
+		(void)fprintf(p->out, "%s\n", line);
+		head = NULL;
+	}
+out:
+	free(wrapped);
+	free(h->text);
+}
+
+/* ---- one place ---- */
+
+/* Of hostile figures it may be more than a number of bytes can be. */
+static uint64_t
+whole(double bytes)
+{
+	return bytes < 0x1p63 ? (uint64_t)bytes : INT64_MAX;
+}
+
+/* "@" is what the blocks are called, "~" whose something is. */
+static void
+print_words(FILE *out, const char *words, bool is_one)
 {
 	for (; *words; words++) {
 		if (*words == '@')
@@ -83,278 +94,277 @@ put_words(FILE *out, const char *words, bool is_one)
 	}
 }
 
-const char *
-verdict_text_note(uint32_t notes, size_t i)
-{
-	for (size_t k = 0; k < sizeof(notes_of) / sizeof(notes_of[0]); k++)
-		if (notes & notes_of[k].bit && i-- == 0)
-			return notes_of[k].key;
-	return NULL;
-}
-
+/* What became of others that had seemed lost, if somebody counted them. */
 static void
-put_hiding(FILE *out, const struct verdict_site *x)
+print_note(FILE *out, const struct verdict_note_text *note,
+    const struct verdict_part *part)
 {
 	char a[WORDS_COUNTED];
 
-	(void)fprintf(out,
-	    "%s seemed lost in 2 looks or more, then %s freed: this place "
-	    "hides pointers",
-	    words_counted(a, x->freed_late, "block"), words_was(x->freed_late));
-}
-
-static void
-put_reason(
-    FILE *out, const struct verdict_list *l, const struct verdict_site *x)
-{
-	if (x->class == VERDICT_LEAK) {
-		(void)fprintf(out, "nothing points to %s (%u %s of %u)",
-		    x->blocks == 1 ? "it" : "them", l->verdicts->looks,
-		    l->verdicts->looks == 1 ? "look" : "looks",
-		    l->verdicts->looks);
-		return;
-	}
-	if (x->notes & VERDICT_HIDES) {
-		put_hiding(out, x);
-		return;
-	}
-	for (size_t k = 0; k < sizeof(notes_of) / sizeof(notes_of[0]); k++)
-		if (x->notes & notes_of[k].bit && notes_of[k].words) {
-			put_words(out, notes_of[k].words, x->blocks == 1);
-			return;
-		}
-	put_words(out, "nothing certain points to @", x->blocks == 1);
-}
-
-/* ---- an entry ------------------------------------------------------------- */
-
-static void
-put_rate(FILE *out, const struct verdict_rate *r)
-{
-	char a[WORDS_MAX];
-
-	if (r->is_known)
-		(void)fprintf(
-		    out, " +%s/h", words_bytes(a, (uint64_t)r->bytes));
-}
-
-static void
-put_head(const struct layout *p, const struct verdict_list *l,
-    const struct verdict_entry *e)
-{
-	const struct verdict_site *x = &e->sum;
-	bool is_leak = x->class == VERDICT_LEAK;
-	char a[WORDS_COUNTED], b[WORDS_MAX];
-	struct layout_text t;
-
-	(void)fprintf(p->out, "%s%s%s ",
-	    layout_colour(p, is_leak ? LAYOUT_MORE : LAYOUT_STRONG),
-	    is_leak ? "LEAK    " : "POSSIBLE", layout_colour(p, LAYOUT_PLAIN));
-	layout_begin(p, &t);
-	if (x->blocks > 0) {
-		(void)fprintf(t.file, "%s %s",
-		    words_counted(a, x->blocks, "block"),
-		    words_bytes(b, x->bytes));
-		put_rate(t.file, &e->rate);
-		(void)fputs(": ", t.file);
-	}
-	put_reason(t.file, l, x);
-	(void)fputs("\n", t.file);
-	layout_end(p, &t);
-}
-
-static void
-put_where(FILE *out, const struct frame *f, bool with_line)
-{
-	if (f->brief || f->function)
-		text_print(out, f->brief ? f->brief : f->function);
-	else if (f->module)
-		text_print(out, text_base(f->module));
+	if (note->bit == VERDICT_HIDES && part->freed_late > 0)
+		(void)fprintf(out,
+		    "%s seemed lost in 2 looks or more, then %s freed: this "
+		    "place hides pointers",
+		    words_counted(a, part->freed_late, "block"),
+		    words_was(part->freed_late));
 	else
-		(void)fprintf(out, "0x%" PRIx64, f->offset);
-	if (with_line && f->file && f->line) {
-		const char *slash = strrchr(f->file, '/');
-
-		(void)putc(' ', out);
-		text_print(out, slash ? slash + 1 : f->file);
-		(void)fprintf(out, ":%u", f->line);
-	}
+		print_words(out, note->words, part->blocks == 1);
 }
 
-/* "lose app.c:9 <- serve <- main", from the user's own frame on. */
+/* Why it has this class. */
 static void
-put_stack(
-    FILE *out, const struct verdict_list *l, const struct verdict_entry *e)
+print_basis(
+    FILE *out, const struct verdict_line *line, const struct verdicts *v)
 {
-	const struct view_site *s = e->site;
-	size_t count, shown = 0;
+	bool is_one = line->part.blocks == 1, is_first = true;
+	const struct verdict_note_text *note;
 
-	if (!s) {
-		(void)fputs(e->is_inherited
-		        ? "allocated by a parent of which nothing is left"
-		        : "(unknown stack)",
-		    out);
+	if (line->class == VERDICT_LEAK) {
+		print_words(out, "nothing points to @ (", is_one);
+		if (v->at_exit)
+			(void)fputs("at its exit)", out);
+		else
+			(void)fprintf(out, "%u look%s of %u)", v->looks,
+			    v->looks == 1 ? "" : "s", v->looks);
 		return;
 	}
-	count = view_without_start(l->view->frames, s->frames, s->frame_count);
-	for (size_t i = s->own; i < count; i++) {
-		const struct frame *f = &l->view->frames[s->frames[i]];
-
-		if (shown == FRAMES) {
-			(void)fputs(" <- ...", out);
-			break;
-		}
-		if (shown > 0)
-			(void)fputs(" <- ", out);
-		put_where(out, f, shown == 0);
-		shown++;
+	for (size_t i = 0; (note = verdict_note_text(i)) != NULL; i++) {
+		if (!(line->part.notes & note->bit) ||
+		    note->bit == VERDICT_UNLOADED)
+			continue;
+		(void)fputs(is_first ? "" : "; ", out);
+		print_note(out, note, &line->part);
+		is_first = false;
 	}
-	if (shown == 0)
-		(void)fputs("(no frames)", out);
+	if (is_first)
+		print_words(out, "nothing certain points to @", is_one);
 }
 
 static void
-put_roles(FILE *out, const struct verdict_site *x)
+print_figures(const struct layout *p, const struct verdict_line *line,
+    const struct verdicts *v)
+{
+	char a[WORDS_COUNTED], b[WORDS_MAX];
+	struct verdict_rate rate;
+	struct hanging h;
+
+	if (!hanging_begin(p, &h))
+		return;
+	if (line->part.blocks > 0) {
+		(void)fprintf(h.page.out, "%s %s",
+		    words_counted(a, line->part.blocks, "block"),
+		    words_bytes(b, line->part.bytes));
+		if (verdict_rate(&line->part, &rate))
+			(void)fprintf(h.page.out, " +%s/h",
+			    words_bytes(b, whole(rate.bytes)));
+		(void)fputs(": ", h.page.out);
+	}
+	print_basis(h.page.out, line, v);
+	(void)putc('\n', h.page.out);
+	hanging_end(p, &h, line->class == VERDICT_LEAK ? "LEAK" : "POSSIBLE");
+}
+
+/* How they hang together. */
+static void
+print_roles(FILE *out, const struct verdict_part *part)
 {
 	char a[WORDS_MAX], b[WORDS_MAX];
 
-	if (x->direct_blocks + x->indirect_blocks == 0)
+	if (part->indirect_blocks == 0 && part->cycle_blocks == 0)
 		return;
-	if (x->indirect_blocks == 0 && x->cycle_blocks == 0)
-		return;
-	if (x->direct_blocks == 0) {
+	if (part->direct_blocks == 0) {
 		(void)fputs("held only by other lost blocks; ", out);
 		return;
 	}
-	(void)fprintf(out, "%s lost", words_count(a, x->direct_blocks));
-	if (x->cycle_blocks > 0)
+	(void)fprintf(out, "%s lost", words_count(a, part->direct_blocks));
+	if (part->cycle_blocks > 0)
 		(void)fprintf(
-		    out, " (%s in cycles)", words_count(b, x->cycle_blocks));
-	if (x->indirect_blocks > 0)
+		    out, " (%s in cycles)", words_count(b, part->cycle_blocks));
+	if (part->indirect_blocks > 0)
 		(void)fprintf(out, ", %s held only by these",
-		    words_count(b, x->indirect_blocks));
+		    words_count(b, part->indirect_blocks));
 	(void)fputs("; ", out);
+}
+
+static void
+print_name(FILE *out, const struct layout *p, const struct frame *x)
+{
+	const char *base = text_base(x->module);
+	const char *name = p->full_names ? x->function : x->brief;
+
+	if (name)
+		text_print(out, name);
+	else if (base)
+		(void)fprintf(
+		    out, "%s+0x%llx", base, (unsigned long long)x->offset);
+	else
+		(void)fprintf(out, "0x%llx", (unsigned long long)x->offset);
+}
+
+/* "lose app.c:9 <- serve <- main" */
+static void
+print_stack(const struct layout *p, FILE *out, const struct verdict_line *line)
+{
+	const struct view_site *s = line->site;
+	struct layout whole_names = *p; /* lines are broken between them */
+	uint32_t i;
+
+	whole_names.out = out;
+	whole_names.width = 0;
+	whole_names.colour = false;
+	if (!s) {
+		(void)fputs(
+		    "allocated by a parent of which nothing is left", out);
+		return;
+	}
+	for (i = s->own; i < s->frame_count && i <= s->own + CALLERS; i++) {
+		const struct frame *x = &line->view->frames[s->frames[i]];
+
+		(void)fputs(i > s->own ? " <- " : "", out);
+		if (i == s->own)
+			layout_frame(&whole_names, x, 0, 0, LAYOUT_PLAIN);
+		else
+			print_name(out, p, x);
+	}
+	if (i < s->frame_count)
+		(void)fputs(" <- ...", out);
+	if (s->frame_count == 0)
+		(void)fputs("(no frames)", out);
 }
 
 /* When the first and the last of them were allocated. */
 static void
-put_births(
-    FILE *out, const struct verdict_list *l, const struct verdict_entry *e)
+print_births(FILE *out, const struct verdict_line *line)
 {
-	const struct verdict_site *x = &e->sum;
-	uint64_t tick = l->process->header.tick_ns;
-	uint64_t now = l->verdicts->end_ns;
-	uint64_t first = x->first_birth * tick, last = x->last_birth * tick;
+	uint64_t old = line->part.first_age, young = line->part.last_age;
 	char a[WORDS_MAX], b[WORDS_MAX];
 
-	if (x->blocks == 0)
-		return;
-	if (e->is_inherited) {
+	if (line->is_inherited) {
 		(void)fputs(", allocated before the fork", out);
 		return;
 	}
-	if (now < last)
-		now = last;
-	if (x->blocks == 1 || first == last)
-		(void)fprintf(
-		    out, ", allocated %s ago", words_time(a, now - last));
+	if (old / 1000000 < AGE_MIN)
+		return;
+	if (old - young < old / 10)
+		(void)fprintf(out, ", allocated %s ago", words_time(a, old));
 	else
 		(void)fprintf(out, ", allocated %s to %s ago",
-		    words_time(a, now - first), words_time(b, now - last));
+		    words_time(a, old), words_time(b, young));
 }
 
 /* Who frees other blocks of this place: where a path may be missing. */
 static void
-put_freers(FILE *out, const struct verdict_entry *e)
+print_freers(const struct layout *p, FILE *out, const struct verdict_line *line)
 {
-	if (e->freer_count == 0)
-		return;
-	(void)fputs("; others of this place are freed in ", out);
-	for (size_t i = 0; i < e->freer_count && i < FREERS; i++) {
-		const struct verdict_freer *f = &e->freers[i];
+	const struct verdict_found *f = line->site ? line->site->verdict : NULL;
+	struct layout whole_names = *p;
+	uint64_t all = 0;
 
-		if (i > 0 && f->share * 100 < FREER_PERCENT)
+	for (uint32_t i = 0; f && i < f->freer_count; i++)
+		all = capped_sum(all, f->freers[i].count);
+	if (all == 0)
+		return;
+	whole_names.out = out;
+	whole_names.width = 0;
+	whole_names.colour = false;
+	(void)fputs("; others of this place are freed in ", out);
+	for (uint32_t i = 0; i < f->freer_count && i < FREERS; i++) {
+		const struct verdict_freer *x = &f->freers[i];
+		double percent = (double)x->count / (double)all * 100;
+
+		if (i > 0 && percent < FREER_PERCENT)
 			break;
 		(void)fputs(i > 0 ? ", " : "", out);
-		if (f->function)
-			text_print(out, f->function);
-		else
-			text_print(out, f->module ? text_base(f->module) : "?");
-		if (e->freer_count > 1)
-			(void)fprintf(out, " (%.0f %%)", f->share * 100);
+		layout_frame(&whole_names, &line->view->frames[x->frame], 0, 0,
+		    LAYOUT_PLAIN);
+		if (f->freer_count > 1)
+			(void)fprintf(out, " (%.0f %%)", percent);
 	}
 }
 
+/* Where, and what else is known of them. */
 static void
-put_details(const struct layout *p, const struct verdict_list *l,
-    const struct verdict_entry *e)
+print_details(const struct layout *p, const struct verdict_line *line)
 {
-	const struct verdict_site *x = &e->sum;
+	const struct verdict_part *part = &line->part;
 	char a[WORDS_MAX], b[WORDS_MAX];
-	struct layout_text t;
+	struct verdict_rate rate;
+	struct hanging h;
+	FILE *out;
 
-	(void)fprintf(p->out, "%*s", INDENT, "");
-	layout_begin(p, &t);
-	put_roles(t.file, x);
-	put_stack(t.file, l, e);
-	if (x->type) {
-		(void)fputs(", type ", t.file);
-		text_print(t.file, x->type);
+	if (!hanging_begin(p, &h))
+		return;
+	out = h.page.out;
+	print_roles(out, part);
+	print_stack(p, out, line);
+	if (part->type) {
+		(void)fputs(", type ", out);
+		text_print(out, part->type);
 	}
-	put_births(t.file, l, e);
-	if (e->rate.is_known)
-		(void)fprintf(t.file, " (95 %%: %s to %s an hour)",
-		    words_bytes(a, (uint64_t)e->rate.low),
-		    words_bytes(b, (uint64_t)e->rate.high));
-	put_freers(t.file, e);
-	if (x->notes & VERDICT_UNLOADED)
-		(void)fputs(", by a library that is unloaded since", t.file);
-	(void)putc('\n', t.file);
-	layout_end(p, &t);
+	print_births(out, line);
+	if (verdict_rate(part, &rate))
+		(void)fprintf(out, " (95 %%: %s to %s an hour)",
+		    words_bytes(a, whole(rate.low)),
+		    words_bytes(b, whole(rate.high)));
+	print_freers(p, out, line);
+	if (part->notes & VERDICT_UNLOADED)
+		(void)fputs(", by a library that is unloaded since", out);
+	(void)putc('\n', out);
+	hanging_end(p, &h, NULL);
 }
 
-/* ---- the sentence --------------------------------------------------------- */
+/* ---- one process ---- */
 
 static void
-put_looks(
-    FILE *out, const struct verdicts *v, const struct verdict_text_options *o)
+print_who(FILE *out, const struct process *p)
+{
+	text_print(out, program_name(&p->header));
+	(void)fprintf(out, " (pid %u)", p->header.pid);
+}
+
+static void
+print_sum(FILE *out, const struct verdict_sum *sum)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 
-	(void)fprintf(out, " %s", words_counted(a, v->looks, "look"));
-	if (v->looks > 1)
-		(void)fprintf(
-		    out, " in %s", words_time(b, v->end_ns - v->begin_ns));
-	if (o->pause_ns > 0)
-		(void)fprintf(out, "; it was stopped for %s.",
-		    words_time(b, o->pause_ns));
-	else if (v->at_exit)
-		(void)fputs("; the last at its exit.", out);
-	else
-		(void)fputs("; it ran on.", out);
+	(void)fprintf(out, "%s (%s)", words_counted(a, sum->blocks, "block"),
+	    words_bytes(b, sum->bytes));
 }
 
+/* Memory that was not read, by cause. */
 static void
-put_unread(FILE *out, uint64_t bytes, const char *words)
+print_unread(FILE *out, const struct verdicts *v)
 {
+	const struct {
+		uint64_t bytes;
+		const char *words;
+	} causes[] = {
+	    {v->swapped_bytes, "that is swapped out"},
+	    {v->unreadable_bytes, "of other memory"},
+	    {v->device_bytes, "of devices"},
+	    {v->ring_bytes, "of io_uring"},
+	};
 	char a[WORDS_MAX];
 
-	if (bytes > 0)
-		(void)fprintf(
-		    out, " Not read: %s %s.", words_bytes(a, bytes), words);
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (causes[i].bytes > 0)
+			(void)fprintf(out, " Not read: %s %s.",
+			    words_bytes(a, causes[i].bytes), causes[i].words);
 }
 
+/* What the looks could not see, and what is not shown of what they saw. */
 static void
-put_limits(FILE *out, const struct verdict_list *l)
+print_limits(FILE *out, const struct verdicts *v, const struct verdict_list *l)
 {
-	const struct verdicts *v = l->verdicts;
+	uint64_t blocks =
+	    capped_sum(l->leak.suppressed.blocks + l->leak.filtered.blocks,
+	        l->possible.suppressed.blocks + l->possible.filtered.blocks);
+	uint64_t bytes =
+	    capped_sum(l->leak.suppressed.bytes + l->leak.filtered.bytes,
+	        l->possible.suppressed.bytes + l->possible.filtered.bytes);
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 
-	put_unread(out, v->swapped_bytes,
-	    "that is swapped out (--swap reads it, which fetches it)");
-	put_unread(out, v->unreadable_bytes, "of other memory");
-	put_unread(out, v->device_bytes, "of devices");
-	put_unread(out, v->ring_bytes, "of io_uring");
+	print_unread(out, v);
 	if (v->heads_only)
 		(void)fputs(" Some blocks are not known, so all memory between "
 		            "the others counts as holding pointers: of lost "
@@ -364,82 +374,231 @@ put_limits(FILE *out, const struct verdict_list *l)
 		(void)fprintf(out, " Kept on purpose (seep_ignore): %s (%s).",
 		    words_counted(a, v->ignored_blocks, "block"),
 		    words_bytes(b, v->ignored_bytes));
-	if (l->left_out.sites > 0)
+	if (blocks > 0)
 		(void)fprintf(out,
 		    " Left out by filters and suppressions: %s (%s).",
-		    words_counted(a, l->left_out.blocks, "block"),
-		    words_bytes(b, l->left_out.bytes));
+		    words_counted(a, blocks, "block"), words_bytes(b, bytes));
 	if (v->refused_blocks > 0)
 		(void)fprintf(out, " %s of the list cannot be.",
 		    words_counted(a, v->refused_blocks, "block"));
 }
 
 static void
-put_program(FILE *out, const struct process *p)
+print_how(FILE *out, const struct verdicts *v)
 {
-	text_print(out, program_name(&p->header));
-	(void)fprintf(out, " (pid %u)", p->header.pid);
+	char a[WORDS_COUNTED], b[WORDS_MAX];
+
+	(void)fprintf(out, " %s", words_counted(a, v->looks, "look"));
+	if (v->looks > 1)
+		(void)fprintf(
+		    out, " in %s", words_time(b, v->end_ns - v->begin_ns));
+	if (v->stopped)
+		(void)fprintf(out, "; it was stopped for %s.",
+		    words_time(b, v->pause_ns));
+	else
+		(void)fputs(
+		    v->at_exit ? ", at its exit." : "; it ran on.", out);
 }
 
-static void
-put_sentence(const struct layout *p, const struct verdict_list *l,
-    const struct verdict_text_options *o)
+static uint64_t
+hidden(const struct verdict_sums *s)
 {
-	const struct verdicts *v = l->verdicts;
-	char a[WORDS_COUNTED], b[WORDS_MAX], c[WORDS_COUNTED], d[WORDS_MAX];
-	char f[WORDS_COUNTED];
+	return capped_sum(s->suppressed.blocks, s->filtered.blocks);
+}
+
+/* The sentence that ends it, and is all there is where nothing was found. */
+static void
+print_sentence(const struct layout *p, const struct process *process,
+    const struct verdict_list *l)
+{
+	const struct verdicts *v = process->verdicts;
+	const struct verdict_sum all = {.blocks = v->blocks, .bytes = v->bytes};
+	bool clean = l->leak.shown.places + l->possible.shown.places +
+	        hidden(&l->leak) + hidden(&l->possible) ==
+	    0;
+	char a[WORDS_COUNTED];
 	struct layout_text t;
 
 	layout_begin(p, &t);
-	if (l->leaks.sites == 0 && l->possible.sites == 0 &&
-	    l->left_out.sites == 0)
-		(void)fprintf(t.file, "No leak: all %s (%s) of ",
-		    words_counted(a, v->blocks, "block"),
-		    words_bytes(b, v->bytes));
-	else if (l->leaks.sites == 0)
-		(void)fprintf(t.file, "No certain leak among the %s (%s) of ",
-		    words_counted(a, v->blocks, "block"),
-		    words_bytes(b, v->bytes));
-	else
-		(void)fprintf(t.file, "%s (%s) lost at %s, of %s (%s) of ",
-		    words_counted(a, l->leaks.blocks, "block"),
-		    words_bytes(b, l->leaks.bytes),
-		    words_counted(c, l->leaks.sites, "place"),
-		    words_counted(f, v->blocks, "block"),
-		    words_bytes(d, v->bytes));
-	put_program(t.file, l->process);
-	(void)fputs(l->leaks.sites + l->possible.sites + l->left_out.sites == 0
-	        ? " can be reached."
-	        : ".",
-	    t.file);
-	put_looks(t.file, v, o);
-	put_limits(t.file, l);
+	if (clean) {
+		(void)fputs("No leak: all ", t.file);
+	} else if (l->leak.shown.places == 0) {
+		(void)fputs(hidden(&l->leak) > 0 ? "No other leak among the "
+		                                 : "No certain leak among the ",
+		    t.file);
+	} else {
+		print_sum(t.file, &l->leak.shown);
+		(void)fprintf(t.file, " leaked at %s, of ",
+		    words_counted(a, l->leak.shown.places, "place"));
+	}
+	print_sum(t.file, &all);
+	(void)fputs(" of ", t.file);
+	print_who(t.file, process);
+	(void)fputs(clean ? " can be reached." : ".", t.file);
+	print_how(t.file, v);
+	print_limits(t.file, v, l);
 	(void)putc('\n', t.file);
 	layout_end(p, &t);
 }
 
-int
-verdict_text_write(const struct layout *p, const struct verdict_list *l,
-    const struct verdict_text_options *o)
+static void
+print_unjudged(const struct layout *p, const struct process *process)
+{
+	struct layout_text t;
+
+	layout_begin(p, &t);
+	(void)fputs("Not judged: ", t.file);
+	print_who(t.file, process);
+	(void)fprintf(t.file, ": %s.\n", verdict_why_not_words(process));
+	layout_end(p, &t);
+}
+
+/* What stands below the lines, or in their place. */
+static void
+print_end(const struct layout *p, const struct session *s,
+    const struct process *process, const struct verdict_list *l)
+{
+	switch (verdict_state(s, process)) {
+	case VERDICT_STATE_NONE:
+		break;
+	case VERDICT_STATE_UNJUDGED:
+		print_unjudged(p, process);
+		break;
+	case VERDICT_STATE_JUDGED:
+		print_sentence(p, process, l);
+		break;
+	}
+}
+
+static void
+print_lines(const struct layout *p, const struct verdict_list *l,
+    const struct verdicts *v, unsigned top)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
-	struct verdict_sum rest = {0};
+	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < l->count; i++) {
-		const struct verdict_entry *e = &l->at[i];
-
-		if (o->top > 0 && i >= o->top) {
-			rest.sites++;
-			rest.bytes += e->sum.bytes;
+		if (top > 0 && i >= top) {
+			bytes = capped_sum(bytes, l->lines[i].part.bytes);
 			continue;
 		}
-		put_head(p, l, e);
-		put_details(p, l, e);
+		print_figures(p, &l->lines[i], v);
+		print_details(p, &l->lines[i]);
 	}
-	if (rest.sites > 0)
+	if (top > 0 && l->count > top)
 		(void)fprintf(p->out, "%s with %s (--top 0: all).\n",
-		    words_counted(a, rest.sites, "more place"),
-		    words_bytes(b, rest.bytes));
-	put_sentence(p, l, o);
-	return ferror(p->out) ? -EIO : 0;
+		    words_counted(a, l->count - top, "more place"),
+		    words_bytes(b, bytes));
+}
+
+void
+verdict_text_list(const struct layout *p, const struct session *s,
+    const struct process *process, const struct verdict_list *l, unsigned top)
+{
+	if (verdict_state(s, process) == VERDICT_STATE_JUDGED)
+		print_lines(p, l, process->verdicts, top);
+	print_end(p, s, process, l);
+}
+
+void
+verdict_text_sentence(const struct layout *p, const struct session *s,
+    const struct process *process, const struct verdict_list *sums)
+{
+	print_end(p, s, process, sums);
+}
+
+int
+verdict_text_write(const struct layout *p, const struct session *s,
+    const struct process *process, struct names *names,
+    const struct body_options *options)
+{
+	struct verdict_list l;
+	int err;
+
+	err = verdict_list_make(s, process, names, &options->view, &l);
+	if (err < 0)
+		return err;
+	verdict_text_list(p, s, process, &l, options->top);
+	verdict_list_release(&l);
+	return 0;
+}
+
+/* ---- all processes ---- */
+
+/* Those of one state, in one sentence; a few by name. */
+static void
+print_others(
+    const struct layout *p, const struct session *s, uint32_t pid, bool judged)
+{
+	enum verdict_state state =
+	    judged ? VERDICT_STATE_JUDGED : VERDICT_STATE_UNJUDGED;
+	const char *before = judged ? "No leak in " : "Not judged: ";
+	size_t count = 0;
+	struct layout_text t;
+	char a[WORDS_COUNTED];
+
+	layout_begin(p, &t);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *x = s->processes[i];
+
+		if ((pid != VIEW_ANY && x->header.pid != pid) ||
+		    verdict_state(s, x) != state ||
+		    (judged && x->verdicts->count > 0))
+			continue;
+		if (count++ >= NAMED)
+			continue;
+		(void)fputs(before, t.file);
+		print_who(t.file, x);
+		if (!judged)
+			(void)fprintf(t.file, ": %s", verdict_why_not_words(x));
+		before = judged ? ", " : "; ";
+	}
+	if (count > NAMED)
+		(void)fprintf(t.file, "%s%s", before,
+		    words_counted(a, count - NAMED, "more process"));
+	if (count > 0)
+		(void)fputs(".\n", t.file);
+	layout_end(p, &t);
+}
+
+int
+verdict_text_open(const struct layout *p, const struct session *s,
+    struct names *names, const struct body_options *options)
+{
+	uint32_t pid = options->view.pid;
+	size_t chosen = 0, told = 0;
+	const struct process *one = NULL;
+	int err = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *x = s->processes[i];
+
+		if (pid != VIEW_ANY && x->header.pid != pid)
+			continue;
+		if (verdict_state(s, x) != VERDICT_STATE_NONE) {
+			one = x;
+			chosen++;
+		}
+	}
+	if (chosen == 0)
+		return 0;
+	if (chosen == 1) {
+		err = verdict_text_write(p, s, one, names, options);
+	} else {
+		for (size_t i = 0; i < s->count && err == 0; i++) {
+			const struct process *x = s->processes[i];
+
+			if ((pid != VIEW_ANY && x->header.pid != pid) ||
+			    verdict_state(s, x) != VERDICT_STATE_JUDGED ||
+			    x->verdicts->count == 0)
+				continue;
+			if (told++ > 0)
+				(void)putc('\n', p->out);
+			err = verdict_text_write(p, s, x, names, options);
+		}
+		print_others(p, s, pid, true);
+		print_others(p, s, pid, false);
+	}
+	(void)putc('\n', p->out);
+	return err;
 }

@@ -1,27 +1,38 @@
-/* verdict_text.h - what is lost, in plain text. */
+/* verdict_text.h - verdicts as text: what is lost, and how that is known. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_VERDICT_TEXT_H
 #define SEEP_REPORT_VERDICT_TEXT_H
 
-#include "report/layout.h"
+#include "report/body.h"
 #include "report/verdict_list.h"
 
-struct verdict_text_options {
-	unsigned top;      /* entries, 0: all */
-	uint64_t pause_ns; /* of --stop; 0: it ran on */
-};
+/*
+ * Of one process (process->verdicts, verdict_state()): a line for each place,
+ * LEAK first, with its evidence; then a sentence about what was looked at. Or
+ * one sentence that it is not judged, and why; or, where nobody was asked to
+ * look, nothing. options->top places at most (0: all). -ENOMEM.
+ */
+int verdict_text_write(const struct layout *p, const struct session *s,
+    const struct process *process, struct names *names,
+    const struct body_options *options);
+
+/* The same of a list that is there; `top` places at most, 0: all. */
+void verdict_text_list(const struct layout *p, const struct session *s,
+    const struct process *process, const struct verdict_list *l, unsigned top);
 
 /*
- * One entry for each place that loses memory, or may; then a sentence: how much
- * was looked at, and how. -EIO as ferror() tells.
+ * The last sentence alone, by the sums of a list; or that it is not judged.
+ * Nothing where nobody was asked to look.
  */
-int verdict_text_write(const struct layout *p, const struct verdict_list *l,
-    const struct verdict_text_options *o);
+void verdict_text_sentence(const struct layout *p, const struct session *s,
+    const struct process *process, const struct verdict_list *sums);
 
-/* Why a process has no verdict, as the end of a sentence; never NULL. */
-const char *verdict_text_reason(uint32_t reason);
-
-/* The notes of a site as keys for programs; `i` from 0, NULL ends them. */
-const char *verdict_text_note(uint32_t notes, size_t i);
+/*
+ * The same of all processes that options->view.pid chooses, for the opening of a
+ * report: those with findings in full, then one sentence about the others. An
+ * empty line follows, if there was anything.
+ */
+int verdict_text_open(const struct layout *p, const struct session *s,
+    struct names *names, const struct body_options *options);
 
 #endif

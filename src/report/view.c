@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/blame.h"
 #include "report/older.h"
 #include "report/view_parts.h"
 
@@ -142,6 +143,54 @@ is_of_kind(const struct view_options *o, const struct view_site *s)
 	return s->kind != SEG_SITE_USER || o->all_kinds;
 }
 
+/* The user's own of the functions that are inlined there. */
+static int
+name_freers(struct view_builder *b, const struct process_site *s,
+    struct verdict_found *ret)
+{
+	struct view *v = b->view;
+
+	for (size_t i = 0; s->freed_by && i < s->freed_by->count; i++) {
+		const struct process_freer *f = &s->freed_by->at[i];
+		struct frames_span span;
+		int err = frames_find(v->table, f->frame, &span);
+
+		v->frames = frames_list(v->table, &v->frame_count);
+		if (err < 0)
+			return err;
+		verdict_add_freer(ret,
+		    span.numbers[blame_find(
+		        v->frames, span.numbers, (uint32_t)span.count)],
+		    f->count);
+	}
+	return 0;
+}
+
+/* A copy that lives as long as the view, and may be added to. */
+static int
+keep_verdict(struct view_builder *b, const struct process_site *s,
+    size_t number, struct view_site *site)
+{
+	const struct verdict_found *found =
+	    verdict_index_find(&b->judged, number);
+
+	if (!found || b->is_before)
+		return 0;
+	site->verdict = view_keep(b->view, found, sizeof(*found));
+	return site->verdict ? name_freers(b, s, site->verdict) : -ENOMEM;
+}
+
+/* What looks found in a process, or in that of the options. */
+static int
+begin_verdicts(struct view_builder *b, const struct process *p)
+{
+	const struct process *judged = b->options->judged;
+
+	verdict_index_release(&b->judged);
+	return verdict_index_make(
+	    p, judged ? judged : p, b->options->judged_below, &b->judged);
+}
+
 static int
 look_at(struct view_builder *b, uint32_t process, size_t number)
 {
@@ -150,6 +199,7 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 	const struct process *p = b->side.session->processes[process];
 	const struct process_site *s = &p->sites[number];
 	struct view_figures figures = view_figures_of(b, process, number);
+	int err;
 	struct view_site site = {
 	    .process = v->is_merged ? VIEW_MERGED : process,
 	    .site = (uint32_t)number,
@@ -169,10 +219,15 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 	    .now_ns = p->header.start_realtime_ns + p->duration_ns,
 	};
 
+	if (o->verdict_only && !verdict_index_find(&b->judged, number))
+		return 0;
 	if (!is_of_kind(o, &site) || (o->id != VIEW_ANY && s->id != o->id) ||
 	    (o->metric != VIEW_ALL && view_blocks(&figures, o->metric) == 0))
 		return 0;
 	*(b->is_before ? &site.before : &site.figures) = figures;
+	err = keep_verdict(b, s, number, &site);
+	if (err < 0)
+		return err;
 	if (!size_fits(o, s)) {
 		count_in(&v->filtered, &site);
 		return 0;
@@ -195,6 +250,8 @@ look_at_side(struct view_builder *b)
 			continue;
 		err = frames_begin(
 		    b->view->table, p, (uint32_t)i * 2 + b->is_before);
+		if (err == 0)
+			err = begin_verdicts(b, p);
 		for (size_t k = 0; k < p->site_count && err == 0; k++)
 			err = look_at(b, (uint32_t)i, k);
 	}
@@ -269,6 +326,7 @@ view_new(const struct session *s, struct names *names,
 out:
 	if (b) {
 		dict_release(&b->index);
+		verdict_index_release(&b->judged);
 		free(b->verdicts);
 	}
 	free(b);

@@ -20,6 +20,7 @@ enum view_metric {
 };
 
 struct older;
+struct verdict_found;
 
 enum { VIEW_MERGED = UINT32_MAX, VIEW_ANY = 0 };
 
@@ -63,6 +64,10 @@ struct view_options {
 	/* fills view_figures.older_*; NULL: nothing */
 	const struct older *older;
 	uint32_t temporary_ticks; /* at least; see view_temporary_ticks() */
+	bool verdict_only;        /* sites at which looks found something */
+	/* whose verdicts: a descendant of `only`; NULL: of each process */
+	const struct process *judged;
+	uint32_t judged_below; /* then: of sites with lower ids */
 	/* what to compare with; implies group and merge. NULL: nothing */
 	const struct view_side *before;
 };
@@ -107,6 +112,7 @@ struct view_site {
 	uint32_t own;            /* position of the frame that heads it */
 	uint32_t stack_flags;    /* as of stacks_frames() */
 	const char *suppression; /* the name of what matched; NULL: none */
+	struct verdict_found *verdict; /* report/verdict.h; NULL: none */
 };
 
 struct view_sum {

@@ -128,6 +128,10 @@ view_join(struct view_site *to, const struct view_site *from)
 		to->now_ns = from->now_ns;
 	to->samples = capped_sum(to->samples, from->samples);
 	to->age_flags |= from->age_flags;
+	if (to->verdict && from->verdict)
+		verdict_join(to->verdict, from->verdict);
+	else if (from->verdict)
+		to->verdict = from->verdict;
 	to->count++;
 	view_add(&to->figures, &from->figures);
 }

@@ -4,6 +4,7 @@
 #define SEEP_REPORT_VIEW_PARTS_H
 
 #include "util/dict.h"
+#include "report/verdict.h"
 #include "report/view.h"
 
 enum {
@@ -36,7 +37,8 @@ struct view_builder {
 	uint8_t *verdicts;     /* by frame */
 	size_t verdict_room;
 	size_t site_room;
-	struct dict index; /* of sites, where they are grouped */
+	struct dict index;           /* of sites, where they are grouped */
+	struct verdict_index judged; /* of the process that is looked at */
 	uint64_t words[STACKS_MAX_FRAMES];
 	uint32_t numbers[VIEW_FRAMES_MAX + 2]; /* a sentence and an api more */
 	uint16_t repeats[VIEW_FRAMES_MAX + 2];

@@ -31,7 +31,8 @@ enum recording_type {
 	RECORDING_LINE = 5, /* a stretch of the time line, see trace/codec.h */
 	RECORDING_INDEX =
 	    6, /* where entries are; recording_next() keeps it, too */
-	RECORDING_NAMES = 7, /* functions at frames, see names/wire.h */
+	RECORDING_NAMES = 7,    /* functions at frames, see names/wire.h */
+	RECORDING_VERDICTS = 8, /* uuid (16), then as trace/verdicts.h has it */
 };
 
 enum recording_end {

@@ -41,11 +41,11 @@ struct verdict_site {
 	uint32_t site;  /* id in the process's segment, inherited ones too */
 	uint32_t class; /* enum verdict_class */
 	uint32_t notes; /* bits of enum verdict_note */
-	uint32_t first_birth, last_birth; /* ticks */
-	uint64_t blocks, bytes;
+	uint32_t first_birth, last_birth;     /* ticks */
+	uint64_t blocks, bytes;               /* LEAK: direct + indirect */
 	uint64_t direct_blocks, direct_bytes; /* cycles are counted here, too */
 	uint64_t cycle_blocks, cycle_bytes;
-	uint64_t indirect_blocks, indirect_bytes;
+	uint64_t indirect_blocks, indirect_bytes; /* held only by lost ones */
 	uint64_t held_again, freed_late; /* candidates of earlier looks */
 	const char *type; /* of most of its direct blocks; NULL: not known */
 };
@@ -68,10 +68,12 @@ struct verdicts {
 	uint32_t looks;
 	bool at_exit; /* the last look was at its exit */
 	bool stopped; /* all threads were stopped: registers are included */
+	uint64_t pause_ns; /* then: for how long, at most */
 	bool heads_only;
-	uint64_t begin_ns, end_ns; /* first look to last, process's clock */
-	uint64_t blocks, bytes;    /* that were looked at */
-	uint64_t refused_blocks;   /* of the live map, that cannot be */
+	/* first look to last, since the start of the process (tick 0) */
+	uint64_t begin_ns, end_ns;
+	uint64_t blocks, bytes;  /* that were looked at */
+	uint64_t refused_blocks; /* of the live map, that cannot be */
 	uint64_t ignored_blocks, ignored_bytes; /* seep_ignore() */
 	/* bytes that were not read, by cause */
 	uint64_t swapped_bytes, unreadable_bytes, device_bytes, ring_bytes;
@@ -82,13 +84,14 @@ struct verdicts {
 };
 
 /*
- * Bytes for an entry RECORDING_VERDICTS, for free(). -ENOMEM; -EFBIG beyond
+ * Bytes for an entry RECORDING_VERDICTS, behind the uuid of the process, for
+ * free(). Names of types are cut to VERDICTS_TYPE_MAX. -ENOMEM; -EFBIG beyond
  * VERDICTS_SITES_MAX.
  */
-enum { VERDICTS_SITES_MAX = 1 << 20 };
+enum { VERDICTS_SITES_MAX = 1 << 20, VERDICTS_TYPE_MAX = 1000 };
 int verdicts_encode(const struct verdicts *v, uint8_t **ret, size_t *ret_len);
 
-/* Of untrusted bytes: -EBADMSG where they make no sense. */
+/* Of untrusted bytes: -EBADMSG where they make no sense; -ENOMEM. */
 int verdicts_decode(const uint8_t *bytes, size_t len, struct verdicts *ret);
 void verdicts_release(struct verdicts *v);
 

@@ -87,6 +87,8 @@ judge_new(const struct process *p, pid_t pid, const struct judge_options *o,
 	j->process = p;
 	j->pid = pid;
 	j->o = *o;
+	if (o->at_end || o->born_before)
+		tick = o->at_end ? UINT32_MAX : o->born_before;
 	if (!j->o.max_bytes)
 		j->o.max_bytes = judge_default_memory();
 	err = looks_new(
@@ -154,6 +156,7 @@ look_once(struct judge *j, struct threads_stop *stop)
 	const struct look_options o = {.max_bytes = j->o.max_bytes,
 	    .with_swapped = j->o.with_swapped,
 	    .heads_only = lacks_blocks(&j->process->header),
+	    .skip_dead = j->o.at_end,
 	    .stop = stop,
 	    .read_done = stop ? go_on : NULL,
 	    .context = j};

@@ -15,6 +15,13 @@ struct judge_options {
 	uint64_t max_bytes; /* of our memory; 0: judge_default_memory() */
 	bool with_swapped;
 	bool stop; /* the threads, for the length of each look */
+	/*
+	 * It waits at its end, with no other thread: blocks of any age are
+	 * judged, and what is below its stack pointer holds nothing.
+	 */
+	bool at_end;
+	/* else: only blocks of an earlier tick are judged; 0: than now */
+	uint32_t born_before;
 };
 
 /* What a reader wants to know beyond the verdicts. */

@@ -247,7 +247,7 @@ pass_roots(struct look *l, struct pass *p)
 		err = pass_ranges(p, &plan.certain, HEAP_ROOT);
 	if (err == 0)
 		err = pass_ranges(p, &plan.code, HEAP_CODE);
-	if (err == 0)
+	if (err == 0 && !l->o->skip_dead)
 		err = pass_ranges(p, &plan.weak, HEAP_WEAK_ROOT);
 	if (err == 0)
 		err = pass_flush(p);

@@ -26,6 +26,8 @@ struct look_options {
 	 * counts as roots.
 	 */
 	bool heads_only;
+	/* no thread will ever use its stack below the stack pointer again */
+	bool skip_dead;
 	const struct threads_stop *stop; /* NULL: the threads run */
 	/* called when its memory has been read; NULL: not */
 	void (*read_done)(void *context);

@@ -40,7 +40,7 @@ END
 	[[ $status -eq 1 && ! -s $T/leaks.err ]]
 	grep -q '^LEAK     60 blocks 8.0 KiB: nothing points to them (3 looks of 3)$' "$T/leaks"
 	grep -Eq '^ {9}30 lost, 30 held only by these; lose app.c:6 <- serve <- main, allocated [0-9.]+ m?s ago$' "$T/leaks"
-	grep -Eq '^60 blocks \(8.0 KiB\) lost at 1 place, of 62 blocks \([0-9.]+ KiB\) of app \(pid '"$HOST"'\)\. 3 looks in [0-9.]+ m?s; it ran on\.$' "$T/leaks"
+	grep -Eq '^60 blocks \(8.0 KiB\) leaked at 1 place, of 62 blocks \([0-9.]+ KiB\) of app \(pid '"$HOST"'\)\. 3 looks in [0-9.]+ m?s; it ran on\.$' "$T/leaks"
 	end_host
 }
 
@@ -120,7 +120,7 @@ END
 	cat "$T/leaks"
 	[[ $status -eq 1 ]]
 	grep -q '^LEAK     20 blocks 1.4 KiB: nothing points to them (2 looks of 2)$' "$T/leaks"
-	grep -q 'open_conn app.c:6 <- lose <- main, .*; others of this place are freed in close_conn$' "$T/leaks"
+	grep -q 'open_conn app.c:6 <- lose <- main, .*; others of this place are freed in close_conn app.c:7$' "$T/leaks"
 	grep -q ' Kept on purpose (seep_ignore): 1 block (64 bytes)\.' "$T/leaks"
 	[[ $(grep -c '^LEAK' "$T/leaks") -eq 1 ]]
 	end_host
@@ -210,7 +210,7 @@ costs() {
 	says_why 'belongs to another user or hides itself; try as root'
 }
 
-@test "stored verdicts are not there yet, and a wrong command line is exit 2" {
+@test "a recording without verdicts is one line, and a wrong command line is exit 2" {
 	record -o "$T/a.data" true
 	run -3 "$SEEP" leaks "$T/a.data"
 	[[ $output == *"has no stored verdicts"* ]]

@@ -49,6 +49,17 @@ same_growth() {
 	[[ $(page head "$T/page.html" 'len(head["processes"])') -gt 3 ]]
 }
 
+@test "the page equals the report for verdicts, and so does the text" {
+	local file
+	for file in verdicts verdicts_family; do
+		# not the shell, whose main has no name
+		same_numbers "$repo/tests/golden/$file.seep" --include '^main$'
+		"$SEEP" report "$repo/tests/golden/$file.seep" --format json >"$T/all.json"
+		COLUMNS=200 "$SEEP" report "$repo/tests/golden/$file.seep" >"$T/text"
+		"$PYTHON" "$LIB/verdict_text.py" "$T/all.json" "$T/text"
+	done
+}
+
 @test "the page equals the report for a sampled run, with its errors" {
 	record -q --sample 4K -- "$HOSTS/threads"
 	same_numbers "$T/seep.data"

@@ -34,6 +34,7 @@ setup_file() {
 	mv "$BATS_FILE_TMPDIR/page-many.data" "$BATS_FILE_TMPDIR/many.data"
 	mv "$BATS_FILE_TMPDIR/page-tidy.data" "$BATS_FILE_TMPDIR/tidy.data"
 	mv "$BATS_FILE_TMPDIR/forks.data" "$BATS_FILE_TMPDIR/tree.data"
+	cp tests/golden/verdicts.seep "$BATS_FILE_TMPDIR/verdicts.data"
 	wait
 	timeout 240 python3 tests/lib/page_cases.py "$build/seep" "$BATS_FILE_TMPDIR" \
 		>"$BATS_FILE_TMPDIR/answers" 2>&1 || true
@@ -88,4 +89,5 @@ outcome() {
 @test "--older-than adds a tile, and the page says which ages are not known" {
 	outcome older_than nothing_is_that_old
 }
+@test "verdicts: a paragraph, a column with filter, the evidence" { outcome verdicts; }
 @test "damaged data gives a message" { outcome broken_data_is_told; }

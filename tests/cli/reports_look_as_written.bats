@@ -65,6 +65,7 @@ teardown() { :; }
 @test "samples with their error" { compare '^sampled'; }
 @test "several processes" { compare '^family'; }
 @test "two inputs compared" { compare '^diff'; }
+@test "verdicts" { compare '^verdicts'; }
 @test "JSON" { compare '^json'; }
 
 @test "no colour where NO_COLOR says so, blocks as digits without UTF-8" {

@@ -34,4 +34,6 @@ record sampled --sample 4096 "$place/tour-1.0" 3000 60 1
 rm -rf "$here/sampled.seep.snapshots"
 record family sh -c "$place/tour-1.0 50 5; $place/tour-1.1 20 2"
 rm -rf "$here/family.seep.snapshots"
+"$build/tools/add_verdicts" old.seep "$here/verdicts.seep" <"$here/verdicts.in"
+"$build/tools/add_verdicts" family.seep "$here/verdicts_family.seep" <"$here/verdicts_family.in"
 chmod -R u+rw,go+r "$here"/*.seep*

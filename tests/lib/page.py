@@ -184,6 +184,20 @@ def check_site(c, page, n, site, process, deaths, living, sizes, steps):
     c.same(f"{where} frames", frames, without_start(site["frames"]))
 
 
+def check_verdicts(c, page, report):
+    """What looks found: the same sites, the same numbers, the same words."""
+    ids = page.columns["site.id"]
+    theirs = {(p["pid"], s["id"]): s["verdict"] for p in report["processes"]
+              for s in p["sites"] if s.get("verdict")}
+    pid_of = {n: p["pid"] for p, rows in page.rows() for n in rows}
+    ours = {(pid_of[v["row"]], ids[v["row"]]): v["verdict"]
+            for v in page.head.get("verdicts", [])}
+    c.same("verdicts", ours, theirs)
+    for p, r in zip(page.head["processes"], report["processes"]):
+        c.same(f"pid {p['pid']} leaks", p.get("leaks"), r.get("leaks"))
+        c.same(f"pid {p['pid']} has a sentence", "verdict" in p, "leaks" in r)
+
+
 def check_process(c, page, p, rows, points, report, tables):
     where = f"pid {p['pid']}"
     for name in ("pid", "ppid", "uuid", "exe", "command", "duration_ms", "end",
@@ -254,6 +268,7 @@ def compare(path, report_path):
            [p["uuid"] for p in report["processes"]])
     for (p, rows), points, r in zip(page.rows(), page.points(), report["processes"]):
         check_process(c, page, p, rows, points, r, tables)
+    check_verdicts(c, page, report)
     check_changes(c, page)
     return c
 

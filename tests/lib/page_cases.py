@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 usage: page_cases.py SEEP FOLDER; FOLDER has page.data, tree.data, many.data, tidy.data,
-old.data.
+old.data, verdicts.data.
 Prints "ok NAME" or "not ok NAME: why" for each case; pictures and pages are
 left in FOLDER.
 """
@@ -455,6 +455,9 @@ class Cases:
         self.make("page.data", "one.html")
         b.open(self.file("one.html"))
         self.narrow(b, "one.html")
+        self.make("verdicts.data", "lost.html")
+        b.open(self.file("lost.html"))
+        self.narrow(b, "lost.html")
         self.make("tree.data", "several.html")
         b.open(self.file("several.html"))
         self.narrow(b, "several.html")
@@ -582,6 +585,46 @@ class Cases:
         b.wait("[...$$('#table .row')].some((e) => Number(e.dataset.at) === 1500)")
         expect("complaints", b.complaints, [])
 
+    def verdicts(self, b):
+        self.make("verdicts.data", "verdicts.html")
+        b.open(self.file("verdicts.html"))
+        said = b.text("#verdicts")
+        if "58 blocks (3.3 KiB) leaked at 2 places, of 111 blocks" not in said:
+            raise Failure(f"paragraph: {said}")
+        column = "[...$$('#table .row .verdict')].map((e) => e.textContent)"
+        shown = b.eval(column)
+        for text in ("LEAK 3.1 KiB", "LEAK 198 bytes", "possible 2.0 KiB"):
+            if text not in shown:
+                raise Failure(f"no {text} in {shown}")
+        b.eval("[...$$('#table .head button')].find((e) => "
+               "e.textContent === 'verdict').click()")
+        expect("leaks first", b.eval(f"{column}.slice(0, 3)"),
+               ["LEAK 3.1 KiB", "LEAK 198 bytes", "possible 2.0 KiB"])
+        choose = "(() => {{ const s = $('#verdict'); s.value = {!r}; " \
+                 "s.dispatchEvent(new Event('change')); }})()"
+        b.eval(choose.format("leak"))
+        expect("leaks", b.eval("$$('#table .row').length"), 2)
+        b.eval(choose.format("possible"))
+        expect("leaks and possible ones", b.eval("$$('#table .row').length"), 3)
+        b.click("#table .row")
+        panel = b.text("#detail .verdict")
+        for text in ("LEAK", "49 blocks, 3.1 KiB", "nothing points to them", "29 blocks",
+                     "20 blocks", "app::session", "3.0 KiB/h (2.0 KiB to 4.3 KiB)",
+                     "POSSIBLE", "1 block, 64 bytes", "one past their end"):
+            if text not in panel:
+                raise Failure(f"no {text} in the panel: {panel}")
+        b.screenshot(self.file("verdicts.png"))
+        b.eval(choose.format(""))
+        if b.eval("$$('#table .row').length") < 4:
+            raise Failure("the filter stays")
+        expect("nothing of it elsewhere", self.without_verdicts(b), [True, 0])
+        expect("complaints", b.complaints, [])
+
+    def without_verdicts(self, b):
+        b.open(self.file("page.html"))
+        return b.eval("[$('#verdict-label').hidden, "
+                      "$$('#table .verdict, #verdicts p').length]")
+
     def broken_data_is_told(self, b):
         with open(self.file("page.html"), encoding="utf-8") as f:
             html = f.read()
@@ -597,7 +640,7 @@ class Cases:
                "hostile_names_stay_text", "dark", "phone", "paper", "silent")
     ALONE = ("nothing_lives", "processes_can_be_chosen", "inputs_can_be_compared",
              "nothing_overflows", "peak_is_on_the_curve", "two_inputs_open_compared",
-             "many_stacks_are_fast", "older_than", "nothing_is_that_old",
+             "many_stacks_are_fast", "verdicts", "older_than", "nothing_is_that_old",
              "broken_data_is_told")
 
     def run(self, name, b):

@@ -1,5 +1,6 @@
 // figures.js - what is looked at: sites of some processes, maybe a difference.
 // SPDX-License-Identifier: Apache-2.0
+import { sum } from './verdict.js';
 
 const METRICS = ['live', 'peak', 'allocated', 'temporary', 'older'];
 
@@ -65,6 +66,22 @@ class Figures {
 		const [sites, rows] = this.sides[0];
 
 		return sites.filter((site, i) => rows[i] === row);
+	}
+
+	// What looks found in the sites of a row: {leak, possible}.
+	verdictOf(row) {
+		if (!this.found) {
+			this.found = new Map();
+			const [sites, rows] = this.sides[0];
+
+			for (let i = 0; i < sites.length; i++)
+				if (this.model.verdicts.has(sites[i]))
+					this.found.set(rows[i],
+						[...this.found.get(rows[i]) ?? [], sites[i]]);
+			for (const [r, list] of this.found)
+				this.found.set(r, sum(this.model, list));
+		}
+		return this.found.get(row) ?? {};
 	}
 
 	value(metric, unit) {

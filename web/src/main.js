@@ -12,6 +12,7 @@ import { Model } from './model.js';
 import { Table } from './table.js';
 import { bytes, clean, count, date, percent, plural, signed, time } from './text.js';
 import { ROOT } from './tree.js';
+import { paragraphs, passes } from './verdict.js';
 
 const TITLES = {
 	live: 'Live', peak: 'At the peak', allocated: 'Allocated',
@@ -55,6 +56,7 @@ const state = {
 	compare: '',
 	kind: 'heap',
 	suppressed: false,
+	verdict: '', // the table shows these alone: leak, possible
 	metric: 'live',
 	isChosen: false, // the metric, by the user
 	unit: 'bytes',
@@ -156,8 +158,9 @@ function total() {
 function refreshTable() {
 	const tree = flame.tree;
 	const inside = flame.zoomed === ROOT ? tree.order : tree.rowsOf(flame.zoomed);
-	const rows = searchStacks ? inside.filter((r) =>
-		searchStacks[model.siteStack[now.rows[r]]]) : inside;
+	const rows = inside.filter((r) =>
+		(!searchStacks || searchStacks[model.siteStack[now.rows[r]]]) &&
+		passes(state.verdict, now.verdictOf(r)));
 
 	table.show({ model, figures: now, metric: state.metric, unit: state.unit,
 		rows, total: total() });
@@ -176,6 +179,8 @@ function showSitesText(rows, all) {
 
 	if (flame.zoomed !== ROOT)
 		parts.push(`${state.inverted ? 'called through' : 'below'} ${flame.label(flame.zoomed)}`);
+	if (state.verdict)
+		parts.push(state.verdict === 'leak' ? 'lost' : 'lost, or possibly');
 	if (state.query)
 		parts.push(`matching \u201c${clean(state.query)}\u201d`);
 	$('sites-text').textContent = parts.join(' \u00b7 ');
@@ -242,6 +247,7 @@ function showProcess() {
 		[...new Set(processes.map((p) => p.name))].slice(0, 8).join(', ');
 	$('about').title = one ? one.command.map((a) => clean(a)).join(' ') : '';
 	document.title = `${one ? one.name : 'seep'} \u2013 heap report`;
+	$('verdicts').replaceChildren(...paragraphs(processes));
 	$('summary').textContent = one ? clean(one.summary) : summaryOf(processes);
 	$('warnings').replaceChildren(...model.head.inputs
 		.filter((i) => !i.complete).map((i) => make('li', '',
@@ -468,7 +474,8 @@ function tableText() {
 
 		lines.push(list.map((c) => c.key === 'name' ?
 			Array.from(model.stackOf(site), (f) => model.functionName(f)).join(' \u2190 ') :
-			String(c.of(r) < 0 && c.text ? '' : c.of(r))).join('\t'));
+			c.key === 'verdict' ? c.text(c.of(r)) :
+				String(c.of(r) < 0 && c.text ? '' : c.of(r))).join('\t'));
 	}
 	return `${lines.join('\n')}\n`;
 }
@@ -547,6 +554,7 @@ function makeControls() {
 	$('compare').replaceChildren(option('', 'nothing'), ...options());
 	$('compare-label').hidden = !many;
 	$('kind-label').hidden = !model.isUser.includes(1);
+	$('verdict-label').hidden = model.verdicts.size === 0;
 	set.unit = choice($('units'), [['bytes', 'bytes'], ['count', 'count']],
 		(v) => change({ unit: v }));
 	set.direction = choice($('direction'),
@@ -587,6 +595,10 @@ function listen() {
 	$('kind').addEventListener('change', (e) => {
 		state.kind = e.target.value;
 		refresh();
+	});
+	$('verdict').addEventListener('change', (e) => {
+		state.verdict = e.target.value;
+		refreshTable();
 	});
 	$('suppressed').addEventListener('change', (e) => {
 		state.suppressed = e.target.checked;

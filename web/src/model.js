@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { MAIN as PROGRAM, SYSTEM } from './colours.js';
 import { base, clean } from './text.js';
+import { verdictsOf } from './verdict.js';
 
 const SYSTEM_MODULE =
 	/^(ld-linux|ld-musl|libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|libc\+\+|libc\+\+abi)\b/;
@@ -74,6 +75,7 @@ export class Model {
 		this.stackFrames = flat;
 		this.siteStack = ints(columns['site.stack']);
 		this.#processes(head, columns);
+		this.verdicts = verdictsOf(head);
 	}
 
 	#frames(c) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { make } from './dom.js';
 import { count, percent, signed } from './text.js';
+import { column as verdictColumn } from './verdict.js';
 
 const AHEAD = 8; // rows made above and below what is in sight
 const CALLERS = 3;
@@ -69,6 +70,8 @@ export class Table {
 				of: (r) => mean(own('allocated', 'bytes')[r],
 					own('allocated', 'count')[r]),
 				text: (v) => v < 0 ? '' : count(Math.round(v)) });
+		if (this.view.model.verdicts.size > 0 && !sign)
+			list.push(verdictColumn((r) => figures.verdictOf(r)));
 		list.push({ key: 'name', label: 'allocated in \u2190 called by', css: 'name',
 			of: null });
 		return list;

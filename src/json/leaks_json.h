@@ -1,0 +1,25 @@
+/* leaks_json.h - the answer of seep leaks as JSON; keys are only ever added. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_JSON_LEAKS_JSON_H
+#define SEEP_JSON_LEAKS_JSON_H
+
+#include "report/verdict_list.h"
+
+/* A process that somebody has looked at, or should have. */
+struct leaks_json_one {
+	const struct process *process;
+	struct verdict_list list;
+};
+
+struct leaks_json {
+	const char *version;
+	int exit_status;
+	const struct session *session;
+	struct leaks_json_one *list;
+	size_t count;
+};
+
+/* One object and a newline. -ENOMEM, or -EIO as ferror() tells. */
+int leaks_json_write(FILE *out, const struct leaks_json *j);
+
+#endif

@@ -1,0 +1,242 @@
+/* leaks_look.c - a child of the recorder that looks at one process. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/leaks_look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader/process.h"
+#include "reader/ticks.h"
+#include "trace/recording.h"
+#include "util/clock.h"
+#include "util/write_all.h"
+#include "verdict/judge.h"
+#include "verdict/looks.h"
+
+#define MS UINT64_C(1000000)
+
+enum {
+	EXIT_LOOKS = 2,    /* where other threads are left */
+	EXIT_REST_MS = 20, /* between these */
+	REST_MS = 2000,    /* between looks at one that runs on */
+	EXIT_LIMIT_S = 60, /* SEEP_LEAKS_WAIT may be long */
+	RUNNING_LIMIT_S = 600,
+	READ_BYTES = 64 << 10,
+};
+
+/* ---- in the child ---- */
+
+static void
+rest(uint64_t ns)
+{
+	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000),
+	    .tv_nsec = (long)(ns % 1000000000)};
+
+	while (nanosleep(&t, &t) < 0 && errno == EINTR)
+		;
+}
+
+/* Blocks of the tick in which it began to wait count, once that is over. */
+static void
+wait_for_tick(const struct seg_header *h)
+{
+	uint64_t tick = ticks_now(h);
+
+	if (tick <= h->exit_tick && h->tick_ns > 0 && h->tick_ns <= 1000 * MS)
+		rest(((uint64_t)h->exit_tick + 1 - tick) * h->tick_ns);
+}
+
+/*
+ * Where no other thread is left nothing moves any more: one look is proof, of
+ * blocks of any age. Else pointers may move while we look.
+ */
+static int
+look_at_exit(const struct process *p, pid_t pid, struct verdicts *ret)
+{
+	bool alone = p->header.exit_threads == 0;
+	const struct judge_options o = {
+	    .at_end = alone, .born_before = p->header.exit_tick + 1};
+	struct judge_about about;
+	struct judge *j;
+	int err;
+
+	if (!alone)
+		wait_for_tick(&p->header);
+	err = judge_new(p, pid, &o, &j);
+	if (err < 0)
+		return err;
+	for (int i = 0; i < (alone ? 1 : EXIT_LOOKS); i++) {
+		if (i > 0)
+			rest(EXIT_REST_MS * MS);
+		if (judge_look(j) < 0)
+			break;
+	}
+	err = judge_finish(j, alone, ret, &about);
+	judge_free(j);
+	if (err == 0)
+		ret->at_exit = true;
+	return err;
+}
+
+static int
+look_while_it_runs(const struct process *p, pid_t pid, struct verdicts *ret)
+{
+	const struct judge_options o = {0};
+	struct judge_about about;
+	struct judge *j;
+	int err = judge_new(p, pid, &o, &j);
+
+	if (err < 0)
+		return err;
+	for (int i = 0; i < LOOKS_MAX && !judge_is_certain(j); i++) {
+		if (i > 0)
+			rest(REST_MS * MS);
+		if (judge_look(j) < 0)
+			break;
+	}
+	err = judge_finish(j, false, ret, &about);
+	judge_free(j);
+	return err;
+}
+
+static int
+say(int fd, const struct verdicts *v)
+{
+	uint8_t *bytes;
+	size_t len;
+	int err = verdicts_encode(v, &bytes, &len);
+
+	if (err == 0) {
+		err = write_all(fd, bytes, len);
+		free(bytes);
+	}
+	return err;
+}
+
+static int
+look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
+    pid_t pid, bool at_exit)
+{
+	struct verdicts v = {0};
+	struct segment *seg;
+	struct process *p;
+	int err = segfile_read(f, slot, &seg, NULL);
+
+	if (err < 0)
+		return err;
+	err = process_new(seg, &p);
+	segment_free(seg);
+	if (err < 0)
+		return err;
+	/* the slot may be another child's by now */
+	err = memcmp(p->header.uuid, h->uuid, sizeof(h->uuid)) ? -ESRCH : 0;
+	if (err == 0)
+		err = at_exit ? look_at_exit(p, pid, &v)
+		              : look_while_it_runs(p, pid, &v);
+	if (err == 0)
+		err = say(fd, &v);
+	verdicts_release(&v);
+	process_free(p);
+	return err;
+}
+
+/* ---- in the recorder ---- */
+
+int
+leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
+    const struct seg_header *h, pid_t pid, bool at_exit)
+{
+	uint64_t limit_s = at_exit ? EXIT_LIMIT_S : RUNNING_LIMIT_S;
+	pid_t us = getpid();
+	int fds[2], err;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	*k = (struct leaks_look){.fd = fds[0],
+	    .until_ns = clock_ns(CLOCK_MONOTONIC) + limit_s * 1000 * MS};
+	k->worker = fork();
+	if (k->worker == 0) {
+		/* nobody wants to know what we find, once the recorder is gone */
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != us)
+			_exit(1);
+		close(fds[0]);
+		_exit(look(fds[1], f, slot, h, pid, at_exit) < 0);
+	}
+	err = k->worker < 0 ? -errno : 0;
+	close(fds[1]);
+	if (err < 0 || fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0) {
+		err = err < 0 ? err : -errno;
+		k->worker = k->worker > 0 ? k->worker : 0;
+		leaks_look_release(k);
+	}
+	return err;
+}
+
+/* 1: there may be more; 0: nothing now; -ENODATA: that was all. */
+static int
+read_some(struct leaks_look *k)
+{
+	ssize_t n;
+
+	if (k->room - k->len < READ_BYTES) {
+		size_t room = k->room ? k->room * 2 : READ_BYTES;
+		uint8_t *more;
+
+		if (room > RECORDING_ENTRY_MAX)
+			return -EFBIG;
+		more = realloc(k->bytes, room);
+		if (!more)
+			return -ENOMEM;
+		k->bytes = more;
+		k->room = room;
+		return 1;
+	}
+	n = read(k->fd, k->bytes + k->len, READ_BYTES);
+	if (n > 0)
+		k->len += (size_t)n;
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		return -errno;
+	return n > 0 ? 1 : n == 0 ? -ENODATA : 0;
+}
+
+int
+leaks_look_poll(struct leaks_look *k)
+{
+	int err;
+
+	do {
+		err = read_some(k);
+	} while (err > 0);
+	if (err == -ENODATA) {
+		while (waitpid(k->worker, NULL, 0) < 0 && errno == EINTR)
+			;
+		k->worker = 0;
+		return k->len > 0 ? 1 : -EIO;
+	}
+	if (err == 0 && clock_ns(CLOCK_MONOTONIC) > k->until_ns)
+		return -ETIMEDOUT;
+	return err;
+}
+
+void
+leaks_look_release(struct leaks_look *k)
+{
+	if (k->worker > 0) {
+		(void)kill(k->worker, SIGKILL);
+		while (waitpid(k->worker, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (k->fd >= 0)
+		close(k->fd);
+	free(k->bytes);
+	*k = (struct leaks_look){.fd = -1};
+}
