@@ -13,9 +13,9 @@ share() {
 		END { printf "%d\n", all ? 100 * its / all + 0.5 : -1 }' "$T/freers"
 }
 
-# shares_are_right [TOLERANCE]: 62.5, 31 and 6 percent; in a loop of 32 events
+# 62.5, 31 and 6 percent, in a loop of 32 events
 shares_are_right() {
-	local by=${1:-6}
+	local by=6
 	cat "$T/freers"
 	[[ $(share make_block often) -ge $((62 - by)) && $(share make_block often) -le $((63 + by)) ]]
 	[[ $(share make_block at_times) -ge $((31 - by)) && $(share make_block at_times) -le $((32 + by)) ]]
