@@ -22,18 +22,20 @@ struct exit_wait {
 };
 
 static int
-open_block(const char *segment, struct exit_wait *w)
+open_block(int dir, const char *segment, struct exit_wait *w)
 {
-	char path[PATH_MAX + 8];
+	char name[NAME_MAX + 8];
 	uint64_t magic = 0;
-	struct stat st;
+	struct stat st, of;
 	void *p;
 
-	(void)snprintf(path, sizeof(path), "%s.ctl", segment);
-	w->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	(void)snprintf(name, sizeof(name), "%s.ctl", segment);
+	w->fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (w->fd < 0)
 		return -errno;
-	if (fstat(w->fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	if (fstatat(dir, segment, &of, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    fstat(w->fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_uid != of.st_uid ||
 	    pread(w->fd, &magic, sizeof(magic), 0) != sizeof(magic) ||
 	    magic != SEG_CTL_MAGIC)
 		return -ENODATA;
@@ -45,7 +47,7 @@ open_block(const char *segment, struct exit_wait *w)
 }
 
 int
-exit_wait_open(const char *segment, struct exit_wait **ret)
+exit_wait_open(int dir, const char *segment, struct exit_wait **ret)
 {
 	struct exit_wait *w = calloc(1, sizeof(*w));
 	int err = -ENOMEM;
@@ -53,7 +55,7 @@ exit_wait_open(const char *segment, struct exit_wait **ret)
 	if (!w)
 		return err;
 	w->fd = -1;
-	err = open_block(segment, w);
+	err = open_block(dir, segment, w);
 	if (err == 0)
 		*ret = w;
 	else

@@ -20,11 +20,12 @@
 struct exit_wait;
 
 /*
- * `segment` is the path of a segment file; close with exit_wait_close().
- * -ENODATA: the file has no control block; -ENOMEM, or as open() and mmap()
- * say.
+ * `segment` is the name of a segment file in this directory; close with
+ * exit_wait_close(). The control file must be of the same owner as that file, so
+ * that nobody can have us write elsewhere. -ENODATA: the file has no control
+ * block, or not such a one; -ENOMEM, or as openat() and mmap() say.
  */
-int exit_wait_open(const char *segment, struct exit_wait **ret);
+int exit_wait_open(int dir, const char *segment, struct exit_wait **ret);
 
 /* Shows that a reader is there. Twice a second is often enough. */
 int exit_wait_beat(struct exit_wait *w);

@@ -134,9 +134,15 @@ out:
 }
 
 static int
+open_directory(const struct file *x)
+{
+	return open(x->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int
 open_segment(const struct file *x, struct segfile **ret)
 {
-	int dir = open(x->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int dir = open_directory(x);
 	int err;
 
 	if (dir < 0)
@@ -159,19 +165,20 @@ static void
 get_to_know(struct leaks *l, struct file *x, const struct segfile *seg)
 {
 	struct seg_header h;
-	char *path;
+	int dir;
 
 	if (x->is_known || segfile_header(seg, SEGFILE_OWN, &h, NULL) < 0)
 		return;
 	x->is_known = true;
 	x->is_ours = strcmp(h.session, l->plan.segment_dir->session) == 0;
-	if (!x->is_ours || asprintf(&path, "%s/%s", x->dir, x->name) < 0)
+	dir = x->is_ours ? open_directory(x) : -1;
+	if (dir < 0)
 		return;
-	if (exit_wait_open(path, &x->wait) < 0)
+	if (exit_wait_open(dir, x->name, &x->wait) < 0)
 		x->wait = NULL;
 	else
 		(void)exit_wait_beat(x->wait);
-	free(path);
+	close(dir);
 	l->fast_until_ns = l->now_ns + FAST_FOR_MS * MS;
 }
 

@@ -76,7 +76,7 @@ make_plan(const struct roots_areas *areas, const struct heap *heap,
     const uint64_t *pointers, size_t count)
 {
 	const struct heap_block *b = heap_blocks(heap);
-	struct roots_plan plan = {{0}, {0}};
+	struct roots_plan plan = {.weak = {0}};
 	struct ranges not = {0};
 
 	for (size_t i = 0; i < heap_count(heap); i++)

@@ -1,9 +1,11 @@
 /* at_exit.c - a reader for whom processes wait as they end, for tests. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "reader/exit_wait.h"
 #include "reader/proc.h"
@@ -43,6 +45,20 @@ watch(struct exit_wait *w, struct segfile *f, int slot, bool lets_go)
 	}
 }
 
+static int
+open_wait(char *path, struct exit_wait **ret)
+{
+	char *slash = strrchr(path, '/');
+	int dir, err;
+
+	*slash = '\0';
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	err = exit_wait_open(dir, slash + 1, ret);
+	if (dir >= 0)
+		(void)close(dir);
+	return err;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -54,7 +70,7 @@ main(int argc, char **argv)
 	int slot, err = pid > 0 ? proc_open(pid, &f, &slot, path, &where) : -1;
 
 	if (err == 0)
-		err = exit_wait_open(path, &w);
+		err = open_wait(path, &w);
 	if (err == 0)
 		watch(w, f, slot, strcmp(argv[2], "read") == 0);
 	else
