@@ -107,7 +107,7 @@ print_losses(const struct summary *s)
 	if (print_counts(s, "Lost: ", LOSSES_LOSS))
 		(void)fputs(".\n", s->out);
 	else
-		(void)fputs("Nothing was lost.\n", s->out);
+		(void)fputs("No event is lost.\n", s->out);
 	if (print_counts(s, "Also seen: ", LOSSES_TOTAL))
 		(void)fputs(".\n", s->out);
 }

@@ -31,10 +31,10 @@ record_children() { # ARGS of early_children
 @test "stacks are kept if a child calls exit, and counted as lost otherwise" {
 	record_children exit 2 10 1337
 	"$SEEP" report "$T/run.data" | grep -F "leave_blocks"
-	"$SEEP" report "$T/run.data" | grep -F "Nothing was lost"
+	"$SEEP" report "$T/run.data" | grep -F "No event is lost"
 	record_children _exit 2 10 1337
 	"$SEEP" report "$T/run.data" | grep -F "(stack not kept: forked child that ended early)"
-	! "$SEEP" report "$T/run.data" | grep -A1 "10 allocations" | grep -F "Nothing was lost"
+	! "$SEEP" report "$T/run.data" | grep -A1 "10 allocations" | grep -F "No event is lost"
 }
 
 @test "stacks are kept if few events have many bytes" {

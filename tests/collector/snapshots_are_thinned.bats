@@ -38,7 +38,7 @@ thinned_in() {
 	[[ $(numbers | wc -l) -eq 300 ]]
 	[[ $(thinned_in "$DIR"/*.seg) -eq 0 ]]
 	"$SEEP" report "$DIR" >"$T/shown"
-	grep -q 'Nothing was lost' "$T/shown"
+	grep -q 'No event is lost' "$T/shown"
 }
 
 @test "a bound on their number: calls, signals, time and growth" {

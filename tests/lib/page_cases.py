@@ -61,7 +61,7 @@ class Cases:
     def load(self, b):
         expect("title", b.text("#program"), "page")
         summary = b.text("#summary")
-        if "It made" not in summary or "Nothing was lost" not in summary:
+        if "It made" not in summary or "No event is lost" not in summary:
             raise Failure(f"summary: {summary}")
         expect("tiles", b.eval("$$('#metrics button').length"), 4)
         expect("status", b.eval("$('#status').hidden"), True)

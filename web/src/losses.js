@@ -47,7 +47,7 @@ export function show(box, model, processes) {
 	const notes = [...head.notes, ...inputs.flatMap((i) => i.notes)];
 
 	box.replaceChildren(
-		block('Not recorded, or merged', lost, 'Nothing was lost.'),
+		block('Not recorded, or merged', lost, 'No event is lost.'),
 		block('Other counters',
 			[...counts(head, processes, 'counted'), ...counts(head, processes, 'facts')],
 			'Nothing out of the ordinary.'),
