@@ -203,7 +203,8 @@ procfs_parse_mapping(char *line, struct procfs_mapping *ret)
 	if (!take_number(&p, 16, '-', &ret->start) ||
 	    !take_number(&p, 16, ' ', &ret->end))
 		return false;
-	if (strcspn(p, " ") != sizeof(ret->rights) - 1)
+	if (strnlen(p, sizeof(ret->rights)) < sizeof(ret->rights) ||
+	    p[sizeof(ret->rights) - 1] != ' ')
 		return false;
 	memcpy(ret->rights, p, sizeof(ret->rights));
 	ret->rights[sizeof(ret->rights) - 1] = '\0';
