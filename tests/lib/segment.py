@@ -104,9 +104,24 @@ class Segment:
         module = self.table(1)[number]
         return self.string(module["path"], module["path_bytes"]), address - module["base"]
 
-    def sums(self, site_id):
-        """Figures of a site, over all arrays."""
-        rows = [t[site_id] for (kind, _), t in self.tables.items() if kind == 6 and site_id in t]
+    def alike(self, site_id):
+        """Two threads may give one stack two ids: all of them."""
+        def key(row):
+            return row["kind"], row["api"], row["pool"], self.frames(row), self.ends(row)
+        wanted = key(self.table(5)[site_id])
+        return [n for n, row in self.table(5).items() if row["inner"] and key(row) == wanted]
+
+    def ends(self, site):
+        """Flags of its nodes and of its inner record."""
+        found, node = self.table(4)[site["inner"]]["flags"], site["node"]
+        while node:
+            found |= self.table(3)[node]["flags"]
+            node = self.table(3)[node]["parent"]
+        return found
+
+    def sums(self, *ids):
+        """Figures of sites, over all arrays."""
+        rows = [t[n] for (kind, _), t in self.tables.items() if kind == 6 for n in ids if n in t]
         total = {key: sum(r[key] for r in rows)
                  for key in ("allocations", "allocated_bytes", "frees", "freed_bytes")}
         epoch = self.header["peak_epoch"] & 0xffffffff
@@ -118,11 +133,11 @@ class Segment:
             total["size_max"] = max(r["size_min"] + r["size_span"] for r in used)
         return total
 
-    def ages_fine(self, site_id):
+    def ages_fine(self, *ids):
         """Frees by age: in the first tick, then 1, 2-3, 4-7, 8-15 ticks."""
-        young = [sum(t[site_id]["deaths"][i] for (kind, _), t in self.tables.items() if kind == 13 and site_id in t)
+        young = [sum(t[n]["deaths"][i] for (kind, _), t in self.tables.items() if kind == 13 for n in ids if n in t)
                  for i in range(4)]
-        return [self.sums(site_id)["frees"] - sum(young) - sum(self.ages(site_id))] + young
+        return [self.sums(*ids)["frees"] - sum(young) - sum(sum(self.ages(n)) for n in ids)] + young
 
     def ages(self, site_id):
         info = self.table(7).get(site_id)
@@ -158,13 +173,14 @@ def same(what, mine, theirs):
 def compare_site(mine, s, peak_is_now):
     row = mine.table(5)[s["id"]]
     same("api", APIS[row["api"]] if row["api"] < 10 else s["api"], s["api"])
-    sums = mine.sums(s["id"])
+    ids = mine.alike(s["id"])
+    sums = mine.sums(*ids)
     if peak_is_now:
         sums["peak_bytes"] = sums["allocated_bytes"] - sums["freed_bytes"]
     for key, value in sums.items():
         same("%s of site %d" % (key, s["id"]), value, s[key])
     if not mine.table(3)[row["node"]]["flags"] & 16:  # early children have no ages
-        same("ages of site %d" % s["id"], mine.ages_fine(s["id"]), s["ages_fine"])
+        same("ages of site %d" % s["id"], mine.ages_fine(*ids), s["ages_fine"])
     theirs = [(f["module"], f["offset"]) for f in s["frames"]
               if not f["inlined"] and f["offset"] is not None]  # others are remarks
     same("stack of site %d" % s["id"], [mine.offset(f) for f in mine.frames(row)], theirs)
