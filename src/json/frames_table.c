@@ -111,10 +111,10 @@ frames_table_free(struct frames_table *j)
 	free(j);
 }
 
-static void
-write_frame(FILE *out, const struct frame *x)
+void
+frames_table_put_place(FILE *out, const struct frame *x)
 {
-	(void)fputs("{\"function\":", out);
+	(void)fputs("\"function\":", out);
 	json_string(out, x->function);
 	json_text(out, "file", x->file);
 	if (x->line > 0)
@@ -126,6 +126,13 @@ write_frame(FILE *out, const struct frame *x)
 		(void)fputs(",\"offset\":null", out);
 	else
 		json_number(out, "offset", x->offset);
+}
+
+static void
+write_frame(FILE *out, const struct frame *x)
+{
+	(void)putc('{', out);
+	frames_table_put_place(out, x);
 	json_boolean(out, "inlined", x->inlined);
 	(void)putc('}', out);
 }

@@ -42,6 +42,12 @@ void frames_table_free(struct frames_table *j);
 int frames_table_put(
     FILE *out, struct frames_table *j, const struct view_site *s);
 
+/*
+ * "function":...,"file":...,"line":...,"module":...,"offset":... of one frame,
+ * without braces; what is not known is null.
+ */
+void frames_table_put_place(FILE *out, const struct frame *x);
+
 /* Bytes of frames so far, in full. */
 uint64_t frames_table_bytes(const struct frames_table *j);
 

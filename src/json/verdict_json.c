@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "json/frames_table.h"
 #include "util/capped.h"
 #include "util/json_put.h"
 
@@ -51,15 +52,8 @@ freed_by(FILE *out, const struct view *v, const struct view_site *s)
 	for (uint32_t i = 0; f && i < f->freer_count; i++) {
 		const struct frame *x = &v->frames[f->freers[i].frame];
 
-		(void)fputs(i ? ",{\"function\":" : "{\"function\":", out);
-		json_string(out, x->function);
-		json_text(out, "file", x->file);
-		if (x->line > 0)
-			json_number(out, "line", x->line);
-		else
-			(void)fputs(",\"line\":null", out);
-		json_text(out, "module", x->module);
-		json_number(out, "offset", x->offset);
+		(void)fputs(i ? ",{" : "{", out);
+		frames_table_put_place(out, x);
 		(void)fprintf(out, ",\"share\":%.3f}",
 		    sum ? (double)f->freers[i].count / (double)sum : 0);
 	}

@@ -99,8 +99,9 @@ opener_left(const struct opener *o)
 	return o->left;
 }
 
-bool
-opener_is_ours(uid_t owner)
+/* Is it root or the user who runs us? */
+static bool
+is_ours(uid_t owner)
 {
 	return owner == 0 || owner == geteuid();
 }
@@ -108,14 +109,13 @@ opener_is_ours(uid_t owner)
 bool
 opener_may_choose(uid_t chooser, uid_t owner)
 {
-	return owner == chooser ||
-	    (opener_is_ours(owner) && opener_is_ours(chooser));
+	return owner == chooser || (is_ours(owner) && is_ours(chooser));
 }
 
 bool
 opener_is_trusted(const struct opener_file *f)
 {
-	return opener_is_ours(f->owner) && (f->mode & (S_IWGRP | S_IWOTH)) == 0;
+	return is_ours(f->owner) && (f->mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /* ---- the process that opens ---- */

@@ -78,9 +78,6 @@ int opener_ask(struct opener *o, const struct opener_question *q,
 /* Processes that could not even be killed. */
 size_t opener_left(const struct opener *o);
 
-/* Is it root or the user who runs us? */
-bool opener_is_ours(uid_t owner);
-
 /*
  * A path in a file of `chooser` leads to a file of `owner`: is that his choice?
  * A user who writes a link, or the name of another file into a file of his own,

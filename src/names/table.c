@@ -330,18 +330,6 @@ table_place(struct table *t, uint32_t object, uint64_t address, uint32_t chain)
 	return err;
 }
 
-int
-table_replace(
-    struct table *t, uint32_t object, uint64_t address, uint32_t chain)
-{
-	struct table_row *row;
-	int err = place_at(t, object, address, chain, &row);
-
-	if (err == 0)
-		row->chain = chain;
-	return err;
-}
-
 size_t
 table_find(const struct table *t, uint32_t object, uint64_t address,
     const struct names_frame **ret)

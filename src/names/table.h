@@ -97,10 +97,6 @@ int table_chain(struct table *t, const struct names_frame *frames, size_t count,
 int table_place(
     struct table *t, uint32_t object, uint64_t address, uint32_t chain);
 
-/* The same, in any case. */
-int table_replace(
-    struct table *t, uint32_t object, uint64_t address, uint32_t chain);
-
 /* How many functions; 0: the place is not there. */
 size_t table_find(const struct table *t, uint32_t object, uint64_t address,
     const struct names_frame **ret);

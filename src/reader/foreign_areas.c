@@ -167,8 +167,8 @@ parse_area(struct foreign_areas *a, struct area *ret)
 	return true;
 }
 
-void
-foreign_areas_read(struct foreign_areas *a)
+static void
+read_mappings(struct foreign_areas *a)
 {
 	a->is_read = true;
 	a->count = 0;
@@ -208,7 +208,7 @@ foreign_areas_at(struct foreign_areas *a, uint64_t address)
 		return FOREIGN_AREA_NONE;
 	if (!a->is_read) {
 		read_mounts(a);
-		foreign_areas_read(a);
+		read_mappings(a);
 	}
 	for (high = a->count; low < high;) {
 		size_t mid = low + (high - low) / 2;

@@ -25,9 +25,6 @@ struct foreign_areas;
 struct foreign_areas *foreign_areas_new(
     int maps, int mounts, uint64_t shm_device);
 
-/* Reads the mappings anew. */
-void foreign_areas_read(struct foreign_areas *a);
-
 /* Of the page at this address; reads the mappings if nobody has. */
 enum foreign_area foreign_areas_at(struct foreign_areas *a, uint64_t address);
 

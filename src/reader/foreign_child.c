@@ -36,8 +36,12 @@ foreign_may_start(void)
 	return left_behind < LEFT_MOST;
 }
 
-bool
-foreign_await(pid_t child, uint64_t until_ns, int *ret_status)
+/*
+ * Waits for the end of a child, at most until then, and fetches its status.
+ * false: it still runs.
+ */
+static bool
+await_end(pid_t child, uint64_t until_ns, int *ret_status)
 {
 	const struct timespec nap = {.tv_nsec = 100000};
 
@@ -58,7 +62,7 @@ foreign_end(pid_t child)
 	int status;
 
 	(void)kill(child, SIGKILL);
-	if (foreign_await(child, clock_ns(CLOCK_MONOTONIC) + END_NS, &status))
+	if (await_end(child, clock_ns(CLOCK_MONOTONIC) + END_NS, &status))
 		return true;
 	left_behind++;
 	return false;

@@ -77,12 +77,6 @@ void foreign_enter(int *const *fds, size_t count);
 void foreign_confine(pid_t pid);
 
 /*
- * Waits for the end of a child, at most until then, and fetches its status.
- * false: it runs on.
- */
-bool foreign_await(pid_t child, uint64_t until_ns, int *ret_status);
-
-/*
  * Ends a child by SIGKILL. false: it hangs in the kernel beyond that. It is left
  * behind, and counted for foreign_may_start().
  */

@@ -35,8 +35,9 @@ seen_bytes(const struct process *p)
 	return p->rss_is_peak ? p->totals.peak_bytes : p->totals.live_bytes;
 }
 
-bool
-unseen_matters(const struct process *p)
+/* Is so much of its memory not of the heap that a reader must know? */
+static bool
+matters(const struct process *p)
 {
 	uint64_t seen = seen_bytes(p), own = p->header.own_bytes;
 
@@ -63,7 +64,7 @@ unseen_write(const struct layout *p, const struct process *process)
 {
 	char a[WORDS_MAX], b[WORDS_MAX], *text;
 
-	if (!unseen_matters(process))
+	if (!matters(process))
 		return;
 	if (asprintf(&text,
 	        "Its resident memory %s %s, of which seep sees %s: the rest is "

@@ -3,13 +3,8 @@
 #ifndef SEEP_REPORT_UNSEEN_H
 #define SEEP_REPORT_UNSEEN_H
 
-#include <stdbool.h>
-
 #include "reader/process.h"
 #include "report/layout.h"
-
-/* Is so much of its memory none of the heap's that a reader must know? */
-bool unseen_matters(const struct process *process);
 
 /* Says how much, and what it may be. Nothing where it does not matter. */
 void unseen_write(const struct layout *p, const struct process *process);

@@ -507,8 +507,9 @@ verdict_text_sentence(const struct layout *p, const struct session *s,
 	print_end(p, s, process, sums);
 }
 
-int
-verdict_text_write(const struct layout *p, const struct session *s,
+/* Its list, printed; if it is not judged, one sentence; -ENOMEM. */
+static int
+write_process(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names,
     const struct body_options *options)
 {
@@ -583,7 +584,7 @@ verdict_text_open(const struct layout *p, const struct session *s,
 	if (chosen == 0)
 		return 0;
 	if (chosen == 1) {
-		err = verdict_text_write(p, s, one, names, options);
+		err = write_process(p, s, one, names, options);
 	} else {
 		for (size_t i = 0; i < s->count && err == 0; i++) {
 			const struct process *x = s->processes[i];
@@ -594,7 +595,7 @@ verdict_text_open(const struct layout *p, const struct session *s,
 				continue;
 			if (told++ > 0)
 				(void)putc('\n', p->out);
-			err = verdict_text_write(p, s, x, names, options);
+			err = write_process(p, s, x, names, options);
 		}
 		print_others(p, s, pid, true);
 		print_others(p, s, pid, false);

@@ -7,16 +7,10 @@
 #include "report/verdict_list.h"
 
 /*
- * Of one process (process->verdicts, verdict_state()): a line for each place,
- * LEAK first, with its evidence; then a sentence about what was looked at. Or
- * one sentence that it is not judged, and why; or, where nobody was asked to
- * look, nothing. options->top places at most (0: all). -ENOMEM.
+ * Of one process (process->verdicts, verdict_state()) and the list of its
+ * places: a line for each, LEAK first, with its evidence; then a sentence about
+ * what was looked at. `top` places at most, 0: all.
  */
-int verdict_text_write(const struct layout *p, const struct session *s,
-    const struct process *process, struct names *names,
-    const struct body_options *options);
-
-/* The same of a list that is there; `top` places at most, 0: all. */
 void verdict_text_list(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *l, unsigned top);
 
@@ -28,7 +22,7 @@ void verdict_text_sentence(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *sums);
 
 /*
- * The same of all processes that options->view.pid chooses, for the opening of a
+ * All processes that options->view.pid chooses, for the opening of a
  * report: those with findings in full, then one sentence about the others. An
  * empty line follows, if there was anything.
  */

@@ -31,8 +31,9 @@ struct judge {
 	int err;
 };
 
-uint64_t
-judge_default_memory(void)
+/* A quarter of what the machine has left. */
+static uint64_t
+default_memory(void)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
 	uint64_t bytes = 0;
@@ -90,7 +91,7 @@ judge_new(const struct process *p, pid_t pid, const struct judge_options *o,
 	if (o->at_end || o->born_before)
 		tick = o->at_end ? UINT32_MAX : o->born_before;
 	if (!j->o.max_bytes)
-		j->o.max_bytes = judge_default_memory();
+		j->o.max_bytes = default_memory();
 	err = looks_new(
 	    tick < UINT32_MAX ? (uint32_t)tick : UINT32_MAX, &j->looks);
 	if (err < 0) {

@@ -12,7 +12,7 @@
 #include "util/fault.h"
 
 struct judge_options {
-	uint64_t max_bytes; /* of our memory; 0: judge_default_memory() */
+	uint64_t max_bytes; /* of our memory; 0: a quarter of what is left */
 	bool with_swapped;
 	bool stop; /* the threads, for the length of each look */
 	/*
@@ -58,8 +58,5 @@ bool judge_is_certain(const struct judge *j);
  */
 int judge_finish(struct judge *j, bool proof, struct verdicts *ret,
     struct judge_about *ret_about);
-
-/* A quarter of what the machine has left. */
-uint64_t judge_default_memory(void);
 
 #endif

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cpu/machine.h"
+#include "reader/procfs.h"
 #include "util/clock.h"
 #include "util/room.h"
 
@@ -145,23 +146,6 @@ threads_read(pid_t pid, struct threads *ret)
 
 /* ---- with one ------------------------------------------------------------- */
 
-pid_t
-threads_tracer(pid_t pid)
-{
-	char path[64], line[256];
-	pid_t tracer = 0;
-	FILE *f;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (strncmp(line, "TracerPid:", 10) == 0)
-			tracer = (pid_t)strtol(line + 10, NULL, 10);
-	if (f)
-		(void)fclose(f);
-	return tracer;
-}
-
 /* One set of registers, as words; a set that is not there has none. */
 static int
 add_registers(struct threads *t, pid_t tid, int set)
@@ -280,7 +264,7 @@ threads_halt(pid_t pid, struct threads_stop *ret, struct fault *where)
 		return 0;
 	(void)threads_resume(ret);
 	if (err == -EPERM) {
-		pid_t tracer = threads_tracer(pid);
+		uint32_t tracer = procfs_status(pid, "TracerPid");
 
 		if (tracer)
 			return fault_set(where, err,

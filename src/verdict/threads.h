@@ -57,7 +57,4 @@ int threads_halt(pid_t pid, struct threads_stop *ret, struct fault *where);
 /* Returns how long they were stopped, in ns. */
 uint64_t threads_resume(struct threads_stop *s);
 
-/* The pid of the process that traces this one, 0: none. */
-pid_t threads_tracer(pid_t pid);
-
 #endif
