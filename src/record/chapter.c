@@ -195,9 +195,11 @@ chapter_number(const struct chapter *c)
 bool
 chapter_is_full(const struct chapter *c, const struct chapter_limits *limits)
 {
-	return (limits->bytes && recording_size(c->writer) >= limits->bytes) ||
-	    (limits->ns &&
-	        clock_ns(CLOCK_BOOTTIME) - c->began_ns >= limits->ns);
+	uint64_t past_ns = clock_ns(CLOCK_BOOTTIME) - c->began_ns;
+
+	return (limits->ns && past_ns >= limits->ns) ||
+	    (limits->bytes && past_ns >= limits->least_ns &&
+	        recording_size(c->writer) >= limits->bytes);
 }
 
 int

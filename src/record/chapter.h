@@ -19,10 +19,15 @@
  */
 struct chapter;
 
-/* When a chapter is full; 0: this does not matter. */
+/*
+ * When a chapter is full; 0: this does not matter. Each chapter has the state
+ * of all processes at its begin and at its end, which may alone be more than
+ * `bytes`; so the size counts only after `least_ns`.
+ */
 struct chapter_limits {
 	uint64_t ns;
 	uint64_t bytes;
+	uint64_t least_ns;
 };
 
 /*

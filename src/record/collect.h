@@ -51,6 +51,8 @@ struct collect {
 	struct collect_keys merged;  /* of segments already written */
 	struct collect_keys refused; /* and of those that never will be */
 
+	bool is_turning; /* see collect_write_running() */
+
 	/* called for each process that has been written; NULL: not wanted */
 	void (*written)(void *context, const struct process *p);
 	void *context;
@@ -81,6 +83,12 @@ int collect_find(struct collect *c, const struct segment_dir *s,
  * there is no room, is counted.
  */
 int collect_write(struct collect *c, struct recording_writer *w);
+
+/*
+ * At the end of a chapter: appends the states of processes that may run on.
+ * They are not counted in the figures below `written`, and are found again.
+ */
+int collect_write_running(struct collect *c, struct recording_writer *w);
 
 /* Before and after the segment of a process that is no more is written. */
 struct collect_hooks {

@@ -40,6 +40,9 @@ int leaks_wait_ms(const struct leaks *l);
  */
 int leaks_step(struct leaks *l);
 
+/* What is found from now on belongs to another recording. */
+void leaks_turn(struct leaks *l, struct recording_writer *writer);
+
 /*
  * The command has ended: lets those who wait still be looked at, for a few
  * seconds at most.

@@ -60,6 +60,9 @@ struct quota {
 void quota_init(struct quota *q, uint64_t max_bytes);
 void quota_release(struct quota *q);
 
+/* The next recording begins: nothing of it is taken yet. */
+void quota_turn(struct quota *q);
+
 /* Of files of this owner. Never NULL: without memory all others share one. */
 struct quota_user *quota_user(struct quota *q, uid_t uid);
 

@@ -223,6 +223,8 @@ time_and_size_fill_a_chapter(void **state)
 	    0);
 	assert_true(
 	    chapter_is_full(c, &(struct chapter_limits){.bytes = 4096}));
+	assert_false(chapter_is_full(
+	    c, &(struct chapter_limits){.bytes = 4096, .least_ns = 3600 * S}));
 	chapter_discard(c);
 	remove_folder(&f);
 }
