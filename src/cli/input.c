@@ -137,6 +137,11 @@ die_file(const char *path, bool is_default, int err, const struct fault *where)
 		    "%s: written by another version of seep (%s);"
 		    " use that one to read it",
 		    path, where->text);
+	case -ENOTUNIQ:
+		die(CMD_INPUT,
+		    "%s: a history of several services; name one of them, as "
+		    "%s/SERVICE: %s",
+		    path, path, where->text);
 	case -EBADMSG:
 		die(CMD_INPUT,
 		    "%s: damaged: %s;"

@@ -126,6 +126,7 @@ struct process_names {
 	size_t len;
 	struct process_names *next; /* of the same recording */
 	struct process_names *all;  /* the list that the session has of all */
+	bool is_used;               /* by a process; see chapters.c */
 };
 
 struct verdicts;
@@ -141,6 +142,7 @@ struct process {
 	bool rss_is_peak;     /* the most of it, while it ran */
 	uint64_t owner;       /* of its segment: uid + 1; 0: not known */
 	uint64_t view;        /* as its recording has it; names/view.h */
+	uint64_t held_bytes;  /* that its session counts for it */
 	bool is_snapshot;
 	bool is_cut; /* it has more modules or marks than we take */
 	bool peak_exact;
