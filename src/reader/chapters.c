@@ -493,6 +493,22 @@ list_files(struct join *j, const struct listing_names *names)
 	return 0;
 }
 
+int
+chapters_sort(const struct listing_names *names, struct chapters_order *ret)
+{
+	struct join j = {.session = NULL};
+	int err = list_files(&j, names);
+
+	if (err == 0)
+		ret->list = calloc(j.file_count + 1, sizeof(char *));
+	if (err == 0 && !ret->list)
+		err = -ENOMEM;
+	for (size_t i = 0; i < j.file_count && err == 0; i++)
+		ret->list[ret->count++] = j.files[i].text;
+	free(j.files);
+	return err;
+}
+
 /*
  * If a process ran at the end of a chapter and the next ones do not know it, it
  * has ended and nobody saw how.
