@@ -20,6 +20,7 @@
 #include "reader/listing.h"
 #include "reader/proc.h"
 #include "reader/session.h"
+#include "record/segment_dir.h"
 #include "util/clock.h"
 #include "util/text.h"
 #include "util/words.h"
@@ -44,6 +45,7 @@ struct listing {
 	struct proc_look *look;
 	uint64_t until_ns;
 	size_t shown, removed;
+	size_t freed;   /* slots of children that have ended */
 	size_t unknown; /* files that may be in use, where we cannot see */
 	uint64_t files, slots; /* that there was no time for */
 	bool prune, pids;
@@ -84,6 +86,7 @@ list_segment(struct listing *l, struct place *at, const char *name,
 	bool dead = true, unknown = false;
 	struct fault where = {""};
 	struct session *s = NULL;
+	size_t ended = 0;
 	int err;
 
 	err = session_load_brief(at->dir, name, &brief, &s, &where);
@@ -101,12 +104,22 @@ list_segment(struct listing *l, struct place *at, const char *name,
 		ls_print_process(s->processes[i], st, at->path, name);
 		dead &= s->processes[i]->end != PROCESS_RUNNING;
 		unknown |= s->processes[i]->end == PROCESS_UNKNOWN;
+		ended += s->processes[i]->end != PROCESS_RUNNING &&
+		    s->processes[i]->end != PROCESS_UNKNOWN;
 	}
 	l->slots += brief.unread;
 	if (unknown)
 		warn_of_unknown(l, at, name);
+	/* its recorder will read it, and remove it then */
+	if (l->prune && s && s->count > 0 &&
+	    segment_dir_is_recorded(at->dir, s->processes[0]->header.session)) {
+		dead = false;
+		ended = 0;
+	}
 	if (dead && !unknown && brief.unread == 0)
 		ls_prune_add(&at->dead, name, st);
+	else if (l->prune && ended > 0)
+		ls_prune_add_parent(&at->dead, name);
 	session_free(s);
 }
 
@@ -183,6 +196,7 @@ list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
 	struct place at = {.dir = dir, .path = path, .until_ns = until_ns};
 	struct listing_names names = {0};
 	struct stat st;
+	size_t freed;
 	int err;
 
 	err = fstat(dir, &st) < 0 ? -errno : 0;
@@ -204,7 +218,8 @@ list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
 			list_file(l, &at, name);
 	}
 	if (l->prune) {
-		l->removed += ls_prune_run(&at.dead);
+		l->removed += ls_prune_run(&at.dead, &freed);
+		l->freed += freed;
 		folder_remove_note(path);
 	}
 	listing_release(&names);
@@ -418,6 +433,9 @@ run(const struct cmd *self, int argc, char **argv)
 	if (l.prune)
 		(void)printf(
 		    "%s removed\n", words_counted(files, l.removed, "file"));
+	if (l.freed > 0)
+		(void)printf("%s of ended children given back\n",
+		    words_counted(files, l.freed, "slot"));
 	warn_of_unread(&l);
 	err = output_flush();
 	return l.answer ? l.answer : err;
@@ -425,7 +443,8 @@ run(const struct cmd *self, int argc, char **argv)
 
 static const struct opts_option rows[] = {
     {"prune", 0, OPTS_FLAG, offsetof(struct ls_options, prune), 0, NULL,
-        "remove files that no running process uses"},
+        "remove files that no process uses, and give back the room of forked "
+        "children that have ended"},
     {"pids", 0, OPTS_FLAG, offsetof(struct ls_options, pids), 0, NULL,
         "print the pid of each running process, a tab and its name, "
         "for scripts"},
@@ -441,9 +460,9 @@ const struct cmd cmd_ls = {
         "Lists the processes that are or were traced. They are found by their "
         "segments in SEEP_DIR or /dev/shm/seep-UID; root sees those of all "
         "users. LIVE and PEAK are bytes; SIZE is what the file occupies. It "
-        "takes 5 seconds at most and prints what it has not read. The state is "
-        "unknown if seep cannot see the process, because it is in another pid "
-        "namespace or hidden.",
+        "takes 5 seconds at most and prints what it has not read. A process is "
+        "out of sight if seep cannot see whether it runs, because it is in "
+        "another pid namespace or hidden; its files are never removed.",
     .options = options,
     .run = run,
 };

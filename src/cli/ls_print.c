@@ -23,6 +23,8 @@ state_word(const struct process *p)
 		return "running, off";
 	if (p->end == PROCESS_RUNNING && p->header.mode == SEG_MODE_DORMANT)
 		return "dormant";
+	if (p->end == PROCESS_UNKNOWN)
+		return "out of sight";
 	return words_ended(p);
 }
 

@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -142,13 +144,24 @@ here(void)
 }
 
 static bool
-other_boot(const struct seg_header *h)
+has_other_boot(const struct seg_header *h)
 {
 	static const uint8_t none[16];
 
 	return here()->boot_known &&
 	    memcmp(h->boot_id, none, sizeof(none)) != 0 &&
 	    memcmp(h->boot_id, here()->boot, sizeof(none)) != 0;
+}
+
+/* A file in memory was made since the machine started. */
+static bool
+is_in_memory(const struct source *file)
+{
+	struct statfs fs;
+
+	return file->fd >= 0 && fstatfs(file->fd, &fs) == 0 &&
+	    ((uint32_t)fs.f_type == TMPFS_MAGIC ||
+	        (uint32_t)fs.f_type == RAMFS_MAGIC);
 }
 
 /* Reads the map of a process, if the look has not. */
@@ -310,6 +323,20 @@ check_all(struct proc_look *look, const struct seg_header *h,
 	    : PROC_UNKNOWN;
 }
 
+/*
+ * Some containers have a boot id of their own. So a file of another boot may
+ * belong to a process that runs: if somebody maps it, or if it is in memory and
+ * was made by this machine, then nobody knows.
+ */
+static enum proc_state
+check_other_boot(struct proc_look *look, const struct seg_header *h,
+    const struct source *file, pid_t *ret_pid)
+{
+	enum proc_state state = check_all(look, h, file, ret_pid);
+
+	return state == PROC_UNKNOWN && !is_in_memory(file) ? PROC_NO : state;
+}
+
 /* Is it the process with this pid, in our own namespace? */
 static enum proc_state
 check_pid(struct proc_look *look, const struct seg_header *h,
@@ -369,8 +396,8 @@ proc_check_in(struct proc_look *look, const struct seg_header *h,
 {
 	enum proc_state state;
 
-	if (other_boot(h))
-		return PROC_NO;
+	if (has_other_boot(h))
+		return check_other_boot(look, h, file, ret_pid);
 	if (!is_of_our_namespace(h))
 		return check_all(look, h, file, ret_pid);
 	/* nobody is his own parent: then it is a pid of another namespace */
@@ -387,8 +414,8 @@ proc_check_own(const struct seg_header *h, const struct source *file)
 {
 	pid_t pid;
 
-	if (other_boot(h))
-		return PROC_NO;
+	if (has_other_boot(h))
+		return check_other_boot(NULL, h, file, &pid);
 	if (!is_of_our_namespace(h))
 		return check_all(NULL, h, file, &pid);
 	return h->pid == h->ppid ? PROC_NO : check_pid(NULL, h, file);
