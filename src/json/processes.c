@@ -11,6 +11,7 @@
 #include "json/verdict_json.h"
 #include "reader/losses.h"
 #include "report/json_older.h"
+#include "report/program.h"
 #include "report/words.h"
 #include "util/json_put.h"
 
@@ -146,6 +147,7 @@ identity(FILE *out, const struct process *p)
 	(void)fprintf(out, "{\"pid\":%u,\"ppid\":%u", h->pid, h->ppid);
 	json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
 	json_hex(out, "parent", h->parent_uuid, sizeof(h->parent_uuid));
+	json_text(out, "program", program_name(h));
 	json_text(out, "exe", h->exe);
 	json_text(out, "start_dir", h->start_dir[0] ? h->start_dir : NULL);
 	json_processes_command(out, h);

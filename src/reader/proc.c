@@ -22,6 +22,12 @@
 #include "util/clock.h"
 #include "reader/procfs.h"
 
+/* The clock of a header may be coarse: two ticks of the slowest kernel. */
+#define COARSE_NS UINT64_C(20000000)
+
+/* Looks at all processes, for headers that are younger than the last one. */
+enum { LOOKS_MAX = 4 };
+
 /* The inode of the first pid namespace, PROC_PID_INIT_INO, since Linux 3.8. */
 #define FIRST_PID_NS UINT64_C(0xeffffffc)
 
@@ -175,7 +181,7 @@ see(struct proc_look *look, pid_t pid)
 	if (!seen || seen->is_read)
 		return seen;
 	seen->is_read = true;
-	seen->start_err = start_jiffies(pid, &seen->start_jiffies);
+	seen->read_ns = clock_ns(CLOCK_MONOTONIC);
 	seen->err = procfs_maps_open(&maps, pid);
 	while (seen->err == 0 && procfs_maps_next_file(&maps, &map))
 		if (strstr(map.path, ".seg"))
@@ -209,6 +215,10 @@ find_start(struct proc_look *look, pid_t pid, uint64_t *ret)
 	struct proc_seen *seen = look ? see(look, pid) : NULL;
 	int err;
 
+	if (seen && !seen->start_known) {
+		seen->start_err = start_jiffies(pid, &seen->start_jiffies);
+		seen->start_known = true;
+	}
 	if (seen) {
 		*ret = seen->start_jiffies;
 		err = seen->start_err;
@@ -219,6 +229,21 @@ find_start(struct proc_look *look, pid_t pid, uint64_t *ret)
 	if (err == -ENOENT)
 		err = kill(pid, 0) == 0 || errno == EPERM ? -EACCES : -ESRCH;
 	return err;
+}
+
+/* The pid as the process itself sees it. */
+static uint32_t
+find_inner(struct proc_look *look, pid_t pid)
+{
+	struct proc_seen *seen = look ? see(look, pid) : NULL;
+
+	if (!seen)
+		return procfs_status(pid, "NSpid");
+	if (!seen->inner_known) {
+		seen->inner = procfs_status(pid, "NSpid");
+		seen->inner_known = true;
+	}
+	return seen->inner;
 }
 
 struct search {
@@ -246,7 +271,7 @@ is_searched(pid_t pid, void *arg)
 	    (find_start(s->look, pid, &started) < 0 ||
 	        !proc_may_have_written(s->header, started)))
 		return false;
-	inner = s->inner == 0 ? 0 : procfs_status(pid, "NSpid");
+	inner = s->inner == 0 ? 0 : find_inner(s->look, pid);
 	if (inner != 0 && inner != s->inner)
 		return false;
 	if (mapped < 0 || inner != s->inner) {
@@ -261,13 +286,79 @@ is_searched(pid_t pid, void *arg)
 	return !s->header;
 }
 
+struct filling {
+	struct proc_look *look;
+	bool is_partial;
+};
+
+static bool
+see_one(pid_t pid, void *arg)
+{
+	struct filling *f = arg;
+	uint64_t until_ns = proc_look_state(f->look)->until_ns;
+
+	f->is_partial = !see(f->look, pid) ||
+	    (until_ns && clock_ns(CLOCK_MONOTONIC) > until_ns);
+	return f->is_partial;
+}
+
+bool
+proc_look_at_all(struct proc_look *look)
+{
+	const struct proc_look_state *state = proc_look_state(look);
+	struct filling f = {.look = look};
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	bool failed;
+
+	if (state->is_full)
+		return !state->is_partial;
+	failed = procfs_each(see_one, &f) < 0 || f.is_partial;
+	return proc_look_finish(look, begin_ns, failed) == 0 && !failed;
+}
+
+/*
+ * Who may have the file mapped. A process that was started after the look was
+ * made, or its header says so, is not in it: then all are looked at again, some
+ * times at most, and after that it is not known.
+ */
+static void
+search_all(struct search *s, const struct seg_header *h)
+{
+	struct proc_look *look = s->look;
+
+	if (!look) {
+		(void)procfs_each(is_searched, s);
+		return;
+	}
+	for (;;) {
+		const struct proc_look_state *state = proc_look_state(look);
+		bool is_whole = proc_look_at_all(look);
+
+		(void)proc_look_each(
+		    look, s->file->device, s->file->inode, is_searched, s);
+		if (s->found != 0)
+			return;
+		if (!is_whole)
+			s->is_hidden = true;
+		if (!is_whole || !h ||
+		    h->start_monotonic_ns + COARSE_NS < state->begin_ns)
+			return;
+		if (state->times >= LOOKS_MAX) {
+			s->is_hidden = true;
+			return;
+		}
+		proc_look_clear(look);
+	}
+}
+
 bool
 proc_mapped(struct proc_look *look, uint64_t device, uint64_t inode)
 {
 	const struct source file = {.device = device, .inode = inode};
 	struct search s = {.look = look, .file = &file};
 
-	return procfs_each(is_searched, &s) > 0;
+	search_all(&s, NULL);
+	return s.found != 0;
 }
 
 /* Does the running process have this very segment, if in another file? */
@@ -313,7 +404,8 @@ check_all(struct proc_look *look, const struct seg_header *h,
 
 	if (file->inode == 0)
 		return PROC_NO; /* bytes of a recording, which is over */
-	if (procfs_each(is_searched, &s) > 0) {
+	search_all(&s, h);
+	if (s.found != 0) {
 		*ret_pid = s.found;
 		return PROC_YES;
 	}
@@ -344,8 +436,12 @@ check_pid(struct proc_look *look, const struct seg_header *h,
 {
 	pid_t pid = (pid_t)h->pid;
 	uint64_t started = 0;
+	struct proc_seen *seen = look ? see(look, pid) : NULL;
 	int err, mapped;
 
+	/* it may have become this program, or begun, since it was seen */
+	if (seen && h->start_monotonic_ns + COARSE_NS >= seen->read_ns)
+		proc_look_forget(seen);
 	err = find_start(look, pid, &started);
 	if (err == -EACCES)
 		return PROC_UNKNOWN;
@@ -375,7 +471,7 @@ check_inner(struct proc_look *look, const struct seg_header *h,
 	    .header = h};
 
 	if (file->inode != 0)
-		(void)procfs_each(is_searched, &s);
+		search_all(&s, h);
 	if (s.found != 0) {
 		*ret_pid = s.found;
 		return PROC_YES;

@@ -41,6 +41,18 @@ enum proc_state proc_check_own(
 struct proc_look;
 struct proc_look *proc_look_new(void); /* NULL: out of memory */
 void proc_look_free(struct proc_look *look);
+void proc_look_until(struct proc_look *look, uint64_t until_ns);
+
+/*
+ * Reads the memory maps of all processes, for no longer than proc_look_until()
+ * said. False: of some of them there was no time, or no memory.
+ */
+bool proc_look_at_all(struct proc_look *look);
+
+/* Afterwards: each segment file that a process maps, in the order of files. */
+void proc_look_each_file(const struct proc_look *look,
+    void (*each)(void *context, uint64_t device, uint64_t inode, pid_t pid),
+    void *context);
 enum proc_state proc_check_in(struct proc_look *look,
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "reader/foreign_file.h"
 
-enum { LINES_AT_ONCE = 64 };
+enum { LINES_AT_ONCE = 512 };
 
 struct segfile {
 	struct source source;
@@ -459,9 +459,9 @@ segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
 	return err;
 }
 
-int
-segfile_read(const struct segfile *f, int slot, struct segment **ret,
-    struct fault *where)
+static int
+read_slot(const struct segfile *f, int slot, bool with_rest,
+    struct segment **ret, struct fault *where)
 {
 	uint64_t base, limit;
 	int err;
@@ -471,10 +471,26 @@ segfile_read(const struct segfile *f, int slot, struct segment **ret,
 	err = find_slot(f, slot, &base, &limit, where);
 	if (err < 0)
 		return err;
-	err = segment_read(&f->source, base, limit, ret, where);
+	err = with_rest
+	    ? segment_read(&f->source, base, limit, ret, where)
+	    : segment_read_ledger(&f->source, base, limit, ret, where);
 	if (err == 0)
 		add_untraced(f, slot, &(*ret)->header);
 	return err;
+}
+
+int
+segfile_read(const struct segfile *f, int slot, struct segment **ret,
+    struct fault *where)
+{
+	return read_slot(f, slot, true, ret, where);
+}
+
+int
+segfile_read_ledger(const struct segfile *f, int slot, struct segment **ret,
+    struct fault *where)
+{
+	return read_slot(f, slot, false, ret, where);
 }
 
 int
