@@ -22,6 +22,7 @@
 #include "reader/listing.h"
 #include "reader/proc.h"
 #include "reader/session.h"
+#include "record/refused.h"
 #include "record/segment_dir.h"
 #include "report/program.h"
 #include "util/clock.h"
@@ -221,6 +222,24 @@ list_file(struct listing *l, struct place *at, const char *name)
 		ls_prune_control(&at->dead, name, &st);
 }
 
+/* Programs that found no place for a segment left a line here. */
+static void
+list_refused(const struct listing *l, int dir, const char *path)
+{
+	struct refused_last last;
+	char programs[WORDS_COUNTED];
+	size_t n = l->pids ? 0 : refused_look(dir, &last);
+
+	if (n == 0)
+		return;
+	die_warn("%s: %s%s %s not traced, the last one %s (pid %d): %s", path,
+	    words_counted(programs, n, "program"),
+	    last.is_more ? " or more" : "", words_was(n), last.name,
+	    (int)last.pid, last.why);
+	if (l->prune && !last.is_recorded)
+		(void)unlinkat(dir, SEG_REFUSED_NAME, 0);
+}
+
 /* `dir` is closed. */
 static void
 list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
@@ -249,6 +268,7 @@ list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
 		else
 			list_file(l, &at, name);
 	}
+	list_refused(l, dir, path);
 	if (l->prune) {
 		l->removed += ls_prune_run(&at.dead, &freed);
 		l->freed += freed;

@@ -61,6 +61,7 @@ ls_json_process(const struct ls_row *r)
 	    h->state == SEG_INERT || h->inert_reason != SEG_INERT_NONE
 	        ? losses_inert(h->inert_reason)
 	        : NULL);
+	json_processes_place(stdout, h);
 	json_number(stdout, "sample_bytes", h->sample_bytes);
 	json_boolean(stdout, "snapshot", p->is_snapshot);
 	json_time(stdout, "start", h->start_realtime_ns);

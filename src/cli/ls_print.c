@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "reader/losses.h"
+#include "reader/place_words.h"
 #include "report/words.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -81,6 +82,19 @@ print_inert(const struct seg_header *h)
 		(void)printf("%s\n", losses_inert(h->inert_reason));
 }
 
+/* The directory that was asked for. */
+static void
+print_place(const struct seg_header *h)
+{
+	char text[PLACE_WORDS_BYTES];
+
+	if (!place_words(h, text, sizeof(text)))
+		return;
+	(void)printf("%8s  not in SEEP_DIR: ", "");
+	text_print(stdout, text);
+	(void)putchar('\n');
+}
+
 /* Snapshots that are not listed any more. */
 static void
 print_thinned(const struct process *p)
@@ -140,6 +154,7 @@ ls_print_process(const struct ls_row *r)
 	(void)putchar('\n');
 	if (p->header.state == SEG_INERT)
 		print_inert(&p->header);
+	print_place(&p->header);
 	print_thinned(p);
 	(void)printf("%8s  ", "");
 	print_owner(r->owner);

@@ -293,6 +293,8 @@ early_header(
 	    .peak_epoch = 1,
 	    .threads = 1,
 	    .command_truncated = own->command_truncated,
+	    .place_refused = own->place_refused,
+	    .place_detail = own->place_detail,
 	    .end_kind =
 	        e->state == SEG_EARLY_EXITED ? SEG_END_EXITED : SEG_END_NONE,
 	};
@@ -305,6 +307,7 @@ early_header(
 	memcpy(h->exe, own->exe, sizeof(h->exe));
 	memcpy(h->command, own->command, sizeof(h->command));
 	memcpy(h->start_dir, own->start_dir, sizeof(h->start_dir));
+	memcpy(h->place_asked, own->place_asked, sizeof(h->place_asked));
 }
 
 /* Row 1 of a new extent with two rows; NULL: out of memory. */

@@ -77,6 +77,7 @@ read_header(const struct window *w, struct seg_header *h, struct fault *where)
 		    where, -EBADMSG, "header of %u bytes", h->header_bytes);
 	h->session[sizeof(h->session) - 1] = '\0';
 	h->snapshot_label[sizeof(h->snapshot_label) - 1] = '\0';
+	h->place_asked[sizeof(h->place_asked) - 1] = '\0';
 	h->start_dir[sizeof(h->start_dir) - 1] = '\0';
 	h->exe[sizeof(h->exe) - 1] = '\0';
 	h->command[sizeof(h->command) - 2] = '\0';
