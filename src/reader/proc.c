@@ -246,6 +246,14 @@ find_inner(struct proc_look *look, pid_t pid)
 	return seen->inner;
 }
 
+static bool
+has_ended(pid_t pid)
+{
+	uint64_t started;
+
+	return find_start(NULL, pid, &started) == -ESRCH;
+}
+
 struct search {
 	struct proc_look *look;
 	const struct source *file;
@@ -274,6 +282,8 @@ is_searched(pid_t pid, void *arg)
 	inner = s->inner == 0 ? 0 : find_inner(s->look, pid);
 	if (inner != 0 && inner != s->inner)
 		return false;
+	if (inner != s->inner && has_ended(pid))
+		return false; /* since the look was made */
 	if (mapped < 0 || inner != s->inner) {
 		s->is_hidden = true;
 		return false;

@@ -63,7 +63,8 @@ bool proc_mapped(struct proc_look *look, uint64_t device, uint64_t inode);
  * Opens the segment of a running process, whatever root or pid namespace it
  * has; *ret_slot tells where in the file it is.
  * -ESRCH: no such process; -EACCES: not ours to look at; -ENXIO: not traced;
- * -EAGAIN: forked from a traced one, too few events so far; -ESTALE: its file
+ * -EAGAIN: forked from a traced one, no event so far; -ENOSPC: likewise, but its
+ * family has no room for it, or had none; -ESTALE: its file
  * was deleted and only root can still reach it; -E2BIG: it maps more segment
  * files than we care to look at; errors of segfile_open().
  */

@@ -114,6 +114,17 @@ descendants() {
 	complains 2 "$SEEP" ls --format xml
 }
 
+@test "snapshot --help names the file that it writes, and the command prints it" {
+	local name
+	"$SEEP" snapshot --help | tr -s ' \n' ' ' >"$T/help"
+	grep -q 'to the working directory as PROGRAM-PID-NUMBER.seep-snap' "$T/help"
+	grep -q -e '--output FILE write to FILE, .*default: PROGRAM-PID-NUMBER.seep-snap, here' "$T/help"
+	waiting
+	name=$(cd "$T" && "$SEEP" snapshot "$HOST" 2>&1)
+	[[ $name == *"toggled-$HOST-1.seep-snap"* && -s $T/toggled-$HOST-1.seep-snap ]]
+	ends_well
+}
+
 @test "many processes are listed quickly" {
 	local n
 	n=$(full_or 1000 200)

@@ -3,6 +3,8 @@
 /*
  * Commands, one in a line, each answered by a line:
  *   fork N   a child that keeps N blocks of 100 bytes: "child PID"
+ *   use N M  N children, one after the other, that keep M blocks and end by
+ *            _exit: "used N"
  *   idle     a child that has no event at all: "child PID"
  *   kill PID ends a child by SIGKILL and waits for it: "gone PID"
  *   leave    exits, and leaves its children behind: "left"
@@ -56,6 +58,21 @@ beget(int blocks, int is_idle)
 	say("child", (int)pid);
 }
 
+static void
+use_up(int children, int blocks)
+{
+	for (int i = 0; i < children; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			keep_blocks(blocks);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	say("used", children);
+}
+
 int
 main(void)
 {
@@ -66,7 +83,7 @@ main(void)
 	say("ready", (int)getpid());
 	/* no stdio: children must not have what it has read */
 	while (read(0, line + n, 1) == 1) {
-		int number;
+		int number, blocks;
 
 		if (line[n] != '\n') {
 			n = n < sizeof(line) - 2 ? n + 1 : n;
@@ -76,6 +93,8 @@ main(void)
 		n = 0;
 		if (sscanf(line, "fork %d", &number) == 1) {
 			beget(number, 0);
+		} else if (sscanf(line, "use %d %d", &number, &blocks) == 2) {
+			use_up(number, blocks);
 		} else if (strcmp(line, "idle") == 0) {
 			beget(0, 1);
 		} else if (sscanf(line, "kill %d", &number) == 1) {

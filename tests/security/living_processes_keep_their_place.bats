@@ -154,3 +154,39 @@ prune_elsewhere() {
 	drop_privileges
 	"$PYTHON" "$BATS_TEST_DIRNAME/living_model.py" "$SEEP" "$COLLECTOR" "$HOSTS/brood" "$DIR" "$(full_or 600 15)" "${AS[@]}"
 }
+
+@test "a service that has used up its slots: report PID says so, and after ls --prune new children are traced" {
+	need jq
+	local n last
+	drop_privileges
+	mkfifo "$T/lines"
+	"${AS[@]}" env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$HOSTS/brood" <"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	exec 9>"$T/lines"
+	answered ready
+	# children that end at once keep their slots: nobody has read them
+	echo "use 1030 100" >&9
+	answered used
+	echo "fork 100" >&9
+	answered child
+	last=$(child 1)
+	complains 3 "${AS[@]}" "$SEEP" report "$last"
+	cat "$T/complaint"
+	grep -q "all 1024 slots for forked children of its family are taken, and [0-9]* found none; seep ls --prune" "$T/complaint"
+	"${AS[@]}" env SEEP_DIR="$DIR" "$SEEP" ls --prune >"$T/list" 2>/dev/null
+	tail -n 2 "$T/list"
+	grep -qx "1,024 slots of ended children given back" "$T/list"
+	# it gets none any more, which is true, and not "try again later"
+	complains 3 "${AS[@]}" "$SEEP" report "$last"
+	grep -q "it has had no event yet, or it is one of [0-9]* forked children of its family that found no free slot" "$T/complaint"
+	echo "fork 300" >&9
+	eventually sh -c "[ \$(grep -c child '$T/out') -eq 2 ]"
+	"${AS[@]}" "$SEEP" report "$(child 2)" --format json >"$T/report.json"
+	jq -e '.processes[0].totals.live_blocks == 300' "$T/report.json"
+	# tmpfs: the pages of the dead are gone
+	[[ $(stat -c %b "$(echo "$DIR"/brood-"$HOST"-*.seg)") -lt 4000 ]]
+	for n in 1 2; do echo "kill $(child $n)" >&9; done
+	echo leave >&9
+	wait "$HOST"
+}
