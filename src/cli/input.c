@@ -61,8 +61,15 @@ die_if_without_place(pid_t pid)
 	bool has_collector = false;
 
 	if (procfs_files(pid, note_collector, &has_collector) < 0 ||
-	    !has_collector || !folder_complaint_of(pid, why, sizeof(why)))
+	    !has_collector)
 		return;
+	if (!folder_complaint_of(pid, why, sizeof(why)))
+		die(CMD_INPUT,
+		    "process %d: not traced: the collector is in it, but has "
+		    "no segment, because there was no room for one, or its "
+		    "directory has too many files (seep ls says more, seep ls "
+		    "--prune makes room)",
+		    (int)pid);
 	die(CMD_INPUT,
 	    "process %d: not traced, because it found no place for its "
 	    "segment: %s; have that removed, or start it with SEEP_DIR=DIR",
@@ -101,6 +108,13 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 		    "process %d: forked from a traced process, but has"
 		    " recorded no event yet; try again later",
 		    (int)pid);
+	case -ENOSPC:
+		die(CMD_INPUT,
+		    "process %d: forked from a traced process, but not traced "
+		    "itself: %s; seep ls --prune gives back the slots of "
+		    "children that have ended, to those that are forked from "
+		    "then on",
+		    (int)pid, where->text);
 	case -ESTALE:
 		die(CMD_INPUT,
 		    "process %d: traced, but its segment file was deleted;"

@@ -12,6 +12,7 @@
 #include "reader/folder.h"
 #include "reader/process.h"
 #include "reader/segfile.h"
+#include "record/free_slots.h"
 #include "report/program.h"
 
 enum {
@@ -192,61 +193,17 @@ collect_write_running(struct collect *c, struct recording_writer *w)
 	return err;
 }
 
-/*
- * The file is 0400: its owner may change that for a moment. Where we are not
- * the owner, it stays as it is: -EACCES.
- */
-static int
-open_writable(int dir_fd, const struct collect_file *file)
-{
-	int fd = openat(
-	    dir_fd, file->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	char self[32];
-	struct stat st;
-	int writable = -1;
-
-	if (fd < 0)
-		return -errno;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	if (fstat(fd, &st) == 0 && st.st_dev == file->device &&
-	    st.st_ino == file->inode && st.st_uid == geteuid()) {
-		writable = open(self, O_WRONLY | O_CLOEXEC);
-		if (writable < 0 && fchmod(fd, 0600) == 0) {
-			writable = open(self, O_WRONLY | O_CLOEXEC);
-			(void)fchmod(fd, 0400);
-		}
-	}
-	close(fd);
-	return writable < 0 ? -EACCES : writable;
-}
-
-/*
- * Empties the slot of a dead child and gives it back: first its pages, the
- * header among them, then the byte that keeps others out.
- */
-static bool
+/* Nobody else frees slots of a session whose recorder lives. */
+static void
 free_slot(int dir_fd, const struct collect_file *file, const struct segfile *f,
-    int slot)
+    const struct collect_row *r)
 {
-	static const uint8_t no[sizeof(struct seg_early)];
-	bool early = segfile_is_early(f, slot), done;
-	uint64_t base, limit;
-	size_t bytes;
-	off_t at = (off_t)segfile_taken_at(f, slot, &bytes);
-	int fd;
+	struct free_slots s;
 
-	if (!early && segfile_window(f, slot, &base, &limit) < 0)
-		return false;
-	fd = open_writable(dir_fd, file);
-	if (fd < 0)
-		return false;
-	/* without holes it would not come back empty: then it stays taken */
-	done = early ||
-	    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-	        (off_t)base, (off_t)limit) == 0;
-	done = done && pwrite(fd, no, bytes, at) == (ssize_t)bytes;
-	close(fd);
-	return done;
+	if (free_slots_begin(&s, dir_fd, file->name, f) < 0)
+		return;
+	(void)free_slots_give(&s, f, r->slot, r->uuid);
+	free_slots_end(&s);
 }
 
 static bool
@@ -278,7 +235,7 @@ merge_row(struct collect *c, const struct collect_row *r,
 	if (err == 0) {
 		file->open--;
 		if (r->slot != SEGFILE_OWN)
-			(void)free_slot(dir_fd, file, f, r->slot);
+			free_slot(dir_fd, file, f, r);
 	}
 out:
 	segfile_close(f);
