@@ -194,6 +194,22 @@ scan_service(struct scan *q, const char *folder)
 	return err == -ENOENT || err == -EACCES ? 0 : err;
 }
 
+/* A service, or a folder of record --rotate. */
+static bool
+has_chapters(const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct listing_names names = {0};
+	bool found;
+
+	if (dir < 0)
+		return false;
+	found = listing_read(dir, chapters_has, &names) == 0 && names.count > 0;
+	listing_release(&names);
+	(void)close(dir);
+	return found;
+}
+
 int
 history_scan(const char *path, struct history_scan *q, history_each *each,
     void *context, struct fault *where)
@@ -204,6 +220,11 @@ history_scan(const char *path, struct history_scan *q, history_each *each,
 
 	q->unread = q->damaged = 0;
 	err = history_services(path, &services, where);
+	if (err == -EINVAL && has_chapters(path)) {
+		s.item.service = "";
+		s.item.folder = path;
+		return scan_service(&s, path);
+	}
 	if (err < 0)
 		return err;
 	for (size_t i = 0; i < services.count && err == 0; i++) {

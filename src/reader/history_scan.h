@@ -23,7 +23,7 @@ struct history_scan {
 
 /*
  * Calls `each` for every process, service by service, the newest chapters
- * first. Time lines are not read, so processes that run, or whose end was not
+ * first; a folder of chapters is as a service without a name. Time lines are not read, so processes that run, or whose end was not
  * written, are not among them. Errors as of history_services(), -ENOMEM, or
  * what `each` returns if that is negative.
  */

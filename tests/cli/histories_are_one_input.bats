@@ -275,3 +275,52 @@ many() {
 	wait "$recorder" || [[ $? -le 1 ]]
 	[[ $(chapters) -ge 1 && $(chapters) -le 2 ]]
 }
+
+# at_home COMMAND...: $T/history is the default history of this user
+at_home() {
+	if [[ $(id -u) -ne 0 ]]; then
+		mkdir -p "$T/state"
+		ln -sfn "$T/history" "$T/state/seep"
+		XDG_STATE_HOME=$T/state "$@"
+		return
+	fi
+	# shellcheck disable=SC2016 # the inner shell does
+	unshare -m sh -c 'mount -t tmpfs none /var/lib && cp -a "$1" /var/lib/seep && shift && exec "$@"' \
+		sh "$T/history" "$@"
+}
+
+@test "report PID and ls find in the history what watch has removed, and say so" {
+	need jq
+	record -q --rotate 1s -o out.d "$HOSTS/grows" 2500 2500
+	[[ $(chapters) -ge 2 ]]
+	as_json "$T/out.d"
+	local pid
+	pid=$(jq '.processes[0].pid' "$T/report.json")
+	jq -S '.processes[0] | del(.notes)' "$T/report.json" >"$T/before"
+	mkdir "$T/history"
+	printf 'seep history 1\n' >"$T/history/.version"
+	cp -r "$T/out.d" "$T/history/grows"
+	at_home "$SEEP" report --format json "$pid" >"$T/report.json" 2>"$T/notes"
+	grep "process $pid has ended; this is what seep watch kept of it in .*/grows" "$T/notes"
+	jq -S '.processes[0] | del(.notes)' "$T/report.json" | diff - "$T/before"
+	SEEP_DIR=$DIR at_home "$SEEP" ls >"$T/list"
+	grep -E 'history of 1 service in .*: seep ls --history' "$T/list"
+	SEEP_DIR=$DIR at_home "$SEEP" ls --history >"$T/list"
+	[[ $(grep -c "^ *$pid  exited" "$T/list") -eq 1 ]]
+	grep -F '/grows/' "$T/list"
+	"$SEEP" ls --history "$T/history" --format json >"$T/list.json"
+	[[ $(jq '.processes | length' "$T/list.json") -eq 1 ]]
+	[[ $(jq '.processes[0].live_bytes' "$T/list.json") -eq \
+		$(jq '.processes[0].totals.live_bytes' "$T/report.json") ]]
+	"$SEEP" ls --history "$T/out.d" >"$T/list"
+	grep "^ *$pid  exited" "$T/list"
+	# nobody had this one
+	run at_home "$SEEP" report 4194303
+	[[ $status -eq 3 && ${#lines[@]} -eq 1 ]]
+	run "$SEEP" ls --history "$T"
+	[[ $status -eq 3 && $output == *'no history'* ]]
+	run "$SEEP" ls "$T/history"
+	[[ $status -eq 2 ]]
+	run "$SEEP" ls --history --prune
+	[[ $status -eq 2 ]]
+}
