@@ -27,6 +27,7 @@ struct record_run {
 	struct chapter *chapter; /* whose writer it is; NULL: of none */
 	int folder_fd;           /* of chapters, locked; -1: none */
 	bool made_folder;
+	pid_t finisher; /* our child that ends the chapter before; 0: none */
 	struct segment_dir segment_dir;
 	struct launch launch;
 	struct collect collect;
@@ -60,6 +61,17 @@ int record_start(struct record_run *r);
 /* Makes the folder, or takes one that has chapters; begins the first. */
 int record_open_chapters(struct record_run *r);
 int record_begin_chapter(struct record_run *r);
+
+/*
+ * Ends the chapter, with `write_names`, in a child of ours: finding names may
+ * take seconds, in which somebody has to look at the processes. One chapter at
+ * a time. Negative errno of this one, or of the one before.
+ */
+int record_end_chapter(
+    struct record_run *r, void (*write_names)(struct record_run *r));
+
+/* Waits for that child. Negative errno: the chapter is not complete. */
+int record_await_chapter(struct record_run *r);
 
 /* With --force: removes the chapters that are there. Negative errno. */
 int record_clear_chapters(const struct record_run *r);

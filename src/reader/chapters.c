@@ -230,6 +230,22 @@ append_process(struct join *j, struct process *p)
 	return 0;
 }
 
+/* All have half as many points, however old. The newest one is `p`. */
+static void
+thin_all(struct join *j, struct process *p)
+{
+	struct session *s = j->session;
+
+	j->points = 0;
+	for (size_t i = 0; i <= s->count; i++) {
+		struct process *x = i < s->count ? s->processes[i] : p;
+
+		if (x->point_count > 2)
+			x->point_count = thin(x->points, x->point_count);
+		j->points += x->point_count;
+	}
+}
+
 /* Takes p over, also on failure. */
 static int
 take_process(struct join *j, struct process *p, uint64_t base_us)
@@ -241,12 +257,9 @@ take_process(struct join *j, struct process *p, uint64_t base_us)
 	for (size_t i = 0; i < p->point_count; i++)
 		p->points[i].time_us += base_us;
 	p->as_of_us += base_us;
-	while (
-	    j->points + p->point_count > ALL_POINTS_MAX && p->point_count > 2) {
-		s->lost.points += p->point_count / 2;
-		p->point_count = thin(p->points, p->point_count);
-	}
 	j->points += p->point_count;
+	if (j->points > ALL_POINTS_MAX)
+		thin_all(j, p);
 	if (!p->names)
 		p->names = j->names;
 	err = room_make(
