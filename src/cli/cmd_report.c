@@ -364,7 +364,8 @@ const struct cmd cmd_report = {
     .about =
         "Shows who allocated the memory of a program. INPUT is a recording "
         "(default: " INPUT_DEFAULT "), a segment or snapshot "
-        "file, a directory of them, or the PID of a traced process "
+        "file, a directory of them or of chapters, or the PID of a traced "
+        "process "
         "(./1234 is a file of that name).",
     .options = options,
     .run = run,

@@ -375,7 +375,8 @@ const struct cmd cmd_view = {
         "no screen, it prints how to copy the page to a machine that has one. "
         "INPUT is a recording (default: " INPUT_DEFAULT
         "), a segment or snapshot file, a "
-        "directory of them, or the PID of a traced process; two of them open "
+        "directory of them or of chapters, or the PID of a traced process; two "
+        "of them open "
         "as a comparison.\n\n"
         "The page needs no other file and no network. The temporary file is "
         "removed when the browser has loaded it or has ended; one that nobody "

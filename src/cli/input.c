@@ -178,7 +178,7 @@ load_from_history(pid_t pid, struct session **ret, struct fault *where)
 
 	for (int i = 0; err == -ESRCH && i < HISTORY_DEFAULTS; i++) {
 		if (!history_default(i, path) ||
-		    history_load_pid(path, pid, ret, &folder, &why) < 0)
+		    history_scan_pid(path, pid, ret, &folder, &why) < 0)
 			continue;
 		die_warn("process %d has ended; this is what seep watch kept "
 		         "of it in %s",

@@ -290,7 +290,7 @@ keep_one(struct session *s, const uint8_t uuid[16])
 }
 
 int
-history_load_pid(const char *path, pid_t pid, struct session **ret,
+history_scan_pid(const char *path, pid_t pid, struct session **ret,
     char **ret_folder, struct fault *where)
 {
 	struct history_scan q = {.until_ns = clock_ns(CLOCK_MONOTONIC) +
