@@ -153,7 +153,7 @@ take_rotate(struct record_options *o)
 			    text);
 		*to = value;
 	}
-	o->chapters.least_ns = CHAPTER_LEAST_S * 1000 * MS;
+	o->chapters.least_ns = CHAPTER_LEAST_S * (1000 * MS);
 	if (o->chapters.bytes > o->max_bytes / 2)
 		die(CMD_USAGE,
 		    "record: --max-size is that of a chapter, and at least "

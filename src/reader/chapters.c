@@ -532,7 +532,7 @@ end_processes(struct join *j)
 	struct session *s = j->session;
 	int err = 0;
 
-	for (size_t i = 0; i < s->count && err == 0; i++) {
+	for (size_t i = 0; j->origins && i < s->count && err == 0; i++) {
 		struct process *p = s->processes[i];
 
 		if (p->end == PROCESS_RUNNING &&

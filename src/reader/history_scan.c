@@ -297,7 +297,7 @@ history_scan_pid(const char *path, pid_t pid, struct session **ret,
 	        PID_SECONDS * UINT64_C(1000000000),
 	    .pid = (uint32_t)pid};
 	struct wanted w = {.folder = NULL};
-	struct session *s;
+	struct session *s = NULL;
 	int err;
 
 	err = history_scan(path, &q, note, &w, where);
@@ -309,8 +309,9 @@ history_scan_pid(const char *path, pid_t pid, struct session **ret,
 		free(w.folder);
 		return err;
 	}
-	keep_one(s, w.uuid);
-	if (s->count == 0) { /* its chapter was removed just now */
+	if (s)
+		keep_one(s, w.uuid);
+	if (!s || s->count == 0) { /* its chapter was removed just now */
 		session_free(s);
 		free(w.folder);
 		return fault_set(where, -ESRCH, "no such process");
