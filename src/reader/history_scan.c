@@ -249,19 +249,26 @@ history_scan(const char *path, struct history_scan *q, history_each *each,
 
 struct wanted {
 	char *folder;
-	uint64_t start_ns;
+	uint64_t start_ns, allocations;
 	uint8_t uuid[16];
 };
 
-/* The last one that had the pid. */
+/*
+ * The last one that had the pid. Two services may have it, if its service was
+ * not known at its end: then the one that has seen more of it.
+ */
 static int
 note(void *context, const struct history_item *item)
 {
 	const struct seg_header *h = &item->process->header;
 	struct wanted *w = context;
+	uint64_t allocations = item->process->totals.allocations;
 	char *folder;
 
-	if (w->folder && h->start_realtime_ns < w->start_ns)
+	if (w->folder &&
+	    (h->start_realtime_ns < w->start_ns ||
+	        (h->start_realtime_ns == w->start_ns &&
+	            allocations <= w->allocations)))
 		return 0;
 	folder = strdup(item->folder);
 	if (!folder)
@@ -269,6 +276,7 @@ note(void *context, const struct history_item *item)
 	free(w->folder);
 	w->folder = folder;
 	w->start_ns = h->start_realtime_ns;
+	w->allocations = allocations;
 	memcpy(w->uuid, h->uuid, sizeof(w->uuid));
 	return 0;
 }
