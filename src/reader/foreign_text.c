@@ -1,4 +1,6 @@
-/* foreign_text.c - a file of /proc/PID, without waiting for the process. */
+/*
+ * foreign_text.c - reads a file of /proc/PID without waiting for the process.
+ */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +15,7 @@
 #include "reader/procfs.h"
 
 enum {
-	TEXT_MAX = 64 << 20, /* as that of foreign_ask() */
+	TEXT_MAX = 64 << 20, /* the deadline of foreign_ask() */
 	CHUNK = 65536,
 };
 
@@ -23,7 +25,7 @@ is_mine(int process)
 	uid_t uids[PROCFS_UIDS];
 	struct stat st;
 
-	/* the owner of /proc/PID is cheap, and mostly says no */
+	/* the owner of /proc/PID is cheap to find, and usually is not us */
 	if (fstat(process, &st) < 0 || st.st_uid != geteuid() ||
 	    procfs_uids_at(process, uids) < 0)
 		return false;

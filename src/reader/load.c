@@ -1,4 +1,4 @@
-/* load.c - a recording becomes processes, points, marks and notes. */
+/* load.c - reads a recording: processes, points, marks and notes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/load.h"
 
@@ -43,7 +43,7 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 	if (err < 0)
 		return err == -EINVAL ? -EBADMSG : err;
 	if (s->count == before)
-		return 0; /* the session counts what exceeds its bounds */
+		return 0; /* the session counts what exceeds its limits */
 	p = s->processes[before];
 	if (head.end_kind != RECORDING_END_UNKNOWN &&
 	    head.end_kind <= RECORDING_END_EXEC)

@@ -1,4 +1,4 @@
-/* replay.c - the time line of a recording, played again. */
+/* replay.c - replays the time line of a recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/replay.h"
 
@@ -18,7 +18,7 @@ struct replay {
 	struct replay_process **processes;
 	size_t count, room;
 	uint64_t time_us;
-	uint64_t bytes;   /* taken so far */
+	uint64_t bytes;   /* bytes used so far */
 	uint64_t allowed; /* at most */
 };
 
@@ -81,7 +81,7 @@ replay_time_us(const struct replay *r)
 	return r->time_us;
 }
 
-/* Counts what is kept: no input makes us take more than the bound. */
+/* Counts the memory in use, so that no input exceeds the limit. */
 static int
 take(struct replay *r, uint64_t bytes)
 {
@@ -91,7 +91,7 @@ take(struct replay *r, uint64_t bytes)
 	return 0;
 }
 
-/* Numbers are given in order, so the search is one look. */
+/* Numbers are given out in order, so one comparison finds it. */
 static struct replay_process *
 find(const struct replay *r, uint64_t number)
 {
@@ -289,7 +289,7 @@ new_peak(const struct replay_state *s)
 			codec_new_peak(&s->blocks[n]->rows[i]);
 }
 
-/* Where each column starts: they are varints, one behind the other. */
+/* Finds the start of each column; they are varints, one after the other. */
 static bool
 find_columns(
     struct codec_in *in, uint64_t count, struct codec_in *column, int columns)
@@ -303,8 +303,8 @@ find_columns(
 }
 
 /*
- * All that the flags promise. Recordings of earlier versions have of samples
- * the first column alone, whatever the flag says.
+ * Reads all columns that the flags announce. In recordings of earlier versions
+ * there is only the first column about samples, whatever the flag says.
  */
 static bool
 find_all_columns(struct codec_in *in, uint32_t flags, uint64_t count,
@@ -400,7 +400,7 @@ on_item(struct replay *r, uint32_t tag, struct codec_in *in)
 	if (in->bad)
 		return -EBADMSG;
 	if (!p)
-		return 0; /* its beginning was in an entry that is damaged */
+		return 0; /* it began in an entry that is damaged */
 	if (tag == CODEC_HEADER)
 		return on_header(r, p, in);
 	if (tag == CODEC_TOTALS)

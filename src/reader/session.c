@@ -1,4 +1,4 @@
-/* session.c - one or more processes, put together and bounded. */
+/* session.c - puts processes together to a session, within limits. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/session.h"
 
@@ -18,8 +18,8 @@
 #include "reader/timeline.h"
 
 /*
- * What reading needs, and bounds: a hostile directory may have hundreds of
- * thousands of slots, all of which say that they are of one running process.
+ * What reading needs, and limits for it: a hostile directory may have hundreds
+ * of thousands of slots that all claim to be of one running process.
  */
 enum {
 	LOOK_SECONDS = 10, /* at the memory of all processes together */
@@ -206,7 +206,7 @@ session_end_in(struct proc_look *look, const struct seg_header *h,
 	return PROCESS_UNKNOWN;
 }
 
-/* The tick of a process that sleeps stands still; it runs on all the same. */
+/* The tick of a process that sleeps does not advance, although time passes. */
 static void
 measure_running(struct process *p)
 {
@@ -238,7 +238,7 @@ find_end(struct session_work *w, struct process *p, const struct segfile *f,
 	}
 }
 
-/* The blocks of a process that runs, in its memory. */
+/* Reads the blocks of a running process from its memory. */
 static int
 look_at_blocks(struct session_work *w, struct process *p,
     const struct segment *seg, const struct segfile *f, int slot)
@@ -264,7 +264,7 @@ look_at_blocks(struct session_work *w, struct process *p,
 	return err;
 }
 
-/* Bytes of its rows, and what a process takes beside them. */
+/* Bytes of its rows, and the other memory that a process takes. */
 static uint64_t
 bytes_of(const struct segment *seg)
 {

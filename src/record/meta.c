@@ -11,7 +11,7 @@
 
 #include "util/clock.h"
 
-/* What could break a line, or be mistaken, is written as \xHH. */
+/* Characters that could end a line or mislead are written as \xHH. */
 static void
 put(FILE *f, const char *text, bool space_too)
 {

@@ -1,4 +1,6 @@
-/* ignored.h - blocks that the host keeps on purpose: the table as C. */
+/*
+ * ignored.h - blocks that the host keeps on purpose: the layout of the table.
+ */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TRACE_IGNORED_H
 #define SEEP_TRACE_IGNORED_H
