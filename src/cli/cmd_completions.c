@@ -1,4 +1,4 @@
-/* cmd_completions.c - seep completions: the script a shell wants. */
+/* cmd_completions.c - seep completions: prints the script for a shell. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 

@@ -67,7 +67,7 @@ run(const struct cmd *self, int argc, char **argv)
 	int answer, err;
 
 	(void)opts_parse(self, argc, argv, &o);
-	/* what start-up leaves is there before and after */
+	/* start-up remainders are on both sides */
 	o.view.no_suppress = true;
 	view_opts_finish(self->name, &o.view, &body);
 	if (o.format == DIFF_HTML)

@@ -1,4 +1,4 @@
-/* cmd_help.c - seep help: what seep --help and seep COMMAND --help say. */
+/* cmd_help.c - seep help: the same as seep --help and seep COMMAND --help. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 #include "cli/opts.h"

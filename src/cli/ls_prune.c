@@ -44,7 +44,9 @@ ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st)
 	if (!all || !c.name)
 		die(CMD_INPUT, "ls: out of memory");
 	p->files = all;
-	/* cppcheck-suppress nullPointerRedundantCheck ; die() ends it */
+	/*
+	 * cppcheck-suppress nullPointerRedundantCheck ; die() does not return
+	 */
 	all[p->count++] = c;
 }
 
@@ -84,7 +86,10 @@ ls_prune_temporary(struct ls_prune *p, const char *name, const struct stat *st)
 		ls_prune_add(p, name, st);
 }
 
-/* The file that was looked at, and whose directory is its owner's as well. */
+/*
+ * Is it still the file that was looked at, and does its owner also own the
+ * directory?
+ */
 static bool
 may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
 {
@@ -103,8 +108,8 @@ may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
 }
 
 /*
- * Mappings are looked at after the headers were read: a file that had a valid
- * header is mapped by then, or will never be again.
+ * Mappings are read after the headers: by then, a file that had a valid header
+ * is mapped, or it will never be again.
  */
 size_t
 ls_prune_run(const struct ls_prune *p)

@@ -88,7 +88,7 @@ check_pattern(const char *output)
 	}
 }
 
-/* The value of an option that was not given: none that a user can type. */
+/* The value of an option that was not given; a user cannot type it. */
 static const struct record_options not_given = {.depth = UINT32_MAX,
     .leaks_ns = UINT64_MAX,
     .interval_ns = UINT64_MAX,

@@ -1,4 +1,4 @@
-/* view_opts.c - the options of all commands that choose and shape sites. */
+/* view_opts.c - the options of all commands that select and shape sites. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/view_opts.h"
 
@@ -110,7 +110,7 @@ load(const char *command, struct suppress *s, const char *path)
 		    command, path, strerror(-err));
 }
 
-/* The built-in list is about what lives on; a file is about everything. */
+/* The built-in list is for live blocks; a file is for everything. */
 static struct suppress *
 suppressions(const char *command, const struct view_opts *v)
 {
@@ -169,7 +169,7 @@ view_opts_finish(
 	o.view.group = true;
 	o.view.fold = !v->no_fold;
 	o.view.trim = !v->all_frames;
-	/* from main on it ends with it anyway, and so does a row of a table */
+	/* stacks that begin with main, and rows of a table, end with it anyway */
 	o.view.by_api = v->by_api && v->shape == BODY_TREE && !v->top_down;
 	if (v->depth == UINT_MAX && v->shape == BODY_TREE && !v->top_down) {
 		o.view.depth = TREE_FRAMES;

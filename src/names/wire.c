@@ -1,6 +1,4 @@
-/*
- * wire.c - encodes and decodes names, for recordings, the cache and the jail.
- */
+/* wire.c - encodes and decodes names: recording, cache, jail. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/wire.h"
 

@@ -1,6 +1,4 @@
-/*
- * wire.h - encodes and decodes names, for recordings, the cache and the jail.
- */
+/* wire.h - encodes and decodes names: recording, cache, jail. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAMES_WIRE_H
 #define SEEP_NAMES_WIRE_H

@@ -1,6 +1,4 @@
-/*
- * foreign.c - reads the memory of another process, by a child with a deadline.
- */
+/* foreign.c - reads the memory of another process, with a deadline. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/foreign.h"
 

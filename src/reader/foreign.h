@@ -1,6 +1,4 @@
-/*
- * foreign.h - reads the memory of another process, by a child with a deadline.
- */
+/* foreign.h - reads the memory of another process, with a deadline. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_FOREIGN_H
 #define SEEP_READER_FOREIGN_H

@@ -1,6 +1,4 @@
-/*
- * foreign_text.c - reads a file of /proc/PID without waiting for the process.
- */
+/* foreign_text.c - reads files of /proc/PID, with a deadline. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,4 @@
-/*
- * losses.c - names of the collector's counters and of its reasons to decline.
- */
+/* losses.c - names of the collector's counters and inert reasons. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/losses.h"
 

@@ -1,6 +1,4 @@
-/*
- * losses.h - names of the collector's counters and of its reasons to decline.
- */
+/* losses.h - names of the collector's counters and inert reasons. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_LOSSES_H
 #define SEEP_READER_LOSSES_H

@@ -1,6 +1,4 @@
-/*
- * segment_compact.c - writes a segment as bytes, for snapshots and recordings.
- */
+/* segment_compact.c - writes a segment as bytes: snapshots, recordings. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/segment.h"
 

@@ -1,6 +1,4 @@
-/*
- * source.h - reads bytes at an offset of a file that may change, or of memory.
- */
+/* source.h - reads bytes of a file that may change, or of memory. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_SOURCE_H
 #define SEEP_READER_SOURCE_H

@@ -1,6 +1,4 @@
-/*
- * elf.c - reads the facts of an ELF file that decide whether it can be traced.
- */
+/* elf.c - reads what an ELF file says about its allocator and loader. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/elf.h"
 

@@ -1,6 +1,4 @@
-/*
- * elf.h - reads the facts of an ELF file that decide whether it can be traced.
- */
+/* elf.h - reads what an ELF file says about its allocator and loader. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_ELF_H
 #define SEEP_RECORD_ELF_H

@@ -1,7 +1,4 @@
-/*
- * embed.c - finds the names of a recording's frames after the program has
- * ended.
- */
+/* embed.c - finds names for a recording, after its program has ended. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/embed.h"
 

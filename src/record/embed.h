@@ -1,7 +1,4 @@
-/*
- * embed.h - finds the names of a recording's frames after the program has
- * ended.
- */
+/* embed.h - finds names for a recording, after its program has ended. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_EMBED_H
 #define SEEP_RECORD_EMBED_H

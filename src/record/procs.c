@@ -1,6 +1,4 @@
-/*
- * procs.c - reads /proc once: which processes map segments or are in a session.
- */
+/* procs.c - lists the processes that map segments or are in a session. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/procs.h"
 

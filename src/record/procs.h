@@ -1,6 +1,4 @@
-/*
- * procs.h - reads /proc once: which processes map segments or are in a session.
- */
+/* procs.h - lists the processes that map segments or are in a session. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_PROCS_H
 #define SEEP_RECORD_PROCS_H

@@ -1,6 +1,4 @@
-/*
- * verdicts.c - encodes and decodes verdicts; docs/RECORDING.md has the table.
- */
+/* verdicts.c - encodes and decodes verdicts (docs/RECORDING.md). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/verdicts.h"
 

@@ -1,6 +1,4 @@
-/*
- * verdicts.h - which blocks of one process are lost: the result of its looks.
- */
+/* verdicts.h - verdicts: which blocks of a process are lost. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TRACE_VERDICTS_H
 #define SEEP_TRACE_VERDICTS_H
