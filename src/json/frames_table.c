@@ -114,16 +114,22 @@ frames_table_free(struct frames_table *j)
 }
 
 void
-frames_table_put_place(FILE *out, const struct frame *x)
+frames_table_put_source(FILE *out, const struct frame *x, const char *file)
 {
 	(void)fputs("\"function\":", out);
 	json_string(out, x->function);
-	json_text(out, "file", x->file);
+	json_text(out, "file", file);
 	if (x->line > 0)
 		json_number(out, "line", x->line);
 	else
 		(void)fputs(",\"line\":null", out);
 	json_text(out, "module", x->module);
+}
+
+void
+frames_table_put_place(FILE *out, const struct frame *x)
+{
+	frames_table_put_source(out, x, x->file);
 	if (x->is_missing)
 		(void)fputs(",\"offset\":null", out);
 	else

@@ -46,9 +46,13 @@ int frames_table_put(
     FILE *out, struct frames_table *j, const struct view_site *s);
 
 /*
- * Writes "function":...,"file":...,"line":...,"module":...,"offset":... of one
- * frame, without braces; unknown values are null.
+ * Writes "function":...,"file":...,"line":...,"module":... of one frame, without
+ * braces; unknown values are null. `file` is the path to be written for it.
  */
+void frames_table_put_source(
+    FILE *out, const struct frame *x, const char *file);
+
+/* The same with the frame's own path, and then its "offset". */
 void frames_table_put_place(FILE *out, const struct frame *x);
 
 /* Bytes of frames so far, if they are written in full. */
