@@ -44,9 +44,7 @@ ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st)
 	if (!all || !c.name)
 		die(CMD_INPUT, "ls: out of memory");
 	p->files = all;
-	/*
-	 * cppcheck-suppress nullPointerRedundantCheck ; die() does not return
-	 */
+	/* cppcheck-suppress nullPointerRedundantCheck ; die() ends it */
 	all[p->count++] = c;
 }
 

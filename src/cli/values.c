@@ -161,9 +161,7 @@ append(struct opts_list *list, const char *arg)
 	if (!items)
 		die_memory();
 	list->items = items;
-	/*
-	 * cppcheck-suppress nullPointerRedundantCheck ; die() does not return
-	 */
+	/* cppcheck-suppress nullPointerRedundantCheck ; die() ends it */
 	items[list->count++] = arg;
 }
 

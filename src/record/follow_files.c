@@ -9,6 +9,7 @@
 
 #include "reader/segfile.h"
 #include "record/follow_parts.h"
+#include "record/segment_dir.h"
 #include "util/room.h"
 
 enum {
@@ -158,20 +159,6 @@ look_at_watch(struct follow *f, struct follow_watch *w,
 	    &f->plan.collect->where, w->tail, &h, segfile_source(seg));
 }
 
-static int
-open_file(const struct follow_file *x, struct segfile **ret)
-{
-	int dir_fd =
-	    open(x->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int err;
-
-	if (dir_fd < 0)
-		return -errno;
-	err = segfile_open(dir_fd, x->name, ret, NULL);
-	close(dir_fd);
-	return err;
-}
-
 /* With --no-follow only the command's own segments count. */
 static bool
 is_wanted(const struct follow *f, const struct seg_header *h)
@@ -212,7 +199,7 @@ look_at_file(struct follow *f, struct follow_file *x, bool rows, bool last)
 
 	if ((x->is_known && !x->is_ours) || x->is_gone)
 		return 0;
-	err = open_file(x, &seg);
+	err = segment_dir_open_file(x->dir, x->name, &seg);
 	if (err == -ENODATA)
 		return 0; /* being born: next time */
 	if (err < 0) {
@@ -301,7 +288,7 @@ follow_files_last_look(void *context, const uint8_t uuid[16])
 
 			if (memcmp(x->watches[k].uuid, uuid, 16) != 0)
 				continue;
-			if (open_file(x, &seg) == 0) {
+			if (segment_dir_open_file(x->dir, x->name, &seg) == 0) {
 				/* -ENOMEM sticks in f->timeline.out */
 				(void)look_at_watch(
 				    f, &x->watches[k], seg, true, true);
@@ -323,7 +310,8 @@ follow_files_count_slots(struct follow *f)
 		struct follow_file *x = &f->files[i];
 		struct segfile *seg = NULL;
 
-		if (!x->is_ours || x->is_gone || open_file(x, &seg) < 0)
+		if (!x->is_ours || x->is_gone ||
+		    segment_dir_open_file(x->dir, x->name, &seg) < 0)
 			continue;
 		err = find_children(f, x, seg);
 		segfile_close(seg);

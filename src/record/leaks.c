@@ -15,6 +15,7 @@
 #include "reader/segfile.h"
 #include "reader/session.h"
 #include "record/leaks_look.h"
+#include "record/segment_dir.h"
 #include "trace/verdicts.h"
 #include "util/capped.h"
 #include "util/clock.h"
@@ -135,25 +136,6 @@ out:
 	return err;
 }
 
-static int
-open_directory(const struct file *x)
-{
-	return open(x->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-static int
-open_segment(const struct file *x, struct segfile **ret)
-{
-	int dir = open_directory(x);
-	int err;
-
-	if (dir < 0)
-		return -errno;
-	err = segfile_open(dir, x->name, ret, NULL);
-	close(dir);
-	return err;
-}
-
 static void
 drop_file(struct file *x)
 {
@@ -176,7 +158,7 @@ get_to_know(struct leaks *l, struct file *x, const struct segfile *seg)
 		return;
 	x->is_known = true;
 	x->is_ours = strcmp(h.session, l->plan.segment_dir->session) == 0;
-	dir = x->is_ours ? open_directory(x) : -1;
+	dir = x->is_ours ? segment_dir_reopen(x->dir) : -1;
 	if (dir < 0)
 		return;
 	if (exit_wait_open(dir, x->name, &x->wait) < 0)
@@ -299,7 +281,7 @@ look_at_file(struct leaks *l, uint32_t number)
 
 	if (x->is_gone || (x->is_known && !x->is_ours))
 		return 0;
-	err = open_segment(x, &seg);
+	err = segment_dir_open_file(x->dir, x->name, &seg);
 	if (err < 0) {
 		if (err != -ENODATA) /* otherwise it is being set up */
 			drop_file(x);
@@ -363,7 +345,8 @@ let_go(struct leaks *l, struct item *x)
 	struct seg_header h;
 
 	x->has_ended = true;
-	if (file->is_gone || !file->wait || open_segment(file, &seg) < 0)
+	if (file->is_gone || !file->wait ||
+	    segment_dir_open_file(file->dir, file->name, &seg) < 0)
 		return;
 	if (segfile_header(seg, x->slot, &h, NULL) == 0 &&
 	    memcmp(h.uuid, x->uuid, sizeof(x->uuid)) == 0)

@@ -522,3 +522,22 @@ segment_dir_sweep(const struct segment_dir *s)
 		procs_release(&w.procs);
 	return w.removed;
 }
+
+int
+segment_dir_reopen(const char *dir)
+{
+	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int
+segment_dir_open_file(const char *dir, const char *name, struct segfile **ret)
+{
+	int fd = segment_dir_reopen(dir);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = segfile_open(fd, name, ret, NULL);
+	close(fd);
+	return err;
+}

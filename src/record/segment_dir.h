@@ -10,6 +10,8 @@
 
 #include "trace/format.h"
 
+struct segfile;
+
 enum { SEGMENT_DIR_SESSION_BYTES = 33 }; /* 32 hexadecimal digits */
 
 struct segment_dir {
@@ -66,5 +68,12 @@ int segment_dir_find(
 
 /* Removes NAME.seg and NAME.seg.ctl. */
 void segment_dir_remove(int dir_fd, const char *name);
+
+/* Opens a directory that visit() was given; a link is not followed. */
+int segment_dir_reopen(const char *dir);
+
+/* Opens a segment file in such a directory. Errors as of segfile_open(). */
+int segment_dir_open_file(
+    const char *dir, const char *name, struct segfile **ret);
 
 #endif
