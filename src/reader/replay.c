@@ -91,9 +91,9 @@ take(struct replay *r, uint64_t bytes)
 	return 0;
 }
 
-/* Numbers are given out in order, so one comparison finds it. */
-static struct replay_process *
-find(const struct replay *r, uint64_t number)
+/* The first process whose number is not below this one. */
+static size_t
+find_place(const struct replay *r, uint64_t number)
 {
 	size_t low = 0, high = r->count;
 
@@ -105,20 +105,28 @@ find(const struct replay *r, uint64_t number)
 		else
 			high = middle;
 	}
-	if (low == r->count || r->processes[low]->number != number)
+	return low;
+}
+
+static struct replay_process *
+find(const struct replay *r, uint64_t number)
+{
+	size_t at = find_place(r, number);
+
+	if (at == r->count || r->processes[at]->number != number)
 		return NULL;
-	return r->processes[low];
+	return r->processes[at];
 }
 
 static int
 on_process(struct replay *r, struct codec_in *in)
 {
 	uint64_t number = codec_get(in);
+	size_t at = find_place(r, number);
 	struct replay_process *p;
 	int err;
 
-	if (in->bad ||
-	    (r->count > 0 && number <= r->processes[r->count - 1]->number))
+	if (in->bad || (at < r->count && r->processes[at]->number == number))
 		return -EBADMSG;
 	err = take(r, sizeof(*p) + sizeof(*p->state));
 	if (err < 0)
@@ -130,7 +138,10 @@ on_process(struct replay *r, struct codec_in *in)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	r->processes[r->count++] = p;
+	/* At the end, but for recordings of versions up to November 2026. */
+	memmove(&r->processes[at + 1], &r->processes[at],
+	    (r->count++ - at) * sizeof(struct replay_process *));
+	r->processes[at] = p;
 	p->number = number;
 	p->begin_us = r->time_us;
 	p->state = calloc(1, sizeof(*p->state));

@@ -128,7 +128,7 @@ note_untraced(void *context, const struct procs_process *p, bool traced)
 bool
 follow_is_empty(const struct follow *f)
 {
-	return f->numbers == 0;
+	return !f->found_any;
 }
 
 bool
