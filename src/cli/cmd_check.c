@@ -403,9 +403,9 @@ static const struct opts_option output[] = {
         "print source paths relative to DIR (default: the current "
         "directory)"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
-        "the N largest sites in the text (default 20, 0: all)"},
+        "print the N largest sites (default 20, 0: all)"},
     {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
-        "frames of each stack in the text (0: all)"},
+        "print N frames of each stack (0: all)"},
     {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
         "print C++ and Rust functions with all their arguments"},
     {"write-baseline", 0, OPTS_TEXT, AT(write_baseline), 0, "FILE",
@@ -413,7 +413,7 @@ static const struct opts_option output[] = {
     {"write-suppressions", 0, OPTS_TEXT, AT(write_suppressions), 0, "FILE",
         "write an entry for each site that fails (-: to stdout)"},
     {"suppressions-for", 0, OPTS_WORD, AT(dialect), 0, "valgrind|lsan",
-        "the syntax of that file"},
+        "select the syntax of --write-suppressions"},
     {0},
 };
 

@@ -28,7 +28,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 const struct cmd cmd_completions = {
     .name = "completions",
-    .summary = "completions of the command line, for your shell",
+    .summary = "print command-line completions for your shell",
     .operands = SHELLS,
     .about =
         "Prints a script that teaches a shell to complete commands, options "

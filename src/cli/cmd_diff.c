@@ -138,7 +138,7 @@ static const struct opts_group options[] = {
 
 const struct cmd cmd_diff = {
     .name = "diff",
-    .summary = "what changed from one input to another",
+    .summary = "show what changed from one input to another",
     .operands = "OLD NEW",
     .about =
         "Compares two inputs of whatever kind (recordings, segments, "

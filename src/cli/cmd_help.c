@@ -18,7 +18,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 const struct cmd cmd_help = {
     .name = "help",
-    .summary = "what a command does, and its options",
+    .summary = "describe a command and its options",
     .operands = "[COMMAND]",
     .about = "Prints what COMMAND does and which options it has, or lists all "
              "commands.",

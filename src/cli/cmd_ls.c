@@ -44,7 +44,7 @@ struct place {
 };
 
 struct listing {
-	struct proc_look *look;
+	struct proc_cache *cache;
 	uint64_t until_ns;
 	size_t shown, removed;
 	size_t unknown; /* files that may be in use, which we cannot find out */
@@ -83,7 +83,7 @@ list_segment(struct listing *l, struct place *at, const char *name,
     const struct stat *st)
 {
 	struct session_brief brief = {
-	    .until_ns = at->until_ns, .look = l->look};
+	    .until_ns = at->until_ns, .cache = l->cache};
 	bool dead = true, unknown = false;
 	struct fault where = {""};
 	struct session *s = NULL;
@@ -133,7 +133,7 @@ list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
 			continue;
 		}
 		if (segfile_header(f, slot, &h, NULL) < 0 ||
-		    session_end_in(l->look, &h, segfile_source(f), &pid) !=
+		    session_end_in(l->cache, &h, segfile_source(f), &pid) !=
 		        PROCESS_RUNNING)
 			continue;
 		(void)printf("%d\t", (int)pid);
@@ -411,11 +411,11 @@ run(const struct cmd *self, int argc, char **argv)
 	l.pids = o.pids;
 	l.until_ns =
 	    clock_ns(CLOCK_MONOTONIC) + (l.pids ? PIDS_NS : LIST_S * SECOND_NS);
-	l.look = proc_look_new();
-	if (!l.look)
+	l.cache = proc_cache_new();
+	if (!l.cache)
 		die(CMD_INPUT, "ls: out of memory");
 	list_all(&l);
-	proc_look_free(l.look);
+	proc_cache_free(l.cache);
 	if (l.shown == 0 && !l.pids && l.files == 0)
 		(void)printf("no segments\n");
 	if (l.prune)

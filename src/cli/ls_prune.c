@@ -112,14 +112,15 @@ may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
 size_t
 ls_prune_run(const struct ls_prune *p)
 {
-	struct proc_look *look = proc_look_new();
+	struct proc_cache *cache = proc_cache_new();
 	size_t removed = 0;
 
-	for (size_t i = 0; look && i < p->count; i++) {
+	for (size_t i = 0; cache && i < p->count; i++) {
 		const struct ls_prune_file *c = &p->files[i];
 		char control[NAME_MAX + 8];
 
-		if (proc_mapped(look, c->device, c->inode) || !may_remove(p, c))
+		if (proc_mapped(cache, c->device, c->inode) ||
+		    !may_remove(p, c))
 			continue; /* a forked child still counts there */
 		if (unlinkat(p->dir, c->name, 0) == 0)
 			removed++;
@@ -130,7 +131,7 @@ ls_prune_run(const struct ls_prune *p)
 		if (text_ends_with(c->name, ".seg"))
 			(void)unlinkat(p->dir, control, 0);
 	}
-	proc_look_free(look);
+	proc_cache_free(cache);
 	return removed;
 }
 

@@ -54,7 +54,7 @@ record_warn_cut(struct record_run *r)
 		         "there may have no names",
 		    words_counted(text, unplaced, "module"),
 		    words_was(unplaced));
-	if (q->line_cut)
+	if (q->timeline_cut)
 		die_warn(
 		    "the time line ends before the command, because it has "
 		    "reached half of --max-size");

@@ -45,7 +45,7 @@ const struct opts_option view_opts_shapes[] = {
         "sort by bytes (the default), blocks, or calls of an allocation "
         "function, the largest first"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
-        "the N heaviest (default 20, 0: all)"},
+        "show the N largest (default 20, 0: all)"},
     {"threshold", 0, OPTS_PERCENT, AT(threshold), 0, "PCT",
         "leave out what is below PCT percent (default 1)"},
     {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",

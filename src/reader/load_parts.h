@@ -15,8 +15,8 @@ struct load {
 	struct replay *replay; /* for totals and marks */
 	size_t first;  /* of the session's processes that is from here */
 	size_t points; /* points kept, of all processes */
-	bool line_damaged;
-	bool has_line;
+	bool timeline_damaged;
+	bool has_timeline;
 	bool is_growing; /* its recorder is still running */
 	bool is_whole;   /* its bytes are: what it lacks was left out */
 	uint64_t max_rss_bytes;

@@ -105,13 +105,13 @@ load_timeline(struct load *r, const void *bytes, size_t len)
 {
 	int err;
 
-	r->has_line = true;
-	if (r->line_damaged)
+	r->has_timeline = true;
+	if (r->timeline_damaged)
 		return 0;
 	err = replay_entry(r->replay, bytes, len);
 	if (err == -ENOMEM || err == 0)
 		return err;
-	r->line_damaged = true;
+	r->timeline_damaged = true;
 	r->session->is_truncated = true;
 	return session_note(r->session,
 	    "%s: its time line is damaged after %.1f s", r->name,

@@ -158,7 +158,7 @@ session_free(struct session *s)
 		free(s->notes[i]);
 	timeline_free(s->line);
 	if (s->work && !s->work->brief)
-		proc_look_free(s->work->look);
+		proc_cache_free(s->work->cache);
 	free(s->work);
 	while (s->names) {
 		struct process_names *next = s->names->all;
@@ -184,7 +184,7 @@ session_end(
 }
 
 enum process_end
-session_end_in(struct proc_look *look, const struct seg_header *h,
+session_end_in(struct proc_cache *cache, const struct seg_header *h,
     const struct source *file, pid_t *ret_pid)
 {
 	pid_t pid = 0;
@@ -192,7 +192,7 @@ session_end_in(struct proc_look *look, const struct seg_header *h,
 	*ret_pid = 0;
 	if (h->end_kind == SEG_END_EXITED)
 		return PROCESS_EXITED;
-	switch (proc_check_in(look, h, file, &pid)) {
+	switch (proc_check_in(cache, h, file, &pid)) {
 	case PROC_YES:
 		*ret_pid = pid;
 		return PROCESS_RUNNING;
@@ -231,10 +231,10 @@ find_end(struct session_work *w, struct process *p, const struct segfile *f,
 		p->end = PROCESS_RUNNING;
 		p->running_pid = pid;
 	} else if (pid == SESSION_ASK_PROC) {
-		if (!w->look)
-			w->look = proc_look_new();
+		if (!w->cache)
+			w->cache = proc_cache_new();
 		p->end = session_end_in(
-		    w->look, &p->header, segfile_source(f), &p->running_pid);
+		    w->cache, &p->header, segfile_source(f), &p->running_pid);
 	}
 }
 

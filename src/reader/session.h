@@ -106,9 +106,9 @@ void session_free(struct session *s);
 enum process_end session_end(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
-/* The same with a proc_look that is kept between calls (proc.h). */
-struct proc_look;
-enum process_end session_end_in(struct proc_look *look,
+/* The same with a proc_cache that is kept between calls (proc.h). */
+struct proc_cache;
+enum process_end session_end_in(struct proc_cache *cache,
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /*
@@ -117,8 +117,8 @@ enum process_end session_end_in(struct proc_look *look,
  */
 struct session_brief {
 	uint64_t until_ns;
-	struct proc_look *look; /* for all files of a list */
-	uint64_t unread;        /* out: slots in use that were not read */
+	struct proc_cache *cache; /* for all files of a list */
+	uint64_t unread;          /* out: slots in use that were not read */
 };
 int session_load_brief(int dir, const char *name, struct session_brief *brief,
     struct session **ret, struct fault *where);

@@ -227,7 +227,7 @@ session_load_brief(int dir, const char *name, struct session_brief *brief,
 	err = s ? 0 : no_memory(where);
 	if (err == 0) {
 		s->work->brief = brief;
-		s->work->look = brief->look;
+		s->work->cache = brief->cache;
 		err = session_add_segfile(s, f, name, true, where);
 	}
 	if (err == 0)

@@ -7,7 +7,7 @@
 #include "reader/session.h"
 
 struct session_work {
-	struct proc_look *look;      /* its own, or that of the list */
+	struct proc_cache *cache;    /* its own, or that of the list */
 	struct session_brief *brief; /* NULL: everything is read */
 	uint64_t held_bytes;
 	uint64_t looked_ns;

@@ -61,7 +61,7 @@ follow_flush(struct follow *f)
 {
 	int err;
 
-	if (!quota_line(f->plan.collect->quota, f->plan.writer))
+	if (!quota_timeline(f->plan.collect->quota, f->plan.writer))
 		timeline_writer_drop(&f->timeline);
 	err = timeline_writer_flush(&f->timeline);
 	f->last_flush_ns = f->now_ns;

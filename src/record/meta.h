@@ -27,7 +27,7 @@ struct meta {
 	uint64_t oom_kills;     /* kills in our cgroup while it ran */
 	size_t unwatched;       /* processes without a time line */
 	size_t unplaced;        /* modules that were not searched for */
-	bool line_cut;          /* the time line ends before the command does */
+	bool timeline_cut;      /* the time line ends before the command does */
 };
 
 /* Lines key=value, see docs/RECORDING.md; if it has ended, then now. */

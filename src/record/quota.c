@@ -146,11 +146,12 @@ quota_file(struct quota *q, uid_t uid)
 }
 
 bool
-quota_line(struct quota *q, const struct recording_writer *w)
+quota_timeline(struct quota *q, const struct recording_writer *w)
 {
 	/* once something is missing, differences make no sense */
-	q->line_cut = q->line_cut || recording_size(w) > q->max_bytes / 2;
-	return !q->line_cut;
+	q->timeline_cut =
+	    q->timeline_cut || recording_size(w) > q->max_bytes / 2;
+	return !q->timeline_cut;
 }
 
 void
