@@ -161,8 +161,9 @@ static bool
 each_of(const struct proc_cache *cache, uint64_t device, uint64_t inode,
     bool (*each)(pid_t pid, void *context), void *context)
 {
-	for (size_t i = find_users(cache, device, inode); i < cache->user_count &&
-	     cache->users[i].device == device && cache->users[i].inode == inode;
+	for (size_t i = find_users(cache, device, inode);
+	     i < cache->user_count && cache->users[i].device == device &&
+	     cache->users[i].inode == inode;
 	     i++)
 		if (each(cache->users[i].pid, context))
 			return true;

@@ -22,7 +22,7 @@ struct proc_seen {
 	uint64_t start_jiffies;
 	bool inner_known;
 	uint32_t inner; /* the pid that it sees itself; 0: not to be known */
-	int err;        /* why the list of files is incomplete: negative errno */
+	int err; /* why the list of files is incomplete: negative errno */
 	struct proc_file {
 		uint64_t device, inode;
 	} * files; /* segments that it maps */
