@@ -96,8 +96,7 @@ inside() {
 		run /mnt/many
 		says /mnt/many too_many_files ' has too many files'
 		mkdir -m 700 /mnt/ro
-		mount -t tmpfs -o size=16m,mode=700 tmpfs /mnt/ro
-		mount -o remount,ro /mnt/ro
+		mount -t tmpfs -o ro,size=16m,mode=700 tmpfs /mnt/ro
 		run /mnt/ro
 		says /mnt/ro no_file ': no file could be made there'
 	END
