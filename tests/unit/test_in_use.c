@@ -26,7 +26,7 @@ static int
 begin(void **state)
 {
 	(void)state;
-	memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);
+	memset(folder + sizeof(folder) - 7, 'X', 6);
 	if (!mkdtemp(folder))
 		return -1;
 	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
