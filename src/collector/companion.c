@@ -57,6 +57,9 @@ companion_start(struct companion_next *all, size_t count)
 		    (size_t)((uintptr_t)_end - (uintptr_t)__ehdr_start));
 	while (us && us->l_ld != _DYNAMIC)
 		us = us->l_next;
-	for (i = 0; us && i < count; i++)
+	for (i = 0; us && i < count; i++) {
 		find_next(us, &all[i]);
+		if (all[i].found && seep_next_module)
+			seep_next_module(all[i].found);
+	}
 }

@@ -24,6 +24,7 @@
  * without it.
  */
 extern void seep_cxx_library(const void *start, size_t bytes) SEEP_WEAK;
+extern void seep_next_module(const void *function) SEEP_WEAK;
 extern void seep_cxx_allocated(const void *p, size_t size,
     const struct cpu_frame *c, uint32_t api) SEEP_WEAK;
 extern void seep_cxx_freeing(const void *p, uint64_t pc) SEEP_WEAK;

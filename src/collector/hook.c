@@ -560,6 +560,12 @@ seep_cxx_freeing(const void *p, uint64_t pc)
 }
 
 SEEP_EXPORT void
+seep_next_module(const void *function)
+{
+	within_add_module(function);
+}
+
+SEEP_EXPORT void
 seep_next_allocated(
     const void *p, size_t size, const struct cpu_frame *c, uint32_t api)
 {

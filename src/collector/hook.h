@@ -19,6 +19,9 @@ SEEP_EXPORT void seep_cxx_freeing(const void *p, uint64_t pc);
 /* Where a companion (companion.h) is in memory. */
 SEEP_EXPORT void seep_cxx_library(const void *start, size_t bytes);
 
+/* An object with the next definition of a function that a companion hooks. */
+SEEP_EXPORT void seep_next_module(const void *function);
+
 /*
  * For functions that the allocator has beside the malloc family (mallocx of
  * jemalloc): after p was returned to `c`, and before p is freed by `pc`. Calls

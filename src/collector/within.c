@@ -3,7 +3,6 @@
 #include "collector/within.h"
 
 #include "collector/module.h"
-#include "collector/next.h"
 
 struct within within_ranges[WITHIN_MAX];
 uint32_t within_count;
@@ -19,21 +18,19 @@ add(uint64_t start, uint64_t end)
 	STORE_RELEASE(&within_count, within_count + 1);
 }
 
-static void
-add_module(const void *address)
+void
+within_add_module(const void *function)
 {
 	uint64_t start, end;
 
-	if (module_range(address, &start, &end))
+	if (!within_is((uint64_t)(uintptr_t)function) &&
+	    module_range(function, &start, &end))
 		add(start, end);
 }
 
 void
 within_add_companion(const void *start, size_t bytes)
 {
-	if (!within_count) {
-		add_module((const void *)(uintptr_t)next.malloc);
-		add_module(&within_count);
-	}
+	within_add_module(&within_count); /* libseep.so */
 	add((uint64_t)(uintptr_t)start, (uint64_t)(uintptr_t)start + bytes);
 }

@@ -26,6 +26,9 @@ extern SEEP_HIDDEN uint32_t within_count;
 /* A companion (companion.h) was loaded here. Constructors only. */
 void within_add_companion(const void *start, size_t bytes);
 
+/* The object with this function is the allocator. Constructors only. */
+void within_add_module(const void *function);
+
 SEEP_INLINE bool
 within_is(uint64_t pc)
 {
