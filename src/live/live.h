@@ -92,7 +92,13 @@ struct live_process {
 	 * from 0, and the last one is looks - 1.
 	 */
 	struct live_totals ring[LIVE_LOOKS];
-	uint64_t looks;     /* made so far at this process */
+	uint64_t looks; /* made so far at this process */
+	/*
+	 * 0, or why the last look has read nothing, or not all: -EFBIG: the
+	 * memory is used up; -ESTALE: its slot was given to another process;
+	 * -EBADMSG: the segment is damaged.
+	 */
+	int look_err;
 	size_t site_count;  /* sites in use, moved or not */
 	size_t moved_count; /* of live_sites() */
 	uint64_t unlisted;  /* sites that moved beyond LIVE_SITES */
@@ -170,7 +176,10 @@ void live_before_exec(void);
 /* From now on "since" means since now: z of `seep top`. */
 void live_set_base(struct live *l, struct live_process *p);
 
-/* The file and slot of a process, open while the process is listed. */
+/*
+ * The file and slot of a process, open while the process is listed. NULL: there
+ * are not enough descriptors for all, see live_missing.unkept.
+ */
 const struct segfile *live_segfile(
     const struct live *l, const struct live_process *p, int *ret_slot);
 
