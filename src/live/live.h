@@ -183,6 +183,14 @@ void live_set_base(struct live *l, struct live_process *p);
 const struct segfile *live_segfile(
     const struct live *l, const struct live_process *p, int *ret_slot);
 
+/*
+ * Where the file is: a descriptor of its directory, which stays the engine's, and
+ * its name there; both are valid until the next look. -1: it has no name any
+ * more, or was found by the memory map of its process.
+ */
+int live_directory(const struct live *l, const struct live_process *p,
+    const char **ret_path, const char **ret_name);
+
 /* Its user has what it wants: an ended process goes. */
 void live_forget(struct live *l, struct live_process *p);
 

@@ -545,7 +545,7 @@ take_status(struct live *l, struct live_member *m, int status)
 }
 
 void
-live_member_ask(struct live *l, struct live_member *m)
+live_member_ask(struct live *l, struct live_member *m, bool is_reaped)
 {
 	struct live_process *p = &m->shown;
 	int status, err;
@@ -563,7 +563,7 @@ live_member_ask(struct live *l, struct live_member *m)
 		p->cause = LIVE_CAUSE_EXIT;
 		p->cause_number = -1;
 	}
-	if (err == -ENOTSUP ||
+	if (err == -ENOTSUP || is_reaped ||
 	    l->now_ns - p->ended_ns >= LIVE_DEAD_MS * LIVE_MS)
 		m->is_settled = true;
 	if (m->is_settled)
@@ -593,7 +593,7 @@ live_member_end(struct live *l, struct live_member *m, enum live_cause cause)
 	/* from now on it wakes us when its parent has asked for the status */
 	if (m->pidfd >= 0)
 		(void)epoll_ctl(l->epoll, EPOLL_CTL_MOD, m->pidfd, &e);
-	live_member_ask(l, m);
+	live_member_ask(l, m, false);
 }
 
 bool
