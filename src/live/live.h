@@ -154,7 +154,7 @@ void live_each_site(const struct live *l, const struct live_process *p,
 
 /*
  * Live bytes of a site in a look of the last LIVE_LOOKS; above 64 KiB rounded
- * down, by a 32768th of the largest one at most.
+ * down, by at most a 32768th of the largest one of the last 256 looks.
  */
 uint64_t live_site_then(
     const struct live_process *p, const struct live_site *s, uint64_t look);

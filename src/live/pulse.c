@@ -9,6 +9,8 @@
 #include "live/pulse_parts.h"
 #include "util/capped.h"
 
+enum { SCALE_LOOKS = 16 }; /* between attempts to find a finer unit */
+
 bool
 pulse_room_take(struct pulse_room *room, size_t bytes)
 {
@@ -135,7 +137,7 @@ put(struct live_trend *t, uint64_t look, uint64_t was, uint64_t value)
 {
 	if (shift_for(value) > t->shift)
 		set_shift(t, shift_for(value));
-	else if (t->shift > 0 && look - t->scaled_at >= LIVE_LOOKS)
+	else if (t->shift > 0 && look - t->scaled_at >= SCALE_LOOKS)
 		scale(t, look, value);
 	if (look > LIVE_LOOKS && t->last < look - LIVE_LOOKS)
 		t->last = look - LIVE_LOOKS;
