@@ -24,8 +24,7 @@ enum {
 	SILENT_S = 10, /* a clock that stood still so long */
 	FORGET_S = 60, /* out of sight, silent, and without a file */
 	SELDOM = 4,    /* looks at what rarely changes */
-	COSTLY_NS = 5000000, /* a look that is made less often, */
-	LOAD = 32,           /* by so much */
+	REST_MS_PER_MIB = 10, /* of ledger, until it is read again */
 };
 
 struct live_member *
@@ -197,6 +196,15 @@ let_go(struct live *l, struct live_member *m)
 	l->fds_left++;
 }
 
+/* From now on the roster looks who is in its slot. */
+static void
+leave_slot(struct live_member *m)
+{
+	if (!m->is_lost)
+		roster_unbind(m->file, m->slot);
+	m->is_lost = true;
+}
+
 void
 live_member_free(struct live *l, struct live_member *m)
 {
@@ -205,8 +213,7 @@ live_member_free(struct live *l, struct live_member *m)
 	let_go(l, m);
 	memory_groups_leave(l->groups, m->group);
 	pulse_free(m->pulse);
-	if (!m->is_lost)
-		roster_unbind(m->file, m->slot);
+	leave_slot(m);
 	m->file->users--;
 	if (m->file->users == 0 && m->file->open) {
 		segfile_close(m->file->open);
@@ -268,8 +275,7 @@ move_to_slot(
 			continue;
 		if (pulse_new(&l->room, l->plan.want_sites, &fresh) < 0)
 			return false;
-		if (!m->is_lost)
-			roster_unbind(f, m->slot);
+		leave_slot(m);
 		pulse_free(m->pulse);
 		m->pulse = fresh;
 		m->slot = slot;
@@ -393,7 +399,6 @@ read_counters(struct live *l, struct live_member *m, bool *ret_changed)
 {
 	struct live_process *p = &m->shown;
 	struct segfile *seg;
-	uint64_t start;
 	int err;
 
 	*ret_changed = false;
@@ -406,17 +411,15 @@ read_counters(struct live *l, struct live_member *m, bool *ret_changed)
 		p->look_err = err;
 		return err == -ENOMEM ? err : 0;
 	}
-	start = clock_ns(CLOCK_MONOTONIC);
 	err = pulse_look(
 	    m->pulse, seg, m->slot, p->looks, &p->header, &p->now, ret_changed);
 	roster_done(m->file, seg);
 	p->look_err = err;
-	if (err == -ESTALE) {
-		m->is_lost = true;
-		roster_unbind(m->file, m->slot);
-	}
-	start = clock_ns(CLOCK_MONOTONIC) - start;
-	m->next_rows_ns = start > COSTLY_NS ? l->now_ns + start * LOAD : 0;
+	if (err == -ESTALE)
+		leave_slot(m);
+	/* a few per cent of a core, however large the ledger is */
+	m->next_rows_ns = l->now_ns +
+	    (pulse_bytes(m->pulse) >> 20) * REST_MS_PER_MIB * LIVE_MS;
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -585,6 +588,7 @@ live_member_end(struct live *l, struct live_member *m, enum live_cause cause)
 	p->cause = cause;
 	(void)read_counters(l, m, &changed);
 	note_look(l, m, changed);
+	leave_slot(m); /* a reader may give it to another process */
 	if (cause == LIVE_CAUSE_EXEC) {
 		m->is_settled = true;
 		let_go(l, m);

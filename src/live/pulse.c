@@ -277,6 +277,12 @@ pulse_rest(struct pulse *p, uint64_t look)
 			drop_trend(p, &p->moved[i]);
 }
 
+uint64_t
+pulse_bytes(const struct pulse *p)
+{
+	return p->claimed;
+}
+
 size_t
 pulse_site_count(const struct pulse *p)
 {
