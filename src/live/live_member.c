@@ -134,7 +134,7 @@ find_user(struct live_member *m)
 	(void)close(fd);
 }
 
-/* What /proc says of a process that runs. */
+/* What /proc says of a process that runs, and of the program that it is. */
 static void
 describe(struct live *l, struct live_member *m)
 {
@@ -512,8 +512,11 @@ live_member_look(struct live *l, struct live_member *m)
 	note_look(l, m, changed);
 	if (p->looks % LIVE_LOOKS == 0)
 		pulse_rest(m->pulse, p->looks);
-	if (p->looks == 2 || p->looks == 10)
-		describe(l, m); /* a service changes its user after its start */
+	if (p->state == LIVE_RUNS && (p->looks == 2 || p->looks == 10)) {
+		/* a service changes its user, or is moved, after its start */
+		find_group(l, m);
+		find_user(m);
+	}
 	if (p->state == LIVE_RUNS &&
 	    (m->pidfd < 0 || m->is_lost ||
 	        (!changed && (p->looks + p->number) % SELDOM == 0)))
