@@ -109,10 +109,11 @@ shift_for(uint64_t value)
 static void
 set_shift(struct live_trend *t, uint8_t shift)
 {
-	for (size_t i = 0; i < LIVE_LOOKS; i++)
-		t->at[i] = shift >= t->shift
-		    ? (uint16_t)(t->at[i] >> (shift - t->shift))
-		    : (uint16_t)(t->at[i] << (t->shift - shift));
+	for (size_t i = 0; i < LIVE_LOOKS; i++) {
+		uint64_t value = (uint64_t)t->at[i] << t->shift;
+
+		t->at[i] = (uint16_t)(value >> shift);
+	}
 	t->shift = shift;
 }
 

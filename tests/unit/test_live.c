@@ -476,8 +476,8 @@ free_slot(struct actor *a)
 {
 	uint8_t none = 0;
 
-	if (a->runs || a->slot == SEGFILE_OWN)
-		return;
+	if (a->runs || a->slot == SEGFILE_OWN || a->uuid[15])
+		return; /* also one that was freed, and may be another's */
 	assert_int_equal(
 	    pwrite(a->file, &none, 1,
 	        (off_t)(slots_at(a) + offsetof(struct seg_slots, taken)) +

@@ -205,6 +205,7 @@ static void
 trends_are_what_was(void **state)
 {
 	enum { LOOKS = 1000 };
+	static const uint64_t scales[] = {1, 4096, 1 << 30};
 	uint64_t had[LOOKS], most;
 	struct host x;
 
@@ -221,13 +222,13 @@ trends_are_what_was(void **state)
 		row->freed_bytes = 0;
 		for (uint64_t i = 0; i < LOOKS; i++) {
 			const struct live_site *s;
-			unsigned rest = seed % 3 == 2 ? 200 : 3;
+			unsigned rest = seed % 2 ? 200 : 3;
 
 			if ((unsigned)rand() % rest == 0) {
 				row->allocated_bytes = row->freed_bytes +
 				    ((uint64_t)rand() >>
 				        (unsigned)rand() % 31) *
-				        (seed % 2 ? 1 : 4096);
+				        scales[seed % 3];
 				row->allocations++;
 			}
 			had[i] = row->allocated_bytes - row->freed_bytes;
