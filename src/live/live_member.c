@@ -115,9 +115,8 @@ find_group(struct live *l, struct live_member *m)
 	    p->has_unit            ? group.unit
 	        : p->has_container ? group.container
 	                           : p->program);
-	m->group = group.memory[0]
-	    ? memory_groups_join(l->groups, group.memory, group.is_v2)
-	    : NULL;
+	m->group =
+	    group.memory[0] ? memory_groups_join(l->groups, &group) : NULL;
 	memory_groups_leave(l->groups, was);
 }
 

@@ -26,8 +26,9 @@ expect(const char *text, const char *unit, const char *container,
 	procfs_group_parse(copy, &g);
 	assert_string_equal(g.unit, unit);
 	assert_string_equal(g.container, container);
+	/* where the groups are mounted depends on the machine */
 	if (memory)
-		assert_string_equal(g.memory, memory);
+		assert_string_equal(g.memory + g.root_bytes, memory);
 }
 
 static void
@@ -35,7 +36,7 @@ units_of_systemd_are_services(void **state)
 {
 	(void)state;
 	expect("0::/system.slice/nginx.service\n", "nginx", "",
-	    "/sys/fs/cgroup/system.slice/nginx.service");
+	    "/system.slice/nginx.service");
 	expect("0::/system.slice/system-postgresql.slice/"
 	       "postgresql@15-main.service\n",
 	    "postgresql@15-main", "", NULL);
@@ -49,7 +50,7 @@ units_of_systemd_are_services(void **state)
 	/* version 1: systemd has a hierarchy without a controller */
 	expect("12:pids:/\n4:memory:/system.slice/a.service\n"
 	       "1:name=systemd:/system.slice/b.service\n0::/\n",
-	    "b", "", "/sys/fs/cgroup/memory/system.slice/a.service");
+	    "b", "", "/system.slice/a.service");
 }
 
 static void
@@ -61,7 +62,7 @@ logins_are_no_services(void **state)
 	       "vte-spawn-1.scope\n",
 	    "", "", NULL);
 	expect("0::/init.scope\n", "", "", NULL);
-	expect("0::/\n", "", "", "/sys/fs/cgroup");
+	expect("0::/\n", "", "", "");
 }
 
 static void
@@ -101,7 +102,7 @@ a_path_above_our_own_root_is_not_followed(void **state)
 	expect("0::/../../system.slice/a.service\n", "a", "", "");
 	expect("4:memory:/..\n", "", "", "");
 	expect("4:memory:relative\n", "", "", "");
-	expect("0::/a..b/c\n", "", "", "/sys/fs/cgroup/a..b/c");
+	expect("0::/a..b/c\n", "", "", "/a..b/c");
 }
 
 static void
