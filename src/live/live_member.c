@@ -321,13 +321,14 @@ arrive_running(struct live *l, struct live_file *f, const struct segfile *seg,
 	    !proc_may_have_written(h, m->start_jiffies)) {
 		let_go(l, m);
 		live_member_end(l, m, LIVE_CAUSE_UNKNOWN);
+		*ret = false;
 	}
 	return live_member_look(l, m);
 }
 
 static int
 arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
-    int slot, const struct seg_header *h, enum live_cause cause, bool *ret)
+    int slot, const struct seg_header *h, enum live_cause cause)
 {
 	struct live_member *m;
 
@@ -337,7 +338,6 @@ arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
 	m = add(l, f, seg, slot, h);
 	if (!m)
 		return 0;
-	*ret = true;
 	find_program(&m->shown);
 	memcpy(m->shown.service, m->shown.program, sizeof(m->shown.service));
 	live_member_end(l, m, cause);
@@ -363,8 +363,7 @@ live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
 		pid = (pid_t)h->pid;
 	if (state != PROC_YES && state != PROC_UNKNOWN)
 		return arrive_dead(l, f, seg, slot, h,
-		    state == PROC_EXEC ? LIVE_CAUSE_EXEC : LIVE_CAUSE_UNKNOWN,
-		    ret);
+		    state == PROC_EXEC ? LIVE_CAUSE_EXEC : LIVE_CAUSE_UNKNOWN);
 	if (!is_wanted(l, pid))
 		return 0;
 	return arrive_running(l, f, seg, slot, h, pid, ret);
