@@ -233,17 +233,15 @@ live_member_free(struct live *l, struct live_member *m)
 	free(m);
 }
 
-/* NULL: no memory, or no room, which is counted. */
+/* NULL: no memory. */
 static struct live_member *
 add(struct live *l, struct live_file *f, const struct segfile *seg, int slot,
     const struct seg_header *h)
 {
 	struct live_member *m;
 
-	if (!pulse_room_take(&l->room, sizeof(*m))) {
-		l->unlisted++;
+	if (!pulse_room_take(&l->room, sizeof(*m)))
 		return NULL;
-	}
 	m = calloc(1, sizeof(*m));
 	if (!m || pulse_new(&l->room, l->plan.want_sites, &m->pulse) < 0 ||
 	    room_make(&l->members, &l->room_count, l->count,
@@ -365,6 +363,12 @@ live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
 	s->is_bound = move_to_slot(l, f, slot, h);
 	if (s->is_bound || is_listed(l, h)) {
 		s->is_suspect = false;
+		return 0;
+	}
+	if (l->room.left < sizeof(struct live_member)) {
+		/* when others have gone there may be room */
+		s->is_suspect = true;
+		l->unlisted++;
 		return 0;
 	}
 	state = check(l, seg, h, &pid, &s->is_suspect);

@@ -87,7 +87,7 @@ struct live {
 	uint64_t numbers;
 	struct proc_look
 	    *look;         /* of /proc, in one look at the roster, or NULL */
-	uint64_t unlisted; /* processes without room, so far */
+	uint64_t unlisted; /* processes without room, in the last look */
 };
 
 static inline struct live_member *

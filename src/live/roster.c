@@ -430,6 +430,8 @@ roster_look(struct live *l, bool only_new)
 	    .context = l, .file = visit_file, .all = visit_all};
 	int err = 0;
 
+	if (!only_new)
+		l->unlisted = 0;
 	if (l->places)
 		err = roster_places_look(l->places, &v);
 	if (err == 0)
