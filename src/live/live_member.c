@@ -90,9 +90,9 @@ check(struct live *l, const struct segfile *seg, const struct seg_header *h,
 		return is_hidden ? PROC_UNKNOWN : state;
 	if (!was_suspect)
 		return PROC_UNKNOWN;
-	if (!l->look)
-		l->look = proc_look_new();
-	return proc_check_in(l->look, h, file, ret_pid);
+	if (!l->cache)
+		l->cache = proc_cache_new();
+	return proc_check_in(l->cache, h, file, ret_pid);
 }
 
 /* argv[0] as the process has it in its header, from before it was rewritten. */

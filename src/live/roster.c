@@ -440,7 +440,7 @@ roster_look(struct live *l, bool only_new)
 		err = look_for_pids(l);
 	if (err == 0 && !only_new)
 		err = look_for_newcomers(l);
-	proc_look_free(l->look);
-	l->look = NULL;
+	proc_cache_free(l->cache);
+	l->cache = NULL;
 	return err;
 }
