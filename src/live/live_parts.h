@@ -85,8 +85,8 @@ struct live {
 	struct live_member **members; /* in order of number */
 	size_t count, room_count;
 	uint64_t numbers;
-	struct proc_look
-	    *look;         /* of /proc, in one look at the roster, or NULL */
+	/* of /proc, in one look at the roster, or NULL */
+	struct proc_cache *cache;
 	uint64_t unlisted; /* processes without room, in the last look */
 };
 
