@@ -43,7 +43,7 @@ enum foreign_page {
 struct foreign_options {
 	uint64_t patience_ns; /* for one batch; 0: 2 s */
 	uint32_t piece_pages; /* read by one call; 0: 16 */
-	uint32_t rest_us;     /* between two calls */
+	uint32_t rest_us;     /* between two calls, on average */
 	bool with_swapped;    /* the kernel fetches them, which takes memory */
 	bool with_files;      /* also pages of files that are resident */
 };

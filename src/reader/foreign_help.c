@@ -14,6 +14,7 @@ enum {
 	PAGE = FOREIGN_PAGE_BYTES,
 	PIECE_PAGES = 16,
 	PIECE_MAX = 256,
+	RESTS = 4, /* are taken together */
 };
 
 #define ADDRESS_END  (UINT64_C(1) << 47)
@@ -28,6 +29,7 @@ struct work {
 	bool may_call;     /* process_vm_readv is allowed */
 	size_t pages;      /* of the batch */
 	uint64_t *address; /* of each page */
+	uint32_t rests;    /* that are due */
 };
 
 /* ---- which pages ---- */
@@ -284,14 +286,22 @@ read_piece(struct work *k, const size_t *pages, size_t count)
 	return 0;
 }
 
+/*
+ * A process that maps memory waits for at most one call, because the lock is
+ * free between two of them. A rest costs as much CPU time as a call, so that
+ * those of several calls are taken together.
+ */
 static void
-rest(const struct work *k)
+rest(struct work *k)
 {
-	struct timespec t = {.tv_sec = k->h->options.rest_us / 1000000,
-	    .tv_nsec = (long)(k->h->options.rest_us % 1000000) * 1000};
+	uint64_t us = (uint64_t)k->h->options.rest_us * RESTS;
+	struct timespec t = {.tv_sec = (time_t)(us / 1000000),
+	    .tv_nsec = (long)(us % 1000000) * 1000};
 
-	if (k->h->options.rest_us > 0)
-		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+	if (us == 0 || ++k->rests < RESTS)
+		return;
+	k->rests = 0;
+	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
 static int

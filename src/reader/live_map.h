@@ -29,6 +29,8 @@ struct live_map {
 	bool (*each)(const struct live_map_block *b, void *arg);
 	void *arg;
 	bool wants_inherited; /* each() gets these blocks, too */
+	bool is_list;         /* each() is all that is wanted: no counts */
+	uint32_t since; /* blocks that were born before this tick are skipped */
 	/* of the blocks of its own; allocations: blocks */
 	struct sums counts;
 	bool is_exact;    /* the addresses are; else an older collector runs */
@@ -41,7 +43,7 @@ struct live_map {
  * Reads for about budget_ns; UINT64_MAX: to the end. Negative errno: nothing is known (-EPERM: we may
  * not look; -ENOTSUP: not a live map of ours; -ESRCH, -EFAULT: gone while we
  * looked; -ETIMEDOUT: its memory does not come, see foreign.h). m, zero but for
- * its first three fields, is for live_map_release() in any case. -ENOMEM also where `each` wants no more.
+ * its first five fields, is for live_map_release() in any case. -ENOMEM also where `each` wants no more.
  */
 int live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
     uint64_t budget_ns);

@@ -23,6 +23,7 @@ struct judge {
 	pid_t pid;
 	struct judge_options o;
 	struct looks *looks;
+	uint32_t tick; /* its clock, before the first look */
 	struct foreign *guard; /* tells whether it is still this program */
 	struct threads_stop stop;
 	struct look_seen seen; /* the last look */
@@ -72,6 +73,8 @@ open_guard(struct judge *j)
 		err = -ESRCH;
 	if (err == -ESRCH)
 		j->about.why.text[0] = '\0';
+	if (err == 0)
+		j->tick = now.tick;
 	return err;
 }
 
@@ -158,6 +161,7 @@ look_once(struct judge *j, struct threads_stop *stop)
 	    .with_swapped = j->o.with_swapped,
 	    .heads_only = lacks_blocks(&j->process->header),
 	    .skip_dead = j->o.at_end,
+	    .tick = j->tick,
 	    .stop = stop,
 	    .read_done = stop ? go_on : NULL,
 	    .context = j};

@@ -13,6 +13,7 @@
 #include "util/clock.h"
 #include "verdict/fresh.h"
 #include "verdict/kernel.h"
+#include "verdict/large.h"
 #include "verdict/owned.h"
 #include "verdict/pass.h"
 #include "verdict/ranges.h"
@@ -66,7 +67,10 @@ add_block(const struct live_map_block *b, void *arg)
 	}
 	if (l->count == l->room) {
 		size_t room = l->room ? l->room * 2 : 4096;
-		struct heap_block *at = reallocarray(l->at, room, sizeof(*at));
+		struct heap_block *at = room > SIZE_MAX / sizeof(*at)
+		    ? NULL
+		    : large_grow(
+		          l->at, l->count * sizeof(*at), room * sizeof(*at));
 
 		if (!at)
 			return false;
@@ -99,8 +103,10 @@ static int
 read_blocks(struct look *l)
 {
 	struct block_list list = {.most = l->o->max_bytes / 48};
-	struct live_map m = {
-	    .each = add_block, .arg = &list, .wants_inherited = true};
+	struct live_map m = {.each = add_block,
+	    .arg = &list,
+	    .wants_inherited = true,
+	    .is_list = true};
 	uint64_t budget_ns = map_budget(l);
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int err = live_map_read(&m, l->pid, l->header, budget_ns);
@@ -318,8 +324,8 @@ static int
 pass_fresh(struct look *l, struct pass *p)
 {
 	struct ranges fresh = {0};
-	int err = fresh_ranges(l->pid, l->header, l->heap, map_budget(l),
-	    l->o->max_bytes / 48, &fresh, l->where);
+	int err = fresh_ranges(l->pid, l->header, l->heap, l->o->tick,
+	    map_budget(l), l->o->max_bytes / 48, &fresh, l->where);
 
 	if (err == -EFAULT)
 		err = -ESRCH;
