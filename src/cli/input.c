@@ -72,13 +72,6 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 {
 	switch (err) {
 	case -ESRCH:
-		/* /proc shows it as a zombie without memory */
-		if (procfs_status(pid, "Threads") > 1)
-			die(CMD_INPUT,
-			    "process %d: its first thread has ended while "
-			    "others run on, and seep cannot look at such a "
-			    "process",
-			    (int)pid);
 		die(CMD_INPUT,
 		    "process %d: there is no such process"
 		    " (for a file of that name: ./%d)",

@@ -16,6 +16,7 @@
 
 #include "util/clock.h"
 #include "reader/foreign_parts.h"
+#include "reader/living.h"
 #include "reader/procfs.h"
 
 struct foreign {
@@ -81,7 +82,9 @@ close_all(int *const *fds, size_t count)
 static int
 start_helper(struct foreign *f, const struct foreign_options *o)
 {
-	struct foreign_helper h = {.window = f->window, .pid = f->pid};
+	const pid_t living = living_thread(f->pid);
+	const int from = procfs_open(living);
+	struct foreign_helper h = {.window = f->window, .pid = living};
 	int *const fds[] = {
 	    &h.socket, &h.pagemap, &h.maps, &h.mounts, &h.memory};
 	const size_t count = sizeof(fds) / sizeof(fds[0]);
@@ -89,19 +92,25 @@ start_helper(struct foreign *f, const struct foreign_options *o)
 
 	if (o)
 		h.options = *o;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0)
-		return -errno;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0) {
+		err = -errno;
+		if (from >= 0)
+			(void)close(from);
+		return err;
+	}
 	f->socket = both[0];
 	h.socket = both[1];
 	h.shm_device = find_shm_device();
-	h.maps = open_of(f->process, "maps");
-	h.mounts = open_of(f->process, "mountinfo");
-	h.memory = open_of(f->process, "mem");
-	h.pagemap = open_of(f->process, "pagemap");
+	h.maps = open_of(from, "maps");
+	h.mounts = open_of(from, "mountinfo");
+	h.memory = open_of(from, "mem");
+	h.pagemap = open_of(from, "pagemap");
 	if (h.pagemap < 0)
 		err = errno == EACCES ? -EPERM
 		    : errno == ENOENT ? -ESRCH
 		                      : -errno;
+	if (from >= 0)
+		(void)close(from);
 	if (err == 0) {
 		f->helper = fork();
 		if (f->helper < 0)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reader/living.h"
 #include "reader/proc.h"
 #include "reader/procfs.h"
 #include "util/clock.h"
@@ -138,6 +139,7 @@ proc_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 	if (procfs_stat(pid, &stat) < 0)
 		return fault_set(where, -ESRCH, "no such process");
 	inner = procfs_status(pid, "NSpid");
+	pid = living_thread(pid);
 	err = procfs_maps_open(&maps, pid);
 	if (err < 0)
 		return fault_set(where, err == -ESRCH ? -ESRCH : -EACCES,

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cpu/machine.h"
+#include "reader/living.h"
 #include "reader/procfs.h"
 #include "util/clock.h"
 #include "util/room.h"
@@ -202,8 +203,16 @@ stop_thread(pid_t tid, struct threads_stop *s)
 
 	if (err < 0)
 		return err;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
-		return errno == ESRCH ? 0 : -errno;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
+		err = -errno;
+		if (err == -ESRCH)
+			return 0;
+		if (living_thread(tid) == tid)
+			return err;
+		/* a first thread that has ended stays in the list of threads */
+		s->stopped[s->count++] = (struct threads_stopped){.tid = tid};
+		return 0;
+	}
 	s->stopped[s->count++] = (struct threads_stopped){.tid = tid};
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
 		return errno == ESRCH ? 0 : -errno;
