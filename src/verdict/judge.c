@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "reader/foreign.h"
+#include "reader/forked.h"
 #include "reader/losses.h"
 #include "reader/proc.h"
 #include "reader/ticks.h"
@@ -63,6 +64,8 @@ open_guard(struct judge *j)
 	err = foreign_open(j->pid, NULL, &j->guard, &j->about.why);
 	if (err < 0)
 		return err;
+	if (forked_is(&j->process->header))
+		return forked_lacks_segment(j->pid) ? 0 : -ESRCH;
 	err = proc_open(j->pid, &f, &slot, path, &j->about.why);
 	if (err < 0)
 		return err == -EACCES ? -EPERM : err == -ENXIO ? -ESRCH : err;
