@@ -54,7 +54,9 @@ struct quota {
 	size_t refused[QUOTA_REASONS];
 	size_t unwatched; /* processes without a time line of their own */
 	size_t unlisted;  /* files too many to be watched: at once, at most */
-	bool line_cut;    /* the time line has ended before the command */
+	uint64_t verdict_bytes;
+	size_t verdicts_left; /* out, for lack of room */
+	bool line_cut;        /* the time line has ended before the command */
 };
 
 void quota_init(struct quota *q, uint64_t max_bytes);
@@ -81,6 +83,13 @@ void quota_at_once(size_t *most, size_t now);
 
 /* May the time line go on? It has half of the file at most. */
 bool quota_line(struct quota *q, const struct recording_writer *w);
+
+/*
+ * May `len` more bytes of verdicts be written? Then they are taken. All of them
+ * have a quarter of the file at most. If not, that is counted.
+ */
+bool quota_verdicts(
+    struct quota *q, uint64_t len, const struct recording_writer *w);
 
 /* In words, as a report prints them. */
 const char *quota_words(enum quota_reason reason);

@@ -203,6 +203,26 @@ costs() {
 	says_why "no such process"
 }
 
+@test "a process in another pid namespace is named by the pid that it has here, and by its own" {
+	[[ $(id -u) -eq 0 ]] && unshare --pid --fork true 2>/dev/null ||
+		skip "not permitted here: pid namespaces"
+	loses
+	cat >"$T/inside" <<-END
+		#!/bin/sh
+		exec unshare --pid --fork "$T/app" 30
+	END
+	chmod +x "$T/inside"
+	begin inside
+	HOST=$(pgrep -P "${PIDS[0]}" -x app)
+	PIDS+=("$HOST")
+	leaks --wait 50ms
+	cat "$T/leaks" "$T/leaks.err"
+	grep -q "app (pid $HOST, 1 in its own namespace)" "$T/leaks"
+	leaks --wait 50ms --format json
+	jq -e ".processes[0] | .pid == 1 and .pid_here == $HOST" "$T/leaks"
+	end_host
+}
+
 @test "without the right to read it says so" {
 	unprivileged test -x "$SEEP" || skip "nobody cannot come here"
 	status=0

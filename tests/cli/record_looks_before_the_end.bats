@@ -137,3 +137,26 @@ median() { printf '%s\n' "$@" | sort -n | sed -n "$(($# / 2 + 1))p"; }
 	[[ $status -eq 0 ]]
 	grep -q '^seep: lost: nothing, in 1 process' "$T/err"
 }
+
+@test "verdicts count against --max-size, and what has no room is said" {
+	local i
+	{
+		echo '#include <stdlib.h>'
+		echo 'void *volatile last;'
+		for i in {1..1500}; do
+			echo "__attribute__((noinline)) void lose_$i(void) { last = malloc($i); last = 0; }"
+		done
+		echo 'int main(void) {'
+		for i in {1..1500}; do echo "lose_$i();"; done
+		echo 'return 0; }'
+	} >"$T/many.c"
+	gcc -o "$T/many" "$T/many.c"
+	record -q --leaks --force -o data ./many
+	[[ $(looked) == "true null 1 true true" ]]
+	[[ ! -s $T/err ]]
+	record -q --leaks --force --max-size 512K -o data ./many
+	[[ $(looked) == "false no_room null null null" ]]
+	cat "$T/err"
+	grep -q 'what 1 look found is not in the recording, because there is no room for it (--max-size)' "$T/err"
+	(cd "$T" && "$SEEP" leaks data || [[ $? -eq 3 ]]) | tr '\n' ' ' | grep -q 'Not judged: many .*: the recording has no room'
+}
