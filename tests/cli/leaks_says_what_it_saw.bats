@@ -130,9 +130,11 @@ END
 	cat >"$T/app.cpp" <<'END'
 #include <cstdio>
 #include <unistd.h>
-namespace app { struct Conn { virtual ~Conn() {} int x[9]; }; struct Tls : Conn { virtual int f() { return 1; } }; }
+namespace app { struct Conn { virtual ~Conn() {} int x[9]; }; struct Tls : Conn { virtual int f() { return 1; } };
+template <class T, int N> struct Pool : Conn { virtual T *g() { return nullptr; } }; }
+__attribute__((noinline)) app::Conn *volatile pool(int i) { return i ? new app::Pool<app::Tls const, 4> : nullptr; }
 __attribute__((noinline)) app::Conn *volatile keep(int i) { return i ? new app::Tls : nullptr; }
-__attribute__((noinline)) void lose() { for (int i = 1; i < 10; i++) { app::Conn *volatile p = keep(i); p = nullptr; (void)p; } }
+__attribute__((noinline)) void lose() { for (int i = 1; i < 10; i++) { app::Conn *volatile p = keep(i); p = pool(i); p = nullptr; (void)p; } }
 __attribute__((noinline)) void scrub() { volatile char b[8192]; for (int i = 0; i < 8192; i++) b[i] = 0; }
 int main() { char c; lose(); scrub(); printf("ready %d\n", (int)getpid()); fflush(stdout); while (read(0, &c, 1) > 0) { } }
 END
@@ -144,6 +146,7 @@ END
 	cat "$T/leaks"
 	grep -q '^LEAK     9 blocks' "$T/leaks"
 	grep -q ', type app::Tls, ' "$T/leaks"
+	tr -s '\n ' ' ' <"$T/leaks" | grep -q ', type app::Pool<app::Tls const, 4>, '
 	end_host
 }
 
