@@ -88,7 +88,8 @@ die_no_right(pid_t pid, const char *why)
 		    "kernel.yama.ptrace_scope is %d%s; try as root%s",
 		    (int)pid, scope,
 		    scope == 1 ? ", so only its ancestors and root may" : "",
-		    scope == 1 ? ", or start it with: seep record CMD" : "");
+		    scope == 1 ? ", or start it with: seep record --leaks CMD"
+		               : "");
 	die(CMD_INPUT,
 	    "leaks: process %d: its memory may not be read: it belongs to "
 	    "another user, or has made itself unreadable (prctl "

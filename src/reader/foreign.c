@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "reader/foreign_ask.h"
 #include "reader/foreign_parts.h"
 #include "reader/living.h"
 #include "reader/procfs.h"
@@ -61,12 +62,6 @@ find_shm_device(void)
 	return device;
 }
 
-static int
-open_of(int process, const char *name)
-{
-	return openat(process, name, O_RDONLY | O_CLOEXEC);
-}
-
 static void
 close_all(int *const *fds, size_t count)
 {
@@ -75,42 +70,98 @@ close_all(int *const *fds, size_t count)
 			(void)close(*fds[i]);
 }
 
+/* ---- files that are lent ---- */
+
+static struct {
+	pid_t pid; /* 0: none */
+	struct foreign_files files;
+} loan;
+
+void
+foreign_take_back(void)
+{
+	int *const fds[] = {&loan.files.pagemap, &loan.files.maps,
+	    &loan.files.mounts, &loan.files.memory};
+
+	if (loan.pid > 0)
+		close_all(fds, sizeof(fds) / sizeof(fds[0]));
+	loan.pid = 0;
+}
+
+void
+foreign_lend(pid_t pid)
+{
+	int process;
+
+	foreign_take_back();
+	/* of others the opening may wait, and their owner may look anyway */
+	if (!foreign_text_is_mine(pid))
+		return;
+	process = procfs_open(pid);
+	if (process < 0)
+		return;
+	if (foreign_open_files(process, &loan.files) == 0)
+		loan.pid = pid;
+	(void)close(process);
+}
+
+/* Copies, which are closed as those that we open ourselves. */
+static void
+borrow(struct foreign_files *ret)
+{
+	*ret = (struct foreign_files){
+	    .pagemap = fcntl(loan.files.pagemap, F_DUPFD_CLOEXEC, 0),
+	    .maps = fcntl(loan.files.maps, F_DUPFD_CLOEXEC, 0),
+	    .mounts = fcntl(loan.files.mounts, F_DUPFD_CLOEXEC, 0),
+	    .memory = fcntl(loan.files.memory, F_DUPFD_CLOEXEC, 0)};
+}
+
 /*
- * The descriptors are opened here: Yama may allow an ancestor of the process to
- * read it, and not the helper, which is none.
+ * Yama may allow an ancestor of the process to read it, and not the helper,
+ * which is none. So the files are opened here, or were lent by the ancestor.
+ * Only of a process of another user the helper opens them, because that may
+ * wait.
  */
+static int
+find_files(const struct foreign *f, struct foreign_helper *h)
+{
+	int err = 0;
+
+	h->files = (struct foreign_files){-1, -1, -1, -1};
+	h->process = -1;
+	if (loan.pid == f->pid) {
+		borrow(&h->files);
+		return 0;
+	}
+	h->process = procfs_open(f->pid);
+	if (h->process < 0)
+		return -ESRCH;
+	if (foreign_text_is_mine(f->pid)) {
+		err = foreign_open_files(h->process, &h->files);
+		(void)close(h->process);
+		h->process = -1;
+	}
+	return err;
+}
+
 static int
 start_helper(struct foreign *f, const struct foreign_options *o)
 {
-	const pid_t living = living_thread(f->pid);
-	const int from = procfs_open(living);
-	struct foreign_helper h = {.window = f->window, .pid = living};
-	int *const fds[] = {
-	    &h.socket, &h.pagemap, &h.maps, &h.mounts, &h.memory};
+	struct foreign_helper h = {
+	    .window = f->window, .pid = living_thread(f->pid)};
+	int *const fds[] = {&h.socket, &h.process, &h.files.pagemap,
+	    &h.files.maps, &h.files.mounts, &h.files.memory};
 	const size_t count = sizeof(fds) / sizeof(fds[0]);
-	int both[2], err = 0;
+	int both[2], err;
 
 	if (o)
 		h.options = *o;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0) {
-		err = -errno;
-		if (from >= 0)
-			(void)close(from);
-		return err;
-	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0)
+		return -errno;
 	f->socket = both[0];
 	h.socket = both[1];
 	h.shm_device = find_shm_device();
-	h.maps = open_of(from, "maps");
-	h.mounts = open_of(from, "mountinfo");
-	h.memory = open_of(from, "mem");
-	h.pagemap = open_of(from, "pagemap");
-	if (h.pagemap < 0)
-		err = errno == EACCES ? -EPERM
-		    : errno == ENOENT ? -ESRCH
-		                      : -errno;
-	if (from >= 0)
-		(void)close(from);
+	err = find_files(f, &h);
 	if (err == 0) {
 		f->helper = fork();
 		if (f->helper < 0)

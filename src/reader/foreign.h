@@ -107,6 +107,15 @@ bool foreign_is_same(const struct foreign *f);
 void foreign_close(struct foreign *f);
 
 /*
+ * Opens the files of a process of our own now, for a child of ours that will
+ * call foreign_open(): with kernel.yama.ptrace_scope 1 an ancestor of the
+ * process may open them, and a child of that ancestor may not. Until the next
+ * call, or foreign_take_back(); a fork hands them on.
+ */
+void foreign_lend(pid_t pid);
+void foreign_take_back(void);
+
+/*
  * The text of a file in /proc/PID whose reader waits for the process, NUL
  * terminated, for free(): `maps`, `environ`, `cmdline`, `smaps` (its lock, its
  * memory), `fdinfo/N` (the lock of an epoll descriptor). A process can hold

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "cpu/machine.h"
+#include "reader/foreign.h"
+#include "reader/foreign_ask.h"
 #include "reader/living.h"
 #include "reader/procfs.h"
 #include "util/clock.h"
@@ -77,25 +79,52 @@ threads_parse(const char *text, uint64_t *ret_pointer, uint64_t ret_words[6],
 	return true;
 }
 
-static int
-read_thread(int tasks, const char *name, struct threads *t)
+/* Of a process of our own, which does not keep us waiting. */
+static bool
+read_here(int tasks, const char *name, char *to, size_t room)
 {
-	char path[64], text[256];
-	uint64_t pointer, words[6];
-	size_t count;
+	char path[64];
 	ssize_t n;
-	int fd, err;
+	int fd;
 
-	(void)snprintf(path, sizeof(path), "%.32s/syscall", name);
+	(void)snprintf(path, sizeof(path), "%.16s/syscall", name);
 	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	n = fd < 0 ? -1 : read(fd, to, room - 1);
 	if (fd >= 0)
 		(void)close(fd);
-	if (n < 0) {
+	to[n > 0 ? n : 0] = '\0';
+	return n >= 0;
+}
+
+/* A process that calls exec holds the lock under which the file is read. */
+static bool
+read_there(pid_t pid, const char *name, char *to, size_t room)
+{
+	char path[FOREIGN_NAME_BYTES], *text;
+	size_t len;
+
+	(void)snprintf(path, sizeof(path), "task/%.16s/syscall", name);
+	if (foreign_text(pid, path, &text, &len) < 0)
+		return false;
+	(void)snprintf(to, room, "%s", text);
+	free(text);
+	return true;
+}
+
+static int
+read_thread(
+    pid_t pid, bool is_mine, int tasks, const char *name, struct threads *t)
+{
+	char text[256];
+	uint64_t pointer, words[6];
+	size_t count;
+	int err;
+
+	if (!(is_mine ? read_here(tasks, name, text, sizeof(text))
+	              : read_there(pid, name, text, sizeof(text)))) {
 		t->not_asked++;
 		return 0;
 	}
-	text[n] = '\0';
 	if (!threads_parse(text, &pointer, words, &count)) {
 		t->running++;
 		return 0;
@@ -123,6 +152,7 @@ open_tasks(pid_t pid, DIR **ret)
 int
 threads_read(pid_t pid, struct threads *ret)
 {
+	const bool is_mine = foreign_text_is_mine(pid);
 	const struct dirent *e;
 	size_t seen = 0;
 	DIR *d;
@@ -137,7 +167,8 @@ threads_read(pid_t pid, struct threads *ret)
 		if (++seen > THREADS_MAX)
 			ret->not_asked++;
 		else
-			err = read_thread(dirfd(d), e->d_name, ret);
+			err =
+			    read_thread(pid, is_mine, dirfd(d), e->d_name, ret);
 	}
 	(void)closedir(d);
 	if (err < 0)
