@@ -225,6 +225,26 @@ stack_pointers_are_read_from_proc(void **state)
 }
 
 static void
+shared_memory_that_is_swapped_out_is_counted(void **state)
+{
+	static const char smaps[] =
+	    "5580-5590 rw-p 00000000 00:00 0      [heap]\n"
+	    "Size:  64 kB\nSwap:  64 kB\nSwapPss:  64 kB\n"
+	    "7f00-7f40 rw-s 00000000 00:01 77    /memfd:x: a-b (deleted)\n"
+	    "Size:  256 kB\nRss:  0 kB\nSwap:  12 kB\nSwapPss:  9 kB\n"
+	    "VmFlags: rd wr sh mr mw me ms sd - \n"
+	    "7f50-7f60 r--s 00000000 00:01 78    /dev/shm/a: 1\n"
+	    "Swap:  4 kB\n"
+	    "7f70-7f80 rw-p 00000000 00:00 0\nSwap:  100 kB";
+
+	(void)state;
+	assert_int_equal(roots_swapped_shared(smaps), 16 << 10);
+	assert_int_equal(roots_swapped_shared(""), 0);
+	assert_int_equal(roots_swapped_shared("-\n - \nSwap:"), 0);
+	assert_int_equal(roots_swapped_shared("1-2 rw-s\nSwap:"), 0);
+}
+
+static void
 names_of_classes_are_told_from_other_text(void **state)
 {
 	(void)state;
@@ -245,6 +265,7 @@ main(void)
 	    cmocka_unit_test(the_first_arena_is_found_in_libc),
 	    cmocka_unit_test(pieces_of_jemalloc_describe_themselves),
 	    cmocka_unit_test(stack_pointers_are_read_from_proc),
+	    cmocka_unit_test(shared_memory_that_is_swapped_out_is_counted),
 	    cmocka_unit_test(names_of_classes_are_told_from_other_text),
 	};
 
