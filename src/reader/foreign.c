@@ -135,7 +135,7 @@ find_files(const struct foreign *f, struct foreign_helper *h)
 	}
 	h->process = procfs_open(f->pid);
 	if (h->process < 0)
-		return -ESRCH;
+		return h->process;
 	if (foreign_text_is_mine(f->pid)) {
 		err = foreign_open_files(h->process, &h->files);
 		(void)close(h->process);
@@ -249,14 +249,15 @@ foreign_open(pid_t pid, const struct foreign_options *o, struct foreign **ret,
 	    o && o->patience_ns ? o->patience_ns : FOREIGN_PATIENCE_NS;
 	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	f->process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	err = f->process >= 0 ? 0 : errno == ENOENT ? -ESRCH : -errno;
 	f->window = mmap(NULL, sizeof(*f->window), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (f->window == MAP_FAILED)
 		f->window = NULL;
-	err = f->process < 0                          ? -ESRCH
-	    : !f->window                              ? -ENOMEM
-	    : procfs_stat_at(f->process, &f->who) < 0 ? -ESRCH
-	                                              : 0;
+	if (err == 0 && !f->window)
+		err = -ENOMEM;
+	if (err == 0 && procfs_stat_at(f->process, &f->who) < 0)
+		err = -ESRCH;
 	if (err == 0)
 		err = start_helper(f, o);
 	if (err < 0) {

@@ -226,8 +226,9 @@ await_stop(pid_t tid, int *ret_signal)
 	}
 }
 
+/* Asks it to stop, and does not wait for that. */
 static int
-stop_thread(pid_t tid, struct threads_stop *s)
+ask_to_stop(pid_t tid, struct threads_stop *s)
 {
 	int err =
 	    room_make(&s->stopped, &s->room, s->count, sizeof(*s->stopped));
@@ -236,39 +237,55 @@ stop_thread(pid_t tid, struct threads_stop *s)
 		return err;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
 		err = -errno;
-		if (err == -ESRCH)
-			return 0;
-		if (living_thread(tid) == tid)
-			return err;
 		/* a first thread that has ended stays in the list of threads */
-		s->stopped[s->count++] = (struct threads_stopped){.tid = tid};
-		return 0;
+		return err == -ESRCH || living_thread(tid) != tid ? 0 : err;
 	}
 	s->stopped[s->count++] = (struct threads_stopped){.tid = tid};
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
-		return errno == ESRCH ? 0 : -errno;
-	if (!await_stop(tid, &s->stopped[s->count - 1].signal))
-		return 0; /* it has ended, or hangs in the kernel: no change */
-	err = add_registers(&s->threads, tid, NT_PRSTATUS);
-	if (err == 0)
-		err = add_registers(&s->threads, tid, NT_PRFPREG);
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 && errno != ESRCH)
+		return -errno;
+	return 0;
+}
+
+static int
+read_stopped(struct threads_stop *s, size_t from)
+{
+	int err = 0;
+
+	for (size_t i = from; i < s->count && err == 0; i++) {
+		struct threads_stopped *x = &s->stopped[i];
+
+		if (!await_stop(x->tid, &x->signal))
+			continue; /* it has ended, or hangs: no change */
+		err = add_registers(&s->threads, x->tid, NT_PRSTATUS);
+		if (err == 0)
+			err = add_registers(&s->threads, x->tid, NT_PRFPREG);
+	}
 	return err;
 }
 
+/* Threads that have been asked, by id: a bit each. */
+enum { TIDS_MAX = 1 << 22 }; /* of any kernel */
+
 static bool
-is_stopped(const struct threads_stop *s, pid_t tid)
+is_asked(uint8_t *asked, pid_t tid)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (s->stopped[i].tid == tid)
-			return true;
-	return false;
+	uint8_t bit = (uint8_t)(1u << tid % 8);
+	bool answer = asked[tid / 8] & bit;
+
+	asked[tid / 8] |= bit;
+	return answer;
 }
 
-/* All threads that the directory has now; *ret_fresh: were there new ones? */
+/*
+ * All threads that the directory has now; *ret_fresh: were there new ones? They
+ * are all asked before the first is waited for: so they are stopped by the time
+ * it is their turn.
+ */
 static int
-stop_round(pid_t pid, struct threads_stop *s, bool *ret_fresh)
+stop_round(pid_t pid, struct threads_stop *s, uint8_t *asked, bool *ret_fresh)
 {
 	const struct dirent *e;
+	size_t first = s->count;
 	DIR *d;
 	int err = open_tasks(pid, &d);
 
@@ -276,28 +293,30 @@ stop_round(pid_t pid, struct threads_stop *s, bool *ret_fresh)
 	if (err < 0)
 		return err;
 	while (err == 0 && (e = readdir(d))) {
-		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+		long tid = strtol(e->d_name, NULL, 10);
 
-		if (tid <= 0 || is_stopped(s, tid))
+		if (tid <= 0 || tid >= TIDS_MAX || is_asked(asked, (pid_t)tid))
 			continue;
 		*ret_fresh = true;
-		err =
-		    s->count == THREADS_MAX ? -ETIMEDOUT : stop_thread(tid, s);
+		err = s->count == THREADS_MAX ? -ETIMEDOUT
+		                              : ask_to_stop((pid_t)tid, s);
 	}
 	(void)closedir(d);
-	return err;
+	return err == 0 ? read_stopped(s, first) : err;
 }
 
 int
 threads_halt(pid_t pid, struct threads_stop *ret, struct fault *where)
 {
+	uint8_t *asked = calloc(1, TIDS_MAX / 8);
 	bool fresh = true;
-	int err = 0;
+	int err = asked ? 0 : -ENOMEM;
 
 	*ret = (struct threads_stop){.since_ns = clock_ns(CLOCK_MONOTONIC)};
 	for (int round = 0; fresh && err == 0; round++)
 		err = round == ROUNDS_MAX ? -ETIMEDOUT
-		                          : stop_round(pid, ret, &fresh);
+		                          : stop_round(pid, ret, asked, &fresh);
+	free(asked);
 	if (err == 0 && ret->count == 0)
 		err = -ESRCH;
 	if (err == 0)

@@ -40,7 +40,6 @@ jemalloc=/usr/lib/x86_64-linux-gnu/libjemalloc.so.2
 @test "of a forked child that has allocated nothing, or little, as well" {
 	local how
 	for how in quiet few; do
-		rm -f "$T/lines"
 		PIDS=()
 		begin known_answer fork private "$how"
 		judged --wait 200ms -- inherited
@@ -59,7 +58,6 @@ jemalloc=/usr/lib/x86_64-linux-gnu/libjemalloc.so.2
 
 @test "pointers that move without pause are no leaks" {
 	for ((i = 0; i < $(full_or 20 1); i++)); do
-		rm -f "$T/lines"
 		PIDS=()
 		begin moving_pointers "$(full_or 512 32)"
 		judged --wait 100ms

@@ -6,6 +6,7 @@ load ../lib/record.bash
 # begin HOST [ARG...]: starts it traced; its pid in $HOST once it is ready. It
 # ends when descriptor 9 is closed. PRELOAD_MORE: libraries behind ours.
 begin() {
+	rm -f "$T/lines" "$T/out" # of an earlier host, which has said "ready", too
 	mkfifo "$T/lines"
 	# shellcheck disable=SC2086 # several libraries
 	env LD_PRELOAD="$COLLECTOR${PRELOAD_MORE:+ $PRELOAD_MORE}" SEEP_DIR="$DIR" \
