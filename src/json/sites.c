@@ -31,6 +31,20 @@ living(FILE *out, const struct process_ages *ages)
 	json_list(out, "live_sizes", sizes, PROCESS_SIZES);
 }
 
+/* Absent if not known. */
+static void
+births(FILE *out, const struct view_site *s, const struct process *p)
+{
+	uint64_t blocks[SEG_BIRTH_SLOTS], slot_ns;
+
+	if (!ages_births(s, p, blocks, &slot_ns))
+		return;
+	json_key(out, "live_births");
+	(void)fprintf(out, "{\"slot_ns\":%" PRIu64, slot_ns);
+	json_list(out, "blocks", blocks, SEG_BIRTH_SLOTS);
+	(void)putc('}', out);
+}
+
 static void
 number_unless_zero(FILE *out, const char *name, uint64_t value)
 {
@@ -109,6 +123,7 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	json_time(out, "first_time", s->first_ns);
 	json_time(out, "last_time", s->last_ns);
 	short_histograms(out, s);
+	births(out, s, p);
 	number_unless_zero(out, "temporary_blocks", f->temporary_blocks);
 	number_unless_zero(out, "temporary_bytes", f->temporary_bytes);
 	json_older_site(out, older, f, true);
@@ -158,6 +173,7 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	if (ages_young(s, steps))
 		json_list(out, "ages_fine", steps, PROCESS_STEPS);
 	living(out, s->ages);
+	births(out, s, p);
 	json_number(out, "temporary_blocks", f->temporary_blocks);
 	json_number(out, "temporary_bytes", f->temporary_bytes);
 	json_older_site(out, older, f, false);

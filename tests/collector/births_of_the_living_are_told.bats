@@ -28,6 +28,16 @@ right() {
 	env SEEP_DIR="$DIR" "$SEEP" record -o "$T/r.seep" -- "$HOSTS/births" >"$T/out" 2>"$T/err" </dev/null
 	"$BUILD/tools/site_facts" "$T/r.seep" >"$T/facts"
 	right 30
+	# JSON, in both forms, and the text of the site have the same
+	"$SEEP" report "$T/r.seep" --format json >"$T/json"
+	"$SEEP" report "$T/r.seep" --format json --frames shared >"$T/short"
+	jq -e '[.processes[].sites[] | select(.live_births) | .live_blocks == (.live_births.blocks | add) and .live_births.slot_ns > 0 and
+		(.live_births.blocks | length) == 32] | length >= 3 and all' "$T/json"
+	[[ $(jq -c '[.processes[].sites[].live_births]' "$T/json") == "$(jq -c '[.processes[].sites[].live_births]' "$T/short")" ]]
+	id=$(jq '.processes[].sites[] | select(.live_blocks == 100) | .id' "$T/json")
+	"$SEEP" report "$T/r.seep" --site "$id" >"$T/site"
+	cat "$T/site"
+	tr '\n' ' ' <"$T/site" | grep -Eq 'Of the live blocks half were allocated in the last ([0-9.]+ m?s), nine tenths in the last \1, of \1\.'
 }
 
 @test "a process that runs: in its memory" {
