@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "reader/foreign_file.h"
@@ -21,7 +22,7 @@ struct segfile {
 	uint64_t large_count, slot_count;
 	uint64_t early_at; /* of line 0 */
 	uint64_t early_count;
-	struct seg_header own; /* what children have from their parent */
+	struct seg_header own; /* values that children have from their parent */
 };
 
 /* How many of at most `count` slots of this size fit into *room. */
@@ -37,7 +38,10 @@ fit_slots(uint64_t *room, uint64_t count, uint64_t bytes)
 	return n;
 }
 
-/* Slots that are out of bounds are no slots; the own segment still counts. */
+/*
+ * Slots that are out of bounds are ignored; the file's own segment still
+ * counts.
+ */
 static void
 find_slots(struct segfile *f, const struct seg_header *h)
 {
@@ -112,7 +116,7 @@ why_not_open(int err)
 	}
 }
 
-/* The source has been opened, or not, and is the segfile's from here on. */
+/* The source has been opened, or not; the segfile owns it from here on. */
 static int
 segfile_take(
     int err, struct source *source, struct segfile **ret, struct fault *where)
@@ -191,13 +195,30 @@ segfile_is_early(const struct segfile *f, int slot)
 	return slot >= 0 && (uint64_t)slot >= f->slot_count;
 }
 
-/* Has the line a child that has done anything? */
+/* Has the child of this line had any event? */
 static bool
 is_counting(const struct seg_early *e)
 {
 	return (e->state == SEG_EARLY_COUNTING ||
 	           e->state == SEG_EARLY_EXITED) &&
 	    (e->allocations || e->frees);
+}
+
+/*
+ * The first line that may be in use. A process without children has never
+ * touched the pages of the lines, and one system call tells.
+ */
+static uint64_t
+first_line(const struct segfile *f)
+{
+	off_t data;
+
+	if (f->early_count == 0 || f->source.fd < 0)
+		return 0;
+	data = lseek(f->source.fd, (off_t)f->early_at, SEEK_DATA);
+	if (data < 0)
+		return errno == ENXIO ? f->early_count : 0;
+	return ((uint64_t)data - f->early_at) / sizeof(struct seg_early);
 }
 
 void
@@ -211,7 +232,8 @@ segfile_taken(const struct segfile *f, uint8_t ret[SEGFILE_SLOTS])
 	        f->slots_at + offsetof(struct seg_slots, taken), ret,
 	        f->slot_count) < 0)
 		memset(ret, 0, f->slot_count);
-	for (uint64_t i = 0; i < f->early_count; i += LINES_AT_ONCE) {
+	for (uint64_t i = first_line(f); i < f->early_count;
+	     i += LINES_AT_ONCE) {
 		uint64_t n = f->early_count - i;
 
 		n = n < LINES_AT_ONCE ? n : LINES_AT_ONCE;
@@ -251,7 +273,10 @@ read_early(const struct segfile *f, int slot, struct seg_early *ret,
 	return 0;
 }
 
-/* Two reads of one child give the same; no other child has it. */
+/*
+ * The result is the same each time a child is read, and differs between
+ * children.
+ */
 static void
 early_uuid(const struct segfile *f, const struct seg_early *e, uint8_t ret[16])
 {
@@ -318,7 +343,7 @@ early_row(struct segment *seg, enum seg_kind kind, uint32_t row_bytes)
 	return rows ? rows->rows + row_bytes : NULL;
 }
 
-/* One site, whose stack says what it is. */
+/* One site, whose stack is a single marker. */
 static int
 early_site(struct segment *seg, const struct seg_early *e)
 {
@@ -423,7 +448,7 @@ add_count(const struct segfile *f, size_t at, uint64_t *count)
 		*count = UINT64_MAX;
 }
 
-/* Children that found no slot could not count themselves in their own. */
+/* Children that found no slot could not count this in a header of their own. */
 static void
 add_untraced(const struct segfile *f, int slot, struct seg_header *h)
 {

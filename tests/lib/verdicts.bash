@@ -22,7 +22,7 @@ begin() {
 # leaks ARG...: of $HOST; output in $T/leaks and $T/leaks.err, its $status
 leaks() {
 	status=0
-	timeout 60 "$SEEP" leaks "$@" "$HOST" >"$T/leaks" 2>"$T/leaks.err" ||
+	timeout "$(full_or 600 60)" "$SEEP" leaks "$@" "$HOST" >"$T/leaks" 2>"$T/leaks.err" ||
 		status=$?
 }
 
