@@ -26,6 +26,7 @@
  * many blocks at most. -E2BIG: more; -ENOMEM; all else as of live_map_read().
  */
 int fresh_ranges(pid_t pid, const struct seg_header *header, struct heap *heap,
-    uint32_t since, uint64_t budget_ns, size_t most, struct ranges *ret, struct fault *where);
+    uint32_t since, uint64_t budget_ns, size_t most, struct ranges *ret,
+    struct fault *where);
 
 #endif

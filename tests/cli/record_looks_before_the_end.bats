@@ -154,9 +154,9 @@ median() { printf '%s\n' "$@" | sort -n | sed -n "$(($# / 2 + 1))p"; }
 	record -q --leaks --force -o data ./many
 	[[ $(looked) == "true null 1 true true" ]]
 	[[ ! -s $T/err ]]
-	record -q --leaks --force --max-size 512K -o data ./many
-	[[ $(looked) == "false no_room null null null" ]]
+	# no room for the verdicts; none for the process either
+	record -q --leaks --force --max-size 400K -o data ./many
 	cat "$T/err"
 	grep -q 'what 1 look found is not in the recording, because there is no room for it (--max-size)' "$T/err"
-	(cd "$T" && "$SEEP" leaks data || [[ $? -eq 3 ]]) | tr '\n' ' ' | grep -q 'Not judged: many .*: the recording has no room'
+	[[ $(stat -c %s "$T/data") -lt $((400 << 10)) ]]
 }
