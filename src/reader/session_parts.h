@@ -15,6 +15,7 @@ struct session_work {
 	uint64_t notes;      /* beyond NOTES_MAX */
 	struct session_lost noted;
 	bool is_finishing; /* the last notes are always taken */
+	bool no_blocks;    /* the memory of processes is not read */
 };
 
 /* An empty one, with its work; NULL: out of memory. */
