@@ -187,13 +187,14 @@ look_at_ends(struct live *l)
 			if (!m)
 				continue; /* a directory has changed */
 			if (m->shown.state == LIVE_ENDED)
-				live_member_ask(l, m);
+				live_member_ask(
+				    l, m, events[i].events & EPOLLHUP);
 			else
 				live_member_end(l, m, LIVE_CAUSE_UNKNOWN);
 		}
 	} while (n == EVENTS);
 	for (size_t i = 0; i < l->count; i++)
-		live_member_ask(l, l->members[i]);
+		live_member_ask(l, l->members[i], false);
 }
 
 static void
@@ -229,23 +230,25 @@ live_forget(struct live *l, struct live_process *p)
 
 /* ---- looks ---- */
 
-int
-live_look_at_roster(struct live *l)
+static int
+look_at_roster(struct live *l, bool only_new)
 {
-	int err;
-
 	l->now_ns = clock_ns(CLOCK_MONOTONIC);
 	forget_the_ended(l);
 	look_at_ends(l);
-	err = roster_look(l);
-	/* an exec ends a segment when the next one is found */
-	return err;
+	return roster_look(l, only_new);
+}
+
+int
+live_look_at_roster(struct live *l)
+{
+	return look_at_roster(l, true);
 }
 
 int
 live_look(struct live *l)
 {
-	int err = live_look_at_roster(l);
+	int err = look_at_roster(l, false);
 
 	memory_groups_look(l->groups);
 	for (size_t i = 0; i < l->count && err == 0; i++)
@@ -308,6 +311,22 @@ live_segfile(const struct live *l, const struct live_process *p, int *ret_slot)
 	(void)l;
 	*ret_slot = m->slot;
 	return m->file->open;
+}
+
+int
+live_directory(const struct live *l, const struct live_process *p,
+    const char **ret_path, const char **ret_name)
+{
+	const struct live_file *f = live_member_of(p)->file;
+	const struct roster_place *at = f->place && !f->is_gone && l->places
+	    ? roster_places_find(l->places, f->place)
+	    : NULL;
+
+	if (!at)
+		return -1;
+	*ret_path = at->path;
+	*ret_name = f->name;
+	return at->fd;
 }
 
 struct live_missing

@@ -24,8 +24,7 @@ enum {
 	SILENT_S = 10, /* a clock that stood still so long */
 	FORGET_S = 60, /* out of sight, silent, and without a file */
 	SELDOM = 4,    /* looks at what rarely changes */
-	COSTLY_NS = 5000000, /* a look that is made less often, */
-	LOAD = 32,           /* by so much */
+	REST_MS_PER_MIB = 10, /* of ledger, until it is read again */
 };
 
 struct live_member *
@@ -116,9 +115,8 @@ find_group(struct live *l, struct live_member *m)
 	    p->has_unit            ? group.unit
 	        : p->has_container ? group.container
 	                           : p->program);
-	m->group = group.memory[0]
-	    ? memory_groups_join(l->groups, group.memory, group.is_v2)
-	    : NULL;
+	m->group =
+	    group.memory[0] ? memory_groups_join(l->groups, &group) : NULL;
 	memory_groups_leave(l->groups, was);
 }
 
@@ -135,7 +133,7 @@ find_user(struct live_member *m)
 	(void)close(fd);
 }
 
-/* What /proc says of a process that runs. */
+/* What /proc says of a process that runs, and of the program that it is. */
 static void
 describe(struct live *l, struct live_member *m)
 {
@@ -197,6 +195,15 @@ let_go(struct live *l, struct live_member *m)
 	l->fds_left++;
 }
 
+/* From now on the roster looks who is in its slot. */
+static void
+leave_slot(struct live_member *m)
+{
+	if (!m->is_lost)
+		roster_unbind(m->file, m->slot);
+	m->is_lost = true;
+}
+
 void
 live_member_free(struct live *l, struct live_member *m)
 {
@@ -205,8 +212,7 @@ live_member_free(struct live *l, struct live_member *m)
 	let_go(l, m);
 	memory_groups_leave(l->groups, m->group);
 	pulse_free(m->pulse);
-	if (!m->is_lost)
-		roster_unbind(m->file, m->slot);
+	leave_slot(m);
 	m->file->users--;
 	if (m->file->users == 0 && m->file->open) {
 		segfile_close(m->file->open);
@@ -268,8 +274,7 @@ move_to_slot(
 			continue;
 		if (pulse_new(&l->room, l->plan.want_sites, &fresh) < 0)
 			return false;
-		if (!m->is_lost)
-			roster_unbind(f, m->slot);
+		leave_slot(m);
 		pulse_free(m->pulse);
 		m->pulse = fresh;
 		m->slot = slot;
@@ -316,13 +321,14 @@ arrive_running(struct live *l, struct live_file *f, const struct segfile *seg,
 	    !proc_may_have_written(h, m->start_jiffies)) {
 		let_go(l, m);
 		live_member_end(l, m, LIVE_CAUSE_UNKNOWN);
+		*ret = false;
 	}
 	return live_member_look(l, m);
 }
 
 static int
 arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
-    int slot, const struct seg_header *h, enum live_cause cause, bool *ret)
+    int slot, const struct seg_header *h, enum live_cause cause)
 {
 	struct live_member *m;
 
@@ -332,7 +338,6 @@ arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
 	m = add(l, f, seg, slot, h);
 	if (!m)
 		return 0;
-	*ret = true;
 	find_program(&m->shown);
 	memcpy(m->shown.service, m->shown.program, sizeof(m->shown.service));
 	live_member_end(l, m, cause);
@@ -358,8 +363,7 @@ live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
 		pid = (pid_t)h->pid;
 	if (state != PROC_YES && state != PROC_UNKNOWN)
 		return arrive_dead(l, f, seg, slot, h,
-		    state == PROC_EXEC ? LIVE_CAUSE_EXEC : LIVE_CAUSE_UNKNOWN,
-		    ret);
+		    state == PROC_EXEC ? LIVE_CAUSE_EXEC : LIVE_CAUSE_UNKNOWN);
 	if (!is_wanted(l, pid))
 		return 0;
 	return arrive_running(l, f, seg, slot, h, pid, ret);
@@ -393,7 +397,6 @@ read_counters(struct live *l, struct live_member *m, bool *ret_changed)
 {
 	struct live_process *p = &m->shown;
 	struct segfile *seg;
-	uint64_t start;
 	int err;
 
 	*ret_changed = false;
@@ -406,17 +409,15 @@ read_counters(struct live *l, struct live_member *m, bool *ret_changed)
 		p->look_err = err;
 		return err == -ENOMEM ? err : 0;
 	}
-	start = clock_ns(CLOCK_MONOTONIC);
 	err = pulse_look(
 	    m->pulse, seg, m->slot, p->looks, &p->header, &p->now, ret_changed);
 	roster_done(m->file, seg);
 	p->look_err = err;
-	if (err == -ESTALE) {
-		m->is_lost = true;
-		roster_unbind(m->file, m->slot);
-	}
-	start = clock_ns(CLOCK_MONOTONIC) - start;
-	m->next_rows_ns = start > COSTLY_NS ? l->now_ns + start * LOAD : 0;
+	if (err == -ESTALE)
+		leave_slot(m);
+	/* a few per cent of a core, however large the ledger is */
+	m->next_rows_ns = l->now_ns +
+	    (pulse_bytes(m->pulse) >> 20) * REST_MS_PER_MIB * LIVE_MS;
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -509,8 +510,11 @@ live_member_look(struct live *l, struct live_member *m)
 	note_look(l, m, changed);
 	if (p->looks % LIVE_LOOKS == 0)
 		pulse_rest(m->pulse, p->looks);
-	if (p->looks == 2 || p->looks == 10)
-		describe(l, m); /* a service changes its user after its start */
+	if (p->state == LIVE_RUNS && (p->looks == 2 || p->looks == 10)) {
+		/* a service changes its user, or is moved, after its start */
+		find_group(l, m);
+		find_user(m);
+	}
 	if (p->state == LIVE_RUNS &&
 	    (m->pidfd < 0 || m->is_lost ||
 	        (!changed && (p->looks + p->number) % SELDOM == 0)))
@@ -545,7 +549,7 @@ take_status(struct live *l, struct live_member *m, int status)
 }
 
 void
-live_member_ask(struct live *l, struct live_member *m)
+live_member_ask(struct live *l, struct live_member *m, bool is_reaped)
 {
 	struct live_process *p = &m->shown;
 	int status, err;
@@ -563,7 +567,7 @@ live_member_ask(struct live *l, struct live_member *m)
 		p->cause = LIVE_CAUSE_EXIT;
 		p->cause_number = -1;
 	}
-	if (err == -ENOTSUP ||
+	if (err == -ENOTSUP || is_reaped ||
 	    l->now_ns - p->ended_ns >= LIVE_DEAD_MS * LIVE_MS)
 		m->is_settled = true;
 	if (m->is_settled)
@@ -585,6 +589,7 @@ live_member_end(struct live *l, struct live_member *m, enum live_cause cause)
 	p->cause = cause;
 	(void)read_counters(l, m, &changed);
 	note_look(l, m, changed);
+	leave_slot(m); /* a reader may give it to another process */
 	if (cause == LIVE_CAUSE_EXEC) {
 		m->is_settled = true;
 		let_go(l, m);
@@ -593,7 +598,7 @@ live_member_end(struct live *l, struct live_member *m, enum live_cause cause)
 	/* from now on it wakes us when its parent has asked for the status */
 	if (m->pidfd >= 0)
 		(void)epoll_ctl(l->epoll, EPOLL_CTL_MOD, m->pidfd, &e);
-	live_member_ask(l, m);
+	live_member_ask(l, m, false);
 }
 
 bool

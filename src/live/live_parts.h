@@ -91,8 +91,8 @@ live_member_of(const struct live_process *p)
 
 /* ---- roster.c ---- */
 
-/* Who came; finds the slots of all files. -ENOMEM. */
-int roster_look(struct live *l);
+/* Who came; finds the slots of all files, or of new ones alone. -ENOMEM. */
+int roster_look(struct live *l, bool only_new);
 
 /*
  * The file, open until roster_done(). NULL: it cannot be opened; *ret_err says
@@ -122,8 +122,8 @@ int live_member_look(struct live *l, struct live_member *m);
 void live_member_end(
     struct live *l, struct live_member *m, enum live_cause cause);
 
-/* The cause may be known by now. */
-void live_member_ask(struct live *l, struct live_member *m);
+/* The cause may be known by now; nothing more will be, if `is_reaped`. */
+void live_member_ask(struct live *l, struct live_member *m, bool is_reaped);
 
 /* May it be forgotten? */
 bool live_member_is_over(const struct live *l, const struct live_member *m);

@@ -9,6 +9,8 @@
 #include "live/pulse_parts.h"
 #include "util/capped.h"
 
+enum { SCALE_LOOKS = 16 }; /* between attempts to find a finer unit */
+
 bool
 pulse_room_take(struct pulse_room *room, size_t bytes)
 {
@@ -107,10 +109,11 @@ shift_for(uint64_t value)
 static void
 set_shift(struct live_trend *t, uint8_t shift)
 {
-	for (size_t i = 0; i < LIVE_LOOKS; i++)
-		t->at[i] = shift >= t->shift
-		    ? (uint16_t)(t->at[i] >> (shift - t->shift))
-		    : (uint16_t)(t->at[i] << (t->shift - shift));
+	for (size_t i = 0; i < LIVE_LOOKS; i++) {
+		uint64_t value = (uint64_t)t->at[i] << t->shift;
+
+		t->at[i] = (uint16_t)(value >> shift);
+	}
 	t->shift = shift;
 }
 
@@ -135,7 +138,7 @@ put(struct live_trend *t, uint64_t look, uint64_t was, uint64_t value)
 {
 	if (shift_for(value) > t->shift)
 		set_shift(t, shift_for(value));
-	else if (t->shift > 0 && look - t->scaled_at >= LIVE_LOOKS)
+	else if (t->shift > 0 && look - t->scaled_at >= SCALE_LOOKS)
 		scale(t, look, value);
 	if (look > LIVE_LOOKS && t->last < look - LIVE_LOOKS)
 		t->last = look - LIVE_LOOKS;
@@ -273,6 +276,12 @@ pulse_rest(struct pulse *p, uint64_t look)
 		if (p->moved[i].trend &&
 		    p->moved[i].trend->last + LIVE_LOOKS < look)
 			drop_trend(p, &p->moved[i]);
+}
+
+uint64_t
+pulse_bytes(const struct pulse *p)
+{
+	return p->claimed;
 }
 
 size_t

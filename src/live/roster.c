@@ -277,7 +277,7 @@ look_at_file(struct live *l, struct live_file *f)
  * had no event so far may live there without a trace.
  */
 static int
-look_at_files(struct live *l)
+look_at_files(struct live *l, bool only_new)
 {
 	size_t unused = 0, first = l->turn;
 	int err = 0;
@@ -290,6 +290,8 @@ look_at_files(struct live *l)
 		     f = f->next) {
 			bool is_new = f->slot_count == 0 && !f->is_bad;
 
+			if (only_new && !is_new)
+				continue;
 			if (f->users == 0 && !is_new) {
 				if (unused++ >= UNUSED_AT_ONCE)
 					continue;
@@ -425,7 +427,7 @@ look_for_newcomers(struct live *l)
 }
 
 int
-roster_look(struct live *l)
+roster_look(struct live *l, bool only_new)
 {
 	const struct roster_visitor v = {
 	    .context = l, .file = visit_file, .all = visit_all};
@@ -434,10 +436,10 @@ roster_look(struct live *l)
 	if (l->places)
 		err = roster_places_look(l->places, &v);
 	if (err == 0)
-		err = look_at_files(l);
+		err = look_at_files(l, only_new);
 	if (err == 0 && l->pids)
 		err = look_for_pids(l);
-	if (err == 0)
+	if (err == 0 && !only_new)
 		err = look_for_newcomers(l);
 	proc_look_free(l->look);
 	l->look = NULL;

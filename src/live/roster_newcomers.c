@@ -183,7 +183,8 @@ roster_newcomers_look(struct roster_newcomers *n, uint64_t budget_ns,
 	int err = list_all(n);
 
 	compare_some(n);
-	for (size_t i = 0; i < n->known.count && err == 0; i++) {
+	/* the youngest first: most of them have the highest pids */
+	for (size_t i = n->known.count; i-- > 0 && err == 0;) {
 		struct newcomer *x = &n->known.items[i];
 		uint64_t age_ns;
 

@@ -39,11 +39,11 @@ golden() {
 # make_seeds DIR: DIR/fuzz_*/, from recordings, their entries, and by hand
 make_seeds() {
 	local dir=$1 name
-	mkdir -p "$dir"/fuzz_{segment,report,check,recording,line,names,lists,elf,verdict}
+	mkdir -p "$dir"/fuzz_{segment,pulse,report,check,recording,line,names,lists,elf,verdict}
 	mapfile -t files < <(golden)
 	cp "${files[@]}" "$dir/fuzz_recording"
 	"$place/fuzz/mutations" -x "$dir" "${files[@]}" || return 1
-	for name in report check; do
+	for name in pulse report check; do
 		cp "$dir"/fuzz_segment/* "$dir/fuzz_$name"
 	done
 	for name in tests/fuzz/seeds/*/; do
