@@ -11,8 +11,7 @@
 #include "util/clock.h"
 #include "util/room.h"
 
-enum { SAMPLES = BOARD_RATE_LOOKS + 1, AGAIN = 5 };
-#define AGAIN_NS UINT64_C(1000000000)
+enum { SAMPLES = BOARD_RATE_LOOKS + 1, AGAIN = 10 };
 
 /* One id of the segment. Samples are of the last looks, the newest first. */
 struct account {
@@ -218,13 +217,13 @@ ask_table(struct focus *f)
 	namer_ask_table(f->namer, f->pid, &f->filter);
 }
 
-/* Names of new sites; not more often than they take time to be found. */
+/* Names of new sites, but a tenth of the time at most goes into finding them. */
 static void
 ask_again(struct focus *f)
 {
 	uint64_t passed = clock_ns(CLOCK_MONOTONIC) - f->asked_ns;
 
-	if (f->namer && !namer_is_naming(f->namer) && passed >= AGAIN_NS &&
+	if (f->namer && !namer_is_naming(f->namer) &&
 	    passed >= AGAIN * f->took_ns && is_table_old(f))
 		ask_table(f);
 }
@@ -513,6 +512,13 @@ bool
 focus_is_naming(const struct focus *f)
 {
 	return f->namer && namer_is_naming(f->namer);
+}
+
+void
+focus_ask_names(struct focus *f)
+{
+	if (!focus_is_naming(f) && is_table_old(f))
+		ask_table(f);
 }
 
 bool

@@ -58,6 +58,9 @@ int focus_fd(const struct focus *f);
 /* Takes what has come. true: names, or the page, are other ones now. */
 bool focus_receive(struct focus *f);
 
+/* Asks for the names of new sites at once: for who waits for them. */
+void focus_ask_names(struct focus *f);
+
 bool focus_is_naming(const struct focus *f);
 bool focus_has_namer(const struct focus *f);
 bool focus_has_names(const struct focus *f); /* of some sites at least */

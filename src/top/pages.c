@@ -92,6 +92,7 @@ wait_for_names(struct sights *s)
 	for (size_t i = 0; i < s->count && err == 0; i++) {
 		struct focus *f = s->items[i];
 
+		focus_ask_names(f);
 		while (
 		    focus_is_naming(f) && clock_ns(CLOCK_MONOTONIC) < until) {
 			struct pollfd fd = {

@@ -48,11 +48,12 @@ load ../lib/terminal.bash
 @test "--format json: one object a look, a line each" {
 	start_host
 	tell grow 100
-	SEEP_DIR=$DIR "$SEEP" top --count 3 --interval 100ms --format json "$HOST" >"$T/top.json" &
-	tell drip 400
+	SEEP_DIR=$DIR "$SEEP" top --count 10 --interval 100ms --format json "$HOST" >"$T/top.json" &
+	eventually grep -q '"look":0' "$T/top.json"
+	tell drip 300
 	wait $!
-	[[ $(wc -l <"$T/top.json") -eq 3 ]]
-	jq -se 'map(.look) == [0, 1, 2] and all(.schema == 1 and .interval_ms == 100)' "$T/top.json"
+	[[ $(wc -l <"$T/top.json") -eq 10 ]]
+	jq -se 'map(.look) == [range(10)] and all(.schema == 1 and .interval_ms == 100)' "$T/top.json"
 	jq -se 'all(.processes[0] | .pid == '"$HOST"' and .mode == "on" and .program == "on_show" and
 		.rss_bytes > 0 and (.sites | length) > 1)' "$T/top.json"
 	jq -se 'any(.processes[0].growth_per_second > 0) and
