@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "reader/procfs_group.h"
 #include "report/words.h"
 #include "util/capped.h"
 #include "util/clock.h"
@@ -181,11 +183,25 @@ board_name(char buffer[BOARD_NAME], const struct board_process *p)
 	return buffer;
 }
 
+/* Whoever is in a container, too, sees programs and not its id. */
+static void
+find_own(struct board_list *b)
+{
+	struct procfs_group group;
+
+	if (b->is_own_known)
+		return;
+	b->is_own_known = true;
+	if (procfs_group_of(getpid(), &group) == 0)
+		(void)snprintf(b->own, sizeof(b->own), "%s", group.container);
+}
+
 int
 board_list_fill(struct board_list *b, const struct live *l)
 {
 	uint64_t boot_ns = clock_ns(CLOCK_BOOTTIME);
 
+	find_own(b);
 	b->count = b->running = 0;
 	b->live_bytes = 0;
 	b->growth = 0;
@@ -198,6 +214,8 @@ board_list_fill(struct board_list *b, const struct live *l)
 			return err;
 		row = &b->rows[b->count++];
 		board_process_of(live_at(l, i), boot_ns, row);
+		if (row->has_container && strcmp(row->service, b->own) == 0)
+			row->has_container = false;
 		if (row->state == LIVE_ENDED)
 			continue;
 		b->running++;

@@ -56,8 +56,8 @@ const char *board_cause(
     char buffer[BOARD_SENTENCE], const struct board_process *p);
 
 /*
- * What it is called: its unit; in a container PROGRAM@CONTAINER, because a
- * container has many programs; else its program.
+ * What it is called: its unit; in a container, unless that is our own one,
+ * PROGRAM@CONTAINER, because a container has many programs; else its program.
  */
 enum { BOARD_NAME = 2 * LIVE_NAME };
 const char *board_name(char buffer[BOARD_NAME], const struct board_process *p);
@@ -69,6 +69,9 @@ struct board_list {
 	uint64_t live_bytes;
 	double growth;
 	size_t running;
+	/* the container that we are in ourselves; "": none */
+	char own[LIVE_NAME];
+	bool is_own_known;
 };
 
 /* Takes all processes of the engine. -ENOMEM. */

@@ -227,11 +227,11 @@ attributes_of(int style)
 	    ? styles[kind].with_colour | COLOR_PAIR(styles[kind].pair)
 	    : styles[kind].without;
 
-	if (style & (SCREEN_SELECTED | SCREEN_BAR))
+	if (style & SCREEN_SELECTED)
 		/* letters that are dim in reverse cannot be read */
 		a = (a & ~(attr_t)(A_DIM | A_COLOR)) | A_REVERSE;
-	if (style & SCREEN_BAR)
-		a &= ~(attr_t)A_BOLD;
+	if (style & SCREEN_BAR) /* apart from the first row, if selected */
+		a |= A_BOLD | A_UNDERLINE;
 	if (style & SCREEN_ALARM)
 		a = A_BOLD | A_REVERSE |
 		    (terminal.colour ? COLOR_PAIR(3) : A_NORMAL);
