@@ -117,7 +117,7 @@ is_last() { [[ $(of "$1") == "$2" ]]; }
 	local busy=$HOST
 	eventually all_ready 2
 	SEEP_DIR=$DIR unshare -pf --mount-proc "$LOOK" --every 200 --looks 60 >"$T/looks" 3>&- 8>&-
-	! grep -qP "\t(ended|runs)" "$T/looks"
+	[[ $(grep -cP "\t(ended|runs)\t" "$T/looks") -eq 0 ]]
 	grep -qP "^59\t[0-9]+\tout-of-sight\t.*\t$busy\t[0-9]*\tbusy_sites" "$T/looks"
 	[[ $(grep -cP "^59\t[0-9]+\tout-of-sight,silent\t" "$T/looks") -eq 1 ]]
 }
