@@ -74,7 +74,7 @@ write_about(struct record_run *r, bool ended)
 	    .oom_kills = ended ? oom_kills() - r->oom_kills : 0,
 	    .unwatched = r->quota.unwatched + r->quota.unlisted,
 	    .unplaced = r->collect.where.unplaced,
-	    .line_cut = r->quota.line_cut,
+	    .timeline_cut = r->quota.timeline_cut,
 	};
 
 	return meta_write(&about, r->writer);

@@ -1,4 +1,4 @@
-/* ls_print.c - one process as lines of seep ls. */
+/* ls_print.c - prints one process as lines of seep ls. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/ls_print.h"
 
@@ -49,7 +49,7 @@ print_command(const struct seg_header *h)
 	(void)fputs("...", stdout);
 }
 
-/* Number, label or reason: by these a user knows which one it is. */
+/* Number, label or reason, by which a user recognises it. */
 static void
 print_snapshot(const struct seg_header *h)
 {
@@ -73,7 +73,7 @@ print_inert(const struct seg_header *h)
 		(void)printf("%s\n", losses_inert(h->inert_reason));
 }
 
-/* Snapshots that are not listed any more. */
+/* The number of snapshots that are not listed. */
 static void
 print_thinned(const struct process *p)
 {
@@ -86,7 +86,7 @@ print_thinned(const struct process *p)
 		    "", words_counted(text, gone, "snapshot"));
 }
 
-/* Whose it is, where it is not ours. */
+/* The owner, if that is not us. */
 static void
 print_owner(uid_t uid)
 {

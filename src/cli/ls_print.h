@@ -1,4 +1,4 @@
-/* ls_print.h - one process as lines of seep ls. */
+/* ls_print.h - prints one process as lines of seep ls. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_LS_PRINT_H
 #define SEEP_CLI_LS_PRINT_H
@@ -10,7 +10,7 @@
 /* The headings of ls_print_process(). */
 void ls_print_head(void);
 
-/* Prints a process to stdout, and below it the file, folder/name, that it has. */
+/* Prints a process to stdout, and below it its file, folder/name. */
 void ls_print_process(const struct process *p, const struct stat *st,
     const char *folder, const char *name);
 

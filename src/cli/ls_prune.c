@@ -84,7 +84,10 @@ ls_prune_temporary(struct ls_prune *p, const char *name, const struct stat *st)
 		ls_prune_add(p, name, st);
 }
 
-/* The file that was looked at, and whose directory is its owner's as well. */
+/*
+ * Is it still the file that was looked at, and does its owner also own the
+ * directory?
+ */
 static bool
 may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
 {
@@ -103,20 +106,21 @@ may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
 }
 
 /*
- * Mappings are looked at after the headers were read: a file that had a valid
- * header is mapped by then, or will never be again.
+ * Mappings are read after the headers: by then, a file that had a valid header
+ * is mapped, or it will never be again.
  */
 size_t
 ls_prune_run(const struct ls_prune *p)
 {
-	struct proc_look *look = proc_look_new();
+	struct proc_cache *cache = proc_cache_new();
 	size_t removed = 0;
 
-	for (size_t i = 0; look && i < p->count; i++) {
+	for (size_t i = 0; cache && i < p->count; i++) {
 		const struct ls_prune_file *c = &p->files[i];
 		char control[NAME_MAX + 8];
 
-		if (proc_mapped(look, c->device, c->inode) || !may_remove(p, c))
+		if (proc_mapped(cache, c->device, c->inode) ||
+		    !may_remove(p, c))
 			continue; /* a forked child still counts there */
 		if (unlinkat(p->dir, c->name, 0) == 0)
 			removed++;
@@ -127,7 +131,7 @@ ls_prune_run(const struct ls_prune *p)
 		if (text_ends_with(c->name, ".seg"))
 			(void)unlinkat(p->dir, control, 0);
 	}
-	proc_look_free(look);
+	proc_cache_free(cache);
 	return removed;
 }
 

@@ -29,12 +29,12 @@ struct record_run {
 	struct quota quota;
 	struct embed *embed;   /* names; NULL: none are wanted */
 	struct follow *follow; /* NULL: nothing is followed any more */
-	struct leaks *leaks;   /* NULL: nobody looks for lost blocks */
+	struct leaks *leaks;   /* NULL: do not look for lost blocks */
 	struct leaks_found found;
 	int line_error;         /* why not */
-	uint64_t since_jiffies; /* the tree cannot be older than we are */
+	uint64_t since_jiffies; /* the tree cannot be older than this process */
 	uint64_t start_ns;      /* since 1970 */
-	uint64_t oom_kills;     /* in our cgroup, before */
+	uint64_t oom_kills;     /* kills in our cgroup, before the start */
 	uint64_t start_monotonic_ns;
 	bool said_why; /* that the command is not traced, and why */
 };
@@ -50,9 +50,9 @@ int record_check_output(struct record_run *r);
 /* Empties the recording and starts the command. */
 int record_start(struct record_run *r);
 
-/* ---- record_untraced.c: why the command is not traced, said once ---- */
+/* ---- record_untraced.c: says once why the command is not traced ---- */
 
-/* After a second: its user should not learn it at the end only. */
+/* Called after a second, so that the user learns it before the end. */
 void record_check_arrival(struct record_run *r);
 
 /* No collector has made a segment for the command. */
@@ -67,10 +67,10 @@ void record_say_declined(
 /* Programs that were not traced because there was no room for a segment. */
 void record_warn_refused(struct record_run *r);
 
-/* What is in no recording of ours, because it would have no bound. */
+/* Prints what was not recorded because of the limits (record/quota.h). */
 void record_warn_cut(struct record_run *r);
 
-/* What was recorded, in some lines. */
+/* Prints what was recorded, in a few lines. */
 void record_summarise(const struct record_run *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* record_start.c - starts the command of seep record, after all checks. */
+/* record_start.c - starts the command of seep record after all checks. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record_run.h"
 
@@ -10,10 +10,10 @@
 #include "trace/outfile.h"
 #include "util/clock.h"
 
-/* Exit codes, as those of env and nohup. */
+/* Exit codes, the same as those of env and nohup. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
-/* The exit code for an error of finding or executing the command. */
+/* The exit code if the command cannot be found or executed. */
 static int
 say_not_started(const char *command, int err)
 {
@@ -70,7 +70,7 @@ record_check_output(struct record_run *r)
 	return RECORD_FAILED;
 }
 
-/* The last thing before CMD starts. */
+/* The last step before CMD starts. */
 static int
 clear_output(struct record_run *r)
 {
@@ -103,7 +103,7 @@ check_library(const char *name, char *path, size_t bytes)
 	return err < 0 ? RECORD_FAILED : 0;
 }
 
-/* The name holds the pid: the file is made when that is known. */
+/* The name contains the pid, so the file is made when that is known. */
 static int
 make_output(void *context, pid_t pid)
 {
@@ -160,6 +160,6 @@ record_start(struct record_run *r)
 		leaks_announce(&r->segment_dir);
 	err = launch_start(&r->launch, &plan);
 	if (err == -ECANCELED)
-		return RECORD_FAILED; /* make_output() has said why */
+		return RECORD_FAILED; /* make_output() has printed why */
 	return err < 0 ? say_not_started(r->options.command[0], err) : 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "live/live_parts.h"
@@ -49,6 +50,20 @@ live_before_exec(void)
 
 /* ---- the engine ---- */
 
+/* 0: the numbers of /proc are not those of our own pid namespace. */
+static uint64_t
+own_pid_ns(void)
+{
+	char self[32] = "";
+	struct stat st;
+
+	return readlink("/proc/self", self, sizeof(self) - 1) > 0 &&
+	        strtol(self, NULL, 10) == getpid() &&
+	        stat("/proc/self/ns/pid", &st) == 0
+	    ? st.st_ino
+	    : 0;
+}
+
 static int
 take_pids(struct live *l)
 {
@@ -72,15 +87,14 @@ take_roster(struct live *l)
 	const char *dir = getenv("SEEP_DIR");
 	int err = 0;
 
+	l->newcomers = roster_newcomers_new();
+	if (!l->newcomers)
+		return -ENOMEM;
 	if (l->pids && !l->plan.directories)
 		return 0;
 	err = roster_places_new(l->plan.directories, &l->places);
-	if (err < 0)
-		return err;
-	if (l->plan.directories || (dir && dir[0]))
-		return 0;
-	l->newcomers = roster_newcomers_new();
-	return l->newcomers ? 0 : -ENOMEM;
+	l->want_newcomers = !l->plan.directories && !(dir && dir[0]);
+	return err;
 }
 
 static int
@@ -111,6 +125,7 @@ live_new(const struct live_plan *plan, struct live **ret)
 	l->room.left = plan->most_memory ? plan->most_memory : MEMORY_BYTES;
 	l->fds_left = raise_limit();
 	l->generation = 1;
+	l->own_pid_ns = own_pid_ns();
 	l->groups = memory_groups_new();
 	if (l->groups)
 		err = take_pids(l);

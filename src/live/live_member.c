@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,10 +19,9 @@
 #include "util/text.h"
 
 enum {
-	YOUNG_S = 5,   /* a process that may just be mapping its segment */
-	SILENT_S = 10, /* a clock that stood still so long */
-	FORGET_S = 60, /* out of sight, silent, and without a file */
-	SELDOM = 4,    /* looks at what rarely changes */
+	SILENT_S = 10,        /* a clock that stood still so long */
+	FORGET_S = 60,        /* out of sight, silent, and without a file */
+	SELDOM = 4,           /* looks at what rarely changes */
 	REST_MS_PER_MIB = 10, /* of ledger, until it is read again */
 };
 
@@ -39,36 +37,12 @@ live_running(const struct live *l, pid_t pid)
 
 /* ---- who it is ---- */
 
-/* As far as it can be told, and never dead if it may live. */
-static enum proc_state
-check(struct live *l, const struct segfile *seg, const struct seg_header *h,
-    pid_t *ret_pid)
-{
-	uint64_t written_ns =
-	    h->start_monotonic_ns + (uint64_t)h->tick * h->tick_ns;
-	enum proc_state state;
-
-	if (!l->look)
-		l->look = proc_look_new();
-	state = proc_check_in(l->look, h, segfile_source(seg), ret_pid);
-	/*
-	 * What was kept of /proc may be older than the segment, which a process
-	 * has just mapped.
-	 */
-	if ((state == PROC_NO || state == PROC_EXEC) &&
-	    written_ns + YOUNG_S * LIVE_S > l->now_ns)
-		state = proc_check(h, segfile_source(seg), ret_pid);
-	return state;
-}
-
 /* Does its pid mean the same to us? */
 static bool
-is_of_our_namespace(const struct seg_header *h)
+is_of_our_namespace(const struct live *l, const struct seg_header *h)
 {
-	struct stat st;
-
-	return h->pid_ns != 0 && stat("/proc/self/ns/pid", &st) == 0 &&
-	    st.st_ino == h->pid_ns;
+	return h->pid > 0 && h->pid <= INT32_MAX && l->own_pid_ns != 0 &&
+	    h->pid_ns == l->own_pid_ns;
 }
 
 /*
@@ -76,13 +50,49 @@ is_of_our_namespace(const struct seg_header *h)
  * start: it runs.
  */
 static bool
-is_there(const struct seg_header *h)
+is_there(const struct live *l, const struct seg_header *h)
 {
 	struct procfs_stat stat;
 
-	return is_of_our_namespace(h) && h->pid > 0 && h->pid <= INT32_MAX &&
-	    h->start_jiffies != 0 && procfs_stat((pid_t)h->pid, &stat) == 0 &&
+	return is_of_our_namespace(l, h) && h->start_jiffies != 0 &&
+	    procfs_stat((pid_t)h->pid, &stat) == 0 &&
 	    stat.start_jiffies == h->start_jiffies;
+}
+
+/*
+ * As far as it can be told, and never dead if it may live. A forked child knows
+ * neither its start nor whether it was born into a pid namespace of its own, and
+ * a process of another namespace has a pid that says nothing. Both are searched
+ * for. What is read of /proc must be younger than the segment, so that a process
+ * is not dead before its segment was seen by two looks (*suspect).
+ */
+static enum proc_state
+check(struct live *l, const struct segfile *seg, const struct seg_header *h,
+    pid_t *ret_pid, bool *suspect)
+{
+	const struct source *file = segfile_source(seg);
+	bool is_ours = is_of_our_namespace(l, h), was_suspect = *suspect;
+	enum proc_state state = PROC_UNKNOWN;
+	bool is_hidden;
+
+	*suspect = false;
+	*ret_pid = (pid_t)h->pid;
+	if (is_ours)
+		state = proc_check_own(h, file);
+	if (is_ours && (state == PROC_YES || h->start_jiffies != 0))
+		return state;
+	*ret_pid = roster_newcomers_search(
+	    l->newcomers, h, file, was_suspect ? l->now_ns : 0, &is_hidden);
+	if (*ret_pid != 0)
+		return PROC_YES;
+	*suspect = !was_suspect;
+	if (is_ours)
+		return is_hidden ? PROC_UNKNOWN : state;
+	if (!was_suspect)
+		return PROC_UNKNOWN;
+	if (!l->cache)
+		l->cache = proc_cache_new();
+	return proc_check_in(l->cache, h, file, ret_pid);
 }
 
 /* argv[0] as the process has it in its header, from before it was rewritten. */
@@ -223,17 +233,15 @@ live_member_free(struct live *l, struct live_member *m)
 	free(m);
 }
 
-/* NULL: no memory, or no room, which is counted. */
+/* NULL: no memory. */
 static struct live_member *
 add(struct live *l, struct live_file *f, const struct segfile *seg, int slot,
     const struct seg_header *h)
 {
 	struct live_member *m;
 
-	if (!pulse_room_take(&l->room, sizeof(*m))) {
-		l->unlisted++;
+	if (!pulse_room_take(&l->room, sizeof(*m)))
 		return NULL;
-	}
 	m = calloc(1, sizeof(*m));
 	if (!m || pulse_new(&l->room, l->plan.want_sites, &m->pulse) < 0 ||
 	    room_make(&l->members, &l->room_count, l->count,
@@ -346,27 +354,34 @@ arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
 
 int
 live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
-    int slot, const struct seg_header *h, bool *ret)
+    struct live_slot *s, const struct seg_header *h)
 {
+	int slot = s->slot;
 	enum proc_state state;
 	pid_t pid = 0;
 
-	*ret = false;
-	if (move_to_slot(l, f, slot, h)) {
-		*ret = true;
+	s->is_bound = move_to_slot(l, f, slot, h);
+	if (s->is_bound || is_listed(l, h)) {
+		s->is_suspect = false;
 		return 0;
 	}
-	if (is_listed(l, h))
+	if (l->room.left < sizeof(struct live_member)) {
+		/* when others have gone there may be room */
+		s->is_suspect = true;
+		l->unlisted++;
 		return 0;
-	state = check(l, seg, h, &pid);
-	if (state == PROC_UNKNOWN && is_there(h))
-		pid = (pid_t)h->pid;
+	}
+	state = check(l, seg, h, &pid, &s->is_suspect);
+	if (s->is_suspect)
+		return 0; /* until the next look */
+	if (state == PROC_UNKNOWN)
+		pid = is_there(l, h) ? (pid_t)h->pid : 0;
 	if (state != PROC_YES && state != PROC_UNKNOWN)
 		return arrive_dead(l, f, seg, slot, h,
 		    state == PROC_EXEC ? LIVE_CAUSE_EXEC : LIVE_CAUSE_UNKNOWN);
 	if (!is_wanted(l, pid))
 		return 0;
-	return arrive_running(l, f, seg, slot, h, pid, ret);
+	return arrive_running(l, f, seg, slot, h, pid, &s->is_bound);
 }
 
 /* ---- looks ---- */
@@ -459,8 +474,7 @@ look_for_exec(struct live *l, struct live_member *m)
 	if (proc_check(&m->shown.header, segfile_source(seg), &pid) ==
 	    PROC_EXEC) {
 		live_member_end(l, m, LIVE_CAUSE_EXEC);
-		if (l->newcomers)
-			roster_newcomers_again(l->newcomers, m->shown.pid);
+		roster_newcomers_again(l->newcomers, m->shown.pid);
 	} else {
 		m->code_start = stat.code_start;
 		m->stack_start = stat.stack_start;
@@ -516,7 +530,7 @@ live_member_look(struct live *l, struct live_member *m)
 		find_user(m);
 	}
 	if (p->state == LIVE_RUNS &&
-	    (m->pidfd < 0 || m->is_lost ||
+	    (m->pidfd < 0 ||
 	        (!changed && (p->looks + p->number) % SELDOM == 0)))
 		look_for_exec(l, m);
 	return 0;

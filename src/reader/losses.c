@@ -1,4 +1,4 @@
-/* losses.c - names of what the collector counts and why it may decline. */
+/* losses.c - names of the collector's counters and inert reasons. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/losses.h"
 

@@ -1,4 +1,4 @@
-/* timeline.c - questions to the time line of a recording. */
+/* timeline.c - answers questions from the time line of a recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/timeline.h"
 

@@ -9,11 +9,13 @@
 
 #include "reader/segfile.h"
 #include "record/follow_parts.h"
+#include "record/segment_dir.h"
 #include "util/room.h"
 
 enum {
 	HOLD_BYTES = 16 << 20, /* of one look, in memory */
 	FILES_MAX = 100000,    /* known, before those of others are left out */
+	FORGET_MIN = 64, /* files that are gone, to be forgotten at once */
 };
 
 static void
@@ -68,23 +70,17 @@ add_watch(struct follow *f, struct follow_file *x, int slot,
     const struct seg_header *h)
 {
 	struct follow_watch *more;
-	int err;
 
 	more = reallocarray(x->watches, x->watch_count + 1, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	x->watches = more;
+	f->found_any = true;
 	mark_arrival(f, h, slot);
-	more += x->watch_count;
+	more += x->watch_count++;
 	*more = (struct follow_watch){
 	    .slot = slot, .pid = (pid_t)h->pid, .fresh = true};
 	memcpy(more->uuid, h->uuid, sizeof(more->uuid));
-	err = tail_new(f->numbers + 1,
-	    &quota_user(f->plan.collect->quota, x->uid)->room, &more->tail);
-	if (err < 0)
-		return err;
-	f->numbers++;
-	x->watch_count++;
 	return 0;
 }
 
@@ -129,17 +125,31 @@ find_children(
  * never read while its process ran: then `last` reads nothing.
  */
 static int
-look_at_watch(struct follow *f, struct follow_watch *w,
-    const struct segfile *seg, bool rows, bool last)
+look_at_watch(struct follow *f, const struct follow_file *x,
+    struct follow_watch *w, const struct segfile *seg, bool rows, bool last)
 {
 	size_t before = f->timeline.out.len;
+	bool fresh = w->fresh;
 	struct seg_header h;
 	int err;
 
-	if (!w->tail || (w->fresh && last))
+	if ((!w->tail && !fresh) || (fresh && last))
 		return 0;
+	if (fresh) {
+		/*
+		 * Numbers increase in the time line, so a process gets its
+		 * number when its first items are written, not when it is
+		 * found: those found before may be read after it.
+		 */
+		err = tail_new(++f->numbers,
+		    &quota_user(f->plan.collect->quota, x->uid)->room,
+		    &w->tail);
+		if (err < 0)
+			return err;
+		w->fresh = false;
+	}
 	err = tail_look(
-	    w->tail, seg, w->slot, rows || w->fresh, &f->timeline.out, &h);
+	    w->tail, seg, w->slot, rows || fresh, &f->timeline.out, &h);
 	if (err == -ENOMEM)
 		return err;
 	if (err < 0) {
@@ -149,27 +159,12 @@ look_at_watch(struct follow *f, struct follow_watch *w,
 		f->plan.collect->quota->unwatched += err == -EFBIG;
 		return 0;
 	}
-	w->fresh = false;
 	f->sites += tail_sites(w->tail);
 	if (w->module_changes == tail_module_changes(w->tail))
 		return 0;
 	w->module_changes = tail_module_changes(w->tail);
 	return where_look(
 	    &f->plan.collect->where, w->tail, &h, segfile_source(seg));
-}
-
-static int
-open_file(const struct follow_file *x, struct segfile **ret)
-{
-	int dir_fd =
-	    open(x->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int err;
-
-	if (dir_fd < 0)
-		return -errno;
-	err = segfile_open(dir_fd, x->name, ret, NULL);
-	close(dir_fd);
-	return err;
 }
 
 /* With --no-follow only the command's own segments count. */
@@ -212,7 +207,7 @@ look_at_file(struct follow *f, struct follow_file *x, bool rows, bool last)
 
 	if ((x->is_known && !x->is_ours) || x->is_gone)
 		return 0;
-	err = open_file(x, &seg);
+	err = segment_dir_open_file(x->dir, x->name, &seg);
 	if (err == -ENODATA)
 		return 0; /* being born: next time */
 	if (err < 0) {
@@ -226,7 +221,7 @@ look_at_file(struct follow *f, struct follow_file *x, bool rows, bool last)
 	if (err == 0 && x->is_ours)
 		err = find_children(f, x, seg);
 	for (size_t i = 0; i < x->watch_count && err == 0; i++) {
-		err = look_at_watch(f, &x->watches[i], seg, rows, last);
+		err = look_at_watch(f, x, &x->watches[i], seg, rows, last);
 		if (err == 0 && f->timeline.out.len > HOLD_BYTES)
 			err = follow_flush(f);
 	}
@@ -260,14 +255,69 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 		goto out;
 	err = dict_find(&f->file_index, hash_file(dir, name), same_file,
 	    f->files, &key, (uint32_t)f->file_count, &at);
+	if (err == 0 && at < f->file_count)
+		f->files[at].seen = f->looks;
 	if (err < 0 || at < f->file_count)
 		goto out;
+	key.seen = f->looks;
 	f->files[f->file_count++] = key;
 	return 0;
 out:
 	free(key.dir);
 	free(key.name);
 	return err;
+}
+
+static void
+free_file(struct follow_file *x)
+{
+	while (x->watch_count > 0)
+		drop_watch(x, 0);
+	free(x->watches);
+	free(x->dir);
+	free(x->name);
+}
+
+/* Nothing of it is left to be read, and no look will find it again. */
+static bool
+is_over(const struct follow *f, const struct follow_file *x)
+{
+	return x->seen != f->looks &&
+	    (x->is_gone || (x->is_known && !x->is_ours));
+}
+
+/*
+ * A program that forks for weeks leaves no list that grows for weeks. The others
+ * keep their order, which is that of the recording.
+ */
+static int
+forget_files(struct follow *f)
+{
+	size_t over = 0, kept = 0;
+
+	for (size_t i = 0; i < f->file_count; i++)
+		over += is_over(f, &f->files[i]);
+	/* the index is made anew, so it must pay */
+	if (over < FORGET_MIN || over < f->file_count / 2)
+		return 0;
+	dict_release(&f->file_index);
+	f->file_index = (struct dict){0};
+	for (size_t i = 0; i < f->file_count; i++) {
+		if (is_over(f, &f->files[i]))
+			free_file(&f->files[i]);
+		else
+			f->files[kept++] = f->files[i];
+	}
+	f->file_count = kept;
+	for (size_t i = 0; i < kept; i++) {
+		const struct follow_file *x = &f->files[i];
+		uint32_t at;
+
+		if (dict_find(&f->file_index, hash_file(x->dir, x->name),
+		        same_file, f->files, x, (uint32_t)i, &at) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int
@@ -280,12 +330,13 @@ follow_files_look(struct follow *f, bool rows, bool last)
 	f->present = 0;
 	f->learned = 0;
 	f->unlisted = 0;
+	f->looks++;
 	timeline_writer_time(&f->timeline, f->now_ns);
 	err = segment_dir_walk(f->plan.segment_dir, find_visit, f);
 	quota_at_once(&f->plan.collect->quota->unlisted, f->unlisted);
 	for (size_t i = 0; i < f->file_count && err == 0; i++)
 		err = look_at_file(f, &f->files[i], rows, last);
-	return err;
+	return err < 0 ? err : forget_files(f);
 }
 
 void
@@ -301,10 +352,10 @@ follow_files_last_look(void *context, const uint8_t uuid[16])
 
 			if (memcmp(x->watches[k].uuid, uuid, 16) != 0)
 				continue;
-			if (open_file(x, &seg) == 0) {
+			if (segment_dir_open_file(x->dir, x->name, &seg) == 0) {
 				/* -ENOMEM sticks in f->timeline.out */
 				(void)look_at_watch(
-				    f, &x->watches[k], seg, true, true);
+				    f, x, &x->watches[k], seg, true, true);
 				segfile_close(seg);
 			}
 			drop_watch(x, k);
@@ -323,7 +374,8 @@ follow_files_count_slots(struct follow *f)
 		struct follow_file *x = &f->files[i];
 		struct segfile *seg = NULL;
 
-		if (!x->is_ours || x->is_gone || open_file(x, &seg) < 0)
+		if (!x->is_ours || x->is_gone ||
+		    segment_dir_open_file(x->dir, x->name, &seg) < 0)
 			continue;
 		err = find_children(f, x, seg);
 		segfile_close(seg);
@@ -334,15 +386,8 @@ follow_files_count_slots(struct follow *f)
 void
 follow_files_release(struct follow *f)
 {
-	for (size_t i = 0; i < f->file_count; i++) {
-		struct follow_file *x = &f->files[i];
-
-		while (x->watch_count > 0)
-			drop_watch(x, 0);
-		free(x->watches);
-		free(x->dir);
-		free(x->name);
-	}
+	for (size_t i = 0; i < f->file_count; i++)
+		free_file(&f->files[i]);
 	dict_release(&f->file_index);
 	free(f->files);
 }

@@ -18,8 +18,8 @@
 #include "record/procs.h"
 
 /*
- * The terminal sends the first two to the command as well; a closed stderr or
- * a file limit is an error to us, no reason to leave the work half done.
+ * The terminal sends the first two to the command as well. A closed stderr or a
+ * file size limit is an error for us, but no reason to stop half way.
  */
 static const int ignored[LAUNCH_IGNORED] = {SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ};
 
@@ -59,7 +59,7 @@ launch_find_library(const char *name, char *to, size_t bytes)
 	if (stat(to, &st) < 0 || !S_ISREG(st.st_mode))
 		return -ENOENT;
 	/*
-	 * A user who can write that file can run code in the program that we
+	 * A user who can write that file could run code in the program that we
 	 * start.
 	 */
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
@@ -67,7 +67,7 @@ launch_find_library(const char *name, char *to, size_t bytes)
 	return strpbrk(to, " :") ? -EINVAL : 0;
 }
 
-/* Ours first, what the user has preloaded behind it. */
+/* Our libraries first, then those that the user preloads. */
 static int
 set_preload(const struct launch_plan *plan)
 {
@@ -107,7 +107,7 @@ set_environment(const struct launch_plan *plan)
 	return set_preload(plan);
 }
 
-/* Waits until the parent says go. If the parent ends, there is no such word. */
+/* Waits until the parent says go. If the parent ends, that never comes. */
 static void
 wait_for_word(int fd)
 {
@@ -121,7 +121,9 @@ wait_for_word(int fd)
 		_exit(127);
 }
 
-/* The child: becomes the command, or reports through fd and ends. */
+/*
+ * In the child: becomes the command, or reports an error through fd and ends.
+ */
 static _Noreturn void
 become(const struct launch *l, const struct launch_plan *plan, int fd,
     const int word[2])
@@ -142,7 +144,9 @@ become(const struct launch *l, const struct launch_plan *plan, int fd,
 	_exit(127);
 }
 
-/* What the child says before exec closes the pipe: nothing, or an errno. */
+/*
+ * Reads what the child sends before exec closes the pipe: nothing, or an errno.
+ */
 static int
 read_verdict(int fd)
 {
@@ -173,7 +177,7 @@ ignore_signals(struct launch *l)
 		(void)sigaction(ignored[i], &ignore, &l->old[i]);
 		sigaddset(&set, ignored[i]);
 	}
-	/* blocked and ignored would be kept for later */
+	/* a signal that is blocked and ignored could stay pending */
 	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 	l->ignoring = true;
 }
@@ -204,7 +208,9 @@ launch_start(struct launch *l, const struct launch_plan *plan)
 		close(fds[1]);
 		return err;
 	}
-	/* blocked from before the fork on: none is lost, none kills us */
+	/*
+	 * blocked before the fork, so that no signal is lost and none kills us
+	 */
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
 	sigaddset(&mask, SIGTERM);
@@ -250,7 +256,7 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Sleeps until a signal or the deadline, and hands signals on. */
+/* Sleeps until a signal or the deadline, and forwards signals. */
 static void
 handle_signal(const struct launch *l, int64_t left_ms)
 {
@@ -264,7 +270,10 @@ handle_signal(const struct launch *l, int64_t left_ms)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sig = sigtimedwait(&set, &info, left_ms < 0 ? NULL : &t);
-	/* from the kernel: the terminal hung up, all of its group know */
+	/*
+	 * from the kernel: the terminal hung up, and its whole group got the
+	 * signal
+	 */
 	if ((sig == SIGTERM || sig == SIGHUP) && info.si_code <= 0)
 		(void)kill(l->pid, sig);
 }

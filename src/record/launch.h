@@ -23,8 +23,9 @@ struct launch_plan {
 	uint64_t sample_bytes; /* SEEP_SAMPLE; 0: not set */
 
 	/*
-	 * Called when the process is there and waits to become the command;
-	 * other than 0: it shall not, and launch_start() gives -ECANCELED.
+	 * Called when the process exists and waits to become the command. If
+	 * the result is not 0, the command is not started, and launch_start()
+	 * returns -ECANCELED.
 	 */
 	int (*ready)(void *context, pid_t pid);
 	void *context;
@@ -43,18 +44,18 @@ struct launch {
 
 /*
  * Looks for `name` beside our own executable, in ../lib/seep and in ../lib.
- * -ENOENT: not there (`to` has the first place that was tried); -EPERM: other
- * users may write it; -EINVAL: LD_PRELOAD cannot hold such a path.
+ * -ENOENT: not there (`to` is the first place that was tried); -EPERM: other
+ * users may write it; -EINVAL: LD_PRELOAD cannot contain such a path.
  */
 int launch_find_library(const char *name, char *to, size_t bytes);
 
 /*
- * Forks and executes. The child has stdio, terminal, process group, signal
- * dispositions, mask and descriptors that we were started with. In us SIGINT
- * and SIGQUIT are ignored from here on, the terminal sends them to the child
- * too; SIGTERM and SIGHUP are handed on while launch_wait() waits, and stay
- * blocked afterwards, so that the recording is written in peace. The error is
- * that of exec or fork; nothing has changed then.
+ * Forks and executes. The child has the stdio, terminal, process group, signal
+ * dispositions, mask and descriptors with which we were started. From here on
+ * this process ignores SIGINT and SIGQUIT, because the terminal sends them to
+ * the child too. SIGTERM and SIGHUP are forwarded while launch_wait() waits,
+ * and stay blocked afterwards, so that the recording can be written. The error
+ * is that of exec or fork; then nothing has changed.
  */
 int launch_start(struct launch *l, const struct launch_plan *plan);
 
@@ -62,8 +63,8 @@ int launch_start(struct launch *l, const struct launch_plan *plan);
 int launch_wait(struct launch *l, int timeout_ms);
 
 /*
- * After the end of the command: sleeps; true when SIGINT, SIGTERM or SIGHUP
- * came, to us now.
+ * After the end of the command: sleeps; true if SIGINT, SIGTERM or SIGHUP came,
+ * which is now meant for us.
  */
 bool launch_idle(int timeout_ms);
 

@@ -210,7 +210,7 @@ trends_are_what_was(void **state)
 	struct host x;
 
 	(void)state;
-	for (unsigned seed = 0; seed < 12; seed++) {
+	for (unsigned seed = 0; seed < 24; seed++) {
 		struct seg_row *row;
 
 		srand(seed);
@@ -225,9 +225,10 @@ trends_are_what_was(void **state)
 			unsigned rest = seed % 2 ? 200 : 3;
 
 			if ((unsigned)rand() % rest == 0) {
+				unsigned down = (unsigned)rand() % 31;
+
 				row->allocated_bytes = row->freed_bytes +
-				    ((uint64_t)rand() >>
-				        (unsigned)rand() % 31) *
+				    ((uint64_t)rand() >> down) *
 				        scales[seed % 3];
 				row->allocations++;
 			}
