@@ -129,8 +129,10 @@ screen_open(bool colour)
 	if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1 ||
 	    tcgetattr(STDIN_FILENO, &terminal.before) < 0)
 		return -ENOTTY;
+	/* newterm() says on stderr why it fails, and a caller says it better */
 	if (setupterm(NULL, STDOUT_FILENO, &err) != OK)
 		return -ENOENT;
+	(void)del_curterm(cur_term);
 	terminal.screen = newterm(NULL, stdout, stdin);
 	if (!terminal.screen)
 		return -ENOENT;

@@ -83,7 +83,7 @@ load ../lib/terminal.bash
 	start_host
 	SEEP_DIR=$DIR timeout 60 "$SEEP" top --plain --interval 500ms "$HOST" >"$T/said" &
 	eventually grep -q on_show "$T/said"
-	tell exit 3 || true
+	echo exit 3 >&9
 	wait "$HOST" || true
 	wait $!
 	grep -Eq "^ *$HOST .*(exit 3|exited|ended)" "$T/said"
