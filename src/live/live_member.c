@@ -530,7 +530,7 @@ live_member_look(struct live *l, struct live_member *m)
 		find_user(m);
 	}
 	if (p->state == LIVE_RUNS &&
-	    (m->pidfd < 0 || m->is_lost ||
+	    (m->pidfd < 0 ||
 	        (!changed && (p->looks + p->number) % SELDOM == 0)))
 		look_for_exec(l, m);
 	return 0;
