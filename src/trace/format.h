@@ -147,17 +147,19 @@ struct seg_header {
 	uint32_t exit_reserved; /* 0 */
 	uint64_t exit_until_ns; /* by CLOCK_MONOTONIC; then it ends */
 	uint64_t ignored_root;  /* address of the levels, trace/ignored.h */
-	uint64_t reserved[10];
-	/*
-	 * with SEG_INERT_PLACE: uid of the owner of /dev/shm/seep-UID;
-	 * otherwise 0
-	 */
+	/* SEEP_DIR could not be used: enum seg_place, and more about it */
+	uint32_t place_refused, place_detail;
+	uint64_t reserved[9];
+	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
 	uint32_t place_reserved;
 
 	uint64_t counts[SEG_COUNTS];
 
-	uint8_t pad[4096 - 1144 - SEG_DIR_BYTES];
+	/* SEEP_DIR, if place_refused; a longer path is "..." and its end */
+	char place_asked[SEG_ASKED_BYTES];
+
+	uint8_t pad[4096 - 1144 - SEG_ASKED_BYTES - SEG_DIR_BYTES];
 
 	/*
 	 * The working directory when the collector started. Paths of modules

@@ -22,6 +22,7 @@ enum {
 	SEG_TICK_NS = 100000000,
 	SEG_EXE_BYTES = 1024,
 	SEG_DIR_BYTES = 1024,
+	SEG_ASKED_BYTES = 512,
 	SEG_COMMAND_BYTES = 3072,
 	SEG_SESSION_BYTES = 40,
 	SEG_LABEL_BYTES = 44,
@@ -191,6 +192,20 @@ enum seg_count {
 
 enum seg_peak_flags {
 	SEG_PEAK_MOVED = 1, /* of a copy: the peak moved meanwhile */
+};
+
+/* Why SEEP_DIR was not used; place_detail is in brackets. */
+enum seg_place {
+	SEG_PLACE_FINE = 0,         /* it was, or there was none */
+	SEG_PLACE_MISSING = 1,      /* (errno) */
+	SEG_PLACE_OWNER = 2,        /* it belongs to another user (uid) */
+	SEG_PLACE_SHARED = 3,       /* others may write there (mode) */
+	SEG_PLACE_NO_DIRECTORY = 4, /* a link, or a file (mode) */
+	SEG_PLACE_CLOSED = 5,       /* it cannot be opened (errno) */
+	SEG_PLACE_FILE_SYSTEM = 6,  /* neither tmpfs nor a local disk (type) */
+	SEG_PLACE_FILES = 7,        /* there are too many files */
+	SEG_PLACE_ROOM = 8,         /* there is too little room */
+	SEG_PLACE_NO_FILE = 9,      /* no file could be made or mapped */
 };
 
 #endif
