@@ -11,6 +11,9 @@
 #include "util/fault.h"
 
 /*
+ * Names and all other text are what the process says of itself: untrusted, to be
+ * printed by text_print() alone.
+ *
  * The one engine of all readers that live long (top, watch, record, serve,
  * push). A roster finds the processes (roster.h), a pulse reads their counters
  * (pulse.h), and keeps the last looks. For each process the descriptor of its
@@ -39,7 +42,7 @@ enum live_state {
 /* Why a process ended, as far as anybody can know. */
 enum live_cause {
 	LIVE_CAUSE_UNKNOWN,
-	LIVE_CAUSE_EXIT,   /* with `cause_number` as its status */
+	LIVE_CAUSE_EXIT, /* with `cause_number` as its status, -1: not known */
 	LIVE_CAUSE_SIGNAL, /* by signal `cause_number` */
 	LIVE_CAUSE_OOM,    /* out of memory: the kernel killed it */
 	LIVE_CAUSE_EXEC,   /* it is another program now */
@@ -54,14 +57,15 @@ struct live_totals {
 	uint64_t lost;     /* events that are not in these counters */
 };
 
-/* A site that moved since the process was found. */
+/* The counters of a site in the last look. */
 struct live_site {
-	uint32_t id; /* of the segment's row; see pulse.h for its frames */
+	uint32_t id;  /* of the segment's rows */
+	bool is_pool; /* of seep_alloc(): no part of the totals */
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
 	/* as it was when the base was set (live_set_base()) */
 	uint64_t base_live_bytes, base_live_blocks, base_allocations;
-	/* live bytes of the last looks; by look number modulo LIVE_LOOKS */
-	const uint64_t *ring;
+	/* of the last looks; NULL: live bytes were the same in all of them */
+	const struct live_trend *trend;
 };
 
 struct live_process {
@@ -83,10 +87,19 @@ struct live_process {
 
 	struct seg_header header; /* of the last look */
 	struct live_totals now, base;
-	/* the last looks, by look number modulo LIVE_LOOKS */
+	/*
+	 * The last looks, by look number modulo LIVE_LOOKS. Looks are numbered
+	 * from 0, and the last one is looks - 1.
+	 */
 	struct live_totals ring[LIVE_LOOKS];
-	uint64_t looks;     /* made so far at this process */
-	size_t site_count;  /* rows in use, moved or not */
+	uint64_t looks; /* made so far at this process */
+	/*
+	 * 0, or why the last look has read nothing, or not all: -EFBIG: the
+	 * memory is used up; -ESTALE: its slot was given to another process;
+	 * -EBADMSG: the segment is damaged.
+	 */
+	int look_err;
+	size_t site_count;  /* sites in use, moved or not */
 	size_t moved_count; /* of live_sites() */
 	uint64_t unlisted;  /* sites that moved beyond LIVE_SITES */
 };
@@ -94,15 +107,21 @@ struct live_process {
 struct live;
 
 struct live_plan {
-	/* directories to look into; NULL: all that we may see */
+	/*
+	 * Directories to look into, NULL at the end. NULL: SEEP_DIR if that is
+	 * set, as for `seep ls`, else all that we may see on this machine.
+	 */
 	const char *const *directories;
 	/* only these processes; NULL: all */
 	const pid_t *pids;
 	size_t pid_count;
 	bool want_sites;    /* rows too, where they changed */
 	size_t most_memory; /* bytes; 0: 48 MiB */
-	bool
-	    keep_the_ended; /* until live_forget(); for who must write them down */
+	/*
+	 * For who must write them down: the ended stay until live_forget(), and
+	 * those that had ended before they were found are listed, too.
+	 */
+	bool keep_the_ended;
 };
 
 /* -ENOMEM, -EMFILE. */
@@ -122,14 +141,45 @@ int live_look_at_roster(struct live *l);
 size_t live_count(const struct live *l);
 struct live_process *live_at(const struct live *l, size_t i);
 
-/* Sites of a process that moved, in no order. */
+/*
+ * Sites of a process that moved since it was found, in no order; valid until the
+ * next look.
+ */
 const struct live_site *live_sites(
     const struct live *l, const struct live_process *p, size_t *ret_count);
+
+/* Calls `each` for all sites in use, by id, until it returns false. */
+void live_each_site(const struct live *l, const struct live_process *p,
+    bool (*each)(void *context, const struct live_site *s), void *context);
+
+/*
+ * Live bytes of a site in a look of the last LIVE_LOOKS; above 64 KiB rounded
+ * down, by a 32768th of the largest one at most.
+ */
+uint64_t live_site_then(
+    const struct live_process *p, const struct live_site *s, uint64_t look);
+
+/* What there was no room for. */
+struct live_missing {
+	uint64_t processes; /* not listed */
+	uint64_t files;     /* not looked into */
+	uint64_t unkept;    /* listed, but opened anew for each look */
+};
+struct live_missing live_missing(const struct live *l);
+
+/*
+ * For a child before it calls execve(): the limit of descriptors is again the
+ * one that this process was started with.
+ */
+void live_before_exec(void);
 
 /* From now on "since" means since now: z of `seep top`. */
 void live_set_base(struct live *l, struct live_process *p);
 
-/* The file and slot of a process, open while the process is listed. */
+/*
+ * The file and slot of a process, open while the process is listed. NULL: there
+ * are not enough descriptors for all, see live_missing.unkept.
+ */
 const struct segfile *live_segfile(
     const struct live *l, const struct live_process *p, int *ret_slot);
 
