@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/collect_parts.h"
 #include "reader/folder.h"
 #include "reader/process.h"
 #include "reader/segfile.h"
+#include "record/release.h"
 #include "report/program.h"
 
 enum {
@@ -140,7 +140,6 @@ open_directory(const struct collect_file *f)
 static void
 remove_file(const struct collect_file *file)
 {
-	struct stat st;
 	int dir_fd;
 
 	if (file->mapped || file->failed)
@@ -148,9 +147,7 @@ remove_file(const struct collect_file *file)
 	dir_fd = open_directory(file);
 	if (dir_fd < 0)
 		return;
-	if (fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_dev == file->device && st.st_ino == file->inode)
-		segment_dir_remove(dir_fd, file->name);
+	(void)release_file(dir_fd, file->name, file->device, file->inode);
 	close(dir_fd);
 	folder_remove_note(file->dir);
 }
@@ -192,63 +189,6 @@ collect_write_running(struct collect *c, struct recording_writer *w)
 	return err;
 }
 
-/*
- * The file is 0400: its owner may change that for a moment. Where we are not
- * the owner, it stays as it is: -EACCES.
- */
-static int
-open_writable(int dir_fd, const struct collect_file *file)
-{
-	int fd = openat(
-	    dir_fd, file->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	char self[32];
-	struct stat st;
-	int writable = -1;
-
-	if (fd < 0)
-		return -errno;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	if (fstat(fd, &st) == 0 && st.st_dev == file->device &&
-	    st.st_ino == file->inode && st.st_uid == geteuid()) {
-		writable = open(self, O_WRONLY | O_CLOEXEC);
-		if (writable < 0 && fchmod(fd, 0600) == 0) {
-			writable = open(self, O_WRONLY | O_CLOEXEC);
-			(void)fchmod(fd, 0400);
-		}
-	}
-	close(fd);
-	return writable < 0 ? -EACCES : writable;
-}
-
-/*
- * Empties the slot of a dead child and gives it back: first its pages, the
- * header among them, then the byte that keeps others out.
- */
-static bool
-free_slot(int dir_fd, const struct collect_file *file, const struct segfile *f,
-    int slot)
-{
-	static const uint8_t no[sizeof(struct seg_early)];
-	bool early = segfile_is_early(f, slot), done;
-	uint64_t base, limit;
-	size_t bytes;
-	off_t at = (off_t)segfile_taken_at(f, slot, &bytes);
-	int fd;
-
-	if (!early && segfile_window(f, slot, &base, &limit) < 0)
-		return false;
-	fd = open_writable(dir_fd, file);
-	if (fd < 0)
-		return false;
-	/* without holes it would not come back empty: then it stays taken */
-	done = early ||
-	    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-	        (off_t)base, (off_t)limit) == 0;
-	done = done && pwrite(fd, no, bytes, at) == (ssize_t)bytes;
-	close(fd);
-	return done;
-}
-
 static bool
 is_dead(const struct collect_row *r)
 {
@@ -278,7 +218,8 @@ merge_row(struct collect *c, const struct collect_row *r,
 	if (err == 0) {
 		file->open--;
 		if (r->slot != SEGFILE_OWN)
-			(void)free_slot(dir_fd, file, f, r->slot);
+			(void)release_slot(
+			    dir_fd, file->name, f, r->slot, false);
 	}
 out:
 	segfile_close(f);
