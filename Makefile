@@ -47,7 +47,7 @@ sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
 objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 
 GUEST_SRC := $(filter-out %/cxx.c %/verify.c,$(call sources,base collector))
-TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html live record cli)
+TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html live record watch cli)
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
 
 GUEST_OBJ := $(call objects,so,$(GUEST_SRC))
