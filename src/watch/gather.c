@@ -83,6 +83,7 @@ gather_note(
 {
 	struct gather_key k = gather_key(f, slot, uuid);
 
+	g->counts.written++;
 	return gather_add_key(&g->done, &k);
 }
 

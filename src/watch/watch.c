@@ -31,6 +31,7 @@ enum {
 	NEWS_MS = 100,        /* between looks at who came and who ended */
 	GATHER_MS = 1000,     /* between rounds for the dead */
 	GATHER_FAST_MS = 150, /* the same, when slots run out */
+	GATHER_LOAD = 10,     /* rest so many times as long as a round took */
 	WAITING_MANY = 32,    /* slots of which nobody knows who is in them */
 	RETRY_S = 5,          /* after an error of writing */
 	THIN_S = 60,
@@ -314,7 +315,7 @@ round_of(struct watch *w, bool has_news)
 	}
 	if (err == 0)
 		err = watch_look(w);
-	if (err == 0 && now >= w->next_gather_ns)
+	if (err == 0 && now >= w->next_gather_ns && now >= w->rested_ns)
 		err = gather_now(w);
 	return err;
 }
@@ -325,7 +326,8 @@ wait_ms(const struct watch *w)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), next = w->next_look_ns;
 
 	if (w->next_gather_ns < next)
-		next = w->next_gather_ns;
+		next = w->next_gather_ns < w->rested_ns ? w->rested_ns
+		                                        : w->next_gather_ns;
 	if (w->has_news && w->next_news_ns < next)
 		next = w->next_news_ns;
 	if (w->next_sign_ns && w->next_sign_ns < next)
