@@ -22,6 +22,7 @@ struct watch_kin {
 	uint8_t uuid[16];
 	uint32_t uid; /* of its file */
 	struct service *service;
+	bool runs;
 };
 
 enum { WATCH_CHILDREN = 64 };
@@ -56,6 +57,7 @@ struct watch {
 	uint64_t next_look_ns, next_gather_ns, next_thin_ns, next_retry_ns;
 	uint64_t next_save_ns, next_sign_ns, next_parts_ns;
 	uint64_t saved_written; /* counts at the last gather_save() */
+	bool is_kin_new;        /* since the last watch_kin_save() */
 };
 
 void watch_say(const struct watch *w, const char *fmt, ...)
@@ -70,6 +72,14 @@ struct service *watch_service_of(struct watch *w, const struct live_process *p);
 struct service *watch_service_of_dead(
     struct watch *w, const struct gather_row *row);
 void watch_services_release(struct watch *w);
+
+/*
+ * Which services those that run belong to, as a file of the history: if watch
+ * and they are killed, the next one finds their segments, but no process that
+ * would say so.
+ */
+int watch_kin_save(const struct watch *w, const char *name);
+int watch_kin_load(struct watch *w, const char *name);
 
 /* ---- watch_processes.c ---- */
 

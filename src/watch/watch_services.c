@@ -1,6 +1,7 @@
 /* watch_services.c - which service a process belongs to. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,8 +136,8 @@ find_kin(const struct watch *w, const uint8_t uuid[16], uint32_t uid)
 
 /* Without memory for it, a child is a service of its own. */
 static void
-add_kin(
-    struct watch *w, const uint8_t uuid[16], uint32_t uid, struct service *s)
+add_kin(struct watch *w, const uint8_t uuid[16], uint32_t uid,
+    struct service *s, bool runs)
 {
 	uint32_t at;
 
@@ -152,7 +153,8 @@ add_kin(
 	        w->kin, uuid, (uint32_t)w->kin_count, &at) < 0 ||
 	    at < w->kin_count)
 		return;
-	w->kin[w->kin_count] = (struct watch_kin){.uid = uid, .service = s};
+	w->kin[w->kin_count] =
+	    (struct watch_kin){.uid = uid, .service = s, .runs = runs};
 	memcpy(w->kin[w->kin_count].uuid, uuid, 16);
 	w->kin_count++;
 }
@@ -196,7 +198,9 @@ watch_service_of(struct watch *w, const struct live_process *p)
 	if (!s)
 		s = find_service(w, &id);
 	if (s)
-		add_kin(w, p->header.uuid, segfile_source(f)->uid, s);
+		add_kin(w, p->header.uuid, segfile_source(f)->uid, s,
+		    p->state != LIVE_ENDED);
+	w->is_kin_new |= p->state != LIVE_ENDED;
 	return s;
 }
 
@@ -213,9 +217,108 @@ watch_service_of_dead(struct watch *w, const struct gather_row *row)
 		s = find_service(w, &id);
 	}
 	if (s)
-		add_kin(w, row->header.uuid, id.uid, s);
+		add_kin(w, row->header.uuid, id.uid, s, false);
 	/* the next child of the same file finds it by this one */
 	if (s && row->slot != SEGFILE_OWN)
-		add_kin(w, row->own->uuid, id.uid, s);
+		add_kin(w, row->own->uuid, id.uid, s, false);
 	return s;
+}
+
+/* ---- what outlives us ---- */
+
+/* Those that ran once and have ended are listed, too, until there are many. */
+int
+watch_kin_save(const struct watch *w, const char *name)
+{
+	int fd = openat(w->store.fd, ".kin.new",
+	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	int err = 0;
+
+	if (!f) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	for (size_t i = 0; i < w->kin_count; i++) {
+		const struct watch_kin *k = &w->kin[i];
+
+		if (!k->runs)
+			continue;
+		for (size_t n = 0; n < sizeof(k->uuid); n++)
+			(void)fprintf(f, "%02x", k->uuid[n]);
+		(void)fprintf(f, " %u %d %u ", (unsigned)k->uid,
+		    (int)k->service->kind, (unsigned)k->service->uid);
+		for (const char *p = k->service->text; *p; p++)
+			(void)fprintf(f, "%02x", (unsigned char)*p);
+		(void)fprintf(f, "\n");
+	}
+	if (fclose(f) != 0)
+		err = -errno;
+	if (err == 0 &&
+	    renameat(w->store.fd, ".kin.new", w->store.fd, name) < 0)
+		err = -errno;
+	if (err < 0)
+		(void)unlinkat(w->store.fd, ".kin.new", 0);
+	return err;
+}
+
+/* Pairs of hexadecimal digits; returns how many bytes. */
+static size_t
+read_hex(const char *text, uint8_t *to, size_t bytes)
+{
+	size_t n = 0;
+
+	for (; n < bytes && strspn(text, "0123456789abcdef") >= 2;
+	     n++, text += 2) {
+		char digits[3] = {text[0], text[1], '\0'};
+
+		to[n] = (uint8_t)strtoul(digits, NULL, 16);
+	}
+	return n;
+}
+
+/* One line; what is no line of ours is left out. */
+static void
+load_kin(struct watch *w, const char *line)
+{
+	char text[LIVE_NAME] = "", *end;
+	struct folder_service id = {.text = text};
+	struct service *s;
+	uint8_t uuid[16];
+	unsigned long uid, kind;
+
+	if (read_hex(line, uuid, sizeof(uuid)) != sizeof(uuid) ||
+	    line[32] != ' ')
+		return;
+	uid = strtoul(line + 33, &end, 10);
+	kind = strtoul(end, &end, 10);
+	id.uid = (uid_t)strtoul(end, &end, 10);
+	if (kind > FOLDER_PROGRAM || *end != ' ')
+		return;
+	id.kind = (enum folder_kind)kind;
+	text[read_hex(end + 1, (uint8_t *)text, sizeof(text) - 1)] = '\0';
+	s = find_service(w, &id);
+	if (s)
+		add_kin(w, uuid, (uint32_t)uid, s, false);
+}
+
+int
+watch_kin_load(struct watch *w, const char *name)
+{
+	int fd = openat(
+	    w->store.fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char line[LIVE_NAME * 2 + 128];
+
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	for (int i = 0; i < KIN_MAX && fgets(line, sizeof(line), f); i++)
+		load_kin(w, line);
+	(void)fclose(f);
+	return 0;
 }
