@@ -401,6 +401,22 @@ exit_code(int status)
 	return WEXITSTATUS(status);
 }
 
+/* What earlier recorders left there is not ours to delete. */
+static void
+sweep(const struct record_run *r)
+{
+	size_t unread = segment_dir_sweep(&r->segment_dir);
+	char files[WORDS_COUNTED];
+
+	if (unread > 0 && !r->options.quiet)
+		die_warn(
+		    "%s of earlier recordings %s in %s, which no recording "
+		    "has in %s last state (seep report FILE shows one, seep "
+		    "ls --prune removes them)",
+		    words_counted(files, unread, "segment"), words_is(unread),
+		    r->segment_dir.path, unread == 1 ? "its" : "their");
+}
+
 static int
 record(struct record_run *r)
 {
@@ -416,7 +432,7 @@ record(struct record_run *r)
 		die_warn("%s", why.text);
 		return RECORD_FAILED;
 	}
-	(void)segment_dir_sweep(&r->segment_dir);
+	sweep(r);
 	want_names(r, record_opts_rotate(&r->options) ? CHAPTER_NAMES_S : 0);
 	code = record_start(r);
 	if (code == 0)

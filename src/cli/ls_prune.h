@@ -14,6 +14,8 @@ struct ls_prune {
 	uid_t owner;      /* of the directory */
 	struct ls_prune_file *files;
 	size_t count;
+	char **parents; /* files with slots of children that have ended */
+	size_t parent_count;
 };
 
 /* A segment or snapshot of a process that has ended. Dies without memory. */
@@ -30,8 +32,14 @@ void ls_prune_temporary(
 /* Nobody takes longer to set up a segment: an older one is complete or dead. */
 bool ls_prune_is_settled(const struct stat *st);
 
-/* Removes those that no process maps; how many these were. */
-size_t ls_prune_run(const struct ls_prune *p);
+/* A segment that stays, but has slots to be given back. Dies without memory. */
+void ls_prune_add_parent(struct ls_prune *p, const char *name);
+
+/*
+ * Removes those that no process maps, and gives slots back. How many files and
+ * slots these were.
+ */
+size_t ls_prune_run(const struct ls_prune *p, size_t *ret_slots);
 
 void ls_prune_release(struct ls_prune *p);
 

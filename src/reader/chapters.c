@@ -81,16 +81,18 @@ same_process(const void *items, uint32_t item, const void *key)
 	const struct process *x = ((struct process *const *)items)[item];
 	const struct process *y = key;
 
+	/* a time line has no owners: only end states do */
 	return memcmp(x->header.uuid, y->header.uuid, 16) == 0 &&
-	    x->owner == y->owner && x->header.pid == y->header.pid &&
+	    (x->owner == y->owner || x->owner == 0 || y->owner == 0) &&
+	    x->header.pid == y->header.pid &&
 	    x->header.start_realtime_ns == y->header.start_realtime_ns;
 }
 
 static uint64_t
 hash_process(const struct process *p)
 {
-	return dict_hash(dict_hash_bytes(p->header.uuid, 16), p->owner,
-	    p->header.start_realtime_ns ^ p->header.pid);
+	return dict_hash(dict_hash_bytes(p->header.uuid, 16), p->header.pid,
+	    p->header.start_realtime_ns);
 }
 
 /* Every second point goes, but for the last. */
@@ -195,6 +197,10 @@ join_process(struct join *j, size_t at, struct process *next)
 	err = join_points(next, before);
 	if (err == 0)
 		err = join_marks(next, before);
+	if (next->owner == 0) {
+		next->owner = before->owner;
+		next->view = before->view;
+	}
 	if (!next->verdicts) {
 		next->verdicts = before->verdicts;
 		before->verdicts = NULL;
@@ -444,8 +450,10 @@ read_chapter(struct join *j, const struct chapter_file *f, const char *path)
 		goto out;
 	/* removed by the one who writes here: its processes go on */
 	if (err < 0 && err != -ENODATA && err != -ENOENT) {
-		s->is_truncated |= err == -EBADMSG || err == -EFBIG;
-		err = session_note(s, "%s left out: %s", f->text, why.text);
+		s->is_truncated |= err != -EISDIR && err != -ELOOP;
+		err = err == -EISDIR
+		    ? 0
+		    : session_note(s, "%s left out: %s", f->text, why.text);
 		goto out;
 	}
 	err = take_notes(s, c);
@@ -483,6 +491,22 @@ list_files(struct join *j, const struct listing_names *names)
 	if (j->file_count > 1)
 		qsort(j->files, j->file_count, sizeof(*j->files), by_number);
 	return 0;
+}
+
+int
+chapters_sort(const struct listing_names *names, struct chapters_order *ret)
+{
+	struct join j = {.session = NULL};
+	int err = list_files(&j, names);
+
+	if (err == 0)
+		ret->list = calloc(j.file_count + 1, sizeof(char *));
+	if (err == 0 && !ret->list)
+		err = -ENOMEM;
+	for (size_t i = 0; i < j.file_count && err == 0; i++)
+		ret->list[ret->count++] = j.files[i].text;
+	free(j.files);
+	return err;
 }
 
 /*

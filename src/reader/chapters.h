@@ -10,6 +10,14 @@
 bool chapters_are_in(const struct listing_names *names);
 bool chapters_has(const char *name);
 
+/* The chapters among the names, by number; the texts stay with `names`. */
+struct chapters_order {
+	const char **list; /* for free() */
+	size_t count;
+};
+int chapters_sort(
+    const struct listing_names *names, struct chapters_order *ret);
+
 /*
  * Reads the chapters among the names in `folder`, in the order of their
  * numbers, as if one recording had been made. Counters go on from chapter to

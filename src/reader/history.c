@@ -181,12 +181,15 @@ history_find(const char *path, char **ret, struct fault *where)
 }
 
 bool
-history_default(char path[HISTORY_PATH_BYTES])
+history_default(int which, char path[HISTORY_PATH_BYTES])
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	bool is_root = geteuid() == 0;
 	int n;
 
-	if (geteuid() == 0)
+	if (which > 0 && is_root)
+		return false;
+	if (which > 0 || is_root)
 		n = snprintf(path, HISTORY_PATH_BYTES, "/var/lib/seep");
 	else if (state && state[0] == '/')
 		n = snprintf(path, HISTORY_PATH_BYTES, "%s/seep", state);

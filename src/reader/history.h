@@ -30,13 +30,14 @@ int history_find(const char *path, char **ret, struct fault *where);
 int history_services(
     const char *path, struct listing_names *ret, struct fault *where);
 
-enum { HISTORY_PATH_BYTES = 4096 };
+enum { HISTORY_PATH_BYTES = 4096, HISTORY_DEFAULTS = 2 };
 
 /*
- * Where seep watch keeps its history unless it is told otherwise: root in
- * /var/lib/seep, others in $XDG_STATE_HOME/seep or ~/.local/state/seep. False:
- * there is no home, or its name is too long.
+ * Where seep watch keeps its history unless it is told otherwise. 0: that of
+ * this user: $XDG_STATE_HOME/seep or ~/.local/state/seep; root has
+ * /var/lib/seep. 1: that of root, which a group may be allowed to read; not for
+ * root. False: there is none, or its name is too long.
  */
-bool history_default(char path[HISTORY_PATH_BYTES]);
+bool history_default(int which, char path[HISTORY_PATH_BYTES]);
 
 #endif

@@ -41,6 +41,18 @@ enum proc_state proc_check_own(
 struct proc_look;
 struct proc_look *proc_look_new(void); /* NULL: out of memory */
 void proc_look_free(struct proc_look *look);
+void proc_look_until(struct proc_look *look, uint64_t until_ns);
+
+/*
+ * Reads the memory maps of all processes, for no longer than proc_look_until()
+ * said. False: of some of them there was no time, or no memory.
+ */
+bool proc_look_at_all(struct proc_look *look);
+
+/* Afterwards: each segment file that a process maps, in the order of files. */
+void proc_look_each_file(const struct proc_look *look,
+    void (*each)(void *context, uint64_t device, uint64_t inode, pid_t pid),
+    void *context);
 enum proc_state proc_check_in(struct proc_look *look,
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
@@ -51,7 +63,8 @@ bool proc_mapped(struct proc_look *look, uint64_t device, uint64_t inode);
  * Opens the segment of a running process, whatever root or pid namespace it
  * has; *ret_slot tells where in the file it is.
  * -ESRCH: no such process; -EACCES: not ours to look at; -ENXIO: not traced;
- * -EAGAIN: forked from a traced one, too few events so far; -ESTALE: its file
+ * -EAGAIN: forked from a traced one, no event so far; -ENOSPC: likewise, but its
+ * family has no room for it, or had none; -ESTALE: its file
  * was deleted and only root can still reach it; -E2BIG: it maps more segment
  * files than we care to look at; errors of segfile_open().
  */

@@ -15,8 +15,17 @@ struct bucket {
 	size_t count, room;
 };
 
+/* Who maps a file; file 0, 0: it is not known what the process maps. */
+struct user {
+	uint64_t device, inode;
+	pid_t pid;
+};
+
 struct proc_look {
 	struct bucket buckets[BUCKETS];
+	struct user *users; /* in order */
+	size_t user_count, user_room;
+	struct proc_look_state state;
 };
 
 struct proc_look *
@@ -26,16 +35,157 @@ proc_look_new(void)
 }
 
 void
-proc_look_free(struct proc_look *look)
+proc_look_clear(struct proc_look *look)
 {
-	for (size_t i = 0; look && i < BUCKETS; i++) {
+	for (size_t i = 0; i < BUCKETS; i++) {
 		struct bucket *b = &look->buckets[i];
 
 		for (size_t k = 0; k < b->count; k++)
 			free(b->items[k].files);
-		free(b->items);
+		b->count = 0;
 	}
+	look->user_count = 0;
+	look->state.is_full = false;
+}
+
+void
+proc_look_free(struct proc_look *look)
+{
+	if (!look)
+		return;
+	proc_look_clear(look);
+	for (size_t i = 0; i < BUCKETS; i++)
+		free(look->buckets[i].items);
+	free(look->users);
 	free(look);
+}
+
+struct proc_look_state *
+proc_look_state(struct proc_look *look)
+{
+	return &look->state;
+}
+
+void
+proc_look_until(struct proc_look *look, uint64_t until_ns)
+{
+	look->state.until_ns = until_ns;
+}
+
+void
+proc_look_forget(struct proc_seen *s)
+{
+	free(s->files);
+	*s = (struct proc_seen){.pid = s->pid};
+}
+
+static int
+by_file(const void *a, const void *b)
+{
+	const struct user *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->inode != y->inode)
+		return x->inode < y->inode ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int
+add_user(struct proc_look *look, uint64_t device, uint64_t inode, pid_t pid)
+{
+	int err = room_make(&look->users, &look->user_room, look->user_count,
+	    sizeof(*look->users));
+
+	if (err == 0)
+		look->users[look->user_count++] =
+		    (struct user){device, inode, pid};
+	return err;
+}
+
+static int
+add_users(struct proc_look *look, const struct proc_seen *s)
+{
+	int err = 0;
+
+	if (!s->is_read)
+		return 0;
+	for (size_t i = 0; i < s->count && err == 0; i++)
+		err = add_user(
+		    look, s->files[i].device, s->files[i].inode, s->pid);
+	if (err == 0 && s->err < 0 && s->err != -ESRCH)
+		err = add_user(look, 0, 0, s->pid);
+	return err;
+}
+
+int
+proc_look_finish(struct proc_look *look, uint64_t begin_ns, bool is_partial)
+{
+	int err = 0;
+
+	look->user_count = 0;
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (size_t k = 0; k < look->buckets[i].count && err == 0; k++)
+			err = add_users(look, &look->buckets[i].items[k]);
+	if (err < 0)
+		return err;
+	if (look->user_count > 0)
+		qsort(look->users, look->user_count, sizeof(*look->users),
+		    by_file);
+	look->state.is_full = true;
+	look->state.is_partial = is_partial;
+	look->state.begin_ns = begin_ns;
+	look->state.times++;
+	return 0;
+}
+
+/* The first entry that is not before this file. */
+static size_t
+find_users(const struct proc_look *look, uint64_t device, uint64_t inode)
+{
+	const struct user key = {.device = device, .inode = inode};
+	size_t at = 0, end = look->user_count;
+
+	while (at < end) {
+		size_t middle = at + (end - at) / 2;
+
+		if (by_file(&look->users[middle], &key) < 0)
+			at = middle + 1;
+		else
+			end = middle;
+	}
+	return at;
+}
+
+static bool
+each_of(const struct proc_look *look, uint64_t device, uint64_t inode,
+    bool (*each)(pid_t pid, void *context), void *context)
+{
+	for (size_t i = find_users(look, device, inode); i < look->user_count &&
+	     look->users[i].device == device && look->users[i].inode == inode;
+	     i++)
+		if (each(look->users[i].pid, context))
+			return true;
+	return false;
+}
+
+bool
+proc_look_each(const struct proc_look *look, uint64_t device, uint64_t inode,
+    bool (*each)(pid_t pid, void *context), void *context)
+{
+	return each_of(look, device, inode, each, context) ||
+	    each_of(look, 0, 0, each, context);
+}
+
+void
+proc_look_each_file(const struct proc_look *look,
+    void (*each)(void *context, uint64_t device, uint64_t inode, pid_t pid),
+    void *context)
+{
+	for (size_t i = 0; i < look->user_count; i++)
+		if (look->users[i].inode != 0)
+			each(context, look->users[i].device,
+			    look->users[i].inode, look->users[i].pid);
 }
 
 struct proc_seen *

@@ -182,6 +182,12 @@ struct process {
 /* Takes what it needs from seg and lets it go. -ENOMEM. */
 int process_new(const struct segment *seg, struct process **ret);
 
+/*
+ * The same for a list: header, totals and peak alone, which segment_read_ledger()
+ * is enough for. Blocks at the peak are not known. -ENOMEM.
+ */
+int process_new_brief(const struct segment *seg, struct process **ret);
+
 /* NULL is fine. */
 void process_free(struct process *p);
 

@@ -123,4 +123,13 @@ struct session_brief {
 int session_load_brief(int dir, const char *name, struct session_brief *brief,
     struct session **ret, struct fault *where);
 
+/* The same for one running process; errors as of proc_open(). */
+struct session_brief_file {
+	char path[4096];
+	uint64_t device, inode, stored_bytes;
+	uid_t uid;
+};
+int session_load_pid_brief(
+    pid_t pid, struct session **ret, struct session_brief_file *ret_file);
+
 #endif

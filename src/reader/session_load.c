@@ -269,6 +269,35 @@ session_load_pid(pid_t pid, struct session **ret, struct fault *where)
 	return hand_over(s, err, ret);
 }
 
+int
+session_load_pid_brief(
+    pid_t pid, struct session **ret, struct session_brief_file *ret_file)
+{
+	struct session_brief brief = {0};
+	const struct source *source;
+	struct segfile *f;
+	struct session *s;
+	int slot, err;
+
+	err = proc_open(pid, &f, &slot, ret_file->path, NULL);
+	if (err < 0)
+		return err;
+	source = segfile_source(f);
+	ret_file->device = source->device;
+	ret_file->inode = source->inode;
+	ret_file->stored_bytes = source->stored_bytes;
+	ret_file->uid = source->uid;
+	s = session_new();
+	err = s ? 0 : -ENOMEM;
+	if (err == 0) {
+		s->work->brief = &brief;
+		err = session_add_slot(s, f, slot, pid, NULL);
+		s->work->brief = NULL; /* it is gone when we return */
+	}
+	segfile_close(f);
+	return hand_over(s, err, ret);
+}
+
 /* The youngest segment of this pid in one file; SEGFILE_NONE: it has none. */
 enum { SEGFILE_NONE = -2 };
 

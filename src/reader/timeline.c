@@ -117,9 +117,8 @@ play(struct part *part, const struct replay_hooks *hooks, struct replay **ret)
 		return 0;
 	}
 	recording_rewind(b);
+	recording_only(b, RECORDING_LINE);
 	while ((err = recording_next(b, &type, &bytes, &len)) == 1) {
-		if (type != RECORDING_LINE)
-			continue;
 		err = replay_entry(r, bytes, len);
 		if (err < 0 ||
 		    (hooks->until_us && replay_time_us(r) >= hooks->until_us))

@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/collect_parts.h"
 #include "reader/folder.h"
 #include "reader/process.h"
 #include "reader/segfile.h"
-#include "record/release.h"
+#include "record/free_slots.h"
 #include "report/program.h"
 
 enum {
@@ -140,6 +141,7 @@ open_directory(const struct collect_file *f)
 static void
 remove_file(const struct collect_file *file)
 {
+	struct stat st;
 	int dir_fd;
 
 	if (file->mapped || file->failed)
@@ -147,7 +149,9 @@ remove_file(const struct collect_file *file)
 	dir_fd = open_directory(file);
 	if (dir_fd < 0)
 		return;
-	(void)release_file(dir_fd, file->name, file->device, file->inode);
+	if (fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == file->device && st.st_ino == file->inode)
+		segment_dir_remove(dir_fd, file->name);
 	close(dir_fd);
 	folder_remove_note(file->dir);
 }
@@ -189,6 +193,19 @@ collect_write_running(struct collect *c, struct recording_writer *w)
 	return err;
 }
 
+/* Nobody else frees slots of a session whose recorder lives. */
+static void
+free_slot(int dir_fd, const struct collect_file *file, const struct segfile *f,
+    const struct collect_row *r)
+{
+	struct free_slots s;
+
+	if (free_slots_begin(&s, dir_fd, file->name, f) < 0)
+		return;
+	(void)free_slots_give(&s, f, r->slot, r->uuid);
+	free_slots_end(&s);
+}
+
 static bool
 is_dead(const struct collect_row *r)
 {
@@ -218,8 +235,7 @@ merge_row(struct collect *c, const struct collect_row *r,
 	if (err == 0) {
 		file->open--;
 		if (r->slot != SEGFILE_OWN)
-			(void)release_slot(
-			    dir_fd, file->name, f, r->slot, false);
+			free_slot(dir_fd, file, f, r);
 	}
 out:
 	segfile_close(f);

@@ -11,13 +11,6 @@ struct growth_moment {
 };
 
 /*
- * "FROM..TO", each as 12.5, 12.5s or 30%, either may be missing: the first
- * third, the end. False: it is none, or runs backwards.
- */
-bool growth_parse(const char *text, struct growth_moment *ret_from,
-    struct growth_moment *ret_to);
-
-/*
  * For each process that was there in between: what its sites have more or less
  * of than before, with signs. 0, -ENOMEM, -EIO; -ENODATA: no time line;
  * -ESRCH: no process has options->view.pid; -ERANGE: it begins after the end.

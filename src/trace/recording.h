@@ -85,6 +85,12 @@ void recording_close(struct recording *b);
 int recording_next(struct recording *b, uint32_t *ret_type,
     const void **ret_bytes, size_t *ret_len);
 
+/*
+ * From now on entries of other types are passed over, without being read: so
+ * damage inside them is not noticed.
+ */
+void recording_only(struct recording *b, enum recording_type type);
+
 /* After recording_next() gave 0: the file is cut off, its end is missing. */
 bool recording_truncated(const struct recording *b);
 

@@ -7,15 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "reader/folder.h"
+#include "reader/in_use.h"
 #include "reader/proc.h"
-#include "reader/procfs.h"
+#include "record/free_slots.h"
 #include "record/procs.h"
-#include "record/release.h"
 #include "record/segment_dir.h"
 #include "util/room.h"
 #include "watch/gather_parts.h"
@@ -151,28 +150,6 @@ find_candidates(struct gather *g, size_t file)
 	return err;
 }
 
-/* A recorder holds a lock on rec-SESSION.ctl beside its segments. */
-static bool
-recorder_lives(int dir_fd, const char *session)
-{
-	char name[64];
-	bool lives;
-	int fd;
-
-	if (strspn(session, "0123456789abcdef") !=
-	    SEGMENT_DIR_SESSION_BYTES - 1)
-		return false; /* not the session of a recorder */
-	(void)snprintf(name, sizeof(name), "rec-%.*s.ctl",
-	    SEGMENT_DIR_SESSION_BYTES - 1, session);
-	fd = openat(
-	    dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return errno != ENOENT;
-	lives = flock(fd, LOCK_SH | LOCK_NB) < 0;
-	close(fd);
-	return lives;
-}
-
 /* ---- who is dead ---- */
 
 /*
@@ -194,64 +171,6 @@ is_dead(const struct procs *procs, struct gather_row *row)
 		return false;
 	row->has_called_exec = state == PROC_EXEC && h->start_jiffies != 0;
 	return true;
-}
-
-/* When the process of the file started, or earlier: jiffies since the boot. */
-static uint64_t
-began(const struct seg_header *own)
-{
-	long per_second = sysconf(_SC_CLK_TCK);
-
-	if (own->start_jiffies != 0)
-		return own->start_jiffies;
-	return own->start_monotonic_ns /
-	    (1000000000 / (uint64_t)(per_second > 0 ? per_second : 100));
-}
-
-/* Processes whose mappings we may not see. */
-struct hidden {
-	struct hidden_process {
-		uid_t uid;
-		uint64_t start_jiffies;
-	} * list;
-	size_t count, room;
-};
-
-static int
-find_hidden(const struct procs *procs, struct hidden *ret)
-{
-	for (size_t i = 0; i < procs->count; i++) {
-		const struct procs_process *p = &procs->list[i];
-		uid_t uid;
-
-		if (!p->hidden || procfs_owner(p->pid, &uid) < 0)
-			continue;
-		if (room_make(&ret->list, &ret->room, ret->count,
-		        sizeof(*ret->list)) < 0)
-			return -ENOMEM;
-		ret->list[ret->count++] = (struct hidden_process){
-		    .uid = uid, .start_jiffies = p->start_jiffies};
-	}
-	return 0;
-}
-
-/*
- * A process of the same user that hides its mappings may have been forked from
- * the one whose file this is, and count there later.
- */
-static bool
-may_be_mapped(const struct procs *procs, const struct hidden *hidden,
-    const struct gather_file *f)
-{
-	const struct source *s = segfile_source(f->file);
-
-	if (procs_maps(procs, s->device, s->inode))
-		return true;
-	for (size_t i = 0; i < hidden->count; i++)
-		if (hidden->list[i].uid == s->uid &&
-		    hidden->list[i].start_jiffies >= began(&f->own))
-			return true;
-	return false;
 }
 
 /* ---- writing and giving back ---- */
@@ -276,7 +195,7 @@ write_dead(struct gather *g, const struct procs *procs)
 		const struct gather_file *f = &g->files[c->file];
 		int dir = g->directories[f->directory].fd, answer = 0;
 
-		if (recorder_lives(dir, c->row.header.session))
+		if (segment_dir_is_recorded(dir, c->row.header.session))
 			continue;
 		c->is_dead = is_dead(procs, &c->row);
 		if (!c->is_dead || c->is_done)
@@ -303,20 +222,61 @@ write_dead(struct gather *g, const struct procs *procs)
 	return 0;
 }
 
+/* Locks a file before the first slot of it is given back. */
+static bool
+lock_file(struct gather *g, struct gather_file *f)
+{
+	int dir = g->directories[f->directory].fd;
+
+	if (!f->was_locked) {
+		f->was_locked = true;
+		f->is_locked = free_slots_begin_as_root(
+		                   &f->slots, dir, f->name, f->file) == 0;
+	}
+	return f->is_locked;
+}
+
 static void
 give_back(struct gather *g, struct gather_candidate *c)
 {
 	struct gather_file *f = &g->files[c->file];
-	int dir = g->directories[f->directory].fd;
 
 	if (!c->row.may_remove)
 		return;
 	if (c->row.slot == SEGFILE_OWN) {
 		f->taken--;
-	} else if (release_slot(dir, f->name, f->file, c->row.slot, true)) {
+	} else if (lock_file(g, f) &&
+	    free_slots_give(
+	        &f->slots, f->file, c->row.slot, c->row.header.uuid)) {
 		f->taken--;
 		g->counts.slots_freed++;
 	}
+}
+
+static void
+unlock_files(struct gather *g)
+{
+	for (size_t i = 0; i < g->file_count; i++) {
+		struct gather_file *f = &g->files[i];
+
+		if (f->is_locked)
+			free_slots_end(&f->slots);
+		f->is_locked = false;
+		f->was_locked = false;
+	}
+}
+
+/* Is NAME.seg still the file that was looked at? Then it goes. */
+static bool
+remove_file(int dir, const char *name, const struct source *s)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    st.st_dev != s->device || st.st_ino != s->inode)
+		return false;
+	segment_dir_remove(dir, name);
+	return true;
 }
 
 /* Keeps the keys of what is still there, and only those. */
@@ -350,10 +310,9 @@ keep_keys(struct gather *g)
 
 /* Those that are safe: slots, then files that nobody is in any more. */
 static int
-give_all_back(struct gather *g, const struct procs *procs)
+give_all_back(struct gather *g)
 {
 	const struct gather_hooks *hooks = &g->plan.hooks;
-	struct hidden hidden = {0};
 	int err;
 
 	for (size_t i = 0; i < g->candidate_count; i++) {
@@ -366,9 +325,8 @@ give_all_back(struct gather *g, const struct procs *procs)
 		if (c->is_dead && c->is_done)
 			give_back(g, c);
 	}
+	unlock_files(g);
 	err = keep_keys(g);
-	if (err == 0)
-		err = find_hidden(procs, &hidden);
 	for (size_t i = 0; i < g->file_count && err == 0; i++) {
 		struct gather_file *f = &g->files[i];
 		const struct source *s = segfile_source(f->file);
@@ -376,13 +334,13 @@ give_all_back(struct gather *g, const struct procs *procs)
 		    &g->directories[f->directory];
 
 		if (f->taken > 0 || !f->may_remove ||
-		    may_be_mapped(procs, &hidden, f))
-			continue;
-		if (release_file(d->fd, f->name, s->device, s->inode))
+		    in_use_check(d->fd, f->name, s->device, s->inode) !=
+		        IN_USE_NO)
+			continue; /* a forked child may still count there */
+		if (remove_file(d->fd, f->name, s))
 			g->counts.files_removed++;
 		folder_remove_note(d->path);
 	}
-	free(hidden.list);
 	return err;
 }
 
@@ -416,7 +374,7 @@ gather_round(struct gather *g, size_t *ret_waiting)
 	if (err == 0)
 		err = write_dead(g, &procs);
 	if (err == 0)
-		err = give_all_back(g, &procs);
+		err = give_all_back(g);
 	procs_release(&procs);
 	for (size_t i = 0; i < g->candidate_count; i++)
 		*ret_waiting -= g->candidates[i].is_done;

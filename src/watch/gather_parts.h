@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include "record/free_slots.h"
 #include "util/dict.h"
 #include "watch/gather.h"
 
@@ -22,6 +23,8 @@ struct gather_file {
 	struct segfile *file; /* NULL: could not be opened */
 	struct seg_header own;
 	bool may_remove;
+	struct free_slots slots;
+	bool was_locked, is_locked;
 	size_t taken; /* processes in it, its own included, not given back */
 };
 

@@ -25,7 +25,6 @@
 
 /* Names in the history that are not of a service. */
 #define LEFT_FILE ".left"
-#define KIN_FILE  ".kin"
 
 enum {
 	LOOK_MS = 1000,       /* between looks at who runs */
@@ -268,10 +267,6 @@ do_chores(struct watch *w)
 		w->next_thin_ns = now + THIN_S * S;
 		store_each(&w->store, thin_one, w);
 	}
-	if (w->is_kin_new) {
-		w->is_kin_new = false;
-		(void)watch_kin_save(w, KIN_FILE);
-	}
 	if (real >= w->next_save_ns) {
 		w->next_save_ns = real + SAVE_S * S;
 		save_left(w);
@@ -446,7 +441,7 @@ finish(struct watch *w)
 	if (w->plan->once)
 		(void)gather_round(w->gather, &waiting);
 	save_left(w);
-	(void)watch_kin_save(w, KIN_FILE);
+	(void)watch_kin_save(w);
 	wait_for_children(w, 0);
 }
 
@@ -481,7 +476,7 @@ begin(struct watch *w, struct fault *where)
 	if (err == 0)
 		err = gather_load(w->gather, w->store.fd, LEFT_FILE);
 	if (err == 0)
-		err = watch_kin_load(w, KIN_FILE);
+		err = watch_kin_load(w);
 	if (err < 0)
 		return fault_set(where, err, "%s", strerror(-err));
 	complete_parts(w);

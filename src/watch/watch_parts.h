@@ -78,8 +78,8 @@ void watch_services_release(struct watch *w);
  * and they are killed, the next one finds their segments, but no process that
  * would say so.
  */
-int watch_kin_save(const struct watch *w, const char *name);
-int watch_kin_load(struct watch *w, const char *name);
+int watch_kin_save(const struct watch *w);
+int watch_kin_load(struct watch *w);
 
 /* ---- watch_processes.c ---- */
 

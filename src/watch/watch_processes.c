@@ -278,6 +278,10 @@ watch_processes(struct watch *w)
 	w->watched = m.next;
 	w->watched_count = m.count;
 	w->watched_room = m.room;
+	/* before anything of them is written: the next watch must agree */
+	if (w->is_kin_new)
+		(void)watch_kin_save(w);
+	w->is_kin_new = false;
 	if (err == 0 && m.ended_count > 0) {
 		err = write_all_ended(w, m.ended, m.ended_count);
 		w->next_gather_ns = 0; /* what they had is given back now */

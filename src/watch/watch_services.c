@@ -11,6 +11,9 @@
 #include "util/room.h"
 #include "watch/watch_parts.h"
 
+/* In the history. */
+#define KIN_FILE ".kin"
+
 enum {
 	SERVICES_MAX = 4096,
 	OTHERS_MAX = 64, /* of one other user, who may choose any names */
@@ -150,9 +153,12 @@ add_kin(struct watch *w, const uint8_t uuid[16], uint32_t uid,
 	if (room_make(&w->kin, &w->kin_room, w->kin_count, sizeof(*w->kin)) <
 	        0 ||
 	    dict_find(&w->kin_index, dict_hash_bytes(uuid, 16), same_kin,
-	        w->kin, uuid, (uint32_t)w->kin_count, &at) < 0 ||
-	    at < w->kin_count)
+	        w->kin, uuid, (uint32_t)w->kin_count, &at) < 0)
 		return;
+	if (at < w->kin_count) {
+		w->kin[at].runs |= runs;
+		return;
+	}
 	w->kin[w->kin_count] =
 	    (struct watch_kin){.uid = uid, .service = s, .runs = runs};
 	memcpy(w->kin[w->kin_count].uuid, uuid, 16);
@@ -228,9 +234,9 @@ watch_service_of_dead(struct watch *w, const struct gather_row *row)
 
 /* Those that ran once and have ended are listed, too, until there are many. */
 int
-watch_kin_save(const struct watch *w, const char *name)
+watch_kin_save(const struct watch *w)
 {
-	int fd = openat(w->store.fd, ".kin.new",
+	int fd = openat(w->store.fd, KIN_FILE ".new",
 	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 	int err = 0;
@@ -257,10 +263,10 @@ watch_kin_save(const struct watch *w, const char *name)
 	if (fclose(f) != 0)
 		err = -errno;
 	if (err == 0 &&
-	    renameat(w->store.fd, ".kin.new", w->store.fd, name) < 0)
+	    renameat(w->store.fd, KIN_FILE ".new", w->store.fd, KIN_FILE) < 0)
 		err = -errno;
 	if (err < 0)
-		(void)unlinkat(w->store.fd, ".kin.new", 0);
+		(void)unlinkat(w->store.fd, KIN_FILE ".new", 0);
 	return err;
 }
 
@@ -305,10 +311,10 @@ load_kin(struct watch *w, const char *line)
 }
 
 int
-watch_kin_load(struct watch *w, const char *name)
+watch_kin_load(struct watch *w)
 {
-	int fd = openat(
-	    w->store.fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(w->store.fd, KIN_FILE,
+	    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	char line[LIVE_NAME * 2 + 128];
 

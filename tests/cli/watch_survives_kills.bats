@@ -96,6 +96,8 @@ pause() { sleep "0.$((RANDOM % 4))$((RANDOM % 10))"; }
 
 @test "the part that a killed watch left is completed, with names" {
 	waiting
+	printf '\n' >&9
+	answered first
 	watching
 	eventually has_part
 	sleep 0.3
