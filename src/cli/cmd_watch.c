@@ -30,7 +30,8 @@ struct watch_options {
 	const char *history, *group;
 	uint64_t size_bytes, keep_ns;
 	bool once, no_symbols;
-	const char *debug_dirs;
+	const char *debug_dirs, *command;
+	struct opts_list rules;
 };
 
 #define AT(field) offsetof(struct watch_options, field)
@@ -62,8 +63,21 @@ static const struct opts_option rows[] = {
     {0},
 };
 
-static const struct opts_group options[] = {
-    {NULL, rows, 0}, {"History", history_rows, 0}, {0}};
+static const struct opts_option rule_rows[] = {
+    {"rule", 0, OPTS_LIST, AT(rules), 0, "RULE",
+        "when RULE is broken, write a snapshot into the history and a line to "
+        "stderr, at most once an hour for each service: 'live > 2GiB', "
+        "'growth > 64MiB/10m', 'room < 10%' (of the memory cgroup or "
+        "RLIMIT_AS), each with 'for 5m' and 'in redis*'"},
+    {"exec", 0, OPTS_TEXT, AT(command), 0, "CMD",
+        "then also run CMD, without a shell, with SEEP_RULE, SEEP_PID, "
+        "SEEP_SERVICE, SEEP_VALUE and SEEP_SNAPSHOT in its environment; it "
+        "is killed after 30 s"},
+    {0},
+};
+
+static const struct opts_group options[] = {{NULL, rows, 0},
+    {"History", history_rows, 0}, {"Rules", rule_rows, 0}, {0}};
 
 static void
 say(void *context, const char *text)
@@ -144,6 +158,29 @@ check_numbers(const struct watch_options *o)
 		die(CMD_USAGE, "watch: --keep takes a time from 1m to 3650d");
 }
 
+/* Kept as long as the program runs. */
+static void
+take_rules(const struct watch_options *o, struct watch_plan *plan)
+{
+	struct rule *rules = calloc(o->rules.count + 1, sizeof(*rules));
+
+	if (!rules)
+		die(CMD_INPUT, "watch: out of memory");
+	for (size_t i = 0; i < o->rules.count; i++) {
+		struct rule_fault fault;
+
+		if (!rule_parse(o->rules.items[i], &rules[i], &fault))
+			die(CMD_USAGE, "watch: --rule '%s', character %zu: %s",
+			    o->rules.items[i], fault.column, fault.words);
+	}
+	if (o->command && o->rules.count == 0)
+		die(CMD_USAGE, "watch: --exec needs a --rule");
+	plan->rules = rules;
+	plan->rule_texts = o->rules.items;
+	plan->rule_count = o->rules.count;
+	plan->command = o->command;
+}
+
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
@@ -166,6 +203,7 @@ run(const struct cmd *self, int argc, char **argv)
 	plan.once = o.once;
 	plan.naming = (struct names_options){
 	    .debug_dirs = o.debug_dirs, .no_symbols = o.no_symbols};
+	take_rules(&o, &plan);
 	if (count > 0)
 		take_inputs(argv + 1, (size_t)count, &plan);
 	err = watch_run(&plan, &where);

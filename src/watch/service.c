@@ -3,6 +3,7 @@
 #include "watch/service.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -354,6 +355,17 @@ complete(struct service *s)
 	return err;
 }
 
+/* Nobody was in it: no chapter. */
+static void
+drop_empty(struct service *s)
+{
+	char part[PATH_MAX + 16];
+
+	(void)snprintf(part, sizeof(part), "%s.part", chapter_path(s->chapter));
+	(void)unlink(part);
+	forget_chapter(s);
+}
+
 int
 service_finish(struct service *s, bool wait, pid_t *ret_child)
 {
@@ -361,6 +373,10 @@ service_finish(struct service *s, bool wait, pid_t *ret_child)
 	int err;
 
 	*ret_child = 0;
+	if (s->segments == 0 && s->numbers == 0) {
+		drop_empty(s);
+		return 0;
+	}
 	service_mark(s, CODEC_MARK_END, 0, "");
 	err = flush(s);
 	if (err == 0)

@@ -217,7 +217,8 @@ retry(struct watch *w)
 			continue;
 		service_retry(s);
 		watch_turn(w, s, false);
-		if (s->err == 0 && s->living > 0)
+		/* whether there is room is seen by writing */
+		if (s->err == 0)
 			(void)service_open(s);
 		if (s->err < 0 && !first)
 			first = s;
@@ -258,10 +259,13 @@ do_chores(struct watch *w)
 {
 	uint64_t now = pace_monotonic_ns(), real = clock_ns(CLOCK_MONOTONIC);
 
-	if (is_stuck(w) && (real >= w->next_retry_ns || !w->is_said_full)) {
+	if (is_stuck(w) != w->is_said_full ||
+	    (w->is_said_full && real >= w->next_retry_ns)) {
 		w->next_retry_ns = real + RETRY_S * S;
 		retry(w);
 	}
+	if (w->alarm)
+		alarm_step(w->alarm, real);
 	turn_due(w);
 	if (now >= w->next_thin_ns) {
 		w->next_thin_ns = now + THIN_S * S;
@@ -293,7 +297,7 @@ static int
 round_of(struct watch *w, bool has_news)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	bool changed = false;
+	bool changed = false, has_looked = false;
 	int err = 0;
 
 	/* many come at once, and what they write is synced once */
@@ -304,6 +308,7 @@ round_of(struct watch *w, bool has_news)
 		if (w->next_look_ns < now + 10 * MS)
 			w->next_look_ns = now + 10 * MS;
 		changed = true;
+		has_looked = true;
 	} else if (w->has_news && now >= w->next_news_ns) {
 		err = live_look_at_roster(w->live);
 		changed = true;
@@ -313,6 +318,8 @@ round_of(struct watch *w, bool has_news)
 		w->next_news_ns = now + NEWS_MS * MS;
 		err = watch_processes(w);
 	}
+	if (err == 0 && w->alarm && has_looked)
+		err = watch_rules(w);
 	if (err == 0)
 		err = watch_look(w);
 	if (err == 0 && now >= w->next_gather_ns && now >= w->rested_ns)
@@ -461,6 +468,19 @@ take_over_signals(void)
 }
 
 static int
+begin_rules(struct watch *w)
+{
+	const struct alarm_plan plan = {.rules = w->plan->rules,
+	    .texts = w->plan->rule_texts,
+	    .count = w->plan->rule_count,
+	    .command = w->plan->command,
+	    .say = w->plan->say,
+	    .context = w->plan->context};
+
+	return plan.count ? alarm_new(&plan, &w->alarm) : 0;
+}
+
+static int
 begin(struct watch *w, struct fault *where)
 {
 	const struct live_plan live = {.directories = w->plan->directories,
@@ -473,6 +493,8 @@ begin(struct watch *w, struct fault *where)
 
 	if (err == 0)
 		err = gather_new(&gather, &w->gather);
+	if (err == 0)
+		err = begin_rules(w);
 	if (err == 0)
 		err = gather_load(w->gather, w->store.fd, LEFT_FILE);
 	if (err == 0)
@@ -506,6 +528,7 @@ watch_run(const struct watch_plan *plan, struct fault *where)
 	}
 	watch_processes_release(&w);
 	watch_services_release(&w);
+	alarm_free(w.alarm);
 	gather_free(w.gather);
 	live_free(w.live);
 	quota_release(&w.quota);

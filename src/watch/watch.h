@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "live/rule.h"
 #include "names/names.h"
 #include "util/fault.h"
 #include "watch/store.h"
@@ -19,6 +20,10 @@ struct watch_plan {
 	size_t pid_count;
 	bool once; /* one round, then the end */
 	struct names_options naming;
+	const struct rule *rules;
+	const char *const *rule_texts;
+	size_t rule_count;
+	const char *command; /* for a rule that is broken; NULL: none */
 	/* A line for the user, without its end; safe to print. */
 	void (*say)(void *context, const char *text);
 	void *context;

@@ -6,6 +6,7 @@
 #include "live/live.h"
 #include "record/quota.h"
 #include "util/dict.h"
+#include "watch/alarm.h"
 #include "watch/gather.h"
 #include "watch/service.h"
 #include "watch/watch.h"
@@ -33,6 +34,7 @@ struct watch {
 	struct quota quota; /* memory to follow processes, by user */
 	struct live *live;
 	struct gather *gather;
+	struct alarm *alarm; /* NULL: no rules */
 	struct service **services;
 	size_t service_count, service_room;
 	struct dict service_index;
@@ -91,6 +93,9 @@ int watch_processes(struct watch *w);
 
 /* A look at all whose time it is. -ENOMEM. */
 int watch_look(struct watch *w);
+
+/* Holds the rules against all that run. -ENOMEM. */
+int watch_rules(struct watch *w);
 
 /* Ends the chapter of a service and begins the next one, if somebody runs. */
 void watch_turn(struct watch *w, struct service *s, bool is_last);

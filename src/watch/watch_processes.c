@@ -357,6 +357,27 @@ watch_look(struct watch *w)
 	return 0;
 }
 
+int
+watch_rules(struct watch *w)
+{
+	uint64_t now = pace_monotonic_ns();
+	size_t at = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < w->watched_count && err == 0; i++) {
+		struct watched *x = &w->watched[i];
+		struct live_process *p = process_of(w, x->number, &at);
+		const struct segfile *f;
+		int slot;
+
+		f = p ? live_segfile(w->live, p, &slot) : NULL;
+		if (f)
+			err = alarm_look(w->alarm, p, f, slot, x->service, now);
+	}
+	alarm_looked(w->alarm);
+	return err;
+}
+
 /* The state of all that run in it: a chapter is complete in itself. */
 static int
 write_running(struct watch *w, struct service *s)

@@ -106,7 +106,7 @@ pause() { sleep "0.$((RANDOM % 4))$((RANDOM % 10))"; }
 	part=$(compgen -G "$H/*/*.seep.part")
 	run "$SEEP" report "$part"
 	[[ $status -eq 3 ]]
-	ends_well
+	goes_on_to_its_end
 	watch_once
 	[[ ! -e $part && -e ${part%.part} ]]
 	run "$SEEP" report --no-suppress "${part%.part}"
