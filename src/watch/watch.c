@@ -259,8 +259,8 @@ do_chores(struct watch *w)
 {
 	uint64_t now = pace_monotonic_ns(), real = clock_ns(CLOCK_MONOTONIC);
 
-	if (is_stuck(w) != w->is_said_full ||
-	    (w->is_said_full && real >= w->next_retry_ns)) {
+	/* that there is room again is not said before it has lasted */
+	if (w->is_said_full ? real >= w->next_retry_ns : is_stuck(w)) {
 		w->next_retry_ns = real + RETRY_S * S;
 		retry(w);
 	}
