@@ -170,7 +170,7 @@ take_snapshot(const struct live_process *p, const struct segfile *f, int slot,
 	struct segment *seg = NULL;
 	void *bytes = NULL;
 	struct tm tm;
-	size_t len;
+	size_t len = 0;
 	int err;
 
 	err = store_folder(s->store, s->folder, path);

@@ -21,9 +21,9 @@ is_plain(unsigned char c)
 	    (c >= 'A' && c <= 'Z') || (c && strchr("_.@:+,=-", c));
 }
 
-/* Could a service manager, or that of containers, have given this name? */
+/* "nginx.service", "session-1.scope" */
 static bool
-looks_given(const char *text)
+is_unit(const char *text)
 {
 	static const char *const kinds[] = {".service", ".scope", ".slice",
 	    ".socket", ".mount", ".timer", ".target", ".swap", ".path"};
@@ -31,8 +31,25 @@ looks_given(const char *text)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (text_ends_with(text, kinds[i]))
 			return true;
+	return false;
+}
+
+static bool
+is_id(const char *text)
+{
 	return strspn(text, "0123456789abcdef") == strlen(text) &&
 	    strlen(text) >= ID_DIGITS;
+}
+
+/* What says of which kind the name is. */
+static const char *
+ending_of(const struct folder_service *s)
+{
+	if (s->kind == FOLDER_UNIT)
+		return is_unit(s->text) ? "" : ".service";
+	if (s->kind == FOLDER_CONTAINER)
+		return is_id(s->text) ? "" : "%n";
+	return "";
 }
 
 /* FNV-1a, twice with different starts: for names that nobody can read anyway. */
@@ -55,9 +72,9 @@ folder_name(
     const struct folder_service *s, uid_t self, char to[FOLDER_NAME_BYTES])
 {
 	char whole[TEXT_MAX * 3 + TAIL_BYTES], hash[TAIL_BYTES];
-	bool is_chosen = s->kind == FOLDER_PROGRAM;
-	bool first = (is_chosen && looks_given(s->text)) || s->text[0] == '.' ||
-	    s->text[0] == '-';
+	bool is_program = s->kind == FOLDER_PROGRAM;
+	bool first = (is_program && (is_unit(s->text) || is_id(s->text))) ||
+	    s->text[0] == '.' || s->text[0] == '-';
 	size_t n = 0;
 
 	for (size_t i = 0; s->text[i] && i < TEXT_MAX; i++) {
@@ -72,7 +89,8 @@ folder_name(
 	whole[n] = '\0';
 	if (n == 0)
 		n = (size_t)snprintf(whole, sizeof(whole), "%%00");
-	if (is_chosen && s->uid != self)
+	n += (size_t)snprintf(whole + n, sizeof(whole) - n, "%s", ending_of(s));
+	if ((is_program || s->is_chosen) && s->uid != self)
 		(void)snprintf(
 		    whole + n, sizeof(whole) - n, "%%u%u", (unsigned)s->uid);
 	if (strlen(whole) < FOLDER_NAME_BYTES) {

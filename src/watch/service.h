@@ -29,6 +29,7 @@ struct service {
 	char text[256]; /* unit, container or program */
 	enum folder_kind kind;
 	uid_t uid;
+	bool is_chosen; /* see folder_name.h */
 	char folder[FOLDER_NAME_BYTES];
 
 	struct chapter *chapter; /* NULL: none is open */

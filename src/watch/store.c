@@ -13,9 +13,13 @@
 #include <unistd.h>
 
 #include "record/chapter.h"
+#include "util/room.h"
+#include "util/text.h"
 #include "util/write_all.h"
 
 #define S UINT64_C(1000000000)
+
+enum { SNAPSHOTS = 8 }; /* they have one of so many parts of the size */
 
 bool
 store_default(char path[PATH_MAX])
@@ -301,6 +305,59 @@ is_old(const struct chapter_entry *all, size_t i, size_t count, uint64_t now_ns,
 	    all[i + 1].name.start_s < (int64_t)((now_ns - keep_ns) / S);
 }
 
+struct snapshot {
+	char name[NAME_MAX + 1];
+	uint64_t bytes;
+};
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct snapshot *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/*
+ * Snapshots of rules: at most an eighth of the size, the oldest goes first.
+ * Returns what is left of them, in bytes.
+ */
+static uint64_t
+thin_snapshots(const struct store *s, const char *folder)
+{
+	struct snapshot *all = NULL;
+	size_t count = 0, room = 0;
+	uint64_t sum = 0;
+	struct dirent *e;
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	while (d && (e = readdir(d))) {
+		struct stat st;
+
+		if (!text_ends_with(e->d_name, ".seep-snap") ||
+		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    room_make(&all, &room, count, sizeof(*all)) < 0)
+			continue;
+		(void)snprintf(
+		    all[count].name, sizeof(all[count].name), "%s", e->d_name);
+		all[count].bytes = (uint64_t)st.st_blocks * 512;
+		sum += all[count++].bytes;
+	}
+	if (count > 1)
+		qsort(all, count, sizeof(*all), by_name);
+	for (size_t i = 0; i < count && sum > s->plan.size_bytes / SNAPSHOTS;
+	     i++)
+		if (unlinkat(fd, all[i].name, 0) == 0)
+			sum -= all[i].bytes;
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	free(all);
+	return sum;
+}
+
 void
 store_thin(
     const struct store *s, const char *folder, uint64_t now_ns, uint64_t more)
@@ -313,6 +370,8 @@ store_thin(
 	if (store_folder(s, folder, path) < 0 ||
 	    chapter_list(path, &all, &count) < 0)
 		return;
+	(void)snprintf(file, sizeof(file), "%s/snapshots", path);
+	sum += thin_snapshots(s, file);
 	for (size_t i = 0; i < count; i++)
 		sum += all[i].bytes;
 	for (size_t i = 0; i < count; i++) {

@@ -246,8 +246,8 @@ merge_one(struct watch *w, struct merge *m, const struct live_process *p,
 	}
 	if (err == 0)
 		err = room_make(&m->next, &m->room, m->count, sizeof(x));
-	if (err < 0)
-		return err;
+	if (err < 0 || !m->next)
+		return -ENOMEM;
 	m->next[m->count++] = x;
 	return 0;
 }

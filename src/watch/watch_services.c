@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reader/procfs_group.h"
 #include "report/program.h"
 #include "util/room.h"
 #include "watch/watch_parts.h"
@@ -18,6 +19,7 @@ enum {
 	SERVICES_MAX = 4096,
 	OTHERS_MAX = 64, /* of one other user, who may choose any names */
 	KIN_MAX = 32768,
+	KIN_CHOSEN = 16, /* beside the kind, in the file */
 };
 
 /* ---- services ---- */
@@ -53,6 +55,7 @@ new_service(
 	s->naming = &w->plan->naming;
 	s->kind = id->kind;
 	s->uid = id->uid;
+	s->is_chosen = id->is_chosen;
 	(void)snprintf(s->text, sizeof(s->text), "%s", id->text);
 	(void)snprintf(s->folder, sizeof(s->folder), "%s", folder);
 	service_init(s);
@@ -185,6 +188,19 @@ service_of_kin(const struct watch *w, const struct segfile *f, int slot,
 	return s;
 }
 
+/*
+ * Whoever has cgroups of his own, as the users in user.slice, gives them any
+ * name.
+ */
+static bool
+is_chosen_by_user(const struct live_process *p)
+{
+	struct procfs_group g;
+
+	return p->pid == 0 || procfs_group_of(p->pid, &g) < 0 ||
+	    g.memory[0] == '\0' || strstr(g.memory, "/user.slice") != NULL;
+}
+
 struct service *
 watch_service_of(struct watch *w, const struct live_process *p)
 {
@@ -201,8 +217,11 @@ watch_service_of(struct watch *w, const struct live_process *p)
 		return NULL;
 	id.uid = segfile_source(f)->uid;
 	s = service_of_kin(w, f, slot, &p->header);
-	if (!s)
+	if (!s) {
+		id.is_chosen = id.uid != geteuid() &&
+		    id.kind != FOLDER_PROGRAM && is_chosen_by_user(p);
 		s = find_service(w, &id);
+	}
 	if (s)
 		add_kin(w, p->header.uuid, segfile_source(f)->uid, s,
 		    p->state != LIVE_ENDED);
@@ -255,7 +274,8 @@ watch_kin_save(const struct watch *w)
 		for (size_t n = 0; n < sizeof(k->uuid); n++)
 			(void)fprintf(f, "%02x", k->uuid[n]);
 		(void)fprintf(f, " %u %d %u ", (unsigned)k->uid,
-		    (int)k->service->kind, (unsigned)k->service->uid);
+		    (int)k->service->kind + KIN_CHOSEN * k->service->is_chosen,
+		    (unsigned)k->service->uid);
 		for (const char *p = k->service->text; *p; p++)
 			(void)fprintf(f, "%02x", (unsigned char)*p);
 		(void)fprintf(f, "\n");
@@ -301,6 +321,8 @@ load_kin(struct watch *w, const char *line)
 	uid = strtoul(line + 33, &end, 10);
 	kind = strtoul(end, &end, 10);
 	id.uid = (uid_t)strtoul(end, &end, 10);
+	id.is_chosen = kind >= KIN_CHOSEN;
+	kind -= id.is_chosen ? KIN_CHOSEN : 0;
 	if (kind > FOLDER_PROGRAM || *end != ' ')
 		return;
 	id.kind = (enum folder_kind)kind;

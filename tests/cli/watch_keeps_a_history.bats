@@ -120,7 +120,7 @@ mode() { stat -c %a "$1"; }
 	[[ ! -e $T/h ]]
 }
 
-@test "the service manager is told" {
+@test "READY, WATCHDOG and STOPPING reach the service manager" {
 	"$PYTHON" -c '
 import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

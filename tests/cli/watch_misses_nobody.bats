@@ -53,7 +53,7 @@ most_room() {
 	[[ $(in_history 'sum(x["totals"]["allocations"] for x in p.values() if x["parent"])') -eq 1800 ]]
 }
 
-@test "what a dead child had is given back within 2 s, and the living keep theirs" {
+@test "what a dead child had is given back within 2 s, and the parent keeps its own" {
 	watching
 	mkfifo "$T/in"
 	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$HOSTS/many_children" 0 20 100 48 kill \

@@ -62,7 +62,7 @@ import collections, glob, shared, sys
 p, files = {}, glob.glob(sys.argv[1] + "/service.*.json")
 for f in files:
     for x in shared.load(f)["processes"]:
-        assert x["uuid"] not in p, ("a process is there twice", f, x["pid"], x["exe"], x["end"], x["totals"]["allocations"], p[x["uuid"]]["end"])
+        assert x["uuid"] not in p, ("a process is there twice", f, x["pid"], x["exe"], x["end"])
         p[x["uuid"]] = x
 services = sorted(f.split("/service.")[1][:-5] for f in files)
 print(eval(sys.argv[2]))' "$T" "$1"

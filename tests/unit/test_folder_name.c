@@ -28,8 +28,10 @@ static void
 plain_names_stay(void **state)
 {
 	(void)state;
+	assert_string_equal(name_of("nginx", FOLDER_UNIT, 0), "nginx.service");
 	assert_string_equal(
 	    name_of("nginx.service", FOLDER_UNIT, 0), "nginx.service");
+	assert_string_equal(name_of("web", FOLDER_CONTAINER, 0), "web%n");
 	assert_string_equal(name_of("getty@tty1.service", FOLDER_UNIT, 0),
 	    "getty@tty1.service");
 	assert_string_equal(name_of("redis", FOLDER_PROGRAM, 1000), "redis");
@@ -64,6 +66,12 @@ static void
 a_program_cannot_take_the_name_of_another_service(void **state)
 {
 	(void)state;
+	assert_string_not_equal(name_of("nginx", FOLDER_UNIT, 0),
+	    name_of("nginx", FOLDER_PROGRAM, 1000));
+	assert_string_not_equal(name_of("web", FOLDER_CONTAINER, 0),
+	    name_of("web", FOLDER_PROGRAM, 1000));
+	assert_string_not_equal(name_of("web", FOLDER_CONTAINER, 0),
+	    name_of("web%n", FOLDER_PROGRAM, 1000));
 	assert_string_not_equal(name_of("nginx.service", FOLDER_UNIT, 0),
 	    name_of("nginx.service", FOLDER_PROGRAM, 1000));
 	assert_string_not_equal(name_of("session-1.scope", FOLDER_UNIT, 0),
@@ -79,6 +87,20 @@ a_program_cannot_take_the_name_of_another_service(void **state)
 	    name_of("a/b", FOLDER_PROGRAM, 1000));
 	assert_string_not_equal(name_of("", FOLDER_PROGRAM, 1000),
 	    name_of("%00", FOLDER_PROGRAM, 1000));
+}
+
+/* In cgroups of his own a user calls a unit as he likes. */
+static void
+a_users_unit_is_not_the_machines(void **state)
+{
+	const struct folder_service his = {
+	    .text = "nginx", .kind = FOLDER_UNIT, .uid = 7, .is_chosen = true};
+	char name[FOLDER_NAME_BYTES];
+
+	(void)state;
+	folder_name(&his, 0, name);
+	assert_string_equal(name, "nginx.service%u7");
+	assert_string_equal(name_of("nginx", FOLDER_UNIT, 7), "nginx.service");
 }
 
 /* All short texts over a mean alphabet, for each kind and two users. */
@@ -131,6 +153,7 @@ main(void)
 	    cmocka_unit_test(plain_names_stay),
 	    cmocka_unit_test(hostile_text_is_a_harmless_file_name),
 	    cmocka_unit_test(a_program_cannot_take_the_name_of_another_service),
+	    cmocka_unit_test(a_users_unit_is_not_the_machines),
 	    cmocka_unit_test(no_two_services_share_a_name),
 	    cmocka_unit_test(long_names_are_bounded_and_differ),
 	};
