@@ -24,10 +24,11 @@ $(TOOLS): $(B)/tools/%: $(B)/obj/tests/tools/%.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
 
 TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
+AGAIN := 3
 GROUP := lint unit $(if $(SAN),,san fuzz) cli collector security host real
 .PHONY: check check-unit check-cli check-collector check-security check-host check-real check-lint verify
 check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(B)/real/lost.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
-	@B=$(B) tests/run $(GROUP)
+	@B=$(B) AGAIN=$(AGAIN) tests/run $(GROUP)
 .PHONY: check-full
 check-full: ## all of it in its long form, fuzzers, a fresh Debian: hours; PARTS="check real verify fuzz fresh"
 	@tools/full.sh $(PARTS)

@@ -17,7 +17,7 @@
 #define MAGIC "seep-baseline "
 
 enum {
-	MAX_ITEMS = 1 << 22, /* of a file; a line has 20 bytes or more */
+	MAX_ITEMS = 1 << 22, /* lines of a file; a line has 20 bytes or more */
 	MAX_LINE_BYTES = 64 << 10,
 };
 
@@ -62,7 +62,7 @@ by_hash(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-/* Those of one fingerprint become one. */
+/* Combines entries that have the same fingerprint. */
 void
 baseline_sort(struct baseline *b)
 {
@@ -107,7 +107,7 @@ baseline_find(const struct baseline *b, uint64_t hash)
 
 /* ---- files ---- */
 
-/* A number at *at, and the blank after it. */
+/* Reads a number at *at, and the blank after it. */
 static bool
 number(char **at, int base, uint64_t *ret)
 {
@@ -156,7 +156,10 @@ check_magic(const char *line, const char *path, struct fault *where)
 	return 0;
 }
 
-/* One line without its end; false: there is none, or -EBADMSG in *ret_err. */
+/*
+ * Reads one line without its end. False: there are no more, or *ret_err is
+ * -EBADMSG.
+ */
 static bool
 next_line(FILE *in, char *line, int *ret_err)
 {
@@ -166,7 +169,7 @@ next_line(FILE *in, char *line, int *ret_err)
 		return false;
 	n = strlen(line);
 	if (n == 0 || (line[n - 1] != '\n' && !feof(in)))
-		*ret_err = -EBADMSG; /* a NUL in it, or too long */
+		*ret_err = -EBADMSG; /* it contains a NUL, or is too long */
 	while (n > 0 && strchr("\r\n", line[n - 1]))
 		line[--n] = '\0';
 	return true;
@@ -237,7 +240,7 @@ baseline_write(FILE *out, const struct baseline *b, const char *const *notes)
 		(void)fprintf(out, "# %s\n", *notes);
 	for (size_t i = 0; order && i < b->count; i++)
 		order[i] = &b->items[i];
-	/* without memory for the order, any will do */
+	/* without memory for sorting, any order will do */
 	if (order)
 		qsort(order, b->count, sizeof(struct baseline_item *), by_text);
 	for (size_t i = 0; i < b->count; i++) {

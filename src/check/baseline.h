@@ -11,18 +11,17 @@
 #include "util/fault.h"
 
 /*
- * A text file for a repository: a first line with the version, then one line
- * for each fingerprint, in the order of what they say, so that changes are
- * small:
- *	HASH BYTES BLOCKS TEXT
- * Lines that begin with # are comments. TEXT is for people only.
+ * A text file to be kept in a repository. Its first line has the version, then
+ * one line follows for each fingerprint. Lines are sorted by their text, so
+ * that changes are small: HASH BYTES BLOCKS TEXT. Lines that begin with # are
+ * comments. TEXT is only for people.
  */
 struct baseline_item {
 	uint64_t hash;
-	uint64_t bytes, blocks; /* sums saturate */
-	double variance;        /* of the bytes; not kept in the file */
+	uint64_t bytes, blocks; /* sums do not wrap */
+	double variance;        /* variance of the bytes; not in the file */
 	char *text;
-	bool is_met; /* for the caller */
+	bool is_met; /* for use by the caller */
 };
 
 struct baseline {
@@ -31,24 +30,27 @@ struct baseline {
 };
 
 /*
- * b is zero before. -EBADMSG: `where` has FILE:LINE and what is wrong;
- * -ENOTSUP: of another version; -EFBIG; -ENOMEM; or as open() says. In any
- * case b is for baseline_release().
+ * b must be zero before. -EBADMSG: `where` has FILE:LINE and the error;
+ * -ENOTSUP: another version; -EFBIG; -ENOMEM; or an error of open(). The caller
+ * calls baseline_release() in any case.
  */
 int baseline_load(struct baseline *b, const char *path, struct fault *where);
 
 void baseline_release(struct baseline *b);
 
-/* A copy of it; of those with one fingerprint one remains. -ENOMEM. */
+/*
+ * Adds a copy of the entry; entries with the same fingerprint are combined.
+ * -ENOMEM.
+ */
 int baseline_add(struct baseline *b, const struct baseline_item *item);
 
-/* After the last baseline_add(), before baseline_find(). */
+/* Call this after the last baseline_add() and before baseline_find(). */
 void baseline_sort(struct baseline *b);
 
-/* NULL: not in it. */
+/* NULL: it is not in the baseline. */
 struct baseline_item *baseline_find(const struct baseline *b, uint64_t hash);
 
-/* `notes` are lines for people, without "# "; NULL ends them. */
+/* `notes` are lines for people, without "# ", and end with NULL. */
 void baseline_write(
     FILE *out, const struct baseline *b, const char *const *notes);
 

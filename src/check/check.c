@@ -91,7 +91,10 @@ check_note(struct check *c, const char *fmt, ...)
 	return 0;
 }
 
-/* What counts at a site: all that is live, or what looks found. */
+/*
+ * The blocks of a site that count: all live ones, or those that looks found
+ * lost.
+ */
 static void
 weigh(const struct check *c, struct check_site *x)
 {
@@ -144,16 +147,16 @@ add_site(struct check *c, const struct check_input *input, uint32_t process,
 	        .text = x->text});
 }
 
-/* Is what this process has at this time its own matter? */
+/* Do the blocks of this process count? */
 static bool
 counts(const struct check_process *x)
 {
 	if (x->standing == CHECK_REPLACED && x->by_verdict)
-		return !x->is_unjudged; /* what was lost before the exec is */
+		return !x->is_unjudged; /* lost before the exec: counts */
 	return x->standing == CHECK_JUDGED;
 }
 
-/* All sites of a view; `only` is the process of all, or UINT32_MAX. */
+/* Adds all sites of a view; `only` is the process of all, or UINT32_MAX. */
 static int
 add_view(struct check *c, const struct check_input *input, const struct view *v,
     uint32_t first, uint32_t only)

@@ -7,8 +7,8 @@
 #include "report/verdict.h"
 
 /*
- * What the ancestor has lost itself, before the fork or since, is its own
- * matter, and told once.
+ * Blocks that the ancestor itself has lost, before the fork or after it, are
+ * reported once, for the ancestor.
  */
 static int
 forget_known(struct view *v, const struct process *owner)

@@ -37,7 +37,7 @@ growth(uint64_t now, uint64_t known)
 	return now > known ? now - known : 0;
 }
 
-/* Leaked: all of what is new, and by how much the others have grown. */
+/* Leaked bytes: all bytes of new sites, and the growth of the others. */
 static void
 compare(struct check *c)
 {
@@ -135,7 +135,7 @@ judge_bounds(struct check *c)
 	    c->leaked.variance, NULL);
 	if (!high)
 		return;
-	/* its share of the variance of all that was allocated */
+	/* its share of the variance of everything that was allocated */
 	if (high->process->totals.allocated_bytes > 0)
 		variance = process_variance_allocated(high->process) *
 		    (double)high->process->totals.peak_bytes /

@@ -10,12 +10,15 @@ void check_sum_add(
     struct check_sum *to, uint64_t bytes, uint64_t blocks, double variance);
 
 /*
- * Fills c->processes: which of them are judged. Notes how each ended and what
- * its figures lack. -ENOMEM.
+ * Fills c->processes: which of them are judged. Adds notes on how each ended
+ * and what its figures lack. -ENOMEM.
  */
 int check_processes(struct check *c);
 
-/* Compares all sites and limits with the options: the verdict. -ENOMEM. */
+/*
+ * Compares all sites and limits with the options, which gives the verdict.
+ * -ENOMEM.
+ */
 int check_judge(struct check *c);
 
 #endif

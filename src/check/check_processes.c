@@ -1,4 +1,4 @@
-/* check_processes.c - which processes are judged, and what to doubt. */
+/* check_processes.c - which processes are judged, and what may be wrong. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/check_parts.h"
 
@@ -11,7 +11,7 @@
 #include "report/verdict.h"
 #include "report/words.h"
 
-enum { ENDS_NAMED = 5 }; /* processes of one kind of end, by name */
+enum { ENDS_NAMED = 5 }; /* names of the processes that ended in one way */
 
 static const char *
 name_of(const struct process *p)
@@ -36,7 +36,7 @@ standing_of(const struct check_options *o, const struct process *p)
 	return p->end == PROCESS_EXEC ? CHECK_REPLACED : CHECK_JUDGED;
 }
 
-/* How it ended, where that says something about its figures. */
+/* How it ended, if that matters for its figures. */
 static int
 note_end(struct check *c, const struct process *p)
 {
@@ -87,13 +87,14 @@ note_end(struct check *c, const struct process *p)
 static bool
 is_unsure(enum seg_count count)
 {
-	return count == SEG_DEEPBIND_LOADS || count == SEG_MALLOC_BEFORE;
+	return count == SEG_DEEPBIND_LOADS || count == SEG_MALLOC_BEFORE ||
+	    count == SEG_OWN_NAMES;
 }
 
 /*
- * Did the command of a recording have a look at its exit? Then all that it
- * started is judged by looks. A command that became another program by exec
- * is the last of these.
+ * Did the command of a recording have a look at its exit? Then everything that
+ * it started is judged by looks. If the command called exec, its last program
+ * counts.
  */
 static bool
 has_exit_look(const struct session *s)
@@ -119,7 +120,7 @@ check_is_unjudged(const struct check_process *x)
 	    VERDICT_STATE_UNJUDGED;
 }
 
-/* By what it is judged; who cannot be is named. */
+/* Finds out how the process is judged; one that cannot be judged is named. */
 static int
 note_verdict(struct check *c, struct check_process *x, bool by_verdict)
 {
@@ -138,14 +139,14 @@ note_verdict(struct check *c, struct check_process *x, bool by_verdict)
 	    x->process->header.pid, verdict_why_not_words(x->process));
 }
 
-/* What is missing in the figures. */
+/* Adds notes about what is missing in the figures. */
 static int
 note_losses(struct check *c, const struct process *p)
 {
 	static const enum seg_count matter[] = {SEG_LOST_EVENTS, SEG_LOST_FREES,
 	    SEG_SPILL_FULL, SEG_CHILDREN_UNTRACED, SEG_CHILDREN_EARLY,
 	    SEG_EVENTS_OFF, SEG_EARLY_EVENTS, SEG_DEEPBIND_LOADS,
-	    SEG_MALLOC_BEFORE};
+	    SEG_MALLOC_BEFORE, SEG_OWN_NAMES};
 	const struct losses_name *names;
 	size_t count;
 	int err = 0;
@@ -213,7 +214,7 @@ note_process(struct check *c, struct check_process *x)
 	return err < 0 ? err : note_losses(c, p);
 }
 
-/* One sentence where there would be many. */
+/* Writes one sentence where there would otherwise be many. */
 static int
 note_more_ends(struct check *c)
 {

@@ -1,4 +1,4 @@
-/* write.c - sentences and places that all forms of a verdict share. */
+/* write.c - sentences and positions that all forms of a verdict share. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/write.h"
 
@@ -144,7 +144,7 @@ write_relative(const char *file, const char *root)
 
 	if (!file || !*file)
 		return NULL;
-	if (file[0] != '/') /* as the compiler was called, beside its root */
+	if (file[0] != '/') /* as given to the compiler, and next to its root */
 		return strncmp(file, "../", 3) == 0 ? NULL : file;
 	while (n > 0 && root[n - 1] == '/')
 		n--;

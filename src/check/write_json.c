@@ -4,18 +4,13 @@
 #include <inttypes.h>
 
 #include "check/write.h"
+#include "json/frames_table.h"
 #include "json/verdict_json.h"
 #include "util/json_put.h"
 #include "report/suppress.h"
 #include "report/words.h"
 
 enum { SCHEMA = 1 };
-
-static const char *
-yes(bool b)
-{
-	return b ? "true" : "false";
-}
 
 static void
 sum(FILE *out, const char *name, const struct check_sum *s)
@@ -64,12 +59,13 @@ limits(FILE *out, const struct check *c)
 	for (size_t i = 0; i < c->bound_count; i++) {
 		const struct check_bound *b = &c->bounds[i];
 
-		(void)fprintf(out, "%s{\"rule\":\"%s\",\"fails\":%s",
-		    i ? "," : "", check_rules()[b->rule].id, yes(b->fails));
+		(void)fprintf(out, "%s{\"rule\":\"%s\"", i ? "," : "",
+		    check_rules()[b->rule].id);
+		json_boolean(out, "fails", b->fails);
 		json_number(out, "bytes", b->value);
 		json_number(out, "error_bytes", b->error);
 		json_number(out, "limit", b->limit);
-		(void)fprintf(out, ",\"close\":%s", yes(b->is_close));
+		json_boolean(out, "close", b->is_close);
 		if (b->process)
 			json_number(
 			    out, "pid", b->process->process->header.pid);
@@ -90,16 +86,11 @@ frames(FILE *out, const struct check_site *x, const struct write_options *o)
 		const struct frame *f = &list[x->site->frames[i]];
 		const char *file = write_relative(f->file, o->root);
 
-		(void)fprintf(out, "%s{\"function\":", i ? "," : "");
-		json_string(out, f->function);
-		json_text(out, "file", file ? file : f->file);
-		if (f->line > 0)
-			json_number(out, "line", f->line);
-		else
-			(void)fputs(",\"line\":null", out);
-		json_text(out, "module", f->module);
+		(void)fputs(i ? ",{" : "{", out);
+		frames_table_put_source(out, f, file ? file : f->file);
 		json_number(out, "offset", f->offset);
-		(void)fprintf(out, ",\"inlined\":%s}", yes(f->inlined));
+		json_boolean(out, "inlined", f->inlined);
+		(void)putc('}', out);
 	}
 	(void)fputs("]", out);
 }

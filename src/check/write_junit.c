@@ -13,12 +13,13 @@
 #include "util/text.h"
 
 /*
- * One suite for each program, one case for each promise: that nothing leaks,
- * each limit, and each leak by its own name, which is the same in the next
- * run, so that readers follow it. No pid in names for the same reason.
+ * There is one suite for each program, and one case for each promise: that
+ * nothing leaks, each limit, and each leak. The case of a leak has a name that
+ * is the same in the next run, so that tools can follow it. For the same reason
+ * names contain no pid.
  */
 
-/* Text in XML, escaped as text_put() does; lines of ours stay lines. */
+/* Text in XML, escaped as text_put() does; our own line ends are kept. */
 static void
 xml(FILE *out, const char *text)
 {
@@ -41,7 +42,7 @@ xml(FILE *out, const char *text)
 	}
 }
 
-/* The same of a text of ours, which is for free(); or NULL. */
+/* The same, and frees the text, which may be NULL. */
 static void
 xml_take(FILE *out, char *text)
 {
@@ -92,13 +93,13 @@ failure_begin(FILE *out, enum check_rule rule, char *message)
 	(void)putc('"', out);
 }
 
-/* Leaks written so far, so that each case has a name of its own. */
+/* Leaks written so far, because each case needs a name of its own. */
 struct told {
 	struct dict index;
 	uint32_t *times; /* by site */
 };
 
-/* How often this fingerprint came up, with this one. */
+/* How often this fingerprint has come up, this time included. */
 static uint32_t
 count(struct told *t, const struct check *c, uint32_t number)
 {
@@ -176,7 +177,9 @@ is_unjudged_in(const struct check *c, size_t number, const char *program)
 	    strcmp(program_of(x), program) == 0;
 }
 
-/* Has it a suite? One that went on by exec has, if looks judged it. */
+/*
+ * Does this process have a suite? After an exec it has one if looks judged it.
+ */
 static bool
 has_suite(const struct check_process *x)
 {
@@ -200,7 +203,7 @@ is_first(const struct check *c, size_t number)
 	return true;
 }
 
-/* One of the program that nobody could look at: skipped, or a failure. */
+/* A process of the program that nobody could look at: skipped, or a failure. */
 static void
 unjudged_case(FILE *out, const struct check *c, const struct check_process *x,
     const char *program, size_t nth)
@@ -270,7 +273,7 @@ limits_suite(FILE *out, const struct check *c)
 	(void)fputs("  </testsuite>\n", out);
 }
 
-/* What the verdict rests on; an error where that is not sound. */
+/* The conditions of the verdict; an error if they are not met. */
 static void
 input_suite(FILE *out, const struct check *c)
 {

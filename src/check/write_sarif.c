@@ -14,7 +14,7 @@
 #include "report/words.h"
 #include "util/text.h"
 
-/* A path as the path of a URI; JSON needs no escape after that. */
+/* A path as part of a URI. JSON needs no escapes in it. */
 static void
 uri(FILE *out, const char *path)
 {
@@ -43,7 +43,7 @@ rules(FILE *out)
 	}
 }
 
-/* Where no source is known, the program or library stands for it. */
+/* If no source is known, the position is the program or library. */
 static void
 artifact(FILE *out, const struct frame *x, const char *module,
     const struct write_options *o)
@@ -116,7 +116,7 @@ stack(FILE *out, const struct check_site *x, const struct write_options *o)
 	(void)fputs("]}]", out);
 }
 
-/* Takes what it says over. */
+/* Frees `says`. */
 static void
 result_begin(FILE *out, enum check_rule rule, char *says, const char *comma)
 {
@@ -173,7 +173,7 @@ bound_result(FILE *out, const struct check *c, const struct check_bound *b,
 	    check_rules()[b->rule].id);
 }
 
-/* A process that nobody could look at, where that is a failure. */
+/* A process that nobody could look at, if that counts as a failure. */
 static void
 unjudged_result(FILE *out, const struct check_process *x,
     const struct write_options *o, const char *comma)

@@ -1,4 +1,4 @@
-/* write_suppressions.c - ready-made entries for what a check has found. */
+/* write_suppressions.c - suppressions for the sites that a check has found. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -43,8 +43,9 @@ print_symbol(FILE *out, const char *name)
 }
 
 /*
- * "..." stands for what others may see otherwise: inlined functions are no
- * frames for valgrind, as a rule, and libc's have other names there.
+ * "..." stands for frames that others may see differently: usually, inlined
+ * functions are no frames for valgrind, and libc's functions have other names
+ * there.
  */
 static void
 valgrind_entry(FILE *out, const struct check_site *x)
@@ -124,7 +125,10 @@ write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
 		uint32_t first = (uint32_t)i;
 		char *text;
 
-		/* sites that differ in lines only need one; never mind twice */
+		/*
+		 * sites that differ only in lines need one entry; two do no
+		 * harm
+		 */
 		(void)dict_find(&told, x->fingerprint, write_same_print,
 		    c->sites, &x->fingerprint, first, &first);
 		if (dialect == WRITE_LSAN && first != i)

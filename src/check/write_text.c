@@ -134,7 +134,9 @@ frame(FILE *out, const struct check_site *x, size_t at,
 	(void)putc('\n', out);
 }
 
-/* The user's own, what it calls further right, then its callers. */
+/*
+ * First the user's own function, to the right what it calls, then its callers.
+ */
 static void
 stack(FILE *out, const struct check_site *x, const struct write_options *o)
 {
@@ -181,7 +183,7 @@ sites(FILE *out, const struct check *c, const struct write_options *o)
 		    words_counted(a, rest, "more site"), words_bytes(b, bytes));
 }
 
-/* Entries of one name are one: the built-in groups. */
+/* Counts entries of the same name as one, as for the built-in groups. */
 static void
 suppressed(FILE *out, const struct suppress *s)
 {

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 enum {
-	WORDS = 30,    /* of a command line of $BROWSER */
+	WORDS = 30,    /* words of a command line in $BROWSER */
 	MESSENGER = 5, /* seconds: who runs longer is the browser itself */
-	LOADING = 10,  /* seconds that a browser may take to load the page */
+	LOADING = 10,  /* seconds for a browser to load the page */
 };
 
 /* Is there a screen that a browser could open on? */
@@ -34,8 +34,8 @@ has_display(void)
 }
 
 /*
- * Starts it and waits a second: one that keeps running is fine, and its pid is
- * in *ret_pid; 0: it has ended.
+ * Starts it and waits a second. If it keeps running, *ret_pid is its pid; 0: it
+ * has ended well.
  */
 static bool
 start(char *const *words, pid_t *ret_pid)
@@ -56,8 +56,9 @@ start(char *const *words, pid_t *ret_pid)
 }
 
 /*
- * A command line of $BROWSER ("firefox -P work %s"), without a shell: words are
- * split at spaces, %s is the page, which else comes last. Did it go well?
+ * Runs a command line of $BROWSER ("firefox -P work %s") without a shell: words
+ * are split at spaces, and %s is the page, which otherwise comes last. Returns
+ * whether it worked.
  */
 static bool
 run_browser(const char *line, const char *path, pid_t *ret_pid)
@@ -88,7 +89,10 @@ out:
 	return done;
 }
 
-/* $BROWSER is a list of commands, separated by ':', the first that works. */
+/*
+ * $BROWSER is a list of commands, separated by ':'; the first one that works is
+ * used.
+ */
 static bool
 run_first(const char *path, pid_t *ret_pid)
 {
@@ -107,7 +111,7 @@ run_first(const char *path, pid_t *ret_pid)
 	return has_display() && run_browser("xdg-open", path, ret_pid);
 }
 
-/* From here on we print nothing, and nobody waits for us. */
+/* From here on this process prints nothing, and nobody waits for it. */
 static void
 leave_terminal(void)
 {
@@ -120,7 +124,7 @@ leave_terminal(void)
 	(void)!chdir("/");
 }
 
-/* Waits until nobody needs the page any more, and removes it. */
+/* Waits until nobody needs the page any more, then removes it. */
 static void
 remove_later(const char *path, const char *folder, pid_t browser)
 {
@@ -129,7 +133,9 @@ remove_later(const char *path, const char *folder, pid_t browser)
 	leave_terminal();
 	while (browser > 0 && waitpid(browser, NULL, 0) < 0 && errno == EINTR)
 		continue;
-	/* one that hands the page to another process has ended too early */
+	/*
+	 * a command that passed the page to another process has ended too early
+	 */
 	if (time(NULL) - begin < MESSENGER)
 		(void)sleep(LOADING);
 	(void)unlink(path);

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 
 /*
- * Opens the file with $BROWSER, a list of command lines, or with xdg-open where
- * there is a screen. False: nothing of this works here. With a folder, a process
- * of its own removes the file and then the folder: when the browser has ended,
- * or has had time to load the file. Call it with little memory in use: that
- * process keeps what there is.
+ * Opens the file with $BROWSER, a list of command lines, or with xdg-open if
+ * there is a screen. False: none of these works. If `folder` is given, another
+ * process removes the file and then the folder when the browser has ended, or
+ * has had time to load the file. Call this with little memory in use, because
+ * that process keeps a copy of it.
  */
 bool browser_open(const char *path, const char *folder);
 

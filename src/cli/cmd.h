@@ -9,8 +9,8 @@
 
 enum cmd_exit {
 	CMD_OK = 0,
-	CMD_YES = 1,   /* "yes, leaks" */
-	CMD_USAGE = 2, /* we were called wrongly */
+	CMD_YES = 1,   /* the answer is yes: there are leaks */
+	CMD_USAGE = 2, /* wrong use of the command line */
 	CMD_INPUT = 3, /* input damaged or unreadable, output not writable */
 };
 
@@ -18,15 +18,15 @@ struct opts_group;
 
 /*
  * A command describes itself: --help, the man page and the completions of the
- * shells all come from here. To add one: its file, a line below, a line in
+ * shells are all made from this. To add one: its file, a line below, a line in
  * cmd.c, and man/seep-NAME.scd.
  */
 struct cmd {
 	const char *name;
 	const char *summary; /* a phrase for the list of commands */
 	/*
-	 * "[INPUT]", "OLD NEW", "PID", "on|off", "FILE...", "" and the like.
-	 * What follows CMD is its own, options too.
+	 * "[INPUT]", "OLD NEW", "PID", "on|off", "FILE...", "" and so on.
+	 * Everything after CMD belongs to that command, options too.
 	 */
 	const char *operands;
 	const char *about; /* paragraphs between "\n\n", wrapped by help */
@@ -55,10 +55,10 @@ struct cmd_shelf {
 	const struct cmd *commands[12]; /* NULL ends them */
 };
 
-/* A shelf without title ends them. */
+/* An entry without a title ends the list. */
 extern const struct cmd_shelf cmd_shelves[];
 
-/* NULL: there is none of that name. */
+/* NULL: there is no command of that name. */
 const struct cmd *cmd_find(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* cmd_check.c - seep check: the gate that fails when a program leaks. */
+/* cmd_check.c - seep check: fails if a program leaks. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ load_baseline(struct baseline *b, const char *path)
 		die(CMD_INPUT, "check: --baseline: %s", where.text);
 }
 
-/* Sessions and views of all inputs, for release_inputs(). */
+/* Sessions and views of all inputs; release_inputs() frees them. */
 static struct check_input *
 load_inputs(const struct check_command *o, int count, char **names_of,
     struct names *names, struct suppress **ret_suppress)
@@ -128,7 +128,7 @@ release_inputs(struct check_input *inputs, size_t count)
 	free(inputs);
 }
 
-/* Words on stdout, which is free where all else goes to files. */
+/* The text goes to stdout if all other results go to files. */
 static bool
 wants_text(const struct check_command *o)
 {
@@ -162,7 +162,10 @@ write_baseline(const struct check *c, const char *path, bool quiet)
 	    ": %s written.\n", words_counted(sites, c->now.count, "site"));
 }
 
-/* The verdict, to where it was asked for, and as text in any case. */
+/*
+ * Writes the verdict in the format and place of the options, and always as
+ * text.
+ */
 static void
 write_verdict(const struct check *c, const struct check_command *o, int answer)
 {
@@ -199,7 +202,7 @@ write_verdict(const struct check *c, const struct check_command *o, int answer)
 	free(here);
 }
 
-/* Has a stack that is shown a frame of this module without a name? */
+/* Does a stack in the result have a frame of this module without a name? */
 static bool
 is_lacking(void *context, const char *path)
 {
@@ -253,11 +256,11 @@ answer_of(const struct check *c, const struct check_command *o)
 	if (c->is_damaged)
 		return CMD_INPUT;
 	if (o->write_baseline && !o->baseline)
-		return CMD_OK; /* what is known from now on is fine */
+		return CMD_OK; /* from now on, everything in it is accepted */
 	return c->fails ? CMD_YES : CMD_OK;
 }
 
-/* Reports mistakes before anything is read. */
+/* Reports wrong options before anything is read. */
 static void
 take_fail_on(struct check_command *o)
 {
@@ -400,9 +403,9 @@ static const struct opts_option output[] = {
         "print source paths relative to DIR (default: the current "
         "directory)"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
-        "the N largest sites in the text (default 20, 0: all)"},
+        "print the N largest sites (default 20, 0: all)"},
     {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
-        "frames of each stack in the text (0: all)"},
+        "print N frames of each stack (0: all)"},
     {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
         "print C++ and Rust functions with all their arguments"},
     {"write-baseline", 0, OPTS_TEXT, AT(write_baseline), 0, "FILE",
@@ -410,7 +413,7 @@ static const struct opts_option output[] = {
     {"write-suppressions", 0, OPTS_TEXT, AT(write_suppressions), 0, "FILE",
         "write an entry for each site that fails (-: to stdout)"},
     {"suppressions-for", 0, OPTS_WORD, AT(dialect), 0, "valgrind|lsan",
-        "the syntax of that file"},
+        "select the syntax of --write-suppressions"},
     {0},
 };
 
@@ -436,7 +439,8 @@ const struct cmd cmd_check = {
         "--leaks and the command had a look at its exit, only blocks that are "
         "lost count (LEAK).\n\nINPUT is a recording "
         "(default: " INPUT_DEFAULT
-        "), a segment or snapshot file, a directory of them, or the PID of a "
+        "), a segment or snapshot file, a directory of them or of "
+        "chapters, or the PID of a "
         "traced process.\n\nIf a limit is given, only the limit counts. A "
         "baseline is a file to keep with the sources: it identifies leaks by "
         "the functions that allocate, so it still matches after a rebuild and "

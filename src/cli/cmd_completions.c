@@ -1,4 +1,4 @@
-/* cmd_completions.c - seep completions: the script a shell wants. */
+/* cmd_completions.c - seep completions: prints the script for a shell. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 const struct cmd cmd_completions = {
     .name = "completions",
-    .summary = "completions of the command line, for your shell",
+    .summary = "print command-line completions for your shell",
     .operands = SHELLS,
     .about =
         "Prints a script that teaches a shell to complete commands, options "

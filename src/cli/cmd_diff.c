@@ -105,7 +105,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 	count = opts_parse(self, argc, argv, &o);
 	check_operands(count, &o);
-	/* what start-up leaves is there before and after */
+	/* start-up remainders are on both sides */
 	o.view.no_suppress = true;
 	view_opts_finish(self->name, &o.view, &body);
 	if (o.format == DIFF_HTML)
@@ -188,7 +188,7 @@ static const struct opts_group options[] = {
 
 const struct cmd cmd_diff = {
     .name = "diff",
-    .summary = "what changed from one input to another",
+    .summary = "show what changed from one input to another",
     .operands = "OLD [NEW]",
     .about =
         "Compares two inputs of whatever kind (recordings, segments, "

@@ -1,4 +1,4 @@
-/* cmd_export.c - seep export: what others' tools read. */
+/* cmd_export.c - seep export: writes formats of other tools. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 #include "report/json_size.h"
 #include "report/program.h"
 
-/* What was read, and where the result goes. */
+/* The inputs that were read, and the place of the result. */
 struct job {
 	const char *input;             /* NULL: the default */
 	struct session *session, *old; /* old: NULL without --since */
@@ -41,7 +41,7 @@ list_formats(void)
 	return output_flush();
 }
 
-/* The process that names are made of: the one asked for, or the first. */
+/* The process that the file name is made of: the selected one, or the first. */
 static const struct process *
 first_process(const struct session *s, unsigned pid)
 {
@@ -95,7 +95,7 @@ make_view(const struct export_opts *o, const struct export_format *f,
 	view_opts_finish_exact("export", &o->sites, &options);
 	options.only = job->only;
 	if (!(f->flags & EXPORT_DEPTH))
-		options.depth = 0; /* the format's own business */
+		options.depth = 0; /* the format itself decides that */
 	options.all_kinds = f->flags & EXPORT_KINDS;
 	options.brief_names = !o->full_names;
 	options.older = job->older;
@@ -134,7 +134,7 @@ write_job(FILE *out, const struct export_opts *o, const struct export_format *f,
 	struct view *v;
 	int err;
 
-	if (!f->write) { /* it makes views of its own */
+	if (!f->write) { /* it makes its own views */
 		view_opts_finish_exact("export", &o->sites, &options);
 		options.older = job->older;
 		if (job->only)
@@ -156,7 +156,9 @@ tell_path(const char *path)
 	(void)output_flush();
 }
 
-/* Those of the process itself, or of seep snapshot, beside the input. */
+/*
+ * Adds snapshots of the process itself, or of seep snapshot, beside the input.
+ */
 static void
 add_snapshots(struct session *s)
 {
@@ -181,7 +183,7 @@ load(const struct export_opts *o, const struct export_format *f,
 	if (o->since)
 		ret->old = input_load(o->since);
 	ret->older = older_opts_find("export", ret->session, o->older_ns);
-	if (ret->older && f->write) /* it has no place for words */
+	if (ret->older && f->write) /* the format has no place for remarks */
 		older_opts_warn("export", ret->older);
 	if ((!o->path || strcmp(o->path, "-") == 0) &&
 	    f->flags & EXPORT_BINARY && isatty(STDOUT_FILENO) == 1)
@@ -191,7 +193,7 @@ load(const struct export_opts *o, const struct export_format *f,
 		    f->name);
 }
 
-/* A recording with names, of the files that were read. */
+/* Writes a recording with names from the files that were read. */
 static void
 write_packed(const struct export_opts *o, const char *input,
     const struct process *only, const char *path)
@@ -259,7 +261,7 @@ write_file(const struct export_opts *o, const struct export_format *f,
 		die(CMD_INPUT, "export: cannot read: %s", strerror(-err));
 	output_finish(&out);
 	if (job->path.path && export_path_has(o->path, 'n'))
-		tell_path(job->path.path); /* nobody else knows it */
+		tell_path(job->path.path); /* nobody else has the recording */
 }
 
 /* With %p in its name every process has a file of its own. */
@@ -297,7 +299,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.list)
 		return list_formats();
 	f = export_opts_format(&o);
-	if (o.since) /* start-up remainders are there before and after */
+	if (o.since) /* start-up remainders are on both sides */
 		o.sites.no_suppress = true;
 	load(&o, f, n ? argv[1] : NULL, &job);
 	answer = job.session->is_truncated || (job.old && job.old->is_truncated)
@@ -318,11 +320,11 @@ const struct cmd cmd_export = {
     .name = "export",
     .summary = "write a file that another tool reads",
     .operands = "[INPUT]",
-    .about =
-        "Writes INPUT in the format of another tool. INPUT is a recording "
-        "(default: " INPUT_DEFAULT
-        "), a segment or snapshot file, a directory of them, or the PID of a "
-        "traced process. An existing file is replaced only with --force.",
+    .about = "Writes INPUT in the format of another tool. INPUT is a recording "
+             "(default: " INPUT_DEFAULT
+             "), a segment or snapshot file, a directory of them or of "
+             "chapters, or the PID of a "
+             "traced process. An existing file is replaced only with --force.",
     .options = export_opts_groups,
     .run = run,
 };

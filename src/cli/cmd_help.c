@@ -1,4 +1,4 @@
-/* cmd_help.c - seep help: what seep --help and seep COMMAND --help say. */
+/* cmd_help.c - seep help: the same as seep --help and seep COMMAND --help. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 #include "cli/opts.h"
@@ -18,7 +18,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 const struct cmd cmd_help = {
     .name = "help",
-    .summary = "what a command does, and its options",
+    .summary = "describe a command and its options",
     .operands = "[COMMAND]",
     .about = "Prints what COMMAND does and which options it has, or lists all "
              "commands.",

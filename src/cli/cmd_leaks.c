@@ -302,7 +302,7 @@ static const struct opts_option output[] = {
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
-        "the N largest places in the text (default 20, 0: all)"},
+        "print the N largest places (default 20, 0: all)"},
     {0},
 };
 
@@ -317,7 +317,7 @@ static const struct opts_group options[] = {
 
 const struct cmd cmd_leaks = {
     .name = "leaks",
-    .summary = "what a program has lost: nothing points to it",
+    .summary = "list blocks that nothing points to any more",
     .operands = "[INPUT]",
     .about =
         "Reads the memory of a traced process from outside, several times, "

@@ -1,4 +1,4 @@
-/* cmd_ls.c - seep ls: the segments that lie about, and their removal. */
+/* cmd_ls.c - seep ls: lists segments, and removes those of ended processes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,10 @@ enum {
 #define SECOND_NS UINT64_C(1000000000)
 #define PIDS_NS   (SECOND_NS / 2) /* a shell waits for this at every TAB */
 
-/* A directory, held by its descriptor: the path may lead elsewhere by now. */
+/*
+ * A directory, held by its descriptor, because its path may lead elsewhere
+ * later.
+ */
 struct place {
 	int dir;
 	const char *path;
@@ -47,21 +50,21 @@ struct place {
 };
 
 struct listing {
-	struct proc_look *look;
+	struct proc_cache *cache;
 	struct ls_elsewhere elsewhere;
 	uint64_t until_ns;
 	size_t shown, removed;
 	size_t freed;   /* slots of children that have ended */
-	size_t unknown; /* files that may be in use, where we cannot see */
-	uint64_t files, slots;   /* that there was no time for */
-	uint64_t chapters;       /* of a history, likewise */
+	size_t unknown; /* files that may be in use, which we cannot find out */
+	uint64_t files, slots;   /* for which there was no time */
+	uint64_t chapters;       /* the same for chapters of a history */
 	size_t elsewhere_unread; /* processes, likewise */
 	bool prune, pids, as_json, history;
 	size_t complaints; /* about directories of other users */
 	int answer;        /* of the command */
 };
 
-/* The end of the time for one directory: it has an equal part of what is left. */
+/* The deadline for one directory: it has an equal share of the time left. */
 static uint64_t
 share(const struct listing *l, size_t left)
 {
@@ -72,7 +75,7 @@ share(const struct listing *l, size_t left)
 	return now + (l->until_ns - now) / (left ? left : 1);
 }
 
-/* It may run in another pid namespace, or be hidden: not ours to judge. */
+/* It may run in another pid namespace, or be hidden, so we cannot decide. */
 static void
 warn_of_unknown(struct listing *l, const struct place *at, const char *name)
 {
@@ -111,7 +114,7 @@ list_segment(struct listing *l, struct place *at, const char *name,
     const struct stat *st)
 {
 	struct session_brief brief = {
-	    .until_ns = at->until_ns, .look = l->look};
+	    .until_ns = at->until_ns, .cache = l->cache};
 	bool dead = true, unknown = false;
 	struct fault where = {""};
 	struct session *s = NULL;
@@ -120,11 +123,11 @@ list_segment(struct listing *l, struct place *at, const char *name,
 
 	err = session_load_brief(at->dir, name, &brief, &s, &where);
 	if (err == -ENODATA && !ls_prune_is_settled(st))
-		return; /* somebody is just setting it up */
+		return; /* it is just being set up */
 	if (err < 0 && err != -ENODATA && err != -ENOENT) {
 		die_warn("%s/%s: %s", at->path, name, where.text);
 	}
-	/* foreign or newer: not ours to judge */
+	/* not a segment, or a newer one: leave it alone */
 	if (err < 0 && err != -ENODATA)
 		dead = err == -EBADMSG;
 	for (size_t i = 0; s && i < s->count; i++) {
@@ -176,7 +179,7 @@ list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
 			continue;
 		}
 		if (segfile_header(f, slot, &h, NULL) < 0 ||
-		    session_end_in(l->look, &h, segfile_source(f), &pid) !=
+		    session_end_in(l->cache, &h, segfile_source(f), &pid) !=
 		        PROCESS_RUNNING)
 			continue;
 		(void)printf("%d\t", (int)pid);
@@ -281,7 +284,7 @@ list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
 	(void)close(dir);
 }
 
-/* The collector goes elsewhere then, and says so in its header. */
+/* Then the collector uses another place, and says so in its header. */
 static void
 warn_of_unfit(const char *folder)
 {
@@ -302,8 +305,8 @@ warn_of_unfit(const char *folder)
 }
 
 /*
- * Says what is wrong with the default directory of a user. Anybody can make as
- * many as he likes, so root sees a few of the messages.
+ * Prints what is wrong with the default directory of a user. Anybody can make
+ * as many of these as he likes, so root sees only some of the messages.
  */
 static void
 warn_of_default(struct listing *l, uid_t user, const char *path, bool is_shared)
@@ -320,7 +323,7 @@ warn_of_default(struct listing *l, uid_t user, const char *path, bool is_shared)
 	    why, (unsigned)user, is_shared ? "chmod go-w" : "remove");
 }
 
-/* What others have put under a user's name is not listed as his. */
+/* A directory that another user has made is not listed as this user's. */
 static void
 list_default(struct listing *l, uid_t user, const char *path, uint64_t until_ns)
 {
@@ -337,7 +340,7 @@ list_default(struct listing *l, uid_t user, const char *path, uint64_t until_ns)
 	}
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	err = dir < 0 ? errno : 0;
-	/* it may be another one by now */
+	/* the name may refer to another directory by now */
 	if (dir >= 0 && fstat(dir, &st) == 0 && st.st_uid == user)
 		list_place(l, dir, path, until_ns); /* closes it */
 	else if (dir >= 0)
@@ -346,7 +349,7 @@ list_default(struct listing *l, uid_t user, const char *path, uint64_t until_ns)
 		die(CMD_INPUT, "%s: %s", path, strerror(err));
 }
 
-/* seep-UID: of whom it should be; false: it has another name. */
+/* The user in a name seep-UID; false: it is another name. */
 static bool
 user_of(const char *name, uid_t *ret)
 {
@@ -358,7 +361,7 @@ user_of(const char *name, uid_t *ret)
 	return strcmp(again + sizeof(FOLDER_SHM), name) == 0;
 }
 
-/* seep-UID, and the notes beside it: no others are of the collector. */
+/* Is it seep-UID, or a note beside it? The collector makes no others. */
 static bool
 is_user_folder(const char *name)
 {
@@ -366,7 +369,7 @@ is_user_folder(const char *name)
 	    name[5] <= '9';
 }
 
-/* The note of a process whose place was taken. */
+/* The note of a process that found its directory taken. */
 static void
 list_note(struct listing *l, const char *name, const char *path, uint64_t until)
 {
@@ -382,7 +385,7 @@ list_note(struct listing *l, const char *name, const char *path, uint64_t until)
 		(void)close(dir);
 }
 
-/* One entry of /dev/shm; `left` come with it and behind it. */
+/* One entry of /dev/shm; `left` entries remain, this one included. */
 static void
 list_entry(struct listing *l, const char *name, size_t left)
 {
@@ -396,7 +399,7 @@ list_entry(struct listing *l, const char *name, size_t left)
 		list_default(l, user, path, share(l, left));
 }
 
-/* Root lists those of all users. */
+/* Root lists the directories of all users. */
 static void
 list_shm(struct listing *l)
 {
@@ -427,7 +430,7 @@ list_all(struct listing *l)
 	if (!folder || !*folder) {
 		list_shm(l);
 		l->elsewhere_unread = ls_elsewhere_list(
-		    &l->elsewhere, l->look, l->until_ns, show, l);
+		    &l->elsewhere, l->cache, l->until_ns, show, l);
 		return;
 	}
 	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -439,7 +442,7 @@ list_all(struct listing *l)
 		warn_of_unfit(folder);
 }
 
-/* What is missing in the list is said. */
+/* Says what is missing in the list. */
 static void
 warn_of_unread(const struct listing *l)
 {
@@ -533,10 +536,10 @@ run(const struct cmd *self, int argc, char **argv)
 	l.as_json = o.format == LS_JSON;
 	l.until_ns =
 	    clock_ns(CLOCK_MONOTONIC) + (l.pids ? PIDS_NS : LIST_S * SECOND_NS);
-	l.look = proc_look_new();
-	if (!l.look)
+	l.cache = proc_cache_new();
+	if (!l.cache)
 		die(CMD_INPUT, "ls: out of memory");
-	proc_look_until(l.look, l.until_ns);
+	proc_cache_until(l.cache, l.until_ns);
 	if (l.as_json)
 		ls_json_begin();
 	if (l.history)
@@ -544,7 +547,7 @@ run(const struct cmd *self, int argc, char **argv)
 		    count > 0 ? argv[1] : NULL, l.until_ns, show, &l);
 	else
 		list_all(&l);
-	proc_look_free(l.look);
+	proc_cache_free(l.cache);
 	ls_elsewhere_release(&l.elsewhere);
 	if (l.as_json)
 		end_json(&l);

@@ -19,7 +19,7 @@
 
 enum { WAIT_STEPS = 50, STEP_NS = 20000000 }; /* one second in all */
 
-/* A forked child has a word of its own there, in a slot or in its own file. */
+/* A forked child has its own command word, in a slot or in its own file. */
 static void
 write_command(pid_t pid, const char *segment, uid_t owner, uint32_t word,
     uint32_t command)

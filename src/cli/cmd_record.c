@@ -25,8 +25,8 @@
 enum {
 	ARRIVAL_NS = 1000000000, /* by then a collector has made its segment */
 	WAIT_STEP_MS = 500,
-	/* for names at the end of a chapter: meanwhile nobody looks */
-	CHAPTER_NAMES_S = 5,
+	/* for names at the end of a chapter, before the end of the next */
+	CHAPTER_NAMES_S = 30,
 };
 
 /*
@@ -79,7 +79,7 @@ write_about(struct record_run *r, bool ended, bool turned)
 	    .oom_kills = ended ? oom_kills() - r->oom_kills : 0,
 	    .unwatched = r->quota.unwatched + r->quota.unlisted,
 	    .unplaced = r->collect.where.unplaced,
-	    .line_cut = r->quota.line_cut,
+	    .timeline_cut = r->quota.timeline_cut,
 	};
 
 	return meta_write(&about, r->writer);
@@ -129,7 +129,9 @@ want_names(struct record_run *r, unsigned seconds)
 	const struct names_options naming = {
 	    .debug_dirs = r->options.debug_dirs,
 	    .seconds = seconds,
-	    .progress = r->options.quiet ? NULL : tell_file};
+	    .progress = r->options.quiet || record_opts_rotate(&r->options)
+	        ? NULL /* the command may run on */
+	        : tell_file};
 
 	if (r->options.no_symbols || embed_new(&naming, &r->embed) < 0)
 		return;
@@ -159,7 +161,6 @@ static int
 end_chapter(struct record_run *r)
 {
 	const struct collect_child child = child_of(r, true);
-	struct chapter *c = r->chapter;
 	int err;
 
 	err = follow_turn(r->follow);
@@ -174,10 +175,9 @@ end_chapter(struct record_run *r)
 		return err;
 	record_warn_refused(r);
 	record_warn_cut(r);
-	write_names(r);
-	r->chapter = NULL;
-	r->writer = NULL;
-	return chapter_finish(c);
+	/* its file has a name in any case: the next number depends on it */
+	err = recording_publish(r->writer);
+	return err < 0 ? err : record_end_chapter(r, write_names);
 }
 
 static void
@@ -203,6 +203,9 @@ turn(struct record_run *r)
 	r->start_ns = clock_ns(CLOCK_REALTIME);
 	r->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
 	begin_following(r);
+	/* a chapter has all figures, whatever ends it, and when */
+	if (r->line_error == 0)
+		r->line_error = follow_look(r->follow);
 }
 
 static void
@@ -308,6 +311,9 @@ write_recording(struct record_run *r)
 	    !r->run_monotonic_ns)
 		return 0; /* nothing worth a file: see conclude() */
 	write_names(r);
+	err = record_await_chapter(r);
+	if (err < 0)
+		return err;
 	err = r->chapter ? chapter_finish(r->chapter)
 	                 : recording_finish(r->writer);
 	r->writer = NULL;

@@ -1,4 +1,4 @@
-/* cmd_report.c - seep report: who allocated what. */
+/* cmd_report.c - seep report: shows which code allocated how much. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ struct report_options {
 
 enum report_frames { FRAMES_FULL, FRAMES_SHARED };
 
-enum { JSON_LARGE = 100 << 20 }; /* bytes: then it is said */
+enum { JSON_LARGE = 100 << 20 }; /* bytes: above this, it is mentioned */
 
 enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_HTML };
 
@@ -91,7 +91,7 @@ finish(struct report_options *o, int inputs)
 		die(CMD_USAGE,
 		    "report: several INPUTs need --snapshots, --deltas or "
 		    "--cumulative; to compare two: seep diff OLD NEW");
-	/* what start-up leaves is there before and after */
+	/* start-up remainders are on both sides */
 	o->view.no_suppress =
 	    o->view.no_suppress || o->growth || o->snapshots > SNAPSHOTS_EACH;
 	if (o->format != REPORT_TEXT || o->site)
@@ -100,7 +100,7 @@ finish(struct report_options *o, int inputs)
 		view_opts_finish("report", &o->view, &o->body);
 }
 
-/* `moments`: with the snapshots that lie beside it */
+/* `moments`: load the snapshots beside it, too */
 static struct session *
 read_input(const char *name, bool moments)
 {
@@ -364,7 +364,8 @@ const struct cmd cmd_report = {
     .about =
         "Shows who allocated the memory of a program. INPUT is a recording "
         "(default: " INPUT_DEFAULT "), a segment or snapshot "
-        "file, a directory of them, or the PID of a traced process "
+        "file, a directory of them or of chapters, or the PID of a traced "
+        "process "
         "(./1234 is a file of that name).",
     .options = options,
     .run = run,

@@ -1,4 +1,4 @@
-/* cmd_snapshot.c - seep snapshot: the state of a running process, saved. */
+/* cmd_snapshot.c - seep snapshot: saves the state of a running process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@
 
 enum { MAX_SNAPSHOTS = 100000 };
 
-/* The tick of a process that sleeps stands still: the moment is now. */
+/* The tick of a process that sleeps does not advance, so use the time now. */
 static void
 set_time(struct seg_header *h)
 {
@@ -74,7 +74,7 @@ struct snapshot {
 	size_t len;
 };
 
-/* As a recording that has its names. */
+/* Writes it as a recording with names. */
 static int
 write_named(const struct snapshot *s, const char *path)
 {
@@ -90,7 +90,7 @@ write_named(const struct snapshot *s, const char *path)
 	return err;
 }
 
-/* Whole, under a name that nothing has: -EEXIST. */
+/* Writes the whole file under a name that no file has: -EEXIST. */
 static int
 write_to(const struct snapshot *s, const char *path)
 {

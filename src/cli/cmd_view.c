@@ -1,4 +1,4 @@
-/* cmd_view.c - seep view: the page of a report, in a browser. */
+/* cmd_view.c - seep view: shows the page of a report in a browser. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include <dirent.h>
@@ -80,7 +80,7 @@ temporary_folder(void)
 	return tmp && *tmp == '/' ? tmp : "/tmp";
 }
 
-/* Removes a folder of pages, if it is one, is ours and old. */
+/* Removes a directory of pages, if it is one, belongs to us and is old. */
 static void
 sweep_folder(int tmp, const char *name)
 {
@@ -109,7 +109,7 @@ sweep_folder(int tmp, const char *name)
 	(void)closedir(dir);
 }
 
-/* Pages that were made a day ago or earlier and not opened are of no use. */
+/* Pages that were made a day ago or earlier and were not opened are useless. */
 static void
 sweep(void)
 {
@@ -142,7 +142,7 @@ open_temporary(
 	output_open_private(out, ret->dir, ret->path);
 }
 
-/* What is not whole, or above --max-output, is not left behind. */
+/* A page that is incomplete, or above --max-output, is removed. */
 static void
 write_inputs(const struct view_inputs *in, struct names *names,
     const struct view_options *options, const struct html_options *html,
@@ -158,7 +158,7 @@ write_inputs(const struct view_inputs *in, struct names *names,
 	output_finish(out);
 }
 
-/* The file of the user's choice, by a path that a browser understands. */
+/* The file that the user named, as a path that a browser understands. */
 static char *
 absolute(const char *path)
 {
@@ -169,7 +169,7 @@ absolute(const char *path)
 	return real;
 }
 
-/* A word for a shell: in quotes where it has to be; for free(). */
+/* A word for a shell, quoted if necessary; the caller frees it. */
 static char *
 quoted(const char *word)
 {
@@ -194,7 +194,7 @@ quoted(const char *word)
 	return text;
 }
 
-/* How to see the page from where there is a screen. */
+/* How to see the page from a machine that has a screen. */
 static void
 tell_copy(const struct page_file *f)
 {
@@ -277,7 +277,7 @@ free_inputs(struct view_inputs *in)
 	free(in->list);
 }
 
-/* Writes the page; everything that it took is given back. */
+/* Writes the page, and frees everything that it needed. */
 static bool
 write_page(const struct cmd *self, const struct view_command *o, int count,
     char **inputs, struct page_file *ret)
@@ -375,7 +375,8 @@ const struct cmd cmd_view = {
         "no screen, it prints how to copy the page to a machine that has one. "
         "INPUT is a recording (default: " INPUT_DEFAULT
         "), a segment or snapshot file, a "
-        "directory of them, or the PID of a traced process; two of them open "
+        "directory of them or of chapters, or the PID of a traced process; two "
+        "of them open "
         "as a comparison.\n\n"
         "The page needs no other file and no network. The temporary file is "
         "removed when the browser has loaded it or has ended; one that nobody "

@@ -1,4 +1,4 @@
-/* complete.c - what the completions of all shells have in common. */
+/* complete.c - the parts that the completions of all shells share. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/complete.h"
 
@@ -56,7 +56,7 @@ complete_place(const char *text, struct complete_place *ret)
 	return *end ? end : NULL;
 }
 
-/* Formats of export are a table of their own. */
+/* The formats of export are in a table of their own. */
 static void
 add_formats(struct complete_place *p)
 {

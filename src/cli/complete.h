@@ -1,4 +1,4 @@
-/* complete.h - completions for shells, written from the tables. */
+/* complete.h - completions for shells, made from the tables. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_COMPLETE_H
 #define SEEP_CLI_COMPLETE_H
@@ -8,7 +8,7 @@
 
 #include "cli/opts.h"
 
-/* What may stand in a place: the bits of this, and words. */
+/* The kinds of words that may stand in a place: these bits, and fixed words. */
 enum complete_kind {
 	COMPLETE_FILE = 1,
 	COMPLETE_DIR = 2,
@@ -25,19 +25,19 @@ struct complete_place {
 };
 
 /*
- * Reads an argument as help shows it: "FILE", "[INPUT]", "text|json",
- * "CMD|PID", "ARG...". Of a text of operands it takes the first; returns where
- * the next begins, or NULL at the end.
+ * Reads an argument as the help shows it: "FILE", "[INPUT]", "text|json",
+ * "CMD|PID", "ARG...". From a text of operands it takes the first; returns
+ * where the next begins, or NULL at the end.
  */
 const char *complete_place(const char *text, struct complete_place *ret);
 
-/* False: the option takes no argument, or it may as well have none. */
+/* False: the option takes no argument, or only optionally. */
 bool complete_argument(const struct opts_option *o, struct complete_place *ret);
 
-/* The first clause of a meaning: its bytes. Lists have no room for more. */
+/* The bytes of the first clause of a help text. Lists have no room for more. */
 size_t complete_gist(const char *meaning);
 
-/* A hole of a template, and who fills it: once for every command. */
+/* A place in a template, and the function that fills it for each command. */
 struct complete_hole {
 	const char *name;
 	void (*fill)(FILE *out, const struct cmd *c);

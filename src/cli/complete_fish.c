@@ -20,7 +20,7 @@ write_quoted(FILE *out, const char *text, size_t len)
 	(void)fputc('\'', out);
 }
 
-/* What may stand there, as options of "complete". */
+/* The words for this place, as options of "complete". */
 static void
 write_place(FILE *out, const struct complete_place *p, bool is_argument)
 {
@@ -36,7 +36,7 @@ write_place(FILE *out, const struct complete_place *p, bool is_argument)
 		(void)fprintf(out, " -a '%s'", p->words);
 }
 
-/* All that take an argument in a word of its own. */
+/* All options that take an argument in a separate word. */
 static void
 write_takers(FILE *out, const struct cmd *c)
 {

@@ -6,7 +6,7 @@
 
 #include "cli/templates.h"
 
-/* Inside '...[text]...' of a spec. */
+/* Text inside '...[text]...' of a spec. */
 static void
 write_text(FILE *out, const char *text, size_t len)
 {
@@ -52,7 +52,7 @@ adds_up(const struct opts_option *o)
 	    o->kind == OPTS_REGEXP;
 }
 
-/* One of the forms of an option; the other excludes itself. */
+/* One form of an option; it excludes itself and the other form. */
 static void
 write_form(FILE *out, const struct opts_option *o, bool as_letter)
 {

@@ -1,4 +1,4 @@
-/* die.c - words to the user on stderr, and the end of the program. */
+/* die.c - prints messages on stderr, and ends the program. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/die.h"
 
@@ -13,7 +13,7 @@
 static void say(const char *prefix, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 
-/* One write: lines of several processes of a tree do not mix. */
+/* One write, so that lines of several processes do not mix. */
 static void
 say(const char *prefix, const char *fmt, va_list ap)
 {
@@ -22,7 +22,7 @@ say(const char *prefix, const char *fmt, va_list ap)
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	(void)text_escape(line, sizeof(line), text);
 	if (pager_runs())
-		(void)fflush(stdout); /* both end up on one page */
+		(void)fflush(stdout); /* both go to the same terminal */
 	progress_pause();
 	(void)fprintf(stderr, "%s%s\n", prefix, line);
 	progress_resume();

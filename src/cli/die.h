@@ -1,16 +1,18 @@
-/* die.h - words to the user on stderr, and the end of the program. */
+/* die.h - prints messages on stderr, and ends the program. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_DIE_H
 #define SEEP_CLI_DIE_H
 
 /*
- * One line on stderr, prefixed "seep: ", escaped as text_next() does: whatever
- * a name or a file has in it. Nothing else of the command writes to stderr but
- * the line of progress.
+ * One line on stderr with the prefix "seep: ", escaped as text_next() does,
+ * whatever a name or a file contains. Apart from the line of progress, nothing
+ * else in the command writes to stderr.
  */
 void die_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* One more line to the one before: indented, without the prefix. */
+/*
+ * One more line that belongs to the previous one: indented, without the prefix.
+ */
 void die_more(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, then exit(code). */

@@ -1,4 +1,4 @@
-/* export_at_end.c - a finished recording in another tool's form. */
+/* export_at_end.c - exports a finished recording to another tool's format. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/export_at_end.h"
 
@@ -49,7 +49,7 @@ export_at_end(const char *recording, const char *format, bool quiet)
 	pid_t pid;
 	int status;
 
-	/* in a process of its own: a failure there ends the program */
+	/* in a child process, because a failure there ends the program */
 	(void)fflush(NULL);
 	pid = fork();
 	if (pid == 0)

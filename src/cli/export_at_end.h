@@ -1,11 +1,11 @@
-/* export_at_end.h - a finished recording in another tool's form. */
+/* export_at_end.h - exports a finished recording to another tool's format. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_EXPORT_AT_END_H
 #define SEEP_CLI_EXPORT_AT_END_H
 
 #include <stdbool.h>
 
-/* Exit 2 with one line unless there is a format of that name. */
+/* Prints one line and exits with 2 unless there is a format of that name. */
 void export_at_end_check(const char *command, const char *format);
 
 /*

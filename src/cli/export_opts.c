@@ -1,4 +1,4 @@
-/* export_opts.c - the options of export, and whether a format can obey them. */
+/* export_opts.c - the options of export, and which formats support them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/export_opts.h"
 
@@ -25,7 +25,7 @@ check_older(const struct export_opts *o, const struct export_format *f)
 		    "only, not with other figures or differences");
 }
 
-/* What chooses sites has no meaning where whole files are copied. */
+/* Options that select sites have no meaning if whole files are copied. */
 static void
 check_packed(const struct export_opts *o)
 {

@@ -1,4 +1,4 @@
-/* export_opts.h - the options of export, and whether a format can obey them. */
+/* export_opts.h - the options of export, and which formats support them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_EXPORT_OPTS_H
 #define SEEP_CLI_EXPORT_OPTS_H
@@ -20,7 +20,10 @@ struct export_opts {
 
 extern const struct opts_group export_opts_groups[];
 
-/* The format that is asked for. Dies where it cannot do what the options say. */
+/*
+ * The selected format. Ends the program if the format does not support the
+ * options.
+ */
 const struct export_format *export_opts_format(const struct export_opts *o);
 
 #endif

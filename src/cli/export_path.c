@@ -14,11 +14,14 @@
 
 enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
 
-/* %e program, %p pid, %n a number, %% a percent sign; for free(). */
+/*
+ * Expands %e program, %p pid, %n a number, %% a percent sign; the caller frees
+ * it.
+ */
 static char *
 fill_in(const char *pattern, const struct process *p, unsigned number)
 {
-	char program[128]; /* leaves room for more in a name */
+	char program[128]; /* leaves room for other parts of the name */
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
@@ -62,13 +65,15 @@ export_path_has(const char *pattern, char mark)
 	return false;
 }
 
-/* Was the file written while the process ran, not in the life of another? */
+/*
+ * Was the file written while this process ran, not an earlier one with its pid?
+ */
 static bool
 is_of(const char *path, const struct process *p)
 {
 	struct stat st;
 
-	/* a link, or the file of somebody else, is no report of ours */
+	/* a link, or a file of another user, is not a report of ours */
 	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
 	    st.st_uid == geteuid() &&
 	    (uint64_t)st.st_mtim.tv_sec * 1000000000 +

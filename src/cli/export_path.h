@@ -5,7 +5,7 @@
 
 #include "reader/process.h"
 
-/* Where a result goes. */
+/* The place of a result. */
 struct export_path {
 	char *path;      /* NULL: stdout */
 	char **previous; /* earlier reports of this process, where %n counts */
@@ -13,17 +13,20 @@ struct export_path {
 };
 
 /*
- * Fills ret, which was released or zero, from what -o says: %e is the program,
- * %p its pid, %% a percent sign. %n is the first number whose file is not there
- * yet; the files before it are the previous reports. NULL or "-": stdout. Dies
- * when out of memory.
+ * Fills ret, which must be empty, from the argument of -o: %e is the program,
+ * %p its pid, %% a percent sign. %n is the first number whose file does not
+ * exist; the files before it are the previous reports. NULL or "-": stdout.
+ * Ends the program if out of memory.
  */
 void export_path_choose(
     const char *pattern, const struct process *p, struct export_path *ret);
 
 void export_path_release(struct export_path *e);
 
-/* Has the pattern (or NULL) this mark, 'n' or 'p', and not as part of "%%n"? */
+/*
+ * Does the pattern (or NULL) contain this mark, 'n' or 'p', and not as part of
+ * "%%n"?
+ */
 bool export_path_has(const char *pattern, char mark);
 
 #endif

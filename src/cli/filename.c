@@ -1,4 +1,4 @@
-/* filename.c - the name of a program as a part of a file name of ours. */
+/* filename.c - makes a safe part of a file name from a program's name. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/filename.h"
 

@@ -1,4 +1,4 @@
-/* filename.h - the name of a program as a part of a file name of ours. */
+/* filename.h - makes a safe part of a file name from a program's name. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_FILENAME_H
 #define SEEP_CLI_FILENAME_H
@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 /*
- * A path comes from elsewhere: its last part, as a name that stays in its
- * directory and is no option. Letters, digits, "._+-" and whole characters
- * above ASCII that can be seen are kept, all else is '_', and so is a first
- * '.' or '-'; "unknown" where nothing is left. Cut to fit into `bytes`. The
- * only way in which the name of a program gets into the name of a file.
+ * Takes the last part of an untrusted path, and makes it a name that stays in
+ * its directory and is no option. Letters, digits, "._+-" and visible
+ * characters above ASCII are kept; all others become '_', and so does a first
+ * '.' or '-'. "unknown" if nothing is left. Cut to fit into `bytes`. All names
+ * of programs in file names come from here.
  */
 void filename_of_program(const char *path, char *to, size_t bytes);
 

@@ -1,4 +1,4 @@
-/* help.c - the texts of --help, from the tables. */
+/* help.c - prints the texts of --help, made from the tables. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 
@@ -37,7 +37,7 @@ wrap(const char *text, int at, int indent)
 	(void)putchar('\n');
 }
 
-/* Paragraphs; one that begins with a space is shown as it is. */
+/* Prints paragraphs; one that begins with a space is printed as it is. */
 static void
 paragraphs(const char *text)
 {

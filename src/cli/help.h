@@ -1,17 +1,19 @@
-/* help.h - the texts of --help, from the tables. */
+/* help.h - prints the texts of --help, made from the tables. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_HELP_H
 #define SEEP_CLI_HELP_H
 
 #include "cli/cmd.h"
 
-/* Usage, what it does, its options, to stdout. What output_flush() says. */
+/*
+ * Prints usage, description and options to stdout. Returns as output_flush().
+ */
 int help_command(const struct cmd *c);
 
-/* The list of commands; as above. */
+/* Prints the list of commands; returns the same. */
 int help_all(void);
 
-/* One line, exit 2; says which command may have been meant. */
+/* Prints one line with the most similar command, and exits with 2. */
 _Noreturn void help_die_unknown(const char *word);
 
 #endif

@@ -1,4 +1,4 @@
-/* input.c - INPUT of a command line: a file, a directory or a PID. */
+/* input.c - reads INPUT of a command line: a file, a directory or a PID. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/input.h"
 
@@ -53,7 +53,9 @@ note_collector(void *context, uint64_t start, const char *path, bool gone)
 	return true;
 }
 
-/* The collector is in it, but its user's directory is somebody else's. */
+/*
+ * The collector is loaded, but its user's directory belongs to somebody else.
+ */
 static void
 die_if_without_place(pid_t pid)
 {
@@ -178,7 +180,7 @@ load_from_history(pid_t pid, struct session **ret, struct fault *where)
 
 	for (int i = 0; err == -ESRCH && i < HISTORY_DEFAULTS; i++) {
 		if (!history_default(i, path) ||
-		    history_load_pid(path, pid, ret, &folder, &why) < 0)
+		    history_scan_pid(path, pid, ret, &folder, &why) < 0)
 			continue;
 		die_warn("process %d has ended; this is what seep watch kept "
 		         "of it in %s",
@@ -189,7 +191,7 @@ load_from_history(pid_t pid, struct session **ret, struct fault *where)
 	return err < 0 ? fault_set(where, err, "no such process") : 0;
 }
 
-/* Its segment may be where `seep ls` looks. */
+/* Its segment may be in a directory that `seep ls` reads. */
 static int
 load_dead(pid_t pid, struct session **ret, struct fault *where)
 {
@@ -202,7 +204,7 @@ load_dead(pid_t pid, struct session **ret, struct fault *where)
 		err = session_load_dead(0, directory, pid, ret, where);
 	if (err != -ESRCH)
 		return err;
-	/* what others have put there is not what our processes left */
+	/* files that others have put there do not come from our processes */
 	folder_default(geteuid(), own);
 	if (folder_look(own, geteuid(), &owner) == FOLDER_FIT)
 		err = session_load_dead(0, own, pid, ret, where);

@@ -1,4 +1,4 @@
-/* leaks_show.c - prints verdicts: of one process just looked at, or stored. */
+/* leaks_show.c - prints verdicts: of a look just made, or stored ones. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/leaks_show.h"
 

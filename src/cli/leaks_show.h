@@ -1,4 +1,4 @@
-/* leaks_show.h - prints verdicts: of one process just looked at, or stored. */
+/* leaks_show.h - prints verdicts: of a look just made, or stored ones. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_LEAKS_SHOW_H
 #define SEEP_CLI_LEAKS_SHOW_H
@@ -20,12 +20,12 @@ struct leaks_show {
 };
 
 /*
- * What the command exits with: CMD_YES where something is lost, CMD_INPUT where
- * no process is judged, else CMD_OK. Failures end the program.
+ * Returns the exit status: CMD_YES if something is lost, CMD_INPUT if no
+ * process is judged, else CMD_OK. Failures end the program.
  */
 int leaks_show(const struct leaks_show *o, struct names *names);
 
-/* Has some process of the session verdicts, or should it have? */
+/* Does a process of the session have verdicts, or should it? */
 bool leaks_show_has(const struct session *s);
 
 #endif

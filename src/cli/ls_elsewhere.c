@@ -91,18 +91,18 @@ show_one(pid_t pid, const struct ls_elsewhere *listed,
 }
 
 size_t
-ls_elsewhere_list(struct ls_elsewhere *e, struct proc_look *look,
+ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache,
     uint64_t until_ns, void (*show)(void *context, const struct ls_row *r),
     void *context)
 {
 	struct search s = {.listed = e};
 	size_t unread = 0;
 
-	if (!proc_look_at_all(look))
+	if (!proc_cache_at_all(cache))
 		unread++;
 	if (e->count > 0)
 		qsort(e->files, e->count, sizeof(*e->files), by_file);
-	proc_look_each_file(look, note, &s);
+	proc_cache_each_file(cache, note, &s);
 	if (s.count > 0)
 		qsort(s.pids, s.count, sizeof(*s.pids), by_pid);
 	for (size_t i = 0; i < s.count; i++) {

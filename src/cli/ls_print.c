@@ -1,4 +1,4 @@
-/* ls_print.c - one process as lines of seep ls. */
+/* ls_print.c - prints one process as lines of seep ls. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/ls_print.h"
 
@@ -12,28 +12,6 @@
 #include "report/words.h"
 #include "util/clock.h"
 #include "util/text.h"
-
-const char *
-ls_row_state(const struct process *p)
-{
-	if (p->is_snapshot)
-		return "snapshot";
-	if (p->header.state == SEG_INERT)
-		return "inert";
-	if (p->end == PROCESS_RUNNING && p->header.mode == SEG_MODE_OFF)
-		return "running, off";
-	if (p->end == PROCESS_RUNNING && p->header.mode == SEG_MODE_DORMANT)
-		return "dormant";
-	if (p->end == PROCESS_UNKNOWN)
-		return "out of sight";
-	return words_ended(p);
-}
-
-uint32_t
-ls_row_pid(const struct process *p)
-{
-	return p->running_pid > 0 ? (uint32_t)p->running_pid : p->header.pid;
-}
 
 static void
 print_command(const struct seg_header *h)
@@ -58,7 +36,7 @@ print_command(const struct seg_header *h)
 	(void)fputs("...", stdout);
 }
 
-/* Number, label or reason: by these a user knows which one it is. */
+/* Number, label or reason, by which a user recognises it. */
 static void
 print_snapshot(const struct seg_header *h)
 {
@@ -95,7 +73,7 @@ print_place(const struct seg_header *h)
 	(void)putchar('\n');
 }
 
-/* Snapshots that are not listed any more. */
+/* The number of snapshots that are not listed. */
 static void
 print_thinned(const struct process *p)
 {
@@ -108,7 +86,7 @@ print_thinned(const struct process *p)
 		    "", words_counted(text, gone, "snapshot"));
 }
 
-/* Whose it is, where it is not ours. */
+/* The owner, if that is not us. */
 static void
 print_owner(uid_t uid)
 {

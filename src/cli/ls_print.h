@@ -1,4 +1,4 @@
-/* ls_print.h - one process as lines of seep ls. */
+/* ls_print.h - prints one process as lines of seep ls. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_LS_PRINT_H
 #define SEEP_CLI_LS_PRINT_H

@@ -100,7 +100,10 @@ ls_prune_temporary(struct ls_prune *p, const char *name, const struct stat *st)
 		ls_prune_add(p, name, st);
 }
 
-/* The file that was looked at, and whose directory is its owner's as well. */
+/*
+ * Is it still the file that was looked at, and does its owner also own the
+ * directory?
+ */
 static bool
 may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
 {
@@ -120,11 +123,11 @@ may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
 
 /*
  * /proc is asked where the kernel cannot say who has the file: it shows those
- * of our own pid namespace. Mappings are looked at after the headers were read:
- * a file that had a valid header is mapped by then, or will never be again.
+ * of our own pid namespace. Mappings are read after the headers:
+ * by then, a file that had a valid header is mapped, or it will never be again.
  */
 static bool
-is_mapped(struct proc_look *look, const struct ls_prune *p,
+is_mapped(struct proc_cache *cache, const struct ls_prune *p,
     const struct ls_prune_file *c)
 {
 	switch (in_use_check(p->dir, c->name, c->device, c->inode)) {
@@ -135,20 +138,20 @@ is_mapped(struct proc_look *look, const struct ls_prune *p,
 	case IN_USE_UNKNOWN:
 		break;
 	}
-	return proc_mapped(look, c->device, c->inode);
+	return proc_mapped(cache, c->device, c->inode);
 }
 
 size_t
 ls_prune_run(const struct ls_prune *p, size_t *ret_slots)
 {
-	struct proc_look *look = proc_look_new();
+	struct proc_cache *cache = proc_cache_new();
 	size_t removed = 0;
 
-	for (size_t i = 0; look && i < p->count; i++) {
+	for (size_t i = 0; cache && i < p->count; i++) {
 		const struct ls_prune_file *c = &p->files[i];
 		char control[NAME_MAX + 8];
 
-		if (is_mapped(look, p, c) || !may_remove(p, c))
+		if (is_mapped(cache, p, c) || !may_remove(p, c))
 			continue; /* a forked child still counts there */
 		if (unlinkat(p->dir, c->name, 0) == 0)
 			removed++;
@@ -159,7 +162,7 @@ ls_prune_run(const struct ls_prune *p, size_t *ret_slots)
 		if (text_ends_with(c->name, ".seg"))
 			(void)unlinkat(p->dir, control, 0);
 	}
-	proc_look_free(look);
+	proc_cache_free(cache);
 	*ret_slots = free_slots_of_dead(p->dir, p->parents, p->parent_count);
 	return removed;
 }

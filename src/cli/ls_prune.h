@@ -11,25 +11,30 @@
 struct ls_prune {
 	int dir;          /* held: the path may lead elsewhere by now */
 	const char *path; /* for messages */
-	uid_t owner;      /* of the directory */
+	uid_t owner;      /* about the directory */
 	struct ls_prune_file *files;
 	size_t count;
 	char **parents; /* files with slots of children that have ended */
 	size_t parent_count;
 };
 
-/* A segment or snapshot of a process that has ended. Dies without memory. */
+/*
+ * Adds a segment or snapshot of a process that has ended. Ends the program if
+ * out of memory.
+ */
 void ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st);
 
-/* A control file: adds it if its segment, or its recorder, is gone. */
+/* Adds a control file if its segment, or its recorder, is gone. */
 void ls_prune_control(
     struct ls_prune *p, const char *name, const struct stat *st);
 
-/* A snapshot not yet renamed: adds it if its process was killed meanwhile. */
+/*
+ * Adds a snapshot that was not renamed yet if its process was killed meanwhile.
+ */
 void ls_prune_temporary(
     struct ls_prune *p, const char *name, const struct stat *st);
 
-/* Nobody takes longer to set up a segment: an older one is complete or dead. */
+/* Is it so old that nobody is still setting it up? */
 bool ls_prune_is_settled(const struct stat *st);
 
 /* A segment that stays, but has slots to be given back. Dies without memory. */

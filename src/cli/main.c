@@ -10,8 +10,9 @@
 #include "cli/output.h"
 
 /*
- * A result written to a descriptor that happens to be 2 would be a mess. Opened
- * the wrong way round: what is written to a closed stdout is an error still.
+ * If stdin, stdout or stderr is closed, a result could get its number, and
+ * messages would be written into it. So /dev/null is opened there, in the wrong
+ * direction: writing to a closed stdout is still an error.
  */
 static void
 open_standard_streams(void)
@@ -26,7 +27,7 @@ main(int argc, char **argv)
 {
 	const struct cmd *c;
 
-	/* what a recorded command gets is not ours to mend */
+	/* record passes on its descriptors as they are */
 	if (argc < 2 || strcmp(argv[1], "record") != 0)
 		open_standard_streams();
 	if (argc < 2) {

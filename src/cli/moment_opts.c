@@ -111,7 +111,7 @@ load(const char *input)
 static void
 set_back(const char *command, struct session *s, uint64_t us)
 {
-	int err = session_set_back(s, us);
+	int err = session_moment_set_back(s, us);
 
 	if (err < 0)
 		die(CMD_INPUT, "%s: the time line cannot be read: %s", command,

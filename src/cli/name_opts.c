@@ -1,4 +1,4 @@
-/* name_opts.c - the options of all commands that turn addresses to names. */
+/* name_opts.c - the options of all commands that print names of functions. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/name_opts.h"
 
@@ -84,7 +84,7 @@ name_opts_open(const char *command, const struct names_options *o)
 void
 name_opts_gather(struct names *names, const struct session *s)
 {
-	/* what there is no memory for now is asked for later, one by one */
+	/* frames without memory for this are looked up later, one by one */
 	for (size_t i = 0; i < s->count; i++)
 		(void)names_gather(names, s->processes[i]);
 }

@@ -1,4 +1,4 @@
-/* name_opts.h - the options of all commands that turn addresses to names. */
+/* name_opts.h - the options of all commands that print names of functions. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_NAME_OPTS_H
 #define SEEP_CLI_NAME_OPTS_H
@@ -10,17 +10,17 @@
 /* They fill a struct names_options. */
 extern const struct opts_option name_opts_rows[];
 
-/* A directory of --debug-dir (NULL: none) that is not there is exit 2. */
+/* Exits with 2 if a directory of --debug-dir (NULL: none) does not exist. */
 void name_opts_check(const char *command, const char *debug_dirs);
 
 /*
- * For names_free(), never NULL. If a directory is missing, or memory, the
+ * For names_free(), never NULL. If a directory or memory is missing, the
  * program ends.
  */
 struct names *name_opts_open(
     const char *command, const struct names_options *o);
 
-/* The frames of all its processes are found together, at the first question. */
+/* Looks up the frames of all its processes together, at the first question. */
 void name_opts_gather(struct names *names, const struct session *s);
 
 #endif

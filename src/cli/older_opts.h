@@ -11,13 +11,13 @@
 	"once it has exited"
 
 /*
- * For older_free(); NULL where age_ns is 0, which is not asked for. Mistakes
- * end the program: one line, exit 2.
+ * For older_free(); NULL if age_ns is 0, which means not wanted. Mistakes end
+ * the program: one line, exit 2.
  */
 struct older *older_opts_find(
     const char *command, const struct session *s, uint64_t age_ns);
 
-/* Says on stderr how well it is known, where there is something to say. */
+/* Prints on stderr how exact the ages are, if there is something to say. */
 void older_opts_warn(const char *command, const struct older *o);
 
 #endif

@@ -1,4 +1,4 @@
-/* opts.c - options from tables; a mistake is one line and exit 2. */
+/* opts.c - parses options by tables; a mistake is one line and exit 2. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/opts.h"
 
@@ -22,7 +22,7 @@ struct parser {
 	const struct cmd *command;
 	int argc;
 	char **argv;
-	int at; /* the word being looked at */
+	int at; /* the word that is being parsed */
 	char *values;
 };
 
@@ -32,7 +32,7 @@ takes_argument(const struct opts_option *o)
 	return o->kind >= OPTS_TEXT;
 }
 
-/* --growth 1..5 is a range; in --growth ../x the second is a file. */
+/* --growth 1..5 is a range, but in --growth ../x the second word is a file. */
 static bool
 is_range(const char *word)
 {
@@ -98,7 +98,7 @@ set_flag(const struct parser *p, const struct found *f, const char *arg)
 	values_take(p->command->name, f->option, arg, f->base + f->option->at);
 }
 
-/* `arg`: what stood in the same word, or NULL. */
+/* `arg`: the argument in the same word, or NULL. */
 static void
 take_argument(struct parser *p, const struct found *f, const char *arg)
 {
@@ -152,7 +152,7 @@ take_letters(struct parser *p, const char *word)
 	}
 }
 
-/* How many words "[INPUT]", "OLD NEW", "FILE..." or "CMD [ARG...]" allow. */
+/* How many operands "[INPUT]", "OLD NEW", "FILE..." or "CMD [ARG...]" allow. */
 static void
 count_operands(const char *text, int *ret_min, int *ret_max)
 {

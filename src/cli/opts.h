@@ -1,4 +1,4 @@
-/* opts.h - options from tables; a mistake is one line and exit 2. */
+/* opts.h - parses options by tables; a mistake is one line and exit 2. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_OPTS_H
 #define SEEP_CLI_OPTS_H
@@ -10,13 +10,16 @@
 #include "cli/cmd.h"
 
 /*
- * What an option does to the field of the options struct it belongs to. All
- * of OPTS_TEXT and below take an argument.
+ * How an option sets its field in the options struct. All kinds from OPTS_TEXT
+ * on take an argument.
  */
 enum opts_kind {
 	OPTS_FLAG,   /* bool: becomes true */
 	OPTS_CHOICE, /* int: becomes .set */
-	/* uint64_t: ns, as OPTS_TIME, in --name=TIME; alone: .set seconds */
+	/*
+	 * uint64_t: ns, as OPTS_TIME, in --name=TIME; without =TIME: .set
+	 * seconds
+	 */
 	OPTS_EVERY,
 	OPTS_TEXT,    /* const char *: the argument; a FILE or DIR is not "" */
 	OPTS_COUNT,   /* unsigned: a decimal number up to 1e9 */
@@ -41,8 +44,8 @@ struct opts_regexp {
 };
 
 /*
- * One option. `arg` is also what completions go by: FILE, DIR, PID, INPUT and
- * "one|two" offer what they name, anything else nothing.
+ * One option. Completions use `arg`: for FILE, DIR, PID, INPUT and "one|two"
+ * they offer these, for anything else nothing.
  */
 struct opts_option {
 	const char *name; /* without "--"; NULL ends the table */
@@ -62,10 +65,10 @@ struct opts_group {
 };
 
 /*
- * Fills `values`, a struct of the command's. Takes options wherever they stand,
- * up to "--", or up to the operand called CMD; the operands move to the front
- * of argv[1..]; returns how many they are: as many as c->operands allows.
- * --help prints and exits 0. All memory is kept as long as the program runs.
+ * Fills `values`, a struct of the command. Accepts options in any place up to
+ * "--", or up to the operand called CMD. Moves the operands to the front of
+ * argv[1..] and returns their number, which c->operands allows. --help prints
+ * and exits with 0. All memory is kept as long as the program runs.
  */
 int opts_parse(const struct cmd *c, int argc, char **argv, void *values);
 

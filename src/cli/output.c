@@ -1,4 +1,4 @@
-/* output.c - results: to stdout, or to a file that appears when complete. */
+/* output.c - writes results to stdout, or to a file named when complete. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/output.h"
 
@@ -30,7 +30,10 @@ const struct opts_option output_view_rows[] = {
     {0},
 };
 
-/* Has a temporary to remove, should we end early; a handler reads both. */
+/*
+ * Is there a temporary file to remove if we end early? A signal handler reads
+ * both.
+ */
 static const struct outfile *volatile pending;
 static const char *volatile pending_dir; /* NULL: none to remove */
 
@@ -52,10 +55,10 @@ on_ending(int signal_number)
 {
 	remove_pending();
 	(void)signal(signal_number, SIG_DFL);
-	(void)raise(signal_number); /* comes when this handler returns */
+	(void)raise(signal_number); /* delivered when this handler returns */
 }
 
-/* However we end, short of SIGKILL: it goes. */
+/* Removes it, however the program ends, except by SIGKILL. */
 static void
 guard(const struct outfile *out)
 {
@@ -73,10 +76,10 @@ guard(const struct outfile *out)
 }
 
 /*
- * Results on stdout begin with the first bytes that leave the buffer: until
- * then a line of progress may be shown, and there is no pager that would hold
- * an empty page. From then on somebody draws on the terminal: the pager, the
- * reader of a pipe, or we.
+ * Results on stdout begin when the first bytes leave the buffer. Until then a
+ * line of progress may be shown, and there is no pager that would show an empty
+ * page. From then on others write to the terminal: the pager, the reader of a
+ * pipe, or we.
  */
 static struct {
 	bool begun, ending, wants_pager;
@@ -87,7 +90,7 @@ static struct {
 static void
 note_end(void)
 {
-	shown.ending = true; /* what is flushed now is not worth a pager */
+	shown.ending = true; /* what is flushed now is too short for a pager */
 }
 
 static void
@@ -130,7 +133,7 @@ output_check_json(const char *command, uint64_t bytes)
 		    command, words_bytes(is, bytes), words_bytes(may, limit));
 }
 
-/* Called by stdio, in the middle of whatever writes: nothing else is run. */
+/* Called by stdio while something writes, so it calls nothing else. */
 static _Noreturn void
 end_too_large(const struct output *o)
 {
@@ -143,7 +146,7 @@ end_too_large(const struct output *o)
 	_exit(CMD_INPUT);
 }
 
-/* An error is remembered: stdio forgets which it was. */
+/* Remembers the error, because stdio does not keep it. */
 static ssize_t
 write_bytes(void *cookie, const char *bytes, size_t len)
 {
@@ -172,7 +175,7 @@ open_stream(struct output *o)
 	static const cookie_io_functions_t calls = {.write = write_bytes};
 	static bool registered;
 
-	(void)fflush(stdout); /* what was printed before comes before */
+	(void)fflush(stdout); /* flush first what was printed before */
 	o->file = fopencookie(o, "w", calls);
 	if (!o->file || setvbuf(o->file, NULL, _IOFBF, BUFFER_BYTES) != 0)
 		die(CMD_INPUT, "out of memory");
@@ -235,7 +238,7 @@ output_open_private(struct output *o, const char *dir, const char *path)
 	open_path(o, path, OUTFILE_REFUSE, 0600);
 }
 
-/* The file gets its name. */
+/* Gives the file its name. */
 static int
 give_name(struct output *o)
 {
@@ -270,7 +273,7 @@ output_show(const struct output *o, const struct output_view *view, int answer,
 	shown.wants_pager = !o->path && !view->no_pager;
 }
 
-/* End as if SIGPIPE had not been ignored by who started us. */
+/* Ends as if whoever started us had not ignored SIGPIPE. */
 static void
 end_of_pipe(void)
 {

@@ -1,4 +1,4 @@
-/* output.h - results: to stdout, or to a file that appears when complete. */
+/* output.h - writes results to stdout, or to a file named when complete. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_OUTPUT_H
 #define SEEP_CLI_OUTPUT_H
@@ -12,13 +12,13 @@
 #include "trace/outfile.h"
 
 /*
- * With a path (NULL or "-": stdout) bytes go to a file beside it, which gets
- * its name in output_finish(): a failure or a signal leaves what was there.
- * trace/outfile.h has the rules about links, devices and pipes. Failures end
- * the program: one line, exit 3. `o` stays where it is until output_finish().
+ * With a path (NULL or "-": stdout), bytes go to a file beside it, which
+ * output_finish() renames: a failure or a signal does not change an existing
+ * file. trace/outfile.h has the rules about links, devices and pipes. Failures
+ * end the program: one line, exit 3. `o` must not move until output_finish().
  */
 struct output {
-	FILE *file; /* not stdout: that one waits for its first bytes */
+	FILE *file; /* not stdout, which waits for its first bytes */
 	const char *path;
 	struct outfile out; /* with a path */
 	enum outfile_existing existing;
@@ -28,20 +28,23 @@ struct output {
 
 void output_open(struct output *o, const char *path);
 
-/* A page is not for a terminal: without a path that is one line, exit 2. */
+/*
+ * The same for a page of HTML, which is not for a terminal: without a path, one
+ * line and exit 2.
+ */
 void output_not_terminal(const char *command, const char *path);
 
-/* The same, but an existing file is refused, now and in output_finish(). */
+/* The same, but an existing file is an error, here and in output_finish(). */
 void output_open_new(struct output *o, const char *path);
 
 /*
- * The same for a file that nobody else may read, in a directory made for it
- * alone: if there is no result, `dir` is removed as well. It stays valid until
+ * The same for a file that nobody else may read, in a directory made for it: if
+ * there is no result, `dir` is removed as well. It must stay valid until
  * output_finish().
  */
 void output_open_private(struct output *o, const char *dir, const char *path);
 
-/* How the user wants to see results: --color and --no-pager. */
+/* How results are shown: --color and --no-pager. */
 struct output_view {
 	int colour; /* enum terminal_colour */
 	bool no_pager;
@@ -52,37 +55,39 @@ struct output_view {
 extern const struct opts_option output_view_rows[];
 
 /*
- * A result of a small file can be very large, where it repeats what the file
- * has once. What would be larger than this is no result: one line, exit 3, and
- * a file that was there is as it was. Not on a terminal, where the user has
- * seen enough when he has. Call it before output_open(); 0: OUTPUT_MAX.
+ * A result that repeats parts of its input can be very large. If it exceeds
+ * this limit, there is none: one line, exit 3, and an existing file stays as it
+ * was. On a terminal there is no limit, because the user can stop it. Call this
+ * before output_open(); 0: OUTPUT_MAX.
  */
 #define OUTPUT_MAX      (UINT64_C(2) << 30)
 #define OUTPUT_MAX_HELP "refuse to write more than SIZE (default 2GiB)"
 void output_limit(uint64_t max_bytes);
 uint64_t output_max(void);
 
-/* Are there about so many bytes of JSON to come, too many? Then that is it. */
+/* Ends the program in this way if the coming bytes of JSON are too many. */
 void output_check_json(const char *command, uint64_t bytes);
 
 /*
- * Tells what the place can show. A terminal gets a pager (see pager.h, also
- * for `answer`, what the command will exit with) when the first bytes leave the
- * buffer; progress ends then.
+ * Finds out what the terminal can show. It gets a pager (see pager.h, also for
+ * `answer`, the later exit status) when the first bytes leave the buffer; the
+ * line of progress ends then.
  */
 void output_show(const struct output *o, const struct output_view *view,
     int answer, struct terminal *ret);
 
-/* A closed pipe at the other end of stdout is no failure to talk about. */
+/* A closed pipe behind stdout is not reported as a failure. */
 void output_finish(struct output *o);
 
 /*
- * A line on stdout with the name of a file that was written: as it is for a
- * script, escaped on a terminal.
+ * Prints the name of a file that was written to stdout: unchanged for a script,
+ * escaped on a terminal.
  */
 void output_tell_path(const char *path);
 
-/* The same for what was printed to stdout: CMD_OK, or it does not return. */
+/*
+ * The same for what was printed to stdout: returns CMD_OK, or does not return.
+ */
 int output_flush(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* pager.c - long results go through less, as git's do. */
+/* pager.c - shows long results through less, as git does. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/pager.h"
 
@@ -18,12 +18,12 @@
 
 enum { SHELL_CANNOT = 126, SHELL_NOT_FOUND = 127 };
 
-/* What handlers look at is written before they are installed. */
+/* Data of signal handlers is written before they are installed. */
 static struct {
 	pid_t owner; /* who started it: children of ours do not wait for it */
 	pid_t pid;   /* 0: none runs */
 	int answer;
-	int saved[2]; /* stdout, stderr; -1: was not redirected */
+	int saved[2]; /* copies of stdout, stderr; -1: was not redirected */
 	volatile sig_atomic_t waiting, reaped, status;
 } pager;
 
@@ -35,7 +35,10 @@ pager_runs(void)
 	return pager.pid != 0;
 }
 
-/* The pipe loses its last writers: the pager sees the end. A handler's tool. */
+/*
+ * Closes the last writers of the pipe, so that the pager sees its end.
+ * Signal-safe.
+ */
 static void
 give_back_files(void)
 {
@@ -45,7 +48,7 @@ give_back_files(void)
 	}
 }
 
-/* Safe in a handler. */
+/* Signal-safe. */
 static void
 reap(int flags)
 {
@@ -62,7 +65,7 @@ reap(int flags)
 	pager.reaped = 1;
 }
 
-/* Is nobody left who could read what we write? A pager may fork. */
+/* Is nobody left who could read the output? A pager may fork. */
 static bool
 is_abandoned(void)
 {
@@ -81,7 +84,7 @@ has_failed(void)
 	        WEXITSTATUS(status) == SHELL_NOT_FOUND);
 }
 
-/* Quitting is a user's right, not a failure: no word, no delay. */
+/* If the user quits the pager, that is not a failure: no message, no delay. */
 static _Noreturn void
 quit(void)
 {
@@ -120,8 +123,8 @@ on_broken_pipe(int signal_number)
 }
 
 /*
- * The shell would have the terminal back while the pager still draws on it:
- * write no more, wait, then die of the signal.
+ * The shell would get the terminal back while the pager still uses it. So stop
+ * writing, wait for the pager, then die of the signal.
  */
 static void
 on_ending(int signal_number)
@@ -133,7 +136,7 @@ on_ending(int signal_number)
 	if (!pager.reaped)
 		reap(0);
 	(void)signal(signal_number, SIG_DFL);
-	(void)raise(signal_number); /* comes when this handler returns */
+	(void)raise(signal_number); /* delivered when this handler returns */
 }
 
 static void
@@ -176,7 +179,7 @@ install_handlers(void)
 
 #define SHELL_BYTES "|&;<>()$`\\\"' \t\n*?[#~=%"
 
-/* "less", "/usr/bin/less -R": words, and nothing else that a shell would see. */
+/* Is it words only, like "less" or "/usr/bin/less -R", that need no shell? */
 static bool
 is_less(const char *command)
 {
@@ -194,8 +197,8 @@ is_less(const char *command)
 }
 
 /*
- * No shell, no editor, no other file: less heeds this, and the rest that could
- * start something is taken out of its environment.
+ * Prevents less from starting a shell, an editor or another file, and removes
+ * variables that could start something from its environment.
  */
 static void
 secure_less(void)
@@ -247,7 +250,7 @@ run(const char *command, int input, int failure, const sigset_t *mask)
 	_exit(SHELL_NOT_FOUND);
 }
 
-/* Its pid, or a negative errno: fork's, or that of exec. */
+/* Its pid, or a negative errno of fork or exec. */
 static pid_t
 spawn(const char *command, int input, const sigset_t *mask)
 {
@@ -288,7 +291,7 @@ redirect(int output)
 	}
 }
 
-/* False: there is none, and the files are as they were. */
+/* False: there is no pager, and the descriptors are unchanged. */
 static bool
 attach(const char *command, bool chosen, const sigset_t *mask)
 {
@@ -325,7 +328,7 @@ pager_start(const struct terminal *t, int answer)
 		return;
 	(void)fflush(stdout);
 	pager.answer = answer;
-	/* an interrupt may come before the handlers: it has to wait */
+	/* blocks signals until the handlers are installed */
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &mask);
 	if (attach(command, chosen, &mask)) {

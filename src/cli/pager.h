@@ -1,4 +1,4 @@
-/* pager.h - long results go through less, as git's do. */
+/* pager.h - shows long results through less, as git does. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_PAGER_H
 #define SEEP_CLI_PAGER_H

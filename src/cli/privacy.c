@@ -1,4 +1,4 @@
-/* privacy.c - results are as private as the inputs that they are made of. */
+/* privacy.c - makes results as private as their inputs. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/privacy.h"
 

@@ -1,4 +1,4 @@
-/* progress.c - one line on a terminal for work that takes over a second. */
+/* progress.c - shows one line on a terminal if work takes over a second. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/progress.h"
 
@@ -18,15 +18,15 @@
 #include "util/text.h"
 
 enum {
-	PATIENCE_MS = 1000, /* what is done by then needs no line */
+	PATIENCE_MS = 1000, /* ms: work that ends earlier gets no line */
 	STEP_MS = 200,
 	WHAT_MAX = 160,
 	LINE_MAX_BYTES = 512,
 };
 
 /*
- * Erases to the end of the line and goes to its start. A line ends with it
- * too: whatever others write next begins where the line began.
+ * Erases to the end of the line and returns to its start. The line also ends
+ * with this, so that other output begins at its start.
  */
 #define BLANK "\033[K\r"
 
@@ -36,10 +36,10 @@ static struct {
 	pthread_t thread;
 	pid_t owner;           /* a forked child has no thread, and no say */
 	struct timespec since; /* of the first progress_begin() */
-	bool runs;             /* the thread: main's own knowledge */
+	bool runs;             /* the thread runs; used by main only */
 	bool registered;       /* with atexit() */
-	bool stopped;          /* for good */
-	/* under the lock: */
+	bool stopped;          /* switched off for good */
+	/* protected by the lock: */
 	char what[WHAT_MAX];
 	bool ends;
 	bool shown; /* a line is on the terminal */
@@ -91,7 +91,7 @@ show(void)
 	if (n > room) {
 		n = room;
 		while (n > 0 && ((unsigned char)line[n] & 0xc0) == 0x80)
-			n--; /* no half of a character */
+			n--; /* do not cut a character in half */
 	}
 	memcpy(line + n, BLANK, sizeof(BLANK) - 1);
 	(void)!write(STDERR_FILENO, line, n + sizeof(BLANK) - 1);
@@ -120,7 +120,7 @@ tick(void *unused)
 	return NULL;
 }
 
-/* The thread takes no signal away from the others. */
+/* Blocks all signals in the thread, so that others get them. */
 static void
 start_thread(void)
 {
@@ -149,7 +149,7 @@ set_what(const char *what, const char *object)
 	FILE *f = fmemopen(progress.what, sizeof(progress.what), "w");
 
 	if (!f)
-		return; /* the old words are better than none */
+		return; /* without memory, keep the old text */
 	(void)fputs(what, f);
 	if (object) {
 		(void)putc(' ', f);

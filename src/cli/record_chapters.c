@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/die.h"
@@ -92,6 +93,58 @@ record_begin_chapter(struct record_run *r)
 	return 0;
 }
 
+static int
+finish(struct record_run *r, void (*write_names)(struct record_run *r))
+{
+	struct chapter *c = r->chapter;
+	int err;
+
+	write_names(r);
+	r->chapter = NULL;
+	r->writer = NULL;
+	err = chapter_finish(c);
+	if (err < 0)
+		die_warn("cannot write a chapter to %s: %s", r->file,
+		    outfile_error(err));
+	return err;
+}
+
+int
+record_await_chapter(struct record_run *r)
+{
+	pid_t pid = r->finisher;
+	int status = 0;
+
+	r->finisher = 0;
+	if (pid == 0)
+		return 0;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status == 0 ? 0 : -EIO;
+}
+
+int
+record_end_chapter(
+    struct record_run *r, void (*write_names)(struct record_run *r))
+{
+	int err = record_await_chapter(r);
+	pid_t pid;
+
+	if (err < 0)
+		return err;
+	pid = fork();
+	if (pid == 0)
+		_exit(finish(r, write_names) < 0);
+	if (pid < 0)
+		return finish(r, write_names);
+	r->finisher = pid;
+	chapter_discard(r->chapter); /* the child has it */
+	r->chapter = NULL;
+	r->writer = NULL;
+	return 0;
+}
+
 int
 record_clear_chapters(const struct record_run *r)
 {
@@ -115,6 +168,7 @@ record_clear_chapters(const struct record_run *r)
 void
 record_close_chapters(struct record_run *r)
 {
+	(void)record_await_chapter(r);
 	chapter_discard(r->chapter);
 	if (r->folder_fd >= 0)
 		(void)close(r->folder_fd);

@@ -61,8 +61,8 @@ static const struct opts_option output_rows[] = {
 
 static const struct opts_option what_rows[] = {
     {"leaks", 0, OPTS_EVERY, AT(leaks_ns), LEAKS_SECONDS, "[=EVERY]",
-        "look for lost blocks, to which nothing points any more: before each "
-        "process ends, which waits for that, and every so often while it runs "
+        "look for blocks that nothing points to any more: when a process ends, "
+        "which waits for that, and each time EVERY has passed while it runs "
         "(default 10m)"},
     {"sample", 0, OPTS_SIZE, AT(sample_bytes), 0, "SIZE",
         "record about one block in every SIZE bytes (512K, 1M)"},
@@ -100,7 +100,7 @@ check_pattern(const char *output)
 	}
 }
 
-/* The value of an option that was not given: none that a user can type. */
+/* The value of an option that was not given; a user cannot type it. */
 static const struct record_options not_given = {.depth = UINT32_MAX,
     .leaks_ns = UINT64_MAX,
     .interval_ns = UINT64_MAX,
@@ -153,7 +153,7 @@ take_rotate(struct record_options *o)
 			    text);
 		*to = value;
 	}
-	o->chapters.least_ns = CHAPTER_LEAST_S * 1000 * MS;
+	o->chapters.least_ns = CHAPTER_LEAST_S * (1000 * MS);
 	if (o->chapters.bytes > o->max_bytes / 2)
 		die(CMD_USAGE,
 		    "record: --max-size is that of a chapter, and at least "

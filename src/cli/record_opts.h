@@ -12,7 +12,7 @@
 #include "record/chapter.h"
 
 struct record_options {
-	const char *output; /* NULL: seep.data, an old one is kept */
+	const char *output; /* NULL: seep.data, and an old one is renamed */
 	bool force;
 	bool require;
 	bool quiet;
@@ -20,11 +20,11 @@ struct record_options {
 	bool wait;
 	bool no_deepbind;
 	uint64_t leaks_ns;      /* between looks for lost blocks; 0: none */
-	bool no_symbols;        /* leave the names of functions out */
+	bool no_symbols;        /* do not store names of functions */
 	const char *debug_dirs; /* where else to look for them */
 	const char *export;     /* a format to write at the end; NULL: none */
 	unsigned depth;
-	uint64_t interval_ns;           /* 0: stretches */
+	uint64_t interval_ns;           /* 0: gets longer with time */
 	uint64_t sample_bytes;          /* 0: exact */
 	uint64_t max_bytes;             /* of the recording */
 	struct opts_list rotate;        /* TIME, SIZE, as they were given */
@@ -41,12 +41,15 @@ void record_opts_parse(
 /* Is the output a folder of chapters? */
 bool record_opts_rotate(const struct record_options *o);
 
-/* Does the name of the output hold %p, known only once the command is? */
+/*
+ * Does the name of the output contain %p, which is known only when the command
+ * runs?
+ */
 bool record_opts_needs_pid(const struct record_options *o);
 
 /*
- * The name of the output: %p pid of the command, %h host, %e name of the
- * command, %t seconds since 1970, %% a percent sign. False: too long.
+ * Expands the name of the output: %p pid of the command, %h host, %e name of
+ * the command, %t seconds since 1970, %% a percent sign. False: too long.
  */
 bool record_opts_output(
     const struct record_options *o, pid_t pid, char *to, size_t bytes);

@@ -27,18 +27,19 @@ struct record_run {
 	struct chapter *chapter; /* whose writer it is; NULL: of none */
 	int folder_fd;           /* of chapters, locked; -1: none */
 	bool made_folder;
+	pid_t finisher; /* our child that ends the chapter before; 0: none */
 	struct segment_dir segment_dir;
 	struct launch launch;
 	struct collect collect;
 	struct quota quota;
 	struct embed *embed;   /* names; NULL: none are wanted */
 	struct follow *follow; /* NULL: nothing is followed any more */
-	struct leaks *leaks;   /* NULL: nobody looks for lost blocks */
+	struct leaks *leaks;   /* NULL: do not look for lost blocks */
 	struct leaks_found found;
 	int line_error;         /* why not */
-	uint64_t since_jiffies; /* the tree cannot be older than we are */
+	uint64_t since_jiffies; /* the tree cannot be older than this process */
 	uint64_t start_ns;      /* since 1970; of the chapter */
-	uint64_t oom_kills;     /* in our cgroup, before */
+	uint64_t oom_kills;     /* kills in our cgroup, before the start */
 	uint64_t start_monotonic_ns;
 	uint64_t run_monotonic_ns; /* of the first chapter; 0: this is it */
 	bool said_why;             /* that the command is not traced, and why */
@@ -61,15 +62,26 @@ int record_start(struct record_run *r);
 int record_open_chapters(struct record_run *r);
 int record_begin_chapter(struct record_run *r);
 
+/*
+ * Ends the chapter, with `write_names`, in a child of ours: finding names may
+ * take seconds, in which somebody has to look at the processes. One chapter at
+ * a time. Negative errno of this one, or of the one before.
+ */
+int record_end_chapter(
+    struct record_run *r, void (*write_names)(struct record_run *r));
+
+/* Waits for that child. Negative errno: the chapter is not complete. */
+int record_await_chapter(struct record_run *r);
+
 /* With --force: removes the chapters that are there. Negative errno. */
 int record_clear_chapters(const struct record_run *r);
 
 /* A folder that we have made and that has nothing in it goes. */
 void record_close_chapters(struct record_run *r);
 
-/* ---- record_untraced.c: why the command is not traced, said once ---- */
+/* ---- record_untraced.c: says once why the command is not traced ---- */
 
-/* After a second: its user should not learn it at the end only. */
+/* Called after a second, so that the user learns it before the end. */
 void record_check_arrival(struct record_run *r);
 
 /* No collector has made a segment for the command. */
@@ -84,10 +96,10 @@ void record_say_declined(
 /* Programs that were not traced because there was no room for a segment. */
 void record_warn_refused(struct record_run *r);
 
-/* What is in no recording of ours, because it would have no bound. */
+/* Prints what was not recorded because of the limits (record/quota.h). */
 void record_warn_cut(struct record_run *r);
 
-/* What was recorded, in some lines. */
+/* Prints what was recorded, in a few lines. */
 void record_summarise(const struct record_run *r);
 
 #endif

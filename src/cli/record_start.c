@@ -1,8 +1,9 @@
-/* record_start.c - starts the command of seep record, after all checks. */
+/* record_start.c - starts the command of seep record after all checks. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record_run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/die.h"
@@ -10,10 +11,10 @@
 #include "trace/outfile.h"
 #include "util/clock.h"
 
-/* Exit codes, as those of env and nohup. */
+/* Exit codes, the same as those of env and nohup. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
-/* The exit code for an error of finding or executing the command. */
+/* The exit code if the command cannot be found or executed. */
 static int
 say_not_started(const char *command, int err)
 {
@@ -74,7 +75,7 @@ record_check_output(struct record_run *r)
 	return RECORD_FAILED;
 }
 
-/* The last thing before CMD starts. */
+/* The last step before CMD starts. */
 static int
 clear_output(struct record_run *r)
 {
@@ -108,7 +109,48 @@ check_library(const char *name, char *path, size_t bytes)
 	return err < 0 ? RECORD_FAILED : 0;
 }
 
-/* The name holds the pid: the file is made when that is known. */
+/*
+ * Libraries beside libseep.so for the allocator that the command uses: its
+ * operator new, and functions that only it has. Joined by colons; empty if there
+ * is none.
+ */
+static void
+find_companions(const char *allocator, char *ret, size_t bytes)
+{
+	static const struct {
+		const char *allocator; /* its name begins so */
+		const char *library;
+	} companions[] = {
+	    {"", "libseep-cxx.so"},
+	    {"libjemalloc", "libseep-jemalloc.so"},
+	    {"libtcmalloc", "libseep-tcmalloc.so"},
+	};
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < sizeof(companions) / sizeof(companions[0]);
+	     i++) {
+		const char *for_whom = companions[i].allocator;
+		char path[4096];
+
+		if (!allocator[0] ||
+		    strncmp(allocator, for_whom, strlen(for_whom)))
+			continue;
+		if (check_library(companions[i].library, path, sizeof(path))) {
+			die_warn(
+			    "so allocations that only %s has functions for "
+			    "will not be recorded",
+			    allocator);
+			continue;
+		}
+		if (used + strlen(path) + 2 > bytes)
+			return;
+		used +=
+		    (size_t)sprintf(ret + used, "%s%s", used ? ":" : "", path);
+	}
+}
+
+/* The name contains the pid, so the file is made when that is known. */
 static int
 make_output(void *context, pid_t pid)
 {
@@ -123,7 +165,7 @@ make_output(void *context, pid_t pid)
 int
 record_start(struct record_run *r)
 {
-	char library[4096], second[4096];
+	char library[4096], companions[3 * 4096];
 	struct launch_plan plan = {
 	    .argv = r->options.command,
 	    .preload = library,
@@ -143,15 +185,8 @@ record_start(struct record_run *r)
 	err = check_library("libseep.so", library, sizeof(library));
 	if (err)
 		return err;
-	if (r->inspect.allocator[0]) {
-		if (check_library("libseep-cxx.so", second, sizeof(second)))
-			die_warn(
-			    "so allocations that operator new of %s makes by "
-			    "itself will not be recorded",
-			    r->inspect.allocator);
-		else
-			plan.preload2 = second;
-	}
+	find_companions(r->inspect.allocator, companions, sizeof(companions));
+	plan.companions = companions;
 	if (r->inspect.kind != INSPECT_FINE) {
 		die_warn("%s", r->inspect.message);
 		r->said_why = true;
@@ -165,6 +200,6 @@ record_start(struct record_run *r)
 		leaks_announce(&r->segment_dir);
 	err = launch_start(&r->launch, &plan);
 	if (err == -ECANCELED)
-		return RECORD_FAILED; /* make_output() has said why */
+		return RECORD_FAILED; /* make_output() has printed why */
 	return err < 0 ? say_not_started(r->options.command[0], err) : 0;
 }

@@ -1,4 +1,4 @@
-/* record_summary.c - what seep record says at the end. */
+/* record_summary.c - prints what seep record has recorded, at its end. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record_run.h"
 
@@ -54,15 +54,16 @@ record_warn_cut(struct record_run *r)
 		         "there may have no names",
 		    words_counted(text, unplaced, "module"),
 		    words_was(unplaced));
-	if (q->line_cut)
+	if (q->timeline_cut)
 		die_warn(
 		    "the time line ends before the command, because it has "
 		    "reached half of --max-size");
 }
 
 /*
- * Live is what a report would show: what start-up leaves is counted apart. A
- * recording that cannot be read back, or has no names, has all in one figure.
+ * Live blocks as a report would show them: start-up remainders are counted
+ * apart. If the recording cannot be read back, or has no names, all are in one
+ * figure.
  */
 static void
 say_live(const struct record_run *r)
@@ -91,7 +92,7 @@ say_live(const struct record_run *r)
 		    words_bytes(e, left.bytes));
 }
 
-/* Blocks to which nothing points; seep report says where they come from. */
+/* Blocks that nothing points to; seep report shows where they come from. */
 static void
 say_lost(const struct leaks_found *f)
 {

@@ -11,7 +11,7 @@
 
 enum { ROOM_MIN = 256 << 10 }; /* bytes of a segment */
 
-/* A collector that finds less room than a quarter of a MiB does nothing. */
+/* A collector that finds less room than 256 KiB does nothing. */
 static const char *
 tight_limit(void)
 {
@@ -46,7 +46,7 @@ record_say_not_arrived(struct record_run *r)
 	    (int)r->launch.pid, why);
 }
 
-/* The command has become another program, by exec. */
+/* The command has become another program by exec. */
 static void
 say_replaced(struct record_run *r)
 {
@@ -57,7 +57,7 @@ say_replaced(struct record_run *r)
 		return;
 	can_run = inspect_pid(r->launch.pid, &in);
 	if (in.program[0] == '\0')
-		return; /* it is just ending, and no program any more */
+		return; /* it is just ending, and has no program any more */
 	r->said_why = true;
 	if (can_run && in.kind != INSPECT_FINE)
 		die_warn("%s", in.message);

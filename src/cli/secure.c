@@ -1,4 +1,4 @@
-/* secure.c - may a helper of the user's choice run with our privileges? */
+/* secure.c - may a program of the user's choice run with our privileges? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/secure.h"
 

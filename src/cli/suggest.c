@@ -1,4 +1,4 @@
-/* suggest.c - what a misspelt word may have meant. */
+/* suggest.c - finds the word that a misspelt one may have meant. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/suggest.h"
 
@@ -13,8 +13,9 @@ least(unsigned a, unsigned b)
 }
 
 /*
- * Letters to add, drop, replace or swap with a neighbour to get from a to b:
- * three rows of the matrix of Damerau and Levenshtein.
+ * The number of letters to add, drop, replace or swap with a neighbour to get
+ * from a to b: the distance of Damerau and Levenshtein, with three rows of its
+ * matrix.
  */
 static unsigned
 distance(const char *a, size_t n, const char *b, size_t m)
@@ -52,7 +53,7 @@ suggest_offer(struct suggest *s, const char *candidate)
 
 	if (n < 2 || n > WORD_MAX || m > WORD_MAX)
 		return;
-	/* the beginning of a word is meant to be it */
+	/* the beginning of a word probably means that word */
 	d = n < m && memcmp(s->word, candidate, n) == 0
 	    ? 1
 	    : distance(s->word, n, candidate, m);

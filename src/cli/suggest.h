@@ -1,16 +1,16 @@
-/* suggest.h - what a misspelt word may have meant. */
+/* suggest.h - finds the word that a misspelt one may have meant. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_SUGGEST_H
 #define SEEP_CLI_SUGGEST_H
 
-/* The nearest of the words offered so far. */
+/* The most similar word so far. */
 struct suggest {
-	const char *word; /* what was typed */
-	const char *best; /* NULL: none is near */
+	const char *word; /* the word that was typed */
+	const char *best; /* NULL: none is similar */
 	unsigned distance;
 };
 
-/* `candidate` must outlive s. Equal ones are won by who came first. */
+/* `candidate` must outlive s. Of equally similar ones the first wins. */
 void suggest_offer(struct suggest *s, const char *candidate);
 
 #endif

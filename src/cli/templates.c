@@ -1,8 +1,10 @@
-/* templates.c - texts that live in files of their own, part of the program. */
+/* templates.c - texts from files of their own, linked into the program. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/templates.h"
 
-/* The compiler runs in the root of the sources; the Makefile knows the files. */
+/*
+ * The compiler runs in the root of the sources; the Makefile names the files.
+ */
 __asm__(".pushsection .rodata\n"
         ".globl templates_bash, templates_zsh, templates_fish\n"
         "templates_bash: .incbin \"src/cli/shell/seep.bash\"\n.byte 0\n"

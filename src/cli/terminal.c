@@ -1,4 +1,4 @@
-/* terminal.c - what the place our words go to can show. */
+/* terminal.c - what the terminal can show. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/terminal.h"
 
@@ -11,7 +11,7 @@
 
 enum { COLUMNS_MIN = 40, COLUMNS_MAX = 10000, COLUMNS_DEFAULT = 80 };
 
-/* 0: not said. */
+/* 0: not given. */
 static unsigned
 columns_of_environment(void)
 {

@@ -1,4 +1,4 @@
-/* terminal.h - what the place our words go to can show. */
+/* terminal.h - what the terminal can show. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_TERMINAL_H
 #define SEEP_CLI_TERMINAL_H
@@ -15,18 +15,18 @@ struct terminal {
 	bool is_dumb; /* TERM is "dumb" or not set: no escapes at all */
 	bool colour;
 	bool utf8;        /* the locale's characters are UTF-8 */
-	unsigned columns; /* 0: as wide as you like */
+	unsigned columns; /* 0: no limit */
 };
 
 /*
- * Looks at descriptor and environment. Colour when asked for, or on a terminal
- * that is not dumb, unless NO_COLOR is set (and not empty). Columns: COLUMNS,
- * else what the terminal says, else 80; never fewer than 40, so that layouts
- * need no special case. Sets the character type of the locale.
+ * Finds out from the descriptor and the environment. Colour if the user wants
+ * it, or on a terminal that is not dumb, unless NO_COLOR is set (and not
+ * empty). Columns: COLUMNS, else the terminal's, else 80; at least 40, so that
+ * layouts need no special case. Sets the character type of the locale.
  */
 void terminal_look(int fd, int colour, struct terminal *ret);
 
-/* The columns alone. May be called by any thread. */
+/* Only the columns. Any thread may call this. */
 unsigned terminal_columns(int fd);
 
 #endif

@@ -1,4 +1,4 @@
-/* values.c - the argument of an option, checked and put where it belongs. */
+/* values.c - checks the argument of an option and stores it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/values.h"
 
@@ -101,7 +101,7 @@ append(struct opts_list *list, const char *arg)
 	items[list->count++] = arg;
 }
 
-/* Several are one: any of them matches. */
+/* Combines several expressions: any of them may match. */
 static void
 take_regexp(const char *command, const struct opts_option *o, const char *arg,
     struct opts_regexp *field)
@@ -112,7 +112,10 @@ take_regexp(const char *command, const struct opts_option *o, const char *arg,
 
 	if (!compiled)
 		die_memory();
-	/* alone first: "a)(b" must not become right by what surrounds it */
+	/*
+	 * check it alone first: "a)(b" must not become valid by what surrounds
+	 * it
+	 */
 	err = regcomp(compiled, arg, REG_EXTENDED | REG_NOSUB);
 	if (err != 0) {
 		(void)regerror(err, compiled, why, sizeof(why));
@@ -136,7 +139,7 @@ take_regexp(const char *command, const struct opts_option *o, const char *arg,
 	*field = (struct opts_regexp){.source = source, .regexp = compiled};
 }
 
-/* No name at all is never meant; what it should have been, or NULL. */
+/* An empty name is always a mistake. Returns what is expected, or NULL. */
 static const char *
 is_nameless(const struct opts_option *o, const char *arg)
 {
@@ -147,7 +150,7 @@ is_nameless(const struct opts_option *o, const char *arg)
 	return NULL;
 }
 
-/* What the argument should have been, or NULL: it was fine. */
+/* Returns what was expected, or NULL if the argument is valid. */
 static const char *
 take_argument(const struct opts_option *o, const char *arg, void *field)
 {
@@ -174,7 +177,7 @@ take_argument(const struct opts_option *o, const char *arg, void *field)
 		    ? NULL
 		    : "a time with its unit, as 20ms, 1.5s, 10m or 2h";
 	default:
-		return "nothing known"; /* a kind of values_take() */
+		return "nothing known"; /* a kind that values_take() handles */
 	}
 }
 

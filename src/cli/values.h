@@ -1,4 +1,4 @@
-/* values.h - the argument of an option, checked and put where it belongs. */
+/* values.h - checks the argument of an option and stores it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_VALUES_H
 #define SEEP_CLI_VALUES_H

@@ -1,4 +1,4 @@
-/* view_opts.c - the options of all commands that choose and shape sites. */
+/* view_opts.c - the options of all commands that select and shape sites. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/view_opts.h"
 
@@ -45,7 +45,7 @@ const struct opts_option view_opts_shapes[] = {
         "sort by bytes (the default), blocks, or calls of an allocation "
         "function, the largest first"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
-        "the N heaviest (default 20, 0: all)"},
+        "show the N largest (default 20, 0: all)"},
     {"threshold", 0, OPTS_PERCENT, AT(threshold), 0, "PCT",
         "leave out what is below PCT percent (default 1)"},
     {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
@@ -110,7 +110,7 @@ load(const char *command, struct suppress *s, const char *path)
 		    command, path, strerror(-err));
 }
 
-/* The built-in list is about what lives on; a file is about everything. */
+/* The built-in list is for live blocks; a file is for everything. */
 static struct suppress *
 suppressions(const char *command, const struct view_opts *v)
 {
@@ -169,7 +169,7 @@ view_opts_finish(
 	o.view.group = true;
 	o.view.fold = !v->no_fold;
 	o.view.trim = !v->all_frames;
-	/* from main on it ends with it anyway, and so does a row of a table */
+	/* stacks that begin with main, and rows of a table, end with it anyway */
 	o.view.by_api = v->by_api && v->shape == BODY_TREE && !v->top_down;
 	if (v->depth == UINT_MAX && v->shape == BODY_TREE && !v->top_down) {
 		o.view.depth = TREE_FRAMES;

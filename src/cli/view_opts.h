@@ -1,4 +1,4 @@
-/* view_opts.h - the options of all commands that choose and shape sites. */
+/* view_opts.h - the options of all commands that select and shape sites. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CLI_VIEW_OPTS_H
 #define SEEP_CLI_VIEW_OPTS_H
@@ -6,7 +6,7 @@
 #include "cli/opts.h"
 #include "report/body.h"
 
-/* As the user typed them; to be started with view_opts_default. */
+/* As the user typed them; start with view_opts_default. */
 struct view_opts {
 	struct opts_regexp include, exclude, module, exclude_module, pool;
 	struct opts_regexp wrapper;
@@ -31,13 +31,16 @@ extern const struct opts_option view_opts_shapes[];
 extern const struct opts_option view_opts_filters[];
 
 /*
- * What was typed as a report wants it. Mistakes end the program: one line, exit
- * 2, or 3 where a file cannot be read. What is allocated stays.
+ * Converts them for a report. Mistakes end the program: one line, exit 2, or 3
+ * if a file cannot be read. Memory is kept until the end.
  */
 void view_opts_finish(
     const char *command, const struct view_opts *v, struct body_options *ret);
 
-/* The same for programs: every site by itself, with its whole stack. */
+/*
+ * The same for formats that programs read: every site by itself, with its whole
+ * stack.
+ */
 void view_opts_finish_exact(
     const char *command, const struct view_opts *v, struct view_options *ret);
 

@@ -6,9 +6,10 @@
 #include <stdint.h>
 
 /*
- * Bytes that may still be used before the tightest limit on the way to the
- * root is reached, UINT64_MAX: no limit. Page cache that the kernel would give
- * up counts as left: a container that has read files is full of it. Start-up.
+ * Bytes that may still be used before the tightest limit on the way to the root
+ * is reached; UINT64_MAX: no limit. Page cache that the kernel would free
+ * counts as unused, because a container that has read files is full of it.
+ * Start-up.
  */
 uint64_t cgroup_left(void);
 

@@ -222,7 +222,7 @@ read_snapshots(const char *entry)
 	return true;
 }
 
-/* What is about leaks; false: this entry is something else. */
+/* Reads a setting about leaks. False: this entry is another one. */
 static bool
 read_leaks(const char *entry)
 {

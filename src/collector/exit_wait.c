@@ -33,20 +33,20 @@ other_threads(void)
 	return n ? n - 1 : SEG_EXIT_THREADS_UNKNOWN;
 }
 
-/* Until when the last beat lets us wait; 0: there is no reader. */
+/* How long the last beat allows us to wait; 0: there is no reader. */
 static uint64_t
 beat_lasts_until(const struct ctl_block *control, uint64_t now_ns)
 {
 	uint64_t beat = LOAD(&control->heartbeat);
 	uint64_t until = beat + SEG_BEAT_SECONDS * SECOND_NS;
 
-	/* our clock is the coarse one; a beat far ahead is none */
+	/* our clock is the coarse one; a beat far in the future is invalid */
 	if (!beat || beat > now_ns + SECOND_NS || until <= now_ns)
 		return 0;
 	return until;
 }
 
-/* False: a signal has come, or the kernel has no futex for us. */
+/* False: a signal has come, or futex is not available. */
 static bool
 wait_for_change(const uint32_t *word, uint32_t value, uint64_t ns)
 {
@@ -58,7 +58,7 @@ wait_for_change(const uint32_t *word, uint32_t value, uint64_t ns)
 	return err == 0 || err == -EAGAIN || err == -ETIMEDOUT;
 }
 
-/* Has the reader looked? */
+/* Has the reader finished its look? */
 static bool
 wait_until(const struct ctl_block *control, const uint32_t *word,
     uint32_t answer, uint64_t latest_ns)

@@ -8,14 +8,13 @@
 #include "trace/format.h"
 
 /*
- * Only by the destructor, only with SEEP_LEAKS=1, and only while a reader says
- * that it is there (ctl_block.heartbeat): this is the one place where the
- * collector makes its host wait (I3's exception). It calls futex and nothing
- * else, on the control block, which is mapped read-only. `word` is the command
- * word of this process there.
- *
- * Ends when the reader says so there, 2 s after its last beat, after
- * SEEP_LEAKS_WAIT seconds in all, or with a signal whose handler returns.
+ * Called only by the destructor, only with SEEP_LEAKS=1, and waits only while a
+ * reader says that it is there (ctl_block.heartbeat). This is the only place
+ * where the collector makes its host wait (I3's exception). It calls futex and
+ * nothing else, on the control block, which is mapped read-only. `word` is the
+ * command word of this process there.
+ * The wait ends when the reader says so in that word, 2 s after its last beat,
+ * after SEEP_LEAKS_WAIT seconds in all, or with a signal whose handler returns.
  */
 void exit_wait(struct seg_header *h, const struct ctl_block *control,
     const uint32_t *word);

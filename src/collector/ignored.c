@@ -32,7 +32,7 @@ entry_at(struct ignored_level *l, uint64_t address, int n)
 	    ((UINT64_C(1) << l->head.bits) - 1)];
 }
 
-/* Its block has been freed since: somebody else may have the entry. */
+/* Is the entry free for another block, because its own has been freed since? */
 static bool
 is_over(const struct ignored_entry *e, uint64_t address)
 {
@@ -41,7 +41,7 @@ is_over(const struct ignored_entry *e, uint64_t address)
 	return cell && live_peek(address) != cell;
 }
 
-/* Takes an entry that is free, or over, or that of this address. */
+/* Takes an entry that is free, outdated, or already that of this address. */
 static bool
 claim(struct ignored_entry *e, uint64_t address)
 {

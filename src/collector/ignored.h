@@ -12,9 +12,10 @@
 extern SEEP_HIDDEN struct level *ignored_levels[IGNORED_LEVELS];
 
 /*
- * The block that begins here. What is no block that we know is counted
- * (SEG_IGNORED_UNKNOWN), what finds no room too (SEG_LOST_IGNORED). Lock-free; a
- * signal handler may call it. A forked child has a copy, as of its blocks.
+ * Ignores the block that begins here. An address that is no known block is
+ * counted (SEG_IGNORED_UNKNOWN), and so is a block for which there is no room
+ * (SEG_LOST_IGNORED). Lock-free; a signal handler may call it. A forked child
+ * has a copy of the table, as it has of the blocks.
  */
 void ignored_add(uint64_t address);
 

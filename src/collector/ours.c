@@ -24,7 +24,7 @@ page_behind(uint64_t end)
 	return first_page(end + CPU_PAGE - 1);
 }
 
-/* False: somebody else has it, or a handler is in the middle of it. */
+/* False: another thread has it, or a signal handler interrupted the change. */
 static bool
 claim(struct ours_entry *e, uint32_t kind)
 {
@@ -46,8 +46,8 @@ publish(struct ours_entry *e)
 }
 
 /*
- * Blocks of private memory often lie side by side. Both ends of such an entry
- * only ever move outwards, by one store each, so that no copy of it is wrong.
+ * Blocks of private memory are often next to each other. Both ends of such an
+ * entry only move outwards, by one store each, so every copy of it is right.
  */
 static bool
 joins(uint64_t start, uint64_t end)

@@ -9,19 +9,19 @@
 #include "trace/ours.h"
 
 /*
- * For who looks for pointers of the host from outside (trace/ours.h). Whatever
- * maps memory that is of no file enters it here behind the mmap, and takes it
- * out before the munmap: the next mapping at that address may be the host's.
- * A forked child has a copy, as of the memory itself.
- *
- * Lock-free; a signal handler may call it. A range that finds no room is
- * counted (SEG_LOST_RANGES) and looks as if it were the host's.
+ * For a reader that searches the host's memory for pointers from outside
+ * (trace/ours.h). Code that maps memory without a file enters it here after the
+ * mmap, and removes it before the munmap, because the next mapping at that
+ * address may be the host's. A forked child has a copy, as it has of the memory
+ * itself.
+ * Lock-free; a signal handler may call it. A range for which there is no room
+ * is counted (SEG_LOST_RANGES), and a reader takes it for the host's.
  */
 extern SEEP_HIDDEN struct ours_entry ours_table[OURS_MAX];
 
 void ours_add(const void *start, size_t bytes, enum ours_kind kind);
 
-/* Of ranges that are OURS_FOR_NOW; also a part of one, or of several. */
+/* Removes ranges that are OURS_FOR_NOW; also a part of one, or several. */
 void ours_remove(const void *start, size_t bytes);
 
 /* The data of this library. */

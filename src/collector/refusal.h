@@ -6,9 +6,9 @@
 /* Why there is no segment; the words in the file are in refusal.c. */
 enum refusal {
 	REFUSAL_NONE,
-	REFUSAL_NO_DIRECTORY,   /* none that is ours alone */
-	REFUSAL_FILE_SYSTEM,    /* neither tmpfs nor a local disk asked for */
-	REFUSAL_TOO_MANY_FILES, /* in the directory */
+	REFUSAL_NO_DIRECTORY,   /* no directory that is ours alone */
+	REFUSAL_FILE_SYSTEM,    /* not tmpfs, nor a disk that was asked for */
+	REFUSAL_TOO_MANY_FILES, /* too many in the directory */
 	REFUSAL_NO_SPACE,       /* on the medium, or by a limit */
 	REFUSAL_NO_FILE,        /* it could not be made or mapped */
 };

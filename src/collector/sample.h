@@ -11,12 +11,13 @@
 #include "trace/format.h"
 
 /*
- * Points are thrown on the stream of allocated bytes, `rate` bytes apart on
- * average; a block that a point hits is recorded. A block of s bytes is thus
- * hit with p(s) = 1 - exp(-s / rate), and stands for 1 / p(s) blocks of its
- * size: sums of that weight are unbiased for every size. The weight depends
- * on the size alone, so a free has the same one as the allocation. Fixed
- * point throughout: no libm, no floating-point registers.
+ * Points are placed at random on the stream of allocated bytes, `rate` bytes
+ * apart on average, and a block that contains a point is recorded. A block of s
+ * bytes is thus recorded with probability p(s) = 1 - exp(-s / rate), and stands
+ * for 1 / p(s) blocks of its size: sums of that weight are unbiased for every
+ * size. The weight depends on the size alone, so a free has the same weight as
+ * the allocation. All arithmetic is fixed point: no libm, no floating-point
+ * registers.
  */
 
 /* Once; 0 turns sampling off. False: no memory for the filter. */
@@ -36,12 +37,13 @@ uint64_t sample_weight(uint64_t size);
 seg_wide sample_variance(uint64_t size, uint64_t weight);
 
 /*
- * A counting filter over addresses answers most frees: where it says no, the
- * block was not sampled. Three filters, in fact, of 2^12, 2^15 and 2^18
- * counters, each with all the samples: the smallest that is sparse enough is
- * asked, so that a program with few samples keeps its cache. The one of 2^b
- * begins at 2^b, so one word tells both where and how large. Counters stick at
- * 255. Atomic: a lost count would make a free go by unseen, a false leak.
+ * A counting filter over addresses answers most frees: if it says no, the block
+ * was not sampled. There are three filters, of 2^12, 2^15 and 2^18 counters,
+ * each with all samples. The smallest that is sparse enough is asked, so that a
+ * program with few samples keeps its cache. The filter of 2^b begins at 2^b, so
+ * one word says both where it is and how large. Counters stay at 255 once they
+ * reach it. Updates are atomic, because a lost count would hide a free, which
+ * would look like a leak.
  */
 enum { SAMPLE_BITS_MIN = 12, SAMPLE_BITS_STEP = 3, SAMPLE_BITS_MAX = 18 };
 extern SEEP_HIDDEN uint8_t *sample_filter;

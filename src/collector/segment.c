@@ -434,7 +434,10 @@ dir_address(uint64_t at)
 	return rest + (at - near);
 }
 
-/* Log2 of the rows in an extent: where rows are no power of 2, its end is left. */
+/*
+ * Log2 of the rows in an extent. If their size is no power of 2, the end of the
+ * extent stays unused.
+ */
 static uint32_t
 rows_bits(uint32_t row_bytes)
 {

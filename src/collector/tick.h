@@ -9,10 +9,10 @@
 #include "base/attr.h"
 
 /*
- * Ticks since the process started. Whoever has seen enough events reads the
- * clock (CLOCK_MONOTONIC_COARSE, always in the vDSO) and moves the word on;
- * an event may thus see a tick that is up to 64 events of its thread old. It
- * stops at CELL_BIRTH_MAX (trace/cell.h), so that no age is ever wrong by a
+ * Ticks since the process started. A thread that has seen enough events reads
+ * the clock (CLOCK_MONOTONIC_COARSE, always in the vDSO) and advances the word,
+ * so an event may see a tick that is up to 64 events of its thread old. The
+ * word stops at CELL_BIRTH_MAX (trace/cell.h), so that no age is wrong by a
  * whole turn of the clock.
  */
 extern SEEP_HIDDEN uint32_t tick_word;
@@ -25,12 +25,12 @@ tick_now(void)
 
 /*
  * Tick 0 is now; returns the monotonic clock in nanoseconds. The exact clocks
- * tell the images of an exec chain apart, but may need a system call: only
- * the constructor asks for them.
+ * distinguish the programs of a process that calls exec, but may need a system
+ * call, so only the constructor reads them.
  */
 uint64_t tick_start(bool exact);
 
-/* Reads the clock, moves the word on, returns nanoseconds. */
+/* Reads the clock, advances the word, returns nanoseconds. */
 uint64_t tick_read(void);
 
 uint64_t tick_realtime(bool exact);

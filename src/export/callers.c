@@ -1,4 +1,4 @@
-/* callers.c - sites of a process by the code addresses that allocate. */
+/* callers.c - sums up the sites of a process by allocating code addresses. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/callers.h"
 

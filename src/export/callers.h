@@ -1,4 +1,4 @@
-/* callers.h - sites of a process by the code addresses that allocate. */
+/* callers.h - sums up the sites of a process by allocating code addresses. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_EXPORT_CALLERS_H
 #define SEEP_EXPORT_CALLERS_H

@@ -39,9 +39,9 @@ is_formula(const char *text)
 }
 
 /*
- * Text from elsewhere, inside of quotes. Spreadsheets would run what begins
- * like a formula, so an apostrophe goes before it; also behind a semicolon,
- * where some of them split the line whatever the quotes.
+ * Foreign text in quotes. Spreadsheets evaluate text that begins like a
+ * formula, so an apostrophe is put before it; also after a semicolon, where
+ * some of them split the line in spite of the quotes.
  */
 static void
 put_guarded(FILE *out, const char *text)
@@ -145,7 +145,9 @@ put_head(FILE *out, const struct export_options *o)
 	    out);
 }
 
-/* As in collapsed stacks: from the outermost on, parted by semicolons. */
+/*
+ * As in collapsed stacks: from the outermost frame on, separated by semicolons.
+ */
 static void
 put_stack(FILE *out, struct texts *texts, const struct view_site *s)
 {
@@ -167,7 +169,7 @@ write_name(FILE *out, const struct frame *f)
 		if (*c == ';')
 			*c = ':';
 	if (text)
-		put_guarded(out, text); /* escaped before: that stays */
+		put_guarded(out, text); /* it is already escaped */
 	free(text);
 }
 

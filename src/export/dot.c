@@ -82,7 +82,7 @@ put_quoted(FILE *out, const char *text, size_t limit)
 	}
 }
 
-/* Takes text over; NULL: no memory. */
+/* Takes ownership of text; NULL: no memory. */
 static void
 put_taken(FILE *out, char *text, size_t limit)
 {

@@ -211,7 +211,7 @@ put_size(struct heaptrack *h, uint64_t bytes, uint32_t trace)
 	return h->sizes++;
 }
 
-/* How many lines, and how many of them are a byte larger. */
+/* How many lines, and how many of them are one byte larger. */
 struct split {
 	uint64_t lines, larger, bytes;
 };
@@ -228,7 +228,7 @@ split(const struct heaptrack *h, const struct heaptrack_group *g)
 	return s;
 }
 
-/* The blocks of a group come; the number of its first size. */
+/* Writes the allocations of a group; returns the number of its first size. */
 static uint32_t
 put_coming(struct heaptrack *h, const struct heaptrack_group *g, uint32_t trace)
 {
@@ -266,8 +266,8 @@ put_going(struct heaptrack *h, const struct heaptrack_group *g, uint32_t first)
 }
 
 /*
- * Blocks that come and go. A free right behind its allocation is what readers
- * call temporary: those that died young.
+ * Writes blocks that are allocated and freed. Readers call a block temporary if
+ * its free directly follows its allocation: those that died young.
  */
 static void
 put_passing(struct heaptrack *h, const struct view_site *s,
@@ -348,7 +348,7 @@ put_head(const struct heaptrack *h, const struct process *p,
 	(void)fprintf(h->out, "]\nI %x 0\n", (unsigned)PAGE);
 }
 
-/* Figures that cannot be must not become endless lines: the plan counts. */
+/* Impossible figures must not become endless lines, so the plan is counted. */
 static void
 choose_lines(struct heaptrack *h)
 {

@@ -1,4 +1,4 @@
-/* heaptrack_plan.c - events that have the outcome of a site's figures. */
+/* heaptrack_plan.c - invents events that add up to a site's figures. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/heaptrack_plan.h"
 
@@ -6,7 +6,7 @@
 
 #include "util/capped.h"
 
-/* So that two of them can be added. */
+/* A limit, so that two of them can be added. */
 static uint64_t
 bounded(uint64_t n)
 {
@@ -19,7 +19,7 @@ smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The range that what is there both times can have. */
+/* The range of bytes for blocks that are live both times. */
 struct range {
 	uint64_t low, high;
 };
@@ -34,7 +34,7 @@ narrow(struct range *r, uint64_t value)
 		r->low = r->high = value;
 }
 
-/* Tries with so many blocks that are there both times. */
+/* Tries this number of blocks that are live both times. */
 static bool
 try_blocks(const struct heaptrack_group *all,
     const struct heaptrack_group *peak, const struct heaptrack_group *end,
@@ -83,7 +83,9 @@ heaptrack_plan(const struct process_figures *f, struct heaptrack_plan *ret)
 	const uint64_t tries[] = {most, capped_difference(most, 1), least,
 	    least + 1, least + capped_difference(most, least) / 2};
 
-	/* bounds only bind where a group is empty: the rims and one inside */
+	/*
+	 * bounds matter only if a group is empty: try the limits and one inside
+	 */
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
 		if (tries[i] >= least && tries[i] <= most &&
 		    try_blocks(&all, &peak, &end, tries[i], ret))

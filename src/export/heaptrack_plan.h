@@ -1,4 +1,4 @@
-/* heaptrack_plan.h - events that have the outcome of a site's figures. */
+/* heaptrack_plan.h - invents events that add up to a site's figures. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_EXPORT_HEAPTRACK_PLAN_H
 #define SEEP_EXPORT_HEAPTRACK_PLAN_H
@@ -10,12 +10,12 @@ struct heaptrack_group {
 };
 
 /*
- * The blocks of a site in four groups: there at the peak and at the end, there
- * at the peak only, at the end only, at neither. The first two together are
- * its share of the peak, the first and the third what lives, all four what was
- * allocated; a group without blocks has no bytes. Where figures cannot stand
- * together (they are estimates, or were read from a running process) the peak
- * and the living still come out, and allocations may not.
+ * The blocks of a site in four groups: live at the peak and at the end, at the
+ * peak only, at the end only, at neither. The first two together are its share
+ * of the peak, the first and the third are live at the end, all four are all
+ * allocations; a group without blocks has no bytes. If figures contradict each
+ * other (they are estimates, or were read from a running process), peak and
+ * live figures are still right, and allocations may not be.
  */
 struct heaptrack_plan {
 	struct heaptrack_group both, peak, end, neither;

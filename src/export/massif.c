@@ -53,7 +53,7 @@ add_snapshot(struct massif *m, const struct snapshot *s)
 {
 	size_t at = m->count++;
 
-	/* a peak between two points goes there: its clock is coarse */
+	/* a peak between two points is inserted, because its clock is coarse */
 	while (at > 0 && m->list[at - 1].time_us > s->time_us) {
 		m->list[at] = m->list[at - 1];
 		at--;
@@ -61,7 +61,7 @@ add_snapshot(struct massif *m, const struct snapshot *s)
 	m->list[at] = *s;
 }
 
-/* Of the points of each stretch the highest; the last one is the end. */
+/* Of the points of each interval keeps the highest; the last one is the end. */
 static void
 add_points(struct massif *m)
 {
@@ -138,8 +138,8 @@ find_bytes(const struct massif *m, const struct snapshot *s)
 }
 
 /*
- * The tree cannot have more than the whole; of a process that was read while
- * it ran it may.
+ * The tree must not have more than the whole, which can happen for a process
+ * that was read while it ran.
  */
 static uint64_t
 whole_of(const struct massif *m, const struct snapshot *s)

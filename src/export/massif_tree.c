@@ -28,7 +28,7 @@ struct branch {
 	size_t first, end;
 	uint64_t bytes;
 	unsigned level;
-	size_t places; /* not 0: so many branches that are too light, in one */
+	size_t places; /* not 0: this stands for so many small branches */
 };
 
 /* One pass over the tree. */
@@ -145,7 +145,7 @@ next_branch(const struct massif_tree *t, const struct pass *p, size_t *at,
 
 /*
  * Puts the branches of sites [first, end) by their frame at `level` on the
- * pile, the light ones in one at its bottom. *ret_count: how many lines.
+ * pile, the small ones as one at its bottom. *ret_count: how many lines.
  */
 static int
 find_branches(struct massif_tree *t, const struct pass *p, size_t first,
@@ -155,7 +155,7 @@ find_branches(struct massif_tree *t, const struct pass *p, size_t first,
 	size_t begin = t->branch_count;
 	int err;
 
-	err = add_branch(t, &rest); /* its place, for the time being */
+	err = add_branch(t, &rest); /* its temporary place */
 	for (size_t i = first; i < end && err == 0;) {
 		struct branch b;
 
@@ -175,7 +175,7 @@ find_branches(struct massif_tree *t, const struct pass *p, size_t first,
 		return err;
 	if (rest.places > 0)
 		t->branches[begin++] = rest;
-	else /* any other will do: they are sorted yet */
+	else /* any other will do: they are sorted later */
 		t->branches[begin] = t->branches[--t->branch_count];
 	if (t->branch_count > begin)
 		qsort(t->branches + begin, t->branch_count - begin,
@@ -203,7 +203,7 @@ put_rest(const struct pass *p, const struct branch *b)
 	    MASSIF_PER_MILLE / 10.0);
 }
 
-/* Writes the branch on top of the pile and puts its own there. */
+/* Writes the branch on top of the pile, and puts its own branches there. */
 static int
 put_branch(struct massif_tree *t, const struct pass *p)
 {

@@ -23,8 +23,8 @@ int massif_tree_new(
 void massif_tree_free(struct massif_tree *t);
 
 /*
- * `bytes` are those of the view's sites, by number; of the whole more may be
- * known than they have. -ENOMEM.
+ * `bytes` are those of the view's sites, by number; the whole may be more than
+ * their sum. -ENOMEM.
  */
 int massif_tree_write(
     struct massif_tree *t, FILE *out, const uint64_t *bytes, uint64_t whole);

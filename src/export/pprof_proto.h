@@ -40,8 +40,8 @@ int pprof_proto_stream_new(FILE *out, struct pprof_proto_stream **ret);
 void pprof_proto_stream_put(struct pprof_proto_stream *s, struct proto *m);
 
 /*
- * Ends the stream, unless ret is a failure that came before, and frees it.
- * Gives the first of all failures: `ret`, -ENOMEM, -EIO.
+ * Ends the stream, unless ret is an earlier failure, and frees it. Returns the
+ * first failure: `ret`, -ENOMEM, -EIO.
  */
 int pprof_proto_stream_end(struct pprof_proto_stream *s, int ret);
 

@@ -28,8 +28,9 @@ static const struct profile profiles[] = {
 enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
 
 /*
- * The page never shows two frames as one, so frames are functions, without
- * lines: else a function is as many as it has calls. The others come behind.
+ * The page never shows two frames as one. So frames are functions without
+ * lines, because otherwise a function would appear once for each of its calls.
+ * Special frames come after them.
  */
 struct speedscope {
 	FILE *out;
@@ -49,7 +50,7 @@ weight(const struct profile *p, const struct view_site *s)
 
 /* ---- frames ---- */
 
-/* Takes text over. */
+/* Takes ownership of text. */
 static void
 put_name(FILE *out, char *text)
 {

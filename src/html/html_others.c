@@ -6,9 +6,9 @@
 #include "util/room.h"
 
 /*
- * Of the small sites those that share outer frames are together; each goes as
- * deep into the tree as it has company that matters, and is one called
- * "(other)" with the rest of that company.
+ * Small sites that share outer frames are merged. Each site goes as deep into
+ * the tree as the sites around it are together above the threshold; there it
+ * becomes part of one site "(other)".
  */
 struct range {
 	size_t first, end; /* of the list */
@@ -34,7 +34,9 @@ push(struct merge *m, struct range r)
 	return err;
 }
 
-/* The frame at this depth, counted from the outermost, as a place. */
+/*
+ * The frame at this depth, counted from the outermost, as a number of the page.
+ */
 static uint32_t
 place_at(const struct view *v, const struct view_site *s, uint32_t depth)
 {
@@ -64,7 +66,7 @@ by_stack(const void *a, const void *b, void *view)
 	    (x->site->site < y->site->site);
 }
 
-/* A new one: below the outer `depth` frames that s has. -ENOMEM. */
+/* Makes a new one, below the outer `depth` frames of s. -ENOMEM. */
 static int
 begin_other(struct html_group *g, const struct view_site *s, uint32_t depth)
 {
@@ -101,7 +103,9 @@ add_to_other(struct html_group *g, const struct view_site *s)
 	return 0;
 }
 
-/* The end of those from `first` on that have the same frame at this depth. */
+/*
+ * The end of the sites from `first` on that have the same frame at this depth.
+ */
 static size_t
 same_until(const struct merge *m, const struct range *r, size_t first,
     struct view_figures *ret_sum)
@@ -121,7 +125,7 @@ same_until(const struct merge *m, const struct range *r, size_t first,
 	return i;
 }
 
-/* Subtrees above the threshold go on the pile; the other sites are merged. */
+/* Puts subtrees above the threshold on the pile, and merges the other sites. */
 static int
 split(struct merge *m, const struct range *r)
 {

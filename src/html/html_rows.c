@@ -86,7 +86,7 @@ html_rows_matter(
 	    is_share(f->older_blocks, g->all.older_blocks, share);
 }
 
-/* What is suppressed or lost must be told apart, and pools are few. */
+/* Suppressed and lost sites must stay distinguishable, and pools are few. */
 static bool
 matters(const struct view_site *s, const struct html_group *g, double share)
 {
@@ -109,7 +109,7 @@ look_at(struct html *h, uint32_t input, double share, size_t *count)
 
 		if (!g)
 			continue;
-		if (share < 0) /* the first time: the whole */
+		if (share < 0) /* the first time, take all */
 			view_add(&g->all, &s->figures);
 		*count += share < 0 || matters(s, g, share);
 	}

@@ -6,7 +6,7 @@
 
 enum { NS_PER_MS = 1000000 };
 
-/* Words are texts of the page; what cannot be kept is a failed page. */
+/* Words are texts of the page; if memory runs out, the page has failed. */
 static int
 put_word(struct html *h, enum html_column column, const char *text)
 {
@@ -125,7 +125,7 @@ put_site(struct html *h, size_t row)
 	html_blob_put(b, HTML_SITE_ID, s->id);
 	html_blob_put(b, HTML_SITE_MERGED, is_other ? s->count : 0);
 	put_figures(b, &s->figures);
-	if (h->options->older) /* else these columns are empty */
+	if (h->options->older) /* otherwise these columns are empty */
 		put_older(b, &s->figures);
 	html_blob_put(b, HTML_SITE_SAMPLES, s->samples);
 	html_blob_put(b, HTML_SITE_SIZE_MIN, s->size_min);

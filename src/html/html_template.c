@@ -3,8 +3,8 @@
 #include "html/html_template.h"
 
 /*
- * .incbin takes a tenth of a second where an array of numbers takes several,
- * and the bytes are read-only data; `make web` builds the file.
+ * With .incbin this compiles in a tenth of a second, where an array of numbers
+ * takes several, and the bytes are read-only data; `make web` builds the file.
  */
 /* clang-format off: one directive a line */
 __asm__(".pushsection .rodata.html_template, \"a\", @progbits\n"

@@ -122,7 +122,7 @@ settle(struct changes *c)
 	c->count = kept;
 }
 
-/* Too many: moments are twice as far apart from now on. */
+/* If there are too many, the moments are twice as far apart from now on. */
 static void
 thin_out(struct changes *c)
 {

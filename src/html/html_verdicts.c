@@ -1,4 +1,4 @@
-/* html_verdicts.c - what looks found, in the head of a page. */
+/* html_verdicts.c - verdicts, in the head of a page. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>

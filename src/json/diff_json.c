@@ -21,7 +21,7 @@ static const char *const metrics[] = {
     [VIEW_TEMPORARY] = "temporary",
 };
 
-/* With its sign, as a number. */
+/* A number with its sign. */
 static void
 put_amount(FILE *out, const char *name, const struct amount *a)
 {
@@ -83,7 +83,7 @@ put_site(FILE *out, const struct row *row, const struct amounts *all,
 	json_number(out, "sites", s->count);
 	put_figures(out, "before", &s->before);
 	put_figures(out, "after", &s->figures);
-	(void)frames_table_put(out, frames, s); /* in full: cannot fail */
+	(void)frames_table_put(out, frames, s); /* full frames: cannot fail */
 	(void)putc('}', out);
 }
 

@@ -10,7 +10,7 @@ int diff_json_write(FILE *out, const struct diff_side *old,
     const struct diff_side *new, struct names *names,
     const struct view_options *options, const char *version);
 
-/* ,"changes":{...},"sites":[...] of a view that compares. -ENOMEM. */
+/* Writes ,"changes":{...},"sites":[...] for a view that compares. -ENOMEM. */
 int diff_json_sites(FILE *out, const struct view *v, int metric);
 
 #endif

@@ -12,8 +12,8 @@
 void json_figures(FILE *out, const struct process_figures *f);
 
 /*
- * ,"error":{...}: for sampled figures half the width of the 95 % interval,
- * computed from the variances; null if the figures are exact.
+ * Writes ,"error":{...}: for sampled figures half the width of the 95 %
+ * interval, computed from the variances; null if the figures are exact.
  */
 void json_figures_errors(
     FILE *out, bool sampled, double live, double allocated);

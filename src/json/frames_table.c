@@ -20,8 +20,8 @@ struct frames_table {
 	const struct view *view;
 	size_t count;
 	uint64_t bytes;
-	struct frames_shared *table; /* NULL: frames in full */
-	uint32_t *numbers; /* in the table, + 1, by frame; 0: not yet */
+	struct frames_shared *table; /* NULL: sites have their frames in full */
+	uint32_t *numbers; /* by frame: position in the table + 1, or 0 */
 	struct cached cache[];
 };
 
@@ -60,7 +60,9 @@ same_frame(const void *items, uint32_t item, const void *key)
 	    text_same(a->file, b->file) && text_same(a->module, b->module);
 }
 
-/* The position of a frame, which is added if need be. -ENOMEM. */
+/*
+ * The position of a frame in the table; adds the frame if necessary. -ENOMEM.
+ */
 static int
 table_find(struct frames_shared *t, const struct frame *x, uint32_t *ret)
 {
@@ -112,16 +114,22 @@ frames_table_free(struct frames_table *j)
 }
 
 void
-frames_table_put_place(FILE *out, const struct frame *x)
+frames_table_put_source(FILE *out, const struct frame *x, const char *file)
 {
 	(void)fputs("\"function\":", out);
 	json_string(out, x->function);
-	json_text(out, "file", x->file);
+	json_text(out, "file", file);
 	if (x->line > 0)
 		json_number(out, "line", x->line);
 	else
 		(void)fputs(",\"line\":null", out);
 	json_text(out, "module", x->module);
+}
+
+void
+frames_table_put_place(FILE *out, const struct frame *x)
+{
+	frames_table_put_source(out, x, x->file);
 	if (x->is_missing)
 		(void)fputs(",\"offset\":null", out);
 	else

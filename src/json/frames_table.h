@@ -9,20 +9,22 @@
 
 /*
  * The texts of a view's frames. Stacks share frames and a text takes a while to
- * make, so each is made once and then copied.
+ * make, so each text is made once and then copied.
  */
 struct frames_table;
 
-/* The frames of several views, each once: "frames" of the shared form. */
+/*
+ * The frames of several views, each stored once: "frames" of the shared form.
+ */
 struct frames_shared;
 
 /* The caller owns it. -ENOMEM. */
 int frames_table_shared_new(struct frames_shared **ret);
 
-/* NULL is fine. */
+/* NULL is allowed. */
 void frames_table_shared_free(struct frames_shared *t);
 
-/* ,"frames":[...] with all that sites have referred to */
+/* Writes ,"frames":[...] with all frames that sites have referred to. */
 void frames_table_shared_put(FILE *out, const struct frames_shared *t);
 
 /*
@@ -32,23 +34,28 @@ void frames_table_shared_put(FILE *out, const struct frames_shared *t);
 int frames_table_new(const struct view *v, struct frames_shared *table,
     struct frames_table **ret);
 
-/* NULL is fine. */
+/* NULL is allowed. */
 void frames_table_free(struct frames_table *j);
 
 /*
- * ,"frames":[...],"recursion":null or how often each frame repeats. In the
- * shared form positions in the table; what is null is left out. -ENOMEM.
+ * Writes ,"frames":[...],"recursion":null or how often each frame repeats. In
+ * the shared form, frames are positions in the table, and keys with null are
+ * left out. -ENOMEM.
  */
 int frames_table_put(
     FILE *out, struct frames_table *j, const struct view_site *s);
 
 /*
- * "function":...,"file":...,"line":...,"module":...,"offset":... of one frame,
- * without braces; what is not known is null.
+ * Writes "function":...,"file":...,"line":...,"module":... of one frame, without
+ * braces; unknown values are null. `file` is the path to be written for it.
  */
+void frames_table_put_source(
+    FILE *out, const struct frame *x, const char *file);
+
+/* The same with the frame's own path, and then its "offset". */
 void frames_table_put_place(FILE *out, const struct frame *x);
 
-/* Bytes of frames so far, in full. */
+/* Bytes of frames so far, if they are written in full. */
 uint64_t frames_table_bytes(const struct frames_table *j);
 
 #endif

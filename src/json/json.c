@@ -90,7 +90,9 @@ notes(FILE *out, const struct session *s, const struct names *names)
 	(void)putc(']', out);
 }
 
-/* Frames that have no name for lack of time or of a jail; no key if none. */
+/*
+ * Frames without a name because there was no time or no jail; no key if none.
+ */
 static void
 name_gaps(FILE *out, const struct names *names)
 {
@@ -107,7 +109,7 @@ name_gaps(FILE *out, const struct names *names)
 	    g.left_processes);
 }
 
-/* What the reader left out because of its bounds; usually there is no key. */
+/* What the reader left out because of its limits; usually there is no key. */
 static void
 reader_lost(FILE *out, const struct session *s)
 {

@@ -18,18 +18,18 @@ enum { JSON_SCHEMA = 1 };
 int json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version);
 
-/* How frames are written, and how much was written. */
+/* How frames are written, and how many bytes were written. */
 struct json_form {
-	bool shared;    /* once, in a table of all; sites without zeros */
-	uint64_t bytes; /* filled: of sites, if they are in full; about */
+	bool shared;    /* frames once in a table; sites without zeros */
+	uint64_t bytes; /* result: bytes of the sites in full, estimated */
 };
 
-/* The same in that form. */
+/* The same as json_write(), in that form. */
 int json_write_form(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version,
     struct json_form *form);
 
-/* ,"marks":[...]: the events in a recording, with their times. */
+/* Writes ,"marks":[...]: the events in a recording, with their times. */
 void json_marks(FILE *out, const struct session *s);
 
 #endif

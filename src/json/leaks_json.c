@@ -14,7 +14,7 @@
 
 enum { SCHEMA = 1 };
 
-/* `unit` is the key of the number of places. */
+/* `unit` is the key for the number of sites. */
 static void
 put_sum(
     FILE *out, const char *name, const char *unit, const struct verdict_sum *s)
@@ -36,7 +36,7 @@ put_sums(FILE *out, const char *name, const struct verdict_sums *s)
 	(void)putc('}', out);
 }
 
-/* One place; `frames` are those of its view. */
+/* One site; `frames` are the frames of its view. */
 static int
 put_line(FILE *out, const struct process *p, const struct verdict_line *x,
     struct frames_table *frames)
@@ -61,7 +61,7 @@ put_line(FILE *out, const struct process *p, const struct verdict_line *x,
 	return err;
 }
 
-/* All places of a process; *comma before the first. */
+/* All sites of a process; *comma: a comma comes before the first one. */
 static int
 put_lines(FILE *out, const struct process *p, const struct verdict_list *l,
     const char **comma)
@@ -112,7 +112,7 @@ add_sum(struct verdict_sum *to, const struct verdict_sum *from)
 	to->bytes = capped_sum(to->bytes, from->bytes);
 }
 
-/* Sums over all processes: what "sites" lists, and what is left out. */
+/* Sums over all processes: of the sites in "sites", and of those left out. */
 static void
 put_totals(FILE *out, const struct leaks_json *j)
 {

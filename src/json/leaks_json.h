@@ -5,7 +5,7 @@
 
 #include "report/verdict_list.h"
 
-/* A process that somebody has looked at, or should have. */
+/* A process that was looked at, or should have been. */
 struct leaks_json_one {
 	const struct process *process;
 	struct verdict_list list;
@@ -19,7 +19,7 @@ struct leaks_json {
 	size_t count;
 };
 
-/* One object and a newline. -ENOMEM, or -EIO as ferror() tells. */
+/* Writes one object and a newline. -ENOMEM; -EIO if ferror(out). */
 int leaks_json_write(FILE *out, const struct leaks_json *j);
 
 #endif

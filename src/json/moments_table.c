@@ -19,7 +19,7 @@ mode_word(int mode)
 	                               : "cumulative";
 }
 
-/* What changed until this moment: ,"since":1,"metric":... or nulls. */
+/* The changes since another moment: ,"since":1,"metric":... or nulls. */
 static int
 put_changes(FILE *out, const struct snapshots_moment *row, size_t number,
     struct names *names, const struct view_options *options, int mode)

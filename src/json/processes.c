@@ -23,7 +23,7 @@ json_processes_command(FILE *out, const struct seg_header *h)
 	const char *comma = "";
 
 	(void)fputs(",\"command\":[", out);
-	/* an empty argument differs from the end by what follows it */
+	/* an empty argument differs from the end by the bytes after it */
 	while (p < end && (*p || (p + 1 < end && p[1]))) {
 		(void)fputs(comma, out);
 		json_string(out, p);

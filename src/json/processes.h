@@ -5,15 +5,15 @@
 
 #include "json/sites.h"
 
-/* An object with all of its sites that the options choose. -ENOMEM. */
+/* Writes an object with all sites that the options select. -ENOMEM. */
 int json_processes_put(FILE *out, const struct session *s,
     const struct process *p, struct names *names,
     const struct view_options *options, struct json_writer *w);
 
-/* ,"command":[...], its arguments. */
+/* Writes ,"command":[...], its arguments. */
 void json_processes_command(FILE *out, const struct seg_header *h);
 
-/* ,"name":{...}: the counters of one class of enum losses_class. */
+/* Writes ,"name":{...}: the counters of one class of enum losses_class. */
 void json_processes_counts(
     FILE *out, const char *name, const struct seg_header *h, int class);
 

@@ -1,4 +1,4 @@
-/* program_reports.c - what programs reported by seep.h, as JSON. */
+/* program_reports.c - what programs reported through seep.h, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/program_reports.h"
 

@@ -7,13 +7,15 @@
 
 #include "reader/session.h"
 
-/* Which snapshot this is, when and why it was made, and whether SEEP_SIGNAL works. */
+/*
+ * The number, time and reason of this snapshot, and whether SEEP_SIGNAL works.
+ */
 void program_reports_snapshot(FILE *out, const struct seg_header *h);
 
-/* The snapshots in the same directory as the input. */
+/* The other snapshots in the directory of the input. */
 void program_reports_snapshots(FILE *out, const struct session *s);
 
-/* The pools that the program named; they are no part of the totals. */
+/* The pools that the program named; the totals do not include them. */
 void program_reports_pools(FILE *out, const struct process *p);
 
 #endif

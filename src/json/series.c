@@ -10,12 +10,12 @@
 #include "util/json_put.h"
 
 enum {
-	SERIES_EACH = 50, /* sites by live, by peak, by growth */
+	SERIES_EACH = 50, /* the largest by live bytes, by peak, by growth */
 	SERIES_POINTS = 2000,
-	SERIES_PROCESSES = 16, /* the heaviest: each reads the file again */
+	SERIES_PROCESSES = 16, /* sites: each reads the file again */
 };
 
-/* One array of the points' figures. */
+/* Writes one array with a figure of all points. */
 static void
 column(FILE *out, const char *name, const struct process_point *points,
     size_t count, size_t offset)
@@ -59,7 +59,7 @@ series_put(FILE *out, const char *name, const struct process_point *points,
 	(void)putc('}', out);
 }
 
-/* Is it among the heaviest of those with a time line? */
+/* Is this site among the largest of those with a time line? */
 static bool
 is_heavy(const struct session *s, const struct process *p)
 {
@@ -104,7 +104,7 @@ bool
 series_list_has(struct series_list *c, size_t site)
 {
 	while (c->next < c->count && c->list[c->next].site < site)
-		c->next++; /* filtered out */
+		c->next++; /* a filter left it out */
 	return c->next < c->count && c->list[c->next].site == site;
 }
 

@@ -8,13 +8,16 @@
 #include "reader/session.h"
 #include "reader/timeline.h"
 
-/* ,"name":{"times_us":[...],...}, an array for each figure; null: no points */
+/*
+ * Writes ,"name":{"times_us":[...],...}, an array for each figure; null if
+ * there are no points.
+ */
 void series_put(FILE *out, const char *name, const struct process_point *points,
     size_t count);
 
 /*
- * The series of those sites of a process that have one, by site. It is empty
- * where there is no time line or no memory.
+ * The series of the sites of a process that have one, ordered by site. Empty if
+ * there is no time line or not enough memory.
  */
 struct series_list {
 	struct timeline_series *list;
@@ -26,10 +29,10 @@ void series_list_init(
 
 void series_list_release(struct series_list *c);
 
-/* Has this site a series? Ask for sites in ascending order. */
+/* Does this site have a series? Call this for sites in ascending order. */
 bool series_list_has(struct series_list *c, size_t site);
 
-/* ,"series": of that site, or null. */
+/* Writes ,"series": of that site, or null. */
 void series_list_put(FILE *out, struct series_list *c, size_t site);
 
 #endif

@@ -45,7 +45,7 @@ text_unless_null(FILE *out, const char *name, const char *value)
 		json_text(out, name, value);
 }
 
-/* Without the zeros at its end. */
+/* Writes the array without the zeros at its end. */
 static void
 short_list(FILE *out, const char *name, const uint64_t *values, size_t count)
 {
@@ -77,7 +77,7 @@ short_histograms(FILE *out, const struct view_site *s)
 	short_list(out, "live_sizes", values, PROCESS_SIZES);
 }
 
-/* The shared form: values that are null or 0 are left out. */
+/* The shared form leaves out values that are null or 0. */
 static int
 short_site(FILE *out, const struct view *v, const struct view_site *s,
     const struct process *p, const struct fingerprints *prints,
@@ -129,7 +129,7 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	return err;
 }
 
-/* `p` NULL: of several processes together. */
+/* `p` is NULL if the site belongs to several processes together. */
 static void
 site(FILE *out, const struct view *v, const struct view_site *s,
     const struct process *p, const struct fingerprints *prints,
@@ -170,7 +170,7 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	json_text(out, "stack", words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
 	number_unless_zero(out, "own", s->own);
-	(void)frames_table_put(out, cache, s); /* in full: cannot fail */
+	(void)frames_table_put(out, cache, s); /* frames in full: cannot fail */
 	(void)putc('}', out);
 }
 
@@ -179,7 +179,7 @@ int
 json_sites(FILE *out, const struct view *v, const struct process *p,
     struct series_list *series, struct json_writer *w)
 {
-	enum { SITE_BYTES = 700 }; /* without its frames, about */
+	enum { SITE_BYTES = 700 }; /* of a site without its frames, about */
 	struct fingerprints *prints = NULL;
 	struct frames_table *cache;
 	int err = frames_table_new(v, w->table, &cache);

@@ -8,24 +8,27 @@
 #include "report/older.h"
 #include "report/view.h"
 
-/* What all parts of one object share. */
+/* Data that all parts of one JSON object share. */
 struct json_writer {
-	struct frames_shared *table; /* NULL: frames in full */
-	const struct older *older;   /* NULL: not asked for */
-	uint64_t bytes;              /* of sites so far, if in full; about */
+	struct frames_shared *table; /* NULL: write frames in full */
+	const struct older *older;   /* NULL: series are not wanted */
+	uint64_t bytes;              /* sites so far in full, estimated */
 };
 
 /*
- * ,"sites":[...] of one process, or of several together (p is NULL, no
+ * Writes ,"sites":[...] of one process, or of several together (p is NULL, no
  * series). -ENOMEM.
  */
 int json_sites(FILE *out, const struct view *v, const struct process *p,
     struct series_list *series, struct json_writer *w);
 
-/* ,"temporary_within_ms": the age below which a block is temporary; or null. */
+/*
+ * Writes ,"temporary_within_ms": the age below which a block is temporary, or
+ * null.
+ */
 void json_sites_temporary(FILE *out, const struct view *v);
 
-/* ,"name":{...}: the sums of sites that were chosen, or left out. */
+/* Writes ,"name":{...}: the sums of sites that were selected, or left out. */
 void json_sites_sum(FILE *out, const char *name, const struct view_sum *sum);
 
 #endif

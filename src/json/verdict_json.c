@@ -39,7 +39,10 @@ notes(FILE *out, uint32_t bits)
 	(void)putc(']', out);
 }
 
-/* Who frees others of this site, with the share of the frees that were seen. */
+/*
+ * Functions that free other blocks of this site, with their share of the frees
+ * that were seen.
+ */
 static void
 freed_by(FILE *out, const struct view *v, const struct view_site *s)
 {
@@ -60,7 +63,7 @@ freed_by(FILE *out, const struct view *v, const struct view_site *s)
 	(void)putc(']', out);
 }
 
-/* Without its end. */
+/* Writes the object without its closing brace. */
 static void
 put_part(FILE *out, const struct view *v, const struct view_site *s,
     uint32_t class, const struct verdict_part *p)

@@ -7,17 +7,17 @@
 #include "report/view.h"
 
 /*
- * The object of a site, or null: that of LEAK if there is one, with the other
- * class in its key "also". Nothing before it.
+ * Writes the object of a site, or null: the object of class LEAK if there is
+ * one, with the other class under its key "also". Nothing is written before it.
  */
 void verdict_json_site(
     FILE *out, const struct view *v, const struct view_site *s);
 
-/* The same of one class; v and s may be NULL: the stack is not known. */
+/* The same for one class; v and s may be NULL if the stack is not known. */
 void verdict_json_part(FILE *out, const struct view *v,
     const struct view_site *s, uint32_t class, const struct verdict_part *p);
 
-/* ,"leaks":{...} of a process; nothing where nobody was asked to look. */
+/* Writes ,"leaks":{...} of a process; nothing if no look was wanted. */
 void verdict_json_process(
     FILE *out, const struct session *s, const struct process *p);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "live/live_parts.h"
@@ -49,6 +50,20 @@ live_before_exec(void)
 
 /* ---- the engine ---- */
 
+/* 0: the numbers of /proc are not those of our own pid namespace. */
+static uint64_t
+own_pid_ns(void)
+{
+	char self[32] = "";
+	struct stat st;
+
+	return readlink("/proc/self", self, sizeof(self) - 1) > 0 &&
+	        strtol(self, NULL, 10) == getpid() &&
+	        stat("/proc/self/ns/pid", &st) == 0
+	    ? st.st_ino
+	    : 0;
+}
+
 static int
 take_pids(struct live *l)
 {
@@ -72,15 +87,14 @@ take_roster(struct live *l)
 	const char *dir = getenv("SEEP_DIR");
 	int err = 0;
 
+	l->newcomers = roster_newcomers_new();
+	if (!l->newcomers)
+		return -ENOMEM;
 	if (l->pids && !l->plan.directories)
 		return 0;
 	err = roster_places_new(l->plan.directories, &l->places);
-	if (err < 0)
-		return err;
-	if (l->plan.directories || (dir && dir[0]))
-		return 0;
-	l->newcomers = roster_newcomers_new();
-	return l->newcomers ? 0 : -ENOMEM;
+	l->want_newcomers = !l->plan.directories && !(dir && dir[0]);
+	return err;
 }
 
 static int
@@ -111,6 +125,7 @@ live_new(const struct live_plan *plan, struct live **ret)
 	l->room.left = plan->most_memory ? plan->most_memory : MEMORY_BYTES;
 	l->fds_left = raise_limit();
 	l->generation = 1;
+	l->own_pid_ns = own_pid_ns();
 	l->groups = memory_groups_new();
 	if (l->groups)
 		err = take_pids(l);
@@ -187,13 +202,14 @@ look_at_ends(struct live *l)
 			if (!m)
 				continue; /* a directory has changed */
 			if (m->shown.state == LIVE_ENDED)
-				live_member_ask(l, m);
+				live_member_ask(
+				    l, m, events[i].events & EPOLLHUP);
 			else
 				live_member_end(l, m, LIVE_CAUSE_UNKNOWN);
 		}
 	} while (n == EVENTS);
 	for (size_t i = 0; i < l->count; i++)
-		live_member_ask(l, l->members[i]);
+		live_member_ask(l, l->members[i], false);
 }
 
 static void
@@ -229,23 +245,25 @@ live_forget(struct live *l, struct live_process *p)
 
 /* ---- looks ---- */
 
-int
-live_look_at_roster(struct live *l)
+static int
+look_at_roster(struct live *l, bool only_new)
 {
-	int err;
-
 	l->now_ns = clock_ns(CLOCK_MONOTONIC);
 	forget_the_ended(l);
 	look_at_ends(l);
-	err = roster_look(l);
-	/* an exec ends a segment when the next one is found */
-	return err;
+	return roster_look(l, only_new);
+}
+
+int
+live_look_at_roster(struct live *l)
+{
+	return look_at_roster(l, true);
 }
 
 int
 live_look(struct live *l)
 {
-	int err = live_look_at_roster(l);
+	int err = look_at_roster(l, false);
 
 	memory_groups_look(l->groups);
 	for (size_t i = 0; i < l->count && err == 0; i++)
@@ -308,6 +326,22 @@ live_segfile(const struct live *l, const struct live_process *p, int *ret_slot)
 	(void)l;
 	*ret_slot = m->slot;
 	return m->file->open;
+}
+
+int
+live_directory(const struct live *l, const struct live_process *p,
+    const char **ret_path, const char **ret_name)
+{
+	const struct live_file *f = live_member_of(p)->file;
+	const struct roster_place *at = f->place && !f->is_gone && l->places
+	    ? roster_places_find(l->places, f->place)
+	    : NULL;
+
+	if (!at)
+		return -1;
+	*ret_path = at->path;
+	*ret_name = f->name;
+	return at->fd;
 }
 
 struct live_missing

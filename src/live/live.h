@@ -154,7 +154,7 @@ void live_each_site(const struct live *l, const struct live_process *p,
 
 /*
  * Live bytes of a site in a look of the last LIVE_LOOKS; above 64 KiB rounded
- * down, by a 32768th of the largest one at most.
+ * down, by at most a 32768th of the largest one of the last 256 looks.
  */
 uint64_t live_site_then(
     const struct live_process *p, const struct live_site *s, uint64_t look);
@@ -182,6 +182,14 @@ void live_set_base(struct live *l, struct live_process *p);
  */
 const struct segfile *live_segfile(
     const struct live *l, const struct live_process *p, int *ret_slot);
+
+/*
+ * Where the file is: a descriptor of its directory, which stays the engine's, and
+ * its name there; both are valid until the next look. -1: it has no name any
+ * more, or was found by the memory map of its process.
+ */
+int live_directory(const struct live *l, const struct live_process *p,
+    const char **ret_path, const char **ret_name);
 
 /* Its user has what it wants: an ended process goes. */
 void live_forget(struct live *l, struct live_process *p);

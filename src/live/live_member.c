@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,12 +19,10 @@
 #include "util/text.h"
 
 enum {
-	YOUNG_S = 5,   /* a process that may just be mapping its segment */
-	SILENT_S = 10, /* a clock that stood still so long */
-	FORGET_S = 60, /* out of sight, silent, and without a file */
-	SELDOM = 4,    /* looks at what rarely changes */
-	COSTLY_NS = 5000000, /* a look that is made less often, */
-	LOAD = 32,           /* by so much */
+	SILENT_S = 10,        /* a clock that stood still so long */
+	FORGET_S = 60,        /* out of sight, silent, and without a file */
+	SELDOM = 4,           /* looks at what rarely changes */
+	REST_MS_PER_MIB = 10, /* of ledger, until it is read again */
 };
 
 struct live_member *
@@ -40,36 +37,12 @@ live_running(const struct live *l, pid_t pid)
 
 /* ---- who it is ---- */
 
-/* As far as it can be told, and never dead if it may live. */
-static enum proc_state
-check(struct live *l, const struct segfile *seg, const struct seg_header *h,
-    pid_t *ret_pid)
-{
-	uint64_t written_ns =
-	    h->start_monotonic_ns + (uint64_t)h->tick * h->tick_ns;
-	enum proc_state state;
-
-	if (!l->look)
-		l->look = proc_look_new();
-	state = proc_check_in(l->look, h, segfile_source(seg), ret_pid);
-	/*
-	 * What was kept of /proc may be older than the segment, which a process
-	 * has just mapped.
-	 */
-	if ((state == PROC_NO || state == PROC_EXEC) &&
-	    written_ns + YOUNG_S * LIVE_S > l->now_ns)
-		state = proc_check(h, segfile_source(seg), ret_pid);
-	return state;
-}
-
 /* Does its pid mean the same to us? */
 static bool
-is_of_our_namespace(const struct seg_header *h)
+is_of_our_namespace(const struct live *l, const struct seg_header *h)
 {
-	struct stat st;
-
-	return h->pid_ns != 0 && stat("/proc/self/ns/pid", &st) == 0 &&
-	    st.st_ino == h->pid_ns;
+	return h->pid > 0 && h->pid <= INT32_MAX && l->own_pid_ns != 0 &&
+	    h->pid_ns == l->own_pid_ns;
 }
 
 /*
@@ -77,13 +50,49 @@ is_of_our_namespace(const struct seg_header *h)
  * start: it runs.
  */
 static bool
-is_there(const struct seg_header *h)
+is_there(const struct live *l, const struct seg_header *h)
 {
 	struct procfs_stat stat;
 
-	return is_of_our_namespace(h) && h->pid > 0 && h->pid <= INT32_MAX &&
-	    h->start_jiffies != 0 && procfs_stat((pid_t)h->pid, &stat) == 0 &&
+	return is_of_our_namespace(l, h) && h->start_jiffies != 0 &&
+	    procfs_stat((pid_t)h->pid, &stat) == 0 &&
 	    stat.start_jiffies == h->start_jiffies;
+}
+
+/*
+ * As far as it can be told, and never dead if it may live. A forked child knows
+ * neither its start nor whether it was born into a pid namespace of its own, and
+ * a process of another namespace has a pid that says nothing. Both are searched
+ * for. What is read of /proc must be younger than the segment, so that a process
+ * is not dead before its segment was seen by two looks (*suspect).
+ */
+static enum proc_state
+check(struct live *l, const struct segfile *seg, const struct seg_header *h,
+    pid_t *ret_pid, bool *suspect)
+{
+	const struct source *file = segfile_source(seg);
+	bool is_ours = is_of_our_namespace(l, h), was_suspect = *suspect;
+	enum proc_state state = PROC_UNKNOWN;
+	bool is_hidden;
+
+	*suspect = false;
+	*ret_pid = (pid_t)h->pid;
+	if (is_ours)
+		state = proc_check_own(h, file);
+	if (is_ours && (state == PROC_YES || h->start_jiffies != 0))
+		return state;
+	*ret_pid = roster_newcomers_search(
+	    l->newcomers, h, file, was_suspect ? l->now_ns : 0, &is_hidden);
+	if (*ret_pid != 0)
+		return PROC_YES;
+	*suspect = !was_suspect;
+	if (is_ours)
+		return is_hidden ? PROC_UNKNOWN : state;
+	if (!was_suspect)
+		return PROC_UNKNOWN;
+	if (!l->cache)
+		l->cache = proc_cache_new();
+	return proc_check_in(l->cache, h, file, ret_pid);
 }
 
 /* argv[0] as the process has it in its header, from before it was rewritten. */
@@ -116,9 +125,8 @@ find_group(struct live *l, struct live_member *m)
 	    p->has_unit            ? group.unit
 	        : p->has_container ? group.container
 	                           : p->program);
-	m->group = group.memory[0]
-	    ? memory_groups_join(l->groups, group.memory, group.is_v2)
-	    : NULL;
+	m->group =
+	    group.memory[0] ? memory_groups_join(l->groups, &group) : NULL;
 	memory_groups_leave(l->groups, was);
 }
 
@@ -135,7 +143,7 @@ find_user(struct live_member *m)
 	(void)close(fd);
 }
 
-/* What /proc says of a process that runs. */
+/* What /proc says of a process that runs, and of the program that it is. */
 static void
 describe(struct live *l, struct live_member *m)
 {
@@ -197,6 +205,15 @@ let_go(struct live *l, struct live_member *m)
 	l->fds_left++;
 }
 
+/* From now on the roster looks who is in its slot. */
+static void
+leave_slot(struct live_member *m)
+{
+	if (!m->is_lost)
+		roster_unbind(m->file, m->slot);
+	m->is_lost = true;
+}
+
 void
 live_member_free(struct live *l, struct live_member *m)
 {
@@ -205,8 +222,7 @@ live_member_free(struct live *l, struct live_member *m)
 	let_go(l, m);
 	memory_groups_leave(l->groups, m->group);
 	pulse_free(m->pulse);
-	if (!m->is_lost)
-		roster_unbind(m->file, m->slot);
+	leave_slot(m);
 	m->file->users--;
 	if (m->file->users == 0 && m->file->open) {
 		segfile_close(m->file->open);
@@ -217,17 +233,15 @@ live_member_free(struct live *l, struct live_member *m)
 	free(m);
 }
 
-/* NULL: no memory, or no room, which is counted. */
+/* NULL: no memory. */
 static struct live_member *
 add(struct live *l, struct live_file *f, const struct segfile *seg, int slot,
     const struct seg_header *h)
 {
 	struct live_member *m;
 
-	if (!pulse_room_take(&l->room, sizeof(*m))) {
-		l->unlisted++;
+	if (!pulse_room_take(&l->room, sizeof(*m)))
 		return NULL;
-	}
 	m = calloc(1, sizeof(*m));
 	if (!m || pulse_new(&l->room, l->plan.want_sites, &m->pulse) < 0 ||
 	    room_make(&l->members, &l->room_count, l->count,
@@ -268,8 +282,7 @@ move_to_slot(
 			continue;
 		if (pulse_new(&l->room, l->plan.want_sites, &fresh) < 0)
 			return false;
-		if (!m->is_lost)
-			roster_unbind(f, m->slot);
+		leave_slot(m);
 		pulse_free(m->pulse);
 		m->pulse = fresh;
 		m->slot = slot;
@@ -316,13 +329,14 @@ arrive_running(struct live *l, struct live_file *f, const struct segfile *seg,
 	    !proc_may_have_written(h, m->start_jiffies)) {
 		let_go(l, m);
 		live_member_end(l, m, LIVE_CAUSE_UNKNOWN);
+		*ret = false;
 	}
 	return live_member_look(l, m);
 }
 
 static int
 arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
-    int slot, const struct seg_header *h, enum live_cause cause, bool *ret)
+    int slot, const struct seg_header *h, enum live_cause cause)
 {
 	struct live_member *m;
 
@@ -332,7 +346,6 @@ arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
 	m = add(l, f, seg, slot, h);
 	if (!m)
 		return 0;
-	*ret = true;
 	find_program(&m->shown);
 	memcpy(m->shown.service, m->shown.program, sizeof(m->shown.service));
 	live_member_end(l, m, cause);
@@ -341,28 +354,34 @@ arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
 
 int
 live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
-    int slot, const struct seg_header *h, bool *ret)
+    struct live_slot *s, const struct seg_header *h)
 {
+	int slot = s->slot;
 	enum proc_state state;
 	pid_t pid = 0;
 
-	*ret = false;
-	if (move_to_slot(l, f, slot, h)) {
-		*ret = true;
+	s->is_bound = move_to_slot(l, f, slot, h);
+	if (s->is_bound || is_listed(l, h)) {
+		s->is_suspect = false;
 		return 0;
 	}
-	if (is_listed(l, h))
+	if (l->room.left < sizeof(struct live_member)) {
+		/* when others have gone there may be room */
+		s->is_suspect = true;
+		l->unlisted++;
 		return 0;
-	state = check(l, seg, h, &pid);
-	if (state == PROC_UNKNOWN && is_there(h))
-		pid = (pid_t)h->pid;
+	}
+	state = check(l, seg, h, &pid, &s->is_suspect);
+	if (s->is_suspect)
+		return 0; /* until the next look */
+	if (state == PROC_UNKNOWN)
+		pid = is_there(l, h) ? (pid_t)h->pid : 0;
 	if (state != PROC_YES && state != PROC_UNKNOWN)
 		return arrive_dead(l, f, seg, slot, h,
-		    state == PROC_EXEC ? LIVE_CAUSE_EXEC : LIVE_CAUSE_UNKNOWN,
-		    ret);
+		    state == PROC_EXEC ? LIVE_CAUSE_EXEC : LIVE_CAUSE_UNKNOWN);
 	if (!is_wanted(l, pid))
 		return 0;
-	return arrive_running(l, f, seg, slot, h, pid, ret);
+	return arrive_running(l, f, seg, slot, h, pid, &s->is_bound);
 }
 
 /* ---- looks ---- */
@@ -393,7 +412,6 @@ read_counters(struct live *l, struct live_member *m, bool *ret_changed)
 {
 	struct live_process *p = &m->shown;
 	struct segfile *seg;
-	uint64_t start;
 	int err;
 
 	*ret_changed = false;
@@ -406,17 +424,15 @@ read_counters(struct live *l, struct live_member *m, bool *ret_changed)
 		p->look_err = err;
 		return err == -ENOMEM ? err : 0;
 	}
-	start = clock_ns(CLOCK_MONOTONIC);
 	err = pulse_look(
 	    m->pulse, seg, m->slot, p->looks, &p->header, &p->now, ret_changed);
 	roster_done(m->file, seg);
 	p->look_err = err;
-	if (err == -ESTALE) {
-		m->is_lost = true;
-		roster_unbind(m->file, m->slot);
-	}
-	start = clock_ns(CLOCK_MONOTONIC) - start;
-	m->next_rows_ns = start > COSTLY_NS ? l->now_ns + start * LOAD : 0;
+	if (err == -ESTALE)
+		leave_slot(m);
+	/* a few per cent of a core, however large the ledger is */
+	m->next_rows_ns = l->now_ns +
+	    (pulse_bytes(m->pulse) >> 20) * REST_MS_PER_MIB * LIVE_MS;
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -458,8 +474,7 @@ look_for_exec(struct live *l, struct live_member *m)
 	if (proc_check(&m->shown.header, segfile_source(seg), &pid) ==
 	    PROC_EXEC) {
 		live_member_end(l, m, LIVE_CAUSE_EXEC);
-		if (l->newcomers)
-			roster_newcomers_again(l->newcomers, m->shown.pid);
+		roster_newcomers_again(l->newcomers, m->shown.pid);
 	} else {
 		m->code_start = stat.code_start;
 		m->stack_start = stat.stack_start;
@@ -509,8 +524,11 @@ live_member_look(struct live *l, struct live_member *m)
 	note_look(l, m, changed);
 	if (p->looks % LIVE_LOOKS == 0)
 		pulse_rest(m->pulse, p->looks);
-	if (p->looks == 2 || p->looks == 10)
-		describe(l, m); /* a service changes its user after its start */
+	if (p->state == LIVE_RUNS && (p->looks == 2 || p->looks == 10)) {
+		/* a service changes its user, or is moved, after its start */
+		find_group(l, m);
+		find_user(m);
+	}
 	if (p->state == LIVE_RUNS &&
 	    (m->pidfd < 0 || m->is_lost ||
 	        (!changed && (p->looks + p->number) % SELDOM == 0)))
@@ -545,7 +563,7 @@ take_status(struct live *l, struct live_member *m, int status)
 }
 
 void
-live_member_ask(struct live *l, struct live_member *m)
+live_member_ask(struct live *l, struct live_member *m, bool is_reaped)
 {
 	struct live_process *p = &m->shown;
 	int status, err;
@@ -563,7 +581,7 @@ live_member_ask(struct live *l, struct live_member *m)
 		p->cause = LIVE_CAUSE_EXIT;
 		p->cause_number = -1;
 	}
-	if (err == -ENOTSUP ||
+	if (err == -ENOTSUP || is_reaped ||
 	    l->now_ns - p->ended_ns >= LIVE_DEAD_MS * LIVE_MS)
 		m->is_settled = true;
 	if (m->is_settled)
@@ -585,6 +603,7 @@ live_member_end(struct live *l, struct live_member *m, enum live_cause cause)
 	p->cause = cause;
 	(void)read_counters(l, m, &changed);
 	note_look(l, m, changed);
+	leave_slot(m); /* a reader may give it to another process */
 	if (cause == LIVE_CAUSE_EXEC) {
 		m->is_settled = true;
 		let_go(l, m);
@@ -593,7 +612,7 @@ live_member_end(struct live *l, struct live_member *m, enum live_cause cause)
 	/* from now on it wakes us when its parent has asked for the status */
 	if (m->pidfd >= 0)
 		(void)epoll_ctl(l->epoll, EPOLL_CTL_MOD, m->pidfd, &e);
-	live_member_ask(l, m);
+	live_member_ask(l, m, false);
 }
 
 bool

@@ -19,6 +19,11 @@ enum { LIVE_BUCKETS = 4096 };
 struct live_slot {
 	int slot;
 	bool is_bound; /* a listed process reads it */
+	/*
+	 * No process was found, by what was read of /proc when the segment may
+	 * have been new: to be looked at again.
+	 */
+	bool is_suspect;
 	uint8_t uuid[16];
 };
 
@@ -32,6 +37,7 @@ struct live_file {
 	uint64_t seen;        /* when the directory was listed */
 	bool is_gone;         /* it has no name any more */
 	bool is_bad;          /* not a segment that we can read */
+	uint8_t tries;        /* to read it, while nothing was found */
 	struct segfile *open; /* kept open; NULL: it is not */
 	size_t users;         /* processes that are listed */
 	struct live_slot *slots;
@@ -67,7 +73,9 @@ struct live {
 	int epoll;
 	size_t fds_left;              /* descriptors that may still be kept */
 	struct roster_places *places; /* NULL: only plan.pids */
-	struct roster_newcomers *newcomers; /* NULL: not wanted */
+	struct roster_newcomers *newcomers;
+	bool want_newcomers; /* segments are looked for by maps, too */
+	uint64_t own_pid_ns; /* 0: pids mean nothing to us */
 	uint64_t next_newcomers_ns, next_pids_ns;
 	struct memory_groups *groups;
 	struct live_file *buckets[LIVE_BUCKETS];
@@ -77,9 +85,9 @@ struct live {
 	struct live_member **members; /* in order of number */
 	size_t count, room_count;
 	uint64_t numbers;
-	struct proc_look
-	    *look;         /* of /proc, in one look at the roster, or NULL */
-	uint64_t unlisted; /* processes without room, so far */
+	/* of /proc, in one look at the roster, or NULL */
+	struct proc_cache *cache;
+	uint64_t unlisted; /* processes without room, in the last look */
 };
 
 static inline struct live_member *
@@ -91,8 +99,8 @@ live_member_of(const struct live_process *p)
 
 /* ---- roster.c ---- */
 
-/* Who came; finds the slots of all files. -ENOMEM. */
-int roster_look(struct live *l);
+/* Who came; finds the slots of all files, or of new ones alone. -ENOMEM. */
+int roster_look(struct live *l, bool only_new);
 
 /*
  * The file, open until roster_done(). NULL: it cannot be opened; *ret_err says
@@ -109,11 +117,11 @@ void roster_release(struct live *l);
 /* ---- live_member.c ---- */
 
 /*
- * A slot has a segment that is new: lists its process, if it is wanted. -ENOMEM;
- * *ret: does a listed process read it?
+ * A slot has a segment that is new: lists its process, if it is wanted. -ENOMEM.
+ * s->is_bound: does a listed process read it? s->is_suspect, in and out.
  */
 int live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
-    int slot, const struct seg_header *h, bool *ret);
+    struct live_slot *s, const struct seg_header *h);
 
 /* Its counters, now. -ENOMEM. */
 int live_member_look(struct live *l, struct live_member *m);
@@ -122,8 +130,8 @@ int live_member_look(struct live *l, struct live_member *m);
 void live_member_end(
     struct live *l, struct live_member *m, enum live_cause cause);
 
-/* The cause may be known by now. */
-void live_member_ask(struct live *l, struct live_member *m);
+/* The cause may be known by now; nothing more will be, if `is_reaped`. */
+void live_member_ask(struct live *l, struct live_member *m, bool is_reaped);
 
 /* May it be forgotten? */
 bool live_member_is_over(const struct live *l, const struct live_member *m);

@@ -28,6 +28,7 @@ struct group {
 	struct memory_group shown; /* the first: see the casts below */
 	char *path;
 	bool is_v2;
+	size_t root_bytes; /* of the path: as of procfs_group.h */
 	size_t users;
 	size_t limit_len;             /* of the path, where the limit is */
 	uint64_t limits_ns, kills_ns; /* when they were read */
@@ -112,18 +113,15 @@ read_used(struct group *g)
 		g->shown.used = 0;
 }
 
-/* The directory "/sys/fs/cgroup" itself has no limit. */
 static void
 read_limits(struct group *g, uint64_t now)
 {
-	size_t root =
-	    strlen(g->is_v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory");
 	size_t len = strlen(g->path);
 
 	g->limits_ns = now;
 	g->shown.limit = 0;
 	g->limit_len = 0;
-	for (int i = 0; i < LEVELS_MAX && len >= root; i++) {
+	for (int i = 0; i < LEVELS_MAX && len >= g->root_bytes; i++) {
 		uint64_t limit;
 
 		if (read_number(g, len,
@@ -176,13 +174,13 @@ look_for_kills(struct group *g, uint64_t now)
 }
 
 struct memory_group *
-memory_groups_join(struct memory_groups *all, const char *path, bool is_v2)
+memory_groups_join(struct memory_groups *all, const struct procfs_group *where)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct group *g;
 
 	for (size_t i = 0; i < all->count; i++)
-		if (strcmp(all->items[i]->path, path) == 0) {
+		if (strcmp(all->items[i]->path, where->memory) == 0) {
 			all->items[i]->users++;
 			return &all->items[i]->shown;
 		}
@@ -192,12 +190,13 @@ memory_groups_join(struct memory_groups *all, const char *path, bool is_v2)
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return NULL;
-	g->path = strdup(path);
+	g->path = strdup(where->memory);
 	if (!g->path) {
 		free(g);
 		return NULL;
 	}
-	g->is_v2 = is_v2;
+	g->is_v2 = where->is_v2;
+	g->root_bytes = where->root_bytes;
 	g->users = 1;
 	(void)read_kills(g, &g->kills);
 	read_limits(g, now);

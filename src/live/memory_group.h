@@ -20,12 +20,10 @@ struct memory_group {
 struct memory_groups *memory_groups_new(void); /* NULL: no memory */
 void memory_groups_free(struct memory_groups *all);
 
-/*
- * The group at this path, which is as of procfs_group.h, for
- * memory_groups_leave(). NULL: no memory.
- */
+/* The group of a process, for memory_groups_leave(). NULL: no memory. */
+struct procfs_group;
 struct memory_group *memory_groups_join(
-    struct memory_groups *all, const char *path, bool is_v2);
+    struct memory_groups *all, const struct procfs_group *where);
 void memory_groups_leave(struct memory_groups *all, struct memory_group *g);
 
 /*

@@ -9,6 +9,8 @@
 #include "live/pulse_parts.h"
 #include "util/capped.h"
 
+enum { SCALE_LOOKS = 16 }; /* between attempts to find a finer unit */
+
 bool
 pulse_room_take(struct pulse_room *room, size_t bytes)
 {
@@ -107,23 +109,26 @@ shift_for(uint64_t value)
 static void
 set_shift(struct live_trend *t, uint8_t shift)
 {
-	for (size_t i = 0; i < LIVE_LOOKS; i++)
-		t->at[i] = shift >= t->shift
-		    ? (uint16_t)(t->at[i] >> (shift - t->shift))
-		    : (uint16_t)(t->at[i] << (t->shift - shift));
+	for (size_t i = 0; i < LIVE_LOOKS; i++) {
+		uint64_t value = (uint64_t)t->at[i] << t->shift;
+
+		t->at[i] = (uint16_t)(value >> shift);
+	}
 	t->shift = shift;
 }
 
-/* Finer units, once all larger values have left the ring. */
+/*
+ * Finer units, once all larger values have left the ring: those that stay in it
+ * are the looks from `from` on, up to the last one.
+ */
 static void
-scale(struct live_trend *t, uint64_t look, uint64_t value)
+scale(struct live_trend *t, uint64_t from, uint64_t look, uint64_t most)
 {
-	uint64_t most = value;
 	uint8_t shift;
 
-	for (size_t i = 0; i < LIVE_LOOKS; i++)
-		if ((uint64_t)t->at[i] << t->shift > most)
-			most = (uint64_t)t->at[i] << t->shift;
+	for (uint64_t i = from; i <= t->last; i++)
+		if ((uint64_t)t->at[i % LIVE_LOOKS] << t->shift > most)
+			most = (uint64_t)t->at[i % LIVE_LOOKS] << t->shift;
 	shift = shift_for(most);
 	if (shift < t->shift)
 		set_shift(t, shift);
@@ -133,15 +138,16 @@ scale(struct live_trend *t, uint64_t look, uint64_t value)
 static void
 put(struct live_trend *t, uint64_t look, uint64_t was, uint64_t value)
 {
+	uint64_t from = look >= LIVE_LOOKS ? look - LIVE_LOOKS + 1 : 0;
+
 	if (shift_for(value) > t->shift)
 		set_shift(t, shift_for(value));
-	else if (t->shift > 0 && look - t->scaled_at >= LIVE_LOOKS)
-		scale(t, look, value);
-	if (look > LIVE_LOOKS && t->last < look - LIVE_LOOKS)
-		t->last = look - LIVE_LOOKS;
+	else if (t->shift > 0 && look - t->scaled_at >= SCALE_LOOKS)
+		scale(t, from, look, was > value ? was : value);
 	/* the looks since it moved last */
-	for (t->last++; t->last < look; t->last++)
-		t->at[t->last % LIVE_LOOKS] = (uint16_t)(was >> t->shift);
+	for (uint64_t i = t->last + 1 > from ? t->last + 1 : from; i < look;
+	     i++)
+		t->at[i % LIVE_LOOKS] = (uint16_t)(was >> t->shift);
 	t->last = look;
 	t->at[look % LIVE_LOOKS] = (uint16_t)(value >> t->shift);
 }
@@ -273,6 +279,12 @@ pulse_rest(struct pulse *p, uint64_t look)
 		if (p->moved[i].trend &&
 		    p->moved[i].trend->last + LIVE_LOOKS < look)
 			drop_trend(p, &p->moved[i]);
+}
+
+uint64_t
+pulse_bytes(const struct pulse *p)
+{
+	return p->claimed;
 }
 
 size_t

@@ -38,6 +38,9 @@ int pulse_look(struct pulse *p, const struct segfile *f, int slot,
     uint64_t look, struct seg_header *h, struct live_totals *ret,
     bool *ret_changed);
 
+/* Bytes that a look reads. */
+uint64_t pulse_bytes(const struct pulse *p);
+
 /* Sites in use; sites that moved; those that moved beyond LIVE_SITES. */
 size_t pulse_site_count(const struct pulse *p);
 const struct live_site *pulse_moved(const struct pulse *p, size_t *ret_count);

@@ -17,6 +17,7 @@ enum {
 	NEWCOMERS_FIRST_MS = 60, /* of the first look */
 	NEWCOMERS_MORE_MS = 10,  /* of all others */
 	FILES_MAX = 200000,
+	TRIES = 4, /* then a file that is not set up is looked at in turn */
 };
 
 /* ---- files ---- */
@@ -224,10 +225,8 @@ look_at_slot(
 {
 	struct live_slot *s = slot_of(f, slot);
 	struct seg_header h;
-	bool is_bound;
-	int err;
 
-	if (s && is_same(seg, s))
+	if (s && !s->is_suspect && is_same(seg, s))
 		return 0;
 	if (segfile_header(seg, slot, &h, NULL) < 0 || h.snapshot_reason)
 		return 0; /* being set up; or a copy */
@@ -235,13 +234,9 @@ look_at_slot(
 		s = add_slot(f, slot);
 	if (!s)
 		return -ENOMEM;
-	err = live_arrive(l, f, seg, slot, &h, &is_bound);
-	if (err < 0)
-		return err;
-	s = slot_of(f, slot);
+	s->is_suspect &= memcmp(s->uuid, h.uuid, sizeof(s->uuid)) == 0;
 	memcpy(s->uuid, h.uuid, sizeof(s->uuid));
-	s->is_bound = is_bound;
-	return 0;
+	return live_arrive(l, f, seg, s, &h);
 }
 
 static int
@@ -255,6 +250,7 @@ look_at_file(struct live *l, struct live_file *f)
 		return 0;
 	seg = roster_open(l, f, &err);
 	if (!seg) {
+		f->tries += f->tries < TRIES;
 		/* not set up yet; or for a reason that may pass */
 		f->is_bad = err == -EINVAL || err == -ENOTSUP ||
 		    err == -EBADMSG || err == -ELOOP || err == -EREMOTE;
@@ -277,7 +273,7 @@ look_at_file(struct live *l, struct live_file *f)
  * had no event so far may live there without a trace.
  */
 static int
-look_at_files(struct live *l)
+look_at_files(struct live *l, bool only_new)
 {
 	size_t unused = 0, first = l->turn;
 	int err = 0;
@@ -288,8 +284,11 @@ look_at_files(struct live *l)
 		drop_unused(l, &l->buckets[n]);
 		for (struct live_file *f = l->buckets[n]; f && err == 0;
 		     f = f->next) {
-			bool is_new = f->slot_count == 0 && !f->is_bad;
+			bool is_new = f->slot_count == 0 && !f->is_bad &&
+			    f->tries < TRIES;
 
+			if (only_new && !is_new)
+				continue;
 			if (f->users == 0 && !is_new) {
 				if (unused++ >= UNUSED_AT_ONCE)
 					continue;
@@ -416,7 +415,7 @@ look_for_newcomers(struct live *l)
 {
 	bool is_first = l->next_newcomers_ns == 0;
 
-	if (!l->newcomers || l->now_ns < l->next_newcomers_ns)
+	if (!l->want_newcomers || l->now_ns < l->next_newcomers_ns)
 		return 0;
 	l->next_newcomers_ns = l->now_ns + NEWCOMERS_MS * LIVE_MS;
 	return roster_newcomers_look(l->newcomers,
@@ -425,21 +424,23 @@ look_for_newcomers(struct live *l)
 }
 
 int
-roster_look(struct live *l)
+roster_look(struct live *l, bool only_new)
 {
 	const struct roster_visitor v = {
 	    .context = l, .file = visit_file, .all = visit_all};
 	int err = 0;
 
+	if (!only_new)
+		l->unlisted = 0;
 	if (l->places)
 		err = roster_places_look(l->places, &v);
 	if (err == 0)
-		err = look_at_files(l);
+		err = look_at_files(l, only_new);
 	if (err == 0 && l->pids)
 		err = look_for_pids(l);
-	if (err == 0)
+	if (err == 0 && !only_new)
 		err = look_for_newcomers(l);
-	proc_look_free(l->look);
-	l->look = NULL;
+	proc_cache_free(l->cache);
+	l->cache = NULL;
 	return err;
 }

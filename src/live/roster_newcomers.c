@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reader/proc.h"
 #include "reader/procfs.h"
 #include "util/clock.h"
 #include "util/room.h"
@@ -30,6 +31,7 @@ struct newcomer {
 	enum stage stage;
 	uint64_t start_jiffies;
 	uint64_t since_ns; /* CLOCK_BOOTTIME: its start, or a later exec */
+	pid_t inner;       /* as it sees itself; -1: not read yet, 0: unknown */
 };
 
 struct list {
@@ -39,9 +41,10 @@ struct list {
 
 struct roster_newcomers {
 	struct list known;
-	struct list fresh; /* while /proc is read */
-	size_t old;        /* of `known`, while it is compared with /proc */
-	size_t again;      /* whose start is compared next */
+	struct list fresh;  /* while /proc is read */
+	size_t old;         /* of `known`, while it is compared with /proc */
+	size_t again;       /* whose start is compared next */
+	uint64_t listed_ns; /* CLOCK_MONOTONIC */
 	uint64_t jiffy_ns;
 	int err;
 };
@@ -91,7 +94,7 @@ take(pid_t pid, void *context)
 {
 	struct roster_newcomers *n = context;
 	const struct list *known = &n->known;
-	struct newcomer x = {.pid = pid};
+	struct newcomer x = {.pid = pid, .inner = -1};
 	struct procfs_stat stat;
 
 	if (n->fresh.count >= PROCESSES_MAX)
@@ -125,6 +128,7 @@ list_all(struct roster_newcomers *n)
 	bool in_order = true;
 	int err;
 
+	n->listed_ns = clock_ns(CLOCK_MONOTONIC);
 	n->fresh.count = 0;
 	n->old = 0;
 	n->err = 0;
@@ -154,6 +158,7 @@ compare_some(struct roster_newcomers *n)
 		if (procfs_stat(x->pid, &stat) == 0 &&
 		    stat.start_jiffies != x->start_jiffies)
 			*x = (struct newcomer){.pid = x->pid,
+			    .inner = -1,
 			    .start_jiffies = stat.start_jiffies,
 			    .since_ns = stat.start_jiffies * n->jiffy_ns};
 	}
@@ -183,7 +188,8 @@ roster_newcomers_look(struct roster_newcomers *n, uint64_t budget_ns,
 	int err = list_all(n);
 
 	compare_some(n);
-	for (size_t i = 0; i < n->known.count && err == 0; i++) {
+	/* the youngest first: most of them have the highest pids */
+	for (size_t i = n->known.count; i-- > 0 && err == 0;) {
 		struct newcomer *x = &n->known.items[i];
 		uint64_t age_ns;
 
@@ -199,6 +205,52 @@ roster_newcomers_look(struct roster_newcomers *n, uint64_t budget_ns,
 			err = each(context, x->pid);
 	}
 	return err;
+}
+
+/* 1: pid maps the file; 0: it does not; negative errno: we cannot tell. */
+static int
+maps_file(pid_t pid, const struct source *file)
+{
+	struct procfs_mapping map;
+	struct procfs_maps maps;
+	int found = 0, err;
+
+	err = procfs_maps_open(&maps, pid);
+	if (err < 0)
+		return err;
+	while (!found && procfs_maps_next_file(&maps, &map))
+		found = map.device == file->device && map.inode == file->inode;
+	procfs_maps_close(&maps);
+	return found;
+}
+
+pid_t
+roster_newcomers_search(struct roster_newcomers *n, const struct seg_header *h,
+    const struct source *file, uint64_t since_ns, bool *ret_hidden)
+{
+	uint64_t start = 0;
+	pid_t found = 0;
+
+	*ret_hidden = false;
+	if (n->listed_ns < since_ns && list_all(n) < 0)
+		*ret_hidden = true;
+	for (size_t i = 0; i < n->known.count; i++) {
+		struct newcomer *x = &n->known.items[i];
+		int maps;
+
+		if (x->inner < 0)
+			x->inner = (pid_t)procfs_status(x->pid, "NSpid");
+		if ((uint32_t)x->inner != h->pid || x->pid == x->inner ||
+		    !proc_may_have_written(h, x->start_jiffies))
+			continue;
+		maps = maps_file(x->pid, file);
+		*ret_hidden |= maps < 0 && maps != -ESRCH;
+		if (maps == 1 && (found == 0 || x->start_jiffies >= start)) {
+			found = x->pid;
+			start = x->start_jiffies;
+		}
+	}
+	return found;
 }
 
 void

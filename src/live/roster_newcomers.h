@@ -26,11 +26,23 @@ typedef int roster_newcomer(void *context, pid_t pid);
 typedef bool roster_is_known(void *context, pid_t pid);
 
 /*
- * Looks at those that are due, for at most `budget_ns`; the others are due at
+ * Looks at the maps of those that are due, for at most `budget_ns`; the others are due at
  * the next call. -ENOMEM.
  */
 int roster_newcomers_look(struct roster_newcomers *n, uint64_t budget_ns,
     roster_is_known *is_known, roster_newcomer *each, void *context);
+
+/*
+ * The process of a pid namespace below ours that has this pid there, maps the
+ * file, and may have written the header: the youngest one. 0: there is none;
+ * *ret_hidden: one may be, but its map cannot be read. /proc is listed again if
+ * the list is older than `since_ns` of CLOCK_MONOTONIC.
+ */
+struct seg_header;
+struct source;
+pid_t roster_newcomers_search(struct roster_newcomers *n,
+    const struct seg_header *h, const struct source *file, uint64_t since_ns,
+    bool *ret_hidden);
 
 /* It is another program now: its map is read again. */
 void roster_newcomers_again(struct roster_newcomers *n, pid_t pid);

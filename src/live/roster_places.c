@@ -24,7 +24,7 @@ enum {
 	FILES_MAX = LISTING_MAX, /* of one directory */
 	EVENTS = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM |
 	    IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
-	PARENTS_LOAD = 50, /* rest so many times as long as listing took */
+	LOAD = 50, /* rest so many times as long as listing took */
 };
 
 /* The clock of files is coarse: two changes may have the same time. */
@@ -44,6 +44,7 @@ struct place {
 	bool is_dirty;
 	bool is_known;       /* in this look: its path still leads to it */
 	uint64_t changed_ns; /* the directory's own time, when it was listed */
+	uint64_t next_ns;    /* when to list it again */
 	uint64_t refused;
 };
 
@@ -315,8 +316,7 @@ look_into_shm(struct roster_places *p)
 		p->shm_ns = is_recent(changed) ? 0 : changed;
 		err = look_into_parent(
 		    p, fd, FOLDER_SHM, is_user_folder, KIND_SHM);
-		p->shm_next_ns =
-		    now + (clock_ns(CLOCK_MONOTONIC) - now) * PARENTS_LOAD;
+		p->shm_next_ns = now + (clock_ns(CLOCK_MONOTONIC) - now) * LOAD;
 	}
 	(void)close(fd);
 	for (size_t i = 0; i < p->count && err == 0; i++)
@@ -376,10 +376,12 @@ drain(struct roster_places *p)
 }
 
 static bool
-is_due(struct place *x)
+is_due(struct place *x, uint64_t now)
 {
 	struct stat st;
 
+	if (now < x->next_ns)
+		return false;
 	if (x->is_dirty)
 		return true;
 	if (x->watch >= 0 || fstat(x->shown.fd, &st) < 0)
@@ -460,14 +462,21 @@ find_places(struct roster_places *p)
 int
 roster_places_look(struct roster_places *p, const struct roster_visitor *v)
 {
+	uint64_t start;
 	int err;
 
 	drain(p);
 	p->refused = 0;
 	err = find_places(p);
-	for (size_t i = 0; i < p->count && err == 0; i++)
-		if (p->items[i]->is_known && is_due(p->items[i]))
-			err = list(p->items[i], v);
+	for (size_t i = 0; i < p->count && err == 0; i++) {
+		struct place *x = p->items[i];
+
+		start = clock_ns(CLOCK_MONOTONIC);
+		if (!x->is_known || !is_due(x, start))
+			continue;
+		err = list(x, v);
+		x->next_ns = start + (clock_ns(CLOCK_MONOTONIC) - start) * LOAD;
+	}
 	if (err == 0)
 		drop_gone(p, v);
 	return err;

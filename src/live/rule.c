@@ -14,7 +14,7 @@
 #define S UINT64_C(1000000000)
 
 /* A year: sums of times do not wrap. */
-#define TIME_MAX_NS (366 * 86400 * S)
+#define TIME_MAX_NS (UINT64_C(366) * 86400 * S)
 
 /* ---- reading ---- */
 

@@ -1,4 +1,4 @@
-/* answer.c - which files the jail gets of those it asks for. */
+/* answer.c - the parent's side of ask.h: which files the jail gets. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/answer.h"
 
@@ -12,7 +12,7 @@ enum {
 	QUESTIONS_MAX = 200000,
 };
 
-/* What was tried at one place. */
+/* The result of trying one place. */
 struct found {
 	struct places_place place;
 	struct opener_file file;
@@ -26,7 +26,10 @@ try_place(struct answer *a, struct found *f)
 	    .path = f->place.path,
 	    .root_bytes = f->place.root_bytes,
 	    .check_owner = f->place.check_owner,
-	    /* without a module, and for other modules: root's and ours */
+	    /*
+	     * 0, so that only files of root's and ours are accepted, if no
+	     * module was handed out yet, or if another process named it
+	     */
 	    .chooser =
 	        a->has_module && !f->place.by_session ? a->module_owner : 0};
 
@@ -43,8 +46,9 @@ remember_module(struct answer *a, const struct found *f)
 }
 
 /*
- * Of the module each place is answered, for what is wrong with a file is
- * reported; of all others the first that can be opened.
+ * For the module itself, every place is answered, because problems with its
+ * file are reported. For all other files, the first one that can be opened is
+ * the answer.
  */
 static int
 find(struct answer *a, const struct ask *q, struct found *f, uint32_t *ret_next)

@@ -1,4 +1,4 @@
-/* ask.c - the jail asks its parent for files. */
+/* ask.c - the jail's side: asks its parent for files. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/ask.h"
 
@@ -11,7 +11,7 @@
 #include "names/wire.h"
 #include "util/write_all.h"
 
-/* An item as of wire.h, without memory from malloc(): see trap.c. */
+/* Writes an item as wire.h does, but without malloc(): see trap.c. */
 static int
 send_question(int fd, const struct ask *q)
 {
@@ -111,6 +111,6 @@ ask_answer(int to, const struct ask_reply *reply, const char *path, int fd)
 	    {.iov_base = (void *)(uintptr_t)path,
 	        .iov_len = reply->path_bytes}};
 
-	/* the child reads each answer before it asks again */
+	/* no wait: the child reads each answer before it asks again */
 	return descriptor_send(to, parts, 2, fd, MSG_DONTWAIT) ? 0 : -EPIPE;
 }

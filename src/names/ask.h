@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /*
- * The child that reads files cannot open any. It names what it needs, and
- * answer.h sends a descriptor: of the module it was started for, of debug
- * information with a build-id or a link's name in the places where such files
- * are, of a .dwo file, of the map of a run-time compiler.
+ * The child that reads files cannot open any. It names the file that it needs,
+ * and its parent sends a descriptor (answer.h). It can ask for: the module it
+ * was started for; debug information, by build-id or by the name in a link, in
+ * the places where such files are; a .dwo file; the map of a run-time compiler.
  */
 enum ask_kind {
 	ASK_MODULE = 1, /* the file that ran */
@@ -35,12 +35,12 @@ struct ask {
 
 struct ask_answer {
 	int fd;
-	uint32_t next; /* asks for the next one; 0: there are no more */
-	bool by_id;    /* only the build-id says that it is the one */
+	uint32_t next; /* ask for this one next; 0: there are no more */
+	bool by_id;    /* only its build-id shows that it is the right file */
 	char path[ASK_PATH_BYTES];
 };
 
-/* The forms on the line; both ends are of one build. */
+/* The structs as they are sent; both ends come from one build. */
 struct ask_head {
 	uint32_t kind;
 	uint32_t n;
@@ -55,20 +55,23 @@ struct ask_reply {
 };
 
 /*
- * For the child. *ret is written in any case. 0; or a negative errno: there is
- * no such file, or it cannot be had; ret->next says whether to ask on. Makes
- * no call but write(), read() and recvmsg().
+ * For the child. Always writes *ret. Returns 0, or a negative errno if there is
+ * no such file or it cannot be opened; ret->next says whether to ask again.
+ * Calls only write(), read() and recvmsg().
  */
 int ask_file(int fd, const struct ask *question, struct ask_answer *ret);
 
 /*
- * For the parent: a question in the body of an item. False: it is none that
- * ask_file() writes. `name` has room for ASK_NAME_BYTES.
+ * For the parent: decodes the body of an item. False: ask_file() cannot have
+ * written it. `name` has room for ASK_NAME_BYTES.
  */
 bool ask_parse(const uint8_t *body, size_t len, struct ask_head *head,
     char *name, struct ask *ret);
 
-/* For the parent; fd is not closed, -1: none. Does not wait. */
+/*
+ * For the parent: sends fd, or no descriptor if it is -1, and does not close
+ * it. Does not wait.
+ */
 int ask_answer(int to, const struct ask_reply *reply, const char *path, int fd);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum {
 	SEGMENTS_MAX = 128,
-	NOTES_MAX = 64 << 10, /* bytes of one segment of notes */
+	NOTES_MAX = 64 << 10, /* bytes of one PT_NOTE segment */
 	ID_MAX = 32,
 };
 
@@ -19,7 +19,7 @@ padded(uint64_t n)
 	return (n + 3) & ~UINT64_C(3);
 }
 
-/* The id among notes; 0: not there. */
+/* Bytes of the build-id in these notes; 0: there is none. */
 static int
 find_in(const uint8_t *at, uint64_t len, uint8_t ret[ID_MAX])
 {

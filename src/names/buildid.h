@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 /*
- * Reads some KiB of headers and notes, within fixed bounds, and is fuzzed: it
- * needs no jail. Bytes of the id; 0: it has none, or is no ELF file of 64 bits.
+ * Reads a few KiB of headers and notes, within fixed bounds. It is fuzzed, so
+ * it needs no jail. Returns the bytes of the id; 0: it has none, or it is not a
+ * 64-bit ELF file.
  */
 int buildid_find(int fd, uint8_t ret[32]);
 
-/* Lower case, two digits a byte, at most 32 bytes. */
+/* Lower case, two digits per byte, at most 32 bytes. */
 void buildid_hex(char to[65], const uint8_t *bytes, size_t len);
 
 #endif

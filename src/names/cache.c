@@ -22,7 +22,7 @@
 #include "util/write_all.h"
 
 #define MAGIC UINT64_C(0x014d414e50454553) /* "SEEPNAM\1" */
-#define TEMP  ".new-" /* begins the name of a file being written */
+#define TEMP  ".new-" /* prefix of the name of a file that is being written */
 
 enum {
 	VERSION = 2,
@@ -38,18 +38,18 @@ enum {
 struct head {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t crc; /* of all, with 0 in this place */
+	uint32_t crc; /* checksum of the whole file, computed with 0 here */
 	uint64_t content_bytes;
 	/* the file that they were read from, all zero if it was gone */
 	uint64_t device, inode, size, modified_ns, changed_ns, owner, view;
-	uint64_t trusted; /* it was root's or ours */
+	uint64_t trusted; /* the file belonged to root or to us */
 };
 
 struct cache {
 	int dir_fd;
 };
 
-/* Is this directory nobody's but ours? */
+/* Does this directory belong to us, and can nobody else write to it? */
 static bool
 is_ours(int fd)
 {
@@ -68,7 +68,7 @@ open_directory(const char *base, const char *below)
 
 	if (base[0] != '/' || n < 0 || (size_t)n >= sizeof(path))
 		return -ENOENT;
-	/* each part, but the first: that is the user's to make */
+	/* creates each part but the first, which the user must have made */
 	for (char *p = path + strlen(base); p; p = strchr(p + 1, '/')) {
 		char was = *p;
 
@@ -142,7 +142,7 @@ describe(const struct cache_origin *o, struct head *to)
 	to->trusted = o->view == 0 && opener_is_trusted(&o->file);
 }
 
-/* May what is in this file be taken for one with that origin? */
+/* Do the names in this file belong to the file with this origin? */
 static bool
 is_of(const struct head *h, const struct cache_origin *o)
 {
@@ -159,7 +159,10 @@ is_of(const struct head *h, const struct cache_origin *o)
 
 enum { NAME_BYTES = 160 };
 
-/* By build-id alone if its file is gone, else by both; see is_of(). */
+/*
+ * The name contains the build-id alone if the module's file is gone, otherwise
+ * both; see is_of().
+ */
 static void
 name_of(const struct table_key *key, const struct cache_origin *o,
     char name[NAME_BYTES])
@@ -174,7 +177,7 @@ name_of(const struct table_key *key, const struct cache_origin *o,
 	(void)snprintf(name, NAME_BYTES, "%s%s.names", id, file);
 }
 
-/* For free(); NULL: not there, or not as we left it. */
+/* The caller frees it; NULL: there is none, or somebody has changed it. */
 static uint8_t *
 read_file(int fd, size_t *ret_len)
 {
@@ -211,7 +214,7 @@ checksum(struct head head, const uint8_t *content, size_t len)
 	    crc32(0, (const Bytef *)&head, sizeof(head)), content, (uInt)len);
 }
 
-/* The items in a file's bytes; for free(). NULL: damaged. */
+/* The items in the bytes of a file; the caller frees them. NULL: damaged. */
 static uint8_t *
 unpack(const uint8_t *bytes, size_t len, const struct cache_origin *origin,
     size_t *ret_len)
@@ -276,7 +279,7 @@ cache_load(struct cache *c, const struct table_key *key,
 	good = bytes && load_bytes(bytes, len, key, origin, t);
 	free(bytes);
 	if (good)
-		(void)futimens(fd, NULL); /* used today */
+		(void)futimens(fd, NULL); /* mark the file as used today */
 	else
 		(void)unlinkat(c->dir_fd, name, 0);
 	close(fd);
@@ -297,7 +300,7 @@ by_use(const void *a, const void *b)
 	return x->used > y->used ? -1 : x->used < y->used;
 }
 
-/* Deletes what is too much, the oldest first. */
+/* Deletes the files beyond the limit, the least recently used first. */
 static void
 shrink(struct cache *c)
 {
@@ -325,7 +328,7 @@ shrink(struct cache *c)
 			(void)unlinkat(c->dir_fd, d->d_name, 0);
 			continue;
 		}
-		/* one that is there under two names is counted once */
+		/* a file that has two names is counted once */
 		list[count].size = st.st_size / (st.st_nlink > 1 ? 2 : 1);
 		list[count].used = st.st_mtime;
 		(void)snprintf(list[count].name, sizeof(list[count].name), "%s",
@@ -357,7 +360,7 @@ name_for_a_while(char temp[32])
 	return true;
 }
 
-/* Under another name first: nobody finds half a file. */
+/* Writes under a temporary name first, so nobody reads half a file. */
 static bool
 write_file(struct cache *c, const char *name, const void *bytes, size_t len)
 {
@@ -379,7 +382,7 @@ write_file(struct cache *c, const char *name, const void *bytes, size_t len)
 	return false;
 }
 
-/* The same file, for the time when the module's file is gone. */
+/* Gives the file a second name, used when the module's file is gone. */
 static void
 name_again(struct cache *c, const char *name, const struct table_key *key)
 {
@@ -392,11 +395,11 @@ name_again(struct cache *c, const char *name, const struct table_key *key)
 		return;
 	if (renameat(c->dir_fd, temp, c->dir_fd, other) < 0)
 		(void)unlinkat(c->dir_fd, temp, 0);
-	/* two names of one file already: nothing was renamed */
+	/* they were already two names of one file, so nothing was renamed */
 	(void)unlinkat(c->dir_fd, temp, 0);
 }
 
-/* Head and items; for free(). NULL: too much, or no memory. */
+/* Head and items; the caller frees them. NULL: too large, or out of memory. */
 static uint8_t *
 pack(const struct wire_out *out, struct head *head, size_t *ret_len)
 {

@@ -7,21 +7,22 @@
 #include "names/table.h"
 
 /*
- * In $XDG_CACHE_HOME/seep or ~/.cache/seep, 0700 and ours, else there is no
- * cache. What DWARF said of a file never changes; only that is kept.
- * Bounded: the files that were not used for longest go.
+ * The cache is in $XDG_CACHE_HOME/seep or ~/.cache/seep. The directory must
+ * have mode 0700 and belong to us, otherwise there is no cache. Only names from
+ * DWARF are kept, because for a given file they never change. The size is
+ * bounded: the least recently used files are deleted.
  */
 struct cache;
 
-/* -ENOENT: there is no place for one. */
+/* -ENOENT: there is no directory for one. */
 int cache_open(struct cache **ret);
 
 /* NULL is fine. */
 void cache_close(struct cache *c);
 
 /*
- * A build-id says who a file claims to be: anybody can write one into a file
- * of his own. So names belong to the very file that they were read from.
+ * A build-id says who a file claims to be: anybody can write one into his own
+ * file. So names belong to the very file that they were read from.
  */
 struct cache_origin {
 	bool is_there;           /* false: the module's file is gone */
@@ -30,15 +31,15 @@ struct cache_origin {
 };
 
 /*
- * Puts what is known of the file with the key's build-id into the table. If
- * the file is gone: what a file of root's or ours with that build-id has said.
- * The cache's file is not trusted: one that is damaged is deleted. False:
+ * Puts the names of the file with the key's build-id into the table. If the
+ * file is gone, these are names from a file of root's or ours that had that
+ * build-id. The cache's files are not trusted; a damaged one is deleted. False:
  * nothing is known.
  */
 bool cache_load(struct cache *c, const struct table_key *key,
     const struct cache_origin *origin, struct table *t);
 
-/* Writes what the table knows of one object; a failure is no harm. */
+/* Writes the names of one object in the table; a failure does no harm. */
 void cache_store(struct cache *c, struct table *t, uint32_t object,
     const struct cache_origin *origin);
 

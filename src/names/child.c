@@ -1,4 +1,4 @@
-/* child.c - the end of a process that was started to do something risky. */
+/* child.c - waits for the end of a child process, or kills it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/child.h"
 
@@ -22,7 +22,7 @@ has_ended(pid_t pid, unsigned ms, int *ret_status)
 	for (;;) {
 		pid_t got = waitpid(pid, ret_status, WNOHANG);
 
-		/* an error: somebody else has waited for it */
+		/* an error: somebody else has already waited for it */
 		if (got == pid || (got < 0 && errno != EINTR))
 			return true;
 		if (clock_ns(CLOCK_MONOTONIC) >= until)

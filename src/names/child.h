@@ -1,4 +1,4 @@
-/* child.h - the end of a process that was started to do something risky. */
+/* child.h - waits for the end of a child process, or kills it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAMES_CHILD_H
 #define SEEP_NAMES_CHILD_H
@@ -7,9 +7,10 @@
 #include <sys/types.h>
 
 /*
- * Waits for its end: `grace_ms` for it to come by itself, then SIGKILL and a
- * second more. False: it does not end even so, because it waits in the kernel
- * for a file system that does not answer. Such a process is left behind.
+ * Waits for its end: `grace_ms` for the process to end by itself, then SIGKILL
+ * and one more second. False: it does not end even then, because it waits in
+ * the kernel for a file system that does not answer. Such a process is left
+ * behind.
  */
 bool child_end(pid_t pid, unsigned grace_ms, int *ret_status);
 

@@ -19,7 +19,7 @@ enum {
 	LZMA_BUF_ERROR = 10,
 };
 
-/* A file that must have a build-id, or else a checksum. */
+/* A file that must have a certain build-id, or otherwise a certain checksum. */
 struct wanted {
 	const uint8_t *build_id;
 	size_t build_id_bytes;
@@ -41,7 +41,7 @@ is_wanted(const struct objfile *f, const struct wanted *w)
 	return w->crc && objfile_crc(f, &crc) && crc == *w->crc;
 }
 
-/* The first of the files that the parent has which is the right one. */
+/* Opens the first file of the parent's that is the right one. */
 static bool
 find(int ask_fd, struct ask *q, const struct wanted *w, struct objfile *ret)
 {
@@ -120,7 +120,7 @@ static lzma_decode *decode;
 void
 debugfile_prepare(void)
 {
-	/* libdw needs that library, too: it is there */
+	/* libdw needs this library too, so it is installed */
 	void *library = decode ? NULL : dlopen("liblzma.so.5", RTLD_NOW);
 
 	if (library)

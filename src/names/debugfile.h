@@ -6,8 +6,8 @@
 #include "names/objfile.h"
 
 /*
- * All of this runs in the jail: files come from the parent, by ask.h through
- * ask_fd, and are taken only if they are the right ones.
+ * All of this runs in the jail. Files come from the parent through ask_fd
+ * (ask.h), and are used only if they are the right ones.
  */
 struct debugfile_search {
 	int ask_fd;
@@ -15,25 +15,27 @@ struct debugfile_search {
 	size_t build_id_bytes;   /* 0: not known */
 };
 
-/* Loads a library that debugfile_open_mini() needs; before the jail. */
+/* Loads a library that debugfile_open_mini() needs; call it before the jail. */
 void debugfile_prepare(void);
 
 /*
- * The file that has the DWARF of a module: by build-id, or by the module's
- * .gnu_debuglink, where the checksum must fit unless the build-id does.
- * `module` may be NULL: it is not there. -ENOENT: there is none.
+ * The file that has the DWARF of a module: found by build-id, or by the
+ * module's .gnu_debuglink, where the checksum must match unless the build-id
+ * does. `module` may be NULL if its file is gone. -ENOENT: there is none.
  */
 int debugfile_find(const struct debugfile_search *s,
     const struct objfile *module, struct objfile *ret);
 
 /*
- * The file that dwz has moved common parts to. 1: `debug` needs none;
- * -ENOENT: it needs one that is not here, whose build-id in hex is in ret_id.
+ * The file into which dwz has moved common parts. 1: `debug` needs none;
+ * -ENOENT: it needs one that is not here; ret_id is its build-id in hex.
  */
 int debugfile_find_alt(const struct debugfile_search *s,
     const struct objfile *debug, struct objfile *ret, char ret_id[65]);
 
-/* The symbols in .gnu_debugdata, a packed ELF file. -ENOENT: none. */
+/*
+ * The symbols in .gnu_debugdata, a compressed ELF file. -ENOENT: there is none.
+ */
 int debugfile_open_mini(const struct objfile *module, struct objfile *ret);
 
 #endif

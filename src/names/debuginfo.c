@@ -12,8 +12,8 @@
 #include "names/units.h"
 
 enum {
-	MAX_NESTING = 512, /* of DIEs; deeper ones are not looked at */
-	MAX_CHAIN = 256,   /* functions inlined into one another */
+	MAX_NESTING = 512, /* levels of DIEs; deeper ones are ignored */
+	MAX_CHAIN = 256,   /* levels of inlined functions */
 };
 
 /* A function, or an inlined one, that holds some of the addresses. */
@@ -22,7 +22,7 @@ struct node {
 	uint32_t parent; /* number + 1, 0: none */
 	uint32_t depth;
 	bool inlined;
-	bool named; /* what follows is filled in */
+	bool named; /* the following fields are filled in */
 	const char *name, *scope;
 	const char *call_file;
 	uint32_t call_line;
@@ -32,7 +32,7 @@ struct query {
 	uint64_t address;
 	size_t number; /* of the caller */
 	uint32_t unit;
-	uint32_t node; /* number + 1 of the deepest so far, 0: none */
+	uint32_t node; /* number + 1 of the deepest node so far, 0: none */
 };
 
 struct debuginfo {
@@ -42,12 +42,12 @@ struct debuginfo {
 	size_t node_count, node_room;
 };
 
-/* Those of one unit, being looked for. */
+/* The addresses of one unit that are being looked up. */
 struct search {
 	struct debuginfo *info;
 	struct query *queries; /* by address */
 	size_t count;
-	bool thorough; /* look everywhere */
+	bool thorough; /* search all children, not only those with ranges */
 	bool failed;   /* out of memory */
 };
 
@@ -139,8 +139,9 @@ add_node(struct search *s, const Dwarf_Die *die, uint32_t parent, bool inlined)
 
 /*
  * Gives the addresses inside a DIE's ranges a node of their own, if there are
- * any: the deepest wins, of equals the last. *ret_node is that node, else
- * parent. False: the DIE has ranges, and none of the addresses in them.
+ * any. The deepest DIE wins, and of equally deep ones the last. *ret_node is
+ * the new node, or parent. False: the DIE has ranges, but none of the addresses
+ * is in them.
  */
 static bool
 claim(struct search *s, Dwarf_Die *die, uint32_t parent, bool is_function,
@@ -178,8 +179,8 @@ claim(struct search *s, Dwarf_Die *die, uint32_t parent, bool is_function,
 }
 
 /*
- * Looks at one DIE; true: at what is inside, too, and *node is then the one to
- * which that belongs.
+ * Visits one DIE. True: visit its children too; *node is then the node to which
+ * they belong.
  */
 static bool
 visit(struct search *s, Dwarf_Die *die, uint32_t *node)
@@ -188,7 +189,10 @@ visit(struct search *s, Dwarf_Die *die, uint32_t *node)
 
 	switch (dwarf_tag(die)) {
 	case DW_TAG_subprogram:
-		/* without code: abstract, of no interest by itself */
+		/*
+		 * it has no code: an abstract instance, of no interest by
+		 * itself
+		 */
 		return (claim(s, die, parent, true, false, node) &&
 		           (dwarf_hasattr(die, DW_AT_low_pc) ||
 		               dwarf_hasattr(die, DW_AT_ranges))) ||
@@ -214,7 +218,7 @@ visit(struct search *s, Dwarf_Die *die, uint32_t *node)
 	}
 }
 
-/* All DIEs below one. */
+/* Visits all DIEs below one. */
 static void
 walk(struct search *s, const Dwarf_Die *root)
 {
@@ -286,7 +290,7 @@ call_file(struct node *n, Dwarf_Die *unit)
 	return n->call_file;
 }
 
-/* Where in the sources an address is; NULL, 0: not known. */
+/* The source position of an address; NULL, 0: not known. */
 static void
 find_line(
     const struct units_unit *u, uint64_t address, struct debuginfo_frame *f)
@@ -334,7 +338,7 @@ chain_of(struct debuginfo *d, struct units_unit *u, const struct query *q,
 	return count;
 }
 
-/* Tells what was found about addresses of one unit. */
+/* Reports what was found about the addresses of one unit. */
 static int
 answer(struct search *s, struct units_unit *u, debuginfo_found *found,
     void *context)
@@ -387,8 +391,8 @@ by_found(const void *a, const void *b)
 }
 
 /*
- * Units that say nothing of their code: each is asked for what no other unit
- * has claimed.
+ * Some units do not say where their code is. They are asked for each address
+ * that no other unit claims.
  */
 static int
 resolve_rest(struct debuginfo *d, struct query *queries, size_t count,
@@ -406,7 +410,7 @@ resolve_rest(struct debuginfo *d, struct query *queries, size_t count,
 		d->node_count = 0;
 		s.thorough = true;
 		walk(&s, &d->units.list[i].split);
-		/* those found to the front, the others stay in order */
+		/* move those found to the front; the others stay in order */
 		qsort(queries, count, sizeof(*queries), by_found);
 		while (done < count && queries[done].node)
 			done++;

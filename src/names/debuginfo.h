@@ -9,26 +9,26 @@
 #include <stdint.h>
 
 /*
- * libdw reads the format; how an address is found is our own: clang and rustc
- * write no .debug_aranges, which libdw goes by, and its scopes walk a whole
- * unit for each address.
+ * libdw reads the format, but the search for an address is our own. libdw uses
+ * .debug_aranges, which clang and rustc do not write, and its functions for
+ * scopes walk a whole unit for each address.
  */
 struct debuginfo;
 
-/* Texts are valid during the call. */
+/* The texts are valid during the call. */
 struct debuginfo_frame {
 	const char *name;  /* linkage name, else the plain one; or NULL */
 	const char *scope; /* "a::b" of a plain name, or NULL */
 	const char *file;  /* or NULL */
 	const char *dir;   /* what a relative file is relative to, or NULL */
 	uint32_t line;     /* 0: not known */
-	bool inlined;      /* into the next */
+	bool inlined;      /* this function is inlined into the next one */
 };
 
 /*
- * `alt` is what .gnu_debugaltlink names, or NULL; both must outlive the
- * result. `elf` is changed: see objfile_hide_unneeded(). -ENODATA: no DWARF;
- * -ENOMEM.
+ * `alt` is the file that .gnu_debugaltlink names, or NULL; both must outlive
+ * the result. `elf` is changed: see objfile_hide_unneeded(). -ENODATA: no
+ * DWARF; -ENOMEM.
  */
 int debuginfo_new(Elf *elf, Elf *alt, struct debuginfo **ret);
 
@@ -36,21 +36,21 @@ int debuginfo_new(Elf *elf, Elf *alt, struct debuginfo **ret);
 void debuginfo_free(struct debuginfo *d);
 
 /*
- * Called for each address that something is known about, with its number and
- * what is there, innermost first. Non-zero: stop. count may be 1 with a name
- * of NULL: file and line of code that belongs to no function.
+ * Called for each address about which something is known, with its number and
+ * the functions there, innermost first. A result other than 0 stops. count may
+ * be 1 with a name of NULL: file and line of code that belongs to no function.
  */
 typedef int debuginfo_found(void *context, size_t number,
     const struct debuginfo_frame *frames, size_t count);
 
 /*
- * Addresses are in order. They are answered unit by unit, so in another
- * order; each once. 0, -ENOMEM, or what found() returned.
+ * `addresses` are sorted. They are answered unit by unit, so in another order,
+ * each once. 0, -ENOMEM, or the result of found().
  */
 int debuginfo_resolve(struct debuginfo *d, const uint64_t *addresses,
     size_t count, debuginfo_found *found, void *context);
 
-/* Units whose .dwo file was not found, so far. */
+/* Number of units whose .dwo file was not found so far. */
 size_t debuginfo_missing_units(const struct debuginfo *d);
 
 #endif

@@ -1,4 +1,4 @@
-/* debuginfod.c - debug information from a server, when asked to. */
+/* debuginfod.c - debug information from a server, if the user wants that. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/debuginfod.h"
 
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The part of libdebuginfod.so.1 that we call. */
+/* The functions of libdebuginfod.so.1 that we call. */
 struct client;
 typedef int progress(struct client *client, long done, long of);
 struct library {
@@ -36,7 +36,7 @@ check_time(struct client *client, long done, long of)
 static int
 load(struct library *l)
 {
-	/* optional: it brings a whole HTTP client along */
+	/* optional, because it loads a whole HTTP client */
 	void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
 
 	if (!handle)

@@ -1,4 +1,4 @@
-/* debuginfod.h - debug information from a server, when asked to. */
+/* debuginfod.h - debug information from a server, if the user wants that. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAMES_DEBUGINFOD_H
 #define SEEP_NAMES_DEBUGINFOD_H
@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 /*
- * Asks the servers of DEBUGINFOD_URLS, by libdebuginfod, which keeps what it
- * gets in its own cache. Takes at most so many seconds. *ret: the file's path,
- * for free(). -ENOSYS: the library is not installed; -EDESTADDRREQ: no server
- * is named; -ENOENT: no server has it; -ETIMEDOUT, or another error of the way
- * there.
+ * Asks the servers of DEBUGINFOD_URLS through libdebuginfod, which keeps files
+ * in its own cache. Takes at most so many seconds. *ret: the file's path; the
+ * caller frees it. -ENOSYS: the library is not installed; -EDESTADDRREQ: no
+ * server is named; -ENOENT: no server has it; -ETIMEDOUT, or another network
+ * error.
  */
 int debuginfod_fetch(const uint8_t *build_id, size_t build_id_bytes,
     unsigned seconds, char **ret);

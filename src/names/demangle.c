@@ -10,14 +10,14 @@
 #include "trace/format.h"
 
 enum {
-	MAX_MANGLED = 16384, /* longer ones are shown as they are */
+	MAX_MANGLED = 16384, /* longer names are shown mangled */
 	MAX_NAME = 65536,
 };
 
 static const char *const suffixes[] = {".constprop.", ".isra.", ".part.",
     ".cold", ".lto_priv.", ".localalias", ".llvm."};
 
-/* Length of the symbol without version and compiler's suffixes. */
+/* Length of the symbol without its version and the compiler's suffixes. */
 static size_t
 plain_length(const char *symbol)
 {
@@ -32,7 +32,7 @@ plain_length(const char *symbol)
 	return len ? len : strlen(symbol);
 }
 
-/* What a demangler has said so far. */
+/* The output of a demangler so far. */
 struct spoken {
 	char *text;
 	size_t len, room;
@@ -40,9 +40,9 @@ struct spoken {
 };
 
 /*
- * A short symbol can stand for gigabytes (each part names the one before
- * twice): the only way out of a demangler is a jump. It keeps its own data on
- * the stack, so nothing is lost.
+ * A short symbol can stand for gigabytes, because each part can name the part
+ * before it twice. The only way to stop a demangler is a jump. It keeps its
+ * data on the stack, so nothing leaks.
  */
 static void
 hear(const char *text, size_t len, void *context)
@@ -69,7 +69,7 @@ hear(const char *text, size_t len, void *context)
 typedef int demangler(
     const char *, int, demangle_callbackref callback, void *opaque);
 
-/* For free(), or NULL. */
+/* The caller frees it; may be NULL. */
 static char *
 demangle_with(demangler *way, const char *symbol, int options)
 {

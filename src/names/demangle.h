@@ -6,13 +6,16 @@
 #include <stdint.h>
 
 /*
- * C++, Rust and D demangled and qualified, symbol versions and the compiler's
- * ".constprop.0" and the like taken off. Names are not trusted: what gets too
- * long is left as it is. For free(); NULL: out of memory. Not for threads.
+ * Demangles C++, Rust and D names, and removes symbol versions and suffixes of
+ * the compiler such as ".constprop.0". Names are not trusted: one that would
+ * get too long stays as it is. The caller frees the result; NULL: out of
+ * memory. Not thread-safe.
  */
 char *demangle_name(const char *symbol);
 
-/* SEG_API_NEW or SEG_API_NEW_ARRAY for operator new of whatever form, or 0. */
+/*
+ * SEG_API_NEW or SEG_API_NEW_ARRAY for any form of operator new, otherwise 0.
+ */
 uint8_t demangle_operator_new(const char *symbol);
 
 #endif

@@ -1,4 +1,4 @@
-/* filter.c - the system calls that are left in the jail. */
+/* filter.c - the system calls that the jail may use. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/filter.h"
 
@@ -23,7 +23,7 @@
 	    CALLFILTER_EQUAL(value, 0, 1), \
 	    CALLFILTER_RETURN(SECCOMP_RET_ALLOW), REFUSE
 
-/* Memory that cannot be executed; its third argument is the protection. */
+/* Memory that cannot be executed: the third argument is the protection. */
 #define ALLOW_DATA(number) \
 	CALLFILTER_EQUAL(number, 0, 4), CALLFILTER_LOAD(args[2]), \
 	    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0), \
@@ -31,7 +31,7 @@
 
 static const struct sock_filter program[] = {
     CALLFILTER_BEGIN(CPU_AUDIT_ARCH),
-    /* for libelf, libdw, zlib and malloc, to read and to compute */
+    /* needed by libelf, libdw, zlib and malloc to read and to compute */
     CALLFILTER_ALLOW(SYS_read),
     CALLFILTER_ALLOW(SYS_pread64),
     CALLFILTER_ALLOW(SYS_lseek),
@@ -54,14 +54,14 @@ static const struct sock_filter program[] = {
     CALLFILTER_RETURN(SECCOMP_RET_ALLOW),
     REFUSE,
     ALLOW_WITH(SYS_recvmsg, 0, JAIL_FD),
-    /* libelf asks whether a descriptor is one */
+    /* libelf checks whether a descriptor is open */
     CALLFILTER_EQUAL(SYS_fcntl, 0, 5),
     CALLFILTER_LOAD(args[1]),
     CALLFILTER_EQUAL(F_GETFL, 1, 0),
     CALLFILTER_EQUAL(F_GETFD, 0, 1),
     CALLFILTER_RETURN(SECCOMP_RET_ALLOW),
     REFUSE,
-    /* these calls are not run: see trap.h */
+    /* these calls are not executed: see trap.h */
     TRAP(SYS_openat),
     TRAP(SYS_newfstatat),
     TRAP(SYS_readlinkat),
@@ -93,7 +93,7 @@ filter_install(void)
 	};
 
 	/*
-	 * Valgrind runs inside of this process. It maps its translations
+	 * Valgrind runs inside this process. It maps its translations as
 	 * executable and opens files, so the filter would kill it.
 	 */
 	if (cpu_is_simulated())

@@ -6,15 +6,16 @@
 #include "names/table.h"
 
 /*
- * Why frames of this object have no name, or less than could be, and what to
- * do about it; for free(). NULL: there is nothing to say. asked: frames that
- * were looked for; unknown: those of them without a name.
+ * A sentence that says why frames of this object have no name, or less than
+ * possible, and what to do about it; the caller frees it. NULL: there is
+ * nothing to say. asked: frames that were looked up; unknown: those of them
+ * without a name.
  */
 char *hints_sentence(const struct table_key *key,
     const struct table_state *state, bool is_relative, size_t asked,
     size_t unknown);
 
-/* Is its sentence about names that are missing, not about a bad file? */
+/* Is its sentence about missing names, and not about a bad file? */
 bool hints_is_lack(const struct table_state *state);
 
 #endif

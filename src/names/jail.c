@@ -1,4 +1,4 @@
-/* jail.c - what the process that reads foreign files may do: very little. */
+/* jail.c - takes rights away from the process that reads foreign files. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/jail.h"
 
@@ -29,9 +29,8 @@ enum {
 };
 
 /*
- * Above all ids that systems give out. The pid is added, so that two of these
- * processes cannot signal each other, and nobody else owns a process with the
- * same id.
+ * Above all ids that systems hand out. The pid is added, so that two of these
+ * processes cannot signal each other, and no other process has the same id.
  */
 #define OWN_ID UINT32_C(0xf0000000)
 
@@ -49,7 +48,7 @@ limit(int what, rlim_t value)
 	(void)setrlimit(what, &r);
 }
 
-/* Address space in use; a forked child begins with all of its parent's. */
+/* Address space in use; a forked child starts with that of its parent. */
 static uint64_t
 mapped_bytes(void)
 {
@@ -72,7 +71,7 @@ close_from(unsigned first)
 		(void)close((int)fd);
 }
 
-/* fd becomes JAIL_FD; 0 to 2 lead nowhere; there are no others. */
+/* fd becomes JAIL_FD; 0 to 2 become /dev/null; all others are closed. */
 static int
 keep_one_descriptor(int fd)
 {
@@ -106,8 +105,8 @@ has_capabilities(void)
 }
 
 /*
- * A namespace may know no other id than 0: then the capabilities alone are
- * given up, which is what makes root privileged.
+ * A user namespace may know no id but 0. Then only the capabilities are given
+ * up, which are what makes root privileged.
  */
 static int
 drop_privileges(void)
@@ -119,7 +118,10 @@ drop_privileges(void)
 
 	if (geteuid() == 0) {
 		(void)setgroups(0, NULL);
-		/* FORTIFY wants an answer; has_capabilities() gives it below */
+		/*
+		 * FORTIFY requires the result to be used; has_capabilities()
+		 * checks it below
+		 */
 		(void)!(setresgid(own, own, own) < 0 &&
 		    setresgid(NOBODY, NOBODY, NOBODY) < 0);
 		(void)!(setresuid(own, own, own) < 0 &&
@@ -131,8 +133,9 @@ drop_privileges(void)
 }
 
 /*
- * A second wall behind the filter, which lets no file be opened at all; and
- * the first one where the kernel has no filters. Older kernels have neither.
+ * Landlock is a second barrier behind the filter, which lets no file be opened
+ * at all, and the first one if the kernel has no filters. Older kernels have
+ * neither.
  */
 static void
 forbid_files(void)
@@ -171,12 +174,12 @@ jail_enter(int fd, uint64_t memory_bytes, unsigned seconds)
 	limit(RLIMIT_FSIZE, 0); /* a socket is no file */
 	if (!FILTER_SANITIZED)
 		limit(RLIMIT_AS, mapped_bytes() + memory_bytes);
-	/* with this flag, inherited, all that can be read can be executed */
+	/* this flag, if inherited, would make all readable memory executable */
 	(void)personality((unsigned long)personality(0xffffffff) &
 	    ~(unsigned long)READ_IMPLIES_EXEC);
 	err = drop_privileges();
 	worst = worst < 0 ? worst : err;
-	/* after the change of ids, which resets both */
+	/* after the change of ids, which resets both settings */
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -1,4 +1,4 @@
-/* jail.h - what the process that reads foreign files may do: very little. */
+/* jail.h - takes rights away from the process that reads foreign files. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAMES_JAIL_H
 #define SEEP_NAMES_JAIL_H

@@ -1,4 +1,4 @@
-/* jobs.c - lookups of many modules, some at a time, each with its retries. */
+/* jobs.c - looks up many modules, some at a time, with retries for each. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/jobs.h"
 
@@ -21,12 +21,12 @@ enum {
 	PARALLEL = 2,
 	MEMORY_MIN_MIB = 1024,
 	MEMORY_MAX_MIB = 4096,
-	SECONDS = 120, /* for one module, unless options say less */
+	SECONDS = 120, /* seconds for one module, unless the options say less */
 	SERVER_SECONDS = 90,
 	PROGRESS_MS = 1000,
 };
 
-/* What a process may take: a good part of what is free. */
+/* The memory that a process may use: a good part of what is free. */
 static uint64_t
 memory_limit(void)
 {
@@ -41,7 +41,7 @@ memory_limit(void)
 }
 
 /*
- * Of a module whose directory is in doubt: files of the session that were
+ * For a module whose directory is in doubt: files of the session that were
  * loaded by an absolute path and had the same build-id.
  */
 static void
@@ -72,14 +72,17 @@ prepare(struct jobs *s, struct job *j)
 		j->roots[n++] = s->options->sysroot;
 	} else {
 		/*
-		 * Only where it is not ours: a process may change its root
-		 * after it was looked at, and others share this object.
+		 * Used only if the root is not ours: a process may change its
+		 * root after it was looked at, and others share this object.
 		 */
 		if (key->view != 0 && j->who.running_pid > 0) {
 			(void)snprintf(j->root, sizeof(j->root),
 			    "/proc/%d/root", (int)j->who.running_pid);
 			j->roots[n++] = j->root;
-			/* what was loaded before a chroot is not below it */
+			/*
+			 * files that were loaded before a chroot are not below
+			 * the new root
+			 */
 			if (procfs_root(
 			        j->who.running_pid, j->namespace_root) == 0 &&
 			    strcmp(j->root, j->namespace_root) != 0)
@@ -122,9 +125,10 @@ ask_about(struct jobs *s, const struct places_place *p, enum opener_kind kind,
 }
 
 /*
- * A process in a mount namespace of its own mostly sees the files that we see.
- * Then ours are read, debug information too: nobody there can have put
- * something else beside them, and what is found can be kept for others.
+ * A process in its own mount namespace usually sees the same files as we do.
+ * Then our files are read, also for debug information: nobody in that namespace
+ * can have put another file beside them, and the names can be cached for
+ * others.
  */
 static void
 prefer_our_view(struct jobs *s, struct job *j, const struct places_place *at)
@@ -145,7 +149,7 @@ prefer_our_view(struct jobs *s, struct job *j, const struct places_place *at)
 	j->origin.view = 0;
 }
 
-/* Which of the places of a module has its file? Asked once. */
+/* Which place of a module has its file? Opens files only once. */
 static void
 look(struct jobs *s, struct job *j)
 {
@@ -184,7 +188,7 @@ look(struct jobs *s, struct job *j)
 	}
 }
 
-/* Is anything at all where debug information by build-id would lie? */
+/* Is there any file in the places of debug information by build-id? */
 static bool
 has_debug_file(struct jobs *s, const struct job *j)
 {
@@ -201,8 +205,9 @@ has_debug_file(struct jobs *s, const struct job *j)
 }
 
 /*
- * If another file has that name now, cached names of the old one are not used:
- * the report says that the file was replaced. If the file is gone, they are.
+ * If another file has that name now, cached names of the old file are not used,
+ * and the report says that the file was replaced. If the file is gone, they are
+ * used.
  */
 bool
 jobs_load(struct jobs *s, struct job *j)
@@ -234,7 +239,7 @@ jobs_give_up(struct jobs *s, uint32_t object)
 
 /*
  * A program that loads a new build of its plugin every minute has thousands of
- * modules whose files are gone: one process for each would take too long.
+ * modules whose files are gone. A process for each of them would take too long.
  */
 bool
 jobs_is_hopeless(struct jobs *s, struct job *j)
@@ -259,7 +264,7 @@ jobs_is_hopeless(struct jobs *s, struct job *j)
 	return true;
 }
 
-/* Says what takes long, once a second; NULL: nothing any more. */
+/* Reports once a second what takes long; NULL: nothing any more. */
 static void
 tell_progress(struct jobs *s, const char *path)
 {
@@ -275,7 +280,7 @@ tell_progress(struct jobs *s, const char *path)
 	s->options->progress(s->options->progress_context, path);
 }
 
-/* From hexadecimal digits; 0: it is none. */
+/* Parses hexadecimal digits; 0: these are none. */
 static size_t
 id_from(const char *hex, uint8_t id[32])
 {
@@ -302,7 +307,7 @@ server_seconds(const struct jobs *s)
 	return left < SERVER_SECONDS ? (unsigned)left : SERVER_SECONDS;
 }
 
-/* True: a server had something, it is worth another try. */
+/* True: a server had a file, so another try is worth it. */
 static bool
 ask_server(struct jobs *s, struct job *j)
 {
@@ -332,7 +337,7 @@ ask_server(struct jobs *s, struct job *j)
 	if (err < 0)
 		j->server_asked = true;
 	if (err == -ENOSYS || err == -EDESTADDRREQ)
-		s->server_error = err; /* no use in asking again */
+		s->server_error = err; /* asking again would be useless */
 	return err == 0;
 }
 
@@ -342,13 +347,16 @@ is_worth_keeping(const struct table_state *state)
 	return state->level == TABLE_DEBUG && state->problem == TABLE_FINE;
 }
 
-/* What is left, but so that the symbols alone can still be read after it. */
+/* The time that is left, minus enough to read the symbols alone afterwards. */
 static struct worker_limits
 limits_of(const struct jobs *s, const struct job *j)
 {
 	struct worker_limits l = {.memory_bytes = memory_limit(),
 	    .seconds = SECONDS,
-	    /* on a busy machine a second of computing takes longer than one */
+	    /*
+	     * on a busy machine, a second of CPU time takes longer than a
+	     * second
+	     */
 	    .wall_seconds = SECONDS + SECONDS / 2};
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), left;
 
@@ -382,8 +390,8 @@ start(struct jobs *s, struct worker *w, struct job *j)
 }
 
 /*
- * One of them has come to its end, well or not. True: it was started again,
- * with less hope or with a file from a server.
+ * Handles the end of a process, good or bad. True: it was started again, with
+ * fewer goals or with a file from a server.
  */
 static bool
 conclude(struct jobs *s, struct worker *w, struct job *j)

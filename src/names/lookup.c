@@ -1,4 +1,4 @@
-/* lookup.c - reads one module's files and says what is at its addresses. */
+/* lookup.c - reads the files of one module, and names its addresses. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/lookup.h"
 
@@ -23,11 +23,11 @@
 enum {
 	TABLES = 2,
 	WRITE_BYTES = 64 << 10,
-	MAX_CHAIN = 256, /* as of debuginfo.c */
+	MAX_CHAIN = 256, /* the limit of debuginfo.c */
 	MAP_NAME_BYTES = 4097,
 };
 
-/* A symbol and how it reads. */
+/* A symbol, and its demangled form. */
 struct reading {
 	char *symbol, *function;
 };
@@ -37,7 +37,7 @@ struct lookup {
 	int fd;
 	struct debugfile_search search;
 	struct objfile module, debug, alt, mini;
-	struct symbols *symbols[TABLES]; /* the better first; NULL: none */
+	struct symbols *symbols[TABLES]; /* the better one first; NULL: none */
 	struct debuginfo *info;
 	struct table_state state;
 	char detail[256];
@@ -56,7 +56,7 @@ set_problem(struct lookup *l, enum table_problem problem, const char *detail)
 	l->state.detail = l->detail[0] ? l->detail : NULL;
 }
 
-/* One of the files that may be the module; true: it is. */
+/* Tries a file that may be the module; true: it is. */
 static bool
 is_module(struct lookup *l, const struct ask_answer *a, int err)
 {
@@ -87,7 +87,7 @@ is_module(struct lookup *l, const struct ask_answer *a, int err)
 	return false;
 }
 
-/* The file that ran, if it is still there. */
+/* The file that was executed, if it still exists. */
 static void
 open_module(struct lookup *l)
 {
@@ -191,7 +191,7 @@ same_symbol(const void *items, uint32_t item, const void *key)
 	return strcmp(((const struct reading *)items)[item].symbol, key) == 0;
 }
 
-/* Demangled, once for each symbol. NULL: out of memory. */
+/* The demangled form, made once for each symbol. NULL: out of memory. */
 static const char *
 read_symbol(struct lookup *l, const char *symbol)
 {
@@ -217,14 +217,16 @@ read_symbol(struct lookup *l, const char *symbol)
 	return l->readings[at].function;
 }
 
-/* dir/file; for free(), NULL: out of memory. */
+/* dir/file; the caller frees it. NULL: out of memory. */
 static char *
 absolute(const struct debuginfo_frame *f)
 {
 	size_t len = f->dir ? strlen(f->dir) : 0;
 	char *path;
 
-	/* some tables of files have the directory in front already */
+	/*
+	 * in some tables of files the name already has the directory in front
+	 */
 	if (len == 0 || f->file[0] == '/' ||
 	    (strncmp(f->file, f->dir, len) == 0 && f->file[len] == '/'))
 		return strdup(f->file);
@@ -234,7 +236,7 @@ absolute(const struct debuginfo_frame *f)
 	return path;
 }
 
-/* What is not in DWARF, or better known elsewhere. */
+/* Names one function: by its ELF symbol if that is known, else by DWARF. */
 static int
 name_frame(struct lookup *l, struct names_frame *to,
     const struct debuginfo_frame *from, const char *symbol, char **ret_text)
@@ -245,7 +247,7 @@ name_frame(struct lookup *l, struct names_frame *to,
 	to->function = read_symbol(l, to->symbol);
 	if (!to->function)
 		return -ENOMEM;
-	/* a plain name, as of a static function: with what is around it */
+	/* a plain name, for example of a static function: add its scopes */
 	if (!symbol && from->scope &&
 	    asprintf(ret_text, "%s::%s", from->scope, to->function) > 0)
 		to->function = *ret_text;
@@ -253,8 +255,8 @@ name_frame(struct lookup *l, struct names_frame *to,
 }
 
 /*
- * The outermost function is called as the ELF symbol is: static functions and
- * lambdas have no full name in DWARF, and clones have one of their own there.
+ * The outermost function gets the name of its ELF symbol: in DWARF, static
+ * functions and lambdas have no full name, and clones have another one.
  */
 static int
 tell(void *context, size_t number, const struct debuginfo_frame *from,
@@ -295,7 +297,7 @@ tell(void *context, size_t number, const struct debuginfo_frame *from,
 	return err;
 }
 
-/* Where DWARF says nothing. */
+/* Used if DWARF says nothing. */
 static int
 tell_symbols(struct lookup *l)
 {

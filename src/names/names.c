@@ -1,4 +1,4 @@
-/* names.c - the door to names: a frame in, functions, files and lines out. */
+/* names.c - the interface to names: from a frame to functions, files, lines. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/names.h"
 
@@ -18,33 +18,33 @@
 #include "trace/frame.h"
 
 enum {
-	PIECE_ROWS = 16384, /* of what names_write() gives at once */
+	PIECE_ROWS = 16384, /* bytes of one piece of names_write() */
 	MODULE_NOTES = 40,
 };
 
-/* What a recording brought along. */
+/* Names from a recording. */
 struct embedded {
 	const struct process_names *names;
 	struct table *table; /* NULL: no memory for it */
 	bool is_damaged;
 };
 
-/* Made again for each call of names_notes(). */
+/* The list is built again by each call of names_notes(). */
 struct notes {
 	char **list;
 	size_t count;
 };
 
 struct names {
-	struct names_options options; /* texts are ours */
-	struct table *table;          /* what we found out ourselves */
+	struct names_options options; /* the texts are ours */
+	struct table *table;          /* what we looked up ourselves */
 	struct seek *seek;
 	struct embedded *embedded;
 	size_t embedded_count;
 	struct notes *notes;
-	pid_t view_pid; /* of the process asked about last */
+	pid_t view_pid; /* of the process that was asked about last */
 	uint64_t view;
-	bool is_full; /* places that were looked for are not in the table */
+	bool is_full; /* some places that were looked up are not in the table */
 };
 
 static const struct names_frame nothing;
@@ -153,7 +153,7 @@ embedded_of(struct names *n, const struct process *p)
 	return more;
 }
 
-/* Did the user name a place where better names may be? */
+/* Did the user name a directory that may have better names? */
 static bool
 wants_better(const struct names *n)
 {
@@ -163,9 +163,9 @@ wants_better(const struct names *n)
 
 /*
  * The owner in the key of a module, or of code in no module (NULL). A file at
- * an absolute path, seen as we see it, is the same whoever had it loaded. All
- * else is looked for where a process says that it is, and hostile ones may say
- * what another has said.
+ * an absolute path, in our own view of the file system, is the same for every
+ * process that loaded it. Every other file is looked for where a process says
+ * that it is, and a hostile process may say the same as another.
  */
 static uint64_t
 owner_for(
@@ -174,7 +174,7 @@ owner_for(
 	return m && view == 0 && !relative_is(m) ? 0 : p->owner;
 }
 
-/* The table's own number of an object it has; false: it has not. */
+/* The table's number of an object; false: the table does not have it. */
 static bool
 find_embedded(struct names *n, const struct process *p,
     const struct process_module *m, const struct table_key *wanted,
@@ -184,7 +184,7 @@ find_embedded(struct names *n, const struct process *p,
 	struct table_key key = *wanted;
 	uint32_t object;
 
-	key.view = p->view; /* it was made elsewhere, or earlier */
+	key.view = p->view; /* it was made on another machine, or earlier */
 	key.owner = owner_for(p, m, key.view);
 	if (!e || !e->table || !table_has(e->table, &key, &object))
 		return false;
@@ -218,7 +218,7 @@ names_source(
 	    owner_for(p, m, here | recorded));
 }
 
-/* What a frame is at; false: nowhere that has names. */
+/* The object and address of a frame; false: it is at nothing that has names. */
 static bool
 place_of(struct names *n, const struct process *p, uint64_t frame,
     struct table_key *key, uint64_t *ret_address)
@@ -244,7 +244,7 @@ place_of(struct names *n, const struct process *p, uint64_t frame,
 	return true;
 }
 
-/* The program itself can be reached without knowing where it lies. */
+/* The main program can be opened even if its path is not known. */
 static int
 note_relative(struct names *n, const struct process *p,
     const struct process_module *m, uint32_t object)
@@ -287,10 +287,13 @@ names_gather_frames(struct names *n, const struct process *p,
 
 	for (size_t i = 0; err == 0 && i < count && !n->options.no_symbols; i++)
 		err = gather_frame(n, p, frames[i]);
-	return err == -EFBIG ? 0 : err; /* those are without names then */
+	return err == -EFBIG ? 0 : err; /* those frames stay without names */
 }
 
-/* Who frees blocks of sites of which some live: reports of leaks have it. */
+/*
+ * Notes the callers of free() for sites that have live blocks, because reports
+ * of leaks show them.
+ */
 static int
 gather_freers(struct names *n, const struct process *p)
 {
@@ -350,13 +353,13 @@ names_chain(struct names *n, const struct process *p, uint64_t frame,
 			if (count > 0)
 				return count;
 		}
-		/* all of this process's, and this one wherever it is from */
+		/* all frames of this process, and this frame in any case */
 		if (round > 0 || n->is_full || names_gather(n, p) < 0 ||
 		    names_gather_frames(n, p, &frame, 1) < 0)
 			break;
 		names_resolve(n);
 	}
-	n->is_full = true; /* trying again would only take long */
+	n->is_full = true; /* trying again would only take time */
 unknown:
 	*ret = &nothing;
 	return 1;
@@ -388,7 +391,7 @@ names_write(const struct names *n,
 	return err;
 }
 
-/* Takes text over; NULL is none. */
+/* Takes ownership of text, which may be NULL. */
 static void
 add_note(struct notes *notes, char *text)
 {
@@ -405,7 +408,7 @@ add_note(struct notes *notes, char *text)
 	more[notes->count++] = text;
 }
 
-/* One sentence for each module, up to a number that somebody would read. */
+/* One sentence for each module, up to a number that a user would read. */
 static void
 note_modules(const struct names *n, names_lacks lacks, void *context,
     struct notes *notes)
@@ -468,7 +471,7 @@ jail_error(const struct names *n)
 	return "not known";
 }
 
-/* One sentence for all modules that have the same trouble. */
+/* One sentence for all modules that have the same problem. */
 static void
 note_gaps(const struct names *n, struct notes *notes)
 {

@@ -1,4 +1,4 @@
-/* names.h - the door to names: a frame in, function, file and line out. */
+/* names.h - the interface to names: from a frame to functions, files, lines. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAMES_NAMES_H
 #define SEEP_NAMES_NAMES_H
@@ -7,15 +7,15 @@
 
 struct names;
 
-/* What a frame is called; all zero: take the usual way. */
+/* How names are looked up; all zero: the default. */
 struct names_options {
 	const char *debug_dirs; /* separated by ':', before the usual ones */
 	const char *sysroot;    /* files are looked for below it, NULL: / */
 	bool debuginfod;        /* may ask the servers of DEBUGINFOD_URLS */
-	bool no_cache;          /* neither read nor write it */
+	bool no_cache;          /* neither read nor write the cache */
 	bool no_symbols;        /* no names at all: modules and offsets */
-	unsigned seconds;       /* at most so long for all names; 0: no limit */
-	/* about once a second while it takes long; `path` is being read */
+	unsigned seconds;       /* time limit for all names; 0: no limit */
+	/* called about once a second if it takes long; `path` is being read */
 	void (*progress)(void *context, const char *path);
 	void *progress_context;
 };
@@ -26,11 +26,11 @@ struct names_frame {
 	const char *symbol;   /* as in the file, mangled; NULL: not known */
 	const char *file; /* path as the compiler knew it; NULL: not known */
 	uint32_t line;    /* 0: not known */
-	bool inlined;     /* into the next of the chain */
+	bool inlined;     /* inlined into the next function of the chain */
 	uint8_t api; /* SEG_API_NEW, SEG_API_NEW_ARRAY: this is operator new */
 };
 
-/* Keeps a copy of the options; NULL: the usual way. -ENOMEM. */
+/* Keeps a copy of the options; NULL: the default. -ENOMEM. */
 int names_new(const struct names_options *options, struct names **ret);
 
 /* NULL is fine. */
@@ -38,28 +38,29 @@ void names_free(struct names *n);
 
 /*
  * The functions that a frame stands for, innermost first: those inlined there,
- * then the one that holds them. At least one entry; what is not known is NULL
- * or 0 in it. Never fails; valid as long as n.
+ * then the one that contains them. At least one entry; unknown parts of it are
+ * NULL or 0. Never fails; valid as long as n.
  */
 size_t names_chain(struct names *n, const struct process *p, uint64_t frame,
     const struct names_frame **ret);
 
 /*
- * Where the names of a module come from: the recording of its process, the
- * files that this sees, and its owner, if the place of the file is known from
- * the process alone. Two processes with the same number have the same names at
- * the same place of the module; with others they may not, whatever its build-id.
+ * A number for the source of a module's names: the recording of its process,
+ * the process's view of the file system, and its owner if only the process says
+ * where the file is. If two processes have the same number, an address of the
+ * module has the same names in both. If not, it may have other names, whatever
+ * the build-id is.
  */
 uint64_t names_source(
     struct names *n, const struct process *p, const struct process_module *m);
 
-/* The number of the files that a process sees: names/view.h. 0: ours. */
+/* The number of a process's view of the file system: names/view.h. 0: ours. */
 uint64_t names_view(struct names *n, const struct process *p);
 
 /*
- * names_chain() finds out about all frames of a process at once, when one is
- * asked for. A caller with several processes gathers their frames first, so
- * that what they share is read once. -ENOMEM.
+ * names_chain() looks up all frames of a process together when the first is
+ * asked for. A caller with several processes calls this first for each of them,
+ * so that modules that they share are read once. -ENOMEM.
  */
 int names_gather(struct names *n, const struct process *p);
 int names_gather_frames(struct names *n, const struct process *p,
@@ -67,28 +68,29 @@ int names_gather_frames(struct names *n, const struct process *p,
 void names_resolve(struct names *n);
 
 /*
- * What has been found, in pieces of some MiB that can be read each by itself,
- * as docs/RECORDING.md has it. -ENOMEM, or what write() returns.
+ * Writes all names in pieces of a few MiB. Each piece can be read alone;
+ * docs/RECORDING.md describes the bytes. -ENOMEM, or the result of write().
  */
 int names_write(const struct names *n,
     int (*write)(void *context, const uint8_t *bytes, size_t len),
     void *context);
 
-/* What was not done for names, though it could have been; all zero: nothing. */
+/* Frames that could have names, but were not looked up; all zero: none. */
 struct names_gaps {
-	size_t late_frames, late_modules; /* there was no time for them */
+	size_t late_frames, late_modules; /* there was no time for these */
 	size_t unconfined_modules;        /* no jail, so no DWARF */
 	size_t left_processes;            /* not even SIGKILL ended them */
 };
 void names_gaps(const struct names *n, struct names_gaps *ret);
 
-/* Sentences about what has no names, so far; valid until the next call. */
+/* Sentences about what has no names so far; valid until the next call. */
 size_t names_notes(const struct names *n, char *const **ret);
 
 /*
- * The same for a report that shows a part of all frames: `lacks` says whether
- * one of those without a name is of the module at `path`, "" for code outside
- * of modules. What is known to be wrong with a file is said in any case.
+ * The same for a report that shows only some of all frames. `lacks` says
+ * whether one of the frames without a name belongs to the module at `path`, or
+ * to code outside of modules if path is "". Problems with a file are reported
+ * in any case.
  */
 typedef bool (*names_lacks)(void *context, const char *path);
 size_t names_notes_shown(

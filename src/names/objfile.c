@@ -81,7 +81,7 @@ objfile_has_build_id(
 	        memcmp(found, build_id, build_id_bytes) == 0);
 }
 
-/* Of so many zero bytes: twice as many at each step. */
+/* The checksum of so many zero bytes: each step doubles their number. */
 static uLong
 crc_of_zeros(off_t len)
 {
@@ -99,7 +99,7 @@ crc_of_zeros(off_t len)
 	return crc;
 }
 
-/* Appends what is between two places of the file. */
+/* Adds the bytes between two offsets of the file. */
 static bool
 add_data(int fd, off_t at, off_t end, uLong *crc)
 {
@@ -121,8 +121,8 @@ add_data(int fd, off_t at, off_t end, uLong *crc)
 }
 
 /*
- * A sparse file of terabytes is made in no time: its holes are not read, and
- * of its data no more than debug information may have.
+ * A sparse file of terabytes is made in no time. So holes are not read, and
+ * data only up to the size that debug information may have.
  */
 bool
 objfile_crc(const struct objfile *f, uint32_t *ret)

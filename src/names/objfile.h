@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /*
- * The file is untrusted, and mapped: this runs in the jail, where a crash or a
- * file that is cut under us costs nothing, and which opens nothing itself.
+ * The file is untrusted and mapped. This runs in the jail, where a crash costs
+ * nothing, also if the file is cut while it is mapped. The jail opens nothing
+ * itself.
  */
 struct objfile {
 	Elf *elf;
@@ -19,25 +20,28 @@ struct objfile {
 	void *memory; /* instead of fd: an unpacked image, ours to free */
 };
 
-/* Takes fd over, also on failure. -ENOEXEC: not ELF, or no memory. */
+/* Takes ownership of fd, also on failure. -ENOEXEC: not ELF, or no memory. */
 int objfile_open(int fd, const char *path, struct objfile *ret);
 
-/* An image in memory, from malloc(), taken over also on failure. */
+/* An image in memory from malloc(); takes ownership, also on failure. */
 int objfile_open_memory(void *image, size_t len, struct objfile *ret);
 
-/* One that was never opened, all zero, is fine. */
+/* f may be all zero, if it was never opened. */
 void objfile_close(struct objfile *f);
 
-/* Bytes of it, 0: it has none. Valid as long as f. */
+/* Bytes of the build-id; 0: it has none. Valid as long as f. */
 size_t objfile_build_id(const struct objfile *f, const uint8_t **ret);
 
-/* build_id_bytes == 0: not known, every file will do. */
+/*
+ * Has it this build-id? If build_id_bytes is 0, it is not known, and every file
+ * will do.
+ */
 bool objfile_has_build_id(
     const struct objfile *f, const uint8_t *build_id, size_t build_id_bytes);
 
 /*
- * crc32 of the whole file, as .gnu_debuglink has it. False: unreadable, or
- * more than 4 GiB of data.
+ * crc32 of the whole file, as in .gnu_debuglink. False: unreadable, or more
+ * than 4 GiB of data.
  */
 bool objfile_crc(const struct objfile *f, uint32_t *ret);
 
@@ -49,8 +53,8 @@ const void *objfile_section(
 bool objfile_has_debug_info(const struct objfile *f);
 
 /*
- * DWARF sections that nobody asks here for look empty from now on: unpacking
- * them would take most of the time.
+ * Makes DWARF sections that we never use look empty, because unpacking them
+ * would take most of the time.
  */
 void objfile_hide_unneeded(struct objfile *f);
 

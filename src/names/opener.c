@@ -1,4 +1,4 @@
-/* opener.c - opens files that others name, in a process that may hang. */
+/* opener.c - opens files at untrusted paths, in a process that may hang. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/descriptor.h"
 #include "names/opener.h"
@@ -27,7 +27,7 @@ enum {
 
 struct opener {
 	pid_t pid;    /* 0: none runs */
-	pid_t ending; /* killed, not waited for yet; 0: none */
+	pid_t ending; /* killed, but not waited for yet; 0: none */
 	int fd;
 	uint64_t deadline_ns;
 	char *hung_dirs[HUNG_MAX]; /* nothing more is asked for there */
@@ -54,7 +54,7 @@ opener_dismiss(struct opener *o)
 	o->pid = 0;
 }
 
-/* The one that was dismissed has ended by now. */
+/* Waits for the process that was dismissed, which has ended by now. */
 static void
 forget_ending(struct opener *o)
 {
@@ -69,7 +69,7 @@ opener_rest(struct opener *o)
 
 	if (!o->pid)
 		return;
-	close(o->fd); /* it ends when nobody can ask any more */
+	close(o->fd); /* it ends when its parent has closed the socket */
 	if (!child_end(o->pid, 0, &status))
 		o->left++;
 	o->pid = 0;
@@ -118,9 +118,9 @@ opener_is_trusted(const struct opener_file *f)
 	return is_ours(f->owner) && (f->mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* ---- the process that opens ---- */
+/* ---- in the process that opens ---- */
 
-/* With the descriptor, or -1 for none. */
+/* Sends the answer with the descriptor, or without one if it is -1. */
 static bool
 reply(int to, const struct opening_reply *r, int fd)
 {
@@ -131,7 +131,7 @@ reply(int to, const struct opening_reply *r, int fd)
 }
 
 /*
- * What the parent has open is none of its business. If it hangs and is left
+ * Closes the descriptors of the parent. If this process hangs and is left
  * behind, nobody must wait for the end of a pipe that is its standard output.
  */
 static void
@@ -156,7 +156,7 @@ serve(int fd)
 	bool go_on = true;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)signal(SIGINT, SIG_IGN); /* the parent decides what ends */
+	(void)signal(SIGINT, SIG_IGN); /* the parent decides when it ends */
 	forget_descriptors(fd);
 	while (go_on) {
 		struct opening_reply r;
@@ -177,7 +177,7 @@ serve(int fd)
 	_exit(0);
 }
 
-/* ---- the process that asks ---- */
+/* ---- in the process that asks ---- */
 
 static int
 start(struct opener *o)
@@ -228,7 +228,7 @@ wait_for_answer(const struct opener *o)
 	return false;
 }
 
-/* Many modules may lie beside one that hung; they are not tried. */
+/* Many modules may be beside one that hung, and they are not tried. */
 static void
 remember_hung(struct opener *o, const char *path)
 {

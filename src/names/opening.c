@@ -1,4 +1,4 @@
-/* opening.c - one file, opened with care: what the opener's process does. */
+/* opening.c - opens one file safely: the work of the opener's process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/opening.h"
 
@@ -19,13 +19,13 @@
 #define SYS_openat2 437
 #endif
 
-/* As of linux/openat2.h, which older systems do not have. */
+/* From linux/openat2.h, which older systems do not have. */
 struct how {
 	uint64_t flags, mode, resolve;
 };
 enum { IN_ROOT = 0x10 };
 
-/* Below another process's root, as that process sees it. */
+/* Opens a path below another process's root as that process sees it. */
 static int
 find_in_root(const struct opening_question *q, int flags)
 {
@@ -48,7 +48,7 @@ find_in_root(const struct opening_question *q, int flags)
 	return fd < 0 ? -err : fd;
 }
 
-/* A descriptor that only names the file. */
+/* A descriptor that only refers to the file (O_PATH). */
 static int
 find(const struct opening_question *q)
 {
@@ -81,7 +81,7 @@ describe(const struct stat *st, struct opener_file *to)
 	to->mode = st->st_mode;
 }
 
-/* The same file, for reading. */
+/* Opens the same file for reading. */
 static int
 reopen(int named, const struct opening_question *q, const struct stat *st)
 {
@@ -104,7 +104,7 @@ reopen(int named, const struct opening_question *q, const struct stat *st)
 	return fd;
 }
 
-/* 0, or -ENOEXEC: others never get further than this process. */
+/* 0, or -ENOEXEC: files that are not ELF never leave this process. */
 static int
 read_headers(int fd, struct opener_file *to)
 {

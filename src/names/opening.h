@@ -1,11 +1,11 @@
-/* opening.h - one file, opened with care: what the opener's process does. */
+/* opening.h - opens one file safely: the work of the opener's process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAMES_OPENING_H
 #define SEEP_NAMES_OPENING_H
 
 #include "names/opener.h"
 
-/* As it goes to that process and back; both ends are of one build. */
+/* The structs as they are sent; both ends come from one build. */
 struct opening_question {
 	uint32_t kind;
 	uint32_t root_bytes;
@@ -20,8 +20,8 @@ struct opening_reply {
 };
 
 /*
- * Looks at the file before it opens it: opening a device or a pipe can do
- * things. May take for ever. *ret_fd: for reading, or -1.
+ * Checks the file before it opens it, because opening a device or a pipe can
+ * have effects. May never return. *ret_fd: for reading, or -1.
  */
 void opening_do(
     const struct opening_question *q, struct opening_reply *ret, int *ret_fd);

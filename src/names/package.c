@@ -13,7 +13,7 @@
 #define LISTS "/var/lib/dpkg/info"
 #define USR   "/usr"
 
-/* A line of a list, or the same file where /lib is a link to /usr/lib. */
+/* Is this line of a list the path, or the same file with /lib for /usr/lib? */
 static bool
 is_path(const char *line, const char *path)
 {

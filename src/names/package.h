@@ -3,7 +3,10 @@
 #ifndef SEEP_NAMES_PACKAGE_H
 #define SEEP_NAMES_PACKAGE_H
 
-/* Its name, for free(); NULL: none, or this is no such system. */
+/*
+ * The name of the package; the caller frees it. NULL: none, or not a Debian
+ * system.
+ */
 char *package_of(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* perfmap.c - functions that a run-time compiler has made: /tmp/perf-PID.map. */
+/* perfmap.c - functions made by a run-time compiler: /tmp/perf-PID.map. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/perfmap.h"
 
@@ -15,7 +15,7 @@ enum { NAME_MAX_BYTES = 4096 };
 
 /* ---- in the parent ---- */
 
-/* The user whose file we believe. */
+/* The user whose file is accepted. */
 static uid_t
 owner_of(const struct perfmap_process *p)
 {
@@ -71,7 +71,7 @@ perfmap_open(struct opener *o, const struct perfmap_process *p, int *ret_fd)
 
 /* ---- in the jail ---- */
 
-/* One line, and the names of addresses that it has. */
+/* One line of the map, and the addresses that still need names. */
 struct search {
 	const uint64_t *addresses;
 	size_t count;
@@ -80,7 +80,7 @@ struct search {
 	void *context;
 };
 
-/* Shortens the way for those who come after. */
+/* Shortens the chain for later searches. */
 static size_t
 next_nameless(struct search *s, size_t at)
 {
@@ -141,7 +141,7 @@ take_line(struct search *s, const char *line)
 	}
 }
 
-/* The end of the file, in memory, with a NUL behind it; for free(). */
+/* The end of the file in memory, with a NUL after it; the caller frees it. */
 static char *
 read_end(int fd, size_t *ret_len, bool *ret_cut)
 {
@@ -162,7 +162,7 @@ read_end(int fd, size_t *ret_len, bool *ret_cut)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			break; /* it was cut meanwhile */
+			break; /* the file has become shorter meanwhile */
 		len += (size_t)n;
 	}
 	*ret_len = len;
@@ -170,8 +170,9 @@ read_end(int fd, size_t *ret_len, bool *ret_cut)
 }
 
 /*
- * From the last line to the first: the last that has an address names it.
- * False: there are lines before those that were read, and addresses for them.
+ * Goes from the last line to the first, because the last line that contains an
+ * address names it. False: some lines before those were not read, and some
+ * addresses still have no name.
  */
 static bool
 take_lines(struct search *s, char *text, size_t len, bool is_cut)

@@ -1,4 +1,4 @@
-/* perfmap.h - functions that a run-time compiler has made: /tmp/perf-PID.map. */
+/* perfmap.h - functions made by a run-time compiler: /tmp/perf-PID.map. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAMES_PERFMAP_H
 #define SEEP_NAMES_PERFMAP_H
@@ -12,31 +12,32 @@ struct opener;
 
 struct perfmap_process {
 	uint32_t pid;      /* in its own pid namespace */
-	pid_t running_pid; /* in ours while it runs, else 0 */
-	uint64_t start_ns; /* since 1970 */
+	pid_t running_pid; /* its pid in our namespace while it runs, else 0 */
+	uint64_t start_ns; /* start time, since 1970 */
 };
 
 /*
- * For the parent. The file must be a plain file of the process's user (of
- * ours, when the process is no more) or of root, and not older than the
- * process. ret_fd NULL: is it there? -ENOENT: there is none; -EPERM: somebody
- * else's; -ESTALE: of an earlier process with that pid; -ETIMEDOUT.
+ * For the parent. The file must be a regular file that belongs to the process's
+ * user (to us, if the process has ended) or to root, and it must not be older
+ * than the process. If ret_fd is NULL, this only checks. -ENOENT: there is
+ * none; -EPERM: it belongs to somebody else; -ESTALE: of an earlier process
+ * with that pid; -ETIMEDOUT.
  */
 int perfmap_open(
     struct opener *o, const struct perfmap_process *p, int *ret_fd);
 
 enum { PERFMAP_MAX_BYTES = 64 << 20, PERFMAP_MAX_LINES = 2000000 };
 
-/* name is not terminated; each address once. */
+/* name has no NUL; called once for each address. */
 typedef void perfmap_found(
     void *context, size_t number, const char *name, size_t len);
 
 /*
- * For the jail: the file is untrusted. Addresses are in order. Of several
- * lines for one address the last counts, so that it is the end of a longer
- * file that is read; *ret_cut: there was more, which could have had names of
- * addresses that got none. Takes time in
- * proportion to lines and addresses, not to their product. -ENOMEM, -EIO.
+ * For the jail: the file is untrusted. Addresses are sorted. If several lines
+ * contain an address, the last one counts, so only the end of a long file is
+ * read. *ret_cut: there were more lines, which might have named some of the
+ * addresses that got no name. Takes time in proportion to lines plus addresses.
+ * -ENOMEM, -EIO.
  */
 int perfmap_read(int fd, const uint64_t *addresses, size_t count,
     perfmap_found *found, void *context, bool *ret_cut);

@@ -14,13 +14,13 @@
 
 enum { NAME_BYTES = 2 * 32 + 33 };
 
-/* Counts places down to the one that is wanted. */
+/* Counts down to the place that is wanted. */
 struct counter {
 	size_t left;
 	struct places_place *ret;
 };
 
-/* root, dir and name, one behind the other. What is too long leads nowhere. */
+/* Concatenates root, dir and name. A path that is too long is no place. */
 static bool
 is_at(struct counter *c, const char *root, const char *dir, const char *name)
 {
@@ -42,7 +42,7 @@ is_foreign_root(const char *root)
 	return strncmp(root, PROC, strlen(PROC)) == 0;
 }
 
-/* The same, where a process that we look at may have put files. */
+/* The same, for a place where a traced process may have put files. */
 static bool
 is_below(struct counter *c, const char *root, const char *dir, const char *name)
 {
@@ -52,7 +52,7 @@ is_below(struct counter *c, const char *root, const char *dir, const char *name)
 	return true;
 }
 
-/* The same, where somebody's file says what is opened. */
+/* The same, if the contents of somebody's file decide what is opened. */
 static bool
 is_chosen(
     struct counter *c, const char *root, const char *dir, const char *name)
@@ -63,7 +63,7 @@ is_chosen(
 	return true;
 }
 
-/* Does one of its parts lead back? */
+/* Is one of its parts ".."? */
 static bool
 leads_up(const char *path)
 {
@@ -77,7 +77,7 @@ leads_up(const char *path)
 
 /* ---- the module ---- */
 
-/* One of several names below one of several roots. */
+/* One of several names, below one of several roots. */
 static bool
 is_named(
     struct counter *c, const struct places_search *s, const char *const *names)
@@ -89,7 +89,9 @@ is_named(
 	return false;
 }
 
-/* By its whole path and by its last part, below a directory of the user's. */
+/*
+ * By the whole path and by its last part, below a directory that the user gave.
+ */
 static bool
 is_in_dirs(struct counter *c, const struct places_search *s)
 {
@@ -117,7 +119,7 @@ places_module(const struct places_search *s, size_t n, struct places_place *ret)
 		return true;
 	ret->by_id = true;
 	if (is_named(&c, s, s->twins)) {
-		/* a hostile process may name a file of its own like this */
+		/* a hostile process may give this name to a file of its own */
 		ret->check_owner = true;
 		ret->by_session = true;
 		return true;
@@ -127,7 +129,7 @@ places_module(const struct places_search *s, size_t n, struct places_place *ret)
 
 /* ---- debug information ---- */
 
-/* ".build-id/ab/cdef.debug"; false: that is no build-id. */
+/* ".build-id/ab/cdef.debug"; false: too short for a build-id. */
 static bool
 name_by_id(char name[NAME_BYTES], const uint8_t *id, size_t bytes)
 {
@@ -159,7 +161,7 @@ has_id(struct counter *c, const struct places_search *s, const uint8_t *id,
 	return false;
 }
 
-/* `name` is of .gnu_debuglink: a file in one of these directories. */
+/* `name` comes from .gnu_debuglink: a file in one of these directories. */
 static bool
 is_linked(struct counter *c, const struct places_search *s, const char *name)
 {
@@ -190,7 +192,7 @@ is_linked(struct counter *c, const struct places_search *s, const char *name)
 	return false;
 }
 
-/* `name` is of .gnu_debugaltlink. */
+/* `name` comes from .gnu_debugaltlink. */
 static bool
 is_alt(struct counter *c, const struct places_search *s, const char *name)
 {
@@ -215,7 +217,7 @@ is_alt(struct counter *c, const struct places_search *s, const char *name)
 	return false;
 }
 
-/* A .dwo file; libdw has put the directory in front of its name. */
+/* A .dwo file; libdw has already put the directory in front of its name. */
 static bool
 is_split(struct counter *c, const struct places_search *s, const char *path)
 {

@@ -16,7 +16,7 @@ enum {
 	MAX_TEXT = 4096,
 };
 
-/* A DIE and, once asked for, its children by offset. */
+/* A DIE and, after the first search in it, its children by offset. */
 struct scope {
 	Dwarf_Die die;
 	Dwarf_Off offset;
@@ -24,12 +24,12 @@ struct scope {
 	size_t count;
 	bool expanded;
 	struct scope *before; /* the one expanded before this one */
-	char *text;           /* "a::b" of itself; made when first needed */
+	char *text;           /* its own "a::b"; made when first needed */
 };
 
 struct scopes {
 	struct scope unit;
-	struct scope *last; /* expanded last; what is inside comes later */
+	struct scope *last; /* expanded last; DIEs inside one come after it */
 };
 
 int
@@ -59,7 +59,7 @@ scopes_free(struct scopes *s)
 	free(s);
 }
 
-/* Out of memory: as many as there is room for. */
+/* If out of memory, as many as there is room for. */
 static void
 expand(struct scopes *s, struct scope *scope)
 {
@@ -82,7 +82,7 @@ expand(struct scopes *s, struct scope *scope)
 	} while (dwarf_siblingof(&die, &die) == 0);
 }
 
-/* The child that is at an offset, or around it. */
+/* The child at this offset, or the one that contains it. */
 static struct scope *
 child_at(struct scopes *s, struct scope *scope, Dwarf_Off offset)
 {
@@ -101,7 +101,7 @@ child_at(struct scopes *s, struct scope *scope, Dwarf_Off offset)
 	return low > 0 ? &scope->children[low - 1] : NULL;
 }
 
-/* What a DIE adds to the names inside it; NULL: nothing. */
+/* The part that a DIE adds to the names inside it; NULL: nothing. */
 static const char *
 part_of(Dwarf_Die *die)
 {
@@ -123,7 +123,7 @@ part_of(Dwarf_Die *die)
 	}
 }
 
-/* From the code of a function to where it is declared. */
+/* From the code of a function to its declaration. */
 static Dwarf_Die
 declaration(const Dwarf_Die *function)
 {

@@ -6,8 +6,8 @@
 #include <elfutils/libdw.h>
 
 /*
- * DWARF has no way up from a function. What lies on the way down is kept as
- * lists of children, made when first needed.
+ * DWARF has no reference from a function to what contains it. So the path is
+ * searched from the unit down. The lists of children on it are kept.
  */
 struct scopes;
 
@@ -18,8 +18,8 @@ int scopes_new(const Dwarf_Die *unit, struct scopes **ret);
 void scopes_free(struct scopes *s);
 
 /*
- * "a::b" for a function declared in class b of namespace a; NULL: in none, or
- * not known. Valid as long as s.
+ * "a::b" for a function declared in class b of namespace a; NULL: it is in no
+ * scope, or that is not known. Valid as long as s.
  */
 const char *scopes_of(struct scopes *s, const Dwarf_Die *function);
 

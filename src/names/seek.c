@@ -1,4 +1,4 @@
-/* seek.c - finds out what is at many places: cache, jail, servers, maps. */
+/* seek.c - looks up many places: in the cache, the jail, servers, maps. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/seek.h"
 
@@ -34,7 +34,7 @@ struct seek {
 	size_t object_count;
 	struct place *places;
 	size_t place_count, place_room;
-	uint64_t begin_ns, spent_ns; /* of this run, of those before */
+	uint64_t begin_ns, spent_ns; /* in this run, and in those before */
 	char *dirs_text;
 	const char *dirs[DIRS_MAX + 1];
 };
@@ -141,7 +141,10 @@ unique(struct place *places, size_t count)
 	return kept;
 }
 
-/* Processes of one program have the same places, so drop duplicates first. */
+/*
+ * Processes of one program have the same places, so duplicates are dropped
+ * first.
+ */
 static int
 make_room(struct seek *s)
 {
@@ -225,7 +228,7 @@ seek_server_error(const struct seek *s)
 	return s->jobs.server_error;
 }
 
-/* Leaves out what the table knows by now. */
+/* Leaves out the places that the table has by now. */
 static void
 drop_known(const struct seek *s, struct job *j)
 {
@@ -239,7 +242,7 @@ drop_known(const struct seek *s, struct job *j)
 	j->count = left;
 }
 
-/* Is there a map of code made at run time? It is read in the jail. */
+/* Is there a map of code made at run time? The jail reads it. */
 static bool
 has_map(struct seek *s, const struct job *j)
 {
@@ -253,7 +256,9 @@ has_map(struct seek *s, const struct job *j)
 	return err == 0;
 }
 
-/* What needs no process of its own; true: it does. */
+/*
+ * Finds the answer without a process, if possible; true: a process is needed.
+ */
 static bool
 try_cheaply(struct seek *s, struct job *j)
 {
@@ -277,7 +282,7 @@ try_cheaply(struct seek *s, struct job *j)
 	return j->count > 0 && !jobs_is_hopeless(&s->jobs, j);
 }
 
-/* Gives every place that was not found the chain that knows nothing. */
+/* Gives every place that was not found the chain for unknown places. */
 static void
 settle(struct seek *s)
 {
@@ -309,7 +314,10 @@ begin(struct seek *s)
 	opener_set_deadline(s->jobs.opener, s->jobs.deadline_ns);
 }
 
-/* The opener would keep a copy of all memory that we change from now on. */
+/*
+ * The opener's process would keep a copy of all memory that we change from now
+ * on.
+ */
 static void
 end(struct seek *s)
 {

@@ -1,4 +1,4 @@
-/* seek.h - finds out what is at many places: cache, jail, servers, maps. */
+/* seek.h - looks up many places: in the cache, the jail, servers, maps. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAMES_SEEK_H
 #define SEEP_NAMES_SEEK_H
@@ -6,7 +6,7 @@
 #include "names/perfmap.h"
 #include "names/table.h"
 
-/* All places of one object are asked for together, once. */
+/* All places of one object are looked up together, once. */
 struct seek;
 
 /* Borrows both. -ENOMEM. */
@@ -17,34 +17,35 @@ int seek_new(
 void seek_free(struct seek *s);
 
 /*
- * Notes a place to be found by seek_run(), if the table does not have it; and
- * who had the object, so that its files are looked for where it sees them.
- * -ENOMEM.
+ * Notes a place for seek_run(), if the table does not have it, and the process
+ * that had the object, because its files are looked for in that process's view
+ * of the file system. -ENOMEM.
  */
 int seek_add(struct seek *s, uint32_t object, uint64_t address,
     const struct perfmap_process *who);
 
 /*
- * The object has a path whose directory is in doubt (reader/relative.h); it lay
- * at `mapped` while its program ran, NULL: not known. -ENOMEM.
+ * The object has a path whose directory is in doubt (reader/relative.h).
+ * `mapped` is its path in the memory map while its program ran; NULL: not
+ * known. -ENOMEM.
  */
 int seek_relative(struct seek *s, uint32_t object, const char *mapped);
 bool seek_is_relative(const struct seek *s, uint32_t object);
 
 /*
- * Finds them all, as far as it goes. Afterwards the table has each of them,
- * with a chain that knows nothing where nothing is known.
+ * Looks up all noted places as far as possible. Afterwards the table has each
+ * of them; unknown ones have a chain without names.
  */
 void seek_run(struct seek *s);
 
-/* Of an object: places that were looked for, and those without a name. */
+/* For an object: how many places were looked up, and how many have no name. */
 void seek_counts(const struct seek *s, uint32_t object, size_t *ret_asked,
     size_t *ret_unknown);
 
-/* Processes that not even SIGKILL has ended. */
+/* Number of processes that even SIGKILL did not end. */
 size_t seek_left(const struct seek *s);
 
-/* What debuginfod_fetch() said when it could not be asked, else 0. */
+/* The error of debuginfod_fetch() if servers could not be asked, else 0. */
 int seek_server_error(const struct seek *s);
 
 #endif

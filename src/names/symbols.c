@@ -15,7 +15,7 @@ enum {
 
 struct symbol {
 	uint64_t start, size;
-	uint64_t reach; /* the furthest end of this one and those before */
+	uint64_t reach; /* the highest end of this one and those before */
 	uint32_t name;  /* offset into strings */
 	uint32_t file;  /* the same, 0: not known */
 	uint32_t number;
@@ -63,7 +63,9 @@ rank_of(const GElf_Sym *sym, const char *name)
 	return rank;
 }
 
-/* Marks and local labels of assemblers; NASM's "..@4.loop" are names. */
+/*
+ * Is it a mark or a local label of an assembler? NASM's "..@4.loop" is a name.
+ */
 static bool
 is_name(const char *name)
 {
@@ -87,7 +89,9 @@ is_code(Elf *elf, const GElf_Sym *sym)
 	    (shdr.sh_flags & SHF_EXECINSTR) != 0;
 }
 
-/* Bytes of a function; without a size it may reach to its section's end. */
+/*
+ * Bytes of a function; if its size is not known, up to the end of its section.
+ */
 static uint64_t
 size_of(Elf *elf, const GElf_Sym *sym)
 {
@@ -133,7 +137,7 @@ sort_symbols(struct symbols *s)
 		struct symbol *item = &s->items[i];
 		uint64_t end = item->start + item->size;
 
-		/* without a size it ends where the next one begins */
+		/* without a size, it ends where the next one begins */
 		if (item->sizeless && i + 1 < s->count && end > item[1].start)
 			end = item[1].start;
 		if (end < item->start)
@@ -253,11 +257,13 @@ symbols_name(const struct symbols *s, uint64_t address, const char **ret_file)
 		else
 			high = middle;
 	}
-	/* a function may hold smaller ones: look back as far as one reaches */
+	/*
+	 * a function may contain smaller ones: go back while one can reach here
+	 */
 	for (size_t steps = 0; low > 0 && steps < LOOK_BACK; low--, steps++) {
 		const struct symbol *item = &s->items[low - 1];
 
-		/* a label may be inside a function: look for that */
+		/* a label may be inside a function: look for that function */
 		if (address - item->start < item->size &&
 		    (!item->sizeless || !found))
 			found = item;

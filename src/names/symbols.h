@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Keeps its own copy of what it needs. */
+/* Keeps its own copy of the symbols. */
 struct symbols;
 
 /*
- * From .symtab, or from .dynsym where `dynamic`. -ENODATA: it has none;
- * -EFBIG; -ENOMEM.
+ * From .symtab, or from .dynsym if `dynamic`. -ENODATA: it has none; -EFBIG;
+ * -ENOMEM.
  */
 int symbols_new(Elf *elf, bool dynamic, struct symbols **ret);
 
@@ -21,8 +21,8 @@ int symbols_new(Elf *elf, bool dynamic, struct symbols **ret);
 void symbols_free(struct symbols *s);
 
 /*
- * Name of the function that holds the address, NULL: none. *ret_file: the
- * source it was made from, for local ones, or NULL. Valid as long as s.
+ * Name of the function that contains the address; NULL: none. *ret_file: the
+ * source file of a local function, or NULL. Valid as long as s.
  */
 const char *symbols_name(
     const struct symbols *s, uint64_t address, const char **ret_file);

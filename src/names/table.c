@@ -10,7 +10,7 @@
 #include "util/dict.h"
 #include "util/room.h"
 
-/* All together about 300 MiB, whatever the input. */
+/* All limits together allow about 300 MiB, whatever the input. */
 enum {
 	MAX_OBJECTS = 1 << 16,
 	MAX_TEXTS = 1 << 20,
@@ -25,7 +25,7 @@ struct object {
 	struct table_state state;
 };
 
-/* Texts and chains never move: they are handed out. */
+/* Texts and chains never move, because callers keep pointers to them. */
 struct chunk {
 	struct chunk *next;
 	size_t used, room;
@@ -104,7 +104,7 @@ keep(struct table *t, size_t bytes)
 	return c->bytes + c->used - bytes;
 }
 
-/* As room_make(), for at most max of them. */
+/* Like room_make(), for at most max items. */
 static int
 make_room(void *items, size_t *room, size_t count, size_t size, size_t max)
 {
@@ -213,7 +213,7 @@ table_text(struct table *t, const char *text, size_t len, const char **ret)
 	if (at == n) {
 		static const char none[1];
 
-		/* entered in the index, so it must exist in any case */
+		/* it is already in the index, so it must exist in any case */
 		t->texts[n] = (struct text){.text = none};
 		t->text_count++;
 		if (t->text_bytes + len > MAX_TEXT_BYTES)
@@ -230,7 +230,7 @@ table_text(struct table *t, const char *text, size_t len, const char **ret)
 	return 0;
 }
 
-/* The functions of seep.h are ours, not the program's. */
+/* Functions of seep.h belong to us, not to the program. */
 static bool
 is_of_seep_h(const struct names_frame *f)
 {
@@ -286,7 +286,7 @@ hash_place(const struct table_row *row)
 	return dict_hash(row->address, row->object, 3);
 }
 
-/* The place's row, made if it is new; NULL: out of room or memory. */
+/* The row of a place, made if it is new; NULL: no room or no memory. */
 static int
 place_at(struct table *t, uint32_t object, uint64_t address, uint32_t chain,
     struct table_row **ret)

@@ -6,9 +6,9 @@
 #include "names/names.h"
 
 /*
- * Grows only. It is bounded, because its input is not trusted: if something
- * does not fit, the call returns -EFBIG, and the table stays valid. All texts
- * and chains that it gives are valid as long as the table.
+ * A table only grows. It is bounded, because its input is not trusted: if
+ * something does not fit, the call returns -EFBIG, and the table stays valid.
+ * All texts and chains that it returns are valid as long as the table.
  */
 struct table;
 
@@ -17,45 +17,46 @@ enum table_kind {
 	TABLE_PROCESS = 2, /* id: uuid of the segment; address: in memory */
 };
 
-/* What stands at an address belongs to one of these. */
+/* An address belongs to one of these objects. */
 struct table_key {
 	enum table_kind kind;
 	uint8_t id[32];
 	size_t id_bytes;
-	const char *path; /* "" for a process */
+	const char *path; /* "" for the object of a process */
 	/*
-	 * Who sees the file under that path: processes with another mount
-	 * namespace or root may have another file there. 0: we ourselves.
+	 * The view of the file system in which that path is meant
+	 * (names/view.h): processes with another mount namespace or root may
+	 * have another file there. 0: our own.
 	 */
 	uint64_t view;
 	/*
-	 * Whose process it is, where the process itself says where the file
-	 * is, or which process it is: what one user's process says must not
-	 * name the functions of another's. uid + 1; 0: all the same.
+	 * The owner of the process, if only the process says where the file is,
+	 * or if the object is a process: what one user's process says must not
+	 * name the functions of another's. uid + 1; 0: any owner.
 	 */
 	uint64_t owner;
 };
 
-/* Where the names of a module come from, the best is the highest. */
+/* Where the names of a module come from; a higher number is better. */
 enum table_level {
 	TABLE_NOTHING = 0,
-	TABLE_EXPORTS = 1, /* .dynsym: what others may call */
-	TABLE_SYMBOLS = 2, /* all functions */
-	TABLE_DEBUG = 3,   /* DWARF: inlined ones, files and lines */
+	TABLE_EXPORTS = 1, /* .dynsym: exported functions only */
+	TABLE_SYMBOLS = 2, /* .symtab: all functions */
+	TABLE_DEBUG = 3,   /* DWARF: also inlined functions, files and lines */
 };
 
-/* Why there is not more. */
+/* Why a module has no more names. */
 enum table_problem {
 	TABLE_FINE = 0,
-	TABLE_NO_FILE = 1,    /* detail: what open() said */
+	TABLE_NO_FILE = 1,    /* detail: the error of open() */
 	TABLE_OTHER_FILE = 2, /* detail: the build-id that is there now */
 	TABLE_NOT_ELF = 3,
 	TABLE_NO_DEBUG = 4,   /* stripped, its debug info is not here */
-	TABLE_UNREADABLE = 5, /* detail: how reading it failed */
-	TABLE_NO_ALT = 6,     /* detail: build-id of what dwz moved out */
-	TABLE_NO_SPLIT = 7,   /* detail: how many .dwo are not here */
-	TABLE_NO_JAIL = 8,    /* detail: why; DWARF was not looked at */
-	TABLE_NO_TIME = 9,    /* not looked at, or not to the end */
+	TABLE_UNREADABLE = 5, /* detail: the error of reading it */
+	TABLE_NO_ALT = 6,     /* detail: build-id of the file that dwz made */
+	TABLE_NO_SPLIT = 7,   /* detail: how many .dwo files are not here */
+	TABLE_NO_JAIL = 8,    /* detail: the error; DWARF was not read */
+	TABLE_NO_TIME = 9,    /* no time to read it, or not to the end */
 	TABLE_CUT_MAP = 10,   /* of a process: its map is too long */
 	TABLE_LAST = TABLE_CUT_MAP,
 };
@@ -71,10 +72,10 @@ int table_new(struct table **ret);
 /* NULL is fine. */
 void table_free(struct table *t);
 
-/* Number of the object with this key, added if it is new. -ENOMEM, -EFBIG. */
+/* Number of the object with this key; adds it if it is new. -ENOMEM, -EFBIG. */
 int table_object(struct table *t, const struct table_key *key, uint32_t *ret);
 
-/* The same, for one that is there. */
+/* The same, but adds nothing; false: the table does not have it. */
 bool table_has(
     const struct table *t, const struct table_key *key, uint32_t *ret);
 size_t table_objects(const struct table *t);
@@ -87,28 +88,28 @@ struct table_state *table_state(struct table *t, uint32_t object);
 int table_text(struct table *t, const char *text, size_t len, const char **ret);
 
 /*
- * Texts in it are from table_text() or NULL; the api of each is found out
- * here, and what seep.h put in front is left out. *ret: its number.
+ * Texts in it are from table_text() or NULL. The api of each function is set
+ * here, and functions of seep.h at the front are left out. *ret: its number.
  */
 int table_chain(struct table *t, const struct names_frame *frames, size_t count,
     uint32_t *ret);
 
-/* A place that is there already keeps its chain unless this knows more. */
+/* A place that is already there keeps its chain unless this one knows more. */
 int table_place(
     struct table *t, uint32_t object, uint64_t address, uint32_t chain);
 
-/* How many functions; 0: the place is not there. */
+/* Number of functions at the place; 0: the place is not in the table. */
 size_t table_find(const struct table *t, uint32_t object, uint64_t address,
     const struct names_frame **ret);
 
-/* Of table_places(): by object, then address. */
+/* The result of table_places(): sorted by object, then address. */
 struct table_row {
 	uint64_t address;
 	uint32_t object;
 	uint32_t chain;
 };
 
-/* All places of an object, or of TABLE_ALL; for free(). -ENOMEM. */
+/* All places of an object, or of TABLE_ALL; the caller frees them. -ENOMEM. */
 enum { TABLE_ALL = UINT32_MAX };
 int table_places(const struct table *t, uint32_t object, struct table_row **ret,
     size_t *ret_count);

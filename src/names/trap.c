@@ -1,4 +1,4 @@
-/* trap.c - system calls that the jail does not run: answered here instead. */
+/* trap.c - answers system calls that the jail does not execute. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/trap.h"
 
@@ -25,7 +25,7 @@ trap_set_path(const char *path)
 	being_read = path;
 }
 
-/* A descriptor of the file, from the parent, or a negative errno. */
+/* Gets a descriptor of the file from the parent, or a negative errno. */
 static long
 open_split(const char *path, int flags)
 {
@@ -43,8 +43,9 @@ open_split(const char *path, int flags)
 }
 
 /*
- * libdw asks realpath() which file a descriptor is of, which asks for each
- * part of the path whether it is a link. The descriptor is one, nothing else.
+ * To find out which file a descriptor refers to, libdw calls realpath(), which
+ * asks for each part of the path whether it is a link. Only the entry of the
+ * descriptor is one.
  */
 static long
 tell_path(const char *link, char *to, size_t room)
@@ -60,7 +61,7 @@ tell_path(const char *link, char *to, size_t room)
 	return (long)len;
 }
 
-/* fstat() of glibc is fstatat() of an empty path. */
+/* glibc's fstat() is fstatat() with an empty path. */
 static long
 tell_status(int fd, const char *path, struct stat *to)
 {
@@ -94,7 +95,7 @@ answer(int number, const unsigned long *args)
 	}
 }
 
-/* No malloc here: the call may have been made by malloc. */
+/* No malloc here, because malloc itself may have made the call. */
 static void
 handle(int signal_number, siginfo_t *info, void *context)
 {

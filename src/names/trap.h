@@ -1,14 +1,14 @@
-/* trap.h - system calls that the jail does not run: answered here instead. */
+/* trap.h - answers system calls that the jail does not execute. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAMES_TRAP_H
 #define SEEP_NAMES_TRAP_H
 
 /*
  * libdw opens .dwo files by itself, beside the file that names them. In the
- * jail these calls raise SIGSYS, and the handler answers in the kernel's
- * place: a descriptor of the .dwo file from the parent (ask.h), the path of
- * the file that is being read, the status of a descriptor. Everything else is
- * refused. Before filter_install(). 0, or a negative errno.
+ * jail these calls raise SIGSYS, and the handler answers instead of the kernel:
+ * with a descriptor of the .dwo file from the parent (ask.h), the path of the
+ * file that is being read, or the status of a descriptor. All other calls are
+ * refused. Call this before filter_install(). 0, or a negative errno.
  */
 int trap_install(int fd);
 

@@ -1,4 +1,4 @@
-/* units.c - which unit of DWARF the code at an address is from. */
+/* units.c - which DWARF unit contains the code at an address. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/units.h"
 
@@ -13,7 +13,7 @@ enum { LOOK_BACK = 64 }; /* ranges of units that overlap */
 
 struct units_range {
 	uint64_t start, end;
-	uint64_t reach; /* the furthest end of this one and those before */
+	uint64_t reach; /* the highest end of this one and those before */
 	uint32_t unit;
 };
 

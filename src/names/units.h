@@ -1,4 +1,4 @@
-/* units.h - which unit of DWARF the code at an address is from. */
+/* units.h - which DWARF unit contains the code at an address. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAMES_UNITS_H
 #define SEEP_NAMES_UNITS_H
@@ -11,7 +11,7 @@
 struct units_unit {
 	Dwarf_Die die;   /* has ranges and lines */
 	Dwarf_Die split; /* has the functions: the same, or from a .dwo */
-	const char *dir; /* where it was compiled, or NULL */
+	const char *dir; /* the directory where it was compiled, or NULL */
 	bool has_ranges;
 };
 
@@ -30,7 +30,10 @@ struct units {
 
 enum { UNITS_NONE = UINT32_MAX };
 
-/* From each unit's own ranges: not everybody writes .debug_aranges. -ENOMEM. */
+/*
+ * Uses each unit's own ranges, because not every compiler writes
+ * .debug_aranges. -ENOMEM.
+ */
 int units_init(struct units *u, Dwarf *dwarf, Elf *elf);
 void units_release(struct units *u);
 
@@ -38,9 +41,9 @@ void units_release(struct units *u);
 uint32_t units_find(const struct units *u, uint64_t address);
 
 /*
- * Linkers leave the ranges of code that they dropped, moved to address 0 or 1,
- * where they may cover code that is there: what does not begin in an
- * executable segment is none.
+ * Is this the start of real code? Linkers leave the ranges of code that they
+ * dropped, moved to address 0 or 1, where they may cover real code. So a range
+ * that does not begin in an executable segment is ignored.
  */
 bool units_is_code(const struct units *u, uint64_t start, uint64_t end);
 

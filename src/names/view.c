@@ -20,7 +20,9 @@ read_link(const char *process, const char *what, char to[PATH_MAX])
 	return n > 0;
 }
 
-/* FNV-1a: the number is kept in the cache, so it must be the same each time */
+/*
+ * FNV-1a: the number is stored in the cache, so it must be the same each time
+ */
 static uint64_t
 add(uint64_t hash, const char *text)
 {

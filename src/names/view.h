@@ -7,9 +7,10 @@
 #include <sys/types.h>
 
 /*
- * A number for the mount namespace and the root of a running process; 0: they
- * are ours, or the process is gone (pid 0), or they cannot be known, and then
- * nothing is read there. Asks /proc alone, never the file systems.
+ * A number for the mount namespace and the root of a running process. 0: they
+ * are the same as ours, or the process has ended (pid 0), or they cannot be
+ * found out; in the last case no file is read there. Uses only /proc, never the
+ * other file systems.
  */
 uint64_t view_of(pid_t pid);
 

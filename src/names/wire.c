@@ -1,4 +1,4 @@
-/* wire.c - names as bytes: in a recording, in the cache, from the jail. */
+/* wire.c - encodes and decodes names: recording, cache, jail. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/wire.h"
 
@@ -9,8 +9,8 @@
 #include "util/room.h"
 
 enum {
-	PLACES_BYTES = 4096, /* one item, about */
-	MAX_ITEM = 1 << 20,  /* longer ones are damage */
+	PLACES_BYTES = 4096, /* about the size of one item */
+	MAX_ITEM = 1 << 20,  /* longer items are damage */
 };
 
 bool
@@ -45,7 +45,10 @@ same_text(const void *items, uint32_t item, const void *key)
 	return strcmp(((char *const *)items)[item], key) == 0;
 }
 
-/* Its number, written now if it is new; 0: NULL, too long, or no memory. */
+/*
+ * The number of a text, which is written if it is new; 0: NULL, too long, or no
+ * memory.
+ */
 static uint32_t
 put_text(struct wire_out *w, const char *text)
 {
@@ -77,7 +80,7 @@ put_text(struct wire_out *w, const char *text)
 	return at + 1;
 }
 
-/* Writes the places that are held back. */
+/* Writes the places that were gathered. */
 static void
 flush(struct wire_out *w)
 {
@@ -85,7 +88,7 @@ flush(struct wire_out *w)
 		put_item(w, WIRE_PLACES, &w->places);
 }
 
-/* Says whose the next object is, unless it is as of the last one. */
+/* Writes owner and view of the next object, unless they have not changed. */
 static void
 put_scope(struct wire_out *w, const struct table_key *key)
 {
@@ -201,7 +204,7 @@ get_text(struct wire_in *w, const struct codec_in *body)
 	size_t len = (size_t)(body->end - body->at);
 	int err;
 
-	/* with a NUL inside it would not be what it seems */
+	/* a text with a NUL inside would be shown differently */
 	if (memchr(body->at, '\0', len))
 		return -EBADMSG;
 	err = room_make(
@@ -214,7 +217,7 @@ get_text(struct wire_in *w, const struct codec_in *body)
 	return err;
 }
 
-/* 0 is NULL; a number that was not given out is damage. */
+/* 0 is NULL; a number that was not given out yet is damage. */
 static const char *
 text_at(const struct wire_in *w, struct codec_in *body)
 {
@@ -280,7 +283,7 @@ get_object(struct wire_in *w, struct codec_in *body)
 	key.path = path ? path : "";
 	key.owner = w->owner;
 	key.view = w->view;
-	if (w->only) { /* the path may be another; the contents are the same */
+	if (w->only) { /* the path may differ; the contents are the same */
 		if (w->only->kind != key.kind ||
 		    w->only->id_bytes != key.id_bytes ||
 		    memcmp(w->only->id, key.id, key.id_bytes) != 0)
@@ -296,7 +299,7 @@ get_object(struct wire_in *w, struct codec_in *body)
 		return err;
 	}
 	state.level = (enum table_level)level;
-	/* a later version knows others */
+	/* a later version may have more kinds */
 	state.problem = problem > TABLE_LAST ? TABLE_UNREADABLE
 	                                     : (enum table_problem)problem;
 	now = table_state(w->table, w->object);
@@ -359,7 +362,7 @@ get_item(struct wire_in *w, uint64_t tag, struct codec_in *body)
 		                    (size_t)(body->end - body->at))
 		              : 0;
 	default:
-		return 0; /* of a later version */
+		return 0; /* a tag of a later version */
 	}
 }
 
@@ -377,13 +380,15 @@ wire_get(struct wire_in *w, const void *bytes, size_t len, size_t *ret_used)
 		uint64_t tag = codec_get(&in), size = codec_get(&in);
 		struct codec_in body;
 
-		/* ten bytes and a number that goes on: not cut, but wrong */
+		/*
+		 * ten bytes, and the number still goes on: not cut, but wrong
+		 */
 		if (in.bad)
 			return len - *ret_used > 32 ? -EBADMSG : 0;
 		if (size > MAX_ITEM)
 			return -EBADMSG;
 		if (size > (uint64_t)(in.end - in.at))
-			return 0; /* not all of it is here yet */
+			return 0; /* the rest has not arrived yet */
 		body = (struct codec_in){.at = in.at, .end = in.at + size};
 		err = get_item(w, tag, &body);
 		in.at += size;

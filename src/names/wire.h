@@ -1,4 +1,4 @@
-/* wire.h - names as bytes: in a recording, in the cache, from the jail. */
+/* wire.h - encodes and decodes names: recording, cache, jail. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAMES_WIRE_H
 #define SEEP_NAMES_WIRE_H
@@ -9,8 +9,8 @@
 
 /*
  * A sequence of items as in trace/codec.h: tag, length of the body, body.
- * docs/RECORDING.md, entry of type 7, has every byte. A reader skips tags it does
- * not know; a number written to a file never changes its meaning.
+ * docs/RECORDING.md describes every byte (entry of type 7). A reader skips tags
+ * that it does not know; a number written to a file never changes its meaning.
  */
 enum wire_tag {
 	WIRE_TEXT = 1,   /* bytes; texts are numbered from 1 */
@@ -19,7 +19,7 @@ enum wire_tag {
 	WIRE_PLACES = 4, /* addresses and their chains */
 	WIRE_DONE = 5,   /* all that was asked for has been said; jail only */
 	WIRE_ASK = 6,    /* a file is needed: ask.h; jail only */
-	WIRE_SCOPE = 7,  /* owner and view of the objects that follow */
+	WIRE_SCOPE = 7,  /* owner and view of the following objects */
 };
 
 enum { WIRE_MAX_CHAIN = 1024, WIRE_INLINED = 1 };
@@ -34,18 +34,18 @@ struct wire_out {
 	size_t text_count, text_room;
 	uint32_t chain_count;
 	uint64_t last_address;
-	uint64_t owner, view; /* of the last WIRE_SCOPE */
+	uint64_t owner, view; /* values of the last WIRE_SCOPE */
 };
 
-/* Out of memory: wire_failed(), once and for all. */
+/* Was memory short? Then what was written since is not complete. */
 bool wire_failed(const struct wire_out *w);
 void wire_release(struct wire_out *w);
 
-/* What follows is of this object; the places before are written first. */
+/* The next places belong to this object; gathered places are written first. */
 void wire_put_object(struct wire_out *w, const struct table_key *key,
     const struct table_state *state);
 
-/* Number of a chain; texts may be anywhere. */
+/* Number of a chain; the texts need not be from a table. */
 uint32_t wire_put_chain(
     struct wire_out *w, const struct names_frame *frames, size_t count);
 void wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain);
@@ -56,28 +56,28 @@ void wire_put_done(struct wire_out *w);
 void wire_put_rows(struct wire_out *w, struct table *t,
     const struct table_row *rows, size_t count);
 
-/* Reading, into a table. All zero at first, but for table and only. */
+/* Reading into a table. At first everything is zero but `table` and `only`. */
 struct wire_in {
 	struct table *table;
-	const struct table_key *only; /* NULL: whatever comes */
+	const struct table_key *only; /* accept only this object; NULL: any */
 	const char **texts;
 	size_t text_count, text_room;
 	uint32_t *chains;
 	size_t chain_count, chain_room;
 	uint32_t object;      /* number + 1, 0: none yet */
 	uint64_t last;        /* address */
-	uint64_t owner, view; /* of the last WIRE_SCOPE */
+	uint64_t owner, view; /* values of the last WIRE_SCOPE */
 	bool done;
-	/* takes the body of WIRE_ASK; NULL: it is skipped */
+	/* gets the body of WIRE_ASK; NULL: it is skipped */
 	int (*ask)(void *context, const uint8_t *body, size_t len);
 	void *ask_context;
 };
 
 /*
- * Takes whole items; *ret_used is how many bytes they had; the caller
- * gives the rest again, with more behind it. -EBADMSG: this is not what
- * we write; -EFBIG: more than a table holds; -ENOMEM. What came before is
- * sound.
+ * Decodes whole items; *ret_used is how many bytes they had. The caller passes
+ * the remaining bytes again, with more after them. -EBADMSG: we never write
+ * that; -EFBIG: more than a table holds; -ENOMEM. Items before the error are
+ * valid.
  */
 int wire_get(
     struct wire_in *w, const void *bytes, size_t len, size_t *ret_used);

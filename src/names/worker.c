@@ -1,4 +1,4 @@
-/* worker.c - lookups in processes of their own, which may die. */
+/* worker.c - runs lookups in child processes, which may die. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/worker.h"
 
@@ -19,9 +19,9 @@
 
 enum {
 	READ_BYTES = 256 << 10,
-	WORKERS_MAX = 16, /* at a time */
+	WORKERS_MAX = 16, /* processes at a time */
 	EXIT_NO_MEMORY = 3,
-	END_MS = 1000, /* from its last word to its end */
+	END_MS = 1000, /* from its last answer to its end */
 };
 
 static _Noreturn void
@@ -102,7 +102,7 @@ explain(struct worker *w, int status)
 	}
 }
 
-/* `why` NULL: find out from its status. */
+/* If `why` is NULL, the exit status decides. */
 static void
 finish(struct worker *w, const char *why)
 {
@@ -132,7 +132,7 @@ stop(struct worker *w, const char *why)
 		finish(w, why);
 }
 
-/* One item may be longer than what is there: then the buffer grows. */
+/* If an item is longer than the buffer, the buffer grows. */
 static bool
 has_room(struct worker *w)
 {
@@ -195,7 +195,7 @@ worker_wait(
 		    .fd = list[i].pid ? list[i].fd : -1, .events = POLLIN};
 		running += list[i].pid != 0;
 	}
-	if (running > 0) /* else none could be started */
+	if (running > 0) /* otherwise none could be started */
 		(void)poll(fds, count, timeout_ms);
 	now = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < count; i++) {

@@ -23,7 +23,8 @@ enum {
 	POINTS_MAX = 65536,       /* of one process */
 	ALL_POINTS_MAX = 1 << 22, /* of all processes */
 	MARKS_MAX = 65536,
-	NAMED_MAX = 4, /* files of others that are named one by one */
+	NAMES_MAX = 256 << 20, /* bytes, of all chapters whose names are kept */
+	NAMED_MAX = 4,         /* files of others that are named one by one */
 };
 
 /* 285 years: a clock that was further off says nothing about a gap. */
@@ -53,6 +54,8 @@ struct join {
 	size_t origin_room;
 	struct dict index; /* of the session's processes */
 	size_t points;
+	size_t names_bytes;
+	bool names_cut;                    /* some were too many */
 	const struct process_names *names; /* the newest */
 };
 
@@ -230,6 +233,22 @@ append_process(struct join *j, struct process *p)
 	return 0;
 }
 
+/* All have half as many points, however old. The newest one is `p`. */
+static void
+thin_all(struct join *j, struct process *p)
+{
+	struct session *s = j->session;
+
+	j->points = 0;
+	for (size_t i = 0; i <= s->count; i++) {
+		struct process *x = i < s->count ? s->processes[i] : p;
+
+		if (x->point_count > 2)
+			x->point_count = thin(x->points, x->point_count);
+		j->points += x->point_count;
+	}
+}
+
 /* Takes p over, also on failure. */
 static int
 take_process(struct join *j, struct process *p, uint64_t base_us)
@@ -241,12 +260,9 @@ take_process(struct join *j, struct process *p, uint64_t base_us)
 	for (size_t i = 0; i < p->point_count; i++)
 		p->points[i].time_us += base_us;
 	p->as_of_us += base_us;
-	while (
-	    j->points + p->point_count > ALL_POINTS_MAX && p->point_count > 2) {
-		s->lost.points += p->point_count / 2;
-		p->point_count = thin(p->points, p->point_count);
-	}
 	j->points += p->point_count;
+	if (j->points > ALL_POINTS_MAX)
+		thin_all(j, p);
 	if (!p->names)
 		p->names = j->names;
 	err = room_make(
@@ -329,8 +345,10 @@ sweep_names(struct join *j)
 		     n && !n->is_used; n = n->next)
 			n->is_used = true;
 	}
+	j->names_bytes = 0;
 	while ((n = *at)) {
 		if (n->is_used) {
+			j->names_bytes += n->len;
 			at = &n->all;
 			continue;
 		}
@@ -340,14 +358,24 @@ sweep_names(struct join *j)
 	}
 }
 
+/* Of far too many, those of later chapters are left to c, which frees them. */
 static void
 take_names(struct join *j, struct session *c)
 {
 	struct session *s = j->session;
 	struct process_names *last = c->names;
+	size_t bytes = 0;
 
 	if (!last)
 		return;
+	for (const struct process_names *n = last; n; n = n->all)
+		bytes += n->len;
+	if (bytes > NAMES_MAX - j->names_bytes) {
+		j->names_cut = true;
+		for (size_t i = 0; i < c->count; i++)
+			c->processes[i]->names = NULL;
+		return;
+	}
 	while (last->all)
 		last = last->all;
 	last->all = s->names;
@@ -519,7 +547,7 @@ end_processes(struct join *j)
 	struct session *s = j->session;
 	int err = 0;
 
-	for (size_t i = 0; i < s->count && err == 0; i++) {
+	for (size_t i = 0; j->origins && i < s->count && err == 0; i++) {
 		struct process *p = s->processes[i];
 
 		if (p->end == PROCESS_RUNNING &&
@@ -560,6 +588,8 @@ read_all(struct join *j)
 		    "%zu more chapters left out: they belong to others than "
 		    "the folder",
 		    j->others - NAMED_MAX);
+	if (err == 0 && j->names_cut)
+		err = session_note(j->session, "too many names, some left out");
 	if (err == 0)
 		err = end_processes(j);
 	return err;

@@ -1,4 +1,4 @@
-/* cross_check.c - do the live map and the ledger of a process say the same? */
+/* cross_check.c - do the live map and the ledger of a process agree? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/cross_check.h"
 
@@ -15,18 +15,20 @@
 
 enum { TRIES = 3, BUDGET_NS = 100000000 };
 
-/* Blocks of one site: what the ledger allows, what the map has. */
+/*
+ * Blocks of one site: the range that the ledger allows, and the map's number.
+ */
 struct bounds {
 	uint64_t low, high, map;
 };
 
-/* How far the map is from the ledger, over all sites. */
+/* The differences between map and ledger over all sites. */
 struct gap {
 	uint64_t blocks;
 	size_t uneven; /* sites with equal blocks, but other bytes */
-	uint32_t site; /* the first */
+	uint32_t site; /* the first site that differs */
 	struct bounds first;
-	uint64_t bytes, map_bytes; /* of the first uneven one */
+	uint64_t bytes, map_bytes; /* of the first uneven site */
 };
 
 static bool
@@ -78,8 +80,8 @@ add_uneven(struct gap *g, uint32_t site, uint64_t bytes, uint64_t map_bytes)
 }
 
 /*
- * Events that may stay half done: each is in the map or in the ledger, but not
- * in both.
+ * Events that may be half done: each is in the map or in the ledger, but not in
+ * both.
  */
 static uint64_t
 known_faults(const struct seg_header *h)
@@ -187,7 +189,7 @@ cross_check_ended(const struct segment *seg, const struct sums *sums,
 
 /* ---- while it runs ---- */
 
-/* Ids are asked for in ascending order. NULL: the ledger has none. */
+/* Call this for ids in ascending order. NULL: the ledger does not have it. */
 static const struct sum_row *
 next_of(const struct sums *l, size_t *at, uint32_t id)
 {
@@ -257,7 +259,7 @@ threads_of(pid_t pid)
 	return n ? n : 1;
 }
 
-/* Is it still the process, and the program, that it was? */
+/* Is it still the same process with the same program? */
 static bool
 same_still(const struct seg_header *a, const struct seg_header *b,
     const struct segfile *f)

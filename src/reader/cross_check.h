@@ -1,4 +1,4 @@
-/* cross_check.h - do the live map and the ledger of a process say the same? */
+/* cross_check.h - do the live map and the ledger of a process agree? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_CROSS_CHECK_H
 #define SEEP_READER_CROSS_CHECK_H

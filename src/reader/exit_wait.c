@@ -1,4 +1,4 @@
-/* exit_wait.c - processes that wait, as they end, until they have been read. */
+/* exit_wait.c - processes that wait at exit until they have been read. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/exit_wait.h"
 
@@ -17,7 +17,7 @@
 
 struct exit_wait {
 	int fd;
-	/* for the kernel, which finds sleepers by it; never touched here */
+	/* an address for the kernel's futex; never accessed here */
 	char *block;
 };
 

@@ -1,4 +1,4 @@
-/* exit_wait.h - processes that wait, as they end, until they have been read. */
+/* exit_wait.h - processes that wait at exit until they have been read. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_EXIT_WAIT_H
 #define SEEP_READER_EXIT_WAIT_H
@@ -21,22 +21,22 @@ struct exit_wait;
 
 /*
  * `segment` is the name of a segment file in this directory; close with
- * exit_wait_close(). The control file must be of the same owner as that file, so
- * that nobody can have us write elsewhere. -ENODATA: the file has no control
- * block, or not such a one; -ENOMEM, or as openat() and mmap() say.
+ * exit_wait_close(). The control file must have the same owner as that file, so
+ * that nobody can make us write elsewhere. -ENODATA: there is no valid control
+ * block; -ENOMEM, or an error of openat() or mmap().
  */
 int exit_wait_open(int dir, const char *segment, struct exit_wait **ret);
 
-/* Shows that a reader is there. Twice a second is often enough. */
+/* Says that a reader is there. Twice a second is often enough. */
 int exit_wait_beat(struct exit_wait *w);
 
-/* Does this process wait? The header must have been read just now. */
+/* Is this process waiting? The header must have been read just now. */
 bool exit_wait_is_on(const struct seg_header *h);
 
 /* Lets the process with this header go on to its end. */
 int exit_wait_end(struct exit_wait *w, const struct seg_header *h);
 
-/* NULL is fine. Processes that still wait go on when their time has passed. */
+/* NULL is fine. Processes that still wait go on when their time is over. */
 void exit_wait_close(struct exit_wait *w);
 
 #endif

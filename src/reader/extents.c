@@ -1,4 +1,4 @@
-/* extents.c - finds row i of one kind, wherever the extents have it. */
+/* extents.c - finds row i of one kind in the extents of a segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/extents.h"
 
@@ -44,7 +44,7 @@ extents_release(struct extents *r)
 	*r = (struct extents){0};
 }
 
-/* Number + 1 of the extent that has the row; 0: none has. */
+/* Number + 1 of the extent that contains the row; 0: none. */
 static size_t
 extent_of(const struct extents *r, uint64_t i)
 {

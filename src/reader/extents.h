@@ -1,4 +1,4 @@
-/* extents.h - finds row i of one kind, wherever the extents have it. */
+/* extents.h - finds row i of one kind in the extents of a segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_EXTENTS_H
 #define SEEP_READER_EXTENTS_H
@@ -8,7 +8,7 @@
 /* The extents of one kind, sorted by first row. Borrows from the segment. */
 struct extents {
 	const struct segment_rows **extents;
-	uint64_t *before; /* rows in the extents before each */
+	uint64_t *before; /* for each extent: number of rows before it */
 	size_t count;
 	uint64_t total; /* rows */
 };
@@ -17,7 +17,7 @@ struct extents {
 int extents_init(struct extents *r, const struct segment *seg, uint32_t kind);
 void extents_release(struct extents *r);
 
-/* Copies the row into a struct of size bytes; false: there is none. */
+/* Copies the row into a struct of size bytes; false: there is no such row. */
 bool extents_get(const struct extents *r, uint64_t i, void *row, size_t size);
 
 /*

@@ -1,4 +1,4 @@
-/* family.c - the processes that a forked one descends from. */
+/* family.c - finds the ancestors of a forked process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/family.h"
 
@@ -70,8 +70,8 @@ family_add(struct session *s, const struct process *child, pid_t pid,
 
 		if (!family_parent(s, p)) {
 			/*
-			 * The answer is the last process that had this pid, so
-			 * compare the uuid.
+			 * The search gives the last process that had this pid,
+			 * so compare the uuid.
 			 */
 			if (session_load_dead(pid, directory,
 			        (pid_t)p->header.ppid, &from, NULL) < 0)

@@ -1,4 +1,4 @@
-/* family.h - the processes that a forked one descends from. */
+/* family.h - finds the ancestors of a forked process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_FAMILY_H
 #define SEEP_READER_FAMILY_H
@@ -6,10 +6,10 @@
 #include "reader/session.h"
 
 /*
- * A forked child inherits blocks, whose sites are those of its parents. Adds
- * the parents whose segments are still in the directory of the child's own
- * segment, behind the processes that the session has. Parents that cannot be
- * read are left out. pid is the child's, as we see it. -ENOMEM.
+ * A forked child inherits blocks, whose sites are in its parents' segments.
+ * Adds those parents whose segments are still in the directory of the child's
+ * own segment, after the processes that the session has. Parents that cannot be
+ * read are left out. pid is the child's pid in our namespace. -ENOMEM.
  */
 int family_add(struct session *s, const struct process *child, pid_t pid,
     const char *segment_path);

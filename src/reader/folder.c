@@ -1,4 +1,4 @@
-/* folder.c - the directory of a user's segments: is it his own? */
+/* folder.c - checks the directory of a user's segments. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/folder.h"
 
@@ -85,7 +85,7 @@ folder_complaint(const char *path, uid_t user, char *text, size_t text_bytes)
 	return complain(path, state, owner, text, text_bytes);
 }
 
-/* Its /dev/shm may be a file system that does not answer. */
+/* The process's /dev/shm may be a file system that does not answer. */
 static enum folder_state
 ask(pid_t pid, const char *path, uid_t user, uid_t *ret_owner)
 {

@@ -1,4 +1,4 @@
-/* foreign.c - the memory of another process, read by a child with a deadline. */
+/* foreign.c - reads the memory of another process, with a deadline. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/foreign.h"
 
@@ -23,7 +23,7 @@ struct foreign {
 	pid_t pid, helper;
 	int process; /* the directory in /proc */
 	int socket;
-	int err; /* of all calls from now on */
+	int err; /* the error of all calls from now on */
 	uint64_t patience_ns;
 	struct procfs_stat who;
 };
@@ -35,7 +35,10 @@ foreign_is_same(const struct foreign *f)
 {
 	struct procfs_stat now;
 
-	/* the directory is that of a process that is gone, not of a new one */
+	/*
+	 * /proc/PID is of a process that has ended, not of a new one with its
+	 * pid
+	 */
 	return f->err == 0 && procfs_stat_at(f->process, &now) == 0 &&
 	    now.start_jiffies == f->who.start_jiffies &&
 	    now.code_start == f->who.code_start &&
@@ -45,7 +48,7 @@ foreign_is_same(const struct foreign *f)
 
 /* ---- the helper ---- */
 
-/* memfd and shared anonymous mappings are on a tmpfs of the kernel's own. */
+/* memfd and shared anonymous mappings are on a tmpfs of the kernel. */
 static uint64_t
 find_shm_device(void)
 {
@@ -75,8 +78,8 @@ close_all(int *const *fds, size_t count)
 }
 
 /*
- * The descriptors are opened here: Yama may allow an ancestor of the process to
- * read it, and not the helper, which is none.
+ * The descriptors are opened here, because Yama may allow an ancestor of the
+ * process to read it, which the helper is not.
  */
 static int
 start_helper(struct foreign *f, const struct foreign_options *o)
@@ -156,7 +159,7 @@ tell(int err, pid_t left, struct fault *where)
 	}
 }
 
-/* Ends the helper; all later calls get the same answer. */
+/* Ends the helper; all later calls return the same error. */
 static int
 fail(struct foreign *f, int err, struct fault *where)
 {
@@ -215,7 +218,7 @@ foreign_open(pid_t pid, const struct foreign_options *o, struct foreign **ret,
 	return 0;
 }
 
-/* Has the helper answer what the window asks for. */
+/* Makes the helper answer the request in the window. */
 static int
 ask(struct foreign *f, struct fault *where)
 {
@@ -276,7 +279,7 @@ foreign_present(struct foreign *f, uint64_t start, uint64_t end,
 	err = ask(f, where);
 	if (err < 0)
 		return err;
-	/* the helper has seen foreign memory, so its answer is checked */
+	/* the helper has read foreign memory, so its answer is checked */
 	if (w->count > FOREIGN_RUNS || w->next <= start || w->next > end)
 		return fail(f, -EIO, where);
 	*ret = (const struct foreign_run *)(const void *)w->bytes;

@@ -1,4 +1,4 @@
-/* foreign.h - the memory of another process, read by a child with a deadline. */
+/* foreign.h - reads the memory of another process, with a deadline. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_FOREIGN_H
 #define SEEP_READER_FOREIGN_H
@@ -34,8 +34,8 @@ enum {
 enum foreign_page {
 	FOREIGN_UNTOUCHED, /* never touched, or not mapped: zeros */
 	FOREIGN_READ,
-	FOREIGN_SWAPPED, /* not read unless options ask for it */
-	FOREIGN_FILE,    /* not read: a page of a file, unwritten */
+	FOREIGN_SWAPPED, /* swapped out; read only if the options say so */
+	FOREIGN_FILE,    /* not read: a page of a file that was not written */
 	FOREIGN_REFUSED, /* no right to it, device memory, gone meanwhile */
 	FOREIGN_KINDS,
 };
@@ -45,7 +45,7 @@ struct foreign_options {
 	uint32_t piece_pages; /* read by one call; 0: 16 */
 	uint32_t rest_us;     /* between two calls */
 	bool with_swapped;    /* the kernel fetches them, which takes memory */
-	bool with_files;      /* also pages of files that are resident */
+	bool with_files;      /* also resident pages of files */
 };
 
 /* Whole pages; start is a multiple of FOREIGN_PAGE_BYTES. */
@@ -80,7 +80,7 @@ int foreign_open(pid_t pid, const struct foreign_options *o,
 int foreign_read(struct foreign *f, const struct foreign_range *ranges,
     size_t count, struct foreign_batch *ret, struct fault *where);
 
-/* Pages of one kind, one behind the other. */
+/* Consecutive pages of one kind. */
 struct foreign_run {
 	uint64_t start, pages;
 	uint32_t kind; /* enum foreign_page, never FOREIGN_UNTOUCHED */
@@ -88,18 +88,18 @@ struct foreign_run {
 };
 
 /*
- * What stands where in [start, end), which are multiples of FOREIGN_PAGE_BYTES,
- * without reading it: a reserve of many gigabytes costs nothing else. The
- * answer may end before: *ret_next is where to ask again, or end. Runs are
- * valid until the next call. Errors as of foreign_read().
+ * Which kinds of pages are in [start, end), which are multiples of
+ * FOREIGN_PAGE_BYTES, without reading them: so a reserve of many gigabytes
+ * costs little. The answer may end earlier: *ret_next is where to ask again, or
+ * end. The runs are valid until the next call. Errors as of foreign_read().
  */
 int foreign_present(struct foreign *f, uint64_t start, uint64_t end,
     const struct foreign_run **ret, size_t *ret_count, uint64_t *ret_next,
     struct fault *where);
 
 /*
- * Is it still the process, and the program, that was opened? What was read
- * before belongs to it if so.
+ * Is it still the process and the program that were opened? If so, everything
+ * read before belongs to it.
  */
 bool foreign_is_same(const struct foreign *f);
 

@@ -1,4 +1,4 @@
-/* foreign_areas.c - what stands behind an address of a process: its mappings. */
+/* foreign_areas.c - what kind of mapping an address of a process belongs to. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/foreign_areas.h"
 
@@ -13,7 +13,7 @@
 
 enum {
 	AREAS_MAX = 1 << 20, /* 16 times as many as a process may have */
-	DEVICES_MAX = 1024,  /* mounts of tmpfs; pages of others are files' */
+	DEVICES_MAX = 1024,  /* mounts of tmpfs; more are treated as files */
 	CODEC_MAX_BYTES = 8192,
 };
 
@@ -36,7 +36,7 @@ struct foreign_areas {
 	uint64_t devices[DEVICES_MAX]; /* of shared memory */
 	struct lines lines;
 	char line[CODEC_MAX_BYTES];
-	struct area list[AREAS_MAX]; /* never touched: costs nothing */
+	struct area list[AREAS_MAX]; /* never touched, so it costs nothing */
 };
 
 /* ---- lines of a file, without malloc ---- */
@@ -57,7 +57,7 @@ fill(struct lines *l)
 	return true;
 }
 
-/* The next line, cut where it is too long, without its end. */
+/* The next line without its end; cut if it is too long. */
 static bool
 next_line(struct foreign_areas *a)
 {

@@ -1,4 +1,4 @@
-/* foreign_areas.h - what stands behind an address of a process: its mappings. */
+/* foreign_areas.h - what kind of mapping an address of a process belongs to. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_FOREIGN_AREAS_H
 #define SEEP_READER_FOREIGN_AREAS_H
@@ -10,12 +10,12 @@
 enum foreign_area {
 	FOREIGN_AREA_NONE,      /* not mapped when we looked */
 	FOREIGN_AREA_ANONYMOUS, /* no file */
-	FOREIGN_AREA_SHARED,    /* shared memory, of whatever kind */
+	FOREIGN_AREA_SHARED,    /* shared memory of any kind */
 	FOREIGN_AREA_FILE,      /* any other file */
 	FOREIGN_AREA_DEVICE,    /* may be: to read it may do something */
 };
 
-/* For the helper: after this no memory is asked for. */
+/* For the helper: after this call no memory is allocated. */
 struct foreign_areas;
 
 /*
@@ -25,7 +25,9 @@ struct foreign_areas;
 struct foreign_areas *foreign_areas_new(
     int maps, int mounts, uint64_t shm_device);
 
-/* Of the page at this address; reads the mappings if nobody has. */
+/*
+ * The kind of the page at this address; reads the mappings at the first call.
+ */
 enum foreign_area foreign_areas_at(struct foreign_areas *a, uint64_t address);
 
 #endif

@@ -19,7 +19,7 @@ enum {
 	LATE_SHARE = 10, /* of the run's time that silent processes may cost */
 };
 
-#define SILENT_NS UINT64_C(30000000000) /* is not asked again for so long */
+#define SILENT_NS UINT64_C(30000000000) /* it is not asked again for so long */
 #define LATE_NS   UINT64_C(10000000)    /* patience when the share is used up */
 
 static struct {
@@ -29,9 +29,9 @@ static struct {
 } helper;
 
 /*
- * Processes that did not answer in time. Without this list, and without a bound
- * on the time that all of them cost, a user with many such processes could keep
- * us waiting for as long as he likes.
+ * Processes that did not answer in time. Without this list, and without a limit
+ * for the time that all of them cost, a user with many such processes could
+ * make us wait for as long as he likes.
  */
 static struct {
 	struct {
@@ -40,7 +40,7 @@ static struct {
 	} list[SILENT_MOST];
 	size_t next;
 	uint64_t first_ns; /* when the first process was asked */
-	uint64_t lost_ns;  /* spent on processes that did not answer */
+	uint64_t lost_ns;  /* time spent on processes that did not answer */
 } silent;
 
 static int
@@ -76,7 +76,7 @@ give_up(int err)
 	return err;
 }
 
-/* Until there is something to read. -ETIMEDOUT, -EIO. */
+/* Waits until there is something to read. -ETIMEDOUT, -EIO. */
 static int
 await(uint64_t until_ns)
 {
@@ -198,7 +198,7 @@ receive(struct text *t, uint64_t until_ns)
 	}
 }
 
-/* The request has been sent, and *ret_until_ns is when its answer is late. */
+/* The request has been sent; *ret_until_ns is the deadline of its answer. */
 static int
 begin(const struct foreign_request *r, uint64_t now, uint64_t *ret_until_ns)
 {

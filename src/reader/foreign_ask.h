@@ -32,7 +32,7 @@ enum { FOREIGN_PATH_BYTES = 4096 + 8 };
 
 struct foreign_request {
 	uint32_t kind;
-	pid_t pid;  /* whose file it is, or who chose the path */
+	pid_t pid;  /* the file's owner, or the user who chose the path */
 	uid_t user; /* of FOREIGN_FOLDER */
 	char path[FOREIGN_PATH_BYTES];
 };
@@ -44,20 +44,20 @@ struct foreign_folder {
 
 /*
  * Does the process belong to us alone? Then nobody else decides what it does,
- * and this process looks itself. A set-user-ID program that another user has
- * started has his real user id.
+ * and this process reads it directly. A set-user-ID program that another user
+ * has started has that user's real user id.
  */
 bool foreign_text_is_mine(pid_t pid);
 
 /*
- * An answer of bytes, NUL terminated, for free(). -ETIMEDOUT, -EIO, -ENOMEM,
- * -EFBIG; or the error that the helper met.
+ * An answer of bytes, NUL terminated; the caller frees it. -ETIMEDOUT, -EIO,
+ * -ENOMEM, -EFBIG; or the error that the helper met.
  */
 int foreign_ask(const struct foreign_request *r, char **ret, size_t *ret_len);
 
 /*
  * A descriptor. -EREMOTE: the file is not on one of the file systems on which
- * collectors write, and where the kernel always answers.
+ * collectors write and where the kernel always answers.
  */
 int foreign_ask_file(
     const struct foreign_request *r, struct stat *ret_stat, int *ret_fd);

@@ -1,4 +1,4 @@
-/* foreign_child.c - the life of a helper: what it may do, and how it ends. */
+/* foreign_child.c - starts and ends helpers, and limits what they may do. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +18,10 @@
 
 enum {
 	FIRST_FD = 3,
-	ASIDE_FD = 64, /* above all that a helper keeps */
+	ASIDE_FD = 64, /* above all descriptors that a helper keeps */
 	LEAVING_MOST = 16,
 	LEFT_MOST = 4,     /* helpers in D state, then no more are started */
-	END_NS = 200000000 /* SIGKILL takes less, unless it cannot work */
+	END_NS = 200000000 /* SIGKILL takes less, if it works at all */
 };
 
 static unsigned left_behind;

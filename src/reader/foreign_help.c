@@ -42,8 +42,9 @@ judge(struct work *k, uint64_t state, uint64_t address)
 		return FOREIGN_UNTOUCHED;
 	if (swapped && !k->h->options.with_swapped)
 		return FOREIGN_SWAPPED;
-	/* the usual page: private memory that is there, for a call that fails
-	 * on device memory */
+	/*
+	 * the usual page: private and present; the call fails on device memory
+	 */
 	if (!swapped && !(state & PAGE_SHARED) && k->may_call)
 		return FOREIGN_READ;
 	area = foreign_areas_at(k->areas, address);
@@ -55,7 +56,7 @@ judge(struct work *k, uint64_t state, uint64_t address)
 	return FOREIGN_READ;
 }
 
-/* Entries of pagemap: all, or the process has no memory any more. */
+/* Entries of pagemap: all of them, or the process has no memory any more. */
 static int
 read_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
 {
@@ -92,7 +93,7 @@ judge_range(struct work *k, struct foreign_range r)
 	return 0;
 }
 
-/* The request is our own command's, and is checked all the same. */
+/* The request comes from our own command, but it is checked all the same. */
 static int
 judge_all(struct work *k)
 {
@@ -114,7 +115,7 @@ judge_all(struct work *k)
 	return err;
 }
 
-/* ---- what stands where ---- */
+/* ---- which kinds of pages ---- */
 
 static bool
 add_run(struct foreign_window *w, uint64_t address, enum foreign_page kind)
@@ -138,9 +139,9 @@ add_run(struct foreign_window *w, uint64_t address, enum foreign_page kind)
 }
 
 /*
- * The first page at or behind `from` that is there or swapped out, or `end`.
- * Entries of pagemap cost time for pages that are not there, too: half a minute
- * for a reserve of 8 TiB. A kernel before 6.7 cannot say it: `from`.
+ * The first page at or after `from` that is present or swapped out, or `end`.
+ * Reading pagemap takes time for absent pages, too: half a minute for a reserve
+ * of 8 TiB. Kernels before 6.7 cannot do this: then it is `from`.
  */
 static uint64_t
 next_present(const struct work *k, uint64_t from, uint64_t end)
@@ -161,7 +162,7 @@ next_present(const struct work *k, uint64_t from, uint64_t end)
 	return n == 0 && s.walk_end >= end ? end : from;
 }
 
-/* Up to a bound in pages and in runs: so an answer comes within its deadline. */
+/* Limited in pages and in runs, so that an answer comes before its deadline. */
 static int
 list_present(struct work *k, uint64_t start, uint64_t end)
 {
@@ -220,8 +221,8 @@ refuse(struct work *k, size_t page)
 }
 
 /*
- * By /proc/PID/mem, which can read what has no right to be read; so never where
- * it might be a device.
+ * Reads /proc/PID/mem, which ignores the protection of pages. So it must never
+ * be used for what might be a device.
  */
 static void
 read_by_file(struct work *k, size_t page)
@@ -260,7 +261,7 @@ call(const struct work *k, const size_t *pages, size_t count)
 	return n < 0 ? -errno : n / PAGE;
 }
 
-/* A piece: what a call does not give, page by page. */
+/* Reads a piece; what one call does not give is read page by page. */
 static int
 read_piece(struct work *k, const size_t *pages, size_t count)
 {
@@ -322,7 +323,7 @@ read_all(struct work *k)
 
 /*
  * After an exec the calls read another program's memory, while the descriptor
- * of pagemap stays with the memory that is no more.
+ * of pagemap still refers to the old memory.
  */
 static int
 look_again(struct work *k)
@@ -349,7 +350,7 @@ answer(struct work *k)
 	return err;
 }
 
-/* Is the call allowed? There is never memory at this address. */
+/* Is the call allowed? At this address there is never any memory. */
 static bool
 ask(pid_t pid)
 {

@@ -13,22 +13,24 @@ enum {
 };
 
 /*
- * In memory that both have mapped. A byte on the socket says that a request is
- * there, a byte back that the answer is.
+ * In memory that both processes map. A byte on the socket announces a request,
+ * and a byte in the other direction the answer.
  */
 struct foreign_window {
 	struct foreign_range ranges[FOREIGN_BATCH_RANGES];
-	uint32_t count; /* of the ranges; in an answer: of runs */
-	int32_t err;    /* of the whole batch, negative errno */
-	/* 0: read the ranges; else which pages are there, up to here, and how
-	 * far that got */
+	uint32_t count; /* number of ranges; in an answer, of runs */
+	int32_t err;    /* error of the whole batch, negative errno */
+	/*
+	 * 0: read the ranges. Otherwise: find the kinds of pages up to here; in
+	 * the answer, how far that got.
+	 */
 	uint64_t present_end, next;
 	uint8_t pages[FOREIGN_BATCH_PAGES];
 	_Alignas(FOREIGN_PAGE_BYTES)
 	    uint8_t bytes[FOREIGN_BATCH_PAGES * FOREIGN_PAGE_BYTES];
 };
 
-/* What the helper has: descriptors of its own, and one process to look at. */
+/* What the helper has: its descriptors, and the process that it reads. */
 struct foreign_helper {
 	struct foreign_window *window;
 	struct foreign_options options;
@@ -39,8 +41,8 @@ struct foreign_helper {
 };
 
 /*
- * PAGEMAP_SCAN of Linux 6.7, which older headers lack: which pages of a process
- * are of some kind.
+ * PAGEMAP_SCAN of Linux 6.7, which older headers lack: finds pages of a process
+ * by their kind.
  */
 struct foreign_scan {
 	uint64_t size, flags, start, end, walk_end;
@@ -63,29 +65,32 @@ enum {
 void foreign_help(const struct foreign_helper *h) __attribute__((noreturn));
 
 /*
- * For a child: it dies with its parent, takes no signal handler along and
- * keeps these descriptors alone, whose numbers change; -1 is none. 0 to 2 lead
- * nowhere: a child that is left behind must not hold the end of a pipe.
+ * For a child: it dies with its parent, has no signal handlers, and keeps only
+ * these descriptors, whose numbers change; -1 is none. 0 to 2 become /dev/null,
+ * because a child that is left behind must not hold the end of a pipe.
  */
 void foreign_enter(int *const *fds, size_t count);
 
 /*
- * From here on the child may read and write what it has open, ask which pages of
- * a process are there, read the memory of this one process, rest, and exit. Where the kernel has no filters it may
- * do more.
+ * From here on the child may only read and write its descriptors, ask which
+ * pages of a process are present, read the memory of this one process, sleep,
+ * and exit. If the kernel has no filters, it may do more.
  */
 void foreign_confine(pid_t pid);
 
 /*
- * Ends a child by SIGKILL. false: it hangs in the kernel beyond that. It is left
- * behind, and counted for foreign_may_start().
+ * Ends a child by SIGKILL. False: it hangs in the kernel even so. Then it is
+ * left behind, and counted for foreign_may_start().
  */
 bool foreign_end(pid_t child);
 
-/* Ends a child that has answered all, without waiting for its end. */
+/* Ends a child that has answered everything, without waiting for its end. */
 void foreign_dismiss(pid_t child);
 
-/* false: so many have been left behind in this run that no more are started. */
+/*
+ * False: so many helpers have been left behind in this run that no more are
+ * started.
+ */
 bool foreign_may_start(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* foreign_text.c - a file of /proc/PID, without waiting for the process. */
+/* foreign_text.c - reads files of /proc/PID, with a deadline. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "reader/procfs.h"
 
 enum {
-	TEXT_MAX = 64 << 20, /* as that of foreign_ask() */
+	TEXT_MAX = 64 << 20, /* the deadline of foreign_ask() */
 	CHUNK = 65536,
 };
 
@@ -23,7 +23,7 @@ is_mine(int process)
 	uid_t uids[PROCFS_UIDS];
 	struct stat st;
 
-	/* the owner of /proc/PID is cheap, and mostly says no */
+	/* the owner of /proc/PID is cheap to find, and usually is not us */
 	if (fstat(process, &st) < 0 || st.st_uid != geteuid() ||
 	    procfs_uids_at(process, uids) < 0)
 		return false;

@@ -249,19 +249,26 @@ history_scan(const char *path, struct history_scan *q, history_each *each,
 
 struct wanted {
 	char *folder;
-	uint64_t start_ns;
+	uint64_t start_ns, allocations;
 	uint8_t uuid[16];
 };
 
-/* The last one that had the pid. */
+/*
+ * The last one that had the pid. Two services may have it, if its service was
+ * not known at its end: then the one that has seen more of it.
+ */
 static int
 note(void *context, const struct history_item *item)
 {
 	const struct seg_header *h = &item->process->header;
 	struct wanted *w = context;
+	uint64_t allocations = item->process->totals.allocations;
 	char *folder;
 
-	if (w->folder && h->start_realtime_ns < w->start_ns)
+	if (w->folder &&
+	    (h->start_realtime_ns < w->start_ns ||
+	        (h->start_realtime_ns == w->start_ns &&
+	            allocations <= w->allocations)))
 		return 0;
 	folder = strdup(item->folder);
 	if (!folder)
@@ -269,6 +276,7 @@ note(void *context, const struct history_item *item)
 	free(w->folder);
 	w->folder = folder;
 	w->start_ns = h->start_realtime_ns;
+	w->allocations = allocations;
 	memcpy(w->uuid, h->uuid, sizeof(w->uuid));
 	return 0;
 }
@@ -290,14 +298,14 @@ keep_one(struct session *s, const uint8_t uuid[16])
 }
 
 int
-history_load_pid(const char *path, pid_t pid, struct session **ret,
+history_scan_pid(const char *path, pid_t pid, struct session **ret,
     char **ret_folder, struct fault *where)
 {
 	struct history_scan q = {.until_ns = clock_ns(CLOCK_MONOTONIC) +
 	        PID_SECONDS * UINT64_C(1000000000),
 	    .pid = (uint32_t)pid};
 	struct wanted w = {.folder = NULL};
-	struct session *s;
+	struct session *s = NULL;
 	int err;
 
 	err = history_scan(path, &q, note, &w, where);
@@ -309,8 +317,9 @@ history_load_pid(const char *path, pid_t pid, struct session **ret,
 		free(w.folder);
 		return err;
 	}
-	keep_one(s, w.uuid);
-	if (s->count == 0) { /* its chapter was removed just now */
+	if (s)
+		keep_one(s, w.uuid);
+	if (!s || s->count == 0) { /* its chapter was removed just now */
 		session_free(s);
 		free(w.folder);
 		return fault_set(where, -ESRCH, "no such process");

@@ -36,7 +36,7 @@ int history_scan(const char *path, struct history_scan *q, history_each *each,
  * chapters have of it. *ret_folder is for free(). -ESRCH: there is none; or as
  * of history_services() and session_load().
  */
-int history_load_pid(const char *path, pid_t pid, struct session **ret,
+int history_scan_pid(const char *path, pid_t pid, struct session **ret,
     char **ret_folder, struct fault *where);
 
 #endif

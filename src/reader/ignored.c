@@ -11,7 +11,7 @@
 
 enum {
 	PAGE = FOREIGN_PAGE_BYTES,
-	AT_ONCE = 16384, /* entries that are read by one call */
+	AT_ONCE = 16384, /* entries that one call reads */
 };
 
 struct reading {
@@ -21,7 +21,7 @@ struct reading {
 	struct fault *why;
 };
 
-/* Bytes of any address; valid until the next call. */
+/* Reads bytes at any address; valid until the next call. */
 static int
 read_at(
     const struct reading *r, uint64_t from, size_t bytes, const uint8_t **ret)

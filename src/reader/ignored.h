@@ -16,10 +16,11 @@ struct ignored_block {
 };
 
 /*
- * Calls `add` for each block that the process has named with seep_ignore(); what
- * it returns other than 0 is the answer. Those that were freed since are among
- * them: one holds for a block of the live map with the same address, site and
- * birth. Negative errno as of live_map_read(); -ENOTSUP: an older collector.
+ * Calls `add` for each block that the process has named with seep_ignore(); a
+ * result other than 0 ends this and is returned. Blocks that have been freed
+ * since are among them: an entry is valid only for a block of the live map with
+ * the same address, site and birth. Negative errno as of live_map_read();
+ * -ENOTSUP: an older collector.
  */
 int ignored_read(pid_t pid, const struct seg_header *h,
     int (*add)(const struct ignored_block *b, void *arg), void *arg,

@@ -1,4 +1,4 @@
-/* invariants.c - relations that must hold in every segment. */
+/* invariants.c - checks relations that must hold in every segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/invariants.h"
 
@@ -9,22 +9,22 @@
 enum {
 	/* weighted figures are rounded down in each of the arrays */
 	SAMPLED_SLACK = SEG_ARRAYS + 1,
-	/* the collector itself makes these, before any stack is known */
+	/* the collector makes these itself, before any stack is known */
 	NODES_WITHOUT_FRAME = 4,
 };
 
 struct check {
 	const struct seg_header *header;
 	struct extents nodes, inners;
-	bool is_exited; /* the destructor ran: nothing is under way */
+	bool is_exited; /* the destructor ran, so nothing is half done */
 	uint64_t slack; /* events that may be half done */
 	size_t broken;
-	size_t uneven; /* sites without blocks, but with bytes */
+	size_t uneven; /* sites without live blocks, but with live bytes */
 	struct fault first, first_uneven;
 	uint64_t allocated_bytes;
 };
 
-/* The first one is reported, the others are counted. */
+/* The first violation is described, the others are counted. */
 static struct fault *
 broken(struct check *c)
 {
@@ -69,7 +69,7 @@ check_stack(struct check *c, const struct extents *sites, uint32_t id)
 		return;
 	}
 	if (row.inner == 0)
-		return; /* an id was given out, and its row never filled */
+		return; /* an id was given out, but its row was never filled */
 	if (!extents_get(&c->inners, row.inner, &inner, sizeof(inner)) ||
 	    inner.count > SEG_INNER_FRAMES)
 		(void)fault_set(broken(c), 0,

@@ -1,4 +1,4 @@
-/* invariants.h - relations that must hold in every segment. */
+/* invariants.h - checks relations that must hold in every segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_INVARIANTS_H
 #define SEEP_READER_INVARIANTS_H

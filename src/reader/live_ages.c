@@ -1,4 +1,4 @@
-/* live_ages.c - ages and sizes of what lives in a running process. */
+/* live_ages.c - ages and sizes of the live blocks in a running process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/live_ages.h"
 
@@ -45,14 +45,14 @@ add_block(const struct live_map_block *b, void *arg)
 	struct process_site *site;
 
 	if (!id)
-		return true; /* younger than what we have read */
+		return true; /* allocated after the ledger was read */
 	site = &p->sites[id->site];
 	if (!site->ages)
 		site->ages = calloc(1, sizeof(*site->ages));
 	if (!site->ages)
 		return false;
 	site->ages->live_ages_known = true;
-	/* the young have the first, as in struct process_ages */
+	/* the first class is for young blocks, as in struct process_ages */
 	site->ages
 	    ->living[age < SEG_YOUNG_TICKS ? 0 : seg_age_bucket(age) + 1]++;
 	site->ages->births_known = true;
@@ -83,7 +83,7 @@ add_old(const struct live_map_block *b, void *arg)
 	struct live_ages_old *old;
 
 	if (!id)
-		return true; /* younger than what we have read */
+		return true; /* allocated after the ledger was read */
 	old = &s->old[id->site];
 	old->all_blocks++;
 	if (b->birth > s->now || s->now - b->birth < s->ticks)

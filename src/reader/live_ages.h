@@ -1,4 +1,4 @@
-/* live_ages.h - ages and sizes of what lives in a running process. */
+/* live_ages.h - ages and sizes of the live blocks in a running process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_LIVE_AGES_H
 #define SEEP_READER_LIVE_AGES_H
@@ -7,20 +7,20 @@
 
 /*
  * Fills the ages of p's sites from the memory of the process, which runs as
- * p->running_pid; where we may not look they stay as they are. What it
- * allocates and frees meanwhile makes sums differ from the ledger's. -ENOMEM.
+ * p->running_pid; if we may not read it, they stay as they are. The sums differ
+ * from the ledger's by what it allocates and frees meanwhile. -ENOMEM.
  */
 int live_ages_read(struct process *p);
 
-/* Of one site: blocks that are older than an age, and all that were seen. */
+/* Of one site: blocks older than an age, and all blocks that were seen. */
 struct live_ages_old {
 	uint64_t blocks, bytes, all_blocks;
 };
 
 /*
- * Looks again, at a process that runs: fills ret, one for each of p's sites,
- * with the blocks that are older than so many ticks. Negative errno, where we
- * may not look, or where some of its blocks or sizes cannot be seen (-ENODATA).
+ * Reads a running process again: fills ret, one entry for each of p's sites,
+ * with the blocks older than so many ticks. Negative errno if we may not read
+ * it, or if some of its blocks or sizes cannot be read (-ENODATA).
  */
 int live_ages_older(
     const struct process *p, uint32_t ticks, struct live_ages_old *ret);

@@ -1,4 +1,4 @@
-/* live_map.c - the blocks of a running process, counted by site in its memory. */
+/* live_map.c - finds the blocks of a running process in its memory. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/live_map.h"
 
@@ -21,7 +21,7 @@ enum {
 
 struct leaf {
 	uint64_t at,
-	    base; /* its cells; the address of the first cell's block */
+	    base; /* its cells; the address of the first cell's granule */
 };
 
 struct scan {
@@ -67,7 +67,7 @@ read_pages(struct scan *s, const struct foreign_range *ranges, size_t count,
 	return err;
 }
 
-/* Bytes of any address into memory of our own. */
+/* Copies bytes at any address. */
 static int
 read_memory(struct scan *s, uint64_t from, void *to, size_t bytes)
 {
@@ -82,7 +82,7 @@ read_memory(struct scan *s, uint64_t from, void *to, size_t bytes)
 	return err;
 }
 
-/* A block of which all is known that can be. */
+/* Reports a block, with everything that is known of it. */
 static int
 add_block(struct scan *s, const struct live_map_block *b)
 {
@@ -90,7 +90,7 @@ add_block(struct scan *s, const struct live_map_block *b)
 	struct sum_row *sum;
 
 	if (b->is_inherited && !m->wants_inherited)
-		return 0; /* the parent's */
+		return 0; /* it was allocated by the parent */
 	if (!b->is_inherited) {
 		sum = sums_at(&m->counts, b->site);
 		if (!sum)
@@ -102,7 +102,7 @@ add_block(struct scan *s, const struct live_map_block *b)
 	return !m->each || m->each(b, m->arg) ? 0 : -ENOMEM;
 }
 
-/* Its size has come, or is not to be had. */
+/* The size of the block has been read, or cannot be. */
 static int
 end_waiting(struct scan *s, bool known, uint64_t size)
 {
@@ -114,7 +114,7 @@ end_waiting(struct scan *s, bool known, uint64_t size)
 	return add_block(s, &s->waiting);
 }
 
-/* The address and the size of a large block are still to be filled in. */
+/* Begins a large block, whose address and size are filled in later. */
 static struct live_map_block
 block_of(const struct scan *s, uint64_t cell)
 {
@@ -125,7 +125,7 @@ block_of(const struct scan *s, uint64_t cell)
 	    .is_inherited = cell_site(cell) < s->first_id};
 }
 
-/* Cells, the first of which is that of address `base`. */
+/* Decodes cells; the first one belongs to address `base`. */
 static int
 count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
 {
@@ -161,7 +161,7 @@ count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
 	return 0;
 }
 
-/* Reads the leaves that were found, and forgets them. */
+/* Reads the leaves that were gathered, and empties the list. */
 static int
 read_leaves(struct scan *s)
 {
@@ -217,7 +217,7 @@ read_mid(struct scan *s, uint64_t mid, uint64_t base)
 static int
 read_spill_level(struct scan *s, uint64_t level, uint64_t bits)
 {
-	/* the slots begin behind one word; a slot never straddles a read */
+	/* the slots begin after one word; no slot is split between two reads */
 	uint64_t at = level + CELL_SPILL_HEAD_BYTES;
 	uint64_t slots = UINT64_C(1) << bits, n;
 

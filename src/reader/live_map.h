@@ -1,4 +1,4 @@
-/* live_map.h - the blocks of a running process, counted by site in its memory. */
+/* live_map.h - finds the blocks of a running process in its memory. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_LIVE_MAP_H
 #define SEEP_READER_LIVE_MAP_H
@@ -10,12 +10,12 @@
 #include "reader/sums.h"
 
 /*
- * The process runs on meanwhile: a block counts if its cell was set at the
- * moment it was read. Pages that the process has never touched, or that are
- * swapped out, are not read: looking costs it no memory.
+ * The process runs meanwhile: a block counts if its cell was set when it was
+ * read. Pages that the process has never touched, or that are swapped out, are
+ * not read, so this costs the process no memory.
  */
 struct live_map_block {
-	/* where it begins; unless live_map.is_exact: perhaps 16 bytes on */
+	/* where it begins; if not live_map.is_exact, maybe 16 bytes further */
 	uint64_t address;
 	uint32_t site;
 	uint32_t birth; /* tick; of an inherited one on the parent's clock */
@@ -25,23 +25,24 @@ struct live_map_block {
 };
 
 struct live_map {
-	/* called for each block, if it is not NULL; true: go on */
+	/* called for each block, unless it is NULL; true: go on */
 	bool (*each)(const struct live_map_block *b, void *arg);
 	void *arg;
-	bool wants_inherited; /* each() gets these blocks, too */
+	bool wants_inherited; /* each() also gets inherited blocks */
 	/* of the blocks of its own; allocations: blocks */
 	struct sums counts;
-	bool is_exact;    /* the addresses are; else an older collector runs */
-	bool is_partial;  /* blocks may be missing: time, swap, room */
-	bool bytes_known; /* else the bytes of some block were not seen */
-	struct fault why; /* after a failure, where it has words */
+	bool is_exact;    /* addresses are exact; false: an older collector */
+	bool is_partial;  /* blocks may be missing: no time, swap, no room */
+	bool bytes_known; /* false: the size of some block was not read */
+	struct fault why; /* after a failure: a sentence, if there is one */
 };
 
 /*
- * Reads for about budget_ns; UINT64_MAX: to the end. Negative errno: nothing is known (-EPERM: we may
- * not look; -ENOTSUP: not a live map of ours; -ESRCH, -EFAULT: gone while we
- * looked; -ETIMEDOUT: its memory does not come, see foreign.h). m, zero but for
- * its first three fields, is for live_map_release() in any case. -ENOMEM also where `each` wants no more.
+ * Reads for about budget_ns; UINT64_MAX: to the end. Negative errno: nothing is
+ * known (-EPERM: we may not read it; -ENOTSUP: not a live map that we know;
+ * -ESRCH, -EFAULT: it ended meanwhile; -ETIMEDOUT: reading its memory takes too
+ * long, see foreign.h; -ENOMEM: also if `each` returned false). m is zero but
+ * for its first three fields; the caller calls live_map_release() in any case.
  */
 int live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
     uint64_t budget_ns);

@@ -1,4 +1,4 @@
-/* load.c - a recording becomes processes, points, marks and notes. */
+/* load.c - reads a recording: processes, points, marks and notes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/load.h"
 
@@ -43,7 +43,7 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 	if (err < 0)
 		return err == -EINVAL ? -EBADMSG : err;
 	if (s->count == before)
-		return 0; /* the session counts what exceeds its bounds */
+		return 0; /* the session counts what exceeds its limits */
 	p = s->processes[before];
 	if (head.end_kind != RECORDING_END_UNKNOWN &&
 	    head.end_kind <= RECORDING_END_EXEC)
@@ -198,7 +198,7 @@ load_entries(struct load *r)
 		        "%s is damaged behind its process number %zu", r->name,
 		        s->count - r->first) < 0)
 			return -ENOMEM;
-		r->line_damaged = true;
+		r->timeline_damaged = true;
 		if (!recording_resume(r->recording))
 			return 0;
 	}
@@ -228,14 +228,14 @@ read_all(struct load *r)
 		breaks_off = false;
 	}
 	s->lacks_end = breaks_off;
-	r->is_whole = !breaks_off && !r->line_damaged;
-	if (breaks_off && r->has_line &&
+	r->is_whole = !breaks_off && !r->timeline_damaged;
+	if (breaks_off && r->has_timeline &&
 	    session_note(s,
 	        "%s is cut off: its end is missing; it is complete up to "
 	        "%.1f s after the start",
 	        r->name, (double)s->until_us / 1e6) < 0)
 		return -ENOMEM;
-	if (breaks_off && !r->has_line &&
+	if (breaks_off && !r->has_timeline &&
 	    session_note(s, "%s is cut off: its end is missing", r->name) < 0)
 		return -ENOMEM;
 	if (load_timeline_points(r)) {
@@ -286,7 +286,7 @@ load_into_session(struct session *s, const char *path, const char *name,
 	/*
 	 * A session has one time line, so a directory of recordings has none.
 	 */
-	if (err == 0 && r.has_line && !s->line &&
+	if (err == 0 && r.has_timeline && !s->line &&
 	    timeline_new(r.recording, s->until_us, &s->line) == 0)
 		r.recording = NULL;
 	load_timeline_release(&r);

@@ -1,4 +1,4 @@
-/* load.h - a recording becomes processes, points, marks and notes. */
+/* load.h - reads a recording: processes, points, marks and notes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_LOAD_H
 #define SEEP_READER_LOAD_H
@@ -6,10 +6,10 @@
 #include "reader/session.h"
 
 /*
- * Adds what is in the file to the session. What is cut off or damaged is
- * used as far as it goes: is_truncated, and notes that say what is missing.
- * is_given: the user gave the path; if not, its last part was found in a
- * directory. Errors as of session_load().
+ * Adds the contents of the file to the session. A file that is cut off or
+ * damaged is used as far as possible: then is_truncated is set, and notes say
+ * what is missing. is_given: the user gave the path; otherwise its last part
+ * was found in a directory. Errors as of session_load().
  */
 int load_into_session(struct session *s, const char *path, const char *name,
     bool is_given, struct fault *where);

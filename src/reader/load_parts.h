@@ -12,20 +12,20 @@ struct load {
 	struct session *session;
 	struct recording *recording;
 	const char *name;
-	struct replay *replay; /* totals and marks */
+	struct replay *replay; /* for totals and marks */
 	size_t first;  /* of the session's processes that is from here */
-	size_t points; /* kept, of all processes */
-	bool line_damaged;
-	bool has_line;
-	bool is_growing; /* its recorder is at work */
+	size_t points; /* points kept, of all processes */
+	bool timeline_damaged;
+	bool has_timeline;
+	bool is_growing; /* its recorder is still running */
 	bool is_whole;   /* its bytes are: what it lacks was left out */
 	uint64_t max_rss_bytes;
 	uint32_t command_pid;
 	struct process_names *names; /* the session's */
 	size_t names_bytes;
 	struct load_verdicts verdicts;
-	uint64_t segment_bytes; /* unpacked, of all processes */
-	size_t left_out;        /* processes, for which that is too much */
+	uint64_t segment_bytes; /* bytes, unpacked, of all processes */
+	size_t left_out;        /* processes left out because of that limit */
 };
 
 /* ---- the entries that are lines of text ---- */
@@ -38,22 +38,22 @@ int load_about(struct load *r, const char *text, size_t len);
 
 /* ---- the time line ---- */
 
-/* r->replay, to be given back by load_timeline_release(). -ENOMEM. */
+/* Makes r->replay; load_timeline_release() frees it. -ENOMEM. */
 int load_timeline_begin(struct load *r);
 void load_timeline_release(struct load *r);
 
-/* One entry of it: points and marks. Damage becomes a note. -ENOMEM. */
+/* Reads one entry of it: points and marks. Damage becomes a note. -ENOMEM. */
 int load_timeline(struct load *r, const void *bytes, size_t len);
 
 /*
- * Hands the points over to the session's processes; true: some process of the
- * time line has no end state.
+ * Moves the points to the session's processes. True: some process of the time
+ * line has no end state.
  */
 bool load_timeline_points(struct load *r);
 
 /*
- * Processes without an end state, as the last rows of the time line have them:
- * the recorder runs, or was killed. -ENOMEM.
+ * Adds processes that have no end state, as the last rows of the time line
+ * describe them: the recorder is running, or was killed. -ENOMEM.
  */
 int load_timeline_unfinished(struct load *r);
 

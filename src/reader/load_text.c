@@ -39,7 +39,7 @@ load_untraced(struct session *s, const char *text, size_t len)
 	exe = value_of(text, len, "exe", &exe_len);
 	reason = value_of(text, len, "reason", &reason_len);
 	refused = value_of(text, len, "refused", &refused_len);
-	/* it would have been traced: the recording is not whole */
+	/* it would have been traced, so the recording is incomplete */
 	s->is_truncated |= refused_len > 0;
 	if (refused_len > 0 && pid_len == 1 && pid[0] == '0')
 		return session_note(s,
@@ -64,7 +64,7 @@ number_in(const char *text, size_t len, const char *key)
 	return strtoull(number, NULL, 10);
 }
 
-/* What the recorder had no room for, of the time line. */
+/* Parts of the time line for which the recorder had no room. */
 static int
 note_cut(struct session *s, const char *text, size_t len)
 {

@@ -13,14 +13,17 @@ enum {
 	MARKS_MAX = 65536,
 };
 
-/* Points of a process whose place in the session is not known yet. */
+/* Points of a process that is not yet in the session. */
 struct course {
 	struct process_point *points;
 	size_t count, room;
 	uint64_t stride, skipped; /* keep one in so many */
 };
 
-/* Many points give way to every second of them; the last is always kept. */
+/*
+ * If there are too many points, every second one is dropped; the last is always
+ * kept.
+ */
 static int
 add_point(struct course *c, const struct process_point *point)
 {
@@ -96,19 +99,19 @@ _Static_assert(sizeof(((struct session_mark *)0)->label) ==
         sizeof(((struct replay_mark *)0)->label),
     "a label is copied whole");
 
-/* Once something of the time line is missing, differences mean nothing. */
+/* Once a part of the time line is missing, differences make no sense. */
 int
 load_timeline(struct load *r, const void *bytes, size_t len)
 {
 	int err;
 
-	r->has_line = true;
-	if (r->line_damaged)
+	r->has_timeline = true;
+	if (r->timeline_damaged)
 		return 0;
 	err = replay_entry(r->replay, bytes, len);
 	if (err == -ENOMEM || err == 0)
 		return err;
-	r->line_damaged = true;
+	r->timeline_damaged = true;
 	r->session->is_truncated = true;
 	return session_note(r->session,
 	    "%s: its time line is damaged after %.1f s", r->name,
@@ -155,7 +158,7 @@ load_timeline_points(struct load *r)
 	return missing;
 }
 
-/* What the time line knows of a process whose end state is missing. */
+/* Makes a process from the time line if its end state is missing. */
 static int
 add_unfinished(struct load *r, const struct replay_process *x)
 {

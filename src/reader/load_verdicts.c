@@ -1,4 +1,4 @@
-/* load_verdicts.c - the verdicts in a recording find their processes. */
+/* load_verdicts.c - matches the verdicts in a recording to its processes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/load_verdicts.h"
 
@@ -34,7 +34,7 @@ drop(struct load_verdicts_item *x)
 	x->verdicts = NULL;
 }
 
-/* The item of this process, which is new and empty where there was none. */
+/* The item of this process, which is made if there was none. */
 static int
 item_of(
     struct load_verdicts *l, const void *uuid, struct load_verdicts_item **ret)

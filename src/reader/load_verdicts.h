@@ -1,4 +1,4 @@
-/* load_verdicts.h - the verdicts in a recording find their processes. */
+/* load_verdicts.h - matches the verdicts in a recording to its processes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_LOAD_VERDICTS_H
 #define SEEP_READER_LOAD_VERDICTS_H
@@ -8,24 +8,24 @@
 
 /*
  * Verdicts come before the end state of their process, and several times: the
- * last ones count. Zeros are an empty one.
+ * last ones count. All zero is an empty struct.
  */
 struct load_verdicts {
 	struct load_verdicts_item *items; /* one for each process */
 	size_t count, room;
 	struct dict index; /* by uuid */
 	uint64_t bytes;    /* of all entries that are kept */
-	size_t left_out;   /* entries: too much memory, or without sense */
+	size_t left_out;   /* entries left out: too much memory, or damaged */
 };
 
 /*
- * One entry RECORDING_VERDICTS; what makes no sense is counted. `limit` is for
- * the bytes of all that are kept. -ENOMEM.
+ * Takes one entry RECORDING_VERDICTS; a damaged one is counted. `limit` is for
+ * the bytes of all entries that are kept. -ENOMEM.
  */
 int load_verdicts_entry(
     struct load_verdicts *l, const void *bytes, size_t len, uint64_t limit);
 
-/* Hands them over to the processes of s from number `first` on. */
+/* Moves them to the processes of s from number `first` on. */
 void load_verdicts_give(
     struct load_verdicts *l, const struct session *s, size_t first);
 

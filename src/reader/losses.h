@@ -1,4 +1,4 @@
-/* losses.h - names of what the collector counts and why it may decline. */
+/* losses.h - names of the collector's counters and inert reasons. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_LOSSES_H
 #define SEEP_READER_LOSSES_H
@@ -8,7 +8,7 @@
 
 #include "trace/format.h"
 
-/* What a count says about the figures beside it. */
+/* What a counter says about the figures. */
 enum losses_class {
 	LOSSES_TOTAL, /* part of the totals: unknown_frees, inherited_frees */
 	LOSSES_LOSS,  /* something is missing or merged: shown when not 0 */
@@ -25,12 +25,16 @@ struct losses_name {
 /* All names, in the order of the format; *ret_count of them. */
 const struct losses_name *losses_names(size_t *ret_count);
 
-/* In plain words; never NULL, "for a reason unknown to this seep" if so. */
+/*
+ * The reason as a phrase; never NULL: "for a reason unknown to this seep" for
+ * unknown numbers.
+ */
 const char *losses_inert(uint32_t reason);
 
 /*
  * Does the executable define a function of malloc's family itself? Then calls
- * go there, and what it does not hand on passes the collector by.
+ * go there, and blocks that it does not take from the collector's malloc are
+ * not recorded.
  */
 bool losses_is_own(uint32_t reason);
 

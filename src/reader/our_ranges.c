@@ -13,7 +13,7 @@
 
 enum { PAGE = FOREIGN_PAGE_BYTES, COPIES = 3 };
 
-/* ---- what is in the table ---- */
+/* ---- the ranges in the table ---- */
 
 /* The table as it was at one moment, or nearly. */
 static int
@@ -60,7 +60,7 @@ add_entries(
 		uint32_t after = all[2 * entries + i].sequence;
 
 		if (before != after || before % 2 != 0)
-			continue; /* it is being mapped, or unmapped */
+			continue; /* it is just being mapped or unmapped */
 		if (e->kind == OURS_NONE)
 			continue;
 		if (is_sane(e))
@@ -87,7 +87,7 @@ read_table(
 	return err;
 }
 
-/* ---- what is of a file ---- */
+/* ---- mappings of the collector's files ---- */
 
 /* A file that the process shares; inode 0 means none. */
 struct file {

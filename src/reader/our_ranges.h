@@ -12,23 +12,22 @@
 
 struct our_ranges {
 	/*
-	 * Called for each range, in any order; they may overlap. Something
-	 * else than 0 ends the reading and is the answer.
+	 * Called for each range, in any order; ranges may overlap. A result
+	 * other than 0 ends the reading and is returned.
 	 */
 	int (*add)(uint64_t start, uint64_t end, void *arg);
 	void *arg;
 	/* some ranges are missing, and look like the process's own memory */
 	bool is_partial;
-	struct fault why; /* after a failure, where it has words */
+	struct fault why; /* after a failure: a sentence, if there is one */
 };
 
 /*
  * The collector's tables and blocks, the data of its libraries, and all
  * mappings of its segment and its control block: nothing there is a pointer of
- * the process. What the process allocated before the collector was ready (see
- * next.c there) is the process's. It runs on meanwhile: what the collector maps
- * after this is missing.
- *
+ * the process. Blocks that the process allocated before the collector was ready
+ * (see next.c there) belong to the process. The process runs meanwhile, so
+ * memory that the collector maps after this is missing.
  * Negative errno: not all is known (-ENOTSUP: an older collector; -EPERM,
  * -ESRCH, -EFAULT, -ETIMEDOUT, -ENOMEM as of live_map.h).
  */

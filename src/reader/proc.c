@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "reader/proc_look.h"
+#include "reader/proc_cache.h"
 #include "util/clock.h"
 #include "reader/procfs.h"
 
@@ -61,8 +61,9 @@ start_jiffies(pid_t pid, uint64_t *ret)
 }
 
 /*
- * /proc counts from the boot, sleep included, the header's clock does not. A
- * sleep since then makes the result too early: in doubt it is the one.
+ * /proc counts from boot and includes sleep; the header's clock does not. If
+ * the machine slept since then, the result is too early. In doubt, the process
+ * counts as the writer.
  */
 static uint64_t
 minus_sleep(uint64_t boot_ns)
@@ -90,11 +91,11 @@ proc_may_have_written(const struct seg_header *h, uint64_t jiffies)
 	if (__builtin_mul_overflow(jiffies, jiffy_ns, &started_ns))
 		return false;
 	started_ns = minus_sleep(started_ns);
-	/* the header's clock may be coarse: a jiffy's grace */
+	/* the header's clock may be coarse: allow one jiffy */
 	return started_ns <= h->start_monotonic_ns + jiffy_ns;
 }
 
-/* Of this machine, since it started; false: not to be known. */
+/* The id of this boot of the machine; false: it cannot be found out. */
 static bool
 own_boot(uint8_t ret[16])
 {
@@ -121,12 +122,12 @@ own_boot(uint8_t ret[16])
 	return n == 32;
 }
 
-/* What stays as it is as long as we run. */
+/* Facts that do not change while we run. */
 struct here {
 	bool is_known, boot_known;
 	uint8_t boot[16];
-	uint64_t pid_ns;   /* 0: not to be known */
-	bool proc_is_ours; /* its numbers are those of our pid namespace */
+	uint64_t pid_ns;   /* 0: it cannot be found out */
+	bool proc_is_ours; /* its pids are those of our pid namespace */
 	bool is_first;     /* our pid namespace has all processes in it */
 };
 
@@ -170,11 +171,11 @@ is_in_memory(const struct source *file)
 	        (uint32_t)fs.f_type == RAMFS_MAGIC);
 }
 
-/* Reads the map of a process, if the look has not. */
+/* Reads the map of a process, unless the cache has it. */
 static struct proc_seen *
-see(struct proc_look *look, pid_t pid)
+see(struct proc_cache *cache, pid_t pid)
 {
-	struct proc_seen *seen = proc_look_find(look, pid);
+	struct proc_seen *seen = proc_cache_find(cache, pid);
 	struct procfs_mapping map;
 	struct procfs_maps maps;
 
@@ -185,34 +186,34 @@ see(struct proc_look *look, pid_t pid)
 	seen->err = procfs_maps_open(&maps, pid);
 	while (seen->err == 0 && procfs_maps_next_file(&maps, &map))
 		if (strstr(map.path, ".seg"))
-			seen->err = proc_look_add(seen, map.device, map.inode);
+			seen->err = proc_cache_add(seen, map.device, map.inode);
 	procfs_maps_close(&maps);
 	return seen;
 }
 
-/* Of the kept look, or afresh: as maps_has(). */
+/* The result of maps_has(), from the cache if there is one. */
 static int
-has_mapped(struct proc_look *look, pid_t pid, const struct source *file)
+has_mapped(struct proc_cache *cache, pid_t pid, const struct source *file)
 {
 	const struct proc_seen *seen;
 
 	if (file->inode == 0)
 		return 0;
-	if (!look)
+	if (!cache)
 		return maps_has(pid, file->device, file->inode);
-	seen = see(look, pid);
+	seen = see(cache, pid);
 	if (!seen)
 		return -ENOMEM;
-	if (proc_look_has(seen, file->device, file->inode))
+	if (proc_cache_has(seen, file->device, file->inode))
 		return 1;
 	return seen->err;
 }
 
 /* Start time of a process; -ESRCH: there is none; -EACCES: it is hidden. */
 static int
-find_start(struct proc_look *look, pid_t pid, uint64_t *ret)
+find_start(struct proc_cache *cache, pid_t pid, uint64_t *ret)
 {
-	struct proc_seen *seen = look ? see(look, pid) : NULL;
+	struct proc_seen *seen = cache ? see(cache, pid) : NULL;
 	int err;
 
 	if (seen && !seen->start_known) {
@@ -233,9 +234,9 @@ find_start(struct proc_look *look, pid_t pid, uint64_t *ret)
 
 /* The pid as the process itself sees it. */
 static uint32_t
-find_inner(struct proc_look *look, pid_t pid)
+find_inner(struct proc_cache *cache, pid_t pid)
 {
-	struct proc_seen *seen = look ? see(look, pid) : NULL;
+	struct proc_seen *seen = cache ? see(cache, pid) : NULL;
 
 	if (!seen)
 		return procfs_status(pid, "NSpid");
@@ -255,40 +256,43 @@ has_ended(pid_t pid)
 }
 
 struct search {
-	struct proc_look *look;
+	struct proc_cache *cache;
 	const struct source *file;
 	uint32_t inner; /* pid as the process sees it, 0: any */
-	pid_t except;   /* this one has been looked at */
+	pid_t except;   /* this one has already been checked */
 	const struct seg_header *header; /* that it may have written, or NULL */
 	pid_t found;
 	uint64_t found_start;
-	bool is_hidden; /* one that we may not look at has this pid */
+	bool is_hidden; /* a process that we may not read has this pid */
 };
 
 static bool
 is_searched(pid_t pid, void *arg)
 {
 	struct search *s = arg;
-	int mapped = pid == s->except ? 0 : has_mapped(s->look, pid, s->file);
+	int mapped = pid == s->except ? 0 : has_mapped(s->cache, pid, s->file);
 	uint64_t started = 0;
 	uint32_t inner;
 
 	if (mapped == 0 || mapped == -ESRCH)
 		return false;
 	if (s->header &&
-	    (find_start(s->look, pid, &started) < 0 ||
+	    (find_start(s->cache, pid, &started) < 0 ||
 	        !proc_may_have_written(s->header, started)))
 		return false;
-	inner = s->inner == 0 ? 0 : find_inner(s->look, pid);
+	inner = s->inner == 0 ? 0 : find_inner(s->cache, pid);
 	if (inner != 0 && inner != s->inner)
 		return false;
 	if (inner != s->inner && has_ended(pid))
-		return false; /* since the look was made */
+		return false; /* since the cache was filled */
 	if (mapped < 0 || inner != s->inner) {
 		s->is_hidden = true;
 		return false;
 	}
-	/* several namespaces below one parent: its process is the youngest */
+	/*
+	 * in several namespaces below one parent, the youngest process is the
+	 * right one
+	 */
 	if (s->found == 0 || started >= s->found_start) {
 		s->found = pid;
 		s->found_start = started;
@@ -297,7 +301,7 @@ is_searched(pid_t pid, void *arg)
 }
 
 struct filling {
-	struct proc_look *look;
+	struct proc_cache *cache;
 	bool is_partial;
 };
 
@@ -305,47 +309,47 @@ static bool
 see_one(pid_t pid, void *arg)
 {
 	struct filling *f = arg;
-	uint64_t until_ns = proc_look_state(f->look)->until_ns;
+	uint64_t until_ns = proc_cache_state(f->cache)->until_ns;
 
-	f->is_partial = !see(f->look, pid) ||
+	f->is_partial = !see(f->cache, pid) ||
 	    (until_ns && clock_ns(CLOCK_MONOTONIC) > until_ns);
 	return f->is_partial;
 }
 
 bool
-proc_look_at_all(struct proc_look *look)
+proc_cache_at_all(struct proc_cache *cache)
 {
-	const struct proc_look_state *state = proc_look_state(look);
-	struct filling f = {.look = look};
+	const struct proc_cache_state *state = proc_cache_state(cache);
+	struct filling f = {.cache = cache};
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	bool failed;
 
 	if (state->is_full)
 		return !state->is_partial;
 	failed = procfs_each(see_one, &f) < 0 || f.is_partial;
-	return proc_look_finish(look, begin_ns, failed) == 0 && !failed;
+	return proc_cache_finish(cache, begin_ns, failed) == 0 && !failed;
 }
 
 /*
- * Who may have the file mapped. A process that was started after the look was
- * made, or its header says so, is not in it: then all are looked at again, some
- * times at most, and after that it is not known.
+ * Who may have the file mapped. A process that was started after the cache was
+ * filled, or whose header says so, is not in it: then all processes are read
+ * again, a few times at most, and after that it is not known.
  */
 static void
 search_all(struct search *s, const struct seg_header *h)
 {
-	struct proc_look *look = s->look;
+	struct proc_cache *cache = s->cache;
 
-	if (!look) {
+	if (!cache) {
 		(void)procfs_each(is_searched, s);
 		return;
 	}
 	for (;;) {
-		const struct proc_look_state *state = proc_look_state(look);
-		bool is_whole = proc_look_at_all(look);
+		const struct proc_cache_state *state = proc_cache_state(cache);
+		bool is_whole = proc_cache_at_all(cache);
 
-		(void)proc_look_each(
-		    look, s->file->device, s->file->inode, is_searched, s);
+		(void)proc_cache_each(
+		    cache, s->file->device, s->file->inode, is_searched, s);
 		if (s->found != 0)
 			return;
 		if (!is_whole)
@@ -357,26 +361,26 @@ search_all(struct search *s, const struct seg_header *h)
 			s->is_hidden = true;
 			return;
 		}
-		proc_look_clear(look);
+		proc_cache_clear(cache);
 	}
 }
 
 bool
-proc_mapped(struct proc_look *look, uint64_t device, uint64_t inode)
+proc_mapped(struct proc_cache *cache, uint64_t device, uint64_t inode)
 {
 	const struct source file = {.device = device, .inode = inode};
-	struct search s = {.look = look, .file = &file};
+	struct search s = {.cache = cache, .file = &file};
 
 	search_all(&s, NULL);
 	return s.found != 0;
 }
 
-/* Does the running process have this very segment, if in another file? */
+/* Does the running process have this very segment, perhaps in another file? */
 static bool
 is_copy_of_running(
-    struct proc_look *look, const struct seg_header *h, pid_t pid)
+    struct proc_cache *cache, const struct seg_header *h, pid_t pid)
 {
-	struct proc_seen *seen = look ? see(look, pid) : NULL;
+	struct proc_seen *seen = cache ? see(cache, pid) : NULL;
 	struct seg_header now = {0};
 	struct segfile *f;
 	char path[4096];
@@ -402,15 +406,15 @@ is_copy_of_running(
 }
 
 /*
- * Its pid says nothing to us: of another namespace, or not known. Nobody maps
- * the file: it is over if we can see all processes of this machine, and look at
- * each of them. Else it may run where we cannot see it.
+ * Its pid is of another namespace, or not known, and nobody maps the file. So
+ * it has ended if we can see all processes of this machine and may read each of
+ * them. Otherwise it may run where we cannot see it.
  */
 static enum proc_state
-check_all(struct proc_look *look, const struct seg_header *h,
+check_all(struct proc_cache *cache, const struct seg_header *h,
     const struct source *file, pid_t *ret_pid)
 {
-	struct search s = {.look = look, .file = file, .inner = h->pid};
+	struct search s = {.cache = cache, .file = file, .inner = h->pid};
 
 	if (file->inode == 0)
 		return PROC_NO; /* bytes of a recording, which is over */
@@ -419,7 +423,7 @@ check_all(struct proc_look *look, const struct seg_header *h,
 		*ret_pid = s.found;
 		return PROC_YES;
 	}
-	/* hidepid= shows nobody process 1 who may not look at all of them */
+	/* with hidepid=, only users who may read all processes see process 1 */
 	return here()->is_first && !s.is_hidden && access("/proc/1", F_OK) == 0
 	    ? PROC_NO
 	    : PROC_UNKNOWN;
@@ -431,50 +435,51 @@ check_all(struct proc_look *look, const struct seg_header *h,
  * was made by this machine, then nobody knows.
  */
 static enum proc_state
-check_other_boot(struct proc_look *look, const struct seg_header *h,
+check_other_boot(struct proc_cache *cache, const struct seg_header *h,
     const struct source *file, pid_t *ret_pid)
 {
-	enum proc_state state = check_all(look, h, file, ret_pid);
+	enum proc_state state = check_all(cache, h, file, ret_pid);
 
 	return state == PROC_UNKNOWN && !is_in_memory(file) ? PROC_NO : state;
 }
 
 /* Is it the process with this pid, in our own namespace? */
 static enum proc_state
-check_pid(struct proc_look *look, const struct seg_header *h,
+check_pid(struct proc_cache *cache, const struct seg_header *h,
     const struct source *file)
 {
 	pid_t pid = (pid_t)h->pid;
 	uint64_t started = 0;
-	struct proc_seen *seen = look ? see(look, pid) : NULL;
+	struct proc_seen *seen = cache ? see(cache, pid) : NULL;
 	int err, mapped;
 
 	/* it may have become this program, or begun, since it was seen */
 	if (seen && h->start_monotonic_ns + COARSE_NS >= seen->read_ns)
-		proc_look_forget(seen);
-	err = find_start(look, pid, &started);
+		proc_cache_forget(seen);
+	err = find_start(cache, pid, &started);
 	if (err == -EACCES)
 		return PROC_UNKNOWN;
 	if (err < 0 || !proc_may_have_written(h, started))
 		return PROC_NO;
-	mapped = has_mapped(look, pid, file);
+	mapped = has_mapped(cache, pid, file);
 	if (mapped < 0)
 		return mapped == -ESRCH ? PROC_NO : PROC_UNKNOWN;
-	return mapped == 1 || is_copy_of_running(look, h, pid) ? PROC_YES
-	                                                       : PROC_EXEC;
+	return mapped == 1 || is_copy_of_running(cache, h, pid) ? PROC_YES
+	                                                        : PROC_EXEC;
 }
 
 /*
  * A forked child has the pid namespace of its parent in its header, because it
- * makes no system call to find out. If it was born into a new one, its pid is
- * that inside, where another process, or none, has it here. /proc shows it all
- * the same: its namespace is below that of its parent, which is ours.
+ * makes no system call to find out its own. If it was forked into a new
+ * namespace, its pid belongs to that one, and in ours another process, or none,
+ * has this pid. /proc shows it all the same, because its namespace is below
+ * that of its parent, which is ours.
  */
 static enum proc_state
-check_inner(struct proc_look *look, const struct seg_header *h,
+check_inner(struct proc_cache *cache, const struct seg_header *h,
     const struct source *file, enum proc_state otherwise, pid_t *ret_pid)
 {
-	struct search s = {.look = look,
+	struct search s = {.cache = cache,
 	    .file = file,
 	    .inner = h->pid,
 	    .except = (pid_t)h->pid,
@@ -497,21 +502,23 @@ is_of_our_namespace(const struct seg_header *h)
 }
 
 enum proc_state
-proc_check_in(struct proc_look *look, const struct seg_header *h,
+proc_check_in(struct proc_cache *cache, const struct seg_header *h,
     const struct source *file, pid_t *ret_pid)
 {
 	enum proc_state state;
 
 	if (has_other_boot(h))
-		return check_other_boot(look, h, file, ret_pid);
+		return check_other_boot(cache, h, file, ret_pid);
 	if (!is_of_our_namespace(h))
-		return check_all(look, h, file, ret_pid);
-	/* nobody is his own parent: then it is a pid of another namespace */
-	state = h->pid == h->ppid ? PROC_NO : check_pid(look, h, file);
+		return check_all(cache, h, file, ret_pid);
+	/*
+	 * no process is its own parent, so this is a pid of another namespace
+	 */
+	state = h->pid == h->ppid ? PROC_NO : check_pid(cache, h, file);
 	if (state == PROC_YES)
 		*ret_pid = (pid_t)h->pid;
 	else if (h->start_jiffies == 0)
-		state = check_inner(look, h, file, state, ret_pid);
+		state = check_inner(cache, h, file, state, ret_pid);
 	return state;
 }
 
@@ -541,13 +548,16 @@ proc_superseded(const struct seg_header *a, const struct seg_header *b)
 	    memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) != 0 ||
 	    memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0)
 		return false;
-	/* after an exec the start time is known; a pid used anew is younger */
+	/*
+	 * after an exec the start time is known; a process with a reused pid is
+	 * younger
+	 */
 	if (b->start_jiffies == 0 ||
 	    !proc_may_have_written(a, b->start_jiffies))
 		return false;
 	if (a->start_monotonic_ns != b->start_monotonic_ns)
 		return a->start_monotonic_ns < b->start_monotonic_ns;
-	/* the clock may be coarse; a child comes before what it executes */
+	/* the clock may be coarse; a child starts before what it executes */
 	if (a->sequence != b->sequence)
 		return a->start_jiffies == 0;
 	return a->end_kind == SEG_END_NONE && b->end_kind == SEG_END_EXITED;

@@ -12,61 +12,61 @@
 enum proc_state {
 	PROC_NO,      /* no such process any more */
 	PROC_YES,     /* it runs and has the segment mapped */
-	PROC_EXEC,    /* it runs, but as another program by now */
-	PROC_UNKNOWN, /* we may not look, or cannot see it where we are */
+	PROC_EXEC,    /* it runs, but has become another program */
+	PROC_UNKNOWN, /* we may not read it, or cannot see it from here */
 };
 
 /*
- * Alive = /proc/PID/maps shows the file's device and inode: pid and start time
- * alone survive an exec. A pid of another namespace, or none, is looked for in
- * all of /proc; where that does not have all processes of the machine, one that
- * is not found there may still run. *ret_pid: the pid as we see it, with
- * PROC_YES only.
+ * A process is alive if /proc/PID/maps shows the file's device and inode; pid
+ * and start time are not enough, because they survive an exec. A pid of another
+ * namespace, or 0, is searched for in all of /proc. If that does not show all
+ * processes of the machine, one that is not found may still run. *ret_pid: the
+ * pid in our namespace, set with PROC_YES only.
  */
 enum proc_state proc_check(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /*
- * The same without a search for the forked child of a process that lives in a
- * pid namespace below ours: PROC_NO and PROC_EXEC do not hold for it. For
- * callers with a list of all processes of their own.
+ * The same without a search for the forked child of a process that is in a pid
+ * namespace below ours: for such a child, PROC_NO and PROC_EXEC may be wrong.
+ * For callers that have their own list of all processes.
  */
 enum proc_state proc_check_own(
     const struct seg_header *h, const struct source *file);
 
 /*
- * The same for who asks about thousands of slots within a second: what /proc
- * says of a process is kept in the look. NULL: it is not.
+ * The same for callers that ask about thousands of slots within a second: the
+ * cache keeps what /proc says of a process. NULL: no cache.
  */
-struct proc_look;
-struct proc_look *proc_look_new(void); /* NULL: out of memory */
-void proc_look_free(struct proc_look *look);
-void proc_look_until(struct proc_look *look, uint64_t until_ns);
+struct proc_cache;
+struct proc_cache *proc_cache_new(void); /* NULL: out of memory */
+void proc_cache_free(struct proc_cache *cache);
+void proc_cache_until(struct proc_cache *cache, uint64_t until_ns);
 
 /*
- * Reads the memory maps of all processes, for no longer than proc_look_until()
+ * Reads the memory maps of all processes, for no longer than proc_cache_until()
  * said. False: of some of them there was no time, or no memory.
  */
-bool proc_look_at_all(struct proc_look *look);
+bool proc_cache_at_all(struct proc_cache *cache);
 
 /* Afterwards: each segment file that a process maps, in the order of files. */
-void proc_look_each_file(const struct proc_look *look,
+void proc_cache_each_file(const struct proc_cache *cache,
     void (*each)(void *context, uint64_t device, uint64_t inode, pid_t pid),
     void *context);
-enum proc_state proc_check_in(struct proc_look *look,
+enum proc_state proc_check_in(struct proc_cache *cache,
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
-/* Does any process at all that we may look at map this file? */
-bool proc_mapped(struct proc_look *look, uint64_t device, uint64_t inode);
+/* Does any process that we may read map this file? */
+bool proc_mapped(struct proc_cache *cache, uint64_t device, uint64_t inode);
 
 /*
  * Opens the segment of a running process, whatever root or pid namespace it
- * has; *ret_slot tells where in the file it is.
- * -ESRCH: no such process; -EACCES: not ours to look at; -ENXIO: not traced;
- * -EAGAIN: forked from a traced one, no event so far; -ENOSPC: likewise, but its
- * family has no room for it, or had none; -ESTALE: its file
- * was deleted and only root can still reach it; -E2BIG: it maps more segment
- * files than we care to look at; errors of segfile_open().
+ * has; *ret_slot is its slot in the file. -ESRCH: no such process; -EACCES: we
+ * may not read it; -ENXIO: not traced; -EAGAIN: forked from a traced one, no
+ * event so far; -ENOSPC: likewise, but its family has, or had, no room for it;
+ * -ESTALE: its file was deleted and only root can still open
+ * it; -E2BIG: it maps more segment files than the limit; errors of
+ * segfile_open().
  */
 int proc_open(pid_t pid, struct segfile **ret, int *ret_slot,
     char ret_path[4096], struct fault *where);

@@ -1,4 +1,4 @@
-/* proc_open.c - the segment of a running process, found by its memory map. */
+/* proc_open.c - finds the segment of a running process by its memory map. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 
 enum { OPEN_BUDGET_NS = 2000000000 };
 
-/* Is it the file of this mapping? Else there is another under its name. */
+/* Is it the file of this mapping, or another one under its name? */
 static bool
 is_mapped_file(const struct segfile *f, const struct procfs_mapping *map)
 {
@@ -21,8 +21,8 @@ is_mapped_file(const struct segfile *f, const struct procfs_mapping *map)
 }
 
 /*
- * By the path that the memory map tells. It begins at the root of the mount
- * namespace of the process: the kernel leaves a chroot out of account.
+ * Opens the path in the memory map. It begins at the root of the mount
+ * namespace of the process, because the kernel ignores a chroot here.
  */
 static int
 open_by_path(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
@@ -63,7 +63,7 @@ is_segment_path(const char *path)
 	return len >= n && memcmp(path + len - n, end, n) == 0;
 }
 
-/* The file behind a mapping, as its process sees it. */
+/* Opens the file behind a mapping, as its process sees it. */
 static int
 open_mapping(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
     char ret_path[4096], struct fault *where)
@@ -176,7 +176,7 @@ proc_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 		    "its memory map cannot be read: %s", strerror(-err));
 	while (procfs_maps_next_file(&maps, &map)) {
 		if (map.inode == last_inode)
-			continue; /* further pieces of the same file */
+			continue; /* another mapping of the same file */
 		if (clock_ns(CLOCK_MONOTONIC) > until_ns) {
 			if (!kept)
 				result = fault_set(where, -E2BIG,

@@ -1,4 +1,4 @@
-/* process.c - what one segment says of one process, summed and checked. */
+/* process.c - sums up and checks the segment of one process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/process.h"
 
@@ -25,7 +25,10 @@ process_is_unseen(const struct process *p)
 {
 	uint32_t why = p->header.inert_reason;
 
-	/* allocations are seen where only others of the family are not ours */
+	/*
+	 * allocations are recorded, if only other functions of the family
+	 * bypass us
+	 */
 	return p->totals.allocations == 0 &&
 	    (p->header.state == SEG_INERT ||
 	        (why != SEG_INERT_NONE && why != SEG_INERT_OWN_FREE &&
@@ -98,14 +101,16 @@ process_add_freers(struct process_freers *to, const struct process_freers *from)
 static bool
 make_peak(struct process *p, const struct segment *seg)
 {
-	/* one thread: every event sees the total; many: flushes do */
+	/*
+	 * with one thread, every event updates the total; with many, flushes do
+	 */
 	p->peak_exact = seg->peak_stable && p->header.threads <= 1 &&
 	    p->header.sample_bytes == 0;
 	p->totals.peak_bytes = p->header.peak_bytes;
 	/*
-	 * One thread: the peak is right to the byte, and a live figure above it
-	 * comes from reading while the host runs. Many threads: a flush may be
-	 * due, and the highest moment we know is now.
+	 * With one thread the peak is exact; a higher live figure comes from
+	 * reading while the host runs. With many threads a flush may be due, so
+	 * the current figure may be the highest that is known.
 	 */
 	if (p->totals.live_bytes <= p->totals.peak_bytes ||
 	    (p->peak_exact && p->totals.peak_bytes > 0))
@@ -156,7 +161,7 @@ temporary_ticks(const struct process *p)
 }
 
 /*
- * Checks what was read against itself. What cannot be is shown all the same,
+ * Checks the figures against each other. Impossible ones are shown as they are,
  * and reported. -ENOMEM.
  */
 static int
@@ -168,7 +173,7 @@ check(struct process *p, const struct segment *seg, const struct sums *sums)
 	if (err < 0)
 		return err;
 	err = invariants_check(seg, sums, &sites, &p->doubt);
-	if (err == 0) /* else the counts are no measure */
+	if (err == 0) /* otherwise the counts cannot be compared */
 		p->live_map = cross_check_ended(seg, sums, &sites, &p->doubt);
 	extents_release(&sites);
 	return err == -ENOMEM ? err : 0;

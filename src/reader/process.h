@@ -1,4 +1,4 @@
-/* process.h - what one segment says of one process, summed and checked. */
+/* process.h - sums up and checks the segment of one process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_PROCESS_H
 #define SEEP_READER_PROCESS_H
@@ -13,7 +13,7 @@ enum process_end { /* the numbers of enum recording_end */
 	PROCESS_UNKNOWN = 0,
 	PROCESS_RUNNING = 1,
 	PROCESS_EXITED = 2,
-	PROCESS_KILLED = 3, /* by a signal, which somebody has seen */
+	PROCESS_KILLED = 3, /* by a signal that somebody has seen */
 	PROCESS_EXEC = 4,
 	/*
 	 * Never in a recording. The process has ended by _exit or a signal that
@@ -22,7 +22,9 @@ enum process_end { /* the numbers of enum recording_end */
 	PROCESS_GONE = 5,
 };
 
-/* Sums saturate instead of wrapping round; live = allocated - freed, >= 0. */
+/*
+ * Sums do not wrap: they stop at the maximum. live = allocated - freed, >= 0.
+ */
 struct process_figures {
 	uint64_t allocations, allocated_bytes;
 	uint64_t frees, freed_bytes;
@@ -32,32 +34,38 @@ struct process_figures {
 
 enum {
 	PROCESS_AGES = SEG_AGE_BUCKETS + 1,
-	PROCESS_STEPS = SEG_AGE_STEPS + 1, /* of the first of these */
+	PROCESS_STEPS = SEG_AGE_STEPS + 1, /* tick of the first of these */
 	PROCESS_SIZES = SEG_SIZE_CLASSES,
-	/* what is freed earlier is temporary: within one tick, or two at most */
+	/*
+	 * blocks freed earlier are temporary: within one tick, or two at most
+	 */
 	PROCESS_TEMPORARY_TICKS = 2,
 };
 
-/* [0]: younger than SEG_YOUNG_TICKS; [i]: from 2^(3+i) ticks, the last open */
+/*
+ * [0]: younger than SEG_YOUNG_TICKS; [i]: from 2^(3+i) ticks; the last has no
+ * upper bound
+ */
 struct process_ages {
 	uint64_t deaths[PROCESS_AGES]; /* [0] is filled by process_deaths() */
 	uint64_t living[PROCESS_AGES];
 	/* deaths[0] in steps: [i] from 2^(i-1) ticks; [0]: process_young() */
 	uint64_t young[PROCESS_STEPS];
-	uint32_t sizes[PROCESS_SIZES]; /* of the living, as seg_size_class() */
+	uint32_t sizes[PROCESS_SIZES]; /* of live blocks, by seg_size_class() */
 	/*
-	 * Of the living, as seg_birth_slot() until process.births_until; of
-	 * one process alone, so process_add_ages() leaves them out.
+	 * Of live blocks, by seg_birth_slot() until process.births_until. They
+	 * make sense for one process only, so process_add_ages() leaves them
+	 * out.
 	 */
 	uint32_t births[SEG_BIRTH_SLOTS];
 	bool live_ages_known; /* the destructor has folded the live map */
-	bool sizes_known;     /* and has told sizes, too */
+	bool sizes_known;     /* and has stored sizes, too */
 	bool births_known;    /* and births */
 };
 
 /*
- * Who frees the blocks of a site: where free() returned to, of a sample of the
- * frees. The most frequent first; counts are shares, not numbers of frees.
+ * Who frees the blocks of a site: return addresses of free(), from a sample of
+ * the frees. The most frequent first; counts are shares, not numbers of frees.
  */
 struct process_freers {
 	struct process_freer {
@@ -68,7 +76,7 @@ struct process_freers {
 };
 
 struct process_site {
-	uint32_t id; /* the lowest of those with this stack */
+	uint32_t id; /* the lowest id of those with this stack */
 	uint32_t stack;
 	uint8_t kind;  /* enum seg_site_kind */
 	uint8_t api;   /* enum seg_api */
@@ -91,8 +99,8 @@ struct process_pool {
 };
 
 struct process_module {
-	char *path; /* as the loader has it; NULL: not known, or no module */
-	/* of a relative path alone, see relative.h; else NULL */
+	char *path; /* path from the loader; NULL: not known, or no module */
+	/* only for a relative path, see relative.h; else NULL */
 	char *full;   /* below the directory in which the process started */
 	char *mapped; /* where /proc/PID/maps had it, while it ran */
 	uint64_t base, start, end;
@@ -108,7 +116,10 @@ struct process_inherited {
 	uint64_t frees, freed_bytes;
 };
 
-/* Which of the sites has an id: equal stacks are one. By id. */
+/*
+ * Maps an id to its site, because ids with equal stacks are one site. Sorted by
+ * id.
+ */
 struct process_id {
 	uint32_t id, site;
 };
@@ -120,12 +131,12 @@ struct process_point {
 	uint64_t allocations, allocated_bytes;
 };
 
-/* Names that a recording brings along, as names/wire.h has them. */
+/* Names that came with a recording, encoded as in names/wire.h. */
 struct process_names {
 	uint8_t *bytes;
 	size_t len;
 	struct process_names *next; /* of the same recording */
-	struct process_names *all;  /* the list that the session has of all */
+	struct process_names *all;  /* the next one in the session's list */
 	bool is_used;               /* by a process; see chapters.c */
 };
 
@@ -139,12 +150,12 @@ struct process {
 	pid_t running_pid;    /* in our pid namespace while running, else 0 */
 	uint64_t duration_ns; /* from its start to the last we know of it */
 	uint64_t rss_bytes;   /* resident, as the kernel says; 0: not known */
-	bool rss_is_peak;     /* the most of it, while it ran */
-	uint64_t owner;       /* of its segment: uid + 1; 0: not known */
-	uint64_t view;        /* as its recording has it; names/view.h */
+	bool rss_is_peak;     /* the maximum while it ran */
+	uint64_t owner;       /* owner of its segment: uid + 1; 0: not known */
+	uint64_t view;        /* from its recording; names/view.h */
 	uint64_t held_bytes;  /* that its session counts for it */
 	bool is_snapshot;
-	bool is_cut; /* it has more modules or marks than we take */
+	bool is_cut; /* it has more modules or marks than the limit */
 	bool peak_exact;
 	struct process_figures totals; /* of the heap's sites */
 	struct process_pool *pools;    /* each name once, as first seen */
@@ -163,8 +174,8 @@ struct process {
 	struct process_point *points; /* the time line; NULL: none */
 	size_t point_count;
 	struct fault doubt;  /* figures that cannot be (invariants.h); or "" */
-	struct fault unread; /* why its memory gave us up; or "" */
-	enum cross_check live_map; /* does it say what the ledger says? */
+	struct fault unread; /* why reading its memory failed, or "" */
+	enum cross_check live_map; /* do live map and ledger agree? */
 	/*
 	 * Blocks that were freed at a younger age are temporary. This is
 	 * PROCESS_TEMPORARY_TICKS; or SEG_YOUNG_TICKS if finer steps are not
@@ -173,13 +184,13 @@ struct process {
 	uint32_t temporary_ticks;
 	uint32_t births_until; /* tick at which the births of sites end */
 	bool is_unfinished;    /* its end state is missing in the recording */
-	uint64_t as_of_us;     /* then these are the figures of that moment */
+	uint64_t as_of_us;     /* if so, the figures are of this moment */
 	const struct process_names *names; /* the session's; NULL: none */
-	/* what looks found, trace/verdicts.h; for free(); NULL: none */
+	/* the result of looks, trace/verdicts.h; freed here; NULL: none */
 	struct verdicts *verdicts;
 };
 
-/* Takes what it needs from seg and lets it go. -ENOMEM. */
+/* Takes what it needs from seg and frees seg. -ENOMEM. */
 int process_new(const struct segment *seg, struct process **ret);
 
 /*
@@ -191,35 +202,38 @@ int process_new_brief(const struct segment *seg, struct process **ret);
 /* NULL is fine. */
 void process_free(struct process *p);
 
-/* A forked child that ended in its first events: sums, but no stacks. */
+/* A forked child that ended in its first events: has sums, but no stacks. */
 bool process_ended_early(const struct process *p);
 
-/* Is there a reason why nothing was seen of it? header.inert_reason. */
+/* Is there a reason why nothing of it was recorded? See header.inert_reason. */
 bool process_is_unseen(const struct process *p);
 
-/* Adds figures up; sums saturate. */
+/* Adds figures; the sums do not wrap. */
 void process_add(
     struct process_figures *to, const struct process_figures *from);
 
-/* Adds up what two sites have; sizes saturate, too. */
+/* Adds the ages and sizes of two sites; the sums do not wrap. */
 void process_add_ages(struct process_ages *to, const struct process_ages *from);
 
-/* Adds up who frees the blocks of two sites: of more than fit, the rarest go. */
+/*
+ * Adds the callers of free() of two sites; if there are too many, the rarest
+ * are dropped.
+ */
 void process_add_freers(
     struct process_freers *to, const struct process_freers *from);
 
-/* Deaths by age, the young ones included; zeros where nothing is known. */
+/* Deaths by age, the young ones included; zeros if nothing is known. */
 void process_deaths(
     const struct process_site *site, uint64_t ret_deaths[PROCESS_AGES]);
 
 /*
- * How many of `young` deaths below SEG_YOUNG_TICKS were in which step, by the
- * steps that ages has (NULL: all in the first). Their sum is `young`.
+ * Distributes `young` deaths below SEG_YOUNG_TICKS over the steps, as the steps
+ * in ages say (NULL: all in the first). Their sum is `young`.
  */
 void process_young(const struct process_ages *ages, uint64_t young,
     uint64_t ret_steps[PROCESS_STEPS]);
 
-/* The module of a frame, NULL where it is in none. */
+/* The module of a frame; NULL if it is in none. */
 const struct process_module *process_module(
     const struct process *p, uint64_t frame);
 

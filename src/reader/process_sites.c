@@ -54,7 +54,7 @@ ages_of(struct process_site *site)
 }
 
 /*
- * The blocks that were live at the end: their ages, and their sizes if these
+ * The ages of the blocks that were live at the end, and their sizes if these
  * are recorded or all equal.
  */
 static int
@@ -128,7 +128,7 @@ estimated_deaths(uint64_t n, const struct sum_row *sum)
 	return (uint64_t)((all + sum->sampled_frees / 2) / sum->sampled_frees);
 }
 
-/* The deaths that are below the first bucket, by steps. */
+/* The deaths below the first bucket, by steps. */
 static int
 add_young(struct process_site *site, const uint64_t deaths[SEG_AGE_STEPS],
     const struct sum_row *sum)
@@ -305,7 +305,10 @@ make_sites(struct process *p, const struct sums *sums, struct site_tables *t)
 		struct seg_site row = {0};
 		uint32_t at;
 
-		/* given out but never filled: "(unknown)", all in one */
+		/*
+		 * ids that were given out but never filled: one site
+		 * "(unknown)"
+		 */
 		if (extents_get(&t->sites, sum->id, &row, sizeof(row)) &&
 		    row.inner != 0) {
 			site.kind = row.kind;

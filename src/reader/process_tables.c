@@ -15,7 +15,7 @@ enum {
 	MAX_MARKS = 65536,
 };
 
-/* A string of the segment may run over from one extent into the next. */
+/* A string of the segment may continue in the next extent. */
 static char *
 string_at(const struct extents *strings, uint64_t offset, uint32_t len)
 {

@@ -120,12 +120,12 @@ procfs_uids_at(int process, uid_t ret[PROCFS_UIDS])
 	text[n > 0 ? n : 0] = '\0';
 	/* the name of the process comes before, but has no line end in it */
 	p = strstr(text, "\nUid:");
-	for (size_t i = 0; p && i < PROCFS_UIDS; i++) {
-		if (i == 0)
-			p += strlen("\nUid:");
+	if (!p)
+		return -ESRCH;
+	p += strlen("\nUid:");
+	for (size_t i = 0; i < PROCFS_UIDS; i++)
 		ret[i] = (uid_t)strtoul(p, &p, 10);
-	}
-	return p ? 0 : -ESRCH;
+	return 0;
 }
 
 uint32_t

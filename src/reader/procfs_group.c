@@ -117,21 +117,6 @@ is_in_sight(const char *path)
 	return path[0] == '/';
 }
 
-static void
-take_memory(
-    const char *root, const char *path, bool is_v2, struct procfs_group *ret)
-{
-	size_t len;
-
-	if (!is_in_sight(path))
-		return;
-	len = (size_t)snprintf(ret->memory, sizeof(ret->memory), "%s%s", root,
-	    path[1] ? path : "");
-	if (len >= sizeof(ret->memory))
-		ret->memory[0] = '\0';
-	ret->is_v2 = is_v2;
-}
-
 static bool
 has_controller(const char *list, const char *name)
 {
@@ -144,6 +129,87 @@ has_controller(const char *list, const char *name)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Where the groups of a version are mounted. The mount may begin at a group
+ * below the root of the hierarchy, as in a container.
+ */
+struct mount {
+	char root[PROCFS_GROUP_NAME], at[PROCFS_GROUP_NAME];
+};
+
+/* "36 35 0:32 ROOT AT OPTIONS - TYPE SOURCE SUPER_OPTIONS" */
+static bool
+parse_mount(char *line, bool is_v2, struct mount *ret)
+{
+	char *rest = strstr(line, " - "), *fields[6] = {NULL},
+	     *super[3] = {NULL};
+	char *save = NULL;
+
+	if (!rest)
+		return false;
+	*rest = '\0';
+	rest += strlen(" - ");
+	fields[0] = strtok_r(line, " ", &save);
+	for (size_t i = 1; i < 6 && fields[i - 1]; i++)
+		fields[i] = strtok_r(NULL, " ", &save);
+	super[0] = strtok_r(rest, " \n", &save);
+	for (size_t i = 1; i < 3 && super[i - 1]; i++)
+		super[i] = strtok_r(NULL, " \n", &save);
+	if (!fields[4] || !super[2] ||
+	    strcmp(super[0], is_v2 ? "cgroup2" : "cgroup") != 0 ||
+	    (!is_v2 && !has_controller(super[2], "memory")))
+		return false;
+	copy(ret->root, fields[3], strlen(fields[3]));
+	copy(ret->at, fields[4], strlen(fields[4]));
+	return true;
+}
+
+static struct mount
+find_mount(bool is_v2)
+{
+	struct mount found = {.root = "/"};
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	char line[4096];
+
+	copy(found.at, is_v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory",
+	    strlen(is_v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory"));
+	while (file && fgets(line, sizeof(line), file))
+		if (parse_mount(line, is_v2, &found))
+			break;
+	if (file)
+		(void)fclose(file);
+	return found;
+}
+
+/* It stays as it is as long as we run. */
+static const struct mount *
+mount_of(bool is_v2)
+{
+	static struct mount mounts[2];
+
+	if (!mounts[is_v2].at[0])
+		mounts[is_v2] = find_mount(is_v2);
+	return &mounts[is_v2];
+}
+
+static void
+take_memory(const char *path, bool is_v2, struct procfs_group *ret)
+{
+	const struct mount *m = mount_of(is_v2);
+	size_t root = strcmp(m->root, "/") == 0 ? 0 : strlen(m->root), len;
+
+	if (!is_in_sight(path) || strncmp(path, m->root, root) != 0 ||
+	    (path[root] != '/' && path[root] != '\0'))
+		return;
+	path += root;
+	len = (size_t)snprintf(ret->memory, sizeof(ret->memory), "%s%s", m->at,
+	    path[0] && path[1] ? path : "");
+	if (len >= sizeof(ret->memory))
+		ret->memory[0] = '\0';
+	ret->root_bytes = strlen(m->at);
+	ret->is_v2 = is_v2;
 }
 
 /* Lines are "0::/path" (v2), "4:memory:/path" and "1:name=systemd:/path" (v1). */
@@ -173,9 +239,9 @@ procfs_group_parse(char *text, struct procfs_group *ret)
 			memory = path;
 	}
 	if (memory)
-		take_memory("/sys/fs/cgroup/memory", memory, false, ret);
+		take_memory(memory, false, ret);
 	else if (v2)
-		take_memory("/sys/fs/cgroup", v2, true, ret);
+		take_memory(v2, true, ret);
 	(void)((v2 && take_path(v2, ret)) ||
 	    (systemd && take_path(systemd, ret)) ||
 	    (memory && take_path(memory, ret)));

@@ -1,4 +1,4 @@
-/* relative.c - modules that the loader has by a relative path. */
+/* relative.c - modules that the loader knows by a relative path. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/relative.h"
 
@@ -74,7 +74,10 @@ take_mapping(void *context, uint64_t start, const char *path, bool is_deleted)
 	for (size_t i = 1; i < p->module_count; i++) {
 		struct process_module *m = &p->modules[i];
 
-		/* what was unloaded may lie where another is now */
+		/*
+		 * at the address of an unloaded module there may be another one
+		 * now
+		 */
 		if (start < m->start || start >= m->end || m->mapped ||
 		    m->is_gone || !relative_is(m))
 			continue;

@@ -1,4 +1,4 @@
-/* relative.h - modules that the loader has by a relative path. */
+/* relative.h - modules that the loader knows by a relative path. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_RELATIVE_H
 #define SEEP_READER_RELATIVE_H

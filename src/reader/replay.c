@@ -1,4 +1,4 @@
-/* replay.c - the time line of a recording, played again. */
+/* replay.c - replays the time line of a recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/replay.h"
 
@@ -18,7 +18,7 @@ struct replay {
 	struct replay_process **processes;
 	size_t count, room;
 	uint64_t time_us;
-	uint64_t bytes;   /* taken so far */
+	uint64_t bytes;   /* bytes used so far */
 	uint64_t allowed; /* at most */
 };
 
@@ -81,7 +81,7 @@ replay_time_us(const struct replay *r)
 	return r->time_us;
 }
 
-/* Counts what is kept: no input makes us take more than the bound. */
+/* Counts the memory in use, so that no input exceeds the limit. */
 static int
 take(struct replay *r, uint64_t bytes)
 {
@@ -91,9 +91,9 @@ take(struct replay *r, uint64_t bytes)
 	return 0;
 }
 
-/* Numbers are given in order, so the search is one look. */
-static struct replay_process *
-find(const struct replay *r, uint64_t number)
+/* The first process whose number is not below this one. */
+static size_t
+find_place(const struct replay *r, uint64_t number)
 {
 	size_t low = 0, high = r->count;
 
@@ -105,20 +105,28 @@ find(const struct replay *r, uint64_t number)
 		else
 			high = middle;
 	}
-	if (low == r->count || r->processes[low]->number != number)
+	return low;
+}
+
+static struct replay_process *
+find(const struct replay *r, uint64_t number)
+{
+	size_t at = find_place(r, number);
+
+	if (at == r->count || r->processes[at]->number != number)
 		return NULL;
-	return r->processes[low];
+	return r->processes[at];
 }
 
 static int
 on_process(struct replay *r, struct codec_in *in)
 {
 	uint64_t number = codec_get(in);
+	size_t at = find_place(r, number);
 	struct replay_process *p;
 	int err;
 
-	if (in->bad ||
-	    (r->count > 0 && number <= r->processes[r->count - 1]->number))
+	if (in->bad || (at < r->count && r->processes[at]->number == number))
 		return -EBADMSG;
 	err = take(r, sizeof(*p) + sizeof(*p->state));
 	if (err < 0)
@@ -130,7 +138,10 @@ on_process(struct replay *r, struct codec_in *in)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	r->processes[r->count++] = p;
+	/* At the end, but for recordings of versions up to November 2026. */
+	memmove(&r->processes[at + 1], &r->processes[at],
+	    (r->count++ - at) * sizeof(struct replay_process *));
+	r->processes[at] = p;
 	p->number = number;
 	p->begin_us = r->time_us;
 	p->state = calloc(1, sizeof(*p->state));
@@ -289,7 +300,7 @@ new_peak(const struct replay_state *s)
 			codec_new_peak(&s->blocks[n]->rows[i]);
 }
 
-/* Where each column starts: they are varints, one behind the other. */
+/* Finds the start of each column; they are varints, one after the other. */
 static bool
 find_columns(
     struct codec_in *in, uint64_t count, struct codec_in *column, int columns)
@@ -303,8 +314,8 @@ find_columns(
 }
 
 /*
- * All that the flags promise. Recordings of earlier versions have of samples
- * the first column alone, whatever the flag says.
+ * Reads all columns that the flags announce. In recordings of earlier versions
+ * there is only the first column about samples, whatever the flag says.
  */
 static bool
 find_all_columns(struct codec_in *in, uint32_t flags, uint64_t count,
@@ -400,7 +411,7 @@ on_item(struct replay *r, uint32_t tag, struct codec_in *in)
 	if (in->bad)
 		return -EBADMSG;
 	if (!p)
-		return 0; /* its beginning was in an entry that is damaged */
+		return 0; /* it began in an entry that is damaged */
 	if (tag == CODEC_HEADER)
 		return on_header(r, p, in);
 	if (tag == CODEC_TOTALS)

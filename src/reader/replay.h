@@ -1,4 +1,4 @@
-/* replay.h - the time line of a recording, played again. */
+/* replay.h - replays the time line of a recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_REPLAY_H
 #define SEEP_READER_REPLAY_H
@@ -8,9 +8,10 @@
 
 enum {
 	/*
-	 * Of all states kept, our memory bound for any input: so much, and so
-	 * many times what was played, but never more than the last. A process
-	 * that begins has three bytes there and 9,000 here.
+	 * The limit of memory for all states: a fixed number of bytes plus a
+	 * multiple of the bytes that were replayed, but never more than the
+	 * last number. A new process takes three bytes in the recording and
+	 * 9,000 here.
 	 */
 	REPLAY_FREE_BYTES = 64 << 20,
 	REPLAY_TIMES = 64,
@@ -21,10 +22,10 @@ enum {
 /* The state of a process at the moment that the replay has reached. */
 struct replay_process {
 	uint64_t number;
-	struct seg_header header; /* as of rows_us; strings end with a NUL */
-	struct codec_sum totals;  /* as of totals_us */
+	struct seg_header header; /* as at rows_us; strings end with a NUL */
+	struct codec_sum totals;  /* as at totals_us */
 	uint64_t begin_us, totals_us, rows_us;
-	void *context; /* the caller's own */
+	void *context; /* for the caller */
 	struct replay_state *state;
 };
 
@@ -35,7 +36,7 @@ struct replay_mark {
 	char label[REPLAY_LABEL_BYTES];
 };
 
-/* All may be NULL. A negative result ends the replay and is handed back. */
+/* Each may be NULL. A negative result ends the replay and is returned. */
 struct replay_hooks {
 	void *context;
 	int (*totals)(void *context, struct replay_process *p);
@@ -43,7 +44,7 @@ struct replay_hooks {
 	    const struct codec_sum *sum, uint64_t time_us);
 	int (*mark)(void *context, const struct replay_mark *mark);
 	bool rows;         /* keep tables and ledger, else they are skipped */
-	uint64_t until_us; /* items after that are left out; 0: to the end */
+	uint64_t until_us; /* later items are left out; 0: none */
 };
 
 struct replay;
@@ -55,23 +56,26 @@ int replay_new(const struct replay_hooks *hooks, struct replay **ret);
 void replay_free(struct replay *r);
 
 /*
- * The next entry RECORDING_LINE. -EBADMSG: makes no sense, what came before
- * stands; -EFBIG: beyond our memory bound; -ENOMEM.
+ * The next entry RECORDING_LINE. -EBADMSG: damaged, but earlier entries are
+ * valid; -EFBIG: beyond the limit of memory; -ENOMEM.
  */
 int replay_entry(struct replay *r, const void *bytes, size_t len);
 
-/* Processes by number, 0 .. replay_count() - 1, as they began. */
+/*
+ * Processes are numbered 0 .. replay_count() - 1, in the order in which they
+ * began.
+ */
 size_t replay_count(const struct replay *r);
 struct replay_process *replay_process(const struct replay *r, size_t i);
 
-/* Of the last item. */
+/* The time of the last item. */
 uint64_t replay_time_us(const struct replay *r);
 
-/* The sums of a site now; zeros where nothing is known of it. */
+/* The current sums of a site; zeros if nothing is known of it. */
 struct codec_sum replay_sum(const struct replay_process *p, uint32_t id);
 
 /*
- * The state now as a segment, for segment_free(); without what only the end
+ * The current state as a segment, for segment_free(); without what only the end
  * state has (ages, sizes). Needs hooks.rows. -ENODATA: no header yet.
  */
 int replay_segment(const struct replay_process *p, struct segment **ret);

@@ -11,7 +11,7 @@ struct replay_block {
 	struct codec_sum rows[REPLAY_BLOCK_ROWS];
 };
 
-/* Rows as they came. */
+/* Rows in the order in which they came. */
 struct replay_patch {
 	uint32_t kind, row_bytes, count;
 	uint64_t first;

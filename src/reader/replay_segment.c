@@ -1,4 +1,4 @@
-/* replay_segment.c - a process of the time line as a segment again. */
+/* replay_segment.c - makes a segment from a process of the time line. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ add_piece(struct segment *seg, const struct replay_patch *patch)
 	return 0;
 }
 
-/* All patches of a kind in one extent, later ones over earlier ones. */
+/* All patches of a kind in one extent; later ones overwrite earlier ones. */
 static int
 add_table(const struct replay_state *s, struct segment *seg, uint32_t kind,
     uint32_t row_bytes)

@@ -22,7 +22,7 @@ struct segfile {
 	uint64_t large_count, slot_count;
 	uint64_t early_at; /* of line 0 */
 	uint64_t early_count;
-	struct seg_header own; /* what children have from their parent */
+	struct seg_header own; /* values that children have from their parent */
 };
 
 /* How many of at most `count` slots of this size fit into *room. */
@@ -38,7 +38,10 @@ fit_slots(uint64_t *room, uint64_t count, uint64_t bytes)
 	return n;
 }
 
-/* Slots that are out of bounds are no slots; the own segment still counts. */
+/*
+ * Slots that are out of bounds are ignored; the file's own segment still
+ * counts.
+ */
 static void
 find_slots(struct segfile *f, const struct seg_header *h)
 {
@@ -113,7 +116,7 @@ why_not_open(int err)
 	}
 }
 
-/* The source has been opened, or not, and is the segfile's from here on. */
+/* The source has been opened, or not; the segfile owns it from here on. */
 static int
 segfile_take(
     int err, struct source *source, struct segfile **ret, struct fault *where)
@@ -192,7 +195,7 @@ segfile_is_early(const struct segfile *f, int slot)
 	return slot >= 0 && (uint64_t)slot >= f->slot_count;
 }
 
-/* Has the line a child that has done anything? */
+/* Has the child of this line had any event? */
 static bool
 is_counting(const struct seg_early *e)
 {
@@ -270,7 +273,10 @@ read_early(const struct segfile *f, int slot, struct seg_early *ret,
 	return 0;
 }
 
-/* Two reads of one child give the same; no other child has it. */
+/*
+ * The result is the same each time a child is read, and differs between
+ * children.
+ */
 static void
 early_uuid(const struct segfile *f, const struct seg_early *e, uint8_t ret[16])
 {
@@ -340,7 +346,7 @@ early_row(struct segment *seg, enum seg_kind kind, uint32_t row_bytes)
 	return rows ? rows->rows + row_bytes : NULL;
 }
 
-/* One site, whose stack says what it is. */
+/* One site, whose stack is a single marker. */
 static int
 early_site(struct segment *seg, const struct seg_early *e)
 {
@@ -445,7 +451,7 @@ add_count(const struct segfile *f, size_t at, uint64_t *count)
 		*count = UINT64_MAX;
 }
 
-/* Children that found no slot could not count themselves in their own. */
+/* Children that found no slot could not count this in a header of their own. */
 static void
 add_untraced(const struct segfile *f, int slot, struct seg_header *h)
 {

@@ -16,7 +16,7 @@ struct segfile;
 
 /*
  * Slots are numbered: first those in which a child has a segment, then the
- * lines of children in their first events. Of these there are sums alone, which
+ * lines of children in their first events. For these only sums are known. They
  * are shown as a segment with one site, "(child ended early)".
  */
 enum {
@@ -25,7 +25,7 @@ enum {
 };
 
 /*
- * `dir` as of source_open(), AT_FDCWD for a path. Fails where the file's own
+ * `dir` as of source_open(), AT_FDCWD for a path. Fails if the file's own
  * header is not that of a segment; errors as of segment_read(), or of open().
  */
 int segfile_open(
@@ -49,24 +49,24 @@ void segfile_close(struct segfile *f);
 /* Device, inode, sizes; valid as long as f. */
 const struct source *segfile_source(const struct segfile *f);
 
-/* Number of slots, taken or not: 0..SEGFILE_SLOTS. */
+/* Number of slots, used or not: 0..SEGFILE_SLOTS. */
 int segfile_slots(const struct segfile *f);
 
 /* Is it a line of a child in its first events? */
 bool segfile_is_early(const struct segfile *f, int slot);
 
-/* Which slots are taken, by number; all 0 where there are none. */
+/* Which slots are used, by number; all 0 if there are none. */
 void segfile_taken(const struct segfile *f, uint8_t ret[SEGFILE_SLOTS]);
 
-/* Where that is said in the file: zeros there make the slot a free one. */
+/* The offset in the file of a slot's byte: if it is zero, the slot is free. */
 uint64_t segfile_taken_at(const struct segfile *f, int slot, size_t *ret_bytes);
 
-/* A fresh look at the header in a slot, or SEGFILE_OWN; -ENODATA: no child. */
+/* Reads the header in a slot, or SEGFILE_OWN; -ENODATA: no child. */
 int segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
     struct fault *where);
 
 /*
- * Where in the source the segment of a slot is; -ENODATA: no child, or one in
+ * The offset of a slot's segment in the source; -ENODATA: no child, or one in
  * its first events.
  */
 int segfile_window(

@@ -17,7 +17,7 @@ enum {
 	GROUP_EXTENTS = 64, /* more arrays than that: not our collector */
 };
 
-/* A stretch of the source: all offsets of a segment count from its base. */
+/* A part of the source: all offsets of a segment count from its base. */
 struct window {
 	const struct source *source;
 	uint64_t base, limit;
@@ -128,12 +128,14 @@ check_extent(const struct window *w, struct seg_extent *x, uint32_t i,
 	return 0;
 }
 
-/* The valid entries, in the order of the directory; *ret is for free(). */
+/* The valid entries in the order of the directory; the caller frees *ret. */
 static int
 read_directory(const struct window *w, const struct seg_header *h,
     struct seg_extent **ret, size_t *ret_count, struct fault *where)
 {
-	/* what does not overlap is no larger than where it lies */
+	/*
+	 * extents that do not overlap are together no larger than the segment
+	 */
 	uint64_t all =
 	    w->limit < SEGMENT_MAX_BYTES ? w->limit : SEGMENT_MAX_BYTES;
 	uint64_t budget = all;
@@ -300,8 +302,8 @@ copy_quickly(const struct window *w, const struct seg_extent *x,
 }
 
 /*
- * The ledger extents of x[0..n), which overlap one another and cover ids
- * [from, to): by small stretches of ids, so that little happens in between.
+ * Reads the ledger extents x[0..n), which overlap and cover ids [from, to), in
+ * small ranges of ids, so that little happens between the two passes.
  */
 static int
 copy_group(struct segment *seg, const struct window *w,
@@ -363,7 +365,7 @@ drop_extents(struct segment *seg)
 	seg->extent_count = 0;
 }
 
-/* Header and ledger, again while the peak moves under our hands. */
+/* Reads header and ledger, and repeats that if the peak has moved meanwhile. */
 static int
 read_ledger(struct segment *seg, const struct window *w, struct fault *where)
 {
@@ -407,7 +409,10 @@ read_rest(struct segment *seg, const struct window *w, struct fault *where)
 	size_t n = 0;
 	int err;
 
-	/* the directory has grown by what the ledger's ids refer to */
+	/*
+	 * the directory may have grown by extents that the ledger's ids refer
+	 * to
+	 */
 	err = read_header(w, &fresh, where);
 	if (err < 0)
 		return err;
@@ -420,7 +425,7 @@ read_rest(struct segment *seg, const struct window *w, struct fault *where)
 			    dir[i].kind != SEG_EXT_LEDGER)
 				err = copy_extent(seg, w, &dir[i], where);
 	for (size_t i = 0; i < n && err == 0; i++)
-		if (dir[i].kind > TABLES_COUNT) /* of a later version */
+		if (dir[i].kind > TABLES_COUNT) /* a kind of a later version */
 			err = copy_extent(seg, w, &dir[i], where);
 	free(dir);
 	return err;

@@ -14,7 +14,7 @@
 enum {
 	/* The collector makes at most 32,768 extents in at most 256 MiB. */
 	SEGMENT_MAX_EXTENTS = 65536,
-	/* of rows: our memory bound, and never more than the source has */
+	/* bytes of rows: our limit, and never more than the source has */
 	SEGMENT_MAX_BYTES = 512 << 20,
 	SEGMENT_MAX_ROW = 4096,
 };
@@ -29,23 +29,23 @@ struct segment_rows {
 };
 
 /*
- * Every extent lies inside what was read. Values inside rows are as found:
- * ids, node and module numbers are the session's to check.
- * sum over arrays: allocations >= frees, also of a host that keeps running.
+ * Every extent lies inside what was read. Values in rows are not checked:
+ * whoever uses ids, node and module numbers must check them. Sum over all
+ * arrays: allocations >= frees, also for a host that runs.
  */
 struct segment {
 	struct seg_header header; /* its strings end with a NUL */
 	struct segment_rows *extents;
 	size_t extent_count;
-	bool peak_stable; /* the peak stood still while the ledger was read */
+	bool peak_stable; /* the peak did not move while the ledger was read */
 };
 
 /*
- * Copies the segment in [base, base + limit) of the source. Live ones change
- * meanwhile: frees are read before allocations, the peak up to three times,
- * and what ids refer to after the ids.
- * -ENODATA: being set up, or an empty slot; -EINVAL: not a segment; -ENOTSUP:
- * other version; -EBADMSG: damaged; -EFBIG; -ENOMEM.
+ * Copies the segment in [base, base + limit) of the source. A segment in use
+ * changes meanwhile: frees are read before allocations, the peak up to three
+ * times, and tables that ids refer to after the ids. -ENODATA: being set up, or
+ * an empty slot; -EINVAL: not a segment; -ENOTSUP: another version; -EBADMSG:
+ * damaged; -EFBIG; -ENOMEM.
  */
 int segment_read(const struct source *s, uint64_t base, uint64_t limit,
     struct segment **ret, struct fault *where);
@@ -57,7 +57,7 @@ int segment_read(const struct source *s, uint64_t base, uint64_t limit,
 int segment_read_ledger(const struct source *s, uint64_t base, uint64_t limit,
     struct segment **ret, struct fault *where);
 
-/* The header alone, checked as above. */
+/* Reads only the header, and checks it in the same way. */
 int segment_read_header(const struct source *s, uint64_t base, uint64_t limit,
     struct seg_header *ret, struct fault *where);
 
@@ -68,25 +68,25 @@ void segment_free(struct segment *seg);
 const void *segment_row(const struct segment_rows *x, uint32_t i);
 
 /*
- * The same, copied into a struct of `size` bytes: what a shorter row does not
- * have is zero there. Returns how many bytes it has of them.
+ * The same, copied into a struct of `size` bytes: fields that a shorter row
+ * does not have are zero. Returns how many bytes the row has of them.
  */
 size_t segment_copy_row(
     const struct segment_rows *x, uint32_t i, void *to, size_t size);
 
-/* Room for one more extent of zeros; NULL: out of memory. */
+/* Adds an extent of zeros; NULL: out of memory. */
 struct segment_rows *segment_add(
     struct segment *seg, const struct seg_extent *x);
 
 /*
- * Says in header and marks that this copy is a snapshot, made now by the
- * command; the label is cut where too long. -ENOMEM.
+ * Marks this copy as a snapshot that the command makes now, in header and
+ * marks; a long label is cut. -ENOMEM.
  */
 int segment_mark_snapshot(struct segment *seg, const char *label);
 
 /*
- * A segment file of its own: header, dense directory, the rows in use, no
- * slots. *ret is for free(). -ENOMEM.
+ * A complete segment file: header, dense directory, the rows in use, no slots.
+ * The caller frees *ret. -ENOMEM.
  */
 int segment_compact(const struct segment *seg, void **ret, size_t *ret_len);
 

@@ -1,4 +1,4 @@
-/* segment_compact.c - a segment as bytes again: snapshots, recordings. */
+/* segment_compact.c - writes a segment as bytes: snapshots, recordings. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/segment.h"
 
@@ -36,7 +36,7 @@ run_bytes(const struct run *r)
 	return ((size_t)r->count * r->rows->row_bytes + 7) & ~(size_t)7;
 }
 
-/* Stretches of all extents; whole extents once the directory would burst. */
+/* Runs of all extents; whole extents if the directory would get too large. */
 static int
 find_runs(const struct segment *seg, struct run **ret, size_t *ret_count)
 {

@@ -1,4 +1,4 @@
-/* session.c - one or more processes, put together and bounded. */
+/* session.c - puts processes together to a session, within limits. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/session.h"
 
@@ -18,8 +18,8 @@
 #include "reader/timeline.h"
 
 /*
- * What reading needs, and bounds: a hostile directory may have hundreds of
- * thousands of slots, all of which say that they are of one running process.
+ * What reading needs, and limits for it: a hostile directory may have hundreds
+ * of thousands of slots that all claim to be of one running process.
  */
 enum {
 	LOOK_SECONDS = 10, /* at the memory of all processes together */
@@ -158,7 +158,7 @@ session_free(struct session *s)
 		free(s->notes[i]);
 	timeline_free(s->line);
 	if (s->work && !s->work->brief)
-		proc_look_free(s->work->look);
+		proc_cache_free(s->work->cache);
 	free(s->work);
 	while (s->names) {
 		struct process_names *next = s->names->all;
@@ -184,7 +184,7 @@ session_end(
 }
 
 enum process_end
-session_end_in(struct proc_look *look, const struct seg_header *h,
+session_end_in(struct proc_cache *cache, const struct seg_header *h,
     const struct source *file, pid_t *ret_pid)
 {
 	pid_t pid = 0;
@@ -192,7 +192,7 @@ session_end_in(struct proc_look *look, const struct seg_header *h,
 	*ret_pid = 0;
 	if (h->end_kind == SEG_END_EXITED)
 		return PROCESS_EXITED;
-	switch (proc_check_in(look, h, file, &pid)) {
+	switch (proc_check_in(cache, h, file, &pid)) {
 	case PROC_YES:
 		*ret_pid = pid;
 		return PROCESS_RUNNING;
@@ -206,7 +206,7 @@ session_end_in(struct proc_look *look, const struct seg_header *h,
 	return PROCESS_UNKNOWN;
 }
 
-/* The tick of a process that sleeps stands still; it runs on all the same. */
+/* The tick of a process that sleeps does not advance, although time passes. */
 static void
 measure_running(struct process *p)
 {
@@ -231,14 +231,14 @@ find_end(struct session_work *w, struct process *p, const struct segfile *f,
 		p->end = PROCESS_RUNNING;
 		p->running_pid = pid;
 	} else if (pid == SESSION_ASK_PROC) {
-		if (!w->look)
-			w->look = proc_look_new();
+		if (!w->cache)
+			w->cache = proc_cache_new();
 		p->end = session_end_in(
-		    w->look, &p->header, segfile_source(f), &p->running_pid);
+		    w->cache, &p->header, segfile_source(f), &p->running_pid);
 	}
 }
 
-/* The blocks of a process that runs, in its memory. */
+/* Reads the blocks of a running process from its memory. */
 static int
 look_at_blocks(struct session_work *w, struct process *p,
     const struct segment *seg, const struct segfile *f, int slot)
@@ -264,7 +264,7 @@ look_at_blocks(struct session_work *w, struct process *p,
 	return err;
 }
 
-/* Bytes of its rows, and what a process takes beside them. */
+/* Bytes of its rows, and the other memory that a process takes. */
 static uint64_t
 bytes_of(const struct segment *seg)
 {

@@ -7,7 +7,7 @@
 
 #include "reader/process.h"
 
-/* What seep record noted while it watched. */
+/* An event that seep record noted while it ran. */
 struct session_mark {
 	uint64_t time_us; /* since the recording began */
 	uint32_t kind;    /* enum codec_mark */
@@ -15,7 +15,7 @@ struct session_mark {
 	char label[64];
 };
 
-/* A snapshot beside what was read: an INPUT of its own. */
+/* A snapshot beside the input; it can be an INPUT itself. */
 struct session_snapshot {
 	char *path;
 	uint8_t uuid[16]; /* of the process, as in its header */
@@ -28,7 +28,7 @@ struct session_snapshot {
 
 struct timeline;
 
-/* Everything seep reads becomes one of these; every report works on it. */
+/* All inputs of seep become one of these; all reports use it. */
 struct session {
 	struct process **processes; /* by start */
 	size_t count;
@@ -40,7 +40,7 @@ struct session {
 	} early_exec;
 	bool is_truncated; /* something is cut off or damaged */
 	bool lacks_end;    /* the end of the recording that was read last */
-	/* beyond the bounds of the reader, which docs/FORMAT.md lists */
+	/* beyond the limits of the reader, which docs/FORMAT.md lists */
 	struct session_lost {
 		uint64_t processes; /* not read */
 		uint64_t files;     /* of a directory, not opened */
@@ -75,9 +75,10 @@ int session_load(const char *path, struct session **ret, struct fault *where);
 int session_load_pid(pid_t pid, struct session **ret, struct fault *where);
 
 /*
- * A process that is over, and whose segment is still in the directory: the last
- * one that had this pid. The directory was chosen by the process `chooser`, or,
- * if that is 0, by our own user: see foreign_file.h. -ESRCH: there is none.
+ * A process that has ended, and whose segment is still in the directory: the
+ * last one that had this pid. The directory was chosen by the process
+ * `chooser`, or, if that is 0, by our own user: see foreign_file.h. -ESRCH:
+ * there is none.
  */
 int session_load_dead(pid_t chooser, const char *directory, pid_t pid,
     struct session **ret, struct fault *where);
@@ -91,9 +92,10 @@ int session_load_bytes(
 
 /*
  * Snapshots in a directory, or in FILE.snapshots/ of a recording FILE, are
- * listed, not loaded; but for the newest of a process of which nothing else is
- * there. This makes processes of all of them, behind the others: one process
- * (by uuid) at several moments. What cannot be read becomes a note. -ENOMEM.
+ * listed but not loaded, except for the newest one of a process of which
+ * nothing else is there. This function loads all of them, after the other
+ * processes: as one process (by uuid) at several moments. What cannot be read
+ * becomes a note. -ENOMEM.
  */
 int session_add_snapshots(struct session *s, struct fault *where);
 
@@ -106,9 +108,9 @@ void session_free(struct session *s);
 enum process_end session_end(
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
-/* The same with a proc_look that is kept between calls (proc.h). */
-struct proc_look;
-enum process_end session_end_in(struct proc_look *look,
+/* The same with a proc_cache that is kept between calls (proc.h). */
+struct proc_cache;
+enum process_end session_end_in(struct proc_cache *cache,
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /*
@@ -117,8 +119,8 @@ enum process_end session_end_in(struct proc_look *look,
  */
 struct session_brief {
 	uint64_t until_ns;
-	struct proc_look *look; /* for all files of a list */
-	uint64_t unread;        /* out: slots in use that were not read */
+	struct proc_cache *cache; /* for all files of a list */
+	uint64_t unread;          /* out: slots in use that were not read */
 };
 int session_load_brief(int dir, const char *name, struct session_brief *brief,
     struct session **ret, struct fault *where);

@@ -1,4 +1,4 @@
-/* session_load.c - what a session is read from: a file, a directory, a process. */
+/* session_load.c - reads a session from a file, a directory, or a process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ load_recording(struct session *s, const char *path, const char *name,
 	return err;
 }
 
-/* `alone`: it is the INPUT itself, not one of a directory. */
+/* `alone`: it is the INPUT itself, not a file in a directory. */
 static int
 load_file(struct session *s, const char *path, const char *name, bool alone,
     struct fault *where)
@@ -106,7 +106,7 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		err = load_file(s, file, name, false, &why);
 		free(file);
 		s->is_truncated |= err == -EBADMSG || err == -EFBIG;
-		/* The file is gone, or was not there yet: nothing is lost. */
+		/* Is the file gone, or not there yet? Then nothing is lost. */
 		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
 		    err != -ENOENT && err != -EISDIR)
 			err = session_note(
@@ -241,7 +241,7 @@ session_load_brief(int dir, const char *name, struct session_brief *brief,
 	err = s ? 0 : no_memory(where);
 	if (err == 0) {
 		s->work->brief = brief;
-		s->work->look = brief->look;
+		s->work->cache = brief->cache;
 		err = session_add_segfile(s, f, name, true, where);
 	}
 	if (err == 0)
@@ -298,7 +298,7 @@ session_load_pid_brief(
 	return hand_over(s, err, ret);
 }
 
-/* The youngest segment of this pid in one file; SEGFILE_NONE: it has none. */
+/* The youngest segment of this pid in one file; SEGFILE_NONE: there is none. */
 enum { SEGFILE_NONE = -2 };
 
 static int

@@ -97,7 +97,7 @@ set_back(struct session *s, struct process *p, uint64_t time_us)
 }
 
 int
-session_set_back(struct session *s, uint64_t time_us)
+session_moment_set_back(struct session *s, uint64_t time_us)
 {
 	size_t kept = 0;
 	int err = 0;

@@ -12,6 +12,6 @@
  * and the time line itself. A moment at or after the end changes nothing but
  * that. -ENODATA: there is no time line; -ENOMEM, -EIO.
  */
-int session_set_back(struct session *s, uint64_t time_us);
+int session_moment_set_back(struct session *s, uint64_t time_us);
 
 #endif

@@ -7,14 +7,14 @@
 #include "reader/session.h"
 
 struct session_work {
-	struct proc_look *look;      /* its own, or that of the list */
-	struct session_brief *brief; /* NULL: all is read */
+	struct proc_cache *cache;    /* its own, or that of the list */
+	struct session_brief *brief; /* NULL: everything is read */
 	uint64_t held_bytes;
 	uint64_t looked_ns;
-	uint64_t not_looked; /* processes that there was no time for */
+	uint64_t not_looked; /* processes for which there was no time */
 	uint64_t notes;      /* beyond NOTES_MAX */
 	struct session_lost noted;
-	bool is_finishing; /* the last notes are always taken */
+	bool is_finishing; /* the last notes are always kept */
 	bool is_chapter;   /* it will become a part of another session */
 };
 
@@ -40,7 +40,7 @@ void session_put_in_order(struct session *s);
 void session_mark_exec(
     struct process *const *list, size_t count, const struct seg_header *later);
 
-/* Takes p over, also on failure. -ENOMEM. */
+/* Takes ownership of p, also on failure. -ENOMEM. */
 int session_add(struct session *s, struct process *p);
 
 /*

@@ -1,4 +1,4 @@
-/* source.c - bytes at an offset: of a file that may change, or of memory. */
+/* source.c - reads bytes of a file that may change, or of memory. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/source.h"
 

@@ -1,4 +1,4 @@
-/* source.h - bytes at an offset: of a file that may change, or of memory. */
+/* source.h - reads bytes of a file that may change, or of memory. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_SOURCE_H
 #define SEEP_READER_SOURCE_H
@@ -23,10 +23,10 @@ struct source {
 };
 
 /*
- * Opens a regular file; anything else is not even opened (-EINVAL). `dir` is
- * AT_FDCWD for a path that the user gave; else the name was found in this
- * directory, and a link of another user is -ELOOP (infile_open_entry()).
- * Negative errno, nothing held then. The second form takes a path whose last
+ * Opens a regular file; anything else is not opened (-EINVAL). `dir` is
+ * AT_FDCWD for a path that the user gave; otherwise the name was found in this
+ * directory, and a link of another user gives -ELOOP (infile_open_entry()).
+ * Negative errno; then nothing is held. The second form takes a path whose last
  * part was found in a directory.
  */
 int source_open(int dir, const char *path, struct source *ret);

@@ -10,7 +10,7 @@
 #include "util/room.h"
 #include "reader/extents.h"
 
-/* One frame below its callers; number 0 is the root, the end of a stack. */
+/* A frame and its callers; number 0 is the root, the end of every stack. */
 struct link {
 	uint64_t frame;
 	uint32_t parent;

@@ -1,4 +1,4 @@
-/* steady.h - notices that reading a running process took too long. */
+/* steady.h - notices if reading a running process took too long. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_STEADY_H
 #define SEEP_READER_STEADY_H

@@ -1,4 +1,4 @@
-/* sums.c - the ledger's arrays summed by site id. */
+/* sums.c - sums up the ledger's arrays by site id. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/sums.h"
 

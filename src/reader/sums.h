@@ -1,4 +1,4 @@
-/* sums.h - the ledger's arrays summed by site id. */
+/* sums.h - sums up the ledger's arrays by site id. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_SUMS_H
 #define SEEP_READER_SUMS_H
@@ -8,8 +8,8 @@
 
 /*
  * The sums of one site id over all arrays, before equal stacks are merged. Sums
- * saturate. The share of a peak in a single row may be negative; their sum
- * should not be.
+ * do not wrap. The share of the peak in a single row may be negative, but the
+ * sum should not be.
  */
 struct sum_row {
 	uint32_t id;
@@ -20,7 +20,7 @@ struct sum_row {
 	/* as in the rows; sizes from 2^32 - 1 on are in seg_info */
 	uint64_t size_min, size_max;
 	uint64_t samples, sampled_frees;
-	seg_wide variance_allocated, variance_freed; /* of bytes */
+	seg_wide variance_allocated, variance_freed; /* variance of the bytes */
 };
 
 struct sums {
@@ -29,12 +29,16 @@ struct sums {
 	struct dict index;
 };
 
-/* Fills l, which is zero before; -ENOMEM: l is still for sums_release(). */
+/*
+ * Fills l, which is zero before. On -ENOMEM the caller still calls
+ * sums_release().
+ */
 int sums_init(struct sums *l, const struct segment *seg);
 void sums_release(struct sums *l);
 
 /*
- * The sum of an id, which is added if it is new, out of order. NULL: no memory.
+ * The sum of an id; added at the end, out of order, if it is new. NULL: no
+ * memory.
  */
 struct sum_row *sums_at(struct sums *l, uint32_t id);
 

@@ -1,4 +1,4 @@
-/* ticks.h - what time it is, in the ticks of a process. */
+/* ticks.h - the current time in ticks of a process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_TICKS_H
 #define SEEP_READER_TICKS_H
@@ -8,7 +8,7 @@
 #include "trace/format.h"
 #include "util/clock.h"
 
-/* The present tick, as a running process counts; 0: it is not known. */
+/* The current tick of a running process; 0: it is not known. */
 static inline uint64_t
 ticks_now(const struct seg_header *h)
 {

@@ -1,4 +1,4 @@
-/* timeline.c - questions to the time line of a recording, or of its chapters. */
+/* timeline.c - answers questions from the time line of a recording or of chapters. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/timeline.h"
 

@@ -1,4 +1,4 @@
-/* timeline.h - questions to the time line of a recording, or of its chapters. */
+/* timeline.h - answers questions from the time line of a recording or of chapters. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_TIMELINE_H
 #define SEEP_READER_TIMELINE_H
@@ -6,10 +6,13 @@
 #include "reader/process.h"
 #include "trace/recording.h"
 
-/* Each question reads the recording again: nothing large is kept. */
+/* Each question reads the recording again, so that nothing large is kept. */
 struct timeline;
 
-/* Takes the recording over, on success only. The caller owns *ret. -ENOMEM. */
+/*
+ * Takes ownership of the recording, on success only. The caller owns *ret.
+ * -ENOMEM.
+ */
 int timeline_new(struct recording *b, uint64_t until_us, struct timeline **ret);
 
 /*

@@ -6,7 +6,7 @@
 #include "reader/sums.h"
 #include "reader/segment.h"
 
-/* By position in the ledger's sums: the arrays of SEG_EXT_AGES added up. */
+/* The arrays of SEG_EXT_AGES added up, by position in the ledger's sums. */
 struct young {
 	uint64_t (*deaths)[SEG_AGE_STEPS]; /* NULL: the segment has none */
 };

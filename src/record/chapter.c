@@ -108,8 +108,8 @@ chapter_list(const char *folder, struct chapter_entry **ret, size_t *ret_count)
 static int
 next_number(int dir_fd, uint64_t *ret)
 {
-	struct chapter_entry *all;
-	size_t count;
+	struct chapter_entry *all = NULL;
+	size_t count = 0;
 	int err = list_at(dir_fd, &all, &count);
 
 	if (err < 0)

@@ -19,7 +19,7 @@ struct collect_child {
 	pid_t pid;
 	uint64_t start_jiffies; /* 0: not known */
 	bool running;
-	int status; /* as of waitpid(), once it runs no more */
+	int status; /* as of waitpid(), once it has ended */
 	bool alone; /* record nothing of its children */
 };
 
@@ -33,7 +33,10 @@ struct collect_keys {
 	size_t count, room;
 };
 
-/* All zero before the first collect_find(), but for `quota` and `written`. */
+/*
+ * Everything is zero before the first collect_find(), except `quota` and
+ * `written`.
+ */
 struct collect {
 	struct collect_row *rows; /* by start, once collect_find() is done */
 	size_t row_count;
@@ -48,8 +51,8 @@ struct collect {
 	pid_t command;
 	bool alone;                  /* the command is all that is wanted */
 	struct quota *quota;         /* what may be written, and of whom */
-	struct collect_keys merged;  /* of segments already written */
-	struct collect_keys refused; /* and of those that never will be */
+	struct collect_keys merged;  /* segments that are already written */
+	struct collect_keys refused; /* and those that will never be */
 
 	bool is_turning; /* see collect_write_running() */
 

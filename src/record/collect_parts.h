@@ -6,8 +6,9 @@
 #include "record/collect.h"
 
 /*
- * A uuid alone is what a process says of itself: one that takes another's
- * would keep that from being written.
+ * Identifies a segment. The uuid alone is not enough, because a process writes
+ * its own: with the uuid of another process it could keep that one's segment
+ * from being recorded.
  */
 struct collect_key {
 	uint8_t uuid[16];
@@ -18,10 +19,10 @@ struct collect_key {
 struct collect_file {
 	char *dir;
 	char *name;
-	uid_t uid; /* its owner */
+	uid_t uid; /* the file's owner */
 	uint64_t device, inode;
-	bool mapped; /* by a living process: not to be deleted */
-	bool failed; /* something in it could not be recorded: keep it */
+	bool mapped; /* mapped by a running process: not to be deleted */
+	bool failed; /* something in it could not be recorded, so it is kept */
 	size_t open; /* rows not written yet */
 };
 
@@ -37,8 +38,8 @@ struct collect_row {
 	uint32_t inert_reason, place_owner;
 	uint8_t uuid[16];
 	struct collect_key key;
-	bool gone;       /* surely no process writes it any more */
-	bool superseded; /* by a younger segment of the same process */
+	bool gone;       /* certainly no process writes it any more */
+	bool superseded; /* replaced by a younger segment of the same process */
 	bool ours;       /* has the command's pid and start */
 	struct recording_segment end;
 };

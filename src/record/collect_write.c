@@ -131,12 +131,6 @@ write_row(struct collect *c, const struct segfile *f,
 	return err;
 }
 
-static int
-open_directory(const struct collect_file *f)
-{
-	return open(f->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
 /* Never of the living, never what could not be written. */
 static void
 remove_file(const struct collect_file *file)
@@ -146,7 +140,7 @@ remove_file(const struct collect_file *file)
 
 	if (file->mapped || file->failed)
 		return;
-	dir_fd = open_directory(file);
+	dir_fd = segment_dir_reopen(file->dir);
 	if (dir_fd < 0)
 		return;
 	if (fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -162,7 +156,7 @@ collect_write(struct collect *c, struct recording_writer *w)
 	for (size_t i = 0; i < c->row_count; i++) {
 		const struct collect_row *r = &c->rows[i];
 		struct collect_file *file = &c->files[r->file];
-		int dir_fd = open_directory(file);
+		int dir_fd = segment_dir_reopen(file->dir);
 		struct segfile *f = NULL;
 		int err = 0;
 
@@ -219,7 +213,7 @@ merge_row(struct collect *c, const struct collect_row *r,
     struct recording_writer *w, const struct collect_hooks *hooks)
 {
 	struct collect_file *file = &c->files[r->file];
-	int dir_fd = open_directory(file);
+	int dir_fd = segment_dir_reopen(file->dir);
 	struct segfile *f = NULL;
 	int err = 0;
 

@@ -1,4 +1,4 @@
-/* copy_snapshots.c - snapshots of a session come to lie beside its recording. */
+/* copy_snapshots.c - moves the snapshots of a session beside its recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/copy_snapshots.h"
 
@@ -13,7 +13,7 @@
 #include "reader/session_snapshots.h"
 #include "reader/segfile.h"
 
-#define SNAPSHOT_SIZE_MAX (INT64_C(1) << 40) /* holes and all */
+#define SNAPSHOT_SIZE_MAX (INT64_C(1) << 40) /* including holes */
 
 enum {
 	SNAPSHOT_BYTES_MAX = 512 << 20, /* of data in one of ours */
@@ -34,7 +34,9 @@ open_folder(struct copied_snapshots *k)
 	    open(k->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (k->fd < 0)
 		return -errno;
-	/* in a directory that anybody can write, another may have made it */
+	/*
+	 * in a directory that anybody can write, somebody else may have made it
+	 */
 	if (fstat(k->fd, &st) == 0 && st.st_uid == geteuid())
 		return 0;
 	close(k->fd);
@@ -50,14 +52,17 @@ rename_to(int from_dir, const char *from, int dir, const char *name)
 		return true;
 	if (errno != EINVAL && errno != ENOSYS)
 		return false;
-	/* a file system that cannot: a link cannot replace either */
+	/*
+	 * a file system without that call: link() does not replace a file
+	 * either
+	 */
 	if (linkat(from_dir, from, dir, name, 0) < 0)
 		return false;
 	(void)unlinkat(from_dir, from, 0);
 	return true;
 }
 
-/* One stretch of data. */
+/* Copies one range of data. */
 static int
 copy_stretch(int from, int to, off_t at, off_t end)
 {
@@ -81,7 +86,7 @@ copy_stretch(int from, int to, off_t at, off_t end)
 	return 0;
 }
 
-/* Holes stay holes. Takes what is copied off *budget. */
+/* Keeps holes. Subtracts what is copied from *budget. */
 static int
 copy_bytes(int from, int to, off_t size, uint64_t *budget)
 {
@@ -91,7 +96,7 @@ copy_bytes(int from, int to, off_t size, uint64_t *budget)
 	while (err == 0 && at < size) {
 		data = lseek(from, at, SEEK_DATA);
 		if (data < 0 && errno == ENXIO)
-			break; /* no more */
+			break; /* no more data */
 		hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
 		if (hole < 0) { /* a file system without holes */
 			data = at;
@@ -109,7 +114,7 @@ copy_bytes(int from, int to, off_t size, uint64_t *budget)
 	return err;
 }
 
-/* To another file system: whole under a hidden name first. */
+/* Copies to another file system: under a hidden name until it is complete. */
 static int
 copy_to(struct copied_snapshots *k, int from_dir, const char *name, int dir)
 {
@@ -165,9 +170,9 @@ is_of_session(const struct copied_snapshots *k, int dir_fd, const char *name)
 }
 
 /*
- * A child that has changed its user leaves snapshots of that user. A copy is
- * ours, as the recording is: readers take no others, and nobody else can still
- * write into it.
+ * A child that has changed its user leaves snapshots of that user. The copy
+ * belongs to us, as the recording does: readers accept no others, and nobody
+ * else can still write into it.
  */
 static bool
 is_ours(int dir_fd, const char *name)
@@ -178,7 +183,7 @@ is_ours(int dir_fd, const char *name)
 	    st.st_uid == geteuid();
 }
 
-/* Else its process, which runs on, has thinned it out meanwhile. */
+/* If not, its process, which still runs, has removed it to keep its limit. */
 static bool
 is_there(int dir_fd, const char *name)
 {
@@ -200,7 +205,10 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 	if (!is_of_session(k, dir_fd, name))
 		return 0;
 	err = open_folder(k);
-	/* what is not ours is copied: its owner may have it open for writing */
+	/*
+	 * a file of another user is copied: its owner may have it open for
+	 * writing
+	 */
 	if (err == 0 && !is_ours(dir_fd, name))
 		err = copy_to(k, dir_fd, name, k->fd);
 	else if (err == 0 && !rename_to(dir_fd, name, k->fd, name))

@@ -1,4 +1,4 @@
-/* copy_snapshots.h - snapshots of a session come to lie beside its recording. */
+/* copy_snapshots.h - moves the snapshots of a session beside its recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_COPY_SNAPSHOTS_H
 #define SEEP_RECORD_COPY_SNAPSHOTS_H
@@ -11,13 +11,13 @@
 
 struct copied_snapshots {
 	char folder[PATH_MAX]; /* FILE.snapshots */
-	int fd;                /* of it; -1: not made yet */
+	int fd;                /* of that folder; -1: not made yet */
 	const char *session;
 	size_t moved;
 	size_t left;           /* could not be moved, and are where they were */
-	int err;               /* why, of the last of them */
+	int err;               /* errno of the last of these */
 	uint64_t others_bytes; /* what those of other users may still take */
-	size_t others;         /* files of theirs */
+	size_t others;         /* files of other users */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* elf.c - the few facts about an ELF file that decide whether we can trace. */
+/* elf.c - reads what an ELF file says about its allocator and loader. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/elf.h"
 
@@ -20,7 +20,7 @@ enum {
 	SYMBOLS_AT_ONCE = 4096,
 };
 
-/* 0, or -EBADMSG when [offset, offset + len) is not in the file. */
+/* 0, or -EBADMSG if [offset, offset + len) is not in the file. */
 static int
 read_at(const struct elf *e, void *to, size_t len, uint64_t offset)
 {
@@ -57,10 +57,10 @@ read_string(const struct elf *e, char *to, size_t bytes, uint64_t offset)
 		len = 0;
 	to[len] = '\0';
 	if (strlen(to) == bytes - 1)
-		to[0] = '\0'; /* no end in sight: no name of ours */
+		to[0] = '\0'; /* too long to be a name that we look for */
 }
 
-/* Where in the file the loader finds what it maps at vaddr. */
+/* The offset in the file of what the loader maps at vaddr. */
 static int
 offset_of(const Elf64_Phdr *ph, unsigned count, uint64_t vaddr, uint64_t *ret)
 {
@@ -254,7 +254,7 @@ is_definition(const Elf64_Sym *sym)
 	    (bind == STB_GLOBAL || bind == STB_WEAK);
 }
 
-/* strings ends with a NUL at [bytes]. */
+/* `strings` has a NUL at [bytes]. */
 static uint32_t
 search_symbols(const struct elf *e, const Elf64_Shdr *table,
     const char *strings, size_t bytes, const char *const *names, size_t count)
@@ -328,7 +328,10 @@ elf_defines(
 
 	if (!e->native || e->shnum > SHNUM_MAX)
 		return 0;
-	/* a file may claim 65,536 symbol tables: one of each kind is read */
+	/*
+	 * a file may claim 65,536 symbol tables, but only one of each kind is
+	 * read
+	 */
 	for (size_t t = 0; t < types_count; t++) {
 		for (unsigned i = 0; i < e->shnum; i++) {
 			if (read_section(e, i, &sh) < 0)

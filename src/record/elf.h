@@ -1,4 +1,4 @@
-/* elf.h - the few facts about an ELF file that decide whether we can trace. */
+/* elf.h - reads what an ELF file says about its allocator and loader. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_ELF_H
 #define SEEP_RECORD_ELF_H
@@ -9,13 +9,13 @@
 
 enum {
 	ELF_PATH_BYTES = 1024,
-	ELF_NEEDED_MAX = 256, /* more are not looked at */
+	ELF_NEEDED_MAX = 256, /* DT_NEEDED entries; more are ignored */
 };
 
 /*
  * The file is untrusted. It is read by pread() within fixed bounds, and every
- * offset is checked against the file's size first. For the jail alone: others
- * use elf_reader.h.
+ * offset is checked against the file's size first. Runs in the jail only; other
+ * code uses elf_reader.h.
  */
 struct elf {
 	int fd;
@@ -35,15 +35,16 @@ struct elf {
 };
 
 /*
- * Reads headers and dynamic section of an open file; takes fd over, also on
- * failure. -ENOEXEC: not an ELF file; -EBADMSG: damaged; -ENOMEM.
+ * Reads headers and dynamic section of an open file; takes ownership of fd,
+ * also on failure. -ENOEXEC: not an ELF file; -EBADMSG: damaged; -ENOMEM.
  */
 int elf_init(struct elf *e, int fd);
 void elf_release(struct elf *e);
 
 /*
  * Bit i of the result: names[i] is a defined global or weak symbol of the
- * dynamic table (`all`: or of the full one). Damaged tables define nothing.
+ * dynamic table (with `all`, or of the full one). Damaged tables define
+ * nothing.
  */
 uint32_t elf_defines(
     const struct elf *e, const char *const *names, size_t count, bool all);

@@ -1,4 +1,4 @@
-/* elf_reader.c - what ELF files say, read by a process in a jail. */
+/* elf_reader.c - reads ELF files in a process in a jail. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/elf_reader.h"
 
@@ -40,7 +40,7 @@ struct reply {
 struct elf_reader {
 	pid_t inmate; /* 0: none runs */
 	int fd;
-	bool has_died; /* one did: no second one is started */
+	bool has_died; /* one has failed, so no second one is started */
 };
 
 /* ---- in the jail ---- */
@@ -82,8 +82,8 @@ find_facts(int fd, struct elf_facts *ret)
 }
 
 /*
- * Where the kernel has no filters we go on: these few headers are read within
- * fixed bounds, and the privileges are gone.
+ * If the kernel has no seccomp filters, this continues: these few headers are
+ * read within fixed bounds, and the privileges are gone.
  */
 static _Noreturn void
 serve(int socket)

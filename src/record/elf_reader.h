@@ -1,4 +1,4 @@
-/* elf_reader.h - what ELF files say, read by a process in a jail. */
+/* elf_reader.h - reads ELF files in a process in a jail. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_ELF_READER_H
 #define SEEP_RECORD_ELF_READER_H
@@ -13,12 +13,13 @@
 enum { ELF_NEEDED_BYTES = 32768 };
 
 /*
- * Plain data, because a process that may be hostile has written it: each text
- * has its end, and each number is nothing but a number.
+ * Plain data, because it was written by a process that may be hostile: each
+ * text is NUL terminated, and no number is used as a pointer or an index
+ * without a check.
  */
 struct elf_facts {
 	uint32_t elf_class, machine;
-	uint8_t native; /* if not, the rest is empty */
+	uint8_t native; /* if false, the rest is empty */
 	uint8_t dynamic;
 	uint8_t has_sanitizer; /* one is linked in */
 	uint32_t own;          /* bit i: it defines elf_family[i] itself */
@@ -34,8 +35,8 @@ enum { ELF_FAMILY = 8 };
 extern const char *const elf_family[ELF_FAMILY];
 
 /*
- * The caller's process opens the files; a process in names/jail, which is
- * started when the first one is read, parses them.
+ * The caller's process opens the files. A process in names/jail, which is
+ * started for the first one, parses them.
  */
 struct elf_reader;
 
@@ -45,17 +46,17 @@ void elf_reader_free(struct elf_reader *r);
 struct elf_file {
 	const char *path;
 	/*
-	 * A file of this user has chosen the path. So the file must be his, or
-	 * both must be root's or ours.
+	 * A file of this user chose the path. So the file must belong to him
+	 * too, or both to root or us.
 	 */
 	bool is_chosen;
 	uid_t chooser;
 };
 
 /*
- * May take as long as the file's file system likes. *ret_owner: whose file it
- * is. -ENOEXEC: not an ELF file; -EPERM: he may not choose it; -EBADMSG:
- * damaged, or the process that reads it has died; or as infile_open() says.
+ * May take as long as the file system likes. *ret_owner: the file's owner.
+ * -ENOEXEC: not an ELF file; -EPERM: its user may not choose it; -EBADMSG:
+ * damaged, or the process that reads it has died; or an error of infile_open().
  */
 int elf_reader_read(struct elf_reader *r, const struct elf_file *file,
     struct elf_facts *ret, uid_t *ret_owner);

@@ -1,4 +1,4 @@
-/* embed.c - the names of a recording's frames, found after the program has ended. */
+/* embed.c - finds names for a recording, after its program has ended. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/embed.h"
 
@@ -55,7 +55,7 @@ embed_add(void *context, const struct process *p)
 {
 	struct embed *e = context;
 
-	/* what there is no memory for stays without a name */
+	/* frames without memory for their names stay without */
 	(void)names_gather(e->names, p);
 	e->any = true;
 }
@@ -72,7 +72,7 @@ append(void *context, const uint8_t *bytes, size_t len)
 	struct target *t = context;
 
 	if (len > RECORDING_NAMES_MAX - t->bytes)
-		return 0; /* a reader would not take it */
+		return 0; /* a reader would refuse it */
 	t->bytes += len;
 	return recording_append_packed(
 	    t->writer, RECORDING_NAMES, NULL, 0, bytes, len, LEVEL);

@@ -1,4 +1,4 @@
-/* embed.h - the names of a recording's frames, found after the program has ended. */
+/* embed.h - finds names for a recording, after its program has ended. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_EMBED_H
 #define SEEP_RECORD_EMBED_H
@@ -8,25 +8,28 @@
 
 struct embed;
 
-/* Without seconds in the options they are bounded here. -ENOMEM. */
+/* If the options have no time limit, this module sets one. -ENOMEM. */
 int embed_new(const struct names_options *options, struct embed **ret);
 
 /* NULL is fine. */
 void embed_free(struct embed *e);
 
 /*
- * Notes the frames of a process; `context` is a struct embed, because struct
- * collect calls this function. Reads no file.
+ * Notes the frames of a process. Reads no file. `context` is a struct embed:
+ * struct collect calls this function.
  */
 void embed_add(void *context, const struct process *p);
 
-/* What embed_add() found the process to see: for struct recording_segment. */
+/*
+ * The view of the file system that embed_add() found, for struct
+ * recording_segment.
+ */
 uint64_t embed_view(struct embed *e, const struct process *p);
 
 /*
  * Finds the names, in bounded time, and appends them. Meanwhile the file is
- * whole without them: a kill costs the names alone. Names that cannot be found
- * are no error. 1: there was no room for them, the rest is whole.
+ * complete without them, so a kill costs only the names. Names that cannot be
+ * found are no error. 1: there was no room for them; the rest is complete.
  */
 int embed_write(struct embed *e, struct recording_writer *w);
 

@@ -61,7 +61,7 @@ follow_flush(struct follow *f)
 {
 	int err;
 
-	if (!quota_line(f->plan.collect->quota, f->plan.writer))
+	if (!quota_timeline(f->plan.collect->quota, f->plan.writer))
 		timeline_writer_drop(&f->timeline);
 	err = timeline_writer_flush(&f->timeline);
 	f->last_flush_ns = f->now_ns;
@@ -128,7 +128,7 @@ note_untraced(void *context, const struct procs_process *p, bool traced)
 bool
 follow_is_empty(const struct follow *f)
 {
-	return f->numbers == 0;
+	return !f->found_any;
 }
 
 bool

@@ -9,6 +9,7 @@
 
 #include "reader/segfile.h"
 #include "record/follow_parts.h"
+#include "record/segment_dir.h"
 #include "util/room.h"
 
 enum {
@@ -70,23 +71,17 @@ add_watch(struct follow *f, struct follow_file *x, int slot,
     const struct seg_header *h)
 {
 	struct follow_watch *more;
-	int err;
 
 	more = reallocarray(x->watches, x->watch_count + 1, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	x->watches = more;
+	f->found_any = true;
 	mark_arrival(f, h, slot);
-	more += x->watch_count;
+	more += x->watch_count++;
 	*more = (struct follow_watch){
 	    .slot = slot, .pid = (pid_t)h->pid, .fresh = true};
 	memcpy(more->uuid, h->uuid, sizeof(more->uuid));
-	err = tail_new(f->numbers + 1,
-	    &quota_user(f->plan.collect->quota, x->uid)->room, &more->tail);
-	if (err < 0)
-		return err;
-	f->numbers++;
-	x->watch_count++;
 	return 0;
 }
 
@@ -131,17 +126,31 @@ find_children(
  * never read while its process ran: then `last` reads nothing.
  */
 static int
-look_at_watch(struct follow *f, struct follow_watch *w,
-    const struct segfile *seg, bool rows, bool last)
+look_at_watch(struct follow *f, const struct follow_file *x,
+    struct follow_watch *w, const struct segfile *seg, bool rows, bool last)
 {
 	size_t before = f->timeline.out.len;
+	bool fresh = w->fresh;
 	struct seg_header h;
 	int err;
 
-	if (!w->tail || (w->fresh && last))
+	if ((!w->tail && !fresh) || (fresh && last))
 		return 0;
+	if (fresh) {
+		/*
+		 * Numbers increase in the time line, so a process gets its
+		 * number when its first items are written, not when it is
+		 * found: those found before may be read after it.
+		 */
+		err = tail_new(++f->numbers,
+		    &quota_user(f->plan.collect->quota, x->uid)->room,
+		    &w->tail);
+		if (err < 0)
+			return err;
+		w->fresh = false;
+	}
 	err = tail_look(
-	    w->tail, seg, w->slot, rows || w->fresh, &f->timeline.out, &h);
+	    w->tail, seg, w->slot, rows || fresh, &f->timeline.out, &h);
 	if (err == -ENOMEM)
 		return err;
 	if (err < 0) {
@@ -151,27 +160,12 @@ look_at_watch(struct follow *f, struct follow_watch *w,
 		f->plan.collect->quota->unwatched += err == -EFBIG;
 		return 0;
 	}
-	w->fresh = false;
 	f->sites += tail_sites(w->tail);
 	if (w->module_changes == tail_module_changes(w->tail))
 		return 0;
 	w->module_changes = tail_module_changes(w->tail);
 	return where_look(
 	    &f->plan.collect->where, w->tail, &h, segfile_source(seg));
-}
-
-static int
-open_file(const struct follow_file *x, struct segfile **ret)
-{
-	int dir_fd =
-	    open(x->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int err;
-
-	if (dir_fd < 0)
-		return -errno;
-	err = segfile_open(dir_fd, x->name, ret, NULL);
-	close(dir_fd);
-	return err;
 }
 
 /* With --no-follow only the command's own segments count. */
@@ -214,7 +208,7 @@ look_at_file(struct follow *f, struct follow_file *x, bool rows, bool last)
 
 	if ((x->is_known && !x->is_ours) || x->is_gone)
 		return 0;
-	err = open_file(x, &seg);
+	err = segment_dir_open_file(x->dir, x->name, &seg);
 	if (err == -ENODATA)
 		return 0; /* being born: next time */
 	if (err < 0) {
@@ -228,7 +222,7 @@ look_at_file(struct follow *f, struct follow_file *x, bool rows, bool last)
 	if (err == 0 && x->is_ours)
 		err = find_children(f, x, seg);
 	for (size_t i = 0; i < x->watch_count && err == 0; i++) {
-		err = look_at_watch(f, &x->watches[i], seg, rows, last);
+		err = look_at_watch(f, x, &x->watches[i], seg, rows, last);
 		if (err == 0 && f->timeline.out.len > HOLD_BYTES)
 			err = follow_flush(f);
 	}
@@ -303,10 +297,10 @@ follow_files_last_look(void *context, const uint8_t uuid[16])
 
 			if (memcmp(x->watches[k].uuid, uuid, 16) != 0)
 				continue;
-			if (open_file(x, &seg) == 0) {
+			if (segment_dir_open_file(x->dir, x->name, &seg) == 0) {
 				/* -ENOMEM sticks in f->timeline.out */
 				(void)look_at_watch(
-				    f, &x->watches[k], seg, true, true);
+				    f, x, &x->watches[k], seg, true, true);
 				segfile_close(seg);
 			}
 			drop_watch(x, k);
@@ -325,7 +319,8 @@ follow_files_count_slots(struct follow *f)
 		struct follow_file *x = &f->files[i];
 		struct segfile *seg = NULL;
 
-		if (!x->is_ours || x->is_gone || open_file(x, &seg) < 0)
+		if (!x->is_ours || x->is_gone ||
+		    segment_dir_open_file(x->dir, x->name, &seg) < 0)
 			continue;
 		err = find_children(f, x, seg);
 		segfile_close(seg);

@@ -13,9 +13,12 @@ struct follow_watch {
 	int slot;
 	uint8_t uuid[16];
 	pid_t pid;
-	struct tail *tail; /* NULL: cannot be read, or has no room: its end */
-	                   /* state will do */
-	bool fresh;        /* not read yet */
+	/*
+	 * NULL if it was not read yet. If `fresh` is not set either, it cannot
+	 * be read or there is no room for it, and its end state must do.
+	 */
+	struct tail *tail;
+	bool fresh;              /* not read yet */
 	uint64_t module_changes; /* seen by where_look() */
 };
 
@@ -48,6 +51,7 @@ struct follow {
 	uint64_t now_ns; /* of this look */
 	uint64_t next_look_ns, next_family_ns, next_slots_ns, last_flush_ns;
 	uint64_t last_family_ns;
+	bool found_any;     /* a process with the collector in it */
 	uint64_t numbers;   /* of processes, given out */
 	uint64_t sites;     /* of all that are watched */
 	size_t slots_taken; /* in the fullest file */

@@ -237,21 +237,21 @@ add_file(struct batch *b, int dir, const char *name)
 static size_t
 finish(struct batch *b)
 {
-	struct proc_look *look = b->count > 0 ? proc_look_new() : NULL;
+	struct proc_cache *cache = b->count > 0 ? proc_cache_new() : NULL;
 	size_t freed = 0;
 
-	for (size_t i = 0; look && i < b->count; i++) {
+	for (size_t i = 0; cache && i < b->count; i++) {
 		const struct child *c = &b->children[i];
 		enum proc_state state;
 		pid_t pid;
 
 		state = proc_check_in(
-		    look, &c->header, segfile_source(c->file), &pid);
+		    cache, &c->header, segfile_source(c->file), &pid);
 		if (state == PROC_NO || state == PROC_EXEC)
 			freed += free_slots_give(
 			    c->slots, c->file, c->slot, c->header.uuid);
 	}
-	proc_look_free(look);
+	proc_cache_free(cache);
 	for (size_t i = 0; i < b->file_count; i++) {
 		free_slots_end(&b->slots[i]);
 		segfile_close(b->files[i]);

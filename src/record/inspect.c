@@ -1,4 +1,4 @@
-/* inspect.c - looks at a command before it starts: can it be traced? */
+/* inspect.c - checks before its start whether a command can be traced. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/inspect.h"
 
@@ -21,13 +21,13 @@
 #include "util/write_all.h"
 
 enum {
-	SCRIPTS_MAX = 4,  /* scripts run by scripts; Linux stops at 5 */
+	SCRIPTS_MAX = 4,  /* scripts that run scripts; Linux stops at 5 */
 	LINE_BYTES = 256, /* of a "#!" line, as in Linux */
 };
 
-#define PATIENCE_NS UINT64_C(5000000000)  /* for one program */
+#define PATIENCE_NS UINT64_C(5000000000)  /* time for one program */
 #define LOST_NS     UINT64_C(10000000000) /* for all that take too long */
-#define HASTE_NS    UINT64_C(20000000)    /* for one of them after that */
+#define HASTE_NS    UINT64_C(20000000)    /* time for each program after that */
 
 /* ---- the program behind a command ---- */
 
@@ -79,7 +79,10 @@ find_command(const char *command, char *to, size_t bytes)
 		if (join(to, bytes, path, len, command)) {
 			if (check_executable(to) == 0)
 				return 0;
-			/* there, but not for us: go on, as the shells do */
+			/*
+			 * it exists, but we may not execute it: continue, as
+			 * shells do
+			 */
 			if (access(to, F_OK) == 0)
 				err = -EACCES;
 		}
@@ -155,7 +158,7 @@ look_at_command(const char *command, struct inspect *ret)
 
 /* ---- the program of a process ---- */
 
-/* A process that has changed its user does not use our directory. */
+/* A process of another user has a directory of its own, not ours. */
 static void
 check_place(struct inspect *r, pid_t pid, uid_t owner)
 {
@@ -168,7 +171,10 @@ check_place(struct inspect *r, pid_t pid, uid_t owner)
 		    r->program, (int)pid, (unsigned)owner, why);
 }
 
-/* By the link, which leads to the very file, whatever is under its name now. */
+/*
+ * Uses the link in /proc, which leads to the very file, whatever has its name
+ * now.
+ */
 static int
 look_at_process(pid_t pid, struct inspect *ret)
 {
@@ -183,7 +189,7 @@ look_at_process(pid_t pid, struct inspect *ret)
 	return 0;
 }
 
-/* ---- the process that looks ---- */
+/* ---- the process that inspects ---- */
 
 struct look {
 	const char *command; /* or NULL, then: */
@@ -207,7 +213,7 @@ serve(const struct look *l, struct answer *a, int fd)
 	_exit(0);
 }
 
-/* False: it did not come in time, or it is no answer. */
+/* False: no answer came in time, or not a valid one. */
 static bool
 get_answer(int fd, uint64_t until_ns, struct answer *ret)
 {
@@ -232,8 +238,8 @@ get_answer(int fd, uint64_t until_ns, struct answer *ret)
 }
 
 /*
- * Files of others are opened, and their file systems may never answer: so a
- * process of our own looks, and is left behind if it hangs. 0, -EAGAIN.
+ * Files of others are opened, and their file systems may never answer. So a
+ * process of our own inspects them, and is left behind if it hangs. 0, -EAGAIN.
  */
 static int
 look_apart(const struct look *l, uint64_t patience_ns, struct answer *a)
@@ -282,7 +288,7 @@ inspect_command(const char *command, struct inspect *ret)
 	return err;
 }
 
-/* Users with many processes could have us wait for each of them. */
+/* A user with many processes could otherwise make us wait for each of them. */
 static int
 look_at_one_of_many(const struct look *l, struct answer *a)
 {
@@ -305,7 +311,7 @@ inspect_pid(pid_t pid, struct inspect *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-	/* asks no file system, and takes no lock of the process */
+	/* calls no file system, and takes no lock of the process */
 	n = readlink(link, ret->program, sizeof(ret->program) - 1);
 	if (n <= 0)
 		return false;

@@ -10,8 +10,8 @@ void inspect_conclude(struct inspect *r, enum inspect_kind kind,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Judges r->program, which is read under the name `file`. is_foreign: somebody
- * else's process runs it. In a process that may hang.
+ * Judges r->program, which is read under the name `file`. is_foreign: a process
+ * of another user runs it. Call this in a process that may hang.
  */
 void inspect_program(struct inspect *r, const char *file, bool is_foreign);
 

@@ -1,4 +1,4 @@
-/* inspect_program.c - what speaks against tracing a program. */
+/* inspect_program.c - finds reasons why a program cannot be traced. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -195,6 +195,6 @@ inspect_program(struct inspect *r, const char *file, bool is_foreign)
 			libraries_each(reader, &p, check_library, r);
 		if (r->kind == INSPECT_FINE)
 			check_symbols(r, &facts);
-	} /* else a script without "#!", or not readable for us */
+	} /* otherwise a script without "#!", or we may not read it */
 	elf_reader_free(reader);
 }

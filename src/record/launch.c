@@ -54,7 +54,7 @@ launch_find_library(const char *name, char *to, size_t bytes)
 	if (stat(to, &st) < 0 || !S_ISREG(st.st_mode))
 		return -ENOENT;
 	/*
-	 * A user who can write that file can run code in the program that we
+	 * A user who can write that file could run code in the program that we
 	 * start.
 	 */
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
@@ -62,12 +62,12 @@ launch_find_library(const char *name, char *to, size_t bytes)
 	return strpbrk(to, " :") ? -EINVAL : 0;
 }
 
-/* Ours first, what the user has preloaded behind it. */
+/* Our libraries first, then those that the user preloads. */
 static int
 set_preload(const struct launch_plan *plan)
 {
 	const char *old = getenv("LD_PRELOAD");
-	const char *second = plan->preload2 ? plan->preload2 : "";
+	const char *second = plan->companions ? plan->companions : "";
 	char *value;
 	int err;
 
@@ -102,7 +102,7 @@ set_environment(const struct launch_plan *plan)
 	return set_preload(plan);
 }
 
-/* Waits until the parent says go. If the parent ends, there is no such word. */
+/* Waits until the parent says go. If the parent ends, that never comes. */
 static void
 wait_for_word(int fd)
 {
@@ -116,7 +116,9 @@ wait_for_word(int fd)
 		_exit(127);
 }
 
-/* The child: becomes the command, or reports through fd and ends. */
+/*
+ * In the child: becomes the command, or reports an error through fd and ends.
+ */
 static _Noreturn void
 become(const struct launch *l, const struct launch_plan *plan, int fd,
     const int word[2])
@@ -137,7 +139,9 @@ become(const struct launch *l, const struct launch_plan *plan, int fd,
 	_exit(127);
 }
 
-/* What the child says before exec closes the pipe: nothing, or an errno. */
+/*
+ * Reads what the child sends before exec closes the pipe: nothing, or an errno.
+ */
 static int
 read_verdict(int fd)
 {
@@ -196,7 +200,9 @@ launch_start(struct launch *l, const struct launch_plan *plan)
 		close(fds[1]);
 		return err;
 	}
-	/* blocked from before the fork on: none is lost, none kills us */
+	/*
+	 * blocked before the fork, so that no signal is lost and none kills us
+	 */
 	fill_signals(&mask);
 	(void)sigprocmask(SIG_BLOCK, &mask, &l->old_mask);
 	/* an ignored SIGCHLD would take the exit status away from us */
@@ -270,7 +276,7 @@ is_to_stop(int sig)
 	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* Sleeps until a signal or the deadline, and hands signals on. */
+/* Sleeps until a signal or the deadline, and forwards signals. */
 static void
 handle_signal(const struct launch *l, int64_t left_ms)
 {

@@ -10,19 +10,20 @@
 #include <sys/types.h>
 
 struct launch_plan {
-	char *const *argv;     /* ends with NULL; argv[0] is sought in PATH */
-	const char *preload;   /* libseep.so, absolute */
-	const char *preload2;  /* libseep-cxx.so, or NULL */
-	const char *dir;       /* SEEP_DIR */
-	const char *session;   /* SEEP_SESSION */
-	bool no_deepbind;      /* SEEP_DEEPBIND=clear */
-	bool leaks;            /* SEEP_LEAKS=1 */
-	unsigned depth;        /* SEEP_DEPTH; 0: not set */
-	uint64_t sample_bytes; /* SEEP_SAMPLE; 0: not set */
+	char *const *argv;      /* ends with NULL; argv[0] is sought in PATH */
+	const char *preload;    /* libseep.so, absolute */
+	const char *companions; /* more to preload, joined by colons, or "" */
+	const char *dir;        /* SEEP_DIR */
+	const char *session;    /* SEEP_SESSION */
+	bool no_deepbind;       /* SEEP_DEEPBIND=clear */
+	bool leaks;             /* SEEP_LEAKS=1 */
+	unsigned depth;         /* SEEP_DEPTH; 0: not set */
+	uint64_t sample_bytes;  /* SEEP_SAMPLE; 0: not set */
 
 	/*
-	 * Called when the process is there and waits to become the command;
-	 * other than 0: it shall not, and launch_start() gives -ECANCELED.
+	 * Called when the process exists and waits to become the command. If
+	 * the result is not 0, the command is not started, and launch_start()
+	 * returns -ECANCELED.
 	 */
 	int (*ready)(void *context, pid_t pid);
 	void *context;
@@ -40,8 +41,8 @@ struct launch {
 
 /*
  * Looks for `name` beside our own executable, in ../lib/seep and in ../lib.
- * -ENOENT: not there (`to` has the first place that was tried); -EPERM: other
- * users may write it; -EINVAL: LD_PRELOAD cannot hold such a path.
+ * -ENOENT: not there (`to` is the first place that was tried); -EPERM: other
+ * users may write it; -EINVAL: LD_PRELOAD cannot contain such a path.
  */
 int launch_find_library(const char *name, char *to, size_t bytes);
 
@@ -60,8 +61,8 @@ int launch_start(struct launch *l, const struct launch_plan *plan);
 int launch_wait(struct launch *l, int timeout_ms);
 
 /*
- * After the end of the command: sleeps; true when SIGINT, SIGTERM or SIGHUP
- * came, to us now.
+ * After the end of the command: sleeps; true if SIGINT, SIGTERM or SIGHUP came,
+ * which is now meant for us.
  */
 bool launch_idle(int timeout_ms);
 

@@ -15,6 +15,7 @@
 #include "reader/segfile.h"
 #include "reader/session.h"
 #include "record/leaks_look.h"
+#include "record/segment_dir.h"
 #include "trace/verdicts.h"
 #include "util/capped.h"
 #include "util/clock.h"
@@ -25,11 +26,11 @@
 
 enum {
 	BEAT_MS = 400,
-	FAST_MS = 5,  /* between steps, while something happens */
-	SLOW_MS = 20, /* and a while later */
+	FAST_MS = 5,  /* between steps while something happens */
+	SLOW_MS = 20, /* between later steps */
 	FAST_FOR_MS = 2000,
-	LOAD = 20,         /* rest so many times as long as a step took */
-	LOOKS_AT_ONCE = 4, /* at processes that wait; at others: 1 */
+	LOAD = 20,         /* rest this many times as long as a step took */
+	LOOKS_AT_ONCE = 4, /* at waiting processes; at running ones: 1 */
 	FINISH_MS = 10000,
 	FILES_MAX = 100000,
 	LEVEL = 3, /* of compression */
@@ -42,16 +43,16 @@ struct file {
 	bool is_known, is_ours, is_gone;
 };
 
-/* A process of the tree, in the program that it is. */
+/* A process of the tree, as the program that it runs now. */
 struct item {
 	uint8_t uuid[16];
 	uint32_t file;
 	int slot;
 	uint64_t next_ns; /* when it is to be looked at */
 	bool is_judged;   /* the recording has a verdict on it */
-	uint64_t lost_blocks, lost_bytes; /* then: LEAK */
-	bool has_ended; /* it was let go, after a look at its exit */
-	bool at_exit;   /* the look that is under way is */
+	uint64_t lost_blocks, lost_bytes; /* if so: of class LEAK */
+	bool has_ended; /* it went on to its end, after a look at its exit */
+	bool at_exit;   /* the running look is one at its exit */
 	struct leaks_look look;
 };
 
@@ -64,18 +65,20 @@ struct leaks {
 	size_t item_count, item_room;
 	struct dict item_index;
 	uint64_t now_ns, next_step_ns, next_beat_ns, fast_until_ns;
-	size_t waiting; /* in this step: processes that want to be let go */
+	size_t waiting; /* in this step: processes that wait at exit */
 };
 
-/* ---- we are there ---- */
+/* ---- the beat that says that we are there ---- */
 
-/* Processes that start read it, see first_beat() in collector/place.c. */
+/* Processes read it when they start, see first_beat() in collector/place.c. */
 void
 leaks_announce(const struct segment_dir *segment_dir)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	/* who cannot read it does not wait before we have found him */
+	/*
+	 * a process that cannot read it does not wait before we have found it
+	 */
 	if (pwrite(segment_dir->lock_fd, &now, sizeof(now),
 	        offsetof(struct ctl_block, heartbeat)) < 0)
 		return;
@@ -109,7 +112,7 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct leaks *l = context;
 	struct file key = {.dir = strdup(dir), .name = strdup(name)};
-	uint32_t at;
+	uint32_t at = 0;
 	int err = -ENOMEM;
 
 	(void)dir_fd;
@@ -133,25 +136,6 @@ out:
 	return err;
 }
 
-static int
-open_directory(const struct file *x)
-{
-	return open(x->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-static int
-open_segment(const struct file *x, struct segfile **ret)
-{
-	int dir = open_directory(x);
-	int err;
-
-	if (dir < 0)
-		return -errno;
-	err = segfile_open(dir, x->name, ret, NULL);
-	close(dir);
-	return err;
-}
-
 static void
 drop_file(struct file *x)
 {
@@ -160,7 +144,10 @@ drop_file(struct file *x)
 	x->is_gone = true;
 }
 
-/* Whose it is; from the first meeting on its processes know that we are here. */
+/*
+ * Finds out to whom a file belongs. From then on its processes know that we are
+ * here.
+ */
 static void
 get_to_know(struct leaks *l, struct file *x, const struct segfile *seg)
 {
@@ -171,7 +158,7 @@ get_to_know(struct leaks *l, struct file *x, const struct segfile *seg)
 		return;
 	x->is_known = true;
 	x->is_ours = strcmp(h.session, l->plan.segment_dir->session) == 0;
-	dir = x->is_ours ? open_directory(x) : -1;
+	dir = x->is_ours ? segment_dir_reopen(x->dir) : -1;
 	if (dir < 0)
 		return;
 	if (exit_wait_open(dir, x->name, &x->wait) < 0)
@@ -225,7 +212,9 @@ looks_under_way(const struct leaks *l, bool at_exit)
 	return n;
 }
 
-/* A failure is no verdict: who waits is let go all the same. */
+/*
+ * A failure gives no verdict, but a process that waits may go on all the same.
+ */
 static void
 start_look(struct leaks *l, struct item *x, const struct segfile *seg,
     const struct seg_header *h, bool at_exit)
@@ -253,7 +242,7 @@ look_at_process(struct leaks *l, uint32_t file, const struct segfile *seg,
 	int err;
 
 	if (l->plan.alone && (pid_t)h->pid != l->plan.alone) {
-		/* it has the environment of the command, and our beat */
+		/* it has the environment of the command, and sees our beat */
 		if (waits)
 			(void)exit_wait_end(l->files[file].wait, h);
 		return 0;
@@ -292,9 +281,9 @@ look_at_file(struct leaks *l, uint32_t number)
 
 	if (x->is_gone || (x->is_known && !x->is_ours))
 		return 0;
-	err = open_segment(x, &seg);
+	err = segment_dir_open_file(x->dir, x->name, &seg);
 	if (err < 0) {
-		if (err != -ENODATA) /* else it is being born */
+		if (err != -ENODATA) /* otherwise it is being set up */
 			drop_file(x);
 		return 0;
 	}
@@ -312,7 +301,7 @@ look_at_file(struct leaks *l, uint32_t number)
 	return err;
 }
 
-/* ---- what was found ---- */
+/* ---- results ---- */
 
 static void
 count(struct item *x, const struct verdicts *v)
@@ -326,14 +315,14 @@ count(struct item *x, const struct verdicts *v)
 	}
 }
 
-/* What was judged before stays, where the last look brought nothing. */
+/* Keeps the earlier verdict if the last look has none. */
 static void
 keep(struct leaks *l, struct item *x)
 {
 	struct verdicts v;
 	bool is_judged;
 
-	/* the child has read hostile memory */
+	/* untrusted: the child has read hostile memory */
 	if (verdicts_decode(x->look.bytes, x->look.len, &v) < 0)
 		return;
 	is_judged = v.reason == VERDICT_JUDGED;
@@ -343,7 +332,7 @@ keep(struct leaks *l, struct item *x)
 	if (x->is_judged && !is_judged)
 		return;
 	x->is_judged = is_judged;
-	/* an error sticks in the writer */
+	/* the writer keeps the error */
 	(void)recording_append_packed(l->plan.writer, RECORDING_VERDICTS,
 	    x->uuid, sizeof(x->uuid), x->look.bytes, x->look.len, LEVEL);
 }
@@ -356,7 +345,8 @@ let_go(struct leaks *l, struct item *x)
 	struct seg_header h;
 
 	x->has_ended = true;
-	if (file->is_gone || !file->wait || open_segment(file, &seg) < 0)
+	if (file->is_gone || !file->wait ||
+	    segment_dir_open_file(file->dir, file->name, &seg) < 0)
 		return;
 	if (segfile_header(seg, x->slot, &h, NULL) == 0 &&
 	    memcmp(h.uuid, x->uuid, sizeof(x->uuid)) == 0)

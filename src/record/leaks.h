@@ -10,11 +10,11 @@
 #include "trace/recording.h"
 
 /*
- * Processes that end wait to be looked at, as long as we say that we are there
- * (reader/exit_wait.h); each one that runs is looked at every `every_ns` as
- * well. A child of ours does the looking and hands the verdicts over, so that
- * this process goes on meanwhile. What was found is appended to the recording,
- * entry by entry: the last one of a process counts.
+ * Processes that end wait for a look, as long as we say that we are there
+ * (reader/exit_wait.h). With `every_ns`, running processes are looked at as
+ * well. A child of this process does that and hands over the verdicts, so that
+ * this process can continue. Each result is appended to the recording; the last
+ * one of a process counts.
  */
 struct leaks_plan {
 	const struct segment_dir *segment_dir;
@@ -25,18 +25,18 @@ struct leaks_plan {
 
 struct leaks;
 
-/* Before the command starts: says that we are there. */
+/* Call this before the command starts: it says that we are there. */
 void leaks_announce(const struct segment_dir *segment_dir);
 
 /* -ENOMEM. */
 int leaks_new(const struct leaks_plan *plan, struct leaks **ret);
 
-/* Until the next step is due. */
+/* Time until the next step is due. */
 int leaks_wait_ms(const struct leaks *l);
 
 /*
- * A step: who waits, who is due, what has been found. Errors of writing stick
- * in the writer; -ENOMEM.
+ * One step: handles processes that wait, looks that are due, and results.
+ * Errors stay in the writer; -ENOMEM.
  */
 int leaks_step(struct leaks *l);
 
@@ -44,19 +44,22 @@ int leaks_step(struct leaks *l);
 void leaks_turn(struct leaks *l, struct recording_writer *writer);
 
 /*
- * The command has ended: lets those who wait still be looked at, for a few
- * seconds at most.
+ * After the end of the command: processes that still wait get their looks, for
+ * a few seconds at most.
  */
 int leaks_finish(struct leaks *l);
 
-/* What the last looks at all processes found. */
+/* The sums of the last verdicts on all processes. */
 struct leaks_found {
 	size_t judged, leaking; /* processes */
 	uint64_t blocks, bytes; /* LEAK */
 };
 void leaks_found(const struct leaks *l, struct leaks_found *ret);
 
-/* Ends the children; who waits goes on when its time is over. NULL is fine. */
+/*
+ * Ends the children; a process that waits goes on when its time is over. NULL
+ * is fine.
+ */
 void leaks_free(struct leaks *l);
 
 #endif

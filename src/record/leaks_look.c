@@ -24,10 +24,10 @@
 #define MS UINT64_C(1000000)
 
 enum {
-	EXIT_LOOKS = 2,    /* where other threads are left */
-	EXIT_REST_MS = 20, /* between these */
-	REST_MS = 2000,    /* between looks at one that runs on */
-	EXIT_LIMIT_S = 60, /* SEEP_LEAKS_WAIT may be long */
+	EXIT_LOOKS = 2,    /* if other threads are left */
+	EXIT_REST_MS = 20, /* between such looks */
+	REST_MS = 2000,    /* between looks at a process that keeps running */
+	EXIT_LIMIT_S = 60, /* because SEEP_LEAKS_WAIT may be long */
 	RUNNING_LIMIT_S = 600,
 	READ_BYTES = 64 << 10,
 };
@@ -44,7 +44,10 @@ rest(uint64_t ns)
 		;
 }
 
-/* Blocks of the tick in which it began to wait count, once that is over. */
+/*
+ * Waits for the end of the tick in which the process began to wait, so that
+ * blocks of that tick count too.
+ */
 static void
 wait_for_tick(const struct seg_header *h)
 {
@@ -55,8 +58,8 @@ wait_for_tick(const struct seg_header *h)
 }
 
 /*
- * Where no other thread is left nothing moves any more: one look is proof, of
- * blocks of any age. Else pointers may move while we look.
+ * If no other thread is left, nothing changes any more, and one look is a proof
+ * for blocks of any age. Otherwise pointers may move during a look.
  */
 static int
 look_at_exit(const struct process *p, pid_t pid, struct verdicts *ret)
@@ -136,7 +139,7 @@ look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
 	segment_free(seg);
 	if (err < 0)
 		return err;
-	/* the slot may be another child's by now */
+	/* the slot may belong to another child by now */
 	err = memcmp(p->header.uuid, h->uuid, sizeof(h->uuid)) ? -ESRCH : 0;
 	if (err == 0)
 		err = at_exit ? look_at_exit(p, pid, &v)
@@ -164,7 +167,7 @@ leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
 	    .until_ns = clock_ns(CLOCK_MONOTONIC) + limit_s * 1000 * MS};
 	k->worker = fork();
 	if (k->worker == 0) {
-		/* nobody wants to know what we find, once the recorder is gone */
+		/* nobody needs the result if the recorder has ended */
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != us)
 			_exit(1);

@@ -10,29 +10,29 @@
 
 #include "reader/segfile.h"
 
-/* A look that is under way, or has ended. */
+/* A look that is running, or has ended. */
 struct leaks_look {
 	pid_t worker;      /* 0: none */
-	int fd;            /* what it says comes here */
-	uint64_t until_ns; /* of CLOCK_MONOTONIC: it has to be done by then */
-	uint8_t *bytes;    /* verdicts_encode(), so far; for free() */
+	int fd;            /* its result comes through here */
+	uint64_t until_ns; /* in CLOCK_MONOTONIC: it must have ended by then */
+	uint8_t *bytes;    /* the bytes of verdicts_encode() so far */
 	size_t len, room;
 };
 
 /*
- * Starts it for the process with this header, which runs as `pid`. at_exit: it
- * waits at its end. Negative errno; then nothing is held.
+ * Starts a look at the process with this header, which runs as `pid`. at_exit:
+ * the process waits at its exit. Negative errno; then nothing is held.
  */
 int leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
     const struct seg_header *h, pid_t pid, bool at_exit);
 
 /*
- * Does not wait. 0: it goes on; 1: it has ended, bytes and len are what it said,
- * which is untrusted; -ETIMEDOUT: it was ended; -EIO, -ENOMEM.
+ * Does not wait. 0: it is still running; 1: it has ended, and bytes and len are
+ * its result, which is untrusted; -ETIMEDOUT: it was killed; -EIO, -ENOMEM.
  */
 int leaks_look_poll(struct leaks_look *k);
 
-/* Ends it, and frees what it said. */
+/* Ends it, and frees its result. */
 void leaks_look_release(struct leaks_look *k);
 
 #endif

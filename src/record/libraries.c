@@ -1,4 +1,4 @@
-/* libraries.c - the libraries that the loader would bring into a program. */
+/* libraries.c - finds the libraries that the loader would load. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/libraries.h"
 
@@ -12,7 +12,7 @@
 enum { OBJECTS_MAX = 256 };
 
 struct object {
-	char *name, *path; /* as somebody asks for it, and where it was found */
+	char *name, *path; /* as it is asked for, and where it was found */
 	uid_t owner;
 	struct elf_facts *facts;
 };
@@ -23,7 +23,7 @@ struct closure {
 	bool is_foreign;
 	bool (*each)(void *context, const char *who, const char *name);
 	void *context;
-	bool is_over; /* `each` has seen enough */
+	bool is_over; /* `each` wants no more */
 	struct elf_facts found;
 	struct object list[OBJECTS_MAX];
 	size_t count;
@@ -33,7 +33,7 @@ struct closure {
 struct user {
 	const char *path, *runpath;
 	uid_t owner;
-	bool is_file; /* not a variable of our own environment */
+	bool is_file; /* false: a variable of our own environment */
 };
 
 static const char *const library_dirs[] = {
@@ -69,7 +69,7 @@ is_native(struct closure *c, const char *path, const struct user *chooser,
 	    c->found.native;
 }
 
-/* What a directory of RUNPATH means for a file in `origin`; false: too long. */
+/* Expands a directory of RUNPATH for a file in `origin`; false: too long. */
 static bool
 expand(char to[PATH_MAX], const char *entry, size_t len, const char *origin)
 {
@@ -153,7 +153,7 @@ add(struct closure *c, const char *name, const struct user *user)
 	struct object o = {0};
 	char path[PATH_MAX];
 
-	/* the loader and libc bring in nothing of interest */
+	/* the loader and libc load nothing of interest */
 	if (!strncmp(name, "ld-linux", 8) || !strcmp(name, "libc.so.6"))
 		return;
 	for (size_t i = 0; i < c->count; i++)

@@ -1,4 +1,4 @@
-/* libraries.h - the libraries that the loader would bring into a program. */
+/* libraries.h - finds the libraries that the loader would load. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_LIBRARIES_H
 #define SEEP_RECORD_LIBRARIES_H
@@ -10,7 +10,7 @@ struct libraries_program {
 	const struct elf_facts *facts;
 	uid_t owner;
 	/*
-	 * Somebody else's process runs it: then a file may only lead to files
+	 * A process of another user runs it. So a file may only lead to files
 	 * of its owner, see struct elf_file.
 	 */
 	bool is_foreign;
@@ -19,8 +19,8 @@ struct libraries_program {
 /*
  * Calls `each` for the names that the program, LD_PRELOAD and then the
  * libraries themselves ask for, until it returns false. `who` is the file that
- * asks, or "LD_PRELOAD". Up to 256 libraries are looked for: in RUNPATH,
- * LD_LIBRARY_PATH and the usual directories.
+ * asks, or "LD_PRELOAD". Up to 256 libraries are searched for: in RUNPATH,
+ * LD_LIBRARY_PATH and the standard directories.
  */
 void libraries_each(struct elf_reader *reader,
     const struct libraries_program *program,

@@ -11,7 +11,7 @@
 
 #include "util/clock.h"
 
-/* What could break a line, or be mistaken, is written as \xHH. */
+/* Characters that could end a line or mislead are written as \xHH. */
 static void
 put(FILE *f, const char *text, bool space_too)
 {
@@ -100,7 +100,7 @@ meta_write(const struct meta *m, struct recording_writer *w)
 		fprintf(f, "unwatched=%zu\n", m->unwatched);
 	if (m->unplaced)
 		fprintf(f, "unplaced=%zu\n", m->unplaced);
-	if (m->line_cut)
+	if (m->timeline_cut)
 		fprintf(f, "line_cut=1\n");
 	if (m->turned)
 		return append(w, RECORDING_META, f, &text, &len);

@@ -16,7 +16,7 @@ struct meta {
 	const char *program;         /* the file that was run */
 	char *const *command;        /* its arguments, ends with NULL */
 	pid_t pid;                   /* its process */
-	uint64_t start_ns;           /* since 1970 */
+	uint64_t start_ns;           /* start time, since 1970 */
 	uint64_t start_monotonic_ns; /* zero of the time line */
 	uint64_t sample_bytes;       /* 0: exact */
 	uint64_t leaks_ns;           /* between looks; 0: none */
@@ -26,11 +26,11 @@ struct meta {
 	uint64_t end_ns;        /* since 1970; 0: now */
 	int status;             /* as of waitpid(), once it has ended */
 	bool follow;            /* children were recorded, too */
-	uint64_t max_rss_bytes; /* of the command, once it has ended */
-	uint64_t oom_kills;     /* in our cgroup, while it ran */
+	uint64_t max_rss_bytes; /* maximum of the command, once it has ended */
+	uint64_t oom_kills;     /* kills in our cgroup while it ran */
 	size_t unwatched;       /* processes without a time line */
 	size_t unplaced;        /* modules that were not searched for */
-	bool line_cut;          /* it ends before the command */
+	bool timeline_cut;      /* the time line ends before the command does */
 	const char *service;    /* of a chapter of seep watch, which has no */
 	                        /* command; else NULL */
 };
@@ -45,8 +45,8 @@ int meta_write_untraced(
     struct recording_writer *w, pid_t pid, const char *exe, const char *reason);
 
 /*
- * One that would have been traced, had there been room: the recording is not
- * whole. `count` of them, pid 0: several.
+ * A process that was not traced because there was no room, so the recording is
+ * incomplete. `count` of them; pid 0: several.
  */
 int meta_write_refused(struct recording_writer *w, pid_t pid, const char *exe,
     const char *reason, size_t count);

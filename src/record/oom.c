@@ -1,4 +1,4 @@
-/* oom.c - has the kernel's OOM killer been at work in our memory cgroup? */
+/* oom.c - has the OOM killer of the kernel killed processes in our cgroup? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/oom.h"
 

@@ -1,4 +1,4 @@
-/* pack.c - segments, snapshots and recordings as one file with their names. */
+/* pack.c - writes segments, snapshots and recordings as one file with names. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/pack.h"
 
@@ -46,7 +46,7 @@ begin(const struct pack_plan *plan, struct pack *ret, struct fault *where)
 	return 0;
 }
 
-/* The result appears if all went well. */
+/* Publishes the result if everything went well. */
 static int
 end(struct pack *p, int err, struct fault *where)
 {
@@ -67,7 +67,10 @@ end(struct pack *p, int err, struct fault *where)
 
 /* ---- segments ---- */
 
-/* Notes the frames of a compact segment, whose process may run. Sets the view. */
+/*
+ * Notes the frames of a compact segment, whose process may be running. Sets the
+ * view.
+ */
 static int
 add_names(struct pack *p, const void *bytes, size_t len,
     struct recording_segment *head, pid_t pid, struct fault *where)
@@ -157,7 +160,7 @@ add_segfile(struct pack *p, const struct segfile *f, struct fault *where)
 
 /* ---- recordings ---- */
 
-/* An entry as it is; the segments of other processes are left out. */
+/* Copies an entry, but leaves out the segments of other processes. */
 static int
 copy_entry(struct pack *p, uint32_t type, const void *bytes, size_t len,
     struct fault *where)
@@ -179,7 +182,7 @@ copy_entry(struct pack *p, uint32_t type, const void *bytes, size_t len,
 	    p->writer, (enum recording_type)type, NULL, 0, bytes, len, LEVEL);
 }
 
-/* Those of the machine where it was made: they are better than ours. */
+/* Names from the machine where it was made: they are better than ours. */
 static bool
 has_names(struct recording *b)
 {
@@ -380,7 +383,9 @@ add_directory(struct pack *p, const char *path, struct fault *where)
 			continue;
 		}
 		err = add_path(p, file, false, where);
-		/* not of ours, gone, or not there yet: as session_load() */
+		/*
+		 * not a file of seep, gone, or not there yet: as session_load()
+		 */
 		if (err == -ELOOP || err == -EINVAL || err == -ENOENT ||
 		    err == -ENODATA || err == -EISDIR)
 			err = 0;

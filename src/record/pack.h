@@ -1,4 +1,4 @@
-/* pack.h - segments, snapshots and recordings as one file with their names. */
+/* pack.h - writes segments, snapshots and recordings as one file with names. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_PACK_H
 #define SEEP_RECORD_PACK_H
@@ -11,14 +11,15 @@
 
 /*
  * The result is a recording (docs/RECORDING.md) that reads the same on any
- * machine: what INPUT has, and the names of its frames. All functions return
- * 0, -ENOMEM, -EIO and what else the files say; `where` has words about it.
+ * machine: the contents of INPUT and the names of its frames. All functions
+ * return 0, -ENOMEM, -EIO, or other errors of the files; `where` describes the
+ * error.
  */
 struct pack_plan {
 	const char *path; /* of the result */
 	enum recording_existing existing;
 	const struct names_options *naming;
-	uint32_t pid; /* of the one process that is wanted; 0: all */
+	uint32_t pid; /* the pid of the only process that is wanted; 0: all */
 };
 
 /*
@@ -31,7 +32,7 @@ int pack_file(
 /* A running process, as it is now. */
 int pack_pid(const struct pack_plan *plan, pid_t pid, struct fault *where);
 
-/* A compact segment in memory, of a process that runs with this pid. */
+/* A compact segment in memory; its process runs with this pid. */
 int pack_bytes(const struct pack_plan *plan, const void *bytes, size_t len,
     pid_t pid, struct fault *where);
 

@@ -1,4 +1,4 @@
-/* procs.c - reads /proc once: which process maps which segment or is of a session. */
+/* procs.c - lists the processes that map segments or are in a session. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/procs.h"
 
@@ -13,7 +13,7 @@
 
 enum {
 	PARENTS_MAX = 64,
-	FILES_MAX = 4096, /* mapped by one process */
+	FILES_MAX = 4096, /* files mapped by one process */
 };
 
 static int
@@ -40,7 +40,10 @@ read_maps(struct procs_process *p)
 	int err = procfs_maps_open(&maps, p->pid);
 
 	if (err < 0) {
-		/* a process that ended has no segment; others may have one */
+		/*
+		 * a process that has ended maps nothing; others may map a
+		 * segment
+		 */
 		p->hidden = err != -ESRCH && err != -ENOMEM;
 		return err == -ENOMEM ? err : 0;
 	}
@@ -60,7 +63,7 @@ read_maps(struct procs_process *p)
 struct look {
 	struct procs *all;
 	uint64_t since_jiffies;
-	char variable[96]; /* "": no session is looked for */
+	char variable[96]; /* "": do not look for a session */
 	int err;
 };
 

@@ -1,4 +1,4 @@
-/* procs.h - reads /proc once: which process maps which segment or is of a session. */
+/* procs.h - lists the processes that map segments or are in a session. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_PROCS_H
 #define SEEP_RECORD_PROCS_H
@@ -13,18 +13,18 @@ struct procs_file {
 };
 
 struct procs_process {
-	pid_t pid;    /* as we see it */
-	pid_t ns_pid; /* as it sees itself */
+	pid_t pid;    /* pid in our namespace */
+	pid_t ns_pid; /* pid in its own namespace */
 	pid_t parent;
 	uint64_t start_jiffies;
 	char name[32];
-	bool in_session;          /* was started with our SEEP_SESSION */
+	bool in_session;          /* it was started with our SEEP_SESSION */
 	bool hidden;              /* we may not see its mappings */
 	struct procs_file *files; /* segments it maps */
 	size_t file_count;
 };
 
-/* Living processes that map a segment, are of the session, or are hidden. */
+/* Running processes that map a segment, are in the session, or are hidden. */
 struct procs {
 	struct procs_process *list;
 	size_t count;
@@ -32,37 +32,40 @@ struct procs {
 };
 
 /*
- * Looks at all processes that started at `since_jiffies` or later; a session
- * NULL matches none. -ENOMEM, or what opening /proc says.
+ * Looks at all processes that started at `since_jiffies` or later; a session of
+ * NULL matches none. -ENOMEM, or the error of opening /proc.
  */
 int procs_init(struct procs *p, uint64_t since_jiffies, const char *session);
 void procs_release(struct procs *p);
 
-/* Does this one map this file? */
+/* Does this process map this file? */
 bool procs_process_maps(
     const struct procs_process *p, uint64_t device, uint64_t inode);
 
-/* Does anybody map this file? */
+/* Does any process map this file? */
 bool procs_maps(const struct procs *p, uint64_t device, uint64_t inode);
 
 /*
- * The living process that wrote this header: maps the file and has this pid
- * in its own namespace. Where mappings are hidden, pid and start must do.
+ * The running process that wrote this header: it maps the file and has this pid
+ * in its own namespace. If mappings are hidden, pid and start time decide.
  */
 const struct procs_process *procs_writer(const struct procs *p, uint64_t device,
     uint64_t inode, pid_t ns_pid, uint64_t start_jiffies);
 
 /*
- * May a living process with this pid in its own namespace have the file mapped:
- * it does, or we may not see it?
+ * May a running process with this pid in its own namespace map the file? Yes if
+ * it does, or if we may not see its mappings.
  */
 bool procs_may_map(
     const struct procs *p, uint64_t device, uint64_t inode, pid_t ns_pid);
 
-/* May this one be a descendant: through its parents, or by having lost them? */
+/*
+ * May this process be a descendant of the pid? Yes if its chain of parents says
+ * so, or if it has lost them.
+ */
 bool procs_may_descend(const struct procs_process *p, pid_t ancestor);
 
-/* Does this process map any segment? Where we may not see it: yes. */
+/* Does this process map any segment? Yes if we may not see its mappings. */
 bool procs_has_segment(pid_t pid);
 
 /* Does any process of this session run? */

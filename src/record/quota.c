@@ -1,4 +1,4 @@
-/* quota.c - how much a recording takes of memory and disk, and of whom. */
+/* quota.c - limits memory and disk space of a recording, by owner. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/quota.h"
 
@@ -26,7 +26,7 @@ quota_words(enum quota_reason reason)
 	return words[reason];
 }
 
-/* A quarter of what the machine has, where that is little. */
+/* A quarter of what the machine has, if that is little. */
 static size_t
 watch_bytes(size_t mib)
 {
@@ -73,10 +73,10 @@ quota_turn(struct quota *q)
 	memset(q->refused, 0, sizeof(q->refused));
 	q->unwatched = 0;
 	q->unlisted = 0;
-	q->line_cut = false;
+	q->timeline_cut = false;
 }
 
-/* Of all users for whom there is no room. */
+/* One for all users for whom there is no room. */
 static struct quota_user *
 rest(struct quota *q)
 {
@@ -160,17 +160,18 @@ quota_file(struct quota *q, uid_t uid)
 
 	if (u == &q->own || ++u->files <= QUOTA_OTHERS_FILES)
 		return true;
-	/* the same files come again at the next look */
+	/* the same files are seen again in the next look */
 	quota_at_once(&q->refused[QUOTA_FILES], u->files - QUOTA_OTHERS_FILES);
 	return false;
 }
 
 bool
-quota_line(struct quota *q, const struct recording_writer *w)
+quota_timeline(struct quota *q, const struct recording_writer *w)
 {
-	/* once something is missing, differences mean nothing */
-	q->line_cut = q->line_cut || recording_size(w) > q->max_bytes / 2;
-	return !q->line_cut;
+	/* once something is missing, differences make no sense */
+	q->timeline_cut =
+	    q->timeline_cut || recording_size(w) > q->max_bytes / 2;
+	return !q->timeline_cut;
 }
 
 void

@@ -1,4 +1,4 @@
-/* refused.c - programs of a recording that found no place for a segment. */
+/* refused.c - programs of a recording that had no room for a segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/refused.h"
 

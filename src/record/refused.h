@@ -1,4 +1,4 @@
-/* refused.h - programs of a recording that found no place for a segment. */
+/* refused.h - programs of a recording that had no room for a segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_REFUSED_H
 #define SEEP_RECORD_REFUSED_H

@@ -1,4 +1,4 @@
-/* remainders.c - what start-up leaves in the processes of a recording. */
+/* remainders.c - blocks that start-up code leaves in recorded processes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/remainders.h"
 

@@ -1,4 +1,4 @@
-/* segment_dir.c - the directory where the segments of one recording come to lie. */
+/* segment_dir.c - the directory for the segments of one recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/segment_dir.h"
 
@@ -41,8 +41,8 @@ problem(struct segment_dir_problem *why, int err, const char *fmt, ...)
 }
 
 /*
- * The collector takes these and no others: a store must neither stall, as on
- * a network, nor need new space, as where pages are copied on write.
+ * The collector accepts only these file systems: a store must neither stall, as
+ * on a network, nor need new space, as with copy-on-write.
  */
 static bool
 is_fit(uint32_t type)
@@ -83,7 +83,7 @@ taken(const struct segment_dir *s, uid_t owner, struct segment_dir_problem *why)
 	    s->path, (unsigned)owner);
 }
 
-/* /dev/shm is everybody's: what lies there under our name may be a trap. */
+/* Anybody can write to /dev/shm, so an entry under our name may be a trap. */
 static int
 check_directory(struct segment_dir *s, struct segment_dir_problem *why)
 {
@@ -120,7 +120,7 @@ open_directory(struct segment_dir *s, struct segment_dir_problem *why)
 		    "cannot make the directory %s for the segments: %s; set "
 		    "SEEP_DIR to a directory on tmpfs that you may write",
 		    env, strerror(errno));
-	/* whose it is, also where it is closed to us, or is no directory */
+	/* the owner, even if we cannot open it or it is no directory */
 	if (folder_look(env, geteuid(), &owner) == FOLDER_TAKEN)
 		return taken(s, owner, why);
 	s->fd = open(env, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -134,7 +134,10 @@ open_directory(struct segment_dir *s, struct segment_dir_problem *why)
 	err = check_directory(s, why);
 	if (err < 0)
 		return err;
-	/* the program may change its directory before its children start */
+	/*
+	 * absolute, because the program may change its directory before its
+	 * children start
+	 */
 	real = realpath(s->path, NULL);
 	if (!real)
 		return problem(why, -errno, "%s: %s", s->path, strerror(errno));
@@ -180,7 +183,9 @@ lock_session(struct segment_dir *s)
 			return -errno;
 		if (flock(s->lock_fd, LOCK_EX) < 0)
 			return -errno;
-		/* a sweep may have taken it for a dead one before we had it */
+		/*
+		 * a sweep may have removed it as a dead one before we locked it
+		 */
 		if (fstat(s->lock_fd, &st) == 0 && st.st_nlink > 0)
 			return 0;
 		close(s->lock_fd);
@@ -228,7 +233,7 @@ segment_dir_release(struct segment_dir *s)
 	s->fd = -1;
 }
 
-/* Nobody has it mapped, and nothing was ever written to it. */
+/* Nobody maps it, and nothing was ever written to it. */
 static bool
 is_unused(int dir_fd, const char *name)
 {
@@ -247,7 +252,7 @@ is_unused(int dir_fd, const char *name)
 	return unused;
 }
 
-/* Files of forked children of NAME.seg that have had no event. */
+/* Removes the files of forked children of NAME.seg that had no event. */
 static void
 remove_unused(int dir_fd, const char *name)
 {
@@ -486,7 +491,7 @@ sweep_visit(void *context, int dir_fd, const char *dir, const char *name)
 
 	(void)dir;
 	if (dir_fd != w->segment_dir->fd)
-		return 0; /* other users' directories are theirs to sweep */
+		return 0; /* directories of other users are swept by them */
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    st.st_uid != geteuid() || segfile_open(dir_fd, name, &f, NULL) < 0)
 		return 0;
@@ -551,4 +556,23 @@ segment_dir_sweep(const struct segment_dir *s)
 	sweep_locks(s);
 	(void)segment_dir_walk(s, sweep_visit, &w);
 	return w.unread;
+}
+
+int
+segment_dir_reopen(const char *dir)
+{
+	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int
+segment_dir_open_file(const char *dir, const char *name, struct segfile **ret)
+{
+	int fd = segment_dir_reopen(dir);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = segfile_open(fd, name, ret, NULL);
+	close(fd);
+	return err;
 }

@@ -1,4 +1,4 @@
-/* segment_dir.h - the directory where the segments of one recording come to lie. */
+/* segment_dir.h - the directory for the segments of one recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_SEGMENT_DIR_H
 #define SEEP_RECORD_SEGMENT_DIR_H
@@ -9,6 +9,8 @@
 #include <sys/types.h>
 
 #include "trace/format.h"
+
+struct segfile;
 
 enum { SEGMENT_DIR_SESSION_BYTES = 33 }; /* 32 hexadecimal digits */
 
@@ -24,14 +26,15 @@ struct segment_dir_problem {
 };
 
 /*
- * SEEP_DIR if set, else /dev/shm/seep-UID; made when missing, refused unless
- * a directory of ours that nobody else may write. Chooses a session and locks
- * rec-SESSION.ctl there, which says that its recorder lives. On failure a
- * negative errno, the reason in `why`, nothing held.
+ * SEEP_DIR if set, else /dev/shm/seep-UID, which is made if it is missing. It
+ * must be a directory that belongs to us and that nobody else may write.
+ * Chooses a session and locks rec-SESSION.ctl there, which says that its
+ * recorder runs. On failure a negative errno, the reason in `why`, nothing
+ * held.
  */
 int segment_dir_init(struct segment_dir *s, struct segment_dir_problem *why);
 
-/* Unlocks; the lock file goes, what else lies there stays. */
+/* Unlocks and removes the lock file; all other files stay. */
 void segment_dir_release(struct segment_dir *s);
 
 /*
@@ -44,9 +47,9 @@ size_t segment_dir_sweep(const struct segment_dir *s);
 
 /*
  * Calls visit for the name of each file NAME.seg in our directory and in the
- * /dev/shm/seep-UID of others that we may read (children change their user).
- * dir_fd is valid during the call. A result other than 0 ends the walk and is
- * handed back.
+ * /dev/shm/seep-UID of other users that we may read (children may change their
+ * user). dir_fd is valid during the call. A result other than 0 ends the walk
+ * and is returned.
  */
 typedef int (*segment_dir_visit)(
     void *context, int dir_fd, const char *dir, const char *name);
@@ -58,7 +61,7 @@ int segment_dir_walk_snapshots(
     const struct segment_dir *s, segment_dir_visit visit, void *context);
 
 /*
- * Has the collector arrived in this process of ours? 1 and its newest header,
+ * Has the collector started in this process of ours? 1 and its newest header,
  * or 0.
  */
 int segment_dir_find(
@@ -73,5 +76,12 @@ bool segment_dir_is_recorded(int dir, const char *session);
 
 /* Removes NAME.seg and NAME.seg.ctl. */
 void segment_dir_remove(int dir_fd, const char *name);
+
+/* Opens a directory that visit() was given; a link is not followed. */
+int segment_dir_reopen(const char *dir);
+
+/* Opens a segment file in such a directory. Errors as of segfile_open(). */
+int segment_dir_open_file(
+    const char *dir, const char *name, struct segfile **ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* tail.c - a segment watched over time: what is new since the last look. */
+/* tail.c - watches a segment: what is new since the last look. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/tail.h"
 
@@ -57,7 +57,7 @@ tail_module_changes(const struct tail *t)
 	return t->module_changes;
 }
 
-/* A string may run over from one extent into the next. */
+/* A string may continue in the next extent. */
 static bool
 copy_string(const struct tail *t, uint64_t offset, uint32_t len, char *to)
 {
@@ -168,7 +168,7 @@ put_rows(const struct tail *t, const struct seg_extent *x, uint32_t first,
 	codec_release(&body);
 }
 
-/* Every row in use, in a table whose rows never change once they are. */
+/* Writes every row in use, in a table whose rows never change afterwards. */
 static bool
 is_finished(const struct seg_extent *x, const uint8_t *rows)
 {
@@ -219,7 +219,10 @@ look_at_table(struct tail_look *l, struct tail_table *t, struct codec_out *out)
 		memcpy(t->written, now, len);
 		l->tail->module_changes += t->extent.kind == SEG_EXT_MODULE;
 	} else if (is_finished(&t->extent, now)) {
-		/* seen twice: the last row was not caught half written */
+		/*
+		 * the same in two reads, so it was not read while it was half
+		 * written
+		 */
 		free(t->written);
 		t->written = NULL;
 	}
@@ -290,7 +293,7 @@ tail_look(struct tail *t, const struct segfile *f, int slot, bool rows,
 	t->peak_epoch = l.epoch;
 	put_header(t, ret_header, out);
 	tail_put_ledger(&l, out);
-	/* the directory has grown by what the ledger's ids refer to */
+	/* new ids in the ledger may refer to extents that were added since */
 	if (segfile_header(f, slot, ret_header, NULL) == 0 &&
 	    tail_directory(&l, ret_header) == 0)
 		err = read_tables(&l, out);

@@ -1,4 +1,4 @@
-/* tail_directory.c - where the rows of a watched segment are. */
+/* tail_directory.c - finds the rows of a watched segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "trace/holes.h"
 #include "trace/tables.h"
 
-/* Before memory is taken that lasts as long as the tail. */
+/* Checks the limit before memory is taken for the life of the tail. */
 static int
 charge(struct tail *t, size_t bytes)
 {
@@ -55,7 +55,7 @@ block_of(struct tail *t, uint64_t id, struct tail_block **ret)
 	return 0;
 }
 
-/* A ledger or sample extent, cut at the borders of blocks. */
+/* Splits a ledger or sample extent at the borders of blocks of ids. */
 static int
 add_pieces(struct tail *t, const struct seg_extent *x)
 {
@@ -147,7 +147,7 @@ know_room(struct tail *t, uint32_t used)
 	return 0;
 }
 
-/* Is what the new entries claim in the file, at least in part? */
+/* Does the file contain what the new entries claim, at least in part? */
 static int
 check_claims(struct tail_look *l, const struct seg_extent *dir,
     const uint8_t *known, uint32_t n)

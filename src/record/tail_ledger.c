@@ -1,4 +1,4 @@
-/* tail_ledger.c - the ledger of a watched segment: what has changed in it. */
+/* tail_ledger.c - finds what has changed in the ledger of a watched segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@ add_frees(
 	}
 }
 
-/* The rows hold the estimates; these say how good they are. */
+/* The rows contain the estimates; these columns say how good they are. */
 static void
 add_samples(struct tail_look *l, struct codec_sum *sums,
     const struct tail_piece *p, const uint8_t *rows)
@@ -108,7 +108,10 @@ add_totals(struct codec_sum *totals, const struct codec_sum *s)
 	totals->freed_bytes += s->freed_bytes;
 }
 
-/* All arrays' rows of these ids: frees first, the rest in a second pass. */
+/*
+ * Reads the rows of these ids in all arrays: first frees, in a second pass the
+ * rest.
+ */
 static int
 sum_block(
     struct tail_look *l, const struct tail_block *b, struct codec_sum *sums)

@@ -17,13 +17,13 @@ _Static_assert(sizeof(struct seg_row) == TAIL_ROW_BYTES &&
         (int)SEG_SAMPLE_OLD_BYTES == (int)TAIL_ROW_BYTES,
     "one bound serves both");
 
-/* A stretch of one array's rows, all in one block of ids. */
+/* A range of one array's rows, all in one block of ids. */
 struct tail_piece {
 	uint64_t offset;
 	uint32_t row_bytes;
 	uint16_t first, count; /* in the block */
 	bool is_sample;
-	bool is_user; /* of pools: no part of the totals */
+	bool is_user; /* rows of pools, which the totals do not include */
 };
 
 struct tail_block {
@@ -35,7 +35,7 @@ struct tail_block {
 /* An extent of a table that only grows, or whose rows may change. */
 struct tail_table {
 	struct seg_extent extent;
-	uint8_t *written; /* NULL: full and written, never to change */
+	uint8_t *written; /* NULL: full and written; it will not change */
 };
 
 struct tail {
@@ -45,7 +45,7 @@ struct tail {
 	uint64_t number;
 	bool begun; /* CODEC_PROCESS is put */
 	uint64_t header[TAIL_HEADER_WORDS];
-	uint32_t dir_done;  /* entries before are all known */
+	uint32_t dir_done;  /* all entries before this one are known */
 	uint8_t *dir_known; /* by number of the entry */
 	uint32_t dir_room;
 	struct tail_block **blocks; /* by id >> TAIL_BLOCK_BITS */
@@ -55,7 +55,7 @@ struct tail {
 	size_t sites;
 	uint64_t module_changes;
 	uint32_t peak_epoch;
-	struct codec_sum totals; /* as written last */
+	struct codec_sum totals; /* values that were written last */
 	struct codec_out
 	    column[CODEC_ALL_COLUMNS]; /* ids first, samples last */
 	uint8_t *buffer;
@@ -73,27 +73,27 @@ struct tail_look {
 	struct codec_sum totals;
 	uint64_t changed;
 	uint64_t last_id;
-	bool samples;                  /* some row has them */
+	bool samples;                  /* some row has columns about samples */
 	bool wide;                     /* and variances that need 128 bits */
 	bool is_user[TAIL_BLOCK_ROWS]; /* of the block read last */
 };
 
-/* -EBADMSG: it is not inside the segment; or what reading says. */
+/* -EBADMSG: it is not inside the segment; or an error of reading. */
 int tail_read(const struct tail_look *l, uint64_t offset, void *to, size_t len);
 
-/* Memory to read into, valid until the next call; NULL: no memory. */
+/* A buffer for reading, valid until the next call; NULL: no memory. */
 uint8_t *tail_buffer(struct tail *t, size_t len);
 
 /*
- * Reads the new extents of the directory. Entries become valid in any order, so
- * incomplete ones are read again the next time. -EFBIG: the tail has no room;
+ * Reads new extents of the directory. Entries become valid in any order, so
+ * incomplete ones are read again next time. -EFBIG: the tail has no room;
  * -EBADMSG, -ENOMEM.
  */
 int tail_directory(struct tail_look *l, const struct seg_header *h);
 
 /*
- * Sums all ids over all arrays: totals, and for a look at rows the columns of
- * those that have changed. Then the same as items of the time line.
+ * Sums up all ids over all arrays: totals and, if rows are wanted, the columns
+ * of rows that have changed. Then writes these as items of the time line.
  */
 int tail_ledger(struct tail_look *l);
 void tail_put_totals(

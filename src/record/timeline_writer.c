@@ -13,7 +13,7 @@ enum {
 	LABEL_MAX = 63,
 };
 
-/* Times rise, also where a segment says that it began earlier. */
+/* Times never decrease, even if a segment says that it began earlier. */
 void
 timeline_writer_time(struct timeline_writer *s, uint64_t monotonic_ns)
 {

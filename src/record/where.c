@@ -1,4 +1,4 @@
-/* where.c - where modules with a relative path lay while their program ran. */
+/* where.c - where modules with a relative path were mapped. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/where.h"
 
@@ -11,16 +11,16 @@
 #include "reader/relative.h"
 #include "util/room.h"
 
-enum { FILES_MAX = 4096 }; /* searched one by one */
+enum { FILES_MAX = 4096 }; /* modules that are searched one by one */
 
 struct where_file {
-	uint8_t uuid[16]; /* of the segment, as it says itself */
-	uint64_t owner;   /* of its file: nobody can say another's */
+	uint8_t uuid[16]; /* uuid of the segment, as it says itself */
+	uint64_t owner;   /* owner of its file: nobody can fake that */
 	uint64_t start, end;
-	char *path; /* NULL: it was searched for, and not found */
+	char *path; /* NULL: searched for, but not found */
 };
 
-/* One look: the modules in question are the last of the list. */
+/* One look; the modules to be found are the last ones of the list. */
 struct look {
 	struct where *where;
 	const struct seg_header *header;

@@ -1,4 +1,4 @@
-/* where.h - where modules with a relative path lay while their program ran. */
+/* where.h - where modules with a relative path were mapped. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RECORD_WHERE_H
 #define SEEP_RECORD_WHERE_H
@@ -8,12 +8,12 @@
 
 /*
  * Names are found after the program has ended, when its memory map is gone. So
- * the map is read while the process is followed. All zero: nothing is known.
+ * the map is read while the process is followed. All zero is an empty struct.
  */
 struct where {
 	struct where_file *files;
 	size_t count, room;
-	size_t unplaced; /* modules beyond the bound, not searched for */
+	size_t unplaced; /* modules beyond the limit, not searched for */
 };
 
 void where_release(struct where *w);

@@ -1,4 +1,4 @@
-/* ages.c - how old blocks are, and how old they died, in words. */
+/* ages.c - ages of live and of freed blocks, in words. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/ages.h"
 
@@ -12,7 +12,7 @@ ages_bound_ns(int bucket)
 	return ((uint64_t)SEG_YOUNG_TICKS << (bucket - 1)) * SEG_TICK_NS;
 }
 
-/* The last bucket is open: a run of the host's whole life is its end. */
+/* The last bucket has no upper bound: it ends with the host's whole life. */
 static uint64_t
 upper_ns(int bucket)
 {

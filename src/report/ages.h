@@ -1,4 +1,4 @@
-/* ages.h - how old blocks are, and how old they died, in words. */
+/* ages.h - ages of live and of freed blocks, in words. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_AGES_H
 #define SEEP_REPORT_AGES_H
@@ -8,13 +8,13 @@
 
 enum { AGES_MAX = 2 * WORDS_MAX + 4 };
 
-/* From when on a block is in this bucket of struct process_ages. */
+/* The lowest age of this bucket of struct process_ages. */
 uint64_t ages_bound_ns(int bucket);
 
 /*
- * "2 min..9 min": the living are no younger and no older, seen at now_ns since
- * 1970. From their birth times where those are known, else from the first and
- * the last allocation. "-": none lives.
+ * "2 min..9 min": the range of ages of live blocks at now_ns since 1970. Taken
+ * from their birth times if these are known, else from the first and the last
+ * allocation. "-": none is live.
  */
 const char *ages_living(
     char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns);
@@ -22,20 +22,26 @@ const char *ages_living(
 /* Deaths by age, the young ones included. */
 void ages_deaths(const struct view_site *s, uint64_t ret[PROCESS_AGES]);
 
-/* The first of them in steps that end at 0.1, 0.2, 0.4, ... s; false: unknown. */
+/*
+ * Splits the first class into steps that end at 0.1, 0.2, 0.4, ... s; false:
+ * unknown.
+ */
 bool ages_young(const struct view_site *s, uint64_t ret[PROCESS_STEPS]);
 
-/* Both in one; where steps are not known, the last of them has all. */
+/* Both in one array; if steps are not known, the last of them has all. */
 enum { AGES_ALL = PROCESS_STEPS - 1 + PROCESS_AGES };
 void ages_all(const struct view_site *s, uint64_t ret[AGES_ALL]);
 
-/* From when on a block is in this class of ages_all(). */
+/* The lowest age of this class of ages_all(). */
 uint64_t ages_all_bound_ns(int class);
 
-/* What a view calls temporary: freed within this time. 0: not known. */
+/* The age below which a view calls freed blocks temporary. 0: not known. */
 uint64_t ages_temporary_ns(const struct view *v);
 
-/* "1.6 s": half of the dead were younger. "-": none died, or nobody counted. */
+/*
+ * "1.6 s": half of the freed blocks were younger. "-": none was freed, or ages
+ * are not known.
+ */
 const char *ages_dead(char buffer[AGES_MAX], const struct view_site *s);
 
 /* "16..4,096", "32", "-": not known. */

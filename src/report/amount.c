@@ -1,4 +1,4 @@
-/* amount.c - figures of sites added up, with signs where two are compared. */
+/* amount.c - sums of figures of sites, with signs in a comparison. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/amount.h"
 #include "util/capped.h"
@@ -92,8 +92,8 @@ net_size(const struct amount *a)
 }
 
 /*
- * Negative: a changed more, whichever way; what grew comes before what shrank
- * as much, and what only looks unchanged before what is.
+ * Negative: a changed more, up or down. Growth comes before an equal shrinkage,
+ * and a site whose changes cancel out before one without changes.
  */
 static int
 compare(const struct amount *a, const struct amount *b)

@@ -1,4 +1,4 @@
-/* amount.h - figures of sites added up, with signs where two are compared. */
+/* amount.h - sums of figures of sites, with signs in a comparison. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_AMOUNT_H
 #define SEEP_REPORT_AMOUNT_H
@@ -7,8 +7,8 @@
 #include "report/words.h"
 
 /*
- * What came and what went, each a sum that saturates; without a comparison
- * nothing went. The amount is the difference.
+ * What was added and what was removed; both sums do not wrap. Without a
+ * comparison nothing is removed. The amount is the difference.
  */
 struct amount {
 	uint64_t plus, minus;
@@ -20,7 +20,7 @@ struct amounts {
 	uint64_t sites;
 };
 
-/* By what reports are sorted, and of what they give shares. */
+/* The figure by which reports are sorted, and of which they show shares. */
 enum amount_order { AMOUNT_BYTES, AMOUNT_BLOCKS, AMOUNT_CALLS };
 
 /* One site of a view. */
@@ -28,19 +28,21 @@ void amounts_of(const struct view *v, const struct view_site *s, int metric,
     struct amounts *ret);
 
 /*
- * What shares are of: all that the report is about. What filters and
- * suppressions leave out is not, or it would hide the rest below a threshold.
+ * The total of which shares are shown: everything that the report is about. It
+ * does not include what filters and suppressions leave out, because that could
+ * push the rest below a threshold.
  */
 void amounts_whole(const struct view *v, int metric, struct amounts *ret);
 
 void amounts_add(struct amounts *to, const struct amounts *from);
 
-/* The figure that counts. */
+/* The figure of this order. */
 const struct amount *amounts_key(const struct amounts *a, int order);
 
 /*
- * For sorting: negative when a comes before b. The larger first, in a
- * comparison the larger change: a leak that is mended is its first row.
+ * For sorting: negative if a comes before b. The larger comes first; in a
+ * comparison, the larger change, so that a leak that was fixed is in the first
+ * row.
  */
 int amounts_compare(
     const struct amounts *a, const struct amounts *b, int order);
@@ -49,7 +51,7 @@ int amounts_compare(
 int amounts_compare_growth(
     const struct amounts *a, const struct amounts *b, int order);
 
-/* What it is at least worth to be shown: the larger of both sums. */
+/* The figure that is compared with a threshold: the larger of both sums. */
 uint64_t amount_size(const struct amount *a);
 
 enum { AMOUNT_MAX = WORDS_MAX + 2 };
@@ -63,8 +65,9 @@ const char *amount_counted(char buffer[WORDS_COUNTED], const struct amount *a,
     bool with_sign, const char *noun);
 
 /*
- * Percent of the whole; in a comparison of all changes, by how much each site
- * grew or shrank, and with the sign of its own. The page has the same.
+ * Percent of the whole. In a comparison, percent of the sum of all changes,
+ * each taken without its sign; the result has the sign of its own change. The
+ * page uses the same rule.
  */
 double amount_share(const struct amount *a, const struct amount *whole);
 

@@ -1,4 +1,4 @@
-/* blame.c - which frame of a stack is the user's own. */
+/* blame.c - decides which frame of a stack is the user's own. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/blame.h"
 
@@ -20,7 +20,7 @@ blame_is_system(const char *module)
 	return false;
 }
 
-/* Inlined or not: that changes with options. */
+/* Inlined or not does not matter, because that depends on compiler options. */
 bool
 blame_is_library(const char *function)
 {
@@ -29,7 +29,7 @@ blame_is_library(const char *function)
 	    "<std::", "hashbrown::", "__rust_", "__rdl_"};
 	const char *name = function;
 
-	/* templates say what they return first */
+	/* demangled templates begin with their return type */
 	while (name[strcspn(name, " (<")] == ' ')
 		name += strcspn(name, " ") + 1;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -39,7 +39,7 @@ blame_is_library(const char *function)
 	return wrappers_has(function);
 }
 
-/* Is it the file of a standard library? Not all of its names say so. */
+/* Is it a source file of a standard library? Not all of its names show that. */
 static bool
 is_library_file(const char *module)
 {
@@ -75,7 +75,7 @@ blame_find(const struct frame *frames, const uint32_t *stack, uint32_t count)
 	for (uint32_t i = 0; i < count && most < BLAME_OWN; i++) {
 		uint8_t weight = frames[stack[i]].weight;
 
-		/* a system's own frames are all alike */
+		/* frames of the system itself are all alike */
 		if (weight > most && (weight > BLAME_SYSTEM || i == 0)) {
 			most = weight;
 			found = i;

@@ -23,7 +23,7 @@ bytes_of(int metric)
 	return metric < VIEW_ALL ? words[metric] : "allocated bytes";
 }
 
-/* What "short-lived" means here: recordings of older versions know less. */
+/* Defines "short-lived": recordings of older versions know it less exactly. */
 static void
 print_temporary(const struct layout *p, const struct view *v)
 {
@@ -48,7 +48,7 @@ print_temporary(const struct layout *p, const struct view *v)
 	layout_end(p, &t);
 }
 
-/* What the filters leave, when there are any. */
+/* The sums after filters, if there are any. */
 static void
 print_filters(const struct layout *p, const struct view *v, int metric)
 {
@@ -183,7 +183,7 @@ body_write(const struct layout *p, const struct session *s, struct names *names,
 	struct view *v;
 	int err;
 
-	/* names may take a while: what is known is on the screen by then */
+	/* looking up names may take a while, so show first what is known */
 	(void)fflush(p->out);
 	err = view_new(s, names, &options->view, &v);
 	if (err < 0)

@@ -10,14 +10,14 @@ enum body_shape { BODY_TREE, BODY_TABLE };
 
 struct older;
 
-/* What the user wants to see of whatever session. */
+/* What the user wants to see of a session. */
 struct body_options {
 	struct view_options view;  /* only, figures, before are the report's */
 	bool builtin_only;         /* its suppressions are the built-in ones */
 	int shape;                 /* enum body_shape */
 	int order;                 /* enum amount_order */
 	bool top_down, by_line;    /* of a tree */
-	bool grown_first;          /* what shrank comes last */
+	bool grown_first;          /* sites that shrank come last */
 	unsigned top;              /* entries at the first level, 0: all */
 	unsigned frames;           /* of a stack in a row of a table, 0: all */
 	double threshold;          /* percent of the whole */

@@ -15,7 +15,7 @@ at_least(const char *text, const char *title)
 	return (int)(a > b ? a : b);
 }
 
-/* The widest text this can come to: both sums stand for its parts. */
+/* The widest text that can occur: no part is wider than the sums. */
 static int
 width_of(const struct amount *a, bool with_sign, const char *title)
 {
@@ -51,7 +51,7 @@ columns_init(struct columns *c, const struct view *v, int metric, int order)
 	c->error = at_least(error_text(buffer, c->whole.variance), "+-95%");
 }
 
-/* What all lines begin with, from ready texts. */
+/* Writes the beginning of all lines from ready texts. */
 static size_t
 print(const struct columns *c, const struct layout *p, const char *share,
     const char *bytes, const char *error, const char *blocks, const char *calls)
@@ -84,7 +84,7 @@ bool
 columns_is_below(
     const struct columns *c, const struct amounts *a, double threshold)
 {
-	/* what grew here and shrank there is worth a look, too */
+	/* growth in one place may hide shrinkage in another, so it is shown */
 	const struct amount size = {
 	    .plus = amount_size(amounts_key(a, c->order))};
 

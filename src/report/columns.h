@@ -6,10 +6,10 @@
 #include "report/amount.h"
 #include "report/layout.h"
 
-/* As wide as the figures of the whole need. */
+/* The widths that the figures of the whole need. */
 struct columns {
 	struct amounts whole;
-	int order;       /* enum amount_order: of this the shares are */
+	int order;       /* enum amount_order: shares are shares of this */
 	bool with_sign;  /* two are compared */
 	bool with_error; /* the figures are estimates */
 	bool with_calls; /* a column for allocations */
@@ -26,11 +26,11 @@ size_t columns_print(
     const struct columns *c, const struct layout *p, const struct amounts *a);
 size_t columns_blank(const struct columns *c, const struct layout *p);
 
-/* Percent; the absolute value decides. */
+/* Is the share below the threshold, in percent? Its sign does not matter. */
 bool columns_is_below(
     const struct columns *c, const struct amounts *a, double threshold);
 
-/* A line for what is not shown; nothing where there is nothing. */
+/* A line for what is not shown; nothing if everything is. */
 void columns_rest(const struct columns *c, const struct layout *p,
     const struct amounts *a, uint64_t places, size_t indent, const char *why);
 

@@ -99,7 +99,7 @@ print_side(const struct layout *p, const char *title,
 	} else {
 		(void)fputs(words_counted(a, n, "process"), t.file);
 	}
-	/* of the short-lived there is no total before all sites are seen */
+	/* the total of short-lived blocks is known only after all sites */
 	if (o->view.metric != VIEW_TEMPORARY)
 		(void)fprintf(t.file, ": %s in %s",
 		    words_counted(a, view_bytes(&f, o->view.metric), "byte"),
@@ -158,7 +158,9 @@ diff_view(const struct diff_side *old, const struct diff_side *new,
 	o.only = new->only;
 	o.before = &before;
 	o.by_function = true;
-	/* server-1.0 and server-1.1, but not sh and ls */
+	/*
+	 * the same program for server-1.0 and server-1.1, but not for sh and ls
+	 */
 	o.join_programs = program_of(old) && program_of(new);
 	return view_new(new->session, names, &o, ret);
 }
@@ -175,7 +177,7 @@ diff_write(const struct layout *p, const struct diff_side *old,
 		return -ESRCH;
 	print_side(p, "OLD:", old, options);
 	print_side(p, "NEW:", new, options);
-	(void)fflush(p->out); /* names may take a while */
+	(void)fflush(p->out); /* looking up names may take a while */
 	err = diff_view(old, new, names, &options->view, &v);
 	if (err < 0)
 		return err;

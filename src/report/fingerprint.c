@@ -1,4 +1,4 @@
-/* fingerprint.c - what stays the same of a stack when a program is rebuilt. */
+/* fingerprint.c - identifies a stack across rebuilds of its program. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/fingerprint.h"
 
@@ -11,9 +11,9 @@
 #include "util/text.h"
 
 struct item {
-	char *text;     /* NULL: it says nothing */
+	char *text;     /* NULL: the frame is ignored */
 	uint8_t weight; /* enum blame_weight */
-	bool is_main;   /* the end of what matters */
+	bool is_main;   /* the frames from here on are ignored */
 };
 
 struct fingerprints {
@@ -48,7 +48,7 @@ is_operator(const char *name, const char *at)
 	return (size_t)(at - name) >= n && memcmp(at - n, word, n) == 0;
 }
 
-/* "{lambda(int)#2}" to "{lambda}"; returns what follows it. */
+/* "{lambda(int)#2}" becomes "{lambda}"; returns what follows it. */
 static const char *
 copy_braces(const char *at, char **to)
 {
@@ -102,7 +102,7 @@ fingerprint_function(const char *name)
 
 /* ---- frames ---- */
 
-/* "[libfoo.so]" of a file with a version behind it. */
+/* "[libfoo.so]", without the version at the end of the file's name. */
 static char *
 module_text(const char *module)
 {

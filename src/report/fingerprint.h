@@ -1,4 +1,4 @@
-/* fingerprint.h - what stays the same of a stack when a program is rebuilt. */
+/* fingerprint.h - identifies a stack across rebuilds of its program. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_FINGERPRINT_H
 #define SEEP_REPORT_FINGERPRINT_H
@@ -42,8 +42,8 @@ void fingerprints_site(const struct fingerprints *f,
     const struct view_site *site, struct fingerprint *ret);
 
 /*
- * A demangled name without parameters, qualifiers and numbers of lambdas; for
- * free(). NULL: out of memory.
+ * A demangled name without parameters, qualifiers and numbers of lambdas; the
+ * caller frees it. NULL: out of memory.
  */
 char *fingerprint_function(const char *name);
 

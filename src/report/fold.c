@@ -1,4 +1,4 @@
-/* fold.c - recursion in a stack, folded. */
+/* fold.c - folds recursion in a stack. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/fold.h"
 
@@ -13,7 +13,7 @@ same(const struct frame *frames, const uint32_t *a, const uint32_t *b, size_t n)
 	return true;
 }
 
-/* How often the first `period` frames come one after the other. */
+/* How often the first `period` frames repeat in sequence. */
 static size_t
 times(
     const struct frame *frames, const uint32_t *at, size_t count, size_t period)

@@ -1,4 +1,4 @@
-/* frames.c - the frames of a session, each named once and numbered. */
+/* frames.c - names and numbers the frames of a session. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/frames.h"
 
@@ -14,11 +14,11 @@
 
 enum { SENTENCES = 16 };
 
-/* A code address that was asked for, and where its frames are. */
+/* A code address that was looked up, and its frames. */
 struct asked {
 	uint64_t word;         /* offset and SEG_FRAME_EXACT */
 	uint32_t module;       /* number in modules + 1, 0: in none */
-	uint32_t process;      /* where it is in no module */
+	uint32_t process;      /* the process, if it is in no module */
 	uint32_t first, count; /* in numbers */
 };
 
@@ -27,7 +27,7 @@ struct sentence {
 	uint32_t frame;
 };
 
-/* Its build-id is no proof of what it is: see names_source(). */
+/* A build-id alone does not identify a module: see names_source(). */
 struct module {
 	const struct process_module *file;
 	uint64_t source;
@@ -38,7 +38,7 @@ struct frames {
 	const struct process *process;
 	uint32_t process_number;
 	uint32_t *module_of; /* by number in the process: as in struct asked */
-	/* the same file in several processes is one */
+	/* the same file in several processes is one module */
 	struct module *modules;
 	size_t module_count, module_room;
 	struct dict module_index;
@@ -160,7 +160,7 @@ frames_begin(struct frames *f, const struct process *p, uint32_t number)
 
 /* ---- frames ---- */
 
-/* The name of a module without version; *ret_len of its bytes. */
+/* The name of a module without its version; it has *ret_len bytes. */
 static const char *
 family_of(const struct frame *x, size_t *ret_len)
 {
@@ -204,7 +204,7 @@ same_place(const void *items, uint32_t item, const void *key)
 	    text_same(a->file, b->file) && text_same(a->module, b->module);
 }
 
-/* Finds the short name of a function that was not there before. -ENOMEM. */
+/* Makes the short name of a function that is new. -ENOMEM. */
 static int
 find_brief(struct frames *f, struct frame *x)
 {
@@ -251,7 +251,7 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 		x->brief = f->list[x->label].brief;
 	else if (find_brief(f, x) < 0)
 		return -ENOMEM;
-	/* in the index from here on, so it must stay */
+	/* it is in the index from here on, so it must stay */
 	f->count++;
 	x->place = n;
 	*ret = n;
@@ -280,7 +280,7 @@ same_asked(const void *items, uint32_t item, const void *key)
 	    a->process == b->process;
 }
 
-/* Names it; a frame nobody can name is one all the same. */
+/* Names it; a frame without a name is a frame all the same. */
 static int
 add_chain(struct frames *f, uint64_t word, struct asked *a)
 {
@@ -378,7 +378,7 @@ frames_plain(struct frames *f, uint32_t *number)
 		return err;
 	*number = f->list[fresh].place;
 	if (*number != fresh)
-		f->count--; /* in no index: it was there already */
+		f->count--; /* it is in no index, because it existed already */
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* frames.h - the frames of a session, each named once and numbered. */
+/* frames.h - names and numbers the frames of a session. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_FRAMES_H
 #define SEEP_REPORT_FRAMES_H
@@ -23,9 +23,9 @@ struct frame {
 	uint8_t api;          /* as names_chain() says */
 	uint8_t weight;       /* enum blame_weight: is it the user's own? */
 	bool inlined;
-	bool is_main;    /* of the executable */
-	bool is_any;     /* label: of whatever executable */
-	bool is_missing; /* function is a sentence about frames not there */
+	bool is_main;    /* the frame is in the executable */
+	bool is_any;     /* label: which may have any name */
+	bool is_missing; /* function is a sentence about missing frames */
 };
 
 /* Frames of one code address: its inlined functions, innermost first. */
@@ -43,36 +43,39 @@ int frames_new(struct names *names, struct frames **ret);
 void frames_free(struct frames *f);
 
 /*
- * From now on programs are taken for one whatever their names: two builds of
- * one program that are called differently.
+ * From now on programs with different names count as one, for example two
+ * builds of one program.
  */
 void frames_join_programs(struct frames *f);
 
 /*
- * From now on frame.brief is the short name of a function; else it is the
+ * From now on frame.brief is the short name of a function; before, it is the
  * function.
  */
 void frames_shorten(struct frames *f);
 
 /*
- * To be called before frames_find() for another process; `number` tells
- * processes apart. -ENOMEM.
+ * Call this before frames_find() for another process; `number` identifies the
+ * process. -ENOMEM.
  */
 int frames_begin(struct frames *f, const struct process *p, uint32_t number);
 
 /* The frames of a word of stacks_frames(). -ENOMEM. */
 int frames_find(struct frames *f, uint64_t word, struct frames_span *ret);
 
-/* A sentence in the place of frames that are not there; it stays valid. */
+/* A frame that is a sentence about missing frames; the text must stay valid. */
 int frames_missing(struct frames *f, const char *words, uint32_t *ret);
 
 /*
- * Replaces a number by that of the same function without a line: several lines
- * are meant. -ENOMEM.
+ * Replaces a number by that of the same function without a line, for several
+ * lines together. -ENOMEM.
  */
 int frames_plain(struct frames *f, uint32_t *number);
 
-/* By number, from 0 on; valid until the next call that adds one. */
+/*
+ * The frame with this number, from 0 on; valid until the next call that adds
+ * one.
+ */
 const struct frame *frames_list(const struct frames *f, size_t *ret_count);
 
 #endif

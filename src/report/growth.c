@@ -1,4 +1,4 @@
-/* growth.c - what grew between two moments of a recording. */
+/* growth.c - shows what grew between two moments of a recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/growth.h"
 
@@ -33,7 +33,7 @@ growth_release(struct growth_stretch *x)
 	free(x->all_to);
 }
 
-/* The end needs no replay. */
+/* The end is known without a replay. */
 static int
 look_up(struct growth_stretch *x, struct timeline *t)
 {
@@ -108,7 +108,7 @@ print_title(
 	layout_end(page, &t);
 }
 
-/* Live bytes of a process at a moment, from its course. */
+/* Live bytes of a process at a moment, from its points. */
 static uint64_t
 live_at(const struct process *p, uint64_t time_us)
 {
@@ -122,7 +122,9 @@ live_at(const struct process *p, uint64_t time_us)
 	return live;
 }
 
-/* Most changed first; who was never seen alive twice has no course. */
+/*
+ * Sorts by change, the largest first; a process with one point only has none.
+ */
 struct candidate {
 	const struct process *process;
 	uint64_t change;

@@ -1,4 +1,4 @@
-/* growth.h - what grew between two moments of a recording. */
+/* growth.h - shows what grew between two moments of a recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_GROWTH_H
 #define SEEP_REPORT_GROWTH_H
@@ -11,9 +11,9 @@ struct growth_moment {
 };
 
 /*
- * For each process that was there in between: what its sites have more or less
- * of than before, with signs. 0, -ENOMEM, -EIO; -ENODATA: no time line;
- * -ESRCH: no process has options->view.pid; -ERANGE: it begins after the end.
+ * For each process that ran in between: how its sites differ from before, with
+ * signs. 0, -ENOMEM, -EIO; -ENODATA: no time line; -ESRCH: no process has
+ * options->view.pid; -ERANGE: it begins after the end.
  */
 int growth_write(const struct layout *p, const struct session *s,
     struct names *names, const struct body_options *options,

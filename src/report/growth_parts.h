@@ -12,7 +12,7 @@ struct growth_stretch {
 	const struct process *process;
 	uint64_t from_us, to_us;
 	struct process_figures *from, *to; /* by site */
-	/* by process, the others NULL: they are not asked for */
+	/* by process; NULL for those that are not selected */
 	const struct process_figures **all_from, **all_to;
 };
 
@@ -22,8 +22,8 @@ int growth_stretches(const struct session *s, uint32_t pid,
     struct growth_stretch **ret, size_t *ret_count);
 
 /*
- * What changed, as a view for view_free(); x is for growth_release() in any
- * case.
+ * The changes as a view for view_free(); the caller calls growth_release() for
+ * x in any case.
  */
 int growth_view(struct growth_stretch *x, const struct session *s,
     struct names *names, const struct view_options *options, struct view **ret);

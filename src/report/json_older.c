@@ -1,4 +1,4 @@
-/* json_older.c - what is older than some age, as JSON. */
+/* json_older.c - blocks above some age, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/json_older.h"
 

@@ -1,11 +1,11 @@
-/* json_older.h - what is older than some age, as JSON. */
+/* json_older.h - blocks above some age, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_JSON_OLDER_H
 #define SEEP_REPORT_JSON_OLDER_H
 
 #include "report/older.h"
 
-/* Both begin with a comma, and write nothing where `o` is NULL. */
+/* Both begin with a comma, and write nothing if `o` is NULL. */
 
 /* Of a process: "older", an object. */
 void json_older_process(

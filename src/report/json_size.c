@@ -1,4 +1,4 @@
-/* json_size.c - how much JSON will it be? Known before the first byte. */
+/* json_size.c - estimates the size of JSON before it is written. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/json_size.h"
 
@@ -20,7 +20,7 @@ is_wanted(const struct process *p, const struct view_options *o)
 	return o->pid == VIEW_ANY || p->header.pid == o->pid;
 }
 
-/* By the number of frames alone. */
+/* Uses the number of frames alone. */
 static uint64_t
 rough(const struct session *s, const struct view_options *o)
 {

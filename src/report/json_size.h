@@ -1,4 +1,4 @@
-/* json_size.h - how much JSON will it be? Known before the first byte. */
+/* json_size.h - estimates the size of JSON before it is written. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_JSON_SIZE_H
 #define SEEP_REPORT_JSON_SIZE_H
@@ -6,9 +6,9 @@
 #include "report/view.h"
 
 /*
- * About the bytes that json_write() would write with frames in full: stacks
- * share their frames in a segment, and a few MiB of it can be GiB of text. A
- * result below a quarter of `enough` is a rough upper bound, found without
+ * About the bytes that json_write() would write with frames in full. In a
+ * segment stacks share their frames, so a few MiB of it can become GiB of text.
+ * A result below a quarter of `enough` is a rough upper bound, found without
  * names. -ENOMEM.
  */
 int json_size(const struct session *s, struct names *names,

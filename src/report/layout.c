@@ -1,4 +1,4 @@
-/* layout.c - lines that fit the place they are written to. */
+/* layout.c - makes lines fit the width of the terminal. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/layout.h"
 
@@ -29,7 +29,7 @@ layout_colour(const struct layout *p, int colour)
 	return p->colour ? codes[colour] : "";
 }
 
-/* Columns of the character at text, which was escaped already. */
+/* Columns of the character at text, which is already escaped. */
 static size_t
 columns_of(const char *text, size_t bytes)
 {
@@ -181,12 +181,12 @@ tail_of(const struct layout *p, const struct frame *x, uint32_t repeats,
 	return text;
 }
 
-/* Columns for name and tail so that both fit; 0: as they are. */
+/* Columns for name and tail so that both fit; 0: no limit. */
 struct rooms {
 	size_t name, tail;
 };
 
-/* The name gives way first, then what follows it. */
+/* The name is shortened first, then what follows it. */
 static struct rooms
 share_room(const char *name, const char *tail, size_t room)
 {
@@ -210,7 +210,7 @@ layout_lacks_has(void *context, const char *path)
 	for (size_t i = 0; i < l->count; i++) {
 		const char *m = l->modules[i];
 
-		/* of a relative path names/ knows where the file is */
+		/* for a relative path, names/ knows where the file is */
 		if (strcmp(m, path) == 0 ||
 		    (*m && *m != '/' &&
 		        strcmp(text_base(m), text_base(path)) == 0))
@@ -219,7 +219,7 @@ layout_lacks_has(void *context, const char *path)
 	return false;
 }
 
-/* When out of memory a note is missing. */
+/* If memory runs out, a note is missing. */
 static void
 note_lack(struct layout_lacks *l, const struct frame *x)
 {
@@ -244,7 +244,7 @@ layout_frame(const struct layout *p, const struct frame *x, uint32_t repeats,
 		note_lack(p->lacks, x);
 	if (p->width > 0)
 		room = p->width > used + NAME_MIN ? p->width - used : NAME_MIN;
-	/* who knows the file does not need to know the module */
+	/* the file is known, so the module is not needed */
 	if (name && tail && x->file && share_room(name, tail, room).name > 0) {
 		free(tail);
 		tail = tail_of(p, x, repeats, false);

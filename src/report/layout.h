@@ -1,4 +1,4 @@
-/* layout.h - lines that fit the place they are written to. */
+/* layout.h - makes lines fit the width of the terminal. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_LAYOUT_H
 #define SEEP_REPORT_LAYOUT_H
@@ -9,7 +9,7 @@
 
 #include "report/frames.h"
 
-/* Modules of frames that were printed without a name; "": in none. */
+/* Modules of frames that were printed without a name; "": code in no module. */
 struct layout_lacks {
 	const char **modules; /* each once, of the session; for free() */
 	size_t count, room;
@@ -17,10 +17,10 @@ struct layout_lacks {
 
 struct layout {
 	FILE *out;
-	unsigned width; /* columns; 0: lines are as long as they are */
+	unsigned width; /* columns; 0: no limit */
 	bool colour;
-	bool utf8;       /* the place shows UTF-8 */
-	bool full_names; /* of C++ and Rust, with all arguments */
+	bool utf8;       /* the terminal shows UTF-8 */
+	bool full_names; /* names of C++ and Rust with all arguments */
 	bool programs;   /* there are several: say which a function is of */
 	struct layout_lacks *lacks; /* filled by layout_frame(); NULL: not */
 };
@@ -33,15 +33,18 @@ enum layout_colour {
 	LAYOUT_LESS, /* it shrank */
 };
 
-/* The escape for it, LAYOUT_PLAIN ends the others; "" without colour. */
+/*
+ * The escape sequence for this style; LAYOUT_PLAIN ends the others; "" without
+ * colour.
+ */
 const char *layout_colour(const struct layout *p, int colour);
 
-/* Columns that a text takes, control bytes escaped as text_print() does. */
+/* Columns that a text takes; control bytes are escaped as text_print() does. */
 size_t layout_columns(const char *text);
 
 /*
- * Prints text, escaped; where it has more than `room` columns its middle gives
- * way to an ellipsis. room 0: whole.
+ * Prints text, escaped. If it has more than `room` columns, an ellipsis
+ * replaces its middle. room 0: no limit.
  */
 void layout_fit(const struct layout *p, const char *text, size_t room);
 
@@ -49,22 +52,25 @@ void layout_fit(const struct layout *p, const char *text, size_t room);
 void layout_frame(const struct layout *p, const struct frame *x,
     uint32_t repeats, size_t used, int colour);
 
-/* Is it one of them? `context` is a struct layout_lacks, as names/ wants it. */
+/*
+ * Is the module at `path` one of them? `context` is a struct layout_lacks;
+ * names/ calls this.
+ */
 bool layout_lacks_has(void *context, const char *path);
 
-/* Columns left after `used`, and never fewer than a few; 0: no limit. */
+/* Columns left after `used`, at least a few; 0: no limit. */
 size_t layout_room(const struct layout *p, size_t used);
 
 /*
- * Prints text, which was escaped, after `used` columns of a line; with line
- * breaks between words where there is a width.
+ * Prints text, which is already escaped, after `used` columns of a line; breaks
+ * lines between words if there is a width.
  */
 void layout_paragraph(const struct layout *p, const char *text, size_t used);
 
 /*
- * Sentences: what is written to file, others' words escaped by text_print(),
- * comes out as a paragraph. Without memory file is the page's own, and long
- * lines stay long.
+ * For sentences: what is written to `file` (foreign text escaped by
+ * text_print()) is printed as a paragraph. Without memory, `file` is the page's
+ * own stream, and long lines stay long.
  */
 struct layout_text {
 	FILE *file;

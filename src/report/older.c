@@ -1,4 +1,4 @@
-/* older.c - the live blocks that are older than some age. */
+/* older.c - selects live blocks above some age. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/older.h"
 
@@ -14,21 +14,21 @@ struct item {
 	const struct process *process;
 	struct process_figures *figures; /* by site */
 	struct older_site *sites;        /* by site */
-	uint64_t age_ns;                 /* what they are older than */
+	uint64_t age_ns;                 /* the age that was used */
 	uint64_t unknown_sites;
-	bool is_exact;  /* it runs: to a tick */
-	bool is_early;  /* a snapshot; the age is below the first step */
+	bool is_exact;  /* it is running: exact to a tick */
+	bool is_early;  /* a snapshot, and the age is below the first step */
 	bool is_shared; /* bytes are shared out among blocks of one site */
 };
 
 struct older {
-	uint64_t age_ns; /* as asked for */
+	uint64_t age_ns; /* as given by the user */
 	struct item *items;
 	const struct process_figures **figures; /* of the items */
 	size_t count;
 };
 
-/* The last step that begins no later; 0: the first. */
+/* The last step that begins at or below this age; 0: the first. */
 static int
 step_of(uint64_t age_ns)
 {
@@ -39,7 +39,7 @@ step_of(uint64_t age_ns)
 	return i;
 }
 
-/* Sets what lives to `some` of `all` blocks that were looked at. */
+/* Reduces the live figures to `some` of the `all` blocks that were counted. */
 static void
 take_part(struct item *x, struct process_figures *f,
     const struct process_site *site, uint64_t some, uint64_t all)
@@ -60,7 +60,7 @@ take_part(struct item *x, struct process_figures *f,
 	x->is_shared |= some > 0 && !is_one_size;
 }
 
-/* By counts of blocks by age. */
+/* Uses counts of blocks by age. */
 static void
 count_steps(
     struct item *x, struct process_figures *f, const struct process_site *site)
@@ -87,8 +87,9 @@ put_unknown(struct item *x, const struct process_figures *f,
 }
 
 /*
- * By the first and the last allocation: then the youngest and the oldest are
- * known. realloc keeps the birth of a block, so there the oldest is not.
+ * Uses the first and the last allocation, which bound the ages of the youngest
+ * and the oldest block. realloc keeps the birth of a block, so for realloc the
+ * oldest is not known.
  */
 static void
 judge_span(
@@ -108,7 +109,7 @@ judge_span(
 	f->live_blocks = f->live_bytes = 0;
 }
 
-/* One site of the heap, of which something lives. */
+/* One site of the heap that has live blocks. */
 static void
 look_at_site(struct item *x, size_t number, const struct live_ages_old *old)
 {

@@ -1,4 +1,4 @@
-/* older.h - the live blocks that are older than some age. */
+/* older.h - selects live blocks above some age. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_OLDER_H
 #define SEEP_REPORT_OLDER_H
@@ -29,16 +29,16 @@ int older_new(const struct session *s, uint64_t age_ns, struct older **ret);
 /* NULL is fine. */
 void older_free(struct older *o);
 
-/* For view_options.figures: what lives is what is older. */
+/* For view_options.figures: replaces live figures by those of older blocks. */
 const struct process_figures *const *older_figures(const struct older *o);
 
-/* What is older of one site; zeros for pools. */
+/* The older blocks of one site; zeros for pools. */
 struct older_site {
 	uint64_t blocks, bytes;
 	uint64_t unknown_blocks, unknown_bytes; /* nobody counted their ages */
 };
 
-/* Of a site, by numbers in the session and in the process. */
+/* Of a site, by its numbers in the session and in the process. */
 const struct older_site *older_site(
     const struct older *o, size_t process, size_t site);
 
@@ -46,21 +46,23 @@ const struct older_site *older_site(
 struct older_about {
 	uint64_t asked_ns; /* the age that was asked for */
 	uint64_t age_ns;   /* the age that is shown: that, or a step below it */
-	bool is_exact;     /* to a tick; else in steps */
+	bool is_exact;     /* exact to a tick; else in steps */
 	bool is_shared;    /* bytes are shared out among blocks of one site */
 	bool is_sampled;   /* estimates, from blocks that were sampled */
-	struct older_site sum; /* of all sites, whatever is filtered */
+	struct older_site sum; /* of all sites, before filters */
 	uint64_t unknown_sites;
 };
 
-/* `process` NULL: of all; of several, the least that holds for each. */
+/*
+ * For one process, or for all (NULL): of several, what holds for each of them.
+ */
 void older_about(const struct older *o, const struct process *process,
     struct older_about *ret);
 
-/* Sentences about it, each on a line; none where there is nothing to say. */
+/* Writes sentences about it, one per line; none if there is nothing to say. */
 void older_remarks(FILE *out, const struct older_about *a);
 
-/* How much is shown of a process (NULL: of all), and how well it is known. */
+/* Writes how much is shown of a process (NULL: of all), and how exact it is. */
 void older_write(const struct layout *p, const struct older *o,
     const struct process *process, const struct process_figures *shown);
 

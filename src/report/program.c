@@ -1,4 +1,4 @@
-/* program.c - what a process is called: the program as it was started. */
+/* program.c - the name of a process: its program as it was started. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/program.h"
 
@@ -14,11 +14,12 @@
 
 enum { ANSWERS = 16 };
 
-static struct opener *opener; /* kept for what it knows of paths that hang */
+static struct opener *opener; /* kept, because it remembers paths that hang */
 
 /*
- * The process wrote these paths, and its file system may never answer: another
- * process of ours asks, with a deadline for all questions of one name.
+ * The process wrote these paths, and its file system may never answer. So
+ * another process of ours checks them, with a deadline for all questions of one
+ * name.
  */
 static bool
 look_at(const char *path, struct opener_file *ret)
@@ -75,7 +76,7 @@ leads_there(const struct seg_header *h, const char *argument,
 	        "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", argument, exe);
 }
 
-/* Programs may put any text there: "-sh", "worker: idle". */
+/* Programs may put any text there, such as "-sh" or "worker: idle". */
 static bool
 may_be_a_file(const char *name)
 {
@@ -85,12 +86,12 @@ may_be_a_file(const char *name)
 	        "0123456789._+-")] == '\0';
 }
 
-/* The same question is asked for every process of a tree. */
+/* Cached, because it is the same for every process of a tree. */
 struct answer {
 	char exe[sizeof(((struct seg_header *)0)->exe)];
 	char command[sizeof(((struct seg_header *)0)->command)];
 	char start_dir[sizeof(((struct seg_header *)0)->start_dir)];
-	bool is_exe; /* the name is the executable's */
+	bool is_exe; /* use the name of the executable */
 	bool is_known;
 };
 

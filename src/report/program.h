@@ -1,4 +1,4 @@
-/* program.h - what a process is called: the program as it was started. */
+/* program.h - the name of a process: its program as it was started. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_PROGRAM_H
 #define SEEP_REPORT_PROGRAM_H
@@ -6,10 +6,10 @@
 #include "trace/format.h"
 
 /*
- * "redis-server", where that is a link to the file redis-check-rdb: the last
- * part of argv[0], if it is a name of the executable here, or if neither is
- * here and it may be one. Else that of the executable's path; "(no name)".
- * Part of h, and not escaped.
+ * "redis-server", even if that is a link to the file redis-check-rdb: the last
+ * part of argv[0], if it is a name of the executable on this machine, or if
+ * neither file is here and it may be one. Otherwise the last part of the
+ * executable's path, or "(no name)". Points into h; not escaped.
  */
 const char *program_name(const struct seg_header *h);
 

@@ -1,4 +1,4 @@
-/* shorten.c - names of C++ and Rust functions as people say them. */
+/* shorten.c - short names of C++ and Rust functions. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/shorten.h"
 #include "util/text.h"
@@ -10,12 +10,12 @@
 
 static const char anonymous[] = "(anonymous namespace)";
 
-/* A name being read, and what has been kept of it. */
+/* A name that is being parsed, and the parts that were kept. */
 struct shorten {
 	const char *from;
 	char *kept; /* as long as the name and a few more bytes */
 	size_t len;
-	size_t start; /* of the function's own name in kept */
+	size_t start; /* start of the function's own name in kept */
 	int nesting;  /* of <> and {} that are kept */
 	int angles;   /* of <> that are kept */
 };
@@ -47,8 +47,9 @@ keep_text(struct shorten *s, const char *text)
 enum { DEPTH_MAX = 256 };
 
 /*
- * Past the bracket that closes the one here. Between round, square and curly
- * brackets < and > compare or point; what never closes ends with the name.
+ * Skips to after the bracket that closes the one here. Inside round, square and
+ * curly brackets, < and > are operators. A bracket that is never closed ends
+ * with the name.
  */
 static const char *
 past(const char *p)
@@ -83,7 +84,7 @@ past(const char *p)
 static size_t
 operator_length(const char *text)
 {
-	/* the longer before those that they begin with */
+	/* longer operators before those that they begin with */
 	static const char *const operators[] = {"<=>", "<<=", ">>=", "->*",
 	    "()", "[]", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++",
 	    "--", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "->", "<",
@@ -95,7 +96,9 @@ operator_length(const char *text)
 	return 0;
 }
 
-/* Template arguments, if they are here, with or without a space before. */
+/*
+ * Skips template arguments, if they are here, with or without a space before.
+ */
 static void
 keep_arguments(struct shorten *s)
 {
@@ -130,7 +133,7 @@ keep_operator(struct shorten *s)
 	}
 }
 
-/* Parameters, and what may follow them, are left out. */
+/* Skips parameters and what may follow them. */
 static void
 drop_parameters(struct shorten *s)
 {
@@ -228,7 +231,7 @@ shorten_name(const char *name)
 		step(&s);
 	while (s.len > s.start && s.kept[s.len - 1] == ' ')
 		s.len--;
-	if (s.len == s.start) { /* it was none that we know how to read */
+	if (s.len == s.start) { /* the name is of a form that we do not know */
 		memcpy(s.kept, name, len + 1);
 		return s.kept;
 	}

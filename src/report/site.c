@@ -1,4 +1,4 @@
-/* site.c - all that is known of one site. */
+/* site.c - prints everything that is known of one site. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/site.h"
 
@@ -79,7 +79,7 @@ print_times(const struct layout *p, const struct view_site *s,
 	layout_end(p, &t);
 }
 
-/* The lower end of a class, of the first its upper one. */
+/* The lower end of a class; for the first class, its upper end. */
 typedef const char *bound_words(char buffer[WORDS_MAX], int class);
 
 static const char *
@@ -126,7 +126,7 @@ print_classes(const struct layout *p, const char *title, const uint64_t *blocks,
 	}
 }
 
-/* What is not known of the living, or of some of them only. */
+/* Says what is not known of some or all live blocks. */
 static void
 print_remark(const struct layout *p, const struct view_site *s, uint64_t told)
 {
@@ -159,7 +159,7 @@ print_remark(const struct layout *p, const struct view_site *s, uint64_t told)
 	layout_end(p, &t);
 }
 
-/* Ages and sizes, where they are known. */
+/* Ages and sizes, if they are known. */
 static void
 print_histograms(const struct layout *p, const struct view_site *s)
 {
@@ -203,7 +203,7 @@ print_course(const struct layout *p, const struct session *s,
 	free(series.points);
 }
 
-/* Where exactly: the path of the source, the offset in the module. */
+/* The exact position: the path of the source, the offset in the module. */
 static void
 print_place(const struct layout *p, const struct frame *x)
 {

@@ -1,4 +1,4 @@
-/* site.h - all that is known of one site. */
+/* site.h - prints everything that is known of one site. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_SITE_H
 #define SEEP_REPORT_SITE_H
@@ -8,7 +8,7 @@
 
 /*
  * The site with this id, in every process that has one: figures, sizes, ages,
- * its course, its whole stack. -ENOMEM, -EIO; -ENOENT: there is none.
+ * time line, whole stack. -ENOMEM, -EIO; -ENOENT: there is none.
  */
 int site_write(const struct layout *p, const struct session *s,
     struct names *names, const struct view_options *options, uint32_t id);

@@ -1,4 +1,4 @@
-/* snapshots.c - one process at several moments: snapshots in a row. */
+/* snapshots.c - shows one process at several moments, by its snapshots. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/snapshots.h"
 
@@ -13,7 +13,7 @@
 #include "report/text.h"
 #include "util/text.h"
 
-/* When a process was looked at, since 1970. */
+/* When the state of a process was taken, since 1970. */
 static uint64_t
 time_of(const struct process *p)
 {
@@ -35,7 +35,7 @@ by_process_and_time(const void *a, const void *b)
 	n = memcmp(h->uuid, k->uuid, sizeof(h->uuid));
 	if (n != 0)
 		return n;
-	/* a segment is what came after its snapshots */
+	/* the segment itself is later than its snapshots */
 	if (x->process->is_snapshot != y->process->is_snapshot)
 		return x->process->is_snapshot ? -1 : 1;
 	if (x->time_ns != y->time_ns)
@@ -95,7 +95,7 @@ snapshots_row(const struct snapshots_moment *list, size_t count)
 	return n;
 }
 
-/* What the user called it, or why it is there. */
+/* The label that the user gave it, or the reason for it. */
 static const char *
 label_of(const struct process *p)
 {
@@ -157,7 +157,7 @@ print_list(
 	}
 }
 
-/* A row may have gaps: the collector keeps its snapshots within bounds. */
+/* A series may have gaps: the collector keeps only a limited number. */
 static void
 print_gaps(
     const struct layout *p, const struct snapshots_moment *row, size_t count)
@@ -254,7 +254,7 @@ snapshots_write(const struct layout *p, struct session *const *sessions,
 	for (size_t i = 0; i < n && err == 0;) {
 		size_t row = snapshots_row(list + i, n - i);
 
-		/* a process that was seen once has nothing to compare */
+		/* a process with only one moment has nothing to compare */
 		if (row > 1 || mode == SNAPSHOTS_EACH) {
 			(void)fputs(rows++ ? "\n" : "", p->out);
 			err = print_row(p, list + i, row, names, options, mode);

@@ -1,4 +1,4 @@
-/* snapshots.h - one process at several moments: snapshots in a row. */
+/* snapshots.h - shows one process at several moments, by its snapshots. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_SNAPSHOTS_H
 #define SEEP_REPORT_SNAPSHOTS_H
@@ -6,15 +6,15 @@
 #include "report/body.h"
 
 enum snapshots_mode {
-	SNAPSHOTS_EACH = 1,   /* what there was at each moment */
-	SNAPSHOTS_DELTAS,     /* what changed since the one before */
-	SNAPSHOTS_CUMULATIVE, /* what changed since the first */
+	SNAPSHOTS_EACH = 1,   /* the state at each moment */
+	SNAPSHOTS_DELTAS,     /* changes since the previous moment */
+	SNAPSHOTS_CUMULATIVE, /* changes since the first moment */
 };
 
 /*
  * Every process of every session is one moment; those of one process (by uuid)
- * make a row, by time. First a line for each, then what the mode says. -ENOMEM,
- * -EIO; -ENODATA: nowhere are there two moments of one process; -ESRCH: none
+ * form a series, sorted by time. First a line for each, then what the mode
+ * says. -ENOMEM, -EIO; -ENODATA: no process has two moments; -ESRCH: no process
  * has options->view.pid.
  */
 int snapshots_write(const struct layout *p, struct session *const *sessions,

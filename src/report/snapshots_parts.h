@@ -11,14 +11,17 @@ struct snapshots_moment {
 	uint64_t time_ns; /* since 1970 */
 };
 
-/* Processes by their start, then by time; for free(). -ENOMEM, -ESRCH. */
+/*
+ * Processes by their start, then by time; the caller frees them. -ENOMEM,
+ * -ESRCH.
+ */
 int snapshots_find(struct session *const *sessions, size_t count, uint32_t pid,
     struct snapshots_moment **ret, size_t *ret_count);
 
-/* How many at the start of the list are of one process. */
+/* How many entries at the start of the list belong to one process. */
 size_t snapshots_row(const struct snapshots_moment *list, size_t count);
 
-/* What a mode wants to see of a moment of a row. */
+/* The options of the view that a mode needs for a moment of a series. */
 void snapshots_options(const struct snapshots_moment *row, size_t number,
     int mode, struct view_options *o, struct view_side *before);
 

@@ -1,4 +1,4 @@
-/* spark.c - a course of figures as one short line of blocks. */
+/* spark.c - draws figures over time as one short line of block characters. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/spark.h"
 
@@ -8,7 +8,10 @@
 
 enum { POINTS_MIN = 3, BLOCKS = 8, DIGITS = 10, WIDTH_MIN = 8 };
 
-/* The highest figure in each column; a column without one has the one before */
+/*
+ * The highest figure in each column; a column without points repeats the
+ * previous
+ */
 static uint64_t
 fill(const struct process_point *points, size_t count, size_t width,
     uint64_t *columns)

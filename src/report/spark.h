@@ -1,4 +1,4 @@
-/* spark.h - a course of figures as one short line of blocks. */
+/* spark.h - draws figures over time as one short line of block characters. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_SPARK_H
 #define SEEP_REPORT_SPARK_H
@@ -6,12 +6,12 @@
 #include "reader/process.h"
 #include "report/layout.h"
 
-enum { SPARK_WIDTH = 60 }; /* blocks at most */
+enum { SPARK_WIDTH = 60 }; /* block characters at most */
 
 /*
- * "Live bytes over 12 s: <blocks> up to 1.2 MiB." and a newline; nothing where
- * there are fewer than three points. Each column shows the highest figure of
- * its stretch of time. Without UTF-8 digits 0 to 9 stand for the blocks.
+ * Prints "Live bytes over 12 s: <characters> up to 1.2 MiB." and a newline;
+ * nothing if there are fewer than three points. Each column shows the highest
+ * figure of its interval. Without UTF-8, digits 0 to 9 are used.
  */
 void spark_write(const struct layout *p, const char *what,
     const struct process_point *points, size_t count);

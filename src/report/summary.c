@@ -1,4 +1,4 @@
-/* summary.c - the paragraph that opens a report. */
+/* summary.c - prints the first paragraph of a report. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/summary.h"
 
@@ -12,12 +12,12 @@
 #include "util/text.h"
 
 struct summary {
-	FILE *out; /* a buffer: lines are broken at the end */
+	FILE *out; /* a buffer; lines are broken when it is printed */
 	const struct process *process;
 	const struct layout *page;
 };
 
-/* Ticks are tenths of a second: less than that is not known. */
+/* Ticks are tenths of a second, so nothing shorter is known. */
 static const char *
 span(char buffer[WORDS_MAX], uint64_t ns)
 {
@@ -128,7 +128,7 @@ print_losses(const struct summary *s)
 		(void)fputs(".\n", s->out);
 }
 
-/* Why a free may not be seen, or be of what was never seen. */
+/* Why frees may be missing, or may be of unknown blocks. */
 enum bypass {
 	BYPASS_NONE = 0,
 	BYPASS_PROGRAM = 1,
@@ -176,7 +176,7 @@ print_bypass(const struct summary *s, unsigned which)
 		    s->out);
 }
 
-/* Who it is, and what became of it. */
+/* Which process it is, and how it ended. */
 static void
 print_name(const struct summary *s)
 {
@@ -217,7 +217,7 @@ print_peak(const struct summary *s)
 	(void)fprintf(s->out, "; the peak was %s%s in %s",
 	    p->peak_exact ? "" : "about ", words_bytes(b, t->peak_bytes),
 	    words_counted(a, t->peak_blocks, "block"));
-	/* nothing shorter than a tick is known of when it was */
+	/* its time is not known more exactly than to a tick */
 	if (t->peak_bytes > 0 && ns < SEG_TICK_NS &&
 	    p->duration_ns >= 2 * (uint64_t)SEG_TICK_NS)
 		(void)fputs(", at its start", s->out);
@@ -262,7 +262,7 @@ print_all(const struct summary *s)
 	print_bypass(s, find_bypass(p));
 }
 
-/* Breaks the lines of a buffer, and lets it go. */
+/* Prints a buffer with broken lines, and frees it. */
 static void
 show(struct summary *s, char **text)
 {
@@ -292,7 +292,7 @@ summary_write(const struct layout *p, const struct process *process)
 	show(&s, &text);
 }
 
-/* Losses of one process added to those of all. */
+/* Adds the losses of one process to those of all. */
 static void
 add_losses(struct process *all, const struct process *p)
 {

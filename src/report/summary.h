@@ -1,4 +1,4 @@
-/* summary.h - the paragraph that opens a report. */
+/* summary.h - prints the first paragraph of a report. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_SUMMARY_H
 #define SEEP_REPORT_SUMMARY_H
@@ -7,12 +7,12 @@
 #include "report/layout.h"
 
 /*
- * Process, how long, how it ended, live, peak and when, losses; ends with a
- * newline.
+ * Process, duration, how it ended, live blocks, peak and its time, losses; ends
+ * with a newline.
  */
 void summary_write(const struct layout *p, const struct process *process);
 
-/* The same of all processes of a session, added up; pid 0: all. */
+/* The same for all processes of a session together; pid 0: all. */
 void summary_write_all(
     const struct layout *p, const struct session *s, uint32_t pid);
 

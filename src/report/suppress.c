@@ -1,4 +1,4 @@
-/* suppress.c - which entry of the lists fits a stack. */
+/* suppress.c - finds the suppression that matches a stack. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/suppress.h"
 
@@ -86,7 +86,7 @@ no_memory:
 	return -ENOMEM;
 }
 
-/* ---- what a text fits, remembered ---- */
+/* ---- which patterns match a text, remembered ---- */
 
 static bool
 same_memo(const void *items, uint32_t item, const void *key)
@@ -99,7 +99,7 @@ same_memo(const void *items, uint32_t item, const void *key)
 	    a->role == b->role;
 }
 
-/* "f(int)" and "f" are one function; the names differ by who made them. */
+/* "f(int)" and "f" are the same function; compilers write either. */
 static bool
 same_function(const char *mangled, const char *function)
 {
@@ -147,7 +147,7 @@ fill_memo(const struct suppress *s, struct suppress_memo *m)
 	return 0;
 }
 
-/* *ret is a number: the array may move. */
+/* ret is a number, because the array may move. */
 static int
 find_memo(struct suppress *s, uint8_t role, const char *text,
     const char *symbol, uint32_t *ret)
@@ -165,7 +165,7 @@ find_memo(struct suppress *s, uint8_t role, const char *text,
 	if (err < 0 || *ret != fresh)
 		return err;
 	err = fill_memo(s, &m);
-	/* entered in the index, so it must exist in any case */
+	/* it is already in the index, so it must exist in any case */
 	s->memos[s->memo_count++] = m;
 	return err;
 }
@@ -222,7 +222,9 @@ frame_fits(const struct suppress *s, const struct suppress_stack *stack,
 	return false;
 }
 
-/* Do the steps fit the frames from `frame` on? Callers beyond are free. */
+/*
+ * Do the steps match the frames from `frame` on? Callers beyond do not matter.
+ */
 static bool
 steps_fit(const struct suppress *s, const struct suppress_stack *stack,
     const struct suppress_rule *r, size_t frame)
@@ -240,7 +242,7 @@ steps_fit(const struct suppress *s, const struct suppress_stack *stack,
 			step++;
 			frame++;
 		} else if (dots && again < stack->count) {
-			step = after_dots; /* the dots take one frame more */
+			step = after_dots; /* "..." takes one more frame */
 			frame = ++again;
 		} else {
 			return false;
@@ -259,7 +261,7 @@ rule_applies(const struct suppress_rule *r, const struct suppress_stack *stack)
 	return stack->kind ? r->kinds & stack->kind : r->kinds != 0;
 }
 
-/* The lowest rule below `best` that has its first pattern at this frame. */
+/* The first rule before `best` whose first pattern matches this frame. */
 static uint32_t
 match_at(const struct suppress *s, const struct suppress_stack *stack,
     size_t frame, const struct suppress_memo *m, uint32_t best)

@@ -1,4 +1,4 @@
-/* suppress.h - lists of what is known and not to be reported. */
+/* suppress.h - lists of blocks that are known and not reported. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_SUPPRESS_H
 #define SEEP_REPORT_SUPPRESS_H
@@ -35,16 +35,16 @@ struct suppress_entry {
 	uint64_t sites, blocks, bytes;
 };
 
-/* Texts must stay as and where they are for as long as the lists. */
+/* Texts must not change or move as long as the lists exist. */
 struct suppress_frame {
-	const char *function; /* demangled; all texts: NULL: not known */
+	const char *function; /* demangled; every text is NULL if not known */
 	const char *symbol;   /* as in the file */
 	const char *file;
 	uint32_t line;
 	const char *module; /* path */
 };
 
-enum suppress_kind { /* bits: what valgrind calls the kind of a leak */
+enum suppress_kind { /* bits: valgrind's words for the kind of a leak */
 	SUPPRESS_DEFINITE = 1,
 	SUPPRESS_INDIRECT = 2,
 	SUPPRESS_POSSIBLE = 4,
@@ -54,7 +54,7 @@ enum suppress_kind { /* bits: what valgrind calls the kind of a leak */
 struct suppress_stack {
 	const struct suppress_frame *frames; /* from malloc's caller on */
 	size_t count;
-	uint8_t api;     /* enum seg_api; 0: not known, any will do */
+	uint8_t api;     /* enum seg_api; 0: not known, so any matches */
 	uint8_t kind;    /* one of enum suppress_kind; 0: not known */
 	uint64_t blocks; /* built-in entries give up on many; 0: not known */
 };
@@ -68,8 +68,8 @@ int suppress_new(struct suppress **ret);
 void suppress_free(struct suppress *s);
 
 /*
- * -EBADMSG: `where` has FILE:LINE and what is wrong; -EFBIG; -ENOMEM; or as
- * open() says. What came before a mistake stays added.
+ * -EBADMSG: `where` has FILE:LINE and the error; -EFBIG; -ENOMEM; or an error
+ * of open(). Entries before the error stay added.
  */
 int suppress_load(struct suppress *s, const char *path, struct fault *where);
 
@@ -77,13 +77,13 @@ int suppress_load(struct suppress *s, const char *path, struct fault *where);
 int suppress_text(struct suppress *s, const char *text, size_t len,
     const char *file, struct fault *where);
 
-/* Start-up remainders of libc, the loader and libstdc++. -ENOMEM. */
+/* Adds start-up remainders of libc, the loader and libstdc++. -ENOMEM. */
 int suppress_builtin(struct suppress *s);
 
-/* The built-in list in loadable form, each group with its reason. */
+/* The built-in list as text that can be loaded, each group with its reason. */
 void suppress_print_builtin(FILE *out);
 
-/* Number of the entry that fits, SUPPRESS_NONE, or -ENOMEM. */
+/* Number of the entry that matches, SUPPRESS_NONE, or -ENOMEM. */
 int64_t suppress_match(struct suppress *s, const struct suppress_stack *stack);
 
 /* Counts a site that the entry has hidden. */
@@ -94,7 +94,7 @@ size_t suppress_count(const struct suppress *s);
 const struct suppress_entry *suppress_entry(
     const struct suppress *s, size_t number);
 
-/* Entries of the files that are for other tools, or for other errors. */
+/* Number of entries in the files that are for other tools or other errors. */
 size_t suppress_skipped(const struct suppress *s);
 
 #endif

@@ -1,15 +1,15 @@
-/* suppress_builtin.c - what libc, loader and libstdc++ keep on purpose. */
+/* suppress_builtin.c - blocks that libc, loader and libstdc++ never free. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "report/suppress_parts.h"
 
 /*
- * Seen in traces of small programs on Debian 12, with and without debug
- * packages: without them only exported functions have names, so entries lean
- * on these and on modules. Each keeps to what the library owns; what the
- * program was given and has to free (an addrinfo, a FILE, an iconv_t, a
- * locale_t) stays visible.
+ * Found in traces of small programs on Debian 12, with and without debug
+ * packages. Without them only exported functions have names, so the entries use
+ * these and modules. Each entry covers only what the library owns. What the
+ * program gets and has to free (an addrinfo, a FILE, an iconv_t, a locale_t)
+ * stays visible.
  */
 struct group {
 	const char *name;

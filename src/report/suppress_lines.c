@@ -1,4 +1,4 @@
-/* suppress_lines.c - the lines of a suppression file, one by one. */
+/* suppress_lines.c - reads a suppression file line by line. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/suppress_lines.h"
 

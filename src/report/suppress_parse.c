@@ -1,4 +1,4 @@
-/* suppress_parse.c - files of suppressions, of LeakSanitizer and valgrind. */
+/* suppress_parse.c - parses suppressions of LeakSanitizer and valgrind. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@ enum {
 	MAX_LINE_BYTES = 8192,
 };
 
-/* The other words that the sanitizers' files know. */
+/* Other kinds of entries in the files of the sanitizers. */
 static bool
 is_for_others(const struct suppress_lines *p)
 {
@@ -77,7 +77,7 @@ parse_line(struct suppress_lines *p)
 	    p, p->line, "neither leak:PATTERN nor a valgrind entry in { }");
 }
 
-/* All lines are text, and none is so long that it would be a trick. */
+/* Is everything text, without lines of absurd length? */
 static int
 check_lines(const struct suppress_lines *p)
 {
@@ -136,7 +136,7 @@ suppress_text(struct suppress *s, const char *text, size_t len,
 	return suppress_parse(s, text, len, file, NULL, 0, where);
 }
 
-/* All of a file or pipe, for free(). */
+/* Reads all of a file or pipe; the caller frees it. */
 static int
 read_all(int fd, char **ret, size_t *ret_len)
 {

@@ -8,21 +8,21 @@
 #include "util/dict.h"
 #include "report/suppress.h"
 
-/* Which text of a frame a pattern is about: bits. */
+/* The text of a frame that a pattern is compared with: bits. */
 enum suppress_role {
 	SUPPRESS_FUN = 1,
 	SUPPRESS_OBJ = 2,
 	SUPPRESS_SRC = 4,
 };
 
-/* Each pattern is kept once, however many entries have it. */
+/* Each pattern is stored once, even if many entries have it. */
 struct suppress_pattern {
-	char *glob;      /* fits a whole text */
-	char *demangled; /* fits a function, too; NULL: not mangled */
+	char *glob;      /* matches a whole text */
+	char *demangled; /* matches a function, too; NULL: not a mangled name */
 	uint32_t line;   /* of SUPPRESS_SRC; 0: any */
 	uint8_t roles;
-	bool question;   /* ? is any character */
-	uint32_t *leads; /* entries whose first pattern this is, rising */
+	bool question;   /* ? matches any character */
+	uint32_t *leads; /* entries whose first pattern this is, ascending */
 	size_t lead_count, lead_room;
 };
 
@@ -33,17 +33,17 @@ struct suppress_rule {
 	char *name;
 	uint32_t *steps; /* pattern numbers, SUPPRESS_DOTS in between */
 	size_t step_count;
-	bool floats;   /* "..." comes first */
+	bool floats;   /* the entry begins with "..." */
 	uint32_t apis; /* bits of enum seg_api; 0: any */
 	uint8_t kinds;
 	uint64_t max_blocks; /* 0: any number */
 };
 
-/* Which patterns a text fits. */
+/* The patterns that match a text. */
 struct suppress_memo {
 	const char *text, *symbol;
 	uint8_t role;
-	uint32_t *hits; /* rising */
+	uint32_t *hits; /* ascending */
 	size_t hit_count;
 };
 
@@ -53,7 +53,7 @@ struct suppress {
 	struct dict pattern_index;
 	struct suppress_rule *rules;
 	size_t rule_count, rule_room;
-	uint32_t *bare; /* rules without a step: any stack */
+	uint32_t *bare; /* rules without a step, which match any stack */
 	size_t bare_count, bare_room;
 	struct suppress_memo *memos;
 	size_t memo_count, memo_room;
@@ -66,22 +66,22 @@ struct suppress {
 };
 
 /*
- * `pattern` of len bytes; lsan: with ^ and $, found anywhere in a text.
- * -ENOMEM.
+ * `pattern` has len bytes; lsan: with ^ and $, and it may match any part of a
+ * text. -ENOMEM.
  */
 int suppress_pattern(struct suppress *s, uint8_t roles, const char *pattern,
     size_t len, uint32_t line, bool lsan, uint32_t *ret);
 
-/* After a new pattern: it may fit texts that were looked at before. */
+/* Call this after a new pattern, because it may match texts seen before. */
 void suppress_forget_memos(struct suppress *s);
 
-/* Takes r->name and r->steps over, also on failure. -ENOMEM. */
+/* Takes ownership of r->name and r->steps, also on failure. -ENOMEM. */
 int suppress_rule(struct suppress *s, struct suppress_rule *r);
 
-/* Allocation functions that a valgrind name fits: bits of enum seg_api. */
+/* Allocation functions that a valgrind name matches: bits of enum seg_api. */
 uint32_t suppress_apis(const char *glob);
 
-/* suppress_text() with entries named `name` (NULL: their own). */
+/* suppress_text() for entries that get the name `name` (NULL: their own). */
 int suppress_parse(struct suppress *s, const char *text, size_t len,
     const char *file, const char *name, uint64_t max_blocks,
     struct fault *where);

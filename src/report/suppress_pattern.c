@@ -1,4 +1,4 @@
-/* suppress_pattern.c - the patterns of suppressions, each kept once. */
+/* suppress_pattern.c - the patterns of suppressions, each stored once. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/suppress_parts.h"
 
@@ -24,7 +24,9 @@ suppress_glob(const char *glob, const char *text, bool question)
 			glob++;
 			text++;
 		} else if (star) {
-			/* the star takes more: up to where the rest may begin */
+			/*
+			 * the star takes more, up to where the rest may begin
+			 */
 			glob = star;
 			text = ++again;
 			if (*star != '?' && *star != '*')
@@ -49,7 +51,7 @@ same_pattern(const void *items, uint32_t item, const void *key)
 	    a->question == b->question && strcmp(a->glob, b->glob) == 0;
 }
 
-/* LeakSanitizer's pattern as one that fits a whole text; NULL: no memory. */
+/* Converts LeakSanitizer's pattern to one for a whole text; NULL: no memory. */
 static char *
 whole(const char *pattern, size_t len, bool lsan)
 {
@@ -71,7 +73,7 @@ whole(const char *pattern, size_t len, bool lsan)
 	return glob;
 }
 
-/* The demangled form of a whole mangled name; NULL: it is none. */
+/* The demangled form of a mangled name; NULL: it is not mangled. */
 static char *
 demangled(const struct suppress_pattern *p)
 {
@@ -149,6 +151,9 @@ suppress_apis(const char *glob)
 	    {SEG_API_NEW_ARRAY, "_ZnamSt11align_val_tRKSt9nothrow_t"},
 	    {SEG_API_NEW_ARRAY, "operator new[]"},
 	    {SEG_API_NEW_ARRAY, "operator new[](unsigned long)"},
+	    {SEG_API_MALLOCX, "mallocx"},
+	    {SEG_API_RALLOCX, "rallocx"},
+	    {SEG_API_XALLOCX, "xallocx"},
 	};
 	uint32_t bits = 0;
 

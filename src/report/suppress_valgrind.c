@@ -1,4 +1,4 @@
-/* suppress_valgrind.c - suppressions as valgrind writes them: { ... }. */
+/* suppress_valgrind.c - parses suppressions of valgrind: { ... }. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/suppress_lines.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS = 512 }; /* of one entry; valgrind takes 50 */
+enum { MAX_STEPS = 512 }; /* frames of one entry; valgrind takes 50 */
 
 /* "Memcheck,Helgrind:Leak": is it about leaks that memcheck finds? */
 static bool
@@ -73,7 +73,7 @@ struct steps {
 	bool in_head; /* only allocation functions so far */
 };
 
-/* Is this valgrind's own frame, which our stacks begin after? */
+/* Is this valgrind's own frame? Our stacks do not have it. */
 static int
 is_head(struct steps *s, const char *text, size_t len, bool is_object)
 {
@@ -89,7 +89,10 @@ is_head(struct steps *s, const char *text, size_t len, bool is_object)
 		        glob, "/vgpreload_memcheck-amd64-linux.so", true);
 	} else {
 		apis = suppress_apis(glob);
-		/* fun:malloc, fun:realloc is one call; fun:* is a caller */
+		/*
+		 * fun:malloc followed by fun:realloc is one call; fun:* is a
+		 * caller
+		 */
 		yes = apis != 0 && (s->apis == 0 || !strpbrk(glob, "*?"));
 	}
 	free(glob);
@@ -97,7 +100,7 @@ is_head(struct steps *s, const char *text, size_t len, bool is_object)
 	return yes;
 }
 
-/* "FILE:12" to FILE and 12. */
+/* Splits "FILE:12" into FILE and 12. */
 static uint32_t
 source_line(const char *text, size_t *len)
 {
@@ -165,7 +168,7 @@ static int
 add_entry(struct suppress_lines *p, struct suppress_rule *r, struct steps *s)
 {
 	if (s->count > 0 && s->items[s->count - 1] == SUPPRESS_DOTS)
-		s->count--; /* callers beyond are free anyhow */
+		s->count--; /* callers beyond do not matter anyway */
 	r->steps = calloc(s->count + 1, sizeof(*r->steps));
 	if (!r->steps) {
 		free(r->name);
@@ -178,7 +181,7 @@ add_entry(struct suppress_lines *p, struct suppress_rule *r, struct steps *s)
 	return suppress_rule(p->suppress, r);
 }
 
-/* The lines of an entry that is not for us. */
+/* Skips the lines of an entry that is not for us. */
 static int
 skip_entry(struct suppress_lines *p, unsigned begin)
 {

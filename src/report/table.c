@@ -42,7 +42,7 @@ add_cell(struct cells *c, const char *text)
 	(void)snprintf(c->text[c->count++], AGES_MAX, "%s", text);
 }
 
-/* Of a comparison: what was and what is; else counts, sizes and ages. */
+/* In a comparison, the old and the new figure; else counts, sizes and ages. */
 static void
 fill_cells(
     const struct table_printer *x, const struct view_site *s, struct cells *c)
@@ -71,7 +71,7 @@ fill_cells(
 	add_cell(c, buffer);
 }
 
-/* With a gap behind it, if anything follows on the line. */
+/* Prints a cell, and a gap if anything follows on the line. */
 static size_t
 print_cell(const struct table_printer *x, size_t number, const char *text)
 {
@@ -101,7 +101,7 @@ print_row(const struct table_printer *x, const struct table_site *row)
 	(void)putc('\n', p->out);
 }
 
-/* Each cell as wide as the widest of those to be shown. */
+/* Makes each column as wide as its widest cell. */
 static void
 find_widths(
     struct table_printer *x, const struct table_site *rows, size_t count)
@@ -153,7 +153,7 @@ heavier(const void *a, const void *b, void *options)
 	return n ? n : x->site < y->site ? -1 : x->site > y->site;
 }
 
-/* Moves those to be shown to the front and adds up the others. */
+/* Moves the rows to be shown to the front, and adds up the others. */
 static size_t
 choose(const struct table_printer *x, struct table_site *rows, size_t count,
     struct table_site *low, struct table_site *cut)

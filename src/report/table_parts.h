@@ -17,11 +17,11 @@ enum {
 struct table_site {
 	struct amounts amounts;
 	uint32_t site;
-	uint32_t frames; /* to show: the user's own and its callers */
+	uint32_t frames; /* frames to show: the user's own and its callers */
 	/* more positions in the stack to show */
 	uint32_t extra[TABLE_EXTRA];
 	uint32_t extra_count;
-	bool is_full; /* what it calls with all arguments */
+	bool is_full; /* names of the functions it calls have all arguments */
 };
 
 struct table_printer {
@@ -32,12 +32,12 @@ struct table_printer {
 	const char *const *titles;
 	int widths[TABLE_CELLS];
 	size_t cell_count;
-	bool below; /* where goes below the figures */
+	bool below; /* the position goes below the figures */
 };
 
 /*
  * Prints "malloc in f a.c:1 -> x.h:9 <- g b.c:2 <- ...", on several lines if
- * need be; `used` columns of the line are taken.
+ * necessary; `used` columns of the line are already used.
  */
 void table_print_where(
     const struct table_printer *x, const struct table_site *row, size_t used);

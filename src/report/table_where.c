@@ -11,7 +11,7 @@ enum {
 	ARROW = 4,      /* " <- " */
 };
 
-/* The frame as one text, for free(). */
+/* The frame as one text; the caller frees it. */
 static char *
 frame_text(
     const struct layout *p, const struct frame *x, uint32_t repeats, bool full)
@@ -33,7 +33,7 @@ frame_text(
 	return text;
 }
 
-/* Says that callers follow; when out of memory it does not. */
+/* Says that callers follow; omitted if out of memory. */
 static void
 add_more(char **text)
 {
@@ -73,7 +73,7 @@ is_shown(const struct table_site *row, const struct view_site *s, uint32_t at)
 	return false;
 }
 
-/* Adds a frame; `skipped`: some before it are not shown. -ENOMEM. */
+/* Adds a frame; `skipped`: some frames before it are not shown. -ENOMEM. */
 static int
 where_add(struct where *w, const struct table_printer *x,
     const struct table_site *row, uint32_t at, const char *skipped)
@@ -95,7 +95,7 @@ where_add(struct where *w, const struct table_printer *x,
 	return 0;
 }
 
-/* Fewer texts when out of memory. */
+/* Gives fewer texts if out of memory. */
 static void
 where_init(struct where *w, const struct table_printer *x,
     const struct table_site *row)
@@ -132,8 +132,8 @@ where_init(struct where *w, const struct table_printer *x,
 }
 
 /*
- * Prints one more frame of a stack after `used` columns, on a new line where
- * it does not fit; how many columns are used then.
+ * Prints one more frame of a stack after `used` columns, on a new line if it
+ * does not fit; returns the columns that are used then.
  */
 static size_t
 print_frame(
@@ -180,7 +180,10 @@ table_print_where(
 
 /* ---- rows that look alike ---- */
 
-/* A row and what it shows, for free(); NULL: out of memory. */
+/*
+ * A row and the text that it shows, which the caller frees; NULL: out of
+ * memory.
+ */
 struct look {
 	struct table_site *row;
 	char *text;
@@ -216,7 +219,10 @@ by_look(const void *a, const void *b)
 	return strcmp(x->text ? x->text : "", y->text ? y->text : "");
 }
 
-/* The frame of a stack so far from the user's own; -: what it calls. */
+/*
+ * The frame at this distance from the user's own; negative: functions that it
+ * calls.
+ */
 static uint32_t
 frame_beside(const struct view_site *s, int64_t steps)
 {
@@ -227,8 +233,9 @@ frame_beside(const struct view_site *s, int64_t steps)
 }
 
 /*
- * How far from the user's own, which both show, two stacks differ first, where
- * a does not show it yet; what it calls before who calls it. 0: nowhere.
+ * The distance from the user's own frame, which both rows show, at which two
+ * stacks first differ and a does not show it yet. Functions that it calls come
+ * before its callers. 0: nowhere.
  */
 static int64_t
 difference(const struct table_site *row, const struct view_site *a,
@@ -250,7 +257,9 @@ difference(const struct table_site *row, const struct view_site *a,
 	return 0;
 }
 
-/* Shows what makes it differ from another; false: there is nothing left. */
+/*
+ * Shows a frame that makes it differ from another; false: there are none left.
+ */
 static bool
 show_more(const struct view *v, struct table_site *row,
     const struct table_site *other)
@@ -261,7 +270,7 @@ show_more(const struct view *v, struct table_site *row,
 	if (row->is_full)
 		return false;
 	if (at == 0 || row->extra_count == TABLE_EXTRA) {
-		row->is_full = true; /* template arguments, at last */
+		row->is_full = true; /* template arguments as a last resort */
 		return s->own > 0;
 	}
 	row->extra[row->extra_count++] = (uint32_t)((int64_t)s->own + at);

@@ -1,4 +1,4 @@
-/* text.c - a session in plain text: a paragraph, then a tree or a table. */
+/* text.c - prints a session: a paragraph, then a tree or a table. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/text.h"
 
@@ -17,13 +17,13 @@
 
 enum { POOLS = 10 }; /* a line each */
 
-/* What a process weighs, as the metric says. */
+/* The figure of a process for this metric. */
 static uint64_t
 weight_of(const struct process *p, int metric)
 {
 	struct view_figures f = {.all = p->totals};
 
-	/* of the short-lived there is no total before all sites are seen */
+	/* the total of short-lived blocks is known only after all sites */
 	return view_bytes(&f, metric == VIEW_TEMPORARY ? VIEW_ALLOCS : metric);
 }
 
@@ -84,7 +84,7 @@ heavier(const void *a, const void *b, void *metric)
 	    (x->header.pid < y->header.pid);
 }
 
-/* Its name; where nothing can be seen of it, why. */
+/* Prints its name and, if nothing was recorded, why. */
 static void
 print_program(const struct layout *p, const struct process *x, size_t used)
 {
@@ -100,7 +100,7 @@ print_program(const struct layout *p, const struct process *x, size_t used)
 	free(text);
 }
 
-/* One line each, in the order of their start. */
+/* One line for each process, by start. */
 static void
 print_overview(
     const struct layout *p, struct process *const *list, size_t count)
@@ -125,7 +125,10 @@ print_overview(
 	(void)putc('\n', p->out);
 }
 
-/* The heavy ones in full, heaviest first; the others are in the overview. */
+/*
+ * Prints the largest ones in full, the largest first; the overview has the
+ * others.
+ */
 static int
 print_several(const struct layout *p, const struct session *s,
     struct process **list, size_t count, struct names *names,

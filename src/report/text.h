@@ -1,4 +1,4 @@
-/* text.h - a session in plain text: a paragraph, then a tree or a table. */
+/* text.h - prints a session: a paragraph, then a tree or a table. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_TEXT_H
 #define SEEP_REPORT_TEXT_H
@@ -6,14 +6,14 @@
 #include "report/body.h"
 
 /*
- * One process in full; of several first a list, then the heavy ones, or with
- * options->view.merge all as one. -ENOMEM, -EIO if ferror(), -ESRCH: no
+ * Prints one process in full. For several: a list, then the largest ones, or
+ * with options->view.merge all as one. -ENOMEM, -EIO if ferror(), -ESRCH: no
  * process has options->view.pid.
  */
 int text_write(const struct layout *p, const struct session *s,
     struct names *names, const struct body_options *options);
 
-/* What could not be named, one line each. */
+/* Says what could not be named, one line each. */
 void text_notes(const struct layout *p, const struct names *names);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "util/room.h"
 
-enum { END = UINT32_MAX }; /* beyond the last frame of a stack */
+enum { END = UINT32_MAX }; /* after the last frame of a stack */
 
 struct tree {
 	struct view *view;
@@ -17,8 +17,8 @@ struct tree {
 };
 
 /*
- * Where in a stack the frame at a depth is, seen from the root. From main on;
- * or the user's own first, what it calls below it, and then its callers.
+ * The position in a stack of the frame at this depth of the tree. Either from
+ * main on; or the user's own first, then what it calls, then its callers.
  */
 static uint32_t
 position(const struct tree *t, const struct view_site *s, uint32_t depth)
@@ -28,21 +28,23 @@ position(const struct tree *t, const struct view_site *s, uint32_t depth)
 	return depth <= s->own ? s->own - depth : depth;
 }
 
-/* Is that one called by the frame before it? */
+/* Is the frame called by the frame before it? */
 static bool
 is_inner(const struct tree *t, const struct view_site *s, uint32_t depth)
 {
 	return t->options.top_down || (depth > 0 && depth <= s->own);
 }
 
-/* END: no more. */
+/* END: there are no more. */
 static uint32_t
 frame_at(const struct tree *t, const struct view_site *s, uint32_t depth)
 {
 	return depth < s->frame_count ? s->frames[position(t, s, depth)] : END;
 }
 
-/* What makes two frames the same branch; the ends differ by api. */
+/*
+ * What two frames of one branch have in common; at the ends of stacks, the api.
+ */
 static uint64_t
 key_at(const struct tree *t, const struct view_site *s, uint32_t depth)
 {
@@ -185,7 +187,7 @@ tree_children(struct tree *t, const struct tree_node *n, struct tree_node **ret,
 			free(list);
 			return err;
 		}
-		/* who calls the outermost frame? nobody */
+		/* nobody calls the outermost frame */
 		if (node.frame == END && !t->options.top_down)
 			continue;
 		err = room_make(&list, &room, count, sizeof(*list));

@@ -10,25 +10,25 @@ struct tree_options {
 	int metric;       /* enum view_metric */
 	int order;        /* enum amount_order */
 	bool top_down;    /* main first; else the user's own that allocates */
-	bool by_line;     /* lines of a function apart */
-	bool grown_first; /* as amounts_compare_growth() */
+	bool by_line;     /* separate nodes for lines of a function */
+	bool grown_first; /* sort by amounts_compare_growth() */
 };
 
 /*
- * Nothing is kept but the sites in the order of their stacks: a node is a
- * stretch of them that begins alike, and its children are found when asked
- * for. So the tree costs as much as what is looked at.
+ * Only the sites are stored, in the order of their stacks. A node is a range of
+ * sites whose stacks begin alike, and its children are found when they are
+ * asked for. So the tree costs as much as the part that is looked at.
  */
 struct tree;
 
 enum { TREE_API = UINT32_MAX }; /* instead of a frame: the allocation */
 
 struct tree_node {
-	uint32_t first, last; /* the stretch, last not included */
-	uint32_t depth;       /* frames that lead here; the root: 0 */
-	uint32_t frame;       /* without a line where several are meant */
-	uint32_t repeats;     /* how deep it recurs; 1: it does not */
-	uint8_t api;          /* where frame is TREE_API */
+	uint32_t first, last; /* the range, without last */
+	uint32_t depth;       /* number of frames that lead here; the root: 0 */
+	uint32_t frame;       /* without a line if it stands for several */
+	uint32_t repeats;     /* how deep the recursion is; 1: there is none */
+	uint8_t api;          /* if frame is TREE_API */
 	bool is_inner;        /* the node before it calls it */
 	struct amounts amounts;
 };
@@ -43,7 +43,10 @@ void tree_free(struct tree *t);
 /* All sites. */
 void tree_root(const struct tree *t, struct tree_node *ret);
 
-/* In order, for free(); a node where all stacks end has none. -ENOMEM. */
+/*
+ * The children, sorted; the caller frees them. A node where all stacks end has
+ * none. -ENOMEM.
+ */
 int tree_children(struct tree *t, const struct tree_node *n,
     struct tree_node **ret, size_t *ret_count);
 

@@ -8,14 +8,14 @@
 #include "util/room.h"
 #include "report/columns.h"
 
-enum { INDENT_MAX = 40 }; /* columns; deeper forks stay there */
+enum { INDENT_MAX = 40 }; /* columns; deeper forks are not indented further */
 
 /* A fork whose branches are being printed. */
 struct fork {
 	struct tree_node *children;
 	size_t count, next;
-	unsigned level;      /* how far right they are */
-	struct amounts low;  /* of those below the threshold */
+	unsigned level;      /* their indentation */
+	struct amounts low;  /* sum of those below the threshold */
 	uint64_t low_places; /* how many they are */
 	struct amounts cut;  /* beyond --top, at the root */
 	uint64_t cut_places;
@@ -27,7 +27,7 @@ struct printer {
 	struct tree *tree;
 	const struct tree_print_options *options;
 	struct columns columns;
-	struct fork *forks; /* as many as the tree is deep */
+	struct fork *forks; /* as many as the tree has levels */
 	size_t depth, room;
 };
 
@@ -77,14 +77,15 @@ push(struct printer *x, const struct tree_node *n, unsigned level)
 }
 
 /*
- * Single callers of a node, down to where they fork. They stay at one
- * indentation and have no figures: those of the node are theirs.
+ * Prints callers of a node that are the only ones, down to the next fork. They
+ * have the same indentation and no figures, because theirs are those of the
+ * node.
  */
 static int
 print_chain(struct printer *x, const struct tree_node *n, unsigned level)
 {
 	struct tree_node only = *n;
-	unsigned below = level; /* where a fork at the end belongs */
+	unsigned below = level; /* to which frame a fork at the end belongs */
 
 	for (;;) {
 		struct fork *f;
@@ -117,7 +118,7 @@ print_rests(const struct printer *x, const struct fork *f)
 	columns_rest(&x->columns, x->page, &f->low, f->low_places, indent, why);
 }
 
-/* A loop, because stacks are deep. */
+/* A loop instead of recursion, because stacks are deep. */
 static int
 print_forks(struct printer *x)
 {
@@ -152,7 +153,7 @@ print_forks(struct printer *x)
 	return err;
 }
 
-/* Is some site headed by another frame than its innermost? */
+/* Is any site headed by a frame that is not its innermost? */
 static bool
 has_inner(const struct view *v)
 {

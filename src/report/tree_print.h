@@ -13,9 +13,9 @@ struct tree_print_options {
 };
 
 /*
- * A function that allocates, or where everything starts, and then, a step
- * further right for every fork, its callers, or callees. Says what it leaves
- * out. -ENOMEM.
+ * Prints functions that allocate (or, top down, where everything starts), and
+ * below them their callers (or callees), indented further at each fork. Says
+ * what it leaves out. -ENOMEM.
  */
 int tree_print_write(const struct layout *p, struct view *v,
     const struct tree_print_options *options);

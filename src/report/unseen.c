@@ -1,4 +1,4 @@
-/* unseen.c - memory that did not come from malloc, in one sentence. */
+/* unseen.c - a sentence about memory that did not come from malloc. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/unseen.h"
 
@@ -10,7 +10,7 @@
 
 enum { FACTOR = 3, LEAST = 32 << 20 };
 
-/* Runtimes that have a heap of their own, by a part of a file's name. */
+/* Runtimes that have their own heap, recognised by a part of a file's name. */
 static const struct {
 	const char *file, *reason;
 } runtimes[] = {
@@ -35,7 +35,7 @@ seen_bytes(const struct process *p)
 	return p->rss_is_peak ? p->totals.peak_bytes : p->totals.live_bytes;
 }
 
-/* Is so much of its memory not of the heap that a reader must know? */
+/* Is so much of its memory outside the heap that a user must know? */
 static bool
 matters(const struct process *p)
 {

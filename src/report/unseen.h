@@ -1,4 +1,4 @@
-/* unseen.h - memory that did not come from malloc, in one sentence. */
+/* unseen.h - a sentence about memory that did not come from malloc. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_UNSEEN_H
 #define SEEP_REPORT_UNSEEN_H
@@ -6,7 +6,7 @@
 #include "reader/process.h"
 #include "report/layout.h"
 
-/* Says how much, and what it may be. Nothing where it does not matter. */
+/* Prints how much it is, and what it may be. Nothing if it does not matter. */
 void unseen_write(const struct layout *p, const struct process *process);
 
 #endif

@@ -1,4 +1,4 @@
-/* verdict.c - what looks found at a site, as all reports show it. */
+/* verdict.c - verdicts on sites, as all reports use them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/verdict.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- sites ---- */
 
-/* The number of the site with this id; false: it is none of p. */
+/* The number of the site with this id; false: p has no such site. */
 static bool
 find_site(const struct process *p, uint32_t id, uint32_t *ret)
 {
@@ -32,7 +32,7 @@ find_site(const struct process *p, uint32_t id, uint32_t *ret)
 	return *ret < p->site_count;
 }
 
-/* Nanoseconds before the last look at which a tick of p was. */
+/* How long before the last look a tick of p was, in ns. */
 static uint64_t
 age_of(const struct process *p, const struct process *judged, uint32_t tick)
 {
@@ -162,7 +162,7 @@ verdict_index_make(const struct process *p, const struct process *judged,
 		struct verdict_part part;
 		uint32_t site;
 
-		/* the ancestor has given these ids again, to other stacks */
+		/* the ancestor has given these ids to other stacks since */
 		if ((judged != p && s->site >= below) ||
 		    !find_site(p, s->site, &site))
 			continue;
@@ -196,7 +196,7 @@ verdict_owner(const struct session *s, const struct process *p, uint32_t id)
 {
 	const struct process *x = p;
 
-	/* a chain of parents that is longer than all processes is a circle */
+	/* a chain of parents longer than the number of processes is a circle */
 	for (size_t n = 0; x && n <= s->count; n++) {
 		if (id >= x->header.first_id)
 			return x;
@@ -222,13 +222,13 @@ bool
 verdict_rate(const struct verdict_part *p, struct verdict_rate *ret)
 {
 	const double hour_ns = 3600e9, minute_ns = 60e9;
-	/* what is held only by others was lost together with them */
+	/* blocks held only by others were lost together with them */
 	uint64_t losses = p->direct_blocks ? p->direct_blocks : p->blocks;
 	double span = (double)p->first_age, n, low, high;
 
 	if (losses < 3 || span < minute_ns || (double)p->last_age > span / 2)
 		return false;
-	/* the first one only begins the time in which the others came */
+	/* the first loss only starts the time in which the others came */
 	n = (double)losses - 1;
 	poisson(n, &low, &high);
 	ret->bytes = (double)p->bytes * (n / (double)losses) * (hour_ns / span);
@@ -239,7 +239,10 @@ verdict_rate(const struct verdict_part *p, struct verdict_rate *ret)
 
 /* ---- processes ---- */
 
-/* Its heap was its parent's, and went with the exec: there is nothing to ask. */
+/*
+ * Its heap was a copy of its parent's until the exec, so no verdict is
+ * expected.
+ */
 static bool
 only_called_exec(const struct process *p)
 {
@@ -322,7 +325,7 @@ reason_of(uint32_t reason)
 	};
 
 	if (reason >= sizeof(reasons) / sizeof(reasons[0]))
-		reason = VERDICT_FAILED; /* of a later version */
+		reason = VERDICT_FAILED; /* a note of a later version */
 	return &reasons[reason];
 }
 

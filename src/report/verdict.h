@@ -1,4 +1,4 @@
-/* verdict.h - what looks found at a site, as all reports show it. */
+/* verdict.h - verdicts on sites, as all reports use them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_VERDICT_H
 #define SEEP_REPORT_VERDICT_H
@@ -6,7 +6,7 @@
 #include "reader/session.h"
 #include "trace/verdicts.h"
 
-/* Blocks of one class at a site, or at several that are shown as one. */
+/* Blocks of one class at a site, or at several sites that are shown as one. */
 struct verdict_part {
 	uint64_t blocks, bytes; /* 0: all that it found is in the notes */
 	uint64_t direct_blocks, direct_bytes;
@@ -16,11 +16,14 @@ struct verdict_part {
 	uint32_t notes; /* bits of enum verdict_note */
 	uint32_t looks; /* the fewest of its processes; 0: nothing is there */
 	uint64_t first_ns, last_ns;   /* births, since 1970 */
-	uint64_t first_age, last_age; /* of these, when it was looked at, ns */
+	uint64_t first_age, last_age; /* their age at the look, ns */
 	const char *type;             /* NULL: not known */
 };
 
-/* Who frees other blocks of a site, of a sample; the most frequent first. */
+/*
+ * Functions that free other blocks of a site, from a sample; the most frequent
+ * first.
+ */
 struct verdict_freer {
 	uint32_t frame; /* a number of the view's */
 	uint64_t count;
@@ -42,9 +45,9 @@ struct verdict_index {
 };
 
 /*
- * Those that `judged` has for sites of p: itself, or an ancestor of it, of
- * which it has inherited the sites with ids below `below`. -ENOMEM; without
- * verdicts it is empty.
+ * The verdicts of `judged` for sites of p: p itself, or a descendant that has
+ * inherited the sites of p with ids below `below`. -ENOMEM; empty without
+ * verdicts.
  */
 int verdict_index_make(const struct process *p, const struct process *judged,
     uint32_t below, struct verdict_index *ret);
@@ -54,10 +57,13 @@ void verdict_index_release(struct verdict_index *x);
 struct verdict_found *verdict_index_find(
     const struct verdict_index *x, size_t site);
 
-/* Another one who frees; the rarest goes where there are too many. */
+/*
+ * Adds another function that frees; the rarest is dropped if there are too
+ * many.
+ */
 void verdict_add_freer(struct verdict_found *f, uint32_t frame, uint64_t count);
 
-/* Adds another site to one; sums saturate. */
+/* Adds the verdict of another site; the sums do not wrap. */
 void verdict_join(struct verdict_found *to, const struct verdict_found *from);
 
 /*
@@ -70,9 +76,9 @@ struct verdict_rate {
 };
 bool verdict_rate(const struct verdict_part *p, struct verdict_rate *ret);
 
-/* Has anybody looked, or should somebody have? */
+/* Is there a verdict, or should there be one? */
 enum verdict_state {
-	/* nobody was asked to look; or a fork that only called exec */
+	/* no look was wanted; or a fork that only called exec */
 	VERDICT_STATE_NONE,
 	VERDICT_STATE_JUDGED,
 	VERDICT_STATE_UNJUDGED, /* see verdict_why_not() */
@@ -83,14 +89,16 @@ enum verdict_state verdict_state(
 /* enum verdict_reason of one that is not judged. */
 uint32_t verdict_why_not(const struct process *p);
 
-/* Sums of all sites of a class, inherited ones too. */
+/* Sums of all sites of a class, inherited ones included. */
 void verdict_total(const struct verdicts *v, uint32_t class,
     uint64_t *ret_places, uint64_t *ret_blocks, uint64_t *ret_bytes);
 
-/* Bytes that were not read, whatever the cause. */
+/* Bytes that were not read, for any cause. */
 uint64_t verdict_unread_bytes(const struct verdicts *v);
 
-/* The process whose segment names site `id` of p; NULL: it is not here. */
+/*
+ * The process whose segment has site `id` of p; NULL: it is not in the session.
+ */
 const struct process *verdict_owner(
     const struct session *s, const struct process *p, uint32_t id);
 
@@ -105,9 +113,8 @@ const char *verdict_reason_words(uint32_t reason);
 const char *verdict_why_not_words(const struct process *p);
 
 /*
- * Notes by number from 0 on, the weightiest first: bit, key, and a clause that
- * says it of blocks, "@" for "them" and "~" for "their".
- * NULL behind the last.
+ * Notes by number from 0 on, the most important first: bit, key, and a clause
+ * about blocks, with "@" for "them" and "~" for "their". NULL after the last.
  */
 struct verdict_note_text {
 	uint32_t bit;

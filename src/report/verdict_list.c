@@ -1,4 +1,4 @@
-/* verdict_list.c - the places of a process at which looks found something. */
+/* verdict_list.c - the sites of a process that have verdicts. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/verdict_list.h"
 
@@ -77,7 +77,7 @@ add_view(struct verdict_list *l, const struct session *s,
 	return 0;
 }
 
-/* Sites whose stacks nobody has: their process is not in the session. */
+/* Sites without a stack, because their process is not in the session. */
 static void
 add_homeless(
     struct verdict_list *l, const struct session *s, const struct process *p)
@@ -120,7 +120,7 @@ worse(const void *a, const void *b)
 	return (x->site->id > y->site->id) - (x->site->id < y->site->id);
 }
 
-/* What is neither shown nor suppressed was filtered. */
+/* Sites that are neither shown nor suppressed were filtered. */
 static void
 find_filtered(struct verdict_list *l, const struct verdicts *v, uint32_t class)
 {
@@ -181,7 +181,7 @@ verdict_list_make(const struct session *s, const struct process *p,
 	ret->views = calloc(s->count + 1, sizeof(struct view *));
 	if (!ret->lines || !ret->views)
 		err = -ENOMEM;
-	/* from p to its ancestors, each of which has the ids below the next */
+	/* from p to its ancestors; each has ids below those of the next */
 	for (size_t n = 0; n < s->count && err == 0 && below > 0; n++) {
 		owner = verdict_owner(s, p, below - 1);
 		if (!owner)

@@ -1,4 +1,4 @@
-/* verdict_list.h - the places of a process at which looks found something. */
+/* verdict_list.h - the sites of a process that have verdicts. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_VERDICT_LIST_H
 #define SEEP_REPORT_VERDICT_LIST_H
@@ -18,7 +18,7 @@ struct verdict_sum {
 	uint64_t places, blocks, bytes;
 };
 
-/* What is shown, and what is not, of one class. */
+/* Sums of one class: what is shown, and what is not. */
 struct verdict_sums {
 	struct verdict_sum shown, suppressed, filtered;
 };
@@ -32,9 +32,9 @@ struct verdict_list {
 };
 
 /*
- * Sites of p, and those of its ancestors whose blocks it has inherited, chosen
- * and shaped by options (metric and figures do not matter). Empty where p is
- * not judged. -ENOMEM.
+ * Sites of p, and of its ancestors whose blocks it has inherited, selected and
+ * shaped by options (metric and figures do not matter). Empty if p is not
+ * judged. -ENOMEM.
  */
 int verdict_list_make(const struct session *s, const struct process *p,
     struct names *names, const struct view_options *options,
@@ -42,8 +42,8 @@ int verdict_list_make(const struct session *s, const struct process *p,
 void verdict_list_release(struct verdict_list *l);
 
 /*
- * The sums alone, of the sites that a view has of p, its process number
- * `process`: what p inherited counts as filtered.
+ * Only the sums, of the sites of p in a view, where p has number `process`;
+ * what p inherited counts as filtered.
  */
 void verdict_list_sums(const struct view *v, uint32_t process,
     const struct process *p, struct verdict_list *ret);

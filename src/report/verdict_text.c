@@ -13,16 +13,16 @@
 
 enum {
 	INDENT = 9,  /* columns of "LEAK" and "POSSIBLE" */
-	CALLERS = 5, /* names behind the frame that heads a stack */
+	CALLERS = 5, /* names after the frame that heads a stack */
 	FREERS = 2,
 	FREER_PERCENT = 10, /* a function that frees less is left out */
 	NAMED = 10,         /* processes in a sentence */
-	AGE_MIN = 100       /* ms: less is not known */
+	AGE_MIN = 100       /* ms: shorter times are not known */
 };
 
 /* ---- lines with an indentation ---- */
 
-/* Text that is written to .file comes out wrapped, behind the indentation. */
+/* Text that is written to .file is printed wrapped and indented. */
 struct hanging {
 	struct layout page; /* .out is a buffer */
 	char *text;
@@ -39,7 +39,10 @@ hanging_begin(const struct layout *p, struct hanging *h)
 	return h->page.out != NULL;
 }
 
-/* Prints the lines; the first one behind `head`, which has its columns. */
+/*
+ * Prints the lines; `head`, which fills the indentation, comes before the
+ * first.
+ */
 static void
 hanging_end(const struct layout *p, struct hanging *h, const char *head)
 {
@@ -71,16 +74,16 @@ out:
 	free(h->text);
 }
 
-/* ---- one place ---- */
+/* ---- one site ---- */
 
-/* Of hostile figures it may be more than a number of bytes can be. */
+/* Hostile figures may add up to more than a number of bytes can be. */
 static uint64_t
 whole(double bytes)
 {
 	return bytes < 0x1p63 ? (uint64_t)bytes : INT64_MAX;
 }
 
-/* "@" is what the blocks are called, "~" whose something is. */
+/* Replaces "@" by a word for the blocks, and "~" by its possessive. */
 static void
 print_words(FILE *out, const char *words, bool is_one)
 {
@@ -94,7 +97,7 @@ print_words(FILE *out, const char *words, bool is_one)
 	}
 }
 
-/* What became of others that had seemed lost, if somebody counted them. */
+/* What became of other candidates, if somebody counted them. */
 static void
 print_note(FILE *out, const struct verdict_note_text *note,
     const struct verdict_part *part)
@@ -111,7 +114,7 @@ print_note(FILE *out, const struct verdict_note_text *note,
 		print_words(out, note->words, part->blocks == 1);
 }
 
-/* Why it has this class. */
+/* Prints why it has this class. */
 static void
 print_basis(
     FILE *out, const struct verdict_line *line, const struct verdicts *v)
@@ -164,7 +167,7 @@ print_figures(const struct layout *p, const struct verdict_line *line,
 	hanging_end(p, &h, line->class == VERDICT_LEAK ? "LEAK" : "POSSIBLE");
 }
 
-/* How they hang together. */
+/* Prints how the lost blocks hold each other. */
 static void
 print_roles(FILE *out, const struct verdict_part *part)
 {
@@ -206,7 +209,7 @@ static void
 print_stack(const struct layout *p, FILE *out, const struct verdict_line *line)
 {
 	const struct view_site *s = line->site;
-	struct layout whole_names = *p; /* lines are broken between them */
+	struct layout whole_names = *p; /* lines are broken between these */
 	uint32_t i;
 
 	whole_names.out = out;
@@ -252,7 +255,10 @@ print_births(FILE *out, const struct verdict_line *line)
 		    words_time(a, old), words_time(b, young));
 }
 
-/* Who frees other blocks of this place: where a path may be missing. */
+/*
+ * Prints who frees other blocks of this site, because there a path may be
+ * missing.
+ */
 static void
 print_freers(const struct layout *p, FILE *out, const struct verdict_line *line)
 {
@@ -282,7 +288,7 @@ print_freers(const struct layout *p, FILE *out, const struct verdict_line *line)
 	}
 }
 
-/* Where, and what else is known of them. */
+/* Prints the position, and everything else that is known of them. */
 static void
 print_details(const struct layout *p, const struct verdict_line *line)
 {
@@ -352,7 +358,7 @@ print_unread(FILE *out, const struct verdicts *v)
 			    words_bytes(a, causes[i].bytes), causes[i].words);
 }
 
-/* What the looks could not see, and what is not shown of what they saw. */
+/* What the looks could not read, and which results are not shown. */
 static void
 print_limits(FILE *out, const struct verdicts *v, const struct verdict_list *l)
 {
@@ -406,7 +412,7 @@ hidden(const struct verdict_sums *s)
 	return capped_sum(s->suppressed.blocks, s->filtered.blocks);
 }
 
-/* The sentence that ends it, and is all there is where nothing was found. */
+/* The last sentence, or the only one if nothing was found. */
 static void
 print_sentence(const struct layout *p, const struct process *process,
     const struct verdict_list *l)
@@ -453,7 +459,7 @@ print_unjudged(const struct layout *p, const struct process *process)
 	layout_end(p, &t);
 }
 
-/* What stands below the lines, or in their place. */
+/* Prints what follows the lines, or replaces them. */
 static void
 print_end(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *l)
@@ -507,7 +513,7 @@ verdict_text_sentence(const struct layout *p, const struct session *s,
 	print_end(p, s, process, sums);
 }
 
-/* Its list, printed; if it is not judged, one sentence; -ENOMEM. */
+/* Prints its list or, if it is not judged, one sentence. -ENOMEM. */
 static int
 write_process(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names,
@@ -526,7 +532,7 @@ write_process(const struct layout *p, const struct session *s,
 
 /* ---- all processes ---- */
 
-/* Those of one state, in one sentence; a few by name. */
+/* Processes of one state in one sentence; a few by name. */
 static void
 print_others(
     const struct layout *p, const struct session *s, uint32_t pid, bool judged)

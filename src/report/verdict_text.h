@@ -7,24 +7,24 @@
 #include "report/verdict_list.h"
 
 /*
- * Of one process (process->verdicts, verdict_state()) and the list of its
- * places: a line for each, LEAK first, with its evidence; then a sentence about
- * what was looked at. `top` places at most, 0: all.
+ * Prints one process (process->verdicts, verdict_state()) and the list of its
+ * sites: a line for each, LEAK first, with its evidence; then a sentence about
+ * what was looked at. `top` sites at most, 0: all.
  */
 void verdict_text_list(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *l, unsigned top);
 
 /*
- * The last sentence alone, by the sums of a list; or that it is not judged.
- * Nothing where nobody was asked to look.
+ * Only the last sentence, from the sums of a list; or that it is not judged.
+ * Nothing if no look was wanted.
  */
 void verdict_text_sentence(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *sums);
 
 /*
- * All processes that options->view.pid chooses, for the opening of a
- * report: those with findings in full, then one sentence about the others. An
- * empty line follows, if there was anything.
+ * All processes that options->view.pid selects, for the beginning of a report:
+ * those with findings in full, then one sentence about the others. An empty
+ * line follows if anything was printed.
  */
 int verdict_text_open(const struct layout *p, const struct session *s,
     struct names *names, const struct body_options *options);

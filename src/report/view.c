@@ -1,4 +1,4 @@
-/* view.c - a session as people look at it: sites chosen, stacks named. */
+/* view.c - the sites of a session that a report shows, with named stacks. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/view.h"
 
@@ -82,7 +82,7 @@ count_in(struct view_sum *sum, const struct view_site *site)
 	view_add(&sum->before, &site->before);
 }
 
-/* Is it to be left out? Then it is counted. Negative: -ENOMEM. */
+/* Must it be left out? Then it is counted. Negative: -ENOMEM. */
 static int
 is_suppressed(struct view_builder *b, struct view_site *site, size_t count)
 {
@@ -107,7 +107,7 @@ is_suppressed(struct view_builder *b, struct view_site *site, size_t count)
 	return 1;
 }
 
-/* A site that the metric finds. */
+/* Adds a site that has something of the metric. */
 static int
 choose(struct view_builder *b, const struct process *p,
     const struct process_site *s, struct view_site *site)
@@ -134,7 +134,7 @@ choose(struct view_builder *b, const struct process *p,
 	return view_add_site(b, site);
 }
 
-/* The heap, or the pools that are asked for. */
+/* Adds the sites of the heap, or of the pools that were selected. */
 static bool
 is_of_kind(const struct view_options *o, const struct view_site *s)
 {
@@ -143,7 +143,7 @@ is_of_kind(const struct view_options *o, const struct view_site *s)
 	return s->kind != SEG_SITE_USER || o->all_kinds;
 }
 
-/* The user's own of the functions that are inlined there. */
+/* Of the functions inlined at this place, the user's own. */
 static int
 name_freers(struct view_builder *b, const struct process_site *s,
     struct verdict_found *ret)
@@ -166,7 +166,7 @@ name_freers(struct view_builder *b, const struct process_site *s,
 	return 0;
 }
 
-/* A copy that lives as long as the view, and may be added to. */
+/* A copy that is freed with the view and can be changed. */
 static int
 keep_verdict(struct view_builder *b, const struct process_site *s,
     size_t number, struct view_site *site)
@@ -180,7 +180,7 @@ keep_verdict(struct view_builder *b, const struct process_site *s,
 	return site->verdict ? name_freers(b, s, site->verdict) : -ENOMEM;
 }
 
-/* What looks found in a process, or in that of the options. */
+/* The verdicts on a process, or on the one that the options name. */
 static int
 begin_verdicts(struct view_builder *b, const struct process *p)
 {
@@ -258,7 +258,7 @@ look_at_side(struct view_builder *b)
 	return err;
 }
 
-/* By the metric; all of them have to agree where it is VIEW_ALL. */
+/* Is it unchanged? By the metric; for VIEW_ALL all figures must be equal. */
 static bool
 is_unchanged(const struct view_site *s, int metric)
 {
@@ -270,7 +270,7 @@ is_unchanged(const struct view_site *s, int metric)
 	    view_blocks(&s->before, metric) == view_blocks(&s->figures, metric);
 }
 
-/* Sites of a comparison that are as they were are no news. */
+/* Removes sites of a comparison that have not changed. */
 static void
 drop_unchanged(struct view *v, int metric)
 {

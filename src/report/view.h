@@ -1,4 +1,4 @@
-/* view.h - a session as people look at it: sites chosen, stacks named. */
+/* view.h - the sites of a session that a report shows, with named stacks. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_VIEW_H
 #define SEEP_REPORT_VIEW_H
@@ -10,12 +10,12 @@
 #include "report/frames.h"
 #include "report/suppress.h"
 
-/* What a report is about; sites that have none of it are not looked at. */
+/* The subject of a report; sites that have nothing of it are ignored. */
 enum view_metric {
 	VIEW_LIVE,
 	VIEW_PEAK,
 	VIEW_ALLOCS,
-	VIEW_TEMPORARY, /* died before view.temporary_ticks */
+	VIEW_TEMPORARY, /* freed at an age below view.temporary_ticks */
 	VIEW_ALL,       /* every site, as allocations */
 };
 
@@ -24,94 +24,101 @@ struct verdict_found;
 
 enum { VIEW_MERGED = UINT32_MAX, VIEW_ANY = 0 };
 
-/* One side of a comparison; zeros but for the session: all of it. */
+/* One side of a comparison. Only the session is required. */
 struct view_side {
 	const struct session *session;
 	const struct process *only; /* NULL: all */
-	/* by process, by site: instead of the session's own; NULL: those */
+	/*
+	 * by process, by site: used instead of the session's figures; NULL: not
+	 */
 	const struct process_figures *const *figures;
 };
 
-/* Zeros: every site of the heap by itself, with its whole stack. */
+/* All zero: every site of the heap by itself, with its whole stack. */
 struct view_options {
 	int metric;                    /* enum view_metric */
 	const struct process *only;    /* NULL: all */
 	uint32_t pid;                  /* VIEW_ANY */
 	uint32_t id;                   /* of a site; VIEW_ANY */
-	const regex_t *pool;           /* users' resources, not the heap */
-	bool all_kinds;                /* users' resources too */
+	const regex_t *pool;           /* only objects of pools, not the heap */
+	bool all_kinds;                /* also objects of pools */
 	const regex_t *include;        /* some function matches */
 	const regex_t *exclude;        /* none does */
 	const regex_t *module;         /* the path of some module matches */
 	const regex_t *exclude_module; /* none does */
-	uint64_t min_size, max_size;   /* some block is that large; 0: any */
+	uint64_t min_size, max_size;   /* some block is so large; 0: any */
 	struct suppress *suppress;     /* leave these out; NULL: none */
-	bool keep_suppressed;          /* they only get its name */
+	bool keep_suppressed;          /* keep them, with its name */
 	bool skip_wrappers;            /* innermost frames like xmalloc */
-	const regex_t *wrapper;        /* these are such, too */
+	const regex_t *wrapper;        /* these are wrappers, too */
 	bool trim;                     /* no frames that only call main */
-	bool fold;                     /* recursion is one frame, or cycle */
+	bool fold;                     /* recursion as one frame, or cycle */
 	unsigned depth;                /* innermost frames; 0: all */
-	bool depth_from_own;           /* counted from the user's own on */
+	bool depth_from_own;           /* counted from the user's own frame */
 	bool by_api;                   /* stacks begin with malloc, calloc... */
-	bool group;                    /* what looks the same is one site */
-	bool by_function;              /* also where lines differ */
-	bool join_programs;            /* also of programs called otherwise */
+	bool group;                    /* sites that look the same are one */
+	bool by_function;              /* group also if lines differ */
+	bool join_programs;            /* also if programs' names differ */
 	bool brief_names;              /* frame.brief is the short name */
-	bool merge;                    /* also of several processes */
-	/* by process, by site: instead of the session's own; NULL: those */
+	bool merge;                    /* also across processes */
+	/*
+	 * by process, by site: used instead of the session's figures; NULL: not
+	 */
 	const struct process_figures *const *figures;
-	/* fills view_figures.older_*; NULL: nothing */
+	/* fills view_figures.older_*; NULL: do not */
 	const struct older *older;
 	uint32_t temporary_ticks; /* at least; see view_temporary_ticks() */
-	bool verdict_only;        /* sites at which looks found something */
-	/* whose verdicts: a descendant of `only`; NULL: of each process */
+	bool verdict_only;        /* only sites that have verdicts */
+	/*
+	 * whose verdicts: a descendant of `only`; NULL: each process has its
+	 * own
+	 */
 	const struct process *judged;
-	uint32_t judged_below; /* then: of sites with lower ids */
-	/* what to compare with; implies group and merge. NULL: nothing */
+	uint32_t judged_below; /* if so, only for sites with lower ids */
+	/* the side to compare with; implies group and merge. NULL: none */
 	const struct view_side *before;
 };
 
 struct view_figures {
 	struct process_figures all;
-	uint64_t young_blocks; /* died before SEG_YOUNG_TICKS */
+	uint64_t young_blocks; /* freed at an age below SEG_YOUNG_TICKS */
 	uint64_t temporary_blocks;
-	uint64_t temporary_bytes; /* a share of the freed, by blocks */
+	uint64_t temporary_bytes; /* estimated by the share of freed blocks */
 	double variance_live, variance_allocated; /* of bytes; exact: 0 */
-	/* of the living: see view_options.older */
+	/* of live blocks: see view_options.older */
 	uint64_t older_blocks, older_bytes;
 	uint64_t older_unknown_blocks, older_unknown_bytes;
 };
 
-/* How well ages at death are known; of sites merged, both may hold. */
+/* How exactly ages at death are known; for merged sites both may hold. */
 enum view_ages {
 	VIEW_AGES_COARSE = 1,  /* from SEG_YOUNG_TICKS on */
 	VIEW_AGES_UNKNOWN = 2, /* the young ones may be of any age */
 };
 
 struct view_site {
-	uint32_t process; /* number in the session, VIEW_MERGED */
-	uint32_t site;    /* number in the process, of the first */
+	uint32_t process; /* number in the session, or VIEW_MERGED */
+	uint32_t site;    /* number in the process, of the first site */
 	uint32_t id;
 	uint32_t count;    /* sites of the session in this one */
-	uint8_t kind, api; /* api: operator new is recognised */
+	uint8_t kind, api; /* enum seg_api; operator new is recognised */
 	uint8_t age_flags; /* enum view_ages */
-	const char *pool;  /* of a user's resource; NULL: of the heap */
+	const char *pool;  /* the pool; NULL: of the heap */
 	struct view_figures figures;
-	struct view_figures before; /* zeros without a comparison */
+	struct view_figures before; /* zeros if there is no comparison */
 	uint64_t samples;
 	uint64_t size_min, size_max; /* 0, 0: not known */
-	uint64_t first_ns, last_ns;  /* allocations, since 1970 */
-	uint64_t now_ns;             /* up to when it is known */
-	/* without the young dead: ages_deaths() has them. NULL: not known */
+	uint64_t first_ns, last_ns;  /* first and last allocation, since 1970 */
+	uint64_t now_ns;             /* the time of its figures, since 1970 */
+	/* without young deaths: see ages_deaths(). NULL: not known */
 	const struct process_ages *ages;
 	struct process_ages *own_ages; /* where they are not a process's */
 	uint32_t *frames;              /* numbers; innermost first */
 	uint16_t *repeats; /* by frame, how deep it recurs; NULL: none does */
 	uint32_t frame_count;
-	uint32_t own;            /* position of the frame that heads it */
-	uint32_t stack_flags;    /* as of stacks_frames() */
-	const char *suppression; /* the name of what matched; NULL: none */
+	uint32_t own;            /* position of the frame that heads the site */
+	uint32_t stack_flags;    /* as from stacks_frames() */
+	const char *suppression; /* suppression that matched; NULL: none */
 	struct verdict_found *verdict; /* report/verdict.h; NULL: none */
 };
 
@@ -121,8 +128,8 @@ struct view_sum {
 };
 
 /*
- * chosen + filtered + suppressed = what the metric finds in the session; with
- * keep_suppressed, suppressed is a part of chosen.
+ * chosen + filtered + suppressed = all sites of the session that the metric
+ * finds; with keep_suppressed, suppressed is a part of chosen.
  */
 struct view {
 	const struct session *session;
@@ -131,14 +138,14 @@ struct view {
 	const struct frame *frames; /* by number */
 	size_t frame_count;
 	struct view_sum chosen, filtered, suppressed;
-	uint32_t temporary_ticks; /* what is temporary; 0: nobody counted */
-	size_t unchanged;         /* sites of a comparison: they are left out */
+	uint32_t temporary_ticks; /* age that is temporary; 0: not known */
+	size_t unchanged;         /* unchanged ones, left out */
 	bool is_compared, is_grouped, is_merged, by_function;
 	struct frames *table;      /* of the frames */
 	struct view_chunk *chunks; /* memory of stacks */
 };
 
-/* Borrows all three as long as it lives. -ENOMEM. */
+/* All three arguments must outlive the view. -ENOMEM. */
 int view_new(const struct session *s, struct names *names,
     const struct view_options *options, struct view **ret);
 
@@ -146,32 +153,32 @@ int view_new(const struct session *s, struct names *names,
 void view_free(struct view *v);
 
 /*
- * The age that makes a block temporary, if all processes that are looked at
- * shall mean the same: the highest, because the finer ones can be added up.
- * 0: no process knows ages at death.
+ * The age below which a block is temporary, if the same limit has to hold for
+ * all selected processes: the highest of theirs, because finer steps can be
+ * added up. 0: no process knows ages at death.
  */
 uint32_t view_temporary_ticks(
     const struct session *s, const struct process *only, uint32_t pid);
 
 /*
- * How many frames of a stack are left without those outside of it that only
- * call main, or the function of a thread: _start, clone3, std::thread's.
- * `stack` has numbers of `frames`, innermost first.
+ * How many frames of a stack remain without the outer ones that only call main
+ * or the function of a thread: _start, clone3, those of std::thread. `stack`
+ * has numbers of `frames`, innermost first.
  */
 size_t view_without_start(
     const struct frame *frames, const uint32_t *stack, size_t count);
 
-/* What the metric says of these figures. */
+/* The figure of a metric. */
 uint64_t view_bytes(const struct view_figures *f, int metric);
 uint64_t view_blocks(const struct view_figures *f, int metric);
 
 /* Variance of view_bytes(), for process_error(); exact: 0. */
 double view_variance(const struct view_figures *f, int metric);
 
-/* One site more in `to`: figures, sizes and times, but not ages and stacks. */
+/* Adds a site to `to`: figures, sizes and times, but not ages and stacks. */
 void view_join(struct view_site *to, const struct view_site *from);
 
-/* Sums saturate. */
+/* Adds figures; the sums do not wrap. */
 void view_add(struct view_figures *to, const struct view_figures *from);
 
 #endif

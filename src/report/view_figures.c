@@ -1,4 +1,4 @@
-/* view_figures.c - figures of a site, and what a metric says of them. */
+/* view_figures.c - the figures of a site, by metric. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/view.h"
 
@@ -14,7 +14,10 @@ view_temporary_ticks(
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *p = s->processes[i];
-		/* one that was not traced, or did nothing, says nothing */
+		/*
+		 * a process that was not traced, or had no events, does not
+		 * matter
+		 */
 		uint32_t *which = p->site_count > 0 ? &most : &idle;
 
 		if ((!only || only == p) &&
@@ -25,7 +28,7 @@ view_temporary_ticks(
 	return most > 0 ? most : idle;
 }
 
-/* Of blocks that died young: those before the view's limit. */
+/* The young deaths below the view's limit. */
 static uint64_t
 temporary_of(const struct view *v, const struct process *p,
     const struct process_site *s, uint64_t young)
@@ -141,7 +144,10 @@ view_variance(const struct view_figures *f, int metric)
 
 	if (metric == VIEW_LIVE)
 		return f->variance_live;
-	/* variances add up block by block: a part of them has its share */
+	/*
+	 * variances add up block by block, so a part of the blocks has its
+	 * share
+	 */
 	if (all > 0 && bytes < all)
 		return f->variance_allocated * (bytes / all);
 	return f->variance_allocated;

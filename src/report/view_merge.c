@@ -1,4 +1,4 @@
-/* view_merge.c - sites of a view that look the same become one. */
+/* view_merge.c - merges sites of a view that look the same. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/view_parts.h"
 
@@ -35,7 +35,7 @@ view_keep(struct view *v, const void *bytes, size_t len)
 	return memcpy(at, bytes, len);
 }
 
-/* What makes a frame the same as another, where sites are grouped. */
+/* What two frames have in common if they are grouped. */
 static uint32_t
 key_of(const struct view *v, uint32_t number)
 {
@@ -77,7 +77,7 @@ hash_site(const struct view *v, const struct view_site *s)
 	return h;
 }
 
-/* Recursion as deep as in either. */
+/* The deeper recursion of the two. */
 static void
 merge_repeats(
     struct view *v, struct view_site *to, const struct view_site *from)
@@ -92,7 +92,9 @@ merge_repeats(
 			to->repeats[i] = from->repeats[i];
 }
 
-/* The first time `to` gets ages of its own: those of a process stay. */
+/*
+ * Gives `to` its own copy of ages, because those of a process must not change.
+ */
 static int
 merge_ages(struct view *v, struct view_site *to, const struct view_site *from)
 {
@@ -136,7 +138,7 @@ view_join(struct view_site *to, const struct view_site *from)
 	view_add(&to->figures, &from->figures);
 }
 
-/* Another site that looks the same. */
+/* Adds another site that looks the same. */
 static int
 merge_site(struct view *v, struct view_site *to, const struct view_site *from)
 {
@@ -166,7 +168,7 @@ view_add_site(struct view_builder *b, struct view_site *site)
 	if (err < 0)
 		return err;
 	if (at < v->site_count) {
-		/* shows current lines, not those of the earlier side */
+		/* shows lines of the current side, not of the earlier one */
 		if (!b->is_before)
 			return merge_site(v, &v->sites[at], site);
 		view_add(&v->sites[at].before, &site->before);

@@ -11,7 +11,7 @@ enum {
 	VIEW_FRAMES_MAX = 2 * STACKS_MAX_FRAMES, /* the inlined too */
 };
 
-/* What a filter says of a frame; asked once. */
+/* The result of a filter for a frame; computed once. */
 enum verdict {
 	VERDICT_KNOWN = 1,
 	VERDICT_INCLUDE = 2,
@@ -32,8 +32,8 @@ struct view_chunk {
 struct view_builder {
 	struct view *view;
 	const struct view_options *options;
-	struct view_side side; /* whose sites are looked at */
-	bool is_before;        /* it is what to compare with */
+	struct view_side side; /* the side whose sites are being added */
+	bool is_before;        /* that side is the one to compare with */
 	uint8_t *verdicts;     /* by frame */
 	size_t verdict_room;
 	size_t site_room;
@@ -46,27 +46,26 @@ struct view_builder {
 };
 
 /*
- * Names the stack of a site, whole, into numbers; sets flags and api. Returns
- * how many frames, or -ENOMEM.
+ * Names the whole stack of a site as numbers; sets flags and api. Returns how
+ * many frames, or -ENOMEM.
  */
 int view_name_stack(struct view_builder *b, const struct process *p,
     uint32_t stack, struct view_site *site);
 
-/* What the filters say of a frame; 0: out of memory. */
+/* The results of the filters for a frame; 0: out of memory. */
 uint8_t view_verdict(struct view_builder *b, uint32_t number);
 
-/* The number of the suppression that fits, as suppress_match(). */
+/* The number of the suppression that matches, as suppress_match(). */
 int64_t view_suppression(
     struct view_builder *b, const struct view_site *site, size_t count);
 
 /*
- * The stack in numbers as it shall be shown: site->frames and repeats point
- * into b. -ENOMEM.
+ * Shapes the stack for display: site->frames and repeats point into b. -ENOMEM.
  */
 int view_shape_stack(
     struct view_builder *b, struct view_site *site, size_t count);
 
-/* The figures of a site of one process, of the side that is looked at. */
+/* The figures of a site of one process, on the current side. */
 struct view_figures view_figures_of(
     const struct view_builder *b, size_t process, size_t site);
 

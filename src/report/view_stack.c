@@ -1,4 +1,4 @@
-/* view_stack.c - the stack of a site: named, judged, made fit to be shown. */
+/* view_stack.c - names, filters and shapes the stack of a site. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum {
 	DOORS_MAX = 8, /* operator new: the array forms call the plain one */
 };
 
-/* ---- frames: what filters say of them ---- */
+/* ---- frames: the results of filters ---- */
 
 static bool
 matches(const regex_t *re, const char *text)
@@ -64,7 +64,7 @@ view_verdict(struct view_builder *b, uint32_t number)
 	return b->verdicts[number];
 }
 
-/* Is it part of the allocation function rather than who calls it? */
+/* Is it part of the allocation function, and not its caller? */
 static bool
 is_door(const struct view_site *site, const struct frame *x)
 {
@@ -114,7 +114,7 @@ view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
 	return (int)count;
 }
 
-/* Leading wrappers off; the last frame stays in any case. */
+/* Removes wrappers at the front; the last frame stays in any case. */
 static int
 skip_wrappers(struct view_builder *b, size_t *count)
 {
@@ -144,7 +144,10 @@ is_libc(const struct frame *x)
 	        strncmp(base, "libpthread", 10) == 0);
 }
 
-/* What calls main, or the function of a thread; the same in any program. */
+/*
+ * The frames that call main or the function of a thread; the same in any
+ * program.
+ */
 static bool
 is_start(const struct frame *x)
 {
@@ -161,8 +164,8 @@ is_start(const struct frame *x)
 }
 
 /*
- * Rust's runtime calls main, and the function of a thread, through one that is
- * there for this: what is outside of it is of no interest to anybody.
+ * Rust's runtime calls main, and the function of a thread, through a function
+ * made for this purpose. The frames outside of it do not matter.
  */
 static size_t
 trim_rust(const struct frame *frames, const uint32_t *stack, size_t count)
@@ -190,7 +193,7 @@ is_thread_start(const struct frame *x)
 
 	if (x->is_missing)
 		return false;
-	if (!x->function) /* the first of these, where nobody knows its name */
+	if (!x->function) /* the first of these, if its name is not known */
 		return strncmp(text_base(x->module ? x->module : ""),
 		           "libstdc++.so", 12) == 0;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -229,13 +232,13 @@ view_without_start(
 		n--;
 	while (n > 1 && is_start(&frames[stack[n - 1]]))
 		n--;
-	/* inside libc all the way: it is no start */
+	/* libc all the way, so it is no start of a program */
 	if (is_start(&frames[stack[n - 1]]))
 		return count;
 	return trim_rust(frames, stack, trim_thread(frames, stack, n));
 }
 
-/* What only calls main is nobody's own, be it shown or not. */
+/* A frame that only calls main is not the user's own, even if it is shown. */
 static uint32_t
 find_own(const struct view *v, const uint32_t *stack, size_t count)
 {
@@ -243,7 +246,7 @@ find_own(const struct view *v, const uint32_t *stack, size_t count)
 	    (uint32_t)view_without_start(v->frames, stack, count));
 }
 
-/* The function that allocates as the innermost frame, before its caller. */
+/* Adds the allocation function as the innermost frame. */
 static int
 put_api(struct view_builder *b, uint8_t api, size_t *count)
 {
@@ -294,7 +297,10 @@ view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 		return err;
 	for (size_t i = 0; o->fold && i < count; i++)
 		recurs = recurs || b->repeats[i] > 1;
-	/* grouped by it, a stack is headed by the allocation function */
+	/*
+	 * if sites are grouped by it, a stack is headed by the allocation
+	 * function
+	 */
 	site->own = o->by_api ? 0 : find_own(v, b->numbers, count);
 	site->frame_count = (uint32_t)count;
 	site->frames = b->numbers;

@@ -11,11 +11,11 @@
 #include "reader/process.h"
 #include "util/words.h"
 
-/* Never NULL; "unknown" for what this version does not know. */
+/* Never NULL; "unknown" for numbers of later versions. */
 const char *words_kind(uint8_t kind);
 const char *words_api(uint8_t api);
 const char *words_end(enum process_end end);
-/* For people: "ended" where it called _exit or died of a signal. */
+/* For people: "ended" if it called _exit or was killed by a signal. */
 const char *words_ended(const struct process *p);
 const char *words_mode(uint32_t mode);
 const char *words_state(uint32_t state);
@@ -27,13 +27,13 @@ const char *words_snapshot(uint32_t reason);       /* enum seg_snapshot */
 /* "complete", "truncated", "outer_dropped", "no_room", "cut", "unknown". */
 const char *words_stack(uint32_t flags);
 
-/* "(no room)" and the like for frames that are not there; NULL: all are. */
+/* "(no room)" and the like for missing frames; NULL: none is missing. */
 const char *words_no_frame(uint32_t flags);
 
 enum { WORDS_LOSS = 6 * WORDS_MAX };
 
 /*
- * A count with words of reader/losses.h, which are in the plural: "1 event not
+ * A count with the words of reader/losses.h, which are plural: "1 event not
  * recorded", "2 forked children without room".
  */
 const char *words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *words);

@@ -1,13 +1,13 @@
-/* wrappers.c - functions that only pass an allocation on. */
+/* wrappers.c - well-known functions that only pass an allocation on. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/wrappers.h"
 
 #include <string.h>
 
 /*
- * A "*" stands for any text. A name belongs here when the function returns
- * what it got from an allocator and its own line teaches nobody anything.
- * Names are without parameters and without the return type of templates.
+ * A "*" stands for any text. A name belongs here if the function returns what
+ * it got from an allocator, and its own line is of no interest. Names are
+ * without parameters and without the return type of templates.
  */
 static const char *const patterns[] = {
     /* C programs: GNU, BSD, git, OpenSSH, curl and many more */
@@ -53,7 +53,7 @@ static const char *const patterns[] = {
     "Curl_saferealloc",
     "malloc_or_die",
     "mem_alloc",
-    /* libc's own that hand out memory */
+    /* functions of libc that return memory */
     "strdup",
     "strndup",
     "wcsdup",
@@ -269,7 +269,7 @@ static const char *const patterns[] = {
 };
 enum { PATTERNS = sizeof(patterns) / sizeof(patterns[0]) };
 
-/* One place to come back to is enough where "*" is the only wildcard. */
+/* Backtracks to one place only, which is enough if "*" is the only wildcard. */
 static bool
 matches(const char *pattern, const char *text, const char *end)
 {
@@ -294,7 +294,10 @@ matches(const char *pattern, const char *text, const char *end)
 	return *pattern == '\0';
 }
 
-/* Where the parameters begin: at the last "(" that no template encloses. */
+/*
+ * Where the parameters begin: at the last "(" that is not in template
+ * arguments.
+ */
 static const char *
 end_of_name(const char *function)
 {
@@ -312,7 +315,7 @@ end_of_name(const char *function)
 	return found;
 }
 
-/* Templates come with their return type; it ends at a space outside <>. */
+/* Templates have their return type in front; it ends at a space outside <>. */
 static const char *
 start_of_name(const char *function, const char *end)
 {

@@ -1,4 +1,4 @@
-/* wrappers.h - functions that only pass an allocation on. */
+/* wrappers.h - well-known functions that only pass an allocation on. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_REPORT_WRAPPERS_H
 #define SEEP_REPORT_WRAPPERS_H

@@ -27,13 +27,15 @@
  *
  * A block whose address is not a multiple of CELL_ALIGN, or has more than
  * CPU_ADDRESS_BITS bits, has no cell. It is in the spill table, and so are
- * blocks for which a leaf would be a waste. The table has CELL_SPILL_LEVELS
- * levels. A level is one word, its number of bits, and 2^bits entries of
- * struct cell_spilled; level i has CELL_SPILL_FIRST_BITS + i *
- * CELL_SPILL_GROW_BITS of them.
+ * large blocks without small ones near them, and the few blocks of a sampled
+ * process, because a leaf for them would take much address space for little.
+ * The table has CELL_SPILL_LEVELS levels. A level is one word, its number of
+ * bits, and 2^bits entries of struct cell_spilled; level i has
+ * CELL_SPILL_FIRST_BITS + i * CELL_SPILL_GROW_BITS bits.
  *
- * Version 1 of the cell (seg_header.live_cell_version) has 32 bits of birth,
- * so that of two blocks that could begin in a granule nobody can say which.
+ * Version 1 of the cell (seg_header.live_cell_version) has 32 bits of birth
+ * and no bit of the address, so it does not say at which of two possible
+ * addresses in its granule a block begins.
  */
 enum {
 	CELL_VERSION = 2,
@@ -50,7 +52,7 @@ enum {
 	CELL_SPILL_HEAD_BYTES = 8,
 };
 
-/* The clock of a process stops here, after 6.8 years. */
+/* The clock of a process stops at this tick, after 6.8 years. */
 #define CELL_BIRTH_MAX UINT32_C(0x7fffffff)
 
 _Static_assert(
@@ -66,7 +68,10 @@ struct cell_spilled {
 
 _Static_assert(sizeof(struct cell_spilled) == 32, "spilled");
 
-/* Has a block at this address a cell, or is it spilled in any case? */
+/*
+ * Can a block at this address have a cell? If not, it is always in the spill
+ * table.
+ */
 static inline bool
 cell_is_for(uint64_t address)
 {
@@ -74,8 +79,8 @@ cell_is_for(uint64_t address)
 }
 
 /*
- * `size` is a class. A multiple of CELL_ALIGN has one bit that is left after
- * the shift. Of a spilled block the address is to be given as 0.
+ * Is `size` stored as a class? A multiple of CELL_ALIGN must have one bit left
+ * after the shift. For a spilled block, pass 0 as the address.
  */
 static inline uint64_t
 cell_make(uint64_t address, uint32_t site, uint32_t size, uint32_t birth)
@@ -103,7 +108,7 @@ cell_birth(uint64_t cell)
 	return (uint32_t)cell & CELL_BIRTH_MAX;
 }
 
-/* The address of a block in whose granule, which begins at `granule`, it is. */
+/* The address of the block whose cell is that of the granule at `granule`. */
 static inline uint64_t
 cell_address(uint64_t cell, uint64_t granule, uint32_t granule_bits)
 {

@@ -1,4 +1,4 @@
-/* codec.c - the time line of a recording: its items as bytes. */
+/* codec.c - encodes and decodes the items of a recording's time line. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/codec.h"
 
@@ -135,8 +135,8 @@ codec_get_item(
 
 /*
  * Writer and reader both estimate the bytes of so many blocks of a site from
- * the mean so far. Only the error of the estimate is stored, which is 0 if all
- * blocks of a site are equal.
+ * the mean so far. Only the error of the estimate is stored. It is 0 if all
+ * blocks of a site have the same size.
  */
 static int64_t
 guess_bytes(int64_t blocks, uint64_t sum_bytes, uint64_t sum_blocks)
@@ -146,7 +146,10 @@ guess_bytes(int64_t blocks, uint64_t sum_bytes, uint64_t sum_blocks)
 	return (int64_t)((__int128)blocks * sum_bytes / sum_blocks);
 }
 
-/* Differences wrap, on both sides alike: what goes in comes out. */
+/*
+ * Differences wrap in the same way on both sides, so decoding gives the
+ * original numbers.
+ */
 static int64_t
 less(uint64_t a, uint64_t b)
 {
@@ -184,8 +187,8 @@ codec_encode(const struct codec_sum *was, const struct codec_sum *is,
 }
 
 /*
- * A difference of 128 bits as its low half, signed, and what that leaves for
- * the high half: 0 wherever 64 bits are enough.
+ * A difference of 128 bits is stored as its low half, signed, and a correction
+ * of the high half, which is 0 if 64 bits are enough.
  */
 static void
 split(unsigned __int128 by, int64_t *ret_low, int64_t *ret_high)

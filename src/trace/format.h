@@ -1,4 +1,4 @@
-/* format.h - the segment as C; docs/FORMAT.md tells the same byte by byte. */
+/* format.h - the segment as C; docs/FORMAT.md describes it byte by byte. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TRACE_FORMAT_H
 #define SEEP_TRACE_FORMAT_H
@@ -26,23 +26,24 @@
 #define SEG_SLOT_MAGIC UINT64_C(0x01544c5350454553) /* "SEEPSLT\1" */
 
 /*
- * Processes that could not be traced leave a line each in this file, beside the
- * segments: session or "-", pid, a word for the reason, name of the program.
+ * Processes that could not be traced each leave a line in this file, which lies
+ * beside the segments: session or "-", pid, a word for the reason, name of the
+ * program.
  */
 #define SEG_REFUSED_NAME "refused.ctl"
 
 enum {
-	SEG_REFUSED_BYTES = 1 << 20, /* then no more lines are added */
+	SEG_REFUSED_BYTES = 1 << 20, /* bytes, then no lines are added */
 	SEG_VERSION = 1,
 	SEG_HEADER_BYTES = 8192,
 	SEG_EXTENT_STEP = 8192, /* extents are multiples of this */
 	SEG_SITE_BITS = 26,
 	SEG_INNER_FRAMES = 6,
 	SEG_OWNED_ARRAYS = 16,
-	SEG_ARRAYS = 32,     /* 0..15 one writer each, 16..31 shared, atomics */
+	SEG_ARRAYS = 32,     /* 0-15: one writer each, 16-31: shared */
 	SEG_USER_ARRAY = 32, /* owner of the rows of pools and handles */
 	SEG_AGE_BUCKETS = 20,
-	SEG_AGE_STEPS = 4, /* below the first of these buckets */
+	SEG_AGE_STEPS = 4, /* for blocks below the first of these buckets */
 	SEG_SIZE_CLASSES = 32,
 	SEG_BIRTH_SLOTS = 32,  /* of seg_live.births[] */
 	SEG_YOUNG_TICKS = 16,  /* deaths younger than this are not in ages[] */
@@ -57,11 +58,11 @@ enum {
 	SEG_SNAPSHOT_LABEL_BYTES = 96,
 	SEG_POOL_BYTES = 120,
 	SEG_SLOTS = 1024,
-	SEG_EARLY = 1024, /* forked children in their first events */
+	SEG_EARLY = 1024, /* lines of forked children in their first events */
 	SEG_CTL_BYTES = 8192,
 	SEG_INFO_OLD_BYTES = 128,
 	SEG_FREERS = 4,
-	SEG_BEAT_SECONDS = 2, /* so long a beat of a reader is good for */
+	SEG_BEAT_SECONDS = 2, /* a reader's beat is valid for this long */
 	SEG_SAMPLE_OLD_BYTES = 64,
 };
 
@@ -69,7 +70,7 @@ enum {
 enum seg_state {
 	SEG_BORN = 0,  /* being set up: nothing to read yet */
 	SEG_ALIVE = 1, /* recording, or able to */
-	SEG_INERT = 2, /* collector declined: see inert_reason */
+	SEG_INERT = 2, /* the collector declined to record: see inert_reason */
 };
 
 /* seg_header.inert_reason; names in reader/losses.c, never renumbered */
@@ -78,22 +79,22 @@ enum seg_inert {
 	SEG_INERT_LIBC = 1,       /* not glibc */
 	SEG_INERT_NO_FINDOBJ = 2, /* glibc before 2.35: no _dl_find_object */
 	SEG_INERT_OWN_MALLOC = 3, /* the executable brings its own malloc */
-	SEG_INERT_SANITIZER = 4,  /* ASan, TSan or MSan run-time in charge */
+	SEG_INERT_SANITIZER = 4,  /* ASan, TSan or MSan is linked in */
 	SEG_INERT_MEMORY = 5,     /* no address space for our tables */
-	SEG_INERT_KERNEL = 6,     /* madvise lies or lacks what fork needs */
+	SEG_INERT_KERNEL = 6,     /* madvise is faked or unfit for fork */
 	SEG_INERT_FAULT = 7,      /* internal fault: tracing switched off */
 	SEG_INERT_PLACE = 8,      /* no directory: see place_owner */
-	/* in a segment that is alive: what the executable has is called there */
+	/* SEG_ALIVE, but some calls go to the executable's own functions: */
 	SEG_INERT_OWN_FREE = 16, /* the executable brings its own free */
-	SEG_INERT_OWN_PART = 17, /* or another function of the family */
+	SEG_INERT_OWN_PART = 17, /* or it has another function of the family */
 };
 
 /* seg_header.mode and ctl_block.command */
 enum seg_mode {
 	SEG_MODE_NONE = 0,
 	SEG_MODE_ON = 1,      /* exact */
-	SEG_MODE_OFF = 2,     /* allocations pass by, frees still booked */
-	SEG_MODE_DORMANT = 3, /* started with SEEP_MODE=dormant, not yet on */
+	SEG_MODE_OFF = 2,     /* records frees, but no allocations */
+	SEG_MODE_DORMANT = 3, /* SEEP_MODE=dormant, and not on yet */
 	SEG_MODE_SAMPLED = 4,
 };
 
@@ -101,22 +102,22 @@ enum seg_medium { SEG_MEDIUM_TMPFS = 1, SEG_MEDIUM_DISK = 2 };
 
 /* seg_header.end_kind */
 enum seg_end {
-	SEG_END_NONE = 0, /* running, killed, or exec: the reader tells which */
+	SEG_END_NONE = 0,   /* running, killed, or exec: the reader decides */
 	SEG_END_EXITED = 1, /* our destructor ran */
 };
 
 /* seg_header.exit_state, with SEEP_LEAKS=1 */
 enum seg_exit {
-	SEG_EXIT_NONE = 0,     /* it runs, or ended without waiting */
+	SEG_EXIT_NONE = 0,     /* it runs, or has ended without waiting */
 	SEG_EXIT_WAITS = 1,    /* its destructor waits to be read */
-	SEG_EXIT_WAS_READ = 2, /* went on: the reader said so */
-	SEG_EXIT_GAVE_UP = 3,  /* went on: time, a signal, no beat any more */
+	SEG_EXIT_WAS_READ = 2, /* it went on because the reader said so */
+	SEG_EXIT_GAVE_UP = 3,  /* went on: time was up, a signal, no beat */
 };
 
 /* seg_header.exit_threads: libc does not say */
 #define SEG_EXIT_THREADS_UNKNOWN UINT32_MAX
 
-/* seg_header.snapshot_reason: why a copy was made; 0: this is no copy */
+/* seg_header.snapshot_reason: why a copy was made; 0: this is not a copy */
 enum seg_snapshot {
 	SEG_SNAPSHOT_NONE = 0,
 	SEG_SNAPSHOT_COMMAND = 1, /* seep snapshot PID */
@@ -129,8 +130,8 @@ enum seg_snapshot {
 /* seg_header.signal_state: what became of SEEP_SIGNAL */
 enum seg_signal {
 	SEG_SIGNAL_NONE = 0,      /* not asked for */
-	SEG_SIGNAL_INSTALLED = 1, /* at the start; the host may take it */
-	SEG_SIGNAL_UNFIT = 2,     /* no signal, or none that we may take */
+	SEG_SIGNAL_INSTALLED = 1, /* the host may replace it later */
+	SEG_SIGNAL_UNFIT = 2,     /* no signal, or one we may not use */
 	SEG_SIGNAL_TAKEN = 3,     /* it was ignored or had a handler */
 	SEG_SIGNAL_FAILED = 4,    /* no sigaction, or it failed */
 };
@@ -155,32 +156,32 @@ enum seg_kind {
 
 /* seg_header.counts[]; names in reader/losses.c, never renumbered */
 enum seg_count {
-	SEG_UNKNOWN_FREES = 0,   /* free of a block we never saw: should be 0 */
-	SEG_INHERITED_FREES = 1, /* child freed what its parent allocated */
+	SEG_UNKNOWN_FREES = 0,   /* frees of unknown blocks: should be 0 */
+	SEG_INHERITED_FREES = 1, /* a child freed its parent's blocks */
 	SEG_INHERITED_BYTES = 2,
-	SEG_UNTRACKED_FREES = 3, /* block older than "on", or from before us */
-	SEG_MISSED_FREES = 4, /* found out late, when the address came back */
+	SEG_UNTRACKED_FREES = 3, /* block older than "on", or than us */
+	SEG_MISSED_FREES = 4,    /* noticed when the address came again */
 	SEG_MISSED_BYTES = 5,
 	SEG_LOST_EVENTS = 6,      /* not recorded at all */
-	SEG_LOST_SITES = 7,       /* events booked under "(no room)" */
-	SEG_TRUNCATED_STACKS = 8, /* deeper than the frame limit */
-	SEG_OUTER_DROPPED = 9,    /* sites that kept six frames only */
-	SEG_CUT_RULE = 10,        /* unwind rule we do not know */
+	SEG_LOST_SITES = 7,       /* events counted under "(no room)" */
+	SEG_TRUNCATED_STACKS = 8, /* stacks deeper than the frame limit */
+	SEG_OUTER_DROPPED = 9,    /* sites that kept only six frames */
+	SEG_CUT_RULE = 10,        /* unwind rules of an unknown kind */
 	SEG_CUT_NO_INFO = 11,     /* code without unwind info (JIT, asm) */
-	SEG_CUT_BOUNDS = 12,      /* a load would have left the stack */
-	SEG_NESTED_EVENTS = 13, /* inside a hook, in a signal handler: booked */
+	SEG_CUT_BOUNDS = 12,      /* walk stopped: the stack ends here */
+	SEG_NESTED_EVENTS = 13, /* in a signal handler inside a hook; counted */
 	SEG_HEALED = 14,        /* stuck busy flags (siglongjmp) repaired */
 	SEG_LOST_MODULES = 15,  /* module table full */
-	SEG_EARLY_EVENTS = 16,  /* before our constructor: not recorded */
+	SEG_EARLY_EVENTS = 16,  /* before our constructor ran: not recorded */
 	SEG_CTL_IGNORED = 17,   /* unknown value in the command word */
 	SEG_CHILDREN_UNTRACED = 18, /* forked children that found no room */
-	SEG_WASTED_IDS = 19,     /* lost races for a site id: no loss of data */
-	SEG_NO_MEMORY = 20,      /* our own mmap or populate failed */
-	SEG_LOST_FREES = 21,     /* frees taken but not booked */
-	SEG_EVENTS_OFF = 22,     /* allocations that passed by while off */
-	SEG_SPILL_FULL = 23,     /* tiny or far blocks without a cell */
-	SEG_LOST_INHERITED = 24, /* inherited frees not booked by id */
-	SEG_GENERATIONS = 25,    /* times a module was found gone */
+	SEG_WASTED_IDS = 19,     /* lost races for a site id; no data is lost */
+	SEG_NO_MEMORY = 20,      /* an mmap or populate of ours failed */
+	SEG_LOST_FREES = 21,     /* frees seen but not counted */
+	SEG_EVENTS_OFF = 22,     /* allocations while recording was off */
+	SEG_SPILL_FULL = 23,     /* tiny or far blocks that have no cell */
+	SEG_LOST_INHERITED = 24, /* inherited frees not counted by id */
+	SEG_GENERATIONS = 25,    /* how often a module was found unloaded */
 	SEG_PAUSED_EVENTS = 26,  /* allocations of threads that had paused */
 	SEG_SNAPSHOTS = 27,      /* snapshots that the process has written */
 	SEG_SNAPSHOTS_FAILED = 28,  /* see header.snapshot_error */
@@ -189,36 +190,37 @@ enum seg_count {
 	SEG_SETTINGS_IGNORED = 31,  /* SEEP_* values not understood */
 	SEG_MARKS_LOST = 32,        /* overwritten in the ring, or no room */
 	SEG_USER_LOST = 33,         /* events of pools without room */
-	SEG_USER_UNKNOWN = 34,      /* seep_free() of what was never there */
-	SEG_USER_UNTRACKED = 35,    /* or of what came while paused or off */
-	SEG_USER_MISSED = 36,       /* seep_alloc() of what was still there */
-	SEG_USER_INHERITED = 37,    /* child freed what its parent had */
+	SEG_USER_UNKNOWN = 34,      /* seep_free() of an unknown object */
+	SEG_USER_UNTRACKED = 35,    /* or of one from while paused or off */
+	SEG_USER_MISSED = 36,       /* seep_alloc() of a live object */
+	SEG_USER_INHERITED = 37,    /* a child freed its parent's objects */
 	SEG_USER_OFF = 38,          /* events of pools while paused or off */
 	SEG_USER_POOLS = 39,        /* events under "(other pools)" */
-	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, children are not recorded */
-	SEG_NAMESPACES = 41, /* of dlmopen, LD_AUDIT: other heaps, not seen */
-	SEG_FORKED_INSIDE = 42, /* events that a child has booked here, too */
+	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, so no children recorded */
+	SEG_NAMESPACES = 41,    /* of dlmopen, LD_AUDIT: heaps not recorded */
+	SEG_FORKED_INSIDE = 42, /* events that a child has counted here too */
 	SEG_CUT_SWITCHED = 43,  /* a frame's caller is on another stack */
-	SEG_LOST_RANGES = 44,   /* memory of ours that is not in its table */
-	SEG_LOST_AGES = 45,  /* deaths whose age found no room: young in sums */
+	SEG_LOST_RANGES = 44,   /* mappings missing in trace/ours.h */
+	SEG_LOST_AGES = 45,  /* deaths whose age had no room: count as young */
 	SEG_LOST_SIZES = 46, /* sizes of 4 GiB and more that found no room */
 	SEG_LOST_IGNORED = 47,   /* calls of seep_ignore() without room */
-	SEG_DEEPBIND_LOADS = 48, /* of modules that may be bound past us */
-	SEG_MALLOC_BEFORE = 49,  /* libraries before us that have a malloc */
-	SEG_CROWDED_EVENTS = 50, /* allocations of threads without a block */
-	SEG_CHILDREN_EARLY = 51, /* children that ended early, without a line */
+	SEG_DEEPBIND_LOADS = 48, /* modules that may be bound past us */
+	SEG_MALLOC_BEFORE = 49,  /* libraries before us with a malloc */
+	SEG_CROWDED_EVENTS = 50, /* allocations of threads that have no block */
+	SEG_CHILDREN_EARLY = 51, /* children that ended early and had no line */
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
-	SEG_DIR_REPLACED = 53,   /* 1: not in SEEP_DIR, which is unfit */
+	SEG_DIR_REPLACED = 53,   /* 1: SEEP_DIR is unfit and not used */
 	SEG_LOST_FREERS = 54,    /* frees whose caller found no room */
-	SEG_SNAPSHOTS_THINNED = 55, /* removed again, to keep within bounds */
-	SEG_IGNORED_UNKNOWN = 56,   /* seep_ignore() of no block we know */
+	SEG_SNAPSHOTS_THINNED = 55, /* removed again to keep the limit */
+	SEG_IGNORED_UNKNOWN = 56,   /* seep_ignore() of an unknown block */
 	SEG_PRIVATE_FORKS = 58,     /* under SEEP_PRIVATE, see libseep(7) */
-	SEG_COUNTS_USED = 59,
+	SEG_OWN_NAMES = 59, /* modules that call mallocx or its like, unseen */
+	SEG_COUNTS_USED = 60,
 	SEG_COUNTS = 64
 };
 
 enum seg_peak_flags {
-	SEG_PEAK_MOVED = 1, /* of a copy: the peak moved while it was made */
+	SEG_PEAK_MOVED = 1, /* of a copy: the peak moved meanwhile */
 };
 
 /* Why SEEP_DIR was not used; place_detail is in brackets. */
@@ -241,7 +243,7 @@ struct seg_header {
 	uint32_t header_bytes;
 	uint32_t state;        /* enum seg_state */
 	uint32_t inert_reason; /* enum seg_inert */
-	uint32_t mode;         /* enum seg_mode, as acted upon */
+	uint32_t mode;         /* enum seg_mode, as the collector follows it */
 	uint32_t medium;       /* enum seg_medium */
 
 	uint8_t uuid[16];
@@ -250,10 +252,10 @@ struct seg_header {
 	char session[SEG_SESSION_BYTES]; /* SEEP_SESSION, NUL padded */
 
 	uint32_t pid;           /* in its own pid namespace; 0: not known */
-	uint32_t ppid;          /* of the traced parent for a forked child */
+	uint32_t ppid;          /* of a forked child: its traced parent */
 	uint64_t pid_ns;        /* inode of /proc/self/ns/pid, 0: not known */
 	uint64_t start_jiffies; /* field 22 of /proc/self/stat, 0: not known */
-	uint64_t sequence; /* rises with each segment of one process chain */
+	uint64_t sequence;      /* rises with each exec of a process */
 	uint64_t start_realtime_ns;
 	uint64_t start_monotonic_ns; /* tick 0 */
 	uint32_t tick_ns;
@@ -263,7 +265,7 @@ struct seg_header {
 	uint32_t max_frames;   /* depth limit of a stack */
 	uint64_t sample_bytes; /* 0: exact */
 
-	uint64_t total_bytes; /* of this segment without slots: the budget */
+	uint64_t total_bytes; /* the budget: bytes without slots */
 	uint64_t used_bytes;  /* high-water mark of extents */
 	uint64_t dir_offset;
 	uint32_t dir_capacity;
@@ -280,9 +282,9 @@ struct seg_header {
 	uint8_t live_root_bits, live_mid_bits, live_leaf_bits,
 	    live_granule_bits;
 	uint32_t live_cell_version; /* 1 or 2, see trace/cell.h */
-	uint64_t spill_root;        /* address of struct of the spill table */
-	/* what else is ours in its memory, see trace/ours.h */
-	uint64_t ours_table; /* address, 0: an older collector */
+	uint64_t spill_root;        /* address of the spill table */
+	/* the table of the collector's own memory, see trace/ours.h */
+	uint64_t ours_table; /* its address; 0: an older collector */
 	uint32_t ours_entries;
 	uint32_t ours_reserved;
 
@@ -295,15 +297,15 @@ struct seg_header {
 	uint32_t end_kind; /* enum seg_end */
 	uint32_t end_tick;
 	uint64_t own_bytes; /* private memory of the collector, mapped */
-	uint32_t live_scan_partial; /* destructor ran out of time */
+	uint32_t live_scan_partial; /* the destructor ran out of time */
 	uint32_t command_truncated;
 
-	/* of a snapshot; zero in the process's own segment */
+	/* about a snapshot; zero in the process's own segment */
 	uint32_t snapshot_reason; /* enum seg_snapshot */
 	uint32_t snapshot_number; /* 1, 2, ... in this process; 0: not known */
 	uint64_t snapshot_realtime_ns;
 
-	/* of the process: what became of its snapshots */
+	/* about the process: what became of its snapshots */
 	uint32_t snapshot_error; /* errno of the last one that failed */
 	uint32_t snapshot_limit; /* SEEP_SNAPSHOTS */
 	uint32_t signal;         /* SEEP_SIGNAL, 0: none */
@@ -311,32 +313,35 @@ struct seg_header {
 
 	char snapshot_label[SEG_SNAPSHOT_LABEL_BYTES]; /* NUL terminated */
 	/*
-	 * Allocations and frees of all rows of the ledger when the destructor
-	 * began to fold the live map (SEG_EXT_LIVE); 0: it did not.
+	 * Sums of allocations and frees over all rows of the ledger when the
+	 * destructor began to fold the live map (SEG_EXT_LIVE); 0 if it did
+	 * not.
 	 */
 	uint64_t fold_events;
 	/*
-	 * Deaths from this age on are counted, in SEG_EXT_AGES and SEG_EXT_INFO;
-	 * all other frees were younger. 0: an older collector, which has no
-	 * SEG_EXT_AGES and counts from SEG_YOUNG_TICKS on.
+	 * Deaths at this age or older are counted in SEG_EXT_AGES and
+	 * SEG_EXT_INFO; all other frees were of younger blocks. 0: an older
+	 * collector, which has no SEG_EXT_AGES and counts from SEG_YOUNG_TICKS
+	 * on.
 	 */
 	uint32_t counted_ticks;
 	uint32_t counted_reserved;
 	/*
-	 * 0, or its forked children have files of their own, NAME-N.seg beside
-	 * its NAME.seg: one more than the first N that was unused when it last
-	 * called fork(). Such a file without a magic is of a child that has
-	 * had no event; whoever has it mapped holds a flock() on it.
+	 * 0; or its forked children have files of their own, NAME-N.seg beside
+	 * its NAME.seg, and this is one more than the lowest N that was unused
+	 * when it last called fork(). Such a file without a magic belongs to a
+	 * child that has had no event. A process that maps it holds a flock()
+	 * on it.
 	 */
 	uint64_t child_files;
-	uint64_t own_address;     /* of this header, in the host */
-	uint64_t control_address; /* of the control block */
+	uint64_t own_address;     /* address of this header in the host */
+	uint64_t control_address; /* address of the control block */
 	/* written by the destructor before it waits, see struct ctl_block */
 	uint32_t exit_state;    /* enum seg_exit, written last */
 	uint32_t exit_tick;     /* when it began to wait */
-	uint32_t exit_threads;  /* beside the one that waits */
+	uint32_t exit_threads;  /* threads beside the one that waits */
 	uint32_t exit_reserved; /* 0 */
-	uint64_t exit_until_ns; /* of CLOCK_MONOTONIC: waits no longer */
+	uint64_t exit_until_ns; /* by CLOCK_MONOTONIC; then it ends */
 	uint64_t ignored_root;  /* address of the levels, trace/ignored.h */
 	/* SEEP_DIR could not be used: enum seg_place, and more about it */
 	uint32_t place_refused, place_detail;
@@ -353,15 +358,16 @@ struct seg_header {
 	uint8_t pad[4096 - 1144 - SEG_ASKED_BYTES - SEG_DIR_BYTES];
 
 	/*
-	 * Where the process was when the collector started: what the paths of
-	 * modules are relative to that begin without a slash. NUL terminated;
+	 * The working directory when the collector started. Paths of modules
+	 * that do not begin with a slash are relative to it. NUL terminated;
 	 * empty: not known.
 	 */
 	char start_dir[SEG_DIR_BYTES];
 
 	/*
-	 * NUL terminated. A path that does not fit has lost its beginning:
-	 * "..." and its end, from a slash on. The module with is_main has all.
+	 * NUL terminated. A path that does not fit is cut at its beginning:
+	 * "..." and its end, from a slash on. The module with is_main has the
+	 * whole path.
 	 */
 	char exe[SEG_EXE_BYTES];
 	char command[SEG_COMMAND_BYTES]; /* argv, NUL separated, empty at end */
@@ -394,7 +400,7 @@ struct seg_module {
 	uint32_t path_bytes; /* without the NUL; 0: name not known */
 	uint32_t generation; /* value of the unload counter when first seen */
 	uint32_t first_tick;
-	uint32_t gone_tick; /* 0: still loaded as far as we know */
+	uint32_t gone_tick; /* 0: still loaded as far as the collector knows */
 	uint8_t build_id[32];
 	uint8_t build_id_bytes;
 	uint8_t is_main;
@@ -410,8 +416,8 @@ struct seg_node {
 };
 enum seg_node_flags {
 	SEG_NODE_TRUNCATED = 1,     /* "(stack deeper than the limit)" */
-	SEG_NODE_OUTER_DROPPED = 2, /* "(outer frames dropped)" */
-	SEG_NODE_NO_ROOM = 4,       /* "(no room)" */
+	SEG_NODE_OUTER_DROPPED = 2, /* shown as "(outer frames dropped)" */
+	SEG_NODE_NO_ROOM = 4,       /* shown as "(no room)" */
 	SEG_NODE_CUT = 8,    /* no unwind information beyond this frame */
 	SEG_NODE_EARLY = 16, /* child that ended early: its stacks are lost */
 };
@@ -421,7 +427,10 @@ struct seg_inner {
 	uint64_t frames[SEG_INNER_FRAMES];
 	uint32_t count;
 	uint32_t flags; /* enum seg_node_flags */
-	/* 1: filled. Copies leave rows of zeros out, and one may be empty */
+	/*
+	 * 1: filled. Copies leave out rows of zeros, and an inner may be all
+	 * zero
+	 */
 	uint64_t is_filled;
 };
 
@@ -448,14 +457,16 @@ enum seg_api {
 	SEG_API_PVALLOC = 9,
 	SEG_API_NEW = 10,
 	SEG_API_NEW_ARRAY = 11,
+	SEG_API_MALLOCX = 12, /* these three are jemalloc's */
+	SEG_API_RALLOCX = 13,
+	SEG_API_XALLOCX = 14,
 };
 
 /*
- * One line of one ledger array. A block may be freed by another thread than
- * the one that allocated it, so a single row may have more frees than
- * allocations; only the sum over all arrays is a site's truth.
- * Value at the peak = (epoch == low 32 of header.peak_epoch) ? snap :
- * allocated - freed.
+ * One line of one ledger array. A block may be freed by another thread than the
+ * one that allocated it, so a single row may have more frees than allocations;
+ * only the sum over all arrays is right for a site. Value at the peak = (epoch
+ * == low 32 of header.peak_epoch) ? snap : allocated - freed.
  */
 struct seg_row {
 	uint64_t allocations;
@@ -466,24 +477,26 @@ struct seg_row {
 	int64_t snap_blocks;
 	uint32_t epoch;
 	uint32_t last_tick; /* of the last allocation here */
-	uint32_t size_min;  /* both saturate at 2^32 - 1 */
+	uint32_t size_min;  /* both stop at 2^32 - 1 */
 	uint32_t size_span; /* size_max - size_min; valid if allocations > 0 */
 };
 
-/* What is rare: one record per site, relaxed atomics. */
+/* Rarely needed numbers: one record per site, relaxed atomics. */
 struct seg_info {
 	/*
-	 * Deaths at an age of 2^(4+i) .. 2^(5+i) ticks; the last is open. These
-	 * are the low 32 bits, ages_high has the others: see seg_deaths().
+	 * Deaths at an age of 2^(4+i) .. 2^(5+i) ticks; the last class has no
+	 * upper bound. These are the low 32 bits; ages_high has the others: see
+	 * seg_deaths().
 	 */
 	uint32_t ages[SEG_AGE_BUCKETS];
-	uint64_t size_max; /* true maximum when it does not fit 32 bits */
+	uint64_t size_max; /* the true maximum if it does not fit 32 bits */
 	/*
-	 * Who frees these blocks: return addresses of free(), of the frees that
-	 * looked at the clock (one in some 60). The four that are most frequent,
-	 * by the algorithm Space-Saving: a new one takes the place of the
-	 * rarest and its count, so that counts are too high rather than too
-	 * low. All are halved before one overflows. A frame of 0 is no entry.
+	 * Who frees these blocks: return addresses of free(), taken from the
+	 * frees that look at the clock (about one in 60). These are the four
+	 * most frequent ones by the Space-Saving algorithm: a new address
+	 * replaces the rarest one and takes over its count, so counts are too
+	 * high rather than too low. All are halved before one overflows. A
+	 * frame of 0 is an unused entry.
 	 */
 	uint64_t freed_by[SEG_FREERS];
 	uint16_t freed_by_count[SEG_FREERS];
@@ -494,7 +507,7 @@ struct seg_info {
 	uint64_t reserved_more[5];
 };
 
-/* Deaths of one class of ages. */
+/* Deaths in one class of ages. */
 static inline uint64_t
 seg_deaths(const struct seg_info *info, uint32_t i)
 {
@@ -502,8 +515,9 @@ seg_deaths(const struct seg_info *info, uint32_t i)
 }
 
 /*
- * Deaths at an age of 2^i .. 2^(i+1) - 1 ticks, the last below SEG_YOUNG_TICKS.
- * As with seg_row, the sum over all arrays is a site's truth.
+ * Deaths at an age of 2^i .. 2^(i+1) - 1 ticks, the last class below
+ * SEG_YOUNG_TICKS. As with seg_row, only the sum over all arrays is right for a
+ * site.
  */
 struct seg_ages {
 	uint64_t deaths[SEG_AGE_STEPS];
@@ -515,11 +529,11 @@ struct seg_inherited {
 };
 
 /*
- * Folded from the live map by the destructor: what still lived. The figures of
- * 32 bits stop at 2^32 - 1; their sum is then below `blocks`.
+ * Blocks that were live at exit: the destructor folds them from the live map.
+ * Fields of 32 bits stop at 2^32 - 1; their sum is then below `blocks`.
  */
 struct seg_live {
-	uint32_t ages[SEG_AGE_BUCKETS]; /* as in seg_info, of living blocks */
+	uint32_t ages[SEG_AGE_BUCKETS]; /* as in seg_info, of live blocks */
 	uint32_t young;                 /* younger than SEG_YOUNG_TICKS */
 	uint32_t pad;
 	uint64_t blocks;
@@ -527,13 +541,13 @@ struct seg_live {
 	uint64_t size_min;
 	uint64_t size_max;
 	uint64_t reserved;
-	/* by size, see seg_size_class(); rows of older segments end before */
+	/* by size, see seg_size_class(); missing in rows of older segments */
 	uint32_t sizes[SEG_SIZE_CLASSES];
-	/* by birth, see seg_birth_slot(); rows of older segments end before */
+	/* by birth, see seg_birth_slot(); missing in rows of older segments */
 	uint32_t births[SEG_BIRTH_SLOTS];
 };
 
-/* Equal parts of the time from tick 0 to end_tick, the last one included. */
+/* The slots are equal parts of the time from tick 0 to end_tick inclusive. */
 static inline uint32_t
 seg_birth_slot(uint32_t birth, uint32_t end_tick)
 {
@@ -543,7 +557,10 @@ seg_birth_slot(uint32_t birth, uint32_t end_tick)
 	    ((uint64_t)end_tick + 1));
 }
 
-/* Class i has 2^i .. 2^(i+1) - 1 bytes, 0 also none, the last all above. */
+/*
+ * Class i has 2^i .. 2^(i+1) - 1 bytes; class 0 also has size 0, and the last
+ * class has no upper bound.
+ */
 static inline uint32_t
 seg_size_class(uint64_t size)
 {
@@ -571,31 +588,31 @@ seg_age_step(uint32_t age)
 }
 
 struct seg_mark {
-	uint64_t sequence; /* 1, 2, ...: written last, 0: being written */
+	uint64_t sequence; /* 1, 2, ...: written last; 0: being written */
 	uint32_t tick;
 	uint32_t kind;     /* enum seg_mark_kind */
-	uint32_t after_ns; /* since the tick began */
+	uint32_t after_ns; /* ns since the tick began */
 	char label[SEG_LABEL_BYTES];
 };
 enum seg_mark_kind {
 	SEG_MARK_SNAPSHOT = 1, /* last of all: this file is a snapshot */
 	SEG_MARK_PROGRAM = 2,  /* seep_mark() */
 	SEG_MARK_TAKEN = 3,    /* the process begins to write a snapshot */
-	SEG_MARK_DEEPBIND = 4, /* it loads the module `label` past us */
+	SEG_MARK_DEEPBIND = 4, /* it loads module `label` past the hooks */
 };
 
 /* The name of a pool of seep_alloc(); two rows may have the same one. */
 struct seg_pool {
 	uint32_t name_bytes; /* without the NUL, written last */
 	uint32_t first_tick;
-	char name[SEG_POOL_BYTES]; /* cut where longer */
+	char name[SEG_POOL_BYTES]; /* cut if longer */
 };
 
 /*
  * Sampled mode: raw samples and weighted figures, fixed point with 16 bits of
  * fraction. The rows of the ledger then hold the weighted figures, rounded
- * down. Figures and variances have 128 bits: the low 64 first, as in older
- * segments, whose rows end with them (SEG_SAMPLE_OLD_BYTES).
+ * down. Figures and variances have 128 bits: the low 64 first. Rows of older
+ * segments have only those (SEG_SAMPLE_OLD_BYTES).
  */
 struct seg_sample {
 	uint64_t samples;
@@ -604,7 +621,7 @@ struct seg_sample {
 	uint64_t weighted_bytes;
 	uint64_t weighted_frees;
 	uint64_t weighted_freed_bytes;
-	/* sums of s^2 w (w - 1): what the estimated bytes vary by */
+	/* sums of s^2 w (w - 1): the variance of the estimated bytes */
 	uint64_t variance_allocated;
 	uint64_t variance_freed;
 
@@ -626,13 +643,14 @@ seg_wide_of(uint64_t low, uint64_t high)
 }
 
 /*
- * A forked child in its first events, whose stacks are still in its private
- * memory. When it gets a slot, it takes back what it has counted here. So the
- * lines in use are of children that are still in their first events, or have
- * ended there: by _exit, by a signal, by exec, or without a free slot.
+ * The line of a forked child in its first events, when its stacks are still in
+ * its private memory. A child that gets a slot takes back what it has counted
+ * here. So the lines in use belong to children that are still in their first
+ * events, or have ended there: by _exit, by a signal, by exec, or without a
+ * free slot.
  */
 struct seg_early {
-	uint32_t state; /* enum seg_early_state; claimed by a CAS of 0 */
+	uint32_t state; /* enum seg_early_state; claimed by a CAS from 0 */
 	uint32_t pid;   /* 0: not known */
 	uint64_t start_monotonic_ns;
 	uint64_t allocations;
@@ -641,10 +659,10 @@ struct seg_early {
 	uint64_t freed_bytes;
 	uint64_t peak_bytes;
 	uint32_t ppid;
-	uint32_t sequence; /* of the child's header: forks behind it */
+	uint32_t sequence; /* of the child's header: forks so far */
 };
 enum seg_early_state {
-	SEG_EARLY_FREE = 0, /* also of a child that has got its slot */
+	SEG_EARLY_FREE = 0, /* also once the child has a slot */
 	SEG_EARLY_COUNTING = 1,
 	SEG_EARLY_EXITED = 2, /* its destructor ran */
 };

@@ -1,4 +1,4 @@
-/* frame.h - a frame of a stack as one word: packed here, taken apart here. */
+/* frame.h - packs a frame of a stack into one word and unpacks it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TRACE_FRAME_H
 #define SEEP_TRACE_FRAME_H
@@ -10,7 +10,10 @@
 /* The bits are described beside SEG_FRAME_PC in format.h. */
 enum { FRAME_MODULE_SHIFT = 48 };
 
-/* is_exact: the instruction itself, not a return address. Module 0: none. */
+/*
+ * is_exact: the address of the instruction itself, not a return address. Module
+ * 0: none.
+ */
 static inline uint64_t
 frame_pack(uint64_t pc, bool is_exact, uint32_t module)
 {
@@ -19,8 +22,8 @@ frame_pack(uint64_t pc, bool is_exact, uint32_t module)
 }
 
 /*
- * The address to look up: that of a call, not the one behind it, which may be
- * another line or another function.
+ * The address to look up: that of the call. The instruction after it may belong
+ * to another line or another function.
  */
 static inline uint64_t
 frame_code(uint64_t frame)

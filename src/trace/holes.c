@@ -1,4 +1,4 @@
-/* holes.c - does a file hold what its tables say, or is it mostly holes? */
+/* holes.c - does a file store the data that its tables claim, or holes? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/holes.h"
 
@@ -7,7 +7,7 @@
 
 enum { STRETCHES_MAX = 1 << 20 }; /* of 4 KiB, with holes between them: 8 GiB */
 
-/* Does the stretch store `wanted` bytes or more? */
+/* Does this range store `wanted` bytes or more? */
 static bool
 stores(int fd, uint64_t base, uint64_t limit, uint64_t wanted)
 {

@@ -1,4 +1,4 @@
-/* holes.h - does a file hold what its tables say, or is it mostly holes? */
+/* holes.h - does a file store the data that its tables claim, or holes? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TRACE_HOLES_H
 #define SEEP_TRACE_HOLES_H

@@ -1,4 +1,4 @@
-/* ignored.h - blocks that the host keeps on purpose: the table as C. */
+/* ignored.h - the table of blocks that the host keeps on purpose. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TRACE_IGNORED_H
 #define SEEP_TRACE_IGNORED_H

@@ -1,4 +1,4 @@
-/* infile.c - opens what is to be read, and touches nothing else. */
+/* infile.c - opens files for reading, without side effects. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/infile.h"
 
@@ -148,7 +148,10 @@ infile_open_text(const char *path)
 	int fd = infile_descriptor(path);
 	struct stat st;
 
-	/* a file that is open is opened anew: it is read from its beginning */
+	/*
+	 * a file that is already open is opened again, so it is read from its
+	 * beginning
+	 */
 	if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
 		return open_seen(AT_FDCWD, path, 0, true);
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -1,4 +1,4 @@
-/* ours.h - which memory of a host is the collector's: the table as C. */
+/* ours.h - the table of the collector's own memory in a host. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TRACE_OURS_H
 #define SEEP_TRACE_OURS_H
@@ -17,13 +17,13 @@
  * the same in the first and the last copy is what the second copy has.
  */
 enum {
-	OURS_MAX = 2048, /* entries; what finds no room is counted */
+	OURS_MAX = 2048, /* entries; others are only counted */
 	OURS_ENTRY_BYTES = 32,
 };
 
 enum ours_kind {
 	OURS_NONE = 0,    /* the entry is free */
-	OURS_FOREVER = 1, /* grows at either end, never goes away */
+	OURS_FOREVER = 1, /* may grow at both ends; never unmapped */
 	OURS_FOR_NOW = 2,
 };
 

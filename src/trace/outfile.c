@@ -1,4 +1,4 @@
-/* outfile.c - where a result goes: found with care, named when complete. */
+/* outfile.c - opens the place of a result, and names the file when complete. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/outfile.h"
 
@@ -19,12 +19,15 @@
 
 enum {
 	NAME_TRIES = 16,
-	LINKS_MAX = 40, /* as the kernel */
+	LINKS_MAX = 40, /* limit of links, as in the kernel */
 };
 
 /* ---- the place ---- */
 
-/* Opens the directory of path, which is relative to `base`; keeps the rest. */
+/*
+ * Opens the directory of path, which is relative to `base`; keeps the last
+ * part.
+ */
 static int
 open_directory(struct outfile *o, int base, const char *path)
 {
@@ -55,7 +58,7 @@ is_trusted_owner(const struct stat *st)
 	return st->st_uid == geteuid() || st->st_uid == 0;
 }
 
-/* Can nobody but the user and root make a name in it? */
+/* Can only the user and root create names in this directory? */
 static bool
 is_closed_directory(int dir_fd)
 {
@@ -65,7 +68,7 @@ is_closed_directory(int dir_fd)
 	    (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* Links in there lead to objects, not to paths. */
+/* Links in this directory lead to open objects, not to paths. */
 static bool
 is_proc(int dir_fd)
 {
@@ -88,7 +91,7 @@ take_descriptor(struct outfile *o, int fd)
 }
 
 /*
- * Opens an object that was only checked so far: a pipe, a device, a file of
+ * Opens an object that was only checked so far: a pipe, a device, or a file in
  * /proc.
  */
 static int
@@ -118,7 +121,7 @@ open_direct(struct outfile *o, int seen)
 	    : -ESTALE;
 }
 
-/* Where a link of /proc leads, /proc/PID/fd/1 of a process of ours. */
+/* Follows a link of /proc, such as /proc/PID/fd/1 of a process of ours. */
 static int
 open_behind(struct outfile *o)
 {
@@ -138,7 +141,7 @@ forget_directory(struct outfile *o)
 	o->dir_fd = -1;
 }
 
-/* 1: a link, `path` is where it leads; 0: the place is found. */
+/* 1: it is a link, and `path` is where it leads; 0: the place is found. */
 static int
 judge(struct outfile *o, int seen, char path[PATH_MAX])
 {
@@ -180,7 +183,10 @@ step(struct outfile *o, char path[PATH_MAX], bool *ret_exists)
 	return err;
 }
 
-/* Ends with a directory and a name in it, or with what is written directly. */
+/*
+ * Results in a directory and a name in it, or in an object to be written
+ * directly.
+ */
 static int
 find(struct outfile *o, const char *given, bool *ret_exists)
 {
@@ -190,7 +196,7 @@ find(struct outfile *o, const char *given, bool *ret_exists)
 	if (strlen(given) >= sizeof(path))
 		return -ENAMETOOLONG;
 	strcpy(path, given);
-	*ret_exists = false; /* a link to nowhere is a name in use, too */
+	*ret_exists = false; /* a link to nowhere also occupies its name */
 	for (int links = 0; links < LINKS_MAX; links++) {
 		int fd = infile_descriptor(path);
 
@@ -229,7 +235,7 @@ temp_name(struct outfile *o)
 	return 0;
 }
 
-/* Gives the nameless file a name, from where it can be renamed. */
+/* Gives the nameless file a temporary name, so that it can be renamed. */
 static int
 link_file(struct outfile *o)
 {
@@ -241,7 +247,7 @@ link_file(struct outfile *o)
 	    : 0;
 }
 
-/* Takes the first name that nothing has: for a new file, or for ours. */
+/* Takes the first name that no file has, for a new file or for ours. */
 static int
 take_name(struct outfile *o, mode_t mode)
 {
@@ -269,9 +275,9 @@ outfile_renew(struct outfile *o, mode_t mode)
 	if (o->fd >= 0)
 		close(o->fd);
 	/*
-	 * Without a name, so that a command which runs meanwhile sees no file
-	 * that it would not see without us; not every file system can, and
-	 * without /proc it would never get a name.
+	 * The file has no name at first, so a command that runs meanwhile sees
+	 * no file that it would not see without us. Not every file system can
+	 * do this, and without /proc the file could never get a name.
 	 */
 	o->fd = -1;
 	if (access("/proc/self/fd", X_OK) == 0)
@@ -349,7 +355,7 @@ outfile_clear(const struct outfile *o, enum outfile_existing existing)
 	return 0;
 }
 
-/* A file of that name, made meanwhile, is kept: -EEXIST. */
+/* Keeps a file of that name that appeared meanwhile: -EEXIST. */
 static int
 name_unless_taken(struct outfile *o)
 {
@@ -364,7 +370,7 @@ name_unless_taken(struct outfile *o)
 	}
 	if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK)
 		return -errno;
-	/* neither of them here */
+	/* this file system supports neither call */
 	if (faccessat(o->dir_fd, o->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
 	return renameat(o->dir_fd, o->temp, o->dir_fd, o->name) < 0 ? -errno

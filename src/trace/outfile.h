@@ -1,4 +1,4 @@
-/* outfile.h - where a result goes: found with care, named when complete. */
+/* outfile.h - opens the place of a result, and names the file when complete. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TRACE_OUTFILE_H
 #define SEEP_TRACE_OUTFILE_H
@@ -23,24 +23,24 @@
  */
 struct outfile {
 	int fd;        /* open for writing; -1: none yet */
-	int dir_fd;    /* of the directory, -1: direct */
+	int dir_fd;    /* of the directory; -1: is_direct */
 	bool direct;   /* fd is the target itself */
-	bool has_temp; /* temp names our file: it goes if we fail */
+	bool has_temp; /* temp names our file, which is removed if we fail */
 	char name[NAME_MAX + 1];
 	char temp[NAME_MAX + 1];
 };
 
 enum outfile_existing {
-	OUTFILE_REFUSE = 0,   /* an existing file: -EEXIST */
-	OUTFILE_REPLACE = 1,  /* is replaced, when ours gets its name */
-	OUTFILE_KEEP_OLD = 2, /* becomes NAME.old then; no link is followed, */
-	                      /* nothing is written directly */
+	OUTFILE_REFUSE = 0,   /* if the file exists: -EEXIST */
+	OUTFILE_REPLACE = 1,  /* it is replaced when ours gets its name */
+	OUTFILE_KEEP_OLD = 2, /* becomes NAME.old then; follows no link */
+	                      /* and writes nothing directly */
 };
 
 /*
- * Finds the place and opens a file for it, of this mode less the umask. -ELOOP: a
- * link, pipe or device that somebody else may have put there. Or a negative
- * errno, as of open(). On failure nothing is held.
+ * Finds the place and opens a file for it, with this mode minus the umask.
+ * -ELOOP: a link, pipe or device that somebody else may have put there; or an
+ * error of open(). On failure nothing is held.
  */
 int outfile_open(const char *path, enum outfile_existing existing, mode_t mode,
     struct outfile *ret);
@@ -54,30 +54,32 @@ int outfile_renew(struct outfile *o, mode_t mode);
  */
 int outfile_flush(const struct outfile *o);
 
-/* All of it. Negative errno. */
+/* Writes all of it. Returns 0 or a negative errno. */
 int outfile_write(const struct outfile *o, const void *bytes, size_t len);
 
-/* Gives the file its name; fd stays open. Nothing to do if it is direct. */
+/* Gives the file its name; fd stays open. Does nothing if it is direct. */
 int outfile_publish(struct outfile *o, enum outfile_existing existing);
 
-/* Removes what has the name, or renames it to NAME.old. */
+/* Removes the existing file of that name, or renames it to NAME.old. */
 int outfile_clear(const struct outfile *o, enum outfile_existing existing);
 
 /* Does the name still refer to our file? */
 bool outfile_is_in_place(const struct outfile *o);
 
 /*
- * What was written outlives a loss of power from here on; its name does so
- * once it is published and synced as well. Nothing to do for pipes and
- * devices. Negative errno.
+ * After this, what was written survives a loss of power; its name does too once
+ * it is published and synced. Does nothing for pipes and devices. Returns 0 or
+ * a negative errno.
  */
 int outfile_sync(const struct outfile *o);
 int outfile_sync_name(const struct outfile *o);
 
-/* Removes what has no name yet, closes. Twice is fine. */
+/*
+ * Removes the file if it has no name yet, and closes it. May be called twice.
+ */
 void outfile_close(struct outfile *o);
 
-/* strerror() of a negative errno, or what -ELOOP means here. */
+/* strerror() of a negative errno, or the meaning of -ELOOP in this file. */
 const char *outfile_error(int err);
 
 #endif

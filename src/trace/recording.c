@@ -1,4 +1,4 @@
-/* recording.c - reads the recording; docs/RECORDING.md has the bytes. */
+/* recording.c - reads a recording; docs/RECORDING.md has the bytes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/recording.h"
 
@@ -76,7 +76,10 @@ open_file(const char *path, bool is_given, struct recording **ret)
 	}
 	b->size = (uint64_t)st.st_size;
 	err = check_file_head(b);
-	/* reading holes takes as long as reading bytes, and they cost nothing */
+	/*
+	 * reading holes takes as long as reading bytes, and holes cost the
+	 * author nothing
+	 */
 	if (err == 0 && !holes_allow(b->fd, 0, b->size, b->size))
 		err = -EBADMSG;
 	if (err < 0)
@@ -275,7 +278,7 @@ recording_rewind(struct recording *b)
 	b->resumed = false;
 }
 
-/* The entry at an offset, whole and sound, into b->buffer. */
+/* Reads the whole entry at an offset into b->buffer and checks it. */
 static bool
 read_entry(struct recording *b, uint64_t offset, uint32_t type, size_t *ret_len)
 {
@@ -287,13 +290,15 @@ read_entry(struct recording *b, uint64_t offset, uint32_t type, size_t *ret_len)
 	good = offset >= b->start && offset % 8 == 0 &&
 	    read_head(&at, &head) == 1 && head.type == type &&
 	    head.flags == 0 && read_payload(&at, &head) == 1;
-	b->buffer = at.buffer; /* it may have been replaced */
+	b->buffer = at.buffer; /* the file may have been replaced */
 	b->buffer_bytes = at.buffer_bytes;
 	*ret_len = good ? head.length : 0;
 	return good;
 }
 
-/* The lowest offset in this index above `above`, if it is below *best. */
+/*
+ * The lowest offset in this index that is above `above`, if it is below *best.
+ */
 static void
 look_into_index(const struct recording *b, size_t len, uint64_t above,
     uint64_t *best, uint64_t *ret_previous)
@@ -322,7 +327,7 @@ recording_resume(struct recording *b)
 	    len < sizeof(end))
 		return false;
 	memcpy(&end, b->buffer, sizeof(end));
-	/* each index lies before the one that names it: this ends */
+	/* each index lies before the one that names it, so this loop ends */
 	for (uint64_t at = end.index; at > above; at = previous) {
 		if (at < best)
 			best = at;

@@ -16,7 +16,7 @@
  * here never changes its meaning.
  */
 enum {
-	RECORDING_VERSION = 2,           /* written; 1 is read, too */
+	RECORDING_VERSION = 2,           /* version 1 is also read */
 	RECORDING_ENTRY_MAX = 512 << 20, /* bytes; a longer entry is damage */
 	RECORDING_NAMES_MAX = 64 << 20,  /* bytes of all names, unpacked */
 };
@@ -27,12 +27,12 @@ enum recording_type {
 	RECORDING_META = 2,     /* text: lines "key=value", see RECORDING.md */
 	RECORDING_UNTRACED = 3, /* text: lines "pid=", "exe=", "reason=" */
 	RECORDING_END =
-	    4, /* written last; recording_next() keeps it to itself */
-	RECORDING_LINE = 5, /* a stretch of the time line, see trace/codec.h */
+	    4, /* written last; recording_next() does not return it */
+	RECORDING_LINE = 5, /* a part of the time line, see trace/codec.h */
 	RECORDING_INDEX =
-	    6, /* where entries are; recording_next() keeps it, too */
-	RECORDING_NAMES = 7,    /* functions at frames, see names/wire.h */
-	RECORDING_VERDICTS = 8, /* uuid (16), then as trace/verdicts.h has it */
+	    6, /* where entries are; recording_next() does not return it */
+	RECORDING_NAMES = 7,    /* functions of frames, see names/wire.h */
+	RECORDING_VERDICTS = 8, /* uuid (16), then trace/verdicts.h */
 };
 
 enum recording_end {
@@ -55,8 +55,8 @@ struct recording_segment {
 	int32_t signal;      /* 0: none, or not known */
 	uint32_t flags;      /* RECORDING_SEGMENT_* */
 	/* whose names are its own: see "names" in docs/RECORDING.md */
-	uint64_t owner; /* of the segment's file: uid + 1; 0: not known */
-	uint64_t view;  /* of the files that it saw; 0: the writer's own */
+	uint64_t owner; /* owner of the segment's file: uid + 1; 0: not known */
+	uint64_t view;  /* names/view.h; 0: as the writer's */
 	uint64_t reserved[4];
 };
 _Static_assert(sizeof(struct recording_segment) == 64, "bundle_segment");
@@ -68,8 +68,8 @@ _Static_assert(sizeof(struct recording_segment) == 64, "bundle_segment");
 struct recording;
 
 /*
- * -EINVAL: not a recording; -ENOTSUP: of another version; -EBADMSG: damaged;
- * or what open() and read() say. recording_close(NULL) is fine.
+ * -EINVAL: not a recording; -ENOTSUP: another version; -EBADMSG: damaged; or an
+ * error of open() or read(). recording_close(NULL) does nothing.
  */
 int recording_open(const char *path, struct recording **ret);
 
@@ -78,9 +78,10 @@ int recording_open_entry(const char *path, struct recording **ret);
 void recording_close(struct recording *b);
 
 /*
- * 1: an entry, its bytes valid (and 8-byte aligned) until the next call on b;
- * 0: end of the file, or of its last whole entry: see recording_truncated();
- * -EBADMSG: damaged here, what came before was sound; -ENOMEM, -EIO.
+ * 1: an entry, whose bytes are valid (and 8-byte aligned) until the next call
+ * on b; 0: end of the file, or of its last whole entry: see
+ * recording_truncated(); -EBADMSG: damaged here, but everything before was
+ * sound; -ENOMEM, -EIO.
  */
 int recording_next(struct recording *b, uint32_t *ret_type,
     const void **ret_bytes, size_t *ret_len);
@@ -91,19 +92,26 @@ int recording_next(struct recording *b, uint32_t *ret_type,
  */
 void recording_only(struct recording *b, enum recording_type type);
 
-/* After recording_next() gave 0: the file is cut off, its end is missing. */
+/*
+ * After recording_next() returned 0: is the file cut off, so that its end is
+ * missing?
+ */
 bool recording_truncated(const struct recording *b);
 
-/* Is its writer at work? Then its end is not missing, but to come. */
+/*
+ * Is its writer still at work? Then the end is not missing, but not written
+ * yet.
+ */
 bool recording_is_growing(const struct recording *b);
 
 /*
- * After -EBADMSG: goes on behind the damage, if the index at the end of the
- * file is sound and names an entry there. False: there is no way further.
+ * After -EBADMSG: continues behind the damage if the index at the end of the
+ * file is sound and names an entry there. Returns false if that is not
+ * possible.
  */
 bool recording_resume(struct recording *b);
 
-/* Bytes of the file, when it was opened. */
+/* Size of the file in bytes when it was opened. */
 uint64_t recording_file_bytes(const struct recording *b);
 
 /* Back to the first entry. */
@@ -111,24 +119,27 @@ void recording_rewind(struct recording *b);
 
 /*
  * Writing, entry by entry. Nothing appears under `path` before
- * recording_publish() or recording_finish(): a run that fails leaves what was there.
- * From then on the file grows in place, and whatever ends us leaves it
- * readable up to its last whole entry. 0600. One writer, one thread.
+ * recording_publish() or recording_finish(), so a run that fails does not
+ * change what was there. From then on the file grows in place; if the writer is
+ * killed, the file is readable up to its last whole entry. Mode 0600. One
+ * writer, one thread.
  */
 struct recording_writer;
 
+/*
+ * If a file of that name exists: return -EEXIST, replace it when ours gets its
+ * name, or rename it to PATH.old then.
+ */
 enum recording_existing {
-	RECORDING_REFUSE = OUTFILE_REFUSE, /* an existing file: -EEXIST */
-	RECORDING_REPLACE =
-	    OUTFILE_REPLACE, /* is replaced, when ours gets its */
-	                     /* name */
-	RECORDING_KEEP_OLD = OUTFILE_KEEP_OLD, /* becomes PATH.old then */
+	RECORDING_REFUSE = OUTFILE_REFUSE,
+	RECORDING_REPLACE = OUTFILE_REPLACE,
+	RECORDING_KEEP_OLD = OUTFILE_KEEP_OLD,
 };
 
 /*
- * Finds out now whether the result can be written later. A character device
- * or a pipe (/dev/null) is written directly, but not with RECORDING_KEEP_OLD.
- * Negative errno, as of outfile_open(), which has the rule about links.
+ * Finds out now whether the result can be written later. A character device or
+ * a pipe (/dev/null) is written directly, but not with RECORDING_KEEP_OLD.
+ * Negative errno as of outfile_open(), which has the rule about links.
  */
 int recording_create(const char *path, enum recording_existing existing,
     struct recording_writer **ret);
@@ -140,21 +151,23 @@ int recording_create(const char *path, enum recording_existing existing,
  */
 int recording_clear(struct recording_writer *w);
 
-/* One entry of two parts, either may be empty. The first error sticks. */
+/*
+ * Writes one entry of two parts; either may be empty. The first error is kept.
+ */
 int recording_append(struct recording_writer *w, enum recording_type type,
     const void *head, size_t head_bytes, const void *body, size_t body_bytes);
 
 /*
- * The same, compressed, unless it shrinks beyond what a reader would believe:
- * what is read is what was given. Level as of zstd.
+ * The same, compressed, unless it shrinks by more than a reader would accept. A
+ * reader gets the same bytes either way. `level` is that of zstd.
  */
 int recording_append_packed(struct recording_writer *w,
     enum recording_type type, const void *head, size_t head_bytes,
     const void *body, size_t body_bytes, int level);
 
 /*
- * Gives the file its name now. An error (-EEXIST: somebody made one) does not
- * stick: recording_finish() tries again. Twice is fine.
+ * Gives the file its name now. An error (-EEXIST: somebody has created one) is
+ * not kept: recording_finish() tries again. May be called twice.
  */
 int recording_publish(struct recording_writer *w);
 
@@ -166,15 +179,15 @@ int recording_publish(struct recording_writer *w);
 int recording_checkpoint(struct recording_writer *w);
 
 /*
- * Forgets what came after the checkpoint; a full disk is forgiven, for the
- * rest has fitted before. Other errors stay.
+ * Drops what came after the checkpoint. A full disk is no error afterwards,
+ * because everything up to the checkpoint had room. Other errors stay.
  */
 int recording_rollback(struct recording_writer *w);
 
 /*
- * Completes the file and puts it in place, also where somebody has taken its
- * name away since; frees w, whatever comes of it. -ESTALE: somebody else wrote
- * into it. 0: file and name are on the disk, and outlive a loss of power.
+ * Completes the file and puts it in place, also if somebody has removed its
+ * name meanwhile. Frees w in any case. -ESTALE: somebody else wrote into it. 0:
+ * file and name are on the disk and survive a loss of power.
  */
 int recording_finish(struct recording_writer *w);
 
@@ -200,7 +213,10 @@ void recording_rest(struct recording_writer *w);
 /* The file, to change who may read it; stays with w. */
 int recording_descriptor(const struct recording_writer *w);
 
-/* Forgets what has no name yet, leaves a published file; NULL is fine. */
+/*
+ * Removes the file if it has no name yet; keeps a published one. NULL is
+ * allowed.
+ */
 void recording_discard(struct recording_writer *w);
 
 #endif

@@ -17,14 +17,14 @@ struct recording_file_head {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t header_bytes; /* the first entry starts here */
-	uint64_t features;     /* a bit we do not know: cannot be read */
+	uint64_t features;     /* unknown bits: the file is refused */
 	uint64_t reserved;
 };
 _Static_assert(sizeof(struct recording_file_head) == 32, "file head");
 
 struct recording_entry_head {
 	uint32_t type;
-	uint32_t flags;    /* a bit we do not know: the entry is skipped */
+	uint32_t flags;    /* unknown bits: the entry is skipped */
 	uint64_t length;   /* of the payload, without the padding to 8 */
 	uint32_t crc;      /* crc32 of the payload */
 	uint32_t head_crc; /* crc32 of the 20 bytes before */
@@ -35,8 +35,8 @@ _Static_assert(sizeof(struct recording_entry_head) == 24, "entry head");
 enum { RECORDING_ZSTD = 1 };
 
 /*
- * What a packed entry may unpack to: real ones shrink to a tenth or so. Else a
- * small file could ask for RECORDING_ENTRY_MAX of memory, entry by entry.
+ * The limit for unpacked entries. Real ones shrink to about a tenth. Without a
+ * limit a small file could ask for RECORDING_ENTRY_MAX of memory in each entry.
  */
 enum { RECORDING_UNPACKED_FREE = 32 << 20, RECORDING_UNPACKED_TIMES = 256 };
 
@@ -51,13 +51,16 @@ recording_may_unpack(uint64_t packed_bytes, uint64_t content_bytes)
 
 /* The payload of RECORDING_END; version 1 had the first two. */
 struct recording_entry_end {
-	uint64_t entries;    /* before this one */
-	uint64_t file_bytes; /* before this one */
+	uint64_t entries;    /* entries before this one */
+	uint64_t file_bytes; /* bytes before this one */
 	uint64_t index;      /* offset of the last RECORDING_INDEX, 0: none */
 };
 enum { RECORDING_END_V1_BYTES = 16 };
 
-/* The payload of RECORDING_INDEX: previous (u64), then these, in order. */
+/*
+ * The payload of RECORDING_INDEX: previous (u64), then these, ordered by
+ * offset.
+ */
 struct recording_index_item {
 	uint64_t offset; /* of the entry's head */
 	uint32_t type;
@@ -105,7 +108,7 @@ recording_read_at(int fd, void *to, size_t len, uint64_t offset)
 	return 0;
 }
 
-/* Contents are not kept. */
+/* Makes the buffer at least this large. Its contents are lost. */
 static inline int
 recording_make_room(unsigned char **buffer, size_t *room, size_t len)
 {

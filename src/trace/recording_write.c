@@ -14,7 +14,7 @@
 
 enum { INDEX_ITEMS = 256 }; /* so many entries make one index */
 
-/* What has been written. */
+/* The entries that have been written. */
 struct state {
 	uint64_t offset;
 	uint64_t whole; /* the last whole entry ends here */
@@ -27,18 +27,21 @@ struct state {
 
 struct recording_writer {
 	struct outfile out;
-	int err; /* the first error */
+	int err; /* the first error; all later calls return it */
 	struct state now;
 	struct state saved; /* without the end of recording_checkpoint() */
-	bool has_end;       /* and that is in the file */
+	bool has_end;       /* that end is in the file */
 	ZSTD_CCtx *zstd;
 	unsigned char *packed;
 	size_t packed_bytes;
 	enum recording_existing existing;
-	bool published; /* the name is ours */
+	bool published; /* the name refers to our file */
 };
 
-/* What a reader asks for: see recording_is_growing(). */
+/*
+ * The lock by which a reader sees that the writer is at work: see
+ * recording_is_growing().
+ */
 static void
 lock(struct recording_writer *w)
 {
@@ -89,8 +92,8 @@ recording_create(const char *path, enum recording_existing existing,
 }
 
 /*
- * A file with a name can be truncated or written by CMD, which would find a
- * file of that name without us, too: then it is CMD's.
+ * CMD may truncate or write a file that has a name. It would find a file of
+ * that name without us, too, so from then on the file is CMD's.
  */
 static void
 check_still_ours(struct recording_writer *w)
@@ -187,7 +190,7 @@ recording_append(struct recording_writer *w, enum recording_type type,
 	return append(w, type, 0, head, head_bytes, body, body_bytes);
 }
 
-/* Head and body as one frame in w->packed. */
+/* Packs head and body as one frame into w->packed. */
 static int
 pack(struct recording_writer *w, const void *head, size_t head_bytes,
     const void *body, size_t body_bytes, int level, size_t *ret_len)
@@ -269,7 +272,10 @@ recording_publish(struct recording_writer *w)
 	return err;
 }
 
-/* CMD has cleaned up its directory: a file without a name gets no new one. */
+/*
+ * CMD may have cleaned up its directory. A file without a name cannot get a new
+ * one.
+ */
 static int
 copy_to_new_file(struct recording_writer *w)
 {

@@ -1,4 +1,4 @@
-/* rows.h - what the writer and the readers of rows must agree on. */
+/* rows.h - the rules of rows that the writer and the readers agree on. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TRACE_ROWS_H
 #define SEEP_TRACE_ROWS_H
@@ -11,11 +11,11 @@
 /* ---- a row of the ledger that changes while it is read ---- */
 
 /*
- * A living ledger is read twice: all rows of some ids, then the same rows again.
- * Frees count as the first pass saw them, everything else as the second did. A
- * free that the first pass saw has its allocation stored before it, so the
- * second pass sees that one: over all arrays, live blocks are never negative.
- * `row` has the first pass, and then the result.
+ * A ledger that is being written is read twice: all rows of some ids, then the
+ * same rows again. Frees are taken from the first pass, everything else from
+ * the second. A free that the first pass saw has its allocation stored before
+ * it, so the second pass sees that one: over all arrays, live blocks are never
+ * negative. `row` has the first pass, and then the result.
  */
 static inline void
 rows_read_again(struct seg_row *row, const struct seg_row *again)
@@ -33,7 +33,10 @@ struct rows_share {
 	int64_t bytes, blocks;
 };
 
-/* What the row has now. A single row may be negative: blocks cross threads. */
+/*
+ * The row's current value. It may be negative in a single row, because blocks
+ * cross threads.
+ */
 static inline struct rows_share
 rows_live(const struct seg_row *row)
 {
@@ -61,7 +64,7 @@ rows_at_peak(const struct seg_row *row, uint32_t epoch)
 
 /*
  * Copies leave out runs of zeros that are longer than this, because a directory
- * entry costs less.
+ * entry for another run takes less room.
  */
 enum { ROWS_GAP_BYTES = 256 };
 

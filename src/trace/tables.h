@@ -8,13 +8,14 @@
 #include "trace/format.h"
 
 /*
- * Each table once: its kind, its name, and the bytes that a row has at least.
- * Rows of the oldest segments have these; newer ones may have more.
- *
- * The order is that in which a living segment is read: a table that refers to
- * another comes before it. The collector writes in the opposite order (a module
- * before the node that names it, a node before its site), so everything that an
- * id read earlier refers to is there when its table is read later.
+ * Each table is listed once: its kind, its name, and the minimum number of
+ * bytes of a row. Rows of the oldest segments have this size; newer ones may
+ * have more.
+ * The order is that in which a segment of a running process is read: a table
+ * that refers to another comes before it. The collector writes in the opposite
+ * order (a module before the node that names it, a node before its site), so
+ * everything that an id read earlier refers to is there when its table is read
+ * later.
  */
 #define TABLES(TABLE) \
 	TABLE(LEDGER, "ledger", sizeof(struct seg_row)) \
@@ -48,7 +49,7 @@ tables_kind(uint32_t i)
 	return order[i];
 }
 
-/* The bytes that a row has at least; 0: a kind of a later version. */
+/* The minimum size of a row in bytes; 0: a kind of a later version. */
 static inline uint32_t
 tables_row_min(uint32_t kind)
 {
@@ -59,7 +60,7 @@ tables_row_min(uint32_t kind)
 	return kind <= TABLES_COUNT ? least[kind] : 0;
 }
 
-/* Does the time line of a recording carry its rows, as they change? */
+/* Does the time line of a recording contain its rows, as they change? */
 static inline bool
 tables_in_time_line(uint32_t kind)
 {

@@ -1,4 +1,4 @@
-/* verdicts.c - verdicts as bytes; docs/RECORDING.md has the table. */
+/* verdicts.c - encodes and decodes verdicts (docs/RECORDING.md). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/verdicts.h"
 
@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * A head, the rows, then the texts, each with a NUL. Both have their size in
- * the head: what a later version adds at their ends is skipped.
+ * A head, the rows, then the texts, each with a NUL. The head has the size of a
+ * row and its own size, so a reader skips what a later version appends to them.
  */
 struct head {
 	uint32_t head_bytes, row_bytes;
@@ -43,7 +43,7 @@ enum { HEAD_MAX = 4096, ROW_MAX = 1024, TEXT_MAX = 64 << 20 };
 
 /* ---- writing ---- */
 
-/* Bytes of the text of a site, with its NUL; long names of types are cut. */
+/* Bytes of the text of a site with its NUL; long names of types are cut. */
 static size_t
 type_bytes(const struct verdict_site *s)
 {
@@ -140,7 +140,7 @@ verdicts_encode(const struct verdicts *v, uint8_t **ret, size_t *ret_len)
 
 /* ---- reading ---- */
 
-/* Do the sizes in the head make up all of the bytes? */
+/* Do the sizes in the head add up to the number of bytes? */
 static bool
 sizes_fit(const struct head *h, size_t len)
 {
@@ -216,7 +216,7 @@ site_of(const struct row *r, const char *text)
 	};
 }
 
-/* Rows of classes that we do not know are of a later version: left out. */
+/* Rows of unknown classes were written by a later version and are left out. */
 static int
 take_rows(const struct head *h, const uint8_t *rows, struct verdicts *v)
 {

@@ -1,4 +1,4 @@
-/* callfilter.h - pieces of which a seccomp program is made. */
+/* callfilter.h - instructions from which seccomp programs are built. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_UTIL_CALLFILTER_H
 #define SEEP_UTIL_CALLFILTER_H
@@ -9,8 +9,9 @@
 
 /*
  * Elements of an array of struct sock_filter. A jump skips `t` or `f` of the
- * instructions that follow it; an ALLOW has two instructions. The kernel looks
- * at the lower half of most arguments only, and so does CALLFILTER_LOAD.
+ * instructions that follow it; an ALLOW has two instructions. For most
+ * arguments the kernel uses only the lower 32 bits, and so does
+ * CALLFILTER_LOAD.
  */
 #define CALLFILTER_LOAD(field) \
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
@@ -20,8 +21,10 @@
 #define CALLFILTER_ALLOW(number) \
 	CALLFILTER_EQUAL(number, 0, 1), CALLFILTER_RETURN(SECCOMP_RET_ALLOW)
 
-/* How a program begins: kills the process if a call is of another CPU's ABI,
- * then loads the number of the call. */
+/*
+ * The beginning of a program: it kills the process if a call uses the ABI of
+ * another CPU, then it loads the number of the call.
+ */
 #define CALLFILTER_BEGIN(arch_wanted) \
 	CALLFILTER_LOAD(arch), CALLFILTER_EQUAL(arch_wanted, 1, 0), \
 	    CALLFILTER_RETURN(SECCOMP_RET_KILL_PROCESS), CALLFILTER_LOAD(nr)

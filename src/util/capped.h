@@ -1,11 +1,11 @@
-/* capped.h - sums and differences of untrusted figures that do not wrap. */
+/* capped.h - sums and differences of untrusted numbers that do not wrap. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_UTIL_CAPPED_H
 #define SEEP_UTIL_CAPPED_H
 
 #include <stdint.h>
 
-/* a + b, or the largest number. */
+/* a + b, or the largest number if the sum does not fit. */
 static inline uint64_t
 capped_sum(uint64_t a, uint64_t b)
 {
@@ -18,7 +18,9 @@ capped_sum_32(uint32_t a, uint32_t b)
 	return a + b < a ? UINT32_MAX : a + b;
 }
 
-/* The same with signs: the largest or the smallest number. */
+/*
+ * The same with signs: if the sum does not fit, the largest or smallest number.
+ */
 static inline int64_t
 capped_sum_signed(int64_t a, int64_t b)
 {
@@ -39,7 +41,7 @@ capped_difference(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* now - before with its sign, at most INT64_MAX either way. */
+/* now - before with its sign, limited to INT64_MAX in both directions. */
 static inline int64_t
 capped_change(uint64_t now, uint64_t before)
 {

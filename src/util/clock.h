@@ -1,4 +1,4 @@
-/* clock.h - what time it is, in nanoseconds. */
+/* clock.h - the current time in nanoseconds. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_UTIL_CLOCK_H
 #define SEEP_UTIL_CLOCK_H

@@ -1,4 +1,4 @@
-/* descriptor.c - bytes over a socket, with an open file beside them. */
+/* descriptor.c - sends bytes over a socket, together with an open file. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/descriptor.h"
 

@@ -83,7 +83,9 @@ grow(struct dict *x)
 	return 0;
 }
 
-/* The slot of an item equal to key, or the free one where it would be. */
+/*
+ * The slot of the item equal to key, or the free slot where it would be stored.
+ */
 static size_t
 find_slot(const struct dict *x, uint32_t h, dict_same *same, const void *items,
     const void *key)

@@ -7,38 +7,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Open addressing over item numbers; the items stay with the caller. */
+/* Open addressing over the numbers of items. The caller keeps the items. */
 struct dict {
 	struct index_slot *slots;
 	size_t mask, used;
 };
 struct index_slot {
-	uint32_t item; /* number + 1, 0: free */
+	uint32_t item; /* number of the item + 1; 0: this slot is free */
 	uint32_t hash;
 };
 
 /* Is item number `item` the one that `key` describes? */
 typedef bool dict_same(const void *items, uint32_t item, const void *key);
 
-/* The one for an array of texts, `char *items[]`; key is a text. */
+/* The function for an array of texts, `char *items[]`; key is a text. */
 bool dict_same_text(const void *items, uint32_t item, const void *key);
 
 /*
- * Mixes words with a seed of this run: input cannot be made to collide, and so
- * cannot make us slow. Results depend on no order of the table.
+ * Mixes words with a seed that differs in each run. So nobody can make input
+ * that collides and slows us down. No result depends on the order of the table.
  */
 uint64_t dict_hash(uint64_t a, uint64_t b, uint64_t c);
 uint64_t dict_hash_bytes(const void *bytes, size_t len);
-uint64_t dict_hash_text(const char *text); /* NULL is as "" */
+uint64_t dict_hash_text(const char *text); /* NULL is treated as "" */
 
 /*
- * Number of the item equal to key, or `fresh`, which is entered now and which
- * the caller then appends. -ENOMEM.
+ * The number of the item equal to key. If there is none, `fresh` is entered and
+ * returned, and the caller appends that item. -ENOMEM.
  */
 int dict_find(struct dict *x, uint64_t hash, dict_same *same, const void *items,
     const void *key, uint32_t fresh, uint32_t *ret);
 
-/* The same, but enters nothing. False: there is no such item. */
+/* The same, but enters nothing. Returns false if there is no such item. */
 bool dict_look(const struct dict *x, uint64_t hash, dict_same *same,
     const void *items, const void *key, uint32_t *ret);
 

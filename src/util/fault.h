@@ -4,15 +4,19 @@
 #define SEEP_UTIL_FAULT_H
 
 /*
- * Travels beside a negative errno: the errno is the kind (-EBADMSG damaged,
- * -EINVAL not ours, -ENOTSUP other version), the text has the place. Valid
- * only after a failure. The caller holds it; NULL means "spare me".
+ * Comes with a negative errno. The errno is the kind of fault (-EBADMSG:
+ * damaged, -EINVAL: not a file of seep, -ENOTSUP: another version), and the
+ * text says where it is. Valid only after a failure. The caller holds the
+ * struct; it may pass NULL if it does not need the text.
  */
 struct fault {
 	char text[256];
 };
 
-/* Fills f and returns err, so that `return fault_set(f, -EBADMSG, ...)`. */
+/*
+ * Fills f and returns err, so that a caller can write `return fault_set(f,
+ * -EBADMSG, ...)`.
+ */
 int fault_set(struct fault *f, int err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,4 +1,4 @@
-/* json_put.c - pieces of JSON, written as they come. */
+/* json_put.c - writes pieces of JSON to a stream. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/json_put.h"
 
@@ -8,7 +8,7 @@
 
 #include "util/text.h"
 
-/* Beyond 16 bits JSON has two halves, as UTF-16 does. */
+/* JSON writes characters above 16 bits as two halves, as UTF-16 does. */
 static void
 put_escaped(FILE *out, uint32_t c)
 {
@@ -64,7 +64,7 @@ json_shown(FILE *out, const char *text)
 			shown = NULL;
 		}
 	}
-	/* out of memory: escaped in JSON at least */
+	/* out of memory: at least escape it as JSON does */
 	json_string(out, shown ? shown : text);
 	free(shown);
 }

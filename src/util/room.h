@@ -1,4 +1,4 @@
-/* room.h - makes an array of items larger, when it is full. */
+/* room.h - makes an array larger when it is full. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_UTIL_ROOM_H
 #define SEEP_UTIL_ROOM_H
@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Room for one more than count. `items` is the address of the pointer to the
- * array, which moves. Items have numbers of 32 bits. -ENOMEM leaves all as it
- * was.
+ * Makes room for one item more than count. `items` is the address of the
+ * pointer to the array, which may move. Item numbers have 32 bits. On -ENOMEM
+ * nothing has changed.
  */
 static inline int
 room_make(void *items, size_t *room, size_t count, size_t size)
@@ -30,7 +30,7 @@ room_make(void *items, size_t *room, size_t count, size_t size)
 		return -ENOMEM;
 	memcpy(items, &bigger, sizeof(bigger));
 	*room = more;
-	/* cppcheck-suppress memleak ; the caller has it */
+	/* cppcheck-suppress memleak ; the caller owns it */
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* text.c - text from elsewhere, as characters that do nothing when printed. */
+/* text.c - text from other sources, made harmless for a terminal. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/text.h"
 
@@ -55,9 +55,9 @@ text_is_odd(uint32_t c)
 	    {0x034f, 0x034f},   /* COMBINING GRAPHEME JOINER */
 	    {0x061c, 0x061c},   /* ARABIC LETTER MARK */
 	    {0x115f, 0x1160},   /* fillers of Hangul */
-	    {0x17b4, 0x17b5},   /* vowels of Khmer that nobody sees */
+	    {0x17b4, 0x17b5},   /* invisible vowels of Khmer */
 	    {0x180b, 0x180f},   /* selectors of Mongolian */
-	    {0x200b, 0x200f},   /* no width, marks of direction */
+	    {0x200b, 0x200f},   /* characters without width, direction marks */
 	    {0x2028, 0x202e},   /* separators, embeddings and overrides */
 	    {0x2060, 0x206f},   /* no width, isolates, deprecated controls */
 	    {0x3164, 0x3164},   /* HANGUL FILLER */
@@ -68,7 +68,7 @@ text_is_odd(uint32_t c)
 	    {0x13430, 0x13440}, /* joiners of hieroglyphs */
 	    {0x1bca0, 0x1bca3}, /* controls of shorthand */
 	    {0x1d173, 0x1d17a}, /* controls of music */
-	    {0xe0000, 0xe0fff}, /* tags, selectors: all of them hide */
+	    {0xe0000, 0xe0fff}, /* tags and selectors, all of them invisible */
 	};
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)

@@ -10,14 +10,16 @@ enum { WORDS_MAX = 32, WORDS_COUNTED = 2 * WORDS_MAX };
 /* "1,234,567" */
 const char *words_count(char buffer[WORDS_MAX], uint64_t n);
 
-/* What makes a plural of a noun: "s" or "es"; "" if n is 1. */
+/* The ending that makes a noun plural: "s" or "es", or "" if n is 1. */
 const char *words_ending(uint64_t n, const char *noun);
 
-/* "1 block", "1,234 blocks", "2 processes"; the noun in the singular. */
+/* "1 block", "1,234 blocks", "2 processes"; give the noun in the singular. */
 const char *words_counted(
     char buffer[WORDS_COUNTED], uint64_t n, const char *noun);
 
-/* "was" or "were", "is" or "are", "has" or "have": the verb after n things. */
+/*
+ * "was" or "were", "is" or "are", "has" or "have": the verb that fits n things.
+ */
 const char *words_was(uint64_t n);
 const char *words_is(uint64_t n);
 const char *words_has(uint64_t n);

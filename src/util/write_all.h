@@ -1,4 +1,4 @@
-/* write_all.h - writes all of a buffer, however many calls it takes. */
+/* write_all.h - writes a whole buffer, with as many calls as that needs. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_UTIL_WRITE_ALL_H
 #define SEEP_UTIL_WRITE_ALL_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* Negative errno. Uses no memory of its own. */
+/* Returns 0 or a negative errno. Allocates nothing. */
 static inline int
 write_all(int fd, const void *bytes, size_t len)
 {

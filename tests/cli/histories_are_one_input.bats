@@ -158,6 +158,38 @@ many() {
 	[[ $(jq '.processes | length' "$T/report.json") -eq 2 ]]
 }
 
+@test "after SIGKILL of record at any instant of a turn, what was written can be read" {
+	need jq
+	local i answer times
+	times=$(full_or 100 4)
+	for ((i = 0; i < times; i++)); do
+		rm -rf "${T:?}/out.d" "${DIR:?}"/*
+		record_behind -q --rotate 1s --interval 20ms -o out.d "$HOSTS/grows" 30000 30000
+		eventually compgen -G "$T/out.d/*.part"
+		sleep "$((RANDOM % 2)).$((RANDOM % 10))$((RANDOM % 10))"
+		kill -KILL "$recorder"
+		wait "$recorder" || true
+		answer=0
+		as_json "$T/out.d" || answer=$?
+		[[ $answer -eq 0 || $answer -eq 3 ]]
+		"$PYTHON" - "$T/report.json" "$answer" <<-'END'
+			import json, sys
+			d = json.load(open(sys.argv[1]))
+			assert d["complete"] == (sys.argv[2] == "0")
+			assert len(d["processes"]) == 1, len(d["processes"])
+			p = d["processes"][0]
+			t = p["timeline"]
+			assert 0 < p["totals"]["live_blocks"] <= 30000
+			assert t["times_us"] == sorted(t["times_us"])
+			assert t["allocations"] == sorted(t["allocations"])
+			# at most a second was not written yet
+			assert p["totals"]["allocations"] > t["allocations"][-1] - 2500
+		END
+		# the program goes on without its recorder
+		kill -KILL "$(jq '.processes[0].pid' "$T/report.json")"
+	done
+}
+
 @test "a damaged, empty, foreign or odd chapter is one line, and the others are read" {
 	need jq
 	many
@@ -291,6 +323,8 @@ at_home() {
 
 @test "report PID and ls find in the history what watch has removed, and say so" {
 	need jq
+	[[ $(id -u) -ne 0 ]] || unshare -m mount -t tmpfs none /var/lib ||
+		skip "no mount namespace here"
 	record -q --rotate 1s -o out.d "$HOSTS/grows" 2500 2500
 	[[ $(chapters) -ge 2 ]]
 	as_json "$T/out.d"

@@ -12,7 +12,7 @@ namespaced() {
 		shift
 	done
 	shift
-	unshare "${options[@]}" true 2>/dev/null || skip "no namespaces here"
+	unshare "${options[@]}" true 2>/dev/null || skip "no mount and pid namespaces here"
 	mkfifo "$T/lines"
 	env -u SEEP_DIR unshare "${options[@]}" sh -c "
 		mount -t tmpfs -o size=16m,mode=1777 tmpfs /dev/shm || exit 77

@@ -15,7 +15,7 @@ checkout() {
 # the tests of that checkout; the lines after "left behind" in $left
 run_tests() {
 	status=0
-	env -u SEEP_FULL -u SEEP_ALONE -u TESTS LEFT_SECONDS=1 "$@" "$T/co/tests/run" cli >"$T/out" 2>&1 || status=$?
+	env -u SEEP_FULL -u SEEP_ALONE -u TESTS -u AGAIN LEFT_SECONDS=1 "$@" "$T/co/tests/run" cli >"$T/out" 2>&1 || status=$?
 	cat "$T/out"
 	left=$(sed -n '/^FAIL left behind:/,$p' "$T/out" | grep '^ ' || true)
 }
@@ -107,4 +107,31 @@ run_tests() {
 	echo "$output"
 	[[ ${lines[0]} == "kernel traced: no mount namespace here" && ${lines[1]} == "hardware T01"* &&
 		${lines[2]} == "unknown odd: no strace here" && ${#lines[@]} -eq 3 ]]
+}
+
+@test "AGAIN: what fails beside a neighbour may pass alone, and the last line says so" {
+	checkout <<-'END'
+		%test "passes the second time" {
+			[[ -e $SECOND ]] || ! touch "$SECOND"
+		}
+		%test "passes always" {
+			true
+		}
+	END
+	run_tests SECOND="$T/second" AGAIN=1
+	[[ $status -eq 0 ]]
+	[[ $(tail -n 1 "$T/out") == "2 passed, 0 failed, 1 passed only when repeated alone" ]]
+	grep -q '^FAIL tests/cli/one.bats (1 passed, 1 failed' "$T/out"
+	rm "$T/second"
+	run_tests SECOND="$T/second" # nobody asked for it
+	[[ $status -eq 1 && $(tail -n 1 "$T/out") == "1 passed, 1 failed" ]]
+}
+
+@test "AGAIN: what fails twice has failed" {
+	checkout <<-'END'
+		%test "fails" { false; }
+	END
+	run_tests AGAIN=1
+	[[ $status -eq 1 && $(tail -n 1 "$T/out") == "0 passed, 1 failed" ]]
+	grep -q '^again, alone: tests/cli/one.bats' "$T/out"
 }

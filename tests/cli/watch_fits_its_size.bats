@@ -9,7 +9,7 @@ size_of_history() { du -sk --apparent-size "$H" | cut -f1; }
 	days=$(full_or 30 6)
 	sites=$(full_or 5000 300)
 	mib=$(full_or 256 12)
-	background "$HOSTS/busy_sites" "$sites" 5
+	background "$HOSTS/irregular_sites" "$sites" 5
 	answered PID
 	# a day takes a second
 	export SEEP_WATCH_CLOCK=86400
@@ -51,7 +51,7 @@ size_of_history() { du -sk --apparent-size "$H" | cut -f1; }
 }
 
 @test "the oldest chapter goes first where the size is small" {
-	background "$HOSTS/busy_sites" 3000 20
+	background "$HOSTS/irregular_sites" 3000 20
 	answered PID
 	export SEEP_WATCH_CLOCK=86400
 	watching --size 1MiB --keep 300d

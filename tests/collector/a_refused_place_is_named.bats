@@ -8,7 +8,7 @@ load ../lib/record.bash
 inside() {
 	local -a user=()
 	[[ $(id -u) -eq 0 ]] || user=(--user --map-root-user)
-	unshare --mount "${user[@]}" true 2>/dev/null || skip "no mount namespaces here"
+	unshare --mount "${user[@]}" true 2>/dev/null || skip "no mount namespace here"
 	{
 		cat <<-END
 			set -eu
@@ -38,7 +38,7 @@ inside() {
 		END
 		cat
 	} >"$T/script"
-	unshare --mount "${user[@]}" bash "$T/script" 2>&1 || { [[ $? -ne 77 ]] || skip "not permitted here"; return 1; }
+	unshare --mount "${user[@]}" bash "$T/script" 2>&1 || { [[ $? -ne 77 ]] || skip "not permitted here: a mount"; return 1; }
 }
 
 @test "missing, a file, a link, writable by others, of another user" {
@@ -96,8 +96,7 @@ inside() {
 		run /mnt/many
 		says /mnt/many too_many_files ' has too many files'
 		mkdir -m 700 /mnt/ro
-		mount -t tmpfs -o size=16m,mode=700 tmpfs /mnt/ro
-		mount -o remount,ro /mnt/ro
+		mount -t tmpfs -o ro,size=16m,mode=700 tmpfs /mnt/ro
 		run /mnt/ro
 		says /mnt/ro no_file ': no file could be made there'
 	END

@@ -1,95 +1,48 @@
-/* busy_sites.c - many call stacks that are all busy: what a long history has to bear. */
+/* busy_sites.c - every SECOND/10 all of N call stacks allocate; half of that is freed. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <signal.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-/*
- * busy_sites SITES MS
- *   Allocates up to three times in each of SITES stacks, keeps the last block
- *   of one stack in eight, rests for MS milliseconds, and so on until a SIGTERM.
- */
-enum { MAX_SITES = 1 << 14 };
+#include "../lib/many_stacks.h"
 
-static void *kept[MAX_SITES];
-static volatile sig_atomic_t stop;
+static void **last;
+static int is_odd;
 
 static void
-on_term(int sig)
+allocate(size_t i)
 {
-	(void)sig;
-	stop = 1;
+	if (is_odd)
+		free(last[i]);
+	last[i] = malloc(64 + i % 64);
 }
 
-/* Figures that do not compress well, as those of a server. */
-static unsigned
-next(void)
-{
-	static unsigned x = 1;
-
-	x ^= x << 13;
-	x ^= x >> 17;
-	x ^= x << 5;
-	return x;
-}
-
-static void left(unsigned site, unsigned bits, int depth);
-
-__attribute__((noipa)) static void
-leaf(unsigned site)
-{
-	free(kept[site]);
-	kept[site] = malloc(16 + next() % 4000);
-	if (site % 8) {
-		free(kept[site]);
-		kept[site] = NULL;
-	}
-}
-
-__attribute__((noipa)) static void
-right(unsigned site, unsigned bits, int depth)
-{
-	if (depth == 0)
-		leaf(site);
-	else if (bits & 1)
-		right(site, bits >> 1, depth - 1);
-	else
-		left(site, bits >> 1, depth - 1);
-	__asm__ volatile("" ::: "memory");
-}
-
-__attribute__((noipa)) static void
-left(unsigned site, unsigned bits, int depth)
-{
-	if (depth == 0)
-		leaf(site);
-	else if (bits & 1)
-		right(site, bits >> 1, depth - 1);
-	else
-		left(site, bits >> 1, depth - 1);
-	__asm__ volatile("" ::: "memory");
-}
-
+/*
+ * busy_sites N ROUNDS: so many stacks, so many rounds (0: none after the first),
+ * then it waits. Ends when its standard input does.
+ */
 int
 main(int argc, char **argv)
 {
-	unsigned sites = argc > 1 ? (unsigned)atoi(argv[1]) : 500;
-	long ms = argc > 2 ? atol(argv[2]) : 10;
-	const struct timespec rest = {
-	    .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+	int sites = argc > 1 ? atoi(argv[1]) : 100;
+	long rounds = argc > 2 ? atol(argv[2]) : 1000000;
+	struct pollfd in = {.fd = 0, .events = POLLIN};
 
-	if (sites > MAX_SITES)
-		return 2;
-	(void)signal(SIGTERM, on_term);
-	printf("PID %d\n", (int)getpid());
-	(void)fflush(stdout);
-	while (!stop) {
-		for (unsigned i = 0; i < sites; i++)
-			for (unsigned n = next() % 4; n > 0; n--)
-				left(i, i, 14);
-		(void)nanosleep(&rest, NULL);
+	last = calloc((size_t)sites, sizeof(*last));
+	if (!last)
+		return 1;
+	for (long round = 0;; round++) {
+		is_odd = (int)(round % 2);
+		for (int i = 0; i < sites && round <= rounds; i++)
+			many_stacks_call((unsigned)i, 13, allocate);
+		if (round == 0) {
+			puts("ready");
+			(void)fflush(stdout);
+		}
+		if (poll(&in, 1, round < rounds ? 100 : -1) > 0)
+			break;
 	}
+	free(last);
 	return 0;
 }

@@ -30,47 +30,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { N = 100, SIZE = 72, CHILDREN = 1000 };
+#include "../lib/known_answer.h"
 
-/* equal functions would become one */
-#define OWN __attribute__((noinline, noclone, no_icf))
-
-/* A function of its own for each case: that is how its site is known. */
-#define MAKER(name) \
-	static OWN void *k_##name(size_t size) \
-	{ \
-		void *p = malloc(size); \
-		if (!p) \
-			abort(); \
-		memset(p, 0, size < 256 ? size : 256); \
-		return p; \
-	}
-
-static void
-say(const char *name, const char *truth, int blocks)
-{
-	printf("CASE k_%s %s %d\n", name, truth, blocks);
-}
-
-static void *
-map_pages(size_t bytes, int flags, int fd)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
-
-	if (p == MAP_FAILED)
-		abort();
-	return p;
-}
-
-/* Nothing of what functions have left stays below the stack pointer. */
-static OWN void
-scrub(void)
-{
-	volatile char below[64 << 10];
-
-	for (size_t i = 0; i < sizeof(below); i++)
-		below[i] = 0;
-}
+enum { CHILDREN = 1000 };
 
 /*
  * What holds blocks is not static: the compiler would leave out what nobody reads.

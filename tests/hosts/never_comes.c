@@ -7,101 +7,47 @@
  * DIRECTORY is for the mount of fuse, in a mount namespace of our own. Needs
  * root. Runs as root, or as nobody once all is set up, until it is killed.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <linux/fuse.h>
 #include <linux/userfaultfd.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../lib/fuse_mount.h"
 #include "../lib/own_segment.h"
 
-enum { BYTES = 1 << 20, NOBODY = 65534 };
+enum { BYTES = 1 << 20 };
 
-static int fuse, file;
-
-static void
-fail(const char *what)
-{
-	perror(what);
-	exit(77);
-}
-
-static void
-drop(void)
-{
-	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
-		fail("setuid");
-}
+static int file;
 
 /* ---- a file system with one file, of which no page can be read ---- */
-
-static void
-answer(uint64_t unique, int error, const void *body, size_t bytes)
-{
-	char text[4096];
-	struct fuse_out_header head = {.unique = unique,
-	    .error = error,
-	    .len = (uint32_t)(sizeof(head) + bytes)};
-
-	memcpy(text, &head, sizeof(head));
-	if (bytes)
-		memcpy(text + sizeof(head), body, bytes);
-	(void)!write(fuse, text, head.len);
-}
 
 /*
  * In a process of its own, which dies with the host: the host's own exit closes
  * the file and waits for an answer.
  */
 static void
-serve(void)
+serve(int fuse)
 {
-	static char text[1 << 18];
+	static char text[FUSE_MOUNT_REQUEST];
 	const struct fuse_in_header *in = (const void *)text;
+	const struct fuse_open_out opened = {.fh = 1};
 
-	drop();
+	fuse_mount_drop();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (read(fuse, text, sizeof(text)) > 0) {
-		struct fuse_init_out init = {.major = FUSE_KERNEL_VERSION,
-		    .minor = FUSE_KERNEL_MINOR_VERSION,
-		    .max_write = 4096};
-		struct fuse_attr attr = {.ino = in->nodeid,
-		    .mode = in->nodeid == 1 ? 040777 : 0100666,
-		    .nlink = 1,
-		    .size = in->nodeid == 1 ? 0 : BYTES};
-		struct fuse_attr_out attrs = {.attr_valid = 1000, .attr = attr};
-		struct fuse_entry_out entry = {.nodeid = 2,
-		    .entry_valid = 1000,
-		    .attr_valid = 1000,
-		    .attr = {
-		        .ino = 2, .mode = 0100666, .nlink = 1, .size = BYTES}};
-		struct fuse_open_out opened = {.fh = 1};
-
-		if (in->opcode == FUSE_INIT)
-			answer(in->unique, 0, &init, sizeof(init));
-		else if (in->opcode == FUSE_GETATTR)
-			answer(in->unique, 0, &attrs, sizeof(attrs));
-		else if (in->opcode == FUSE_LOOKUP)
-			answer(in->unique, 0, &entry, sizeof(entry));
-		else if (in->opcode == FUSE_OPEN)
-			answer(in->unique, 0, &opened, sizeof(opened));
+		if (in->opcode == FUSE_OPEN)
+			fuse_mount_answer(
+			    fuse, in->unique, 0, &opened, sizeof(opened));
 		else if (in->opcode == FUSE_READ)
 			fprintf(stderr, "a page is waited for\n");
-		else if (in->opcode != FUSE_FORGET &&
-		    in->opcode != FUSE_INTERRUPT &&
-		    in->opcode != FUSE_BATCH_FORGET)
-			answer(in->unique, -ENOSYS, NULL, 0);
+		else
+			fuse_mount_answer_usual(fuse, in, BYTES);
 	}
 	_exit(0);
 }
@@ -109,25 +55,12 @@ serve(void)
 static void
 mount_fuse(const char *directory)
 {
-	char text[4096];
+	int fuse = fuse_mount(directory);
 
-	fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	if (fuse < 0)
-		fail("/dev/fuse");
-	if (unshare(CLONE_NEWNS) < 0 ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		fail("unshare");
-	snprintf(text, sizeof(text),
-	    "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fuse);
-	if (mount("never", directory, "fuse", MS_NOSUID | MS_NODEV, text) < 0)
-		fail("mount");
 	if (fork() == 0)
-		serve();
+		serve(fuse);
 	close(fuse);
-	snprintf(text, sizeof(text), "%s/file", directory);
-	file = open(text, O_RDWR | O_CLOEXEC);
-	if (file < 0)
-		fail(text);
+	file = fuse_mount_open(directory);
 }
 
 static void *
@@ -137,7 +70,7 @@ map_fuse(void *at)
 	    MAP_PRIVATE | (at ? MAP_FIXED : 0), file, 0);
 
 	if (p == MAP_FAILED)
-		fail("mmap");
+		fuse_mount_fail("mmap");
 	return p;
 }
 
@@ -153,12 +86,12 @@ map_userfault(void)
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (fd < 0)
-		fail("userfaultfd");
+		fuse_mount_fail("userfaultfd");
 	all.range.start = (unsigned long)p;
 	all.range.len = BYTES;
 	if (ioctl(fd, UFFDIO_API, &api) < 0 ||
 	    ioctl(fd, UFFDIO_REGISTER, &all) < 0)
-		fail("register");
+		fuse_mount_fail("register");
 	return p;
 }
 
@@ -171,7 +104,7 @@ table(size_t bytes)
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
-		fail("mmap");
+		fuse_mount_fail("mmap");
 	return p;
 }
 
@@ -213,7 +146,7 @@ take_turns(char *at)
 		/* what stands at `at` is replaced at once */
 		if (mremap(there, BYTES, BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
 		        at) != at)
-			fail("mremap");
+			fuse_mount_fail("mremap");
 		for (volatile int i = 0; i < 3000; i++)
 			;
 		memset(spare, 0, 8 * 4096);
@@ -239,7 +172,7 @@ main(int argc, char **argv)
 		never = map_userfault();
 	}
 	forge(h, argv[2], never);
-	drop();
+	fuse_mount_drop();
 	(void)prctl(PR_SET_DUMPABLE, 1);
 	printf("ready\n");
 	fflush(stdout);

@@ -6,21 +6,30 @@ load ../lib/record.bash
 
 ID=0123456789abcdef0123456789abcdef01234567
 
+# build WHO FILE [FLAG...]: a program or library with our build-id, whose run() keeps 50 blocks in keep_WHO()
+build() {
+	local who=$1 file=$2
+	shift 2
+	"${CC:-gcc}" -O1 -g "-Wl,--build-id=0x$ID" "$@" -o "$file" -x c - <<-END
+		#include <stdlib.h>
+		#include <unistd.h>
+		__attribute__((noinline)) void *keep_$who(size_t n) { char *volatile p = malloc(n); return p; }
+		void run(void) { for (int i = 0; i < 50; i++) keep_$who(1000); }
+		#ifndef PLUGIN
+		int main(int argc, char **argv) {
+			(void)argv;
+			run();
+			if (argc > 1) { (void)!write(1, "ready\n", 6); pause(); }
+			return 0;
+		}
+		#endif
+	END
+}
+
 setup_file() {
 	local who
 	for who in victim attacker; do
-		cat >"$BATS_FILE_TMPDIR/$who.c" <<-END
-			#include <stdlib.h>
-			#include <unistd.h>
-			__attribute__((noinline)) void *keep_$who(size_t n) { char *volatile p = malloc(n); return p; }
-			int main(int argc, char **argv) {
-				(void)argv;
-				for (int i = 0; i < 50; i++) keep_$who(1000);
-				if (argc > 1) { (void)!write(1, "ready\n", 6); pause(); }
-				return 0;
-			}
-		END
-		"${CC:-gcc}" -O1 -g "-Wl,--build-id=0x$ID" -o "$BATS_FILE_TMPDIR/$who" "$BATS_FILE_TMPDIR/$who.c"
+		build "$who" "$BATS_FILE_TMPDIR/$who"
 	done
 }
 
@@ -76,35 +85,42 @@ functions() {
 	traced_well "$T/ours/program"
 	traced_well "$T/his/program"
 	for _ in 1 2; do
-		[[ $(functions "$DIR" | tr '\n' ' ') == "keep_attacker keep_victim " ]]
+		functions "$DIR"
+		both_are_named
 		jq -e --arg his "$T/his/program" 'all(.processes[]; .exe as $exe
 			| [.sites[].frames[].function | select(. != null and startswith("keep_"))] | unique
 			| . == [if $exe == $his then "keep_attacker" else "keep_victim" end])' "$T/report.json"
 	done
 }
 
-@test "a process with another file under the same path" {
-	prepare
+# two_under_one_path: runs both programs under the path of ours, each in its own mount namespace; they wait
+two_under_one_path() {
+	local -a children
 	own_mounts true 2>/dev/null || skip "no mount namespace here"
-	mkfifo "$T/lines"
 	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$T/ours/program" wait >"$T/out" 3>&- &
 	PIDS+=($!)
 	answered ready
 	own_mounts sh -c "mount --bind '$T/his/program' '$T/ours/program' &&
 		exec env LD_PRELOAD='$COLLECTOR' SEEP_DIR='$DIR' '$T/ours/program' wait" >"$T/out.his" 3>&- &
 	PIDS+=($!)
-	for _ in $(seq 100); do
-		! grep -q ready "$T/out.his" || break
-		sleep 0.05
-	done
+	eventually grep -q ready "$T/out.his"
 	# the program is a child of the shell that runs own_mounts
 	read -ra children <<<"$(pgrep -d ' ' -P "${PIDS[-1]}")"
 	PIDS=("${children[@]}" "${PIDS[@]}")
+}
+
+# both_are_named: $T/report.json has names of both programs, and no process has both
+both_are_named() {
+	jq -e '[.processes[] | [.sites[].frames[].function | select(. != null and startswith("keep_"))] | unique]
+		| all(length == 1) and (add | unique == ["keep_attacker", "keep_victim"])' "$T/report.json"
+}
+
+@test "a process with another file under the same path" {
+	prepare
+	two_under_one_path
 	for _ in 1 2; do
-		[[ $(functions "$DIR" | tr '\n' ' ') == "keep_attacker keep_victim " ]]
-		# 50 blocks of each, and no process has both
-		jq -e 'all(.processes[]; [.sites[].frames[].function
-			| select(. != null and startswith("keep_"))] | unique | length == 1)' "$T/report.json"
+		functions "$DIR"
+		both_are_named
 		# in the text all processes are one tree
 		"$SEEP" report "$DIR" --merge --table >"$T/text"
 		cat "$T/text"
@@ -120,22 +136,12 @@ frames_of() {
 
 @test "in one recording of processes that see other files under the same path" {
 	prepare
-	own_mounts true 2>/dev/null || skip "no mount namespace here"
-	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$T/ours/program" wait >"$T/out" 3>&- &
-	PIDS+=($!)
-	answered ready
-	own_mounts sh -c "mount --bind '$T/his/program' '$T/ours/program' &&
-		exec env LD_PRELOAD='$COLLECTOR' SEEP_DIR='$DIR' '$T/ours/program' wait" >"$T/out.his" 3>&- &
-	PIDS+=($!)
-	eventually grep -q ready "$T/out.his"
-	read -ra children <<<"$(pgrep -d ' ' -P "${PIDS[-1]}")"
-	PIDS=("${children[@]}" "${PIDS[@]}")
+	two_under_one_path
 	"$SEEP" export "$DIR" --format seep -o "$T/both.data"
 	# the files are not needed any more
 	rm "$T/ours/program" "$T/his/program"
-	[[ $(functions "$T/both.data" --no-cache | tr '\n' ' ') == "keep_attacker keep_victim " ]]
-	jq -e 'all(.processes[]; [.sites[].frames[].function
-		| select(. != null and startswith("keep_"))] | unique | length == 1)' "$T/report.json"
+	functions "$T/both.data" --no-cache
+	both_are_named
 }
 
 # A process says in its segment that it is another one, which was started in the
@@ -149,12 +155,7 @@ frames_of() {
 	chmod 711 "$at"
 	for who in victim attacker; do
 		mkdir "$at/$who"
-		cat >"$at/$who/plug.c" <<-END
-			#include <stdlib.h>
-			__attribute__((noinline)) void *keep_$who(size_t n) { char *volatile p = malloc(n); return p; }
-			void run(void) { for (int i = 0; i < 50; i++) keep_$who(1000); }
-		END
-		"${CC:-gcc}" -O1 -g -shared -fPIC "-Wl,--build-id=0x$ID" -o "$at/$who/plug.so" "$at/$who/plug.c"
+		build "$who" "$at/$who/plug.so" -shared -fPIC -DPLUGIN
 		cp "$HOSTS/claims" "$at/$who/claims_$who"
 	done
 	chown -R 65534 "$at/attacker"
@@ -186,12 +187,10 @@ frames_of() {
 	record -q -o tree.data bash "$at/tree"
 	cat "$T/err"
 	[[ $status -eq 0 && -s $at/header ]]
-	functions "$T/tree.data" --no-cache
-	[[ $(frames_of "$at/victim/claims_victim") == "keep_victim " ]]
-	[[ $(frames_of "$at/attacker/claims_attacker") == "keep_attacker " ]]
-	# and so without the files
-	rm -r "$at/victim" "$at/attacker"
-	functions "$T/tree.data" --no-cache
-	[[ $(frames_of "$at/victim/claims_victim") == "keep_victim " ]]
-	[[ $(frames_of "$at/attacker/claims_attacker") == "keep_attacker " ]]
+	for _ in with_files without_them; do
+		functions "$T/tree.data" --no-cache
+		[[ $(frames_of "$at/victim/claims_victim") == "keep_victim " ]]
+		[[ $(frames_of "$at/attacker/claims_attacker") == "keep_attacker " ]]
+		rm -rf "$at/victim" "$at/attacker"
+	done
 }

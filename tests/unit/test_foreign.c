@@ -21,51 +21,15 @@
 
 #include <cmocka.h>
 
+#include "../lib/forked_copy.h"
+
 #include "util/clock.h"
 #include "reader/foreign.h"
 
 enum { PAGE = FOREIGN_PAGE_BYTES };
 
-/* Pages that a child has, as it has them: made here, before the fork. */
-struct host {
-	pid_t pid;
-	int go; /* closed: it ends */
-};
-
-/* A child that has all that we have mapped now; `then` runs when it is told. */
-static struct host
-start_host(void (*then)(void))
-{
-	struct host h;
-	int both[2];
-	char byte;
-
-	assert_int_equal(pipe2(both, O_CLOEXEC), 0);
-	h.pid = fork();
-	assert_true(h.pid >= 0);
-	if (h.pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(both[1]);
-		(void)!read(both[0], &byte, 1);
-		if (then)
-			then();
-		_exit(0);
-	}
-	close(both[0]);
-	h.go = both[1];
-	return h;
-}
-
-static void
-end_host(struct host *h)
-{
-	close(h->go);
-	(void)kill(h->pid, SIGKILL);
-	(void)waitpid(h->pid, NULL, 0);
-}
-
 static struct foreign *
-open_host(const struct host *h, const struct foreign_options *o)
+open_host(const struct forked_copy *h, const struct foreign_options *o)
 {
 	struct fault where = {""};
 	struct foreign *f = NULL;
@@ -122,7 +86,7 @@ own_pages_are_read_and_pages_of_files_are_not(void **state)
 	char *shared = map(MAP_SHARED | MAP_ANONYMOUS, -1, 1);
 	char *of_memfd, *of_file, *written, *common;
 	struct foreign *f;
-	struct host h;
+	struct forked_copy h;
 
 	(void)state;
 	assert_true(file >= 0 && memory >= 0);
@@ -142,7 +106,7 @@ own_pages_are_read_and_pages_of_files_are_not(void **state)
 	*none = 'n';
 	assert_int_equal(mprotect(none, PAGE, PROT_NONE), 0);
 
-	h = start_host(NULL);
+	h = forked_copy_start(NULL);
 	/* what a fork leaves out the child touches: it has its own tables */
 	f = open_host(&h, NULL);
 	assert_int_equal(page_at(f, anon, &c), FOREIGN_READ);
@@ -154,10 +118,10 @@ own_pages_are_read_and_pages_of_files_are_not(void **state)
 	assert_int_equal(page_at(f, none, &c), FOREIGN_READ);
 	assert_int_equal(c, 'n');
 	foreign_close(f);
-	end_host(&h);
+	forked_copy_end(&h);
 
 	/* shared pages are not in a child's tables: so look at ourselves */
-	h = (struct host){.pid = getpid(), .go = -1};
+	h = (struct forked_copy){.pid = getpid(), .go = -1};
 	f = open_host(&h, NULL);
 	assert_int_equal(page_at(f, shared, &c), FOREIGN_READ);
 	assert_int_equal(c, 's');
@@ -185,14 +149,14 @@ a_reserve_of_terabytes_is_passed_over(void **state)
 	char *island = p + bytes / 2 + 3 * PAGE;
 	uint64_t at = (uint64_t)(uintptr_t)p, end = at + bytes, pages = 0;
 	struct foreign *f;
-	struct host h;
+	struct forked_copy h;
 
 	(void)state;
 	if (p == MAP_FAILED) /* a limit of address space */
 		return;
 	assert_int_equal(mprotect(island, PAGE, PROT_READ | PROT_WRITE), 0);
 	*island = 'i';
-	h = start_host(NULL);
+	h = forked_copy_start(NULL);
 	f = open_host(&h, NULL);
 	while (at < end) {
 		const struct foreign_run *runs;
@@ -211,7 +175,7 @@ a_reserve_of_terabytes_is_passed_over(void **state)
 	}
 	assert_int_equal(pages, 1);
 	foreign_close(f);
-	end_host(&h);
+	forked_copy_end(&h);
 	munmap(p, bytes);
 }
 
@@ -225,7 +189,7 @@ it_is_told_what_stands_where(void **state)
 	uint64_t at = (uint64_t)(uintptr_t)p, end = at + bytes, seen = 0;
 	const struct foreign_run *runs;
 	struct foreign *f;
-	struct host h;
+	struct forked_copy h;
 	size_t count;
 	int calls = 0;
 
@@ -234,7 +198,7 @@ it_is_told_what_stands_where(void **state)
 	(void)madvise(p, bytes, MADV_NOHUGEPAGE);
 	p[5 * PAGE] = p[6 * PAGE] = 1;
 	p[bytes - 1] = 1;
-	h = start_host(NULL);
+	h = forked_copy_start(NULL);
 	f = open_host(&h, NULL);
 	for (; at < end; calls++) {
 		assert_int_equal(
@@ -252,7 +216,7 @@ it_is_told_what_stands_where(void **state)
 	assert_int_equal(
 	    foreign_present(f, at + 1, end, &runs, &count, &at, NULL), -EINVAL);
 	foreign_close(f);
-	end_host(&h);
+	forked_copy_end(&h);
 	munmap(p, bytes);
 }
 
@@ -263,13 +227,13 @@ many_ranges_come_in_one_batch_in_order(void **state)
 	char *p = anonymous(1000);
 	struct foreign_batch b;
 	struct foreign *f;
-	struct host h;
+	struct forked_copy h;
 
 	(void)state;
 	for (size_t i = 0; i < 1000; i++)
 		if (i % 7 != 3)
 			memcpy(p + i * PAGE, &i, sizeof(i));
-	h = start_host(NULL);
+	h = forked_copy_start(NULL);
 	f = open_host(&h, NULL);
 	for (size_t i = 0; i < 100; i++) /* backwards */
 		ranges[i] = (struct foreign_range){
@@ -286,7 +250,7 @@ many_ranges_come_in_one_batch_in_order(void **state)
 	}
 	assert_true(foreign_is_same(f));
 	foreign_close(f);
-	end_host(&h);
+	forked_copy_end(&h);
 }
 
 static void
@@ -295,10 +259,10 @@ what_cannot_be_asked_is_refused(void **state)
 	struct foreign_range many[FOREIGN_BATCH_RANGES + 1] = {{0, 0}};
 	struct foreign_batch b;
 	struct foreign *f;
-	struct host h;
+	struct forked_copy h;
 
 	(void)state;
-	h = start_host(NULL);
+	h = forked_copy_start(NULL);
 	f = open_host(&h, NULL);
 	assert_int_equal(foreign_read(f, many, 0, &b, NULL), -EINVAL);
 	assert_int_equal(
@@ -314,7 +278,7 @@ what_cannot_be_asked_is_refused(void **state)
 	assert_int_equal(read_one(f, NULL, 16, &b), 0);
 	assert_int_equal(b.pages[15], FOREIGN_UNTOUCHED);
 	foreign_close(f);
-	end_host(&h);
+	forked_copy_end(&h);
 }
 
 static void
@@ -337,7 +301,7 @@ owner_of(pid_t pid)
 
 /* The child that this process has, beside the host. */
 static pid_t
-helper_of(const struct host *h)
+helper_of(const struct forked_copy *h)
 {
 	FILE *file = fopen("/proc/thread-self/children", "re");
 	int pid, found = 0;
@@ -362,10 +326,10 @@ a_helper_that_hangs_is_not_waited_for(void **state)
 	struct foreign_batch b;
 	struct foreign *f;
 	uint64_t began;
-	struct host h;
+	struct forked_copy h;
 
 	(void)state;
-	h = start_host(NULL);
+	h = forked_copy_start(NULL);
 	f = open_host(&h, &hasty);
 	assert_int_equal(kill(helper_of(&h), SIGSTOP), 0);
 	began = clock_ns(CLOCK_MONOTONIC);
@@ -380,7 +344,7 @@ a_helper_that_hangs_is_not_waited_for(void **state)
 	assert_int_equal(kill(helper_of(&h), SIGKILL), 0);
 	assert_int_equal(foreign_read(f, &r, 1, &b, &where), -EIO);
 	foreign_close(f);
-	end_host(&h);
+	forked_copy_end(&h);
 }
 
 static void
@@ -395,12 +359,12 @@ a_process_that_ends_or_becomes_another_is_told(void **state)
 	char *p = anonymous(1);
 	struct foreign_batch b;
 	struct foreign *f;
-	struct host h;
+	struct forked_copy h;
 	int err = 0;
 
 	(void)state;
 	*p = 1;
-	h = start_host(become_another);
+	h = forked_copy_start(become_another);
 	f = open_host(&h, NULL);
 	assert_int_equal(read_one(f, p, 1, &b), 0);
 	assert_true(foreign_is_same(f));
@@ -421,10 +385,10 @@ a_process_that_ends_or_becomes_another_is_told(void **state)
 	assert_int_equal(foreign_open(h.pid, NULL, &f, NULL), -ESRCH);
 }
 
-static struct host
+static struct forked_copy
 start_nobody(void)
 {
-	struct host h = start_host(become_nobody);
+	struct forked_copy h = forked_copy_start(become_nobody);
 
 	close(h.go);
 	for (int i = 0; i < 500 && owner_of(h.pid) == 0; i++)
@@ -433,7 +397,7 @@ start_nobody(void)
 }
 
 static void
-kill_host(const struct host *h)
+kill_host(const struct forked_copy *h)
 {
 	(void)kill(h->pid, SIGKILL);
 	(void)waitpid(h->pid, NULL, 0);
@@ -441,7 +405,7 @@ kill_host(const struct host *h)
 
 /* How long it took to be told that there is no answer in time. */
 static uint64_t
-time_lost(const struct host *h)
+time_lost(const struct forked_copy *h)
 {
 	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
 	char *text = NULL;
@@ -454,7 +418,7 @@ time_lost(const struct host *h)
 static void
 a_memory_map_that_does_not_come_is_not_waited_for(void **state)
 {
-	struct host first, second;
+	struct forked_copy first, second;
 	char *text = NULL;
 	size_t len;
 
@@ -514,7 +478,7 @@ descriptors_do_where_the_call_is_refused(void **state)
 	char *anon = anonymous(2), *written;
 	int file = mkstemp(name);
 	struct foreign *f;
-	struct host h;
+	struct forked_copy h;
 
 	(void)state;
 	assert_true(file >= 0);
@@ -523,7 +487,7 @@ descriptors_do_where_the_call_is_refused(void **state)
 	written = map(MAP_PRIVATE, file, 1);
 	*anon = 'a';
 	*written = 'w';
-	h = start_host(NULL);
+	h = forked_copy_start(NULL);
 	forbid_the_call();
 	f = open_host(&h, NULL);
 	assert_int_equal(page_at(f, anon, &c), FOREIGN_READ);
@@ -533,7 +497,7 @@ descriptors_do_where_the_call_is_refused(void **state)
 	assert_int_equal(page_at(f, anon + PAGE, &c), FOREIGN_UNTOUCHED);
 	assert_int_equal(c, 0);
 	foreign_close(f);
-	end_host(&h);
+	forked_copy_end(&h);
 	close(file);
 }
 
@@ -557,12 +521,12 @@ the_helper_is_confined(void **state)
 	char path[64], line[256];
 	bool filtered = false;
 	struct foreign *f;
-	struct host h;
+	struct forked_copy h;
 	FILE *status;
 	pid_t pid;
 
 	(void)state;
-	h = start_host(NULL);
+	h = forked_copy_start(NULL);
 	f = open_host(&h, NULL);
 	pid = helper_of(&h);
 	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
@@ -579,7 +543,7 @@ the_helper_is_confined(void **state)
 	for (int i = 0; i < 500 && waitpid(pid, NULL, WNOHANG) == 0; i++)
 		usleep(10000);
 	assert_int_equal(kill(pid, 0), -1);
-	end_host(&h);
+	forked_copy_end(&h);
 }
 
 int

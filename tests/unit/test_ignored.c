@@ -1,18 +1,16 @@
 /* test_ignored.c - promises of reader/ignored.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "../lib/forked_copy.h"
 
 #include "reader/ignored.h"
 #include "trace/cell.h"
@@ -73,24 +71,12 @@ static int
 read_table(const struct table *t, struct seen *ret)
 {
 	struct fault why = {""};
-	int both[2], err;
-	char byte;
-	pid_t pid;
+	struct forked_copy copy = forked_copy_start(NULL);
+	int err;
 
-	assert_int_equal(pipe2(both, O_CLOEXEC), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(both[1]);
-		(void)!read(both[0], &byte, 1);
-		_exit(0);
-	}
-	close(both[0]);
 	*ret = (struct seen){.count = 0};
-	err = ignored_read(pid, &t->header, note, ret, &why);
-	close(both[1]);
-	(void)waitpid(pid, NULL, 0);
+	err = ignored_read(copy.pid, &t->header, note, ret, &why);
+	forked_copy_end(&copy);
 	return err;
 }
 

@@ -1,20 +1,18 @@
 /* test_live_map.c - promises of reader/live_map.h and trace/cell.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "../lib/forked_copy.h"
 
 #include "reader/live_map.h"
 #include "trace/cell.h"
@@ -113,26 +111,14 @@ static int
 read_map(const struct map *m, bool wants_inherited, struct seen *ret,
     struct live_map *ret_map)
 {
-	int both[2], err;
-	char byte;
-	pid_t pid;
+	struct forked_copy copy = forked_copy_start(NULL);
+	int err;
 
-	assert_int_equal(pipe2(both, O_CLOEXEC), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(both[1]);
-		(void)!read(both[0], &byte, 1);
-		_exit(0);
-	}
-	close(both[0]);
 	*ret = (struct seen){.count = 0};
 	*ret_map = (struct live_map){
 	    .each = note, .arg = ret, .wants_inherited = wants_inherited};
-	err = live_map_read(ret_map, pid, &m->header, UINT64_MAX);
-	close(both[1]);
-	(void)waitpid(pid, NULL, 0);
+	err = live_map_read(ret_map, copy.pid, &m->header, UINT64_MAX);
+	forked_copy_end(&copy);
 	return err;
 }
 

@@ -3,17 +3,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "../lib/forked_copy.h"
 
 #include "reader/our_ranges.h"
 #include "trace/ours.h"
@@ -73,25 +72,13 @@ note(uint64_t start, uint64_t end, void *arg)
 static int
 read_ranges(struct seen *seen, struct our_ranges *r)
 {
-	int both[2], err;
-	char byte;
-	pid_t pid;
+	struct forked_copy copy = forked_copy_start(NULL);
+	int err;
 
-	assert_int_equal(pipe2(both, O_CLOEXEC), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(both[1]);
-		(void)!read(both[0], &byte, 1);
-		_exit(0);
-	}
-	close(both[0]);
 	*seen = (struct seen){.count = 0};
 	*r = (struct our_ranges){.add = note, .arg = seen};
-	err = our_ranges_read(r, pid, &header);
-	close(both[1]);
-	(void)waitpid(pid, NULL, 0);
+	err = our_ranges_read(r, copy.pid, &header);
+	forked_copy_end(&copy);
 	return err;
 }
 

@@ -105,13 +105,13 @@ the_recording_ends_at_its_size(void **state)
 	(void)state;
 	quota_init(&q, 256 << 10);
 	we = quota_user(&q, geteuid());
-	assert_true(quota_line(&q, w));
+	assert_true(quota_timeline(&q, w));
 	assert_true(quota_take(&q, we, 100 << 10, w));
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(recording_append(w, RECORDING_LINE, zeros,
 		                     sizeof(zeros), NULL, 0),
 		    0);
-	assert_false(quota_line(&q, w));
+	assert_false(quota_timeline(&q, w));
 	assert_false(quota_take(&q, we, 100 << 10, w));
 	assert_int_equal(q.refused[QUOTA_FULL], 1);
 	assert_false(quota_take(&q, we, (uint64_t)RECORDING_ENTRY_MAX, w));
@@ -141,7 +141,7 @@ a_reader_says_what_was_refused(void **state)
 	    .ended = true,
 	    .unwatched = 2,
 	    .unplaced = 1,
-	    .line_cut = true};
+	    .timeline_cut = true};
 	char path[] = "/tmp/seep-quota.XXXXXX";
 	struct session *s = NULL;
 	struct recording_writer *w;

@@ -623,6 +623,44 @@ many_sites_are_bounded_too(void **state)
 		assert_true(record_simulated(50000, 60, 2000000) < 15000000);
 }
 
+/* Versions up to November 2026 wrote 2 before 1 when slots ran short. */
+static void
+processes_may_begin_in_any_order(void **state)
+{
+	static const uint64_t numbers[] = {7, 3, 9, 1, 8};
+	const struct replay_hooks hooks = {.rows = true};
+	struct codec_out line = {0}, body = {0};
+	struct replay *r;
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		body.len = 0;
+		codec_put(&body, numbers[i]);
+		codec_put_item(&line, CODEC_PROCESS, &body);
+		for (int n = 0; n < 4; n++)
+			codec_put_signed(&body, (int64_t)numbers[i] * 100);
+		codec_put_item(&line, CODEC_TOTALS, &body);
+	}
+	assert_int_equal(replay_new(&hooks, &r), 0);
+	assert_int_equal(replay_entry(r, line.bytes, line.len), 0);
+	assert_int_equal(replay_count(r), 5);
+	for (size_t i = 0; i < 5; i++) {
+		const struct replay_process *p = replay_process(r, i);
+
+		assert_int_equal(p->totals.allocations, p->number * 100);
+		assert_true(
+		    i == 0 || replay_process(r, i - 1)->number < p->number);
+	}
+	/* one that begins twice is damaged */
+	line.len = body.len = 0;
+	codec_put(&body, 3);
+	codec_put_item(&line, CODEC_PROCESS, &body);
+	assert_int_equal(replay_entry(r, line.bytes, line.len), -EBADMSG);
+	replay_free(r);
+	codec_release(&line);
+	codec_release(&body);
+}
+
 /* A process takes five bytes there and 9,000 here. */
 static void
 a_small_line_cannot_ask_for_much_memory(void **state)
@@ -652,6 +690,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_small_line_cannot_ask_for_much_memory),
+	    cmocka_unit_test(processes_may_begin_in_any_order),
 	    cmocka_unit_test(numbers_come_back),
 	    cmocka_unit_test(columns_give_the_same_sums),
 	    cmocka_unit_test(what_is_told_is_what_was_there),
