@@ -297,34 +297,35 @@ static int
 round_of(struct watch *w, bool has_news)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	bool changed = false, has_looked = false;
+	bool is_look = now >= w->next_look_ns;
+	bool is_gather = now >= w->next_gather_ns && now >= w->rested_ns;
 	int err = 0;
 
 	/* many come at once, and what they write is synced once */
 	w->has_news |= has_news;
-	if (now >= w->next_look_ns) {
+	if (is_look) {
 		err = live_look(w->live);
 		w->next_look_ns = now + pace_real_ns(LOOK_MS * MS);
 		if (w->next_look_ns < now + 10 * MS)
 			w->next_look_ns = now + 10 * MS;
-		changed = true;
-		has_looked = true;
-	} else if (w->has_news && now >= w->next_news_ns) {
+	} else if (is_gather || (w->has_news && now >= w->next_news_ns)) {
+		/* a dead child belongs to the service of its parent */
 		err = live_look_at_roster(w->live);
-		changed = true;
+	} else {
+		return watch_look(w);
 	}
-	if (err == 0 && changed) {
-		w->has_news = false;
-		w->next_news_ns = now + NEWS_MS * MS;
+	w->has_news = false;
+	w->next_news_ns = now + NEWS_MS * MS;
+	if (err == 0)
 		err = watch_processes(w);
-	}
-	if (err == 0 && w->alarm && has_looked)
+	if (err == 0 && w->alarm && is_look)
 		err = watch_rules(w);
 	if (err == 0)
 		err = watch_look(w);
-	if (err == 0 && now >= w->next_gather_ns && now >= w->rested_ns)
-		err = gather_now(w);
-	return err;
+	/* who has just ended is given back at once */
+	is_gather = clock_ns(CLOCK_MONOTONIC) >= w->next_gather_ns &&
+	    clock_ns(CLOCK_MONOTONIC) >= w->rested_ns;
+	return err == 0 && is_gather ? gather_now(w) : err;
 }
 
 static int
