@@ -104,8 +104,8 @@ static const struct losses_name names[] = {
     {SEG_EARLY_STACKS, LOSSES_LOSS, "early_stacks",
         "stacks of a forked child that ended in its first events"},
     {SEG_DIR_REPLACED, LOSSES_LOSS, "dir_replaced",
-        "settings of SEEP_DIR that could not be used (missing, or others may "
-        "write there): the segment is in /dev/shm"},
+        "settings of SEEP_DIR that could not be used: the segment is in "
+        "/dev/shm"},
     {SEG_LOST_FREERS, LOSSES_FACT, "freers",
         "frees whose caller found no room to be noted"},
     {SEG_SNAPSHOTS_THINNED, LOSSES_LOSS, "snapshots_thinned",
@@ -116,6 +116,9 @@ static const struct losses_name names[] = {
     {SEG_PRIVATE_FORKS, LOSSES_LOSS, "private_forks",
         "forks with SEEP_PRIVATE: a child that ended by _exit, exec or a "
         "signal has left nothing"},
+    {SEG_OWN_NAMES, LOSSES_LOSS, "own_names",
+        "modules with calls of functions that only their allocator has (such "
+        "as mallocx), which are not seen"},
 };
 
 static const char *const inert[] = {

@@ -9,18 +9,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { LAUNCH_IGNORED = 4 };
-
 struct launch_plan {
-	char *const *argv;     /* ends with NULL; argv[0] is sought in PATH */
-	const char *preload;   /* libseep.so, absolute */
-	const char *preload2;  /* libseep-cxx.so, or NULL */
-	const char *dir;       /* SEEP_DIR */
-	const char *session;   /* SEEP_SESSION */
-	bool no_deepbind;      /* SEEP_DEEPBIND=clear */
-	bool leaks;            /* SEEP_LEAKS=1 */
-	unsigned depth;        /* SEEP_DEPTH; 0: not set */
-	uint64_t sample_bytes; /* SEEP_SAMPLE; 0: not set */
+	char *const *argv;      /* ends with NULL; argv[0] is sought in PATH */
+	const char *preload;    /* libseep.so, absolute */
+	const char *companions; /* more to preload, joined by colons, or "" */
+	const char *dir;        /* SEEP_DIR */
+	const char *session;    /* SEEP_SESSION */
+	bool no_deepbind;       /* SEEP_DEEPBIND=clear */
+	bool leaks;             /* SEEP_LEAKS=1 */
+	unsigned depth;         /* SEEP_DEPTH; 0: not set */
+	uint64_t sample_bytes;  /* SEEP_SAMPLE; 0: not set */
 
 	/*
 	 * Called when the process exists and waits to become the command. If
@@ -38,8 +36,7 @@ struct launch {
 	uint64_t
 	    max_rss_bytes; /* of the command or one of its children, then */
 	sigset_t old_mask;
-	struct sigaction old_chld, old[LAUNCH_IGNORED];
-	bool ignoring;
+	struct sigaction old_chld;
 };
 
 /*
@@ -50,12 +47,13 @@ struct launch {
 int launch_find_library(const char *name, char *to, size_t bytes);
 
 /*
- * Forks and executes. The child has the stdio, terminal, process group, signal
- * dispositions, mask and descriptors with which we were started. From here on
- * this process ignores SIGINT and SIGQUIT, because the terminal sends them to
- * the child too. SIGTERM and SIGHUP are forwarded while launch_wait() waits,
- * and stay blocked afterwards, so that the recording can be written. The error
- * is that of exec or fork; then nothing has changed.
+ * Forks and executes. The child has stdio, terminal, process group, signal
+ * dispositions, mask and descriptors that we were started with. From here on
+ * all signals but those of faults are blocked in us. While launch_wait() waits,
+ * those that somebody has sent to us are handed on to the child; the terminal
+ * sends its own to the child, too. Afterwards they stay blocked, so that the
+ * recording is written in peace. The error is that of exec or fork; nothing has
+ * changed then.
  */
 int launch_start(struct launch *l, const struct launch_plan *plan);
 

@@ -51,6 +51,7 @@ enum {
 	SEG_TICK_NS = 100000000,
 	SEG_EXE_BYTES = 1024,
 	SEG_DIR_BYTES = 1024,
+	SEG_ASKED_BYTES = 512,
 	SEG_COMMAND_BYTES = 3072,
 	SEG_SESSION_BYTES = 40,
 	SEG_LABEL_BYTES = 44,
@@ -213,12 +214,27 @@ enum seg_count {
 	SEG_SNAPSHOTS_THINNED = 55, /* removed again to keep the limit */
 	SEG_IGNORED_UNKNOWN = 56,   /* seep_ignore() of an unknown block */
 	SEG_PRIVATE_FORKS = 58,     /* under SEEP_PRIVATE, see libseep(7) */
-	SEG_COUNTS_USED = 59,
+	SEG_OWN_NAMES = 59, /* modules that call mallocx or its like, unseen */
+	SEG_COUNTS_USED = 60,
 	SEG_COUNTS = 64
 };
 
 enum seg_peak_flags {
 	SEG_PEAK_MOVED = 1, /* of a copy: the peak moved meanwhile */
+};
+
+/* Why SEEP_DIR was not used; place_detail is in brackets. */
+enum seg_place {
+	SEG_PLACE_FINE = 0,         /* it was, or there was none */
+	SEG_PLACE_MISSING = 1,      /* (errno) */
+	SEG_PLACE_OWNER = 2,        /* it belongs to another user (uid) */
+	SEG_PLACE_SHARED = 3,       /* others may write there (mode) */
+	SEG_PLACE_NO_DIRECTORY = 4, /* a link, or a file (mode) */
+	SEG_PLACE_CLOSED = 5,       /* it cannot be opened (errno) */
+	SEG_PLACE_FILE_SYSTEM = 6,  /* neither tmpfs nor a local disk (type) */
+	SEG_PLACE_FILES = 7,        /* there are too many files */
+	SEG_PLACE_ROOM = 8,         /* there is too little room */
+	SEG_PLACE_NO_FILE = 9,      /* no file could be made or mapped */
 };
 
 struct seg_header {
@@ -327,17 +343,19 @@ struct seg_header {
 	uint32_t exit_reserved; /* 0 */
 	uint64_t exit_until_ns; /* by CLOCK_MONOTONIC; then it ends */
 	uint64_t ignored_root;  /* address of the levels, trace/ignored.h */
-	uint64_t reserved[10];
-	/*
-	 * with SEG_INERT_PLACE: uid of the owner of /dev/shm/seep-UID;
-	 * otherwise 0
-	 */
+	/* SEEP_DIR could not be used: enum seg_place, and more about it */
+	uint32_t place_refused, place_detail;
+	uint64_t reserved[9];
+	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
 	uint32_t place_reserved;
 
 	uint64_t counts[SEG_COUNTS];
 
-	uint8_t pad[4096 - 1144 - SEG_DIR_BYTES];
+	/* SEEP_DIR, if place_refused; a longer path is "..." and its end */
+	char place_asked[SEG_ASKED_BYTES];
+
+	uint8_t pad[4096 - 1144 - SEG_ASKED_BYTES - SEG_DIR_BYTES];
 
 	/*
 	 * The working directory when the collector started. Paths of modules
@@ -439,6 +457,9 @@ enum seg_api {
 	SEG_API_PVALLOC = 9,
 	SEG_API_NEW = 10,
 	SEG_API_NEW_ARRAY = 11,
+	SEG_API_MALLOCX = 12, /* these three are jemalloc's */
+	SEG_API_RALLOCX = 13,
+	SEG_API_XALLOCX = 14,
 };
 
 /*
