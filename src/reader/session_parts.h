@@ -15,6 +15,7 @@ struct session_work {
 	uint64_t notes;      /* beyond NOTES_MAX */
 	struct session_lost noted;
 	bool is_finishing; /* the last notes are always kept */
+	bool is_chapter;   /* it will become a part of another session */
 	bool no_blocks;    /* the memory of processes is not read */
 };
 

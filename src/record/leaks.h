@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/quota.h"
 #include "record/segment_dir.h"
 #include "trace/recording.h"
 
@@ -19,6 +20,7 @@
 struct leaks_plan {
 	const struct segment_dir *segment_dir;
 	struct recording_writer *writer;
+	struct quota *quota;
 	uint64_t every_ns;
 	pid_t alone; /* only this process, not its children; 0: all */
 };
@@ -39,6 +41,9 @@ int leaks_wait_ms(const struct leaks *l);
  * Errors stay in the writer; -ENOMEM.
  */
 int leaks_step(struct leaks *l);
+
+/* What is found from now on belongs to another recording. */
+void leaks_turn(struct leaks *l, struct recording_writer *writer);
 
 /*
  * After the end of the command: processes that still wait get their looks, for

@@ -3,6 +3,7 @@
 #include "record/quota.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "record/meta.h"
@@ -54,6 +55,25 @@ quota_release(struct quota *q)
 	free(q->others);
 	q->others = NULL;
 	q->other_count = 0;
+}
+
+static void
+turn_user(struct quota_user *u)
+{
+	u->bytes = 0;
+	u->segments = 0;
+}
+
+void
+quota_turn(struct quota *q)
+{
+	turn_user(&q->own);
+	for (size_t i = 0; i < q->other_count; i++)
+		turn_user(q->others[i]);
+	memset(q->refused, 0, sizeof(q->refused));
+	q->unwatched = 0;
+	q->unlisted = 0;
+	q->timeline_cut = false;
 }
 
 /* One for all users for whom there is no room. */
@@ -152,6 +172,20 @@ quota_timeline(struct quota *q, const struct recording_writer *w)
 	q->timeline_cut =
 	    q->timeline_cut || recording_size(w) > q->max_bytes / 2;
 	return !q->timeline_cut;
+}
+
+bool
+quota_verdicts(struct quota *q, uint64_t len, const struct recording_writer *w)
+{
+	uint64_t size = recording_size(w), most = q->max_bytes / 4;
+
+	if (size > q->max_bytes || len > q->max_bytes - size ||
+	    q->verdict_bytes > most || len > most - q->verdict_bytes) {
+		q->verdicts_left++;
+		return false;
+	}
+	q->verdict_bytes += len;
+	return true;
 }
 
 void

@@ -159,9 +159,40 @@ print_remark(const struct layout *p, const struct view_site *s, uint64_t told)
 	layout_end(p, &t);
 }
 
+/*
+ * What came at the start of a process is another thing than what comes all the
+ * time, even where the oldest and the youngest are the same.
+ */
+static void
+print_births(const struct layout *p, const struct process *process,
+    const struct view_site *s)
+{
+	enum { LEAST = 3, LEAST_NS = 1000000000 };
+	uint64_t births[SEG_BIRTH_SLOTS], slot_ns, all = 0;
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
+	struct layout_text t;
+
+	if (!ages_births(s, process, births, &slot_ns))
+		return;
+	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
+		all += births[i];
+	if (all < LEAST || slot_ns * SEG_BIRTH_SLOTS < LEAST_NS)
+		return;
+	(void)putc('\n', p->out);
+	layout_begin(p, &t);
+	(void)fprintf(t.file,
+	    "Of the live blocks half were allocated in the last %s, nine "
+	    "tenths in the last %s, of %s.\n",
+	    words_time(a, ages_births_since(births, slot_ns, 50)),
+	    words_time(b, ages_births_since(births, slot_ns, 90)),
+	    words_time(c, slot_ns * SEG_BIRTH_SLOTS));
+	layout_end(p, &t);
+}
+
 /* Ages and sizes, if they are known. */
 static void
-print_histograms(const struct layout *p, const struct view_site *s)
+print_histograms(const struct layout *p, const struct process *process,
+    const struct view_site *s)
 {
 	const struct process_ages *ages = s->ages;
 	uint64_t sizes[PROCESS_SIZES], deaths[AGES_ALL], told = 0;
@@ -169,6 +200,7 @@ print_histograms(const struct layout *p, const struct view_site *s)
 	if (ages && ages->live_ages_known)
 		print_classes(p, "Age of live blocks:", ages->living,
 		    PROCESS_AGES, age_words);
+	print_births(p, process, s);
 	if (ages && ages->sizes_known) {
 		for (int i = 0; i < PROCESS_SIZES; i++) {
 			sizes[i] = ages->sizes[i];
@@ -276,7 +308,7 @@ print_site(const struct layout *p, const struct session *s,
 		text_print(p->out, site->suppression);
 		(void)fputs(".\n", p->out);
 	}
-	print_histograms(p, site);
+	print_histograms(p, process, site);
 	if (!stack_first)
 		print_stack(p, v, site);
 }
