@@ -495,6 +495,7 @@ describe(struct browse *b, char *text, size_t bytes)
 	char filter[240], count[WORDS_COUNTED], shown[WORDS_MAX + 8] = "";
 	size_t all = b->list.count, chosen = b->process_count;
 	const struct board_process *p = browse_process(b);
+	const struct live_missing missing = live_missing(b->live);
 	const char *naming = "";
 
 	describe_filter(b, filter, sizeof(filter));
@@ -517,6 +518,13 @@ describe(struct browse *b, char *text, size_t bytes)
 	(void)snprintf(text, bytes, "%s%s%s%s", shown,
 	    words_counted(count, all, is_list ? "process" : "site"), filter,
 	    naming);
+	if (is_list && missing.processes + missing.files > 0)
+		(void)snprintf(text + strlen(text), bytes - strlen(text),
+		    "; no room for %s",
+		    missing.processes > 0
+		        ? words_counted(
+		              count, missing.processes, "more process")
+		        : words_counted(count, missing.files, "more file"));
 	if (!is_list && p && p->run_state == SEG_INERT)
 		(void)snprintf(text, bytes, "not traced: %s",
 		    losses_inert(p->inert_reason));

@@ -210,6 +210,7 @@ put_tables(struct live *l, const struct pages_plan *plan, struct sights *s,
     uint64_t look)
 {
 	struct board_list list = {0};
+	const struct live_missing missing = live_missing(l);
 	char words[WORDS_COUNTED], clock[32];
 	time_t now = time(NULL);
 	struct tm tm;
@@ -226,6 +227,12 @@ put_tables(struct live *l, const struct pages_plan *plan, struct sights *s,
 	    words_counted(words, list.running, "process"));
 	if (list.count > 0)
 		put_processes(plan, &list);
+	if (missing.processes > 0)
+		(void)fprintf(plan->out, "no room for %s\n",
+		    words_counted(words, missing.processes, "more process"));
+	if (missing.files > 0)
+		(void)fprintf(plan->out, "no room for %s\n",
+		    words_counted(words, missing.files, "more file"));
 	for (size_t i = 0; i < s->count; i++) {
 		const struct live_process *p =
 		    find_process(l, focus_number(s->items[i]));

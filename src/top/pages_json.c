@@ -187,6 +187,7 @@ pages_write_json(struct live *l, const struct pages_plan *plan,
 {
 	uint64_t boot_ns = clock_ns(CLOCK_BOOTTIME);
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	const struct live_missing missing = live_missing(l);
 	FILE *out = plan->out;
 
 	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
@@ -213,6 +214,8 @@ pages_write_json(struct live *l, const struct pages_plan *plan,
 		put_sites(out, plan, f);
 		(void)putc('}', out);
 	}
-	(void)fputs("]}\n", out);
+	(void)fprintf(out,
+	    "],\"lost\":{\"processes\":%" PRIu64 ",\"files\":%" PRIu64 "}}\n",
+	    missing.processes, missing.files);
 	return 0;
 }

@@ -219,7 +219,7 @@ sees() {
 			<>"$T/lines$i" >"$T/out$i" 3>&- &
 		PIDS+=("$!")
 		echo "grow ${i}00" >"$T/lines$i"
-		eventually grep -q done "$T/out$i"
+		eventually grep -q '^done' "$T/out$i"
 	done
 	top 80 24
 	shows '3 processes'
