@@ -12,6 +12,9 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/ls_elsewhere.h"
+#include "cli/ls_history.h"
+#include "cli/ls_json.h"
 #include "cli/ls_print.h"
 #include "cli/ls_prune.h"
 #include "cli/opts.h"
@@ -20,6 +23,9 @@
 #include "reader/listing.h"
 #include "reader/proc.h"
 #include "reader/session.h"
+#include "record/refused.h"
+#include "record/segment_dir.h"
+#include "report/program.h"
 #include "util/clock.h"
 #include "util/text.h"
 #include "util/words.h"
@@ -45,11 +51,15 @@ struct place {
 
 struct listing {
 	struct proc_cache *cache;
+	struct ls_elsewhere elsewhere;
 	uint64_t until_ns;
 	size_t shown, removed;
+	size_t freed;   /* slots of children that have ended */
 	size_t unknown; /* files that may be in use, which we cannot find out */
-	uint64_t files, slots; /* files for which there was no time */
-	bool prune, pids;
+	uint64_t files, slots;   /* for which there was no time */
+	uint64_t chapters;       /* the same for chapters of a history */
+	size_t elsewhere_unread; /* processes, likewise */
+	bool prune, pids, as_json, history;
 	size_t complaints; /* about directories of other users */
 	int answer;        /* of the command */
 };
@@ -79,6 +89,27 @@ warn_of_unknown(struct listing *l, const struct place *at, const char *name)
 }
 
 static void
+show(void *context, const struct ls_row *r)
+{
+	struct listing *l = context;
+
+	if (l->pids) {
+		(void)printf("%u\t", ls_row_pid(r->process));
+		text_print(stdout, program_started_as(&r->process->header));
+		(void)putchar('\n');
+		return;
+	}
+	l->shown++;
+	if (l->as_json) {
+		ls_json_process(r);
+		return;
+	}
+	if (l->shown == 1)
+		ls_print_head();
+	ls_print_process(r);
+}
+
+static void
 list_segment(struct listing *l, struct place *at, const char *name,
     const struct stat *st)
 {
@@ -87,6 +118,7 @@ list_segment(struct listing *l, struct place *at, const char *name,
 	bool dead = true, unknown = false;
 	struct fault where = {""};
 	struct session *s = NULL;
+	size_t ended = 0;
 	int err;
 
 	err = session_load_brief(at->dir, name, &brief, &s, &where);
@@ -99,17 +131,31 @@ list_segment(struct listing *l, struct place *at, const char *name,
 	if (err < 0 && err != -ENODATA)
 		dead = err == -EBADMSG;
 	for (size_t i = 0; s && i < s->count; i++) {
-		if (l->shown++ == 0)
-			ls_print_head();
-		ls_print_process(s->processes[i], st, at->path, name);
+		const struct ls_row row = {.process = s->processes[i],
+		    .owner = st->st_uid,
+		    .stored_bytes = (uint64_t)st->st_blocks * 512,
+		    .folder = at->path,
+		    .name = name};
+
+		show(l, &row);
 		dead &= s->processes[i]->end != PROCESS_RUNNING;
 		unknown |= s->processes[i]->end == PROCESS_UNKNOWN;
+		ended += s->processes[i]->end != PROCESS_RUNNING &&
+		    s->processes[i]->end != PROCESS_UNKNOWN;
 	}
 	l->slots += brief.unread;
 	if (unknown)
 		warn_of_unknown(l, at, name);
+	/* its recorder will read it, and remove it then */
+	if (l->prune && s && s->count > 0 &&
+	    segment_dir_is_recorded(at->dir, s->processes[0]->header.session)) {
+		dead = false;
+		ended = 0;
+	}
 	if (dead && !unknown && brief.unread == 0)
 		ls_prune_add(&at->dead, name, st);
+	else if (l->prune && ended > 0)
+		ls_prune_add_parent(&at->dead, name);
 	session_free(s);
 }
 
@@ -137,7 +183,7 @@ list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
 		        PROCESS_RUNNING)
 			continue;
 		(void)printf("%d\t", (int)pid);
-		text_print(stdout, text_base(h.exe));
+		text_print(stdout, program_started_as(&h));
 		(void)putchar('\n');
 	}
 	segfile_close(f);
@@ -166,6 +212,8 @@ list_file(struct listing *l, struct place *at, const char *name)
 	if (fstatat(at->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode))
 		return; /* gone in between, or none of ours */
+	if (text_ends_with(name, ".seg"))
+		ls_elsewhere_skip(&l->elsewhere, st.st_dev, st.st_ino);
 	if (l->pids && text_ends_with(name, ".seg"))
 		list_pids(l, at->dir, name, at->until_ns);
 	else if (l->pids)
@@ -179,6 +227,24 @@ list_file(struct listing *l, struct place *at, const char *name)
 		ls_prune_control(&at->dead, name, &st);
 }
 
+/* Programs that found no place for a segment left a line here. */
+static void
+list_refused(const struct listing *l, int dir, const char *path)
+{
+	struct refused_last last;
+	char programs[WORDS_COUNTED];
+	size_t n = l->pids ? 0 : refused_look(dir, &last);
+
+	if (n == 0)
+		return;
+	die_warn("%s: %s%s %s not traced, the last one %s (pid %d): %s", path,
+	    words_counted(programs, n, "program"),
+	    last.is_more ? " or more" : "", words_was(n), last.name,
+	    (int)last.pid, last.why);
+	if (l->prune && !last.is_recorded)
+		(void)unlinkat(dir, SEG_REFUSED_NAME, 0);
+}
+
 /* `dir` is closed. */
 static void
 list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
@@ -186,6 +252,7 @@ list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
 	struct place at = {.dir = dir, .path = path, .until_ns = until_ns};
 	struct listing_names names = {0};
 	struct stat st;
+	size_t freed;
 	int err;
 
 	err = fstat(dir, &st) < 0 ? -errno : 0;
@@ -206,8 +273,10 @@ list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
 		else
 			list_file(l, &at, name);
 	}
+	list_refused(l, dir, path);
 	if (l->prune) {
-		l->removed += ls_prune_run(&at.dead);
+		l->removed += ls_prune_run(&at.dead, &freed);
+		l->freed += freed;
 		folder_remove_note(path);
 	}
 	listing_release(&names);
@@ -360,6 +429,8 @@ list_all(struct listing *l)
 
 	if (!folder || !*folder) {
 		list_shm(l);
+		l->elsewhere_unread = ls_elsewhere_list(
+		    &l->elsewhere, l->cache, l->until_ns, show, l);
 		return;
 	}
 	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -387,40 +458,101 @@ warn_of_unread(const struct listing *l)
 		    words_counted(files, l->files, "more file"),
 		    words_count(slots, l->slots), l->slots == 1 ? "" : "ren",
 		    l->pids ? "0.5 s" : "5 s");
+	if (l->chapters > 0)
+		die_warn("%s not read, because the list takes 5 s at most",
+		    words_counted(files, l->chapters, "older chapter"));
+	if (l->elsewhere_unread > 0)
+		die_warn("processes whose segments are in other directories "
+		         "were not all looked for, because the list takes %s "
+		         "at most",
+		    l->pids ? "0.5 s" : "5 s");
 	if (l->prune && more > 0)
 		die_warn("%s %s kept for the same reason",
 		    words_counted(files, more, "more file"), words_is(more));
 }
 
+enum ls_format { LS_TEXT, LS_JSON };
+
 struct ls_options {
-	bool prune, pids;
+	bool prune, pids, history;
+	int format; /* enum ls_format */
 };
+
+static void
+end_text(const struct listing *l)
+{
+	char text[WORDS_COUNTED];
+
+	if (l->shown == 0 && l->history)
+		(void)printf("nothing in the history\n");
+	else if (l->shown == 0 && !l->pids && l->files == 0)
+		(void)printf("no segments\n");
+	if (!l->history && !l->pids && !l->prune)
+		ls_history_hint();
+	if (l->prune)
+		(void)printf(
+		    "%s removed\n", words_counted(text, l->removed, "file"));
+	if (l->freed > 0)
+		(void)printf("%s of ended children given back\n",
+		    words_counted(text, l->freed, "slot"));
+}
+
+static void
+end_json(const struct listing *l)
+{
+	const struct ls_json_end e = {
+	    .unread_files = l->files + l->elsewhere_unread + l->chapters,
+	    .unread_children = l->slots,
+	    .pruned = l->prune,
+	    .removed = l->removed,
+	    .freed = l->freed,
+	};
+
+	ls_json_end(&e);
+}
 
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	struct ls_options o = {0};
 	struct listing l = {0};
-	char files[WORDS_COUNTED];
-	int err;
+	int err, count;
 
-	(void)opts_parse(self, argc, argv, &o);
+	count = opts_parse(self, argc, argv, &o);
+	if (o.history && (o.prune || o.pids))
+		die(CMD_USAGE,
+		    "ls: --history cannot be combined with --prune and --pids");
+	if (count > 0 && !o.history)
+		die(CMD_USAGE,
+		    "ls: takes no argument but with --history, not \"%s\"",
+		    argv[1]);
+	l.history = o.history;
 	if (o.prune && o.pids)
 		die(CMD_USAGE, "ls: --prune and --pids cannot be combined");
 	l.prune = o.prune;
+	if (o.pids && o.format == LS_JSON)
+		die(CMD_USAGE, "ls: --pids and --format cannot be combined");
 	l.pids = o.pids;
+	l.as_json = o.format == LS_JSON;
 	l.until_ns =
 	    clock_ns(CLOCK_MONOTONIC) + (l.pids ? PIDS_NS : LIST_S * SECOND_NS);
 	l.cache = proc_cache_new();
 	if (!l.cache)
 		die(CMD_INPUT, "ls: out of memory");
-	list_all(&l);
+	proc_cache_until(l.cache, l.until_ns);
+	if (l.as_json)
+		ls_json_begin();
+	if (l.history)
+		l.chapters = ls_history_list(
+		    count > 0 ? argv[1] : NULL, l.until_ns, show, &l);
+	else
+		list_all(&l);
 	proc_cache_free(l.cache);
-	if (l.shown == 0 && !l.pids && l.files == 0)
-		(void)printf("no segments\n");
-	if (l.prune)
-		(void)printf(
-		    "%s removed\n", words_counted(files, l.removed, "file"));
+	ls_elsewhere_release(&l.elsewhere);
+	if (l.as_json)
+		end_json(&l);
+	else
+		end_text(&l);
 	warn_of_unread(&l);
 	err = output_flush();
 	return l.answer ? l.answer : err;
@@ -428,10 +560,16 @@ run(const struct cmd *self, int argc, char **argv)
 
 static const struct opts_option rows[] = {
     {"prune", 0, OPTS_FLAG, offsetof(struct ls_options, prune), 0, NULL,
-        "remove files that no running process uses"},
+        "remove files that no process uses, and give back the room of forked "
+        "children that have ended"},
     {"pids", 0, OPTS_FLAG, offsetof(struct ls_options, pids), 0, NULL,
         "print the pid of each running process, a tab and its name, "
         "for scripts"},
+    {"history", 0, OPTS_FLAG, offsetof(struct ls_options, history), 0, NULL,
+        "list the processes in the history DIR of seep watch (default "
+        "/var/lib/seep for root, else $XDG_STATE_HOME/seep) instead"},
+    {"format", 0, OPTS_WORD, offsetof(struct ls_options, format), 0,
+        "text|json", "for people (the default), or for programs"},
     {0},
 };
 static const struct opts_group options[] = {{NULL, rows, 0}, {0}};
@@ -439,14 +577,15 @@ static const struct opts_group options[] = {{NULL, rows, 0}, {0}};
 const struct cmd cmd_ls = {
     .name = "ls",
     .summary = "list the processes that are or were traced",
-    .operands = "",
+    .operands = "[DIR]",
     .about =
         "Lists the processes that are or were traced. They are found by their "
-        "segments in SEEP_DIR or /dev/shm/seep-UID; root sees those of all "
-        "users. LIVE and PEAK are bytes; SIZE is what the file occupies. It "
-        "takes 5 seconds at most and prints what it has not read. The state is "
-        "unknown if seep cannot see the process, because it is in another pid "
-        "namespace or hidden.",
+        "segments in SEEP_DIR, or, if that is not set, in /dev/shm/seep-UID "
+        "and in the memory maps of running processes, also of those in other "
+        "mount namespaces; root sees those of all users. LIVE and PEAK are bytes; SIZE is what the file occupies. It "
+        "takes 5 seconds at most and prints what it has not read. A process is "
+        "out of sight if seep cannot see whether it runs, because it is in "
+        "another pid namespace or hidden; its files are never removed.",
     .options = options,
     .run = run,
 };

@@ -180,7 +180,9 @@ run(const struct cmd *self, int argc, char **argv)
 
 static const struct opts_option rows[] = {
     {"output", 'o', OPTS_TEXT, offsetof(struct snapshot_options, path), 0,
-        "FILE", "write to FILE, which must not exist"},
+        "FILE",
+        "write to FILE, which must not exist (default: "
+        "PROGRAM-PID-NUMBER.seep-snap, here)"},
     {"label", 0, OPTS_TEXT, offsetof(struct snapshot_options, label), 0, "TEXT",
         "a label for this moment"},
     {"names", 0, OPTS_FLAG, offsetof(struct snapshot_options, names), 0, NULL,
@@ -199,8 +201,9 @@ const struct cmd cmd_snapshot = {
     .operands = "PID",
     .about =
         "Saves the state of a running process without disturbing it. The file "
-        "is an INPUT of seep report. Without -o its name is "
-        "PROGRAM-PID-NUMBER.seep-snap, with the first free number. seep export "
+        "is an INPUT of seep report. Without -o it is written to the working "
+        "directory as PROGRAM-PID-NUMBER.seep-snap, with the first free "
+        "number. The command prints its name. seep export "
         "--format seep adds names to a snapshot that was taken without "
         "--names.",
     .options = options,

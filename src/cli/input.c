@@ -14,6 +14,8 @@
 #include "reader/proc.h"
 #include "reader/procfs.h"
 #include "reader/folder.h"
+#include "reader/history.h"
+#include "reader/history_scan.h"
 
 bool
 input_is_pid(const char *text, pid_t *ret)
@@ -61,8 +63,15 @@ die_if_without_place(pid_t pid)
 	bool has_collector = false;
 
 	if (procfs_files(pid, note_collector, &has_collector) < 0 ||
-	    !has_collector || !folder_complaint_of(pid, why, sizeof(why)))
+	    !has_collector)
 		return;
+	if (!folder_complaint_of(pid, why, sizeof(why)))
+		die(CMD_INPUT,
+		    "process %d: not traced: the collector is in it, but has "
+		    "no segment, because there was no room for one, or its "
+		    "directory has too many files (seep ls says more, seep ls "
+		    "--prune makes room)",
+		    (int)pid);
 	die(CMD_INPUT,
 	    "process %d: not traced, because it found no place for its "
 	    "segment: %s; have that removed, or start it with SEEP_DIR=DIR",
@@ -105,6 +114,13 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 		    "process %d: forked from a traced process, but has"
 		    " recorded no event yet; try again later",
 		    (int)pid);
+	case -ENOSPC:
+		die(CMD_INPUT,
+		    "process %d: forked from a traced process, but not traced "
+		    "itself: %s; seep ls --prune gives back the slots of "
+		    "children that have ended, to those that are forked from "
+		    "then on",
+		    (int)pid, where->text);
 	case -ESTALE:
 		die(CMD_INPUT,
 		    "process %d: traced, but its segment file was deleted;"
@@ -143,6 +159,11 @@ die_file(const char *path, bool is_default, int err, const struct fault *where)
 		    "%s: written by another version of seep (%s);"
 		    " use that one to read it",
 		    path, where->text);
+	case -ENOTUNIQ:
+		die(CMD_INPUT,
+		    "%s: a history of several services; name one of them, as "
+		    "%s/SERVICE: %s",
+		    path, path, where->text);
 	case -EBADMSG:
 		die(CMD_INPUT,
 		    "%s: damaged: %s;"
@@ -151,6 +172,27 @@ die_file(const char *path, bool is_default, int err, const struct fault *where)
 	default:
 		die(CMD_INPUT, "%s: cannot be read: %s", path, where->text);
 	}
+}
+
+/* What seep watch has written down, and removed where it was. */
+static int
+load_from_history(pid_t pid, struct session **ret, struct fault *where)
+{
+	char path[HISTORY_PATH_BYTES], *folder;
+	struct fault why;
+	int err = -ESRCH;
+
+	for (int i = 0; err == -ESRCH && i < HISTORY_DEFAULTS; i++) {
+		if (!history_default(i, path) ||
+		    history_scan_pid(path, pid, ret, &folder, &why) < 0)
+			continue;
+		die_warn("process %d has ended; this is what seep watch kept "
+		         "of it in %s",
+		    (int)pid, folder);
+		free(folder);
+		err = 0;
+	}
+	return err < 0 ? fault_set(where, err, "no such process") : 0;
 }
 
 /* Its segment may be in a directory that `seep ls` reads. */
@@ -168,9 +210,9 @@ load_dead(pid_t pid, struct session **ret, struct fault *where)
 		return err;
 	/* files that others have put there do not come from our processes */
 	folder_default(geteuid(), own);
-	if (folder_look(own, geteuid(), &owner) != FOLDER_FIT)
-		return err;
-	return session_load_dead(0, own, pid, ret, where);
+	if (folder_look(own, geteuid(), &owner) == FOLDER_FIT)
+		err = session_load_dead(0, own, pid, ret, where);
+	return err == -ESRCH ? load_from_history(pid, ret, where) : err;
 }
 
 struct session *

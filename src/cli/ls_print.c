@@ -8,23 +8,10 @@
 #include <unistd.h>
 
 #include "reader/losses.h"
+#include "reader/place_words.h"
 #include "report/words.h"
 #include "util/clock.h"
 #include "util/text.h"
-
-static const char *
-state_word(const struct process *p)
-{
-	if (p->is_snapshot)
-		return "snapshot";
-	if (p->header.state == SEG_INERT)
-		return "inert";
-	if (p->end == PROCESS_RUNNING && p->header.mode == SEG_MODE_OFF)
-		return "running, off";
-	if (p->end == PROCESS_RUNNING && p->header.mode == SEG_MODE_DORMANT)
-		return "dormant";
-	return words_ended(p);
-}
 
 static void
 print_command(const struct seg_header *h)
@@ -73,6 +60,19 @@ print_inert(const struct seg_header *h)
 		(void)printf("%s\n", losses_inert(h->inert_reason));
 }
 
+/* The directory that was asked for. */
+static void
+print_place(const struct seg_header *h)
+{
+	char text[PLACE_WORDS_BYTES];
+
+	if (!place_words(h, text, sizeof(text)))
+		return;
+	(void)printf("%8s  not in SEEP_DIR: ", "");
+	text_print(stdout, text);
+	(void)putchar('\n');
+}
+
 /* The number of snapshots that are not listed. */
 static void
 print_thinned(const struct process *p)
@@ -111,30 +111,34 @@ ls_print_head(void)
 }
 
 void
-ls_print_process(const struct process *p, const struct stat *st,
-    const char *folder, const char *name)
+ls_print_process(const struct ls_row *r)
 {
+	const struct process *p = r->process;
 	char live[WORDS_MAX], peak[WORDS_MAX], age[WORDS_MAX], kb[WORDS_MAX];
 	uint64_t since_ns = p->is_snapshot ? p->header.snapshot_realtime_ns
 	                                   : p->header.start_realtime_ns;
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 
-	(void)printf("%8u  %-12s %14s %14s %12s %10s  ", p->header.pid,
-	    state_word(p), words_count(live, p->totals.live_bytes),
+	(void)printf("%8u  %-12s %14s %14s %12s %10s  ", ls_row_pid(p),
+	    ls_row_state(p), words_count(live, p->totals.live_bytes),
 	    words_count(peak, p->totals.peak_bytes),
 	    words_time(age, now_ns > since_ns ? now_ns - since_ns : 0),
-	    words_bytes(kb, (uint64_t)st->st_blocks * 512));
+	    words_bytes(kb, r->stored_bytes));
+	if (ls_row_pid(p) != p->header.pid && p->header.pid != 0)
+		(void)printf("(pid %u inside) ", p->header.pid);
 	if (p->is_snapshot)
 		print_snapshot(&p->header);
 	print_command(&p->header);
 	(void)putchar('\n');
 	if (p->header.state == SEG_INERT)
 		print_inert(&p->header);
+	print_place(&p->header);
 	print_thinned(p);
 	(void)printf("%8s  ", "");
-	print_owner(st->st_uid);
-	text_print(stdout, folder);
-	(void)putchar('/');
-	text_print(stdout, name);
+	print_owner(r->owner);
+	text_print(stdout, r->folder);
+	if (r->folder[0])
+		(void)putchar('/');
+	text_print(stdout, r->name);
 	(void)putchar('\n');
 }

@@ -3,15 +3,12 @@
 #ifndef SEEP_CLI_LS_PRINT_H
 #define SEEP_CLI_LS_PRINT_H
 
-#include <sys/stat.h>
-
-#include "reader/process.h"
+#include "cli/ls_row.h"
 
 /* The headings of ls_print_process(). */
 void ls_print_head(void);
 
-/* Prints a process to stdout, and below it its file, folder/name. */
-void ls_print_process(const struct process *p, const struct stat *st,
-    const char *folder, const char *name);
+/* Prints a process to stdout, and below it the file that it has. */
+void ls_print_process(const struct ls_row *r);
 
 #endif

@@ -14,7 +14,9 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "reader/in_use.h"
 #include "reader/proc.h"
+#include "record/free_slots.h"
 #include "util/text.h"
 
 enum {
@@ -46,6 +48,20 @@ ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st)
 	p->files = all;
 	/* cppcheck-suppress nullPointerRedundantCheck ; die() ends it */
 	all[p->count++] = c;
+}
+
+void
+ls_prune_add_parent(struct ls_prune *p, const char *name)
+{
+	char **all =
+	    reallocarray(p->parents, p->parent_count + 1, sizeof(*all));
+	char *copy = strdup(name);
+
+	if (!all || !copy)
+		die(CMD_INPUT, "ls: out of memory");
+	p->parents = all;
+	/* cppcheck-suppress nullPointerRedundantCheck ; die() ends it */
+	all[p->parent_count++] = copy;
 }
 
 void
@@ -106,11 +122,27 @@ may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
 }
 
 /*
- * Mappings are read after the headers: by then, a file that had a valid header
- * is mapped, or it will never be again.
+ * /proc is asked where the kernel cannot say who has the file: it shows those
+ * of our own pid namespace. Mappings are read after the headers:
+ * by then, a file that had a valid header is mapped, or it will never be again.
  */
+static bool
+is_mapped(struct proc_cache *cache, const struct ls_prune *p,
+    const struct ls_prune_file *c)
+{
+	switch (in_use_check(p->dir, c->name, c->device, c->inode)) {
+	case IN_USE_YES:
+		return true;
+	case IN_USE_NO:
+		return false;
+	case IN_USE_UNKNOWN:
+		break;
+	}
+	return proc_mapped(cache, c->device, c->inode);
+}
+
 size_t
-ls_prune_run(const struct ls_prune *p)
+ls_prune_run(const struct ls_prune *p, size_t *ret_slots)
 {
 	struct proc_cache *cache = proc_cache_new();
 	size_t removed = 0;
@@ -119,8 +151,7 @@ ls_prune_run(const struct ls_prune *p)
 		const struct ls_prune_file *c = &p->files[i];
 		char control[NAME_MAX + 8];
 
-		if (proc_mapped(cache, c->device, c->inode) ||
-		    !may_remove(p, c))
+		if (is_mapped(cache, p, c) || !may_remove(p, c))
 			continue; /* a forked child still counts there */
 		if (unlinkat(p->dir, c->name, 0) == 0)
 			removed++;
@@ -132,6 +163,7 @@ ls_prune_run(const struct ls_prune *p)
 			(void)unlinkat(p->dir, control, 0);
 	}
 	proc_cache_free(cache);
+	*ret_slots = free_slots_of_dead(p->dir, p->parents, p->parent_count);
 	return removed;
 }
 
@@ -141,4 +173,7 @@ ls_prune_release(struct ls_prune *p)
 	for (size_t i = 0; i < p->count; i++)
 		free(p->files[i].name);
 	free(p->files);
+	for (size_t i = 0; i < p->parent_count; i++)
+		free(p->parents[i]);
+	free(p->parents);
 }

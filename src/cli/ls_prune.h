@@ -14,6 +14,8 @@ struct ls_prune {
 	uid_t owner;      /* about the directory */
 	struct ls_prune_file *files;
 	size_t count;
+	char **parents; /* files with slots of children that have ended */
+	size_t parent_count;
 };
 
 /*
@@ -35,8 +37,14 @@ void ls_prune_temporary(
 /* Is it so old that nobody is still setting it up? */
 bool ls_prune_is_settled(const struct stat *st);
 
-/* Removes the files that no process maps; returns how many. */
-size_t ls_prune_run(const struct ls_prune *p);
+/* A segment that stays, but has slots to be given back. Dies without memory. */
+void ls_prune_add_parent(struct ls_prune *p, const char *name);
+
+/*
+ * Removes those that no process maps, and gives slots back. How many files and
+ * slots these were.
+ */
+size_t ls_prune_run(const struct ls_prune *p, size_t *ret_slots);
 
 void ls_prune_release(struct ls_prune *p);
 

@@ -48,7 +48,9 @@ record_check_output(struct record_run *r)
 	int err;
 
 	if (!r->options.output) {
-		strcpy(r->file, "seep.data");
+		strcpy(r->file,
+		    record_opts_rotate(&r->options) ? "seep.chapters"
+		                                    : "seep.data");
 	} else {
 		existing =
 		    r->options.force ? RECORDING_REPLACE : RECORDING_REFUSE;
@@ -58,6 +60,8 @@ record_check_output(struct record_run *r)
 			return RECORD_FAILED;
 		}
 	}
+	if (record_opts_rotate(&r->options))
+		return record_open_chapters(r);
 	err = recording_create(r->file, existing, &r->writer);
 	if (err == 0)
 		return 0;
@@ -75,7 +79,8 @@ record_check_output(struct record_run *r)
 static int
 clear_output(struct record_run *r)
 {
-	int err = recording_clear(r->writer);
+	int err =
+	    r->chapter ? record_clear_chapters(r) : recording_clear(r->writer);
 
 	if (err == 0)
 		return 0;

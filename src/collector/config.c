@@ -250,8 +250,10 @@ config_read(char **envp)
 		    read_snapshots(*envp) || read_leaks(*envp))
 			continue;
 		if ((v = value_of(*envp, "SEEP_DIR"))) {
-			if (!fmt_copy(config.dir, sizeof(config.dir), v))
+			if (!fmt_copy(config.dir, sizeof(config.dir), v)) {
 				config.dir[0] = 0;
+				config.dir_replaced = true;
+			}
 		} else if ((v = value_of(*envp, "SEEP_SESSION"))) {
 			fmt_copy(config.session, sizeof(config.session), v);
 		} else if ((v = value_of(*envp, "SEEP_MODE"))) {

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/describe.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "base/fmt.h"
 #include "base/hash.h"
 #include "base/sys.h"
+#include "collector/config.h"
 #include "collector/ignored.h"
 #include "collector/kernel.h"
 #include "collector/live.h"
@@ -156,6 +158,21 @@ describe_process(struct seg_header *h, char **argv, const char *exe)
 }
 
 void
+describe_place(struct seg_header *h)
+{
+	if (place_asked.why == SEG_PLACE_FINE) {
+		if (config.dir_replaced) { /* too long to be looked at */
+			h->place_refused = SEG_PLACE_MISSING;
+			h->place_detail = ENAMETOOLONG;
+		}
+		return;
+	}
+	h->place_refused = place_asked.why;
+	h->place_detail = place_asked.detail;
+	copy_path(h->place_asked, sizeof(h->place_asked), place_asked.dir);
+}
+
+void
 describe_child(
     struct seg_header *h, const struct seg_header *parent, uint32_t pid)
 {
@@ -174,6 +191,9 @@ describe_child(
 	memcpy(h->start_dir, parent->start_dir, sizeof(h->start_dir));
 	memcpy(h->command, parent->command, sizeof(h->command));
 	h->command_truncated = parent->command_truncated;
+	h->place_refused = parent->place_refused;
+	h->place_detail = parent->place_detail;
+	memcpy(h->place_asked, parent->place_asked, sizeof(h->place_asked));
 	h->pid_ns = parent->pid_ns;
 	h->sequence = parent->sequence + 1;
 	h->ppid = parent->pid;

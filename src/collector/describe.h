@@ -26,6 +26,9 @@ void describe_process(struct seg_header *h, char **argv, const char *exe);
 void describe_child(
     struct seg_header *h, const struct seg_header *parent, uint32_t pid);
 
+/* Which directory was asked for, and could not be used. Start-up. */
+void describe_place(struct seg_header *h);
+
 /*
  * Where the live map, the table of our own memory and the control block are in
  * the memory of this process, for other processes.

@@ -92,6 +92,7 @@ fill(struct note *n, uint32_t owner, char **argv)
 	h->start_monotonic_ns = tick_start(true);
 	h->start_realtime_ns = tick_realtime(true);
 	h->counts[SEG_DIR_REPLACED] = config.dir_replaced;
+	describe_place(h);
 }
 
 static bool

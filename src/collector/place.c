@@ -29,6 +29,7 @@ enum {
 };
 
 struct place place;
+struct place_asked place_asked;
 
 /* Static, because a forked child's set-up runs on its host's stack. */
 static char dir_name[sizeof(config.dir)];
@@ -70,23 +71,6 @@ const char *
 place_dir(void)
 {
 	return dir_name;
-}
-
-/*
- * The directory, checked (I13, I21), or a negative errno. If SEEP_DIR belongs
- * to another user, the default directory takes its place.
- */
-static long
-open_dir(struct stat *st)
-{
-	long fd = open_own_dir(st);
-
-	if (fd < 0 && config.dir[0]) {
-		config.dir[0] = 0;
-		config.dir_replaced = true;
-		fd = open_own_dir(st);
-	}
-	return fd;
 }
 
 static bool
@@ -278,7 +262,7 @@ open_place(struct place *p, bool populate)
 {
 	struct statfs fs;
 	struct stat st;
-	long dir = open_dir(&st);
+	long dir = open_own_dir(&st);
 
 	filename_choose();
 	p->refusal = REFUSAL_NO_DIRECTORY;
@@ -287,8 +271,10 @@ open_place(struct place *p, bool populate)
 		return -1;
 	}
 	p->refusal = REFUSAL_FILE_SYSTEM;
-	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0 ||
-	    !medium_of(&fs, &p->medium))
+	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0)
+		goto refused;
+	p->file_system = (uint32_t)fs.f_type;
+	if (!medium_of(&fs, &p->medium))
 		goto refused;
 	p->refusal = REFUSAL_TOO_MANY_FILES;
 	if (fs.f_type == PLACE_TMPFS &&
@@ -301,13 +287,99 @@ open_place(struct place *p, bool populate)
 	if (p->segment_bytes >= BUDGET_MIN)
 		return dir;
 refused:
-	refusal_note(dir, p->refusal);
 	sys_close(dir);
 	return -1;
 }
 
-bool
-place_create(enum place_slots with_slots, bool populate)
+/* ---- a directory that was asked for and cannot be used ------------------- */
+
+/* Why the directory cannot be opened as one of our own. */
+static enum seg_place
+why_not_ours(const char *path, uint32_t *ret_detail)
+{
+	struct stat st;
+	long err = sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st,
+	    AT_SYMLINK_NOFOLLOW);
+
+	*ret_detail = (uint32_t)-err;
+	if (err == -EACCES)
+		return SEG_PLACE_CLOSED;
+	if (err != 0)
+		return SEG_PLACE_MISSING;
+	*ret_detail = st.st_mode;
+	if (!S_ISDIR(st.st_mode))
+		return SEG_PLACE_NO_DIRECTORY;
+	*ret_detail = st.st_uid;
+	if (st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0))
+		return SEG_PLACE_OWNER;
+	*ret_detail = st.st_mode & 07777;
+	if (st.st_mode & 022)
+		return SEG_PLACE_SHARED;
+	*ret_detail = EACCES;
+	return SEG_PLACE_CLOSED;
+}
+
+/*
+ * SEEP_DIR could not be used. Says why, and lets the default directory take its
+ * place. False: there was no SEEP_DIR.
+ */
+static bool
+replace_asked(const struct place *p)
+{
+	struct place_asked *a = &place_asked;
+
+	if (!config.dir[0])
+		return false;
+	fmt_copy(a->dir, sizeof(a->dir), config.dir);
+	a->detail = 0;
+	switch (p->refusal) {
+	case REFUSAL_FILE_SYSTEM:
+		a->why = SEG_PLACE_FILE_SYSTEM;
+		a->detail = p->file_system;
+		break;
+	case REFUSAL_TOO_MANY_FILES:
+		a->why = SEG_PLACE_FILES;
+		break;
+	case REFUSAL_NO_SPACE:
+		a->why = SEG_PLACE_ROOM;
+		break;
+	case REFUSAL_NO_FILE:
+		a->why = SEG_PLACE_NO_FILE;
+		break;
+	default:
+		a->why = why_not_ours(a->dir, &a->detail);
+	}
+	config.dir[0] = 0;
+	config.dir_replaced = true;
+	return true;
+}
+
+/*
+ * There is no place at all: a line where the user looks for segments, if we may
+ * write it there.
+ */
+static void
+note_refusal(const struct place *p, enum refusal first)
+{
+	bool was_asked = place_asked.dir[0] && first != REFUSAL_NO_DIRECTORY;
+	const char *path = was_asked ? place_asked.dir : place_dir();
+	enum refusal why = was_asked ? first : p->refusal;
+	struct stat st;
+	long dir;
+
+	if (why == REFUSAL_NO_DIRECTORY)
+		return;
+	dir = place_open_dir(path, &st);
+	if (dir < 0)
+		return;
+	refusal_note(dir, why);
+	sys_close(dir);
+}
+
+/* ---- segments ------------------------------------------------------------ */
+
+static bool
+create(enum place_slots with_slots, bool populate)
 {
 	struct place *p = &place;
 	char name[NAME_BYTES];
@@ -349,8 +421,21 @@ no_file:
 	sys_close(fd);
 	sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
 no_dir:
-	refusal_note(dir, p->refusal);
 	sys_close(dir);
+	return false;
+}
+
+bool
+place_create(enum place_slots with_slots, bool populate)
+{
+	enum refusal first;
+
+	if (create(with_slots, populate))
+		return true;
+	first = place.refusal;
+	if (replace_asked(&place) && create(with_slots, populate))
+		return true;
+	note_refusal(&place, first);
 	return false;
 }
 
@@ -359,12 +444,18 @@ place_private(void)
 {
 	static const struct ctl_block no_control;
 	struct place *p = &place;
+	enum refusal first;
 	long dir;
 
 	memset(p, 0, sizeof(*p));
 	dir = open_place(p, true);
-	if (dir < 0)
+	first = p->refusal;
+	if (dir < 0 && replace_asked(p))
+		dir = open_place(p, true);
+	if (dir < 0) {
+		note_refusal(p, first);
 		return false;
+	}
 	sys_close(dir);
 	p->control = &no_control;
 	return segment_map_private(&p->memory, p->segment_bytes);

@@ -24,12 +24,21 @@ struct place {
 	const struct ctl_block *control; /* never NULL after place_create() */
 	enum seg_medium medium;
 	enum refusal refusal; /* after a failure: why */
+	uint32_t file_system; /* statfs f_type */
 	bool is_taken;  /* the default directory belongs to another user */
 	uint32_t owner; /* the uid of that user */
 };
 
 /* Of this process. */
 extern SEEP_HIDDEN struct place place;
+
+/* SEEP_DIR, if it could not be used. */
+struct place_asked {
+	enum seg_place why;
+	uint32_t detail;
+	char dir[SEG_DIR_BYTES];
+};
+extern SEEP_HIDDEN struct place_asked place_asked;
 
 /* Room for forked children in the file. */
 enum place_slots {
@@ -40,7 +49,8 @@ enum place_slots {
 
 /*
  * Makes and maps a segment file and its control file, as large as the budget
- * allows (budget.h). Returns false if there is no place: then nothing is left
+ * allows (budget.h), in SEEP_DIR, or if that cannot be used in the default
+ * directory: then place_asked says why. Returns false if there is no place: then nothing is left
  * behind, except for a note of the reason if there is a directory for it.
  */
 bool place_create(enum place_slots with_slots, bool populate);

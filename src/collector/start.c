@@ -122,6 +122,7 @@ write_header(struct seg_header *h, char **argv)
 	h->snapshot_limit = config.snapshots;
 	h->counts[SEG_SETTINGS_IGNORED] = config.ignored;
 	h->counts[SEG_DIR_REPLACED] = config.dir_replaced;
+	describe_place(h);
 	h->counts[SEG_EARLY_EVENTS] += lifecycle_early_events();
 	h->counts[SEG_NO_CHILD_ROOM] =
 	    !place.slots.head && !fork_has_own_files() && !config.is_private;

@@ -10,7 +10,9 @@
 #include "json/series.h"
 #include "json/verdict_json.h"
 #include "reader/losses.h"
+#include "reader/place_words.h"
 #include "report/json_older.h"
+#include "report/program.h"
 #include "report/words.h"
 #include "util/json_put.h"
 
@@ -29,6 +31,22 @@ json_processes_command(FILE *out, const struct seg_header *h)
 		comma = ",";
 	}
 	(void)fputs("]", out);
+}
+
+void
+json_processes_place(FILE *out, const struct seg_header *h)
+{
+	char text[PLACE_WORDS_BYTES];
+
+	if (!place_words(h, text, sizeof(text)))
+		return;
+	json_key(out, "place_refused");
+	(void)fputs("{\"asked\":", out);
+	json_string(out, h->place_asked);
+	json_text(out, "reason", place_words_reason(h->place_refused));
+	json_number(out, "detail", h->place_detail);
+	json_text(out, "text", text);
+	(void)putc('}', out);
 }
 
 void
@@ -146,6 +164,7 @@ identity(FILE *out, const struct process *p)
 	(void)fprintf(out, "{\"pid\":%u,\"ppid\":%u", h->pid, h->ppid);
 	json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
 	json_hex(out, "parent", h->parent_uuid, sizeof(h->parent_uuid));
+	json_text(out, "program", program_name(h));
 	json_text(out, "exe", h->exe);
 	json_text(out, "start_dir", h->start_dir[0] ? h->start_dir : NULL);
 	json_processes_command(out, h);
@@ -153,6 +172,9 @@ identity(FILE *out, const struct process *p)
 	json_time(out, "start", h->start_realtime_ns);
 	json_number(out, "start_ns", h->start_realtime_ns);
 	json_number(out, "duration_ms", p->duration_ns / 1000000);
+	if (process_knows_births(p))
+		json_number(out, "live_births_ms",
+		    ((uint64_t)p->births_until + 1) * SEG_TICK_NS / 1000000);
 	json_text(out, "end", words_end(p->end));
 	number_or_null(out, "exit_status", p->exit_status >= 0, p->exit_status);
 	number_or_null(out, "signal", p->signal > 0, p->signal);
@@ -164,6 +186,7 @@ identity(FILE *out, const struct process *p)
 	        : NULL);
 	if (h->inert_reason == SEG_INERT_PLACE)
 		json_number(out, "place_owner", h->place_owner);
+	json_processes_place(out, h);
 	json_number(out, "sample_bytes", h->sample_bytes);
 	json_text(out, "medium", words_medium(h->medium));
 	json_number(out, "first_id", h->first_id);

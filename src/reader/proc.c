@@ -7,18 +7,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "reader/proc_cache.h"
 #include "util/clock.h"
 #include "reader/procfs.h"
+
+/* The clock of a header may be coarse: two ticks of the slowest kernel. */
+#define COARSE_NS UINT64_C(20000000)
+
+/* Looks at all processes, for headers that are younger than the last one. */
+enum { LOOKS_MAX = 4 };
 
 /* The inode of the first pid namespace, PROC_PID_INIT_INO, since Linux 3.8. */
 #define FIRST_PID_NS UINT64_C(0xeffffffc)
@@ -143,13 +151,24 @@ here(void)
 }
 
 static bool
-other_boot(const struct seg_header *h)
+has_other_boot(const struct seg_header *h)
 {
 	static const uint8_t none[16];
 
 	return here()->boot_known &&
 	    memcmp(h->boot_id, none, sizeof(none)) != 0 &&
 	    memcmp(h->boot_id, here()->boot, sizeof(none)) != 0;
+}
+
+/* A file in memory was made since the machine started. */
+static bool
+is_in_memory(const struct source *file)
+{
+	struct statfs fs;
+
+	return file->fd >= 0 && fstatfs(file->fd, &fs) == 0 &&
+	    ((uint32_t)fs.f_type == TMPFS_MAGIC ||
+	        (uint32_t)fs.f_type == RAMFS_MAGIC);
 }
 
 /* Reads the map of a process, unless the cache has it. */
@@ -163,7 +182,7 @@ see(struct proc_cache *cache, pid_t pid)
 	if (!seen || seen->is_read)
 		return seen;
 	seen->is_read = true;
-	seen->start_err = start_jiffies(pid, &seen->start_jiffies);
+	seen->read_ns = clock_ns(CLOCK_MONOTONIC);
 	seen->err = procfs_maps_open(&maps, pid);
 	while (seen->err == 0 && procfs_maps_next_file(&maps, &map))
 		if (strstr(map.path, ".seg"))
@@ -197,6 +216,10 @@ find_start(struct proc_cache *cache, pid_t pid, uint64_t *ret)
 	struct proc_seen *seen = cache ? see(cache, pid) : NULL;
 	int err;
 
+	if (seen && !seen->start_known) {
+		seen->start_err = start_jiffies(pid, &seen->start_jiffies);
+		seen->start_known = true;
+	}
 	if (seen) {
 		*ret = seen->start_jiffies;
 		err = seen->start_err;
@@ -207,6 +230,29 @@ find_start(struct proc_cache *cache, pid_t pid, uint64_t *ret)
 	if (err == -ENOENT)
 		err = kill(pid, 0) == 0 || errno == EPERM ? -EACCES : -ESRCH;
 	return err;
+}
+
+/* The pid as the process itself sees it. */
+static uint32_t
+find_inner(struct proc_cache *cache, pid_t pid)
+{
+	struct proc_seen *seen = cache ? see(cache, pid) : NULL;
+
+	if (!seen)
+		return procfs_status(pid, "NSpid");
+	if (!seen->inner_known) {
+		seen->inner = procfs_status(pid, "NSpid");
+		seen->inner_known = true;
+	}
+	return seen->inner;
+}
+
+static bool
+has_ended(pid_t pid)
+{
+	uint64_t started;
+
+	return find_start(NULL, pid, &started) == -ESRCH;
 }
 
 struct search {
@@ -234,9 +280,11 @@ is_searched(pid_t pid, void *arg)
 	    (find_start(s->cache, pid, &started) < 0 ||
 	        !proc_may_have_written(s->header, started)))
 		return false;
-	inner = s->inner == 0 ? 0 : procfs_status(pid, "NSpid");
+	inner = s->inner == 0 ? 0 : find_inner(s->cache, pid);
 	if (inner != 0 && inner != s->inner)
 		return false;
+	if (inner != s->inner && has_ended(pid))
+		return false; /* since the cache was filled */
 	if (mapped < 0 || inner != s->inner) {
 		s->is_hidden = true;
 		return false;
@@ -252,13 +300,79 @@ is_searched(pid_t pid, void *arg)
 	return !s->header;
 }
 
+struct filling {
+	struct proc_cache *cache;
+	bool is_partial;
+};
+
+static bool
+see_one(pid_t pid, void *arg)
+{
+	struct filling *f = arg;
+	uint64_t until_ns = proc_cache_state(f->cache)->until_ns;
+
+	f->is_partial = !see(f->cache, pid) ||
+	    (until_ns && clock_ns(CLOCK_MONOTONIC) > until_ns);
+	return f->is_partial;
+}
+
+bool
+proc_cache_at_all(struct proc_cache *cache)
+{
+	const struct proc_cache_state *state = proc_cache_state(cache);
+	struct filling f = {.cache = cache};
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	bool failed;
+
+	if (state->is_full)
+		return !state->is_partial;
+	failed = procfs_each(see_one, &f) < 0 || f.is_partial;
+	return proc_cache_finish(cache, begin_ns, failed) == 0 && !failed;
+}
+
+/*
+ * Who may have the file mapped. A process that was started after the cache was
+ * filled, or whose header says so, is not in it: then all processes are read
+ * again, a few times at most, and after that it is not known.
+ */
+static void
+search_all(struct search *s, const struct seg_header *h)
+{
+	struct proc_cache *cache = s->cache;
+
+	if (!cache) {
+		(void)procfs_each(is_searched, s);
+		return;
+	}
+	for (;;) {
+		const struct proc_cache_state *state = proc_cache_state(cache);
+		bool is_whole = proc_cache_at_all(cache);
+
+		(void)proc_cache_each(
+		    cache, s->file->device, s->file->inode, is_searched, s);
+		if (s->found != 0)
+			return;
+		if (!is_whole)
+			s->is_hidden = true;
+		if (!is_whole || !h ||
+		    h->start_monotonic_ns + COARSE_NS < state->begin_ns)
+			return;
+		if (state->times >= LOOKS_MAX) {
+			s->is_hidden = true;
+			return;
+		}
+		proc_cache_clear(cache);
+	}
+}
+
 bool
 proc_mapped(struct proc_cache *cache, uint64_t device, uint64_t inode)
 {
 	const struct source file = {.device = device, .inode = inode};
 	struct search s = {.cache = cache, .file = &file};
 
-	return procfs_each(is_searched, &s) > 0;
+	search_all(&s, NULL);
+	return s.found != 0;
 }
 
 /* Does the running process have this very segment, perhaps in another file? */
@@ -304,7 +418,8 @@ check_all(struct proc_cache *cache, const struct seg_header *h,
 
 	if (file->inode == 0)
 		return PROC_NO; /* bytes of a recording, which is over */
-	if (procfs_each(is_searched, &s) > 0) {
+	search_all(&s, h);
+	if (s.found != 0) {
 		*ret_pid = s.found;
 		return PROC_YES;
 	}
@@ -314,6 +429,20 @@ check_all(struct proc_cache *cache, const struct seg_header *h,
 	    : PROC_UNKNOWN;
 }
 
+/*
+ * Some containers have a boot id of their own. So a file of another boot may
+ * belong to a process that runs: if somebody maps it, or if it is in memory and
+ * was made by this machine, then nobody knows.
+ */
+static enum proc_state
+check_other_boot(struct proc_cache *cache, const struct seg_header *h,
+    const struct source *file, pid_t *ret_pid)
+{
+	enum proc_state state = check_all(cache, h, file, ret_pid);
+
+	return state == PROC_UNKNOWN && !is_in_memory(file) ? PROC_NO : state;
+}
+
 /* Is it the process with this pid, in our own namespace? */
 static enum proc_state
 check_pid(struct proc_cache *cache, const struct seg_header *h,
@@ -321,8 +450,12 @@ check_pid(struct proc_cache *cache, const struct seg_header *h,
 {
 	pid_t pid = (pid_t)h->pid;
 	uint64_t started = 0;
+	struct proc_seen *seen = cache ? see(cache, pid) : NULL;
 	int err, mapped;
 
+	/* it may have become this program, or begun, since it was seen */
+	if (seen && h->start_monotonic_ns + COARSE_NS >= seen->read_ns)
+		proc_cache_forget(seen);
 	err = find_start(cache, pid, &started);
 	if (err == -EACCES)
 		return PROC_UNKNOWN;
@@ -353,7 +486,7 @@ check_inner(struct proc_cache *cache, const struct seg_header *h,
 	    .header = h};
 
 	if (file->inode != 0)
-		(void)procfs_each(is_searched, &s);
+		search_all(&s, h);
 	if (s.found != 0) {
 		*ret_pid = s.found;
 		return PROC_YES;
@@ -374,8 +507,8 @@ proc_check_in(struct proc_cache *cache, const struct seg_header *h,
 {
 	enum proc_state state;
 
-	if (other_boot(h))
-		return PROC_NO;
+	if (has_other_boot(h))
+		return check_other_boot(cache, h, file, ret_pid);
 	if (!is_of_our_namespace(h))
 		return check_all(cache, h, file, ret_pid);
 	/*
@@ -394,8 +527,8 @@ proc_check_own(const struct seg_header *h, const struct source *file)
 {
 	pid_t pid;
 
-	if (other_boot(h))
-		return PROC_NO;
+	if (has_other_boot(h))
+		return check_other_boot(NULL, h, file, &pid);
 	if (!is_of_our_namespace(h))
 		return check_all(NULL, h, file, &pid);
 	return h->pid == h->ppid ? PROC_NO : check_pid(NULL, h, file);

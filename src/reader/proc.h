@@ -41,6 +41,18 @@ enum proc_state proc_check_own(
 struct proc_cache;
 struct proc_cache *proc_cache_new(void); /* NULL: out of memory */
 void proc_cache_free(struct proc_cache *cache);
+void proc_cache_until(struct proc_cache *cache, uint64_t until_ns);
+
+/*
+ * Reads the memory maps of all processes, for no longer than proc_cache_until()
+ * said. False: of some of them there was no time, or no memory.
+ */
+bool proc_cache_at_all(struct proc_cache *cache);
+
+/* Afterwards: each segment file that a process maps, in the order of files. */
+void proc_cache_each_file(const struct proc_cache *cache,
+    void (*each)(void *context, uint64_t device, uint64_t inode, pid_t pid),
+    void *context);
 enum proc_state proc_check_in(struct proc_cache *cache,
     const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
@@ -50,8 +62,9 @@ bool proc_mapped(struct proc_cache *cache, uint64_t device, uint64_t inode);
 /*
  * Opens the segment of a running process, whatever root or pid namespace it
  * has; *ret_slot is its slot in the file. -ESRCH: no such process; -EACCES: we
- * may not read it; -ENXIO: not traced; -EAGAIN: forked from a traced one, too
- * few events so far; -ESTALE: its file was deleted and only root can still open
+ * may not read it; -ENXIO: not traced; -EAGAIN: forked from a traced one, no
+ * event so far; -ENOSPC: likewise, but its family has, or had, no room for it;
+ * -ESTALE: its file was deleted and only root can still open
  * it; -E2BIG: it maps more segment files than the limit; errors of
  * segfile_open().
  */

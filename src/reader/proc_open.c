@@ -121,6 +121,38 @@ find_in_file(const struct segfile *f, uint32_t pid, uint64_t started,
 	return found;
 }
 
+/*
+ * A child that has no segment in the file of its family: it has had no event, or
+ * found no room when it had.
+ */
+static int
+why_not_there(const struct segfile *f, struct fault *where)
+{
+	uint8_t taken[SEGFILE_SLOTS];
+	int all = 0, used = 0;
+	struct seg_header h;
+	uint64_t without = 0;
+
+	segfile_taken(f, taken);
+	for (int i = 0; i < segfile_slots(f) && !segfile_is_early(f, i); i++) {
+		all++;
+		used += taken[i] != 0;
+	}
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0)
+		without = h.counts[SEG_CHILDREN_UNTRACED];
+	if (all > 0 && used == all)
+		return fault_set(where, -ENOSPC,
+		    "all %d slots for forked children of its family are taken, "
+		    "and %" PRIu64 " found none",
+		    all, without);
+	if (without > 0)
+		return fault_set(where, -ENOSPC,
+		    "it has had no event yet, or it is one of %" PRIu64
+		    " forked children of its family that found no free slot",
+		    without);
+	return fault_set(where, -EAGAIN, "forked from a traced process");
+}
+
 int
 proc_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
     struct fault *where)
@@ -170,8 +202,7 @@ proc_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 		if (!find_in_file(f, inner, stat.start_jiffies, &h, &slot) ||
 		    (kept && !proc_superseded(&best, &h))) {
 			if (!kept && result == -ENXIO)
-				result = fault_set(where, -EAGAIN,
-				    "forked from a traced process");
+				result = why_not_there(f, where);
 			segfile_close(f);
 			continue;
 		}

@@ -64,6 +64,23 @@ process_add_ages(struct process_ages *to, const struct process_ages *from)
 	to->sizes_known = to->sizes_known || from->sizes_known;
 }
 
+void
+process_add_births(struct process_ages *to, const struct process_ages *from)
+{
+	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
+		to->births[i] = capped_sum_32(to->births[i], from->births[i]);
+	to->births_known = to->births_known || from->births_known;
+}
+
+bool
+process_knows_births(const struct process *p)
+{
+	for (size_t i = 0; i < p->site_count; i++)
+		if (p->sites[i].ages && p->sites[i].ages->births_known)
+			return true;
+	return false;
+}
+
 static int
 by_count(const void *a, const void *b)
 {
@@ -97,12 +114,10 @@ process_add_freers(struct process_freers *to, const struct process_freers *from)
 	memcpy(to->at, all, to->count * sizeof(*all));
 }
 
-static void
-make_totals(struct process *p, const struct segment *seg)
+/* True: the highest moment that we know is now. */
+static bool
+make_peak(struct process *p, const struct segment *seg)
 {
-	for (size_t i = 0; i < p->site_count; i++)
-		if (p->sites[i].kind != SEG_SITE_USER)
-			process_add(&p->totals, &p->sites[i].figures);
 	/*
 	 * with one thread, every event updates the total; with many, flushes do
 	 */
@@ -116,10 +131,21 @@ make_totals(struct process *p, const struct segment *seg)
 	 */
 	if (p->totals.live_bytes <= p->totals.peak_bytes ||
 	    (p->peak_exact && p->totals.peak_bytes > 0))
-		return;
+		return false;
 	p->peak_exact = false;
 	p->totals.peak_bytes = p->totals.live_bytes;
 	p->totals.peak_blocks = p->totals.live_blocks;
+	return true;
+}
+
+static void
+make_totals(struct process *p, const struct segment *seg)
+{
+	for (size_t i = 0; i < p->site_count; i++)
+		if (p->sites[i].kind != SEG_SITE_USER)
+			process_add(&p->totals, &p->sites[i].figures);
+	if (!make_peak(p, seg))
+		return;
 	for (size_t i = 0; i < p->site_count; i++) {
 		struct process_figures *f = &p->sites[i].figures;
 
@@ -170,22 +196,72 @@ check(struct process *p, const struct segment *seg, const struct sums *sums)
 	return err == -ENOMEM ? err : 0;
 }
 
-int
-process_new(const struct segment *seg, struct process **ret)
+static struct process *
+make_process(const struct segment *seg)
 {
-	struct sums sums = {0};
-	struct process *p;
-	int err;
+	struct process *p = calloc(1, sizeof(*p));
 
-	p = calloc(1, sizeof(*p));
 	if (!p)
-		return -ENOMEM;
+		return NULL;
 	p->header = seg->header;
 	p->exit_status = -1;
 	p->is_snapshot = p->header.snapshot_reason != SEG_SNAPSHOT_NONE;
 	p->duration_ns = (uint64_t)p->header.tick * p->header.tick_ns;
 	p->temporary_ticks = temporary_ticks(p);
 	p->births_until = p->header.end_tick;
+	return p;
+}
+
+/* Rows of the heap; those of pools are in an array of their own. */
+static void
+add_rows(struct process_figures *to, const struct segment_rows *x)
+{
+	if (x->kind != SEG_EXT_LEDGER || x->owner >= SEG_ARRAYS)
+		return;
+	for (uint32_t i = 0; i < x->count; i++) {
+		struct seg_row row;
+
+		memcpy(&row, segment_row(x, i), sizeof(row));
+		to->allocations = capped_sum(to->allocations, row.allocations);
+		to->allocated_bytes =
+		    capped_sum(to->allocated_bytes, row.allocated_bytes);
+		to->frees = capped_sum(to->frees, row.frees);
+		to->freed_bytes = capped_sum(to->freed_bytes, row.freed_bytes);
+		/* right also if both sums have wrapped */
+		to->live_blocks += row.allocations - row.frees;
+		to->live_bytes += row.allocated_bytes - row.freed_bytes;
+	}
+}
+
+int
+process_new_brief(const struct segment *seg, struct process **ret)
+{
+	struct process *p = make_process(seg);
+	struct process_figures *t;
+
+	if (!p)
+		return -ENOMEM;
+	t = &p->totals;
+	for (size_t i = 0; i < seg->extent_count; i++)
+		add_rows(t, &seg->extents[i]);
+	if ((int64_t)t->live_blocks < 0)
+		t->live_blocks = 0; /* impossible; a report says so */
+	if ((int64_t)t->live_bytes < 0)
+		t->live_bytes = 0;
+	make_peak(p, seg);
+	*ret = p;
+	return 0;
+}
+
+int
+process_new(const struct segment *seg, struct process **ret)
+{
+	struct process *p = make_process(seg);
+	struct sums sums = {0};
+	int err;
+
+	if (!p)
+		return -ENOMEM;
 	err = sums_init(&sums, seg);
 	if (err == 0)
 		err = process_make_sites(p, seg, &sums);

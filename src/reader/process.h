@@ -53,9 +53,9 @@ struct process_ages {
 	uint64_t young[PROCESS_STEPS];
 	uint32_t sizes[PROCESS_SIZES]; /* of live blocks, by seg_size_class() */
 	/*
-	 * Of live blocks, by seg_birth_slot() until process.births_until. They
-	 * make sense for one process only, so process_add_ages() leaves them
-	 * out.
+	 * Of live blocks, by seg_birth_slot() until process.births_until. The
+	 * slots of two processes are different times, so process_add_ages()
+	 * leaves them out.
 	 */
 	uint32_t births[SEG_BIRTH_SLOTS];
 	bool live_ages_known; /* the destructor has folded the live map */
@@ -137,6 +137,7 @@ struct process_names {
 	size_t len;
 	struct process_names *next; /* of the same recording */
 	struct process_names *all;  /* the next one in the session's list */
+	bool is_used;               /* by a process; see chapters.c */
 };
 
 struct verdicts;
@@ -152,6 +153,7 @@ struct process {
 	bool rss_is_peak;     /* the maximum while it ran */
 	uint64_t owner;       /* owner of its segment: uid + 1; 0: not known */
 	uint64_t view;        /* from its recording; names/view.h */
+	uint64_t held_bytes;  /* that its session counts for it */
 	bool is_snapshot;
 	bool is_cut; /* it has more modules or marks than the limit */
 	bool peak_exact;
@@ -191,6 +193,12 @@ struct process {
 /* Takes what it needs from seg and frees seg. -ENOMEM. */
 int process_new(const struct segment *seg, struct process **ret);
 
+/*
+ * The same for a list: header, totals and peak alone, which segment_read_ledger()
+ * is enough for. Blocks at the peak are not known. -ENOMEM.
+ */
+int process_new_brief(const struct segment *seg, struct process **ret);
+
 /* NULL is fine. */
 void process_free(struct process *p);
 
@@ -206,6 +214,13 @@ void process_add(
 
 /* Adds the ages and sizes of two sites; the sums do not wrap. */
 void process_add_ages(struct process_ages *to, const struct process_ages *from);
+
+/* Adds the births of two sites of one process. */
+void process_add_births(
+    struct process_ages *to, const struct process_ages *from);
+
+/* Does it know the births of live blocks for one of its sites? */
+bool process_knows_births(const struct process *p);
 
 /*
  * Adds the callers of free() of two sites; if there are too many, the rarest

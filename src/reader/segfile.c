@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "reader/foreign_file.h"
 
-enum { LINES_AT_ONCE = 64 };
+enum { LINES_AT_ONCE = 512 };
 
 struct segfile {
 	struct source source;
@@ -318,6 +318,8 @@ early_header(
 	    .peak_epoch = 1,
 	    .threads = 1,
 	    .command_truncated = own->command_truncated,
+	    .place_refused = own->place_refused,
+	    .place_detail = own->place_detail,
 	    .end_kind =
 	        e->state == SEG_EARLY_EXITED ? SEG_END_EXITED : SEG_END_NONE,
 	};
@@ -330,6 +332,7 @@ early_header(
 	memcpy(h->exe, own->exe, sizeof(h->exe));
 	memcpy(h->command, own->command, sizeof(h->command));
 	memcpy(h->start_dir, own->start_dir, sizeof(h->start_dir));
+	memcpy(h->place_asked, own->place_asked, sizeof(h->place_asked));
 }
 
 /* Row 1 of a new extent with two rows; NULL: out of memory. */
@@ -484,9 +487,9 @@ segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
 	return err;
 }
 
-int
-segfile_read(const struct segfile *f, int slot, struct segment **ret,
-    struct fault *where)
+static int
+read_slot(const struct segfile *f, int slot, bool with_rest,
+    struct segment **ret, struct fault *where)
 {
 	uint64_t base, limit;
 	int err;
@@ -496,10 +499,26 @@ segfile_read(const struct segfile *f, int slot, struct segment **ret,
 	err = find_slot(f, slot, &base, &limit, where);
 	if (err < 0)
 		return err;
-	err = segment_read(&f->source, base, limit, ret, where);
+	err = with_rest
+	    ? segment_read(&f->source, base, limit, ret, where)
+	    : segment_read_ledger(&f->source, base, limit, ret, where);
 	if (err == 0)
 		add_untraced(f, slot, &(*ret)->header);
 	return err;
+}
+
+int
+segfile_read(const struct segfile *f, int slot, struct segment **ret,
+    struct fault *where)
+{
+	return read_slot(f, slot, true, ret, where);
+}
+
+int
+segfile_read_ledger(const struct segfile *f, int slot, struct segment **ret,
+    struct fault *where)
+{
+	return read_slot(f, slot, false, ret, where);
 }
 
 int

@@ -76,6 +76,10 @@ int segfile_window(
 int segfile_read(const struct segfile *f, int slot, struct segment **ret,
     struct fault *where);
 
+/* The same with segment_read_ledger(). */
+int segfile_read_ledger(const struct segfile *f, int slot, struct segment **ret,
+    struct fault *where);
+
 /* segfile_read() and segment_compact() in one; *ret is for free(). */
 int segfile_compact(const struct segfile *f, int slot, void **ret,
     size_t *ret_len, struct fault *where);

@@ -51,22 +51,21 @@ window_read(const struct window *w, uint64_t offset, void *buffer, size_t len)
 static int
 read_header(const struct window *w, struct seg_header *h, struct fault *where)
 {
-	uint64_t magic;
+	bool is_whole = window_read(w, 0, h, sizeof(*h)) == 0;
 	int err;
 
-	if (w->limit < sizeof(magic))
+	if (w->limit < sizeof(h->magic))
 		return fault_set(where, w->limit ? -EINVAL : -ENODATA,
 		    "the file holds %llu bytes", (unsigned long long)w->limit);
-	err = window_read(w, 0, &magic, sizeof(magic));
+	err = is_whole ? 0 : window_read(w, 0, &h->magic, sizeof(h->magic));
 	if (err < 0)
 		return fault_set(where, err, "the header cannot be read");
-	if (magic == 0)
+	if (h->magic == 0)
 		return fault_set(where, -ENODATA, "the segment is not set up");
-	if (magic != SEG_MAGIC)
+	if (h->magic != SEG_MAGIC)
 		return fault_set(where, -EINVAL, "not a segment of seep");
-	err = window_read(w, 0, h, sizeof(*h));
-	if (err < 0)
-		return fault_set(where, err,
+	if (!is_whole)
+		return fault_set(where, -EBADMSG,
 		    "the file ends after %llu bytes, inside the header",
 		    (unsigned long long)w->limit);
 	if (h->version != SEG_VERSION)
@@ -78,6 +77,7 @@ read_header(const struct window *w, struct seg_header *h, struct fault *where)
 		    where, -EBADMSG, "header of %u bytes", h->header_bytes);
 	h->session[sizeof(h->session) - 1] = '\0';
 	h->snapshot_label[sizeof(h->snapshot_label) - 1] = '\0';
+	h->place_asked[sizeof(h->place_asked) - 1] = '\0';
 	h->start_dir[sizeof(h->start_dir) - 1] = '\0';
 	h->exe[sizeof(h->exe) - 1] = '\0';
 	h->command[sizeof(h->command) - 2] = '\0';
@@ -431,9 +431,9 @@ read_rest(struct segment *seg, const struct window *w, struct fault *where)
 	return err;
 }
 
-int
-segment_read(const struct source *s, uint64_t base, uint64_t limit,
-    struct segment **ret, struct fault *where)
+static int
+read_segment(const struct source *s, uint64_t base, uint64_t limit,
+    bool with_rest, struct segment **ret, struct fault *where)
 {
 	struct window w = {.source = s, .base = base, .limit = limit};
 	struct segment *seg;
@@ -445,7 +445,7 @@ segment_read(const struct source *s, uint64_t base, uint64_t limit,
 	err = read_ledger(seg, &w, where);
 	if (err < 0)
 		goto out;
-	err = read_rest(seg, &w, where);
+	err = with_rest ? read_rest(seg, &w, where) : 0;
 	if (err < 0)
 		goto out;
 	*ret = seg;
@@ -453,6 +453,20 @@ segment_read(const struct source *s, uint64_t base, uint64_t limit,
 out:
 	segment_free(seg);
 	return err;
+}
+
+int
+segment_read(const struct source *s, uint64_t base, uint64_t limit,
+    struct segment **ret, struct fault *where)
+{
+	return read_segment(s, base, limit, true, ret, where);
+}
+
+int
+segment_read_ledger(const struct source *s, uint64_t base, uint64_t limit,
+    struct segment **ret, struct fault *where)
+{
+	return read_segment(s, base, limit, false, ret, where);
 }
 
 void

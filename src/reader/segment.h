@@ -50,6 +50,13 @@ struct segment {
 int segment_read(const struct source *s, uint64_t base, uint64_t limit,
     struct segment **ret, struct fault *where);
 
+/*
+ * The same, with no table but the ledger: what the totals need. The other tables
+ * have no extents in it.
+ */
+int segment_read_ledger(const struct source *s, uint64_t base, uint64_t limit,
+    struct segment **ret, struct fault *where);
+
 /* Reads only the header, and checks it in the same way. */
 int segment_read_header(const struct source *s, uint64_t base, uint64_t limit,
     struct seg_header *ret, struct fault *where);

@@ -289,13 +289,15 @@ session_add_slot(struct session *s, const struct segfile *f, int slot,
 		s->lost.processes++;
 		return 0;
 	}
-	err = segfile_read(f, slot, &seg, where);
+	err = w->brief ? segfile_read_ledger(f, slot, &seg, where)
+	               : segfile_read(f, slot, &seg, where);
 	if (err < 0)
 		return err;
 	w->held_bytes += bytes_of(seg);
-	err = process_new(seg, &p);
+	err = w->brief ? process_new_brief(seg, &p) : process_new(seg, &p);
 	if (err == 0) {
 		p->owner = source_owner(segfile_source(f));
+		p->held_bytes = bytes_of(seg);
 		find_end(w, p, f, pid);
 	}
 	if (err == 0 && !w->brief)
@@ -309,7 +311,7 @@ session_add_slot(struct session *s, const struct segfile *f, int slot,
 		return no_memory(where);
 	}
 	measure_running(p);
-	if (p->running_pid > 0)
+	if (p->running_pid > 0 && !w->brief)
 		p->rss_bytes = procfs_resident(p->running_pid);
 	if (session_add(s, p) < 0)
 		return no_memory(where);

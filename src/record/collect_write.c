@@ -12,7 +12,7 @@
 #include "reader/folder.h"
 #include "reader/process.h"
 #include "reader/segfile.h"
-#include "record/segment_dir.h"
+#include "record/free_slots.h"
 #include "report/program.h"
 
 enum {
@@ -43,6 +43,21 @@ note_peak(struct collect *c, const struct seg_header *h, uint64_t bytes)
 	snprintf(c->peak_name, sizeof(c->peak_name), "%.63s", program_name(h));
 }
 
+static void
+count_figures(
+    struct collect *c, const struct collect_row *r, const struct process *p)
+{
+	c->programs++;
+	c->allocations += p->totals.allocations;
+	c->allocated_bytes += p->totals.allocated_bytes;
+	if (r->end.end_kind != RECORDING_END_EXEC) {
+		c->processes++;
+		c->live_blocks += p->totals.live_blocks;
+		c->live_bytes += p->totals.live_bytes;
+	}
+	note_peak(c, &p->header, p->totals.peak_bytes);
+}
+
 static int
 add_figures(
     struct collect *c, const struct collect_row *r, const struct segment *seg)
@@ -55,7 +70,7 @@ add_figures(
 		return err;
 	p->owner = r->end.owner;
 	if (process_is_unseen(p)) {
-		c->inert++;
+		c->inert += !c->is_turning;
 		process_free(p);
 		return 0;
 	}
@@ -63,15 +78,8 @@ add_figures(
 		process_free(p);
 		return 0; /* see session.c: it is counted, but not listed */
 	}
-	c->programs++;
-	c->allocations += p->totals.allocations;
-	c->allocated_bytes += p->totals.allocated_bytes;
-	if (r->end.end_kind != RECORDING_END_EXEC) {
-		c->processes++;
-		c->live_blocks += p->totals.live_blocks;
-		c->live_bytes += p->totals.live_bytes;
-	}
-	note_peak(c, &seg->header, p->totals.peak_bytes);
+	if (!c->is_turning)
+		count_figures(c, r, p);
 	if (c->written) {
 		err = where_fill(&c->where, p);
 		c->written(c->context, p);
@@ -113,10 +121,10 @@ write_row(struct collect *c, const struct segfile *f,
 		err = recording_append_packed(w, RECORDING_SEGMENT, &r->end,
 		    sizeof(r->end), bytes, len, LEVEL);
 	free(bytes);
-	if (err == 0)
+	if (err == 0 && !c->is_turning)
 		err = collect_add_key(&c->merged, &r->key);
 	if (err == 0 && r->inert)
-		c->inert++;
+		c->inert += !c->is_turning;
 	else if (err == 0)
 		err = add_figures(c, r, seg);
 	segment_free(seg);
@@ -168,61 +176,28 @@ collect_write(struct collect *c, struct recording_writer *w)
 	return 0;
 }
 
-/*
- * The file is 0400: its owner may change that for a moment. Where we are not
- * the owner, it stays as it is: -EACCES.
- */
-static int
-open_writable(int dir_fd, const struct collect_file *file)
+int
+collect_write_running(struct collect *c, struct recording_writer *w)
 {
-	int fd = openat(
-	    dir_fd, file->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	char self[32];
-	struct stat st;
-	int writable = -1;
+	int err;
 
-	if (fd < 0)
-		return -errno;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	if (fstat(fd, &st) == 0 && st.st_dev == file->device &&
-	    st.st_ino == file->inode && st.st_uid == geteuid()) {
-		writable = open(self, O_WRONLY | O_CLOEXEC);
-		if (writable < 0 && fchmod(fd, 0600) == 0) {
-			writable = open(self, O_WRONLY | O_CLOEXEC);
-			(void)fchmod(fd, 0400);
-		}
-	}
-	close(fd);
-	return writable < 0 ? -EACCES : writable;
+	c->is_turning = true;
+	err = collect_write(c, w);
+	c->is_turning = false;
+	return err;
 }
 
-/*
- * Empties the slot of a dead child and gives it back: first its pages, the
- * header among them, then the byte that keeps others out.
- */
-static bool
+/* Nobody else frees slots of a session whose recorder lives. */
+static void
 free_slot(int dir_fd, const struct collect_file *file, const struct segfile *f,
-    int slot)
+    const struct collect_row *r)
 {
-	static const uint8_t no[sizeof(struct seg_early)];
-	bool early = segfile_is_early(f, slot), done;
-	uint64_t base, limit;
-	size_t bytes;
-	off_t at = (off_t)segfile_taken_at(f, slot, &bytes);
-	int fd;
+	struct free_slots s;
 
-	if (!early && segfile_window(f, slot, &base, &limit) < 0)
-		return false;
-	fd = open_writable(dir_fd, file);
-	if (fd < 0)
-		return false;
-	/* without holes it would not come back empty: then it stays taken */
-	done = early ||
-	    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-	        (off_t)base, (off_t)limit) == 0;
-	done = done && pwrite(fd, no, bytes, at) == (ssize_t)bytes;
-	close(fd);
-	return done;
+	if (free_slots_begin(&s, dir_fd, file->name, f) < 0)
+		return;
+	(void)free_slots_give(&s, f, r->slot, r->uuid);
+	free_slots_end(&s);
 }
 
 static bool
@@ -254,7 +229,7 @@ merge_row(struct collect *c, const struct collect_row *r,
 	if (err == 0) {
 		file->open--;
 		if (r->slot != SEGFILE_OWN)
-			(void)free_slot(dir_fd, file, f, r->slot);
+			free_slot(dir_fd, file, f, r);
 	}
 out:
 	segfile_close(f);

@@ -11,17 +11,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "record/procs.h"
-
-/*
- * The terminal sends the first two to the command as well. A closed stderr or a
- * file size limit is an error for us, but no reason to stop half way.
- */
-static const int ignored[LAUNCH_IGNORED] = {SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ};
 
 /* As in `make install LIBDIR=`, from the directory of the command. */
 #ifndef SEEP_LIBDIR
@@ -166,28 +161,25 @@ wait_for(struct launch *l)
 		continue;
 }
 
+/*
+ * All that somebody may send us, and that can wait until we look. A fault of
+ * our own must end us, and libc keeps two signals for itself.
+ */
 static void
-ignore_signals(struct launch *l)
+fill_signals(sigset_t *set)
 {
-	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	sigset_t set;
+	static const int not_these[] = {
+	    SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < LAUNCH_IGNORED; i++) {
-		(void)sigaction(ignored[i], &ignore, &l->old[i]);
-		sigaddset(&set, ignored[i]);
-	}
-	/* a signal that is blocked and ignored could stay pending */
-	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-	l->ignoring = true;
+	(void)sigfillset(set);
+	for (size_t i = 0; i < sizeof(not_these) / sizeof(not_these[0]); i++)
+		(void)sigdelset(set, not_these[i]);
 }
 
 static void
-restore_signals(struct launch *l)
+restore_signals(const struct launch *l)
 {
 	(void)sigaction(SIGCHLD, &l->old_chld, NULL);
-	for (size_t i = 0; l->ignoring && i < LAUNCH_IGNORED; i++)
-		(void)sigaction(ignored[i], &l->old[i], NULL);
 	(void)sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
 }
 
@@ -211,12 +203,7 @@ launch_start(struct launch *l, const struct launch_plan *plan)
 	/*
 	 * blocked before the fork, so that no signal is lost and none kills us
 	 */
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGCHLD);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	for (size_t i = 0; i < LAUNCH_IGNORED; i++)
-		sigaddset(&mask, ignored[i]);
+	fill_signals(&mask);
 	(void)sigprocmask(SIG_BLOCK, &mask, &l->old_mask);
 	/* an ignored SIGCHLD would take the exit status away from us */
 	(void)sigaction(SIGCHLD, &standard, &l->old_chld);
@@ -227,7 +214,6 @@ launch_start(struct launch *l, const struct launch_plan *plan)
 	close(fds[1]);
 	close(word[0]);
 	if (err == 0) {
-		ignore_signals(l);
 		l->start_jiffies = procs_start_jiffies(l->pid);
 		if (plan->ready && plan->ready(plan->context, l->pid))
 			err = -ECANCELED;
@@ -256,6 +242,40 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/*
+ * Is it for the command? What the terminal sends (Ctrl-C, a new size of its
+ * window) the kernel has sent to all of the group, and so to the command. Only
+ * a timer that was set before exec, as by alarm(), is ours alone, and the
+ * command would have had it without us. What we raise ourselves by writing to a
+ * closed pipe comes with our own pid. The command does not want back what it
+ * sends to its group.
+ */
+static bool
+is_for_command(const struct launch *l, const siginfo_t *info)
+{
+	if (info->si_code > 0)
+		return info->si_signo == SIGALRM ||
+		    info->si_signo == SIGVTALRM || info->si_signo == SIGPROF;
+	return info->si_signo != SIGCHLD && info->si_pid != getpid() &&
+	    info->si_pid != l->pid;
+}
+
+/* With the value that came with it, and its sender, if there is one. */
+static void
+hand_on(const struct launch *l, siginfo_t *info)
+{
+	if (info->si_code != SI_QUEUE ||
+	    syscall(SYS_rt_sigqueueinfo, l->pid, info->si_signo, info) < 0)
+		(void)kill(l->pid, info->si_signo);
+}
+
+/* Who asks us to stop means the command and us, until SIGCONT comes. */
+static bool
+is_to_stop(int sig)
+{
+	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
+}
+
 /* Sleeps until a signal or the deadline, and forwards signals. */
 static void
 handle_signal(const struct launch *l, int64_t left_ms)
@@ -265,17 +285,32 @@ handle_signal(const struct launch *l, int64_t left_ms)
 	sigset_t set;
 	int sig;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	fill_signals(&set);
 	sig = sigtimedwait(&set, &info, left_ms < 0 ? NULL : &t);
-	/*
-	 * from the kernel: the terminal hung up, and its whole group got the
-	 * signal
-	 */
-	if ((sig == SIGTERM || sig == SIGHUP) && info.si_code <= 0)
-		(void)kill(l->pid, sig);
+	if (sig <= 0)
+		return;
+	if (is_for_command(l, &info))
+		hand_on(l, &info);
+	if (is_to_stop(sig))
+		(void)raise(SIGSTOP);
+}
+
+/* The command has ended: what came before was for the command. */
+static void
+drop_signals(void)
+{
+	static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+	struct timespec none = {0, 0};
+	sigset_t set;
+
+	fill_signals(&set);
+	while (sigtimedwait(&set, NULL, &none) > 0)
+		continue;
+	/* from now on Ctrl-Z stops us, and nobody else */
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
+		(void)sigaddset(&set, stops[i]);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 int
@@ -290,6 +325,7 @@ launch_wait(struct launch *l, int timeout_ms)
 
 		if (pid == l->pid) {
 			l->max_rss_bytes = (uint64_t)used.ru_maxrss << 10;
+			drop_signals();
 			return 1;
 		}
 		if (pid < 0 && errno != EINTR)

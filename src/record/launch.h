@@ -9,8 +9,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { LAUNCH_IGNORED = 4 };
-
 struct launch_plan {
 	char *const *argv;      /* ends with NULL; argv[0] is sought in PATH */
 	const char *preload;    /* libseep.so, absolute */
@@ -38,8 +36,7 @@ struct launch {
 	uint64_t
 	    max_rss_bytes; /* of the command or one of its children, then */
 	sigset_t old_mask;
-	struct sigaction old_chld, old[LAUNCH_IGNORED];
-	bool ignoring;
+	struct sigaction old_chld;
 };
 
 /*
@@ -50,12 +47,13 @@ struct launch {
 int launch_find_library(const char *name, char *to, size_t bytes);
 
 /*
- * Forks and executes. The child has the stdio, terminal, process group, signal
- * dispositions, mask and descriptors with which we were started. From here on
- * this process ignores SIGINT and SIGQUIT, because the terminal sends them to
- * the child too. SIGTERM and SIGHUP are forwarded while launch_wait() waits,
- * and stay blocked afterwards, so that the recording can be written. The error
- * is that of exec or fork; then nothing has changed.
+ * Forks and executes. The child has stdio, terminal, process group, signal
+ * dispositions, mask and descriptors that we were started with. From here on
+ * all signals but those of faults are blocked in us. While launch_wait() waits,
+ * those that somebody has sent to us are handed on to the child; the terminal
+ * sends its own to the child, too. Afterwards they stay blocked, so that the
+ * recording is written in peace. The error is that of exec or fork; nothing has
+ * changed then.
  */
 int launch_start(struct launch *l, const struct launch_plan *plan);
 

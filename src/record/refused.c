@@ -25,11 +25,14 @@ static const struct {
 };
 
 struct refusals {
-	const struct segment_dir *segment_dir;
+	int dir_fd;
+	const char *session; /* NULL: all are ours */
 	struct recording_writer *writer;
 	size_t ours, others;
-	bool is_full;
-	const char *why;
+	bool is_full, is_recorded;
+	const char *why; /* of the last that is ours */
+	char name[REFUSED_NAME_BYTES];
+	pid_t pid;
 };
 
 static const char *
@@ -53,21 +56,24 @@ take_line(struct refusals *r, char *line)
 
 	if (!session || !pid || !word)
 		return;
-	if (strcmp(session, r->segment_dir->session) != 0) {
+	if (r->session && strcmp(session, r->session) != 0) {
 		r->others++;
 		return;
 	}
+	r->is_recorded = r->is_recorded ||
+	    (!r->session && segment_dir_is_recorded(r->dir_fd, session));
 	r->why = reason_of(word);
+	r->pid = (pid_t)strtol(pid, NULL, 10);
+	(void)snprintf(r->name, sizeof(r->name), "%s", name ? name : "?");
 	if (r->writer && r->ours < NAMED_MAX)
-		(void)meta_write_refused(r->writer,
-		    (pid_t)strtol(pid, NULL, 10), name ? name : "?", r->why, 1);
+		(void)meta_write_refused(r->writer, r->pid, r->name, r->why, 1);
 	r->ours++;
 }
 
 static void
 read_file(struct refusals *r)
 {
-	int fd = openat(r->segment_dir->fd, SEG_REFUSED_NAME,
+	int fd = openat(r->dir_fd, SEG_REFUSED_NAME,
 	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	char line[LINE_BYTES];
@@ -90,7 +96,8 @@ void
 refused_report(const struct segment_dir *s, struct recording_writer *w,
     size_t *ret_count, bool *ret_more, const char **ret_why)
 {
-	struct refusals r = {.segment_dir = s, .writer = w};
+	struct refusals r = {
+	    .dir_fd = s->fd, .session = s->session, .writer = w};
 
 	read_file(&r);
 	if (w && r.ours > NAMED_MAX)
@@ -104,9 +111,23 @@ refused_report(const struct segment_dir *s, struct recording_writer *w,
 void
 refused_forget(const struct segment_dir *s)
 {
-	struct refusals r = {.segment_dir = s};
+	struct refusals r = {.dir_fd = s->fd, .session = s->session};
 
 	read_file(&r);
 	if (r.ours > 0 && r.others == 0)
 		(void)unlinkat(s->fd, SEG_REFUSED_NAME, 0);
+}
+
+size_t
+refused_look(int dir_fd, struct refused_last *ret)
+{
+	struct refusals r = {.dir_fd = dir_fd};
+
+	read_file(&r);
+	*ret = (struct refused_last){.pid = r.pid,
+	    .why = r.why,
+	    .is_more = r.is_full,
+	    .is_recorded = r.is_recorded};
+	memcpy(ret->name, r.name, sizeof(ret->name));
+	return r.ours;
 }

@@ -21,6 +21,20 @@ void refused_report(const struct segment_dir *s, struct recording_writer *w,
     size_t *ret_count, bool *ret_more, const char **ret_why);
 
 /*
+ * What the file in a directory says, whatever the session: how many programs,
+ * and the last of them. Names are theirs, and not escaped.
+ */
+enum { REFUSED_NAME_BYTES = 64 };
+struct refused_last {
+	char name[REFUSED_NAME_BYTES];
+	pid_t pid;
+	const char *why;
+	bool is_more;     /* there may be others: the file is full */
+	bool is_recorded; /* a recorder that lives will report some of them */
+};
+size_t refused_look(int dir_fd, struct refused_last *ret);
+
+/*
  * Removes the file if all its lines are ours, because these have been reported.
  */
 void refused_forget(const struct segment_dir *s);

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "reader/folder.h"
+#include "reader/in_use.h"
 #include "reader/segfile.h"
-#include "record/procs.h"
 #include "util/text.h"
 
 #define SHM FOLDER_SHM
@@ -406,60 +406,79 @@ segment_dir_find(const struct segment_dir *s, pid_t pid, struct seg_header *ret)
 	return q.found;
 }
 
-/*
- * The recorder of a session runs as long as its lock is held. The lock file of
- * a dead recorder is removed.
- */
+enum recorder { RECORDER_NONE, RECORDER_DEAD, RECORDER_LIVES };
+
+/* A session that a recorder has chosen; other texts are a user's own. */
 static bool
-recorder_lives(int dir_fd, const char *session)
+is_of_recorder(const char *session)
+{
+	return strspn(session, "0123456789abcdef") ==
+	    SEGMENT_DIR_SESSION_BYTES - 1 &&
+	    session[SEGMENT_DIR_SESSION_BYTES - 1] == '\0';
+}
+
+/* The recorder of a session lives as long as its lock is held. */
+static enum recorder
+find_recorder(int dir_fd, const char *session)
 {
 	char name[64];
 	bool lives;
 	int fd;
 
-	/* in doubt nothing is deleted; this is no session of a recorder */
-	if (strspn(session, "0123456789abcdef") !=
-	        SEGMENT_DIR_SESSION_BYTES - 1 ||
-	    session[SEGMENT_DIR_SESSION_BYTES - 1])
-		return true;
 	lock_name(session, name, sizeof(name));
-	fd = openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return errno != ENOENT;
-	lives = flock(fd, LOCK_EX | LOCK_NB) < 0;
-	if (!lives)
-		(void)unlinkat(dir_fd, name, 0);
+	fd = openat(
+	    dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) /* in doubt it lives */
+		return errno == ENOENT ? RECORDER_NONE : RECORDER_LIVES;
+	lives = flock(fd, LOCK_SH | LOCK_NB) < 0;
 	close(fd);
-	return lives;
+	return lives ? RECORDER_LIVES : RECORDER_DEAD;
+}
+
+bool
+segment_dir_is_recorded(int dir_fd, const char *session)
+{
+	enum recorder r;
+	struct dirent *e;
+	DIR *d;
+
+	if (!is_of_recorder(session))
+		return false;
+	r = find_recorder(dir_fd, session);
+	d = r == RECORDER_NONE ? opendir(SHM) : NULL;
+	while (d && r == RECORDER_NONE && (e = readdir(d))) {
+		int fd;
+
+		if (strncmp(e->d_name, "seep-", 5) != 0)
+			continue;
+		fd = openat(dirfd(d), e->d_name,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			continue; /* not ours to look at, or no directory */
+		if (find_recorder(fd, session) == RECORDER_LIVES)
+			r = RECORDER_LIVES;
+		close(fd);
+	}
+	if (d)
+		closedir(d);
+	return r == RECORDER_LIVES;
 }
 
 struct sweep {
 	const struct segment_dir *segment_dir;
-	struct procs procs;
-	bool looked; /* procs is filled: a look costs, few sweeps need it */
-	int removed;
+	size_t unread;
 };
 
-/* Do its headers allow that the file is deleted? */
 static bool
-is_left_over(struct sweep *w, const struct segfile *f)
+has_anything(const struct segfile *f, const struct seg_header *own)
 {
-	const struct source *source = segfile_source(f);
-	struct seg_header h;
+	uint8_t taken[SEGFILE_SLOTS];
+	bool any = own->state != SEG_INERT;
 
-	if (!w->looked && procs_init(&w->procs, 0, NULL) < 0)
-		return false;
-	w->looked = true;
-	if (procs_maps(&w->procs, source->device, source->inode))
-		return false;
-	for (int slot = SEGFILE_OWN; slot < segfile_slots(f); slot++) {
-		if (segfile_header(f, slot, &h, NULL) < 0)
-			continue;
-		if (procs_writer(&w->procs, source->device, source->inode,
-		        (pid_t)h.pid, h.start_jiffies))
-			return false;
-	}
-	return true;
+	segfile_taken(f, taken);
+	for (int i = 0; i < segfile_slots(f); i++)
+		any |= taken[i] != 0;
+	return any;
 }
 
 static int
@@ -476,16 +495,33 @@ sweep_visit(void *context, int dir_fd, const char *dir, const char *name)
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    st.st_uid != geteuid() || segfile_open(dir_fd, name, &f, NULL) < 0)
 		return 0;
-	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 && h.session[0] &&
-	    !recorder_lives(dir_fd, h.session) && is_left_over(w, f)) {
-		segment_dir_remove(dir_fd, name);
-		w->removed++;
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
+	    is_of_recorder(h.session) &&
+	    !segment_dir_is_recorded(dir_fd, h.session) &&
+	    in_use_check(dir_fd, name, st.st_dev, st.st_ino) == IN_USE_NO) {
+		if (has_anything(f, &h))
+			w->unread++;
+		else
+			segment_dir_remove(dir_fd, name);
 	}
 	segfile_close(f);
 	return 0;
 }
 
-/* Removes lock files of recorders that were killed. */
+/* Removes the lock of a killed recorder. */
+static void
+sweep_lock(int dir_fd, const char *name)
+{
+	int fd =
+	    openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		(void)unlinkat(dir_fd, name, 0);
+	close(fd);
+}
+
 static void
 sweep_locks(const struct segment_dir *s)
 {
@@ -501,26 +537,25 @@ sweep_locks(const struct segment_dir *s)
 	while ((e = readdir(d))) {
 		char session[NAME_MAX + 1];
 
-		if (strncmp(e->d_name, "rec-", 4) ||
+		if (strncmp(e->d_name, "rec-", 4) != 0 ||
 		    !text_ends_with(e->d_name, ".ctl"))
 			continue;
 		snprintf(session, sizeof(session), "%s", e->d_name + 4);
 		session[strlen(session) - 4] = '\0';
-		(void)recorder_lives(s->fd, session);
+		if (is_of_recorder(session))
+			sweep_lock(s->fd, e->d_name);
 	}
 	closedir(d);
 }
 
-int
+size_t
 segment_dir_sweep(const struct segment_dir *s)
 {
 	struct sweep w = {.segment_dir = s};
 
 	sweep_locks(s);
 	(void)segment_dir_walk(s, sweep_visit, &w);
-	if (w.looked)
-		procs_release(&w.procs);
-	return w.removed;
+	return w.unread;
 }
 
 int

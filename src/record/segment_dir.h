@@ -38,11 +38,12 @@ int segment_dir_init(struct segment_dir *s, struct segment_dir_problem *why);
 void segment_dir_release(struct segment_dir *s);
 
 /*
- * Deletes segments of earlier recordings: those with a session whose recorder
- * is dead and that no process maps. Segments of a bare preload have no
- * session and stay. Returns how many.
+ * Deletes what killed recorders left and nobody can want: their locks, and the
+ * segments of programs that were not traced. Segments with figures in them stay,
+ * because nobody has read their last state. Returns how many of these no process
+ * uses any more.
  */
-int segment_dir_sweep(const struct segment_dir *s);
+size_t segment_dir_sweep(const struct segment_dir *s);
 
 /*
  * Calls visit for the name of each file NAME.seg in our directory and in the
@@ -65,6 +66,13 @@ int segment_dir_walk_snapshots(
  */
 int segment_dir_find(
     const struct segment_dir *s, pid_t pid, struct seg_header *ret);
+
+/*
+ * Does the recorder of this session live, and will it read what is in the
+ * segments of the session? Its lock is beside the segments in `dir`, or in the
+ * directory of another user: the recorder may be root's.
+ */
+bool segment_dir_is_recorded(int dir, const char *session);
 
 /* Removes NAME.seg and NAME.seg.ctl. */
 void segment_dir_remove(int dir_fd, const char *name);

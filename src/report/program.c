@@ -120,6 +120,16 @@ find_out(const struct seg_header *h)
 }
 
 const char *
+program_started_as(const struct seg_header *h)
+{
+	const char *exe = text_base(h->exe), *name = text_base(h->command);
+
+	if (may_be_a_file(name))
+		return name;
+	return *exe ? exe : "(no name)";
+}
+
+const char *
 program_name(const struct seg_header *h)
 {
 	static struct answer answers[ANSWERS];

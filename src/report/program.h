@@ -13,4 +13,10 @@
  */
 const char *program_name(const struct seg_header *h);
 
+/*
+ * The same, with nothing looked up: argv[0], if it may be the name of a file.
+ * For lists, which have no time to ask.
+ */
+const char *program_started_as(const struct seg_header *h);
+
 #endif

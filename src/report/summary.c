@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reader/losses.h"
+#include "reader/place_words.h"
 #include "report/program.h"
 #include "report/words.h"
 #include "util/text.h"
@@ -73,6 +74,19 @@ print_snapshot_error(const struct summary *s)
 		(void)fprintf(s->out, " (the last: %s)", strerror((int)error));
 }
 
+/* Which directory was asked for, and what was wrong with it. */
+static void
+print_place(const struct summary *s)
+{
+	char text[PLACE_WORDS_BYTES];
+
+	if (!place_words(&s->process->header, text, sizeof(text)))
+		return;
+	(void)fputs(" (", s->out);
+	text_print(s->out, text);
+	(void)fputs(")", s->out);
+}
+
 /* The counters of a class that are not 0, after `before`; false: there are none. */
 static bool
 print_counts(const struct summary *s, const char *before, int class)
@@ -96,6 +110,8 @@ print_counts(const struct summary *s, const char *before, int class)
 		    s->out);
 		if (names[i].count == SEG_SNAPSHOTS_FAILED)
 			print_snapshot_error(s);
+		if (names[i].count == SEG_DIR_REPLACED)
+			print_place(s);
 		any = true;
 	}
 	return any;

@@ -30,7 +30,7 @@ of() { awk -F'\t' -v pid="$1" '$6 == pid { s = $3 " " $4 " " $5 } END { print s 
 
 is_last() { [[ $(of "$1") == "$2" ]]; }
 
-@test "who ends is told at once, with the cause" {
+@test "the end of a process is reported at once, with its cause" {
 	SEEP_DIR=$DIR look --looks 100000
 	begin "$HOSTS/busy_sites" 50 100000
 	local killed=$HOST

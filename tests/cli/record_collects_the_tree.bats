@@ -119,12 +119,15 @@ setup_file() {
 	[[ $(segments) -eq 1 ]]
 	kill -0 "$pid"
 	kill -KILL "$pid"
-	# dead and with a session: the next run clears it away
+	# nobody has read how it ended, so the next run leaves it and says so
 	for ((i = 0; i < 100; i++)); do
 		[[ -e /proc/$pid/exe ]] || break
 		sleep 0.05
 	done
-	record -q true
+	record true
+	grep -q "^seep: 1 segment of earlier recordings is in $DIR" "$T/err"
+	[[ $(segments) -eq 1 ]]
+	SEEP_DIR=$DIR "$SEEP" ls --prune | grep -qx "1 file removed"
 	[[ -z $(ls -A "$DIR") ]]
 }
 
@@ -174,6 +177,26 @@ setup_file() {
 	[[ $(jq "$count_eat" "$T/report.json") == 1 ]]
 	# on a slow machine the recording has begun; then it is readable
 	[[ ! -e $T/seep.data ]] || "$SEEP" report "$T/seep.data" >"$T/said" || [[ $? -eq 3 && -s $T/said ]]
+}
+
+@test "a program that outlives a killed record keeps its last state through the next record" {
+	local pid
+	record_behind -q sh -c "echo \$\$ >pid; exec '$EAT' 50 sleep"
+	appears "$T/pid"
+	pid=$(<"$T/pid")
+	PIDS+=("$pid")
+	eventually compgen -G "$DIR/eat-$pid-*.seg"
+	kill -KILL "$recorder"
+	wait "$recorder" || true
+	sleep 0.2
+	kill -TERM "$pid"
+	eventually test ! -e "/proc/$pid/exe"
+	record -q -o other true
+	record -q -o other2 true
+	"$SEEP" report "$DIR"/eat-"$pid"-*.seg --format json >"$T/report.json"
+	[[ $(jq "$count_eat" "$T/report.json") == 1 ]]
+	# the locks of dead recorders go
+	[[ -z $(find "$DIR" -name 'rec-*') ]]
 }
 
 @test "two recorders at once do not take each other's segments" {

@@ -152,16 +152,86 @@ record_directly() {
 	done
 }
 
-@test "SIGINT at record alone does nothing: the terminal tells CMD" {
-	record_behind -q sh -c 'echo >ready
-		while [ ! -e go ] && [ -e ready ]; do sleep 0.05; done; exit 6'
+# listening: a program that prints each signal that it gets, in $T/said
+listening() {
+	cat >"$T/listen.py" <<-'END'
+		import signal, sys
+		every = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+		signal.pthread_sigmask(signal.SIG_BLOCK, every)
+		open("said", "w").close()
+		open("ready", "w").write("1")
+		while True:
+		    got = signal.sigwaitinfo(every)
+		    with open("said", "a") as f:
+		        print(got.si_signo, got.si_code, got.si_pid, file=f)
+		    if got.si_signo == signal.SIGTERM:
+		        sys.exit(5)
+	END
+	rm -f "$T/ready"
+	record_behind -q -o sig.data "$PYTHON" "$T/listen.py"
 	appears "$T/ready"
-	kill -INT "$recorder"
-	kill -QUIT "$recorder"
-	: >"$T/go"
+}
+
+@test "every signal that somebody sends to record goes to CMD, once" {
+	local n
+	listening
+	for n in INT QUIT HUP USR1 USR2 WINCH ALRM VTALRM PROF ABRT PIPE XCPU XFSZ IO URG PWR STKFLT CONT \
+		RTMIN RTMIN+1 RTMIN+7 RTMAX; do
+		kill -s "$n" "$recorder"
+		n=$(kill -l "$n")
+		eventually grep -q "^$n " "$T/said"
+	done
+	# in order, and with their values: those that are queued
+	"$PYTHON" - "$recorder" <<-'END'
+		import ctypes, signal, sys
+		libc = ctypes.CDLL(None)
+		libc.sigqueue.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_void_p]
+		for i in range(5):
+		    assert libc.sigqueue(int(sys.argv[1]), signal.SIGRTMIN + 3, 1000 + i) == 0
+	END
+	eventually sh -c "[ \$(grep -c '^37 -1 ' '$T/said') -eq 5 ]"
+	kill -TERM "$recorder"
 	status=0
 	wait "$recorder" || status=$?
-	[[ $status -eq 6 ]]
+	[[ $status -eq 5 ]]
+	[[ $(sort "$T/said" | grep -v '^37 ' | uniq -d | wc -l) -eq 0 ]]
+	"$SEEP" report "$T/sig.data" --format json >"$T/report.json"
+}
+
+@test "SIGTSTP stops CMD and record, SIGCONT lets both go on" {
+	listening
+	has_state() { [[ $(sed 's/.*) //' "/proc/$1/stat" | cut -c1) == [$2] ]]; }
+	kill -TSTP "$recorder"
+	eventually grep -q '^20 ' "$T/said"
+	eventually has_state "$recorder" T
+	kill -CONT "$recorder"
+	eventually grep -q '^18 ' "$T/said"
+	eventually has_state "$recorder" SRD
+	kill -TERM "$recorder"
+	status=0
+	wait "$recorder" || status=$?
+	[[ $status -eq 5 ]]
+}
+
+@test "a signal that CMD sends to its whole group does not come back" {
+	status=0
+	(cd "$T" && SEEP_DIR=$DIR exec setsid --wait "$SEEP" record -q "$PYTHON" -c '
+import os, signal, time
+got = []
+signal.signal(signal.SIGUSR1, lambda *_: got.append(1))
+os.kill(0, signal.SIGUSR1)
+time.sleep(0.5)
+os._exit(10 + len(got))') || status=$?
+	[[ $status -eq 11 ]]
+}
+
+@test "a timer that was set before record was executed reaches CMD" {
+	status=0
+	(cd "$T" && SEEP_DIR=$DIR exec "$PYTHON" -c '
+import os, signal, sys
+signal.setitimer(signal.ITIMER_REAL, 1)
+os.execv(sys.argv[1], sys.argv[1:])' "$SEEP" record -q sleep 30) || status=$?
+	[[ $status -eq 142 ]]
 }
 
 @test "LD_PRELOAD entries of the user are kept, behind ours" {
@@ -212,6 +282,23 @@ at_terminal() {
 	grep -q interrupted "$T/out"
 	grep -q 'seep: recorded' "$T/out"
 	"$SEEP" report seep.data --format json >"$T/report.json"
+}
+
+@test "Ctrl-C and Ctrl-\\ at the terminal come once, and not from us as well" {
+	export SEEP_DIR=$DIR
+	cd "$T"
+	status=0
+	at_terminal $'\003\034' "$SEEP" record -q "$PYTHON" -c '
+import signal, time
+got = []
+for n in (signal.SIGINT, signal.SIGQUIT): signal.signal(n, lambda n, f: got.append(n))
+print("ready", flush=True)
+end = time.time() + 1
+while time.time() < end: time.sleep(0.05)
+print("got", sorted(got), flush=True)' >"$T/out" || status=$?
+	cat "$T/out"
+	[[ $status -eq 0 ]]
+	grep -q 'got \[2, 3\]' "$T/out"
 }
 
 @test "CMD reads from the terminal" {

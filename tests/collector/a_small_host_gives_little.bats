@@ -61,6 +61,7 @@ holds() { # WHO WHAT MOST
 	mkdir -m 700 "$T/full"
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	unshare -m sh -c "mount -t tmpfs -o size=1200k,mode=700 none '$T/full' &&
+		mount -t tmpfs -o size=64k,mode=1777 none /dev/shm &&
 		exec env SEEP_DIR='$T/full' '$SEEP' record --force -o '$T/r.data' sh -c '
 			head -c 700000 /dev/zero >$T/full/ballast; $HOSTS/peak >/dev/null; exit 5'" \
 		>"$T/out" 2>"$T/err" || files=$?
@@ -69,6 +70,22 @@ holds() { # WHO WHAT MOST
 	grep -F "not recorded: no space left for its segment" "$T/err"
 	run "$SEEP" check "$T/r.data"
 	[[ $status -eq 3 ]]
+}
+
+@test "a program for which SEEP_DIR has no room is recorded in the default directory" {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	mkdir -m 700 "$T/full"
+	status=0
+	unshare -m sh -c "mount -t tmpfs -o size=1200k,mode=700 none '$T/full' &&
+		mount -t tmpfs -o size=64m,mode=1777 none /dev/shm &&
+		env SEEP_DIR='$T/full' '$SEEP' record --force -o '$T/r.data' sh -c '
+			head -c 700000 /dev/zero >$T/full/ballast; $HOSTS/peak >/dev/null; exit 5'" \
+		>"$T/out" 2>"$T/err" || status=$?
+	cat "$T/err"
+	[[ $status -eq 5 ]]
+	report "$T/r.data"
+	[[ $(from_report '[x["place_refused"]["reason"] for x in p if x["exe"].endswith("/peak")]') == "['no_room']" ]]
+	[[ $(from_report 'd["complete"]') == True ]]
 }
 
 @test "of thousands of short programs all are recorded, or the others are counted" {

@@ -32,7 +32,7 @@ finish() {
 	start env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$HOSTS/inner_pids"
 	SEEP_DIR=$DIR "$SEEP" ls --prune >"$T/list" 2>"$T/list.err"
 	cat "$T/list"
-	[[ $(grep -cE '^ +[12]  running' "$T/list") -eq 4 ]]
+	[[ $(grep -cE 'running .*\(pid [12] inside\)' "$T/list") -eq 4 ]]
 	[[ $(grep -c running "$T/list") -eq 7 ]]
 	grep -qx "0 files removed" "$T/list"
 	# each by the pid that it has here

@@ -20,7 +20,7 @@ setup_namespace() {
 	waiting
 	in_namespace env SEEP_DIR="$DIR" "$SEEP" ls >"$T/list" 2>&1
 	cat "$T/list"
-	grep -Eq "^ *$HOST  unknown .*toggled" "$T/list"
+	grep -Eq "^ *$HOST  out of sight .*toggled" "$T/list"
 	in_namespace env SEEP_DIR="$DIR" "$SEEP" ls --prune >"$T/list" 2>&1
 	cat "$T/list"
 	grep -q "kept, because seep cannot see whether its process still runs" "$T/list"
@@ -41,7 +41,7 @@ setup_namespace() {
 	answered ready
 	in_namespace env SEEP_DIR="$DIR" "$SEEP" ls --prune >"$T/list" 2>&1
 	cat "$T/list"
-	grep -Eq "unknown .*toggled" "$T/list"
+	grep -Eq "out of sight .*toggled" "$T/list"
 	grep -qx "0 files removed" "$T/list"
 	SEEP_DIR=$DIR "$SEEP" ls --prune >"$T/list"
 	grep -Eq "running .*toggled" "$T/list"
@@ -62,7 +62,7 @@ setup_namespace() {
 		SEEP_DIR='$DIR' exec setpriv --reuid=65534 --regid=65534 --clear-groups '$SEEP' ls --prune" \
 		>"$T/list" 2>&1 || { [[ $? -ne 77 ]] || skip "not permitted here: hidepid"; }
 	cat "$T/list"
-	grep -Eq "unknown .*toggled" "$T/list"
+	grep -Eq "out of sight .*toggled" "$T/list"
 	grep -qx "0 files removed" "$T/list"
 	[[ -e $(echo "$DIR"/toggled-"$HOST"-*.seg) ]]
 }

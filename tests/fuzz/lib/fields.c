@@ -54,8 +54,10 @@ static const struct field header[] = {ONE(seg_header, magic),
     ONE(seg_header, snapshot_limit), ONE(seg_header, signal),
     ONE(seg_header, signal_state), MANY(seg_header, snapshot_label),
     ONE(seg_header, counted_ticks), ONE(seg_header, place_owner),
-    MANY(seg_header, counts), MANY(seg_header, start_dir),
-    MANY(seg_header, exe), MANY(seg_header, command)};
+    ONE(seg_header, place_refused), ONE(seg_header, place_detail),
+    MANY(seg_header, place_asked), MANY(seg_header, counts),
+    MANY(seg_header, start_dir), MANY(seg_header, exe),
+    MANY(seg_header, command)};
 
 static const struct field extent[] = {ONE(seg_extent, kind),
     ONE(seg_extent, owner), ONE(seg_extent, row_bytes), ONE(seg_extent, count),

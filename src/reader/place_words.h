@@ -1,0 +1,22 @@
+/* place_words.h - why the directory that was asked for was not used. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_PLACE_WORDS_H
+#define SEEP_READER_PLACE_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "trace/format.h"
+
+enum { PLACE_WORDS_BYTES = SEG_ASKED_BYTES + 256 };
+
+/*
+ * The middle of a sentence: "/run/x belongs to uid 7". Not escaped: the process
+ * wrote the path. False: SEEP_DIR was used, or there was none.
+ */
+bool place_words(const struct seg_header *h, char *text, size_t bytes);
+
+/* One word of enum seg_place for programs, never renamed: "owner". */
+const char *place_words_reason(uint32_t why);
+
+#endif
