@@ -263,7 +263,7 @@ foreign_open(pid_t pid, const struct foreign_options *o, struct foreign **ret,
 		err = -ESRCH;
 	if (err == 0)
 		err = start_helper(f, o);
-	if (err < 0) {
+	if (err != 0) {
 		foreign_close(f);
 		return tell(err, 0, where);
 	}

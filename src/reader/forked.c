@@ -131,7 +131,8 @@ add_child(struct session *s, pid_t pid, const struct process *parent,
 	seg.header.first_id =
 	    first_own_id(parent, fork_tick(from, parent_is, child_is));
 	find_own_address(pid, &seg.header);
-	list = reallocarray(s->processes, s->count + 1, sizeof(*list));
+	list =
+	    reallocarray(s->processes, s->count + 1, sizeof(struct process *));
 	if (!list)
 		return -ENOMEM;
 	s->processes = list;

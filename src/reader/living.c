@@ -26,7 +26,9 @@ state_of(int directory, const char *name)
 		(void)close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	end = strrchr(text, ')');
-	return end && end[1] == ' ' ? end[2] : '\0';
+	if (!end || end[1] != ' ')
+		return '\0';
+	return end[2];
 }
 
 static bool

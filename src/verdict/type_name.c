@@ -29,12 +29,15 @@ struct parse {
 	int depth;
 };
 
+/* NOLINTBEGIN(misc-no-recursion): DEPTH_MAX bounds it, see parse_type() */
 static bool parse_type(struct parse *p);
 
 static char
 peek(const struct parse *p, size_t i)
 {
-	return i < (size_t)(p->end - p->at) ? p->at[i] : '\0';
+	if (i >= (size_t)(p->end - p->at))
+		return '\0';
+	return p->at[i];
 }
 
 static bool
@@ -353,6 +356,8 @@ parse_type(struct parse *p)
 	p->depth--;
 	return is_fine;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 size_t
 type_name_plain(const char *name, size_t len, char *to, size_t room)
