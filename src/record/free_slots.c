@@ -17,8 +17,23 @@
 #include "util/room.h"
 
 /*
- * The file is 0400: its owner may change that for a moment. Where we are not
- * the owner, it stays as it is: -EACCES.
+ * Our own files, and for root those of a user in that user's own directory: what
+ * such a file says about itself can make us write into this file alone.
+ */
+static bool
+may_write(int dir, const struct stat *st)
+{
+	struct stat folder;
+
+	return S_ISREG(st->st_mode) &&
+	    (st->st_uid == geteuid() ||
+	        (geteuid() == 0 && fstat(dir, &folder) == 0 &&
+	            folder.st_uid == st->st_uid && !(folder.st_mode & 022)));
+}
+
+/*
+ * The file is 0400: its owner may change that for a moment. Where we may not, it
+ * stays as it is: -EACCES.
  */
 static int
 open_writable(int dir, const char *name, const struct source *source)
@@ -33,7 +48,7 @@ open_writable(int dir, const char *name, const struct source *source)
 		return -errno;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	if (fstat(fd, &st) == 0 && st.st_dev == source->device &&
-	    st.st_ino == source->inode && st.st_uid == geteuid()) {
+	    st.st_ino == source->inode && may_write(dir, &st)) {
 		writable = open(self, O_WRONLY | O_CLOEXEC);
 		if (writable < 0 && fchmod(fd, 0600) == 0) {
 			writable = open(self, O_WRONLY | O_CLOEXEC);
@@ -56,10 +71,7 @@ lock_control(int dir, const char *name)
 	    dir, control, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	err =
-	    fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid()
-	    ? -EACCES
-	    : 0;
+	err = fstat(fd, &st) < 0 || !may_write(dir, &st) ? -EACCES : 0;
 	if (err == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
 		err = -errno;
 	if (err == 0)
