@@ -46,16 +46,19 @@ TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
 objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 
-GUEST_SRC := $(filter-out %/cxx.c %/verify.c,$(call sources,base collector))
-TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html record cli)
+# libraries beside libseep.so for hosts with a certain allocator, one file each
+COMPANIONS := cxx jemalloc tcmalloc
+GUEST_SRC := $(filter-out %/verify.c %/companion.c $(COMPANIONS:%=src/collector/%.c),\
+	$(call sources,base collector))
+TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html live record cli)
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
 
 GUEST_OBJ := $(call objects,so,$(GUEST_SRC))
-CXX_OBJ := $(call objects,so,src/collector/cxx.c src/collector/symbol.c src/base/fmt.c)
+COMPANION_OBJ := $(call objects,so,src/collector/companion.c src/collector/symbol.c src/base/fmt.c)
 VERIFY_OBJ := $(call objects,verify,$(GUEST_SRC) src/collector/verify.c)
 TOOL_OBJ := $(call objects,tool,$(TOOL_SRC))
 TOOL_TEST_OBJ := $(call objects,tool,$(TOOL_TEST_SRC))
-LIBS := $(B)/libseep.so $(if $(wildcard src/collector/cxx.c),$(B)/libseep-cxx.so)
+LIBS := $(B)/libseep.so $(COMPANIONS:%=$(B)/libseep-%.so)
 
 .PHONY: all
 all: $(B)/seep $(LIBS) ## the command and the collector, ready in build/
@@ -64,10 +67,10 @@ link = @mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(LDFLAGS) $(1) -o $
 guest_flags = $(GUEST_LD) -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^)
 guest = $(call link,$(guest_flags))
 
-# of several initfirst libraries glibc keeps one: the collector, not libseep-cxx.so
+# of several initfirst libraries glibc keeps one: the collector, not a companion
 $(B)/libseep.so: $(GUEST_OBJ) src/collector/exports.map
 	$(guest) -Wl,-z,initfirst
-$(B)/libseep-cxx.so: $(CXX_OBJ) src/collector/exports-cxx.map
+$(COMPANIONS:%=$(B)/libseep-%.so): $(B)/libseep-%.so: $(B)/obj/so/collector/%.o $(COMPANION_OBJ) src/collector/exports-%.map
 	$(guest)
 # compares every stack with _Unwind_Backtrace: `make verify`
 $(B)/libseep-verify.so: $(VERIFY_OBJ) src/collector/exports.map

@@ -22,7 +22,7 @@ done
 list() {
 	local file
 	echo "0755 $build/seep $prefix/bin/seep"
-	for file in libseep.so libseep-cxx.so; do
+	for file in libseep.so libseep-cxx.so libseep-jemalloc.so libseep-tcmalloc.so; do
 		echo "0644 $build/$file $libdir/seep/$file"
 	done
 	echo "0644 include/seep.h $prefix/include/seep.h"

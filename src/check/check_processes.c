@@ -87,7 +87,8 @@ note_end(struct check *c, const struct process *p)
 static bool
 is_unsure(enum seg_count count)
 {
-	return count == SEG_DEEPBIND_LOADS || count == SEG_MALLOC_BEFORE;
+	return count == SEG_DEEPBIND_LOADS || count == SEG_MALLOC_BEFORE ||
+	    count == SEG_OWN_NAMES;
 }
 
 /*
@@ -145,7 +146,7 @@ note_losses(struct check *c, const struct process *p)
 	static const enum seg_count matter[] = {SEG_LOST_EVENTS, SEG_LOST_FREES,
 	    SEG_SPILL_FULL, SEG_CHILDREN_UNTRACED, SEG_CHILDREN_EARLY,
 	    SEG_EVENTS_OFF, SEG_EARLY_EVENTS, SEG_DEEPBIND_LOADS,
-	    SEG_MALLOC_BEFORE};
+	    SEG_MALLOC_BEFORE, SEG_OWN_NAMES};
 	const struct losses_name *names;
 	size_t count;
 	int err = 0;

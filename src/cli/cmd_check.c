@@ -439,7 +439,8 @@ const struct cmd cmd_check = {
         "--leaks and the command had a look at its exit, only blocks that are "
         "lost count (LEAK).\n\nINPUT is a recording "
         "(default: " INPUT_DEFAULT
-        "), a segment or snapshot file, a directory of them, or the PID of a "
+        "), a segment or snapshot file, a directory of them or of "
+        "chapters, or the PID of a "
         "traced process.\n\nIf a limit is given, only the limit counts. A "
         "baseline is a file to keep with the sources: it identifies leaks by "
         "the functions that allocate, so it still matches after a rebuild and "

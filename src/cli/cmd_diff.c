@@ -7,6 +7,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/input.h"
+#include "cli/moment_opts.h"
 #include "cli/name_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
@@ -22,19 +23,55 @@ struct diff_options {
 	const char *path;
 	struct names_options naming;
 	struct output_view show;
+	struct moment_opts moments;
 };
 
 enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_HTML };
 
-static struct session *
+static void
 read_side(const char *input, struct diff_side *ret)
 {
-	struct session *s;
-
 	progress_begin("reading", input);
-	s = input_load(input);
-	*ret = (struct diff_side){.name = input, .session = s};
-	return s;
+	*ret = (struct diff_side){.name = input, .session = input_load(input)};
+}
+
+/* Two inputs, or two moments of one. */
+static void
+read_sides(int count, char **inputs, const struct diff_options *o,
+    struct diff_side *old, struct diff_side *new)
+{
+	struct moment_opts_pair pair;
+
+	if (!o->moments.text) {
+		read_side(inputs[0], old);
+		read_side(inputs[1], new);
+		return;
+	}
+	moment_opts_load(
+	    "diff", &o->moments, count > 0 ? inputs[0] : NULL, &pair);
+	*old = (struct diff_side){.name = pair.old_title, .session = pair.old};
+	*new = (struct diff_side){.name = pair.new_title, .session = pair.new};
+}
+
+static void
+check_operands(int count, struct diff_options *o)
+{
+	if (!o->moments.text) {
+		if (count != 2)
+			die(CMD_USAGE,
+			    "diff: arguments are missing: seep diff [OPTION...] "
+			    "OLD NEW, or seep diff --growth FROM..TO INPUT "
+			    "(see: seep diff --help)");
+		return;
+	}
+	if (count > 1)
+		die(CMD_USAGE,
+		    "diff: --growth compares two moments of one INPUT");
+	if (o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS)
+		die(CMD_USAGE,
+		    "diff: --growth works with --live or --allocs only, "
+		    "because a time line has no other figures");
+	moment_opts_parse("diff", &o->moments);
 }
 
 static int
@@ -64,16 +101,18 @@ run(const struct cmd *self, int argc, char **argv)
 	struct terminal terminal;
 	struct names *names;
 	struct output out;
-	int answer, err;
+	int answer, err, count;
 
-	(void)opts_parse(self, argc, argv, &o);
+	count = opts_parse(self, argc, argv, &o);
+	check_operands(count, &o);
 	/* start-up remainders are on both sides */
 	o.view.no_suppress = true;
 	view_opts_finish(self->name, &o.view, &body);
 	if (o.format == DIFF_HTML)
 		output_not_terminal(self->name, o.path);
-	before = read_side(argv[1], &old);
-	after = read_side(argv[2], &new);
+	read_sides(count, argv + 1, &o, &old, &new);
+	before = (struct session *)(uintptr_t)old.session;
+	after = (struct session *)(uintptr_t) new.session;
 	answer =
 	    before->is_truncated || after->is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
@@ -110,10 +149,20 @@ run(const struct cmd *self, int argc, char **argv)
 	names_free(names);
 	session_free(before);
 	session_free(after);
+	if (o.moments.text) {
+		free((void *)(uintptr_t)old.name);
+		free((void *)(uintptr_t) new.name);
+	}
 	return answer;
 }
 
 #define AT(field) offsetof(struct diff_options, field)
+
+static const struct opts_option over_time[] = {
+    {"growth", 0, OPTS_RANGE, AT(moments.text), 0, "[FROM..TO]",
+        "compare two moments of one recording or history " MOMENT_OPTS_FORMS},
+    {0},
+};
 
 static const struct opts_option output[] = {
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",
@@ -128,6 +177,7 @@ static const struct opts_option output[] = {
 
 static const struct opts_group options[] = {
     {"What to compare", view_opts_metrics, AT(view)},
+    {"Over time", over_time, 0},
     {"Which sites", view_opts_filters, AT(view)},
     {"How to show them", view_opts_shapes, AT(view)},
     {"Where names come from", name_opts_rows, AT(naming)},
@@ -139,14 +189,15 @@ static const struct opts_group options[] = {
 const struct cmd cmd_diff = {
     .name = "diff",
     .summary = "show what changed from one input to another",
-    .operands = "OLD NEW",
+    .operands = "OLD [NEW]",
     .about =
         "Compares two inputs of whatever kind (recordings, segments, "
         "snapshots, directories of them, PIDs of running processes) and "
         "prints what the second has more or less of, with signs. Call stacks "
         "are matched by the names in them, so that OLD and NEW may come from "
         "two runs or two builds of a program; all processes of an input are "
-        "taken together.",
+        "taken together. With --growth there is one INPUT, a recording or "
+        "history, and OLD and NEW are two moments of it.",
     .options = options,
     .run = run,
 };

@@ -320,11 +320,11 @@ const struct cmd cmd_export = {
     .name = "export",
     .summary = "write a file that another tool reads",
     .operands = "[INPUT]",
-    .about =
-        "Writes INPUT in the format of another tool. INPUT is a recording "
-        "(default: " INPUT_DEFAULT
-        "), a segment or snapshot file, a directory of them, or the PID of a "
-        "traced process. An existing file is replaced only with --force.",
+    .about = "Writes INPUT in the format of another tool. INPUT is a recording "
+             "(default: " INPUT_DEFAULT
+             "), a segment or snapshot file, a directory of them or of "
+             "chapters, or the PID of a "
+             "traced process. An existing file is replaced only with --force.",
     .options = export_opts_groups,
     .run = run,
 };

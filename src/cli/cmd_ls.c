@@ -13,6 +13,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/ls_elsewhere.h"
+#include "cli/ls_history.h"
 #include "cli/ls_json.h"
 #include "cli/ls_print.h"
 #include "cli/ls_prune.h"
@@ -56,8 +57,9 @@ struct listing {
 	size_t freed;   /* slots of children that have ended */
 	size_t unknown; /* files that may be in use, which we cannot find out */
 	uint64_t files, slots;   /* for which there was no time */
+	uint64_t chapters;       /* the same for chapters of a history */
 	size_t elsewhere_unread; /* processes, likewise */
-	bool prune, pids, as_json;
+	bool prune, pids, as_json, history;
 	size_t complaints; /* about directories of other users */
 	int answer;        /* of the command */
 };
@@ -456,6 +458,9 @@ warn_of_unread(const struct listing *l)
 		    words_counted(files, l->files, "more file"),
 		    words_count(slots, l->slots), l->slots == 1 ? "" : "ren",
 		    l->pids ? "0.5 s" : "5 s");
+	if (l->chapters > 0)
+		die_warn("%s not read, because the list takes 5 s at most",
+		    words_counted(files, l->chapters, "older chapter"));
 	if (l->elsewhere_unread > 0)
 		die_warn("processes whose segments are in other directories "
 		         "were not all looked for, because the list takes %s "
@@ -469,7 +474,7 @@ warn_of_unread(const struct listing *l)
 enum ls_format { LS_TEXT, LS_JSON };
 
 struct ls_options {
-	bool prune, pids;
+	bool prune, pids, history;
 	int format; /* enum ls_format */
 };
 
@@ -478,8 +483,12 @@ end_text(const struct listing *l)
 {
 	char text[WORDS_COUNTED];
 
-	if (l->shown == 0 && !l->pids && l->files == 0)
+	if (l->shown == 0 && l->history)
+		(void)printf("nothing in the history\n");
+	else if (l->shown == 0 && !l->pids && l->files == 0)
 		(void)printf("no segments\n");
+	if (!l->history && !l->pids && !l->prune)
+		ls_history_hint();
 	if (l->prune)
 		(void)printf(
 		    "%s removed\n", words_counted(text, l->removed, "file"));
@@ -492,7 +501,7 @@ static void
 end_json(const struct listing *l)
 {
 	const struct ls_json_end e = {
-	    .unread_files = l->files + l->elsewhere_unread,
+	    .unread_files = l->files + l->elsewhere_unread + l->chapters,
 	    .unread_children = l->slots,
 	    .pruned = l->prune,
 	    .removed = l->removed,
@@ -507,9 +516,17 @@ run(const struct cmd *self, int argc, char **argv)
 {
 	struct ls_options o = {0};
 	struct listing l = {0};
-	int err;
+	int err, count;
 
-	(void)opts_parse(self, argc, argv, &o);
+	count = opts_parse(self, argc, argv, &o);
+	if (o.history && (o.prune || o.pids))
+		die(CMD_USAGE,
+		    "ls: --history cannot be combined with --prune and --pids");
+	if (count > 0 && !o.history)
+		die(CMD_USAGE,
+		    "ls: takes no argument but with --history, not \"%s\"",
+		    argv[1]);
+	l.history = o.history;
 	if (o.prune && o.pids)
 		die(CMD_USAGE, "ls: --prune and --pids cannot be combined");
 	l.prune = o.prune;
@@ -525,7 +542,11 @@ run(const struct cmd *self, int argc, char **argv)
 	proc_cache_until(l.cache, l.until_ns);
 	if (l.as_json)
 		ls_json_begin();
-	list_all(&l);
+	if (l.history)
+		l.chapters = ls_history_list(
+		    count > 0 ? argv[1] : NULL, l.until_ns, show, &l);
+	else
+		list_all(&l);
 	proc_cache_free(l.cache);
 	ls_elsewhere_release(&l.elsewhere);
 	if (l.as_json)
@@ -544,6 +565,9 @@ static const struct opts_option rows[] = {
     {"pids", 0, OPTS_FLAG, offsetof(struct ls_options, pids), 0, NULL,
         "print the pid of each running process, a tab and its name, "
         "for scripts"},
+    {"history", 0, OPTS_FLAG, offsetof(struct ls_options, history), 0, NULL,
+        "list the processes in the history DIR of seep watch (default "
+        "/var/lib/seep for root, else $XDG_STATE_HOME/seep) instead"},
     {"format", 0, OPTS_WORD, offsetof(struct ls_options, format), 0,
         "text|json", "for people (the default), or for programs"},
     {0},
@@ -553,7 +577,7 @@ static const struct opts_group options[] = {{NULL, rows, 0}, {0}};
 const struct cmd cmd_ls = {
     .name = "ls",
     .summary = "list the processes that are or were traced",
-    .operands = "",
+    .operands = "[DIR]",
     .about =
         "Lists the processes that are or were traced. They are found by their "
         "segments in SEEP_DIR, or, if that is not set, in /dev/shm/seep-UID "

@@ -25,6 +25,8 @@
 enum {
 	ARRIVAL_NS = 1000000000, /* by then a collector has made its segment */
 	WAIT_STEP_MS = 500,
+	/* for names at the end of a chapter, before the end of the next */
+	CHAPTER_NAMES_S = 30,
 };
 
 /*
@@ -54,8 +56,9 @@ child_of(const struct record_run *r, bool running)
 	};
 }
 
+/* `turned`: the chapter ends, and the command runs on. */
 static int
-write_about(struct record_run *r, bool ended)
+write_about(struct record_run *r, bool ended, bool turned)
 {
 	const struct meta about = {
 	    .version = SEEP_VERSION,
@@ -67,7 +70,9 @@ write_about(struct record_run *r, bool ended)
 	    .start_monotonic_ns = r->start_monotonic_ns,
 	    .sample_bytes = r->options.sample_bytes,
 	    .leaks_ns = r->options.leaks_ns,
+	    .chapter = r->chapter ? chapter_number(r->chapter) : 0,
 	    .ended = ended,
+	    .turned = turned,
 	    .status = r->launch.status,
 	    .follow = !r->options.no_follow,
 	    .max_rss_bytes = r->launch.max_rss_bytes,
@@ -92,6 +97,7 @@ begin_following(struct record_run *r)
 	    .since_jiffies = r->since_jiffies,
 	    .interval_ns = r->options.interval_ns,
 	    .start_ns = r->start_monotonic_ns,
+	    .run_ns = r->run_monotonic_ns,
 	};
 	const struct leaks_plan leaks = {
 	    .segment_dir = &r->segment_dir,
@@ -100,11 +106,106 @@ begin_following(struct record_run *r)
 	    .alone = r->options.no_follow ? r->launch.pid : 0,
 	};
 
-	r->line_error = write_about(r, false);
+	r->line_error = write_about(r, false, false);
 	if (r->line_error == 0)
 		r->line_error = follow_new(&plan, &r->follow);
-	if (r->line_error == 0 && r->options.leaks_ns)
+	if (r->leaks)
+		leaks_turn(r->leaks, r->writer);
+	else if (r->line_error == 0 && r->options.leaks_ns)
 		r->line_error = leaks_new(&leaks, &r->leaks);
+}
+
+static void
+tell_file(void *context, const char *path)
+{
+	(void)context;
+	progress_begin("finding the names of functions in", path);
+}
+
+/* If there is no memory for them, the report looks for the names. */
+static void
+want_names(struct record_run *r, unsigned seconds)
+{
+	const struct names_options naming = {
+	    .debug_dirs = r->options.debug_dirs,
+	    .seconds = seconds,
+	    .progress = r->options.quiet || record_opts_rotate(&r->options)
+	        ? NULL /* the command may run on */
+	        : tell_file};
+
+	if (r->options.no_symbols || embed_new(&naming, &r->embed) < 0)
+		return;
+	r->collect.written = embed_add;
+	r->collect.context = r->embed;
+}
+
+/* The writer keeps an error until recording_finish() returns it. */
+static void
+write_names(struct record_run *r)
+{
+	if (r->embed && embed_write(r->embed, r->writer) > 0)
+		die_warn(
+		    "%s has no room for the names of functions: a report will "
+		    "look for them on the machine where it runs",
+		    r->file);
+	progress_end();
+}
+
+/* ---- chapters ---- */
+
+/*
+ * What has ended is in the chapter already; it still lacks the states of the
+ * processes that run on, what was left out, and names.
+ */
+static int
+end_chapter(struct record_run *r)
+{
+	const struct collect_child child = child_of(r, true);
+	int err;
+
+	err = follow_turn(r->follow);
+	if (err == 0)
+		err = collect_find(
+		    &r->collect, &r->segment_dir, &child, r->since_jiffies);
+	if (err == 0)
+		err = collect_write_running(&r->collect, r->writer);
+	if (err == 0)
+		err = write_about(r, false, true);
+	if (err < 0)
+		return err;
+	record_warn_refused(r);
+	record_warn_cut(r);
+	/* its file has a name in any case: the next number depends on it */
+	err = recording_publish(r->writer);
+	return err < 0 ? err : record_end_chapter(r, write_names);
+}
+
+static void
+turn(struct record_run *r)
+{
+	if (!r->chapter || r->line_error < 0 ||
+	    !chapter_is_full(r->chapter, &r->options.chapters))
+		return;
+	r->line_error = end_chapter(r);
+	follow_free(r->follow);
+	r->follow = NULL;
+	embed_free(r->embed);
+	r->embed = NULL;
+	r->collect.written = NULL;
+	if (r->line_error < 0 || record_begin_chapter(r)) {
+		r->line_error = r->line_error < 0 ? r->line_error : -EIO;
+		return;
+	}
+	quota_turn(&r->quota);
+	want_names(r, CHAPTER_NAMES_S);
+	if (!r->run_monotonic_ns)
+		r->run_monotonic_ns = r->start_monotonic_ns;
+	r->start_ns = clock_ns(CLOCK_REALTIME);
+	r->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	begin_following(r);
+	/* a chapter has all figures, whatever ends it, and when */
+	if (r->line_error == 0)
+		r->line_error = follow_look(r->follow);
 }
 
 static void
@@ -114,15 +215,20 @@ look(struct record_run *r)
 		r->line_error = follow_look(r->follow);
 	if (r->leaks && r->line_error == 0)
 		r->line_error = leaks_step(r->leaks);
+	turn(r);
 }
 
 static int
 wait_ms(const struct record_run *r)
 {
-	int ms = WAIT_STEP_MS, leaks_ms;
+	int ms = WAIT_STEP_MS, leaks_ms, turn_ms;
 
 	if (r->follow && r->line_error == 0)
 		ms = follow_wait_ms(r->follow);
+	if (r->chapter && r->line_error == 0) {
+		turn_ms = chapter_wait_ms(r->chapter, &r->options.chapters);
+		ms = turn_ms < ms ? turn_ms : ms;
+	}
 	if (!r->leaks || r->line_error < 0)
 		return ms;
 	leaks_ms = leaks_wait_ms(r->leaks);
@@ -178,39 +284,6 @@ note_running(void *context, const struct procs_process *p, bool traced)
 	    in.kind != INSPECT_FINE ? in.message : META_NO_REASON);
 }
 
-static void
-tell_file(void *context, const char *path)
-{
-	(void)context;
-	progress_begin("finding the names of functions in", path);
-}
-
-/* If there is no memory for them, the report looks for the names. */
-static void
-want_names(struct record_run *r)
-{
-	const struct names_options naming = {
-	    .debug_dirs = r->options.debug_dirs,
-	    .progress = r->options.quiet ? NULL : tell_file};
-
-	if (r->options.no_symbols || embed_new(&naming, &r->embed) < 0)
-		return;
-	r->collect.written = embed_add;
-	r->collect.context = r->embed;
-}
-
-/* The writer keeps an error until recording_finish() returns it. */
-static void
-write_names(struct record_run *r)
-{
-	if (r->embed && embed_write(r->embed, r->writer) > 0)
-		die_warn(
-		    "%s has no room for the names of functions: a report will "
-		    "look for them on the machine where it runs",
-		    r->file);
-	progress_end();
-}
-
 static int
 write_recording(struct record_run *r)
 {
@@ -218,7 +291,7 @@ write_recording(struct record_run *r)
 	const char *why = META_NO_REASON;
 	int err;
 
-	err = write_about(r, true);
+	err = write_about(r, true, false);
 	if (err < 0)
 		return err;
 	if (r->inspect.kind != INSPECT_FINE)
@@ -234,11 +307,17 @@ write_recording(struct record_run *r)
 	collect_each_running(c, note_running, r);
 	record_warn_refused(r);
 	record_warn_cut(r);
-	if (c->programs == 0 && follow_is_empty(r->follow))
+	if (c->programs == 0 && (!r->follow || follow_is_empty(r->follow)) &&
+	    !r->run_monotonic_ns)
 		return 0; /* nothing worth a file: see conclude() */
 	write_names(r);
-	err = recording_finish(r->writer);
+	err = record_await_chapter(r);
+	if (err < 0)
+		return err;
+	err = r->chapter ? chapter_finish(r->chapter)
+	                 : recording_finish(r->writer);
 	r->writer = NULL;
+	r->chapter = NULL;
 	return err;
 }
 
@@ -250,7 +329,8 @@ move_snapshots(const struct record_run *r)
 	char count[WORDS_COUNTED];
 	struct stat st;
 
-	if (stat(r->file, &st) == 0 && S_ISREG(st.st_mode))
+	if (stat(r->file, &st) == 0 &&
+	    (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 		copy_snapshots(&r->segment_dir, r->file, &k);
 	if (k.moved > 0 && !r->options.quiet)
 		die_warn("snapshots: %zu in %s", k.moved, k.folder);
@@ -359,7 +439,7 @@ record(struct record_run *r)
 		return RECORD_FAILED;
 	}
 	sweep(r);
-	want_names(r);
+	want_names(r, record_opts_rotate(&r->options) ? CHAPTER_NAMES_S : 0);
 	code = record_start(r);
 	if (code == 0)
 		code = wait_for_end(r);
@@ -391,8 +471,11 @@ run(const struct cmd *self, int argc, char **argv)
 	r->since_jiffies = procs_start_jiffies(getpid());
 	quota_init(&r->quota, r->options.max_bytes);
 	r->collect.quota = &r->quota;
+	r->folder_fd = -1;
 	code = record(r);
-	recording_discard(r->writer);
+	if (!r->chapter)
+		recording_discard(r->writer);
+	record_close_chapters(r);
 	quota_release(&r->quota);
 	free(r);
 	return code;

@@ -7,6 +7,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/input.h"
+#include "cli/moment_opts.h"
 #include "cli/name_opts.h"
 #include "cli/older_opts.h"
 #include "cli/opts.h"
@@ -36,6 +37,7 @@ struct report_options {
 	struct output_view show;
 	/* made of the above */
 	struct body_options body;
+	struct moment_opts moments; /* of growth */
 	struct growth_moment from, to;
 	struct older *older;
 };
@@ -56,12 +58,8 @@ struct report_inputs {
 static void
 finish(struct report_options *o, int inputs)
 {
-	if (o->growth && !growth_parse(o->growth, &o->from, &o->to))
-		die(CMD_USAGE,
-		    "report: --growth takes FROM..TO in seconds or percent, "
-		    "the "
-		    "earlier first, as 10..60 or 30%%..100%%, not \"%s\"",
-		    o->growth);
+	o->moments.text = o->growth;
+	moment_opts_parse("report", &o->moments);
 	if (o->growth && o->view.metric != VIEW_LIVE &&
 	    o->view.metric != VIEW_ALLOCS)
 		die(CMD_USAGE,
@@ -186,6 +184,20 @@ check_size(const struct report_inputs *in, struct names *names,
 
 /* Before anything is printed. */
 static void
+find_moments(const struct report_inputs *in, struct report_options *o)
+{
+	uint64_t from_us, to_us;
+
+	if (!o->growth)
+		return;
+	moment_opts_resolve(
+	    "report", &o->moments, in->sessions[0], &from_us, &to_us);
+	o->from = (struct growth_moment){.value = (double)from_us / 1e6};
+	o->to = (struct growth_moment){.value = (double)to_us / 1e6};
+}
+
+/* Before anything is printed. */
+static void
 find_older(const struct report_inputs *in, struct report_options *o)
 {
 	o->older = older_opts_find("report", in->sessions[0], o->older_ns);
@@ -236,7 +248,7 @@ write_html(FILE *out, const struct report_inputs *in, char *const *titles,
 }
 
 static void
-die_of(int err, const struct report_options *o, const struct report_inputs *in)
+die_of(int err, const struct report_options *o)
 {
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "report: out of memory");
@@ -245,15 +257,6 @@ die_of(int err, const struct report_options *o, const struct report_inputs *in)
 		    o->view.pid);
 	if (err == -ENOENT)
 		die(CMD_INPUT, "report: the input has no site %u", o->site);
-	if (err == -ERANGE && o->growth)
-		die(CMD_USAGE,
-		    "report: --growth %s begins after the end of the "
-		    "recording, which has %.1f s",
-		    o->growth, (double)in->sessions[0]->until_us / 1e6);
-	if (err == -ENODATA && o->growth)
-		die(CMD_INPUT,
-		    "report: --growth needs a recording made over time; make "
-		    "one with: seep record CMD");
 	if (err == -ENODATA)
 		die(CMD_INPUT,
 		    "report: no process is in two of the snapshots; take "
@@ -275,6 +278,7 @@ run(const struct cmd *self, int argc, char **argv)
 	n = opts_parse(self, argc, argv, &o);
 	finish(&o, n);
 	read_inputs(n, argv + 1, o.snapshots || o.format == REPORT_HTML, &in);
+	find_moments(&in, &o);
 	find_older(&in, &o);
 	answer = in.is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
@@ -298,7 +302,7 @@ run(const struct cmd *self, int argc, char **argv)
 		err = write_json(out.file, &in, names, &o);
 	else
 		err = write_text(&page, &in, names, &o);
-	die_of(err, &o, &in);
+	die_of(err, &o);
 	progress_end();
 	output_finish(&out);
 	names_free(names);
@@ -313,8 +317,7 @@ run(const struct cmd *self, int argc, char **argv)
 static const struct opts_option over_time[] = {
     {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME", OLDER_OPTS_MEANING},
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
-        "show what grew between two moments of a recording (10..60 in seconds, "
-        "30%..90%; default: from the first third to the end)"},
+        "show what grew between two moments of a recording " MOMENT_OPTS_FORMS},
     {"snapshots", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_EACH, NULL,
         "treat every INPUT as a snapshot or a directory of snapshots, and show "
         "each moment"},
@@ -361,7 +364,8 @@ const struct cmd cmd_report = {
     .about =
         "Shows who allocated the memory of a program. INPUT is a recording "
         "(default: " INPUT_DEFAULT "), a segment or snapshot "
-        "file, a directory of them, or the PID of a traced process "
+        "file, a directory of them or of chapters, or the PID of a traced "
+        "process "
         "(./1234 is a file of that name).",
     .options = options,
     .run = run,

@@ -19,6 +19,7 @@
 #include "cli/die.h"
 #include "cli/filename.h"
 #include "cli/input.h"
+#include "cli/moment_opts.h"
 #include "cli/name_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
@@ -39,6 +40,7 @@ struct view_command {
 	const char *path; /* NULL: a temporary file */
 	uint64_t max_bytes;
 	struct names_options naming;
+	struct moment_opts moments;
 };
 
 struct view_inputs {
@@ -46,6 +48,7 @@ struct view_inputs {
 	struct session **sessions;
 	size_t count;
 	bool is_truncated;
+	char *titles[2]; /* of two moments */
 };
 
 /* ---- the file ---- */
@@ -240,9 +243,34 @@ read_inputs(int count, char **names, struct view_inputs *ret)
 	}
 }
 
+/* Two moments of one input, to be compared. */
+static void
+read_moments(
+    const struct moment_opts *m, const char *input, struct view_inputs *ret)
+{
+	struct moment_opts_pair pair;
+
+	*ret = (struct view_inputs){
+	    .sessions = calloc(2, sizeof(struct session *)),
+	    .list = calloc(2, sizeof(*ret->list)),
+	    .count = 2};
+	if (!ret->sessions || !ret->list)
+		die(CMD_INPUT, "view: out of memory");
+	moment_opts_load("view", m, input, &pair);
+	ret->sessions[0] = pair.old;
+	ret->sessions[1] = pair.new;
+	ret->is_truncated = pair.old->is_truncated || pair.new->is_truncated;
+	ret->list[0] = (struct html_session){
+	    .session = pair.old, .title = ret->titles[0] = pair.old_title};
+	ret->list[1] = (struct html_session){
+	    .session = pair.new, .title = ret->titles[1] = pair.new_title};
+}
+
 static void
 free_inputs(struct view_inputs *in)
 {
+	free(in->titles[0]);
+	free(in->titles[1]);
 	for (size_t i = 0; i < in->count; i++)
 		session_free(in->sessions[i]);
 	free(in->sessions);
@@ -256,14 +284,18 @@ write_page(const struct cmd *self, const struct view_command *o, int count,
 {
 	const struct html_options html = {.version = SEEP_VERSION,
 	    .metric = o->sites.metric,
-	    .full = o->full};
+	    .full = o->full,
+	    .compare = o->moments.text != NULL};
 	struct view_options options;
 	struct view_inputs in;
 	struct names *names;
 	struct output out;
 
 	view_opts_finish_exact(self->name, &o->sites, &options);
-	read_inputs(count, inputs, &in);
+	if (o->moments.text)
+		read_moments(&o->moments, count > 0 ? inputs[0] : NULL, &in);
+	else
+		read_inputs(count, inputs, &in);
 	names = name_opts_open(self->name, &o->naming);
 	for (size_t i = 0; i < in.count; i++)
 		name_opts_gather(names, in.sessions[i]);
@@ -292,6 +324,11 @@ run(const struct cmd *self, int argc, char **argv)
 	struct page_file page = {0};
 	bool is_whole;
 
+	if (o.moments.text && n > 1)
+		die(CMD_USAGE,
+		    "view: --growth compares two moments of one INPUT");
+	if (o.moments.text)
+		moment_opts_parse(self->name, &o.moments);
 	sweep();
 	is_whole = write_page(self, &o, n, argv + 1, &page);
 	output_tell_path(page.path);
@@ -313,6 +350,8 @@ static const struct opts_option rows[] = {
         "put all sites into the page, even if there are very many"},
     {"no-open", 0, OPTS_FLAG, AT(no_open), 0, NULL,
         "write the page and print its path, without opening it"},
+    {"growth", 0, OPTS_RANGE, AT(moments.text), 0, "[FROM..TO]",
+        "compare two moments of one recording or history " MOMENT_OPTS_FORMS},
     {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
     {0},
 };
@@ -336,7 +375,8 @@ const struct cmd cmd_view = {
         "no screen, it prints how to copy the page to a machine that has one. "
         "INPUT is a recording (default: " INPUT_DEFAULT
         "), a segment or snapshot file, a "
-        "directory of them, or the PID of a traced process; two of them open "
+        "directory of them or of chapters, or the PID of a traced process; two "
+        "of them open "
         "as a comparison.\n\n"
         "The page needs no other file and no network. The temporary file is "
         "removed when the browser has loaded it or has ended; one that nobody "

@@ -14,6 +14,8 @@
 #include "reader/proc.h"
 #include "reader/procfs.h"
 #include "reader/folder.h"
+#include "reader/history.h"
+#include "reader/history_scan.h"
 
 bool
 input_is_pid(const char *text, pid_t *ret)
@@ -153,6 +155,11 @@ die_file(const char *path, bool is_default, int err, const struct fault *where)
 		    "%s: written by another version of seep (%s);"
 		    " use that one to read it",
 		    path, where->text);
+	case -ENOTUNIQ:
+		die(CMD_INPUT,
+		    "%s: a history of several services; name one of them, as "
+		    "%s/SERVICE: %s",
+		    path, path, where->text);
 	case -EBADMSG:
 		die(CMD_INPUT,
 		    "%s: damaged: %s;"
@@ -161,6 +168,27 @@ die_file(const char *path, bool is_default, int err, const struct fault *where)
 	default:
 		die(CMD_INPUT, "%s: cannot be read: %s", path, where->text);
 	}
+}
+
+/* What seep watch has written down, and removed where it was. */
+static int
+load_from_history(pid_t pid, struct session **ret, struct fault *where)
+{
+	char path[HISTORY_PATH_BYTES], *folder;
+	struct fault why;
+	int err = -ESRCH;
+
+	for (int i = 0; err == -ESRCH && i < HISTORY_DEFAULTS; i++) {
+		if (!history_default(i, path) ||
+		    history_scan_pid(path, pid, ret, &folder, &why) < 0)
+			continue;
+		die_warn("process %d has ended; this is what seep watch kept "
+		         "of it in %s",
+		    (int)pid, folder);
+		free(folder);
+		err = 0;
+	}
+	return err < 0 ? fault_set(where, err, "no such process") : 0;
 }
 
 /* Its segment may be in a directory that `seep ls` reads. */
@@ -178,9 +206,9 @@ load_dead(pid_t pid, struct session **ret, struct fault *where)
 		return err;
 	/* files that others have put there do not come from our processes */
 	folder_default(geteuid(), own);
-	if (folder_look(own, geteuid(), &owner) != FOLDER_FIT)
-		return err;
-	return session_load_dead(0, own, pid, ret, where);
+	if (folder_look(own, geteuid(), &owner) == FOLDER_FIT)
+		err = session_load_dead(0, own, pid, ret, where);
+	return err == -ESRCH ? load_from_history(pid, ret, where) : err;
 }
 
 struct session *

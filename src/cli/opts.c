@@ -38,8 +38,11 @@ is_range(const char *word)
 {
 	const char *dots = word ? strstr(word, "..") : NULL;
 
-	return dots && (dots > word || dots[2] != '/') &&
-	    strspn(word, "0123456789.s%") == strlen(word);
+	if (!dots || (dots == word && dots[2] == '/'))
+		return false;
+	if (word[0] == '-' && word[1] >= '0' && word[1] <= '9')
+		return true; /* no option begins with a digit */
+	return strspn(word, "0123456789.s%-+:TZ mhdwno") == strlen(word);
 }
 
 static bool

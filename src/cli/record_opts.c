@@ -12,13 +12,20 @@
 #include "cli/filename.h"
 #include "cli/export_at_end.h"
 #include "cli/name_opts.h"
+#include "cli/values.h"
 #include "record/quota.h"
 
 #define MS UINT64_C(1000000)
 
 #define SAMPLE_MAX (UINT64_C(1) << 40)
 
-enum { DEPTH_MAX = 4096, MAX_SIZE_MIN = 64 << 10, LEAKS_SECONDS = 600 };
+enum {
+	DEPTH_MAX = 4096,
+	MAX_SIZE_MIN = 64 << 10,
+	LEAKS_SECONDS = 600,
+	CHAPTER_MIN = 256 << 10, /* bytes */
+	CHAPTER_LEAST_S = 10,    /* see struct chapter_limits */
+};
 
 #define AT(field) offsetof(struct record_options, field)
 
@@ -32,6 +39,11 @@ static const struct opts_option output_rows[] = {
     {"max-size", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE",
         "write at most about SIZE (default 16GiB); what does not fit is "
         "counted, and seep check then exits with 3"},
+    {"rotate", 0, OPTS_LIST, AT(rotate), 0, "TIME|SIZE",
+        "write chapters, recordings that take turns after a TIME (24h) or "
+        "about a SIZE (64MiB; both: give it twice), to the folder FILE "
+        "(default seep.chapters), behind those that it has; the folder is an "
+        "INPUT of all commands"},
     {"require", 0, OPTS_FLAG, AT(require), 0, NULL,
         "exit with 125 when nothing could be recorded, whatever CMD did"},
     {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
@@ -117,6 +129,43 @@ check_numbers(const struct record_options *o)
 		die(CMD_USAGE, "record: --max-size takes a size from 64KiB on");
 }
 
+/* Sizes and times are told apart by their units. */
+static void
+take_rotate(struct record_options *o)
+{
+	for (size_t i = 0; i < o->rotate.count; i++) {
+		const char *text = o->rotate.items[i];
+		uint64_t *to, value;
+
+		if (values_time(text, &value))
+			to = &o->chapters.ns;
+		else if (values_size(text, &value))
+			to = &o->chapters.bytes;
+		else
+			die(CMD_USAGE,
+			    "record: --rotate takes a time, as 24h, or a size, "
+			    "as 64MiB, not \"%s\"",
+			    text);
+		if (value < (to == &o->chapters.ns ? 1000 * MS : CHAPTER_MIN))
+			die(CMD_USAGE,
+			    "record: --rotate takes a time from 1s, or a size "
+			    "from 256KiB on, not \"%s\"",
+			    text);
+		*to = value;
+	}
+	o->chapters.least_ns = CHAPTER_LEAST_S * (1000 * MS);
+	if (o->chapters.bytes > o->max_bytes / 2)
+		die(CMD_USAGE,
+		    "record: --max-size is that of a chapter, and at least "
+		    "twice the size of --rotate");
+}
+
+bool
+record_opts_rotate(const struct record_options *o)
+{
+	return o->rotate.count > 0;
+}
+
 void
 record_opts_parse(
     const struct cmd *self, int argc, char **argv, struct record_options *o)
@@ -124,6 +173,7 @@ record_opts_parse(
 	*o = not_given;
 	(void)opts_parse(self, argc, argv, o);
 	check_numbers(o);
+	take_rotate(o);
 	if (o->leaks_ns == UINT64_MAX)
 		o->leaks_ns = 0;
 	if (o->depth == UINT32_MAX)

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "cli/opts.h"
+#include "record/chapter.h"
 
 struct record_options {
 	const char *output; /* NULL: seep.data, and an old one is renamed */
@@ -23,9 +24,11 @@ struct record_options {
 	const char *debug_dirs; /* where else to look for them */
 	const char *export;     /* a format to write at the end; NULL: none */
 	unsigned depth;
-	uint64_t interval_ns;  /* 0: gets longer with time */
-	uint64_t sample_bytes; /* 0: exact */
-	uint64_t max_bytes;    /* of the recording */
+	uint64_t interval_ns;           /* 0: gets longer with time */
+	uint64_t sample_bytes;          /* 0: exact */
+	uint64_t max_bytes;             /* of the recording */
+	struct opts_list rotate;        /* TIME, SIZE, as they were given */
+	struct chapter_limits chapters; /* all 0: no chapters */
 	char **command;
 };
 
@@ -34,6 +37,9 @@ extern const struct opts_group record_opts_groups[];
 /* A mistake is one line and exit 2; --help prints and exits 0. */
 void record_opts_parse(
     const struct cmd *self, int argc, char **argv, struct record_options *o);
+
+/* Is the output a folder of chapters? */
+bool record_opts_rotate(const struct record_options *o);
 
 /*
  * Does the name of the output contain %p, which is known only when the command

@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "cli/record_opts.h"
+#include "record/chapter.h"
 #include "record/collect.h"
 #include "record/embed.h"
 #include "record/follow.h"
@@ -20,9 +21,13 @@ enum { RECORD_FAILED = 125 }; /* exit code: seep itself failed */
 
 struct record_run {
 	struct record_options options;
-	char file[PATH_MAX]; /* the recording */
+	char file[PATH_MAX]; /* the recording, or the folder of chapters */
 	struct inspect inspect;
 	struct recording_writer *writer;
+	struct chapter *chapter; /* whose writer it is; NULL: of none */
+	int folder_fd;           /* of chapters, locked; -1: none */
+	bool made_folder;
+	pid_t finisher; /* our child that ends the chapter before; 0: none */
 	struct segment_dir segment_dir;
 	struct launch launch;
 	struct collect collect;
@@ -33,10 +38,11 @@ struct record_run {
 	struct leaks_found found;
 	int line_error;         /* why not */
 	uint64_t since_jiffies; /* the tree cannot be older than this process */
-	uint64_t start_ns;      /* since 1970 */
+	uint64_t start_ns;      /* since 1970; of the chapter */
 	uint64_t oom_kills;     /* kills in our cgroup, before the start */
 	uint64_t start_monotonic_ns;
-	bool said_why; /* that the command is not traced, and why */
+	uint64_t run_monotonic_ns; /* of the first chapter; 0: this is it */
+	bool said_why;             /* that the command is not traced, and why */
 };
 
 /* ---- record_start.c; 0, or an exit code after a message ---- */
@@ -49,6 +55,29 @@ int record_check_output(struct record_run *r);
 
 /* Empties the recording and starts the command. */
 int record_start(struct record_run *r);
+
+/* ---- record_chapters.c: --rotate; 0, or an exit code after a message ---- */
+
+/* Makes the folder, or takes one that has chapters; begins the first. */
+int record_open_chapters(struct record_run *r);
+int record_begin_chapter(struct record_run *r);
+
+/*
+ * Ends the chapter, with `write_names`, in a child of ours: finding names may
+ * take seconds, in which somebody has to look at the processes. One chapter at
+ * a time. Negative errno of this one, or of the one before.
+ */
+int record_end_chapter(
+    struct record_run *r, void (*write_names)(struct record_run *r));
+
+/* Waits for that child. Negative errno: the chapter is not complete. */
+int record_await_chapter(struct record_run *r);
+
+/* With --force: removes the chapters that are there. Negative errno. */
+int record_clear_chapters(const struct record_run *r);
+
+/* A folder that we have made and that has nothing in it goes. */
+void record_close_chapters(struct record_run *r);
 
 /* ---- record_untraced.c: says once why the command is not traced ---- */
 

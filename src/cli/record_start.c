@@ -3,6 +3,7 @@
 #include "cli/record_run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/die.h"
@@ -47,7 +48,9 @@ record_check_output(struct record_run *r)
 	int err;
 
 	if (!r->options.output) {
-		strcpy(r->file, "seep.data");
+		strcpy(r->file,
+		    record_opts_rotate(&r->options) ? "seep.chapters"
+		                                    : "seep.data");
 	} else {
 		existing =
 		    r->options.force ? RECORDING_REPLACE : RECORDING_REFUSE;
@@ -57,6 +60,8 @@ record_check_output(struct record_run *r)
 			return RECORD_FAILED;
 		}
 	}
+	if (record_opts_rotate(&r->options))
+		return record_open_chapters(r);
 	err = recording_create(r->file, existing, &r->writer);
 	if (err == 0)
 		return 0;
@@ -74,7 +79,8 @@ record_check_output(struct record_run *r)
 static int
 clear_output(struct record_run *r)
 {
-	int err = recording_clear(r->writer);
+	int err =
+	    r->chapter ? record_clear_chapters(r) : recording_clear(r->writer);
 
 	if (err == 0)
 		return 0;
@@ -103,6 +109,47 @@ check_library(const char *name, char *path, size_t bytes)
 	return err < 0 ? RECORD_FAILED : 0;
 }
 
+/*
+ * Libraries beside libseep.so for the allocator that the command uses: its
+ * operator new, and functions that only it has. Joined by colons; empty if there
+ * is none.
+ */
+static void
+find_companions(const char *allocator, char *ret, size_t bytes)
+{
+	static const struct {
+		const char *allocator; /* its name begins so */
+		const char *library;
+	} companions[] = {
+	    {"", "libseep-cxx.so"},
+	    {"libjemalloc", "libseep-jemalloc.so"},
+	    {"libtcmalloc", "libseep-tcmalloc.so"},
+	};
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < sizeof(companions) / sizeof(companions[0]);
+	     i++) {
+		const char *for_whom = companions[i].allocator;
+		char path[4096];
+
+		if (!allocator[0] ||
+		    strncmp(allocator, for_whom, strlen(for_whom)))
+			continue;
+		if (check_library(companions[i].library, path, sizeof(path))) {
+			die_warn(
+			    "so allocations that only %s has functions for "
+			    "will not be recorded",
+			    allocator);
+			continue;
+		}
+		if (used + strlen(path) + 2 > bytes)
+			return;
+		used +=
+		    (size_t)sprintf(ret + used, "%s%s", used ? ":" : "", path);
+	}
+}
+
 /* The name contains the pid, so the file is made when that is known. */
 static int
 make_output(void *context, pid_t pid)
@@ -118,7 +165,7 @@ make_output(void *context, pid_t pid)
 int
 record_start(struct record_run *r)
 {
-	char library[4096], second[4096];
+	char library[4096], companions[3 * 4096];
 	struct launch_plan plan = {
 	    .argv = r->options.command,
 	    .preload = library,
@@ -138,15 +185,8 @@ record_start(struct record_run *r)
 	err = check_library("libseep.so", library, sizeof(library));
 	if (err)
 		return err;
-	if (r->inspect.allocator[0]) {
-		if (check_library("libseep-cxx.so", second, sizeof(second)))
-			die_warn(
-			    "so allocations that operator new of %s makes by "
-			    "itself will not be recorded",
-			    r->inspect.allocator);
-		else
-			plan.preload2 = second;
-	}
+	find_companions(r->inspect.allocator, companions, sizeof(companions));
+	plan.companions = companions;
 	if (r->inspect.kind != INSPECT_FINE) {
 		die_warn("%s", r->inspect.message);
 		r->said_why = true;

@@ -8,84 +8,20 @@
 #include <string.h>
 
 #include "cli/die.h"
+#include "util/units.h"
 
 enum { COUNT_MAX = 1000000000 };
-
-struct unit {
-	const char *name;
-	double factor;
-};
-
-/* K is 1024 and KB is 1000, as in GNU's tools. */
-static const struct unit sizes[] = {
-    {"", 1},
-    {"B", 1},
-    {"k", 0x1p10},
-    {"K", 0x1p10},
-    {"KiB", 0x1p10},
-    {"kB", 1e3},
-    {"KB", 1e3},
-    {"M", 0x1p20},
-    {"MiB", 0x1p20},
-    {"MB", 1e6},
-    {"G", 0x1p30},
-    {"GiB", 0x1p30},
-    {"GB", 1e9},
-    {"T", 0x1p40},
-    {"TiB", 0x1p40},
-    {"TB", 1e12},
-    {NULL, 0},
-};
-
-static const struct unit times[] = {
-    {"ns", 1},
-    {"us", 1e3},
-    {"ms", 1e6},
-    {"s", 1e9},
-    {"m", 60e9},
-    {"min", 60e9},
-    {"h", 3600e9},
-    {"d", 86400e9},
-    {NULL, 0},
-};
-
-/* A decimal number without sign or exponent, then one of the units. */
-static bool
-with_unit(const char *text, const struct unit *units, uint64_t *ret)
-{
-	size_t len = strspn(text, "0123456789.");
-	double value;
-	char *end;
-
-	value = strtod(text, &end); /* LC_NUMERIC is never set */
-	if (len == 0 || text[0] == '.' || end != text + len)
-		return false;
-	for (; units->name; units++) {
-		if (strcmp(units->name, end) != 0)
-			continue;
-		value *= units->factor;
-		if (value >= 0x1p63)
-			return false;
-		*ret = (uint64_t)value;
-		return true;
-	}
-	return false;
-}
 
 bool
 values_size(const char *text, uint64_t *ret)
 {
-	return with_unit(text, sizes, ret);
+	return units_size(text, strlen(text), ret);
 }
 
 bool
 values_time(const char *text, uint64_t *ret_ns)
 {
-	if (strcmp(text, "0") == 0) {
-		*ret_ns = 0;
-		return true;
-	}
-	return with_unit(text, times, ret_ns);
+	return units_time(text, strlen(text), ret_ns);
 }
 
 int

@@ -15,6 +15,7 @@
 #include "collector/ours.h"
 #include "collector/recorder.h"
 #include "collector/spaces.h"
+#include "collector/within.h"
 
 /*
  * Each function asks the next definition first and records what it said;
@@ -285,12 +286,44 @@ calloc(size_t n, size_t size)
 	return calloc_any(n, size);
 }
 
-static void *
-reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
+/*
+ * Gives a block another size with `resize`, which returns its new address or
+ * NULL. The cell is taken out of the live map before, because another thread
+ * may get the old address at once.
+ */
+SEEP_INLINE void *
+resize_block(void *old, size_t size, const struct cpu_frame *c,
+    enum seg_api api, hook_resize *resize, size_t extra)
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
 	struct live_block b = {0};
+	void *p;
+
+	if (recorder_is_ready(g)) {
+		thread_enter(g);
+		b = live_take(&t->live, (uint64_t)(uintptr_t)old);
+		thread_leave(g);
+	} else if (!sample_filter || sample_maybe(old)) {
+		b = live_take_slow((uint64_t)(uintptr_t)old);
+	}
+	p = resize(old, size, extra);
+	if (unlikely(!p || !b.site || !recorder_is_ready(g)) ||
+	    !recorder_realloc_hit(g, t, b, p, size, c, api))
+		recorder_realloc_any(old, b, p, size, c, api);
+	return p;
+}
+
+SEEP_INLINE void *
+real_realloc(void *old, size_t size, size_t unused)
+{
+	(void)unused;
+	return next.realloc(old, size);
+}
+
+static void *
+reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
+{
 	void *p;
 
 	if (!old) {
@@ -305,18 +338,7 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 	}
 	if (unlikely(old == cpu_dtv_block()))
 		thread_forget_dtv();
-	if (recorder_is_ready(g)) {
-		thread_enter(g);
-		b = live_take(&t->live, (uint64_t)(uintptr_t)old);
-		thread_leave(g);
-	} else if (!sample_filter || sample_maybe(old)) {
-		b = live_take_slow((uint64_t)(uintptr_t)old);
-	}
-	p = next.realloc(old, size);
-	if (unlikely(!p || !b.site || !recorder_is_ready(g)) ||
-	    !recorder_realloc_hit(g, t, b, p, size, c, api))
-		recorder_realloc_any(old, b, p, size, c, api);
-	return p;
+	return resize_block(old, size, c, api, real_realloc, 0);
 }
 
 static SEEP_NOINLINE void *
@@ -526,6 +548,7 @@ SEEP_EXPORT void
 seep_cxx_library(const void *start, size_t bytes)
 {
 	ours_add(start, bytes, OURS_FOREVER);
+	within_add_companion(start, bytes);
 }
 
 SEEP_EXPORT void
@@ -534,4 +557,34 @@ seep_cxx_freeing(const void *p, uint64_t pc)
 	freeing(p, pc);
 	if (thread_self)
 		thread_self->expect_free = p;
+}
+
+SEEP_EXPORT void
+seep_next_module(const void *function)
+{
+	within_add_module(function);
+}
+
+SEEP_EXPORT void
+seep_next_allocated(
+    const void *p, size_t size, const struct cpu_frame *c, uint32_t api)
+{
+	if (likely(!within_is(c->pc)))
+		allocated(p, size, c, (enum seg_api)api);
+}
+
+SEEP_EXPORT void
+seep_next_freeing(const void *p, uint64_t pc)
+{
+	if (likely(!within_is(pc)))
+		freeing(p, pc);
+}
+
+SEEP_EXPORT void *
+seep_next_resize(void *old, size_t size, const struct cpu_frame *c,
+    uint32_t api, hook_resize *resize, size_t extra)
+{
+	if (unlikely(within_is(c->pc)))
+		return resize(old, size, extra);
+	return resize_block(old, size, c, (enum seg_api)api, resize, extra);
 }

@@ -1,4 +1,4 @@
-/* hook.h - what libseep.so offers to libseep-cxx.so. */
+/* hook.h - what libseep.so offers to its companions, and the hooks. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_HOOK_H
 #define SEEP_COLLECTOR_HOOK_H
@@ -16,8 +16,29 @@ SEEP_EXPORT void seep_cxx_allocated(
 /* Before operator delete. */
 SEEP_EXPORT void seep_cxx_freeing(const void *p, uint64_t pc);
 
-/* Where that library is in memory. */
+/* Where a companion (companion.h) is in memory. */
 SEEP_EXPORT void seep_cxx_library(const void *start, size_t bytes);
+
+/* An object with the next definition of a function that a companion hooks. */
+SEEP_EXPORT void seep_next_module(const void *function);
+
+/*
+ * For functions that the allocator has beside the malloc family (mallocx of
+ * jemalloc): after p was returned to `c`, and before p is freed by `pc`. Calls
+ * that the allocator makes by itself are not counted (within.h).
+ */
+SEEP_EXPORT void seep_next_allocated(
+    const void *p, size_t size, const struct cpu_frame *c, uint32_t api);
+SEEP_EXPORT void seep_next_freeing(const void *p, uint64_t pc);
+
+/*
+ * Calls `resize` with old, size and extra. It returns the address of the block
+ * with its new size, which is returned to the caller, or NULL, and then the
+ * block has stayed as it was.
+ */
+typedef void *hook_resize(void *old, size_t size, size_t extra);
+SEEP_EXPORT void *seep_next_resize(void *old, size_t size,
+    const struct cpu_frame *c, uint32_t api, hook_resize *resize, size_t extra);
 
 /* Declared here, because the headers of older libcs lack them. */
 SEEP_EXPORT void *malloc(size_t size);

@@ -482,6 +482,18 @@ module_same(const void *a, const void *b)
 	    fa.link_map == fb.link_map;
 }
 
+bool
+module_range(const void *p, uint64_t *ret_start, uint64_t *ret_end)
+{
+	struct object f;
+
+	if (!find_object || find_object((void *)(uintptr_t)p, &f))
+		return false;
+	*ret_start = object_start(&f);
+	*ret_end = object_end(&f);
+	return true;
+}
+
 const struct link_map *
 module_of_executable(void *fn)
 {
@@ -511,8 +523,8 @@ module_init(void *fn, const char *exe)
 	object_init(module_of_executable(fn), (void *)getauxval(AT_PHDR),
 	    getauxval(AT_PHNUM), getauxval(AT_PHENT));
 	if (find_object((void *)&module_gen, &f) == 0) {
-		own_start = (uint64_t)(uintptr_t)f.map_start;
-		own_end = (uint64_t)(uintptr_t)f.map_end;
+		own_start = object_start(&f);
+		own_end = object_end(&f);
 	}
 	return open_tables();
 }

@@ -69,6 +69,9 @@ extern SEEP_HIDDEN struct segment_table module_table, module_strings;
 /* Do two addresses belong to one loaded object? Start-up. */
 bool module_same(const void *a, const void *b);
 
+/* Where the object with this address is mapped; false if none has it. */
+bool module_range(const void *p, uint64_t *ret_start, uint64_t *ret_end);
+
 /*
  * The executable's link map; NULL if it is not found. fn is _dl_find_object.
  * Start-up.

@@ -1,4 +1,4 @@
-/* spaces.c - code that the loader binds to another malloc than ours. */
+/* spaces.c - code whose allocations do not come to us. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/spaces.h"
 
@@ -18,12 +18,14 @@ struct debug {
 enum {
 	SPACES_MAX = 64,     /* glibc has room for 16 */
 	DEEPBIND_MARKS = 16, /* the ring of marks is for others, too */
+	CALLS = 5,
 };
 
 static const int none;
 static const struct debug *first;
 
 static uint64_t before;   /* libraries in front of us with a malloc */
+static uint64_t own;      /* objects that call what nobody hooks */
 static uint64_t deepbind; /* loads so far, an ancestor's included */
 
 const int *spaces_version = &none;
@@ -39,14 +41,69 @@ mallocs_before_us(const struct link_map *l)
 	return n;
 }
 
+/*
+ * Allocators have functions with names of their own, too. A companion
+ * (companion.h) may hook them: it defines such a name before the allocator does,
+ * but no malloc.
+ */
+static const struct {
+	const char *name;         /* such allocators define it */
+	const char *calls[CALLS]; /* who uses them calls one of these */
+} families[] = {
+    {"mallocx", {"mallocx", "rallocx", "xallocx", "dallocx", "sdallocx"}},
+    {"tc_malloc", {"tc_malloc", "tc_calloc", "tc_new", "tc_free", "tc_delete"}},
+    {"mi_malloc",
+        {"mi_malloc", "mi_zalloc", "mi_new", "mi_free", "mi_free_size"}},
+};
+
+/* Is the allocator the first to define it? */
+static bool
+is_unhooked(const struct link_map *l, const char *name)
+{
+	for (; l; l = l->l_next)
+		if (symbol_is_defined(l, name))
+			return symbol_is_defined(l, "malloc");
+	return false;
+}
+
+static bool
+calls_one_of(const struct link_map *l, const char *const *names, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (symbol_is_imported(l, names[i]))
+			return true;
+	return false;
+}
+
+/* Objects that call functions of their allocator which are not hooked. */
+static uint64_t
+own_names_unhooked(const struct link_map *all)
+{
+	const struct link_map *l;
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+		if (!is_unhooked(all, families[i].name))
+			continue;
+		for (l = all; l; l = l->l_next)
+			n += calls_one_of(l, families[i].calls, CALLS);
+	}
+	return n;
+}
+
 void
-spaces_init(const void *debug)
+spaces_init(const void *debug, bool is_other_allocator)
 {
 	first = debug;
 	if (!first)
 		return;
 	spaces_version = &first->base.r_version;
 	before = mallocs_before_us(first->base.r_map);
+	if (is_other_allocator)
+		own = own_names_unhooked(first->base.r_map);
 }
 
 void
@@ -54,6 +111,7 @@ spaces_tell(void)
 {
 	STORE(&segment.header->counts[SEG_MALLOC_BEFORE], before);
 	STORE(&segment.header->counts[SEG_DEEPBIND_LOADS], LOAD(&deepbind));
+	STORE(&segment.header->counts[SEG_OWN_NAMES], own);
 }
 
 /* A label is short: the last part of a path says most. */

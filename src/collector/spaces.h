@@ -1,4 +1,4 @@
-/* spaces.h - code that the loader binds to another malloc than ours. */
+/* spaces.h - code whose allocations do not come to us. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_SPACES_H
 #define SEEP_COLLECTOR_SPACES_H
@@ -15,8 +15,12 @@
  * than 2.35, nothing is known. Libraries before us in the search order that
  * have a malloc are counted, too: they are called instead of us, and may or may
  * not call us.
+ *
+ * If the host has another allocator than libc's, objects are counted that call
+ * functions of this allocator which are not hooked (mallocx of jemalloc without
+ * libseep-jemalloc.so). Objects that are loaded later are not looked at.
  */
-void spaces_init(const void *debug);
+void spaces_init(const void *debug, bool is_other_allocator);
 
 /* Writes these counts into the header of a new segment. */
 void spaces_tell(void);

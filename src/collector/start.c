@@ -131,6 +131,14 @@ write_header(struct seg_header *h, char **argv)
 	describe_slots(h, &place.slots, place.segment_bytes);
 }
 
+/* Other allocators export glibc's private names, so ask the loader. */
+static bool
+has_malloc_of_glibc(void)
+{
+	return module_same((const void *)(uintptr_t)next.malloc,
+	    (const void *)(uintptr_t)gnu_get_libc_version);
+}
+
 static bool
 start_tables(void *find_object)
 {
@@ -139,11 +147,9 @@ start_tables(void *find_object)
 	if (!module_init(find_object, exe))
 		return false;
 	live_break = next_symbol("__curbrk");
-	spaces_init(next_symbol("_r_debug"));
+	spaces_init(next_symbol("_r_debug"), !has_malloc_of_glibc());
 	spaces_tell();
-	/* other allocators export glibc's private names, so ask the loader */
-	live_init(module_same((const void *)(uintptr_t)next.malloc,
-	    (const void *)(uintptr_t)gnu_get_libc_version));
+	live_init(has_malloc_of_glibc());
 	describe_memory(segment.header);
 	snapfile_start();
 	exit_wait_start();

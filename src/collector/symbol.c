@@ -1,4 +1,4 @@
-/* symbol.c - does an object define a function itself? */
+/* symbol.c - does an object define a function, or call one of another? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/symbol.h"
 
@@ -12,6 +12,11 @@ struct tables {
 	const Elf64_Sym *symbols;
 	const char *strings;
 	const uint32_t *hash; /* DT_GNU_HASH */
+	struct relocations {
+		const Elf64_Rela *first;
+		uint64_t bytes;
+	} data, calls;           /* DT_RELA, DT_JMPREL */
+	uint64_t without_symbol; /* so many at the start of DT_RELA */
 };
 
 static struct tables
@@ -34,6 +39,16 @@ tables_of(const struct link_map *l)
 			t.strings = p;
 		else if (d->d_tag == DT_GNU_HASH)
 			t.hash = p;
+		else if (d->d_tag == DT_RELA)
+			t.data.first = p;
+		else if (d->d_tag == DT_RELASZ)
+			t.data.bytes = d->d_un.d_val;
+		else if (d->d_tag == DT_RELACOUNT)
+			t.without_symbol = d->d_un.d_val;
+		else if (d->d_tag == DT_JMPREL)
+			t.calls.first = p;
+		else if (d->d_tag == DT_PLTRELSZ)
+			t.calls.bytes = d->d_un.d_val;
 	}
 	return t;
 }
@@ -73,4 +88,31 @@ symbol_is_defined(const struct link_map *l, const char *name)
 		if (c & 1)
 			return false;
 	}
+}
+
+static bool
+refer_to(const struct tables *t, const struct relocations *r, uint64_t from,
+    const char *name)
+{
+	uint64_t i;
+
+	for (i = from; r->first && i < r->bytes / sizeof(*r->first); i++) {
+		const Elf64_Sym *s =
+		    &t->symbols[ELF64_R_SYM(r->first[i].r_info)];
+
+		if (s->st_name && s->st_shndx == SHN_UNDEF &&
+		    fmt_same(t->strings + s->st_name, name))
+			return true;
+	}
+	return false;
+}
+
+bool
+symbol_is_imported(const struct link_map *l, const char *name)
+{
+	struct tables t = tables_of(l);
+
+	return t.symbols && t.strings &&
+	    (refer_to(&t, &t.data, t.without_symbol, name) ||
+	        refer_to(&t, &t.calls, 0, name));
 }

@@ -1,4 +1,4 @@
-/* symbol.h - does an object define a function itself? */
+/* symbol.h - does an object define a function, or call one of another? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_SYMBOL_H
 #define SEEP_COLLECTOR_SYMBOL_H
@@ -13,5 +13,11 @@
  * if there is no DT_GNU_HASH. Start-up.
  */
 bool symbol_is_defined(const struct link_map *l, const char *name);
+
+/*
+ * Does the object use this symbol of another one? Looks at its relocations,
+ * because nothing says how many symbols there are. Start-up.
+ */
+bool symbol_is_imported(const struct link_map *l, const char *name);
 
 #endif

@@ -204,6 +204,8 @@ on_row(void *context, struct replay_process *p, uint32_t id,
 	if (!m)
 		return 0; /* its site is filtered out */
 	course->last_us = time_us;
+	if (memcmp(&now, &m->told, sizeof(now)) == 0)
+		return 0; /* a chapter begins with all sites, changed or not */
 	return add(c, m, &now, time_us);
 }
 

@@ -227,7 +227,7 @@ read_all(struct load *r)
 			return -ENOMEM;
 		breaks_off = false;
 	}
-	s->is_truncated |= breaks_off;
+	s->lacks_end = breaks_off;
 	r->is_whole = !breaks_off && !r->timeline_damaged;
 	if (breaks_off && r->has_timeline &&
 	    session_note(s,
@@ -269,6 +269,7 @@ load_into_session(struct session *s, const char *path, const char *name,
 	struct load r = {.session = s, .name = name, .first = s->count};
 	int err;
 
+	s->lacks_end = false;
 	err = is_given ? recording_open(path, &r.recording)
 	               : recording_open_entry(path, &r.recording);
 	if (err == -EINVAL)
@@ -295,7 +296,7 @@ load_into_session(struct session *s, const char *path, const char *name,
 		return fault_set(where, -ENOMEM, "out of memory");
 	if (s->count > r.first)
 		return 0;
-	if (s->is_truncated && !(r.is_whole && s->note_count))
+	if ((s->is_truncated || s->lacks_end) && !(r.is_whole && s->note_count))
 		return fault_set(where, -EBADMSG, "%s",
 		    "is cut off or damaged before its first process");
 	return fault_set(where, -ENODATA, "%s",

@@ -180,7 +180,8 @@ add_unfinished(struct load *r, const struct replay_process *x)
 	p->end = r->is_growing ? PROCESS_RUNNING : PROCESS_UNKNOWN;
 	if (x->header.end_kind == SEG_END_EXITED)
 		p->end = PROCESS_EXITED;
-	if (r->is_growing)
+	/* a later chapter may have it: chapters.c says so, if not */
+	if (r->is_growing || r->session->work->is_chapter)
 		return session_add(r->session, p) < 0 ? -ENOMEM : 0;
 	err = session_note(r->session,
 	    "%s: the end of process %u (%s) is missing; its figures are those "

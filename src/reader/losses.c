@@ -116,6 +116,9 @@ static const struct losses_name names[] = {
     {SEG_PRIVATE_FORKS, LOSSES_LOSS, "private_forks",
         "forks with SEEP_PRIVATE: a child that ended by _exit, exec or a "
         "signal has left nothing"},
+    {SEG_OWN_NAMES, LOSSES_LOSS, "own_names",
+        "modules with calls of functions that only their allocator has (such "
+        "as mallocx), which are not seen"},
 };
 
 static const char *const inert[] = {

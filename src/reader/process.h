@@ -137,6 +137,7 @@ struct process_names {
 	size_t len;
 	struct process_names *next; /* of the same recording */
 	struct process_names *all;  /* the next one in the session's list */
+	bool is_used;               /* by a process; see chapters.c */
 };
 
 struct verdicts;
@@ -152,6 +153,7 @@ struct process {
 	bool rss_is_peak;     /* the maximum while it ran */
 	uint64_t owner;       /* owner of its segment: uid + 1; 0: not known */
 	uint64_t view;        /* from its recording; names/view.h */
+	uint64_t held_bytes;  /* that its session counts for it */
 	bool is_snapshot;
 	bool is_cut; /* it has more modules or marks than the limit */
 	bool peak_exact;

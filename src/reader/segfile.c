@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "reader/foreign_file.h"
@@ -203,6 +204,23 @@ is_counting(const struct seg_early *e)
 	    (e->allocations || e->frees);
 }
 
+/*
+ * The first line that may be in use. A process without children has never
+ * touched the pages of the lines, and one system call tells.
+ */
+static uint64_t
+first_line(const struct segfile *f)
+{
+	off_t data;
+
+	if (f->early_count == 0 || f->source.fd < 0)
+		return 0;
+	data = lseek(f->source.fd, (off_t)f->early_at, SEEK_DATA);
+	if (data < 0)
+		return errno == ENXIO ? f->early_count : 0;
+	return ((uint64_t)data - f->early_at) / sizeof(struct seg_early);
+}
+
 void
 segfile_taken(const struct segfile *f, uint8_t ret[SEGFILE_SLOTS])
 {
@@ -214,7 +232,8 @@ segfile_taken(const struct segfile *f, uint8_t ret[SEGFILE_SLOTS])
 	        f->slots_at + offsetof(struct seg_slots, taken), ret,
 	        f->slot_count) < 0)
 		memset(ret, 0, f->slot_count);
-	for (uint64_t i = 0; i < f->early_count; i += LINES_AT_ONCE) {
+	for (uint64_t i = first_line(f); i < f->early_count;
+	     i += LINES_AT_ONCE) {
 		uint64_t n = f->early_count - i;
 
 		n = n < LINES_AT_ONCE ? n : LINES_AT_ONCE;

@@ -297,6 +297,7 @@ session_add_slot(struct session *s, const struct segfile *f, int slot,
 	err = w->brief ? process_new_brief(seg, &p) : process_new(seg, &p);
 	if (err == 0) {
 		p->owner = source_owner(segfile_source(f));
+		p->held_bytes = bytes_of(seg);
 		find_end(w, p, f, pid);
 	}
 	if (err == 0 && !w->brief)

@@ -39,6 +39,7 @@ struct session {
 		uint64_t processes, allocations, allocated_bytes;
 	} early_exec;
 	bool is_truncated; /* something is cut off or damaged */
+	bool lacks_end;    /* the end of the recording that was read last */
 	/* beyond the limits of the reader, which docs/FORMAT.md lists */
 	struct session_lost {
 		uint64_t processes; /* not read */
@@ -62,9 +63,10 @@ struct session {
 /*
  * Reads a segment or snapshot file with its slots, a recording, or a directory
  * of them (all files but *.ctl). In a directory, a file that cannot be read
- * becomes a note, and a damaged one sets is_truncated. *ret is for
- * session_free().
- * -EINVAL: not a file of seep; -ENODATA: nothing in it yet; -EBADMSG: damaged;
+ * becomes a note, and a damaged one sets is_truncated. Chapters in a directory
+ * become one recording (chapters.h); a history stands for its only service
+ * (history.h). *ret is for session_free().
+ * -ENOTUNIQ: a history of several services, which the text lists; -EINVAL: not a file of seep; -ENODATA: nothing in it yet; -EBADMSG: damaged;
  * -ENOTSUP: other version; -EFBIG; -ENOMEM; or as open() says.
  */
 int session_load(const char *path, struct session **ret, struct fault *where);

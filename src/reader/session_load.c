@@ -13,6 +13,8 @@
 #include "reader/foreign_file.h"
 #include "reader/proc.h"
 #include "util/clock.h"
+#include "reader/chapters.h"
+#include "reader/history.h"
 #include "reader/listing.h"
 #include "reader/session_snapshots.h"
 #include "reader/load.h"
@@ -33,6 +35,7 @@ load_recording(struct session *s, const char *path, const char *name,
 {
 	int err = load_into_session(s, path, name, alone, where);
 
+	s->is_truncated |= s->lacks_end;
 	if (err == 0 && session_snapshots_of_recording(s, path) < 0)
 		return no_memory(where);
 	return err;
@@ -75,6 +78,7 @@ load_directory(struct session *s, const char *path, struct fault *where)
 {
 	struct fault why = {""};
 	struct listing_names folder = {0};
+	bool has_chapters;
 	int dir, err;
 
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -86,10 +90,15 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		listing_release(&folder);
 		return fault_set(where, err, "%s", strerror(-err));
 	}
+	has_chapters = chapters_are_in(&folder);
+	if (has_chapters)
+		err = chapters_load(s, path, &folder, where);
 	for (size_t i = 0; i < folder.count && err != -ENOMEM; i++) {
 		const char *name = folder.names[i];
 		char *file;
 
+		if (has_chapters && chapters_has(name))
+			continue;
 		if (asprintf(&file, "%s/%s", path, name) < 0) {
 			err = -ENOMEM;
 			continue;
@@ -196,7 +205,12 @@ session_load(const char *path, struct session **ret, struct fault *where)
 	if (!s)
 		return no_memory(where);
 	if (S_ISDIR(st.st_mode)) {
-		err = load_directory(s, path, where);
+		char *folder = NULL;
+
+		err = history_find(path, &folder, where);
+		if (err == 0)
+			err = load_directory(s, folder, where);
+		free(folder);
 	} else {
 		err = load_file(s, path, slash ? slash + 1 : path, true, where);
 		if (err == 0)

@@ -15,6 +15,7 @@ struct session_work {
 	uint64_t notes;      /* beyond NOTES_MAX */
 	struct session_lost noted;
 	bool is_finishing; /* the last notes are always kept */
+	bool is_chapter;   /* it will become a part of another session */
 };
 
 /* An empty one, with its work; NULL: out of memory. */

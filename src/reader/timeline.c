@@ -1,4 +1,4 @@
-/* timeline.c - answers questions from the time line of a recording. */
+/* timeline.c - answers questions from the time line of a recording or of chapters. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/timeline.h"
 
@@ -8,10 +8,22 @@
 
 #include "reader/replay.h"
 #include "util/capped.h"
+#include "util/room.h"
+
+enum { OPEN_MAX_PARTS = 64 }; /* recordings that stay open */
+
+/* One recording: the whole time line, or a chapter of it. */
+struct part {
+	struct recording *recording; /* NULL: opened again by its path */
+	char *path;
+	uint64_t base_us; /* where it begins in the time line */
+	uint64_t until_us;
+};
 
 struct timeline {
-	struct recording *recording;
-	uint64_t until_us;
+	struct part *parts; /* in order of time */
+	size_t count, room;
+	size_t open_count;
 };
 
 int
@@ -19,11 +31,46 @@ timeline_new(struct recording *b, uint64_t until_us, struct timeline **ret)
 {
 	struct timeline *t = calloc(1, sizeof(*t));
 
-	if (!t)
+	if (!t || room_make(&t->parts, &t->room, 0, sizeof(*t->parts)) < 0) {
+		free(t);
 		return -ENOMEM;
-	t->recording = b;
-	t->until_us = until_us;
+	}
+	t->parts[t->count++] =
+	    (struct part){.recording = b, .until_us = until_us};
+	t->open_count = 1;
 	*ret = t;
+	return 0;
+}
+
+int
+timeline_join(struct timeline **t, struct timeline *next, uint64_t base_us,
+    const char *path, bool keep_open)
+{
+	struct timeline *all = *t ? *t : calloc(1, sizeof(*all));
+	char *copy = strdup(path);
+	struct part *to;
+
+	if (!all || !copy ||
+	    room_make(
+	        &all->parts, &all->room, all->count, sizeof(*all->parts)) < 0) {
+		if (all != *t)
+			free(all);
+		free(copy);
+		return -ENOMEM;
+	}
+	to = &all->parts[all->count++];
+	*to = next->parts[0];
+	to->base_us = base_us;
+	to->path = copy;
+	next->parts[0].recording = NULL;
+	if (keep_open && all->open_count < OPEN_MAX_PARTS) {
+		all->open_count++;
+	} else {
+		recording_close(to->recording);
+		to->recording = NULL;
+	}
+	timeline_free(next);
+	*t = all;
 	return 0;
 }
 
@@ -32,22 +79,30 @@ timeline_free(struct timeline *t)
 {
 	if (!t)
 		return;
-	recording_close(t->recording);
+	for (size_t i = 0; i < t->count; i++) {
+		recording_close(t->parts[i].recording);
+		free(t->parts[i].path);
+	}
+	free(t->parts);
 	free(t);
 }
 
 uint64_t
 timeline_until_us(const struct timeline *t)
 {
-	return t->until_us;
+	const struct part *last = &t->parts[t->count - 1];
+
+	return last->base_us + last->until_us;
 }
 
 /*
  * Damage was reported when the recording was loaded. Here it ends the reading.
+ * A chapter that was removed since has nothing to say.
  */
 static int
-play(struct timeline *t, const struct replay_hooks *hooks, struct replay **ret)
+play(struct part *part, const struct replay_hooks *hooks, struct replay **ret)
 {
+	struct recording *b = part->recording;
 	struct replay *r;
 	const void *bytes;
 	uint32_t type;
@@ -57,15 +112,20 @@ play(struct timeline *t, const struct replay_hooks *hooks, struct replay **ret)
 	err = replay_new(hooks, &r);
 	if (err < 0)
 		return err;
-	recording_rewind(t->recording);
-	while ((err = recording_next(t->recording, &type, &bytes, &len)) == 1) {
-		if (type != RECORDING_LINE)
-			continue;
+	if (!b && recording_open_entry(part->path, &b) < 0) {
+		*ret = r;
+		return 0;
+	}
+	recording_rewind(b);
+	recording_only(b, RECORDING_LINE);
+	while ((err = recording_next(b, &type, &bytes, &len)) == 1) {
 		err = replay_entry(r, bytes, len);
 		if (err < 0 ||
 		    (hooks->until_us && replay_time_us(r) >= hooks->until_us))
 			break;
 	}
+	if (!part->recording)
+		recording_close(b);
 	if (err == -ENOMEM || err == -EIO) {
 		replay_free(r);
 		return err;
@@ -86,25 +146,25 @@ find(const struct replay *r, const struct process *p)
 	return NULL;
 }
 
-int
-timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
-    struct process_figures *ret, uint64_t *ret_time_us)
+/* May this part have something of p at or before a moment? */
+static bool
+may_have(const struct timeline *t, const struct part *part,
+    const struct process *p, uint64_t time_us)
 {
-	const struct replay_hooks hooks = {
-	    .rows = true, .until_us = time_us ? time_us : 1};
-	const struct replay_process *x;
-	struct replay *r;
-	int err;
+	if (t->count == 1)
+		return true;
+	if (part->base_us > time_us && part != &t->parts[0])
+		return false;
+	return p->point_count == 0 ||
+	    (part->base_us <= p->points[p->point_count - 1].time_us &&
+	        part->base_us + part->until_us >= p->points[0].time_us);
+}
 
-	memset(ret, 0, p->site_count * sizeof(*ret));
-	*ret_time_us = time_us;
-	err = play(t, &hooks, &r);
-	if (err < 0)
-		return err;
-	x = find(r, p);
-	if (x)
-		*ret_time_us = x->rows_us;
-	for (size_t i = 0; x && i < p->id_count; i++) {
+static void
+add_figures(const struct replay_process *x, const struct process *p,
+    struct process_figures *ret)
+{
+	for (size_t i = 0; i < p->id_count; i++) {
 		struct codec_sum sum = replay_sum(x, p->ids[i].id);
 		struct process_figures *f = &ret[p->ids[i].site];
 
@@ -116,7 +176,41 @@ timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
 		f->live_bytes +=
 		    capped_difference(sum.allocated_bytes, sum.freed_bytes);
 	}
-	replay_free(r);
+}
+
+/*
+ * Every chapter has all figures of its processes from its first look on, so
+ * the last one that has the process will do.
+ */
+int
+timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
+    struct process_figures *ret, uint64_t *ret_time_us)
+{
+	memset(ret, 0, p->site_count * sizeof(*ret));
+	*ret_time_us = time_us;
+	for (size_t i = t->count; i-- > 0;) {
+		struct part *part = &t->parts[i];
+		uint64_t us = capped_difference(time_us, part->base_us);
+		const struct replay_hooks hooks = {
+		    .rows = true, .until_us = us ? us : 1};
+		const struct replay_process *x;
+		struct replay *r;
+		int err;
+
+		if (!may_have(t, part, p, time_us))
+			continue;
+		err = play(part, &hooks, &r);
+		if (err < 0)
+			return err;
+		x = find(r, p);
+		if (x) {
+			*ret_time_us = part->base_us + x->rows_us;
+			add_figures(x, p, ret);
+		}
+		replay_free(r);
+		if (x)
+			break;
+	}
 	return 0;
 }
 
@@ -134,6 +228,7 @@ struct chase {
 	struct process_point *now; /* by number of the series */
 	uint64_t *skipped, *stride;
 	size_t max;
+	uint64_t base_us;    /* of the part that is played */
 	uint32_t *member_of; /* by id: number + 1 */
 	uint32_t id_end;
 	struct member *members;
@@ -165,6 +260,14 @@ add_point(struct chase *c, size_t i)
 	return 0;
 }
 
+static bool
+same_figures(const struct codec_sum *a, const struct codec_sum *b)
+{
+	return a->allocations == b->allocations && a->frees == b->frees &&
+	    a->allocated_bytes == b->allocated_bytes &&
+	    a->freed_bytes == b->freed_bytes;
+}
+
 static int
 on_row(void *context, struct replay_process *p, uint32_t id,
     const struct codec_sum *sum, uint64_t time_us)
@@ -177,8 +280,11 @@ on_row(void *context, struct replay_process *p, uint32_t id,
 	    memcmp(p->header.uuid, c->process->header.uuid, 16) != 0)
 		return 0;
 	m = &c->members[c->member_of[id] - 1];
+	/* a chapter begins with all sites, changed or not */
+	if (same_figures(sum, &m->last))
+		return 0;
 	now = &c->now[m->series];
-	now->time_us = time_us;
+	now->time_us = c->base_us + time_us;
 	now->live_bytes +=
 	    capped_difference(sum->allocated_bytes, sum->freed_bytes) -
 	    capped_difference(m->last.allocated_bytes, m->last.freed_bytes);
@@ -231,13 +337,18 @@ timeline_series(struct timeline *t, const struct process *p,
 	    .max = max < 2 ? 2 : max & ~(size_t)1};
 	const struct replay_hooks hooks = {
 	    .context = &c, .rows = true, .row = on_row};
-	struct replay *r = NULL;
 	int err;
 
 	err = chase_init(&c, n);
-	if (err == 0)
-		err = play(t, &hooks, &r);
-	replay_free(r);
+	for (size_t i = 0; i < t->count && err == 0; i++) {
+		struct replay *r = NULL;
+
+		if (!may_have(t, &t->parts[i], p, UINT64_MAX))
+			continue;
+		c.base_us = t->parts[i].base_us;
+		err = play(&t->parts[i], &hooks, &r);
+		replay_free(r);
+	}
 	free(c.member_of);
 	free(c.members);
 	free(c.now);
@@ -246,15 +357,37 @@ timeline_series(struct timeline *t, const struct process *p,
 	return err;
 }
 
+/* The rows of a chapter, at their times in the whole time line. */
+struct shifted {
+	timeline_row *row;
+	void *context;
+	uint64_t base_us;
+};
+
+static int
+on_shifted_row(void *context, struct replay_process *p, uint32_t id,
+    const struct codec_sum *sum, uint64_t time_us)
+{
+	const struct shifted *x = context;
+
+	return x->row(x->context, p, id, sum, x->base_us + time_us);
+}
+
 int
 timeline_rows(struct timeline *t, timeline_row *row, void *context)
 {
+	struct shifted x = {.row = row, .context = context};
 	const struct replay_hooks hooks = {
-	    .context = context, .rows = true, .row = row};
-	struct replay *r = NULL;
-	int err = play(t, &hooks, &r);
+	    .context = &x, .rows = true, .row = on_shifted_row};
+	int err = 0;
 
-	replay_free(r);
+	for (size_t i = 0; i < t->count && err == 0; i++) {
+		struct replay *r = NULL;
+
+		x.base_us = t->parts[i].base_us;
+		err = play(&t->parts[i], &hooks, &r);
+		replay_free(r);
+	}
 	return err;
 }
 

@@ -1,4 +1,4 @@
-/* timeline.h - answers questions from the time line of a recording. */
+/* timeline.h - answers questions from the time line of a recording or of chapters. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_READER_TIMELINE_H
 #define SEEP_READER_TIMELINE_H
@@ -14,6 +14,15 @@ struct timeline;
  * -ENOMEM.
  */
 int timeline_new(struct recording *b, uint64_t until_us, struct timeline **ret);
+
+/*
+ * Puts the time line of a chapter behind *t, which is made if it is NULL, and
+ * takes `next` over, on success only. base_us is where the chapter begins, not
+ * before the end of *t. Its file is opened by its path when it is needed, but
+ * for a few with keep_open, whose names may change. -ENOMEM.
+ */
+int timeline_join(struct timeline **t, struct timeline *next, uint64_t base_us,
+    const char *path, bool keep_open);
 
 /* NULL is fine. */
 void timeline_free(struct timeline *t);

@@ -54,6 +54,8 @@ struct collect {
 	struct collect_keys merged;  /* segments that are already written */
 	struct collect_keys refused; /* and those that will never be */
 
+	bool is_turning; /* see collect_write_running() */
+
 	/* called for each process that has been written; NULL: not wanted */
 	void (*written)(void *context, const struct process *p);
 	void *context;
@@ -84,6 +86,12 @@ int collect_find(struct collect *c, const struct segment_dir *s,
  * there is no room, is counted.
  */
 int collect_write(struct collect *c, struct recording_writer *w);
+
+/*
+ * At the end of a chapter: appends the states of processes that may run on.
+ * They are not counted in the figures below `written`, and are found again.
+ */
+int collect_write_running(struct collect *c, struct recording_writer *w);
 
 /* Before and after the segment of a process that is no more is written. */
 struct collect_hooks {

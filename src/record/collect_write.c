@@ -43,6 +43,21 @@ note_peak(struct collect *c, const struct seg_header *h, uint64_t bytes)
 	snprintf(c->peak_name, sizeof(c->peak_name), "%.63s", program_name(h));
 }
 
+static void
+count_figures(
+    struct collect *c, const struct collect_row *r, const struct process *p)
+{
+	c->programs++;
+	c->allocations += p->totals.allocations;
+	c->allocated_bytes += p->totals.allocated_bytes;
+	if (r->end.end_kind != RECORDING_END_EXEC) {
+		c->processes++;
+		c->live_blocks += p->totals.live_blocks;
+		c->live_bytes += p->totals.live_bytes;
+	}
+	note_peak(c, &p->header, p->totals.peak_bytes);
+}
+
 static int
 add_figures(
     struct collect *c, const struct collect_row *r, const struct segment *seg)
@@ -55,7 +70,7 @@ add_figures(
 		return err;
 	p->owner = r->end.owner;
 	if (process_is_unseen(p)) {
-		c->inert++;
+		c->inert += !c->is_turning;
 		process_free(p);
 		return 0;
 	}
@@ -63,15 +78,8 @@ add_figures(
 		process_free(p);
 		return 0; /* see session.c: it is counted, but not listed */
 	}
-	c->programs++;
-	c->allocations += p->totals.allocations;
-	c->allocated_bytes += p->totals.allocated_bytes;
-	if (r->end.end_kind != RECORDING_END_EXEC) {
-		c->processes++;
-		c->live_blocks += p->totals.live_blocks;
-		c->live_bytes += p->totals.live_bytes;
-	}
-	note_peak(c, &seg->header, p->totals.peak_bytes);
+	if (!c->is_turning)
+		count_figures(c, r, p);
 	if (c->written) {
 		err = where_fill(&c->where, p);
 		c->written(c->context, p);
@@ -113,10 +121,10 @@ write_row(struct collect *c, const struct segfile *f,
 		err = recording_append_packed(w, RECORDING_SEGMENT, &r->end,
 		    sizeof(r->end), bytes, len, LEVEL);
 	free(bytes);
-	if (err == 0)
+	if (err == 0 && !c->is_turning)
 		err = collect_add_key(&c->merged, &r->key);
 	if (err == 0 && r->inert)
-		c->inert++;
+		c->inert += !c->is_turning;
 	else if (err == 0)
 		err = add_figures(c, r, seg);
 	segment_free(seg);
@@ -166,6 +174,17 @@ collect_write(struct collect *c, struct recording_writer *w)
 			return err;
 	}
 	return 0;
+}
+
+int
+collect_write_running(struct collect *c, struct recording_writer *w)
+{
+	int err;
+
+	c->is_turning = true;
+	err = collect_write(c, w);
+	c->is_turning = false;
+	return err;
 }
 
 /* Nobody else frees slots of a session whose recorder lives. */

@@ -229,7 +229,8 @@ follow_look(struct follow *f)
 	if (err == 0 && family_is_due(f))
 		err = look_at_family(f);
 	if (!interval)
-		interval = follow_interval(f->now_ns - f->plan.start_ns);
+		interval = follow_interval(f->now_ns -
+		    (f->plan.run_ns ? f->plan.run_ns : f->plan.start_ns));
 	rest_ns = cpu_ns * LOAD;
 	/* what a first meeting cost, of other runs' files, too, is paid once */
 	if (f->learned > 0 && rest_ns > 2 * interval)
@@ -252,6 +253,19 @@ follow_wait_ms(const struct follow *f)
 	if (f->has_children && f->next_slots_ns < next)
 		next = f->next_slots_ns;
 	return now >= next ? 0 : (int)((next - now) / MS) + 1;
+}
+
+int
+follow_turn(struct follow *f)
+{
+	int err;
+
+	f->now_ns = clock_ns(CLOCK_MONOTONIC);
+	timeline_writer_time(&f->timeline, f->now_ns);
+	err = look_at_family(f);
+	if (err == 0)
+		err = follow_files_look(f, true, false);
+	return err < 0 ? err : follow_flush(f);
 }
 
 int
@@ -282,7 +296,10 @@ follow_new(const struct follow_plan *plan, struct follow **ret)
 	            : 100 * MS);
 	f->next_family_ns = plan->start_ns + UNTRACED_MS * MS;
 	timeline_writer_time(&f->timeline, plan->start_ns);
-	follow_mark(f, CODEC_MARK_START, plan->child.pid, "");
+	if (plan->run_ns)
+		f->next_look_ns = plan->start_ns;
+	else
+		follow_mark(f, CODEC_MARK_START, plan->child.pid, "");
 	*ret = f;
 	return 0;
 }

@@ -20,6 +20,7 @@ struct follow_plan {
 	uint64_t since_jiffies;
 	uint64_t interval_ns; /* 0: stretches, see follow_interval() */
 	uint64_t start_ns;    /* CLOCK_MONOTONIC: zero of the time line */
+	uint64_t run_ns;      /* the same of the first chapter; 0: this is it */
 };
 
 /*
@@ -41,6 +42,12 @@ int follow_wait_ms(const struct follow *f);
 
 /* A look, if one is due. -ENOMEM, or as of the writer. */
 int follow_look(struct follow *f);
+
+/*
+ * The last look of a chapter: processes that have ended are merged, figures of
+ * the others written. The next chapter has a new struct follow.
+ */
+int follow_turn(struct follow *f);
 
 /* The last look, when the command has ended: totals of all, marks, flush. */
 int follow_finish(struct follow *f);

@@ -56,6 +56,8 @@ mark_arrival(struct follow *f, const struct seg_header *h, int slot)
 	static const uint8_t none[16];
 	enum codec_mark kind = CODEC_MARK_SPAWN;
 
+	if (f->plan.run_ns && h->start_monotonic_ns < f->plan.start_ns)
+		return; /* an earlier chapter has it */
 	/* a start of 0: a forked child, whose pid may be that of a namespace */
 	if (h->start_jiffies != 0 && knows_pid(f, (pid_t)h->pid))
 		kind = CODEC_MARK_EXEC;

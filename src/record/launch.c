@@ -67,7 +67,7 @@ static int
 set_preload(const struct launch_plan *plan)
 {
 	const char *old = getenv("LD_PRELOAD");
-	const char *second = plan->preload2 ? plan->preload2 : "";
+	const char *second = plan->companions ? plan->companions : "";
 	char *value;
 	int err;
 

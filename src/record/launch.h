@@ -10,15 +10,15 @@
 #include <sys/types.h>
 
 struct launch_plan {
-	char *const *argv;     /* ends with NULL; argv[0] is sought in PATH */
-	const char *preload;   /* libseep.so, absolute */
-	const char *preload2;  /* libseep-cxx.so, or NULL */
-	const char *dir;       /* SEEP_DIR */
-	const char *session;   /* SEEP_SESSION */
-	bool no_deepbind;      /* SEEP_DEEPBIND=clear */
-	bool leaks;            /* SEEP_LEAKS=1 */
-	unsigned depth;        /* SEEP_DEPTH; 0: not set */
-	uint64_t sample_bytes; /* SEEP_SAMPLE; 0: not set */
+	char *const *argv;      /* ends with NULL; argv[0] is sought in PATH */
+	const char *preload;    /* libseep.so, absolute */
+	const char *companions; /* more to preload, joined by colons, or "" */
+	const char *dir;        /* SEEP_DIR */
+	const char *session;    /* SEEP_SESSION */
+	bool no_deepbind;       /* SEEP_DEEPBIND=clear */
+	bool leaks;             /* SEEP_LEAKS=1 */
+	unsigned depth;         /* SEEP_DEPTH; 0: not set */
+	uint64_t sample_bytes;  /* SEEP_SAMPLE; 0: not set */
 
 	/*
 	 * Called when the process exists and waits to become the command. If

@@ -411,6 +411,12 @@ leaks_step(struct leaks *l)
 	return err;
 }
 
+void
+leaks_turn(struct leaks *l, struct recording_writer *writer)
+{
+	l->plan.writer = writer;
+}
+
 int
 leaks_finish(struct leaks *l)
 {

@@ -40,6 +40,9 @@ int leaks_wait_ms(const struct leaks *l);
  */
 int leaks_step(struct leaks *l);
 
+/* What is found from now on belongs to another recording. */
+void leaks_turn(struct leaks *l, struct recording_writer *writer);
+
 /*
  * After the end of the command: processes that still wait get their looks, for
  * a few seconds at most.

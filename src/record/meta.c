@@ -77,7 +77,9 @@ meta_write(const struct meta *m, struct recording_writer *w)
 	if (m->leaks_ns)
 		fprintf(f, "leaks=%" PRIu64 "\n",
 		    (m->leaks_ns + 999999999) / 1000000000);
-	if (!m->ended)
+	if (m->chapter)
+		fprintf(f, "chapter=%" PRIu64 "\n", m->chapter);
+	if (!m->ended && !m->turned)
 		return append(w, RECORDING_META, f, &text, &len);
 	fprintf(f, "end_ns=%" PRIu64 "\n", clock_ns(CLOCK_REALTIME));
 	if (m->max_rss_bytes)
@@ -90,6 +92,8 @@ meta_write(const struct meta *m, struct recording_writer *w)
 		fprintf(f, "unplaced=%zu\n", m->unplaced);
 	if (m->timeline_cut)
 		fprintf(f, "line_cut=1\n");
+	if (m->turned)
+		return append(w, RECORDING_META, f, &text, &len);
 	if (WIFSIGNALED(m->status))
 		fprintf(f, "signal=%d\n", WTERMSIG(m->status));
 	else

@@ -20,7 +20,9 @@ struct meta {
 	uint64_t start_monotonic_ns; /* zero of the time line */
 	uint64_t sample_bytes;       /* 0: exact */
 	uint64_t leaks_ns;           /* between looks; 0: none */
+	uint64_t chapter;            /* its number; 0: of no chapter */
 	bool ended;
+	bool turned;            /* the chapter ends, the command runs on */
 	int status;             /* as of waitpid(), once it has ended */
 	bool follow;            /* children were recorded, too */
 	uint64_t max_rss_bytes; /* maximum of the command, once it has ended */

@@ -10,10 +10,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "reader/chapters.h"
+#include "reader/history.h"
 #include "reader/proc.h"
 #include "reader/relative.h"
 #include "reader/segfile.h"
+#include "record/chapter.h"
 #include "record/embed.h"
+#include "util/dict.h"
+#include "util/room.h"
 
 enum { LEVEL = 3 }; /* of compression */
 
@@ -219,6 +224,123 @@ add_recording(
 	return err;
 }
 
+/* ---- chapters ---- */
+
+/* Whose end states and verdicts are in the result. */
+struct seen {
+	struct uuid {
+		uint8_t bytes[16];
+	} * uuids;
+	size_t count, room;
+	struct dict index;
+};
+
+static bool
+same_uuid(const void *items, uint32_t item, const void *key)
+{
+	const struct uuid *all = items;
+
+	return memcmp(&all[item], key, sizeof(*all)) == 0;
+}
+
+/* 1: it is the first with this uuid; 0: not; or -ENOMEM. */
+static int
+is_first(struct seen *s, const uint8_t *uuid)
+{
+	uint32_t at;
+	int err;
+
+	err = room_make(&s->uuids, &s->room, s->count, sizeof(*s->uuids));
+	if (err == 0)
+		err = dict_find(&s->index, dict_hash_bytes(uuid, 16), same_uuid,
+		    s->uuids, uuid, (uint32_t)s->count, &at);
+	if (err < 0 || at < s->count)
+		return err;
+	memcpy(&s->uuids[s->count++], uuid, sizeof(*s->uuids));
+	return 1;
+}
+
+/* From the newest to the oldest: what a newer one has is not taken again. */
+struct newest {
+	struct seen segments, verdicts;
+	bool has_about;
+};
+
+static int
+wants_entry(struct newest *n, uint32_t type, const uint8_t *bytes, size_t len)
+{
+	const size_t at = sizeof(struct recording_segment) +
+	    offsetof(struct seg_header, uuid);
+
+	switch (type) {
+	case RECORDING_SEGMENT:
+		return len < at + 16 ? 0 : is_first(&n->segments, bytes + at);
+	case RECORDING_VERDICTS:
+		return len < 16 ? 0 : is_first(&n->verdicts, bytes);
+	case RECORDING_META:
+		return !n->has_about;
+	case RECORDING_UNTRACED:
+	case RECORDING_NAMES:
+		return 1;
+	default:
+		return 0; /* a time line consists of differences */
+	}
+}
+
+/* One that is cut off or damaged is taken as far as it goes. */
+static int
+add_chapter(
+    struct pack *p, struct newest *n, const char *path, struct fault *where)
+{
+	struct recording *b;
+	const void *bytes;
+	uint32_t type;
+	size_t len;
+	int err;
+
+	if (recording_open_entry(path, &b) < 0)
+		return 0; /* session_load() has said so */
+	p->has_names = has_names(b);
+	while ((err = recording_next(b, &type, &bytes, &len)) == 1) {
+		err = wants_entry(n, type, bytes, len);
+		if (err > 0)
+			err = copy_entry(p, type, bytes, len, where);
+		if (err < 0)
+			break;
+	}
+	n->has_about = true;
+	p->has_names = false;
+	recording_close(b);
+	return err == -EBADMSG ? 0 : err;
+}
+
+/* The newest end state of each process in a folder of chapters. */
+static int
+add_chapters(struct pack *p, const char *path, struct fault *where)
+{
+	struct chapter_entry *all = NULL;
+	struct newest n = {.has_about = false};
+	size_t count = 0;
+	int err = chapter_list(path, &all, &count);
+
+	while (count > 0 && err == 0) {
+		char *file;
+
+		if (asprintf(&file, "%s/%s", path, all[--count].text) < 0) {
+			err = -ENOMEM;
+			break;
+		}
+		err = add_chapter(p, &n, file, where);
+		free(file);
+	}
+	dict_release(&n.segments.index);
+	dict_release(&n.verdicts.index);
+	free(n.segments.uuids);
+	free(n.verdicts.uuids);
+	free(all);
+	return err;
+}
+
 /* ---- files and directories ---- */
 
 static int
@@ -247,11 +369,13 @@ add_directory(struct pack *p, const char *path, struct fault *where)
 	if (n < 0)
 		return fault_set(
 		    where, -errno, "%s: %s", path, strerror(errno));
+	err = add_chapters(p, path, where);
 	for (int i = 0; i < n; i++) {
 		const char *dot = strrchr(names[i]->d_name, '.');
 		char *file;
 
 		if (err < 0 || names[i]->d_name[0] == '.' ||
+		    chapters_has(names[i]->d_name) ||
 		    (dot && strcmp(dot, ".ctl") == 0))
 			continue;
 		if (asprintf(&file, "%s/%s", path, names[i]->d_name) < 0) {
@@ -276,6 +400,7 @@ add_directory(struct pack *p, const char *path, struct fault *where)
 int
 pack_file(const struct pack_plan *plan, const char *input, struct fault *where)
 {
+	char *folder = NULL;
 	struct stat st;
 	struct pack p;
 	int err;
@@ -285,9 +410,12 @@ pack_file(const struct pack_plan *plan, const char *input, struct fault *where)
 		    where, -errno, "%s: %s", input, strerror(errno));
 	err = begin(plan, &p, where);
 	if (err == 0 && S_ISDIR(st.st_mode))
-		err = add_directory(&p, input, where);
+		err = history_find(input, &folder, where);
+	if (err == 0 && folder)
+		err = add_directory(&p, folder, where);
 	else if (err == 0)
 		err = add_path(&p, input, true, where);
+	free(folder);
 	return end(&p, err, where);
 }
 

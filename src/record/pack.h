@@ -22,7 +22,10 @@ struct pack_plan {
 	uint32_t pid; /* the pid of the only process that is wanted; 0: all */
 };
 
-/* A segment, snapshot or recording file, or a directory of them. */
+/*
+ * A segment, snapshot or recording file, or a directory of them. Of chapters
+ * the newest end state of each process is taken, and no time line.
+ */
 int pack_file(
     const struct pack_plan *plan, const char *input, struct fault *where);
 

@@ -3,6 +3,7 @@
 #include "record/quota.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "record/meta.h"
@@ -54,6 +55,25 @@ quota_release(struct quota *q)
 	free(q->others);
 	q->others = NULL;
 	q->other_count = 0;
+}
+
+static void
+turn_user(struct quota_user *u)
+{
+	u->bytes = 0;
+	u->segments = 0;
+}
+
+void
+quota_turn(struct quota *q)
+{
+	turn_user(&q->own);
+	for (size_t i = 0; i < q->other_count; i++)
+		turn_user(q->others[i]);
+	memset(q->refused, 0, sizeof(q->refused));
+	q->unwatched = 0;
+	q->unlisted = 0;
+	q->timeline_cut = false;
 }
 
 /* One for all users for whom there is no room. */

@@ -60,6 +60,9 @@ struct quota {
 void quota_init(struct quota *q, uint64_t max_bytes);
 void quota_release(struct quota *q);
 
+/* The next recording begins: nothing of it is taken yet. */
+void quota_turn(struct quota *q);
+
 /*
  * The share of this owner. Never NULL: without memory, all others have one
  * together.

@@ -14,61 +14,14 @@
 #include "report/text.h"
 #include "util/text.h"
 
-static bool
-parse_moment(const char *text, size_t len, struct growth_moment *ret)
-{
-	char copy[40], *end;
-	double value;
-
-	if (len == 0)
-		return true; /* as it was */
-	if (len >= sizeof(copy) || strchr("0123456789.", text[0]) == NULL)
-		return false;
-	memcpy(copy, text, len);
-	copy[len] = '\0';
-	value = strtod(copy, &end);
-	if (end == copy || !(value >= 0) || value > 1e12)
-		return false;
-	ret->value = value;
-	ret->is_percent = *end == '%';
-	if (*end == '%' || *end == 's')
-		end++;
-	return *end == '\0' && !(ret->is_percent && value > 100);
-}
-
-bool
-growth_parse(const char *text, struct growth_moment *ret_from,
-    struct growth_moment *ret_to)
-{
-	const char *dots = strstr(text, "..");
-	struct growth_moment from = {.value = 100.0 / 3, .is_percent = true};
-	struct growth_moment to = {.value = 100, .is_percent = true};
-
-	if (*text && !dots)
-		return false;
-	/*
-	 * "1...5" means 1. to 5: the last two dots of a row are the separator
-	 */
-	while (dots && dots[2] == '.')
-		dots++;
-	if (dots &&
-	    (!parse_moment(text, (size_t)(dots - text), &from) ||
-	        !parse_moment(dots + 2, strlen(dots + 2), &to)))
-		return false;
-	if (from.is_percent == to.is_percent && from.value > to.value)
-		return false;
-	*ret_from = from;
-	*ret_to = to;
-	return true;
-}
-
 static uint64_t
 moment_us(const struct growth_moment *m, uint64_t until_us)
 {
 	double us =
 	    m->is_percent ? m->value / 100 * (double)until_us : m->value * 1e6;
 
-	return us >= (double)until_us ? until_us : (uint64_t)us;
+	/* seconds are made of whole microseconds: rounded, they are the same */
+	return us + 0.5 >= (double)until_us ? until_us : (uint64_t)(us + 0.5);
 }
 
 void

@@ -11,14 +11,6 @@ struct growth_moment {
 };
 
 /*
- * "FROM..TO", each as 12.5, 12.5s or 30%. Either may be missing: FROM is then a
- * third of the recording, TO its end. False: it is not a range, or TO is before
- * FROM.
- */
-bool growth_parse(const char *text, struct growth_moment *ret_from,
-    struct growth_moment *ret_to);
-
-/*
  * For each process that ran in between: how its sites differ from before, with
  * signs. 0, -ENOMEM, -EIO; -ENODATA: no time line; -ESRCH: no process has
  * options->view.pid; -ERANGE: it begins after the end.

@@ -151,6 +151,9 @@ suppress_apis(const char *glob)
 	    {SEG_API_NEW_ARRAY, "_ZnamSt11align_val_tRKSt9nothrow_t"},
 	    {SEG_API_NEW_ARRAY, "operator new[]"},
 	    {SEG_API_NEW_ARRAY, "operator new[](unsigned long)"},
+	    {SEG_API_MALLOCX, "mallocx"},
+	    {SEG_API_RALLOCX, "rallocx"},
+	    {SEG_API_XALLOCX, "xallocx"},
 	};
 	uint32_t bits = 0;
 

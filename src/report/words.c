@@ -40,6 +40,9 @@ words_api(uint8_t api)
 	    [SEG_API_PVALLOC] = "pvalloc",
 	    [SEG_API_NEW] = "operator new",
 	    [SEG_API_NEW_ARRAY] = "operator new[]",
+	    [SEG_API_MALLOCX] = "mallocx",
+	    [SEG_API_RALLOCX] = "rallocx",
+	    [SEG_API_XALLOCX] = "xallocx",
 	};
 
 	return WORD(apis, api);

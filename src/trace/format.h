@@ -214,7 +214,8 @@ enum seg_count {
 	SEG_SNAPSHOTS_THINNED = 55, /* removed again to keep the limit */
 	SEG_IGNORED_UNKNOWN = 56,   /* seep_ignore() of an unknown block */
 	SEG_PRIVATE_FORKS = 58,     /* under SEEP_PRIVATE, see libseep(7) */
-	SEG_COUNTS_USED = 59,
+	SEG_OWN_NAMES = 59, /* modules that call mallocx or its like, unseen */
+	SEG_COUNTS_USED = 60,
 	SEG_COUNTS = 64
 };
 
@@ -456,6 +457,9 @@ enum seg_api {
 	SEG_API_PVALLOC = 9,
 	SEG_API_NEW = 10,
 	SEG_API_NEW_ARRAY = 11,
+	SEG_API_MALLOCX = 12, /* these three are jemalloc's */
+	SEG_API_RALLOCX = 13,
+	SEG_API_XALLOCX = 14,
 };
 
 /*

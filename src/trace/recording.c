@@ -27,7 +27,8 @@ struct recording {
 	ZSTD_DCtx *zstd;
 	bool ended;
 	bool truncated;
-	bool resumed; /* some entries were left out */
+	bool resumed;  /* some entries were left out */
+	uint32_t only; /* entries of other types are passed over; 0: none is */
 };
 
 static int
@@ -226,6 +227,13 @@ recording_next(struct recording *b, uint32_t *ret_type, const void **ret_bytes,
 		if (b->ended || b->truncated)
 			return 0;
 		err = read_head(b, &head);
+		if (err > 0 && b->only && head.type != b->only &&
+		    head.type != RECORDING_END) {
+			b->offset +=
+			    sizeof(head) + recording_padded(head.length);
+			b->entries++;
+			continue;
+		}
 		if (err > 0)
 			err = read_payload(b, &head);
 		if (err <= 0)
@@ -246,6 +254,12 @@ recording_next(struct recording *b, uint32_t *ret_type, const void **ret_bytes,
 	*ret_bytes = b->buffer;
 	*ret_len = head.length;
 	return 1;
+}
+
+void
+recording_only(struct recording *b, enum recording_type type)
+{
+	b->only = type;
 }
 
 uint64_t

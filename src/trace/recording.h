@@ -82,6 +82,12 @@ int recording_next(struct recording *b, uint32_t *ret_type,
     const void **ret_bytes, size_t *ret_len);
 
 /*
+ * From now on entries of other types are passed over, without being read: so
+ * damage inside them is not noticed.
+ */
+void recording_only(struct recording *b, enum recording_type type);
+
+/*
  * After recording_next() returned 0: is the file cut off, so that its end is
  * missing?
  */

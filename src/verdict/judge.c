@@ -121,7 +121,7 @@ lacks_blocks(const struct seg_header *h)
 	static const enum seg_count missing[] = {SEG_LOST_EVENTS,
 	    SEG_EARLY_EVENTS, SEG_EVENTS_OFF, SEG_SPILL_FULL, SEG_PAUSED_EVENTS,
 	    SEG_UNTRACKED_FREES, SEG_UNKNOWN_FREES, SEG_DEEPBIND_LOADS,
-	    SEG_MALLOC_BEFORE, SEG_NAMESPACES};
+	    SEG_MALLOC_BEFORE, SEG_NAMESPACES, SEG_OWN_NAMES};
 
 	if (h->sample_bytes || h->mode != SEG_MODE_ON)
 		return true;
@@ -137,7 +137,7 @@ lacks_frees(const struct seg_header *h)
 {
 	return h->counts[SEG_MISSED_FREES] || h->counts[SEG_LOST_FREES] ||
 	    h->counts[SEG_DEEPBIND_LOADS] || h->counts[SEG_MALLOC_BEFORE] ||
-	    losses_is_own(h->inert_reason);
+	    h->counts[SEG_OWN_NAMES] || losses_is_own(h->inert_reason);
 }
 
 /* The threads run again while the rest is done in our memory. */

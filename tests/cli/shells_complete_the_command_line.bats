@@ -98,7 +98,7 @@ offers() {
 	offers "compopt -o default" seep record -o x -- ls --i
 	offers "completions" seep help comp
 	offers "bash fish zsh" seep completions ""
-	offers "" seep ls ""
+	offers "compopt -o dirnames" seep ls "" # of --history
 	offers "" seep frobnicate ""
 }
 

@@ -39,11 +39,17 @@ golden() {
 # make_seeds DIR: DIR/fuzz_*/, from recordings, their entries, and by hand
 make_seeds() {
 	local dir=$1 name
-	mkdir -p "$dir"/fuzz_{segment,report,check,recording,line,names,lists,elf,verdict}
+	mkdir -p "$dir"/fuzz_{segment,pulse,report,check,recording,line,names,lists,elf,verdict,chapters,typed}
 	mapfile -t files < <(golden)
 	cp "${files[@]}" "$dir/fuzz_recording"
+	# chapters: the same process twice, and others before and behind it
+	for name in "${files[@]}"; do
+		[[ $name == *.seep ]] || continue
+		cat "$name" "$name" >"$dir/fuzz_chapters/twice-$(basename "$name")"
+	done
+	cat "${files[0]}" "${files[-1]}" "${files[0]}" >"$dir/fuzz_chapters/mixed"
 	"$place/fuzz/mutations" -x "$dir" "${files[@]}" || return 1
-	for name in report check; do
+	for name in pulse report check; do
 		cp "$dir"/fuzz_segment/* "$dir/fuzz_$name"
 	done
 	for name in tests/fuzz/seeds/*/; do

@@ -24,6 +24,8 @@ what must hold. Among its first 30 lines, `key: value` in a comment of its own:
   env: A=B             more environment, in all runs; $HOSTS is build/hosts
   preload: X.so        preloaded in the bare run too; ours comes before,
   preload-first: X.so  or behind it. A name: of build/hosts, or of the system
+  companion: X.so      of build: preloaded behind ours, in no bare run; seep
+                       record finds it by itself
   stdin: TEXT          one line on its standard input
 """
 
@@ -42,7 +44,7 @@ PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else "python3"
 
 KEYS = {"torture", "args", "modes", "needs", "as", "ledger", "status",
         "ignore", "allow", "counted", "cut", "witness", "trace", "seconds", "env", "preload",
-        "preload-first", "stdin", "flags", "cc"}
+        "preload-first", "companion", "stdin", "flags", "cc"}
 IGNORABLE = {"stdout", "stderr", "files", "status", "fds", "threads",
              "children", "signals", "other", "ledger"}
 DEFAULT_MODES = ["exact", "record", "sampled", "dormant"]
@@ -125,6 +127,7 @@ class Case:
         self.preload = self.libraries("preload")
         self.preload_first = self.libraries("preload-first")
         self.as_user = said.get("as") == "user" and os.geteuid() == 0
+        self.companions = [os.path.join(BUILD, name) for name in said.get("companion", "").split()]
         self.starter = []  # words in front of what is preloaded
 
     def libraries(self, key):

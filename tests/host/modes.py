@@ -119,7 +119,7 @@ def heaptrack_library():
 def command_of(case, mode, run, work, seen):
     """[witness] [setpriv] [env LD_PRELOAD=...] [seep record] program"""
     words = list(case.command)
-    ours = [COLLECTOR] if mode in ("exact", "sampled", "dormant") else []
+    ours = [COLLECTOR] + case.companions if mode in ("exact", "sampled", "dormant") else []
     if mode == "heaptrack":
         ours = [heaptrack_library()]
     preload = case.preload_first + ours + case.preload

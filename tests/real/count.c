@@ -48,6 +48,12 @@ static void *(*real_aligned)(size_t, size_t);
 static void *(*real_valloc)(size_t), *(*real_pvalloc)(size_t);
 static void (*real_free)(void *);
 static int (*real_posix)(void **, size_t, size_t);
+/* of jemalloc; NULL in programs that do not use it, which do not call them */
+static void *(*real_mallocx)(size_t, int);
+static void *(*real_rallocx)(void *, size_t, int);
+static size_t (*real_xallocx)(void *, size_t, size_t, int);
+static void (*real_dallocx)(void *, int);
+static void (*real_sdallocx)(void *, size_t, int);
 
 static uint64_t
 own_pid(void)
@@ -113,6 +119,11 @@ find_next(void)
 	look(&real_posix, "posix_memalign");
 	look(&real_valloc, "valloc");
 	look(&real_pvalloc, "pvalloc");
+	look(&real_mallocx, "mallocx");
+	look(&real_rallocx, "rallocx");
+	look(&real_xallocx, "xallocx");
+	look(&real_dallocx, "dallocx");
+	look(&real_sdallocx, "sdallocx");
 	look(&real_malloc, "malloc");
 	finding = 0;
 }
@@ -157,6 +168,13 @@ is_pool(const void *p)
 {
 	return (const char *)p >= pool && (const char *)p < pool + sizeof(pool);
 }
+
+/* jemalloc/jemalloc.h, of a package that is not needed otherwise */
+void *mallocx(size_t n, int flags);
+void *rallocx(void *old, size_t n, int flags);
+size_t xallocx(void *p, size_t n, size_t extra, int flags);
+void dallocx(void *p, int flags);
+void sdallocx(void *p, size_t n, int flags);
 
 /* reallocarray must not come back through the one who is before us */
 static void *
@@ -287,4 +305,63 @@ free(void *p)
 		find_next();
 	count_free();
 	real_free(p);
+}
+
+void *
+mallocx(size_t n, int flags)
+{
+	void *p;
+
+	if (!real_malloc)
+		find_next();
+	p = real_mallocx(n, flags);
+	count_alloc(p);
+	return p;
+}
+
+void *
+rallocx(void *old, size_t n, int flags)
+{
+	void *p;
+
+	if (!real_malloc)
+		find_next();
+	p = real_rallocx(old, n, flags);
+	if (p)
+		count_free();
+	count_alloc(p);
+	return p;
+}
+
+size_t
+xallocx(void *p, size_t n, size_t extra, int flags)
+{
+	size_t real;
+
+	if (!real_malloc)
+		find_next();
+	real = real_xallocx(p, n, extra, flags);
+	if (real >= n) {
+		count_free();
+		count_alloc(p);
+	}
+	return real;
+}
+
+void
+dallocx(void *p, int flags)
+{
+	if (!real_malloc)
+		find_next();
+	count_free();
+	real_dallocx(p, flags);
+}
+
+void
+sdallocx(void *p, size_t n, int flags)
+{
+	if (!real_malloc)
+		find_next();
+	count_free();
+	real_sdallocx(p, n, flags);
 }

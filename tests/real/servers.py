@@ -288,6 +288,7 @@ def bind9(w):
     conf = w.write("named.conf", f"""options {{ directory "{w.work}"; listen-on port {port} {{ 127.0.0.1; }}; listen-on-v6 {{ none; }}; pid-file "{w.path('pid')}";
         session-keyfile "{w.path('key')}"; recursion no; dnssec-validation no; }}; zone "z.test" {{ type primary; file "zone"; }}; controls {{ }};""")
     w.give("bind", starts_as_root=True)
+    w.companion("libseep-jemalloc.so")
     p = w.start([find("named"), "-c", conf, "-f", "-n", "2", "-p", str(port)] + (["-u", "bind"] if os.geteuid() == 0 else []))
     until("named", 30, lambda: connects(port))
     with clients.Dns(port) as c:

@@ -134,6 +134,11 @@ class World:
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
 
+    def companion(self, name):
+        """A library beside libseep.so that seep record would preload for this program."""
+        if self.mode != "bare":
+            self.preloads.insert(1, os.path.join(BUILD, name))
+
     def environment(self, **more):
         env = {"PATH": PATH, "HOME": self.work, "LC_ALL": "C", "TZ": "UTC", "USER": "nobody", "TMPDIR": self.work}
         if self.preloads:

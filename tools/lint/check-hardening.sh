@@ -71,6 +71,8 @@ check_command() {
 }
 
 check_guest libseep.so
-check_guest libseep-cxx.so
+for companion in cxx jemalloc tcmalloc; do
+	check_guest "libseep-$companion.so"
+done
 check_command
 exit $bad

@@ -21,8 +21,9 @@ may_include() {
 	check) echo "base cpu util trace reader names report json check" ;;
 	export) echo "base cpu util trace reader names report json export" ;;
 	html) echo "base cpu util trace reader names report json export html" ;;
-	record) echo "base cpu util trace reader names report json verdict record" ;;
-	cli) echo "base cpu util trace reader names report json check export html record verdict cli" ;;
+	live) echo "base cpu util trace reader names report json live" ;;
+	record) echo "base cpu util trace reader names report json verdict live record" ;;
+	cli) echo "base cpu util trace reader names report json check export html live record verdict cli" ;;
 	*) return 1 ;;
 	esac
 }

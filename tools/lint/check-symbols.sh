@@ -97,5 +97,7 @@ check_library() {
 }
 
 check_library libseep.so
-check_library libseep-cxx.so
+for companion in cxx jemalloc tcmalloc; do
+	check_library "libseep-$companion.so"
+done
 exit $bad

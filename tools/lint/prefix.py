@@ -23,7 +23,7 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 FAMILIES = {
     # names that libc, libstdc++ and seep.h give
     "src/collector/hook.c": r"(c|m|re|v|pv|aligned_)alloc|reallocarray|(posix_)?memalign"
-    r"|c?free|free_sized|free_aligned_sized|dl(close|open|mopen)|seep_cxx_\w+",
+    r"|c?free|free_sized|free_aligned_sized|dl(close|open|mopen)|seep_(cxx|next)_\w+",
     "src/collector/api.c": r"(seep|memtrail)_\w+",
     # one interface, cpu.h, whatever the CPU
     "src/cpu/": r"cpu_\w+",

@@ -1,0 +1,128 @@
+/* session_moment.c - a recording as it was at an earlier moment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/session_moment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/timeline.h"
+#include "trace/verdicts.h"
+
+/* Since 1970, of a moment of the time line. */
+static uint64_t
+at_ns(const struct session *s, uint64_t time_us)
+{
+	return s->start_ns + time_us * 1000;
+}
+
+static bool
+had_begun(const struct session *s, const struct process *p, uint64_t time_us)
+{
+	if (p->point_count > 0)
+		return p->points[0].time_us <= time_us;
+	return p->header.start_realtime_ns <= at_ns(s, time_us);
+}
+
+/* Then its figures are the last that it ever had. */
+static bool
+had_ended(const struct session *s, const struct process *p, uint64_t time_us)
+{
+	return p->end != PROCESS_RUNNING &&
+	    p->header.start_realtime_ns + p->duration_ns <= at_ns(s, time_us) &&
+	    (p->point_count == 0 ||
+	        p->points[p->point_count - 1].time_us <= time_us);
+}
+
+static void
+drop_ends(struct process *p)
+{
+	for (size_t i = 0; i < p->site_count; i++) {
+		struct process_site *x = &p->sites[i];
+
+		free(x->ages);
+		free(x->freed_by);
+		x->ages = NULL;
+		x->freed_by = NULL;
+		x->variance_allocated = x->variance_live = 0;
+		x->figures.peak_blocks = x->figures.peak_bytes = 0;
+	}
+	if (p->verdicts)
+		verdicts_release(p->verdicts);
+	free(p->verdicts);
+	free(p->points);
+	p->verdicts = NULL;
+	p->points = NULL;
+	p->point_count = 0;
+	p->temporary_ticks = 0;
+	p->totals.peak_blocks = p->totals.peak_bytes = 0;
+	p->peak_exact = false;
+}
+
+static int
+set_back(struct session *s, struct process *p, uint64_t time_us)
+{
+	struct process_figures *then = calloc(p->site_count + 1, sizeof(*then));
+	uint64_t when_us, start_ns = p->header.start_realtime_ns;
+	int err;
+
+	if (!then)
+		return -ENOMEM;
+	err = timeline_sites_at(s->line, p, time_us, then, &when_us);
+	if (err < 0) {
+		free(then);
+		return err;
+	}
+	p->totals = (struct process_figures){0};
+	for (size_t i = 0; i < p->site_count; i++) {
+		p->sites[i].figures = then[i];
+		if (p->sites[i].kind != SEG_SITE_USER)
+			process_add(&p->totals, &then[i]);
+	}
+	for (size_t i = 0; i < p->pool_count; i++)
+		p->pools[i].figures = (struct process_figures){0};
+	for (size_t i = 0; i < p->site_count; i++)
+		if (p->sites[i].kind == SEG_SITE_USER)
+			process_add(&p->pools[p->sites[i].pool].figures,
+			    &p->sites[i].figures);
+	free(then);
+	p->end = PROCESS_RUNNING;
+	p->running_pid = 0;
+	p->exit_status = -1;
+	p->signal = 0;
+	p->rss_bytes = 0;
+	p->duration_ns =
+	    at_ns(s, time_us) > start_ns ? at_ns(s, time_us) - start_ns : 0;
+	return 0;
+}
+
+int
+session_moment_set_back(struct session *s, uint64_t time_us)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	if (!s->line)
+		return -ENODATA;
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = s->processes[i];
+
+		if (err == 0 && time_us < s->until_us &&
+		    !had_begun(s, p, time_us)) {
+			process_free(p);
+			continue;
+		}
+		s->processes[kept++] = p;
+		if (err == 0 && time_us < s->until_us &&
+		    !had_ended(s, p, time_us))
+			err = set_back(s, p, time_us);
+		drop_ends(p);
+	}
+	s->count = kept;
+	timeline_free(s->line);
+	s->line = NULL;
+	free(s->marks);
+	s->marks = NULL;
+	s->mark_count = 0;
+	return err;
+}

@@ -1,0 +1,17 @@
+/* session_moment.h - a recording as it was at an earlier moment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_SESSION_MOMENT_H
+#define SEEP_READER_SESSION_MOMENT_H
+
+#include "reader/session.h"
+
+/*
+ * Sets all processes back to their figures at a moment of the time line, in
+ * microseconds after its start: those of the last look before it. Processes
+ * that began later go. What only the end has goes too: peaks, ages, verdicts,
+ * and the time line itself. A moment at or after the end changes nothing but
+ * that. -ENODATA: there is no time line; -ENOMEM, -EIO.
+ */
+int session_moment_set_back(struct session *s, uint64_t time_us);
+
+#endif

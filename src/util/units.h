@@ -1,0 +1,19 @@
+/* units.h - sizes and times as users write them: 1.5MiB, 10m. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_UTIL_UNITS_H
+#define SEEP_UTIL_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * "4096", "512k", "1.5MiB", "10MB" (1e7). False: the first len bytes are none,
+ * or it is beyond 2^63.
+ */
+bool units_size(const char *text, size_t len, uint64_t *ret);
+
+/* "20ms", "1.5s", "10m", "2h", "3d", "0"; the same in nanoseconds. */
+bool units_time(const char *text, size_t len, uint64_t *ret_ns);
+
+#endif

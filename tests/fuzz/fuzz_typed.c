@@ -1,0 +1,96 @@
+/* fuzz_typed.c - any text as a rule, as moments, as a size, as the name of a chapter. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/rule.h"
+#include "trace/chapter_name.h"
+#include "util/moment.h"
+#include "util/units.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void
+try_rule(const char *text, size_t len)
+{
+	struct rule_fault fault = {0};
+	struct rule_watch w = {0};
+	struct rule_look look = {.limit_bytes = len};
+	char value[RULE_VALUE_BYTES];
+	struct rule r;
+
+	if (!rule_parse(text, &r, &fault)) {
+		check(fault.words && fault.column >= 1 &&
+		    fault.column <= len + 1);
+		return;
+	}
+	(void)rule_is_for(&r, text);
+	for (int i = 0; i < 200; i++) {
+		look.at_ns += r.window_ns / 50 + 1;
+		look.live_bytes += UINT64_C(1) << (i % 64);
+		look.used_bytes = look.live_bytes;
+		(void)rule_watch_look(&r, &w, &look);
+		check(strlen(rule_value(&r, &w, value)) > 0);
+	}
+}
+
+static void
+try_moments(const char *text, size_t len)
+{
+	const struct moment_line line = {.start_ns = UINT64_C(1) << 60,
+	    .until_us = UINT64_C(1) << 53,
+	    .now_ns = UINT64_C(1) << 61};
+	struct moment from = {.kind = MOMENT_PERCENT}, to = from;
+	struct moment_fault fault = {0};
+	int64_t us;
+
+	if (!moment_range(text, &from, &to, &fault)) {
+		check(fault.words && fault.column >= 1 &&
+		    fault.column <= len + 1);
+		return;
+	}
+	check(moment_resolve(&from, &line, &us));
+	check(moment_resolve(&to, &line, &us));
+}
+
+static void
+try_name(const char *text)
+{
+	char again[CHAPTER_NAME_BYTES];
+	struct chapter_name name;
+
+	if (!chapter_name_read(text, &name))
+		return;
+	chapter_name_write(&name, again);
+	check(strcmp(text, again) == 0);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+	uint64_t number;
+	size_t len;
+
+	if (!text)
+		abort();
+	if (size > 0)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	len = strlen(text);
+	try_rule(text, len);
+	try_moments(text, len);
+	try_name(text);
+	(void)units_size(text, len, &number);
+	(void)units_time(text, len, &number);
+	free(text);
+	return 0;
+}
