@@ -23,8 +23,28 @@ may_write(const struct stat *st, bool as_root)
 }
 
 /*
+<<<<<<< HEAD
  * The file is 0400: its owner may change that for a moment, root need not.
  * Where we are neither, it stays as it is: -EACCES.
+=======
+ * Our own files, and for root those of a user in that user's own directory: what
+ * such a file says about itself can make us write into this file alone.
+ */
+static bool
+may_write(int dir, const struct stat *st)
+{
+	struct stat folder;
+
+	return S_ISREG(st->st_mode) &&
+	    (st->st_uid == geteuid() ||
+	        (geteuid() == 0 && fstat(dir, &folder) == 0 &&
+	            folder.st_uid == st->st_uid && !(folder.st_mode & 022)));
+}
+
+/*
+ * The file is 0400: its owner may change that for a moment. Where we may not, it
+ * stays as it is: -EACCES.
+>>>>>>> mend
  */
 static int
 open_writable(
@@ -40,7 +60,11 @@ open_writable(
 		return -errno;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	if (fstat(fd, &st) == 0 && st.st_dev == source->device &&
+<<<<<<< HEAD
 	    st.st_ino == source->inode && may_write(&st, as_root)) {
+=======
+	    st.st_ino == source->inode && may_write(dir, &st)) {
+>>>>>>> mend
 		writable = open(self, O_WRONLY | O_CLOEXEC);
 		if (writable < 0 && st.st_uid == geteuid() &&
 		    fchmod(fd, 0600) == 0) {
@@ -64,10 +88,14 @@ lock_control(int dir, const char *name, bool as_root)
 	    dir, control, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
+<<<<<<< HEAD
 	err = fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
 	        !may_write(&st, as_root)
 	    ? -EACCES
 	    : 0;
+=======
+	err = fstat(fd, &st) < 0 || !may_write(dir, &st) ? -EACCES : 0;
+>>>>>>> mend
 	if (err == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
 		err = -errno;
 	if (err == 0)

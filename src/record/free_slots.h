@@ -25,7 +25,8 @@ struct free_slots {
 
 /*
  * Locks the file NAME.seg of the directory, which `f` has open. -EWOULDBLOCK:
- * somebody else has the lock; -EACCES: it is not ours; -ENOENT: there is no
+ * somebody else has the lock; -EACCES: it is another user's (root may write
+ * those of a user in that user's own directory); -ENOENT: there is no
  * control file.
  */
 int free_slots_begin(

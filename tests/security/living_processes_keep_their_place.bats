@@ -145,6 +145,10 @@ prune_elsewhere() {
 	grep -qx "0 files removed" "$T/list"
 	lacks "given back" "$T/list"
 	for i in 2 3 5; do echo "kill $(child $i)" >&9; done
+	eventually sh -c "[ \$(grep -c gone '$T/out') -eq 5 ]"
+	# root does it for a user, too, in a directory that is that user's own
+	SEEP_DIR=$DIR "$SEEP" ls --prune >"$T/list"
+	grep -qx "3 slots of ended children given back" "$T/list"
 	echo leave >&9
 	wait "$HOST"
 }
