@@ -16,35 +16,28 @@
 #include "record/segment_dir.h"
 #include "util/room.h"
 
-static bool
-may_write(const struct stat *st, bool as_root)
-{
-	return st->st_uid == geteuid() || (as_root && geteuid() == 0);
-}
-
 /*
-<<<<<<< HEAD
- * The file is 0400: its owner may change that for a moment, root need not.
- * Where we are neither, it stays as it is: -EACCES.
-=======
- * Our own files, and for root those of a user in that user's own directory: what
- * such a file says about itself can make us write into this file alone.
+ * Our own files, and for root those of a user in that user's own directory, or
+ * wherever the caller says so. What such a file says about itself can make us
+ * write into this file alone.
  */
 static bool
-may_write(int dir, const struct stat *st)
+may_write(int dir, const struct stat *st, bool as_root)
 {
 	struct stat folder;
 
-	return S_ISREG(st->st_mode) &&
-	    (st->st_uid == geteuid() ||
-	        (geteuid() == 0 && fstat(dir, &folder) == 0 &&
-	            folder.st_uid == st->st_uid && !(folder.st_mode & 022)));
+	if (!S_ISREG(st->st_mode))
+		return false;
+	if (st->st_uid == geteuid() || geteuid() != 0)
+		return st->st_uid == geteuid();
+	return as_root ||
+	    (fstat(dir, &folder) == 0 && folder.st_uid == st->st_uid &&
+	        !(folder.st_mode & 022));
 }
 
 /*
- * The file is 0400: its owner may change that for a moment. Where we may not, it
- * stays as it is: -EACCES.
->>>>>>> mend
+ * The file is 0400: its owner may change that for a moment, root need not.
+ * Where we are neither, it stays as it is: -EACCES.
  */
 static int
 open_writable(
@@ -60,11 +53,7 @@ open_writable(
 		return -errno;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	if (fstat(fd, &st) == 0 && st.st_dev == source->device &&
-<<<<<<< HEAD
-	    st.st_ino == source->inode && may_write(&st, as_root)) {
-=======
-	    st.st_ino == source->inode && may_write(dir, &st)) {
->>>>>>> mend
+	    st.st_ino == source->inode && may_write(dir, &st, as_root)) {
 		writable = open(self, O_WRONLY | O_CLOEXEC);
 		if (writable < 0 && st.st_uid == geteuid() &&
 		    fchmod(fd, 0600) == 0) {
@@ -88,14 +77,7 @@ lock_control(int dir, const char *name, bool as_root)
 	    dir, control, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-<<<<<<< HEAD
-	err = fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	        !may_write(&st, as_root)
-	    ? -EACCES
-	    : 0;
-=======
-	err = fstat(fd, &st) < 0 || !may_write(dir, &st) ? -EACCES : 0;
->>>>>>> mend
+	err = fstat(fd, &st) < 0 || !may_write(dir, &st, as_root) ? -EACCES : 0;
 	if (err == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
 		err = -errno;
 	if (err == 0)
