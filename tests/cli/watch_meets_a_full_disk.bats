@@ -7,7 +7,7 @@ load ../lib/watch.bash
 on_a_small_disk() {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	mkdir -p "$T/disk"
-	unshare -m true 2>/dev/null || skip "needs a mount namespace"
+	unshare -m true 2>/dev/null || skip "no mount namespace here"
 	declare -f >"$T/functions"
 	declare -p SEEP HOSTS COLLECTOR DIR T PYTHON LIB BUILD >"$T/variables"
 	unshare -m bash -euc '

@@ -8,7 +8,7 @@ load ../lib/watch.bash
 contained() {
 	local -a user=(-U -r)
 	[[ $(id -u) -ne 0 ]] || user=()
-	unshare "${user[@]}" -mpf --mount-proc true 2>/dev/null || skip "no namespaces here"
+	unshare "${user[@]}" -mpf --mount-proc true 2>/dev/null || skip "no mount and pid namespaces here"
 	mkfifo "$T/lines"
 	unshare "${user[@]}" -mpf --mount-proc bash -c '
 		mount -t tmpfs -o size=64m tmpfs /dev/shm
@@ -48,7 +48,7 @@ part_has_an_end() {
 }
 
 @test "a watch inside of a container frees nothing of those outside" {
-	unshare -Urpf --mount-proc true 2>/dev/null || skip "no namespaces here"
+	unshare -Urpf --mount-proc true 2>/dev/null || skip "no pid namespace here"
 	waiting
 	H=$T/inside
 	for _ in 1 2 3; do
