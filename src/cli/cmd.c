@@ -15,6 +15,7 @@ const struct cmd_shelf cmd_shelves[] = {
         }},
     {"See what was recorded",
         {
+            &cmd_top,
             &cmd_report,
             &cmd_view,
             &cmd_diff,

@@ -13,10 +13,12 @@
 #include "cli/name_opts.h"
 #include "cli/opts.h"
 #include "cli/output.h"
+#include "cli/privacy.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "cli/leaks_show.h"
 #include "reader/family.h"
+#include "reader/forked.h"
 #include "reader/proc.h"
 #include "report/verdict.h"
 #include "verdict/judge.h"
@@ -86,7 +88,8 @@ die_no_right(pid_t pid, const char *why)
 		    "kernel.yama.ptrace_scope is %d%s; try as root%s",
 		    (int)pid, scope,
 		    scope == 1 ? ", so only its ancestors and root may" : "",
-		    scope == 1 ? ", or start it with: seep record CMD" : "");
+		    scope == 1 ? ", or start it with: seep record --leaks CMD"
+		               : "");
 	die(CMD_INPUT,
 	    "leaks: process %d: its memory may not be read: it belongs to "
 	    "another user, or has made itself unreadable (prctl "
@@ -175,11 +178,32 @@ load_family(struct session *s, const struct process *p, pid_t pid)
 	char path[4096];
 	int slot;
 
+	if (forked_is(&p->header))
+		return; /* they are there */
 	if (proc_open(pid, &f, &slot, path, &where) < 0)
 		return;
 	segfile_close(f);
 	if (family_add(s, p, pid, path) < 0)
 		die_memory();
+}
+
+/*
+ * A forked child that has had few events has no segment. Of what it allocated
+ * itself nothing is known; of what it inherited everything is.
+ */
+static struct session *
+load(const char *input)
+{
+	struct fault where;
+	struct session *s;
+	pid_t pid;
+
+	if (input && input_is_pid(input, &pid) &&
+	    forked_load(pid, &s, &where) == 0) {
+		privacy_note(NULL);
+		return s;
+	}
+	return input_load(input);
 }
 
 /* Looks at a process that runs; the verdicts are with it from now on. */
@@ -240,7 +264,7 @@ run(const struct cmd *self, int argc, char **argv)
 	view.fold = true;
 	view.trim = true;
 	progress_begin("looking at", input ? input : INPUT_DEFAULT);
-	s = input_load(input);
+	s = load(input);
 	if (input && input_is_pid(input, &pid)) {
 		p = find_process(s, pid);
 		load_family(s, p, pid);

@@ -102,6 +102,7 @@ begin_following(struct record_run *r)
 	const struct leaks_plan leaks = {
 	    .segment_dir = &r->segment_dir,
 	    .writer = r->writer,
+	    .quota = &r->quota,
 	    .every_ns = r->options.leaks_ns,
 	    .alone = r->options.no_follow ? r->launch.pid : 0,
 	};

@@ -83,12 +83,10 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 {
 	switch (err) {
 	case -ESRCH:
-		/* /proc shows it as a zombie without memory */
-		if (procfs_status(pid, "Threads") > 1)
+		if (access("/proc/self/stat", F_OK) < 0)
 			die(CMD_INPUT,
-			    "process %d: its first thread has ended while "
-			    "others run on, and seep cannot look at such a "
-			    "process",
+			    "process %d: /proc is not there, and seep sees "
+			    "processes nowhere else",
 			    (int)pid);
 		die(CMD_INPUT,
 		    "process %d: there is no such process"
@@ -96,6 +94,12 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 		    (int)pid, (int)pid);
 	case -EACCES:
 	case -EPERM:
+		if (geteuid() == 0)
+			die(CMD_INPUT,
+			    "process %d: seep may not look at it, although it "
+			    "runs as root: the right CAP_SYS_PTRACE is missing, "
+			    "here or in the user namespace of that process",
+			    (int)pid);
 		die(CMD_INPUT,
 		    "process %d: seep may not look at it, because it belongs "
 		    "to another user or hides itself; try as root",

@@ -54,6 +54,10 @@ record_warn_cut(struct record_run *r)
 		         "there may have no names",
 		    words_counted(text, unplaced, "module"),
 		    words_was(unplaced));
+	if (q->verdicts_left > 0)
+		die_warn("what %s found is not in the recording, because there "
+		         "is no room for it (--max-size)",
+		    words_counted(text, q->verdicts_left, "look"));
 	if (q->timeline_cut)
 		die_warn(
 		    "the time line ends before the command, because it has "

@@ -1,4 +1,4 @@
-/* hook.c - the malloc family: forward, then one call to the recorder. */
+/* hook.c - the hooks of the malloc family: call the real function, record. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,16 +14,18 @@
 #include "collector/next.h"
 #include "collector/ours.h"
 #include "collector/recorder.h"
+#include "collector/recorder_hit.h"
+#include "collector/recorder_pass.h"
 #include "collector/spaces.h"
 #include "collector/within.h"
 
 /*
- * Each function asks the next definition first and records what it said;
- * free records first. Busy is never held across a call of the real allocator.
- * Nothing here or below touches errno, but for the real functions.
+ * A hook calls the next definition of its function (next.h) and then records the
+ * result; free records first. A thread is never busy during a call of the real
+ * allocator. Only the real functions change errno.
  */
 
-/* After the real function has returned p. */
+/* Records an allocation, after the real function has returned p. */
 SEEP_INLINE void
 allocated(
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
@@ -49,20 +51,37 @@ allocated(
 	}
 }
 
+/* Records a free, before the real function is called. */
 SEEP_INLINE void
 freeing(const void *p, uint64_t pc)
 {
 	struct gate *g = thread_gate;
+	struct thread *t = thread_self;
+	struct live_found f;
+	struct seg_row *row;
 
-	if (likely(recorder_is_ready(g))) {
-		thread_enter(g);
-		recorder_free_ready(p, pc);
-	} else {
+	if (unlikely(!recorder_is_ready(g))) {
 		recorder_free_any(p, pc);
+		return;
 	}
+	thread_enter(g);
+	/* look at the clock first: this may be the first event after a pause */
+	if (likely(--t->countdown)) {
+		row = recorder_find(t, p, &f);
+		if (likely(row) &&
+		    (likely(!recorder_has_aged(&f)) || recorder_age(t, &f))) {
+			recorder_drop(t, &f, row);
+			thread_leave(g);
+			return;
+		}
+	}
+	recorder_free_ready(p, pc);
 }
 
-/* The real functions are known for sure once a thread is READY. */
+/*
+ * Finds the real functions. A thread that is READY, DORMANT, OFF or SAMPLING
+ * need not call it, because they were found before it got into that state.
+ */
 SEEP_INLINE void
 need_next(void)
 {
@@ -87,7 +106,7 @@ malloc_in_state(struct gate *g, size_t size, const struct cpu_frame *c)
 	return p;
 }
 
-/* A signal handler or a fork came while the real malloc ran. */
+/* A signal handler or a fork has changed the state during the real malloc. */
 static SEEP_NOINLINE void *
 malloc_interrupted(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
 {
@@ -98,18 +117,21 @@ malloc_interrupted(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
 }
 
 /*
- * Where the function that this is in returns to. In a hook, and in what a hook
- * jumps to, that is the host's code. operator delete, g_free and their like
- * jump to free: then it is who has called them.
+ * The return address of the function that contains it. In a hook, and in a
+ * function that a hook jumps to, it is in the host. Functions such as operator
+ * delete and g_free jump to free, so it is the address of their caller.
  */
 #define RETURNS_TO ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
-/* Bootstrap blocks have no cell in the live map, so their frees end up here. */
+/*
+ * A free that the inline part cannot record. Bootstrap blocks have no cell in
+ * the live map, so their frees come here, too.
+ */
 static SEEP_NOINLINE void
 free_miss(void *p)
 {
 	if (next.has_bootstrap && bootstrap_owns(p)) {
-		thread_self->countdown++; /* no event of ours */
+		thread_self->countdown++; /* this is not an event */
 		thread_leave(thread_gate);
 		return;
 	}
@@ -118,8 +140,8 @@ free_miss(void *p)
 }
 
 /*
- * A block that is some ticks old, with its cell and its row. Out of line, so
- * that the hook saves no registers for it.
+ * Frees a block that was not born in this tick. A function of its own, so that
+ * free_ready() need not save registers for it.
  */
 static SEEP_NOINLINE void
 free_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
@@ -137,19 +159,19 @@ free_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
 }
 
 /*
- * malloc and free are stubs that jump: a thread that looks away (dormant, off,
- * between two samples) pays for a few loads and no prologue. The exact halves
- * are entered by a jump too, so that their frame is the hook's own and the
- * return address above it is the host's: CPU_CALLER counts on that, and every
- * stack of the verifying build would be wrong if it were a call.
- * A thread that is READY has found the real functions: one test for both.
+ * malloc and free only test the state of the thread and jump on. So a thread
+ * that records nothing (dormant, off, between two samples) executes a few loads
+ * and no prologue. malloc_ready() and free_ready() are entered by a jump, too.
+ * So the return address above their frame is the host's, and CPU_CALLER relies
+ * on that. With a call instead, each stack would differ from libgcc's in the
+ * verifying build (verify.h).
  */
 static SEEP_NOINLINE void *
 malloc_ready(size_t size, struct gate *g)
 {
 	void *p = next.malloc(size);
 	struct thread *t = thread_block(g);
-	CPU_CALLER(c); /* not before: it need not be kept over the call */
+	CPU_CALLER(c); /* after the call, so it needs no saved register */
 
 	if (unlikely(!p))
 		return p;
@@ -197,7 +219,7 @@ free_ready(void *p, struct gate *g, struct thread *t)
 	struct seg_row *row;
 
 	thread_enter(g);
-	/* the clock comes first: this may be the first event after a pause */
+	/* look at the clock first: this may be the first event after a pause */
 	if (unlikely(--t->countdown == 0)) {
 		free_miss(p);
 		return;
@@ -368,7 +390,7 @@ reallocarray(void *old, size_t n, size_t size)
 	size_t bytes;
 
 	need_next();
-	/* the real one says ENOMEM in its own way */
+	/* the real function fails and sets errno */
 	if (__builtin_mul_overflow(n, size, &bytes))
 		return next.reallocarray(old, n, size);
 	return reallocate(old, bytes, &c, SEG_API_REALLOCARRAY);
@@ -442,9 +464,9 @@ cfree(void *p)
 }
 
 /*
- * C23: "equivalent to free", so that is what the next allocator gets. Its own
- * free_sized would have to be looked up by name: not in a hook, and not at the
- * start either, where a name that is absent costs the host's heap.
+ * C23 says that this is equivalent to free, so the next allocator's free is
+ * called. Its free_sized would have to be found with dlsym, which takes memory
+ * from the host's heap if there is none.
  */
 SEEP_EXPORT void
 free_sized(void *p, size_t size)
@@ -465,8 +487,9 @@ free_aligned_sized(void *p, size_t align, size_t size)
 }
 
 /*
- * Code that goes away takes its rows with it. What libc unloads by itself
- * (NSS, gconv) is found out at the next row that is missing.
+ * The unwind rules of a module that is unloaded are no longer valid. Modules
+ * that libc unloads by itself (NSS, gconv) are noticed when an address is in no
+ * module, or in another one.
  */
 SEEP_EXPORT int
 dlclose(void *handle)
@@ -476,7 +499,7 @@ dlclose(void *handle)
 
 	need_next();
 	if (!next.dlclose)
-		return -1; /* no libdl, so no handle either */
+		return -1; /* without libdl there is no handle */
 	g = recorder_closing();
 	err = next.dlclose(handle);
 	recorder_closed(g);
@@ -500,9 +523,9 @@ binding_deep(const char *file, int flags)
 }
 
 /*
- * Only to know of RTLD_DEEPBIND. The real functions look at their return
- * address to learn who calls (RUNPATH, $ORIGIN, the namespace), so they are
- * entered by a jump: tools/lint/check-symbols.sh looks at the instructions.
+ * These are hooked to notice RTLD_DEEPBIND. The real functions use their return
+ * address to find the calling object (RUNPATH, $ORIGIN, the namespace), so they
+ * are entered by a jump; tools/lint/check-symbols.sh checks the instructions.
  */
 SEEP_EXPORT void *
 dlopen(const char *file, int mode)
@@ -511,7 +534,7 @@ dlopen(const char *file, int mode)
 	if (unlikely(mode & RTLD_DEEPBIND))
 		mode = binding_deep(file, mode);
 	if (unlikely(!next.dlopen))
-		return NULL; /* an older libc, without its libdl */
+		return NULL; /* an older libc, and libdl is not loaded */
 	return next.dlopen(file, mode);
 }
 
@@ -527,8 +550,8 @@ dlmopen(long nsid, const char *file, int mode)
 }
 
 /*
- * For libseep-cxx.so. The next allocator's operator new may or may not come
- * by our malloc; whoever enters the block first has it. Likewise delete.
+ * For libseep-cxx.so. If the next operator new has called our malloc, the block
+ * is in the live map already, and stays as it is. Likewise for delete and free.
  */
 SEEP_EXPORT void
 seep_cxx_allocated(

@@ -7,6 +7,7 @@
 #include "cpu/cpu.h"
 #include "collector/module.h"
 #include "collector/sample.h"
+#include "collector/tick.h"
 
 enum {
 	CHUNKS_PER_LOOK = 64, /* at the clock, by ledger_events() */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/live.h"
 
+#include "collector/live_hit.h"
 #include "collector/mem.h"
 #include "collector/sample.h"
 #include "collector/segment.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collector/chunk.h"
-#include "collector/ledger.h"
+#include "collector/ledger_hit.h"
 #include "collector/outer.h"
 #include "collector/paths.h"
 #include "collector/walk.h"

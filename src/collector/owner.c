@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/sys.h"
-#include "collector/live.h"
+#include "collector/live_hit.h"
 #include "collector/mem.h"
 
 enum {

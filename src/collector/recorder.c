@@ -4,6 +4,8 @@
 
 #include "collector/pace.h"
 #include "collector/plain.h"
+#include "collector/recorder_hit.h"
+#include "collector/recorder_pass.h"
 #include "collector/way.h"
 
 /*

@@ -95,6 +95,10 @@ put_process(
 	const struct process *p = one->process;
 
 	(void)fprintf(out, "\n{\"pid\":%u", p->header.pid);
+	if (p->running_pid > 0)
+		json_number(out, "pid_here", (uint64_t)p->running_pid);
+	else
+		(void)fputs(",\"pid_here\":null", out);
 	json_text(out, "program", program_name(&p->header));
 	json_text(out, "exe", p->header.exe);
 	json_hex(out, "uuid", p->header.uuid, sizeof(p->header.uuid));

@@ -172,6 +172,9 @@ identity(FILE *out, const struct process *p)
 	json_time(out, "start", h->start_realtime_ns);
 	json_number(out, "start_ns", h->start_realtime_ns);
 	json_number(out, "duration_ms", p->duration_ns / 1000000);
+	if (process_knows_births(p))
+		json_number(out, "live_births_ms",
+		    ((uint64_t)p->births_until + 1) * SEG_TICK_NS / 1000000);
 	json_text(out, "end", words_end(p->end));
 	number_or_null(out, "exit_status", p->exit_status >= 0, p->exit_status);
 	number_or_null(out, "signal", p->signal > 0, p->signal);

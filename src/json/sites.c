@@ -12,12 +12,29 @@
 #include "report/words.h"
 #include "util/json_put.h"
 
-/* Ages and sizes of live blocks, if the process has counted them. */
-static void
-living(FILE *out, const struct process_ages *ages)
+/*
+ * When live blocks were allocated, in equal parts of the process's time. Sites
+ * of several processes together have no such time.
+ */
+static bool
+births(const struct process_ages *ages, const struct process *p,
+    uint64_t ret[SEG_BIRTH_SLOTS])
 {
-	uint64_t sizes[PROCESS_SIZES];
+	if (!p || !ages || !ages->births_known)
+		return false;
+	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
+		ret[i] = ages->births[i];
+	return true;
+}
 
+/* Ages, births and sizes of live blocks, if the process has counted them. */
+static void
+living(FILE *out, const struct process_ages *ages, const struct process *p)
+{
+	uint64_t sizes[PROCESS_SIZES], slots[SEG_BIRTH_SLOTS];
+
+	if (births(ages, p, slots))
+		json_list(out, "live_births", slots, SEG_BIRTH_SLOTS);
 	if (ages && ages->live_ages_known)
 		json_list(out, "live_ages", ages->living, PROCESS_AGES);
 	else
@@ -59,7 +76,7 @@ short_list(FILE *out, const char *name, const uint64_t *values, size_t count)
 }
 
 static void
-short_histograms(FILE *out, const struct view_site *s)
+short_histograms(FILE *out, const struct view_site *s, const struct process *p)
 {
 	const struct process_ages *ages = s->ages;
 	uint64_t values[PROCESS_AGES + PROCESS_SIZES];
@@ -70,6 +87,8 @@ short_histograms(FILE *out, const struct view_site *s)
 		short_list(out, "ages_fine", values, PROCESS_STEPS);
 	if (ages && ages->live_ages_known)
 		short_list(out, "live_ages", ages->living, PROCESS_AGES);
+	if (births(ages, p, values))
+		short_list(out, "live_births", values, SEG_BIRTH_SLOTS);
 	if (!ages || !ages->sizes_known)
 		return;
 	for (int i = 0; i < PROCESS_SIZES; i++)
@@ -108,7 +127,7 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	number_unless_zero(out, "size_max", s->size_max);
 	json_time(out, "first_time", s->first_ns);
 	json_time(out, "last_time", s->last_ns);
-	short_histograms(out, s);
+	short_histograms(out, s, p);
 	number_unless_zero(out, "temporary_blocks", f->temporary_blocks);
 	number_unless_zero(out, "temporary_bytes", f->temporary_bytes);
 	json_older_site(out, older, f, true);
@@ -157,7 +176,7 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	json_list(out, "ages", deaths, PROCESS_AGES);
 	if (ages_young(s, steps))
 		json_list(out, "ages_fine", steps, PROCESS_STEPS);
-	living(out, s->ages);
+	living(out, s->ages, p);
 	json_number(out, "temporary_blocks", f->temporary_blocks);
 	json_number(out, "temporary_bytes", f->temporary_bytes);
 	json_older_site(out, older, f, false);

@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "reader/foreign_ask.h"
 #include "reader/foreign_parts.h"
+#include "reader/living.h"
 #include "reader/procfs.h"
 
 struct foreign {
@@ -63,12 +65,6 @@ find_shm_device(void)
 	return device;
 }
 
-static int
-open_of(int process, const char *name)
-{
-	return openat(process, name, O_RDONLY | O_CLOEXEC);
-}
-
 static void
 close_all(int *const *fds, size_t count)
 {
@@ -77,18 +73,89 @@ close_all(int *const *fds, size_t count)
 			(void)close(*fds[i]);
 }
 
+/* ---- files that are lent ---- */
+
+static struct {
+	pid_t pid; /* 0: none */
+	struct foreign_files files;
+} loan;
+
+void
+foreign_take_back(void)
+{
+	int *const fds[] = {&loan.files.pagemap, &loan.files.maps,
+	    &loan.files.mounts, &loan.files.memory};
+
+	if (loan.pid > 0)
+		close_all(fds, sizeof(fds) / sizeof(fds[0]));
+	loan.pid = 0;
+}
+
+void
+foreign_lend(pid_t pid)
+{
+	int process;
+
+	foreign_take_back();
+	/* of others the opening may wait, and their owner may look anyway */
+	if (!foreign_text_is_mine(pid))
+		return;
+	process = procfs_open(pid);
+	if (process < 0)
+		return;
+	if (foreign_open_files(process, &loan.files) == 0)
+		loan.pid = pid;
+	(void)close(process);
+}
+
+/* Copies, which are closed as those that we open ourselves. */
+static void
+borrow(struct foreign_files *ret)
+{
+	*ret = (struct foreign_files){
+	    .pagemap = fcntl(loan.files.pagemap, F_DUPFD_CLOEXEC, 0),
+	    .maps = fcntl(loan.files.maps, F_DUPFD_CLOEXEC, 0),
+	    .mounts = fcntl(loan.files.mounts, F_DUPFD_CLOEXEC, 0),
+	    .memory = fcntl(loan.files.memory, F_DUPFD_CLOEXEC, 0)};
+}
+
 /*
- * The descriptors are opened here, because Yama may allow an ancestor of the
- * process to read it, which the helper is not.
+ * Yama may allow an ancestor of the process to read it, and not the helper,
+ * which is none. So the files are opened here, or were lent by the ancestor.
+ * Only of a process of another user the helper opens them, because that may
+ * wait.
  */
+static int
+find_files(const struct foreign *f, struct foreign_helper *h)
+{
+	int err = 0;
+
+	h->files = (struct foreign_files){-1, -1, -1, -1};
+	h->process = -1;
+	if (loan.pid == f->pid) {
+		borrow(&h->files);
+		return 0;
+	}
+	h->process = procfs_open(f->pid);
+	if (h->process < 0)
+		return h->process;
+	if (foreign_text_is_mine(f->pid)) {
+		err = foreign_open_files(h->process, &h->files);
+		(void)close(h->process);
+		h->process = -1;
+	}
+	return err;
+}
+
 static int
 start_helper(struct foreign *f, const struct foreign_options *o)
 {
-	struct foreign_helper h = {.window = f->window, .pid = f->pid};
-	int *const fds[] = {
-	    &h.socket, &h.pagemap, &h.maps, &h.mounts, &h.memory};
+	struct foreign_helper h = {
+	    .window = f->window, .pid = living_thread(f->pid)};
+	int *const fds[] = {&h.socket, &h.process, &h.files.pagemap,
+	    &h.files.maps, &h.files.mounts, &h.files.memory};
 	const size_t count = sizeof(fds) / sizeof(fds[0]);
-	int both[2], err = 0;
+	int both[2], err;
 
 	if (o)
 		h.options = *o;
@@ -97,14 +164,7 @@ start_helper(struct foreign *f, const struct foreign_options *o)
 	f->socket = both[0];
 	h.socket = both[1];
 	h.shm_device = find_shm_device();
-	h.maps = open_of(f->process, "maps");
-	h.mounts = open_of(f->process, "mountinfo");
-	h.memory = open_of(f->process, "mem");
-	h.pagemap = open_of(f->process, "pagemap");
-	if (h.pagemap < 0)
-		err = errno == EACCES ? -EPERM
-		    : errno == ENOENT ? -ESRCH
-		                      : -errno;
+	err = find_files(f, &h);
 	if (err == 0) {
 		f->helper = fork();
 		if (f->helper < 0)
@@ -192,14 +252,15 @@ foreign_open(pid_t pid, const struct foreign_options *o, struct foreign **ret,
 	    o && o->patience_ns ? o->patience_ns : FOREIGN_PATIENCE_NS;
 	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	f->process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	err = f->process >= 0 ? 0 : errno == ENOENT ? -ESRCH : -errno;
 	f->window = mmap(NULL, sizeof(*f->window), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (f->window == MAP_FAILED)
 		f->window = NULL;
-	err = f->process < 0                          ? -ESRCH
-	    : !f->window                              ? -ENOMEM
-	    : procfs_stat_at(f->process, &f->who) < 0 ? -ESRCH
-	                                              : 0;
+	if (err == 0 && !f->window)
+		err = -ENOMEM;
+	if (err == 0 && procfs_stat_at(f->process, &f->who) < 0)
+		err = -ESRCH;
 	if (err == 0)
 		err = start_helper(f, o);
 	if (err < 0) {

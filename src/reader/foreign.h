@@ -43,7 +43,7 @@ enum foreign_page {
 struct foreign_options {
 	uint64_t patience_ns; /* for one batch; 0: 2 s */
 	uint32_t piece_pages; /* read by one call; 0: 16 */
-	uint32_t rest_us;     /* between two calls */
+	uint32_t rest_us;     /* between two calls, on average */
 	bool with_swapped;    /* the kernel fetches them, which takes memory */
 	bool with_files;      /* also resident pages of files */
 };
@@ -105,6 +105,15 @@ bool foreign_is_same(const struct foreign *f);
 
 /* NULL is fine. Never waits for a helper that hangs. */
 void foreign_close(struct foreign *f);
+
+/*
+ * Opens the files of a process of our own now, for a child of ours that will
+ * call foreign_open(): with kernel.yama.ptrace_scope 1 an ancestor of the
+ * process may open them, and a child of that ancestor may not. Until the next
+ * call, or foreign_take_back(); a fork hands them on.
+ */
+void foreign_lend(pid_t pid);
+void foreign_take_back(void);
 
 /*
  * The text of a file in /proc/PID whose reader waits for the process, NUL

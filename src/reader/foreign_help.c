@@ -1,6 +1,7 @@
 /* foreign_help.c - the helper: reads the pages of one process, on request. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
@@ -14,6 +15,7 @@ enum {
 	PAGE = FOREIGN_PAGE_BYTES,
 	PIECE_PAGES = 16,
 	PIECE_MAX = 256,
+	RESTS = 4, /* are taken together */
 };
 
 #define ADDRESS_END  (UINT64_C(1) << 47)
@@ -28,6 +30,7 @@ struct work {
 	bool may_call;     /* process_vm_readv is allowed */
 	size_t pages;      /* of the batch */
 	uint64_t *address; /* of each page */
+	uint32_t rests;    /* that are due */
 };
 
 /* ---- which pages ---- */
@@ -61,7 +64,7 @@ static int
 read_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
 {
 	size_t want = count * sizeof(*states);
-	ssize_t n = pread(k->h->pagemap, states, want,
+	ssize_t n = pread(k->h->files.pagemap, states, want,
 	    (off_t)(start / PAGE * sizeof(*states)));
 
 	if (n < 0)
@@ -155,7 +158,7 @@ next_present(const struct work *k, uint64_t from, uint64_t end)
 	    .max_pages = 1,
 	    .any_of = FOREIGN_SCAN_PRESENT | FOREIGN_SCAN_SWAPPED,
 	    .wanted = FOREIGN_SCAN_PRESENT | FOREIGN_SCAN_SWAPPED};
-	int n = ioctl(k->h->pagemap, FOREIGN_PAGEMAP_SCAN, &s);
+	int n = ioctl(k->h->files.pagemap, FOREIGN_PAGEMAP_SCAN, &s);
 
 	if (n == 1 && found.start >= from && found.start < end)
 		return found.start;
@@ -229,9 +232,9 @@ read_by_file(struct work *k, size_t page)
 {
 	enum foreign_area area = foreign_areas_at(k->areas, k->address[page]);
 
-	if (k->h->memory < 0 || area == FOREIGN_AREA_NONE ||
+	if (k->h->files.memory < 0 || area == FOREIGN_AREA_NONE ||
 	    area == FOREIGN_AREA_DEVICE ||
-	    pread(k->h->memory, bytes_of(k, page), PAGE,
+	    pread(k->h->files.memory, bytes_of(k, page), PAGE,
 	        (off_t)k->address[page]) != PAGE)
 		refuse(k, page);
 }
@@ -273,7 +276,7 @@ read_piece(struct work *k, const size_t *pages, size_t count)
 		if (n == -ESRCH)
 			return (int)n;
 		if (n == -EPERM) { /* now, or from now on: it has changed */
-			if (k->h->memory < 0)
+			if (k->h->files.memory < 0)
 				return (int)n;
 			k->may_call = false;
 		}
@@ -285,14 +288,22 @@ read_piece(struct work *k, const size_t *pages, size_t count)
 	return 0;
 }
 
+/*
+ * A process that maps memory waits for at most one call, because the lock is
+ * free between two of them. A rest costs as much CPU time as a call, so that
+ * those of several calls are taken together.
+ */
 static void
-rest(const struct work *k)
+rest(struct work *k)
 {
-	struct timespec t = {.tv_sec = k->h->options.rest_us / 1000000,
-	    .tv_nsec = (long)(k->h->options.rest_us % 1000000) * 1000};
+	uint64_t us = (uint64_t)k->h->options.rest_us * RESTS;
+	struct timespec t = {.tv_sec = (time_t)(us / 1000000),
+	    .tv_nsec = (long)(us % 1000000) * 1000};
 
-	if (k->h->options.rest_us > 0)
-		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+	if (us == 0 || ++k->rests < RESTS)
+		return;
+	k->rests = 0;
+	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
 static int
@@ -362,19 +373,43 @@ ask(pid_t pid)
 	    errno == EFAULT;
 }
 
+int
+foreign_open_files(int process, struct foreign_files *ret)
+{
+	static const char *const names[] = {
+	    "pagemap", "maps", "mountinfo", "mem"};
+	int *const fds[] = {
+	    &ret->pagemap, &ret->maps, &ret->mounts, &ret->memory};
+
+	*ret = (struct foreign_files){-1, -1, -1, -1};
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		*fds[i] = openat(process, names[i], O_RDONLY | O_CLOEXEC);
+		if (*fds[i] < 0 && i == 0)
+			return errno == EACCES ? -EPERM
+			    : errno == ENOENT  ? -ESRCH
+			                       : -errno;
+	}
+	return 0;
+}
+
 void
-foreign_help(const struct foreign_helper *h)
+foreign_help(const struct foreign_helper *helper)
 {
 	static uint64_t address[FOREIGN_BATCH_PAGES];
-	struct work k = {.h = h, .w = h->window, .address = address};
+	struct foreign_helper h = *helper;
+	struct work k = {.h = &h, .w = h.window, .address = address};
+	int err = 0;
 	char byte = 0;
 
-	k.areas = foreign_areas_new(h->maps, h->mounts, h->shm_device);
-	foreign_confine(h->pid);
-	k.may_call = ask(h->pid);
-	h->window->err = k.may_call || h->memory >= 0 ? 0 : -EPERM;
-	while (
-	    write(h->socket, &byte, 1) == 1 && read(h->socket, &byte, 1) == 1)
-		h->window->err = answer(&k);
+	if (h.process >= 0)
+		err = foreign_open_files(h.process, &h.files);
+	k.areas = foreign_areas_new(h.files.maps, h.files.mounts, h.shm_device);
+	foreign_confine(h.pid);
+	k.may_call = ask(h.pid);
+	if (err == 0 && !k.may_call && h.files.memory < 0)
+		err = -EPERM;
+	h.window->err = err;
+	while (write(h.socket, &byte, 1) == 1 && read(h.socket, &byte, 1) == 1)
+		h.window->err = answer(&k);
 	_exit(0);
 }

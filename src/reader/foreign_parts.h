@@ -30,15 +30,27 @@ struct foreign_window {
 	    uint8_t bytes[FOREIGN_BATCH_PAGES * FOREIGN_PAGE_BYTES];
 };
 
+/* Files of /proc/PID; -1: it could not be opened. */
+struct foreign_files {
+	int pagemap, maps, mounts, memory;
+};
+
 /* What the helper has: its descriptors, and the process that it reads. */
 struct foreign_helper {
 	struct foreign_window *window;
 	struct foreign_options options;
 	pid_t pid;
-	int socket, pagemap, maps, mounts;
-	int memory;          /* /proc/PID/mem, -1: it could not be opened */
+	int socket;
+	int process; /* -1: the files are open; else the directory in /proc */
+	struct foreign_files files;
 	uint64_t shm_device; /* of memfd and shared anonymous mappings */
 };
+
+/*
+ * May wait for as long as the process likes: one that calls exec holds a lock
+ * meanwhile. -EPERM, -ESRCH, -errno; then nothing is open.
+ */
+int foreign_open_files(int process, struct foreign_files *ret);
 
 /*
  * PAGEMAP_SCAN of Linux 6.7, which older headers lack: finds pages of a process

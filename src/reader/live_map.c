@@ -14,8 +14,8 @@
 enum {
 	PAGE = FOREIGN_PAGE_BYTES,
 	CELLS = PAGE / sizeof(uint64_t),
-	LEAVES = FOREIGN_BATCH_PAGES / 64, /* read at once, of the smaller */
-	SPILLED_SLOTS = 8192,              /* read at once */
+	LEAVES = 4,           /* read at once: what a cache has room for */
+	SPILLED_SLOTS = 8192, /* read at once */
 	SLOT_WORDS = sizeof(struct cell_spilled) / sizeof(uint64_t),
 };
 
@@ -91,7 +91,9 @@ add_block(struct scan *s, const struct live_map_block *b)
 
 	if (b->is_inherited && !m->wants_inherited)
 		return 0; /* it was allocated by the parent */
-	if (!b->is_inherited) {
+	if (b->birth < m->since && !b->is_inherited)
+		return 0;
+	if (!b->is_inherited && !m->is_list) {
 		sum = sums_at(&m->counts, b->site);
 		if (!sum)
 			return -ENOMEM;
@@ -125,6 +127,18 @@ block_of(const struct scan *s, uint64_t cell)
 	    .is_inherited = cell_site(cell) < s->first_id};
 }
 
+/* Most cells are empty, because most blocks are larger than a granule. */
+static size_t
+skip_empty(const uint64_t *words, size_t i, size_t cells)
+{
+	while (i + 4 <= cells &&
+	    !(words[i] | words[i + 1] | words[i + 2] | words[i + 3]))
+		i += 4;
+	while (i < cells && words[i] == 0)
+		i++;
+	return i;
+}
+
 /* Decodes cells; the first one belongs to address `base`. */
 static int
 count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
@@ -137,12 +151,13 @@ count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
 		i++;
 	if (end_waiting(s, is_next, is_next ? words[0] : 0) < 0)
 		return -ENOMEM;
-	for (; i < cells; i++) {
-		struct live_map_block b = block_of(s, words[i]);
-		bool is_large = b.size == CELL_LARGE;
+	for (; (i = skip_empty(words, i, cells)) < cells; i++) {
+		struct live_map_block b;
+		bool is_large = cell_class(words[i]) == CELL_LARGE;
 
-		if (b.site == 0)
+		if (cell_site(words[i]) == 0)
 			continue;
+		b = block_of(s, words[i]);
 		b.address = base + i * granule;
 		if (s->map->is_exact)
 			b.address =
@@ -189,13 +204,10 @@ read_leaves(struct scan *s)
 static int
 add_leaf(struct scan *s, uint64_t at, uint64_t base)
 {
-	size_t room =
-	    s->granule_bits == CELL_GRANULE_OTHER ? LEAVES / 2 : LEAVES;
-
 	if (at % PAGE != 0)
 		return -EFAULT;
 	s->leaves[s->leaf_count++] = (struct leaf){at, base};
-	return s->leaf_count == room ? read_leaves(s) : 0;
+	return s->leaf_count == LEAVES ? read_leaves(s) : 0;
 }
 
 static int
@@ -303,6 +315,8 @@ live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
 	*m = (struct live_map){.each = m->each,
 	    .arg = m->arg,
 	    .wants_inherited = m->wants_inherited,
+	    .is_list = m->is_list,
+	    .since = m->since,
 	    .bytes_known = true,
 	    .is_exact = h->live_cell_version >= 2};
 	if (!is_known(h))

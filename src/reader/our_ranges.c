@@ -10,6 +10,7 @@
 #include "reader/foreign.h"
 #include "reader/procfs.h"
 #include "trace/ours.h"
+#include "util/room.h"
 
 enum { PAGE = FOREIGN_PAGE_BYTES, COPIES = 3 };
 
@@ -102,9 +103,18 @@ file_at(const struct procfs_mapping *m, uint64_t address)
 	return (struct file){m->device, m->inode};
 }
 
-/* The text is read twice, because parsing it cuts it into lines. */
+/* What a process shares of files, as one reading of its map has it. */
+struct mapped {
+	struct mapping {
+		uint64_t start, end;
+		struct file file;
+	} * at;
+	size_t count, room;
+	struct file own, control;
+};
+
 static int
-find_files(pid_t pid, const struct seg_header *h, struct file ret[2])
+read_mapped(pid_t pid, const struct seg_header *h, struct mapped *ret)
 {
 	struct procfs_mapping m;
 	struct procfs_maps maps;
@@ -114,41 +124,41 @@ find_files(pid_t pid, const struct seg_header *h, struct file ret[2])
 		struct file own = file_at(&m, h->own_address);
 		struct file control = file_at(&m, h->control_address);
 
+		err = room_make(
+		    &ret->at, &ret->room, ret->count, sizeof(*ret->at));
+		if (err < 0)
+			break;
+		ret->at[ret->count++] =
+		    (struct mapping){m.start, m.end, {m.device, m.inode}};
 		if (own.inode != 0)
-			ret[0] = own;
+			ret->own = own;
 		if (control.inode != 0)
-			ret[1] = control;
+			ret->control = control;
 	}
 	procfs_maps_close(&maps);
-	return err;
+	return err == -EACCES ? -EPERM : err;
 }
 
 static bool
-is_one_of(const struct procfs_mapping *m, const struct file files[2])
+is_same(const struct file *a, const struct file *b)
 {
-	for (int i = 0; i < 2; i++)
-		if (files[i].inode != 0 && files[i].inode == m->inode &&
-		    files[i].device == m->device)
-			return true;
-	return false;
+	return a->inode != 0 && a->inode == b->inode && a->device == b->device;
 }
 
 static int
 read_files(struct our_ranges *r, pid_t pid, const struct seg_header *h)
 {
-	struct file files[2] = {{0}};
-	struct procfs_mapping m;
-	struct procfs_maps maps;
-	int err = find_files(pid, h, files);
+	struct mapped all = {0};
+	int err = read_mapped(pid, h, &all);
 
-	if (err == 0)
-		err = procfs_maps_open(&maps, pid);
-	if (err < 0)
-		return err == -EACCES ? -EPERM : err;
-	while (err == 0 && procfs_maps_next_file(&maps, &m))
-		if (is_one_of(&m, files))
-			err = r->add(m.start, m.end, r->arg);
-	procfs_maps_close(&maps);
+	for (size_t i = 0; i < all.count && err == 0; i++) {
+		const struct mapping *m = &all.at[i];
+
+		if (is_same(&m->file, &all.own) ||
+		    is_same(&m->file, &all.control))
+			err = r->add(m->start, m->end, r->arg);
+	}
+	free(all.at);
 	return err;
 }
 

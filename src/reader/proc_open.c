@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reader/living.h"
 #include "reader/proc.h"
 #include "reader/procfs.h"
 #include "util/clock.h"
@@ -170,9 +171,12 @@ proc_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 	if (procfs_stat(pid, &stat) < 0)
 		return fault_set(where, -ESRCH, "no such process");
 	inner = procfs_status(pid, "NSpid");
+	pid = living_thread(pid);
 	err = procfs_maps_open(&maps, pid);
+	if (err == -EPERM || err == -ETIMEDOUT || err == -EIO)
+		err = -EACCES;
 	if (err < 0)
-		return fault_set(where, err == -ESRCH ? -ESRCH : -EACCES,
+		return fault_set(where, err,
 		    "its memory map cannot be read: %s", strerror(-err));
 	while (procfs_maps_next_file(&maps, &map)) {
 		if (map.inode == last_inode)

@@ -64,6 +64,23 @@ process_add_ages(struct process_ages *to, const struct process_ages *from)
 	to->sizes_known = to->sizes_known || from->sizes_known;
 }
 
+void
+process_add_births(struct process_ages *to, const struct process_ages *from)
+{
+	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
+		to->births[i] = capped_sum_32(to->births[i], from->births[i]);
+	to->births_known = to->births_known || from->births_known;
+}
+
+bool
+process_knows_births(const struct process *p)
+{
+	for (size_t i = 0; i < p->site_count; i++)
+		if (p->sites[i].ages && p->sites[i].ages->births_known)
+			return true;
+	return false;
+}
+
 static int
 by_count(const void *a, const void *b)
 {

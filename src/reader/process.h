@@ -53,9 +53,9 @@ struct process_ages {
 	uint64_t young[PROCESS_STEPS];
 	uint32_t sizes[PROCESS_SIZES]; /* of live blocks, by seg_size_class() */
 	/*
-	 * Of live blocks, by seg_birth_slot() until process.births_until. They
-	 * make sense for one process only, so process_add_ages() leaves them
-	 * out.
+	 * Of live blocks, by seg_birth_slot() until process.births_until. The
+	 * slots of two processes are different times, so process_add_ages()
+	 * leaves them out.
 	 */
 	uint32_t births[SEG_BIRTH_SLOTS];
 	bool live_ages_known; /* the destructor has folded the live map */
@@ -214,6 +214,13 @@ void process_add(
 
 /* Adds the ages and sizes of two sites; the sums do not wrap. */
 void process_add_ages(struct process_ages *to, const struct process_ages *from);
+
+/* Adds the births of two sites of one process. */
+void process_add_births(
+    struct process_ages *to, const struct process_ages *from);
+
+/* Does it know the births of live blocks for one of its sites? */
+bool process_knows_births(const struct process *p);
 
 /*
  * Adds the callers of free() of two sites; if there are too many, the rarest

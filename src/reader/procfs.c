@@ -15,6 +15,7 @@
 
 #include "reader/foreign.h"
 #include "reader/foreign_ask.h"
+#include "reader/living.h"
 
 enum { STAT_BYTES = 1024 };
 
@@ -48,8 +49,6 @@ procfs_parse_stat(char *text, struct procfs_stat *ret)
 	*p = '\0';
 	*ret = (struct procfs_stat){.state = p[2]};
 	(void)snprintf(ret->name, sizeof(ret->name), "%.31s", name + 1);
-	if (ret->state == 'Z' || ret->state == 'X')
-		return -ESRCH;
 	p++;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		for (; field < fields[i]; field++) {
@@ -65,11 +64,12 @@ procfs_parse_stat(char *text, struct procfs_stat *ret)
 	ret->code_start = values[2];
 	ret->code_end = values[3];
 	ret->stack_start = values[4];
-	return 0;
+	return ret->state == 'Z' || ret->state == 'X' ? -ESRCH : 0;
 }
 
+/* *ret_pid: whose it is, as the file says. */
 static int
-read_stat(int fd, struct procfs_stat *ret)
+read_stat(int fd, struct procfs_stat *ret, pid_t *ret_pid)
 {
 	char text[STAT_BYTES];
 	ssize_t n;
@@ -79,16 +79,45 @@ read_stat(int fd, struct procfs_stat *ret)
 	n = read(fd, text, sizeof(text) - 1);
 	(void)close(fd);
 	text[n > 0 ? n : 0] = '\0';
+	*ret_pid = (pid_t)strtol(text, NULL, 10);
 	return procfs_parse_stat(text, ret) < 0 ? -ESRCH : 0;
+}
+
+static int
+open_stat(pid_t pid)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* If only its first thread has ended, its memory is that of another one. */
+static int
+stat_of(int fd, struct procfs_stat *ret)
+{
+	struct procfs_stat other;
+	pid_t pid = 0, living;
+	int err;
+
+	*ret = (struct procfs_stat){0};
+	err = read_stat(fd, ret, &pid);
+	if (err != -ESRCH || ret->state != 'Z')
+		return err;
+	living = living_thread(pid);
+	if (living == pid || read_stat(open_stat(living), &other, &pid) < 0)
+		return -ESRCH;
+	ret->state = other.state;
+	ret->code_start = other.code_start;
+	ret->code_end = other.code_end;
+	ret->stack_start = other.stack_start;
+	return 0;
 }
 
 int
 procfs_stat(pid_t pid, struct procfs_stat *ret)
 {
-	char path[64];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	return read_stat(open(path, O_RDONLY | O_CLOEXEC), ret);
+	return stat_of(open_stat(pid), ret);
 }
 
 int
@@ -125,7 +154,7 @@ procfs_zombie(pid_t pid, uint64_t start_jiffies, int *ret_status)
 int
 procfs_stat_at(int process, struct procfs_stat *ret)
 {
-	return read_stat(openat(process, "stat", O_RDONLY | O_CLOEXEC), ret);
+	return stat_of(openat(process, "stat", O_RDONLY | O_CLOEXEC), ret);
 }
 
 int
@@ -134,7 +163,7 @@ procfs_open(pid_t pid)
 	char path[32];
 	int fd;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)living_thread(pid));
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 && errno == ENOENT ? -ESRCH : fd < 0 ? -errno : fd;
 }
@@ -210,7 +239,8 @@ procfs_resident(pid_t pid)
 	FILE *file;
 
 	/* size and resident, in pages, and more */
-	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	(void)snprintf(
+	    path, sizeof(path), "/proc/%d/statm", (int)living_thread(pid));
 	file = fopen(path, "re");
 	if (!file)
 		return 0;
@@ -348,8 +378,8 @@ int
 procfs_walk_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
 {
 	struct statx here, above;
-	size_t n = (size_t)snprintf(
-	    ret_path, PROCFS_ROOT_BYTES, "/proc/%d/root", (int)pid);
+	size_t n = (size_t)snprintf(ret_path, PROCFS_ROOT_BYTES,
+	    "/proc/%d/root", (int)living_thread(pid));
 
 	if (look_at_directory(ret_path, &here) < 0)
 		return -ENOENT;

@@ -32,8 +32,9 @@ int procfs_stat(pid_t pid, struct procfs_stat *ret);
 int procfs_stat_at(int process, struct procfs_stat *ret);
 
 /*
- * A descriptor of the directory /proc/PID, by which files in it are opened. It
- * stays with this process if another one gets its pid. -ESRCH, -errno.
+ * A descriptor of the directory /proc/PID, by which files in it are opened; of a
+ * thread that lives, if the first one has ended (living.h). It stays with this
+ * process if another one gets its pid. -ESRCH, -errno.
  */
 int procfs_open(pid_t pid);
 

@@ -51,8 +51,9 @@ struct item {
 	uint64_t next_ns; /* when it is to be looked at */
 	bool is_judged;   /* the recording has a verdict on it */
 	uint64_t lost_blocks, lost_bytes; /* if so: of class LEAK */
-	bool has_ended; /* it went on to its end, after a look at its exit */
-	bool at_exit;   /* the running look is one at its exit */
+	bool has_no_room; /* the recording says that there is none */
+	bool has_ended;   /* it went on to its end, after a look at its exit */
+	bool at_exit;     /* the running look is one at its exit */
 	struct leaks_look look;
 };
 
@@ -315,6 +316,28 @@ count(struct item *x, const struct verdicts *v)
 	}
 }
 
+static void
+append(struct leaks *l, const struct item *x, const uint8_t *bytes, size_t len)
+{
+	/* an error sticks in the writer */
+	(void)recording_append_packed(l->plan.writer, RECORDING_VERDICTS,
+	    x->uuid, sizeof(x->uuid), bytes, len, LEVEL);
+}
+
+/* The reason alone fits where the places do not. */
+static void
+append_no_room(struct leaks *l, const struct item *x)
+{
+	const struct verdicts v = {.reason = VERDICT_NO_ROOM};
+	uint8_t *bytes;
+	size_t len;
+
+	if (verdicts_encode(&v, &bytes, &len) < 0)
+		return;
+	append(l, x, bytes, len);
+	free(bytes);
+}
+
 /* Keeps the earlier verdict if the last look has none. */
 static void
 keep(struct leaks *l, struct item *x)
@@ -331,10 +354,15 @@ keep(struct leaks *l, struct item *x)
 	verdicts_release(&v);
 	if (x->is_judged && !is_judged)
 		return;
+	if (!quota_verdicts(l->plan.quota, x->look.len, l->plan.writer)) {
+		/* nothing at all would say that nobody has looked */
+		if (!x->is_judged && !x->has_no_room)
+			append_no_room(l, x);
+		x->has_no_room = true;
+		return;
+	}
 	x->is_judged = is_judged;
-	/* the writer keeps the error */
-	(void)recording_append_packed(l->plan.writer, RECORDING_VERDICTS,
-	    x->uuid, sizeof(x->uuid), x->look.bytes, x->look.len, LEVEL);
+	append(l, x, x->look.bytes, x->look.len);
 }
 
 static void

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/quota.h"
 #include "record/segment_dir.h"
 #include "trace/recording.h"
 
@@ -19,6 +20,7 @@
 struct leaks_plan {
 	const struct segment_dir *segment_dir;
 	struct recording_writer *writer;
+	struct quota *quota;
 	uint64_t every_ns;
 	pid_t alone; /* only this process, not its children; 0: all */
 };

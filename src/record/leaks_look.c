@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "reader/foreign.h"
 #include "reader/process.h"
 #include "reader/ticks.h"
 #include "trace/recording.h"
@@ -165,6 +166,7 @@ leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
 		return -errno;
 	*k = (struct leaks_look){.fd = fds[0],
 	    .until_ns = clock_ns(CLOCK_MONOTONIC) + limit_s * 1000 * MS};
+	foreign_lend(pid); /* we are an ancestor of the process, it is not */
 	k->worker = fork();
 	if (k->worker == 0) {
 		/* nobody needs the result if the recorder has ended */
@@ -175,6 +177,7 @@ leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
 		_exit(look(fds[1], f, slot, h, pid, at_exit) < 0);
 	}
 	err = k->worker < 0 ? -errno : 0;
+	foreign_take_back();
 	close(fds[1]);
 	if (err < 0 || fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0) {
 		err = err < 0 ? err : -errno;

@@ -174,6 +174,20 @@ quota_timeline(struct quota *q, const struct recording_writer *w)
 	return !q->timeline_cut;
 }
 
+bool
+quota_verdicts(struct quota *q, uint64_t len, const struct recording_writer *w)
+{
+	uint64_t size = recording_size(w), most = q->max_bytes / 4;
+
+	if (size > q->max_bytes || len > q->max_bytes - size ||
+	    q->verdict_bytes > most || len > most - q->verdict_bytes) {
+		q->verdicts_left++;
+		return false;
+	}
+	q->verdict_bytes += len;
+	return true;
+}
+
 void
 quota_write(const struct quota *q, struct recording_writer *w)
 {

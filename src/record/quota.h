@@ -52,9 +52,11 @@ struct quota {
 	struct quota_user **others;
 	size_t other_count;
 	size_t refused[QUOTA_REASONS];
-	size_t unwatched;  /* processes without a time line of their own */
-	size_t unlisted;   /* files too many to be watched: at once, at most */
-	bool timeline_cut; /* the time line ended before the command */
+	size_t unwatched; /* processes without a time line of their own */
+	size_t unlisted;  /* files too many to be watched: at once, at most */
+	uint64_t verdict_bytes;
+	size_t verdicts_left; /* out, for lack of room */
+	bool timeline_cut;    /* the time line ended before the command */
 };
 
 void quota_init(struct quota *q, uint64_t max_bytes);
@@ -87,6 +89,13 @@ void quota_at_once(size_t *most, size_t now);
 
 /* May the time line go on? It may use half of the file. */
 bool quota_timeline(struct quota *q, const struct recording_writer *w);
+
+/*
+ * May `len` more bytes of verdicts be written? Then they are taken. All of them
+ * have a quarter of the file at most. If not, that is counted.
+ */
+bool quota_verdicts(
+    struct quota *q, uint64_t len, const struct recording_writer *w);
 
 /* A sentence, as a report prints it. */
 const char *quota_words(enum quota_reason reason);

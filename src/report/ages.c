@@ -55,6 +55,34 @@ ages_living(char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns)
 	return buffer;
 }
 
+bool
+ages_births(const struct view_site *s, const struct process *p,
+    uint64_t ret[SEG_BIRTH_SLOTS], uint64_t *ret_slot_ns)
+{
+	if (!p || !s->ages || !s->ages->births_known)
+		return false;
+	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
+		ret[i] = s->ages->births[i];
+	*ret_slot_ns = ((uint64_t)p->births_until + 1) * p->header.tick_ns /
+	    SEG_BIRTH_SLOTS;
+	return true;
+}
+
+uint64_t
+ages_births_since(
+    const uint64_t births[SEG_BIRTH_SLOTS], uint64_t slot_ns, unsigned percent)
+{
+	uint64_t all = 0, some = 0;
+	int i = SEG_BIRTH_SLOTS;
+
+	/* 32 numbers of 32 bits: no sum is too large */
+	for (int k = 0; k < SEG_BIRTH_SLOTS; k++)
+		all += births[k];
+	while (i > 0 && some * 100 < all * percent)
+		some += births[--i];
+	return slot_ns * (uint64_t)(SEG_BIRTH_SLOTS - i);
+}
+
 void
 ages_deaths(const struct view_site *s, uint64_t ret[PROCESS_AGES])
 {

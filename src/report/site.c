@@ -159,9 +159,40 @@ print_remark(const struct layout *p, const struct view_site *s, uint64_t told)
 	layout_end(p, &t);
 }
 
+/*
+ * What came at the start of a process is another thing than what comes all the
+ * time, even where the oldest and the youngest are the same.
+ */
+static void
+print_births(const struct layout *p, const struct process *process,
+    const struct view_site *s)
+{
+	enum { LEAST = 3, LEAST_NS = 1000000000 };
+	uint64_t births[SEG_BIRTH_SLOTS], slot_ns, all = 0;
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
+	struct layout_text t;
+
+	if (!ages_births(s, process, births, &slot_ns))
+		return;
+	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
+		all += births[i];
+	if (all < LEAST || slot_ns * SEG_BIRTH_SLOTS < LEAST_NS)
+		return;
+	(void)putc('\n', p->out);
+	layout_begin(p, &t);
+	(void)fprintf(t.file,
+	    "Of the live blocks half were allocated in the last %s, nine "
+	    "tenths in the last %s, of %s.\n",
+	    words_time(a, ages_births_since(births, slot_ns, 50)),
+	    words_time(b, ages_births_since(births, slot_ns, 90)),
+	    words_time(c, slot_ns * SEG_BIRTH_SLOTS));
+	layout_end(p, &t);
+}
+
 /* Ages and sizes, if they are known. */
 static void
-print_histograms(const struct layout *p, const struct view_site *s)
+print_histograms(const struct layout *p, const struct process *process,
+    const struct view_site *s)
 {
 	const struct process_ages *ages = s->ages;
 	uint64_t sizes[PROCESS_SIZES], deaths[AGES_ALL], told = 0;
@@ -169,6 +200,7 @@ print_histograms(const struct layout *p, const struct view_site *s)
 	if (ages && ages->live_ages_known)
 		print_classes(p, "Age of live blocks:", ages->living,
 		    PROCESS_AGES, age_words);
+	print_births(p, process, s);
 	if (ages && ages->sizes_known) {
 		for (int i = 0; i < PROCESS_SIZES; i++) {
 			sizes[i] = ages->sizes[i];
@@ -245,7 +277,7 @@ print_stack(
 static void
 print_site(const struct layout *p, const struct session *s,
     const struct view *v, const struct view_site *site,
-    const struct fingerprints *prints)
+    const struct fingerprints *prints, bool stack_first)
 {
 	const struct process *process = s->processes[site->process];
 	struct fingerprint print;
@@ -260,7 +292,11 @@ print_site(const struct layout *p, const struct session *s,
 		text_print(p->out, site->pool);
 		(void)putc('"', p->out);
 	}
-	(void)fputs(":\n\n", p->out);
+	(void)fputs(stack_first ? ":\n" : ":\n\n", p->out);
+	if (stack_first) {
+		print_stack(p, v, site);
+		(void)putc('\n', p->out);
+	}
 	print_figures(p, site, process, ages_temporary_ns(v));
 	(void)putc('\n', p->out);
 	print_times(p, site, process);
@@ -272,13 +308,15 @@ print_site(const struct layout *p, const struct session *s,
 		text_print(p->out, site->suppression);
 		(void)fputs(".\n", p->out);
 	}
-	print_histograms(p, site);
-	print_stack(p, v, site);
+	print_histograms(p, process, site);
+	if (!stack_first)
+		print_stack(p, v, site);
 }
 
-int
-site_write(const struct layout *p, const struct session *s, struct names *names,
-    const struct view_options *options, uint32_t id)
+static int
+write_sites(const struct layout *p, const struct session *s,
+    struct names *names, const struct view_options *options, uint32_t id,
+    bool stack_first)
 {
 	struct view_options o = *options;
 	struct fingerprints *prints = NULL;
@@ -297,11 +335,25 @@ site_write(const struct layout *p, const struct session *s, struct names *names,
 	err = fingerprints_new(v, &prints);
 	for (size_t i = 0; i < v->site_count && err == 0; i++) {
 		(void)fputs(found++ ? "\n" : "", p->out);
-		print_site(p, s, v, &v->sites[i], prints);
+		print_site(p, s, v, &v->sites[i], prints, stack_first);
 	}
 	fingerprints_free(prints);
 	view_free(v);
 	if (err == 0 && found == 0)
 		return -ENOENT;
 	return err < 0 ? err : ferror(p->out) ? -EIO : 0;
+}
+
+int
+site_write(const struct layout *p, const struct session *s, struct names *names,
+    const struct view_options *options, uint32_t id)
+{
+	return write_sites(p, s, names, options, id, false);
+}
+
+int
+site_write_stack_first(const struct layout *p, const struct session *s,
+    struct names *names, const struct view_options *options, uint32_t id)
+{
+	return write_sites(p, s, names, options, id, true);
 }

@@ -322,6 +322,9 @@ reason_of(uint32_t reason)
 	    [VERDICT_NO_ANSWER] = {"no_answer",
 	        "its memory could not be read in time"},
 	    [VERDICT_FAILED] = {"failed", "the look failed"},
+	    [VERDICT_NO_ROOM] = {"no_room",
+	        "the recording has no room for what was found (record "
+	        "--max-size)"},
 	};
 
 	if (reason >= sizeof(reasons) / sizeof(reasons[0]))

@@ -325,7 +325,12 @@ static void
 print_who(FILE *out, const struct process *p)
 {
 	text_print(out, program_name(&p->header));
-	(void)fprintf(out, " (pid %u)", p->header.pid);
+	/* of another pid namespace: first the one by which we know it */
+	if (p->running_pid > 0 && (uint32_t)p->running_pid != p->header.pid)
+		(void)fprintf(out, " (pid %d, %u in its own namespace)",
+		    (int)p->running_pid, p->header.pid);
+	else
+		(void)fprintf(out, " (pid %u)", p->header.pid);
 }
 
 static void

@@ -109,6 +109,7 @@ merge_ages(struct view *v, struct view_site *to, const struct view_site *from)
 	if (!to->own_ages)
 		return -ENOMEM;
 	process_add_ages(to->own_ages, from->ages);
+	process_add_births(to->own_ages, from->ages);
 	to->ages = to->own_ages;
 	return 0;
 }

@@ -61,6 +61,7 @@ enum verdict_reason {
 	VERDICT_TOO_LARGE = 5, /* above --max-memory */
 	VERDICT_NO_ANSWER = 6, /* reading its memory takes too long */
 	VERDICT_FAILED = 7,
+	VERDICT_NO_ROOM = 8, /* above --max-size of the recording */
 };
 
 struct verdicts {

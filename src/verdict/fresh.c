@@ -37,7 +37,7 @@ is_known(const struct live_map_block *b, const struct heap_block *known)
 {
 	return known->address == b->address && known->site == b->site &&
 	    known->size == (b->size_known ? b->size : 0) &&
-	    (b->is_inherited || known->birth == b->birth);
+	    known->birth == b->birth;
 }
 
 /* Nearly all come in the order of their addresses. */
@@ -69,15 +69,18 @@ add_fresh(const struct live_map_block *b, void *arg)
 
 int
 fresh_ranges(pid_t pid, const struct seg_header *header, struct heap *heap,
-    uint64_t budget_ns, size_t most, struct ranges *ret, struct fault *where)
+    uint32_t since, uint64_t budget_ns, size_t most, struct ranges *ret,
+    struct fault *where)
 {
 	struct list list = {.heap = heap,
 	    .blocks = heap_blocks(heap),
 	    .count = heap_count(heap),
 	    .left = most,
 	    .ret = ret};
-	struct live_map m = {
-	    .each = add_fresh, .arg = &list, .wants_inherited = true};
+	struct live_map m = {.each = add_fresh,
+	    .arg = &list,
+	    .is_list = true,
+	    .since = since > 0 ? since - 1 : 0};
 	int err = live_map_read(&m, pid, header, budget_ns);
 
 	if (list.err < 0)

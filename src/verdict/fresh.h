@@ -18,10 +18,15 @@
  * end of a look. Those that are not in `heap`, or are others at the same
  * address, are roots; and `heap` learns where they begin.
  *
+ * since: what its clock (seg_header.tick) was before that look, or earlier; no
+ * block of an earlier tick is new. A thread that takes longer than a tick between
+ * reading the clock and noting its block may be missed, in one look.
+ *
  * *ret, empty before, is settled. budget_ns as of live_map_read(); `most`: so
  * many blocks at most. -E2BIG: more; -ENOMEM; all else as of live_map_read().
  */
 int fresh_ranges(pid_t pid, const struct seg_header *header, struct heap *heap,
-    uint64_t budget_ns, size_t most, struct ranges *ret, struct fault *where);
+    uint32_t since, uint64_t budget_ns, size_t most, struct ranges *ret,
+    struct fault *where);
 
 #endif

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "util/dict.h"
+#include "verdict/heap_find.h"
 #include "verdict/heap_parts.h"
+#include "verdict/large.h"
 
 enum {
-	REGION_BITS = 21, /* 2 MiB: what one entry of the page index covers */
-	PAGE_BITS = 12,
-	REGION_PAGES = 1 << (REGION_BITS - PAGE_BITS),
+	REGION_BITS = HEAP_REGION_BITS,
+	PAGE_BITS = HEAP_PAGE_BITS,
+	REGION_PAGES = HEAP_REGION_PAGES,
 	FIRST_EDGES = 4096,
 };
 
@@ -38,7 +39,7 @@ heap_take(struct heap *h, size_t count, size_t size, int *err)
 	*err = charge(h, (uint64_t)count * size);
 	if (*err < 0)
 		return NULL;
-	p = calloc(count ? count : 1, size);
+	p = large_zeroed(count * size);
 	if (!p)
 		*err = -ENOMEM;
 	return p;
@@ -60,7 +61,8 @@ heap_add_edge(struct heap *h, struct heap_edges *e, uint32_t edge)
 
 		if (err < 0)
 			return err;
-		at = realloc(e->at, room * sizeof(*at));
+		at = large_grow(
+		    e->at, e->count * sizeof(*at), room * sizeof(*at));
 		if (!at)
 			return -ENOMEM;
 		e->at = at;
@@ -175,19 +177,6 @@ check_blocks(struct heap *h, size_t count)
 
 /* ---- from an address to its block ---------------------------------------- */
 
-static struct heap_region *
-region_at(const struct heap *h, uint64_t number)
-{
-	uint64_t i = hash_mix(h->seed, number);
-
-	for (;; i++) {
-		struct heap_region *r = &h->regions[i & h->region_mask];
-
-		if (r->number == number + 1 || !r->number)
-			return r;
-	}
-}
-
 /* Regions in which a block begins or through which it goes. */
 static uint64_t
 count_regions(const struct heap *h)
@@ -215,7 +204,7 @@ static int
 open_region(struct heap *h, uint64_t number, bool whole, uint32_t i,
     struct heap_region **ret)
 {
-	struct heap_region *r = region_at(h, number);
+	struct heap_region *r = heap_region_at(h, number);
 	int err;
 
 	*ret = r;
@@ -281,79 +270,6 @@ index_blocks(struct heap *h)
 			last = end;
 	}
 	return err;
-}
-
-const uint32_t *
-heap_first_of_page(const struct heap *h, uint64_t address)
-{
-	const struct heap_region *r;
-
-	if (address - h->lo > h->hi - h->lo)
-		return NULL;
-	r = region_at(h, address >> REGION_BITS);
-	if (!r->number)
-		return NULL;
-	return r->first ? &r->first[address >> PAGE_BITS & (REGION_PAGES - 1)]
-	                : r->whole;
-}
-
-bool
-heap_span_of_page(const struct heap *h, const uint32_t *first, uint64_t address,
-    struct heap_span *ret)
-{
-	uint64_t inside = address & ((1 << PAGE_BITS) - 1);
-	size_t last;
-
-	if (first[0] == HEAP_NO_BLOCK)
-		return false;
-	/* where the next page is in the same table, its first one is the last
-	 * that may begin in this one */
-	last = (size_t)first[0] + (1 << PAGE_BITS);
-	if ((address >> PAGE_BITS & (REGION_PAGES - 1)) != REGION_PAGES - 1 &&
-	    first[1] != HEAP_NO_BLOCK)
-		last = first[1];
-	if (last >= h->count)
-		last = h->count - 1;
-	ret->low = first[0];
-	ret->last = (uint32_t)last;
-	/* blocks of one page are often of one size */
-	ret->guess =
-	    first[0] + (uint32_t)(inside * (last - first[0]) >> PAGE_BITS);
-	return true;
-}
-
-uint32_t
-heap_find_in(
-    const struct heap *h, const struct heap_span *span, uint64_t address)
-{
-	enum { STEPS = 8 };
-	const struct heap_block *b = h->blocks;
-	size_t low = span->low, last = span->last, i = span->guess;
-
-	for (int k = 0; k < STEPS && i > low && b[i].address > address; k++)
-		i--;
-	for (int k = 0; k < STEPS && i < last && b[i + 1].address <= address;
-	     k++)
-		i++;
-	if (b[i].address > address ||
-	    (i < last && b[i + 1].address <= address)) {
-		/* far from the guess: by halves */
-		size_t high = last + 1;
-
-		if (b[low].address > address)
-			return HEAP_NO_BLOCK;
-		for (i = low; i + 1 < high;) {
-			size_t mid = i + (high - i) / 2;
-
-			if (b[mid].address > address)
-				high = mid;
-			else
-				i = mid;
-		}
-	}
-	if (address - b[i].address > b[i].size)
-		return HEAP_NO_BLOCK;
-	return (uint32_t)i;
 }
 
 int64_t

@@ -124,20 +124,6 @@ void heap_give(struct heap *h, uint64_t bytes);
 
 int heap_add_edge(struct heap *h, struct heap_edges *e, uint32_t edge);
 
-/* The entry of the page index for an address, NULL: no block is near. */
-const uint32_t *heap_first_of_page(const struct heap *h, uint64_t address);
-
-/* The blocks among which the one for an address is; false: there is none. */
-bool heap_span_of_page(const struct heap *h, const uint32_t *first,
-    uint64_t address, struct heap_span *ret);
-
-/*
- * The last block that begins at or below the address, if the address is in it
- * or right behind it; else HEAP_NO_BLOCK.
- */
-uint32_t heap_find_in(
-    const struct heap *h, const struct heap_span *span, uint64_t address);
-
 /* Looks up the words that wait. */
 int heap_flush(struct heap *h);
 

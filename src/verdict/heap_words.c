@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "verdict/heap_find.h"
 #include "verdict/heap_parts.h"
 
 #define ADDRESS_MASK ((UINT64_C(1) << 48) - 1)
@@ -58,10 +59,12 @@ heap_flush(struct heap *h)
 		    !heap_span_of_page(h, c->first, c->address, &c->span))
 			c->first = NULL;
 		if (c->first) {
-			const struct heap_block *b = &h->blocks[c->span.guess];
+			/* the one before it, itself, and the next one */
+			const char *b =
+			    (const char *)(h->blocks + c->span.guess);
 
-			__builtin_prefetch(b);
-			__builtin_prefetch((const char *)(b + 2) - 1);
+			__builtin_prefetch(b - sizeof(*h->blocks));
+			__builtin_prefetch(b + sizeof(*h->blocks));
 		}
 	}
 	for (i = 0; i < n && err == 0; i++)
@@ -91,22 +94,42 @@ typedef int32_t halves __attribute__((vector_size(16)));
 
 enum { AT_ONCE = 64 }; /* bytes */
 
-static bool
+/* A bit for each of the halves that may be the upper one of an address. */
+static inline uint32_t
 may_point(const struct heap *h, const unsigned char *bytes)
 {
 	const halves low = (halves){0} + (int32_t)(h->lo >> 32) - 1;
 	const halves high = (halves){0} + (int32_t)(h->hi >> 32) + 1;
-	halves any = {0};
-	size_t i;
+	halves found[AT_ONCE / sizeof(halves)], any = {0};
+	uint32_t bits = 0;
 
-	for (i = 0; i < AT_ONCE; i += sizeof(any)) {
+	for (size_t i = 0; i < AT_ONCE / sizeof(halves); i++) {
 		halves x;
 
-		memcpy(&x, bytes + i, sizeof(x));
+		memcpy(&x, bytes + i * sizeof(x), sizeof(x));
 		x &= 0xffff;
-		any |= (x > low) & (x < high);
+		found[i] = (x > low) & (x < high);
+		any |= found[i];
 	}
-	return any[0] | any[1] | any[2] | any[3];
+	if (!(any[0] | any[1] | any[2] | any[3]))
+		return 0;
+	for (size_t i = 0; i < AT_ONCE / sizeof(int32_t); i++)
+		bits |= (uint32_t)(found[i / 4][i % 4] & 1) << i;
+	return bits;
+}
+
+/* The word at bytes + i, which is that of address `at` + i. */
+static inline int
+scan_word(struct heap *h, uint32_t source, uint64_t at,
+    const unsigned char *bytes, size_t i, unsigned weak)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes + i, sizeof(word));
+	return note(h, source, word,
+	    weak                 ? weak
+	        : ((at + i) & 4) ? HEAP_MISALIGNED
+	                         : HEAP_CERTAIN);
 }
 
 /*
@@ -117,30 +140,19 @@ static int
 scan_words(struct heap *h, uint32_t source, uint64_t at,
     const unsigned char *bytes, size_t len, unsigned weak)
 {
-	size_t i = (size_t)(-at & 3), end;
+	size_t i = (size_t)(-at & 3);
 	int err = 0;
 
-	while (i + 8 <= len && err == 0) {
-		/* words whose upper halves are in the next AT_ONCE bytes */
-		if (i + 4 + AT_ONCE <= len) {
-			end = i + AT_ONCE;
-			if (!may_point(h, bytes + i + 4)) {
-				i = end;
-				continue;
-			}
-		} else {
-			end = len - 7;
-		}
-		for (; i < end && err == 0; i += 4) {
-			uint64_t word;
+	/* words whose upper halves are in the next AT_ONCE bytes */
+	for (; i + 4 + AT_ONCE <= len && err == 0; i += AT_ONCE) {
+		uint32_t bits = may_point(h, bytes + i + 4);
 
-			memcpy(&word, bytes + i, sizeof(word));
-			err = note(h, source, word,
-			    weak                 ? weak
-			        : ((at + i) & 4) ? HEAP_MISALIGNED
-			                         : HEAP_CERTAIN);
-		}
+		for (; bits && err == 0; bits &= bits - 1)
+			err = scan_word(h, source, at, bytes,
+			    i + 4 * (size_t)__builtin_ctz(bits), weak);
 	}
+	for (; i + 8 <= len && err == 0; i += 4)
+		err = scan_word(h, source, at, bytes, i, weak);
 	return err;
 }
 

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "reader/foreign.h"
+#include "reader/forked.h"
 #include "reader/losses.h"
 #include "reader/proc.h"
 #include "reader/ticks.h"
 #include "util/clock.h"
+#include "verdict/halt.h"
 #include "verdict/look.h"
 #include "verdict/looks.h"
 #include "verdict/types.h"
@@ -23,8 +25,9 @@ struct judge {
 	pid_t pid;
 	struct judge_options o;
 	struct looks *looks;
+	uint32_t tick;         /* its clock, before the first look */
 	struct foreign *guard; /* tells whether it is still this program */
-	struct threads_stop stop;
+	struct halt *halt;
 	struct look_seen seen; /* the last look */
 	struct judge_about about;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
@@ -62,6 +65,8 @@ open_guard(struct judge *j)
 	err = foreign_open(j->pid, NULL, &j->guard, &j->about.why);
 	if (err < 0)
 		return err;
+	if (forked_is(&j->process->header))
+		return forked_lacks_segment(j->pid) ? 0 : -ESRCH;
 	err = proc_open(j->pid, &f, &slot, path, &j->about.why);
 	if (err < 0)
 		return err == -EACCES ? -EPERM : err == -ENXIO ? -ESRCH : err;
@@ -72,6 +77,8 @@ open_guard(struct judge *j)
 		err = -ESRCH;
 	if (err == -ESRCH)
 		j->about.why.text[0] = '\0';
+	if (err == 0)
+		j->tick = now.tick;
 	return err;
 }
 
@@ -145,19 +152,21 @@ static void
 go_on(void *context)
 {
 	struct judge *j = context;
-	uint64_t ns = threads_resume(&j->stop);
+	uint64_t ns = halt_end(j->halt);
 
+	j->halt = NULL;
 	if (ns > j->about.pause_ns)
 		j->about.pause_ns = ns;
 }
 
 static int
-look_once(struct judge *j, struct threads_stop *stop)
+look_once(struct judge *j, const struct threads_stop *stop)
 {
 	const struct look_options o = {.max_bytes = j->o.max_bytes,
 	    .with_swapped = j->o.with_swapped,
 	    .heads_only = lacks_blocks(&j->process->header),
 	    .skip_dead = j->o.at_end,
+	    .tick = j->tick,
 	    .stop = stop,
 	    .read_done = stop ? go_on : NULL,
 	    .context = j};
@@ -184,11 +193,11 @@ judge_look(struct judge *j)
 			return j->err;
 	}
 	if (j->o.stop)
-		j->err = threads_halt(j->pid, &j->stop, &j->about.why);
+		j->err = halt_begin(j->pid, &j->halt, &j->about.why);
 	if (j->err < 0)
 		return j->err;
-	j->about.threads = j->stop.count;
-	j->err = look_once(j, j->o.stop ? &j->stop : NULL);
+	j->about.threads = j->halt ? halt_stop(j->halt)->count : 0;
+	j->err = look_once(j, j->halt ? halt_stop(j->halt) : NULL);
 	j->end_ns = clock_ns(CLOCK_MONOTONIC);
 	return j->err;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "reader/foreign.h"
+#include "reader/procfs.h"
 
 enum { FILES_MAX = 1 << 17 };
 
@@ -166,16 +167,14 @@ int
 kernel_words(
     pid_t pid, kernel_word *visit, void *context, struct kernel_seen *ret)
 {
-	char path[32];
 	char *text;
 	size_t len;
 	int proc, err, found;
 
 	*ret = (struct kernel_seen){0};
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	proc = procfs_open(pid);
 	if (proc < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
+		return proc;
 	err = each_descriptor(pid, proc, visit, context, ret);
 	/* a kernel without CONFIG_CHECKPOINT_RESTORE has no such file */
 	found = err == 0 ? foreign_text(pid, "timers", &text, &len) : err;

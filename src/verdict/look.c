@@ -3,6 +3,7 @@
 #include "verdict/look.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "util/clock.h"
 #include "verdict/fresh.h"
 #include "verdict/kernel.h"
+#include "verdict/large.h"
 #include "verdict/owned.h"
 #include "verdict/pass.h"
 #include "verdict/ranges.h"
@@ -66,7 +68,10 @@ add_block(const struct live_map_block *b, void *arg)
 	}
 	if (l->count == l->room) {
 		size_t room = l->room ? l->room * 2 : 4096;
-		struct heap_block *at = reallocarray(l->at, room, sizeof(*at));
+		struct heap_block *at = room > SIZE_MAX / sizeof(*at)
+		    ? NULL
+		    : large_grow(
+		          l->at, l->count * sizeof(*at), room * sizeof(*at));
 
 		if (!at)
 			return false;
@@ -99,8 +104,10 @@ static int
 read_blocks(struct look *l)
 {
 	struct block_list list = {.most = l->o->max_bytes / 48};
-	struct live_map m = {
-	    .each = add_block, .arg = &list, .wants_inherited = true};
+	struct live_map m = {.each = add_block,
+	    .arg = &list,
+	    .wants_inherited = true,
+	    .is_list = true};
 	uint64_t budget_ns = map_budget(l);
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int err = live_map_read(&m, l->pid, l->header, budget_ns);
@@ -229,6 +236,51 @@ count_shared(struct look *l, const struct ranges * not )
 	}
 }
 
+/* Is anything at all swapped out on this machine? */
+static bool
+has_swapped(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	uint64_t total = 0, rest = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "SwapTotal:", 10) == 0)
+			total = strtoull(line + 10, NULL, 10);
+		if (strncmp(line, "SwapFree:", 9) == 0)
+			rest = strtoull(line + 9, NULL, 10);
+	}
+	if (f)
+		(void)fclose(f);
+	return rest < total;
+}
+
+/*
+ * Shared memory that is swapped out looks as if it had never been touched; only
+ * smaps has it. That is a long text, for which page tables are walked, so it is
+ * only asked for where there may be something in it.
+ */
+static int
+count_swapped_shared(struct look *l)
+{
+	char *text;
+	size_t len;
+	int err;
+
+	if (l->seen->unseen_shared_bytes == 0 || !has_swapped())
+		return 0;
+	err = foreign_text(l->pid, "smaps", &text, &len);
+	if (err == -ENOMEM || err == -ESRCH)
+		return err;
+	if (err < 0) { /* then it may be all of it */
+		l->seen->swapped_bytes += l->seen->unseen_shared_bytes;
+		return 0;
+	}
+	l->seen->swapped_bytes += roots_swapped_shared(text);
+	free(text);
+	return 0;
+}
+
 static int
 pass_roots(struct look *l, struct pass *p)
 {
@@ -251,6 +303,8 @@ pass_roots(struct look *l, struct pass *p)
 		err = pass_ranges(p, &plan.weak, HEAP_WEAK_ROOT);
 	if (err == 0)
 		err = pass_flush(p);
+	if (err == 0)
+		err = count_swapped_shared(l);
 	ranges_release(&not );
 	roots_plan_release(&plan);
 	return err;
@@ -318,8 +372,8 @@ static int
 pass_fresh(struct look *l, struct pass *p)
 {
 	struct ranges fresh = {0};
-	int err = fresh_ranges(l->pid, l->header, l->heap, map_budget(l),
-	    l->o->max_bytes / 48, &fresh, l->where);
+	int err = fresh_ranges(l->pid, l->header, l->heap, l->o->tick,
+	    map_budget(l), l->o->max_bytes / 48, &fresh, l->where);
 
 	if (err == -EFAULT)
 		err = -ESRCH;

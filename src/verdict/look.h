@@ -28,6 +28,7 @@ struct look_options {
 	bool heads_only;
 	/* no thread will ever use its stack below the stack pointer again */
 	bool skip_dead;
+	uint32_t tick; /* its clock, or earlier: see fresh.h */
 	const struct threads_stop *stop; /* NULL: the threads run */
 	/* called when its memory has been read; NULL: not */
 	void (*read_done)(void *context);

@@ -89,6 +89,28 @@ roots_parse(char *text, struct roots_areas *ret)
 	return 0;
 }
 
+uint64_t
+roots_swapped_shared(const char *smaps)
+{
+	bool is_shared = false;
+	uint64_t bytes = 0;
+
+	for (const char *p = smaps; *p;) {
+		size_t len = strcspn(p, "\n");
+		const char *dash = memchr(p, '-', len);
+		const char *space = memchr(p, ' ', len);
+
+		/* "START-END rw-s ..." begins a mapping, "Name:   N kB" follows */
+		if (dash && space && dash < space && space[-1] != ':' &&
+		    len > (size_t)(space - p) + 4)
+			is_shared = space[4] == 's';
+		else if (is_shared && begins_with(p, "Swap:"))
+			bytes += strtoull(p + 5, NULL, 10) * 1024;
+		p += len + (p[len] == '\n');
+	}
+	return bytes;
+}
+
 void
 roots_release(struct roots_areas *a)
 {

@@ -41,6 +41,13 @@ struct roots_areas {
 int roots_parse(char *text, struct roots_areas *ret);
 void roots_release(struct roots_areas *a);
 
+/*
+ * Of the text of /proc/PID/smaps: bytes of shared memory that are swapped out.
+ * /proc/PID/pagemap does not have these: their entries are empty, as those of
+ * pages that were never touched.
+ */
+uint64_t roots_swapped_shared(const char *smaps);
+
 /* The area that holds an address, NULL: none. */
 const struct roots_area *roots_at(
     const struct roots_areas *a, uint64_t address);

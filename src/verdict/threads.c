@@ -16,6 +16,9 @@
 #include <unistd.h>
 
 #include "cpu/machine.h"
+#include "reader/foreign.h"
+#include "reader/foreign_ask.h"
+#include "reader/living.h"
 #include "reader/procfs.h"
 #include "util/clock.h"
 #include "util/room.h"
@@ -76,25 +79,52 @@ threads_parse(const char *text, uint64_t *ret_pointer, uint64_t ret_words[6],
 	return true;
 }
 
-static int
-read_thread(int tasks, const char *name, struct threads *t)
+/* Of a process of our own, which does not keep us waiting. */
+static bool
+read_here(int tasks, const char *name, char *to, size_t room)
 {
-	char path[64], text[256];
-	uint64_t pointer, words[6];
-	size_t count;
+	char path[64];
 	ssize_t n;
-	int fd, err;
+	int fd;
 
-	(void)snprintf(path, sizeof(path), "%.32s/syscall", name);
+	(void)snprintf(path, sizeof(path), "%.16s/syscall", name);
 	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	n = fd < 0 ? -1 : read(fd, to, room - 1);
 	if (fd >= 0)
 		(void)close(fd);
-	if (n < 0) {
+	to[n > 0 ? n : 0] = '\0';
+	return n >= 0;
+}
+
+/* A process that calls exec holds the lock under which the file is read. */
+static bool
+read_there(pid_t pid, const char *name, char *to, size_t room)
+{
+	char path[FOREIGN_NAME_BYTES], *text;
+	size_t len;
+
+	(void)snprintf(path, sizeof(path), "task/%.16s/syscall", name);
+	if (foreign_text(pid, path, &text, &len) < 0)
+		return false;
+	(void)snprintf(to, room, "%s", text);
+	free(text);
+	return true;
+}
+
+static int
+read_thread(
+    pid_t pid, bool is_mine, int tasks, const char *name, struct threads *t)
+{
+	char text[256];
+	uint64_t pointer, words[6];
+	size_t count;
+	int err;
+
+	if (!(is_mine ? read_here(tasks, name, text, sizeof(text))
+	              : read_there(pid, name, text, sizeof(text)))) {
 		t->not_asked++;
 		return 0;
 	}
-	text[n] = '\0';
 	if (!threads_parse(text, &pointer, words, &count)) {
 		t->running++;
 		return 0;
@@ -122,6 +152,7 @@ open_tasks(pid_t pid, DIR **ret)
 int
 threads_read(pid_t pid, struct threads *ret)
 {
+	const bool is_mine = foreign_text_is_mine(pid);
 	const struct dirent *e;
 	size_t seen = 0;
 	DIR *d;
@@ -136,7 +167,8 @@ threads_read(pid_t pid, struct threads *ret)
 		if (++seen > THREADS_MAX)
 			ret->not_asked++;
 		else
-			err = read_thread(dirfd(d), e->d_name, ret);
+			err =
+			    read_thread(pid, is_mine, dirfd(d), e->d_name, ret);
 	}
 	(void)closedir(d);
 	if (err < 0)
@@ -194,41 +226,66 @@ await_stop(pid_t tid, int *ret_signal)
 	}
 }
 
+/* Asks it to stop, and does not wait for that. */
 static int
-stop_thread(pid_t tid, struct threads_stop *s)
+ask_to_stop(pid_t tid, struct threads_stop *s)
 {
 	int err =
 	    room_make(&s->stopped, &s->room, s->count, sizeof(*s->stopped));
 
 	if (err < 0)
 		return err;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
-		return errno == ESRCH ? 0 : -errno;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
+		err = -errno;
+		/* a first thread that has ended stays in the list of threads */
+		return err == -ESRCH || living_thread(tid) != tid ? 0 : err;
+	}
 	s->stopped[s->count++] = (struct threads_stopped){.tid = tid};
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
-		return errno == ESRCH ? 0 : -errno;
-	if (!await_stop(tid, &s->stopped[s->count - 1].signal))
-		return 0; /* it has ended, or hangs in the kernel: no change */
-	err = add_registers(&s->threads, tid, NT_PRSTATUS);
-	if (err == 0)
-		err = add_registers(&s->threads, tid, NT_PRFPREG);
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 && errno != ESRCH)
+		return -errno;
+	return 0;
+}
+
+static int
+read_stopped(struct threads_stop *s, size_t from)
+{
+	int err = 0;
+
+	for (size_t i = from; i < s->count && err == 0; i++) {
+		struct threads_stopped *x = &s->stopped[i];
+
+		if (!await_stop(x->tid, &x->signal))
+			continue; /* it has ended, or hangs: no change */
+		err = add_registers(&s->threads, x->tid, NT_PRSTATUS);
+		if (err == 0)
+			err = add_registers(&s->threads, x->tid, NT_PRFPREG);
+	}
 	return err;
 }
 
+/* Threads that have been asked, by id: a bit each. */
+enum { TIDS_MAX = 1 << 22 }; /* of any kernel */
+
 static bool
-is_stopped(const struct threads_stop *s, pid_t tid)
+is_asked(uint8_t *asked, pid_t tid)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (s->stopped[i].tid == tid)
-			return true;
-	return false;
+	uint8_t bit = (uint8_t)(1u << tid % 8);
+	bool answer = asked[tid / 8] & bit;
+
+	asked[tid / 8] |= bit;
+	return answer;
 }
 
-/* All threads that the directory has now; *ret_fresh: were there new ones? */
+/*
+ * All threads that the directory has now; *ret_fresh: were there new ones? They
+ * are all asked before the first is waited for: so they are stopped by the time
+ * it is their turn.
+ */
 static int
-stop_round(pid_t pid, struct threads_stop *s, bool *ret_fresh)
+stop_round(pid_t pid, struct threads_stop *s, uint8_t *asked, bool *ret_fresh)
 {
 	const struct dirent *e;
+	size_t first = s->count;
 	DIR *d;
 	int err = open_tasks(pid, &d);
 
@@ -236,28 +293,30 @@ stop_round(pid_t pid, struct threads_stop *s, bool *ret_fresh)
 	if (err < 0)
 		return err;
 	while (err == 0 && (e = readdir(d))) {
-		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+		long tid = strtol(e->d_name, NULL, 10);
 
-		if (tid <= 0 || is_stopped(s, tid))
+		if (tid <= 0 || tid >= TIDS_MAX || is_asked(asked, (pid_t)tid))
 			continue;
 		*ret_fresh = true;
-		err =
-		    s->count == THREADS_MAX ? -ETIMEDOUT : stop_thread(tid, s);
+		err = s->count == THREADS_MAX ? -ETIMEDOUT
+		                              : ask_to_stop((pid_t)tid, s);
 	}
 	(void)closedir(d);
-	return err;
+	return err == 0 ? read_stopped(s, first) : err;
 }
 
 int
 threads_halt(pid_t pid, struct threads_stop *ret, struct fault *where)
 {
+	uint8_t *asked = calloc(1, TIDS_MAX / 8);
 	bool fresh = true;
-	int err = 0;
+	int err = asked ? 0 : -ENOMEM;
 
 	*ret = (struct threads_stop){.since_ns = clock_ns(CLOCK_MONOTONIC)};
 	for (int round = 0; fresh && err == 0; round++)
 		err = round == ROUNDS_MAX ? -ETIMEDOUT
-		                          : stop_round(pid, ret, &fresh);
+		                          : stop_round(pid, ret, asked, &fresh);
+	free(asked);
 	if (err == 0 && ret->count == 0)
 		err = -ESRCH;
 	if (err == 0)

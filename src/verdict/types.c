@@ -10,6 +10,7 @@
 #include "reader/foreign.h"
 #include "util/room.h"
 #include "verdict/roots.h"
+#include "verdict/type_name.h"
 
 enum {
 	PAGE = FOREIGN_PAGE_BYTES,
@@ -60,57 +61,6 @@ types_is_name(const char *text, size_t len)
 		    text[i] != '.' && text[i] != '$')
 			return false;
 	return true;
-}
-
-/* Adds text, with "::" before it unless it is the first. false: no room. */
-static bool
-add_part(char *to, size_t room, size_t *at, const char *text, size_t len)
-{
-	size_t colons = *at ? 2 : 0;
-
-	if (*at + colons + len >= room)
-		return false;
-	memcpy(to + *at, "::", colons);
-	memcpy(to + *at + colons, text, len);
-	*at += colons + len;
-	return true;
-}
-
-size_t
-types_plain(const char *name, size_t len, char *to, size_t room)
-{
-	static const char nameless[] = "_GLOBAL__N_1";
-	bool nested = name[0] == 'N', is_fine = true;
-	size_t i = nested, end = nested ? len - 1 : len, at = 0;
-
-	if (nested && name[len - 1] != 'E')
-		is_fine = false;
-	if (is_fine && end - i > 2 && name[i] == 'S' && name[i + 1] == 't') {
-		is_fine = add_part(to, room, &at, "std", 3);
-		i += 2;
-	}
-	while (is_fine && i < end) {
-		size_t n = 0;
-
-		is_fine = isdigit((unsigned char)name[i]);
-		while (i < end && isdigit((unsigned char)name[i]) && n < len)
-			n = n * 10 + (size_t)(name[i++] - '0');
-		if (!is_fine || n == 0 || n > end - i)
-			is_fine = false;
-		else if (n == sizeof(nameless) - 1 &&
-		    memcmp(name + i, nameless, n) == 0)
-			is_fine = add_part(
-			    to, room, &at, "(anonymous namespace)", 21);
-		else
-			is_fine = add_part(to, room, &at, name + i, n);
-		i += n;
-	}
-	if (!is_fine || at == 0) {
-		at = len < room ? len : room - 1;
-		memcpy(to, name, at);
-	}
-	to[at] = '\0';
-	return at;
 }
 
 /* ---- foreign memory ------------------------------------------------------- */
@@ -186,7 +136,7 @@ name_of(struct search *s, uint64_t vtable, size_t *ret)
 		len = read_name(s, vtable, name);
 		*k = (struct known){.vtable = vtable};
 		if (len > 0) {
-			len = types_plain(name, len, plain, sizeof(plain));
+			len = type_name_plain(name, len, plain, sizeof(plain));
 			if (s->text_len + len + 2 > s->text_room) {
 				size_t room = s->text_room * 2 + 4096;
 				char *text = realloc(s->found->text, room);

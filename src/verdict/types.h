@@ -17,7 +17,7 @@
  */
 struct types_found {
 	uint32_t site;
-	const char *name; /* "app::Foo"; of templates as it is mangled */
+	const char *name; /* "app::Foo", see type_name.h */
 };
 
 struct types {
@@ -38,12 +38,5 @@ const char *types_of(const struct types *t, uint32_t site);
 
 /* Is this the name of a class, as a compiler writes it? */
 bool types_is_name(const char *text, size_t len);
-
-/*
- * "app::Foo" of "N3app3FooE". The process has written it, so it is not given to
- * a demangler, which belongs into the jail of names/: names that need one, of
- * templates, stay as they are. Returns the length, below `room`.
- */
-size_t types_plain(const char *name, size_t len, char *to, size_t room);
 
 #endif

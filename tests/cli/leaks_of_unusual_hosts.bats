@@ -44,10 +44,47 @@ load ../lib/verdicts.bash
 	end_host
 }
 
-@test "a process whose first thread has ended is one sentence" {
+@test "a process whose first thread has ended is looked at through another one" {
 	begin known_answer_places leaderless
-	leaks
-	says_why 'its first thread has ended while others run on'
-	kill -KILL "$HOST"
-	exec 9>&-
+	grep -q '^State:.Z' "/proc/$HOST/status"
+	judged --wait 200ms
+	judged --stop
+	"$SEEP" report "$HOST" >"$T/report"
+	grep -q "(pid $HOST)" "$T/report"
+	SEEP_DIR=$DIR "$SEEP" ls >"$T/ls"
+	grep -q "$HOST" "$T/ls"
+	end_host
+}
+
+@test "hosts with many threads or mappings, locked, limited, confined, or that fork without end" {
+	local what
+	for what in "threads $(full_or 10000 500)" "mappings $(full_or 60000 5000)" locked limited huge deleted strict forks \
+		new_threads; do
+		echo "$what"
+		PIDS=()
+		# shellcheck disable=SC2086 # a word and a number
+		begin known_answer_states $what
+		judged --wait 50ms
+		judged --stop
+		exec 9>&-
+		kill -KILL "$HOST" 2>/dev/null || true # one that may not exit as it would
+		wait "$HOST" || true
+	done
+}
+
+@test "where seep itself has little: no /proc, few descriptors, little memory" {
+	begin known_answer_states plain
+	status=0
+	(ulimit -n 6; exec timeout 60 "$SEEP" leaks "$HOST") >"$T/leaks" 2>"$T/leaks.err" || status=$?
+	says_why 'Too many open files'
+	status=0
+	(ulimit -v 30000; exec timeout 60 "$SEEP" leaks "$HOST") >"$T/leaks" 2>"$T/leaks.err" || status=$?
+	says_why 'memory'
+	if unshare -m true 2>/dev/null; then
+		status=0
+		# shellcheck disable=SC2016 # for that shell
+		unshare -m sh -c 'umount -l /proc; exec "$@"' - "$SEEP" leaks "$HOST" >"$T/leaks" 2>"$T/leaks.err" || status=$?
+		says_why '/proc is not there'
+	fi
+	end_host
 }

@@ -130,9 +130,11 @@ END
 	cat >"$T/app.cpp" <<'END'
 #include <cstdio>
 #include <unistd.h>
-namespace app { struct Conn { virtual ~Conn() {} int x[9]; }; struct Tls : Conn { virtual int f() { return 1; } }; }
+namespace app { struct Conn { virtual ~Conn() {} int x[9]; }; struct Tls : Conn { virtual int f() { return 1; } };
+template <class T, int N> struct Pool : Conn { virtual T *g() { return nullptr; } }; }
+__attribute__((noinline)) app::Conn *volatile pool(int i) { return i ? new app::Pool<app::Tls const, 4> : nullptr; }
 __attribute__((noinline)) app::Conn *volatile keep(int i) { return i ? new app::Tls : nullptr; }
-__attribute__((noinline)) void lose() { for (int i = 1; i < 10; i++) { app::Conn *volatile p = keep(i); p = nullptr; (void)p; } }
+__attribute__((noinline)) void lose() { for (int i = 1; i < 10; i++) { app::Conn *volatile p = keep(i); p = pool(i); p = nullptr; (void)p; } }
 __attribute__((noinline)) void scrub() { volatile char b[8192]; for (int i = 0; i < 8192; i++) b[i] = 0; }
 int main() { char c; lose(); scrub(); printf("ready %d\n", (int)getpid()); fflush(stdout); while (read(0, &c, 1) > 0) { } }
 END
@@ -144,6 +146,7 @@ END
 	cat "$T/leaks"
 	grep -q '^LEAK     9 blocks' "$T/leaks"
 	grep -q ', type app::Tls, ' "$T/leaks"
+	tr -s '\n ' ' ' <"$T/leaks" | grep -q ', type app::Pool<app::Tls const, 4>, '
 	end_host
 }
 
@@ -201,6 +204,26 @@ costs() {
 	HOST=999999999
 	leaks
 	says_why "no such process"
+}
+
+@test "a process in another pid namespace is named by the pid that it has here, and by its own" {
+	[[ $(id -u) -eq 0 ]] && unshare --pid --fork true 2>/dev/null ||
+		skip "not permitted here: pid namespaces"
+	loses
+	cat >"$T/inside" <<-END
+		#!/bin/sh
+		exec unshare --pid --fork "$T/app" 30
+	END
+	chmod +x "$T/inside"
+	begin inside
+	HOST=$(pgrep -P "${PIDS[0]}" -x app)
+	PIDS+=("$HOST")
+	leaks --wait 50ms
+	cat "$T/leaks" "$T/leaks.err"
+	grep -q "app (pid $HOST, 1 in its own namespace)" "$T/leaks"
+	leaks --wait 50ms --format json
+	jq -e ".processes[0] | .pid == 1 and .pid_here == $HOST" "$T/leaks"
+	end_host
 }
 
 @test "without the right to read it says so" {

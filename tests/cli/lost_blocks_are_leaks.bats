@@ -37,6 +37,19 @@ jemalloc=/usr/lib/x86_64-linux-gnu/libjemalloc.so.2
 	end_host
 }
 
+@test "of a forked child that has allocated nothing, or little, as well" {
+	local how
+	for how in quiet few; do
+		PIDS=()
+		begin known_answer fork private "$how"
+		judged --wait 200ms -- inherited
+		leaks --wait 50ms
+		grep -q "known_answer (pid $HOST)" "$T/leaks"
+		grep -q 'allocated before the fork' "$T/leaks"
+		end_host
+	done
+}
+
 @test "shared memory that a forked child has not touched may hold what it inherits" {
 	begin known_answer fork
 	judged --wait 200ms -- inherited doubtful
@@ -45,7 +58,6 @@ jemalloc=/usr/lib/x86_64-linux-gnu/libjemalloc.so.2
 
 @test "pointers that move without pause are no leaks" {
 	for ((i = 0; i < $(full_or 20 1); i++)); do
-		rm -f "$T/lines"
 		PIDS=()
 		begin moving_pointers "$(full_or 512 32)"
 		judged --wait 100ms

@@ -137,3 +137,26 @@ median() { printf '%s\n' "$@" | sort -n | sed -n "$(($# / 2 + 1))p"; }
 	[[ $status -eq 0 ]]
 	grep -q '^seep: lost: nothing, in 1 process' "$T/err"
 }
+
+@test "verdicts count against --max-size, and what has no room is said" {
+	local i
+	{
+		echo '#include <stdlib.h>'
+		echo 'void *volatile last;'
+		for i in {1..1500}; do
+			echo "__attribute__((noinline)) void lose_$i(void) { last = malloc($i); last = 0; }"
+		done
+		echo 'int main(void) {'
+		for i in {1..1500}; do echo "lose_$i();"; done
+		echo 'return 0; }'
+	} >"$T/many.c"
+	gcc -o "$T/many" "$T/many.c"
+	record -q --leaks --force -o data ./many
+	[[ $(looked) == "true null 1 true true" ]]
+	[[ ! -s $T/err ]]
+	# no room for the verdicts; none for the process either
+	record -q --leaks --force --max-size 400K -o data ./many
+	cat "$T/err"
+	grep -q 'what 1 look found is not in the recording, because there is no room for it (--max-size)' "$T/err"
+	[[ $(stat -c %s "$T/data") -lt $((400 << 10)) ]]
+}

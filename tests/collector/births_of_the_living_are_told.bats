@@ -20,14 +20,36 @@ right() {
 	[[ $(born 3 29) -ge 70 ]]
 }
 
+# the same in both forms of JSON: all sites of make_kept together, and the time of all slots
+right_in_json() { # INPUT [OPTION...]
+	"$SEEP" report "$@" --format json >"$T/report.json"
+	from_report '[sum(s["live_births"][i] for s in p[0]["sites"] if any("make_kept" in str(f) for f in s["frames"]) and "live_births" in s) for i in range(32)]' >"$T/slots"
+	cat "$T/slots"
+	[[ $(from_report "sum($(cat "$T/slots"))") -eq 200 ]]
+	[[ $(from_report "$(cat "$T/slots")[0]") -ge 100 ]]
+	[[ $(from_report "sum($(cat "$T/slots")[3:30])") -ge 70 ]]
+	[[ $(from_report 'p[0]["live_births_ms"]') -ge 3200 ]]
+	[[ $(from_report 'p[0]["live_births_ms"] - p[0]["duration_ms"]') -le 1000 ]]
+}
+
 @test "a process that ended: in its segment, and in a recording" {
 	traced_well "$HOSTS/births" </dev/null
 	"$BUILD/tools/site_facts" "$DIR" >"$T/facts"
 	right 30
+	right_in_json "$DIR"
+	right_in_json "$DIR" --frames shared
 	rm -rf "${DIR:?}"/*
 	env SEEP_DIR="$DIR" "$SEEP" record -o "$T/r.seep" -- "$HOSTS/births" >"$T/out" 2>"$T/err" </dev/null
 	"$BUILD/tools/site_facts" "$T/r.seep" >"$T/facts"
 	right 30
+	# JSON and the text of the site have the same
+	"$SEEP" report "$T/r.seep" --format json >"$T/json"
+	jq -e '[.processes[].sites[] | select(.live_births) | .live_blocks == (.live_births | add) and
+		(.live_births | length) == 32] | length >= 3 and all' "$T/json"
+	id=$(jq '.processes[].sites[] | select(.live_blocks == 100) | .id' "$T/json")
+	"$SEEP" report "$T/r.seep" --site "$id" >"$T/site"
+	cat "$T/site"
+	tr '\n' ' ' <"$T/site" | grep -Eq 'Of the live blocks half were allocated in the last ([0-9.]+ m?s), nine tenths in the last \1, of \1\.'
 }
 
 @test "a process that runs: in its memory" {

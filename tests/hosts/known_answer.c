@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -lrt */
 /*
- * known_answer [busy] [spin] [fork] [private]: for each case the blocks come from one
- * function, k_CASE. Prints "CASE k_CASE TRUTH BLOCKS", then "ready PID", and
+ * known_answer [busy] [spin] [fork [quiet|few]] [private]: for each case the blocks come from one
+ * function, k_CASE. quiet: the child allocates nothing; few: three blocks. Prints "CASE k_CASE TRUTH BLOCKS", then "ready PID", and
  * waits for the end of its input. TRUTH:
  *	lost		nothing points to them
  *	held		something does
@@ -600,10 +600,13 @@ wait_for_end(void)
 		;
 }
 
+void *kept_by_child[3];
+
 int
 main(int argc, char **argv)
 {
-	int busy = 0, spin = 0, fork_it = 0, shared = 1, in_big;
+	int busy = 0, spin = 0, fork_it = 0, quiet = 0, few = 0, shared = 1;
+	int in_big;
 	char dir[4096], *slash;
 	pthread_t t;
 
@@ -611,6 +614,8 @@ main(int argc, char **argv)
 		busy |= strcmp(argv[i], "busy") == 0;
 		spin |= strcmp(argv[i], "spin") == 0;
 		fork_it |= strcmp(argv[i], "fork") == 0;
+		quiet |= strcmp(argv[i], "quiet") == 0;
+		few |= strcmp(argv[i], "few") == 0;
 		shared &= strcmp(argv[i], "private") != 0;
 	}
 	snprintf(dir, sizeof(dir), "%s", argv[0]);
@@ -633,9 +638,13 @@ main(int argc, char **argv)
 		child = fork();
 		if (child > 0)
 			return waitpid(child, NULL, 0) == child ? 0 : 1;
-		lose_in_child();
-		say("child_lost", "lost", N);
-		say("child_held", "held", N);
+		if (!quiet && !few) {
+			lose_in_child();
+			say("child_lost", "lost", N);
+			say("child_held", "held", N);
+		}
+		for (int i = 0; few && i < 3; i++)
+			kept_by_child[i] = malloc(SIZE);
 	}
 	wait_for_end();
 	return 0;

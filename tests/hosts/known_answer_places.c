@@ -436,6 +436,8 @@ main(int argc, char **argv)
 	scrub();
 	if (strcmp(how, "leaderless") != 0)
 		wait_for_end(NULL);
+	/* the values of keys go with their thread */
+	say("many_keys", "lost", 2 * N);
 	if (pthread_create(&t, NULL, wait_for_end, NULL) != 0)
 		abort();
 	pthread_exit(NULL);

@@ -9,7 +9,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
 #include <pthread.h>
+#include <setjmp.h>
 #include <string>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -58,6 +63,7 @@ MAKER(swapcontext_stack)
 MAKER(in_freed)
 MAKER(freed_holder)
 MAKER(realloc_moved)
+MAKER(jump_buffer)
 
 void *initialized[N] = {(void *)1};
 void *uninitialized[N];
@@ -106,6 +112,134 @@ extern "C" OWN void
 k_new_array(int i)
 {
 	arrays[i] = new Element[3];
+}
+
+/* ---- what libraries of C++ make of pointers ---- */
+
+/* A list whose links are in the middle of its items, as in many C programs. */
+struct Item {
+	long data[3];
+	struct Link {
+		Link *next;
+	} link;
+};
+Item::Link *intrusive;
+
+/* Pieces of a block that the program gives out itself. */
+char *pool_pieces[N];
+
+std::string *long_strings;
+std::exception_ptr errors[N];
+std::weak_ptr<Both> weak[N];
+std::function<int()> functions[N];
+std::unique_ptr<Both> unique[N];
+jmp_buf jumps[N];
+uint32_t compressed[N];
+char *pool_base;
+
+extern "C" OWN void
+k_intrusive_list()
+{
+	Item *item = new Item;
+
+	item->link.next = intrusive;
+	intrusive = &item->link;
+}
+
+extern "C" OWN void
+k_pool(int i)
+{
+	pool_pieces[i] = (char *)malloc(1000) + 16 * (i + 1);
+}
+
+/* Its text is in itself, and so is the pointer to that. */
+extern "C" OWN void
+k_short_string_lost()
+{
+	std::string *volatile s = new std::string("short");
+
+	(void)s;
+}
+
+extern "C" OWN void
+k_long_string(int i)
+{
+	long_strings[i] = std::string(100, 'a');
+}
+
+/* Nodes point to their parents: nothing but each other holds them. */
+extern "C" OWN void
+k_map_lost()
+{
+	auto *volatile m = new std::map<int, int>{{1, 1}, {2, 2}, {3, 3}};
+
+	(void)m;
+}
+
+extern "C" OWN void
+k_exception_kept(int i)
+{
+	errors[i] = std::make_exception_ptr(std::string("kept"));
+}
+
+/* The object is gone, its memory waits for the last weak pointer. */
+extern "C" OWN void
+k_weak_pointer(int i)
+{
+	weak[i] = std::make_shared<Both>();
+}
+
+extern "C" OWN void
+k_closure(int i)
+{
+	long a = i, b = 2, c = 3;
+
+	functions[i] = [a, b, c] { return (int)(a + b + c); };
+}
+
+extern "C" OWN void
+k_unique_pointer(int i)
+{
+	unique[i] = std::make_unique<Both>();
+}
+
+/* rbx is in the buffer as it is; the stack pointer and the others are mangled. */
+static OWN void
+in_jump(int i)
+{
+	register void *p __asm__("rbx") = k_jump_buffer(SIZE);
+
+	__asm__ volatile("" : "+r"(p));
+	if (setjmp(jumps[i]) != 0)
+		abort();
+	__asm__ volatile("" : : "r"(p));
+}
+
+/* As virtual machines do it: a base, and 32 bits for each. */
+extern "C" OWN void
+k_compressed(int i)
+{
+	compressed[i] = (uint32_t)((char *)malloc(SIZE) - pool_base) >> 4;
+}
+
+static OWN void
+use_libraries()
+{
+	pool_base = (char *)malloc(16);
+	long_strings = new std::string[N];
+	for (int i = 0; i < N; i++) {
+		k_intrusive_list();
+		k_pool(i);
+		k_short_string_lost();
+		k_long_string(i);
+		k_map_lost();
+		k_exception_kept(i);
+		k_weak_pointer(i);
+		k_closure(i);
+		k_unique_pointer(i);
+		in_jump(i);
+		k_compressed(i);
+	}
 }
 
 static OWN void
@@ -244,6 +378,7 @@ main()
 	lose();
 	in_threads();
 	hold();
+	use_libraries();
 	start_coroutine();
 	for (int i = 0; i < N; i++)
 		held[i] = k_stack(SIZE);

@@ -11,7 +11,7 @@ NUMBERS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "live_block
            "temporary_blocks", "temporary_bytes")
 NULLS = ("pool", "error", "live_ages", "live_sizes", "verdict", "series", "suppression",
          "recursion", "first_time", "last_time")
-LENGTHS = {"ages": 21, "ages_fine": 5, "live_ages": 21, "live_sizes": 32}
+LENGTHS = {"ages": 21, "ages_fine": 5, "live_ages": 21, "live_births": 32, "live_sizes": 32}
 
 
 def expand_site(site, frames):

@@ -13,7 +13,7 @@
 
 #include "collector/lifecycle.h"
 #include "collector/next.h"
-#include "collector/recorder.h"
+#include "collector/recorder_hit.h"
 #include "collector/start.h"
 
 /*

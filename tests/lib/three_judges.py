@@ -16,6 +16,8 @@ EXPECTED = {
     "globals_initialized": "---", "globals_uninitialized": "---", "tls": "---", "key": "---", "stack": "---",
     "cleaned_in_key_destructor": "---", "zero_held": "---", "realloc_moved": "---", "new_array": "---",
     "interior": "--p", "second_base": "---", "past_end": "pll", "unaligned": "pll", "high_tag": "-ll",
+    "intrusive_list": "--p", "pool": "--p", "short_string_lost": "lll", "long_string": "---", "map_lost": "lll",
+    "exception_kept": "--p", "weak_pointer": "--- --p", "closure": "---", "unique_pointer": "---", "jump_buffer": "---", "compressed": "lll",
     "unregistered_mapping": "-l-", "swapcontext_stack": "-l- ---",
 }
 

@@ -6,6 +6,7 @@ load ../lib/record.bash
 # begin HOST [ARG...]: starts it traced; its pid in $HOST once it is ready. It
 # ends when descriptor 9 is closed. PRELOAD_MORE: libraries behind ours.
 begin() {
+	rm -f "$T/lines" "$T/out" # of an earlier host, which has said "ready", too
 	mkfifo "$T/lines"
 	# shellcheck disable=SC2086 # several libraries
 	env LD_PRELOAD="$COLLECTOR${PRELOAD_MORE:+ $PRELOAD_MORE}" SEEP_DIR="$DIR" \
@@ -21,7 +22,7 @@ begin() {
 # leaks ARG...: of $HOST; output in $T/leaks and $T/leaks.err, its $status
 leaks() {
 	status=0
-	timeout 60 "$SEEP" leaks "$@" "$HOST" >"$T/leaks" 2>"$T/leaks.err" ||
+	timeout "$(full_or 600 60)" "$SEEP" leaks "$@" "$HOST" >"$T/leaks" 2>"$T/leaks.err" ||
 		status=$?
 }
 

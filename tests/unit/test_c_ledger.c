@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "collector/ledger.h"
+#include "collector/ledger_hit.h"
 #include "collector/module.h"
 #include "collector/sample.h"
 #include "collector/segment.h"

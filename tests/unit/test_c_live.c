@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "collector/live.h"
+#include "collector/live_hit.h"
 #include "collector/spill.h"
 
 static void

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "collector/ledger.h"
+#include "collector/ledger_hit.h"
 #include "collector/live.h"
 #include "collector/mem.h"
 #include "collector/segment.h"

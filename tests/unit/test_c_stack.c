@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "collector/ledger.h"
+#include "collector/ledger_hit.h"
 #include "collector/memo.h"
 #include "collector/outer.h"
 #include "collector/plain.h"

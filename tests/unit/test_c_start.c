@@ -20,7 +20,7 @@
 #include "collector/config.h"
 #include "collector/describe.h"
 #include "collector/kernel.h"
-#include "collector/ledger.h"
+#include "collector/ledger_hit.h"
 #include "collector/mark.h"
 #include "collector/module.h"
 #include "collector/place.h"

@@ -470,6 +470,58 @@ forbid_the_call(void)
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
 }
 
+static void
+hide(void)
+{
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	(void)pause();
+}
+
+/* In a child: 0 if the page is read with what was lent, and not without. */
+static int
+try_with_loan(const struct forked_copy *h, const char *page)
+{
+	struct foreign_batch b;
+	struct foreign *f;
+	struct fault where;
+
+	/* root may read a process that hides itself, and nobody may not */
+	if (geteuid() == 0 && setuid(65534) != 0)
+		return 1;
+	if (foreign_open(h->pid, NULL, &f, &where) < 0 ||
+	    read_one(f, page, 1, &b) < 0 || b.pages[0] != FOREIGN_READ ||
+	    b.bytes[0] != 'l')
+		return 2;
+	foreign_close(f);
+	foreign_take_back();
+	return foreign_open(h->pid, NULL, &f, &where) == -EPERM ? 0 : 3;
+}
+
+static void
+files_that_an_ancestor_has_lent_do(void **state)
+{
+	char *page = anonymous(1);
+	struct forked_copy h;
+	pid_t child;
+	int status;
+
+	(void)state;
+	*page = 'l';
+	h = forked_copy_start(hide);
+	foreign_lend(h.pid);
+	assert_int_equal(write(h.go, "x", 1), 1);
+	(void)usleep(50000);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(try_with_loan(&h, page));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_true(WIFEXITED(status));
+	foreign_take_back();
+	forked_copy_end(&h);
+}
+
 /* Last of all: the filter stays. */
 static void
 descriptors_do_where_the_call_is_refused(void **state)
@@ -559,6 +611,7 @@ main(void)
 	    cmocka_unit_test(a_process_that_ends_or_becomes_another_is_told),
 	    cmocka_unit_test(the_helper_is_confined),
 	    cmocka_unit_test(a_memory_map_that_does_not_come_is_not_waited_for),
+	    cmocka_unit_test(files_that_an_ancestor_has_lent_do),
 	    cmocka_unit_test(descriptors_do_where_the_call_is_refused),
 	};
 

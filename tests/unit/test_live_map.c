@@ -107,19 +107,27 @@ note(const struct live_map_block *b, void *arg)
 	return true;
 }
 
+/* `how` is the question; the answer is in its place. */
 static int
-read_map(const struct map *m, bool wants_inherited, struct seen *ret,
-    struct live_map *ret_map)
+read_as(const struct map *m, struct seen *ret, struct live_map *how)
 {
 	struct forked_copy copy = forked_copy_start(NULL);
 	int err;
 
 	*ret = (struct seen){.count = 0};
-	*ret_map = (struct live_map){
-	    .each = note, .arg = ret, .wants_inherited = wants_inherited};
-	err = live_map_read(ret_map, copy.pid, &m->header, UINT64_MAX);
+	how->each = note;
+	how->arg = ret;
+	err = live_map_read(how, copy.pid, &m->header, UINT64_MAX);
 	forked_copy_end(&copy);
 	return err;
+}
+
+static int
+read_map(const struct map *m, bool wants_inherited, struct seen *ret,
+    struct live_map *ret_map)
+{
+	*ret_map = (struct live_map){.wants_inherited = wants_inherited};
+	return read_as(m, ret, ret_map);
 }
 
 static void
@@ -175,6 +183,30 @@ addresses_are_exact_at_both_halves_of_a_granule(void **state)
 		assert_int_equal(seen.blocks[i].birth, CELL_BIRTH_MAX - i);
 		assert_false(seen.blocks[i].is_inherited);
 	}
+	live_map_release(&map);
+}
+
+/* The sizes of large ones are no cells, even if they look like one. */
+static void
+a_list_of_young_blocks_skips_the_others(void **state)
+{
+	struct map m = make_map(2, CELL_GRANULE_GLIBC);
+	static const uint64_t where[] = {BASE, BASE + 0x40, BASE + 0x90,
+	    BASE + LEAF_BYTES - 32, BASE + LEAF_BYTES + 64};
+	static const uint64_t sizes[] = {
+	    UINT64_C(77) << 38, 24, 100, UINT64_C(78) << 38, 63};
+	struct live_map map = {.is_list = true, .since = 7};
+	struct seen seen;
+
+	(void)state;
+	for (uint32_t i = 0; i < 5; i++)
+		put(&m, where[i], 10 + i, sizes[i], i % 2 ? 7 : 6);
+	assert_int_equal(read_as(&m, &seen, &map), 0);
+	assert_int_equal(seen.count, 2);
+	assert_int_equal(seen.blocks[0].address, where[1]);
+	assert_int_equal(seen.blocks[1].address, where[3]);
+	assert_int_equal(seen.blocks[1].size, sizes[3]);
+	assert_int_equal(map.counts.count, 0);
 	live_map_release(&map);
 }
 
@@ -293,6 +325,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_cell_gives_back_what_was_put_into_it),
 	    cmocka_unit_test(addresses_are_exact_at_both_halves_of_a_granule),
+	    cmocka_unit_test(a_list_of_young_blocks_skips_the_others),
 	    cmocka_unit_test(
 	        a_granule_of_16_bytes_has_its_address_from_its_place),
 	    cmocka_unit_test(

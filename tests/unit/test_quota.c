@@ -80,6 +80,24 @@ another_user_has_so_many_records_and_files(void **state)
 }
 
 static void
+verdicts_have_a_quarter_of_the_file(void **state)
+{
+	struct recording_writer *w = nowhere();
+	struct quota q;
+
+	(void)state;
+	quota_init(&q, 256 << 10);
+	assert_true(quota_verdicts(&q, 60 << 10, w));
+	assert_false(quota_verdicts(&q, 5 << 10, w));
+	assert_true(quota_verdicts(&q, 4 << 10, w));
+	assert_false(quota_verdicts(&q, 1, w));
+	assert_false(quota_verdicts(&q, UINT64_MAX, w));
+	assert_int_equal(q.verdicts_left, 3);
+	quota_release(&q);
+	recording_discard(w);
+}
+
+static void
 very_many_users_share_one(void **state)
 {
 	struct quota_user *last = NULL;
@@ -190,6 +208,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(another_user_has_a_share_and_no_more),
 	    cmocka_unit_test(another_user_has_so_many_records_and_files),
+	    cmocka_unit_test(verdicts_have_a_quarter_of_the_file),
 	    cmocka_unit_test(very_many_users_share_one),
 	    cmocka_unit_test(the_recording_ends_at_its_size),
 	    cmocka_unit_test(a_reader_says_what_was_refused),

@@ -23,8 +23,9 @@ may_include() {
 	html) echo "base cpu util trace reader names report json export html" ;;
 	live) echo "base cpu util trace reader names report json live" ;;
 	record) echo "base cpu util trace reader names report json verdict live record" ;;
+	top) echo "base cpu util trace reader names report json live top" ;;
+	cli) echo "base cpu util trace reader names report json check export html live record top watch verdict cli" ;;
 	watch) echo "base cpu util trace reader names report json verdict live record watch" ;;
-	cli) echo "base cpu util trace reader names report json check export html live record watch verdict cli" ;;
 	*) return 1 ;;
 	esac
 }

@@ -28,7 +28,7 @@ FAMILIES = {
     # one interface, cpu.h, whatever the CPU
     "src/cpu/": r"cpu_\w+",
     # types and functions of the segment; its constants begin with SEG_
-    "src/trace/format.h": r"seg_\w+",
+    "src/trace/format": r"seg_\w+",
     # pieces of JSON, written in every folder that writes JSON
     "src/util/json_put.c": r"json_(string|shown|key|number|text|boolean|hex|time|list)",
     # the parts of `seep record`, which record_run.h declares

@@ -1,0 +1,124 @@
+/* test_type_name.c - names of C++ types, as a general demangler has them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "verdict/type_name.h"
+
+static void
+is_called(const char *name, const char *plain)
+{
+	char text[1024];
+
+	assert_int_equal(
+	    type_name_plain(name, strlen(name), text, sizeof(text)),
+	    strlen(plain));
+	assert_string_equal(text, plain);
+}
+
+static void
+classes_have_their_names(void **state)
+{
+	(void)state;
+	is_called("3Foo", "Foo");
+	is_called("N3app3FooE", "app::Foo");
+	is_called("St9exception", "std::exception");
+	is_called("N12_GLOBAL__N_13FooE", "(anonymous namespace)::Foo");
+	is_called(
+	    "St6vectorIiSaIiEE", "std::vector<int, std::allocator<int> >");
+	is_called("N3app3BoxIiEE", "app::Box<int>");
+}
+
+static void
+templates_are_what_a_demangler_says(void **state)
+{
+	static const char *const names[] = {"St6vectorIiSaIiEE",
+	    "St3mapIiSt6vectorIiSaIiEESt4lessIiESaISt4pairIKiS2_EEE",
+	    "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
+	    "St6vectorINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+	    "SaIS5_EE",
+	    "N3app3BoxINS_3FooELi5EEE", "N3app3BoxINS_3FooELin5EEE",
+	    "3BoxIPKcRiOS1_E", "3BoxILb1ELb0ELm7ELj8ELl9ELy10EE",
+	    "5TupleIJiPvSt5arrayIhLm16EEEE", "5TupleIJEE", "3BoxIDnDiDsE",
+	    "N2ns5OuterIiE5InnerIS1_EE", "3FooB5cxx11", "N3FooB5cxx113BarE",
+	    "St10shared_ptrIN3app4NodeEE",
+	    "St23_Sp_counted_ptr_inplaceI3FooSaIvELN9__gnu_cxx12_Lock_"
+	    "policyE2EE",
+	    "SaIcE", "NSt6locale5facetE", "3BoxIyxnoE"};
+	size_t known = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		static const char before[] = "typeinfo name for ";
+		char symbol[512], text[1024];
+		char *right;
+
+		(void)snprintf(symbol, sizeof(symbol), "_ZTS%s", names[i]);
+		right = cplus_demangle_v3(symbol, DMGL_PARAMS | DMGL_ANSI);
+		assert_non_null(right);
+		assert_memory_equal(right, before, strlen(before));
+		(void)type_name_plain(
+		    names[i], strlen(names[i]), text, sizeof(text));
+		/* as it is, or right */
+		if (strcmp(text, names[i]) != 0) {
+			assert_string_equal(text, right + strlen(before));
+			known++;
+		}
+		free(right);
+	}
+	assert_int_equal(known, sizeof(names) / sizeof(names[0]));
+}
+
+static void
+what_is_not_understood_stays_as_it_is(void **state)
+{
+	static const char *const names[] = {"99Foo", "N3FooX", "N3Foo",
+	    "Z4mainE3Foo", "3BoxIFvvEE", "S_", "3BoxIS5_E", "3BoxI", "NE",
+	    "NStE", "I", "", "3BoxILi", "3BoxILZE", "18446744073709551617Foo",
+	    "3BoxIPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPiE"};
+	char text[8];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		is_called(names[i], names[i]);
+	assert_int_equal(type_name_plain("10Abcdefghij", 12, text, 8), 7);
+	assert_string_equal(text, "10Abcde");
+}
+
+/* Each argument is twice the one before: a short name, and a very long text. */
+static void
+a_name_that_doubles_at_each_step_ends(void **state)
+{
+	char name[512] = "3FooI3BarI1AS1_E", text[1024];
+	size_t n;
+
+	(void)state;
+	for (int i = 2; i < 30; i++)
+		(void)snprintf(name + strlen(name), sizeof(name) - strlen(name),
+		    "3BarIS%c_S%c_E", i < 12 ? '0' + i - 2 : 'A' + i - 12,
+		    i < 12 ? '0' + i - 2 : 'A' + i - 12);
+	(void)snprintf(name + strlen(name), sizeof(name) - strlen(name), "E");
+	n = type_name_plain(name, strlen(name), text, sizeof(text));
+	assert_int_equal(n, strlen(text));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(classes_have_their_names),
+	    cmocka_unit_test(templates_are_what_a_demangler_says),
+	    cmocka_unit_test(what_is_not_understood_stays_as_it_is),
+	    cmocka_unit_test(a_name_that_doubles_at_each_step_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
