@@ -3,7 +3,8 @@
 
 /*
  * There is no network: worker threads take requests from a generator and
- * serve them as a server would, for about two seconds.
+ * serve them as a server would, for about two seconds; leaky_server N takes N
+ * times as long.
  *
  *   leak     session_open(), called by handle_login(): a login whose password
  *            is wrong returns early and forgets the session it has opened.
@@ -208,13 +209,15 @@ next_request(uint32_t *seed)
 	};
 }
 
+static long times = 1;
+
 static void *
 worker(void *arg)
 {
 	uint32_t seed = (uint32_t)(uintptr_t)arg;
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
-	for (int i = 0; i < REQUESTS_EACH; i++) {
+	for (long i = 0; i < REQUESTS_EACH * times; i++) {
 		struct request req = next_request(&seed);
 
 		if (serve(&req) < 500)
@@ -226,10 +229,12 @@ worker(void *arg)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	pthread_t threads[WORKERS];
 
+	if (argc > 1)
+		times = strtol(argv[1], NULL, 10);
 	for (uintptr_t i = 0; i < WORKERS; i++) {
 		if (pthread_create(&threads[i], NULL, worker, (void *)(i + 1)))
 			return 1;

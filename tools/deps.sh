@@ -24,6 +24,7 @@ build hdr:libelf.h libelf-dev
 build hdr:libiberty/demangle.h libiberty-dev
 build hdr:zlib.h zlib1g-dev
 build hdr:zstd.h libzstd-dev
+build hdr:curses.h libncurses-dev
 build hdr:stdlib.h libc6-dev
 check cmd:g++ g++
 check cmd:bats bats
@@ -47,6 +48,7 @@ check cmd:setcap libcap2-bin
 check cmd:fakeroot fakeroot
 check lib:libeatmydata.so.1 libeatmydata1
 check cmd:less less
+check cmd:tmux tmux
 check cmd:zsh zsh
 check cmd:fish fish
 check cmd:clang-format-14 clang-format-14

@@ -30,6 +30,7 @@ list() {
 	echo "0644 $build/install/seep.bash $prefix/share/bash-completion/completions/seep"
 	echo "0644 $build/install/_seep $prefix/share/zsh/site-functions/_seep"
 	echo "0644 $build/install/seep.fish $prefix/share/fish/vendor_completions.d/seep.fish"
+	echo "0644 $build/install/seep-watch.service $prefix/lib/systemd/system/seep-watch.service"
 	for file in README.md CHANGELOG.md LICENSE docs/*.md docs/pictures/*; do
 		file=${file#docs/}
 		echo "0644 $build/install/doc/$file $prefix/share/doc/seep/$file"
@@ -57,6 +58,7 @@ make_files() {
 	Version: $(cat VERSION)
 	Cflags: -I\${includedir}
 	PC
+	sed "s|@bindir@|$prefix/bin|" contrib/systemd/seep-watch.service >"$to/seep-watch.service"
 	tools/docs.sh "$to/doc"
 	man/build.sh "$build/mkman" "$build/man" || {
 		rm -rf "$build/man"

@@ -1,11 +1,12 @@
 #!/bin/bash
-# pictures.sh - the pictures of the README: a real report, a real page.
+# pictures.sh - the pictures of the README: a real report, a real page, seep top.
 # SPDX-License-Identifier: Apache-2.0
 #
 # usage: tools/pictures.sh [FOLDER]    (default docs/pictures)
 #
-# Records the demo, shows its report on a terminal of tmux, and its page in a
-# headless Chromium. Needs tmux, python3 and chromium.
+# Records the demo, shows its report on a terminal of tmux, looks at it with seep
+# top while it runs, and shows its page in a headless Chromium. Needs tmux, python3
+# and chromium.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -46,6 +47,24 @@ type_in 'seep record ./leaky_server'
 type_in 'seep report --no-pager --top 8'
 tmux -L "$server" capture-pane -e -p | sed -E '/^(\x1b\[[0-9;]*m)*\$ *$/,$d' |
 	python3 tools/terminal_svg.py "seep report" "$columns" >"$to/report.svg"
+
+# the sites of the demo while it runs: the cache has the most, and the leak grows
+SEEP_DIR=$(mktemp -d -p /dev/shm)
+export SEEP_DIR
+trap 'tmux -L "$server" kill-server 2>/dev/null || true; rm -rf "$work" "$SEEP_DIR"' EXIT
+LD_PRELOAD=$PWD/build/libseep.so build/demo/leaky_server 20 >/dev/null &
+host=$!
+sleep 2
+tmux -L "$server" -f /dev/null new-session -d -s top -x "$columns" -y 16 \
+	"SEEP_DIR='$SEEP_DIR' LC_ALL=C.UTF-8 TERM=tmux-256color build/seep top --interval 500ms $host"
+sleep 2
+tmux -L "$server" send-keys -t top Enter
+sleep 22
+tmux -L "$server" send-keys -t top Home
+sleep 0.6
+tmux -L "$server" capture-pane -t top -e -N -p |
+	python3 tools/terminal_svg.py "seep top" "$columns" >"$to/top.svg"
+kill "$host"
 
 # the page
 build/seep report "$work/seep.data" --format html -o "$work/page.html"

@@ -9,11 +9,13 @@ const struct cmd_shelf cmd_shelves[] = {
         {
             &cmd_record,
             &cmd_snapshot,
+            &cmd_watch,
             &cmd_on,
             &cmd_off,
         }},
     {"See what was recorded",
         {
+            &cmd_top,
             &cmd_report,
             &cmd_view,
             &cmd_diff,

@@ -56,13 +56,26 @@ SEEP_INLINE void
 freeing(const void *p, uint64_t pc)
 {
 	struct gate *g = thread_gate;
+	struct thread *t = thread_self;
+	struct live_found f;
+	struct seg_row *row;
 
-	if (likely(recorder_is_ready(g))) {
-		thread_enter(g);
-		recorder_free_ready(p, pc);
-	} else {
+	if (unlikely(!recorder_is_ready(g))) {
 		recorder_free_any(p, pc);
+		return;
 	}
+	thread_enter(g);
+	/* look at the clock first: this may be the first event after a pause */
+	if (likely(--t->countdown)) {
+		row = recorder_find(t, p, &f);
+		if (likely(row) &&
+		    (likely(!recorder_has_aged(&f)) || recorder_age(t, &f))) {
+			recorder_drop(t, &f, row);
+			thread_leave(g);
+			return;
+		}
+	}
+	recorder_free_ready(p, pc);
 }
 
 /*

@@ -65,7 +65,7 @@ struct live_site {
 	/* as it was when the base was set (live_set_base()) */
 	uint64_t base_live_bytes, base_live_blocks, base_allocations;
 	/* of the last looks; NULL: live bytes were the same in all of them */
-	const struct live_trend *trend;
+	struct live_trend *trend;
 };
 
 struct live_process {

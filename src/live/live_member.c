@@ -530,7 +530,7 @@ live_member_look(struct live *l, struct live_member *m)
 		find_user(m);
 	}
 	if (p->state == LIVE_RUNS &&
-	    (m->pidfd < 0 || m->is_lost ||
+	    (m->pidfd < 0 ||
 	        (!changed && (p->looks + p->number) % SELDOM == 0)))
 		look_for_exec(l, m);
 	return 0;
@@ -571,6 +571,10 @@ live_member_ask(struct live *l, struct live_member *m, bool is_reaped)
 	if (p->state != LIVE_ENDED || m->is_settled)
 		return;
 	err = m->pidfd < 0 ? -ENOTSUP : cause_status(m->pidfd, &status);
+	if (err < 0 && m->start_jiffies != 0 &&
+	    procfs_zombie(p->pid, m->start_jiffies, &status) == 0 &&
+	    (status != 0 || p->header.end_kind == SEG_END_EXITED))
+		err = 0; /* its parent has not asked yet, but /proc tells */
 	if (err == 0) {
 		take_status(l, m, status);
 	} else if (!m->has_claimed && memory_groups_claim_kill(m->group)) {

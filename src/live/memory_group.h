@@ -24,7 +24,7 @@ void memory_groups_free(struct memory_groups *all);
 struct procfs_group;
 struct memory_group *memory_groups_join(
     struct memory_groups *all, const struct procfs_group *where);
-void memory_groups_leave(struct memory_groups *all, struct memory_group *g);
+void memory_groups_leave(struct memory_groups *all, struct memory_group *shown);
 
 /*
  * Reads them again, those that are due: at most for about 5 ms, the others at
@@ -36,7 +36,7 @@ void memory_groups_look(struct memory_groups *all);
  * Has the kernel killed a process of the group for lack of memory since the last
  * look, one that nobody has claimed yet? True: it is claimed now.
  */
-bool memory_groups_claim_kill(struct memory_group *g);
-void memory_groups_unclaim_kill(struct memory_group *g);
+bool memory_groups_claim_kill(struct memory_group *shown);
+void memory_groups_unclaim_kill(struct memory_group *shown);
 
 #endif

@@ -53,14 +53,9 @@ pulse_new(struct pulse_room *room, bool want_sites, struct pulse **ret)
 static void
 drop_trend(struct pulse *p, struct live_site *s)
 {
-	union { /* only a pulse writes it */
-		const struct live_trend *seen;
-		struct live_trend *own;
-	} trend = {.seen = s->trend};
-
-	if (!trend.own)
+	if (!s->trend)
 		return;
-	free(trend.own);
+	free(s->trend);
 	s->trend = NULL;
 	pulse_refund(p, sizeof(struct live_trend));
 }
@@ -254,7 +249,6 @@ pulse_move(struct pulse_look *l, struct pulse_sites *s, uint32_t id,
 	const size_t i = id % PULSE_BLOCK_ROWS;
 	uint64_t live_was =
 	    capped_difference(was->allocated_bytes, was->freed_bytes);
-	struct live_trend *trend;
 	struct live_site *site;
 
 	if (!l->pulse->is_begun)
@@ -267,9 +261,8 @@ pulse_move(struct pulse_look *l, struct pulse_sites *s, uint32_t id,
 		return;
 	if (!site->trend)
 		site->trend = new_trend(l->pulse, l->number, live_was);
-	memcpy(&trend, &site->trend, sizeof(trend));
-	if (trend)
-		put(trend, l->number, live_was, live_bytes(site));
+	if (site->trend)
+		put(site->trend, l->number, live_was, live_bytes(site));
 }
 
 void

@@ -121,6 +121,37 @@ procfs_stat(pid_t pid, struct procfs_stat *ret)
 }
 
 int
+procfs_zombie(pid_t pid, uint64_t start_jiffies, int *ret_status)
+{
+	char path[64], text[STAT_BYTES], *p;
+	uint64_t start = 0;
+	ssize_t n = 0;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		(void)close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+	p = strrchr(text, ')'); /* the name may contain anything */
+	if (!p || p[1] != ' ' || p[2] != 'Z')
+		return -ESRCH;
+	p += 2;
+	for (int field = 3; field < 52; field++) {
+		if (field == 22)
+			start = strtoull(p, NULL, 10);
+		p = strchr(p, ' ');
+		if (!p)
+			return -ESRCH;
+		p++;
+	}
+	*ret_status = (int)strtol(p, NULL, 10);
+	return start == start_jiffies ? 0 : -ESRCH;
+}
+
+int
 procfs_stat_at(int process, struct procfs_stat *ret)
 {
 	return stat_of(openat(process, "stat", O_RDONLY | O_CLOEXEC), ret);

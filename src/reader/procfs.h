@@ -42,6 +42,12 @@ int procfs_open(pid_t pid);
 int procfs_parse_stat(char *text, struct procfs_stat *ret);
 
 /*
+ * The status of wait() of a zombie that started then. It is 0 also if we may not
+ * know it. -ESRCH: there is no such zombie.
+ */
+int procfs_zombie(pid_t pid, uint64_t start_jiffies, int *ret_status);
+
+/*
  * The last number in a line of /proc/PID/status, 0 if it cannot be read. In
  * the line NSpid it is the pid that the process itself sees.
  */

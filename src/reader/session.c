@@ -302,7 +302,7 @@ session_add_slot(struct session *s, const struct segfile *f, int slot,
 	}
 	if (err == 0 && !w->brief)
 		err = relative_look(p);
-	if (err == 0 && !w->brief && p->running_pid > 0 &&
+	if (err == 0 && !w->brief && !w->no_blocks && p->running_pid > 0 &&
 	    p->doubt.text[0] == '\0')
 		err = look_at_blocks(w, p, seg, f, slot);
 	segment_free(seg);

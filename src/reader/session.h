@@ -75,6 +75,16 @@ int session_load(const char *path, struct session **ret, struct fault *where);
 int session_load_pid(pid_t pid, struct session **ret, struct fault *where);
 
 /*
+ * The same for one slot of an open file, for readers that keep it open. `pid`:
+ * the process runs with this one; 0: it does not, or we do not see it. Without
+ * `blocks` its memory is not read, so ages and sizes of live blocks are missing.
+ * Errors as of segfile_read().
+ */
+struct segfile;
+int session_load_slot(const struct segfile *f, int slot, pid_t pid, bool blocks,
+    struct session **ret, struct fault *where);
+
+/*
  * A process that has ended, and whose segment is still in the directory: the
  * last one that had this pid. The directory was chosen by the process
  * `chooser`, or, if that is 0, by our own user: see foreign_file.h. -ESRCH:

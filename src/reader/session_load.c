@@ -298,6 +298,21 @@ session_load_pid_brief(
 	return hand_over(s, err, ret);
 }
 
+int
+session_load_slot(const struct segfile *f, int slot, pid_t pid, bool blocks,
+    struct session **ret, struct fault *where)
+{
+	struct session *s = session_new();
+	int err;
+
+	if (!s)
+		return no_memory(where);
+	s->work->no_blocks = !blocks;
+	err = session_add_slot(
+	    s, f, slot, pid > 0 ? pid : SESSION_ASK_NOT, where);
+	return hand_over(s, err, ret);
+}
+
 /* The youngest segment of this pid in one file; SEGFILE_NONE: there is none. */
 enum { SEGFILE_NONE = -2 };
 

@@ -16,6 +16,7 @@ struct session_work {
 	struct session_lost noted;
 	bool is_finishing; /* the last notes are always kept */
 	bool is_chapter;   /* it will become a part of another session */
+	bool no_blocks;    /* the memory of processes is not read */
 };
 
 /* An empty one, with its work; NULL: out of memory. */

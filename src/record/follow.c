@@ -13,6 +13,7 @@
 #include "reader/segfile.h"
 #include "record/inspect.h"
 #include "record/meta.h"
+#include "record/procs.h"
 #include "record/follow_parts.h"
 
 #define MS UINT64_C(1000000)
@@ -117,12 +118,30 @@ note_untraced(void *context, const struct procs_process *p, bool traced)
 	if (traced || p->pid == f->plan.child.pid || f->plan.child.alone)
 		return;
 	s = suspect_of(f, p);
+	if (s)
+		s->seen = f->families;
 	if (!s || s->reported || f->now_ns - s->first_ns < UNTRACED_MS * MS)
 		return;
 	s->reported = true;
 	inspect_pid(p->pid, &in);
 	(void)meta_write_untraced(f->plan.writer, p->pid, in.program,
 	    in.kind != INSPECT_FINE ? in.message : META_NO_REASON);
+}
+
+/* Who has ended is not asked about any more; its pid may become another's. */
+static void
+forget_ended_suspects(struct follow *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->suspect_count; i++) {
+		const struct follow_suspect *s = &f->suspects[i];
+
+		if (s->seen == f->families ||
+		    procs_start_jiffies(s->pid) == s->start_jiffies)
+			f->suspects[kept++] = *s;
+	}
+	f->suspect_count = kept;
 }
 
 bool
@@ -157,8 +176,11 @@ look_at_family(struct follow *f)
 	if (err == 0)
 		err = collect_merge(f->plan.collect, f->plan.writer, &hooks);
 	f->untold = 0;
-	if (err == 0)
+	f->families++;
+	if (err == 0) {
 		collect_each_running(f->plan.collect, note_untraced, f);
+		forget_ended_suspects(f);
+	}
 	quota_at_once(
 	    &f->plan.collect->quota->refused[QUOTA_UNTOLD], f->untold);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;

@@ -15,6 +15,7 @@
 enum {
 	HOLD_BYTES = 16 << 20, /* of one look, in memory */
 	FILES_MAX = 100000,    /* known, before those of others are left out */
+	FORGET_MIN = 64, /* files that are gone, to be forgotten at once */
 };
 
 static void
@@ -256,14 +257,69 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 		goto out;
 	err = dict_find(&f->file_index, hash_file(dir, name), same_file,
 	    f->files, &key, (uint32_t)f->file_count, &at);
+	if (err == 0 && at < f->file_count)
+		f->files[at].seen = f->looks;
 	if (err < 0 || at < f->file_count)
 		goto out;
+	key.seen = f->looks;
 	f->files[f->file_count++] = key;
 	return 0;
 out:
 	free(key.dir);
 	free(key.name);
 	return err;
+}
+
+static void
+free_file(struct follow_file *x)
+{
+	while (x->watch_count > 0)
+		drop_watch(x, 0);
+	free(x->watches);
+	free(x->dir);
+	free(x->name);
+}
+
+/* Nothing of it is left to be read, and no look will find it again. */
+static bool
+is_over(const struct follow *f, const struct follow_file *x)
+{
+	return x->seen != f->looks &&
+	    (x->is_gone || (x->is_known && !x->is_ours));
+}
+
+/*
+ * A program that forks for weeks leaves no list that grows for weeks. The others
+ * keep their order, which is that of the recording.
+ */
+static int
+forget_files(struct follow *f)
+{
+	size_t over = 0, kept = 0;
+
+	for (size_t i = 0; i < f->file_count; i++)
+		over += is_over(f, &f->files[i]);
+	/* the index is made anew, so it must pay */
+	if (over < FORGET_MIN || over < f->file_count / 2)
+		return 0;
+	dict_release(&f->file_index);
+	f->file_index = (struct dict){0};
+	for (size_t i = 0; i < f->file_count; i++) {
+		if (is_over(f, &f->files[i]))
+			free_file(&f->files[i]);
+		else
+			f->files[kept++] = f->files[i];
+	}
+	f->file_count = kept;
+	for (size_t i = 0; i < kept; i++) {
+		const struct follow_file *x = &f->files[i];
+		uint32_t at;
+
+		if (dict_find(&f->file_index, hash_file(x->dir, x->name),
+		        same_file, f->files, x, (uint32_t)i, &at) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int
@@ -276,12 +332,13 @@ follow_files_look(struct follow *f, bool rows, bool last)
 	f->present = 0;
 	f->learned = 0;
 	f->unlisted = 0;
+	f->looks++;
 	timeline_writer_time(&f->timeline, f->now_ns);
 	err = segment_dir_walk(f->plan.segment_dir, find_visit, f);
 	quota_at_once(&f->plan.collect->quota->unlisted, f->unlisted);
 	for (size_t i = 0; i < f->file_count && err == 0; i++)
 		err = look_at_file(f, &f->files[i], rows, last);
-	return err;
+	return err < 0 ? err : forget_files(f);
 }
 
 void
@@ -331,15 +388,8 @@ follow_files_count_slots(struct follow *f)
 void
 follow_files_release(struct follow *f)
 {
-	for (size_t i = 0; i < f->file_count; i++) {
-		struct follow_file *x = &f->files[i];
-
-		while (x->watch_count > 0)
-			drop_watch(x, 0);
-		free(x->watches);
-		free(x->dir);
-		free(x->name);
-	}
+	for (size_t i = 0; i < f->file_count; i++)
+		free_file(&f->files[i]);
 	dict_release(&f->file_index);
 	free(f->files);
 }

@@ -28,6 +28,7 @@ struct follow_file {
 	bool is_known; /* its header could be read */
 	bool is_ours;  /* carries our session, and is wanted */
 	bool is_gone;
+	uint64_t seen; /* look in which it was in its directory */
 	struct follow_watch *watches;
 	size_t watch_count;
 };
@@ -37,6 +38,7 @@ struct follow_suspect {
 	pid_t pid;
 	uint64_t start_jiffies;
 	uint64_t first_ns;
+	uint64_t seen; /* check in which it was running */
 	bool reported;
 };
 
@@ -52,6 +54,8 @@ struct follow {
 	uint64_t next_look_ns, next_family_ns, next_slots_ns, last_flush_ns;
 	uint64_t last_family_ns;
 	bool found_any;     /* a process with the collector in it */
+	uint64_t looks;     /* at files */
+	uint64_t families;  /* checks for ended processes */
 	uint64_t numbers;   /* of processes, given out */
 	uint64_t sites;     /* of all that are watched */
 	size_t slots_taken; /* in the fullest file */

@@ -16,12 +16,19 @@
 #include "record/segment_dir.h"
 #include "util/room.h"
 
+static bool
+may_write(const struct stat *st, bool as_root)
+{
+	return st->st_uid == geteuid() || (as_root && geteuid() == 0);
+}
+
 /*
- * The file is 0400: its owner may change that for a moment. Where we are not
- * the owner, it stays as it is: -EACCES.
+ * The file is 0400: its owner may change that for a moment, root need not.
+ * Where we are neither, it stays as it is: -EACCES.
  */
 static int
-open_writable(int dir, const char *name, const struct source *source)
+open_writable(
+    int dir, const char *name, const struct source *source, bool as_root)
 {
 	int fd =
 	    openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -33,9 +40,10 @@ open_writable(int dir, const char *name, const struct source *source)
 		return -errno;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	if (fstat(fd, &st) == 0 && st.st_dev == source->device &&
-	    st.st_ino == source->inode && st.st_uid == geteuid()) {
+	    st.st_ino == source->inode && may_write(&st, as_root)) {
 		writable = open(self, O_WRONLY | O_CLOEXEC);
-		if (writable < 0 && fchmod(fd, 0600) == 0) {
+		if (writable < 0 && st.st_uid == geteuid() &&
+		    fchmod(fd, 0600) == 0) {
 			writable = open(self, O_WRONLY | O_CLOEXEC);
 			(void)fchmod(fd, 0400);
 		}
@@ -45,7 +53,7 @@ open_writable(int dir, const char *name, const struct source *source)
 }
 
 static int
-lock_control(int dir, const char *name)
+lock_control(int dir, const char *name, bool as_root)
 {
 	char control[NAME_MAX + 8];
 	struct stat st;
@@ -56,8 +64,8 @@ lock_control(int dir, const char *name)
 	    dir, control, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	err =
-	    fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid()
+	err = fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	        !may_write(&st, as_root)
 	    ? -EACCES
 	    : 0;
 	if (err == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
@@ -68,18 +76,32 @@ lock_control(int dir, const char *name)
 	return err;
 }
 
-int
-free_slots_begin(
-    struct free_slots *s, int dir, const char *name, const struct segfile *f)
+static int
+begin(struct free_slots *s, int dir, const char *name, const struct segfile *f,
+    bool as_root)
 {
-	s->lock = lock_control(dir, name);
+	s->lock = lock_control(dir, name, as_root);
 	if (s->lock < 0)
 		return s->lock;
-	s->fd = open_writable(dir, name, segfile_source(f));
+	s->fd = open_writable(dir, name, segfile_source(f), as_root);
 	if (s->fd >= 0)
 		return 0;
 	close(s->lock);
 	return s->fd;
+}
+
+int
+free_slots_begin(
+    struct free_slots *s, int dir, const char *name, const struct segfile *f)
+{
+	return begin(s, dir, name, f, false);
+}
+
+int
+free_slots_begin_as_root(
+    struct free_slots *s, int dir, const char *name, const struct segfile *f)
+{
+	return begin(s, dir, name, f, true);
 }
 
 void

@@ -30,6 +30,10 @@ struct free_slots {
  */
 int free_slots_begin(
     struct free_slots *s, int dir, const char *name, const struct segfile *f);
+
+/* The same for root in a file of another user, where that is for root to do. */
+int free_slots_begin_as_root(
+    struct free_slots *s, int dir, const char *name, const struct segfile *f);
 void free_slots_end(struct free_slots *s);
 
 /*

@@ -46,6 +46,19 @@ append(struct recording_writer *w, enum recording_type type, FILE *f,
 	return err;
 }
 
+static void
+put_command(FILE *f, const struct meta *m)
+{
+	put_line(f, "program", m->program);
+	fprintf(f, "command=");
+	for (char *const *a = m->command; *a; a++) {
+		if (a != m->command)
+			fputc(' ', f);
+		put(f, *a, true);
+	}
+	fprintf(f, "\npid=%d\n", (int)m->pid);
+}
+
 int
 meta_write(const struct meta *m, struct recording_writer *w)
 {
@@ -61,15 +74,11 @@ meta_write(const struct meta *m, struct recording_writer *w)
 	put_line(f, "seep", m->version);
 	put_line(f, "session", m->session);
 	put_line(f, "host", host);
-	put_line(f, "program", m->program);
-	fprintf(f, "command=");
-	for (char *const *a = m->command; *a; a++) {
-		if (a != m->command)
-			fputc(' ', f);
-		put(f, *a, true);
-	}
-	fprintf(
-	    f, "\npid=%d\nstart_ns=%" PRIu64 "\n", (int)m->pid, m->start_ns);
+	if (m->service)
+		put_line(f, "service", m->service);
+	else
+		put_command(f, m);
+	fprintf(f, "start_ns=%" PRIu64 "\n", m->start_ns);
 	fprintf(f, "start_monotonic_ns=%" PRIu64 "\n", m->start_monotonic_ns);
 	fprintf(f, "follow=%d\n", m->follow);
 	if (m->sample_bytes)
@@ -81,7 +90,8 @@ meta_write(const struct meta *m, struct recording_writer *w)
 		fprintf(f, "chapter=%" PRIu64 "\n", m->chapter);
 	if (!m->ended && !m->turned)
 		return append(w, RECORDING_META, f, &text, &len);
-	fprintf(f, "end_ns=%" PRIu64 "\n", clock_ns(CLOCK_REALTIME));
+	fprintf(f, "end_ns=%" PRIu64 "\n",
+	    m->end_ns ? m->end_ns : clock_ns(CLOCK_REALTIME));
 	if (m->max_rss_bytes)
 		fprintf(f, "max_rss_bytes=%" PRIu64 "\n", m->max_rss_bytes);
 	if (m->oom_kills)

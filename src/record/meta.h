@@ -23,6 +23,7 @@ struct meta {
 	uint64_t chapter;            /* its number; 0: of no chapter */
 	bool ended;
 	bool turned;            /* the chapter ends, the command runs on */
+	uint64_t end_ns;        /* since 1970; 0: now */
 	int status;             /* as of waitpid(), once it has ended */
 	bool follow;            /* children were recorded, too */
 	uint64_t max_rss_bytes; /* maximum of the command, once it has ended */
@@ -30,6 +31,8 @@ struct meta {
 	size_t unwatched;       /* processes without a time line */
 	size_t unplaced;        /* modules that were not searched for */
 	bool timeline_cut;      /* the time line ends before the command does */
+	const char *service;    /* of a chapter of seep watch, which has no */
+	                        /* command; else NULL */
 };
 
 /* Lines key=value, see docs/RECORDING.md; if it has ended, then now. */

@@ -277,7 +277,7 @@ print_stack(
 static void
 print_site(const struct layout *p, const struct session *s,
     const struct view *v, const struct view_site *site,
-    const struct fingerprints *prints)
+    const struct fingerprints *prints, bool stack_first)
 {
 	const struct process *process = s->processes[site->process];
 	struct fingerprint print;
@@ -292,7 +292,11 @@ print_site(const struct layout *p, const struct session *s,
 		text_print(p->out, site->pool);
 		(void)putc('"', p->out);
 	}
-	(void)fputs(":\n\n", p->out);
+	(void)fputs(stack_first ? ":\n" : ":\n\n", p->out);
+	if (stack_first) {
+		print_stack(p, v, site);
+		(void)putc('\n', p->out);
+	}
 	print_figures(p, site, process, ages_temporary_ns(v));
 	(void)putc('\n', p->out);
 	print_times(p, site, process);
@@ -305,12 +309,14 @@ print_site(const struct layout *p, const struct session *s,
 		(void)fputs(".\n", p->out);
 	}
 	print_histograms(p, process, site);
-	print_stack(p, v, site);
+	if (!stack_first)
+		print_stack(p, v, site);
 }
 
-int
-site_write(const struct layout *p, const struct session *s, struct names *names,
-    const struct view_options *options, uint32_t id)
+static int
+write_sites(const struct layout *p, const struct session *s,
+    struct names *names, const struct view_options *options, uint32_t id,
+    bool stack_first)
 {
 	struct view_options o = *options;
 	struct fingerprints *prints = NULL;
@@ -329,11 +335,25 @@ site_write(const struct layout *p, const struct session *s, struct names *names,
 	err = fingerprints_new(v, &prints);
 	for (size_t i = 0; i < v->site_count && err == 0; i++) {
 		(void)fputs(found++ ? "\n" : "", p->out);
-		print_site(p, s, v, &v->sites[i], prints);
+		print_site(p, s, v, &v->sites[i], prints, stack_first);
 	}
 	fingerprints_free(prints);
 	view_free(v);
 	if (err == 0 && found == 0)
 		return -ENOENT;
 	return err < 0 ? err : ferror(p->out) ? -EIO : 0;
+}
+
+int
+site_write(const struct layout *p, const struct session *s, struct names *names,
+    const struct view_options *options, uint32_t id)
+{
+	return write_sites(p, s, names, options, id, false);
+}
+
+int
+site_write_stack_first(const struct layout *p, const struct session *s,
+    struct names *names, const struct view_options *options, uint32_t id)
+{
+	return write_sites(p, s, names, options, id, true);
 }

@@ -44,11 +44,16 @@ enum recording_end {
 	    4, /* replaced by exec: a later segment continues */
 };
 
+/* recording_segment.flags */
+enum {
+	RECORDING_SEGMENT_OOM = 1, /* the kernel killed it: out of memory */
+};
+
 struct recording_segment {
 	uint32_t end_kind;   /* enum recording_end */
 	int32_t exit_status; /* -1: not known */
 	int32_t signal;      /* 0: none, or not known */
-	uint32_t flags;      /* none yet */
+	uint32_t flags;      /* RECORDING_SEGMENT_* */
 	/* whose names are its own: see "names" in docs/RECORDING.md */
 	uint64_t owner; /* owner of the segment's file: uid + 1; 0: not known */
 	uint64_t view;  /* names/view.h; 0: as the writer's */
@@ -188,6 +193,25 @@ int recording_finish(struct recording_writer *w);
 
 /* Bytes written so far. */
 uint64_t recording_size(const struct recording_writer *w);
+
+/*
+ * What was appended so far outlives a loss of power, if the file has its name.
+ * Does not complete the file. Negative errno; an error does not stick.
+ */
+int recording_sync(struct recording_writer *w);
+
+/*
+ * After a full disk: the file ends with its last whole entry again, and entries
+ * can be appended as soon as there is room. Other errors stay. Entries that
+ * failed are lost; who writes differences starts over.
+ */
+int recording_recover(struct recording_writer *w);
+
+/* Gives back memory that the next entry takes again; for who rests long. */
+void recording_rest(struct recording_writer *w);
+
+/* The file, to change who may read it; stays with w. */
+int recording_descriptor(const struct recording_writer *w);
 
 /*
  * Removes the file if it has no name yet; keeps a published one. NULL is

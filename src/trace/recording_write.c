@@ -17,6 +17,7 @@ enum { INDEX_ITEMS = 256 }; /* so many entries make one index */
 /* The entries that have been written. */
 struct state {
 	uint64_t offset;
+	uint64_t whole; /* the last whole entry ends here */
 	uint64_t entries;
 	struct recording_index_item
 	    index[INDEX_ITEMS]; /* since the last RECORDING_INDEX */
@@ -80,6 +81,7 @@ recording_create(const char *path, enum recording_existing existing,
 	if (err == 0) {
 		lock(w);
 		err = put(w, &head, sizeof(head));
+		w->now.whole = w->now.offset;
 	}
 	if (err < 0) {
 		recording_discard(w);
@@ -131,8 +133,10 @@ write_entry(struct recording_writer *w, uint32_t type, uint32_t flags,
 	put(w, head, head_bytes);
 	put(w, body, body_bytes);
 	put(w, zeros, recording_padded(e.length) - e.length);
-	if (w->err == 0)
+	if (w->err == 0) {
 		w->now.entries++;
+		w->now.whole = w->now.offset;
+	}
 	return w->err;
 }
 
@@ -145,9 +149,11 @@ write_index(struct recording_writer *w)
 	err = write_entry(w, RECORDING_INDEX, 0, &w->now.last_index,
 	    sizeof(w->now.last_index), w->now.index,
 	    w->now.index_count * sizeof(w->now.index[0]));
+	if (err < 0)
+		return err;
 	w->now.last_index = at;
 	w->now.index_count = 0;
-	return err;
+	return 0;
 }
 
 static int
@@ -333,19 +339,64 @@ recording_checkpoint(struct recording_writer *w)
 	return err;
 }
 
+static bool
+is_full(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
+}
+
 int
 recording_rollback(struct recording_writer *w)
 {
 	int err;
 
-	if (w->saved.offset == 0 ||
-	    (w->err != 0 && w->err != -ENOSPC && w->err != -EDQUOT &&
-	        w->err != -EFBIG))
+	if (w->saved.offset == 0 || (w->err != 0 && !is_full(w->err)))
 		return w->err ? w->err : -EINVAL;
 	err = go_back(w);
 	if (err == 0)
 		w->err = 0;
 	return err;
+}
+
+int
+recording_sync(struct recording_writer *w)
+{
+	int err = w->err < 0 ? w->err : outfile_sync(&w->out);
+
+	if (err == 0 && w->published)
+		err = outfile_sync_name(&w->out);
+	return err;
+}
+
+int
+recording_recover(struct recording_writer *w)
+{
+	if (w->err == 0)
+		return 0;
+	if (!is_full(w->err) || w->out.direct)
+		return w->err;
+	if (ftruncate(w->out.fd, (off_t)w->now.whole) < 0 ||
+	    lseek(w->out.fd, (off_t)w->now.whole, SEEK_SET) < 0)
+		return -errno;
+	w->now.offset = w->now.whole;
+	w->err = 0;
+	return 0;
+}
+
+void
+recording_rest(struct recording_writer *w)
+{
+	ZSTD_freeCCtx(w->zstd);
+	w->zstd = NULL;
+	free(w->packed);
+	w->packed = NULL;
+	w->packed_bytes = 0;
+}
+
+int
+recording_descriptor(const struct recording_writer *w)
+{
+	return w->out.fd;
 }
 
 int

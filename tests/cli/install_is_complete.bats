@@ -31,7 +31,7 @@ files() { (cd "$1" && find . ! -type d | sort); }
 	local file
 	for file in bin/seep lib/seep/libseep{,-cxx,-jemalloc,-tcmalloc}.so include/seep.h \
 		lib/pkgconfig/seep.pc share/bash-completion/completions/seep \
-		share/zsh/site-functions/_seep share/fish/vendor_completions.d/seep.fish \
+		lib/systemd/system/seep-watch.service share/zsh/site-functions/_seep share/fish/vendor_completions.d/seep.fish \
 		share/doc/seep/{README.md,LICENSE,CHANGELOG.md,FORMAT.md}; do
 		[[ -s $ROOT/usr/$file ]] || {
 			echo "missing: $file"
@@ -40,6 +40,18 @@ files() { (cd "$1" && find . ! -type d | sort); }
 	done
 	[[ -z $(find "$ROOT" -perm /022 ! -type l) ]] # nobody else may write
 	[[ -z $(find "$ROOT" -name '*.new') ]]
+}
+
+@test "the unit is one that systemd understands" {
+	need systemd-analyze
+	in_place install "$ROOT" /usr /usr/lib
+	local unit=$ROOT/usr/lib/systemd/system/seep-watch.service
+	grep -x 'ExecStart=/usr/bin/seep watch .*' "$unit"
+	# the command is not installed here, where systemd looks for it
+	sed "s|/usr/bin/seep|$SEEP|" "$unit" >"$T/seep-watch.service"
+	systemd-analyze verify --man=no "$T/seep-watch.service" >"$T/said" 2>&1
+	cat "$T/said"
+	[[ ! -s $T/said ]]
 }
 
 @test "installed documents have no dead links and name the installed command" {

@@ -117,7 +117,7 @@ is_last() { [[ $(of "$1") == "$2" ]]; }
 	local busy=$HOST
 	eventually all_ready 2
 	SEEP_DIR=$DIR unshare -pf --mount-proc "$LOOK" --every 200 --looks 60 >"$T/looks" 3>&- 8>&-
-	! grep -qP "\t(ended|runs)" "$T/looks"
+	[[ $(grep -cP "\t(ended|runs)\t" "$T/looks") -eq 0 ]]
 	grep -qP "^59\t[0-9]+\tout-of-sight\t.*\t$busy\t[0-9]*\tbusy_sites" "$T/looks"
 	[[ $(grep -cP "^59\t[0-9]+\tout-of-sight,silent\t" "$T/looks") -eq 1 ]]
 }
@@ -133,6 +133,27 @@ is_last() { [[ $(of "$1") == "$2" ]]; }
 three_children() {
 	[[ $(tail -n 50 "$T/looks" | awk -F'\t' -v pid="$1" \
 		'$3 == "runs" && $6 != pid && $9 == "bash" { n[$6] = 1 } END { print length(n) }') -eq 3 ]]
+}
+
+@test "where descriptors run out, files are opened for each look, and ends are noticed" {
+	local i
+	for ((i = 0; i < 24; i++)); do
+		begin "$HOSTS/busy_sites" 30 100000
+	done
+	eventually all_ready 24
+	SEEP_DIR=$DIR prlimit --nofile=80:80 "$LOOK" --every 100 --looks 100000 >"$T/looks" 3>&- 8>&- &
+	READER=$!
+	PIDS+=("$READER")
+	eventually all_run 24
+	kill -KILL "${PIDS[@]:0:24}"
+	for ((i = 0; i < 24; i++)); do
+		seen "\tended\t[a-z]+\t[0-9]+\t${PIDS[i]}\t"
+	done
+	kill "$READER"
+}
+
+all_run() {
+	[[ $(awk -F'\t' '$3 == "runs" && $17 == 0 { n[$6] = 1 } END { print length(n) }' "$T/looks") -eq $1 ]]
 }
 
 # cost COUNT SITES ROUNDS LOOKS: percent of a core and MiB of the reader

@@ -42,8 +42,10 @@ right_in_json() { # INPUT [OPTION...]
 	env SEEP_DIR="$DIR" "$SEEP" record -o "$T/r.seep" -- "$HOSTS/births" >"$T/out" 2>"$T/err" </dev/null
 	"$BUILD/tools/site_facts" "$T/r.seep" >"$T/facts"
 	right 30
-	# the text of a site says it, too
+	# JSON and the text of the site have the same
 	"$SEEP" report "$T/r.seep" --format json >"$T/json"
+	jq -e '[.processes[].sites[] | select(.live_births) | .live_blocks == (.live_births | add) and
+		(.live_births | length) == 32] | length >= 3 and all' "$T/json"
 	id=$(jq '.processes[].sites[] | select(.live_blocks == 100) | .id' "$T/json")
 	"$SEEP" report "$T/r.seep" --site "$id" >"$T/site"
 	cat "$T/site"

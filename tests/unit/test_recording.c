@@ -719,10 +719,58 @@ rollback_forgives_a_full_disk(void **state)
 	free(big);
 }
 
+/* seep watch writes for months: the disk is full one day, and not the next. */
+static void
+recovering_leaves_whole_entries_and_goes_on(void **state)
+{
+	struct place *p = *state;
+	struct rlimit old, limit;
+	struct recording_writer *w;
+	uint32_t types[512];
+	bool truncated;
+	char *big = calloc(1, 1 << 20);
+
+	assert_non_null(big);
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
+	/* so many that the next one needs an index before it */
+	for (int i = 0; i < 256; i++)
+		assert_int_equal(
+		    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_publish(w), 0);
+	assert_int_equal(recording_sync(w), 0);
+	(void)signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	for (rlim_t room = 1; room < 5000; room = room * 3 + 5) {
+		limit = old;
+		limit.rlim_cur = (rlim_t)recording_size(w) + room;
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		assert_int_equal(
+		    recording_append(w, RECORDING_NAMES, big, 1 << 20, NULL, 0),
+		    -EFBIG);
+		assert_int_equal(
+		    recording_append(w, RECORDING_META, "b", 1, NULL, 0),
+		    -EFBIG);
+		assert_int_equal(recording_recover(w), 0);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+		assert_int_equal(count_entries(p->file, &truncated), 256);
+		assert_true(truncated);
+	}
+	recording_rest(w);
+	assert_int_equal(
+	    recording_append_packed(w, RECORDING_LINE, "c", 1, "d", 1, 3), 0);
+	assert_int_equal(recording_finish(w), 0);
+	assert_int_equal(types_of(p->file, types, 512), 257);
+	assert_int_equal(types[256], RECORDING_LINE);
+	assert_int_equal(count_entries(p->file, &truncated), 257);
+	assert_false(truncated);
+	free(big);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    TEST(recovering_leaves_whole_entries_and_goes_on),
 	    TEST(what_was_written_is_read_back),
 	    TEST(every_prefix_is_readable_up_to_its_last_whole_entry),
 	    TEST(every_flipped_bit_is_noticed),

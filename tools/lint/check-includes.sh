@@ -23,7 +23,9 @@ may_include() {
 	html) echo "base cpu util trace reader names report json export html" ;;
 	live) echo "base cpu util trace reader names report json live" ;;
 	record) echo "base cpu util trace reader names report json verdict live record" ;;
-	cli) echo "base cpu util trace reader names report json check export html live record verdict cli" ;;
+	top) echo "base cpu util trace reader names report json live top" ;;
+	cli) echo "base cpu util trace reader names report json check export html live record top watch verdict cli" ;;
+	watch) echo "base cpu util trace reader names report json verdict live record watch" ;;
 	*) return 1 ;;
 	esac
 }

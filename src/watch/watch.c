@@ -1,0 +1,540 @@
+/* watch.c - keeps a history of all processes that are traced: the loop. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watch/watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/text.h"
+#include "util/words.h"
+#include "watch/complete.h"
+#include "watch/notify.h"
+#include "watch/watch_parts.h"
+
+#define MS UINT64_C(1000000)
+#define S  UINT64_C(1000000000)
+
+/* Names in the history that are not of a service. */
+#define LEFT_FILE ".left"
+
+enum {
+	LOOK_MS = 1000,       /* between looks at who runs */
+	NEWS_MS = 100,        /* between looks at who came and who ended */
+	GATHER_MS = 1000,     /* between rounds for the dead */
+	GATHER_FAST_MS = 150, /* the same, when slots run out */
+	GATHER_LOAD = 10,     /* rest so many times as long as a round took */
+	WAITING_MANY = 32,    /* slots of which nobody knows who is in them */
+	RETRY_S = 5,          /* after an error of writing */
+	THIN_S = 60,
+	SAVE_S = 60,
+	PARTS_S = 600, /* between tries to complete old chapters */
+	IDLE_S = 3600, /* a chapter without a process is finished */
+	OPEN_MAX_CHAPTERS = 128,
+	FINISH_S = 60,     /* for all names, at the end */
+	CHILDREN_BUSY = 4, /* that look for names at the same time */
+	SHOWN = 128,       /* bytes of a name in a message */
+};
+
+void
+watch_say(const struct watch *w, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	w->plan->say(w->plan->context, text);
+}
+
+/* ---- children that look for names ---- */
+
+static void
+reap(struct watch *w)
+{
+	for (size_t i = 0; i < w->child_count;) {
+		int status;
+		pid_t pid = waitpid(w->children[i], &status, WNOHANG);
+
+		if (pid == 0) {
+			i++;
+			continue;
+		}
+		/* what it left behind is a chapter to be completed */
+		if (pid > 0 && (!WIFEXITED(status) || WEXITSTATUS(status)))
+			w->next_parts_ns = 0;
+		w->children[i] = w->children[--w->child_count];
+	}
+}
+
+/* ---- chapters that a killed watch has left ---- */
+
+struct parts {
+	struct watch *watch;
+	size_t completed;
+};
+
+static bool
+is_ours(const struct watch *w, const char *folder, const char *part)
+{
+	char done[CHAPTER_NAME_BYTES];
+	struct chapter_name name;
+
+	for (size_t i = 0; i < w->service_count; i++) {
+		const struct service *s = w->services[i];
+
+		if (!s->chapter || strcmp(s->folder, folder) != 0 ||
+		    !chapter_name_read(part, &name))
+			continue;
+		name.is_part = false;
+		chapter_name_write(&name, done);
+		if (strcmp(text_base(chapter_path(s->chapter)), done) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+complete_folder(void *context, const char *folder)
+{
+	struct parts *q = context;
+	struct watch *w = q->watch;
+	char path[PATH_MAX];
+	struct chapter_entry *all = NULL;
+	size_t count = 0;
+	int err = store_folder(&w->store, folder, path);
+
+	if (err == 0)
+		err = chapter_list(path, &all, &count);
+	for (size_t i = 0; i < count && err == 0; i++) {
+		if (!all[i].name.is_part || is_ours(w, folder, all[i].text))
+			continue;
+		err = complete_chapter(
+		    &w->store, folder, all[i].text, &w->plan->naming);
+		q->completed += err == 0;
+		if (err == -EBUSY)
+			err = 0; /* its names are being looked for */
+	}
+	free(all);
+	if (err < 0)
+		watch_say(w,
+		    "%s/%s: a chapter that was cut off cannot be "
+		    "completed yet: %s",
+		    w->store.path, folder, strerror(-err));
+}
+
+/* In a child, unless this is the only round: names take long. */
+static void
+complete_parts(struct watch *w)
+{
+	struct parts q = {.watch = w};
+	pid_t child = 0;
+
+	w->next_parts_ns = pace_monotonic_ns() + PARTS_S * S;
+	if (!w->plan->once) {
+		if (w->child_count >= WATCH_CHILDREN)
+			return;
+		child = fork();
+	}
+	if (child > 0) {
+		w->children[w->child_count++] = child;
+		return;
+	}
+	if (!w->plan->once && child == 0)
+		close(w->store.lock_fd);
+	store_each(&w->store, complete_folder, &q);
+	if (!w->plan->once && child == 0)
+		_exit(0);
+}
+
+/* ---- what happens now and then ---- */
+
+static void
+thin_one(void *context, const char *folder)
+{
+	struct watch *w = context;
+
+	store_thin(&w->store, folder, pace_realtime_ns(), 0);
+}
+
+static struct service *
+idlest(struct watch *w)
+{
+	struct service *found = NULL;
+
+	for (size_t i = 0; i < w->service_count; i++) {
+		struct service *s = w->services[i];
+
+		if (s->chapter && s->living == 0 && s->err == 0 &&
+		    (!found || s->used_ns < found->used_ns))
+			found = s;
+	}
+	return found;
+}
+
+static void
+turn_due(struct watch *w)
+{
+	uint64_t now = pace_monotonic_ns();
+	size_t open = 0;
+
+	for (size_t i = 0; i < w->service_count; i++) {
+		struct service *s = w->services[i];
+		bool idle = s->chapter && s->living == 0 &&
+		    now - s->used_ns > IDLE_S * S;
+
+		if (s->err == 0 && (idle || service_is_full(s)))
+			watch_turn(w, s, false);
+		open += s->chapter != NULL;
+	}
+	if (open > OPEN_MAX_CHAPTERS) {
+		struct service *s = idlest(w);
+
+		if (s)
+			watch_turn(w, s, false);
+	}
+}
+
+/* Says once that nothing can be written, and once that it can again. */
+static void
+retry(struct watch *w)
+{
+	struct service *first = NULL;
+
+	for (size_t i = 0; i < w->service_count; i++) {
+		struct service *s = w->services[i];
+
+		if (s->err == 0)
+			continue;
+		service_retry(s);
+		watch_turn(w, s, false);
+		/* whether there is room is seen by writing */
+		if (s->err == 0)
+			(void)service_open(s);
+		if (s->err < 0 && !first)
+			first = s;
+	}
+	if (first && !w->is_said_full)
+		watch_say(w,
+		    "%s/%s cannot be written: %s; the segments are kept, and "
+		    "writing goes on as soon as it can",
+		    w->store.path, first->folder, strerror(-first->err));
+	else if (!first && w->is_said_full)
+		watch_say(w, "%s can be written again", w->store.path);
+	w->is_said_full = first != NULL;
+}
+
+static bool
+is_stuck(const struct watch *w)
+{
+	for (size_t i = 0; i < w->service_count; i++)
+		if (w->services[i]->err < 0)
+			return true;
+	return false;
+}
+
+static void
+save_left(struct watch *w)
+{
+	struct gather_counts c = gather_counts(w->gather);
+
+	if (c.written == w->saved_written)
+		return;
+	if (gather_save(w->gather, w->store.fd, LEFT_FILE) == 0)
+		w->saved_written = c.written;
+}
+
+/* What follows the clock of the history. */
+static void
+do_chores(struct watch *w)
+{
+	uint64_t now = pace_monotonic_ns(), real = clock_ns(CLOCK_MONOTONIC);
+
+	/* that there is room again is not said before it has lasted */
+	if (w->is_said_full ? real >= w->next_retry_ns : is_stuck(w)) {
+		w->next_retry_ns = real + RETRY_S * S;
+		retry(w);
+	}
+	if (w->alarm)
+		alarm_step(w->alarm, real);
+	turn_due(w);
+	if (now >= w->next_thin_ns) {
+		w->next_thin_ns = now + THIN_S * S;
+		store_each(&w->store, thin_one, w);
+	}
+	if (real >= w->next_save_ns) {
+		w->next_save_ns = real + SAVE_S * S;
+		save_left(w);
+	}
+	if (now >= w->next_parts_ns)
+		complete_parts(w);
+}
+
+/* ---- one round ---- */
+
+static int
+gather_now(struct watch *w)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	size_t waiting = 0;
+	int err = gather_round(w->gather, &waiting);
+
+	w->next_gather_ns =
+	    now + (waiting >= WAITING_MANY ? GATHER_FAST_MS : GATHER_MS) * MS;
+	return err;
+}
+
+static int
+round_of(struct watch *w, bool has_news)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool is_look = now >= w->next_look_ns;
+	bool is_gather = now >= w->next_gather_ns && now >= w->rested_ns;
+	int err = 0;
+
+	/* many come at once, and what they write is synced once */
+	w->has_news |= has_news;
+	if (is_look) {
+		err = live_look(w->live);
+		w->next_look_ns = now + pace_real_ns(LOOK_MS * MS);
+		if (w->next_look_ns < now + 10 * MS)
+			w->next_look_ns = now + 10 * MS;
+	} else if (is_gather || (w->has_news && now >= w->next_news_ns)) {
+		/* a dead child belongs to the service of its parent */
+		err = live_look_at_roster(w->live);
+	} else {
+		return watch_look(w);
+	}
+	w->has_news = false;
+	w->next_news_ns = now + NEWS_MS * MS;
+	if (err == 0)
+		err = watch_processes(w);
+	if (err == 0 && w->alarm && is_look)
+		err = watch_rules(w);
+	if (err == 0)
+		err = watch_look(w);
+	/* who has just ended is given back at once */
+	is_gather = clock_ns(CLOCK_MONOTONIC) >= w->next_gather_ns &&
+	    clock_ns(CLOCK_MONOTONIC) >= w->rested_ns;
+	return err == 0 && is_gather ? gather_now(w) : err;
+}
+
+static int
+wait_ms(const struct watch *w)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), next = w->next_look_ns;
+
+	if (w->next_gather_ns < next)
+		next = w->next_gather_ns < w->rested_ns ? w->rested_ns
+		                                        : w->next_gather_ns;
+	if (w->has_news && w->next_news_ns < next)
+		next = w->next_news_ns;
+	if (w->next_sign_ns && w->next_sign_ns < next)
+		next = w->next_sign_ns;
+	return next <= now ? 0 : (int)((next - now) / MS) + 1;
+}
+
+/* True: it is time to end. */
+static bool
+take_signals(struct watch *w, int fd)
+{
+	struct signalfd_siginfo si;
+	bool stop = false;
+
+	while (read(fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
+		if (si.ssi_signo == SIGCHLD)
+			reap(w);
+		else
+			stop = true;
+	}
+	return stop;
+}
+
+static void
+give_sign(struct watch *w, uint64_t every_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (every_ns == 0 || now < w->next_sign_ns)
+		return;
+	notify_send("WATCHDOG=1");
+	w->next_sign_ns = now + every_ns;
+}
+
+static int
+loop(struct watch *w, int signals)
+{
+	uint64_t sign_ns = notify_watchdog_ns();
+	bool has_news = true, is_ready = false, stop = false;
+	int err = 0;
+
+	while (!stop && err == 0) {
+		struct pollfd fds[] = {
+		    {.fd = signals, .events = POLLIN},
+		    {.fd = live_wake_fd(w->live), .events = POLLIN},
+		};
+
+		err = round_of(w, has_news);
+		if (err < 0 || w->plan->once)
+			break;
+		do_chores(w);
+		give_sign(w, sign_ns);
+		if (!is_ready)
+			notify_send("READY=1");
+		is_ready = true;
+		/* news that are known would end every wait at once */
+		if (w->has_news)
+			fds[1].fd = -1;
+		if (poll(fds, 2, wait_ms(w)) < 0 && errno != EINTR)
+			err = -errno;
+		stop = take_signals(w, signals);
+		has_news = (fds[1].revents & POLLIN) != 0;
+	}
+	return err;
+}
+
+/* ---- begin and end ---- */
+
+/* Waits for children, but not without bound. */
+static void
+wait_for_children(struct watch *w, size_t at_most)
+{
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + FINISH_S * S;
+
+	for (reap(w);
+	     w->child_count > at_most && clock_ns(CLOCK_MONOTONIC) < until;
+	     reap(w)) {
+		(void)poll(NULL, 0, 20);
+		give_sign(w, notify_watchdog_ns());
+	}
+}
+
+static void
+finish(struct watch *w)
+{
+	size_t waiting;
+	int err;
+
+	notify_send("STOPPING=1");
+	if (!w->plan->once) {
+		/* the last moment of all that run, and of who has just ended */
+		err = live_look(w->live);
+		if (err == 0)
+			err = watch_processes(w);
+		if (err == 0)
+			(void)gather_round(w->gather, &waiting);
+	}
+	for (size_t i = 0; i < w->service_count; i++) {
+		wait_for_children(w, CHILDREN_BUSY - 1);
+		if (w->services[i]->err < 0)
+			service_retry(w->services[i]);
+		watch_turn(w, w->services[i], true);
+		if (w->services[i]->err < 0)
+			watch_say(w,
+			    "%s/%s cannot be completed: %s; the next seep "
+			    "watch does it",
+			    w->store.path, w->services[i]->folder,
+			    strerror(-w->services[i]->err));
+	}
+	/* gives back what became safe only now */
+	if (w->plan->once)
+		(void)gather_round(w->gather, &waiting);
+	save_left(w);
+	(void)watch_kin_save(w);
+	wait_for_children(w, 0);
+}
+
+static int
+take_over_signals(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGHUP);
+	(void)sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int
+begin_rules(struct watch *w)
+{
+	const struct alarm_plan plan = {.rules = w->plan->rules,
+	    .texts = w->plan->rule_texts,
+	    .count = w->plan->rule_count,
+	    .command = w->plan->command,
+	    .say = w->plan->say,
+	    .context = w->plan->context};
+
+	return plan.count ? alarm_new(&plan, &w->alarm) : 0;
+}
+
+static int
+begin(struct watch *w, struct fault *where)
+{
+	const struct live_plan live = {.directories = w->plan->directories,
+	    .pids = w->plan->pids,
+	    .pid_count = w->plan->pid_count,
+	    .keep_the_ended = true};
+	const struct gather_plan gather = {.directories = w->plan->directories,
+	    .hooks = watch_gather_hooks(w)};
+	int err = live_new(&live, &w->live);
+
+	if (err == 0)
+		err = gather_new(&gather, &w->gather);
+	if (err == 0)
+		err = begin_rules(w);
+	if (err == 0)
+		err = gather_load(w->gather, w->store.fd, LEFT_FILE);
+	if (err == 0)
+		err = watch_kin_load(w);
+	if (err < 0)
+		return fault_set(where, err, "%s", strerror(-err));
+	complete_parts(w);
+	return 0;
+}
+
+int
+watch_run(const struct watch_plan *plan, struct fault *where)
+{
+	struct watch w = {.plan = plan};
+	int signals, err;
+
+	err = store_open(&w.store, &plan->store, where);
+	if (err < 0)
+		return err;
+	quota_init(&w.quota, UINT64_MAX);
+	signals = take_over_signals();
+	if (signals < 0)
+		err = fault_set(where, -errno, "%s", strerror(errno));
+	if (err == 0)
+		err = begin(&w, where);
+	if (err == 0) {
+		err = loop(&w, signals);
+		finish(&w);
+		if (err < 0)
+			(void)fault_set(where, err, "%s", strerror(-err));
+	}
+	watch_processes_release(&w);
+	watch_services_release(&w);
+	alarm_free(w.alarm);
+	gather_free(w.gather);
+	live_free(w.live);
+	quota_release(&w.quota);
+	if (signals >= 0)
+		close(signals);
+	store_release(&w.store);
+	return err;
+}

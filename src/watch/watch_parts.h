@@ -1,0 +1,107 @@
+/* watch_parts.h - what the files of watch.h share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_WATCH_WATCH_PARTS_H
+#define SEEP_WATCH_WATCH_PARTS_H
+
+#include "live/live.h"
+#include "record/quota.h"
+#include "util/dict.h"
+#include "watch/alarm.h"
+#include "watch/gather.h"
+#include "watch/service.h"
+#include "watch/watch.h"
+
+/* A process that runs and is followed; in the order of their numbers. */
+struct watched {
+	uint64_t number; /* of the engine */
+	struct service *service;
+	struct service_process line;
+};
+
+/* Whose service a process is, for its children. */
+struct watch_kin {
+	uint8_t uuid[16];
+	uint32_t uid; /* of its file */
+	struct service *service;
+	bool runs;
+};
+
+enum { WATCH_CHILDREN = 64 };
+
+struct watch {
+	const struct watch_plan *plan;
+	struct store store;
+	struct quota quota; /* memory to follow processes, by user */
+	struct live *live;
+	struct gather *gather;
+	struct alarm *alarm; /* NULL: no rules */
+	struct service **services;
+	size_t service_count, service_room;
+	struct dict service_index;
+	struct watched *watched;
+	size_t watched_count, watched_room;
+	struct watch_kin *kin;
+	size_t kin_count, kin_room;
+	struct dict kin_index;
+	/* (device, inode, slot) of those that run, of the last look */
+	struct watch_seat {
+		uint64_t device, inode;
+		int64_t slot;
+	} * seats;
+	size_t seat_count, seat_room;
+	struct dict seat_index;
+	pid_t children[WATCH_CHILDREN]; /* that finish a chapter */
+	size_t child_count;
+	bool is_said_full; /* that nothing can be written */
+	bool has_news;     /* somebody came or ended, and was not looked at */
+	uint64_t next_news_ns;
+	uint64_t rested_ns; /* no round of gather.h before */
+	uint64_t next_look_ns, next_gather_ns, next_thin_ns, next_retry_ns;
+	uint64_t next_save_ns, next_sign_ns, next_parts_ns;
+	uint64_t saved_written; /* counts at the last gather_save() */
+	bool is_kin_new;        /* since the last watch_kin_save() */
+};
+
+void watch_say(const struct watch *w, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- watch_services.c ---- */
+
+/* The service of a process that the engine lists. NULL: no memory. */
+struct service *watch_service_of(struct watch *w, const struct live_process *p);
+
+/* The service of a process that was found dead. */
+struct service *watch_service_of_dead(
+    struct watch *w, const struct gather_row *row);
+void watch_services_release(struct watch *w);
+
+/*
+ * Which services those that run belong to, as a file of the history: if watch
+ * and they are killed, the next one finds their segments, but no process that
+ * would say so.
+ */
+int watch_kin_save(const struct watch *w);
+int watch_kin_load(struct watch *w);
+
+/* ---- watch_processes.c ---- */
+
+/*
+ * Brings our list in line with the engine's: who came gets a service, who ended
+ * is written down. -ENOMEM.
+ */
+int watch_processes(struct watch *w);
+
+/* A look at all whose time it is. -ENOMEM. */
+int watch_look(struct watch *w);
+
+/* Holds the rules against all that run. -ENOMEM. */
+int watch_rules(struct watch *w);
+
+/* Ends the chapter of a service and begins the next one, if somebody runs. */
+void watch_turn(struct watch *w, struct service *s, bool is_last);
+void watch_processes_release(struct watch *w);
+
+/* The hooks of gather.h. */
+struct gather_hooks watch_gather_hooks(struct watch *w);
+
+#endif

@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# top_refuses_bad_input - one line, and the exit status of the design.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/top.bash
+load ../lib/terminal.bash
+
+@test "no such process, not traced, no such file, a file without a process" {
+	local free=4194303
+	while [[ -e /proc/$free ]]; do free=$((free - 1)); done
+	complains 3 "$SEEP" top "$free"
+	grep -q 'no such process' "$T/complaint"
+	complains 3 "$SEEP" top $$
+	grep -q 'not traced' "$T/complaint"
+	complains 3 "$SEEP" top "$T/no-such-file"
+	echo nonsense >"$T/file"
+	complains 3 "$SEEP" top "$T/file"
+	start_host
+	echo exit 0 >&9
+	wait "$HOST" || true
+	complains 3 "$SEEP" top "$DIR"/on_show-*.seg
+	grep -q 'none of its processes runs' "$T/complaint"
+}
+
+@test "a process of another user" {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	start_host
+	complains 3 setpriv --reuid=65534 --regid=65534 --clear-groups "$SEEP" top "$HOST"
+	grep -q 'may not look at it' "$T/complaint"
+}
+
+@test "an interval, a count or a column that means nothing" {
+	local bad
+	for bad in 0 99ms 1 fast -1s 25h ''; do
+		complains 2 "$SEEP" top --interval "$bad" --once
+	done
+	complains 2 "$SEEP" top --count none
+	complains 2 "$SEEP" top --once --count 3
+	complains 2 "$SEEP" top --sort colour
+	complains 2 "$SEEP" top --include '('
+	complains 2 "$SEEP" top --format yaml
+	start_host
+	complains 2 "$SEEP" top "$HOST" "$DIR"
+}
+
+@test "no terminal for keys; a terminal that nobody knows" {
+	start_host
+	on_terminal SEEP_DIR="$DIR" TERM=no-such-terminal top "$HOST"
+	[[ $got -eq 2 ]]
+	[[ $(wc -l <"$T/screen") -eq 1 ]]
+	grep -q '^seep: top: the terminal "no-such-terminal" (from TERM) is unknown' "$T/screen"
+	in_tmux 80 24 "SEEP_DIR='$DIR' '$SEEP' top $HOST </dev/null; echo status \$?; exec sleep 1000"
+	shows 'seep: top: stdin is no terminal'
+	shows 'status 2'
+}

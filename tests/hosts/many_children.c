@@ -1,0 +1,74 @@
+/* many_children.c - children come and go for long: each is in the history of seep watch, exact. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * many_children COUNT PER_SECOND BLOCKS BYTES HOW
+ *   COUNT children, each with BLOCKS blocks of BYTES, of which it frees every
+ *   other one, and ends by HOW: exit, _exit or kill. With COUNT 0 they come
+ *   until stdin is at its end. Prints the pid of the parent, then how many
+ *   there were.
+ */
+static void *volatile keep;
+
+__attribute__((noipa)) static void
+leave_blocks(int blocks, size_t bytes)
+{
+	for (int i = 0; i < blocks; i++) {
+		void *p = malloc(bytes);
+
+		memset(p, i, bytes);
+		keep = p;
+		if (i % 2)
+			free(p);
+	}
+}
+
+static int
+at_end_of_input(void)
+{
+	fd_set in;
+	struct timeval now = {0};
+
+	FD_ZERO(&in);
+	FD_SET(0, &in);
+	return select(1, &in, NULL, NULL, &now) > 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	long count = argc > 1 ? atol(argv[1]) : 100, n = 0;
+	long rate = argc > 2 ? atol(argv[2]) : 100;
+	int blocks = argc > 3 ? atoi(argv[3]) : 100;
+	size_t bytes = argc > 4 ? (size_t)atol(argv[4]) : 48;
+	const char *how = argc > 5 ? argv[5] : "_exit";
+	struct timespec pause = {.tv_nsec = rate > 0 ? 1000000000 / rate : 0};
+
+	printf("PID %d\n", (int)getpid());
+	(void)fflush(stdout);
+	for (; count ? n < count : !at_end_of_input(); n++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return 1;
+		if (pid == 0) {
+			leave_blocks(blocks, bytes);
+			if (strcmp(how, "kill") == 0)
+				(void)kill(getpid(), SIGKILL);
+			if (strcmp(how, "exit") == 0)
+				exit(0);
+			_exit(0);
+		}
+		(void)waitpid(pid, NULL, 0);
+		(void)nanosleep(&pause, NULL);
+	}
+	printf("CHILDREN %ld\n", n);
+	return 0;
+}
