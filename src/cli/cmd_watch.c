@@ -66,7 +66,7 @@ static const struct opts_option rows[] = {
 static const struct opts_option rule_rows[] = {
     {"rule", 0, OPTS_LIST, AT(rules), 0, "RULE",
         "when RULE is broken, write a snapshot into the history and a line to "
-        "stderr, at most once an hour for each service: 'live > 2GiB', "
+        "standard error, at most once an hour for each service: 'live > 2GiB', "
         "'growth > 64MiB/10m', 'room < 10%' (of the memory cgroup or "
         "RLIMIT_AS), each with 'for 5m' and 'in redis*'"},
     {"exec", 0, OPTS_TEXT, AT(command), 0, "CMD",

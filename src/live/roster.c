@@ -382,6 +382,12 @@ take_process(void *context, pid_t pid)
 	}
 	segfile_close(seg);
 	err = look_at_file(l, f);
+	/*
+	 * A process of another pid namespace is taken at the second look only,
+	 * and nobody lists this file, so there is no other occasion.
+	 */
+	if (err == 0 && f->users == 0)
+		err = look_at_file(l, f);
 	/* without a name that we could list, it goes with its processes */
 	f->is_gone |= f->place == 0;
 	return err;

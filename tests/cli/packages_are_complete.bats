@@ -38,6 +38,7 @@ installed() {
 	cat "$repo"/packaging/debian/*.install >"$T/patterns"
 	while read -r file; do
 		[[ $file != */doc/seep/LICENSE ]] || continue # debian/copyright has it
+		file=${file/#usr\/lib\/systemd/lib\/systemd}  # debian/rules moves it
 		found=0
 		while read -r pattern; do
 			# shellcheck disable=SC2053 # a pattern
@@ -58,7 +59,7 @@ installed() {
 	sed -n '/^%files/,$p' "$repo/packaging/seep.spec" | sed -n 's/^%{/%{/p; s/^%dir //p' |
 		sed 's,%{_bindir},usr/bin,; s,%{_mandir},usr/share/man,; s,%{_libdir},usr/lib64,
 			s,%{_includedir},usr/include,; s,%{_docdir},usr/share/doc,; s,%{_datadir},usr/share,
-			s,%{name},seep,' >"$T/patterns"
+			s,%{name},seep,; s,%{_unitdir},usr/lib/systemd/system,' >"$T/patterns"
 	while read -r file; do
 		while read -r pattern; do
 			# shellcheck disable=SC2053 # a pattern

@@ -48,7 +48,10 @@ static void *(*real_aligned)(size_t, size_t);
 static void *(*real_valloc)(size_t), *(*real_pvalloc)(size_t);
 static void (*real_free)(void *);
 static int (*real_posix)(void **, size_t, size_t);
-/* of jemalloc; NULL in programs that do not use it, which do not call them */
+/*
+ * Of jemalloc. They are looked up when they are called, because dlsym()
+ * allocates a message where there is no such function.
+ */
 static void *(*real_mallocx)(size_t, int);
 static void *(*real_rallocx)(void *, size_t, int);
 static size_t (*real_xallocx)(void *, size_t, size_t, int);
@@ -119,11 +122,6 @@ find_next(void)
 	look(&real_posix, "posix_memalign");
 	look(&real_valloc, "valloc");
 	look(&real_pvalloc, "pvalloc");
-	look(&real_mallocx, "mallocx");
-	look(&real_rallocx, "rallocx");
-	look(&real_xallocx, "xallocx");
-	look(&real_dallocx, "dallocx");
-	look(&real_sdallocx, "sdallocx");
 	look(&real_malloc, "malloc");
 	finding = 0;
 }
@@ -312,8 +310,8 @@ mallocx(size_t n, int flags)
 {
 	void *p;
 
-	if (!real_malloc)
-		find_next();
+	if (!real_mallocx)
+		look(&real_mallocx, "mallocx");
 	p = real_mallocx(n, flags);
 	count_alloc(p);
 	return p;
@@ -324,8 +322,8 @@ rallocx(void *old, size_t n, int flags)
 {
 	void *p;
 
-	if (!real_malloc)
-		find_next();
+	if (!real_rallocx)
+		look(&real_rallocx, "rallocx");
 	p = real_rallocx(old, n, flags);
 	if (p)
 		count_free();
@@ -338,8 +336,8 @@ xallocx(void *p, size_t n, size_t extra, int flags)
 {
 	size_t real;
 
-	if (!real_malloc)
-		find_next();
+	if (!real_xallocx)
+		look(&real_xallocx, "xallocx");
 	real = real_xallocx(p, n, extra, flags);
 	if (real >= n) {
 		count_free();
@@ -351,8 +349,8 @@ xallocx(void *p, size_t n, size_t extra, int flags)
 void
 dallocx(void *p, int flags)
 {
-	if (!real_malloc)
-		find_next();
+	if (!real_dallocx)
+		look(&real_dallocx, "dallocx");
 	count_free();
 	real_dallocx(p, flags);
 }
@@ -360,8 +358,8 @@ dallocx(void *p, int flags)
 void
 sdallocx(void *p, size_t n, int flags)
 {
-	if (!real_malloc)
-		find_next();
+	if (!real_sdallocx)
+		look(&real_sdallocx, "sdallocx");
 	count_free();
 	real_sdallocx(p, n, flags);
 }

@@ -41,6 +41,7 @@ ends() {
 			return argc;
 		}
 	END
+	unprivileged test -r "$COLLECTOR" || skip "nobody cannot come here"
 	P=$DIR/program # where nobody comes to
 	mkdir -p "$P/mount"
 	gcc -O1 -g -o "$P/app" "$T/app.c"

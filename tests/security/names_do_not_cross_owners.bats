@@ -160,6 +160,7 @@ frames_of() {
 	done
 	chown -R 65534 "$at/attacker"
 	setpriv --reuid=65534 --clear-groups test -x "$at/attacker/plug.so" || skip "nobody cannot come here"
+	unprivileged test -r "$COLLECTOR" || skip "nobody cannot come here"
 	mkfifo "$at/lines" "$at/attacker/lines"
 	chmod 666 "$at/lines" "$at/attacker/lines"
 	cat >"$at/tree" <<-'END'
