@@ -50,7 +50,7 @@ same_key(const void *items, uint32_t item, const void *key)
 static int
 is_first(struct seen *s, const struct key *key)
 {
-	uint32_t at;
+	uint32_t at = 0;
 	int err;
 
 	err = room_make(&s->list, &s->room, s->count, sizeof(*s->list));

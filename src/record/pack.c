@@ -247,7 +247,7 @@ same_uuid(const void *items, uint32_t item, const void *key)
 static int
 is_first(struct seen *s, const uint8_t *uuid)
 {
-	uint32_t at;
+	uint32_t at = 0;
 	int err;
 
 	err = room_make(&s->uuids, &s->room, s->count, sizeof(*s->uuids));

@@ -77,7 +77,7 @@ folder_name(
 	    s->text[0] == '.' || s->text[0] == '-';
 	size_t n = 0;
 
-	for (size_t i = 0; s->text[i] && i < TEXT_MAX; i++) {
+	for (size_t i = 0; i < TEXT_MAX && s->text[i]; i++) {
 		unsigned char c = (unsigned char)s->text[i];
 
 		if (is_plain(c) && !(i == 0 && first))

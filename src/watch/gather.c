@@ -45,7 +45,7 @@ gather_has_key(const struct gather_keys *k, const struct gather_key *key)
 int
 gather_add_key(struct gather_keys *k, const struct gather_key *key)
 {
-	uint32_t at;
+	uint32_t at = 0;
 	int err = room_make(&k->list, &k->room, k->count, sizeof(*k->list));
 
 	if (err == 0)

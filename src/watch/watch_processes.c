@@ -25,7 +25,7 @@ add_seat(struct watch *w, const struct segfile *f, int slot)
 	const struct source *s = segfile_source(f);
 	const struct watch_seat seat = {
 	    .device = s->device, .inode = s->inode, .slot = slot};
-	uint32_t at;
+	uint32_t at = 0;
 	int err = room_make(
 	    &w->seats, &w->seat_room, w->seat_count, sizeof(*w->seats));
 
