@@ -194,16 +194,20 @@ load_family(struct session *s, const struct process *p, pid_t pid)
 static struct session *
 load(const char *input)
 {
-	struct fault where;
+	struct fault where = {0};
 	struct session *s;
 	pid_t pid;
+	int err;
 
-	if (input && input_is_pid(input, &pid) &&
-	    forked_load(pid, &s, &where) == 0) {
-		privacy_note(NULL);
-		return s;
-	}
-	return input_load(input);
+	if (!input || !input_is_pid(input, &pid))
+		return input_load(input);
+	err = forked_load(pid, &s, &where);
+	if (err == -ETIMEDOUT)
+		input_die_pid(pid, err, &where);
+	if (err < 0)
+		return input_load(input);
+	privacy_note(NULL);
+	return s;
 }
 
 /* Looks at a process that runs; the verdicts are with it from now on. */

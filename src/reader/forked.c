@@ -35,20 +35,29 @@ has_sums_alone(const struct segfile *f, int slot)
 	    memcmp(h.parent_uuid, none, sizeof(none)) != 0;
 }
 
-bool
-forked_lacks_segment(pid_t pid)
+/* -ETIMEDOUT: its file system does not answer, and whoever asks again waits. */
+static int
+lacks_segment(pid_t pid, struct fault *where)
 {
 	struct segfile *f;
 	char path[4096];
 	bool lacks;
 	int slot, err;
 
-	err = proc_open(pid, &f, &slot, path, NULL);
+	err = proc_open(pid, &f, &slot, path, where);
+	if (err == -ETIMEDOUT)
+		return err;
 	if (err < 0)
 		return err == -EAGAIN || err == -ENODATA;
 	lacks = has_sums_alone(f, slot);
 	segfile_close(f);
 	return lacks;
+}
+
+bool
+forked_lacks_segment(pid_t pid)
+{
+	return lacks_segment(pid, NULL) > 0;
 }
 
 /* Two processes between which there was no exec. */
@@ -155,8 +164,9 @@ forked_load(pid_t pid, struct session **ret, struct fault *where)
 
 	if (procfs_stat(pid, &child_is) < 0)
 		return -ESRCH;
-	if (!forked_lacks_segment(pid))
-		return -ENXIO;
+	err = lacks_segment(pid, where);
+	if (err <= 0)
+		return err < 0 ? err : -ENXIO;
 	parent_is = child_is;
 	for (int i = 0; i < GENERATIONS_MAX; i++) {
 		parent = parent_is.parent;

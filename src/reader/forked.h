@@ -14,7 +14,7 @@
  *
  * A session with the process `pid`, which has no sites and no uuid, and the
  * ancestor that has a segment. -ENXIO: pid has a segment, or no ancestor of it
- * that runs has; -ESRCH, -EACCES; -ENOMEM.
+ * that runs has; -ESRCH, -EACCES; -ENOMEM; -ETIMEDOUT: see `where`.
  */
 int forked_load(pid_t pid, struct session **ret, struct fault *where);
 
