@@ -147,16 +147,6 @@ marks(FILE *out, const struct process *p)
 }
 
 static void
-number_or_null(FILE *out, const char *name, bool known, int value)
-{
-	json_key(out, name);
-	if (known)
-		(void)fprintf(out, "%d", value);
-	else
-		(void)fputs("null", out);
-}
-
-static void
 identity(FILE *out, const struct process *p)
 {
 	const struct seg_header *h = &p->header;
@@ -176,8 +166,9 @@ identity(FILE *out, const struct process *p)
 		json_number(out, "live_births_ms",
 		    ((uint64_t)p->births_until + 1) * SEG_TICK_NS / 1000000);
 	json_text(out, "end", words_end(p->end));
-	number_or_null(out, "exit_status", p->exit_status >= 0, p->exit_status);
-	number_or_null(out, "signal", p->signal > 0, p->signal);
+	json_number_or_null(
+	    out, "exit_status", p->exit_status >= 0, (uint64_t)p->exit_status);
+	json_number_or_null(out, "signal", p->signal > 0, (uint64_t)p->signal);
 	json_text(out, "mode", words_mode(h->mode));
 	json_text(out, "state", words_state(h->state));
 	json_text(out, "inert_reason",
@@ -197,11 +188,7 @@ identity(FILE *out, const struct process *p)
 	json_boolean(out, "snapshot", p->is_snapshot);
 	program_reports_snapshot(out, h);
 	json_boolean(out, "end_state", !p->is_unfinished);
-	json_key(out, "as_of_us");
-	if (p->is_unfinished)
-		(void)fprintf(out, "%" PRIu64, p->as_of_us);
-	else
-		(void)fputs("null", out);
+	json_number_or_null(out, "as_of_us", p->is_unfinished, p->as_of_us);
 	json_text(out, "live_map", words_cross_check(p->live_map));
 	json_time(out, "peak_time", process_time_ns(p, h->peak_tick));
 	(void)fprintf(out,

@@ -207,23 +207,6 @@ roster_newcomers_look(struct roster_newcomers *n, uint64_t budget_ns,
 	return err;
 }
 
-/* 1: pid maps the file; 0: it does not; negative errno: we cannot tell. */
-static int
-maps_file(pid_t pid, const struct source *file)
-{
-	struct procfs_mapping map;
-	struct procfs_maps maps;
-	int found = 0, err;
-
-	err = procfs_maps_open(&maps, pid);
-	if (err < 0)
-		return err;
-	while (!found && procfs_maps_next_file(&maps, &map))
-		found = map.device == file->device && map.inode == file->inode;
-	procfs_maps_close(&maps);
-	return found;
-}
-
 pid_t
 roster_newcomers_search(struct roster_newcomers *n, const struct seg_header *h,
     const struct source *file, uint64_t since_ns, bool *ret_hidden)
@@ -243,7 +226,7 @@ roster_newcomers_search(struct roster_newcomers *n, const struct seg_header *h,
 		if ((uint32_t)x->inner != h->pid || x->pid == x->inner ||
 		    !proc_may_have_written(h, x->start_jiffies))
 			continue;
-		maps = maps_file(x->pid, file);
+		maps = procfs_maps_file(x->pid, file->device, file->inode);
 		*ret_hidden |= maps < 0 && maps != -ESRCH;
 		if (maps == 1 && (found == 0 || x->start_jiffies >= start)) {
 			found = x->pid;

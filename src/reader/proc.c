@@ -31,23 +31,6 @@ enum { LOOKS_MAX = 4 };
 /* The inode of the first pid namespace, PROC_PID_INIT_INO, since Linux 3.8. */
 #define FIRST_PID_NS UINT64_C(0xeffffffc)
 
-/* 1: pid maps the file; 0: it does not; negative errno: we cannot tell. */
-static int
-maps_has(pid_t pid, uint64_t device, uint64_t inode)
-{
-	struct procfs_mapping map;
-	struct procfs_maps maps;
-	int found = 0, err;
-
-	err = procfs_maps_open(&maps, pid);
-	if (err < 0)
-		return err;
-	while (!found && procfs_maps_next_file(&maps, &map))
-		found = map.device == device && map.inode == inode;
-	procfs_maps_close(&maps);
-	return found;
-}
-
 /* Start time in jiffies; -ESRCH: a zombie; -ENOENT: not in /proc. */
 static int
 start_jiffies(pid_t pid, uint64_t *ret)
@@ -191,7 +174,7 @@ see(struct proc_cache *cache, pid_t pid)
 	return seen;
 }
 
-/* The result of maps_has(), from the cache if there is one. */
+/* The result of procfs_maps_file(), from the cache if there is one. */
 static int
 has_mapped(struct proc_cache *cache, pid_t pid, const struct source *file)
 {
@@ -200,7 +183,7 @@ has_mapped(struct proc_cache *cache, pid_t pid, const struct source *file)
 	if (file->inode == 0)
 		return 0;
 	if (!cache)
-		return maps_has(pid, file->device, file->inode);
+		return procfs_maps_file(pid, file->device, file->inode);
 	seen = see(cache, pid);
 	if (!seen)
 		return -ENOMEM;

@@ -352,6 +352,22 @@ procfs_files(pid_t pid, bool (*each)(void *, uint64_t, const char *, bool),
 	return err;
 }
 
+int
+procfs_maps_file(pid_t pid, uint64_t device, uint64_t inode)
+{
+	struct procfs_mapping map;
+	struct procfs_maps maps;
+	int found = 0, err;
+
+	err = procfs_maps_open(&maps, pid);
+	if (err < 0)
+		return err;
+	while (!found && procfs_maps_next_file(&maps, &map))
+		found = map.device == device && map.inode == inode;
+	procfs_maps_close(&maps);
+	return found;
+}
+
 static int
 look_at_directory(const char *path, struct statx *ret)
 {

@@ -83,6 +83,9 @@ bool procfs_maps_next(struct procfs_maps *m, struct procfs_mapping *ret);
 bool procfs_maps_next_file(struct procfs_maps *m, struct procfs_mapping *ret);
 void procfs_maps_close(struct procfs_maps *m);
 
+/* 1: pid maps the file; 0: it does not; negative errno: we cannot tell. */
+int procfs_maps_file(pid_t pid, uint64_t device, uint64_t inode);
+
 /* Does the path of a mapping end in " (deleted)"? */
 bool procfs_is_deleted(const char *path);
 

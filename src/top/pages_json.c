@@ -11,16 +11,6 @@
 #include "util/json_put.h"
 
 static void
-number_or_null(FILE *out, const char *name, bool known, uint64_t value)
-{
-	json_key(out, name);
-	if (known)
-		(void)fprintf(out, "%" PRIu64, value);
-	else
-		(void)fputs("null", out);
-}
-
-static void
 put_signed(FILE *out, const char *name, int64_t value)
 {
 	json_key(out, name);
@@ -85,10 +75,10 @@ put_identity(
 	json_number(out, "start_ns", h->start_realtime_ns);
 	json_number(out, "duration_ms", row->age_ns / 1000000);
 	json_text(out, "end", end_word(p));
-	number_or_null(out, "exit_status",
+	json_number_or_null(out, "exit_status",
 	    has_ended && p->cause == LIVE_CAUSE_EXIT && p->cause_number >= 0,
 	    (uint64_t)p->cause_number);
-	number_or_null(out, "signal",
+	json_number_or_null(out, "signal",
 	    has_ended && p->cause == LIVE_CAUSE_SIGNAL,
 	    (uint64_t)p->cause_number);
 	json_text(out, "cause", has_ended ? board_cause(cause, row) : NULL);
@@ -125,10 +115,10 @@ put_rates(FILE *out, const struct board_process *row)
 	rate_or_null(out, "allocations_per_second", row->has_rates,
 	    row->allocations_rate);
 	rate_or_null(out, "frees_per_second", row->has_rates, row->frees_rate);
-	number_or_null(
+	json_number_or_null(
 	    out, "rss_bytes", row->now.resident > 0, row->now.resident);
-	number_or_null(out, "limit_bytes", row->limit > 0, row->limit);
-	number_or_null(out, "used_bytes", row->used > 0, row->used);
+	json_number_or_null(out, "limit_bytes", row->limit > 0, row->limit);
+	json_number_or_null(out, "used_bytes", row->used > 0, row->used);
 	json_number(out, "site_ids", row->sites);
 }
 
@@ -149,9 +139,9 @@ put_site(FILE *out, const struct focus_site *s)
 	    out, "allocations_per_second", s->has_rates, s->allocations_rate);
 	json_text(out, "function", s->function);
 	json_text(out, "file", s->file);
-	number_or_null(out, "line", s->line > 0, s->line);
+	json_number_or_null(out, "line", s->line > 0, s->line);
 	json_text(out, "module", s->module);
-	number_or_null(out, "offset", s->is_named, s->offset);
+	json_number_or_null(out, "offset", s->is_named, s->offset);
 	(void)putc('}', out);
 }
 

@@ -82,6 +82,15 @@ json_number(FILE *out, const char *name, uint64_t value)
 }
 
 void
+json_number_or_null(FILE *out, const char *name, bool known, uint64_t value)
+{
+	if (known)
+		json_number(out, name, value);
+	else
+		json_text(out, name, NULL);
+}
+
+void
 json_text(FILE *out, const char *name, const char *value)
 {
 	json_key(out, name);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader/history.h"
 #include "record/chapter.h"
 #include "util/room.h"
 #include "util/text.h"
@@ -20,24 +21,6 @@
 #define S UINT64_C(1000000000)
 
 enum { SNAPSHOTS = 8 }; /* they have one of so many parts of the size */
-
-bool
-store_default(char path[PATH_MAX])
-{
-	const char *state = getenv("XDG_STATE_HOME");
-	const char *home = getenv("HOME");
-	int n;
-
-	if (geteuid() == 0)
-		n = snprintf(path, PATH_MAX, "/var/lib/seep");
-	else if (state && state[0] == '/')
-		n = snprintf(path, PATH_MAX, "%s/seep", state);
-	else if (home && home[0] == '/')
-		n = snprintf(path, PATH_MAX, "%s/.local/state/seep", home);
-	else
-		return false;
-	return n > 0 && n < PATH_MAX;
-}
 
 static int
 problem(const struct store *s, int err, struct fault *where)
@@ -204,12 +187,12 @@ check_version(const struct store *s, struct fault *where)
 int
 store_open(struct store *s, const struct store_plan *plan, struct fault *where)
 {
-	char fallback[PATH_MAX], *real;
+	char fallback[HISTORY_PATH_BYTES], *real;
 	const char *path = plan->path;
 	int err;
 
 	*s = (struct store){.plan = *plan, .fd = -1, .lock_fd = -1};
-	if (!path && !store_default(fallback))
+	if (!path && !history_default(0, fallback))
 		return fault_set(where, -ENOENT,
 		    "there is no home for the history: name a place with "
 		    "--history");

@@ -26,12 +26,6 @@ struct store {
 };
 
 /*
- * /var/lib/seep for root, else $XDG_STATE_HOME/seep or ~/.local/state/seep.
- * False: there is no home.
- */
-bool store_default(char path[PATH_MAX]);
-
-/*
  * Makes the directory, if it is missing, checks that it is ours and that nobody
  * else may write it, and locks it. -EBUSY: another watch writes it; -EPERM: of
  * another owner, or not closed; -ENOTSUP: of another version; -ENOTEMPTY: it

@@ -180,6 +180,18 @@ drop_privileges() {
 	fi
 }
 
+# in_namespace COMMAND...: in a pid namespace of its own, with its own /proc
+in_namespace() {
+	unshare --pid --fork --mount-proc --kill-child "${USER_NS[@]}" "$@"
+}
+
+# it can be had; as a normal user by a user namespace
+setup_namespace() {
+	USER_NS=()
+	[[ $(id -u) -eq 0 ]] || USER_NS=(--user --map-root-user)
+	in_namespace true 2>/dev/null || skip "no pid namespace here"
+}
+
 # make_cgroup BYTES: a memory cgroup of this test's own, of either version;
 # sets $GROUP. False: none can be made here.
 make_cgroup() {

@@ -70,11 +70,3 @@ print(eval(sys.argv[2]))' "$T" "$1"
 
 # nobody is left in the segment directory
 is_empty() { [[ -z $(find "$DIR" -name '*.seg') ]]; }
-
-teardown() {
-	local pid
-	for pid in "${PIDS[@]}"; do
-		kill -KILL "$pid" 2>/dev/null || true
-	done
-	[[ -z ${DIR:-} ]] || rm -rf "$DIR" "$OWN_DIR"
-}

@@ -4,17 +4,6 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
-# in_namespace COMMAND...: in a pid namespace of its own, with its own /proc
-in_namespace() {
-	unshare --pid --fork --mount-proc --kill-child "${USER_NS[@]}" "$@"
-}
-
-setup_namespace() {
-	USER_NS=()
-	[[ $(id -u) -eq 0 ]] || USER_NS=(--user --map-root-user)
-	in_namespace true 2>/dev/null || skip "no pid namespace here"
-}
-
 # brood [VARIABLE=VALUE...]: the host brood, which obeys lines on descriptor 9
 brood() {
 	mkfifo "$T/lines"

@@ -4,17 +4,6 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
-# in_namespace COMMAND...: in a pid namespace of its own, with its own /proc
-in_namespace() {
-	unshare --pid --fork --mount-proc --kill-child "${USER_NS[@]}" "$@"
-}
-
-setup_namespace() {
-	USER_NS=()
-	[[ $(id -u) -eq 0 ]] || USER_NS=(--user --map-root-user)
-	in_namespace true 2>/dev/null || skip "no pid namespace here"
-}
-
 @test "a process of the host that a container cannot see is unknown, and its segment stays" {
 	setup_namespace
 	waiting

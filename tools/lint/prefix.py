@@ -30,7 +30,7 @@ FAMILIES = {
     # types and functions of the segment; its constants begin with SEG_
     "src/trace/format": r"seg_\w+",
     # pieces of JSON, written in every folder that writes JSON
-    "src/util/json_put.c": r"json_(string|shown|key|number|text|boolean|hex|time|list)",
+    "src/util/json_put.c": r"json_(string|shown|key|number(_or_null)?|text|boolean|hex|time|list)",
     # the parts of `seep record`, which record_run.h declares
     "src/cli/record_": r"record_\w+",
     # to be renamed to verdict_list_rate when its callers are at rest
