@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reader/procfs_group.h"
 #include "report/program.h"
 #include "util/room.h"
+#include "watch/folder_service.h"
 #include "watch/watch_parts.h"
 
 /* In the history. */
@@ -188,26 +188,10 @@ service_of_kin(const struct watch *w, const struct segfile *f, int slot,
 	return s;
 }
 
-/*
- * Whoever has cgroups of his own, as the users in user.slice, gives them any
- * name.
- */
-static bool
-is_chosen_by_user(const struct live_process *p)
-{
-	struct procfs_group g;
-
-	return p->pid == 0 || procfs_group_of(p->pid, &g) < 0 ||
-	    g.memory[0] == '\0' || strstr(g.memory, "/user.slice") != NULL;
-}
-
 struct service *
 watch_service_of(struct watch *w, const struct live_process *p)
 {
-	struct folder_service id = {.text = p->service,
-	    .kind = p->has_unit    ? FOLDER_UNIT
-	        : p->has_container ? FOLDER_CONTAINER
-	                           : FOLDER_PROGRAM};
+	struct folder_service id;
 	const struct segfile *f;
 	struct service *s;
 	int slot;
@@ -215,11 +199,9 @@ watch_service_of(struct watch *w, const struct live_process *p)
 	f = live_segfile(w->live, p, &slot);
 	if (!f)
 		return NULL;
-	id.uid = segfile_source(f)->uid;
 	s = service_of_kin(w, f, slot, &p->header);
 	if (!s) {
-		id.is_chosen = id.uid != geteuid() &&
-		    id.kind != FOLDER_PROGRAM && is_chosen_by_user(p);
+		folder_service_of(p, segfile_source(f)->uid, &id);
 		s = find_service(w, &id);
 	}
 	if (s)
