@@ -155,12 +155,13 @@ write_profile(const struct task *t, FILE *out)
 		before.session = old;
 		options.before = &before;
 		options.merge = true;
-		options.suppress = NULL; /* they are on both sides */
 	}
 	err = load(t, false, &s, out);
 	if (err < 0)
 		goto out;
 	options.metric = VIEW_ALL;
+	/* the sums of a profile are those of the metrics */
+	options.suppress = NULL;
 	options.brief_names = true;
 	names = find_names(t, s);
 	err = names ? view_new(s, names, &options, &v) : -ENOMEM;

@@ -14,7 +14,9 @@ load ../lib/serve.bash
 		return 1
 	}
 	grep -qx ok "$T/answer"
-	ends_well
+	printf '\n' >&9
+	exec 9>&-
+	wait "$HOST"
 	unserve
 }
 
