@@ -37,7 +37,8 @@ answer(void *context, struct http_exchange *x)
 	/* whatever the client sent, a sample is one line */
 	for (size_t i = 0, lines = 0; i < len; i++) {
 		lines += text[i] == '\n';
-		if (lines > 4u || (text[i] < ' ' && text[i] != '\n'))
+		if (lines > 4u ||
+		    ((unsigned char)text[i] < ' ' && text[i] != '\n'))
 			abort();
 	}
 	if (http_query(x, "later"))
