@@ -13,7 +13,6 @@ clients() {
 	[[ $(cat "$T/serve.err") == "seep: listening on $AT" ]]
 }
 
-# it comes from build/san-... if SEEP_BUILD says so
 @test "500 clients that stall, and scrapes go on" {
 	waiting
 	serving
@@ -126,4 +125,27 @@ clients() {
 	one_line 3 "$SEEP" serve --listen "unix:$T/socket" "$DIR"
 	curl -sS --fail --unix-socket "$T/socket" http://any/ >/dev/null
 	unserve
+}
+
+@test "the same under AddressSanitizer" {
+	local sanitized=$BUILD/san-fuzz/seep-net what
+	[[ -x $sanitized ]] || skip "no sanitized server was built"
+	waiting
+	printf '\n\n' >&9
+	answered second
+	export ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=8 UBSAN_OPTIONS=halt_on_error=1
+	# what options need is kept as long as the program runs
+	printf 'leak:%s\n' targets_take view_opts_finish_exact net_keep opts_parse >"$T/kept"
+	export LSAN_OPTIONS=suppressions=$T/kept:print_suppressions=0
+	SEEP=$sanitized serving --per-process --top 2
+	for what in odd headers receivers gone; do
+		clients "$what"
+	done
+	local path
+	for path in / /metrics /sd /debug/pprof/ /debug/pprof/heap /debug/pprof/allocs /view /view/data \
+		/api/ls /api/report '/debug/pprof/heap?seconds=1'; do
+		[[ $(status "$path") == 200 ]]
+	done
+	unserve
+	[[ $(cat "$T/serve.err") == "seep: listening on $AT" ]]
 }

@@ -196,7 +196,7 @@ def gone():
         s.sendall(b"GET /debug/pprof/heap?seconds=500 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         held.append(s)
     end = time.monotonic() + 20
-    while len(children()) < 8 and time.monotonic() < end:
+    while len(children()) != 8 and time.monotonic() < end:
         time.sleep(0.1)
     if len(children()) != 8:
         raise Wrong(f"{len(children())} children for 20 slow profiles")
