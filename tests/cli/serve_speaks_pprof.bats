@@ -107,8 +107,8 @@ is_asked() { [[ $(get /metrics | sed -n 's/^seep_profiles_total //p') -ge 1 ]]; 
 	[[ $(status /debug/pprof/heap -u any:a-token_0123456788) == 401 ]]
 	[[ $(status /debug/pprof/heap -H 'Authorization: Bearer a-token_0123456789') == 200 ]]
 	# it is not in what others can see of the process
-	! tr '\0' '\n' <"/proc/$SERVE/cmdline" | grep a-token
-	! tr '\0' '\n' <"/proc/$SERVE/environ" | grep a-token
+	lacks grep -a a-token "/proc/$SERVE/cmdline"
+	lacks grep -a a-token "/proc/$SERVE/environ"
 	unserve
 }
 

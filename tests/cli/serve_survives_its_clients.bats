@@ -47,7 +47,7 @@ clients() {
 	clients gone
 	unserve
 	# nothing is left of it
-	! pgrep -g "$SERVE" -x seep-net
+	lacks pgrep -g "$SERVE" -x seep-net
 }
 
 @test "what is no request, or an odd one" {
@@ -75,7 +75,7 @@ clients() {
 	[[ $(status / -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Mode: navigate') == 200 ]]
 	# nothing allows another site to read a reply
 	get /metrics -D "$T/head" -H 'Origin: http://evil.example' >/dev/null
-	! grep -qi access-control "$T/head"
+	lacks grep -qi access-control "$T/head"
 	unserve
 	serving --host seep.example
 	[[ $(status /metrics -H 'Host: SEEP.example:80') == 200 ]]
