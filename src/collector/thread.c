@@ -334,6 +334,7 @@ new_block(void)
 		t = mem_alloc(sizeof(struct thread));
 	if (!t)
 		return NULL;
+	t->outer_version = 1; /* 0 is a chunk without one */
 	for (i = 0; i < OUTER_CHECK_PAD; i++)
 		t->check[i].address = (uint64_t)(uintptr_t)&zero;
 	if ((t->memo || give_memo(t, MEMO_MIN_BITS)) && take_array(t))
