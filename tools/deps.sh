@@ -84,6 +84,7 @@ check cmd:ganesha.nfsd nfs-ganesha
 check path:/usr/lib/*/ganesha/libfsalvfs.so nfs-ganesha-vfs
 check cmd:h2o h2o
 check path:/usr/sbin/php-fpm* php-fpm
+check path:/usr/lib/postgresql/*/bin/pgbench postgresql
 check cmd:shellcheck shellcheck
 check cmd:zstd zstd
 check cmd:ld.gold binutils
