@@ -149,7 +149,8 @@ struct seg_header {
 	uint64_t ignored_root;  /* address of the levels, trace/ignored.h */
 	/* SEEP_DIR could not be used: enum seg_place, and more about it */
 	uint32_t place_refused, place_detail;
-	uint64_t reserved[9];
+	uint64_t moving_root; /* address of the first page, trace/moving.h */
+	uint64_t reserved[8];
 	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
 	uint32_t place_reserved;
