@@ -15,6 +15,7 @@
 struct watched {
 	uint64_t number; /* of the engine */
 	struct service *service;
+	uint64_t view; /* see kept_roots.h */
 	struct service_process line;
 };
 
