@@ -284,6 +284,45 @@ do_chores(struct watch *w)
 		complete_parts(w);
 }
 
+/* ---- guests ---- */
+
+static void
+tell_guests(const struct watch *w, bool is_look)
+{
+	for (size_t i = 0; i < w->plan->guest_count; i++) {
+		const struct guest *g = &w->plan->guests[i];
+
+		(is_look ? g->looked : g->met)(g->context);
+	}
+}
+
+static void
+step_guests(const struct watch *w)
+{
+	for (size_t i = 0; i < w->plan->guest_count; i++)
+		w->plan->guests[i].step(w->plan->guests[i].context);
+}
+
+static void
+end_guests(const struct watch_plan *plan)
+{
+	for (size_t i = 0; i < plan->guest_count; i++)
+		plan->guests[i].end(plan->guests[i].context);
+}
+
+static int
+wait_for_guests(const struct watch *w, int ms)
+{
+	for (size_t i = 0; i < w->plan->guest_count; i++) {
+		const struct guest *g = &w->plan->guests[i];
+		int own = g->wait_ms(g->context);
+
+		if (own >= 0 && own < ms)
+			ms = own;
+	}
+	return ms;
+}
+
 /* ---- one round ---- */
 
 /* Slots and files of the dead that were given back so far. */
@@ -356,6 +395,7 @@ round_of(struct watch *w, bool has_news)
 	w->has_news |= has_news;
 	if (is_look) {
 		err = live_look(w->live);
+		tell_guests(w, true);
 		w->next_look_ns = now + pace_real_ns(LOOK_MS * MS);
 		if (w->next_look_ns < now + 10 * MS)
 			w->next_look_ns = now + 10 * MS;
@@ -363,6 +403,7 @@ round_of(struct watch *w, bool has_news)
 	    (w->has_news && now >= w->next_news_ns)) {
 		/* a dead child belongs to the service of its parent */
 		err = live_look_at_roster(w->live);
+		tell_guests(w, false);
 	} else {
 		return watch_look(w);
 	}
@@ -430,11 +471,16 @@ loop(struct watch *w, int signals)
 	int err = 0;
 
 	while (!stop && err == 0) {
-		struct pollfd fds[] = {
+		struct pollfd fds[2 + WATCH_GUESTS] = {
 		    {.fd = signals, .events = POLLIN},
 		    {.fd = live_wake_fd(w->live), .events = POLLIN},
 		};
+		size_t count = 2;
 
+		for (; count < 2 + w->plan->guest_count; count++)
+			fds[count] = (struct pollfd){.events = POLLIN,
+			    .fd = w->plan->guests[count - 2].fd(
+			        w->plan->guests[count - 2].context)};
 		err = round_of(w, has_news);
 		if (err < 0 || w->plan->once)
 			break;
@@ -446,8 +492,10 @@ loop(struct watch *w, int signals)
 		/* news that are known would end every wait at once */
 		if (w->has_news)
 			fds[1].fd = -1;
-		if (poll(fds, 2, wait_ms(w)) < 0 && errno != EINTR)
+		if (poll(fds, count, wait_for_guests(w, wait_ms(w))) < 0 &&
+		    errno != EINTR)
 			err = -errno;
+		step_guests(w);
 		stop = take_signals(w, signals);
 		has_news = (fds[1].revents & POLLIN) != 0;
 	}
@@ -555,7 +603,10 @@ begin(struct watch *w, struct fault *where)
 	if (err < 0)
 		return fault_set(where, err, "%s", strerror(-err));
 	complete_parts(w);
-	return 0;
+	for (size_t i = 0; i < w->plan->guest_count && err == 0; i++)
+		err = w->plan->guests[i].begin(
+		    w->plan->guests[i].context, w->live, where);
+	return err;
 }
 
 int
@@ -565,8 +616,10 @@ watch_run(const struct watch_plan *plan, struct fault *where)
 	int signals, err;
 
 	err = store_open(&w.store, &plan->store, where);
-	if (err < 0)
+	if (err < 0) {
+		end_guests(plan);
 		return err;
+	}
 	quota_init(&w.quota, UINT64_MAX);
 	signals = take_over_signals();
 	if (signals < 0)
@@ -579,6 +632,7 @@ watch_run(const struct watch_plan *plan, struct fault *where)
 		if (err < 0)
 			(void)fault_set(where, err, "%s", strerror(-err));
 	}
+	end_guests(plan);
 	watch_processes_release(&w);
 	watch_services_release(&w);
 	alarm_free(w.alarm);
