@@ -169,6 +169,7 @@ write_all_ended(struct watch *w, struct ended *ended, size_t count)
 		f = live_segfile(w->live, p, &slot);
 		if (f && gather_note(w->gather, f, slot, p->header.uuid) < 0)
 			return -ENOMEM;
+		watch_kin_ended(w, &p->header);
 		live_forget(w->live, p);
 	}
 	return 0;
