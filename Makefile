@@ -41,7 +41,7 @@ GUEST_LD := -shared -nostartfiles -Wl,-z,now,-z,relro,-z,noexecstack,-z,defs
 TOOL := $(if $(SAN),,$(CET) -fPIE -fstack-protector-strong -fstack-clash-protection \
 	$(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 TOOL_LD := $(if $(SAN),,-pie -Wl,-z,now,-z,relro,-z,noexecstack$(if $(CET),$(comma)-z$(comma)shstk))
-TOOL_LIBS := -lncursesw -ltinfo -ldw -lelf -lz -lzstd -liberty -lm -lpthread
+TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 
 sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
 objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
