@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "reader/procfs_group.h"
 #include "report/program.h"
 #include "util/room.h"
 #include "util/text.h"
+#include "watch/folder_service.h"
 #include "watch/watch_parts.h"
 
 /* In the history. */
@@ -278,26 +278,10 @@ learn_command(struct watch *w, const struct live_process *p, uint32_t uid,
 		    add_command(w, hash_of_command(&p->header), uid, s);
 }
 
-/*
- * Whoever has cgroups of his own, as the users in user.slice, gives them any
- * name.
- */
-static bool
-is_chosen_by_user(const struct live_process *p)
-{
-	struct procfs_group g;
-
-	return p->pid == 0 || procfs_group_of(p->pid, &g) < 0 ||
-	    g.memory[0] == '\0' || strstr(g.memory, "/user.slice") != NULL;
-}
-
 struct service *
 watch_service_of(struct watch *w, const struct live_process *p)
 {
-	struct folder_service id = {.text = p->service,
-	    .kind = p->has_unit    ? FOLDER_UNIT
-	        : p->has_container ? FOLDER_CONTAINER
-	                           : FOLDER_PROGRAM};
+	struct folder_service id;
 	const struct segfile *f;
 	struct service *s;
 	int slot;
@@ -305,15 +289,13 @@ watch_service_of(struct watch *w, const struct live_process *p)
 	f = live_segfile(w->live, p, &slot);
 	if (!f)
 		return NULL;
-	id.uid = segfile_source(f)->uid;
 	s = service_of_kin(w, f, slot, &p->header);
+	if (!s)
+		folder_service_of(p, segfile_source(f)->uid, &id);
 	if (!s && p->state == LIVE_ENDED && id.kind == FOLDER_PROGRAM)
 		s = service_of_command(w, &p->header, id.uid);
-	if (!s) {
-		id.is_chosen = id.uid != geteuid() &&
-		    id.kind != FOLDER_PROGRAM && is_chosen_by_user(p);
+	if (!s)
 		s = find_service(w, &id);
-	}
 	if (s) {
 		add_kin(w, p->header.uuid, segfile_source(f)->uid, s,
 		    p->state != LIVE_ENDED);
