@@ -50,7 +50,7 @@ objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 COMPANIONS := cxx jemalloc tcmalloc
 GUEST_SRC := $(filter-out %/verify.c %/companion.c $(COMPANIONS:%=src/collector/%.c),\
 	$(call sources,base collector))
-TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html live record top watch cli)
+TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html live record top watch doctor cli)
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
 
 GUEST_OBJ := $(call objects,so,$(GUEST_SRC))

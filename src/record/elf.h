@@ -9,6 +9,7 @@
 
 enum {
 	ELF_PATH_BYTES = 1024,
+	ELF_LINK_BYTES = 128,
 	ELF_NEEDED_MAX = 256, /* DT_NEEDED entries; more are ignored */
 };
 
@@ -51,10 +52,10 @@ uint32_t elf_defines(
 
 /* What the names of its sections say. */
 struct elf_sections {
-	bool has_symbols;   /* a full table of symbols */
-	bool has_debug;     /* DWARF */
-	bool has_mini;      /* a compressed table of symbols */
-	bool has_debuglink; /* the name of a file with DWARF */
+	bool has_symbols;               /* a full table of symbols */
+	bool has_debug;                 /* DWARF */
+	bool has_mini;                  /* a compressed table of symbols */
+	char debuglink[ELF_LINK_BYTES]; /* a file with its DWARF, or "" */
 	bool is_go, is_rust;
 };
 void elf_sections(const struct elf *e, struct elf_sections *ret);

@@ -93,7 +93,7 @@ find_sections(const struct elf *e, struct elf_facts *ret)
 	ret->has_symbols = s.has_symbols;
 	ret->has_debug = s.has_debug;
 	ret->has_mini = s.has_mini;
-	ret->has_debuglink = s.has_debuglink;
+	memcpy(ret->debuglink, s.debuglink, sizeof(ret->debuglink));
 	ret->is_go = s.is_go;
 	ret->is_rust = s.is_rust;
 	bytes = e->native ? buildid_find(e->fd, ret->id) : 0;
@@ -227,6 +227,7 @@ elf_reader_lists(const char *list, uint32_t bytes, const char *name)
 static bool
 make_plain(struct elf_facts *f)
 {
+	end_text(f->debuglink, sizeof(f->debuglink));
 	end_text(f->interpreter, sizeof(f->interpreter));
 	end_text(f->soname, sizeof(f->soname));
 	end_text(f->runpath, sizeof(f->runpath));

@@ -22,12 +22,13 @@ struct elf_facts {
 	uint8_t native; /* if false, the rest is empty */
 	uint8_t dynamic;
 	uint8_t has_sanitizer; /* one is linked in */
-	uint8_t has_symbols, has_debug, has_mini, has_debuglink;
+	uint8_t has_symbols, has_debug, has_mini;
 	uint8_t is_go, is_rust;
 	uint8_t id_bytes; /* of its build-id; 0: none */
 	uint8_t id[32];
 	uint32_t own;    /* bit i: it defines elf_family[i] itself */
 	uint32_t inside; /* bit i: it defines a function of elf_inside[i] */
+	char debuglink[ELF_LINK_BYTES];
 	char interpreter[ELF_PATH_BYTES];
 	char soname[ELF_PATH_BYTES];
 	char runpath[ELF_PATH_BYTES];

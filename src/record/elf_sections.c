@@ -48,6 +48,18 @@ look_at_comment(
 	free(text);
 }
 
+/* The name of a file, which must not be a path, and a checksum. */
+static void
+look_at_link(
+    const struct elf *e, const Elf64_Shdr *sh, struct elf_sections *ret)
+{
+	char *text = contents(e, sh, COMMENT_BYTES);
+
+	if (text && !strchr(text, '/') && strlen(text) < sizeof(ret->debuglink))
+		strcpy(ret->debuglink, text);
+	free(text);
+}
+
 static void
 look_at_section(const struct elf *e, const char *name, const Elf64_Shdr *sh,
     struct elf_sections *ret)
@@ -61,7 +73,7 @@ look_at_section(const struct elf *e, const char *name, const Elf64_Shdr *sh,
 	else if (!strcmp(name, ".gnu_debugdata"))
 		ret->has_mini = true;
 	else if (!strcmp(name, ".gnu_debuglink"))
-		ret->has_debuglink = true;
+		look_at_link(e, sh, ret);
 	else if (!strcmp(name, ".go.buildinfo") ||
 	    !strcmp(name, ".note.go.buildid"))
 		ret->is_go = true;

@@ -24,7 +24,8 @@ may_include() {
 	live) echo "base cpu util trace reader names report json live" ;;
 	record) echo "base cpu util trace reader names report json verdict live record" ;;
 	top) echo "base cpu util trace reader names report json live top" ;;
-	cli) echo "base cpu util trace reader names report json check export html live record top watch verdict cli" ;;
+	cli) echo "base cpu util trace reader names report json check export html live record top watch doctor verdict cli" ;;
+	doctor) echo "base cpu util trace reader names report json verdict live record doctor" ;;
 	watch) echo "base cpu util trace reader names report json verdict live record watch" ;;
 	*) return 1 ;;
 	esac
