@@ -33,8 +33,9 @@ struct place {
 /* Of this process. */
 extern SEEP_HIDDEN struct place place;
 
-/* SEEP_DIR, if it could not be used. */
+/* What SEEP_DIR or else SEEP_BASE asked for, if it could not be used. */
 struct place_asked {
+	bool is_base;
 	enum seg_place why;
 	uint32_t detail;
 	char dir[SEG_DIR_BYTES];
@@ -50,8 +51,8 @@ enum place_slots {
 
 /*
  * Makes and maps a segment file and its control file, as large as the budget
- * allows (budget.h), in SEEP_DIR, or if that cannot be used in the default
- * directory: then place_asked says why. Returns false if there is no place: then nothing is left
+ * allows (budget.h), in SEEP_DIR, or if that cannot be used in SEEP_BASE/seep-UID,
+ * or if that cannot be used in /dev/shm/seep-UID: then place_asked says why. Returns false if there is no place: then nothing is left
  * behind, except for a note of the reason if there is a directory for it.
  */
 bool place_create(enum place_slots with_slots, bool populate);
