@@ -24,12 +24,11 @@
 #include "util/words.h"
 
 enum {
-	FOLDERS_MAX = 64, /* of other users */
+	FOLDERS_MAX = 256, /* in one base */
 	COMPLAINTS = 5,
 	SMALL_ROOM = 64 << 20, /* free bytes; several programs want a share */
 };
-#define RUN_BASE "/run/seep"
-#define LIST_NS  UINT64_C(3000000000)
+#define LIST_NS UINT64_C(3000000000)
 
 /* What ls --prune would remove, and how many children found no room. */
 struct tally {
@@ -255,13 +254,41 @@ check_folder(struct doctor_report *r, struct tally *s, const char *path,
 static bool
 is_user_folder(const char *name)
 {
-	return text_begins_with(name, "seep-") && name[5] != '\0' &&
-	    strspn(name + 5, "0123456789") == strlen(name + 5);
+	return text_begins_with(name, "seep-") && name[5] >= '0' &&
+	    name[5] <= '9';
 }
 
-/* BASE/seep-UID: our own, or for root those of all users. */
+static bool
+is_shown(const char *name)
+{
+	return name[0] != '.';
+}
+
+/*
+ * One entry of a base: seep-UID, or a directory of another name that a process
+ * or a service has made for its own segments.
+ */
 static void
-check_base(struct doctor_report *r, struct tally *s, const char *base)
+check_entry(struct doctor_report *r, struct tally *t, const char *path,
+    const char *name)
+{
+	bool is_named = is_user_folder(name);
+	char *end = NULL;
+	unsigned long user = is_named ? strtoul(name + 5, &end, 10) : 0;
+	struct stat st;
+
+	if (is_named && *end == '\0') {
+		if (geteuid() == 0 || user == geteuid())
+			check_folder(r, t, path, (uid_t)user, false);
+	} else if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    (geteuid() == 0 || st.st_uid == geteuid())) {
+		look_into(r, t, path, st.st_uid);
+	}
+}
+
+/* Root looks at the directories of all users. */
+static void
+check_base(struct doctor_report *r, struct tally *t, const char *base)
 {
 	int dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct listing_names names = {0};
@@ -269,16 +296,16 @@ check_base(struct doctor_report *r, struct tally *s, const char *base)
 
 	if (dir < 0)
 		return;
-	if (listing_read(dir, is_user_folder, &names) == 0)
-		for (size_t i = 0; i < names.count && i < FOLDERS_MAX; i++) {
-			uid_t user =
-			    (uid_t)strtoul(names.names[i] + 5, NULL, 10);
-
-			if (geteuid() != 0 && user != geteuid())
-				continue;
-			(void)snprintf(
-			    path, sizeof(path), "%s/%s", base, names.names[i]);
-			check_folder(r, s, path, user, false);
+	if (listing_read(dir,
+	        strcmp(base, FOLDER_RUN) == 0 ? is_shown : is_user_folder,
+	        &names) == 0)
+		for (size_t i = 0; i < names.count; i++) {
+			if (i >= FOLDERS_MAX ||
+			    clock_ns(CLOCK_MONOTONIC) > t->until_ns)
+				t->unread++;
+			else if (snprintf(path, sizeof(path), "%s/%s", base,
+			             names.names[i]) < PATH_MAX)
+				check_entry(r, t, path, names.names[i]);
 		}
 	listing_release(&names);
 	(void)close(dir);
@@ -348,7 +375,6 @@ void
 doctor_places(struct doctor_report *r)
 {
 	const char *asked = variable("SEEP_DIR"), *base = variable("SEEP_BASE");
-	char own[FOLDER_PATH_BYTES];
 	struct tally s = {.cache = proc_cache_new(),
 	    .until_ns = clock_ns(CLOCK_MONOTONIC) + LIST_NS};
 
@@ -361,23 +387,19 @@ doctor_places(struct doctor_report *r)
 		if (check_medium(r, "seep_dir", asked, true))
 			check_folder(r, &s, asked, geteuid(), true);
 	}
-	if (base && check_medium(r, "seep_base", base, false)) {
+	if (base && check_medium(r, "seep_base", base, true)) {
 		check_shared(r, "seep_base", base);
 		check_base(r, &s, base);
 	}
 	if (check_medium(r, "shm", FOLDER_SHM, false) && !asked) {
 		check_shared(r, "shm", FOLDER_SHM);
-		if (geteuid() == 0)
-			check_base(r, &s, FOLDER_SHM);
-		folder_default(geteuid(), own);
-		if (geteuid() != 0)
-			check_folder(r, &s, own, geteuid(), false);
+		check_base(r, &s, FOLDER_SHM);
 	}
-	if (access(RUN_BASE, F_OK) == 0 &&
-	    (!base || strcmp(base, RUN_BASE) != 0) &&
-	    check_medium(r, "run", RUN_BASE, false)) {
-		check_shared(r, "run", RUN_BASE);
-		check_base(r, &s, RUN_BASE);
+	if (access(FOLDER_RUN, F_OK) == 0 &&
+	    (!base || strcmp(base, FOLDER_RUN) != 0) &&
+	    check_medium(r, "run", FOLDER_RUN, false)) {
+		check_shared(r, "run", FOLDER_RUN);
+		check_base(r, &s, FOLDER_RUN);
 	}
 	report_tally(r, &s);
 	proc_cache_free(s.cache);

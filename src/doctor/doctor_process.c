@@ -28,13 +28,14 @@
 #include "util/text.h"
 #include "util/words.h"
 
-enum { ANCESTORS = 16, LOSSES_NAMED = 3 };
+enum { ANCESTORS = 16, LOSSES_NAMED = 3, COMM_MAX = 15 };
 
 /* A process that is looked at. */
 struct patient {
 	pid_t pid;
 	uid_t owner;
 	char exe[4096];
+	char comm[32];
 	char root[32]; /* /proc/PID/root */
 	struct doctor_environment environment;
 	bool is_loaded;     /* a file libseep.so is in its memory */
@@ -109,20 +110,34 @@ report_traced(struct doctor_report *r, const struct process *p,
 
 /* ---- it has the library, but no segment ---- */
 
-/* One of the names in SEEP_ONLY, which colons separate. */
 static bool
-is_listed(const char *list, const char *name)
+is_text(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-	size_t len = strlen(name);
+	return a_len == b_len && memcmp(a, b, a_len) == 0;
+}
+
+/*
+ * Does SEEP_ONLY (collector/only.h) leave it out? The name that exec was given is
+ * not known here any more, but the name of the process begins like it.
+ */
+static bool
+is_left_out(const char *list, const char *exe, const char *comm)
+{
+	bool has_name = false;
 
 	while (*list) {
 		size_t n = strcspn(list, ":");
+		const char *path = memchr(list, '/', n) ? exe : text_base(exe);
 
-		if (n == len && memcmp(list, name, n) == 0)
-			return true;
+		has_name |= n > 0;
+		if (n > 0 &&
+		    (is_text(list, n, path, strlen(path)) ||
+		        is_text(list, n < COMM_MAX ? n : COMM_MAX, comm,
+		            strlen(comm))))
+			return false;
 		list += n + (list[n] == ':');
 	}
-	return false;
+	return has_name;
 }
 
 /* The soft limit in a line of /proc/PID/limits. */
@@ -298,7 +313,7 @@ report_stayed_out(struct doctor_report *r, const struct patient *p)
 		    "collector does nothing");
 		known++;
 	}
-	if (only && only[0] && !is_listed(only, text_base(p->exe))) {
+	if (only && only[0] && is_left_out(only, p->exe, p->comm)) {
 		doctor_add(r, DOCTOR_FAIL, "only",
 		    "add its name to SEEP_ONLY, or unset that",
 		    "SEEP_ONLY is %s, and it is %s", only, text_base(p->exe));
@@ -581,6 +596,7 @@ look(struct doctor_report *r, void *context)
 		return -ESRCH;
 	(void)snprintf(p.root, sizeof(p.root), "/proc/%d/root", (int)p.pid);
 	(void)snprintf(link, sizeof(link), "/proc/%d/exe", (int)p.pid);
+	memcpy(p.comm, stat.name, sizeof(p.comm));
 	n = readlink(link, p.exe, sizeof(p.exe) - 1);
 	if (n < 0 && errno == ENOENT) {
 		doctor_add(r, DOCTOR_FAIL, "process", NULL,
