@@ -11,6 +11,7 @@
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "doctor/doctor.h"
+#include "doctor/doctor_unit.h"
 #include "util/json_put.h"
 #include "util/text.h"
 #include "util/words.h"
@@ -22,6 +23,8 @@ enum doctor_format { FORMAT_TEXT, FORMAT_JSON };
 struct doctor_options {
 	int format; /* enum doctor_format */
 	bool quiet;
+	bool user;        /* the user's own systemd */
+	const char *root; /* unit files below this directory */
 };
 
 /* What is to be looked at. */
@@ -63,31 +66,64 @@ look_at_process(struct doctor_report *r, const char *word)
 		die(CMD_INPUT, "doctor: process %s: %s", word, strerror(-err));
 }
 
+/* If it is traced already, its process is looked at, too. */
 static void
-look_at_command(struct doctor_report *r, const char *word)
+look_at_unit(struct doctor_report *r, const char *word,
+    const struct unit_manager *m, const char *why_no_command)
 {
-	int err = doctor_command(r, word);
+	struct fault where = {""};
+	struct unit u;
+	int err = unit_load(word, m, &u, &where);
+	pid_t pid;
 
-	if (err == -ENOENT)
-		die(CMD_INPUT, "doctor: %s: no such command", word);
+	if (err < 0 && why_no_command)
+		die(CMD_INPUT, "doctor: %s: %s, and no such unit (%s)", word,
+		    why_no_command, where.text);
 	if (err < 0)
-		die(CMD_INPUT, "doctor: %s: cannot be executed: %s", word,
-		    strerror(-err));
+		die(CMD_INPUT, "doctor: %s: %s", word, where.text);
+	doctor_unit(&u, r);
+	pid = m->root ? 0 : unit_main_pid(&u);
+	if (pid > 0 && doctor_unit_is_preloaded(&u))
+		(void)doctor_process(r, pid);
+	unit_release(&u);
+}
+
+static bool
+is_unit(const char *word, const struct doctor_options *o)
+{
+	return !strchr(word, '/') &&
+	    (text_ends_with(word, ".service") || o->user || o->root);
 }
 
 static void
-look_at(struct doctor_report *r, const char *word, struct subject *s)
+look_at(struct doctor_report *r, const char *word,
+    const struct doctor_options *o, struct subject *s)
 {
+	const struct unit_manager m = {.is_user = o->user, .root = o->root};
+	int err;
+
 	*s = (struct subject){"host", NULL};
 	if (!word)
 		return;
 	s->name = word;
-	if (is_pid(word)) {
+	s->kind = "unit";
+	if (is_unit(word, o)) {
+		look_at_unit(r, word, &m, NULL);
+	} else if (is_pid(word)) {
 		s->kind = "process";
 		look_at_process(r, word);
 	} else {
+		err = doctor_command(r, word);
+		if (err == -ENOENT && word[0] && !strchr(word, '/')) {
+			look_at_unit(r, word, &m, "no such command");
+			return;
+		}
 		s->kind = "command";
-		look_at_command(r, word);
+		if (err == -ENOENT)
+			die(CMD_INPUT, "doctor: %s: no such command", word);
+		if (err < 0)
+			die(CMD_INPUT, "doctor: %s: cannot be executed: %s",
+			    word, strerror(-err));
 	}
 }
 
@@ -179,7 +215,9 @@ run(const struct cmd *self, int argc, char **argv)
 	bool fails;
 
 	count = opts_parse(self, argc, argv, &o);
-	look_at(&named, count > 0 ? argv[1] : NULL, &s);
+	if (o.user && o.root)
+		die(CMD_USAGE, "doctor: --user and --root cannot be combined");
+	look_at(&named, count > 0 ? argv[1] : NULL, &o, &s);
 	doctor_host(&host);
 	if (host.is_cut || named.is_cut)
 		die(CMD_INPUT, "doctor: out of memory");
@@ -198,6 +236,10 @@ run(const struct cmd *self, int argc, char **argv)
 static const struct opts_option rows[] = {
     {"quiet", 'q', OPTS_FLAG, offsetof(struct doctor_options, quiet), 0, NULL,
         "print warnings and failures only"},
+    {"user", 0, OPTS_FLAG, offsetof(struct doctor_options, user), 0, NULL,
+        "look at a unit of the user's own systemd"},
+    {"root", 0, OPTS_TEXT, offsetof(struct doctor_options, root), 0, "DIR",
+        "look at a unit by the files below DIR, without a systemd"},
     {"format", 0, OPTS_WORD, offsetof(struct doctor_options, format), 0,
         "text|json", "for people (the default), or for programs"},
     {0},

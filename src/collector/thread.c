@@ -8,6 +8,7 @@
 #include "collector/ledger.h"
 #include "collector/mem.h"
 #include "collector/module.h"
+#include "collector/moving.h"
 #include "collector/owner.h"
 #include "collector/sample.h"
 
@@ -334,8 +335,11 @@ new_block(void)
 		t = mem_alloc(sizeof(struct thread));
 	if (!t)
 		return NULL;
+	t->outer_version = 1; /* 0 is a chunk without one */
 	for (i = 0; i < OUTER_CHECK_PAD; i++)
 		t->check[i].address = (uint64_t)(uintptr_t)&zero;
+	if (!t->moving)
+		t->moving = moving_note_new();
 	if ((t->memo || give_memo(t, MEMO_MIN_BITS)) && take_array(t))
 		return t;
 	STORE_RELEASE(&spare, t);

@@ -39,16 +39,17 @@ struct service {
 	struct pace pace;
 	uint64_t begun_ns; /* pace_monotonic_ns() */
 	uint64_t next_look_ns, flushed_ns, used_ns;
-	uint64_t numbers; /* of processes in this chapter */
-	uint64_t serial;  /* of the time line: rises when it begins anew */
-	uint64_t sites;   /* of the last look */
-	bool has_rows;    /* in the current look */
-	bool is_dirty;    /* written since the last sync */
-	size_t living;    /* processes that run, for who counts them */
-	size_t segments;  /* last states in this chapter */
-	size_t refused;   /* segments that could not be read */
-	int err;          /* why nothing can be written; 0: it can */
-	uint64_t err_ns;  /* since when */
+	uint64_t numbers;   /* of processes in this chapter */
+	uint64_t serial;    /* of the time line: rises when it begins anew */
+	uint64_t sites;     /* of the last look */
+	bool has_rows;      /* in the current look */
+	bool is_place_said; /* that SEEP_DIR of one could not be used */
+	bool is_dirty;      /* written since the last sync */
+	size_t living;      /* processes that run, for who counts them */
+	size_t segments;    /* last states in this chapter */
+	size_t refused;     /* segments that could not be read */
+	int err;            /* why nothing can be written; 0: it can */
+	uint64_t err_ns;    /* since when */
 };
 
 /* One process that is followed in the time line. */

@@ -55,7 +55,11 @@ struct watch {
 	bool is_said_full; /* that nothing can be written */
 	bool has_news;     /* somebody came or ended, and was not looked at */
 	uint64_t next_news_ns;
-	uint64_t rested_ns; /* no round of gather.h before */
+	uint64_t rested_ns;     /* no round of gather.h before */
+	uint64_t gathered_ns;   /* when the last one began */
+	uint64_t gathered_dead; /* live_came_dead() then */
+	uint64_t gathered_room; /* gather_room() after it */
+	uint64_t next_room_ns;
 	uint64_t next_look_ns, next_gather_ns, next_thin_ns, next_retry_ns;
 	uint64_t next_save_ns, next_sign_ns, next_parts_ns;
 	uint64_t saved_written; /* counts at the last gather_save() */

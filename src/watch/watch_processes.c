@@ -5,8 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reader/place_words.h"
 #include "trace/codec.h"
 #include "util/room.h"
+#include "util/text.h"
 #include "watch/watch_parts.h"
 
 /* ---- seats: what runs, for gather.h ---- */
@@ -181,6 +183,23 @@ mark_arrival(struct service *s, const struct live_process *p, int slot)
 	service_mark(s, kind, p->inner_pid, p->program);
 }
 
+/* Once for each service, because all its processes have the same settings. */
+static void
+say_place(
+    const struct watch *w, struct service *s, const struct live_process *p)
+{
+	char words[PLACE_WORDS_BYTES], text[2 * PLACE_WORDS_BYTES];
+	char name[2 * LIVE_NAME];
+
+	if (s->is_place_said || !place_words(&p->header, words, sizeof(words)))
+		return;
+	s->is_place_said = true;
+	(void)text_escape(text, sizeof(text), words);
+	(void)text_escape(name, sizeof(name), p->program);
+	watch_say(w, "%s (pid %d): not in SEEP_DIR: %s", name,
+	    (int)(p->pid ? p->pid : p->inner_pid), text);
+}
+
 static void
 drop_watched(struct watched *x)
 {
@@ -226,6 +245,7 @@ merge_one(struct watch *w, struct merge *m, const struct live_process *p,
 		x.service = watch_service_of(w, p);
 		if (!x.service)
 			return -ENOMEM;
+		say_place(w, x.service, p);
 	}
 	if (p->state == LIVE_ENDED) {
 		if (old) {
