@@ -4,22 +4,20 @@
 load ../lib/host.bash
 load ../lib/doctor.bash
 
-# systemctl_says LINE...: a systemctl that prints these properties of any unit
+# systemctl_says LINE...: a systemctl that prints these properties of any unit;
+# ExecStart= is in the file of the unit, where seep reads it
 systemctl_says() {
+	local line command='ExecStart=/usr/bin/sleep 9'
 	mkdir -p "$T/bin"
-	{
-		printf 'Id=some.service\nNames=some.service\nLoadState=loaded\n'
-		[[ " $* " == *ExecStart=* ]] ||
-			echo 'ExecStart={ path=/usr/bin/sleep ; argv[]=/usr/bin/sleep 9 ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }'
-		printf '%s\n' "$@"
-	} >"$T/shown"
-	cat >"$T/bin/systemctl" <<-END
-		#!/bin/sh
-		case "\$*" in
-		*cat*) printf '# /etc/systemd/system/some.service\n[Service]\nExecStart=/usr/bin/sleep 9\n' ;;
-		*) cat '$T/shown' ;;
+	printf '%s\n' Id=some.service Names=some.service LoadState=loaded FragmentPath="$T/some.service" >"$T/shown"
+	for line; do
+		case $line in
+		ExecStart=*) command=$line ;;
+		*) echo "$line" >>"$T/shown" ;;
 		esac
-	END
+	done
+	printf '[Service]\n%s\n' "$command" >"$T/some.service"
+	printf '#!/bin/sh\ncat "%s"\n' "$T/shown" >"$T/bin/systemctl"
 	chmod +x "$T/bin/systemctl"
 	DOCTOR_ENV=(PATH="$T/bin:$PATH" SEEP_DIR="$DIR")
 }
@@ -70,14 +68,14 @@ systemctl_says() {
 }
 
 @test "a masked unit, one with an error, one without a command" {
-	systemctl_says LoadState=masked
-	sed -i 2d "$T/shown"
-	sed -i '/LoadState=loaded/d' "$T/shown"
-	doctor 1 some.service
-	found fail unit unit
 	systemctl_says
-	sed -i '/^ExecStart/d' "$T/shown"
-	sed -i "s/ExecStart=.usr.bin.sleep 9//" "$T/bin/systemctl"
+	sed -i 's/LoadState=loaded/LoadState=masked/' "$T/shown"
+	doctor 1 some.service
+	found fail unit unit masked
+	sed -i 's/LoadState=masked/LoadState=bad-setting/' "$T/shown"
+	doctor 1 some.service
+	found fail unit unit bad-setting
+	systemctl_says ExecStart=
 	doctor 1 some.service
 	found fail unit command 'no ExecStart='
 }
@@ -141,12 +139,10 @@ own_mounts_of() { own_mounts "$@"; }
 }
 
 @test "wrappers: the daemon behind them is looked at" {
-	argv() { echo "ExecStart={ path=$1 ; argv[]=$* ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }"; }
 	for words in "/usr/bin/env A=b /usr/bin/sleep 9" "/usr/bin/nice -n 5 /usr/bin/sleep 9" \
-		"/usr/bin/numactl --interleave=all /usr/bin/sleep 9"; do
-		read -ra list <<<"$words"
-		systemctl_says "$(argv "${list[@]}")"
-		sed -i "s@ExecStart=/usr/bin/sleep 9@ExecStart=$words@" "$T/bin/systemctl"
+		"/usr/bin/numactl --interleave=all /usr/bin/sleep 9" \
+		"@/usr/bin/sleep nap 9" "-/bin/sh -c 'A=b exec /usr/bin/sleep 9'"; do
+		systemctl_says "ExecStart=$words"
 		doctor 0 some.service
 		found ok program executable /usr/bin/sleep
 	done
@@ -161,9 +157,10 @@ own_mounts_of() { own_mounts "$@"; }
 		"NoExecPaths=/ / /" "BindReadOnlyPaths=:::" "TemporaryFileSystem=$junk:ro" "UnsetEnvironment=\"\\" \
 		"Environment=LD_PRELOAD=$junk" "Environment=\"LD_PRELOAD=a b:c\"" "EnvironmentFiles=$junk (ignore_errors=no)" \
 		"EnvironmentFiles=/dev/zero (ignore_errors=no)" "EnvironmentFiles=/proc/kmsg (ignore_errors=no)" \
-		"AppArmorProfile=$junk" "ExecStart={ path=$junk ; argv[]=$junk }" "ExecStart={" "ExecStart={ path=; argv[]= ; }" \
-		"ExecStart={ path=/bin/sh ; argv[]=/bin/sh -c sh -c sh -c sh -c sh -c sh -c sh -c sh -c sh -c sh }" \
-		$'User=\e[31mred' $'ExecStart={ path=/\e]0;x\a ; argv[]=\e[2J }' "MainPID=1" "MainPID=99999999999"; do
+		"AppArmorProfile=$junk" "ExecStart=$junk" "ExecStart=/$junk" "ExecStart=@" "ExecStart=-+!!" \
+		"ExecStart=/bin/sh -c \"sh -c \\\"sh -c 'sh -c sh'\\\"\"" "ExecStart=/bin/sh -c" "ExecStart=/bin/sh -c \"\"" \
+		"ExecStart=/usr/bin/env -u" "ExecStart=/usr/bin/env" "ExecStart=/usr/bin/env -i" "ExecStart=\"" \
+		$'User=\e[31mred' $'ExecStart=/\e]0;x\a \e[2J' "MainPID=1" "MainPID=99999999999"; do
 		systemctl_says "$line"
 		got=0
 		env "${DOCTOR_ENV[@]}" timeout 30 "$SEEP" doctor some.service >"$T/out" 2>"$T/err" || got=$?
