@@ -49,18 +49,18 @@ setup_file() {
 	unit static ExecStart=/opt/seep/still
 	unit bound RootDirectory=/srv/root "BindReadOnlyPaths=/usr /opt/seep" "BindPaths=/run/seep"
 	LIBRARY=/opt/closed/libseep.so unit closed User=nobody
-	LIBRARY=/root/seep/libseep.so unit home ProtectHome=yes
+	LIBRARY=/run/user/7/libseep.so unit home ProtectHome=yes
 	LIBRARY=/tmp/libseep.so unit tmp PrivateTmp=yes
 	echo 'LD_PRELOAD=/usr/lib/none.so' >"$BATS_FILE_TMPDIR/variables"
 	printf '#include <unistd.h>\nint main(void) { sleep(1000); return 0; }\n' >"$BATS_FILE_TMPDIR/s.c"
 	"${CC:-gcc}" -static -o "$BATS_FILE_TMPDIR/still" "$BATS_FILE_TMPDIR/s.c"
 	systemd_boot "$U" "$BATS_FILE_TMPDIR/variables" "$BATS_FILE_TMPDIR/still"
 	[[ ! -s $SYSTEMD/pid ]] || inside sh -ec '
-		mkdir -p /opt/closed /root/seep /srv/root/usr /srv/root/opt/seep /srv/root/run/seep
+		mkdir -p /opt/closed /run/user/7 /srv/root/usr /srv/root/opt/seep /srv/root/run/seep
 		mkdir /srv/root/proc /srv/root/sys /srv/root/dev /srv/root/etc /srv/root/tmp /srv/root/var
 		for d in bin sbin lib lib64; do ln -s usr/$d /srv/root/$d; done
-		for d in /opt/closed /root/seep /tmp; do cp /opt/seep/seep /opt/seep/*.so $d; done
-		chmod 711 /root; chmod 700 /opt/closed'
+		for d in /opt/closed /run/user/7 /tmp; do cp /opt/seep/seep /opt/seep/*.so $d; done
+		chmod 700 /opt/closed'
 }
 
 teardown_file() { systemd_end; }
@@ -151,7 +151,7 @@ all_gone() { ! inside sh -c 'ls /dev/shm/seep-65534/*.seg' >/dev/null 2>&1; }
 
 @test "the library cannot be found: ProtectHome, PrivateTmp, a closed directory" {
 	systemd_needed
-	FROM=/root/seep predicted 1 home fail library 'ProtectHome=yes hides /root/seep/libseep.so'
+	FROM=/run/user/7 predicted 1 home fail library 'ProtectHome=yes hides /run/user/7/libseep.so'
 	untraced home
 	FROM=/tmp predicted 1 tmp fail library 'PrivateTmp=yes hides /tmp/libseep.so'
 	untraced tmp
