@@ -28,8 +28,10 @@ read_seconds(const char *text, uint64_t *ret)
 
 	for (; text[i] >= '0' && text[i] <= '9'; i++)
 		n = n > RETRY_MAX_S ? n : n * 10 + (uint64_t)(text[i] - '0');
+	if (i == 0 || text[i + strspn(text + i, " \t")] != '\0')
+		return false;
 	*ret = n;
-	return i > 0 && text[i + strspn(text + i, " \t")] == '\0';
+	return true;
 }
 
 static bool

@@ -17,6 +17,15 @@ has_amount(const struct stack_sums_stack *s)
 	           s->sending.bytes) != 0;
 }
 
+static bool
+has_figures(const struct view_site *s)
+{
+	const struct process_figures *f = &s->figures.all;
+
+	return (f->allocations | f->allocated_bytes | f->live_blocks |
+	           f->live_bytes) != 0;
+}
+
 static void
 fill(struct view_site *to, const struct stack_sums_stack *s)
 {
@@ -83,7 +92,8 @@ write_view(
 	p->unpacked = 0;
 	for (int i = 0; i < GZIP_END; i++)
 		p->unpacked |= (size_t)p->bytes[p->len - GZIP_END + i] << 8 * i;
-	p->samples = v->site_count;
+	/* "(other)" is not there if it has nothing */
+	p->samples = v->site_count - !has_figures(&v->sites[0]);
 	return 0;
 }
 

@@ -432,6 +432,7 @@ finish(struct push *p)
 	int err = 0;
 
 	p->is_stopping = true;
+	sender_expect_end(p->sender);
 	p->until_ns = clock_ns(CLOCK_MONOTONIC) + LAST_MS * MS;
 	while (err == 0 && clock_ns(CLOCK_MONOTONIC) < p->until_ns) {
 		err = send_next(p);

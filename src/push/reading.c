@@ -266,7 +266,7 @@ name_fresh(struct reading *r)
 	const struct process *p = r->process;
 	struct process some = *p;
 	struct names *names = NULL;
-	size_t room = STACK_SUMS_STACKS - r->sums->stack_count;
+	size_t room = STACK_SUMS_MOST - r->sums->stack_count;
 	int err;
 
 	qsort_r(r->fresh, r->fresh_count, sizeof(*r->fresh), larger_first,

@@ -41,7 +41,6 @@ schedule_init(struct schedule *s, uint64_t every_ns, uint64_t host,
 void
 schedule_success(struct schedule *s, uint64_t now_ns)
 {
-	s->failures = 0;
 	/* who was late does not come twice within half an interval */
 	s->next_ns = at_place(s, now_ns + s->every_ns / 2);
 }
@@ -49,10 +48,12 @@ schedule_success(struct schedule *s, uint64_t now_ns)
 void
 schedule_failure(struct schedule *s, uint64_t now_ns, uint64_t not_before_ns)
 {
-	uint64_t base = s->failures > 0 ? s->every_ns : s->every_ns / 2;
-	uint64_t wait = base / 2 + schedule_random(s, base + 1);
+	/*
+	 * About once an interval, as before: a fleet that comes more often when
+	 * its server is overloaded would keep it there.
+	 */
+	uint64_t wait = s->every_ns / 2 + schedule_random(s, s->every_ns + 1);
 
-	s->failures++;
 	if (not_before_ns > HOUR_NS)
 		not_before_ns = HOUR_NS;
 	/* it may have told all hosts the same */

@@ -9,8 +9,8 @@
  * A thousand hosts with the same interval must not push in the same second. So
  * each has a place in the interval, which follows from its host id and the wall
  * clock and stays the same when hosts are started together. After a failure it
- * comes again within the interval, at random; after more of them, about once an
- * interval. So a server that returns is not met by all at once.
+ * comes again at random, half an interval to one and a half later, and again
+ * after each further one. So a server that returns is not met by all at once.
  *
  * All times are nanoseconds of CLOCK_REALTIME: clock_gettime() is the caller's.
  */
@@ -18,8 +18,7 @@ struct schedule {
 	uint64_t every_ns;
 	uint64_t place_ns; /* in the interval */
 	uint64_t next_ns;
-	unsigned failures; /* since the last success */
-	uint64_t random;   /* state of the generator */
+	uint64_t random; /* state of the generator */
 };
 
 /* `host`: see schedule_host(). `random`: any number. */

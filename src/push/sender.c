@@ -18,13 +18,14 @@
 
 enum {
 	NAME_BYTES = 192,
-	KEEP_STACKS = STACK_SUMS_STACKS / 4 * 3, /* of a full table */
+	KEEP_STACKS = STACK_SUMS_MOST / 4 * 3, /* of a full table */
 };
 
 struct parcel {
 	uint8_t *bytes; /* NULL: none */
 	size_t len;
 	uint64_t made_ns;
+	bool is_uncertain; /* a server may have taken it */
 };
 
 struct unit {
@@ -44,6 +45,7 @@ struct sender {
 	struct dict index;
 	uint64_t read_ns;  /* of the figures in the sums */
 	struct unit *open; /* whose request waits for an answer */
+	bool is_last;      /* there will be no other reading */
 	bool is_late;      /* the server wants to be left alone */
 	bool is_told;      /* that it cannot be reached */
 	struct sender_result result;
@@ -261,6 +263,12 @@ sender_check_clock(struct sender *s, uint64_t now_ns)
 }
 
 void
+sender_expect_end(struct sender *s)
+{
+	s->is_last = true;
+}
+
+void
 sender_begin_reading(struct sender *s)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -279,7 +287,7 @@ sender_read(struct sender *s, uint64_t now_ns)
 		struct unit *u = s->units[i];
 
 		u->is_due = true;
-		if (u->sums.stack_count >= STACK_SUMS_STACKS)
+		if (u->sums.stack_count >= STACK_SUMS_MOST)
 			err = thin(s, u, KEEP_STACKS);
 	}
 	if (err == 0)
@@ -372,8 +380,12 @@ take_accepted(struct sender *s, struct unit *u, uint64_t now_ns)
 	PUSH_STATE_ADD(s->plan.state, sent_bytes, u->parcel.len);
 	PUSH_STATE_SET(s->plan.state, last_success_ns, now_ns);
 	u->since_ns = u->parcel.made_ns;
-	/* one of an earlier reading is followed by that of this one */
-	u->is_due = u->parcel.made_ns != s->read_ns;
+	/*
+	 * One of an earlier reading is followed by that of this one, but all
+	 * hosts whose answers were lost would do that now. So it waits, unless
+	 * there will be no other time.
+	 */
+	u->is_due = u->parcel.made_ns != s->read_ns && s->is_last;
 	free(u->parcel.bytes);
 	u->parcel = (struct parcel){0};
 	stack_sums_accepted(&u->sums);
@@ -391,8 +403,10 @@ take_failure(struct sender *s, struct unit *u, const struct answer *a)
 	s->result.failed++;
 	s->result.last = *a;
 	u->is_due = false;
-	if (a->kind == ANSWER_UNCERTAIN)
-		return; /* the same again */
+	u->parcel.is_uncertain |= a->kind == ANSWER_UNCERTAIN;
+	/* the same again, even if it is refused now: it may have been taken */
+	if (u->parcel.is_uncertain)
+		return;
 	free(u->parcel.bytes);
 	u->parcel = (struct parcel){0};
 	stack_sums_refused(&u->sums);

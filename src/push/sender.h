@@ -66,6 +66,9 @@ uint64_t sender_next_ns(const struct sender *s);
 /* The clock may have been set back. */
 void sender_check_clock(struct sender *s, uint64_t now_ns);
 
+/* The next reading is the last one. */
+void sender_expect_end(struct sender *s);
+
 /* A reading begins: nothing is live anywhere. */
 void sender_begin_reading(struct sender *s);
 

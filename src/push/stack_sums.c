@@ -254,7 +254,7 @@ keep_stack(
 		return err;
 	if (dict_look(&b->stack_index, hash, same_stack, b->stacks, &w, ret))
 		return 0;
-	if (b->stack_count >= STACK_SUMS_STACKS) {
+	if (b->stack_count >= STACK_SUMS_MOST) {
 		*ret = STACK_SUMS_OTHER;
 		return 0;
 	}

@@ -36,7 +36,7 @@ struct stack_sums_known {
 
 enum {
 	STACK_SUMS_OTHER = 0, /* the stack of everything that has no own one */
-	STACK_SUMS_STACKS = 8192, /* at most, twice what a profile may have */
+	STACK_SUMS_MOST = 8192, /* at most, twice what a profile may have */
 };
 
 /*
