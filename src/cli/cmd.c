@@ -11,6 +11,7 @@ const struct cmd_shelf cmd_shelves[] = {
             &cmd_snapshot,
             &cmd_watch,
             &cmd_serve,
+            &cmd_push,
             &cmd_on,
             &cmd_off,
         }},

@@ -47,6 +47,7 @@ extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_watch;
 extern const struct cmd cmd_serve;
+extern const struct cmd cmd_push;
 extern const struct cmd cmd_on;
 extern const struct cmd cmd_off;
 extern const struct cmd cmd_help;

@@ -32,6 +32,7 @@ GOOD = {  # what each command needs to have something to say
     "record": ["true"],
     "top": ["4194305"],
     "serve": ["4194305"],
+    "push": ["http://127.0.0.1:1", "4194305"],
     "watch": ["4194305", "--once", "--history", "/proc/self/none"],
 }
 
@@ -198,7 +199,7 @@ def broken_pipe(words):
 
 def sweep_output(command):
     words = [command] + GOOD[command]
-    if command not in ("snapshot", "leaks", "on", "off", "record", "top", "watch", "serve"):
+    if command not in ("snapshot", "leaks", "on", "off", "record", "top", "watch", "serve", "push"):
         with open("/dev/full", "wb") as full:
             mistake(words, (3,), stdout=full)
         closed_stdout(words, (3,))
