@@ -17,7 +17,7 @@
 #include <time.h>
 
 #define NOINLINE __attribute__((noipa))
-#define USE(x) __asm__ volatile("" : : "r"(x) : "memory")
+#define USE(x)   __asm__ volatile("" : : "r"(x) : "memory")
 
 enum { LEVELS = 4, WIDTH = 27, RING = 16 };
 
@@ -107,8 +107,8 @@ loop(uint32_t k, long pairs, void **slots, uint64_t live)
 
 	for (long i = 0; i < pairs; i++) {
 		uint64_t r = next_random(&x);
-		uint64_t at = live == RING ? (uint64_t)i % RING
-		                           : next_random(&x) % live;
+		uint64_t at =
+		    live == RING ? (uint64_t)i % RING : next_random(&x) % live;
 		int l;
 
 		for (l = 0; l < LEVELS; l++) {
