@@ -12,7 +12,7 @@ cost() { "$PYTHON" "$LIB/top_cost.py" "$1" "$SEEP" "$COLLECTOR" "$HOSTS" "$DIR" 
 
 @test "a host makes the same system calls beside top and beside watch as alone" {
 	need strace
-	cost calls 1 "$(full_or 10 1)"
+	cost calls 1 "$(full_or 10 0.3)"
 }
 
 @test "the first screen and the answer to a key come at once, with 5,000 sites" {

@@ -179,7 +179,7 @@ def calls_of(kind, n, beside):
             assert watch.poll() is None and time.monotonic() < until, "watch does not begin"
             time.sleep(0.05)
     # Blocks that are older than 1.6 s when they are freed need another table: they are that old in every run.
-    until = time.monotonic() + 2.5
+    until = time.monotonic() + 1.8
     while time.monotonic() < until:
         screen.drain(0.02) if screen else time.sleep(0.02)
     seconds, _ = load.work(n, screen)
