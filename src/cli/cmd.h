@@ -45,6 +45,7 @@ extern const struct cmd cmd_top;
 extern const struct cmd cmd_ls;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_watch;
+extern const struct cmd cmd_service;
 extern const struct cmd cmd_on;
 extern const struct cmd cmd_off;
 extern const struct cmd cmd_help;

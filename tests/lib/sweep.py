@@ -30,6 +30,7 @@ GOOD = {  # what each command needs to have something to say
     "off": ["4194305"],
     "record": ["true"],
     "top": ["4194305"],
+    "service": ["enable", "no-such-unit", "--root", "/proc/self/none"],
     "watch": ["4194305", "--once", "--history", "/proc/self/none"],
 }
 
@@ -144,13 +145,16 @@ def sweep_operands(command):
         if command in ("report", "view", "check", "export", "ls", "snapshot", "on", "off", "help", "completions"):
             more = ["--format", "json"] if command == "export" else []
             mistake([command, word] + more, (2, 3))
+        elif command == "service":
+            mistake([command, "status", word], (2, 3))
+            mistake([command, word, "no-such-unit"], (2,))
         elif command == "diff":
             mistake([command, word, recording], (2, 3))
             mistake([command, recording, word], (2, 3))
         elif command == "record":
             if word not in ("x" * 5000,):
                 mistake([command, "-q", "--", word], (126, 127, 2))
-    if command in ("snapshot", "on", "off", "diff", "completions", "record"):
+    if command in ("snapshot", "on", "off", "diff", "completions", "record", "service"):
         mistake([command], (2,))
     if command in ("snapshot", "on", "off", "ls", "help", "diff", "completions", "export"):
         mistake([command] + (GOOD[command] + ["a", "b", "c"])[:4], (2,))
@@ -194,7 +198,7 @@ def broken_pipe(words):
 
 def sweep_output(command):
     words = [command] + GOOD[command]
-    if command not in ("snapshot", "leaks", "on", "off", "record", "top", "watch"):
+    if command not in ("snapshot", "leaks", "on", "off", "record", "top", "watch", "service"):
         with open("/dev/full", "wb") as full:
             mistake(words, (3,), stdout=full)
         closed_stdout(words, (3,))

@@ -89,7 +89,7 @@ daemons_are_found_behind_shells_and_wrappers(void **state)
 	    {"-+!/usr/sbin/daemon", "/usr/sbin/daemon"},
 	    {"daemon", "/usr/sbin/daemon"},
 	    {"@/usr/sbin/daemon another name", "/usr/sbin/daemon"},
-	    {"/usr/sbin/mysqld", "/usr/sbin/mariadbd"},
+	    {"/usr/sbin/mysqld", "/usr/sbin/mysqld"},
 	    /* nfs-ganesha and mariadb of Debian */
 	    {"/bin/bash -c \"${NUMACTL} ${NUMAOPTS} /usr/sbin/ganesha.nfsd -C "
 	     "${OPTIONS} ${EPOCH}\"",
@@ -145,6 +145,23 @@ daemons_are_found_behind_shells_and_wrappers(void **state)
 }
 
 static void
+names_are_those_of_the_unit_and_of_the_files(void **state)
+{
+	static const char *const paths[] = {"/usr/sbin/mysqld",
+	    "/usr/sbin/daemon", "/usr/sbin/mariadbd", "/no/such", "/opt/a:b"};
+	struct quoting_words found = {0};
+	char *names = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		assert_int_equal(quoting_add(&found, strdup(paths[i])), 0);
+	assert_int_equal(daemon_names(root, &found, &names), 0);
+	assert_string_equal(names, "mysqld:mariadbd:daemon:such");
+	free(names);
+	quoting_release(&found);
+}
+
+static void
 texts_of_shells_end(void **state)
 {
 	static const char *const texts[] = {"'", "\"", "`", "$(", "$((", "a \\",
@@ -174,6 +191,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(daemons_are_found_behind_shells_and_wrappers),
+	    cmocka_unit_test(names_are_those_of_the_unit_and_of_the_files),
 	    cmocka_unit_test(texts_of_shells_end),
 	};
 
