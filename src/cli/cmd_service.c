@@ -25,12 +25,6 @@
 #define VERBS "enable|disable|status"
 enum { VERB_ENABLE, VERB_DISABLE, VERB_STATUS, DEPTH_MAX = 4096 };
 
-const char *
-service_scope(const struct service_run *r)
-{
-	return r->options.is_user ? " --user" : "";
-}
-
 static _Noreturn void
 die_memory(void)
 {
@@ -96,7 +90,7 @@ refuse_state(const struct service_run *r)
 		die(CMD_INPUT,
 		    "%s is masked, so that it cannot be started: systemctl%s "
 		    "unmask it",
-		    r->unit.name, service_scope(r));
+		    r->unit.name, service_run_scope(r));
 	if (!r->options.root && strcmp(state, "loaded") != 0)
 		die(CMD_INPUT,
 		    "%s cannot be started, because systemd could not load it "
@@ -329,7 +323,7 @@ write_dropin(const struct service_run *r, const char *text, const char *old)
 		die(CMD_INPUT,
 		    "%s is as before, because another drop-in sets LD_PRELOAD "
 		    "after " DROPIN_NAME ": systemctl%s cat %s",
-		    r->unit.name, service_scope(r), r->unit.name);
+		    r->unit.name, service_run_scope(r), r->unit.name);
 	}
 }
 
@@ -361,7 +355,7 @@ enable(struct service_run *r)
 		else
 			(void)printf("to have it traced, type: systemctl%s "
 			             "restart %s\n",
-			    service_scope(r), r->unit.name);
+			    service_run_scope(r), r->unit.name);
 	}
 	free(text);
 	free(old);
@@ -402,7 +396,7 @@ disable(struct service_run *r)
 	else if (unit_main_pid(&r->unit) > 0)
 		(void)printf(
 		    "it is traced until it ends: systemctl%s restart %s\n",
-		    service_scope(r), r->unit.name);
+		    service_run_scope(r), r->unit.name);
 	unit_release(&r->unit);
 	return output_flush();
 }

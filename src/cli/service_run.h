@@ -25,8 +25,12 @@ struct service_run {
 	char shown[PATH_MAX]; /* with it */
 };
 
-/* " --user" and the like, as in "systemctl --user restart". */
-const char *service_scope(const struct service_run *r);
+/* For messages: "systemctl --user restart". */
+static inline const char *
+service_run_scope(const struct service_run *r)
+{
+	return r->options.is_user ? " --user" : "";
+}
 
 /* Prints what is known of it. The exit code. */
 int service_status(struct service_run *r);

@@ -204,7 +204,7 @@ print_processes(const struct service_run *r, bool is_enabled)
 	else if (t.traced == 0 && is_enabled)
 		(void)printf("%-12s to have it traced, type: systemctl%s "
 		             "restart %s\n",
-		    "", service_scope(r), r->unit.name);
+		    "", service_run_scope(r), r->unit.name);
 }
 
 /* ---- history ---- */

@@ -176,7 +176,7 @@ service() { "$SEEP" service --user "$@"; }
 	chmod +x "$T/bin/systemctl"
 	refused 3 "has not been booted with systemd" service enable d
 	refused 3 "has not been booted with systemd" service status d
-	PATH=/nowhere refused 3 "there is no systemctl" service disable d || PATH=/nowhere "$SEEP" service --user disable d 2>&1 | grep "no systemctl"
+	PATH=$T/empty "$SEEP" service --user disable d 2>&1 | grep "d: there is no systemctl"
 	[[ -z $(ls -A "$T/config") ]]
 }
 
