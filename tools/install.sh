@@ -22,6 +22,9 @@ done
 list() {
 	local file
 	echo "0755 $build/seep $prefix/bin/seep"
+	# seep serve and seep push, where it was built
+	[[ ! -e $build/seep-net && $action == install ]] ||
+		echo "0755 $build/seep-net $libdir/seep/seep-net"
 	for file in libseep.so libseep-cxx.so libseep-jemalloc.so libseep-tcmalloc.so; do
 		echo "0644 $build/$file $libdir/seep/$file"
 	done

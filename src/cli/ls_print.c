@@ -133,6 +133,8 @@ ls_print_process(const struct ls_row *r)
 	if (p->header.state == SEG_INERT)
 		print_inert(&p->header);
 	print_place(&p->header);
+	if (p->is_out_of_memory)
+		(void)printf("%8s  killed: out of memory\n", "");
 	print_thinned(p);
 	(void)printf("%8s  ", "");
 	print_owner(r->owner);

@@ -14,6 +14,7 @@
 #include "collector/ignored.h"
 #include "collector/kernel.h"
 #include "collector/live.h"
+#include "collector/moving.h"
 #include "collector/ours.h"
 #include "collector/place.h"
 #include "collector/spill.h"
@@ -216,6 +217,7 @@ describe_memory(struct seg_header *h)
 	h->live_cell_version = CELL_VERSION;
 	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
 	h->ignored_root = (uint64_t)(uintptr_t)ignored_levels;
+	h->moving_root = (uint64_t)(uintptr_t)&moving_first;
 	h->ours_table = (uint64_t)(uintptr_t)ours_table;
 	h->ours_entries = OURS_MAX;
 	h->control_address = (uint64_t)(uintptr_t)place.control;

@@ -20,14 +20,6 @@
 
 enum { NAME_BYTES = 96 };
 
-/* statfs f_type of media that neither stall nor copy on write. */
-enum {
-	FS_RAMFS = (int)0x858458f6,
-	FS_EXT = 0xEF53,
-	FS_XFS = 0x58465342,
-	FS_F2FS = (int)0xF2F52010,
-};
-
 struct place place;
 struct place_asked place_asked;
 
@@ -116,20 +108,10 @@ place_dir(void)
 static bool
 medium_of(const struct statfs *fs, enum seg_medium *ret)
 {
-	switch ((int)fs->f_type) {
-	case PLACE_TMPFS:
-	case FS_RAMFS:
-		*ret = SEG_MEDIUM_TMPFS;
-		return true;
-	case FS_EXT:
-	case FS_XFS:
-	case FS_F2FS:
-		*ret = SEG_MEDIUM_DISK;
-		/* only if the user asked for it */
-		return config.dir[0] || config.base[0];
-	default:
-		return false;
-	}
+	*ret = (enum seg_medium)medium_of_type((uint32_t)fs->f_type);
+	/* a disk only if the user asked for it */
+	return *ret == SEG_MEDIUM_TMPFS ||
+	    (*ret == SEG_MEDIUM_DISK && (config.dir[0] || config.base[0]));
 }
 
 /* PROGRAM-PID-RANDOM.seg */

@@ -12,6 +12,7 @@
 #include "collector/segment.h"
 #include "collector/slots.h"
 #include "trace/format.h"
+#include "trace/medium.h"
 
 /*
  * All functions are for the start and a forked child's set-up only. Nothing is
@@ -74,10 +75,10 @@ long place_open_dir(const char *path, struct stat *ret_st);
 #define PLACE_SHM "/dev/shm"
 
 enum {
-	PLACE_TMPFS = 0x01021994, /* statfs f_type */
-	PLACE_DIRENT = 20, /* what an entry adds to a tmpfs directory's size */
-	PLACE_FILES_MAX = 3000,   /* in a directory on a half full medium */
-	PLACE_FILES_MORE = 30000, /* in one on a medium with more room */
+	PLACE_TMPFS = MEDIUM_TMPFS,
+	PLACE_DIRENT = MEDIUM_DIRENT,
+	PLACE_FILES_MAX = MEDIUM_FILES_MAX,
+	PLACE_FILES_MORE = MEDIUM_FILES_MORE,
 };
 
 #endif

@@ -22,6 +22,7 @@ GOOD = {  # what each command needs to have something to say
     "check": [recording],
     "export": [recording, "--format", "json"],
     "ls": [],
+    "doctor": [],
     "help": [],
     "completions": ["bash"],
     "snapshot": ["4194305"],
@@ -31,6 +32,8 @@ GOOD = {  # what each command needs to have something to say
     "record": ["true"],
     "top": ["4194305"],
     "service": ["enable", "no-such-unit", "--root", "/proc/self/none"],
+    "serve": ["4194305"],
+    "push": ["http://127.0.0.1:1", "4194305"],
     "watch": ["4194305", "--once", "--history", "/proc/self/none"],
 }
 
@@ -154,9 +157,11 @@ def sweep_operands(command):
         elif command == "record":
             if word not in ("x" * 5000,):
                 mistake([command, "-q", "--", word], (126, 127, 2))
+        elif command == "doctor":
+            mistake([command, "--", word], (2, 3))
     if command in ("snapshot", "on", "off", "diff", "completions", "record", "service"):
         mistake([command], (2,))
-    if command in ("snapshot", "on", "off", "ls", "help", "diff", "completions", "export"):
+    if command in ("snapshot", "on", "off", "ls", "doctor", "help", "diff", "completions", "export"):
         mistake([command] + (GOOD[command] + ["a", "b", "c"])[:4], (2,))
 
 
@@ -198,7 +203,7 @@ def broken_pipe(words):
 
 def sweep_output(command):
     words = [command] + GOOD[command]
-    if command not in ("snapshot", "leaks", "on", "off", "record", "top", "watch", "service"):
+    if command not in ("snapshot", "leaks", "on", "off", "record", "top", "watch", "serve", "push", "service"):
         with open("/dev/full", "wb") as full:
             mistake(words, (3,), stdout=full)
         closed_stdout(words, (3,))
