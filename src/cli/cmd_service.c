@@ -16,6 +16,7 @@
 #include "cli/preload.h"
 #include "cli/service_run.h"
 #include "cli/values.h"
+#include "doctor/doctor_unit.h"
 #include "record/inspect.h"
 #include "service/daemon.h"
 #include "service/root.h"
@@ -102,25 +103,17 @@ refuse_state(const struct service_run *r)
 		    r->unit.name);
 }
 
-/* EnvironmentFile= and UnsetEnvironment= win over what a drop-in can set. */
+/* Variables of EnvironmentFile= win over those of a drop-in. */
 static void
-refuse_environment(const struct service_run *r)
+warn_of_files(const struct service_run *r)
 {
 	struct unit_environment_files files = {0};
-	struct quoting_words unset = {0};
 
-	if (unit_environment_files(&r->unit, &files) < 0 ||
-	    unit_list(&r->unit, "UnsetEnvironment", &unset) < 0)
+	if (unit_environment_files(&r->unit, &files) < 0)
 		die_memory();
 	for (size_t i = 0; i < files.count; i++) {
 		const struct unit_environment_file *f = &files.items[i];
 
-		if (unit_variable(&f->variables, "LD_PRELOAD"))
-			die(CMD_INPUT,
-			    "%s: LD_PRELOAD in %s (EnvironmentFile=) wins over "
-			    "a drop-in: take it out there, or add the "
-			    "collector to it",
-			    r->unit.name, f->path);
 		for (size_t n = 0; n < f->variables.count; n++)
 			if (text_begins_with(f->variables.items[n], "SEEP_"))
 				die_warn("%s: %s (EnvironmentFile=) sets %.*s, "
@@ -129,15 +122,26 @@ refuse_environment(const struct service_run *r)
 				    (int)strcspn(f->variables.items[n], "="),
 				    f->variables.items[n]);
 	}
-	for (size_t i = 0; i < unset.count; i++)
-		if (strcmp(unset.items[i], "LD_PRELOAD") == 0 ||
-		    text_begins_with(unset.items[i], "LD_PRELOAD="))
-			die(CMD_INPUT,
-			    "%s: UnsetEnvironment=LD_PRELOAD takes the "
-			    "collector away from it",
-			    r->unit.name);
 	unit_environment_files_release(&files);
-	quoting_release(&unset);
+}
+
+/* What doctor finds fatal in the unit as it would be. */
+static void
+refuse_fatal(struct service_run *r, const char *text)
+{
+	struct doctor_report report = {0};
+
+	if (unit_add_text(&r->unit, r->path, text) < 0)
+		die_memory();
+	doctor_unit(&r->unit, &report);
+	for (size_t i = 0; i < report.count; i++) {
+		const struct doctor_finding *f = &report.list[i];
+
+		if (f->state == DOCTOR_FAIL)
+			die(CMD_INPUT, "%s: %s%s%s", r->unit.name, f->text,
+			    f->advice[0] ? ": " : "", f->advice);
+	}
+	doctor_release(&report);
 }
 
 static void
@@ -174,10 +178,11 @@ find_library(const struct service_run *r, char *path, size_t bytes)
 	(void)close(fd);
 }
 
-/* What inspect.h finds in the programs; their allocator. */
+/* The allocator that brings its own operator new, or "". */
 static void
-inspect(const struct service_run *r, const struct quoting_words *programs,
-    const char *preload, char allocator[64])
+find_allocator(const struct service_run *r,
+    const struct quoting_words *programs, const char *preload,
+    char allocator[64])
 {
 	allocator[0] = '\0';
 	if (r->options.root || unit_get(&r->unit, "RootDirectory")[0])
@@ -186,26 +191,13 @@ inspect(const struct service_run *r, const struct quoting_words *programs,
 		(void)setenv("LD_PRELOAD", preload, 1);
 	else
 		(void)unsetenv("LD_PRELOAD");
-	for (size_t i = 0; i < programs->count; i++) {
-		struct inspect in;
+	for (size_t i = 0; i < programs->count && !allocator[0]; i++) {
+		static struct inspect in;
 
-		if (inspect_command(programs->items[i], &in) < 0)
-			continue;
-		switch (in.kind) {
-		case INSPECT_STATIC:
-		case INSPECT_SECURE:
-		case INSPECT_MACHINE:
-		case INSPECT_LIBC:
-		case INSPECT_SANITIZER:
-			die(CMD_INPUT, "%s: %s", r->unit.name, in.message);
-		case INSPECT_FINE:
-			break;
-		default:
-			die_warn("%s: %s", r->unit.name, in.message);
-		}
-		if (in.allocator[0])
+		if (inspect_command(programs->items[i], &in) == 0)
 			(void)snprintf(allocator, 64, "%s", in.allocator);
 	}
+	(void)unsetenv("LD_PRELOAD");
 }
 
 static char *
@@ -226,7 +218,7 @@ make_text(const struct service_run *r)
 	    daemon_find(&r->unit, &programs) < 0)
 		die_memory();
 	plan.preload = unit_variable(&environment, "LD_PRELOAD");
-	inspect(r, &programs, plan.preload, allocator);
+	find_allocator(r, &programs, plan.preload, allocator);
 	preload_companions(allocator, companions, sizeof(companions));
 	if (r->options.only)
 		names = strdup(r->options.only);
@@ -333,9 +325,10 @@ enable(struct service_run *r)
 	char *text, *old = NULL;
 
 	refuse_state(r);
-	refuse_environment(r);
 	refuse_existing(r, &old);
 	text = make_text(r);
+	refuse_fatal(r, text);
+	warn_of_files(r);
 	if (r->options.is_dry) {
 		(void)fputs("# ", stdout);
 		text_print(stdout, r->shown);

@@ -69,7 +69,7 @@ service() { "$SEEP" service --user "$@"; }
 @test "what wins over a drop-in is refused: EnvironmentFile=, UnsetEnvironment=, a later drop-in" {
 	unit d "ExecStart=/bin/sleep 1" "EnvironmentFile=-$T/env file"
 	printf '# x\nLD_PRELOAD="/lib/x.so"\n' >"$T/env file"
-	refused 3 "LD_PRELOAD in $T/env file (EnvironmentFile=) wins" service enable d
+	refused 3 "$T/env file (EnvironmentFile=) sets LD_PRELOAD=/lib/x.so, which wins" service enable d
 	printf 'SEEP_ONLY=x\n' >"$T/env file"
 	service enable d 2>&1 | grep "sets SEEP_ONLY, which wins"
 	service disable d
@@ -77,7 +77,7 @@ service() { "$SEEP" service --user "$@"; }
 	service enable d
 	service disable d
 	echo 'UnsetEnvironment=A LD_PRELOAD' >"$T/units/d.service.show"
-	refused 3 "UnsetEnvironment=LD_PRELOAD" service enable d
+	refused 3 "UnsetEnvironment= removes LD_PRELOAD" service enable d
 	rm "$T/units/d.service.show"
 	mkdir -p "$T/config/systemd/user/d.service.d"
 	printf '[Service]\nEnvironment=LD_PRELOAD=/lib/late.so\n' >"$T/config/systemd/user/d.service.d/90-late.conf"
