@@ -25,6 +25,7 @@ const struct cmd_shelf cmd_shelves[] = {
             &cmd_check,
             &cmd_export,
             &cmd_ls,
+            &cmd_doctor,
         }},
     {"Help",
         {

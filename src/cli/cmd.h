@@ -43,6 +43,7 @@ extern const struct cmd cmd_view;
 extern const struct cmd cmd_leaks;
 extern const struct cmd cmd_top;
 extern const struct cmd cmd_ls;
+extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_watch;
 extern const struct cmd cmd_serve;

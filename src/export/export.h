@@ -40,6 +40,7 @@ struct export_options {
 	unsigned top;        /* rows; 0: all, or the format's default */
 	const char *version; /* of seep */
 	bool since;          /* the view compares: write differences */
+	uint64_t since_ns;   /* between its two sides; 0: not known */
 	bool full;           /* nothing is left out for being small */
 	bool older;          /* the view has view_figures.older_* */
 	/* the process that the view shows; 0 and NULL: all processes */

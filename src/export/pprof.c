@@ -390,11 +390,17 @@ find_program(struct pprof *p)
 	}
 }
 
+/*
+ * The time of a profile is that of its figures: of a process that runs, the
+ * moment of reading. Servers that keep profiles refuse or misplace others. A
+ * process that has ended is known by its start.
+ */
 static void
 put_times(struct pprof *p)
 {
 	const struct session *s = p->view->session;
 	uint64_t first = UINT64_MAX, last = 0, period = 0;
+	bool runs = false;
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *x = s->processes[i];
@@ -408,10 +414,12 @@ put_times(struct pprof *p)
 			last = start + x->duration_ns;
 		if (x->header.sample_bytes > period)
 			period = x->header.sample_bytes;
+		runs |= x->running_pid > 0;
 	}
 	if (first < last) {
-		put_number(p, PROFILE_TIME_NANOS, first);
-		put_number(p, PROFILE_DURATION_NANOS, last - first);
+		put_number(p, PROFILE_TIME_NANOS, runs ? last : first);
+		put_number(p, PROFILE_DURATION_NANOS,
+		    p->options->since_ns ? p->options->since_ns : last - first);
 	}
 	put_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
 	put_number(p, PROFILE_PERIOD, period > 0 ? period : 1);

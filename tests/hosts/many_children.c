@@ -41,6 +41,27 @@ at_end_of_input(void)
 	return select(1, &in, NULL, NULL, &now) > 0;
 }
 
+/* Until the time of the next child; a delay of up to 100 ms is made up for. */
+static void
+wait_for_turn(long rate)
+{
+	static struct timespec next;
+	struct timespec now;
+	long late_ms;
+
+	if (rate <= 0)
+		return;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	late_ms = (now.tv_sec - next.tv_sec) * 1000 +
+	    (now.tv_nsec - next.tv_nsec) / 1000000;
+	if (next.tv_sec == 0 || late_ms > 100)
+		next = now;
+	next.tv_nsec += 1000000000 / rate;
+	next.tv_sec += next.tv_nsec / 1000000000;
+	next.tv_nsec %= 1000000000;
+	(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -49,7 +70,6 @@ main(int argc, char **argv)
 	int blocks = argc > 3 ? atoi(argv[3]) : 100;
 	size_t bytes = argc > 4 ? (size_t)atol(argv[4]) : 48;
 	const char *how = argc > 5 ? argv[5] : "_exit";
-	struct timespec pause = {.tv_nsec = rate > 0 ? 1000000000 / rate : 0};
 
 	printf("PID %d\n", (int)getpid());
 	(void)fflush(stdout);
@@ -67,7 +87,7 @@ main(int argc, char **argv)
 			_exit(0);
 		}
 		(void)waitpid(pid, NULL, 0);
-		(void)nanosleep(&pause, NULL);
+		wait_for_turn(rate);
 	}
 	printf("CHILDREN %ld\n", n);
 	return 0;

@@ -22,6 +22,7 @@ GOOD = {  # what each command needs to have something to say
     "check": [recording],
     "export": [recording, "--format", "json"],
     "ls": [],
+    "doctor": [],
     "help": [],
     "completions": ["bash"],
     "snapshot": ["4194305"],
@@ -152,9 +153,11 @@ def sweep_operands(command):
         elif command == "record":
             if word not in ("x" * 5000,):
                 mistake([command, "-q", "--", word], (126, 127, 2))
+        elif command == "doctor":
+            mistake([command, "--", word], (2, 3))
     if command in ("snapshot", "on", "off", "diff", "completions", "record"):
         mistake([command], (2,))
-    if command in ("snapshot", "on", "off", "ls", "help", "diff", "completions", "export"):
+    if command in ("snapshot", "on", "off", "ls", "doctor", "help", "diff", "completions", "export"):
         mistake([command] + (GOOD[command] + ["a", "b", "c"])[:4], (2,))
 
 
