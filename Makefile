@@ -44,7 +44,7 @@ TOOL_LD := $(if $(SAN),,-pie -Wl,-z,now,-z,relro,-z,noexecstack$(if $(CET),$(com
 NET_LIBS := -lmicrohttpd -lcurl
 # seep serve and seep push: where their libraries can be had
 NET := $(if $(shell tools/deps.sh --tell net 2>&1),,$(B)/seep-net)
-TOOL_LIBS := -lncursesw -ltinfo -ldw -lelf -lz -lzstd -liberty -lm -lpthread
+TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 
 sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
 objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
@@ -53,7 +53,7 @@ objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 COMPANIONS := cxx jemalloc tcmalloc
 GUEST_SRC := $(filter-out %/verify.c %/companion.c $(COMPANIONS:%=src/collector/%.c),\
 	$(call sources,base collector))
-TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html live record top watch cli)
+TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html live record top watch service doctor cli)
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
 # seep-net has all of it, HTTP, and another file in the place of net_none.c
 NET_SRC := $(call sources,net push)

@@ -77,6 +77,15 @@ check cmd:eu-addr2line elfutils
 check cmd:pkg-config pkgconf
 check cmd:rustc rustc
 check cmd:systemd-analyze systemd
+check path:/lib/systemd/systemd systemd
+check cmd:systemd-tmpfiles systemd
+check cmd:nsenter util-linux
+check cmd:ip iproute2
+check cmd:ganesha.nfsd nfs-ganesha
+check path:/usr/lib/*/ganesha/libfsalvfs.so nfs-ganesha-vfs
+check cmd:h2o h2o
+check path:/usr/sbin/php-fpm* php-fpm
+check path:/usr/lib/postgresql/*/bin/pgbench postgresql
 check cmd:shellcheck shellcheck
 check cmd:zstd zstd
 check cmd:ld.gold binutils

@@ -178,6 +178,9 @@ write_group(FILE *out, const struct html_group *g)
 	json_processes_command(out, h);
 	json_number(out, "start_ms", h->start_realtime_ns / NS_PER_MS);
 	json_number(out, "duration_ms", p->duration_ns / NS_PER_MS);
+	if (process_knows_births(p))
+		json_number(out, "births_ms",
+		    ((uint64_t)p->births_until + 1) * SEG_TICK_NS / NS_PER_MS);
 	write_end(out, p);
 	json_text(out, "mode", words_mode(h->mode));
 	json_number(out, "sample_bytes", h->sample_bytes);
