@@ -587,7 +587,8 @@ begin(struct watch *w, struct fault *where)
 	const struct live_plan live = {.directories = w->plan->directories,
 	    .pids = w->plan->pids,
 	    .pid_count = w->plan->pid_count,
-	    .keep_the_ended = true};
+	    .keep_the_ended = true,
+	    .other_fds = w->plan->guest_count * GUEST_FDS};
 	const struct gather_plan gather = {.directories = w->plan->directories,
 	    .hooks = watch_gather_hooks(w)};
 	int err = live_new(&live, &w->live);

@@ -12,8 +12,8 @@ for p in d["processes"]:
     for key in ("duration_ms", "rss_bytes", "age_ms", "stored_bytes", "live_births_ms"):
         p.pop(key, None)
     for s in p.get("sites", []):
-        s.pop("live_ages", None)
-        s.pop("older", None)
+        for key in [k for k in s if "ages" in k]:
+            s.pop(key)
 json.dump(d, sys.stdout, sort_keys=True, indent=1)' "$1"
 }
 
