@@ -26,7 +26,7 @@ enum {
 	POOL_BYTES = HTTP_HEADER_BYTES + 4096,
 	ACCEPTS = 32, /* in one step, so that requests go on meanwhile */
 	TICK_MS = 1000,
-	SLOW_S = 2, /* for a reply, where others wait */
+	SLOW_S = 2,  /* for a reply, where others wait */
 	HEADERS = 8, /* of a reply, beside the usual ones */
 };
 

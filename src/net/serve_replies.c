@@ -96,6 +96,15 @@ reply_profiles(struct serve *s, struct http_exchange *x)
 	end_reply(&r, x, HTML);
 }
 
+/* Links of the list are relative to its folder. */
+static void
+reply_folder(struct serve *s, struct http_exchange *x)
+{
+	(void)s;
+	http_put(x, "Location", "pprof/");
+	http_reply_text(x, 301, "see pprof/");
+}
+
 static void
 reply_style(struct serve *s, struct http_exchange *x)
 {
@@ -422,6 +431,7 @@ static const struct route {
     {"/style.css", reply_style, 0},
     {"/metrics", reply_metrics, 0},
     {"/sd", reply_targets, 0},
+    {"/debug/pprof", reply_folder, 0},
     {"/debug/pprof/", reply_profiles, 0},
     {"/debug/pprof/heap", NULL, TASK_HEAP},
     {"/debug/pprof/allocs", NULL, TASK_ALLOCS},

@@ -629,11 +629,14 @@ watch_run(const struct watch_plan *plan, struct fault *where)
 		err = begin(&w, where);
 	if (err == 0) {
 		err = loop(&w, signals);
+		/* names may take a minute, and guests would not answer */
+		end_guests(plan);
 		finish(&w);
 		if (err < 0)
 			(void)fault_set(where, err, "%s", strerror(-err));
+	} else {
+		end_guests(plan);
 	}
-	end_guests(plan);
 	watch_processes_release(&w);
 	watch_services_release(&w);
 	alarm_free(w.alarm);

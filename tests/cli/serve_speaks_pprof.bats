@@ -145,6 +145,7 @@ is_asked() { [[ $(get /metrics | sed -n 's/^seep_profiles_total //p') -ge 1 ]]; 
 	[[ $(status '/debug/pprof/heap?seconds=99999999999999999999') == 400 ]]
 	[[ $(status '/debug/pprof/profile') == 404 ]]
 	get /debug/pprof/ | grep -q heap
+	get /debug/pprof -L | grep -q heap
 	# of a process that has ended there is no profile
 	ends_well
 	eventually gone

@@ -50,6 +50,30 @@ clients() {
 	lacks pgrep -g "$SERVE" -x seep-net
 }
 
+@test "it ends at once, whoever waits" {
+	waiting
+	serving
+	local i
+	for i in 1 2 3; do
+		curl -sS --max-time 60 -o /dev/null "$AT/debug/pprof/heap?seconds=500" 2>/dev/null 3>&- &
+		PIDS+=("$!")
+	done
+	eventually three_children
+	local begin=$SECONDS
+	unserve
+	[[ $((SECONDS - begin)) -le 3 ]]
+	wait "${PIDS[@]:2}" || true
+}
+three_children() { [[ $(pgrep -P "$SERVE" | wc -l) -eq 3 ]]; }
+
+@test "without descriptors it waits, and then goes on" {
+	waiting
+	SERVE_AS=(prlimit --nofile=40:40)
+	serving
+	clients descriptors_run_out
+	unserve
+}
+
 @test "what is no request, or an odd one" {
 	waiting
 	serving

@@ -218,6 +218,26 @@ def gone():
     scrape_fast()
 
 
+def descriptors_run_out():
+    """More clients than the server can have descriptors: it does not spin."""
+    def cpu():
+        with open(f"/proc/{PID}/schedstat", encoding="ascii") as f:
+            return int(f.read().split()[0]) / 1e9
+    held = [connect() for _ in range(60)]
+    before = cpu()
+    time.sleep(3)
+    if cpu() - before > 1:
+        raise Wrong(f"{cpu() - before:.1f} s of CPU time while nothing could be accepted")
+    for s in held:
+        s.close()
+    end = time.monotonic() + 30
+    while status(get()) != 200 and time.monotonic() < end:
+        time.sleep(0.2)
+    scrape_fast(5)
+    if status(get("/debug/pprof/heap")) != 200:
+        raise Wrong("no profile")
+
+
 def odd():
     """What is no request, or an odd one."""
     tries = [b"\0" * 100, b"\r\n" * 500, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00",
