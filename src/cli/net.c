@@ -22,12 +22,11 @@ net_keep(int argc, char **argv)
 
 	if (!kept)
 		die(CMD_INPUT, "%s: out of memory", argv[0]);
-	kept[0] = strdup("seep");
-	for (int i = 0; i < argc; i++)
-		kept[i + 1] = strdup(argv[i]);
-	for (int i = 0; i <= argc; i++)
+	for (int i = 0; kept && i <= argc; i++) {
+		kept[i] = strdup(i == 0 ? "seep" : argv[i - 1]);
 		if (!kept[i])
 			die(CMD_INPUT, "%s: out of memory", argv[0]);
+	}
 	return kept;
 }
 

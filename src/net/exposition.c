@@ -19,40 +19,46 @@
 /* One number of every service. */
 static const struct figure {
 	const char *name;
-	enum metrics_type type;
 	size_t at;
 	const char *help;
-	bool
-	    is_optional; /* 0 means that it is not known, or that there is none */
+	enum metrics_type type;
+	bool is_optional; /* absent if it is 0: not known, or none */
 } figures[] = {
-    {"seep_heap_live_bytes", METRICS_GAUGE, ROW(live_bytes),
-        "Requested bytes that are allocated and not freed.", false},
-    {"seep_heap_live_blocks", METRICS_GAUGE, ROW(live_blocks),
-        "Blocks that are allocated and not freed.", false},
-    {"seep_heap_peak_bytes", METRICS_GAUGE, ROW(peak_bytes),
-        "Highest live bytes of each running process, added up.", false},
-    {"seep_heap_allocations", METRICS_COUNTER, ROW(all.allocations),
-        "Allocations, those of processes that have ended included.", false},
-    {"seep_heap_allocated_bytes", METRICS_COUNTER, ROW(all.allocated_bytes),
-        "Requested bytes of all allocations.", false},
-    {"seep_heap_frees", METRICS_COUNTER, ROW(all.frees),
-        "Blocks that were freed.", false},
-    {"seep_heap_freed_bytes", METRICS_COUNTER, ROW(all.freed_bytes),
-        "Requested bytes of blocks that were freed.", false},
-    {"seep_lost_events", METRICS_COUNTER, ROW(all.lost),
-        "Allocations and frees that are missing in the figures.", false},
-    {"seep_unread_processes", METRICS_GAUGE, ROW(unread),
-        "Processes of which the last look could not read everything.", false},
-    {"seep_sample_bytes", METRICS_GAUGE, ROW(sample_bytes),
-        "Mean distance of samples in bytes; 0: every allocation is recorded.",
+    {"seep_heap_live_bytes", ROW(live_bytes),
+        "Requested bytes that are allocated and not freed.", METRICS_GAUGE,
         false},
-    {"seep_resident_bytes", METRICS_GAUGE, ROW(resident),
-        "Resident memory of the running processes, added up.", false},
-    {"seep_cgroup_memory_limit_bytes", METRICS_GAUGE, ROW(limit),
-        "The tightest memory limit of its cgroups; absent: none.", true},
-    {"seep_cgroup_memory_bytes", METRICS_GAUGE, ROW(used),
+    {"seep_heap_live_blocks", ROW(live_blocks),
+        "Blocks that are allocated and not freed.", METRICS_GAUGE, false},
+    {"seep_heap_peak_bytes", ROW(peak_bytes),
+        "Highest live bytes of each running process, added up.", METRICS_GAUGE,
+        false},
+    {"seep_heap_allocations", ROW(all.allocations),
+        "Allocations, those of processes that have ended included.",
+        METRICS_COUNTER, false},
+    {"seep_heap_allocated_bytes", ROW(all.allocated_bytes),
+        "Requested bytes of all allocations.", METRICS_COUNTER, false},
+    {"seep_heap_frees", ROW(all.frees), "Blocks that were freed.",
+        METRICS_COUNTER, false},
+    {"seep_heap_freed_bytes", ROW(all.freed_bytes),
+        "Requested bytes of blocks that were freed.", METRICS_COUNTER, false},
+    {"seep_lost_events", ROW(all.lost),
+        "Allocations and frees that are missing in the figures.",
+        METRICS_COUNTER, false},
+    {"seep_unread_processes", ROW(unread),
+        "Processes of which the last look could not read everything.",
+        METRICS_GAUGE, false},
+    {"seep_sample_bytes", ROW(sample_bytes),
+        "Mean distance of samples in bytes; 0: every allocation is recorded.",
+        METRICS_GAUGE, false},
+    {"seep_resident_bytes", ROW(resident),
+        "Resident memory of the running processes, added up.", METRICS_GAUGE,
+        false},
+    {"seep_cgroup_memory_limit_bytes", ROW(limit),
+        "The tightest memory limit of its cgroups; absent: none.",
+        METRICS_GAUGE, true},
+    {"seep_cgroup_memory_bytes", ROW(used),
         "Memory in use in the cgroup that has this limit, or in its own.",
-        true},
+        METRICS_GAUGE, true},
 };
 
 static uint64_t
@@ -80,7 +86,7 @@ put_figure(struct metrics *m, const struct services *s, const char *only,
 		uint64_t value = number_at(r, f->at);
 
 		if (is_meant(r, only) && (value > 0 || !f->is_optional))
-			metrics_put(m, value, "service", r->name, NULL);
+			metrics_put(m, value, "service", r->name, METRICS_LAST);
 	}
 }
 
@@ -93,7 +99,8 @@ put_processes(struct metrics *m, const struct services *s, const char *only)
 		const struct services_row *r = services_at(s, i);
 
 		if (is_meant(r, only))
-			metrics_put(m, r->processes, "service", r->name, NULL);
+			metrics_put(
+			    m, r->processes, "service", r->name, METRICS_LAST);
 	}
 }
 
@@ -114,7 +121,7 @@ put_losses(struct metrics *m, const struct services *s, const char *only)
 
 			if (names[k].class == LOSSES_LOSS && n > 0)
 				metrics_put(m, n, "service", r->name, "loss",
-				    names[k].key, NULL);
+				    names[k].key, METRICS_LAST);
 		}
 	}
 }
@@ -124,20 +131,21 @@ put_losses(struct metrics *m, const struct services *s, const char *only)
 #define PROCESS(field) offsetof(struct live_process, field)
 
 static const struct figure process_figures[] = {
-    {"seep_process_live_bytes", METRICS_GAUGE, PROCESS(now.live_bytes),
+    {"seep_process_live_bytes", PROCESS(now.live_bytes),
         "Requested bytes of a process that are allocated and not freed.",
+        METRICS_GAUGE, false},
+    {"seep_process_live_blocks", PROCESS(now.live_blocks),
+        "Blocks of a process that are allocated and not freed.", METRICS_GAUGE,
         false},
-    {"seep_process_live_blocks", METRICS_GAUGE, PROCESS(now.live_blocks),
-        "Blocks of a process that are allocated and not freed.", false},
-    {"seep_process_peak_bytes", METRICS_GAUGE, PROCESS(now.peak_bytes),
-        "Highest live bytes of a process.", false},
-    {"seep_process_resident_bytes", METRICS_GAUGE, PROCESS(now.resident),
-        "Resident memory of a process.", true},
-    {"seep_process_allocations", METRICS_COUNTER, PROCESS(now.allocations),
-        "Allocations of a process.", false},
-    {"seep_process_allocated_bytes", METRICS_COUNTER,
-        PROCESS(now.allocated_bytes),
-        "Requested bytes of all allocations of a process.", false},
+    {"seep_process_peak_bytes", PROCESS(now.peak_bytes),
+        "Highest live bytes of a process.", METRICS_GAUGE, false},
+    {"seep_process_resident_bytes", PROCESS(now.resident),
+        "Resident memory of a process.", METRICS_GAUGE, true},
+    {"seep_process_allocations", PROCESS(now.allocations),
+        "Allocations of a process.", METRICS_COUNTER, false},
+    {"seep_process_allocated_bytes", PROCESS(now.allocated_bytes),
+        "Requested bytes of all allocations of a process.", METRICS_COUNTER,
+        false},
 };
 
 static void
@@ -157,7 +165,7 @@ put_process_figure(struct metrics *m, const struct services *s,
 		if (r && p->state == LIVE_RUNS && is_meant(r, only) &&
 		    (value > 0 || !f->is_optional))
 			metrics_put(m, value, "service", r->name, "pid", pid,
-			    "program", p->program, NULL);
+			    "program", p->program, METRICS_LAST);
 	}
 }
 
@@ -200,7 +208,7 @@ put_one(struct metrics *m, const char *name, enum metrics_type type,
     uint64_t value, const char *help)
 {
 	metrics_family(m, name, type, help);
-	metrics_put(m, value, NULL);
+	metrics_put(m, value, METRICS_LAST);
 }
 
 static void
@@ -216,7 +224,7 @@ put_http(struct metrics *m, const struct http_counts *h)
 	for (unsigned i = 2; i < 6; i++) {
 		char code[4] = {(char)('0' + i), 'x', 'x', '\0'};
 
-		metrics_put(m, h->replies[i], "code", code, NULL);
+		metrics_put(m, h->replies[i], "code", code, METRICS_LAST);
 	}
 }
 
@@ -228,17 +236,17 @@ exposition_cost(
 
 	metrics_family(
 	    m, "seep_build_info", METRICS_GAUGE, "The version of seep; 1.");
-	metrics_put(m, 1, "version", cost->version, NULL);
+	metrics_put(m, 1, "version", cost->version, METRICS_LAST);
 	metrics_family(m, "process_cpu_seconds", METRICS_COUNTER,
 	    "CPU time of the reader, its own processes included.");
-	metrics_put_seconds(m, cpu_seconds(), NULL);
+	metrics_put_seconds(m, cpu_seconds(), METRICS_LAST);
 	put_one(m, "process_resident_memory_bytes", METRICS_GAUGE,
 	    procfs_resident(getpid()), "Resident memory of the reader.");
 	put_one(m, "seep_looks", METRICS_COUNTER, cost->looks,
 	    "Times that the counters of all processes were read.");
 	metrics_family(m, "seep_look_seconds", METRICS_COUNTER,
 	    "Time that reading the counters took.");
-	metrics_put_seconds(m, (double)cost->look_ns / 1e9, NULL);
+	metrics_put_seconds(m, (double)cost->look_ns / 1e9, METRICS_LAST);
 	put_one(m, "seep_unlisted_processes", METRICS_GAUGE, missing.processes,
 	    "Traced processes that there was no room for.");
 	put_one(m, "seep_unlisted_files", METRICS_GAUGE, missing.files,

@@ -37,8 +37,10 @@ struct metrics_source {
 void metrics_family(struct metrics *m, const char *name, enum metrics_type type,
     const char *help);
 
+#define METRICS_LAST ((const char *)NULL)
+
 /*
- * A sample; labels are pairs of name and value, NULL at the end. Values are
+ * A sample; labels are pairs of name and value, METRICS_LAST at the end. Values are
  * untrusted: whatever they contain, the text stays well-formed.
  */
 void metrics_put(struct metrics *m, uint64_t value, ...)

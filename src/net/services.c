@@ -15,7 +15,8 @@
 
 enum {
 	SERVICES_MAX = 4096,
-	OTHERS_MAX = 64, /* of one other user, who may choose any names */
+	SERVICES_ROWS = 8192, /* with those of other programs */
+	OTHERS_MAX = 64,      /* of one other user, who may choose any names */
 	/* a service without a process leaves when there are more than these */
 	IDLE_KEPT = 2048,
 };
@@ -140,7 +141,7 @@ find_row(struct services *s, struct folder_service *id)
 		folder_name(id, geteuid(), name);
 		if (look_up(s, name, &at))
 			return at;
-		if (s->count >= 2 * SERVICES_MAX)
+		if (s->count >= SERVICES_ROWS)
 			return 0;
 	}
 	return new_row(s, id, name);

@@ -162,7 +162,7 @@ put_family(const struct sites *s, struct metrics *m, bool blocks)
 		    hash, sizeof(hash), "%016" PRIx64, x->fingerprint);
 		metrics_put(m, blocks ? x->live_blocks : x->live_bytes,
 		    "service", x->service, "site", hash, "function", x->place,
-		    NULL);
+		    METRICS_LAST);
 	}
 }
 

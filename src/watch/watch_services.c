@@ -281,7 +281,7 @@ learn_command(struct watch *w, const struct live_process *p, uint32_t uid,
 struct service *
 watch_service_of(struct watch *w, const struct live_process *p)
 {
-	struct folder_service id;
+	struct folder_service id = {.kind = FOLDER_PROGRAM};
 	const struct segfile *f;
 	struct service *s;
 	int slot;

@@ -30,7 +30,7 @@ answer(void *context, struct http_exchange *x)
 		abort();
 	metrics_family(&m, "a", METRICS_COUNTER, "b");
 	metrics_put(&m, 1, "path", http_path(x), "service",
-	    service ? service : "", NULL);
+	    service ? service : "", METRICS_LAST);
 	metrics_end(&m);
 	if (fclose(m.out) != 0)
 		abort();

@@ -42,13 +42,13 @@ counters_are_named_as_each_format_wants(void **state)
 	(void)state;
 	begin(&t, false);
 	metrics_family(&t.m, "a", METRICS_COUNTER, "Help.");
-	metrics_put(&t.m, UINT64_MAX, NULL);
+	metrics_put(&t.m, UINT64_MAX, METRICS_LAST);
 	is(&t,
 	    "# HELP a_total Help.\n# TYPE a_total counter\n"
 	    "a_total 18446744073709551615\n");
 	begin(&t, true);
 	metrics_family(&t.m, "a", METRICS_COUNTER, "Help.");
-	metrics_put_seconds(&t.m, 1.5, "b", "c", NULL);
+	metrics_put_seconds(&t.m, 1.5, "b", "c", METRICS_LAST);
 	is(&t,
 	    "# HELP a Help.\n# TYPE a counter\na_total{b=\"c\"} 1.500000\n"
 	    "# EOF\n");
@@ -62,7 +62,8 @@ labels_are_escaped_whatever_they_are(void **state)
 	(void)state;
 	begin(&t, false);
 	metrics_family(&t.m, "a", METRICS_GAUGE, "Help.");
-	metrics_put(&t.m, 0, "b", "\"} 1\n\\x\033\xff\u202e", "c", "", NULL);
+	metrics_put(
+	    &t.m, 0, "b", "\"} 1\n\\x\033\xff\u202e", "c", "", METRICS_LAST);
 	is(&t,
 	    "# HELP a Help.\n# TYPE a gauge\n"
 	    "a{b=\"\\\"} 1\\\\x0a\\\\x\\\\x1b\\\\xff\\\\u202e\",c=\"\"} 0\n");
