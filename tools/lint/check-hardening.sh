@@ -56,8 +56,11 @@ check_command() {
 	[[ -e $file ]] || return 0
 	# sanitizers have checks of their own
 	! readelf -sW "$file" | grep -qE '__(asan|tsan|ubsan)_' || return 0
-	check_both "$file"
-	said "$file" -h 'Type: *DYN' || complain "$file: not position independent"
+	for file in "$B/seep" "$B/seep-net"; do
+		[[ -e $file ]] || continue
+		check_both "$file"
+		said "$file" -h 'Type: *DYN' || complain "$file: not position independent"
+	done
 	# static libraries bring checks of their own, so our objects are asked
 	objects=("$B"/obj/tool/*/*.o)
 	[[ -e ${objects[0]} ]] || return 0
