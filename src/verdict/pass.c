@@ -130,8 +130,8 @@ pass_flush(struct pass *p)
 }
 
 /* Whole pages around [start, end), as many batches as it takes. */
-static int
-add_pages(struct pass *p, int tag, uint64_t start, uint64_t end)
+int
+pass_add_dense(struct pass *p, int tag, uint64_t start, uint64_t end)
 {
 	uint64_t at = start / PAGE * PAGE;
 	int err = 0;
@@ -180,7 +180,8 @@ add_runs(struct pass *p, int tag, uint64_t start, uint64_t end,
 		if (parts[i].start >= parts[i].end)
 			continue;
 		if (parts[i].kind == FOREIGN_READ)
-			err = add_pages(p, tag, parts[i].start, parts[i].end);
+			err = pass_add_dense(
+			    p, tag, parts[i].start, parts[i].end);
 		else
 			p->visitor.unread(p->visitor.context, parts[i].start,
 			    parts[i].end - parts[i].start, (int)parts[i].kind);
@@ -199,7 +200,7 @@ pass_add(struct pass *p, int tag, uint64_t start, uint64_t end)
 	if (start >= end)
 		return 0;
 	if (end - start < LARGE)
-		return add_pages(p, tag, start, end);
+		return pass_add_dense(p, tag, start, end);
 	while (at < last && err == 0) {
 		const struct foreign_run *runs;
 		size_t count;
