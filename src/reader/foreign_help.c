@@ -24,6 +24,7 @@ enum {
 #define MAPPED_END   (ADDRESS_END - PAGE) /* the kernel maps nothing above */
 #define PAGE_PRESENT (UINT64_C(1) << 63)
 #define PAGE_SWAPPED (UINT64_C(1) << 62)
+#define PAGE_GUARD   (UINT64_C(1) << 58) /* MADV_GUARD_INSTALL: no content */
 #define PAGE_SHARED  (UINT64_C(1) << 61) /* of a file, or shared anonymous */
 
 struct work {
@@ -34,6 +35,7 @@ struct work {
 	size_t pages;      /* of the batch */
 	uint64_t *address; /* of each page */
 	bool may_scan;     /* PAGEMAP_SCAN exists */
+	uint64_t kinds;    /* what it is asked for */
 	struct foreign_pace pace;
 };
 
@@ -45,7 +47,8 @@ judge(struct work *k, uint64_t state, uint64_t address)
 	bool swapped = !(state & PAGE_PRESENT) && state & PAGE_SWAPPED;
 	enum foreign_area area;
 
-	if (!(state & (PAGE_PRESENT | PAGE_SWAPPED)))
+	/* a guard page also has the bit of those that are swapped out */
+	if (!(state & (PAGE_PRESENT | PAGE_SWAPPED)) || state & PAGE_GUARD)
 		return FOREIGN_UNTOUCHED;
 	if (swapped && !k->h->options.with_swapped)
 		return FOREIGN_SWAPPED;
@@ -88,22 +91,22 @@ static int
 scan_regions(struct work *k, uint64_t start, uint64_t end,
     struct foreign_scan_region *regions, uint64_t *ret_end)
 {
-	enum {
-		KINDS = FOREIGN_SCAN_FILE | FOREIGN_SCAN_PRESENT |
-		    FOREIGN_SCAN_SWAPPED
-	};
 	struct foreign_scan s = {.size = sizeof(s),
 	    .start = start,
 	    .end = end,
 	    .regions = (uintptr_t)regions,
 	    .region_count = REGIONS,
 	    .any_of = FOREIGN_SCAN_PRESENT | FOREIGN_SCAN_SWAPPED,
-	    .wanted = KINDS};
+	    .wanted = k->kinds};
 	int n;
 
 	foreign_pace_begin(&k->pace);
 	n = ioctl(k->h->files.pagemap, FOREIGN_PAGEMAP_SCAN, &s);
 	foreign_pace_end(&k->pace, 0);
+	if (n < 0 && k->kinds & FOREIGN_SCAN_GUARD) {
+		k->kinds &= ~(uint64_t)FOREIGN_SCAN_GUARD;
+		return scan_regions(k, start, end, regions, ret_end);
+	}
 	if (n < 0 || n > REGIONS || s.walk_end <= start || s.walk_end > end)
 		return -1;
 	*ret_end = s.walk_end;
@@ -115,6 +118,7 @@ state_of(uint64_t categories)
 {
 	return (categories & FOREIGN_SCAN_PRESENT ? PAGE_PRESENT : 0) |
 	    (categories & FOREIGN_SCAN_SWAPPED ? PAGE_SWAPPED : 0) |
+	    (categories & FOREIGN_SCAN_GUARD ? PAGE_GUARD : 0) |
 	    (categories & FOREIGN_SCAN_FILE ? PAGE_SHARED : 0);
 }
 
@@ -473,8 +477,12 @@ foreign_help(const struct foreign_helper *helper)
 {
 	static uint64_t address[FOREIGN_BATCH_PAGES];
 	struct foreign_helper h = *helper;
-	struct work k = {
-	    .h = &h, .w = h.window, .address = address, .may_scan = true};
+	struct work k = {.h = &h,
+	    .w = h.window,
+	    .address = address,
+	    .may_scan = true,
+	    .kinds = FOREIGN_SCAN_FILE | FOREIGN_SCAN_PRESENT |
+	        FOREIGN_SCAN_SWAPPED | FOREIGN_SCAN_GUARD};
 	int err = 0;
 	char byte = 0;
 

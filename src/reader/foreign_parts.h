@@ -70,6 +70,7 @@ enum {
 	FOREIGN_SCAN_FILE = 4,
 	FOREIGN_SCAN_PRESENT = 8,
 	FOREIGN_SCAN_SWAPPED = 16,
+	FOREIGN_SCAN_GUARD = 256, /* Linux 6.15 */
 };
 
 #define FOREIGN_PAGEMAP_SCAN _IOWR('f', 16, struct foreign_scan)

@@ -586,6 +586,8 @@ read_areas(struct look *l)
 
 		if (a->kind == ROOTS_RING)
 			l->seen->ring_bytes += a->end - a->start;
+		if (a->kind == ROOTS_DEVICE && a->can_write)
+			l->seen->device_bytes += a->end - a->start;
 	}
 	return err;
 }

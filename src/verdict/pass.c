@@ -69,7 +69,8 @@ show(const struct pass *p, const struct item *x, uint64_t address, size_t pages,
 
 /*
  * A page may have been unmapped between the two calls that look for it and read
- * it: one that is refused is asked for again, alone.
+ * it, and one that the kernel moves just then looks swapped out: these are asked
+ * for again, alone.
  */
 static int
 show_again(struct pass *p, const struct item *x, uint64_t address)
@@ -107,7 +108,8 @@ pass_flush(struct pass *p)
 
 			while (n < left && b.pages[page + n] == b.pages[page])
 				n++;
-			if (b.pages[page] == FOREIGN_REFUSED &&
+			if ((b.pages[page] == FOREIGN_REFUSED ||
+			        b.pages[page] == FOREIGN_SWAPPED) &&
 			    refused + n <= AGAIN_MAX) {
 				for (size_t k = 0; k < n; k++) {
 					again[refused].address =
