@@ -59,6 +59,13 @@ watch_say(const struct watch *w, const char *fmt, ...)
 	w->plan->say(w->plan->context, text);
 }
 
+/* With one round there is no time to find out how the clock goes. */
+uint64_t
+watch_age_now(const struct watch *w)
+{
+	return w->plan->once || pace_is_steady() ? pace_realtime_ns() : 0;
+}
+
 /* ---- children that look for names ---- */
 
 static void
@@ -166,7 +173,7 @@ thin_one(void *context, const char *folder)
 {
 	struct watch *w = context;
 
-	store_thin(&w->store, folder, pace_realtime_ns(), 0);
+	store_thin(&w->store, folder, watch_age_now(w), 0);
 }
 
 static struct service *

@@ -462,7 +462,7 @@ watch_turn(struct watch *w, struct service *s, bool is_last)
 		(void)service_finish(s, !is_apart, &child);
 	if (child > 0)
 		w->children[w->child_count++] = child;
-	store_thin(&w->store, s->folder, pace_realtime_ns(), 0);
+	store_thin(&w->store, s->folder, watch_age_now(w), 0);
 	if (!is_last && s->err == 0 && s->living > 0)
 		(void)service_open(s);
 }
