@@ -380,6 +380,15 @@ look_at_room(struct watch *w)
 		w->next_gather_ns = 0;
 }
 
+void
+watch_hasten_gather(struct watch *w)
+{
+	uint64_t soon = clock_ns(CLOCK_MONOTONIC) + GATHER_FAST_MS * MS;
+
+	if (w->next_gather_ns > soon)
+		w->next_gather_ns = soon;
+}
+
 static bool
 is_gather_due(const struct watch *w)
 {

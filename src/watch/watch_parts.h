@@ -79,6 +79,9 @@ struct watch {
 void watch_say(const struct watch *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The next round of gather.h comes soon. */
+void watch_hasten_gather(struct watch *w);
+
 /* The time for store_thin(). 0: no chapter is old, because the clock is in doubt. */
 uint64_t watch_age_now(const struct watch *w);
 

@@ -69,7 +69,7 @@ chapters() { compgen -G "$H/*/*.seep" | sed 's/.*-\([0-9]*\)\.seep/\1/' | sort |
 @test "a place that cannot be written is refused in one line" {
 	unshare -Urm true 2>/dev/null || own_mounts true 2>/dev/null || skip "no mount namespace here"
 	mkdir "$T/ro"
-	own_mounts bash -c 'mount -t tmpfs tmpfs "$1" && mkdir "$1/h" && mount -o remount,ro "$1" || exit 1
+	own_mounts bash -c 'mount -t tmpfs tmpfs "$1" && mkdir "$1/h" && mount -o remount,bind,ro "$1" || exit 1
 		for place in h new; do
 			"$0" watch --once --history "$1/$place" "$2" && exit 1
 		done
