@@ -141,7 +141,7 @@ look(const struct leaks_command *o, const struct process *p, pid_t pid,
 	const struct judge_options options = {.max_bytes = o->max_memory,
 	    .with_swapped = o->swap,
 	    .stop = o->stop};
-	unsigned most = o->looks ? o->looks : o->stop ? 1 : LOOKS_MAX;
+	unsigned most = o->looks ? o->looks : LOOKS_MAX;
 	struct judge *j;
 
 	if (judge_new(p, pid, &options, &j) < 0)

@@ -68,7 +68,7 @@ print_place(const struct seg_header *h)
 
 	if (!place_words(h, text, sizeof(text)))
 		return;
-	(void)printf("%8s  not in SEEP_DIR: ", "");
+	(void)printf("%8s  not in %s: ", "", place_words_setting(h));
 	text_print(stdout, text);
 	(void)putchar('\n');
 }

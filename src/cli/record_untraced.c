@@ -8,8 +8,7 @@
 #include "reader/losses.h"
 #include "record/procs.h"
 #include "record/refused.h"
-
-enum { ROOM_MIN = 256 << 10 }; /* bytes of a segment */
+#include "trace/medium.h"
 
 /* A collector that finds less room than 256 KiB does nothing. */
 static const char *
@@ -18,9 +17,10 @@ tight_limit(void)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    limit.rlim_cur / 4 < ROOM_MIN)
+	    limit.rlim_cur / MEDIUM_FILE_SHARE < MEDIUM_ROOM_MIN)
 		return "the limit on file sizes is too low (ulimit -f)";
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 16 < ROOM_MIN)
+	if (getrlimit(RLIMIT_AS, &limit) == 0 &&
+	    limit.rlim_cur / MEDIUM_SPACE_SHARE < MEDIUM_ROOM_MIN)
 		return "the limit on address space is too low (ulimit -v)";
 	return NULL;
 }

@@ -14,6 +14,7 @@
 #include "collector/ignored.h"
 #include "collector/kernel.h"
 #include "collector/live.h"
+#include "collector/moving.h"
 #include "collector/ours.h"
 #include "collector/place.h"
 #include "collector/spill.h"
@@ -169,6 +170,8 @@ describe_place(struct seg_header *h)
 	}
 	h->place_refused = place_asked.why;
 	h->place_detail = place_asked.detail;
+	h->place_setting =
+	    place_asked.is_base ? SEG_SETTING_BASE : SEG_SETTING_DIR;
 	copy_path(h->place_asked, sizeof(h->place_asked), place_asked.dir);
 }
 
@@ -193,6 +196,7 @@ describe_child(
 	h->command_truncated = parent->command_truncated;
 	h->place_refused = parent->place_refused;
 	h->place_detail = parent->place_detail;
+	h->place_setting = parent->place_setting;
 	memcpy(h->place_asked, parent->place_asked, sizeof(h->place_asked));
 	h->pid_ns = parent->pid_ns;
 	h->sequence = parent->sequence + 1;
@@ -213,6 +217,7 @@ describe_memory(struct seg_header *h)
 	h->live_cell_version = CELL_VERSION;
 	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
 	h->ignored_root = (uint64_t)(uintptr_t)ignored_levels;
+	h->moving_root = (uint64_t)(uintptr_t)&moving_first;
 	h->ours_table = (uint64_t)(uintptr_t)ours_table;
 	h->ours_entries = OURS_MAX;
 	h->control_address = (uint64_t)(uintptr_t)place.control;

@@ -11,6 +11,7 @@
 #include "collector/bootstrap.h"
 #include "collector/config.h"
 #include "collector/hook.h"
+#include "collector/moving.h"
 #include "collector/next.h"
 #include "collector/ours.h"
 #include "collector/recorder.h"
@@ -193,11 +194,18 @@ malloc_ready(size_t size, struct gate *g)
 }
 
 static SEEP_NOINLINE void *
-malloc_any(size_t size)
+malloc_slow(size_t size)
 {
 	CPU_CALLER(c);
 
 	return malloc_in_state(thread_gate, size, &c);
+}
+
+static SEEP_NOINLINE void *
+malloc_any(size_t size)
+{
+	/* a jump in both cases, as above */
+	return lifecycle_is_out ? next.malloc(size) : malloc_slow(size);
 }
 
 SEEP_EXPORT void *
@@ -245,6 +253,10 @@ free_any(void *p)
 
 	if (next.has_bootstrap && bootstrap_owns(p))
 		return;
+	if (lifecycle_is_out) {
+		next.free(p);
+		return;
+	}
 	need_next();
 	if (g && g->state == THREAD_SAMPLING)
 		recorder_sampled_free(g, p, RETURNS_TO);
@@ -311,7 +323,8 @@ calloc(size_t n, size_t size)
 /*
  * Gives a block another size with `resize`, which returns its new address or
  * NULL. The cell is taken out of the live map before, because another thread
- * may get the old address at once.
+ * may get the old address at once; so that a reader does not miss the block
+ * meanwhile, it is in a note.
  */
 SEEP_INLINE void *
 resize_block(void *old, size_t size, const struct cpu_frame *c,
@@ -319,9 +332,11 @@ resize_block(void *old, size_t size, const struct cpu_frame *c,
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
+	struct moving_note *note = t ? t->moving : &moving_first.notes[0];
 	struct live_block b = {0};
 	void *p;
 
+	moving_begin(note, old);
 	if (recorder_is_ready(g)) {
 		thread_enter(g);
 		b = live_take(&t->live, (uint64_t)(uintptr_t)old);
@@ -329,10 +344,13 @@ resize_block(void *old, size_t size, const struct cpu_frame *c,
 	} else if (!sample_filter || sample_maybe(old)) {
 		b = live_take_slow((uint64_t)(uintptr_t)old);
 	}
+	moving_taken(note, b.size);
 	p = resize(old, size, extra);
+	moving_moved(note, p, size);
 	if (unlikely(!p || !b.site || !recorder_is_ready(g)) ||
 	    !recorder_realloc_hit(g, t, b, p, size, c, api))
 		recorder_realloc_any(old, b, p, size, c, api);
+	moving_end(note);
 	return p;
 }
 
@@ -557,13 +575,7 @@ SEEP_EXPORT void
 seep_cxx_allocated(
     const void *p, size_t size, const struct cpu_frame *c, uint32_t api)
 {
-	uint64_t address = (uint64_t)(uintptr_t)p;
-	struct live_block b = live_take_slow(address);
-	struct live_block old;
-
-	if (b.site)
-		live_put_slow(address, b.site, b.size, b.birth, &old);
-	else
+	if (!live_peek((uint64_t)(uintptr_t)p))
 		allocated(p, size, c, (enum seg_api)api);
 }
 

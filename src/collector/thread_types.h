@@ -69,8 +69,9 @@ struct thread {
 	struct memo_chunk *memo;
 	uint32_t memo_mask; /* of an offset in bytes to a chunk */
 	uint32_t outer_count;
-	uint64_t outer_version; /* changes before outer[] and check[] do */
-	uint8_t **ages;         /* chunks of its ages; NULL: none yet */
+	uint64_t
+	    outer_version; /* never 0; changes before outer[] and check[] do */
+	uint8_t **ages;    /* chunks of its ages; NULL: none yet */
 	uint32_t outer_gen;
 	uint32_t memo_misses;
 	uint32_t outer_truncated; /* outer[] holds the innermost part only */
@@ -96,19 +97,24 @@ struct thread {
 	int64_t own_net; /* of a thread that shares its array */
 	/* our own stack, see walk.h; stack_hi is 0 if it is not known */
 	uint64_t stack_lo, stack_hi;
-	uint64_t stack_floor;     /* stack_lo may fall down to it */
-	const void *expect_free;  /* operator delete took it already */
-	uint32_t scratch_taken;   /* bits */
-	uint32_t process;         /* how many forks were before this one */
-	uint32_t counted;         /* slow events under way, see lifecycle.c */
-	uint32_t paused;          /* calls of seep_pause() not yet resumed */
-	uint64_t paths_sp;        /* where paths_last was found */
+	uint64_t stack_floor;       /* stack_lo may fall down to it */
+	struct moving_note *moving; /* moving.h; never NULL */
+	const void *expect_free;    /* operator delete took it already */
+	uint32_t scratch_taken;     /* bits */
+	uint32_t process;           /* how many forks were before this one */
+	uint32_t counted;           /* slow events under way, see lifecycle.c */
+	uint32_t paused;            /* calls of seep_pause() not yet resumed */
+	uint64_t paths_sp;          /* where paths_last was found */
+	/* see known.c: the last stack found there, how often in a row */
+	uint64_t known_sp;
+	uint32_t known_last, known_same, known_count;
 	struct thread *next;      /* in the list of all */
 	struct thread *next_free; /* of those without an owner */
 	uint32_t memo_room;       /* chunks that there is memory for */
 
 	struct outer_frame outer[OUTER_MAX] __attribute__((aligned(64)));
 	struct outer_frame walk[OUTER_MAX];
+	uint64_t listed[OUTER_MAX]; /* frames of a stack, see known.h */
 	uint64_t scratch[THREAD_SCRATCHES][OUTER_MAX];
 };
 

@@ -292,6 +292,8 @@ write_head(FILE *out, struct html *h)
 
 	(void)fprintf(out, "{\"page\":%d", PAGE_VERSION);
 	json_text(out, "seep", o->version);
+	if (o->refresh)
+		json_text(out, "refresh", o->refresh);
 	json_text(
 	    out, "metric", o->older ? "older" : word_of_metric(o->metric));
 	if (err == 0 && o->older)

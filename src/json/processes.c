@@ -46,6 +46,7 @@ json_processes_place(FILE *out, const struct seg_header *h)
 	json_text(out, "reason", place_words_reason(h->place_refused));
 	json_number(out, "detail", h->place_detail);
 	json_text(out, "text", text);
+	json_text(out, "setting", place_words_setting(h));
 	(void)putc('}', out);
 }
 

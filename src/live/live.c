@@ -271,6 +271,12 @@ live_look(struct live *l)
 	return err;
 }
 
+uint64_t
+live_came_dead(const struct live *l)
+{
+	return l->came_dead;
+}
+
 size_t
 live_count(const struct live *l)
 {

@@ -137,6 +137,12 @@ int live_look(struct live *l);
 /* Only who came and who ended: for when live_wake_fd() is readable. */
 int live_look_at_roster(struct live *l);
 
+/*
+ * How many files appeared, since live_new(), whose process had ended before it
+ * was looked for: such a process is never listed.
+ */
+uint64_t live_came_dead(const struct live *l);
+
 /* Those that run, and those that have just ended, in order of number. */
 size_t live_count(const struct live *l);
 struct live_process *live_at(const struct live *l, size_t i);

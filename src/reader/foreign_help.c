@@ -19,6 +19,7 @@ enum {
 };
 
 #define ADDRESS_END  (UINT64_C(1) << 47)
+#define MAPPED_END   (ADDRESS_END - PAGE) /* the kernel maps nothing above */
 #define PAGE_PRESENT (UINT64_C(1) << 63)
 #define PAGE_SWAPPED (UINT64_C(1) << 62)
 #define PAGE_SHARED  (UINT64_C(1) << 61) /* of a file, or shared anonymous */
@@ -63,10 +64,16 @@ judge(struct work *k, uint64_t state, uint64_t address)
 static int
 read_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
 {
-	size_t want = count * sizeof(*states);
-	ssize_t n = pread(k->h->files.pagemap, states, want,
-	    (off_t)(start / PAGE * sizeof(*states)));
+	size_t most = start < MAPPED_END ? (MAPPED_END - start) / PAGE : 0;
+	size_t want = (count < most ? count : most) * sizeof(*states);
+	ssize_t n;
 
+	if (count > most)
+		memset(states + most, 0, (count - most) * sizeof(*states));
+	if (want == 0)
+		return 0;
+	n = pread(k->h->files.pagemap, states, want,
+	    (off_t)(start / PAGE * sizeof(*states)));
 	if (n < 0)
 		return -errno;
 	return (size_t)n == want ? 0 : -ESRCH;

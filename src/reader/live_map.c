@@ -91,8 +91,6 @@ add_block(struct scan *s, const struct live_map_block *b)
 
 	if (b->is_inherited && !m->wants_inherited)
 		return 0; /* it was allocated by the parent */
-	if (b->birth < m->since && !b->is_inherited)
-		return 0;
 	if (!b->is_inherited && !m->is_list) {
 		sum = sums_at(&m->counts, b->site);
 		if (!sum)
@@ -316,7 +314,6 @@ live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
 	    .arg = m->arg,
 	    .wants_inherited = m->wants_inherited,
 	    .is_list = m->is_list,
-	    .since = m->since,
 	    .bytes_known = true,
 	    .is_exact = h->live_cell_version >= 2};
 	if (!is_known(h))

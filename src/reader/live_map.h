@@ -30,7 +30,6 @@ struct live_map {
 	void *arg;
 	bool wants_inherited; /* each() also gets inherited blocks */
 	bool is_list;         /* each() is all that is wanted: no counts */
-	uint32_t since; /* blocks that were born before this tick are skipped */
 	/* of the blocks of its own; allocations: blocks */
 	struct sums counts;
 	bool is_exact;    /* addresses are exact; false: an older collector */
@@ -44,7 +43,7 @@ struct live_map {
  * known (-EPERM: we may not read it; -ENOTSUP: not a live map that we know;
  * -ESRCH, -EFAULT: it ended meanwhile; -ETIMEDOUT: reading its memory takes too
  * long, see foreign.h; -ENOMEM: also if `each` returned false). m is zero but
- * for its first five fields; the caller calls live_map_release() in any case.
+ * for its first four fields; the caller calls live_map_release() in any case.
  */
 int live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
     uint64_t budget_ns);

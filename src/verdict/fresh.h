@@ -16,17 +16,13 @@
  * head of the list leads to a block that was not there yet, and nobody sees
  * that this one leads to the others. So the blocks are listed once more at the
  * end of a look. Those that are not in `heap`, or are others at the same
- * address, are roots; and `heap` learns where they begin.
- *
- * since: what its clock (seg_header.tick) was before that look, or earlier; no
- * block of an earlier tick is new. A thread that takes longer than a tick between
- * reading the clock and noting its block may be missed, in one look.
+ * address, are roots; and `heap` learns where they begin. A block that realloc
+ * has moved keeps its birth, so births say nothing here.
  *
  * *ret, empty before, is settled. budget_ns as of live_map_read(); `most`: so
  * many blocks at most. -E2BIG: more; -ENOMEM; all else as of live_map_read().
  */
 int fresh_ranges(pid_t pid, const struct seg_header *header, struct heap *heap,
-    uint32_t since, uint64_t budget_ns, size_t most, struct ranges *ret,
-    struct fault *where);
+    uint64_t budget_ns, size_t most, struct ranges *ret, struct fault *where);
 
 #endif

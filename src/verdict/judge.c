@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "reader/foreign.h"
 #include "reader/forked.h"
@@ -16,16 +17,20 @@
 #include "verdict/halt.h"
 #include "verdict/look.h"
 #include "verdict/looks.h"
+#include "verdict/moving.h"
 #include "verdict/types.h"
 
-enum { MEMORY_LEAST = 64 << 20 };
+enum {
+	MEMORY_LEAST = 64 << 20,
+	STOPS_MAX = 10, /* see stop_threads() */
+	STOP_REST_US = 2000,
+};
 
 struct judge {
 	const struct process *process;
 	pid_t pid;
 	struct judge_options o;
 	struct looks *looks;
-	uint32_t tick;         /* its clock, before the first look */
 	struct foreign *guard; /* tells whether it is still this program */
 	struct halt *halt;
 	struct look_seen seen; /* the last look */
@@ -77,8 +82,6 @@ open_guard(struct judge *j)
 		err = -ESRCH;
 	if (err == -ESRCH)
 		j->about.why.text[0] = '\0';
-	if (err == 0)
-		j->tick = now.tick;
 	return err;
 }
 
@@ -166,7 +169,6 @@ look_once(struct judge *j, const struct threads_stop *stop)
 	    .with_swapped = j->o.with_swapped,
 	    .heads_only = lacks_blocks(&j->process->header),
 	    .skip_dead = j->o.at_end,
-	    .tick = j->tick,
 	    .stop = stop,
 	    .read_done = stop ? go_on : NULL,
 	    .context = j};
@@ -178,6 +180,37 @@ look_once(struct judge *j, const struct threads_stop *stop)
 		return err;
 	err = foreign_is_same(j->guard) ? looks_add(j->looks, heap) : -ESRCH;
 	heap_free(heap);
+	return err;
+}
+
+/*
+ * A thread that is stopped inside of realloc may be anywhere in it: the block
+ * may have been copied already, to an address that nobody knows. So they go on
+ * for a moment and are stopped again. If that does not help, there are several
+ * looks: see judge_is_certain().
+ */
+static int
+stop_threads(struct judge *j)
+{
+	const struct timespec rest = {.tv_nsec = STOP_REST_US * 1000};
+	struct moving m = {0};
+	int err = 0;
+
+	for (int i = 0; i < STOPS_MAX && err == 0; i++) {
+		if (j->halt) {
+			go_on(j);
+			(void)nanosleep(&rest, NULL);
+		}
+		err = halt_begin(j->pid, &j->halt, &j->about.why);
+		if (err == 0)
+			err = moving_read(
+			    j->guard, &j->process->header, &m, &j->about.why);
+		if (!moving_any(&m))
+			break;
+	}
+	moving_release(&m);
+	if (err < 0 && j->halt)
+		go_on(j);
 	return err;
 }
 
@@ -193,7 +226,7 @@ judge_look(struct judge *j)
 			return j->err;
 	}
 	if (j->o.stop)
-		j->err = halt_begin(j->pid, &j->halt, &j->about.why);
+		j->err = stop_threads(j);
 	if (j->err < 0)
 		return j->err;
 	j->about.threads = j->halt ? halt_stop(j->halt)->count : 0;
@@ -205,6 +238,8 @@ judge_look(struct judge *j)
 bool
 judge_is_certain(const struct judge *j)
 {
+	if (j->o.stop)
+		return !j->seen.is_moving || looks_count(j->looks) >= LOOKS_MIN;
 	return looks_are_enough(j->looks);
 }
 

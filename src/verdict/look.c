@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/cpu.h"
 #include "reader/foreign.h"
 #include "reader/ignored.h"
 #include "reader/live_map.h"
@@ -15,6 +16,7 @@
 #include "verdict/fresh.h"
 #include "verdict/kernel.h"
 #include "verdict/large.h"
+#include "verdict/moving.h"
 #include "verdict/owned.h"
 #include "verdict/pass.h"
 #include "verdict/ranges.h"
@@ -34,6 +36,8 @@ enum {
  */
 #define MAP_BUDGET_NS   UINT64_C(3000000000)
 #define MAP_NS_PER_BYTE 20
+
+#define ADDRESS_END (UINT64_C(1) << CPU_ADDRESS_BITS)
 
 struct look {
 	pid_t pid;
@@ -372,8 +376,8 @@ static int
 pass_fresh(struct look *l, struct pass *p)
 {
 	struct ranges fresh = {0};
-	int err = fresh_ranges(l->pid, l->header, l->heap, l->o->tick,
-	    map_budget(l), l->o->max_bytes / 48, &fresh, l->where);
+	int err = fresh_ranges(l->pid, l->header, l->heap, map_budget(l),
+	    l->o->max_bytes / 48, &fresh, l->where);
 
 	if (err == -EFAULT)
 		err = -ESRCH;
@@ -384,6 +388,84 @@ pass_fresh(struct look *l, struct pass *p)
 	if (err == 0)
 		err = pass_flush(p);
 	ranges_release(&fresh);
+	return err;
+}
+
+/* Of memory that a block has left nothing can be said where it is not there. */
+static void
+unread_moving(void *context, uint64_t address, uint64_t bytes, int kind)
+{
+	struct look *l = context;
+
+	(void)address;
+	if (kind == FOREIGN_SWAPPED)
+		l->seen->swapped_bytes += bytes;
+}
+
+/* Not more than what is left of *most, which a made-up note may exceed. */
+static int
+add_moving(struct look *l, struct pass *p, uint64_t address, uint64_t size,
+    uint64_t *most)
+{
+	int err;
+
+	if (size > *most)
+		size = *most;
+	if (address == 0 || size == 0 || address >= ADDRESS_END ||
+	    size > ADDRESS_END - address)
+		return 0;
+	*most -= size;
+	err = pass_add(p, HEAP_ROOT, address, address + size);
+	return err == 0 ? heap_note_other(l->heap, address) : err;
+}
+
+static int
+add_notes(
+    struct look *l, struct pass *p, const struct moving *m, uint64_t *most)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < m->count && err == 0; i++) {
+		const struct moving_note *n = &m->notes[i];
+
+		if (n->address == 0)
+			continue;
+		err = add_moving(l, p, n->address, n->size, most);
+		if (err == 0)
+			err = add_moving(l, p, n->to, n->to_size, most);
+	}
+	return err == 0 ? pass_flush(p) : err;
+}
+
+/* What is being resized, and in no list of blocks: see moving.h. */
+static int
+pass_moving(struct look *l)
+{
+	const struct pass_visitor visitor = {
+	    .scan = scan, .unread = unread_moving, .context = l};
+	uint64_t most = MOVING_ROUNDS * procfs_resident(l->pid);
+	struct moving before = {0}, now = {0};
+	struct pass *p;
+	int err = pass_new(l->memory, &visitor, l->where, &p);
+
+	if (err < 0)
+		return err;
+	for (int i = 0; i < MOVING_ROUNDS && err == 0; i++) {
+		struct moving swap = before;
+
+		before = now;
+		now = swap;
+		err = moving_read(l->memory, l->header, &now, l->where);
+		if (err < 0 || (i > 0 && moving_is_same(&before, &now)))
+			break;
+		err = add_notes(l, p, &now, &most);
+		if (l->o->stop)
+			break;
+	}
+	l->seen->is_moving = moving_any(&now);
+	moving_release(&before);
+	moving_release(&now);
+	pass_free(p);
 	return err;
 }
 
@@ -404,6 +486,8 @@ pass_all(struct look *l)
 		err = pass_files(l);
 	if (err == 0 && !l->o->stop)
 		err = pass_fresh(l, p);
+	if (err == 0)
+		err = pass_moving(l);
 	pass_free(p);
 	return err;
 }

@@ -28,7 +28,6 @@ struct look_options {
 	bool heads_only;
 	/* no thread will ever use its stack below the stack pointer again */
 	bool skip_dead;
-	uint32_t tick; /* its clock, or earlier: see fresh.h */
 	const struct threads_stop *stop; /* NULL: the threads run */
 	/* called when its memory has been read; NULL: not */
 	void (*read_done)(void *context);
@@ -47,6 +46,7 @@ struct look_seen {
 	uint64_t unseen_shared_bytes;
 	uint64_t read_bytes, root_bytes;
 	bool heads_only; /* asked for, or pages of the live map are missing */
+	bool is_moving;  /* at the end a block was being resized */
 };
 
 /*

@@ -10,7 +10,7 @@ load ../lib/verdicts.bash
 	end_host
 }
 
-@test "while the holder moves with rallocx and xallocx, nothing that it holds is a leak" {
+@test "while the holder moves with rallocx and xallocx without pause, nothing that it holds is a leak" {
 	COLLECTOR="$COLLECTOR $BUILD/libseep-jemalloc.so" begin known_answer_mallocx moves
 	judged --wait 200ms
 	end_host

@@ -33,7 +33,7 @@ inside() {
 				[[ \$(jq -r '.processes[0].place_refused.asked' /mnt/report.json) == "\$1" ]]
 				[[ \$(jq -r '.processes[0].place_refused.reason' /mnt/report.json) == "\$2" ]]
 				grep -q "not in SEEP_DIR: \$1\$3" /mnt/list
-				tr '\\n' ' ' </mnt/report | tr -s ' ' | grep -q "settings\? of SEEP_DIR that could not be used.*(\$1\$3"
+				tr '\\n' ' ' </mnt/report | tr -s ' ' | grep -q "settings\? of SEEP_DIR or SEEP_BASE that could not be used.*(\$1\$3"
 			}
 		END
 		cat
