@@ -13,10 +13,10 @@
 #include "live/live_parts.h"
 #include "reader/procfs.h"
 #include "reader/procfs_group.h"
-#include "report/program.h"
 #include "util/capped.h"
 #include "util/clock.h"
 #include "util/room.h"
+#include "util/text.h"
 
 enum {
 	SILENT_S = 10,        /* a clock that stood still so long */
@@ -95,12 +95,16 @@ check(struct live *l, const struct segfile *seg, const struct seg_header *h,
 	return proc_check_in(l->cache, h, file, ret_pid);
 }
 
-/* As `seep ls` calls it: argv[0] from before it was rewritten, if that is a name. */
+/* argv[0] as the process has it in its header, from before it was rewritten. */
 static void
 find_program(struct live_process *p)
 {
+	const char *name = text_base(p->header.command);
+
+	if (!name[0])
+		name = text_base(p->header.exe);
 	(void)snprintf(p->program, sizeof(p->program), "%.*s", LIVE_NAME - 1,
-	    program_started_as(&p->header));
+	    name[0] ? name : "?");
 }
 
 static void
