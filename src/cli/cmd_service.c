@@ -248,7 +248,8 @@ make_base(const struct service_run *r)
 {
 	struct stat st;
 
-	if (r->options.root || lstat(DROPIN_BASE, &st) == 0 || geteuid() != 0)
+	if (r->options.root || r->options.is_user || geteuid() != 0 ||
+	    lstat(DROPIN_BASE, &st) == 0)
 		return;
 	if (mkdir(DROPIN_BASE, 01777) < 0 || chmod(DROPIN_BASE, 01777) < 0)
 		die_warn("%s cannot be made: %s; segments will be in /dev/shm",
