@@ -136,8 +136,9 @@ print_untraced(pid_t pid, int err)
 	if (procfs_stat(pid, &st) < 0)
 		return;
 	(void)snprintf(text, sizeof(text), "%d %s: %s", (int)pid, st.name,
-	    err == -ENXIO        ? "not traced"
-	        : err == -EAGAIN ? "traced, and has allocated nothing so far"
+	    err == -ENXIO ? "not traced"
+	        : err == -EAGAIN || err == -ENODATA
+	        ? "traced, and has allocated nothing so far"
 	        : err == -EACCES ? "not ours to look at; try sudo"
 	                         : strerror(-err));
 	print_row("process", text);
@@ -154,7 +155,7 @@ look_at(pid_t pid, struct tally *t)
 		return;
 	t->running++;
 	if (err < 0) {
-		t->traced += err == -EAGAIN;
+		t->traced += err == -EAGAIN || err == -ENODATA;
 		if (t->shown++ < PROCESSES_SHOWN)
 			print_untraced(pid, err);
 		return;
