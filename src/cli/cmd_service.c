@@ -210,7 +210,8 @@ make_text(const struct service_run *r)
 	    .base = DROPIN_BASE,
 	    .sample_bytes = r->options.sample_bytes,
 	    .depth = r->options.depth,
-	    .is_dormant = r->options.is_dormant};
+	    .is_dormant = r->options.is_dormant,
+	    .no_deepbind = r->options.no_deepbind};
 	char *names, *text;
 
 	find_library(r, library, sizeof(library));
@@ -423,6 +424,9 @@ static const struct opts_option trace_rows[] = {
         "record nothing until seep on PID"},
     {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
         "keep the N innermost frames of a stack"},
+    {"no-deepbind", 0, OPTS_FLAG, AT(no_deepbind), 0, NULL,
+        "load modules without RTLD_DEEPBIND, which hides their allocations "
+        "(nfs-ganesha); see seep record --help"},
     {0},
 };
 
@@ -435,7 +439,8 @@ check_options(const struct service_options *o, int verb)
 	struct stat st;
 
 	if (verb != VERB_ENABLE &&
-	    (o->only || o->sample_bytes || o->is_dormant || o->depth))
+	    (o->only || o->sample_bytes || o->is_dormant || o->depth ||
+	        o->no_deepbind))
 		die(CMD_USAGE,
 		    "service: --only, --sample, --dormant and "
 		    "--depth are for enable");
