@@ -85,6 +85,8 @@ open_own_dir(struct stat *st)
 	struct fmt f;
 
 	mkdir_error = 0;
+	if ((long)uid < 0)
+		return -EPERM; /* a filter refuses even that */
 	fmt_init(&f, dir_name, sizeof(dir_name));
 	if (config.dir[0]) {
 		fmt_string(&f, config.dir);

@@ -30,6 +30,7 @@ enum {
 	NAMES_S = 10,   /* for the names of a process */
 	LIVE_BYTES = 6 << 20,
 	INSTANCE = 256,
+	KIN = 128,
 	OTHERS_MAX = 64, /* services of one other user */
 };
 
@@ -43,6 +44,13 @@ struct member {
 	bool is_begun;
 };
 
+/* One that has ended: the service of children that are found after it. */
+struct kin {
+	uint8_t uuid[16];
+	uid_t uid;
+	char service[FOLDER_NAME_BYTES];
+};
+
 struct push {
 	const struct push_plan *plan;
 	struct names_options naming;
@@ -50,7 +58,10 @@ struct push {
 	struct sender *sender;
 	struct member *members;
 	size_t count, room;
-	uint64_t begun_ns;                   /* since the boot */
+	struct kin kin[KIN]; /* the last ones */
+	size_t next_kin;
+	uint64_t begun_ns; /* since the boot */
+	uint64_t begun_monotonic_ns;
 	uint64_t next_look_ns, next_news_ns; /* CLOCK_MONOTONIC */
 	bool has_news;
 	bool is_open; /* a request */
@@ -101,7 +112,7 @@ is_chosen_by_user(const struct live_process *x)
 }
 
 /* A uuid is what a process says of itself, so the owner must be the same. */
-static const struct member *
+static const char *
 find_kin(const struct push *p, const uint8_t uuid[16], uid_t uid)
 {
 	static const uint8_t none[16];
@@ -111,23 +122,27 @@ find_kin(const struct push *p, const uint8_t uuid[16], uid_t uid)
 	for (size_t i = p->count; i-- > 0;)
 		if (p->members[i].uid == uid &&
 		    memcmp(p->members[i].uuid, uuid, 16) == 0)
-			return &p->members[i];
+			return p->members[i].service;
+	for (size_t i = 0; i < KIN; i++)
+		if (p->kin[i].uid == uid &&
+		    memcmp(p->kin[i].uuid, uuid, 16) == 0)
+			return p->kin[i].service;
 	return NULL;
 }
 
 /* Forked children belong to the service of their parent. */
-static const struct member *
+static const char *
 find_parent(const struct push *p, const struct live_process *x, uid_t uid)
 {
-	const struct member *m = find_kin(p, x->header.parent_uuid, uid);
+	const char *found = find_kin(p, x->header.parent_uuid, uid);
 	struct seg_header own;
 	int slot;
 	const struct segfile *f = live_segfile(p->live, x, &slot);
 
-	if (!m && f && slot != SEGFILE_OWN &&
+	if (!found && f && slot != SEGFILE_OWN &&
 	    segfile_header(f, SEGFILE_OWN, &own, NULL) == 0)
-		m = find_kin(p, own.uuid, uid);
-	return m;
+		found = find_kin(p, own.uuid, uid);
+	return found;
 }
 
 static bool
@@ -160,10 +175,10 @@ name_service(
 	        : x->has_container ? FOLDER_CONTAINER
 	                           : FOLDER_PROGRAM,
 	    .uid = m->uid};
-	const struct member *parent = find_parent(p, x, m->uid);
+	const char *parent = find_parent(p, x, m->uid);
 
 	if (parent) {
-		memcpy(m->service, parent->service, sizeof(m->service));
+		(void)snprintf(m->service, sizeof(m->service), "%s", parent);
 		return;
 	}
 	id.is_chosen = m->uid != geteuid() && id.kind != FOLDER_PROGRAM &&
@@ -204,6 +219,10 @@ remove_member(struct push *p, uint64_t number)
 
 	if (!m)
 		return;
+	p->kin[p->next_kin] = (struct kin){.uid = m->uid};
+	memcpy(p->kin[p->next_kin].uuid, m->uuid, sizeof(m->uuid));
+	memcpy(p->kin[p->next_kin].service, m->service, sizeof(m->service));
+	p->next_kin = (p->next_kin + 1) % KIN;
 	reading_release(&m->past);
 	memmove(m, m + 1, (size_t)(p->members + --p->count - m) * sizeof(*m));
 }
@@ -215,7 +234,12 @@ remove_member(struct push *p, uint64_t number)
 static bool
 was_here_before(const struct push *p, const struct live_process *x)
 {
-	return p->plan->every_ns && x->start_ns < p->begun_ns;
+	/* of one that was found dead, only its segment knows when it began */
+	bool before = x->start_ns
+	    ? x->start_ns < p->begun_ns
+	    : x->header.start_monotonic_ns < p->begun_monotonic_ns;
+
+	return p->plan->every_ns && before;
 }
 
 /* -ENOMEM; other failures are those of the process, which is left out. */
@@ -479,7 +503,9 @@ once(struct push *p, struct fault *where)
 	int err = read_all(p);
 
 	if (err == 0 && sender_next_ns(p->sender) == UINT64_MAX)
-		return fault_set(where, -ENODATA, "no process is traced here");
+		return fault_set(where, -ENODATA, "%s",
+		    p->count ? "what is traced here has allocated nothing"
+		             : "no process is traced here");
 	while (err == 0) {
 		err = send_next(p);
 		if (!p->is_open)
@@ -539,6 +565,7 @@ begin(struct push *p)
 		(void)snprintf(host, sizeof(host), "localhost");
 	(void)text_escape(p->instance, sizeof(p->instance), host);
 	p->begun_ns = clock_ns(CLOCK_BOOTTIME);
+	p->begun_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
 	p->naming = plan->naming;
 	if (p->naming.seconds == 0)
 		p->naming.seconds = NAMES_S;

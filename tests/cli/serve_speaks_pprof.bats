@@ -134,7 +134,7 @@ is_asked() { [[ $(get /metrics | sed -n 's/^seep_profiles_total //p') -ge 1 ]]; 
 	unserve
 }
 
-@test "what cannot be answered is told" {
+@test "what cannot be answered is reported" {
 	waiting
 	serving
 	[[ $(status '/debug/pprof/heap?service=none') == 404 ]]
