@@ -257,25 +257,57 @@ make_base(const struct service_run *r)
 		    DROPIN_BASE, strerror(errno));
 }
 
-/* Is the collector in the environment that systemd has understood? */
+/* In the text of a unit "%%" is one '%'. */
 static bool
-is_effective(const struct service_run *r)
+is_same(const char *value, const char *written)
+{
+	while (*written && *value == *written) {
+		written += written[0] == '%' && written[1] == '%' ? 2 : 1;
+		value++;
+	}
+	return !*value && !*written;
+}
+
+/*
+ * The name of the first variable of the text that systemd has understood
+ * otherwise, for free(); NULL: there is none. What the unit preloads itself may
+ * have specifiers, so of LD_PRELOAD only our own part is compared.
+ */
+static char *
+find_ineffective(const struct service_run *r, const char *text)
 {
 	struct service_run again = {.options = r->options};
-	struct quoting_words environment = {0};
-	const char *preload;
-	bool result;
+	struct quoting_words have = {0}, want = {0};
+	struct unit written = {.manager = r->unit.manager};
+	char *name = NULL;
 
 	if (r->options.root)
-		return true;
+		return NULL;
 	load(&again, r->unit.name);
-	if (unit_list(&again.unit, "Environment", &environment) < 0)
+	if (unit_list(&again.unit, "Environment", &have) < 0 ||
+	    unit_file_parse(&written.files, r->path, text) < 0 ||
+	    unit_environment(&written, NULL, &want) < 0)
 		die_memory();
-	preload = unit_variable(&environment, "LD_PRELOAD");
-	result = preload && strstr(preload, "libseep.so");
-	quoting_release(&environment);
+	for (size_t i = 0; i < want.count && !name; i++) {
+		size_t n = strcspn(want.items[i], "=");
+		char *one = strndup(want.items[i], n);
+		const char *value = one ? unit_variable(&have, one) : NULL;
+		bool is_preload = one && strcmp(one, "LD_PRELOAD") == 0;
+
+		if (!one)
+			die_memory();
+		if (value &&
+		    (is_preload ? strstr(value, "libseep.so") != NULL
+		                : is_same(value, want.items[i] + n + 1)))
+			free(one);
+		else
+			name = one;
+	}
+	quoting_release(&have);
+	quoting_release(&want);
+	unit_release(&written);
 	unit_release(&again.unit);
-	return result;
+	return name;
 }
 
 /* As it was before. */
@@ -297,6 +329,7 @@ write_dropin(const struct service_run *r, const char *text, const char *old)
 {
 	int err = dropin_write(r->options.root, r->path, text);
 	struct fault where = {""};
+	char *name;
 
 	if (err < 0)
 		die(CMD_INPUT, "%s cannot be written: %s%s", r->shown,
@@ -312,12 +345,13 @@ write_dropin(const struct service_run *r, const char *text, const char *old)
 		    "units: %s",
 		    r->unit.name, where.text);
 	}
-	if (!is_effective(r)) {
+	name = find_ineffective(r, text);
+	if (name) {
 		take_back(r, old);
 		die(CMD_INPUT,
-		    "%s is as before, because another drop-in sets LD_PRELOAD "
-		    "after " DROPIN_NAME ": systemctl%s cat %s",
-		    r->unit.name, service_run_scope(r), r->unit.name);
+		    "%s is as before, because systemd has another %s: does a "
+		    "later drop-in set it? (systemctl%s cat %s)",
+		    r->unit.name, name, service_run_scope(r), r->unit.name);
 	}
 }
 

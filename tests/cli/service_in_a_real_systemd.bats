@@ -133,6 +133,8 @@ runs_traced() {
 		[[ $got -eq $1 && ! -s $T/stdout && $(wc -l <"$T/stderr") -eq 1 ]] && grep -qF -- "$2" "$T/stderr"
 	}
 	[[ -z $(state) ]]
+	# systemd takes no value that is not UTF-8
+	refused 3 'plain.service is as before, because systemd has another SEEP_ONLY' seep service enable plain --only $'a\xff'
 	refused 3 'none: there is no such unit' seep service enable none
 	refused 3 'masked.service is masked' seep service enable masked
 	refused 3 'statically linked' seep service enable fixed

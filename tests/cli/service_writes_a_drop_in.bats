@@ -82,7 +82,7 @@ service() { "$SEEP" service --user "$@"; }
 	rm "$T/units/d.service.show"
 	mkdir -p "$T/config/systemd/user/d.service.d"
 	printf '[Service]\nEnvironment=LD_PRELOAD=/lib/late.so\n' >"$T/config/systemd/user/d.service.d/90-late.conf"
-	refused 3 "d.service is as before, because another drop-in sets LD_PRELOAD" service enable d
+	refused 3 "d.service is as before, because systemd has another LD_PRELOAD: does a later drop-in set it?" service enable d
 	[[ $(ls -A "$T/config/systemd/user/d.service.d") == 90-late.conf ]]
 	[[ $(tail -1 "$T/calls") == *daemon-reload ]]
 }
