@@ -603,7 +603,8 @@ begin(struct watch *w, struct fault *where)
 	const struct live_plan live = {.directories = w->plan->directories,
 	    .pids = w->plan->pids,
 	    .pid_count = w->plan->pid_count,
-	    .keep_the_ended = true};
+	    .keep_the_ended = true,
+	    .other_fds = w->plan->guest_count * GUEST_FDS};
 	const struct gather_plan gather = {.directories = w->plan->directories,
 	    .hooks = watch_gather_hooks(w)};
 	int err = live_new(&live, &w->live);
@@ -644,11 +645,14 @@ watch_run(const struct watch_plan *plan, struct fault *where)
 		err = begin(&w, where);
 	if (err == 0) {
 		err = loop(&w, signals);
+		/* names may take a minute, and guests would not answer */
+		end_guests(plan);
 		finish(&w);
 		if (err < 0)
 			(void)fault_set(where, err, "%s", strerror(-err));
+	} else {
+		end_guests(plan);
 	}
-	end_guests(plan);
 	watch_processes_release(&w);
 	watch_services_release(&w);
 	alarm_free(w.alarm);
