@@ -192,7 +192,26 @@ with_share() {
 	doctor 0 "$INIT"
 }
 
-# charged PID-FILE: bytes of shared memory in the memory cgroup of the test
+@test "an emptyDir: refused as it is made, used when it is sticky" {
+	containers_needed
+	app
+	mkdir "$DIR/volume"
+	chmod 755 "$DIR"
+	chmod 777 "$DIR/volume"
+	volume=".process.env += [\"SEEP_BASE=/share\"] | .mounts += [{destination: \"/share\", type: \"bind\", source: \"$DIR/volume\", options: [\"bind\"]}]"
+	CONFIG=$volume container_behind web 1234 /opt/app/app
+	ready web
+	doctor 0 "$INIT"
+	found warn process place '/share can be written by others (mode 0777)'
+	chmod 1777 "$DIR/volume"
+	CONFIG=$volume container_behind next 1234 /opt/app/app
+	ready next
+	doctor 0 "$INIT"
+	[[ $(jq '[.checks[] | select(.group == "process" and .check == "place")] | length' "$T/doctor.json") -eq 0 ]]
+	[[ $(find "$DIR/volume/seep-1234" -name 'app-*.seg' | wc -l) -eq 1 ]]
+}
+
+# charged: bytes of shared memory in the memory cgroup of the test
 charged() {
 	if [[ -e $GROUP/memory.max ]]; then
 		awk '$1 == "shmem" { print $2 }' "$GROUP/memory.stat"
