@@ -44,7 +44,7 @@ TOOL_LD := $(if $(SAN),,-pie -Wl,-z,now,-z,relro,-z,noexecstack$(if $(CET),$(com
 NET_LIBS := -lmicrohttpd -lcurl
 # seep serve and seep push: where their libraries can be had
 NET := $(if $(shell tools/deps.sh --tell net 2>&1),,$(B)/seep-net)
-TOOL_LIBS := -lncursesw -ltinfo -ldw -lelf -lz -lzstd -liberty -lm -lpthread
+TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 
 sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
 objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))

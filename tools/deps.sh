@@ -79,6 +79,7 @@ check cmd:pkg-config pkgconf
 check cmd:rustc rustc
 check cmd:systemd-analyze systemd
 check path:/lib/systemd/systemd systemd
+check cmd:systemd-tmpfiles systemd
 check cmd:nsenter util-linux
 check cmd:ip iproute2
 check cmd:ganesha.nfsd nfs-ganesha

@@ -34,6 +34,7 @@ list() {
 	echo "0644 $build/install/_seep $prefix/share/zsh/site-functions/_seep"
 	echo "0644 $build/install/seep.fish $prefix/share/fish/vendor_completions.d/seep.fish"
 	echo "0644 $build/install/seep-watch.service $prefix/lib/systemd/system/seep-watch.service"
+	echo "0644 contrib/tmpfiles.d/seep.conf $prefix/lib/tmpfiles.d/seep.conf"
 	for file in README.md CHANGELOG.md LICENSE docs/*.md docs/pictures/*; do
 		file=${file#docs/}
 		echo "0644 $build/install/doc/$file $prefix/share/doc/seep/$file"

@@ -211,6 +211,10 @@ show(struct live *l, const struct top_options *o, const struct terminal *t)
 		    "top: the terminal \"%s\" (from TERM) is unknown here; set "
 		    "TERM to another one, or use --plain",
 		    getenv("TERM"));
+	if (err == -ELIBACC)
+		die(CMD_USAGE,
+		    "top: libncursesw.so.6 cannot be loaded; install it, or "
+		    "use --plain");
 	return err;
 }
 

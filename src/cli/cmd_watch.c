@@ -1,5 +1,6 @@
 /* cmd_watch.c - seep watch: keeps a history of all processes that are traced. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <grp.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "cli/name_opts.h"
 #include "cli/net.h"
 #include "cli/opts.h"
+#include "cli/push_opts.h"
 #include "cli/serve_opts.h"
 #include "cli/targets.h"
 #include "net/net_table.h"
@@ -32,6 +34,7 @@ struct watch_options {
 	const char *debug_dirs, *command;
 	struct opts_list rules;
 	struct serve_opts serve;
+	struct push_opts push;
 };
 
 #define AT(field) offsetof(struct watch_options, field)
@@ -78,7 +81,8 @@ static const struct opts_option rule_rows[] = {
 
 static const struct opts_group options[] = {{NULL, rows, 0},
     {"History", history_rows, 0}, {"Rules", rule_rows, 0},
-    {"HTTP, as seep serve", serve_opts_rows, AT(serve)}, {0}};
+    {"HTTP, as seep serve", serve_opts_rows, AT(serve)},
+    {"Profiles for Pyroscope, as seep push", push_opts_watch, AT(push)}, {0}};
 
 static void
 say(void *context, const char *text)
@@ -154,6 +158,31 @@ take_server(const struct cmd *self, const struct watch_options *o,
 	serve_opts_finish(self->name, s, naming, ret);
 }
 
+#define PUSH_EVERY_NS (UINT64_C(300) * 1000000000)
+
+/* What pushes, if it is asked for; it begins with the loop. */
+static void
+take_pusher(const struct cmd *self, struct watch_options *o,
+    const struct names_options *naming, const struct targets *targets,
+    struct push_order *ret)
+{
+	struct push_opts *p = &o->push;
+
+	if (!p->url) {
+		if (p->token_file || p->tenant || p->labels.count ||
+		    p->every_ns)
+			die(CMD_USAGE,
+			    "watch: --every, --push-token-file, --tenant and "
+			    "--label need --push");
+		return;
+	}
+	if (o->once)
+		die(CMD_USAGE, "watch: --once and --push cannot be combined");
+	if (p->every_ns == 0)
+		p->every_ns = PUSH_EVERY_NS;
+	push_opts_finish(self->name, p, naming, targets, ret);
+}
+
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
@@ -163,6 +192,7 @@ run(const struct cmd *self, int argc, char **argv)
 	char **kept = net_keep(argc, argv);
 	struct fault where = {""};
 	struct serve_plan serve;
+	struct push_order push;
 	struct targets targets;
 	struct guest guest;
 	int count, err;
@@ -186,8 +216,17 @@ run(const struct cmd *self, int argc, char **argv)
 	plan.pids = targets.pids;
 	plan.pid_count = targets.pid_count;
 	plan.directories = targets.directories;
-	if (o.serve.listen) {
+	take_pusher(self, &o, &plan.naming, &targets, &push);
+	if (o.serve.listen || o.push.url)
 		net_enter(self->name, kept);
+	if (o.push.url) {
+		err = net_table->push_guest(&push, &guest, &where);
+		if (err < 0)
+			die(err == -EINVAL ? CMD_USAGE : CMD_INPUT, "watch: %s",
+			    where.text);
+		plan.guests[plan.guest_count++] = guest;
+	}
+	if (o.serve.listen) {
 		if (net_table->serve_guest(&serve, &guest, &where) < 0)
 			die(CMD_INPUT, "watch: %s", where.text);
 		plan.guests[plan.guest_count++] = guest;

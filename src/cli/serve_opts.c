@@ -8,6 +8,8 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/ls_json.h"
+#include "cli/view_opts.h"
 
 #define ADDRESS_DEFAULT "127.0.0.1:7337"
 
@@ -37,15 +39,27 @@ const struct opts_option serve_opts_rows[] = {
     {0},
 };
 
-/* In a child of the server, whose stdout is the reply. */
-static int
-list(void)
+static void
+list_process(const struct process *p, const struct source *file,
+    const char *folder, const char *name)
 {
-	char name[] = "ls", format[] = "--format", json[] = "json";
-	char *argv[] = {name, format, json, NULL};
+	const struct ls_row row = {.process = p,
+	    .owner = file->uid,
+	    .stored_bytes = file->stored_bytes,
+	    .folder = folder,
+	    .name = name};
 
-	return cmd_ls.run(&cmd_ls, 3, argv);
+	ls_json_process(&row);
 }
+
+static void
+list_end(void)
+{
+	ls_json_end(&(struct ls_json_end){0});
+}
+
+static const struct serve_list list = {
+    .begin = ls_json_begin, .process = list_process, .end = list_end};
 
 static void
 say(void *context, const char *text)
@@ -67,8 +81,10 @@ serve_opts_finish(const char *command, const struct serve_opts *o,
 	    .top = o->top,
 	    .naming = *naming,
 	    .version = SEEP_VERSION,
-	    .list = list,
+	    .list = &list,
 	    .say = say};
+	view_opts_finish_exact(command, &view_opts_default, &ret->view);
+	ret->view.depth = 0;
 	if (address_parse(o->listen ? o->listen : ADDRESS_DEFAULT,
 	        &ret->address, &where) < 0)
 		die(CMD_USAGE, "%s: --listen %s", command, where.text);

@@ -6,6 +6,7 @@
 
 #include "doctor/doctor_environment.h"
 #include "doctor/doctor_unit_parts.h"
+#include "service/daemon.h"
 #include "util/text.h"
 
 enum { WRAPPERS_MAX = 8 };
@@ -227,6 +228,20 @@ follow(struct doctor_unit_look *l, char **argv, size_t count, int depth)
 	(void)snprintf(l->daemon, sizeof(l->daemon), "%.4000s", argv[0]);
 }
 
+/* As seep service enable finds it; none: it cannot be found out. */
+static void
+find_daemon(struct doctor_unit_look *l)
+{
+	struct quoting_words found = {0};
+
+	if (daemon_find(l->u, &found) < 0)
+		l->r->is_cut = true;
+	else
+		(void)snprintf(l->daemon, sizeof(l->daemon), "%.4000s",
+		    found.count > 0 ? found.items[0] : "");
+	quoting_release(&found);
+}
+
 static void
 check_command(struct doctor_unit_look *l)
 {
@@ -252,7 +267,8 @@ check_command(struct doctor_unit_look *l)
 			follow(l, c->argv.items, c->argv.count, 0);
 			c->argv.items[0] = old;
 		}
-		if (strcmp(l->daemon, c->path) != 0)
+		find_daemon(l);
+		if (l->daemon[0] && strcmp(l->daemon, c->path) != 0)
 			doctor_add(l->r, DOCTOR_OK, "command", NULL,
 			    "%s starts %s", c->path, l->daemon);
 	}

@@ -319,6 +319,27 @@ is_known_host(const struct http *h, const char *value)
 	return false;
 }
 
+static enum MHD_Result
+count_host(void *context, enum MHD_ValueKind kind, const char *name,
+    const char *value)
+{
+	(void)kind;
+	(void)value;
+	*(unsigned *)context += strcasecmp(name, "Host") == 0;
+	return MHD_YES;
+}
+
+/* Of two, a proxy in between might have checked the other one. */
+static bool
+has_one_host(const struct http_exchange *x)
+{
+	unsigned count = 0;
+
+	(void)MHD_get_connection_values(
+	    x->connection, MHD_HEADER_KIND, count_host, &count);
+	return count <= 1;
+}
+
 /*
  * A browser says so when a page of another site makes it ask. It may follow a
  * link to us, but nothing of ours is a part of such a page.
@@ -340,6 +361,10 @@ admit(struct http_exchange *x, const char *method)
 {
 	const struct http *h = x->http;
 
+	if (!has_one_host(x)) {
+		http_reply_text(x, MHD_HTTP_BAD_REQUEST, "more than one Host");
+		return false;
+	}
 	if (!is_known_host(h, http_header(x, "Host"))) {
 		http_reply_text(x, MHD_HTTP_MISDIRECTED_REQUEST,
 		    "this host is not served here by that name; see --host");

@@ -14,6 +14,7 @@
  * in its cmd_NAME.c.
  */
 struct serve_plan;
+struct push_order;
 
 struct net_table {
 	/*
@@ -26,6 +27,10 @@ struct net_table {
 	 * Negative errno, with words.
 	 */
 	int (*serve_guest)(const struct serve_plan *plan, struct guest *ret,
+	    struct fault *where);
+	/* `seep push` and `seep watch --push`: see pusher.h. */
+	int (*push)(const struct push_order *order, struct fault *where);
+	int (*push_guest)(const struct push_order *order, struct guest *ret,
 	    struct fault *where);
 };
 

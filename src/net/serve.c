@@ -8,71 +8,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "net/http.h"
+#include "net/serve_parts.h"
 #include "net/token.h"
 #include "util/clock.h"
-#include "util/text.h"
+#include "watch/notify.h"
 
 #define MS UINT64_C(1000000)
 
-enum { LOOK_MS = 1000 };
-
-struct serve {
-	const struct serve_plan *plan;
-	struct live *live; /* the loop's */
-	struct http *http;
-	char *token;
-	int listen_fd;
+enum {
+	LOOK_MS =
+	    10000, /* if nobody asks: processes come and end at any time */
+	ROSTER_MS = 100, /* between looks at who came and who ended */
 };
 
-/* ---- replies ---- */
-
-static void
-reply_home(struct serve *s, struct http_exchange *x)
+void
+serve_looked(struct serve *s, uint64_t begun_ns)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out) {
-		http_reply_text(x, 500, "out of memory");
-		return;
-	}
-	for (size_t i = 0; i < live_count(s->live); i++) {
-		const struct live_process *p = live_at(s->live, i);
-
-		(void)fprintf(out, "%d\t", (int)p->pid);
-		text_print(out, p->service);
-		(void)fprintf(
-		    out, "\t%llu\n", (unsigned long long)p->now.live_bytes);
-	}
-	if (fclose(out) != 0) {
-		free(text);
-		http_reply_text(x, 500, "out of memory");
-		return;
-	}
-	http_reply(x, 200, "text/plain; charset=utf-8", text, len);
-}
-
-static void
-answer(void *context, struct http_exchange *x)
-{
-	struct serve *s = context;
-
-	if (strcmp(http_path(x), "/") == 0)
-		reply_home(s, x);
-	else
-		http_reply_text(x, 404, "there is no such page; see /");
-}
-
-static void
-gone(void *context, struct http_exchange *x)
-{
-	(void)context;
-	(void)x;
+	s->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	s->looks++;
+	s->look_ns += s->looked_ns - begun_ns;
+	(void)services_update(s->services);
 }
 
 /* ---- the guest ---- */
@@ -100,33 +59,49 @@ survive_pipes(void)
 static int
 begin(void *context, struct live *l, struct fault *where)
 {
-	(void)where;
-	((struct serve *)context)->live = l;
-	return 0;
+	struct serve *s = context;
+
+	s->live = l;
+	s->services = services_new(l);
+	return s->services ? 0 : fault_set(where, -ENOMEM, "out of memory");
 }
 
 static void
 looked(void *context)
 {
-	(void)context;
+	serve_looked(context, clock_ns(CLOCK_MONOTONIC));
+}
+
+static void
+met(void *context)
+{
+	struct serve *s = context;
+
+	(void)services_update(s->services);
 }
 
 static int
 fd_of(void *context)
 {
-	return http_fd(((struct serve *)context)->http);
+	return ((struct serve *)context)->epoll;
 }
 
 static int
 wait_of(void *context)
 {
-	return http_wait_ms(((struct serve *)context)->http);
+	const struct serve *s = context;
+	int one = http_wait_ms(s->http), two = clerks_wait_ms(s->clerks);
+
+	return one < 0 ? two : two < 0 || one < two ? one : two;
 }
 
 static void
 step(void *context)
 {
-	http_step(((struct serve *)context)->http);
+	struct serve *s = context;
+
+	clerks_step(s->clerks);
+	http_step(s->http);
 }
 
 static void
@@ -134,13 +109,35 @@ end(void *context)
 {
 	struct serve *s = context;
 
+	if (s->clerks)
+		clerks_free(s->clerks);
 	http_free(s->http);
+	services_free(s->services);
+	free(s->sites.text);
+	if (s->epoll >= 0)
+		(void)close(s->epoll);
 	if (s->listen_fd >= 0) {
 		address_leave(&s->plan->address, s->listen_fd);
 		(void)close(s->listen_fd);
 	}
 	token_free(s->token);
 	free(s);
+}
+
+static int
+wait_for_both(struct serve *s)
+{
+	struct epoll_event e = {.events = EPOLLIN};
+	int err = clerks_new(&s->clerks);
+
+	if (err < 0)
+		return err;
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0 ||
+	    epoll_ctl(s->epoll, EPOLL_CTL_ADD, http_fd(s->http), &e) < 0 ||
+	    epoll_ctl(s->epoll, EPOLL_CTL_ADD, clerks_fd(s->clerks), &e) < 0)
+		return -errno;
+	return 0;
 }
 
 static int
@@ -152,8 +149,8 @@ listen_to(struct serve *s, struct fault *where)
 	    .any_host = plan->address.is_unix || plan->token_file,
 	    .hosts = plan->hosts,
 	    .host_count = plan->host_count,
-	    .answer = answer,
-	    .gone = gone,
+	    .answer = serve_answer,
+	    .gone = serve_gone,
 	    .context = s};
 	int err = 0;
 
@@ -167,6 +164,8 @@ listen_to(struct serve *s, struct fault *where)
 		return s->listen_fd;
 	http.listen_fd = s->listen_fd;
 	err = http_new(&http, &s->http);
+	if (err == 0)
+		err = wait_for_both(s);
 	return err < 0 ? fault_set(where, err, "%s", strerror(-err)) : 0;
 }
 
@@ -180,7 +179,7 @@ serve_guest(
 	if (!s)
 		return fault_set(where, -ENOMEM, "out of memory");
 	s->plan = plan;
-	s->listen_fd = -1;
+	s->listen_fd = s->epoll = -1;
 	err = listen_to(s, where);
 	if (err < 0) {
 		end(s);
@@ -190,7 +189,7 @@ serve_guest(
 	*ret = (struct guest){.context = s,
 	    .begin = begin,
 	    .looked = looked,
-	    .met = looked,
+	    .met = met,
 	    .fd = fd_of,
 	    .wait_ms = wait_of,
 	    .step = step,
@@ -227,7 +226,8 @@ wait_ms(const struct guest *g, uint64_t next_ns)
 static int
 loop(struct live *l, const struct guest *g, int signals)
 {
-	uint64_t next = 0;
+	uint64_t next = 0, next_roster = 0;
+	bool has_news = false;
 	int err = 0;
 
 	while (err == 0) {
@@ -240,18 +240,25 @@ loop(struct live *l, const struct guest *g, int signals)
 
 		if (now >= next) {
 			err = live_look(l);
-			g->looked(g->context);
+			serve_looked(g->context, now);
 			next = clock_ns(CLOCK_MONOTONIC) + LOOK_MS * MS;
+		} else if (has_news && now >= next_roster) {
+			err = live_look_at_roster(l);
+			g->met(g->context);
+			has_news = false;
+			next_roster = now + ROSTER_MS * MS;
 		}
-		if (err == 0 && poll(fds, 3, wait_ms(g, next)) < 0 &&
+		/* many come at once: news that are known end no wait */
+		if (has_news)
+			fds[1].fd = -1;
+		if (err == 0 &&
+		    poll(fds, 3, wait_ms(g, has_news ? next_roster : next)) <
+		        0 &&
 		    errno != EINTR)
 			err = -errno;
 		if (fds[0].revents & POLLIN)
 			break;
-		if (err == 0 && fds[1].revents & POLLIN) {
-			err = live_look_at_roster(l);
-			g->met(g->context);
-		}
+		has_news |= (fds[1].revents & POLLIN) != 0;
 		g->step(g->context);
 	}
 	return err;
@@ -285,6 +292,8 @@ serve_run(const struct serve_plan *plan, struct fault *where)
 		(void)snprintf(text, sizeof(text), "listening on %s%s",
 		    plan->address.is_unix ? "" : "http://", plan->address.text);
 		plan->say(plan->context, text);
+		notify_send("READY=1");
+		((struct serve *)g.context)->is_alone = true;
 		err = loop(l, &g, signals);
 		if (err < 0)
 			(void)fault_set(where, err, "%s", strerror(-err));

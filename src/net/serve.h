@@ -9,7 +9,17 @@
 
 #include "live/guest.h"
 #include "names/names.h"
+#include "net/metrics.h"
+#include "report/view.h"
 #include "util/address.h"
+
+/* How `seep ls` writes its JSON: to stdout, in a child process. */
+struct serve_list {
+	void (*begin)(void);
+	void (*process)(const struct process *p, const struct source *file,
+	    const char *folder, const char *name);
+	void (*end)(void);
+};
 
 /* Kept by the caller as long as the server runs. */
 struct serve_plan {
@@ -20,12 +30,12 @@ struct serve_plan {
 	bool per_process; /* metrics by process, too */
 	unsigned top;     /* sites of a service in the metrics */
 	struct names_options naming;
-	const char *version; /* ours */
-	/*
-	 * Writes the JSON of `seep ls` to stdout, in a child process. NULL:
-	 * there is no such page.
-	 */
-	int (*list)(void);
+	struct view_options view; /* filters and suppressions */
+	const char *version;      /* ours */
+	const struct serve_list *list;
+	/* more for /metrics: the state of others in the same process */
+	const struct metrics_source *sources;
+	size_t source_count;
 	/* A line for the user, without its end; safe to print. */
 	void (*say)(void *context, const char *text);
 	void *context;

@@ -222,12 +222,14 @@ read_all(struct load *r)
 	if (breaks_off && !r->has_timeline &&
 	    session_note(s, "%s is cut off: its end is missing", r->name) < 0)
 		return -ENOMEM;
-	if (load_timeline_points(r)) {
+	err = load_timeline_points(r);
+	if (err > 0) {
 		err = load_timeline_unfinished(r);
-		if (err < 0)
-			return err;
-		(void)load_timeline_points(r);
+		if (err == 0)
+			err = load_timeline_points(r);
 	}
+	if (err < 0)
+		return err;
 	load_verdicts_give(&r->verdicts, s, r->first);
 	for (size_t i = r->first; i < s->count; i++) {
 		struct process *p = s->processes[i];

@@ -217,7 +217,7 @@ make_process(const struct segment *seg)
 static void
 add_rows(struct process_figures *to, const struct segment_rows *x)
 {
-	if (x->kind != SEG_EXT_LEDGER || x->owner >= SEG_ARRAYS)
+	if (x->kind != SEG_EXT_LEDGER || x->owner == SEG_USER_ARRAY)
 		return;
 	for (uint32_t i = 0; i < x->count; i++) {
 		struct seg_row row;

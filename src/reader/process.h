@@ -140,6 +140,15 @@ struct process_names {
 	bool is_used;               /* by a process; see chapters.c */
 };
 
+/*
+ * The root directory of a process that has ended, kept open by who makes the
+ * struct process; its view is as of names/view.h. fd 0: none.
+ */
+struct process_root {
+	uint64_t view;
+	int fd;
+};
+
 struct verdicts;
 
 struct process {
@@ -154,7 +163,8 @@ struct process {
 	bool rss_is_peak;      /* the maximum while it ran */
 	uint64_t owner;        /* owner of its segment: uid + 1; 0: not known */
 	uint64_t view;         /* from its recording; names/view.h */
-	uint64_t held_bytes;   /* that its session counts for it */
+	struct process_root root;
+	uint64_t held_bytes; /* that its session counts for it */
 	bool is_snapshot;
 	bool is_cut; /* it has more modules or marks than the limit */
 	bool peak_exact;

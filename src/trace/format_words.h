@@ -13,6 +13,9 @@ enum {
 	SEG_OWNED_ARRAYS = 16,
 	SEG_ARRAYS = 32,     /* 0-15: one writer each, 16-31: shared */
 	SEG_USER_ARRAY = 32, /* owner of the rows of pools and handles */
+	/* one writer each, for threads beyond the first sixteen */
+	SEG_MORE_ARRAYS = 64,
+	SEG_MORE_COUNT = 112,
 	SEG_AGE_BUCKETS = 20,
 	SEG_AGE_STEPS = 4, /* for blocks below the first of these buckets */
 	SEG_SIZE_CLASSES = 32,

@@ -14,6 +14,7 @@
 #include "record/where.h"
 #include "watch/folder_name.h"
 #include "watch/pace.h"
+#include "watch/kept_roots.h"
 #include "watch/store.h"
 
 /*
@@ -36,6 +37,7 @@ struct service {
 	struct timeline_writer line;
 	struct embed *embed; /* NULL: no names */
 	struct where where;
+	struct kept_roots roots; /* of its processes, also of ended ones */
 	struct pace pace;
 	uint64_t begun_ns; /* pace_monotonic_ns() */
 	uint64_t next_look_ns, flushed_ns, used_ns;
@@ -86,11 +88,11 @@ void service_looked(struct service *s);
 
 /*
  * Writes the state of a process as it is, or was at its end. `pid` is for a
- * process that runs, else 0. 1: it cannot be read, and never will be; negative
- * errno: not now, see s->err.
+ * process that runs, else 0; `view` is as of kept_roots_enter(). 1: it cannot
+ * be read, and never will be; negative errno: not now, see s->err.
  */
 int service_add(struct service *s, const struct segfile *f, int slot,
-    struct recording_segment *end, pid_t pid);
+    struct recording_segment *end, pid_t pid, uint64_t view);
 
 /* What was written so far is on the disk. Negative errno, also in s->err. */
 int service_sync(struct service *s);

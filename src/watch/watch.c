@@ -40,6 +40,7 @@ enum {
 	SAVE_S = 60,
 	PARTS_S = 600, /* between tries to complete old chapters */
 	IDLE_S = 3600, /* a chapter without a process is finished */
+	ROOTS_S = 10,  /* the same, if kept_roots.h keeps directories for it */
 	OPEN_MAX_CHAPTERS = 128,
 	FINISH_S = 60,     /* for all names, at the end */
 	CHILDREN_BUSY = 4, /* that look for names at the same time */
@@ -191,8 +192,10 @@ turn_due(struct watch *w)
 
 	for (size_t i = 0; i < w->service_count; i++) {
 		struct service *s = w->services[i];
-		bool idle = s->chapter && s->living == 0 &&
-		    now - s->used_ns > IDLE_S * S;
+		/* the files of a container that has ended are let go soon */
+		uint64_t most = s->roots.count > 0 ? ROOTS_S * S : IDLE_S * S;
+		bool idle =
+		    s->chapter && s->living == 0 && now - s->used_ns > most;
 
 		if (s->err == 0 && (idle || service_is_full(s)))
 			watch_turn(w, s, false);

@@ -15,6 +15,7 @@
 struct watched {
 	uint64_t number; /* of the engine */
 	struct service *service;
+	uint64_t view; /* see kept_roots.h */
 	struct service_process line;
 };
 
@@ -24,6 +25,13 @@ struct watch_kin {
 	uint32_t uid; /* of its file */
 	struct service *service;
 	bool runs;
+};
+
+/* A command that was seen to run in a unit, for those that died unwatched. */
+struct watch_command {
+	uint64_t hash; /* of program and arguments */
+	uint32_t uid;
+	struct service *service; /* NULL: in several */
 };
 
 enum { WATCH_CHILDREN = 64 };
@@ -43,6 +51,8 @@ struct watch {
 	struct watch_kin *kin;
 	size_t kin_count, kin_room;
 	struct dict kin_index;
+	struct watch_command *commands;
+	size_t command_count, command_room;
 	/* (device, inode, slot) of those that run, of the last look */
 	struct watch_seat {
 		uint64_t device, inode;
@@ -79,10 +89,13 @@ struct service *watch_service_of_dead(
     struct watch *w, const struct gather_row *row);
 void watch_services_release(struct watch *w);
 
+/* A forked child is in a chapter: the file of kin does without it. */
+void watch_kin_ended(struct watch *w, const struct seg_header *h);
+
 /*
- * Which services those that run belong to, as a file of the history: if watch
- * and they are killed, the next one finds their segments, but no process that
- * would say so.
+ * Which services those that run belong to, and which commands units have, as a
+ * file of the history: if watch and they are killed, the next one finds their
+ * segments, but no process that would say so.
  */
 int watch_kin_save(const struct watch *w);
 int watch_kin_load(struct watch *w);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reader/proc.h"
 #include "reader/place_words.h"
 #include "trace/codec.h"
 #include "util/room.h"
@@ -99,7 +100,8 @@ end_of(const struct live_process *p)
  * engine may forget it, once the chapter is safe.
  */
 static bool
-write_ended(struct watch *w, struct service *s, const struct live_process *p)
+write_ended(struct watch *w, struct service *s, const struct live_process *p,
+    uint64_t view)
 {
 	struct recording_segment end = end_of(p);
 	const struct segfile *f;
@@ -110,7 +112,7 @@ write_ended(struct watch *w, struct service *s, const struct live_process *p)
 		return true;
 	if (gather_is_noted(w->gather, f, slot, p->header.uuid))
 		return true; /* by an earlier watch */
-	answer = service_add(s, f, slot, &end, 0);
+	answer = service_add(s, f, slot, &end, 0, view);
 	if (answer == 0 && end.end_kind != RECORDING_END_EXEC)
 		service_mark(s, CODEC_MARK_EXIT, p->inner_pid, "");
 	return answer >= 0;
@@ -130,6 +132,7 @@ sync_services(void *context)
 struct ended {
 	uint64_t number;
 	struct service *service;
+	uint64_t view;
 	bool is_written;
 };
 
@@ -144,7 +147,8 @@ write_all_ended(struct watch *w, struct ended *ended, size_t count)
 
 		if (p->number != ended[at].number)
 			continue;
-		ended[at].is_written = write_ended(w, ended[at].service, p);
+		ended[at].is_written =
+		    write_ended(w, ended[at].service, p, ended[at].view);
 		at++;
 	}
 	sync_services(w);
@@ -165,6 +169,7 @@ write_all_ended(struct watch *w, struct ended *ended, size_t count)
 		f = live_segfile(w->live, p, &slot);
 		if (f && gather_note(w->gather, f, slot, p->header.uuid) < 0)
 			return -ENOMEM;
+		watch_kin_ended(w, &p->header);
 		live_forget(w->live, p);
 	}
 	return 0;
@@ -181,6 +186,22 @@ mark_arrival(struct service *s, const struct live_process *p, int slot)
 	if (slot >= 0 || memcmp(p->header.parent_uuid, none, sizeof(none)) != 0)
 		kind = CODEC_MARK_FORK;
 	service_mark(s, kind, p->inner_pid, p->program);
+}
+
+/* The pid may be that of another process by now. */
+static uint64_t
+enter_root(
+    struct service *s, const struct live_process *p, const struct segfile *f)
+{
+	uint64_t view = p->pid > 0 ? kept_roots_enter(&s->roots, p->pid) : 0;
+	pid_t pid;
+
+	if (view == 0 ||
+	    (proc_check(&p->header, segfile_source(f), &pid) == PROC_YES &&
+	        pid == p->pid))
+		return view;
+	kept_roots_leave(&s->roots, view);
+	return 0;
 }
 
 /* Once for each service, because all its processes have the same settings. */
@@ -204,6 +225,7 @@ static void
 drop_watched(struct watched *x)
 {
 	x->service->living--;
+	kept_roots_leave(&x->service->roots, x->view);
 	service_process_release(&x->line);
 }
 
@@ -215,14 +237,15 @@ struct merge {
 };
 
 static int
-add_ended(struct merge *m, const struct live_process *p, struct service *s)
+add_ended(struct merge *m, const struct live_process *p, struct service *s,
+    uint64_t view)
 {
 	int err = room_make(
 	    &m->ended, &m->ended_room, m->ended_count, sizeof(*m->ended));
 
 	if (err == 0)
-		m->ended[m->ended_count++] =
-		    (struct ended){.number = p->number, .service = s};
+		m->ended[m->ended_count++] = (struct ended){
+		    .number = p->number, .service = s, .view = view};
 	return err;
 }
 
@@ -256,11 +279,12 @@ merge_one(struct watch *w, struct merge *m, const struct live_process *p,
 			drop_watched(&x);
 			memset(&old->line, 0, sizeof(old->line));
 		}
-		return add_ended(m, p, x.service);
+		return add_ended(m, p, x.service, x.view);
 	}
 	err = add_seat(w, f, slot);
 	if (err == 0 && !old) {
 		x.service->living++;
+		x.view = enter_root(x.service, p, f);
 		(void)service_open(x.service);
 		mark_arrival(x.service, p, slot);
 	}
@@ -418,7 +442,7 @@ write_running(struct watch *w, struct service *s)
 		f = p ? live_segfile(w->live, p, &slot) : NULL;
 		if (!f || p->header.state == SEG_INERT)
 			continue;
-		answer = service_add(s, f, slot, &end, p->pid);
+		answer = service_add(s, f, slot, &end, p->pid, x->view);
 		if (answer < 0)
 			return answer;
 	}
@@ -462,7 +486,7 @@ write_dead(void *context, struct gather_row *row)
 	else if (row->header.end_kind == SEG_END_EXITED)
 		end.end_kind = RECORDING_END_EXITED;
 	row->context = s;
-	return service_add(s, row->file, row->slot, &end, 0);
+	return service_add(s, row->file, row->slot, &end, 0, 0);
 }
 
 static bool

@@ -52,3 +52,16 @@ load ../lib/terminal.bash
 	shows 'seep: top: stdin is no terminal'
 	shows 'status 2'
 }
+
+@test "ncurses is loaded by a screen alone; without it one line says so, and --plain works" {
+	LD_TRACE_LOADED_OBJECTS=1 "$SEEP" >"$T/libraries"
+	grep -q libdw "$T/libraries"
+	[[ $(grep -c 'ncurses\|tinfo' "$T/libraries") -eq 0 ]]
+	mkdir "$T/lib"
+	: >"$T/lib/libncursesw.so.6"
+	start_host
+	top 80 24 LD_LIBRARY_PATH="$T/lib" "$HOST"
+	shows 'top: libncursesw.so.6 cannot be loaded; install it, or'
+	shows 'status 2'
+	LD_LIBRARY_PATH=$T/lib "$SEEP" top --plain --once --interval 100ms "$HOST" | grep -q on_show
+}

@@ -30,11 +30,12 @@ struct state {
 	uint32_t pid;
 	uint64_t owner;
 	uint64_t allocations, frees; /* of 16 bytes */
-	uint32_t end;                /* enum recording_end */
+	uint32_t end;                /* enum recording_end, and flags * FLAG */
 	bool lacks_end_state;
 	uint64_t at_us; /* of its point in the time line; 0: it has none */
-	uint32_t flags; /* RECORDING_SEGMENT_* */
 };
+
+enum { FLAG = 256 };
 
 static char folder[64];
 
@@ -136,10 +137,12 @@ write_chapter(uint64_t start_s, const struct state *list, size_t count)
 	assert_int_equal(chapter_begin(folder, start_s * S, &c), 0);
 	assert_int_equal(meta_write(&about, chapter_writer(c)), 0);
 	for (size_t i = 0; i < count; i++) {
-		const struct recording_segment head = {.end_kind = list[i].end,
+		const struct recording_segment head = {
+		    .end_kind = list[i].end % FLAG,
 		    .exit_status = -1,
-		    .signal = list[i].end == RECORDING_END_KILLED ? 9 : 0,
-		    .flags = list[i].flags,
+		    .signal =
+		        list[i].end % FLAG == RECORDING_END_KILLED ? 9 : 0,
+		    .flags = list[i].end / FLAG,
 		    .owner = list[i].owner};
 		struct seg_header h;
 		size_t len;
@@ -222,10 +225,10 @@ lack_of_memory_is_part_of_the_end(void **state)
 	struct session *s;
 
 	(void)state;
-	WRITE(1000, {1, 10, 1, 100, 50, RECORDING_END_RUNNING, false, 0, 1},
-	    {2, 11, 1, 7, 7, RECORDING_END_KILLED, false, 0, 1},
-	    {3, 12, 1, 7, 7, RECORDING_END_KILLED, false, 0, 2},
-	    {4, 13, 1, 7, 7, RECORDING_END_EXITED, false, 0, 1});
+	WRITE(1000, {1, 10, 1, 100, 50, RECORDING_END_RUNNING + FLAG, false, 0},
+	    {2, 11, 1, 7, 7, RECORDING_END_KILLED + FLAG, false, 0},
+	    {3, 12, 1, 7, 7, RECORDING_END_KILLED + 2 * FLAG, false, 0},
+	    {4, 13, 1, 7, 7, RECORDING_END_EXITED + FLAG, false, 0});
 	s = load();
 	assert_false(find(s, 1, 1)->is_out_of_memory);
 	assert_true(find(s, 2, 1)->is_out_of_memory);
