@@ -51,6 +51,7 @@ check cmd:setsid util-linux
 check cmd:pgrep procps
 check cmd:strace strace
 check cmd:setcap libcap2-bin
+check cmd:crun crun
 check cmd:fakeroot fakeroot
 check lib:libeatmydata.so.1 libeatmydata1
 check cmd:less less
