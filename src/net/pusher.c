@@ -114,7 +114,11 @@ carry_out(const struct errand *e, struct push_state *state, struct fault *where)
 	    .say = o->say,
 	    .context = o->context};
 	struct post *post;
-	int err = post_new(&way, &post);
+	int err;
+
+	/* TLS writes to a connection that may be closed */
+	(void)signal(SIGPIPE, SIG_IGN);
+	err = post_new(&way, &post);
 
 	if (err < 0)
 		return fault_set(where, err, "out of memory");
@@ -158,7 +162,7 @@ be_child(const struct pusher *p, pid_t parent)
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(0);
-	(void)close_range(3, ~0U, 0);
+	(void)syscall(SYS_close_range, 3, ~0U, 0);
 	err = carry_out(&p->errand, shared, &where);
 	if (err < 0) {
 		(void)snprintf(text, sizeof(text), "push: %s", where.text);

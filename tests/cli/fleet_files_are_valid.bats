@@ -16,6 +16,16 @@ C=$repo/contrib
 	grep -oP '(?<=alertname: ).*' seep.rules.test.yml | sort -u | diff "$T/alerts" -
 }
 
+@test "the drop-in gives seep-watch.service the network" {
+	need systemd-analyze
+	mkdir -p "$T/unit/seep-watch.service.d"
+	sed "s|@bindir@/seep|$SEEP|" "$C/systemd/seep-watch.service" >"$T/unit/seep-watch.service"
+	cp "$C/systemd/network.conf" "$T/unit/seep-watch.service.d"
+	systemd-analyze verify --man=no "$T/unit/seep-watch.service" >"$T/said" 2>&1
+	cat "$T/said"
+	[[ ! -s $T/said ]]
+}
+
 @test "the configuration of Prometheus is one" {
 	need promtool
 	mkdir "$T/etc"
