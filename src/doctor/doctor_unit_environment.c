@@ -228,7 +228,10 @@ follow(struct doctor_unit_look *l, char **argv, size_t count, int depth)
 	(void)snprintf(l->daemon, sizeof(l->daemon), "%.4000s", argv[0]);
 }
 
-/* As seep service enable finds it; none: it cannot be found out. */
+/*
+ * As seep service enable finds it. If that finds none, a path may be wrong, which
+ * is to be said; a name with a variable in it says nothing.
+ */
 static void
 find_daemon(struct doctor_unit_look *l)
 {
@@ -236,9 +239,11 @@ find_daemon(struct doctor_unit_look *l)
 
 	if (daemon_find(l->u, &found) < 0)
 		l->r->is_cut = true;
-	else
-		(void)snprintf(l->daemon, sizeof(l->daemon), "%.4000s",
-		    found.count > 0 ? found.items[0] : "");
+	else if (found.count > 0)
+		(void)snprintf(
+		    l->daemon, sizeof(l->daemon), "%.4000s", found.items[0]);
+	else if (l->daemon[0] != '/' || strpbrk(l->daemon, "$`"))
+		l->daemon[0] = '\0';
 	quoting_release(&found);
 }
 

@@ -15,6 +15,7 @@
  */
 struct serve_plan;
 struct push_order;
+struct metrics;
 
 struct net_table {
 	/*
@@ -32,6 +33,7 @@ struct net_table {
 	int (*push)(const struct push_order *order, struct fault *where);
 	int (*push_guest)(const struct push_order *order, struct guest *ret,
 	    struct fault *where);
+	void (*push_metrics)(void *context, struct metrics *m);
 };
 
 /* NULL in seep. */

@@ -85,7 +85,7 @@ two() { [[ $(get "$1" | jq '.processes | length') -eq 2 ]]; }
 	chmod 755 "$place"
 	waiting
 	cp "$BUILD/seep" "$BUILD/seep-net" "$place"
-	SERVE_AS=(setpriv --reuid=65534 --regid=65534 --clear-groups env XDG_CACHE_HOME=/nonexistent)
+	SERVE_AS=(setpriv --reuid=65534 --regid=65534 --clear-groups env "XDG_CACHE_HOME=$place/none")
 	setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null || {
 		rm -rf "$place"
 		skip "no userns here"
