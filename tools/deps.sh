@@ -32,6 +32,8 @@ check cmd:g++ g++
 check hdr:microhttpd.h libmicrohttpd-dev
 check hdr:curl/curl.h libcurl4-openssl-dev
 check cmd:prometheus prometheus
+check cmd:promtool prometheus
+check cmd:openssl openssl
 check cmd:curl curl
 check cmd:bats bats
 check cmd:jq jq
@@ -51,6 +53,7 @@ check cmd:setsid util-linux
 check cmd:pgrep procps
 check cmd:strace strace
 check cmd:setcap libcap2-bin
+check cmd:crun crun
 check cmd:fakeroot fakeroot
 check lib:libeatmydata.so.1 libeatmydata1
 check cmd:less less
