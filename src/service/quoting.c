@@ -145,23 +145,20 @@ take_word(const char *at, char *to)
 int
 quoting_split(const char *value, struct quoting_words *ret)
 {
-	for (;;) {
-		char *word;
-		int err;
+	/* room for all of it, once: a value may have very many words */
+	char *word = malloc(strlen(value) + 2);
+	int err = word ? 0 : -ENOMEM;
 
+	while (err == 0) {
 		while (is_space(*value))
 			value++;
 		if (!*value)
-			return 0;
-		/* a lone backslash at the end becomes one character */
-		word = malloc(strlen(value) + 2);
-		if (!word)
-			return -ENOMEM;
+			break;
 		value = take_word(value, word);
-		err = quoting_add(ret, word);
-		if (err < 0)
-			return err;
+		err = quoting_add(ret, strdup(word));
 	}
+	free(word);
+	return err;
 }
 
 char *

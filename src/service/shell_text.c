@@ -7,11 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WORD_BYTES = 64 << 10 }; /* the rest of a longer word is dropped */
+
 #define ENDS ";&|\n()"
+
+/* A word as it grows. */
+struct word {
+	char *to, *end;
+};
+
+static void
+put(struct word *w, char c)
+{
+	if (w->to < w->end)
+		*w->to++ = c;
+}
 
 /* Copies `a command` or $(a command) with its brackets. */
 static const char *
-copy_replaced(const char *at, char **to)
+copy_replaced(const char *at, struct word *w)
 {
 	const char close = (char)(*at == '`' ? '`' : ')');
 	int depth = 0;
@@ -19,7 +33,7 @@ copy_replaced(const char *at, char **to)
 	do {
 		if (*at == '(')
 			depth++;
-		*(*to)++ = *at;
+		put(w, *at);
 		if (*at == close && (close == '`' ? depth++ > 0 : --depth == 0))
 			return at + 1;
 		at++;
@@ -29,14 +43,15 @@ copy_replaced(const char *at, char **to)
 
 /* One word from `at` on. Returns its end. */
 static const char *
-take_word(const char *at, char *to)
+take_word(const char *at, char to[WORD_BYTES])
 {
+	struct word w = {to, to + WORD_BYTES - 1};
 	char quote = 0;
 
 	while (*at && (quote || !strchr(" \t\r" ENDS, *at))) {
 		if (*at == '\\' && quote != '\'' && at[1]) {
 			if (at[1] != '\n')
-				*to++ = at[1];
+				put(&w, at[1]);
 			at += 2;
 		} else if (quote ? *at == quote : *at == '"' || *at == '\'') {
 			quote = (char)(quote ? '\0' : *at);
@@ -44,13 +59,13 @@ take_word(const char *at, char *to)
 		} else if (quote != '\'' &&
 		    (*at == '`' || (*at == '$' && at[1] == '('))) {
 			if (*at == '$')
-				*to++ = *at++;
-			at = copy_replaced(at, &to);
+				put(&w, *at++);
+			at = copy_replaced(at, &w);
 		} else {
-			*to++ = *at++;
+			put(&w, *at++);
 		}
 	}
-	*to = '\0';
+	*w.to = '\0';
 	return at;
 }
 
@@ -58,24 +73,24 @@ int
 shell_text_next(const char **text, struct quoting_words *w)
 {
 	const char *at = *text;
+	char *word;
 	int err = 0;
 
 	if (!*at)
 		return 0;
+	word = malloc(WORD_BYTES);
+	if (!word)
+		return -ENOMEM;
 	while (err == 0) {
-		char *word;
-
 		at += strspn(at, " \t\r");
 		if (*at == '#')
 			at += strcspn(at, "\n");
 		if (!*at || strchr(ENDS, *at))
 			break;
-		word = malloc(strlen(at) + 1);
-		if (!word)
-			return -ENOMEM;
 		at = take_word(at, word);
-		err = quoting_add(w, word);
+		err = quoting_add(w, strdup(word));
 	}
+	free(word);
 	*text = at + (*at != '\0');
 	return err < 0 ? err : 1;
 }

@@ -9,7 +9,7 @@
  * Takes the words of the next simple command from *text and moves it behind
  * them. Quotes and backslashes are taken away, comments skipped; what a shell
  * would replace stays in the word (${A}, `b`, $(c)), so that it can be seen
- * there. It ends at ; & | newline and brackets. `w` is empty if there are no words,
+ * there. Of a word longer than 64 KiB the rest is dropped. It ends at ; & | newline and brackets. `w` is empty if there are no words,
  * as between two separators. 0: the text is at its end; 1; -ENOMEM.
  */
 int shell_text_next(const char **text, struct quoting_words *w);

@@ -103,7 +103,8 @@ const char *unit_variable(
 
 /*
  * The files of EnvironmentFile=, which win over Environment=, with their
- * NAME=VALUE. A file that is not there or cannot be read has none.
+ * NAME=VALUE. A file that is not there or cannot be read has none, and one with more
+ * than 4,096 of them counts as not read.
  */
 struct unit_environment_file {
 	char *path;

@@ -9,6 +9,8 @@
 #include "util/room.h"
 #include "util/text.h"
 
+enum { VARIABLES_MAX = 4096 };
+
 /* The length of NAME in NAME=VALUE; 0: it is none. */
 static size_t
 name_length(const char *text)
@@ -33,6 +35,10 @@ assign(struct quoting_words *w, char *text)
 	if (text && n == 0) {
 		free(text);
 		return 0;
+	}
+	if (w->count >= VARIABLES_MAX) {
+		free(text);
+		return -E2BIG;
 	}
 	return quoting_add(w, text);
 }
@@ -112,11 +118,11 @@ take_value(const char **at, char *to)
 static int
 parse_variables(const char *text, struct quoting_words *ret)
 {
-	int err = 0;
+	char *one = malloc(strlen(text) + 1);
+	int err = one ? 0 : -ENOMEM;
 
-	while (*text && err == 0) {
+	while (err == 0 && *text) {
 		size_t n;
-		char *one;
 
 		text += strspn(text, " \t\r\n");
 		n = strcspn(text, "=\n");
@@ -124,14 +130,12 @@ parse_variables(const char *text, struct quoting_words *ret)
 			text += strcspn(text, "\n");
 			continue;
 		}
-		one = malloc(strlen(text) + 1);
-		if (!one)
-			return -ENOMEM;
 		memcpy(one, text, n + 1);
 		text += n + 1;
 		take_value(&text, one + n + 1);
-		err = assign(ret, one);
+		err = assign(ret, strdup(one));
 	}
+	free(one);
 	return err;
 }
 
@@ -164,10 +168,10 @@ add_file(
 	err = root_read(u->manager.root, one->path, UNIT_FILE_BYTES, &content);
 	if (err < 0)
 		return err == -ENOMEM ? err : 0;
-	one->is_read = true;
 	err = parse_variables(content, &one->variables);
 	free(content);
-	return err;
+	one->is_read = err == 0;
+	return err == -E2BIG ? 0 : err;
 }
 
 int

@@ -48,18 +48,15 @@ copy_part(const char *from, const char *end)
 }
 
 /*
- * The line at *at, with those that continue it after a backslash; comments
- * between them are skipped. The caller frees it. NULL: no memory.
+ * Copies the line at `from`, with those that continue it after a backslash;
+ * comments between them are skipped. `line` has room for all that is left of the
+ * text. Returns the next line.
  */
-static char *
-take_line(const char **at)
+static const char *
+take_line(const char *from, char *line)
 {
-	const char *from = *at;
-	char *line = malloc(strlen(from) + 1), *to = line;
 	bool goes_on = true, is_first = true;
 
-	if (!line)
-		return NULL;
 	while (goes_on && *from) {
 		size_t n = strcspn(from, "\n");
 		const char *begin = skip_space(from);
@@ -67,17 +64,16 @@ take_line(const char **at)
 
 		if (is_first || !is_comment) {
 			goes_on = n > 0 && from[n - 1] == '\\' && !is_comment;
-			memcpy(to, from, n);
-			to += n;
+			memcpy(line, from, n);
+			line += n;
 			if (goes_on)
-				to[-1] = ' ';
+				line[-1] = ' ';
 		}
 		from += n + (from[n] == '\n');
 		is_first = false;
 	}
-	*to = '\0';
-	*at = from;
-	return line;
+	*line = '\0';
+	return from;
 }
 
 static int
@@ -106,26 +102,27 @@ add_setting(struct unit_files *f, const char *section, const char *line)
 int
 unit_file_parse(struct unit_files *f, const char *path, const char *text)
 {
-	char section[64] = "";
+	char section[64] = "", *line;
 	int err;
 
 	if (f->paths.count >= UNIT_FILES_MAX)
 		return -E2BIG;
+	line = malloc(strlen(text) + 1);
+	if (!line)
+		return -ENOMEM;
 	err = quoting_add(&f->paths, strdup(path));
 	while (err == 0 && *text) {
-		char *line = take_line(&text);
 		const char *begin;
 
-		if (!line)
-			return -ENOMEM;
+		text = take_line(text, line);
 		begin = skip_space(line);
 		if (*begin == '[')
 			(void)snprintf(section, sizeof(section), "%.*s",
 			    (int)strcspn(begin + 1, "]"), begin + 1);
 		else if (*begin && *begin != '#' && *begin != ';')
 			err = add_setting(f, section, begin);
-		free(line);
 	}
+	free(line);
 	return err;
 }
 

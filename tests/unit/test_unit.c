@@ -312,6 +312,50 @@ a_systemctl_that_hangs_is_ended(void **state)
 	assert_true(time(NULL) - begin < 30);
 }
 
+/* A megabyte of the shortest words, lines and variables: no more than a moment. */
+static void
+long_texts_take_no_more_than_their_length(void **state)
+{
+	enum { BYTES = 1 << 20 };
+	char *text = malloc(BYTES + 1), path[128], script[512];
+	const struct unit_manager m = {0};
+	struct unit_environment_files f = {0};
+	struct quoting_words w = {0};
+	struct unit u = {0};
+	struct fault where;
+	time_t begin = time(NULL);
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < BYTES; i++)
+		text[i] = i % 2 ? ' ' : 'a';
+	text[BYTES] = '\0';
+	assert_int_equal(quoting_split(text, &w), 0);
+	assert_int_equal(w.count, BYTES / 2);
+	quoting_release(&w);
+	for (size_t i = 0; i < BYTES; i++)
+		text[i] = "a=\n"[i % 3];
+	assert_int_equal(unit_file_parse(&u.files, "/u", text), 0);
+	unit_release(&u);
+	for (size_t i = 0; i + 8 <= BYTES; i += 8)
+		snprintf(text + i, 9, "%06zx=\n", i / 8);
+	text[BYTES - 8] = '\0';
+	snprintf(path, sizeof(path), "%s/many", scratch);
+	write_file(path, text, 0644);
+	snprintf(script, sizeof(script),
+	    "echo Id=u.service; echo LoadState=loaded; echo "
+	    "'EnvironmentFiles=%s (ignore_errors=no)'",
+	    path);
+	fake_systemctl(script);
+	assert_int_equal(unit_load("u", &m, &u, &where), 0);
+	assert_int_equal(unit_environment_files(&u, &f), 0);
+	assert_false(f.items[0].is_read);
+	unit_environment_files_release(&f);
+	unit_release(&u);
+	free(text);
+	assert_true(time(NULL) - begin < 20);
+}
+
 static void
 another_root_is_searched_without_leaving_it(void **state)
 {
@@ -366,6 +410,7 @@ main(void)
 	    cmocka_unit_test(a_template_is_asked_about_by_an_instance),
 	    cmocka_unit_test(failures_have_their_names),
 	    cmocka_unit_test(a_systemctl_that_hangs_is_ended),
+	    cmocka_unit_test(long_texts_take_no_more_than_their_length),
 	    cmocka_unit_test(another_root_is_searched_without_leaving_it),
 	};
 
