@@ -32,6 +32,8 @@ check cmd:g++ g++
 check hdr:microhttpd.h libmicrohttpd-dev
 check hdr:curl/curl.h libcurl4-openssl-dev
 check cmd:prometheus prometheus
+check cmd:promtool prometheus
+check cmd:openssl openssl
 check cmd:curl curl
 check cmd:bats bats
 check cmd:jq jq

@@ -39,6 +39,9 @@ list() {
 		file=${file#docs/}
 		echo "0644 $build/install/doc/$file $prefix/share/doc/seep/$file"
 	done
+	for file in contrib/{prometheus,grafana,parca,alloy,otel-collector}/* contrib/systemd/network.conf; do
+		echo "0644 $file $prefix/share/doc/seep/$file"
+	done
 	for file in "$build"/man/*.[0-9]; do
 		[[ ! -e $file ]] ||
 			echo "0644 $file $prefix/share/man/man${file##*.}/$(basename "$file")"
@@ -84,7 +87,8 @@ done < <(list)
 # pages of an earlier install may be of commands that are gone by now
 rm -f "$destdir$prefix"/share/man/man1/seep{,-[a-z]*}.1 \
 	"$destdir$prefix"/share/man/man7/{seep,libseep}.7
-for dir in "$libdir/seep" "$prefix/share/doc/seep/pictures" "$prefix/share/doc/seep"; do
+for dir in "$libdir/seep" "$prefix/share/doc/seep/contrib"/{prometheus,grafana,parca,alloy,otel-collector,systemd} \
+	"$prefix/share/doc/seep/contrib" "$prefix/share/doc/seep/pictures" "$prefix/share/doc/seep"; do
 	[[ ! -d $destdir$dir ]] || rmdir --ignore-fail-on-non-empty "$destdir$dir"
 done
 echo "removed from $destdir$prefix"

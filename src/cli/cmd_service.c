@@ -210,7 +210,8 @@ make_text(const struct service_run *r)
 	    .base = DROPIN_BASE,
 	    .sample_bytes = r->options.sample_bytes,
 	    .depth = r->options.depth,
-	    .is_dormant = r->options.is_dormant};
+	    .is_dormant = r->options.is_dormant,
+	    .no_deepbind = r->options.no_deepbind};
 	char *names, *text;
 
 	find_library(r, library, sizeof(library));
@@ -248,32 +249,65 @@ make_base(const struct service_run *r)
 {
 	struct stat st;
 
-	if (r->options.root || lstat(DROPIN_BASE, &st) == 0 || geteuid() != 0)
+	if (r->options.root || r->options.is_user || geteuid() != 0 ||
+	    lstat(DROPIN_BASE, &st) == 0)
 		return;
 	if (mkdir(DROPIN_BASE, 01777) < 0 || chmod(DROPIN_BASE, 01777) < 0)
 		die_warn("%s cannot be made: %s; segments will be in /dev/shm",
 		    DROPIN_BASE, strerror(errno));
 }
 
-/* Is the collector in the environment that systemd has understood? */
+/* In the text of a unit "%%" is one '%'. */
 static bool
-is_effective(const struct service_run *r)
+is_same(const char *value, const char *written)
+{
+	while (*written && *value == *written) {
+		written += written[0] == '%' && written[1] == '%' ? 2 : 1;
+		value++;
+	}
+	return !*value && !*written;
+}
+
+/*
+ * The name of the first variable of the text that systemd has understood
+ * otherwise, for free(); NULL: there is none. What the unit preloads itself may
+ * have specifiers, so of LD_PRELOAD only our own part is compared.
+ */
+static char *
+find_ineffective(const struct service_run *r, const char *text)
 {
 	struct service_run again = {.options = r->options};
-	struct quoting_words environment = {0};
-	const char *preload;
-	bool result;
+	struct quoting_words have = {0}, want = {0};
+	struct unit written = {.manager = r->unit.manager};
+	char *name = NULL;
 
 	if (r->options.root)
-		return true;
+		return NULL;
 	load(&again, r->unit.name);
-	if (unit_list(&again.unit, "Environment", &environment) < 0)
+	if (unit_list(&again.unit, "Environment", &have) < 0 ||
+	    unit_file_parse(&written.files, r->path, text) < 0 ||
+	    unit_environment(&written, NULL, &want) < 0)
 		die_memory();
-	preload = unit_variable(&environment, "LD_PRELOAD");
-	result = preload && strstr(preload, "libseep.so");
-	quoting_release(&environment);
+	for (size_t i = 0; i < want.count && !name; i++) {
+		size_t n = strcspn(want.items[i], "=");
+		char *one = strndup(want.items[i], n);
+		const char *value = one ? unit_variable(&have, one) : NULL;
+		bool is_preload = one && strcmp(one, "LD_PRELOAD") == 0;
+
+		if (!one)
+			die_memory();
+		if (value &&
+		    (is_preload ? strstr(value, "libseep.so") != NULL
+		                : is_same(value, want.items[i] + n + 1)))
+			free(one);
+		else
+			name = one;
+	}
+	quoting_release(&have);
+	quoting_release(&want);
+	unit_release(&written);
 	unit_release(&again.unit);
-	return result;
+	return name;
 }
 
 /* As it was before. */
@@ -295,6 +329,7 @@ write_dropin(const struct service_run *r, const char *text, const char *old)
 {
 	int err = dropin_write(r->options.root, r->path, text);
 	struct fault where = {""};
+	char *name;
 
 	if (err < 0)
 		die(CMD_INPUT, "%s cannot be written: %s%s", r->shown,
@@ -310,12 +345,13 @@ write_dropin(const struct service_run *r, const char *text, const char *old)
 		    "units: %s",
 		    r->unit.name, where.text);
 	}
-	if (!is_effective(r)) {
+	name = find_ineffective(r, text);
+	if (name) {
 		take_back(r, old);
 		die(CMD_INPUT,
-		    "%s is as before, because another drop-in sets LD_PRELOAD "
-		    "after " DROPIN_NAME ": systemctl%s cat %s",
-		    r->unit.name, service_run_scope(r), r->unit.name);
+		    "%s is as before, because systemd has another %s: does a "
+		    "later drop-in set it? (systemctl%s cat %s)",
+		    r->unit.name, name, service_run_scope(r), r->unit.name);
 	}
 }
 
@@ -422,6 +458,9 @@ static const struct opts_option trace_rows[] = {
         "record nothing until seep on PID"},
     {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
         "keep the N innermost frames of a stack"},
+    {"no-deepbind", 0, OPTS_FLAG, AT(no_deepbind), 0, NULL,
+        "load modules without RTLD_DEEPBIND, which hides their allocations "
+        "(nfs-ganesha); see seep record --help"},
     {0},
 };
 
@@ -434,7 +473,8 @@ check_options(const struct service_options *o, int verb)
 	struct stat st;
 
 	if (verb != VERB_ENABLE &&
-	    (o->only || o->sample_bytes || o->is_dormant || o->depth))
+	    (o->only || o->sample_bytes || o->is_dormant || o->depth ||
+	        o->no_deepbind))
 		die(CMD_USAGE,
 		    "service: --only, --sample, --dormant and "
 		    "--depth are for enable");

@@ -14,6 +14,7 @@
 #include "cli/push_opts.h"
 #include "cli/serve_opts.h"
 #include "cli/targets.h"
+#include "net/metrics.h"
 #include "net/net_table.h"
 #include "watch/watch.h"
 
@@ -193,6 +194,7 @@ run(const struct cmd *self, int argc, char **argv)
 	struct fault where = {""};
 	struct serve_plan serve;
 	struct push_order push;
+	struct metrics_source source = {0};
 	struct targets targets;
 	struct guest guest;
 	int count, err;
@@ -227,6 +229,11 @@ run(const struct cmd *self, int argc, char **argv)
 		plan.guests[plan.guest_count++] = guest;
 	}
 	if (o.serve.listen) {
+		if (o.push.url) {
+			source.put = net_table->push_metrics;
+			serve.sources = &source;
+			serve.source_count = 1;
+		}
 		if (net_table->serve_guest(&serve, &guest, &where) < 0)
 			die(CMD_INPUT, "watch: %s", where.text);
 		plan.guests[plan.guest_count++] = guest;

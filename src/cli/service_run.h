@@ -11,7 +11,7 @@
 #include "service/unit.h"
 
 struct service_options {
-	bool is_user, is_runtime, is_dormant, is_dry, restarts;
+	bool is_user, is_runtime, is_dormant, is_dry, restarts, no_deepbind;
 	const char *root, *only;
 	uint64_t sample_bytes;
 	unsigned depth;

@@ -21,7 +21,12 @@
 #include "util/text.h"
 #include "util/words.h"
 
-enum { PROCESSES_SHOWN = 8, PROCESSES_READ = 256, PROCS_BYTES = 1 << 20 };
+enum {
+	COMM_BYTES = 15,
+	PROCESSES_SHOWN = 8,
+	PROCESSES_READ = 256,
+	PROCS_BYTES = 1 << 20
+};
 
 static void
 print_row(const char *what, const char *text)
@@ -72,8 +77,9 @@ print_dropin(const struct service_run *r)
 }
 
 static void
-print_environment(const struct service_run *r)
+print_environment(const struct service_run *r, char **ret_only)
 {
+	const char *only;
 	struct quoting_words environment = {0};
 	int err = r->options.root
 	    ? unit_environment(&r->unit, NULL, &environment)
@@ -89,6 +95,8 @@ print_environment(const struct service_run *r)
 		print_row(is_first ? "environment" : "", environment.items[i]);
 		is_first = false;
 	}
+	only = unit_variable(&environment, "SEEP_ONLY");
+	*ret_only = only ? strdup(only) : NULL;
 	if (is_first)
 		print_row("environment", "neither LD_PRELOAD nor SEEP_*");
 	quoting_release(&environment);
@@ -98,6 +106,7 @@ print_environment(const struct service_run *r)
 
 /* Adds up what is not shown. */
 struct tally {
+	const char *only; /* SEEP_ONLY of the unit, or NULL */
 	size_t running, traced, shown;
 	struct process_figures all;
 };
@@ -127,8 +136,29 @@ print_traced(pid_t pid, const struct process *p)
 	print_row("process", text);
 }
 
+/* Is it none of the names? The kernel keeps 15 bytes of the name. */
+static bool
+is_left_out(const char *only, const char *name)
+{
+	bool has_name = false;
+
+	for (; only && *only; only += strspn(only, ":")) {
+		size_t n = strcspn(only, ":"), base = n, kept;
+
+		while (base > 0 && only[base - 1] != '/')
+			base--;
+		kept = n - base > COMM_BYTES ? COMM_BYTES : n - base;
+		if (kept == strlen(name) &&
+		    strncmp(only + base, name, kept) == 0)
+			return false;
+		has_name |= kept > 0;
+		only += n;
+	}
+	return has_name;
+}
+
 static void
-print_untraced(pid_t pid, int err)
+print_untraced(pid_t pid, int err, const char *only)
 {
 	struct procfs_stat st;
 	char text[256];
@@ -136,8 +166,10 @@ print_untraced(pid_t pid, int err)
 	if (procfs_stat(pid, &st) < 0)
 		return;
 	(void)snprintf(text, sizeof(text), "%d %s: %s", (int)pid, st.name,
-	    err == -ENXIO        ? "not traced"
-	        : err == -EAGAIN ? "traced, and has allocated nothing so far"
+	    err == -ENXIO && is_left_out(only, st.name) ? "left out (SEEP_ONLY)"
+	        : err == -ENXIO                         ? "not traced"
+	        : err == -EAGAIN || err == -ENODATA
+	        ? "traced, and has allocated nothing so far"
 	        : err == -EACCES ? "not ours to look at; try sudo"
 	                         : strerror(-err));
 	print_row("process", text);
@@ -154,9 +186,9 @@ look_at(pid_t pid, struct tally *t)
 		return;
 	t->running++;
 	if (err < 0) {
-		t->traced += err == -EAGAIN;
+		t->traced += err == -EAGAIN || err == -ENODATA;
 		if (t->shown++ < PROCESSES_SHOWN)
-			print_untraced(pid, err);
+			print_untraced(pid, err, t->only);
 		return;
 	}
 	for (size_t i = 0; i < s->count; i++) {
@@ -170,11 +202,11 @@ look_at(pid_t pid, struct tally *t)
 
 /* All processes of its cgroup; if that cannot be read, the main process. */
 static void
-print_processes(const struct service_run *r, bool is_enabled)
+print_processes(const struct service_run *r, bool is_enabled, const char *only)
 {
 	const char *group = unit_get(&r->unit, "ControlGroup");
 	char path[PATH_MAX], *text = NULL, *at;
-	struct tally t = {0};
+	struct tally t = {.only = only};
 	pid_t main_pid = unit_main_pid(&r->unit);
 	char live[WORDS_MAX], processes[WORDS_COUNTED];
 
@@ -244,15 +276,17 @@ print_history(const struct service_run *r)
 int
 service_status(struct service_run *r)
 {
+	char *only = NULL;
 	bool is_enabled;
 
 	print_unit(r);
 	is_enabled = print_dropin(r);
-	print_environment(r);
+	print_environment(r, &only);
 	if (!r->options.root && !r->unit.is_template) {
-		print_processes(r, is_enabled);
+		print_processes(r, is_enabled, only);
 		print_history(r);
 	}
+	free(only);
 	unit_release(&r->unit);
 	return output_flush();
 }

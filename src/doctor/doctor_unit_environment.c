@@ -265,7 +265,10 @@ walk(struct doctor_unit_look *l, const struct unit_command *u)
 	return last;
 }
 
-/* As seep service enable finds it, or else what the command line ends with. */
+/*
+ * As seep service enable finds it. If that finds none, a path may be wrong, which
+ * is to be said; a name with a variable in it says nothing.
+ */
 static void
 find_daemon(struct doctor_unit_look *l, const struct unit_command *u)
 {
@@ -274,10 +277,11 @@ find_daemon(struct doctor_unit_look *l, const struct unit_command *u)
 
 	if (daemon_find(l->u, &found) < 0)
 		l->r->is_cut = true;
-	(void)snprintf(l->daemon, sizeof(l->daemon), "%.4000s",
-	    found.count > 0 ? found.items[0]
-	        : last      ? last
-	                    : u->path);
+	else if (found.count > 0)
+		(void)snprintf(
+		    l->daemon, sizeof(l->daemon), "%.4000s", found.items[0]);
+	else if (last && last[0] == '/' && !strpbrk(last, "$`"))
+		(void)snprintf(l->daemon, sizeof(l->daemon), "%.4000s", last);
 	quoting_release(&found);
 	free(last);
 }
@@ -298,7 +302,7 @@ check_command(struct doctor_unit_look *l)
 		    "the unit has no ExecStart=");
 	} else {
 		find_daemon(l, c);
-		if (strcmp(l->daemon, c->path) != 0)
+		if (l->daemon[0] && strcmp(l->daemon, c->path) != 0)
 			doctor_add(l->r, DOCTOR_OK, "command", NULL,
 			    "%s starts %s", c->path, l->daemon);
 	}

@@ -10,6 +10,7 @@ static const struct net_table table = {
     .serve_guest = serve_guest,
     .push = pusher_run,
     .push_guest = pusher_guest,
+    .push_metrics = pusher_metrics,
 };
 
 const struct net_table *const net_table = &table;

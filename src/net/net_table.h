@@ -15,6 +15,7 @@
  */
 struct serve_plan;
 struct push_order;
+struct metrics;
 
 struct net_table {
 	/*
@@ -23,7 +24,7 @@ struct net_table {
 	 */
 	int (*serve)(const struct serve_plan *plan, struct fault *where);
 	/*
-	 * `seep watch --listen`: a guest of the loop of watch, for serve_free().
+	 * `seep watch --listen`: a guest of the loop of watch, which ends it.
 	 * Negative errno, with words.
 	 */
 	int (*serve_guest)(const struct serve_plan *plan, struct guest *ret,
@@ -32,6 +33,7 @@ struct net_table {
 	int (*push)(const struct push_order *order, struct fault *where);
 	int (*push_guest)(const struct push_order *order, struct guest *ret,
 	    struct fault *where);
+	void (*push_metrics)(void *context, struct metrics *m);
 };
 
 /* NULL in seep. */

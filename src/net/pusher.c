@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "net/metrics.h"
 #include "net/post.h"
 #include "net/token.h"
 #include "push/push.h"
@@ -113,7 +114,11 @@ carry_out(const struct errand *e, struct push_state *state, struct fault *where)
 	    .say = o->say,
 	    .context = o->context};
 	struct post *post;
-	int err = post_new(&way, &post);
+	int err;
+
+	/* TLS writes to a connection that may be closed */
+	(void)signal(SIGPIPE, SIG_IGN);
+	err = post_new(&way, &post);
 
 	if (err < 0)
 		return fault_set(where, err, "out of memory");
@@ -157,7 +162,7 @@ be_child(const struct pusher *p, pid_t parent)
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(0);
-	(void)close_range(3, ~0U, 0);
+	(void)syscall(SYS_close_range, 3, ~0U, 0);
 	err = carry_out(&p->errand, shared, &where);
 	if (err < 0) {
 		(void)snprintf(text, sizeof(text), "push: %s", where.text);
@@ -303,4 +308,56 @@ const struct push_state *
 pusher_state(void)
 {
 	return shared;
+}
+
+/* ---- metrics ---- */
+
+static void
+put(struct metrics *m, const char *name, enum metrics_type type, uint64_t value,
+    const char *help)
+{
+	metrics_family(m, name, type, help);
+	metrics_put(m, value, NULL);
+}
+
+void
+pusher_metrics(void *context, struct metrics *m)
+{
+	const struct push_state *s = shared;
+
+	(void)context;
+	if (!s)
+		return;
+	metrics_family(m, "seep_push_last_success_timestamp_seconds",
+	    METRICS_GAUGE,
+	    "When a server accepted a profile last; 0: not yet.");
+	metrics_put_seconds(
+	    m, (double)PUSH_STATE_GET(s, last_success_ns) / 1e9, NULL);
+	put(m, "seep_push_accepted", METRICS_COUNTER, PUSH_STATE_GET(s, pushes),
+	    "Profiles that the server accepted.");
+	put(m, "seep_push_failures", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, failures),
+	    "Requests that the server did not accept, or did not get.");
+	put(m, "seep_push_sent_bytes", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, sent_bytes), "Bytes of accepted requests.");
+	put(m, "seep_push_waiting_bytes", METRICS_GAUGE,
+	    PUSH_STATE_GET(s, waiting_bytes),
+	    "Memory of sums and stacks that are kept for the next profiles.");
+	put(m, "seep_push_merged_stacks", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, merged_stacks),
+	    "Stacks that became (other) for lack of room.");
+	put(m, "seep_push_dropped_processes", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, dropped_processes),
+	    "Processes that ended and could not be read any more.");
+	put(m, "seep_push_uncertain", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, uncertain),
+	    "Profiles without an answer whose sums were sent again.");
+	put(m, "seep_push_restarts", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, restarts),
+	    "Times that the process that pushes was started again.");
+	put(m, "seep_push_last_status", METRICS_GAUGE,
+	    PUSH_STATE_GET(s, status),
+	    "Status of HTTP in the last answer; 0: there was none.");
+	put(m, "seep_push_services", METRICS_GAUGE, PUSH_STATE_GET(s, services),
+	    "Services at the last reading.");
 }

@@ -23,7 +23,11 @@ int pusher_run(const struct push_order *order, struct fault *where);
 int pusher_guest(
     const struct push_order *order, struct guest *ret, struct fault *where);
 
-/* How that goes; NULL: nothing is pushed. Valid as long as the program runs. */
+/* How that goes, for /metrics: a metrics_source; context is not used. */
+struct metrics;
+void pusher_metrics(void *context, struct metrics *m);
+
+/* The same; NULL: nothing is pushed. Valid as long as the program runs. */
 const struct push_state *pusher_state(void);
 
 #endif

@@ -237,10 +237,12 @@ make_room(struct sender *s)
 		for (size_t i = 0; i < s->count; i++)
 			if (!u || bytes_of(s->units[i]) > bytes_of(u))
 				u = s->units[i];
+		if (!u)
+			break;
 		if (u->parcel.len > SENDER_BYTES / 8 && u != s->open)
 			unpack(s, u);
 		else if (u->sums.stack_count > 1)
-			err = thin(s, u, u->sums.stack_count / 2);
+			err = thin(s, u, (u->sums.stack_count - 1) / 2);
 		else
 			break; /* many services of nothing but sums */
 	}

@@ -53,9 +53,9 @@ is_host(const char *host, size_t len)
 	if (len == 0 || *host == ':')
 		return false;
 	if (*host == '[') {
-		size_t n = strcspn(host, "]");
+		size_t n = 1 + strspn(host + 1, "0123456789abcdefABCDEF:.");
 
-		if (n >= len || n < 2)
+		if (n >= len || n < 3 || host[n] != ']')
 			return false;
 		port = host + n + 1;
 	} else {

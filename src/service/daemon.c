@@ -374,20 +374,23 @@ search_words(struct search *s, char *const *argv, size_t count)
 {
 	struct program p;
 	const char *name;
-	int n;
+	int n = 0;
 
 	if (s->depth >= DEPTH_MAX)
 		return 0;
 	while (count > 0 && (has_variable(*argv) || is_assignment(*argv)))
 		argv++, count--;
-	if (count == 0 || !find_program(s->root, *argv, &p))
+	if (count == 0)
 		return 0;
 	name = text_base(*argv);
 	s->depth++;
+	/* these need not be there: a unit may mount them into its root */
 	if (is_shell(name))
 		n = search_shell(s, argv, count);
 	else if (is_wrapper(name))
 		n = search_wrapped(s, argv, count);
+	else if (!find_program(s->root, *argv, &p))
+		n = 0;
 	else if (p.is_script)
 		n = search_script(s, p.path, p.head);
 	else

@@ -122,6 +122,8 @@ put_settings(FILE *out, const struct dropin_plan *p)
 		err = put_variable(out, "SEEP_ONLY", p->only, NULL);
 	if (err == 0 && p->is_dormant)
 		err = put_variable(out, "SEEP_MODE", "dormant", NULL);
+	if (err == 0 && p->no_deepbind)
+		err = put_variable(out, "SEEP_DEEPBIND", "clear", NULL);
 	if (err == 0)
 		err = put_number(out, "SEEP_SAMPLE", p->sample_bytes);
 	if (err == 0)

@@ -24,6 +24,7 @@ struct dropin_plan {
 	uint64_t sample_bytes;  /* 0: exact */
 	unsigned depth;         /* 0: the default */
 	bool is_dormant;
+	bool no_deepbind;  /* SEEP_DEEPBIND=clear */
 	bool needs_write;  /* ReadWritePaths=-BASE */
 	bool needs_exec;   /* ExecPaths=- the directory of the library */
 	bool has_own_root; /* binds base and library into RootDirectory= */

@@ -32,7 +32,7 @@ files() { (cd "$1" && find . ! -type d | sort); }
 	for file in bin/seep lib/seep/seep-net lib/seep/libseep{,-cxx,-jemalloc,-tcmalloc}.so include/seep.h \
 		lib/pkgconfig/seep.pc share/bash-completion/completions/seep \
 		lib/systemd/system/seep-watch.service lib/tmpfiles.d/seep.conf share/zsh/site-functions/_seep share/fish/vendor_completions.d/seep.fish \
-		share/doc/seep/{README.md,LICENSE,CHANGELOG.md,FORMAT.md}; do
+		share/doc/seep/{README.md,LICENSE,CHANGELOG.md,FORMAT.md,FLEET.md,contrib/prometheus/seep.rules.yml}; do
 		[[ -s $ROOT/usr/$file ]] || {
 			echo "missing: $file"
 			return 1

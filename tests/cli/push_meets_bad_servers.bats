@@ -23,7 +23,7 @@ everything_arrived() {
 	in_got "sums('alloc_objects') == $blocks and sums('alloc_space') == $bytes"
 }
 
-@test "503, 429, resets and no contact: every sum arrives, and it is said once" {
+@test "503, 429, resets and no contact: every sum arrives, with one line for each bad time" {
 	server 503 503:1 429:1 429@2 reset 500
 	pushing
 	sleep 0.5

@@ -47,7 +47,31 @@ clients() {
 	clients gone
 	unserve
 	# nothing is left of it
-	! pgrep -g "$SERVE" -x seep-net
+	lacks pgrep -g "$SERVE" -x seep-net
+}
+
+@test "it ends at once, whoever waits" {
+	waiting
+	serving
+	local i
+	for i in 1 2 3; do
+		curl -sS --max-time 60 -o /dev/null "$AT/debug/pprof/heap?seconds=500" 2>/dev/null 3>&- &
+		PIDS+=("$!")
+	done
+	eventually three_children
+	local begin=$SECONDS
+	unserve
+	[[ $((SECONDS - begin)) -le 3 ]]
+	wait "${PIDS[@]:2}" || true
+}
+three_children() { [[ $(pgrep -P "$SERVE" | wc -l) -eq 3 ]]; }
+
+@test "without descriptors it waits, and then goes on" {
+	waiting
+	SERVE_AS=(prlimit --nofile=40:40)
+	serving
+	clients descriptors_run_out
+	unserve
 }
 
 @test "what is no request, or an odd one" {
@@ -75,7 +99,7 @@ clients() {
 	[[ $(status / -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Mode: navigate') == 200 ]]
 	# nothing allows another site to read a reply
 	get /metrics -D "$T/head" -H 'Origin: http://evil.example' >/dev/null
-	! grep -qi access-control "$T/head"
+	lacks grep -qi access-control "$T/head"
 	unserve
 	serving --host seep.example
 	[[ $(status /metrics -H 'Host: SEEP.example:80') == 200 ]]

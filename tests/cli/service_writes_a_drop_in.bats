@@ -27,11 +27,12 @@ service() { "$SEEP" service --user "$@"; }
 	END
 	[[ $(cut -d' ' -f2- "$T/calls" | paste -sd,) == "--user show -- d.service,--user daemon-reload,--user show -- d.service" ]]
 	# again, with other options: it is replaced
-	service enable d --sample 512k --dormant --depth 30 --only 'one:two' --restart
+	service enable d --sample 512k --dormant --depth 30 --only 'one:two' --no-deepbind --restart
 	diff - <(sed 1,4d "$(drop_in d)") <<-END
 		Environment="SEEP_BASE=/run/seep"
 		Environment="SEEP_ONLY=one:two"
 		Environment="SEEP_MODE=dormant"
+		Environment="SEEP_DEEPBIND=clear"
 		Environment="SEEP_SAMPLE=524288"
 		Environment="SEEP_DEPTH=30"
 	END
@@ -81,7 +82,7 @@ service() { "$SEEP" service --user "$@"; }
 	rm "$T/units/d.service.show"
 	mkdir -p "$T/config/systemd/user/d.service.d"
 	printf '[Service]\nEnvironment=LD_PRELOAD=/lib/late.so\n' >"$T/config/systemd/user/d.service.d/90-late.conf"
-	refused 3 "d.service is as before, because another drop-in sets LD_PRELOAD" service enable d
+	refused 3 "d.service is as before, because systemd has another LD_PRELOAD: does a later drop-in set it?" service enable d
 	[[ $(ls -A "$T/config/systemd/user/d.service.d") == 90-late.conf ]]
 	[[ $(tail -1 "$T/calls") == *daemon-reload ]]
 }
@@ -277,7 +278,7 @@ service() { "$SEEP" service --user "$@"; }
 	service status d >"$T/out"
 	cat "$T/out"
 	grep -q ' LD_PRELOAD=.*libseep.so$' "$T/out"
-	grep -q "^process *$$ .*: not traced" "$T/out"
+	grep -q "^process *$$ .*: left out (SEEP_ONLY)" "$T/out"
 	grep -q 'to have it traced, type: systemctl --user restart d.service' "$T/out"
 	DIR=$T/segments
 	mkdir -m 700 "$DIR"

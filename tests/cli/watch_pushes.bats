@@ -36,6 +36,29 @@ has_pusher() { [[ -n $(pusher) ]]; }
 	! has_pusher
 }
 
+@test "how it goes is in /metrics" {
+	server 503
+	local port metrics
+	port=$("$PYTHON" -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])')
+	watching --push "$AT" --every 1s --listen "127.0.0.1:$port"
+	busy
+	eventually accepted 2
+	metrics() { curl -sS "http://127.0.0.1:$port/metrics" >"$T/metrics"; }
+	has_two() { metrics && grep -qE '^seep_push_accepted_total ([2-9]|[0-9]{2,})$' "$T/metrics"; }
+	eventually has_two
+	promtool check metrics <"$T/metrics"
+	grep -q '^seep_push_failures_total 1$' "$T/metrics"
+	grep -q '^seep_push_last_status 200$' "$T/metrics"
+	grep -qE '^seep_push_last_success_timestamp_seconds [1-9][0-9]{9}' "$T/metrics"
+	grep -qE '^seep_push_waiting_bytes [1-9]' "$T/metrics"
+	# the labels of both are the same name
+	in_got "'service=\"' + got[0]['labels']['service_name'] + '\"' in open('$T/metrics').read()"
+	unwatch
+}
+
 @test "a server that hangs holds up nothing: looks go on, and the end comes" {
 	server
 	mode hang

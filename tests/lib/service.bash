@@ -38,7 +38,7 @@ fake_systemd() {
 		printf '"%s" ' "${drop_ins[@]}"
 		printf '\nEnvironment='
 		# systemd prints each variable once, with its last value
-		sed -n 's/^Environment=//p' "$file" "${drop_ins[@]}" | tac | tr '\n' ' '
+		sed -n 's/^Environment=//p' "$file" "${drop_ins[@]}" | tac | sed 's/%%/%/g' | tr '\n' ' '
 		sed -n 's/^EnvironmentFile=-\(.*\)/\nEnvironmentFiles=\1 (ignore_errors=yes)/p' "$file" "${drop_ins[@]}"
 		echo
 		grep -q ^LoadState= "$file.show" 2>/dev/null || echo LoadState=loaded

@@ -12,6 +12,7 @@
 
 #include "push/sender.h"
 #include "push_request.h"
+#include "report/view.h"
 
 #define SECOND UINT64_C(1000000000)
 #define BEGIN  (UINT64_C(1800000000) * SECOND) /* of the virtual clock */
@@ -438,6 +439,41 @@ services_without_end_share_one(void **state)
 	sender_free(one.sender);
 }
 
+/* 1,024 services with one stack of a long name each: more than may wait. */
+static void
+memory_is_bounded_and_sums_are_not(void **state)
+{
+	static char text[32 << 10];
+	struct stack_sums_pair all;
+	char name[32];
+
+	(void)state;
+	begin_one(300);
+	for (uint32_t i = 0; i < SENDER_SERVICES; i++) {
+		const struct stack_sums_key key = {1, 1};
+		const struct frame f = {.function = text, .brief = text};
+		uint32_t zero = 0, at;
+		const struct view_site site = {
+		    .frames = &zero, .frame_count = 1};
+		const struct view v = {.frames = &f, .frame_count = 1};
+		struct stack_sums *b;
+
+		(void)snprintf(name, sizeof(name), "s%u", i);
+		memset(text, 'x', sizeof(text) - 1);
+		b = sender_sums(one.sender, name);
+		assert_non_null(b);
+		assert_int_equal(stack_sums_add(b, &key, NULL, &v, &site), 0);
+		assert_true(stack_sums_find(b, &key, &at));
+		stack_sums_add_allocated(b, at, (struct stack_sums_pair){1, i});
+	}
+	assert_int_equal(sender_read(one.sender, BEGIN), 0);
+	assert_true(one.state.waiting_bytes <= SENDER_BYTES);
+	assert_true(one.state.merged_stacks > 0);
+	all = sender_waiting(one.sender);
+	assert_int_equal(all.blocks, SENDER_SERVICES);
+	sender_free(one.sender);
+}
+
 int
 main(void)
 {
@@ -454,6 +490,7 @@ main(void)
 	    cmocka_unit_test(
 	        services_that_have_ended_are_forgotten_when_their_sums_arrived),
 	    cmocka_unit_test(services_without_end_share_one),
+	    cmocka_unit_test(memory_is_bounded_and_sums_are_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

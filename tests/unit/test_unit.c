@@ -75,6 +75,7 @@ words_are_split_as_systemd_does(void **state)
 	    {"A=\"b c\"d", {"A=b cd", NULL}},
 	    {"a\\x41\\102\\n \\s\\u00e4", {"aAB\n", " \xc3\xa4", NULL}},
 	    {"\"\\\"\\\\\" '\"'", {"\"\\", "\"", NULL}},
+	    {"\"\\$A\\`b\"", {"$A`b", NULL}}, /* as systemctl prints it */
 	    {"\\", {"\\", NULL}},
 	    {"\\q \\x4", {"\\q", "\\x4", NULL}},
 	    {"\\x00y", {"\\x00y", NULL}}, /* never a NUL */
