@@ -128,7 +128,7 @@ unpack(struct doctor_report *r, const char *text, size_t len, int *ret_result)
 
 		if (kind == '=') {
 			words = take(&at, end);
-			*ret_result = words ? atoi(words) : 0;
+			*ret_result = words ? (int)strtol(words, NULL, 10) : 0;
 			return words != NULL;
 		}
 		group = take(&at, end);

@@ -146,10 +146,13 @@ limit_of(const char *limits, const char *name)
 {
 	const char *line = limits ? strstr(limits, name) : NULL;
 	unsigned long long value;
+	char *end;
 
-	if (!line || sscanf(line + strlen(name), "%llu", &value) != 1)
+	if (!line)
 		return UINT64_MAX;
-	return value;
+	line += strlen(name);
+	value = strtoull(line, &end, 10);
+	return end > line ? value : UINT64_MAX; /* "unlimited" */
 }
 
 static size_t

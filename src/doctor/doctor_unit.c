@@ -98,7 +98,7 @@ check_calls(struct doctor_unit_look *l)
 {
 	const char *filter = unit_get(l->u, "SystemCallFilter");
 	const char *number = unit_get(l->u, "SystemCallErrorNumber");
-	bool kills = !number[0] || atoll(number) == KILL_NUMBER ||
+	bool kills = !number[0] || strtoll(number, NULL, 10) == KILL_NUMBER ||
 	    !strcmp(number, "kill");
 	char needed[256] = "", other[256] = "";
 	size_t count;

@@ -169,63 +169,100 @@ check_env(struct doctor_unit_look *l, char **argv, size_t count)
 	}
 }
 
-static void follow(
-    struct doctor_unit_look *l, char **argv, size_t count, int depth);
+/* A command: its words from `first` on. */
+struct command {
+	struct quoting_words words;
+	size_t first;
+};
 
-/* The first command of a script that is no assignment, or the one after exec. */
 static void
-follow_script(struct doctor_unit_look *l, const char *script, int depth)
+check_script(struct doctor_unit_look *l, const struct quoting_words *words)
 {
-	struct quoting_words words = {0};
-	size_t first = 0;
-
-	if (quoting_split(script, &words) < 0) {
-		l->r->is_cut = true;
-		return;
-	}
-	for (size_t i = 0; i < words.count; i++) {
-		const char *w = words.items[i];
+	for (size_t i = 0; i < words->count; i++) {
+		const char *w = words->items[i];
 
 		if (text_begins_with(w, "LD_PRELOAD=") ||
-		    (!strcmp(w, "unset") && i + 1 < words.count &&
-		        !strcmp(words.items[i + 1], "LD_PRELOAD")))
+		    (!strcmp(w, "unset") && i + 1 < words->count &&
+		        !strcmp(words->items[i + 1], "LD_PRELOAD")))
 			doctor_add(l->r, DOCTOR_FAIL, "environment",
 			    "change the script, or ExecStart= in a drop-in",
 			    "its command is a script that changes LD_PRELOAD");
-		if (!strcmp(w, "exec"))
-			first = i + 1;
 	}
-	while (first < words.count && strchr(words.items[first], '='))
-		first++;
-	if (first < words.count)
-		follow(l, words.items + first, words.count - first, depth + 1);
-	quoting_release(&words);
 }
 
-/* Finds the daemon behind shells and wrappers. */
-static void
-follow(struct doctor_unit_look *l, char **argv, size_t count, int depth)
+/*
+ * The command becomes that of a script: its first words that are no assignment,
+ * or those behind the last exec. False: the script has none.
+ */
+static bool
+enter_script(struct doctor_unit_look *l, struct command *c, const char *script)
 {
+	struct command inner = {0};
+
+	if (quoting_split(script, &inner.words) < 0)
+		l->r->is_cut = true;
+	check_script(l, &inner.words);
+	for (size_t i = 0; i < inner.words.count; i++)
+		if (!strcmp(inner.words.items[i], "exec"))
+			inner.first = i + 1;
+	while (inner.first < inner.words.count &&
+	    strchr(inner.words.items[inner.first], '='))
+		inner.first++;
+	if (inner.first >= inner.words.count) {
+		quoting_release(&inner.words);
+		return false;
+	}
+	quoting_release(&c->words);
+	*c = inner;
+	return true;
+}
+
+/* The command that a shell or a wrapper runs; false: it is neither. */
+static bool
+enter(struct doctor_unit_look *l, struct command *c)
+{
+	char **argv = c->words.items + c->first;
+	size_t count = c->words.count - c->first;
 	const char *name = text_base(argv[0]);
 
-	if (depth > WRAPPERS_MAX)
-		return;
 	if (is_shell(name)) {
 		for (size_t i = 1; i + 1 < count; i++)
-			if (argv[i][0] == '-' && strchr(argv[i], 'c')) {
-				follow_script(l, argv[i + 1], depth);
-				return;
-			}
+			if (argv[i][0] == '-' && strchr(argv[i], 'c'))
+				return enter_script(l, c, argv[i + 1]);
 	} else if (is_wrapper(name)) {
 		if (!strcmp(name, "env"))
 			check_env(l, argv, count);
 		for (size_t i = 1; i < count; i++)
 			if (argv[i][0] == '/') {
-				follow(l, argv + i, count - i, depth + 1);
-				return;
+				c->first += i;
+				return true;
 			}
 	}
-	(void)snprintf(l->daemon, sizeof(l->daemon), "%.4000s", argv[0]);
+	return false;
+}
+
+/*
+ * Looks at what shells and wrappers do to the environment. Returns the program
+ * behind them for free(), or NULL.
+ */
+static char *
+walk(struct doctor_unit_look *l, const struct unit_command *u)
+{
+	struct command c = {0};
+	int err = quoting_add(&c.words, strdup(u->path));
+	char *last = NULL;
+
+	/* argv[0] may be anything (ExecStart=@), the path is not */
+	for (size_t i = 1; err == 0 && i < u->argv.count; i++)
+		err = quoting_add(&c.words, strdup(u->argv.items[i]));
+	for (int i = 0; err == 0 && i < WRAPPERS_MAX && enter(l, &c); i++)
+		;
+	if (err == 0)
+		last = strdup(c.words.items[c.first]);
+	if (!last)
+		l->r->is_cut = true;
+	quoting_release(&c.words);
+	return last;
 }
 
 /*
@@ -233,18 +270,20 @@ follow(struct doctor_unit_look *l, char **argv, size_t count, int depth)
  * is to be said; a name with a variable in it says nothing.
  */
 static void
-find_daemon(struct doctor_unit_look *l)
+find_daemon(struct doctor_unit_look *l, const struct unit_command *u)
 {
 	struct quoting_words found = {0};
+	char *last = walk(l, u);
 
 	if (daemon_find(l->u, &found) < 0)
 		l->r->is_cut = true;
 	else if (found.count > 0)
 		(void)snprintf(
 		    l->daemon, sizeof(l->daemon), "%.4000s", found.items[0]);
-	else if (l->daemon[0] != '/' || strpbrk(l->daemon, "$`"))
-		l->daemon[0] = '\0';
+	else if (last && last[0] == '/' && !strpbrk(last, "$`"))
+		(void)snprintf(l->daemon, sizeof(l->daemon), "%.4000s", last);
 	quoting_release(&found);
+	free(last);
 }
 
 static void
@@ -262,17 +301,7 @@ check_command(struct doctor_unit_look *l)
 		doctor_add(l->r, DOCTOR_FAIL, "command", NULL,
 		    "the unit has no ExecStart=");
 	} else {
-		(void)snprintf(
-		    l->daemon, sizeof(l->daemon), "%.4000s", c->path);
-		/* argv[0] may be anything (ExecStart=@), the path is not */
-		if (c->argv.count > 0) {
-			char *old = c->argv.items[0];
-
-			c->argv.items[0] = c->path;
-			follow(l, c->argv.items, c->argv.count, 0);
-			c->argv.items[0] = old;
-		}
-		find_daemon(l);
+		find_daemon(l, c);
 		if (l->daemon[0] && strcmp(l->daemon, c->path) != 0)
 			doctor_add(l->r, DOCTOR_OK, "command", NULL,
 			    "%s starts %s", c->path, l->daemon);
