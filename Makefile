@@ -41,7 +41,10 @@ GUEST_LD := -shared -nostartfiles -Wl,-z,now,-z,relro,-z,noexecstack,-z,defs
 TOOL := $(if $(SAN),,$(CET) -fPIE -fstack-protector-strong -fstack-clash-protection \
 	$(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 TOOL_LD := $(if $(SAN),,-pie -Wl,-z,now,-z,relro,-z,noexecstack$(if $(CET),$(comma)-z$(comma)shstk))
-TOOL_LIBS := -lncursesw -ltinfo -ldw -lelf -lz -lzstd -liberty -lm -lpthread
+NET_LIBS := -lmicrohttpd -lcurl
+# seep serve and seep push: where their libraries can be had
+NET := $(if $(shell tools/deps.sh --tell net 2>&1),,$(B)/seep-net)
+TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 
 sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
 objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
@@ -50,18 +53,22 @@ objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 COMPANIONS := cxx jemalloc tcmalloc
 GUEST_SRC := $(filter-out %/verify.c %/companion.c $(COMPANIONS:%=src/collector/%.c),\
 	$(call sources,base collector))
-TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html live record top watch cli)
+TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html live record top watch service doctor cli)
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
+# seep-net has all of it, HTTP, and another file in the place of net_none.c
+NET_SRC := $(call sources,net push)
 
 GUEST_OBJ := $(call objects,so,$(GUEST_SRC))
 COMPANION_OBJ := $(call objects,so,src/collector/companion.c src/collector/symbol.c src/base/fmt.c)
 VERIFY_OBJ := $(call objects,verify,$(GUEST_SRC) src/collector/verify.c)
 TOOL_OBJ := $(call objects,tool,$(TOOL_SRC))
 TOOL_TEST_OBJ := $(call objects,tool,$(TOOL_TEST_SRC))
+NET_OBJ := $(filter-out %/cli/net_none.o,$(TOOL_OBJ)) $(call objects,tool,$(NET_SRC))
+NET_TEST_OBJ := $(filter-out %/cli/main.o,$(NET_OBJ))
 LIBS := $(B)/libseep.so $(COMPANIONS:%=$(B)/libseep-%.so)
 
 .PHONY: all
-all: $(B)/seep $(LIBS) ## the command and the collector, ready in build/
+all: $(B)/seep $(LIBS) $(NET) ## the command and the collector, ready in build/
 
 link = @mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(LDFLAGS) $(1) -o $@ $(filter %.o,$^)
 guest_flags = $(GUEST_LD) -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^)
@@ -77,6 +84,9 @@ $(B)/libseep-verify.so: $(VERIFY_OBJ) src/collector/exports.map
 	$(guest) -Wl,-z,initfirst -lgcc_s
 $(B)/seep: $(TOOL_OBJ)
 	$(call link,$(SANFLAGS) $(TOOL_LD)) $(TOOL_LIBS)
+$(B)/seep-net: $(NET_OBJ)
+	$(call link,$(SANFLAGS) $(TOOL_LD)) $(NET_LIBS) $(TOOL_LIBS)
+$(call objects,tool,$(NET_SRC)): | deps-net
 
 $(B)/mkman: $(B)/obj/man/mkman.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)

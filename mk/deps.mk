@@ -6,9 +6,9 @@
 GOALS := $(or $(MAKECMDGOALS),all)
 BUILDS_ONLY := all install uninstall dist clean help $(B)/% build/%
 TELL := $(if $(filter-out $(BUILDS_ONLY),$(GOALS)),,--tell)
-DEPS := build check lint bench fuzz man web page readers real fresh deb
+DEPS := build net check lint bench fuzz man web page readers real fresh deb
 .PHONY: deps deps-all $(DEPS:%=deps-%)
-deps: deps-build ## install what building needs (Debian); deps-check: what the tests need; deps-all: everything
+deps: deps-build deps-net ## install what building needs (Debian); deps-check: what the tests need; deps-all: everything
 deps-all: $(DEPS:%=deps-%)
 	@tools/npm.sh tests/readers build/readers >/dev/null || [[ $$? -eq 77 ]]
 $(DEPS:%=deps-%): deps-%:

@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+# those of src/net and src/push
+FUZZ_NET := $(filter $(B)/fuzz/fuzz_net_% $(B)/fuzz/fuzz_push_%,$(FUZZ))
 FUZZ_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/fuzz/lib/*.c))
 
 # no processes that read files which an input chooses: tests/fuzz/lib/whole.c
-$(FUZZ): $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_LIB_OBJ) $(TOOL_TEST_OBJ)
+$(FUZZ_NET): $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_LIB_OBJ) $(NET_TEST_OBJ)
+	$(call link,$(SANFLAGS) -fsanitize=fuzzer -Wl$(comma)--wrap=fork) $(NET_LIBS) $(TOOL_LIBS)
+$(filter-out $(FUZZ_NET),$(FUZZ)): $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_LIB_OBJ) $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS) -fsanitize=fuzzer -Wl$(comma)--wrap=fork) $(TOOL_LIBS)
 $(B)/fuzz/mutations: $(B)/obj/tests/fuzz/mutations.o $(FUZZ_LIB_OBJ) $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS) -Wl$(comma)--wrap=fork$(comma)--wrap=exit) $(TOOL_LIBS)
@@ -15,7 +19,8 @@ $(B)/fuzz/mutations: $(B)/obj/tests/fuzz/mutations.o $(FUZZ_LIB_OBJ) $(TOOL_TEST
 fuzzers: deps-check
 	@! tests/fuzz/run.sh --can-build || $(MAKE) --no-print-directory CC=clang \
 		CFLAGS="-O1 -gline-tables-only" SAN=fuzzer-no-link,address,undefined B=$(B)/san-fuzz fuzzers-here
-fuzzers-here: $(FUZZ) $(B)/fuzz/mutations
+# and a server whose faults show
+fuzzers-here: $(FUZZ) $(B)/fuzz/mutations $(B)/seep-net
 check-fuzz: fuzzers ## what reads files: a minute of libFuzzer, 10,000 mutations
 	@B=$(B) tests/run fuzz
 FUZZ_SECONDS ?= 60

@@ -10,7 +10,9 @@ TEST_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
 UNIT := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 UNIT := $(UNIT:$(B)/tests/unit/%=$(B)/tests/%)
 UNIT_GUEST := $(filter $(B)/tests/test_c_%,$(UNIT))
-UNIT_TOOL := $(filter-out $(UNIT_GUEST),$(UNIT))
+# those of src/net and src/push
+UNIT_NET := $(filter $(B)/tests/test_net_% $(B)/tests/test_push_%,$(UNIT))
+UNIT_TOOL := $(filter-out $(UNIT_GUEST) $(UNIT_NET),$(UNIT))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 
 $(B)/obj/tests/%.o: tests/%.c $(B)/flags | deps-check
@@ -18,12 +20,14 @@ $(B)/obj/tests/%.o: tests/%.c $(B)/flags | deps-check
 
 $(UNIT_TOOL): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(TEST_LIB_OBJ) $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS) -lcmocka -lpthread
+$(UNIT_NET): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(TEST_LIB_OBJ) $(NET_TEST_OBJ)
+	$(call link,$(SANFLAGS)) $(NET_LIBS) $(TOOL_LIBS) -lcmocka -lpthread
 $(UNIT_GUEST): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(GUEST_TEST_OBJ)
 	$(call link,$(SANFLAGS)) -lcmocka -lpthread -lm
 $(TOOLS): $(B)/tools/%: $(B)/obj/tests/tools/%.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
 
-TESTED := $(B)/seep $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
+TESTED := $(B)/seep $(B)/seep-net $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
 AGAIN := 3
 GROUP := lint unit $(if $(SAN),,san fuzz) cli collector security host real
 .PHONY: check check-unit check-cli check-collector check-security check-host check-real check-lint verify

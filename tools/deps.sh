@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # usage: tools/deps.sh [--tell] GROUP ...
-#   build check lint bench fuzz man web page readers real full fresh deb
+#   build net check lint bench fuzz man web page readers real full fresh deb
 #
 # Prints nothing when nothing is missing. --tell never installs: it names the
 # missing packages and fails. --list prints the packages of the groups.
@@ -26,7 +26,15 @@ build hdr:zlib.h zlib1g-dev
 build hdr:zstd.h libzstd-dev
 build hdr:curses.h libncurses-dev
 build hdr:stdlib.h libc6-dev
+net hdr:microhttpd.h libmicrohttpd-dev
+net hdr:curl/curl.h libcurl4-openssl-dev
 check cmd:g++ g++
+check hdr:microhttpd.h libmicrohttpd-dev
+check hdr:curl/curl.h libcurl4-openssl-dev
+check cmd:prometheus prometheus
+check cmd:promtool prometheus
+check cmd:openssl openssl
+check cmd:curl curl
 check cmd:bats bats
 check cmd:jq jq
 check cmd:python3 python3
@@ -45,6 +53,7 @@ check cmd:setsid util-linux
 check cmd:pgrep procps
 check cmd:strace strace
 check cmd:setcap libcap2-bin
+check cmd:crun crun
 check cmd:fakeroot fakeroot
 check lib:libeatmydata.so.1 libeatmydata1
 check cmd:less less
@@ -71,6 +80,15 @@ check cmd:eu-addr2line elfutils
 check cmd:pkg-config pkgconf
 check cmd:rustc rustc
 check cmd:systemd-analyze systemd
+check path:/lib/systemd/systemd systemd
+check cmd:systemd-tmpfiles systemd
+check cmd:nsenter util-linux
+check cmd:ip iproute2
+check cmd:ganesha.nfsd nfs-ganesha
+check path:/usr/lib/*/ganesha/libfsalvfs.so nfs-ganesha-vfs
+check cmd:h2o h2o
+check path:/usr/sbin/php-fpm* php-fpm
+check path:/usr/lib/postgresql/*/bin/pgbench postgresql
 check cmd:shellcheck shellcheck
 check cmd:zstd zstd
 check cmd:ld.gold binutils

@@ -22,6 +22,9 @@ done
 list() {
 	local file
 	echo "0755 $build/seep $prefix/bin/seep"
+	# seep serve and seep push, where it was built
+	[[ ! -e $build/seep-net && $action == install ]] ||
+		echo "0755 $build/seep-net $libdir/seep/seep-net"
 	for file in libseep.so libseep-cxx.so libseep-jemalloc.so libseep-tcmalloc.so; do
 		echo "0644 $build/$file $libdir/seep/$file"
 	done
@@ -31,9 +34,13 @@ list() {
 	echo "0644 $build/install/_seep $prefix/share/zsh/site-functions/_seep"
 	echo "0644 $build/install/seep.fish $prefix/share/fish/vendor_completions.d/seep.fish"
 	echo "0644 $build/install/seep-watch.service $prefix/lib/systemd/system/seep-watch.service"
+	echo "0644 contrib/tmpfiles.d/seep.conf $prefix/lib/tmpfiles.d/seep.conf"
 	for file in README.md CHANGELOG.md LICENSE docs/*.md docs/pictures/*; do
 		file=${file#docs/}
 		echo "0644 $build/install/doc/$file $prefix/share/doc/seep/$file"
+	done
+	for file in contrib/{prometheus,grafana,parca,alloy,otel-collector}/* contrib/systemd/network.conf; do
+		echo "0644 $file $prefix/share/doc/seep/$file"
 	done
 	for file in "$build"/man/*.[0-9]; do
 		[[ ! -e $file ]] ||
@@ -80,7 +87,8 @@ done < <(list)
 # pages of an earlier install may be of commands that are gone by now
 rm -f "$destdir$prefix"/share/man/man1/seep{,-[a-z]*}.1 \
 	"$destdir$prefix"/share/man/man7/{seep,libseep}.7
-for dir in "$libdir/seep" "$prefix/share/doc/seep/pictures" "$prefix/share/doc/seep"; do
+for dir in "$libdir/seep" "$prefix/share/doc/seep/contrib"/{prometheus,grafana,parca,alloy,otel-collector,systemd} \
+	"$prefix/share/doc/seep/contrib" "$prefix/share/doc/seep/pictures" "$prefix/share/doc/seep"; do
 	[[ ! -d $destdir$dir ]] || rmdir --ignore-fail-on-non-empty "$destdir$dir"
 done
 echo "removed from $destdir$prefix"

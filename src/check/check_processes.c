@@ -58,6 +58,11 @@ note_end(struct check *c, const struct process *p)
 		    "later",
 		    name, pid);
 	case PROCESS_KILLED:
+		if (p->is_out_of_memory)
+			return check_note(c,
+			    "%s (pid %u) was killed: out of memory; it is "
+			    "judged by what was live then",
+			    name, pid);
 		if (p->signal > 0)
 			return check_note(c,
 			    "%s (pid %u) was killed by signal %d (%s); it is "

@@ -39,6 +39,8 @@ processes(FILE *out, const struct check *c)
 		json_text(out, "input", x->input->name);
 		json_text(out, "exe", p->header.exe);
 		json_text(out, "end", words_end(p->end));
+		if (p->is_out_of_memory)
+			json_boolean(out, "out_of_memory", true);
 		json_text(out, "standing", standing[x->standing]);
 		json_number(out, "leaked_bytes", x->leaked_bytes);
 		json_number(out, "leaked_blocks", x->leaked_blocks);

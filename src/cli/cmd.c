@@ -10,6 +10,9 @@ const struct cmd_shelf cmd_shelves[] = {
             &cmd_record,
             &cmd_snapshot,
             &cmd_watch,
+            &cmd_service,
+            &cmd_serve,
+            &cmd_push,
             &cmd_on,
             &cmd_off,
         }},
@@ -23,6 +26,7 @@ const struct cmd_shelf cmd_shelves[] = {
             &cmd_check,
             &cmd_export,
             &cmd_ls,
+            &cmd_doctor,
         }},
     {"Help",
         {

@@ -369,66 +369,90 @@ is_user_folder(const char *name)
 	    name[5] <= '9';
 }
 
-/* The note of a process that found its directory taken. */
+static bool
+is_shown_folder(const char *name)
+{
+	return name[0] != '.';
+}
+
+/*
+ * The note of a process that found its directory taken; below /run/seep, the
+ * directory of a service (RuntimeDirectory=seep/NAME).
+ */
 static void
-list_note(struct listing *l, const char *name, const char *path, uint64_t until)
+list_other(struct listing *l, const char *name, const char *path, bool is_note,
+    uint64_t until)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (dir < 0)
 		return;
-	if (fstat(dir, &st) == 0 && folder_is_note(name, st.st_uid) &&
+	if (fstat(dir, &st) == 0 &&
+	    (!is_note || folder_is_note(name, st.st_uid)) &&
 	    (geteuid() == 0 || st.st_uid == geteuid()))
 		list_place(l, dir, path, until); /* closes it */
 	else
 		(void)close(dir);
 }
 
-/* One entry of /dev/shm; `left` entries remain, this one included. */
+/* One entry of a base; `left` entries remain, this one included. */
 static void
-list_entry(struct listing *l, const char *name, size_t left)
+list_entry(struct listing *l, const char *base, const char *name, size_t left)
 {
-	char path[sizeof(FOLDER_SHM "/") + NAME_MAX];
+	char path[PATH_MAX];
 	uid_t user;
 
-	(void)snprintf(path, sizeof(path), FOLDER_SHM "/%s", name);
+	if (snprintf(path, sizeof(path), "%s/%s", base, name) >=
+	    (int)sizeof(path))
+		return;
 	if (!user_of(name, &user))
-		list_note(l, name, path, share(l, left));
+		list_other(l, name, path, strcmp(base, FOLDER_RUN) != 0,
+		    share(l, left));
 	else if (geteuid() == 0 || user == geteuid())
 		list_default(l, user, path, share(l, left));
 }
 
-/* Root lists the directories of all users. */
+/*
+ * A base has a directory for each user: /dev/shm, /run/seep, SEEP_BASE. Root
+ * lists those of all users.
+ */
 static void
-list_shm(struct listing *l)
+list_base(struct listing *l, const char *base)
 {
-	int shm = open(FOLDER_SHM, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const bool is_run = strcmp(base, FOLDER_RUN) == 0;
+	int dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct listing_names names = {0};
 
-	if (shm < 0)
+	if (dir < 0)
 		return;
-	if (listing_read(shm, is_user_folder, &names) == -ENOMEM)
+	l->complaints = 0;
+	if (listing_read(dir, is_run ? is_shown_folder : is_user_folder,
+	        &names) == -ENOMEM)
 		die(CMD_INPUT, "ls: out of memory");
 	l->files += names.refused;
 	for (size_t i = 0; i < names.count; i++)
-		list_entry(l, names.names[i], names.count - i);
+		list_entry(l, base, names.names[i], names.count - i);
 	listing_release(&names);
-	(void)close(shm);
+	(void)close(dir);
 	if (l->complaints > COMPLAINTS)
-		die_warn("%zu more directories in " FOLDER_SHM
-		         " do not belong to the user whose id is in their name",
-		    l->complaints - COMPLAINTS);
+		die_warn("%zu more directories in %s do not belong to the user "
+		         "whose id is in their name",
+		    l->complaints - COMPLAINTS, base);
 }
 
 static void
 list_all(struct listing *l)
 {
-	const char *folder = getenv("SEEP_DIR");
+	const char *folder = getenv("SEEP_DIR"), *base = getenv("SEEP_BASE");
 	int dir;
 
 	if (!folder || !*folder) {
-		list_shm(l);
+		list_base(l, FOLDER_SHM);
+		list_base(l, FOLDER_RUN);
+		if (base && base[0] == '/' && strcmp(base, FOLDER_SHM) != 0 &&
+		    strcmp(base, FOLDER_RUN) != 0)
+			list_base(l, base);
 		l->elsewhere_unread = ls_elsewhere_list(
 		    &l->elsewhere, l->cache, l->until_ns, show, l);
 		return;
@@ -580,8 +604,8 @@ const struct cmd cmd_ls = {
     .operands = "[DIR]",
     .about =
         "Lists the processes that are or were traced. They are found by their "
-        "segments in SEEP_DIR, or, if that is not set, in /dev/shm/seep-UID "
-        "and in the memory maps of running processes, also of those in other "
+        "segments in SEEP_DIR, or, if that is not set, in /dev/shm/seep-UID, "
+        "/run/seep/seep-UID and SEEP_BASE/seep-UID, and in the memory maps of running processes, also of those in other "
         "mount namespaces; root sees those of all users. LIVE and PEAK are bytes; SIZE is what the file occupies. It "
         "takes 5 seconds at most and prints what it has not read. A process is "
         "out of sight if seep cannot see whether it runs, because it is in "

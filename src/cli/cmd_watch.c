@@ -4,16 +4,18 @@
 #include <grp.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
-#include "cli/input.h"
 #include "cli/name_opts.h"
+#include "cli/net.h"
 #include "cli/opts.h"
-#include "reader/proc.h"
+#include "cli/push_opts.h"
+#include "cli/serve_opts.h"
+#include "cli/targets.h"
+#include "net/metrics.h"
+#include "net/net_table.h"
 #include "watch/watch.h"
 
 #define DAY_NS UINT64_C(86400000000000)
@@ -32,6 +34,8 @@ struct watch_options {
 	bool once, no_symbols;
 	const char *debug_dirs, *command;
 	struct opts_list rules;
+	struct serve_opts serve;
+	struct push_opts push;
 };
 
 #define AT(field) offsetof(struct watch_options, field)
@@ -77,7 +81,9 @@ static const struct opts_option rule_rows[] = {
 };
 
 static const struct opts_group options[] = {{NULL, rows, 0},
-    {"History", history_rows, 0}, {"Rules", rule_rows, 0}, {0}};
+    {"History", history_rows, 0}, {"Rules", rule_rows, 0},
+    {"HTTP, as seep serve", serve_opts_rows, AT(serve)},
+    {"Profiles for Pyroscope, as seep push", push_opts_watch, AT(push)}, {0}};
 
 static void
 say(void *context, const char *text)
@@ -99,54 +105,6 @@ find_group(const char *name)
 	if (*name < '0' || *name > '9' || *end || number >= UINT32_MAX)
 		die(CMD_USAGE, "watch: there is no group \"%s\"", name);
 	return (gid_t)number;
-}
-
-/* All of them processes, or all of them directories. */
-static void
-take_inputs(char **inputs, size_t count, struct watch_plan *plan)
-{
-	const char **directories = calloc(count + 1, sizeof(char *));
-	pid_t *pids = calloc(count + 1, sizeof(*pids));
-	size_t n = 0;
-
-	if (!directories || !pids)
-		die(CMD_INPUT, "watch: out of memory");
-	for (size_t i = 0; i < count; i++) {
-		struct fault where = {""};
-		struct segfile *f;
-		char path[4096];
-		struct stat st;
-		int slot, err;
-
-		if (input_is_pid(inputs[i], &pids[n])) {
-			err = proc_open(pids[n], &f, &slot, path, &where);
-			if (err < 0 && err != -EAGAIN)
-				input_die_pid(pids[n], err, &where);
-			if (err == 0)
-				segfile_close(f);
-			n++;
-			continue;
-		}
-		if (stat(inputs[i], &st) < 0)
-			die(CMD_INPUT, "%s: %s", inputs[i], strerror(errno));
-		if (!S_ISDIR(st.st_mode))
-			die(CMD_USAGE,
-			    "watch: takes processes or directories of segments, "
-			    "not \"%s\"",
-			    inputs[i]);
-		directories[i - n] = inputs[i];
-	}
-	if (n > 0 && n < count)
-		die(CMD_USAGE,
-		    "watch: takes processes or directories, not both");
-	plan->pids = n > 0 ? pids : NULL;
-	plan->pid_count = n;
-	plan->directories = count > n ? directories : NULL;
-	/* kept as long as the program runs */
-	if (n == 0)
-		free(pids);
-	if (count == n)
-		free(directories);
 }
 
 static void
@@ -181,13 +139,64 @@ take_rules(const struct watch_options *o, struct watch_plan *plan)
 	plan->command = o->command;
 }
 
+/* The server, if it is asked for; it begins with the loop. */
+static void
+take_server(const struct cmd *self, const struct watch_options *o,
+    const struct names_options *naming, struct serve_plan *ret)
+{
+	const struct serve_opts *s = &o->serve;
+
+	if (!s->listen) {
+		if (s->token_file || s->no_auth || s->per_process || s->top ||
+		    s->hosts.count)
+			die(CMD_USAGE,
+			    "watch: --token-file, --no-auth, --host, "
+			    "--per-process and --top need --listen");
+		return;
+	}
+	if (o->once)
+		die(CMD_USAGE, "watch: --once and --listen cannot be combined");
+	serve_opts_finish(self->name, s, naming, ret);
+}
+
+#define PUSH_EVERY_NS (UINT64_C(300) * 1000000000)
+
+/* What pushes, if it is asked for; it begins with the loop. */
+static void
+take_pusher(const struct cmd *self, struct watch_options *o,
+    const struct names_options *naming, const struct targets *targets,
+    struct push_order *ret)
+{
+	struct push_opts *p = &o->push;
+
+	if (!p->url) {
+		if (p->token_file || p->tenant || p->labels.count ||
+		    p->every_ns)
+			die(CMD_USAGE,
+			    "watch: --every, --push-token-file, --tenant and "
+			    "--label need --push");
+		return;
+	}
+	if (o->once)
+		die(CMD_USAGE, "watch: --once and --push cannot be combined");
+	if (p->every_ns == 0)
+		p->every_ns = PUSH_EVERY_NS;
+	push_opts_finish(self->name, p, naming, targets, ret);
+}
+
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	struct watch_options o = {
 	    .size_bytes = SIZE_DEFAULT, .keep_ns = KEEP_DAYS * DAY_NS};
 	struct watch_plan plan = {.say = say};
+	char **kept = net_keep(argc, argv);
 	struct fault where = {""};
+	struct serve_plan serve;
+	struct push_order push;
+	struct metrics_source source = {0};
+	struct targets targets;
+	struct guest guest;
 	int count, err;
 
 	count = opts_parse(self, argc, argv, &o);
@@ -204,8 +213,31 @@ run(const struct cmd *self, int argc, char **argv)
 	plan.naming = (struct names_options){
 	    .debug_dirs = o.debug_dirs, .no_symbols = o.no_symbols};
 	take_rules(&o, &plan);
-	if (count > 0)
-		take_inputs(argv + 1, (size_t)count, &plan);
+	take_server(self, &o, &plan.naming, &serve);
+	targets_take(self->name, argv + 1, (size_t)count, &targets);
+	plan.pids = targets.pids;
+	plan.pid_count = targets.pid_count;
+	plan.directories = targets.directories;
+	take_pusher(self, &o, &plan.naming, &targets, &push);
+	if (o.serve.listen || o.push.url)
+		net_enter(self->name, kept);
+	if (o.push.url) {
+		err = net_table->push_guest(&push, &guest, &where);
+		if (err < 0)
+			die(err == -EINVAL ? CMD_USAGE : CMD_INPUT, "watch: %s",
+			    where.text);
+		plan.guests[plan.guest_count++] = guest;
+	}
+	if (o.serve.listen) {
+		if (o.push.url) {
+			source.put = net_table->push_metrics;
+			serve.sources = &source;
+			serve.source_count = 1;
+		}
+		if (net_table->serve_guest(&serve, &guest, &where) < 0)
+			die(CMD_INPUT, "watch: %s", where.text);
+		plan.guests[plan.guest_count++] = guest;
+	}
 	err = watch_run(&plan, &where);
 	if (err < 0)
 		die(CMD_INPUT, "watch: %s", where.text);

@@ -59,7 +59,7 @@ runs_program(const struct cmd *c)
 	struct complete_place p;
 
 	(void)complete_place(c->operands, &p);
-	return (p.kinds & COMPLETE_CMD) != 0;
+	return p.kinds == COMPLETE_CMD;
 }
 
 static void
@@ -105,7 +105,7 @@ write_operands(FILE *out, const struct cmd *c)
 		(void)fprintf(
 		    out, "complete -c seep -n '__seep_is %s'", c->name);
 		write_place(out, &p, false);
-		if (p.kinds & COMPLETE_CMD) {
+		if (p.kinds == COMPLETE_CMD) {
 			(void)fputs(" -x -a '(__fish_complete_subcommand"
 			            " --fcs-skip=2 -",
 			    out);

@@ -2,10 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/input.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
@@ -195,11 +198,43 @@ load_from_history(pid_t pid, struct session **ret, struct fault *where)
 	return err < 0 ? fault_set(where, err, "no such process") : 0;
 }
 
+/* The same in seep-UID of a base; of root in those of all users. */
+static int
+load_dead_below(
+    const char *base, pid_t pid, struct session **ret, struct fault *where)
+{
+	DIR *d = opendir(base);
+	const struct dirent *e;
+	int err = -ESRCH;
+
+	while (d && err == -ESRCH && (e = readdir(d))) {
+		char path[PATH_MAX], expected[FOLDER_PATH_BYTES];
+		struct stat st;
+		uid_t owner;
+
+		if (strncmp(e->d_name, "seep-", 5) != 0 ||
+		    snprintf(path, sizeof(path), "%s/%s", base, e->d_name) >=
+		        (int)sizeof(path) ||
+		    lstat(path, &st) < 0 ||
+		    (geteuid() != 0 && st.st_uid != geteuid()))
+			continue;
+		/* files that others have put there are not of that user */
+		folder_default(st.st_uid, expected);
+		if (strcmp(expected + sizeof(FOLDER_SHM), e->d_name) == 0 &&
+		    folder_look(path, st.st_uid, &owner) == FOLDER_FIT)
+			err = session_load_dead(0, path, pid, ret, where);
+	}
+	if (d)
+		(void)closedir(d);
+	return err;
+}
+
 /* Its segment may be in a directory that `seep ls` reads. */
 static int
 load_dead(pid_t pid, struct session **ret, struct fault *where)
 {
 	const char *directory = getenv("SEEP_DIR");
+	const char *base = getenv("SEEP_BASE");
 	char own[FOLDER_PATH_BYTES];
 	uid_t owner;
 	int err = -ESRCH;
@@ -212,6 +247,10 @@ load_dead(pid_t pid, struct session **ret, struct fault *where)
 	folder_default(geteuid(), own);
 	if (folder_look(own, geteuid(), &owner) == FOLDER_FIT)
 		err = session_load_dead(0, own, pid, ret, where);
+	if (err == -ESRCH && base && base[0] == '/')
+		err = load_dead_below(base, pid, ret, where);
+	if (err == -ESRCH)
+		err = load_dead_below(FOLDER_RUN, pid, ret, where);
 	return err == -ESRCH ? load_from_history(pid, ret, where) : err;
 }
 

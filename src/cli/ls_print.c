@@ -68,7 +68,7 @@ print_place(const struct seg_header *h)
 
 	if (!place_words(h, text, sizeof(text)))
 		return;
-	(void)printf("%8s  not in SEEP_DIR: ", "");
+	(void)printf("%8s  not in %s: ", "", place_words_setting(h));
 	text_print(stdout, text);
 	(void)putchar('\n');
 }
@@ -133,6 +133,8 @@ ls_print_process(const struct ls_row *r)
 	if (p->header.state == SEG_INERT)
 		print_inert(&p->header);
 	print_place(&p->header);
+	if (p->is_out_of_memory)
+		(void)printf("%8s  killed: out of memory\n", "");
 	print_thinned(p);
 	(void)printf("%8s  ", "");
 	print_owner(r->owner);

@@ -17,6 +17,8 @@ ls_row_state(const struct process *p)
 		return "dormant";
 	if (p->end == PROCESS_UNKNOWN)
 		return "out of sight";
+	if (p->is_out_of_memory)
+		return words_end(p->end); /* a line of its own says why */
 	return words_ended(p);
 }
 

@@ -2,14 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record_run.h"
 
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "cli/die.h"
 #include "reader/losses.h"
 #include "record/procs.h"
 #include "record/refused.h"
-
-enum { ROOM_MIN = 256 << 10 }; /* bytes of a segment */
+#include "trace/medium.h"
 
 /* A collector that finds less room than 256 KiB does nothing. */
 static const char *
@@ -18,9 +18,10 @@ tight_limit(void)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    limit.rlim_cur / 4 < ROOM_MIN)
+	    limit.rlim_cur / MEDIUM_FILE_SHARE < MEDIUM_ROOM_MIN)
 		return "the limit on file sizes is too low (ulimit -f)";
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 16 < ROOM_MIN)
+	if (getrlimit(RLIMIT_AS, &limit) == 0 &&
+	    limit.rlim_cur / MEDIUM_SPACE_SHARE < MEDIUM_ROOM_MIN)
 		return "the limit on address space is too low (ulimit -v)";
 	return NULL;
 }
@@ -35,6 +36,8 @@ record_say_not_arrived(struct record_run *r)
 	if (r->said_why)
 		return;
 	r->said_why = true;
+	if (!why && getenv("SEEP_ONLY"))
+		why = "SEEP_ONLY is set, and it may be none of its names";
 	refused_report(&r->segment_dir, NULL, &count, &more, &refused);
 	if (!why && count > 0)
 		why = refused;

@@ -8,12 +8,11 @@
 #include "collector/config.h"
 #include "collector/kernel.h"
 #include "trace/format.h"
+#include "trace/medium.h"
 
 enum {
 	MIB = 1 << 20,
-	DEFAULT_BYTES = 256 * MIB,
 	FIXED_BYTES = 4 * MIB, /* if pages cannot be populated later */
-	CGROUP_MIN = 1 * MIB,
 };
 
 static uint64_t
@@ -40,15 +39,19 @@ budget_of_tables(void)
 uint64_t
 budget_of_segment(const struct statfs *fs, bool populate)
 {
-	uint64_t b = config.budget ? config.budget : DEFAULT_BYTES;
+	uint64_t b = config.budget ? config.budget : MEDIUM_ROOM_MAX;
 	uint64_t left = cgroup_left();
 
 	/* pages are taken when they are needed, so a small promise is kept */
 	if (left != UINT64_MAX)
-		b = min64(b, left / 16 < CGROUP_MIN ? CGROUP_MIN : left / 16);
-	b = min64(b, (uint64_t)fs->f_bavail * (uint64_t)fs->f_bsize / 4);
-	b = min64(b, kernel_limit(RLIMIT_FSIZE) / 4);
-	b = min64(b, address_space_share(32));
+		b = min64(b,
+		    left / MEDIUM_GROUP_SHARE < MEDIUM_GROUP_MIN
+		        ? MEDIUM_GROUP_MIN
+		        : left / MEDIUM_GROUP_SHARE);
+	b = min64(b,
+	    (uint64_t)fs->f_bavail * (uint64_t)fs->f_bsize / MEDIUM_FREE_SHARE);
+	b = min64(b, kernel_limit(RLIMIT_FSIZE) / MEDIUM_FILE_SHARE);
+	b = min64(b, address_space_share(MEDIUM_SPACE_SHARE));
 	if (!populate)
 		b = min64(b, FIXED_BYTES);
 	return b & ~(uint64_t)(SEG_EXTENT_STEP - 1);

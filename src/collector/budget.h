@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/vfs.h>
 
+#include "trace/medium.h"
+
 /*
  * Bytes for a segment on the file system `fs`, a multiple of SEG_EXTENT_STEP:
  * SEEP_BUDGET if it is set, else 256 MiB, but no more than limits, the file
@@ -16,7 +18,7 @@
 uint64_t budget_of_segment(const struct statfs *fs, bool populate);
 
 /* Below this a segment is of no use. */
-enum { BUDGET_MIN = 256 << 10 };
+enum { BUDGET_MIN = MEDIUM_ROOM_MIN };
 
 /*
  * How much private address space all our tables may take under the limit that

@@ -254,6 +254,13 @@ config_read(char **envp)
 				config.dir[0] = 0;
 				config.dir_replaced = true;
 			}
+		} else if ((v = value_of(*envp, "SEEP_BASE"))) {
+			if (!fmt_copy(config.base, sizeof(config.base), v)) {
+				config.base[0] = 0;
+				config.dir_replaced = true;
+			}
+		} else if ((v = value_of(*envp, "SEEP_ONLY"))) {
+			config.only = *v ? v : NULL;
 		} else if ((v = value_of(*envp, "SEEP_SESSION"))) {
 			fmt_copy(config.session, sizeof(config.session), v);
 		} else if ((v = value_of(*envp, "SEEP_MODE"))) {

@@ -10,8 +10,11 @@
 #include "trace/format.h"
 
 struct config {
-	char dir[1024];    /* SEEP_DIR; empty: /dev/shm/seep-UID */
-	bool dir_replaced; /* SEEP_DIR could not be used: see place.c */
+	const char *only; /* SEEP_ONLY, during the start alone; or NULL */
+	char dir[1024];   /* SEEP_DIR; empty: seep-UID in `base` */
+	/* SEEP_BASE; empty: /dev/shm. Room is left for seep-UID in `dir` */
+	char base[1000];
+	bool dir_replaced; /* SEEP_DIR or SEEP_BASE is unfit: see place.c */
 	char session[SEG_SESSION_BYTES]; /* SEEP_SESSION */
 	bool dormant;                    /* SEEP_MODE=dormant */
 	bool no_deepbind; /* SEEP_DEEPBIND=clear: dlopen without that flag */

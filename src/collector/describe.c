@@ -170,6 +170,8 @@ describe_place(struct seg_header *h)
 	}
 	h->place_refused = place_asked.why;
 	h->place_detail = place_asked.detail;
+	h->place_setting =
+	    place_asked.is_base ? SEG_SETTING_BASE : SEG_SETTING_DIR;
 	copy_path(h->place_asked, sizeof(h->place_asked), place_asked.dir);
 }
 
@@ -194,6 +196,7 @@ describe_child(
 	h->command_truncated = parent->command_truncated;
 	h->place_refused = parent->place_refused;
 	h->place_detail = parent->place_detail;
+	h->place_setting = parent->place_setting;
 	memcpy(h->place_asked, parent->place_asked, sizeof(h->place_asked));
 	h->pid_ns = parent->pid_ns;
 	h->sequence = parent->sequence + 1;

@@ -194,11 +194,18 @@ malloc_ready(size_t size, struct gate *g)
 }
 
 static SEEP_NOINLINE void *
-malloc_any(size_t size)
+malloc_slow(size_t size)
 {
 	CPU_CALLER(c);
 
 	return malloc_in_state(thread_gate, size, &c);
+}
+
+static SEEP_NOINLINE void *
+malloc_any(size_t size)
+{
+	/* a jump in both cases, as above */
+	return lifecycle_is_out ? next.malloc(size) : malloc_slow(size);
 }
 
 SEEP_EXPORT void *
@@ -246,6 +253,10 @@ free_any(void *p)
 
 	if (next.has_bootstrap && bootstrap_owns(p))
 		return;
+	if (lifecycle_is_out) {
+		next.free(p);
+		return;
+	}
 	need_next();
 	if (g && g->state == THREAD_SAMPLING)
 		recorder_sampled_free(g, p, RETURNS_TO);

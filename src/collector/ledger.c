@@ -31,10 +31,12 @@ _Static_assert(offsetof(struct seg_row, size_min) % 8 == 0 &&
             offsetof(struct seg_row, size_min) + 4,
     "one word");
 
-static struct net nets[SEG_ARRAYS];
-static struct segment_table arrays[SEG_ARRAYS];
-static struct segment_table samples[SEG_ARRAYS];
-static struct segment_table ages[SEG_ARRAYS]; /* of the young dead */
+static struct net nets[LEDGER_ARRAYS];
+static struct segment_table arrays[LEDGER_ARRAYS];
+static struct segment_table samples[LEDGER_ARRAYS];
+static struct segment_table ages[LEDGER_ARRAYS]; /* of the young dead */
+/* arrays below it have a shape: those of the first sixteen threads always do */
+static uint32_t shaped = SEG_ARRAYS;
 static struct segment_table infos, inherited, lives;
 static uint32_t arrays_used; /* highest array in use + 1 */
 static uint32_t arrays_count;
@@ -44,10 +46,25 @@ uint64_t ledger_word SEEP_HOT __attribute__((aligned(64))) = UINT64_C(1) << 32;
 static int64_t peak;
 static int64_t shared_out; /* headroom that threads may still be using */
 
+static void
+shape(uint32_t i)
+{
+	const uint32_t owner =
+	    i < SEG_ARRAYS ? i : i - SEG_ARRAYS + SEG_MORE_ARRAYS;
+
+	nets[i].bytes = 0;
+	segment_table_shape(&arrays[i], SEG_EXT_LEDGER, owner,
+	    sizeof(struct seg_row), first, SITES_MAX);
+	segment_table_shape(&samples[i], SEG_EXT_SAMPLE, owner,
+	    sizeof(struct seg_sample), first, SITES_MAX);
+	segment_table_shape(&ages[i], SEG_EXT_AGES, owner,
+	    sizeof(struct seg_ages), first, SITES_MAX);
+}
+
 bool
 ledger_init(uint32_t first_id)
 {
-	int i;
+	uint32_t i;
 
 	first = first_id;
 	peak = 0;
@@ -55,15 +72,9 @@ ledger_init(uint32_t first_id)
 	ledger_word = UINT64_C(1) << 32;
 	arrays_used = 0;
 	arrays_count = 0;
-	for (i = 0; i < SEG_ARRAYS; i++) {
-		nets[i].bytes = 0;
-		segment_table_shape(&arrays[i], SEG_EXT_LEDGER, (uint32_t)i,
-		    sizeof(struct seg_row), first_id, SITES_MAX);
-		segment_table_shape(&samples[i], SEG_EXT_SAMPLE, (uint32_t)i,
-		    sizeof(struct seg_sample), first_id, SITES_MAX);
-		segment_table_shape(&ages[i], SEG_EXT_AGES, (uint32_t)i,
-		    sizeof(struct seg_ages), first_id, SITES_MAX);
-	}
+	/* in a forked child those of the parent's threads, too */
+	for (i = 0; i < shaped; i++)
+		shape(i);
 	segment_table_shape(&lives, SEG_EXT_LIVE, 0, sizeof(struct seg_live),
 	    first_id, SITES_MAX);
 	segment.header->peak_epoch = 1;
@@ -90,7 +101,7 @@ total_now(void)
 	uint32_t i, n = LOAD(&arrays_used);
 	int64_t total = 0;
 
-	for (i = 0; i < n && i < SEG_ARRAYS; i++)
+	for (i = 0; i < n && i < LEDGER_ARRAYS; i++)
 		total += LOAD(&nets[i].bytes);
 	return total;
 }
@@ -191,6 +202,11 @@ join(struct thread *t, uint32_t array)
 bool
 ledger_claim(struct thread *t, uint32_t array)
 {
+	/* only the claiming thread uses an array that has no shape yet */
+	if (array >= SEG_ARRAYS && !arrays[array].row_bytes) {
+		shape(array);
+		RAISE(&shaped, array + 1);
+	}
 	if (!open_array(array))
 		return false;
 	t->net = &nets[array].bytes;
@@ -521,7 +537,7 @@ sample_row(uint32_t array, uint32_t site)
 static void
 sampled_net(struct thread *t, uint32_t array, int64_t by)
 {
-	if (t && array < SEG_OWNED_ARRAYS) {
+	if (t && ledger_is_owned(array)) {
 		STORE(t->net, *t->net + by);
 		if (LOAD(&ledger_word) != t->seen)
 			ledger_sync(t);
@@ -607,7 +623,7 @@ ledger_tables(struct segment_table **ret_tables, size_t max)
 	size_t n = 0;
 	int i;
 
-	for (i = 0; i < SEG_ARRAYS && n < max; i++) {
+	for (i = 0; i < LEDGER_ARRAYS && n < max; i++) {
 		if (arrays[i].chunks)
 			ret_tables[n++] = &arrays[i];
 		if (samples[i].chunks && n < max)
@@ -631,7 +647,7 @@ ledger_events(uint64_t until_ns)
 	uint32_t c, k;
 	int i;
 
-	for (i = 0; i < SEG_ARRAYS; i++) {
+	for (i = 0; i < LEDGER_ARRAYS; i++) {
 		struct segment_table *t = &arrays[i];
 
 		for (c = 0; t->chunks && c < t->chunk_high; c++) {
@@ -655,7 +671,7 @@ ledger_sums(void)
 	uint32_t c, k;
 	int i;
 
-	for (i = 0; i < SEG_ARRAYS; i++) {
+	for (i = 0; i < LEDGER_ARRAYS; i++) {
 		const struct segment_table *t = &arrays[i];
 		uint8_t **chunks = LOAD_ACQUIRE(&t->chunks);
 

@@ -14,9 +14,12 @@
 
 /*
  * The ledger consists of arrays of rows in the segment, indexed by site. Each of
- * the arrays 0 to 15 has one thread that writes it, with plain stores. The other
- * arrays are shared by threads and written with atomic operations. A reader adds
- * up the rows of a site. ledger_hit.h has what hooks do inline.
+ * the arrays 0 to 15, and from SEG_ARRAYS on, has one thread that writes it, with
+ * plain stores. (From SEG_ARRAYS on the segment has other numbers for them:
+ * SEG_MORE_ARRAYS and up.) The others are shared by threads and written with
+ * atomic operations: by nested events, and by threads for which no array is
+ * left. A thread that ends leaves its array to the next one. A reader adds up the
+ * rows of a site. ledger_hit.h has what hooks do inline.
  *
  * The peak (research/hotpath.md 5). An epoch is the time from one maximum of the
  * live bytes of the process to the next. When a row is about to change for the
@@ -36,6 +39,18 @@
  * Epoch and guard are in one word, so that both are checked with one load of a
  * word that stays in the cache as long as nothing changes.
  */
+
+enum {
+	LEDGER_ARRAYS = SEG_ARRAYS + SEG_MORE_COUNT,
+	LEDGER_TABLES = LEDGER_ARRAYS * 3 + 3,
+};
+
+/* Has the array one thread that writes it? */
+SEEP_INLINE bool
+ledger_is_owned(uint32_t array)
+{
+	return array < SEG_OWNED_ARRAYS || array >= SEG_ARRAYS;
+}
 
 /* epoch << 32 | guard */
 extern SEEP_HIDDEN uint64_t ledger_word;
@@ -103,7 +118,7 @@ void ledger_inherited(uint32_t site, uint64_t size);
 /* Is this a site of the parent? */
 bool ledger_is_inherited(uint32_t site);
 
-/* The tables in use, for segment_move(). Returns their number. */
+/* The tables in use, at most LEDGER_TABLES. Returns their number. */
 size_t ledger_tables(struct segment_table **ret_tables, size_t max);
 
 /*

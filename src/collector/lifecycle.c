@@ -33,6 +33,7 @@ static uint32_t *proc; /* enum proc_word and INSIDE; NULL: not started */
 static bool inert;     /* declined, or given up after a fault */
 static uint32_t mode;  /* enum seg_mode */
 static bool was_off;
+bool lifecycle_is_out;
 static uint64_t early_events;
 static uint64_t setting_up; /* thread pointer of the thread that does it */
 
@@ -154,6 +155,13 @@ void
 lifecycle_go_inert(void)
 {
 	inert = true;
+}
+
+void
+lifecycle_stay_out(void)
+{
+	inert = true;
+	lifecycle_is_out = true;
 }
 
 void

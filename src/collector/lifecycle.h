@@ -25,6 +25,9 @@ bool lifecycle_running(void);
 /* Has the process started, and did the collector not decline? Only looks. */
 bool lifecycle_started(void);
 
+/* Will there never be a segment? Then an event has nothing to do at all. */
+extern SEEP_HIDDEN bool lifecycle_is_out;
+
 /* Is recording on, exactly or by samples? */
 bool lifecycle_is_on(void);
 enum seg_mode lifecycle_mode(void);

@@ -14,6 +14,9 @@ bool lifecycle_begin(void);
 /* Never records, or no more: there is nothing to record into. */
 void lifecycle_go_inert(void);
 
+/* Before lifecycle_begin(): there will be no segment, so nothing is counted. */
+void lifecycle_stay_out(void);
+
 void lifecycle_set_mode(enum seg_mode mode);
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collector/chunk.h"
+#include "collector/known.h"
 #include "collector/ledger_hit.h"
 #include "collector/outer.h"
 #include "collector/paths.h"
@@ -48,36 +49,49 @@ is_near(const struct walk *w, uint64_t top)
 }
 
 /*
- * The node of the frames from *w outwards. Notes in e where it joined the last
- * stack, and whether the words alone prove it from now on.
+ * The site of the inner frames `inner` and the outer ones from *w on. Notes in
+ * e where it joined the last stack, and whether the words alone prove it from
+ * now on. `differs` is the check of the last stack that is known to fail, with
+ * e->hint; below 0: not known.
  */
-static uint32_t
+static struct site_id
 join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
-    struct paths_joined *ret)
+    uint32_t inner, enum seg_api api, int differs, struct paths_joined *ret)
 {
 	const struct outer_frame *o = &t->outer[e->hint & (OUTER_MAX - 1)];
 	const struct cpu_frame c = {w->pc, w->sp, w->fp};
 	const uint64_t key = e->key;
+	struct known known = {.hash = 0};
+	bool holds = false;
+	struct site_id s;
 	uint32_t node;
 
-	e->version = 0;
 	*ret = (struct paths_joined){e->hint, false};
-	if (ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc &&
-	    (!o->needs_fp || o->fp == c.fp) && !o->exact &&
-	    !outer_keeps_too_few(t, ret->hint + 1u) && walk_prove(w, o->top) &&
-	    memo_verify(t, (int)o->checks) < 0) {
+	if (differs < 0 && ret->hint < t->outer_count && o->sp == c.sp &&
+	    o->pc == c.pc && (!o->needs_fp || o->fp == c.fp) && !o->exact &&
+	    !outer_keeps_too_few(t, ret->hint + 1u) && walk_prove(w, o->top)) {
+		differs = memo_verify(t, (int)o->checks);
+		holds = differs < 0;
+	}
+	if (holds) {
 		node = o->node;
 	} else {
-		node = paths_outer(t, w, &c, ret);
+		s = known_site(t, w, inner,
+		    differs < 0 ? (int)t->outer_count - 1 : ret->hint, differs,
+		    &known);
+		if (s.v)
+			return s;
+		node = w->sure ? 0 : paths_outer(t, w, &c, ret);
 		if (!node) {
 			ret->vouched = false;
 			node = outer_walk(t, w, &ret->hint);
 		}
-		if (e->key != key)
-			return node; /* an outer chunk took its place */
+		if (e->key != key) /* an outer chunk took its place */
+			return sites_get(node, inner, api);
 		e->hint = ret->hint;
 		o = &t->outer[ret->hint & (OUTER_MAX - 1)];
 	}
+	e->version = 0;
 	if (ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc &&
 	    !o->exact && o->node == node) {
 		ret->vouched = o->vouched;
@@ -88,13 +102,19 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 			e->version = t->outer_version;
 		}
 	}
-	return node;
+	if (node != e->node) {
+		s = sites_get(node, inner, api);
+		e->site = s.v;
+		e->node = node;
+	}
+	known_add(&known, inner, (struct site_id){e->site});
+	return (struct site_id){e->site};
 }
 
 /* The words of e hold, but the outer part differs from the last time. */
 static struct site_id
-memo_join(
-    struct thread *t, struct memo_chunk *e, struct walk *w, enum seg_api api)
+memo_join(struct thread *t, struct memo_chunk *e, struct walk *w,
+    enum seg_api api, int differs)
 {
 	const struct cpu_frame *c = w->hook;
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
@@ -103,26 +123,20 @@ memo_join(
 	const bool sure = w->sure;
 	struct paths_joined joined;
 	struct site_id s;
-	uint32_t node;
 
 	walk_move(w, e->value[MEMO_WORDS - 1],
 	    c->sp + (uint64_t)e->end_offset * 8,
 	    e->fp_offset == UINT16_MAX ? c->fp : slots[e->fp_offset]);
-	node = join_outer(t, e, w, &joined);
+	s = join_outer(t, e, w, inner, api, differs, &joined);
 	/* an outer chunk may have been filled in its place */
 	if (unlikely(e->key != key || e->sp != c->sp))
-		return sites_get(node, inner, api);
-	if (node != e->node) {
-		s = sites_get(node, inner, api);
-		e->site = s.v;
-		e->node = node;
-	}
+		return s;
 	if (unlikely(!sure)) {
 		bool doubt = !joined.vouched && !is_near(w, chunk_top(e));
 
 		e->key = (key & ~MEMO_DOUBT) | (doubt ? MEMO_DOUBT : 0);
 	}
-	return (struct site_id){e->site};
+	return s;
 }
 
 static struct site_id
@@ -135,7 +149,7 @@ memo_fill(
 	struct paths_joined joined;
 	struct site_id s;
 	enum memo_flags next;
-	uint32_t n, node, inner;
+	uint32_t n;
 
 	if (unlikely(++t->memo_misses > 4 * thread_memo_chunks(t))) {
 		thread_grow_memo(t);
@@ -149,13 +163,12 @@ memo_fill(
 	e->gen_flags |= gen;
 	e->hint = UINT16_MAX;
 	e->passed_over = e->changes = 0;
-	node = join_outer(t, e, w, &joined);
-	inner = sites_inner(frames, n);
-	s = sites_get(node, inner, api);
+	e->version = 0;
+	e->node = MEMO_NO_NODE;
+	e->inner = sites_inner(frames, n);
+	s = join_outer(t, e, w, e->inner, api, -1, &joined);
 	if (unlikely(e->key))
 		return s; /* an outer chunk has been filled in its place */
-	e->node = node;
-	e->inner = inner;
 	e->site = s.v;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	if (likely(joined.vouched || is_near(w, top)))
@@ -224,6 +237,7 @@ memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 	struct memo_chunk *e;
 	struct chunk_search l;
 	struct walk w;
+	int differs = -1;
 
 	walk_begin(&w, t, c);
 	e = chunk_find(t, &w, c, memo_key(c, api), &l);
@@ -232,7 +246,11 @@ memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 	if (e != l.first &&
 	    ++l.first->passed_over >= PATIENCE << l.first->changes)
 		e = promote(t, c, e, &l);
-	if (!memo_holds(t, e))
-		return memo_join(t, e, &w, api);
-	return (struct site_id){e->site};
+	if (e->version == t->outer_version) {
+		differs =
+		    memo_verify(t, e->checks_offset / (int)sizeof(t->check[0]));
+		if (differs < 0)
+			return (struct site_id){e->site};
+	}
+	return memo_join(t, e, &w, api, differs);
 }

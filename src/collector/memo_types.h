@@ -15,6 +15,7 @@ enum {
 	MEMO_MAX_BITS = 12,
 	PATHS_SEEN = 256,
 };
+#define MEMO_NO_NODE UINT32_MAX /* a chunk's outer part is not known yet */
 
 /*
  * A remembered piece of stack: up to six inner frames. It holds for a caller
@@ -67,6 +68,7 @@ struct outer_frame {
 	    checks; /* of outer_check that prove this frame and those above */
 	uint64_t ra_slot, fp_slot, aux_slot; /* words its step loads, or 0 */
 	uint64_t aux_value;
+	uint64_t hash; /* of this frame and those above, see known.h */
 	uint64_t top; /* the argument of walk_prove() before these are loaded */
 	uint8_t needs_fp, exact;
 	uint8_t vouched; /* see memo.h */

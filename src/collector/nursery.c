@@ -119,10 +119,12 @@ nursery_note_sums(void)
 
 /* ---- the move ------------------------------------------------------------ */
 
+/* Of the one thread that moves; too large for a stack. */
+static struct segment_table *tables[TABLES_MAX];
+
 static bool
 move_into_slot(void)
 {
-	struct segment_table *tables[TABLES_MAX];
 	uint32_t slot = slots_claim(&place.slots);
 	struct segment_memory m;
 	uint64_t bytes;
@@ -144,8 +146,6 @@ move_into_slot(void)
 static bool
 move_into_cradle(void)
 {
-	struct segment_table *tables[TABLES_MAX];
-
 	if (!segment_move(
 	        &cradle.memory, cradle.bytes, tables, tables_all(tables)))
 		return false;

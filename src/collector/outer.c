@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/outer.h"
 
+#include "collector/known.h"
 #include "collector/memo.h"
 #include "collector/rules.h"
 #include "collector/sites.h"
@@ -70,6 +71,7 @@ push_outer(
 		o->top = 0;
 	o->needs_fp = uses_fp(f->rule) || (!f->fp_slot && need);
 	o->node = node;
+	o->hash = (k ? above->hash : 0) + known_hash(f->frame, k);
 }
 
 int

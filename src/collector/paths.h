@@ -10,8 +10,10 @@
 #include "collector/walk.h"
 
 /*
- * A program may allocate along several deep paths in turn. The copy of the last
- * stack holds one of them. The others are found chunk by chunk, in the same
+ * A program may allocate along several deep paths in turn, on stacks that are
+ * not the thread's own (coroutines); for the thread's own stack see known.h. The
+ * copy of the last stack holds one of them. The others are found chunk by chunk,
+ * in the same
  * table as the inner frames (their key is the pc), each proven by its six words
  * as inner chunks are, until a chunk leads to a frame of the last stack that
  * holds, or the stack ends. A chunk remembers the node above it and the node

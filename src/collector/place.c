@@ -20,19 +20,16 @@
 
 enum { NAME_BYTES = 96 };
 
-/* statfs f_type of media that neither stall nor copy on write. */
-enum {
-	FS_RAMFS = (int)0x858458f6,
-	FS_EXT = 0xEF53,
-	FS_XFS = 0x58465342,
-	FS_F2FS = (int)0xF2F52010,
-};
-
 struct place place;
 struct place_asked place_asked;
 
 /* Static, because a forked child's set-up runs on its host's stack. */
 static char dir_name[sizeof(config.dir)];
+_Static_assert(
+    sizeof(config.base) + sizeof("/seep-4294967295") <= sizeof(config.dir),
+    "seep-UID in SEEP_BASE");
+
+static long mkdir_error; /* -errno of making dir_name, or 0 */
 
 long
 place_open_dir(const char *path, struct stat *st)
@@ -50,20 +47,58 @@ place_open_dir(const char *path, struct stat *st)
 	return -EPERM;
 }
 
+/*
+ * Why SEEP_BASE cannot hold a directory for each user. Like /dev/shm it must
+ * belong to root, or to this user, and if others may write there it must be
+ * sticky, so that they cannot replace what is not theirs.
+ */
+static enum seg_place
+why_no_base(const char *path, uint32_t *ret_detail)
+{
+	struct stat st;
+	long err = path[0] == '/'
+	    ? sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st,
+	          AT_SYMLINK_NOFOLLOW)
+	    : -EINVAL; /* a daemon changes its working directory */
+
+	*ret_detail = (uint32_t)-err;
+	if (err != 0)
+		return err == -EACCES ? SEG_PLACE_CLOSED : SEG_PLACE_MISSING;
+	*ret_detail = st.st_mode;
+	if (!S_ISDIR(st.st_mode))
+		return SEG_PLACE_NO_DIRECTORY;
+	*ret_detail = st.st_uid;
+	if (st.st_uid != 0 &&
+	    st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0))
+		return SEG_PLACE_OWNER;
+	*ret_detail = st.st_mode & 07777;
+	if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX))
+		return SEG_PLACE_SHARED;
+	return SEG_PLACE_FINE;
+}
+
 static long
 open_own_dir(struct stat *st)
 {
-	uint64_t uid = (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
+	long uid = sys_call(SYS_geteuid, 0, 0, 0, 0);
+	uint32_t detail;
 	struct fmt f;
 
+	mkdir_error = 0;
+	if ((long)uid < 0)
+		return -EPERM; /* a filter refuses even that */
 	fmt_init(&f, dir_name, sizeof(dir_name));
 	if (config.dir[0]) {
 		fmt_string(&f, config.dir);
-	} else {
-		fmt_string(&f, PLACE_SHM "/seep-");
-		fmt_decimal(&f, uid);
-		sys_mkdir(dir_name, 0700);
+		return place_open_dir(dir_name, st);
 	}
+	/* a filter for system calls may have answered instead of the kernel */
+	if (uid < 0 || (config.base[0] && why_no_base(config.base, &detail)))
+		return -EPERM;
+	fmt_string(&f, config.base[0] ? config.base : PLACE_SHM);
+	fmt_string(&f, "/seep-");
+	fmt_decimal(&f, (uint64_t)uid);
+	mkdir_error = sys_mkdir(dir_name, 0700);
 	return place_open_dir(dir_name, st);
 }
 
@@ -76,19 +111,10 @@ place_dir(void)
 static bool
 medium_of(const struct statfs *fs, enum seg_medium *ret)
 {
-	switch ((int)fs->f_type) {
-	case PLACE_TMPFS:
-	case FS_RAMFS:
-		*ret = SEG_MEDIUM_TMPFS;
-		return true;
-	case FS_EXT:
-	case FS_XFS:
-	case FS_F2FS:
-		*ret = SEG_MEDIUM_DISK;
-		return config.dir[0] != 0; /* only if the user asked for it */
-	default:
-		return false;
-	}
+	*ret = (enum seg_medium)medium_of_type((uint32_t)fs->f_type);
+	/* a disk only if the user asked for it */
+	return *ret == SEG_MEDIUM_TMPFS ||
+	    (*ret == SEG_MEDIUM_DISK && (config.dir[0] || config.base[0]));
 }
 
 /* PROGRAM-PID-RANDOM.seg */
@@ -248,11 +274,13 @@ unmap_segment(struct place *p)
 static void
 find_owner(struct place *p)
 {
+	long uid = sys_call(SYS_geteuid, 0, 0, 0, 0);
 	struct stat st;
 
-	p->is_taken = sys_call(SYS_newfstatat, AT_FDCWD, (long)dir_name,
-	                  (long)&st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
+	p->is_taken = uid >= 0 &&
+	    sys_call(SYS_newfstatat, AT_FDCWD, (long)dir_name, (long)&st,
+	        AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_uid != (uint64_t)uid;
 	p->owner = p->is_taken ? st.st_uid : 0;
 }
 
@@ -319,18 +347,29 @@ why_not_ours(const char *path, uint32_t *ret_detail)
 	return SEG_PLACE_CLOSED;
 }
 
-/*
- * SEEP_DIR could not be used. Says why, and lets the default directory take its
- * place. False: there was no SEEP_DIR.
- */
-static bool
-replace_asked(const struct place *p)
+/* Why the directory seep-UID of SEEP_BASE, or SEEP_BASE itself, is no place. */
+static enum seg_place
+why_not_in_base(struct place_asked *a)
 {
-	struct place_asked *a = &place_asked;
+	enum seg_place why = why_no_base(config.base, &a->detail);
 
-	if (!config.dir[0])
-		return false;
-	fmt_copy(a->dir, sizeof(a->dir), config.dir);
+	if (why != SEG_PLACE_FINE) {
+		fmt_copy(a->dir, sizeof(a->dir), config.base);
+		return why;
+	}
+	why = why_not_ours(a->dir, &a->detail);
+	if (why == SEG_PLACE_MISSING && mkdir_error) {
+		a->detail = (uint32_t)-mkdir_error;
+		return SEG_PLACE_CLOSED;
+	}
+	return why;
+}
+
+static void
+say_why(const struct place *p, struct place_asked *a)
+{
+	a->is_base = !config.dir[0];
+	fmt_copy(a->dir, sizeof(a->dir), dir_name);
 	a->detail = 0;
 	switch (p->refusal) {
 	case REFUSAL_FILE_SYSTEM:
@@ -347,9 +386,27 @@ replace_asked(const struct place *p)
 		a->why = SEG_PLACE_NO_FILE;
 		break;
 	default:
-		a->why = why_not_ours(a->dir, &a->detail);
+		a->why = a->is_base ? why_not_in_base(a)
+		                    : why_not_ours(a->dir, &a->detail);
 	}
-	config.dir[0] = 0;
+}
+
+/*
+ * SEEP_DIR could not be used, so SEEP_BASE takes its place; or that could not,
+ * so /dev/shm does. The header says why the first of them was not used. False:
+ * it was /dev/shm already.
+ */
+static bool
+replace_asked(const struct place *p)
+{
+	if (!config.dir[0] && !config.base[0])
+		return false;
+	if (place_asked.why == SEG_PLACE_FINE)
+		say_why(p, &place_asked);
+	if (config.dir[0])
+		config.dir[0] = 0;
+	else
+		config.base[0] = 0;
 	config.dir_replaced = true;
 	return true;
 }
@@ -433,8 +490,9 @@ place_create(enum place_slots with_slots, bool populate)
 	if (create(with_slots, populate))
 		return true;
 	first = place.refusal;
-	if (replace_asked(&place) && create(with_slots, populate))
-		return true;
+	while (replace_asked(&place))
+		if (create(with_slots, populate))
+			return true;
 	note_refusal(&place, first);
 	return false;
 }
@@ -450,7 +508,7 @@ place_private(void)
 	memset(p, 0, sizeof(*p));
 	dir = open_place(p, true);
 	first = p->refusal;
-	if (dir < 0 && replace_asked(p))
+	while (dir < 0 && replace_asked(p))
 		dir = open_place(p, true);
 	if (dir < 0) {
 		note_refusal(p, first);

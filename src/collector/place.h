@@ -12,6 +12,7 @@
 #include "collector/segment.h"
 #include "collector/slots.h"
 #include "trace/format.h"
+#include "trace/medium.h"
 
 /*
  * All functions are for the start and a forked child's set-up only. Nothing is
@@ -32,8 +33,9 @@ struct place {
 /* Of this process. */
 extern SEEP_HIDDEN struct place place;
 
-/* SEEP_DIR, if it could not be used. */
+/* What SEEP_DIR or else SEEP_BASE asked for, if it could not be used. */
 struct place_asked {
+	bool is_base;
 	enum seg_place why;
 	uint32_t detail;
 	char dir[SEG_DIR_BYTES];
@@ -49,8 +51,8 @@ enum place_slots {
 
 /*
  * Makes and maps a segment file and its control file, as large as the budget
- * allows (budget.h), in SEEP_DIR, or if that cannot be used in the default
- * directory: then place_asked says why. Returns false if there is no place: then nothing is left
+ * allows (budget.h), in SEEP_DIR, or if that cannot be used in SEEP_BASE/seep-UID,
+ * or if that cannot be used in /dev/shm/seep-UID: then place_asked says why. Returns false if there is no place: then nothing is left
  * behind, except for a note of the reason if there is a directory for it.
  */
 bool place_create(enum place_slots with_slots, bool populate);
@@ -73,10 +75,10 @@ long place_open_dir(const char *path, struct stat *ret_st);
 #define PLACE_SHM "/dev/shm"
 
 enum {
-	PLACE_TMPFS = 0x01021994, /* statfs f_type */
-	PLACE_DIRENT = 20, /* what an entry adds to a tmpfs directory's size */
-	PLACE_FILES_MAX = 3000,   /* in a directory on a half full medium */
-	PLACE_FILES_MORE = 30000, /* in one on a medium with more room */
+	PLACE_TMPFS = MEDIUM_TMPFS,
+	PLACE_DIRENT = MEDIUM_DIRENT,
+	PLACE_FILES_MAX = MEDIUM_FILES_MAX,
+	PLACE_FILES_MORE = MEDIUM_FILES_MORE,
 };
 
 #endif

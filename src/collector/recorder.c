@@ -312,9 +312,13 @@ recorder_alloc_any(const void *p, uint64_t size, const struct cpu_frame *c,
     enum seg_api api, uint32_t birth)
 {
 	struct thread *t = NULL;
-	bool counted = lifecycle_slow_begins();
-	enum way way = way_in(&t);
+	enum way way;
+	bool counted;
 
+	if (lifecycle_is_out)
+		return;
+	counted = lifecycle_slow_begins();
+	way = way_in(&t);
 	if (way == WAY_NONE) {
 		lifecycle_passed_by();
 	} else if (way == WAY_PAUSED) {
@@ -400,6 +404,8 @@ free_slow(const void *p, struct live_block b, bool is_death, uint64_t pc)
 SEEP_NOINLINE void
 recorder_free_any(const void *p, uint64_t pc)
 {
+	if (lifecycle_is_out)
+		return;
 	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), true, pc);
 }
 
@@ -411,6 +417,8 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 	struct thread *t = thread_self;
 	struct live_block none;
 
+	if (lifecycle_is_out)
+		return;
 	if (!p && size) { /* it failed, so the old block lives on */
 		if (b.site)
 			live_put_slow((uint64_t)(uintptr_t)old, b.site, b.size,

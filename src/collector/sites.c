@@ -13,7 +13,7 @@
 enum { NODES, INNERS, SITES };
 
 struct segment_table sites_tables[3];
-static struct index node_index, inner_index, site_index;
+static struct index node_index, inner_index, site_index, stack_index;
 static uint32_t node_count, inner_count, site_count;
 static uint32_t site_max; /* ids that this process may give out */
 static uint32_t first;
@@ -170,6 +170,71 @@ sites_get(uint32_t node, uint32_t inner, enum seg_api api)
 	return (struct site_id){first + n};
 }
 
+static uint64_t
+stack_hash(uint64_t hash, uint32_t inner)
+{
+	return hash_finish(hash_mix(hash, inner));
+}
+
+/*
+ * Compares all frames with those of the site. What is read back from the
+ * segment is compared, and numbers of rows are bounded (I20).
+ *
+ * A stack that was new got its nodes one after the other, so the row of a
+ * parent is usually the one before. To guess that, and check it, lets the CPU
+ * load all rows at once; to follow the numbers would be one load after the
+ * other.
+ */
+static bool
+same_stack(const void *key, uint32_t number)
+{
+	const struct sites_stack *k = key;
+	struct segment_table *nodes = &sites_tables[NODES];
+	const uint32_t in_chunk = (1u << nodes->rows_bits) - 1;
+	const struct seg_site *s =
+	    segment_table_row(&sites_tables[SITES], number - 1);
+	const struct seg_node *n = NULL;
+	uint32_t i, node, parent;
+
+	if (!s || s->inner != k->inner || s->pool)
+		return false;
+	node = s->node;
+	if (!k->count)
+		return node == k->base;
+	n = segment_table_row(nodes, node);
+	for (i = 0; n && likely(n->frame == k->frames[i]);) {
+		parent = n->parent;
+		if (++i == k->count)
+			return parent == k->base;
+		if (likely(parent == node - 1 && (node & in_chunk))) {
+			n--;
+			node--;
+		} else {
+			node = parent;
+			n = segment_table_row(nodes, node);
+		}
+	}
+	return false;
+}
+
+struct site_id
+sites_known(const struct sites_stack *s)
+{
+	uint32_t n = index_find(
+	    &stack_index, stack_hash(s->hash, s->inner), same_stack, s);
+
+	return (struct site_id){n ? first + n - 1 : 0};
+}
+
+void
+sites_know(uint64_t hash, uint32_t inner, struct site_id id)
+{
+	/* those for which there is no room, and ids of a parent, are not */
+	if (id.v > first)
+		index_insert(
+		    &stack_index, stack_hash(hash, inner), id.v - first + 1);
+}
+
 struct site_id
 sites_user(struct site_id stack, uint32_t pool)
 {
@@ -255,7 +320,8 @@ sites_init(uint32_t first_id)
 	    segment_table_init(&sites_tables[SITES], SEG_EXT_SITE, 0,
 	        sizeof(struct seg_site), first_id, SITES_MAX) &&
 	    index_init(&node_index) && index_init(&inner_index) &&
-	    index_init(&site_index) && make_fixed_rows();
+	    index_init(&site_index) && index_init(&stack_index) &&
+	    make_fixed_rows();
 }
 
 uint32_t

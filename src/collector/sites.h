@@ -55,6 +55,22 @@ uint32_t sites_inner(const uint64_t *frames, uint32_t count);
 struct site_id sites_get(uint32_t node, uint32_t inner, enum seg_api api);
 
 /*
+ * A whole stack, as known.h lists it: a hash of its outer frames, those below
+ * the node `base` (innermost first), and the record of the inner ones.
+ */
+struct sites_stack {
+	uint64_t hash;
+	const uint64_t *frames;
+	uint32_t count, base, inner;
+};
+
+/* The id of a stack that sites_know() has entered, proven; 0: none. */
+struct site_id sites_known(const struct sites_stack *s);
+
+/* Enters the id of a stack, by the hash of sites_known(). */
+void sites_know(uint64_t hash, uint32_t inner, struct site_id id);
+
+/*
  * The id of the same stack for a resource of this pool; 0 when there is no
  * room. The stack's own id stays without figures, if nobody else uses it.
  */

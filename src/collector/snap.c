@@ -25,7 +25,8 @@ enum {
 	PEAK_TRIES = 3,
 	LIMIT_MIN = 2,
 	GIVE_MAX = 16, /* older ones that are removed to make room for one */
-	ARRAYS = SEG_ARRAYS + 1, /* with that of pools and handles */
+	ARRAYS = SEG_ARRAYS + SEG_MORE_COUNT +
+	    1, /* with that of pools and handles */
 };
 
 /* All that one snapshot needs; too large for the stack of a handler. */
@@ -41,7 +42,9 @@ struct snap {
 	struct seg_header header;
 	uint8_t uuid[16]; /* the header of a forked child may move meanwhile */
 	uint8_t out[OUT_BYTES] __attribute__((aligned(8)));
-	uint8_t rows[ARRAYS][SEG_EXTENT_STEP];
+	/* of one stretch of ids: the tables that have it, and their rows */
+	const struct segment_table *from[ARRAYS];
+	uint8_t rows[ARRAYS][SEG_EXTENT_STEP] __attribute__((aligned(8)));
 	uint8_t again[SEG_EXTENT_STEP];
 	struct seg_extent entries[];
 };
@@ -142,7 +145,7 @@ put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
 static void
 put_stretch(struct snap *s, uint64_t chunk)
 {
-	const struct segment_table *from[ARRAYS];
+	const struct segment_table **from = s->from;
 	uint32_t n = 0, i, k;
 	size_t at;
 

@@ -20,7 +20,7 @@
  * and signal handlers may do this at once. Memory is mapped while it runs.
  */
 
-enum { SNAP_TABLES = 112 }; /* room for all tables of a segment */
+enum { SNAP_TABLES = 448 }; /* room for all tables of a segment */
 
 /* Fills `ret` with all tables of this segment, at most SNAP_TABLES. */
 typedef size_t snap_tables_fn(struct segment_table **ret);

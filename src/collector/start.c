@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/start.h"
 
+#include <sys/auxv.h>
 #include <sys/resource.h>
 
 #include "base/fmt.h"
@@ -21,6 +22,7 @@
 #include "collector/module.h"
 #include "collector/next.h"
 #include "collector/noplace.h"
+#include "collector/only.h"
 #include "collector/ours.h"
 #include "collector/outer.h"
 #include "collector/place.h"
@@ -191,6 +193,21 @@ apply_settings(void)
 		    config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
 }
 
+/* Does SEEP_ONLY leave this program out? */
+static bool
+is_left_out(void)
+{
+	bool ignored = false, out = false;
+
+	if (!config.only)
+		return false;
+	out = only_leaves_out(
+	    config.only, exe, (const char *)getauxval(AT_EXECFN), &ignored);
+	config.ignored += ignored;
+	config.only = NULL; /* the host may overwrite its environment */
+	return out;
+}
+
 void
 start_process(char **argv, char **envp, enum seg_inert why)
 {
@@ -198,18 +215,24 @@ start_process(char **argv, char **envp, enum seg_inert why)
 	struct seg_header *h;
 
 	config_read(envp);
+	describe_exe(exe);
+	if (is_left_out()) {
+		lifecycle_stay_out();
+		return;
+	}
 	kernel_probe();
 	mem_init(budget_of_tables());
 	ours_add_library();
 	if (!why)
 		why = reason_to_decline(&find_object);
 	fork_decide();
-	if (!make_segment(why, argv))
+	if (!make_segment(why, argv)) {
+		lifecycle_stay_out();
 		return;
+	}
 	lifecycle_listen(&place.control->command, false);
 	h = segment.header;
 	apply_settings();
-	describe_exe(exe);
 	write_header(h, argv);
 	fork_remember(h);
 	if (!why && !start_tables(find_object))

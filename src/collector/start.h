@@ -8,7 +8,8 @@
 /*
  * Once in the life of a process that was started by exec, by its first thread.
  * If `why` is a reason to decline, or if another one is found, there will be a
- * segment that says so, and nothing is recorded. argv may be NULL.
+ * segment that says so, and nothing is recorded. A program that SEEP_ONLY
+ * leaves out has none. argv may be NULL.
  */
 void start_process(char **argv, char **envp, enum seg_inert why);
 

@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 
+#include "collector/ledger.h"
 #include "collector/segment.h"
 
 enum {
-	TABLES_LEDGER = SEG_ARRAYS * 3 + 3,
-	TABLES_MAX = TABLES_LEDGER + 8,
+	TABLES_MAX = LEDGER_TABLES + 8,
 };
 
 /* Fills `ret` with at most TABLES_MAX of them, and returns how many. */

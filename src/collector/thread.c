@@ -56,7 +56,7 @@ static void
 push_block(struct thread *t)
 {
 	uint64_t *stack =
-	    t->array < SEG_OWNED_ARRAYS ? &free_owning : &free_sharing;
+	    ledger_is_owned(t->array) ? &free_owning : &free_sharing;
 	uint64_t head = LOAD_ACQUIRE(stack);
 
 	do
@@ -175,13 +175,21 @@ thread_drop_caches(struct thread *t)
 	t->outer_count = 0;
 }
 
-/* The first sixteen blocks have an array each; the others share sixteen. */
+/*
+ * A block has an array of its own, as long as there are any and the segment has
+ * room; the others share sixteen. Samples are rare and booked with atomic
+ * operations anyway, so a sampled process has sixteen of each.
+ */
 static bool
 take_array(struct thread *t)
 {
+	const uint32_t more = SEG_ARRAYS - SEG_OWNED_ARRAYS;
 	uint32_t n = ADD(&arrays_taken, 1);
 
 	if (n < SEG_OWNED_ARRAYS && ledger_claim(t, n))
+		return true;
+	if (n >= SEG_OWNED_ARRAYS && n + more < LEDGER_ARRAYS &&
+	    !sample_rate() && !segment_is_tight() && ledger_claim(t, n + more))
 		return true;
 	/* the very last array belongs to nested events */
 	return ledger_share(
@@ -226,7 +234,7 @@ state_in(const struct thread *t, enum seg_mode mode)
 	case SEG_MODE_ON:
 		if (!t)
 			return THREAD_BARE;
-		return t->array < SEG_OWNED_ARRAYS && !LOAD(&all_slow)
+		return ledger_is_owned(t->array) && !LOAD(&all_slow)
 		    ? THREAD_READY
 		    : THREAD_SHARED;
 	case SEG_MODE_SAMPLED:
@@ -335,6 +343,7 @@ new_block(void)
 		t = mem_alloc(sizeof(struct thread));
 	if (!t)
 		return NULL;
+	t->outer_version = 1; /* 0 is a chunk without one */
 	for (i = 0; i < OUTER_CHECK_PAD; i++)
 		t->check[i].address = (uint64_t)(uintptr_t)&zero;
 	if (!t->moving)

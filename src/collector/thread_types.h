@@ -69,8 +69,9 @@ struct thread {
 	struct memo_chunk *memo;
 	uint32_t memo_mask; /* of an offset in bytes to a chunk */
 	uint32_t outer_count;
-	uint64_t outer_version; /* changes before outer[] and check[] do */
-	uint8_t **ages;         /* chunks of its ages; NULL: none yet */
+	uint64_t
+	    outer_version; /* never 0; changes before outer[] and check[] do */
+	uint8_t **ages;    /* chunks of its ages; NULL: none yet */
 	uint32_t outer_gen;
 	uint32_t memo_misses;
 	uint32_t outer_truncated; /* outer[] holds the innermost part only */
@@ -104,12 +105,16 @@ struct thread {
 	uint32_t counted;           /* slow events under way, see lifecycle.c */
 	uint32_t paused;            /* calls of seep_pause() not yet resumed */
 	uint64_t paths_sp;          /* where paths_last was found */
-	struct thread *next;        /* in the list of all */
-	struct thread *next_free;   /* of those without an owner */
-	uint32_t memo_room;         /* chunks that there is memory for */
+	/* see known.c: the last stack found there, how often in a row */
+	uint64_t known_sp;
+	uint32_t known_last, known_same, known_count;
+	struct thread *next;      /* in the list of all */
+	struct thread *next_free; /* of those without an owner */
+	uint32_t memo_room;       /* chunks that there is memory for */
 
 	struct outer_frame outer[OUTER_MAX] __attribute__((aligned(64)));
 	struct outer_frame walk[OUTER_MAX];
+	uint64_t listed[OUTER_MAX]; /* frames of a stack, see known.h */
 	uint64_t scratch[THREAD_SCRATCHES][OUTER_MAX];
 };
 

@@ -27,12 +27,20 @@ enum export_flags {
 	EXPORT_AGES = 16384,  /* blocks above a certain age: --older-than */
 };
 
+/* When the figures were read, for a server that orders profiles by that. */
+struct export_moment {
+	uint64_t now_ns;       /* since 1970 */
+	uint64_t since_ns;     /* allocations were counted from then on */
+	uint64_t period_bytes; /* of samples; 0: exact */
+};
+
 struct export_options {
 	int metric;          /* enum view_metric */
 	unsigned depth;      /* frames of a stack; 0: the format's default */
 	unsigned top;        /* rows; 0: all, or the format's default */
 	const char *version; /* of seep */
 	bool since;          /* the view compares: write differences */
+	uint64_t since_ns;   /* between its two sides; 0: not known */
 	bool full;           /* nothing is left out for being small */
 	bool older;          /* the view has view_figures.older_* */
 	/* the process that the view shows; 0 and NULL: all processes */
@@ -41,6 +49,11 @@ struct export_options {
 	/* files of this format about the same process: EXPORT_INCREMENTS */
 	char *const *previous;
 	size_t previous_count;
+	/*
+	 * pprof for a server that keeps it, whose series labels would multiply:
+	 * no labels, remarks or figures of the peak. NULL: for a file.
+	 */
+	const struct export_moment *moment;
 };
 
 struct export_format {

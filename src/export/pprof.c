@@ -66,7 +66,7 @@ enum {
 	FUNCTION_FILE = 4,
 };
 
-enum { VALUES = 6 };
+enum { VALUES = 6, VALUES_OF_GO = 4 };
 
 /* The first four are those of Go's heap profiles, in their order. */
 static const struct {
@@ -93,6 +93,7 @@ struct pprof {
 	struct modules modules;
 	struct locations locations; /* id: number + 1 */
 	bool has_no_frames;
+	int values; /* of a sample */
 	int err;
 };
 
@@ -229,15 +230,16 @@ put_samples(struct pprof *p)
 		bool zero = true;
 
 		find_values(&v->sites[i], values);
-		for (int k = 0; k < VALUES; k++)
+		for (int k = 0; k < p->values; k++)
 			zero = zero && values[k] == 0;
 		if (zero)
 			continue;
 		put_stack(p, &v->sites[i]);
-		for (int k = 0; k < VALUES; k++)
+		for (int k = 0; k < p->values; k++)
 			pprof_proto_packed(&p->inner, (uint64_t)values[k]);
 		pprof_proto_message(&p->part, SAMPLE_VALUE, &p->inner);
-		put_labels(p, &v->sites[i]);
+		if (!p->options->moment)
+			put_labels(p, &v->sites[i]);
 		put_part(p, PROFILE_SAMPLE);
 	}
 }
@@ -388,11 +390,17 @@ find_program(struct pprof *p)
 	}
 }
 
+/*
+ * The time of a profile is that of its figures: of a process that runs, the
+ * moment of reading. Servers that keep profiles refuse or misplace others. A
+ * process that has ended is known by its start.
+ */
 static void
 put_times(struct pprof *p)
 {
 	const struct session *s = p->view->session;
 	uint64_t first = UINT64_MAX, last = 0, period = 0;
+	bool runs = false;
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *x = s->processes[i];
@@ -406,13 +414,25 @@ put_times(struct pprof *p)
 			last = start + x->duration_ns;
 		if (x->header.sample_bytes > period)
 			period = x->header.sample_bytes;
+		runs |= x->running_pid > 0;
 	}
 	if (first < last) {
-		put_number(p, PROFILE_TIME_NANOS, first);
-		put_number(p, PROFILE_DURATION_NANOS, last - first);
+		put_number(p, PROFILE_TIME_NANOS, runs ? last : first);
+		put_number(p, PROFILE_DURATION_NANOS,
+		    p->options->since_ns ? p->options->since_ns : last - first);
 	}
 	put_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
 	put_number(p, PROFILE_PERIOD, period > 0 ? period : 1);
+}
+
+static void
+put_moment(struct pprof *p, const struct export_moment *m)
+{
+	put_number(p, PROFILE_TIME_NANOS, m->now_ns);
+	put_number(p, PROFILE_DURATION_NANOS,
+	    capped_difference(m->now_ns, m->since_ns));
+	put_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
+	put_number(p, PROFILE_PERIOD, m->period_bytes ? m->period_bytes : 1);
 }
 
 static void
@@ -448,7 +468,7 @@ static void
 put_profile(struct pprof *p)
 {
 	(void)string(p, ""); /* number 0 */
-	for (int i = 0; i < VALUES; i++)
+	for (int i = 0; i < p->values; i++)
 		put_type(p, PROFILE_SAMPLE_TYPE, types[i].type, types[i].unit);
 	find_program(p);
 	put_samples(p);
@@ -456,8 +476,12 @@ put_profile(struct pprof *p)
 	put_functions(p);
 	for (size_t i = 0; i < p->modules.count && p->err == 0; i++)
 		put_mapping(p, &p->modules.list[i], i + 1);
-	put_times(p);
-	put_comments(p);
+	if (p->options->moment) {
+		put_moment(p, p->options->moment);
+	} else {
+		put_times(p);
+		put_comments(p);
+	}
 	put_number(
 	    p, PROFILE_DEFAULT_TYPE, string(p, default_type(p->options)));
 	for (size_t i = 0; i < p->strings.count && p->err == 0; i++) {
@@ -470,7 +494,9 @@ put_profile(struct pprof *p)
 static int
 write_pprof(FILE *out, const struct view *v, const struct export_options *o)
 {
-	struct pprof p = {.view = v, .options = o};
+	struct pprof p = {.view = v,
+	    .options = o,
+	    .values = o->moment ? VALUES_OF_GO : VALUES};
 
 	p.err = pprof_proto_stream_new(out, &p.stream);
 	if (p.err < 0)

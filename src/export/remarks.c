@@ -37,11 +37,15 @@ static void
 put_process(FILE *out, const struct process *p)
 {
 	(void)fprintf(out, "pid %" PRIu32 " (%s", p->header.pid,
-	    p->is_snapshot ? "a snapshot" : words_ended(p));
+	    p->is_snapshot            ? "a snapshot"
+	        : p->is_out_of_memory ? words_end(p->end)
+	                              : words_ended(p));
 	if (p->exit_status >= 0)
 		(void)fprintf(out, ", status %d", p->exit_status);
 	if (p->signal > 0)
 		(void)fprintf(out, ", signal %d", p->signal);
+	if (p->is_out_of_memory)
+		(void)fputs(", out of memory", out);
 	(void)fputs("): ", out);
 	texts_command(out, p);
 	if (p->header.sample_bytes > 0)

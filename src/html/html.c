@@ -45,6 +45,46 @@ gather(struct html *h)
 	return err;
 }
 
+#define POLICY    "default-src 'none'; "
+#define MAY_ASK   "connect-src 'self'; "
+#define POLICY_AT "content=\"" POLICY
+
+/*
+ * The page up to its data. Its policy forbids it to ask anybody; one that is
+ * served may ask its server.
+ */
+static int
+write_begin(FILE *out, const char *place, bool may_ask)
+{
+	const char *at = strstr(html_template, POLICY_AT);
+
+	if (!at || at > place)
+		return -EINVAL;
+	at += strlen(POLICY_AT);
+	(void)fwrite(html_template, 1, (size_t)(at - html_template), out);
+	if (may_ask)
+		(void)fputs(MAY_ASK, out);
+	(void)fwrite(at, 1, (size_t)(place - at), out);
+	return 0;
+}
+
+void
+html_policy(char *to, size_t bytes)
+{
+	const char *at = strstr(html_template, POLICY_AT);
+	size_t len;
+	int n;
+
+	to[0] = '\0';
+	if (!at)
+		return;
+	at += strlen(POLICY_AT);
+	len = strcspn(at, "\"");
+	n = snprintf(to, bytes, POLICY MAY_ASK "%.*s", (int)len, at);
+	if (n < 0 || (size_t)n >= bytes)
+		to[0] = '\0';
+}
+
 int
 html_write(FILE *out, const struct html_input *inputs, size_t count,
     const struct html_options *o)
@@ -63,9 +103,12 @@ html_write(FILE *out, const struct html_input *inputs, size_t count,
 		err = html_head_write(&h, &head, &head_len);
 	if (err < 0)
 		goto out;
-	(void)fwrite(html_template, 1, (size_t)(place - html_template), out);
-	err = html_blob_write(out, &h.blob, head, head_len);
-	(void)fputs(place + strlen(HTML_TEMPLATE_DATA), out);
+	if (!o->is_data)
+		err = write_begin(out, place, o->refresh != NULL);
+	if (err == 0)
+		err = html_blob_write(out, &h.blob, head, head_len);
+	if (!o->is_data)
+		(void)fputs(place + strlen(HTML_TEMPLATE_DATA), out);
 	if (err == 0 && ferror(out))
 		err = -EIO;
 out:

@@ -26,6 +26,12 @@ struct html_options {
 	/* of the only input; shown at first. NULL: not asked for */
 	const struct older *older;
 	bool compare; /* at first, the last input with the first; two: always */
+	/*
+	 * From where, relative to the page, it takes new data again and again;
+	 * NULL: it asks nobody. What is_data writes is meant.
+	 */
+	const char *refresh;
+	bool is_data;       /* only what goes into the place for data */
 	char *const *notes; /* about names */
 	size_t note_count;
 };
@@ -38,6 +44,12 @@ struct html_options {
  */
 int html_write(FILE *out, const struct html_input *inputs, size_t count,
     const struct html_options *o);
+
+/*
+ * The policy of a page that may ask its server (html_options.refresh), for a
+ * header: what may run in it is named by hashes. "" if it does not fit.
+ */
+void html_policy(char *to, size_t bytes);
 
 /*
  * The same for whole inputs. The filters and suppressions of `options` apply to

@@ -178,6 +178,9 @@ write_group(FILE *out, const struct html_group *g)
 	json_processes_command(out, h);
 	json_number(out, "start_ms", h->start_realtime_ns / NS_PER_MS);
 	json_number(out, "duration_ms", p->duration_ns / NS_PER_MS);
+	if (process_knows_births(p))
+		json_number(out, "births_ms",
+		    ((uint64_t)p->births_until + 1) * SEG_TICK_NS / NS_PER_MS);
 	write_end(out, p);
 	json_text(out, "mode", words_mode(h->mode));
 	json_number(out, "sample_bytes", h->sample_bytes);
@@ -289,6 +292,8 @@ write_head(FILE *out, struct html *h)
 
 	(void)fprintf(out, "{\"page\":%d", PAGE_VERSION);
 	json_text(out, "seep", o->version);
+	if (o->refresh)
+		json_text(out, "refresh", o->refresh);
 	json_text(
 	    out, "metric", o->older ? "older" : word_of_metric(o->metric));
 	if (err == 0 && o->older)

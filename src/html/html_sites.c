@@ -103,6 +103,20 @@ put_sizes(struct html_blob *b, size_t row, const struct process_ages *ages)
 	}
 }
 
+/* The same of times of allocation; sites of several processes have none. */
+static void
+put_births(struct html_blob *b, size_t row, const struct process_ages *ages)
+{
+	for (int i = 0; ages && ages->births_known && i < SEG_BIRTH_SLOTS;
+	     i++) {
+		if (ages->births[i] == 0)
+			continue;
+		html_blob_put(b, HTML_BIRTH_SITE, row);
+		html_blob_put(b, HTML_BIRTH_SLOT, (uint64_t)i);
+		html_blob_put(b, HTML_BIRTH_COUNT, ages->births[i]);
+	}
+}
+
 /* Since the process began. */
 static uint64_t
 since_ms(const struct html_group *g, uint64_t ns)
@@ -135,6 +149,7 @@ put_site(struct html *h, size_t row)
 	put_ages(b, row, s);
 	put_steps(b, row, s);
 	put_sizes(b, row, s->ages);
+	put_births(b, row, is_other ? NULL : s->ages);
 	err = put_word(h, HTML_SITE_KIND, words_kind(s->kind));
 	if (err == 0)
 		err = put_word(

@@ -46,6 +46,7 @@ json_processes_place(FILE *out, const struct seg_header *h)
 	json_text(out, "reason", place_words_reason(h->place_refused));
 	json_number(out, "detail", h->place_detail);
 	json_text(out, "text", text);
+	json_text(out, "setting", place_words_setting(h));
 	(void)putc('}', out);
 }
 
@@ -169,6 +170,8 @@ identity(FILE *out, const struct process *p)
 	json_number_or_null(
 	    out, "exit_status", p->exit_status >= 0, (uint64_t)p->exit_status);
 	json_number_or_null(out, "signal", p->signal > 0, (uint64_t)p->signal);
+	if (p->is_out_of_memory)
+		json_boolean(out, "out_of_memory", true);
 	json_text(out, "mode", words_mode(h->mode));
 	json_text(out, "state", words_state(h->state));
 	json_text(out, "inert_reason",

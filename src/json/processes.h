@@ -17,7 +17,7 @@ void json_processes_command(FILE *out, const struct seg_header *h);
 void json_processes_counts(
     FILE *out, const char *name, const struct seg_header *h, int class);
 
-/* "place_refused", if SEEP_DIR could not be used; else nothing. */
+/* "place_refused", if SEEP_DIR or SEEP_BASE is unfit; else nothing. */
 void json_processes_place(FILE *out, const struct seg_header *h);
 
 #endif

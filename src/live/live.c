@@ -124,6 +124,8 @@ live_new(const struct live_plan *plan, struct live **ret)
 	l->start_ns = l->now_ns = clock_ns(CLOCK_MONOTONIC);
 	l->room.left = plan->most_memory ? plan->most_memory : MEMORY_BYTES;
 	l->fds_left = raise_limit();
+	l->fds_left -=
+	    plan->other_fds < l->fds_left ? plan->other_fds : l->fds_left;
 	l->generation = 1;
 	l->own_pid_ns = own_pid_ns();
 	l->groups = memory_groups_new();
@@ -269,6 +271,12 @@ live_look(struct live *l)
 	for (size_t i = 0; i < l->count && err == 0; i++)
 		err = live_member_look(l, l->members[i]);
 	return err;
+}
+
+uint64_t
+live_came_dead(const struct live *l)
+{
+	return l->came_dead;
 }
 
 size_t

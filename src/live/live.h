@@ -122,6 +122,8 @@ struct live_plan {
 	 * those that had ended before they were found are listed, too.
 	 */
 	bool keep_the_ended;
+	size_t
+	    other_fds; /* descriptors that the caller needs beside the usual */
 };
 
 /* -ENOMEM, -EMFILE. */
@@ -136,6 +138,12 @@ int live_look(struct live *l);
 
 /* Only who came and who ended: for when live_wake_fd() is readable. */
 int live_look_at_roster(struct live *l);
+
+/*
+ * How many files appeared, since live_new(), whose process had ended before it
+ * was looked for: such a process is never listed.
+ */
+uint64_t live_came_dead(const struct live *l);
 
 /* Those that run, and those that have just ended, in order of number. */
 size_t live_count(const struct live *l);

@@ -87,7 +87,8 @@ struct live {
 	uint64_t numbers;
 	/* of /proc, in one look at the roster, or NULL */
 	struct proc_cache *cache;
-	uint64_t unlisted; /* processes without room, in the last look */
+	uint64_t unlisted;  /* processes without room, in the last look */
+	uint64_t came_dead; /* files whose process was not found at first */
 };
 
 static inline struct live_member *

@@ -295,6 +295,8 @@ look_at_files(struct live *l, bool only_new)
 				l->turn = n + 1;
 			}
 			err = look_at_file(l, f);
+			l->came_dead +=
+			    is_new && f->slot_count > 0 && f->users == 0;
 		}
 	}
 	return err;

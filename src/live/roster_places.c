@@ -24,7 +24,7 @@ enum {
 	FILES_MAX = LISTING_MAX, /* of one directory */
 	EVENTS = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM |
 	    IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
-	LOAD = 50, /* rest so many times as long as listing took */
+	LOAD = 50, /* rest so many times as long as listing took of the CPU */
 };
 
 /* The clock of files is coarse: two changes may have the same time. */
@@ -170,6 +170,13 @@ is_recent(uint64_t changed)
 	return now < changed + COARSE_NS;
 }
 
+/* On a busy machine time passes in which we did nothing. */
+static uint64_t
+cpu_since(uint64_t start)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+}
+
 static void
 watch(struct roster_places *p, struct place *x)
 {
@@ -222,6 +229,13 @@ find_place(const struct roster_places *p, const char *path)
 	return NULL;
 }
 
+static bool
+is_user_folder(const char *name)
+{
+	return strncmp(name, "seep-", 5) == 0 && name[5] >= '0' &&
+	    name[5] <= '9';
+}
+
 /* Whose is /dev/shm/NAME, by its name? */
 static bool
 is_right_owner(const char *name, uid_t owner)
@@ -260,18 +274,13 @@ look_at_path(struct roster_places *p, const char *path, enum kind kind)
 		return 0;
 	/* it may be another one by now */
 	if (fstat(fd, &st) < 0 ||
-	    (kind == KIND_SHM && !is_right_owner(text_base(path), st.st_uid))) {
+	    ((kind == KIND_SHM ||
+	         (kind == KIND_RUN && is_user_folder(text_base(path)))) &&
+	        !is_right_owner(text_base(path), st.st_uid))) {
 		(void)close(fd);
 		return 0;
 	}
 	return add_place(p, fd, &st, path, kind);
-}
-
-static bool
-is_user_folder(const char *name)
-{
-	return strncmp(name, "seep-", 5) == 0 && name[5] >= '0' &&
-	    name[5] <= '9';
 }
 
 static bool
@@ -304,7 +313,7 @@ look_into_parent(struct roster_places *p, int parent, const char *path,
 static int
 look_into_shm(struct roster_places *p)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), changed;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), changed, start;
 	int fd, err = 0;
 	struct stat st;
 
@@ -314,9 +323,10 @@ look_into_shm(struct roster_places *p)
 	changed = fstat(fd, &st) == 0 ? changed_ns(&st) : 0;
 	if (changed != p->shm_ns && now >= p->shm_next_ns) {
 		p->shm_ns = is_recent(changed) ? 0 : changed;
+		start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		err = look_into_parent(
 		    p, fd, FOLDER_SHM, is_user_folder, KIND_SHM);
-		p->shm_next_ns = now + (clock_ns(CLOCK_MONOTONIC) - now) * LOAD;
+		p->shm_next_ns = now + cpu_since(start) * LOAD;
 	}
 	(void)close(fd);
 	for (size_t i = 0; i < p->count && err == 0; i++)
@@ -462,7 +472,7 @@ find_places(struct roster_places *p)
 int
 roster_places_look(struct roster_places *p, const struct roster_visitor *v)
 {
-	uint64_t start;
+	uint64_t now, start;
 	int err;
 
 	drain(p);
@@ -471,11 +481,12 @@ roster_places_look(struct roster_places *p, const struct roster_visitor *v)
 	for (size_t i = 0; i < p->count && err == 0; i++) {
 		struct place *x = p->items[i];
 
-		start = clock_ns(CLOCK_MONOTONIC);
-		if (!x->is_known || !is_due(x, start))
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (!x->is_known || !is_due(x, now))
 			continue;
+		start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		err = list(x, v);
-		x->next_ns = start + (clock_ns(CLOCK_MONOTONIC) - start) * LOAD;
+		x->next_ns = now + cpu_since(start) * LOAD;
 	}
 	if (err == 0)
 		drop_gone(p, v);

@@ -87,6 +87,11 @@ prepare(struct jobs *s, struct job *j)
 			        j->who.running_pid, j->namespace_root) == 0 &&
 			    strcmp(j->root, j->namespace_root) != 0)
 				j->roots[n++] = j->namespace_root;
+		} else if (key->view != 0 && j->who.root_fd > 0) {
+			/* the opener is another process than this one */
+			(void)snprintf(j->root, sizeof(j->root),
+			    "/proc/%d/fd/%d", (int)getpid(), j->who.root_fd);
+			j->roots[n++] = j->root;
 		}
 		j->roots[n++] = "";
 	}

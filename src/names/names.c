@@ -201,6 +201,8 @@ find_embedded(struct names *n, const struct process *p,
 uint64_t
 names_view(struct names *n, const struct process *p)
 {
+	if (p->running_pid == 0 && p->root.fd > 0)
+		return n->options.sysroot ? 0 : p->root.view;
 	if (n->view_pid != p->running_pid) {
 		n->view_pid = p->running_pid;
 		n->view = n->options.sysroot ? 0 : view_of(p->running_pid);
@@ -261,7 +263,8 @@ gather_frame(struct names *n, const struct process *p, uint64_t frame)
 {
 	const struct perfmap_process who = {.pid = p->header.pid,
 	    .running_pid = p->running_pid,
-	    .start_ns = p->header.start_realtime_ns};
+	    .start_ns = p->header.start_realtime_ns,
+	    .root_fd = p->running_pid > 0 ? 0 : p->root.fd};
 	const struct process_module *m = process_module(p, frame);
 	const struct names_frame *chain;
 	struct table_key key;

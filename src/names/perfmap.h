@@ -14,6 +14,7 @@ struct perfmap_process {
 	uint32_t pid;      /* in its own pid namespace */
 	pid_t running_pid; /* its pid in our namespace while it runs, else 0 */
 	uint64_t start_ns; /* start time, since 1970 */
+	int root_fd;       /* its root, open in this process; 0: it is not */
 };
 
 /*

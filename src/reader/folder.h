@@ -14,6 +14,9 @@
  */
 #define FOLDER_SHM "/dev/shm"
 
+/* Made by root, sticky, for services (SEEP_BASE): seep-UID as in /dev/shm. */
+#define FOLDER_RUN "/run/seep"
+
 enum { FOLDER_PATH_BYTES = 64, FOLDER_TEXT_BYTES = 512 };
 
 enum folder_state {

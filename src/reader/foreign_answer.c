@@ -14,6 +14,7 @@
 #include "reader/foreign_parts.h"
 #include "reader/procfs.h"
 #include "trace/infile.h"
+#include "trace/medium.h"
 #include "util/descriptor.h"
 
 enum { LIST_MOST = 4096 };
@@ -127,28 +128,17 @@ answer_folder(int socket, const struct foreign_request *r)
 }
 
 /*
- * Is it on a file system on which collectors write (collector/place.c)? There
+ * Is it on a file system on which collectors write (trace/medium.h)? There
  * nobody but the kernel answers. Of any other not even a descriptor may leave
  * this process, because closing it can hang.
  */
 static bool
 is_near(int fd)
 {
-	static const uint32_t near[] = {
-	    0x01021994, /* tmpfs */
-	    0x858458f6, /* ramfs */
-	    0x0000ef53, /* ext2, ext3, ext4 */
-	    0x58465342, /* xfs */
-	    0xf2f52010, /* f2fs */
-	};
 	struct statfs fs;
 
-	if (fstatfs(fd, &fs) < 0)
-		return false;
-	for (size_t i = 0; i < sizeof(near) / sizeof(near[0]); i++)
-		if ((uint32_t)fs.f_type == near[i])
-			return true;
-	return false;
+	return fstatfs(fd, &fs) == 0 &&
+	    medium_of_type((uint32_t)fs.f_type) != 0;
 }
 
 /* Looks before it opens, as infile_open() does. */

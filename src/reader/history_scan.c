@@ -79,13 +79,7 @@ show(struct scan *q, const struct recording_segment *head,
 	segment_free(seg);
 	if (err < 0)
 		return err;
-	p->owner = head->owner;
-	p->end = head->end_kind >= RECORDING_END_RUNNING &&
-	        head->end_kind <= RECORDING_END_EXEC
-	    ? (enum process_end)head->end_kind
-	    : PROCESS_GONE;
-	p->exit_status = head->exit_status;
-	p->signal = head->signal > 0 ? head->signal : 0;
+	process_set_recorded(p, head);
 	q->item.process = p;
 	err = q->each(q->context, &q->item);
 	process_free(p);

@@ -8,7 +8,7 @@
 
 enum {
 	/* weighted figures are rounded down in each of the arrays */
-	SAMPLED_SLACK = SEG_ARRAYS + 1,
+	SAMPLED_SLACK = SEG_ARRAYS + SEG_MORE_COUNT + 1,
 	/* the collector makes these itself, before any stack is known */
 	NODES_WITHOUT_FRAME = 4,
 };

@@ -10,12 +10,6 @@
 #include "reader/segfile.h"
 #include "reader/timeline.h"
 
-_Static_assert((int)PROCESS_RUNNING == (int)RECORDING_END_RUNNING &&
-        (int)PROCESS_EXITED == (int)RECORDING_END_EXITED &&
-        (int)PROCESS_KILLED == (int)RECORDING_END_KILLED &&
-        (int)PROCESS_EXEC == (int)RECORDING_END_EXEC,
-    "the recording's numbers are ours");
-
 enum {
 	UNPACKED_FACTOR = 32, /* of a recording's size */
 	UNPACKED_FREE = 256 << 20,
@@ -27,7 +21,6 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 {
 	struct recording_segment head;
 	struct segfile *f;
-	struct process *p;
 	size_t before = s->count;
 	int err;
 
@@ -44,16 +37,7 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 		return err == -EINVAL ? -EBADMSG : err;
 	if (s->count == before)
 		return 0; /* the session counts what exceeds its limits */
-	p = s->processes[before];
-	if (head.end_kind != RECORDING_END_UNKNOWN &&
-	    head.end_kind <= RECORDING_END_EXEC)
-		p->end = (enum process_end)head.end_kind;
-	else if (p->end == PROCESS_UNKNOWN)
-		p->end = PROCESS_GONE; /* it had ended when it was recorded */
-	p->exit_status = head.exit_status;
-	p->signal = head.signal > 0 ? head.signal : 0;
-	p->owner = head.owner;
-	p->view = head.view;
+	process_set_recorded(s->processes[before], &head);
 	return 0;
 }
 
@@ -238,12 +222,14 @@ read_all(struct load *r)
 	if (breaks_off && !r->has_timeline &&
 	    session_note(s, "%s is cut off: its end is missing", r->name) < 0)
 		return -ENOMEM;
-	if (load_timeline_points(r)) {
+	err = load_timeline_points(r);
+	if (err > 0) {
 		err = load_timeline_unfinished(r);
-		if (err < 0)
-			return err;
-		(void)load_timeline_points(r);
+		if (err == 0)
+			err = load_timeline_points(r);
 	}
+	if (err < 0)
+		return err;
 	load_verdicts_give(&r->verdicts, s, r->first);
 	for (size_t i = r->first; i < s->count; i++) {
 		struct process *p = s->processes[i];

@@ -14,4 +14,7 @@
 int load_into_session(struct session *s, const char *path, const char *name,
     bool is_given, struct fault *where);
 
+/* The number of a line "key=NUMBER" in an entry of text; 0: there is none. */
+uint64_t load_text_number(const char *text, size_t len, const char *key);
+
 #endif

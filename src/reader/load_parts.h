@@ -46,10 +46,10 @@ void load_timeline_release(struct load *r);
 int load_timeline(struct load *r, const void *bytes, size_t len);
 
 /*
- * Moves the points to the session's processes. True: some process of the time
- * line has no end state.
+ * Moves the points to the session's processes. 1: some process of the time line
+ * has no end state; 0: all have one; -ENOMEM.
  */
-bool load_timeline_points(struct load *r);
+int load_timeline_points(struct load *r);
 
 /*
  * Adds processes that have no end state, as the last rows of the time line

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/load.h"
 #include "reader/load_parts.h"
 
 /* The value of a line "key=value"; *ret_len is 0 if there is no such line. */
@@ -49,8 +50,8 @@ load_untraced(struct session *s, const char *text, size_t len)
 	    pid_len, pid, exe_len, exe, reason_len, reason);
 }
 
-static uint64_t
-number_in(const char *text, size_t len, const char *key)
+uint64_t
+load_text_number(const char *text, size_t len, const char *key)
 {
 	char number[24];
 	const char *value;
@@ -68,8 +69,8 @@ number_in(const char *text, size_t len, const char *key)
 static int
 note_cut(struct session *s, const char *text, size_t len)
 {
-	uint64_t unwatched = number_in(text, len, "unwatched");
-	uint64_t unplaced = number_in(text, len, "unplaced");
+	uint64_t unwatched = load_text_number(text, len, "unwatched");
+	uint64_t unplaced = load_text_number(text, len, "unplaced");
 	int err = 0;
 
 	if (unplaced)
@@ -84,7 +85,7 @@ note_cut(struct session *s, const char *text, size_t len)
 		    "more of them",
 		    (unsigned long long)unwatched,
 		    unwatched == 1 ? " has" : "es have");
-	if (err == 0 && number_in(text, len, "line_cut")) {
+	if (err == 0 && load_text_number(text, len, "line_cut")) {
 		s->is_truncated = true;
 		err = session_note(s,
 		    "the time line ends before the command: the recording had "
@@ -97,15 +98,15 @@ int
 load_about(struct load *r, const char *text, size_t len)
 {
 	struct session *s = r->session;
-	uint64_t start_ns = number_in(text, len, "start_ns");
-	uint64_t killed = number_in(text, len, "oom_kills");
+	uint64_t start_ns = load_text_number(text, len, "start_ns");
+	uint64_t killed = load_text_number(text, len, "oom_kills");
 
 	if (start_ns)
 		s->start_ns = start_ns;
-	r->max_rss_bytes = number_in(text, len, "max_rss_bytes");
-	r->command_pid = (uint32_t)number_in(text, len, "pid");
+	r->max_rss_bytes = load_text_number(text, len, "max_rss_bytes");
+	r->command_pid = (uint32_t)load_text_number(text, len, "pid");
 	s->command_pid = r->command_pid;
-	s->leaks_asked |= number_in(text, len, "leaks") > 0;
+	s->leaks_asked |= load_text_number(text, len, "leaks") > 0;
 	if (note_cut(s, text, len) < 0)
 		return -ENOMEM;
 	if (!killed)

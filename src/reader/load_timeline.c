@@ -137,10 +137,51 @@ process_of(const struct load *r, const uint8_t uuid[16])
 	return NULL;
 }
 
-bool
+/* Every second one goes while there are too many; the last one stays. */
+static void
+thin(struct process *p)
+{
+	while (p->point_count > POINTS_MAX) {
+		const struct process_point last = p->points[p->point_count - 1];
+
+		p->point_count /= 2;
+		for (size_t i = 0; i < p->point_count; i++)
+			p->points[i] = p->points[2 * i];
+		p->points[p->point_count - 1] = last;
+	}
+}
+
+/* A process may have several numbers, one after the other (splice.h). */
+static int
+take_points(struct process *p, struct course *c)
+{
+	struct process_point *all;
+
+	if (p->point_count == 0) {
+		free(p->points);
+		p->points = c->points;
+		p->point_count = c->count;
+		c->points = NULL;
+		return 0;
+	}
+	if (c->points[0].time_us < p->points[p->point_count - 1].time_us)
+		return 0; /* another process that says it is this one */
+	all = reallocarray(p->points, p->point_count + c->count, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	memcpy(all + p->point_count, c->points, c->count * sizeof(*all));
+	p->points = all;
+	p->point_count += c->count;
+	thin(p);
+	free(c->points);
+	c->points = NULL;
+	return 0;
+}
+
+int
 load_timeline_points(struct load *r)
 {
-	bool missing = false;
+	int err = 0, missing = 0;
 
 	for (size_t i = 0; i < replay_count(r->replay); i++) {
 		struct replay_process *x = replay_process(r->replay, i);
@@ -148,12 +189,11 @@ load_timeline_points(struct load *r)
 		struct process *p = process_of(r, x->header.uuid);
 
 		if (!p && x->header.magic == SEG_MAGIC)
-			missing = true;
-		if (!p || !c || p->points)
-			continue;
-		p->points = c->points;
-		p->point_count = c->count;
-		c->points = NULL;
+			missing = 1;
+		if (p && c && c->points && c->count > 0)
+			err = take_points(p, c);
+		if (err < 0)
+			return err;
 	}
 	return missing;
 }
@@ -170,6 +210,8 @@ add_unfinished(struct load *r, const struct replay_process *x)
 	err = replay_segment(x, &seg);
 	if (err < 0)
 		return err == -ENODATA ? 0 : err;
+	/* a time line lacks the tables that it says it has filled at its exit */
+	seg->header.fold_events = 0;
 	err = process_new(seg, &p);
 	segment_free(seg);
 	if (err < 0)
@@ -189,6 +231,18 @@ add_unfinished(struct load *r, const struct replay_process *x)
 	    r->name, x->header.pid, slash ? slash + 1 : x->header.exe,
 	    (double)x->rows_us / 1e6);
 	return session_add(r->session, p) < 0 ? -ENOMEM : err;
+}
+
+/* Has a later number of the time line the same process? */
+static bool
+goes_on(const struct replay *r, size_t i)
+{
+	const uint8_t *uuid = replay_process(r, i)->header.uuid;
+
+	while (++i < replay_count(r))
+		if (memcmp(replay_process(r, i)->header.uuid, uuid, 16) == 0)
+			return true;
+	return false;
 }
 
 int
@@ -216,7 +270,7 @@ load_timeline_unfinished(struct load *r)
 	}
 	for (size_t i = 0; i < replay_count(again) && err != -ENOMEM; i++) {
 		struct replay_process *x = replay_process(again, i);
-		bool has_end = false;
+		bool has_end = goes_on(again, i);
 
 		for (size_t k = r->first; k < known; k++)
 			has_end |= memcmp(r->session->processes[k]->header.uuid,

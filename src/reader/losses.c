@@ -104,8 +104,8 @@ static const struct losses_name names[] = {
     {SEG_EARLY_STACKS, LOSSES_LOSS, "early_stacks",
         "stacks of a forked child that ended in its first events"},
     {SEG_DIR_REPLACED, LOSSES_LOSS, "dir_replaced",
-        "settings of SEEP_DIR that could not be used: the segment is in "
-        "/dev/shm"},
+        "settings of SEEP_DIR or SEEP_BASE that could not be used: the segment "
+        "is elsewhere"},
     {SEG_LOST_FREERS, LOSSES_FACT, "freers",
         "frees whose caller found no room to be noted"},
     {SEG_SNAPSHOTS_THINNED, LOSSES_LOSS, "snapshots_thinned",

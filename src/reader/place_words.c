@@ -92,6 +92,12 @@ place_words(const struct seg_header *h, char *text, size_t bytes)
 }
 
 const char *
+place_words_setting(const struct seg_header *h)
+{
+	return h->place_setting == SEG_SETTING_BASE ? "SEEP_BASE" : "SEEP_DIR";
+}
+
+const char *
 place_words_reason(uint32_t why)
 {
 	static const char *const words[] = {

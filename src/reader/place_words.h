@@ -12,9 +12,12 @@ enum { PLACE_WORDS_BYTES = SEG_ASKED_BYTES + 256 };
 
 /*
  * The middle of a sentence: "/run/x belongs to uid 7". Not escaped: the process
- * wrote the path. False: SEEP_DIR was used, or there was none.
+ * wrote the path. False: the place that was asked for was used, or none was.
  */
 bool place_words(const struct seg_header *h, char *text, size_t bytes);
+
+/* The variable that asked for the place: "SEEP_DIR" or "SEEP_BASE". */
+const char *place_words_setting(const struct seg_header *h);
 
 /* One word of enum seg_place for programs, never renamed: "owner". */
 const char *place_words_reason(uint32_t why);

@@ -11,6 +11,7 @@
 #include "reader/invariants.h"
 #include "reader/process_parts.h"
 #include "reader/relative.h"
+#include "trace/recording.h"
 #include "trace/verdicts.h"
 #include "util/capped.h"
 
@@ -216,7 +217,7 @@ make_process(const struct segment *seg)
 static void
 add_rows(struct process_figures *to, const struct segment_rows *x)
 {
-	if (x->kind != SEG_EXT_LEDGER || x->owner >= SEG_ARRAYS)
+	if (x->kind != SEG_EXT_LEDGER || x->owner == SEG_USER_ARRAY)
 		return;
 	for (uint32_t i = 0; i < x->count; i++) {
 		struct seg_row row;
@@ -280,6 +281,28 @@ out:
 	process_free(p);
 	sums_release(&sums);
 	return err;
+}
+
+_Static_assert((int)PROCESS_RUNNING == (int)RECORDING_END_RUNNING &&
+        (int)PROCESS_EXITED == (int)RECORDING_END_EXITED &&
+        (int)PROCESS_KILLED == (int)RECORDING_END_KILLED &&
+        (int)PROCESS_EXEC == (int)RECORDING_END_EXEC,
+    "the recording's numbers are ours");
+
+void
+process_set_recorded(struct process *p, const struct recording_segment *head)
+{
+	if (head->end_kind != RECORDING_END_UNKNOWN &&
+	    head->end_kind <= RECORDING_END_EXEC)
+		p->end = (enum process_end)head->end_kind;
+	else if (p->end == PROCESS_UNKNOWN)
+		p->end = PROCESS_GONE; /* it had ended when it was recorded */
+	p->exit_status = head->exit_status;
+	p->signal = head->signal > 0 ? head->signal : 0;
+	p->is_out_of_memory = p->end == PROCESS_KILLED &&
+	    (head->flags & RECORDING_SEGMENT_OOM) != 0;
+	p->owner = head->owner;
+	p->view = head->view;
 }
 
 void

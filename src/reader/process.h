@@ -140,20 +140,31 @@ struct process_names {
 	bool is_used;               /* by a process; see chapters.c */
 };
 
+/*
+ * The root directory of a process that has ended, kept open by who makes the
+ * struct process; its view is as of names/view.h. fd 0: none.
+ */
+struct process_root {
+	uint64_t view;
+	int fd;
+};
+
 struct verdicts;
 
 struct process {
 	struct seg_header header;
 	enum process_end end;
-	int exit_status;      /* -1: not known */
-	int signal;           /* 0: none, or not known */
-	pid_t running_pid;    /* in our pid namespace while running, else 0 */
-	uint64_t duration_ns; /* from its start to the last we know of it */
-	uint64_t rss_bytes;   /* resident, as the kernel says; 0: not known */
-	bool rss_is_peak;     /* the maximum while it ran */
-	uint64_t owner;       /* owner of its segment: uid + 1; 0: not known */
-	uint64_t view;        /* from its recording; names/view.h */
-	uint64_t held_bytes;  /* that its session counts for it */
+	int exit_status;       /* -1: not known */
+	int signal;            /* 0: none, or not known */
+	bool is_out_of_memory; /* the kernel killed it, for lack of memory */
+	pid_t running_pid;     /* in our pid namespace while running, else 0 */
+	uint64_t duration_ns;  /* from its start to the last we know of it */
+	uint64_t rss_bytes;    /* resident, as the kernel says; 0: not known */
+	bool rss_is_peak;      /* the maximum while it ran */
+	uint64_t owner;        /* owner of its segment: uid + 1; 0: not known */
+	uint64_t view;         /* from its recording; names/view.h */
+	struct process_root root;
+	uint64_t held_bytes; /* that its session counts for it */
 	bool is_snapshot;
 	bool is_cut; /* it has more modules or marks than the limit */
 	bool peak_exact;
@@ -198,6 +209,12 @@ int process_new(const struct segment *seg, struct process **ret);
  * is enough for. Blocks at the peak are not known. -ENOMEM.
  */
 int process_new_brief(const struct segment *seg, struct process **ret);
+
+struct recording_segment;
+
+/* How it ended and whose it is, as its recording says. */
+void process_set_recorded(
+    struct process *p, const struct recording_segment *head);
 
 /* NULL is fine. */
 void process_free(struct process *p);

@@ -108,8 +108,8 @@ find_place(const struct replay *r, uint64_t number)
 	return low;
 }
 
-static struct replay_process *
-find(const struct replay *r, uint64_t number)
+struct replay_process *
+replay_find(const struct replay *r, uint64_t number)
 {
 	size_t at = find_place(r, number);
 
@@ -407,7 +407,7 @@ on_item(struct replay *r, uint32_t tag, struct codec_in *in)
 	default:
 		return 0; /* of a later version */
 	}
-	p = find(r, codec_get(in));
+	p = replay_find(r, codec_get(in));
 	if (in->bad)
 		return -EBADMSG;
 	if (!p)

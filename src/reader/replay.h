@@ -68,6 +68,9 @@ int replay_entry(struct replay *r, const void *bytes, size_t len);
 size_t replay_count(const struct replay *r);
 struct replay_process *replay_process(const struct replay *r, size_t i);
 
+/* The one with this number in the recording; NULL: there is none. */
+struct replay_process *replay_find(const struct replay *r, uint64_t number);
+
 /* The time of the last item. */
 uint64_t replay_time_us(const struct replay *r);
 

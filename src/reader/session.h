@@ -84,6 +84,15 @@ struct segfile;
 int session_load_slot(const struct segfile *f, int slot, pid_t pid, bool blocks,
     struct session **ret, struct fault *where);
 
+/* The same for several of them. One that cannot be read becomes a note. */
+struct session_slot {
+	const struct segfile *file;
+	int slot;
+	pid_t pid;
+};
+int session_load_slots(const struct session_slot *list, size_t count,
+    bool blocks, struct session **ret, struct fault *where);
+
 /*
  * A process that has ended, and whose segment is still in the directory: the
  * last one that had this pid. The directory was chosen by the process

@@ -313,6 +313,33 @@ session_load_slot(const struct segfile *f, int slot, pid_t pid, bool blocks,
 	return hand_over(s, err, ret);
 }
 
+int
+session_load_slots(const struct session_slot *list, size_t count, bool blocks,
+    struct session **ret, struct fault *where)
+{
+	struct session *s = session_new();
+	struct fault why = {""};
+	int err = 0;
+
+	if (!s)
+		return no_memory(where);
+	s->work->no_blocks = !blocks;
+	for (size_t i = 0; i < count && err == 0; i++) {
+		pid_t pid = list[i].pid > 0 ? list[i].pid : SESSION_ASK_NOT;
+
+		err =
+		    session_add_slot(s, list[i].file, list[i].slot, pid, &why);
+		if (err < 0 && err != -ENOMEM)
+			err = session_note(s, "process %d left out: %s",
+			    (int)list[i].pid, why.text);
+	}
+	if (err == 0)
+		err = session_finish(s);
+	if (err < 0)
+		(void)no_memory(where);
+	return hand_over(s, err, ret);
+}
+
 /* The youngest segment of this pid in one file; SEGFILE_NONE: there is none. */
 enum { SEGFILE_NONE = -2 };
 

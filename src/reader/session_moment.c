@@ -90,6 +90,7 @@ set_back(struct session *s, struct process *p, uint64_t time_us)
 	p->running_pid = 0;
 	p->exit_status = -1;
 	p->signal = 0;
+	p->is_out_of_memory = false;
 	p->rss_bytes = 0;
 	p->duration_ns =
 	    at_ns(s, time_us) > start_ns ? at_ns(s, time_us) - start_ns : 0;

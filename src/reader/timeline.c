@@ -137,7 +137,8 @@ play(struct part *part, const struct replay_hooks *hooks, struct replay **ret)
 static const struct replay_process *
 find(const struct replay *r, const struct process *p)
 {
-	for (size_t i = 0; i < replay_count(r); i++) {
+	/* the last number that it has */
+	for (size_t i = replay_count(r); i-- > 0;) {
 		const struct replay_process *x = replay_process(r, i);
 
 		if (memcmp(x->header.uuid, p->header.uuid, 16) == 0)

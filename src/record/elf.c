@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/elf.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "cpu/machine.h"
+#include "record/elf_parts.h"
 
 enum {
 	PHNUM_MAX = 1024,
@@ -20,9 +20,8 @@ enum {
 	SYMBOLS_AT_ONCE = 4096,
 };
 
-/* 0, or -EBADMSG if [offset, offset + len) is not in the file. */
-static int
-read_at(const struct elf *e, void *to, size_t len, uint64_t offset)
+int
+elf_read_at(const struct elf *e, void *to, size_t len, uint64_t offset)
 {
 	unsigned char *p = to;
 
@@ -53,7 +52,7 @@ read_string(const struct elf *e, char *to, size_t bytes, uint64_t offset)
 		return;
 	if (len > e->size - offset)
 		len = e->size - offset;
-	if (read_at(e, to, len, offset) < 0)
+	if (elf_read_at(e, to, len, offset) < 0)
 		len = 0;
 	to[len] = '\0';
 	if (strlen(to) == bytes - 1)
@@ -130,7 +129,7 @@ read_dynamic(struct elf *e, const Elf64_Phdr *ph, unsigned phnum,
 	err = -ENOMEM;
 	if (!dyn || !e->needed)
 		goto out;
-	err = read_at(e, dyn, count * sizeof(*dyn), where->p_offset);
+	err = elf_read_at(e, dyn, count * sizeof(*dyn), where->p_offset);
 	if (err < 0)
 		goto out;
 	for (size_t i = 0; i < count && dyn[i].d_tag != DT_NULL; i++)
@@ -159,7 +158,7 @@ read_segments(struct elf *e, const Elf64_Ehdr *eh)
 	ph = calloc(eh->e_phnum, sizeof(*ph));
 	if (!ph)
 		return -ENOMEM;
-	err = read_at(e, ph, eh->e_phnum * sizeof(*ph), eh->e_phoff);
+	err = elf_read_at(e, ph, eh->e_phnum * sizeof(*ph), eh->e_phoff);
 	if (err < 0)
 		goto out;
 	for (unsigned i = 0; i < eh->e_phnum; i++) {
@@ -191,13 +190,13 @@ elf_init(struct elf *e, int fd)
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		goto out;
 	e->size = (uint64_t)st.st_size;
-	if (read_at(e, ident, sizeof(ident), 0) < 0 ||
+	if (elf_read_at(e, ident, sizeof(ident), 0) < 0 ||
 	    memcmp(ident, ELFMAG, SELFMAG) != 0)
 		goto out;
 	e->elf_class = ident[EI_CLASS];
 	e->data = ident[EI_DATA];
 	/* e_machine stands at the same place in both classes */
-	err = read_at(e, &eh, offsetof(Elf64_Ehdr, e_version), 0);
+	err = elf_read_at(e, &eh, offsetof(Elf64_Ehdr, e_version), 0);
 	if (err < 0)
 		goto out;
 	e->machine = eh.e_machine;
@@ -207,12 +206,13 @@ elf_init(struct elf *e, int fd)
 	    e->machine == CPU_ELF_MACHINE;
 	if (!e->native)
 		return 0;
-	err = read_at(e, &eh, sizeof(eh), 0);
+	err = elf_read_at(e, &eh, sizeof(eh), 0);
 	if (err < 0)
 		goto out;
 	e->shoff = eh.e_shoff;
 	e->shnum = eh.e_shnum;
 	e->shentsize = eh.e_shentsize;
+	e->shstrndx = eh.e_shstrndx;
 	err = read_segments(e, &eh);
 	if (err == 0)
 		return 0;
@@ -234,14 +234,14 @@ elf_release(struct elf *e)
 	e->fd = -1;
 }
 
-static int
-read_section(const struct elf *e, unsigned index, Elf64_Shdr *ret)
+int
+elf_read_section(const struct elf *e, unsigned index, Elf64_Shdr *ret)
 {
 	if (index >= e->shnum || e->shentsize != sizeof(*ret))
 		return -EBADMSG;
 	if (e->shoff > e->size)
 		return -EBADMSG;
-	return read_at(
+	return elf_read_at(
 	    e, ret, sizeof(*ret), e->shoff + (uint64_t)index * sizeof(*ret));
 }
 
@@ -273,7 +273,7 @@ search_symbols(const struct elf *e, const Elf64_Shdr *table,
 
 		if (n > SYMBOLS_AT_ONCE)
 			n = SYMBOLS_AT_ONCE;
-		if (read_at(e, syms, n * sizeof(*syms),
+		if (elf_read_at(e, syms, n * sizeof(*syms),
 		        table->sh_offset + at * sizeof(*syms)) < 0)
 			break;
 		for (uint64_t i = 0; i < n; i++) {
@@ -300,7 +300,7 @@ search_table(const struct elf *e, const Elf64_Shdr *table,
 
 	if (table->sh_entsize != sizeof(Elf64_Sym) ||
 	    table->sh_offset > e->size ||
-	    read_section(e, table->sh_link, &strtab) < 0)
+	    elf_read_section(e, table->sh_link, &strtab) < 0)
 		return 0;
 	if (strtab.sh_size > STRINGS_MAX || strtab.sh_size > e->size)
 		return 0;
@@ -308,7 +308,7 @@ search_table(const struct elf *e, const Elf64_Shdr *table,
 	if (!strings)
 		return 0;
 	strings[strtab.sh_size] = '\0';
-	if (read_at(e, strings, strtab.sh_size, strtab.sh_offset) == 0)
+	if (elf_read_at(e, strings, strtab.sh_size, strtab.sh_offset) == 0)
 		found = search_symbols(
 		    e, table, strings, strtab.sh_size, names, count);
 	free(strings);
@@ -334,7 +334,7 @@ elf_defines(
 	 */
 	for (size_t t = 0; t < types_count; t++) {
 		for (unsigned i = 0; i < e->shnum; i++) {
-			if (read_section(e, i, &sh) < 0)
+			if (elf_read_section(e, i, &sh) < 0)
 				break;
 			if (sh.sh_type != types[t])
 				continue;

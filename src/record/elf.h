@@ -9,6 +9,7 @@
 
 enum {
 	ELF_PATH_BYTES = 1024,
+	ELF_LINK_BYTES = 128,
 	ELF_NEEDED_MAX = 256, /* DT_NEEDED entries; more are ignored */
 };
 
@@ -31,7 +32,7 @@ struct elf {
 	char **needed;                /* DT_NEEDED, needed_count of them */
 	size_t needed_count;
 	uint64_t shoff;
-	unsigned shnum, shentsize;
+	unsigned shnum, shentsize, shstrndx;
 };
 
 /*
@@ -48,5 +49,23 @@ void elf_release(struct elf *e);
  */
 uint32_t elf_defines(
     const struct elf *e, const char *const *names, size_t count, bool all);
+
+/* What the names of its sections say. */
+struct elf_sections {
+	bool has_symbols;               /* a full table of symbols */
+	bool has_debug;                 /* DWARF */
+	bool has_mini;                  /* a compressed table of symbols */
+	char debuglink[ELF_LINK_BYTES]; /* a file with its DWARF, or "" */
+	bool is_go, is_rust;
+};
+void elf_sections(const struct elf *e, struct elf_sections *ret);
+
+/*
+ * The versions of glibc's symbols that the file needs, or, without `needed`, all
+ * versions that it defines itself: "GLIBC_2.17", each with its NUL. Those that
+ * do not fit are left out. Returns the number of bytes.
+ */
+#define ELF_LIBC "libc.so.6"
+size_t elf_versions(const struct elf *e, bool needed, char *to, size_t bytes);
 
 #endif

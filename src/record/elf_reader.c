@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "names/buildid.h"
 #include "names/child.h"
 #include "util/descriptor.h"
 #include "names/jail.h"
@@ -24,6 +25,15 @@ enum {
 const char *const elf_family[ELF_FAMILY] = {"malloc", "free", "calloc",
     "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign"};
 
+const struct elf_inside elf_inside[ELF_INSIDE] = {
+    {"_rjem_malloc", "jemalloc"},
+    {"je_malloc", "jemalloc"},
+    {"mallctl", "jemalloc"},
+    {"tc_malloc", "tcmalloc"},
+    {"mi_malloc", "mimalloc"},
+    {"scalable_malloc", "the allocator of TBB"},
+};
+
 static const char *const sanitizers[] = {
     "__asan_init",
     "__tsan_init",
@@ -31,6 +41,7 @@ static const char *const sanitizers[] = {
     "__lsan_init",
     "__hwasan_init",
 };
+enum { SANITIZERS = sizeof(sanitizers) / sizeof(sanitizers[0]) };
 
 struct reply {
 	int32_t err;
@@ -56,6 +67,43 @@ add_needed(struct elf_facts *to, const char *name)
 	to->needed_bytes += (uint32_t)bytes;
 }
 
+/* One search for all, because a table of symbols may be large. */
+static void
+find_symbols(const struct elf *e, struct elf_facts *ret)
+{
+	const char *names[SANITIZERS + ELF_INSIDE];
+	uint32_t found;
+
+	for (size_t i = 0; i < SANITIZERS; i++)
+		names[i] = sanitizers[i];
+	for (size_t i = 0; i < ELF_INSIDE; i++)
+		names[SANITIZERS + i] = elf_inside[i].function;
+	found = elf_defines(e, names, SANITIZERS + ELF_INSIDE, true);
+	ret->has_sanitizer = (found & ((1U << SANITIZERS) - 1)) != 0;
+	ret->inside = found >> SANITIZERS;
+}
+
+static void
+find_sections(const struct elf *e, struct elf_facts *ret)
+{
+	struct elf_sections s;
+	int bytes;
+
+	elf_sections(e, &s);
+	ret->has_symbols = s.has_symbols;
+	ret->has_debug = s.has_debug;
+	ret->has_mini = s.has_mini;
+	memcpy(ret->debuglink, s.debuglink, sizeof(ret->debuglink));
+	ret->is_go = s.is_go;
+	ret->is_rust = s.is_rust;
+	bytes = e->native ? buildid_find(e->fd, ret->id) : 0;
+	ret->id_bytes = (uint8_t)(bytes > 0 ? bytes : 0);
+	ret->needs_bytes =
+	    (uint32_t)elf_versions(e, true, ret->needs, sizeof(ret->needs));
+	ret->defines_bytes = (uint32_t)elf_versions(
+	    e, false, ret->defines, sizeof(ret->defines));
+}
+
 static int
 find_facts(int fd, struct elf_facts *ret)
 {
@@ -74,9 +122,8 @@ find_facts(int fd, struct elf_facts *ret)
 	for (size_t i = 0; i < e.needed_count; i++)
 		add_needed(ret, e.needed[i]);
 	ret->own = elf_defines(&e, elf_family, ELF_FAMILY, false);
-	ret->has_sanitizer =
-	    elf_defines(&e, sanitizers,
-	        sizeof(sanitizers) / sizeof(sanitizers[0]), true) != 0;
+	find_symbols(&e, ret);
+	find_sections(&e, ret);
 	elf_release(&e);
 	return 0;
 }
@@ -161,14 +208,33 @@ end_text(char *text, size_t bytes)
 	text[bytes - 1] = '\0';
 }
 
+/* Texts, each with its NUL. */
+static bool
+is_list(const char *list, uint32_t used, size_t bytes)
+{
+	return used <= bytes && (used == 0 || list[used - 1] == '\0');
+}
+
+bool
+elf_reader_lists(const char *list, uint32_t bytes, const char *name)
+{
+	for (uint32_t at = 0; at < bytes; at += (uint32_t)strlen(list + at) + 1)
+		if (!strcmp(list + at, name))
+			return true;
+	return false;
+}
+
 static bool
 make_plain(struct elf_facts *f)
 {
+	end_text(f->debuglink, sizeof(f->debuglink));
 	end_text(f->interpreter, sizeof(f->interpreter));
 	end_text(f->soname, sizeof(f->soname));
 	end_text(f->runpath, sizeof(f->runpath));
-	return f->needed_bytes <= sizeof(f->needed) &&
-	    (f->needed_bytes == 0 || f->needed[f->needed_bytes - 1] == '\0');
+	return f->id_bytes <= sizeof(f->id) &&
+	    is_list(f->needed, f->needed_bytes, sizeof(f->needed)) &&
+	    is_list(f->needs, f->needs_bytes, sizeof(f->needs)) &&
+	    is_list(f->defines, f->defines_bytes, sizeof(f->defines));
 }
 
 static int
@@ -200,7 +266,9 @@ int
 elf_reader_read(struct elf_reader *r, const struct elf_file *file,
     struct elf_facts *ret, uid_t *ret_owner)
 {
-	int fd = infile_open(AT_FDCWD, file->path), err;
+	int fd = file->root ? infile_open_in_root(file->root, file->path)
+	                    : infile_open(AT_FDCWD, file->path);
+	int err;
 	struct reply *reply;
 	struct stat st;
 

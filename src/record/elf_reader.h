@@ -10,7 +10,7 @@
 
 #include "record/elf.h"
 
-enum { ELF_NEEDED_BYTES = 32768 };
+enum { ELF_NEEDED_BYTES = 32768, ELF_VERSIONS_BYTES = 2048 };
 
 /*
  * Plain data, because it was written by a process that may be hostile: each
@@ -22,17 +22,35 @@ struct elf_facts {
 	uint8_t native; /* if false, the rest is empty */
 	uint8_t dynamic;
 	uint8_t has_sanitizer; /* one is linked in */
-	uint32_t own;          /* bit i: it defines elf_family[i] itself */
+	uint8_t has_symbols, has_debug, has_mini;
+	uint8_t is_go, is_rust;
+	uint8_t id_bytes; /* of its build-id; 0: none */
+	uint8_t id[32];
+	uint32_t own;    /* bit i: it defines elf_family[i] itself */
+	uint32_t inside; /* bit i: it defines a function of elf_inside[i] */
+	char debuglink[ELF_LINK_BYTES];
 	char interpreter[ELF_PATH_BYTES];
 	char soname[ELF_PATH_BYTES];
 	char runpath[ELF_PATH_BYTES];
 	uint32_t needed_bytes;
 	char needed[ELF_NEEDED_BYTES]; /* names, each with its NUL */
+	/* versions of glibc's symbols, each with its NUL (elf_versions) */
+	uint32_t needs_bytes, defines_bytes;
+	char needs[ELF_VERSIONS_BYTES], defines[ELF_VERSIONS_BYTES];
 };
 
 /* malloc first, then the rest of the family. */
 enum { ELF_FAMILY = 8 };
 extern const char *const elf_family[ELF_FAMILY];
+
+/* Allocators with functions of their own, which no preloaded library replaces. */
+enum { ELF_INSIDE = 6 };
+extern const struct elf_inside {
+	const char *function, *allocator;
+} elf_inside[ELF_INSIDE];
+
+/* Is this name in a list of names, each with its NUL? */
+bool elf_reader_lists(const char *list, uint32_t bytes, const char *name);
 
 /*
  * The caller's process opens the files. A process in names/jail, which is
@@ -45,6 +63,11 @@ void elf_reader_free(struct elf_reader *r);
 
 struct elf_file {
 	const char *path;
+	/*
+	 * NULL, or the directory that is / for the path; no link leads out of
+	 * it.
+	 */
+	const char *root;
 	/*
 	 * A file of this user chose the path. So the file must belong to him
 	 * too, or both to root or us.

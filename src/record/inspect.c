@@ -44,11 +44,29 @@ join(char *to, size_t bytes, const char *dir, size_t dir_len, const char *name)
 	return n > 0 && (size_t)n < bytes;
 }
 
+/* For a user of another root: may anybody execute it? */
 static int
-check_executable(const char *path)
+check_executable_in(const char *root, const char *path)
+{
+	int fd = infile_find_in_root(root, path), err = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return fd == -ENOTDIR ? -ENOENT : fd;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    !(st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
+		err = -EACCES;
+	(void)close(fd);
+	return err;
+}
+
+static int
+check_executable(const char *root, const char *path)
 {
 	struct stat st;
 
+	if (root)
+		return check_executable_in(root, path);
 	if (stat(path, &st) < 0)
 		return errno == ENOTDIR ? -ENOENT : -errno;
 	if (!S_ISREG(st.st_mode))
@@ -58,7 +76,7 @@ check_executable(const char *path)
 
 /* As execvp(): a name with a slash is a path, others are sought in PATH. */
 static int
-find_command(const char *command, char *to, size_t bytes)
+find_command(const char *root, const char *command, char *to, size_t bytes)
 {
 	const char *path = getenv("PATH");
 	int err = -ENOENT;
@@ -69,7 +87,7 @@ find_command(const char *command, char *to, size_t bytes)
 		if (strlen(command) >= bytes)
 			return -ENOENT;
 		strcpy(to, command);
-		return check_executable(command);
+		return check_executable(root, command);
 	}
 	if (!path)
 		path = "/bin:/usr/bin";
@@ -77,13 +95,15 @@ find_command(const char *command, char *to, size_t bytes)
 		size_t len = strcspn(path, ":");
 
 		if (join(to, bytes, path, len, command)) {
-			if (check_executable(to) == 0)
+			int here = check_executable(root, to);
+
+			if (here == 0)
 				return 0;
 			/*
 			 * it exists, but we may not execute it: continue, as
 			 * shells do
 			 */
-			if (access(to, F_OK) == 0)
+			if (here == -EACCES && (root || access(to, F_OK) == 0))
 				err = -EACCES;
 		}
 		if (!path[len])
@@ -106,11 +126,12 @@ program_of_env(char *rest)
 
 /* 1: a script, its interpreter is in `to`; 0: not a script. */
 static int
-interpreter_of(const char *path, char *to, size_t bytes)
+interpreter_of(const char *root, const char *path, char *to, size_t bytes)
 {
 	char line[LINE_BYTES + 1];
 	char *interpreter, *rest;
-	int fd = infile_open(AT_FDCWD, path);
+	int fd = root ? infile_open_in_root(root, path)
+	              : infile_open(AT_FDCWD, path);
 	ssize_t n;
 
 	if (fd < 0)
@@ -128,7 +149,7 @@ interpreter_of(const char *path, char *to, size_t bytes)
 	if (!strcmp(text_base(interpreter), "env")) {
 		char *program = program_of_env(rest);
 
-		if (program && find_command(program, to, bytes) == 0)
+		if (program && find_command(root, program, to, bytes) == 0)
 			return 1;
 	}
 	if (strlen(interpreter) >= bytes)
@@ -137,23 +158,32 @@ interpreter_of(const char *path, char *to, size_t bytes)
 	return 1;
 }
 
-static int
-look_at_command(const char *command, struct inspect *ret)
+int
+inspect_find(const char *command, const char *root, struct inspect *ret)
 {
 	char next[sizeof(ret->program)];
 	int err;
 
-	err = find_command(command, ret->path, sizeof(ret->path));
+	err = find_command(root, command, ret->path, sizeof(ret->path));
 	if (err < 0)
 		return err;
 	strcpy(ret->program, ret->path);
 	for (int i = 0; i < SCRIPTS_MAX; i++) {
-		if (interpreter_of(ret->program, next, sizeof(next)) == 0)
+		if (interpreter_of(root, ret->program, next, sizeof(next)) == 0)
 			break;
 		strcpy(ret->program, next);
 	}
-	inspect_program(ret, ret->program, false);
 	return 0;
+}
+
+static int
+look_at_command(const char *command, struct inspect *ret)
+{
+	int err = inspect_find(command, NULL, ret);
+
+	if (err == 0)
+		inspect_program(ret, ret->program, &(struct inspect_how){0});
+	return err;
 }
 
 /* ---- the program of a process ---- */
@@ -165,9 +195,9 @@ check_place(struct inspect *r, pid_t pid, uid_t owner)
 	char why[FOLDER_TEXT_BYTES];
 
 	if (owner != geteuid() && folder_complaint_of(pid, why, sizeof(why)))
-		inspect_conclude(r, INSPECT_PLACE,
+		inspect_conclude(r, INSPECT_PLACE, "have that removed",
 		    "%s (pid %d) runs as uid %u and finds no place for its "
-		    "segment, so it is not traced: %s; have that removed",
+		    "segment, so it is not traced: %s",
 		    r->program, (int)pid, (unsigned)owner, why);
 }
 
@@ -184,7 +214,8 @@ look_at_process(pid_t pid, struct inspect *ret)
 	if (procfs_owner(pid, &owner) < 0)
 		return -ESRCH;
 	(void)snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-	inspect_program(ret, link, owner != geteuid());
+	inspect_program(
+	    ret, link, &(struct inspect_how){.is_foreign = owner != geteuid()});
 	check_place(ret, pid, owner);
 	return 0;
 }

@@ -16,6 +16,20 @@ enum inspect_kind {
 	INSPECT_OWN_PART,   /* it defines free, or others of the family */
 	INSPECT_SANITIZER,  /* it would stop at once with a preload: refuse */
 	INSPECT_PLACE,      /* of a process: another user owns its directory */
+	INSPECT_VERSION,    /* its glibc lacks what we need: it cannot start */
+	INSPECT_OLD_LIBC,   /* a glibc in which the collector does nothing */
+	/* remarks, which never become struct inspect.kind: */
+	INSPECT_INSIDE, /* an allocator with functions of its own is inside */
+	INSPECT_GO,     /* Go's heap is not malloc's */
+	INSPECT_KINDS,
+};
+
+/* Anything that was found; each kind once. */
+enum { INSPECT_NOTES = 10 };
+struct inspect_note {
+	enum inspect_kind kind;
+	char text[768];   /* what, and why: a sentence without a full stop */
+	char advice[256]; /* what to try */
 };
 
 struct inspect {
@@ -24,6 +38,12 @@ struct inspect {
 	char program[4096]; /* the file inspected: path, or an interpreter */
 	char allocator[64]; /* shared allocator with an operator new, or "" */
 	char message[1024]; /* unless FINE, one line: what, why, what to try */
+	bool is_read;       /* it is an ELF file that could be read */
+	bool is_native;     /* for this machine */
+	char interpreter[256]; /* its loader, or "" */
+	char libc[256];        /* the file of glibc that it would use, or "" */
+	unsigned note_count;
+	struct inspect_note notes[INSPECT_NOTES];
 };
 
 /*

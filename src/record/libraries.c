@@ -21,6 +21,9 @@ struct object {
 struct closure {
 	struct elf_reader *reader;
 	bool is_foreign;
+	const char *root;
+	void (*found_one)(
+	    void *context, const char *path, const struct elf_facts *facts);
 	bool (*each)(void *context, const char *who, const char *name);
 	void *context;
 	bool is_over; /* `each` wants no more */
@@ -62,6 +65,7 @@ is_native(struct closure *c, const char *path, const struct user *chooser,
     uid_t *ret_owner)
 {
 	const struct elf_file file = {.path = path,
+	    .root = c->root,
 	    .is_chosen = c->is_foreign && chooser,
 	    .chooser = chooser ? chooser->owner : 0};
 
@@ -154,7 +158,8 @@ add(struct closure *c, const char *name, const struct user *user)
 	char path[PATH_MAX];
 
 	/* the loader and libc load nothing of interest */
-	if (!strncmp(name, "ld-linux", 8) || !strcmp(name, "libc.so.6"))
+	if (!strncmp(name, "ld-linux", 8) ||
+	    (!strcmp(name, ELF_LIBC) && !c->found_one))
 		return;
 	for (size_t i = 0; i < c->count; i++)
 		if (!strcmp(c->list[i].name, name))
@@ -170,6 +175,8 @@ add(struct closure *c, const char *name, const struct user *user)
 		return;
 	}
 	*o.facts = c->found;
+	if (c->found_one)
+		c->found_one(c->context, path, o.facts);
 	c->list[c->count++] = o;
 }
 
@@ -222,6 +229,8 @@ libraries_each(struct elf_reader *reader,
 		return;
 	c->reader = reader;
 	c->is_foreign = program->is_foreign;
+	c->root = program->root;
+	c->found_one = program->found;
 	c->each = each;
 	c->context = context;
 	follow(c, program->path, program->facts, program->owner);

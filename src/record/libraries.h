@@ -14,6 +14,14 @@ struct libraries_program {
 	 * of its owner, see struct elf_file.
 	 */
 	bool is_foreign;
+	/* NULL, or the directory that is / for all paths (struct elf_file) */
+	const char *root;
+	/*
+	 * NULL, or called for each library that was found, glibc's libc
+	 * included.
+	 */
+	void (*found)(
+	    void *context, const char *path, const struct elf_facts *facts);
 };
 
 /*

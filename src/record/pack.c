@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,13 @@
 
 #include "reader/chapters.h"
 #include "reader/history.h"
+#include "reader/load.h"
 #include "reader/proc.h"
 #include "reader/relative.h"
 #include "reader/segfile.h"
 #include "record/chapter.h"
 #include "record/embed.h"
+#include "record/splice.h"
 #include "util/dict.h"
 #include "util/room.h"
 
@@ -26,6 +29,7 @@ struct pack {
 	const struct pack_plan *plan;
 	struct recording_writer *writer;
 	struct embed *embed;
+	struct splice splice;
 	size_t segments; /* in the result */
 	bool has_names;  /* the recording that is copied now has its own */
 };
@@ -40,6 +44,7 @@ begin(const struct pack_plan *plan, struct pack *ret, struct fault *where)
 	if (err < 0)
 		return fault_set(
 		    where, err, "%s: %s", plan->path, strerror(-err));
+	ret->splice = (struct splice){.writer = ret->writer, .pid = plan->pid};
 	err = embed_new(plan->naming, &ret->embed);
 	if (err < 0)
 		return fault_set(where, err, "%s", strerror(-err));
@@ -160,7 +165,63 @@ add_segfile(struct pack *p, const struct segfile *f, struct fault *where)
 
 /* ---- recordings ---- */
 
-/* Copies an entry, but leaves out the segments of other processes. */
+/* The time line begins with the first recording, so this says when that was. */
+static int
+copy_about(struct pack *p, const char *text, size_t len)
+{
+	static const char key[] = "start_ns=";
+	char *edited = NULL;
+	size_t size = 0;
+	FILE *f;
+	int err;
+
+	if (load_text_number(text, len, "start_ns") == p->splice.start_ns)
+		return recording_append_packed(
+		    p->writer, RECORDING_META, NULL, 0, text, len, LEVEL);
+	f = open_memstream(&edited, &size);
+	if (!f)
+		return -ENOMEM;
+	(void)fprintf(f, "%s%" PRIu64 "\n", key, p->splice.start_ns);
+	while (len > 0) {
+		const char *end = memchr(text, '\n', len);
+		size_t line = end ? (size_t)(end - text) + 1 : len;
+
+		if (line < sizeof(key) || memcmp(text, key, strlen(key)) != 0)
+			(void)fwrite(text, 1, line, f);
+		text += line;
+		len -= line;
+	}
+	err = fclose(f) != 0
+	    ? -ENOMEM
+	    : recording_append_packed(
+	          p->writer, RECORDING_META, NULL, 0, edited, size, LEVEL);
+	free(edited);
+	return err;
+}
+
+/* Adds the time line of a recording. */
+static int
+copy_timeline(struct pack *p, struct recording *b, struct fault *where)
+{
+	uint64_t start_ns = 0;
+	const void *bytes;
+	uint32_t type;
+	size_t len;
+	int err;
+
+	while (start_ns == 0 && recording_next(b, &type, &bytes, &len) == 1)
+		if (type == RECORDING_META)
+			start_ns = load_text_number(bytes, len, "start_ns");
+	err = splice_add(&p->splice, b, start_ns);
+	return err < 0
+	    ? fault_set(where, err, "%s: %s", p->plan->path, strerror(-err))
+	    : 0;
+}
+
+/*
+ * Copies an entry, but leaves out the segments of other processes, and the time
+ * line, which copy_timeline() has copied.
+ */
 static int
 copy_entry(struct pack *p, uint32_t type, const void *bytes, size_t len,
     struct fault *where)
@@ -178,6 +239,10 @@ copy_entry(struct pack *p, uint32_t type, const void *bytes, size_t len,
 		    ? add_bytes(p, segment, len - sizeof(*head), head, 0, where)
 		    : 0;
 	}
+	if (type == RECORDING_LINE)
+		return 0;
+	if (type == RECORDING_META)
+		return copy_about(p, bytes, len);
 	return recording_append_packed(
 	    p->writer, (enum recording_type)type, NULL, 0, bytes, len, LEVEL);
 }
@@ -212,14 +277,16 @@ add_recording(
 	if (err < 0)
 		return fault_set(where, err, "%s: %s", path, strerror(-err));
 	p->has_names = has_names(b);
-	while ((err = recording_next(b, &type, &bytes, &len)) == 1) {
+	err = copy_timeline(p, b, where);
+	while (err == 0 && (err = recording_next(b, &type, &bytes, &len)) == 1)
 		err = copy_entry(p, type, bytes, len, where);
-		if (err < 0)
-			break;
-	}
 	p->has_names = false;
 	if (err == 0 && recording_truncated(b))
-		err = fault_set(where, -EBADMSG, "%s: it is cut off", path);
+		err = fault_set(where, -EBADMSG, "%s: it is %s", path,
+		    recording_is_growing(b)
+		        ? "being written, and has no names yet; of a process "
+		          "that runs: seep snapshot --names PID"
+		        : "cut off");
 	recording_close(b);
 	return err;
 }
@@ -283,7 +350,7 @@ wants_entry(struct newest *n, uint32_t type, const uint8_t *bytes, size_t len)
 	case RECORDING_NAMES:
 		return 1;
 	default:
-		return 0; /* a time line consists of differences */
+		return 0; /* a time line: copied from the oldest on */
 	}
 }
 
@@ -314,25 +381,66 @@ add_chapter(
 	return err == -EBADMSG ? 0 : err;
 }
 
-/* The newest end state of each process in a folder of chapters. */
+/* Somebody else's file in the folder is not read, as chapters.c does. */
+static bool
+is_of_other(const char *folder, const char *file)
+{
+	struct stat all, one;
+
+	return stat(folder, &all) < 0 || lstat(file, &one) < 0 ||
+	    (one.st_uid != all.st_uid && one.st_uid != 0);
+}
+
+/* All time lines, from the oldest chapter on. */
+static int
+add_timelines(
+    struct pack *p, char *const *files, size_t count, struct fault *where)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && err == 0; i++) {
+		struct recording *b;
+
+		if (recording_open_entry(files[i], &b) < 0)
+			continue;
+		err = copy_timeline(p, b, where);
+		recording_close(b);
+	}
+	return err;
+}
+
+/*
+ * Of a folder of chapters: their time lines, and the newest end state of each
+ * process.
+ */
 static int
 add_chapters(struct pack *p, const char *path, struct fault *where)
 {
 	struct chapter_entry *all = NULL;
 	struct newest n = {.has_about = false};
-	size_t count = 0;
+	size_t count = 0, kept = 0;
+	char **files = NULL;
 	int err = chapter_list(path, &all, &count);
 
-	while (count > 0 && err == 0) {
-		char *file;
-
-		if (asprintf(&file, "%s/%s", path, all[--count].text) < 0) {
+	if (err == 0)
+		files = calloc(count + 1, sizeof(char *));
+	if (err == 0 && !files)
+		err = -ENOMEM;
+	for (size_t i = 0; i < count && err == 0; i++) {
+		if (asprintf(&files[kept], "%s/%s", path, all[i].text) < 0)
 			err = -ENOMEM;
-			break;
-		}
-		err = add_chapter(p, &n, file, where);
-		free(file);
+		else if (is_of_other(path, files[kept]))
+			free(files[kept]); /* session_load() has said so */
+		else
+			kept++;
 	}
+	if (err == 0)
+		err = add_timelines(p, files, kept, where);
+	for (size_t i = kept; i-- > 0 && err == 0;)
+		err = add_chapter(p, &n, files[i], where);
+	while (kept > 0)
+		free(files[--kept]);
+	free(files);
 	dict_release(&n.segments.index);
 	dict_release(&n.verdicts.index);
 	free(n.segments.uuids);

@@ -24,7 +24,7 @@ struct pack_plan {
 
 /*
  * A segment, snapshot or recording file, or a directory of them. Of chapters
- * the newest end state of each process is taken, and no time line.
+ * the newest end state of each process is taken, and all time lines.
  */
 int pack_file(
     const struct pack_plan *plan, const char *input, struct fault *where);

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +18,15 @@
 #include "reader/folder.h"
 #include "reader/in_use.h"
 #include "reader/segfile.h"
+#include "trace/medium.h"
 #include "util/text.h"
 
 #define SHM FOLDER_SHM
 
 enum {
 	LOCK_TRIES = 8,
-	MISSING_MAX = 64,   /* names in a row that no child has */
-	ROOM_MIN = 1 << 20, /* a collector takes a quarter, 256 KiB or more */
+	MISSING_MAX = 64, /* names in a row that no child has */
+	ROOM_MIN = MEDIUM_ROOM_MIN * MEDIUM_FREE_SHARE,
 };
 
 static int __attribute__((format(printf, 3, 4)))
@@ -47,9 +47,7 @@ problem(struct segment_dir_problem *why, int err, const char *fmt, ...)
 static bool
 is_fit(uint32_t type)
 {
-	return type == TMPFS_MAGIC || type == RAMFS_MAGIC ||
-	    type == EXT4_SUPER_MAGIC || type == XFS_SUPER_MAGIC ||
-	    type == F2FS_SUPER_MAGIC;
+	return medium_of_type(type) != 0;
 }
 
 static int

@@ -46,6 +46,9 @@ print_ending(const struct summary *s)
 		(void)fprintf(s->out,
 		    "ran %s and went on as another program (exec). ",
 		    span(buffer, ns));
+	else if (p->is_out_of_memory)
+		(void)fprintf(s->out, "ran %s and was killed: out of memory. ",
+		    span(buffer, ns));
 	else if (p->signal > 0)
 		(void)fprintf(s->out,
 		    "ran %s and was killed by signal %d (%s). ",

@@ -68,6 +68,8 @@ words_ended(const struct process *p)
 {
 	if (p->end == PROCESS_GONE)
 		return "ended"; /* by _exit or by a signal */
+	if (p->is_out_of_memory)
+		return "oom";
 	return words_end(p->end);
 }
 

@@ -15,7 +15,10 @@
 const char *words_kind(uint8_t kind);
 const char *words_api(uint8_t api);
 const char *words_end(enum process_end end);
-/* For people: "ended" if it called _exit or was killed by a signal. */
+/*
+ * For people: "ended" if it called _exit or was killed by a signal, "oom" if it
+ * was killed for lack of memory.
+ */
 const char *words_ended(const struct process *p);
 const char *words_mode(uint32_t mode);
 const char *words_state(uint32_t state);

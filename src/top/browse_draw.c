@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "reader/losses.h"
+#include "reader/place_words.h"
 #include "report/layout.h"
 #include "report/words.h"
 #include "top/brief.h"
@@ -487,6 +488,18 @@ describe_filter(const struct browse *b, char *text, size_t bytes)
 		    f->module[0] ? " /@" : "", f->module);
 }
 
+/* Adds the SEEP_DIR that could not be used, if there is one. */
+static void
+describe_place(const struct browse *b, char *text, size_t bytes)
+{
+	const struct live_process *p = browse_find(b, b->process);
+	char words[PLACE_WORDS_BYTES];
+
+	if (!p || !place_words(&p->header, words, sizeof(words)))
+		return;
+	(void)snprintf(text, bytes, "; not in SEEP_DIR: %.400s", words);
+}
+
 /* How many rows there are, and what about them. */
 static void
 describe(struct browse *b, char *text, size_t bytes)
@@ -531,6 +544,8 @@ describe(struct browse *b, char *text, size_t bytes)
 	if (!is_list && p && p->now.lost > 0)
 		(void)snprintf(text + strlen(text), bytes - strlen(text),
 		    "; %s lost", words_counted(count, p->now.lost, "event"));
+	if (p && (!is_list || b->process_count == 1))
+		describe_place(b, text + strlen(text), bytes - strlen(text));
 }
 
 static void

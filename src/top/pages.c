@@ -8,13 +8,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "reader/place_words.h"
 #include "top/pages_parts.h"
 #include "util/clock.h"
 #include "util/room.h"
 #include "util/text.h"
 #include "util/words.h"
 
-enum { NAMES_S = 60, WIDE = 140, FOCUS_MAX = 64 };
+enum { NAMES_S = 60, WIDE = 140, FOCUS_MAX = 64, PLACES_MAX = 4 };
 #define SECOND_NS UINT64_C(1000000000)
 
 /* The processes whose sites are printed. */
@@ -166,6 +167,33 @@ put_processes(const struct pages_plan *plan, struct board_list *list)
 	}
 }
 
+/* Those whose SEEP_DIR could not be used. */
+static void
+put_places(const struct pages_plan *plan, const struct live *l)
+{
+	char text[PLACE_WORDS_BYTES], words[WORDS_COUNTED];
+	size_t more = 0, shown = 0;
+
+	for (size_t i = 0; i < live_count(l); i++) {
+		const struct live_process *p = live_at(l, i);
+
+		if (!place_words(&p->header, text, sizeof(text)))
+			continue;
+		if (shown >= PLACES_MAX) {
+			more++;
+			continue;
+		}
+		shown++;
+		(void)fprintf(plan->out, "%d not in SEEP_DIR: ",
+		    (int)(p->pid ? p->pid : p->inner_pid));
+		text_print(plan->out, text);
+		(void)putc('\n', plan->out);
+	}
+	if (more > 0)
+		(void)fprintf(plan->out, "and %s not in SEEP_DIR\n",
+		    words_counted(words, more, "more process"));
+}
+
 static void
 put_sites(const struct pages_plan *plan, struct focus *f,
     const struct live_process *p)
@@ -227,6 +255,7 @@ put_tables(struct live *l, const struct pages_plan *plan, struct sights *s,
 	    words_counted(words, list.running, "process"));
 	if (list.count > 0)
 		put_processes(plan, &list);
+	put_places(plan, l);
 	if (missing.processes > 0)
 		(void)fprintf(plan->out, "no room for %s\n",
 		    words_counted(words, missing.processes, "more process"));
@@ -274,7 +303,9 @@ put_page(struct live *l, const struct pages_plan *plan, struct sights *s,
 		err = plan->is_json
 		    ? pages_write_json(l, plan, s->items, s->count, look)
 		    : put_tables(l, plan, s, look);
-	if (err == 0 && (fflush(plan->out) != 0 || ferror(plan->out)))
+	if (err == 0 && fflush(plan->out) != 0)
+		err = -errno;
+	if (err == 0 && ferror(plan->out))
 		err = -EIO;
 	return err;
 }

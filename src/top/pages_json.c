@@ -81,6 +81,8 @@ put_identity(
 	json_number_or_null(out, "signal",
 	    has_ended && p->cause == LIVE_CAUSE_SIGNAL,
 	    (uint64_t)p->cause_number);
+	if (has_ended && p->cause == LIVE_CAUSE_OOM)
+		json_boolean(out, "out_of_memory", true);
 	json_text(out, "cause", has_ended ? board_cause(cause, row) : NULL);
 	json_text(out, "mode", words_mode(h->mode));
 	json_text(out, "state", words_state(h->state));
@@ -88,6 +90,7 @@ put_identity(
 	    h->state == SEG_INERT || h->inert_reason != SEG_INERT_NONE
 	        ? losses_inert(h->inert_reason)
 	        : NULL);
+	json_processes_place(out, h);
 	json_number(out, "sample_bytes", h->sample_bytes);
 }
 

@@ -2,18 +2,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "top/screen.h"
 
-#define NCURSES_WIDECHAR 1
-#include <curses.h>
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <term.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include "top/curses_load.h"
 #include "util/write_all.h"
 
 enum { ESCAPE_MS = 25, LEAVE_BYTES = 256, STACK_BYTES = 1 << 16 };
@@ -29,6 +27,9 @@ static struct {
 	unsigned cursor_row, cursor_column;
 	char stack[STACK_BYTES]; /* for handlers: ours may have overflowed */
 } terminal;
+
+/* Set by screen_open(), before anybody can need it. */
+static const struct curses *lib;
 
 static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV, SIGBUS,
     SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGPIPE, SIGALRM, SIGXCPU};
@@ -86,10 +87,10 @@ note_leaving(void)
 
 	terminal.leave_len = 0;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char *text = tigetstr(names[i]);
+		char *text = lib->tigetstr(names[i]);
 
 		if (text && text != (char *)-1)
-			(void)tputs(text, 1, keep_character);
+			(void)lib->tputs(text, 1, keep_character);
 	}
 }
 
@@ -98,10 +99,10 @@ screen_close(void)
 {
 	if (!terminal.is_open)
 		return;
-	(void)endwin();
+	(void)lib->endwin();
 	terminal.is_open = 0;
 	set_handlers(false);
-	delscreen(terminal.screen);
+	lib->delscreen(terminal.screen);
 	terminal.screen = NULL;
 }
 
@@ -110,15 +111,15 @@ screen_close(void)
 static void
 choose_colours(void)
 {
-	if (!terminal.colour || !has_colors()) {
+	if (!terminal.colour || !lib->has_colors()) {
 		terminal.colour = false;
 		return;
 	}
-	(void)start_color();
-	(void)use_default_colors();
-	(void)init_pair(1, COLOR_RED, -1);
-	(void)init_pair(2, COLOR_GREEN, -1);
-	(void)init_pair(3, COLOR_YELLOW, -1);
+	(void)lib->start_color();
+	(void)lib->use_default_colors();
+	(void)lib->init_pair(1, COLOR_RED, -1);
+	(void)lib->init_pair(2, COLOR_GREEN, -1);
+	(void)lib->init_pair(3, COLOR_YELLOW, -1);
 }
 
 int
@@ -129,24 +130,27 @@ screen_open(bool colour)
 	if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1 ||
 	    tcgetattr(STDIN_FILENO, &terminal.before) < 0)
 		return -ENOTTY;
+	lib = curses_load();
+	if (!lib)
+		return -ELIBACC;
 	/* newterm() says on stderr why it fails, and a caller says it better */
-	if (setupterm(NULL, STDOUT_FILENO, &err) != OK)
+	if (lib->setupterm(NULL, STDOUT_FILENO, &err) != OK)
 		return -ENOENT;
-	(void)del_curterm(cur_term);
-	terminal.screen = newterm(NULL, stdout, stdin);
+	(void)lib->del_curterm(*lib->cur_term);
+	terminal.screen = lib->newterm(NULL, stdout, stdin);
 	if (!terminal.screen)
 		return -ENOENT;
 	terminal.colour = colour;
 	terminal.is_open = 1;
 	note_leaving();
 	set_handlers(true);
-	(void)cbreak();
-	(void)noecho();
-	(void)nonl();
-	(void)curs_set(0);
-	(void)keypad(stdscr, TRUE);
-	(void)nodelay(stdscr, TRUE);
-	(void)set_escdelay(ESCAPE_MS);
+	(void)lib->cbreak();
+	(void)lib->noecho();
+	(void)lib->nonl();
+	(void)lib->curs_set(0);
+	(void)lib->keypad(*lib->stdscr, TRUE);
+	(void)lib->nodelay(*lib->stdscr, TRUE);
+	(void)lib->set_escdelay(ESCAPE_MS);
 	choose_colours();
 	return 0;
 }
@@ -156,7 +160,7 @@ screen_open(bool colour)
 int
 screen_key(void)
 {
-	int key = getch();
+	int key = lib->wgetch(*lib->stdscr);
 
 	switch (key) {
 	case ERR:
@@ -199,14 +203,14 @@ screen_key(void)
 void
 screen_size(unsigned *ret_columns, unsigned *ret_rows)
 {
-	*ret_columns = COLS > 0 ? (unsigned)COLS : 1;
-	*ret_rows = LINES > 0 ? (unsigned)LINES : 1;
+	*ret_columns = *lib->COLS > 0 ? (unsigned)*lib->COLS : 1;
+	*ret_rows = *lib->LINES > 0 ? (unsigned)*lib->LINES : 1;
 }
 
 void
 screen_clear(void)
 {
-	(void)erase();
+	(void)lib->werase(*lib->stdscr);
 	terminal.has_cursor = false;
 }
 
@@ -243,11 +247,12 @@ attributes_of(int style)
 void
 screen_put(unsigned row, unsigned column, int style, const char *text)
 {
-	if (row >= (unsigned)LINES || column >= (unsigned)COLS)
+	if (row >= (unsigned)*lib->LINES || column >= (unsigned)*lib->COLS)
 		return;
-	(void)attrset(attributes_of(style));
-	(void)mvaddstr((int)row, (int)column, text);
-	(void)attrset(A_NORMAL);
+	(void)lib->wattrset(*lib->stdscr, (int)attributes_of(style));
+	if (lib->wmove(*lib->stdscr, (int)row, (int)column) == OK)
+		(void)lib->waddnstr(*lib->stdscr, text, -1);
+	(void)lib->wattrset(*lib->stdscr, A_NORMAL);
 }
 
 void
@@ -261,15 +266,15 @@ screen_cursor(unsigned row, unsigned column)
 void
 screen_show(void)
 {
-	(void)curs_set(terminal.has_cursor ? 1 : 0);
+	(void)lib->curs_set(terminal.has_cursor ? 1 : 0);
 	if (terminal.has_cursor)
-		(void)move(
-		    (int)terminal.cursor_row, (int)terminal.cursor_column);
-	(void)refresh();
+		(void)lib->wmove(*lib->stdscr, (int)terminal.cursor_row,
+		    (int)terminal.cursor_column);
+	(void)lib->wrefresh(*lib->stdscr);
 }
 
 void
 screen_redraw(void)
 {
-	(void)clearok(stdscr, TRUE);
+	(void)lib->clearok(*lib->stdscr, TRUE);
 }

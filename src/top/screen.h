@@ -29,7 +29,8 @@ enum screen_key {
  * Takes the terminal of stdin and stdout, which is as it was after
  * screen_close(), and after a signal that ends the process: SIGTERM, SIGHUP,
  * SIGINT, SIGSEGV and the like. Ctrl-Z and fg are ncurses's own.
- * -ENOTTY: stdin or stdout is none; -ENOENT: TERM is unknown; -ENOMEM.
+ * -ENOTTY: stdin or stdout is none; -ENOENT: TERM is unknown; -ELIBACC:
+ * there is no ncurses; -ENOMEM.
  */
 int screen_open(bool colour);
 void screen_close(void);

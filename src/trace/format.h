@@ -147,17 +147,17 @@ struct seg_header {
 	uint32_t exit_reserved; /* 0 */
 	uint64_t exit_until_ns; /* by CLOCK_MONOTONIC; then it ends */
 	uint64_t ignored_root;  /* address of the levels, trace/ignored.h */
-	/* SEEP_DIR could not be used: enum seg_place, and more about it */
+	/* a setting of the place is unfit: enum seg_place, more about it */
 	uint32_t place_refused, place_detail;
 	uint64_t moving_root; /* address of the first page, trace/moving.h */
 	uint64_t reserved[8];
 	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
-	uint32_t place_reserved;
+	uint32_t place_setting; /* enum seg_setting: of place_refused */
 
 	uint64_t counts[SEG_COUNTS];
 
-	/* SEEP_DIR, if place_refused; a longer path is "..." and its end */
+	/* the unfit path, if place_refused; of a longer one "..." and its end */
 	char place_asked[SEG_ASKED_BYTES];
 
 	uint8_t pad[4096 - 1144 - SEG_ASKED_BYTES - SEG_DIR_BYTES];

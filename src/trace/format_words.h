@@ -13,6 +13,9 @@ enum {
 	SEG_OWNED_ARRAYS = 16,
 	SEG_ARRAYS = 32,     /* 0-15: one writer each, 16-31: shared */
 	SEG_USER_ARRAY = 32, /* owner of the rows of pools and handles */
+	/* one writer each, for threads beyond the first sixteen */
+	SEG_MORE_ARRAYS = 64,
+	SEG_MORE_COUNT = 112,
 	SEG_AGE_BUCKETS = 20,
 	SEG_AGE_STEPS = 4, /* for blocks below the first of these buckets */
 	SEG_SIZE_CLASSES = 32,
@@ -180,7 +183,7 @@ enum seg_count {
 	SEG_CROWDED_EVENTS = 50, /* allocations of threads that have no block */
 	SEG_CHILDREN_EARLY = 51, /* children that ended early and had no line */
 	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
-	SEG_DIR_REPLACED = 53,   /* 1: SEEP_DIR is unfit and not used */
+	SEG_DIR_REPLACED = 53,   /* 1: SEEP_DIR or SEEP_BASE is unfit */
 	SEG_LOST_FREERS = 54,    /* frees whose caller found no room */
 	SEG_SNAPSHOTS_THINNED = 55, /* removed again to keep the limit */
 	SEG_IGNORED_UNKNOWN = 56,   /* seep_ignore() of an unknown block */
@@ -194,7 +197,13 @@ enum seg_peak_flags {
 	SEG_PEAK_MOVED = 1, /* of a copy: the peak moved meanwhile */
 };
 
-/* Why SEEP_DIR was not used; place_detail is in brackets. */
+/* Which setting asked for the place that was refused. */
+enum seg_setting {
+	SEG_SETTING_DIR = 0,
+	SEG_SETTING_BASE = 1,
+};
+
+/* Why SEEP_DIR or SEEP_BASE was not used; place_detail is in brackets. */
 enum seg_place {
 	SEG_PLACE_FINE = 0,         /* it was, or there was none */
 	SEG_PLACE_MISSING = 1,      /* (errno) */

@@ -6,11 +6,23 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+
+/* From linux/openat2.h, which older systems do not have. */
+struct how {
+	uint64_t flags, mode, resolve;
+};
+enum { IN_ROOT = 0x10 };
 
 enum { READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
@@ -76,6 +88,40 @@ int
 infile_open(int dir, const char *path)
 {
 	return open_seen(dir, path, 0, false);
+}
+
+int
+infile_find_in_root(const char *root, const char *path)
+{
+	const struct how how = {
+	    .flags = O_PATH | O_CLOEXEC, .resolve = IN_ROOT};
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, err;
+
+	if (dir < 0)
+		return -errno;
+	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	err = errno;
+	close(dir);
+	if (fd < 0 && err == EPERM)
+		return -ENOSYS; /* a container's filter that is older than it */
+	return fd < 0 ? -err : fd;
+}
+
+int
+infile_open_in_root(const char *root, const char *path)
+{
+	int seen = infile_find_in_root(root, path), fd;
+	char self[32];
+	struct stat st;
+
+	if (seen < 0)
+		return seen;
+	fd = fstat(seen, &st) < 0 ? -errno : check(&st, false);
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", seen);
+	if (fd == 0 && (fd = open(self, READING)) < 0)
+		fd = -errno;
+	close(seen);
+	return fd;
 }
 
 int

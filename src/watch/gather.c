@@ -19,7 +19,10 @@
 #include "util/room.h"
 #include "watch/gather_parts.h"
 
-enum { SAVED_MAX = 100000 }; /* keys in a file */
+enum {
+	SAVED_MAX = 100000, /* keys in a file */
+	ROOM_FILES = 4096,  /* whose size is asked for between two rounds */
+};
 
 /* ---- keys ---- */
 
@@ -337,8 +340,12 @@ give_all_back(struct gather *g)
 		    in_use_check(d->fd, f->name, s->device, s->inode) !=
 		        IN_USE_NO)
 			continue; /* a forked child may still count there */
-		if (remove_file(d->fd, f->name, s))
+		if (remove_file(d->fd, f->name, s)) {
 			g->counts.files_removed++;
+			/* its room is given back with the last descriptor */
+			segfile_close(f->file);
+			f->file = NULL;
+		}
 		folder_remove_note(d->path);
 	}
 	return err;
@@ -379,6 +386,21 @@ gather_round(struct gather *g, size_t *ret_waiting)
 	for (size_t i = 0; i < g->candidate_count; i++)
 		*ret_waiting -= g->candidates[i].is_done;
 	return err;
+}
+
+uint64_t
+gather_room(const struct gather *g)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < g->file_count && i < ROOM_FILES; i++) {
+		struct stat st;
+
+		if (g->files[i].file &&
+		    fstat(segfile_source(g->files[i].file)->fd, &st) == 0)
+			sum += (uint64_t)st.st_blocks * 512;
+	}
+	return sum;
 }
 
 struct gather_counts

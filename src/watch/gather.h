@@ -61,6 +61,12 @@ void gather_free(struct gather *g); /* NULL is fine */
  */
 int gather_round(struct gather *g, size_t *ret_waiting);
 
+/*
+ * What the files of the last round take of their file system by now, in bytes.
+ * Children in slots come without a sign, but they take room.
+ */
+uint64_t gather_room(const struct gather *g);
+
 /* This one is safe, because somebody else wrote it down. -ENOMEM. */
 int gather_note(struct gather *g, const struct segfile *f, int slot,
     const uint8_t uuid[16]);

@@ -20,7 +20,7 @@ struct gather_file {
 	size_t directory;
 	char *name;
 	uint64_t inode;
-	struct segfile *file; /* NULL: could not be opened */
+	struct segfile *file; /* NULL: it was removed in this round */
 	struct seg_header own;
 	bool may_remove;
 	struct free_slots slots;

@@ -42,6 +42,7 @@ forget_chapter(struct service *s)
 	embed_free(s->embed);
 	s->embed = NULL;
 	where_release(&s->where);
+	kept_roots_drop(&s->roots);
 	timeline_writer_release(&s->line);
 	s->line = (struct timeline_writer){0};
 	s->numbers = 0;
@@ -54,6 +55,7 @@ void
 service_release(struct service *s)
 {
 	forget_chapter(s);
+	kept_roots_release(&s->roots);
 }
 
 static int
@@ -243,7 +245,7 @@ service_looked(struct service *s)
 /* Notes the names that it needs, and where it saw its files. */
 static int
 gather_names(struct service *s, const struct segment *seg,
-    struct recording_segment *end, pid_t pid)
+    struct recording_segment *end, pid_t pid, uint64_t view)
 {
 	struct process *p;
 	int err;
@@ -255,6 +257,7 @@ gather_names(struct service *s, const struct segment *seg,
 		return err == -ENOMEM ? err : 0;
 	p->owner = end->owner;
 	p->running_pid = pid;
+	p->root = kept_roots_find(&s->roots, view);
 	err = where_fill(&s->where, p);
 	if (err == 0)
 		err = relative_look(p);
@@ -268,7 +271,7 @@ gather_names(struct service *s, const struct segment *seg,
 
 int
 service_add(struct service *s, const struct segfile *f, int slot,
-    struct recording_segment *end, pid_t pid)
+    struct recording_segment *end, pid_t pid, uint64_t view)
 {
 	struct segment *seg;
 	void *bytes = NULL;
@@ -286,7 +289,7 @@ service_add(struct service *s, const struct segfile *f, int slot,
 		return 1;
 	}
 	end->owner = source_owner(segfile_source(f));
-	err = gather_names(s, seg, end, pid);
+	err = gather_names(s, seg, end, pid, view);
 	if (err == 0)
 		err = segment_compact(seg, &bytes, &len);
 	segment_free(seg);

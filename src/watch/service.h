@@ -14,6 +14,7 @@
 #include "record/where.h"
 #include "watch/folder_name.h"
 #include "watch/pace.h"
+#include "watch/kept_roots.h"
 #include "watch/store.h"
 
 /*
@@ -36,19 +37,21 @@ struct service {
 	struct timeline_writer line;
 	struct embed *embed; /* NULL: no names */
 	struct where where;
+	struct kept_roots roots; /* of its processes, also of ended ones */
 	struct pace pace;
 	uint64_t begun_ns; /* pace_monotonic_ns() */
 	uint64_t next_look_ns, flushed_ns, used_ns;
-	uint64_t numbers; /* of processes in this chapter */
-	uint64_t serial;  /* of the time line: rises when it begins anew */
-	uint64_t sites;   /* of the last look */
-	bool has_rows;    /* in the current look */
-	bool is_dirty;    /* written since the last sync */
-	size_t living;    /* processes that run, for who counts them */
-	size_t segments;  /* last states in this chapter */
-	size_t refused;   /* segments that could not be read */
-	int err;          /* why nothing can be written; 0: it can */
-	uint64_t err_ns;  /* since when */
+	uint64_t numbers;   /* of processes in this chapter */
+	uint64_t serial;    /* of the time line: rises when it begins anew */
+	uint64_t sites;     /* of the last look */
+	bool has_rows;      /* in the current look */
+	bool is_place_said; /* that SEEP_DIR of one could not be used */
+	bool is_dirty;      /* written since the last sync */
+	size_t living;      /* processes that run, for who counts them */
+	size_t segments;    /* last states in this chapter */
+	size_t refused;     /* segments that could not be read */
+	int err;            /* why nothing can be written; 0: it can */
+	uint64_t err_ns;    /* since when */
 };
 
 /* One process that is followed in the time line. */
@@ -85,11 +88,11 @@ void service_looked(struct service *s);
 
 /*
  * Writes the state of a process as it is, or was at its end. `pid` is for a
- * process that runs, else 0. 1: it cannot be read, and never will be; negative
- * errno: not now, see s->err.
+ * process that runs, else 0; `view` is as of kept_roots_enter(). 1: it cannot
+ * be read, and never will be; negative errno: not now, see s->err.
  */
 int service_add(struct service *s, const struct segfile *f, int slot,
-    struct recording_segment *end, pid_t pid);
+    struct recording_segment *end, pid_t pid, uint64_t view);
 
 /* What was written so far is on the disk. Negative errno, also in s->err. */
 int service_sync(struct service *s);

@@ -30,14 +30,17 @@ enum {
 	LOOK_MS = 1000,       /* between looks at who runs */
 	NEWS_MS = 100,        /* between looks at who came and who ended */
 	GATHER_MS = 1000,     /* between rounds for the dead */
-	GATHER_FAST_MS = 150, /* the same, when slots run out */
-	GATHER_LOAD = 10,     /* rest so many times as long as a round took */
+	GATHER_FAST_MS = 100, /* the same, when many die */
 	WAITING_MANY = 32,    /* slots of which nobody knows who is in them */
-	RETRY_S = 5,          /* after an error of writing */
+	DEAD_MANY = 24,      /* in one round: each has about 100 KiB of tmpfs */
+	ROOM_MS = 200,       /* between looks at what segments take */
+	ROOM_MANY = 3 << 20, /* bytes more than after the last round */
+	RETRY_S = 5,         /* after an error of writing */
 	THIN_S = 60,
 	SAVE_S = 60,
 	PARTS_S = 600, /* between tries to complete old chapters */
 	IDLE_S = 3600, /* a chapter without a process is finished */
+	ROOTS_S = 10,  /* the same, if kept_roots.h keeps directories for it */
 	OPEN_MAX_CHAPTERS = 128,
 	FINISH_S = 60,     /* for all names, at the end */
 	CHILDREN_BUSY = 4, /* that look for names at the same time */
@@ -54,6 +57,13 @@ watch_say(const struct watch *w, const char *fmt, ...)
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	w->plan->say(w->plan->context, text);
+}
+
+/* With one round there is no time to find out how the clock goes. */
+uint64_t
+watch_age_now(const struct watch *w)
+{
+	return w->plan->once || pace_is_steady() ? pace_realtime_ns() : 0;
 }
 
 /* ---- children that look for names ---- */
@@ -163,7 +173,7 @@ thin_one(void *context, const char *folder)
 {
 	struct watch *w = context;
 
-	store_thin(&w->store, folder, pace_realtime_ns(), 0);
+	store_thin(&w->store, folder, watch_age_now(w), 0);
 }
 
 static struct service *
@@ -189,8 +199,10 @@ turn_due(struct watch *w)
 
 	for (size_t i = 0; i < w->service_count; i++) {
 		struct service *s = w->services[i];
-		bool idle = s->chapter && s->living == 0 &&
-		    now - s->used_ns > IDLE_S * S;
+		/* the files of a container that has ended are let go soon */
+		uint64_t most = s->roots.count > 0 ? ROOTS_S * S : IDLE_S * S;
+		bool idle =
+		    s->chapter && s->living == 0 && now - s->used_ns > most;
 
 		if (s->err == 0 && (idle || service_is_full(s)))
 			watch_turn(w, s, false);
@@ -279,18 +291,112 @@ do_chores(struct watch *w)
 		complete_parts(w);
 }
 
+/* ---- guests ---- */
+
+static void
+tell_guests(const struct watch *w, bool is_look)
+{
+	for (size_t i = 0; i < w->plan->guest_count; i++) {
+		const struct guest *g = &w->plan->guests[i];
+
+		(is_look ? g->looked : g->met)(g->context);
+	}
+}
+
+static void
+step_guests(const struct watch *w)
+{
+	for (size_t i = 0; i < w->plan->guest_count; i++)
+		w->plan->guests[i].step(w->plan->guests[i].context);
+}
+
+static void
+end_guests(const struct watch_plan *plan)
+{
+	for (size_t i = 0; i < plan->guest_count; i++)
+		plan->guests[i].end(plan->guests[i].context);
+}
+
+static int
+wait_for_guests(const struct watch *w, int ms)
+{
+	for (size_t i = 0; i < w->plan->guest_count; i++) {
+		const struct guest *g = &w->plan->guests[i];
+		int own = g->wait_ms(g->context);
+
+		if (own >= 0 && own < ms)
+			ms = own;
+	}
+	return ms;
+}
+
 /* ---- one round ---- */
+
+/* Slots and files of the dead that were given back so far. */
+static uint64_t
+given_back(const struct watch *w)
+{
+	struct gather_counts c = gather_counts(w->gather);
+
+	return c.slots_freed + c.files_removed;
+}
 
 static int
 gather_now(struct watch *w)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), took;
+	uint64_t rest = GATHER_MS * MS, least = GATHER_FAST_MS * MS;
+	uint64_t before = given_back(w), count;
 	size_t waiting = 0;
 	int err = gather_round(w->gather, &waiting);
 
-	w->next_gather_ns =
-	    now + (waiting >= WAITING_MANY ? GATHER_FAST_MS : GATHER_MS) * MS;
+	/* so that about DEAD_MANY are there when the next round comes */
+	count = given_back(w) - before;
+	if (count > 0 && w->gathered_ns > 0 &&
+	    (now - w->gathered_ns) / count < rest / DEAD_MANY)
+		rest = (now - w->gathered_ns) / count * DEAD_MANY;
+	if (rest < least || waiting >= WAITING_MANY)
+		rest = least;
+	w->next_gather_ns = now + rest;
+	w->gathered_ns = now;
+	w->gathered_dead = live_came_dead(w->live);
+	/* half of a core at most, whatever others do */
+	took = clock_ns(CLOCK_MONOTONIC) - now;
+	w->rested_ns = now + 2 * took;
+	w->gathered_room = gather_room(w->gather);
 	return err;
+}
+
+/* Do the segments take much more than they did after the last round? */
+static void
+look_at_room(struct watch *w)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now < w->next_room_ns)
+		return;
+	w->next_room_ns = now + ROOM_MS * MS;
+	if (gather_room(w->gather) > w->gathered_room + ROOM_MANY)
+		w->next_gather_ns = 0;
+}
+
+void
+watch_hasten_gather(struct watch *w)
+{
+	uint64_t soon = clock_ns(CLOCK_MONOTONIC) + GATHER_FAST_MS * MS;
+
+	if (w->next_gather_ns > soon)
+		w->next_gather_ns = soon;
+}
+
+static bool
+is_gather_due(const struct watch *w)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	return now >= w->rested_ns &&
+	    (now >= w->next_gather_ns ||
+	        live_came_dead(w->live) >= w->gathered_dead + DEAD_MANY);
 }
 
 static int
@@ -298,19 +404,22 @@ round_of(struct watch *w, bool has_news)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	bool is_look = now >= w->next_look_ns;
-	bool is_gather = now >= w->next_gather_ns && now >= w->rested_ns;
 	int err = 0;
 
+	look_at_room(w);
 	/* many come at once, and what they write is synced once */
 	w->has_news |= has_news;
 	if (is_look) {
 		err = live_look(w->live);
+		tell_guests(w, true);
 		w->next_look_ns = now + pace_real_ns(LOOK_MS * MS);
 		if (w->next_look_ns < now + 10 * MS)
 			w->next_look_ns = now + 10 * MS;
-	} else if (is_gather || (w->has_news && now >= w->next_news_ns)) {
+	} else if (is_gather_due(w) ||
+	    (w->has_news && now >= w->next_news_ns)) {
 		/* a dead child belongs to the service of its parent */
 		err = live_look_at_roster(w->live);
+		tell_guests(w, false);
 	} else {
 		return watch_look(w);
 	}
@@ -323,9 +432,7 @@ round_of(struct watch *w, bool has_news)
 	if (err == 0)
 		err = watch_look(w);
 	/* who has just ended is given back at once */
-	is_gather = clock_ns(CLOCK_MONOTONIC) >= w->next_gather_ns &&
-	    clock_ns(CLOCK_MONOTONIC) >= w->rested_ns;
-	return err == 0 && is_gather ? gather_now(w) : err;
+	return err == 0 && is_gather_due(w) ? gather_now(w) : err;
 }
 
 static int
@@ -336,6 +443,8 @@ wait_ms(const struct watch *w)
 	if (w->next_gather_ns < next)
 		next = w->next_gather_ns < w->rested_ns ? w->rested_ns
 		                                        : w->next_gather_ns;
+	if (w->next_room_ns < next)
+		next = w->next_room_ns;
 	if (w->has_news && w->next_news_ns < next)
 		next = w->next_news_ns;
 	if (w->next_sign_ns && w->next_sign_ns < next)
@@ -378,11 +487,16 @@ loop(struct watch *w, int signals)
 	int err = 0;
 
 	while (!stop && err == 0) {
-		struct pollfd fds[] = {
+		struct pollfd fds[2 + WATCH_GUESTS] = {
 		    {.fd = signals, .events = POLLIN},
 		    {.fd = live_wake_fd(w->live), .events = POLLIN},
 		};
+		size_t count = 2;
 
+		for (; count < 2 + w->plan->guest_count; count++)
+			fds[count] = (struct pollfd){.events = POLLIN,
+			    .fd = w->plan->guests[count - 2].fd(
+			        w->plan->guests[count - 2].context)};
 		err = round_of(w, has_news);
 		if (err < 0 || w->plan->once)
 			break;
@@ -394,8 +508,10 @@ loop(struct watch *w, int signals)
 		/* news that are known would end every wait at once */
 		if (w->has_news)
 			fds[1].fd = -1;
-		if (poll(fds, 2, wait_ms(w)) < 0 && errno != EINTR)
+		if (poll(fds, count, wait_for_guests(w, wait_ms(w))) < 0 &&
+		    errno != EINTR)
 			err = -errno;
+		step_guests(w);
 		stop = take_signals(w, signals);
 		has_news = (fds[1].revents & POLLIN) != 0;
 	}
@@ -487,7 +603,8 @@ begin(struct watch *w, struct fault *where)
 	const struct live_plan live = {.directories = w->plan->directories,
 	    .pids = w->plan->pids,
 	    .pid_count = w->plan->pid_count,
-	    .keep_the_ended = true};
+	    .keep_the_ended = true,
+	    .other_fds = w->plan->guest_count * GUEST_FDS};
 	const struct gather_plan gather = {.directories = w->plan->directories,
 	    .hooks = watch_gather_hooks(w)};
 	int err = live_new(&live, &w->live);
@@ -503,7 +620,10 @@ begin(struct watch *w, struct fault *where)
 	if (err < 0)
 		return fault_set(where, err, "%s", strerror(-err));
 	complete_parts(w);
-	return 0;
+	for (size_t i = 0; i < w->plan->guest_count && err == 0; i++)
+		err = w->plan->guests[i].begin(
+		    w->plan->guests[i].context, w->live, where);
+	return err;
 }
 
 int
@@ -513,8 +633,10 @@ watch_run(const struct watch_plan *plan, struct fault *where)
 	int signals, err;
 
 	err = store_open(&w.store, &plan->store, where);
-	if (err < 0)
+	if (err < 0) {
+		end_guests(plan);
 		return err;
+	}
 	quota_init(&w.quota, UINT64_MAX);
 	signals = take_over_signals();
 	if (signals < 0)
@@ -523,9 +645,13 @@ watch_run(const struct watch_plan *plan, struct fault *where)
 		err = begin(&w, where);
 	if (err == 0) {
 		err = loop(&w, signals);
+		/* names may take a minute, and guests would not answer */
+		end_guests(plan);
 		finish(&w);
 		if (err < 0)
 			(void)fault_set(where, err, "%s", strerror(-err));
+	} else {
+		end_guests(plan);
 	}
 	watch_processes_release(&w);
 	watch_services_release(&w);

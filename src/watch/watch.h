@@ -7,10 +7,13 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "live/guest.h"
 #include "live/rule.h"
 #include "names/names.h"
 #include "util/fault.h"
 #include "watch/store.h"
+
+enum { WATCH_GUESTS = 2 };
 
 struct watch_plan {
 	struct store_plan store;
@@ -27,6 +30,9 @@ struct watch_plan {
 	/* A line for the user, without its end; safe to print. */
 	void (*say)(void *context, const char *text);
 	void *context;
+	/* who takes part in its looks; ended by watch_run() */
+	struct guest guests[WATCH_GUESTS];
+	size_t guest_count;
 };
 
 /*

@@ -15,6 +15,7 @@
 struct watched {
 	uint64_t number; /* of the engine */
 	struct service *service;
+	uint64_t view; /* see kept_roots.h */
 	struct service_process line;
 };
 
@@ -24,6 +25,13 @@ struct watch_kin {
 	uint32_t uid; /* of its file */
 	struct service *service;
 	bool runs;
+};
+
+/* A command that was seen to run in a service, for those that died unwatched. */
+struct watch_command {
+	uint64_t hash; /* of program and arguments */
+	uint32_t uid;
+	struct service *service; /* NULL: in several */
 };
 
 enum { WATCH_CHILDREN = 64 };
@@ -43,6 +51,8 @@ struct watch {
 	struct watch_kin *kin;
 	size_t kin_count, kin_room;
 	struct dict kin_index;
+	struct watch_command *commands;
+	size_t command_count, command_room;
 	/* (device, inode, slot) of those that run, of the last look */
 	struct watch_seat {
 		uint64_t device, inode;
@@ -55,7 +65,11 @@ struct watch {
 	bool is_said_full; /* that nothing can be written */
 	bool has_news;     /* somebody came or ended, and was not looked at */
 	uint64_t next_news_ns;
-	uint64_t rested_ns; /* no round of gather.h before */
+	uint64_t rested_ns;     /* no round of gather.h before */
+	uint64_t gathered_ns;   /* when the last one began */
+	uint64_t gathered_dead; /* live_came_dead() then */
+	uint64_t gathered_room; /* gather_room() after it */
+	uint64_t next_room_ns;
 	uint64_t next_look_ns, next_gather_ns, next_thin_ns, next_retry_ns;
 	uint64_t next_save_ns, next_sign_ns, next_parts_ns;
 	uint64_t saved_written; /* counts at the last gather_save() */
@@ -64,6 +78,12 @@ struct watch {
 
 void watch_say(const struct watch *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The next round of gather.h comes soon. */
+void watch_hasten_gather(struct watch *w);
+
+/* The time for store_thin(). 0: no chapter is old, because the clock is in doubt. */
+uint64_t watch_age_now(const struct watch *w);
 
 /* ---- watch_services.c ---- */
 
@@ -75,10 +95,13 @@ struct service *watch_service_of_dead(
     struct watch *w, const struct gather_row *row);
 void watch_services_release(struct watch *w);
 
+/* A forked child is in a chapter: the file of kin does without it. */
+void watch_kin_ended(struct watch *w, const struct seg_header *h);
+
 /*
- * Which services those that run belong to, as a file of the history: if watch
- * and they are killed, the next one finds their segments, but no process that
- * would say so.
+ * Which services those that run belong to, and which commands units have, as a
+ * file of the history: if watch and they are killed, the next one finds their
+ * segments, but no process that would say so.
  */
 int watch_kin_save(const struct watch *w);
 int watch_kin_load(struct watch *w);

@@ -5,8 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reader/proc.h"
+#include "reader/place_words.h"
 #include "trace/codec.h"
 #include "util/room.h"
+#include "util/text.h"
 #include "watch/watch_parts.h"
 
 /* ---- seats: what runs, for gather.h ---- */
@@ -97,7 +100,8 @@ end_of(const struct live_process *p)
  * engine may forget it, once the chapter is safe.
  */
 static bool
-write_ended(struct watch *w, struct service *s, const struct live_process *p)
+write_ended(struct watch *w, struct service *s, const struct live_process *p,
+    uint64_t view)
 {
 	struct recording_segment end = end_of(p);
 	const struct segfile *f;
@@ -108,7 +112,7 @@ write_ended(struct watch *w, struct service *s, const struct live_process *p)
 		return true;
 	if (gather_is_noted(w->gather, f, slot, p->header.uuid))
 		return true; /* by an earlier watch */
-	answer = service_add(s, f, slot, &end, 0);
+	answer = service_add(s, f, slot, &end, 0, view);
 	if (answer == 0 && end.end_kind != RECORDING_END_EXEC)
 		service_mark(s, CODEC_MARK_EXIT, p->inner_pid, "");
 	return answer >= 0;
@@ -128,6 +132,7 @@ sync_services(void *context)
 struct ended {
 	uint64_t number;
 	struct service *service;
+	uint64_t view;
 	bool is_written;
 };
 
@@ -142,7 +147,8 @@ write_all_ended(struct watch *w, struct ended *ended, size_t count)
 
 		if (p->number != ended[at].number)
 			continue;
-		ended[at].is_written = write_ended(w, ended[at].service, p);
+		ended[at].is_written =
+		    write_ended(w, ended[at].service, p, ended[at].view);
 		at++;
 	}
 	sync_services(w);
@@ -163,6 +169,7 @@ write_all_ended(struct watch *w, struct ended *ended, size_t count)
 		f = live_segfile(w->live, p, &slot);
 		if (f && gather_note(w->gather, f, slot, p->header.uuid) < 0)
 			return -ENOMEM;
+		watch_kin_ended(w, &p->header);
 		live_forget(w->live, p);
 	}
 	return 0;
@@ -181,10 +188,44 @@ mark_arrival(struct service *s, const struct live_process *p, int slot)
 	service_mark(s, kind, p->inner_pid, p->program);
 }
 
+/* The pid may be that of another process by now. */
+static uint64_t
+enter_root(
+    struct service *s, const struct live_process *p, const struct segfile *f)
+{
+	uint64_t view = p->pid > 0 ? kept_roots_enter(&s->roots, p->pid) : 0;
+	pid_t pid;
+
+	if (view == 0 ||
+	    (proc_check(&p->header, segfile_source(f), &pid) == PROC_YES &&
+	        pid == p->pid))
+		return view;
+	kept_roots_leave(&s->roots, view);
+	return 0;
+}
+
+/* Once for each service, because all its processes have the same settings. */
+static void
+say_place(
+    const struct watch *w, struct service *s, const struct live_process *p)
+{
+	char words[PLACE_WORDS_BYTES], text[2 * PLACE_WORDS_BYTES];
+	char name[2 * LIVE_NAME];
+
+	if (s->is_place_said || !place_words(&p->header, words, sizeof(words)))
+		return;
+	s->is_place_said = true;
+	(void)text_escape(text, sizeof(text), words);
+	(void)text_escape(name, sizeof(name), p->program);
+	watch_say(w, "%s (pid %d): not in SEEP_DIR: %s", name,
+	    (int)(p->pid ? p->pid : p->inner_pid), text);
+}
+
 static void
 drop_watched(struct watched *x)
 {
 	x->service->living--;
+	kept_roots_leave(&x->service->roots, x->view);
 	service_process_release(&x->line);
 }
 
@@ -193,17 +234,19 @@ struct merge {
 	size_t count, room;
 	struct ended *ended;
 	size_t ended_count, ended_room;
+	bool has_new_file;
 };
 
 static int
-add_ended(struct merge *m, const struct live_process *p, struct service *s)
+add_ended(struct merge *m, const struct live_process *p, struct service *s,
+    uint64_t view)
 {
 	int err = room_make(
 	    &m->ended, &m->ended_room, m->ended_count, sizeof(*m->ended));
 
 	if (err == 0)
-		m->ended[m->ended_count++] =
-		    (struct ended){.number = p->number, .service = s};
+		m->ended[m->ended_count++] = (struct ended){
+		    .number = p->number, .service = s, .view = view};
 	return err;
 }
 
@@ -226,6 +269,7 @@ merge_one(struct watch *w, struct merge *m, const struct live_process *p,
 		x.service = watch_service_of(w, p);
 		if (!x.service)
 			return -ENOMEM;
+		say_place(w, x.service, p);
 	}
 	if (p->state == LIVE_ENDED) {
 		if (old) {
@@ -236,11 +280,13 @@ merge_one(struct watch *w, struct merge *m, const struct live_process *p,
 			drop_watched(&x);
 			memset(&old->line, 0, sizeof(old->line));
 		}
-		return add_ended(m, p, x.service);
+		return add_ended(m, p, x.service, x.view);
 	}
 	err = add_seat(w, f, slot);
 	if (err == 0 && !old) {
+		m->has_new_file |= slot == SEGFILE_OWN;
 		x.service->living++;
+		x.view = enter_root(x.service, p, f);
 		(void)service_open(x.service);
 		mark_arrival(x.service, p, slot);
 	}
@@ -286,6 +332,9 @@ watch_processes(struct watch *w)
 		err = write_all_ended(w, m.ended, m.ended_count);
 		w->next_gather_ns = 0; /* what they had is given back now */
 	}
+	/* gather.h looks at the room of files that it has met */
+	if (m.has_new_file)
+		watch_hasten_gather(w);
 	free(m.ended);
 	return err;
 }
@@ -398,7 +447,7 @@ write_running(struct watch *w, struct service *s)
 		f = p ? live_segfile(w->live, p, &slot) : NULL;
 		if (!f || p->header.state == SEG_INERT)
 			continue;
-		answer = service_add(s, f, slot, &end, p->pid);
+		answer = service_add(s, f, slot, &end, p->pid, x->view);
 		if (answer < 0)
 			return answer;
 	}
@@ -418,7 +467,7 @@ watch_turn(struct watch *w, struct service *s, bool is_last)
 		(void)service_finish(s, !is_apart, &child);
 	if (child > 0)
 		w->children[w->child_count++] = child;
-	store_thin(&w->store, s->folder, pace_realtime_ns(), 0);
+	store_thin(&w->store, s->folder, watch_age_now(w), 0);
 	if (!is_last && s->err == 0 && s->living > 0)
 		(void)service_open(s);
 }
@@ -442,7 +491,7 @@ write_dead(void *context, struct gather_row *row)
 	else if (row->header.end_kind == SEG_END_EXITED)
 		end.end_kind = RECORDING_END_EXITED;
 	row->context = s;
-	return service_add(s, row->file, row->slot, &end, 0);
+	return service_add(s, row->file, row->slot, &end, 0, 0);
 }
 
 static bool

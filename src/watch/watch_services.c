@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reader/procfs_group.h"
+#include "base/hash.h"
 #include "report/program.h"
 #include "util/room.h"
+#include "util/text.h"
+#include "watch/folder_service.h"
 #include "watch/watch_parts.h"
 
 /* In the history. */
@@ -20,7 +22,10 @@ enum {
 	OTHERS_MAX = 64, /* of one other user, who may choose any names */
 	KIN_MAX = 32768,
 	KIN_CHOSEN = 16, /* beside the kind, in the file */
+	COMMANDS_MAX = 1024,
 };
+
+#define COMMAND_WORD "command "
 
 /* ---- services ---- */
 
@@ -113,6 +118,7 @@ watch_services_release(struct watch *w)
 	dict_release(&w->service_index);
 	free(w->kin);
 	dict_release(&w->kin_index);
+	free(w->commands);
 }
 
 /* ---- kin ---- */
@@ -168,6 +174,19 @@ add_kin(struct watch *w, const uint8_t uuid[16], uint32_t uid,
 	w->kin_count++;
 }
 
+void
+watch_kin_ended(struct watch *w, const struct seg_header *h)
+{
+	static const uint8_t none[16];
+	uint32_t at;
+
+	/* those that others were forked from may have children to come */
+	if (memcmp(h->parent_uuid, none, sizeof(none)) != 0 &&
+	    dict_look(&w->kin_index, dict_hash_bytes(h->uuid, 16), same_kin,
+	        w->kin, h->uuid, &at))
+		w->kin[at].runs = false;
+}
+
 /*
  * Forked children belong to the service of their parent, whose sites they refer
  * to: a chapter must have both.
@@ -188,26 +207,87 @@ service_of_kin(const struct watch *w, const struct segfile *f, int slot,
 	return s;
 }
 
-/*
- * Whoever has cgroups of his own, as the users in user.slice, gives them any
- * name.
- */
-static bool
-is_chosen_by_user(const struct live_process *p)
-{
-	struct procfs_group g;
+/* ---- commands ---- */
 
-	return p->pid == 0 || procfs_group_of(p->pid, &g) < 0 ||
-	    g.memory[0] == '\0' || strstr(g.memory, "/user.slice") != NULL;
+/* The same in each run, unlike those of dict.h: it is stored. */
+static uint64_t
+hash_text(uint64_t hash, const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		hash = hash_mix(hash, (unsigned char)text[i]);
+	return hash;
+}
+
+static uint64_t
+hash_of_command(const struct seg_header *h)
+{
+	uint64_t hash = hash_text(1, h->exe, strnlen(h->exe, sizeof(h->exe)));
+
+	return hash_text(hash, h->command, sizeof(h->command));
+}
+
+static struct watch_command *
+find_command(const struct watch *w, uint64_t hash, uint32_t uid)
+{
+	for (size_t i = 0; i < w->command_count; i++)
+		if (w->commands[i].hash == hash && w->commands[i].uid == uid)
+			return &w->commands[i];
+	return NULL;
+}
+
+static struct service *
+service_of_command(
+    const struct watch *w, const struct seg_header *h, uint32_t uid)
+{
+	const struct watch_command *c =
+	    find_command(w, hash_of_command(h), uid);
+
+	if (!c || !c->service)
+		return NULL;
+	/* a container that has ended will have another id next time */
+	return c->service->kind == FOLDER_UNIT || c->service->living > 0
+	    ? c->service
+	    : NULL;
+}
+
+static bool
+add_command(struct watch *w, uint64_t hash, uint32_t uid, struct service *s)
+{
+	struct watch_command *c = find_command(w, hash, uid);
+
+	if (c) {
+		if (c->service != s)
+			c->service = NULL;
+		return false;
+	}
+	if (w->command_count >= COMMANDS_MAX ||
+	    room_make(&w->commands, &w->command_room, w->command_count,
+	        sizeof(*w->commands)) < 0)
+		return false;
+	w->commands[w->command_count++] =
+	    (struct watch_command){.hash = hash, .uid = uid, .service = s};
+	return true;
+}
+
+/*
+ * A unit keeps its name, unlike the scope of a session. The same command of the
+ * same user will be in the same unit next time, and in the same container while
+ * that runs.
+ */
+static void
+learn_command(struct watch *w, const struct live_process *p, uint32_t uid,
+    struct service *s)
+{
+	if (s->kind != FOLDER_PROGRAM && !s->is_chosen &&
+	    !text_ends_with(s->text, ".scope"))
+		w->is_kin_new |=
+		    add_command(w, hash_of_command(&p->header), uid, s);
 }
 
 struct service *
 watch_service_of(struct watch *w, const struct live_process *p)
 {
-	struct folder_service id = {.text = p->service,
-	    .kind = p->has_unit    ? FOLDER_UNIT
-	        : p->has_container ? FOLDER_CONTAINER
-	                           : FOLDER_PROGRAM};
+	struct folder_service id;
 	const struct segfile *f;
 	struct service *s;
 	int slot;
@@ -215,16 +295,18 @@ watch_service_of(struct watch *w, const struct live_process *p)
 	f = live_segfile(w->live, p, &slot);
 	if (!f)
 		return NULL;
-	id.uid = segfile_source(f)->uid;
 	s = service_of_kin(w, f, slot, &p->header);
-	if (!s) {
-		id.is_chosen = id.uid != geteuid() &&
-		    id.kind != FOLDER_PROGRAM && is_chosen_by_user(p);
+	if (!s)
+		folder_service_of(p, segfile_source(f)->uid, &id);
+	if (!s && p->state == LIVE_ENDED && id.kind == FOLDER_PROGRAM)
+		s = service_of_command(w, &p->header, id.uid);
+	if (!s)
 		s = find_service(w, &id);
-	}
-	if (s)
+	if (s) {
 		add_kin(w, p->header.uuid, segfile_source(f)->uid, s,
 		    p->state != LIVE_ENDED);
+		learn_command(w, p, segfile_source(f)->uid, s);
+	}
 	w->is_kin_new |= p->state != LIVE_ENDED;
 	return s;
 }
@@ -237,6 +319,8 @@ watch_service_of_dead(struct watch *w, const struct gather_row *row)
 	struct service *s =
 	    service_of_kin(w, row->file, row->slot, &row->header);
 
+	if (!s)
+		s = service_of_command(w, row->own, id.uid);
 	if (!s) {
 		id.text = program_name(row->own);
 		s = find_service(w, &id);
@@ -250,6 +334,16 @@ watch_service_of_dead(struct watch *w, const struct gather_row *row)
 }
 
 /* ---- what outlives us ---- */
+
+static void
+put_service(FILE *f, uint32_t uid, const struct service *s)
+{
+	(void)fprintf(f, " %u %d %u ", (unsigned)uid,
+	    (int)s->kind + KIN_CHOSEN * s->is_chosen, (unsigned)s->uid);
+	for (const char *p = s->text; *p; p++)
+		(void)fprintf(f, "%02x", (unsigned char)*p);
+	(void)fprintf(f, "\n");
+}
 
 /* Those that ran once and have ended are listed, too, until there are many. */
 int
@@ -273,12 +367,16 @@ watch_kin_save(const struct watch *w)
 			continue;
 		for (size_t n = 0; n < sizeof(k->uuid); n++)
 			(void)fprintf(f, "%02x", k->uuid[n]);
-		(void)fprintf(f, " %u %d %u ", (unsigned)k->uid,
-		    (int)k->service->kind + KIN_CHOSEN * k->service->is_chosen,
-		    (unsigned)k->service->uid);
-		for (const char *p = k->service->text; *p; p++)
-			(void)fprintf(f, "%02x", (unsigned char)*p);
-		(void)fprintf(f, "\n");
+		put_service(f, k->uid, k->service);
+	}
+	for (size_t i = 0; i < w->command_count; i++) {
+		const struct watch_command *c = &w->commands[i];
+
+		if (!c->service)
+			continue; /* it will be found out again */
+		(void)fprintf(
+		    f, COMMAND_WORD "%016llx", (unsigned long long)c->hash);
+		put_service(f, c->uid, c->service);
 	}
 	if (fclose(f) != 0)
 		err = -errno;
@@ -305,31 +403,48 @@ read_hex(const char *text, uint8_t *to, size_t bytes)
 	return n;
 }
 
-/* One line; what is no line of ours is left out. */
-static void
-load_kin(struct watch *w, const char *line)
+/* The end of a line, from put_service(). NULL: it is none of ours. */
+static struct service *
+load_service(struct watch *w, const char *line, uint32_t *ret_uid)
 {
 	char text[LIVE_NAME] = "", *end;
 	struct folder_service id = {.text = text};
-	struct service *s;
-	uint8_t uuid[16];
-	unsigned long uid, kind;
+	unsigned long kind;
 
-	if (read_hex(line, uuid, sizeof(uuid)) != sizeof(uuid) ||
-	    line[32] != ' ')
-		return;
-	uid = strtoul(line + 33, &end, 10);
+	*ret_uid = (uint32_t)strtoul(line, &end, 10);
 	kind = strtoul(end, &end, 10);
 	id.uid = (uid_t)strtoul(end, &end, 10);
 	id.is_chosen = kind >= KIN_CHOSEN;
 	kind -= id.is_chosen ? KIN_CHOSEN : 0;
 	if (kind > FOLDER_PROGRAM || *end != ' ')
-		return;
+		return NULL;
 	id.kind = (enum folder_kind)kind;
 	text[read_hex(end + 1, (uint8_t *)text, sizeof(text) - 1)] = '\0';
-	s = find_service(w, &id);
-	if (s)
-		add_kin(w, uuid, (uint32_t)uid, s, false);
+	return find_service(w, &id);
+}
+
+/* One line; what is no line of ours is left out. */
+static void
+load_kin(struct watch *w, const char *line)
+{
+	size_t skip = sizeof(COMMAND_WORD) - 1;
+	struct service *s;
+	uint8_t uuid[16];
+	uint32_t uid;
+	uint64_t hash;
+	char *end;
+
+	if (strncmp(line, COMMAND_WORD, skip) == 0) {
+		hash = strtoull(line + skip, &end, 16);
+		s = *end == ' ' ? load_service(w, end, &uid) : NULL;
+		if (s)
+			(void)add_command(w, hash, uid, s);
+	} else if (read_hex(line, uuid, sizeof(uuid)) == sizeof(uuid) &&
+	    line[32] == ' ') {
+		s = load_service(w, line + 33, &uid);
+		if (s)
+			add_kin(w, uuid, uid, s, false);
+	}
 }
 
 int

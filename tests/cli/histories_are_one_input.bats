@@ -122,6 +122,68 @@ many() {
 	(cd "$T" && "$SEEP" report out.d/ >/dev/null)
 }
 
+@test "written as one recording it has the time line of all chapters, or of one process" {
+	need jq
+	many
+	"$SEEP" export --format seep -o "$T/one.seep" "$T/out.d"
+	as_json "$T/out.d"
+	cp "$T/report.json" "$T/folder.json"
+	as_json "$T/one.seep"
+	[[ $(jq '.processes[0].timeline.times_us | length' "$T/report.json") -ge 10 ]]
+	cmp <(jq -S '.processes[0] | [.timeline, .totals]' "$T/folder.json") <(jq -S '.processes[0] | [.timeline, .totals]' "$T/report.json")
+	for moments in 1..2 30%..90% 0.5..; do
+		"$SEEP" report --growth=$moments "$T/out.d" >"$T/folder.text"
+		"$SEEP" report --growth=$moments "$T/one.seep" >"$T/one.text"
+		grep -q 'main .*grows.c' "$T/one.text"
+		cmp "$T/folder.text" "$T/one.text"
+	done
+	"$SEEP" export --format massif -o "$T/folder.massif" "$T/out.d"
+	"$SEEP" export --format massif -o "$T/one.massif" "$T/one.seep"
+	cmp <(grep -v ^desc "$T/folder.massif") <(grep -v ^desc "$T/one.massif")
+	# of two processes: the time line of the other one stays away
+	record -q -o two.seep sh -c "'$HOSTS/grows' 700 100 & '$HOSTS/grows' 900 100; wait"
+	as_json "$T/two.seep"
+	local pid
+	pid=$(jq '[.processes[] | select(.program == "grows")][1].pid' "$T/report.json")
+	cp "$T/report.json" "$T/two.json"
+	"$SEEP" export --format seep --pid "$pid" -o "$T/third.seep" "$T/two.seep"
+	as_json "$T/third.seep"
+	[[ $(jq -c '[.complete, (.processes | length), .processes[0].pid]' "$T/report.json") == "[true,1,$pid]" ]]
+	cmp <(jq ".processes[] | select(.pid == $pid) | .timeline" "$T/two.json") <(jq '.processes[0].timeline' "$T/report.json")
+}
+
+@test "two recordings of a directory, written as one, have both time lines" {
+	need jq
+	mkdir "$T/dir"
+	record -q --interval 50ms -o dir/a.seep "$HOSTS/grows" 500 1000
+	record -q --interval 50ms -o dir/b.seep "$HOSTS/grows" 700 1000
+	"$SEEP" export --format seep -o "$T/both.seep" "$T/dir"
+	as_json "$T/both.seep"
+	[[ $(jq -c '[.complete, (.processes | length), ([.processes[].timeline.times_us | length] | min > 3)]' "$T/report.json") == '[true,2,true]' ]]
+}
+
+@test "a process that exited, whose end state is cut off, is not called damaged" {
+	need jq
+	# all but the end states, as if record had been killed before it wrote them
+	record -q --interval 50ms -o whole.seep sh -c "'$HOSTS/grows' 500 500; sleep 0.5"
+	"$PYTHON" - "$T/whole.seep" "$T/cut.seep" <<-'END'
+		import struct, sys
+		data = open(sys.argv[1], "rb").read()
+		at = struct.unpack_from("<8sIIQQ", data)[2]
+		kept = data[:at]
+		while at < len(data):
+		    kind, flags, length = struct.unpack_from("<IIQ", data, at)
+		    end = at + 24 + (length + 7) // 8 * 8
+		    if kind in (2, 5):  # about the run, the time line
+		        kept += data[at:end]
+		    at = end
+		open(sys.argv[2], "wb").write(kept)
+	END
+	as_json "$T/cut.seep" || [[ $? -eq 3 ]]
+	[[ $(jq -c '[.processes[] | select(.program == "grows") | [.end, .end_state]]' "$T/report.json") == '[["exited",false]]' ]]
+	[[ $(grep -c 'do not agree' "$T/notes") -eq 0 ]]
+}
+
 @test "verdicts of record --leaks are found in the chapter that has them" {
 	record -q --rotate 1s --leaks=1s -o out.d "$HOSTS/grows" 900 3000
 	[[ $status -eq 0 && $(chapters) -ge 2 ]]

@@ -19,7 +19,7 @@ in_place() {
 	local copy=$BATS_FILE_TMPDIR/build
 	if [[ ! -d $copy ]]; then
 		mkdir "$copy"
-		cp -p "$BUILD"/{seep,mkman,libseep{,-cxx,-jemalloc,-tcmalloc}.so} "$copy"
+		cp -p "$BUILD"/{seep,seep-net,mkman,libseep{,-cxx,-jemalloc,-tcmalloc}.so} "$copy"
 	fi
 	B=$copy "$repo/tools/install.sh" "$@" >"$T/said"
 }
@@ -29,10 +29,10 @@ files() { (cd "$1" && find . ! -type d | sort); }
 @test "make install installs every file" {
 	in_place install "$ROOT" /usr /usr/lib
 	local file
-	for file in bin/seep lib/seep/libseep{,-cxx,-jemalloc,-tcmalloc}.so include/seep.h \
+	for file in bin/seep lib/seep/seep-net lib/seep/libseep{,-cxx,-jemalloc,-tcmalloc}.so include/seep.h \
 		lib/pkgconfig/seep.pc share/bash-completion/completions/seep \
-		lib/systemd/system/seep-watch.service share/zsh/site-functions/_seep share/fish/vendor_completions.d/seep.fish \
-		share/doc/seep/{README.md,LICENSE,CHANGELOG.md,FORMAT.md}; do
+		lib/systemd/system/seep-watch.service lib/tmpfiles.d/seep.conf share/zsh/site-functions/_seep share/fish/vendor_completions.d/seep.fish \
+		share/doc/seep/{README.md,LICENSE,CHANGELOG.md,FORMAT.md,FLEET.md,contrib/prometheus/seep.rules.yml}; do
 		[[ -s $ROOT/usr/$file ]] || {
 			echo "missing: $file"
 			return 1
@@ -52,6 +52,14 @@ files() { (cd "$1" && find . ! -type d | sort); }
 	systemd-analyze verify --man=no "$T/seep-watch.service" >"$T/said" 2>&1
 	cat "$T/said"
 	[[ ! -s $T/said ]]
+}
+
+@test "tmpfiles.d makes /run/seep, of root and sticky" {
+	need systemd-tmpfiles
+	[[ $(id -u) -eq 0 ]] || skip "needs root, for a directory of root"
+	in_place install "$ROOT" /usr /usr/lib
+	systemd-tmpfiles --create --root="$ROOT" "$ROOT/usr/lib/tmpfiles.d/seep.conf"
+	[[ $(stat -c '%a %u %g' "$ROOT/run/seep") == "1777 0 0" ]]
 }
 
 @test "installed documents have no dead links and name the installed command" {

@@ -59,7 +59,7 @@ installed() {
 	sed -n '/^%files/,$p' "$repo/packaging/seep.spec" | sed -n 's/^%{/%{/p; s/^%dir //p' |
 		sed 's,%{_bindir},usr/bin,; s,%{_mandir},usr/share/man,; s,%{_libdir},usr/lib64,
 			s,%{_includedir},usr/include,; s,%{_docdir},usr/share/doc,; s,%{_datadir},usr/share,
-			s,%{name},seep,; s,%{_unitdir},usr/lib/systemd/system,' >"$T/patterns"
+			s,%{name},seep,; s,%{_unitdir},usr/lib/systemd/system,; s,%{_tmpfilesdir},usr/lib/tmpfiles.d,' >"$T/patterns"
 	while read -r file; do
 		while read -r pattern; do
 			# shellcheck disable=SC2053 # a pattern

@@ -64,8 +64,8 @@ outcome() {
 @test "metric, direction and merging can be switched" {
 	outcome metric invert merge pools help_opens
 }
-@test "the table sorts; a site shows stack, sizes and ages; it can be copied" {
-	outcome sort site histograms steps copied
+@test "the table sorts; a site shows stack, sizes, ages and births; it can be copied" {
+	outcome sort site histograms steps births copied
 }
 @test "a range of the time line, drawn or typed, filters the rest" {
 	outcome range range_by_keys

@@ -52,3 +52,29 @@ load ../lib/terminal.bash
 	shows 'seep: top: stdin is no terminal'
 	shows 'status 2'
 }
+
+@test "ncurses is loaded by a screen alone; without it one line says so, and --plain works" {
+	LD_TRACE_LOADED_OBJECTS=1 "$SEEP" >"$T/libraries"
+	grep -q libdw "$T/libraries"
+	[[ $(grep -c 'ncurses\|tinfo' "$T/libraries") -eq 0 ]]
+	mkdir "$T/lib"
+	: >"$T/lib/libncursesw.so.6"
+	start_host
+	top 80 24 LD_LIBRARY_PATH="$T/lib" "$HOST"
+	shows 'top: libncursesw.so.6 cannot be loaded; install it, or'
+	shows 'status 2'
+	LD_LIBRARY_PATH=$T/lib "$SEEP" top --plain --once --interval 100ms "$HOST" | grep -q on_show
+}
+
+@test "a full disk and a count of nothing are called by their names" {
+	start_host
+	for format in text json; do
+		"$SEEP" top --once --interval 100ms --format "$format" "$HOST" >/dev/full 2>"$T/err" || [[ $? -eq 3 ]]
+		grep -qx 'seep: standard output: cannot be written: No space left on device' "$T/err"
+	done
+	# whoever reads no more ends it, without a word
+	"$SEEP" top --format json --interval 100ms "$HOST" 2>"$T/err" | head -c 10 >/dev/null
+	[[ ! -s $T/err ]]
+	run "$SEEP" top --count 0 "$HOST"
+	[[ $status -eq 2 && $output == *'--count is 1 at least' ]]
+}

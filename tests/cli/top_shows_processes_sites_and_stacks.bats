@@ -30,6 +30,18 @@ sees() {
 	done
 }
 
+@test "a SEEP_DIR that could not be used is named below the list and below the sites" {
+	start_host SEEP_DIR="$T/nowhere"
+	top 120 24 "$HOST"
+	shows "1 process; not in SEEP_DIR: $T/nowhere cannot be opened"
+	press Enter
+	shows "sites?.*; not in SEEP_DIR: $T/nowhere cannot be opened"
+	press q
+	shows 'status 0'
+	# it is in the place of all
+	rm -f "/dev/shm/seep-$UID/on_show-$HOST-"*
+}
+
 @test "processes: every column, at 40x12, 80x24 and 200x50" {
 	local size
 	start_host

@@ -31,7 +31,7 @@ size_of_history() { du -sk --apparent-size "$H" | cut -f1; }
 	find "$H" -name '*.seep' -printf '%f\n' | cut -c1-8 | sort -u >"$T/days"
 	cat "$T/days"
 	# each of the last days has a chapter; what is older than --keep is gone
-	"$PYTHON" - "$T/days" "$days" <<-'PY'
+	"$PYTHON" - "$T/days" "$days" "$now" <<-'PY'
 	import datetime, sys
 	days = [datetime.datetime.strptime(x.strip(), "%Y%m%d").date() for x in open(sys.argv[1])]
 	want = int(sys.argv[2])
@@ -39,7 +39,10 @@ size_of_history() { du -sk --apparent-size "$H" | cut -f1; }
 	# the one before, which then has the day between
 	gaps = [(b - a).days for a, b in zip(days, days[1:])]
 	assert all(g <= 2 for g in gaps), gaps
-	assert want - 1 <= (days[-1] - days[0]).days + 1 <= want + 3, days
+	span = (days[-1] - days[0]).days + 1
+	assert want - 1 <= span <= want + 3, days
+	print(f"{int(sys.argv[3]) / span:.0f} KiB a day")
+	assert int(sys.argv[3]) / span <= 4096
 	PY
 	# each chapter can be read by itself, and has the process, its sites and its time line
 	for chapter in $(find "$H" -name '*.seep' | sort | head -n 2); do

@@ -17,7 +17,7 @@ most_room() {
 @test "all children are there, exact; segments never take 16 MiB" {
 	count=$(full_or 10000 500)
 	watching
-	background "$HOSTS/many_children" "$count" 100 100 48 _exit
+	background "$HOSTS/many_children" "$count" 200 100 48 _exit
 	most=$(most_room "$HOST")
 	wait "$HOST"
 	grep -x "CHILDREN $count" "$T/out"

@@ -47,6 +47,55 @@ part_has_an_end() {
 		grep -q '"end_state": *true'
 }
 
+# with_own_root COMMAND...: as contained, but below a root of its own, which has
+# the programs of ours, and the command at /opt/inside
+with_own_root() {
+	local -a user=(-U -r)
+	[[ $(id -u) -ne 0 ]] || user=()
+	unshare "${user[@]}" -mpf --mount-proc true 2>/dev/null || skip "no mount and pid namespaces here"
+	mkfifo "$T/lines"
+	mkdir "$T/root"
+	unshare "${user[@]}" -mpf --mount-proc bash -ec '
+		mount -t tmpfs tmpfs "$2"
+		cd "$2"
+		mkdir -p usr lib lib64 proc dev/shm opt
+		for d in usr lib lib64 proc; do mount --rbind "/$d" "$d"; done
+		mount -t tmpfs -o size=64m tmpfs dev/shm
+		cp "$1" opt/inside
+		cp "$0" opt/libseep.so
+		exec chroot . /usr/bin/env LD_PRELOAD=/opt/libseep.so /opt/inside' \
+		"$COLLECTOR" "$1" "$T/root" <"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+	OUTER=$!
+	PIDS+=("$OUTER")
+	exec 9>"$T/lines"
+	answered ready
+	INNER=$(pgrep -P "$OUTER")
+	PIDS+=("$INNER")
+}
+holds_no_root() { [[ -z $(find "/proc/$WATCH/fd" -lname / 2>/dev/null) ]]; }
+has_chapter() { compgen -G "$H/*/*.seep" >/dev/null; }
+
+@test "functions of a container have names after its end, and its files are let go soon" {
+	with_own_root "$HOSTS/toggled"
+	H=$T/history
+	"$SEEP" watch --history "$H" "$INNER" 2>"$T/watch.err" 3>&- &
+	WATCH=$!
+	PIDS+=("$WATCH")
+	eventually has_part
+	printf '\n\n' >&9
+	answered second
+	kill -KILL "$INNER"
+	exec 9>&-
+	wait "$OUTER" || true
+	eventually part_has_an_end
+	# nobody comes back, so the chapter ends long before its hour
+	eventually has_chapter
+	eventually holds_no_root
+	unwatch
+	"$SEEP" report "$H"/*/ >"$T/report"
+	grep -q 'alloc_first toggled.c:' "$T/report"
+}
+
 @test "a watch inside of a container frees nothing of those outside" {
 	unshare -Urpf --mount-proc true 2>/dev/null || skip "no pid namespace here"
 	waiting

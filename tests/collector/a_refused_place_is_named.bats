@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# a_refused_place_is_named - a SEEP_DIR that cannot be used is named in the header, with the reason, and ls, report and JSON say it.
+# a_refused_place_is_named - a SEEP_DIR that cannot be used is named in the header, with the reason, and ls, report, top, watch and JSON say it.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
@@ -33,7 +33,7 @@ inside() {
 				[[ \$(jq -r '.processes[0].place_refused.asked' /mnt/report.json) == "\$1" ]]
 				[[ \$(jq -r '.processes[0].place_refused.reason' /mnt/report.json) == "\$2" ]]
 				grep -q "not in SEEP_DIR: \$1\$3" /mnt/list
-				tr '\\n' ' ' </mnt/report | tr -s ' ' | grep -q "settings\? of SEEP_DIR that could not be used.*(\$1\$3"
+				tr '\\n' ' ' </mnt/report | tr -s ' ' | grep -q "settings\? of SEEP_DIR or SEEP_BASE that could not be used.*(\$1\$3"
 			}
 		END
 		cat
@@ -110,6 +110,33 @@ inside() {
 		[[ $(jq -r '.processes[0].place_refused.asked' /mnt/report.json) == .../bbb*/ccc* ]]
 		run $long$long$long
 		jq -e '.processes[0].place_refused | .reason == "missing" and .asked == ""' /mnt/report.json
+	END
+}
+
+@test "top and watch say it of a process that runs" {
+	need jq
+	inside <<-'END'
+		rm -rf $own
+		mkfifo /mnt/in
+		LD_PRELOAD=$PRELOAD SEEP_DIR=/mnt/not$'\e'there ${HOST%twins}on_show </mnt/in >/mnt/out &
+		exec 9>/mnt/in
+		for _ in $(seq 100); do grep -q ready /mnt/out && break; sleep 0.1; done
+		unset SEEP_DIR
+		$SEEP top --once --interval 100ms $own >/mnt/plain
+		cat /mnt/plain
+		grep -qF "$! not in SEEP_DIR: /mnt/not\\x1bthere cannot be opened: No such file or directory" /mnt/plain
+		$SEEP top --once --interval 100ms --format json $own >/mnt/top.json
+		$SEEP report $own --format json >/mnt/report.json
+		jq -e '.processes[0].place_refused.reason == "missing"' /mnt/top.json
+		cmp <(jq -c '.processes[0].place_refused' /mnt/report.json) <(jq -c '.processes[0].place_refused' /mnt/top.json)
+		# twice, and it is said once for the service
+		LD_PRELOAD=$PRELOAD SEEP_DIR=/mnt/not$'\e'there ${HOST%twins}on_show </mnt/in >/mnt/out2 9>&- &
+		for _ in $(seq 100); do grep -q ready /mnt/out2 && break; sleep 0.1; done
+		$SEEP watch --once --history /mnt/history $own 2>/mnt/err
+		cat /mnt/err
+		[[ $(grep -cF "): not in SEEP_DIR: /mnt/not\\x1bthere cannot be opened" /mnt/err) -eq 1 ]]
+		exec 9>&-
+		wait
 	END
 }
 

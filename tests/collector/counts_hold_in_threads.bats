@@ -8,6 +8,27 @@ load ../lib/host.bash
 	equals_ledger
 }
 
+@test "128 threads, most of them beyond the first sixteen arrays: exact" {
+	traced_well "$HOSTS/threads" "$(full_or 100000 4000)" 64
+	equals_ledger
+	# rows of the arrays from 64 on are there, and every reader adds them up
+	PYTHONPATH=$LIB "$PYTHON" - "$DIR" <<-'END'
+		import glob, segment, sys
+		[path] = glob.glob(sys.argv[1] + "/*.seg")
+		[one] = segment.segments(open(path, "rb").read(), [])
+		owners = {owner for kind, owner in one.tables if kind == 6}
+		assert len([o for o in owners if 64 <= o < 64 + 112]) > 60, owners
+	END
+	SEEP_DIR=$DIR "$SEEP" ls --format json >"$T/ls.json"
+	"$PYTHON" - "$T/ls.json" "$T/report.json" <<-'END'
+		import json, sys
+		[full] = json.load(open(sys.argv[2]))["processes"]
+		all = json.load(open(sys.argv[1]))["processes"]
+		[brief] = [p for p in all if p["uuid"] == full["uuid"]]
+		assert brief["allocations"] == full["totals"]["allocations"], brief
+	END
+}
+
 @test "short threads, frees after death and in TSD destructors: exact" {
 	traced_well "$HOSTS/short_threads" "$(full_or 100000 8000)"
 	equals_ledger

@@ -15,6 +15,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const names[] = {"malloc", "free", "__asan_init"};
 	int fd = memfd_create("program", MFD_CLOEXEC);
 	size_t bytes = 0;
+	struct elf_sections sections;
+	char versions[256];
 	struct elf e;
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
@@ -31,6 +33,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (elf_defines(&e, names, 3, true) >> 3 != 0)
 		abort();
 	(void)elf_defines(&e, names, 3, false);
+	elf_sections(&e, &sections);
+	bytes = elf_versions(&e, true, versions, sizeof(versions));
+	if (bytes > sizeof(versions) || (bytes > 0 && versions[bytes - 1]))
+		abort();
+	bytes = elf_versions(&e, false, versions, sizeof(versions));
+	if (bytes > sizeof(versions) || (bytes > 0 && versions[bytes - 1]))
+		abort();
 	elf_release(&e);
 	return 0;
 }

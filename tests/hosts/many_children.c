@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 /*
- * many_children COUNT PER_SECOND BLOCKS BYTES HOW
+ * many_children COUNT PER_SECOND BLOCKS BYTES HOW [PID]
  *   COUNT children, each with BLOCKS blocks of BYTES, of which it frees every
  *   other one, and ends by HOW: exit, _exit or kill. With COUNT 0 they come
- *   until stdin is at its end. Prints the pid of the parent, then how many
- *   there were.
+ *   until stdin is at its end. With PID all have this pid, one after the other,
+ *   in a pid namespace in which it may be chosen. Prints the pid of the parent,
+ *   then how many there were.
  */
 static void *volatile keep;
 
@@ -41,6 +42,37 @@ at_end_of_input(void)
 	return select(1, &in, NULL, NULL, &now) > 0;
 }
 
+/* The next process of this pid namespace gets that number. */
+static void
+choose_pid(const char *pid)
+{
+	FILE *f = pid ? fopen("/proc/sys/kernel/ns_last_pid", "w") : NULL;
+
+	if (pid && (!f || fprintf(f, "%ld\n", atol(pid) - 1) < 0 || fclose(f)))
+		exit(77);
+}
+
+/* Until the time of the next child; a delay of up to 100 ms is made up for. */
+static void
+wait_for_turn(long rate)
+{
+	static struct timespec next;
+	struct timespec now;
+	long late_ms;
+
+	if (rate <= 0)
+		return;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	late_ms = (now.tv_sec - next.tv_sec) * 1000 +
+	    (now.tv_nsec - next.tv_nsec) / 1000000;
+	if (next.tv_sec == 0 || late_ms > 100)
+		next = now;
+	next.tv_nsec += 1000000000 / rate;
+	next.tv_sec += next.tv_nsec / 1000000000;
+	next.tv_nsec %= 1000000000;
+	(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -49,14 +81,15 @@ main(int argc, char **argv)
 	int blocks = argc > 3 ? atoi(argv[3]) : 100;
 	size_t bytes = argc > 4 ? (size_t)atol(argv[4]) : 48;
 	const char *how = argc > 5 ? argv[5] : "_exit";
-	struct timespec pause = {.tv_nsec = rate > 0 ? 1000000000 / rate : 0};
 
 	printf("PID %d\n", (int)getpid());
 	(void)fflush(stdout);
 	for (; count ? n < count : !at_end_of_input(); n++) {
-		pid_t pid = fork();
+		pid_t pid;
 
-		if (pid < 0)
+		choose_pid(argc > 6 ? argv[6] : NULL);
+		pid = fork();
+		if (pid < 0 || (argc > 6 && pid > 0 && pid != atoi(argv[6])))
 			return 1;
 		if (pid == 0) {
 			leave_blocks(blocks, bytes);
@@ -67,7 +100,7 @@ main(int argc, char **argv)
 			_exit(0);
 		}
 		(void)waitpid(pid, NULL, 0);
-		(void)nanosleep(&pause, NULL);
+		wait_for_turn(rate);
 	}
 	printf("CHILDREN %ld\n", n);
 	return 0;

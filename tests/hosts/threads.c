@@ -8,8 +8,11 @@
 	X(alloc_even) X(alloc_odd) X(resize_even) X(resize_odd) X(alloc_own)
 #include "../lib/ledger.h"
 
-/* threads ROUNDS: each of four threads allocates, each of four reallocates */
-enum { PAIRS = 4, RING = 256 };
+/*
+ * threads ROUNDS [PAIRS]: each of four threads (or PAIRS) allocates, each of as
+ * many reallocates
+ */
+enum { PAIRS_MAX = 64, RING = 256 };
 
 /* a block tells its own site and size: whoever holds it owns the books */
 struct block {
@@ -100,18 +103,20 @@ reallocate(void *arg)
 int
 main(int argc, char **argv)
 {
-	pthread_t threads[2 * PAIRS];
+	pthread_t threads[2 * PAIRS_MAX];
+	int pairs = argc > 2 ? atoi(argv[2]) : 4;
 
 	if (argc > 1)
 		rounds = atol(argv[1]);
-	for (uintptr_t i = 0; i < PAIRS; i++) {
+	led_check(pairs > 0 && pairs <= PAIRS_MAX, "too many threads");
+	for (uintptr_t i = 0; i < (uintptr_t)pairs; i++) {
 		led_check(!pthread_create(
 		              &threads[2 * i], NULL, allocate, (void *)i) &&
 		        !pthread_create(
 		            &threads[2 * i + 1], NULL, reallocate, (void *)i),
 		    "pthread_create");
 	}
-	for (int i = 0; i < 2 * PAIRS; i++)
+	for (int i = 0; i < 2 * pairs; i++)
 		pthread_join(threads[i], NULL);
 	led_print(1); /* what lies in the ring is live */
 	return 0;

@@ -160,7 +160,8 @@ class Browser:
     def open(self, path, ready="window.seep && seep.ready", seconds=60):
         self.complaints.clear()
         self.requests.clear()
-        self.call("Page.navigate", url="file://" + os.path.abspath(path))
+        url = path if "://" in path else "file://" + os.path.abspath(path)
+        self.call("Page.navigate", url=url)
         self.wait(ready, seconds)
 
     def eval(self, expression, seconds=60):

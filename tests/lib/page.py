@@ -17,6 +17,7 @@ import shared
 AGES = 21
 SIZES = 32
 STEPS = 5
+SLOTS = 32
 FIGURES = ("allocations", "allocated_bytes", "frees", "freed_bytes", "live_blocks",
            "live_bytes", "peak_blocks", "peak_bytes", "temporary_blocks",
            "temporary_bytes", "samples")
@@ -150,7 +151,7 @@ def milliseconds(text):
     return round(when.replace(tzinfo=timezone.utc).timestamp() * 1000)
 
 
-def check_site(c, page, n, site, process, deaths, living, sizes, steps):
+def check_site(c, page, n, site, process, deaths, living, sizes, steps, births):
     where = f"pid {process['pid']} site {site['id']}"
     column = page.columns
     for name in FIGURES:
@@ -174,6 +175,9 @@ def check_site(c, page, n, site, process, deaths, living, sizes, steps):
     known = column["site.sizes_known"][n] > 0
     c.same(f"{where} live_sizes", sizes.get(n, [0] * SIZES) if known else None,
            site["live_sizes"])
+    theirs = site.get("live_births")
+    c.same(f"{where} live_births", births.get(n, [0] * SLOTS),
+           theirs if theirs else [0] * SLOTS)
     for name in ("first", "last"):
         c.same(f"{where} {name}", column[f"site.{name}_ms"][n] + process["start_ms"],
                milliseconds(site[f"{name}_time"]))
@@ -204,6 +208,7 @@ def check_process(c, page, p, rows, points, report, tables):
                  "exit_status", "signal", "mode", "sample_bytes", "medium",
                  "threads", "max_frames", "snapshot"):
         c.same(f"{where} {name}", p[name], report[name])
+    c.same(f"{where} live_births_ms", p.get("births_ms"), report.get("live_births_ms"))
     totals = dict(report["totals"])
     error = totals.pop("error") or {"live_bytes": 0, "allocated_bytes": 0}
     own = dict(p["totals"])
@@ -263,7 +268,8 @@ def compare(path, report_path):
     page, c = Page(path), Comparison()
     report = shared.load(report_path)
     tables = (page.classes("death", "age", AGES), page.classes("living", "age", AGES),
-              page.classes("size", "class", SIZES), page.classes("young", "step", STEPS))
+              page.classes("size", "class", SIZES), page.classes("young", "step", STEPS),
+              page.classes("birth", "slot", SLOTS))
     c.same("processes", [p["uuid"] for p in page.head["processes"]],
            [p["uuid"] for p in report["processes"]])
     for (p, rows), points, r in zip(page.rows(), page.points(), report["processes"]):

@@ -208,6 +208,29 @@ class Cases:
         b.eval("delete seep.model.classes")
         b.click("#metrics button[data-value=live]")
 
+    def births(self, b):
+        """When live blocks were allocated: a sentence and eight rows, if it is known."""
+        rows = """(() => { const t = seep.table, m = seep.model;
+            $('#row-1').click();
+            $('#row-0').click();
+            return [...$$('#detail .births tr, #detail .births p')].map((e) => e.textContent); })()"""
+        b.eval("""(() => { const m = seep.model, old = m.classes;
+            m.processes.forEach((p) => { p.was = p.births_ms; p.births_ms = 32000; });
+            m.classes = function (what, by, site) {
+                return what === 'birth' ? [[0, 5], [3, 4], [31, 11]] :
+                    old.call(m, what, by, site); }; })()""")
+        labels = b.eval(rows)
+        if labels[0] != "Half were allocated in the last 1.0 s, nine tenths in the last 32.0 s, of 32.0 s.":
+            raise Failure(f"sentence: {labels}")
+        n = int(labels[2].removeprefix("0 ms \u2013 4.0 s")) // 9  # sites in this row
+        expect("births", [labels[1], labels[2], labels[3], labels[9]],
+               ["after the startstill live", f"0 ms \u2013 4.0 s{9 * n}", "4.0 s \u2013 8.0 s",
+                f"28.0 s \u2013 32.0 s{11 * n}"])
+        b.eval("delete seep.model.classes")
+        b.eval("seep.model.processes.forEach((p) => { p.births_ms = undefined; })")
+        expect("unknown", b.eval(rows), [])
+        b.eval("seep.model.processes.forEach((p) => { p.births_ms = p.was; })")
+
     def invert(self, b):
         b.click("#direction button[data-value=true]")
         labels = b.eval("seep.flame.drawn[1].map(([n]) => seep.flame.label(n))")
@@ -636,7 +659,7 @@ class Cases:
 
     ON_PAGE = ("load", "flame_is_drawn", "boxes_add_up", "hover_tells", "zoom",
                "flame_by_keys", "search", "metric", "invert", "merge", "sort", "site",
-               "histograms", "steps", "copied", "range", "range_by_keys", "pools", "help_opens",
+               "histograms", "steps", "births", "copied", "range", "range_by_keys", "pools", "help_opens",
                "hostile_names_stay_text", "dark", "phone", "paper", "silent")
     ALONE = ("nothing_lives", "processes_can_be_chosen", "inputs_can_be_compared",
              "nothing_overflows", "peak_is_on_the_curve", "two_inputs_open_compared",

@@ -22,6 +22,7 @@ GOOD = {  # what each command needs to have something to say
     "check": [recording],
     "export": [recording, "--format", "json"],
     "ls": [],
+    "doctor": [],
     "help": [],
     "completions": ["bash"],
     "snapshot": ["4194305"],
@@ -30,6 +31,9 @@ GOOD = {  # what each command needs to have something to say
     "off": ["4194305"],
     "record": ["true"],
     "top": ["4194305"],
+    "service": ["enable", "no-such-unit", "--root", "/proc/self/none"],
+    "serve": ["4194305"],
+    "push": ["http://127.0.0.1:1", "4194305"],
     "watch": ["4194305", "--once", "--history", "/proc/self/none"],
 }
 
@@ -144,15 +148,20 @@ def sweep_operands(command):
         if command in ("report", "view", "check", "export", "ls", "snapshot", "on", "off", "help", "completions"):
             more = ["--format", "json"] if command == "export" else []
             mistake([command, word] + more, (2, 3))
+        elif command == "service":
+            mistake([command, "status", word], (2, 3))
+            mistake([command, word, "no-such-unit"], (2,))
         elif command == "diff":
             mistake([command, word, recording], (2, 3))
             mistake([command, recording, word], (2, 3))
         elif command == "record":
             if word not in ("x" * 5000,):
                 mistake([command, "-q", "--", word], (126, 127, 2))
-    if command in ("snapshot", "on", "off", "diff", "completions", "record"):
+        elif command == "doctor":
+            mistake([command, "--", word], (2, 3))
+    if command in ("snapshot", "on", "off", "diff", "completions", "record", "service"):
         mistake([command], (2,))
-    if command in ("snapshot", "on", "off", "ls", "help", "diff", "completions", "export"):
+    if command in ("snapshot", "on", "off", "ls", "doctor", "help", "diff", "completions", "export"):
         mistake([command] + (GOOD[command] + ["a", "b", "c"])[:4], (2,))
 
 
@@ -194,7 +203,7 @@ def broken_pipe(words):
 
 def sweep_output(command):
     words = [command] + GOOD[command]
-    if command not in ("snapshot", "leaks", "on", "off", "record", "top", "watch"):
+    if command not in ("snapshot", "leaks", "on", "off", "record", "top", "watch", "serve", "push", "service"):
         with open("/dev/full", "wb") as full:
             mistake(words, (3,), stdout=full)
         closed_stdout(words, (3,))

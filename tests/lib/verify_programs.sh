@@ -96,6 +96,24 @@ recursion() {
 	done
 }
 
+# stacks in random order, each seen before: its time is not the same each run
+ways() {
+	local flags i=0 k pairs=30000
+	[[ -z $full ]] || pairs=600000
+	for flags in "-O0" "-O2" "-O2 -fno-omit-frame-pointer"; do
+		i=$((i + 1))
+		# shellcheck disable=SC2086 # several words
+		gcc -g -w $flags -o "$work/ways$i" \
+			"$here/../../bench/programs/ways.c" || exit 2
+		for k in 2 5 16; do
+			# shellcheck disable=SC2016 # for sh
+			verify "$((k * k * k * k)) ways $flags" sh -c \
+				'exec "$0" "$@" >/dev/null' "$work/ways$i" "$k" \
+				"$pairs" </dev/null
+		done
+	done
+}
+
 coroutines() {
 	local rounds=100
 	[[ -z $full ]] || rounds=2000
@@ -199,6 +217,7 @@ source_cxx() {
 
 hostile
 recursion
+ways
 coroutines
 if command -v sqlite3 >/dev/null; then
 	sql | verify sqlite3 sqlite3 :memory:

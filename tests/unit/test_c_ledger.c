@@ -248,8 +248,8 @@ threads_that_intern_at_once_lose_nothing(void **state)
 static void *
 row_of_kind(enum seg_kind kind, uint32_t site)
 {
-	struct segment_table *tables[SEG_ARRAYS * 3 + 3];
-	size_t i, n = ledger_tables(tables, SEG_ARRAYS * 3 + 3);
+	struct segment_table *tables[LEDGER_TABLES];
+	size_t i, n = ledger_tables(tables, LEDGER_TABLES);
 
 	for (i = 0; i < n; i++)
 		if (tables[i]->kind == kind)
@@ -287,8 +287,8 @@ deaths_are_counted_beyond_2_to_the_32(void **state)
 static struct seg_ages *
 ages_of_array(uint32_t array, uint32_t site)
 {
-	struct segment_table *tables[SEG_ARRAYS * 3 + 3];
-	size_t i, n = ledger_tables(tables, SEG_ARRAYS * 3 + 3);
+	struct segment_table *tables[LEDGER_TABLES];
+	size_t i, n = ledger_tables(tables, LEDGER_TABLES);
 
 	for (i = 0; i < n; i++)
 		if (tables[i]->kind == SEG_EXT_AGES &&
@@ -400,8 +400,8 @@ sizes_are_true_above_4_gib(void **state)
 static struct seg_row *
 row_of_array(uint32_t array, uint32_t site)
 {
-	struct segment_table *tables[SEG_ARRAYS * 3 + 3];
-	size_t i, n = ledger_tables(tables, SEG_ARRAYS * 3 + 3);
+	struct segment_table *tables[LEDGER_TABLES];
+	size_t i, n = ledger_tables(tables, LEDGER_TABLES);
 
 	for (i = 0; i < n; i++)
 		if (tables[i]->kind == SEG_EXT_LEDGER &&
@@ -577,8 +577,8 @@ the_last_ids_are_given_out_and_no_more(void **state)
 static const struct seg_info *
 info_of(uint32_t site)
 {
-	struct segment_table *tables[SEG_ARRAYS * 3 + 3];
-	size_t n = ledger_tables(tables, SEG_ARRAYS * 3 + 3);
+	struct segment_table *tables[LEDGER_TABLES];
+	size_t n = ledger_tables(tables, LEDGER_TABLES);
 
 	for (size_t i = 0; i < n; i++)
 		if (tables[i]->kind == SEG_EXT_INFO)

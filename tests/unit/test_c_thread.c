@@ -1,6 +1,7 @@
 /* test_c_thread.c - gates and blocks: which thread has which, and when another thread gets them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -144,7 +145,62 @@ what_unmapped_threads_had_goes_to_others(void **state)
 	    distinct(first, SHORT / 2, offsetof(struct had, block)) < 32);
 	/* arrays of their own go round as well */
 	for (int i = SHORT / 2; i < SHORT; i++)
-		assert_true(seen[i].array < SEG_OWNED_ARRAYS);
+		assert_true(ledger_is_owned(seen[i].array));
+}
+
+static atomic_int arrived;
+static atomic_bool go_home;
+
+static void *
+come_and_stay(void *arg)
+{
+	come_and_go(arg);
+	atomic_fetch_add(&arrived, 1);
+	while (!atomic_load(&go_home))
+		sched_yield();
+	return NULL;
+}
+
+/*
+ * More threads at once than there are arrays: none has that of another, the
+ * first have their own and the rest share.
+ */
+static void
+living_threads_have_arrays_of_their_own(void **state)
+{
+	enum { AT_ONCE = LEDGER_ARRAYS };
+	static pthread_t threads[AT_ONCE];
+	char *room = new_room(AT_ONCE);
+	uint32_t owners[LEDGER_ARRAYS] = {0};
+	int own = 0;
+
+	(void)state;
+	assert_int_equal(start(NULL), 0);
+	assert_true(sample_init(0)); /* exact */
+	thread_restart(); /* arrays are given out from the first on */
+	for (int i = 0; i < AT_ONCE; i++) {
+		seen[i] = (struct had){0};
+		start_at(room + (size_t)STACK * (size_t)i, &threads[i],
+		    come_and_stay, &seen[i]);
+	}
+	while (atomic_load(&arrived) < AT_ONCE)
+		sched_yield();
+	for (int i = 0; i < AT_ONCE; i++) {
+		assert_true(seen[i].array < LEDGER_ARRAYS);
+		owners[seen[i].array]++;
+	}
+	for (uint32_t i = 0; i < LEDGER_ARRAYS; i++) {
+		if (!ledger_is_owned(i))
+			continue;
+		assert_true(owners[i] <= 1);
+		own += (int)owners[i];
+	}
+	/* the test's own thread may have one */
+	assert_in_range(own, SEG_OWNED_ARRAYS + SEG_MORE_COUNT - 1,
+	    SEG_OWNED_ARRAYS + SEG_MORE_COUNT);
+	atomic_store(&go_home, true);
+	for (int i = 0; i < AT_ONCE; i++)
+		pthread_join(threads[i], NULL);
 }
 
 static void
@@ -364,6 +420,7 @@ main(void)
 	    cmocka_unit_test(what_unmapped_threads_had_goes_to_others),
 	    cmocka_unit_test(a_table_that_libc_has_freed_means_a_dead_thread),
 	    cmocka_unit_test(nothing_is_taken_from_a_living_thread),
+	    cmocka_unit_test(living_threads_have_arrays_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

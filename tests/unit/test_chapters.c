@@ -17,6 +17,7 @@
 #include "reader/session.h"
 #include "record/chapter.h"
 #include "record/meta.h"
+#include "report/words.h"
 #include "trace/codec.h"
 
 #define S UINT64_C(1000000000)
@@ -29,10 +30,12 @@ struct state {
 	uint32_t pid;
 	uint64_t owner;
 	uint64_t allocations, frees; /* of 16 bytes */
-	uint32_t end;                /* enum recording_end */
+	uint32_t end;                /* enum recording_end, and flags * FLAG */
 	bool lacks_end_state;
 	uint64_t at_us; /* of its point in the time line; 0: it has none */
 };
+
+enum { FLAG = 256 };
 
 static char folder[64];
 
@@ -134,8 +137,12 @@ write_chapter(uint64_t start_s, const struct state *list, size_t count)
 	assert_int_equal(chapter_begin(folder, start_s * S, &c), 0);
 	assert_int_equal(meta_write(&about, chapter_writer(c)), 0);
 	for (size_t i = 0; i < count; i++) {
-		const struct recording_segment head = {.end_kind = list[i].end,
+		const struct recording_segment head = {
+		    .end_kind = list[i].end % FLAG,
 		    .exit_status = -1,
+		    .signal =
+		        list[i].end % FLAG == RECORDING_END_KILLED ? 9 : 0,
+		    .flags = list[i].end / FLAG,
 		    .owner = list[i].owner};
 		struct seg_header h;
 		size_t len;
@@ -208,6 +215,27 @@ the_last_chapter_has_the_counters(void **state)
 	assert_int_equal(p->totals.allocations, 7);
 	assert_int_equal(p->end, PROCESS_EXITED);
 	assert_int_equal(s->start_ns, 1000 * S);
+	session_free(s);
+}
+
+/* The flag means something for a killed process alone. */
+static void
+lack_of_memory_is_part_of_the_end(void **state)
+{
+	struct session *s;
+
+	(void)state;
+	WRITE(1000, {1, 10, 1, 100, 50, RECORDING_END_RUNNING + FLAG, false, 0},
+	    {2, 11, 1, 7, 7, RECORDING_END_KILLED + FLAG, false, 0},
+	    {3, 12, 1, 7, 7, RECORDING_END_KILLED + 2 * FLAG, false, 0},
+	    {4, 13, 1, 7, 7, RECORDING_END_EXITED + FLAG, false, 0});
+	s = load();
+	assert_false(find(s, 1, 1)->is_out_of_memory);
+	assert_true(find(s, 2, 1)->is_out_of_memory);
+	assert_int_equal(find(s, 2, 1)->signal, 9);
+	assert_string_equal(words_ended(find(s, 2, 1)), "oom");
+	assert_false(find(s, 3, 1)->is_out_of_memory);
+	assert_false(find(s, 4, 1)->is_out_of_memory);
 	session_free(s);
 }
 
@@ -374,6 +402,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_teardown(
 	        the_last_chapter_has_the_counters, empty_folder),
+	    cmocka_unit_test_teardown(
+	        lack_of_memory_is_part_of_the_end, empty_folder),
 	    cmocka_unit_test_teardown(
 	        another_owner_or_pid_is_another_process, empty_folder),
 	    cmocka_unit_test_teardown(

@@ -24,8 +24,12 @@ may_include() {
 	live) echo "base cpu util trace reader names report json live" ;;
 	record) echo "base cpu util trace reader names report json verdict live record" ;;
 	top) echo "base cpu util trace reader names report json live top" ;;
-	cli) echo "base cpu util trace reader names report json check export html live record top watch verdict cli" ;;
+	service) echo "base util service" ;;
+	cli) echo "base cpu util trace reader names report json check export html live record top watch verdict service doctor net push cli" ;;
+	doctor) echo "base cpu util trace reader names report json verdict live record service doctor" ;;
 	watch) echo "base cpu util trace reader names report json verdict live record watch" ;;
+	push) echo "base cpu util trace reader names report json export live record watch push" ;;
+	net) echo "base cpu util trace reader names report json export html live record watch push net" ;;
 	*) return 1 ;;
 	esac
 }

@@ -31,6 +31,8 @@ const range = (first, last) =>
 
 const AGES = 21; // the last is open
 const SIZES = 32; // likewise
+const SLOTS = 32; // of births
+const BIRTH_ROWS = 8; // that show them
 
 const power = (i) => `${2 ** (i % 10)} ${['bytes', 'KiB', 'MiB', 'GiB'][Math.floor(i / 10)]}`;
 
@@ -292,6 +294,44 @@ function ages(some) {
 	return box;
 }
 
+// How long ago `share` of all blocks were allocated, in slots.
+function slotsSince(slots, share) {
+	const all = [...slots.values()].reduce((a, b) => a + b, 0);
+	let n = 0;
+	let i = SLOTS;
+
+	while (i > 0 && n < all * share)
+		n += slots.get(--i) ?? 0;
+	return SLOTS - i;
+}
+
+/* When live blocks were allocated, from the start of their process on. */
+function births(some) {
+	const one = some.processes.length === 1 ? some.processes[0] : null;
+	const slots = some.classes('birth', 'slot');
+	const us = (one?.births_ms ?? 0) * 1000;
+	const all = [...slots.values()].reduce((a, b) => a + b, 0);
+	const rows = new Map();
+
+	if (all < 3 || us < 1e6)
+		return '';
+	for (const [slot, n] of slots) {
+		const row = Math.floor(slot * BIRTH_ROWS / SLOTS);
+
+		rows.set(row, (rows.get(row) ?? 0) + n);
+	}
+	const at = (row) => time(us * row / BIRTH_ROWS);
+	const since = (share) => time(us * slotsSince(slots, share) / SLOTS);
+
+	return make('section', 'births', [
+		make('h4', '', 'When live blocks were allocated'),
+		make('p', 'soft', `Half were allocated in the last ${since(0.5)}, nine ` +
+			`tenths in the last ${since(0.9)}, of ${time(us)}.`),
+		histogram('Live blocks by time of allocation', 'after the start',
+			range(0, BIRTH_ROWS - 1), (i) => `${at(i)} \u2013 ${at(i + 1)}`,
+			[['still live', rows, 'living']])]);
+}
+
 /* A row for each class; columns: [title, class -> blocks, style]. */
 function histogram(caption, head, classes, label, columns) {
 	const table = make('table', 'histogram', [make('caption', 'off-screen', caption)]);
@@ -450,6 +490,7 @@ export function show(box, model, sites, onclose) {
 		course,
 		sizes(some),
 		ages(some),
+		births(some),
 		facts(model, some),
 	].filter(Boolean));
 	box.hidden = false;

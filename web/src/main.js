@@ -9,6 +9,7 @@ import { Flame } from './flame.js';
 import { course, Line, marks } from './line.js';
 import { show as showLosses } from './losses.js';
 import { Model } from './model.js';
+import { Course, poll } from './served.js';
 import { Table } from './table.js';
 import { bytes, clean, count, date, percent, plural, signed, time } from './text.js';
 import { ROOT } from './tree.js';
@@ -537,7 +538,8 @@ function option(value, text) {
 	return o;
 }
 
-function makeControls() {
+// Again, when there is new data: processes come and end.
+function makeOptions() {
 	const many = model.processes.length > 1;
 	const inputs = model.head.inputs;
 	const groups = inputs.length > 1 ? inputs.map((input, i) => option(`input ${i}`,
@@ -555,6 +557,10 @@ function makeControls() {
 	$('compare-label').hidden = !many;
 	$('kind-label').hidden = !model.isUser.includes(1);
 	$('verdict-label').hidden = model.verdicts.size === 0;
+}
+
+function makeControls() {
+	makeOptions();
 	set.unit = choice($('units'), [['bytes', 'bytes'], ['count', 'count']],
 		(v) => change({ unit: v }));
 	set.direction = choice($('direction'),
@@ -713,8 +719,7 @@ function begin(data) {
 	makeControls();
 	$('keys').replaceChildren(...KEYS.flatMap(([k, what]) =>
 		[make('dt', '', k), make('dd', '', what)]));
-	$('foot').textContent = `seep ${model.head.seep} \u00b7 sizes are requested ` +
-		'bytes \u00b7 one file, no network';
+	showFoot();
 	$('page').hidden = false;
 	startChoice();
 	listen();
@@ -741,12 +746,116 @@ function startChoice() {
 	$('compare').value = state.compare;
 }
 
+function showFoot() {
+	$('foot').textContent = `seep ${model.head.seep} \u00b7 sizes are requested ` +
+		`bytes \u00b7 ${model.head.refresh ? `as of ${new Date().toLocaleTimeString()}` :
+			'one file, no network'}`;
+}
+
+// ---- new data of a page that is served ----
+
+// What a frame is in every reading, when frames are merged like this.
+function nameOf(m, grouping, f) {
+	return grouping === 'module' ? `${m.isMissing(f) ? m.functionName(f) : ''} ${m.moduleName(f)}` :
+		`${m.fullName(f)} ${m.moduleName(f)} ${grouping === 'line' ?
+			`${m.path(f)} ${m.frame.line[f]} ${m.frame.flags[f]}` : ''}`;
+}
+
+// The way to the box that is zoomed, in another model.
+function samePath(before, path) {
+	const groups = [before, model].map((m) => m.group(state.grouping));
+	const numbers = new Map();
+
+	for (let g = 0; g < groups[1].size; g++)
+		numbers.set(nameOf(model, state.grouping, groups[1].first[g]), g);
+	const same = path.map((g) => numbers.get(
+		nameOf(before, state.grouping, groups[0].first[g])));
+	const end = same.indexOf(undefined);
+
+	return end < 0 ? same : same.slice(0, end);
+}
+
+// The process of a choice in another model; undefined: it is not there.
+function sameProcess(before, which) {
+	if (!/^\d+$/.test(which))
+		return which;
+	const p = model.processes.find((x) => x.uuid === before.processes[which].uuid);
+
+	return p && String(p.number);
+}
+
+const siteKey = (m, site) => `${m.processes[m.siteProcess[site]].uuid} ${m.columns['site.id'][site]}`;
+
+function renew(data) {
+	const before = model;
+	const picked = state.selected < 0 ? null : siteKey(model, chosenSites(state.selected)[0]);
+
+	model = new Model(data);
+	state.path = samePath(before, state.path ?? []);
+	const process = sameProcess(before, state.process);
+	const compare = sameProcess(before, state.compare);
+
+	makeOptions();
+	if (process === undefined || compare === undefined) {
+		state.compare = '';
+		startChoice();
+	} else {
+		state.process = process === 'all' && model.processes.length === 1 ? '0' : process;
+		state.compare = compare;
+		$('process').value = state.process;
+		$('compare').value = state.compare;
+	}
+	showProcess();
+	if (state.range && lineInput >= 0) {
+		const s = snap(model.head.inputs[lineInput].recording,
+			state.range.from_us, state.range.to_us);
+
+		state.range = { ...s, spans: [{ input: lineInput, from: s.from, to: s.to }] };
+	}
+	line.select(state.range);
+	refresh();
+	showRange();
+	if (picked)
+		selectAgain(picked);
+	showFoot();
+	$('status').hidden = true;
+}
+
+function selectAgain(picked) {
+	const row = now.rows.findIndex((first, r) =>
+		chosenSites(r).some((site) => siteKey(model, site) === picked));
+
+	if (row < 0)
+		return;
+	table.select(now.rows[row]);
+	select(row);
+}
+
+// The word of the server is data; it is shown, and never run.
+function follow(course) {
+	poll(model.head.refresh, async (text) => {
+		const data = await load(text);
+
+		course.add(data);
+		renew(data);
+	}, (why) => {
+		$('status').hidden = false;
+		$('status').textContent = `No new figures: ${clean(why)}`;
+	});
+}
+
 async function main() {
 	const t0 = performance.now();
 
 	startTheme();
 	try {
-		begin(await load($('data').textContent));
+		const data = await load($('data').textContent);
+		const course = data.head.refresh ? new Course() : null;
+
+		course?.add(data);
+		begin(data);
+		if (course)
+			follow(course);
 		$('data').remove(); // a large text that nobody needs any more
 	} catch (error) {
 		$('page').hidden = true;
@@ -755,8 +864,8 @@ async function main() {
 		throw error;
 	}
 	// for tests
-	window.seep = { model, state, ready: performance.now(), took: performance.now() - t0,
-		get figures() { return now; }, flame, table, line };
+	window.seep = { get model() { return model; }, state, ready: performance.now(),
+		took: performance.now() - t0, get figures() { return now; }, flame, table, line };
 }
 
 main();

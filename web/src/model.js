@@ -277,8 +277,8 @@ export class Model {
 	}
 
 	/*
-	 * [class, count] pairs of a site: `what` is death or living, by age; or
-	 * size, by class.
+	 * [class, count] pairs of a site: `what` is death or living, by age; size,
+	 * by class; or birth, by slot.
 	 */
 	classes(what, by, site) {
 		const sites = this.columns[`${what}.site`];

@@ -82,7 +82,7 @@ _seep()
 		else
 			((++operand))
 			_seep_kinds "$command" "$operand"
-			if [[ $kinds == *" CMD "* ]]; then
+			if [[ $kinds == *" CMD "* && $kinds != *" PID "* ]]; then
 				_seep_program "$i"
 				return
 			fi

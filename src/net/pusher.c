@@ -1,0 +1,363 @@
+/* pusher.c - seep push, and the process that pushes for seep watch. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/pusher.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "net/metrics.h"
+#include "net/post.h"
+#include "net/token.h"
+#include "push/push.h"
+#include "push/target.h"
+#include "util/clock.h"
+
+#define S UINT64_C(1000000000)
+
+enum {
+	RESTART_S = 60,
+	END_MS = 8000, /* for the last push, and more than that takes */
+};
+
+/* An order that was checked. */
+struct errand {
+	const struct push_order *order;
+	struct target target;
+	struct message_labels labels;
+};
+
+struct pusher {
+	struct errand errand;
+	pid_t child;       /* 0: none */
+	int fd;            /* pidfd of it; -1: none */
+	uint64_t again_ns; /* CLOCK_MONOTONIC; 0: it runs */
+};
+
+static struct pusher the_pusher = {.fd = -1};
+static struct push_state *shared; /* with the child */
+
+/* ---- the order ---- */
+
+static int
+check_token(const struct errand *e, struct fault *where)
+{
+	struct fault why = {""};
+	char *token;
+	int err;
+
+	if (!e->order->token_file)
+		return 0;
+	if (!e->target.is_encrypted && !e->target.is_local)
+		return fault_set(where, -EINVAL,
+		    "%.100s would send the token unencrypted: it needs https",
+		    e->target.shown);
+	err = token_read(e->order->token_file, &token, &why);
+	if (err < 0)
+		/* a file, not the command line: no wrong use */
+		return fault_set(
+		    where, err == -EINVAL ? -EBADMSG : err, "%s", why.text);
+	token_free(token);
+	return 0;
+}
+
+/* Texts of the order stay where they are. */
+static int
+check(const struct push_order *o, struct errand *ret, struct fault *where)
+{
+	struct errand e = {.order = o};
+	int err = target_read(o->url, &e.target, where);
+
+	if (err == 0 && o->tenant && !target_is_tenant(o->tenant))
+		err = fault_set(where, -EINVAL,
+		    "--tenant takes letters, digits and !-_.*'()|");
+	for (size_t i = 0; i < o->label_count && err == 0; i++) {
+		struct fault why = {""};
+
+		err = message_add_label(&e.labels, o->labels[i], &why);
+		if (err < 0)
+			(void)fault_set(where, err, "--label: %s", why.text);
+	}
+	if (err == 0)
+		err = check_token(&e, where);
+	if (err < 0)
+		message_release_labels(&e.labels);
+	else
+		*ret = e;
+	return err;
+}
+
+static int
+carry_out(const struct errand *e, struct push_state *state, struct fault *where)
+{
+	const struct push_order *o = e->order;
+	const struct post_plan way = {.url = e->target.url,
+	    .token_file = o->token_file,
+	    .tenant = o->tenant,
+	    .version = o->version};
+	struct push_plan plan = {.directories = o->directories,
+	    .pids = o->pids,
+	    .pid_count = o->pid_count,
+	    .every_ns = o->every_ns,
+	    .server = e->target.shown,
+	    .labels = &e->labels,
+	    .naming = o->naming,
+	    .state = state,
+	    .say = o->say,
+	    .context = o->context};
+	struct post *post;
+	int err;
+
+	/* TLS writes to a connection that may be closed */
+	(void)signal(SIGPIPE, SIG_IGN);
+	err = post_new(&way, &post);
+
+	if (err < 0)
+		return fault_set(where, err, "out of memory");
+	plan.transport = post_transport(post);
+	err = push_run(&plan, where);
+	post_free(post);
+	return err;
+}
+
+int
+pusher_run(const struct push_order *order, struct fault *where)
+{
+	static struct push_state state;
+	struct errand e;
+	int err = check(order, &e, where);
+
+	if (err == 0) {
+		err = carry_out(&e, &state, where);
+		message_release_labels(&e.labels);
+	}
+	return err;
+}
+
+/* ---- the guest ---- */
+
+static void
+say(const struct pusher *p, const char *text)
+{
+	p->errand.order->say(p->errand.order->context, text);
+}
+
+/* In the child: what belongs to watch, its lock above all, is closed. */
+static void
+be_child(const struct pusher *p, pid_t parent)
+{
+	struct fault where = {""};
+	char text[320];
+	int err;
+
+	(void)prctl(PR_SET_NAME, "seep push");
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(0);
+	(void)syscall(SYS_close_range, 3, ~0U, 0);
+	err = carry_out(&p->errand, shared, &where);
+	if (err < 0) {
+		(void)snprintf(text, sizeof(text), "push: %s", where.text);
+		say(p, text);
+	}
+	_exit(err < 0);
+}
+
+static int
+start(struct pusher *p)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child < 0)
+		return -errno;
+	if (child == 0)
+		be_child(p, parent);
+	p->child = child;
+	p->again_ns = 0;
+	/* without it, the end is seen a bit later */
+	p->fd = (int)syscall(SYS_pidfd_open, child, 0);
+	return 0;
+}
+
+static int
+guest_begin(void *context, struct live *l, struct fault *where)
+{
+	int err = start(context);
+
+	(void)l;
+	return err < 0
+	    ? fault_set(where, err, "cannot start the process that pushes: %s",
+	          strerror(-err))
+	    : 0;
+}
+
+static void
+guest_looked(void *context)
+{
+	(void)context;
+}
+
+static int
+guest_fd(void *context)
+{
+	return ((const struct pusher *)context)->fd;
+}
+
+static int
+guest_wait_ms(void *context)
+{
+	const struct pusher *p = context;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (p->again_ns == 0)
+		return -1;
+	return now >= p->again_ns ? 0
+	                          : (int)((p->again_ns - now) / 1000000) + 1;
+}
+
+static void
+close_fd(struct pusher *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	p->fd = -1;
+}
+
+static void
+guest_step(void *context)
+{
+	struct pusher *p = context;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int status;
+
+	if (p->child && waitpid(p->child, &status, WNOHANG) == p->child) {
+		p->child = 0;
+		close_fd(p);
+		p->again_ns = now + RESTART_S * S;
+		say(p,
+		    "the process that pushes has ended; it is started again "
+		    "in a minute");
+	}
+	if (p->again_ns && now >= p->again_ns) {
+		PUSH_STATE_ADD(shared, restarts, 1);
+		if (start(p) < 0)
+			p->again_ns = now + RESTART_S * S;
+	}
+}
+
+static void
+guest_end(void *context)
+{
+	struct pusher *p = context;
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + END_MS * S / 1000;
+	int status;
+
+	if (p->child == 0)
+		return;
+	(void)kill(p->child, SIGTERM);
+	while (waitpid(p->child, &status, WNOHANG) == 0) {
+		struct pollfd wait = {.fd = p->fd, .events = POLLIN};
+
+		if (clock_ns(CLOCK_MONOTONIC) >= until) {
+			(void)kill(p->child, SIGKILL);
+			(void)waitpid(p->child, &status, 0);
+			break;
+		}
+		(void)poll(&wait, 1, 50);
+	}
+	p->child = 0;
+	p->again_ns = 0;
+	close_fd(p);
+}
+
+int
+pusher_guest(
+    const struct push_order *order, struct guest *ret, struct fault *where)
+{
+	struct pusher *p = &the_pusher;
+	int err = check(order, &p->errand, where);
+
+	if (err < 0)
+		return err;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED) {
+		shared = NULL;
+		return fault_set(where, -ENOMEM, "out of memory");
+	}
+	*ret = (struct guest){.context = p,
+	    .begin = guest_begin,
+	    .looked = guest_looked,
+	    .met = guest_looked,
+	    .fd = guest_fd,
+	    .wait_ms = guest_wait_ms,
+	    .step = guest_step,
+	    .end = guest_end};
+	return 0;
+}
+
+const struct push_state *
+pusher_state(void)
+{
+	return shared;
+}
+
+/* ---- metrics ---- */
+
+static void
+put(struct metrics *m, const char *name, enum metrics_type type, uint64_t value,
+    const char *help)
+{
+	metrics_family(m, name, type, help);
+	metrics_put(m, value, NULL);
+}
+
+void
+pusher_metrics(void *context, struct metrics *m)
+{
+	const struct push_state *s = shared;
+
+	(void)context;
+	if (!s)
+		return;
+	metrics_family(m, "seep_push_last_success_timestamp_seconds",
+	    METRICS_GAUGE,
+	    "When a server accepted a profile last; 0: not yet.");
+	metrics_put_seconds(
+	    m, (double)PUSH_STATE_GET(s, last_success_ns) / 1e9, NULL);
+	put(m, "seep_push_accepted", METRICS_COUNTER, PUSH_STATE_GET(s, pushes),
+	    "Profiles that the server accepted.");
+	put(m, "seep_push_failures", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, failures),
+	    "Requests that the server did not accept, or did not get.");
+	put(m, "seep_push_sent_bytes", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, sent_bytes), "Bytes of accepted requests.");
+	put(m, "seep_push_waiting_bytes", METRICS_GAUGE,
+	    PUSH_STATE_GET(s, waiting_bytes),
+	    "Memory of sums and stacks that are kept for the next profiles.");
+	put(m, "seep_push_merged_stacks", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, merged_stacks),
+	    "Stacks that became (other) for lack of room.");
+	put(m, "seep_push_dropped_processes", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, dropped_processes),
+	    "Processes that ended and could not be read any more.");
+	put(m, "seep_push_uncertain", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, uncertain),
+	    "Profiles without an answer whose sums were sent again.");
+	put(m, "seep_push_restarts", METRICS_COUNTER,
+	    PUSH_STATE_GET(s, restarts),
+	    "Times that the process that pushes was started again.");
+	put(m, "seep_push_last_status", METRICS_GAUGE,
+	    PUSH_STATE_GET(s, status),
+	    "Status of HTTP in the last answer; 0: there was none.");
+	put(m, "seep_push_services", METRICS_GAUGE, PUSH_STATE_GET(s, services),
+	    "Services at the last reading.");
+}

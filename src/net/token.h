@@ -1,0 +1,30 @@
+/* token.h - the secret that a client must know. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_NET_TOKEN_H
+#define SEEP_NET_TOKEN_H
+
+#include <stdbool.h>
+
+#include "util/fault.h"
+
+enum {
+	TOKEN_LEAST = 16, /* characters */
+	TOKEN_MOST = 512,
+};
+
+/*
+ * The first line of a file that nobody but its owner, who is root or we, may
+ * read or write; for token_free(). Negative errno, with words: -EPERM: others may read it;
+ * -EINVAL: no line of TOKEN_LEAST to TOKEN_MOST printable characters.
+ */
+int token_read(const char *path, char **ret, struct fault *where);
+void token_free(char *token); /* clears it; NULL is fine */
+
+/*
+ * Does the value of a header "Authorization" (NULL: there is none) prove it?
+ * "Bearer TOKEN", or "Basic" of any name and TOKEN as password. The time that
+ * this takes depends on the length of the header alone.
+ */
+bool token_fits(const char *token, const char *authorization);
+
+#endif

@@ -1,0 +1,603 @@
+/* push.c - pushes profiles of all traced processes to a server, by service. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "push/push.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "live/live.h"
+#include "push/reading.h"
+#include "push/sender.h"
+#include "reader/procfs_group.h"
+#include "util/clock.h"
+#include "util/room.h"
+#include "util/text.h"
+#include "watch/folder_name.h"
+
+#define MS UINT64_C(1000000)
+#define S  UINT64_C(1000000000)
+
+enum {
+	LOOK_S = 10,    /* between looks at who runs */
+	NEWS_MS = 100,  /* between looks at who came and who ended */
+	LAST_MS = 5000, /* for the last try */
+	NAMES_S = 10,   /* for the names of a process */
+	LIVE_BYTES = 6 << 20,
+	INSTANCE = 256,
+	KIN = 128,
+	OTHERS_MAX = 64, /* services of one other user */
+};
+
+/* A process that is followed; in the order of their numbers. */
+struct member {
+	uint64_t number; /* of the engine */
+	uint8_t uuid[16];
+	uid_t uid; /* of its file */
+	char service[FOLDER_NAME_BYTES];
+	struct reading_past past;
+	bool is_begun;
+};
+
+/* One that has ended: the service of children that are found after it. */
+struct kin {
+	uint8_t uuid[16];
+	uid_t uid;
+	char service[FOLDER_NAME_BYTES];
+};
+
+struct push {
+	const struct push_plan *plan;
+	struct names_options naming;
+	struct live *live;
+	struct sender *sender;
+	struct member *members;
+	size_t count, room;
+	struct kin kin[KIN]; /* the last ones */
+	size_t next_kin;
+	uint64_t begun_ns; /* since the boot */
+	uint64_t begun_monotonic_ns;
+	uint64_t next_look_ns, next_news_ns; /* CLOCK_MONOTONIC */
+	bool has_news;
+	bool is_open; /* a request */
+	bool is_stopping;
+	uint64_t until_ns; /* if so; CLOCK_MONOTONIC */
+	char instance[INSTANCE];
+};
+
+static uint64_t
+real_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
+/* ---- processes ---- */
+
+static struct member *
+find_member(struct push *p, uint64_t number)
+{
+	size_t from = 0, to = p->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (p->members[middle].number < number)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < p->count && p->members[from].number == number
+	    ? &p->members[from]
+	    : NULL;
+}
+
+/* ---- services ---- */
+
+/*
+ * Whoever has cgroups of his own, as the users in user.slice, gives them any
+ * name.
+ */
+static bool
+is_chosen_by_user(const struct live_process *x)
+{
+	struct procfs_group g;
+
+	return x->pid == 0 || procfs_group_of(x->pid, &g) < 0 ||
+	    g.memory[0] == '\0' || strstr(g.memory, "/user.slice") != NULL;
+}
+
+/* A uuid is what a process says of itself, so the owner must be the same. */
+static const char *
+find_kin(const struct push *p, const uint8_t uuid[16], uid_t uid)
+{
+	static const uint8_t none[16];
+
+	if (memcmp(uuid, none, sizeof(none)) == 0)
+		return NULL;
+	for (size_t i = p->count; i-- > 0;)
+		if (p->members[i].uid == uid &&
+		    memcmp(p->members[i].uuid, uuid, 16) == 0)
+			return p->members[i].service;
+	for (size_t i = 0; i < KIN; i++)
+		if (p->kin[i].uid == uid &&
+		    memcmp(p->kin[i].uuid, uuid, 16) == 0)
+			return p->kin[i].service;
+	return NULL;
+}
+
+/* Forked children belong to the service of their parent. */
+static const char *
+find_parent(const struct push *p, const struct live_process *x, uid_t uid)
+{
+	const char *found = find_kin(p, x->header.parent_uuid, uid);
+	struct seg_header own;
+	int slot;
+	const struct segfile *f = live_segfile(p->live, x, &slot);
+
+	if (!found && f && slot != SEGFILE_OWN &&
+	    segfile_header(f, SEGFILE_OWN, &own, NULL) == 0)
+		found = find_kin(p, own.uuid, uid);
+	return found;
+}
+
+static bool
+is_known_service(const struct push *p, const char *name)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (strcmp(p->members[i].service, name) == 0)
+			return true;
+	return false;
+}
+
+/* Services of another user that run; twins are counted twice. */
+static size_t
+count_of(const struct push *p, uid_t uid)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		n += p->members[i].uid == uid;
+	return n;
+}
+
+/* The names that the folders of a history have: see folder_name.h. */
+static void
+name_service(
+    const struct push *p, const struct live_process *x, struct member *m)
+{
+	struct folder_service id = {.text = x->service,
+	    .kind = x->has_unit    ? FOLDER_UNIT
+	        : x->has_container ? FOLDER_CONTAINER
+	                           : FOLDER_PROGRAM,
+	    .uid = m->uid};
+	const char *parent = find_parent(p, x, m->uid);
+
+	if (parent) {
+		(void)snprintf(m->service, sizeof(m->service), "%s", parent);
+		return;
+	}
+	id.is_chosen = m->uid != geteuid() && id.kind != FOLDER_PROGRAM &&
+	    is_chosen_by_user(x);
+	folder_name(&id, geteuid(), m->service);
+	/* he may choose any names, and each is a series of the server's */
+	if (m->uid != geteuid() && count_of(p, m->uid) >= OTHERS_MAX &&
+	    !is_known_service(p, m->service) &&
+	    (id.is_chosen || id.kind == FOLDER_PROGRAM)) {
+		id.text = "other programs";
+		id.kind = FOLDER_PROGRAM;
+		folder_name(&id, geteuid(), m->service);
+	}
+}
+
+static struct member *
+add_member(struct push *p, const struct live_process *x)
+{
+	struct member m = {.number = x->number, .uid = x->uid};
+	int slot;
+	const struct segfile *f = live_segfile(p->live, x, &slot);
+
+	if (f)
+		m.uid = segfile_source(f)->uid;
+	memcpy(m.uuid, x->header.uuid, sizeof(m.uuid));
+	name_service(p, x, &m);
+	/* numbers only rise, so that the end is the place of a new one */
+	if (room_make(&p->members, &p->room, p->count, sizeof(m)) < 0)
+		return NULL;
+	p->members[p->count] = m;
+	return &p->members[p->count++];
+}
+
+static void
+remove_member(struct push *p, uint64_t number)
+{
+	struct member *m = find_member(p, number);
+
+	if (!m)
+		return;
+	p->kin[p->next_kin] = (struct kin){.uid = m->uid};
+	memcpy(p->kin[p->next_kin].uuid, m->uuid, sizeof(m->uuid));
+	memcpy(p->kin[p->next_kin].service, m->service, sizeof(m->service));
+	p->next_kin = (p->next_kin + 1) % KIN;
+	reading_release(&m->past);
+	memmove(m, m + 1, (size_t)(p->members + --p->count - m) * sizeof(*m));
+}
+
+/*
+ * What it has allocated before we came is nobody's business, if we push again
+ * and again: who pushed before us may have pushed it.
+ */
+static bool
+was_here_before(const struct push *p, const struct live_process *x)
+{
+	/* of one that was found dead, only its segment knows when it began */
+	bool before = x->start_ns
+	    ? x->start_ns < p->begun_ns
+	    : x->header.start_monotonic_ns < p->begun_monotonic_ns;
+
+	return p->plan->every_ns && before;
+}
+
+/* -ENOMEM; other failures are those of the process, which is left out. */
+static int
+begin_member(struct push *p, struct live_process *x, struct member *m)
+{
+	int slot, err = 0;
+	const struct segfile *f = live_segfile(p->live, x, &slot);
+
+	if (m->is_begun || !f)
+		return 0;
+	if (was_here_before(p, x))
+		err = reading_begin(&m->past, f, slot, x->pid);
+	m->is_begun = err == 0;
+	return err == -ENOMEM ? err : 0;
+}
+
+/* Reads it into the sums of its service. */
+static int
+read_member(struct push *p, struct live_process *x, struct member *m)
+{
+	struct reading_plan plan = {.pid = x->pid,
+	    .has_ended = x->state == LIVE_ENDED,
+	    .uuid = x->header.uuid,
+	    .naming = &p->naming};
+	struct stack_sums *b = sender_sums(p->sender, m->service);
+	size_t merged = 0;
+	int err;
+
+	plan.file = live_segfile(p->live, x, &plan.slot);
+	if (!b)
+		return -ENOMEM;
+	if (plan.has_ended)
+		plan.pid = 0;
+	err = plan.file ? reading_take(b, &m->past, &plan, &merged) : -ESTALE;
+	PUSH_STATE_ADD(p->plan->state, merged_stacks, merged);
+	if (err < 0 && plan.has_ended)
+		PUSH_STATE_ADD(p->plan->state, dropped_processes, 1);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* The last figures of who has ended, while its segment is still there. */
+static int
+take_ended(struct push *p, struct live_process *x, struct member *m)
+{
+	int err = 0;
+
+	/* who had ended before we came was never ours */
+	if (p->plan->every_ns && (m->is_begun || !was_here_before(p, x)) &&
+	    x->header.state != SEG_INERT)
+		err = read_member(p, x, m);
+	remove_member(p, x->number);
+	live_forget(p->live, x);
+	return err;
+}
+
+/* Brings our list in line with the engine's. */
+static int
+meet(struct push *p)
+{
+	int err = 0;
+
+	for (size_t i = live_count(p->live); i-- > 0 && err == 0;) {
+		struct live_process *x = live_at(p->live, i);
+		struct member *m = find_member(p, x->number);
+
+		if (!m)
+			continue;
+		if (x->state == LIVE_ENDED)
+			err = take_ended(p, x, m);
+		else
+			err = begin_member(p, x, m);
+	}
+	return err;
+}
+
+/* New ones have the highest numbers, and are entered in order. */
+static int
+admit(struct push *p)
+{
+	for (size_t i = 0; i < live_count(p->live); i++) {
+		const struct live_process *x = live_at(p->live, i);
+
+		if (!find_member(p, x->number) && !add_member(p, x))
+			return -ENOMEM;
+	}
+	return meet(p);
+}
+
+/* ---- readings ---- */
+
+static int
+read_all(struct push *p)
+{
+	int err = live_look(p->live);
+
+	p->next_look_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_S * S;
+	if (err == 0)
+		err = admit(p);
+	if (err < 0)
+		return err;
+	sender_begin_reading(p->sender);
+	for (size_t i = 0; i < live_count(p->live) && err == 0; i++) {
+		struct live_process *x = live_at(p->live, i);
+		struct member *m = find_member(p, x->number);
+
+		if (m && m->is_begun && x->state != LIVE_ENDED &&
+		    x->header.state != SEG_INERT)
+			err = read_member(p, x, m);
+	}
+	return err < 0 ? err : sender_read(p->sender, real_ns());
+}
+
+static int
+look(struct push *p)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	if (now >= p->next_look_ns) {
+		err = live_look(p->live);
+		p->next_look_ns = now + LOOK_S * S;
+	} else if (p->has_news && now >= p->next_news_ns) {
+		err = live_look_at_roster(p->live);
+	} else {
+		return 0;
+	}
+	p->has_news = false;
+	p->next_news_ns = now + NEWS_MS * MS;
+	return err < 0 ? err : admit(p);
+}
+
+/* ---- requests ---- */
+
+static int
+send_next(struct push *p)
+{
+	const struct push_transport *t = &p->plan->transport;
+	struct answer a = {.kind = ANSWER_LATER};
+	struct sender_request r;
+	struct fault why = {""};
+	int err;
+
+	if (p->is_open) {
+		if (!t->done(t->context, &a))
+			return 0;
+		p->is_open = false;
+		sender_answer(p->sender, &a, real_ns());
+	}
+	while (!p->is_open && sender_request(p->sender, real_ns(), &r, &err)) {
+		err = t->begin(t->context, r.bytes, r.len, &why);
+		p->is_open = err == 0;
+		if (err == 0)
+			return 0;
+		a.kind = ANSWER_LATER;
+		(void)snprintf(a.words, sizeof(a.words), "%s", why.text);
+		sender_answer(p->sender, &a, real_ns());
+		if (err == -ENOMEM)
+			return err;
+	}
+	return p->is_open ? 0 : err;
+}
+
+static int
+wait_ms(const struct push *p)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), most = p->next_look_ns;
+	uint64_t real = real_ns(), due = sender_next_ns(p->sender);
+
+	if (p->has_news && p->next_news_ns < most)
+		most = p->next_news_ns;
+	if (p->is_stopping && p->until_ns < most)
+		most = p->until_ns;
+	if (due <= real)
+		return 0;
+	if (due - real < UINT64_MAX - now && now + (due - real) < most)
+		most = now + (due - real);
+	return most <= now ? 0 : (int)((most - now) / MS) + 1;
+}
+
+/* ---- the loop ---- */
+
+static bool
+is_stopped(int signals)
+{
+	struct signalfd_siginfo si;
+	bool stop = false;
+
+	while (read(signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		stop = true;
+	return stop;
+}
+
+static void
+rest(struct push *p, int signals)
+{
+	const struct push_transport *t = &p->plan->transport;
+	/* news that are known would end every wait at once */
+	struct pollfd fds[] = {
+	    {.fd = signals, .events = POLLIN},
+	    {.fd = p->has_news ? -1 : live_wake_fd(p->live), .events = POLLIN},
+	};
+
+	t->wait(t->context, fds, 2, wait_ms(p));
+	p->has_news |= fds[1].revents != 0;
+}
+
+/* Waits for the open request, and then sends the last figures, once. */
+static int
+finish(struct push *p)
+{
+	const struct push_transport *t = &p->plan->transport;
+	bool is_read = false;
+	int err = 0;
+
+	p->is_stopping = true;
+	sender_expect_end(p->sender);
+	p->until_ns = clock_ns(CLOCK_MONOTONIC) + LAST_MS * MS;
+	while (err == 0 && clock_ns(CLOCK_MONOTONIC) < p->until_ns) {
+		err = send_next(p);
+		if (err == 0 && !p->is_open && !is_read) {
+			err = read_all(p);
+			is_read = true;
+			continue;
+		}
+		if (!p->is_open)
+			break;
+		t->wait(t->context, NULL, 0, 100);
+	}
+	if (p->is_open)
+		t->cancel(t->context);
+	return err;
+}
+
+static int
+repeat(struct push *p, int signals)
+{
+	int err = 0;
+
+	while (err == 0 && !is_stopped(signals)) {
+		err = look(p);
+		sender_check_clock(p->sender, real_ns());
+		if (err == 0)
+			err = send_next(p);
+		if (err == 0 && !p->is_open &&
+		    sender_next_ns(p->sender) <= real_ns()) {
+			err = read_all(p);
+			continue;
+		}
+		if (err == 0)
+			rest(p, signals);
+	}
+	return err < 0 ? err : finish(p);
+}
+
+static int
+once(struct push *p, struct fault *where)
+{
+	const struct push_transport *t = &p->plan->transport;
+	struct sender_result r;
+	int err = read_all(p);
+
+	if (err == 0 && sender_next_ns(p->sender) == UINT64_MAX)
+		return fault_set(where, -ENODATA, "%s",
+		    p->count ? "what is traced here has allocated nothing"
+		             : "no process is traced here");
+	while (err == 0) {
+		err = send_next(p);
+		if (!p->is_open)
+			break;
+		t->wait(t->context, NULL, 0, 1000);
+	}
+	if (err < 0)
+		return fault_set(where, err, "%s", strerror(-err));
+	r = sender_result(p->sender);
+	if (r.failed > 0)
+		return fault_set(where, -EREMOTEIO, "%.80s: %.160s",
+		    p->plan->server, r.last.words);
+	return 0;
+}
+
+/* ---- begin and end ---- */
+
+static int
+take_over_signals(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int
+begin(struct push *p)
+{
+	const struct push_plan *plan = p->plan;
+	const struct live_plan live = {.directories = plan->directories,
+	    .pids = plan->pids,
+	    .pid_count = plan->pid_count,
+	    .most_memory = LIVE_BYTES,
+	    .keep_the_ended = true};
+	struct sender_plan sender = {.instance = p->instance,
+	    .labels = plan->labels,
+	    .state = plan->state,
+	    .say = plan->say,
+	    .context = plan->context,
+	    .server = plan->server,
+	    .every_ns = plan->every_ns,
+	    .host = schedule_host(),
+	    .now_ns = real_ns()};
+	char host[INSTANCE] = "";
+	int err;
+
+	if (getrandom(&sender.random, sizeof(sender.random), GRND_NONBLOCK) < 0)
+		sender.random = 0;
+	sender.random ^= clock_ns(CLOCK_MONOTONIC) ^ (uint64_t)getpid();
+	if (gethostname(host, sizeof(host) - 1) < 0 || !host[0])
+		(void)snprintf(host, sizeof(host), "localhost");
+	(void)text_escape(p->instance, sizeof(p->instance), host);
+	p->begun_ns = clock_ns(CLOCK_BOOTTIME);
+	p->begun_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	p->naming = plan->naming;
+	if (p->naming.seconds == 0)
+		p->naming.seconds = NAMES_S;
+	err = sender_new(&sender, &p->sender);
+	if (err == 0)
+		err = live_new(&live, &p->live);
+	return err;
+}
+
+int
+push_run(const struct push_plan *plan, struct fault *where)
+{
+	struct push p = {.plan = plan};
+	int signals = plan->every_ns ? take_over_signals() : -1;
+	int err = begin(&p);
+
+	if (err < 0 || (plan->every_ns && signals < 0)) {
+		err = fault_set(where, err < 0 ? err : -EMFILE, "%s",
+		    strerror(err < 0 ? -err : EMFILE));
+	} else if (plan->every_ns) {
+		err = repeat(&p, signals);
+		if (err < 0)
+			(void)fault_set(where, err, "%s", strerror(-err));
+	} else {
+		err = once(&p, where);
+	}
+	for (size_t i = 0; i < p.count; i++)
+		reading_release(&p.members[i].past);
+	free(p.members);
+	sender_free(p.sender);
+	live_free(p.live);
+	if (signals >= 0)
+		close(signals);
+	return err;
+}

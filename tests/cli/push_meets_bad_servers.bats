@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+# push_meets_bad_servers - whatever a server does, seep push says it in a line, waits as asked, and loses no sums.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/push.bash
+
+# allocating: a host that goes on until its input ends
+allocating() {
+	mkfifo "$T/busy"
+	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$HOSTS/busy_sites" 50 1000000 \
+		<"$T/busy" >"$T/busy.out" 3>&- 7>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	exec 8>"$T/busy"
+	eventually grep -q ready "$T/busy.out"
+}
+# all of it has arrived
+everything_arrived() {
+	exec 8>&-
+	wait "$HOST"
+	sleep 0.5
+	unpush
+	read -r blocks bytes _ <<<"$(by_report)"
+	in_got "sums('alloc_objects') == $blocks and sums('alloc_space') == $bytes"
+}
+
+@test "503, 429, resets and no contact: every sum arrives, with one line for each bad time" {
+	server 503 503:1 429:1 429@2 reset 500
+	pushing
+	sleep 0.5
+	allocating
+	eventually accepted 2
+	everything_arrived
+	[[ $(requests 503) -eq 1 && $(requests reset) -eq 1 ]]
+	# one line for a bad time, one for its end
+	[[ $(grep -c 'takes no profiles now' "$T/push.err") -eq 1 ]]
+	[[ $(grep -c 'takes profiles again' "$T/push.err") -eq 1 ]]
+	grep -q 'a bad day' "$T/push.err"
+	! grep -q $'[\x1b\u202e]' "$T/push.err"
+}
+
+@test "Retry-After is obeyed, as seconds and as a date" {
+	server 429:6 429@6
+	pushing
+	sleep 0.5
+	allocating
+	eventually came 3
+	everything_arrived
+	"$PYTHON" - "$GOT/log" <<'END'
+import sys
+at = [float(line.split()[0]) for line in open(sys.argv[1])]
+assert at[1] - at[0] >= 6 and at[2] - at[1] >= 5, at  # a date has whole seconds
+END
+}
+
+@test "a refusal is said once, in the server's words, and the sums are kept" {
+	server 401 401 401 400
+	pushing
+	sleep 0.5
+	allocating
+	eventually accepted 1
+	everything_arrived
+	[[ $(grep -c 'answers 401: a bad day' "$T/push.err") -eq 1 ]]
+	[[ $(grep -c 'answers 400: a bad day' "$T/push.err") -eq 1 ]]
+	! grep -q $'\x1b' "$T/push.err"
+}
+
+@test "redirects, pages for people, garbage and floods are no acceptance" {
+	server redirect portal garbage flood
+	pushing
+	sleep 0.5
+	allocating
+	eventually accepted 1
+	everything_arrived
+	grep -q 'redirects to "/elsewhere"' "$T/push.err"
+	grep -q 'text/html' "$T/push.err"
+	# nothing was sent to where it points
+	[[ $(requests stolen) -eq 0 ]]
+	! grep -q $'[\x1b\x07]' "$T/push.err"
+}
+
+@test "an answer that is lost: the same profile is sent again, with its id" {
+	server lost
+	pushing
+	sleep 0.5
+	allocating
+	eventually accepted 3
+	exec 8>&-
+	wait "$HOST"
+	sleep 0.5
+	unpush
+	read -r blocks bytes _ <<<"$(by_report)"
+	# the server has it twice, and can tell
+	in_got 'len(got) - len(set(g["id"] for g in got)) == 1'
+	in_got "sum({g['id']: g['sums']['alloc_space'] for g in got}.values()) == $bytes"
+}
+
+@test "a server that hangs: SIGTERM ends it within seconds" {
+	server hang
+	mode hang
+	allocating
+	pushing
+	eventually came 1
+	kill -TERM "$PUSH"
+	local begin=$SECONDS
+	wait "$PUSH"
+	[[ $((SECONDS - begin)) -le 15 ]]
+}
+
+@test "one push that fails: one line, exit 3" {
+	server
+	allocating
+	local how
+	for how in 503 401 redirect portal garbage reset; do
+		mode "$how"
+		one_line 3 "$SEEP" push "$AT" "$DIR"
+		said "$AT"
+		! grep -q $'[\x1b\u202e]' "$T/stderr"
+	done
+	mode ok
+	"$SEEP" push "$AT" "$DIR"
+	in_got 'len(got) == 1'
+}
+
+@test "a token is sent as Bearer or Basic, is read anew, and goes nowhere else" {
+	server
+	allocating
+	echo 0123456789abcdef-one >"$T/token"
+	chmod 600 "$T/token"
+	"$SEEP" push "$AT" "$DIR" --token-file "$T/token"
+	grep -q 'Bearer$\|Bearer 0123456789abcdef-one' "$GOT/log"
+	echo somebody:0123456789abcdef >"$T/token"
+	"$SEEP" push "$AT" "$DIR" --token-file "$T/token"
+	grep -q "Basic $(printf somebody:0123456789abcdef | base64)" "$GOT/log"
+	# while it runs, too
+	pushing --token-file "$T/token"
+	eventually came 3
+	echo 0123456789abcdef-two >"$T/token"
+	eventually grep -q 'Bearer 0123456789abcdef-two' "$GOT/log"
+	# and it stops to push, not to run, when others may read it
+	chmod 644 "$T/token"
+	eventually grep -q 'other users may read it' "$T/push.err"
+	chmod 600 "$T/token"
+	unpush
+	! tr '\0' '\n' <"/proc/$PUSH/cmdline" 2>/dev/null | grep -q 0123456789abcdef
+}
+
+@test "a proxy of the environment is used" {
+	server
+	allocating
+	# the server is the proxy: it sees the whole URL, which it does not know
+	http_proxy=$AT one_line 3 "$SEEP" push http://pyroscope.invalid:4040 "$DIR"
+	said 'no such procedure'
+	http_proxy=$AT no_proxy=127.0.0.1 "$SEEP" push "$AT" "$DIR"
+}
