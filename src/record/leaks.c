@@ -33,14 +33,22 @@ enum {
 	LOOKS_AT_ONCE = 4, /* at waiting processes; at running ones: 1 */
 	FINISH_MS = 10000,
 	FILES_MAX = 100000,
-	LEVEL = 3, /* of compression */
+	AGAIN_MS = 50, /* until a file that cannot be opened is tried again */
+	LEVEL = 3,     /* of compression */
 };
 
-/* A segment file; its processes share a control block. */
+/*
+ * A segment file; its processes share a control block. A child that ends without
+ * an event leaves its name to the next one, so there may be another file by that
+ * name at any moment.
+ */
 struct file {
 	char *dir, *name;
 	struct exit_wait *wait; /* NULL: not open */
-	bool is_known, is_ours, is_gone;
+	uint64_t device, inode; /* if it is known */
+	bool is_known, is_ours;
+	uint64_t seen_ns;  /* the last step in which it was there */
+	uint64_t again_ns; /* it could not be opened: not before this */
 };
 
 /* A process of the tree, as the program that it runs now. */
@@ -112,7 +120,8 @@ static int
 visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct leaks *l = context;
-	struct file key = {.dir = strdup(dir), .name = strdup(name)};
+	struct file key = {
+	    .dir = strdup(dir), .name = strdup(name), .seen_ns = l->now_ns};
 	uint32_t at = 0;
 	int err = -ENOMEM;
 
@@ -127,6 +136,8 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 		err = dict_find(&l->file_index,
 		    dict_hash(dict_hash_text(dir), dict_hash_text(name), 3),
 		    same_file, l->files, &key, (uint32_t)l->file_count, &at);
+	if (err == 0 && at < l->file_count)
+		l->files[at].seen_ns = l->now_ns;
 	if (err < 0 || at < l->file_count)
 		goto out;
 	l->files[l->file_count++] = key;
@@ -137,12 +148,13 @@ out:
 	return err;
 }
 
+/* What is known of it is no longer true. */
 static void
-drop_file(struct file *x)
+forget_file(struct file *x)
 {
 	exit_wait_close(x->wait);
 	x->wait = NULL;
-	x->is_gone = true;
+	x->is_known = x->is_ours = false;
 }
 
 /*
@@ -152,12 +164,18 @@ drop_file(struct file *x)
 static void
 get_to_know(struct leaks *l, struct file *x, const struct segfile *seg)
 {
+	const struct source *source = segfile_source(seg);
 	struct seg_header h;
 	int dir;
 
+	if (x->is_known &&
+	    (x->device != source->device || x->inode != source->inode))
+		forget_file(x);
 	if (x->is_known || segfile_header(seg, SEGFILE_OWN, &h, NULL) < 0)
 		return;
 	x->is_known = true;
+	x->device = source->device;
+	x->inode = source->inode;
 	x->is_ours = strcmp(h.session, l->plan.segment_dir->session) == 0;
 	dir = x->is_ours ? segment_dir_reopen(x->dir) : -1;
 	if (dir < 0)
@@ -280,12 +298,16 @@ look_at_file(struct leaks *l, uint32_t number)
 	struct seg_header h;
 	int err;
 
-	if (x->is_gone || (x->is_known && !x->is_ours))
+	if (x->seen_ns != l->now_ns) {
+		forget_file(x);
+		return 0;
+	}
+	if (l->now_ns < x->again_ns || (x->is_known && !x->is_ours))
 		return 0;
 	err = segment_dir_open_file(x->dir, x->name, &seg);
 	if (err < 0) {
 		if (err != -ENODATA) /* otherwise it is being set up */
-			drop_file(x);
+			x->again_ns = l->now_ns + AGAIN_MS * MS;
 		return 0;
 	}
 	get_to_know(l, x, seg);
@@ -373,7 +395,7 @@ let_go(struct leaks *l, struct item *x)
 	struct seg_header h;
 
 	x->has_ended = true;
-	if (file->is_gone || !file->wait ||
+	if (!file->wait ||
 	    segment_dir_open_file(file->dir, file->name, &seg) < 0)
 		return;
 	if (segfile_header(seg, x->slot, &h, NULL) == 0 &&
