@@ -33,19 +33,28 @@ def grid(cases, variants, cell):
 
 def micro_tables(cases, variants):
     loops = {k: c for k, c in cases.items() if k != "short run"}
-    few = {k: c for k, c in loops.items() if "threads" not in k or k.endswith(" 2 threads")}
-    many = {k: c for k, c in loops.items() if k.endswith((" 8 threads", " 64 threads"))}
+    many = {k: c for k, c in loops.items() if "threads" in k and not k.endswith(" 2 threads")}
+    ways = {k: c for k, c in loops.items() if k.startswith("20 frames")}
+    heaps = {k: c for k, c in loops.items() if k.endswith(" live") and k.startswith("1 way")}
+    few = {k: c for k, c in loops.items() if not any(k in part for part in (many, ways, heaps))}
     others = [v for v in variants if v != "native"]
 
     def added(key):
         return lambda row, by, _: f"{row[key]['min'] - by['native'][key]['min']:,.1f} / {row[key]['median'] - by['native'][key]['median']:,.1f}"
 
     out = ["## Micro: ns per malloc+free pair", "",
-           "Minimum / median. A pair is one malloc and one free of 16 to 512 bytes. `added` is the figure less the native one.", "",
-           "Native, in the loop:", ""]
-    out += grid(few, ["native"], lambda row, *_: both(row["loop_ns"]))
-    out += ["Added, in the loop, wall time:", ""]
-    out += grid(few, others, added("loop_ns"))
+           "Minimum / median. A pair is one malloc and one free of 16 to 512 bytes. `added` is the figure less the native one.", ""]
+    if few:
+        out += ["Native, in the loop:", ""]
+        out += grid(few, ["native"], lambda row, *_: both(row["loop_ns"]))
+        out += ["Added, in the loop, wall time:", ""]
+        out += grid(few, others, added("loop_ns"))
+    for part, what in ((ways, "Stacks that vary: 20 frames, the outer four drawn at random, each stack seen before"),
+                       (heaps, "Large heaps: one stack, a random block of so many is replaced")):
+        if part:
+            out += [f"{what}. Native, and added in the loop, wall time:", ""]
+            out += grid(part, ["native"], lambda row, *_: both(row["loop_ns"]))
+            out += grid(part, others, added("loop_ns"))
     if many:
         out += ["More threads than CPUs: added CPU time per pair, whole run, thread start and helpers included:", ""]
         out += grid(many, others, added("cpu_op_ns"))
@@ -57,11 +66,11 @@ def micro_tables(cases, variants):
                 "Its second process needs a while to start, and the program waits on a full pipe meanwhile. Depth 30, added ns per pair "
                 "(minimum / median):", ""]
         rows = []
-        for label, case, key in (("short run, 40,000 pairs, whole run, wall", short, "wall_op_ns"),
+        for label, case, key in (("steady state, 1,000,000 pairs, in the loop, wall", one, "loop_ns"),
+                                 ("the same, CPU of all processes", one, "cpu_op_ns"),
+                                 ("short run, 40,000 pairs, whole run, wall", short, "wall_op_ns"),
                                  ("the same, CPU of all processes", short, "cpu_op_ns"),
-                                 ("the same, in the loop, wall", short, "loop_ns"),
-                                 ("steady state, 1,000,000 pairs, in the loop, wall", one, "loop_ns"),
-                                 ("the same, CPU of all processes", one, "cpu_op_ns")):
+                                 ("the same, in the loop, wall", short, "loop_ns")):
             row = [label]
             for v in ("seep", "heaptrack", "heaptrack-r"):
                 row.append(added(key)(case[v], case, v) if v in case else "")

@@ -38,6 +38,11 @@ def pair(depth, threads=1, paths=1, program="pair"):
     return lambda n: [program, str(depth), str(max(n // threads, 1)), str(threads), str(paths)]
 
 
+def ways(k, live=16):
+    """Each allocation in one of k^4 ways; `live` blocks, of which a random one is replaced."""
+    return lambda n: ["ways", str(k), str(n), str(live)]
+
+
 MICRO = {
     "depth 10": (pair(10), 1, 1000000),
     "depth 30": (pair(30), 1, 1000000),
@@ -48,7 +53,18 @@ MICRO = {
     "depth 30, 2 threads": (pair(30, 2), 2, 2000000),
     "depth 60, 2 threads": (pair(60, 2), 2, 2000000),
     "depth 30, 8 threads": (pair(30, 8), 8, 2000000),
+    "depth 30, 16 threads": (pair(30, 16), 16, 3200000),
+    "depth 30, 32 threads": (pair(30, 32), 32, 3200000),
     "depth 30, 64 threads": (pair(30, 64), 64, 3200000),
+    "20 frames, 1 way": (ways(1), 1, 1000000),
+    "20 frames, 16 ways": (ways(2), 1, 1000000),
+    "20 frames, 256 ways": (ways(4), 1, 1000000),
+    "20 frames, 4,096 ways": (ways(8), 1, 1000000),
+    "20 frames, 65,536 ways": (ways(16), 1, 1000000),
+    "20 frames, 531,441 ways": (ways(27), 1, 1000000),
+    "1 way, 1,000 live": (ways(1, 1000), 1, 1000000),
+    "1 way, 100,000 live": (ways(1, 100000), 1, 1000000),
+    "1 way, 1,000,000 live": (ways(1, 1000000), 1, 1000000),
     "1,000 paths, 1 M live": (lambda n: ["paths", str(PATHS_LIVE), str(n)], 1, 500000),
     "producer / consumer": (lambda n: ["handoff", str(n)], 2, 1000000),
     "short run": (pair(30), 1, 40000),
@@ -172,6 +188,7 @@ class Bench:
                         sample, said = done
                         per = n // threads * threads if argv[0].startswith("pair") else n
                         per += PATHS_LIVE if argv[0] == "paths" else 0  # it fills its slots first
+                        per += max(int(argv[1]) ** 4, int(argv[3])) if argv[0] == "ways" else 0  # likewise
                         sample["loop_ns"] = float(next(w for w in said.split() if w[0].isdigit() and "." in w))
                         sample["cpu_op_ns"] = sample["cpu_ns"] / per
                         sample["wall_op_ns"] = sample["wall_ns"] / per

@@ -19,7 +19,8 @@ $(B)/fuzz/mutations: $(B)/obj/tests/fuzz/mutations.o $(FUZZ_LIB_OBJ) $(TOOL_TEST
 fuzzers: deps-check
 	@! tests/fuzz/run.sh --can-build || $(MAKE) --no-print-directory CC=clang \
 		CFLAGS="-O1 -gline-tables-only" SAN=fuzzer-no-link,address,undefined B=$(B)/san-fuzz fuzzers-here
-fuzzers-here: $(FUZZ) $(B)/fuzz/mutations
+# and a server whose faults show
+fuzzers-here: $(FUZZ) $(B)/fuzz/mutations $(B)/seep-net
 check-fuzz: fuzzers ## what reads files: a minute of libFuzzer, 10,000 mutations
 	@B=$(B) tests/run fuzz
 FUZZ_SECONDS ?= 60

@@ -53,6 +53,7 @@ check cmd:setsid util-linux
 check cmd:pgrep procps
 check cmd:strace strace
 check cmd:setcap libcap2-bin
+check cmd:crun crun
 check cmd:fakeroot fakeroot
 check lib:libeatmydata.so.1 libeatmydata1
 check cmd:less less
@@ -80,6 +81,7 @@ check cmd:pkg-config pkgconf
 check cmd:rustc rustc
 check cmd:systemd-analyze systemd
 check path:/lib/systemd/systemd systemd
+check cmd:systemd-tmpfiles systemd
 check cmd:nsenter util-linux
 check cmd:ip iproute2
 check cmd:ganesha.nfsd nfs-ganesha

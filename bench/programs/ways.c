@@ -9,7 +9,8 @@
  * below them the same 14 frames every time. The frames of one level have one
  * size, so the inner frames stay where they are and only the outer words
  * change. Blocks of 16 to 512 bytes live in a ring of 16; with LIVE, in that
- * many slots, and a random one is replaced. Prints ns per pair.
+ * many slots, and a random one is replaced. Every way is taken once, and every
+ * slot filled, before the clock starts. Prints ns per pair.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include <time.h>
 
 #define NOINLINE __attribute__((noipa))
-#define USE(x) __asm__ volatile("" : : "r"(x) : "memory")
+#define USE(x)   __asm__ volatile("" : : "r"(x) : "memory")
 
 enum { LEVELS = 4, WIDTH = 27, RING = 16 };
 
@@ -99,25 +100,40 @@ next_random(uint64_t *x)
 	return *x >> 33;
 }
 
+/* Replaces the block of a slot by one that is allocated in way number r. */
+static inline __attribute__((always_inline)) void
+replace(void **slot, uint64_t r, uint32_t k, uint64_t *x)
+{
+	for (int l = 0; l < LEVELS; l++) {
+		way[l] = (uint8_t)(r % k);
+		r /= k;
+	}
+	free(*slot);
+	*slot = outermost[way[0]](16 + next_random(x) % 497);
+	*(volatile char *)*slot = 1;
+}
+
+/* One loop, so that the ways that are taken first are those of later on. */
 static NOINLINE double
 loop(uint32_t k, long pairs, void **slots, uint64_t live)
 {
+	const uint64_t ways = (uint64_t)k * k * k * k;
+	const long before = (long)(ways > live ? ways : live);
 	uint64_t x = 42;
-	double begin_ns = now_ns();
+	double begin_ns = 0;
 
-	for (long i = 0; i < pairs; i++) {
-		uint64_t r = next_random(&x);
-		uint64_t at = live == RING ? (uint64_t)i % RING
-		                           : next_random(&x) % live;
-		int l;
+	for (long i = -before; i < pairs; i++) {
+		uint64_t at = (uint64_t)(i + before) % live;
+		uint64_t r = (uint64_t)(i + before);
 
-		for (l = 0; l < LEVELS; l++) {
-			way[l] = (uint8_t)(r % k);
-			r /= k;
+		if (i == 0)
+			begin_ns = now_ns();
+		if (i >= 0) {
+			r = next_random(&x);
+			if (live > RING)
+				at = next_random(&x) % live;
 		}
-		free(slots[at]);
-		slots[at] = outermost[way[0]](16 + next_random(&x) % 497);
-		*(volatile char *)slots[at] = 1;
+		replace(&slots[at], r, k, &x);
 	}
 	return (now_ns() - begin_ns) / (double)pairs;
 }

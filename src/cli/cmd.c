@@ -10,6 +10,7 @@ const struct cmd_shelf cmd_shelves[] = {
             &cmd_record,
             &cmd_snapshot,
             &cmd_watch,
+            &cmd_service,
             &cmd_serve,
             &cmd_push,
             &cmd_on,

@@ -46,6 +46,7 @@ extern const struct cmd cmd_ls;
 extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_snapshot;
 extern const struct cmd cmd_watch;
+extern const struct cmd cmd_service;
 extern const struct cmd cmd_serve;
 extern const struct cmd cmd_push;
 extern const struct cmd cmd_on;

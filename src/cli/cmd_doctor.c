@@ -60,6 +60,11 @@ look_at_process(struct doctor_report *r, const char *word)
 		    "doctor: process %s belongs to another user, or is "
 		    "protected: run seep doctor as that user or as root",
 		    word);
+	if (err == -EBUSY)
+		die(CMD_INPUT,
+		    "doctor: process %s does not answer: it holds a lock of "
+		    "its memory",
+		    word);
 	if (err == -ENODEV)
 		die(CMD_INPUT, "doctor: there is no /proc here");
 	if (err < 0)
@@ -212,7 +217,7 @@ run(const struct cmd *self, int argc, char **argv)
 	struct doctor_options o = {0};
 	struct subject s;
 	int err, count;
-	bool fails;
+	bool fails, silent;
 
 	count = opts_parse(self, argc, argv, &o);
 	if (o.user && o.root)
@@ -227,10 +232,11 @@ run(const struct cmd *self, int argc, char **argv)
 		print_text(both, 2, o.quiet);
 	fails = doctor_count(&host, DOCTOR_FAIL) > 0 ||
 	    doctor_count(&named, DOCTOR_FAIL) > 0;
+	silent = host.is_silent || named.is_silent;
 	doctor_release(&host);
 	doctor_release(&named);
 	err = output_flush();
-	return err ? err : fails ? CMD_YES : CMD_OK;
+	return err ? err : fails ? CMD_YES : silent ? CMD_INPUT : CMD_OK;
 }
 
 static const struct opts_option rows[] = {

@@ -17,9 +17,7 @@
 #include "cli/progress.h"
 #include "cli/view_opts.h"
 #include "cli/leaks_show.h"
-#include "reader/family.h"
 #include "reader/forked.h"
-#include "reader/proc.h"
 #include "report/verdict.h"
 #include "verdict/judge.h"
 #include "verdict/looks.h"
@@ -169,27 +167,9 @@ find_process(const struct session *s, pid_t pid)
 	    (int)pid);
 }
 
-/* Its parents, whose segments are beside its own: they name what it inherits. */
-static void
-load_family(struct session *s, const struct process *p, pid_t pid)
-{
-	struct fault where;
-	struct segfile *f;
-	char path[4096];
-	int slot;
-
-	if (forked_is(&p->header))
-		return; /* they are there */
-	if (proc_open(pid, &f, &slot, path, &where) < 0)
-		return;
-	segfile_close(f);
-	if (family_add(s, p, pid, path) < 0)
-		die_memory();
-}
-
 /*
- * A forked child that has had few events has no segment. Of what it allocated
- * itself nothing is known; of what it inherited everything is.
+ * A process that runs is opened once. Whatever is wrong with it, input_load()
+ * finds again, and says so.
  */
 static struct session *
 load(const char *input)
@@ -207,6 +187,8 @@ load(const char *input)
 	if (err < 0)
 		return input_load(input);
 	privacy_note(NULL);
+	for (size_t i = 0; i < s->note_count; i++)
+		die_warn("%s", s->notes[i]);
 	return s;
 }
 
@@ -271,7 +253,6 @@ run(const struct cmd *self, int argc, char **argv)
 	s = load(input);
 	if (input && input_is_pid(input, &pid)) {
 		p = find_process(s, pid);
-		load_family(s, p, pid);
 		judge_process(&o, p, pid);
 	} else if (!leaks_show_has(s)) {
 		die(CMD_INPUT,

@@ -1,6 +1,7 @@
 /* cmd_top.c - seep top: what traced processes hold now, and who makes it grow. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
 
 #define SECOND_NS  UINT64_C(1000000000)
 #define LONGEST_NS (86400 * SECOND_NS)
+#define ENDLESS    UINT_MAX /* no --count */
 enum { TABLE_SITES = 20 };
 
 struct top_options {
@@ -33,7 +35,7 @@ struct top_options {
 	int sort, format, colour;
 	struct opts_regexp include, exclude, module;
 	bool plain, once;
-	unsigned count; /* 0: not given */
+	unsigned count; /* ENDLESS: not given */
 	unsigned top;
 	struct names_options naming;
 };
@@ -136,7 +138,9 @@ check(const struct top_options *o)
 		die(CMD_USAGE,
 		    "top: --interval is 100ms at least and 24h at "
 		    "most");
-	if (o->once && o->count > 0)
+	if (o->count == 0)
+		die(CMD_USAGE, "top: --count is 1 at least");
+	if (o->once && o->count != ENDLESS)
 		die(CMD_USAGE, "top: --once and --count cannot be combined");
 	name_opts_check("top", o->naming.debug_dirs);
 }
@@ -224,7 +228,9 @@ print(struct live *l, const struct top_options *o, const struct terminal *t,
 {
 	const struct pages_plan plan = {.out = stdout,
 	    .interval_ns = o->interval_ns,
-	    .count = o->once ? 1 : o->count,
+	    .count = o->once          ? 1
+	        : o->count == ENDLESS ? 0
+	                              : o->count,
 	    .is_json = o->format == TOP_JSON,
 	    .is_named = is_named,
 	    .order = fields_order_of(o->sort),
@@ -242,7 +248,7 @@ static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	struct top_options o = {
-	    .interval_ns = SECOND_NS, .count = 0, .top = TABLE_SITES};
+	    .interval_ns = SECOND_NS, .count = ENDLESS, .top = TABLE_SITES};
 	struct targets targets = {0};
 	struct live_plan plan = {.want_sites = true};
 	struct terminal terminal;
@@ -262,7 +268,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (err < 0)
 		die(CMD_INPUT, "top: %s", strerror(-err));
 	terminal_look(STDOUT_FILENO, o.colour, &terminal);
-	if (o.plain || o.once || o.count > 0 || o.format == TOP_JSON ||
+	if (o.plain || o.once || o.count != ENDLESS || o.format == TOP_JSON ||
 	    !terminal.is_terminal || terminal.is_dumb)
 		err = print(l, &o, &terminal, targets.pid_count > 0);
 	else
@@ -270,8 +276,8 @@ run(const struct cmd *self, int argc, char **argv)
 	live_free(l);
 	free(targets.pids);
 	free(targets.directories);
-	if (err == -EIO)
-		return output_flush();
+	if (err < 0 && ferror(stdout))
+		output_failed(-err);
 	if (err < 0)
 		die(CMD_INPUT, "top: %s", strerror(-err));
 	return CMD_OK;

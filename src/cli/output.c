@@ -308,13 +308,19 @@ output_tell_path(const char *path)
 	(void)putchar('\n');
 }
 
+_Noreturn void
+output_failed(int error)
+{
+	if (error == EPIPE)
+		end_of_pipe();
+	fail("standard output", error ? error : EIO);
+}
+
 int
 output_flush(void)
 {
 	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return CMD_OK;
-	if (errno == EPIPE)
-		end_of_pipe();
-	fail("standard output", errno ? errno : EIO);
+	output_failed(errno);
 }

@@ -90,4 +90,7 @@ void output_tell_path(const char *path);
  */
 int output_flush(void);
 
+/* For who has flushed stdout himself, with this error (errno). */
+_Noreturn void output_failed(int error);
+
 #endif

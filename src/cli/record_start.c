@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/die.h"
+#include "cli/preload.h"
 #include "record/oom.h"
 #include "trace/outfile.h"
 #include "util/clock.h"
@@ -89,67 +90,6 @@ clear_output(struct record_run *r)
 	return RECORD_FAILED;
 }
 
-static int
-check_library(const char *name, char *path, size_t bytes)
-{
-	int err = launch_find_library(name, path, bytes);
-
-	if (err == -EPERM)
-		die_warn("%s can be written by others, who could run code in "
-		         "your programs: chmod go-w it",
-		    path);
-	else if (err == -EINVAL)
-		die_warn("%s cannot be preloaded: its path contains a space or "
-		         "a colon; install seep elsewhere",
-		    path);
-	else if (err < 0)
-		die_warn("the collector %s is missing: it should be beside the "
-		         "seep command, in ../lib/seep or in ../lib",
-		    path);
-	return err < 0 ? RECORD_FAILED : 0;
-}
-
-/*
- * Libraries beside libseep.so for the allocator that the command uses: its
- * operator new, and functions that only it has. Joined by colons; empty if there
- * is none.
- */
-static void
-find_companions(const char *allocator, char *ret, size_t bytes)
-{
-	static const struct {
-		const char *allocator; /* its name begins so */
-		const char *library;
-	} companions[] = {
-	    {"", "libseep-cxx.so"},
-	    {"libjemalloc", "libseep-jemalloc.so"},
-	    {"libtcmalloc", "libseep-tcmalloc.so"},
-	};
-	size_t used = 0;
-
-	ret[0] = '\0';
-	for (size_t i = 0; i < sizeof(companions) / sizeof(companions[0]);
-	     i++) {
-		const char *for_whom = companions[i].allocator;
-		char path[4096];
-
-		if (!allocator[0] ||
-		    strncmp(allocator, for_whom, strlen(for_whom)))
-			continue;
-		if (check_library(companions[i].library, path, sizeof(path))) {
-			die_warn(
-			    "so allocations that only %s has functions for "
-			    "will not be recorded",
-			    allocator);
-			continue;
-		}
-		if (used + strlen(path) + 2 > bytes)
-			return;
-		used +=
-		    (size_t)sprintf(ret + used, "%s%s", used ? ":" : "", path);
-	}
-}
-
 /* The name contains the pid, so the file is made when that is known. */
 static int
 make_output(void *context, pid_t pid)
@@ -182,10 +122,10 @@ record_start(struct record_run *r)
 	if (record_opts_needs_pid(&r->options))
 		plan.ready = make_output;
 
-	err = check_library("libseep.so", library, sizeof(library));
-	if (err)
-		return err;
-	find_companions(r->inspect.allocator, companions, sizeof(companions));
+	if (!preload_find("libseep.so", library, sizeof(library)))
+		return RECORD_FAILED;
+	preload_companions(
+	    r->inspect.allocator, companions, sizeof(companions));
 	plan.companions = companions;
 	if (r->inspect.kind != INSPECT_FINE) {
 		die_warn("%s", r->inspect.message);

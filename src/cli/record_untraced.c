@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record_run.h"
 
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "cli/die.h"
@@ -35,6 +36,8 @@ record_say_not_arrived(struct record_run *r)
 	if (r->said_why)
 		return;
 	r->said_why = true;
+	if (!why && getenv("SEEP_ONLY"))
+		why = "SEEP_ONLY is set, and it may be none of its names";
 	refused_report(&r->segment_dir, NULL, &count, &more, &refused);
 	if (!why && count > 0)
 		why = refused;

@@ -18,6 +18,7 @@
 #include "collector/next.h"
 #include "collector/nursery.h"
 #include "collector/outer.h"
+#include "collector/owner.h"
 #include "collector/place.h"
 #include "collector/plain.h"
 #include "collector/segment.h"
@@ -257,6 +258,8 @@ make_cradle(void)
 static void
 after_fork_in_child(void)
 {
+	/* the first event may come from a thread that this one starts */
+	owner_note_fork();
 	if (!kernel.wipe) { /* before Linux 4.14 */
 		lifecycle_wipe();
 		if (thread_gate && thread_gate->state != THREAD_CROWDED)

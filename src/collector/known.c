@@ -13,6 +13,9 @@
  */
 enum { COPY_SAME = 3, COPY_RENEW = 256 };
 
+/* Fewer frames are interned, see known.h. */
+enum { FRAMES_LEAST = 8 };
+
 /* Where a light walk is. */
 struct place {
 	uint64_t pc, sp, fp;
@@ -76,19 +79,17 @@ list_same(struct thread *t, struct place *p, int j, int c, uint32_t *n)
 
 /* Lists the frames from *w outwards. False: outer_walk() must do it. */
 static bool
-list(struct thread *t, const struct walk *w, struct known_start start,
+list(struct thread *t, const struct walk *w, int j, int differs,
     struct known *ret)
 {
-	const bool joins = t->outer_gen == LOAD(&module_gen);
 	struct place p = {w->pc, w->sp, w->fp};
-	int j = -1, fail = INT32_MAX, met = -1;
+	int fail = INT32_MAX, met = -1;
 	uint32_t n = 0, i;
 	uint64_t hash;
 
-	if (!w->sure || w->exact || t->outer_truncated)
+	if (!w->sure || w->exact || t->outer_truncated ||
+	    t->outer_gen != LOAD(&module_gen))
 		return false;
-	if (joins)
-		j = start.differs >= 0 ? start.hint : (int)t->outer_count - 1;
 	for (;;) {
 		const struct outer_frame *o;
 		struct unwind_rule rule;
@@ -103,10 +104,11 @@ list(struct thread *t, const struct walk *w, struct known_start start,
 			if (o->exact || o->top)
 				return false;
 			if (j < fail && (!o->needs_fp || o->fp == p.fp)) {
-				int c = j == start.hint && start.differs >= 0
-				    ? start.differs
+				int c = differs >= 0
+				    ? differs
 				    : memo_verify(t, (int)o->checks);
 
+				differs = -1;
 				if (c < 0) {
 					met = j;
 					break;
@@ -156,14 +158,18 @@ renews(struct thread *t, const struct walk *w, struct site_id s)
 }
 
 struct site_id
-known_site(struct thread *t, const struct walk *w, uint32_t inner,
-    struct known_start start, struct known *ret)
+known_site(struct thread *t, const struct walk *w, uint32_t inner, int j,
+    int differs, struct known *ret)
 {
 	struct site_id s;
 
 	ret->hash = 0;
-	if (!inner || !list(t, w, start, ret))
+	if (!inner || !list(t, w, j, differs, ret))
 		return (struct site_id){0};
+	if (differs < 0 && ret->count < FRAMES_LEAST) {
+		ret->hash = 0;
+		return (struct site_id){0};
+	}
 	s = sites_known(&(struct sites_stack){
 	    ret->hash, t->listed, ret->count, ret->base, inner});
 	if (!s.v || !renews(t, w, s))

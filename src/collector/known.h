@@ -27,6 +27,11 @@
  * frames up to the one whose step loads this word are the same, and the walk
  * goes on from there.
  *
+ * That is for stacks that take turns: the copy has been at this frame before,
+ * and now the outer words differ, or many frames differ. If only a few do,
+ * because the program has gone a step further, they are interned, and the copy
+ * serves the next stack as well.
+ *
  * Only on the thread's own stack, where every load is safe. A stack with a
  * frame that needs more than sp, fp and the return address (signal frames, the
  * loader's code for binding, realigned stacks), one that is cut or too deep is
@@ -48,19 +53,15 @@ known_hash(uint64_t frame, uint32_t place)
 	return h ^ h >> 32;
 }
 
-/* The frame of the copy at *w, and which of its checks fails; below 0: none. */
-struct known_start {
-	uint16_t hint;
-	int differs;
-};
-
 /*
  * The site of the stack whose inner frames are the record `inner` and whose
  * outer ones begin at *w, if it is known and need not be copied; else 0. Then
- * *ret is for known_add().
+ * *ret is for known_add(). With `differs` *w is at frame `j` of the copy, and
+ * that check is the first that fails; if it is below 0, nothing is known but
+ * that *w is not below frame `j`.
  */
 struct site_id known_site(struct thread *t, const struct walk *w,
-    uint32_t inner, struct known_start start, struct known *ret);
+    uint32_t inner, int j, int differs, struct known *ret);
 
 /* After the stack has been interned: the next known_site() finds it. */
 void known_add(const struct known *k, uint32_t inner, struct site_id site);

@@ -62,18 +62,23 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 	const struct cpu_frame c = {w->pc, w->sp, w->fp};
 	const uint64_t key = e->key;
 	struct known known = {.hash = 0};
+	bool holds = false;
 	struct site_id s;
 	uint32_t node;
 
 	*ret = (struct paths_joined){e->hint, false};
 	if (differs < 0 && ret->hint < t->outer_count && o->sp == c.sp &&
 	    o->pc == c.pc && (!o->needs_fp || o->fp == c.fp) && !o->exact &&
-	    !outer_keeps_too_few(t, ret->hint + 1u) && walk_prove(w, o->top) &&
-	    memo_verify(t, (int)o->checks) < 0) {
+	    !outer_keeps_too_few(t, ret->hint + 1u) && walk_prove(w, o->top)) {
+		differs = memo_verify(t, (int)o->checks);
+		holds = differs < 0;
+	}
+	if (holds) {
 		node = o->node;
 	} else {
 		s = known_site(t, w, inner,
-		    (struct known_start){ret->hint, differs}, &known);
+		    differs < 0 ? (int)t->outer_count - 1 : ret->hint, differs,
+		    &known);
 		if (s.v)
 			return s;
 		node = w->sure ? 0 : paths_outer(t, w, &c, ret);

@@ -44,6 +44,10 @@ static bool wipe = true;
 static bool can_probe;
 static uint32_t tid_offset; /* of the tid behind the thread pointer, 0: none */
 
+/* Key and tid of the thread that forked, in the child; 0: not known. */
+static uint64_t forked_key;
+static uint32_t forked_tid;
+
 /* Finds where glibc keeps the tid, by its value, if that value is unique. */
 static uint32_t
 find_tid_offset(void)
@@ -408,6 +412,13 @@ owner_look_around(void)
 	}
 }
 
+void
+owner_note_fork(void)
+{
+	forked_key = my_key();
+	forked_tid = tid_of(forked_key);
+}
+
 uint32_t
 owner_renewed_tid(bool has_forked)
 {
@@ -420,6 +431,9 @@ owner_renewed_tid(bool has_forked)
 
 		return o && tid != o->tid ? tid : 0;
 	}
+	/* if a child of that one was made by _Fork(), the tid is another one */
+	if (forked_tid && tid_of(forked_key) == forked_tid)
+		return forked_tid;
 	for (level = 0; level < LEVELS && levels[level]; level++) {
 		for (i = 0; i < 1u << level_bits(level); i++) {
 			const struct owner *o = &levels[level][i];
@@ -431,7 +445,8 @@ owner_renewed_tid(bool has_forked)
 			/*
 			 * A thread that the child has started since then may
 			 * have the address of one of the parent's threads,
-			 * whose place comes first.
+			 * whose place comes first. Its tid is the larger one,
+			 * unless tids have begun again from the lowest.
 			 */
 			if (tid && tid != o->tid && (!first || tid < first))
 				first = tid;
@@ -519,4 +534,5 @@ owner_restart(void)
 	}
 	free_gates = 0;
 	places_taken = 0;
+	forked_tid = 0; /* its own children have to note theirs */
 }

@@ -109,6 +109,9 @@ uint32_t owner_count(void);
 /* A forked child: all places are free; gates that were in use stay so. */
 void owner_restart(void);
 
+/* In a forked child, by the thread that has forked, before it goes on. */
+void owner_note_fork(void);
+
 /*
  * In a forked child: the tid that glibc gave to the thread that forked, which
  * may be the caller; 0: none, or not to be found. Before owner_restart().

@@ -80,21 +80,24 @@ why_no_base(const char *path, uint32_t *ret_detail)
 static long
 open_own_dir(struct stat *st)
 {
-	uint64_t uid = (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
+	long uid = sys_call(SYS_geteuid, 0, 0, 0, 0);
 	uint32_t detail;
 	struct fmt f;
 
 	mkdir_error = 0;
+	if ((long)uid < 0)
+		return -EPERM; /* a filter refuses even that */
 	fmt_init(&f, dir_name, sizeof(dir_name));
 	if (config.dir[0]) {
 		fmt_string(&f, config.dir);
 		return place_open_dir(dir_name, st);
 	}
-	if (config.base[0] && why_no_base(config.base, &detail))
+	/* a filter for system calls may have answered instead of the kernel */
+	if (uid < 0 || (config.base[0] && why_no_base(config.base, &detail)))
 		return -EPERM;
 	fmt_string(&f, config.base[0] ? config.base : PLACE_SHM);
 	fmt_string(&f, "/seep-");
-	fmt_decimal(&f, uid);
+	fmt_decimal(&f, (uint64_t)uid);
 	mkdir_error = sys_mkdir(dir_name, 0700);
 	return place_open_dir(dir_name, st);
 }
@@ -271,11 +274,13 @@ unmap_segment(struct place *p)
 static void
 find_owner(struct place *p)
 {
+	long uid = sys_call(SYS_geteuid, 0, 0, 0, 0);
 	struct stat st;
 
-	p->is_taken = sys_call(SYS_newfstatat, AT_FDCWD, (long)dir_name,
-	                  (long)&st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
+	p->is_taken = uid >= 0 &&
+	    sys_call(SYS_newfstatat, AT_FDCWD, (long)dir_name, (long)&st,
+	        AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_uid != (uint64_t)uid;
 	p->owner = p->is_taken ? st.st_uid : 0;
 }
 

@@ -30,6 +30,7 @@ struct doctor_report {
 	size_t count, room;
 	const char *group; /* of the next finding */
 	bool is_cut;       /* out of memory, so something is missing */
+	bool is_silent;    /* somebody did not answer: the rest is not known */
 };
 
 void doctor_release(struct doctor_report *r);
@@ -59,7 +60,8 @@ int doctor_command(struct doctor_report *r, const char *command);
 
 /*
  * A process: its state, or why it is not traced. -ESRCH: there is none;
- * -EACCES: we may not look; -ENODEV: there is no /proc.
+ * -EACCES: we may not look; -EBUSY: it does not answer; -ENODEV: there is no
+ * /proc.
  */
 int doctor_process(struct doctor_report *r, pid_t pid);
 

@@ -173,6 +173,7 @@ doctor_apart(struct doctor_report *r, const char *what,
 	}
 	free(text);
 silent:
+	r->is_silent = true;
 	doctor_add(r, DOCTOR_WARN, "answer",
 	    "find out which file system hangs (dmesg, mount), and try again",
 	    "%s: the rest was not looked at, because a file system or a "

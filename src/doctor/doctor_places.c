@@ -240,7 +240,9 @@ check_folder(struct doctor_report *r, struct tally *s, const char *path,
 	if (folder_complaint(path, user, why, sizeof(why))) {
 		if (user != geteuid() && s->complaints++ >= COMPLAINTS)
 			return;
-		doctor_add(r, DOCTOR_FAIL, "owner",
+		/* what others have is for them to mend */
+		doctor_add(r, user == geteuid() ? DOCTOR_FAIL : DOCTOR_WARN,
+		    "owner",
 		    "have its owner or root remove it (or chmod go-w it), or "
 		    "set SEEP_DIR to another directory",
 		    "%s: programs of uid %u %s", why, (unsigned)user,
@@ -277,7 +279,7 @@ check_entry(struct doctor_report *r, struct tally *t, const char *path,
 	unsigned long user = is_named ? strtoul(name + 5, &end, 10) : 0;
 	struct stat st;
 
-	if (is_named && *end == '\0') {
+	if (is_named && *end == '\0' && user < UINT32_MAX) {
 		if (geteuid() == 0 || user == geteuid())
 			check_folder(r, t, path, (uid_t)user, false);
 	} else if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
@@ -387,7 +389,7 @@ doctor_places(struct doctor_report *r)
 		if (check_medium(r, "seep_dir", asked, true))
 			check_folder(r, &s, asked, geteuid(), true);
 	}
-	if (base && check_medium(r, "seep_base", base, true)) {
+	if (!asked && base && check_medium(r, "seep_base", base, true)) {
 		check_shared(r, "seep_base", base);
 		check_base(r, &s, base);
 	}
@@ -395,9 +397,9 @@ doctor_places(struct doctor_report *r)
 		check_shared(r, "shm", FOLDER_SHM);
 		check_base(r, &s, FOLDER_SHM);
 	}
-	if (access(FOLDER_RUN, F_OK) == 0 &&
+	if (!asked && access(FOLDER_RUN, F_OK) == 0 &&
 	    (!base || strcmp(base, FOLDER_RUN) != 0) &&
-	    check_medium(r, "run", FOLDER_RUN, false)) {
+	    check_medium(r, "run", FOLDER_RUN, true)) {
 		check_shared(r, "run", FOLDER_RUN);
 		check_base(r, &s, FOLDER_RUN);
 	}

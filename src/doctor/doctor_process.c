@@ -615,7 +615,8 @@ look(struct doctor_report *r, void *context)
 	if (err == 0)
 		err = look_closer(r, &p);
 	doctor_environment_release(&p.environment);
-	return err;
+	/* it holds a lock that readers of its files need */
+	return err == -ETIMEDOUT ? -EBUSY : err;
 }
 
 int

@@ -6,6 +6,7 @@
 
 #include "doctor/doctor_environment.h"
 #include "doctor/doctor_unit_parts.h"
+#include "service/daemon.h"
 #include "util/text.h"
 
 enum { WRAPPERS_MAX = 8 };
@@ -227,6 +228,25 @@ follow(struct doctor_unit_look *l, char **argv, size_t count, int depth)
 	(void)snprintf(l->daemon, sizeof(l->daemon), "%.4000s", argv[0]);
 }
 
+/*
+ * As seep service enable finds it. If that finds none, a path may be wrong, which
+ * is to be said; a name with a variable in it says nothing.
+ */
+static void
+find_daemon(struct doctor_unit_look *l)
+{
+	struct quoting_words found = {0};
+
+	if (daemon_find(l->u, &found) < 0)
+		l->r->is_cut = true;
+	else if (found.count > 0)
+		(void)snprintf(
+		    l->daemon, sizeof(l->daemon), "%.4000s", found.items[0]);
+	else if (l->daemon[0] != '/' || strpbrk(l->daemon, "$`"))
+		l->daemon[0] = '\0';
+	quoting_release(&found);
+}
+
 static void
 check_command(struct doctor_unit_look *l)
 {
@@ -252,7 +272,8 @@ check_command(struct doctor_unit_look *l)
 			follow(l, c->argv.items, c->argv.count, 0);
 			c->argv.items[0] = old;
 		}
-		if (strcmp(l->daemon, c->path) != 0)
+		find_daemon(l);
+		if (l->daemon[0] && strcmp(l->daemon, c->path) != 0)
 			doctor_add(l->r, DOCTOR_OK, "command", NULL,
 			    "%s starts %s", c->path, l->daemon);
 	}

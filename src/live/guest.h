@@ -11,6 +11,8 @@
  * looking a second time. All calls come from the one thread of that loop, and
  * none may block.
  */
+enum { GUEST_FDS = 256 }; /* descriptors that one may have open */
+
 struct guest {
 	void *context;
 	/*

@@ -124,6 +124,8 @@ live_new(const struct live_plan *plan, struct live **ret)
 	l->start_ns = l->now_ns = clock_ns(CLOCK_MONOTONIC);
 	l->room.left = plan->most_memory ? plan->most_memory : MEMORY_BYTES;
 	l->fds_left = raise_limit();
+	l->fds_left -=
+	    plan->other_fds < l->fds_left ? plan->other_fds : l->fds_left;
 	l->generation = 1;
 	l->own_pid_ns = own_pid_ns();
 	l->groups = memory_groups_new();

@@ -122,6 +122,8 @@ struct live_plan {
 	 * those that had ended before they were found are listed, too.
 	 */
 	bool keep_the_ended;
+	size_t
+	    other_fds; /* descriptors that the caller needs beside the usual */
 };
 
 /* -ENOMEM, -EMFILE. */

@@ -68,22 +68,14 @@ pulse_free(struct pulse *p)
 	for (size_t i = 0; i < p->moved_count; i++)
 		drop_trend(p, &p->moved[i]);
 	for (size_t i = 0; i < p->block_room; i++) {
-		free(p->blocks[i].pieces);
+		free(p->blocks[i].pieces.list);
 		free(p->blocks[i].sites);
 	}
 	free(p->moved);
 	free(p->blocks);
-	free(p->dir_known);
+	directory_release(&p->directory);
 	p->room->left += p->charged;
 	free(p);
-}
-
-int
-pulse_read(const struct pulse_look *l, uint64_t offset, void *to, size_t len)
-{
-	if (offset > l->limit || len > l->limit - offset)
-		return -EBADMSG;
-	return source_read(l->source, l->base + offset, to, len);
 }
 
 /* ---- trends ---- */
@@ -277,7 +269,7 @@ pulse_rest(struct pulse *p, uint64_t look)
 uint64_t
 pulse_bytes(const struct pulse *p)
 {
-	return p->claimed;
+	return p->directory.claimed;
 }
 
 size_t
@@ -404,7 +396,8 @@ read_header(const struct pulse_look *l, const struct segfile *f, int slot,
 	if (l->pulse->is_begun && !segfile_is_early(f, slot) &&
 	    l->number % 16 != 0) {
 		now = *h;
-		err = pulse_read(l, 0, &now, offsetof(struct seg_header, pad));
+		err = directory_read(
+		    &l->at, 0, &now, offsetof(struct seg_header, pad));
 		if (err == 0 && now.magic != SEG_MAGIC)
 			err = -ESTALE;
 		now.session[sizeof(now.session) - 1] = '\0';
@@ -431,12 +424,12 @@ pulse_look(struct pulse *p, const struct segfile *f, int slot, uint64_t look,
     struct seg_header *h, struct live_totals *ret, bool *ret_changed)
 {
 	struct pulse_look l = {
-	    .pulse = p, .source = segfile_source(f), .number = look};
+	    .pulse = p, .at.source = segfile_source(f), .number = look};
 	struct pulse_sum sum = {0};
 	int err = 0, no_room = 0;
 
 	if (!segfile_is_early(f, slot))
-		err = segfile_window(f, slot, &l.base, &l.limit);
+		err = segfile_window(f, slot, &l.at.base, &l.at.limit);
 	if (err < 0)
 		return err == -ENODATA ? -ESTALE : err;
 	err = read_header(&l, f, slot, h);

@@ -53,8 +53,8 @@ mix(uint64_t image, const struct pulse_sum *row)
  * counted again, from the beginning.
  */
 static void
-add_rows(struct tally *t, const struct pulse_piece *piece, const uint8_t *rows,
-    int pass)
+add_rows(struct tally *t, const struct directory_piece *piece,
+    const uint8_t *rows, int pass)
 {
 	uint64_t image = t->image[pass];
 
@@ -80,7 +80,7 @@ add_rows(struct tally *t, const struct pulse_piece *piece, const uint8_t *rows,
 }
 
 static int
-read_piece(const struct pulse_look *l, const struct pulse_piece *piece,
+read_piece(const struct pulse_look *l, const struct directory_piece *piece,
     struct tally *t, int pass)
 {
 	size_t len = (size_t)piece->count * piece->row_bytes;
@@ -91,7 +91,7 @@ read_piece(const struct pulse_look *l, const struct pulse_piece *piece,
 		rows = malloc(len);
 	if (!rows)
 		return -ENOMEM;
-	err = pulse_read(l, piece->offset, rows, len);
+	err = directory_read(&l->at, piece->offset, rows, len);
 	if (err == 0)
 		add_rows(t, piece, rows, pass);
 	if (rows != few)
@@ -105,8 +105,8 @@ read_pass(const struct pulse_look *l, const struct pulse_block *b,
 {
 	int err = 0;
 
-	for (size_t i = 0; i < b->piece_count && err == 0; i++)
-		err = read_piece(l, &b->pieces[i], t, pass);
+	for (size_t i = 0; i < b->pieces.count && err == 0; i++)
+		err = read_piece(l, &b->pieces.list[i], t, pass);
 	return err;
 }
 
@@ -139,7 +139,7 @@ read_steadily(
 
 	do
 		err = read_block(l, b, t);
-	while (err == 0 && l->source->fd >= 0 && steady_was_late(&steady));
+	while (err == 0 && l->at.source->fd >= 0 && steady_was_late(&steady));
 	return err;
 }
 
@@ -228,7 +228,7 @@ pulse_ledger(struct pulse_look *l, struct pulse_sum *ret)
 		struct tally t;
 		int err;
 
-		if (b->piece_count == 0)
+		if (b->pieces.count == 0)
 			continue;
 		err = read_steadily(l, b, &t);
 		if (err < 0)

@@ -4,24 +4,17 @@
 #define SEEP_LIVE_PULSE_PARTS_H
 
 #include "live/pulse.h"
+#include "reader/directory.h"
 
 enum {
-	PULSE_BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
-	PULSE_BLOCK_ROWS = 1 << PULSE_BLOCK_BITS,
+	PULSE_BLOCK_BITS = DIRECTORY_BLOCK_BITS,
+	PULSE_BLOCK_ROWS = DIRECTORY_BLOCK_ROWS,
 	PULSE_UNLISTED = UINT16_MAX, /* a site that moved, without room */
 };
 
 /* The first words of struct seg_row. */
 struct pulse_sum {
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
-};
-
-/* A stretch of one array's rows, all in one block of ids. */
-struct pulse_piece {
-	uint64_t offset;
-	uint32_t row_bytes;
-	uint16_t first, count; /* in the block */
-	bool is_pool;
 };
 
 /* What is kept of the sites of a block; there is none without want_sites. */
@@ -32,8 +25,7 @@ struct pulse_sites {
 };
 
 struct pulse_block {
-	struct pulse_piece *pieces; /* one for each array that has these ids */
-	size_t piece_count;
+	struct directory_pieces pieces;
 	uint64_t image; /* hash of all counters, as read last */
 	/* all counters of the sums are from one image, which was not changing */
 	bool is_settled;
@@ -58,11 +50,8 @@ struct pulse {
 	struct pulse_room *room;
 	size_t charged; /* of that room */
 	bool want_sites;
-	bool is_begun;      /* the first look was made */
-	uint64_t claimed;   /* bytes of rows, by the directory */
-	uint32_t dir_done;  /* entries before are all known */
-	uint8_t *dir_known; /* by number of the entry */
-	uint32_t dir_room;
+	bool is_begun; /* the first look was made */
+	struct directory directory;
 	struct pulse_block *blocks; /* by id >> PULSE_BLOCK_BITS */
 	size_t block_room;
 	size_t site_count;
@@ -74,8 +63,7 @@ struct pulse {
 /* One look at the segment. */
 struct pulse_look {
 	struct pulse *pulse;
-	const struct source *source;
-	uint64_t base, limit; /* of the segment in the source */
+	struct directory_place at;
 	uint64_t number;
 	bool changed;
 };
@@ -83,10 +71,6 @@ struct pulse_look {
 /* false: no room. */
 bool pulse_charge(struct pulse *p, size_t bytes);
 void pulse_refund(struct pulse *p, size_t bytes);
-
-/* -EBADMSG: it is not inside the segment; or what reading says. */
-int pulse_read(
-    const struct pulse_look *l, uint64_t offset, void *to, size_t len);
 
 /*
  * Reads the new extents of the directory. Entries become valid in any order, so

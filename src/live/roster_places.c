@@ -229,6 +229,13 @@ find_place(const struct roster_places *p, const char *path)
 	return NULL;
 }
 
+static bool
+is_user_folder(const char *name)
+{
+	return strncmp(name, "seep-", 5) == 0 && name[5] >= '0' &&
+	    name[5] <= '9';
+}
+
 /* Whose is /dev/shm/NAME, by its name? */
 static bool
 is_right_owner(const char *name, uid_t owner)
@@ -267,18 +274,13 @@ look_at_path(struct roster_places *p, const char *path, enum kind kind)
 		return 0;
 	/* it may be another one by now */
 	if (fstat(fd, &st) < 0 ||
-	    (kind == KIND_SHM && !is_right_owner(text_base(path), st.st_uid))) {
+	    ((kind == KIND_SHM ||
+	         (kind == KIND_RUN && is_user_folder(text_base(path)))) &&
+	        !is_right_owner(text_base(path), st.st_uid))) {
 		(void)close(fd);
 		return 0;
 	}
 	return add_place(p, fd, &st, path, kind);
-}
-
-static bool
-is_user_folder(const char *name)
-{
-	return strncmp(name, "seep-", 5) == 0 && name[5] >= '0' &&
-	    name[5] <= '9';
 }
 
 static bool

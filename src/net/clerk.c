@@ -28,9 +28,17 @@ enum {
 	REPLY_MAX = 512 << 20,
 };
 
+enum state {
+	FREE,
+	QUEUED, /* there is no child yet */
+	WORKS,
+	LEFT, /* killed, and nobody waits for it any more */
+};
+
 struct desk {
-	pid_t pid;    /* 0: free */
-	bool is_left; /* killed, and nobody waits for it any more */
+	enum state state;
+	uint64_t order; /* of coming */
+	pid_t pid;
 	int pidfd, file;
 	uint64_t until_ns;
 	struct clerk_job job;
@@ -39,7 +47,7 @@ struct desk {
 struct clerks {
 	int epoll;
 	struct desk desks[CLERK_JOBS];
-	uint64_t jobs, failed;
+	uint64_t jobs, failed; /* so far */
 };
 
 int
@@ -87,7 +95,7 @@ reap(struct desk *d)
 	(void)waitpid(d->pid, &status, WNOHANG);
 	if (d->pidfd >= 0)
 		(void)close(d->pidfd);
-	d->pid = 0;
+	d->state = FREE;
 	return status;
 }
 
@@ -95,9 +103,14 @@ reap(struct desk *d)
 static void
 leave_alone(struct desk *d)
 {
-	kill_child(d);
-	(void)close(d->file);
-	d->is_left = true;
+	if (d->state == QUEUED) {
+		free(d->job.task);
+		d->state = FREE;
+	} else if (d->state == WORKS) {
+		kill_child(d);
+		(void)close(d->file);
+		d->state = LEFT;
+	}
 }
 
 void
@@ -108,14 +121,15 @@ clerks_free(struct clerks *c)
 	if (!c)
 		return;
 	for (size_t i = 0; i < CLERK_JOBS; i++)
-		if (c->desks[i].pid && !c->desks[i].is_left)
-			leave_alone(&c->desks[i]);
+		leave_alone(&c->desks[i]);
 	for (size_t i = 0; i < CLERK_JOBS; i++) {
-		while (c->desks[i].pid && !has_ended(&c->desks[i]) &&
+		struct desk *d = &c->desks[i];
+
+		while (d->state == LEFT && !has_ended(d) &&
 		    clock_ns(CLOCK_MONOTONIC) < until)
 			(void)poll(NULL, 0, 2);
-		if (c->desks[i].pid)
-			(void)reap(&c->desks[i]);
+		if (d->state == LEFT)
+			(void)reap(d);
 	}
 	(void)close(c->epoll);
 	free(c);
@@ -133,7 +147,8 @@ clerks_wait_ms(const struct clerks *c)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), next = UINT64_MAX;
 
 	for (size_t i = 0; i < CLERK_JOBS; i++)
-		if (c->desks[i].pid && !c->desks[i].is_left &&
+		if ((c->desks[i].state == WORKS ||
+		        c->desks[i].state == QUEUED) &&
 		    c->desks[i].until_ns < next)
 			next = c->desks[i].until_ns;
 	if (next == UINT64_MAX)
@@ -160,6 +175,19 @@ finish(struct clerks *c, struct desk *d)
 	job.done(&job, -ECHILD, -1, 0);
 }
 
+/* Its time is over, or there is no child to be had. */
+static void
+give_up(struct clerks *c, struct desk *d, int err)
+{
+	const struct clerk_job job = d->job;
+
+	leave_alone(d);
+	c->failed++;
+	job.done(&job, err, -1, 0);
+}
+
+static void start_waiting(struct clerks *c);
+
 void
 clerks_step(struct clerks *c)
 {
@@ -167,22 +195,19 @@ clerks_step(struct clerks *c)
 
 	for (size_t i = 0; i < CLERK_JOBS; i++) {
 		struct desk *d = &c->desks[i];
+		bool is_child = d->state == WORKS || d->state == LEFT;
 
-		if (d->pid == 0)
-			continue;
-		if (has_ended(d)) {
-			if (d->is_left)
+		if (is_child && has_ended(d)) {
+			if (d->state == LEFT)
 				(void)reap(d);
 			else
 				finish(c, d);
-		} else if (!d->is_left && now >= d->until_ns) {
-			const struct clerk_job job = d->job;
-
-			leave_alone(d);
-			c->failed++;
-			job.done(&job, -ETIMEDOUT, -1, 0);
+		} else if ((d->state == WORKS || d->state == QUEUED) &&
+		    now >= d->until_ns) {
+			give_up(c, d, -ETIMEDOUT);
 		}
 	}
+	start_waiting(c);
 }
 
 /* In the child. */
@@ -213,7 +238,6 @@ work(const struct clerk_job *job, int file, pid_t parent)
 		(void)!write(score, "500", 3);
 		(void)close(score);
 	}
-	job->leave(job->context);
 	out = fdopen(file, "w");
 	err = out ? job->write(job->task, out) : -ENOMEM;
 	if (out && fflush(out) != 0 && err == 0)
@@ -221,65 +245,118 @@ work(const struct clerk_job *job, int file, pid_t parent)
 	_exit(err < 0 ? FAILED : 0);
 }
 
-static struct desk *
-free_desk(struct clerks *c, bool is_slow)
+/* Turns `d` from QUEUED into WORKS. */
+static int
+start_child(struct clerks *c, struct desk *d)
 {
-	struct desk *found = NULL;
-	size_t slow = 0;
+	struct epoll_event e = {.events = EPOLLIN};
+	pid_t parent = getpid();
+	int err;
+
+	d->file = memfd_create("seep-reply", MFD_CLOEXEC);
+	if (d->file < 0)
+		return -errno;
+	/* what is in the buffers must not be written twice */
+	(void)fflush(NULL);
+	d->pid = fork();
+	if (d->pid == 0)
+		work(&d->job, d->file, parent);
+	if (d->pid < 0) {
+		err = -errno;
+		(void)close(d->file);
+		return err;
+	}
+	(void)setpgid(d->pid, d->pid);
+	free(d->job.task);
+	d->job.task = NULL;
+	d->state = WORKS;
+	d->pidfd = (int)syscall(SYS_pidfd_open, d->pid, 0);
+	d->until_ns = clock_ns(CLOCK_MONOTONIC) +
+	    (CLERK_SECONDS + (uint64_t)d->job.wait_s) * S;
+	if (d->pidfd >= 0)
+		(void)epoll_ctl(c->epoll, EPOLL_CTL_ADD, d->pidfd, &e);
+	return 0;
+}
+
+/* Children that work; of the slow ones, also those that are to come. */
+static size_t
+count_jobs(const struct clerks *c, bool is_slow)
+{
+	size_t n = 0;
 
 	for (size_t i = 0; i < CLERK_JOBS; i++) {
-		if (c->desks[i].pid == 0)
-			found = &c->desks[i];
-		else
-			slow += c->desks[i].job.wait_s > 0;
+		const struct desk *d = &c->desks[i];
+
+		n += d->state != FREE && (d->state != QUEUED || is_slow) &&
+		    (d->job.wait_s > 0) == is_slow;
 	}
-	return is_slow && slow >= CLERK_SLOW ? NULL : found;
+	return n;
+}
+
+static bool
+may_start(const struct clerks *c, const struct desk *d)
+{
+	return d->job.wait_s > 0 || count_jobs(c, false) < CLERK_BUSY;
+}
+
+/* Who came first is first. */
+static struct desk *
+next_waiting(struct clerks *c)
+{
+	struct desk *found = NULL;
+
+	for (size_t i = 0; i < CLERK_JOBS; i++) {
+		struct desk *d = &c->desks[i];
+
+		if (d->state == QUEUED && (!found || d->order < found->order) &&
+		    may_start(c, d))
+			found = d;
+	}
+	return found;
+}
+
+static void
+start_waiting(struct clerks *c)
+{
+	struct desk *d;
+
+	while ((d = next_waiting(c)) != NULL) {
+		int err = start_child(c, d);
+
+		if (err < 0)
+			give_up(c, d, err);
+	}
 }
 
 int
 clerks_start(struct clerks *c, const struct clerk_job *job)
 {
-	struct desk *d = free_desk(c, job->wait_s > 0);
-	struct epoll_event e = {.events = EPOLLIN};
-	pid_t parent = getpid(), pid;
-	int err, file;
+	struct desk *d = NULL;
+	int err;
 
-	if (!d)
+	for (size_t i = 0; i < CLERK_JOBS && !d; i++)
+		if (c->desks[i].state == FREE)
+			d = &c->desks[i];
+	if (!d || (job->wait_s > 0 && count_jobs(c, true) >= CLERK_SLOW))
 		return -EBUSY;
-	file = memfd_create("seep-reply", MFD_CLOEXEC);
-	if (file < 0)
-		return -errno;
-	/* what is in the buffers must not be written twice */
-	(void)fflush(NULL);
-	pid = fork();
-	if (pid == 0)
-		work(job, file, parent);
-	if (pid < 0) {
-		err = -errno;
-		(void)close(file);
-		return err;
-	}
-	(void)setpgid(pid, pid);
-	*d = (struct desk){.pid = pid,
-	    .file = file,
-	    .pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
+	*d = (struct desk){.state = QUEUED,
+	    .order = c->jobs++,
 	    .job = *job,
-	    .until_ns = clock_ns(CLOCK_MONOTONIC) +
-	        (CLERK_SECONDS + (uint64_t)job->wait_s) * S};
-	if (d->pidfd >= 0)
-		(void)epoll_ctl(c->epoll, EPOLL_CTL_ADD, d->pidfd, &e);
-	c->jobs++;
-	return 0;
+	    .until_ns = clock_ns(CLOCK_MONOTONIC) + CLERK_SECONDS * S};
+	err = may_start(c, d) ? start_child(c, d) : 0;
+	if (err < 0) {
+		d->state = FREE;
+		c->failed++;
+	}
+	return err;
 }
 
 void
 clerks_cancel(struct clerks *c, const void *owner)
 {
 	for (size_t i = 0; i < CLERK_JOBS; i++) {
-		struct desk *d = &c->desks[i];
-
-		if (d->pid && !d->is_left && d->job.owner == owner)
-			leave_alone(d);
+		if (c->desks[i].job.owner == owner)
+			leave_alone(&c->desks[i]);
 	}
 }
 

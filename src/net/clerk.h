@@ -14,9 +14,11 @@
  * server knows (descriptors of segments, too), and its memory goes with it.
  */
 enum {
-	CLERK_JOBS = 16,   /* at the same time */
-	CLERK_SLOW = 8,    /* of which so many may wait for time to pass */
-	CLERK_SECONDS = 90 /* for one job, beside that time */
+	CLERK_BUSY = 4, /* children at the same time, so that others can work */
+	CLERK_SLOW = 8, /* and so many that wait for time to pass */
+	/* with those that wait for their turn: half of all connections */
+	CLERK_JOBS = 32,
+	CLERK_SECONDS = 90, /* for one child, beside that time */
 };
 
 struct clerks;
@@ -27,8 +29,6 @@ struct clerk_job {
 	 * was written is a line for the user.
 	 */
 	int (*write)(void *task, FILE *out);
-	/* In the child, at first: gives back descriptors of the server. */
-	void (*leave)(void *context);
 	/*
 	 * The reply is there: a file of `bytes` bytes, which is the callee's, or
 	 * negative errno with a line in it; fd -1: the child died or was late.
@@ -55,7 +55,10 @@ void clerks_step(struct clerks *c);
 /* At most so long until clerks_step(), in ms; -1: any time. */
 int clerks_wait_ms(const struct clerks *c);
 
-/* -EBUSY: too many; or why there is no child. */
+/*
+ * A child at once, or when others have ended. -EBUSY: there are too many; or why
+ * there is no child. The task then stays the caller's.
+ */
 int clerks_start(struct clerks *c, const struct clerk_job *job);
 
 /* Nobody wants the reply any more: kills the child; done() is not called. */

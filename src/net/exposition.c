@@ -41,6 +41,8 @@ static const struct figure {
         "Requested bytes of blocks that were freed.", false},
     {"seep_lost_events", METRICS_COUNTER, ROW(all.lost),
         "Allocations and frees that are missing in the figures.", false},
+    {"seep_unread_processes", METRICS_GAUGE, ROW(unread),
+        "Processes of which the last look could not read everything.", false},
     {"seep_sample_bytes", METRICS_GAUGE, ROW(sample_bytes),
         "Mean distance of samples in bytes; 0: every allocation is recorded.",
         false},

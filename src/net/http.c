@@ -26,6 +26,7 @@ enum {
 	POOL_BYTES = HTTP_HEADER_BYTES + 4096,
 	ACCEPTS = 32, /* in one step, so that requests go on meanwhile */
 	TICK_MS = 1000,
+	SLOW_S = 2,  /* for a reply, where others wait */
 	HEADERS = 8, /* of a reply, beside the usual ones */
 };
 
@@ -66,6 +67,7 @@ struct http {
 	int mhd_fd;
 	struct peer peers[HTTP_PEERS];
 	uint64_t next_tick_ns;
+	bool is_deaf; /* nothing is accepted until the next tick */
 	struct http_counts counts;
 };
 
@@ -152,23 +154,25 @@ on_completed(void *context, struct MHD_Connection *c, void **request,
 	free_exchange(x);
 }
 
-/* The connection without a complete request for longest; NULL: there is none. */
+/* The connection that has been at this for longest; NULL: there is none. */
 static struct peer *
-idlest(struct http *h)
+longest(struct http *h, enum phase phase, uint64_t least_ns)
 {
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct peer *found = NULL;
 
 	for (size_t i = 0; i < HTTP_PEERS; i++) {
 		struct peer *p = &h->peers[i];
 
-		if (p->connection && p->phase == READING &&
+		if (p->connection && p->phase == phase && !p->is_cut &&
+		    now - p->since_ns >= least_ns &&
 		    (!found || p->since_ns < found->since_ns))
 			found = p;
 	}
 	return found;
 }
 
-/* A place for one more; who holds one without asking anything gives way. */
+/* A place for one more; who holds one and does nothing gives way. */
 static bool
 make_place(struct http *h)
 {
@@ -176,7 +180,9 @@ make_place(struct http *h)
 
 	if (h->counts.open < HTTP_PEERS)
 		return true;
-	p = idlest(h);
+	p = longest(h, READING, 0);
+	if (!p) /* a reply is read within moments, unless nobody reads it */
+		p = longest(h, SENDING, SLOW_S * S);
 	if (!p)
 		return false;
 	cut_off(p);
@@ -212,6 +218,16 @@ http_add(struct http *h, int fd)
 }
 
 static void
+set_deaf(struct http *h, bool is_deaf)
+{
+	struct epoll_event e = {.events = is_deaf ? 0 : EPOLLIN};
+
+	if (h->is_deaf != is_deaf && h->plan.listen_fd >= 0)
+		(void)epoll_ctl(h->epoll, EPOLL_CTL_MOD, h->plan.listen_fd, &e);
+	h->is_deaf = is_deaf;
+}
+
+static void
 accept_some(struct http *h)
 {
 	for (int i = 0; i < ACCEPTS; i++) {
@@ -220,8 +236,12 @@ accept_some(struct http *h)
 
 		if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
 			continue;
-		if (fd < 0)
+		if (fd < 0) {
+			/* no descriptor: who waits would wake us all the time */
+			if (errno != EAGAIN)
+				set_deaf(h, true);
 			break;
+		}
 		(void)http_add(h, fd);
 	}
 }
@@ -245,6 +265,7 @@ tick(struct http *h)
 	if (now < h->next_tick_ns)
 		return;
 	h->next_tick_ns = now + TICK_MS * UINT64_C(1000000);
+	set_deaf(h, false);
 	for (size_t i = 0; i < HTTP_PEERS; i++) {
 		struct peer *p = &h->peers[i];
 		struct http_exchange *x = p->exchange;
@@ -320,8 +341,8 @@ is_known_host(const struct http *h, const char *value)
 }
 
 static enum MHD_Result
-count_host(void *context, enum MHD_ValueKind kind, const char *name,
-    const char *value)
+count_host(
+    void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
 	(void)kind;
 	(void)value;
@@ -675,7 +696,7 @@ int
 http_wait_ms(const struct http *h)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
-	int wait = h->counts.open > 0 ? TICK_MS : -1;
+	int wait = h->counts.open > 0 || h->is_deaf ? TICK_MS : -1;
 
 	if (MHD_get_timeout(h->daemon, &ms) == MHD_YES &&
 	    (wait < 0 || ms < (unsigned)wait))
@@ -687,7 +708,7 @@ void
 http_step(struct http *h)
 {
 	(void)MHD_run(h->daemon);
-	if (h->plan.listen_fd >= 0)
+	if (h->plan.listen_fd >= 0 && !h->is_deaf)
 		accept_some(h);
 	(void)MHD_run(h->daemon);
 	tick(h);

@@ -11,7 +11,7 @@
  * libmicrohttpd parses requests; it has no thread of its own here, and runs
  * inside http_step(). The limits are ours: HTTP_PEERS connections, of which the
  * one that has been without a complete request for longest gives way to a new
- * one; HTTP_HEADER_BYTES of request line and headers; HTTP_READ_S until a
+ * one, or else one that does not read its reply; HTTP_HEADER_BYTES of request line and headers; HTTP_READ_S until a
  * request is complete; HTTP_SEND_S until its reply is sent.
  */
 enum {

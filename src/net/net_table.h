@@ -24,7 +24,7 @@ struct net_table {
 	 */
 	int (*serve)(const struct serve_plan *plan, struct fault *where);
 	/*
-	 * `seep watch --listen`: a guest of the loop of watch, for serve_free().
+	 * `seep watch --listen`: a guest of the loop of watch, which ends it.
 	 * Negative errno, with words.
 	 */
 	int (*serve_guest)(const struct serve_plan *plan, struct guest *ret,

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,23 @@ survive_pipes(void)
 
 	if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 		(void)sigaction(SIGPIPE, &a, NULL);
+}
+
+/* The one server of this process; NULL: none. */
+static struct serve *only;
+
+/*
+ * In every forked child, whoever forks: one that holds a socket would keep
+ * clients waiting for its end, and the address taken.
+ */
+static void
+leave_sockets(void)
+{
+	if (!only)
+		return;
+	http_forget_sockets(only->http);
+	(void)close(only->epoll);
+	only = NULL;
 }
 
 static int
@@ -109,6 +127,7 @@ end(void *context)
 {
 	struct serve *s = context;
 
+	only = NULL;
 	if (s->clerks)
 		clerks_free(s->clerks);
 	http_free(s->http);
@@ -173,6 +192,7 @@ int
 serve_guest(
     const struct serve_plan *plan, struct guest *ret, struct fault *where)
 {
+	static bool is_told;
 	struct serve *s = calloc(1, sizeof(*s));
 	int err;
 
@@ -185,6 +205,11 @@ serve_guest(
 		end(s);
 		return err;
 	}
+	if (!is_told) {
+		(void)pthread_atfork(NULL, NULL, leave_sockets);
+		is_told = true;
+	}
+	only = s;
 	survive_pipes();
 	*ret = (struct guest){.context = s,
 	    .begin = begin,
@@ -269,7 +294,8 @@ serve_run(const struct serve_plan *plan, struct fault *where)
 {
 	const struct live_plan live = {.directories = plan->directories,
 	    .pids = plan->pids,
-	    .pid_count = plan->pid_count};
+	    .pid_count = plan->pid_count,
+	    .other_fds = GUEST_FDS};
 	struct guest g = {.context = NULL};
 	struct live *l = NULL;
 	int signals, err;

@@ -96,6 +96,15 @@ reply_profiles(struct serve *s, struct http_exchange *x)
 	end_reply(&r, x, HTML);
 }
 
+/* Links of the list are relative to its folder. */
+static void
+reply_folder(struct serve *s, struct http_exchange *x)
+{
+	(void)s;
+	http_put(x, "Location", "pprof/");
+	http_reply_text(x, 301, "see pprof/");
+}
+
 static void
 reply_style(struct serve *s, struct http_exchange *x)
 {
@@ -123,16 +132,6 @@ reply_targets(struct serve *s, struct http_exchange *x)
 }
 
 /* ---- replies that a child writes ---- */
-
-/* In the child. */
-static void
-leave(void *context)
-{
-	struct serve *s = context;
-
-	http_forget_sockets(s->http);
-	(void)close(s->epoll);
-}
 
 /* A line that a child has written. */
 static void
@@ -197,18 +196,30 @@ done(const struct clerk_job *job, int err, int fd, uint64_t bytes)
 	}
 }
 
-static void
-start(struct serve *s, struct http_exchange *x, struct task *t)
+static int
+start_job(struct serve *s, const struct task *t, struct clerk_job *job)
 {
-	const struct clerk_job job = {.write = task_write,
-	    .leave = leave,
-	    .done = done,
-	    .context = s,
-	    .task = t,
-	    .kind = (int)t->kind,
-	    .owner = x,
-	    .wait_s = t->seconds};
-	int err = clerks_start(s->clerks, &job);
+	int err;
+
+	job->write = task_write;
+	job->context = s;
+	job->kind = (int)t->kind;
+	job->wait_s = t->seconds;
+	job->task = malloc(sizeof(*t));
+	if (!job->task)
+		return -ENOMEM;
+	memcpy(job->task, t, sizeof(*t));
+	err = clerks_start(s->clerks, job);
+	if (err < 0)
+		free(job->task);
+	return err;
+}
+
+static void
+start(struct serve *s, struct http_exchange *x, const struct task *t)
+{
+	struct clerk_job job = {.done = done, .owner = x};
+	int err = start_job(s, t, &job);
 
 	if (err == 0) {
 		http_defer(x);
@@ -359,18 +370,13 @@ count_sites(struct serve *s)
 	    .plan = s->plan,
 	    .live = s->live,
 	    .services = s->services};
-	const struct clerk_job job = {.write = task_write,
-	    .leave = leave,
-	    .done = sites_done,
-	    .context = s,
-	    .task = &t,
-	    .owner = s};
+	struct clerk_job job = {.done = sites_done, .owner = s};
 
 	s->sites.begun_ns = clock_ns(CLOCK_MONOTONIC);
 	if (s->plan->top == 0 || s->sites.is_busy ||
 	    s->sites.begun_ns < s->sites.next_ns)
 		return;
-	s->sites.is_busy = clerks_start(s->clerks, &job) == 0;
+	s->sites.is_busy = start_job(s, &t, &job) == 0;
 }
 
 static void
@@ -425,6 +431,7 @@ static const struct route {
     {"/style.css", reply_style, 0},
     {"/metrics", reply_metrics, 0},
     {"/sd", reply_targets, 0},
+    {"/debug/pprof", reply_folder, 0},
     {"/debug/pprof/", reply_profiles, 0},
     {"/debug/pprof/heap", NULL, TASK_HEAP},
     {"/debug/pprof/allocs", NULL, TASK_ALLOCS},

@@ -157,8 +157,8 @@ parent_of(const struct services *s, const struct live_process *p, uid_t uid)
 
 	if (memcmp(p->header.parent_uuid, none, sizeof(none)) == 0)
 		return NULL;
-	for (size_t i = s->member_count; i > 0; i--) {
-		const struct member *m = &s->members[i - 1];
+	for (size_t i = 0; i < s->member_count; i++) {
+		const struct member *m = &s->members[i];
 
 		if (m->uid == uid &&
 		    memcmp(m->uuid, p->header.parent_uuid, 16) == 0)
@@ -287,6 +287,7 @@ static void
 add_process(struct services_row *r, const struct live_process *p)
 {
 	r->processes++;
+	r->unread += p->look_err < 0;
 	add(&r->live_bytes, p->now.live_bytes);
 	add(&r->live_blocks, p->now.live_blocks);
 	add(&r->peak_bytes, p->now.peak_bytes);
@@ -308,7 +309,7 @@ clear(struct services *s)
 		struct services_row *r = &s->rows[i];
 
 		r->all = r->ended;
-		r->processes = 0;
+		r->processes = r->unread = 0;
 		r->live_bytes = r->live_blocks = r->peak_bytes = 0;
 		r->resident = r->limit = r->used = r->sample_bytes = 0;
 	}

@@ -29,6 +29,7 @@ struct services_row {
 	uint64_t live_bytes, live_blocks, peak_bytes, resident;
 	uint64_t limit, used, sample_bytes;
 	size_t processes;
+	uint64_t unread;  /* processes whose last look has read less than all */
 	uint64_t used_ns; /* CLOCK_MONOTONIC, when one ran last */
 };
 

@@ -42,10 +42,14 @@ enum foreign_page {
 
 struct foreign_options {
 	uint64_t patience_ns; /* for one batch; 0: 2 s */
-	uint32_t piece_pages; /* read by one call; 0: 16 */
-	uint32_t rest_us;     /* between two calls, on average */
-	bool with_swapped;    /* the kernel fetches them, which takes memory */
-	bool with_files;      /* also resident pages of files */
+	/*
+	 * For each 64 KiB that is read; then there are also rests where the
+	 * process maps memory (foreign_pace.h). 0: none, because the process
+	 * waits for us, or little is read.
+	 */
+	uint32_t rest_us;
+	bool with_swapped; /* the kernel fetches them, which takes memory */
+	bool with_files;   /* also resident pages of files */
 };
 
 /* Whole pages; start is a multiple of FOREIGN_PAGE_BYTES. */

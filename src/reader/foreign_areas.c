@@ -140,18 +140,22 @@ static enum foreign_area
 kind_of(const struct foreign_areas *a, uint64_t device, uint64_t inode,
     const char *path)
 {
+	bool shared = false;
+
 	if (begins_with(path, "[v")) /* vvar, vdso, vsyscall: the kernel's */
 		return FOREIGN_AREA_DEVICE;
 	if (inode == 0)
 		return FOREIGN_AREA_ANONYMOUS;
+	for (size_t i = 0; i < a->device_count && !shared; i++)
+		shared = a->devices[i] == device;
+	/* device files may also be in a tmpfs; hugetlbfs has none */
+	if (shared && begins_with(path, "/dev/hugepages/"))
+		return FOREIGN_AREA_SHARED;
 	if ((begins_with(path, "/dev/") && !begins_with(path, "/dev/shm/") &&
 	        !begins_with(path, "/dev/zero")) ||
 	    begins_with(path, "/sys/") || begins_with(path, "/proc/"))
 		return FOREIGN_AREA_DEVICE;
-	for (size_t i = 0; i < a->device_count; i++)
-		if (a->devices[i] == device)
-			return FOREIGN_AREA_SHARED;
-	return FOREIGN_AREA_FILE;
+	return shared ? FOREIGN_AREA_SHARED : FOREIGN_AREA_FILE;
 }
 
 static bool

@@ -139,6 +139,8 @@ foreign_confine(pid_t pid)
 	    CALLFILTER_ALLOW(SYS_pread64),
 	    CALLFILTER_ALLOW(SYS_write),
 	    CALLFILTER_ALLOW(SYS_clock_nanosleep),
+	    CALLFILTER_ALLOW(SYS_clock_gettime),
+	    CALLFILTER_ALLOW(SYS_getrusage),
 	    CALLFILTER_ALLOW(SYS_exit_group),
 	    CALLFILTER_EQUAL(SYS_ioctl, 0, 4),
 	    CALLFILTER_LOAD(args[1]),

@@ -5,23 +5,26 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "reader/foreign_areas.h"
+#include "reader/foreign_pace.h"
 #include "reader/foreign_parts.h"
 
 enum {
 	PAGE = FOREIGN_PAGE_BYTES,
-	PIECE_PAGES = 16,
-	PIECE_MAX = 256,
-	RESTS = 4, /* are taken together */
+	/* read by one call, with the lock of the memory map held for 10 us */
+	PIECE_PAGES = 32,
+	STATES_PAGES = 256,
+	SCAN_PAGES = 128, /* whose states are found by one call, as quickly */
+	REGIONS = 64,     /* of equal pages, among these */
 };
 
 #define ADDRESS_END  (UINT64_C(1) << 47)
 #define MAPPED_END   (ADDRESS_END - PAGE) /* the kernel maps nothing above */
 #define PAGE_PRESENT (UINT64_C(1) << 63)
 #define PAGE_SWAPPED (UINT64_C(1) << 62)
+#define PAGE_GUARD   (UINT64_C(1) << 58) /* MADV_GUARD_INSTALL: no content */
 #define PAGE_SHARED  (UINT64_C(1) << 61) /* of a file, or shared anonymous */
 
 struct work {
@@ -31,7 +34,9 @@ struct work {
 	bool may_call;     /* process_vm_readv is allowed */
 	size_t pages;      /* of the batch */
 	uint64_t *address; /* of each page */
-	uint32_t rests;    /* that are due */
+	bool may_scan;     /* PAGEMAP_SCAN exists */
+	uint64_t kinds;    /* what it is asked for */
+	struct foreign_pace pace;
 };
 
 /* ---- which pages ---- */
@@ -42,7 +47,8 @@ judge(struct work *k, uint64_t state, uint64_t address)
 	bool swapped = !(state & PAGE_PRESENT) && state & PAGE_SWAPPED;
 	enum foreign_area area;
 
-	if (!(state & (PAGE_PRESENT | PAGE_SWAPPED)))
+	/* a guard page also has the bit of those that are swapped out */
+	if (!(state & (PAGE_PRESENT | PAGE_SWAPPED)) || state & PAGE_GUARD)
 		return FOREIGN_UNTOUCHED;
 	if (swapped && !k->h->options.with_swapped)
 		return FOREIGN_SWAPPED;
@@ -62,37 +68,118 @@ judge(struct work *k, uint64_t state, uint64_t address)
 
 /* Entries of pagemap: all of them, or the process has no memory any more. */
 static int
-read_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
+read_entries(struct work *k, uint64_t start, uint64_t *states, size_t count)
 {
-	size_t most = start < MAPPED_END ? (MAPPED_END - start) / PAGE : 0;
-	size_t want = (count < most ? count : most) * sizeof(*states);
+	size_t want = count * sizeof(*states);
 	ssize_t n;
 
-	if (count > most)
-		memset(states + most, 0, (count - most) * sizeof(*states));
-	if (want == 0)
-		return 0;
+	foreign_pace_begin(&k->pace);
 	n = pread(k->h->files.pagemap, states, want,
 	    (off_t)(start / PAGE * sizeof(*states)));
+	foreign_pace_end(&k->pace, 0);
 	if (n < 0)
 		return -errno;
 	return (size_t)n == want ? 0 : -ESRCH;
 }
 
+/*
+ * PAGEMAP_SCAN takes the lock once, and pread() of pagemap twice. The answer has
+ * regions of equal pages, and where it ends if there are more of them. -1: the
+ * kernel does not know it, or has refused it.
+ */
+static int
+scan_regions(struct work *k, uint64_t start, uint64_t end,
+    struct foreign_scan_region *regions, uint64_t *ret_end)
+{
+	struct foreign_scan s = {.size = sizeof(s),
+	    .start = start,
+	    .end = end,
+	    .regions = (uintptr_t)regions,
+	    .region_count = REGIONS,
+	    .any_of = FOREIGN_SCAN_PRESENT | FOREIGN_SCAN_SWAPPED,
+	    .wanted = k->kinds};
+	int n;
+
+	foreign_pace_begin(&k->pace);
+	n = ioctl(k->h->files.pagemap, FOREIGN_PAGEMAP_SCAN, &s);
+	foreign_pace_end(&k->pace, 0);
+	if (n < 0 && k->kinds & FOREIGN_SCAN_GUARD) {
+		k->kinds &= ~(uint64_t)FOREIGN_SCAN_GUARD;
+		return scan_regions(k, start, end, regions, ret_end);
+	}
+	if (n < 0 || n > REGIONS || s.walk_end <= start || s.walk_end > end)
+		return -1;
+	*ret_end = s.walk_end;
+	return n;
+}
+
+static uint64_t
+state_of(uint64_t categories)
+{
+	return (categories & FOREIGN_SCAN_PRESENT ? PAGE_PRESENT : 0) |
+	    (categories & FOREIGN_SCAN_SWAPPED ? PAGE_SWAPPED : 0) |
+	    (categories & FOREIGN_SCAN_GUARD ? PAGE_GUARD : 0) |
+	    (categories & FOREIGN_SCAN_FILE ? PAGE_SHARED : 0);
+}
+
+static bool
+scan_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
+{
+	const uint64_t end = start + count * PAGE;
+	struct foreign_scan_region regions[REGIONS];
+
+	memset(states, 0, count * sizeof(*states));
+	for (uint64_t at = start; at < end;) {
+		uint64_t to = end - at < (uint64_t)SCAN_PAGES * PAGE
+		    ? end
+		    : at + (uint64_t)SCAN_PAGES * PAGE;
+		int n = scan_regions(k, at, to, regions, &at);
+
+		if (n < 0)
+			return false;
+		for (int i = 0; i < n; i++) {
+			uint64_t page = (regions[i].start - start) / PAGE;
+			uint64_t last = (regions[i].end - start) / PAGE;
+
+			for (; page < last && page < count; page++)
+				states[page] = state_of(regions[i].categories);
+		}
+	}
+	return true;
+}
+
+/* The states of these pages, as pagemap has them. */
+static int
+read_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
+{
+	size_t most = start < MAPPED_END ? (MAPPED_END - start) / PAGE : 0;
+
+	if (count > most)
+		memset(states + most, 0, (count - most) * sizeof(*states));
+	else
+		most = count;
+	if (most == 0)
+		return 0;
+	if (k->may_scan && scan_states(k, start, states, most))
+		return 0;
+	k->may_scan = false;
+	return read_entries(k, start, states, most);
+}
+
 static int
 judge_range(struct work *k, struct foreign_range r)
 {
-	uint64_t states[PIECE_MAX];
+	uint64_t states[STATES_PAGES];
 	int err;
 
 	for (uint64_t i = 0; i < r.pages; i++) {
-		size_t at = i % PIECE_MAX;
+		size_t at = i % STATES_PAGES;
 		size_t left = (size_t)(r.pages - i);
 		uint64_t address = r.start + i * PAGE;
 
 		if (at == 0) {
 			err = read_states(k, address, states,
-			    left < PIECE_MAX ? left : PIECE_MAX);
+			    left < STATES_PAGES ? left : STATES_PAGES);
 			if (err < 0)
 				return err;
 		}
@@ -248,11 +335,12 @@ read_by_file(struct work *k, size_t page)
 
 /* One call for these pages. Returns how many were read, or negative errno. */
 static ssize_t
-call(const struct work *k, const size_t *pages, size_t count)
+call(struct work *k, const size_t *pages, size_t count)
 {
-	struct iovec local[PIECE_MAX], remote[PIECE_MAX];
+	struct iovec local[PIECE_PAGES], remote[PIECE_PAGES];
 	size_t runs = 0;
 	ssize_t n;
+	int err;
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t address = k->address[pages[i]];
@@ -267,8 +355,11 @@ call(const struct work *k, const size_t *pages, size_t count)
 		remote[runs++] =
 		    (struct iovec){(void *)(uintptr_t)address, PAGE};
 	}
+	foreign_pace_begin(&k->pace);
 	n = process_vm_readv(k->h->pid, local, runs, remote, runs, 0);
-	return n < 0 ? -errno : n / PAGE;
+	err = n < 0 ? -errno : 0;
+	foreign_pace_end(&k->pace, n > 0 ? (size_t)n : 0);
+	return err < 0 ? err : n / PAGE;
 }
 
 /* Reads a piece; what one call does not give is read page by page. */
@@ -295,44 +386,22 @@ read_piece(struct work *k, const size_t *pages, size_t count)
 	return 0;
 }
 
-/*
- * A process that maps memory waits for at most one call, because the lock is
- * free between two of them. A rest costs as much CPU time as a call, so that
- * those of several calls are taken together.
- */
-static void
-rest(struct work *k)
-{
-	uint64_t us = (uint64_t)k->h->options.rest_us * RESTS;
-	struct timespec t = {.tv_sec = (time_t)(us / 1000000),
-	    .tv_nsec = (long)(us % 1000000) * 1000};
-
-	if (us == 0 || ++k->rests < RESTS)
-		return;
-	k->rests = 0;
-	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
-}
-
 static int
 read_all(struct work *k)
 {
-	size_t piece_pages = k->h->options.piece_pages;
-	size_t piece[PIECE_MAX], n = 0;
+	size_t piece[PIECE_PAGES], n = 0;
 	int err = 0;
 
-	if (piece_pages == 0 || piece_pages > PIECE_MAX)
-		piece_pages = PIECE_PAGES;
 	for (size_t i = 0; i < k->pages && err == 0; i++) {
 		if (k->w->pages[i] != FOREIGN_READ) {
 			memset(bytes_of(k, i), 0, PAGE);
 			continue;
 		}
 		piece[n++] = i;
-		if (n < piece_pages)
+		if (n < PIECE_PAGES)
 			continue;
 		err = read_piece(k, piece, n);
 		n = 0;
-		rest(k);
 	}
 	if (n > 0 && err == 0)
 		err = read_piece(k, piece, n);
@@ -341,14 +410,17 @@ read_all(struct work *k)
 
 /*
  * After an exec the calls read another program's memory, while the descriptor
- * of pagemap still refers to the old memory.
+ * of pagemap still refers to the old memory. It has whole entries only, so that
+ * the kernel refuses to read one byte, without the lock of the memory map; but
+ * first it looks whether there is any memory, and if not, reads nothing.
  */
 static int
 look_again(struct work *k)
 {
-	uint64_t state;
+	char byte;
+	ssize_t n = pread(k->h->files.pagemap, &byte, 1, 0);
 
-	return read_states(k, 0, &state, 1);
+	return n < 0 && errno == EINVAL ? 0 : -ESRCH;
 }
 
 static int
@@ -356,6 +428,7 @@ answer(struct work *k)
 {
 	int err;
 
+	foreign_pace_batch(&k->pace);
 	if (k->w->present_end) {
 		err = list_present(k, k->w->ranges[0].start, k->w->present_end);
 	} else {
@@ -404,14 +477,22 @@ foreign_help(const struct foreign_helper *helper)
 {
 	static uint64_t address[FOREIGN_BATCH_PAGES];
 	struct foreign_helper h = *helper;
-	struct work k = {.h = &h, .w = h.window, .address = address};
+	struct work k = {.h = &h,
+	    .w = h.window,
+	    .address = address,
+	    .may_scan = true,
+	    .kinds = FOREIGN_SCAN_FILE | FOREIGN_SCAN_PRESENT |
+	        FOREIGN_SCAN_SWAPPED | FOREIGN_SCAN_GUARD};
 	int err = 0;
 	char byte = 0;
 
 	if (h.process >= 0)
 		err = foreign_open_files(h.process, &h.files);
 	k.areas = foreign_areas_new(h.files.maps, h.files.mounts, h.shm_device);
+	if (err == 0 && !k.areas)
+		err = -ENOMEM;
 	foreign_confine(h.pid);
+	foreign_pace_init(&k.pace, h.options.rest_us);
 	k.may_call = ask(h.pid);
 	if (err == 0 && !k.may_call && h.files.memory < 0)
 		err = -EPERM;

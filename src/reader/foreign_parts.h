@@ -67,8 +67,10 @@ struct foreign_scan_region {
 };
 
 enum {
+	FOREIGN_SCAN_FILE = 4,
 	FOREIGN_SCAN_PRESENT = 8,
 	FOREIGN_SCAN_SWAPPED = 16,
+	FOREIGN_SCAN_GUARD = 256, /* Linux 6.15 */
 };
 
 #define FOREIGN_PAGEMAP_SCAN _IOWR('f', 16, struct foreign_scan)
@@ -85,8 +87,8 @@ void foreign_enter(int *const *fds, size_t count);
 
 /*
  * From here on the child may only read and write its descriptors, ask which
- * pages of a process are present, read the memory of this one process, sleep,
- * and exit. If the kernel has no filters, it may do more.
+ * pages of a process are present, read the memory of this one process, sleep, ask
+ * for the time and how often it has slept, and exit. If the kernel has no filters, it may do more.
  */
 void foreign_confine(pid_t pid);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reader/family.h"
 #include "reader/proc.h"
 #include "reader/procfs.h"
 #include "reader/segment.h"
@@ -35,29 +36,27 @@ has_sums_alone(const struct segfile *f, int slot)
 	    memcmp(h.parent_uuid, none, sizeof(none)) != 0;
 }
 
-/* -ETIMEDOUT: its file system does not answer, and whoever asks again waits. */
-static int
-lacks_segment(pid_t pid, struct fault *where)
+/* What proc_open() says of a child that has no segment yet. */
+static bool
+is_too_early(int err)
+{
+	return err == -EAGAIN || err == -ENODATA;
+}
+
+bool
+forked_lacks_segment(pid_t pid)
 {
 	struct segfile *f;
 	char path[4096];
 	bool lacks;
 	int slot, err;
 
-	err = proc_open(pid, &f, &slot, path, where);
-	if (err == -ETIMEDOUT)
-		return err;
+	err = proc_open(pid, &f, &slot, path, NULL);
 	if (err < 0)
-		return err == -EAGAIN || err == -ENODATA;
+		return is_too_early(err);
 	lacks = has_sums_alone(f, slot);
 	segfile_close(f);
 	return lacks;
-}
-
-bool
-forked_lacks_segment(pid_t pid)
-{
-	return lacks_segment(pid, NULL) > 0;
 }
 
 /* Two processes between which there was no exec. */
@@ -154,22 +153,20 @@ add_child(struct session *s, pid_t pid, const struct process *parent,
 	return 0;
 }
 
-int
-forked_load(pid_t pid, struct session **ret, struct fault *where)
+/* A child without a segment, and the ancestor that has one. */
+static int
+load_ancestor(pid_t pid, struct session **ret, struct fault *where)
 {
 	struct procfs_stat child_is, parent_is;
-	pid_t parent;
 	struct session *s;
 	int err;
 
 	if (procfs_stat(pid, &child_is) < 0)
 		return -ESRCH;
-	err = lacks_segment(pid, where);
-	if (err <= 0)
-		return err < 0 ? err : -ENXIO;
 	parent_is = child_is;
 	for (int i = 0; i < GENERATIONS_MAX; i++) {
-		parent = parent_is.parent;
+		pid_t parent = parent_is.parent;
+
 		if (parent <= 1 || procfs_stat(parent, &parent_is) < 0 ||
 		    !is_same_image(&parent_is, &child_is))
 			break;
@@ -189,4 +186,34 @@ forked_load(pid_t pid, struct session **ret, struct fault *where)
 		return 0;
 	}
 	return -ENXIO;
+}
+
+int
+forked_load(pid_t pid, struct session **ret, struct fault *where)
+{
+	struct session *s;
+	struct segfile *f;
+	char path[4096];
+	int slot, err;
+
+	err = proc_open(pid, &f, &slot, path, where);
+	if (is_too_early(err))
+		return load_ancestor(pid, ret, where);
+	if (err < 0)
+		return err;
+	if (has_sums_alone(f, slot)) {
+		segfile_close(f);
+		return load_ancestor(pid, ret, where);
+	}
+	err = session_load_slot(f, slot, pid, false, &s, where);
+	segfile_close(f);
+	if (err < 0)
+		return err;
+	err = s->count ? family_add(s, s->processes[0], pid, path) : 0;
+	if (err < 0) {
+		session_free(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
 }

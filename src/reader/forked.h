@@ -12,9 +12,10 @@
  * that it inherited, at the addresses that the header of its parent has, and all
  * of those blocks have stacks in the segment of the parent.
  *
- * A session with the process `pid`, which has no sites and no uuid, and the
- * ancestor that has a segment. -ENXIO: pid has a segment, or no ancestor of it
- * that runs has; -ESRCH, -EACCES; -ENOMEM; -ETIMEDOUT: see `where`.
+ * A session with the process `pid` and the ancestors whose segments name what it
+ * inherits. If it has no segment of its own, it has no sites and no uuid there.
+ * Ages and sizes of live blocks are missing. -ENXIO: neither pid nor an ancestor
+ * of it that runs has a segment; all else as of proc_open().
  */
 int forked_load(pid_t pid, struct session **ret, struct fault *where);
 

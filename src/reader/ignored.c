@@ -102,20 +102,22 @@ read_levels(const struct reading *r, uint64_t root)
 }
 
 int
-ignored_read(pid_t pid, const struct seg_header *h,
+ignored_read(pid_t pid, struct foreign *memory, const struct seg_header *h,
     int (*add)(const struct ignored_block *b, void *arg), void *arg,
     struct fault *why)
 {
-	struct reading r = {.add = add, .arg = arg, .why = why};
+	struct reading r = {
+	    .memory = memory, .add = add, .arg = arg, .why = why};
 	int err;
 
 	if (h->ignored_root == 0 || h->live_cell_version < 2)
 		return -ENOTSUP;
-	err = foreign_open(pid, NULL, &r.memory, why);
+	err = memory ? 0 : foreign_open(pid, NULL, &r.memory, why);
 	if (err == 0)
 		err = read_levels(&r, h->ignored_root);
 	if (err == 0 && !foreign_is_same(r.memory))
 		err = -ESRCH;
-	foreign_close(r.memory);
+	if (!memory)
+		foreign_close(r.memory);
 	return err;
 }

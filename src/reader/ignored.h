@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "reader/foreign.h"
 #include "trace/format.h"
 #include "util/fault.h"
 
@@ -19,10 +20,11 @@ struct ignored_block {
  * Calls `add` for each block that the process has named with seep_ignore(); a
  * result other than 0 ends this and is returned. Blocks that have been freed
  * since are among them: an entry is valid only for a block of the live map with
- * the same address, site and birth. Negative errno as of live_map_read();
+ * the same address, site and birth. `memory` is that of the process; NULL: it is
+ * opened. Negative errno as of live_map_read();
  * -ENOTSUP: an older collector.
  */
-int ignored_read(pid_t pid, const struct seg_header *h,
+int ignored_read(pid_t pid, struct foreign *memory, const struct seg_header *h,
     int (*add)(const struct ignored_block *b, void *arg), void *arg,
     struct fault *why);
 

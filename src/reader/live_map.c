@@ -312,6 +312,7 @@ live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
 
 	*m = (struct live_map){.each = m->each,
 	    .arg = m->arg,
+	    .memory = m->memory,
 	    .wants_inherited = m->wants_inherited,
 	    .is_list = m->is_list,
 	    .bytes_known = true,
@@ -329,14 +330,16 @@ live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
 	s->until_ns += budget_ns < UINT64_MAX - s->until_ns
 	    ? budget_ns
 	    : UINT64_MAX - s->until_ns;
-	err = foreign_open(pid, NULL, &s->memory, &m->why);
+	s->memory = m->memory;
+	err = s->memory ? 0 : foreign_open(pid, NULL, &s->memory, &m->why);
 	if (err == 0)
 		err = read_root(s, h->live_root);
 	if (err == 0)
 		err = read_spilled(s, h->spill_root);
 	if (err == 0 && !foreign_is_same(s->memory))
 		err = -ESRCH;
-	foreign_close(s->memory);
+	if (!m->memory)
+		foreign_close(s->memory);
 	free(s);
 	sums_sort(&m->counts);
 	return err;

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "util/fault.h"
+#include "reader/foreign.h"
 #include "reader/sums.h"
 
 /*
@@ -28,8 +29,9 @@ struct live_map {
 	/* called for each block, unless it is NULL; true: go on */
 	bool (*each)(const struct live_map_block *b, void *arg);
 	void *arg;
-	bool wants_inherited; /* each() also gets inherited blocks */
-	bool is_list;         /* each() is all that is wanted: no counts */
+	struct foreign *memory; /* of the process; NULL: it is opened */
+	bool wants_inherited;   /* each() also gets inherited blocks */
+	bool is_list;           /* each() is all that is wanted: no counts */
 	/* of the blocks of its own; allocations: blocks */
 	struct sums counts;
 	bool is_exact;    /* addresses are exact; false: an older collector */
@@ -43,7 +45,7 @@ struct live_map {
  * known (-EPERM: we may not read it; -ENOTSUP: not a live map that we know;
  * -ESRCH, -EFAULT: it ended meanwhile; -ETIMEDOUT: reading its memory takes too
  * long, see foreign.h; -ENOMEM: also if `each` returned false). m is zero but
- * for its first four fields; the caller calls live_map_release() in any case.
+ * for its first five fields; the caller calls live_map_release() in any case.
  */
 int live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
     uint64_t budget_ns);

@@ -165,22 +165,24 @@ read_files(struct our_ranges *r, pid_t pid, const struct seg_header *h)
 int
 our_ranges_read(struct our_ranges *r, pid_t pid, const struct seg_header *h)
 {
-	struct foreign *memory = NULL;
+	struct foreign *memory = r->memory;
 	int err;
 
 	*r = (struct our_ranges){.add = r->add,
 	    .arg = r->arg,
+	    .memory = r->memory,
 	    .is_partial = h->counts[SEG_LOST_RANGES] != 0};
 	if (h->ours_table == 0 || h->ours_entries == 0 ||
 	    h->ours_entries > OURS_MAX)
 		return -ENOTSUP;
-	err = foreign_open(pid, NULL, &memory, &r->why);
+	err = memory ? 0 : foreign_open(pid, NULL, &memory, &r->why);
 	if (err == 0)
 		err = read_table(r, memory, h);
 	if (err == 0)
 		err = read_files(r, pid, h);
 	if (err == 0 && !foreign_is_same(memory))
 		err = -ESRCH;
-	foreign_close(memory);
+	if (!r->memory)
+		foreign_close(memory);
 	return err;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "reader/foreign.h"
 #include "trace/format.h"
 #include "util/fault.h"
 
@@ -17,6 +18,7 @@ struct our_ranges {
 	 */
 	int (*add)(uint64_t start, uint64_t end, void *arg);
 	void *arg;
+	struct foreign *memory; /* of the process; NULL: it is opened */
 	/* some ranges are missing, and look like the process's own memory */
 	bool is_partial;
 	struct fault why; /* after a failure: a sentence, if there is one */

@@ -102,6 +102,31 @@ collect_add_key(struct collect_keys *k, const struct collect_key *key)
 	return 0;
 }
 
+void
+collect_drop_key(struct collect_keys *k, const struct collect_key *key)
+{
+	struct collect_key *found = k->count == 0
+	    ? NULL
+	    : bsearch(key, k->list, k->count, sizeof(*key), by_key);
+
+	if (!found)
+		return;
+	memmove(found, found + 1,
+	    (size_t)(k->list + k->count - (found + 1)) * sizeof(*key));
+	k->count--;
+}
+
+void
+collect_drop_file(struct collect_keys *k, uint64_t device, uint64_t inode)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < k->count; i++)
+		if (k->list[i].device != device || k->list[i].inode != inode)
+			k->list[kept++] = k->list[i];
+	k->count = kept;
+}
+
 static int
 add_file(struct collect *c, const char *dir, const char *name, uid_t uid,
     const struct source *source)

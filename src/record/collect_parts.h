@@ -47,4 +47,8 @@ struct collect_row {
 /* Keeps the list in order. -ENOMEM. */
 int collect_add_key(struct collect_keys *k, const struct collect_key *key);
 
+/* A segment that is not there any more needs no key. */
+void collect_drop_key(struct collect_keys *k, const struct collect_key *key);
+void collect_drop_file(struct collect_keys *k, uint64_t device, uint64_t inode);
+
 #endif

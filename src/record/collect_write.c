@@ -131,23 +131,30 @@ write_row(struct collect *c, const struct segfile *f,
 	return err;
 }
 
-/* Never of the living, never what could not be written. */
-static void
+/*
+ * Never of the living, never what could not be written. True: it is gone, and
+ * its keys are not needed any more.
+ */
+static bool
 remove_file(const struct collect_file *file)
 {
 	struct stat st;
+	bool is_gone;
 	int dir_fd;
 
 	if (file->mapped || file->failed)
-		return;
+		return false;
 	dir_fd = segment_dir_reopen(file->dir);
 	if (dir_fd < 0)
-		return;
+		return false;
 	if (fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    st.st_dev == file->device && st.st_ino == file->inode)
 		segment_dir_remove(dir_fd, file->name);
+	is_gone = fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    errno == ENOENT;
 	close(dir_fd);
 	folder_remove_note(file->dir);
+	return is_gone;
 }
 
 int
@@ -187,17 +194,22 @@ collect_write_running(struct collect *c, struct recording_writer *w)
 	return err;
 }
 
-/* Nobody else frees slots of a session whose recorder lives. */
-static void
+/*
+ * Nobody else frees slots of a session whose recorder lives. True: the slot is
+ * free.
+ */
+static bool
 free_slot(int dir_fd, const struct collect_file *file, const struct segfile *f,
     const struct collect_row *r)
 {
 	struct free_slots s;
+	bool is_free;
 
 	if (free_slots_begin(&s, dir_fd, file->name, f) < 0)
-		return;
-	(void)free_slots_give(&s, f, r->slot, r->uuid);
+		return false;
+	is_free = free_slots_give(&s, f, r->slot, r->uuid);
 	free_slots_end(&s);
+	return is_free;
 }
 
 static bool
@@ -228,8 +240,8 @@ merge_row(struct collect *c, const struct collect_row *r,
 	}
 	if (err == 0) {
 		file->open--;
-		if (r->slot != SEGFILE_OWN)
-			free_slot(dir_fd, file, f, r);
+		if (r->slot != SEGFILE_OWN && free_slot(dir_fd, file, f, r))
+			collect_drop_key(&c->merged, &r->key);
 	}
 out:
 	segfile_close(f);
@@ -258,8 +270,9 @@ collect_merge(struct collect *c, struct recording_writer *w,
 		hidden = c->procs.list[i].hidden &&
 		    procs_may_descend(&c->procs.list[i], c->command);
 	for (size_t i = 0; i < c->file_count && !hidden; i++)
-		if (c->files[i].open == 0)
-			remove_file(&c->files[i]);
+		if (c->files[i].open == 0 && remove_file(&c->files[i]))
+			collect_drop_file(
+			    &c->merged, c->files[i].device, c->files[i].inode);
 	return 0;
 }
 
@@ -268,5 +281,5 @@ void
 collect_remove(const struct collect *c)
 {
 	for (size_t i = 0; i < c->file_count; i++)
-		remove_file(&c->files[i]);
+		(void)remove_file(&c->files[i]);
 }

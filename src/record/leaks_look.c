@@ -66,8 +66,9 @@ static int
 look_at_exit(const struct process *p, pid_t pid, struct verdicts *ret)
 {
 	bool alone = p->header.exit_threads == 0;
-	const struct judge_options o = {
-	    .at_end = alone, .born_before = p->header.exit_tick + 1};
+	const struct judge_options o = {.is_waiting = true,
+	    .at_end = alone,
+	    .born_before = p->header.exit_tick + 1};
 	struct judge_about about;
 	struct judge *j;
 	int err;

@@ -282,7 +282,11 @@ add_recording(
 		err = copy_entry(p, type, bytes, len, where);
 	p->has_names = false;
 	if (err == 0 && recording_truncated(b))
-		err = fault_set(where, -EBADMSG, "%s: it is cut off", path);
+		err = fault_set(where, -EBADMSG, "%s: it is %s", path,
+		    recording_is_growing(b)
+		        ? "being written, and has no names yet; of a process "
+		          "that runs: seep snapshot --names PID"
+		        : "cut off");
 	recording_close(b);
 	return err;
 }

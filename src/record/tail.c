@@ -31,7 +31,7 @@ tail_free(struct tail *t)
 	t->room->bytes += t->charged;
 	for (size_t i = 0; i < t->block_room; i++) {
 		if (t->blocks[i])
-			free(t->blocks[i]->pieces);
+			free(t->blocks[i]->pieces.list);
 		free(t->blocks[i]);
 	}
 	for (size_t i = 0; i < t->table_count; i++)
@@ -40,7 +40,7 @@ tail_free(struct tail *t)
 		codec_release(&t->column[i]);
 	free(t->blocks);
 	free(t->tables);
-	free(t->dir_known);
+	directory_release(&t->directory);
 	free(t->buffer);
 	free(t);
 }
@@ -110,14 +110,6 @@ tail_modules(const struct tail *t,
 				each(context, &row, path);
 		}
 	}
-}
-
-int
-tail_read(const struct tail_look *l, uint64_t offset, void *to, size_t len)
-{
-	if (offset > l->limit || len > l->limit - offset)
-		return -EBADMSG;
-	return source_read(l->source, l->base + offset, to, len);
 }
 
 uint8_t *
@@ -211,7 +203,7 @@ look_at_table(struct tail_look *l, struct tail_table *t, struct codec_out *out)
 	now = tail_buffer(l->tail, len);
 	if (!now)
 		return -ENOMEM;
-	err = tail_read(l, t->extent.offset, now, len);
+	err = directory_read(&l->at, t->extent.offset, now, len);
 	if (err < 0)
 		return err;
 	if (memcmp(now, t->written, len) != 0) {
@@ -265,12 +257,12 @@ tail_look(struct tail *t, const struct segfile *f, int slot, bool rows,
     struct codec_out *out, struct seg_header *ret_header)
 {
 	struct tail_look l = {
-	    .tail = t, .source = segfile_source(f), .rows = rows};
+	    .tail = t, .at.source = segfile_source(f), .rows = rows};
 	int err;
 
 	err = segfile_header(f, slot, ret_header, NULL);
 	if (err == 0)
-		err = segfile_window(f, slot, &l.base, &l.limit);
+		err = segfile_window(f, slot, &l.at.base, &l.at.limit);
 	if (err == 0)
 		err = tail_directory(&l, ret_header);
 	if (err < 0)

@@ -8,8 +8,8 @@
 #include "trace/rows.h"
 
 static void
-add_frees(
-    struct codec_sum *sums, const struct tail_piece *p, const uint8_t *rows)
+add_frees(struct codec_sum *sums, const struct directory_piece *p,
+    const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct codec_sum *s = &sums[p->first + i];
@@ -24,7 +24,7 @@ add_frees(
 /* The rows contain the estimates; these columns say how good they are. */
 static void
 add_samples(struct tail_look *l, struct codec_sum *sums,
-    const struct tail_piece *p, const uint8_t *rows)
+    const struct directory_piece *p, const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct codec_sum *s = &sums[p->first + i];
@@ -43,7 +43,7 @@ add_samples(struct tail_look *l, struct codec_sum *sums,
 
 static void
 add_rest(struct tail_look *l, struct codec_sum *sums,
-    const struct tail_piece *p, const uint8_t *rows)
+    const struct directory_piece *p, const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct codec_sum *s = &sums[p->first + i];
@@ -53,7 +53,7 @@ add_rest(struct tail_look *l, struct codec_sum *sums,
 		memcpy(&row, rows + (size_t)i * p->row_bytes, sizeof(row));
 		s->allocations += row.allocations;
 		s->allocated_bytes += row.allocated_bytes;
-		l->is_user[p->first + i] |= p->is_user && row.allocations > 0;
+		l->is_user[p->first + i] |= p->is_pool && row.allocations > 0;
 		peak = rows_at_peak(&row, l->epoch);
 		s->peak_bytes =
 		    (int64_t)((uint64_t)s->peak_bytes + (uint64_t)peak.bytes);
@@ -119,8 +119,8 @@ sum_block(
 	memset(sums, 0, TAIL_BLOCK_ROWS * sizeof(*sums));
 	memset(l->is_user, 0, sizeof(l->is_user));
 	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < b->piece_count; i++) {
-			const struct tail_piece *p = &b->pieces[i];
+		for (size_t i = 0; i < b->pieces.count; i++) {
+			const struct directory_piece *p = &b->pieces.list[i];
 			size_t len = (size_t)p->count * p->row_bytes;
 			uint8_t *rows = tail_buffer(l->tail, len);
 			int err;
@@ -129,7 +129,7 @@ sum_block(
 				return -ENOMEM;
 			if (p->is_sample && pass == 0)
 				continue;
-			err = tail_read(l, p->offset, rows, len);
+			err = directory_read(&l->at, p->offset, rows, len);
 			if (err < 0)
 				return err;
 			if (p->is_sample)
@@ -152,7 +152,7 @@ look_at_block(
 
 	do
 		err = sum_block(l, b, sums);
-	while (err == 0 && l->source->fd >= 0 && steady_was_late(&steady));
+	while (err == 0 && l->at.source->fd >= 0 && steady_was_late(&steady));
 	return err;
 }
 

@@ -3,11 +3,12 @@
 #ifndef SEEP_RECORD_TAIL_PARTS_H
 #define SEEP_RECORD_TAIL_PARTS_H
 
+#include "reader/directory.h"
 #include "record/tail.h"
 
 enum {
-	TAIL_BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
-	TAIL_BLOCK_ROWS = 1 << TAIL_BLOCK_BITS,
+	TAIL_BLOCK_BITS = DIRECTORY_BLOCK_BITS,
+	TAIL_BLOCK_ROWS = DIRECTORY_BLOCK_ROWS,
 	TAIL_BLOCK_COLUMNS =
 	    TAIL_BLOCK_ROWS * 64, /* rows of a block as written */
 	TAIL_ROW_BYTES = 64, /* what a ledger row or a sample has at least */
@@ -17,18 +18,8 @@ _Static_assert(sizeof(struct seg_row) == TAIL_ROW_BYTES &&
         (int)SEG_SAMPLE_OLD_BYTES == (int)TAIL_ROW_BYTES,
     "one bound serves both");
 
-/* A range of one array's rows, all in one block of ids. */
-struct tail_piece {
-	uint64_t offset;
-	uint32_t row_bytes;
-	uint16_t first, count; /* in the block */
-	bool is_sample;
-	bool is_user; /* rows of pools, which the totals do not include */
-};
-
 struct tail_block {
-	struct tail_piece *pieces; /* one for each array that has these ids */
-	size_t piece_count;
+	struct directory_pieces pieces;
 	struct codec_sum written[TAIL_BLOCK_ROWS];
 };
 
@@ -40,14 +31,11 @@ struct tail_table {
 
 struct tail {
 	struct tail_room *room;
-	size_t charged;   /* of that room */
-	uint64_t claimed; /* bytes of rows, by the directory */
+	size_t charged; /* of that room */
 	uint64_t number;
 	bool begun; /* CODEC_PROCESS is put */
 	uint64_t header[TAIL_HEADER_WORDS];
-	uint32_t dir_done;  /* all entries before this one are known */
-	uint8_t *dir_known; /* by number of the entry */
-	uint32_t dir_room;
+	struct directory directory;
 	struct tail_block **blocks; /* by id >> TAIL_BLOCK_BITS */
 	size_t block_room;
 	struct tail_table *tables;
@@ -65,8 +53,7 @@ struct tail {
 /* One look at the segment. */
 struct tail_look {
 	struct tail *tail;
-	const struct source *source;
-	uint64_t base, limit;
+	struct directory_place at;
 	bool rows;
 	bool new_peak;
 	uint32_t epoch;
@@ -77,9 +64,6 @@ struct tail_look {
 	bool wide;                     /* and variances that need 128 bits */
 	bool is_user[TAIL_BLOCK_ROWS]; /* of the block read last */
 };
-
-/* -EBADMSG: it is not inside the segment; or an error of reading. */
-int tail_read(const struct tail_look *l, uint64_t offset, void *to, size_t len);
 
 /* A buffer for reading, valid until the next call; NULL: no memory. */
 uint8_t *tail_buffer(struct tail *t, size_t len);

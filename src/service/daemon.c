@@ -20,7 +20,8 @@ enum { DEPTH_MAX = 8, SCRIPT_BYTES = 256 << 10, HEAD_BYTES = 256 };
 
 /* A program that was named, and what it is. */
 struct program {
-	char path[PATH_MAX]; /* in the root, without links */
+	char path[PATH_MAX]; /* in the root, as it was named */
+	char real[PATH_MAX]; /* without links */
 	char head[HEAD_BYTES + 1];
 	bool is_script;
 };
@@ -115,12 +116,13 @@ open_program(const char *root, const char *path, struct program *ret)
 	if (fd < 0)
 		return false;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111) &&
-	    path_of(root, fd, ret->path))
+	    path_of(root, fd, ret->real))
 		n = pread(fd, ret->head, HEAD_BYTES, 0);
 	(void)close(fd);
 	if (n < 0)
 		return false;
 	ret->head[n] = '\0';
+	(void)snprintf(ret->path, sizeof(ret->path), "%s", path);
 	ret->is_script = strncmp(ret->head, "#!", 2) == 0;
 	return true;
 }
@@ -159,6 +161,8 @@ add_found(struct search *s, const char *path)
 }
 
 /* ---- command lines ---- */
+
+/* NOLINTBEGIN(misc-no-recursion): DEPTH_MAX bounds it, see search_words() */
 
 static int search_words(struct search *s, char *const *argv, size_t count);
 
@@ -307,7 +311,7 @@ search_script(struct search *s, const char *path, const char *head)
 		return 0;
 	shell = is_shell(text_base(p.path));
 	if (!shell && strncmp(text_base(p.path), "perl", 4) != 0)
-		return add_found(s, p.path);
+		return add_found(s, p.real);
 	if (root_read(s->root, path, SCRIPT_BYTES, &text) == 0) {
 		if (shell)
 			n = search_text(s, text, true);
@@ -315,7 +319,7 @@ search_script(struct search *s, const char *path, const char *head)
 			n = search_paths(s, text);
 	}
 	free(text);
-	return n == 0 && !shell ? add_found(s, p.path) : n;
+	return n == 0 && !shell ? add_found(s, p.real) : n;
 }
 
 /* sh -c TEXT, or sh FILE. */
@@ -370,20 +374,23 @@ search_words(struct search *s, char *const *argv, size_t count)
 {
 	struct program p;
 	const char *name;
-	int n;
+	int n = 0;
 
 	if (s->depth >= DEPTH_MAX)
 		return 0;
 	while (count > 0 && (has_variable(*argv) || is_assignment(*argv)))
 		argv++, count--;
-	if (count == 0 || !find_program(s->root, *argv, &p))
+	if (count == 0)
 		return 0;
 	name = text_base(*argv);
 	s->depth++;
+	/* these need not be there: a unit may mount them into its root */
 	if (is_shell(name))
 		n = search_shell(s, argv, count);
 	else if (is_wrapper(name))
 		n = search_wrapped(s, argv, count);
+	else if (!find_program(s->root, *argv, &p))
+		n = 0;
 	else if (p.is_script)
 		n = search_script(s, p.path, p.head);
 	else
@@ -391,6 +398,8 @@ search_words(struct search *s, char *const *argv, size_t count)
 	s->depth--;
 	return n;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 int
 daemon_find_in(const char *root, char *const *argv, size_t count,
@@ -449,17 +458,65 @@ daemon_find(const struct unit *u, struct quoting_words *ret)
 	struct search s = {u->manager.root, ret, 0};
 	struct unit_commands c = {0};
 	char path[PATH_MAX];
-	int n = 0;
+	int n;
 
-	if (!u->manager.root && find_running(u, path)) {
-		n = add_found(&s, path);
-		return n < 0 ? n : 0;
-	}
 	if (!s.root && image[0] == '/')
 		s.root = image;
 	n = unit_commands(u, "ExecStart", &c);
 	for (size_t i = 0; i < c.count && n >= 0; i++)
 		n = search_unit_command(&s, &c.items[i]);
 	unit_commands_release(&c);
+	if (n < 0 || s.root || !find_running(u, path))
+		return n < 0 ? n : 0;
+	for (size_t i = 0; i < ret->count; i++) {
+		struct program p;
+
+		if (open_program(NULL, ret->items[i], &p) &&
+		    strcmp(p.real, path) == 0)
+			return 0; /* by the name that the unit has for it */
+	}
+	quoting_release(ret);
+	n = add_found(&s, path);
 	return n < 0 ? n : 0;
+}
+
+/* Joins them by colons; NULL: no memory. */
+static char *
+join(const struct quoting_words *names)
+{
+	size_t bytes = 1;
+	char *list, *to;
+
+	for (size_t i = 0; i < names->count; i++)
+		bytes += strlen(names->items[i]) + 1;
+	list = to = calloc(1, bytes);
+	for (size_t i = 0; list && i < names->count; i++)
+		to += sprintf(to, "%s%s", i ? ":" : "", names->items[i]);
+	return list;
+}
+
+int
+daemon_names(const char *root, const struct quoting_words *found, char **ret)
+{
+	struct quoting_words names = {0};
+	struct search s = {root, &names, 0};
+	int n = 0;
+
+	*ret = NULL;
+	for (size_t i = 0; i < found->count && n >= 0; i++) {
+		const char *name = text_base(found->items[i]);
+		struct program p;
+
+		if (strchr(name, ':'))
+			continue; /* the separator */
+		n = add_found(&s, name);
+		/* it may start itself again as /proc/self/exe */
+		if (n >= 0 && open_program(root, found->items[i], &p) &&
+		    !strchr(text_base(p.real), ':'))
+			n = add_found(&s, text_base(p.real));
+	}
+	if (n >= 0)
+		*ret = join(&names);
+	quoting_release(&names);
+	return *ret ? 0 : -ENOMEM;
 }

@@ -88,8 +88,9 @@ put_utf8(char *to, uint32_t c)
 static char *
 unescape(const char **at, char *to)
 {
-	static const char letters[] = "abfnrtvs\\\"'";
-	static const char values[] = "\a\b\f\n\r\t\v \\\"'";
+	/* the last two are escapes of systemctl alone */
+	static const char letters[] = "abfnrtvs\\\"'$`";
+	static const char values[] = "\a\b\f\n\r\t\v \\\"'$`";
 	const char *c = *at, *found = *c ? strchr(letters, *c) : NULL;
 	uint32_t v;
 

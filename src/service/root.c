@@ -7,6 +7,7 @@
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -61,6 +62,8 @@ root_read_fd(int fd, size_t max, char **ret)
 		len += (size_t)n;
 	}
 	(void)close(fd);
+	if (err == 0 && memchr(text, '\0', len))
+		err = -EINVAL; /* no text */
 	if (err < 0) {
 		free(text);
 		return err;

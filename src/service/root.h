@@ -16,7 +16,7 @@ int root_open(const char *root, const char *path, int flags);
 
 /*
  * The contents of a regular file, NUL terminated, up to `max` bytes; the caller
- * frees it. -EFBIG: longer; -EINVAL: no regular file.
+ * frees it. -EFBIG: longer; -EINVAL: no regular file, or it contains a NUL.
  */
 int root_read(const char *root, const char *path, size_t max, char **ret);
 

@@ -260,6 +260,24 @@ unit_list(const struct unit *u, const char *name, struct quoting_words *ret)
 	return err;
 }
 
+int
+unit_add_text(struct unit *u, const char *path, const char *text)
+{
+	const size_t before = u->files.count;
+	int err = unit_file_parse(&u->files, path, text);
+
+	for (size_t i = before; i < u->files.count && err == 0; i++) {
+		const struct unit_setting *s = &u->files.settings[i];
+		char *line;
+
+		if (asprintf(&line, "%s=%s", s->key, s->value) < 0)
+			return -ENOMEM;
+		err = u->manager.root ? 0 : add_property(u, line, strlen(line));
+		free(line);
+	}
+	return err;
+}
+
 pid_t
 unit_main_pid(const struct unit *u)
 {

@@ -78,6 +78,12 @@ bool unit_is_on(const struct unit *u, const char *name);
 int unit_list(
     const struct unit *u, const char *name, struct quoting_words *ret);
 
+/*
+ * Adds a drop-in that is not there yet, as if systemd had read it: its variables,
+ * and its lists. -ENOMEM, -E2BIG.
+ */
+int unit_add_text(struct unit *u, const char *path, const char *text);
+
 /* The main process; 0: it does not run. */
 pid_t unit_main_pid(const struct unit *u);
 

@@ -303,7 +303,9 @@ put_page(struct live *l, const struct pages_plan *plan, struct sights *s,
 		err = plan->is_json
 		    ? pages_write_json(l, plan, s->items, s->count, look)
 		    : put_tables(l, plan, s, look);
-	if (err == 0 && (fflush(plan->out) != 0 || ferror(plan->out)))
+	if (err == 0 && fflush(plan->out) != 0)
+		err = -errno;
+	if (err == 0 && ferror(plan->out))
 		err = -EIO;
 	return err;
 }

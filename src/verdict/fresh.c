@@ -68,15 +68,17 @@ add_fresh(const struct live_map_block *b, void *arg)
 }
 
 int
-fresh_ranges(pid_t pid, const struct seg_header *header, struct heap *heap,
-    uint64_t budget_ns, size_t most, struct ranges *ret, struct fault *where)
+fresh_ranges(pid_t pid, struct foreign *memory, const struct seg_header *header,
+    struct heap *heap, uint64_t budget_ns, size_t most, struct ranges *ret,
+    struct fault *where)
 {
 	struct list list = {.heap = heap,
 	    .blocks = heap_blocks(heap),
 	    .count = heap_count(heap),
 	    .left = most,
 	    .ret = ret};
-	struct live_map m = {.each = add_fresh, .arg = &list, .is_list = true};
+	struct live_map m = {
+	    .each = add_fresh, .arg = &list, .memory = memory, .is_list = true};
 	int err = live_map_read(&m, pid, header, budget_ns);
 
 	if (list.err < 0)

@@ -325,6 +325,10 @@ open_heap(struct heap *h, size_t count)
 		h->lo = h->hi = ADDRESS_TOP; /* no address is there */
 	}
 	if (err == 0)
+		h->keys = heap_take(h, h->count, sizeof(*h->keys), &err);
+	for (size_t i = 0; i < h->count && err == 0; i++)
+		h->keys[i] = heap_key(&h->blocks[i]);
+	if (err == 0)
 		err = index_blocks(h);
 	if (err == 0)
 		h->begin = heap_take(h, h->count + 1, sizeof(*h->begin), &err);
@@ -392,6 +396,7 @@ heap_free(struct heap *h)
 		free(h->regions[i].first);
 	free(h->regions);
 	free(h->blocks);
+	free(h->keys);
 	free(h->edges.at);
 	free(h->roots.at);
 	free(h->begin);

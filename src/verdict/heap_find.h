@@ -82,31 +82,31 @@ heap_find_in(
     const struct heap *h, const struct heap_span *span, uint64_t address)
 {
 	enum { STEPS = 8 };
-	const struct heap_block *b = h->blocks;
+	const uint64_t *k = h->keys;
+	/* a key below this one is of a block at or below the address */
+	const uint64_t above = (address + 1) << 16;
 	size_t low = span->low, last = span->last, i = span->guess;
 
-	for (int k = 0; k < STEPS && i > low && b[i].address > address; k++)
+	for (int n = 0; n < STEPS && i > low && k[i] >= above; n++)
 		i--;
-	for (int k = 0; k < STEPS && i < last && b[i + 1].address <= address;
-	     k++)
+	for (int n = 0; n < STEPS && i < last && k[i + 1] < above; n++)
 		i++;
-	if (b[i].address > address ||
-	    (i < last && b[i + 1].address <= address)) {
+	if (k[i] >= above || (i < last && k[i + 1] < above)) {
 		/* far from the guess: by halves */
 		size_t high = last + 1;
 
-		if (b[low].address > address)
+		if (k[low] >= above)
 			return HEAP_NO_BLOCK;
 		for (i = low; i + 1 < high;) {
 			size_t mid = i + (high - i) / 2;
 
-			if (b[mid].address > address)
+			if (k[mid] >= above)
 				high = mid;
 			else
 				i = mid;
 		}
 	}
-	if (address - b[i].address > b[i].size)
+	if (address - heap_key_address(k[i]) > heap_key_size(h, i))
 		return HEAP_NO_BLOCK;
 	return (uint32_t)i;
 }

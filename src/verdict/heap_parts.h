@@ -12,11 +12,31 @@
 enum {
 	HEAP_INDEX_BITS = 29,
 	HEAP_AT_SEAM = 7, /* certain; and right behind the block before */
-	HEAP_WORDS = 256,
+	HEAP_WORDS = 32,
 };
 
 #define HEAP_BLOCKS_MAX ((UINT32_C(1) << HEAP_INDEX_BITS) - 1)
 #define HEAP_NO_BLOCK   UINT32_MAX
+
+/*
+ * What is needed to find a block, in a third of its size, because most of the
+ * time of a look goes into loads of these: 48 bits of address, 16 of the size,
+ * or HEAP_KEY_LARGE.
+ */
+#define HEAP_KEY_LARGE UINT64_C(0xffff)
+
+static inline uint64_t
+heap_key(const struct heap_block *b)
+{
+	return b->address << 16 |
+	    (b->size < HEAP_KEY_LARGE ? b->size : HEAP_KEY_LARGE);
+}
+
+static inline uint64_t
+heap_key_address(uint64_t key)
+{
+	return key >> 16;
+}
 
 static inline uint32_t
 heap_edge(uint32_t index, unsigned kind)
@@ -82,6 +102,7 @@ struct heap_edges {
 
 struct heap {
 	struct heap_block *blocks;
+	uint64_t *keys; /* heap_key() of each, for finding them */
 	size_t count;
 	uint64_t refused;
 	uint64_t lo, hi; /* all blocks, and the byte behind the last */
@@ -108,6 +129,14 @@ struct heap {
 	uint8_t
 	    *taken; /* a bit for each block: see heap_note_other(); or NULL */
 };
+
+static inline uint64_t
+heap_key_size(const struct heap *h, size_t i)
+{
+	uint64_t size = h->keys[i] & HEAP_KEY_LARGE;
+
+	return size == HEAP_KEY_LARGE ? h->blocks[i].size : size;
+}
 
 /* Does a block that is not in the heap begin right behind this one? */
 static inline bool

@@ -22,18 +22,19 @@ resolve(struct heap *h, const struct heap_word *c)
 {
 	uint32_t i =
 	    c->first ? heap_find_in(h, &c->span, c->address) : HEAP_NO_BLOCK;
-	const struct heap_block *b;
 	unsigned kind = c->weak;
+	uint64_t begin, size;
 
 	if (i == HEAP_NO_BLOCK)
 		return 0;
-	b = &h->blocks[i];
+	begin = heap_key_address(h->keys[i]);
+	size = heap_key_size(h, i);
 	if (kind != HEAP_CERTAIN)
 		; /* it stays what it is */
-	else if (b->size && c->address - b->address == b->size)
+	else if (size && c->address - begin == size)
 		kind = HEAP_PAST_END;
-	else if (i && b->address == c->address &&
-	    b[-1].address + b[-1].size == c->address)
+	else if (i && begin == c->address &&
+	    heap_key_address(h->keys[i - 1]) + heap_key_size(h, i - 1) == begin)
 		kind = HEAP_AT_SEAM;
 	return add_target(h, c, heap_edge(i, kind));
 }
@@ -60,11 +61,10 @@ heap_flush(struct heap *h)
 			c->first = NULL;
 		if (c->first) {
 			/* the one before it, itself, and the next one */
-			const char *b =
-			    (const char *)(h->blocks + c->span.guess);
+			const char *k = (const char *)(h->keys + c->span.guess);
 
-			__builtin_prefetch(b - sizeof(*h->blocks));
-			__builtin_prefetch(b + sizeof(*h->blocks));
+			__builtin_prefetch(k - sizeof(*h->keys));
+			__builtin_prefetch(k + sizeof(*h->keys));
 		}
 	}
 	for (i = 0; i < n && err == 0; i++)

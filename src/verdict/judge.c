@@ -170,6 +170,7 @@ look_once(struct judge *j, const struct threads_stop *stop)
 	    .heads_only = lacks_blocks(&j->process->header),
 	    .skip_dead = j->o.at_end,
 	    .stop = stop,
+	    .is_waiting = j->o.is_waiting,
 	    .read_done = stop ? go_on : NULL,
 	    .context = j};
 	struct heap *heap;

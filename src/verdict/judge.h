@@ -14,7 +14,8 @@
 struct judge_options {
 	uint64_t max_bytes; /* of our memory; 0: a quarter of what is left */
 	bool with_swapped;
-	bool stop; /* the threads, for the length of each look */
+	bool stop;       /* the threads, for the length of each look */
+	bool is_waiting; /* at its end, until it was looked at: no rests */
 	/*
 	 * It waits at its end, with no other thread: blocks of any age are
 	 * judged, and what is below its stack pointer holds nothing.

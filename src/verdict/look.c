@@ -25,7 +25,7 @@
 enum {
 	PAGE = FOREIGN_PAGE_BYTES,
 	REST_US = 100,
-	PIECE_PAGES = 16,
+	SPARSE_LEAST = 256 * PAGE,
 	RING_LEAST = PAGE,    /* of a ring that is not mapped */
 	FILES_MOST = 1 << 30, /* bytes of shared files that are read */
 };
@@ -52,6 +52,13 @@ struct look {
 	struct look_seen *seen;
 	struct fault *where;
 };
+
+/* A process that is stopped, or waits for us at its end, is read at once. */
+static uint32_t
+rest_us(const struct look *l)
+{
+	return l->o->stop || l->o->is_waiting ? 0 : REST_US;
+}
 
 /* ---- blocks --------------------------------------------------------------- */
 
@@ -110,6 +117,7 @@ read_blocks(struct look *l)
 	struct block_list list = {.most = l->o->max_bytes / 48};
 	struct live_map m = {.each = add_block,
 	    .arg = &list,
+	    .memory = l->memory,
 	    .wants_inherited = true,
 	    .is_list = true};
 	uint64_t budget_ns = map_budget(l);
@@ -189,12 +197,21 @@ unread(void *context, uint64_t address, uint64_t bytes, int kind)
 	count_unread(context, address, bytes, (enum foreign_page)kind);
 }
 
+/* Only of a large block many pages may never have been touched. */
+static int
+pass_heap(struct pass *p, bool is_dense, uint64_t start, uint64_t end)
+{
+	return is_dense ? pass_add_dense(p, HEAP_BLOCKS, start, end)
+	                : pass_add(p, HEAP_BLOCKS, start, end);
+}
+
 /* Pages with blocks, and with the header before each. */
 static int
 pass_blocks(struct look *l, struct pass *p)
 {
 	const struct heap_block *b = heap_blocks(l->heap);
 	uint64_t start = 0, end = 0;
+	bool is_dense = true;
 	int err = 0;
 
 	for (size_t i = 0; i < heap_count(l->heap) && err == 0; i++) {
@@ -206,14 +223,16 @@ pass_blocks(struct look *l, struct pass *p)
 		if (b[i].address < OWNED_HEADER)
 			from = 0;
 		if (from > end || i == 0) {
-			err = pass_add(p, HEAP_BLOCKS, start, end);
+			err = pass_heap(p, is_dense, start, end);
 			start = from;
+			is_dense = true;
 		}
 		if (to > end)
 			end = to;
+		is_dense &= b[i].size < SPARSE_LEAST;
 	}
 	if (err == 0)
-		err = pass_add(p, HEAP_BLOCKS, start, end);
+		err = pass_heap(p, is_dense, start, end);
 	return err == 0 ? pass_flush(p) : err;
 }
 
@@ -335,9 +354,8 @@ pass_files(struct look *l)
 {
 	const struct pass_visitor visitor = {
 	    .scan = scan, .unread = unread_file, .context = l};
-	const struct foreign_options reading = {.piece_pages = PIECE_PAGES,
-	    .rest_us = l->o->stop ? 0 : REST_US,
-	    .with_files = true};
+	const struct foreign_options reading = {
+	    .rest_us = rest_us(l), .with_files = true};
 	uint64_t read = 0, all = 0;
 	struct foreign *memory = NULL;
 	struct pass *p = NULL;
@@ -376,8 +394,8 @@ static int
 pass_fresh(struct look *l, struct pass *p)
 {
 	struct ranges fresh = {0};
-	int err = fresh_ranges(l->pid, l->header, l->heap, map_budget(l),
-	    l->o->max_bytes / 48, &fresh, l->where);
+	int err = fresh_ranges(l->pid, l->memory, l->header, l->heap,
+	    map_budget(l), l->o->max_bytes / 48, &fresh, l->where);
 
 	if (err == -EFAULT)
 		err = -ESRCH;
@@ -534,7 +552,8 @@ add_words(struct look *l)
 	for (size_t i = 0; i < t->count && err == 0; i++)
 		err = heap_root(l->heap, t->pointers[i]);
 	if (err == 0)
-		err = ignored_read(l->pid, l->header, add_ignored, l, l->where);
+		err = ignored_read(
+		    l->pid, l->memory, l->header, add_ignored, l, l->where);
 	if (err == -ENOTSUP || err == -EFAULT)
 		err = 0; /* an older collector has no such list */
 	if (err == 0)
@@ -567,6 +586,8 @@ read_areas(struct look *l)
 
 		if (a->kind == ROOTS_RING)
 			l->seen->ring_bytes += a->end - a->start;
+		if (a->kind == ROOTS_DEVICE && a->can_write)
+			l->seen->device_bytes += a->end - a->start;
 	}
 	return err;
 }
@@ -574,9 +595,8 @@ read_areas(struct look *l)
 static int
 take(struct look *l)
 {
-	const struct foreign_options reading = {.piece_pages = PIECE_PAGES,
-	    .rest_us = l->o->stop ? 0 : REST_US,
-	    .with_swapped = l->o->with_swapped};
+	const struct foreign_options reading = {
+	    .rest_us = rest_us(l), .with_swapped = l->o->with_swapped};
 	int err = foreign_open(l->pid, &reading, &l->memory, l->where);
 
 	if (err == 0)

@@ -14,9 +14,9 @@
 
 /*
  * The process runs on meanwhile, unless its threads are stopped. It makes no
- * system call and gets no page for it. Its memory is read in pieces of 64 KiB
- * with rests between them, so that a thread that maps or unmaps memory need not
- * wait for us.
+ * system call and gets no page for it. Its memory is read in pieces with rests
+ * between them, so that a thread that maps or unmaps memory hardly ever waits
+ * for us.
  */
 struct look_options {
 	uint64_t max_bytes; /* of our memory */
@@ -29,6 +29,7 @@ struct look_options {
 	/* no thread will ever use its stack below the stack pointer again */
 	bool skip_dead;
 	const struct threads_stop *stop; /* NULL: the threads run */
+	bool is_waiting; /* for us, at its end: read without rests */
 	/* called when its memory has been read; NULL: not */
 	void (*read_done)(void *context);
 	void *context;

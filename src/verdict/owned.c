@@ -371,9 +371,11 @@ add_range(uint64_t start, uint64_t end, void *arg)
  * that hides, or makes up, leaks of its own.
  */
 static int
-add_ours(const struct owned *o, pid_t pid, struct ranges *ret)
+add_ours(const struct owned *o, pid_t pid, struct foreign *memory,
+    struct ranges *ret)
 {
-	struct our_ranges ours = {.add = add_range, .arg = ret};
+	struct our_ranges ours = {
+	    .add = add_range, .arg = ret, .memory = memory};
 	int err = our_ranges_read(&ours, pid, o->header);
 
 	return err == -ENOTSUP || err == -EFAULT ? 0 : err;
@@ -419,7 +421,7 @@ owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
 	if (!blocks_only && o->is_glibc)
 		err = add_glibc(o, memory, areas, ret, where);
 	if (err == 0)
-		err = add_ours(o, pid, ret);
+		err = add_ours(o, pid, memory, ret);
 	ranges_settle(ret);
 	if (err < 0)
 		ranges_release(ret);

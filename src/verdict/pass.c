@@ -69,7 +69,8 @@ show(const struct pass *p, const struct item *x, uint64_t address, size_t pages,
 
 /*
  * A page may have been unmapped between the two calls that look for it and read
- * it: one that is refused is asked for again, alone.
+ * it, and one that the kernel moves just then looks swapped out: these are asked
+ * for again, alone.
  */
 static int
 show_again(struct pass *p, const struct item *x, uint64_t address)
@@ -107,7 +108,8 @@ pass_flush(struct pass *p)
 
 			while (n < left && b.pages[page + n] == b.pages[page])
 				n++;
-			if (b.pages[page] == FOREIGN_REFUSED &&
+			if ((b.pages[page] == FOREIGN_REFUSED ||
+			        b.pages[page] == FOREIGN_SWAPPED) &&
 			    refused + n <= AGAIN_MAX) {
 				for (size_t k = 0; k < n; k++) {
 					again[refused].address =
@@ -130,8 +132,8 @@ pass_flush(struct pass *p)
 }
 
 /* Whole pages around [start, end), as many batches as it takes. */
-static int
-add_pages(struct pass *p, int tag, uint64_t start, uint64_t end)
+int
+pass_add_dense(struct pass *p, int tag, uint64_t start, uint64_t end)
 {
 	uint64_t at = start / PAGE * PAGE;
 	int err = 0;
@@ -180,7 +182,8 @@ add_runs(struct pass *p, int tag, uint64_t start, uint64_t end,
 		if (parts[i].start >= parts[i].end)
 			continue;
 		if (parts[i].kind == FOREIGN_READ)
-			err = add_pages(p, tag, parts[i].start, parts[i].end);
+			err = pass_add_dense(
+			    p, tag, parts[i].start, parts[i].end);
 		else
 			p->visitor.unread(p->visitor.context, parts[i].start,
 			    parts[i].end - parts[i].start, (int)parts[i].kind);
@@ -199,7 +202,7 @@ pass_add(struct pass *p, int tag, uint64_t start, uint64_t end)
 	if (start >= end)
 		return 0;
 	if (end - start < LARGE)
-		return add_pages(p, tag, start, end);
+		return pass_add_dense(p, tag, start, end);
 	while (at < last && err == 0) {
 		const struct foreign_run *runs;
 		size_t count;

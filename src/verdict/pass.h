@@ -32,6 +32,9 @@ int pass_new(struct foreign *memory, const struct pass_visitor *visitor,
 /* [start, end), of any alignment. Errors as of foreign_read(), or `scan`. */
 int pass_add(struct pass *p, int tag, uint64_t start, uint64_t end);
 
+/* The same for memory of which nearly all pages are there. */
+int pass_add_dense(struct pass *p, int tag, uint64_t start, uint64_t end);
+
 /* Reads what is left. */
 int pass_flush(struct pass *p);
 void pass_free(struct pass *p);

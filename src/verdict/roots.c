@@ -47,6 +47,7 @@ kind_of(const struct procfs_mapping *m)
 		return ROOTS_RING;
 	if ((begins_with(m->path, "/dev/") &&
 	        !begins_with(m->path, "/dev/shm/") &&
+	        !begins_with(m->path, "/dev/hugepages/") &&
 	        !begins_with(m->path, "/dev/zero")) ||
 	    begins_with(m->path, "/sys/") || begins_with(m->path, "/proc/"))
 		return ROOTS_DEVICE;

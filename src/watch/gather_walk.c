@@ -91,8 +91,9 @@ add_all_of(struct gather *g, const char *parent, bool is_run)
 		char path[PATH_MAX];
 		uid_t owner = (uid_t)-1;
 
+		/* anybody may make directories in both */
 		if (e->d_name[0] == '.' ||
-		    (!is_run && !owner_of(e->d_name, &owner)))
+		    (!owner_of(e->d_name, &owner) && !is_run))
 			continue;
 		if (snprintf(path, sizeof(path), "%s/%s", parent, e->d_name) <
 		    (int)sizeof(path))

@@ -17,6 +17,8 @@ enum {
 	BURST_BYTES = 4096, /* at least */
 	TOTALS_PART = 4,    /* totals take at most so much of it */
 	SCALE_MAX = 1000000,
+	STEP_S = 600, /* more is not what NTP does to a clock that is right */
+	STEADY_S = 3600,
 };
 
 uint64_t
@@ -116,6 +118,23 @@ pace_realtime_ns(void)
 		monotonic = pace_monotonic_ns();
 	}
 	return first + (pace_monotonic_ns() - monotonic);
+}
+
+bool
+pace_is_steady(void)
+{
+	static uint64_t since_ns, offset_ns;
+	uint64_t now = clock_ns(CLOCK_BOOTTIME);
+	uint64_t offset = clock_ns(CLOCK_REALTIME) - now;
+	uint64_t step =
+	    offset > offset_ns ? offset - offset_ns : offset_ns - offset;
+
+	if (scale() > 1)
+		return true; /* one clock is made of the other */
+	if (since_ns == 0 || step > STEP_S * S)
+		since_ns = now;
+	offset_ns = offset;
+	return now - since_ns >= STEADY_S * S;
 }
 
 uint64_t

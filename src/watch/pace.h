@@ -39,6 +39,13 @@ uint64_t pace_interval_ns(uint64_t age_ns);
 uint64_t pace_monotonic_ns(void);
 uint64_t pace_realtime_ns(void);
 
+/*
+ * Has the clock of the day gone on for an hour as the machine's own clock has?
+ * A wrong date, which is corrected soon, must not make chapters look old. Called
+ * at least once a minute.
+ */
+bool pace_is_steady(void);
+
 /* How long to wait in fact for so much time to pass there. */
 uint64_t pace_real_ns(uint64_t ns);
 

@@ -93,8 +93,16 @@ lock(struct store *s, struct fault *where)
 	if (s->lock_fd < 0)
 		return problem(s, -errno, where);
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK)
-			return problem(s, -errno, where);
+		int err = errno;
+
+		if (err == ENOLCK || err == EOPNOTSUPP || err == ENOSYS)
+			return fault_set(where, -err,
+			    "%s: the file system has no locks (%s), so two "
+			    "could write the history: name a place on a local "
+			    "disk with --history",
+			    s->path, strerror(err));
+		if (err != EWOULDBLOCK)
+			return problem(s, -err, where);
 		if (pread(s->lock_fd, pid, sizeof(pid) - 1, 0) < 0)
 			pid[0] = '\0';
 		return fault_set(where, -EBUSY,

@@ -52,8 +52,8 @@ void store_each(const struct store *s,
 
 /*
  * Removes the oldest chapters of a service until the rest, with `more` bytes to
- * come, fits its size, and those that ended before `now_ns` (since 1970) less
- * the time to keep. The chapter that is being written stays.
+ * come, fits its size, and those that ended before `now_ns` (since 1970; 0: not
+ * known, so none) less the time to keep. The chapter that is being written stays.
  */
 void store_thin(
     const struct store *s, const char *folder, uint64_t now_ns, uint64_t more);

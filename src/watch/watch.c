@@ -59,6 +59,13 @@ watch_say(const struct watch *w, const char *fmt, ...)
 	w->plan->say(w->plan->context, text);
 }
 
+/* With one round there is no time to find out how the clock goes. */
+uint64_t
+watch_age_now(const struct watch *w)
+{
+	return w->plan->once || pace_is_steady() ? pace_realtime_ns() : 0;
+}
+
 /* ---- children that look for names ---- */
 
 static void
@@ -166,7 +173,7 @@ thin_one(void *context, const char *folder)
 {
 	struct watch *w = context;
 
-	store_thin(&w->store, folder, pace_realtime_ns(), 0);
+	store_thin(&w->store, folder, watch_age_now(w), 0);
 }
 
 static struct service *
@@ -371,6 +378,15 @@ look_at_room(struct watch *w)
 	w->next_room_ns = now + ROOM_MS * MS;
 	if (gather_room(w->gather) > w->gathered_room + ROOM_MANY)
 		w->next_gather_ns = 0;
+}
+
+void
+watch_hasten_gather(struct watch *w)
+{
+	uint64_t soon = clock_ns(CLOCK_MONOTONIC) + GATHER_FAST_MS * MS;
+
+	if (w->next_gather_ns > soon)
+		w->next_gather_ns = soon;
 }
 
 static bool
@@ -587,7 +603,8 @@ begin(struct watch *w, struct fault *where)
 	const struct live_plan live = {.directories = w->plan->directories,
 	    .pids = w->plan->pids,
 	    .pid_count = w->plan->pid_count,
-	    .keep_the_ended = true};
+	    .keep_the_ended = true,
+	    .other_fds = w->plan->guest_count * GUEST_FDS};
 	const struct gather_plan gather = {.directories = w->plan->directories,
 	    .hooks = watch_gather_hooks(w)};
 	int err = live_new(&live, &w->live);
@@ -628,11 +645,14 @@ watch_run(const struct watch_plan *plan, struct fault *where)
 		err = begin(&w, where);
 	if (err == 0) {
 		err = loop(&w, signals);
+		/* names may take a minute, and guests would not answer */
+		end_guests(plan);
 		finish(&w);
 		if (err < 0)
 			(void)fault_set(where, err, "%s", strerror(-err));
+	} else {
+		end_guests(plan);
 	}
-	end_guests(plan);
 	watch_processes_release(&w);
 	watch_services_release(&w);
 	alarm_free(w.alarm);

@@ -27,7 +27,7 @@ struct watch_kin {
 	bool runs;
 };
 
-/* A command that was seen to run in a unit, for those that died unwatched. */
+/* A command that was seen to run in a service, for those that died unwatched. */
 struct watch_command {
 	uint64_t hash; /* of program and arguments */
 	uint32_t uid;
@@ -78,6 +78,12 @@ struct watch {
 
 void watch_say(const struct watch *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The next round of gather.h comes soon. */
+void watch_hasten_gather(struct watch *w);
+
+/* The time for store_thin(). 0: no chapter is old, because the clock is in doubt. */
+uint64_t watch_age_now(const struct watch *w);
 
 /* ---- watch_services.c ---- */
 

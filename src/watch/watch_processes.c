@@ -234,6 +234,7 @@ struct merge {
 	size_t count, room;
 	struct ended *ended;
 	size_t ended_count, ended_room;
+	bool has_new_file;
 };
 
 static int
@@ -283,6 +284,7 @@ merge_one(struct watch *w, struct merge *m, const struct live_process *p,
 	}
 	err = add_seat(w, f, slot);
 	if (err == 0 && !old) {
+		m->has_new_file |= slot == SEGFILE_OWN;
 		x.service->living++;
 		x.view = enter_root(x.service, p, f);
 		(void)service_open(x.service);
@@ -330,6 +332,9 @@ watch_processes(struct watch *w)
 		err = write_all_ended(w, m.ended, m.ended_count);
 		w->next_gather_ns = 0; /* what they had is given back now */
 	}
+	/* gather.h looks at the room of files that it has met */
+	if (m.has_new_file)
+		watch_hasten_gather(w);
 	free(m.ended);
 	return err;
 }
@@ -462,7 +467,7 @@ watch_turn(struct watch *w, struct service *s, bool is_last)
 		(void)service_finish(s, !is_apart, &child);
 	if (child > 0)
 		w->children[w->child_count++] = child;
-	store_thin(&w->store, s->folder, pace_realtime_ns(), 0);
+	store_thin(&w->store, s->folder, watch_age_now(w), 0);
 	if (!is_last && s->err == 0 && s->living > 0)
 		(void)service_open(s);
 }

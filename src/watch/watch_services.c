@@ -242,7 +242,12 @@ service_of_command(
 	const struct watch_command *c =
 	    find_command(w, hash_of_command(h), uid);
 
-	return c ? c->service : NULL;
+	if (!c || !c->service)
+		return NULL;
+	/* a container that has ended will have another id next time */
+	return c->service->kind == FOLDER_UNIT || c->service->living > 0
+	    ? c->service
+	    : NULL;
 }
 
 static bool
@@ -266,13 +271,14 @@ add_command(struct watch *w, uint64_t hash, uint32_t uid, struct service *s)
 
 /*
  * A unit keeps its name, unlike the scope of a session. The same command of the
- * same user will be in the same unit next time.
+ * same user will be in the same unit next time, and in the same container while
+ * that runs.
  */
 static void
 learn_command(struct watch *w, const struct live_process *p, uint32_t uid,
     struct service *s)
 {
-	if (s->kind == FOLDER_UNIT && !s->is_chosen &&
+	if (s->kind != FOLDER_PROGRAM && !s->is_chosen &&
 	    !text_ends_with(s->text, ".scope"))
 		w->is_kin_new |=
 		    add_command(w, hash_of_command(&p->header), uid, s);

@@ -162,6 +162,28 @@ many() {
 	[[ $(jq -c '[.complete, (.processes | length), ([.processes[].timeline.times_us | length] | min > 3)]' "$T/report.json") == '[true,2,true]' ]]
 }
 
+@test "a process that exited, whose end state is cut off, is not called damaged" {
+	need jq
+	# all but the end states, as if record had been killed before it wrote them
+	record -q --interval 50ms -o whole.seep sh -c "'$HOSTS/grows' 500 500; sleep 0.5"
+	"$PYTHON" - "$T/whole.seep" "$T/cut.seep" <<-'END'
+		import struct, sys
+		data = open(sys.argv[1], "rb").read()
+		at = struct.unpack_from("<8sIIQQ", data)[2]
+		kept = data[:at]
+		while at < len(data):
+		    kind, flags, length = struct.unpack_from("<IIQ", data, at)
+		    end = at + 24 + (length + 7) // 8 * 8
+		    if kind in (2, 5):  # about the run, the time line
+		        kept += data[at:end]
+		    at = end
+		open(sys.argv[2], "wb").write(kept)
+	END
+	as_json "$T/cut.seep" || [[ $? -eq 3 ]]
+	[[ $(jq -c '[.processes[] | select(.program == "grows") | [.end, .end_state]]' "$T/report.json") == '[["exited",false]]' ]]
+	[[ $(grep -c 'do not agree' "$T/notes") -eq 0 ]]
+}
+
 @test "verdicts of record --leaks are found in the chapter that has them" {
 	record -q --rotate 1s --leaks=1s -o out.d "$HOSTS/grows" 900 3000
 	[[ $status -eq 0 && $(chapters) -ge 2 ]]

@@ -101,7 +101,7 @@ has_sites() { get /metrics | grep -q '^seep_site_live_bytes{'; }
 	grep -q '^seep_heap_allocations_total{' "$T/metrics"
 	get /metrics -D "$T/head" -H 'Accept: application/openmetrics-text;q=0.1, text/plain' >"$T/metrics"
 	grep -qi 'content-type: text/plain' "$T/head"
-	! grep -q EOF "$T/metrics"
+	lacks grep -q EOF "$T/metrics"
 }
 
 @test "counters do not fall when processes die" {

@@ -30,5 +30,5 @@ load ../lib/serve.bash
 	[[ $policy != *unsafe* ]]
 	grep -qF "content=\"$policy\"" "$T/page"
 	"$SEEP" view --no-open -o "$T/written.html" "$HOST" >/dev/null
-	! grep -q connect-src "$T/written.html"
+	lacks grep -q connect-src "$T/written.html"
 }

@@ -107,8 +107,8 @@ is_asked() { [[ $(get /metrics | sed -n 's/^seep_profiles_total //p') -ge 1 ]]; 
 	[[ $(status /debug/pprof/heap -u any:a-token_0123456788) == 401 ]]
 	[[ $(status /debug/pprof/heap -H 'Authorization: Bearer a-token_0123456789') == 200 ]]
 	# it is not in what others can see of the process
-	! tr '\0' '\n' <"/proc/$SERVE/cmdline" | grep a-token
-	! tr '\0' '\n' <"/proc/$SERVE/environ" | grep a-token
+	lacks grep -a a-token "/proc/$SERVE/cmdline"
+	lacks grep -a a-token "/proc/$SERVE/environ"
 	unserve
 }
 
@@ -134,7 +134,7 @@ is_asked() { [[ $(get /metrics | sed -n 's/^seep_profiles_total //p') -ge 1 ]]; 
 	unserve
 }
 
-@test "what cannot be answered is told" {
+@test "what cannot be answered is reported" {
 	waiting
 	serving
 	[[ $(status '/debug/pprof/heap?service=none') == 404 ]]
@@ -145,6 +145,7 @@ is_asked() { [[ $(get /metrics | sed -n 's/^seep_profiles_total //p') -ge 1 ]]; 
 	[[ $(status '/debug/pprof/heap?seconds=99999999999999999999') == 400 ]]
 	[[ $(status '/debug/pprof/profile') == 404 ]]
 	get /debug/pprof/ | grep -q heap
+	get /debug/pprof -L | grep -q heap
 	# of a process that has ended there is no profile
 	ends_well
 	eventually gone

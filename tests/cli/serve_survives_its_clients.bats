@@ -13,7 +13,6 @@ clients() {
 	[[ $(cat "$T/serve.err") == "seep: listening on $AT" ]]
 }
 
-# it comes from build/san-... if SEEP_BUILD says so
 @test "500 clients that stall, and scrapes go on" {
 	waiting
 	serving
@@ -48,7 +47,31 @@ clients() {
 	clients gone
 	unserve
 	# nothing is left of it
-	! pgrep -g "$SERVE" -x seep-net
+	lacks pgrep -g "$SERVE" -x seep-net
+}
+
+@test "it ends at once, whoever waits" {
+	waiting
+	serving
+	local i
+	for i in 1 2 3; do
+		curl -sS --max-time 60 -o /dev/null "$AT/debug/pprof/heap?seconds=500" 2>/dev/null 3>&- &
+		PIDS+=("$!")
+	done
+	eventually three_children
+	local begin=$SECONDS
+	unserve
+	[[ $((SECONDS - begin)) -le 3 ]]
+	wait "${PIDS[@]:2}" || true
+}
+three_children() { [[ $(pgrep -P "$SERVE" | wc -l) -eq 3 ]]; }
+
+@test "without descriptors it waits, and then goes on" {
+	waiting
+	SERVE_AS=(prlimit --nofile=40:40)
+	serving
+	clients descriptors_run_out
+	unserve
 }
 
 @test "what is no request, or an odd one" {
@@ -76,7 +99,7 @@ clients() {
 	[[ $(status / -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Mode: navigate') == 200 ]]
 	# nothing allows another site to read a reply
 	get /metrics -D "$T/head" -H 'Origin: http://evil.example' >/dev/null
-	! grep -qi access-control "$T/head"
+	lacks grep -qi access-control "$T/head"
 	unserve
 	serving --host seep.example
 	[[ $(status /metrics -H 'Host: SEEP.example:80') == 200 ]]
@@ -126,4 +149,27 @@ clients() {
 	one_line 3 "$SEEP" serve --listen "unix:$T/socket" "$DIR"
 	curl -sS --fail --unix-socket "$T/socket" http://any/ >/dev/null
 	unserve
+}
+
+@test "the same under AddressSanitizer" {
+	local sanitized=$BUILD/san-fuzz/seep-net what
+	[[ -x $sanitized ]] || skip "no sanitized server was built"
+	waiting
+	printf '\n\n' >&9
+	answered second
+	export ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=8 UBSAN_OPTIONS=halt_on_error=1
+	# what options need is kept as long as the program runs
+	printf 'leak:%s\n' targets_take view_opts_finish_exact net_keep opts_parse >"$T/kept"
+	export LSAN_OPTIONS=suppressions=$T/kept:print_suppressions=0
+	SEEP=$sanitized serving --per-process --top 2
+	for what in odd headers receivers gone; do
+		clients "$what"
+	done
+	local path
+	for path in / /metrics /sd /debug/pprof/ /debug/pprof/heap /debug/pprof/allocs /view /view/data \
+		/api/ls /api/report '/debug/pprof/heap?seconds=1'; do
+		[[ $(status "$path") == 200 ]]
+	done
+	unserve
+	[[ $(cat "$T/serve.err") == "seep: listening on $AT" ]]
 }

@@ -65,3 +65,16 @@ load ../lib/terminal.bash
 	shows 'status 2'
 	LD_LIBRARY_PATH=$T/lib "$SEEP" top --plain --once --interval 100ms "$HOST" | grep -q on_show
 }
+
+@test "a full disk and a count of nothing are called by their names" {
+	start_host
+	for format in text json; do
+		"$SEEP" top --once --interval 100ms --format "$format" "$HOST" >/dev/full 2>"$T/err" || [[ $? -eq 3 ]]
+		grep -qx 'seep: standard output: cannot be written: No space left on device' "$T/err"
+	done
+	# whoever reads no more ends it, without a word
+	"$SEEP" top --format json --interval 100ms "$HOST" 2>"$T/err" | head -c 10 >/dev/null
+	[[ ! -s $T/err ]]
+	run "$SEEP" top --count 0 "$HOST"
+	[[ $status -eq 2 && $output == *'--count is 1 at least' ]]
+}

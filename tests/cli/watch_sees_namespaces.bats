@@ -82,7 +82,8 @@ has_chapter() { compgen -G "$H/*/*.seep" >/dev/null; }
 	WATCH=$!
 	PIDS+=("$WATCH")
 	eventually has_part
-	printf '\n' >&9
+	printf '\n\n' >&9
+	answered second
 	kill -KILL "$INNER"
 	exec 9>&-
 	wait "$OUTER" || true

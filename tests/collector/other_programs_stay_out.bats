@@ -78,6 +78,17 @@ only() {
 	! grep "$DIR" "$T/maps"
 }
 
+@test "companions of an allocator stay out, too, and record says why" {
+	local libraries=$COLLECTOR:$BUILD/libseep-cxx.so:$BUILD/libseep-jemalloc.so
+	only operators env LD_PRELOAD="$libraries" "$HOSTS/operators" >/dev/null
+	[[ $(files) == operators ]]
+	only x env LD_PRELOAD="$libraries" "$HOSTS/operators" >"$T/out"
+	[[ -z $(ls -A "$DIR") ]]
+	"$HOSTS/operators" >"$T/bare"
+	diff <(sed 's/[0-9]\+/N/g' "$T/bare") <(sed 's/[0-9]\+/N/g' "$T/out")
+	SEEP_ONLY=x SEEP_DIR=$DIR "$SEEP" record -o "$T/run.data" /bin/true 2>&1 | grep 'SEEP_ONLY is set'
+}
+
 @test "an event of a program that stays out takes no more instructions than one of a dormant program, and writes nothing shared" {
 	need valgrind
 	local out dormant

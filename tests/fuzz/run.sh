@@ -39,7 +39,7 @@ golden() {
 # make_seeds DIR: DIR/fuzz_*/, from recordings, their entries, and by hand
 make_seeds() {
 	local dir=$1 name
-	mkdir -p "$dir"/fuzz_{segment,pulse,report,check,recording,line,names,lists,elf,verdict,chapters,typed,net_http,push_answer}
+	mkdir -p "$dir"/fuzz_{segment,pulse,tail,report,check,recording,line,names,lists,elf,verdict,chapters,typed,net_http,push_answer}
 	mapfile -t files < <(golden)
 	cp "${files[@]}" "$dir/fuzz_recording"
 	# chapters: the same process twice, and others before and behind it
@@ -49,7 +49,7 @@ make_seeds() {
 	done
 	cat "${files[0]}" "${files[-1]}" "${files[0]}" >"$dir/fuzz_chapters/mixed"
 	"$place/fuzz/mutations" -x "$dir" "${files[@]}" || return 1
-	for name in pulse report check; do
+	for name in pulse tail report check; do
 		cp "$dir"/fuzz_segment/* "$dir/fuzz_$name"
 	done
 	for name in tests/fuzz/seeds/*/; do

@@ -9,6 +9,10 @@
  *	limited		has a limit of its address space
  *	huge		holds blocks in memory of huge pages
  *	deleted		holds blocks in a shared file that is deleted
+ *	guarded		holds blocks between guard pages (MADV_GUARD_INSTALL)
+ *	lazy		holds blocks in pages that may be freed (MADV_FREE)
+ *	secret		holds blocks in memory that no other may read (memfd_secret)
+ *	file PATH	holds blocks in this file, which is shared
  *	strict		may only read, write and exit (seccomp)
  *	forks		forks without end
  *	new_threads	starts and ends threads without end
@@ -23,6 +27,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,6 +131,52 @@ hold_in_deleted_file(void)
 	move_to(p);
 }
 
+static void *
+map_shared(int fd)
+{
+	void *p = MAP_FAILED;
+
+	if (fd >= 0)
+		p = mmap(
+		    NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		exit(77);
+	return p;
+}
+
+/* Older kernels have no guard pages, and nothing is special then. */
+static void
+hold_between(int advice)
+{
+	enum { PAGE = 4096, PAGES = 16 };
+	char *p = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort();
+	move_to(p + 4 * PAGE);
+	if (advice == MADV_FREE) {
+		(void)madvise(p, PAGES * PAGE, advice);
+		return;
+	}
+	(void)madvise(p, 4 * PAGE, advice);
+	(void)madvise(p + 5 * PAGE, 4 * PAGE, advice);
+}
+
+static void
+hold_in_secret_memory(void)
+{
+	int fd = (int)syscall(447, 0); /* memfd_secret */
+
+	if (fd < 0) {
+		printf("CASE k_no_secret held 0\n"); /* the kernel has none */
+		return;
+	}
+	if (ftruncate(fd, 1 << 16) != 0)
+		abort();
+	move_to(map_shared(fd));
+}
+
 static void
 hold_in_huge_pages(void)
 {
@@ -139,8 +190,9 @@ hold_in_huge_pages(void)
 }
 
 static void
-enter(const char *what, unsigned long count)
+enter(const char *what, const char *word)
 {
+	const unsigned long count = strtoul(word, NULL, 10);
 	const struct rlimit limit = {UINT64_C(1) << 30, UINT64_C(1) << 30};
 
 	if (strcmp(what, "threads") == 0)
@@ -156,6 +208,14 @@ enter(const char *what, unsigned long count)
 		hold_in_huge_pages();
 	if (strcmp(what, "deleted") == 0)
 		hold_in_deleted_file();
+	if (strcmp(what, "guarded") == 0)
+		hold_between(102); /* MADV_GUARD_INSTALL */
+	if (strcmp(what, "lazy") == 0)
+		hold_between(MADV_FREE);
+	if (strcmp(what, "secret") == 0)
+		hold_in_secret_memory();
+	if (strcmp(what, "file") == 0)
+		move_to(map_shared(open(word, O_RDWR | O_CLOEXEC)));
 }
 
 /* Does something without end, if it is to; in a thread of its own. */
@@ -188,7 +248,7 @@ main(int argc, char **argv)
 	char byte;
 
 	make();
-	enter(what, argc > 2 ? strtoul(argv[2], NULL, 10) : 0);
+	enter(what, argc > 2 ? argv[2] : "0");
 	if (strcmp(what, "forks") == 0 || strcmp(what, "new_threads") == 0)
 		if (pthread_create(&t, NULL, go_on, argv[1]) != 0)
 			abort();

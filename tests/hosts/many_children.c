@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 /*
- * many_children COUNT PER_SECOND BLOCKS BYTES HOW
+ * many_children COUNT PER_SECOND BLOCKS BYTES HOW [PID]
  *   COUNT children, each with BLOCKS blocks of BYTES, of which it frees every
  *   other one, and ends by HOW: exit, _exit or kill. With COUNT 0 they come
- *   until stdin is at its end. Prints the pid of the parent, then how many
- *   there were.
+ *   until stdin is at its end. With PID all have this pid, one after the other,
+ *   in a pid namespace in which it may be chosen. Prints the pid of the parent,
+ *   then how many there were.
  */
 static void *volatile keep;
 
@@ -39,6 +40,16 @@ at_end_of_input(void)
 	FD_ZERO(&in);
 	FD_SET(0, &in);
 	return select(1, &in, NULL, NULL, &now) > 0;
+}
+
+/* The next process of this pid namespace gets that number. */
+static void
+choose_pid(const char *pid)
+{
+	FILE *f = pid ? fopen("/proc/sys/kernel/ns_last_pid", "w") : NULL;
+
+	if (pid && (!f || fprintf(f, "%ld\n", atol(pid) - 1) < 0 || fclose(f)))
+		exit(77);
 }
 
 /* Until the time of the next child; a delay of up to 100 ms is made up for. */
@@ -74,9 +85,11 @@ main(int argc, char **argv)
 	printf("PID %d\n", (int)getpid());
 	(void)fflush(stdout);
 	for (; count ? n < count : !at_end_of_input(); n++) {
-		pid_t pid = fork();
+		pid_t pid;
 
-		if (pid < 0)
+		choose_pid(argc > 6 ? argv[6] : NULL);
+		pid = fork();
+		if (pid < 0 || (argc > 6 && pid > 0 && pid != atoi(argv[6])))
 			return 1;
 		if (pid == 0) {
 			leave_blocks(blocks, bytes);

@@ -6,6 +6,8 @@
 doctor() {
 	local expected=$1 got=0
 	shift
+	# by default the machine's own places do not matter
+	[[ ${#DOCTOR_ENV[@]} -gt 0 ]] || DOCTOR_ENV=(SEEP_DIR="$DIR")
 	"${AS[@]}" env "${DOCTOR_ENV[@]}" "$SEEP" doctor --format json "$@" >"$T/doctor.json" 2>"$T/doctor.err" || got=$?
 	if [[ $got -ne $expected || -s $T/doctor.err ]]; then
 		echo "status $got of: seep doctor $*"

@@ -20,8 +20,8 @@ import time
 CPU_BAR = 6.0           # times a bare copy
 BLOCK_BYTES, POINTER_BYTES, FIXED_BYTES, POINTERS = 48, 8, 64 << 20, 3
 WRITING_BAR = 0.9       # of what is done beside a process that spins
-WAITING_BAR = 0.01      # of samples in state D; missed, see docs/VERDICTS.md
-WAITING_SHORT = 0.1     # the same in make check: it is 3 to 5 % on an idle machine
+WAITING_BAR = 0.01      # of samples in state D
+WAITING_SHORT = 0.02    # the same in make check, where a run is short and others work on the machine
 LOOKS = 4
 PIECE = 1 << 20
 PR_SET_CHILD_SUBREAPER = 36

@@ -80,3 +80,12 @@ ends_after_second() {
 	wait "$HOST"
 	[[ ! -s $T/err ]]
 }
+
+# lacks COMMAND...: it must fail. (In bats `! COMMAND` counts in the last line alone.)
+lacks() {
+	if "$@" >"$T/lacks"; then
+		echo "succeeds: $*"
+		cat "$T/lacks"
+		return 1
+	fi
+}

@@ -31,6 +31,7 @@ GOOD = {  # what each command needs to have something to say
     "off": ["4194305"],
     "record": ["true"],
     "top": ["4194305"],
+    "service": ["enable", "no-such-unit", "--root", "/proc/self/none"],
     "serve": ["4194305"],
     "push": ["http://127.0.0.1:1", "4194305"],
     "watch": ["4194305", "--once", "--history", "/proc/self/none"],
@@ -147,6 +148,9 @@ def sweep_operands(command):
         if command in ("report", "view", "check", "export", "ls", "snapshot", "on", "off", "help", "completions"):
             more = ["--format", "json"] if command == "export" else []
             mistake([command, word] + more, (2, 3))
+        elif command == "service":
+            mistake([command, "status", word], (2, 3))
+            mistake([command, word, "no-such-unit"], (2,))
         elif command == "diff":
             mistake([command, word, recording], (2, 3))
             mistake([command, recording, word], (2, 3))
@@ -155,7 +159,7 @@ def sweep_operands(command):
                 mistake([command, "-q", "--", word], (126, 127, 2))
         elif command == "doctor":
             mistake([command, "--", word], (2, 3))
-    if command in ("snapshot", "on", "off", "diff", "completions", "record"):
+    if command in ("snapshot", "on", "off", "diff", "completions", "record", "service"):
         mistake([command], (2,))
     if command in ("snapshot", "on", "off", "ls", "doctor", "help", "diff", "completions", "export"):
         mistake([command] + (GOOD[command] + ["a", "b", "c"])[:4], (2,))
@@ -199,7 +203,7 @@ def broken_pipe(words):
 
 def sweep_output(command):
     words = [command] + GOOD[command]
-    if command not in ("snapshot", "leaks", "on", "off", "record", "top", "watch", "serve", "push"):
+    if command not in ("snapshot", "leaks", "on", "off", "record", "top", "watch", "serve", "push", "service"):
         with open("/dev/full", "wb") as full:
             mistake(words, (3,), stdout=full)
         closed_stdout(words, (3,))

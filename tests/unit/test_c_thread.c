@@ -177,7 +177,7 @@ living_threads_have_arrays_of_their_own(void **state)
 	(void)state;
 	assert_int_equal(start(NULL), 0);
 	assert_true(sample_init(0)); /* exact */
-	thread_restart();            /* arrays are given out from the first on */
+	thread_restart(); /* arrays are given out from the first on */
 	for (int i = 0; i < AT_ONCE; i++) {
 		seen[i] = (struct had){0};
 		start_at(room + (size_t)STACK * (size_t)i, &threads[i],

@@ -42,7 +42,7 @@ make_root(void **state)
 	    "exec \"$m $x\";\\n' >opt/perl_wrapper\n"
 	    "printf '#!/usr/bin/env python3\\nexec(x)\\n' >opt/gunicorn\n"
 	    "printf '#!/bin/sh\\nexec /opt/loop\\n' >opt/loop\n"
-	    "printf '#!/no/such\\n' >opt/no_interpreter\n"
+	    "printf '#!/opt/missing\\n' >opt/no_interpreter\n"
 	    "chmod -R 755 usr opt; echo text >opt/not_executable\n"
 	    "ln -s /../../../../../../bin/true opt/out",
 	    root);
@@ -89,7 +89,7 @@ daemons_are_found_behind_shells_and_wrappers(void **state)
 	    {"-+!/usr/sbin/daemon", "/usr/sbin/daemon"},
 	    {"daemon", "/usr/sbin/daemon"},
 	    {"@/usr/sbin/daemon another name", "/usr/sbin/daemon"},
-	    {"/usr/sbin/mysqld", "/usr/sbin/mariadbd"},
+	    {"/usr/sbin/mysqld", "/usr/sbin/mysqld"},
 	    /* nfs-ganesha and mariadb of Debian */
 	    {"/bin/bash -c \"${NUMACTL} ${NUMAOPTS} /usr/sbin/ganesha.nfsd -C "
 	     "${OPTIONS} ${EPOCH}\"",
@@ -125,7 +125,7 @@ daemons_are_found_behind_shells_and_wrappers(void **state)
 	    {"/opt/loop", ""},
 	    {"/opt/not_executable", ""},
 	    {"/opt/out", ""},
-	    {"/no/such", ""},
+	    {"/opt/missing", ""},
 	    {"${PROGRAM}", ""},
 	    {"/bin/sh -c", ""},
 	    {"/bin/sh -c 'exec $DAEMON'", ""},
@@ -142,6 +142,24 @@ daemons_are_found_behind_shells_and_wrappers(void **state)
 			print_message("%s\n", cases[i][0]);
 		assert_string_equal(found, cases[i][1]);
 	}
+}
+
+static void
+names_are_those_of_the_unit_and_of_the_files(void **state)
+{
+	static const char *const paths[] = {"/usr/sbin/mysqld",
+	    "/usr/sbin/daemon", "/usr/sbin/mariadbd", "/opt/missing",
+	    "/opt/a:b"};
+	struct quoting_words found = {0};
+	char *names = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		assert_int_equal(quoting_add(&found, strdup(paths[i])), 0);
+	assert_int_equal(daemon_names(root, &found, &names), 0);
+	assert_string_equal(names, "mysqld:mariadbd:daemon:missing");
+	free(names);
+	quoting_release(&found);
 }
 
 static void
@@ -174,6 +192,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(daemons_are_found_behind_shells_and_wrappers),
+	    cmocka_unit_test(names_are_those_of_the_unit_and_of_the_files),
 	    cmocka_unit_test(texts_of_shells_end),
 	};
 

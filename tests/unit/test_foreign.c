@@ -598,6 +598,31 @@ the_helper_is_confined(void **state)
 	forked_copy_end(&h);
 }
 
+/* A guard page has the bit of one that is swapped out, and nothing is. */
+static void
+guard_pages_and_the_end_of_all_addresses_have_no_content(void **state)
+{
+	char *p = anonymous(4), c;
+	const void *last = (const void *)((UINTPTR_MAX >> 17) - PAGE + 1);
+	struct forked_copy h;
+	struct foreign *f;
+
+	(void)state;
+	memset(p, 'g', 4 * PAGE);
+	if (madvise(p + PAGE, 2 * PAGE, 102) != 0) /* MADV_GUARD_INSTALL */
+		memset(p + PAGE, 0, 2 * PAGE);     /* before Linux 6.13 */
+	h = forked_copy_start(NULL);
+	f = open_host(&h, NULL);
+	assert_int_equal(page_at(f, p, &c), FOREIGN_READ);
+	assert_int_equal(c, 'g');
+	assert_int_not_equal(page_at(f, p + PAGE, &c), FOREIGN_SWAPPED);
+	assert_int_equal(c, 0);
+	assert_int_equal(page_at(f, p + 3 * PAGE, &c), FOREIGN_READ);
+	assert_int_equal(page_at(f, last, &c), FOREIGN_UNTOUCHED);
+	foreign_close(f);
+	forked_copy_end(&h);
+}
+
 int
 main(void)
 {
@@ -605,6 +630,8 @@ main(void)
 	    cmocka_unit_test(own_pages_are_read_and_pages_of_files_are_not),
 	    cmocka_unit_test(a_reserve_of_terabytes_is_passed_over),
 	    cmocka_unit_test(it_is_told_what_stands_where),
+	    cmocka_unit_test(
+	        guard_pages_and_the_end_of_all_addresses_have_no_content),
 	    cmocka_unit_test(many_ranges_come_in_one_batch_in_order),
 	    cmocka_unit_test(what_cannot_be_asked_is_refused),
 	    cmocka_unit_test(a_helper_that_hangs_is_not_waited_for),

@@ -29,7 +29,8 @@ enum {
 	STEPS = 150,
 	SITES = 40,
 	SLOTS_USED = 4,
-	SLOT_ROOM = 65536
+	SLOT_ROOM = 65536,
+	GHOSTS = 16
 };
 
 /*
@@ -58,6 +59,8 @@ struct world {
 	size_t count;
 	uint64_t names;
 	struct live *live;
+	struct actor ghosts[GHOSTS]; /* files alone: their pids are taken */
+	size_t ghost_count;
 	unsigned seed;
 	bool can_ask; /* the kernel tells how a process ended */
 };
@@ -269,6 +272,32 @@ spawn_in_slot(struct world *w, size_t owner_number)
 	w->count++;
 }
 
+/*
+ * The file of an earlier process whose pid somebody else has by now; with its
+ * start time, or without, as in a slot.
+ */
+static void
+leave_ghost(struct world *w, const struct actor *heir)
+{
+	struct actor *a = &w->ghosts[w->ghost_count];
+	uint64_t start = start_jiffies(heir->pid);
+	uint8_t *bytes;
+	char path[256];
+	size_t len;
+
+	*a = (struct actor){.slot = SEGFILE_OWN, .pid = heir->pid};
+	bytes = make_segment(
+	    w, a, heir->pid, rand() % 2 ? start - 1 - start % 100 : 0, &len);
+	(void)snprintf(
+	    path, sizeof(path), "%s/ghost-%zu.seg", w->dir, (size_t)w->names);
+	a->file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_true(a->file >= 0);
+	assert_int_equal(write(a->file, bytes, len), (ssize_t)len);
+	assert_int_equal(close(a->file), 0);
+	free(bytes);
+	w->ghost_count++;
+}
+
 static void
 reap(struct actor *a)
 {
@@ -381,11 +410,25 @@ check(struct world *w)
 }
 
 static void
+check_ghosts(struct world *w)
+{
+	for (size_t i = 0; i < w->ghost_count; i++) {
+		const struct live_process *p = find(w, &w->ghosts[i]);
+
+		if (p && p->state != LIVE_ENDED)
+			fail_msg("seed %u: a file of pid %d is taken for the "
+			         "process that has the pid now",
+			    w->seed, (int)w->ghosts[i].pid);
+	}
+}
+
+static void
 look(struct world *w)
 {
 	assert_int_equal(live_look_at_roster(w->live), 0);
 	assert_int_equal(live_look(w->live), 0);
 	check(w);
+	check_ghosts(w);
 }
 
 /* ---- histories ---- */
@@ -513,7 +556,10 @@ step(struct world *w)
 		memcpy(path, a->path, sizeof(path));
 		(void)unlink(path);
 		lose_names(w, path);
-	} else if (what == 13 && a)
+	} else if (what == 13 && a && a->runs && w->ghost_count < GHOSTS &&
+	    rand() % 2)
+		leave_ghost(w, a);
+	else if (what == 13 && a)
 		free_slot(a);
 	else if (what == 14 && rand() % 4 == 0)
 		replace_directory(w);

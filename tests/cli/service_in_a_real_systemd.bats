@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# service_in_a_real_systemd - what systemd makes of the drop-in: hostile words, hardened and dynamic users, an own root, templates; and what is refused changes nothing.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+load ../systemd/systemd.bash
+load ../lib/service_real.bash
+
+setup_file() {
+	local units=$BATS_FILE_TMPDIR/units
+	mkdir "$units"
+	cp "$HOSTS/toggled" "$BATS_FILE_TMPDIR/daemon"
+	unit() { printf '%s\n' '[Service]' "${@:2}" >"$units/$1.service"; }
+	wait='ExecStart=/bin/sh -c "/bin/true; exec /opt/seep/daemon </run/never"'
+	unit plain "$wait" 'ExecStartPre=/bin/true' 'ExecStopPost=/bin/sh -c :'
+	unit hard "$wait" User=nobody ProtectSystem=strict ProtectHome=yes PrivateTmp=yes PrivateDevices=yes RemoveIPC=yes \
+		NoNewPrivileges=yes MemoryDenyWriteExecute=yes SystemCallFilter=@system-service RestrictAddressFamilies=AF_UNIX \
+		ProtectProc=invisible RestrictNamespaces=yes LockPersonality=yes NoExecPaths=/ 'ExecPaths=/usr /lib /bin /opt/seep/daemon'
+	unit dynamic "$wait" DynamicUser=yes
+	unit rooted 'ExecStart=/bin/sh -c "exec /daemon </never"' \
+		RootDirectory=/srv/image MountAPIVFS=yes BindReadOnlyPaths=/usr:/usr
+	unit inst@ "$wait" 'Environment=INSTANCE=%i "LD_PRELOAD=/opt/seep/none%%.so"'
+	unit filed "$wait" EnvironmentFile=/etc/filed
+	unit fixed 'ExecStart=/opt/seep/static'
+	printf '[Service]\nExecStart=/bin/true\n' >"$units/masked.service.off"
+	ln -s /dev/null "$units/masked.service"
+	printf 'int main(void) { return 0; }\n' >"$BATS_FILE_TMPDIR/static.c"
+	"${CC:-gcc}" -static -o "$BATS_FILE_TMPDIR/static" "$BATS_FILE_TMPDIR/static.c"
+	systemd_boot "$units" "$BATS_FILE_TMPDIR/daemon" "$BATS_FILE_TMPDIR/static"
+	[[ ! -s $SYSTEMD/why_not ]] || return 0
+	# /run/never: opened, and never written to
+	inside bash -c 'mkfifo -m 666 /run/never; exec sleep infinity <>/run/never >/dev/null 2>&1 & disown' 
+	inside bash -c 'mkdir -p /srv/image/{run,proc,sys,dev,tmp,usr}; mkfifo -m 666 /srv/image/never; cd /srv/image
+		ln -s usr/lib lib; ln -s usr/lib64 lib64; ln -s usr/bin bin; cp /opt/seep/daemon .
+		exec sleep infinity <>/srv/image/never >/dev/null 2>&1 & disown'
+	inside bash -c 'echo LD_PRELOAD=/lib/x.so >/etc/filed'
+}
+teardown_file() { systemd_end; }
+
+# runs_traced UNIT: enabled, started, and the daemon has a segment in /run/seep; its pid is in $PID
+runs_traced() {
+	inside seep service enable "$1" || return 1
+	inside systemctl start "$1"
+	eventually traced "$1" daemon >/dev/null || {
+		cat "$T/status"
+		inside systemctl status "$1" | cat
+		return 1
+	}
+	PID=$(traced "$1" daemon)
+	cat "$T/status"
+}
+
+@test "shells around it leave no file, and what a stop or a crash leaves can be read: plain, hardened, dynamic user" {
+	systemd_needed
+	local unit
+	for unit in plain hard dynamic; do
+		as_systemd_sees "$unit" >"$T/before"
+		runs_traced "$unit"
+		[[ $(inside bash -c 'cd /run/seep && ls -d seep-*/*.seg' | grep -vc /daemon-) -eq 0 ]]
+		inside systemctl stop "$unit"
+		inside seep report "$PID" | grep daemon
+		inside systemctl start "$unit"
+		eventually traced "$unit" daemon
+		PID=$(traced "$unit" daemon)
+		inside kill -KILL "$PID"
+		eventually has_ended "$PID"
+		inside systemctl stop "$unit" 2>/dev/null || true
+		inside systemctl reset-failed "$unit" 2>/dev/null || true
+		inside seep report "$PID" | grep daemon
+		inside seep service disable "$unit"
+		as_systemd_sees "$unit" >"$T/after"
+		diff "$T/before" "$T/after"
+		inside seep ls --prune
+	done
+}
+
+@test "a root of its own: library and /run/seep are mounted there" {
+	systemd_needed
+	runs_traced rooted
+	inside cat /etc/systemd/system/rooted.service.d/50-seep.conf | grep -x 'BindPaths="-/run/seep"'
+	inside ls /run/seep/seep-0 | grep ^daemon
+	inside systemctl stop rooted
+	inside seep service disable rooted
+	inside seep ls --prune
+}
+
+@test "templates: all instances, one instance; what the unit preloads stays" {
+	systemd_needed
+	inside seep service enable inst@ 
+	inside systemctl start inst@one
+	eventually traced inst@one daemon
+	[[ $(inside systemctl show -p Environment --value inst@one) == *"LD_PRELOAD=/opt/seep/libseep.so:/opt/seep/none%.so"* ]]
+	inside systemctl stop inst@one
+	inside seep service disable inst@
+	inside seep service enable inst@two --dormant --runtime
+	inside ls /run/systemd/system/inst@two.service.d/50-seep.conf
+	inside systemctl start inst@two inst@one
+	eventually traced inst@two daemon
+	grep -q '(dormant)' "$T/status"
+	inside seep service status inst@one | grep 'daemon: not traced'
+	inside systemctl stop inst@two inst@one
+	inside seep service disable inst@two --runtime
+	inside seep ls --prune
+}
+
+@test "hostile words arrive in systemd as they are" {
+	systemd_needed
+	local odd
+	odd=$'a b"c\'d\\e%n$HOME`x`\nUser=evil\t#;[Service]'
+	as_systemd_sees plain >"$T/before"
+	inside seep service enable plain --only "$odd"
+	inside systemctl show -p User --value plain | grep -vx evil
+	[[ $(inside systemctl show -p Environment plain) == *'SEEP_ONLY=a b\"c'\''d\\e%n\$HOME\`x\`\nUser=evil\t#;[Service]"'* ]] || {
+		inside systemctl show -p Environment plain
+		return 1
+	}
+	inside systemctl start plain
+	inside bash -c 'tr "\0" "\1" </proc/$(systemctl show -p MainPID --value plain)/environ' | tr '\1' '\0' >"$T/environ"
+	grep -zqxF "SEEP_ONLY=$(printf %s "$odd" | head -1)" "$T/environ" ||
+		"$PYTHON" -c 'import sys; e = open(sys.argv[1], "rb").read().split(b"\0"); assert ("SEEP_ONLY=" + sys.argv[2]).encode() in e, e' "$T/environ" "$odd"
+	inside systemctl stop plain
+	inside seep service disable plain
+	as_systemd_sees plain >"$T/after"
+	diff "$T/before" "$T/after"
+}
+
+@test "what is refused changes nothing: no such unit, masked, static, EnvironmentFile=, a read-only /etc, not root" {
+	systemd_needed
+	state() { inside find /etc/systemd /run/systemd/system -newer /opt/seep/seep -name '*seep*' ! -name 'seep-test*'; }
+	refused() { # STATUS WORDS COMMAND...
+		local got=0
+		inside "${@:3}" >"$T/stdout" 2>"$T/stderr" || got=$?
+		cat "$T/stdout" "$T/stderr"
+		[[ $got -eq $1 && ! -s $T/stdout && $(wc -l <"$T/stderr") -eq 1 ]] && grep -qF -- "$2" "$T/stderr"
+	}
+	[[ -z $(state) ]]
+	# systemd takes no value that is not UTF-8
+	refused 3 'plain.service is as before, because systemd has another SEEP_ONLY' seep service enable plain --only $'a\xff'
+	refused 3 'none: there is no such unit' seep service enable none
+	refused 3 'masked.service is masked' seep service enable masked
+	refused 3 'statically linked' seep service enable fixed
+	refused 3 '/etc/filed (EnvironmentFile=) sets LD_PRELOAD' seep service enable filed
+	refused 3 'Read-only file system' unshare -m --propagation private bash -c 'mount -o bind /etc /etc && mount -o remount,bind,ro /etc && seep service enable plain'
+	refused 3 'seep: plain: ' setpriv --reuid=65534 --regid=65534 --clear-groups seep service enable plain
+	[[ -z $(state) ]]
+}

@@ -1,0 +1,112 @@
+/* fuzz_tail.c - any bytes as a segment that changes while record follows it: what it writes can be replayed, and is what top sees. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/pulse.h"
+#include "reader/replay.h"
+#include "record/tail.h"
+
+enum { ROOM = 1 << 22, PATCHES = 8, SLOTS_READ = 3 };
+
+/* The last bytes of an input: what is written into it between two looks. */
+struct patch {
+	uint32_t at, value;
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool
+is_small(const struct live_totals *t)
+{
+	const uint64_t max = UINT64_C(1) << 56; /* sums of these do not wrap */
+
+	return t->allocations < max && t->allocated_bytes < max &&
+	    t->frees < max && t->freed_bytes < max;
+}
+
+/* Both readers follow the same bytes, so they agree. */
+static void
+compare(const struct live_totals *now, const struct replay *r)
+{
+	const struct replay_process *p = replay_process(r, 0);
+
+	if (is_small(now) &&
+	    (now->allocations != p->totals.allocations ||
+	        now->allocated_bytes != p->totals.allocated_bytes ||
+	        now->frees != p->totals.frees ||
+	        now->freed_bytes != p->totals.freed_bytes))
+		abort();
+}
+
+static void
+follow(const struct segfile *f, int slot, uint8_t *bytes, size_t size,
+    const struct patch *patches)
+{
+	const struct replay_hooks hooks = {.rows = true};
+	struct tail_room room = {.bytes = ROOM};
+	struct pulse_room pulse_room = {.left = ROOM};
+	struct codec_out out = {0};
+	struct live_totals now = {0};
+	struct seg_header h, seen = {0};
+	struct replay *replay;
+	struct pulse *pulse;
+	struct tail *tail;
+	bool is_seen = true, changed;
+	int err = 0;
+
+	if (tail_new(1, &room, &tail) < 0 ||
+	    pulse_new(&pulse_room, false, &pulse) < 0 ||
+	    replay_new(&hooks, &replay) < 0)
+		abort();
+	for (size_t i = 0; i <= PATCHES && err == 0; i++) {
+		out.len = 0;
+		err = tail_look(tail, f, slot, i % 3 != 1, &out, &h);
+		if (err < 0)
+			break; /* the caller drops it, and the items */
+		err = replay_entry(replay, out.bytes, out.len);
+		if (err == -EBADMSG)
+			abort();
+		is_seen = is_seen &&
+		    pulse_look(pulse, f, slot, i, &seen, &now, &changed) == 0;
+		if (err == 0 && is_seen && replay_count(replay) == 1)
+			compare(&now, replay);
+		if (i < PATCHES && size >= sizeof(patches[i].value))
+			memcpy(bytes +
+			        patches[i].at %
+			            (size - sizeof(patches[i].value) + 1),
+			    &patches[i].value, sizeof(patches[i].value));
+	}
+	codec_release(&out);
+	replay_free(replay);
+	tail_free(tail);
+	pulse_free(pulse);
+	if (room.bytes != ROOM)
+		abort(); /* memory that nobody has given back */
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct patch patches[PATCHES] = {{0}};
+	struct segfile *f;
+	uint8_t *bytes;
+
+	if (size > sizeof(patches))
+		memcpy(patches, data + size - sizeof(patches), sizeof(patches));
+	bytes = malloc(size ? size : 1);
+	if (!bytes)
+		return 0;
+	if (size > 0)
+		memcpy(bytes, data, size);
+	if (segfile_open_bytes(bytes, size, &f, NULL) == 0) {
+		for (int i = SEGFILE_OWN;
+		     i < segfile_slots(f) && i < SLOTS_READ; i++)
+			follow(f, i, bytes, size, patches);
+		segfile_close(f);
+	}
+	free(bytes);
+	return 0;
+}
