@@ -30,6 +30,12 @@ struct guest {
 	int (*wait_ms)(void *context);
 	/* After each wait, whatever ended it. */
 	void (*step)(void *context);
+	/*
+	 * Has it read what was there at the last call? Then segments of that
+	 * time may go. It must answer yes after a while, whatever happens. NULL:
+	 * it does not mind.
+	 */
+	bool (*may_give)(void *context);
 	/* The loop has ended; the engine still exists. */
 	void (*end)(void *context);
 };

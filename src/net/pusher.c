@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -24,6 +25,8 @@
 #define S UINT64_C(1000000000)
 
 enum {
+	ASK_FD = 3,  /* in the child */
+	READ_S = 10, /* that segments wait for it to be read */
 	RESTART_S = 60,
 	END_MS = 8000, /* for the last push, and more than that takes */
 };
@@ -40,10 +43,17 @@ struct pusher {
 	pid_t child;       /* 0: none */
 	int fd;            /* pidfd of it; -1: none */
 	uint64_t again_ns; /* CLOCK_MONOTONIC; 0: it runs */
+	int ask_fd;        /* eventfd: it is to look now; -1: none */
+	uint64_t asked_ns;
 };
 
-static struct pusher the_pusher = {.fd = -1};
-static struct push_state *shared; /* with the child */
+static struct pusher the_pusher = {.fd = -1, .ask_fd = -1};
+/* Memory that is shared with the child. */
+static struct {
+	struct push_state state;
+	/* looks that were asked for, and those that were made */
+	_Atomic uint64_t asked, looked;
+} * page;
 
 /* ---- the order ---- */
 
@@ -96,7 +106,8 @@ check(const struct push_order *o, struct errand *ret, struct fault *where)
 }
 
 static int
-carry_out(const struct errand *e, struct push_state *state, struct fault *where)
+carry_out(const struct errand *e, struct push_state *state, int ask_fd,
+    struct fault *where)
 {
 	const struct push_order *o = e->order;
 	const struct post_plan way = {.url = e->target.url,
@@ -111,6 +122,9 @@ carry_out(const struct errand *e, struct push_state *state, struct fault *where)
 	    .labels = &e->labels,
 	    .naming = o->naming,
 	    .state = state,
+	    .ask_fd = ask_fd,
+	    .asked = page ? &page->asked : NULL,
+	    .looked = page ? &page->looked : NULL,
 	    .say = o->say,
 	    .context = o->context};
 	struct post *post;
@@ -136,7 +150,7 @@ pusher_run(const struct push_order *order, struct fault *where)
 	int err = check(order, &e, where);
 
 	if (err == 0) {
-		err = carry_out(&e, &state, where);
+		err = carry_out(&e, &state, -1, where);
 		message_release_labels(&e.labels);
 	}
 	return err;
@@ -162,8 +176,10 @@ be_child(const struct pusher *p, pid_t parent)
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(0);
-	(void)syscall(SYS_close_range, 3, ~0U, 0);
-	err = carry_out(&p->errand, shared, &where);
+	if (dup2(p->ask_fd, ASK_FD) < 0)
+		_exit(1);
+	(void)syscall(SYS_close_range, ASK_FD + 1, ~0U, 0);
+	err = carry_out(&p->errand, &page->state, ASK_FD, &where);
 	if (err < 0) {
 		(void)snprintf(text, sizeof(text), "push: %s", where.text);
 		say(p, text);
@@ -247,10 +263,27 @@ guest_step(void *context)
 		    "in a minute");
 	}
 	if (p->again_ns && now >= p->again_ns) {
-		PUSH_STATE_ADD(shared, restarts, 1);
+		PUSH_STATE_ADD(&page->state, restarts, 1);
 		if (start(p) < 0)
 			p->again_ns = now + RESTART_S * S;
 	}
+}
+
+/* The child is asked to look, and has looked when it says so. */
+static bool
+guest_may_give(void *context)
+{
+	struct pusher *p = context;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), one = 1;
+
+	if (p->child == 0)
+		return true;
+	if (page->looked < page->asked && now - p->asked_ns < READ_S * S)
+		return false;
+	page->asked++;
+	p->asked_ns = now;
+	/* if it is full, it is readable as well */
+	return write(p->ask_fd, &one, sizeof(one)) > 0 || errno == EAGAIN;
 }
 
 static void
@@ -287,10 +320,11 @@ pusher_guest(
 
 	if (err < 0)
 		return err;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+	p->ask_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED) {
-		shared = NULL;
+	if (page == MAP_FAILED || p->ask_fd < 0) {
+		page = NULL;
 		return fault_set(where, -ENOMEM, "out of memory");
 	}
 	*ret = (struct guest){.context = p,
@@ -300,6 +334,7 @@ pusher_guest(
 	    .fd = guest_fd,
 	    .wait_ms = guest_wait_ms,
 	    .step = guest_step,
+	    .may_give = guest_may_give,
 	    .end = guest_end};
 	return 0;
 }
@@ -307,7 +342,7 @@ pusher_guest(
 const struct push_state *
 pusher_state(void)
 {
-	return shared;
+	return page ? &page->state : NULL;
 }
 
 /* ---- metrics ---- */
@@ -323,7 +358,7 @@ put(struct metrics *m, const char *name, enum metrics_type type, uint64_t value,
 void
 pusher_metrics(void *context, struct metrics *m)
 {
-	const struct push_state *s = shared;
+	const struct push_state *s = pusher_state();
 
 	(void)context;
 	if (!s)

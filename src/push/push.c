@@ -28,7 +28,6 @@ enum {
 	NEWS_MS = 100,  /* between looks at who came and who ended */
 	LAST_MS = 5000, /* for the last try */
 	NAMES_S = 10,   /* for the names of a process */
-	LIVE_BYTES = 6 << 20,
 	INSTANCE = 256,
 	KIN = 128,
 	OTHERS_MAX = 64, /* services of one other user */
@@ -353,13 +352,27 @@ read_all(struct push *p)
 	return err < 0 ? err : sender_read(p->sender, real_ns());
 }
 
+/* Is a look wanted now? Then *ret is its number. */
+static bool
+is_asked(const struct push *p, uint64_t *ret)
+{
+	uint64_t many;
+
+	if (!p->plan->asked)
+		return false;
+	(void)!read(p->plan->ask_fd, &many, sizeof(many));
+	*ret = *p->plan->asked;
+	return *ret > *p->plan->looked;
+}
+
 static int
 look(struct push *p)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), number = 0;
+	bool asked = is_asked(p, &number);
 	int err;
 
-	if (now >= p->next_look_ns) {
+	if (asked || now >= p->next_look_ns) {
 		err = live_look(p->live);
 		p->next_look_ns = now + LOOK_S * S;
 	} else if (p->has_news && now >= p->next_news_ns) {
@@ -369,7 +382,14 @@ look(struct push *p)
 	}
 	p->has_news = false;
 	p->next_news_ns = now + NEWS_MS * MS;
-	return err < 0 ? err : admit(p);
+	if (err == 0)
+		err = admit(p);
+	/* who had no room is listed when those that were read are gone */
+	if (asked && err == 0 && live_missing(p->live).processes > 0)
+		p->next_look_ns = now;
+	else if (asked && err == 0)
+		*p->plan->looked = number;
+	return err;
 }
 
 /* ---- requests ---- */
@@ -439,12 +459,13 @@ rest(struct push *p, int signals)
 	const struct push_transport *t = &p->plan->transport;
 	/* news that are known would end every wait at once */
 	struct pollfd fds[] = {
+	    {.fd = p->plan->asked ? p->plan->ask_fd : -1, .events = POLLIN},
 	    {.fd = signals, .events = POLLIN},
 	    {.fd = p->has_news ? -1 : live_wake_fd(p->live), .events = POLLIN},
 	};
 
-	t->wait(t->context, fds, 2, wait_ms(p));
-	p->has_news |= fds[1].revents != 0;
+	t->wait(t->context, fds, 3, wait_ms(p));
+	p->has_news |= fds[2].revents != 0;
 }
 
 /* Waits for the open request, and then sends the last figures, once. */
@@ -544,7 +565,6 @@ begin(struct push *p)
 	const struct live_plan live = {.directories = plan->directories,
 	    .pids = plan->pids,
 	    .pid_count = plan->pid_count,
-	    .most_memory = LIVE_BYTES,
 	    .keep_the_ended = true};
 	struct sender_plan sender = {.instance = p->instance,
 	    .labels = plan->labels,

@@ -43,6 +43,13 @@ struct push_plan {
 	struct names_options naming;
 	struct push_transport transport;
 	struct push_state *state; /* kept up to date */
+	/*
+	 * Somebody who removes segments asks for a look: the descriptor is
+	 * readable, and *asked has risen. When all who have ended are read,
+	 * *looked is what *asked was. NULL: nobody does.
+	 */
+	int ask_fd;
+	_Atomic uint64_t *asked, *looked;
 	/* A line for the user, without its end; safe to print. */
 	void (*say)(void *context, const char *text);
 	void *context;

@@ -311,11 +311,40 @@ keep_keys(struct gather *g)
 	return 0;
 }
 
+static bool
+is_offered(const struct gather *g, const struct gather_candidate *c)
+{
+	struct gather_key key =
+	    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+
+	return gather_has_key(&g->offered, &key);
+}
+
+/* Others have been asked to read all that is safe now. */
+static int
+offer(struct gather *g)
+{
+	int err = 0;
+
+	gather_release_keys(&g->offered);
+	for (size_t i = 0; i < g->candidate_count && err == 0; i++) {
+		const struct gather_candidate *c = &g->candidates[i];
+		struct gather_key key =
+		    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+
+		if (c->is_dead && c->is_done)
+			err = gather_add_key(&g->offered, &key);
+	}
+	return err;
+}
+
 /* Those that are safe: slots, then files that nobody is in any more. */
 static int
 give_all_back(struct gather *g)
 {
 	const struct gather_hooks *hooks = &g->plan.hooks;
+	bool alone = !hooks->may_give;
+	bool may_give = alone || hooks->may_give(hooks->context);
 	int err;
 
 	for (size_t i = 0; i < g->candidate_count; i++) {
@@ -325,11 +354,14 @@ give_all_back(struct gather *g)
 		    (c->row.header.state == SEG_INERT ||
 		        hooks->is_safe(hooks->context, &c->row)))
 			c->is_done = true;
-		if (c->is_dead && c->is_done)
+		if (c->is_dead && c->is_done &&
+		    (alone || (may_give && is_offered(g, c))))
 			give_back(g, c);
 	}
 	unlock_files(g);
 	err = keep_keys(g);
+	if (!alone && may_give && err == 0)
+		err = offer(g);
 	for (size_t i = 0; i < g->file_count && err == 0; i++) {
 		struct gather_file *f = &g->files[i];
 		const struct source *s = segfile_source(f->file);
@@ -515,6 +547,7 @@ gather_free(struct gather *g)
 	gather_walk_release(g);
 	gather_release_keys(&g->done);
 	gather_release_keys(&g->refused);
+	gather_release_keys(&g->offered);
 	free(g->candidates);
 	free(g);
 }

@@ -43,6 +43,11 @@ struct gather_hooks {
 	void (*sync)(void *context);
 	/* Is what was written for this row safe? */
 	bool (*is_safe)(void *context, const struct gather_row *row);
+	/*
+	 * Has everybody else read what was safe at the last call? Nothing is
+	 * given back before. Called once a round; NULL: there is nobody else.
+	 */
+	bool (*may_give)(void *context);
 };
 
 struct gather_plan {

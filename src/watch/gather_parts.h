@@ -63,6 +63,8 @@ struct gather {
 	size_t candidate_count, candidate_room;
 	struct gather_keys done;    /* safe, and still in a directory */
 	struct gather_keys refused; /* never to be read, and never removed */
+	/* safe when others were asked to read them: gather_hooks.may_give */
+	struct gather_keys offered;
 	struct gather_counts counts;
 };
 

@@ -503,10 +503,36 @@ is_safe(void *context, const struct gather_row *row)
 	return s && s->err == 0 && !s->is_dirty;
 }
 
+/* All are asked, because each of them notes the moment. */
+static bool
+may_give(void *context)
+{
+	const struct watch *w = context;
+	bool may = true;
+
+	for (size_t i = 0; i < w->plan->guest_count; i++) {
+		const struct guest *g = &w->plan->guests[i];
+
+		if (g->may_give && !g->may_give(g->context))
+			may = false;
+	}
+	return may;
+}
+
+static bool
+has_readers(const struct watch *w)
+{
+	for (size_t i = 0; i < w->plan->guest_count; i++)
+		if (w->plan->guests[i].may_give)
+			return true;
+	return false;
+}
+
 struct gather_hooks
 watch_gather_hooks(struct watch *w)
 {
 	return (struct gather_hooks){.context = w,
+	    .may_give = has_readers(w) ? may_give : NULL,
 	    .runs = runs,
 	    .write = write_dead,
 	    .sync = sync_services,

@@ -23,6 +23,7 @@ static const struct names_options naming = {.no_symbols = true};
 struct host {
 	struct mkseg *m;
 	struct segfile *file;
+	void *bytes; /* of the file */
 	size_t sites;
 };
 
@@ -30,9 +31,9 @@ static void
 open_host(struct host *h)
 {
 	size_t len;
-	const void *bytes = mkseg_finish(h->m, &len);
 
-	assert_int_equal(segfile_open_bytes(bytes, len, &h->file, NULL), 0);
+	h->bytes = mkseg_finish(h->m, &len);
+	assert_int_equal(segfile_open_bytes(h->bytes, len, &h->file, NULL), 0);
 }
 
 static void
@@ -58,6 +59,7 @@ static void
 end_host(struct host *h)
 {
 	segfile_close(h->file);
+	free(h->bytes);
 	mkseg_free(h->m);
 }
 
@@ -145,8 +147,6 @@ what_came_before_the_base_is_not_counted(void **state)
 	struct reading_past past = {0};
 	struct stack_sums s;
 	struct host a;
-	size_t len;
-	const void *bytes;
 
 	(void)state;
 	assert_int_equal(stack_sums_init(&s), 0);
@@ -154,8 +154,8 @@ what_came_before_the_base_is_not_counted(void **state)
 	assert_int_equal(reading_begin(&past, a.file, SEGFILE_OWN, 0), 0);
 	segfile_close(a.file);
 	mkseg_book(a.m, 0, 3, 10, 10, 1); /* adds to what it had */
-	bytes = mkseg_finish(a.m, &len);
-	assert_int_equal(segfile_open_bytes(bytes, len, &a.file, NULL), 0);
+	free(a.bytes);
+	open_host(&a);
 	read_into(&s, &past, &a, false);
 	assert_int_equal(stack_sums_total(&s).waiting.blocks, 10);
 	assert_int_equal(stack_sums_total(&s).waiting.bytes, 100);
