@@ -19,7 +19,7 @@ goes_on() {
 	done
 	one_line 2 "$SEEP" push
 	one_line 2 "$SEEP" push http://someone:secret@127.0.0.1:1 "$DIR"
-	! grep -q secret "$T/stderr"
+	refute grep -q secret "$T/stderr"
 	[[ ! -e $T/history ]]
 }
 

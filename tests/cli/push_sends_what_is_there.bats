@@ -42,8 +42,8 @@ idle() { sleep 1; } # two rounds of the host
 	now=$(date -u +%Y-%m-%d)
 	grep -q "^Time: $now" "$T/raw"
 	zcat "$GOT/1.pb.gz" >"$T/plain"
-	! grep -aqE "\b$HOST\b|busy_sites 300" "$T/plain"
-	[[ ! -s /etc/machine-id ]] || ! grep -aq "$(cat /etc/machine-id)" "$T/plain" "$GOT/1.json"
+	refute grep -aqE "\b$HOST\b|busy_sites 300" "$T/plain"
+	[[ ! -s /etc/machine-id ]] || refute grep -aq "$(cat /etc/machine-id)" "$T/plain" "$GOT/1.json"
 }
 
 @test "again and again: alloc is since the last one, and the sum of all is exact" {

@@ -33,7 +33,7 @@ has_pusher() { [[ -n $(pusher) ]]; }
 	in_got 'all(g["labels"]["team"] == "a" for g in got)'
 	# the same names as the folders of the history
 	in_got "got[0]['labels']['service_name'] == '$(ls "$H")'"
-	! has_pusher
+	refute has_pusher
 }
 
 @test "children that come and go: none is pushed twice, hardly one is missed, and all segments go" {

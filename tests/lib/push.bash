@@ -99,4 +99,6 @@ one_line() {
 		return 1
 	}
 }
+# refute COMMAND...: it must fail; a plain ! counts only in the last line of a test
+refute() { if "$@"; then return 1; fi; }
 said() { grep -qF -- "$1" "$T/stderr"; }
