@@ -121,10 +121,10 @@ find_directories(struct gather *g)
 	}
 	if (g->plan.directories)
 		return err;
+	/* as the roster does: whoever names a place means that one alone */
 	if (env && env[0])
-		err = add_directory(g, env, (uid_t)-1, false);
-	if (err == 0)
-		err = add_all_of(g, FOLDER_SHM, false);
+		return add_directory(g, env, (uid_t)-1, false);
+	err = add_all_of(g, FOLDER_SHM, false);
 	if (err == 0 && geteuid() == 0)
 		err = add_all_of(g, RUN, true);
 	return err;
