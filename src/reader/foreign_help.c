@@ -82,6 +82,17 @@ read_entries(struct work *k, uint64_t start, uint64_t *states, size_t count)
 	return (size_t)n == want ? 0 : -ESRCH;
 }
 
+static int
+scan_once(struct work *k, struct foreign_scan *s)
+{
+	int n;
+
+	foreign_pace_begin(&k->pace);
+	n = ioctl(k->h->files.pagemap, FOREIGN_PAGEMAP_SCAN, s);
+	foreign_pace_end(&k->pace, 0);
+	return n;
+}
+
 /*
  * PAGEMAP_SCAN takes the lock once, and pread() of pagemap twice. The answer has
  * regions of equal pages, and where it ends if there are more of them. -1: the
@@ -98,14 +109,12 @@ scan_regions(struct work *k, uint64_t start, uint64_t end,
 	    .region_count = REGIONS,
 	    .any_of = FOREIGN_SCAN_PRESENT | FOREIGN_SCAN_SWAPPED,
 	    .wanted = k->kinds};
-	int n;
+	int n = scan_once(k, &s);
 
-	foreign_pace_begin(&k->pace);
-	n = ioctl(k->h->files.pagemap, FOREIGN_PAGEMAP_SCAN, &s);
-	foreign_pace_end(&k->pace, 0);
 	if (n < 0 && k->kinds & FOREIGN_SCAN_GUARD) {
 		k->kinds &= ~(uint64_t)FOREIGN_SCAN_GUARD;
-		return scan_regions(k, start, end, regions, ret_end);
+		s.wanted = k->kinds;
+		n = scan_once(k, &s);
 	}
 	if (n < 0 || n > REGIONS || s.walk_end <= start || s.walk_end > end)
 		return -1;

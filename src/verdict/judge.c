@@ -23,7 +23,7 @@
 enum {
 	MEMORY_LEAST = 64 << 20,
 	STOPS_MAX = 10, /* see stop_threads() */
-	STOP_REST_US = 2000,
+	STOP_REST_NS = 2000000,
 };
 
 struct judge {
@@ -193,7 +193,7 @@ look_once(struct judge *j, const struct threads_stop *stop)
 static int
 stop_threads(struct judge *j)
 {
-	const struct timespec rest = {.tv_nsec = STOP_REST_US * 1000};
+	const struct timespec rest = {.tv_nsec = STOP_REST_NS};
 	struct moving m = {0};
 	int err = 0;
 
