@@ -11,7 +11,10 @@
  * looking a second time. All calls come from the one thread of that loop, and
  * none may block.
  */
-enum { GUEST_FDS = 256 }; /* descriptors that one may have open */
+enum {
+	GUEST_FDS = 256,   /* descriptors that one may have open */
+	GUEST_KEYS = 4096, /* segments in one offer */
+};
 
 struct guest {
 	void *context;
@@ -31,11 +34,15 @@ struct guest {
 	/* After each wait, whatever ended it. */
 	void (*step)(void *context);
 	/*
-	 * Has it read what was there at the last call? Then segments of that
-	 * time may go. It must answer yes after a while, whatever happens. NULL:
-	 * it does not mind.
+	 * Segments of processes that have ended, which go as soon as it has
+	 * read them. Both NULL: it does not mind.
 	 */
-	bool (*may_give)(void *context);
+	void (*offer)(void *context, const struct live_key *keys, size_t count);
+	/*
+	 * Has it read all of the last offer? It must answer yes after a while,
+	 * whatever happens.
+	 */
+	bool (*has_read)(void *context);
 	/* The loop has ended; the engine still exists. */
 	void (*end)(void *context);
 };

@@ -104,6 +104,16 @@ struct live_process {
 	uint64_t unlisted;  /* sites that moved beyond LIVE_SITES */
 };
 
+/*
+ * A process by its segment: which one of which file. A uuid alone is what a
+ * process says of itself, and another one may say the same.
+ */
+struct live_key {
+	uint8_t uuid[16];
+	uint64_t device, inode;
+	int64_t slot;
+};
+
 struct live;
 
 struct live_plan {
@@ -198,6 +208,14 @@ const struct segfile *live_segfile(
  */
 int live_directory(const struct live *l, const struct live_process *p,
     const char **ret_path, const char **ret_name);
+
+/*
+ * Somebody who knows says that this process has ended. It is listed as such, if
+ * that has not been so before. For live_plan.keep_the_ended. -ENOENT: its segment
+ * is not there any more; -ENOBUFS: there is no room until others are forgotten;
+ * -ENOMEM; errors as of segfile_open().
+ */
+int live_has_ended(struct live *l, const struct live_key *key);
 
 /* Its user has what it wants: an ended process goes. */
 void live_forget(struct live *l, struct live_process *p);

@@ -358,11 +358,14 @@ live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
 {
 	int slot = s->slot;
 	enum proc_state state;
+	size_t count = l->count;
 	pid_t pid = 0;
+	int err;
 
 	s->is_bound = move_to_slot(l, f, slot, h);
 	if (s->is_bound || is_listed(l, h)) {
 		s->is_suspect = false;
+		s->was_listed = true;
 		return 0;
 	}
 	if (l->room.left < sizeof(struct live_member)) {
@@ -377,11 +380,33 @@ live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
 	if (state == PROC_UNKNOWN)
 		pid = is_there(l, h) ? (pid_t)h->pid : 0;
 	if (state != PROC_YES && state != PROC_UNKNOWN)
-		return arrive_dead(l, f, seg, slot, h,
+		err = arrive_dead(l, f, seg, slot, h,
 		    state == PROC_EXEC ? LIVE_CAUSE_EXEC : LIVE_CAUSE_UNKNOWN);
-	if (!is_wanted(l, pid))
+	else if (is_wanted(l, pid))
+		err = arrive_running(l, f, seg, slot, h, pid, &s->is_bound);
+	else
+		err = 0;
+	s->was_listed = l->count > count;
+	return err;
+}
+
+int
+live_arrive_ended(struct live *l, struct live_file *f,
+    const struct segfile *seg, struct live_slot *s, const struct seg_header *h)
+{
+	size_t count = l->count;
+	int err;
+
+	s->is_suspect = false;
+	if (is_listed(l, h)) {
+		s->was_listed = true;
 		return 0;
-	return arrive_running(l, f, seg, slot, h, pid, &s->is_bound);
+	}
+	if (l->room.left < sizeof(struct live_member))
+		return -ENOBUFS;
+	err = arrive_dead(l, f, seg, s->slot, h, LIVE_CAUSE_UNKNOWN);
+	s->was_listed = l->count > count;
+	return err;
 }
 
 /* ---- looks ---- */

@@ -18,7 +18,8 @@ enum { LIVE_BUCKETS = 4096 };
 /* A slot of a file, or its own segment, whose header has been read. */
 struct live_slot {
 	int slot;
-	bool is_bound; /* a listed process reads it */
+	bool is_bound;   /* a listed process reads it */
+	bool was_listed; /* its process is, or was; it is not listed again */
 	/*
 	 * No process was found, by what was read of /proc when the segment may
 	 * have been new: to be looked at again.
@@ -123,6 +124,10 @@ void roster_release(struct live *l);
  */
 int live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
     struct live_slot *s, const struct seg_header *h);
+
+/* The same for one that is known to have ended. -ENOMEM, -ENOBUFS. */
+int live_arrive_ended(struct live *l, struct live_file *f,
+    const struct segfile *seg, struct live_slot *s, const struct seg_header *h);
 
 /* Its counters, now. -ENOMEM. */
 int live_member_look(struct live *l, struct live_member *m);

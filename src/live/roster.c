@@ -219,6 +219,17 @@ is_same(const struct segfile *seg, const struct live_slot *s)
 	    memcmp(h.uuid, s->uuid, sizeof(h.uuid)) == 0;
 }
 
+/* What is known of a slot is known of one process. */
+static void
+take_uuid(struct live_slot *s, const uint8_t uuid[16])
+{
+	bool is_same = memcmp(s->uuid, uuid, sizeof(s->uuid)) == 0;
+
+	s->is_suspect &= is_same;
+	s->was_listed &= is_same;
+	memcpy(s->uuid, uuid, sizeof(s->uuid));
+}
+
 static int
 look_at_slot(
     struct live *l, struct live_file *f, const struct segfile *seg, int slot)
@@ -234,8 +245,7 @@ look_at_slot(
 		s = add_slot(f, slot);
 	if (!s)
 		return -ENOMEM;
-	s->is_suspect &= memcmp(s->uuid, h.uuid, sizeof(s->uuid)) == 0;
-	memcpy(s->uuid, h.uuid, sizeof(s->uuid));
+	take_uuid(s, h.uuid);
 	return live_arrive(l, f, seg, s, &h);
 }
 
@@ -263,6 +273,66 @@ look_at_file(struct live *l, struct live_file *f)
 	for (int i = 0; i < slots && err == 0; i++)
 		if (taken[i])
 			err = look_at_slot(l, f, seg, i);
+	keep_open(l, f, seg);
+	roster_done(f, seg);
+	return err;
+}
+
+/* It is listed as one that runs, and in this slot. */
+static void
+end_bound(struct live *l, const struct live_file *f, int slot)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		struct live_member *m = l->members[i];
+
+		if (m->file == f && m->slot == slot && !m->is_lost)
+			live_member_end(l, m, LIVE_CAUSE_UNKNOWN);
+	}
+}
+
+/* The process of this slot, which nobody has listed so far. */
+static int
+list_ended(struct live *l, struct live_file *f, const struct segfile *seg,
+    const struct live_key *key)
+{
+	int slot = (int)key->slot;
+	struct live_slot *s = slot_of(f, slot);
+	struct seg_header h;
+
+	if (segfile_header(seg, slot, &h, NULL) < 0 ||
+	    memcmp(h.uuid, key->uuid, sizeof(h.uuid)) != 0)
+		return -ENOENT;
+	/* who was in this slot before has left it */
+	if (s && s->is_bound)
+		end_bound(l, f, slot);
+	if (!s)
+		s = add_slot(f, slot);
+	if (!s)
+		return -ENOMEM;
+	take_uuid(s, h.uuid);
+	return live_arrive_ended(l, f, seg, s, &h);
+}
+
+int
+live_has_ended(struct live *l, const struct live_key *key)
+{
+	struct live_file *f = find_file(l, key->device, key->inode);
+	struct live_slot *s;
+	struct segfile *seg;
+	int err;
+
+	if (!f || key->slot < SEGFILE_OWN || key->slot >= SEGFILE_SLOTS)
+		return -ENOENT;
+	s = slot_of(f, (int)key->slot);
+	if (s && s->was_listed && memcmp(s->uuid, key->uuid, 16) == 0) {
+		end_bound(l, f, (int)key->slot);
+		return 0;
+	}
+	seg = roster_open(l, f, &err);
+	if (!seg)
+		return err;
+	err = key->slot < segfile_slots(seg) ? list_ended(l, f, seg, key)
+	                                     : -ENOENT;
 	keep_open(l, f, seg);
 	roster_done(f, seg);
 	return err;

@@ -26,7 +26,7 @@
 
 enum {
 	ASK_FD = 3,  /* in the child */
-	READ_S = 10, /* that segments wait for it to be read */
+	READ_S = 15, /* for one segment to be read, and its names to be found */
 	RESTART_S = 60,
 	END_MS = 8000, /* for the last push, and more than that takes */
 };
@@ -40,19 +40,18 @@ struct errand {
 
 struct pusher {
 	struct errand errand;
-	pid_t child;       /* 0: none */
-	int fd;            /* pidfd of it; -1: none */
-	uint64_t again_ns; /* CLOCK_MONOTONIC; 0: it runs */
-	int ask_fd;        /* eventfd: it is to look now; -1: none */
-	uint64_t asked_ns;
+	pid_t child;              /* 0: none */
+	int fd;                   /* pidfd of it; -1: none */
+	uint64_t again_ns;        /* CLOCK_MONOTONIC; 0: it runs */
+	int ask_fd;               /* eventfd: it is to look now; -1: none */
+	uint64_t asked_ns, steps; /* when it went on, and how far it was */
 };
 
 static struct pusher the_pusher = {.fd = -1, .ask_fd = -1};
 /* Memory that is shared with the child. */
 static struct {
 	struct push_state state;
-	/* looks that were asked for, and those that were made */
-	_Atomic uint64_t asked, looked;
+	struct push_offer offer;
 } * page;
 
 /* ---- the order ---- */
@@ -123,8 +122,7 @@ carry_out(const struct errand *e, struct push_state *state, int ask_fd,
 	    .naming = o->naming,
 	    .state = state,
 	    .ask_fd = ask_fd,
-	    .asked = page ? &page->asked : NULL,
-	    .looked = page ? &page->looked : NULL,
+	    .offer = page ? &page->offer : NULL,
 	    .say = o->say,
 	    .context = o->context};
 	struct post *post;
@@ -269,21 +267,36 @@ guest_step(void *context)
 	}
 }
 
-/* The child is asked to look, and has looked when it says so. */
-static bool
-guest_may_give(void *context)
+/* The child reads them, and then says so. */
+static void
+guest_offer(void *context, const struct live_key *keys, size_t count)
 {
 	struct pusher *p = context;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), one = 1;
+	uint64_t one = 1;
 
 	if (p->child == 0)
-		return true;
-	if (page->looked < page->asked && now - p->asked_ns < READ_S * S)
-		return false;
-	page->asked++;
-	p->asked_ns = now;
+		return;
+	count = count < GUEST_KEYS ? count : GUEST_KEYS;
+	memcpy(page->offer.keys, keys, count * sizeof(*keys));
+	page->offer.count = (uint32_t)count;
+	page->offer.offered++;
+	p->asked_ns = clock_ns(CLOCK_MONOTONIC);
 	/* if it is full, it is readable as well */
-	return write(p->ask_fd, &one, sizeof(one)) > 0 || errno == EAGAIN;
+	(void)!write(p->ask_fd, &one, sizeof(one));
+}
+
+static bool
+guest_has_read(void *context)
+{
+	struct pusher *p = context;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), steps = page->offer.steps;
+
+	if (p->child == 0 || page->offer.read >= page->offer.offered)
+		return true;
+	if (steps != p->steps)
+		p->asked_ns = now;
+	p->steps = steps;
+	return now - p->asked_ns >= READ_S * S;
 }
 
 static void
@@ -334,7 +347,8 @@ pusher_guest(
 	    .fd = guest_fd,
 	    .wait_ms = guest_wait_ms,
 	    .step = guest_step,
-	    .may_give = guest_may_give,
+	    .offer = guest_offer,
+	    .has_read = guest_has_read,
 	    .end = guest_end};
 	return 0;
 }

@@ -30,7 +30,8 @@ enum {
 	NAMES_S = 10,   /* for the names of a process */
 	INSTANCE = 256,
 	KIN = 128,
-	OTHERS_MAX = 64, /* services of one other user */
+	KEYS_AT_ONCE = 64, /* of an offer, until those who ended are read */
+	OTHERS_MAX = 64,   /* services of one other user */
 };
 
 /* A process that is followed; in the order of their numbers. */
@@ -233,12 +234,18 @@ remove_member(struct push *p, uint64_t number)
 static bool
 was_here_before(const struct push *p, const struct live_process *x)
 {
-	/* of one that was found dead, only its segment knows when it began */
-	bool before = x->start_ns
-	    ? x->start_ns < p->begun_ns
-	    : x->header.start_monotonic_ns < p->begun_monotonic_ns;
+	uint64_t counts_since = x->header.start_monotonic_ns;
 
-	return p->plan->every_ns && before;
+	if (!p->plan->every_ns || x->start_ns >= p->begun_ns)
+		return false;
+	/*
+	 * It was there, as far as the clock of /proc can tell, which may be
+	 * 10 ms behind, or it was found dead. Its counters may still be younger
+	 * than we are, for one after an exec. A time that is not over yet is
+	 * that of another time namespace.
+	 */
+	return counts_since < p->begun_monotonic_ns ||
+	    (x->start_ns && counts_since > clock_ns(CLOCK_MONOTONIC));
 }
 
 /* -ENOMEM; other failures are those of the process, which is left out. */
@@ -275,7 +282,9 @@ read_member(struct push *p, struct live_process *x, struct member *m)
 		plan.pid = 0;
 	err = plan.file ? reading_take(b, &m->past, &plan, &merged) : -ESTALE;
 	PUSH_STATE_ADD(p->plan->state, merged_stacks, merged);
-	if (err < 0 && plan.has_ended)
+	/* one that has left its line has a slot, which is read by itself */
+	if (err < 0 && plan.has_ended &&
+	    !(plan.file && segfile_is_early(plan.file, plan.slot)))
 		PUSH_STATE_ADD(p->plan->state, dropped_processes, 1);
 	return err == -ENOMEM ? err : 0;
 }
@@ -292,6 +301,8 @@ take_ended(struct push *p, struct live_process *x, struct member *m)
 		err = read_member(p, x, m);
 	remove_member(p, x->number);
 	live_forget(p->live, x);
+	if (p->plan->offer)
+		p->plan->offer->steps++;
 	return err;
 }
 
@@ -330,6 +341,21 @@ admit(struct push *p)
 
 /* ---- readings ---- */
 
+/*
+ * A child in its first events has one line of sums, which becomes many sites:
+ * it is read when it has those, or has ended.
+ */
+static bool
+is_to_be_read(
+    const struct push *p, const struct live_process *x, const struct member *m)
+{
+	int slot;
+	const struct segfile *f = live_segfile(p->live, x, &slot);
+
+	return m->is_begun && x->state != LIVE_ENDED &&
+	    x->header.state != SEG_INERT && !(f && segfile_is_early(f, slot));
+}
+
 static int
 read_all(struct push *p)
 {
@@ -345,34 +371,60 @@ read_all(struct push *p)
 		struct live_process *x = live_at(p->live, i);
 		struct member *m = find_member(p, x->number);
 
-		if (m && m->is_begun && x->state != LIVE_ENDED &&
-		    x->header.state != SEG_INERT)
+		if (m && is_to_be_read(p, x, m))
 			err = read_member(p, x, m);
 	}
 	return err < 0 ? err : sender_read(p->sender, real_ns());
 }
 
-/* Is a look wanted now? Then *ret is its number. */
+/* Is there an offer? Then *ret is its number. */
 static bool
-is_asked(const struct push *p, uint64_t *ret)
+is_offered(const struct push *p, uint64_t *ret)
 {
 	uint64_t many;
 
-	if (!p->plan->asked)
+	if (!p->plan->offer)
 		return false;
 	(void)!read(p->plan->ask_fd, &many, sizeof(many));
-	*ret = *p->plan->asked;
-	return *ret > *p->plan->looked;
+	*ret = p->plan->offer->offered;
+	return *ret > p->plan->offer->read;
+}
+
+/*
+ * Who is offered has ended, and its segment goes afterwards. Our own looks may
+ * not have found it, or may not be sure: so each is asked for by name.
+ */
+static int
+take_offered(struct push *p)
+{
+	const struct push_offer *o = p->plan->offer;
+	uint32_t count = o->count;
+	int err = 0;
+
+	for (uint32_t i = 0; i < count && i < GUEST_KEYS && err == 0; i++) {
+		const struct live_key key = o->keys[i];
+		int answer = live_has_ended(p->live, &key);
+
+		if (answer == -ENOBUFS || i % KEYS_AT_ONCE == 0)
+			err = admit(p);
+		if (answer == -ENOBUFS && err == 0)
+			answer = live_has_ended(p->live, &key);
+		if (answer == -ENOMEM)
+			err = answer;
+		else if (answer < 0)
+			PUSH_STATE_ADD(p->plan->state, dropped_processes, 1);
+	}
+	return err < 0 ? err : admit(p);
 }
 
 static int
 look(struct push *p)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), number = 0;
-	bool asked = is_asked(p, &number);
+	bool has_offer = is_offered(p, &number);
 	int err;
 
-	if (asked || now >= p->next_look_ns) {
+	if (has_offer || now >= p->next_look_ns) {
 		err = live_look(p->live);
 		p->next_look_ns = now + LOOK_S * S;
 	} else if (p->has_news && now >= p->next_news_ns) {
@@ -384,11 +436,10 @@ look(struct push *p)
 	p->next_news_ns = now + NEWS_MS * MS;
 	if (err == 0)
 		err = admit(p);
-	/* who had no room is listed when those that were read are gone */
-	if (asked && err == 0 && live_missing(p->live).processes > 0)
-		p->next_look_ns = now;
-	else if (asked && err == 0)
-		*p->plan->looked = number;
+	if (err == 0 && has_offer)
+		err = take_offered(p);
+	if (err == 0 && has_offer)
+		p->plan->offer->read = number;
 	return err;
 }
 
@@ -459,7 +510,7 @@ rest(struct push *p, int signals)
 	const struct push_transport *t = &p->plan->transport;
 	/* news that are known would end every wait at once */
 	struct pollfd fds[] = {
-	    {.fd = p->plan->asked ? p->plan->ask_fd : -1, .events = POLLIN},
+	    {.fd = p->plan->offer ? p->plan->ask_fd : -1, .events = POLLIN},
 	    {.fd = signals, .events = POLLIN},
 	    {.fd = p->has_news ? -1 : live_wake_fd(p->live), .events = POLLIN},
 	};
@@ -482,7 +533,10 @@ finish(struct push *p)
 	while (err == 0 && clock_ns(CLOCK_MONOTONIC) < p->until_ns) {
 		err = send_next(p);
 		if (err == 0 && !p->is_open && !is_read) {
-			err = read_all(p);
+			/* a death is certain at the second look */
+			err = live_look(p->live);
+			if (err == 0)
+				err = read_all(p);
 			is_read = true;
 			continue;
 		}

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "live/guest.h"
 #include "names/names.h"
 #include "push/answer.h"
 #include "push/message.h"
@@ -32,6 +33,18 @@ struct push_transport {
 	    void *context, struct pollfd *fds, size_t count, int most_ms);
 };
 
+/*
+ * Somebody who removes segments tells whose they are, in shared memory: keys,
+ * then `offered` rises. When all of them are read, `read` is what `offered` was.
+ * Whatever the keys are, only segments that are there are read.
+ */
+struct push_offer {
+	_Atomic uint64_t offered, read;
+	_Atomic uint64_t steps; /* processes that were read: it goes on */
+	_Atomic uint32_t count;
+	struct live_key keys[GUEST_KEYS];
+};
+
 struct push_plan {
 	/* NULL at the end; NULL itself: SEEP_DIR, or all that we may see */
 	const char *const *directories;
@@ -43,13 +56,9 @@ struct push_plan {
 	struct names_options naming;
 	struct push_transport transport;
 	struct push_state *state; /* kept up to date */
-	/*
-	 * Somebody who removes segments asks for a look: the descriptor is
-	 * readable, and *asked has risen. When all who have ended are read,
-	 * *looked is what *asked was. NULL: nobody does.
-	 */
+	/* NULL: nobody removes segments; else ask_fd is readable at an offer */
+	struct push_offer *offer;
 	int ask_fd;
-	_Atomic uint64_t *asked, *looked;
 	/* A line for the user, without its end; safe to print. */
 	void (*say)(void *context, const char *text);
 	void *context;

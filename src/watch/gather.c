@@ -26,17 +26,17 @@ enum {
 
 /* ---- keys ---- */
 
-_Static_assert(sizeof(struct gather_key) == 40, "no padding to compare");
+_Static_assert(sizeof(struct live_key) == 40, "no padding to compare");
 
 static bool
 same_key(const void *items, uint32_t item, const void *key)
 {
-	return memcmp((const struct gather_key *)items + item, key,
-	           sizeof(struct gather_key)) == 0;
+	return memcmp((const struct live_key *)items + item, key,
+	           sizeof(struct live_key)) == 0;
 }
 
 bool
-gather_has_key(const struct gather_keys *k, const struct gather_key *key)
+gather_has_key(const struct gather_keys *k, const struct live_key *key)
 {
 	uint32_t at;
 
@@ -46,7 +46,7 @@ gather_has_key(const struct gather_keys *k, const struct gather_key *key)
 }
 
 int
-gather_add_key(struct gather_keys *k, const struct gather_key *key)
+gather_add_key(struct gather_keys *k, const struct live_key *key)
 {
 	uint32_t at = 0;
 	int err = room_make(&k->list, &k->room, k->count, sizeof(*k->list));
@@ -68,11 +68,11 @@ gather_release_keys(struct gather_keys *k)
 	*k = (struct gather_keys){0};
 }
 
-struct gather_key
+struct live_key
 gather_key(const struct segfile *f, int slot, const uint8_t uuid[16])
 {
 	const struct source *s = segfile_source(f);
-	struct gather_key k = {
+	struct live_key k = {
 	    .device = s->device, .inode = s->inode, .slot = slot};
 
 	memcpy(k.uuid, uuid, sizeof(k.uuid));
@@ -83,7 +83,7 @@ int
 gather_note(
     struct gather *g, const struct segfile *f, int slot, const uint8_t uuid[16])
 {
-	struct gather_key k = gather_key(f, slot, uuid);
+	struct live_key k = gather_key(f, slot, uuid);
 
 	g->counts.written++;
 	return gather_add_key(&g->done, &k);
@@ -93,7 +93,7 @@ bool
 gather_is_noted(const struct gather *g, const struct segfile *f, int slot,
     const uint8_t uuid[16])
 {
-	struct gather_key k = gather_key(f, slot, uuid);
+	struct live_key k = gather_key(f, slot, uuid);
 
 	return gather_has_key(&g->done, &k) || gather_has_key(&g->refused, &k);
 }
@@ -105,7 +105,7 @@ add_candidate(struct gather *g, size_t file, int slot)
 {
 	struct gather_file *f = &g->files[file];
 	struct gather_candidate *c;
-	struct gather_key key;
+	struct live_key key;
 	int err;
 
 	err = room_make(&g->candidates, &g->candidate_room, g->candidate_count,
@@ -212,7 +212,7 @@ write_dead(struct gather *g, const struct procs *procs)
 		g->counts.written += answer == 0;
 		if (answer > 0) {
 			/* never again, and never removed by us */
-			struct gather_key key = gather_key(
+			struct live_key key = gather_key(
 			    c->row.file, c->row.slot, c->row.header.uuid);
 
 			g->counts.unreadable++;
@@ -252,6 +252,7 @@ give_back(struct gather *g, struct gather_candidate *c)
 	    free_slots_give(
 	        &f->slots, f->file, c->row.slot, c->row.header.uuid)) {
 		f->taken--;
+		c->is_given = true;
 		g->counts.slots_freed++;
 	}
 }
@@ -291,7 +292,7 @@ keep_keys(struct gather *g)
 
 	for (size_t i = 0; i < g->candidate_count && err == 0; i++) {
 		const struct gather_candidate *c = &g->candidates[i];
-		struct gather_key key =
+		struct live_key key =
 		    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
 
 		if (gather_has_key(&g->refused, &key))
@@ -311,30 +312,63 @@ keep_keys(struct gather *g)
 	return 0;
 }
 
+/* ---- others who read ---- */
+
 static bool
-is_offered(const struct gather *g, const struct gather_candidate *c)
+has_candidate(const struct gather_keys *k, const struct gather_candidate *c)
 {
-	struct gather_key key =
+	struct live_key key =
 	    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
 
-	return gather_has_key(&g->offered, &key);
+	return gather_has_key(k, &key);
 }
 
-/* Others have been asked to read all that is safe now. */
+/* What was offered is read. Only what is still there is remembered. */
+static int
+note_read(struct gather *g)
+{
+	struct gather_keys read = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < g->candidate_count && err == 0; i++) {
+		const struct gather_candidate *c = &g->candidates[i];
+		struct live_key key =
+		    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+
+		if (gather_has_key(&g->read, &key) ||
+		    gather_has_key(&g->offered, &key))
+			err = gather_add_key(&read, &key);
+	}
+	if (err < 0) {
+		gather_release_keys(&read);
+		return err;
+	}
+	gather_release_keys(&g->read);
+	gather_release_keys(&g->offered);
+	g->read = read;
+	return 0;
+}
+
+/* All that is safe, and that nobody else has read. */
 static int
 offer(struct gather *g)
 {
+	const struct gather_hooks *hooks = &g->plan.hooks;
 	int err = 0;
 
-	gather_release_keys(&g->offered);
-	for (size_t i = 0; i < g->candidate_count && err == 0; i++) {
+	for (size_t i = 0; i < g->candidate_count && err == 0 &&
+	     g->offered.count < GUEST_KEYS;
+	     i++) {
 		const struct gather_candidate *c = &g->candidates[i];
-		struct gather_key key =
+		struct live_key key =
 		    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
 
-		if (c->is_dead && c->is_done)
+		if (c->is_dead && c->is_done && !c->is_given &&
+		    c->row.may_remove && !gather_has_key(&g->read, &key))
 			err = gather_add_key(&g->offered, &key);
 	}
+	if (err == 0 && g->offered.count > 0)
+		hooks->offer(hooks->context, g->offered.list, g->offered.count);
 	return err;
 }
 
@@ -343,10 +377,12 @@ static int
 give_all_back(struct gather *g)
 {
 	const struct gather_hooks *hooks = &g->plan.hooks;
-	bool alone = !hooks->may_give;
-	bool may_give = alone || hooks->may_give(hooks->context);
-	int err;
+	bool is_alone = !hooks->offer;
+	bool is_read = !is_alone && hooks->has_read(hooks->context);
+	int err = is_read ? note_read(g) : 0;
 
+	if (err < 0)
+		return err;
 	for (size_t i = 0; i < g->candidate_count; i++) {
 		struct gather_candidate *c = &g->candidates[i];
 
@@ -355,12 +391,12 @@ give_all_back(struct gather *g)
 		        hooks->is_safe(hooks->context, &c->row)))
 			c->is_done = true;
 		if (c->is_dead && c->is_done &&
-		    (alone || (may_give && is_offered(g, c))))
+		    (is_alone || has_candidate(&g->read, c)))
 			give_back(g, c);
 	}
 	unlock_files(g);
 	err = keep_keys(g);
-	if (!alone && may_give && err == 0)
+	if (is_read && err == 0)
 		err = offer(g);
 	for (size_t i = 0; i < g->file_count && err == 0; i++) {
 		struct gather_file *f = &g->files[i];
@@ -461,7 +497,7 @@ gather_save(const struct gather *g, int dir_fd, const char *name)
 		return err;
 	}
 	for (size_t i = 0; i < g->done.count && i < SAVED_MAX; i++) {
-		const struct gather_key *k = &g->done.list[i];
+		const struct live_key *k = &g->done.list[i];
 
 		for (size_t n = 0; n < sizeof(k->uuid); n++)
 			(void)fprintf(f, "%02x", k->uuid[n]);
@@ -510,7 +546,7 @@ gather_load(struct gather *g, int dir_fd, const char *name)
 	}
 	for (int i = 0;
 	     err == 0 && i < SAVED_MAX && fgets(line, sizeof(line), f); i++) {
-		struct gather_key k = {0};
+		struct live_key k = {0};
 		unsigned long long device, inode;
 		char *end;
 
@@ -548,6 +584,7 @@ gather_free(struct gather *g)
 	gather_release_keys(&g->done);
 	gather_release_keys(&g->refused);
 	gather_release_keys(&g->offered);
+	gather_release_keys(&g->read);
 	free(g->candidates);
 	free(g);
 }

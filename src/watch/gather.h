@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "live/guest.h"
 #include "reader/segfile.h"
 
 /*
@@ -44,10 +45,12 @@ struct gather_hooks {
 	/* Is what was written for this row safe? */
 	bool (*is_safe)(void *context, const struct gather_row *row);
 	/*
-	 * Has everybody else read what was safe at the last call? Nothing is
-	 * given back before. Called once a round; NULL: there is nobody else.
+	 * Others read it as well, and nothing is given back before. At most
+	 * GUEST_KEYS are offered to them, and more when they have read those.
+	 * Both NULL: there is nobody else.
 	 */
-	bool (*may_give)(void *context);
+	void (*offer)(void *context, const struct live_key *keys, size_t count);
+	bool (*has_read)(void *context);
 };
 
 struct gather_plan {

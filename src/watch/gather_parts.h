@@ -28,18 +28,8 @@ struct gather_file {
 	size_t taken; /* processes in it, its own included, not given back */
 };
 
-/*
- * Which process of which file. A uuid alone is what a process says of itself:
- * one that takes another's would keep that from being written.
- */
-struct gather_key {
-	uint8_t uuid[16];
-	uint64_t device, inode;
-	int64_t slot;
-};
-
 struct gather_keys {
-	struct gather_key *list;
+	struct live_key *list;
 	size_t count, room;
 	struct dict dict;
 };
@@ -48,6 +38,7 @@ struct gather_candidate {
 	size_t file;
 	struct gather_row row;
 	bool is_done; /* it is safe already */
+	bool is_given;
 	bool is_dead;
 	bool is_written;
 };
@@ -63,15 +54,15 @@ struct gather {
 	size_t candidate_count, candidate_room;
 	struct gather_keys done;    /* safe, and still in a directory */
 	struct gather_keys refused; /* never to be read, and never removed */
-	/* safe when others were asked to read them: gather_hooks.may_give */
-	struct gather_keys offered;
+	/* safe, and others are to read them; those that they have read */
+	struct gather_keys offered, read;
 	struct gather_counts counts;
 };
 
-bool gather_has_key(const struct gather_keys *k, const struct gather_key *key);
-int gather_add_key(struct gather_keys *k, const struct gather_key *key);
+bool gather_has_key(const struct gather_keys *k, const struct live_key *key);
+int gather_add_key(struct gather_keys *k, const struct live_key *key);
 void gather_release_keys(struct gather_keys *k);
-struct gather_key gather_key(
+struct live_key gather_key(
     const struct segfile *f, int slot, const uint8_t uuid[16]);
 
 /* Opens the directories and lists their files; known ones stay open. */

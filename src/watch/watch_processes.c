@@ -503,27 +503,38 @@ is_safe(void *context, const struct gather_row *row)
 	return s && s->err == 0 && !s->is_dirty;
 }
 
-/* All are asked, because each of them notes the moment. */
-static bool
-may_give(void *context)
+static void
+offer(void *context, const struct live_key *keys, size_t count)
 {
 	const struct watch *w = context;
-	bool may = true;
 
 	for (size_t i = 0; i < w->plan->guest_count; i++) {
 		const struct guest *g = &w->plan->guests[i];
 
-		if (g->may_give && !g->may_give(g->context))
-			may = false;
+		if (g->offer)
+			g->offer(g->context, keys, count);
 	}
-	return may;
+}
+
+static bool
+has_read(void *context)
+{
+	const struct watch *w = context;
+
+	for (size_t i = 0; i < w->plan->guest_count; i++) {
+		const struct guest *g = &w->plan->guests[i];
+
+		if (g->has_read && !g->has_read(g->context))
+			return false;
+	}
+	return true;
 }
 
 static bool
 has_readers(const struct watch *w)
 {
 	for (size_t i = 0; i < w->plan->guest_count; i++)
-		if (w->plan->guests[i].may_give)
+		if (w->plan->guests[i].offer)
 			return true;
 	return false;
 }
@@ -532,7 +543,8 @@ struct gather_hooks
 watch_gather_hooks(struct watch *w)
 {
 	return (struct gather_hooks){.context = w,
-	    .may_give = has_readers(w) ? may_give : NULL,
+	    .offer = has_readers(w) ? offer : NULL,
+	    .has_read = has_read,
 	    .runs = runs,
 	    .write = write_dead,
 	    .sync = sync_services,
