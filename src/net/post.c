@@ -18,7 +18,7 @@ enum {
 	REQUEST_S = 30,
 	BODY_MAX = 1 << 20, /* of an answer: more is no answer of Pyroscope */
 	FDS_MAX = 4,
-	HEADER_MAX = 1024, /* of one of ours; a token has up to 512 */
+	HEADER_MAX = 1024, /* of one of ours, without a token */
 };
 
 struct post {
@@ -100,12 +100,12 @@ add_header(struct post *p, const char *text)
 static int
 add_token(struct post *p, struct fault *where)
 {
-	char text[HEADER_MAX], *token;
+	char text[TOKEN_SENT_MOST + 64], *token;
 	int err;
 
 	if (!p->plan.token_file)
 		return 0;
-	err = token_read(p->plan.token_file, &token, where);
+	err = token_read(p->plan.token_file, TOKEN_SENT_MOST, &token, where);
 	if (err < 0)
 		return err;
 	if (strchr(token, ':')) {

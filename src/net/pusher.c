@@ -69,7 +69,7 @@ check_token(const struct errand *e, struct fault *where)
 		return fault_set(where, -EINVAL,
 		    "%.100s would send the token unencrypted: it needs https",
 		    e->target.shown);
-	err = token_read(e->order->token_file, &token, &why);
+	err = token_read(e->order->token_file, TOKEN_SENT_MOST, &token, &why);
 	if (err < 0)
 		/* a file, not the command line: no wrong use */
 		return fault_set(

@@ -174,7 +174,8 @@ listen_to(struct serve *s, struct fault *where)
 	int err = 0;
 
 	if (plan->token_file)
-		err = token_read(plan->token_file, &s->token, where);
+		err =
+		    token_read(plan->token_file, TOKEN_MOST, &s->token, where);
 	if (err < 0)
 		return err;
 	http.token = s->token;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Up to TOKEN_MOST bytes and more, so that what is too long is seen. */
+/* Up to the longest token and more, so that what is too long is seen. */
 static int
 read_file(int fd, char *to, size_t room, size_t *ret_len)
 {
@@ -53,9 +53,9 @@ check_file(int fd, const char *path, struct fault *where)
 }
 
 int
-token_read(const char *path, char **ret, struct fault *where)
+token_read(const char *path, size_t most, char **ret, struct fault *where)
 {
-	char text[TOKEN_MOST + 2] = "";
+	char text[TOKEN_SENT_MOST + 2] = "";
 	size_t len = 0, end = 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int err;
@@ -74,12 +74,12 @@ token_read(const char *path, char **ret, struct fault *where)
 	while (err == 0 && end < len && text[end] > ' ' && text[end] < 0x7f)
 		end++;
 	if (err == 0 &&
-	    (end < TOKEN_LEAST || end > TOKEN_MOST ||
+	    (end < TOKEN_LEAST || end > most ||
 	        (end < len && text[end] != '\n' && text[end] != '\r')))
 		err = fault_set(where, -EINVAL,
-		    "%s: a token is a line of %d to %d printable characters "
+		    "%s: a token is a line of %d to %zu printable characters "
 		    "without spaces",
-		    path, TOKEN_LEAST, TOKEN_MOST);
+		    path, TOKEN_LEAST, most);
 	if (err == 0) {
 		text[end] = '\0';
 		*ret = strdup(text);

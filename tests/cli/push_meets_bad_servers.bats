@@ -131,9 +131,14 @@ END
 	echo somebody:0123456789abcdef >"$T/token"
 	"$SEEP" push "$AT" "$DIR" --token-file "$T/token"
 	grep -q "Basic $(printf somebody:0123456789abcdef | base64)" "$GOT/log"
+	# a JWT with many claims
+	"$PYTHON" -c 'print("eyJ" + "x" * 8189)' >"$T/token"
+	"$SEEP" push "$AT" "$DIR" --token-file "$T/token"
+	grep -qE 'Bearer eyJx{8189}\b' "$GOT/log"
+	echo somebody:0123456789abcdef >"$T/token"
 	# while it runs, too
 	pushing --token-file "$T/token"
-	eventually came 3
+	eventually came 4
 	echo 0123456789abcdef-two >"$T/token"
 	eventually grep -q 'Bearer 0123456789abcdef-two' "$GOT/log"
 	# and it stops to push, not to run, when others may read it

@@ -79,17 +79,56 @@ a_token_file_is_closed_to_others(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, TOKEN "\nrest\n", 26), 26);
-	assert_int_equal(token_read(path, &token, &where), 0);
+	assert_int_equal(token_read(path, TOKEN_MOST, &token, &where), 0);
 	assert_string_equal(token, TOKEN);
 	token_free(token);
 	for (int bit = 1; bit < 0100; bit <<= 1) {
 		assert_int_equal(fchmod(fd, (mode_t)(0600 | bit)), 0);
-		assert_int_equal(token_read(path, &token, &where), -EPERM);
+		assert_int_equal(
+		    token_read(path, TOKEN_MOST, &token, &where), -EPERM);
 	}
 	assert_int_equal(close(fd), 0);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(token_read(path, &token, &where), -ENOENT);
+	assert_int_equal(token_read(path, TOKEN_MOST, &token, &where), -ENOENT);
 	token_free(NULL);
+}
+
+static void
+a_token_has_a_length(void **state)
+{
+	static char line[TOKEN_SENT_MOST + 1];
+	static const struct {
+		size_t len, most;
+		int answer;
+	} cases[] = {
+	    {TOKEN_LEAST - 1, TOKEN_MOST, -EINVAL},
+	    {TOKEN_LEAST, TOKEN_MOST, 0},
+	    {TOKEN_MOST, TOKEN_MOST, 0},
+	    {TOKEN_MOST + 1, TOKEN_MOST, -EINVAL},
+	    {TOKEN_MOST + 1, TOKEN_SENT_MOST, 0},
+	    {TOKEN_SENT_MOST, TOKEN_SENT_MOST, 0},
+	    {TOKEN_SENT_MOST + 1, TOKEN_SENT_MOST, -EINVAL},
+	};
+
+	(void)state;
+	memset(line, 'x', sizeof(line));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char path[] = "/tmp/seep-token.XXXXXX", *token = NULL;
+		int fd = mkstemp(path);
+		ssize_t len = (ssize_t)cases[i].len;
+		struct fault where;
+
+		assert_true(fd >= 0);
+		assert_int_equal(write(fd, line, cases[i].len), len);
+		assert_int_equal(close(fd), 0);
+		assert_int_equal(
+		    token_read(path, cases[i].most, &token, &where),
+		    cases[i].answer);
+		if (cases[i].answer == 0)
+			assert_int_equal(strlen(token), len);
+		token_free(token);
+		assert_int_equal(unlink(path), 0);
+	}
 }
 
 static void
@@ -132,6 +171,7 @@ main(void)
 	    cmocka_unit_test(anything_else_does_not),
 	    cmocka_unit_test(every_single_wrong_character_is_found),
 	    cmocka_unit_test(a_token_file_is_closed_to_others),
+	    cmocka_unit_test(a_token_has_a_length),
 	    cmocka_unit_test(addresses_are_numbers_or_paths),
 	};
 
