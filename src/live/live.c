@@ -235,6 +235,12 @@ forget_the_ended(struct live *l)
 	}
 }
 
+int
+live_has_ended(struct live *l, const struct live_key *key)
+{
+	return roster_end(l, key);
+}
+
 void
 live_forget(struct live *l, struct live_process *p)
 {

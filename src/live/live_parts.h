@@ -114,6 +114,9 @@ void roster_done(struct live_file *f, struct segfile *seg);
 /* A process of the file leaves its slot, or reads it. */
 void roster_unbind(struct live_file *f, int slot);
 
+/* As of live_has_ended(). */
+int roster_end(struct live *l, const struct live_key *key);
+
 void roster_release(struct live *l);
 
 /* ---- live_member.c ---- */

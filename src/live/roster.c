@@ -314,7 +314,7 @@ list_ended(struct live *l, struct live_file *f, const struct segfile *seg,
 }
 
 int
-live_has_ended(struct live *l, const struct live_key *key)
+roster_end(struct live *l, const struct live_key *key)
 {
 	struct live_file *f = find_file(l, key->device, key->inode);
 	struct live_slot *s;
