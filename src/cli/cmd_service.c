@@ -226,8 +226,8 @@ make_text(const struct service_run *r)
 	else if (daemon_names(r->options.root, &programs, &names) < 0)
 		names = NULL;
 	if (!names)
-		die_memory();
-	if (!*names)
+		die_memory(); /* does not return */
+	else if (!*names)
 		die_warn("%s: which program is the daemon could not be found "
 		         "out, so all that it starts are traced; name it with "
 		         "--only",
