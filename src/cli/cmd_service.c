@@ -445,6 +445,8 @@ static const struct opts_option rows[] = {
         "print the drop-in, or what would be removed, and change nothing"},
     {"restart", 0, OPTS_FLAG, AT(restarts), 0, NULL,
         "restart the unit afterwards"},
+    {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
+        "of status: for people (the default), or for programs"},
     {0},
 };
 
@@ -478,6 +480,8 @@ check_options(const struct service_options *o, int verb)
 		die(CMD_USAGE,
 		    "service: --only, --sample, --dormant and "
 		    "--depth are for enable");
+	if (verb != VERB_STATUS && o->format != SERVICE_TEXT)
+		die(CMD_USAGE, "service: --format is for status");
 	if (verb == VERB_STATUS && (o->is_dry || o->restarts))
 		die(CMD_USAGE, "service: status changes nothing");
 	if (o->root && o->restarts)

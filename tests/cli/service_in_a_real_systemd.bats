@@ -56,6 +56,8 @@ runs_traced() {
 		as_systemd_sees "$unit" >"$T/before"
 		runs_traced "$unit"
 		[[ $(inside bash -c 'cd /run/seep && ls -d seep-*/*.seg' | grep -vc /daemon-) -eq 0 ]]
+		inside seep service status "$unit" --format json | jq -e --argjson pid "$PID" \
+			'.active_state == "active" and .traced == 1 and any(.processes[]; .pid == $pid and .state == "traced")'
 		inside systemctl stop "$unit"
 		inside seep report "$PID" | grep daemon
 		inside systemctl start "$unit"

@@ -293,3 +293,64 @@ service() { "$SEEP" service --user "$@"; }
 	refused 2 "are for enable" service status d --sample 1k
 	refused 2 "status changes nothing" service status d --dry-run
 }
+
+# says FILTER: true of the JSON of the last status
+says() {
+	jq -e "$1" "$T/status.json" >/dev/null || {
+		echo "not so: $1"
+		cat "$T/status.json"
+		return 1
+	}
+}
+
+@test "status as JSON says what the text says" {
+	local image=$T/image
+	unit d "ExecStart=$HOSTS/toggled"
+	service status d --format json >"$T/status.json"
+	says '.schema == 1 and .kind == "service" and .unit == "d.service" and .manager == "user" and .root == null'
+	says '.load_state == "loaded" and .template == false and .environment == [] and .processes == [] and .running == 0 and .complete'
+	says ".drop_in == {path: \"$(drop_in d)\", state: \"none\", reason: null}"
+	service enable d --only $'toggled:a"b\\c\n\x01' --sample 512k
+	DIR=$(mktemp -d -p /dev/shm "seep-test.${SEEP_RUN:-0}.XXXXXX")
+	waiting
+	printf '\n' >&9
+	eventually grep -q . "$T/out"
+	echo "MainPID=$HOST" >"$T/units/d.service.show"
+	service status d --format json >"$T/status.json"
+	service status d >"$T/status"
+	kill "$HOST"
+	rm -rf "$DIR"
+	cat "$T/status"
+	says '.drop_in.state == "ours" and .running == 1 and .traced == 1 and .history == []'
+	says '.environment | from_entries | .SEEP_ONLY == "toggled:a\"b\\c\n\u0001" and .SEEP_SAMPLE == "524288" and (.LD_PRELOAD | endswith("libseep.so"))'
+	says ".processes[0] | .pid == $HOST and .program == \"toggled\" and .state == \"traced\" and .reason == null and .mode == \"on\" and .sample_bytes == 0"
+	says '.live_bytes == .processes[0].live_bytes and .live_blocks == .processes[0].live_blocks and .live_blocks > 0'
+	sed "s/,//g" "$T/status" | grep -q "live in $(jq .live_blocks "$T/status.json") block"
+	# others: left out, not traced, changed by somebody
+	echo "MainPID=$$" >"$T/units/d.service.show"
+	service status d --format json >"$T/status.json"
+	says '.traced == 0 and (.processes[0] | .state == "left_out" and .live_bytes == null and .mode == null and .start == null)'
+	echo '#' >>"$(drop_in d)"
+	service status d --format json >"$T/status.json"
+	says '.drop_in | .state == "changed" and (.reason | contains("is not what seep wrote"))'
+	echo '[Service]' >"$(drop_in d)"
+	service status d --format json >"$T/status.json"
+	says '.drop_in.state == "foreign" and (.processes[0].state == "untraced")'
+	rm "$(drop_in d)"
+	mkdir "$(drop_in d)"
+	service status d --format json >"$T/status.json"
+	says '.drop_in | .state == "unreadable" and .reason != null'
+	rmdir "$(drop_in d)"
+	# where nothing can run
+	unit t@ "ExecStart=/bin/sleep 1"
+	service status t@ --format json >"$T/status.json"
+	says '.template and .processes == null and .running == null and .history == null and .active_state == null'
+	mkdir -p "$image/etc/systemd/system"
+	printf '[Service]\nExecStart=/bin/true\nEnvironment=SEEP_X=1\n' >"$image/etc/systemd/system/d.service"
+	"$SEEP" service status --root "$image" d --format json >"$T/status.json"
+	says ".manager == \"none\" and .root == \"$image\" and .load_state == null and .processes == null"
+	says '.environment == [{name: "SEEP_X", value: "1"}]'
+	refused 2 "--format is for status" service enable d --format json
+	refused 2 "--format" service status d --format xml
+	refused 3 "there is no such unit" service status none --format json
+}
