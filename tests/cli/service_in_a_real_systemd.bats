@@ -135,6 +135,8 @@ runs_traced() {
 		[[ $got -eq $1 && ! -s $T/stdout && $(wc -l <"$T/stderr") -eq 1 ]] && grep -qF -- "$2" "$T/stderr"
 	}
 	[[ -z $(state) ]]
+	for unit in plain hard fixed filed masked; do as_systemd_sees $unit; done >"$T/before"
+	inside find /etc/systemd /run/systemd/system /run/seep | sort >"$T/files"
 	# systemd takes no value that is not UTF-8
 	refused 3 'plain.service is as before, because systemd has another SEEP_ONLY' seep service enable plain --only $'a\xff'
 	refused 3 'none: there is no such unit' seep service enable none
@@ -143,5 +145,36 @@ runs_traced() {
 	refused 3 '/etc/filed (EnvironmentFile=) sets LD_PRELOAD' seep service enable filed
 	refused 3 'Read-only file system' unshare -m --propagation private bash -c 'mount -o bind /etc /etc && mount -o remount,bind,ro /etc && seep service enable plain'
 	refused 3 'seep: plain: ' setpriv --reuid=65534 --regid=65534 --clear-groups seep service enable plain
+	# no block and no inode for the drop-in: in a copy of the directory that is full
+	for full in 'head -c 1m /dev/zero' 'for i in {1..99}; do : >/etc/systemd/system/f$i; done; :'; do
+		refused 3 'No space left on device' unshare -m --propagation private bash -c "
+			cp -a /etc/systemd/system /tmp/copy &&
+			mount -t tmpfs -o size=256k,nr_inodes=90,mode=755 none /etc/systemd/system &&
+			cp -a /tmp/copy/*.service /etc/systemd/system/ && rm -r /tmp/copy
+			{ $full; } >/etc/systemd/system/zero 2>/dev/null
+			find /etc/systemd/system | sort >/tmp/before
+			seep service enable plain; got=\$?
+			find /etc/systemd/system | sort | cmp /tmp/before - || exit 9
+			exit \$got"
+	done
+	# systemd does not reload
+	inside bash -c 'mkdir -p /run/wrap && cat >/run/wrap/systemctl && chmod 755 /run/wrap/systemctl' <<-'END'
+		#!/bin/sh
+		case "$*" in *daemon-reload*) echo 'Failed to reload daemon: Message recipient disconnected' >&2; exit 1 ;; esac
+		exec /bin/systemctl "$@"
+	END
+	for unit in plain hard; do
+		refused 3 "$unit.service is as before, because systemd could not reload its units" \
+			env PATH=/run/wrap:/opt/seep:/usr/bin:/bin seep service enable $unit
+	done
+	inside rm -r /run/wrap
+	# names that are none, straight to the real one
+	for unit in 'foo;rm' ../plain $'plain\nhard' '$(touch /run/evil)' "$(printf '%0300d' 0)"; do
+		refused 2 'seep: ' seep service enable "$unit"
+	done
+	inside test ! -e /run/evil
 	[[ -z $(state) ]]
+	for unit in plain hard fixed filed masked; do as_systemd_sees $unit; done >"$T/after"
+	diff "$T/before" "$T/after"
+	inside find /etc/systemd /run/systemd/system /run/seep | sort | diff "$T/files" -
 }

@@ -125,12 +125,29 @@ service() { "$SEEP" service --user "$@"; }
 	unit d "ExecStart=/bin/sleep 1000"
 	echo 'Failed to reload daemon: Access denied' >"$T/fails-daemon-reload"
 	refused 3 "d.service is as before, because systemd could not reload its units: Failed to reload daemon: Access denied" service enable d
-	[[ -z $(find "$T/config" -type f) && ! -e $(dirname "$(drop_in d)") ]]
-	rm "$T/fails-daemon-reload"
+	[[ -z $(ls -A "$T/config") ]] # the directories above it were not there, either
+	mkdir -p "$(dirname "$(drop_in d)")"
+	refused 3 "as before" service enable d
+	[[ -d $(dirname "$(drop_in d)") && -z $(find "$T/config" -type f) ]] # this one was
+	rm -r "$T/config/systemd" "$T/fails-daemon-reload"
+	# systemd reloads, and then it does not answer any more
+	mv "$T/bin/systemctl" "$T/bin/answers"
+	cat >"$T/bin/systemctl" <<-'END'
+		#!/bin/bash
+		[[ $* != *daemon-reload* ]] || echo 'Failed to get properties: x' >"$FAKE/fails-show"
+		exec "$FAKE/bin/answers" "$@"
+	END
+	chmod +x "$T/bin/systemctl"
+	refused 3 "d.service is as before, because systemd did not show what it has understood: Failed to get properties: x" service enable d
+	[[ -z $(ls -A "$T/config") ]]
+	mv "$T/bin/answers" "$T/bin/systemctl"
+	rm "$T/fails-show"
 	service enable d
 	cp "$(drop_in d)" "$T/ours"
 	echo 'Failed to reload daemon: x' >"$T/fails-daemon-reload"
 	refused 3 "as before" service enable d --sample 1M
+	cmp "$(drop_in d)" "$T/ours"
+	refused 3 "d.service is as before, because systemd could not reload its units: Failed to reload daemon: x" service disable d
 	cmp "$(drop_in d)" "$T/ours"
 	rm "$T/fails-daemon-reload"
 	service disable d
@@ -179,6 +196,27 @@ service() { "$SEEP" service --user "$@"; }
 	refused 3 "has not been booted with systemd" service status d
 	PATH=$T/empty "$SEEP" service --user disable d 2>&1 | grep "d: there is no systemctl"
 	[[ -z $(ls -A "$T/config") ]]
+}
+
+@test "hostile names of units: one line, 2, and systemctl is never asked" {
+	local name verb long
+	printf -v long '%300s' ''
+	for name in 'foo;rm' ../x ../../etc/passwd a/b "${long// /x}" $'a\nb' $'\n' '' ' ' 'a b' '$(touch x)' '`x`' '%i' '*' '?' \
+		$'\e[31mred' $'\xff' $'\xc3\xa4' . .. .service @ @x.service '"' "'" 'a\0b/c' 'x&y' 'x|y' '~' '#' '{a,b}'; do
+		for verb in enable disable status; do
+			refused 2 "$([[ ${#name} -eq 300 ]] && echo 'the name is too long' || echo 'cannot be the name of a unit')" \
+				service $verb -- "$name"
+			[[ $(wc -c <"$T/stderr") -lt 500 ]]
+			! grep -q "$(printf '[\001-\011\013-\037\177]')" "$T/stderr" || return 1
+		done
+		"$SEEP" doctor --user -- "$name" >"$T/stdout" 2>"$T/stderr" && return 1
+		[[ $? -le 3 && $(wc -l <"$T/stderr") -le 1 ]]
+	done
+	for name in -x --help -- -.service; do # names that systemd does not forbid, and that are no options
+		refused 3 "there is no such unit" service enable -- "$name"
+	done
+	[[ ! -e $T/calls ]] || [[ -z $(grep -v -- ' show -- ' "$T/calls") ]]
+	[[ -z $(ls -A "$T/config") && ! -e x ]]
 }
 
 @test "hostile words are data: in --only, in what the unit preloads, in names of files" {
