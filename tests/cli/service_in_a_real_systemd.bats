@@ -21,6 +21,10 @@ setup_file() {
 	unit inst@ "$wait" 'Environment=INSTANCE=%i "LD_PRELOAD=/opt/seep/none%%.so"'
 	unit filed "$wait" EnvironmentFile=/etc/filed
 	unit fixed 'ExecStart=/opt/seep/static'
+	# as user@.service, without PAM and logind, which the throw-away root lacks
+	unit manager 'ExecStart=/lib/systemd/systemd --user --unit=own.target' User=nobody Type=notify Delegate=yes KillMode=mixed \
+		'RuntimeDirectory=home user/65534' RuntimeDirectoryMode=700 \
+		Environment=HOME=/run/home Environment=XDG_RUNTIME_DIR=/run/user/65534
 	printf '[Service]\nExecStart=/bin/true\n' >"$units/masked.service.off"
 	ln -s /dev/null "$units/masked.service"
 	printf 'int main(void) { return 0; }\n' >"$BATS_FILE_TMPDIR/static.c"
@@ -177,4 +181,49 @@ runs_traced() {
 	for unit in plain hard fixed filed masked; do as_systemd_sees $unit; done >"$T/after"
 	diff "$T/before" "$T/after"
 	inside find /etc/systemd /run/systemd/system /run/seep | sort | diff "$T/files" -
+}
+
+# as_user COMMAND...: the user whose manager runs
+as_user() {
+	inside setpriv --reuid=65534 --regid=65534 --clear-groups \
+		env HOME=/run/home XDG_RUNTIME_DIR=/run/user/65534 "$@"
+}
+own_traced() { as_user seep service status --user own --format json | jq -e '.traced == 1 and any(.processes[]; .program == "daemon" and .state == "traced")' >/dev/null; }
+
+@test "--user: a user's own systemd, which is a real one" {
+	systemd_needed
+	inside mkdir -p /etc/systemd/user
+	inside bash -c 'cat >/etc/systemd/user/own.service' <<-'END'
+		[Service]
+		ExecStart=/bin/sh -c "/bin/true; exec /opt/seep/daemon </run/never"
+	END
+	inside bash -c 'printf "[Unit]\n" >/etc/systemd/user/own.target'
+	inside systemctl start manager
+	[[ $(as_user systemctl --user is-system-running) == @(running|degraded) ]]
+	SEES=(as_user systemctl --user)
+	as_systemd_sees own >"$T/before"
+	as_user seep doctor --user own -q
+	as_user seep service enable --user own --restart | tee "$T/out"
+	grep -qx 'own.service was restarted' "$T/out"
+	as_user cat /run/home/.config/systemd/user/own.service.d/50-seep.conf | grep -x 'Environment="SEEP_ONLY=daemon"'
+	eventually own_traced
+	as_user seep service status --user own
+	inside ls /run/seep/seep-65534 | grep ^daemon-
+	as_user seep ls --format json | jq -e 'any(.processes[]; .program | endswith("daemon"))'
+	as_user systemctl --user stop own
+	as_user seep service disable --user own
+	as_systemd_sees own | diff "$T/before" -
+	as_user seep service enable --user own --runtime
+	as_user ls /run/user/65534/systemd/user/own.service.d/50-seep.conf
+	as_user seep service disable --user own --runtime
+	as_systemd_sees own | diff "$T/before" -
+	# the other manager does not have it
+	inside seep service enable own && return 1
+	inside seep ls --prune
+	inside systemctl stop manager
+	# no manager: one line
+	local got=0
+	as_user seep service status --user own >"$T/stdout" 2>"$T/stderr" || got=$?
+	cat "$T/stderr"
+	[[ $got -eq 3 && ! -s $T/stdout && $(wc -l <"$T/stderr") -eq 1 ]]
 }
