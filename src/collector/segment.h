@@ -163,6 +163,21 @@ segment_table_row(struct segment_table *t, uint64_t row)
 	return chunk + (row & ((1u << t->rows_bits) - 1)) * t->row_bytes;
 }
 
+/* The row if its chunk is open, else NULL: for a number from the segment. */
+SEEP_INLINE const void *
+segment_table_peek(const struct segment_table *t, uint64_t row)
+{
+	uint64_t c = row >> t->rows_bits;
+	const uint8_t *chunk;
+
+	if (unlikely(c >= t->chunk_count))
+		return NULL;
+	chunk = LOAD_ACQUIRE(&t->chunks[c]);
+	if (unlikely(!chunk))
+		return NULL;
+	return chunk + (row & ((1u << t->rows_bits) - 1)) * t->row_bytes;
+}
+
 /*
  * Moves a forked child from plain memory into its slot of `bytes`: copies the
  * part in use and makes `tables` point there. False: nothing has changed.

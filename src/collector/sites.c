@@ -178,7 +178,7 @@ stack_hash(uint64_t hash, uint32_t inner)
 
 /*
  * Compares all frames with those of the site. What is read back from the
- * segment is compared, and numbers of rows are bounded (I20).
+ * segment is compared, and a number that is found there opens nothing (I20).
  *
  * A stack that was new got its nodes one after the other, so the row of a
  * parent is usually the one before. To guess that, and check it, lets the CPU
@@ -189,7 +189,7 @@ static bool
 same_stack(const void *key, uint32_t number)
 {
 	const struct sites_stack *k = key;
-	struct segment_table *nodes = &sites_tables[NODES];
+	const struct segment_table *nodes = &sites_tables[NODES];
 	const uint32_t in_chunk = (1u << nodes->rows_bits) - 1;
 	const struct seg_site *s =
 	    segment_table_row(&sites_tables[SITES], number - 1);
@@ -201,7 +201,7 @@ same_stack(const void *key, uint32_t number)
 	node = s->node;
 	if (!k->count)
 		return node == k->base;
-	n = segment_table_row(nodes, node);
+	n = segment_table_peek(nodes, node);
 	for (i = 0; n && likely(n->frame == k->frames[i]);) {
 		parent = n->parent;
 		if (++i == k->count)
@@ -211,7 +211,7 @@ same_stack(const void *key, uint32_t number)
 			node--;
 		} else {
 			node = parent;
-			n = segment_table_row(nodes, node);
+			n = segment_table_peek(nodes, node);
 		}
 	}
 	return false;

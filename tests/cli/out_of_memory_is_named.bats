@@ -13,7 +13,7 @@ load ../lib/watch.bash
 		cc -w -O0 -x c - -o "$T/eater"
 	mkfifo "$T/in"
 	exec 8<>"$T/in"
-	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" sh -c "echo \$\$ >'$GROUP/cgroup.procs' && exec '$T/eater'" \
+	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" SEEP_ONLY=eater sh -c "echo \$\$ >'$GROUP/cgroup.procs' && exec '$T/eater'" \
 		<"$T/in" 3>&- 8>&- &
 	HOST=$!
 	PIDS+=("$HOST")
