@@ -162,7 +162,7 @@ three_children() { [[ $(pgrep -P "$SERVE" | wc -l) -eq 3 ]]; }
 	printf 'leak:%s\n' targets_take view_opts_finish_exact net_keep opts_parse >"$T/kept"
 	export LSAN_OPTIONS=suppressions=$T/kept:print_suppressions=0
 	SEEP=$sanitized serving --per-process --top 2
-	for what in odd headers receivers gone; do
+	for what in odd headers $(full_or "receivers gone" ""); do
 		clients "$what"
 	done
 	local path

@@ -242,7 +242,7 @@ service() { "$SEEP" service --user "$@"; }
 
 @test "a mount namespace, NoExecPaths= and RootDirectory= get what they need" {
 	unit d "ExecStart=/bin/sleep 1"
-	echo PrivateTmp=yes >"$T/units/d.service.show"
+	echo PrivateDevices=yes >"$T/units/d.service.show"
 	service enable d
 	[[ $(tail -1 "$(drop_in d)") == 'ReadWritePaths="-/run/seep"' ]]
 	printf 'NoExecPaths=/\nExecPaths=/usr/lib\n' >"$T/units/d.service.show"
@@ -281,7 +281,7 @@ service() { "$SEEP" service --user "$@"; }
 	local image=$T/image
 	rm "$T/bin/systemctl"
 	mkdir -p "$image/usr/lib/systemd/system" "$image/etc" "$image/usr/sbin" "$T/outside"
-	printf '[Service]\nExecStart=/usr/sbin/d\nPrivateTmp=yes\n' >"$image/usr/lib/systemd/system/d.service"
+	printf '[Service]\nExecStart=/usr/sbin/d\nPrivateDevices=yes\n' >"$image/usr/lib/systemd/system/d.service"
 	cp /bin/sleep "$image/usr/sbin/d"
 	refused 3 "in $image: install seep there" "$SEEP" service enable --root "$image" d
 	mkdir -p "$image$(dirname "$COLLECTOR")"
