@@ -226,8 +226,8 @@ make_text(const struct service_run *r)
 	else if (daemon_names(r->options.root, &programs, &names) < 0)
 		names = NULL;
 	if (!names)
-		die_memory();
-	if (!*names)
+		die_memory(); /* does not return */
+	else if (!*names)
 		die_warn("%s: which program is the daemon could not be found "
 		         "out, so all that it starts are traced; name it with "
 		         "--only",
@@ -269,53 +269,68 @@ is_same(const char *value, const char *written)
 }
 
 /*
- * The name of the first variable of the text that systemd has understood
- * otherwise, for free(); NULL: there is none. What the unit preloads itself may
- * have specifiers, so of LD_PRELOAD only our own part is compared.
+ * Has systemd this variable, NAME=VALUE? What the unit preloads itself may have
+ * specifiers, so of LD_PRELOAD only our own part is compared. -ENOMEM.
  */
-static char *
-find_ineffective(const struct service_run *r, const char *text)
+static int
+is_effective(const struct quoting_words *have, const char *wanted, bool *ret)
 {
-	struct service_run again = {.options = r->options};
+	size_t n = strcspn(wanted, "=");
+	char *name = strndup(wanted, n);
+	const char *value = name ? unit_variable(have, name) : NULL;
+
+	*ret = value &&
+	    (strcmp(name, "LD_PRELOAD") == 0
+	            ? strstr(value, "libseep.so") != NULL
+	            : is_same(value, wanted + n + 1));
+	free(name);
+	return name ? 0 : -ENOMEM;
+}
+
+/*
+ * Has systemd understood all variables of the text? -EBADMSG: not the one that
+ * `where` names; other errors are those of asking it.
+ */
+static int
+check_effective(
+    const struct service_run *r, const char *text, struct fault *where)
+{
 	struct quoting_words have = {0}, want = {0};
-	struct unit written = {.manager = r->unit.manager};
-	char *name = NULL;
+	struct unit written = {.manager = r->unit.manager}, now;
+	bool is = true;
+	int err;
 
 	if (r->options.root)
-		return NULL;
-	load(&again, r->unit.name);
-	if (unit_list(&again.unit, "Environment", &have) < 0 ||
-	    unit_file_parse(&written.files, r->path, text) < 0 ||
-	    unit_environment(&written, NULL, &want) < 0)
-		die_memory();
-	for (size_t i = 0; i < want.count && !name; i++) {
-		size_t n = strcspn(want.items[i], "=");
-		char *one = strndup(want.items[i], n);
-		const char *value = one ? unit_variable(&have, one) : NULL;
-		bool is_preload = one && strcmp(one, "LD_PRELOAD") == 0;
-
-		if (!one)
-			die_memory();
-		if (value &&
-		    (is_preload ? strstr(value, "libseep.so") != NULL
-		                : is_same(value, want.items[i] + n + 1)))
-			free(one);
-		else
-			name = one;
+		return 0;
+	err = unit_load(r->unit.name, &r->unit.manager, &now, where);
+	if (err < 0)
+		return err;
+	err = unit_list(&now, "Environment", &have);
+	if (err == 0)
+		err = unit_file_parse(&written.files, r->path, text);
+	if (err == 0)
+		err = unit_environment(&written, NULL, &want);
+	for (size_t i = 0; i < want.count && err == 0; i++) {
+		err = is_effective(&have, want.items[i], &is);
+		if (err == 0 && !is)
+			err = fault_set(where, -EBADMSG, "%.*s",
+			    (int)strcspn(want.items[i], "="), want.items[i]);
 	}
+	if (err < 0 && err != -EBADMSG)
+		(void)fault_set(where, err, "%s", strerror(-err));
 	quoting_release(&have);
 	quoting_release(&want);
 	unit_release(&written);
-	unit_release(&again.unit);
-	return name;
+	unit_release(&now);
+	return err;
 }
 
-/* As it was before. */
+/* As it was before; `made` directories were not there. */
 static void
-take_back(const struct service_run *r, const char *old)
+take_back(const struct service_run *r, const char *old, unsigned made)
 {
-	int err = old ? dropin_write(r->options.root, r->path, old)
-	              : dropin_remove(r->options.root, r->path);
+	int err = old ? dropin_write(r->options.root, r->path, old, NULL)
+	              : dropin_remove(r->options.root, r->path, made);
 	struct fault where;
 
 	if (err < 0)
@@ -327,9 +342,9 @@ take_back(const struct service_run *r, const char *old)
 static void
 write_dropin(const struct service_run *r, const char *text, const char *old)
 {
-	int err = dropin_write(r->options.root, r->path, text);
+	unsigned made = 0;
+	int err = dropin_write(r->options.root, r->path, text, &made);
 	struct fault where = {""};
-	char *name;
 
 	if (err < 0)
 		die(CMD_INPUT, "%s cannot be written: %s%s", r->shown,
@@ -339,20 +354,26 @@ write_dropin(const struct service_run *r, const char *text, const char *old)
 		        : "");
 	err = reload(r, &where);
 	if (err < 0) {
-		take_back(r, old);
+		take_back(r, old, made);
 		die(CMD_INPUT,
 		    "%s is as before, because systemd could not reload its "
 		    "units: %s",
 		    r->unit.name, where.text);
 	}
-	name = find_ineffective(r, text);
-	if (name) {
-		take_back(r, old);
+	err = check_effective(r, text, &where);
+	if (err < 0)
+		take_back(r, old, made);
+	if (err == -EBADMSG)
 		die(CMD_INPUT,
 		    "%s is as before, because systemd has another %s: does a "
 		    "later drop-in set it? (systemctl%s cat %s)",
-		    r->unit.name, name, service_run_scope(r), r->unit.name);
-	}
+		    r->unit.name, where.text, service_run_scope(r),
+		    r->unit.name);
+	if (err < 0)
+		die(CMD_INPUT,
+		    "%s is as before, because systemd did not show what it has "
+		    "understood: %s",
+		    r->unit.name, where.text);
 }
 
 static int
@@ -370,8 +391,8 @@ enable(struct service_run *r)
 		text_print(stdout, r->shown);
 		(void)printf("\n%s", text);
 	} else {
-		make_base(r);
 		write_dropin(r, text, old);
+		make_base(r);
 		text_print(stdout, r->shown);
 		(void)printf(" was written\n");
 		if (r->options.root)
@@ -397,7 +418,8 @@ disable(struct service_run *r)
 {
 	enum dropin_state state;
 	struct fault where = {""};
-	int err = dropin_look(r->options.root, r->path, &state, NULL, &where);
+	char *old = NULL;
+	int err = dropin_look(r->options.root, r->path, &state, &old, &where);
 
 	if (err < 0)
 		die(CMD_INPUT, "%s: %s", r->shown, strerror(-err));
@@ -409,17 +431,23 @@ disable(struct service_run *r)
 	if (r->options.is_dry) {
 		text_print(stdout, r->shown);
 		(void)printf(" would be removed\n");
+		free(old);
 		return output_flush();
 	}
-	err = dropin_remove(r->options.root, r->path);
+	err = dropin_remove(r->options.root, r->path, 1);
 	if (err < 0)
 		die(CMD_INPUT, "%s cannot be removed: %s%s", r->shown,
 		    strerror(-err), err == -EACCES ? "; try sudo" : "");
+	if (reload(r, &where) < 0) {
+		take_back(r, old, 0);
+		die(CMD_INPUT,
+		    "%s is as before, because systemd could not reload its "
+		    "units: %s",
+		    r->unit.name, where.text);
+	}
+	free(old);
 	text_print(stdout, r->shown);
 	(void)printf(" was removed\n");
-	if (reload(r, &where) < 0)
-		die(CMD_INPUT, "systemd could not reload its units: %s",
-		    where.text);
 	if (r->options.restarts)
 		restart(r);
 	else if (unit_main_pid(&r->unit) > 0)
@@ -445,6 +473,8 @@ static const struct opts_option rows[] = {
         "print the drop-in, or what would be removed, and change nothing"},
     {"restart", 0, OPTS_FLAG, AT(restarts), 0, NULL,
         "restart the unit afterwards"},
+    {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
+        "of status: for people (the default), or for programs"},
     {0},
 };
 
@@ -478,6 +508,8 @@ check_options(const struct service_options *o, int verb)
 		die(CMD_USAGE,
 		    "service: --only, --sample, --dormant and "
 		    "--depth are for enable");
+	if (verb != VERB_STATUS && o->format != SERVICE_TEXT)
+		die(CMD_USAGE, "service: --format is for status");
 	if (verb == VERB_STATUS && (o->is_dry || o->restarts))
 		die(CMD_USAGE, "service: status changes nothing");
 	if (o->root && o->restarts)

@@ -19,6 +19,7 @@ static const struct {
     {"NEW", COMPLETE_FILE | COMPLETE_PID},
     {"CMD", COMPLETE_CMD},
     {"COMMAND", COMPLETE_COMMAND},
+    {"UNIT", COMPLETE_UNIT},
 };
 
 static void

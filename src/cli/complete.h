@@ -15,6 +15,7 @@ enum complete_kind {
 	COMPLETE_PID = 4,      /* of a traced process */
 	COMPLETE_CMD = 8,      /* a program, then its own arguments */
 	COMPLETE_COMMAND = 16, /* of ours */
+	COMPLETE_UNIT = 32,    /* a service of systemd */
 };
 
 struct complete_place {

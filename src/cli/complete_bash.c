@@ -17,6 +17,8 @@ write_kinds(FILE *out, const struct complete_place *p)
 		(void)fputs(" CMD", out);
 	if (p->kinds & COMPLETE_COMMAND)
 		(void)fputs(" COMMAND", out);
+	if (p->kinds & COMPLETE_UNIT)
+		(void)fputs(" UNIT", out);
 	(void)fprintf(out, " %s \" ;;\n", p->words);
 }
 

@@ -20,20 +20,38 @@ write_quoted(FILE *out, const char *text, size_t len)
 	(void)fputc('\'', out);
 }
 
-/* The words for this place, as options of "complete". */
+/* The words for this place, as options of "complete"; of several -a one counts. */
 static void
 write_place(FILE *out, const struct complete_place *p, bool is_argument)
 {
+	static const struct {
+		unsigned kind;
+		const char *words;
+	} offers[] = {
+	    {COMPLETE_PID, "(__seep_pids)"},
+	    {COMPLETE_DIR, "(__fish_complete_directories)"},
+	    {COMPLETE_UNIT, "(__seep_units)"},
+	    {COMPLETE_COMMAND, "(__seep_commands)"},
+	    {COMPLETE_CMD, "(__fish_complete_command)"},
+	};
+	const char *before = " -a '";
+	bool has_offer = p->words[0] != '\0';
+
 	if (is_argument)
 		(void)fputs(p->kinds & COMPLETE_FILE ? " -r" : " -x", out);
 	if (p->kinds & COMPLETE_FILE)
 		(void)fputs(" -F", out);
-	if (p->kinds & COMPLETE_PID)
-		(void)fputs(" -a '(__seep_pids)'", out);
-	if (p->kinds & COMPLETE_DIR)
-		(void)fputs(" -a '(__fish_complete_directories)'", out);
+	for (size_t i = 0; i < sizeof(offers) / sizeof(offers[0]); i++) {
+		if (!(p->kinds & offers[i].kind))
+			continue;
+		(void)fprintf(out, "%s%s", before, offers[i].words);
+		before = " ";
+		has_offer = true;
+	}
 	if (p->words[0])
-		(void)fprintf(out, " -a '%s'", p->words);
+		(void)fprintf(out, "%s%s", before, p->words);
+	if (has_offer)
+		(void)fputc('\'', out);
 }
 
 /* All options that take an argument in a separate word. */
@@ -98,22 +116,27 @@ write_operands(FILE *out, const struct cmd *c)
 	const char *text = *c->operands ? c->operands : NULL;
 	struct complete_place p;
 
-	while (text) {
+	for (int i = 1; text; i++) {
 		text = complete_place(text, &p);
 		if (p.kinds == 0 && p.words[0] == '\0')
 			continue;
-		(void)fprintf(
-		    out, "complete -c seep -n '__seep_is %s'", c->name);
-		write_place(out, &p, false);
 		if (p.kinds == COMPLETE_CMD) {
-			(void)fputs(" -x -a '(__fish_complete_subcommand"
-			            " --fcs-skip=2 -",
-			    out);
+			(void)fprintf(out,
+			    "complete -c seep -n '__seep_is %s' -x -a "
+			    "'(__fish_complete_subcommand --fcs-skip=2 -",
+			    c->name);
 			write_takers(out, c);
-			(void)fputs(")'", out);
+			(void)fputs(")'\n", out);
+			continue;
 		}
-		if (p.kinds & COMPLETE_COMMAND)
-			(void)fputs(" -a '(__seep_commands)'", out);
+		(void)fprintf(out, "complete -c seep -n '__seep_%s %s",
+		    p.repeats ? "is" : "at", c->name);
+		if (!p.repeats) {
+			(void)fprintf(out, " %d", i);
+			write_takers(out, c);
+		}
+		(void)fputc('\'', out);
+		write_place(out, &p, false);
 		(void)fputc('\n', out);
 	}
 }

@@ -26,7 +26,11 @@ write_place(FILE *out, const char *arg, const struct complete_place *p)
 {
 	const char *action = " ";
 
-	if ((p->kinds & COMPLETE_FILE) && (p->kinds & COMPLETE_PID))
+	if ((p->kinds & COMPLETE_CMD) && (p->kinds & COMPLETE_UNIT))
+		action = "_seep_subjects";
+	else if (p->kinds & COMPLETE_UNIT)
+		action = "_seep_units";
+	else if ((p->kinds & COMPLETE_FILE) && (p->kinds & COMPLETE_PID))
 		action = "_seep_inputs";
 	else if (p->kinds & COMPLETE_FILE)
 		action = "_files";

@@ -10,11 +10,14 @@
 #include "service/dropin.h"
 #include "service/unit.h"
 
+enum service_format { SERVICE_TEXT, SERVICE_JSON };
+
 struct service_options {
 	bool is_user, is_runtime, is_dormant, is_dry, restarts, no_deepbind;
 	const char *root, *only;
 	uint64_t sample_bytes;
 	unsigned depth;
+	int format; /* enum service_format, of status */
 };
 
 /* A unit, and the place of our drop-in for it. */

@@ -9,7 +9,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/output.h"
-#include "cli/service_run.h"
+#include "cli/service_seen.h"
 #include "reader/history.h"
 #include "reader/losses.h"
 #include "reader/proc.h"
@@ -18,6 +18,7 @@
 #include "report/words.h"
 #include "service/root.h"
 #include "util/clock.h"
+#include "util/room.h"
 #include "util/text.h"
 #include "util/words.h"
 
@@ -27,6 +28,181 @@ enum {
 	PROCESSES_READ = 256,
 	PROCS_BYTES = 1 << 20
 };
+
+static _Noreturn void
+die_memory(void)
+{
+	die(CMD_INPUT, "service: out of memory");
+}
+
+/* ---- finding out ---- */
+
+static void
+see_environment(const struct service_run *r, struct service_seen *s)
+{
+	struct quoting_words all = {0};
+	int err = r->options.root ? unit_environment(&r->unit, NULL, &all)
+	                          : unit_list(&r->unit, "Environment", &all);
+
+	for (size_t i = 0; i < all.count && err == 0; i++)
+		if (text_begins_with(all.items[i], "LD_PRELOAD=") ||
+		    text_begins_with(all.items[i], "SEEP_"))
+			err =
+			    quoting_add(&s->environment, strdup(all.items[i]));
+	if (err < 0)
+		die_memory();
+	quoting_release(&all);
+}
+
+/* Is it none of the names? The kernel keeps 15 bytes of the name. */
+static bool
+is_left_out(const char *only, const char *name)
+{
+	bool has_name = false;
+
+	for (; only && *only; only += strspn(only, ":")) {
+		size_t n = strcspn(only, ":"), base = n, kept;
+
+		while (base > 0 && only[base - 1] != '/')
+			base--;
+		kept = n - base > COMM_BYTES ? COMM_BYTES : n - base;
+		if (kept == strlen(name) &&
+		    strncmp(only + base, name, kept) == 0)
+			return false;
+		has_name |= kept > 0;
+		only += n;
+	}
+	return has_name;
+}
+
+/* A process that runs; its name is not known yet. */
+static struct service_process *
+add_process(struct service_seen *s, pid_t pid)
+{
+	if (room_make(&s->list, &s->room, s->count, sizeof(*s->list)) < 0)
+		die_memory();
+	s->list[s->count] = (struct service_process){.pid = pid};
+	return &s->list[s->count++];
+}
+
+static void
+see_untraced(struct service_seen *s, pid_t pid, int err)
+{
+	const char *only = unit_variable(&s->environment, "SEEP_ONLY");
+	struct service_process *p;
+	struct procfs_stat st;
+
+	if (procfs_stat(pid, &st) < 0)
+		return; /* it has just ended */
+	p = add_process(s, pid);
+	(void)snprintf(p->name, sizeof(p->name), "%s", st.name);
+	p->err = err;
+	if (err == -EAGAIN || err == -ENODATA)
+		p->trace = SERVICE_QUIET;
+	else if (err != -ENXIO)
+		p->trace = SERVICE_UNREADABLE;
+	else if (is_left_out(only, st.name))
+		p->trace = SERVICE_LEFT_OUT;
+	else
+		p->trace = SERVICE_UNTRACED;
+	s->running++;
+	s->traced += p->trace == SERVICE_QUIET;
+}
+
+static void
+see_process(struct service_seen *s, pid_t pid)
+{
+	struct fault where = {""};
+	struct session *session;
+	int err = session_load_pid(pid, &session, &where);
+
+	if (err == -ESRCH)
+		return;
+	if (err < 0) {
+		see_untraced(s, pid, err);
+		return;
+	}
+	s->running++;
+	for (size_t i = 0; i < session->count; i++) {
+		const struct process *from = session->processes[i];
+		const struct seg_header *h = &from->header;
+		struct service_process *p = add_process(s, pid);
+
+		(void)snprintf(
+		    p->name, sizeof(p->name), "%s", text_base(h->exe));
+		p->trace =
+		    h->state == SEG_INERT ? SERVICE_INERT : SERVICE_TRACED;
+		p->mode = h->mode;
+		p->inert_reason = h->inert_reason;
+		p->start_realtime_ns = h->start_realtime_ns;
+		p->sample_bytes = h->sample_bytes;
+		p->totals = from->totals;
+		process_add(&s->all, &from->totals);
+		s->traced += p->trace == SERVICE_TRACED;
+	}
+	session_free(session);
+}
+
+/* All processes of its cgroup; if that cannot be read, the main process. */
+static void
+see_processes(const struct service_run *r, struct service_seen *s)
+{
+	const char *group = unit_get(&r->unit, "ControlGroup");
+	char path[PATH_MAX], *text = NULL, *at;
+	pid_t main_pid = unit_main_pid(&r->unit);
+
+	if (group[0] != '/' ||
+	    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.procs",
+	        group) >= (int)sizeof(path) ||
+	    root_read(NULL, path, PROCS_BYTES, &text) < 0)
+		text = NULL;
+	if (main_pid > 0)
+		see_process(s, main_pid);
+	for (at = text; at && *at;) {
+		long pid = strtol(at, &at, 10);
+
+		at += strspn(at, "\n");
+		if (pid <= 0)
+			break;
+		if (pid == main_pid)
+			continue;
+		if (s->running >= PROCESSES_READ) {
+			s->is_cut = true;
+			break;
+		}
+		see_process(s, (pid_t)pid);
+	}
+	free(text);
+}
+
+static void
+see_history(const struct service_run *r, struct service_seen *s)
+{
+	char path[HISTORY_PATH_BYTES], *input;
+	size_t n = strlen(r->unit.name);
+
+	for (int i = 0; i < HISTORY_DEFAULTS; i++) {
+		struct listing_names names = {0};
+		struct fault where;
+
+		if (!history_default(i, path) ||
+		    history_services(path, &names, &where) < 0)
+			continue;
+		for (size_t k = 0; k < names.count; k++) {
+			/* a user's own unit has the user's number behind it */
+			if (strncmp(names.names[k], r->unit.name, n) != 0 ||
+			    (names.names[k][n] && names.names[k][n] != '%'))
+				continue;
+			if (asprintf(&input, "%s/%s", path, names.names[k]) < 0)
+				input = NULL;
+			if (quoting_add(&s->history, input) < 0)
+				die_memory();
+		}
+		listing_release(&names);
+	}
+}
+
+/* ---- printing ---- */
 
 static void
 print_row(const char *what, const char *text)
@@ -52,241 +228,148 @@ print_unit(const struct service_run *r)
 	print_row("unit", text);
 }
 
-/* Is our drop-in there? */
-static bool
-print_dropin(const struct service_run *r)
+static void
+print_dropin(const struct service_run *r, const struct service_seen *s)
 {
 	char text[PATH_MAX + 512];
-	enum dropin_state state;
-	struct fault where = {""};
-	int err = dropin_look(r->options.root, r->path, &state, NULL, &where);
 
-	if (err < 0)
-		(void)snprintf(
-		    text, sizeof(text), "%s: %s", r->shown, strerror(-err));
-	else if (state == DROPIN_NONE)
+	if (s->dropin_err < 0)
+		(void)snprintf(text, sizeof(text), "%s: %s", r->shown,
+		    strerror(-s->dropin_err));
+	else if (s->dropin == DROPIN_NONE)
 		(void)snprintf(
 		    text, sizeof(text), "none: there is no %s", r->shown);
-	else if (state == DROPIN_OURS)
+	else if (s->dropin == DROPIN_OURS)
 		(void)snprintf(text, sizeof(text), "%s", r->shown);
 	else
 		(void)snprintf(
-		    text, sizeof(text), "%s, but %s", r->shown, where.text);
+		    text, sizeof(text), "%s, but %s", r->shown, s->where.text);
 	print_row("drop-in", text);
-	return err == 0 && state != DROPIN_NONE;
 }
 
 static void
-print_environment(const struct service_run *r, char **ret_only)
+print_list(const char *what, const struct quoting_words *list,
+    const char *before, const char *none)
 {
-	const char *only;
-	struct quoting_words environment = {0};
-	int err = r->options.root
-	    ? unit_environment(&r->unit, NULL, &environment)
-	    : unit_list(&r->unit, "Environment", &environment);
-	bool is_first = true;
+	char text[HISTORY_PATH_BYTES + 512];
 
-	if (err < 0)
-		die(CMD_INPUT, "service: out of memory");
-	for (size_t i = 0; i < environment.count; i++) {
-		if (!text_begins_with(environment.items[i], "LD_PRELOAD=") &&
-		    !text_begins_with(environment.items[i], "SEEP_"))
+	for (size_t i = 0; i < list->count; i++) {
+		if (!*before) {
+			print_row(i ? "" : what, list->items[i]);
 			continue;
-		print_row(is_first ? "environment" : "", environment.items[i]);
-		is_first = false;
+		}
+		(void)snprintf(
+		    text, sizeof(text), "%s%s", before, list->items[i]);
+		print_row(i ? "" : what, text);
 	}
-	only = unit_variable(&environment, "SEEP_ONLY");
-	*ret_only = only ? strdup(only) : NULL;
-	if (is_first)
-		print_row("environment", "neither LD_PRELOAD nor SEEP_*");
-	quoting_release(&environment);
+	if (list->count == 0)
+		print_row(what, none);
 }
 
-/* ---- processes ---- */
-
-/* Adds up what is not shown. */
-struct tally {
-	const char *only; /* SEEP_ONLY of the unit, or NULL */
-	size_t running, traced, shown;
-	struct process_figures all;
-};
-
 static void
-print_traced(pid_t pid, const struct process *p)
+print_traced(const struct service_process *p)
 {
-	const struct seg_header *h = &p->header;
-	uint64_t now = clock_ns(CLOCK_REALTIME);
+	uint64_t now = clock_ns(CLOCK_REALTIME), start = p->start_realtime_ns;
 	char live[WORDS_MAX], blocks[WORDS_COUNTED], peak[WORDS_MAX],
-	    age[WORDS_MAX], text[512];
+	    age[WORDS_MAX], text[640];
 
-	if (h->state == SEG_INERT)
+	(void)snprintf(text, sizeof(text),
+	    "%d %s: traced for %s (%s): %s live in %s, peak %s", (int)p->pid,
+	    p->name, words_time(age, now > start ? now - start : 0),
+	    words_mode(p->mode), words_bytes(live, p->totals.live_bytes),
+	    words_counted(blocks, p->totals.live_blocks, "block"),
+	    words_bytes(peak, p->totals.peak_bytes));
+	print_row("process", text);
+}
+
+static void
+print_process(const struct service_process *p)
+{
+	char text[640];
+	const char *what = "";
+
+	switch (p->trace) {
+	case SERVICE_TRACED:
+		print_traced(p);
+		return;
+	case SERVICE_INERT:
 		(void)snprintf(text, sizeof(text), "%d %s: not traced: %s",
-		    (int)pid, text_base(h->exe), losses_inert(h->inert_reason));
-	else
-		(void)snprintf(text, sizeof(text),
-		    "%d %s: traced for %s (%s): %s live in %s, peak %s",
-		    (int)pid, text_base(h->exe),
-		    words_time(age,
-		        now > h->start_realtime_ns ? now - h->start_realtime_ns
-		                                   : 0),
-		    words_mode(h->mode),
-		    words_bytes(live, p->totals.live_bytes),
-		    words_counted(blocks, p->totals.live_blocks, "block"),
-		    words_bytes(peak, p->totals.peak_bytes));
-	print_row("process", text);
-}
-
-/* Is it none of the names? The kernel keeps 15 bytes of the name. */
-static bool
-is_left_out(const char *only, const char *name)
-{
-	bool has_name = false;
-
-	for (; only && *only; only += strspn(only, ":")) {
-		size_t n = strcspn(only, ":"), base = n, kept;
-
-		while (base > 0 && only[base - 1] != '/')
-			base--;
-		kept = n - base > COMM_BYTES ? COMM_BYTES : n - base;
-		if (kept == strlen(name) &&
-		    strncmp(only + base, name, kept) == 0)
-			return false;
-		has_name |= kept > 0;
-		only += n;
-	}
-	return has_name;
-}
-
-static void
-print_untraced(pid_t pid, int err, const char *only)
-{
-	struct procfs_stat st;
-	char text[256];
-
-	if (procfs_stat(pid, &st) < 0)
+		    (int)p->pid, p->name, losses_inert(p->inert_reason));
+		print_row("process", text);
 		return;
-	(void)snprintf(text, sizeof(text), "%d %s: %s", (int)pid, st.name,
-	    err == -ENXIO && is_left_out(only, st.name) ? "left out (SEEP_ONLY)"
-	        : err == -ENXIO                         ? "not traced"
-	        : err == -EAGAIN || err == -ENODATA
-	        ? "traced, and has allocated nothing so far"
-	        : err == -EACCES ? "not ours to look at; try sudo"
-	                         : strerror(-err));
+	case SERVICE_QUIET:
+		what = "traced, and has allocated nothing so far";
+		break;
+	case SERVICE_LEFT_OUT:
+		what = "left out (SEEP_ONLY)";
+		break;
+	case SERVICE_UNTRACED:
+		what = "not traced";
+		break;
+	case SERVICE_UNREADABLE:
+		what = p->err == -EACCES ? "not ours to look at; try sudo"
+		                         : strerror(-p->err);
+		break;
+	}
+	(void)snprintf(
+	    text, sizeof(text), "%d %s: %s", (int)p->pid, p->name, what);
 	print_row("process", text);
 }
 
 static void
-look_at(pid_t pid, struct tally *t)
+print_processes(const struct service_run *r, const struct service_seen *s)
 {
-	struct fault where = {""};
-	struct session *s;
-	int err = session_load_pid(pid, &s, &where);
-
-	if (err == -ESRCH)
-		return;
-	t->running++;
-	if (err < 0) {
-		t->traced += err == -EAGAIN || err == -ENODATA;
-		if (t->shown++ < PROCESSES_SHOWN)
-			print_untraced(pid, err, t->only);
-		return;
-	}
-	for (size_t i = 0; i < s->count; i++) {
-		t->traced += s->processes[i]->header.state != SEG_INERT;
-		process_add(&t->all, &s->processes[i]->totals);
-		if (t->shown++ < PROCESSES_SHOWN)
-			print_traced(pid, s->processes[i]);
-	}
-	session_free(s);
-}
-
-/* All processes of its cgroup; if that cannot be read, the main process. */
-static void
-print_processes(const struct service_run *r, bool is_enabled, const char *only)
-{
-	const char *group = unit_get(&r->unit, "ControlGroup");
-	char path[PATH_MAX], *text = NULL, *at;
-	struct tally t = {.only = only};
-	pid_t main_pid = unit_main_pid(&r->unit);
+	bool is_enabled = s->dropin_err == 0 && s->dropin != DROPIN_NONE;
 	char live[WORDS_MAX], processes[WORDS_COUNTED];
 
-	if (group[0] != '/' ||
-	    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.procs",
-	        group) >= (int)sizeof(path) ||
-	    root_read(NULL, path, PROCS_BYTES, &text) < 0)
-		text = NULL;
-	if (main_pid > 0)
-		look_at(main_pid, &t);
-	for (at = text; at && *at && t.running < PROCESSES_READ;) {
-		long pid = strtol(at, &at, 10);
-
-		at += strspn(at, "\n");
-		if (pid > 0 && pid != main_pid)
-			look_at((pid_t)pid, &t);
-		else if (pid <= 0)
-			break;
-	}
-	free(text);
-	if (t.shown > PROCESSES_SHOWN)
+	for (size_t i = 0; i < s->count && i < PROCESSES_SHOWN; i++)
+		print_process(&s->list[i]);
+	if (s->count > PROCESSES_SHOWN)
 		(void)printf("%-12s %s, %zu of them traced, %s live in all\n",
-		    "", words_counted(processes, t.running, "process"),
-		    t.traced, words_bytes(live, t.all.live_bytes));
-	if (t.running == 0)
+		    "", words_counted(processes, s->running, "process"),
+		    s->traced, words_bytes(live, s->all.live_bytes));
+	if (s->running == 0)
 		print_row("process", "none runs");
-	else if (t.traced == 0 && is_enabled)
+	else if (s->traced == 0 && is_enabled)
 		(void)printf("%-12s to have it traced, type: systemctl%s "
 		             "restart %s\n",
 		    "", service_run_scope(r), r->unit.name);
 }
 
-/* ---- history ---- */
-
 static void
-print_history(const struct service_run *r)
+print_text(const struct service_run *r, const struct service_seen *s)
 {
-	char path[HISTORY_PATH_BYTES], text[HISTORY_PATH_BYTES + 512];
-	size_t n = strlen(r->unit.name);
-	bool is_found = false;
-
-	for (int i = 0; i < HISTORY_DEFAULTS; i++) {
-		struct listing_names names = {0};
-		struct fault where;
-
-		if (!history_default(i, path) ||
-		    history_services(path, &names, &where) < 0)
-			continue;
-		for (size_t k = 0; k < names.count; k++) {
-			/* a user's own unit has the user's number behind it */
-			if (strncmp(names.names[k], r->unit.name, n) != 0 ||
-			    (names.names[k][n] && names.names[k][n] != '%'))
-				continue;
-			(void)snprintf(text, sizeof(text), "seep report %s/%s",
-			    path, names.names[k]);
-			print_row(is_found ? "" : "history", text);
-			is_found = true;
-		}
-		listing_release(&names);
-	}
-	if (!is_found)
-		print_row("history",
-		    "none: seep watch keeps one (systemctl enable --now "
-		    "seep-watch)");
+	print_unit(r);
+	print_dropin(r, s);
+	print_list("environment", &s->environment, "",
+	    "neither LD_PRELOAD nor SEEP_*");
+	if (!s->has_processes)
+		return;
+	print_processes(r, s);
+	print_list("history", &s->history, "seep report ",
+	    "none: seep watch keeps one (systemctl enable --now seep-watch)");
 }
 
 int
 service_status(struct service_run *r)
 {
-	char *only = NULL;
-	bool is_enabled;
+	struct service_seen s = {0};
 
-	print_unit(r);
-	is_enabled = print_dropin(r);
-	print_environment(r, &only);
-	if (!r->options.root && !r->unit.is_template) {
-		print_processes(r, is_enabled, only);
-		print_history(r);
+	s.dropin_err =
+	    dropin_look(r->options.root, r->path, &s.dropin, NULL, &s.where);
+	see_environment(r, &s);
+	s.has_processes = !r->options.root && !r->unit.is_template;
+	if (s.has_processes) {
+		see_processes(r, &s);
+		see_history(r, &s);
 	}
-	free(only);
+	if (r->options.format == SERVICE_JSON)
+		service_json(r, &s);
+	else
+		print_text(r, &s);
+	quoting_release(&s.environment);
+	quoting_release(&s.history);
+	free(s.list);
 	unit_release(&r->unit);
 	return output_flush();
 }

@@ -66,6 +66,9 @@ doctor_names_add(void *context, const char *path, const struct elf_facts *facts)
 	struct doctor_names *n = context;
 	struct doctor_module m = {.has_symbols = facts->has_symbols};
 
+	if (facts->locks_all && !n->locker[0])
+		(void)snprintf(
+		    n->locker, sizeof(n->locker), "%s", text_base(path));
 	if (n->seen++ >= MODULES_MAX)
 		return;
 	buildid_hex(m.id, facts->id, facts->id_bytes);

@@ -28,6 +28,8 @@ struct doctor_names {
 	struct doctor_module *list;
 	size_t count, room;
 	size_t seen; /* modules that were looked at */
+	/* a module that can lock all memory (mlockall), or "" */
+	char locker[256];
 };
 void doctor_names_add(
     void *context, const char *path, const struct elf_facts *facts);
@@ -44,6 +46,15 @@ bool doctor_library(struct doctor_report *r, char path[4096]);
 
 /* The directories for segments. Call it apart. */
 void doctor_places(struct doctor_report *r);
+
+/*
+ * Limits of a process: those that leave no room for a segment, whose number is
+ * the result; and the one on locked memory, if `locker` is a module of it that
+ * can lock all memory, or "". Call both apart.
+ */
+size_t doctor_process_limits(struct doctor_report *r, pid_t pid);
+void doctor_process_locked(
+    struct doctor_report *r, pid_t pid, const char *locker);
 
 /* Does seep watch run? Call it apart. */
 void doctor_watch(struct doctor_report *r);

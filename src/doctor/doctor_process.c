@@ -140,47 +140,6 @@ is_left_out(const char *list, const char *exe, const char *comm)
 	return has_name;
 }
 
-/* The soft limit in a line of /proc/PID/limits. */
-static uint64_t
-limit_of(const char *limits, const char *name)
-{
-	const char *line = limits ? strstr(limits, name) : NULL;
-	unsigned long long value;
-	char *end;
-
-	if (!line)
-		return UINT64_MAX;
-	line += strlen(name);
-	value = strtoull(line, &end, 10);
-	return end > line ? value : UINT64_MAX; /* "unlimited" */
-}
-
-static size_t
-check_limits(struct doctor_report *r, pid_t pid)
-{
-	char *limits = NULL;
-	size_t len, bad = 0;
-
-	if (foreign_text(pid, "limits", &limits, &len) < 0)
-		return 0;
-	if (limit_of(limits, "Max file size") / MEDIUM_FILE_SHARE <
-	    MEDIUM_ROOM_MIN) {
-		doctor_add(r, DOCTOR_FAIL, "limits",
-		    "raise it (ulimit -f, LimitFSIZE=)",
-		    "its limit on file sizes is too low for a segment");
-		bad++;
-	}
-	if (limit_of(limits, "Max address space") / MEDIUM_SPACE_SHARE <
-	    MEDIUM_ROOM_MIN) {
-		doctor_add(r, DOCTOR_FAIL, "limits",
-		    "raise it (ulimit -v, LimitAS=)",
-		    "its limit on address space is too low for a segment");
-		bad++;
-	}
-	free(limits);
-	return bad;
-}
-
 /* The directory that it would use, in its own mount namespace. */
 static void
 place_of(const struct patient *p, char path[4096])
@@ -328,7 +287,7 @@ report_stayed_out(struct doctor_report *r, const struct patient *p)
 		    "SEEP_PRIVATE=1: its figures are written when it ends");
 		known++;
 	}
-	known += check_limits(r, p->pid);
+	known += doctor_process_limits(r, p->pid);
 	known += check_place(r, p);
 	if (known == 0 && procfs_status(p->pid, "Seccomp") == 2)
 		doctor_add(r, DOCTOR_FAIL, "seccomp",
@@ -579,6 +538,7 @@ look_closer(struct doctor_report *r, struct patient *p)
 	if (err == -ESRCH)
 		return err;
 	list_modules(p, &names);
+	doctor_process_locked(r, p->pid, names.locker);
 	doctor_names(r, &names);
 	return 0;
 }

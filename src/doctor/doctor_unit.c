@@ -12,84 +12,11 @@
 #include "doctor/doctor_calls.h"
 #include "doctor/doctor_parts.h"
 #include "doctor/doctor_unit_parts.h"
-#include "trace/medium.h"
-#include "util/words.h"
 
 enum {
 	DYNAMIC_UID = 61184,      /* the first of systemd's dynamic users */
 	KILL_NUMBER = 2147483646, /* SystemCallErrorNumber=kill */
-	SMALL_MEMORY = 64 << 20,
-	NAMED_MAX = 6,
 };
-
-/* ---- limits ---- */
-
-/* A number of bytes; UINT64_MAX for "infinity", "" and all else. */
-static uint64_t
-bytes_of(const struct unit *u, const char *name)
-{
-	const char *text = unit_get(u, name);
-	char *end;
-	unsigned long long n;
-
-	if (text[0] < '0' || text[0] > '9')
-		return UINT64_MAX;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	return errno || *end ? UINT64_MAX : n;
-}
-
-/* The soft limit is the one that counts. */
-static uint64_t
-limit_of(const struct unit *u, const char *name)
-{
-	char soft[64];
-
-	(void)snprintf(soft, sizeof(soft), "%sSoft", name);
-	return unit_get(u, soft)[0] ? bytes_of(u, soft) : bytes_of(u, name);
-}
-
-static void
-check_limits(struct doctor_unit_look *l)
-{
-	uint64_t file = limit_of(l->u, "LimitFSIZE");
-	uint64_t space = limit_of(l->u, "LimitAS");
-	uint64_t memory = bytes_of(l->u, "MemoryMax");
-	char words[WORDS_MAX], share[WORDS_MAX];
-
-	if (file / MEDIUM_FILE_SHARE < MEDIUM_ROOM_MIN)
-		doctor_add(l->r, DOCTOR_FAIL, "limits",
-		    "raise it to 1M or more",
-		    "LimitFSIZE= is %s, and a segment gets a quarter of that: "
-		    "too little",
-		    words_bytes(words, file));
-	if (space / MEDIUM_SPACE_SHARE < MEDIUM_ROOM_MIN)
-		doctor_add(l->r, DOCTOR_FAIL, "limits", "raise it",
-		    "LimitAS= is %s, and a segment gets 1/%d of that: too "
-		    "little",
-		    words_bytes(words, space), MEDIUM_SPACE_SHARE);
-	else if (space < (UINT64_C(1) << 30))
-		doctor_add(l->r, DOCTOR_WARN, "limits", "raise it",
-		    "LimitAS= is %s: the collector's tables take some of it, "
-		    "and many stacks find no room",
-		    words_bytes(words, space));
-	if (memory < SMALL_MEMORY)
-		doctor_add(l->r, DOCTOR_WARN, "memory",
-		    "raise it by 16 MiB while the service is traced, or use "
-		    "--sample",
-		    "MemoryMax= is %s, and the pages of its segment (at most "
-		    "%s) and of the collector's tables count against it",
-		    words_bytes(words, memory),
-		    words_bytes(share,
-		        memory / MEDIUM_GROUP_SHARE > MEDIUM_GROUP_MIN
-		            ? memory / MEDIUM_GROUP_SHARE
-		            : MEDIUM_GROUP_MIN));
-	else if (memory != UINT64_MAX)
-		doctor_add(l->r, DOCTOR_OK, "memory", NULL,
-		    "MemoryMax= is %s; the segment takes at most 1/%d of what "
-		    "is left of it",
-		    words_bytes(words, memory), MEDIUM_GROUP_SHARE);
-}
 
 /* ---- SystemCallFilter= ---- */
 
@@ -211,6 +138,7 @@ check_program(struct doctor_unit_look *l)
 		return;
 	}
 	inspect_program(&in, in.program, &how);
+	doctor_unit_locked(l, names.locker);
 	l->r->group = "program";
 	doctor_program(l->r, &in, false);
 	doctor_names(l->r, &names);
@@ -252,7 +180,7 @@ look(struct doctor_report *r, void *context)
 		doctor_unit_paths(&l);
 	}
 	check_calls(&l);
-	check_limits(&l);
+	doctor_unit_limits(&l);
 	if (unit_get(l.u, "SELinuxContext")[0])
 		doctor_add(r, DOCTOR_WARN, "selinux",
 		    "try it, and look for AVC lines in the audit log",

@@ -32,6 +32,12 @@ void doctor_unit_environment(struct doctor_unit_look *l);
 /* Namespaces, the library, the place: doctor_unit_paths.c. */
 void doctor_unit_paths(struct doctor_unit_look *l);
 
+/* LimitFSIZE=, LimitAS=, MemoryMax=: doctor_unit_limits.c. */
+void doctor_unit_limits(struct doctor_unit_look *l);
+
+/* LimitMEMLOCK=; `locker` is the module that can lock all memory, or "". */
+void doctor_unit_locked(struct doctor_unit_look *l, const char *locker);
+
 /* AppArmor: doctor_unit_apparmor.c. */
 void doctor_unit_apparmor(struct doctor_unit_look *l);
 

@@ -366,7 +366,7 @@ put(struct metrics *m, const char *name, enum metrics_type type, uint64_t value,
     const char *help)
 {
 	metrics_family(m, name, type, help);
-	metrics_put(m, value, NULL);
+	metrics_put(m, value, METRICS_LAST);
 }
 
 void
@@ -381,7 +381,7 @@ pusher_metrics(void *context, struct metrics *m)
 	    METRICS_GAUGE,
 	    "When a server accepted a profile last; 0: not yet.");
 	metrics_put_seconds(
-	    m, (double)PUSH_STATE_GET(s, last_success_ns) / 1e9, NULL);
+	    m, (double)PUSH_STATE_GET(s, last_success_ns) / 1e9, METRICS_LAST);
 	put(m, "seep_push_accepted", METRICS_COUNTER, PUSH_STATE_GET(s, pushes),
 	    "Profiles that the server accepted.");
 	put(m, "seep_push_failures", METRICS_COUNTER,

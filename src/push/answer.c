@@ -134,9 +134,10 @@ take_string(struct cursor *c, char *to, size_t room)
 			if (c->at >= c->end)
 				return false;
 			x = *c->at++;
-			x = x == 'n' || x == 't' || x == 'r' ? ' '
-			    : x == 'u'                       ? '?'
-			                                     : x;
+			if (x == 'n' || x == 't' || x == 'r')
+				x = ' ';
+			else if (x == 'u')
+				x = '?';
 		}
 		if (to && n + 1 < room && x != '\0')
 			to[n++] = x;

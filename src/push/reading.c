@@ -240,12 +240,12 @@ enter(struct reading *r, struct process *some, struct names *names)
 	const struct view_options options = {
 	    .metric = VIEW_ALL, .brief_names = true};
 	struct session session = {.processes = &some, .count = 1};
-	struct view *v;
+	struct view *v = NULL;
 	int err = gather_names(names, some);
 
 	if (err == 0)
 		err = view_new(&session, names, &options, &v);
-	if (err < 0)
+	if (err < 0 || !v)
 		return err;
 	for (size_t i = 0; i < v->site_count && err == 0; i++) {
 		uint32_t site = r->fresh[v->sites[i].site];

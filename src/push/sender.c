@@ -80,7 +80,8 @@ new_unit(struct sender *s, const char *name)
 	}
 	(void)snprintf(u->name, sizeof(u->name), "%s", name);
 	u->since_ns = s->read_ns ? s->read_ns : s->plan.now_ns;
-	if (room_make(&s->units, &s->room, s->count, sizeof(u)) < 0 ||
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+	if (room_make(&s->units, &s->room, s->count, sizeof(*s->units)) < 0 ||
 	    dict_find(&s->index, dict_hash_text(u->name), same_unit, s->units,
 	        u->name, (uint32_t)s->count, &at) < 0) {
 		stack_sums_release(&u->sums);
@@ -91,22 +92,33 @@ new_unit(struct sender *s, const char *name)
 	return u;
 }
 
+/* NULL: not there. */
+static struct unit *
+find_unit(const struct sender *s, const char *name)
+{
+	uint32_t at;
+
+	return dict_look(&s->index, dict_hash_text(name), same_unit, s->units,
+	           name, &at)
+	    ? s->units[at]
+	    : NULL;
+}
+
 struct stack_sums *
 sender_sums(struct sender *s, const char *service)
 {
 	char name[NAME_BYTES];
 	struct unit *u;
-	uint32_t at;
 
 	(void)snprintf(name, sizeof(name), "%s", service);
-	if (!dict_look(&s->index, dict_hash_text(name), same_unit, s->units,
-	        name, &at)) {
-		if (s->count >= SENDER_SERVICES && strcmp(name, OTHERS) != 0)
-			return sender_sums(s, OTHERS);
-		u = new_unit(s, name);
-		return u ? &u->sums : NULL;
+	u = find_unit(s, name);
+	if (!u && s->count >= SENDER_SERVICES) {
+		(void)snprintf(name, sizeof(name), "%s", OTHERS);
+		u = find_unit(s, name);
 	}
-	return &s->units[at]->sums;
+	if (!u)
+		u = new_unit(s, name);
+	return u ? &u->sums : NULL;
 }
 
 static void

@@ -177,7 +177,7 @@ keep_frame(struct stack_sums *b, const struct frame *theirs, uint32_t *ret)
 	if (at < fresh)
 		return 0;
 	b->frames[b->frame_count++] = f;
-	b->bytes += sizeof(f) + 2 * ENTRY_BYTES;
+	b->bytes += sizeof(f) + (size_t)2 * ENTRY_BYTES;
 	/* a frame without its label is a label of its own: no harm is done */
 	err = dict_find(&b->label_index, label_hash(&f), same_label, b->frames,
 	    &f, fresh, &at);
@@ -300,7 +300,7 @@ stack_sums_find(
 static int
 keep_key(struct stack_sums *b, const struct stack_sums_key *key, uint32_t stack)
 {
-	uint32_t at;
+	uint32_t at = 0;
 	int err = room_make(
 	    &b->known, &b->known_room, b->known_count, sizeof(*b->known));
 
@@ -318,7 +318,7 @@ int
 stack_sums_add(struct stack_sums *b, const struct stack_sums_key *key,
     const struct process *p, const struct view *v, const struct view_site *s)
 {
-	uint32_t frames[FRAMES_MAX], count = 0, stack;
+	uint32_t frames[FRAMES_MAX], count = 0, stack = 0;
 	int err = 0;
 
 	while (count < s->frame_count && count < FRAMES_MAX && err == 0) {

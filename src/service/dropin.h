@@ -64,11 +64,16 @@ enum dropin_state dropin_judge(const char *text, struct fault *where);
 /*
  * Writes the text in one step: the name leads to the old file or to the whole
  * new one, also after a loss of power. Directories are made as needed and, on
- * failure, removed again. Negative errno.
+ * failure, removed again; ret_made, if it is not NULL, gets their number.
+ * Negative errno.
  */
-int dropin_write(const char *root, const char *path, const char *text);
+int dropin_write(
+    const char *root, const char *path, const char *text, unsigned *ret_made);
 
-/* Removes the file, and its directory if that is empty then. */
-int dropin_remove(const char *root, const char *path);
+/*
+ * Removes the file, and so many of the directories above it that are empty then,
+ * the innermost first.
+ */
+int dropin_remove(const char *root, const char *path, unsigned directories);
 
 #endif

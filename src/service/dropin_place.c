@@ -188,7 +188,8 @@ write_in(int dir, const char *text)
 }
 
 int
-dropin_write(const char *root, const char *path, const char *text)
+dropin_write(
+    const char *root, const char *path, const char *text, unsigned *ret_made)
 {
 	struct made made = {.count = 0};
 	char parent[PATH_MAX];
@@ -199,18 +200,35 @@ dropin_write(const char *root, const char *path, const char *text)
 	err = dir < 0 ? dir : write_in(dir, text);
 	if (dir >= 0)
 		(void)close(dir);
+	if (ret_made && err == 0)
+		*ret_made = (unsigned)made.count;
 	forget_made(&made, err < 0);
 	return err;
 }
 
+/* Refused if others have something there. */
+static int
+remove_directory(const char *root, const char *path)
+{
+	char above[PATH_MAX];
+	int dir, err;
+
+	directory_of(path, above);
+	dir = root_open(root, above[0] ? above : "/", O_RDONLY | O_DIRECTORY);
+	if (dir < 0)
+		return dir;
+	err = unlinkat(dir, text_base(path), AT_REMOVEDIR) < 0 ? -errno : 0;
+	(void)close(dir);
+	return err;
+}
+
 int
-dropin_remove(const char *root, const char *path)
+dropin_remove(const char *root, const char *path, unsigned directories)
 {
 	char parent[PATH_MAX], above[PATH_MAX];
 	int dir, err = 0;
 
 	directory_of(path, parent);
-	directory_of(parent, above);
 	dir = root_open(root, parent, O_RDONLY | O_DIRECTORY);
 	if (dir < 0)
 		return dir;
@@ -220,11 +238,9 @@ dropin_remove(const char *root, const char *path)
 	(void)close(dir);
 	if (err < 0)
 		return err;
-	dir = root_open(root, above, O_RDONLY | O_DIRECTORY);
-	if (dir >= 0) {
-		/* refused if others have drop-ins there */
-		(void)unlinkat(dir, text_base(parent), AT_REMOVEDIR);
-		(void)close(dir);
+	while (directories-- > 0 && remove_directory(root, parent) == 0) {
+		directory_of(parent, above);
+		memcpy(parent, above, sizeof(parent));
 	}
 	return 0;
 }

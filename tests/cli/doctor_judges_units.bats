@@ -46,6 +46,10 @@ setup_file() {
 	unit gentle SystemCallFilter=~getcwd SystemCallErrorNumber=EPERM
 	unit small LimitFSIZE=100K
 	unit tight LimitAS=7900K
+	for name in locked unlimited; do
+		unit $name "ExecStart=/opt/seep/locks_memory 3" User=nobody LimitMEMLOCK=4M StandardOutput=truncate:/run/$name.out
+	done
+	sed -i s/=4M/=infinity/ "$U/unlimited.service"
 	unit static ExecStart=/opt/seep/still
 	unit bound RootDirectory=/srv/root "BindReadOnlyPaths=/usr /opt/seep" "BindPaths=/run/seep"
 	LIBRARY=/opt/closed/libseep.so unit closed User=nobody
@@ -54,7 +58,7 @@ setup_file() {
 	echo 'LD_PRELOAD=/usr/lib/none.so' >"$BATS_FILE_TMPDIR/variables"
 	printf '#include <unistd.h>\nint main(void) { sleep(1000); return 0; }\n' >"$BATS_FILE_TMPDIR/s.c"
 	"${CC:-gcc}" -static -o "$BATS_FILE_TMPDIR/still" "$BATS_FILE_TMPDIR/s.c"
-	systemd_boot "$U" "$BATS_FILE_TMPDIR/variables" "$BATS_FILE_TMPDIR/still"
+	systemd_boot "$U" "$BATS_FILE_TMPDIR/variables" "$BATS_FILE_TMPDIR/still" "$HOSTS/locks_memory"
 	[[ ! -s $SYSTEMD/pid ]] || inside sh -ec '
 		mkdir -p /opt/closed /run/user/7 /srv/root/usr /srv/root/opt/seep /srv/root/run/seep
 		mkdir /srv/root/proc /srv/root/sys /srv/root/dev /srv/root/etc /srv/root/tmp /srv/root/var
@@ -179,6 +183,21 @@ has_failed() { [[ $(inside systemctl is-failed "$1") == failed ]]; }
 	predicted 1 tight fail limits 'LimitAS='
 	untraced tight
 }
+
+@test "LimitMEMLOCK: traced, but the collector's memory counts" {
+	systemd_needed
+	predicted 0 locked warn limits 'locks_memory may lock all memory (mlockall), and LimitMEMLOCK= is 4.0 MiB'
+	traced locked
+	[[ $(inside head -1 /run/locked.out) == 'mlockall Cannot allocate memory' ]]
+	predicted 0 unlimited ok limits 'not limited'
+	traced unlimited
+	[[ $(inside head -1 /run/unlimited.out) == 'mlockall works' ]]
+	# without the collector the limit is large enough
+	inside sh -c 'rm /etc/systemd/system/locked.service.d/50-seep.conf && systemctl daemon-reload && systemctl start locked'
+	eventually says_works
+	inside systemctl stop locked
+}
+says_works() { [[ $(inside head -1 /run/locked.out) == 'mlockall works' ]]; }
 
 @test "a static daemon; a RootDirectory with binds" {
 	systemd_needed

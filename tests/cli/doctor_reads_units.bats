@@ -49,6 +49,30 @@ systemctl_says() {
 	[[ $(jq '[.checks[] | select(.check == "memory")] | length' "$T/doctor.json") -eq 0 ]]
 }
 
+@test "LimitMEMLOCK against a program that locks its memory" {
+	local locks="ExecStart=$HOSTS/locks_memory"
+	systemctl_says LimitMEMLOCK=65536 LimitMEMLOCKSoft=65536
+	doctor 0 some.service
+	found ok unit limits 'does not lock its memory'
+	systemctl_says "$locks" LimitMEMLOCK=16777216 LimitMEMLOCKSoft=8388608 User=nobody
+	doctor 0 some.service
+	found warn unit limits 'locks_memory may lock all memory (mlockall), and LimitMEMLOCK= is 8.0 MiB'
+	systemctl_says "$locks" LimitMEMLOCK=infinity LimitMEMLOCKSoft=infinity User=nobody
+	doctor 0 some.service
+	found ok unit limits 'is not limited'
+	systemctl_says "$locks" LimitMEMLOCKSoft=8388608 User=nobody 'AmbientCapabilities=cap_chown cap_ipc_lock'
+	doctor 0 some.service
+	found ok unit limits 'is not limited'
+	systemctl_says "$locks" LimitMEMLOCKSoft=8388608 'CapabilityBoundingSet=cap_chown cap_ipc_lock'
+	doctor 0 some.service
+	found ok unit limits 'is not limited'
+	for line in CapabilityBoundingSet=cap_chown PrivateUsers=yes; do
+		systemctl_says "$locks" LimitMEMLOCKSoft=8388608 $line
+		doctor 0 some.service
+		found warn unit limits 'LimitMEMLOCK= is 8.0 MiB'
+	done
+}
+
 @test "filters: allowed, forbidden, with an error of their own, groups" {
 	all=$(sed -nE 's/^ +\{"([a-z0-9_]+)", (true|false)\}.*/\1/p' "$repo/src/doctor/doctor_calls.c" | paste -sd' ')
 	systemctl_says "SystemCallFilter=$all" SystemCallErrorNumber=1
@@ -177,5 +201,17 @@ own_mounts_of() { own_mounts "$@"; }
 	doctor 1 --root "$T/image" some
 	found fail unit environment 'UnsetEnvironment='
 	complains 3 "$SEEP" doctor --root "$T/image" other
+	# limits as a unit file has them
+	cp "$HOSTS/locks_memory" "$T/image/usr/bin/"
+	printf '[Service]\nExecStart=/usr/bin/locks_memory\nUser=7\nLimitMEMLOCK=1M:2M\nLimitFSIZE=100K\nMemoryMax=32M\n' \
+		>"$T/image/etc/systemd/system/some.service"
+	doctor 1 --root "$T/image" some
+	found warn unit limits 'LimitMEMLOCK= is 1.0 MiB'
+	found fail unit limits 'LimitFSIZE= is 100.0 KiB'
+	found warn unit memory 'MemoryMax= is 32.0 MiB'
+	sed -i '/LimitMEMLOCK/d; s/100K/infinity/; s/32M/50%/' "$T/image/etc/systemd/system/some.service"
+	doctor 0 --root "$T/image" some
+	found warn unit limits 'LimitMEMLOCK= is 8.0 MiB'
+	[[ $(jq '[.checks[] | select(.check == "memory")] | length' "$T/doctor.json") -eq 0 ]]
 	complains 2 "$SEEP" doctor --root "$T/image" --user some
 }

@@ -21,6 +21,10 @@ setup_file() {
 	unit inst@ "$wait" 'Environment=INSTANCE=%i "LD_PRELOAD=/opt/seep/none%%.so"'
 	unit filed "$wait" EnvironmentFile=/etc/filed
 	unit fixed 'ExecStart=/opt/seep/static'
+	# as user@.service, without PAM and logind, which the throw-away root lacks
+	unit manager 'ExecStart=/lib/systemd/systemd --user --unit=own.target' User=nobody Type=notify Delegate=yes KillMode=mixed \
+		'RuntimeDirectory=home user/65534' RuntimeDirectoryMode=700 \
+		Environment=HOME=/run/home Environment=XDG_RUNTIME_DIR=/run/user/65534
 	printf '[Service]\nExecStart=/bin/true\n' >"$units/masked.service.off"
 	ln -s /dev/null "$units/masked.service"
 	printf 'int main(void) { return 0; }\n' >"$BATS_FILE_TMPDIR/static.c"
@@ -56,6 +60,8 @@ runs_traced() {
 		as_systemd_sees "$unit" >"$T/before"
 		runs_traced "$unit"
 		[[ $(inside bash -c 'cd /run/seep && ls -d seep-*/*.seg' | grep -vc /daemon-) -eq 0 ]]
+		inside seep service status "$unit" --format json | jq -e --argjson pid "$PID" \
+			'.active_state == "active" and .traced == 1 and any(.processes[]; .pid == $pid and .state == "traced")'
 		inside systemctl stop "$unit"
 		inside seep report "$PID" | grep daemon
 		inside systemctl start "$unit"
@@ -133,6 +139,8 @@ runs_traced() {
 		[[ $got -eq $1 && ! -s $T/stdout && $(wc -l <"$T/stderr") -eq 1 ]] && grep -qF -- "$2" "$T/stderr"
 	}
 	[[ -z $(state) ]]
+	for unit in plain hard fixed filed masked; do as_systemd_sees $unit; done >"$T/before"
+	inside find /etc/systemd /run/systemd/system /run/seep | sort >"$T/files"
 	# systemd takes no value that is not UTF-8
 	refused 3 'plain.service is as before, because systemd has another SEEP_ONLY' seep service enable plain --only $'a\xff'
 	refused 3 'none: there is no such unit' seep service enable none
@@ -141,5 +149,81 @@ runs_traced() {
 	refused 3 '/etc/filed (EnvironmentFile=) sets LD_PRELOAD' seep service enable filed
 	refused 3 'Read-only file system' unshare -m --propagation private bash -c 'mount -o bind /etc /etc && mount -o remount,bind,ro /etc && seep service enable plain'
 	refused 3 'seep: plain: ' setpriv --reuid=65534 --regid=65534 --clear-groups seep service enable plain
+	# no block and no inode for the drop-in: in a copy of the directory that is full
+	for full in 'head -c 1m /dev/zero' 'for i in {1..99}; do : >/etc/systemd/system/f$i; done; :'; do
+		refused 3 'No space left on device' unshare -m --propagation private bash -c "
+			cp -a /etc/systemd/system /tmp/copy &&
+			mount -t tmpfs -o size=256k,nr_inodes=90,mode=755 none /etc/systemd/system &&
+			cp -a /tmp/copy/*.service /etc/systemd/system/ && rm -r /tmp/copy
+			{ $full; } >/etc/systemd/system/zero 2>/dev/null
+			find /etc/systemd/system | sort >/tmp/before
+			seep service enable plain; got=\$?
+			find /etc/systemd/system | sort | cmp /tmp/before - || exit 9
+			exit \$got"
+	done
+	# systemd does not reload
+	inside bash -c 'mkdir -p /run/wrap && cat >/run/wrap/systemctl && chmod 755 /run/wrap/systemctl' <<-'END'
+		#!/bin/sh
+		case "$*" in *daemon-reload*) echo 'Failed to reload daemon: Message recipient disconnected' >&2; exit 1 ;; esac
+		exec /bin/systemctl "$@"
+	END
+	for unit in plain hard; do
+		refused 3 "$unit.service is as before, because systemd could not reload its units" \
+			env PATH=/run/wrap:/opt/seep:/usr/bin:/bin seep service enable $unit
+	done
+	inside rm -r /run/wrap
+	# names that are none, straight to the real one
+	for unit in 'foo;rm' ../plain $'plain\nhard' '$(touch /run/evil)' "$(printf '%0300d' 0)"; do
+		refused 2 'seep: ' seep service enable "$unit"
+	done
+	inside test ! -e /run/evil
 	[[ -z $(state) ]]
+	for unit in plain hard fixed filed masked; do as_systemd_sees $unit; done >"$T/after"
+	diff "$T/before" "$T/after"
+	inside find /etc/systemd /run/systemd/system /run/seep | sort | diff "$T/files" -
+}
+
+# as_user COMMAND...: the user whose manager runs
+as_user() {
+	inside setpriv --reuid=65534 --regid=65534 --clear-groups \
+		env HOME=/run/home XDG_RUNTIME_DIR=/run/user/65534 "$@"
+}
+own_traced() { as_user seep service status --user own --format json | jq -e '.traced == 1 and any(.processes[]; .program == "daemon" and .state == "traced")' >/dev/null; }
+
+@test "--user: a user's own systemd, which is a real one" {
+	systemd_needed
+	inside mkdir -p /etc/systemd/user
+	inside bash -c 'cat >/etc/systemd/user/own.service' <<-'END'
+		[Service]
+		ExecStart=/bin/sh -c "/bin/true; exec /opt/seep/daemon </run/never"
+	END
+	inside bash -c 'printf "[Unit]\n" >/etc/systemd/user/own.target'
+	inside systemctl start manager
+	[[ $(as_user systemctl --user is-system-running) == @(running|degraded) ]]
+	SEES=(as_user systemctl --user)
+	as_systemd_sees own >"$T/before"
+	as_user seep doctor --user own -q
+	as_user seep service enable --user own --restart | tee "$T/out"
+	grep -qx 'own.service was restarted' "$T/out"
+	as_user cat /run/home/.config/systemd/user/own.service.d/50-seep.conf | grep -x 'Environment="SEEP_ONLY=daemon"'
+	eventually own_traced
+	as_user seep service status --user own
+	inside ls /run/seep/seep-65534 | grep ^daemon-
+	as_user seep ls --format json | jq -e 'any(.processes[]; .program | endswith("daemon"))'
+	as_user systemctl --user stop own
+	as_user seep service disable --user own
+	as_systemd_sees own | diff "$T/before" -
+	as_user seep service enable --user own --runtime
+	as_user ls /run/user/65534/systemd/user/own.service.d/50-seep.conf
+	as_user seep service disable --user own --runtime
+	as_systemd_sees own | diff "$T/before" -
+	# the other manager does not have it
+	inside seep service enable own && return 1
+	inside seep ls --prune
+	inside systemctl stop manager
+	# no manager: one line
+	local got=0
+	as_user seep service status --user own >"$T/stdout" 2>"$T/stderr" || got=$?
+	cat "$T/stderr"
+	[[ $got -eq 3 && ! -s $T/stdout && $(wc -l <"$T/stderr") -eq 1 ]]
 }

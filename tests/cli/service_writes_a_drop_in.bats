@@ -125,12 +125,29 @@ service() { "$SEEP" service --user "$@"; }
 	unit d "ExecStart=/bin/sleep 1000"
 	echo 'Failed to reload daemon: Access denied' >"$T/fails-daemon-reload"
 	refused 3 "d.service is as before, because systemd could not reload its units: Failed to reload daemon: Access denied" service enable d
-	[[ -z $(find "$T/config" -type f) && ! -e $(dirname "$(drop_in d)") ]]
-	rm "$T/fails-daemon-reload"
+	[[ -z $(ls -A "$T/config") ]] # the directories above it were not there, either
+	mkdir -p "$(dirname "$(drop_in d)")"
+	refused 3 "as before" service enable d
+	[[ -d $(dirname "$(drop_in d)") && -z $(find "$T/config" -type f) ]] # this one was
+	rm -r "$T/config/systemd" "$T/fails-daemon-reload"
+	# systemd reloads, and then it does not answer any more
+	mv "$T/bin/systemctl" "$T/bin/answers"
+	cat >"$T/bin/systemctl" <<-'END'
+		#!/bin/bash
+		[[ $* != *daemon-reload* ]] || echo 'Failed to get properties: x' >"$FAKE/fails-show"
+		exec "$FAKE/bin/answers" "$@"
+	END
+	chmod +x "$T/bin/systemctl"
+	refused 3 "d.service is as before, because systemd did not show what it has understood: Failed to get properties: x" service enable d
+	[[ -z $(ls -A "$T/config") ]]
+	mv "$T/bin/answers" "$T/bin/systemctl"
+	rm "$T/fails-show"
 	service enable d
 	cp "$(drop_in d)" "$T/ours"
 	echo 'Failed to reload daemon: x' >"$T/fails-daemon-reload"
 	refused 3 "as before" service enable d --sample 1M
+	cmp "$(drop_in d)" "$T/ours"
+	refused 3 "d.service is as before, because systemd could not reload its units: Failed to reload daemon: x" service disable d
 	cmp "$(drop_in d)" "$T/ours"
 	rm "$T/fails-daemon-reload"
 	service disable d
@@ -179,6 +196,27 @@ service() { "$SEEP" service --user "$@"; }
 	refused 3 "has not been booted with systemd" service status d
 	PATH=$T/empty "$SEEP" service --user disable d 2>&1 | grep "d: there is no systemctl"
 	[[ -z $(ls -A "$T/config") ]]
+}
+
+@test "hostile names of units: one line, 2, and systemctl is never asked" {
+	local name verb long
+	printf -v long '%300s' ''
+	for name in 'foo;rm' ../x ../../etc/passwd a/b "${long// /x}" $'a\nb' $'\n' '' ' ' 'a b' '$(touch x)' '`x`' '%i' '*' '?' \
+		$'\e[31mred' $'\xff' $'\xc3\xa4' . .. .service @ @x.service '"' "'" 'a\0b/c' 'x&y' 'x|y' '~' '#' '{a,b}'; do
+		for verb in enable disable status; do
+			refused 2 "$([[ ${#name} -eq 300 ]] && echo 'the name is too long' || echo 'cannot be the name of a unit')" \
+				service $verb -- "$name"
+			[[ $(wc -c <"$T/stderr") -lt 500 ]]
+			! grep -q "$(printf '[\001-\011\013-\037\177]')" "$T/stderr" || return 1
+		done
+		"$SEEP" doctor --user -- "$name" >"$T/stdout" 2>"$T/stderr" && return 1
+		[[ $? -le 3 && $(wc -l <"$T/stderr") -le 1 ]]
+	done
+	for name in -x --help -- -.service; do # names that systemd does not forbid, and that are no options
+		refused 3 "there is no such unit" service enable -- "$name"
+	done
+	[[ ! -e $T/calls ]] || [[ -z $(grep -v -- ' show -- ' "$T/calls") ]]
+	[[ -z $(ls -A "$T/config") && ! -e x ]]
 }
 
 @test "hostile words are data: in --only, in what the unit preloads, in names of files" {
@@ -292,4 +330,65 @@ service() { "$SEEP" service --user "$@"; }
 	grep -q "^process *$HOST toggled: traced for .* live in .* block.*, peak" "$T/out"
 	refused 2 "are for enable" service status d --sample 1k
 	refused 2 "status changes nothing" service status d --dry-run
+}
+
+# says FILTER: true of the JSON of the last status
+says() {
+	jq -e "$1" "$T/status.json" >/dev/null || {
+		echo "not so: $1"
+		cat "$T/status.json"
+		return 1
+	}
+}
+
+@test "status as JSON says what the text says" {
+	local image=$T/image
+	unit d "ExecStart=$HOSTS/toggled"
+	service status d --format json >"$T/status.json"
+	says '.schema == 1 and .kind == "service" and .unit == "d.service" and .manager == "user" and .root == null'
+	says '.load_state == "loaded" and .template == false and .environment == [] and .processes == [] and .running == 0 and .complete'
+	says ".drop_in == {path: \"$(drop_in d)\", state: \"none\", reason: null}"
+	service enable d --only $'toggled:a"b\\c\n\x01' --sample 512k
+	DIR=$(mktemp -d -p /dev/shm "seep-test.${SEEP_RUN:-0}.XXXXXX")
+	waiting
+	printf '\n' >&9
+	eventually grep -q . "$T/out"
+	echo "MainPID=$HOST" >"$T/units/d.service.show"
+	service status d --format json >"$T/status.json"
+	service status d >"$T/status"
+	kill "$HOST"
+	rm -rf "$DIR"
+	cat "$T/status"
+	says '.drop_in.state == "ours" and .running == 1 and .traced == 1 and .history == []'
+	says '.environment | from_entries | .SEEP_ONLY == "toggled:a\"b\\c\n\u0001" and .SEEP_SAMPLE == "524288" and (.LD_PRELOAD | endswith("libseep.so"))'
+	says ".processes[0] | .pid == $HOST and .program == \"toggled\" and .state == \"traced\" and .reason == null and .mode == \"on\" and .sample_bytes == 0"
+	says '.live_bytes == .processes[0].live_bytes and .live_blocks == .processes[0].live_blocks and .live_blocks > 0'
+	sed "s/,//g" "$T/status" | grep -q "live in $(jq .live_blocks "$T/status.json") block"
+	# others: left out, not traced, changed by somebody
+	echo "MainPID=$$" >"$T/units/d.service.show"
+	service status d --format json >"$T/status.json"
+	says '.traced == 0 and (.processes[0] | .state == "left_out" and .live_bytes == null and .mode == null and .start == null)'
+	echo '#' >>"$(drop_in d)"
+	service status d --format json >"$T/status.json"
+	says '.drop_in | .state == "changed" and (.reason | contains("is not what seep wrote"))'
+	echo '[Service]' >"$(drop_in d)"
+	service status d --format json >"$T/status.json"
+	says '.drop_in.state == "foreign" and (.processes[0].state == "untraced")'
+	rm "$(drop_in d)"
+	mkdir "$(drop_in d)"
+	service status d --format json >"$T/status.json"
+	says '.drop_in | .state == "unreadable" and .reason != null'
+	rmdir "$(drop_in d)"
+	# where nothing can run
+	unit t@ "ExecStart=/bin/sleep 1"
+	service status t@ --format json >"$T/status.json"
+	says '.template and .processes == null and .running == null and .history == null and .active_state == null'
+	mkdir -p "$image/etc/systemd/system"
+	printf '[Service]\nExecStart=/bin/true\nEnvironment=SEEP_X=1\n' >"$image/etc/systemd/system/d.service"
+	"$SEEP" service status --root "$image" d --format json >"$T/status.json"
+	says ".manager == \"none\" and .root == \"$image\" and .load_state == null and .processes == null"
+	says '.environment == [{name: "SEEP_X", value: "1"}]'
+	refused 2 "--format is for status" service enable d --format json
+	refused 2 "--format" service status d --format xml
+	refused 3 "there is no such unit" service status none --format json
 }

@@ -24,6 +24,7 @@ in_bash() {
 		: >../offers
 		COMP_WORDS=("$@")
 		COMP_CWORD=$(($# - 1))
+		COMP_LINE=$* COMP_LINE=${COMP_LINE// @ /@} COMP_POINT=${#COMP_LINE}
 		_seep seep "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 		printf "%s\n" "${COMPREPLY[@]}" | sort | cat - ../offers | paste -sd " " |
 			sed "s/^ //"
@@ -113,6 +114,43 @@ offers() {
 		seep report ""
 }
 
+# units_of_systemd: a systemctl with these units; those of --user have another name
+units_of_systemd() {
+	cat >"$T/bin/systemctl" <<-'END'
+		#!/bin/sh
+		case "$*" in
+		*--user*list-unit-files*) echo 'zq-mine.service enabled enabled' ;;
+		*list-unit-files*)
+			echo 'zq-redis.service enabled enabled'
+			echo 'zq-getty@.service  static -'
+			printf '%s\n' 'zq-a\x2db.service static -' 'zq-$(touch evil).service x'
+			;;
+		*--user*) ;;
+		*list-units*) echo 'zq-getty@tty1.service loaded active running A terminal' ;;
+		esac
+	END
+	chmod +x "$T/bin/systemctl"
+	printf '#!/bin/sh\n' >"$T/bin/zq-program"
+	chmod +x "$T/bin/zq-program"
+}
+
+@test "bash: units of systemd, programs and pids for doctor" {
+	start_shells
+	units_of_systemd
+	waiting
+	"$SEEP" completions bash >"$T/seep.bash"
+	offers "enable" seep service en
+	offers 'zq-a\\x2db.service zq-getty@.service zq-getty@tty1.service zq-redis.service' seep service enable zq
+	offers "zq-mine.service" seep service --user status zq
+	offers "zq-mine.service" seep service status --user zq
+	offers "" seep service status zq-redis.service zq
+	offers "@tty1.service" seep service enable zq-getty @ t
+	offers "zq-program compopt -o default" seep doctor -q zq-p
+	offers "zq-redis.service compopt -o default" seep doctor zq-r
+	offers "$HOST compopt -o default" seep doctor "$HOST"
+	[[ ! -e evil ]]
+}
+
 # keys SHELL... -- WHEN=KEYS...: an interactive shell; what it said in $T/screen
 keys() {
 	local -a shell=() press=()
@@ -136,9 +174,12 @@ keys() {
 	start_shells
 	"$SEEP" completions bash >"$T/seep.bash"
 	printf 'source %s; PS1="at? "\n' "$T/seep.bash" >"$T/rc"
+	units_of_systemd
 	keys bash --rcfile "$T/rc" -i -- 'at? =seep rep\t--fo\tjs\t-o tr\tx\r' \
-		';=exit\r'
+		';=seep service en\tzq-getty@t\t\r' ';=seep doctor zq-a\t\r' ';=exit\r'
 	grep -aq 'RAN: report --format json -o traces/x;' "$T/screen"
+	grep -aq 'RAN: service enable zq-getty@tty1.service;' "$T/screen"
+	grep -aqF 'RAN: doctor zq-a\x2db.service;' "$T/screen"
 }
 
 @test "zsh: with the keyboard" {
@@ -149,11 +190,18 @@ keys() {
 	"$SEEP" completions zsh >"$T/fpath/_seep"
 	printf 'fpath=(%s $fpath); autoload -Uz compinit; compinit -u -d %s; PS1="at? "\n' \
 		"$T/fpath" "$T/dump" >"$T/home/.zshrc"
+	units_of_systemd
 	ZDOTDIR=$HOME keys zsh -i -- \
 		'at? =seep rep\t--fo\tjs\t -o tr\tx\r' \
-		";=seep off ${HOST:0:1}\\t\\r" ";=exit\\r"
+		";=seep off ${HOST:0:1}\\t\\r" ';=seep service en\tzq-getty@t\t\r' ';=seep service --user status zq\t\r' \
+		';=seep doctor zq-p\t\r' ';=seep doctor zq-a\t\r' ";=seep doctor $HOST\\t\\r" ";=exit\\r"
 	grep -aq 'RAN: report --format=json -o traces/x;' "$T/screen"
 	grep -aq "RAN: off $HOST *;" "$T/screen"
+	grep -aq 'RAN: service enable zq-getty@tty1.service *;' "$T/screen"
+	grep -aq 'RAN: service --user status zq-mine.service *;' "$T/screen"
+	grep -aq 'RAN: doctor zq-program *;' "$T/screen"
+	grep -aqF 'RAN: doctor zq-a\x2db.service' "$T/screen"
+	grep -aq "RAN: doctor $HOST *;" "$T/screen"
 }
 
 @test "zsh: sourced, and a recorded program" {
@@ -191,4 +239,12 @@ in_fish() {
 	[[ $(in_fish "seep record --depth 3 basenam") == "basename" ]]
 	[[ $(in_fish "seep record -o x -- basename tr") == "traces/" ]]
 	[[ -z $(in_fish "seep record ls --interv") ]]
+	units_of_systemd
+	[[ $(in_fish "seep service en") == "enable" ]]
+	[[ $(in_fish "seep service enable zq-g") == 'zq-getty@.service zq-getty@tty1.service' ]]
+	[[ $(in_fish "seep service --only x status --user zq") == "zq-mine.service" ]]
+	[[ -z $(in_fish "seep service enable zq-redis.service zq") ]]
+	[[ $(in_fish "seep doctor zq-") == *'zq-getty@.service zq-getty@tty1.service zq-program zq-redis.service'* ]]
+	[[ $(in_fish "seep doctor ${HOST:0:2}") == *"$HOST"* ]]
+	[[ ! -e evil ]]
 }

@@ -4,10 +4,12 @@
 # (after record.bash and systemd/systemd.bash)
 
 # as_systemd_sees UNIT: its files and its properties, but for those that every
-# start changes; the words of a line in one order, because systemd has none
+# start changes; the words of a line in one order, because systemd has none. SEES
+# is the command that asks.
+SEES=(inside systemctl)
 as_systemd_sees() {
-	inside systemctl cat "$1"
-	inside systemctl show "$1" | sed 's/ ; start_time=.*//' |
+	"${SEES[@]}" cat "$1"
+	"${SEES[@]}" show "$1" | sed 's/ ; start_time=.*//' |
 		grep -vE '^(ActiveState|SubState|Result|FreezerState|StatusText|StatusErrno|ControlGroup|ControlGroupId|InvocationID|NRestarts|(Main|Control|ExecMain)PID|ExecMain.*|.*Timestamp.*|.*Current|MemoryAvailable|CPUUsageNSec|IO(Read|Write).*|IP(In|E)gress.*|ConditionResult|AssertResult|StateChange.*|NFileDescriptorStore|UID|GID|RuntimeDirectorySymlink|EffectiveCPUs|EffectiveMemoryNodes|Job|BusName|WatchdogUSec)=' |
 		"$PYTHON" -c 'import sys; [print(*sorted(line.replace("=", " = ", 1).split())) for line in sys.stdin]'
 }

@@ -27,6 +27,25 @@ _seep_commands() # no argument
 	:
 }
 
+# services of systemd whose names begin with $whole, into COMPREPLY; readline has
+# split the word at "@" and ":", and replaces only "@" and what follows, or what
+# follows ":"
+_seep_offer_units()
+{
+	local unit manager=--system stem=${whole%"${whole##*[@:]}"}
+	stem=${stem%@}
+	[[ " ${COMP_WORDS[*]} " != *" --user "* ]] || manager=--user
+	while read -r unit _; do
+		[[ $unit == "$whole"* && $unit != *[^[:alnum:]:_.@\\-]* ]] || continue
+		unit=${unit#"$stem"}
+		printf -v unit %q "$unit"
+		COMPREPLY+=("$unit")
+	done < <({
+		systemctl $manager --no-pager --no-legend --type=service list-unit-files
+		systemctl $manager --no-pager --no-legend --type=service --all --plain list-units
+	} 2>/dev/null | cut -d ' ' -f 1 | sort -u)
+}
+
 # $kinds, for $cur, into COMPREPLY; names of files are left to readline, which
 # knows about quotes, where nothing else is offered
 _seep_offer() # SEEP
@@ -37,11 +56,12 @@ _seep_offer() # SEEP
 		PID) words+=" $("$1" ls --pids 2>/dev/null | cut -f 1)" ;;
 		COMMAND) words+=" $(_seep_commands)" ;;
 		CMD) [[ $cur == */* ]] || words+=" $(compgen -c -- "$cur")" ;;
-		FILE | DIR) ;;
+		FILE | DIR | UNIT) ;;
 		*) words+=" $kind" ;;
 		esac
 	done
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+	[[ $kinds != *" UNIT "* ]] || _seep_offer_units
 	case $kinds in
 	*" DIR "*) compopt -o dirnames ;;
 	*" FILE "* | *" CMD "*)
@@ -67,7 +87,9 @@ _seep_program() # OFFSET
 _seep()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} command='' option='' kinds='' word i
-	local operand=0 dashes=''
+	local operand=0 dashes='' whole=${COMP_LINE:0:${COMP_POINT:-0}}
+	whole=${whole##*[[:space:]]}
+	[[ -n $whole ]] || whole=$cur
 	COMPREPLY=()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
@@ -75,6 +97,8 @@ _seep()
 			command=$word
 		elif [[ -n $option ]]; then # "=" is a word of its own
 			[[ $word == = ]] || option=
+		elif [[ ($word == [@:] || ${COMP_WORDS[i - 1]} == [@:]) && $operand -gt 0 ]]; then
+			: # part of the operand before it
 		elif [[ -z $dashes && $word == -- ]]; then
 			dashes=1
 		elif [[ -z $dashes && $word == -?* ]]; then
@@ -89,6 +113,9 @@ _seep()
 		fi
 	done
 	[[ $cur != = || -z $option ]] || cur=
+	if [[ ($cur == [@:] || ${COMP_WORDS[COMP_CWORD - 1]} == [@:]) && $operand -gt 0 ]]; then
+		((operand--))
+	fi
 	if [[ -z $command ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_seep_commands) --help --version" -- "$cur")
 	elif [[ -n $option ]]; then

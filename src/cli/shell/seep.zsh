@@ -15,6 +15,29 @@ _seep_inputs()
 	_alternative 'pids:traced process:_seep_pids' 'files:file:_files'
 }
 
+_seep_units()
+{
+	local -a units
+	local expl manager=--system
+
+	((!${words[(I)--user]})) || manager=--user
+	units=(${(f)"$(_call_program units systemctl $manager --no-pager --no-legend --type=service list-unit-files 2>/dev/null
+		_call_program units systemctl $manager --no-pager --no-legend --type=service --all --plain list-units 2>/dev/null)"})
+	units=(${(u)units%% *})
+	_wanted units expl service compadd -a units
+}
+
+# a command, a process or a unit
+_seep_subjects()
+{
+	if [[ $PREFIX == */* ]]; then
+		_files -g '*(-*)'
+	else
+		_alternative 'pids:traced process:_seep_pids' \
+			'commands:program:_command_names -e' 'units:service:_seep_units'
+	fi
+}
+
 _seep_commands()
 {
 	local -a commands
