@@ -27,8 +27,8 @@ has_pusher() { [[ -n $(pusher) ]]; }
 	exec 8>&-
 	wait "$HOST"
 	eventually in_history 'len(p) == 1'
+	unwatch # before that its chapter may have an earlier state
 	read -r blocks bytes _ <<<"$(by_report "$H/$(ls "$H")")"
-	unwatch
 	in_got "sums('alloc_objects') == $blocks and sums('alloc_space') == $bytes"
 	in_got 'all(g["labels"]["team"] == "a" for g in got)'
 	# the same names as the folders of the history
