@@ -190,17 +190,9 @@ list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
 }
 
 static bool
-is_segment(const char *name)
-{
-	return name[0] != '.' &&
-	    (text_ends_with(name, ".seg") ||
-	        text_ends_with(name, ".seep-snap"));
-}
-
-static bool
 is_listed(const char *name)
 {
-	return is_segment(name) || text_ends_with(name, ".ctl") ||
+	return segfile_is_name(name) || text_ends_with(name, ".ctl") ||
 	    text_ends_with(name, ".seep-snap.tmp");
 }
 
@@ -218,7 +210,7 @@ list_file(struct listing *l, struct place *at, const char *name)
 		list_pids(l, at->dir, name, at->until_ns);
 	else if (l->pids)
 		return;
-	else if (is_segment(name))
+	else if (segfile_is_name(name))
 		list_segment(l, at, name, &st);
 	else if (l->prune && name[0] == '.' &&
 	    text_ends_with(name, ".seep-snap.tmp"))
@@ -268,7 +260,7 @@ list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
 
 		/* the first is always read: the machine may be busy */
 		if (i > 0 && clock_ns(CLOCK_MONOTONIC) > until_ns)
-			l->files += is_segment(name) &&
+			l->files += segfile_is_name(name) &&
 			    (!l->pids || text_ends_with(name, ".seg"));
 		else
 			list_file(l, &at, name);

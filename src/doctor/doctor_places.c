@@ -124,14 +124,6 @@ check_medium(
 
 /* ---- one directory with segments ---- */
 
-static bool
-is_segment(const char *name)
-{
-	return name[0] != '.' &&
-	    (text_ends_with(name, ".seg") ||
-	        text_ends_with(name, ".seep-snap"));
-}
-
 /* A segment whose slots for forked children are all taken. */
 static bool
 is_full(int dir, const char *name)
@@ -216,7 +208,7 @@ look_into(
 	if (dir < 0)
 		return;
 	if (fstat(dir, &st) == 0 && st.st_uid == user &&
-	    listing_read(dir, is_segment, &names) == 0) {
+	    listing_read(dir, segfile_is_name, &names) == 0) {
 		check_files(r, path, dir);
 		s->unread += names.refused;
 		for (size_t i = 0; i < names.count; i++)

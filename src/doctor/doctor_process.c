@@ -219,7 +219,7 @@ check_place(struct doctor_report *r, const struct patient *p)
 		    "it found no place for its segment: %s", why);
 		bad++;
 	}
-	fd = infile_find_in_root(p->root, path);
+	fd = infile_find_in_root(p->root, path, 0);
 	if (fd >= 0) {
 		bad += check_refused(r, p, fd);
 	} else {
@@ -227,7 +227,7 @@ check_place(struct doctor_report *r, const struct patient *p)
 
 		if (slash && slash > path)
 			*slash = '\0';
-		fd = infile_find_in_root(p->root, path);
+		fd = infile_find_in_root(p->root, path, 0);
 	}
 	if (fd < 0) {
 		doctor_add(r, DOCTOR_FAIL, "place",
@@ -307,7 +307,7 @@ report_stayed_out(struct doctor_report *r, const struct patient *p)
 static void
 check_library(struct doctor_report *r, const struct patient *p)
 {
-	int fd = infile_find_in_root(p->root, p->library);
+	int fd = infile_find_in_root(p->root, p->library, 0);
 	struct statvfs mount;
 	struct stat st;
 

@@ -192,7 +192,7 @@ check_root(struct doctor_unit_look *l)
 	}
 	if (!l->root[0])
 		return true;
-	fd = infile_find_in_root(l->root, l->library);
+	fd = infile_find_in_root(l->root, l->library, 0);
 	if (fd >= 0)
 		(void)close(fd);
 	else if (!is_bound(l->u, l->library))

@@ -8,58 +8,36 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "names/buildid.h"
+#include "trace/infile.h"
 
 #define PROC "/proc/"
-
-#ifndef SYS_openat2
-#define SYS_openat2 437
-#endif
-
-/* From linux/openat2.h, which older systems do not have. */
-struct how {
-	uint64_t flags, mode, resolve;
-};
-enum { IN_ROOT = 0x10 };
 
 /* Opens a path below another process's root as that process sees it. */
 static int
 find_in_root(const struct opening_question *q, int flags)
 {
-	const struct how how = {
-	    .flags = (uint64_t)(O_PATH | flags), .resolve = IN_ROOT};
 	char root[OPENER_PATH_BYTES];
-	int dir, fd, err;
 
 	memcpy(root, q->path, q->root_bytes);
 	root[q->root_bytes] = '\0';
-	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -errno;
-	fd = (int)syscall(
-	    SYS_openat2, dir, q->path + q->root_bytes, &how, sizeof(how));
-	err = errno;
-	close(dir);
-	if (fd < 0 && err == EPERM)
-		return -ENOSYS; /* a container's filter that is older than it */
-	return fd < 0 ? -err : fd;
+	return infile_find_in_root(root, q->path + q->root_bytes, flags);
 }
 
 /* A descriptor that only refers to the file (O_PATH). */
 static int
 find(const struct opening_question *q)
 {
-	int flags = O_CLOEXEC | (q->kind == OPENER_MAP ? O_NOFOLLOW : 0);
+	int flags = q->kind == OPENER_MAP ? O_NOFOLLOW : 0;
 	int fd = -ENOSYS;
 
 	if (q->root_bytes > 0 && strncmp(q->path, PROC, strlen(PROC)) == 0)
 		fd = find_in_root(q, flags);
 	if (fd != -ENOSYS) /* before Linux 5.6 */
 		return fd;
-	fd = open(q->path, O_PATH | flags);
+	fd = open(q->path, O_PATH | O_CLOEXEC | flags);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -16,6 +16,7 @@
 #include "net/serve_parts.h"
 #include "net/token.h"
 #include "util/clock.h"
+#include "util/signals.h"
 #include "watch/notify.h"
 
 #define MS UINT64_C(1000000)
@@ -226,20 +227,6 @@ serve_guest(
 /* ---- a loop of our own ---- */
 
 static int
-take_over_signals(void)
-{
-	sigset_t set;
-
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static int
 wait_ms(const struct guest *g, uint64_t next_ns)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -304,9 +291,9 @@ serve_run(const struct serve_plan *plan, struct fault *where)
 	err = serve_guest(plan, &g, where);
 	if (err < 0)
 		return err;
-	signals = take_over_signals();
+	signals = signals_take_over(false);
 	if (signals < 0)
-		err = -errno;
+		err = signals;
 	if (err == 0)
 		err = live_new(&live, &l);
 	if (err < 0)

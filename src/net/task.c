@@ -180,6 +180,16 @@ out:
 /* ---- pages and reports ---- */
 
 static int
+finish(FILE *out, struct session *s, struct names *names, int err)
+{
+	if (err < 0)
+		(void)fail(out, err, strerror(-err));
+	names_free(names);
+	session_free(s);
+	return err;
+}
+
+static int
 write_page(const struct task *t, FILE *out)
 {
 	char refresh[FOLDER_NAME_BYTES * 3 + 64];
@@ -211,11 +221,7 @@ write_page(const struct task *t, FILE *out)
 	err = names
 	    ? html_write_sessions(out, &one, 1, names, &t->plan->view, &html)
 	    : -ENOMEM;
-	if (err < 0)
-		(void)fail(out, err, strerror(-err));
-	names_free(names);
-	session_free(s);
-	return err;
+	return finish(out, s, names, err);
 }
 
 static int
@@ -231,11 +237,7 @@ write_report(const struct task *t, FILE *out)
 	err = names
 	    ? json_write(out, s, names, &t->plan->view, t->plan->version)
 	    : -ENOMEM;
-	if (err < 0)
-		(void)fail(out, err, strerror(-err));
-	names_free(names);
-	session_free(s);
-	return err;
+	return finish(out, s, names, err);
 }
 
 /* Those that are served and run. */

@@ -14,11 +14,11 @@
 #include "live/live.h"
 #include "push/reading.h"
 #include "push/sender.h"
-#include "reader/procfs_group.h"
 #include "util/clock.h"
 #include "util/room.h"
+#include "util/signals.h"
 #include "util/text.h"
-#include "watch/folder_name.h"
+#include "watch/folder_service.h"
 
 #define MS UINT64_C(1000000)
 #define S  UINT64_C(1000000000)
@@ -98,19 +98,6 @@ find_member(struct push *p, uint64_t number)
 
 /* ---- services ---- */
 
-/*
- * Whoever has cgroups of his own, as the users in user.slice, gives them any
- * name.
- */
-static bool
-is_chosen_by_user(const struct live_process *x)
-{
-	struct procfs_group g;
-
-	return x->pid == 0 || procfs_group_of(x->pid, &g) < 0 ||
-	    g.memory[0] == '\0' || strstr(g.memory, "/user.slice") != NULL;
-}
-
 /* A uuid is what a process says of itself, so the owner must be the same. */
 static const char *
 find_kin(const struct push *p, const uint8_t uuid[16], uid_t uid)
@@ -170,19 +157,14 @@ static void
 name_service(
     const struct push *p, const struct live_process *x, struct member *m)
 {
-	struct folder_service id = {.text = x->service,
-	    .kind = x->has_unit    ? FOLDER_UNIT
-	        : x->has_container ? FOLDER_CONTAINER
-	                           : FOLDER_PROGRAM,
-	    .uid = m->uid};
+	struct folder_service id;
 	const char *parent = find_parent(p, x, m->uid);
 
 	if (parent) {
 		(void)snprintf(m->service, sizeof(m->service), "%s", parent);
 		return;
 	}
-	id.is_chosen = m->uid != geteuid() && id.kind != FOLDER_PROGRAM &&
-	    is_chosen_by_user(x);
+	folder_service_of(x, m->uid, &id);
 	folder_name(&id, geteuid(), m->service);
 	/* he may choose any names, and each is a series of the server's */
 	if (m->uid != geteuid() && count_of(p, m->uid) >= OTHERS_MAX &&
@@ -599,20 +581,6 @@ once(struct push *p, struct fault *where)
 /* ---- begin and end ---- */
 
 static int
-take_over_signals(void)
-{
-	sigset_t set;
-
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static int
 begin(struct push *p)
 {
 	const struct push_plan *plan = p->plan;
@@ -653,12 +621,12 @@ int
 push_run(const struct push_plan *plan, struct fault *where)
 {
 	struct push p = {.plan = plan};
-	int signals = plan->every_ns ? take_over_signals() : -1;
+	int signals = plan->every_ns ? signals_take_over(false) : -1;
 	int err = begin(&p);
 
 	if (err < 0 || (plan->every_ns && signals < 0)) {
-		err = fault_set(where, err < 0 ? err : -EMFILE, "%s",
-		    strerror(err < 0 ? -err : EMFILE));
+		err = err < 0 ? err : signals;
+		(void)fault_set(where, err, "%s", strerror(-err));
 	} else if (plan->every_ns) {
 		err = repeat(&p, signals);
 		if (err < 0)

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "reader/foreign_file.h"
+#include "util/text.h"
 
 enum { LINES_AT_ONCE = 512 };
 
@@ -536,4 +537,12 @@ segfile_compact(const struct segfile *f, int slot, void **ret, size_t *ret_len,
 	if (err < 0)
 		return fault_set(where, err, "out of memory");
 	return 0;
+}
+
+bool
+segfile_is_name(const char *name)
+{
+	return name[0] != '.' &&
+	    (text_ends_with(name, ".seg") ||
+	        text_ends_with(name, ".seep-snap"));
 }

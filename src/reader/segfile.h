@@ -80,6 +80,9 @@ int segfile_read(const struct segfile *f, int slot, struct segment **ret,
 int segfile_read_ledger(const struct segfile *f, int slot, struct segment **ret,
     struct fault *where);
 
+/* Is it what a collector calls a segment or a snapshot, and no hidden file? */
+bool segfile_is_name(const char *name);
+
 /* segfile_read() and segment_compact() in one; *ret is for free(). */
 int segfile_compact(const struct segfile *f, int slot, void **ret,
     size_t *ret_len, struct fault *where);

@@ -48,7 +48,7 @@ join(char *to, size_t bytes, const char *dir, size_t dir_len, const char *name)
 static int
 check_executable_in(const char *root, const char *path)
 {
-	int fd = infile_find_in_root(root, path), err = 0;
+	int fd = infile_find_in_root(root, path, 0), err = 0;
 	struct stat st;
 
 	if (fd < 0)

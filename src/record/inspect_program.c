@@ -125,7 +125,7 @@ check_secure(struct inspect *r, const char *file, const struct inspect_how *how)
 		check_secure_file(r, file, how);
 		return;
 	}
-	fd = infile_find_in_root(how->root, file);
+	fd = infile_find_in_root(how->root, file, 0);
 	if (fd < 0)
 		return;
 	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);

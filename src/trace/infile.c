@@ -91,10 +91,10 @@ infile_open(int dir, const char *path)
 }
 
 int
-infile_find_in_root(const char *root, const char *path)
+infile_find_in_root(const char *root, const char *path, int flags)
 {
-	const struct how how = {
-	    .flags = O_PATH | O_CLOEXEC, .resolve = IN_ROOT};
+	const struct how how = {.flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
+	    .resolve = IN_ROOT};
 	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, err;
 
 	if (dir < 0)
@@ -110,7 +110,7 @@ infile_find_in_root(const char *root, const char *path)
 int
 infile_open_in_root(const char *root, const char *path)
 {
-	int seen = infile_find_in_root(root, path), fd;
+	int seen = infile_find_in_root(root, path, 0), fd;
 	char self[32];
 	struct stat st;
 

@@ -32,9 +32,10 @@ int infile_open_text(const char *path);
 /*
  * The object at `path` as a process sees it whose root directory is `root`: no
  * link leads out of it. The first form gives a descriptor that only refers to
- * it (O_PATH), the second is infile_open(). -ENOSYS: not before Linux 5.6.
+ * it (O_PATH; `flags` may be O_NOFOLLOW), the second is infile_open(). -ENOSYS:
+ * not before Linux 5.6.
  */
-int infile_find_in_root(const char *root, const char *path);
+int infile_find_in_root(const char *root, const char *path, int flags);
 int infile_open_in_root(const char *root, const char *path);
 
 /* The descriptor that a name such as "/dev/fd/63" refers to, or -1. */

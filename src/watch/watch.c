@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/signals.h"
 #include "util/text.h"
 #include "util/words.h"
 #include "watch/complete.h"
@@ -570,21 +571,6 @@ finish(struct watch *w)
 }
 
 static int
-take_over_signals(void)
-{
-	sigset_t set;
-
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGHUP);
-	(void)sigaddset(&set, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static int
 begin_rules(struct watch *w)
 {
 	const struct alarm_plan plan = {.rules = w->plan->rules,
@@ -638,9 +624,9 @@ watch_run(const struct watch_plan *plan, struct fault *where)
 		return err;
 	}
 	quota_init(&w.quota, UINT64_MAX);
-	signals = take_over_signals();
+	signals = signals_take_over(true);
 	if (signals < 0)
-		err = fault_set(where, -errno, "%s", strerror(errno));
+		err = fault_set(where, signals, "%s", strerror(-signals));
 	if (err == 0)
 		err = begin(&w, where);
 	if (err == 0) {

@@ -2,27 +2,8 @@
 # doctor_predicts_programs - seep doctor CMD says before the start what seep record then meets.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
+load ../lib/hello.bash
 load ../lib/doctor.bash
-
-# prints hello, exits 9
-hello() {
-	cat >"$T/hello.c" <<-'END'
-		#include <stdio.h>
-		#include <stdlib.h>
-		int main(void) {
-			char *volatile p = malloc(100);
-			p[0] = 'x';
-			puts("hello");
-			free(p);
-			return 9;
-		}
-	END
-}
-
-compile() { # OUTPUT ARGS...: with cc
-	hello
-	"${CC:-gcc}" -o "$T/$1" "${@:2}" "$T/hello.c"
-}
 
 # untraced CHECK WORDS FILE: doctor says so, and record leaves it untraced
 untraced() {

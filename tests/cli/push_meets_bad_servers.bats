@@ -3,16 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/push.bash
 
-# allocating: a host that goes on until its input ends
-allocating() {
-	mkfifo "$T/busy"
-	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$HOSTS/busy_sites" 50 1000000 \
-		<"$T/busy" >"$T/busy.out" 3>&- 7>&- &
-	HOST=$!
-	PIDS+=("$HOST")
-	exec 8>"$T/busy"
-	eventually grep -q ready "$T/busy.out"
-}
 # all of it has arrived
 everything_arrived() {
 	exec 8>&-
@@ -27,7 +17,7 @@ everything_arrived() {
 	server 503 503:1 429:1 429@2 reset 500
 	pushing
 	sleep 0.5
-	allocating
+	allocating 50
 	eventually accepted 2
 	everything_arrived
 	[[ $(requests 503) -eq 1 && $(requests reset) -eq 1 ]]
@@ -42,7 +32,7 @@ everything_arrived() {
 	server 429:3 429@3
 	pushing
 	sleep 0.5
-	allocating
+	allocating 50
 	eventually came 3
 	everything_arrived
 	"$PYTHON" - "$GOT/log" <<'END'
@@ -56,7 +46,7 @@ END
 	server 401 401 401 400
 	pushing
 	sleep 0.5
-	allocating
+	allocating 50
 	eventually accepted 1
 	everything_arrived
 	[[ $(grep -c 'answers 401: a bad day' "$T/push.err") -eq 1 ]]
@@ -68,7 +58,7 @@ END
 	server redirect portal garbage flood
 	pushing
 	sleep 0.5
-	allocating
+	allocating 50
 	eventually accepted 1
 	everything_arrived
 	grep -q 'redirects to "/elsewhere"' "$T/push.err"
@@ -82,7 +72,7 @@ END
 	server lost
 	pushing
 	sleep 0.5
-	allocating
+	allocating 50
 	eventually accepted 3
 	exec 8>&-
 	wait "$HOST"
@@ -97,7 +87,7 @@ END
 @test "a server that hangs: SIGTERM ends it within seconds" {
 	server hang
 	mode hang
-	allocating
+	allocating 50
 	pushing
 	eventually came 1
 	kill -TERM "$PUSH"
@@ -108,7 +98,7 @@ END
 
 @test "one push that fails: one line, exit 3" {
 	server
-	allocating
+	allocating 50
 	local how
 	for how in 503 401 redirect portal garbage reset; do
 		mode "$how"
@@ -123,7 +113,7 @@ END
 
 @test "a token is sent as Bearer or Basic, is read anew, and goes nowhere else" {
 	server
-	allocating
+	allocating 50
 	echo 0123456789abcdef-one >"$T/token"
 	chmod 600 "$T/token"
 	"$SEEP" push "$AT" "$DIR" --token-file "$T/token"
@@ -150,7 +140,7 @@ END
 
 @test "a proxy of the environment is used" {
 	server
-	allocating
+	allocating 50
 	# the server is the proxy: it sees the whole URL, which it does not know
 	http_proxy=$AT one_line 3 "$SEEP" push http://pyroscope.invalid:4040 "$DIR"
 	said 'no such procedure'

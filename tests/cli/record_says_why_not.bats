@@ -2,26 +2,7 @@
 # record_says_why_not - I18: programs that cannot be traced run as usual, and record gives the reason.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
-
-# prints hello, exits 9
-hello() {
-	cat >"$T/hello.c" <<-'END'
-		#include <stdio.h>
-		#include <stdlib.h>
-		int main(void) {
-			char *volatile p = malloc(100);
-			p[0] = 'x';
-			puts("hello");
-			free(p);
-			return 9;
-		}
-	END
-}
-
-compile() { # OUTPUT ARGS...: with cc
-	hello
-	"${CC:-gcc}" -o "$T/$1" "${@:2}" "$T/hello.c"
-}
+load ../lib/hello.bash
 
 ran_untraced() { # WORD: one line says why, the program did its work
 	[[ $status -eq 9 && $(<"$T/out") == hello ]]

@@ -4,15 +4,6 @@
 load ../lib/watch.bash
 load ../lib/push.bash
 
-busy() {
-	mkfifo "$T/busy"
-	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$HOSTS/busy_sites" 100 1000000 \
-		<"$T/busy" >"$T/busy.out" 3>&- 7>&- &
-	HOST=$!
-	PIDS+=("$HOST")
-	exec 8>"$T/busy"
-	eventually grep -q ready "$T/busy.out"
-}
 # the process that pushes, a child of watch
 pusher() { pgrep -P "$WATCH" -x 'seep push'; }
 has_pusher() { [[ -n $(pusher) ]]; }
@@ -22,7 +13,7 @@ has_pusher() { [[ -n $(pusher) ]]; }
 	watching --push "$AT" --every 1s --label team=a
 	eventually has_pusher
 	sleep 0.5
-	busy
+	allocating 100
 	eventually accepted 2
 	exec 8>&-
 	wait "$HOST"
@@ -65,7 +56,7 @@ s = socket.socket()
 s.bind(("127.0.0.1", 0))
 print(s.getsockname()[1])')
 	watching --push "$AT" --every 1s --listen "127.0.0.1:$port"
-	busy
+	allocating 100
 	eventually accepted 2
 	metrics() { curl -sS "http://127.0.0.1:$port/metrics" >"$T/metrics"; }
 	has_two() { metrics && grep -qE '^seep_push_accepted_total ([2-9]|[0-9]{2,})$' "$T/metrics"; }
@@ -84,7 +75,7 @@ print(s.getsockname()[1])')
 	server
 	mode hang
 	watching --push "$AT" --every 1s
-	busy
+	allocating 100
 	eventually came 1
 	# somebody comes and ends meanwhile, and is written down
 	background "$HOSTS/grows" 100 1
@@ -98,7 +89,7 @@ print(s.getsockname()[1])')
 @test "a pusher that is killed is missed, and watch goes on" {
 	server
 	watching --push "$AT" --every 1s
-	busy
+	allocating 100
 	eventually accepted 1
 	kill -KILL "$(pusher)"
 	eventually grep -q 'the process that pushes has ended' "$T/watch.err"

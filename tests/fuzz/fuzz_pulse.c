@@ -5,13 +5,9 @@
 #include <string.h>
 
 #include "live/pulse.h"
+#include "patches.h"
 
-enum { ROOM = 1 << 20, PATCHES = 8, SLOTS_READ = 6 };
-
-/* The last bytes of an input: what is written into it between two looks. */
-struct patch {
-	uint32_t at, value;
-};
+enum { ROOM = 1 << 20, SLOTS_READ = 6 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -63,11 +59,7 @@ look_at(const struct segfile *f, int slot, uint8_t *bytes, size_t size,
 		if (i % 3 == 2)
 			pulse_set_base(pulse);
 		pulse_rest(pulse, i * 40);
-		if (i < PATCHES && size >= sizeof(patches[i].value))
-			memcpy(bytes +
-			        patches[i].at %
-			            (size - sizeof(patches[i].value) + 1),
-			    &patches[i].value, sizeof(patches[i].value));
+		patches_apply(patches, i, bytes, size);
 	}
 	pulse_free(pulse);
 	if (room.left != ROOM)
@@ -81,13 +73,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct segfile *f;
 	uint8_t *bytes;
 
-	if (size > sizeof(patches))
-		memcpy(patches, data + size - sizeof(patches), sizeof(patches));
-	bytes = malloc(size ? size : 1);
+	bytes = patches_copy(data, size, patches);
 	if (!bytes)
 		return 0;
-	if (size > 0)
-		memcpy(bytes, data, size);
 	if (segfile_open_bytes(bytes, size, &f, NULL) == 0) {
 		int last = segfile_slots(f);
 

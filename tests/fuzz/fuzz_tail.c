@@ -8,13 +8,9 @@
 #include "live/pulse.h"
 #include "reader/replay.h"
 #include "record/tail.h"
+#include "patches.h"
 
-enum { ROOM = 1 << 22, PATCHES = 8, SLOTS_READ = 3 };
-
-/* The last bytes of an input: what is written into it between two looks. */
-struct patch {
-	uint32_t at, value;
-};
+enum { ROOM = 1 << 22, SLOTS_READ = 3 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -73,11 +69,7 @@ follow(const struct segfile *f, int slot, uint8_t *bytes, size_t size,
 		    pulse_look(pulse, f, slot, i, &seen, &now, &changed) == 0;
 		if (err == 0 && is_seen && replay_count(replay) == 1)
 			compare(&now, replay);
-		if (i < PATCHES && size >= sizeof(patches[i].value))
-			memcpy(bytes +
-			        patches[i].at %
-			            (size - sizeof(patches[i].value) + 1),
-			    &patches[i].value, sizeof(patches[i].value));
+		patches_apply(patches, i, bytes, size);
 	}
 	codec_release(&out);
 	replay_free(replay);
@@ -94,13 +86,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct segfile *f;
 	uint8_t *bytes;
 
-	if (size > sizeof(patches))
-		memcpy(patches, data + size - sizeof(patches), sizeof(patches));
-	bytes = malloc(size ? size : 1);
+	bytes = patches_copy(data, size, patches);
 	if (!bytes)
 		return 0;
-	if (size > 0)
-		memcpy(bytes, data, size);
 	if (segfile_open_bytes(bytes, size, &f, NULL) == 0) {
 		for (int i = SEGFILE_OWN;
 		     i < segfile_slots(f) && i < SLOTS_READ; i++)

@@ -102,3 +102,14 @@ one_line() {
 # refute COMMAND...: it must fail; a plain ! counts only in the last line of a test
 refute() { if "$@"; then return 1; fi; }
 said() { grep -qF -- "$1" "$T/stderr"; }
+
+# allocating N: a host of N sites that goes on until descriptor 8 is closed; pid in $HOST
+allocating() {
+	mkfifo "$T/busy"
+	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$HOSTS/busy_sites" "$1" 1000000 \
+		<"$T/busy" >"$T/busy.out" 3>&- 7>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	exec 8>"$T/busy"
+	eventually grep -q ready "$T/busy.out"
+}
