@@ -8,7 +8,7 @@ still() {
 	"$PYTHON" -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
-moments = ("duration_ms", "rss_bytes", "age_ms", "stored_bytes", "live_births_ms")
+moments = ("duration_ms", "rss_bytes", "age_ms", "stored_bytes", "live_births", "live_births_ms")
 def cut(v):
     if isinstance(v, dict):
         return {k: cut(x) for k, x in v.items() if k not in moments and "ages" not in k}
