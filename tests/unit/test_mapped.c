@@ -18,13 +18,14 @@
 #include "trace/mapped.h"
 
 enum {
-	PAGE = 4096,
 	ROOT = 1 << MAPPED_ROOT_BITS,
 	SLOTS = 1 << MAPPED_NODE_BITS,
 	NODES = 64,
 	SITES = 3,
 	FIRST = 100, /* id of the first site */
 };
+
+#define PAGE ((size_t)4096)
 
 /* A table that a child inherits, and pages that it is about. */
 static struct table {
@@ -124,7 +125,7 @@ pages_and_ranges_are_counted_by_site(void **state)
 	/* of a parent, and of a site that is not known */
 	enter(pages + 6 * PAGE, mapped_leaf(FIRST - 1, 1) | MAPPED_STARTS);
 	enter(pages + 7 * PAGE, mapped_leaf(FIRST + 77, 1) | MAPPED_STARTS);
-	for (int i = 0; i < 8; i += 2)
+	for (size_t i = 0; i < 8; i += 2)
 		pages[i * PAGE] = 1;
 	pages[5 * PAGE] = 1;
 	assert_int_equal(read_it(), 0);
