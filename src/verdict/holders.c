@@ -309,7 +309,10 @@ holders_gather(const struct holders *h, uint64_t *ret)
 		const struct holders_node *n = &h->nodes[i];
 		const struct holders_node *up = &h->nodes[n->parent];
 
-		if (n->parent && n->own.blocks / FAN_OUT >= up->own.blocks)
-			ret[n->parent] += n->retained.bytes;
+		if (!n->parent || n->own.blocks / FAN_OUT < up->own.blocks)
+			continue;
+		/* it piles up there, and not here */
+		ret[n->parent] += n->retained.bytes;
+		ret[i] -= n->own.bytes;
 	}
 }

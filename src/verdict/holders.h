@@ -75,7 +75,8 @@ size_t holders_pile(const struct holders *h, const uint32_t *way, size_t count);
 
 /*
  * What piles up right below each node: its own bytes, and what those children
- * retain that have at least four times as many members. `ret` has room for
+ * retain that have at least four times as many members. The own bytes of such a
+ * child count there alone. `ret` has room for
  * h->count of them.
  */
 void holders_gather(const struct holders *h, uint64_t *ret);
