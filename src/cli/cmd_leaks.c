@@ -293,6 +293,10 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.looks > LOOKS_LIMIT)
 		die(CMD_USAGE, "leaks: --looks takes a number up to %d",
 		    LOOKS_LIMIT);
+	if ((o.held || o.retained) && !(input && input_is_pid(input, &pid)))
+		die(CMD_USAGE,
+		    "leaks: --held and --retained look at a process that "
+		    "runs: give its PID");
 	o.sites.no_suppress = true; /* what start-up leaves is not lost */
 	view_opts_finish_exact("leaks", &o.sites, &view);
 	view.group = true;
@@ -308,10 +312,6 @@ run(const struct cmd *self, int argc, char **argv)
 			return answer;
 		}
 		judge_process(&o, p, pid);
-	} else if (o.held || o.retained) {
-		die(CMD_USAGE,
-		    "leaks: --held and --retained look at a process that "
-		    "runs: give its PID");
 	} else if (!leaks_show_has(s)) {
 		die(CMD_INPUT,
 		    "leaks: %s: has no stored verdicts: make a recording that has "
