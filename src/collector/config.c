@@ -270,6 +270,8 @@ config_read(char **envp)
 			config.no_child_files = fmt_same(v, "0");
 		} else if ((v = value_of(*envp, "SEEP_PRIVATE"))) {
 			config.is_private = fmt_same(v, "1");
+		} else if ((v = value_of(*envp, "SEEP_MAPPINGS"))) {
+			config.mappings = fmt_same(v, "1");
 		} else if ((v = value_of(*envp, "SEEP_DEEPBIND"))) {
 			config.no_deepbind = fmt_same(v, "clear");
 			config.ignored +=

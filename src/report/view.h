@@ -42,6 +42,7 @@ struct view_options {
 	uint32_t id;                   /* of a site; VIEW_ANY */
 	const regex_t *pool;           /* only objects of pools, not the heap */
 	bool all_kinds;                /* also objects of pools */
+	bool mappings;                 /* only mappings by caller */
 	const regex_t *include;        /* some function matches */
 	const regex_t *exclude;        /* none does */
 	const regex_t *module;         /* the path of some module matches */
