@@ -276,6 +276,10 @@ config_read(char **envp)
 			config.no_deepbind = fmt_same(v, "clear");
 			config.ignored +=
 			    *v && !config.no_deepbind && !fmt_same(v, "keep");
+		} else if ((v = value_of(*envp, "SEEP_GUESS"))) {
+			config.no_guess = fmt_same(v, "0");
+			config.ignored +=
+			    *v && !config.no_guess && !fmt_same(v, "1");
 		} else if ((v = value_of(*envp, "SEEP_SAMPLE"))) {
 			config.sample = number(v);
 		} else if ((v = value_of(*envp, "SEEP_DEPTH"))) {

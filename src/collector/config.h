@@ -35,6 +35,7 @@ struct config {
 	uint64_t every_bytes;    /* SEEP_EVERY=BYTES of growth; 0: never */
 	bool leaks;              /* SEEP_LEAKS=1: wait at exit to be read */
 	uint64_t leaks_wait;     /* SEEP_LEAKS_WAIT, seconds in all */
+	bool no_guess;           /* SEEP_GUESS=0: guess.h is not used */
 	uint32_t ignored;        /* values that were not understood */
 };
 

@@ -102,6 +102,7 @@ start_walk(void)
 	    .main_end = main_stack_end(),
 	    .pthread_bytes = pthread_bytes ? *pthread_bytes : 0,
 	    .can_probe = kernel.populate,
+	    .guess = !config.no_guess,
 	};
 
 	if (sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&stack) == 0)

@@ -155,7 +155,7 @@ name_freers(struct view_builder *b, const struct process_site *s,
 	for (size_t i = 0; s->freed_by && i < s->freed_by->count; i++) {
 		const struct process_freer *f = &s->freed_by->at[i];
 		struct frames_span span;
-		int err = frames_find(v->table, f->frame, &span);
+		int err = frames_find(v->table, f->frame, false, &span);
 
 		v->frames = frames_list(v->table, &v->frame_count);
 		if (err < 0)

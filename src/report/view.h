@@ -53,6 +53,7 @@ struct view_options {
 	bool skip_wrappers;            /* innermost frames like xmalloc */
 	const regex_t *wrapper;        /* these are wrappers, too */
 	bool trim;                     /* no frames that only call main */
+	bool all_frames;               /* keep machinery.h */
 	bool fold;                     /* recursion as one frame, or cycle */
 	unsigned depth;                /* innermost frames; 0: all */
 	bool depth_from_own;           /* counted from the user's own frame */

@@ -188,6 +188,7 @@ enum seg_count {
 	SEG_LOST_FREERS = 54,    /* frees whose caller found no room */
 	SEG_SNAPSHOTS_THINNED = 55, /* removed again to keep the limit */
 	SEG_IGNORED_UNKNOWN = 56,   /* seep_ignore() of an unknown block */
+	SEG_GUESSED = 57,           /* walks through code without unwind info */
 	SEG_PRIVATE_FORKS = 58,     /* under SEEP_PRIVATE, see libseep(7) */
 	SEG_OWN_NAMES = 59, /* modules that call mallocx or its like, unseen */
 	SEG_LOST_MAPPINGS = 63, /* mappings that found no room */
