@@ -12,8 +12,10 @@
 #include "reader/process_parts.h"
 #include "reader/relative.h"
 #include "trace/recording.h"
+#include "trace/residence.h"
 #include "trace/verdicts.h"
 #include "util/capped.h"
+#include "util/room.h"
 
 bool
 process_ended_early(const struct process *p)
@@ -306,6 +308,40 @@ process_set_recorded(struct process *p, const struct recording_segment *head)
 }
 
 void
+process_drop_residence(struct process *p)
+{
+	if (p->residence)
+		residence_release(p->residence);
+	free(p->residence);
+	for (size_t i = 0; i < p->earlier_count; i++)
+		residence_release(&p->earlier[i]);
+	free(p->earlier);
+	p->residence = NULL;
+	p->earlier = NULL;
+	p->earlier_count = p->earlier_room = 0;
+}
+
+int
+process_add_residence(struct process *p, struct residence *r)
+{
+	if (p->residence) {
+		int err = room_make(&p->earlier, &p->earlier_room,
+		    p->earlier_count, sizeof(*p->earlier));
+
+		if (err < 0)
+			return err;
+		p->earlier[p->earlier_count++] = *p->residence;
+	} else {
+		p->residence = calloc(1, sizeof(*p->residence));
+		if (!p->residence)
+			return -ENOMEM;
+	}
+	*p->residence = *r;
+	*r = (struct residence){0};
+	return 0;
+}
+
+void
 process_free(struct process *p)
 {
 	if (!p)
@@ -327,6 +363,7 @@ process_free(struct process *p)
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
 	free(p->verdicts);
+	process_drop_residence(p);
 	free(p);
 }
 
