@@ -11,6 +11,7 @@
 #include "reader/invariants.h"
 #include "reader/process_parts.h"
 #include "reader/relative.h"
+#include "reader/residence_table.h"
 #include "trace/recording.h"
 #include "trace/residence.h"
 #include "trace/verdicts.h"
@@ -256,6 +257,23 @@ process_new_brief(const struct segment *seg, struct process **ret)
 	return 0;
 }
 
+/* A damaged one is none. */
+static int
+take_residence(struct process *p, const struct segment *seg)
+{
+	struct residence r;
+	int err;
+
+	if (!p->is_snapshot)
+		return 0; /* it is read from the process itself */
+	err = residence_table_take(seg, &r);
+	if (err < 0)
+		return err == -ENOMEM ? err : 0;
+	err = process_add_residence(p, &r);
+	residence_release(&r);
+	return err;
+}
+
 int
 process_new(const struct segment *seg, struct process **ret)
 {
@@ -275,6 +293,8 @@ process_new(const struct segment *seg, struct process **ret)
 	make_totals(p, seg);
 	make_pools(p);
 	err = check(p, seg, &sums);
+	if (err == 0)
+		err = take_residence(p, seg);
 	if (err < 0)
 		goto out;
 	*ret = p;

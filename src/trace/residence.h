@@ -45,6 +45,9 @@ enum {
 	RESIDENCE_SITES_MAX = 1 << 20,
 	RESIDENCE_AREAS_MAX = 4096,
 	RESIDENCE_NAME_MAX = 255,
+	/* the table of a snapshot, docs/FORMAT.md: its kind, and its rows */
+	RESIDENCE_TABLE = 64,
+	RESIDENCE_ROW_BYTES = 64,
 };
 
 /* What one site has on resident pages of the heap. */
@@ -106,7 +109,7 @@ void residence_shorten(struct residence *r);
 
 /*
  * The bytes of an entry RECORDING_RESIDENCE after the uuid of the process, and
- * of the table SEG_EXT_RESIDENCE of a snapshot; the caller frees them. -ENOMEM;
+ * of the table RESIDENCE_TABLE of a snapshot; the caller frees them. -ENOMEM;
  * -EFBIG beyond the limits above.
  */
 int residence_encode(const struct residence *r, uint8_t **ret, size_t *ret_len);
