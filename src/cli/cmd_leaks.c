@@ -20,6 +20,7 @@
 #include "cli/leaks_show.h"
 #include "reader/forked.h"
 #include "report/verdict.h"
+#include "reader/residence.h"
 #include "verdict/judge.h"
 #include "verdict/looks.h"
 
@@ -208,6 +209,9 @@ judge_process(const struct leaks_command *o, struct process *p, pid_t pid)
 	if (p->verdicts->reason != VERDICT_JUDGED)
 		die_unjudged(pid, p->verdicts, &about);
 	p->verdicts->pause_ns = about.pause_ns;
+	/* one line below the verdict, where it can be had */
+	if (residence_attach(p, NULL) == -ENOMEM)
+		die_memory();
 }
 
 /* A PID is looked at; of all else stored verdicts are shown. */

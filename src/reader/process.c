@@ -12,9 +12,12 @@
 #include "reader/mapped.h"
 #include "reader/process_parts.h"
 #include "reader/relative.h"
+#include "reader/residence_table.h"
 #include "trace/recording.h"
+#include "trace/residence.h"
 #include "trace/verdicts.h"
 #include "util/capped.h"
+#include "util/room.h"
 
 bool
 process_ended_early(const struct process *p)
@@ -264,6 +267,23 @@ process_new_brief(const struct segment *seg, struct process **ret)
 	return 0;
 }
 
+/* A damaged one is none. */
+static int
+take_residence(struct process *p, const struct segment *seg)
+{
+	struct residence r;
+	int err;
+
+	if (!p->is_snapshot)
+		return 0; /* it is read from the process itself */
+	err = residence_table_take(seg, &r);
+	if (err < 0)
+		return err == -ENOMEM ? err : 0;
+	err = process_add_residence(p, &r);
+	residence_release(&r);
+	return err;
+}
+
 int
 process_new(const struct segment *seg, struct process **ret)
 {
@@ -283,6 +303,8 @@ process_new(const struct segment *seg, struct process **ret)
 	make_totals(p, seg);
 	make_pools(p);
 	err = check(p, seg, &sums);
+	if (err == 0)
+		err = take_residence(p, seg);
 	if (err < 0)
 		goto out;
 	*ret = p;
@@ -316,6 +338,40 @@ process_set_recorded(struct process *p, const struct recording_segment *head)
 }
 
 void
+process_drop_residence(struct process *p)
+{
+	if (p->residence)
+		residence_release(p->residence);
+	free(p->residence);
+	for (size_t i = 0; i < p->earlier_count; i++)
+		residence_release(&p->earlier[i]);
+	free(p->earlier);
+	p->residence = NULL;
+	p->earlier = NULL;
+	p->earlier_count = p->earlier_room = 0;
+}
+
+int
+process_add_residence(struct process *p, struct residence *r)
+{
+	if (p->residence) {
+		int err = room_make(&p->earlier, &p->earlier_room,
+		    p->earlier_count, sizeof(*p->earlier));
+
+		if (err < 0)
+			return err;
+		p->earlier[p->earlier_count++] = *p->residence;
+	} else {
+		p->residence = calloc(1, sizeof(*p->residence));
+		if (!p->residence)
+			return -ENOMEM;
+	}
+	*p->residence = *r;
+	*r = (struct residence){0};
+	return 0;
+}
+
+void
 process_free(struct process *p)
 {
 	if (!p)
@@ -338,6 +394,7 @@ process_free(struct process *p)
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
 	free(p->verdicts);
+	process_drop_residence(p);
 	free(p);
 }
 
