@@ -123,6 +123,10 @@ static const struct losses_name names[] = {
         "as mallocx), which are not seen"},
     {SEG_LOST_MAPPINGS, LOSSES_LOSS, "mappings",
         "mappings (SEEP_MAPPINGS) that found no room, in whole or in part"},
+    {SEG_LOG_LOST, LOSSES_FACT, "log_lost",
+        "events that are not in the event log"},
+    {SEG_LOG_ENDED, LOSSES_FACT, "log_ended",
+        "event logs that ended because they were full"},
 };
 
 static const char *const inert[] = {
