@@ -14,6 +14,7 @@
 #include "names/debugfile.h"
 #include "names/debuginfo.h"
 #include "names/demangle.h"
+#include "names/mapname.h"
 #include "names/perfmap.h"
 #include "names/symbols.h"
 #include "names/trap.h"
@@ -429,15 +430,23 @@ static void
 tell_mapped(void *context, size_t number, const char *name, size_t len)
 {
 	struct lookup *l = context;
-	struct names_frame frame = {0};
-	char text[MAP_NAME_BYTES];
+	char text[MAP_NAME_BYTES], function[MAP_NAME_BYTES];
+	char file[MAP_NAME_BYTES];
+	struct names_frame frame = {.function = function, .symbol = text};
+	struct mapname m;
 
 	if (len >= sizeof(text))
 		len = sizeof(text) - 1;
 	memcpy(text, name, len);
 	text[len] = '\0';
-	frame.function = text;
-	frame.symbol = text;
+	mapname_parse(text, len, &m);
+	mapname_function(&m, function, sizeof(function));
+	frame.line = m.line;
+	if (m.file) {
+		memcpy(file, m.file, m.file_len);
+		file[m.file_len] = '\0';
+		frame.file = file;
+	}
 	wire_put_place(&l->out, l->request->addresses[number],
 	    wire_put_chain(&l->out, &frame, 1));
 	(void)flush(l, WRITE_BYTES);
@@ -449,15 +458,18 @@ tell_map(struct lookup *l)
 	const struct lookup_request *r = l->request;
 	struct ask q = {.kind = ASK_MAP};
 	struct ask_answer a;
-	bool cut = false;
+	struct perfmap_gaps gaps = {0};
+	char number[24];
 	int err = ask_file(l->fd, &q, &a);
 
 	wire_put_object(&l->out, &r->key, &l->state);
 	if (err == 0)
 		err = perfmap_read(
-		    a.fd, r->addresses, r->count, tell_mapped, l, &cut);
-	if (cut) {
-		l->state.problem = TABLE_CUT_MAP;
+		    a.fd, r->addresses, r->count, tell_mapped, l, &gaps);
+	if (gaps.is_cut || gaps.malformed > 0) {
+		(void)snprintf(number, sizeof(number), "%zu", gaps.malformed);
+		set_problem(l, gaps.is_cut ? TABLE_CUT_MAP : TABLE_FINE,
+		    gaps.malformed > 0 ? number : "");
 		wire_put_object(&l->out, &r->key, &l->state);
 	}
 	if (err == 0) {

@@ -514,6 +514,13 @@ note_modules(const struct names *n, names_lacks lacks, void *context,
 		add_note(notes, text);
 }
 
+static void
+note_maps(struct table *t, struct notes *notes)
+{
+	for (uint32_t i = 0; i < table_objects(t); i++)
+		add_note(notes, hints_map(table_key(t, i), table_state(t, i)));
+}
+
 void
 names_gaps(const struct names *n, struct names_gaps *ret)
 {
@@ -608,6 +615,10 @@ names_notes_shown(
 		    strdup("--debuginfod: libdebuginfod.so.1 is not "
 		           "installed; nothing was asked"));
 	note_gaps(n, notes);
+	for (size_t i = 0; i < n->embedded_count; i++)
+		if (n->embedded[i].table)
+			note_maps(n->embedded[i].table, notes);
+	note_maps(n->table, notes);
 	note_modules(n, lacks, context, notes);
 	*ret = notes->list;
 	return notes->count;

@@ -73,4 +73,13 @@ uint64_t judge_max_bytes(const struct judge *j);
 int judge_finish(struct judge *j, bool proof, struct verdicts *ret,
     struct judge_about *ret_about);
 
+/* enum verdict_reason of a look that failed. */
+uint32_t judge_reason(int err, const struct seg_header *h);
+
+/* As judge_options.max_bytes: `asked`, or the default for 0. */
+uint64_t judge_memory(uint64_t asked);
+
+/* Has the process blocks that its live map does not have? */
+bool judge_lacks_blocks(const struct seg_header *h);
+
 #endif

@@ -672,3 +672,27 @@ look_take(pid_t pid, const struct seg_header *header,
 	foreign_close(l.memory);
 	return err;
 }
+
+int
+look_blocks(pid_t pid, const struct seg_header *header,
+    const struct look_options *o, struct foreign *memory, struct heap **ret,
+    struct look_seen *ret_seen, struct fault *where)
+{
+	struct look l = {.pid = pid,
+	    .header = header,
+	    .o = o,
+	    .memory = memory,
+	    .seen = ret_seen,
+	    .where = where};
+	int err;
+
+	*ret_seen = (struct look_seen){.heads_only = o->heads_only};
+	where->text[0] = '\0';
+	err = read_blocks(&l);
+	if (err < 0)
+		return err;
+	ret_seen->blocks = heap_count(l.heap);
+	ret_seen->refused_blocks = heap_refused(l.heap);
+	*ret = l.heap;
+	return 0;
+}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "reader/foreign.h"
 #include "reader/process.h"
 #include "trace/format.h"
 #include "util/fault.h"
@@ -63,5 +64,13 @@ struct look_seen {
 int look_take(pid_t pid, const struct seg_header *header,
     const struct look_options *o, struct heap **ret, struct look_seen *ret_seen,
     struct fault *where);
+
+/*
+ * Only the blocks, without a look at what is in them: *ret has no pointers and
+ * is not judged. Of `o` only max_bytes counts. Errors as above.
+ */
+int look_blocks(pid_t pid, const struct seg_header *header,
+    const struct look_options *o, struct foreign *memory, struct heap **ret,
+    struct look_seen *ret_seen, struct fault *where);
 
 #endif
