@@ -61,7 +61,7 @@ const struct opts_option view_opts_shapes[] = {
         "print C++ and Rust functions with all their arguments"},
     {"all-frames", 0, OPTS_FLAG, AT(all_frames), 0, NULL,
         "show the frames of libc that call main or the function of a "
-        "thread"},
+        "thread, and those of a runtime between functions of its language"},
     {"no-fold", 0, OPTS_FLAG, AT(no_fold), 0, NULL,
         "show recursion frame by frame"},
     {0},
@@ -145,6 +145,7 @@ view_opts_finish_exact(
 	    .max_size = v->max_size,
 	    .skip_wrappers = v->skip_wrappers || v->wrapper.regexp,
 	    .wrapper = v->wrapper.regexp,
+	    .all_frames = v->all_frames,
 	    .depth = v->depth == UINT_MAX ? 0 : v->depth,
 	    .merge = v->merge,
 	    .suppress = suppressions(command, v),

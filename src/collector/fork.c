@@ -13,6 +13,7 @@
 #include "collector/ledger.h"
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
+#include "collector/mapping.h"
 #include "collector/mark.h"
 #include "collector/module.h"
 #include "collector/next.h"
@@ -179,7 +180,8 @@ fork_set_up_child(void)
 	nursery_begin();
 	write_header(segment.header, first_id);
 	if (!module_restart() || !sites_init(first_id) ||
-	    !ledger_init(first_id) || !mark_init() || !user_init(first_id))
+	    !ledger_init(first_id) || !mark_init() || !user_init(first_id) ||
+	    !mapping_init(first_id))
 		goto inert;
 	list_child(segment.header);
 	thread_slow_down(nursery_is_open);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json/figures.h"
+#include "json/mappings.h"
 #include "json/program_reports.h"
 #include "json/rss_json.h"
 #include "json/series.h"
@@ -234,6 +235,8 @@ json_processes_put(FILE *out, const struct session *s, const struct process *p,
 	series_list_init(&series, s, p);
 	err = json_sites(out, v, p, &series, w);
 	series_list_release(&series);
+	if (err == 0)
+		err = json_mappings(out, s, p, names, options, w);
 	view_free(v);
 	(void)putc('}', out);
 	return err;

@@ -9,6 +9,7 @@
 
 #include "reader/extents.h"
 #include "reader/invariants.h"
+#include "reader/mapped.h"
 #include "reader/process_parts.h"
 #include "reader/relative.h"
 #include "reader/residence_table.h"
@@ -142,12 +143,21 @@ make_peak(struct process *p, const struct segment *seg)
 	return true;
 }
 
+/* Pools are added up by make_pools(). */
+void
+process_count(struct process *p, const struct process_site *s)
+{
+	if (seg_is_heap(s->kind))
+		process_add(&p->totals, &s->figures);
+	else if (s->kind == SEG_SITE_MAPPING)
+		process_add(&p->mapped, &s->figures);
+}
+
 static void
 make_totals(struct process *p, const struct segment *seg)
 {
 	for (size_t i = 0; i < p->site_count; i++)
-		if (p->sites[i].kind != SEG_SITE_USER)
-			process_add(&p->totals, &p->sites[i].figures);
+		process_count(p, &p->sites[i]);
 	if (!make_peak(p, seg))
 		return;
 	for (size_t i = 0; i < p->site_count; i++) {
@@ -216,11 +226,11 @@ make_process(const struct segment *seg)
 	return p;
 }
 
-/* Rows of the heap; those of pools are in an array of their own. */
+/* Rows of the heap; those of pools and mappings are in arrays of their own. */
 static void
 add_rows(struct process_figures *to, const struct segment_rows *x)
 {
-	if (x->kind != SEG_EXT_LEDGER || x->owner == SEG_USER_ARRAY)
+	if (x->kind != SEG_EXT_LEDGER || !seg_is_heap_array(x->owner))
 		return;
 	for (uint32_t i = 0; i < x->count; i++) {
 		struct seg_row row;
@@ -401,6 +411,7 @@ process_free(struct process *p)
 	stacks_free(p->stacks);
 	free(p->sites);
 	free(p->pools);
+	mapped_free(p->resident);
 	free(p->modules);
 	free(p->inherited);
 	free(p->marks);

@@ -78,9 +78,10 @@ struct process_freers {
 struct process_site {
 	uint32_t id; /* the lowest id of those with this stack */
 	uint32_t stack;
-	uint8_t kind;  /* enum seg_site_kind */
-	uint8_t api;   /* enum seg_api */
-	uint32_t pool; /* SEG_SITE_USER: number in process.pools */
+	uint8_t kind; /* enum seg_site_kind */
+	uint8_t api;  /* enum seg_api */
+	/* SEG_SITE_USER: number in process.pools; mapping: seg_mapping */
+	uint32_t pool;
 	uint32_t first_tick, last_tick;
 	uint64_t size_min, size_max; /* 0, 0: not known */
 	uint64_t samples;
@@ -170,6 +171,8 @@ struct process {
 	bool is_cut; /* it has more modules or marks than the limit */
 	bool peak_exact;
 	struct process_figures totals; /* of the heap's sites */
+	struct process_figures mapped; /* of mappings by caller */
+	struct mapped *resident;       /* reader/mapped.h; NULL: not read */
 	struct process_pool *pools;    /* each name once, as first seen */
 	size_t pool_count;
 	struct process_site *sites; /* by id */
@@ -249,6 +252,9 @@ bool process_is_unseen(const struct process *p);
 /* Adds figures; the sums do not wrap. */
 void process_add(
     struct process_figures *to, const struct process_figures *from);
+
+/* Adds a site of the heap to the totals, a mapping to the mappings. */
+void process_count(struct process *p, const struct process_site *s);
 
 /* Adds the ages and sizes of two sites; the sums do not wrap. */
 void process_add_ages(struct process_ages *to, const struct process_ages *from);

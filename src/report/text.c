@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/losses.h"
+#include "report/mappings.h"
 #include "report/program.h"
 #include "report/rss.h"
 #include "report/spark.h"
@@ -68,6 +69,7 @@ print_process(const struct layout *p, const struct session *s,
 	unseen_write(p, process);
 	spark_write(p, "Live bytes", process->points, process->point_count);
 	print_pools(p, process);
+	mappings_write_line(p, process);
 	if (options->rss) {
 		int err = rss_write(p, s, process, names, &o.view);
 

@@ -134,12 +134,14 @@ choose(struct view_builder *b, const struct process *p,
 	return view_add_site(b, site);
 }
 
-/* Adds the sites of the heap, or of the pools that were selected. */
+/* Of the heap, of the pools that were selected, or mappings? */
 static bool
 is_of_kind(const struct view_options *o, const struct view_site *s)
 {
 	if (o->pool)
 		return s->pool && regexec(o->pool, s->pool, 0, NULL, 0) == 0;
+	if (o->mappings || s->kind == SEG_SITE_MAPPING)
+		return o->mappings && s->kind == SEG_SITE_MAPPING;
 	return s->kind != SEG_SITE_USER || o->all_kinds;
 }
 
@@ -153,7 +155,7 @@ name_freers(struct view_builder *b, const struct process_site *s,
 	for (size_t i = 0; s->freed_by && i < s->freed_by->count; i++) {
 		const struct process_freer *f = &s->freed_by->at[i];
 		struct frames_span span;
-		int err = frames_find(v->table, f->frame, &span);
+		int err = frames_find(v->table, f->frame, false, &span);
 
 		v->frames = frames_list(v->table, &v->frame_count);
 		if (err < 0)

@@ -44,6 +44,7 @@ struct view_options {
 	uint32_t id;                   /* of a site; VIEW_ANY */
 	const regex_t *pool;           /* only objects of pools, not the heap */
 	bool all_kinds;                /* also objects of pools */
+	bool mappings;                 /* only mappings by caller */
 	const regex_t *include;        /* some function matches */
 	const regex_t *exclude;        /* none does */
 	const regex_t *module;         /* the path of some module matches */
@@ -54,6 +55,7 @@ struct view_options {
 	bool skip_wrappers;            /* innermost frames like xmalloc */
 	const regex_t *wrapper;        /* these are wrappers, too */
 	bool trim;                     /* no frames that only call main */
+	bool all_frames;               /* keep machinery.h */
 	bool fold;                     /* recursion as one frame, or cycle */
 	unsigned depth;                /* innermost frames; 0: all */
 	bool depth_from_own;           /* counted from the user's own frame */

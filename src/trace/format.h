@@ -150,7 +150,8 @@ struct seg_header {
 	/* a setting of the place is unfit: enum seg_place, more about it */
 	uint32_t place_refused, place_detail;
 	uint64_t moving_root; /* address of the first page, trace/moving.h */
-	uint64_t reserved[8];
+	uint64_t reserved[7];
+	uint64_t mapped_root; /* trace/mapped.h; 0: no mappings by caller */
 	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
 	uint32_t place_setting; /* enum seg_setting: of place_refused */
