@@ -15,12 +15,14 @@
 #include "cli/output.h"
 #include "cli/privacy.h"
 #include "cli/progress.h"
+#include "cli/rss_opts.h"
 #include "cli/view_opts.h"
 #include "html/html.h"
 #include "json/growth_json.h"
 #include "json/json.h"
 #include "json/moments_table.h"
 #include "reader/mapped.h"
+#include "report/amount.h"
 #include "report/json_size.h"
 #include "report/mappings.h"
 #include "report/site.h"
@@ -33,8 +35,7 @@ struct report_options {
 	int snapshots; /* enum snapshots_mode, 0: not asked for */
 	unsigned site;
 	int frames; /* enum report_frames */
-	bool full;
-	bool mappings;
+	bool full, rss, mappings;
 	const char *growth, *path;
 	uint64_t older_ns; /* 0: not asked for */
 	struct names_options naming;
@@ -105,10 +106,12 @@ finish(struct report_options *o, int inputs)
 	/* start-up remainders are on both sides */
 	o->view.no_suppress =
 	    o->view.no_suppress || o->growth || o->snapshots > SNAPSHOTS_EACH;
+	o->rss = o->rss || amount_is_resident(o->view.order);
 	if (o->format != REPORT_TEXT || o->site)
 		view_opts_finish_exact("report", &o->view, &o->body.view);
 	else
 		view_opts_finish("report", &o->view, &o->body);
+	o->body.rss = o->rss;
 }
 
 /* `moments`: load the snapshots beside it, too */
@@ -318,6 +321,8 @@ run(const struct cmd *self, int argc, char **argv)
 	find_older(&in, &o);
 	if (o.mappings)
 		read_mappings(&in);
+	for (size_t i = 0; o.rss && i < in.count; i++)
+		rss_opts_read(self->name, in.sessions[i], o.view.pid);
 	answer = in.is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	for (size_t i = 0; i < in.count; i++)
@@ -353,6 +358,7 @@ run(const struct cmd *self, int argc, char **argv)
 #define AT(field) offsetof(struct report_options, field)
 
 static const struct opts_option over_time[] = {
+    {"rss", 0, OPTS_FLAG, AT(rss), 0, NULL, RSS_OPTS_MEANING},
     {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME", OLDER_OPTS_MEANING},
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
         "show what grew between two moments of a recording " MOMENT_OPTS_FORMS},

@@ -150,6 +150,7 @@ struct process_root {
 	int fd;
 };
 
+struct residence;
 struct verdicts;
 
 struct process {
@@ -202,6 +203,11 @@ struct process {
 	const struct process_names *names; /* the session's; NULL: none */
 	/* the result of looks, trace/verdicts.h; freed here; NULL: none */
 	struct verdicts *verdicts;
+	/* where its memory is, trace/residence.h; freed here; NULL: none */
+	struct residence *residence;
+	/* of a recording: the readings before that, by time */
+	struct residence *earlier;
+	size_t earlier_count, earlier_room;
 };
 
 /* Takes what it needs from seg and frees seg. -ENOMEM. */
@@ -221,6 +227,21 @@ void process_set_recorded(
 
 /* NULL is fine. */
 void process_free(struct process *p);
+
+/* Frees its readings of resident pages. */
+void process_drop_residence(struct process *p);
+
+/*
+ * Appends a reading; the one before becomes an earlier one. Takes what *r owns
+ * on success. -ENOMEM.
+ */
+int process_add_residence(struct process *p, struct residence *r);
+
+/*
+ * Moves the readings of an earlier chapter before those of `to`. -ENOMEM: some
+ * are lost.
+ */
+int process_join_residence(struct process *to, struct process *from);
 
 /* A forked child that ended in its first events: has sums, but no stacks. */
 bool process_ended_early(const struct process *p);

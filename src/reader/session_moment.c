@@ -50,6 +50,7 @@ drop_ends(struct process *p)
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
 	free(p->verdicts);
+	process_drop_residence(p);
 	free(p->points);
 	p->verdicts = NULL;
 	p->points = NULL;

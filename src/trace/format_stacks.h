@@ -46,6 +46,8 @@ enum seg_node_flags {
 	SEG_NODE_NO_ROOM = 4,       /* shown as "(no room)" */
 	SEG_NODE_CUT = 8,    /* no unwind information beyond this frame */
 	SEG_NODE_EARLY = 16, /* child that ended early: its stacks are lost */
+	/* with a frame: its caller, the parent, was reached by a guess */
+	SEG_NODE_GUESSED = 32,
 };
 
 /* The innermost frames, innermost first; inner 0 is empty. */
