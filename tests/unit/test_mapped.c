@@ -54,8 +54,8 @@ start_over(void **state)
 	(void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	table = map(sizeof(*table));
 	/* 64 pages of which the first is that of a node */
-	area = map(2 * SLOTS * PAGE);
-	pages = area + (-(uintptr_t)area & (SLOTS * PAGE - 1));
+	area = map(PAGE * SLOTS * 2);
+	pages = area + (-(uintptr_t)area & (PAGE * SLOTS - 1));
 	for (uint32_t i = 0; i < SITES; i++) {
 		sites[i] = (struct process_site){
 		    .id = FIRST + i, .kind = SEG_SITE_MAPPING};
@@ -73,7 +73,7 @@ clean_up(void **state)
 {
 	(void)state;
 	munmap(table, sizeof(*table));
-	munmap(area, 2 * SLOTS * PAGE);
+	munmap(area, PAGE * SLOTS * 2);
 	mapped_free(process.resident);
 	return 0;
 }
