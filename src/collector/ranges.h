@@ -22,7 +22,7 @@
  */
 enum {
 	RANGES_NODES = 1 << 16,
-	RANGES_RUNS = 16, /* that can be put back */
+	RANGES_RUNS = 8, /* that can be put back; they are on the stack */
 };
 
 /* Pages of one range, from page number `first` to before `end`. */
