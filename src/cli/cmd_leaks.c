@@ -16,10 +16,12 @@
 #include "cli/privacy.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
+#include "cli/leaks_held.h"
 #include "cli/leaks_census.h"
 #include "cli/leaks_show.h"
 #include "reader/forked.h"
 #include "report/verdict.h"
+#include "reader/residence.h"
 #include "verdict/judge.h"
 #include "verdict/looks.h"
 
@@ -34,6 +36,8 @@ struct leaks_command {
 	unsigned looks; /* 0: as many as it takes */
 	uint64_t wait_ns, max_memory;
 	bool stop, swap;
+	unsigned held; /* the id of a site; 0: not asked for */
+	bool retained;
 	bool types, insight;
 	const char *before;
 	struct view_opts sites;
@@ -209,6 +213,9 @@ judge_process(const struct leaks_command *o, struct process *p, pid_t pid)
 	if (p->verdicts->reason != VERDICT_JUDGED)
 		die_unjudged(pid, p->verdicts, &about);
 	p->verdicts->pause_ns = about.pause_ns;
+	/* one line below the verdict, where it can be had */
+	if (residence_attach(p, NULL) == -ENOMEM)
+		die_memory();
 }
 
 /* A PID is looked at; of all else stored verdicts are shown. */
@@ -230,6 +237,52 @@ show(const struct cmd *self, const struct leaks_command *o, struct session *s,
 	progress_begin("finding names", NULL);
 	answer = leaks_show(&what, names);
 	names_free(names);
+	return answer;
+}
+
+/* One look says who holds what; whether it is lost takes several. */
+static int
+show_held(const struct cmd *self, const struct leaks_command *o,
+    const struct session *s, const struct process *p, pid_t pid,
+    const struct view_options *view)
+{
+	struct root_notes notes = {0};
+	const struct judge_options options = {.max_bytes = o->max_memory,
+	    .with_swapped = o->swap,
+	    .stop = o->stop,
+	    .notes = &notes};
+	struct leaks_held what = {.command = self->name,
+	    .session = s,
+	    .process = p,
+	    .pid = pid,
+	    .id = o->held,
+	    .retained = o->retained,
+	    .view = view,
+	    .top = o->top,
+	    .as_json = o->format == LEAKS_JSON,
+	    .path = o->path,
+	    .output = &o->view,
+	    .was_stopped = o->stop,
+	    .notes = &notes};
+	struct judge_about about;
+	struct verdicts v;
+	struct names *names;
+	int answer;
+
+	if (judge_new(p, pid, &options, &what.judge) < 0)
+		die_memory();
+	(void)judge_look(what.judge);
+	if (judge_finish(what.judge, false, &v, &about) < 0)
+		die_memory();
+	if (v.reason != VERDICT_JUDGED)
+		die_unjudged(pid, &v, &about);
+	verdicts_release(&v);
+	names = name_opts_open(self->name, &o->naming);
+	progress_begin("finding names", NULL);
+	answer = leaks_held(&what, names);
+	names_free(names);
+	judge_free(what.judge);
+	root_notes_release(&notes);
 	return answer;
 }
 
@@ -298,6 +351,10 @@ run(const struct cmd *self, int argc, char **argv)
 	struct view_options view;
 	pid_t pid;
 
+	if ((o.held || o.retained) && !(input && input_is_pid(input, &pid)))
+		die(CMD_USAGE,
+		    "leaks: --held and --retained look at a process that "
+		    "runs: give its PID");
 	check_options(&o);
 	o.sites.no_suppress = true; /* what start-up leaves is not lost */
 	view_opts_finish_exact("leaks", &o.sites, &view);
@@ -308,6 +365,11 @@ run(const struct cmd *self, int argc, char **argv)
 	s = load(input);
 	if (input && input_is_pid(input, &pid)) {
 		p = find_process(s, pid);
+		if (o.held || o.retained) {
+			answer = show_held(self, &o, s, p, pid, &view);
+			session_free(s);
+			return answer;
+		}
 		if (!o.types && !o.insight)
 			judge_process(&o, p, pid);
 	} else if (o.types || o.insight) {
@@ -343,6 +405,13 @@ static const struct opts_option looking[] = {
     {"swap", 0, OPTS_FLAG, AT(swap), 0, NULL,
         "read memory that is swapped out: the kernel fetches it, so the "
         "process needs more memory"},
+    {"held", 0, OPTS_COUNT, AT(held), 0, "ID",
+        "print who holds the blocks of the site with this ID, whether they "
+        "are lost or not: the variable, stack or mapping, the blocks between, "
+        "and where they pile up. Looks once"},
+    {"retained", 0, OPTS_FLAG, AT(retained), 0, NULL,
+        "print what holds most memory, and how much each site retains: what "
+        "could be freed if its blocks were. Looks once"},
     {"max-memory", 0, OPTS_SIZE, AT(max_memory), 0, "SIZE",
         "refuse to use more memory (default: a quarter of what is "
         "available)"},

@@ -34,6 +34,7 @@ struct judge {
 	struct foreign *guard; /* tells whether it is still this program */
 	struct halt *halt;
 	struct look_seen seen; /* the last look */
+	struct heap *heap;     /* of that, if it is wanted */
 	struct judge_about about;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	int err;
@@ -120,7 +121,23 @@ judge_free(struct judge *j)
 		return;
 	looks_free(j->looks);
 	foreign_close(j->guard);
+	heap_free(j->heap);
 	free(j);
+}
+
+struct heap *
+judge_detach_heap(struct judge *j)
+{
+	struct heap *h = j->heap;
+
+	j->heap = NULL;
+	return h;
+}
+
+uint64_t
+judge_max_bytes(const struct judge *j)
+{
+	return j->o.max_bytes;
 }
 
 /* ---- looking -------------------------------------------------------------- */
@@ -173,15 +190,26 @@ look_once(struct judge *j, const struct threads_stop *stop)
 	    .stop = stop,
 	    .is_waiting = j->o.is_waiting,
 	    .read_done = stop ? go_on : NULL,
-	    .context = j};
+	    .context = j,
+	    .notes = j->o.notes,
+	    .process = j->process};
 	struct heap *heap;
-	int err = look_take(
-	    j->pid, &j->process->header, &o, &heap, &j->seen, &j->about.why);
+	int err;
 
+	heap_free(judge_detach_heap(j));
+	if (j->o.notes) {
+		j->o.notes->max_bytes = j->o.max_bytes / 4;
+		root_notes_release(j->o.notes);
+	}
+	err = look_take(
+	    j->pid, &j->process->header, &o, &heap, &j->seen, &j->about.why);
 	if (err < 0)
 		return err;
 	err = foreign_is_same(j->guard) ? looks_add(j->looks, heap) : -ESRCH;
-	heap_free(heap);
+	if (err == 0 && j->o.notes)
+		j->heap = heap;
+	else
+		heap_free(heap);
 	return err;
 }
 

@@ -8,9 +8,11 @@
 #include <sys/types.h>
 
 #include "reader/foreign.h"
+#include "reader/process.h"
 #include "trace/format.h"
 #include "util/fault.h"
 #include "verdict/heap.h"
+#include "verdict/root_notes.h"
 #include "verdict/threads.h"
 
 /*
@@ -34,6 +36,8 @@ struct look_options {
 	/* called when its memory has been read; NULL: not */
 	void (*read_done)(void *context);
 	void *context;
+	struct root_notes *notes;      /* shown all roots, if not NULL */
+	const struct process *process; /* needed for these */
 };
 
 struct look_seen {
