@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "json/census_json.h"
+#include "report/by_type_text.h"
 #include "report/element.h"
 #include "verdict/control.h"
 #include "verdict/vtable.h"
@@ -357,6 +358,125 @@ what_is_no_census_is_refused(void **state)
 	reads(deep, -EBADMSG);
 }
 
+/* ---- texts ---- */
+
+static void
+set_process(struct process *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->header.pid = 12;
+	memcpy(p->header.exe, "/usr/bin/app", 13);
+}
+
+static void
+types_are_written_so(void **state)
+{
+	static const char expected[] =
+	    "Live blocks of app (pid 12) by C++ type: 1,234 blocks, 1.0 MiB.\n"
+	    "\n"
+	    "      blocks      bytes  known by    type\n"
+	    "       1,000   62.5 KiB  vtable      app::a<(\\x1b)>\n"
+	    "           1  512 bytes  frames      int in std::vector\n"
+	    "\n"
+	    "1 type more not shown (--top 0 prints all).\n"
+	    "No type is known of 230 blocks, 512.0 KiB (50.0 % of the bytes): no "
+	    "vtable, and\nno container of C++ in their stacks.\n";
+	char a[] = "app::a<(\x1b)>", b[] = "int", c[] = "x";
+	struct by_type_row rows[] = {
+	    {.name = a, .blocks = 1000, .bytes = 64000},
+	    {.name = b,
+	        .container = "std::vector",
+	        .basis = BY_TYPE_FRAMES,
+	        .blocks = 1,
+	        .bytes = 512},
+	    {.name = c, .basis = BY_TYPE_SHARED, .blocks = 3, .bytes = 4},
+	};
+	struct by_type t = {.rows = rows,
+	    .count = 3,
+	    .all = {1234, 1 << 20},
+	    .none = {230, 1 << 19},
+	    .taken_ns = UINT64_C(10000000000)};
+	const struct census census = {.blocks = 1234};
+	struct layout page = {.width = 80};
+	struct process p;
+	char *text;
+	size_t len;
+
+	(void)state;
+	set_process(&p);
+	page.out = open_memstream(&text, &len);
+	by_type_text_write(&page, &p, &census, &t, 2);
+	assert_int_equal(fclose(page.out), 0);
+	assert_string_equal(text, expected);
+	free(text);
+	t.is_compared = true;
+	t.old_taken_ns = UINT64_C(5000000000);
+	rows[0].old_blocks = 1005;
+	rows[0].old_bytes = 64000;
+	rows[1].old_blocks = 1;
+	rows[1].old_bytes = 612;
+	rows[2].old_bytes = 400;
+	t.count = 2;
+	by_type_settle(&t);
+	page.out = open_memstream(&text, &len);
+	by_type_text_write(&page, &p, &census, &t, 2);
+	assert_int_equal(fclose(page.out), 0);
+	assert_non_null(strstr(text, "     +blocks     +bytes      blocks"));
+	/* what grew comes first, and what shrank last */
+	assert_true(strstr(text, "app::a<") < strstr(text, "int in"));
+	assert_non_null(strstr(text, "          -5          0       1,000"));
+	assert_non_null(strstr(text, "           0 -100 bytes           1"));
+	assert_non_null(strstr(text, "the difference to 5.0 s before."));
+	free(text);
+}
+
+static void
+insight_is_written_so(void **state)
+{
+	static const char expected[] =
+	    "COPIES   2 blocks 200 bytes: equal to other blocks\n"
+	    "ZEROS    1 block 1.0 KiB: zeros at the end\n"
+	    "         (a stack that is not known)\n"
+	    "RESERVED 1 block 8.0 KiB: pages never written\n"
+	    "         (a stack that is not known)\n"
+	    "\n"
+	    "app (pid 12): 9 blocks, 100.0 KiB. Copies: 2 blocks, 200 bytes (1 "
+	    "different).\n"
+	    "Zeros at the end: 1.0 KiB in 1 block. Pages never written: 8.0 KiB in "
+	    "1 block;\nthese are asked for, but take no memory.\n";
+	struct census_spare sites[] = {{.site = 3,
+	                                   .equal_blocks = 2,
+	                                   .equal_bytes = 200,
+	                                   .tail_blocks = 1,
+	                                   .tail_bytes = 1024},
+	    {.site = 2, .unwritten_blocks = 1, .unwritten_bytes = 8192}};
+	const struct census census = {.blocks = 9,
+	    .bytes = 102400,
+	    .spare = sites,
+	    .spare_count = 2,
+	    .equal_groups = 1};
+	const struct census_view none = {.count = 0};
+	struct layout page = {.width = 80};
+	struct process p;
+	struct spare s;
+	char *text;
+	size_t len;
+
+	(void)state;
+	set_process(&p);
+	assert_int_equal(spare_make(&census, &none, &s), 0);
+	/* the largest comes first */
+	assert_int_equal(s.lines[0].sum.site, 2);
+	s.lines[1] = s.lines[0];
+	s.lines[0].sum = sites[0];
+	page.out = open_memstream(&text, &len);
+	spare_text_write(&page, &p, &census, &s, 0);
+	assert_int_equal(fclose(page.out), 0);
+	assert_string_equal(text, expected);
+	free(text);
+	spare_release(&s);
+}
+
 int
 main(void)
 {
@@ -369,6 +489,8 @@ main(void)
 	    cmocka_unit_test(functions_that_may_allocate_for_others_do_not),
 	    cmocka_unit_test(an_earlier_census_is_read_and_compared),
 	    cmocka_unit_test(what_is_no_census_is_refused),
+	    cmocka_unit_test(types_are_written_so),
+	    cmocka_unit_test(insight_is_written_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
