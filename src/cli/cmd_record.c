@@ -106,6 +106,12 @@ begin_following(struct record_run *r)
 	    .every_ns = r->options.leaks_ns,
 	    .alone = r->options.no_follow ? r->launch.pid : 0,
 	};
+	const struct rss_plan pages = {
+	    .segment_dir = &r->segment_dir,
+	    .writer = r->writer,
+	    .every_ns = r->options.rss_ns,
+	    .alone = r->options.no_follow ? r->launch.pid : 0,
+	};
 
 	r->line_error = write_about(r, false, false);
 	if (r->line_error == 0)
@@ -114,6 +120,10 @@ begin_following(struct record_run *r)
 		leaks_turn(r->leaks, r->writer);
 	else if (r->line_error == 0 && r->options.leaks_ns)
 		r->line_error = leaks_new(&leaks, &r->leaks);
+	if (r->rss)
+		rss_turn(r->rss, r->writer);
+	else if (r->line_error == 0 && r->options.rss_ns)
+		r->line_error = rss_new(&pages, &r->rss);
 }
 
 static void
@@ -226,19 +236,25 @@ look(struct record_run *r)
 		r->line_error = follow_look(r->follow);
 	if (r->leaks && r->line_error == 0)
 		r->line_error = leaks_step(r->leaks);
+	if (r->rss && r->line_error == 0)
+		r->line_error = rss_step(r->rss);
 	turn(r);
 }
 
 static int
 wait_ms(const struct record_run *r)
 {
-	int ms = WAIT_STEP_MS, leaks_ms, turn_ms;
+	int ms = WAIT_STEP_MS, leaks_ms, rss_ms, turn_ms;
 
 	if (r->follow && r->line_error == 0)
 		ms = follow_wait_ms(r->follow);
 	if (r->chapter && r->line_error == 0) {
 		turn_ms = chapter_wait_ms(r->chapter, &r->options.chapters);
 		ms = turn_ms < ms ? turn_ms : ms;
+	}
+	if (r->rss && r->line_error == 0) {
+		rss_ms = rss_wait_ms(r->rss);
+		ms = rss_ms < ms ? rss_ms : ms;
 	}
 	if (!r->leaks || r->line_error < 0)
 		return ms;
@@ -368,6 +384,8 @@ conclude(struct record_run *r)
 		leaks_found(r->leaks, &r->found);
 	leaks_free(r->leaks);
 	r->leaks = NULL;
+	if (err == 0 && r->rss)
+		rss_finish(r->rss);
 	if (err == 0)
 		err = follow_finish(r->follow);
 	if (err == 0)
@@ -484,6 +502,7 @@ record(struct record_run *r)
 	if (code == 0)
 		code = exit_code(r->launch.status);
 	leaks_free(r->leaks);
+	rss_free(r->rss);
 	follow_free(r->follow);
 	collect_release(&r->collect);
 	embed_free(r->embed);

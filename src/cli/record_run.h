@@ -14,6 +14,7 @@
 #include "record/launch.h"
 #include "record/leaks.h"
 #include "record/quota.h"
+#include "record/rss.h"
 #include "record/runtime_maps.h"
 #include "record/segment_dir.h"
 #include "trace/recording.h"
@@ -36,6 +37,7 @@ struct record_run {
 	struct embed *embed;   /* names; NULL: none are wanted */
 	struct follow *follow; /* NULL: nothing is followed any more */
 	struct leaks *leaks;   /* NULL: do not look for lost blocks */
+	struct rss *rss;       /* NULL: do not read resident pages */
 	struct leaks_found found;
 	struct runtime_maps *maps; /* --runtime-names; NULL: not wanted */
 	int line_error;            /* why not */

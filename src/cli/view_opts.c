@@ -41,9 +41,10 @@ const struct opts_option view_opts_shapes[] = {
         "operator new, ..."},
     {"table", 0, OPTS_CHOICE, AT(shape), BODY_TABLE, NULL,
         "print a table: one line per site, with sizes and ages"},
-    {"sort", 0, OPTS_WORD, AT(order), 0, "bytes|blocks|calls",
+    {"sort", 0, OPTS_WORD, AT(order), 0, "bytes|blocks|calls|holds|pins",
         "sort by bytes (the default), blocks, or calls of an allocation "
-        "function, the largest first"},
+        "function, the largest first; holds and pins are resident pages, see "
+        "--rss"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
         "show the N largest (default 20, 0: all)"},
     {"threshold", 0, OPTS_PERCENT, AT(threshold), 0, "PCT",
@@ -167,6 +168,8 @@ view_opts_finish(
 	};
 
 	view_opts_finish_exact(command, v, &o.view);
+	o.rss = amount_is_resident(v->order);
+	o.view.with_holds = o.rss;
 	o.view.group = true;
 	o.view.fold = !v->no_fold;
 	o.view.trim = !v->all_frames;

@@ -270,7 +270,8 @@ sites_user(struct site_id stack, uint32_t pool)
 		return (struct site_id){0};
 	row->node = key.node;
 	row->first_tick = tick_now();
-	row->kind = SEG_SITE_USER;
+	row->kind =
+	    pool < SEG_MAPPING_OF_ALLOCATOR ? SEG_SITE_USER : SEG_SITE_MAPPING;
 	row->pool = key.pool;
 	STORE_RELEASE(&row->inner, key.inner);
 	if (!index_insert(&site_index, h, n + 1))

@@ -77,8 +77,8 @@ struct site_id sites_known(const struct sites_stack *s);
 void sites_know(uint64_t hash, uint32_t inner, struct site_id id);
 
 /*
- * The id of the same stack for a resource of this pool; 0 when there is no
- * room. The stack's own id stays without figures, if nobody else uses it.
+ * The id of the same stack for a resource of this pool, or for a mapping (`pool`
+ * is then an enum seg_mapping); 0 when there is no room. The stack's own id stays without figures, if nobody else uses it.
  */
 struct site_id sites_user(struct site_id stack, uint32_t pool);
 
