@@ -12,6 +12,7 @@
 #include "reader/process_parts.h"
 #include "reader/relative.h"
 #include "trace/recording.h"
+#include "trace/births.h"
 #include "trace/verdicts.h"
 #include "util/capped.h"
 
@@ -327,6 +328,10 @@ process_free(struct process *p)
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
 	free(p->verdicts);
+	if (p->births)
+		births_release(p->births);
+	free(p->births);
+	free(p->scores);
 	free(p);
 }
 

@@ -150,6 +150,8 @@ struct process_root {
 };
 
 struct verdicts;
+struct births;
+struct score;
 
 struct process {
 	struct seg_header header;
@@ -194,11 +196,16 @@ struct process {
 	 */
 	uint32_t temporary_ticks;
 	uint32_t births_until; /* tick at which the births of sites end */
+	bool ages_partial;     /* some live blocks could not be read */
 	bool is_unfinished;    /* its end state is missing in the recording */
 	uint64_t as_of_us;     /* if so, the figures are of this moment */
 	const struct process_names *names; /* the session's; NULL: none */
 	/* the result of looks, trace/verdicts.h; freed here; NULL: none */
 	struct verdicts *verdicts;
+	/* ages that a recorder read, trace/births.h; freed here; NULL: none */
+	struct births *births;
+	/* by site, from scores_of() on; freed here; NULL: none yet */
+	struct score *scores;
 };
 
 /* Takes what it needs from seg and frees seg. -ENOMEM. */

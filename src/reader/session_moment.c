@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/timeline.h"
+#include "trace/births.h"
 #include "trace/verdicts.h"
 
 /* Since 1970, of a moment of the time line. */
@@ -50,6 +51,12 @@ drop_ends(struct process *p)
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
 	free(p->verdicts);
+	if (p->births)
+		births_release(p->births);
+	free(p->births);
+	free(p->scores);
+	p->births = NULL;
+	p->scores = NULL;
 	free(p->points);
 	p->verdicts = NULL;
 	p->points = NULL;

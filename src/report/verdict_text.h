@@ -21,6 +21,20 @@ void verdict_text_list(const struct layout *p, const struct session *s,
 void verdict_text_sentence(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *sums);
 
+/* "lose app.c:9 <- serve <- main"; s NULL: nothing is left of the process. */
+void verdict_text_stack(const struct layout *p, FILE *out, const struct view *v,
+    const struct view_site *s);
+
+/*
+ * Prints `before` and who frees other blocks of the site, because there a path
+ * may be missing. False: that is not known, and nothing is printed.
+ */
+bool verdict_text_freers(const struct layout *p, FILE *out, const char *before,
+    const struct view *v, const struct view_site *s);
+
+/* "nginx (pid 12)" */
+void verdict_text_who(FILE *out, const struct process *p);
+
 /*
  * All processes that options->view.pid selects, for the beginning of a report:
  * those with findings in full, then one sentence about the others. An empty
