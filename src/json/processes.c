@@ -8,6 +8,7 @@
 #include "json/figures.h"
 #include "json/program_reports.h"
 #include "json/series.h"
+#include "json/score_json.h"
 #include "json/verdict_json.h"
 #include "reader/losses.h"
 #include "reader/place_words.h"
@@ -229,6 +230,7 @@ json_processes_put(FILE *out, const struct session *s, const struct process *p,
 	json_sites_sum(out, "suppressed", &v->suppressed);
 	json_older_process(out, o.older, p);
 	verdict_json_process(out, s, p);
+	score_json_process(out, s, p);
 	series_list_init(&series, s, p);
 	err = json_sites(out, v, p, &series, w);
 	series_list_release(&series);

@@ -131,7 +131,7 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	number_unless_zero(out, "temporary_blocks", f->temporary_blocks);
 	number_unless_zero(out, "temporary_bytes", f->temporary_bytes);
 	json_older_site(out, older, f, true);
-	if (s->verdict) {
+	if (s->verdict || s->score) {
 		json_key(out, "verdict");
 		verdict_json_site(out, v, s);
 	}

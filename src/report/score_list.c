@@ -68,8 +68,9 @@ find_limit(struct score_list *l, const struct births_limit *limits, size_t n)
 }
 
 /* The room is that of now, or of the moment when a recorder looked. */
-static void
-look_ahead(const struct session *s, struct process *p, struct score_list *l)
+void
+score_list_look_ahead(
+    const struct session *s, struct process *p, struct score_list *l)
 {
 	struct births_limit limits[BIRTHS_LIMITS];
 
@@ -140,7 +141,8 @@ worse(const void *a, const void *b)
 static void
 add_line(struct score_list *l, const struct view_site *s)
 {
-	if (s->suppression || (s->verdict && s->verdict->leak.looks > 0))
+	if (!s->score || s->score->class == SCORE_CHURN || s->suppression ||
+	    (s->verdict && s->verdict->leak.looks > 0))
 		return;
 	l->leaks += s->score->class == SCORE_LEAK;
 	l->growths += s->score->class == SCORE_GROWTH;
@@ -149,10 +151,39 @@ add_line(struct score_list *l, const struct view_site *s)
 }
 
 int
+score_list_of_view(const struct view *v, uint32_t process, struct process *p,
+    struct score_list *ret)
+{
+	*ret = (struct score_list){.view = v};
+	ret->lines = calloc(v->site_count + 1, sizeof(*ret->lines));
+	if (!ret->lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < v->site_count; i++)
+		if (v->sites[i].process == process)
+			add_line(ret, &v->sites[i]);
+	if (ret->count > 0)
+		qsort(ret->lines, ret->count, sizeof(*ret->lines), worse);
+	score_list_look_ahead(v->session, p, ret);
+	return 0;
+}
+
+/* The number of a process in its session. */
+static uint32_t
+number_of(const struct session *s, const struct process *p)
+{
+	uint32_t i = 0;
+
+	while (i < s->count && s->processes[i] != p)
+		i++;
+	return i;
+}
+
+int
 score_list_make(const struct session *s, struct process *p, struct names *names,
     const struct view_options *options, struct score_list *ret)
 {
 	struct view_options o = *options;
+	struct view *v = NULL;
 	int err;
 
 	*ret = (struct score_list){0};
@@ -169,26 +200,20 @@ score_list_make(const struct session *s, struct process *p, struct names *names,
 	o.group = true;
 	o.keep_suppressed = true;
 	o.brief_names = true;
-	err = view_new(s, names, &o, &ret->view);
+	err = view_new(s, names, &o, &v);
+	if (err == 0)
+		err = score_list_of_view(v, number_of(s, p), p, ret);
 	if (err < 0)
-		return err;
-	ret->lines = calloc(ret->view->site_count + 1, sizeof(*ret->lines));
-	if (!ret->lines) {
-		score_list_release(ret);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < ret->view->site_count; i++)
-		add_line(ret, &ret->view->sites[i]);
-	if (ret->count > 0)
-		qsort(ret->lines, ret->count, sizeof(*ret->lines), worse);
-	look_ahead(s, p, ret);
-	return 0;
+		view_free(v);
+	else
+		ret->own = v;
+	return err;
 }
 
 void
 score_list_release(struct score_list *l)
 {
-	view_free(l->view);
+	view_free(l->own);
 	free(l->lines);
 	*l = (struct score_list){0};
 }

@@ -18,7 +18,8 @@ struct score_line {
 };
 
 struct score_list {
-	struct view *view;        /* of the sites below */
+	const struct view *view;  /* of the sites below */
+	struct view *own;         /* the same, to be freed; or NULL */
 	struct score_line *lines; /* LEAK, GROWTH, STEADY, each by size */
 	size_t count, leaks, growths;
 	struct forecast_rate rate; /* of all that leak or grow */
@@ -34,7 +35,15 @@ struct score_list {
 int score_list_make(const struct session *s, struct process *p,
     struct names *names, const struct view_options *options,
     struct score_list *ret);
+
+/* The same of the sites of p in a view, where p has number `process`. */
+int score_list_of_view(const struct view *v, uint32_t process,
+    struct process *p, struct score_list *ret);
 void score_list_release(struct score_list *l);
+
+/* Fills rate, limit and forecast alone. */
+void score_list_look_ahead(
+    const struct session *s, struct process *p, struct score_list *l);
 
 /* Does p have scores? If not, its list is empty. */
 bool score_list_has(const struct session *s, struct process *p);

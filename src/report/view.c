@@ -181,7 +181,7 @@ keep_verdict(struct view_builder *b, const struct process_site *s,
 	return site->verdict ? name_freers(b, s, site->verdict) : -ENOMEM;
 }
 
-/* The score, and for a list of scores who frees others of the site. */
+/* The score, and who frees the siblings of a leak. */
 static int
 keep_score(struct view_builder *b, const struct process_site *s,
     uint32_t process, size_t number, struct view_site *site)
@@ -192,7 +192,7 @@ keep_score(struct view_builder *b, const struct process_site *s,
 		return 0; /* of another moment */
 	site->score = scores_of(
 	    b->side.session, b->side.session->processes[process], number);
-	if (!b->options->score_only || !site->score || site->verdict)
+	if (!site->score || site->score->class != SCORE_LEAK || site->verdict)
 		return 0;
 	site->verdict = view_keep(b->view, &none, sizeof(none));
 	return site->verdict ? name_freers(b, s, site->verdict) : -ENOMEM;

@@ -170,7 +170,8 @@ static bool
 is_steady(const struct score_input *in, struct score *ret)
 {
 	double late_s = inflow_since(in->births, in->until_s, LATE);
-	double built_s = in->until_s - late_s;
+	/* the end of the slot in which the last of them was born */
+	double built_s = in->until_s - late_s + in->until_s / INFLOW_SLOTS;
 
 	if (in->blocks < 1 ||
 	    built_s - in->first_s > (in->until_s - in->first_s) / 2)

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 /*
- * usage: scores SECONDS [steady]
+ * usage: scores SECONDS [all|steady|fill BYTES]
  *
- * Prints "ready" when it begins. With "steady" nothing grows.
+ * Prints its pid and "ready" when it begins. With "steady" nothing grows; with "fill" only a
+ * list, by BYTES in a second. What is done depends on the time that has passed,
+ * so a busy machine does not change the rates.
  */
 enum { STEP_MS = 10, REQUESTS = 40, TABLE = 1000 };
 
@@ -85,30 +87,42 @@ serve(size_t step)
 	}
 }
 
+static double
+now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 int
 main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 1;
-	int steady = argc > 2 && strcmp(argv[2], "steady") == 0;
-	struct timespec step = {.tv_nsec = STEP_MS * 1000000L}, begin, now;
+	const char *mode = argc > 2 ? argv[2] : "all";
+	double fill = argc > 3 ? atof(argv[3]) : 0, begin, passed = 0;
+	const struct timespec rest = {.tv_nsec = STEP_MS * 1000000L};
+	size_t steps = 0, links = 0;
 
 	build_table();
-	puts("ready");
+	printf("PID %d\nready\n", (int)getpid());
 	fflush(stdout);
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	for (size_t i = 0;; i++) {
-		use_ring(i);
-		if (!steady) {
-			serve(i);
+	begin = now_s();
+	while (passed < seconds) {
+		nanosleep(&rest, NULL);
+		passed = now_s() - begin;
+		for (; (double)steps * STEP_MS / 1000 < passed; steps++) {
+			use_ring(steps);
+			if (strcmp(mode, "all") != 0)
+				continue;
+			serve(steps);
 			add_history();
-			extend_vector(i);
+			extend_vector(steps);
 		}
-		nanosleep(&step, NULL);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if ((double)(now.tv_sec - begin.tv_sec) +
-		        (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 >
-		    seconds)
-			break;
+		for (; (double)links * sizeof(struct link) < fill * passed;
+		     links++)
+			add_history();
 	}
 	return 0;
 }
