@@ -76,6 +76,9 @@ static const struct opts_option what_rows[] = {
     {"no-deepbind", 0, OPTS_FLAG, AT(no_deepbind), 0, NULL,
         "load modules without RTLD_DEEPBIND, which hides their allocations; "
         "a module that relies on the flag may find another library's symbols"},
+    {"mappings", 0, OPTS_FLAG, AT(mappings), 0, NULL,
+        "also record who calls mmap for private memory without a file, apart "
+        "from the heap (report --mappings)"},
     {"wait", 0, OPTS_FLAG, AT(wait), 0, NULL,
         "wait for the last process of the tree, not only for CMD"},
     {0},

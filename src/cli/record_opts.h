@@ -19,6 +19,7 @@ struct record_options {
 	bool no_follow;
 	bool wait;
 	bool no_deepbind;
+	bool mappings;
 	uint64_t leaks_ns;      /* between looks for lost blocks; 0: none */
 	bool no_symbols;        /* do not store names of functions */
 	const char *debug_dirs; /* where else to look for them */

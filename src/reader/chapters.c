@@ -204,9 +204,9 @@ join_process(struct join *j, size_t at, struct process *next)
 		next->owner = before->owner;
 		next->view = before->view;
 	}
-	if (!next->births) {
-		next->births = before->births;
-		before->births = NULL;
+	if (!next->aging) {
+		next->aging = before->aging;
+		before->aging = NULL;
 	}
 	if (!next->verdicts) {
 		next->verdicts = before->verdicts;

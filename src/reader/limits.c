@@ -16,12 +16,12 @@ enum { TEXT_BYTES = 8192, LEVELS_MAX = 32 };
 #define NO_LIMIT (UINT64_C(1) << 60) /* version 1 has no word for it */
 
 struct list {
-	struct births_limit *items;
+	struct aging_limit *items;
 	size_t count;
 };
 
 static uint64_t
-room_of(const struct births_limit *x)
+room_of(const struct aging_limit *x)
 {
 	return x->limit > x->used ? x->limit - x->used : 0;
 }
@@ -30,7 +30,7 @@ room_of(const struct births_limit *x)
 static void
 add(struct list *l, uint32_t kind, uint64_t limit, uint64_t used)
 {
-	const struct births_limit x = {
+	const struct aging_limit x = {
 	    .kind = kind, .limit = limit, .used = used};
 
 	for (size_t i = 0; i < l->count; i++) {
@@ -40,7 +40,7 @@ add(struct list *l, uint32_t kind, uint64_t limit, uint64_t used)
 			l->items[i] = x;
 		return;
 	}
-	if (l->count < BIRTHS_LIMITS)
+	if (l->count < AGING_LIMITS)
 		l->items[l->count++] = x;
 }
 
@@ -117,9 +117,9 @@ add_level(struct list *l, const struct level *x)
 	used = used > dropped ? used - dropped : 0;
 	if (level_number(
 	        x, x->is_v2 ? "memory.max" : "memory.limit_in_bytes", &limit))
-		add(l, BIRTHS_LIMIT_GROUP, limit, used);
+		add(l, AGING_LIMIT_GROUP, limit, used);
 	if (x->is_v2 && level_number(x, "memory.high", &limit))
-		add(l, BIRTHS_LIMIT_GROUP_HIGH, limit, used);
+		add(l, AGING_LIMIT_GROUP_HIGH, limit, used);
 }
 
 static void
@@ -154,10 +154,10 @@ add_process(struct list *l, pid_t pid)
 	if (!read_text(path, text))
 		return;
 	if (prlimit(pid, RLIMIT_AS, NULL, &r) == 0 && r.rlim_cur < NO_LIMIT)
-		add(l, BIRTHS_LIMIT_SPACE, r.rlim_cur,
+		add(l, AGING_LIMIT_SPACE, r.rlim_cur,
 		    number_after(text, "VmSize:") << 10);
 	if (prlimit(pid, RLIMIT_DATA, NULL, &r) == 0 && r.rlim_cur < NO_LIMIT)
-		add(l, BIRTHS_LIMIT_DATA, r.rlim_cur,
+		add(l, AGING_LIMIT_DATA, r.rlim_cur,
 		    number_after(text, "VmData:") << 10);
 }
 
@@ -172,11 +172,11 @@ add_machine(struct list *l)
 	all = number_after(text, "MemTotal:");
 	free_kib = number_after(text, "MemAvailable:");
 	if (all > 0 && all < NO_LIMIT >> 10 && free_kib <= all)
-		add(l, BIRTHS_LIMIT_MACHINE, all << 10, (all - free_kib) << 10);
+		add(l, AGING_LIMIT_MACHINE, all << 10, (all - free_kib) << 10);
 }
 
 size_t
-limits_read(pid_t pid, struct births_limit ret[BIRTHS_LIMITS])
+limits_read(pid_t pid, struct aging_limit ret[AGING_LIMITS])
 {
 	struct list l = {.items = ret};
 

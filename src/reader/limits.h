@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "trace/births.h"
+#include "trace/aging.h"
 
 /*
  * The limits of its memory cgroups (of version 1 and 2, those above it too), of
@@ -13,6 +13,6 @@
  * least room. Page cache that the kernel can drop is not counted as used.
  * Returns how many.
  */
-size_t limits_read(pid_t pid, struct births_limit ret[BIRTHS_LIMITS]);
+size_t limits_read(pid_t pid, struct aging_limit ret[AGING_LIMITS]);
 
 #endif

@@ -148,9 +148,8 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 		err = load_verdicts_entry(
 		    &r->verdicts, bytes, len, most_bytes(r));
 		break;
-	case RECORDING_BIRTHS:
-		err =
-		    load_births_entry(&r->births, bytes, len, most_bytes(r));
+	case RECORDING_AGING:
+		err = load_aging_entry(&r->aging, bytes, len, most_bytes(r));
 		break;
 	default:
 		break; /* an entry of a later version of seep */
@@ -235,7 +234,7 @@ read_all(struct load *r)
 	if (err < 0)
 		return err;
 	load_verdicts_give(&r->verdicts, s, r->first);
-	load_births_give(&r->births, s, r->first);
+	load_aging_give(&r->aging, s, r->first);
 	for (size_t i = r->first; i < s->count; i++) {
 		struct process *p = s->processes[i];
 
@@ -282,7 +281,7 @@ load_into_session(struct session *s, const char *path, const char *name,
 		r.recording = NULL;
 	load_timeline_release(&r);
 	load_verdicts_release(&r.verdicts);
-	load_births_release(&r.births);
+	load_aging_release(&r.aging);
 	recording_close(r.recording);
 	if (err < 0)
 		return fault_set(where, -ENOMEM, "out of memory");

@@ -3,7 +3,7 @@
 #ifndef SEEP_READER_LOAD_PARTS_H
 #define SEEP_READER_LOAD_PARTS_H
 
-#include "reader/load_births.h"
+#include "reader/load_aging.h"
 #include "reader/load_verdicts.h"
 #include "reader/replay.h"
 #include "reader/session_parts.h"
@@ -25,7 +25,7 @@ struct load {
 	struct process_names *names; /* the session's */
 	size_t names_bytes;
 	struct load_verdicts verdicts;
-	struct load_births births;
+	struct load_aging aging;
 	uint64_t segment_bytes; /* bytes, unpacked, of all processes */
 	size_t left_out;        /* processes left out because of that limit */
 };

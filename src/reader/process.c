@@ -9,12 +9,16 @@
 
 #include "reader/extents.h"
 #include "reader/invariants.h"
+#include "reader/mapped.h"
 #include "reader/process_parts.h"
 #include "reader/relative.h"
+#include "reader/residence_table.h"
 #include "trace/recording.h"
-#include "trace/births.h"
+#include "trace/aging.h"
+#include "trace/residence.h"
 #include "trace/verdicts.h"
 #include "util/capped.h"
+#include "util/room.h"
 
 bool
 process_ended_early(const struct process *p)
@@ -140,12 +144,21 @@ make_peak(struct process *p, const struct segment *seg)
 	return true;
 }
 
+/* Pools are added up by make_pools(). */
+void
+process_count(struct process *p, const struct process_site *s)
+{
+	if (seg_is_heap(s->kind))
+		process_add(&p->totals, &s->figures);
+	else if (s->kind == SEG_SITE_MAPPING)
+		process_add(&p->mapped, &s->figures);
+}
+
 static void
 make_totals(struct process *p, const struct segment *seg)
 {
 	for (size_t i = 0; i < p->site_count; i++)
-		if (p->sites[i].kind != SEG_SITE_USER)
-			process_add(&p->totals, &p->sites[i].figures);
+		process_count(p, &p->sites[i]);
 	if (!make_peak(p, seg))
 		return;
 	for (size_t i = 0; i < p->site_count; i++) {
@@ -214,11 +227,11 @@ make_process(const struct segment *seg)
 	return p;
 }
 
-/* Rows of the heap; those of pools are in an array of their own. */
+/* Rows of the heap; those of pools and mappings are in arrays of their own. */
 static void
 add_rows(struct process_figures *to, const struct segment_rows *x)
 {
-	if (x->kind != SEG_EXT_LEDGER || x->owner == SEG_USER_ARRAY)
+	if (x->kind != SEG_EXT_LEDGER || !seg_is_heap_array(x->owner))
 		return;
 	for (uint32_t i = 0; i < x->count; i++) {
 		struct seg_row row;
@@ -255,6 +268,23 @@ process_new_brief(const struct segment *seg, struct process **ret)
 	return 0;
 }
 
+/* A damaged one is none. */
+static int
+take_residence(struct process *p, const struct segment *seg)
+{
+	struct residence r;
+	int err;
+
+	if (!p->is_snapshot)
+		return 0; /* it is read from the process itself */
+	err = residence_table_take(seg, &r);
+	if (err < 0)
+		return err == -ENOMEM ? err : 0;
+	err = process_add_residence(p, &r);
+	residence_release(&r);
+	return err;
+}
+
 int
 process_new(const struct segment *seg, struct process **ret)
 {
@@ -274,6 +304,8 @@ process_new(const struct segment *seg, struct process **ret)
 	make_totals(p, seg);
 	make_pools(p);
 	err = check(p, seg, &sums);
+	if (err == 0)
+		err = take_residence(p, seg);
 	if (err < 0)
 		goto out;
 	*ret = p;
@@ -307,6 +339,40 @@ process_set_recorded(struct process *p, const struct recording_segment *head)
 }
 
 void
+process_drop_residence(struct process *p)
+{
+	if (p->residence)
+		residence_release(p->residence);
+	free(p->residence);
+	for (size_t i = 0; i < p->earlier_count; i++)
+		residence_release(&p->earlier[i]);
+	free(p->earlier);
+	p->residence = NULL;
+	p->earlier = NULL;
+	p->earlier_count = p->earlier_room = 0;
+}
+
+int
+process_add_residence(struct process *p, struct residence *r)
+{
+	if (p->residence) {
+		int err = room_make(&p->earlier, &p->earlier_room,
+		    p->earlier_count, sizeof(*p->earlier));
+
+		if (err < 0)
+			return err;
+		p->earlier[p->earlier_count++] = *p->residence;
+	} else {
+		p->residence = calloc(1, sizeof(*p->residence));
+		if (!p->residence)
+			return -ENOMEM;
+	}
+	*p->residence = *r;
+	*r = (struct residence){0};
+	return 0;
+}
+
+void
 process_free(struct process *p)
 {
 	if (!p)
@@ -320,6 +386,7 @@ process_free(struct process *p)
 	stacks_free(p->stacks);
 	free(p->sites);
 	free(p->pools);
+	mapped_free(p->resident);
 	free(p->modules);
 	free(p->inherited);
 	free(p->marks);
@@ -328,10 +395,11 @@ process_free(struct process *p)
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
 	free(p->verdicts);
-	if (p->births)
-		births_release(p->births);
-	free(p->births);
+	if (p->aging)
+		aging_release(p->aging);
+	free(p->aging);
 	free(p->scores);
+	process_drop_residence(p);
 	free(p);
 }
 

@@ -8,13 +8,13 @@
 
 #include "reader/session.h"
 #include "reader/timeline.h"
-#include "trace/births.h"
+#include "trace/aging.h"
 
 _Static_assert(
     (int)LIFE_TABLE_CLASSES == (int)PROCESS_STEPS - 1 + (int)PROCESS_AGES,
     "all ages");
-_Static_assert((int)LIFE_TABLE_CLASSES == (int)BIRTHS_DEATHS, "all deaths");
-_Static_assert((int)BIRTHS_LIVING == (int)PROCESS_AGES, "all living");
+_Static_assert((int)LIFE_TABLE_CLASSES == (int)AGING_DEATHS, "all deaths");
+_Static_assert((int)AGING_LIVING == (int)PROCESS_AGES, "all living");
 _Static_assert((int)INFLOW_SLOTS == (int)SEG_BIRTH_SLOTS, "all births");
 
 enum {
@@ -52,11 +52,11 @@ youngest_are_moves(const struct process_site *s)
 }
 
 static void
-take_site(const struct process_site *s, struct births_site *to)
+take_site(const struct process_site *s, struct aging_site *to)
 {
 	uint64_t deaths[PROCESS_AGES], young[PROCESS_STEPS];
 
-	*to = (struct births_site){.site = s->id,
+	*to = (struct aging_site){.site = s->id,
 	    .first_tick = s->first_tick,
 	    .blocks = s->figures.live_blocks,
 	    .bytes = s->figures.live_bytes};
@@ -70,7 +70,7 @@ take_site(const struct process_site *s, struct births_site *to)
 		to->deaths[0] = 0;
 	}
 	/* tests count blocks that were seen, not those that a sample means */
-	for (int i = 0; s->samples > 0 && i < BIRTHS_DEATHS; i++)
+	for (int i = 0; s->samples > 0 && i < AGING_DEATHS; i++)
 		to->deaths[i] = (uint64_t)((double)to->deaths[i] *
 		    (double)s->samples / (double)(s->figures.allocations + 1));
 	if (!s->ages)
@@ -81,7 +81,7 @@ take_site(const struct process_site *s, struct births_site *to)
 }
 
 static void
-make_input(const struct births_site *s, uint32_t until_tick, uint32_t tick_ns,
+make_input(const struct aging_site *s, uint32_t until_tick, uint32_t tick_ns,
     struct score_input *ret)
 {
 	double tick_s = (double)tick_ns * 1e-9 * scores_clock();
@@ -93,9 +93,9 @@ make_input(const struct births_site *s, uint32_t until_tick, uint32_t tick_ns,
 	    .moved = (double)s->moved};
 	ret->ages.unit_s = tick_s;
 	ret->ages.life_s = ret->until_s - ret->first_s;
-	for (int i = 0; i < BIRTHS_DEATHS; i++)
+	for (int i = 0; i < AGING_DEATHS; i++)
 		ret->ages.deaths[i] = (double)s->deaths[i];
-	for (int i = 0; i < BIRTHS_LIVING; i++)
+	for (int i = 0; i < AGING_LIVING; i++)
 		ret->ages.living[i ? PROCESS_STEPS - 1 + i : 0] =
 		    (double)s->living[i];
 	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
@@ -114,7 +114,7 @@ double
 scores_until_s(const struct process *p)
 {
 	uint32_t tick = knows_ages(p) ? p->births_until
-	    : p->births               ? p->births->tick
+	    : p->aging                ? p->aging->tick
 	                              : 0;
 
 	return (double)tick * (double)p->header.tick_ns * 1e-9 * scores_clock();
@@ -124,8 +124,8 @@ bool
 scores_input(const struct process *p, const struct process_site *s,
     struct score_input *ret)
 {
-	const struct births_site *known;
-	struct births_site x;
+	const struct aging_site *known;
+	struct aging_site x;
 
 	if (s->kind != SEG_SITE_HEAP)
 		return false;
@@ -137,19 +137,19 @@ scores_input(const struct process *p, const struct process_site *s,
 		make_input(&x, p->births_until, p->header.tick_ns, ret);
 		return true;
 	}
-	known = p->births ? births_find(p->births, s->id) : NULL;
+	known = p->aging ? aging_find(p->aging, s->id) : NULL;
 	if (!known)
 		return false;
-	make_input(known, p->births->tick, p->header.tick_ns, ret);
+	make_input(known, p->aging->tick, p->header.tick_ns, ret);
 	return true;
 }
 
 int
-scores_take(const struct process *p, struct births *ret)
+scores_take(const struct process *p, struct aging *ret)
 {
 	size_t room = 0;
 
-	*ret = (struct births){.tick = p->births_until};
+	*ret = (struct aging){.tick = p->births_until};
 	for (size_t i = 0; i < p->site_count; i++)
 		room += p->sites[i].ages && p->sites[i].ages->births_known;
 	ret->sites = calloc(room + 1, sizeof(*ret->sites));

@@ -20,8 +20,8 @@ bool scores_input(const struct process *p, const struct process_site *s,
  * Ages and births of p now, to be stored: p is running, and live_ages_read() has
  * read all of it. -ENOMEM.
  */
-struct births;
-int scores_take(const struct process *p, struct births *ret);
+struct aging;
+int scores_take(const struct process *p, struct aging *ret);
 
 /*
  * The score of a site, by its number; NULL: nothing can be said. All sites of p

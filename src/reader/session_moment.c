@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "reader/timeline.h"
-#include "trace/births.h"
+#include "trace/aging.h"
 #include "trace/verdicts.h"
 
 /* Since 1970, of a moment of the time line. */
@@ -51,12 +51,13 @@ drop_ends(struct process *p)
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
 	free(p->verdicts);
-	if (p->births)
-		births_release(p->births);
-	free(p->births);
+	if (p->aging)
+		aging_release(p->aging);
+	free(p->aging);
 	free(p->scores);
-	p->births = NULL;
+	p->aging = NULL;
 	p->scores = NULL;
+	process_drop_residence(p);
 	free(p->points);
 	p->verdicts = NULL;
 	p->points = NULL;
@@ -80,11 +81,10 @@ set_back(struct session *s, struct process *p, uint64_t time_us)
 		free(then);
 		return err;
 	}
-	p->totals = (struct process_figures){0};
+	p->totals = p->mapped = (struct process_figures){0};
 	for (size_t i = 0; i < p->site_count; i++) {
 		p->sites[i].figures = then[i];
-		if (p->sites[i].kind != SEG_SITE_USER)
-			process_add(&p->totals, &then[i]);
+		process_count(p, &p->sites[i]);
 	}
 	for (size_t i = 0; i < p->pool_count; i++)
 		p->pools[i].figures = (struct process_figures){0};

@@ -6,7 +6,7 @@
 #include "reader/session.h"
 #include "record/follow_parts.h"
 #include "record/quota.h"
-#include "trace/births.h"
+#include "trace/aging.h"
 #include "util/clock.h"
 
 #define S UINT64_C(1000000000)
@@ -24,16 +24,16 @@ static void
 keep(struct follow *f)
 {
 	const struct leaks_look *k = &f->births.look;
-	struct births b;
+	struct aging b;
 
 	/* untrusted: the child has read hostile memory */
-	if (births_decode(k->bytes, k->len, &b) < 0)
+	if (aging_decode(k->bytes, k->len, &b) < 0)
 		return;
-	births_release(&b);
+	aging_release(&b);
 	if (!quota_verdicts(f->plan.collect->quota, k->len, f->plan.writer))
 		return;
 	/* an error sticks in the writer */
-	(void)recording_append_packed(f->plan.writer, RECORDING_BIRTHS,
+	(void)recording_append_packed(f->plan.writer, RECORDING_AGING,
 	    f->births.uuid, sizeof(f->births.uuid), k->bytes, k->len, LEVEL);
 }
 

@@ -99,6 +99,8 @@ set_environment(const struct launch_plan *plan)
 		return -errno;
 	if (plan->leaks && setenv("SEEP_LEAKS", "1", 1) < 0)
 		return -errno;
+	if (plan->mappings && setenv("SEEP_MAPPINGS", "1", 1) < 0)
+		return -errno;
 	return set_preload(plan);
 }
 

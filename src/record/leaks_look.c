@@ -19,7 +19,7 @@
 #include "reader/process.h"
 #include "reader/scores.h"
 #include "reader/ticks.h"
-#include "trace/births.h"
+#include "trace/aging.h"
 #include "trace/recording.h"
 #include "util/clock.h"
 #include "util/write_all.h"
@@ -134,7 +134,7 @@ say(int fd, const struct verdicts *v)
 static int
 look_at_births(int fd, struct process *p, pid_t pid)
 {
-	struct births b = {0};
+	struct aging b = {0};
 	uint8_t *bytes;
 	size_t len;
 	int err;
@@ -146,8 +146,8 @@ look_at_births(int fd, struct process *p, pid_t pid)
 	if (err < 0)
 		return err;
 	b.limit_count = limits_read(pid, b.limits);
-	err = births_encode(&b, &bytes, &len);
-	births_release(&b);
+	err = aging_encode(&b, &bytes, &len);
+	aging_release(&b);
 	if (err < 0)
 		return err;
 	err = write_all(fd, bytes, len);

@@ -15,14 +15,14 @@ struct leaks_look {
 	pid_t worker;      /* 0: none */
 	int fd;            /* its result comes through here */
 	uint64_t until_ns; /* in CLOCK_MONOTONIC: it must have ended by then */
-	uint8_t *bytes;    /* verdicts_encode() or births_encode() so far */
+	uint8_t *bytes;    /* verdicts_encode() or aging_encode() so far */
 	size_t len, room;
 };
 
 enum leaks_look_kind {
 	LEAKS_LOOK_RUNNING, /* verdicts */
 	LEAKS_LOOK_AT_EXIT, /* the same; the process waits at its exit */
-	LEAKS_LOOK_BIRTHS,  /* ages and births: trace/births.h */
+	LEAKS_LOOK_BIRTHS,  /* ages and births: trace/aging.h */
 };
 
 /*

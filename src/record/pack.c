@@ -344,7 +344,7 @@ wants_entry(struct newest *n, uint32_t type, const uint8_t *bytes, size_t len)
 		return len < at + 16 ? 0 : is_first(&n->segments, bytes + at);
 	case RECORDING_VERDICTS:
 		return len < 16 ? 0 : is_first(&n->verdicts, bytes);
-	case RECORDING_BIRTHS:
+	case RECORDING_AGING:
 		return len < 16 ? 0 : is_first(&n->births, bytes);
 	case RECORDING_META:
 		return !n->has_about;
@@ -483,12 +483,11 @@ add_directory(struct pack *p, const char *path, struct fault *where)
 		    where, -errno, "%s: %s", path, strerror(errno));
 	err = add_chapters(p, path, where);
 	for (int i = 0; i < n; i++) {
-		const char *dot = strrchr(names[i]->d_name, '.');
 		char *file;
 
 		if (err < 0 || names[i]->d_name[0] == '.' ||
 		    chapters_has(names[i]->d_name) ||
-		    (dot && strcmp(dot, ".ctl") == 0))
+		    segfile_is_beside(names[i]->d_name))
 			continue;
 		if (asprintf(&file, "%s/%s", path, names[i]->d_name) < 0) {
 			err = -ENOMEM;

@@ -91,7 +91,7 @@ print_title(
 	struct layout_text t;
 
 	for (size_t i = 0; i < p->site_count; i++) {
-		if (p->sites[i].kind == SEG_SITE_USER)
+		if (!seg_is_heap(p->sites[i].kind))
 			continue;
 		process_add(&from.all, &x->from[i]);
 		process_add(&to.all, &x->to[i]);

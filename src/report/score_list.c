@@ -49,10 +49,10 @@ may_be_zero(const struct process *p)
 }
 
 static void
-find_limit(struct score_list *l, const struct births_limit *limits, size_t n)
+find_limit(struct score_list *l, const struct aging_limit *limits, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct births_limit *x = &limits[i];
+		const struct aging_limit *x = &limits[i];
 		double room =
 		    x->limit > x->used ? (double)(x->limit - x->used) : 0;
 		struct forecast f;
@@ -72,7 +72,7 @@ void
 score_list_look_ahead(
     const struct session *s, struct process *p, struct score_list *l)
 {
-	struct births_limit limits[BIRTHS_LIMITS];
+	struct aging_limit limits[AGING_LIMITS];
 
 	l->rate.seen_s = scores_until_s(p);
 	for (size_t i = 0; i < p->site_count; i++) {
@@ -85,18 +85,18 @@ score_list_look_ahead(
 		return;
 	if (p->running_pid > 0)
 		find_limit(l, limits, limits_read(p->running_pid, limits));
-	else if (p->births && p->end == PROCESS_RUNNING)
-		find_limit(l, p->births->limits, p->births->limit_count);
+	else if (p->aging && p->end == PROCESS_RUNNING)
+		find_limit(l, p->aging->limits, p->aging->limit_count);
 }
 
 const char *
 score_list_limit_key(uint32_t kind)
 {
-	static const char *const keys[] = {[BIRTHS_LIMIT_GROUP] = "cgroup_max",
-	    [BIRTHS_LIMIT_GROUP_HIGH] = "cgroup_high",
-	    [BIRTHS_LIMIT_SPACE] = "address_space",
-	    [BIRTHS_LIMIT_DATA] = "data",
-	    [BIRTHS_LIMIT_MACHINE] = "machine"};
+	static const char *const keys[] = {[AGING_LIMIT_GROUP] = "cgroup_max",
+	    [AGING_LIMIT_GROUP_HIGH] = "cgroup_high",
+	    [AGING_LIMIT_SPACE] = "address_space",
+	    [AGING_LIMIT_DATA] = "data",
+	    [AGING_LIMIT_MACHINE] = "machine"};
 
 	return kind < sizeof(keys) / sizeof(keys[0]) ? keys[kind] : NULL;
 }
@@ -105,13 +105,13 @@ const char *
 score_list_limit_words(uint32_t kind)
 {
 	switch (kind) {
-	case BIRTHS_LIMIT_GROUP:
+	case AGING_LIMIT_GROUP:
 		return "Limit of the container";
-	case BIRTHS_LIMIT_GROUP_HIGH:
+	case AGING_LIMIT_GROUP_HIGH:
 		return "memory.high of the container";
-	case BIRTHS_LIMIT_SPACE:
+	case AGING_LIMIT_SPACE:
 		return "Limit of the address space (ulimit -v)";
-	case BIRTHS_LIMIT_DATA:
+	case AGING_LIMIT_DATA:
 		return "Limit of data (ulimit -d)";
 	default:
 		return "Memory of the machine";

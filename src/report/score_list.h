@@ -5,7 +5,7 @@
 
 #include "report/view.h"
 #include "score/forecast.h"
-#include "trace/births.h"
+#include "trace/aging.h"
 
 struct score_line {
 	const struct view_site *site;
@@ -24,7 +24,7 @@ struct score_list {
 	size_t count, leaks, growths;
 	struct forecast_rate rate; /* of all that leak or grow */
 	/* the limit that is reached first; limit.kind 0: none in sight */
-	struct births_limit limit;
+	struct aging_limit limit;
 	struct forecast forecast;
 };
 

@@ -74,7 +74,7 @@ print_leak(const struct layout *p, const struct score_list *l,
 	if (verdict_text_freers(
 	        p, h.page.out, "siblings are freed in ", l->view, line->site))
 		(void)fputs(": look for a path that skips it\n", h.page.out);
-	verdict_text_stack(p, h.page.out, l->view, line->site);
+	verdict_text_place(p, h.page.out, l->view, line->site);
 	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, "LEAK");
 }
@@ -97,7 +97,7 @@ print_growth(const struct layout *p, const struct score_list *l,
 	    100 * x->confidence);
 	if (line->held)
 		(void)fprintf(h.page.out, "%s\n", line->held);
-	verdict_text_stack(p, h.page.out, l->view, line->site);
+	verdict_text_place(p, h.page.out, l->view, line->site);
 	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, "GROWTH");
 }
@@ -115,7 +115,7 @@ print_steady(const struct layout *p, const struct score_list *l,
 	(void)fprintf(h.page.out, "%s, built in the first %s",
 	    words_bytes(a, whole(x->bytes)), in_time(b, x->built_s));
 	(void)fputs(": a pool or a full cache\n", h.page.out);
-	verdict_text_stack(p, h.page.out, l->view, line->site);
+	verdict_text_place(p, h.page.out, l->view, line->site);
 	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, "STEADY");
 }

@@ -20,6 +20,17 @@ enum {
 	AGE_MIN = 100       /* ms: shorter times are not known */
 };
 
+void
+verdict_text_hang(const struct layout *p, const char *head, const char *text)
+{
+	struct hanging h;
+
+	if (!hanging_begin(p, &h))
+		return;
+	(void)fprintf(h.page.out, "%s\n", text);
+	hanging_end(p, &h, head);
+}
+
 /* ---- one site ---- */
 
 /* Hostile figures may add up to more than a number of bytes can be. */
@@ -151,7 +162,7 @@ print_name(FILE *out, const struct layout *p, const struct frame *x)
 }
 
 void
-verdict_text_stack(const struct layout *p, FILE *out, const struct view *v,
+verdict_text_place(const struct layout *p, FILE *out, const struct view *v,
     const struct view_site *s)
 {
 	struct layout whole_names = *p; /* lines are broken between these */
@@ -245,7 +256,7 @@ print_details(const struct layout *p, const struct verdict_line *line)
 		return;
 	out = h.page.out;
 	print_roles(out, part);
-	verdict_text_stack(p, out, line->view, line->site);
+	verdict_text_place(p, out, line->view, line->site);
 	if (part->type) {
 		(void)fputs(", type ", out);
 		text_print(out, part->type);

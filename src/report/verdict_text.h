@@ -21,19 +21,12 @@ void verdict_text_list(const struct layout *p, const struct session *s,
 void verdict_text_sentence(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *sums);
 
-/* "lose app.c:9 <- serve <- main"; s NULL: nothing is left of the process. */
-void verdict_text_stack(const struct layout *p, FILE *out, const struct view *v,
-    const struct view_site *s);
-
 /*
  * Prints `before` and who frees other blocks of the site, because there a path
  * may be missing. False: that is not known, and nothing is printed.
  */
 bool verdict_text_freers(const struct layout *p, FILE *out, const char *before,
     const struct view *v, const struct view_site *s);
-
-/* "nginx (pid 12)" */
-void verdict_text_who(FILE *out, const struct process *p);
 
 /*
  * All processes that options->view.pid selects, for the beginning of a report:
@@ -42,5 +35,17 @@ void verdict_text_who(FILE *out, const struct process *p);
  */
 int verdict_text_open(const struct layout *p, const struct session *s,
     struct names *names, const struct body_options *options);
+
+/*
+ * Prints text, which is already escaped, as lists of verdicts are: wrapped, and
+ * indented behind `head` of up to eight letters; NULL: without one.
+ */
+void verdict_text_hang(
+    const struct layout *p, const char *head, const char *text);
+
+/* "app (pid 12)", and "lose app.c:9 <- serve <- main"; site NULL: not known. */
+void verdict_text_who(FILE *out, const struct process *p);
+void verdict_text_place(const struct layout *p, FILE *out, const struct view *v,
+    const struct view_site *s);
 
 #endif

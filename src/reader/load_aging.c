@@ -1,45 +1,45 @@
-/* load_births.c - matches ages and births in a recording to its processes. */
+/* load_aging.c - matches ages and births in a recording to its processes. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reader/load_births.h"
+#include "reader/load_aging.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/births.h"
+#include "trace/aging.h"
 #include "util/capped.h"
 #include "util/room.h"
 
 enum { UUID = 16 };
 
-struct load_births_item {
+struct load_aging_item {
 	uint8_t uuid[UUID];
-	struct births *births; /* NULL: handed over */
-	size_t bytes;          /* of the entry */
+	struct aging *births; /* NULL: handed over */
+	size_t bytes;         /* of the entry */
 };
 
 static bool
 is_of(const void *items, uint32_t item, const void *uuid)
 {
-	const struct load_births_item *x = items;
+	const struct load_aging_item *x = items;
 
 	return memcmp(x[item].uuid, uuid, UUID) == 0;
 }
 
 static void
-drop(struct births *b)
+drop(struct aging *b)
 {
 	if (b)
-		births_release(b);
+		aging_release(b);
 	free(b);
 }
 
 /* Takes b over, on success only. */
 static int
-keep(struct load_births *l, const uint8_t *uuid, struct births *b, size_t bytes,
+keep(struct load_aging *l, const uint8_t *uuid, struct aging *b, size_t bytes,
     uint64_t limit)
 {
-	struct load_births_item *x;
+	struct load_aging_item *x;
 	uint32_t at;
 	int err;
 
@@ -51,7 +51,7 @@ keep(struct load_births *l, const uint8_t *uuid, struct births *b, size_t bytes,
 		return err;
 	x = &l->items[at];
 	if (at == l->count) {
-		*x = (struct load_births_item){.bytes = 0};
+		*x = (struct load_aging_item){.bytes = 0};
 		memcpy(x->uuid, uuid, UUID);
 		l->count++;
 	}
@@ -65,11 +65,11 @@ keep(struct load_births *l, const uint8_t *uuid, struct births *b, size_t bytes,
 }
 
 int
-load_births_entry(
-    struct load_births *l, const void *bytes, size_t len, uint64_t limit)
+load_aging_entry(
+    struct load_aging *l, const void *bytes, size_t len, uint64_t limit)
 {
 	const uint8_t *body = bytes;
-	struct births *b;
+	struct aging *b;
 	int err;
 
 	if (len < UUID)
@@ -77,7 +77,7 @@ load_births_entry(
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return -ENOMEM;
-	err = births_decode(body + UUID, len - UUID, b);
+	err = aging_decode(body + UUID, len - UUID, b);
 	if (err == 0)
 		err = keep(l, body, b, len, limit);
 	if (err < 0)
@@ -90,7 +90,7 @@ load_births_entry(
 static int
 by_id(const void *a, const void *b)
 {
-	const struct births_site *x = a, *y = b;
+	const struct aging_site *x = a, *y = b;
 
 	return (x->site > y->site) - (x->site < y->site);
 }
@@ -112,21 +112,21 @@ add_list(uint64_t *to, const uint64_t *from, size_t count)
 }
 
 static void
-add_site(struct births_site *to, const struct births_site *from)
+add_site(struct aging_site *to, const struct aging_site *from)
 {
 	if (from->first_tick < to->first_tick)
 		to->first_tick = from->first_tick;
 	to->blocks = capped_sum(to->blocks, from->blocks);
 	to->bytes = capped_sum(to->bytes, from->bytes);
 	to->moved = capped_sum(to->moved, from->moved);
-	add_list(to->deaths, from->deaths, BIRTHS_DEATHS);
-	add_list(to->living, from->living, BIRTHS_LIVING);
+	add_list(to->deaths, from->deaths, AGING_DEATHS);
+	add_list(to->living, from->living, AGING_LIVING);
 	add_list(to->births, from->births, SEG_BIRTH_SLOTS);
 }
 
 /* Rows get the id that the site has in p; rows of one site become one. */
 static void
-join_ids(struct births *b, const struct process *p)
+join_ids(struct aging *b, const struct process *p)
 {
 	size_t kept = 0;
 
@@ -143,7 +143,7 @@ join_ids(struct births *b, const struct process *p)
 	if (kept > 0)
 		qsort(b->sites, kept, sizeof(*b->sites), by_id);
 	for (size_t i = 0; i < kept; i++) {
-		struct births_site *last =
+		struct aging_site *last =
 		    b->count ? &b->sites[b->count - 1] : NULL;
 
 		if (last && last->site == b->sites[i].site)
@@ -154,29 +154,29 @@ join_ids(struct births *b, const struct process *p)
 }
 
 void
-load_births_give(struct load_births *l, const struct session *s, size_t first)
+load_aging_give(struct load_aging *l, const struct session *s, size_t first)
 {
 	for (size_t i = first; i < s->count; i++) {
 		struct process *p = s->processes[i];
 		uint32_t at;
 
-		if (p->births ||
+		if (p->aging ||
 		    !dict_look(&l->index, dict_hash_bytes(p->header.uuid, UUID),
 		        is_of, l->items, p->header.uuid, &at))
 			continue;
-		p->births = l->items[at].births;
+		p->aging = l->items[at].births;
 		l->items[at].births = NULL;
-		if (p->births)
-			join_ids(p->births, p);
+		if (p->aging)
+			join_ids(p->aging, p);
 	}
 }
 
 void
-load_births_release(struct load_births *l)
+load_aging_release(struct load_aging *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		drop(l->items[i].births);
 	free(l->items);
 	dict_release(&l->index);
-	*l = (struct load_births){0};
+	*l = (struct load_aging){0};
 }

@@ -1,6 +1,6 @@
-/* births.c - encodes and decodes ages and births (docs/RECORDING.md). */
+/* aging.c - encodes and decodes ages and births (docs/RECORDING.md). */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/births.h"
+#include "trace/aging.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,16 +21,16 @@ put_list(struct codec_out *o, const uint64_t *list, size_t count)
 }
 
 int
-births_encode(const struct births *a, uint8_t **ret, size_t *ret_len)
+aging_encode(const struct aging *a, uint8_t **ret, size_t *ret_len)
 {
 	struct codec_out o = {0};
 	uint32_t before = 0;
 
-	if (a->count > BIRTHS_SITES_MAX || a->limit_count > BIRTHS_LIMITS)
+	if (a->count > AGING_SITES_MAX || a->limit_count > AGING_LIMITS)
 		return -EFBIG;
 	codec_put(&o, a->tick);
-	codec_put(&o, BIRTHS_DEATHS);
-	codec_put(&o, BIRTHS_LIVING);
+	codec_put(&o, AGING_DEATHS);
+	codec_put(&o, AGING_LIVING);
 	codec_put(&o, SEG_BIRTH_SLOTS);
 	codec_put(&o, a->limit_count);
 	for (size_t i = 0; i < a->limit_count; i++) {
@@ -40,15 +40,15 @@ births_encode(const struct births *a, uint8_t **ret, size_t *ret_len)
 	}
 	codec_put(&o, a->count);
 	for (size_t i = 0; i < a->count; i++) {
-		const struct births_site *s = &a->sites[i];
+		const struct aging_site *s = &a->sites[i];
 
 		codec_put(&o, s->site - before);
 		codec_put(&o, s->first_tick);
 		codec_put(&o, s->blocks);
 		codec_put(&o, s->bytes);
 		codec_put(&o, s->moved);
-		put_list(&o, s->deaths, BIRTHS_DEATHS);
-		put_list(&o, s->living, BIRTHS_LIVING);
+		put_list(&o, s->deaths, AGING_DEATHS);
+		put_list(&o, s->living, AGING_LIVING);
 		put_list(&o, s->births, SEG_BIRTH_SLOTS);
 		before = s->site;
 	}
@@ -96,26 +96,26 @@ get_lengths(struct codec_in *in, struct lengths *ret)
 	ret->deaths = codec_get(in);
 	ret->living = codec_get(in);
 	ret->births = codec_get(in);
-	return ret->deaths >= BIRTHS_DEATHS && ret->deaths <= LIST_MAX &&
-	    ret->living >= BIRTHS_LIVING && ret->living <= LIST_MAX &&
+	return ret->deaths >= AGING_DEATHS && ret->deaths <= LIST_MAX &&
+	    ret->living >= AGING_LIVING && ret->living <= LIST_MAX &&
 	    ret->births == SEG_BIRTH_SLOTS; /* other slots are other times */
 }
 
 static bool
-get_limits(struct codec_in *in, struct births *a)
+get_limits(struct codec_in *in, struct aging *a)
 {
 	uint64_t count = codec_get(in);
 
 	if (count > LIST_MAX)
 		return false;
 	for (uint64_t i = 0; i < count; i++) {
-		struct births_limit x;
+		struct aging_limit x;
 
 		if (!get_small(in, UINT32_MAX, &x.kind))
 			return false;
 		x.limit = codec_get(in);
 		x.used = codec_get(in);
-		if (a->limit_count < BIRTHS_LIMITS)
+		if (a->limit_count < AGING_LIMITS)
 			a->limits[a->limit_count++] = x;
 	}
 	return !in->bad;
@@ -124,7 +124,7 @@ get_limits(struct codec_in *in, struct births *a)
 /* Ids grow, so each is there once. */
 static bool
 get_site(struct codec_in *in, const struct lengths *l, uint32_t before,
-    struct births_site *s)
+    struct aging_site *s)
 {
 	uint32_t step;
 
@@ -135,22 +135,22 @@ get_site(struct codec_in *in, const struct lengths *l, uint32_t before,
 	s->blocks = codec_get(in);
 	s->bytes = codec_get(in);
 	s->moved = codec_get(in);
-	get_list(in, s->deaths, BIRTHS_DEATHS, l->deaths);
-	get_list(in, s->living, BIRTHS_LIVING, l->living);
+	get_list(in, s->deaths, AGING_DEATHS, l->deaths);
+	get_list(in, s->living, AGING_LIVING, l->living);
 	get_list(in, s->births, SEG_BIRTH_SLOTS, l->births);
 	return !in->bad;
 }
 
 int
-births_decode(const uint8_t *bytes, size_t len, struct births *ret)
+aging_decode(const uint8_t *bytes, size_t len, struct aging *ret)
 {
 	struct codec_in in = {.at = bytes, .end = bytes + len};
-	struct births a = {0};
+	struct aging a = {0};
 	struct lengths l;
 	uint32_t count, before = 0;
 
 	if (!get_small(&in, UINT32_MAX, &a.tick) || !get_lengths(&in, &l) ||
-	    !get_limits(&in, &a) || !get_small(&in, BIRTHS_SITES_MAX, &count) ||
+	    !get_limits(&in, &a) || !get_small(&in, AGING_SITES_MAX, &count) ||
 	    /* a row has a byte or more for each number */
 	    count > (size_t)(in.end - in.at) / ROW_MIN)
 		return -EBADMSG;
@@ -159,7 +159,7 @@ births_decode(const uint8_t *bytes, size_t len, struct births *ret)
 		return -ENOMEM;
 	for (; a.count < count; a.count++) {
 		if (!get_site(&in, &l, before, &a.sites[a.count])) {
-			births_release(&a);
+			aging_release(&a);
 			return -EBADMSG;
 		}
 		before = a.sites[a.count].site;
@@ -169,23 +169,23 @@ births_decode(const uint8_t *bytes, size_t len, struct births *ret)
 }
 
 void
-births_release(struct births *a)
+aging_release(struct aging *a)
 {
 	free(a->sites);
-	*a = (struct births){0};
+	*a = (struct aging){0};
 }
 
 static int
 by_id(const void *key, const void *item)
 {
 	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct births_site *)item)->site;
+	uint32_t b = ((const struct aging_site *)item)->site;
 
 	return (a > b) - (a < b);
 }
 
-const struct births_site *
-births_find(const struct births *a, uint32_t id)
+const struct aging_site *
+aging_find(const struct aging *a, uint32_t id)
 {
 	return a->count > 0
 	    ? bsearch(&id, a->sites, a->count, sizeof(*a->sites), by_id)
