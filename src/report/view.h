@@ -76,6 +76,7 @@ struct view_options {
 	const struct older *older;
 	uint32_t temporary_ticks; /* at least; see view_temporary_ticks() */
 	bool verdict_only;        /* only sites that have verdicts */
+	bool score_only;          /* only sites that leak, grow or are steady */
 	/*
 	 * whose verdicts: a descendant of `only`; NULL: each process has its
 	 * own
@@ -129,6 +130,7 @@ struct view_site {
 	uint32_t stack_flags;    /* as from stacks_frames() */
 	const char *suppression; /* suppression that matched; NULL: none */
 	struct verdict_found *verdict; /* report/verdict.h; NULL: none */
+	const struct score *score;     /* score/score.h; NULL: none */
 };
 
 struct view_sum {

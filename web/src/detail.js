@@ -3,6 +3,7 @@
 import { colours } from './colours.js';
 import { copy, make } from './dom.js';
 import { bytes, count, date, plural, time } from './text.js';
+import { section as score } from './score.js';
 import { section as verdict } from './verdict.js';
 
 const YOUNG_US = 1.6e6;
@@ -485,6 +486,7 @@ export function show(box, model, sites, onclose) {
 		make('header', '', [title, button, close]),
 		figureRows(some),
 		verdict(model, sites),
+		score(model, sites),
 		make('section', '', [make('h4', '', 'Stack, innermost first'),
 			stack(model, some.site)]),
 		course,

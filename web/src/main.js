@@ -13,6 +13,7 @@ import { Course, poll } from './served.js';
 import { Table } from './table.js';
 import { bytes, clean, count, date, percent, plural, signed, time } from './text.js';
 import { ROOT } from './tree.js';
+import { scores } from './score.js';
 import { paragraphs, passes } from './verdict.js';
 import { showCensus } from './census.js';
 
@@ -249,7 +250,7 @@ function showProcess() {
 		[...new Set(processes.map((p) => p.name))].slice(0, 8).join(', ');
 	$('about').title = one ? one.command.map((a) => clean(a)).join(' ') : '';
 	document.title = `${one ? one.name : 'seep'} \u2013 heap report`;
-	$('verdicts').replaceChildren(...paragraphs(processes));
+	$('verdicts').replaceChildren(...paragraphs(processes), ...scores(processes));
 	$('summary').textContent = one ? clean(one.summary) : summaryOf(processes);
 	$('warnings').replaceChildren(...model.head.inputs
 		.filter((i) => !i.complete).map((i) => make('li', '',
