@@ -371,6 +371,32 @@ process_add_residence(struct process *p, struct residence *r)
 	return 0;
 }
 
+int
+process_join_residence(struct process *to, struct process *from)
+{
+	struct process all = {.residence = from->residence,
+	    .earlier = from->earlier,
+	    .earlier_count = from->earlier_count,
+	    .earlier_room = from->earlier_room};
+	int err = 0;
+
+	if (!from->residence)
+		return 0;
+	for (size_t i = 0; i < to->earlier_count && err == 0; i++)
+		err = process_add_residence(&all, &to->earlier[i]);
+	if (to->residence && err == 0)
+		err = process_add_residence(&all, to->residence);
+	process_drop_residence(to);
+	to->residence = all.residence;
+	to->earlier = all.earlier;
+	to->earlier_count = all.earlier_count;
+	to->earlier_room = all.earlier_room;
+	from->residence = NULL;
+	from->earlier = NULL;
+	from->earlier_count = from->earlier_room = 0;
+	return err;
+}
+
 void
 process_free(struct process *p)
 {

@@ -237,6 +237,12 @@ void process_drop_residence(struct process *p);
  */
 int process_add_residence(struct process *p, struct residence *r);
 
+/*
+ * Moves the readings of an earlier chapter before those of `to`. -ENOMEM: some
+ * are lost.
+ */
+int process_join_residence(struct process *to, struct process *from);
+
 /* A forked child that ended in its first events: has sums, but no stacks. */
 bool process_ended_early(const struct process *p);
 

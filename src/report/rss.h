@@ -26,8 +26,12 @@ unsigned rss_rules(const struct residence *r, const struct residence_site *s);
 /* The site with the most bytes beyond its own; NULL: none has any. */
 const struct residence_site *rss_most_pins(const struct residence *r);
 
+/* The last reading of a process at a moment of its recording; NULL: none. */
+const struct residence *rss_at(
+    const struct session *s, const struct process *p, uint64_t time_us);
+
 /* "living", "free", ...: keys of JSON and of the page. */
-const char *rss_key(enum residence_class class);
+const char *rss_key(enum residence_class which);
 
 /*
  * The account of process->residence: a line for each class, the sentence, the

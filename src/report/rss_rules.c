@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/rss.h"
 
+#include "util/capped.h"
+
 /*
  * Advice is given only where figures prove it: below these bounds nobody would
  * notice the difference. docs/RSS.md lists them.
@@ -57,7 +59,27 @@ rss_rules(const struct residence *r, const struct residence_site *s)
 	return rules;
 }
 
-const char *rss_key(enum residence_class class)
+const struct residence *
+rss_at(const struct session *s, const struct process *p, uint64_t time_us)
+{
+	const struct residence *found = NULL;
+	/* from the start of the recording to that of the process */
+	uint64_t start =
+	    capped_difference(p->header.start_realtime_ns, s->start_ns);
+	size_t count = p->residence ? p->earlier_count + 1 : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct residence *r =
+		    i < p->earlier_count ? &p->earlier[i] : p->residence;
+
+		if (capped_sum(start, r->time_ns) / 1000 <= time_us)
+			found = r;
+	}
+	return found;
+}
+
+const char *
+rss_key(enum residence_class which)
 {
 	static const char *const keys[RESIDENCE_CLASSES] = {
 	    [RESIDENCE_LIVE] = "living",
@@ -73,5 +95,5 @@ const char *rss_key(enum residence_class class)
 	    [RESIDENCE_OURS] = "seep",
 	};
 
-	return class < RESIDENCE_CLASSES ? keys[class] : "unknown";
+	return which < RESIDENCE_CLASSES ? keys[which] : "unknown";
 }
