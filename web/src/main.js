@@ -15,6 +15,7 @@ import { bytes, clean, count, date, percent, plural, signed, time } from './text
 import { ROOT } from './tree.js';
 import { paragraphs, passes } from './verdict.js';
 import { showCensus } from './census.js';
+import { showHeld } from './held.js';
 
 const TITLES = {
 	live: 'Live', peak: 'At the peak', allocated: 'Allocated',
@@ -258,6 +259,7 @@ function showProcess() {
 	...(model.head.older?.remarks ?? []).map((r) => make('li', '', clean(r))));
 	showLosses($('losses'), model, processes);
 	showCensus(model.head);
+	showHeld(model.head);
 	showLine(processes);
 	showSuppressed(processes);
 }
