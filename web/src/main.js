@@ -16,6 +16,7 @@ import { ROOT } from './tree.js';
 import { scores } from './score.js';
 import { paragraphs, passes } from './verdict.js';
 import { showCensus } from './census.js';
+import { showHeld } from './held.js';
 
 const TITLES = {
 	live: 'Live', peak: 'At the peak', allocated: 'Allocated',
@@ -259,6 +260,7 @@ function showProcess() {
 	...(model.head.older?.remarks ?? []).map((r) => make('li', '', clean(r))));
 	showLosses($('losses'), model, processes);
 	showCensus(model.head);
+	showHeld(model.head);
 	showLine(processes);
 	showSuppressed(processes);
 }
