@@ -65,13 +65,13 @@ struct view_options {
 	bool join_programs;            /* also if programs' names differ */
 	bool brief_names;              /* frame.brief is the short name */
 	bool merge;                    /* also across processes */
+	bool with_holds;               /* changes of held pages count, too */
 	/*
 	 * by process, by site: used instead of the session's figures; NULL: not
 	 */
 	const struct process_figures *const *figures;
 	/* by process: used instead of the process's own; NULL: not */
 	const struct residence *const *residence;
-	bool with_holds; /* a site whose held pages changed has changed */
 	/* fills view_figures.older_*; NULL: do not */
 	const struct older *older;
 	uint32_t temporary_ticks; /* at least; see view_temporary_ticks() */

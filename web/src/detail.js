@@ -132,10 +132,11 @@ function figureRows(some) {
 		['freed', f('freed_bytes'), f('frees'), ''],
 		['short-lived', f('temporary_bytes'), f('temporary_blocks'), ''],
 		...olderRows(some, f),
+		...(f('holds_bytes') > 0 ? [['holds', f('holds_bytes'), '', ' resident']] : []),
 	].map(([label, size, blocks, more]) => make('tr', '', [
 		make('th', '', label),
 		make('td', 'num', count(size)),
-		make('td', 'num', count(blocks)),
+		make('td', 'num', blocks === '' ? '' : count(blocks)),
 		make('td', 'soft', bytes(size) + more),
 	]));
 
