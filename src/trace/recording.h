@@ -31,8 +31,12 @@ enum recording_type {
 	RECORDING_LINE = 5, /* a part of the time line, see trace/codec.h */
 	RECORDING_INDEX =
 	    6, /* where entries are; recording_next() does not return it */
-	RECORDING_NAMES = 7,    /* functions of frames, see names/wire.h */
-	RECORDING_VERDICTS = 8, /* uuid (16), then trace/verdicts.h */
+	RECORDING_NAMES = 7,      /* functions of frames, see names/wire.h */
+	RECORDING_VERDICTS = 8,   /* uuid (16), then trace/verdicts.h */
+<<<<<<< HEAD
+	RECORDING_AGING = 9,      /* uuid (16), then trace/aging.h */
+=======
+>>>>>>> rss
 	RECORDING_RESIDENCE = 10, /* uuid (16), then trace/residence.h */
 };
 
