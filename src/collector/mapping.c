@@ -25,6 +25,7 @@
 enum {
 	HUGE_BITS_MASK = 63, /* of flags, from MAP_HUGE_SHIFT on */
 	HUGE_BITS_DEFAULT = 21,
+	KNOWN = 64,
 };
 
 struct segment_table mapping_rows;
@@ -189,28 +190,48 @@ clear(const struct pages *p)
 	count_taken(&t, true);
 }
 
+/*
+ * The site of mappings with this stack. The last ones are remembered: a word
+ * has the stack in its upper and the site in its lower half. A forked child has
+ * other stacks, so it finds none of its parent's.
+ */
+static struct site_id
+site_with(struct site_id stack)
+{
+	static uint64_t known[KNOWN];
+	uint64_t *word = &known[stack.v % KNOWN];
+	const uint64_t was = LOAD(word);
+	struct site_id site = {(uint32_t)was};
+
+	if (likely(was >> 32 == stack.v))
+		return site;
+	site = sites_user(stack, SEG_MAPPING_OF_CALLER);
+	if (site.v)
+		STORE(word, (uint64_t)stack.v << 32 | site.v);
+	return site;
+}
+
 /* The site of a caller of mmap; 0 if it is not recorded. */
 static struct site_id
 site_of(const struct cpu_frame *c)
 {
-	struct site_id stack = {0};
-	uint32_t class = SEG_MAPPING_OF_CALLER;
+	struct site_id stack = {0}, site;
 
 	if (!lifecycle_poll())
 		return stack;
 	if (c->pc - allocator_start < allocator_bytes) {
-		class = SEG_MAPPING_OF_ALLOCATOR;
 		stack = sites_get(
 		    SITES_NODE_ROOT, sites_inner(NULL, 0), SEG_API_NONE);
+		site = sites_user(stack, SEG_MAPPING_OF_ALLOCATOR);
 	} else {
 		stack = recorder_stack(c);
+		if (!stack.v)
+			return stack; /* off, or the thread has paused */
+		site = site_with(stack);
 	}
-	if (!stack.v)
-		return stack; /* off, or the thread has paused */
-	stack = sites_user(stack, class);
-	if (!stack.v)
+	if (!site.v)
 		lost(1);
-	return stack;
+	return site;
 }
 
 static void
