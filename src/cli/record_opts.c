@@ -23,6 +23,7 @@ enum {
 	DEPTH_MAX = 4096,
 	MAX_SIZE_MIN = 64 << 10,
 	LEAKS_SECONDS = 600,
+	LOG_MIB = 4096,
 	CHAPTER_MIN = 256 << 10, /* bytes */
 	CHAPTER_LEAST_S = 10,    /* see struct chapter_limits */
 };
@@ -64,6 +65,9 @@ static const struct opts_option what_rows[] = {
         "look for blocks that nothing points to any more: when a process ends, "
         "which waits for that, and each time EVERY has passed while it runs "
         "(default 10m)"},
+    {"log", 0, OPTS_UP_TO, AT(log_bytes), LOG_MIB, "[=LIMIT]",
+        "also record every single event, for seep dump, until the events take "
+        "LIMIT in FILE (default 4GiB)"},
     {"sample", 0, OPTS_SIZE, AT(sample_bytes), 0, "SIZE",
         "record about one block in every SIZE bytes (512K, 1M)"},
     {"interval", 0, OPTS_TIME, AT(interval_ns), 0, "TIME",
@@ -103,6 +107,7 @@ check_pattern(const char *output)
 /* The value of an option that was not given; a user cannot type it. */
 static const struct record_options not_given = {.depth = UINT32_MAX,
     .leaks_ns = UINT64_MAX,
+    .log_bytes = UINT64_MAX,
     .interval_ns = UINT64_MAX,
     .sample_bytes = UINT64_MAX,
     .max_bytes = QUOTA_FILE_BYTES};
@@ -125,6 +130,12 @@ check_numbers(const struct record_options *o)
 	    (o->leaks_ns < 1000 * MS ||
 	        o->leaks_ns > UINT64_C(720) * 3600000 * MS))
 		die(CMD_USAGE, "record: --leaks takes a time from 1s to 720h");
+	if (o->log_bytes != UINT64_MAX && o->log_bytes < MAX_SIZE_MIN)
+		die(CMD_USAGE, "record: --log takes a size from 64KiB on");
+	if (o->log_bytes != UINT64_MAX && o->sample_bytes != UINT64_MAX)
+		die(CMD_USAGE,
+		    "record: --log has every event, so it does not go with "
+		    "--sample");
 	if (o->max_bytes < MAX_SIZE_MIN)
 		die(CMD_USAGE, "record: --max-size takes a size from 64KiB on");
 }
@@ -176,6 +187,8 @@ record_opts_parse(
 	take_rotate(o);
 	if (o->leaks_ns == UINT64_MAX)
 		o->leaks_ns = 0;
+	if (o->log_bytes == UINT64_MAX)
+		o->log_bytes = 0;
 	if (o->depth == UINT32_MAX)
 		o->depth = 0;
 	if (o->interval_ns == UINT64_MAX)

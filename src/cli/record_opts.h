@@ -20,6 +20,7 @@ struct record_options {
 	bool wait;
 	bool no_deepbind;
 	uint64_t leaks_ns;      /* between looks for lost blocks; 0: none */
+	uint64_t log_bytes;     /* of the event log; 0: none */
 	bool no_symbols;        /* do not store names of functions */
 	const char *debug_dirs; /* where else to look for them */
 	const char *export;     /* a format to write at the end; NULL: none */

@@ -114,6 +114,7 @@ record_start(struct record_run *r)
 	    .depth = r->options.depth,
 	    .no_deepbind = r->options.no_deepbind,
 	    .leaks = r->options.leaks_ns > 0,
+	    .log = r->options.log_bytes > 0,
 	    .sample_bytes = r->options.sample_bytes,
 	    .context = r,
 	};

@@ -99,6 +99,8 @@ set_environment(const struct launch_plan *plan)
 		return -errno;
 	if (plan->leaks && setenv("SEEP_LEAKS", "1", 1) < 0)
 		return -errno;
+	if (plan->log && setenv("SEEP_LOG", "1", 0) < 0)
+		return -errno;
 	return set_preload(plan);
 }
 

@@ -17,6 +17,7 @@ struct launch_plan {
 	const char *session;    /* SEEP_SESSION */
 	bool no_deepbind;       /* SEEP_DEEPBIND=clear */
 	bool leaks;             /* SEEP_LEAKS=1 */
+	bool log;               /* SEEP_LOG=1, unless it is set */
 	unsigned depth;         /* SEEP_DEPTH; 0: not set */
 	uint64_t sample_bytes;  /* SEEP_SAMPLE; 0: not set */
 
