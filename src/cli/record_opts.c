@@ -24,6 +24,7 @@ enum {
 	MAX_SIZE_MIN = 64 << 10,
 	LEAKS_SECONDS = 600,
 	LOG_MIB = 4096,
+	RSS_SECONDS = 10,
 	CHAPTER_MIN = 256 << 10, /* bytes */
 	CHAPTER_LEAST_S = 10,    /* see struct chapter_limits */
 };
@@ -68,6 +69,9 @@ static const struct opts_option what_rows[] = {
     {"log", 0, OPTS_UP_TO, AT(log_bytes), LOG_MIB, "[=LIMIT]",
         "also record every single event, for seep dump, until the events take "
         "LIMIT in FILE (default 4GiB)"},
+    {"rss", 0, OPTS_EVERY, AT(rss_ns), RSS_SECONDS, "[=EVERY]",
+        "keep which pages are resident, and which sites hold them, each time "
+        "EVERY has passed (default 10s): for seep report --rss"},
     {"sample", 0, OPTS_SIZE, AT(sample_bytes), 0, "SIZE",
         "record about one block in every SIZE bytes (512K, 1M)"},
     {"interval", 0, OPTS_TIME, AT(interval_ns), 0, "TIME",
@@ -80,6 +84,15 @@ static const struct opts_option what_rows[] = {
     {"no-deepbind", 0, OPTS_FLAG, AT(no_deepbind), 0, NULL,
         "load modules without RTLD_DEEPBIND, which hides their allocations; "
         "a module that relies on the flag may find another library's symbols"},
+    {"mappings", 0, OPTS_FLAG, AT(mappings), 0, NULL,
+        "also record who calls mmap for private memory without a file, apart "
+        "from the heap (report --mappings)"},
+    {"no-guess", 0, OPTS_FLAG, AT(no_guess), 0, NULL,
+        "end stacks at code without unwind information, which they pass by "
+        "frame pointers otherwise"},
+    {"runtime-names", 0, OPTS_FLAG, AT(runtime_names), 0, NULL,
+        "make node, java and Python 3.12 or later write the names of their "
+        "functions (NODE_OPTIONS, JAVA_TOOL_OPTIONS, PYTHONPERFSUPPORT)"},
     {"wait", 0, OPTS_FLAG, AT(wait), 0, NULL,
         "wait for the last process of the tree, not only for CMD"},
     {0},
@@ -108,6 +121,7 @@ check_pattern(const char *output)
 static const struct record_options not_given = {.depth = UINT32_MAX,
     .leaks_ns = UINT64_MAX,
     .log_bytes = UINT64_MAX,
+    .rss_ns = UINT64_MAX,
     .interval_ns = UINT64_MAX,
     .sample_bytes = UINT64_MAX,
     .max_bytes = QUOTA_FILE_BYTES};
@@ -136,6 +150,9 @@ check_numbers(const struct record_options *o)
 		die(CMD_USAGE,
 		    "record: --log has every event, so it does not go with "
 		    "--sample");
+	if (o->rss_ns != UINT64_MAX &&
+	    (o->rss_ns < 100 * MS || o->rss_ns > UINT64_C(720) * 3600000 * MS))
+		die(CMD_USAGE, "record: --rss takes a time from 100ms to 720h");
 	if (o->max_bytes < MAX_SIZE_MIN)
 		die(CMD_USAGE, "record: --max-size takes a size from 64KiB on");
 }
@@ -189,6 +206,8 @@ record_opts_parse(
 		o->leaks_ns = 0;
 	if (o->log_bytes == UINT64_MAX)
 		o->log_bytes = 0;
+	if (o->rss_ns == UINT64_MAX)
+		o->rss_ns = 0;
 	if (o->depth == UINT32_MAX)
 		o->depth = 0;
 	if (o->interval_ns == UINT64_MAX)

@@ -295,10 +295,16 @@ config_read(char **envp)
 			config.no_child_files = fmt_same(v, "0");
 		} else if ((v = value_of(*envp, "SEEP_PRIVATE"))) {
 			config.is_private = fmt_same(v, "1");
+		} else if ((v = value_of(*envp, "SEEP_MAPPINGS"))) {
+			config.mappings = fmt_same(v, "1");
 		} else if ((v = value_of(*envp, "SEEP_DEEPBIND"))) {
 			config.no_deepbind = fmt_same(v, "clear");
 			config.ignored +=
 			    *v && !config.no_deepbind && !fmt_same(v, "keep");
+		} else if ((v = value_of(*envp, "SEEP_GUESS"))) {
+			config.no_guess = fmt_same(v, "0");
+			config.ignored +=
+			    *v && !config.no_guess && !fmt_same(v, "1");
 		} else if ((v = value_of(*envp, "SEEP_SAMPLE"))) {
 			config.sample = number(v);
 		} else if ((v = value_of(*envp, "SEEP_DEPTH"))) {

@@ -18,6 +18,7 @@
 #include "collector/moving.h"
 #include "collector/ours.h"
 #include "collector/place.h"
+#include "collector/ranges.h"
 #include "collector/spill.h"
 
 /* Empty if it is not known, too long, or outside of our root directory. */
@@ -219,6 +220,8 @@ describe_memory(struct seg_header *h)
 	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
 	h->ignored_root = (uint64_t)(uintptr_t)ignored_levels;
 	h->moving_root = (uint64_t)(uintptr_t)&moving_first;
+	if (config.mappings)
+		h->mapped_root = (uint64_t)(uintptr_t)ranges_root;
 	h->ours_table = (uint64_t)(uintptr_t)ours_table;
 	h->ours_entries = OURS_MAX;
 	h->control_address = (uint64_t)(uintptr_t)place.control;

@@ -13,6 +13,7 @@
 #include "collector/lifecycle_set.h"
 #include "collector/live.h"
 #include "collector/log.h"
+#include "collector/mapping.h"
 #include "collector/mem.h"
 #include "collector/nursery.h"
 #include "collector/place.h"
@@ -78,6 +79,8 @@ exit_process(void)
 	live_scan(fold, &s);
 	if (!s.partial)
 		user_scan(fold_user, &s);
+	if (!s.partial)
+		mapping_scan(fold_user, &s);
 	segment.header->live_scan_partial = s.partial;
 	segment.header->own_bytes = mem_total();
 	segment.header->end_tick = s.now; /* births are parts of it */

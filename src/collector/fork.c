@@ -15,6 +15,7 @@
 #include "collector/lifecycle_set.h"
 #include "collector/log.h"
 #include "collector/logpool.h"
+#include "collector/mapping.h"
 #include "collector/mark.h"
 #include "collector/module.h"
 #include "collector/next.h"
@@ -183,7 +184,8 @@ fork_set_up_child(void)
 	log_restart();
 	write_header(segment.header, first_id);
 	if (!module_restart() || !sites_init(first_id) ||
-	    !ledger_init(first_id) || !mark_init() || !user_init(first_id))
+	    !ledger_init(first_id) || !mark_init() || !user_init(first_id) ||
+	    !mapping_init(first_id))
 		goto inert;
 	list_child(segment.header);
 	thread_slow_down(nursery_is_open);

@@ -12,6 +12,7 @@
 #include "collector/lifecycle_set.h"
 #include "collector/log.h"
 #include "collector/logpool.h"
+#include "collector/mapping.h"
 #include "collector/ours.h"
 #include "collector/place.h"
 #include "collector/segment.h"
@@ -244,7 +245,7 @@ nursery_end(void)
 {
 	struct ledger_sums sums = note_sums();
 
-	if (sums.allocations > sums.frees)
+	if (sums.allocations > sums.frees || mapping_any())
 		try_to_leave(thread_self ? thread_self->counted : 0, true);
 	else
 		mark_exited();

@@ -19,21 +19,22 @@ outer_root(enum walk_result r, uint32_t why)
 }
 
 static bool
-uses_fp(struct unwind_rule r)
+uses_fp(const struct outer_frame *f)
 {
-	return r.kind == RULE_FP || r.kind == RULE_FP_DEREF ||
-	    r.fp == RULE_FP_AT_FP;
+	return f->rule.kind == RULE_FP || f->rule.kind == RULE_FP_DEREF ||
+	    f->rule.fp == RULE_FP_AT_FP || (f->guess & WALK_GUESS_FP);
 }
 
 /*
  * What a frame inherits from the one that it leads to: whether the stack was
  * vouched for (memo.h), and up to where the words of both lie. The words below
- * and above a signal frame may be on two stacks, so no range covers both.
+ * and above a signal frame may be on two stacks, so no range covers both. A
+ * guess vouches for nothing.
  */
 static void
 vouch_by(struct outer_frame *o, const struct outer_frame *above)
 {
-	o->vouched = above->vouched && o->rule.kind != RULE_SIGNAL;
+	o->vouched = above->vouched && o->rule.kind != RULE_SIGNAL && !o->guess;
 	if (o->vouched)
 		o->top = 0;
 	else if (o->rule.kind == RULE_SIGNAL && above->top)
@@ -69,7 +70,7 @@ push_outer(
 		vouch_by(o, above);
 	else if (o->vouched)
 		o->top = 0;
-	o->needs_fp = uses_fp(f->rule) || (!f->fp_slot && need);
+	o->needs_fp = uses_fp(f) || (!f->fp_slot && need);
 	o->node = node;
 	o->hash = (k ? above->hash : 0) + known_hash(f->frame, k);
 }
@@ -105,7 +106,8 @@ intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t root)
 	while (n > 0) {
 		const struct outer_frame *f = &t->walk[--n];
 
-		node = sites_node(node, f->frame);
+		node = sites_node_left(node, f->frame,
+		    f->guess & WALK_GUESS_STEPPED ? SEG_NODE_GUESSED : 0);
 		if (!node) {
 			t->outer_count = k;
 			return SITES_NODE_OUTER_DROPPED;
@@ -194,6 +196,7 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 		f->fp_slot = slots.fp;
 		f->aux_slot = slots.aux;
 		f->aux_value = slots.aux_value;
+		f->guess = slots.guess;
 		f->top = w->top;
 		f->vouched = r->end == WALK_END && w->vouched;
 		r->n++;
@@ -264,6 +267,8 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 		walk_move(w, start.pc, start.sp, start.fp);
 		walk_outer(t, w, &r);
 	}
+	if (unlikely(w->guessed))
+		segment_count(SEG_GUESSED, 1);
 	if (r.too_deep && r.n > depth_of_cut())
 		r.n = depth_of_cut();
 	if (r.met >= 0 && r.n == 0) {
@@ -277,6 +282,7 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 		/* its caller is not kept, so it is not checked */
 		last->ra_slot = last->fp_slot = last->aux_slot = 0;
 		last->vouched = false;
+		last->guess = 0;
 		segment_count(SEG_TRUNCATED_STACKS, 1);
 		root = SITES_NODE_TRUNCATED;
 	} else {

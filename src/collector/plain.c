@@ -11,7 +11,7 @@ SEEP_NOINLINE struct site_id
 plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
     uint64_t *scratch, uint32_t max, bool *ret_own, bool *ret_whole)
 {
-	uint64_t inner[SEG_INNER_FRAMES];
+	uint64_t inner[SEG_INNER_FRAMES], guessed[OUTER_MAX / 64] = {0};
 	enum walk_result r = WALK_STEPPED;
 	uint32_t n = 0, why = 0, kept = 0, node;
 	bool own = false, simple = true;
@@ -28,6 +28,8 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 		r = walk_step(&w, t, rule, &slots, &why);
 		if (r != WALK_STEPPED)
 			break;
+		if (slots.guess && n <= OUTER_MAX)
+			guessed[(n - 1) / 64] |= UINT64_C(1) << (n - 1) % 64;
 		/* inner and outer frames are divided as in memo_fill() */
 		simple &= (rule.kind == RULE_SP || rule.kind == RULE_FP) &&
 		    rule.fp != RULE_FP_AT_FP;
@@ -35,14 +37,20 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 			inner[kept++] = frame;
 	}
 	*ret_own = own;
-	*ret_whole = r == WALK_END && w.own;
+	*ret_whole = r == WALK_END && w.own && !w.guessed;
+	if (unlikely(w.guessed))
+		segment_count(SEG_GUESSED, 1);
 	if (max <= SEG_INNER_FRAMES) {
 		node = SITES_NODE_OUTER_DROPPED;
 	} else {
 		node = r == WALK_STEPPED ? (uint32_t)SITES_NODE_TRUNCATED
 		                         : outer_root(r, why);
 		while (n > kept && node != SITES_NODE_OUTER_DROPPED) {
-			node = sites_node(node, scratch[--n]);
+			n--;
+			node = sites_node_left(node, scratch[n],
+			    n < OUTER_MAX && guessed[n / 64] >> n % 64 & 1
+			        ? SEG_NODE_GUESSED
+			        : 0);
 			if (!node)
 				node = SITES_NODE_OUTER_DROPPED;
 		}
@@ -67,6 +75,6 @@ plain_inside_hook(struct thread *t, const struct cpu_frame *c)
 			return true;
 		r = walk_step(&w, t, rule, &slots, &why);
 	}
-	return r !=
-	    WALK_END; /* if the walk did not come to the end, it may be */
+	/* if the walk did not come to the end, or is a guess, it may be */
+	return r != WALK_END || w.guessed;
 }

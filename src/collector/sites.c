@@ -85,9 +85,9 @@ drop_outer(void)
 }
 
 uint32_t
-sites_node(uint32_t parent, uint64_t frame)
+sites_node_left(uint32_t parent, uint64_t frame, uint32_t flags)
 {
-	struct seg_node key = {.frame = frame, .parent = parent};
+	struct seg_node key = {frame, parent, flags};
 	uint64_t h = hash_finish(hash_mix(hash_word(parent + 1), frame));
 	uint32_t n = index_find(&node_index, h, same_node, &key);
 	struct seg_node *row;
@@ -261,7 +261,8 @@ sites_user(struct site_id stack, uint32_t pool)
 		return (struct site_id){0};
 	row->node = key.node;
 	row->first_tick = tick_now();
-	row->kind = SEG_SITE_USER;
+	row->kind =
+	    pool < SEG_MAPPING_OF_ALLOCATOR ? SEG_SITE_USER : SEG_SITE_MAPPING;
 	row->pool = key.pool;
 	STORE_RELEASE(&row->inner, key.inner);
 	if (!index_insert(&site_index, h, n + 1))
@@ -347,6 +348,28 @@ sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max)
 		node = r->parent;
 	}
 	return n;
+}
+
+bool
+sites_guessed_after(struct site_id id, uint32_t i)
+{
+	const struct seg_site *s =
+	    segment_table_row(&sites_tables[SITES], id.v - first);
+	const struct seg_inner *in =
+	    s ? segment_table_row(&sites_tables[INNERS], s->inner) : NULL;
+	const struct seg_node *r;
+	uint32_t node;
+
+	if (!in || i < in->count)
+		return false;
+	for (node = s->node; node > SITES_NODE_CUT; node = r->parent) {
+		r = segment_table_row(&sites_tables[NODES], node);
+		if (!r)
+			break;
+		if (i-- == in->count)
+			return r->flags & SEG_NODE_GUESSED;
+	}
+	return false;
 }
 
 uint32_t

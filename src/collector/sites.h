@@ -41,9 +41,16 @@ uint32_t sites_next_id(void);
 
 /*
  * 0 when there is no room, or no more than a quarter of it: the caller then
- * hangs the inner frames below SITES_NODE_OUTER_DROPPED.
+ * hangs the inner frames below SITES_NODE_OUTER_DROPPED. flags: how the step
+ * from `frame` to its parent was found, which is always the same way.
  */
-uint32_t sites_node(uint32_t parent, uint64_t frame);
+uint32_t sites_node_left(uint32_t parent, uint64_t frame, uint32_t flags);
+
+SEEP_INLINE uint32_t
+sites_node(uint32_t parent, uint64_t frame)
+{
+	return sites_node_left(parent, frame, 0);
+}
 
 /* 0 when there is no room; an empty list has a number too. */
 uint32_t sites_inner(const uint64_t *frames, uint32_t count);
@@ -71,13 +78,16 @@ struct site_id sites_known(const struct sites_stack *s);
 void sites_know(uint64_t hash, uint32_t inner, struct site_id id);
 
 /*
- * The id of the same stack for a resource of this pool; 0 when there is no
- * room. The stack's own id stays without figures, if nobody else uses it.
+ * The id of the same stack for a resource of this pool, or for a mapping (`pool`
+ * is then an enum seg_mapping); 0 when there is no room. The stack's own id stays without figures, if nobody else uses it.
  */
 struct site_id sites_user(struct site_id stack, uint32_t pool);
 
 /* The stack of an id, outermost last; for the verifying build and tests. */
 uint32_t sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max);
+
+/* Was frame i of that list left by a guess? Likewise. */
+bool sites_guessed_after(struct site_id id, uint32_t i);
 
 /* The special node that the stack hangs below, or SITES_NODE_ROOT. Likewise. */
 uint32_t sites_root(struct site_id id);

@@ -348,6 +348,7 @@ wants_entry(struct newest *n, uint32_t type, const uint8_t *bytes, size_t len)
 		return !n->has_about;
 	case RECORDING_UNTRACED:
 	case RECORDING_NAMES:
+	case RECORDING_RESIDENCE:
 		return 1;
 	default:
 		return 0; /* a time line: copied from the oldest on */

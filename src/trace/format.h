@@ -150,7 +150,8 @@ struct seg_header {
 	/* a setting of the place is unfit: enum seg_place, more about it */
 	uint32_t place_refused, place_detail;
 	uint64_t moving_root; /* address of the first page, trace/moving.h */
-	uint64_t reserved[6];
+	uint64_t reserved[5];
+	uint64_t mapped_root; /* trace/mapped.h; 0: no mappings by caller */
 	/* the event log: see trace/log.h */
 	uint64_t log_births; /* address of the table of births; 0: none */
 	uint32_t log_state;  /* enum seg_log */
