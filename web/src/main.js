@@ -252,12 +252,8 @@ function showProcess() {
 		[...new Set(processes.map((p) => p.name))].slice(0, 8).join(', ');
 	$('about').title = one ? one.command.map((a) => clean(a)).join(' ') : '';
 	document.title = `${one ? one.name : 'seep'} \u2013 heap report`;
-<<<<<<< HEAD
 	$('verdicts').replaceChildren(...paragraphs(processes), ...scores(processes));
-=======
-	$('verdicts').replaceChildren(...paragraphs(processes));
 	$('rss').replaceChildren(...showRss(processes));
->>>>>>> rss
 	$('summary').textContent = one ? clean(one.summary) : summaryOf(processes);
 	$('warnings').replaceChildren(...model.head.inputs
 		.filter((i) => !i.complete).map((i) => make('li', '',
