@@ -21,7 +21,7 @@ peek(struct json_take *j)
 {
 	while (j->at < j->end && strchr(" \t\r\n", *j->at) && *j->at)
 		j->at++;
-	return j->at < j->end ? *j->at : '\0';
+	return (char)(j->at < j->end ? *j->at : '\0');
 }
 
 static bool
@@ -88,7 +88,7 @@ static bool
 take_escape(struct json_take *j, struct text *t)
 {
 	static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-	char c = j->at < j->end ? *j->at++ : '\0';
+	char c = (char)(j->at < j->end ? *j->at++ : '\0');
 	const char *known = c ? strchr(names, c) : NULL;
 	uint32_t code = 0;
 

@@ -190,7 +190,7 @@ take(struct survey *s, struct census *ret)
 	    .rest_us = s->o->is_waiting ? 0 : REST_US};
 	const struct look_options blocks = {
 	    .max_bytes = judge_memory(s->o->max_bytes)};
-	struct look_seen seen;
+	struct look_seen seen = {.blocks = 0};
 	int err = foreign_open(s->pid, &reading, &s->memory, s->where);
 
 	if (err == 0)

@@ -189,7 +189,7 @@ find_head(struct survey_types *t, const struct heap_block *b,
 	err = find_word(t, w[0], ret);
 	if (err == 0 && !*ret && is_array(b->size, w[0], WORD))
 		err = find_word(t, w[1], ret);
-	if (err == 0 && !*ret && is_array(b->size, w[1], 2 * WORD))
+	if (err == 0 && !*ret && is_array(b->size, w[1], UINT64_C(2) * WORD))
 		err = find_word(t, w[2], ret);
 	return err;
 }
