@@ -26,10 +26,17 @@ class() {
 		.frames[1].function == $f) | .verdict | "\(.class) \(.basis)"][0]' "$T/json"
 }
 
-# judged INPUT: the report, as text and JSON, and the classes of all sites
-judged() {
+# told INPUT: its report has scores. On a busy machine, the memory of a running
+# process may not be read in a tenth of a second; then it is asked again.
+told() {
 	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" report "$1" --no-cache >text)
 	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" report "$1" --no-cache --format json >json)
+	grep -q '^GROWTH ' "$T/text" && [[ $(class add_history) == growth* ]]
+}
+
+# judged INPUT: the report, as text and JSON, and the classes of all sites
+judged() {
+	eventually told "$1"
 	cat "$T/text"
 	[[ $(class serve) == 'leak siblings' ]]
 	[[ $(class add_history) == 'growth inflow' ]]
@@ -90,8 +97,11 @@ check_growth() {
 	lacks '^LEAK\|^GROWTH\|^STEADY' "$T/text"
 }
 
-# forecast: hours until the limit, of the running $HOST
+# forecast: hours until the limit, of the running $HOST; see told()
 forecast() {
+	SEEP_DIR=$DIR "$SEEP" report "$HOST" --no-cache >"$T/text" 2>"$T/err"
+	grep -qE '^Limit of the container \(36\.0 MiB\) in about [0-9.]+ h' "$T/text" || return 1
+	asked=$EPOCHREALTIME
 	SEEP_DIR=$DIR "$SEEP" report "$HOST" --no-cache --format json >"$T/json" 2>"$T/err"
 	jq -e '.processes[0].growth.forecast.limit == "cgroup_max"' "$T/json" >"$T/is"
 }
@@ -106,9 +116,7 @@ forecast() {
 	eventually grep -q ready "$T/out"
 	sleep 3 # of data
 	eventually forecast
-	asked=$EPOCHREALTIME
-	SEEP_DIR=$DIR "$SEEP" report "$HOST" --no-cache | tee "$T/text" | head -5
-	grep -qE '^Limit of the container \(36\.0 MiB\) in about [0-9.]+ h' "$T/text"
+	head -5 "$T/text"
 	status=0
 	wait "$HOST" || status=$?
 	[[ $status -eq 137 ]]
