@@ -41,14 +41,15 @@ static void
 finish(struct follow *f)
 {
 	int err = leaks_look_poll(&f->births.look);
+	uint64_t rest_ns;
 
 	if (err == 0)
 		return;
 	if (err == 1)
 		keep(f);
+	rest_ns = f->births.look.cpu_ns * LOAD;
 	leaks_look_release(&f->births.look);
-	f->births.rest_until_ns =
-	    f->now_ns + (f->now_ns - f->births.began_ns) * LOAD;
+	f->births.rest_until_ns = f->now_ns + rest_ns;
 }
 
 /* When it is looked at next: 1 to 10 minutes from now. */
@@ -79,7 +80,6 @@ start(struct follow *f, const struct follow_file *file, struct follow_watch *w)
 	    session_end(&h, segfile_source(seg), &pid) == PROCESS_RUNNING &&
 	    pid > 0) {
 		w->births_ns = next_ns(f, &h);
-		f->births.began_ns = f->now_ns;
 		memcpy(f->births.uuid, h.uuid, sizeof(h.uuid));
 		(void)leaks_look_start(
 		    &f->births.look, seg, w->slot, &h, pid, LEAKS_LOOK_BIRTHS);

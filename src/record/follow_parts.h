@@ -69,7 +69,6 @@ struct follow {
 	struct follow_births {
 		struct leaks_look look; /* at one process */
 		uint8_t uuid[16];       /* of that one */
-		uint64_t began_ns;
 		uint64_t rest_until_ns; /* no other look before this */
 	} births;
 };
@@ -99,7 +98,7 @@ void follow_files_release(struct follow *f);
  * Reads ages and births of live blocks from the memory of processes, one at a
  * time, each after a minute and then at intervals of up to 10 minutes, and
  * stores them. So a process that is killed has a score. A child does it, and
- * rests 60 times as long as a look took.
+ * rests 60 times as long as its CPU time.
  */
 void follow_births_step(struct follow *f);
 void follow_births_release(struct follow *f);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -263,17 +264,25 @@ read_some(struct leaks_look *k)
 	return n > 0 ? 1 : n == 0 ? -ENODATA : 0;
 }
 
+static uint64_t
+cpu_of(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000 * MS + (uint64_t)t->tv_usec * 1000;
+}
+
 int
 leaks_look_poll(struct leaks_look *k)
 {
+	struct rusage used = {0};
 	int err;
 
 	do {
 		err = read_some(k);
 	} while (err > 0);
 	if (err == -ENODATA) {
-		while (waitpid(k->worker, NULL, 0) < 0 && errno == EINTR)
+		while (wait4(k->worker, NULL, 0, &used) < 0 && errno == EINTR)
 			;
+		k->cpu_ns = cpu_of(&used.ru_utime) + cpu_of(&used.ru_stime);
 		k->worker = 0;
 		return k->len > 0 ? 1 : -EIO;
 	}

@@ -17,6 +17,7 @@ struct leaks_look {
 	uint64_t until_ns; /* in CLOCK_MONOTONIC: it must have ended by then */
 	uint8_t *bytes;    /* verdicts_encode() or aging_encode() so far */
 	size_t len, room;
+	uint64_t cpu_ns; /* of the child, when it has ended */
 };
 
 enum leaks_look_kind {

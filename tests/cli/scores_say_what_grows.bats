@@ -26,10 +26,17 @@ class() {
 		.frames[1].function == $f) | .verdict | "\(.class) \(.basis)"][0]' "$T/json"
 }
 
-# judged INPUT: the report, as text and JSON, and the classes of all sites
-judged() {
+# told INPUT: its report has scores. On a busy machine, the memory of a running
+# process may not be read in a tenth of a second; then it is asked again.
+told() {
 	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" report "$1" --no-cache >text)
 	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" report "$1" --no-cache --format json >json)
+	grep -q '^GROWTH ' "$T/text" && [[ $(class add_history) == growth* ]]
+}
+
+# judged INPUT: the report, as text and JSON, and the classes of all sites
+judged() {
+	eventually told "$1"
 	cat "$T/text"
 	[[ $(class serve) == 'leak siblings' ]]
 	[[ $(class add_history) == 'growth inflow' ]]
@@ -37,7 +44,7 @@ judged() {
 	[[ $(class use_ring) == 'churn siblings' ]]
 	grep -q '^LEAK .* of their siblings die within ' "$T/text"
 	grep -q '^ *siblings are freed in serve scores.c:[0-9]*: look for a path that skips it$' "$T/text"
-	grep -qE '^GROWTH +[0-9.]+ [KM]iB \+[0-9.]+ KiB/h \([0-9.]+ KiB to [0-9.]+ KiB\): nothing of it is ever freed; a leak by (6|7)[0-9] %$' "$T/text"
+	grep -qE '^GROWTH +[0-9.]+ [KM]iB \+[0-9.]+ KiB/h \([0-9.]+ KiB to [0-9.]+ KiB\): nothing of it is ever freed; a leak by [6-9][0-9] %$' "$T/text"
 	grep -qE '^STEADY +1000\.0 KiB, built in the first .*: a pool or a full cache$' "$T/text"
 }
 
@@ -48,9 +55,9 @@ check_growth() {
 
 @test "leaks, growth and what is steady: at an exit, while it runs, after a kill" {
 	declare -A RECORDER
-	recorded exited 11
+	recorded exited 9
 	recorded killed 100
-	recorded steady 11 steady
+	recorded steady 9 steady
 	mkdir "$DIR/live"
 	SEEP_DIR=$DIR/live LD_PRELOAD=$COLLECTOR "$HOSTS/scores" 100 >"$T/live.out" 3>&- &
 	live=$!
@@ -90,25 +97,26 @@ check_growth() {
 	lacks '^LEAK\|^GROWTH\|^STEADY' "$T/text"
 }
 
-# forecast: hours until the limit, of the running $HOST
+# forecast: hours until the limit, of the running $HOST; see told()
 forecast() {
+	SEEP_DIR=$DIR "$SEEP" report "$HOST" --no-cache >"$T/text" 2>"$T/err"
+	grep -qE '^Limit of the container \(36\.0 MiB\) in about [0-9.]+ h' "$T/text" || return 1
+	asked=$EPOCHREALTIME
 	SEEP_DIR=$DIR "$SEEP" report "$HOST" --no-cache --format json >"$T/json" 2>"$T/err"
 	jq -e '.processes[0].growth.forecast.limit == "cgroup_max"' "$T/json" >"$T/is"
 }
 
 @test "the limit of a container is reached when the forecast says so" {
-	make_cgroup $((44 << 20)) || skip "no memory cgroup can be made"
+	make_cgroup $((36 << 20)) || skip "no memory cgroup can be made"
 	# shellcheck disable=SC2016 # bash inside expands it
 	SEEP_DIR=$DIR bash -c 'echo $$ >"$1/cgroup.procs" && LD_PRELOAD=$2 exec "$3" 100 fill 3000000' \
 		- "$GROUP" "$COLLECTOR" "$HOSTS/scores" >"$T/out" 2>&1 3>&- &
 	HOST=$!
 	PIDS+=("$HOST")
 	eventually grep -q ready "$T/out"
-	sleep 4 # of data
+	sleep 3 # of data
 	eventually forecast
-	asked=$EPOCHREALTIME
-	SEEP_DIR=$DIR "$SEEP" report "$HOST" --no-cache | tee "$T/text" | head -5
-	grep -qE '^Limit of the container \(44\.0 MiB\) in about [0-9.]+ h' "$T/text"
+	head -5 "$T/text"
 	status=0
 	wait "$HOST" || status=$?
 	[[ $status -eq 137 ]]
