@@ -254,6 +254,8 @@ follow_look(struct follow *f)
 	        f->now_ns - f->last_flush_ns >= FLUSH_MS * MS))
 		err = follow_flush(f);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	if (err == 0)
+		follow_births_step(f);
 	if (err == 0 && family_is_due(f))
 		err = look_at_family(f);
 	if (!interval)
@@ -322,6 +324,7 @@ follow_new(const struct follow_plan *plan, struct follow **ret)
 	if (!f)
 		return -ENOMEM;
 	f->plan = *plan;
+	f->births.look.fd = -1;
 	f->timeline.writer = plan->writer;
 	f->timeline.start_ns = plan->start_ns;
 	f->next_look_ns = plan->start_ns +
@@ -343,6 +346,7 @@ follow_free(struct follow *f)
 {
 	if (!f)
 		return;
+	follow_births_release(f);
 	follow_files_release(f);
 	timeline_writer_release(&f->timeline);
 	free(f->suspects);
