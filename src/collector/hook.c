@@ -324,7 +324,7 @@ free_logging(void *p, struct gate *g, struct thread *t)
 		free_any(p);
 		return;
 	}
-	if (logged_has_aged(&f)) {
+	if (logged_has_aged(t, &f)) {
 		free_logging_aged(p, g, t, f.cell, row);
 		return;
 	}

@@ -167,6 +167,16 @@ events_in(const uint64_t *from, const uint64_t *to)
 	return n;
 }
 
+/*
+ * Events in the private page of a thread that were not counted yet. The words
+ * are not looked at: most events have one, and log_extra has the others.
+ */
+static uint64_t
+events_of(const struct thread *t)
+{
+	return (uint64_t)(t->log_at - t->log_seen) - t->log_extra;
+}
+
 static void
 lose(uint64_t events)
 {
@@ -177,12 +187,13 @@ lose(uint64_t events)
 static void
 empty_page(struct thread *t)
 {
-	uint64_t n = t->log_base ? events_in(t->log_seen, t->log_at) : 0;
+	uint64_t n = t->log_base ? events_of(t) : 0;
 
 	if (n)
 		lose(n);
 	t->log_gap += n;
 	t->log_seen = t->log_at = t->log_base;
+	t->log_extra = 0;
 }
 
 /* Stores are possible from here on, up to `words` further. */
@@ -191,6 +202,7 @@ begin(struct thread *t, uint64_t *base, uint32_t first, uint32_t words)
 {
 	t->log_base = base;
 	t->log_seen = t->log_at = base + first;
+	t->log_extra = 0;
 	t->log_stop = base + words - ROOM_WORDS;
 	/* with addresses, an allocation has two words: not inline */
 	t->log_end = has_addresses ? base : t->log_stop;
@@ -436,7 +448,8 @@ is_own(enum way way, const struct thread *t)
 
 /* `words` for an event. Returns the name of the first one. */
 static uint32_t
-reserve(enum way way, struct thread *t, uint32_t words, struct log_slot *ret)
+reserve(enum way way, struct thread *t, uint32_t words, uint32_t events,
+    struct log_slot *ret)
 {
 	uint32_t name;
 
@@ -449,6 +462,10 @@ reserve(enum way way, struct thread *t, uint32_t words, struct log_slot *ret)
 		ret->at = t->log_at;
 		ret->words = words;
 		t->log_at += words;
+		if (!is_logging(t)) {
+			ret->extra = &t->log_extra;
+			t->log_extra += words - events;
+		}
 	}
 	return name;
 }
@@ -474,7 +491,7 @@ log_reserve(enum way way, struct thread *t, uint64_t size, uint32_t moved,
 {
 	uint32_t words =
 	    1 + (size >= LOG_LARGE) + has_addresses + (moved != UINT32_MAX);
-	uint32_t name = reserve(way, t, words, ret);
+	uint32_t name = reserve(way, t, words, 1 + (moved != UINT32_MAX), ret);
 
 	ret->moved = moved;
 	return moved != UINT32_MAX ? moved : name;
@@ -494,6 +511,8 @@ log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p)
 	if (!site) {
 		uint32_t count = s->words - (s->time ? 1 : 0);
 
+		if (s->extra)
+			*s->extra += 1 + moves;
 		while (n < count)
 			words[n++] = log_word(LOG_NOTHING, 0);
 		store(s, words, n);
@@ -521,7 +540,7 @@ log_free(enum way way, struct thread *t, struct live_block b)
 	    log_word(LOG_SIZE, b.size)};
 	struct log_slot s;
 
-	(void)reserve(way, t, named ? 1 : 2, &s);
+	(void)reserve(way, t, named ? 1 : 2, 1, &s);
 	if (s.at)
 		store(&s, words, named ? 1 : 2);
 	else
@@ -630,11 +649,12 @@ log_end(void)
 	if (!log_is_on)
 		return;
 	for (t = thread_first(); t; t = t->next) {
-		uint64_t *at = t->log_at, n = 0;
+		uint64_t n = 0;
 
 		if (!is_logging(t) && t->log_base)
-			n = events_in(t->log_seen, at);
-		t->log_seen = at;
+			n = events_of(t);
+		t->log_seen = t->log_at;
+		t->log_extra = 0;
 		if (n)
 			lose(n);
 	}

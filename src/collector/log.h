@@ -75,9 +75,10 @@ log_put(struct thread *t, uint64_t word)
 
 /* Words of an event that has not been stored yet. */
 struct log_slot {
-	uint64_t *at;   /* NULL: nowhere */
-	uint32_t *done; /* of a chunk of several threads; else NULL */
-	uint64_t time;  /* a word before them; 0: none */
+	uint64_t *at;    /* NULL: nowhere */
+	uint32_t *done;  /* of a chunk of several threads; else NULL */
+	uint64_t time;   /* a word before them; 0: none */
+	uint32_t *extra; /* of words that are thrown away; else NULL */
 	uint32_t words;
 	uint32_t moved; /* name of the block that was resized; UINT32_MAX */
 };

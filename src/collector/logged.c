@@ -63,7 +63,7 @@ logged_free(struct gate *g, const void *p)
 
 	thread_enter(g);
 	row = logged_find(t, p, &f);
-	if (row && (!logged_has_aged(&f) || logged_age(t, &f)))
+	if (row && (!logged_has_aged(t, &f) || logged_age(t, &f)))
 		logged_drop(t, &f, row);
 	else
 		row = NULL;

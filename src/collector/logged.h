@@ -83,9 +83,11 @@ logged_find(struct thread *t, const void *p, struct live_found *ret)
 
 /* Second: counts the age, unless the block is born in this tick. */
 SEEP_INLINE bool
-logged_has_aged(const struct live_found *f)
+logged_has_aged(const struct thread *t, const struct live_found *f)
 {
-	return unlikely(log_birth_entry(f->block.birth)->first != tick_now());
+	return unlikely(log_birth_entry(f->block.birth)->first != tick_now()) &&
+	    /* a thread that loses its words has one name for all of them */
+	    (t->log_mask || f->block.birth != t->log_bias);
 }
 
 /* False: nothing was counted. */

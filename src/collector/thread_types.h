@@ -119,7 +119,8 @@ struct thread {
 	uint64_t *log_base, *log_stop, *log_seen, *log_page;
 	uint64_t log_time, log_gap;
 	uint32_t log_chunk, log_number, log_first, log_thread;
-	struct thread *next;      /* in the list of all */
+	uint32_t log_extra;  /* words of the page beyond one for each event */
+	struct thread *next; /* in the list of all */
 	struct thread *next_free; /* of those without an owner */
 	uint32_t memo_room;       /* chunks that there is memory for */
 

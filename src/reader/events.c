@@ -86,17 +86,19 @@ find(const struct blocks *b, uint32_t name)
 static int
 grow(struct blocks *b)
 {
-	struct blocks bigger = *b;
+	struct block *old = b->at;
+	size_t count = old ? (size_t)1 << b->bits : 0;
+	unsigned bits = old ? b->bits + 1 : FIRST_BITS;
+	struct block *more = calloc((size_t)1 << bits, sizeof(*more));
 
-	bigger.bits = b->at ? b->bits + 1 : FIRST_BITS;
-	bigger.at = calloc((size_t)1 << bigger.bits, sizeof(*b->at));
-	if (!bigger.at)
+	if (!more)
 		return -ENOMEM;
-	for (size_t i = 0; b->at && i < (size_t)1 << b->bits; i++)
-		if (b->at[i].name != 0)
-			*find(&bigger, b->at[i].name) = b->at[i];
-	free(b->at);
-	*b = bigger;
+	b->at = more;
+	b->bits = bits;
+	for (size_t i = 0; i < count; i++)
+		if (old[i].name != 0)
+			*find(b, old[i].name) = old[i];
+	free(old);
 	return 0;
 }
 
@@ -108,6 +110,8 @@ put(struct blocks *b, const struct block *one)
 	if ((!b->at || b->count >= ((size_t)1 << b->bits) / 4 * 3) &&
 	    grow(b) < 0)
 		return -ENOMEM;
+	if (!b->at)
+		return -ENOMEM; /* grow() has made it; for the analyzer */
 	to = find(b, one->name);
 	b->count += to->name == 0;
 	*to = *one;

@@ -572,7 +572,8 @@ take_turns(struct order *o, struct place *first, uint64_t limit)
 		err = go_on(o, t, depth == 1 ? limit : UINT64_MAX, &other, &s);
 		if (err < 0)
 			break;
-		if (s == STEP_WAITS && !other.place->is_waiting) {
+		if (s == STEP_WAITS && other.place &&
+		    !other.place->is_waiting) {
 			other.place->is_waiting = true;
 			o->stack[depth++] = other;
 		} else if (s == STEP_WAITS) {

@@ -106,7 +106,8 @@ struct log_chunk {
 };
 
 _Static_assert(sizeof(struct log_head) == 128, "log_head");
-_Static_assert(sizeof(struct log_chunk) == LOG_FIRST * 8, "log_chunk");
+_Static_assert(
+    sizeof(struct log_chunk) == LOG_FIRST * sizeof(uint64_t), "log_chunk");
 
 /*
  * When the blocks of a chunk were born. Names below LOG_FIRST are born at

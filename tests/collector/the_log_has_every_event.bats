@@ -93,7 +93,7 @@ setup_file() { export SEEP_LOG=1 SEEP_LOG_POOL=128MiB; }
 	export SEEP_LOG_POOL=100k
 	traced_well "$HOSTS/peak"
 	equals_ledger
-	[[ -z $(ls "$DIR" | grep log) ]]
+	[[ -z $(find "$DIR" -name "*.log*") ]]
 	export SEEP_LOG=nonsense
 	traced_well "$HOSTS/peak"
 	report
