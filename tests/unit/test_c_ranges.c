@@ -18,9 +18,11 @@ enum {
 	PAGES = 3 * 4096 + 500, /* more than an entry of each lower level */
 	STEPS = 20000,
 	THREADS = 4,
-	PART = 1000, /* of each thread: borders are inside of entries */
 	ROUNDS = 4000,
 };
+
+/* Of each thread: borders are inside of entries. */
+#define PART UINT64_C(1000)
 
 /* Not at the border of any entry. */
 #define BASE (UINT64_C(0x7f1234567) + 5)
@@ -243,7 +245,7 @@ unmap_one_part(void *arg)
 		if (!arg) {
 			put(BASE, BASE + THREADS * PART, 11);
 			ADD(&ranges_now, 1);
-			ADD(&pages_now, THREADS * PART);
+			ADD(&pages_now, (int64_t)(THREADS * PART));
 		}
 		pthread_barrier_wait(&barrier);
 		ranges_take(first, first + PART, &t, not_expected);
