@@ -32,9 +32,8 @@ main(int argc, char **argv)
 	size_t blocks = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000;
 	size_t size = argc > 2 ? strtoul(argv[2], NULL, 10) : 32;
 	size_t items = blocks / 2, slots = items / 4 + 1;
-	size_t payload = 2 * size > sizeof(struct item)
-	    ? 2 * size - sizeof(struct item)
-	    : 1;
+	size_t payload =
+	    2 * size > sizeof(struct item) ? 2 * size - sizeof(struct item) : 1;
 	char c;
 
 	table = calloc(slots, sizeof(struct item *));
