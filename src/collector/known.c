@@ -11,10 +11,18 @@
  * The copy is renewed if the same stack comes COPY_SAME times in a row, and now
  * and then, so that it is one that comes often.
  */
-enum { COPY_SAME = 3, COPY_RENEW = 256 };
+enum { COPY_SAME = 3, COPY_RENEW = 256, COPY_RENEW_NEW = 16 };
 
 /* Fewer frames are interned, see known.h. */
 enum { FRAMES_LEAST = 8 };
+
+/* What a walk has listed. */
+struct known {
+	uint64_t hash;  /* of all outer frames of the stack */
+	uint32_t count; /* of the frames in t->listed, innermost first */
+	uint32_t base;  /* the node above them */
+	int met;        /* and its frame of the copy; below 0: the root */
+};
 
 /* Where a light walk is. */
 struct place {
@@ -133,8 +141,12 @@ list(struct thread *t, const struct walk *w, int j, int differs,
 	}
 	if (n + (uint32_t)(met + 1) + SEG_INNER_FRAMES >= outer_depth)
 		return false;
+	/* inside a run the copy has no node, so the list goes on to its end */
+	for (; met >= 0 && !t->outer[met].node; met--)
+		t->listed[n++] = t->outer[met].frame;
 	hash = met < 0 ? 0 : t->outer[met].hash;
 	ret->base = met < 0 ? SITES_NODE_ROOT : t->outer[met].node;
+	ret->met = met;
 	ret->count = n;
 	for (i = 0; i < n; i++)
 		hash += known_hash(t->listed[i], (uint32_t)met + n - i);
@@ -157,30 +169,92 @@ renews(struct thread *t, const struct walk *w, struct site_id s)
 	return ++t->known_count % COPY_RENEW == 0;
 }
 
-struct site_id
-known_site(struct thread *t, const struct walk *w, uint32_t inner, int j,
-    int differs, struct known *ret)
+/*
+ * The same for a stack that was not found. The node above the list is one of
+ * several, if there are runs, so all frames are compared (see sites_next()).
+ */
+static SEEP_NOINLINE struct site_id
+find_elsewhere(struct thread *t, const struct known *k, uint32_t inner)
 {
-	struct site_id s;
+	uint32_t n = k->count;
+	int i;
 
-	ret->hash = 0;
-	if (!inner || !list(t, w, j, differs, ret))
-		return (struct site_id){0};
-	if (differs < 0 && ret->count < FRAMES_LEAST) {
-		ret->hash = 0;
-		return (struct site_id){0};
-	}
-	s = sites_known(&(struct sites_stack){
-	    ret->hash, t->listed, ret->count, ret->base, inner});
-	if (!s.v || !renews(t, w, s))
-		return s;
-	ret->hash = 0; /* known already */
-	return (struct site_id){0};
+	for (i = k->met; i >= 0; i--)
+		t->listed[n++] = t->outer[i].frame;
+	return sites_known(&(struct sites_stack){
+	    k->hash, t->listed, n, SITES_NODE_ROOT, inner, false});
 }
 
-void
-known_add(const struct known *k, uint32_t inner, struct site_id site)
+/*
+ * Interns the frames that are listed: stacks that take turns are not walked
+ * once more to copy them, but for some. 0: copy it, or there is no room.
+ */
+static struct site_id
+new_site(
+    struct thread *t, const struct known *k, uint32_t inner, enum seg_api api)
 {
-	if (k->hash)
-		sites_know(k->hash, inner, site);
+	struct sites_way way = {.frames = t->listed,
+	    .left = k->count,
+	    .node = k->base,
+	    .makes_runs = true};
+	struct site_id s;
+
+	if (++t->known_new % COPY_RENEW_NEW == 0)
+		return (struct site_id){0};
+	while (way.left) {
+		if (!sites_next(&way))
+			return (struct site_id){0};
+	}
+	s = way.is_new ? (struct site_id){0} : sites_find(way.node, inner);
+	if (!s.v)
+		s = sites_new(way.node, inner, api);
+	sites_know(k->hash, inner, s);
+	return s;
+}
+
+struct site_id
+known_site(struct thread *t, const struct walk *w, uint32_t inner,
+    enum seg_api api, int j, int differs)
+{
+	const struct site_id none = {0};
+	struct sites_stack stack;
+	struct site_id s;
+	struct known k;
+
+	if (!inner || !list(t, w, j, differs, &k))
+		return none;
+	if (differs < 0 && k.count < FRAMES_LEAST)
+		return none;
+	stack = (struct sites_stack){
+	    k.hash, t->listed, k.count, k.base, inner, false};
+	s = sites_known(&stack);
+	if (unlikely(stack.is_like) && !s.v && k.met >= 0)
+		s = find_elsewhere(t, &k, inner);
+	if (!s.v)
+		return differs < 0 ? none : new_site(t, &k, inner, api);
+	return renews(t, w, s) ? none : s;
+}
+
+struct site_id
+known_get(struct thread *t, uint32_t k, uint32_t inner, enum seg_api api)
+{
+	struct outer_frame *o = &t->outer[k];
+	struct site_id s = sites_find(o->node, inner);
+
+	if (likely(s.v))
+		return s;
+	if (t->outer_truncated)
+		return sites_new(o->node, inner, api);
+	if (unlikely(sites_have_runs())) {
+		const struct known all = {.hash = o->hash | 1, .met = (int)k};
+
+		s = find_elsewhere(t, &all, inner);
+	}
+	if (!s.v) {
+		s = sites_new(o->node, inner, api);
+		sites_know(o->hash | 1, inner, s);
+	} else if (sites_node_of(s)) {
+		o->node = sites_node_of(s); /* found at once the next time */
+	}
+	return s;
 }

@@ -14,7 +14,7 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 	uint64_t inner[SEG_INNER_FRAMES];
 	enum walk_result r = WALK_STEPPED;
 	uint32_t n = 0, why = 0, kept = 0, node;
-	bool own = false, simple = true;
+	bool own = false, simple = true, is_new = false;
 	struct walk w;
 
 	walk_begin(&w, t, c);
@@ -42,7 +42,7 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 		node = r == WALK_STEPPED ? (uint32_t)SITES_NODE_TRUNCATED
 		                         : outer_root(r, why);
 		while (n > kept && node != SITES_NODE_OUTER_DROPPED) {
-			node = sites_node(node, scratch[--n]);
+			node = sites_child(node, scratch[--n], &is_new);
 			if (!node)
 				node = SITES_NODE_OUTER_DROPPED;
 		}

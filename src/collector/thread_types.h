@@ -107,7 +107,7 @@ struct thread {
 	uint64_t paths_sp;          /* where paths_last was found */
 	/* see known.c: the last stack found there, how often in a row */
 	uint64_t known_sp;
-	uint32_t known_last, known_same, known_count;
+	uint32_t known_last, known_same, known_count, known_new;
 	struct thread *next;      /* in the list of all */
 	struct thread *next_free; /* of those without an owner */
 	uint32_t memo_room;       /* chunks that there is memory for */
