@@ -62,27 +62,29 @@ step(const struct thread *t, struct place *p, struct unwind_rule rule)
 
 /*
  * Check c of the copy is the first that differs. Lists the frames of the copy
- * from j up to the one whose step loads that word, without the latter, whose
- * number it returns. *p goes there.
+ * from *o up to the one whose step loads that word, without the latter, which
+ * it returns. *p goes there.
  */
-static int
-list_same(struct thread *t, struct place *p, int j, int c, uint32_t *n)
+SEEP_INLINE const struct outer_frame *
+list_same(struct thread *t, struct place *p, const struct outer_frame *o, int c,
+    uint32_t *n)
 {
-	const struct outer_frame *o = &t->outer[j];
 	uint64_t fp_slot = 0;
+	uint32_t at = *n;
 
 	while (o > t->outer && (int)o[-1].checks > c) {
-		t->listed[(*n)++] = o->frame;
+		t->listed[at++] = o->frame;
 		if (o->fp_slot)
 			fp_slot = o->fp_slot;
 		o--;
 	}
+	*n = at;
 	/* the copy's own fp is not proven, unless a frame above needs it */
 	if (fp_slot)
 		p->fp = *(const uint64_t *)(uintptr_t)fp_slot;
 	p->pc = o->pc;
 	p->sp = o->sp;
-	return (int)(o - t->outer);
+	return o;
 }
 
 /* Lists the frames from *w outwards. False: outer_walk() must do it. */
@@ -90,39 +92,38 @@ static bool
 list(struct thread *t, const struct walk *w, int j, int differs,
     struct known *ret)
 {
+	const struct outer_frame *const low = t->outer;
+	const struct outer_frame *o = low + j, *fail = low + OUTER_MAX;
 	struct place p = {w->pc, w->sp, w->fp};
-	int fail = INT32_MAX, met = -1;
 	uint32_t n = 0, i;
 	uint64_t hash;
+	int met = -1;
 
 	if (!w->sure || w->exact || t->outer_truncated ||
 	    t->outer_gen != LOAD(&module_gen))
 		return false;
 	for (;;) {
-		const struct outer_frame *o;
 		struct unwind_rule rule;
 		uint64_t frame;
 
 		if (unlikely(n >= OUTER_MAX - SEG_INNER_FRAMES))
 			return false;
-		while (j >= 0 && t->outer[j].sp < p.sp)
-			j--;
-		o = &t->outer[j < 0 ? 0 : j];
-		if (j >= 0 && o->sp == p.sp && o->pc == p.pc) {
+		while (o >= low && o->sp < p.sp)
+			o--;
+		if (o >= low && o->sp == p.sp && o->pc == p.pc) {
 			if (o->exact || o->top)
 				return false;
-			if (j < fail && (!o->needs_fp || o->fp == p.fp)) {
+			if (o < fail && (!o->needs_fp || o->fp == p.fp)) {
 				int c = differs >= 0
 				    ? differs
 				    : memo_verify(t, (int)o->checks);
 
 				differs = -1;
 				if (c < 0) {
-					met = j;
+					met = (int)(o - low);
 					break;
 				}
-				fail = j = list_same(t, &p, j, c, &n);
-				o = &t->outer[j];
+				fail = o = list_same(t, &p, o, c, &n);
 				if (o->exact)
 					return false;
 			}
@@ -142,10 +143,10 @@ list(struct thread *t, const struct walk *w, int j, int differs,
 	if (n + (uint32_t)(met + 1) + SEG_INNER_FRAMES >= outer_depth)
 		return false;
 	/* inside a run the copy has no node, so the list goes on to its end */
-	for (; met >= 0 && !t->outer[met].node; met--)
-		t->listed[n++] = t->outer[met].frame;
-	hash = met < 0 ? 0 : t->outer[met].hash;
-	ret->base = met < 0 ? SITES_NODE_ROOT : t->outer[met].node;
+	for (; met >= 0 && unlikely(!low[met].node); met--)
+		t->listed[n++] = low[met].frame;
+	hash = met < 0 ? 0 : low[met].hash;
+	ret->base = met < 0 ? SITES_NODE_ROOT : low[met].node;
 	ret->met = met;
 	ret->count = n;
 	for (i = 0; i < n; i++)
@@ -245,6 +246,7 @@ known_get(struct thread *t, uint32_t k, uint32_t inner, enum seg_api api)
 		return s;
 	if (t->outer_truncated)
 		return sites_new(o->node, inner, api);
+	sites_will_know(o->hash | 1, inner);
 	if (unlikely(sites_have_runs())) {
 		const struct known all = {.hash = o->hash | 1, .met = (int)k};
 

@@ -511,6 +511,12 @@ sites_know(uint64_t hash, uint32_t inner, struct site_id id)
 		    &stack_index, stack_hash(hash, inner), id.v - first + 1);
 }
 
+void
+sites_will_know(uint64_t hash, uint32_t inner)
+{
+	index_fetch(&stack_index, stack_hash(hash, inner));
+}
+
 struct site_id
 sites_user(struct site_id stack, uint32_t pool)
 {

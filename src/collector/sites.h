@@ -111,8 +111,12 @@ struct sites_stack {
 /* The id of a stack that sites_know() has entered, proven; 0: none. */
 struct site_id sites_known(struct sites_stack *s);
 
-/* Enters the id of a stack, by the hash of sites_known(). */
+/*
+ * Enters the id of a stack, by the hash of sites_known(). The place is in a
+ * cache line of its own; sites_will_know() fetches it ahead.
+ */
 void sites_know(uint64_t hash, uint32_t inner, struct site_id id);
+void sites_will_know(uint64_t hash, uint32_t inner);
 
 /*
  * The id of the same stack for a resource of this pool; 0 when there is no
