@@ -180,7 +180,7 @@ still_holds(struct entry *e, uint64_t meta)
 	return true;
 }
 
-/* What is not at its first place in the newest level, or is of an older generation. */
+/* Not at its first place in the newest level, or of an older generation. */
 static SEEP_NOINLINE struct unwind_rule
 get_slow(uint64_t pc, bool exact, uint64_t *ret_frame)
 {
