@@ -49,11 +49,11 @@ TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
 objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 
-# libraries beside libseep.so for hosts with a certain allocator, one file each
-COMPANIONS := cxx jemalloc tcmalloc
+# libraries beside libseep.so for certain hosts, one file each
+COMPANIONS := cxx jemalloc tcmalloc map
 GUEST_SRC := $(filter-out %/verify.c %/companion.c $(COMPANIONS:%=src/collector/%.c),\
 	$(call sources,base collector))
-TOOL_SRC := $(call sources,base util trace reader verdict names report json check export html live record top watch service doctor cli)
+TOOL_SRC := $(call sources,base util score trace reader verdict names report json check export html live record top watch service doctor cli)
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
 # seep-net has all of it, HTTP, and another file in the place of net_none.c
 NET_SRC := $(call sources,net push)

@@ -416,7 +416,7 @@ def settle_build(work):
     """Measures a copy: a build that changes meanwhile would be two builds."""
     where = os.path.join(work, "build")
     os.mkdir(where)
-    for name in ("seep", "libseep.so", "libseep-cxx.so", "libseep-jemalloc.so", "libseep-tcmalloc.so"):
+    for name in ("seep", "libseep.so", "libseep-cxx.so", "libseep-jemalloc.so", "libseep-tcmalloc.so", "libseep-map.so"):
         if os.path.exists(os.path.join(BUILD, name)):
             shutil.copy2(os.path.join(BUILD, name), where)
     variants_module.COLLECTOR = os.path.join(where, "libseep.so")

@@ -21,7 +21,7 @@ fuzzers: deps-check
 		CFLAGS="-O1 -gline-tables-only" SAN=fuzzer-no-link,address,undefined B=$(B)/san-fuzz fuzzers-here
 # and a server whose faults show
 fuzzers-here: $(FUZZ) $(B)/fuzz/mutations $(B)/seep-net
-check-fuzz: fuzzers ## what reads files: a minute of libFuzzer, 10,000 mutations
+check-fuzz: fuzzers ## what reads files: seconds of libFuzzer, 5,000 mutations
 	@B=$(B) tests/run fuzz
 FUZZ_SECONDS ?= 60
 fuzz: deps-fuzz fuzzers ## libFuzzer alone, FUZZ_SECONDS each, two at a time

@@ -33,7 +33,8 @@ GROUP := lint unit $(if $(SAN),,san fuzz) cli collector security host real
 .PHONY: check check-unit check-cli check-collector check-security check-host check-real check-lint verify
 check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(B)/real/lost.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
 	@B=$(B) AGAIN=$(AGAIN) tests/run $(GROUP)
-.PHONY: check-full
+.PHONY: check-programs check-full
+check-programs: $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(B)/real/lost.so ## what tests/run needs, built and not run; installs nothing
 check-full: ## all of it in its long form, fuzzers, a fresh Debian: hours; PARTS="check real verify fuzz fresh"
 	@tools/full.sh $(PARTS)
 check-unit: deps-check $(UNIT)

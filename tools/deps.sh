@@ -155,6 +155,7 @@ real lib:libjemalloc.so.2 libjemalloc2
 real lib:libtcmalloc_minimal.so.4 libtcmalloc-minimal4
 real lib:libmimalloc.so.2.0 libmimalloc2.0
 fresh cmd:debootstrap debootstrap
+deb cmd:gdb gdb
 deb cmd:dpkg-buildpackage dpkg-dev
 deb cmd:dh debhelper
 deb cmd:fakeroot fakeroot

@@ -25,7 +25,7 @@ list() {
 	# seep serve and seep push, where it was built
 	[[ ! -e $build/seep-net && $action == install ]] ||
 		echo "0755 $build/seep-net $libdir/seep/seep-net"
-	for file in libseep.so libseep-cxx.so libseep-jemalloc.so libseep-tcmalloc.so; do
+	for file in libseep.so libseep-cxx.so libseep-jemalloc.so libseep-tcmalloc.so libseep-map.so; do
 		echo "0644 $build/$file $libdir/seep/$file"
 	done
 	echo "0644 include/seep.h $prefix/include/seep.h"

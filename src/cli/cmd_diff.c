@@ -12,9 +12,11 @@
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/rss_opts.h"
 #include "cli/view_opts.h"
 #include "html/html.h"
 #include "json/diff_json.h"
+#include "report/amount.h"
 
 struct diff_options {
 	struct view_opts view;
@@ -113,6 +115,10 @@ run(const struct cmd *self, int argc, char **argv)
 	read_sides(count, argv + 1, &o, &old, &new);
 	before = (struct session *)(uintptr_t)old.session;
 	after = (struct session *)(uintptr_t) new.session;
+	if (amount_is_resident(o.view.order)) {
+		rss_opts_read(self->name, before, o.view.pid);
+		rss_opts_read(self->name, after, o.view.pid);
+	}
 	answer =
 	    before->is_truncated || after->is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);

@@ -14,6 +14,7 @@
 #include "cli/input.h"
 #include "cli/name_opts.h"
 #include "cli/older_opts.h"
+#include "cli/rss_opts.h"
 #include "cli/output.h"
 #include "cli/privacy.h"
 #include "cli/progress.h"
@@ -182,6 +183,8 @@ load(const struct export_opts *o, const struct export_format *f,
 		add_snapshots(ret->session);
 	if (o->since)
 		ret->old = input_load(o->since);
+	if (o->rss)
+		rss_opts_read("export", ret->session, o->sites.pid);
 	ret->older = older_opts_find("export", ret->session, o->older_ns);
 	if (ret->older && f->write) /* the format has no place for remarks */
 		older_opts_warn("export", ret->older);

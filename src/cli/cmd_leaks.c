@@ -16,9 +16,12 @@
 #include "cli/privacy.h"
 #include "cli/progress.h"
 #include "cli/view_opts.h"
+#include "cli/leaks_held.h"
+#include "cli/leaks_census.h"
 #include "cli/leaks_show.h"
 #include "reader/forked.h"
 #include "report/verdict.h"
+#include "reader/residence.h"
 #include "verdict/judge.h"
 #include "verdict/looks.h"
 
@@ -26,12 +29,17 @@ enum { TOP = 20, LOOKS_LIMIT = 1000 };
 
 #define WAIT_NS UINT64_C(2000000000)
 
-enum leaks_format { LEAKS_TEXT, LEAKS_JSON };
+/* The numbers are those of enum leaks_census_format. */
+enum leaks_format { LEAKS_TEXT, LEAKS_JSON, LEAKS_HTML };
 
 struct leaks_command {
 	unsigned looks; /* 0: as many as it takes */
 	uint64_t wait_ns, max_memory;
 	bool stop, swap;
+	unsigned held; /* the id of a site; 0: not asked for */
+	bool retained;
+	bool types, insight;
+	const char *before;
 	struct view_opts sites;
 	int format; /* enum leaks_format */
 	const char *path;
@@ -205,6 +213,9 @@ judge_process(const struct leaks_command *o, struct process *p, pid_t pid)
 	if (p->verdicts->reason != VERDICT_JUDGED)
 		die_unjudged(pid, p->verdicts, &about);
 	p->verdicts->pause_ns = about.pause_ns;
+	/* one line below the verdict, where it can be had */
+	if (residence_attach(p, NULL) == -ENOMEM)
+		die_memory();
 }
 
 /* A PID is looked at; of all else stored verdicts are shown. */
@@ -229,6 +240,109 @@ show(const struct cmd *self, const struct leaks_command *o, struct session *s,
 	return answer;
 }
 
+/* One look says who holds what; whether it is lost takes several. */
+static int
+show_held(const struct cmd *self, const struct leaks_command *o,
+    const struct session *s, const struct process *p, pid_t pid,
+    const struct view_options *view)
+{
+	struct root_notes notes = {0};
+	const struct judge_options options = {.max_bytes = o->max_memory,
+	    .with_swapped = o->swap,
+	    .stop = o->stop,
+	    .notes = &notes};
+	struct leaks_held what = {.command = self->name,
+	    .session = s,
+	    .process = p,
+	    .pid = pid,
+	    .id = o->held,
+	    .retained = o->retained,
+	    .view = view,
+	    .top = o->top,
+	    .as_json = o->format == LEAKS_JSON,
+	    .path = o->path,
+	    .output = &o->view,
+	    .was_stopped = o->stop,
+	    .notes = &notes};
+	struct judge_about about;
+	struct verdicts v;
+	struct names *names;
+	int answer;
+
+	if (judge_new(p, pid, &options, &what.judge) < 0)
+		die_memory();
+	(void)judge_look(what.judge);
+	if (judge_finish(what.judge, false, &v, &about) < 0)
+		die_memory();
+	if (v.reason != VERDICT_JUDGED)
+		die_unjudged(pid, &v, &about);
+	verdicts_release(&v);
+	names = name_opts_open(self->name, &o->naming);
+	progress_begin("finding names", NULL);
+	answer = leaks_held(&what, names);
+	names_free(names);
+	judge_free(what.judge);
+	root_notes_release(&notes);
+	return answer;
+}
+
+static void
+check_options(const struct leaks_command *o)
+{
+	bool census = o->types || o->insight;
+
+	if (o->looks > LOOKS_LIMIT)
+		die(CMD_USAGE, "leaks: --looks takes a number up to %d",
+		    LOOKS_LIMIT);
+	if (o->before && !o->types)
+		die(CMD_USAGE, "leaks: --before is for --types");
+	if (o->format == LEAKS_HTML && !census)
+		die(CMD_USAGE,
+		    "leaks: --format html is for --types and --insight; seep "
+		    "report --format html shows the verdicts of a recording");
+	if (census && (o->held || o->retained))
+		die(CMD_USAGE,
+		    "leaks: --types and --insight do not go with --held and "
+		    "--retained: use one after the other");
+	if (census && (o->stop || o->swap || o->looks))
+		die(CMD_USAGE,
+		    "leaks: --looks, --stop and --swap are for verdicts, not "
+		    "for --types and --insight");
+	if (o->format == LEAKS_HTML)
+		output_not_terminal("leaks", o->path);
+}
+
+/* --types, --insight: one reading of the live blocks, and no verdict. */
+static int
+run_census(const struct cmd *self, const struct leaks_command *o,
+    const struct session *s, const struct process *p, const char *input,
+    const struct view_options *view)
+{
+	const struct leaks_census what = {.session = s,
+	    .process = p,
+	    .view = view,
+	    .max_memory = o->max_memory,
+	    .with_types = o->types,
+	    .with_spare = o->insight,
+	    .before = o->before,
+	    .title = input,
+	    .top = o->top,
+	    .format = o->format,
+	    .path = o->path,
+	    .output = &o->view};
+	struct names *names = name_opts_open(self->name, &o->naming);
+	struct judge_about about = {.pause_ns = 0};
+	struct verdicts v = {.looks = 0};
+	int err = leaks_census(&what, p->running_pid, names, &about.why);
+
+	if (err < 0) {
+		v.reason = judge_reason(err, &p->header);
+		die_unjudged(p->running_pid, &v, &about);
+	}
+	names_free(names);
+	return CMD_OK;
+}
+
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
@@ -241,9 +355,11 @@ run(const struct cmd *self, int argc, char **argv)
 	struct view_options view;
 	pid_t pid;
 
-	if (o.looks > LOOKS_LIMIT)
-		die(CMD_USAGE, "leaks: --looks takes a number up to %d",
-		    LOOKS_LIMIT);
+	if ((o.held || o.retained) && !(input && input_is_pid(input, &pid)))
+		die(CMD_USAGE,
+		    "leaks: --held and --retained look at a process that "
+		    "runs: give its PID");
+	check_options(&o);
 	o.sites.no_suppress = true; /* what start-up leaves is not lost */
 	view_opts_finish_exact("leaks", &o.sites, &view);
 	view.group = true;
@@ -253,7 +369,18 @@ run(const struct cmd *self, int argc, char **argv)
 	s = load(input);
 	if (input && input_is_pid(input, &pid)) {
 		p = find_process(s, pid);
-		judge_process(&o, p, pid);
+		if (o.held || o.retained) {
+			answer = show_held(self, &o, s, p, pid, &view);
+			session_free(s);
+			return answer;
+		}
+		if (!o.types && !o.insight)
+			judge_process(&o, p, pid);
+	} else if (o.types || o.insight) {
+		die(CMD_INPUT,
+		    "leaks: %s: --types and --insight read the memory of a "
+		    "process that runs: give its PID",
+		    input ? input : INPUT_DEFAULT);
 	} else if (!leaks_show_has(s)) {
 		die(CMD_INPUT,
 		    "leaks: %s: has no stored verdicts: make a recording that has "
@@ -261,7 +388,8 @@ run(const struct cmd *self, int argc, char **argv)
 		    "traced process that runs",
 		    input ? input : INPUT_DEFAULT);
 	}
-	answer = show(self, &o, s, p, &view);
+	answer = o.types || o.insight ? run_census(self, &o, s, p, input, &view)
+	                              : show(self, &o, s, p, &view);
 	session_free(s);
 	return answer;
 }
@@ -281,9 +409,30 @@ static const struct opts_option looking[] = {
     {"swap", 0, OPTS_FLAG, AT(swap), 0, NULL,
         "read memory that is swapped out: the kernel fetches it, so the "
         "process needs more memory"},
+    {"held", 0, OPTS_COUNT, AT(held), 0, "ID",
+        "print who holds the blocks of the site with this ID, whether they "
+        "are lost or not: the variable, stack or mapping, the blocks between, "
+        "and where they pile up. Looks once"},
+    {"retained", 0, OPTS_FLAG, AT(retained), 0, NULL,
+        "print what holds most memory, and how much each site retains: what "
+        "could be freed if its blocks were. Looks once"},
     {"max-memory", 0, OPTS_SIZE, AT(max_memory), 0, "SIZE",
         "refuse to use more memory (default: a quarter of what is "
         "available)"},
+    {0},
+};
+
+static const struct opts_option census[] = {
+    {"types", 0, OPTS_FLAG, AT(types), 0, NULL,
+        "count the live blocks by C++ type: by the vtable with which they "
+        "begin, by the control block of a shared_ptr, or by the template "
+        "arguments of the functions that allocated them"},
+    {"before", 0, OPTS_TEXT, AT(before), 0, "FILE",
+        "with --types: print the difference to an earlier census, which "
+        "--types --format json wrote to FILE"},
+    {"insight", 0, OPTS_FLAG, AT(insight), 0, NULL,
+        "list places whose blocks are copies of others, end with zeros, or "
+        "have pages that were never written"},
     {0},
 };
 
@@ -306,17 +455,19 @@ static const struct opts_option filters[] = {
 };
 
 static const struct opts_option output[] = {
-    {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
-        "for people (the default), or for programs"},
+    {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",
+        "for people (the default), for programs, or, with --types and "
+        "--insight, one page for a browser"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
-        "print the N largest places (default 20, 0: all)"},
+        "print the N largest places or types (default 20, 0: all)"},
     {0},
 };
 
 static const struct opts_group options[] = {
     {"How to look", looking, 0},
+    {"Live blocks by type, and what is in them", census, 0},
     {"Which sites", filters, AT(sites)},
     {"Output", output, 0},
     {"Where names come from", name_opts_rows, AT(naming)},
@@ -334,7 +485,9 @@ const struct cmd cmd_leaks = {
         "more: LEAK where that is proven, POSSIBLE where it is not, with the "
         "reason. INPUT is the PID of a traced process; of a recording that was "
         "made with --leaks (default: " INPUT_DEFAULT ") the verdicts in it are "
-        "shown.\n\nExits with 0 when "
+        "shown.\n\nWith --types or --insight there is no verdict: the live "
+        "blocks of a process that runs are read once and counted.\n\nExits "
+        "with 0 when "
         "there is no LEAK, with 1 when there is one, and with 3 when the "
         "process could not be looked at.",
     .options = options,

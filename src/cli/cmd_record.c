@@ -106,6 +106,12 @@ begin_following(struct record_run *r)
 	    .every_ns = r->options.leaks_ns,
 	    .alone = r->options.no_follow ? r->launch.pid : 0,
 	};
+	const struct rss_plan pages = {
+	    .segment_dir = &r->segment_dir,
+	    .writer = r->writer,
+	    .every_ns = r->options.rss_ns,
+	    .alone = r->options.no_follow ? r->launch.pid : 0,
+	};
 
 	r->line_error = write_about(r, false, false);
 	if (r->line_error == 0)
@@ -114,6 +120,10 @@ begin_following(struct record_run *r)
 		leaks_turn(r->leaks, r->writer);
 	else if (r->line_error == 0 && r->options.leaks_ns)
 		r->line_error = leaks_new(&leaks, &r->leaks);
+	if (r->rss)
+		rss_turn(r->rss, r->writer);
+	else if (r->line_error == 0 && r->options.rss_ns)
+		r->line_error = rss_new(&pages, &r->rss);
 }
 
 static void
@@ -121,6 +131,16 @@ tell_file(void *context, const char *path)
 {
 	(void)context;
 	progress_begin("finding the names of functions in", path);
+}
+
+static void
+note_written(void *context, const struct process *p)
+{
+	const struct record_run *r = context;
+
+	embed_add(r->embed, p);
+	if (r->maps)
+		runtime_maps_note(r->maps, p);
 }
 
 /* If there is no memory for them, the report looks for the names. */
@@ -136,8 +156,8 @@ want_names(struct record_run *r, unsigned seconds)
 
 	if (r->options.no_symbols || embed_new(&naming, &r->embed) < 0)
 		return;
-	r->collect.written = embed_add;
-	r->collect.context = r->embed;
+	r->collect.written = note_written;
+	r->collect.context = r;
 }
 
 /* The writer keeps an error until recording_finish() returns it. */
@@ -216,19 +236,25 @@ look(struct record_run *r)
 		r->line_error = follow_look(r->follow);
 	if (r->leaks && r->line_error == 0)
 		r->line_error = leaks_step(r->leaks);
+	if (r->rss && r->line_error == 0)
+		r->line_error = rss_step(r->rss);
 	turn(r);
 }
 
 static int
 wait_ms(const struct record_run *r)
 {
-	int ms = WAIT_STEP_MS, leaks_ms, turn_ms;
+	int ms = WAIT_STEP_MS, leaks_ms, rss_ms, turn_ms;
 
 	if (r->follow && r->line_error == 0)
 		ms = follow_wait_ms(r->follow);
 	if (r->chapter && r->line_error == 0) {
 		turn_ms = chapter_wait_ms(r->chapter, &r->options.chapters);
 		ms = turn_ms < ms ? turn_ms : ms;
+	}
+	if (r->rss && r->line_error == 0) {
+		rss_ms = rss_wait_ms(r->rss);
+		ms = rss_ms < ms ? rss_ms : ms;
 	}
 	if (!r->leaks || r->line_error < 0)
 		return ms;
@@ -312,6 +338,8 @@ write_recording(struct record_run *r)
 	    !r->run_monotonic_ns)
 		return 0; /* nothing worth a file: see conclude() */
 	write_names(r);
+	if (r->maps && r->embed)
+		runtime_maps_remove(r->maps);
 	err = record_await_chapter(r);
 	if (err < 0)
 		return err;
@@ -356,6 +384,8 @@ conclude(struct record_run *r)
 		leaks_found(r->leaks, &r->found);
 	leaks_free(r->leaks);
 	r->leaks = NULL;
+	if (err == 0 && r->rss)
+		rss_finish(r->rss);
 	if (err == 0)
 		err = follow_finish(r->follow);
 	if (err == 0)
@@ -425,6 +455,25 @@ sweep(const struct record_run *r)
 }
 
 static int
+say_variable(void *context, const char *name, const char *value)
+{
+	(void)context;
+	die_warn("set %s=%s", name, value);
+	return 0;
+}
+
+/* --runtime-names */
+static int
+prepare_runtimes(struct record_run *r)
+{
+	int err = runtime_maps_new(&r->maps);
+
+	if (err == 0 && !r->options.quiet)
+		err = runtime_maps_each(say_variable, NULL);
+	return err;
+}
+
+static int
 record(struct record_run *r)
 {
 	struct segment_dir_problem why;
@@ -440,6 +489,10 @@ record(struct record_run *r)
 		return RECORD_FAILED;
 	}
 	sweep(r);
+	if (r->options.runtime_names && prepare_runtimes(r) < 0) {
+		die_warn("out of memory");
+		return RECORD_FAILED;
+	}
 	want_names(r, record_opts_rotate(&r->options) ? CHAPTER_NAMES_S : 0);
 	code = record_start(r);
 	if (code == 0)
@@ -449,9 +502,11 @@ record(struct record_run *r)
 	if (code == 0)
 		code = exit_code(r->launch.status);
 	leaks_free(r->leaks);
+	rss_free(r->rss);
 	follow_free(r->follow);
 	collect_release(&r->collect);
 	embed_free(r->embed);
+	runtime_maps_free(r->maps);
 	segment_dir_release(&r->segment_dir);
 	return code;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
@@ -14,12 +15,16 @@
 #include "cli/output.h"
 #include "cli/privacy.h"
 #include "cli/progress.h"
+#include "cli/rss_opts.h"
 #include "cli/view_opts.h"
 #include "html/html.h"
 #include "json/growth_json.h"
 #include "json/json.h"
 #include "json/moments_table.h"
+#include "reader/mapped.h"
+#include "report/amount.h"
 #include "report/json_size.h"
+#include "report/mappings.h"
 #include "report/site.h"
 #include "report/text.h"
 #include "report/words.h"
@@ -30,7 +35,7 @@ struct report_options {
 	int snapshots; /* enum snapshots_mode, 0: not asked for */
 	unsigned site;
 	int frames; /* enum report_frames */
-	bool full;
+	bool full, rss, mappings;
 	const char *growth, *path;
 	uint64_t older_ns; /* 0: not asked for */
 	struct names_options naming;
@@ -76,6 +81,13 @@ finish(struct report_options *o, int inputs)
 		    "only, not with other figures or moments");
 	if (o->older_ns > 0 && inputs > 1)
 		die(CMD_USAGE, "report: --older-than takes one INPUT");
+	if (o->mappings &&
+	    (o->view.metric != VIEW_LIVE || o->growth || o->snapshots ||
+	        o->site || o->older_ns || o->view.pool.regexp ||
+	        o->format == REPORT_HTML))
+		die(CMD_USAGE,
+		    "report: --mappings shows what is mapped now, as text or "
+		    "json, and nothing of the heap");
 	if (o->frames == FRAMES_SHARED &&
 	    (o->format != REPORT_JSON || o->growth || o->snapshots))
 		die(CMD_USAGE,
@@ -94,10 +106,12 @@ finish(struct report_options *o, int inputs)
 	/* start-up remainders are on both sides */
 	o->view.no_suppress =
 	    o->view.no_suppress || o->growth || o->snapshots > SNAPSHOTS_EACH;
+	o->rss = o->rss || amount_is_resident(o->view.order);
 	if (o->format != REPORT_TEXT || o->site)
 		view_opts_finish_exact("report", &o->view, &o->body.view);
 	else
 		view_opts_finish("report", &o->view, &o->body);
+	o->body.rss = o->rss;
 }
 
 /* `moments`: load the snapshots beside it, too */
@@ -210,6 +224,25 @@ find_older(const struct report_inputs *in, struct report_options *o)
 		o->body.view.older = o->older;
 }
 
+/* Which of the mappings are in memory; only a running process can say. */
+static void
+read_mappings(const struct report_inputs *in)
+{
+	const struct session *s = in->sessions[0];
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = s->processes[i];
+		int err = mapped_read(p);
+
+		if (err == -ENOMEM)
+			die(CMD_INPUT, "report: out of memory");
+		if (err < 0 && err != -ESRCH && err != -ENODATA)
+			die_warn("report: pid %u: its pages cannot be read, so "
+			         "the resident part is not known: %s",
+			    p->header.pid, strerror(-err));
+	}
+}
+
 static int
 write_text(const struct layout *p, const struct report_inputs *in,
     struct names *names, const struct report_options *o)
@@ -220,6 +253,8 @@ write_text(const struct layout *p, const struct report_inputs *in,
 	if (o->growth)
 		return growth_write(
 		    p, in->sessions[0], names, &o->body, &o->from, &o->to);
+	if (o->mappings)
+		return mappings_write(p, in->sessions[0], names, &o->body);
 	if (o->site)
 		return site_write(
 		    p, in->sessions[0], names, &o->body.view, o->site);
@@ -257,6 +292,10 @@ die_of(int err, const struct report_options *o)
 		    o->view.pid);
 	if (err == -ENOENT)
 		die(CMD_INPUT, "report: the input has no site %u", o->site);
+	if (err == -ENODATA && o->mappings)
+		die(CMD_INPUT,
+		    "report: the input has no mappings by caller; record "
+		    "them with: seep record --mappings");
 	if (err == -ENODATA)
 		die(CMD_INPUT,
 		    "report: no process is in two of the snapshots; take "
@@ -280,6 +319,10 @@ run(const struct cmd *self, int argc, char **argv)
 	read_inputs(n, argv + 1, o.snapshots || o.format == REPORT_HTML, &in);
 	find_moments(&in, &o);
 	find_older(&in, &o);
+	if (o.mappings)
+		read_mappings(&in);
+	for (size_t i = 0; o.rss && i < in.count; i++)
+		rss_opts_read(self->name, in.sessions[i], o.view.pid);
 	answer = in.is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	for (size_t i = 0; i < in.count; i++)
@@ -315,6 +358,7 @@ run(const struct cmd *self, int argc, char **argv)
 #define AT(field) offsetof(struct report_options, field)
 
 static const struct opts_option over_time[] = {
+    {"rss", 0, OPTS_FLAG, AT(rss), 0, NULL, RSS_OPTS_MEANING},
     {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME", OLDER_OPTS_MEANING},
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
         "show what grew between two moments of a recording " MOMENT_OPTS_FORMS},
@@ -329,6 +373,9 @@ static const struct opts_option over_time[] = {
 };
 
 static const struct opts_option output[] = {
+    {"mappings", 0, OPTS_FLAG, AT(mappings), 0, NULL,
+        "show who mapped memory with mmap, and how much of it is resident, "
+        "instead of the heap (recorded with seep record --mappings)"},
     {"site", 0, OPTS_COUNT, AT(site), 0, "ID",
         "show one site of a table: its whole stack, sizes, ages and time line"},
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",

@@ -16,6 +16,8 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "reader/proc.h"
+#include "reader/residence.h"
+#include "reader/residence_table.h"
 #include "reader/ticks.h"
 #include "record/pack.h"
 #include "trace/infile.h"
@@ -31,6 +33,30 @@ set_time(struct seg_header *h)
 
 	if (tick > h->tick && tick <= UINT32_MAX)
 		h->tick = (uint32_t)tick;
+}
+
+/*
+ * Which pages are resident, for seep report --rss. It is left out if it cannot
+ * be read; the process may end meanwhile.
+ */
+static void
+add_residence(pid_t pid, struct segment *seg)
+{
+	struct residence r;
+	struct process *p;
+	int err = process_new(seg, &p);
+
+	if (err == 0) {
+		p->running_pid = pid;
+		err = residence_read(p, &r, NULL);
+		process_free(p);
+		if (err == 0) {
+			err = residence_table_put(seg, &r);
+			residence_release(&r);
+		}
+	}
+	if (err == -ENOMEM)
+		die(CMD_INPUT, "snapshot: out of memory");
 }
 
 /* The compact copy of the process's segment, marked with the label. */
@@ -52,6 +78,7 @@ copy_segment(pid_t pid, const char *label, struct seg_header *ret_header,
 		input_die_pid(pid, err, &where);
 	segfile_close(f);
 	set_time(&seg->header);
+	add_residence(pid, seg);
 	*ret_header = seg->header;
 	if (segment_mark_snapshot(seg, label) < 0 ||
 	    segment_compact(seg, ret, ret_len) < 0)

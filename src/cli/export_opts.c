@@ -67,6 +67,11 @@ export_opts_format(const struct export_opts *o)
 		                           : "only what is live");
 	if (o->older_ns > 0)
 		check_older(o, f);
+	if (o->rss && !(f->flags & EXPORT_RESIDENT))
+		die(CMD_USAGE,
+		    "export: --rss is for csv, html, json and pprof, not for "
+		    "%s",
+		    f->name);
 	if (o->top > 0 && o->full)
 		die(CMD_USAGE, "export: --top and --full cannot be combined");
 	if (o->top > 0 && !(f->flags & EXPORT_TOP))
@@ -92,6 +97,9 @@ static const struct opts_option output[] = {
         "write differences from an earlier INPUT, if the format has them"},
     {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME",
         OLDER_OPTS_MEANING "; in csv, html and json"},
+    {"rss", 0, OPTS_FLAG, AT(rss), 0, NULL,
+        "read which pages of a running process are resident, as seep report "
+        "--rss; in csv, html, json and pprof"},
     {"list", 0, OPTS_FLAG, AT(list), 0, NULL, "list the formats"},
     {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
     {0},

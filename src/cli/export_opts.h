@@ -10,7 +10,7 @@
 
 struct export_opts {
 	const char *format, *path, *since;
-	bool force, list, full, full_names;
+	bool force, list, full, full_names, rss;
 	uint64_t max_bytes;
 	unsigned top;
 	uint64_t older_ns; /* 0: not asked for */

@@ -9,6 +9,7 @@
 #include "cli/die.h"
 #include "cli/progress.h"
 #include "json/leaks_json.h"
+#include "report/rss.h"
 #include "report/text.h"
 #include "report/verdict_text.h"
 
@@ -81,6 +82,9 @@ write_text(const struct layout *page, const struct leaks_json *j,
 		(void)fputs(i ? "\n" : "", page->out);
 		verdict_text_list(page, j->session, j->list[i].process,
 		    &j->list[i].list, o->top);
+		if (rss_write_line(
+		        page, j->session, j->list[i].process, names) < 0)
+			return -ENOMEM;
 	}
 	text_notes(page, names);
 	return ferror(page->out) ? -EIO : 0;

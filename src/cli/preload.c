@@ -64,3 +64,16 @@ preload_companions(const char *allocator, char *ret, size_t bytes)
 		    (size_t)sprintf(ret + used, "%s%s", used ? ":" : "", path);
 	}
 }
+
+bool
+preload_mappings(char *list, size_t bytes)
+{
+	const size_t used = strlen(list);
+	char path[4096];
+
+	if (!preload_find("libseep-map.so", path, sizeof(path)) ||
+	    used + strlen(path) + 2 > bytes)
+		return false;
+	(void)sprintf(list + used, "%s%s", used ? ":" : "", path);
+	return true;
+}

@@ -16,4 +16,10 @@ bool preload_find(const char *name, char *path, size_t bytes);
  */
 void preload_companions(const char *allocator, char *ret, size_t bytes);
 
+/*
+ * Adds libseep-map.so to such a list. False: it is missing, and that was said,
+ * or there is no room.
+ */
+bool preload_mappings(char *list, size_t bytes);
+
 #endif

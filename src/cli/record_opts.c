@@ -23,6 +23,7 @@ enum {
 	DEPTH_MAX = 4096,
 	MAX_SIZE_MIN = 64 << 10,
 	LEAKS_SECONDS = 600,
+	RSS_SECONDS = 10,
 	CHAPTER_MIN = 256 << 10, /* bytes */
 	CHAPTER_LEAST_S = 10,    /* see struct chapter_limits */
 };
@@ -64,6 +65,9 @@ static const struct opts_option what_rows[] = {
         "look for blocks that nothing points to any more: when a process ends, "
         "which waits for that, and each time EVERY has passed while it runs "
         "(default 10m)"},
+    {"rss", 0, OPTS_EVERY, AT(rss_ns), RSS_SECONDS, "[=EVERY]",
+        "keep which pages are resident, and which sites hold them, each time "
+        "EVERY has passed (default 10s): for seep report --rss"},
     {"sample", 0, OPTS_SIZE, AT(sample_bytes), 0, "SIZE",
         "record about one block in every SIZE bytes (512K, 1M)"},
     {"interval", 0, OPTS_TIME, AT(interval_ns), 0, "TIME",
@@ -76,6 +80,15 @@ static const struct opts_option what_rows[] = {
     {"no-deepbind", 0, OPTS_FLAG, AT(no_deepbind), 0, NULL,
         "load modules without RTLD_DEEPBIND, which hides their allocations; "
         "a module that relies on the flag may find another library's symbols"},
+    {"mappings", 0, OPTS_FLAG, AT(mappings), 0, NULL,
+        "also record who calls mmap for private memory without a file, apart "
+        "from the heap (report --mappings)"},
+    {"no-guess", 0, OPTS_FLAG, AT(no_guess), 0, NULL,
+        "end stacks at code without unwind information, which they pass by "
+        "frame pointers otherwise"},
+    {"runtime-names", 0, OPTS_FLAG, AT(runtime_names), 0, NULL,
+        "make node, java and Python 3.12 or later write the names of their "
+        "functions (NODE_OPTIONS, JAVA_TOOL_OPTIONS, PYTHONPERFSUPPORT)"},
     {"wait", 0, OPTS_FLAG, AT(wait), 0, NULL,
         "wait for the last process of the tree, not only for CMD"},
     {0},
@@ -103,6 +116,7 @@ check_pattern(const char *output)
 /* The value of an option that was not given; a user cannot type it. */
 static const struct record_options not_given = {.depth = UINT32_MAX,
     .leaks_ns = UINT64_MAX,
+    .rss_ns = UINT64_MAX,
     .interval_ns = UINT64_MAX,
     .sample_bytes = UINT64_MAX,
     .max_bytes = QUOTA_FILE_BYTES};
@@ -125,6 +139,9 @@ check_numbers(const struct record_options *o)
 	    (o->leaks_ns < 1000 * MS ||
 	        o->leaks_ns > UINT64_C(720) * 3600000 * MS))
 		die(CMD_USAGE, "record: --leaks takes a time from 1s to 720h");
+	if (o->rss_ns != UINT64_MAX &&
+	    (o->rss_ns < 100 * MS || o->rss_ns > UINT64_C(720) * 3600000 * MS))
+		die(CMD_USAGE, "record: --rss takes a time from 100ms to 720h");
 	if (o->max_bytes < MAX_SIZE_MIN)
 		die(CMD_USAGE, "record: --max-size takes a size from 64KiB on");
 }
@@ -176,6 +193,8 @@ record_opts_parse(
 	take_rotate(o);
 	if (o->leaks_ns == UINT64_MAX)
 		o->leaks_ns = 0;
+	if (o->rss_ns == UINT64_MAX)
+		o->rss_ns = 0;
 	if (o->depth == UINT32_MAX)
 		o->depth = 0;
 	if (o->interval_ns == UINT64_MAX)

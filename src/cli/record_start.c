@@ -105,7 +105,7 @@ make_output(void *context, pid_t pid)
 int
 record_start(struct record_run *r)
 {
-	char library[4096], companions[3 * 4096];
+	char library[4096], companions[4 * 4096];
 	struct launch_plan plan = {
 	    .argv = r->options.command,
 	    .preload = library,
@@ -113,7 +113,10 @@ record_start(struct record_run *r)
 	    .session = r->segment_dir.session,
 	    .depth = r->options.depth,
 	    .no_deepbind = r->options.no_deepbind,
+	    .no_guess = r->options.no_guess,
+	    .runtime_names = r->options.runtime_names,
 	    .leaks = r->options.leaks_ns > 0,
+	    .mappings = r->options.mappings,
 	    .sample_bytes = r->options.sample_bytes,
 	    .context = r,
 	};
@@ -126,6 +129,9 @@ record_start(struct record_run *r)
 		return RECORD_FAILED;
 	preload_companions(
 	    r->inspect.allocator, companions, sizeof(companions));
+	if (r->options.mappings &&
+	    !preload_mappings(companions, sizeof(companions)))
+		return RECORD_FAILED;
 	plan.companions = companions;
 	if (r->inspect.kind != INSPECT_FINE) {
 		die_warn("%s", r->inspect.message);

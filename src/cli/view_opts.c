@@ -41,9 +41,10 @@ const struct opts_option view_opts_shapes[] = {
         "operator new, ..."},
     {"table", 0, OPTS_CHOICE, AT(shape), BODY_TABLE, NULL,
         "print a table: one line per site, with sizes and ages"},
-    {"sort", 0, OPTS_WORD, AT(order), 0, "bytes|blocks|calls",
+    {"sort", 0, OPTS_WORD, AT(order), 0, "bytes|blocks|calls|holds|pins",
         "sort by bytes (the default), blocks, or calls of an allocation "
-        "function, the largest first"},
+        "function, the largest first; holds and pins are resident pages, see "
+        "--rss"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
         "show the N largest (default 20, 0: all)"},
     {"threshold", 0, OPTS_PERCENT, AT(threshold), 0, "PCT",
@@ -60,7 +61,7 @@ const struct opts_option view_opts_shapes[] = {
         "print C++ and Rust functions with all their arguments"},
     {"all-frames", 0, OPTS_FLAG, AT(all_frames), 0, NULL,
         "show the frames of libc that call main or the function of a "
-        "thread"},
+        "thread, and those of a runtime between functions of its language"},
     {"no-fold", 0, OPTS_FLAG, AT(no_fold), 0, NULL,
         "show recursion frame by frame"},
     {0},
@@ -144,6 +145,7 @@ view_opts_finish_exact(
 	    .max_size = v->max_size,
 	    .skip_wrappers = v->skip_wrappers || v->wrapper.regexp,
 	    .wrapper = v->wrapper.regexp,
+	    .all_frames = v->all_frames,
 	    .depth = v->depth == UINT_MAX ? 0 : v->depth,
 	    .merge = v->merge,
 	    .suppress = suppressions(command, v),
@@ -166,6 +168,8 @@ view_opts_finish(
 	};
 
 	view_opts_finish_exact(command, v, &o.view);
+	o.rss = amount_is_resident(v->order);
+	o.view.with_holds = o.rss;
 	o.view.group = true;
 	o.view.fold = !v->no_fold;
 	o.view.trim = !v->all_frames;

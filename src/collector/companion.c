@@ -27,6 +27,12 @@ companion_resolve(struct companion_next *next)
 	return p;
 }
 
+bool
+companion_is_relocated(void)
+{
+	return companion_dlsym; /* weak, so it is 0 before */
+}
+
 /*
  * If a name is absent, dlsym takes memory for its error message from the host's
  * heap. So each object after us is searched first.
@@ -45,6 +51,14 @@ find_next(const struct link_map *us, struct companion_next *next)
 }
 
 void
+companion_enter(void)
+{
+	if (seep_cxx_library)
+		seep_cxx_library(__ehdr_start,
+		    (size_t)((uintptr_t)_end - (uintptr_t)__ehdr_start));
+}
+
+void
 companion_start(struct companion_next *all, size_t count)
 {
 	const struct r_debug *debug =
@@ -52,9 +66,7 @@ companion_start(struct companion_next *all, size_t count)
 	const struct link_map *us = debug ? debug->r_map : NULL;
 	size_t i;
 
-	if (seep_cxx_library)
-		seep_cxx_library(__ehdr_start,
-		    (size_t)((uintptr_t)_end - (uintptr_t)__ehdr_start));
+	companion_enter();
 	while (us && us->l_ld != _DYNAMIC)
 		us = us->l_next;
 	for (i = 0; us && i < count; i++) {

@@ -3,6 +3,7 @@
 #ifndef SEEP_COLLECTOR_COMPANION_H
 #define SEEP_COLLECTOR_COMPANION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 /*
  * A companion is a second library that is preloaded with libseep.so, and only
- * into hosts with a certain allocator. It hooks functions that libseep.so must
+ * into hosts with a certain allocator, or if the user asks for it. It hooks functions that libseep.so must
  * not define, because other hosts do not have them: a program may ask with a
  * weak symbol or with dlsym whether a function exists. Each hook forwards to the
  * next definition in the search order and reports the block to libseep.so
@@ -48,10 +49,16 @@ struct companion_next {
  */
 void *companion_resolve(struct companion_next *next);
 
+/* Is this library relocated, so that it may call functions of others? */
+bool companion_is_relocated(void);
+
+/* For the constructor: tells libseep.so where this library is in memory. */
+void companion_enter(void);
+
 /*
- * For the constructor: resolves all functions that have a next definition, and
- * tells libseep.so where this library is in memory. A function that is called
- * before the constructor is found by its first call.
+ * For the constructor: companion_enter(), and resolves all functions that have
+ * a next definition, which are functions of the allocator. A function that is
+ * called before the constructor is found by its first call.
  */
 void companion_start(struct companion_next *all, size_t count);
 

@@ -20,6 +20,7 @@ struct config {
 	bool no_deepbind; /* SEEP_DEEPBIND=clear: dlopen without that flag */
 	/* SEEP_CHILD_FILES: each child has its own file. 1: always, 0: never */
 	bool child_files, no_child_files;
+	bool mappings;   /* SEEP_MAPPINGS=1: see mapping.h */
 	bool is_private; /* SEEP_PRIVATE=1: no shared memory, a file at exit */
 	uint32_t depth;  /* SEEP_DEPTH, frames kept of a stack; 0: default */
 	uint64_t sample; /* SEEP_SAMPLE, mean bytes between samples; 0: exact */
@@ -34,6 +35,9 @@ struct config {
 	uint64_t every_bytes;    /* SEEP_EVERY=BYTES of growth; 0: never */
 	bool leaks;              /* SEEP_LEAKS=1: wait at exit to be read */
 	uint64_t leaks_wait;     /* SEEP_LEAKS_WAIT, seconds in all */
+	bool no_guess;           /* SEEP_GUESS=0: guess.h is not used */
+	uint32_t log;            /* SEEP_LOG: enum log_mode; 0: none */
+	uint64_t log_pool;       /* SEEP_LOG_POOL, bytes of chunks */
 	uint32_t ignored;        /* values that were not understood */
 };
 
@@ -41,6 +45,7 @@ struct config {
 #define CONFIG_SNAPSHOTS UINT32_MAX
 enum {
 	CONFIG_SNAPSHOT_BYTES = 64 << 20,
+	CONFIG_LOG_POOL = 16 << 20,
 	CONFIG_LEAKS_WAIT = 10,
 	CONFIG_LEAKS_WAIT_MAX = 86400,
 };

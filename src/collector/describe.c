@@ -14,9 +14,11 @@
 #include "collector/ignored.h"
 #include "collector/kernel.h"
 #include "collector/live.h"
+#include "collector/log.h"
 #include "collector/moving.h"
 #include "collector/ours.h"
 #include "collector/place.h"
+#include "collector/ranges.h"
 #include "collector/spill.h"
 
 /* Empty if it is not known, too long, or outside of our root directory. */
@@ -214,10 +216,12 @@ describe_memory(struct seg_header *h)
 	h->live_mid_bits = CELL_MID_BITS;
 	h->live_leaf_bits = CELL_LEAF_BITS;
 	h->live_granule_bits = (uint8_t)live_granule_bits;
-	h->live_cell_version = CELL_VERSION;
+	h->live_cell_version = log_is_on ? CELL_VERSION_LOG : CELL_VERSION;
 	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
 	h->ignored_root = (uint64_t)(uintptr_t)ignored_levels;
 	h->moving_root = (uint64_t)(uintptr_t)&moving_first;
+	if (config.mappings)
+		h->mapped_root = (uint64_t)(uintptr_t)ranges_root;
 	h->ours_table = (uint64_t)(uintptr_t)ours_table;
 	h->ours_entries = OURS_MAX;
 	h->control_address = (uint64_t)(uintptr_t)place.control;

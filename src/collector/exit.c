@@ -12,6 +12,8 @@
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
 #include "collector/live.h"
+#include "collector/log.h"
+#include "collector/mapping.h"
 #include "collector/mem.h"
 #include "collector/nursery.h"
 #include "collector/place.h"
@@ -53,7 +55,7 @@ static bool
 fold(uint64_t address, struct live_block b, void *arg)
 {
 	(void)address;
-	return fold_user(b.site, b.size, b.birth, arg);
+	return fold_user(b.site, b.size, log_birth(b.birth), arg);
 }
 
 void
@@ -73,9 +75,12 @@ exit_process(void)
 	s.now = tick_now();
 	segment.header->fold_events = ledger_events(s.until_ns);
 	spaces_look();
+	log_end();
 	live_scan(fold, &s);
 	if (!s.partial)
 		user_scan(fold_user, &s);
+	if (!s.partial)
+		mapping_scan(fold_user, &s);
 	segment.header->live_scan_partial = s.partial;
 	segment.header->own_bytes = mem_total();
 	segment.header->end_tick = s.now; /* births are parts of it */

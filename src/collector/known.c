@@ -22,6 +22,7 @@ struct known {
 	uint32_t count; /* of the frames in t->listed, innermost first */
 	uint32_t base;  /* the node above them */
 	int met;        /* and its frame of the copy; below 0: the root */
+	bool guessed;   /* a listed frame was left by a guess */
 };
 
 /* Where a light walk is. */
@@ -67,13 +68,14 @@ step(const struct thread *t, struct place *p, struct unwind_rule rule)
  */
 SEEP_INLINE const struct outer_frame *
 list_same(struct thread *t, struct place *p, const struct outer_frame *o, int c,
-    uint32_t *n)
+    uint32_t *n, bool *guessed)
 {
 	uint64_t fp_slot = 0;
 	uint32_t at = *n;
 
 	while (o > t->outer && (int)o[-1].checks > c) {
 		t->listed[at++] = o->frame;
+		*guessed |= o->guessed;
 		if (o->fp_slot)
 			fp_slot = o->fp_slot;
 		o--;
@@ -102,6 +104,7 @@ list(struct thread *t, const struct walk *w, int j, int differs,
 	if (!w->sure || w->exact || t->outer_truncated ||
 	    t->outer_gen != LOAD(&module_gen))
 		return false;
+	ret->guessed = false;
 	for (;;) {
 		struct unwind_rule rule;
 		uint64_t frame;
@@ -123,7 +126,8 @@ list(struct thread *t, const struct walk *w, int j, int differs,
 					met = (int)(o - low);
 					break;
 				}
-				fail = o = list_same(t, &p, o, c, &n);
+				fail = o =
+				    list_same(t, &p, o, c, &n, &ret->guessed);
 				if (o->exact)
 					return false;
 			}
@@ -232,7 +236,8 @@ known_site(struct thread *t, const struct walk *w, uint32_t inner,
 	if (unlikely(stack.is_like) && !s.v && k.met >= 0)
 		s = find_elsewhere(t, &k, inner);
 	if (!s.v)
-		return differs < 0 ? none : new_site(t, &k, inner, api);
+		return differs < 0 || k.guessed ? none
+		                                : new_site(t, &k, inner, api);
 	return renews(t, w, s) ? none : s;
 }
 

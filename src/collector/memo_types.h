@@ -72,7 +72,8 @@ struct outer_frame {
 	uint64_t top; /* the argument of walk_prove() before these are loaded */
 	uint8_t needs_fp, exact;
 	uint8_t vouched; /* see memo.h */
-	uint8_t pad[5];
+	uint8_t guessed; /* its step was a guess */
+	uint8_t pad[4];
 };
 
 struct outer_check {

@@ -258,6 +258,7 @@ module_add(const struct object *f, const struct build_id *id,
 		m->table_count = table.count;
 		m->eh_hdr = f->eh_frame;
 	}
+	object_text(f, &m->text_lo, &m->text_hi);
 	describe(m, f, id, before);
 	write_or_count(m);
 	m->verified = LOAD(&module_gen);

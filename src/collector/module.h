@@ -29,6 +29,7 @@ struct module {
 	const uint8_t *seg_lo, *seg_hi; /* segment that contains it */
 	const int32_t *table;           /* sorted (function, FDE) offsets */
 	uint32_t table_count;
+	uint64_t text_lo, text_hi; /* readable code; empty: none */
 	const char *name;      /* private copy, because link maps come and go */
 	struct seg_module row; /* as the segment has it, for forked children */
 	uint32_t number;       /* 1.. ; goes into frames */

@@ -10,6 +10,9 @@
 #include "collector/ledger.h"
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
+#include "collector/log.h"
+#include "collector/logpool.h"
+#include "collector/mapping.h"
 #include "collector/ours.h"
 #include "collector/place.h"
 #include "collector/segment.h"
@@ -135,6 +138,7 @@ move_into_slot(void)
 	if (slots_map_one(&place.slots, slot, &m, &bytes) &&
 	    segment_move(&m, bytes, tables, tables_all(tables))) {
 		lifecycle_listen(&place.control->slot_command[slot], true);
+		logpool_enter(slot);
 		return true;
 	}
 	segment.header->slot_index = UINT32_MAX;
@@ -177,6 +181,7 @@ leave(bool at_exit)
 		mark_exited();
 		return;
 	}
+	log_move();
 	/* half of its blocks would not be shown, so it counts as untraced */
 	if (!moved) {
 		untraced_count();
@@ -240,7 +245,7 @@ nursery_end(void)
 {
 	struct ledger_sums sums = note_sums();
 
-	if (sums.allocations > sums.frees)
+	if (sums.allocations > sums.frees || mapping_any())
 		try_to_leave(thread_self ? thread_self->counted : 0, true);
 	else
 		mark_exited();

@@ -44,7 +44,7 @@ void nursery_poll(void);
 /* Before a second thread gets its block, because a child moves first. */
 void nursery_new_thread(void);
 
-/* At exit: moves if blocks are left, whose stacks the sums do not show. */
+/* At exit: moves if blocks or mappings are left, whose stacks the sums do not show. */
 void nursery_end(void);
 
 /* The child cannot be recorded any more. */

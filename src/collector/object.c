@@ -157,6 +157,32 @@ object_build_id(const struct object *f)
 	return id;
 }
 
+void
+object_text(const struct object *f, uint64_t *ret_start, uint64_t *ret_end)
+{
+	const Elf64_Phdr *ph;
+	struct headers h;
+	uint64_t i;
+
+	*ret_start = *ret_end = 0;
+	if (!find_headers(f, &h))
+		return;
+	ph = h.at;
+	for (i = 0; i < h.count; i++) {
+		const uint8_t *p = (const uint8_t *)(uintptr_t)(object_base(f) +
+		    ph[i].p_vaddr);
+		struct span in;
+
+		if (ph[i].p_type != PT_LOAD || !(ph[i].p_flags & PF_X) ||
+		    ph[i].p_filesz <= *ret_end - *ret_start ||
+		    !find_segment(f, &h, p, &in) ||
+		    !inside(&in, p, ph[i].p_filesz))
+			continue;
+		*ret_start = (uint64_t)(uintptr_t)p;
+		*ret_end = *ret_start + ph[i].p_filesz;
+	}
+}
+
 /* The search table of .eh_frame_hdr, in the one form that linkers write. */
 bool
 object_table(const struct object *f, struct object_table *ret)

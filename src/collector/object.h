@@ -71,6 +71,10 @@ void object_complete(struct object *f);
 
 struct build_id object_build_id(const struct object *f);
 
+/* Its largest segment that is readable and executable; empty if it has none. */
+void object_text(
+    const struct object *f, uint64_t *ret_start, uint64_t *ret_end);
+
 /* False: none that we can read. */
 bool object_table(const struct object *f, struct object_table *ret);
 

@@ -28,12 +28,14 @@ uses_fp(struct unwind_rule r)
 /*
  * What a frame inherits from the one that it leads to: whether the stack was
  * vouched for (memo.h), and up to where the words of both lie. The words below
- * and above a signal frame may be on two stacks, so no range covers both.
+ * and above a signal frame may be on two stacks, so no range covers both. A
+ * guess vouches for nothing.
  */
 static void
 vouch_by(struct outer_frame *o, const struct outer_frame *above)
 {
-	o->vouched = above->vouched && o->rule.kind != RULE_SIGNAL;
+	o->vouched =
+	    above->vouched && o->rule.kind != RULE_SIGNAL && !o->guessed;
 	if (o->vouched)
 		o->top = 0;
 	else if (o->rule.kind == RULE_SIGNAL && above->top)
@@ -129,6 +131,9 @@ intern_runs(struct thread *t, uint32_t k, uint32_t n, uint32_t node)
 			t->outer_count = k;
 			return SITES_NODE_OUTER_DROPPED;
 		}
+		/* runs have no guesses */
+		if (unlikely(t->walk[n - 1].guessed))
+			sites_mark_guess(way.node);
 		while (frames-- > 0)
 			push_outer(
 			    t, k++, &t->walk[--n], frames ? 0 : way.node);
@@ -163,6 +168,8 @@ intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t root, bool sure)
 			t->outer_count = k;
 			return SITES_NODE_OUTER_DROPPED;
 		}
+		if (unlikely(f->guessed))
+			sites_mark_guess(node);
 		push_outer(t, k++, f, node);
 	}
 	t->outer_count = k;
@@ -200,6 +207,16 @@ find_base(struct thread *t, struct walk *w)
 	}
 	if (v.sp == w->sp)
 		w->base_slot = v.base_slot;
+}
+
+/* The step from f was a guess, or tried to be one. */
+static SEEP_NOINLINE void
+note_guess(struct outer_frame *f, struct walk *w)
+{
+	f->guessed = (w->step_guess & WALK_GUESS_STEPPED) != 0;
+	if (w->step_guess & WALK_GUESS_FP)
+		f->rule.fp = RULE_FP_AT_FP; /* for uses_fp() */
+	w->step_guess = 0;
 }
 
 static void
@@ -247,6 +264,9 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 		f->fp_slot = slots.fp;
 		f->aux_slot = slots.aux;
 		f->aux_value = slots.aux_value;
+		f->guessed = false;
+		if (unlikely(w->step_guess))
+			note_guess(f, w);
 		f->top = w->top;
 		f->vouched = r->end == WALK_END && w->vouched;
 		r->n++;
@@ -317,6 +337,8 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 		walk_move(w, start.pc, start.sp, start.fp);
 		walk_outer(t, w, &r);
 	}
+	if (unlikely(w->guessed))
+		segment_count(SEG_GUESSED, 1);
 	if (r.too_deep && r.n > depth_of_cut())
 		r.n = depth_of_cut();
 	if (r.met >= 0 && r.n == 0) {
@@ -330,6 +352,7 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 		/* its caller is not kept, so it is not checked */
 		last->ra_slot = last->fp_slot = last->aux_slot = 0;
 		last->vouched = false;
+		last->guessed = false;
 		segment_count(SEG_TRUNCATED_STACKS, 1);
 		root = SITES_NODE_TRUNCATED;
 	} else {

@@ -11,7 +11,7 @@ SEEP_NOINLINE struct site_id
 plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
     uint64_t *scratch, uint32_t max, bool *ret_own, bool *ret_whole)
 {
-	uint64_t inner[SEG_INNER_FRAMES];
+	uint64_t inner[SEG_INNER_FRAMES], guessed[OUTER_MAX / 64] = {0};
 	enum walk_result r = WALK_STEPPED;
 	uint32_t n = 0, why = 0, kept = 0, node;
 	bool own = false, simple = true, is_new = false;
@@ -28,6 +28,9 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 		r = walk_step(&w, t, rule, &slots, &why);
 		if (r != WALK_STEPPED)
 			break;
+		if (unlikely(w.step_guess) && n <= OUTER_MAX)
+			guessed[(n - 1) / 64] |= UINT64_C(1) << (n - 1) % 64;
+		w.step_guess = 0;
 		/* inner and outer frames are divided as in memo_fill() */
 		simple &= (rule.kind == RULE_SP || rule.kind == RULE_FP) &&
 		    rule.fp != RULE_FP_AT_FP;
@@ -35,14 +38,20 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 			inner[kept++] = frame;
 	}
 	*ret_own = own;
-	*ret_whole = r == WALK_END && w.own;
+	*ret_whole = r == WALK_END && w.own && !w.guessed;
+	if (unlikely(w.guessed))
+		segment_count(SEG_GUESSED, 1);
 	if (max <= SEG_INNER_FRAMES) {
 		node = SITES_NODE_OUTER_DROPPED;
 	} else {
 		node = r == WALK_STEPPED ? (uint32_t)SITES_NODE_TRUNCATED
 		                         : outer_root(r, why);
 		while (n > kept && node != SITES_NODE_OUTER_DROPPED) {
-			node = sites_child(node, scratch[--n], &is_new);
+			n--;
+			node = sites_child(node, scratch[n], &is_new);
+			if (node && n < OUTER_MAX &&
+			    guessed[n / 64] >> n % 64 & 1)
+				sites_mark_guess(node);
 			if (!node)
 				node = SITES_NODE_OUTER_DROPPED;
 		}
@@ -67,6 +76,6 @@ plain_inside_hook(struct thread *t, const struct cpu_frame *c)
 			return true;
 		r = walk_step(&w, t, rule, &slots, &why);
 	}
-	return r !=
-	    WALK_END; /* if the walk did not come to the end, it may be */
+	/* if the walk did not come to the end, or is a guess, it may be */
+	return r != WALK_END || w.guessed;
 }

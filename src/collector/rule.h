@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum rule_kind {
-	RULE_STOP,     /* no unwind information here */
+	RULE_STOP,     /* in no module, so no unwind information: guess.h */
 	RULE_SP,       /* CFA = sp + cfa */
 	RULE_FP,       /* CFA = fp + cfa */
 	RULE_FP_DEREF, /* CFA = *(fp + cfa): realigned stack */
@@ -14,6 +14,7 @@ enum rule_kind {
 	RULE_END,      /* outermost frame of the thread; cfa: enum rule_end */
 	RULE_OTHER,    /* a rule that we do not know: the stack is cut */
 	RULE_BASE,     /* CFA = base + cfa: see CPU_DWARF_BASE */
+	RULE_GUESS,    /* no unwind information, but in a module: guess.h */
 };
 
 /* Which outermost frame: that of a coroutine of makecontext(), or another? */

@@ -160,6 +160,8 @@ compute(uint64_t key, uint32_t *ret_module)
 	    (m->base == loader_base || cfi_begins(m, key + 1)))
 		r = (struct unwind_rule){
 		    .kind = RULE_END, .cfa = RULE_END_OTHER};
+	else if (m && r.kind == RULE_STOP)
+		r.kind = RULE_GUESS;
 	*ret_module = m ? m->number : 0;
 	memcpy(&word, &r, sizeof(word));
 	if (r.kind != RULE_STOP)

@@ -14,8 +14,8 @@ bool rules_init(void);
  * The rule of `pc`, which is a code address on the caller's stack: a return
  * address, or, if `exact`, an interrupted instruction. Also gives the frame
  * word for the segment: module number, pc and exact bit. A hit is a few loads;
- * a miss computes the rule. The absence of unwind information is never
- * remembered, because a module may be loaded there later.
+ * a miss computes the rule. RULE_STOP, for code in no module, is never
+ * remembered, because such code may be replaced.
  */
 struct unwind_rule rules_get(uint64_t pc, bool exact, uint64_t *ret_frame);
 

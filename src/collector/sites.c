@@ -46,8 +46,9 @@ same_node(const void *key, uint32_t number)
 	const struct seg_node *n =
 	    segment_table_row(&sites_tables[NODES], number);
 
+	/* a guess may have been marked since */
 	return n && n->frame == k->frame && n->parent == k->parent &&
-	    n->flags == k->flags;
+	    (n->flags & SEG_NODE_RUN) == k->flags;
 }
 
 static bool
@@ -178,6 +179,15 @@ new_inner(const struct inner_key *key, uint64_t hash)
 	if (!index_insert(&inner_index, hash, n))
 		segment_count(SEG_NO_MEMORY, 1);
 	return n;
+}
+
+void
+sites_mark_guess(uint32_t node)
+{
+	struct seg_node *row = segment_table_row(&sites_tables[NODES], node);
+
+	if (row && !row->flags)
+		row->flags = SEG_NODE_GUESSED;
 }
 
 uint32_t
@@ -453,14 +463,12 @@ same_stack(const struct sites_stack *k, uint32_t number)
 	if (frames == end)
 		return node == k->base;
 	for (n = peek_node(node); likely(n);) {
-		if (likely(!n->flags)) {
+		if (likely(!(n->flags & SEG_NODE_RUN))) {
 			if (n->frame != *frames++)
 				return false;
 		} else {
-			uint32_t same = n->flags == SEG_NODE_RUN
-			    ? same_run(
-			          n->frame, frames, (uint32_t)(end - frames))
-			    : 0;
+			uint32_t same = same_run(
+			    n->frame, frames, (uint32_t)(end - frames));
 
 			if (!same)
 				return false;
@@ -543,7 +551,8 @@ sites_user(struct site_id stack, uint32_t pool)
 		return (struct site_id){0};
 	row->node = key.node;
 	row->first_tick = tick_now();
-	row->kind = SEG_SITE_USER;
+	row->kind =
+	    pool < SEG_MAPPING_OF_ALLOCATOR ? SEG_SITE_USER : SEG_SITE_MAPPING;
 	row->pool = key.pool;
 	STORE_RELEASE(&row->inner, key.inner);
 	if (!index_insert(&site_index, h, n + 1))
@@ -616,7 +625,7 @@ node_frames(const struct seg_node *node, uint64_t *ret, uint32_t max)
 	const struct seg_inner *run;
 	uint32_t i;
 
-	if (node->flags != SEG_NODE_RUN) {
+	if (!(node->flags & SEG_NODE_RUN)) {
 		ret[0] = node->frame;
 		return 1;
 	}
@@ -652,6 +661,31 @@ sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max)
 		node = r->parent;
 	}
 	return n;
+}
+
+bool
+sites_guessed_after(struct site_id id, uint32_t i)
+{
+	const struct seg_site *s =
+	    segment_table_row(&sites_tables[SITES], id.v - first);
+	const struct seg_inner *in =
+	    s ? segment_table_row(&sites_tables[INNERS], s->inner) : NULL;
+	uint64_t run[SEG_INNER_FRAMES];
+	const struct seg_node *r;
+	uint32_t node, frames;
+
+	if (!in || i < in->count)
+		return false;
+	for (node = s->node; node > SITES_NODE_CUT; node = r->parent) {
+		r = segment_table_row(&sites_tables[NODES], node);
+		if (!r)
+			break;
+		frames = node_frames(r, run, SEG_INNER_FRAMES);
+		if (i - in->count < frames)
+			return r->flags & SEG_NODE_GUESSED;
+		i -= frames;
+	}
+	return false;
 }
 
 uint32_t

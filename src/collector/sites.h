@@ -78,6 +78,12 @@ struct sites_way {
  */
 uint32_t sites_next(struct sites_way *w);
 
+/*
+ * The step from the frame of this node to its parent was a guess. It always is,
+ * because there is no unwind information, so no node has two forms.
+ */
+void sites_mark_guess(uint32_t node);
+
 /* 0 when there is no room; an empty list has a number too. */
 uint32_t sites_inner(const uint64_t *frames, uint32_t count);
 
@@ -119,13 +125,16 @@ void sites_know(uint64_t hash, uint32_t inner, struct site_id id);
 void sites_will_know(uint64_t hash, uint32_t inner);
 
 /*
- * The id of the same stack for a resource of this pool; 0 when there is no
- * room. The stack's own id stays without figures, if nobody else uses it.
+ * The id of the same stack for a resource of this pool, or for a mapping (`pool`
+ * is then an enum seg_mapping); 0 when there is no room. The stack's own id stays without figures, if nobody else uses it.
  */
 struct site_id sites_user(struct site_id stack, uint32_t pool);
 
 /* The stack of an id, outermost last; for the verifying build and tests. */
 uint32_t sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max);
+
+/* Was frame i of that list left by a guess? Likewise. */
+bool sites_guessed_after(struct site_id id, uint32_t i);
 
 /* The special node that the stack hangs below, or SITES_NODE_ROOT. Likewise. */
 uint32_t sites_root(struct site_id id);

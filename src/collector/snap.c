@@ -26,7 +26,7 @@ enum {
 	LIMIT_MIN = 2,
 	GIVE_MAX = 16, /* older ones that are removed to make room for one */
 	ARRAYS = SEG_ARRAYS + SEG_MORE_COUNT +
-	    1, /* with that of pools and handles */
+	    2, /* with those of pools and of mappings */
 };
 
 /* All that one snapshot needs; too large for the stack of a handler. */

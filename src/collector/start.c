@@ -17,6 +17,8 @@
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
 #include "collector/live.h"
+#include "collector/log.h"
+#include "collector/mapping.h"
 #include "collector/mark.h"
 #include "collector/mem.h"
 #include "collector/module.h"
@@ -101,6 +103,7 @@ start_walk(void)
 	    .main_end = main_stack_end(),
 	    .pthread_bytes = pthread_bytes ? *pthread_bytes : 0,
 	    .can_probe = kernel.populate,
+	    .guess = !config.no_guess,
 	};
 
 	if (sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&stack) == 0)
@@ -152,12 +155,16 @@ start_tables(void *find_object)
 	spaces_init(next_symbol("_r_debug"), !has_malloc_of_glibc());
 	spaces_tell();
 	live_init(has_malloc_of_glibc());
+	log_start();
 	describe_memory(segment.header);
+	if (!has_malloc_of_glibc())
+		mapping_set_allocator((const void *)(uintptr_t)next.malloc);
 	snapfile_start();
 	exit_wait_start();
 	snap_start(config.snapshots);
 	return sample_init(config.sample) && rules_init() && sites_init(1) &&
-	    ledger_init(1) && mark_init() && user_init(1) && lifecycle_begin();
+	    ledger_init(1) && mark_init() && user_init(1) && mapping_init(1) &&
+	    lifecycle_begin();
 }
 
 static enum place_slots

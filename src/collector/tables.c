@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/tables.h"
 
+#include "collector/config.h"
 #include "collector/ledger.h"
+#include "collector/mapping.h"
 #include "collector/mark.h"
 #include "collector/module.h"
 #include "collector/sites.h"
@@ -24,5 +26,7 @@ tables_all(struct segment_table **ret)
 	ret[n++] = &mark_table;
 	ret[n++] = &user_tables[0];
 	ret[n++] = &user_tables[1];
+	if (config.mappings)
+		ret[n++] = &mapping_rows;
 	return n;
 }

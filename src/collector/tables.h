@@ -9,7 +9,7 @@
 #include "collector/segment.h"
 
 enum {
-	TABLES_MAX = LEDGER_TABLES + 8,
+	TABLES_MAX = LEDGER_TABLES + 9,
 };
 
 /* Fills `ret` with at most TABLES_MAX of them, and returns how many. */

@@ -8,6 +8,7 @@
 
 #include "base/fmt.h"
 #include "base/sys.h"
+#include "collector/guess.h"
 #include "collector/outer.h"
 
 enum { FRAMES = 600, DETAILS = 20, LINE = 512 };
@@ -20,7 +21,7 @@ struct stack {
 static _Thread_local struct stack theirs,
     ours __attribute__((tls_model("initial-exec")));
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
-static uint64_t checked, mismatches, truncated, cut, details;
+static uint64_t checked, mismatches, truncated, cut, beyond, details;
 static char report[DETAILS][LINE];
 
 static _Unwind_Reason_Code
@@ -65,6 +66,25 @@ describe(uint32_t skip, uint32_t common)
 	fmt_string(&f, "\n");
 }
 
+/*
+ * We may go on where the unwinder ends, at code without unwind information. If
+ * so, each frame beyond is one that a call has made.
+ */
+static bool
+passes_guess(struct site_id site, uint32_t n)
+{
+	struct guess g = {.used = 0};
+	uint32_t i;
+
+	if (!n || !sites_guessed_after(site, n - 1))
+		return false;
+	for (i = n; i < ours.count; i++) {
+		if (!guess_is_return(&g, ours.pcs[i]))
+			return false;
+	}
+	return true;
+}
+
 static void
 compare(struct site_id site, const struct cpu_frame *c)
 {
@@ -94,6 +114,10 @@ compare(struct site_id site, const struct cpu_frame *c)
 	    sites_root(site) != SITES_NODE_ROOT) {
 		ADD(&cut, 1);
 		describe(skip, common);
+		return;
+	}
+	if (common == n && passes_guess(site, n)) {
+		ADD(&beyond, 1);
 		return;
 	}
 	ADD(&mismatches, 1);
@@ -138,6 +162,7 @@ verify_report(void)
 	put_count(&f, " mismatches=", mismatches);
 	put_count(&f, " truncated=", truncated);
 	put_count(&f, " cut=", cut);
+	put_count(&f, " beyond=", beyond);
 	fmt_string(&f, "\n");
 	cpu_syscall3(SYS_write, fd, (long)line, (long)(f.at - line));
 	for (i = 0; i < details && i < DETAILS; i++)

@@ -8,6 +8,7 @@
 enum {
 	STACK_MAX = 1 << 30,   /* no stack is larger than this */
 	FRAME_MAX = STACK_MAX, /* outside the thread's own stack */
+	GUESS_MAX = 64 << 10,  /* the same, by a guess */
 	PROVE_MAX = 256 << 10, /* more is not worth a system call */
 	RED_ZONE = 128,
 	TCB_SLACK =
@@ -21,6 +22,7 @@ void
 walk_init(const struct walk_facts *f)
 {
 	facts = *f;
+	guess_init(f->guess, f->can_probe);
 	facts.main_end &= ~UINT64_C(7);
 	if (facts.main_max > STACK_MAX)
 		facts.main_max = STACK_MAX;
@@ -259,7 +261,7 @@ step_signal(struct walk *w, const struct thread *t, struct walk_slots *slots,
  * stacks (-fsplit-stack does so), or the register that should hold the CFA
  * holds something else.
  */
-static bool
+SEEP_INLINE bool
 is_above(const struct walk *w, const struct thread *t, uint64_t cfa)
 {
 	if (cfa <= w->sp)
@@ -267,6 +269,52 @@ is_above(const struct walk *w, const struct thread *t, uint64_t cfa)
 	if (w->own)
 		return cfa <= t->stack_hi;
 	return cfa - w->sp <= FRAME_MAX && !is_own(t, cfa - CPU_RETURN_BYTES);
+}
+
+/*
+ * Leaves a frame without unwind information, by the rule of guess.h. If that is
+ * not possible, the stack is cut; the words that the attempt depends on are
+ * among the slots, so that other words make another attempt.
+ */
+static SEEP_NOINLINE enum walk_result
+step_guess(struct walk *w, const struct thread *t, struct unwind_rule rule,
+    struct walk_slots *slots, uint32_t *ret_why)
+{
+	struct walk_slots s = {0};
+	uint64_t cfa, pc, fp = w->fp;
+
+	*ret_why = SEG_CUT_NO_INFO;
+	if (w->exact)
+		return WALK_CUT;
+	rule = guess_rule(&w->guess, rule, w->pc);
+	if (rule.kind == RULE_STOP)
+		return WALK_CUT;
+	cfa = (rule.kind == RULE_SP ? w->sp : fp) + (uint64_t)(int64_t)rule.cfa;
+	if (rule.kind == RULE_FP)
+		w->step_guess |= WALK_GUESS_FP;
+	if (!is_above(w, t, cfa) || (!w->own && cfa - w->sp > GUESS_MAX))
+		return WALK_CUT;
+	s.ra = cfa - CPU_RETURN_BYTES;
+	if (!load(w, t, s.ra, &pc))
+		return WALK_CUT;
+	if (rule.fp == RULE_FP_AT_CFA) {
+		s.fp = cfa + (uint64_t)(int64_t)rule.fp_offset;
+		if (!load(w, t, s.fp, &fp))
+			return WALK_CUT;
+	}
+	if (!guess_is_return(&w->guess, pc)) {
+		slots->aux = s.ra;
+		slots->aux_value = pc;
+		return WALK_CUT;
+	}
+	w->step_guess |= WALK_GUESS_STEPPED;
+	*slots = s;
+	w->pc = pc;
+	w->sp = cfa;
+	w->fp = fp;
+	w->base_slot = 0;
+	w->guessed = true;
+	return WALK_STEPPED;
 }
 
 enum walk_result
@@ -305,8 +353,8 @@ walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
 		w->vouched = rule.cfa == RULE_END_CONTEXT;
 		return WALK_END;
 	case RULE_STOP:
-		*ret_why = SEG_CUT_NO_INFO;
-		return WALK_CUT;
+	case RULE_GUESS:
+		return step_guess(w, t, rule, slots, ret_why);
 	default:
 		*ret_why = SEG_CUT_RULE;
 		return WALK_CUT;

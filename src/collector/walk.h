@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "cpu/cpu.h"
+#include "collector/guess.h"
 #include "collector/rule.h"
 #include "collector/thread.h"
 
@@ -27,6 +28,9 @@
  *    time. Nothing in between is touched. Such an answer holds for this event
  *    only, because the program may unmap what is not its stack at any time.
  *    Where the kernel lacks the call, before Linux 5.14, the stack is cut.
+ *
+ * A frame of code without unwind information is left by a guess, which also
+ * reads code: guess.h says which.
  */
 struct walk {
 	uint64_t pc, sp, fp;
@@ -42,9 +46,19 @@ struct walk {
 	bool own;     /* sp is on the thread's own stack */
 	bool sure;    /* [lo, hi) is the thread's own stack */
 	bool vouched; /* ended at the base frame of makecontext() */
+	bool guessed; /* a step was a guess */
+	/* enum walk_guess, of steps since the caller has cleared it */
+	uint8_t step_guess;
+	struct guess guess;
 };
 
 #define WALK_NOWHERE UINT64_MAX /* a `top` that cannot be proven */
+
+/* How a step depended on a guess (guess.h); bits. */
+enum walk_guess {
+	WALK_GUESS_FP = 1,      /* on the frame pointer; it may have failed */
+	WALK_GUESS_STEPPED = 2, /* the caller was reached by a guess */
+};
 
 /* The words that a step loaded, 0 where it loaded none. */
 struct walk_slots {
@@ -64,6 +78,7 @@ struct walk_facts {
 	uint64_t main_max;      /* RLIMIT_STACK */
 	uint32_t pthread_bytes; /* size of glibc's control block, 0: unknown */
 	bool can_probe;         /* the kernel has MADV_POPULATE_READ */
+	bool guess;             /* SEEP_GUESS is not 0 */
 };
 
 /* Called by the first thread. */
@@ -81,7 +96,9 @@ walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 	w->fp = c->fp;
 	w->hook = c;
 	w->top = w->base_slot = 0;
-	w->exact = w->vouched = false;
+	w->exact = w->vouched = w->guessed = false;
+	w->step_guess = 0;
+	w->guess.used = 0;
 	/* sp itself may be in another page than the hook's return address */
 	if (likely(t &&
 	        c->sp - CPU_RETURN_BYTES - t->stack_lo <

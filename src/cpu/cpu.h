@@ -5,6 +5,7 @@
 
 #if defined(__x86_64__)
 #include "cpu/x86_64/caller.h"
+#include "cpu/x86_64/code.h"
 #include "cpu/x86_64/syscall.h"
 #include "cpu/x86_64/unwind.h"
 #include "cpu/x86_64/words.h"

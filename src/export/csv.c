@@ -20,6 +20,7 @@ struct csv {
 	const struct export_options *options;
 	struct texts *texts;
 	struct fingerprints *prints;
+	bool with_holds; /* the last two columns */
 };
 
 /* ---- cells ---- */
@@ -130,7 +131,7 @@ put_older(FILE *out, const struct view_figures *f)
 	"temporary_blocks," before "temporary_bytes"
 
 static void
-put_head(FILE *out, const struct export_options *o)
+put_head(FILE *out, const struct export_options *o, bool with_holds)
 {
 	(void)fputs("pid,process,id,kind,api,pool" FIGURES(""), out);
 	if (o->since)
@@ -141,8 +142,9 @@ put_head(FILE *out, const struct export_options *o)
 		    out);
 	(void)fputs(",samples,size_min,size_max,first_time,last_time,"
 	            "fingerprint,suppression,function,file,line,module,"
-	            "stack,temporary_within_ms\r\n",
+	            "stack,temporary_within_ms",
 	    out);
+	(void)fputs(with_holds ? ",holds_bytes,pins_bytes\r\n" : "\r\n", out);
 }
 
 /*
@@ -221,6 +223,10 @@ put_row(const struct csv *c, const struct view_site *s)
 	put_stack(c->out, c->texts, s);
 	put_known(c->out, ages_temporary_ns(c->view) / 1000000,
 	    c->view->temporary_ticks > 0);
+	if (c->with_holds) {
+		put_number(c->out, s->figures.holds_bytes);
+		put_number(c->out, view_pins(&s->figures));
+	}
 	(void)fputs("\r\n", c->out);
 }
 
@@ -246,7 +252,10 @@ write_csv(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
 	size_t count = v->site_count;
-	struct csv c = {.out = out, .view = v, .options = o};
+	struct csv c = {.out = out,
+	    .view = v,
+	    .options = o,
+	    .with_holds = export_has_holds(v, o)};
 	int err = -ENOMEM;
 
 	if (!rows || texts_new(v, write_name, &c.texts) < 0 ||
@@ -265,7 +274,7 @@ write_csv(FILE *out, const struct view *v, const struct export_options *o)
 	qsort(rows, count, sizeof(*rows), larger);
 	if (o->top > 0 && count > o->top)
 		count = o->top;
-	put_head(out, o);
+	put_head(out, o, c.with_holds);
 	for (size_t i = 0; i < count && !ferror(out); i++)
 		put_row(&c, rows[i].site);
 	err = ferror(out) ? -EIO : 0;
@@ -281,6 +290,6 @@ const struct export_format export_csv = {
     .extension = ".csv",
     .what = "a row for each site, largest first: spreadsheets, databases",
     .flags = EXPORT_DEAD | EXPORT_KINDS | EXPORT_METRIC | EXPORT_SINCE |
-        EXPORT_DEPTH | EXPORT_TOP | EXPORT_AGES,
+        EXPORT_DEPTH | EXPORT_TOP | EXPORT_AGES | EXPORT_RESIDENT,
     .write = write_csv,
 };

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "trace/residence.h"
+
 static const struct export_format *const formats[] = {
     &export_callgrind,
     &export_collapsed,
@@ -30,6 +32,19 @@ export_has(const struct export_options *o, const struct process *p)
 {
 	return (o->pid == 0 || p->header.pid == o->pid) &&
 	    (!o->only || o->only == p);
+}
+
+bool
+export_has_holds(const struct view *v, const struct export_options *o)
+{
+	for (size_t i = 0; i < v->session->count; i++) {
+		const struct process *p = v->session->processes[i];
+
+		if (export_has(o, p) && p->residence &&
+		    p->residence->lack == RESIDENCE_SPLIT)
+			return true;
+	}
+	return false;
 }
 
 const struct export_format *const *

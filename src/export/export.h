@@ -25,6 +25,7 @@ enum export_flags {
 	EXPORT_INCREMENTS = 4096, /* minus what earlier reports contain */
 	EXPORT_PACKED = 8192, /* copies files, not sites: see record/pack.h */
 	EXPORT_AGES = 16384,  /* blocks above a certain age: --older-than */
+	EXPORT_RESIDENT = 65536, /* pages that sites hold: --rss */
 };
 
 /* When the figures were read, for a server that orders profiles by that. */
@@ -95,6 +96,9 @@ extern const struct export_format export_speedscope;
 
 /* Does the view include this process? */
 bool export_has(const struct export_options *o, const struct process *p);
+
+/* Has somebody read which pages are resident, so that sites hold pages? */
+bool export_has_holds(const struct view *v, const struct export_options *o);
 
 /* All formats, sorted by name; *ret_count of them. */
 const struct export_format *const *export_formats(size_t *ret_count);

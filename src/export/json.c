@@ -15,6 +15,7 @@ const struct export_format export_json = {
     .name = "json",
     .extension = ".json",
     .what = "all figures of all sites, as report --format json",
-    .flags = EXPORT_DEAD | EXPORT_DEPTH | EXPORT_KINDS | EXPORT_AGES,
+    .flags = EXPORT_DEAD | EXPORT_DEPTH | EXPORT_KINDS | EXPORT_AGES |
+        EXPORT_RESIDENT,
     .write_session = write_session,
 };

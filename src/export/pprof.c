@@ -66,18 +66,16 @@ enum {
 	FUNCTION_FILE = 4,
 };
 
-enum { VALUES = 6, VALUES_OF_GO = 4 };
+enum { VALUES = 7, VALUES_USUAL = 6, VALUES_OF_GO = 4 };
 
 /* The first four are those of Go's heap profiles, in their order. */
 static const struct {
 	const char *type, *unit;
 } types[VALUES] = {
-    {"alloc_objects", "count"},
-    {"alloc_space", "bytes"},
-    {"inuse_objects", "count"},
-    {"inuse_space", "bytes"},
-    {"peak_objects", "count"},
-    {"peak_space", "bytes"},
+    {"alloc_objects", "count"}, {"alloc_space", "bytes"},
+    {"inuse_objects", "count"}, {"inuse_space", "bytes"},
+    {"peak_objects", "count"}, {"peak_space", "bytes"},
+    {"held_space", "bytes"}, /* if somebody has looked */
 };
 
 /* The number of the function of stacks without frames. */
@@ -187,6 +185,7 @@ find_values(const struct view_site *s, int64_t ret[VALUES])
 	ret[3] = capped_change(now->live_bytes, then->live_bytes);
 	ret[4] = capped_change(now->peak_blocks, then->peak_blocks);
 	ret[5] = capped_change(now->peak_bytes, then->peak_bytes);
+	ret[6] = capped_change(s->figures.holds_bytes, s->before.holds_bytes);
 }
 
 static void
@@ -496,7 +495,9 @@ write_pprof(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct pprof p = {.view = v,
 	    .options = o,
-	    .values = o->moment ? VALUES_OF_GO : VALUES};
+	    .values = o->moment          ? VALUES_OF_GO
+	        : export_has_holds(v, o) ? VALUES
+	                                 : VALUES_USUAL};
 
 	p.err = pprof_proto_stream_new(out, &p.stream);
 	if (p.err < 0)
@@ -522,6 +523,6 @@ const struct export_format export_pprof = {
     .extension = ".pb.gz",
     .what = "profile.proto, compressed: go tool pprof, Perfetto, Pyroscope",
     .flags = EXPORT_DEAD | EXPORT_SINCE | EXPORT_BINARY | EXPORT_DEPTH |
-        EXPORT_METRIC,
+        EXPORT_METRIC | EXPORT_RESIDENT,
     .write = write_pprof,
 };

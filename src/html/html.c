@@ -191,6 +191,6 @@ const struct export_format export_html = {
     .extension = ".html",
     .what = "one page for a browser: flame graph, time line, table",
     .flags = EXPORT_METRIC | EXPORT_DEAD | EXPORT_BINARY | EXPORT_KINDS |
-        EXPORT_MOMENTS | EXPORT_AGES,
+        EXPORT_MOMENTS | EXPORT_AGES | EXPORT_RESIDENT,
     .write_session = write_session,
 };

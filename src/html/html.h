@@ -31,6 +31,7 @@ struct html_options {
 	 * NULL: it asks nobody. What is_data writes is meant.
 	 */
 	const char *refresh;
+	const char *census; /* census_json_page() of the only input; or NULL */
 	bool is_data;       /* only what goes into the place for data */
 	char *const *notes; /* about names */
 	size_t note_count;

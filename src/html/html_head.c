@@ -316,6 +316,8 @@ write_head(FILE *out, struct html *h)
 	json_key(out, "notes");
 	write_notes(out, o->notes, o->note_count);
 	html_verdict_rows(out, h);
+	if (o->census)
+		(void)fputs(o->census, out);
 	write_words(out);
 	write_strings(out, &h->frames);
 	json_key(out, "columns");

@@ -56,6 +56,7 @@ same_frame(const void *items, uint32_t item, const void *key)
 
 	return a->offset == b->offset && a->line == b->line &&
 	    a->inlined == b->inlined && a->is_missing == b->is_missing &&
+	    a->is_guessed == b->is_guessed && a->language == b->language &&
 	    text_same(a->function, b->function) &&
 	    text_same(a->file, b->file) && text_same(a->module, b->module);
 }
@@ -142,6 +143,11 @@ write_frame(FILE *out, const struct frame *x)
 	(void)putc('{', out);
 	frames_table_put_place(out, x);
 	json_boolean(out, "inlined", x->inlined);
+	if (x->language)
+		json_text(out, "language",
+		    mapname_word((enum mapname_language)x->language));
+	if (x->is_guessed)
+		json_boolean(out, "guessed", true);
 	(void)putc('}', out);
 }
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "json/frames_table.h"
+#include "json/rss_json.h"
 #include "json/verdict_json.h"
 #include "report/program.h"
 #include "report/words.h"
@@ -103,6 +104,7 @@ put_process(
 	json_text(out, "exe", p->header.exe);
 	json_hex(out, "uuid", p->header.uuid, sizeof(p->header.uuid));
 	verdict_json_process(out, s, p);
+	rss_json_process(out, p);
 	put_sums(out, "leak", &one->list.leak);
 	put_sums(out, "possible", &one->list.possible);
 	(void)putc('}', out);

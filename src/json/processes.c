@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "json/figures.h"
+#include "json/mappings.h"
 #include "json/program_reports.h"
+#include "json/rss_json.h"
 #include "json/series.h"
 #include "json/verdict_json.h"
 #include "reader/losses.h"
@@ -229,9 +231,12 @@ json_processes_put(FILE *out, const struct session *s, const struct process *p,
 	json_sites_sum(out, "suppressed", &v->suppressed);
 	json_older_process(out, o.older, p);
 	verdict_json_process(out, s, p);
+	rss_json_process(out, p);
 	series_list_init(&series, s, p);
 	err = json_sites(out, v, p, &series, w);
 	series_list_release(&series);
+	if (err == 0)
+		err = json_mappings(out, s, p, names, options, w);
 	view_free(v);
 	(void)putc('}', out);
 	return err;

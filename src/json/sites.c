@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "json/figures.h"
+#include "json/rss_json.h"
 #include "json/verdict_json.h"
 #include "report/ages.h"
 #include "report/fingerprint.h"
@@ -130,6 +131,7 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	short_histograms(out, s, p);
 	number_unless_zero(out, "temporary_blocks", f->temporary_blocks);
 	number_unless_zero(out, "temporary_bytes", f->temporary_bytes);
+	rss_json_site(out, p, f);
 	json_older_site(out, older, f, true);
 	if (s->verdict) {
 		json_key(out, "verdict");
@@ -179,6 +181,7 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	living(out, s->ages, p);
 	json_number(out, "temporary_blocks", f->temporary_blocks);
 	json_number(out, "temporary_bytes", f->temporary_bytes);
+	rss_json_site(out, p, f);
 	json_older_site(out, older, f, false);
 	json_key(out, "verdict");
 	verdict_json_site(out, v, s);

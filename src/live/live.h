@@ -60,7 +60,7 @@ struct live_totals {
 /* The counters of a site in the last look. */
 struct live_site {
 	uint32_t id;  /* of the segment's rows */
-	bool is_pool; /* of seep_alloc(): no part of the totals */
+	bool is_pool; /* of seep_alloc(), or mappings: not in totals */
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
 	/* as it was when the base was set (live_set_base()) */
 	uint64_t base_live_bytes, base_live_blocks, base_allocations;

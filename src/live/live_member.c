@@ -334,21 +334,77 @@ arrive_running(struct live *l, struct live_file *f, const struct segfile *seg,
 	return live_member_look(l, m);
 }
 
+/*
+ * The one that an exec has turned into this one, if both have ended by the time
+ * of this look: the same process, and what is known of its end is the end of
+ * the later program. NULL: there is none, or its end has been told already.
+ */
+static struct live_member *
+find_before_exec(
+    const struct live *l, const struct segfile *seg, const struct seg_header *h)
+{
+	for (size_t i = 0; i < l->count && h->start_jiffies != 0; i++) {
+		struct live_member *m = l->members[i];
+		const struct seg_header *was = &m->shown.header;
+
+		if (was->pid == h->pid && was->pid_ns == h->pid_ns &&
+		    was->start_jiffies == h->start_jiffies &&
+		    m->shown.uid == segfile_source(seg)->uid &&
+		    was->start_monotonic_ns < h->start_monotonic_ns &&
+		    m->shown.state == LIVE_ENDED &&
+		    m->shown.ended_ns == l->now_ns &&
+		    m->shown.cause != LIVE_CAUSE_EXEC)
+			return m;
+	}
+	return NULL;
+}
+
+/* The end of `before`, and the descriptor that tells it, are those of `m`. */
+static void
+take_end(struct live *l, struct live_member *m, struct live_member *before)
+{
+	struct epoll_event e = {.data.u64 = m->shown.number};
+
+	m->shown.pid = before->shown.pid;
+	m->shown.cause = before->shown.cause;
+	m->shown.cause_number = before->shown.cause_number;
+	m->start_jiffies = before->start_jiffies;
+	m->is_settled = before->is_settled;
+	m->has_claimed = before->has_claimed;
+	m->pidfd = before->pidfd;
+	before->pidfd = -1;
+	if (m->pidfd >= 0)
+		(void)epoll_ctl(l->epoll, EPOLL_CTL_MOD, m->pidfd, &e);
+	before->shown.cause = LIVE_CAUSE_EXEC;
+	before->shown.cause_number = 0;
+	before->is_settled = true;
+}
+
 static int
 arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
     int slot, const struct seg_header *h, enum live_cause cause)
 {
-	struct live_member *m;
+	struct live_member *m, *before = NULL;
 
-	if (l->pids ||
-	    (!l->plan.keep_the_ended && h->start_monotonic_ns < l->start_ns))
+	if (cause == LIVE_CAUSE_UNKNOWN)
+		before = find_before_exec(l, seg, h);
+	if (!before &&
+	    (l->pids ||
+	        (!l->plan.keep_the_ended &&
+	            h->start_monotonic_ns < l->start_ns)))
 		return 0;
 	m = add(l, f, seg, slot, h);
 	if (!m)
 		return 0;
 	find_program(&m->shown);
-	memcpy(m->shown.service, m->shown.program, sizeof(m->shown.service));
-	live_member_end(l, m, cause);
+	memcpy(m->shown.service,
+	    before && before->shown.has_unit + before->shown.has_container
+	        ? before->shown.service
+	        : m->shown.program,
+	    sizeof(m->shown.service));
+	if (before)
+		take_end(l, m, before);
+	live_member_end(l, m, before ? m->shown.cause : cause);
 	return 0;
 }
 

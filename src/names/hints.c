@@ -43,8 +43,9 @@ about_process(const struct table_state *state, size_t unknown)
 		              "belongs to another user",
 		    words_counted(frames, unknown, "frame"), words_is(unknown));
 	return format("%s %s outside of any module, as of code made at "
-	              "run time; a /tmp/perf-PID.map would name %s (java: "
-	              "-XX:+DumpPerfMapAtExit; node: --perf-basic-prof)",
+	              "run time; a /tmp/perf-PID.map would name %s: seep "
+	              "record --runtime-names makes java, node and Python "
+	              "3.12 or later write one (an earlier Python cannot)",
 	    words_counted(frames, unknown, "frame"), words_is(unknown),
 	    unknown == 1 ? "it" : "them");
 }
@@ -65,6 +66,22 @@ about_missing(const struct table_key *key, size_t unknown, const char *id)
 	    package ? "-dbgsym or -dbg" : "");
 	free(package);
 	return text;
+}
+
+char *
+hints_map(const struct table_key *key, const struct table_state *state)
+{
+	uint64_t lines;
+	char words[WORDS_COUNTED];
+
+	if (key->kind != TABLE_PROCESS || !state->detail ||
+	    (state->problem != TABLE_FINE && state->problem != TABLE_CUT_MAP))
+		return NULL;
+	lines = strtoull(state->detail, NULL, 10);
+	if (lines == 0)
+		return NULL;
+	return format("a /tmp/perf-PID.map has %s, skipped",
+	    words_counted(words, lines, "malformed line"));
 }
 
 bool

@@ -14,6 +14,7 @@
 #include "names/debugfile.h"
 #include "names/debuginfo.h"
 #include "names/demangle.h"
+#include "names/mapname.h"
 #include "names/perfmap.h"
 #include "names/symbols.h"
 #include "names/trap.h"
@@ -38,6 +39,7 @@ struct lookup {
 	struct debugfile_search search;
 	struct objfile module, debug, alt, mini;
 	struct symbols *symbols[TABLES]; /* the better one first; NULL: none */
+	struct symbols *data[TABLES][2]; /* variables: SYMBOLS_DATA, _TLS */
 	struct debuginfo *info;
 	struct table_state state;
 	char detail[256];
@@ -149,14 +151,17 @@ static void
 open_symbols(struct lookup *l)
 {
 	if (l->module.elf)
-		(void)symbols_new(l->module.elf, false, &l->symbols[0]);
+		(void)symbols_new(
+		    l->module.elf, false, SYMBOLS_CODE, &l->symbols[0]);
 	if (!l->symbols[0] && l->debug.elf)
-		(void)symbols_new(l->debug.elf, false, &l->symbols[0]);
+		(void)symbols_new(
+		    l->debug.elf, false, SYMBOLS_CODE, &l->symbols[0]);
 	if (l->symbols[0] || !l->module.elf)
 		return;
 	if (debugfile_open_mini(&l->module, &l->mini) == 0)
-		(void)symbols_new(l->mini.elf, false, &l->symbols[0]);
-	(void)symbols_new(l->module.elf, true, &l->symbols[1]);
+		(void)symbols_new(
+		    l->mini.elf, false, SYMBOLS_CODE, &l->symbols[0]);
+	(void)symbols_new(l->module.elf, true, SYMBOLS_CODE, &l->symbols[1]);
 }
 
 static const char *
@@ -299,24 +304,96 @@ tell(void *context, size_t number, const struct debuginfo_frame *from,
 
 /* Used if DWARF says nothing. */
 static int
-tell_symbols(struct lookup *l)
+tell_symbols(struct lookup *l, size_t count)
 {
 	static const struct debuginfo_frame nothing;
 	const char *file;
 	int err = 0;
 
-	for (size_t i = 0; i < l->request->count && err == 0; i++)
+	for (size_t i = 0; i < count && err == 0; i++)
 		if (!l->answered[i] &&
 		    find_symbol(l, l->request->addresses[i], &file))
 			err = tell(l, i, &nothing, 1);
 	return err;
 }
 
+/* ---- variables ---- */
+
+/* Opened only if a variable is asked for. */
+static void
+open_variables(struct lookup *l, enum symbols_kind kind)
+{
+	int i = kind == SYMBOLS_TLS;
+
+	if (l->data[0][i] || l->data[1][i])
+		return;
+	if (l->module.elf)
+		(void)symbols_new(l->module.elf, false, kind, &l->data[0][i]);
+	if (!l->data[0][i] && l->debug.elf)
+		(void)symbols_new(l->debug.elf, false, kind, &l->data[0][i]);
+	if (!l->data[0][i] && l->module.elf)
+		(void)symbols_new(l->module.elf, true, kind, &l->data[1][i]);
+}
+
+/* A frame with the meanings of names_variable(). */
+static int
+tell_variable(struct lookup *l, uint64_t address)
+{
+	enum symbols_kind kind =
+	    address & TABLE_TLS ? SYMBOLS_TLS : SYMBOLS_DATA;
+	uint64_t at = address & ~(TABLE_TLS | TABLE_DATA);
+	struct names_frame frame = {0};
+	struct symbols_variable v;
+	bool found = false;
+
+	for (size_t i = 0; i < TABLES && !found; i++) {
+		const struct symbols *s = l->data[i][kind == SYMBOLS_TLS];
+
+		found = s && symbols_variable(s, at, &v);
+	}
+	if (!found)
+		return 0;
+	frame.symbol = v.name;
+	frame.function = read_symbol(l, v.name);
+	if (!frame.function)
+		return -ENOMEM;
+	frame.file = v.file;
+	frame.line = v.offset < UINT32_MAX ? (uint32_t)v.offset : UINT32_MAX;
+	frame.inlined = v.is_local;
+	wire_put_place(&l->out, address, wire_put_chain(&l->out, &frame, 1));
+	return flush(l, WRITE_BYTES);
+}
+
+static int
+tell_variables(struct lookup *l, size_t from)
+{
+	const struct lookup_request *r = l->request;
+	int err = 0;
+
+	for (size_t i = from; i < r->count && err == 0; i++) {
+		open_variables(l,
+		    r->addresses[i] & TABLE_TLS ? SYMBOLS_TLS : SYMBOLS_DATA);
+		err = tell_variable(l, r->addresses[i]);
+	}
+	return err;
+}
+
+/* Addresses are sorted, so those of variables come last. */
+static size_t
+code_count(const struct lookup_request *r)
+{
+	size_t n = r->count;
+
+	while (n > 0 && r->addresses[n - 1] & (TABLE_DATA | TABLE_TLS))
+		n--;
+	return n;
+}
+
 static int
 tell_all(struct lookup *l)
 {
 	const struct lookup_request *r = l->request;
-	size_t missing;
+	size_t missing, code = code_count(r);
 	int err = 0;
 
 	if (l->info)
@@ -335,10 +412,11 @@ tell_all(struct lookup *l)
 	wire_put_object(&l->out, &r->key, &l->state);
 	err = flush(l, 0);
 	if (l->info && err == 0)
-		err =
-		    debuginfo_resolve(l->info, r->addresses, r->count, tell, l);
+		err = debuginfo_resolve(l->info, r->addresses, code, tell, l);
 	if (err == 0)
-		err = tell_symbols(l);
+		err = tell_symbols(l, code);
+	if (err == 0)
+		err = tell_variables(l, code);
 	if (err == 0) {
 		wire_put_done(&l->out);
 		err = flush(l, 0);
@@ -352,15 +430,23 @@ static void
 tell_mapped(void *context, size_t number, const char *name, size_t len)
 {
 	struct lookup *l = context;
-	struct names_frame frame = {0};
-	char text[MAP_NAME_BYTES];
+	char text[MAP_NAME_BYTES], function[MAP_NAME_BYTES];
+	char file[MAP_NAME_BYTES];
+	struct names_frame frame = {.function = function, .symbol = text};
+	struct mapname m;
 
 	if (len >= sizeof(text))
 		len = sizeof(text) - 1;
 	memcpy(text, name, len);
 	text[len] = '\0';
-	frame.function = text;
-	frame.symbol = text;
+	mapname_parse(text, len, &m);
+	mapname_function(&m, function, sizeof(function));
+	frame.line = m.line;
+	if (m.file) {
+		memcpy(file, m.file, m.file_len);
+		file[m.file_len] = '\0';
+		frame.file = file;
+	}
 	wire_put_place(&l->out, l->request->addresses[number],
 	    wire_put_chain(&l->out, &frame, 1));
 	(void)flush(l, WRITE_BYTES);
@@ -372,15 +458,18 @@ tell_map(struct lookup *l)
 	const struct lookup_request *r = l->request;
 	struct ask q = {.kind = ASK_MAP};
 	struct ask_answer a;
-	bool cut = false;
+	struct perfmap_gaps gaps = {0};
+	char number[24];
 	int err = ask_file(l->fd, &q, &a);
 
 	wire_put_object(&l->out, &r->key, &l->state);
 	if (err == 0)
 		err = perfmap_read(
-		    a.fd, r->addresses, r->count, tell_mapped, l, &cut);
-	if (cut) {
-		l->state.problem = TABLE_CUT_MAP;
+		    a.fd, r->addresses, r->count, tell_mapped, l, &gaps);
+	if (gaps.is_cut || gaps.malformed > 0) {
+		(void)snprintf(number, sizeof(number), "%zu", gaps.malformed);
+		set_problem(l, gaps.is_cut ? TABLE_CUT_MAP : TABLE_FINE,
+		    gaps.malformed > 0 ? number : "");
 		wire_put_object(&l->out, &r->key, &l->state);
 	}
 	if (err == 0) {
@@ -414,6 +503,10 @@ lookup_run(const struct lookup_request *r, int fd)
 	debuginfo_free(l.info);
 	for (size_t i = 0; i < TABLES; i++)
 		symbols_free(l.symbols[i]);
+	for (size_t i = 0; i < TABLES; i++) {
+		symbols_free(l.data[i][0]);
+		symbols_free(l.data[i][1]);
+	}
 	for (size_t i = 0; i < l.reading_count; i++) {
 		free(l.readings[i].symbol);
 		free(l.readings[i].function);

@@ -368,6 +368,77 @@ unknown:
 	return 1;
 }
 
+/* ---- variables ---- */
+
+/* A frame of the module, because keys are made of frames. */
+static bool
+place_of_variable(struct names *n, const struct process *p,
+    const struct names_place *x, struct table_key *key, uint64_t *ret_address)
+{
+	const struct process_module *m;
+	uint64_t frame, code;
+
+	if (x->module == 0 || x->module >= p->module_count)
+		return false;
+	m = &p->modules[x->module];
+	frame = frame_pack(m->start, true, x->module);
+	if (process_module(p, frame) != m || !place_of(n, p, frame, key, &code))
+		return false;
+	*ret_address = (x->address & ~(TABLE_DATA | TABLE_TLS)) |
+	    (x->is_tls ? TABLE_TLS : TABLE_DATA);
+	return true;
+}
+
+int
+names_gather_variables(struct names *n, const struct process *p,
+    const struct names_place *places, size_t count)
+{
+	const struct perfmap_process who = {.pid = p->header.pid,
+	    .running_pid = p->running_pid,
+	    .start_ns = p->header.start_realtime_ns,
+	    .root_fd = p->running_pid > 0 ? 0 : p->root.fd};
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < count && !n->options.no_symbols;
+	     i++) {
+		const struct process_module *m;
+		struct table_key key;
+		uint64_t address;
+		uint32_t object;
+
+		if (!place_of_variable(n, p, &places[i], &key, &address))
+			continue;
+		m = &p->modules[places[i].module];
+		err = table_object(n->table, &key, &object);
+		if (err == 0 && relative_is(m))
+			err = note_relative(n, p, m, object);
+		if (err == 0)
+			err = seek_add(n->seek, object, address, &who);
+	}
+	return err == -EFBIG ? 0 : err;
+}
+
+bool
+names_variable(struct names *n, const struct process *p,
+    const struct names_place *place, struct names_variable *ret)
+{
+	const struct names_frame *f;
+	struct table_key key;
+	uint64_t address;
+	uint32_t object;
+
+	if (n->options.no_symbols ||
+	    !place_of_variable(n, p, place, &key, &address) ||
+	    !table_has(n->table, &key, &object) ||
+	    table_find(n->table, object, address, &f) == 0 || !f->function)
+		return false;
+	*ret = (struct names_variable){.name = f->function,
+	    .file = f->file,
+	    .offset = f->line,
+	    .is_static = f->inlined};
+	return true;
+}
+
 int
 names_write(const struct names *n,
     int (*write)(void *context, const uint8_t *bytes, size_t len),
@@ -443,6 +514,13 @@ note_modules(const struct names *n, names_lacks lacks, void *context,
 		add_note(notes, text);
 }
 
+static void
+note_maps(struct table *t, struct notes *notes)
+{
+	for (uint32_t i = 0; i < table_objects(t); i++)
+		add_note(notes, hints_map(table_key(t, i), table_state(t, i)));
+}
+
 void
 names_gaps(const struct names *n, struct names_gaps *ret)
 {
@@ -456,6 +534,8 @@ names_gaps(const struct names *n, struct names_gaps *ret)
 			ret->late_frames += unknown;
 			ret->late_modules++;
 		}
+		if (table_key(n->table, i)->kind == TABLE_PROCESS)
+			ret->outside_frames += unknown;
 		ret->unconfined_modules +=
 		    problem == TABLE_NO_JAIL && asked > 0;
 	}
@@ -537,6 +617,10 @@ names_notes_shown(
 		    strdup("--debuginfod: libdebuginfod.so.1 is not "
 		           "installed; nothing was asked"));
 	note_gaps(n, notes);
+	for (size_t i = 0; i < n->embedded_count; i++)
+		if (n->embedded[i].table)
+			note_maps(n->embedded[i].table, notes);
+	note_maps(n->table, notes);
 	note_modules(n, lacks, context, notes);
 	*ret = notes->list;
 	return notes->count;

@@ -68,6 +68,31 @@ int names_gather_frames(struct names *n, const struct process *p,
 void names_resolve(struct names *n);
 
 /*
+ * Variables: a module's number in the process, and an address as in its ELF file
+ * or, if is_tls, an offset in its thread-local storage. Gathered ones are looked
+ * up by names_resolve(), which a caller calls once for frames and variables.
+ */
+struct names_place {
+	uint32_t module;
+	bool is_tls;
+	uint64_t address;
+};
+struct names_variable {
+	const char *name; /* demangled; valid as long as n */
+	const char *file; /* source file of a static one; NULL: not known */
+	uint32_t offset;  /* of the address in it; UINT32_MAX: that or more */
+	bool is_static;
+};
+
+/* -ENOMEM. */
+int names_gather_variables(struct names *n, const struct process *p,
+    const struct names_place *places, size_t count);
+
+/* false: no symbol covers it, or there is no symbol table. */
+bool names_variable(struct names *n, const struct process *p,
+    const struct names_place *place, struct names_variable *ret);
+
+/*
  * Writes all names in pieces of a few MiB. Each piece can be read alone;
  * docs/RECORDING.md describes the bytes. -ENOMEM, or the result of write().
  */
@@ -80,6 +105,7 @@ struct names_gaps {
 	size_t late_frames, late_modules; /* there was no time for these */
 	size_t unconfined_modules;        /* no jail, so no DWARF */
 	size_t left_processes;            /* not even SIGKILL ended them */
+	size_t outside_frames;            /* in no module, and in no map */
 };
 void names_gaps(const struct names *n, struct names_gaps *ret);
 

@@ -113,24 +113,27 @@ first_from(const struct search *s, uint64_t start)
 	return low;
 }
 
-/* "START SIZE NAME", numbers in hexadecimal; `line` ends with a NUL. */
-static void
+/*
+ * "START SIZE NAME", numbers in hexadecimal; `line` ends with a NUL. False: it
+ * is another text.
+ */
+static bool
 take_line(struct search *s, const char *line)
 {
 	uint64_t start, size;
 	size_t i, len;
-	char *at;
+	char *at, *name;
 
 	start = strtoull(line, &at, 16);
 	if (at == line || *at != ' ')
-		return;
-	size = strtoull(at, &at, 16);
-	if (*at != ' ' || size == 0)
-		return;
-	at++;
+		return false;
+	size = strtoull(at, &name, 16);
+	if (name == at || *name != ' ')
+		return false;
+	at = name + 1;
 	len = strlen(at);
 	if (len == 0)
-		return;
+		return false;
 	if (len > NAME_MAX_BYTES)
 		len = NAME_MAX_BYTES;
 	for (i = next_nameless(s, first_from(s, start));
@@ -139,6 +142,7 @@ take_line(struct search *s, const char *line)
 		s->found(s->context, i, at, len);
 		s->next[i] = i + 1;
 	}
+	return true;
 }
 
 /* The end of the file in memory, with a NUL after it; the caller frees it. */
@@ -175,17 +179,21 @@ read_end(int fd, size_t *ret_len, bool *ret_cut)
  * addresses still have no name.
  */
 static bool
-take_lines(struct search *s, char *text, size_t len, bool is_cut)
+take_lines(struct search *s, char *text, size_t len, bool is_cut,
+    size_t *ret_malformed)
 {
 	for (size_t lines = 0; len > 0; lines++) {
 		char *newline = memrchr(text, '\n', len);
+		const char *line = newline ? newline + 1 : text;
 
 		if (next_nameless(s, 0) == s->count)
 			return true;
 		if (lines == PERFMAP_MAX_LINES || (!newline && is_cut))
 			return false;
 		text[len] = '\0';
-		take_line(s, newline ? newline + 1 : text);
+		/* the last line of a process that was killed may be a part */
+		*ret_malformed +=
+		    *line != '\0' && !take_line(s, line) && lines > 0;
 		len = newline ? (size_t)(newline - text) : 0;
 	}
 	return !is_cut || next_nameless(s, 0) == s->count;
@@ -193,7 +201,7 @@ take_lines(struct search *s, char *text, size_t len, bool is_cut)
 
 int
 perfmap_read(int fd, const uint64_t *addresses, size_t count,
-    perfmap_found *found, void *context, bool *ret_cut)
+    perfmap_found *found, void *context, struct perfmap_gaps *ret)
 {
 	struct search s = {.addresses = addresses,
 	    .count = count,
@@ -203,13 +211,14 @@ perfmap_read(int fd, const uint64_t *addresses, size_t count,
 	size_t len;
 	int err;
 
-	*ret_cut = false;
+	*ret = (struct perfmap_gaps){0};
 	s.next = calloc(count + 1, sizeof(*s.next));
-	text = s.next ? read_end(fd, &len, ret_cut) : NULL;
+	text = s.next ? read_end(fd, &len, &ret->is_cut) : NULL;
 	for (size_t i = 0; s.next && i <= count; i++)
 		s.next[i] = i;
 	if (text)
-		*ret_cut = !take_lines(&s, text, len, *ret_cut);
+		ret->is_cut =
+		    !take_lines(&s, text, len, ret->is_cut, &ret->malformed);
 	err = text ? 0 : -ENOMEM;
 	free(text);
 	free(s.next);

@@ -29,6 +29,13 @@ int perfmap_open(
 
 enum { PERFMAP_MAX_BYTES = 64 << 20, PERFMAP_MAX_LINES = 2000000 };
 
+/* What the lines of a map did not give. */
+struct perfmap_gaps {
+	/* there were more lines, and addresses that got no name so far */
+	bool is_cut;
+	size_t malformed; /* lines that were skipped */
+};
+
 /* name has no NUL; called once for each address. */
 typedef void perfmap_found(
     void *context, size_t number, const char *name, size_t len);
@@ -36,11 +43,10 @@ typedef void perfmap_found(
 /*
  * For the jail: the file is untrusted. Addresses are sorted. If several lines
  * contain an address, the last one counts, so only the end of a long file is
- * read. *ret_cut: there were more lines, which might have named some of the
- * addresses that got no name. Takes time in proportion to lines plus addresses.
- * -ENOMEM, -EIO.
+ * read, and no line before those that name all addresses. Takes time in
+ * proportion to lines plus addresses. -ENOMEM, -EIO.
  */
 int perfmap_read(int fd, const uint64_t *addresses, size_t count,
-    perfmap_found *found, void *context, bool *ret_cut);
+    perfmap_found *found, void *context, struct perfmap_gaps *ret);
 
 #endif

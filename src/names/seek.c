@@ -292,6 +292,9 @@ settle(struct seek *s)
 
 		(void)table_place(s->table, s->places[i].object,
 		    s->places[i].address, s->jobs.nothing);
+		/* the hints that these are for are about functions */
+		if (s->places[i].address & (TABLE_DATA | TABLE_TLS))
+			continue;
 		o->asked++;
 		if (table_find(s->table, s->places[i].object,
 		        s->places[i].address, &frames) == 0 ||

@@ -1,4 +1,4 @@
-/* symbols.c - the functions of one ELF file, sorted by address. */
+/* symbols.c - the functions or variables of one ELF file, sorted by address. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/symbols.h"
 
@@ -21,6 +21,7 @@ struct symbol {
 	uint32_t number;
 	uint16_t rank; /* lower is the better name for one address */
 	bool sizeless;
+	bool is_local;
 };
 
 struct symbols {
@@ -89,8 +90,25 @@ is_code(Elf *elf, const GElf_Sym *sym)
 	    (shdr.sh_flags & SHF_EXECINSTR) != 0;
 }
 
+static bool
+is_wanted(Elf *elf, const GElf_Sym *sym, enum symbols_kind kind)
+{
+	int type = GELF_ST_TYPE(sym->st_info);
+
+	switch (kind) {
+	case SYMBOLS_CODE:
+		return is_code(elf, sym);
+	case SYMBOLS_DATA:
+		return (type == STT_OBJECT || type == STT_COMMON) &&
+		    sym->st_shndx != SHN_UNDEF && sym->st_value != 0;
+	case SYMBOLS_TLS:
+		return type == STT_TLS && sym->st_shndx != SHN_UNDEF;
+	}
+	return false;
+}
+
 /*
- * Bytes of a function; if its size is not known, up to the end of its section.
+ * Bytes of a symbol; if its size is not known, up to the end of its section.
  */
 static uint64_t
 size_of(Elf *elf, const GElf_Sym *sym)
@@ -167,7 +185,7 @@ copy_strings(struct symbols *s, Elf *elf, size_t section)
 }
 
 static int
-copy_symbols(struct symbols *s, Elf *elf, uint32_t type)
+copy_symbols(struct symbols *s, Elf *elf, uint32_t type, enum symbols_kind kind)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = find_table(elf, type, &shdr);
@@ -197,7 +215,7 @@ copy_symbols(struct symbols *s, Elf *elf, uint32_t type)
 			continue;
 		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
 			file = sym.st_name;
-		if (!is_code(elf, &sym))
+		if (!is_wanted(elf, &sym, kind))
 			continue;
 		name = s->strings + sym.st_name;
 		if (!is_name(name))
@@ -206,7 +224,8 @@ copy_symbols(struct symbols *s, Elf *elf, uint32_t type)
 		to->size = size_of(elf, &sym);
 		to->name = sym.st_name;
 		to->number = (uint32_t)i;
-		if (GELF_ST_BIND(sym.st_info) == STB_LOCAL)
+		to->is_local = GELF_ST_BIND(sym.st_info) == STB_LOCAL;
+		if (to->is_local)
 			to->file = file;
 		to->rank = rank_of(&sym, name);
 		to->sizeless = sym.st_size == 0;
@@ -217,14 +236,15 @@ copy_symbols(struct symbols *s, Elf *elf, uint32_t type)
 }
 
 int
-symbols_new(Elf *elf, bool dynamic, struct symbols **ret)
+symbols_new(
+    Elf *elf, bool dynamic, enum symbols_kind kind, struct symbols **ret)
 {
 	struct symbols *s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s)
 		return -ENOMEM;
-	err = copy_symbols(s, elf, dynamic ? SHT_DYNSYM : SHT_SYMTAB);
+	err = copy_symbols(s, elf, dynamic ? SHT_DYNSYM : SHT_SYMTAB, kind);
 	if (err < 0) {
 		symbols_free(s);
 		return err;
@@ -243,8 +263,8 @@ symbols_free(struct symbols *s)
 	free(s);
 }
 
-const char *
-symbols_name(const struct symbols *s, uint64_t address, const char **ret_file)
+static const struct symbol *
+find_symbol(const struct symbols *s, uint64_t address)
 {
 	const struct symbol *found = NULL;
 	size_t low = 0, high = s->count;
@@ -270,6 +290,29 @@ symbols_name(const struct symbols *s, uint64_t address, const char **ret_file)
 		if (item->reach <= address || (found && !found->sizeless))
 			break;
 	}
+	return found;
+}
+
+const char *
+symbols_name(const struct symbols *s, uint64_t address, const char **ret_file)
+{
+	const struct symbol *found = find_symbol(s, address);
+
 	*ret_file = found && found->file ? s->strings + found->file : NULL;
 	return found ? s->strings + found->name : NULL;
+}
+
+bool
+symbols_variable(
+    const struct symbols *s, uint64_t address, struct symbols_variable *ret)
+{
+	const struct symbol *found = find_symbol(s, address);
+
+	if (!found)
+		return false;
+	*ret = (struct symbols_variable){.name = s->strings + found->name,
+	    .file = found->file ? s->strings + found->file : NULL,
+	    .offset = address - found->start,
+	    .is_local = found->is_local};
+	return true;
 }

@@ -17,6 +17,13 @@ enum table_kind {
 	TABLE_PROCESS = 2, /* id: uuid of the segment; address: in memory */
 };
 
+/*
+ * A variable of a module, by names_variable(): its address in the ELF file with
+ * one of these, TABLE_TLS if it is an offset in thread-local storage.
+ */
+#define TABLE_DATA (UINT64_C(1) << 62)
+#define TABLE_TLS  (UINT64_C(1) << 63)
+
 /* An address belongs to one of these objects. */
 struct table_key {
 	enum table_kind kind;

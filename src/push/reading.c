@@ -73,7 +73,7 @@ find_before(const struct process *p, const struct reading_past *past,
 static bool
 is_heap(const struct process_site *s)
 {
-	return s->kind != SEG_SITE_USER;
+	return seg_is_heap(s->kind);
 }
 
 static struct stack_sums_pair

@@ -204,6 +204,8 @@ join_process(struct join *j, size_t at, struct process *next)
 		next->owner = before->owner;
 		next->view = before->view;
 	}
+	if (err == 0)
+		err = process_join_residence(next, before);
 	if (!next->verdicts) {
 		next->verdicts = before->verdicts;
 		before->verdicts = NULL;

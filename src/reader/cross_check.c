@@ -37,7 +37,7 @@ is_heap(const struct extents *sites, uint32_t id)
 	struct seg_site row;
 
 	return !extents_get(sites, id, &row, sizeof(row)) ||
-	    row.kind != SEG_SITE_USER;
+	    seg_is_heap(row.kind);
 }
 
 static uint64_t

@@ -184,7 +184,7 @@ directory_cut(const struct seg_extent *x, const struct directory_hooks *hooks,
 		    .first = (uint16_t)(id % DIRECTORY_BLOCK_ROWS),
 		    .count = (uint16_t)(border(id, end) - id),
 		    .is_sample = x->kind == SEG_EXT_SAMPLE,
-		    .is_pool = x->owner == SEG_USER_ARRAY,
+		    .is_pool = !seg_is_heap_array(x->owner),
 		};
 
 		err = of(

@@ -62,7 +62,7 @@ struct directory_piece {
 	uint32_t row_bytes;
 	uint16_t first, count; /* in the block */
 	bool is_sample;
-	bool is_pool; /* of seep_alloc(), which totals do not include */
+	bool is_pool; /* of seep_alloc(), or mappings: not in totals */
 };
 
 /* The pieces of one block, one for each array that has its ids. */

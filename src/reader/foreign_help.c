@@ -127,7 +127,9 @@ state_of(uint64_t categories)
 {
 	return (categories & FOREIGN_SCAN_PRESENT ? PAGE_PRESENT : 0) |
 	    (categories & FOREIGN_SCAN_SWAPPED ? PAGE_SWAPPED : 0) |
-	    (categories & FOREIGN_SCAN_GUARD ? PAGE_GUARD : 0) |
+	    /* the kernel's page of zeros has no content of the process, too */
+	    (categories & (FOREIGN_SCAN_GUARD | FOREIGN_SCAN_ZERO) ? PAGE_GUARD
+	                                                           : 0) |
 	    (categories & FOREIGN_SCAN_FILE ? PAGE_SHARED : 0);
 }
 
@@ -491,7 +493,7 @@ foreign_help(const struct foreign_helper *helper)
 	    .address = address,
 	    .may_scan = true,
 	    .kinds = FOREIGN_SCAN_FILE | FOREIGN_SCAN_PRESENT |
-	        FOREIGN_SCAN_SWAPPED | FOREIGN_SCAN_GUARD};
+	        FOREIGN_SCAN_SWAPPED | FOREIGN_SCAN_ZERO | FOREIGN_SCAN_GUARD};
 	int err = 0;
 	char byte = 0;
 

@@ -70,6 +70,7 @@ enum {
 	FOREIGN_SCAN_FILE = 4,
 	FOREIGN_SCAN_PRESENT = 8,
 	FOREIGN_SCAN_SWAPPED = 16,
+	FOREIGN_SCAN_ZERO = 32,   /* read, but never written: no memory */
 	FOREIGN_SCAN_GUARD = 256, /* Linux 6.15 */
 };
 

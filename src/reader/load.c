@@ -75,7 +75,15 @@ note_left_out(struct load *r)
 	        "%s: %zu list%s of verdicts left out: damaged, or too long",
 	        r->name, n, n == 1 ? "" : "s") < 0)
 		return -ENOMEM;
-	r->session->is_truncated |= n > 0 || r->left_out > 0;
+	if (r->residence.left_out > 0 &&
+	    session_note(r->session,
+	        "%s: %zu reading%s of resident pages left out: damaged, or too "
+	        "long",
+	        r->name, r->residence.left_out,
+	        r->residence.left_out == 1 ? "" : "s") < 0)
+		return -ENOMEM;
+	r->session->is_truncated |=
+	    n > 0 || r->left_out > 0 || r->residence.left_out > 0;
 	if (r->left_out == 0)
 		return 0;
 	return session_note(r->session,
@@ -147,6 +155,10 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 	case RECORDING_VERDICTS:
 		err = load_verdicts_entry(
 		    &r->verdicts, bytes, len, most_bytes(r));
+		break;
+	case RECORDING_RESIDENCE:
+		err = load_residence_entry(
+		    &r->residence, bytes, len, most_bytes(r));
 		break;
 	default:
 		break; /* an entry of a later version of seep */
@@ -231,6 +243,9 @@ read_all(struct load *r)
 	if (err < 0)
 		return err;
 	load_verdicts_give(&r->verdicts, s, r->first);
+	err = load_residence_give(&r->residence, s, r->first);
+	if (err < 0)
+		return err;
 	for (size_t i = r->first; i < s->count; i++) {
 		struct process *p = s->processes[i];
 
@@ -277,6 +292,7 @@ load_into_session(struct session *s, const char *path, const char *name,
 		r.recording = NULL;
 	load_timeline_release(&r);
 	load_verdicts_release(&r.verdicts);
+	load_residence_release(&r.residence);
 	recording_close(r.recording);
 	if (err < 0)
 		return fault_set(where, -ENOMEM, "out of memory");

@@ -3,6 +3,7 @@
 #ifndef SEEP_READER_LOAD_PARTS_H
 #define SEEP_READER_LOAD_PARTS_H
 
+#include "reader/load_residence.h"
 #include "reader/load_verdicts.h"
 #include "reader/replay.h"
 #include "reader/session_parts.h"
@@ -24,6 +25,7 @@ struct load {
 	struct process_names *names; /* the session's */
 	size_t names_bytes;
 	struct load_verdicts verdicts;
+	struct load_residence residence;
 	uint64_t segment_bytes; /* bytes, unpacked, of all processes */
 	size_t left_out;        /* processes left out because of that limit */
 };

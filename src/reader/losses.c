@@ -113,12 +113,20 @@ static const struct losses_name names[] = {
         "(SEEP_SNAPSHOT_BYTES, SEEP_SNAPSHOTS, or no room)"},
     {SEG_IGNORED_UNKNOWN, LOSSES_FACT, "ignored_unknown",
         "seep_ignore calls for what is no recorded block"},
+    {SEG_GUESSED, LOSSES_FACT, "guessed",
+        "walks through code without unwind information by its frame pointers"},
     {SEG_PRIVATE_FORKS, LOSSES_LOSS, "private_forks",
         "forks with SEEP_PRIVATE: a child that ended by _exit, exec or a "
         "signal has left nothing"},
     {SEG_OWN_NAMES, LOSSES_LOSS, "own_names",
         "modules with calls of functions that only their allocator has (such "
         "as mallocx), which are not seen"},
+    {SEG_LOG_LOST, LOSSES_FACT, "log_lost",
+        "events that are not in the event log"},
+    {SEG_LOG_ENDED, LOSSES_FACT, "log_ended",
+        "event logs that ended because they were full"},
+    {SEG_LOST_MAPPINGS, LOSSES_LOSS, "mappings",
+        "mappings (SEEP_MAPPINGS) that found no room, in whole or in part"},
 };
 
 static const char *const inert[] = {

@@ -9,11 +9,15 @@
 
 #include "reader/extents.h"
 #include "reader/invariants.h"
+#include "reader/mapped.h"
 #include "reader/process_parts.h"
 #include "reader/relative.h"
+#include "reader/residence_table.h"
 #include "trace/recording.h"
+#include "trace/residence.h"
 #include "trace/verdicts.h"
 #include "util/capped.h"
+#include "util/room.h"
 
 bool
 process_ended_early(const struct process *p)
@@ -139,12 +143,21 @@ make_peak(struct process *p, const struct segment *seg)
 	return true;
 }
 
+/* Pools are added up by make_pools(). */
+void
+process_count(struct process *p, const struct process_site *s)
+{
+	if (seg_is_heap(s->kind))
+		process_add(&p->totals, &s->figures);
+	else if (s->kind == SEG_SITE_MAPPING)
+		process_add(&p->mapped, &s->figures);
+}
+
 static void
 make_totals(struct process *p, const struct segment *seg)
 {
 	for (size_t i = 0; i < p->site_count; i++)
-		if (p->sites[i].kind != SEG_SITE_USER)
-			process_add(&p->totals, &p->sites[i].figures);
+		process_count(p, &p->sites[i]);
 	if (!make_peak(p, seg))
 		return;
 	for (size_t i = 0; i < p->site_count; i++) {
@@ -213,11 +226,11 @@ make_process(const struct segment *seg)
 	return p;
 }
 
-/* Rows of the heap; those of pools are in an array of their own. */
+/* Rows of the heap; those of pools and mappings are in arrays of their own. */
 static void
 add_rows(struct process_figures *to, const struct segment_rows *x)
 {
-	if (x->kind != SEG_EXT_LEDGER || x->owner == SEG_USER_ARRAY)
+	if (x->kind != SEG_EXT_LEDGER || !seg_is_heap_array(x->owner))
 		return;
 	for (uint32_t i = 0; i < x->count; i++) {
 		struct seg_row row;
@@ -254,6 +267,23 @@ process_new_brief(const struct segment *seg, struct process **ret)
 	return 0;
 }
 
+/* A damaged one is none. */
+static int
+take_residence(struct process *p, const struct segment *seg)
+{
+	struct residence r;
+	int err;
+
+	if (!p->is_snapshot)
+		return 0; /* it is read from the process itself */
+	err = residence_table_take(seg, &r);
+	if (err < 0)
+		return err == -ENOMEM ? err : 0;
+	err = process_add_residence(p, &r);
+	residence_release(&r);
+	return err;
+}
+
 int
 process_new(const struct segment *seg, struct process **ret)
 {
@@ -273,6 +303,8 @@ process_new(const struct segment *seg, struct process **ret)
 	make_totals(p, seg);
 	make_pools(p);
 	err = check(p, seg, &sums);
+	if (err == 0)
+		err = take_residence(p, seg);
 	if (err < 0)
 		goto out;
 	*ret = p;
@@ -306,6 +338,66 @@ process_set_recorded(struct process *p, const struct recording_segment *head)
 }
 
 void
+process_drop_residence(struct process *p)
+{
+	if (p->residence)
+		residence_release(p->residence);
+	free(p->residence);
+	for (size_t i = 0; i < p->earlier_count; i++)
+		residence_release(&p->earlier[i]);
+	free(p->earlier);
+	p->residence = NULL;
+	p->earlier = NULL;
+	p->earlier_count = p->earlier_room = 0;
+}
+
+int
+process_add_residence(struct process *p, struct residence *r)
+{
+	if (p->residence) {
+		int err = room_make(&p->earlier, &p->earlier_room,
+		    p->earlier_count, sizeof(*p->earlier));
+
+		if (err < 0)
+			return err;
+		p->earlier[p->earlier_count++] = *p->residence;
+	} else {
+		p->residence = calloc(1, sizeof(*p->residence));
+		if (!p->residence)
+			return -ENOMEM;
+	}
+	*p->residence = *r;
+	*r = (struct residence){0};
+	return 0;
+}
+
+int
+process_join_residence(struct process *to, struct process *from)
+{
+	struct process all = {.residence = from->residence,
+	    .earlier = from->earlier,
+	    .earlier_count = from->earlier_count,
+	    .earlier_room = from->earlier_room};
+	int err = 0;
+
+	if (!from->residence)
+		return 0;
+	for (size_t i = 0; i < to->earlier_count && err == 0; i++)
+		err = process_add_residence(&all, &to->earlier[i]);
+	if (to->residence && err == 0)
+		err = process_add_residence(&all, to->residence);
+	process_drop_residence(to);
+	to->residence = all.residence;
+	to->earlier = all.earlier;
+	to->earlier_count = all.earlier_count;
+	to->earlier_room = all.earlier_room;
+	from->residence = NULL;
+	from->earlier = NULL;
+	from->earlier_count = from->earlier_room = 0;
+	return err;
+}
+
+void
 process_free(struct process *p)
 {
 	if (!p)
@@ -319,6 +411,7 @@ process_free(struct process *p)
 	stacks_free(p->stacks);
 	free(p->sites);
 	free(p->pools);
+	mapped_free(p->resident);
 	free(p->modules);
 	free(p->inherited);
 	free(p->marks);
@@ -327,6 +420,7 @@ process_free(struct process *p)
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
 	free(p->verdicts);
+	process_drop_residence(p);
 	free(p);
 }
 

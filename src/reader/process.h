@@ -78,9 +78,10 @@ struct process_freers {
 struct process_site {
 	uint32_t id; /* the lowest id of those with this stack */
 	uint32_t stack;
-	uint8_t kind;  /* enum seg_site_kind */
-	uint8_t api;   /* enum seg_api */
-	uint32_t pool; /* SEG_SITE_USER: number in process.pools */
+	uint8_t kind; /* enum seg_site_kind */
+	uint8_t api;  /* enum seg_api */
+	/* SEG_SITE_USER: number in process.pools; mapping: seg_mapping */
+	uint32_t pool;
 	uint32_t first_tick, last_tick;
 	uint64_t size_min, size_max; /* 0, 0: not known */
 	uint64_t samples;
@@ -149,6 +150,7 @@ struct process_root {
 	int fd;
 };
 
+struct residence;
 struct verdicts;
 
 struct process {
@@ -169,6 +171,8 @@ struct process {
 	bool is_cut; /* it has more modules or marks than the limit */
 	bool peak_exact;
 	struct process_figures totals; /* of the heap's sites */
+	struct process_figures mapped; /* of mappings by caller */
+	struct mapped *resident;       /* reader/mapped.h; NULL: not read */
 	struct process_pool *pools;    /* each name once, as first seen */
 	size_t pool_count;
 	struct process_site *sites; /* by id */
@@ -199,6 +203,11 @@ struct process {
 	const struct process_names *names; /* the session's; NULL: none */
 	/* the result of looks, trace/verdicts.h; freed here; NULL: none */
 	struct verdicts *verdicts;
+	/* where its memory is, trace/residence.h; freed here; NULL: none */
+	struct residence *residence;
+	/* of a recording: the readings before that, by time */
+	struct residence *earlier;
+	size_t earlier_count, earlier_room;
 };
 
 /* Takes what it needs from seg and frees seg. -ENOMEM. */
@@ -219,6 +228,21 @@ void process_set_recorded(
 /* NULL is fine. */
 void process_free(struct process *p);
 
+/* Frees its readings of resident pages. */
+void process_drop_residence(struct process *p);
+
+/*
+ * Appends a reading; the one before becomes an earlier one. Takes what *r owns
+ * on success. -ENOMEM.
+ */
+int process_add_residence(struct process *p, struct residence *r);
+
+/*
+ * Moves the readings of an earlier chapter before those of `to`. -ENOMEM: some
+ * are lost.
+ */
+int process_join_residence(struct process *to, struct process *from);
+
 /* A forked child that ended in its first events: has sums, but no stacks. */
 bool process_ended_early(const struct process *p);
 
@@ -228,6 +252,9 @@ bool process_is_unseen(const struct process *p);
 /* Adds figures; the sums do not wrap. */
 void process_add(
     struct process_figures *to, const struct process_figures *from);
+
+/* Adds a site of the heap to the totals, a mapping to the mappings. */
+void process_count(struct process *p, const struct process_site *s);
 
 /* Adds the ages and sizes of two sites; the sums do not wrap. */
 void process_add_ages(struct process_ages *to, const struct process_ages *from);

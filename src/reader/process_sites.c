@@ -322,6 +322,8 @@ make_sites(struct process *p, const struct sums *sums, struct site_tables *t)
 			if (err < 0)
 				break;
 		}
+		if (site.kind == SEG_SITE_MAPPING)
+			site.pool = row.pool;
 		take_large_sizes(&site, t, sum->id);
 		err =
 		    stacks_intern(p->stacks, row.inner, row.node, &site.stack);

@@ -50,6 +50,7 @@ drop_ends(struct process *p)
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
 	free(p->verdicts);
+	process_drop_residence(p);
 	free(p->points);
 	p->verdicts = NULL;
 	p->points = NULL;
@@ -73,11 +74,10 @@ set_back(struct session *s, struct process *p, uint64_t time_us)
 		free(then);
 		return err;
 	}
-	p->totals = (struct process_figures){0};
+	p->totals = p->mapped = (struct process_figures){0};
 	for (size_t i = 0; i < p->site_count; i++) {
 		p->sites[i].figures = then[i];
-		if (p->sites[i].kind != SEG_SITE_USER)
-			process_add(&p->totals, &then[i]);
+		process_count(p, &p->sites[i]);
 	}
 	for (size_t i = 0; i < p->pool_count; i++)
 		p->pools[i].figures = (struct process_figures){0};

@@ -276,6 +276,31 @@ stacks_frames(const struct stacks *s, uint32_t stack, uint64_t *frames,
 	return n;
 }
 
+uint32_t
+stacks_flags(const struct stacks *s, uint32_t stack)
+{
+	uint32_t at = stack < s->head_count ? s->heads[stack] : 0, flags = 0;
+
+	for (; at != 0; at = s->links[at].parent)
+		flags |= s->links[at].flags;
+	return flags;
+}
+
+void
+stacks_guessed(const struct stacks *s, uint32_t stack, bool *ret, size_t count)
+{
+	uint32_t at = stack < s->head_count ? s->heads[stack] : 0;
+	bool is_guess = false;
+	size_t n = 0;
+
+	for (; at != 0 && n < count; at = s->links[at].parent) {
+		if (s->links[at].frame == 0)
+			continue;
+		ret[n++] = is_guess;
+		is_guess = s->links[at].flags & SEG_NODE_GUESSED;
+	}
+}
+
 static int
 by_number(const void *a, const void *b)
 {

@@ -40,6 +40,17 @@ int stacks_intern(
 size_t stacks_frames(const struct stacks *s, uint32_t stack, uint64_t *frames,
     size_t max, uint32_t *ret_flags);
 
+/* The flags alone, of the whole stack. */
+uint32_t stacks_flags(const struct stacks *s, uint32_t stack);
+
+/*
+ * Which of these frames were reached by a guess, because the code of the frame
+ * before has no unwind information (SEG_NODE_GUESSED). count: as
+ * stacks_frames() returned.
+ */
+void stacks_guessed(
+    const struct stacks *s, uint32_t stack, bool *ret, size_t count);
+
 /* All frames that occur, in order and each once; for free(). -ENOMEM. */
 int stacks_all_frames(
     const struct stacks *s, uint64_t **ret, size_t *ret_count);

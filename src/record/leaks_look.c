@@ -159,7 +159,15 @@ int
 leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
     const struct seg_header *h, pid_t pid, bool at_exit)
 {
-	uint64_t limit_s = at_exit ? EXIT_LIMIT_S : RUNNING_LIMIT_S;
+	return leaks_look_start_as(k, look,
+	    at_exit ? EXIT_LIMIT_S : RUNNING_LIMIT_S, f, slot, h, pid, at_exit);
+}
+
+int
+leaks_look_start_as(struct leaks_look *k, leaks_look_work *work,
+    uint64_t limit_s, const struct segfile *f, int slot,
+    const struct seg_header *h, pid_t pid, bool at_exit)
+{
 	pid_t us = getpid();
 	int fds[2], err;
 
@@ -175,7 +183,7 @@ leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
 		if (getppid() != us)
 			_exit(1);
 		close(fds[0]);
-		_exit(look(fds[1], f, slot, h, pid, at_exit) < 0);
+		_exit(work(fds[1], f, slot, h, pid, at_exit) < 0);
 	}
 	err = k->worker < 0 ? -errno : 0;
 	foreign_take_back();

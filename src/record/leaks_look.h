@@ -27,6 +27,16 @@ int leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
     const struct seg_header *h, pid_t pid, bool at_exit);
 
 /*
+ * The same with other work for the child, which writes its result to fd; a
+ * negative result means that there is none.
+ */
+typedef int leaks_look_work(int fd, const struct segfile *f, int slot,
+    const struct seg_header *h, pid_t pid, bool at_exit);
+int leaks_look_start_as(struct leaks_look *k, leaks_look_work *work,
+    uint64_t limit_s, const struct segfile *f, int slot,
+    const struct seg_header *h, pid_t pid, bool at_exit);
+
+/*
  * Does not wait. 0: it is still running; 1: it has ended, and bytes and len are
  * its result, which is untrusted; -ETIMEDOUT: it was killed; -EIO, -ENOMEM.
  */

@@ -20,6 +20,8 @@ amounts_of(const struct view *v, const struct view_site *s, int metric,
 	    .bytes = between(view_bytes(a, metric), view_bytes(b, metric)),
 	    .blocks = between(view_blocks(a, metric), view_blocks(b, metric)),
 	    .calls = between(a->all.allocations, b->all.allocations),
+	    .holds = between(a->holds_bytes, b->holds_bytes),
+	    .pins = between(view_pins(a), view_pins(b)),
 	    .variance = view_variance(b, metric),
 	    .sites = s->count};
 	if (v->is_compared)
@@ -33,6 +35,8 @@ add_sum(struct amounts *to, const struct view_sum *sum, int metric)
 	    .bytes = {.plus = view_bytes(&sum->figures, metric)},
 	    .blocks = {.plus = view_blocks(&sum->figures, metric)},
 	    .calls = {.plus = sum->figures.all.allocations},
+	    .holds = {.plus = sum->figures.holds_bytes},
+	    .pins = {.plus = view_pins(&sum->figures)},
 	    .variance = view_variance(&sum->figures, metric),
 	    .sites = sum->sites};
 
@@ -68,6 +72,8 @@ amounts_add(struct amounts *to, const struct amounts *from)
 	add(&to->bytes, &from->bytes);
 	add(&to->blocks, &from->blocks);
 	add(&to->calls, &from->calls);
+	add(&to->holds, &from->holds);
+	add(&to->pins, &from->pins);
 	to->variance += from->variance;
 	to->sites = capped_sum(to->sites, from->sites);
 }
@@ -80,6 +86,10 @@ amounts_key(const struct amounts *a, int order)
 		return &a->blocks;
 	case AMOUNT_CALLS:
 		return &a->calls;
+	case AMOUNT_HOLDS:
+		return &a->holds;
+	case AMOUNT_PINS:
+		return &a->pins;
 	default:
 		return &a->bytes;
 	}

@@ -16,12 +16,26 @@ struct amount {
 
 struct amounts {
 	struct amount bytes, blocks, calls; /* calls: allocations */
+	struct amount holds, pins;          /* resident: trace/residence.h */
 	double variance;                    /* of the bytes; exact: 0 */
 	uint64_t sites;
 };
 
 /* The figure by which reports are sorted, and of which they show shares. */
-enum amount_order { AMOUNT_BYTES, AMOUNT_BLOCKS, AMOUNT_CALLS };
+enum amount_order {
+	AMOUNT_BYTES,
+	AMOUNT_BLOCKS,
+	AMOUNT_CALLS,
+	AMOUNT_HOLDS,
+	AMOUNT_PINS,
+};
+
+/* Is this order one of resident pages, which somebody must have read? */
+static inline bool
+amount_is_resident(int order)
+{
+	return order == AMOUNT_HOLDS || order == AMOUNT_PINS;
+}
 
 /* One site of a view. */
 void amounts_of(const struct view *v, const struct view_site *s, int metric,

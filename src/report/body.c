@@ -124,13 +124,15 @@ print_view(const struct layout *p, struct view *v, const struct body_options *o)
 	        .by_line = o->by_line,
 	        .grown_first = o->grown_first},
 	    .top = o->top,
-	    .threshold = o->threshold};
+	    .threshold = o->threshold,
+	    .with_holds = o->rss};
 	const struct table_options table = {.metric = o->view.metric,
 	    .order = o->order,
 	    .top = o->top,
 	    .frames = o->frames,
 	    .threshold = o->threshold,
-	    .grown_first = o->grown_first};
+	    .grown_first = o->grown_first,
+	    .with_holds = o->rss};
 
 	if (o->shape == BODY_TABLE)
 		return table_write(p, v, &table);

@@ -21,6 +21,7 @@ struct body_options {
 	unsigned top;              /* entries at the first level, 0: all */
 	unsigned frames;           /* of a stack in a row of a table, 0: all */
 	double threshold;          /* percent of the whole */
+	bool rss;                  /* the account of resident memory, too */
 	const struct older *older; /* view.figures are its own; NULL: not */
 };
 

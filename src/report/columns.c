@@ -36,7 +36,8 @@ error_text(char buffer[WORDS_MAX + 3], double variance)
 }
 
 void
-columns_init(struct columns *c, const struct view *v, int metric, int order)
+columns_init(struct columns *c, const struct view *v, int metric, int order,
+    bool with_holds)
 {
 	char buffer[WORDS_MAX + 3];
 
@@ -48,22 +49,32 @@ columns_init(struct columns *c, const struct view *v, int metric, int order)
 	c->bytes = width_of(&c->whole.bytes, c->with_sign, "bytes");
 	c->blocks = width_of(&c->whole.blocks, c->with_sign, c->blocks_word);
 	c->calls = width_of(&c->whole.calls, c->with_sign, "calls");
+	c->with_holds = with_holds || amount_is_resident(order);
+	c->holds = width_of(&c->whole.holds, c->with_sign, "holds");
+	c->pins = width_of(&c->whole.pins, c->with_sign, "pins");
 	c->error = at_least(error_text(buffer, c->whole.variance), "+-95%");
 }
 
-/* Writes the beginning of all lines from ready texts. */
+/* Ready texts. */
+struct line {
+	const char *share, *bytes, *error, *blocks, *calls, *holds, *pins;
+};
+
+/* Writes the beginning of all lines. */
 static size_t
-print(const struct columns *c, const struct layout *p, const char *share,
-    const char *bytes, const char *error, const char *blocks, const char *calls)
+print(const struct columns *c, const struct layout *p, const struct line *x)
 {
 	int n;
 
-	n = fprintf(p->out, "%*s %*s", SHARE, share, c->bytes, bytes);
+	n = fprintf(p->out, "%*s %*s", SHARE, x->share, c->bytes, x->bytes);
 	if (c->with_error)
-		n += fprintf(p->out, " %*s", c->error, error);
-	n += fprintf(p->out, " %*s", c->blocks, blocks);
+		n += fprintf(p->out, " %*s", c->error, x->error);
+	n += fprintf(p->out, " %*s", c->blocks, x->blocks);
 	if (c->with_calls)
-		n += fprintf(p->out, " %*s", c->calls, calls);
+		n += fprintf(p->out, " %*s", c->calls, x->calls);
+	if (c->with_holds)
+		n += fprintf(
+		    p->out, " %*s %*s", c->holds, x->holds, c->pins, x->pins);
 	n += fprintf(p->out, "%*s", GAP, "");
 	return n > 0 ? (size_t)n : 0;
 }
@@ -71,13 +82,18 @@ print(const struct columns *c, const struct layout *p, const char *share,
 size_t
 columns_head(const struct columns *c, const struct layout *p)
 {
-	return print(c, p, "share", "bytes", "+-95%", c->blocks_word, "calls");
+	const struct line head = {"share", "bytes", "+-95%", c->blocks_word,
+	    "calls", "holds", "pins"};
+
+	return print(c, p, &head);
 }
 
 size_t
 columns_blank(const struct columns *c, const struct layout *p)
 {
-	return print(c, p, "", "", "", "", "");
+	const struct line blank = {"", "", "", "", "", "", ""};
+
+	return print(c, p, &blank);
 }
 
 bool
@@ -97,7 +113,8 @@ columns_print(
     const struct columns *c, const struct layout *p, const struct amounts *a)
 {
 	char share[16], bytes[AMOUNT_MAX], blocks[AMOUNT_MAX],
-	    calls[AMOUNT_MAX], error[WORDS_MAX + 3];
+	    calls[AMOUNT_MAX], holds[AMOUNT_MAX], pins[AMOUNT_MAX],
+	    error[WORDS_MAX + 3];
 	const struct amount *key = amounts_key(a, c->order);
 	size_t n;
 
@@ -109,10 +126,13 @@ columns_print(
 		    layout_colour(
 		        p, key->plus > key->minus ? LAYOUT_MORE : LAYOUT_LESS),
 		    p->out);
-	n = print(c, p, share, amount_text(bytes, &a->bytes, c->with_sign),
-	    error_text(error, a->variance),
-	    amount_text(blocks, &a->blocks, c->with_sign),
-	    amount_text(calls, &a->calls, c->with_sign));
+	n = print(c, p,
+	    &(struct line){share, amount_text(bytes, &a->bytes, c->with_sign),
+	        error_text(error, a->variance),
+	        amount_text(blocks, &a->blocks, c->with_sign),
+	        amount_text(calls, &a->calls, c->with_sign),
+	        amount_text(holds, &a->holds, c->with_sign),
+	        amount_text(pins, &a->pins, c->with_sign)});
 	if (c->with_sign && key->plus != key->minus)
 		(void)fputs(layout_colour(p, LAYOUT_PLAIN), p->out);
 	return n;

@@ -13,14 +13,15 @@ struct columns {
 	bool with_sign;  /* two are compared */
 	bool with_error; /* the figures are estimates */
 	bool with_calls; /* a column for allocations */
-	int bytes, error, blocks, calls;
+	bool with_holds; /* two columns for resident pages */
+	int bytes, error, blocks, calls, holds, pins;
 	const char *blocks_word;
 };
 
-void columns_init(
-    struct columns *c, const struct view *v, int metric, int order);
+void columns_init(struct columns *c, const struct view *v, int metric,
+    int order, bool with_holds);
 
-/* Share, bytes, error, blocks, calls; returns how many columns they take. */
+/* Share, bytes, error, blocks, calls, holds, pins; returns how many columns they take. */
 size_t columns_head(const struct columns *c, const struct layout *p);
 size_t columns_print(
     const struct columns *c, const struct layout *p, const struct amounts *a);

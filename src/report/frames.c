@@ -9,6 +9,7 @@
 #include "util/dict.h"
 #include "util/room.h"
 #include "report/blame.h"
+#include "report/machinery.h"
 #include "report/shorten.h"
 #include "util/text.h"
 
@@ -16,9 +17,10 @@ enum { SENTENCES = 16 };
 
 /* A code address that was looked up, and its frames. */
 struct asked {
-	uint64_t word;         /* offset and SEG_FRAME_EXACT */
-	uint32_t module;       /* number in modules + 1, 0: in none */
-	uint32_t process;      /* the process, if it is in no module */
+	uint64_t word;    /* offset and SEG_FRAME_EXACT */
+	uint32_t module;  /* number in modules + 1, 0: in none */
+	uint32_t process; /* the process, if it is in no module */
+	bool is_guessed;
 	uint32_t first, count; /* in numbers */
 };
 
@@ -183,6 +185,19 @@ same_family(const struct frame *a, const struct frame *b)
 	return n == k && memcmp(x, y, n) == 0;
 }
 
+/*
+ * A script has no module, and many functions without a name: its file and the
+ * line where a function begins are a part of what it is.
+ */
+static bool
+same_source(const struct frame *a, const struct frame *b)
+{
+	if (!a->language && !b->language)
+		return true;
+	return a->language == b->language && a->line == b->line &&
+	    text_same(a->file, b->file);
+}
+
 static bool
 same_label(const void *items, uint32_t item, const void *key)
 {
@@ -191,7 +206,8 @@ same_label(const void *items, uint32_t item, const void *key)
 
 	return a->is_missing == b->is_missing &&
 	    text_same(a->function, b->function) &&
-	    (a->function || a->offset == b->offset) && same_family(a, b);
+	    (a->function || a->offset == b->offset) && same_family(a, b) &&
+	    same_source(a, b);
 }
 
 static bool
@@ -243,10 +259,14 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 	family = family_of(x, &len);
 	h = dict_hash(dict_hash_text(x->function), dict_hash_bytes(family, len),
 	    x->function ? 0 : x->offset);
+	if (x->language) /* see same_source() */
+		h = dict_hash(h, dict_hash_text(x->file), x->line);
 	if (dict_find(
 	        &f->label_index, h, same_label, f->list, x, n, &x->label) < 0)
 		return -ENOMEM;
 	x->weight = x->label == n ? blame_weigh(x) : f->list[x->label].weight;
+	x->machinery = x->label == n ? (uint8_t)machinery_of(x)
+	                             : f->list[x->label].machinery;
 	if (x->label != n)
 		x->brief = f->list[x->label].brief;
 	else if (find_brief(f, x) < 0)
@@ -277,7 +297,7 @@ same_asked(const void *items, uint32_t item, const void *key)
 	const struct asked *b = key;
 
 	return a->word == b->word && a->module == b->module &&
-	    a->process == b->process;
+	    a->process == b->process && a->is_guessed == b->is_guessed;
 }
 
 /* Names it; a frame without a name is a frame all the same. */
@@ -297,6 +317,10 @@ add_chain(struct frames *f, uint64_t word, struct asked *a)
 		    .line = chain[i].line,
 		    .api = chain[i].api,
 		    .inlined = chain[i].inlined,
+		    .language =
+		        (uint8_t)(m ? MAPNAME_NATIVE
+		                    : mapname_language(chain[i].symbol)),
+		    .is_guessed = a->is_guessed,
 		    .module = m ? m->path : NULL,
 		    .is_main = m && m->is_main,
 		    .offset = SEG_FRAME_PC(word) - (m ? m->base : 0)};
@@ -311,7 +335,8 @@ add_chain(struct frames *f, uint64_t word, struct asked *a)
 }
 
 int
-frames_find(struct frames *f, uint64_t word, struct frames_span *ret)
+frames_find(
+    struct frames *f, uint64_t word, bool is_guessed, struct frames_span *ret)
 {
 	const struct process_module *m = process_module(f->process, word);
 	struct asked key;
@@ -325,6 +350,7 @@ frames_find(struct frames *f, uint64_t word, struct frames_span *ret)
 	key = (struct asked){
 	    .module = m ? f->module_of[SEG_FRAME_MODULE(word)] : 0,
 	    .process = m ? 0 : f->process_number,
+	    .is_guessed = is_guessed,
 	    .word = (SEG_FRAME_PC(word) - (m ? m->base : 0)) ^
 	        (word & SEG_FRAME_EXACT)};
 	err = dict_find(&f->asked_index,
@@ -370,7 +396,7 @@ frames_plain(struct frames *f, uint32_t *number)
 	uint32_t fresh;
 	int err;
 
-	if (x.line == 0 || x.is_missing)
+	if (x.line == 0 || x.is_missing || x.language)
 		return 0;
 	x.line = 0;
 	err = add_frame(f, &x, &fresh);

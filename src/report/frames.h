@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "names/mapname.h"
 #include "names/names.h"
 
 /* Texts belong to the names and the session, which outlive this. */
@@ -22,10 +23,13 @@ struct frame {
 	uint32_t label;       /* the first of this function and module */
 	uint8_t api;          /* as names_chain() says */
 	uint8_t weight;       /* enum blame_weight: is it the user's own? */
+	uint8_t language;     /* enum mapname_language */
+	uint8_t machinery;    /* of which language; likewise, see machinery.h */
 	bool inlined;
 	bool is_main;    /* the frame is in the executable */
 	bool is_any;     /* label: which may have any name */
 	bool is_missing; /* function is a sentence about missing frames */
+	bool is_guessed; /* reached by a guess, see stacks_guessed() */
 };
 
 /* Frames of one code address: its inlined functions, innermost first. */
@@ -60,8 +64,12 @@ void frames_shorten(struct frames *f);
  */
 int frames_begin(struct frames *f, const struct process *p, uint32_t number);
 
-/* The frames of a word of stacks_frames(). -ENOMEM. */
-int frames_find(struct frames *f, uint64_t word, struct frames_span *ret);
+/*
+ * The frames of a word of stacks_frames(), and whether it was reached by a
+ * guess. -ENOMEM.
+ */
+int frames_find(
+    struct frames *f, uint64_t word, bool is_guessed, struct frames_span *ret);
 
 /* A frame that is a sentence about missing frames; the text must stay valid. */
 int frames_missing(struct frames *f, const char *words, uint32_t *ret);

@@ -11,6 +11,7 @@
 #include "report/diff.h"
 #include "report/growth_parts.h"
 #include "report/program.h"
+#include "report/rss.h"
 #include "report/text.h"
 #include "util/text.h"
 
@@ -31,6 +32,8 @@ growth_release(struct growth_stretch *x)
 	free(x->to);
 	free(x->all_from);
 	free(x->all_to);
+	free(x->pages_from);
+	free(x->pages_to);
 }
 
 /* The end is known without a replay. */
@@ -62,7 +65,10 @@ growth_view(struct growth_stretch *x, const struct session *s,
 	x->to = calloc(sites, sizeof(*x->to));
 	x->all_from = calloc(s->count, sizeof(struct process_figures *));
 	x->all_to = calloc(s->count, sizeof(struct process_figures *));
-	if (!x->from || !x->to || !x->all_from || !x->all_to)
+	x->pages_from = calloc(s->count, sizeof(struct residence *));
+	x->pages_to = calloc(s->count, sizeof(struct residence *));
+	if (!x->from || !x->to || !x->all_from || !x->all_to ||
+	    !x->pages_from || !x->pages_to)
 		return -ENOMEM;
 	err = look_up(x, s->line);
 	if (err < 0)
@@ -72,8 +78,12 @@ growth_view(struct growth_stretch *x, const struct session *s,
 			continue;
 		x->all_from[i] = x->from;
 		x->all_to[i] = x->to;
+		x->pages_from[i] = rss_at(s, x->process, x->from_us);
+		x->pages_to[i] = rss_at(s, x->process, x->to_us);
 	}
 	before.figures = x->all_from;
+	before.residence = x->pages_from;
+	o.residence = x->pages_to;
 	o.only = x->process;
 	o.figures = x->all_to;
 	o.before = &before;
@@ -91,7 +101,7 @@ print_title(
 	struct layout_text t;
 
 	for (size_t i = 0; i < p->site_count; i++) {
-		if (p->sites[i].kind == SEG_SITE_USER)
+		if (!seg_is_heap(p->sites[i].kind))
 			continue;
 		process_add(&from.all, &x->from[i]);
 		process_add(&to.all, &x->to[i]);

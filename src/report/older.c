@@ -156,7 +156,7 @@ look_at(struct item *x)
 		x->age_ns = ages_bound_ns(step_of(x->age_ns));
 	for (size_t i = 0; i < p->site_count; i++) {
 		x->figures[i] = p->sites[i].figures;
-		if (p->sites[i].kind != SEG_SITE_USER &&
+		if (seg_is_heap(p->sites[i].kind) &&
 		    x->figures[i].live_blocks > 0)
 			look_at_site(x, i, &old[i]);
 	}

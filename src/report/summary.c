@@ -230,6 +230,32 @@ print_peak(const struct summary *s)
 	(void)fputs(". ", s->out);
 }
 
+/* How many sites have a stack that goes on by a guess. */
+static size_t
+count_guesses(const struct process *p)
+{
+	size_t count = 0;
+
+	if (p->header.counts[SEG_GUESSED] == 0 || !p->stacks)
+		return 0;
+	for (size_t i = 0; i < p->site_count; i++)
+		count += (stacks_flags(p->stacks, p->sites[i].stack) &
+		             SEG_NODE_GUESSED) != 0;
+	return count;
+}
+
+static void
+print_guesses(const struct summary *s, size_t sites)
+{
+	char words[WORDS_COUNTED];
+
+	if (sites > 0)
+		(void)fprintf(s->out,
+		    "Stacks of %s pass through code without unwind "
+		    "information by its frame pointers. ",
+		    words_counted(words, sites, "site"));
+}
+
 static void
 print_all(const struct summary *s)
 {
@@ -261,6 +287,7 @@ print_all(const struct summary *s)
 	        : p->end == PROCESS_RUNNING ? "now"
 	                                    : "at its end");
 	print_peak(s);
+	print_guesses(s, count_guesses(p));
 	print_losses(s);
 	print_bypass(s, find_bypass(p));
 }
@@ -313,7 +340,7 @@ summary_write_all(
 {
 	struct process all = {0};
 	double live = 0, allocated = 0;
-	size_t count = 0, traced = 0;
+	size_t count = 0, traced = 0, guesses = 0;
 	unsigned bypass = BYPASS_NONE;
 	char *text = NULL;
 	size_t len;
@@ -333,6 +360,7 @@ summary_write_all(
 		process_add(&all.totals, &one->totals);
 		add_losses(&all, one);
 		bypass |= find_bypass(one);
+		guesses += count_guesses(one);
 		if (one->header.sample_bytes > 0) {
 			live += process_variance_live(one);
 			allocated += process_variance_allocated(one);
@@ -350,6 +378,7 @@ summary_write_all(
 	if (traced < count)
 		(void)fprintf(s.out, "%zu of them %s not traced. ",
 		    count - traced, words_was(count - traced));
+	print_guesses(&s, guesses);
 	print_losses(&s);
 	print_bypass(&s, bypass);
 	show(&s, &text);

@@ -42,6 +42,20 @@ add_cell(struct cells *c, const char *text)
 	(void)snprintf(c->text[c->count++], AGES_MAX, "%s", text);
 }
 
+/* The bytes that are compared. */
+static uint64_t
+figure_of(const struct table_printer *x, const struct view_figures *f)
+{
+	switch (x->options->order) {
+	case AMOUNT_HOLDS:
+		return f->holds_bytes;
+	case AMOUNT_PINS:
+		return view_pins(f);
+	default:
+		return view_bytes(f, x->options->metric);
+	}
+}
+
 /* In a comparison, the old and the new figure; else counts, sizes and ages. */
 static void
 fill_cells(
@@ -52,10 +66,8 @@ fill_cells(
 
 	c->count = 0;
 	if (x->view->is_compared) {
-		add_cell(
-		    c, words_count(buffer, view_bytes(&s->before, metric)));
-		add_cell(
-		    c, words_count(buffer, view_bytes(&s->figures, metric)));
+		add_cell(c, words_count(buffer, figure_of(x, &s->before)));
+		add_cell(c, words_count(buffer, figure_of(x, &s->figures)));
 		add_cell(c, table_change(s, metric));
 		return;
 	}
@@ -195,7 +207,8 @@ table_write(const struct layout *p, const struct view *v,
 		amounts_of(v, &v->sites[i], options->metric, &rows[i].amounts);
 	}
 	qsort_r(rows, n, sizeof(*rows), heavier, &order);
-	columns_init(&x.columns, v, options->metric, options->order);
+	columns_init(&x.columns, v, options->metric, options->order,
+	    options->with_holds);
 	n = choose(&x, rows, n, &low, &cut);
 	table_distinguish(&x, rows, n);
 	find_widths(&x, rows, n);

@@ -13,6 +13,7 @@ struct table_options {
 	unsigned frames;  /* frames of a stack in a row, 0: all */
 	double threshold; /* percent of the whole */
 	bool grown_first; /* sort by amounts_compare_growth() */
+	bool with_holds;  /* columns for resident pages */
 };
 
 /*

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "reader/losses.h"
+#include "report/mappings.h"
 #include "report/program.h"
+#include "report/rss.h"
 #include "report/spark.h"
 #include "report/summary.h"
 #include "report/unseen.h"
@@ -67,6 +69,13 @@ print_process(const struct layout *p, const struct session *s,
 	unseen_write(p, process);
 	spark_write(p, "Live bytes", process->points, process->point_count);
 	print_pools(p, process);
+	mappings_write_line(p, process);
+	if (options->rss) {
+		int err = rss_write(p, s, process, names, &o.view);
+
+		if (err < 0)
+			return err;
+	}
 	return body_write(p, s, names, &o);
 }
 

@@ -175,7 +175,8 @@ tree_print_write(const struct layout *p, struct view *v,
 	err = tree_new(v, &options->tree, &x.tree);
 	if (err < 0)
 		return err;
-	columns_init(&x.columns, v, options->tree.metric, options->tree.order);
+	columns_init(&x.columns, v, options->tree.metric, options->tree.order,
+	    options->with_holds);
 	used = columns_head(&x.columns, p);
 	layout_fit(p,
 	    options->tree.top_down ? "where it starts, -> what it calls"

@@ -10,6 +10,7 @@ struct tree_print_options {
 	struct tree_options tree;
 	unsigned top;     /* branches at the root, 0: all */
 	double threshold; /* percent of the whole */
+	bool with_holds;  /* columns for resident pages */
 };
 
 /*

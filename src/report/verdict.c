@@ -3,11 +3,11 @@
 #include "report/verdict.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader/family.h"
+#include "score/poisson.h"
 #include "util/capped.h"
 
 /* ---- sites ---- */
@@ -207,17 +207,6 @@ verdict_owner(const struct session *s, const struct process *p, uint32_t id)
 
 /* ---- rate ---- */
 
-/* Byar's approximation of the exact 95 % interval of a Poisson count. */
-static void
-poisson(double n, double *ret_low, double *ret_high)
-{
-	double more = n + 1;
-
-	*ret_low = n * pow(1 - 1 / (9 * n) - 1.959964 / (3 * sqrt(n)), 3);
-	*ret_high =
-	    more * pow(1 - 1 / (9 * more) + 1.959964 / (3 * sqrt(more)), 3);
-}
-
 bool
 verdict_rate(const struct verdict_part *p, struct verdict_rate *ret)
 {
@@ -230,7 +219,7 @@ verdict_rate(const struct verdict_part *p, struct verdict_rate *ret)
 		return false;
 	/* the first loss only starts the time in which the others came */
 	n = (double)losses - 1;
-	poisson(n, &low, &high);
+	poisson_interval(n, &low, &high);
 	ret->bytes = (double)p->bytes * (n / (double)losses) * (hour_ns / span);
 	ret->low = ret->bytes * (low / n);
 	ret->high = ret->bytes * (high / n);

@@ -74,6 +74,17 @@ out:
 	free(h->text);
 }
 
+void
+verdict_text_hang(const struct layout *p, const char *head, const char *text)
+{
+	struct hanging h;
+
+	if (!hanging_begin(p, &h))
+		return;
+	(void)fprintf(h.page.out, "%s\n", text);
+	hanging_end(p, &h, head);
+}
+
 /* ---- one site ---- */
 
 /* Hostile figures may add up to more than a number of bytes can be. */
@@ -331,6 +342,21 @@ print_who(FILE *out, const struct process *p)
 		    (int)p->running_pid, p->header.pid);
 	else
 		(void)fprintf(out, " (pid %u)", p->header.pid);
+}
+
+void
+verdict_text_who(FILE *out, const struct process *p)
+{
+	print_who(out, p);
+}
+
+void
+verdict_text_place(const struct layout *p, FILE *out, const struct view *v,
+    const struct view_site *s)
+{
+	const struct verdict_line line = {.view = v, .site = s};
+
+	print_stack(p, out, &line);
 }
 
 static void

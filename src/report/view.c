@@ -134,12 +134,14 @@ choose(struct view_builder *b, const struct process *p,
 	return view_add_site(b, site);
 }
 
-/* Adds the sites of the heap, or of the pools that were selected. */
+/* Of the heap, of the pools that were selected, or mappings? */
 static bool
 is_of_kind(const struct view_options *o, const struct view_site *s)
 {
 	if (o->pool)
 		return s->pool && regexec(o->pool, s->pool, 0, NULL, 0) == 0;
+	if (o->mappings || s->kind == SEG_SITE_MAPPING)
+		return o->mappings && s->kind == SEG_SITE_MAPPING;
 	return s->kind != SEG_SITE_USER || o->all_kinds;
 }
 
@@ -153,7 +155,7 @@ name_freers(struct view_builder *b, const struct process_site *s,
 	for (size_t i = 0; s->freed_by && i < s->freed_by->count; i++) {
 		const struct process_freer *f = &s->freed_by->at[i];
 		struct frames_span span;
-		int err = frames_find(v->table, f->frame, &span);
+		int err = frames_find(v->table, f->frame, false, &span);
 
 		v->frames = frames_list(v->table, &v->frame_count);
 		if (err < 0)
@@ -260,8 +262,14 @@ look_at_side(struct view_builder *b)
 
 /* Is it unchanged? By the metric; for VIEW_ALL all figures must be equal. */
 static bool
-is_unchanged(const struct view_site *s, int metric)
+is_unchanged(const struct view_site *s, const struct view_options *o)
 {
+	int metric = o->metric;
+
+	if (o->with_holds &&
+	    (s->before.holds_bytes != s->figures.holds_bytes ||
+	        s->before.held_bytes != s->figures.held_bytes))
+		return false;
 	if (metric == VIEW_ALL)
 		return memcmp(&s->before.all, &s->figures.all,
 		           sizeof(s->before.all)) == 0;
@@ -272,14 +280,14 @@ is_unchanged(const struct view_site *s, int metric)
 
 /* Removes sites of a comparison that have not changed. */
 static void
-drop_unchanged(struct view *v, int metric)
+drop_unchanged(struct view *v, const struct view_options *o)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < v->site_count; i++) {
 		struct view_site *s = &v->sites[i];
 
-		if (!is_unchanged(s, metric))
+		if (!is_unchanged(s, o))
 			v->sites[kept++] = *s;
 	}
 	v->unchanged = v->site_count - kept;
@@ -304,8 +312,10 @@ view_new(const struct session *s, struct names *names,
 	v->temporary_ticks = temporary_ticks(s, options);
 	b->view = v;
 	b->options = options;
-	b->side = (struct view_side){
-	    .session = s, .only = options->only, .figures = options->figures};
+	b->side = (struct view_side){.session = s,
+	    .only = options->only,
+	    .figures = options->figures,
+	    .residence = options->residence};
 	err = frames_new(names, &v->table);
 	if (err == 0 && options->join_programs)
 		frames_join_programs(v->table);
@@ -317,7 +327,7 @@ view_new(const struct session *s, struct names *names,
 		b->side = *options->before;
 		b->is_before = true;
 		err = look_at_side(b);
-		drop_unchanged(v, options->metric);
+		drop_unchanged(v, options);
 	}
 	if (err < 0)
 		goto out;

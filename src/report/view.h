@@ -32,6 +32,8 @@ struct view_side {
 	 * by process, by site: used instead of the session's figures; NULL: not
 	 */
 	const struct process_figures *const *figures;
+	/* by process: used instead of the process's own; NULL: not */
+	const struct residence *const *residence;
 };
 
 /* All zero: every site of the heap by itself, with its whole stack. */
@@ -42,6 +44,7 @@ struct view_options {
 	uint32_t id;                   /* of a site; VIEW_ANY */
 	const regex_t *pool;           /* only objects of pools, not the heap */
 	bool all_kinds;                /* also objects of pools */
+	bool mappings;                 /* only mappings by caller */
 	const regex_t *include;        /* some function matches */
 	const regex_t *exclude;        /* none does */
 	const regex_t *module;         /* the path of some module matches */
@@ -52,6 +55,7 @@ struct view_options {
 	bool skip_wrappers;            /* innermost frames like xmalloc */
 	const regex_t *wrapper;        /* these are wrappers, too */
 	bool trim;                     /* no frames that only call main */
+	bool all_frames;               /* keep machinery.h */
 	bool fold;                     /* recursion as one frame, or cycle */
 	unsigned depth;                /* innermost frames; 0: all */
 	bool depth_from_own;           /* counted from the user's own frame */
@@ -65,6 +69,9 @@ struct view_options {
 	 * by process, by site: used instead of the session's figures; NULL: not
 	 */
 	const struct process_figures *const *figures;
+	/* by process: used instead of the process's own; NULL: not */
+	const struct residence *const *residence;
+	bool with_holds; /* a site whose held pages changed has changed */
 	/* fills view_figures.older_*; NULL: do not */
 	const struct older *older;
 	uint32_t temporary_ticks; /* at least; see view_temporary_ticks() */
@@ -88,6 +95,8 @@ struct view_figures {
 	/* of live blocks: see view_options.older */
 	uint64_t older_blocks, older_bytes;
 	uint64_t older_unknown_blocks, older_unknown_bytes;
+	/* resident pages that it keeps, and its own bytes on them */
+	uint64_t holds_bytes, held_bytes;
 };
 
 /* How exactly ages at death are known; for merged sites both may hold. */
@@ -171,6 +180,9 @@ size_t view_without_start(
 /* The figure of a metric. */
 uint64_t view_bytes(const struct view_figures *f, int metric);
 uint64_t view_blocks(const struct view_figures *f, int metric);
+
+/* Resident bytes beyond its own that its blocks keep: holds - held. */
+uint64_t view_pins(const struct view_figures *f);
 
 /* Variance of view_bytes(), for process_error(); exact: 0. */
 double view_variance(const struct view_figures *f, int metric);

@@ -4,6 +4,7 @@
 
 #include "report/older.h"
 #include "report/view_parts.h"
+#include "trace/residence.h"
 #include "util/capped.h"
 
 uint32_t
@@ -45,6 +46,24 @@ temporary_of(const struct view *v, const struct process *p,
 	return sum;
 }
 
+/* The resident pages that the site keeps, if somebody has looked. */
+static void
+add_holds(const struct view_builder *b, size_t process, uint32_t id,
+    struct view_figures *f)
+{
+	const struct residence *r =
+	    b->side.session->processes[process]->residence;
+	const struct residence_site *s;
+
+	if (b->side.residence)
+		r = b->side.residence[process];
+	s = r ? residence_find(r, id) : NULL;
+	if (!s)
+		return;
+	f->holds_bytes = s->holds;
+	f->held_bytes = s->live;
+}
+
 struct view_figures
 view_figures_of(const struct view_builder *b, size_t process, size_t site)
 {
@@ -55,6 +74,7 @@ view_figures_of(const struct view_builder *b, size_t process, size_t site)
 	    .variance_live = s->variance_live,
 	    .variance_allocated = s->variance_allocated};
 
+	add_holds(b, process, s->id, &f);
 	process_deaths(s, deaths);
 	f.young_blocks = deaths[0];
 	f.temporary_blocks = temporary_of(b->view, p, s, deaths[0]);
@@ -104,6 +124,8 @@ view_add(struct view_figures *to, const struct view_figures *from)
 	    capped_sum(to->older_unknown_blocks, from->older_unknown_blocks);
 	to->older_unknown_bytes =
 	    capped_sum(to->older_unknown_bytes, from->older_unknown_bytes);
+	to->holds_bytes = capped_sum(to->holds_bytes, from->holds_bytes);
+	to->held_bytes = capped_sum(to->held_bytes, from->held_bytes);
 }
 
 uint64_t
@@ -134,6 +156,12 @@ view_blocks(const struct view_figures *f, int metric)
 	default:
 		return f->all.allocations;
 	}
+}
+
+uint64_t
+view_pins(const struct view_figures *f)
+{
+	return capped_difference(f->holds_bytes, f->held_bytes);
 }
 
 double

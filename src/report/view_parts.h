@@ -40,6 +40,7 @@ struct view_builder {
 	struct dict index;           /* of sites, where they are grouped */
 	struct verdict_index judged; /* of the process that is looked at */
 	uint64_t words[STACKS_MAX_FRAMES];
+	bool guessed[STACKS_MAX_FRAMES];
 	uint32_t numbers[VIEW_FRAMES_MAX + 2]; /* a sentence and an api more */
 	uint16_t repeats[VIEW_FRAMES_MAX + 2];
 	struct suppress_frame texts[VIEW_FRAMES_MAX + 1];

@@ -6,6 +6,7 @@
 
 #include "report/blame.h"
 #include "report/fold.h"
+#include "report/machinery.h"
 #include "report/view_parts.h"
 #include "report/words.h"
 #include "report/wrappers.h"
@@ -85,10 +86,14 @@ view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
 
 	n = stacks_frames(
 	    p->stacks, stack, b->words, STACKS_MAX_FRAMES, &site->stack_flags);
+	if (site->stack_flags & SEG_NODE_GUESSED)
+		stacks_guessed(p->stacks, stack, b->guessed, n);
 	for (size_t i = 0; i < n; i++) {
 		struct frames_span span;
 
-		err = frames_find(v->table, b->words[i], &span);
+		err = frames_find(v->table, b->words[i],
+		    site->stack_flags & SEG_NODE_GUESSED && b->guessed[i],
+		    &span);
 		v->frames = frames_list(v->table, &v->frame_count);
 		if (err < 0)
 			return err;
@@ -104,6 +109,8 @@ view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
 			}
 		}
 	}
+	if (!b->options->all_frames)
+		count = machinery_leave_out(v->frames, b->numbers, count);
 	if (words_no_frame(site->stack_flags)) {
 		err = frames_missing(v->table,
 		    words_no_frame(site->stack_flags), &b->numbers[count++]);

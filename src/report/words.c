@@ -19,7 +19,10 @@ const char *
 words_kind(uint8_t kind)
 {
 	static const char *const kinds[] = {
-	    [SEG_SITE_HEAP] = "heap", [SEG_SITE_USER] = "user"};
+	    [SEG_SITE_HEAP] = "heap",
+	    [SEG_SITE_USER] = "user",
+	    [SEG_SITE_MAPPING] = "mapping",
+	};
 
 	return WORD(kinds, kind);
 }

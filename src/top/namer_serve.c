@@ -175,7 +175,7 @@ select_sites(const struct process *p, uint32_t *numbers)
 	for (;;) {
 		count = 0;
 		for (uint32_t i = 0; i < p->site_count; i++)
-			if (p->sites[i].kind != SEG_SITE_USER &&
+			if (seg_is_heap(p->sites[i].kind) &&
 			    p->sites[i].figures.live_bytes >= least)
 				numbers[count++] = i;
 		if (count <= NAMER_SITES)

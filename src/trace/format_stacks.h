@@ -3,6 +3,7 @@
 #ifndef SEEP_TRACE_FORMAT_STACKS_H
 #define SEEP_TRACE_FORMAT_STACKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/format_words.h"
@@ -45,6 +46,8 @@ enum seg_node_flags {
 	SEG_NODE_NO_ROOM = 4,       /* shown as "(no room)" */
 	SEG_NODE_CUT = 8,    /* no unwind information beyond this frame */
 	SEG_NODE_EARLY = 16, /* child that ended early: its stacks are lost */
+	/* with a frame: its caller, the parent, was reached by a guess */
+	SEG_NODE_GUESSED = 32,
 	/* stands for the frames of an inner, which has no flags */
 	SEG_NODE_RUN = 64,
 };
@@ -66,11 +69,36 @@ struct seg_site {
 	uint32_t node;
 	uint32_t inner; /* 0: id given out but never filled */
 	uint32_t first_tick;
-	uint8_t kind;  /* enum seg_site_kind */
-	uint8_t api;   /* enum seg_api */
-	uint16_t pool; /* number of a seg_pool; 0 for sites of the heap */
+	uint8_t kind; /* enum seg_site_kind */
+	uint8_t api;  /* enum seg_api */
+	/* number of a seg_pool, enum seg_mapping; 0 for sites of the heap */
+	uint16_t pool;
 };
-enum seg_site_kind { SEG_SITE_HEAP = 1, SEG_SITE_USER = 2 };
+enum seg_site_kind {
+	SEG_SITE_HEAP = 1,
+	SEG_SITE_USER = 2,
+	SEG_SITE_MAPPING = 3, /* private anonymous mappings, by caller */
+};
+
+/* Is it part of the heap's totals? Pools and mappings are apart. */
+static inline bool
+seg_is_heap(uint8_t kind)
+{
+	return kind != SEG_SITE_USER && kind != SEG_SITE_MAPPING;
+}
+
+/* The same for the number of an array. */
+static inline bool
+seg_is_heap_array(uint32_t owner)
+{
+	return owner != SEG_USER_ARRAY && owner != SEG_MAPPING_ARRAY;
+}
+
+/* seg_site.pool of a mapping; pools have lower numbers */
+enum seg_mapping {
+	SEG_MAPPING_OF_ALLOCATOR = 65534, /* its stack is empty */
+	SEG_MAPPING_OF_CALLER = 65535,
+};
 enum seg_api {
 	SEG_API_NONE = 0,
 	SEG_API_MALLOC = 1,

@@ -12,8 +12,9 @@ enum {
 	SEG_SITE_BITS = 26,
 	SEG_INNER_FRAMES = 6,
 	SEG_OWNED_ARRAYS = 16,
-	SEG_ARRAYS = 32,     /* 0-15: one writer each, 16-31: shared */
-	SEG_USER_ARRAY = 32, /* owner of the rows of pools and handles */
+	SEG_ARRAYS = 32,        /* 0-15: one writer each, 16-31: shared */
+	SEG_USER_ARRAY = 32,    /* owner of the rows of pools and handles */
+	SEG_MAPPING_ARRAY = 33, /* owner of the rows of mappings */
 	/* one writer each, for threads beyond the first sixteen */
 	SEG_MORE_ARRAYS = 64,
 	SEG_MORE_COUNT = 112,
@@ -188,10 +189,21 @@ enum seg_count {
 	SEG_LOST_FREERS = 54,    /* frees whose caller found no room */
 	SEG_SNAPSHOTS_THINNED = 55, /* removed again to keep the limit */
 	SEG_IGNORED_UNKNOWN = 56,   /* seep_ignore() of an unknown block */
+	SEG_GUESSED = 57,           /* walks through code without unwind info */
 	SEG_PRIVATE_FORKS = 58,     /* under SEEP_PRIVATE, see libseep(7) */
 	SEG_OWN_NAMES = 59, /* modules that call mallocx or its like, unseen */
-	SEG_COUNTS_USED = 60,
+	SEG_LOG_LOST = 60,  /* events that are not in the event log */
+	SEG_LOG_ENDED = 61, /* 1: the log has no more numbers for chunks */
+	SEG_LOST_MAPPINGS = 63, /* mappings that found no room */
+	SEG_COUNTS_USED = 64,
 	SEG_COUNTS = 64
+};
+
+/* seg_header.log_state */
+enum seg_log {
+	SEG_LOG_NONE = 0,    /* not asked for */
+	SEG_LOG_ON = 1,      /* NAME.seg.log, the pool log_pool */
+	SEG_LOG_NO_POOL = 2, /* no file could be made, or no pool is left */
 };
 
 enum seg_peak_flags {

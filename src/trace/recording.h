@@ -33,6 +33,7 @@ enum recording_type {
 	    6, /* where entries are; recording_next() does not return it */
 	RECORDING_NAMES = 7,    /* functions of frames, see names/wire.h */
 	RECORDING_VERDICTS = 8, /* uuid (16), then trace/verdicts.h */
+	RECORDING_RESIDENCE = 10, /* uuid (16), then trace/residence.h */
 };
 
 enum recording_end {

@@ -87,6 +87,10 @@ heap_find_in(
 	const uint64_t above = (address + 1) << 16;
 	size_t low = span->low, last = span->last, i = span->guess;
 
+	/* nearly always it is the guess or a neighbour of it: without a
+	 * branch, which could not be foreseen */
+	i += (i < last) & (k[i + (i < last)] < above);
+	i -= (i > low) & (k[i] >= above);
 	for (int n = 0; n < STEPS && i > low && k[i] >= above; n++)
 		i--;
 	for (int n = 0; n < STEPS && i < last && k[i + 1] < above; n++)

@@ -34,14 +34,15 @@ struct judge {
 	struct foreign *guard; /* tells whether it is still this program */
 	struct halt *halt;
 	struct look_seen seen; /* the last look */
+	struct heap *heap;     /* of that, if it is wanted */
 	struct judge_about about;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	int err;
 };
 
-/* A quarter of what the machine has left. */
-static uint64_t
-default_memory(void)
+/* By default a quarter of what the machine has left. */
+uint64_t
+judge_memory(uint64_t asked)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
 	uint64_t bytes = 0;
@@ -52,6 +53,8 @@ default_memory(void)
 			bytes = strtoull(line + 13, NULL, 10) * 1024;
 	if (f)
 		(void)fclose(f);
+	if (asked)
+		return asked;
 	return bytes / 4 > MEMORY_LEAST ? bytes / 4 : MEMORY_LEAST;
 }
 
@@ -100,8 +103,7 @@ judge_new(const struct process *p, pid_t pid, const struct judge_options *o,
 	j->o = *o;
 	if (o->at_end || o->born_before)
 		tick = o->at_end ? UINT32_MAX : o->born_before;
-	if (!j->o.max_bytes)
-		j->o.max_bytes = default_memory();
+	j->o.max_bytes = judge_memory(o->max_bytes);
 	err = looks_new(
 	    tick < UINT32_MAX ? (uint32_t)tick : UINT32_MAX, &j->looks);
 	if (err < 0) {
@@ -119,14 +121,30 @@ judge_free(struct judge *j)
 		return;
 	looks_free(j->looks);
 	foreign_close(j->guard);
+	heap_free(j->heap);
 	free(j);
+}
+
+struct heap *
+judge_detach_heap(struct judge *j)
+{
+	struct heap *h = j->heap;
+
+	j->heap = NULL;
+	return h;
+}
+
+uint64_t
+judge_max_bytes(const struct judge *j)
+{
+	return j->o.max_bytes;
 }
 
 /* ---- looking -------------------------------------------------------------- */
 
 /* Allocations that the live map does not have. */
-static bool
-lacks_blocks(const struct seg_header *h)
+bool
+judge_lacks_blocks(const struct seg_header *h)
 {
 	static const enum seg_count missing[] = {SEG_LOST_EVENTS,
 	    SEG_EARLY_EVENTS, SEG_EVENTS_OFF, SEG_SPILL_FULL, SEG_PAUSED_EVENTS,
@@ -167,20 +185,31 @@ look_once(struct judge *j, const struct threads_stop *stop)
 {
 	const struct look_options o = {.max_bytes = j->o.max_bytes,
 	    .with_swapped = j->o.with_swapped,
-	    .heads_only = lacks_blocks(&j->process->header),
+	    .heads_only = judge_lacks_blocks(&j->process->header),
 	    .skip_dead = j->o.at_end,
 	    .stop = stop,
 	    .is_waiting = j->o.is_waiting,
 	    .read_done = stop ? go_on : NULL,
-	    .context = j};
+	    .context = j,
+	    .notes = j->o.notes,
+	    .process = j->process};
 	struct heap *heap;
-	int err = look_take(
-	    j->pid, &j->process->header, &o, &heap, &j->seen, &j->about.why);
+	int err;
 
+	heap_free(judge_detach_heap(j));
+	if (j->o.notes) {
+		j->o.notes->max_bytes = j->o.max_bytes / 4;
+		root_notes_release(j->o.notes);
+	}
+	err = look_take(
+	    j->pid, &j->process->header, &o, &heap, &j->seen, &j->about.why);
 	if (err < 0)
 		return err;
 	err = foreign_is_same(j->guard) ? looks_add(j->looks, heap) : -ESRCH;
-	heap_free(heap);
+	if (err == 0 && j->o.notes)
+		j->heap = heap;
+	else
+		heap_free(heap);
 	return err;
 }
 
@@ -246,20 +275,17 @@ judge_is_certain(const struct judge *j)
 
 /* ---- the verdict ---------------------------------------------------------- */
 
-static enum verdict_reason
-reason_of(const struct judge *j)
+uint32_t
+judge_reason(int err, const struct seg_header *h)
 {
-	switch (j->err) {
-	case 0:
-		return looks_count(j->looks) ? VERDICT_JUDGED : VERDICT_ENDED;
+	switch (err) {
 	case -ESRCH:
 		return VERDICT_ENDED;
 	case -EPERM:
 	case -EACCES:
 		return VERDICT_NO_RIGHT;
 	case -ENOTSUP:
-		return j->process->header.live_cell_version < 2 &&
-		        j->process->header.live_root
+		return h->live_cell_version < 2 && h->live_root
 		    ? VERDICT_OLD_CELLS
 		    : VERDICT_NO_LIVE_MAP;
 	case -E2BIG:
@@ -269,6 +295,14 @@ reason_of(const struct judge *j)
 	default:
 		return VERDICT_FAILED;
 	}
+}
+
+static uint32_t
+reason_of(const struct judge *j)
+{
+	if (j->err == 0)
+		return looks_count(j->looks) ? VERDICT_JUDGED : VERDICT_ENDED;
+	return judge_reason(j->err, &j->process->header);
 }
 
 static int

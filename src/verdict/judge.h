@@ -10,6 +10,8 @@
 #include "reader/process.h"
 #include "trace/verdicts.h"
 #include "util/fault.h"
+#include "verdict/heap.h"
+#include "verdict/root_notes.h"
 
 struct judge_options {
 	uint64_t max_bytes; /* of our memory; 0: a quarter of what is left */
@@ -23,6 +25,8 @@ struct judge_options {
 	bool at_end;
 	/* else: only blocks of an earlier tick are judged; 0: than now */
 	uint32_t born_before;
+	/* of the last look, for judge_detach_heap(); NULL: not wanted */
+	struct root_notes *notes;
 };
 
 /* What a reader wants to know beyond the verdicts. */
@@ -54,10 +58,28 @@ int judge_look(struct judge *j);
 bool judge_is_certain(const struct judge *j);
 
 /*
+ * With options.notes, the judged heap of the last look, for heap_free(): as a
+ * graph it tells who holds what (held.h). NULL: there was no look.
+ */
+struct heap *judge_detach_heap(struct judge *j);
+
+/* What it may allocate: max_bytes, or what that was by default. */
+uint64_t judge_max_bytes(const struct judge *j);
+
+/*
  * What was found; for verdicts_release(). `proof`: one look is enough, because
  * no thread ran meanwhile. -ENOMEM; all else is in ret->reason.
  */
 int judge_finish(struct judge *j, bool proof, struct verdicts *ret,
     struct judge_about *ret_about);
+
+/* enum verdict_reason of a look that failed. */
+uint32_t judge_reason(int err, const struct seg_header *h);
+
+/* As judge_options.max_bytes: `asked`, or the default for 0. */
+uint64_t judge_memory(uint64_t asked);
+
+/* Has the process blocks that its live map does not have? */
+bool judge_lacks_blocks(const struct seg_header *h);
 
 #endif

@@ -20,6 +20,7 @@
 #include "verdict/owned.h"
 #include "verdict/pass.h"
 #include "verdict/ranges.h"
+#include "verdict/root_threads.h"
 #include "verdict/roots.h"
 
 enum {
@@ -188,6 +189,9 @@ scan(
 	if (err == 0)
 		err = heap_scan(
 		    l->heap, (enum heap_part)part, address, bytes, len);
+	if (err == 0 && l->o->notes)
+		err = root_notes_scan(l->o->notes, l->heap, &l->areas,
+		    (enum heap_part)part, address, bytes, len);
 	return err == -E2BIG ? too_large(l, "its pointers are too many") : err;
 }
 
@@ -513,9 +517,19 @@ pass_all(struct look *l)
 /* ---- what is in no memory ------------------------------------------------- */
 
 static int
+add_root(struct look *l, enum root_notes_area where, uint64_t word)
+{
+	int err = heap_root(l->heap, word);
+
+	return err == 0 && l->o->notes
+	    ? root_notes_word(l->o->notes, l->heap, where, word)
+	    : err;
+}
+
+static int
 add_word(uint64_t word, void *context)
 {
-	return heap_root(context, word);
+	return add_root(context, ROOT_NOTES_KERNEL, word);
 }
 
 /* A block that is kept on purpose is held, with all that it holds. */
@@ -535,7 +549,7 @@ add_ignored(const struct ignored_block *b, void *arg)
 		return 0;
 	l->seen->ignored_blocks++;
 	l->seen->ignored_bytes += block->size;
-	return heap_root(l->heap, b->address);
+	return add_root(l, ROOT_NOTES_IGNORED, b->address);
 }
 
 static int
@@ -547,17 +561,17 @@ add_words(struct look *l)
 	int err = 0;
 
 	for (size_t i = 0; i < t->word_count && err == 0; i++)
-		err = heap_root(l->heap, t->words[i]);
+		err = add_root(l, ROOT_NOTES_REGISTER, t->words[i]);
 	/* a stack may be a block */
 	for (size_t i = 0; i < t->count && err == 0; i++)
-		err = heap_root(l->heap, t->pointers[i]);
+		err = add_root(l, ROOT_NOTES_REGISTER, t->pointers[i]);
 	if (err == 0)
 		err = ignored_read(
 		    l->pid, l->memory, l->header, add_ignored, l, l->where);
 	if (err == -ENOTSUP || err == -EFAULT)
 		err = 0; /* an older collector has no such list */
 	if (err == 0)
-		err = kernel_words(l->pid, add_word, l->heap, &seen);
+		err = kernel_words(l->pid, add_word, l, &seen);
 	if (err < 0)
 		return err;
 	l->seen->unreadable_bytes += seen.not_read;
@@ -611,6 +625,9 @@ take(struct look *l)
 		err = pass_all(l);
 	if (err == 0)
 		err = add_words(l);
+	if (err == 0 && l->o->notes)
+		err = root_threads_read(
+		    l->o->notes, l->o->process, l->pid, l->memory);
 	if (err == 0 && !foreign_is_same(l->memory))
 		err = -ESRCH;
 	if (l->o->read_done)
@@ -643,6 +660,10 @@ look_take(pid_t pid, const struct seg_header *header,
 		*ret = l.heap;
 		l.heap = NULL;
 	}
+	if (err == 0 && o->notes) {
+		o->notes->areas = l.areas;
+		l.areas = (struct roots_areas){0};
+	}
 	heap_free(l.heap);
 	owned_free(l.owned);
 	roots_release(&l.areas);
@@ -650,4 +671,28 @@ look_take(pid_t pid, const struct seg_header *header,
 	threads_release(&l.threads);
 	foreign_close(l.memory);
 	return err;
+}
+
+int
+look_blocks(pid_t pid, const struct seg_header *header,
+    const struct look_options *o, struct foreign *memory, struct heap **ret,
+    struct look_seen *ret_seen, struct fault *where)
+{
+	struct look l = {.pid = pid,
+	    .header = header,
+	    .o = o,
+	    .memory = memory,
+	    .seen = ret_seen,
+	    .where = where};
+	int err;
+
+	*ret_seen = (struct look_seen){.heads_only = o->heads_only};
+	where->text[0] = '\0';
+	err = read_blocks(&l);
+	if (err < 0)
+		return err;
+	ret_seen->blocks = heap_count(l.heap);
+	ret_seen->refused_blocks = heap_refused(l.heap);
+	*ret = l.heap;
+	return 0;
 }

@@ -7,9 +7,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "reader/foreign.h"
+#include "reader/process.h"
 #include "trace/format.h"
 #include "util/fault.h"
 #include "verdict/heap.h"
+#include "verdict/root_notes.h"
 #include "verdict/threads.h"
 
 /*
@@ -33,6 +36,8 @@ struct look_options {
 	/* called when its memory has been read; NULL: not */
 	void (*read_done)(void *context);
 	void *context;
+	struct root_notes *notes;      /* shown all roots, if not NULL */
+	const struct process *process; /* needed for these */
 };
 
 struct look_seen {
@@ -59,5 +64,13 @@ struct look_seen {
 int look_take(pid_t pid, const struct seg_header *header,
     const struct look_options *o, struct heap **ret, struct look_seen *ret_seen,
     struct fault *where);
+
+/*
+ * Only the blocks, without a look at what is in them: *ret has no pointers and
+ * is not judged. Of `o` only max_bytes counts. Errors as above.
+ */
+int look_blocks(pid_t pid, const struct seg_header *header,
+    const struct look_options *o, struct foreign *memory, struct heap **ret,
+    struct look_seen *ret_seen, struct fault *where);
 
 #endif

@@ -9,7 +9,7 @@ enum {
 	PAGE = FOREIGN_PAGE_BYTES,
 	LARGE = 256 * PAGE, /* from here on it is asked which pages are there */
 	/* what is read at once is scanned while a cache still has it */
-	BATCH_PAGES = 128,
+	BATCH_PAGES = 256,
 };
 
 /* One range of a batch: whole pages, of which these bytes are wanted. */

@@ -3,18 +3,12 @@
 #ifndef SEEP_VERDICT_TYPES_H
 #define SEEP_VERDICT_TYPES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "verdict/looks.h"
 
-/*
- * An object with virtual functions begins with the address of its class's
- * vtable. Before that stands the address of the class's typeinfo, and in there
- * the address of its name. Each of the three must lie in a module, and the name
- * must be one: so it is also found where symbols are stripped.
- */
+/* For sites with lost blocks; vtable.h says how a name is found. */
 struct types_found {
 	uint32_t site;
 	const char *name; /* "app::Foo", see type_name.h */
@@ -35,8 +29,5 @@ void types_release(struct types *t);
 
 /* NULL: not known. */
 const char *types_of(const struct types *t, uint32_t site);
-
-/* Is this the name of a class, as a compiler writes it? */
-bool types_is_name(const char *text, size_t len);
 
 #endif

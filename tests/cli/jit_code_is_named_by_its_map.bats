@@ -15,12 +15,12 @@ made() { # ARGS: names of the innermost frames of what the made code allocated
 	record -q "$HOSTS/jit"
 	[[ $status -eq 0 ]]
 	rm "$(map)"
-	[[ $(made "$T/seep.data") == 'Lcom/example/Made;::run' ]]
+	[[ $(made "$T/seep.data") == com.example.Made.run ]]
 }
 
 @test "a segment gets its names from the map if the map belongs to that process" {
 	traced_well "$HOSTS/jit"
-	[[ $(made "$DIR") == 'Lcom/example/Made;::run' ]]
+	[[ $(made "$DIR") == com.example.Made.run ]]
 	touch -d '2001-01-01' "$(map)"
 	[[ $(made "$DIR") == null ]]
 	jq -e 'any(.notes[]; contains("perf-PID.map is older"))' "$T/report.json"

@@ -59,6 +59,18 @@ is_last() { [[ $(of "$1") == "$2" ]]; }
 	kill "$READER"
 }
 
+@test "what becomes another program and ends before the next look has both ends" {
+	SEEP_DIR=$DIR look --every 3000 --looks 100000
+	begin bash -c 'read -r; exec sh -c "exit 5"'
+	seen "\truns\tunknown\t0\t$HOST\t$HOST\t[0-9]*\tbash\t"
+	echo >&8
+	wait "$HOST" || [[ $? -eq 5 ]]
+	seen "\tended\texec\t0\t$HOST\t$HOST\t[0-9]*\tbash\t"
+	# the status itself is told by Linux 6.15
+	seen "\tended\texit\t(5|-1)\t$HOST\t[0-9]*\t[0-9]*\tsh\t"
+	kill "$READER"
+}
+
 @test "an exec of a program without the collector is an end, too" {
 	SEEP_DIR=$DIR look --looks 100000
 	begin bash -c 'read -r; exec env -u LD_PRELOAD sleep 60'

@@ -13,6 +13,7 @@
 #include "names/ask.h"
 #include "names/buildid.h"
 #include "names/cache.h"
+#include "names/mapname.h"
 #include "names/perfmap.h"
 #include "names/places.h"
 #include "names/wire.h"
@@ -172,6 +173,14 @@ check_cache(const uint8_t *data, size_t size)
 static void
 ignore(void *context, size_t number, const char *name, size_t len)
 {
+	struct mapname m;
+	char function[64];
+
+	mapname_parse(name, len, &m);
+	mapname_function(&m, function, sizeof(function));
+	if (m.function_len == 0 || (m.file && m.file_len == 0) ||
+	    (m.file && (m.file < name || m.file + m.file_len > name + len)))
+		abort();
 	*(size_t *)context += number + (size_t)(unsigned char)name[len - 1];
 }
 
@@ -181,12 +190,12 @@ check_files(const uint8_t *data, size_t size)
 	const uint64_t addresses[] = {1, 0x1000, 0x7f0000000000, UINT64_MAX};
 	uint8_t id[32];
 	size_t sum = 0;
-	bool cut;
+	struct perfmap_gaps gaps;
 	int fd = memfd_create("file", MFD_CLOEXEC);
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	(void)perfmap_read(fd, addresses, 4, ignore, &sum, &cut);
+	(void)perfmap_read(fd, addresses, 4, ignore, &sum, &gaps);
 	if (buildid_find(fd, id) > (int)sizeof(id))
 		abort();
 	close(fd);

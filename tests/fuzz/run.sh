@@ -9,7 +9,7 @@
 # Inputs to begin with are the recordings of tests/golden, their entries, and
 # what lies in tests/fuzz/seeds/NAME. --tap begins with these alone; a corpus of
 # --long grows in $B/san-fuzz/corpus/NAME. FUZZ_SEED is the seed of both (1, and
-# by chance), FUZZ_SECONDS how long --tap runs (9), MUTATIONS how many (10000).
+# by chance), FUZZ_SECONDS how long --tap runs (6), MUTATIONS how many (5000; with SEEP_FULL 20000).
 #
 # The limit is 512 MB for the process as the kernel counts it, so with what
 # AddressSanitizer adds: shadow, red zones, freed blocks it holds back.
@@ -92,7 +92,7 @@ figures() { # LOG
 }
 
 tap_fuzzer() {
-	local name seed=${FUZZ_SEED:-1} seconds=${FUZZ_SECONDS:-9}
+	local name seed=${FUZZ_SEED:-1} seconds=${FUZZ_SECONDS:-6}
 	name=$(basename "$1")
 	echo "1..1"
 	make_seeds "$work/seeds" || return 1
@@ -113,7 +113,7 @@ tap() {
 	case $1 in
 	*/mutations)
 		mapfile -t files < <(golden)
-		"$1" -n "${MUTATIONS:-10000}" -s "${FUZZ_SEED:-1}" "${files[@]}" \
+		"$1" -n "${MUTATIONS:-$([[ -n ${SEEP_FULL:-} ]] && echo 20000 || echo 5000)}" -s "${FUZZ_SEED:-1}" "${files[@]}" \
 			tests/fuzz/seeds/fuzz_segment/*
 		;;
 	*/fuzz_*) tap_fuzzer "$1" ;;

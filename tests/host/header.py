@@ -6,7 +6,8 @@ what must hold. Among its first 30 lines, `key: value` in a comment of its own:
 
   torture: T01 T02     its numbers in torture.list
   args: A B            arguments of the program
-  modes: exact record  default: all four
+  modes: exact record  default: all four; the long form adds mappings
+  also: mappings       one more, in the short form too
   needs: root          else SKIP; also user, cpu:X, userns, mountns, ptrace;
                        a program or library comes from tools/deps.sh
   as: user             root becomes nobody for the program itself
@@ -42,7 +43,7 @@ if not os.path.isdir(HOSTS):
     HOSTS = os.path.join(REPO, "build", "hosts")  # never sanitized
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else "python3"
 
-KEYS = {"torture", "args", "modes", "needs", "as", "ledger", "status",
+KEYS = {"torture", "args", "modes", "also", "needs", "as", "ledger", "status",
         "ignore", "allow", "counted", "cut", "witness", "trace", "seconds", "env", "preload",
         "preload-first", "companion", "stdin", "flags", "cc"}
 IGNORABLE = {"stdout", "stderr", "files", "status", "fds", "threads",
@@ -109,6 +110,9 @@ class Case:
         self.name, self.title, self.command, self.said = (
             name, title, command, said)
         self.modes = said.get("modes", " ".join(DEFAULT_MODES)).split()
+        self.modes += said.get("also", "").split()
+        if os.environ.get("SEEP_FULL") and "mappings" not in self.modes:
+            self.modes.append("mappings")
         # words that are no key are the reason, for who reads the case
         self.ignore = set(re.split(r"[\s,]+", said.get("ignore", "")))
         self.ignore &= IGNORABLE

@@ -10,9 +10,10 @@ import tempfile
 
 from header import BUILD, HOSTS, REPO, CaseError
 
-MODES = ["bare", "exact", "sampled", "dormant", "record", "heaptrack"]
+MODES = ["bare", "exact", "sampled", "dormant", "record", "mappings", "heaptrack"]
 SEEP = os.path.join(BUILD, "seep")
 COLLECTOR = os.path.join(BUILD, "libseep.so")
+MAPPINGS = os.path.join(BUILD, "libseep-map.so")
 WITNESS = os.path.join(HOSTS, "witness")
 NOBODY = 65534
 
@@ -100,6 +101,8 @@ def environment(case, mode, run, work):
         env["SEEP_SAMPLE"] = "4096"
     if mode == "dormant":
         env["SEEP_MODE"] = "dormant"
+    if mode == "mappings":
+        env["SEEP_MAPPINGS"] = "1"
     if mode == "heaptrack":
         env["DUMP_HEAPTRACK_OUTPUT"] = os.path.join(work, "out", "heaptrack.$$")
     return env
@@ -119,7 +122,9 @@ def heaptrack_library():
 def command_of(case, mode, run, work, seen):
     """[witness] [setpriv] [env LD_PRELOAD=...] [seep record] program"""
     words = list(case.command)
-    ours = [COLLECTOR] + case.companions if mode in ("exact", "sampled", "dormant") else []
+    ours = [COLLECTOR] + case.companions if mode in ("exact", "sampled", "dormant", "mappings") else []
+    if mode == "mappings":
+        ours.append(MAPPINGS)
     if mode == "heaptrack":
         ours = [heaptrack_library()]
     preload = case.preload_first + ours + case.preload

@@ -82,7 +82,7 @@ def mode_problems(case, mode, processes):
                 totals["allocations"], process["pid"]))
         if mode != "sampled":
             problems += arithmetic_problems(process)
-        if mode in ("exact", "record"):
+        if mode in ("exact", "record", "mappings"):
             problems += clean_problems(case, process)
     return problems
 
@@ -122,7 +122,7 @@ def check_trace(case, mode, run):
         return ["nothing was traced"]
     problems += mode_problems(case, mode, processes)
     problems += agreement_problems(report)
-    if mode in ("exact", "record"):
+    if mode in ("exact", "record", "mappings"):
         problems += stated_problems(case, processes)
         problems += ledger_problems(case, run, report)
     return problems

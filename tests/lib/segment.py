@@ -94,7 +94,7 @@ class Segment:
             if row["flags"] == 64:
                 run = self.table(4)[row["frame"]]
                 found += run["frames"][:run["count"]]
-            elif not row["flags"]:
+            elif row["frame"]:
                 found.append(row["frame"])
             node = row["parent"]
         return found
@@ -118,7 +118,7 @@ class Segment:
         """Flags of its nodes and of its inner record."""
         found, node = self.table(4)[site["inner"]]["flags"], site["node"]
         while node:
-            found |= self.table(3)[node]["flags"]
+            found |= self.table(3)[node]["flags"] & ~64  # a run or single nodes, all the same
             node = self.table(3)[node]["parent"]
         return found
 

@@ -136,7 +136,7 @@ start(void **state)
 	if (getrlimit(RLIMIT_STACK, &stack) != 0 || !pthread_bytes)
 		return -1;
 	walk_init(&(struct walk_facts){(uint64_t)(uintptr_t)__libc_stack_end,
-	    stack.rlim_cur, *pthread_bytes, true});
+	    stack.rlim_cur, *pthread_bytes, true, true});
 	thread_init(true, true);
 	return module_init(find, "test_c_stack") && rules_init() &&
 	        sites_init(1) && ledger_init(1)

@@ -63,6 +63,29 @@ on_fault(int number)
 	siglongjmp(back, number);
 }
 
+/*
+ * Run-time code: each return address in it is proven, and followed by what an
+ * epilogue may be, or not. Some pages can be executed only, some not at all.
+ */
+enum { MADE_PAGES = 8 };
+
+static uint64_t
+make_code(void)
+{
+	static const uint8_t one[16] = {0xff, 0xd6, 0xc3, 0xff, 0xd6, 0xc9,
+	    0xc3, 0xff, 0xd6, 0x48, 0x83, 0xc4, 0x08, 0xc3, 0xff, 0xd6};
+	uint8_t *p = mmap(NULL, MADE_PAGES * CPU_PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true((void *)p != MAP_FAILED);
+	for (uint32_t i = 0; i < MADE_PAGES * CPU_PAGE / sizeof(one); i++)
+		memcpy(p + i * sizeof(one), one, sizeof(one));
+	assert_int_equal(mprotect(p + 2 * CPU_PAGE, CPU_PAGE, PROT_EXEC), 0);
+	assert_int_equal(mprotect(p + 4 * CPU_PAGE, CPU_PAGE, PROT_NONE), 0);
+	assert_int_equal(munmap(p + 6 * CPU_PAGE, CPU_PAGE), 0);
+	return (uint64_t)(uintptr_t)p;
+}
+
 static void
 gather_codes(void)
 {
@@ -72,11 +95,17 @@ gather_codes(void)
 	struct code_words modules = {codes, 0, CODES / 2, 500};
 	int seen = backtrace(frames, 32), n;
 
+	const uint64_t made = make_code();
+
 	assert_true(handler != 0 && vdso != 0 && seen > 2);
 	dl_iterate_phdr(code_words_add, &modules);
 	n = modules.count;
 	while (n < CODES) {
-		switch (draw(8)) {
+		switch (draw(10)) {
+		case 8: /* in no module, and between its pages */
+		case 9:
+			codes[n++] = made + draw(MADE_PAGES * CPU_PAGE);
+			break;
 		case 0:
 		case 1:
 			codes[n++] = handler;
@@ -470,7 +499,7 @@ start(void **state)
 		return -1;
 	tick_start(true);
 	facts = (struct walk_facts){(uint64_t)(uintptr_t)__libc_stack_end,
-	    stack.rlim_cur, *pthread_bytes, true};
+	    stack.rlim_cur, *pthread_bytes, true, true};
 	walk_init(&facts);
 	thread_init(true, true);
 	draw_seed = 1234567;

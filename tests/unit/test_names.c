@@ -533,14 +533,17 @@ jit_frames_are_named_by_the_perf_map(void **state)
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(names_new(&plain, &names), 0);
 	(void)names_chain(names, &p, 0x7f0000001010, &chain);
-	assert_string_equal(chain[0].function, "LFoo;::bar");
+	assert_string_equal(chain[0].function, "Foo.bar");
+	assert_string_equal(chain[0].symbol, "LFoo;::bar");
 	(void)names_chain(names, &p, 0x7f0000001011, &chain);
 	assert_string_equal(chain[0].function, "old");
 	(void)names_chain(names, &p, 0x7f0000002001, &chain);
 	assert_string_equal(chain[0].function, "x");
 	(void)names_chain(names, &p, 0x7f0000003000, &chain);
 	assert_null(chain[0].function);
-	assert_int_equal(names_notes(names, &notes), 1);
+	assert_int_equal(names_notes(names, &notes), 2);
+	assert_string_equal(
+	    notes[0], "a /tmp/perf-PID.map has 1 malformed line, skipped");
 	names_free(names);
 	/* of an earlier process with this pid */
 	p.header.start_realtime_ns = UINT64_C(1) << 62;

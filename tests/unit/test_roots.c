@@ -12,7 +12,7 @@
 #include "verdict/jemalloc.h"
 #include "verdict/roots.h"
 #include "verdict/threads.h"
-#include "verdict/types.h"
+#include "verdict/vtable.h"
 
 static const char maps[] =
     "55550000-55552000 r-xp 00000000 08:01 11                    /opt/app\n"
@@ -248,10 +248,10 @@ static void
 names_of_classes_are_told_from_other_text(void **state)
 {
 	(void)state;
-	assert_true(types_is_name("St6vectorIiSaIiEE", 17));
-	assert_false(types_is_name("", 0));
-	assert_false(types_is_name("3F\x1bo", 4));
-	assert_false(types_is_name("hello", 5));
+	assert_true(vtable_is_name("St6vectorIiSaIiEE", 17));
+	assert_false(vtable_is_name("", 0));
+	assert_false(vtable_is_name("3F\x1bo", 4));
+	assert_false(vtable_is_name("hello", 5));
 }
 
 int

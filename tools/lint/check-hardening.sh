@@ -74,7 +74,7 @@ check_command() {
 }
 
 check_guest libseep.so
-for companion in cxx jemalloc tcmalloc; do
+for companion in cxx jemalloc tcmalloc map; do
 	check_guest "libseep-$companion.so"
 done
 check_command

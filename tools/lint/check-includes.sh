@@ -13,23 +13,24 @@ may_include() {
 	trace) echo "base cpu util trace" ;;
 	collector) echo "base cpu trace collector" ;;
 	util) echo "base util" ;;
+	score) echo "base util score" ;;
 	reader) echo "base cpu util trace reader" ;;
 	verdict) echo "base cpu util trace reader verdict" ;;
 	names) echo "base cpu util trace reader names" ;;
-	report) echo "base cpu util trace reader names report" ;;
-	json) echo "base cpu util trace reader names report json" ;;
-	check) echo "base cpu util trace reader names report json check" ;;
-	export) echo "base cpu util trace reader names report json export" ;;
-	html) echo "base cpu util trace reader names report json export html" ;;
-	live) echo "base cpu util trace reader names report json live" ;;
-	record) echo "base cpu util trace reader names report json verdict live record" ;;
-	top) echo "base cpu util trace reader names report json live top" ;;
+	report) echo "base cpu util score trace reader names report" ;;
+	json) echo "base cpu util score trace reader names report json" ;;
+	check) echo "base cpu util score trace reader names report json check" ;;
+	export) echo "base cpu util score trace reader names report json export" ;;
+	html) echo "base cpu util score trace reader names report json export html" ;;
+	live) echo "base cpu util score trace reader names report json live" ;;
+	record) echo "base cpu util score trace reader names report json verdict live record" ;;
+	top) echo "base cpu util score trace reader names report json live top" ;;
 	service) echo "base util service" ;;
-	cli) echo "base cpu util trace reader names report json check export html live record top watch verdict service doctor net push cli" ;;
-	doctor) echo "base cpu util trace reader names report json verdict live record service doctor" ;;
-	watch) echo "base cpu util trace reader names report json verdict live record watch" ;;
-	push) echo "base cpu util trace reader names report json export live record watch push" ;;
-	net) echo "base cpu util trace reader names report json export html live record watch push net" ;;
+	cli) echo "base cpu util score trace reader names report json check export html live record top watch verdict service doctor net push cli" ;;
+	doctor) echo "base cpu util score trace reader names report json verdict live record service doctor" ;;
+	watch) echo "base cpu util score trace reader names report json verdict live record watch" ;;
+	push) echo "base cpu util score trace reader names report json export live record watch push" ;;
+	net) echo "base cpu util score trace reader names report json export html live record watch push net" ;;
 	*) return 1 ;;
 	esac
 }

@@ -97,7 +97,7 @@ check_library() {
 }
 
 check_library libseep.so
-for companion in cxx jemalloc tcmalloc; do
+for companion in cxx jemalloc tcmalloc map; do
 	check_library "libseep-$companion.so"
 done
 exit $bad

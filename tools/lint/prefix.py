@@ -25,6 +25,7 @@ FAMILIES = {
     "src/collector/hook.c": r"(c|m|re|v|pv|aligned_)alloc|reallocarray|(posix_)?memalign"
     r"|c?free|free_sized|free_aligned_sized|dl(close|open|mopen)|seep_(cxx|next)_\w+",
     "src/collector/api.c": r"(seep|memtrail)_\w+",
+    "src/collector/mapping.c": r"seep_map_\w+",
     # one interface, cpu.h, whatever the CPU
     "src/cpu/": r"cpu_\w+",
     # types and functions of the segment; its constants begin with SEG_

@@ -18,6 +18,13 @@ enum { CPU_ELF_MACHINE = EM_X86_64 }; /* e_machine */
 /* The stack pointer among the words of NT_PRSTATUS: rsp in sys/user.h. */
 enum { CPU_STACK_POINTER_WORD = 19 };
 
+/*
+ * Words of a thread's control block, where the thread pointer points. Two of them
+ * are its own address; thread-local storage is below it.
+ */
+enum { CPU_TCB_SELF_WORDS = 2, CPU_TCB_DTV_WORD = 1 };
+#define CPU_TCB_SELF ((const int[CPU_TCB_SELF_WORDS]){0, 2})
+
 #define CPU_AUDIT_ARCH AUDIT_ARCH_X86_64 /* seccomp_data.arch */
 
 /*

@@ -1,0 +1,31 @@
+/* held_text.h - who holds what, as text. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_HELD_TEXT_H
+#define SEEP_CLI_HELD_TEXT_H
+
+#include "cli/held_view.h"
+#include "report/layout.h"
+
+/*
+ * "held by global `sessions`+0x40 -> a block of dict_expand (8 MiB) -> 1,200,000
+ * of dict_add (404 MiB)": the way to most blocks of a site, for a line below
+ * GROWTH, say. `id` as reports show it. Writes no newline. False: nothing is
+ * known of the site, and nothing is written.
+ */
+bool held_text_line(FILE *out, const struct held_view *v, uint32_t id);
+
+/* All that is known of one site; false: it has no live block. */
+bool held_text_site(
+    const struct layout *p, const struct held_view *v, uint32_t id);
+
+/* The largest holders, and the sites that retain most; `top`, 0: all. */
+void held_text_retained(
+    const struct layout *p, const struct held_view *v, unsigned top);
+
+/* The way to a node, without a newline. */
+void held_text_way(FILE *out, const struct held_view *v, uint32_t node);
+
+/* "global `sessions`" and the like. `count`: so many roots of this name. */
+void held_text_root(FILE *out, const struct held_view_root *r, uint64_t count);
+
+#endif

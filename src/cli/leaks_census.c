@@ -1,0 +1,204 @@
+/* leaks_census.c - seep leaks --types and --insight: takes a census and shows it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/leaks_census.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/progress.h"
+#include "html/html.h"
+#include "json/census_json.h"
+#include "report/by_type_text.h"
+#include "report/text.h"
+#include "trace/infile.h"
+#include "verdict/survey.h"
+
+enum { BEFORE_MAX = 64 << 20 };
+
+struct result {
+	struct census census;
+	struct census_view view;
+	struct by_type types;
+	struct spare spare;
+};
+
+static _Noreturn void
+die_memory(void)
+{
+	die(CMD_INPUT, "leaks: out of memory");
+}
+
+/* The whole file, for free(). */
+static char *
+read_file(const char *path, size_t *ret_len)
+{
+	int fd = infile_open_text(path);
+	size_t len = 0, room = 0;
+	char *text = NULL;
+	ssize_t n = 1;
+
+	if (fd < 0)
+		die(CMD_INPUT, "leaks: %s: %s", path,
+		    fd == -EINVAL ? "not a file" : strerror(-fd));
+	while (n > 0) {
+		if (len == room) {
+			char *bigger;
+
+			room = room ? room * 2 : 65536;
+			bigger = room > BEFORE_MAX ? NULL : realloc(text, room);
+			if (!bigger)
+				die(CMD_INPUT, "leaks: %s: it is too large",
+				    path);
+			text = bigger;
+		}
+		n = read(fd, text + len, room - len);
+		len += n > 0 ? (size_t)n : 0;
+	}
+	if (n < 0)
+		die(CMD_INPUT, "leaks: %s: %s", path, strerror(errno));
+	(void)close(fd);
+	*ret_len = len;
+	return text;
+}
+
+static void
+compare(const char *path, struct by_type *t)
+{
+	size_t len;
+	char *text = read_file(path, &len);
+	int err = census_json_read(text, len, t);
+
+	if (err == -ENOMEM)
+		die_memory();
+	if (err < 0)
+		die(CMD_INPUT,
+		    "leaks: %s: it has no census of types: make one with seep "
+		    "leaks --types --format json -o FILE PID",
+		    path);
+	free(text);
+}
+
+static void
+gather(const struct leaks_census *o, struct names *names, struct result *r)
+{
+	int err =
+	    census_view_make(o->session, o->process, names, o->view, &r->view);
+
+	if (err == 0 && o->with_types)
+		err = by_type_make(o->process, &r->census, &r->view, &r->types);
+	if (err == 0 && o->with_spare)
+		err = spare_make(&r->census, &r->view, &r->spare);
+	if (err < 0)
+		die_memory();
+	if (o->before)
+		compare(o->before, &r->types);
+	by_type_settle(&r->types);
+}
+
+static void
+write_text(const struct layout *page, const struct leaks_census *o,
+    const struct result *r)
+{
+	if (o->with_types)
+		by_type_text_write(
+		    page, o->process, &r->census, &r->types, o->top);
+	if (o->with_types && o->with_spare)
+		(void)putc('\n', page->out);
+	if (o->with_spare)
+		spare_text_write(
+		    page, o->process, &r->census, &r->spare, o->top);
+}
+
+static int
+write_html(FILE *out, const struct leaks_census *o, const struct result *r,
+    struct names *names)
+{
+	const struct html_session input = {o->session, o->title};
+	struct html_options html = {.version = SEEP_VERSION,
+	    .metric = VIEW_LIVE,
+	    .pid = o->process->header.pid};
+	struct view_options view = *o->view;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	err = census_json_page(f, &r->census, o->with_types ? &r->types : NULL,
+	    o->with_spare ? &r->spare : NULL);
+	if (fclose(f) != 0 || err < 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	html.census = text;
+	view.group = view.fold = view.trim = false;
+	view.pid = o->process->header.pid;
+	err = html_write_sessions(out, &input, 1, names, &view, &html);
+	free(text);
+	return err;
+}
+
+static int
+write_result(FILE *out, const struct layout *page, const struct leaks_census *o,
+    const struct result *r, struct names *names)
+{
+	const struct census_json json = {.version = SEEP_VERSION,
+	    .session = o->session,
+	    .process = o->process,
+	    .census = &r->census,
+	    .types = o->with_types ? &r->types : NULL,
+	    .spare = o->with_spare ? &r->spare : NULL};
+
+	if (o->format == LEAKS_CENSUS_JSON)
+		return census_json_write(out, &json);
+	if (o->format == LEAKS_CENSUS_HTML)
+		return write_html(out, o, r, names);
+	write_text(page, o, r);
+	text_notes(page, names);
+	return 0;
+}
+
+int
+leaks_census(const struct leaks_census *o, pid_t pid, struct names *names,
+    struct fault *why)
+{
+	const struct survey_options options = {.max_bytes = o->max_memory,
+	    .with_types = o->with_types,
+	    .with_spare = o->with_spare};
+	struct layout_lacks lacks = {0};
+	struct result r = {.types = {0}};
+	struct terminal terminal;
+	struct layout page;
+	struct output out;
+	int err = survey_take(o->process, pid, &options, &r.census, why);
+
+	if (err == -ENOMEM)
+		die_memory();
+	if (err < 0)
+		return err;
+	progress_begin("finding names", NULL);
+	gather(o, names, &r);
+	output_limit(o->output->max_bytes);
+	output_open(&out, o->path);
+	output_show(&out, o->output, CMD_OK, &terminal);
+	page = (struct layout){.out = out.file,
+	    .width = terminal.columns,
+	    .colour = terminal.colour,
+	    .utf8 = terminal.utf8,
+	    .lacks = &lacks};
+	if (write_result(out.file, &page, o, &r, names) == -ENOMEM)
+		die_memory();
+	progress_end();
+	output_finish(&out);
+	free(lacks.modules);
+	by_type_release(&r.types);
+	spare_release(&r.spare);
+	census_view_release(&r.view);
+	census_release(&r.census);
+	return 0;
+}

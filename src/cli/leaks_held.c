@@ -1,0 +1,97 @@
+/* leaks_held.c - seep leaks --held and --retained: who holds what. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/leaks_held.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/held_json.h"
+#include "cli/held_text.h"
+#include "cli/held_view.h"
+#include "cli/progress.h"
+#include "report/text.h"
+
+static _Noreturn void
+die_no_site(const struct leaks_held *o)
+{
+	die(CMD_INPUT,
+	    "%s: process %d has no live block of site %u: seep report --site "
+	    "and seep leaks --retained list sites",
+	    o->command, (int)o->pid, o->id);
+}
+
+static void
+make(const struct leaks_held *o, struct names *names, struct held_view *ret)
+{
+	const struct held_view_input in = {.session = o->session,
+	    .process = o->process,
+	    .pid = o->pid,
+	    .names = names,
+	    .view = o->view,
+	    .heap = judge_detach_heap(o->judge),
+	    .notes = o->notes,
+	    .max_bytes = judge_max_bytes(o->judge),
+	    .was_stopped = o->was_stopped};
+	int err = held_view_make(&in, ret);
+
+	if (err == -E2BIG)
+		die(CMD_INPUT,
+		    "%s: process %d: who holds what takes %llu MiB or more, "
+		    "and %llu MiB are allowed (--max-memory raises the limit, "
+		    "which is a quarter of what is available)",
+		    o->command, (int)o->pid,
+		    (unsigned long long)(ret->needed_bytes >> 20) + 1,
+		    (unsigned long long)(in.max_bytes >> 20));
+	if (err < 0)
+		die(CMD_INPUT, "%s: out of memory", o->command);
+}
+
+static int
+write_text(const struct leaks_held *o, const struct layout *page,
+    const struct held_view *v, struct names *names)
+{
+	if (o->id && !held_text_site(page, v, o->id))
+		die_no_site(o);
+	if (o->retained) {
+		(void)fputs(o->id ? "\n" : "", page->out);
+		held_text_retained(page, v, o->top);
+	}
+	text_notes(page, names);
+	return ferror(page->out) ? -EIO : 0;
+}
+
+int
+leaks_held(const struct leaks_held *o, struct names *names)
+{
+	struct layout_lacks lacks = {0};
+	struct terminal terminal;
+	struct held_view v;
+	struct layout page;
+	struct output out;
+	int64_t site;
+	int err;
+
+	make(o, names, &v);
+	site = o->id ? held_view_find(&v, o->id) : 0;
+	if (site < 0 || (o->id && v.held->sites[site].own.blocks == 0))
+		die_no_site(o);
+	output_limit(o->output->max_bytes);
+	output_open(&out, o->path);
+	output_show(&out, o->output, CMD_OK, &terminal);
+	page = (struct layout){.out = out.file,
+	    .width = terminal.columns,
+	    .colour = terminal.colour,
+	    .utf8 = terminal.utf8,
+	    .lacks = &lacks};
+	err = o->as_json ? held_json_write(out.file, &v, o->id, o->retained)
+	                 : write_text(o, &page, &v, names);
+	if (err == -ENOMEM)
+		die(CMD_INPUT, "%s: out of memory", o->command);
+	progress_end();
+	output_finish(&out);
+	free(lacks.modules);
+	held_view_release(&v);
+	return CMD_OK;
+}

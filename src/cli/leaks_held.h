@@ -1,0 +1,32 @@
+/* leaks_held.h - seep leaks --held and --retained: who holds what. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_LEAKS_HELD_H
+#define SEEP_CLI_LEAKS_HELD_H
+
+#include "cli/output.h"
+#include "names/names.h"
+#include "report/view.h"
+#include "verdict/judge.h"
+
+struct leaks_held {
+	const char *command; /* for messages */
+	const struct session *session;
+	const struct process *process;
+	pid_t pid;
+	uint32_t id;   /* of a site: --held; 0: none */
+	bool retained; /* --retained */
+	const struct view_options *view;
+	unsigned top;
+	bool as_json;
+	const char *path; /* NULL: stdout */
+	const struct output_view *output;
+	bool was_stopped;
+	/* of one look; the notes are borrowed */
+	struct judge *judge;
+	const struct root_notes *notes;
+};
+
+/* Returns the exit status. Failures end the program. */
+int leaks_held(const struct leaks_held *o, struct names *names);
+
+#endif

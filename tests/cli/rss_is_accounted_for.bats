@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+# rss_is_accounted_for.bats - report --rss says where resident memory is, and which site keeps it.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/verdicts.bash
+
+# pinned LAYOUT [COUNT]: the host of that name, traced, once it is ready
+pinned() {
+	rm -f "$T/lines" "$T/out"
+	mkfifo "$T/lines"
+	env LD_PRELOAD="${LIBRARY:-$COLLECTOR}${PRELOAD_MORE:+ $PRELOAD_MORE}" SEEP_DIR="$DIR" "${SETTINGS[@]}" \
+		"$HOSTS/pinned" "$@" <"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	exec 9>"$T/lines"
+	answered ready
+}
+SETTINGS=()
+
+# ended: the host has noticed nothing
+ended() {
+	exec 9>&-
+	wait "$HOST"
+	[[ ! -s $T/err ]]
+}
+
+# accounted LAYOUT WORDS...: the report equals what the host has counted
+accounted() {
+	pinned "$1"
+	"$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" "${@:2}"
+	ended
+}
+
+@test "blocks far from each other hold their pages, and advice names them" {
+	accounted notes advice=pinned
+	accounted pairs advice=free,pinned free=20480000
+}
+
+@test "free pages between blocks and at the top are not returned" {
+	accounted checkerboard advice=free free=6144000
+	accounted top advice=free free=20160000
+}
+
+@test "pages with blocks of two sites belong to both, also over their borders" {
+	accounted halves advice= free=0
+	accounted borders advice= free=0
+}
+
+@test "blocks with mappings of their own hold what is resident of them" {
+	accounted mapped advice= free=0
+}
+
+@test "arenas of threads are heap; many of them with free memory are pointed out" {
+	accounted threads advice= arenas=4
+	pinned threads 12
+	"$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" advice=arenas arenas=12
+	"$SEEP" report "$HOST" --rss >"$T/text"
+	tr '\n' ' ' <"$T/text" | grep -q "use 12 arenas of 64 MiB, with .* free in them: MALLOC_ARENA_MAX=2"
+	ended
+}
+
+@test "a dense heap gets no advice" {
+	accounted dense advice= free=0
+}
+
+@test "the text has the same figures, and sorts by holds and pins" {
+	pinned notes
+	"$SEEP" report "$HOST" --rss --sort pins --table >"$T/text"
+	cat "$T/text"
+	grep -q '^RSS .* in swap; read .* after its start, in ' "$T/text"
+	grep -q ' 200,000  .*living blocks, as requested$' "$T/text"
+	grep -q 'share .* holds *pins ' "$T/text"
+	grep -q '100.0% 200,000  5,000 20,480,000 20,280,000 ' "$T/text"
+	tr '\n' ' ' <"$T/text" | grep -q 'site_note (195.3 KiB live) holds 19.5 MiB of them'
+	"$SEEP" report "$HOST" --sort holds >"$T/tree"
+	grep -q '100.0% 200,000  5,000 20,480,000 20,280,000  site_note' "$T/tree"
+	"$SEEP" report "$HOST" >"$T/plain"
+	! grep -q 'holds\|^RSS' "$T/plain"
+}
+
+@test "exports have the pages that a site holds" {
+	pinned notes
+	"$SEEP" export --rss --format csv -o "$T/csv" "$HOST"
+	"$PYTHON" -c '
+import csv, sys
+rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if r["function"] == "site_note"]
+assert len(rows) == 1 and rows[0]["holds_bytes"] == "20480000" and rows[0]["pins_bytes"] == "20280000", rows' "$T/csv"
+	"$SEEP" export --rss --format pprof -o "$T/pprof" "$HOST"
+	gzip -dc <"$T/pprof" | grep -aq held_space
+	"$SEEP" export --format pprof -o "$T/plain" "$HOST"
+	! gzip -dc <"$T/plain" | grep -aq held_space
+}
+
+@test "a snapshot keeps the account; two of them can be compared" {
+	pinned notes
+	"$SEEP" snapshot -o "$T/one" "$HOST" >/dev/null
+	"$SEEP" snapshot --names -o "$T/two" "$HOST" >/dev/null
+	ended
+	for i in one two; do
+		"$SEEP" report "$T/$i" --rss --format json >"$T/report.json"
+		"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" advice=pinned
+	done
+	pinned notes 2500
+	"$SEEP" snapshot -o "$T/three" "$HOST" >/dev/null
+	"$SEEP" diff "$T/one" "$T/three" --sort holds >"$T/diff" || [[ $? -eq 1 ]]
+	cat "$T/diff"
+	grep -q -e '-100,000 *-2,500 -10,240,000 -10,140,000  site_note' "$T/diff"
+	ended
+	run "$SEEP" diff "$T/one" "$DIR" --sort holds
+	[[ $status -eq 2 && $output == *"no reading of pages"* ]]
+}
+
+@test "other allocators need no knowledge of their insides" {
+	local library
+	for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
+		library=$(ldconfig -p | awk -v name="$library" '$1 == name { print $NF; exit }')
+		[[ -n $library ]]
+		PRELOAD_MORE=$library pinned dense
+		"$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+		"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" advice=
+		ended
+	done
+}
+
+@test "the verdict has one line on where the rest is" {
+	pinned notes
+	leaks --wait 200ms
+	tr '\n' ' ' <"$T/leaks" | grep -q 'RSS .* = 195.3 KiB live + 39.1 KiB rounding + 19.4 MiB free inside the heap (19.3 MiB pinned by site_note) + .* of seep + .* files, stacks and other mappings'
+}
+
+@test "without a reading, or without the right to read, one line says so" {
+	pinned notes
+	"$SEEP" report "$HOST" --format json >/dev/null
+	ended
+	run "$SEEP" report "$DIR" --rss
+	[[ $status -eq 2 && ${#lines[@]} -eq 1 && $output == *"no reading of pages"* ]]
+	run "$SEEP" report "$DIR" --sort pins
+	[[ $status -eq 2 && ${#lines[@]} -eq 1 ]]
+	run "$SEEP" export --format dot --rss "$DIR"
+	[[ $status -eq 2 && ${#lines[@]} -eq 1 ]]
+}
+
+@test "a sampled process has the account alone, with the reason" {
+	SETTINGS=(SEEP_SAMPLE=64K)
+	pinned notes
+	"$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	jq -e '.processes[0].rss | .split == false and .classes.heap > 20000000 and .classes.living == 0 and
+		(.why | contains("sample")) and .advice == [] and
+		(([.classes[]] | add) + .moved_bytes == .rss_bytes)' "$T/report.json"
+	jq -e '[.processes[0].sites[] | has("holds_bytes")] | any | not' "$T/report.json"
+	"$SEEP" report "$HOST" --rss >"$T/text"
+	tr '\n' ' ' <"$T/text" | grep -q 'Note: the pages of the heap are not split'
+}
