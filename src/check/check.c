@@ -10,6 +10,7 @@
 #include "check/check_parts.h"
 #include "report/fingerprint.h"
 #include "report/verdict.h"
+#include "score/score.h"
 #include "util/capped.h"
 
 static const struct check_rule_text rules[CHECK_RULES] = {
@@ -36,6 +37,9 @@ static const struct check_rule_text rules[CHECK_RULES] = {
     [CHECK_UNJUDGED] = {"unjudged",
         "A process ended before anybody could look for lost memory",
         "Let it end by exit, or by returning from main."},
+    [CHECK_GROWTH] = {"growth", "Memory is added all the time and not freed",
+        "seep report shows the rate, and who frees other blocks; "
+        "--fail-on growth asked."},
 };
 
 const struct check_rule_text *
@@ -91,9 +95,27 @@ check_note(struct check *c, const char *fmt, ...)
 	return 0;
 }
 
+/* Does the score say that the site is a leak, or probably one? */
+static bool
+grows(const struct check *c, const struct check_site *x)
+{
+	const struct score *s = x->site->score;
+
+	return c->options->fail_on_growth && s &&
+	    (s->class == SCORE_LEAK ||
+	        (s->class == SCORE_GROWTH && s->confidence >= SCORE_LIKELY));
+}
+
+/* Hostile figures may be larger than a number of bytes can be. */
+static uint64_t
+whole(double n)
+{
+	return n > 0 ? n < 0x1p63 ? (uint64_t)(n + 0.5) : INT64_MAX : 0;
+}
+
 /*
  * The blocks of a site that count: all live ones, or those that looks found
- * lost.
+ * lost, or, if growth was asked for, those of sites that grow.
  */
 static void
 weigh(const struct check *c, struct check_site *x)
@@ -102,6 +124,15 @@ weigh(const struct check *c, struct check_site *x)
 	const struct verdict_found *v = x->site->verdict;
 
 	x->by_verdict = c->processes[x->process].by_verdict;
+	if (grows(c, x) && !(v && v->leak.blocks > 0)) {
+		x->bytes = whole(x->site->score->bytes);
+		x->blocks = whole(x->site->score->blocks);
+		x->rule = CHECK_GROWTH;
+		x->by_verdict = false;
+		return;
+	}
+	if (!x->by_verdict && c->options->fail_on_growth)
+		return;
 	if (!x->by_verdict) {
 		x->bytes = f->all.live_bytes;
 		x->blocks = f->all.live_blocks;

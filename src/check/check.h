@@ -19,6 +19,7 @@ enum check_rule {
 	CHECK_MAX_PEAK,
 	CHECK_POSSIBLE, /* possibly lost: no certain pointer to it */
 	CHECK_UNJUDGED, /* a process without a verdict */
+	CHECK_GROWTH,   /* the score says that it leaks or grows */
 	CHECK_RULES,
 };
 
@@ -51,6 +52,7 @@ struct check_options {
 	bool any_live;                   /* live blocks count, looks do not */
 	bool fail_on_possible; /* with verdicts: possible leaks fail too */
 	bool fail_on_unjudged; /* and so do processes without a verdict */
+	bool fail_on_growth;   /* sites that probably leak, by their score */
 };
 
 /* Sites of an ancestor, whose blocks a process has inherited and lost. */

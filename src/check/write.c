@@ -9,6 +9,7 @@
 #include "report/program.h"
 #include "report/shorten.h"
 #include "report/words.h"
+#include "score/score.h"
 #include "util/text.h"
 
 void
@@ -57,6 +58,22 @@ tell_functions(FILE *out, const char *text, bool full)
 	}
 }
 
+/* ", +5.2 MiB an hour; a leak by 75 %" */
+static void
+tell_growth(FILE *out, const struct score *s)
+{
+	char buffer[WORDS_MAX];
+
+	if (s->has_rate && s->rate < 0x1p63)
+		(void)fprintf(out, ", +%s an hour",
+		    words_bytes(buffer, (uint64_t)(s->rate + 0.5)));
+	if (s->class == SCORE_LEAK)
+		(void)fputs(", while others of this place are freed", out);
+	else
+		(void)fprintf(out, ", never freed; a leak by %.0f %%",
+		    100 * s->confidence);
+}
+
 static void
 tell_site(FILE *out, const struct check *c, const struct check_site *x,
     const struct write_options *o)
@@ -67,6 +84,8 @@ tell_site(FILE *out, const struct check *c, const struct check_site *x,
 		        ? ", nothing certain points to them"
 		        : ", nothing points to them",
 		    out);
+	if (x->rule == CHECK_GROWTH)
+		tell_growth(out, x->site->score);
 	if (x->rule == CHECK_NEW)
 		(void)fputs(", not in the baseline", out);
 	if (x->rule == CHECK_GROWN) {

@@ -254,7 +254,8 @@ write_text(FILE *out, const struct check *c, const struct write_options *o)
 	processes(out, c, o);
 	if (c->lists_sites)
 		sites(out, c, o);
-	if (c->lists_sites && !c->options->baseline && c->by_verdict_count == 0)
+	if (c->lists_sites && !c->options->baseline &&
+	    c->by_verdict_count == 0 && !c->options->fail_on_growth)
 		(void)fputs(
 		    "\nWithout a baseline, every block that is live at exit "
 		    "counts, even memory that programs like ls and git leave "

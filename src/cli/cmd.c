@@ -25,6 +25,7 @@ const struct cmd_shelf cmd_shelves[] = {
             &cmd_leaks,
             &cmd_check,
             &cmd_export,
+            &cmd_dump,
             &cmd_ls,
             &cmd_doctor,
         }},

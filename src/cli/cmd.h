@@ -40,6 +40,7 @@ extern const struct cmd cmd_diff;
 extern const struct cmd cmd_check;
 extern const struct cmd cmd_export;
 extern const struct cmd cmd_view;
+extern const struct cmd cmd_dump;
 extern const struct cmd cmd_leaks;
 extern const struct cmd cmd_top;
 extern const struct cmd cmd_ls;

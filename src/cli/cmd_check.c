@@ -32,7 +32,8 @@ struct check_command {
 	int dialect; /* enum write_dialect */
 	bool any_live;
 	struct opts_list fail_on;
-	bool fail_on_possible, fail_on_unjudged; /* made of the above */
+	/* made of the above */
+	bool fail_on_possible, fail_on_unjudged, fail_on_growth;
 	struct view_opts sites;
 	struct opts_regexp exe;
 	int format; /* enum check_format */
@@ -260,6 +261,17 @@ answer_of(const struct check *c, const struct check_command *o)
 	return c->fails ? CMD_YES : CMD_OK;
 }
 
+/* Was anybody seen for long enough to be judged by what grows? */
+static bool
+has_scores(const struct check_input *inputs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < inputs[i].session->count; k++)
+			if (inputs[i].session->processes[k]->scores)
+				return true;
+	return false;
+}
+
 /* Reports wrong options before anything is read. */
 static void
 take_fail_on(struct check_command *o)
@@ -271,10 +283,12 @@ take_fail_on(struct check_command *o)
 			o->fail_on_possible = true;
 		else if (strcmp(word, "unjudged") == 0)
 			o->fail_on_unjudged = true;
+		else if (strcmp(word, "growth") == 0)
+			o->fail_on_growth = true;
 		else
 			die(CMD_USAGE,
-			    "check: --fail-on takes possible or unjudged, not "
-			    "\"%s\"",
+			    "check: --fail-on takes possible, unjudged or "
+			    "growth, not \"%s\"",
 			    word);
 	}
 	if (o->any_live && o->fail_on.count > 0)
@@ -320,7 +334,8 @@ run(const struct cmd *self, int argc, char **argv)
 	    .exe = o.exe.regexp,
 	    .any_live = o.any_live,
 	    .fail_on_possible = o.fail_on_possible,
-	    .fail_on_unjudged = o.fail_on_unjudged};
+	    .fail_on_unjudged = o.fail_on_unjudged,
+	    .fail_on_growth = o.fail_on_growth};
 	if (o.baseline)
 		load_baseline(&baseline, o.baseline);
 	names = name_opts_open(self->name, &o.naming);
@@ -334,11 +349,16 @@ run(const struct cmd *self, int argc, char **argv)
 		    "check: no program in the input has a path that matches "
 		    "--exe '%s'; seep report lists the programs",
 		    o.exe.source);
-	if (o.fail_on.count > 0 && check->by_verdict_count == 0)
+	if ((o.fail_on_possible || o.fail_on_unjudged) &&
+	    check->by_verdict_count == 0)
 		die(CMD_INPUT,
 		    "check: --fail-on needs verdicts, but no command in the "
 		    "input had a look at its exit; record it with: seep "
 		    "record --leaks CMD");
+	if (o.fail_on_growth && !has_scores(inputs, count))
+		die(CMD_INPUT,
+		    "check: --fail-on growth needs a process that was seen for "
+		    "10 minutes or more, and the ages of its blocks");
 	add_name_notes(check, names);
 	progress_end();
 	answer = answer_of(check, &o);
@@ -374,9 +394,11 @@ static const struct opts_option promises[] = {
         "10)"},
     {"tolerance-bytes", 0, OPTS_SIZE, AT(tolerance_bytes), 0, "SIZE",
         "accept growth of up to SIZE in any case"},
-    {"fail-on", 0, OPTS_LIST, AT(fail_on), 0, "possible|unjudged",
+    {"fail-on", 0, OPTS_LIST, AT(fail_on), 0, "possible|unjudged|growth",
         "if there are verdicts, also fail on blocks that may be lost "
-        "(possible), or on processes without a verdict (unjudged)"},
+        "(possible), or on processes without a verdict (unjudged); fail on "
+        "places that leak or probably leak by the ages of their blocks, not on "
+        "blocks that are only live (growth)"},
     {"any-live", 0, OPTS_FLAG, AT(any_live), 0, NULL,
         "count every block that is live at the end, even if the recording has "
         "verdicts"},

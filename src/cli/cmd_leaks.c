@@ -244,7 +244,7 @@ show(const struct cmd *self, const struct leaks_command *o, struct session *s,
 static int
 show_held(const struct cmd *self, const struct leaks_command *o,
     const struct session *s, const struct process *p, pid_t pid,
-    const struct view_options *view)
+    const char *input, const struct view_options *view)
 {
 	struct root_notes notes = {0};
 	const struct judge_options options = {.max_bytes = o->max_memory,
@@ -260,6 +260,7 @@ show_held(const struct cmd *self, const struct leaks_command *o,
 	    .view = view,
 	    .top = o->top,
 	    .as_json = o->format == LEAKS_JSON,
+	    .title = o->format == LEAKS_HTML ? input : NULL,
 	    .path = o->path,
 	    .output = &o->view,
 	    .was_stopped = o->stop,
@@ -296,14 +297,15 @@ check_options(const struct leaks_command *o)
 		    LOOKS_LIMIT);
 	if (o->before && !o->types)
 		die(CMD_USAGE, "leaks: --before is for --types");
-	if (o->format == LEAKS_HTML && !census)
-		die(CMD_USAGE,
-		    "leaks: --format html is for --types and --insight; seep "
-		    "report --format html shows the verdicts of a recording");
 	if (census && (o->held || o->retained))
 		die(CMD_USAGE,
-		    "leaks: --types and --insight do not go with --held and "
-		    "--retained: use one after the other");
+		    "leaks: --held and --retained do not go with --types and "
+		    "--insight");
+	if (o->format == LEAKS_HTML && !census && !o->retained)
+		die(CMD_USAGE,
+		    "leaks: --format html is for --types, --insight and "
+		    "--retained; seep report --format html shows the verdicts "
+		    "of a recording");
 	if (census && (o->stop || o->swap || o->looks))
 		die(CMD_USAGE,
 		    "leaks: --looks, --stop and --swap are for verdicts, not "
@@ -370,7 +372,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (input && input_is_pid(input, &pid)) {
 		p = find_process(s, pid);
 		if (o.held || o.retained) {
-			answer = show_held(self, &o, s, p, pid, &view);
+			answer = show_held(self, &o, s, p, pid, input, &view);
 			session_free(s);
 			return answer;
 		}

@@ -16,6 +16,7 @@
 #include "cli/record_run.h"
 #include "reader/losses.h"
 #include "record/copy_snapshots.h"
+#include "record/drain.h"
 #include "record/meta.h"
 #include "record/oom.h"
 #include "record/procs.h"
@@ -113,6 +114,11 @@ begin_following(struct record_run *r)
 	    .alone = r->options.no_follow ? r->launch.pid : 0,
 	};
 
+	if (r->options.log_bytes && !r->collect.drain &&
+	    drain_new(r->options.log_bytes, &r->collect.drain) < 0) {
+		r->line_error = -ENOMEM;
+		return;
+	}
 	r->line_error = write_about(r, false, false);
 	if (r->line_error == 0)
 		r->line_error = follow_new(&plan, &r->follow);
@@ -185,6 +191,8 @@ end_chapter(struct record_run *r)
 	int err;
 
 	err = follow_turn(r->follow);
+	if (err == 0 && r->collect.drain)
+		err = drain_flush(r->collect.drain, r->writer);
 	if (err == 0)
 		err = collect_find(
 		    &r->collect, &r->segment_dir, &child, r->since_jiffies);
@@ -504,6 +512,7 @@ record(struct record_run *r)
 	leaks_free(r->leaks);
 	rss_free(r->rss);
 	follow_free(r->follow);
+	drain_free(r->collect.drain);
 	collect_release(&r->collect);
 	embed_free(r->embed);
 	runtime_maps_free(r->maps);

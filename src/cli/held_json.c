@@ -8,6 +8,7 @@
 #include "report/program.h"
 #include "util/json_put.h"
 #include "cli/cmd.h"
+#include "cli/held_text.h"
 
 enum { SCHEMA = 1 };
 
@@ -234,4 +235,97 @@ held_json_write(
 		err = put_retained(out, v);
 	(void)fputs("}\n", out);
 	return err < 0 ? err : ferror(out) ? -EIO : 0;
+}
+
+/* ---- for a page ---- */
+
+/* A way as words. */
+static int
+put_words(FILE *out, const struct held_view *v, uint32_t node)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return -ENOMEM;
+	held_text_way(f, v, held_text_follow(v, node));
+	if (fclose(f) != 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	json_key(out, "way");
+	json_string(out, text);
+	free(text);
+	return 0;
+}
+
+static int
+by_retained(const void *a, const void *b, void *context)
+{
+	const struct held_site *sites = context;
+	uint64_t x = sites[*(const uint32_t *)a].retained.bytes;
+	uint64_t y = sites[*(const uint32_t *)b].retained.bytes;
+
+	return x != y ? (x < y) - (x > y)
+	              : (*(const uint32_t *)a > *(const uint32_t *)b) -
+	        (*(const uint32_t *)a < *(const uint32_t *)b);
+}
+
+static int
+put_sites_by_size(FILE *out, const struct held_view *v)
+{
+	uint32_t *order = calloc(v->site_count, sizeof(*order));
+	size_t n = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < v->site_count; i++)
+		if (v->held->sites[i].own.blocks > 0)
+			order[n++] = i;
+	qsort_r(order, n, sizeof(*order), by_retained, v->held->sites);
+	json_key(out, "sites");
+	(void)putc('[', out);
+	for (size_t i = 0; i < n; i++) {
+		(void)fputs(i ? "," : "", out);
+		put_site(out, v, order[i]);
+		(void)putc('}', out);
+	}
+	(void)putc(']', out);
+	free(order);
+	return 0;
+}
+
+int
+held_json_page(FILE *out, const struct held_view *v)
+{
+	uint32_t *nodes;
+	size_t count;
+	int err =
+	    held_suspects(v->held, v->held->all.bytes / 1000, &nodes, &count);
+
+	if (err < 0)
+		return err;
+	json_key(out, "held");
+	(void)fprintf(
+	    out, "{\"blocks\":%llu", (unsigned long long)v->held->all.blocks);
+	json_number(out, "bytes", v->held->all.bytes);
+	json_key(out, "retained");
+	(void)putc('[', out);
+	for (size_t i = 0; i < count && err == 0; i++) {
+		const struct holders_node *n =
+		    &v->held->holders.nodes[nodes[i]];
+
+		(void)fprintf(out, "%s{\"retained_blocks\":%llu", i ? "," : "",
+		    (unsigned long long)n->retained.blocks);
+		json_number(out, "retained_bytes", n->retained.bytes);
+		err = put_words(out, v, nodes[i]);
+		(void)putc('}', out);
+	}
+	(void)putc(']', out);
+	free(nodes);
+	if (err == 0)
+		err = put_sites_by_size(out, v);
+	(void)putc('}', out);
+	return err;
 }

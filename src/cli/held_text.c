@@ -394,9 +394,8 @@ held_text_site(const struct layout *p, const struct held_view *v, uint32_t id)
 
 /* ---- the largest holders ---- */
 
-/* What piles up below a node: the child that retains most, and so on. */
-static uint32_t
-follow(const struct held_view *v, uint32_t node)
+uint32_t
+held_text_follow(const struct held_view *v, uint32_t node)
 {
 	const struct holders *h = &v->held->holders;
 
@@ -427,7 +426,7 @@ print_suspect(const struct layout *p, const struct held_view *v, uint32_t node)
 		return;
 	print_sum(h.out, &n->retained);
 	(void)fputs(": ", h.out);
-	held_text_way(h.out, v, follow(v, node));
+	held_text_way(h.out, v, held_text_follow(v, node));
 	(void)putc('\n', h.out);
 	hanging_end(p, &h, "RETAINED");
 }

@@ -25,6 +25,12 @@ void held_text_retained(
 /* The way to a node, without a newline. */
 void held_text_way(FILE *out, const struct held_view *v, uint32_t node);
 
+/*
+ * What piles up below a node: the child that retains more than half of it, and so
+ * on, for a few steps; or the node itself.
+ */
+uint32_t held_text_follow(const struct held_view *v, uint32_t node);
+
 /* "global `sessions`" and the like. `count`: so many roots of this name. */
 void held_text_root(FILE *out, const struct held_view_root *r, uint64_t count);
 

@@ -11,6 +11,7 @@
 #include "cli/held_text.h"
 #include "cli/held_view.h"
 #include "cli/progress.h"
+#include "html/html.h"
 #include "report/text.h"
 
 static _Noreturn void
@@ -62,6 +63,31 @@ write_text(const struct leaks_held *o, const struct layout *page,
 	return ferror(page->out) ? -EIO : 0;
 }
 
+static int
+write_page(const struct leaks_held *o, FILE *out, const struct held_view *v,
+    struct names *names)
+{
+	const struct html_session input = {o->session, o->title};
+	struct html_options html = {.version = SEEP_VERSION,
+	    .metric = VIEW_LIVE,
+	    .pid = o->process->header.pid};
+	struct view_options view = *o->view;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	int err = f ? held_json_page(f, v) : -ENOMEM;
+
+	if (f && fclose(f) != 0)
+		err = -ENOMEM;
+	html.census = text;
+	view.group = view.fold = view.trim = false;
+	view.pid = o->process->header.pid;
+	if (err == 0)
+		err = html_write_sessions(out, &input, 1, names, &view, &html);
+	free(text);
+	return err;
+}
+
 int
 leaks_held(const struct leaks_held *o, struct names *names)
 {
@@ -85,8 +111,12 @@ leaks_held(const struct leaks_held *o, struct names *names)
 	    .colour = terminal.colour,
 	    .utf8 = terminal.utf8,
 	    .lacks = &lacks};
-	err = o->as_json ? held_json_write(out.file, &v, o->id, o->retained)
-	                 : write_text(o, &page, &v, names);
+	if (o->title)
+		err = write_page(o, out.file, &v, names);
+	else if (o->as_json)
+		err = held_json_write(out.file, &v, o->id, o->retained);
+	else
+		err = write_text(o, &page, &v, names);
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "%s: out of memory", o->command);
 	progress_end();

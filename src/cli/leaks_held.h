@@ -18,7 +18,8 @@ struct leaks_held {
 	const struct view_options *view;
 	unsigned top;
 	bool as_json;
-	const char *path; /* NULL: stdout */
+	const char *title; /* of the page with --format html; NULL: no page */
+	const char *path;  /* NULL: stdout */
 	const struct output_view *output;
 	bool was_stopped;
 	/* of one look; the notes are borrowed */

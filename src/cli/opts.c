@@ -92,7 +92,8 @@ die_unknown(const struct parser *p, const char *word)
 static void
 set_flag(const struct parser *p, const struct found *f, const char *arg)
 {
-	if (arg && f->option->kind != OPTS_EVERY)
+	if (arg && f->option->kind != OPTS_EVERY &&
+	    f->option->kind != OPTS_UP_TO)
 		die(CMD_USAGE, "%s: --%s takes no argument, not \"%s\"",
 		    p->command->name, f->option->name, arg);
 	values_take(p->command->name, f->option, arg, f->base + f->option->at);

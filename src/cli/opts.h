@@ -21,6 +21,8 @@ enum opts_kind {
 	 * seconds
 	 */
 	OPTS_EVERY,
+	/* uint64_t: bytes, as OPTS_SIZE, in --name=SIZE; else .set MiB */
+	OPTS_UP_TO,
 	OPTS_TEXT,    /* const char *: the argument; a FILE or DIR is not "" */
 	OPTS_COUNT,   /* unsigned: a decimal number up to 1e9 */
 	OPTS_PERCENT, /* double: 0..100 */

@@ -23,6 +23,7 @@ enum {
 	DEPTH_MAX = 4096,
 	MAX_SIZE_MIN = 64 << 10,
 	LEAKS_SECONDS = 600,
+	LOG_MIB = 4096,
 	RSS_SECONDS = 10,
 	CHAPTER_MIN = 256 << 10, /* bytes */
 	CHAPTER_LEAST_S = 10,    /* see struct chapter_limits */
@@ -65,6 +66,9 @@ static const struct opts_option what_rows[] = {
         "look for blocks that nothing points to any more: when a process ends, "
         "which waits for that, and each time EVERY has passed while it runs "
         "(default 10m)"},
+    {"log", 0, OPTS_UP_TO, AT(log_bytes), LOG_MIB, "[=LIMIT]",
+        "also record every single event, for seep dump, until the events take "
+        "LIMIT in FILE (default 4GiB)"},
     {"rss", 0, OPTS_EVERY, AT(rss_ns), RSS_SECONDS, "[=EVERY]",
         "keep which pages are resident, and which sites hold them, each time "
         "EVERY has passed (default 10s): for seep report --rss"},
@@ -116,6 +120,7 @@ check_pattern(const char *output)
 /* The value of an option that was not given; a user cannot type it. */
 static const struct record_options not_given = {.depth = UINT32_MAX,
     .leaks_ns = UINT64_MAX,
+    .log_bytes = UINT64_MAX,
     .rss_ns = UINT64_MAX,
     .interval_ns = UINT64_MAX,
     .sample_bytes = UINT64_MAX,
@@ -139,6 +144,12 @@ check_numbers(const struct record_options *o)
 	    (o->leaks_ns < 1000 * MS ||
 	        o->leaks_ns > UINT64_C(720) * 3600000 * MS))
 		die(CMD_USAGE, "record: --leaks takes a time from 1s to 720h");
+	if (o->log_bytes != UINT64_MAX && o->log_bytes < MAX_SIZE_MIN)
+		die(CMD_USAGE, "record: --log takes a size from 64KiB on");
+	if (o->log_bytes != UINT64_MAX && o->sample_bytes != UINT64_MAX)
+		die(CMD_USAGE,
+		    "record: --log has every event, so it does not go with "
+		    "--sample");
 	if (o->rss_ns != UINT64_MAX &&
 	    (o->rss_ns < 100 * MS || o->rss_ns > UINT64_C(720) * 3600000 * MS))
 		die(CMD_USAGE, "record: --rss takes a time from 100ms to 720h");
@@ -193,6 +204,8 @@ record_opts_parse(
 	take_rotate(o);
 	if (o->leaks_ns == UINT64_MAX)
 		o->leaks_ns = 0;
+	if (o->log_bytes == UINT64_MAX)
+		o->log_bytes = 0;
 	if (o->rss_ns == UINT64_MAX)
 		o->rss_ns = 0;
 	if (o->depth == UINT32_MAX)

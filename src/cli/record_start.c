@@ -116,6 +116,7 @@ record_start(struct record_run *r)
 	    .no_guess = r->options.no_guess,
 	    .runtime_names = r->options.runtime_names,
 	    .leaks = r->options.leaks_ns > 0,
+	    .log = r->options.log_bytes > 0,
 	    .mappings = r->options.mappings,
 	    .sample_bytes = r->options.sample_bytes,
 	    .context = r,

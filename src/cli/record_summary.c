@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "cli/die.h"
+#include "record/drain.h"
 #include "record/refused.h"
 #include "record/remainders.h"
 #include "report/words.h"
@@ -113,6 +114,20 @@ say_lost(const struct leaks_found *f)
 		    words_bytes(b, f->bytes), f->leaking, d);
 }
 
+static void
+say_log(const struct drain *d)
+{
+	const struct drain_sums s = drain_sums(d);
+	char a[WORDS_COUNTED], b[WORDS_MAX], e[WORDS_COUNTED];
+
+	die_warn("logged: %s, %s%s%s%s", words_counted(a, s.events, "event"),
+	    words_bytes(b, s.bytes), s.lost ? ", lost " : "",
+	    s.lost ? words_counted(e, s.lost, "event") : "",
+	    s.is_full
+	        ? "; the log ends there, because of its limit (--log=LIMIT)"
+	        : "");
+}
+
 /* How to get names of functions that were made at run time. */
 static void
 say_outside(const struct record_run *r)
@@ -151,6 +166,8 @@ record_summarise(const struct record_run *r)
 		die_warn("peak: %s, in pid %d %s",
 		    words_bytes(a, c->peak_bytes), (int)c->peak_pid,
 		    c->peak_name);
+	if (c->drain)
+		say_log(c->drain);
 	if (r->options.sample_bytes)
 		die_warn("sampled: one block in about %s; all figures are "
 		         "estimates",

@@ -201,6 +201,11 @@ values_take(const char *command, const struct opts_option *o, const char *arg,
 			expected =
 			    "a time with its unit, as 20ms, 1.5s, 10m or 2h";
 		break;
+	case OPTS_UP_TO:
+		*(uint64_t *)field = (uint64_t)o->set << 20;
+		if (arg && !values_size(arg, field))
+			expected = "a size, as 4096, 512k or 1.5MiB";
+		break;
 	case OPTS_WORD:
 		word = values_word(o->arg, arg);
 		if (word < 0)

@@ -43,8 +43,8 @@ const struct opts_option view_opts_shapes[] = {
         "print a table: one line per site, with sizes and ages"},
     {"sort", 0, OPTS_WORD, AT(order), 0, "bytes|blocks|calls|holds|pins",
         "sort by bytes (the default), blocks, or calls of an allocation "
-        "function, the largest first; holds and pins are resident pages, see "
-        "--rss"},
+        "function, the largest first; or by resident pages that are kept "
+        "(holds), or the part of them that is not its own (pins)"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
         "show the N largest (default 20, 0: all)"},
     {"threshold", 0, OPTS_PERCENT, AT(threshold), 0, "PCT",

@@ -500,7 +500,8 @@ log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p)
 		return;
 	}
 	if (moves)
-		words[n++] = log_word(LOG_REALLOC, s->moved);
+		words[n++] = log_word(
+		    LOG_REALLOC, log_realloc_payload(s->moved, cpu_cycles()));
 	words[n++] = log_alloc_word(site, size);
 	if (size >= LOG_LARGE)
 		words[n++] = log_word(LOG_SIZE, size);

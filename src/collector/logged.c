@@ -106,7 +106,8 @@ logged_realloc(struct gate *g, struct live_block b, const void *p,
 	        &t->live, (uint64_t)(uintptr_t)p, site, size, b.birth))
 		goto no;
 	STORE_RELEASE(&t->log_at[1], log_alloc_word(site, size));
-	STORE_RELEASE(&t->log_at[0], log_word(LOG_REALLOC, b.birth));
+	STORE_RELEASE(&t->log_at[0],
+	    log_word(LOG_REALLOC, log_realloc_payload(b.birth, cpu_cycles())));
 	t->log_at += 2;
 	ledger_count_free(t, old, b.size);
 	ledger_count_alloc(t, row, size, tick);

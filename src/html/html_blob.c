@@ -52,6 +52,8 @@ static const struct {
     [HTML_SITE_OLDER_BYTES] = {"site.older_bytes", PLAIN},
     [HTML_SITE_OLDER_UNKNOWN_BLOCKS] = {"site.older_unknown_blocks", PLAIN},
     [HTML_SITE_OLDER_UNKNOWN_BYTES] = {"site.older_unknown_bytes", PLAIN},
+    [HTML_SITE_HOLDS_BYTES] = {"site.holds_bytes", PLAIN},
+    [HTML_SITE_PINS_BYTES] = {"site.pins_bytes", PLAIN},
     [HTML_SITE_SAMPLES] = {"site.samples", PLAIN},
     [HTML_SITE_ERROR_LIVE] = {"site.error_live", PLAIN},
     [HTML_SITE_ERROR_ALLOCATED] = {"site.error_allocated", PLAIN},

@@ -9,6 +9,7 @@
 #include "reader/losses.h"
 #include "json/json.h"
 #include "json/processes.h"
+#include "json/rss_json.h"
 #include "json/sites.h"
 #include "json/figures.h"
 #include "util/json_put.h"
@@ -203,6 +204,7 @@ write_group(FILE *out, const struct html_group *g)
 	json_processes_counts(out, "counted", h, LOSSES_TOTAL);
 	json_processes_counts(out, "lost", h, LOSSES_LOSS);
 	json_processes_counts(out, "facts", h, LOSSES_FACT);
+	rss_json_process(out, p);
 	write_marks(out, p);
 	return write_summary(out, p);
 }

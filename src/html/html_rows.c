@@ -83,7 +83,8 @@ html_rows_matter(
 	    is_share(f->temporary_bytes, g->all.temporary_bytes, share) ||
 	    is_share(f->temporary_blocks, g->all.temporary_blocks, share) ||
 	    is_share(f->older_bytes, g->all.older_bytes, share) ||
-	    is_share(f->older_blocks, g->all.older_blocks, share);
+	    is_share(f->older_blocks, g->all.older_blocks, share) ||
+	    is_share(f->holds_bytes, g->all.holds_bytes, share);
 }
 
 /* Suppressed and lost sites must stay distinguishable, and pools are few. */

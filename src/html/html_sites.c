@@ -141,6 +141,8 @@ put_site(struct html *h, size_t row)
 	put_figures(b, &s->figures);
 	if (h->options->older) /* otherwise these columns are empty */
 		put_older(b, &s->figures);
+	html_blob_put(b, HTML_SITE_HOLDS_BYTES, s->figures.holds_bytes);
+	html_blob_put(b, HTML_SITE_PINS_BYTES, view_pins(&s->figures));
 	html_blob_put(b, HTML_SITE_SAMPLES, s->samples);
 	html_blob_put(b, HTML_SITE_SIZE_MIN, s->size_min);
 	html_blob_put(b, HTML_SITE_SIZE_MAX, s->size_max);

@@ -5,8 +5,11 @@
 
 #include "html/html_parts.h"
 #include "json/verdict_json.h"
+#include "report/score_text.h"
 #include "report/verdict_text.h"
 #include "util/json_put.h"
+
+enum { SCORES_TOP = 10 };
 
 /* The clause of several blocks. */
 static void
@@ -31,8 +34,9 @@ html_verdict_rows(FILE *out, const struct html *h)
 	for (size_t i = 0; i < h->row_count; i++) {
 		const struct view_site *s = h->rows[i].site;
 
-		if (!s->verdict)
-			continue;
+		if (!s->verdict &&
+		    (!s->score || s->score->class == SCORE_CHURN))
+			continue; /* most sites are churn */
 		(void)fprintf(out, "%s{\"row\":%zu,\"verdict\":",
 		    *comma ? comma : ",\n\"verdicts\":[", i);
 		verdict_json_site(
@@ -61,6 +65,35 @@ number_of(const struct session *s, const struct process *p)
 	return i;
 }
 
+/* What leaks, grows or is steady by its ages, as a report says it. */
+static int
+put_scores(FILE *out, const struct view *v, struct process *p)
+{
+	struct layout page = {.utf8 = true};
+	struct score_list l;
+	char *text = NULL;
+	size_t len;
+	int err;
+
+	if (!score_list_has(v->session, p))
+		return 0;
+	err = score_list_of_view(v, number_of(v->session, p), p, &l);
+	if (err < 0)
+		return err;
+	page.out = open_memstream(&text, &len);
+	if (page.out) {
+		score_text_list(&page, p, &l, SCORES_TOP);
+		err = fclose(page.out) == 0 ? 0 : -ENOMEM;
+	} else {
+		err = -ENOMEM;
+	}
+	score_list_release(&l);
+	if (err == 0 && len > 0)
+		json_text(out, "scores", text);
+	free(text);
+	return err;
+}
+
 int
 html_verdict_group(FILE *out, const struct html *h, size_t group)
 {
@@ -72,6 +105,9 @@ html_verdict_group(FILE *out, const struct html *h, size_t group)
 	struct layout page = {.utf8 = true};
 	struct verdict_list sums;
 
+	if (put_scores(
+	        out, v, v->session->processes[number_of(v->session, p)]) < 0)
+		return -ENOMEM;
 	if (verdict_state(v->session, p) == VERDICT_STATE_NONE)
 		return 0;
 	verdict_json_process(out, v->session, p);

@@ -10,6 +10,7 @@
 #include "json/program_reports.h"
 #include "json/rss_json.h"
 #include "json/series.h"
+#include "json/score_json.h"
 #include "json/verdict_json.h"
 #include "reader/losses.h"
 #include "reader/place_words.h"
@@ -231,6 +232,7 @@ json_processes_put(FILE *out, const struct session *s, const struct process *p,
 	json_sites_sum(out, "suppressed", &v->suppressed);
 	json_older_process(out, o.older, p);
 	verdict_json_process(out, s, p);
+	score_json_process(out, s, p);
 	rss_json_process(out, p);
 	series_list_init(&series, s, p);
 	err = json_sites(out, v, p, &series, w);

@@ -133,7 +133,7 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	number_unless_zero(out, "temporary_bytes", f->temporary_bytes);
 	rss_json_site(out, p, f);
 	json_older_site(out, older, f, true);
-	if (s->verdict) {
+	if (s->verdict || s->score) {
 		json_key(out, "verdict");
 		verdict_json_site(out, v, s);
 	}

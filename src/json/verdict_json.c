@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "json/frames_table.h"
+#include "score/score.h"
 #include "util/capped.h"
 #include "util/json_put.h"
 
@@ -99,14 +100,55 @@ verdict_json_part(FILE *out, const struct view *v, const struct view_site *s,
 	(void)putc('}', out);
 }
 
+/* Ages alone: what leaks or grows may still be reachable. */
+static void
+put_score(FILE *out, const struct view *v, const struct view_site *s)
+{
+	const struct score *x = s->score;
+	bool is_bad = x->class == SCORE_LEAK || x->class == SCORE_GROWTH;
+
+	(void)fprintf(out, "{\"class\":\"%s\",\"basis\":\"%s\"",
+	    score_class_key(x->class), score_basis_key(x->basis));
+	json_key(out, "confidence");
+	if (is_bad)
+		(void)fprintf(out, "%.4f", x->confidence);
+	else
+		(void)fputs("null", out);
+	(void)fprintf(
+	    out, ",\"blocks\":%.0f,\"bytes\":%.0f", x->blocks, x->bytes);
+	if (x->has_rate)
+		(void)fprintf(out,
+		    ",\"rate\":%.0f,\"rate_low\":%.0f,\"rate_high\":%.0f",
+		    x->rate, x->low, x->high);
+	else
+		(void)fputs(",\"rate\":null,\"rate_low\":null,"
+		            "\"rate_high\":null",
+		    out);
+	if (x->class == SCORE_LEAK)
+		(void)fprintf(out,
+		    ",\"siblings_freed\":%.6f,\"siblings_within_s\":%.1f",
+		    x->freed_share, x->within_s);
+	if (is_bad)
+		(void)fprintf(out, ",\"began_s\":%.1f", x->began_s);
+	if (x->class == SCORE_STEADY)
+		(void)fprintf(out, ",\"built_s\":%.1f", x->built_s);
+	freed_by(out, v, s);
+	(void)fputs(",\"held_by\":null,\"type\":null,\"notes\":[],"
+	            "\"also\":null}",
+	    out);
+}
+
 void
 verdict_json_site(FILE *out, const struct view *v, const struct view_site *s)
 {
 	const struct verdict_found *f = s->verdict;
 	bool is_leak;
 
-	if (!f) {
-		(void)fputs("null", out);
+	if (!f || (f->leak.looks == 0 && f->possible.looks == 0)) {
+		if (s->score)
+			put_score(out, v, s);
+		else
+			(void)fputs("null", out);
 		return;
 	}
 	is_leak = f->leak.looks > 0;

@@ -206,6 +206,10 @@ join_process(struct join *j, size_t at, struct process *next)
 	}
 	if (err == 0)
 		err = process_join_residence(next, before);
+	if (!next->aging) {
+		next->aging = before->aging;
+		before->aging = NULL;
+	}
 	if (!next->verdicts) {
 		next->verdicts = before->verdicts;
 		before->verdicts = NULL;

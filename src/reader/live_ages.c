@@ -116,19 +116,34 @@ live_ages_older(
 	return err < 0 ? err : 0;
 }
 
-int
-live_ages_read(struct process *p)
+static int
+read_for(struct process *p, uint64_t budget_ns)
 {
 	struct fold f = {.process = p, .now = now_in(&p->header)};
 	struct live_map m = {.each = add_block, .arg = &f};
 	int err;
 
-	if (p->running_pid <= 0)
-		return 0;
 	p->births_until = f.now;
-	err = live_map_read(&m, p->running_pid, &p->header, BUDGET_NS);
+	err = live_map_read(&m, p->running_pid, &p->header, budget_ns);
 	if (err == -ETIMEDOUT)
 		p->unread = m.why;
+	p->ages_partial = err < 0 || m.is_partial;
+	if (err >= 0 && m.is_partial)
+		err = -ENODATA;
 	live_map_release(&m);
+	return err < 0 ? err : 0;
+}
+
+int
+live_ages_read(struct process *p)
+{
+	int err = p->running_pid > 0 ? read_for(p, BUDGET_NS) : 0;
+
 	return err == -ENOMEM ? err : 0; /* else sums tell what is missing */
+}
+
+int
+live_ages_read_whole(struct process *p)
+{
+	return p->running_pid > 0 ? read_for(p, UINT64_MAX) : -ESRCH;
 }

@@ -12,6 +12,12 @@
  */
 int live_ages_read(struct process *p);
 
+/*
+ * The same, however long it takes. Negative errno if not all blocks could be
+ * read: -ENODATA, or as of live_map_read().
+ */
+int live_ages_read_whole(struct process *p);
+
 /* Of one site: blocks older than an age, and all blocks that were seen. */
 struct live_ages_old {
 	uint64_t blocks, bytes, all_blocks;

@@ -160,6 +160,9 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 		err = load_residence_entry(
 		    &r->residence, bytes, len, most_bytes(r));
 		break;
+	case RECORDING_AGING:
+		err = load_aging_entry(&r->aging, bytes, len, most_bytes(r));
+		break;
 	default:
 		break; /* an entry of a later version of seep */
 	}
@@ -246,6 +249,7 @@ read_all(struct load *r)
 	err = load_residence_give(&r->residence, s, r->first);
 	if (err < 0)
 		return err;
+	load_aging_give(&r->aging, s, r->first);
 	for (size_t i = r->first; i < s->count; i++) {
 		struct process *p = s->processes[i];
 
@@ -293,6 +297,7 @@ load_into_session(struct session *s, const char *path, const char *name,
 	load_timeline_release(&r);
 	load_verdicts_release(&r.verdicts);
 	load_residence_release(&r.residence);
+	load_aging_release(&r.aging);
 	recording_close(r.recording);
 	if (err < 0)
 		return fault_set(where, -ENOMEM, "out of memory");

@@ -3,6 +3,7 @@
 #ifndef SEEP_READER_LOAD_PARTS_H
 #define SEEP_READER_LOAD_PARTS_H
 
+#include "reader/load_aging.h"
 #include "reader/load_residence.h"
 #include "reader/load_verdicts.h"
 #include "reader/replay.h"
@@ -26,6 +27,7 @@ struct load {
 	size_t names_bytes;
 	struct load_verdicts verdicts;
 	struct load_residence residence;
+	struct load_aging aging;
 	uint64_t segment_bytes; /* bytes, unpacked, of all processes */
 	size_t left_out;        /* processes left out because of that limit */
 };

@@ -14,6 +14,7 @@
 #include "reader/relative.h"
 #include "reader/residence_table.h"
 #include "trace/recording.h"
+#include "trace/aging.h"
 #include "trace/residence.h"
 #include "trace/verdicts.h"
 #include "util/capped.h"
@@ -420,6 +421,10 @@ process_free(struct process *p)
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
 	free(p->verdicts);
+	if (p->aging)
+		aging_release(p->aging);
+	free(p->aging);
+	free(p->scores);
 	process_drop_residence(p);
 	free(p);
 }

@@ -152,6 +152,8 @@ struct process_root {
 
 struct residence;
 struct verdicts;
+struct aging;
+struct score;
 
 struct process {
 	struct seg_header header;
@@ -198,11 +200,16 @@ struct process {
 	 */
 	uint32_t temporary_ticks;
 	uint32_t births_until; /* tick at which the births of sites end */
+	bool ages_partial;     /* some live blocks could not be read */
 	bool is_unfinished;    /* its end state is missing in the recording */
 	uint64_t as_of_us;     /* if so, the figures are of this moment */
 	const struct process_names *names; /* the session's; NULL: none */
 	/* the result of looks, trace/verdicts.h; freed here; NULL: none */
 	struct verdicts *verdicts;
+	/* ages that a recorder read, trace/aging.h; freed here; NULL: none */
+	struct aging *aging;
+	/* by site, from scores_of() on; freed here; NULL: none yet */
+	struct score *scores;
 	/* where its memory is, trace/residence.h; freed here; NULL: none */
 	struct residence *residence;
 	/* of a recording: the readings before that, by time */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/timeline.h"
+#include "trace/aging.h"
 #include "trace/verdicts.h"
 
 /* Since 1970, of a moment of the time line. */
@@ -50,6 +51,12 @@ drop_ends(struct process *p)
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
 	free(p->verdicts);
+	if (p->aging)
+		aging_release(p->aging);
+	free(p->aging);
+	free(p->scores);
+	p->aging = NULL;
+	p->scores = NULL;
 	process_drop_residence(p);
 	free(p->points);
 	p->verdicts = NULL;

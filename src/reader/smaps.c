@@ -206,9 +206,9 @@ smaps_parse(char *text, struct smaps *ret)
 		if (a->huge > a->rss)
 			a->huge = a->rss;
 	}
-	if (err == 0)
+	if (err == 0 && more)
 		err = find_modules(ret, more);
-	if (err == 0)
+	if (err == 0 && more)
 		find_stacks(ret, more);
 	free(more);
 	if (err < 0)

@@ -23,6 +23,7 @@ struct collect_child {
 	bool alone; /* record nothing of its children */
 };
 
+struct drain;
 struct process;
 struct collect_row; /* a process found, see collect.c */
 struct collect_file;
@@ -59,7 +60,8 @@ struct collect {
 	/* called for each process that has been written; NULL: not wanted */
 	void (*written)(void *context, const struct process *p);
 	void *context;
-	struct where where; /* of modules, seen while processes ran */
+	struct where where;  /* of modules, seen while processes ran */
+	struct drain *drain; /* of event logs; NULL: none are wanted */
 
 	/* filled by collect_write() and collect_merge() */
 	size_t programs;  /* recorded: segments with something in them */

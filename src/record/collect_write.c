@@ -13,6 +13,7 @@
 #include "reader/process.h"
 #include "reader/segfile.h"
 #include "record/free_slots.h"
+#include "record/drain.h"
 #include "report/program.h"
 
 enum {
@@ -109,7 +110,10 @@ write_row(struct collect *c, const struct segfile *f,
 		c->quota->refused[QUOTA_DAMAGED]++;
 		return note_refused(c, r);
 	}
-	err = segment_compact(seg, &bytes, &len);
+	err = drain_last(c->drain, c->files[r->file].dir,
+	    c->files[r->file].name, &seg->header, !c->is_turning, w);
+	if (err == 0)
+		err = segment_compact(seg, &bytes, &len);
 	if (err == 0 &&
 	    !quota_take(c->quota, quota_user(c->quota, c->files[r->file].uid),
 	        len, w)) {

@@ -11,6 +11,7 @@
 
 #include "util/clock.h"
 #include "reader/segfile.h"
+#include "record/drain.h"
 #include "record/inspect.h"
 #include "record/meta.h"
 #include "record/procs.h"
@@ -239,6 +240,11 @@ follow_look(struct follow *f)
 	int err;
 
 	f->now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (f->plan.collect->drain) {
+		err = drain_look(f->plan.collect->drain, f->plan.writer);
+		if (err < 0)
+			return err;
+	}
 	if (f->now_ns < f->next_look_ns)
 		return look_at_slots(f);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -248,6 +254,8 @@ follow_look(struct follow *f)
 	        f->now_ns - f->last_flush_ns >= FLUSH_MS * MS))
 		err = follow_flush(f);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	if (err == 0)
+		follow_births_step(f);
 	if (err == 0 && family_is_due(f))
 		err = look_at_family(f);
 	if (!interval)
@@ -274,6 +282,12 @@ follow_wait_ms(const struct follow *f)
 
 	if (f->has_children && f->next_slots_ns < next)
 		next = f->next_slots_ns;
+	if (f->plan.collect->drain && now < next) {
+		int ms = drain_wait_ms(f->plan.collect->drain);
+
+		if (now + (uint64_t)ms * MS < next)
+			return ms;
+	}
 	return now >= next ? 0 : (int)((next - now) / MS) + 1;
 }
 
@@ -310,6 +324,7 @@ follow_new(const struct follow_plan *plan, struct follow **ret)
 	if (!f)
 		return -ENOMEM;
 	f->plan = *plan;
+	f->births.look.fd = -1;
 	f->timeline.writer = plan->writer;
 	f->timeline.start_ns = plan->start_ns;
 	f->next_look_ns = plan->start_ns +
@@ -331,6 +346,7 @@ follow_free(struct follow *f)
 {
 	if (!f)
 		return;
+	follow_births_release(f);
 	follow_files_release(f);
 	timeline_writer_release(&f->timeline);
 	free(f->suspects);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "reader/segfile.h"
+#include "record/drain.h"
 #include "record/follow_parts.h"
 #include "record/segment_dir.h"
 #include "util/room.h"
@@ -83,7 +84,7 @@ add_watch(struct follow *f, struct follow_file *x, int slot,
 	*more = (struct follow_watch){
 	    .slot = slot, .pid = (pid_t)h->pid, .fresh = true};
 	memcpy(more->uuid, h->uuid, sizeof(more->uuid));
-	return 0;
+	return drain_add(f->plan.collect->drain, x->dir, x->name, h);
 }
 
 static bool

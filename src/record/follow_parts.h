@@ -4,6 +4,7 @@
 #define SEEP_RECORD_FOLLOW_PARTS_H
 
 #include "record/follow.h"
+#include "record/leaks_look.h"
 #include "record/tail.h"
 #include "record/timeline_writer.h"
 #include "util/dict.h"
@@ -20,6 +21,7 @@ struct follow_watch {
 	struct tail *tail;
 	bool fresh;              /* not read yet */
 	uint64_t module_changes; /* seen by where_look() */
+	uint64_t births_ns;      /* when its births are read again */
 };
 
 struct follow_file {
@@ -64,6 +66,12 @@ struct follow {
 	size_t unlisted;    /* files too many to be known, in this look */
 	size_t untold;      /* processes too many to be listed, likewise */
 	size_t learned;     /* files met for the first time, in this look */
+	struct follow_births {
+		struct leaks_look look; /* at one process */
+		uint8_t uuid[16];       /* of that one */
+		uint64_t began_ns;
+		uint64_t rest_until_ns; /* no other look before this */
+	} births;
 };
 
 /* Into the time line. */
@@ -86,5 +94,14 @@ void follow_files_last_look(void *context, const uint8_t uuid[16]);
 int follow_files_count_slots(struct follow *f);
 
 void follow_files_release(struct follow *f);
+
+/*
+ * Reads ages and births of live blocks from the memory of processes, one at a
+ * time, each after a minute and then at intervals of up to 10 minutes, and
+ * stores them. So a process that is killed has a score. A child does it, and
+ * rests 60 times as long as a look took.
+ */
+void follow_births_step(struct follow *f);
+void follow_births_release(struct follow *f);
 
 #endif

@@ -244,7 +244,8 @@ start_look(struct leaks *l, struct item *x, const struct segfile *seg,
 	x->at_exit = at_exit;
 	if (session_end(h, segfile_source(seg), &pid) == PROCESS_RUNNING &&
 	    pid > 0 &&
-	    leaks_look_start(&x->look, seg, x->slot, h, pid, at_exit) == 0)
+	    leaks_look_start(&x->look, seg, x->slot, h, pid,
+	        at_exit ? LEAKS_LOOK_AT_EXIT : LEAKS_LOOK_RUNNING) == 0)
 		return;
 	if (at_exit) {
 		x->has_ended = true;

@@ -14,8 +14,12 @@
 #include <unistd.h>
 
 #include "reader/foreign.h"
+#include "reader/limits.h"
+#include "reader/live_ages.h"
 #include "reader/process.h"
+#include "reader/scores.h"
 #include "reader/ticks.h"
+#include "trace/aging.h"
 #include "trace/recording.h"
 #include "util/clock.h"
 #include "util/write_all.h"
@@ -126,11 +130,48 @@ say(int fd, const struct verdicts *v)
 	return err;
 }
 
+/* Ages and births of all blocks, and the limits of its memory. */
 static int
-look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
-    pid_t pid, bool at_exit)
+look_at_births(int fd, struct process *p, pid_t pid)
+{
+	struct aging b = {0};
+	uint8_t *bytes;
+	size_t len;
+	int err;
+
+	p->running_pid = pid;
+	err = live_ages_read_whole(p);
+	if (err == 0)
+		err = scores_take(p, &b);
+	if (err < 0)
+		return err;
+	b.limit_count = limits_read(pid, b.limits);
+	err = aging_encode(&b, &bytes, &len);
+	aging_release(&b);
+	if (err < 0)
+		return err;
+	err = write_all(fd, bytes, len);
+	free(bytes);
+	return err;
+}
+
+static int
+look_for_leaks(int fd, const struct process *p, pid_t pid, bool at_exit)
 {
 	struct verdicts v = {0};
+	int err =
+	    at_exit ? look_at_exit(p, pid, &v) : look_while_it_runs(p, pid, &v);
+
+	if (err == 0)
+		err = say(fd, &v);
+	verdicts_release(&v);
+	return err;
+}
+
+static int
+look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
+    pid_t pid, enum leaks_look_kind kind)
+{
 	struct segment *seg;
 	struct process *p;
 	int err = segfile_read(f, slot, &seg, NULL);
@@ -144,11 +185,9 @@ look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
 	/* the slot may belong to another child by now */
 	err = memcmp(p->header.uuid, h->uuid, sizeof(h->uuid)) ? -ESRCH : 0;
 	if (err == 0)
-		err = at_exit ? look_at_exit(p, pid, &v)
-		              : look_while_it_runs(p, pid, &v);
-	if (err == 0)
-		err = say(fd, &v);
-	verdicts_release(&v);
+		err = kind == LEAKS_LOOK_BIRTHS
+		    ? look_at_births(fd, p, pid)
+		    : look_for_leaks(fd, p, pid, kind == LEAKS_LOOK_AT_EXIT);
 	process_free(p);
 	return err;
 }
@@ -157,16 +196,17 @@ look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
 
 int
 leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, bool at_exit)
+    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind)
 {
 	return leaks_look_start_as(k, look,
-	    at_exit ? EXIT_LIMIT_S : RUNNING_LIMIT_S, f, slot, h, pid, at_exit);
+	    kind == LEAKS_LOOK_AT_EXIT ? EXIT_LIMIT_S : RUNNING_LIMIT_S, f,
+	    slot, h, pid, kind);
 }
 
 int
 leaks_look_start_as(struct leaks_look *k, leaks_look_work *work,
     uint64_t limit_s, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, bool at_exit)
+    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind)
 {
 	pid_t us = getpid();
 	int fds[2], err;
@@ -183,7 +223,7 @@ leaks_look_start_as(struct leaks_look *k, leaks_look_work *work,
 		if (getppid() != us)
 			_exit(1);
 		close(fds[0]);
-		_exit(work(fds[1], f, slot, h, pid, at_exit) < 0);
+		_exit(work(fds[1], f, slot, h, pid, kind) < 0);
 	}
 	err = k->worker < 0 ? -errno : 0;
 	foreign_take_back();

@@ -15,26 +15,32 @@ struct leaks_look {
 	pid_t worker;      /* 0: none */
 	int fd;            /* its result comes through here */
 	uint64_t until_ns; /* in CLOCK_MONOTONIC: it must have ended by then */
-	uint8_t *bytes;    /* the bytes of verdicts_encode() so far */
+	uint8_t *bytes;    /* verdicts_encode() or aging_encode() so far */
 	size_t len, room;
 };
 
+enum leaks_look_kind {
+	LEAKS_LOOK_RUNNING, /* verdicts */
+	LEAKS_LOOK_AT_EXIT, /* the same; the process waits at its exit */
+	LEAKS_LOOK_BIRTHS,  /* ages and births: trace/aging.h */
+};
+
 /*
- * Starts a look at the process with this header, which runs as `pid`. at_exit:
- * the process waits at its exit. Negative errno; then nothing is held.
+ * Starts a look at the process with this header, which runs as `pid`. Negative
+ * errno; then nothing is held.
  */
 int leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, bool at_exit);
+    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind);
 
 /*
  * The same with other work for the child, which writes its result to fd; a
  * negative result means that there is none.
  */
 typedef int leaks_look_work(int fd, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, bool at_exit);
+    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind);
 int leaks_look_start_as(struct leaks_look *k, leaks_look_work *work,
     uint64_t limit_s, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, bool at_exit);
+    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind);
 
 /*
  * Does not wait. 0: it is still running; 1: it has ended, and bytes and len are

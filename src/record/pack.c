@@ -329,7 +329,7 @@ is_first(struct seen *s, const uint8_t *uuid)
 
 /* From the newest to the oldest: what a newer one has is not taken again. */
 struct newest {
-	struct seen segments, verdicts;
+	struct seen segments, verdicts, births;
 	bool has_about;
 };
 
@@ -344,6 +344,8 @@ wants_entry(struct newest *n, uint32_t type, const uint8_t *bytes, size_t len)
 		return len < at + 16 ? 0 : is_first(&n->segments, bytes + at);
 	case RECORDING_VERDICTS:
 		return len < 16 ? 0 : is_first(&n->verdicts, bytes);
+	case RECORDING_AGING:
+		return len < 16 ? 0 : is_first(&n->births, bytes);
 	case RECORDING_META:
 		return !n->has_about;
 	case RECORDING_UNTRACED:
@@ -444,8 +446,10 @@ add_chapters(struct pack *p, const char *path, struct fault *where)
 	free(files);
 	dict_release(&n.segments.index);
 	dict_release(&n.verdicts.index);
+	dict_release(&n.births.index);
 	free(n.segments.uuids);
 	free(n.verdicts.uuids);
+	free(n.births.uuids);
 	free(all);
 	return err;
 }

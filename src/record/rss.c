@@ -62,7 +62,7 @@ struct rss {
 
 static int
 read_pages(int fd, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, bool at_exit)
+    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind)
 {
 	struct residence r;
 	struct segment *seg;
@@ -71,7 +71,7 @@ read_pages(int fd, const struct segfile *f, int slot,
 	size_t len;
 	int err = segfile_read(f, slot, &seg, NULL);
 
-	(void)at_exit;
+	(void)kind;
 	if (err < 0)
 		return err;
 	err = process_new(seg, &p);
@@ -251,7 +251,7 @@ start(struct rss *r)
 			        PROCESS_RUNNING &&
 			    pid > 0 &&
 			    leaks_look_start_as(&r->look, read_pages, LIMIT_S,
-			        f, x->slot, &h, pid, false) == 0;
+			        f, x->slot, &h, pid, LEAKS_LOOK_RUNNING) == 0;
 			segfile_close(f);
 		}
 		if (!r->is_reading)

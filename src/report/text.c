@@ -11,6 +11,7 @@
 #include "report/program.h"
 #include "report/rss.h"
 #include "report/spark.h"
+#include "report/score_text.h"
 #include "report/summary.h"
 #include "report/unseen.h"
 #include "report/verdict_text.h"
@@ -206,6 +207,8 @@ text_write(const struct layout *p, const struct session *s, struct names *names,
 			list[count++] = s->processes[i];
 	if (count > 0)
 		err = verdict_text_open(p, s, names, options);
+	if (count > 0 && err == 0)
+		err = score_text_open(p, s, names, options);
 	if (err < 0) {
 		free(list);
 		return err;

@@ -6,73 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/hanging.h"
 #include "report/program.h"
 #include "report/words.h"
 #include "util/capped.h"
 #include "util/text.h"
 
 enum {
-	INDENT = 9,  /* columns of "LEAK" and "POSSIBLE" */
 	CALLERS = 5, /* names after the frame that heads a stack */
 	FREERS = 2,
 	FREER_PERCENT = 10, /* a function that frees less is left out */
 	NAMED = 10,         /* processes in a sentence */
 	AGE_MIN = 100       /* ms: shorter times are not known */
 };
-
-/* ---- lines with an indentation ---- */
-
-/* Text that is written to .file is printed wrapped and indented. */
-struct hanging {
-	struct layout page; /* .out is a buffer */
-	char *text;
-	size_t len;
-};
-
-static bool
-hanging_begin(const struct layout *p, struct hanging *h)
-{
-	*h = (struct hanging){.page = *p};
-	h->page.colour = false;
-	h->page.width = p->width > 2 * INDENT ? p->width - INDENT : 0;
-	h->page.out = open_memstream(&h->text, &h->len);
-	return h->page.out != NULL;
-}
-
-/*
- * Prints the lines; `head`, which fills the indentation, comes before the
- * first.
- */
-static void
-hanging_end(const struct layout *p, struct hanging *h, const char *head)
-{
-	struct layout narrow = h->page;
-	char *wrapped = NULL, *line, *rest;
-	size_t len;
-
-	if (fclose(h->page.out) != 0)
-		goto out;
-	narrow.out = open_memstream(&wrapped, &len);
-	if (!narrow.out)
-		goto out;
-	layout_paragraph(&narrow, h->text, 0);
-	if (fclose(narrow.out) != 0)
-		goto out;
-	for (line = strtok_r(wrapped, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest)) {
-		if (head)
-			(void)fprintf(p->out, "%s%-*s%s",
-			    layout_colour(p, LAYOUT_STRONG), INDENT, head,
-			    layout_colour(p, LAYOUT_PLAIN));
-		else
-			(void)fprintf(p->out, "%*s", INDENT, "");
-		(void)fprintf(p->out, "%s\n", line);
-		head = NULL;
-	}
-out:
-	free(wrapped);
-	free(h->text);
-}
 
 void
 verdict_text_hang(const struct layout *p, const char *head, const char *text)
@@ -215,11 +161,10 @@ print_name(FILE *out, const struct layout *p, const struct frame *x)
 		(void)fprintf(out, "0x%llx", (unsigned long long)x->offset);
 }
 
-/* "lose app.c:9 <- serve <- main" */
-static void
-print_stack(const struct layout *p, FILE *out, const struct verdict_line *line)
+void
+verdict_text_place(const struct layout *p, FILE *out, const struct view *v,
+    const struct view_site *s)
 {
-	const struct view_site *s = line->site;
 	struct layout whole_names = *p; /* lines are broken between these */
 	uint32_t i;
 
@@ -232,7 +177,7 @@ print_stack(const struct layout *p, FILE *out, const struct verdict_line *line)
 		return;
 	}
 	for (i = s->own; i < s->frame_count && i <= s->own + CALLERS; i++) {
-		const struct frame *x = &line->view->frames[s->frames[i]];
+		const struct frame *x = &v->frames[s->frames[i]];
 
 		(void)fputs(i > s->own ? " <- " : "", out);
 		if (i == s->own)
@@ -266,25 +211,22 @@ print_births(FILE *out, const struct verdict_line *line)
 		    words_time(a, old), words_time(b, young));
 }
 
-/*
- * Prints who frees other blocks of this site, because there a path may be
- * missing.
- */
-static void
-print_freers(const struct layout *p, FILE *out, const struct verdict_line *line)
+bool
+verdict_text_freers(const struct layout *p, FILE *out, const char *before,
+    const struct view *v, const struct view_site *s)
 {
-	const struct verdict_found *f = line->site ? line->site->verdict : NULL;
+	const struct verdict_found *f = s ? s->verdict : NULL;
 	struct layout whole_names = *p;
 	uint64_t all = 0;
 
 	for (uint32_t i = 0; f && i < f->freer_count; i++)
 		all = capped_sum(all, f->freers[i].count);
 	if (all == 0)
-		return;
+		return false;
 	whole_names.out = out;
 	whole_names.width = 0;
 	whole_names.colour = false;
-	(void)fputs("; others of this place are freed in ", out);
+	(void)fputs(before, out);
 	for (uint32_t i = 0; i < f->freer_count && i < FREERS; i++) {
 		const struct verdict_freer *x = &f->freers[i];
 		double percent = (double)x->count / (double)all * 100;
@@ -292,11 +234,12 @@ print_freers(const struct layout *p, FILE *out, const struct verdict_line *line)
 		if (i > 0 && percent < FREER_PERCENT)
 			break;
 		(void)fputs(i > 0 ? ", " : "", out);
-		layout_frame(&whole_names, &line->view->frames[x->frame], 0, 0,
-		    LAYOUT_PLAIN);
+		layout_frame(
+		    &whole_names, &v->frames[x->frame], 0, 0, LAYOUT_PLAIN);
 		if (f->freer_count > 1)
 			(void)fprintf(out, " (%.0f %%)", percent);
 	}
+	return true;
 }
 
 /* Prints the position, and everything else that is known of them. */
@@ -313,7 +256,7 @@ print_details(const struct layout *p, const struct verdict_line *line)
 		return;
 	out = h.page.out;
 	print_roles(out, part);
-	print_stack(p, out, line);
+	verdict_text_place(p, out, line->view, line->site);
 	if (part->type) {
 		(void)fputs(", type ", out);
 		text_print(out, part->type);
@@ -323,7 +266,8 @@ print_details(const struct layout *p, const struct verdict_line *line)
 		(void)fprintf(out, " (95 %%: %s to %s an hour)",
 		    words_bytes(a, whole(rate.low)),
 		    words_bytes(b, whole(rate.high)));
-	print_freers(p, out, line);
+	(void)verdict_text_freers(p, out,
+	    "; others of this place are freed in ", line->view, line->site);
 	if (part->notes & VERDICT_UNLOADED)
 		(void)fputs(", by a library that is unloaded since", out);
 	(void)putc('\n', out);
@@ -332,8 +276,8 @@ print_details(const struct layout *p, const struct verdict_line *line)
 
 /* ---- one process ---- */
 
-static void
-print_who(FILE *out, const struct process *p)
+void
+verdict_text_who(FILE *out, const struct process *p)
 {
 	text_print(out, program_name(&p->header));
 	/* of another pid namespace: first the one by which we know it */
@@ -342,21 +286,6 @@ print_who(FILE *out, const struct process *p)
 		    (int)p->running_pid, p->header.pid);
 	else
 		(void)fprintf(out, " (pid %u)", p->header.pid);
-}
-
-void
-verdict_text_who(FILE *out, const struct process *p)
-{
-	print_who(out, p);
-}
-
-void
-verdict_text_place(const struct layout *p, FILE *out, const struct view *v,
-    const struct view_site *s)
-{
-	const struct verdict_line line = {.view = v, .site = s};
-
-	print_stack(p, out, &line);
 }
 
 static void
@@ -470,7 +399,7 @@ print_sentence(const struct layout *p, const struct process *process,
 	}
 	print_sum(t.file, &all);
 	(void)fputs(" of ", t.file);
-	print_who(t.file, process);
+	verdict_text_who(t.file, process);
 	(void)fputs(clean ? " can be reached." : ".", t.file);
 	print_how(t.file, v);
 	print_limits(t.file, v, l);
@@ -485,7 +414,7 @@ print_unjudged(const struct layout *p, const struct process *process)
 
 	layout_begin(p, &t);
 	(void)fputs("Not judged: ", t.file);
-	print_who(t.file, process);
+	verdict_text_who(t.file, process);
 	(void)fprintf(t.file, ": %s.\n", verdict_why_not_words(process));
 	layout_end(p, &t);
 }
@@ -586,7 +515,7 @@ print_others(
 		if (count++ >= NAMED)
 			continue;
 		(void)fputs(before, t.file);
-		print_who(t.file, x);
+		verdict_text_who(t.file, x);
 		if (!judged)
 			(void)fprintf(t.file, ": %s", verdict_why_not_words(x));
 		before = judged ? ", " : "; ";

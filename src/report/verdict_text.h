@@ -22,6 +22,13 @@ void verdict_text_sentence(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *sums);
 
 /*
+ * Prints `before` and who frees other blocks of the site, because there a path
+ * may be missing. False: that is not known, and nothing is printed.
+ */
+bool verdict_text_freers(const struct layout *p, FILE *out, const char *before,
+    const struct view *v, const struct view_site *s);
+
+/*
  * All processes that options->view.pid selects, for the beginning of a report:
  * those with findings in full, then one sentence about the others. An empty
  * line follows if anything was printed.

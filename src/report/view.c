@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/scores.h"
 #include "report/blame.h"
 #include "report/older.h"
 #include "report/view_parts.h"
@@ -182,6 +183,23 @@ keep_verdict(struct view_builder *b, const struct process_site *s,
 	return site->verdict ? name_freers(b, s, site->verdict) : -ENOMEM;
 }
 
+/* The score, and who frees the siblings of a leak. */
+static int
+keep_score(struct view_builder *b, const struct process_site *s,
+    uint32_t process, size_t number, struct view_site *site)
+{
+	const struct verdict_found none = {.freer_count = 0};
+
+	if (b->is_before || b->options->figures)
+		return 0; /* of another moment */
+	site->score = scores_of(
+	    b->side.session, b->side.session->processes[process], number);
+	if (!site->score || site->score->class != SCORE_LEAK || site->verdict)
+		return 0;
+	site->verdict = view_keep(b->view, &none, sizeof(none));
+	return site->verdict ? name_freers(b, s, site->verdict) : -ENOMEM;
+}
+
 /* The verdicts on a process, or on the one that the options name. */
 static int
 begin_verdicts(struct view_builder *b, const struct process *p)
@@ -228,7 +246,11 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 		return 0;
 	*(b->is_before ? &site.before : &site.figures) = figures;
 	err = keep_verdict(b, s, number, &site);
-	if (err < 0)
+	if (err == 0)
+		err = keep_score(b, s, process, number, &site);
+	if (err < 0 ||
+	    (o->score_only &&
+	        (!site.score || site.score->class == SCORE_CHURN)))
 		return err;
 	if (!size_fits(o, s)) {
 		count_in(&v->filtered, &site);

@@ -65,17 +65,18 @@ struct view_options {
 	bool join_programs;            /* also if programs' names differ */
 	bool brief_names;              /* frame.brief is the short name */
 	bool merge;                    /* also across processes */
+	bool with_holds;               /* changes of held pages count, too */
 	/*
 	 * by process, by site: used instead of the session's figures; NULL: not
 	 */
 	const struct process_figures *const *figures;
 	/* by process: used instead of the process's own; NULL: not */
 	const struct residence *const *residence;
-	bool with_holds; /* a site whose held pages changed has changed */
 	/* fills view_figures.older_*; NULL: do not */
 	const struct older *older;
 	uint32_t temporary_ticks; /* at least; see view_temporary_ticks() */
 	bool verdict_only;        /* only sites that have verdicts */
+	bool score_only;          /* only sites that leak, grow or are steady */
 	/*
 	 * whose verdicts: a descendant of `only`; NULL: each process has its
 	 * own
@@ -129,6 +130,7 @@ struct view_site {
 	uint32_t stack_flags;    /* as from stacks_frames() */
 	const char *suppression; /* suppression that matched; NULL: none */
 	struct verdict_found *verdict; /* report/verdict.h; NULL: none */
+	const struct score *score;     /* score/score.h; NULL: none */
 };
 
 struct view_sum {

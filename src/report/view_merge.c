@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "score/score.h"
 #include "util/capped.h"
 #include "util/room.h"
 
@@ -139,6 +140,24 @@ view_join(struct view_site *to, const struct view_site *from)
 	view_add(&to->figures, &from->figures);
 }
 
+/* Scores belong to their process, so the sum is a copy. */
+static int
+merge_scores(struct view *v, struct view_site *to, const struct view_site *from)
+{
+	struct score *sum;
+
+	if (!to->score || !from->score) {
+		to->score = to->score ? to->score : from->score;
+		return 0;
+	}
+	sum = view_keep(v, to->score, sizeof(*sum));
+	if (!sum)
+		return -ENOMEM;
+	score_join(sum, from->score);
+	to->score = sum;
+	return 0;
+}
+
 /* Adds another site that looks the same. */
 static int
 merge_site(struct view *v, struct view_site *to, const struct view_site *from)
@@ -151,6 +170,8 @@ merge_site(struct view *v, struct view_site *to, const struct view_site *from)
 		if (to->frames[i] != from->frames[i])
 			err = frames_plain(v->table, &to->frames[i]);
 	v->frames = frames_list(v->table, &v->frame_count);
+	if (err == 0)
+		err = merge_scores(v, to, from);
 	return err < 0 ? err : merge_ages(v, to, from);
 }
 

@@ -159,6 +159,7 @@ is_growth(
 	    .confidence = chance(in, t),
 	    .blocks = in->blocks,
 	    .bytes = in->bytes,
+	    .has_releases = t->old_deaths > 0,
 	    .began_s = in->first_s};
 	set_rate(in, &x, ret);
 	return true;
@@ -169,7 +170,8 @@ static bool
 is_steady(const struct score_input *in, struct score *ret)
 {
 	double late_s = inflow_since(in->births, in->until_s, LATE);
-	double built_s = in->until_s - late_s;
+	/* the end of the slot in which the last of them was born */
+	double built_s = in->until_s - late_s + in->until_s / INFLOW_SLOTS;
 
 	if (in->blocks < 1 ||
 	    built_s - in->first_s > (in->until_s - in->first_s) / 2)
@@ -209,6 +211,48 @@ score_make(const struct score_input *in, struct score *ret)
 	    grows_in_place(in, &t, ret) || is_steady(in, ret) ||
 	    is_churn(in, &t, ret))
 		return;
+}
+
+/* ---- several sites as one ---- */
+
+static void
+add_rate(struct score *to, const struct score *from)
+{
+	double below = hypot(to->rate - to->low, from->rate - from->low);
+	double above = hypot(to->high - to->rate, from->high - from->rate);
+
+	if (!from->has_rate)
+		return;
+	if (!to->has_rate) {
+		below = from->rate - from->low;
+		above = from->high - from->rate;
+		to->rate = 0;
+	}
+	to->has_rate = true;
+	to->rate += from->rate;
+	to->low = fmax(to->rate - below, 0);
+	to->high = to->rate + above;
+}
+
+void
+score_join(struct score *to, const struct score *from)
+{
+	if (from->class == SCORE_NONE ||
+	    (to->class != SCORE_NONE && to->class < from->class))
+		return;
+	if (to->class != from->class) {
+		*to = *from;
+		return;
+	}
+	add_rate(to, from);
+	to->blocks += from->blocks;
+	to->bytes += from->bytes;
+	to->has_releases |= from->has_releases;
+	to->confidence = fmax(to->confidence, from->confidence);
+	to->freed_share = fmin(to->freed_share, from->freed_share);
+	to->within_s = fmax(to->within_s, from->within_s);
+	to->began_s = fmin(to->began_s, from->began_s);
+	to->built_s = fmax(to->built_s, from->built_s);
 }
 
 /* ---- words ---- */

@@ -69,12 +69,16 @@ struct score {
 	bool has_rate;
 	double rate, low, high; /* bytes an hour, with a 95 % interval */
 	double freed_share;     /* LEAK, CHURN: of the blocks old enough */
+	bool has_releases;      /* GROWTH: some old blocks were freed */
 	double within_s;        /* LEAK: the others die within this time */
 	double began_s; /* LEAK, GROWTH: when it began, since the start */
 	double built_s; /* STEADY: the last part came then, since the start */
 };
 
 void score_make(const struct score_input *in, struct score *ret);
+
+/* Adds the score of another site: the worse class, or the sum of both. */
+void score_join(struct score *to, const struct score *from);
 
 /* "leak", "growth", "steady", "churn"; NULL for SCORE_NONE. */
 const char *score_class_key(enum score_class class);

@@ -54,7 +54,10 @@ enum log_tag {
 enum log_type {
 	LOG_TICK = 1, /* LOG_TICK_NS since start_monotonic_ns */
 	LOG_GAP = 2,  /* events of this thread that are not in the log */
-	/* name of a block; then LOG_TAG_ALLOC with its new site and size */
+	/*
+	 * log_realloc_payload(): a block; then LOG_TAG_ALLOC with its new
+	 * site and size
+	 */
 	LOG_REALLOC = 3,
 	/* free of a block of the parent: its site; then LOG_SIZE */
 	LOG_INHERITED = 4,
@@ -164,6 +167,42 @@ log_word(enum log_type type, uint64_t payload)
 {
 	return UINT64_C(3) << 62 | (uint64_t)type << LOG_PAYLOAD_BITS |
 	    (payload & LOG_PAYLOAD_MASK);
+}
+
+/*
+ * If several threads resize a block, their words are ordered by this: bits of
+ * the CPU's cycle counter, which go round after about half a second.
+ */
+enum { LOG_STAMP_BITS = 25, LOG_STAMP_SHIFT = 6 };
+
+static inline uint64_t
+log_realloc_payload(uint32_t name, uint64_t cycles)
+{
+	return (cycles >> LOG_STAMP_SHIFT & ((1u << LOG_STAMP_BITS) - 1))
+	    << 31 |
+	    name;
+}
+
+static inline uint32_t
+log_stamp(uint64_t word)
+{
+	return (uint32_t)(log_payload(word) >> 31);
+}
+
+/* Is stamp a before stamp b? They are close to each other. */
+static inline bool
+log_stamp_is_before(uint32_t a, uint32_t b)
+{
+	const uint32_t half = 1u << (LOG_STAMP_BITS - 1);
+
+	return ((b - a) & (2 * half - 1)) - 1 < half - 1;
+}
+
+/* The name in a word of LOG_TAG_FREE or LOG_REALLOC. */
+static inline uint32_t
+log_name(uint64_t word)
+{
+	return (uint32_t)word & INT32_MAX;
 }
 
 /* Of LOG_TAG_ALLOC. */

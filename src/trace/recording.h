@@ -31,9 +31,11 @@ enum recording_type {
 	RECORDING_LINE = 5, /* a part of the time line, see trace/codec.h */
 	RECORDING_INDEX =
 	    6, /* where entries are; recording_next() does not return it */
-	RECORDING_NAMES = 7,    /* functions of frames, see names/wire.h */
-	RECORDING_VERDICTS = 8, /* uuid (16), then trace/verdicts.h */
+	RECORDING_NAMES = 7,      /* functions of frames, see names/wire.h */
+	RECORDING_VERDICTS = 8,   /* uuid (16), then trace/verdicts.h */
+	RECORDING_AGING = 9,      /* uuid (16), then trace/aging.h */
 	RECORDING_RESIDENCE = 10, /* uuid (16), then trace/residence.h */
+	RECORDING_LOG = 11, /* a part of an event log, see trace/logcode.h */
 };
 
 enum recording_end {

@@ -152,3 +152,95 @@ assert len(rows) == 1 and rows[0]["holds_bytes"] == "20480000" and rows[0]["pins
 	"$SEEP" report "$HOST" --rss >"$T/text"
 	tr '\n' ' ' <"$T/text" | grep -q 'Note: the pages of the heap are not split'
 }
+
+@test "blocks of a parent are held by it, not by sites of the child" {
+	pinned fork
+	answered CHILD
+	"$SEEP" report "$(awk '/^CHILD/ { print $2 }' "$T/out")" --rss --format json >"$T/report.json"
+	jq -e '.processes[0] | .rss.split and .rss.inherited.live_bytes == 200000 and
+		.rss.inherited.holds_bytes > 20000000 and .rss.inherited.holds_bytes < 21000000 and
+		([.sites[].live_bytes] | add) >= 10000000 and ([.sites[].holds_bytes] | add) < 11000000' "$T/report.json"
+}
+
+@test "a process that hides its memory is one line" {
+	unprivileged test -x "$SEEP" -a -r "$COLLECTOR" || skip "nobody cannot come here"
+	mkdir "$DIR/of-nobody"
+	if [[ $(id -u) -eq 0 ]]; then
+		chown 65534 "$DIR/of-nobody"
+		chmod 755 "$DIR"
+	fi
+	chmod 700 "$DIR/of-nobody"
+	mkfifo "$T/lines"
+	unprivileged env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR/of-nobody" "$HOSTS/pinned" hidden \
+		<"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	exec 9>"$T/lines"
+	answered ready
+	status=0
+	unprivileged "$SEEP" report "$HOST" --rss >"$T/leaks" 2>"$T/leaks.err" || status=$?
+	says_why "$HOST"
+	# another user's process
+	status=0
+	unprivileged "$SEEP" report 1 --rss >"$T/leaks" 2>"$T/leaks.err" || status=$?
+	[[ $(id -u) -ne 0 ]] || says_why "process 1"
+}
+
+@test "a process that ends while it is read is one line, or was whole" {
+	local i answer
+	for i in 1 2 3 4 5; do
+		pinned notes
+		(sleep "0.0$i"; kill -KILL "$HOST") 3>&- &
+		answer=0
+		"$SEEP" report "$HOST" --rss --format json >"$T/report.json" 2>"$T/report.err" || answer=$?
+		if [[ $answer -eq 0 ]]; then
+			"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json"
+		else
+			cat "$T/report.err"
+			[[ $answer -eq 3 && $(wc -l <"$T/report.err") -eq 1 && ! -s $T/report.json ]]
+		fi
+		exec 9>&-
+	done
+}
+
+# costs: faults, system calls that wait, and memory of the host
+costs() {
+	awk '{ print $10, $12 }' "/proc/$HOST/stat"
+	grep -E '^(VmRSS|VmSize|VmSwap|voluntary_ctxt_switches)' "/proc/$HOST/status"
+}
+
+@test "a process that is read notices nothing" {
+	local i
+	pinned borders
+	"$SEEP" report "$HOST" --rss --format json >/dev/null
+	costs >"$T/before"
+	for ((i = 0; i < $(full_or 1000 20); i++)); do
+		"$SEEP" report "$HOST" --rss --format json >/dev/null
+	done
+	costs >"$T/after"
+	diff "$T/before" "$T/after"
+	ended
+}
+
+@test "many blocks take little memory to read" {
+	pinned dense "$(full_or 1000000 100000)"
+	/usr/bin/time -f '%M %e' -o "$T/time" "$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	cat "$T/time"
+	"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" advice=
+	[[ $(cut -d' ' -f1 "$T/time") -le 65536 ]]
+	! full || [[ $(cut -d' ' -f2 "$T/time" | cut -d. -f1) -lt 1 ]]
+}
+
+@test "the page has the account and the pages that sites hold" {
+	pinned notes
+	"$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	"$SEEP" report "$HOST" --rss --format html -o "$T/page.html"
+	PYTHONPATH=$LIB "$PYTHON" - "$T/page.html" <<-'END'
+		import page, sys
+		p = page.Page(sys.argv[1])
+		head, columns = p.head, p.columns
+		assert head["processes"][0]["rss"]["classes"]["living"] == 200000
+		assert 20480000 in columns["site.holds_bytes"], columns["site.holds_bytes"]
+		assert 20280000 in columns["site.pins_bytes"]
+	END
+}

@@ -28,6 +28,17 @@ print([s["id"] for s in json.load(sys.stdin)["sites"] if s["function"] == sys.ar
 	end_host
 }
 
+@test "the page has the holders and what each site retains" {
+	begin holders
+	leaks --retained --format json -o "$T/held.json"
+	[[ $status -eq 0 ]]
+	leaks --retained --format html -o "$T/page.html"
+	cat "$T/leaks.err"
+	[[ $status -eq 0 ]]
+	PYTHONPATH=$LIB "$PYTHON" "$LIB/page_held.py" "$T/page.html" "$T/held.json"
+	end_host
+}
+
 @test "without symbols a root is a module, and an offset in it" {
 	cp "$HOSTS/holders" "$HOSTS/holders_plugin.so" "$T"
 	strip -s "$T/holders" "$T/holders_plugin.so"

@@ -9,7 +9,7 @@ logged() { "$PYTHON" "$LIB/eventlog.py" "$@" "$DIR" >"$T/logged"; }
 setup_file() { export SEEP_LOG=1 SEEP_LOG_POOL=128MiB; }
 
 @test "eight threads that free and realloc each other's blocks" {
-	traced_well "$HOSTS/threads" "$(full_or 400000 40000)"
+	traced_well "$HOSTS/threads" "$(full_or 400000 20000)"
 	equals_ledger
 	logged
 	[[ $(cut -d' ' -f4 "$T/logged") -ge 8 ]]
@@ -29,12 +29,12 @@ setup_file() { export SEEP_LOG=1 SEEP_LOG_POOL=128MiB; }
 }
 
 @test "handlers that interrupt a hook and allocate, or jump out of it" {
-	traced_well "$HOSTS/signals" allocate 400000
+	traced_well "$HOSTS/signals" allocate 200000
 	grep '^# handled=[1-9]' "$T/out"
 	equals_ledger
 	logged
 	rm -rf "${DIR:?}"/*
-	traced_well "$HOSTS/signals" jump 300000
+	traced_well "$HOSTS/signals" jump 150000
 	equals_ledger
 }
 
@@ -62,7 +62,7 @@ setup_file() { export SEEP_LOG=1 SEEP_LOG_POOL=128MiB; }
 
 @test "I8 SIGKILL at random instants: one event of each thread is in doubt" {
 	local i pid
-	for ((i = 0; i < $(full_or 100 3); i++)); do
+	for ((i = 0; i < $(full_or 100 2); i++)); do
 		rm -rf "${DIR:?}"/*
 		traced "$HOSTS/killed" kill "$T/progress" "$((RANDOM + 500))" "$((i % 3 + 2))"
 		[[ $status -eq 137 ]]

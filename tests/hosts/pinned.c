@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 /*
@@ -208,6 +209,24 @@ threads(size_t count, size_t blocks)
 	(void)pthread_barrier_wait(&made);
 }
 
+/*
+ * The blocks of a parent, in a child that has some of its own. Its answer is not
+ * printed, but its pid.
+ */
+static void
+forked(size_t count)
+{
+	notes(count, PAGE);
+	if (fork() != 0)
+		return;
+	for (int i = 0; i < 2000; i++)
+		(void)site_other(5000); /* larger than the holes */
+	(void)printf("CHILD %d\n", (int)getpid());
+	for (char c; read(0, &c, 1) > 0;)
+		;
+	_exit(0);
+}
+
 /* Nothing to complain about. */
 static void
 dense(size_t count)
@@ -319,6 +338,10 @@ main(int argc, char **argv)
 		mapped(n ? n : 16);
 	else if (strcmp(what, "threads") == 0)
 		threads(n ? n : 4, 5000);
+	else if (strcmp(what, "fork") == 0)
+		forked(n ? n : 5000);
+	else if (strcmp(what, "hidden") == 0 && prctl(PR_SET_DUMPABLE, 0) == 0)
+		notes(n ? n : 5000, PAGE);
 	else if (strcmp(what, "dense") == 0)
 		dense(n ? n : 20000);
 	else

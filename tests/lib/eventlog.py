@@ -83,7 +83,7 @@ class Log:
             elif tag == 3 and kind == 2:
                 self.gaps += payload
             elif tag == 3 and kind == 3:
-                name_of_realloc = payload
+                name_of_realloc = payload & (1 << 31) - 1
             elif tag == 3 and kind in (4, 5):
                 last = (None, payload, kind)
             elif tag == 3 and kind == 6:

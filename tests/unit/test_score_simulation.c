@@ -12,7 +12,7 @@
 
 #include "mkseg.h"
 #include "reader/session.h"
-#include "report/site_score.h"
+#include "reader/scores.h"
 #include "workloads.h"
 
 static const int hours[] = {1, 2, 4, 8, 12, 24, 48};
@@ -71,7 +71,7 @@ judge(struct results *r, const struct workloads_site *sites, int moment,
 		i = p->sites[n].id - 1;
 		assert_in_range(i, 0, WORKLOADS - 1);
 		is_leak = workloads_is_leak((int)i);
-		assert_true(site_score_input(p, &p->sites[n], &in));
+		assert_true(scores_input(p, &p->sites[n], &in));
 		in.without = without;
 		in.settled_s = settled_s[i];
 		score_make(&in, &score);

@@ -14,9 +14,9 @@ may_include() {
 	collector) echo "base cpu trace collector" ;;
 	util) echo "base util" ;;
 	score) echo "base util score" ;;
-	reader) echo "base cpu util trace reader" ;;
-	verdict) echo "base cpu util trace reader verdict" ;;
-	names) echo "base cpu util trace reader names" ;;
+	reader) echo "base cpu util score trace reader" ;;
+	verdict) echo "base cpu util score trace reader verdict" ;;
+	names) echo "base cpu util score trace reader names" ;;
 	report) echo "base cpu util score trace reader names report" ;;
 	json) echo "base cpu util score trace reader names report json" ;;
 	check) echo "base cpu util score trace reader names report json check" ;;

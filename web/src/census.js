@@ -57,7 +57,7 @@ function body(columns, rows) {
 }
 
 // Rows come in the order of the command; a click on a heading sorts them.
-function table(columns, rows, label) {
+export function table(columns, rows, label) {
 	const all = make('table', 'census');
 	const heads = columns.map((c) => {
 		const button = make('button', 'quiet', c.label);
@@ -82,7 +82,7 @@ function table(columns, rows, label) {
 	return make('div', 'census-scroller', [all]);
 }
 
-function more(rows) {
+export function more(rows) {
 	return rows.length <= SHOWN ? null : make('p', 'soft',
 		`${count(rows.length - SHOWN)} more are in the JSON of seep leaks.`);
 }

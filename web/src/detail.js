@@ -3,6 +3,7 @@
 import { colours } from './colours.js';
 import { copy, make } from './dom.js';
 import { bytes, count, date, plural, time } from './text.js';
+import { section as score } from './score.js';
 import { section as verdict } from './verdict.js';
 
 const YOUNG_US = 1.6e6;
@@ -131,10 +132,11 @@ function figureRows(some) {
 		['freed', f('freed_bytes'), f('frees'), ''],
 		['short-lived', f('temporary_bytes'), f('temporary_blocks'), ''],
 		...olderRows(some, f),
+		...(f('holds_bytes') > 0 ? [['holds', f('holds_bytes'), '', ' resident']] : []),
 	].map(([label, size, blocks, more]) => make('tr', '', [
 		make('th', '', label),
 		make('td', 'num', count(size)),
-		make('td', 'num', count(blocks)),
+		make('td', 'num', blocks === '' ? '' : count(blocks)),
 		make('td', 'soft', bytes(size) + more),
 	]));
 
@@ -485,6 +487,7 @@ export function show(box, model, sites, onclose) {
 		make('header', '', [title, button, close]),
 		figureRows(some),
 		verdict(model, sites),
+		score(model, sites),
 		make('section', '', [make('h4', '', 'Stack, innermost first'),
 			stack(model, some.site)]),
 		course,

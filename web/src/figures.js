@@ -110,6 +110,15 @@ class Figures {
 		return sums;
 	}
 
+	// Any other column of sites, by row.
+	column(name) {
+		const key = `column ${name}`;
+
+		if (!this.cache.has(key))
+			this.cache.set(key, this.sum(this.model.columns[`site.${name}`]));
+		return this.cache.get(key);
+	}
+
 	compute(metric, unit) {
 		// nobody notes the ages of what is in a program's own pools
 		if (metric === 'older' && this.model.isUser[this.first[0]])

@@ -9,12 +9,15 @@ import { Flame } from './flame.js';
 import { course, Line, marks } from './line.js';
 import { show as showLosses } from './losses.js';
 import { Model } from './model.js';
+import { show as showRss } from './rss.js';
 import { Course, poll } from './served.js';
 import { Table } from './table.js';
 import { bytes, clean, count, date, percent, plural, signed, time } from './text.js';
 import { ROOT } from './tree.js';
+import { scores } from './score.js';
 import { paragraphs, passes } from './verdict.js';
 import { showCensus } from './census.js';
+import { showHeld } from './held.js';
 
 const TITLES = {
 	live: 'Live', peak: 'At the peak', allocated: 'Allocated',
@@ -249,7 +252,8 @@ function showProcess() {
 		[...new Set(processes.map((p) => p.name))].slice(0, 8).join(', ');
 	$('about').title = one ? one.command.map((a) => clean(a)).join(' ') : '';
 	document.title = `${one ? one.name : 'seep'} \u2013 heap report`;
-	$('verdicts').replaceChildren(...paragraphs(processes));
+	$('verdicts').replaceChildren(...paragraphs(processes), ...scores(processes));
+	$('rss').replaceChildren(...showRss(processes));
 	$('summary').textContent = one ? clean(one.summary) : summaryOf(processes);
 	$('warnings').replaceChildren(...model.head.inputs
 		.filter((i) => !i.complete).map((i) => make('li', '',
@@ -258,6 +262,7 @@ function showProcess() {
 	...(model.head.older?.remarks ?? []).map((r) => make('li', '', clean(r))));
 	showLosses($('losses'), model, processes);
 	showCensus(model.head);
+	showHeld(model.head);
 	showLine(processes);
 	showSuppressed(processes);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { MAIN as PROGRAM, SYSTEM } from './colours.js';
 import { base, clean } from './text.js';
+import { scoresOf } from './score.js';
 import { verdictsOf } from './verdict.js';
 
 const SYSTEM_MODULE =
@@ -76,6 +77,7 @@ export class Model {
 		this.siteStack = ints(columns['site.stack']);
 		this.#processes(head, columns);
 		this.verdicts = verdictsOf(head);
+		this.scores = scoresOf(head);
 	}
 
 	#frames(c) {

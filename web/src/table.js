@@ -1,6 +1,7 @@
 // table.js - the sites as a table that holds only the rows in sight.
 // SPDX-License-Identifier: Apache-2.0
 import { make } from './dom.js';
+import { columns as rssColumns, hasHolds } from './rss.js';
 import { count, percent, signed } from './text.js';
 import { column as verdictColumn } from './verdict.js';
 
@@ -70,6 +71,8 @@ export class Table {
 				of: (r) => mean(own('allocated', 'bytes')[r],
 					own('allocated', 'count')[r]),
 				text: (v) => v < 0 ? '' : count(Math.round(v)) });
+		if (hasHolds(this.view.model))
+			list.push(...rssColumns((name) => figures.column(name)));
 		if (this.view.model.verdicts.size > 0 && !sign)
 			list.push(verdictColumn((r) => figures.verdictOf(r)));
 		list.push({ key: 'name', label: 'allocated in \u2190 called by', css: 'name',

@@ -9,7 +9,8 @@ const RANK = 2 ** 52; // in a column every leak is above what is possible
 
 // Sites of the page that have a verdict: number -> {leak, possible}
 export function verdictsOf(head) {
-	return new Map((head.verdicts ?? []).map(({ row, verdict }) =>
+	return new Map((head.verdicts ?? []).filter(({ verdict }) =>
+		verdict.basis === 'unreachable').map(({ row, verdict }) =>
 		[row, { [verdict.class]: verdict,
 			...(verdict.also ? { [verdict.also.class]: verdict.also } : {}) }]));
 }

@@ -1,0 +1,247 @@
+/* drain.c - the event logs of a tree go into its recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/drain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "reader/logread.h"
+#include "record/segment_dir.h"
+#include "trace/log.h"
+#include "util/clock.h"
+
+#define MS UINT64_C(1000000)
+
+enum {
+	LEVEL = 1,    /* of compression */
+	LOOK_MS = 10, /* between looks, as long as they find something */
+	REST_MS = 100,
+	FLUSH_MS = 1000,
+	FLUSH_WORDS = 512 << 10, /* of one process */
+	HELD_WORDS = 4 << 20,    /* of all of them */
+	DRAINS_MAX = 4096,
+};
+
+struct one {
+	uint8_t uuid[16];
+	struct logread *log; /* NULL: it cannot be read, or is over */
+	struct logcode held; /* read, and not written yet */
+};
+
+struct drain {
+	struct one *all;
+	size_t count;
+	uint64_t limit_bytes;
+	uint64_t next_ns, flushed_ns, wait_ms;
+	uint64_t held; /* words, of all */
+	struct drain_sums sums;
+};
+
+int
+drain_new(uint64_t limit_bytes, struct drain **ret)
+{
+	struct drain *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	d->limit_bytes = limit_bytes;
+	d->wait_ms = LOOK_MS;
+	*ret = d;
+	return 0;
+}
+
+static void
+free_one(struct one *o)
+{
+	logread_close(o->log);
+	logcode_release(&o->held);
+}
+
+void
+drain_free(struct drain *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->count; i++)
+		free_one(&d->all[i]);
+	free(d->all);
+	free(d);
+}
+
+static struct one *
+find(struct drain *d, const uint8_t uuid[16])
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (memcmp(d->all[i].uuid, uuid, 16) == 0)
+			return &d->all[i];
+	return NULL;
+}
+
+int
+drain_add(struct drain *d, const char *dir, const char *name,
+    const struct seg_header *h)
+{
+	struct one *more;
+	int dir_fd;
+
+	if (!d || h->log_state != SEG_LOG_ON || d->sums.is_full ||
+	    find(d, h->uuid) || d->count >= DRAINS_MAX)
+		return 0;
+	more = reallocarray(d->all, d->count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	d->all = more;
+	more += d->count++;
+	memset(more, 0, sizeof(*more));
+	memcpy(more->uuid, h->uuid, sizeof(more->uuid));
+	dir_fd = segment_dir_reopen(dir);
+	/* a log that cannot be read is missing, and its events are lost */
+	if (dir_fd >= 0 &&
+	    logread_open(dir_fd, name, h->log_pool, h->uuid, true, &more->log) <
+	        0)
+		more->log = NULL;
+	if (dir_fd >= 0)
+		(void)close(dir_fd);
+	d->wait_ms = LOOK_MS;
+	return 0;
+}
+
+int
+drain_wait_ms(const struct drain *d)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	return now >= d->next_ns ? 0 : (int)((d->next_ns - now) / MS) + 1;
+}
+
+static void
+count_events(struct drain *d, const struct logcode *c)
+{
+	for (uint32_t i = 0; i < c->head.words; i++) {
+		uint64_t w = c->words[i];
+		bool other = log_tag(w) == LOG_TAG_OTHER;
+
+		d->sums.events += !other || log_type(w) == LOG_REALLOC ||
+		    log_type(w) == LOG_INHERITED || log_type(w) == LOG_UNNAMED;
+	}
+}
+
+static int
+write_held(struct drain *d, struct one *o, struct recording_writer *w)
+{
+	uint64_t before = recording_size(w);
+	uint8_t *bytes = NULL;
+	size_t len = 0;
+	int err = 0;
+
+	if (o->held.head.words == 0)
+		return 0;
+	if (!d->sums.is_full)
+		err = logcode_pack(&o->held, &bytes, &len);
+	if (err == 0 && !d->sums.is_full) {
+		err = recording_append_packed(w, RECORDING_LOG, &o->held.head,
+		    sizeof(o->held.head), bytes, len, LEVEL);
+		count_events(d, &o->held);
+	}
+	free(bytes);
+	d->sums.bytes += recording_size(w) - before;
+	d->sums.is_full |= d->sums.bytes >= d->limit_bytes;
+	d->held -= o->held.head.words;
+	o->held.head.words = o->held.head.runs = 0;
+	return err;
+}
+
+/* Reads what one process has; true if there was anything. */
+static int
+look_at(struct drain *d, struct one *o, bool is_over,
+    struct recording_writer *w, bool *ret_any)
+{
+	uint32_t before;
+	int err;
+
+	do {
+		before = o->held.head.words;
+		err = logread_take(o->log, is_over, &o->held);
+		if (err == -ENOMEM)
+			return err;
+		if (err < 0) { /* cut off, or gone: what was read is sound */
+			logread_close(o->log);
+			o->log = NULL;
+			return 0;
+		}
+		d->held += o->held.head.words - before;
+		logread_done(o->log);
+		*ret_any |= o->held.head.words > before;
+		if (o->held.head.words >= FLUSH_WORDS ||
+		    d->held >= HELD_WORDS) {
+			err = write_held(d, o, w);
+			before = 0;
+		}
+	} while (err == 0 && is_over && o->held.head.words > before);
+	return err;
+}
+
+int
+drain_flush(struct drain *d, struct recording_writer *w)
+{
+	int err = 0;
+
+	d->flushed_ns = clock_ns(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < d->count && err == 0; i++)
+		err = write_held(d, &d->all[i], w);
+	return err;
+}
+
+int
+drain_look(struct drain *d, struct recording_writer *w)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool any = false;
+	int err = 0;
+
+	if (now < d->next_ns)
+		return 0;
+	for (size_t i = 0; i < d->count && err == 0; i++)
+		if (d->all[i].log && !d->sums.is_full)
+			err = look_at(d, &d->all[i], false, w, &any);
+	if (err == 0 && now - d->flushed_ns >= FLUSH_MS * MS)
+		err = drain_flush(d, w);
+	d->wait_ms = any           ? LOOK_MS
+	    : d->wait_ms < REST_MS ? d->wait_ms * 2
+	                           : REST_MS;
+	d->next_ns = clock_ns(CLOCK_MONOTONIC) + d->wait_ms * MS;
+	return err;
+}
+
+int
+drain_last(struct drain *d, const char *dir, const char *name,
+    const struct seg_header *h, bool is_over, struct recording_writer *w)
+{
+	struct one *o;
+	bool any = false;
+	int err = drain_add(d, dir, name, h);
+
+	if (err < 0 || !d)
+		return err;
+	o = find(d, h->uuid);
+	if (!o)
+		return 0;
+	if (o->log && !d->sums.is_full)
+		err = look_at(d, o, is_over, w, &any);
+	if (err == 0)
+		err = write_held(d, o, w);
+	if (!is_over)
+		return err;
+	d->sums.lost += h->counts[SEG_LOG_LOST];
+	free_one(o);
+	*o = d->all[--d->count];
+	return err;
+}
+
+struct drain_sums
+drain_sums(const struct drain *d)
+{
+	return d->sums;
+}

@@ -1,0 +1,29 @@
+/* forecast.h - when growth reaches a limit. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_SCORE_FORECAST_H
+#define SEEP_SCORE_FORECAST_H
+
+#include <stdbool.h>
+
+#include "score/score.h"
+
+/* How fast a process grows: the sum of its sites that leak or grow. */
+struct forecast_rate {
+	double bytes, low, high; /* an hour; with a 95 % interval */
+	double seen_s;           /* for so long it was seen */
+};
+
+/* Adds a site; the rounding of the allocator is added to its blocks. */
+void forecast_add(struct forecast_rate *to, const struct score *site);
+
+/*
+ * Hours until `room` bytes more are used. False: the rate may be 0, less than
+ * 10 minutes are known, or it takes longer than 90 days.
+ */
+struct forecast {
+	double hours, low, high;
+};
+bool forecast_make(
+    const struct forecast_rate *rate, double room, struct forecast *ret);
+
+#endif

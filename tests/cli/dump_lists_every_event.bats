@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# dump_lists_every_event - record --log and seep dump: all events, each free after its allocation, as the counters say.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+# dumped INPUT [OPTIONS of dumped.py]: its dump against its report
+dumped() {
+	local input=$1
+	shift
+	"$SEEP" dump "$input" --format jsonl >"$T/dump" 2>"$T/dump.err"
+	report "$input"
+	"$PYTHON" "$LIB/dumped.py" "$@" "$T/dump" "$T/report.json"
+}
+
+has_files() { [[ -n $(ls "$DIR") ]]; }
+
+logs() { SEEP_DIR=$DIR "$SEEP" record --log "$@" >"$T/out" 2>"$T/err"; }
+
+@test "eight threads that free and realloc each other's blocks, recorded" {
+	logs -o "$T/r.seep" -- "$HOSTS/threads" "$(full_or 400000 20000)"
+	grep -q '^seep: logged: [0-9,]* events, ' "$T/err"
+	dumped "$T/r.seep"
+	[[ ! -s $T/dump.err ]]
+	[[ -z $(ls "$DIR") ]]
+}
+
+@test "forked children, recorded and in a directory" {
+	logs -o "$T/r.seep" -- "$HOSTS/many_children" 40 200 300 100 exit
+	dumped "$T/r.seep" | grep -q '^41 processes'
+	SEEP_LOG=1 traced_well "$HOSTS/many_children" 40 200 300 100 exit
+	dumped "$DIR" | grep -q '^41 processes'
+}
+
+@test "a running process, by its pid: others may look, and one drains" {
+	waiting SEEP_LOG=1
+	echo >&9
+	answered first
+	"$SEEP" dump "$HOST" >"$T/first"
+	[[ $(grep -c ' alloc .* 100 .* alloc_first$' "$T/first") -eq 1000 ]]
+	"$SEEP" dump "$HOST" >"$T/second"
+	diff "$T/first" "$T/second"
+	printf '\n\n\n' >&9
+	wait "$HOST"
+	[[ ! -s $T/err ]]
+	"$PYTHON" "$LIB/eventlog.py" "$DIR"
+}
+
+@test "a recorder that stands still: the host goes on, and lost + logged = counted" {
+	mkfifo "$T/go"
+	SEEP_LOG_POOL=1MiB SEEP_DIR=$DIR "$SEEP" record --log -o "$T/r.seep" -- \
+		sh -c 'read -r line <"$0"; "$1" 40000; exit $?' "$T/go" "$HOSTS/threads" >"$T/out" 2>"$T/err" &
+	local recorder=$! lost
+	PIDS+=("$recorder")
+	eventually has_files
+	kill -STOP "$recorder"
+	echo go >"$T/go"
+	eventually grep -q 'SITE' "$T/out"
+	kill -CONT "$recorder"
+	wait "$recorder"
+	lost=$("$SEEP" report "$T/r.seep" --format json |
+		jq '[.processes[] | select(.exe | endswith("threads")) | .counts.log_lost] | add')
+	[[ $lost -gt 0 ]]
+	dumped "$T/r.seep" --lost "$lost"
+	grep -q ' not in the log' "$T/dump.err"
+}
+
+@test "a recorder that is killed leaves the pool to seep dump" {
+	mkfifo "$T/go"
+	SEEP_DIR=$DIR "$SEEP" record --log -o "$T/r.seep" -- \
+		sh -c 'read -r line <"$0"; exec "$1" 2000' "$T/go" "$HOSTS/threads" >"$T/out" 2>"$T/err" &
+	local recorder=$!
+	PIDS+=("$recorder")
+	eventually has_files
+	kill -KILL "$recorder"
+	echo go >"$T/go"
+	eventually grep -q 'SITE' "$T/out"
+	eventually "$SEEP" dump "$DIR" --format csv -o "$T/csv"
+	[[ $(wc -l <"$T/csv") -gt 1000 ]]
+}
+
+@test "filters, formats and stacks" {
+	logs -o "$T/r.seep" -- "$HOSTS/peak"
+	"$SEEP" dump "$T/r.seep" >"$T/all"
+	"$SEEP" dump "$T/r.seep" --top 5 >"$T/top"
+	[[ $(wc -l <"$T/top") -eq 6 ]]
+	diff "$T/top" <(head -n 6 "$T/all")
+	"$SEEP" dump "$T/r.seep" --min-size 1000 --format jsonl >"$T/large"
+	jq -e -s 'length > 0 and all(.size >= 1000)' "$T/large"
+	"$SEEP" dump "$T/r.seep" --include alloc_ --stacks --format jsonl >"$T/included"
+	jq -e -s 'length > 0 and all(.event == "free" or (.stack | map(select(. != null and contains("alloc_"))) | length > 0))' "$T/included"
+	"$SEEP" dump "$T/r.seep" --format csv >"$T/csv"
+	"$PYTHON" - "$T/csv" "$T/all" <<-'END'
+		import csv, sys
+		rows = list(csv.DictReader(open(sys.argv[1])))
+		assert len(rows) == len(open(sys.argv[2]).readlines()) - 1
+		assert all(row["event"] in ("alloc", "free", "realloc") for row in rows)
+	END
+	"$SEEP" dump "$T/r.seep" --from 1h --no-symbols >"$T/none"
+	[[ $(wc -l <"$T/none") -eq 1 ]]
+	"$SEEP" dump "$T/r.seep" --pid 1 --format jsonl --no-symbols >"$T/none"
+	[[ ! -s $T/none ]]
+}
+
+@test "a closed pipe ends it, and a limit ends the log" {
+	SEEP_DIR=$DIR "$SEEP" record --log=64KiB -o "$T/r.seep" -- "$HOSTS/threads" 20000 >"$T/out" 2>"$T/err"
+	grep -q 'the log ends there, because of its limit' "$T/err"
+	"$SEEP" dump "$T/r.seep" | head -n 2 >"$T/two"
+	[[ $(wc -l <"$T/two") -eq 2 ]]
+}
+
+@test "no log, a sampled recording, a wrong limit: one line, exit 2" {
+	SEEP_DIR=$DIR "$SEEP" record -q -o "$T/r.seep" -- "$HOSTS/peak" >"$T/out"
+	complains 2 "$SEEP" dump "$T/r.seep"
+	complains 2 "$SEEP" record --log --sample 1M -- true
+	complains 2 "$SEEP" record --log=1k -- true
+	complains 2 "$SEEP" dump "$T/r.seep" --from 2s --to 1s
+	complains 3 "$SEEP" dump "$T/nothing"
+}
+
+@test "cut and damaged logs end in what is sound, or a clean error" {
+	logs -o "$T/r.seep" -- "$HOSTS/peak"
+	"$PYTHON" - "$T/r.seep" "$T" "$SEEP" <<-'END'
+		import random, subprocess, sys
+		data, where, seep = bytearray(open(sys.argv[1], "rb").read()), sys.argv[2], sys.argv[3]
+		random.seed(21)
+		for n in range(60):
+		    bad = bytearray(data)
+		    if n % 3 == 0:
+		        bad = bad[:random.randrange(len(bad))]
+		    else:
+		        for _ in range(1 + n % 5):
+		            bad[random.randrange(len(bad))] ^= 1 << random.randrange(8)
+		    open(where + "/bad", "wb").write(bad)
+		    done = subprocess.run([seep, "dump", where + "/bad"], stdout=subprocess.DEVNULL,
+		                          stderr=subprocess.DEVNULL, timeout=20)
+		    assert done.returncode in (0, 2, 3), (n, done.returncode)
+	END
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env bats
+# scores_say_what_grows - leaks and growth by the ages of blocks, and when memory ends.
+# SPDX-License-Identifier: Apache-2.0
+#
+# SEEP_SCORE_CLOCK=3600: a second counts as an hour.
+load ../lib/record.bash
+export SEEP_SCORE_CLOCK=3600
+
+# recorded NAME ARGS...: tests/hosts/scores behind seep record
+recorded() {
+	local name=$1
+	shift
+	mkdir "$DIR/$name"
+	(
+		cd "$T" || exit
+		export SEEP_DIR=$DIR/$name
+		exec timeout 120 "$SEEP" record -o "$name.data" "$HOSTS/scores" "$@"
+	) >"$T/$name.out" 2>"$T/$name.err" 3>&- &
+	PIDS+=($!)
+	RECORDER[$name]=$!
+}
+
+# class FUNCTION: class and basis of the site that it heads, in $T/json
+class() {
+	jq -r --arg f "$1" '[.processes[] | .sites[] | select(.frames[0].function == $f or
+		.frames[1].function == $f) | .verdict | "\(.class) \(.basis)"][0]' "$T/json"
+}
+
+# judged INPUT: the report, as text and JSON, and the classes of all sites
+judged() {
+	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" report "$1" --no-cache >text)
+	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" report "$1" --no-cache --format json >json)
+	cat "$T/text"
+	[[ $(class serve) == 'leak siblings' ]]
+	[[ $(class add_history) == 'growth inflow' ]]
+	[[ $(class build_table) == 'steady inflow' ]]
+	[[ $(class use_ring) == 'churn siblings' ]]
+	grep -q '^LEAK .* of their siblings die within ' "$T/text"
+	grep -q '^ *siblings are freed in serve scores.c:[0-9]*: look for a path that skips it$' "$T/text"
+	grep -qE '^GROWTH +[0-9.]+ [KM]iB \+[0-9.]+ KiB/h \([0-9.]+ KiB to [0-9.]+ KiB\): nothing of it is ever freed; a leak by (6|7)[0-9] %$' "$T/text"
+	grep -qE '^STEADY +1000\.0 KiB, built in the first .*: a pool or a full cache$' "$T/text"
+}
+
+check_growth() {
+	status=0
+	(cd "$T" && "$SEEP" check --no-cache "$@" --fail-on growth) >"$T/said" || status=$?
+}
+
+@test "leaks, growth and what is steady: at an exit, while it runs, after a kill" {
+	declare -A RECORDER
+	recorded exited 11
+	recorded killed 100
+	recorded steady 11 steady
+	mkdir "$DIR/live"
+	SEEP_DIR=$DIR/live LD_PRELOAD=$COLLECTOR "$HOSTS/scores" 100 >"$T/live.out" 3>&- &
+	live=$!
+	PIDS+=("$live")
+	wait "${RECORDER[steady]}" "${RECORDER[exited]}"
+	kill -KILL "$(sed -n 's/^PID //p' "$T/killed.out")"
+	wait "${RECORDER[killed]}" || true
+	judged exited.data
+	# one block that realloc makes larger has no siblings; its series shows it
+	[[ $(class extend_vector) == 'growth inflow' ]]
+	rate=$(jq '[.processes[] | .sites[] | select(.frames[0].function == "extend_vector") | .verdict.rate][0]' "$T/json")
+	[[ ${rate%.*} -gt 46000 && ${rate%.*} -lt 57000 ]] # 100 steps of 512 bytes
+	check_growth exited.data
+	[[ $status -eq 1 ]]
+	grep -q 'never freed; a leak by' "$T/said"
+	lacks 'Without a baseline' "$T/said"
+	(cd "$T" && "$SEEP" check exited.data --no-cache --fail-on growth --format sarif >sarif) || true
+	[[ $(jq '[.runs[0].results[] | select(.ruleId == "growth")] | length' "$T/sarif") -ge 2 ]]
+	(cd "$T" && "$SEEP" report exited.data --no-cache --format html -o page.html)
+	"$PYTHON" "$LIB/page.py" check "$T/page.html" "$T/json"
+	"$PYTHON" "$LIB/page.py" head "$T/page.html" "head['processes'][0]['scores']" | grep '^LEAK '
+	judged killed.data
+	judged "$live"
+	kill -KILL "$live"
+
+	(cd "$T" && "$SEEP" report steady.data --no-cache >text)
+	grep -q '^STEADY ' "$T/text"
+	lacks '^LEAK\|^GROWTH\| in about ' "$T/text"
+	check_growth steady.data
+	[[ $status -eq 0 ]]
+	# ten seconds are not ten minutes
+	status=0
+	(cd "$T" && SEEP_SCORE_CLOCK=1 "$SEEP" check --no-cache exited.data --fail-on growth) 2>"$T/err" || status=$?
+	[[ $status -eq 3 ]]
+	grep -q 'needs a process that was seen for 10 minutes' "$T/err"
+	(cd "$T" && SEEP_SCORE_CLOCK=1 "$SEEP" report --no-cache exited.data >text)
+	lacks '^LEAK\|^GROWTH\|^STEADY' "$T/text"
+}
+
+# forecast: hours until the limit, of the running $HOST
+forecast() {
+	SEEP_DIR=$DIR "$SEEP" report "$HOST" --no-cache --format json >"$T/json" 2>"$T/err"
+	jq -e '.processes[0].growth.forecast.limit == "cgroup_max"' "$T/json" >"$T/is"
+}
+
+@test "the limit of a container is reached when the forecast says so" {
+	make_cgroup $((44 << 20)) || skip "no memory cgroup can be made"
+	# shellcheck disable=SC2016 # bash inside expands it
+	SEEP_DIR=$DIR bash -c 'echo $$ >"$1/cgroup.procs" && LD_PRELOAD=$2 exec "$3" 100 fill 3000000' \
+		- "$GROUP" "$COLLECTOR" "$HOSTS/scores" >"$T/out" 2>&1 3>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	eventually grep -q ready "$T/out"
+	sleep 4 # of data
+	eventually forecast
+	asked=$EPOCHREALTIME
+	SEEP_DIR=$DIR "$SEEP" report "$HOST" --no-cache | tee "$T/text" | head -5
+	grep -qE '^Limit of the container \(44\.0 MiB\) in about [0-9.]+ h' "$T/text"
+	status=0
+	wait "$HOST" || status=$?
+	[[ $status -eq 137 ]]
+	took=$(awk -v a="$asked" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
+	said=$(jq '.processes[0].growth.forecast.hours' "$T/json")
+	rmdir "$GROUP"
+	echo "said $said s, took $took s"
+	awk -v s="$said" -v t="$took" -v bar="$(full_or 1.2 1.5)" \
+		'BEGIN { exit !(s < t * bar && t < s * bar) }'
+}
