@@ -14,10 +14,10 @@
  * (levels.h). Look-ups go from the newest level to the oldest, inserts into the
  * newest. What is found in an old level is entered into the newest too.
  *
- * Slot = upper 42 bits of the hash | number (22 bits, never 0).
+ * Slot = upper 41 bits of the hash | number (23 bits, never 0).
  */
 enum {
-	INDEX_NUMBER_BITS = 22,
+	INDEX_NUMBER_BITS = 23,
 	INDEX_FIRST_BITS = 9,
 	INDEX_GROW_BITS = 2,
 	INDEX_LEVELS = 8,
@@ -51,6 +51,17 @@ SEEP_INLINE struct index_level *
 index_level(struct index *ix, int i)
 {
 	return (struct index_level *)LOAD_ACQUIRE(&ix->levels[i]);
+}
+
+/* Fetches the place of an entry, which index_insert() will soon write. */
+SEEP_INLINE void
+index_fetch(struct index *ix, uint64_t hash)
+{
+	const struct index_level *l =
+	    index_level(ix, (int)LOAD_ACQUIRE(&ix->newest));
+
+	__builtin_prefetch(
+	    &l->slots[hash & ((UINT64_C(1) << l->head.bits) - 1)], 1);
 }
 
 /* The number whose record equals key; 0 if there is none. Inlined. */

@@ -11,10 +11,19 @@
  * The copy is renewed if the same stack comes COPY_SAME times in a row, and now
  * and then, so that it is one that comes often.
  */
-enum { COPY_SAME = 3, COPY_RENEW = 256 };
+enum { COPY_SAME = 3, COPY_RENEW = 256, COPY_RENEW_NEW = 16 };
 
 /* Fewer frames are interned, see known.h. */
 enum { FRAMES_LEAST = 8 };
+
+/* What a walk has listed. */
+struct known {
+	uint64_t hash;  /* of all outer frames of the stack */
+	uint32_t count; /* of the frames in t->listed, innermost first */
+	uint32_t base;  /* the node above them */
+	int met;        /* and its frame of the copy; below 0: the root */
+	bool guessed;   /* a listed frame was left by a guess */
+};
 
 /* Where a light walk is. */
 struct place {
@@ -54,27 +63,30 @@ step(const struct thread *t, struct place *p, struct unwind_rule rule)
 
 /*
  * Check c of the copy is the first that differs. Lists the frames of the copy
- * from j up to the one whose step loads that word, without the latter, whose
- * number it returns. *p goes there.
+ * from *o up to the one whose step loads that word, without the latter, which
+ * it returns. *p goes there.
  */
-static int
-list_same(struct thread *t, struct place *p, int j, int c, uint32_t *n)
+SEEP_INLINE const struct outer_frame *
+list_same(struct thread *t, struct place *p, const struct outer_frame *o, int c,
+    uint32_t *n, bool *guessed)
 {
-	const struct outer_frame *o = &t->outer[j];
 	uint64_t fp_slot = 0;
+	uint32_t at = *n;
 
 	while (o > t->outer && (int)o[-1].checks > c) {
-		t->listed[(*n)++] = o->frame;
+		t->listed[at++] = o->frame;
+		*guessed |= o->guessed;
 		if (o->fp_slot)
 			fp_slot = o->fp_slot;
 		o--;
 	}
+	*n = at;
 	/* the copy's own fp is not proven, unless a frame above needs it */
 	if (fp_slot)
 		p->fp = *(const uint64_t *)(uintptr_t)fp_slot;
 	p->pc = o->pc;
 	p->sp = o->sp;
-	return (int)(o - t->outer);
+	return o;
 }
 
 /* Lists the frames from *w outwards. False: outer_walk() must do it. */
@@ -82,39 +94,40 @@ static bool
 list(struct thread *t, const struct walk *w, int j, int differs,
     struct known *ret)
 {
+	const struct outer_frame *const low = t->outer;
+	const struct outer_frame *o = low + j, *fail = low + OUTER_MAX;
 	struct place p = {w->pc, w->sp, w->fp};
-	int fail = INT32_MAX, met = -1;
 	uint32_t n = 0, i;
 	uint64_t hash;
+	int met = -1;
 
 	if (!w->sure || w->exact || t->outer_truncated ||
 	    t->outer_gen != LOAD(&module_gen))
 		return false;
+	ret->guessed = false;
 	for (;;) {
-		const struct outer_frame *o;
 		struct unwind_rule rule;
 		uint64_t frame;
 
 		if (unlikely(n >= OUTER_MAX - SEG_INNER_FRAMES))
 			return false;
-		while (j >= 0 && t->outer[j].sp < p.sp)
-			j--;
-		o = &t->outer[j < 0 ? 0 : j];
-		if (j >= 0 && o->sp == p.sp && o->pc == p.pc) {
+		while (o >= low && o->sp < p.sp)
+			o--;
+		if (o >= low && o->sp == p.sp && o->pc == p.pc) {
 			if (o->exact || o->top)
 				return false;
-			if (j < fail && (!o->needs_fp || o->fp == p.fp)) {
+			if (o < fail && (!o->needs_fp || o->fp == p.fp)) {
 				int c = differs >= 0
 				    ? differs
 				    : memo_verify(t, (int)o->checks);
 
 				differs = -1;
 				if (c < 0) {
-					met = j;
+					met = (int)(o - low);
 					break;
 				}
-				fail = j = list_same(t, &p, j, c, &n);
-				o = &t->outer[j];
+				fail = o =
+				    list_same(t, &p, o, c, &n, &ret->guessed);
 				if (o->exact)
 					return false;
 			}
@@ -133,8 +146,12 @@ list(struct thread *t, const struct walk *w, int j, int differs,
 	}
 	if (n + (uint32_t)(met + 1) + SEG_INNER_FRAMES >= outer_depth)
 		return false;
-	hash = met < 0 ? 0 : t->outer[met].hash;
-	ret->base = met < 0 ? SITES_NODE_ROOT : t->outer[met].node;
+	/* inside a run the copy has no node, so the list goes on to its end */
+	for (; met >= 0 && unlikely(!low[met].node); met--)
+		t->listed[n++] = low[met].frame;
+	hash = met < 0 ? 0 : low[met].hash;
+	ret->base = met < 0 ? SITES_NODE_ROOT : low[met].node;
+	ret->met = met;
 	ret->count = n;
 	for (i = 0; i < n; i++)
 		hash += known_hash(t->listed[i], (uint32_t)met + n - i);
@@ -157,30 +174,94 @@ renews(struct thread *t, const struct walk *w, struct site_id s)
 	return ++t->known_count % COPY_RENEW == 0;
 }
 
-struct site_id
-known_site(struct thread *t, const struct walk *w, uint32_t inner, int j,
-    int differs, struct known *ret)
+/*
+ * The same for a stack that was not found. The node above the list is one of
+ * several, if there are runs, so all frames are compared (see sites_next()).
+ */
+static SEEP_NOINLINE struct site_id
+find_elsewhere(struct thread *t, const struct known *k, uint32_t inner)
 {
-	struct site_id s;
+	uint32_t n = k->count;
+	int i;
 
-	ret->hash = 0;
-	if (!inner || !list(t, w, j, differs, ret))
-		return (struct site_id){0};
-	if (differs < 0 && ret->count < FRAMES_LEAST) {
-		ret->hash = 0;
-		return (struct site_id){0};
-	}
-	s = sites_known(&(struct sites_stack){
-	    ret->hash, t->listed, ret->count, ret->base, inner});
-	if (!s.v || !renews(t, w, s))
-		return s;
-	ret->hash = 0; /* known already */
-	return (struct site_id){0};
+	for (i = k->met; i >= 0; i--)
+		t->listed[n++] = t->outer[i].frame;
+	return sites_known(&(struct sites_stack){
+	    k->hash, t->listed, n, SITES_NODE_ROOT, inner, false});
 }
 
-void
-known_add(const struct known *k, uint32_t inner, struct site_id site)
+/*
+ * Interns the frames that are listed: stacks that take turns are not walked
+ * once more to copy them, but for some. 0: copy it, or there is no room.
+ */
+static struct site_id
+new_site(
+    struct thread *t, const struct known *k, uint32_t inner, enum seg_api api)
 {
-	if (k->hash)
-		sites_know(k->hash, inner, site);
+	struct sites_way way = {.frames = t->listed,
+	    .left = k->count,
+	    .node = k->base,
+	    .makes_runs = true};
+	struct site_id s;
+
+	if (++t->known_new % COPY_RENEW_NEW == 0)
+		return (struct site_id){0};
+	while (way.left) {
+		if (!sites_next(&way))
+			return (struct site_id){0};
+	}
+	s = way.is_new ? (struct site_id){0} : sites_find(way.node, inner);
+	if (!s.v)
+		s = sites_new(way.node, inner, api);
+	sites_know(k->hash, inner, s);
+	return s;
+}
+
+struct site_id
+known_site(struct thread *t, const struct walk *w, uint32_t inner,
+    enum seg_api api, int j, int differs)
+{
+	const struct site_id none = {0};
+	struct sites_stack stack;
+	struct site_id s;
+	struct known k;
+
+	if (!inner || !list(t, w, j, differs, &k))
+		return none;
+	if (differs < 0 && k.count < FRAMES_LEAST)
+		return none;
+	stack = (struct sites_stack){
+	    k.hash, t->listed, k.count, k.base, inner, false};
+	s = sites_known(&stack);
+	if (unlikely(stack.is_like) && !s.v && k.met >= 0)
+		s = find_elsewhere(t, &k, inner);
+	if (!s.v)
+		return differs < 0 || k.guessed ? none
+		                                : new_site(t, &k, inner, api);
+	return renews(t, w, s) ? none : s;
+}
+
+struct site_id
+known_get(struct thread *t, uint32_t k, uint32_t inner, enum seg_api api)
+{
+	struct outer_frame *o = &t->outer[k];
+	struct site_id s = sites_find(o->node, inner);
+
+	if (likely(s.v))
+		return s;
+	if (t->outer_truncated)
+		return sites_new(o->node, inner, api);
+	sites_will_know(o->hash | 1, inner);
+	if (unlikely(sites_have_runs())) {
+		const struct known all = {.hash = o->hash | 1, .met = (int)k};
+
+		s = find_elsewhere(t, &all, inner);
+	}
+	if (!s.v) {
+		s = sites_new(o->node, inner, api);
+		sites_know(o->hash | 1, inner, s);
+	} else if (sites_node_of(s)) {
+		o->node = sites_node_of(s); /* found at once the next time */
+	}
+	return s;
 }

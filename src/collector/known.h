@@ -37,11 +37,6 @@
  * loader's code for binding, realigned stacks), one that is cut or too deep is
  * left to outer_walk().
  */
-struct known {
-	uint64_t hash;  /* of all frames from *w outwards; 0: not listed */
-	uint32_t count; /* of the frames in t->listed, innermost first */
-	uint32_t base;  /* the node above them */
-};
 
 /* The part of a stack's hash that a frame has; place 0 is the outermost. */
 SEEP_INLINE uint64_t
@@ -55,15 +50,19 @@ known_hash(uint64_t frame, uint32_t place)
 
 /*
  * The site of the stack whose inner frames are the record `inner` and whose
- * outer ones begin at *w, if it is known and need not be copied; else 0. Then
- * *ret is for known_add(). With `differs` *w is at frame `j` of the copy, and
- * that check is the first that fails; if it is below 0, nothing is known but
- * that *w is not below frame `j`.
+ * outer ones begin at *w, if it need not be copied and is known, or takes turns
+ * with the copy; else 0. With `differs` *w is at frame `j` of the copy, and that
+ * check is the first that fails; if it is below 0, nothing is known but that *w
+ * is not below frame `j`.
  */
 struct site_id known_site(struct thread *t, const struct walk *w,
-    uint32_t inner, int j, int differs, struct known *ret);
+    uint32_t inner, enum seg_api api, int j, int differs);
 
-/* After the stack has been interned: the next known_site() finds it. */
-void known_add(const struct known *k, uint32_t inner, struct site_id site);
+/*
+ * The site of the stack whose outer frames are those of the copy up to frame
+ * `k`, which has a node. The node of the frame may change.
+ */
+struct site_id known_get(
+    struct thread *t, uint32_t k, uint32_t inner, enum seg_api api);
 
 #endif

@@ -61,8 +61,7 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 	const struct outer_frame *o = &t->outer[e->hint & (OUTER_MAX - 1)];
 	const struct cpu_frame c = {w->pc, w->sp, w->fp};
 	const uint64_t key = e->key;
-	struct known known = {.hash = 0};
-	bool holds = false;
+	bool holds = false, copied;
 	struct site_id s;
 	uint32_t node;
 
@@ -74,11 +73,10 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 		holds = differs < 0;
 	}
 	if (holds) {
-		node = o->node;
+		node = outer_node(t, ret->hint);
 	} else {
-		s = known_site(t, w, inner,
-		    differs < 0 ? (int)t->outer_count - 1 : ret->hint, differs,
-		    &known);
+		s = known_site(t, w, inner, api,
+		    differs < 0 ? (int)t->outer_count - 1 : ret->hint, differs);
 		if (s.v)
 			return s;
 		node = w->sure ? 0 : paths_outer(t, w, &c, ret);
@@ -92,8 +90,9 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 		o = &t->outer[ret->hint & (OUTER_MAX - 1)];
 	}
 	e->version = 0;
-	if (ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc &&
-	    !o->exact && o->node == node) {
+	copied = ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc &&
+	    !o->exact && o->node == node;
+	if (copied) {
 		ret->vouched = o->vouched;
 		if (is_near(w, o->top) &&
 		    (!o->needs_fp || (o->fp == c.fp && lists_fp(e, c.fp)))) {
@@ -103,11 +102,11 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 		}
 	}
 	if (node != e->node) {
-		s = sites_get(node, inner, api);
+		s = copied ? known_get(t, ret->hint, inner, api)
+		           : sites_get(node, inner, api);
 		e->site = s.v;
-		e->node = node;
+		e->node = copied ? o->node : node;
 	}
-	known_add(&known, inner, (struct site_id){e->site});
 	return (struct site_id){e->site};
 }
 

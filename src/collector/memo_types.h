@@ -63,7 +63,7 @@ struct outer_frame {
 	uint64_t pc, sp, fp;
 	uint64_t frame; /* as in the segment */
 	struct unwind_rule rule;
-	uint32_t node;
+	uint32_t node; /* 0: inside a run, see outer_node() */
 	uint32_t
 	    checks; /* of outer_check that prove this frame and those above */
 	uint64_t ra_slot, fp_slot, aux_slot; /* words its step loads, or 0 */

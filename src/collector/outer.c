@@ -96,18 +96,74 @@ outer_meet(
 	return -1;
 }
 
-/* Interns the walked frames walk[0..n-1] on top of outer[0..k-1]. */
-static uint32_t
-intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t root)
+uint32_t
+outer_node(struct thread *t, uint32_t k)
 {
-	uint32_t node = k ? t->outer[k - 1].node : root;
+	uint32_t i = k, node;
+	bool is_new = false;
+
+	if (likely(t->outer[k].node))
+		return t->outer[k].node;
+	/* inside a run, which never begins at the root */
+	while (i > 0 && !t->outer[i - 1].node)
+		i--;
+	node = i > 0 ? t->outer[i - 1].node : 0;
+	for (; i <= k && node; i++) {
+		node = sites_child(node, t->outer[i].frame, &is_new);
+		t->outer[i].node = node;
+	}
+	return node ? node : SITES_NODE_OUTER_DROPPED;
+}
+
+/* Interns the frames of intern_outer(), where there may be runs. */
+static SEEP_NOINLINE uint32_t
+intern_runs(struct thread *t, uint32_t k, uint32_t n, uint32_t node)
+{
+	struct sites_way way = {.frames = t->listed, .left = n, .node = node};
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		t->listed[i] = t->walk[i].frame;
+	while (n > 0) {
+		uint32_t frames = sites_next(&way);
+
+		if (!frames) {
+			t->outer_count = k;
+			return SITES_NODE_OUTER_DROPPED;
+		}
+		/* runs have no guesses */
+		if (unlikely(t->walk[n - 1].guessed))
+			sites_mark_guess(way.node);
+		while (frames-- > 0)
+			push_outer(
+			    t, k++, &t->walk[--n], frames ? 0 : way.node);
+	}
+	t->outer_count = k;
+	return way.node;
+}
+
+/*
+ * Interns the walked frames walk[0..n-1] on top of outer[0..k-1]. Frames inside
+ * a run have no node; outer_node() makes one if it is needed.
+ */
+static uint32_t
+intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t root, bool sure)
+{
+	uint32_t node = k ? outer_node(t, k - 1) : root;
+	bool is_new = false;
 
 	t->outer_version++;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (node == SITES_NODE_OUTER_DROPPED) {
+		t->outer_count = k;
+		return node;
+	}
+	if (sure && sites_have_runs())
+		return intern_runs(t, k, n, node);
 	while (n > 0) {
 		const struct outer_frame *f = &t->walk[--n];
 
-		node = sites_node(node, f->frame);
+		node = sites_child(node, f->frame, &is_new);
 		if (!node) {
 			t->outer_count = k;
 			return SITES_NODE_OUTER_DROPPED;
@@ -288,7 +344,7 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 	if (r.met >= 0 && r.n == 0) {
 		/* a part of the last stack; keep it all, as it may come back */
 		*hint = (uint16_t)r.met;
-		return t->outer[r.met].node;
+		return outer_node(t, (uint32_t)r.met);
 	}
 	if (r.too_deep && r.n) {
 		struct outer_frame *last = &t->walk[r.n - 1];
@@ -304,7 +360,7 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 	}
 	if (r.met < 0)
 		t->outer_truncated = r.too_deep;
-	node = intern_outer(t, (uint32_t)(r.met + 1), r.n, root);
+	node = intern_outer(t, (uint32_t)(r.met + 1), r.n, root, w->sure);
 	*hint = t->outer_count ? (uint16_t)(t->outer_count - 1) : UINT16_MAX;
 	if (unlikely(r.binding)) {
 		/* the next stack may lack the frames that saved it */

@@ -30,6 +30,9 @@ uint32_t outer_root(enum walk_result r, uint32_t why);
 int outer_meet(
     const struct thread *t, struct walk *w, uint64_t fp, int j, int *fail);
 
+/* The node of outer[k] and the frames above; SITES_NODE_OUTER_DROPPED if none. */
+uint32_t outer_node(struct thread *t, uint32_t k);
+
 /*
  * The node of the frames from *w outwards, found by a walk up to where it meets
  * the last stack. *hint says where they begin in the copy; UINT16_MAX if they

@@ -62,6 +62,7 @@ path_node(struct memo_chunk *e, uint32_t above)
 {
 	uint64_t pcs[SEG_INNER_FRAMES], frame;
 	uint32_t node = above, i, n = 0;
+	bool is_new = false;
 
 	if (e->reached && e->above == above)
 		return e->reached;
@@ -72,7 +73,7 @@ path_node(struct memo_chunk *e, uint32_t above)
 	}
 	for (i = e->frames; i-- > 0 && node;) {
 		(void)rules_get(pcs[i], false, &frame);
-		node = sites_node(node, frame);
+		node = sites_child(node, frame, &is_new);
 	}
 	e->reached = 0;
 	e->above = above;
@@ -120,7 +121,7 @@ path_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
 	struct walk w = *start;
 	const bool joins = t->outer_gen == LOAD(&module_gen);
 	int j = joins ? (int)t->outer_count - 1 : -1, fail = INT32_MAX, met;
-	uint32_t depth = SEG_INNER_FRAMES, n;
+	uint32_t depth = SEG_INNER_FRAMES, n, node;
 
 	for (n = 0; n < PATH_CHUNKS; n++) {
 		const uint64_t *slots = (const uint64_t *)(uintptr_t)c.sp - 1;
@@ -135,10 +136,11 @@ path_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
 			ret->vouched = t->outer[met].vouched;
 			*ret_count = n;
 			depth += (uint32_t)met + 1;
-			return depth > outer_depth ||
-			        outer_keeps_too_few(t, depth - SEG_INNER_FRAMES)
-			    ? 0
-			    : t->outer[met].node;
+			if (depth > outer_depth ||
+			    outer_keeps_too_few(t, depth - SEG_INNER_FRAMES))
+				return 0;
+			node = outer_node(t, (uint32_t)met);
+			return node == SITES_NODE_OUTER_DROPPED ? 0 : node;
 		}
 		e = path_find(t, &w, &c, &place);
 		if (e) {

@@ -14,7 +14,7 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 	uint64_t inner[SEG_INNER_FRAMES], guessed[OUTER_MAX / 64] = {0};
 	enum walk_result r = WALK_STEPPED;
 	uint32_t n = 0, why = 0, kept = 0, node;
-	bool own = false, simple = true;
+	bool own = false, simple = true, is_new = false;
 	struct walk w;
 
 	walk_begin(&w, t, c);
@@ -48,7 +48,7 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 		                         : outer_root(r, why);
 		while (n > kept && node != SITES_NODE_OUTER_DROPPED) {
 			n--;
-			node = sites_node(node, scratch[n]);
+			node = sites_child(node, scratch[n], &is_new);
 			if (node && n < OUTER_MAX &&
 			    guessed[n / 64] >> n % 64 & 1)
 				sites_mark_guess(node);

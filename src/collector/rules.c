@@ -182,8 +182,9 @@ still_holds(struct entry *e, uint64_t meta)
 	return true;
 }
 
-struct unwind_rule
-rules_get(uint64_t pc, bool exact, uint64_t *ret_frame)
+/* Not at its first place in the newest level, or of an older generation. */
+static SEEP_NOINLINE struct unwind_rule
+get_slow(uint64_t pc, bool exact, uint64_t *ret_frame)
 {
 	uint64_t key = exact ? pc : pc - 1;
 	uint32_t gen = LOAD_ACQUIRE(&module_gen);
@@ -211,5 +212,26 @@ rules_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 found:
 	memcpy(&r, &word, sizeof(r));
 	*ret_frame = frame_pack(pc, exact, module);
+	return r;
+}
+
+struct unwind_rule
+rules_get(uint64_t pc, bool exact, uint64_t *ret_frame)
+{
+	const uint64_t key = exact ? pc : pc - 1;
+	const struct rules_level *l = level_at(LOAD_ACQUIRE(&newest));
+	const struct entry *e =
+	    &l->entries[hash_word(key) >> (64 - l->head.bits)];
+	struct unwind_rule r;
+	uint64_t meta, word;
+
+	if (unlikely(LOAD_ACQUIRE(&e->key) != key))
+		return get_slow(pc, exact, ret_frame);
+	meta = LOAD_ACQUIRE(&e->meta);
+	if (unlikely((uint32_t)meta != LOAD_ACQUIRE(&module_gen)))
+		return get_slow(pc, exact, ret_frame);
+	word = LOAD(&e->rule);
+	memcpy(&r, &word, sizeof(r));
+	*ret_frame = frame_pack(pc, exact, (uint32_t)(meta >> 32));
 	return r;
 }

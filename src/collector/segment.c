@@ -221,9 +221,10 @@ ahead_of(uint64_t offset)
 bool
 segment_has_spare(void)
 {
-	return LOAD(&segment.open) >=
-	    LOAD(&segment.used) + SPARE + SEG_EXTENT_STEP &&
-	    !segment_is_tight();
+	uint64_t used = LOAD(&segment.used);
+
+	return LOAD(&segment.open) >= used + SPARE + SEG_EXTENT_STEP &&
+	    used < segment.bytes / 8 * 3;
 }
 
 /*

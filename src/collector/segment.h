@@ -107,7 +107,8 @@ bool segment_is_tight(void);
 
 /*
  * Is there an extent that takes no system call, and leaves others for what is
- * needed more? For what can do without.
+ * needed more? For what can do without; no longer when three eighths of the
+ * budget are used, so that a million stacks have room.
  */
 bool segment_has_spare(void);
 

@@ -28,7 +28,8 @@ enum {
 	SITES_NODE_CUT = 4,
 };
 
-enum { SITES_MAX = 1 << 20, SITES_NODES_MAX = 1 << 22 };
+/* At three quarters of them, outer frames are dropped: above a million. */
+enum { SITES_MAX = 3 << 19, SITES_NODES_MAX = 3 << 21 };
 
 /*
  * Ids from first_id on; also how a forked child starts over. False: no memory,
@@ -46,6 +47,38 @@ uint32_t sites_next_id(void);
 uint32_t sites_node(uint32_t parent, uint64_t frame);
 
 /*
+ * The same. *is_new says that `parent` has just been made, so that there is
+ * nothing below it to be looked for, and afterwards whether the node has.
+ */
+uint32_t sites_child(uint32_t parent, uint64_t frame, bool *is_new);
+
+/*
+ * The way from a node to the one of the innermost of some frames. Most nodes
+ * stand for one frame. Where a stack leaves the trie and has many frames more,
+ * a node is made for the first of them, and below it runs: nodes that stand for
+ * up to six frames, in a record like those of inner frames. Other stacks often
+ * have the same frames below another caller, so they share these records.
+ *
+ * The copy of the last stack (outer.h) makes no runs, because other stacks join
+ * it at any frame. So the same frames may have several nodes, in runs and one by
+ * one, and a stack that has no site below its node may have one below another;
+ * sites_known() finds it.
+ */
+struct sites_way {
+	const uint64_t *frames; /* innermost first */
+	uint32_t left;          /* of the frames; above 0 for sites_next() */
+	uint32_t node;          /* where it is */
+	bool makes_runs;        /* if many are new; else it follows them */
+	bool is_new;            /* the node has just been made */
+};
+
+/*
+ * Goes one node further, and makes it if it is not there; to the end, if it
+ * makes runs. Returns how many frames that are; 0 as in sites_node().
+ */
+uint32_t sites_next(struct sites_way *w);
+
+/*
  * The step from the frame of this node to its parent was a guess. It always is,
  * because there is no unwind information, so no node has two forms.
  */
@@ -60,6 +93,16 @@ uint32_t sites_inner(const uint64_t *frames, uint32_t count);
  */
 struct site_id sites_get(uint32_t node, uint32_t inner, enum seg_api api);
 
+/* The two halves of sites_get(): 0 if there is none; one more, the same way. */
+struct site_id sites_find(uint32_t node, uint32_t inner);
+struct site_id sites_new(uint32_t node, uint32_t inner, enum seg_api api);
+
+/* Has any node been made that is a run? */
+bool sites_have_runs(void);
+
+/* The node of a site, for sites_next(), sites_get() and comparing; 0: none. */
+uint32_t sites_node_of(struct site_id id);
+
 /*
  * A whole stack, as known.h lists it: a hash of its outer frames, those below
  * the node `base` (innermost first), and the record of the inner ones.
@@ -68,13 +111,18 @@ struct sites_stack {
 	uint64_t hash;
 	const uint64_t *frames;
 	uint32_t count, base, inner;
+	bool is_like; /* out: one with this hash has other nodes or frames */
 };
 
 /* The id of a stack that sites_know() has entered, proven; 0: none. */
-struct site_id sites_known(const struct sites_stack *s);
+struct site_id sites_known(struct sites_stack *s);
 
-/* Enters the id of a stack, by the hash of sites_known(). */
+/*
+ * Enters the id of a stack, by the hash of sites_known(). The place is in a
+ * cache line of its own; sites_will_know() fetches it ahead.
+ */
 void sites_know(uint64_t hash, uint32_t inner, struct site_id id);
+void sites_will_know(uint64_t hash, uint32_t inner);
 
 /*
  * The id of the same stack for a resource of this pool, or for a mapping (`pool`

@@ -114,7 +114,7 @@ struct thread {
 	uint64_t paths_sp;          /* where paths_last was found */
 	/* see known.c: the last stack found there, how often in a row */
 	uint64_t known_sp;
-	uint32_t known_last, known_same, known_count;
+	uint32_t known_last, known_same, known_count, known_new;
 	/* the chunk or page that it logs into, and what was counted there */
 	uint64_t *log_base, *log_stop, *log_seen, *log_page;
 	uint64_t log_time, log_gap;

@@ -68,10 +68,11 @@ read_header(const struct window *w, struct seg_header *h, struct fault *where)
 		return fault_set(where, -EBADMSG,
 		    "the file ends after %llu bytes, inside the header",
 		    (unsigned long long)w->limit);
-	if (h->version != SEG_VERSION)
+	if (h->version < SEG_VERSION || h->version > SEG_VERSION_RUNS)
 		return fault_set(where, -ENOTSUP,
-		    "segment version %u, this seep reads version %u",
-		    h->version, (unsigned)SEG_VERSION);
+		    "segment version %u, this seep reads versions %u and %u",
+		    h->version, (unsigned)SEG_VERSION,
+		    (unsigned)SEG_VERSION_RUNS);
 	if (h->header_bytes < SEG_HEADER_BYTES)
 		return fault_set(
 		    where, -EBADMSG, "header of %u bytes", h->header_bytes);

@@ -134,6 +134,43 @@ add_step(struct stacks *s, size_t depth, uint32_t node, uint64_t position)
 	return 0;
 }
 
+/* The frames of an inner record below parent, the outermost first. */
+static int
+add_frames(struct stacks *s, const struct seg_inner *in, uint32_t parent,
+    uint32_t *ret)
+{
+	uint32_t link = parent;
+	int err = 0;
+
+	for (uint32_t i = in->count; i > 0 && err == 0; i--)
+		err = add_link(s, in->frames[i - 1], 0, link, &link);
+	*ret = link;
+	return err;
+}
+
+static bool
+get_inner(const struct stacks *s, uint64_t number, struct seg_inner *ret)
+{
+	return number != 0 &&
+	    extents_get(&s->inners, number, ret, sizeof(*ret)) &&
+	    ret->count <= SEG_INNER_FRAMES;
+}
+
+/* What a node of the file stands for: a frame, a mark, or a run of frames. */
+static int
+add_node(struct stacks *s, const struct seg_node *row, uint32_t parent,
+    uint32_t *ret)
+{
+	struct seg_inner run;
+
+	if (!(row->flags & SEG_NODE_RUN))
+		return add_link(s, row->frame,
+		    row->flags & (STACKS_UNKNOWN - 1), parent, ret);
+	if (!get_inner(s, row->frame, &run))
+		return add_link(s, 0, STACKS_UNKNOWN, parent, ret);
+	return add_frames(s, &run, parent, ret);
+}
+
 /*
  * Walks up to the root or to a node that is known, then down again, and makes
  * links. Each node is walked once in the life of s, whatever parents the file
@@ -173,8 +210,7 @@ node_link(struct stacks *s, uint32_t node, uint32_t *ret)
 		const struct step *step = &s->path[--depth];
 
 		(void)extents_get(&s->nodes, step->node, &row, sizeof(row));
-		err = add_link(s, row.frame, row.flags & (STACKS_UNKNOWN - 1),
-		    link, &link);
+		err = add_node(s, &row, link, &link);
 		s->seen[step->position] = link + 1;
 	}
 	*ret = link;
@@ -191,8 +227,7 @@ stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
 	err = node_link(s, node, &link);
 	if (err < 0)
 		return err;
-	if (inner == 0 || !extents_get(&s->inners, inner, &row, sizeof(row)) ||
-	    row.count > SEG_INNER_FRAMES) {
+	if (!get_inner(s, inner, &row)) {
 		row.count = 0;
 		row.flags = STACKS_UNKNOWN;
 	}
@@ -201,11 +236,9 @@ stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
 		if (err < 0)
 			return err;
 	}
-	while (row.count > 0) {
-		err = add_link(s, row.frames[--row.count], 0, link, &link);
-		if (err < 0)
-			return err;
-	}
+	err = add_frames(s, &row, link, &link);
+	if (err < 0)
+		return err;
 	n = (uint32_t)s->head_count;
 	err = room_make(
 	    &s->heads, &s->head_room, s->head_count, sizeof(uint32_t));

@@ -36,7 +36,7 @@ struct seg_module {
 
 /* The outer frames of stacks form a trie; node 0 is the root (no frame). */
 struct seg_node {
-	uint64_t frame;  /* or 0 with a flag below */
+	uint64_t frame;  /* 0 with a flag below; of a run: an inner number */
 	uint32_t parent; /* node nearer to the thread's start */
 	uint32_t flags;  /* enum seg_node_flags */
 };
@@ -48,6 +48,8 @@ enum seg_node_flags {
 	SEG_NODE_EARLY = 16, /* child that ended early: its stacks are lost */
 	/* with a frame: its caller, the parent, was reached by a guess */
 	SEG_NODE_GUESSED = 32,
+	/* stands for the frames of an inner, which has no flags */
+	SEG_NODE_RUN = 64,
 };
 
 /* The innermost frames, innermost first; inner 0 is empty. */

@@ -6,6 +6,7 @@
 enum {
 	SEG_REFUSED_BYTES = 1 << 20, /* bytes, then no lines are added */
 	SEG_VERSION = 1,
+	SEG_VERSION_RUNS = 2, /* from the first node with SEG_NODE_RUN on */
 	SEG_HEADER_BYTES = 8192,
 	SEG_EXTENT_STEP = 8192, /* extents are multiples of this */
 	SEG_SITE_BITS = 26,

@@ -21,6 +21,13 @@ compared() {
 	[[ $status -eq 0 && $output =~ "1 processes with "[1-9][0-9]+" sites" ]]
 }
 
+@test "stacks whose outer frames are in runs" {
+	compared "$HOSTS/turns" 200
+	[[ $status -eq 0 && $output =~ with\ 20[0-9]\ sites ]]
+	# the version says that there are runs
+	[[ $(od -An -tu4 -j8 -N4 "$DIR"/*.seg) -eq 2 ]]
+}
+
 @test "figures over several threads" {
 	compared "$HOSTS/threads" 20000
 	[[ $status -eq 0 && $output =~ with\ [1-9] ]]

@@ -61,7 +61,7 @@ class Segment:
 
     def __init__(self, data, base):
         self.header = decode("seg_header", data, base)
-        assert data[base:base + 8] == b"SEEPSEG\x01" and self.header["version"] == 1
+        assert data[base:base + 8] == b"SEEPSEG\x01" and self.header["version"] in (1, 2)
         self.tables, self.strings = {}, {}
         for i in range(self.header["dir_used"]):
             x = decode("seg_extent", data, base + self.header["dir_offset"] + 32 * i)
@@ -91,7 +91,10 @@ class Segment:
         node, nodes = site["node"], self.table(3)
         while node:
             row = nodes[node]
-            if not row["flags"]:
+            if row["flags"] == 64:
+                run = self.table(4)[row["frame"]]
+                found += run["frames"][:run["count"]]
+            elif row["frame"]:
                 found.append(row["frame"])
             node = row["parent"]
         return found
@@ -115,7 +118,7 @@ class Segment:
         """Flags of its nodes and of its inner record."""
         found, node = self.table(4)[site["inner"]]["flags"], site["node"]
         while node:
-            found |= self.table(3)[node]["flags"]
+            found |= self.table(3)[node]["flags"] & ~64  # a run or single nodes, all the same
             node = self.table(3)[node]["parent"]
         return found
 

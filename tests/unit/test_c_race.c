@@ -50,16 +50,25 @@ together(void *(*work)(void *), void *ret[THREADS])
 		assert_int_equal(pthread_join(t[i], ret ? &ret[i] : NULL), 0);
 }
 
-/* the same stacks in another order; outer frames are shared by many */
+/*
+ * the same stacks in another order; outer frames are shared by many, and half
+ * of the threads put them into runs
+ */
 static uint32_t
-intern(uint32_t k)
+intern(uint32_t k, bool makes_runs)
 {
 	uint64_t inner[2] = {0x1000 + k % 97, 0x2000 + k % 89};
-	uint32_t node = SITES_NODE_ROOT;
+	uint64_t outer[DEPTH];
+	struct sites_way w = {.frames = outer,
+	    .left = DEPTH,
+	    .node = SITES_NODE_ROOT,
+	    .makes_runs = makes_runs};
 
 	for (uint32_t d = 0; d < DEPTH; d++)
-		node = sites_node(node, 0x5000 + (k >> d) % 13 + d * 64);
-	return sites_get(node, sites_inner(inner, 2), SEG_API_MALLOC).v;
+		outer[DEPTH - 1 - d] = 0x5000 + (k >> d) % 13 + d * 64;
+	while (w.left && sites_next(&w))
+		;
+	return sites_get(w.node, sites_inner(inner, 2), SEG_API_MALLOC).v;
 }
 
 static void *
@@ -72,7 +81,7 @@ intern_all(void *arg)
 	for (uint32_t i = 0; ids && i < STACKS; i++) {
 		uint32_t k = (start + i) % STACKS;
 
-		ids[k] = intern(k);
+		ids[k] = intern(k, (uintptr_t)arg % 2);
 	}
 	return ids;
 }
@@ -216,7 +225,7 @@ book(void *arg)
 		return NULL;
 	pthread_barrier_wait(&gate);
 	for (uint32_t i = 0; i < BLOCKS; i++) {
-		uint32_t site = intern(i % 50);
+		uint32_t site = intern(i % 50, false);
 
 		if (!ledger_alloc(t, site, i % 100) ||
 		    (i % 2 && !ledger_free(t, site, i % 100)))

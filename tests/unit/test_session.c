@@ -188,6 +188,54 @@ parents_in_a_circle_end_the_stack(void **state)
 }
 
 static void
+a_run_stands_for_its_frames(void **state)
+{
+	const uint64_t run[] = {
+	    MKSEG_FRAME(1, 0x11), MKSEG_FRAME(1, 0x12), MKSEG_FRAME(1, 0x13)};
+	struct mkseg *m = mkseg_new();
+	uint32_t outer = mkseg_node(m, MKSEG_FRAME(1, 0xa), 0, 0);
+	uint32_t inner = mkseg_inner(m, run, 3, 0);
+	uint32_t node = mkseg_node(m, inner, outer, SEG_NODE_RUN);
+	uint32_t a = mkseg_stack(m, one_frame, 1);
+	uint32_t b = mkseg_stack(m, one_frame, 1);
+	uint32_t wrong = mkseg_stack(m, one_frame, 1);
+	uint64_t frames[32];
+	struct process *p;
+	struct session *s;
+	uint32_t flags;
+
+	(void)state;
+	mkseg_header(m)->version = SEG_VERSION_RUNS;
+	mkseg_site(m, a)->node = mkseg_node(m, inner, node, SEG_NODE_RUN);
+	/* the same frames one by one are the same stack */
+	for (int twice = 0; twice < 2; twice++)
+		for (int i = 2; i >= 0; i--)
+			outer = mkseg_node(m, run[i], outer, 0);
+	mkseg_site(m, b)->node = outer;
+	mkseg_site(m, wrong)->node =
+	    mkseg_node(m, 4000000000, node, SEG_NODE_RUN);
+	mkseg_book(m, 0, a, 1, 10, 0);
+	mkseg_book(m, 0, b, 2, 10, 0);
+	mkseg_book(m, 0, wrong, 4, 10, 0);
+	s = mkseg_load(m);
+	p = s->processes[0];
+	assert_int_equal(p->site_count, 2);
+	assert_int_equal(p->sites[0].figures.allocations, 3);
+	assert_int_equal(
+	    stacks_frames(p->stacks, p->sites[0].stack, frames, 32, &flags), 8);
+	assert_int_equal(flags, 0);
+	assert_int_equal(frames[0], one_frame[0]);
+	assert_memory_equal(frames + 1, run, sizeof(run));
+	assert_memory_equal(frames + 4, run, sizeof(run));
+	assert_int_equal(frames[7], MKSEG_FRAME(1, 0xa));
+	/* a run whose record is missing is a gap, and the rest is there */
+	assert_int_equal(
+	    stacks_frames(p->stacks, p->sites[1].stack, frames, 32, &flags), 5);
+	assert_int_equal(flags, STACKS_UNKNOWN);
+	session_free(s);
+}
+
+static void
 long_stack_is_cut_at_the_callers_limit(void **state)
 {
 	struct mkseg *m = mkseg_new();
@@ -856,6 +904,7 @@ main(void)
 	    cmocka_unit_test(equal_stacks_are_one_site),
 	    cmocka_unit_test(site_never_filled_is_unknown_not_lost),
 	    cmocka_unit_test(parents_in_a_circle_end_the_stack),
+	    cmocka_unit_test(a_run_stands_for_its_frames),
 	    cmocka_unit_test(long_stack_is_cut_at_the_callers_limit),
 	    cmocka_unit_test(more_frees_than_allocations_are_no_huge_number),
 	    cmocka_unit_test(wide_figures_are_read_from_rows_of_both_lengths),
