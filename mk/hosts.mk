@@ -18,6 +18,8 @@ host = @mkdir -p $(@D) && echo "  HOST $@" && $(or $(call said,cc,$<),$(1)) -O2 
 # these are linked with libraries that are hosts, too
 build/hosts/early build/hosts/early_resolver: $(addprefix build/hosts/early_plugin,.so _first.so _user.so _resolver.so)
 build/hosts/early_plugin_user.so: build/hosts/early_plugin_resolver.so
+build/hosts/mapped_early: $(addprefix build/hosts/mapped_early_plugin,.so _resolver.so)
+build/hosts/mapped_early_plugin.so: build/hosts/mapped_early_plugin_resolver.so
 
 build/hosts/%.so: %.c | deps-check
 	$(call host,$(CC),-shared -fPIC)

@@ -300,6 +300,10 @@ check_options(const struct leaks_command *o)
 		die(CMD_USAGE,
 		    "leaks: --format html is for --types and --insight; seep "
 		    "report --format html shows the verdicts of a recording");
+	if (census && (o->held || o->retained))
+		die(CMD_USAGE,
+		    "leaks: --types and --insight do not go with --held and "
+		    "--retained: use one after the other");
 	if (census && (o->stop || o->swap || o->looks))
 		die(CMD_USAGE,
 		    "leaks: --looks, --stop and --swap are for verdicts, not "

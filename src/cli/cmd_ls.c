@@ -192,7 +192,7 @@ list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
 static bool
 is_listed(const char *name)
 {
-	return segfile_is_name(name) || text_ends_with(name, ".ctl") ||
+	return segfile_is_name(name) || segfile_is_beside(name) ||
 	    text_ends_with(name, ".seep-snap.tmp");
 }
 
@@ -215,7 +215,7 @@ list_file(struct listing *l, struct place *at, const char *name)
 	else if (l->prune && name[0] == '.' &&
 	    text_ends_with(name, ".seep-snap.tmp"))
 		ls_prune_temporary(&at->dead, name, &st);
-	else if (l->prune && name[0] != '.' && text_ends_with(name, ".ctl"))
+	else if (l->prune && name[0] != '.' && segfile_is_beside(name))
 		ls_prune_control(&at->dead, name, &st);
 }
 

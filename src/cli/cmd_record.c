@@ -133,6 +133,16 @@ tell_file(void *context, const char *path)
 	progress_begin("finding the names of functions in", path);
 }
 
+static void
+note_written(void *context, const struct process *p)
+{
+	const struct record_run *r = context;
+
+	embed_add(r->embed, p);
+	if (r->maps)
+		runtime_maps_note(r->maps, p);
+}
+
 /* If there is no memory for them, the report looks for the names. */
 static void
 want_names(struct record_run *r, unsigned seconds)
@@ -146,8 +156,8 @@ want_names(struct record_run *r, unsigned seconds)
 
 	if (r->options.no_symbols || embed_new(&naming, &r->embed) < 0)
 		return;
-	r->collect.written = embed_add;
-	r->collect.context = r->embed;
+	r->collect.written = note_written;
+	r->collect.context = r;
 }
 
 /* The writer keeps an error until recording_finish() returns it. */
@@ -328,6 +338,8 @@ write_recording(struct record_run *r)
 	    !r->run_monotonic_ns)
 		return 0; /* nothing worth a file: see conclude() */
 	write_names(r);
+	if (r->maps && r->embed)
+		runtime_maps_remove(r->maps);
 	err = record_await_chapter(r);
 	if (err < 0)
 		return err;
@@ -443,6 +455,25 @@ sweep(const struct record_run *r)
 }
 
 static int
+say_variable(void *context, const char *name, const char *value)
+{
+	(void)context;
+	die_warn("set %s=%s", name, value);
+	return 0;
+}
+
+/* --runtime-names */
+static int
+prepare_runtimes(struct record_run *r)
+{
+	int err = runtime_maps_new(&r->maps);
+
+	if (err == 0 && !r->options.quiet)
+		err = runtime_maps_each(say_variable, NULL);
+	return err;
+}
+
+static int
 record(struct record_run *r)
 {
 	struct segment_dir_problem why;
@@ -458,6 +489,10 @@ record(struct record_run *r)
 		return RECORD_FAILED;
 	}
 	sweep(r);
+	if (r->options.runtime_names && prepare_runtimes(r) < 0) {
+		die_warn("out of memory");
+		return RECORD_FAILED;
+	}
 	want_names(r, record_opts_rotate(&r->options) ? CHAPTER_NAMES_S : 0);
 	code = record_start(r);
 	if (code == 0)
@@ -471,6 +506,7 @@ record(struct record_run *r)
 	follow_free(r->follow);
 	collect_release(&r->collect);
 	embed_free(r->embed);
+	runtime_maps_free(r->maps);
 	segment_dir_release(&r->segment_dir);
 	return code;
 }

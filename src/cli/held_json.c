@@ -43,9 +43,9 @@ put_root(FILE *out, const struct held_view *v, uint32_t node, uint32_t root,
 	(void)fprintf(out, "{\"root\":\"%s\"", kinds[r->place.kind]);
 	json_text(out, "name", r->name);
 	json_boolean(out, "static", r->is_static);
-	json_number_or_null(
-	    out, "offset", e && e->words == 1, e ? e->offset : 0);
-	json_number(out, "pointers", e ? e->words : 0);
+	json_number_or_null(out, "offset",
+	    e && e->words == 1 && e->root == root, e ? e->offset : 0);
+	json_number(out, "pointers", e && e->root == root ? e->words : 0);
 	json_text(out, "module", r->module);
 	json_text(out, "file", r->file);
 	json_number_or_null(
@@ -59,12 +59,12 @@ put_root(FILE *out, const struct held_view *v, uint32_t node, uint32_t root,
 	(void)putc('}', out);
 }
 
-/* Hops from the root on; without a root, where several hold it. */
+/* Hops from the root on. */
 static void
 put_way(FILE *out, const struct held_view *v, uint32_t node)
 {
-	uint32_t way[HOLDERS_DEPTH_MAX], root;
-	size_t count = holders_way(&v->held->holders, node, way);
+	uint32_t way[HELD_WAY_MAX], root;
+	size_t shared, count = held_way(v->held, node, way, &shared);
 
 	(void)putc('[', out);
 	for (size_t i = 0; i < count; i++) {
@@ -85,16 +85,19 @@ put_way(FILE *out, const struct held_view *v, uint32_t node)
 	(void)putc(']', out);
 }
 
-/* Where no single root holds it: the ways to those that point to it. */
+/*
+ * Where no single root holds it: how many nodes of the way come before that, and
+ * other ways to those that point to it.
+ */
 static void
 put_several(FILE *out, const struct held_view *v, uint32_t node)
 {
-	uint32_t way[HOLDERS_DEPTH_MAX], by[HELD_SEVERAL], root;
-	size_t n = 0;
+	uint32_t way[HELD_WAY_MAX], by[HELD_SEVERAL];
+	size_t n = 0, shared, count = held_way(v->held, node, way, &shared);
 
-	if (holders_way(&v->held->holders, node, way) > 0 &&
-	    !held_is_root(v->held, way[0], &root))
-		n = held_several(v->held, way[0], by);
+	if (shared > 0 && shared < count)
+		n = held_several(v->held, way[shared], by);
+	json_number(out, "shared", shared);
 	json_key(out, "several");
 	(void)putc('[', out);
 	for (size_t i = 0; i < n; i++) {
@@ -107,16 +110,17 @@ put_several(FILE *out, const struct held_view *v, uint32_t node)
 static void
 put_held_way(FILE *out, const struct held_view *v, const struct held_way *w)
 {
-	uint32_t way[HOLDERS_DEPTH_MAX];
-	size_t count = holders_way(&v->held->holders, w->node, way);
+	uint32_t way[HOLDERS_DEPTH_MAX], whole[HELD_WAY_MAX];
+	size_t shared, count = holders_way(&v->held->holders, w->node, way);
 
 	(void)fprintf(
 	    out, "\n{\"blocks\":%llu", (unsigned long long)w->sum.blocks);
 	json_number(out, "bytes", w->sum.bytes);
 	json_key(out, "way");
 	put_way(out, v, w->node);
-	json_number(
-	    out, "piles_up_at", holders_pile(&v->held->holders, way, count));
+	(void)held_way(v->held, w->node, whole, &shared);
+	json_number(out, "piles_up_at",
+	    shared + holders_pile(&v->held->holders, way, count));
 	put_several(out, v, w->node);
 	(void)putc('}', out);
 }

@@ -14,6 +14,7 @@ enum {
 	INDENT = 9,
 	CALLERS = 3,       /* names after the frame that heads a stack */
 	WAYS = 4,          /* of one site */
+	BELOW = 3,         /* nodes below one at which things pile up */
 	LEAST_PERCENT = 1, /* of all bytes: holders below that are left out */
 };
 
@@ -162,11 +163,11 @@ held_text_root(FILE *out, const struct held_view_root *r, uint64_t count)
 /* ---- ways ---- */
 
 static void
-print_entry(FILE *out, const struct held_view *v, uint32_t node)
+print_entry(FILE *out, const struct held_view *v, uint32_t root, uint32_t node)
 {
 	const struct held_view_entry *e = &v->entries[node];
 
-	if (e->words == 1 && e->offset > 0)
+	if (e->words == 1 && e->root == root && e->offset > 0)
 		(void)fprintf(out, "+0x%llx", (unsigned long long)e->offset);
 }
 
@@ -184,11 +185,33 @@ print_node(FILE *out, const struct held_view *v, uint32_t node)
 	(void)fprintf(out, " (%s)", words_bytes(b, n->own.bytes));
 }
 
+/* The roots of other ways to a node, each once. */
+static void
+print_others(FILE *out, const struct held_view *v, uint32_t node, uint32_t but)
+{
+	uint32_t way[HELD_WAY_MAX], seen[HELD_SEVERAL + 1] = {but}, root;
+	uint32_t by[HELD_SEVERAL];
+	size_t n = held_several(v->held, node, by), count = 1, k, shared;
+
+	for (size_t i = 0; i < n; i++) {
+		if (held_way(v->held, by[i], way, &shared) == 0)
+			continue;
+		for (k = 0; k < count && seen[k] != way[0]; k++)
+			;
+		if (k < count || !held_is_root(v->held, way[0], &root))
+			continue;
+		seen[count++] = way[0];
+		(void)fputs(count > 2 ? " and " : "; also by ", out);
+		held_text_root(out, &v->roots[root],
+		    v->held->holders.nodes[way[0]].own.blocks);
+	}
+}
+
 void
 held_text_way(FILE *out, const struct held_view *v, uint32_t node)
 {
-	uint32_t way[HOLDERS_DEPTH_MAX], root;
-	size_t count = holders_way(&v->held->holders, node, way);
+	uint32_t way[HELD_WAY_MAX], root;
+	size_t shared, count = held_way(v->held, node, way, &shared);
 
 	for (size_t i = 0; i < count; i++) {
 		(void)fputs(i ? " -> " : "", out);
@@ -199,47 +222,10 @@ held_text_way(FILE *out, const struct held_view *v, uint32_t node)
 		held_text_root(out, &v->roots[root],
 		    v->held->holders.nodes[way[i]].own.blocks);
 		if (i + 1 < count)
-			print_entry(out, v, way[i + 1]);
+			print_entry(out, v, root, way[i + 1]);
 	}
-}
-
-/* Does no single root hold it? Then those that point to it are listed. */
-static bool
-is_shared(const struct held_view *v, uint32_t node)
-{
-	uint32_t way[HOLDERS_DEPTH_MAX], root;
-
-	return holders_way(&v->held->holders, node, way) > 0 &&
-	    !held_is_root(v->held, way[0], &root);
-}
-
-static void
-print_several(FILE *out, const struct held_view *v, uint32_t node)
-{
-	uint32_t way[HOLDERS_DEPTH_MAX], by[HELD_SEVERAL];
-	size_t n;
-
-	(void)holders_way(&v->held->holders, node, way);
-	n = held_several(v->held, way[0], by);
-	for (size_t i = 0; i < n; i++) {
-		(void)fputs(i ? "; and by " : "", out);
-		held_text_way(out, v, by[i]);
-	}
-	if (n == 0)
-		(void)fputs("several", out);
-	else
-		(void)fputs(" -> ", out);
-	if (n)
-		held_text_way(out, v, node);
-}
-
-static void
-print_holder(FILE *out, const struct held_view *v, uint32_t node)
-{
-	if (is_shared(v, node))
-		print_several(out, v, node);
-	else
-		held_text_way(out, v, node);
+	if (shared > 0)
+		print_others(out, v, way[shared], way[0]);
 }
 
 bool
@@ -255,7 +241,7 @@ held_text_line(FILE *out, const struct held_view *v, uint32_t id)
 		return false;
 	if (count > 0) {
 		(void)fputs("held by ", out);
-		print_holder(out, v, ways[0].node);
+		held_text_way(out, v, ways[0].node);
 	}
 	free(ways);
 	return count > 0;
@@ -341,7 +327,7 @@ print_way(const struct layout *p, const struct held_view *v,
 		(void)fputs(": ", h.out);
 	}
 	(void)fputs("held by ", h.out);
-	print_holder(h.out, v, w->node);
+	held_text_way(h.out, v, w->node);
 	print_pile(h.out, v, w->node);
 	(void)putc('\n', h.out);
 	hanging_end(p, &h, NULL);
@@ -408,35 +394,40 @@ held_text_site(const struct layout *p, const struct held_view *v, uint32_t id)
 
 /* ---- the largest holders ---- */
 
-/* What piles up right below a node: the child that retains most. */
+/* What piles up below a node: the child that retains most, and so on. */
 static uint32_t
-largest_child(const struct held_view *v, uint32_t node)
+follow(const struct held_view *v, uint32_t node)
 {
 	const struct holders *h = &v->held->holders;
-	uint32_t found = 0;
-	uint64_t most = 0;
 
-	for (uint32_t i = node + 1; i < h->count; i++)
-		if (h->nodes[i].parent == node &&
-		    h->nodes[i].retained.bytes > most) {
-			most = h->nodes[i].retained.bytes;
-			found = i;
-		}
-	return found;
+	for (int n = 0; n < BELOW; n++) {
+		uint64_t most = h->nodes[node].retained.bytes / 2;
+		uint32_t found = 0;
+
+		for (uint32_t i = node + 1; i < h->count; i++)
+			if (h->nodes[i].parent == node &&
+			    h->nodes[i].retained.bytes > most) {
+				most = h->nodes[i].retained.bytes;
+				found = i;
+			}
+		if (!found)
+			break;
+		node = found;
+	}
+	return node;
 }
 
 static void
 print_suspect(const struct layout *p, const struct held_view *v, uint32_t node)
 {
 	const struct holders_node *n = &v->held->holders.nodes[node];
-	uint32_t child = largest_child(v, node);
 	struct hanging h;
 
 	if (!hanging_begin(&h))
 		return;
 	print_sum(h.out, &n->retained);
 	(void)fputs(": ", h.out);
-	print_holder(h.out, v, child ? child : node);
+	held_text_way(h.out, v, follow(v, node));
 	(void)putc('\n', h.out);
 	hanging_end(p, &h, "RETAINED");
 }

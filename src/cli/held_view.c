@@ -409,7 +409,8 @@ make_held(const struct held_view_input *in, struct held_view *v,
 	for (size_t i = 0; i < v->root_count; i++)
 		roots[i] = (struct held_root){
 		    .layer = root_places_layer(v->roots[i].place.kind),
-		    .class = v->roots[i].class};
+		    .class = v->roots[i].class,
+		    .is_named = v->roots[i].name != NULL};
 	err = held_new(&input, &v->held, &v->needed_bytes);
 	free(roots);
 	return err;
@@ -424,19 +425,22 @@ find_entries(const struct held_view_input *in, struct held_view *v,
 	if (!v->entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->count; i++) {
-		uint32_t place = places->of[i], node;
+		uint32_t place = places->of[i], root = p->at[i].root, node;
+		struct held_view_entry *e;
+		bool alone;
 
 		if (!is_variable(&places->at[place]))
 			continue;
-		node = held_direct(
-		    v->held, p->at[i].root, in->notes->at[i].target);
-		if (node == 0)
+		node =
+		    held_direct(v->held, root, in->notes->at[i].target, &alone);
+		e = &v->entries[node];
+		if (node == 0 || (e->words && e->root != root))
 			continue;
-		if (v->entries[node].words == 0)
-			v->entries[node].offset = p->offsets[place];
-		if (v->entries[node].words == 0 ||
-		    v->entries[node].offset != p->offsets[place])
-			v->entries[node].words++;
+		e->root = root;
+		if (e->words == 0)
+			e->offset = p->offsets[place];
+		if (e->words == 0 || e->offset != p->offsets[place])
+			e->words++;
 	}
 	return 0;
 }

@@ -29,6 +29,7 @@ struct held_view_site {
 struct held_view_entry {
 	uint64_t offset; /* in the variable; without one, in the module */
 	uint32_t words;  /* 0: not from a variable; above 1: several */
+	uint32_t root;   /* whose word it is: the first of several roots */
 };
 
 struct held_view {

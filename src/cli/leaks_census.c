@@ -129,9 +129,9 @@ write_html(FILE *out, const struct leaks_census *o, const struct result *r,
 
 	if (!f)
 		return -ENOMEM;
-	census_json_page(f, &r->census, o->with_types ? &r->types : NULL,
+	err = census_json_page(f, &r->census, o->with_types ? &r->types : NULL,
 	    o->with_spare ? &r->spare : NULL);
-	if (fclose(f) != 0) {
+	if (fclose(f) != 0 || err < 0) {
 		free(text);
 		return -ENOMEM;
 	}

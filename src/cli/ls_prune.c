@@ -16,6 +16,7 @@
 #include "cli/die.h"
 #include "reader/in_use.h"
 #include "reader/proc.h"
+#include "reader/segfile.h"
 #include "record/free_slots.h"
 #include "util/text.h"
 
@@ -71,8 +72,12 @@ ls_prune_control(struct ls_prune *p, const char *name, const struct stat *st)
 
 	if (!ls_prune_is_settled(st))
 		return;
-	(void)snprintf(segment, sizeof(segment), "%.*s",
-	    (int)(strlen(name) - strlen(".ctl")), name);
+	/* NAME.seg.ctl, NAME.seg.log or NAME.seg.log.ctl */
+	(void)snprintf(segment, sizeof(segment), "%s", name);
+	if (text_ends_with(segment, ".ctl"))
+		segment[strlen(segment) - strlen(".ctl")] = '\0';
+	if (text_ends_with(segment, ".seg.log"))
+		segment[strlen(segment) - strlen(".log")] = '\0';
 	if (text_ends_with(segment, ".seg")) {
 		struct stat other;
 
@@ -149,7 +154,6 @@ ls_prune_run(const struct ls_prune *p, size_t *ret_slots)
 
 	for (size_t i = 0; cache && i < p->count; i++) {
 		const struct ls_prune_file *c = &p->files[i];
-		char control[NAME_MAX + 8];
 
 		if (is_mapped(cache, p, c) || !may_remove(p, c))
 			continue; /* a forked child still counts there */
@@ -158,9 +162,8 @@ ls_prune_run(const struct ls_prune *p, size_t *ret_slots)
 		else if (errno != ENOENT)
 			die_warn("%s/%s: cannot be removed: %s", p->path,
 			    c->name, strerror(errno));
-		(void)snprintf(control, sizeof(control), "%s.ctl", c->name);
 		if (text_ends_with(c->name, ".seg"))
-			(void)unlinkat(p->dir, control, 0);
+			segfile_remove_beside(p->dir, c->name);
 	}
 	proc_cache_free(cache);
 	*ret_slots = free_slots_of_dead(p->dir, p->parents, p->parent_count);

@@ -83,6 +83,12 @@ static const struct opts_option what_rows[] = {
     {"mappings", 0, OPTS_FLAG, AT(mappings), 0, NULL,
         "also record who calls mmap for private memory without a file, apart "
         "from the heap (report --mappings)"},
+    {"no-guess", 0, OPTS_FLAG, AT(no_guess), 0, NULL,
+        "end stacks at code without unwind information, which they pass by "
+        "frame pointers otherwise"},
+    {"runtime-names", 0, OPTS_FLAG, AT(runtime_names), 0, NULL,
+        "make node, java and Python 3.12 or later write the names of their "
+        "functions (NODE_OPTIONS, JAVA_TOOL_OPTIONS, PYTHONPERFSUPPORT)"},
     {"wait", 0, OPTS_FLAG, AT(wait), 0, NULL,
         "wait for the last process of the tree, not only for CMD"},
     {0},

@@ -20,6 +20,7 @@ struct record_options {
 	bool wait;
 	bool no_deepbind;
 	bool mappings;
+	bool no_guess, runtime_names;
 	uint64_t leaks_ns;      /* between looks for lost blocks; 0: none */
 	uint64_t rss_ns;        /* between readings of pages; 0: none */
 	bool no_symbols;        /* do not store names of functions */

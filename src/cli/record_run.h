@@ -15,6 +15,7 @@
 #include "record/leaks.h"
 #include "record/quota.h"
 #include "record/rss.h"
+#include "record/runtime_maps.h"
 #include "record/segment_dir.h"
 #include "trace/recording.h"
 
@@ -38,7 +39,8 @@ struct record_run {
 	struct leaks *leaks;   /* NULL: do not look for lost blocks */
 	struct rss *rss;       /* NULL: do not read resident pages */
 	struct leaks_found found;
-	int line_error;         /* why not */
+	struct runtime_maps *maps; /* --runtime-names; NULL: not wanted */
+	int line_error;            /* why not */
 	uint64_t since_jiffies; /* the tree cannot be older than this process */
 	uint64_t start_ns;      /* since 1970; of the chapter */
 	uint64_t oom_kills;     /* kills in our cgroup, before the start */

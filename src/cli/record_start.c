@@ -113,6 +113,8 @@ record_start(struct record_run *r)
 	    .session = r->segment_dir.session,
 	    .depth = r->options.depth,
 	    .no_deepbind = r->options.no_deepbind,
+	    .no_guess = r->options.no_guess,
+	    .runtime_names = r->options.runtime_names,
 	    .leaks = r->options.leaks_ns > 0,
 	    .mappings = r->options.mappings,
 	    .sample_bytes = r->options.sample_bytes,

@@ -113,6 +113,20 @@ say_lost(const struct leaks_found *f)
 		    words_bytes(b, f->bytes), f->leaking, d);
 }
 
+/* How to get names of functions that were made at run time. */
+static void
+say_outside(const struct record_run *r)
+{
+	size_t frames = r->embed && !r->maps ? embed_outside(r->embed) : 0;
+	char a[WORDS_COUNTED];
+
+	if (frames > 0)
+		die_warn("%s of code made at run time %s no name; "
+		         "--runtime-names makes node, java and Python 3.12 or "
+		         "later write names (an earlier Python cannot)",
+		    words_counted(a, frames, "frame"), words_has(frames));
+}
+
 void
 record_summarise(const struct record_run *r)
 {
@@ -141,5 +155,6 @@ record_summarise(const struct record_run *r)
 		die_warn("sampled: one block in about %s; all figures are "
 		         "estimates",
 		    words_bytes(a, r->options.sample_bytes));
+	say_outside(r);
 	die_warn("next: seep report %s", r->file);
 }

@@ -36,10 +36,9 @@ budget_of_tables(void)
 	return address_space_share(8);
 }
 
-uint64_t
-budget_of_segment(const struct statfs *fs, bool populate)
+static uint64_t
+bounded(uint64_t b, const struct statfs *fs, bool populate)
 {
-	uint64_t b = config.budget ? config.budget : MEDIUM_ROOM_MAX;
 	uint64_t left = cgroup_left();
 
 	/* pages are taken when they are needed, so a small promise is kept */
@@ -55,4 +54,17 @@ budget_of_segment(const struct statfs *fs, bool populate)
 	if (!populate)
 		b = min64(b, FIXED_BYTES);
 	return b & ~(uint64_t)(SEG_EXTENT_STEP - 1);
+}
+
+uint64_t
+budget_of_segment(const struct statfs *fs, bool populate)
+{
+	return bounded(
+	    config.budget ? config.budget : MEDIUM_ROOM_MAX, fs, populate);
+}
+
+uint64_t
+budget_of_log(const struct statfs *fs, bool populate)
+{
+	return bounded(config.log_pool, fs, populate);
 }

@@ -17,6 +17,9 @@
  */
 uint64_t budget_of_segment(const struct statfs *fs, bool populate);
 
+/* The same for the chunks of the event log: SEEP_LOG_POOL bytes at most. */
+uint64_t budget_of_log(const struct statfs *fs, bool populate);
+
 /* Below this a segment is of no use. */
 enum { BUDGET_MIN = MEDIUM_ROOM_MIN };
 

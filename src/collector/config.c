@@ -5,12 +5,14 @@
 #include <stddef.h>
 
 #include "base/fmt.h"
+#include "trace/log.h"
 
 enum { TEXT_MAX = 64, RT_FIRST = 34, RT_LAST = 64 };
 
 struct config config = {.snapshots = CONFIG_SNAPSHOTS,
     .snapshot_bytes = CONFIG_SNAPSHOT_BYTES,
-    .leaks_wait = CONFIG_LEAKS_WAIT};
+    .leaks_wait = CONFIG_LEAKS_WAIT,
+    .log_pool = CONFIG_LOG_POOL};
 
 /* The value if this entry is the variable `name`, otherwise NULL. */
 static const char *
@@ -240,6 +242,28 @@ read_leaks(const char *entry)
 	return true;
 }
 
+/* Reads a setting of the event log. False: this entry is another one. */
+static bool
+read_log(const char *entry)
+{
+	const char *v;
+
+	if ((v = value_of(entry, "SEEP_LOG"))) {
+		config.log = 0;
+		if (fmt_same(v, "1"))
+			config.log = LOG_MODE_EVENTS;
+		else if (fmt_same(v, "addresses"))
+			config.log = LOG_MODE_ADDRESSES;
+		else
+			config.ignored += *v && !fmt_same(v, "0");
+	} else if ((v = value_of(entry, "SEEP_LOG_POOL"))) {
+		config.ignored += !read_bytes(v, &config.log_pool);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 void
 config_read(char **envp)
 {
@@ -247,7 +271,8 @@ config_read(char **envp)
 		const char *v;
 
 		if ((*envp)[0] != 'S' || (*envp)[1] != 'E' ||
-		    read_snapshots(*envp) || read_leaks(*envp))
+		    read_snapshots(*envp) || read_leaks(*envp) ||
+		    read_log(*envp))
 			continue;
 		if ((v = value_of(*envp, "SEEP_DIR"))) {
 			if (!fmt_copy(config.dir, sizeof(config.dir), v)) {
@@ -287,5 +312,10 @@ config_read(char **envp)
 		} else if ((v = value_of(*envp, "SEEP_BUDGET"))) {
 			config.budget = number(v);
 		}
+	}
+	/* the log has every event, in shared memory */
+	if (config.log && (config.sample || config.is_private)) {
+		config.log = 0;
+		config.ignored++;
 	}
 }

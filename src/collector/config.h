@@ -36,6 +36,8 @@ struct config {
 	bool leaks;              /* SEEP_LEAKS=1: wait at exit to be read */
 	uint64_t leaks_wait;     /* SEEP_LEAKS_WAIT, seconds in all */
 	bool no_guess;           /* SEEP_GUESS=0: guess.h is not used */
+	uint32_t log;            /* SEEP_LOG: enum log_mode; 0: none */
+	uint64_t log_pool;       /* SEEP_LOG_POOL, bytes of chunks */
 	uint32_t ignored;        /* values that were not understood */
 };
 
@@ -43,6 +45,7 @@ struct config {
 #define CONFIG_SNAPSHOTS UINT32_MAX
 enum {
 	CONFIG_SNAPSHOT_BYTES = 64 << 20,
+	CONFIG_LOG_POOL = 16 << 20,
 	CONFIG_LEAKS_WAIT = 10,
 	CONFIG_LEAKS_WAIT_MAX = 86400,
 };

@@ -14,6 +14,7 @@
 #include "collector/ignored.h"
 #include "collector/kernel.h"
 #include "collector/live.h"
+#include "collector/log.h"
 #include "collector/moving.h"
 #include "collector/ours.h"
 #include "collector/place.h"
@@ -215,7 +216,7 @@ describe_memory(struct seg_header *h)
 	h->live_mid_bits = CELL_MID_BITS;
 	h->live_leaf_bits = CELL_LEAF_BITS;
 	h->live_granule_bits = (uint8_t)live_granule_bits;
-	h->live_cell_version = CELL_VERSION;
+	h->live_cell_version = log_is_on ? CELL_VERSION_LOG : CELL_VERSION;
 	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
 	h->ignored_root = (uint64_t)(uintptr_t)ignored_levels;
 	h->moving_root = (uint64_t)(uintptr_t)&moving_first;

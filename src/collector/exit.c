@@ -12,6 +12,7 @@
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
 #include "collector/live.h"
+#include "collector/log.h"
 #include "collector/mapping.h"
 #include "collector/mem.h"
 #include "collector/nursery.h"
@@ -54,7 +55,7 @@ static bool
 fold(uint64_t address, struct live_block b, void *arg)
 {
 	(void)address;
-	return fold_user(b.site, b.size, b.birth, arg);
+	return fold_user(b.site, b.size, log_birth(b.birth), arg);
 }
 
 void
@@ -74,6 +75,7 @@ exit_process(void)
 	s.now = tick_now();
 	segment.header->fold_events = ledger_events(s.until_ns);
 	spaces_look();
+	log_end();
 	live_scan(fold, &s);
 	if (!s.partial)
 		user_scan(fold_user, &s);

@@ -13,6 +13,8 @@
 #include "collector/ledger.h"
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
+#include "collector/log.h"
+#include "collector/logpool.h"
 #include "collector/mapping.h"
 #include "collector/mark.h"
 #include "collector/module.h"
@@ -94,6 +96,7 @@ leave_parent(bool inside_hook)
 
 	cradle.has_card = false;
 	done &= cradle_leave(&cradle, inside_hook);
+	logpool_leave(inside_hook, !own_files);
 	lifecycle_listen(NULL, false);
 	has_left = true;
 	return done;
@@ -178,6 +181,7 @@ fork_set_up_child(void)
 	describe_child(segment.header, &facts, child_pid());
 	facts = *segment.header; /* its own children take over from it */
 	nursery_begin();
+	log_restart();
 	write_header(segment.header, first_id);
 	if (!module_restart() || !sites_init(first_id) ||
 	    !ledger_init(first_id) || !mark_init() || !user_init(first_id) ||
@@ -274,6 +278,8 @@ after_fork_in_child(void)
 		leave_parent(LOAD(&forks_inside) != 0);
 		if (own_files)
 			make_cradle();
+		else if (log_is_on && place.slots.spare.head)
+			logpool_prepare(place.slots.spare_slot);
 	}
 	forks_inside = 0;
 }

@@ -11,6 +11,7 @@
 #include "collector/bootstrap.h"
 #include "collector/config.h"
 #include "collector/hook.h"
+#include "collector/logged.h"
 #include "collector/moving.h"
 #include "collector/next.h"
 #include "collector/ours.h"
@@ -201,6 +202,32 @@ malloc_slow(size_t size)
 	return malloc_in_state(thread_gate, size, &c);
 }
 
+/* The same as malloc_ready() for a thread with an event log. */
+static SEEP_NOINLINE void *
+malloc_logging(size_t size, struct gate *g)
+{
+	void *p = next.malloc(size);
+	struct thread *t = thread_block(g);
+	CPU_CALLER(c);
+
+	if (unlikely(!p))
+		return p;
+	if (unlikely(g->state != THREAD_LOGGING)) {
+		CPU_CALLER_AGAIN(d);
+		return malloc_interrupted(p, size, d.pc, d.sp, d.fp);
+	}
+	thread_enter(g);
+	if (unlikely(!logged_alloc_hit(t, p, size, &c, SEG_API_MALLOC))) {
+		CPU_CALLER_AGAIN(d);
+		return logged_alloc_last(
+		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
+	}
+	if (recorder_is_due(t))
+		return logged_after(p);
+	thread_leave(g);
+	return p;
+}
+
 static SEEP_NOINLINE void *
 malloc_any(size_t size)
 {
@@ -217,6 +244,8 @@ malloc(size_t size)
 		return malloc_ready(size, g);
 	if (g && recorder_looks_away(g, size))
 		return next.malloc(size);
+	if (logged_is_ready(g))
+		return malloc_logging(size, g);
 	return malloc_any(size);
 }
 
@@ -265,6 +294,45 @@ free_any(void *p)
 	next.free(p);
 }
 
+/* The same as free_aged() and free_ready() for a thread with an event log. */
+static SEEP_NOINLINE void
+free_logging_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
+    struct seg_row *row)
+{
+	struct live_found f = live_found_at(cell);
+
+	if (unlikely(!logged_age(t, &f))) {
+		thread_leave(g);
+		free_any(p);
+		return;
+	}
+	logged_drop(t, &f, row);
+	thread_leave(g);
+	next.free(p);
+}
+
+static SEEP_NOINLINE void
+free_logging(void *p, struct gate *g, struct thread *t)
+{
+	struct live_found f;
+	struct seg_row *row;
+
+	thread_enter(g);
+	row = logged_find(t, p, &f);
+	if (unlikely(!row)) {
+		thread_leave(g);
+		free_any(p);
+		return;
+	}
+	if (logged_has_aged(&f)) {
+		free_logging_aged(p, g, t, f.cell, row);
+		return;
+	}
+	logged_drop(t, &f, row);
+	thread_leave(g);
+	next.free(p);
+}
+
 SEEP_INLINE bool
 free_looks_away(const struct gate *g, const void *p)
 {
@@ -288,6 +356,10 @@ free(void *p)
 		t = thread_block(g);
 		if (likely(g->state == THREAD_READY)) {
 			free_ready(p, g, t);
+			return;
+		}
+		if (g->state == THREAD_LOGGING) {
+			free_logging(p, g, t);
 			return;
 		}
 	}

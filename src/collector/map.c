@@ -35,15 +35,14 @@ extern void *seep_map_move(void *old, size_t old_bytes, size_t bytes, int flags,
     void *(*move)(void *old, size_t old_bytes, size_t bytes, int flags,
         void *to)) SEEP_WEAK;
 
-#undef mmap
-#undef mmap64
-SEEP_EXPORT void *mmap(
-    void *at, size_t bytes, int prot, int flags, int fd, off_t offset);
-SEEP_EXPORT void *mmap64(
-    void *at, size_t bytes, int prot, int flags, int fd, off64_t offset);
-SEEP_EXPORT void *mremap(
-    void *old, size_t old_bytes, size_t bytes, int flags, ...);
-SEEP_EXPORT int munmap(void *p, size_t bytes);
+/* Names of our own, because libc's header declares the functions already. */
+SEEP_EXPORT void *map_mmap(void *at, size_t bytes, int prot, int flags, int fd,
+    off_t offset) __asm__("mmap");
+SEEP_EXPORT void *map_mmap64(void *at, size_t bytes, int prot, int flags,
+    int fd, off64_t offset) __asm__("mmap64");
+SEEP_EXPORT void *map_mremap(void *old, size_t old_bytes, size_t bytes,
+    int flags, ...) __asm__("mremap");
+SEEP_EXPORT int map_munmap(void *p, size_t bytes) __asm__("munmap");
 
 enum { MMAP, MMAP64, MREMAP, MUNMAP, NEXT_COUNT };
 
@@ -88,10 +87,10 @@ raw_mmap(void *at, size_t bytes, int prot, int flags, int fd, int64_t offset)
 /* ---- hooks ---------------------------------------------------------------- */
 
 SEEP_EXPORT void *
-mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+map_mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
 	CPU_CALLER(c);
-	__typeof__(&mmap) call;
+	__typeof__(&map_mmap) call;
 	void *p;
 
 	COMPANION_NEXT(call, &next[MMAP]);
@@ -103,10 +102,10 @@ mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 }
 
 SEEP_EXPORT void *
-mmap64(void *at, size_t bytes, int prot, int flags, int fd, off64_t offset)
+map_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off64_t offset)
 {
 	CPU_CALLER(c);
-	__typeof__(&mmap64) call;
+	__typeof__(&map_mmap64) call;
 	void *p;
 
 	COMPANION_NEXT(call, &next[MMAP64]);
@@ -120,7 +119,7 @@ mmap64(void *at, size_t bytes, int prot, int flags, int fd, off64_t offset)
 static int
 next_munmap(void *p, size_t bytes)
 {
-	__typeof__(&munmap) call;
+	__typeof__(&map_munmap) call;
 
 	COMPANION_NEXT(call, &next[MUNMAP]);
 	if (unlikely(!call))
@@ -129,7 +128,7 @@ next_munmap(void *p, size_t bytes)
 }
 
 SEEP_EXPORT int
-munmap(void *p, size_t bytes)
+map_munmap(void *p, size_t bytes)
 {
 	if (unlikely(!seep_map_unmap))
 		return next_munmap(p, bytes);
@@ -139,7 +138,7 @@ munmap(void *p, size_t bytes)
 static void *
 next_mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *to)
 {
-	__typeof__(&mremap) call;
+	__typeof__(&map_mremap) call;
 
 	COMPANION_NEXT(call, &next[MREMAP]);
 	if (unlikely(!call))
@@ -149,7 +148,7 @@ next_mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *to)
 }
 
 SEEP_EXPORT void *
-mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
+map_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
 {
 	void *to = NULL;
 	va_list more;

@@ -401,9 +401,10 @@ seep_map_move(void *old, size_t old_bytes, size_t bytes, int flags, void *to,
 			after_move(
 			    &t, has_over ? &over : NULL, &at, p, bytes, stays);
 		} else {
-			put_back(&t);
+			/* in the other order, because they may overlap */
 			if (has_over)
 				put_back(&over);
+			put_back(&t);
 		}
 	}
 	lifecycle_slow_ends(counted);

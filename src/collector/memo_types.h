@@ -72,7 +72,7 @@ struct outer_frame {
 	uint64_t top; /* the argument of walk_prove() before these are loaded */
 	uint8_t needs_fp, exact;
 	uint8_t vouched; /* see memo.h */
-	uint8_t guess;   /* enum walk_guess: how its step went */
+	uint8_t guessed; /* its step was a guess */
 	uint8_t pad[4];
 };
 

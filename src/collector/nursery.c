@@ -10,6 +10,8 @@
 #include "collector/ledger.h"
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
+#include "collector/log.h"
+#include "collector/logpool.h"
 #include "collector/mapping.h"
 #include "collector/ours.h"
 #include "collector/place.h"
@@ -136,6 +138,7 @@ move_into_slot(void)
 	if (slots_map_one(&place.slots, slot, &m, &bytes) &&
 	    segment_move(&m, bytes, tables, tables_all(tables))) {
 		lifecycle_listen(&place.control->slot_command[slot], true);
+		logpool_enter(slot);
 		return true;
 	}
 	segment.header->slot_index = UINT32_MAX;
@@ -178,6 +181,7 @@ leave(bool at_exit)
 		mark_exited();
 		return;
 	}
+	log_move();
 	/* half of its blocks would not be shown, so it counts as untraced */
 	if (!moved) {
 		untraced_count();

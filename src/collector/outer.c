@@ -19,10 +19,10 @@ outer_root(enum walk_result r, uint32_t why)
 }
 
 static bool
-uses_fp(const struct outer_frame *f)
+uses_fp(struct unwind_rule r)
 {
-	return f->rule.kind == RULE_FP || f->rule.kind == RULE_FP_DEREF ||
-	    f->rule.fp == RULE_FP_AT_FP || (f->guess & WALK_GUESS_FP);
+	return r.kind == RULE_FP || r.kind == RULE_FP_DEREF ||
+	    r.fp == RULE_FP_AT_FP;
 }
 
 /*
@@ -34,7 +34,8 @@ uses_fp(const struct outer_frame *f)
 static void
 vouch_by(struct outer_frame *o, const struct outer_frame *above)
 {
-	o->vouched = above->vouched && o->rule.kind != RULE_SIGNAL && !o->guess;
+	o->vouched =
+	    above->vouched && o->rule.kind != RULE_SIGNAL && !o->guessed;
 	if (o->vouched)
 		o->top = 0;
 	else if (o->rule.kind == RULE_SIGNAL && above->top)
@@ -70,7 +71,7 @@ push_outer(
 		vouch_by(o, above);
 	else if (o->vouched)
 		o->top = 0;
-	o->needs_fp = uses_fp(f) || (!f->fp_slot && need);
+	o->needs_fp = uses_fp(f->rule) || (!f->fp_slot && need);
 	o->node = node;
 	o->hash = (k ? above->hash : 0) + known_hash(f->frame, k);
 }
@@ -106,12 +107,13 @@ intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t root)
 	while (n > 0) {
 		const struct outer_frame *f = &t->walk[--n];
 
-		node = sites_node_left(node, f->frame,
-		    f->guess & WALK_GUESS_STEPPED ? SEG_NODE_GUESSED : 0);
+		node = sites_node(node, f->frame);
 		if (!node) {
 			t->outer_count = k;
 			return SITES_NODE_OUTER_DROPPED;
 		}
+		if (unlikely(f->guessed))
+			sites_mark_guess(node);
 		push_outer(t, k++, f, node);
 	}
 	t->outer_count = k;
@@ -149,6 +151,16 @@ find_base(struct thread *t, struct walk *w)
 	}
 	if (v.sp == w->sp)
 		w->base_slot = v.base_slot;
+}
+
+/* The step from f was a guess, or tried to be one. */
+static SEEP_NOINLINE void
+note_guess(struct outer_frame *f, struct walk *w)
+{
+	f->guessed = (w->step_guess & WALK_GUESS_STEPPED) != 0;
+	if (w->step_guess & WALK_GUESS_FP)
+		f->rule.fp = RULE_FP_AT_FP; /* for uses_fp() */
+	w->step_guess = 0;
 }
 
 static void
@@ -196,7 +208,9 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 		f->fp_slot = slots.fp;
 		f->aux_slot = slots.aux;
 		f->aux_value = slots.aux_value;
-		f->guess = slots.guess;
+		f->guessed = false;
+		if (unlikely(w->step_guess))
+			note_guess(f, w);
 		f->top = w->top;
 		f->vouched = r->end == WALK_END && w->vouched;
 		r->n++;
@@ -282,7 +296,7 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 		/* its caller is not kept, so it is not checked */
 		last->ra_slot = last->fp_slot = last->aux_slot = 0;
 		last->vouched = false;
-		last->guess = 0;
+		last->guessed = false;
 		segment_count(SEG_TRUNCATED_STACKS, 1);
 		root = SITES_NODE_TRUNCATED;
 	} else {

@@ -14,6 +14,7 @@
 #include "collector/config.h"
 #include "collector/filename.h"
 #include "collector/kernel.h"
+#include "collector/logpool.h"
 #include "collector/refusal.h"
 #include "collector/segment.h"
 #include "collector/slots.h"
@@ -128,8 +129,8 @@ make_name(char *to, size_t bytes)
 	fmt_string(&f, ".seg");
 }
 
-static long
-make_file(long dir, const char *name, uint64_t bytes)
+long
+place_make_file(long dir, const char *name, uint64_t bytes)
 {
 	long fd = sys_openat(dir, name,
 	    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -225,7 +226,7 @@ make_control(long dir, const char *name)
 	fmt_init(&f, ctl, sizeof(ctl));
 	fmt_string(&f, name);
 	fmt_string(&f, ".ctl");
-	fd = make_file(dir, ctl, SEG_CTL_BYTES);
+	fd = place_make_file(dir, ctl, SEG_CTL_BYTES);
 	if (fd < 0)
 		return NULL;
 	read_only = fill_control(dir, fd)
@@ -453,7 +454,7 @@ create(enum place_slots with_slots, bool populate)
 		slots = p->slots.count = 0;
 	make_name(name, sizeof(name));
 	p->refusal = REFUSAL_NO_FILE;
-	fd = make_file(dir, name, p->segment_bytes + slots);
+	fd = place_make_file(dir, name, p->segment_bytes + slots);
 	if (fd < 0)
 		goto no_dir;
 	if ((!populate &&
@@ -464,6 +465,8 @@ create(enum place_slots with_slots, bool populate)
 	p->control = make_control(dir, name);
 	if (!p->control)
 		goto no_file;
+	if (config.log && with_slots != PLACE_NO_SLOTS)
+		(void)logpool_create(dir, name); /* see log_start() */
 	if (slots && with_slots == PLACE_SLOTS_MAPPED)
 		slots_map(&p->slots,
 		    map_shared(SLOTS_HEAD_BYTES + CPU_PAGE,

@@ -72,6 +72,9 @@ const char *place_dir(void);
  */
 long place_open_dir(const char *path, struct stat *ret_st);
 
+/* Makes an empty file of this size, 0600; -1: it cannot be made. */
+long place_make_file(long dir, const char *name, uint64_t bytes);
+
 #define PLACE_SHM "/dev/shm"
 
 enum {

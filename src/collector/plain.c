@@ -28,8 +28,9 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 		r = walk_step(&w, t, rule, &slots, &why);
 		if (r != WALK_STEPPED)
 			break;
-		if (slots.guess && n <= OUTER_MAX)
+		if (unlikely(w.step_guess) && n <= OUTER_MAX)
 			guessed[(n - 1) / 64] |= UINT64_C(1) << (n - 1) % 64;
+		w.step_guess = 0;
 		/* inner and outer frames are divided as in memo_fill() */
 		simple &= (rule.kind == RULE_SP || rule.kind == RULE_FP) &&
 		    rule.fp != RULE_FP_AT_FP;
@@ -47,10 +48,10 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 		                         : outer_root(r, why);
 		while (n > kept && node != SITES_NODE_OUTER_DROPPED) {
 			n--;
-			node = sites_node_left(node, scratch[n],
-			    n < OUTER_MAX && guessed[n / 64] >> n % 64 & 1
-			        ? SEG_NODE_GUESSED
-			        : 0);
+			node = sites_node(node, scratch[n]);
+			if (node && n < OUTER_MAX &&
+			    guessed[n / 64] >> n % 64 & 1)
+				sites_mark_guess(node);
 			if (!node)
 				node = SITES_NODE_OUTER_DROPPED;
 		}

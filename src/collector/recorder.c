@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/recorder.h"
 
+#include "collector/logged.h"
 #include "collector/pace.h"
 #include "collector/plain.h"
 #include "collector/recorder_hit.h"
@@ -105,6 +106,8 @@ missed(enum way way, struct thread *t, struct live_block old)
 {
 	segment_count(SEG_MISSED_FREES, 1);
 	segment_count(SEG_MISSED_BYTES, old.size);
+	if (unlikely(log_is_on))
+		log_free(way, t, old);
 	book_free(way, t, old);
 }
 
@@ -125,8 +128,11 @@ put_slow(enum way way, struct thread *t, const void *p, uint32_t site,
 	return done;
 }
 
-/* A block whose site has no room in the ledger, or that has no cell. */
-static void
+/*
+ * A block whose site has no room in the ledger, or that has no cell. Returns the
+ * site that it counts under, 0 if it is lost.
+ */
+static uint32_t
 not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
@@ -142,12 +148,14 @@ not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
 	}
 	if (!live_put_slow(address, site, size, birth, &old)) {
 		recorder_passed_by(SEG_LOST_EVENTS);
-		return;
+		return 0;
 	}
 	if (!book_alloc(way, t, site, size)) {
 		live_take_slow(address);
 		recorder_passed_by(SEG_LOST_EVENTS);
+		return 0;
 	}
+	return site;
 }
 
 static void
@@ -282,6 +290,7 @@ static void
 alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
+	struct log_slot slot;
 	struct site_id s;
 
 	if (way == WAY_NESTED) {
@@ -298,13 +307,21 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 			return;
 		}
 	}
-	if (!put_slow(way, t, p, s.v, size, birth_tick(birth)) ||
+	if (unlikely(log_is_on))
+		birth = log_reserve(way, t, size, birth, &slot);
+	else
+		birth = birth_tick(birth);
+	if (!put_slow(way, t, p, s.v, size, birth) ||
 	    !book_alloc(way, t, s.v, size)) {
-		if (way == WAY_NESTED)
+		if (way == WAY_NESTED) {
 			recorder_passed_by(SEG_LOST_EVENTS);
-		else
-			not_booked(way, t, p, size, c, api, birth_tick(birth));
+			s.v = 0;
+		} else {
+			s.v = not_booked(way, t, p, size, c, api, birth);
+		}
 	}
+	if (unlikely(log_is_on))
+		log_store(&slot, s.v, size, p);
 }
 
 SEEP_NOINLINE void
@@ -316,6 +333,9 @@ recorder_alloc_any(const void *p, uint64_t size, const struct cpu_frame *c,
 	bool counted;
 
 	if (lifecycle_is_out)
+		return;
+	if (logged_is_ready(thread_gate) && birth == RECORDER_NOW &&
+	    logged_alloc(thread_gate, p, size, c, api))
 		return;
 	counted = lifecycle_slow_begins();
 	way = way_in(&t);
@@ -340,24 +360,44 @@ recorder_alloc_any(const void *p, uint64_t size, const struct cpu_frame *c,
 	lifecycle_slow_ends(counted);
 }
 
+/*
+ * Does the block keep its name in the log if it is resized? A block of the
+ * parent has none here, and nor has one whose allocation is not in the log.
+ */
+static bool
+keeps_name(struct live_block b)
+{
+	return !log_is_on ||
+	    (log_is_named(b.birth) && !ledger_is_inherited(b.site));
+}
+
+/*
+ * Why a block goes: freed, or resized, or freed by realloc(p, 0), which is no
+ * death for the ages.
+ */
+enum going { GOING_DIES, GOING_MOVES, GOING_FREED };
+
 static void
 free_by(enum way way, struct thread *t, const void *p, struct live_block b,
-    bool is_death)
+    enum going going)
 {
-	uint32_t age = tick_now() - b.birth;
+	uint32_t age;
 
 	if (!b.site) {
 		unknown_free(t, p);
 		return;
 	}
+	age = tick_now() - log_birth(b.birth);
+	if (unlikely(log_is_on) && (going != GOING_MOVES || !keeps_name(b)))
+		log_free(way, t, b);
 	book_free(way, t, b);
-	if (is_death && age)
+	if (going == GOING_DIES && age)
 		ledger_age(way == WAY_NESTED ? NULL : t, b.site, age);
 }
 
 /* A free is recorded while recording is off, too, if it finds a cell. */
 static void
-free_counted(const void *p, struct live_block b, bool is_death, uint64_t pc)
+free_counted(const void *p, struct live_block b, enum going going, uint64_t pc)
 {
 	struct thread *t = NULL;
 	enum way way = way_in(&t);
@@ -371,7 +411,7 @@ free_counted(const void *p, struct live_block b, bool is_death, uint64_t pc)
 	if (way == WAY_NONE || way == WAY_SAMPLED || way == WAY_IGNORED ||
 	    way == WAY_PAUSED || way == WAY_CROWDED) {
 		if (lifecycle_started())
-			free_by(WAY_NESTED, NULL, p, b, is_death);
+			free_by(WAY_NESTED, NULL, p, b, going);
 		return;
 	}
 	if (way == WAY_NESTED) {
@@ -379,7 +419,7 @@ free_counted(const void *p, struct live_block b, bool is_death, uint64_t pc)
 			module_distrust();
 		else
 			segment_count(SEG_NESTED_EVENTS, 1);
-		free_by(way, t, p, b, is_death);
+		free_by(way, t, p, b, going);
 		return;
 	}
 	thread_enter(thread_gate);
@@ -388,16 +428,16 @@ free_counted(const void *p, struct live_block b, bool is_death, uint64_t pc)
 		if (b.site)
 			ledger_freed_by(b.site, pc);
 	}
-	free_by(way, t, p, b, is_death);
+	free_by(way, t, p, b, going);
 	thread_leave(thread_gate);
 }
 
 static void
-free_slow(const void *p, struct live_block b, bool is_death, uint64_t pc)
+free_slow(const void *p, struct live_block b, enum going going, uint64_t pc)
 {
 	bool counted = lifecycle_slow_begins();
 
-	free_counted(p, b, is_death, pc);
+	free_counted(p, b, going, pc);
 	lifecycle_slow_ends(counted);
 }
 
@@ -406,7 +446,9 @@ recorder_free_any(const void *p, uint64_t pc)
 {
 	if (lifecycle_is_out)
 		return;
-	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), true, pc);
+	if (logged_is_ready(thread_gate) && logged_free(thread_gate, p))
+		return;
+	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), GOING_DIES, pc);
 }
 
 SEEP_NOINLINE void
@@ -428,7 +470,7 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 	if (g && LOAD(&g->state) == THREAD_SAMPLING) {
 		if (b.site) {
 			sample_remove(old);
-			free_by(WAY_SAMPLED, t, old, b, false);
+			free_by(WAY_SAMPLED, t, old, b, GOING_MOVES);
 		}
 		if (p && !recorder_misses(g, size))
 			recorder_sample(g, p, size, c, api,
@@ -447,10 +489,13 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 		}
 		return;
 	}
-	free_slow(old, b, false, 0);
+	if (logged_is_ready(g) && p && b.site &&
+	    logged_realloc(g, b, p, size, c, api))
+		return;
+	free_slow(old, b, p ? GOING_MOVES : GOING_FREED, 0);
 	if (p)
-		recorder_alloc_any(
-		    p, size, c, api, b.site ? b.birth : RECORDER_NOW);
+		recorder_alloc_any(p, size, c, api,
+		    b.site && keeps_name(b) ? b.birth : RECORDER_NOW);
 }
 
 struct site_id
@@ -513,7 +558,8 @@ recorder_closing(void)
 	struct gate *g = thread_gate;
 	uint32_t s = g ? LOAD(&g->state) : 0;
 
-	if (s != THREAD_READY && s != THREAD_SHARED && s != THREAD_SAMPLING)
+	if (s != THREAD_READY && s != THREAD_SHARED && s != THREAD_SAMPLING &&
+	    s != THREAD_LOGGING)
 		return NULL; /* not set up, off, or inside another dlclose */
 	STORE(&g->state, THREAD_CLOSING);
 	return g;
@@ -572,7 +618,7 @@ recorder_sampled_free(struct gate *g, const void *p, uint64_t pc)
 	thread_enter(g);
 	tick_read();
 	sample_remove(p);
-	free_by(WAY_SAMPLED, thread_self, p, b, true);
+	free_by(WAY_SAMPLED, thread_self, p, b, GOING_DIES);
 	ledger_freed_by(b.site, pc);
 	thread_leave(g);
 }

@@ -85,9 +85,9 @@ drop_outer(void)
 }
 
 uint32_t
-sites_node_left(uint32_t parent, uint64_t frame, uint32_t flags)
+sites_node(uint32_t parent, uint64_t frame)
 {
-	struct seg_node key = {frame, parent, flags};
+	struct seg_node key = {.frame = frame, .parent = parent};
 	uint64_t h = hash_finish(hash_mix(hash_word(parent + 1), frame));
 	uint32_t n = index_find(&node_index, h, same_node, &key);
 	struct seg_node *row;
@@ -105,6 +105,15 @@ sites_node_left(uint32_t parent, uint64_t frame, uint32_t flags)
 		segment_count(
 		    SEG_NO_MEMORY, 1); /* works, but not found again */
 	return n;
+}
+
+void
+sites_mark_guess(uint32_t node)
+{
+	struct seg_node *row = segment_table_row(&sites_tables[NODES], node);
+
+	if (row && !row->flags)
+		row->flags = SEG_NODE_GUESSED;
 }
 
 uint32_t

@@ -41,16 +41,15 @@ uint32_t sites_next_id(void);
 
 /*
  * 0 when there is no room, or no more than a quarter of it: the caller then
- * hangs the inner frames below SITES_NODE_OUTER_DROPPED. flags: how the step
- * from `frame` to its parent was found, which is always the same way.
+ * hangs the inner frames below SITES_NODE_OUTER_DROPPED.
  */
-uint32_t sites_node_left(uint32_t parent, uint64_t frame, uint32_t flags);
+uint32_t sites_node(uint32_t parent, uint64_t frame);
 
-SEEP_INLINE uint32_t
-sites_node(uint32_t parent, uint64_t frame)
-{
-	return sites_node_left(parent, frame, 0);
-}
+/*
+ * The step from the frame of this node to its parent was a guess. It always is,
+ * because there is no unwind information, so no node has two forms.
+ */
+void sites_mark_guess(uint32_t node);
 
 /* 0 when there is no room; an empty list has a number too. */
 uint32_t sites_inner(const uint64_t *frames, uint32_t count);

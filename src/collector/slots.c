@@ -110,8 +110,8 @@ slots_give_back(const struct slots *s, uint32_t slot)
  * is done in steps, as large as the address space allows, and each step leaves
  * one page from which the next one begins.
  */
-static uint8_t *
-view_far(uint8_t *from, uint64_t distance, uint64_t bytes)
+uint8_t *
+slots_view_far(uint8_t *from, uint64_t distance, uint64_t bytes)
 {
 	uint64_t step = STEP_MAX;
 	uint8_t *at = from, *p = NULL;
@@ -142,8 +142,9 @@ void
 slots_map_behind(struct slots *s, uint8_t *page, uint64_t distance)
 {
 	if (s->count && !s->head)
-		slots_map(
-		    s, view_far(page, distance, SLOTS_HEAD_BYTES + CPU_PAGE));
+		slots_map(s,
+		    slots_view_far(
+		        page, distance, SLOTS_HEAD_BYTES + CPU_PAGE));
 }
 
 static uint64_t
@@ -163,7 +164,7 @@ map_slot(const struct slots *s, uint32_t slot, struct segment_memory *ret)
 	uint8_t *at;
 
 	window = window < SEGMENT_WINDOW ? window : SEGMENT_WINDOW;
-	at = view_far((uint8_t *)s->head + SLOTS_HEAD_BYTES, distance,
+	at = slots_view_far((uint8_t *)s->head + SLOTS_HEAD_BYTES, distance,
 	    l.first + window + CPU_PAGE);
 	if (!at)
 		return false;

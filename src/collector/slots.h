@@ -49,6 +49,12 @@ void slots_map(struct slots *s, void *at);
 /* The same without a descriptor: they begin `distance` behind this page. */
 void slots_map_behind(struct slots *s, uint8_t *page, uint64_t distance);
 
+/*
+ * Maps `bytes` of a file that begin `distance` behind a shared page of it,
+ * without a descriptor. NULL: no address space.
+ */
+uint8_t *slots_view_far(uint8_t *from, uint64_t distance, uint64_t bytes);
+
 /* In a forked child that must not share them: unmaps them. */
 void slots_unmap(struct slots *s);
 

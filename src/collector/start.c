@@ -17,6 +17,7 @@
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
 #include "collector/live.h"
+#include "collector/log.h"
 #include "collector/mapping.h"
 #include "collector/mark.h"
 #include "collector/mem.h"
@@ -154,6 +155,7 @@ start_tables(void *find_object)
 	spaces_init(next_symbol("_r_debug"), !has_malloc_of_glibc());
 	spaces_tell();
 	live_init(has_malloc_of_glibc());
+	log_start();
 	describe_memory(segment.header);
 	if (!has_malloc_of_glibc())
 		mapping_set_allocator((const void *)(uintptr_t)next.malloc);

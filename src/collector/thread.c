@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "collector/ledger.h"
+#include "collector/log.h"
 #include "collector/mem.h"
 #include "collector/module.h"
 #include "collector/moving.h"
@@ -234,9 +235,9 @@ state_in(const struct thread *t, enum seg_mode mode)
 	case SEG_MODE_ON:
 		if (!t)
 			return THREAD_BARE;
-		return ledger_is_owned(t->array) && !LOAD(&all_slow)
-		    ? THREAD_READY
-		    : THREAD_SHARED;
+		if (!ledger_is_owned(t->array) || LOAD(&all_slow))
+			return THREAD_SHARED;
+		return log_is_on ? THREAD_LOGGING : THREAD_READY;
 	case SEG_MODE_SAMPLED:
 		return THREAD_SAMPLING;
 	case SEG_MODE_DORMANT:
@@ -367,6 +368,7 @@ adopt(struct thread *t)
 	t->clock_ns = 0;
 	t->looks = 0;
 	t->has_paused = 0;
+	log_leave(t);
 	/* it is cleared for every new owner, so it starts small */
 	if (t->memo_mask > LEAST * sizeof(*t->memo))
 		t->memo_mask = LEAST * sizeof(*t->memo);
@@ -482,6 +484,8 @@ thread_rejoin(void)
 		t = thread_self = NULL; /* retired, see retire_block() */
 	if (t)
 		thread_drop_caches(t);
+	if (t && t->process != process)
+		log_forget(t);
 	if (!g->owner && !owner_settle(g, t))
 		return false;
 	if (!t || t->process == process)
@@ -496,6 +500,12 @@ uint32_t
 thread_renewed_tid(void)
 {
 	return owner_renewed_tid(thread_gate && thread_gate != &crowded);
+}
+
+struct thread *
+thread_first(void)
+{
+	return LOAD_ACQUIRE(&all);
 }
 
 bool
@@ -532,6 +542,7 @@ thread_restart(void)
 		self->counted = 0;
 		self->next = NULL;
 		all = self;
+		log_forget(self);
 		thread_drop_caches(self);
 		take_array(self);
 	}

@@ -112,6 +112,9 @@ void thread_restart(void);
  */
 bool thread_rejoin(void);
 
+/* All blocks of this process, dead threads' too: the first one, then ->next. */
+struct thread *thread_first(void);
+
 /* Has any thread of this process a gate yet? */
 bool thread_any(void);
 

@@ -31,6 +31,8 @@ enum thread_state {
 	THREAD_BARE = 0x5ee90800,    /* there was no memory for a block */
 	THREAD_CROWDED = 0x5ee90900, /* there was not even a gate */
 	THREAD_RETIRED = 0x5ee90a00, /* its block has gone to another thread */
+	THREAD_LOGGING = 0x5ee90b00, /* as READY, with an event log: logged.h */
+	THREAD_LOGGING_BUSY = 0x5ee90b01,
 };
 
 enum { THREAD_SCRATCHES = 3 }; /* for nested events, see recorder.c */
@@ -82,6 +84,11 @@ struct thread {
 
 	struct gate *gate; /* of its owner; NULL: it has none */
 
+	/* see log.c: the next word, and where the inline path ends */
+	uint64_t *log_at, *log_end;
+	uint32_t log_bias, log_mask; /* from log_at to a name */
+	uint32_t log_tick;           /* of log_at */
+
 	/* the parts of these two that most events use are in our first page */
 	struct live_cache live;
 	/* the first OUTER_CHECK_PAD of them always hold */
@@ -108,6 +115,10 @@ struct thread {
 	/* see known.c: the last stack found there, how often in a row */
 	uint64_t known_sp;
 	uint32_t known_last, known_same, known_count;
+	/* the chunk or page that it logs into, and what was counted there */
+	uint64_t *log_base, *log_stop, *log_seen, *log_page;
+	uint64_t log_time, log_gap;
+	uint32_t log_chunk, log_number, log_first, log_thread;
 	struct thread *next;      /* in the list of all */
 	struct thread *next_free; /* of those without an owner */
 	uint32_t memo_room;       /* chunks that there is memory for */

@@ -45,6 +45,12 @@ tick_read(void)
 	return ns;
 }
 
+uint64_t
+tick_since(uint64_t ns)
+{
+	return ns > start_ns ? ns - start_ns : 0;
+}
+
 uint32_t
 tick_moment(uint32_t *ret_after_ns)
 {

@@ -33,6 +33,9 @@ uint64_t tick_start(bool exact);
 /* Reads the clock, advances the word, returns nanoseconds. */
 uint64_t tick_read(void);
 
+/* Nanoseconds from tick 0 to this value of the clock. */
+uint64_t tick_since(uint64_t ns);
+
 uint64_t tick_realtime(bool exact);
 
 /* Reads the clock; the tick it is in, and how long that has lasted. */

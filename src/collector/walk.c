@@ -261,7 +261,7 @@ step_signal(struct walk *w, const struct thread *t, struct walk_slots *slots,
  * stacks (-fsplit-stack does so), or the register that should hold the CFA
  * holds something else.
  */
-static bool
+SEEP_INLINE bool
 is_above(const struct walk *w, const struct thread *t, uint64_t cfa)
 {
 	if (cfa <= w->sp)
@@ -290,7 +290,8 @@ step_guess(struct walk *w, const struct thread *t, struct unwind_rule rule,
 	if (rule.kind == RULE_STOP)
 		return WALK_CUT;
 	cfa = (rule.kind == RULE_SP ? w->sp : fp) + (uint64_t)(int64_t)rule.cfa;
-	s.guess = slots->guess = rule.kind == RULE_FP ? WALK_GUESS_FP : 0;
+	if (rule.kind == RULE_FP)
+		w->step_guess |= WALK_GUESS_FP;
 	if (!is_above(w, t, cfa) || (!w->own && cfa - w->sp > GUESS_MAX))
 		return WALK_CUT;
 	s.ra = cfa - CPU_RETURN_BYTES;
@@ -306,7 +307,7 @@ step_guess(struct walk *w, const struct thread *t, struct unwind_rule rule,
 		slots->aux_value = pc;
 		return WALK_CUT;
 	}
-	s.guess |= WALK_GUESS_STEPPED;
+	w->step_guess |= WALK_GUESS_STEPPED;
 	*slots = s;
 	w->pc = pc;
 	w->sp = cfa;

@@ -47,6 +47,8 @@ struct walk {
 	bool sure;    /* [lo, hi) is the thread's own stack */
 	bool vouched; /* ended at the base frame of makecontext() */
 	bool guessed; /* a step was a guess */
+	/* enum walk_guess, of steps since the caller has cleared it */
+	uint8_t step_guess;
 	struct guess guess;
 };
 
@@ -62,7 +64,6 @@ enum walk_guess {
 struct walk_slots {
 	uint64_t ra, fp, aux;
 	uint64_t aux_value;
-	uint8_t guess; /* enum walk_guess */
 };
 
 enum walk_result {
@@ -96,6 +97,7 @@ walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 	w->hook = c;
 	w->top = w->base_slot = 0;
 	w->exact = w->vouched = w->guessed = false;
+	w->step_guess = 0;
 	w->guess.used = 0;
 	/* sp itself may be in another page than the hook's return address */
 	if (likely(t &&

@@ -14,6 +14,7 @@ way_at_rest(const struct gate *g)
 {
 	switch (LOAD(&g->resting)) {
 	case THREAD_READY:
+	case THREAD_LOGGING:
 		return WAY_READY;
 	case THREAD_SHARED:
 		return WAY_SHARED;
@@ -50,12 +51,14 @@ way_by_state(struct gate *g)
 		cpu_pause();
 	switch (LOAD_ACQUIRE(&g->state)) {
 	case THREAD_READY:
+	case THREAD_LOGGING:
 	case THREAD_SHARED:
 	case THREAD_SAMPLING:
 	case THREAD_PAUSED:
 	case THREAD_PAUSED + 1: /* a handler paused it inside a hook */
 		return way_at_rest(g);
 	case THREAD_BUSY:
+	case THREAD_LOGGING_BUSY:
 	case THREAD_SHARED_BUSY:
 	case THREAD_OFF + 1:
 	case THREAD_CLOSING:

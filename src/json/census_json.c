@@ -4,14 +4,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "json/frames_table.h"
 #include "report/program.h"
+#include "report/verdict_text.h"
 #include "util/json_put.h"
 #include "util/json_take.h"
 
-enum { SCHEMA = 1, NS_PER_MS = 1000000 };
+enum { SCHEMA = 1, NS_PER_MS = 1000000, PLACES_MAX = 1000 };
 
 static void
 put_sum(FILE *out, const char *name, uint64_t blocks, uint64_t bytes)
@@ -153,16 +155,53 @@ census_json_write(FILE *out, const struct census_json *j)
 	return err == 0 && ferror(out) ? -EIO : err;
 }
 
-void
+/* For a page: the place as text. */
+static int
+put_places(FILE *out, const struct spare *s)
+{
+	const struct layout page = {.utf8 = true};
+
+	(void)fputs(",\"insight\":[", out);
+	for (size_t i = 0; i < s->count && i < PLACES_MAX; i++) {
+		const struct spare_line *x = &s->lines[i];
+		char *text = NULL;
+		size_t len;
+		FILE *f = open_memstream(&text, &len);
+
+		if (!f)
+			return -ENOMEM;
+		if (x->site)
+			verdict_text_place(&page, f, x->view, x->site);
+		if (fclose(f) != 0) {
+			free(text);
+			return -ENOMEM;
+		}
+		(void)fprintf(
+		    out, "%s\n{\"id\":%u", i ? "," : "", x->sum.site);
+		json_text(out, "place", text);
+		put_spare(out, &x->sum);
+		(void)putc('}', out);
+		free(text);
+	}
+	(void)putc(']', out);
+	return 0;
+}
+
+int
 census_json_page(FILE *out, const struct census *c, const struct by_type *t,
     const struct spare *s)
 {
+	int err = 0;
+
 	json_key(out, "census");
 	(void)putc('{', out);
 	put_census(out, c, t, s);
 	if (t)
 		put_rows(out, t, true);
+	if (s)
+		err = put_places(out, s);
 	(void)putc('}', out);
+	return err;
 }
 
 /* ---- reading --------------------------------------------------------------- */

@@ -20,8 +20,8 @@ struct census_json {
 /* docs/JSON.md describes it. -ENOMEM, -EIO. */
 int census_json_write(FILE *out, const struct census_json *j);
 
-/* ,"census":{...} with sums and types, as a page has it. */
-void census_json_page(FILE *out, const struct census *c,
+/* ,"census":{...} with sums, types and places, as a page has it. -ENOMEM. */
+int census_json_page(FILE *out, const struct census *c,
     const struct by_type *t, const struct spare *s);
 
 /*

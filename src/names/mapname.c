@@ -87,7 +87,7 @@ parse_js(struct part p, struct mapname *m)
 	const char *path;
 
 	m->language = MAPNAME_JS;
-	if (name.at < name.end && memchr("~^+*", *name.at, 4))
+	if (name.at < name.end && *name.at && strchr("~^+*", *name.at))
 		name.at++;
 	p.at = name.at;
 	if (take_number(&p, &column) && !take_number(&p, &line))

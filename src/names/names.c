@@ -534,6 +534,8 @@ names_gaps(const struct names *n, struct names_gaps *ret)
 			ret->late_frames += unknown;
 			ret->late_modules++;
 		}
+		if (table_key(n->table, i)->kind == TABLE_PROCESS)
+			ret->outside_frames += unknown;
 		ret->unconfined_modules +=
 		    problem == TABLE_NO_JAIL && asked > 0;
 	}

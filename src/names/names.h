@@ -105,6 +105,7 @@ struct names_gaps {
 	size_t late_frames, late_modules; /* there was no time for these */
 	size_t unconfined_modules;        /* no jail, so no DWARF */
 	size_t left_processes;            /* not even SIGKILL ended them */
+	size_t outside_frames;            /* in no module, and in no map */
 };
 void names_gaps(const struct names *n, struct names_gaps *ret);
 

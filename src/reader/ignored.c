@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "reader/births.h"
 #include "reader/foreign.h"
 #include "trace/cell.h"
 #include "trace/ignored.h"
@@ -16,6 +17,7 @@ enum {
 
 struct reading {
 	struct foreign *memory;
+	const struct births *births; /* NULL: cells have births */
 	int (*add)(const struct ignored_block *b, void *arg);
 	void *arg;
 	struct fault *why;
@@ -55,6 +57,8 @@ add_entries(const struct reading *r, const uint8_t *bytes, size_t count)
 		b = (struct ignored_block){.address = e.address,
 		    .site = cell_site(e.cell),
 		    .birth = cell_birth(e.cell)};
+		if (r->births)
+			b.birth = births_tick(r->births, b.birth);
 		if (b.address != 0 && b.site != 0)
 			err = r->add(&b, r->arg);
 	}
@@ -108,13 +112,19 @@ ignored_read(pid_t pid, struct foreign *memory, const struct seg_header *h,
 {
 	struct reading r = {
 	    .memory = memory, .add = add, .arg = arg, .why = why};
+	struct births births = {0};
 	int err;
 
 	if (h->ignored_root == 0 || h->live_cell_version < 2)
 		return -ENOTSUP;
 	err = memory ? 0 : foreign_open(pid, NULL, &r.memory, why);
+	if (err == 0 && h->live_cell_version == CELL_VERSION_LOG) {
+		err = births_read(&births, r.memory, h);
+		r.births = &births;
+	}
 	if (err == 0)
 		err = read_levels(&r, h->ignored_root);
+	births_release(&births);
 	if (err == 0 && !foreign_is_same(r.memory))
 		err = -ESRCH;
 	if (!memory)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/clock.h"
+#include "reader/births.h"
 #include "reader/foreign.h"
 #include "trace/cell.h"
 
@@ -30,6 +31,8 @@ struct scan {
 	unsigned granule_bits;
 	uint32_t first_id;
 	uint32_t birth_mask;
+	bool has_names; /* in place of births */
+	struct births births;
 	uint64_t until_ns;
 	/* leaves that are read together, in the order of their addresses */
 	struct leaf leaves[LEAVES];
@@ -118,8 +121,10 @@ end_waiting(struct scan *s, bool known, uint64_t size)
 static struct live_map_block
 block_of(const struct scan *s, uint64_t cell)
 {
+	uint32_t birth = (uint32_t)cell & s->birth_mask;
+
 	return (struct live_map_block){.site = cell_site(cell),
-	    .birth = (uint32_t)cell & s->birth_mask,
+	    .birth = s->has_names ? births_tick(&s->births, birth) : birth,
 	    .size = cell_class(cell),
 	    .size_known = true,
 	    .is_inherited = cell_site(cell) < s->first_id};
@@ -295,7 +300,7 @@ static bool
 is_known(const struct seg_header *h)
 {
 	return h->live_root != 0 && h->live_cell_version >= 1 &&
-	    h->live_cell_version <= CELL_VERSION &&
+	    h->live_cell_version <= CELL_VERSION_LOG &&
 	    h->live_root_bits == CELL_ROOT_BITS &&
 	    h->live_mid_bits == CELL_MID_BITS &&
 	    h->live_leaf_bits == CELL_LEAF_BITS &&
@@ -332,6 +337,9 @@ live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
 	    : UINT64_MAX - s->until_ns;
 	s->memory = m->memory;
 	err = s->memory ? 0 : foreign_open(pid, NULL, &s->memory, &m->why);
+	s->has_names = h->live_cell_version == CELL_VERSION_LOG;
+	if (err == 0 && s->has_names)
+		err = births_read(&s->births, s->memory, h);
 	if (err == 0)
 		err = read_root(s, h->live_root);
 	if (err == 0)
@@ -340,6 +348,7 @@ live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
 		err = -ESRCH;
 	if (!m->memory)
 		foreign_close(s->memory);
+	births_release(&s->births);
 	free(s);
 	sums_sort(&m->counts);
 	return err;

@@ -121,6 +121,10 @@ static const struct losses_name names[] = {
     {SEG_OWN_NAMES, LOSSES_LOSS, "own_names",
         "modules with calls of functions that only their allocator has (such "
         "as mallocx), which are not seen"},
+    {SEG_LOG_LOST, LOSSES_FACT, "log_lost",
+        "events that are not in the event log"},
+    {SEG_LOG_ENDED, LOSSES_FACT, "log_ended",
+        "event logs that ended because they were full"},
     {SEG_LOST_MAPPINGS, LOSSES_LOSS, "mappings",
         "mappings (SEEP_MAPPINGS) that found no room, in whole or in part"},
 };

@@ -18,6 +18,9 @@ enum {
 	NODE_BYTES = 8 << MAPPED_NODE_BITS,
 };
 
+/* Of a process; the table has no pages beyond it. */
+#define ADDRESS_MAX (MAPPED_PAGES << MAPPED_PAGE_BITS)
+
 /* A node of the table that is still to be read. */
 struct node {
 	uint64_t address;
@@ -45,7 +48,8 @@ add_node(struct walk *w, uint64_t entry, uint64_t page)
 	const uint64_t address = entry & ~MAPPED_IS_NODE;
 	int err;
 
-	if (address % NODE_BYTES || w->all_nodes == NODES_MAX) {
+	if (address % NODE_BYTES || address >= ADDRESS_MAX ||
+	    w->all_nodes == NODES_MAX) {
 		w->to->is_partial = true;
 		return 0;
 	}
@@ -74,8 +78,8 @@ add_leaf(struct walk *w, uint64_t leaf, uint64_t page, uint64_t pages)
 		return 0;
 	}
 	err = room_make(&w->runs, &w->run_room, w->run_count, sizeof(*w->runs));
-	if (err < 0)
-		return err;
+	if (err < 0 || !w->runs)
+		return -ENOMEM;
 	w->runs[w->run_count++] = (struct run){page, page + pages, leaf};
 	return 0;
 }
@@ -111,7 +115,7 @@ read_root(struct walk *w)
 	struct fault where;
 	int err;
 
-	if (range.start % FOREIGN_PAGE_BYTES)
+	if (range.start % FOREIGN_PAGE_BYTES || range.start >= ADDRESS_MAX)
 		return -EBADMSG;
 	err = foreign_read(w->memory, &range, 1, &batch, &where);
 	if (err < 0)

@@ -3,7 +3,9 @@
 #include "reader/segfile.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -537,6 +539,24 @@ segfile_compact(const struct segfile *f, int slot, void **ret, size_t *ret_len,
 	if (err < 0)
 		return fault_set(where, err, "out of memory");
 	return 0;
+}
+
+bool
+segfile_is_beside(const char *name)
+{
+	return text_ends_with(name, ".ctl") || text_ends_with(name, ".seg.log");
+}
+
+void
+segfile_remove_beside(int dir, const char *name)
+{
+	static const char *const ends[] = {".ctl", ".log", ".log.ctl"};
+	char path[NAME_MAX + 16];
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		(void)snprintf(path, sizeof(path), "%s%s", name, ends[i]);
+		(void)unlinkat(dir, path, 0);
+	}
 }
 
 bool

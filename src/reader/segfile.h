@@ -83,6 +83,12 @@ int segfile_read_ledger(const struct segfile *f, int slot, struct segment **ret,
 /* Is it what a collector calls a segment or a snapshot, and no hidden file? */
 bool segfile_is_name(const char *name);
 
+/* Is it a file beside segments that is no input by itself? */
+bool segfile_is_beside(const char *name);
+
+/* Removes the files beside the segment `name` in this directory. */
+void segfile_remove_beside(int dir, const char *name);
+
 /* segfile_read() and segment_compact() in one; *ret is for free(). */
 int segfile_compact(const struct segfile *f, int slot, void **ret,
     size_t *ret_len, struct fault *where);

@@ -68,9 +68,7 @@ load_file(struct session *s, const char *path, const char *name, bool alone,
 static bool
 is_input(const char *name)
 {
-	const char *dot = strrchr(name, '.');
-
-	return name[0] != '.' && !(dot && strcmp(dot, ".ctl") == 0);
+	return name[0] != '.' && !segfile_is_beside(name);
 }
 
 static int

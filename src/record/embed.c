@@ -66,6 +66,15 @@ embed_view(struct embed *e, const struct process *p)
 	return names_view(e->names, p);
 }
 
+size_t
+embed_outside(const struct embed *e)
+{
+	struct names_gaps gaps;
+
+	names_gaps(e->names, &gaps);
+	return gaps.outside_frames;
+}
+
 static int
 append(void *context, const uint8_t *bytes, size_t len)
 {

@@ -26,6 +26,9 @@ void embed_add(void *context, const struct process *p);
  */
 uint64_t embed_view(struct embed *e, const struct process *p);
 
+/* After embed_write(): frames outside of modules that have no name. */
+size_t embed_outside(const struct embed *e);
+
 /*
  * Finds the names, in bounded time, and appends them. Meanwhile the file is
  * complete without them, so a kill costs only the names. Names that cannot be

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "record/procs.h"
+#include "record/runtime_maps.h"
 
 /* As in `make install LIBDIR=`, from the directory of the command. */
 #ifndef SEEP_LIBDIR
@@ -82,6 +83,13 @@ set_preload(const struct launch_plan *plan)
 }
 
 static int
+set_one(void *context, const char *name, const char *value)
+{
+	(void)context;
+	return setenv(name, value, 1) < 0 ? -errno : 0;
+}
+
+static int
 set_environment(const struct launch_plan *plan)
 {
 	char depth[16], sample[24];
@@ -101,6 +109,14 @@ set_environment(const struct launch_plan *plan)
 		return -errno;
 	if (plan->mappings && setenv("SEEP_MAPPINGS", "1", 1) < 0)
 		return -errno;
+	if (plan->no_guess && setenv("SEEP_GUESS", "0", 1) < 0)
+		return -errno;
+	if (plan->runtime_names) {
+		int err = runtime_maps_each(set_one, NULL);
+
+		if (err < 0)
+			return err;
+	}
 	return set_preload(plan);
 }
 

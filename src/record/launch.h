@@ -18,6 +18,8 @@ struct launch_plan {
 	bool no_deepbind;       /* SEEP_DEEPBIND=clear */
 	bool leaks;             /* SEEP_LEAKS=1 */
 	bool mappings;          /* SEEP_MAPPINGS=1 */
+	bool no_guess;          /* SEEP_GUESS=0 */
+	bool runtime_names;     /* see runtime_maps.h */
 	unsigned depth;         /* SEEP_DEPTH; 0: not set */
 	uint64_t sample_bytes;  /* SEEP_SAMPLE; 0: not set */
 

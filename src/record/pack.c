@@ -480,12 +480,11 @@ add_directory(struct pack *p, const char *path, struct fault *where)
 		    where, -errno, "%s: %s", path, strerror(errno));
 	err = add_chapters(p, path, where);
 	for (int i = 0; i < n; i++) {
-		const char *dot = strrchr(names[i]->d_name, '.');
 		char *file;
 
 		if (err < 0 || names[i]->d_name[0] == '.' ||
 		    chapters_has(names[i]->d_name) ||
-		    (dot && strcmp(dot, ".ctl") == 0))
+		    segfile_is_beside(names[i]->d_name))
 			continue;
 		if (asprintf(&file, "%s/%s", path, names[i]->d_name) < 0) {
 			err = -ENOMEM;

@@ -272,8 +272,7 @@ remove_unused(int dir_fd, const char *name)
 			missing++;
 		} else if (is_unused(dir_fd, child)) {
 			(void)unlinkat(dir_fd, child, 0);
-			memcpy(child + strlen(child), ".ctl", sizeof(".ctl"));
-			(void)unlinkat(dir_fd, child, 0);
+			segfile_remove_beside(dir_fd, child);
 		}
 	}
 }
@@ -281,13 +280,10 @@ remove_unused(int dir_fd, const char *name)
 void
 segment_dir_remove(int dir_fd, const char *name)
 {
-	char ctl[NAME_MAX + 8];
-
 	if (text_ends_with(name, ".seg"))
 		remove_unused(dir_fd, name);
 	(void)unlinkat(dir_fd, name, 0);
-	snprintf(ctl, sizeof(ctl), "%s.ctl", name);
-	(void)unlinkat(dir_fd, ctl, 0);
+	segfile_remove_beside(dir_fd, name);
 }
 
 static int

@@ -8,7 +8,7 @@
 
 /*
  * The function that calls the allocator must say by its template arguments what
- * it allocates: std::allocator<T> and its kin, a string, or a function of a
+ * it allocates: std::allocator<T> or similar, a string, or a function of a
  * container that allocates and does nothing else. A function that also copies
  * elements (std::vector<T>::push_back) may allocate for what is in them, once
  * their constructors are inlined; it only counts if T is a number or a pointer.

@@ -62,17 +62,25 @@ larger(const void *a, const void *b)
 	    (x->allocated_bytes > y->allocated_bytes);
 }
 
+static uint64_t
+resident_in(const struct process *x)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; x->resident && i < x->resident->count; i++)
+		sum += x->resident->sites[i].resident_bytes;
+	return sum;
+}
+
 static void
 print_heading(const struct layout *p, const struct process *x, size_t callers)
 {
 	char a[WORDS_COUNTED], b[WORDS_COUNTED], c[WORDS_COUNTED];
-	uint64_t resident = 0, swapped = 0;
+	uint64_t swapped = 0;
 	struct layout_text t;
 
-	for (size_t i = 0; x->resident && i < x->resident->count; i++) {
-		resident += x->resident->sites[i].resident_bytes;
+	for (size_t i = 0; x->resident && i < x->resident->count; i++)
 		swapped += x->resident->sites[i].swapped_bytes;
-	}
 	layout_begin(p, &t);
 	text_print(t.file, program_name(&x->header));
 	(void)fprintf(t.file, " (pid %u): %s in %s, mapped by %s",
@@ -81,7 +89,7 @@ print_heading(const struct layout *p, const struct process *x, size_t callers)
 	    words_counted(c, callers, "caller"));
 	if (x->resident)
 		(void)fprintf(t.file, "; %s resident",
-		    words_counted(a, resident, "byte"));
+		    words_counted(a, resident_in(x), "byte"));
 	if (swapped)
 		(void)fprintf(
 		    t.file, ", %s in swap", words_counted(a, swapped, "byte"));
@@ -99,7 +107,7 @@ print_heading(const struct layout *p, const struct process *x, size_t callers)
 
 static void
 print_stack(const struct layout *p, const struct process *x,
-    const struct view *v, const struct view_site *s, unsigned most)
+    const struct view *v, const struct view_site *s, bool is_short)
 {
 	if (mappings_is_allocators(x, s))
 		(void)fputs("(of the allocator)\n", p->out);
@@ -108,7 +116,7 @@ print_stack(const struct layout *p, const struct process *x,
 	for (uint32_t i = 0; i < s->frame_count; i++) {
 		if (i > 0)
 			(void)fprintf(p->out, "%*s", INDENT, "");
-		if (i == most) {
+		if (is_short && i == FRAMES) {
 			(void)fputs("...\n", p->out);
 			return;
 		}
@@ -121,7 +129,7 @@ print_stack(const struct layout *p, const struct process *x,
 
 static void
 print_row(const struct layout *p, const struct process *x, const struct view *v,
-    const struct view_site *s, unsigned frames)
+    const struct view_site *s, bool is_short)
 {
 	const struct mapped_site *now = mappings_resident(x, s);
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
@@ -130,7 +138,23 @@ print_row(const struct layout *p, const struct process *x, const struct view *v,
 	    words_bytes(a, s->figures.all.live_bytes),
 	    now ? words_bytes(b, now->resident_bytes) : "-",
 	    words_count(c, s->figures.all.live_blocks));
-	print_stack(p, x, v, s, frames);
+	print_stack(p, x, v, s, is_short);
+}
+
+/*
+ * Is it below the threshold, in size and in what is resident? A reserve of
+ * gigabytes must not hide all that is really there.
+ */
+static bool
+is_small(const struct process *x, const struct view_site *s, double percent)
+{
+	const struct mapped_site *now = mappings_resident(x, s);
+
+	return 100 * (double)s->figures.all.live_bytes <
+	    percent * (double)x->mapped.live_bytes &&
+	    (!now ||
+	        100 * (double)now->resident_bytes <=
+	            percent * (double)resident_in(x));
 }
 
 static int
@@ -140,7 +164,6 @@ print_table(const struct layout *p, const struct process *x,
 	const struct view_site **rows =
 	    calloc(v->site_count + 1, sizeof(struct view_site *));
 	char a[WORDS_COUNTED], b[WORDS_COUNTED];
-	const double least = o->threshold / 100 * (double)x->mapped.live_bytes;
 	size_t shown = 0;
 	uint64_t rest = 0;
 
@@ -152,15 +175,15 @@ print_table(const struct layout *p, const struct process *x,
 	if (v->site_count > 0)
 		(void)fprintf(p->out, "\n%11s %11s %10s  %s\n", "size",
 		    "resident", "ranges", "mapped by");
-	for (; shown < v->site_count && !ferror(p->out); shown++) {
+	for (size_t i = 0; i < v->site_count && !ferror(p->out); i++) {
 		if ((o->top > 0 && shown >= o->top) ||
-		    (shown > 0 &&
-		        (double)rows[shown]->figures.all.live_bytes < least))
-			break;
-		print_row(p, x, v, rows[shown], o->frames ? FRAMES : 0);
+		    (shown > 0 && is_small(x, rows[i], o->threshold))) {
+			rest += rows[i]->figures.all.live_bytes;
+			continue;
+		}
+		print_row(p, x, v, rows[i], o->frames > 0);
+		shown++;
 	}
-	for (size_t i = shown; i < v->site_count; i++)
-		rest += rows[i]->figures.all.live_bytes;
 	if (shown < v->site_count)
 		(void)fprintf(p->out,
 		    "%11s %11s %10s  %s below the threshold or beyond --top\n",

@@ -35,10 +35,12 @@
  *
  * Version 1 of the cell (seg_header.live_cell_version) has 32 bits of birth
  * and no bit of the address, so it does not say at which of two possible
- * addresses in its granule a block begins.
+ * addresses in its granule a block begins. Version 3 is version 2 with a name
+ * of the event log (trace/log.h) in place of the birth.
  */
 enum {
 	CELL_VERSION = 2,
+	CELL_VERSION_LOG = 3,
 	CELL_ROOT_BITS = 12,
 	CELL_MID_BITS = 15,
 	CELL_LEAF_BITS = 20,

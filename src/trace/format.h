@@ -85,7 +85,7 @@ struct seg_header {
 	uint64_t live_root; /* address of the root table in the host */
 	uint8_t live_root_bits, live_mid_bits, live_leaf_bits,
 	    live_granule_bits;
-	uint32_t live_cell_version; /* 1 or 2, see trace/cell.h */
+	uint32_t live_cell_version; /* 1 to 3, see trace/cell.h */
 	uint64_t spill_root;        /* address of the spill table */
 	/* the table of the collector's own memory, see trace/ours.h */
 	uint64_t ours_table; /* its address; 0: an older collector */
@@ -150,8 +150,12 @@ struct seg_header {
 	/* a setting of the place is unfit: enum seg_place, more about it */
 	uint32_t place_refused, place_detail;
 	uint64_t moving_root; /* address of the first page, trace/moving.h */
-	uint64_t reserved[7];
+	uint64_t reserved[5];
 	uint64_t mapped_root; /* trace/mapped.h; 0: no mappings by caller */
+	/* the event log: see trace/log.h */
+	uint64_t log_births; /* address of the table of births; 0: none */
+	uint32_t log_state;  /* enum seg_log */
+	uint32_t log_pool;   /* which pool of the file */
 	/* SEG_INERT_PLACE: uid of who has /dev/shm/seep-UID; else 0 */
 	uint32_t place_owner;
 	uint32_t place_setting; /* enum seg_setting: of place_refused */

@@ -191,9 +191,18 @@ enum seg_count {
 	SEG_GUESSED = 57,           /* walks through code without unwind info */
 	SEG_PRIVATE_FORKS = 58,     /* under SEEP_PRIVATE, see libseep(7) */
 	SEG_OWN_NAMES = 59, /* modules that call mallocx or its like, unseen */
+	SEG_LOG_LOST = 60,  /* events that are not in the event log */
+	SEG_LOG_ENDED = 61, /* 1: the log has no more numbers for chunks */
 	SEG_LOST_MAPPINGS = 63, /* mappings that found no room */
 	SEG_COUNTS_USED = 64,
 	SEG_COUNTS = 64
+};
+
+/* seg_header.log_state */
+enum seg_log {
+	SEG_LOG_NONE = 0,    /* not asked for */
+	SEG_LOG_ON = 1,      /* NAME.seg.log, the pool log_pool */
+	SEG_LOG_NO_POOL = 2, /* no file could be made, or no pool is left */
 };
 
 enum seg_peak_flags {

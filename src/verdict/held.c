@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/dict.h"
+#include "util/room.h"
 #include "verdict/dominators.h"
 
 enum {
 	SAMPLE_BLOCKS = 256, /* of held_several() */
 	SAMPLE_POINTERS = 4096,
 	KINDS_MAX = 64, /* different nodes that are counted there */
+	PAIRS_MAX = 1 << 22,
 };
 
 static uint32_t
@@ -104,6 +107,123 @@ make_holders(struct held *h)
 	return err;
 }
 
+/* ---- where no single root holds it ---------------------------------------- */
+
+struct pair {
+	uint32_t from, to;
+};
+
+struct pairs {
+	struct pair *at;
+	size_t count, room;
+	struct dict find;
+};
+
+static bool
+is_pair(const void *items, uint32_t item, const void *key)
+{
+	return memcmp(&((const struct pair *)items)[item], key,
+	           sizeof(struct pair)) == 0;
+}
+
+static int
+add_pair(struct pairs *p, uint32_t from, uint32_t to)
+{
+	const struct pair key = {.from = from, .to = to};
+	uint32_t fresh = (uint32_t)p->count, at;
+	int err = room_make(&p->at, &p->room, p->count, sizeof(*p->at));
+
+	if (err == 0)
+		err = dict_find(&p->find, dict_hash(from, to, 0), is_pair,
+		    p->at, &key, fresh, &at);
+	if (err == 0 && at == fresh)
+		p->at[p->count++] = key;
+	return err;
+}
+
+/* Which nodes point to those that several hold, and which are their children. */
+static int
+find_pairs(const struct held *h, struct pairs *p)
+{
+	const uint32_t *of = h->holders.of;
+	int err = 0;
+
+	for (uint32_t i = 1; i < h->holders.count && err == 0; i++)
+		if (h->holders.nodes[i].parent)
+			err = add_pair(p, h->holders.nodes[i].parent, i);
+	for (uint32_t v = 1; v < h->order.count && err == 0; v++) {
+		if (h->idom[v] != 0 || h->order.node[v] >= h->graph.blocks)
+			continue;
+		for (uint64_t k = h->back.begin[v];
+		     k < h->back.begin[v + 1] && err == 0; k++) {
+			uint32_t from = of[h->back.from[k]];
+
+			if (from && from != of[v] && p->count < PAIRS_MAX)
+				err = add_pair(p, from, of[v]);
+		}
+	}
+	return err;
+}
+
+static int
+by_from(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* From all roots at once, so that each node is found by its shortest way. */
+static int
+find_nearest(struct held *h)
+{
+	const size_t n = h->holders.count;
+	uint32_t *queue = calloc(n, sizeof(*queue)), root;
+	size_t *begin = calloc(n + 1, sizeof(*begin)), end = 0;
+	bool *seen = calloc(n, sizeof(*seen));
+	struct pairs p = {0};
+	int err = queue && begin && seen ? 0 : -ENOMEM;
+
+	h->nearest = calloc(n, sizeof(*h->nearest));
+	if (!h->nearest)
+		err = -ENOMEM;
+	if (err == 0)
+		err = find_pairs(h, &p);
+	if (err == 0 && p.count)
+		qsort(p.at, p.count, sizeof(*p.at), by_from);
+	for (size_t i = 0; i < p.count && err == 0; i++)
+		begin[p.at[i].from + 1]++;
+	for (size_t i = 0; i < n && err == 0; i++)
+		begin[i + 1] += begin[i];
+	for (int named = 1; named >= 0 && err == 0; named--)
+		for (uint32_t i = 1; i < n; i++)
+			if (held_is_root(h, i, &root) &&
+			    h->roots[root].is_named == named) {
+				seen[i] = true;
+				queue[end++] = i;
+			}
+	for (size_t at = 0; at < end && err == 0; at++)
+		for (size_t k = begin[queue[at]]; k < begin[queue[at] + 1];
+		     k++) {
+			uint32_t to = p.at[k].to;
+
+			if (seen[to])
+				continue;
+			seen[to] = true;
+			queue[end++] = to;
+			if (h->holders.nodes[to].parent == 0)
+				h->nearest[to] = queue[at];
+		}
+	free(p.at);
+	dict_release(&p.find);
+	free(queue);
+	free(begin);
+	free(seen);
+	return err;
+}
+
 int
 held_new(const struct held_input *in, struct held **ret, uint64_t *ret_needed)
 {
@@ -138,6 +258,8 @@ held_new(const struct held_input *in, struct held **ret, uint64_t *ret_needed)
 		err = find_dominators(h, in);
 	if (err == 0)
 		err = make_holders(h);
+	if (err == 0)
+		err = find_nearest(h);
 	if (err < 0) {
 		*ret_needed = h->memory.refused;
 		held_free(h);
@@ -160,6 +282,7 @@ held_free(struct held *h)
 	heap_graph_release(&h->graph, &h->memory);
 	free(h->sites);
 	free(h->roots);
+	free(h->nearest);
 	free(h);
 }
 
@@ -212,11 +335,46 @@ held_ways(const struct held *h, uint32_t site, struct held_way **ret,
 	return 0;
 }
 
+size_t
+held_way(const struct held *h, uint32_t node, uint32_t ret[HELD_WAY_MAX],
+    size_t *ret_shared)
+{
+	uint32_t way[HOLDERS_DEPTH_MAX];
+	size_t count = 0;
+
+	*ret_shared = 0;
+	/* from behind; each step leads nearer to a root */
+	while (node != 0) {
+		size_t n = holders_way(&h->holders, node, way);
+
+		if (n == 0 || count + n > HELD_WAY_MAX)
+			break;
+		memmove(ret + n, ret, count * sizeof(*ret));
+		memcpy(ret, way, n * sizeof(*ret));
+		*ret_shared += count > 0 ? n : 0;
+		count += n;
+		node = h->nearest[way[0]];
+	}
+	return count;
+}
+
 /* Nodes, and how often each was seen. */
 struct seen {
 	struct held_way at[KINDS_MAX];
 	size_t count;
 };
+
+/* Near a root first, because a short way says more than a frequent one. */
+static int
+nearer(const void *a, const void *b, void *context)
+{
+	const struct held_way *x = a, *y = b;
+	const struct held *h = context;
+	uint32_t p = h->holders.nodes[x->node].depth;
+	uint32_t q = h->holders.nodes[y->node].depth;
+
+	return p != q ? (p > q) - (p < q) : larger(a, b);
+}
 
 static void
 count_seen(struct seen *s, uint32_t node)
@@ -250,11 +408,12 @@ held_several(const struct held *h, uint32_t node, uint32_t ret[HELD_SEVERAL])
 		     k++, pointers++) {
 			uint32_t from = h->holders.of[h->back.from[k]];
 
-			if (from != node && from != 0)
+			if (from != node && from != 0 &&
+			    from != h->nearest[node])
 				count_seen(&s, from);
 		}
 	}
-	qsort(s.at, s.count, sizeof(s.at[0]), larger);
+	qsort_r(s.at, s.count, sizeof(s.at[0]), nearer, (void *)(uintptr_t)h);
 	for (n = 0; n < s.count && n < HELD_SEVERAL; n++)
 		ret[n] = s.at[n].node;
 	return n;
@@ -272,12 +431,16 @@ held_is_root(const struct held *h, uint32_t node, uint32_t *ret_root)
 }
 
 uint32_t
-held_direct(const struct held *h, uint32_t root, uint32_t block)
+held_direct(
+    const struct held *h, uint32_t root, uint32_t block, bool *ret_alone)
 {
 	uint32_t v = h->order.number[block];
 	uint32_t r = h->order.number[h->graph.blocks + root];
 
-	return v && r && h->idom[v] == r ? h->holders.of[v] : 0;
+	if (!v || !r || (h->idom[v] != r && h->idom[v] != 0))
+		return 0;
+	*ret_alone = h->idom[v] == r;
+	return h->holders.of[v];
 }
 
 struct pile {
@@ -304,13 +467,13 @@ held_suspects(
 	struct pile *piles = calloc(n, sizeof(*piles));
 	uint32_t *nodes = calloc(n, sizeof(*nodes));
 
-	if (!gathered || !piles || !nodes) {
+	if (!gathered || !piles || !nodes ||
+	    holders_gather(&h->holders, gathered) < 0) {
 		free(gathered);
 		free(piles);
 		free(nodes);
 		return -ENOMEM;
 	}
-	holders_gather(&h->holders, gathered);
 	for (uint32_t i = 1; i < n; i++)
 		if (gathered[i] > 0 && gathered[i] >= least)
 			piles[count++] = (struct pile){i, gathered[i]};

@@ -13,6 +13,7 @@
 struct held_root {
 	uint32_t layer; /* root_places_layer() */
 	uint32_t class;
+	bool is_named; /* of two ways of one length, one from such a root */
 };
 
 struct held_input {
@@ -45,6 +46,11 @@ struct held {
 	const uint32_t *class_of;
 	uint32_t site_count;
 	struct held_root *roots;
+	/*
+	 * By node of holders below node 0: where no single root holds it, the
+	 * node that points to it from nearest to a root. 0: none is known.
+	 */
+	uint32_t *nearest;
 	struct holders_sum all,
 	    unheld; /* that were reached, and that were not */
 };
@@ -71,8 +77,17 @@ int held_ways(const struct held *h, uint32_t site, struct held_way **ret,
     size_t *ret_count, struct holders_sum *ret_unheld);
 
 /*
- * Of a node that no single root dominates: the nodes that point to its blocks,
- * the most frequent first, from a sample. Returns how many.
+ * The way to a node from a root. Where no single root holds what is on it, the
+ * shortest way there is: *ret_shared nodes come before that; 0: there are none,
+ * and each node of the way is dominated by the one before. Returns how many.
+ */
+enum { HELD_WAY_MAX = 4 * HOLDERS_DEPTH_MAX };
+size_t held_way(const struct held *h, uint32_t node, uint32_t ret[HELD_WAY_MAX],
+    size_t *ret_shared);
+
+/*
+ * Of a way with *ret_shared above 0: other nodes that point to the first of those
+ * behind it, from a sample. Returns how many.
  */
 enum { HELD_SEVERAL = 3 };
 size_t held_several(
@@ -81,8 +96,12 @@ size_t held_several(
 /* Is the node made of roots? Which one, for example: *ret_root. */
 bool held_is_root(const struct held *h, uint32_t node, uint32_t *ret_root);
 
-/* The node of a block if this root alone holds it directly; 0: it does not. */
-uint32_t held_direct(const struct held *h, uint32_t root, uint32_t block);
+/*
+ * The node of a block that this root points to, if it alone holds the block
+ * (*ret_alone), or if several do; 0: another one holds it.
+ */
+uint32_t held_direct(
+    const struct held *h, uint32_t root, uint32_t block, bool *ret_alone);
 
 /*
  * Nodes at which most bytes pile up, the largest first: those that gather

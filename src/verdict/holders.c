@@ -300,19 +300,48 @@ holders_pile(const struct holders *h, const uint32_t *way, size_t count)
 	return found;
 }
 
-void
+static bool
+fans_out(const struct holders *h, uint32_t node)
+{
+	const struct holders_node *n = &h->nodes[node];
+
+	return n->parent &&
+	    n->own.blocks / FAN_OUT >= h->nodes[n->parent].own.blocks;
+}
+
+/* Many blocks that no single root holds: they are a pile themselves. */
+static bool
+is_own_pile(const struct holders_node *n)
+{
+	return n->parent == 0 && n->own.bytes > 0 && n->own.blocks >= FAN_OUT;
+}
+
+int
 holders_gather(const struct holders *h, uint64_t *ret)
 {
-	for (size_t i = 0; i < h->count; i++)
-		ret[i] = h->nodes[i].own.bytes;
-	for (size_t i = 1; i < h->count; i++) {
+	/* at which node the bytes of each one count; and is it in a pile? */
+	uint32_t *at = calloc(h->count, sizeof(*at));
+	bool *piled = calloc(h->count, sizeof(*piled));
+	bool is_done = at && piled;
+
+	for (uint32_t i = 0; is_done && i < h->count; i++) {
 		const struct holders_node *n = &h->nodes[i];
 		const struct holders_node *up = &h->nodes[n->parent];
 
-		if (!n->parent || n->own.blocks / FAN_OUT < up->own.blocks)
-			continue;
-		/* it piles up there, and not here */
-		ret[n->parent] += n->retained.bytes;
-		ret[i] -= n->own.bytes;
+		/* fewer than there are holders: something new begins here */
+		bool goes_on = piled[n->parent] &&
+		    n->own.blocks >= up->own.blocks / FAN_OUT;
+
+		at[i] = i;
+		if (i > 0 && fans_out(h, i))
+			at[i] = goes_on ? at[n->parent] : n->parent;
+		else if (i > 0 && goes_on)
+			at[i] = at[n->parent];
+		piled[i] = at[i] != i || is_own_pile(n);
+		ret[i] = 0;
+		ret[at[i]] += n->own.bytes;
 	}
+	free(at);
+	free(piled);
+	return is_done ? 0 : -ENOMEM;
 }

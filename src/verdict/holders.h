@@ -74,11 +74,10 @@ size_t holders_way(
 size_t holders_pile(const struct holders *h, const uint32_t *way, size_t count);
 
 /*
- * What piles up right below each node: its own bytes, and what those children
- * retain that have at least four times as many members. The own bytes of such a
- * child count there alone. `ret` has room for
- * h->count of them.
+ * What piles up at each node, each byte at one node: its own bytes, and those of
+ * children that have at least four times as many members, and of what these
+ * hold, unless that is much fewer. `ret` has room for h->count of them. -ENOMEM.
  */
-void holders_gather(const struct holders *h, uint64_t *ret);
+int holders_gather(const struct holders *h, uint64_t *ret);
 
 #endif

@@ -198,7 +198,7 @@ look_once(struct judge *j, const struct threads_stop *stop)
 
 	heap_free(judge_detach_heap(j));
 	if (j->o.notes) {
-		j->o.notes->max_bytes = j->o.max_bytes;
+		j->o.notes->max_bytes = j->o.max_bytes / 4;
 		root_notes_release(j->o.notes);
 	}
 	err = look_take(

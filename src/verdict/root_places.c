@@ -10,6 +10,8 @@
 #include "util/room.h"
 #include "verdict/root_threads.h"
 
+enum { PLACES_MAX = 1 << 18 }; /* names are asked for each of them */
+
 unsigned
 root_places_layer(enum root_kind kind)
 {
@@ -214,6 +216,9 @@ root_places_make(const struct root_notes *n, const struct process *p, pid_t pid,
 		struct root_place key = clean(&place);
 		uint32_t fresh = (uint32_t)ret->count;
 
+		/* of a table with very many pointers only the module is said */
+		if (ret->count >= PLACES_MAX)
+			key.address = 0;
 		err = room_make(
 		    &ret->at, &ret->room, ret->count, sizeof(*ret->at));
 		if (err == 0)

@@ -26,9 +26,9 @@ enum {
  */
 struct content {
 	uint64_t hash;
-	uint64_t used;  /* bytes up to the last one that is not zero */
-	uint32_t pages; /* whole pages of it that are there */
-	bool is_unread; /* some of it could not be read */
+	uint64_t used;          /* bytes up to the last one that is not zero */
+	uint64_t pages : 63;    /* whole pages of it that are there */
+	uint64_t is_unread : 1; /* some of it could not be read */
 };
 
 struct survey_spare {
@@ -119,9 +119,9 @@ survey_spare_piece(struct survey_spare *s, const struct survey_piece *x)
 			from = x->address;
 		if (to > end)
 			to = end;
-		s->of[i].pages += (uint32_t)whole_pages(from, to);
+		s->of[i].pages += whole_pages(from, to);
 		if (!x->bytes)
-			s->of[i].is_unread = true;
+			s->of[i].is_unread = 1;
 		else
 			add_bytes(s, &s->of[i], from - b[i].address,
 			    x->bytes + (from - x->address),

@@ -309,14 +309,84 @@ builtin(const struct parse *p, size_t *ret_letters)
 	return names[c - 'a'];
 }
 
+/* Puts text in the middle of what was written. */
+static bool
+insert(struct parse *p, size_t at, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (n >= sizeof(p->out) - p->len)
+		return false;
+	memmove(p->out + at + n, p->out + at, p->len - at);
+	memcpy(p->out + at, text, n);
+	p->len += n;
+	return true;
+}
+
+/* "FvicE" is "void (int, char)"; *ret_inside: where "(*)" goes. */
+static bool
+parse_function(struct parse *p, size_t *ret_inside)
+{
+	size_t start = p->len;
+	bool is_first = true;
+
+	p->at++;
+	if (!parse_type(p) || memchr(p->out + start, '(', p->len - start) ||
+	    !put(p, " "))
+		return false;
+	*ret_inside = p->len;
+	if (!put(p, "("))
+		return false;
+	if (peek(p, 0) == 'v' && peek(p, 1) == 'E')
+		p->at++; /* no arguments */
+	while (!take(p, 'E')) {
+		if (!is_first && !put(p, ", "))
+			return false;
+		is_first = false;
+		if (!parse_type(p))
+			return false;
+	}
+	return put(p, ")") && remember(p, start);
+}
+
 /* "PKc": the letters come before what they are said of, the words behind. */
 static bool
 parse_compound(struct parse *p, const char *words)
 {
-	size_t start = p->len;
+	size_t start = p->len, inside;
 
 	p->at++;
+	if (peek(p, 0) == 'F' && words[0] != ' ')
+		return parse_function(p, &inside) && insert(p, inside, ")") &&
+		    insert(p, inside, words) && insert(p, inside, "(") &&
+		    remember(p, start);
+	if (peek(p, 0) == 'F')
+		return parse_function(p, &inside) && put(p, words) &&
+		    remember(p, start);
 	return parse_type(p) && put(p, words) && remember(p, start);
+}
+
+/* "M3FooFvvE" is "void (Foo::*)()" */
+static bool
+parse_member(struct parse *p)
+{
+	char class[OUT_BYTES];
+	size_t start = p->len, inside;
+	bool is_const;
+
+	p->at++;
+	if (!parse_type(p))
+		return false;
+	memcpy(class, p->out + start, p->len - start);
+	class[p->len - start] = '\0';
+	p->len = start;
+	is_const = take(p, 'K');
+	if (peek(p, 0) != 'F' || !parse_function(p, &inside))
+		return false;
+	if (is_const && (!put(p, " const") || !remember(p, start)))
+		return false;
+	return insert(p, inside, "::*)") && insert(p, inside, class) &&
+	    insert(p, inside, "(") && remember(p, start);
 }
 
 static bool
@@ -338,6 +408,10 @@ parse_any(struct parse *p)
 		return parse_compound(p, "&&");
 	case 'K':
 		return parse_compound(p, " const");
+	case 'F':
+		return parse_function(p, &letters);
+	case 'M':
+		return parse_member(p);
 	case 'N':
 		return parse_nested(p);
 	default:

@@ -10,7 +10,7 @@
  * "St6vectorIiSaIiEE". The process has written it, so it is not given to a
  * general demangler, which belongs into the jail of names/. This one knows names
  * of classes, templates and their usual arguments; its depth and its output are
- * bounded. What it does not know (local classes, lambdas, functions as
+ * bounded. What it does not know (local classes, lambdas, addresses as
  * arguments) stays as it is. Returns the length, below `room`, which is 2 or
  * more.
  */

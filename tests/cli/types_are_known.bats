@@ -54,6 +54,18 @@ right() {
 	end_host
 }
 
+@test "the page has a table with the figures of the JSON" {
+	need chromium
+	begin typed
+	leaks --types --format json
+	cp "$T/leaks" "$T/types.json"
+	leaks --types --insight --format html -o "$T/page.html"
+	cat "$T/leaks.err"
+	[[ $status -eq 0 ]]
+	PYTHONPATH=$LIB "$PYTHON" "$LIB/page_types.py" "$T/page.html" "$T/types.json"
+	end_host
+}
+
 @test "what is no earlier census is refused with a reason" {
 	begin typed
 	echo '{"schema":1,"types":[{"type":"a"}]}' >"$T/odd"

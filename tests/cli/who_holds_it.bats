@@ -50,3 +50,71 @@ print([s["id"] for s in json.load(sys.stdin)["sites"] if s["function"] == sys.ar
 	[[ $status -eq 2 && $output == *"give its PID"* ]]
 	end_host
 }
+
+@test "a heap of many blocks takes 48 bytes a block, 8 a pointer and 64 MiB at most" {
+	begin many_held "$(full_or 8000000 1000000)" "$(full_or 512 32)"
+	"$PYTHON" "$LIB/held_memory.py" "$T/out" "$SEEP" "$HOST"
+	end_host
+}
+
+@test "the keys of redis are retained by the dict of its server" {
+	need redis-server
+	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" redis-server --port 0 --unixsocket "$T/socket" \
+		--save "" >"$T/redis" 2>&1 3>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	eventually test -S "$T/socket"
+	"$PYTHON" - "$T/socket" <<-'END'
+		import socket, sys
+		s = socket.socket(socket.AF_UNIX)
+		s.connect(sys.argv[1])
+		for part in range(100):
+		    keys = [b"key:%06d" % i for i in range(part * 1000, part * 1000 + 1000)]
+		    s.sendall(b"".join(b"*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n$64\r\n%s\r\n" % (len(k), k, b"x" * 64) for k in keys))
+		    left = 5 * len(keys)  # "+OK" and the end of the line
+		    while left:
+		        left -= len(s.recv(left))
+	END
+	leaks --retained --format json
+	[[ $status -eq 0 ]]
+	"$PYTHON" - "$T/leaks" <<-'END'
+		import json, sys
+		first = json.load(open(sys.argv[1]))["retained"][0]
+		way = first["way"]
+		print(first)
+		# keys may still move to a larger table, and one may be in hand
+		assert way[0]["name"] == "server" and way[0]["root"] == "variable"
+		assert "dictExpand" in way[-1]["function"]
+		assert first["retained_blocks"] > 290000 and first["retained_bytes"] > 100000 * 64
+	END
+	kill "$HOST"
+	wait "$HOST" || true
+}
+
+@test "a list of objects of python is held by the state of the interpreter" {
+	cat >"$T/a.py" <<-'END'
+		import os, sys
+		class Item:
+		    __slots__ = ("name",)
+		    def __init__(self, i):
+		        self.name = "name %d" % i
+		kept = [Item(i) for i in range(50000)]
+		print("ready", os.getpid(), flush=True)
+		sys.stdin.read()
+	END
+	mkdir "$T/hosts"
+	ln -s "$PYTHON" "$T/hosts/python"
+	HOSTS=$T/hosts PYTHONMALLOC=malloc begin python -S "$T/a.py"
+	leaks --retained --format json
+	[[ $status -eq 0 ]]
+	"$PYTHON" - "$T/leaks" <<-'END'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		print(d["retained"][:3])
+		items = [s for s in d["sites"] if s["live_blocks"] >= 49000]
+		assert items
+		roots = {way[0]["name"] for w in d["retained"][:3] for way in [w["way"]] + w["several"]}
+		assert "_PyRuntime" in roots
+	END
+	end_host
+}

@@ -1,13 +1,17 @@
-/* fuzz_typed.c - any text as a rule, as moments, as a size, as the name of a chapter. */
+/* fuzz_typed.c - any text as a rule, as moments, as a size, as the name of a chapter, of a type or a function, as a census. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/census_json.h"
 #include "live/rule.h"
+#include "report/element.h"
 #include "trace/chapter_name.h"
 #include "util/moment.h"
 #include "util/units.h"
+#include "verdict/control.h"
+#include "verdict/type_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -73,6 +77,37 @@ try_name(const char *text)
 	check(strcmp(text, again) == 0);
 }
 
+/* What is found is a part of the text. */
+static void
+try_types(const char *text, size_t len)
+{
+	const char *functions[] = {text, text};
+	const bool lines[] = {true, false};
+	struct control c = control_of(text);
+	struct element e;
+	char plain[256];
+
+	check(c.kind == CONTROL_NONE ||
+	    (c.len > 0 && c.type >= text && c.type + c.len <= text + len));
+	if (element_find(functions, lines, 2, &e))
+		check(e.len > 0 && e.type >= text &&
+		    e.type + e.len <= text + len &&
+		    e.container == element_container(e.container));
+	check(type_name_plain(text, len, plain, sizeof(plain)) < sizeof(plain));
+}
+
+static void
+try_census(const char *text, size_t len)
+{
+	struct by_type t = {.count = 0};
+
+	if (census_json_read(text, len, &t) == 0)
+		for (size_t i = 0; i < t.count; i++)
+			check(t.rows[i].name[0] && t.rows[i].blocks == 0);
+	by_type_settle(&t);
+	by_type_release(&t);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -89,6 +124,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_rule(text, len);
 	try_moments(text, len);
 	try_name(text);
+	try_types(text, len);
+	try_census(text, len);
 	(void)units_size(text, len, &number);
 	(void)units_time(text, len, &number);
 	free(text);

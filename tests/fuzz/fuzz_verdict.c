@@ -9,6 +9,7 @@
 #include "verdict/looks.h"
 #include "verdict/roots.h"
 #include "verdict/threads.h"
+#include "verdict/vtable.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -138,6 +139,45 @@ scan(struct heap *h, struct input memory)
 		(void)jemalloc_is_record(roots.at, &r);
 }
 
+/* The rest as the memory of a module: each word may be a vtable. */
+enum { MODULE = 0x10000 };
+
+static bool
+read_module(void *context, uint64_t address, void *to, size_t bytes)
+{
+	const struct input *in = context;
+
+	if (address < MODULE || address - MODULE > in->left ||
+	    bytes > in->left - (address - MODULE))
+		return false;
+	memcpy(to, in->at + (address - MODULE), bytes);
+	return true;
+}
+
+static bool
+is_in_module(void *context, uint64_t address)
+{
+	const struct input *in = context;
+
+	return address >= MODULE && address - MODULE < in->left;
+}
+
+static void
+name_vtables(struct input in)
+{
+	const struct vtable_memory memory = {
+	    .read = read_module, .is_in_module = is_in_module, .context = &in};
+	char name[VTABLE_NAME_BYTES];
+
+	for (uint64_t a = 0; a < in.left; a += 8) {
+		size_t len = vtable_name(&memory, MODULE + a, name);
+
+		if (len >= sizeof(name) ||
+		    (len > 0 && (name[len] || !vtable_is_name(name, len))))
+			abort();
+	}
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -149,6 +189,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct heap *h;
 	size_t n;
 
+	name_vtables(in);
 	read_texts(take(&in, number(&in, 2)), &areas);
 	for (int i = 0; i < 4; i++)
 		pointers[i] = number(&in, 8);

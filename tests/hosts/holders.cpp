@@ -366,7 +366,7 @@ main(int, char **argv)
 
 	if (!lib || pipe(stack_ready) || pipe(stack_end))
 		return 1;
-	lib_add = (size_t (*)(void))dlsym(lib, "lib_add");
+	lib_add = (size_t(*)(void))dlsym(lib, "lib_add");
 	if (pthread_create(&thread, NULL, stack_thread, NULL) ||
 	    read(stack_ready[0], &c, 1) != 1)
 		return 1;

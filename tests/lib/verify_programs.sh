@@ -6,7 +6,8 @@
 #
 # Runs programs under libseep-verify.so, which compares each stack with
 # _Unwind_Backtrace, and adds up what it found. Fails on any mismatch, on any
-# stack that ended before the unwinder's did, on a program that behaves unlike
+# stack that ended before the unwinder's did, on a frame beyond the unwinder's
+# end that follows no call (a mismatch, too), on a program that behaves unlike
 # the bare one, and, in the full form, on less than a million comparisons.
 # $SEEP_BUILD (or build) holds the collector.
 set -u
@@ -27,7 +28,7 @@ work=$(mktemp -d)
 segments=$(mktemp -d -p /dev/shm "seep-test.${SEEP_RUN:-0}.XXXXXX")
 trap 'rm -rf "$work" "$segments"' EXIT
 ulimit -c 0
-failures=0 all_checked=0 all_mismatches=0 all_cut=0
+failures=0 all_checked=0 all_mismatches=0 all_cut=0 all_beyond=0
 
 # verify NAME COMMAND...: stdin is passed on, output must equal the bare run's
 verify() {
@@ -44,16 +45,18 @@ verify() {
 	local sums
 	sums=$(awk '/^pid=/ { for (i = 1; i <= NF; i++) {
 			split($i, kv, "="); sum[kv[1]] += kv[2] } lines++ }
-		END { printf "%d %d %d %d %d", lines, sum["checked"],
-			sum["mismatches"], sum["truncated"], sum["cut"] }' \
+		END { printf "%d %d %d %d %d %d", lines, sum["checked"],
+			sum["mismatches"], sum["truncated"], sum["cut"],
+			sum["beyond"] }' \
 		"$work/found")
-	# shellcheck disable=SC2086 # five words
+	# shellcheck disable=SC2086 # six words
 	set -- $sums
-	printf '%-22s %3d processes %9d checked %3d mismatches %6d truncated %6d cut\n' \
-		"$name" "$1" "$2" "$3" "$4" "$5"
+	printf '%-22s %3d processes %9d checked %3d mismatches %6d truncated %6d cut %6d beyond\n' \
+		"$name" "$1" "$2" "$3" "$4" "$5" "$6"
 	all_checked=$((all_checked + $2))
 	all_mismatches=$((all_mismatches + $3))
 	all_cut=$((all_cut + $5))
+	all_beyond=$((all_beyond + $6))
 	grep '^#' "$work/found" | head -n 6
 	if [[ $2 -eq 0 ]]; then
 		echo "  nothing was checked"
@@ -125,6 +128,41 @@ coroutines() {
 	# one stack that stays, and deeper than the memo of one page
 	verify "one coroutine" "$work/coroutines" 1 "$((rounds * 50))" 60 \
 		thread </dev/null
+}
+
+# code without unwind information: stacks go on where the unwinder ends
+run_time_code() {
+	local kind
+	gcc -g -O2 -w -fno-builtin -D_GNU_SOURCE -o "$work/trampolines" \
+		"$here/../hosts/trampolines.c" || exit 2
+	for kind in python js; do
+		# shellcheck disable=SC2016 # for sh
+		verify "$kind" sh -c 'exec "$0" "$@" >/dev/null' \
+			"$work/trampolines" "$kind" </dev/null
+	done
+	if command -v node >/dev/null; then
+		node_program >"$work/app.js"
+		verify node node "$work/app.js" </dev/null
+	else
+		missing node
+	fi
+	[[ $all_beyond -gt 20 ]] || {
+		echo "  no stack went on by a guess"
+		failures=$((failures + 1))
+	}
+}
+
+node_program() {
+	local n=3
+	[[ -z $full ]] || n=200
+	cat <<-JS
+	const zlib = require('zlib');
+	function deep(d, n) { return d ? deep(d - 1, n) : zlib.deflateSync('x'.repeat(n)).length; }
+	let sum = 0;
+	for (let i = 0; i < $n; i++)
+	    sum += deep(i % 30, 100 + i) + [3, 1, 2].sort((a, b) => (deep(2, 9), a - b))[0];
+	console.log(sum, JSON.stringify([...'hello'].map((c) => deep(1, c.charCodeAt(0)))));
+	JS
 }
 
 sql() {
@@ -219,6 +257,7 @@ hostile
 recursion
 ways
 coroutines
+run_time_code
 if command -v sqlite3 >/dev/null; then
 	sql | verify sqlite3 sqlite3 :memory:
 else

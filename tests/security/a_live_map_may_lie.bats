@@ -18,6 +18,33 @@ looks() {
 	exec 9>&-
 }
 
+# counts HOW: the same for a census of such a host
+counts() {
+	begin hostile_live_map "$1"
+	status=0
+	(
+		ulimit -v 4000000
+		exec timeout 40 "$SEEP" leaks --types --insight --max-memory 200MB "$HOST"
+	) >"$T/leaks" 2>"$T/leaks.err" || status=$?
+	head -c 2000 "$T/leaks" "$T/leaks.err"
+	[[ $status -eq 0 || $status -eq 3 ]]
+	[[ $(wc -l <"$T/leaks.err") -le 2 ]]
+	exec 9>&-
+}
+
+@test "a census of tables that point anywhere, or of blocks of all sizes" {
+	counts wild
+	wait "${PIDS[0]}"
+	PIDS=()
+	counts sizes
+}
+
+@test "a census of more blocks than there is room for" {
+	counts full
+	[[ $status -eq 3 ]]
+	grep -q 'its blocks are too many' "$T/leaks.err"
+}
+
 @test "tables in a circle" {
 	looks circle
 	[[ $status -eq 3 ]]

@@ -90,7 +90,7 @@ made() {
 		    f.write(own)
 	END
 	begin=$SECONDS
-	[[ $(made) == 'Lcom/example/Made;::run' ]]
+	[[ $(made) == com.example.Made.run ]]
 	[[ $((SECONDS - begin)) -lt 15 ]]
 	rm "$map"
 	jq -e 'all(.notes[]; contains("only its end was read") | not)' "$T/report.json"
@@ -112,7 +112,7 @@ filler() {
 	cp "$map" "$T/map"
 	for kind in lines bytes; do
 		(filler $kind && cat "$T/map") >"$map"
-		[[ $(made) == 'Lcom/example/Made;::run' ]]
+		[[ $(made) == com.example.Made.run ]]
 		(cat "$T/map" && filler $kind) >"$map"
 		[[ $(made) == null ]]
 		jq -e 'any(.notes[]; contains("only its end was read"))' "$T/report.json"

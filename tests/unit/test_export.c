@@ -373,7 +373,7 @@ find_limits(void)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	return (struct limits){.sites = 2000, .ms = 60000, .mb = 4000};
 #else
-	return (struct limits){.sites = 100000, .ms = 3000, .mb = 220};
+	return (struct limits){.sites = 100000, .ms = 3000, .mb = 240};
 #endif
 }
 

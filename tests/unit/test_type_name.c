@@ -52,7 +52,12 @@ templates_are_what_a_demangler_says(void **state)
 	    "St10shared_ptrIN3app4NodeEE",
 	    "St23_Sp_counted_ptr_inplaceI3FooSaIvELN9__gnu_cxx12_Lock_"
 	    "policyE2EE",
-	    "SaIcE", "NSt6locale5facetE", "3BoxIyxnoE"};
+	    "SaIcE", "NSt6locale5facetE", "St8functionIFvvEE",
+	    "St8functionIFiPKcRiS1_EE", "3BoxIPFivEPFvS1_EE",
+	    "3BoxIM3FooKFviEE", "3BoxIM3FooFvS0_EE", "3BoxIPFviES1_S0_E",
+	    "NSt6thread11_State_implINS_8_InvokerISt5tupleIJMN3gdb11thread_"
+	    "poolEFvvEPS4_EEEEEE",
+	    "3BoxIyxnoE"};
 	size_t known = 0;
 
 	(void)state;
@@ -81,8 +86,9 @@ static void
 what_is_not_understood_stays_as_it_is(void **state)
 {
 	static const char *const names[] = {"99Foo", "N3FooX", "N3Foo",
-	    "Z4mainE3Foo", "3BoxIFvvEE", "S_", "3BoxIS5_E", "3BoxI", "NE",
-	    "NStE", "I", "", "3BoxILi", "3BoxILZE", "18446744073709551617Foo",
+	    "Z4mainE3Foo", "3BoxIFvvE", "3BoxIM3FooiE", "3BoxIFPFvvEvEE", "S_",
+	    "3BoxIS5_E", "3BoxI", "NE", "NStE", "I", "", "3BoxILi", "3BoxILZE",
+	    "18446744073709551617Foo",
 	    "3BoxIPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPiE"};
 	char text[8];
 

@@ -7,8 +7,8 @@
 #                                   test "CLASS NAME: REASON", CLASS of skips.allow
 #
 # 1. Every reason of a skip is in skips.allow.
-# 2. A command that a test needs is in the group `check` (or `deb`, for tests of
-#    the long form) of tools/deps.sh; no test asks `command -v` by itself, which
+# 2. A command that a test needs is in the group `check` (or `deb` or `real`, for
+#    tests of the long form) of tools/deps.sh; no test asks `command -v` by itself, which
 #    would be a skip without a word.
 # 3. No absolute path that is expected to be absent: /nonexistent exists on some
 #    machine. A path below the test's own scratch directory does not.
@@ -62,7 +62,7 @@ while IFS= read -r where; do
 	complain "$where" "skip() of cmocka tells no reason: fail, or leave the test out"
 done < <(grep -nHE '\bskip\(\);' tests/unit/*.c | cut -d: -f1,2)
 
-packages=$(sed -nE 's/^(check|deb|build) cmd:([^ ]+) .*/\2/p' tools/deps.sh | sort -u)
+packages=$(sed -nE 's/^(check|deb|real|build) cmd:([^ ]+) .*/\2/p' tools/deps.sh | sort -u)
 while IFS=: read -r file line command; do
 	grep -qxF -- "$command" <<<"$packages" ||
 		complain "$file:$line" "needs $command, which is not in tools/deps.sh (group check)"

@@ -65,7 +65,7 @@ def main():
         sys.exit(f"format_doc: docs/FORMAT.md has no table of {', '.join(sorted(missing))}")
     count_checks(text, header)
     with tempfile.NamedTemporaryFile("w", suffix=".c") as c:
-        c.write('#include <stddef.h>\n#include "trace/format.h"\n')
+        c.write('#include <stddef.h>\n#include "trace/format.h"\n#include "trace/log.h"\n')
         c.writelines(f'_Static_assert({test}, "{what}");\n' for test, what in checks)
         c.flush()
         cc = os.environ.get("CC", "gcc")

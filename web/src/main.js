@@ -15,6 +15,7 @@ import { Table } from './table.js';
 import { bytes, clean, count, date, percent, plural, signed, time } from './text.js';
 import { ROOT } from './tree.js';
 import { paragraphs, passes } from './verdict.js';
+import { showCensus } from './census.js';
 
 const TITLES = {
 	live: 'Live', peak: 'At the peak', allocated: 'Allocated',
@@ -258,6 +259,7 @@ function showProcess() {
 			'the figures are those of its last complete part.')),
 	...(model.head.older?.remarks ?? []).map((r) => make('li', '', clean(r))));
 	showLosses($('losses'), model, processes);
+	showCensus(model.head);
 	showLine(processes);
 	showSuppressed(processes);
 }

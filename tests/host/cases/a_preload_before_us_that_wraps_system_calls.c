@@ -1,6 +1,7 @@
 /* a_preload_before_us_that_wraps_system_calls.c - a library preloaded before the collector wraps open, read, mmap, close and allocates in them: no deadlock, exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T22 */
+/* also: mappings */
 /* modes: exact sampled dormant */
 /* preload-first: wrapped_calls_plugin.so */
 #include "small_host.h"

@@ -1,6 +1,7 @@
 /* address_space_is_limited_later.c - a program that sets RLIMIT_AS for itself gets the memory that it would get bare, except for the collector's share. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T92 */
+/* also: mappings */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* coroutines_between_guard_pages.c - 32 KiB coroutines with guards on both sides allocate in their base frame, switch after switch: exact. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T56 */
+/* also: mappings */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>

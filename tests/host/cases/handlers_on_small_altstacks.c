@@ -1,6 +1,7 @@
 /* handlers_on_small_altstacks.c - handlers allocate on alternate stacks of 8 and 4 KiB behind a guard page: no fault. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T47 */
+/* also: mappings */
 /* flags: -fno-builtin -Wl,-z,now */
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* memory_is_locked_under_the_default_limit.c - mlockall works for a small unprivileged program with a limit of 8 MiB, also in a forked child. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T94 */
+/* also: mappings */
 /* as: user */
 /* ignore: other */
 #include <errno.h>

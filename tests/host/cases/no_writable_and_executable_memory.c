@@ -1,6 +1,7 @@
 /* no_writable_and_executable_memory.c - with PR_SET_MDWE, as set by MemoryDenyWriteExecute, counts are exact, because the collector needs no such memory. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T86 */
+/* also: mappings */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

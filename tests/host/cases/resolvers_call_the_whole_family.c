@@ -1,6 +1,7 @@
 /* resolvers_call_the_whole_family.c - IFUNC resolvers run while the loader relocates the program, before any constructor: each function of the family is first there. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T19 */
+/* also: mappings */
 /* flags: -fno-builtin -Wl,-z,now -Wno-deprecated-declarations */
 #include "early_calls.h"
 #include <stdio.h>

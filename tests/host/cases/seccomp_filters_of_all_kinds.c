@@ -1,6 +1,7 @@
 /* seccomp_filters_of_all_kinds.c - filters that kill, trap or refuse a call which the host's allocator does not need do no harm, whatever the collector calls. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T95 */
+/* also: mappings */
 /* seconds: 120 */
 #include <errno.h>
 #include <linux/filter.h>

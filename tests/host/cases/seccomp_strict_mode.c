@@ -1,6 +1,7 @@
 /* seccomp_strict_mode.c - under seccomp's strict mode, where any call but read, write, _exit and sigreturn kills, a program that makes no other call survives. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T95 */
+/* also: mappings */
 #include <linux/seccomp.h>
 #include <stdlib.h>
 #include <sys/prctl.h>

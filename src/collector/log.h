@@ -1,0 +1,126 @@
+/* log.h - the event log: which words an event stores, and where. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_LOG_H
+#define SEEP_COLLECTOR_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "collector/live.h"
+#include "collector/thread_types.h"
+#include "collector/way.h"
+#include "trace/log.h"
+
+/*
+ * Only with SEEP_LOG. trace/log.h has the format. A thread stores the words of
+ * its events into a chunk of its own, and so does one common chunk get those of
+ * nested events, with atomic operations. Nobody waits: if the pool (logpool.h)
+ * has no free chunk, a thread stores into a private page instead, which is
+ * counted (log_lost) and thrown away when it is full.
+ *
+ * The cells of the live map hold names instead of births, from the first event
+ * of the process on. So log_birth() stands between a cell and a tick.
+ */
+
+/* Is there a log? Decided when the process starts. */
+extern SEEP_HIDDEN bool log_is_on;
+
+/* See struct log_birth; private memory. */
+extern SEEP_HIDDEN struct log_birth *log_births[LOG_BIRTH_LEAVES];
+
+SEEP_INLINE const struct log_birth *
+log_birth_entry(uint32_t name)
+{
+	const uint32_t number = name >> LOG_INDEX_BITS;
+
+	return &log_births[number >> LOG_BIRTH_BITS & (LOG_BIRTH_LEAVES - 1)]
+	                  [number & (LOG_BIRTH_ENTRIES - 1)];
+}
+
+/* The birth of a block, from what its cell has in place of it. */
+SEEP_INLINE uint32_t
+log_birth(uint32_t birth)
+{
+	return unlikely(log_is_on)
+	    ? log_birth_tick(log_birth_entry(birth), birth)
+	    : birth;
+}
+
+/* ---- the usual event, inline ---------------------------------------------- */
+
+/* Can one word be stored, at the tick `tick`? */
+SEEP_INLINE bool
+log_has_room(const struct thread *t, uint32_t tick)
+{
+	return likely(t->log_at < t->log_end && t->log_tick == tick);
+}
+
+/* The name that the next word has. */
+SEEP_INLINE uint32_t
+log_next_name(const struct thread *t)
+{
+	return t->log_bias +
+	    ((uint32_t)((uintptr_t)t->log_at >> 3) & t->log_mask);
+}
+
+SEEP_INLINE void
+log_put(struct thread *t, uint64_t word)
+{
+	STORE(t->log_at, word);
+	t->log_at++;
+}
+
+/* ---- any event ------------------------------------------------------------ */
+
+/* Words of an event that has not been stored yet. */
+struct log_slot {
+	uint64_t *at;   /* NULL: nowhere */
+	uint32_t *done; /* of a chunk of several threads; else NULL */
+	uint64_t time;  /* a word before them; 0: none */
+	uint32_t words;
+	uint32_t moved; /* name of the block that was resized; UINT32_MAX */
+};
+
+/*
+ * Reserves words for an allocation, or for the realloc of the block `moved` (if
+ * it is not UINT32_MAX), and returns what its cell has in place of a birth. log_store() must follow.
+ */
+uint32_t log_reserve(enum way way, struct thread *t, uint64_t size,
+    uint32_t moved, struct log_slot *ret);
+
+/* Site 0: the event was not recorded. */
+void log_store(
+    const struct log_slot *s, uint32_t site, uint64_t size, const void *p);
+
+/* The free of a block. */
+void log_free(enum way way, struct thread *t, struct live_block b);
+
+/* After a look at the clock: has the tick of the log changed? */
+void log_look(struct thread *t);
+
+/* ---- life ----------------------------------------------------------------- */
+
+/* At the start, after segment_init(): there is a pool, or not. */
+void log_start(void);
+
+/* The thread's block goes to another thread, or to a forked child. */
+void log_leave(struct thread *t);
+void log_forget(struct thread *t);
+
+/*
+ * In a forked child, by its first event: it has no pool yet. Its events are in
+ * private memory until log_move().
+ */
+void log_restart(void);
+
+/*
+ * The child has a segment now, and logpool has its pool, or none. Other threads
+ * are held.
+ */
+void log_move(void);
+
+/* At exit: counts what threads have not counted yet as lost. */
+void log_end(void);
+
+#endif

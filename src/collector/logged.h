@@ -1,0 +1,125 @@
+/* logged.h - recording an event of a thread that logs (THREAD_LOGGING). */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_COLLECTOR_LOGGED_H
+#define SEEP_COLLECTOR_LOGGED_H
+
+#include "collector/log.h"
+#include "collector/recorder_hit.h"
+
+/*
+ * As the functions _hit of recorder_hit.h, for a thread whose state is
+ * THREAD_LOGGING instead of THREAD_READY: the words of the log are stored, too. A
+ * state of its own, so that a thread without a log is not slowed down. If one of
+ * them returns false, nothing was recorded, the thread is in LOGGING again, and
+ * the function _any of recorder.h does it.
+ */
+
+SEEP_INLINE bool
+logged_is_ready(const struct gate *g)
+{
+	return g && g->state == THREAD_LOGGING;
+}
+
+SEEP_INLINE bool
+logged_book_hit(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, uint32_t site)
+{
+	struct seg_row *row;
+	uint64_t word;
+	uint32_t tick;
+
+	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
+		return false;
+	verify_site((struct site_id){site}, c);
+	word = LOAD(&ledger_word);
+	if (unlikely(word != t->seen))
+		return false;
+	row = ledger_open_row(t, site);
+	if (unlikely(!row))
+		return false;
+	ledger_touch(row, word);
+	tick = tick_now();
+	if (ledger_size_is_new(row, size) || unlikely(size >= LOG_LARGE) ||
+	    unlikely(!log_has_room(t, tick)) ||
+	    unlikely(!live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site,
+	        size, log_next_name(t))))
+		return false;
+	log_put(t, log_alloc_word(site, size));
+	ledger_count_alloc(t, row, size, tick);
+	return true;
+}
+
+/* The thread is busy, and stays so. */
+SEEP_INLINE bool
+logged_alloc_hit(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api)
+{
+	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
+
+	return likely(e && memo_holds(t, e)) &&
+	    logged_book_hit(t, p, size, c, e->site);
+}
+
+/*
+ * A free in three steps, as in recorder_hit.h; the thread is busy. First: finds
+ * the block and its row. NULL: recorder_free_any() has to do it.
+ */
+SEEP_INLINE struct seg_row *
+logged_find(struct thread *t, const void *p, struct live_found *ret)
+{
+	struct seg_row *row;
+
+	/* the clock first: this may be the first event after a pause */
+	if (unlikely(t->countdown <= 1) ||
+	    unlikely(!log_has_room(t, tick_now())))
+		return NULL;
+	row = recorder_find(t, p, ret);
+	/* a thread that loses its words need not care for names */
+	if (unlikely(!row) ||
+	    (unlikely(!log_is_named(ret->block.birth)) && t->log_mask))
+		return NULL;
+	return row;
+}
+
+/* Second: counts the age, unless the block is born in this tick. */
+SEEP_INLINE bool
+logged_has_aged(const struct live_found *f)
+{
+	return unlikely(log_birth_entry(f->block.birth)->first != tick_now());
+}
+
+/* False: nothing was counted. */
+SEEP_INLINE bool
+logged_age(const struct thread *t, const struct live_found *f)
+{
+	uint32_t age = tick_now() - log_birth(f->block.birth);
+
+	return !age || ledger_age_fast(t, f->block.site, age);
+}
+
+/* Third: counts the free. */
+SEEP_INLINE void
+logged_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
+{
+	t->countdown--;
+	log_put(t, log_free_word(f->block.birth));
+	recorder_drop(t, f, row);
+}
+
+/* After logged_alloc_hit(), if recorder_is_due(). Returns p. */
+void *logged_after(void *p);
+
+/* The rest of malloc in a state that is not READY any more. */
+void *logged_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
+    uint64_t fp, enum seg_api api);
+
+/* Other allocations; the thread is in LOGGING, and not busy. */
+bool logged_alloc(struct gate *g, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api);
+bool logged_free(struct gate *g, const void *p);
+
+/* After a realloc that has succeeded; `b` was taken out of the live map. */
+bool logged_realloc(struct gate *g, struct live_block b, const void *p,
+    uint64_t size, const struct cpu_frame *c, enum seg_api api);
+
+#endif

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# stacks_go_on_through_run_time_code - frames without unwind information are left by their frame pointers, named by a map, and shown without the runtime.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/record.bash
+
+setup_file() { export LC_ALL=C; }
+
+map() { echo "/tmp/perf-$(sed -n 's/^PID //p' "$T/out").map"; }
+
+# shown ARGS...: the stack of what the host leaks, its functions in one line
+shown() {
+	"$SEEP" report --no-cache --format json "$@" >"$T/report.json"
+	jq -r '[.processes[].sites[] | select(.live_bytes == 123450)][0].frames
+		| map(.function) | join(" ")' "$T/report.json"
+}
+
+# frame FUNCTION FIELD: of that stack
+frame() {
+	jq -c --arg f "$1" '[.processes[].sites[] | select(.live_bytes == 123450)]
+		[0].frames | map(select(.function == $f))[0].'"$2" "$T/report.json"
+}
+
+@test "Python: every function, in order, without the evaluator between them" {
+	record -q "$HOSTS/trampolines" python map
+	[[ $status -eq 0 ]]
+	rm "$(map)"
+	[[ $(shown "$T/seep.data") == "builtin_leak _PyEval_EvalFrameDefault leaf three two one outer py_trampoline_evaluator main"* ]]
+	[[ $(frame leaf language) == '"python"' ]]
+	[[ $(frame leaf file) == '"/srv/app.py"' ]]
+	[[ $(frame main language) == null ]]
+	[[ $(shown --all-frames "$T/seep.data") == "builtin_leak _PyEval_EvalFrameDefault leaf py_trampoline_evaluator PyObject_Vectorcall _PyEval_EvalFrameDefault three "* ]]
+}
+
+@test "JavaScript: functions, files and lines; the text says that frame pointers led there" {
+	record -q "$HOSTS/trampolines" js map
+	[[ $status -eq 0 ]]
+	rm "$(map)"
+	[[ $(shown "$T/seep.data") == "js_native Builtins_CallFunction leaf three two one outer Builtins_CallFunction v8::internal::Execution::Call() main"* ]]
+	[[ $(frame leaf line) == 5 && $(frame outer line) == 1 ]]
+	[[ $(frame leaf file) == '"/srv/app.js"' ]]
+	[[ $(frame leaf language) == '"js"' && $(frame leaf guessed) == true ]]
+	[[ $(frame main guessed) == null ]]
+	jq -e '.processes[0].lost.cut_no_info == 0' "$T/report.json"
+	"$SEEP" report "$T/seep.data" >"$T/text"
+	tr -s '\n ' '  ' <"$T/text" >"$T/words"
+	grep -q 'Stacks of 1 site pass through code without unwind information by its frame pointers\.' "$T/words"
+	grep -q '<- three app.js:4' "$T/text"
+	# filters, depth and exports see the same stack
+	"$SEEP" report --include '^Builtins_' --depth 3 "$T/seep.data" | grep -q '<- leaf'
+	"$SEEP" export --format collapsed "$T/seep.data" -o - >"$T/collapsed"
+	grep -q 'outer;one;two;three;leaf;' "$T/collapsed"
+}
+
+@test "without guesses the stack ends there" {
+	local how
+	record -q --no-guess "$HOSTS/trampolines" js
+	[[ $(shown "$T/seep.data") == "js_native Builtins_CallFunction (no unwind information beyond this frame)" ]]
+	jq -e '.processes[0].lost.cut_no_info > 0' "$T/report.json"
+	for how in 0 1 2; do
+		rm -f "$DIR"/*
+		SEEP_GUESS=$how traced_well "$HOSTS/trampolines" python
+		shown "$DIR" >"$T/stack"
+		[[ $(jq '.processes[0].lost.settings_ignored' "$T/report.json") -eq $((how / 2)) ]]
+		if [[ $how -eq 0 ]]; then
+			grep -q 'beyond this frame' "$T/stack"
+		else
+			grep -q ' main' "$T/stack"
+		fi
+	done
+}
+
+@test "a map is hostile: it names what it can, and malformed lines are counted" {
+	local bad
+	traced_well "$HOSTS/trampolines" js map
+	bad=$(map)
+	printf 'nonsense\n12 zz x\n\n%s\n' "$(head -c 9000 /dev/zero | tr '\0' x)" >>"$bad"
+	printf '%s 20 JS:~\033[2Jleaf /srv/\033]0;x\007.js:5:1\n' \
+		"$(awk '/leaf/ { print $1 }' "$bad")" >>"$bad"
+	"$SEEP" report --no-cache "$DIR" >"$T/text"
+	rm "$bad"
+	grep -q '3 malformed lines, skipped' <(tr -s '\n ' '  ' <"$T/text")
+	grep -q 'three app.js:4' "$T/text"
+	lacks $'\033' "$T/text"
+}
+
+@test "--runtime-names adds to what is set, says so, and removes the maps of the run alone" {
+	cat >"$T/runtime" <<-'SH'
+	#!/bin/sh
+	echo "$PYTHONPERFSUPPORT,$NODE_OPTIONS,$JAVA_TOOL_OPTIONS"
+	exec "$@" js map
+	SH
+	chmod +x "$T/runtime"
+	touch -d 2001-01-01 "/tmp/perf-0$$.map"
+	NODE_OPTIONS='--a --perf-basic-prof' JAVA_TOOL_OPTIONS='' \
+		record --runtime-names "$T/runtime" "$HOSTS/trampolines"
+	[[ $status -eq 0 ]]
+	grep -qx '1,--a --perf-basic-prof --interpreted-frames-native-stack,-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit' "$T/out"
+	grep -qx 'seep: set PYTHONPERFSUPPORT=1' "$T/err"
+	grep -qx 'seep: set NODE_OPTIONS=--a --perf-basic-prof --interpreted-frames-native-stack' "$T/err"
+	[[ ! -e $(map) && -e /tmp/perf-0$$.map ]]
+	rm "/tmp/perf-0$$.map"
+	[[ $(shown "$T/seep.data") == *" leaf three two one outer "* ]]
+	lacks 'runtime-names' "$T/err"
+	# nothing is set without it, and a line says how to get the names
+	rm "$T/seep.data"
+	record "$T/runtime" "$HOSTS/trampolines"
+	grep -qx ',,' "$T/out"
+	[[ -e $(map) ]]
+	rm "$(map)" "$T/seep.data"
+	record "$HOSTS/trampolines" js
+	grep -q '^seep: 5 frames of code made at run time have no name; --runtime-names' "$T/err"
+}
