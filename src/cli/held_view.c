@@ -229,8 +229,11 @@ struct roots {
 static bool
 same_key(const void *items, uint32_t item, const void *key)
 {
-	return memcmp(&((const struct root_key *)items)[item], key,
-	           sizeof(struct root_key)) == 0;
+	const struct root_key *a = &((const struct root_key *)items)[item];
+	const struct root_key *b = key;
+
+	return a->name == b->name && a->start == b->start &&
+	    root_places_is_same(&a->place, &b->place);
 }
 
 static const char *
@@ -253,7 +256,9 @@ add_root(struct roots *r, const struct root_key *key,
 		err = room_make(
 		    &r->keys, &r->key_room, v->root_count, sizeof(*r->keys));
 	if (err == 0)
-		err = dict_find(&r->find, dict_hash_bytes(key, sizeof(*key)),
+		err = dict_find(&r->find,
+		    dict_hash(root_places_hash(&key->place),
+		        (uint64_t)(uintptr_t)key->name, key->start),
 		    same_key, r->keys, key, fresh, ret);
 	if (err == 0 && *ret == fresh) {
 		r->keys[fresh] = *key;
@@ -271,14 +276,9 @@ root_of(struct roots *r, const struct held_view_input *in,
 	    .place = *p, .module = module_path(in->process, p->module)};
 	struct names_place x = place_of(p);
 	struct names_variable var;
-	struct root_key key;
+	struct root_key key = {.place = *p};
 
-	memset(&key, 0, sizeof(key)); /* it is compared byte by byte */
-	key.place.kind = p->kind;
-	key.place.module = p->module;
-	key.place.tid = p->tid;
-	memcpy(key.place.thread, p->thread, sizeof(key.place.thread));
-	key.place.bytes = p->bytes;
+	key.place.address = 0; /* that of the variable is in `start` */
 	*ret_offset = p->address;
 	if (is_variable(p) &&
 	    names_variable(in->names, in->process, &x, &var)) {

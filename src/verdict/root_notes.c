@@ -20,7 +20,8 @@ enum {
 static int
 add(struct root_notes *n, uint32_t area, uint64_t word, uint32_t target)
 {
-	struct root_note *last = n->count ? &n->at[n->count - 1] : NULL;
+	struct root_note *last =
+	    n->at && n->count ? &n->at[n->count - 1] : NULL;
 	int err;
 
 	if (word > UINT32_MAX)

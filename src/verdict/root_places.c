@@ -176,27 +176,27 @@ place_of_note(const struct root_notes *n, const struct modules *m,
 	return place_of_area(n, m, a, a->start + (uint64_t)note->word * 8, pid);
 }
 
+bool
+root_places_is_same(const struct root_place *a, const struct root_place *b)
+{
+	return a->kind == b->kind && a->module == b->module &&
+	    a->address == b->address && a->tid == b->tid &&
+	    a->bytes == b->bytes && strcmp(a->thread, b->thread) == 0;
+}
+
+uint64_t
+root_places_hash(const struct root_place *p)
+{
+	return dict_hash(dict_hash(p->address, p->bytes, p->kind),
+	    (uint64_t)p->module << 32 | (uint32_t)p->tid,
+	    dict_hash_text(p->thread));
+}
+
 static bool
 is_same(const void *items, uint32_t item, const void *key)
 {
-	return memcmp(&((const struct root_place *)items)[item], key,
-	           sizeof(struct root_place)) == 0;
-}
-
-/* Places are compared byte by byte. */
-static struct root_place
-clean(const struct root_place *p)
-{
-	struct root_place r;
-
-	memset(&r, 0, sizeof(r));
-	r.kind = p->kind;
-	r.module = p->module;
-	r.address = p->address;
-	r.tid = p->tid;
-	memcpy(r.thread, p->thread, sizeof(r.thread));
-	r.bytes = p->bytes;
-	return r;
+	return root_places_is_same(
+	    &((const struct root_place *)items)[item], key);
 }
 
 int
@@ -212,8 +212,7 @@ root_places_make(const struct root_notes *n, const struct process *p, pid_t pid,
 	if (!ret->of)
 		err = -ENOMEM;
 	for (size_t i = 0; i < n->count && err == 0; i++) {
-		struct root_place place = place_of_note(n, &m, &n->at[i], pid);
-		struct root_place key = clean(&place);
+		struct root_place key = place_of_note(n, &m, &n->at[i], pid);
 		uint32_t fresh = (uint32_t)ret->count;
 
 		/* of a table with very many pointers only the module is said */
@@ -222,9 +221,8 @@ root_places_make(const struct root_notes *n, const struct process *p, pid_t pid,
 		err = room_make(
 		    &ret->at, &ret->room, ret->count, sizeof(*ret->at));
 		if (err == 0)
-			err =
-			    dict_find(&find, dict_hash_bytes(&key, sizeof(key)),
-			        is_same, ret->at, &key, fresh, &ret->of[i]);
+			err = dict_find(&find, root_places_hash(&key), is_same,
+			    ret->at, &key, fresh, &ret->of[i]);
 		if (err == 0 && ret->of[i] == fresh)
 			ret->at[ret->count++] = key;
 	}

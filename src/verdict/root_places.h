@@ -35,6 +35,10 @@ struct root_place {
 	uint64_t bytes;   /* of a mapping */
 };
 
+bool root_places_is_same(
+    const struct root_place *a, const struct root_place *b);
+uint64_t root_places_hash(const struct root_place *p);
+
 struct root_places {
 	struct root_place *at; /* one for each word of ROOT_DATA and ROOT_TLS */
 	size_t count, room;

@@ -322,7 +322,7 @@ root_threads_read(struct root_notes *n, const struct process *p, pid_t pid,
 		*t = (struct root_thread){.tcb = n->tcbs[i]};
 		n->thread_count += read_thread(t, pid, memory, &tids, s);
 	}
-	if (n->thread_count)
+	if (n->threads && n->thread_count)
 		qsort(n->threads, n->thread_count, sizeof(*n->threads),
 		    by_address);
 	free(tids.at);
