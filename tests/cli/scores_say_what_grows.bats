@@ -101,8 +101,8 @@ check_growth() {
 forecast() {
 	SEEP_DIR=$DIR "$SEEP" report "$HOST" --no-cache >"$T/text" 2>"$T/err"
 	grep -qE '^Limit of the container \(36\.0 MiB\) in about [0-9.]+ h' "$T/text" || return 1
-	asked=$EPOCHREALTIME
 	SEEP_DIR=$DIR "$SEEP" report "$HOST" --no-cache --format json >"$T/json" 2>"$T/err"
+	asked=$EPOCHREALTIME
 	jq -e '.processes[0].growth.forecast.limit == "cgroup_max"' "$T/json" >"$T/is"
 }
 
@@ -124,6 +124,6 @@ forecast() {
 	said=$(jq '.processes[0].growth.forecast.hours' "$T/json")
 	rmdir "$GROUP"
 	echo "said $said s, took $took s"
-	awk -v s="$said" -v t="$took" -v bar="$(full_or 1.2 1.5)" \
+	awk -v s="$said" -v t="$took" -v bar="$(full_or 1.2 2)" \
 		'BEGIN { exit !(s < t * bar && t < s * bar) }'
 }
