@@ -10,7 +10,7 @@ export SEEP_MAPPINGS=1
 mapped() { COLLECTOR="$COLLECTOR $MAP" traced_well "$@" </dev/null; }
 
 as_printed() { # REPORT...
-	"$PYTHON" "$LIB/mappings.py" "$T/out" "$@"
+	"$PYTHON" "$LIB/mapped_ranges.py" "$T/out" "$@"
 }
 
 @test "random maps, cuts and moves of several threads are those of the program's own ledger" {

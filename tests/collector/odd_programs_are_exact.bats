@@ -114,7 +114,7 @@ linked() {
 		}
 	C
 	cc -w -O1 "$T/bare.c" -o "$T/bare"
-	"$SEEP" record -q -o "$T/r.seep" -- "$T/bare"
+	"$SEEP" record -q --no-guess -o "$T/r.seep" -- "$T/bare"
 	"$SEEP" report "$T/r.seep" >"$T/said" 2>"$T/err"
 	cat "$T/said" "$T/err"
 	[[ ! -s $T/err ]]

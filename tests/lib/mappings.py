@@ -1,67 +1,86 @@
 #!/usr/bin/env python3
-# mappings.py - holds "mappings" of a report against what a host printed.
+# mappings.py - mappings of a bare host, of a traced one, and what of it is ours.
 # SPDX-License-Identifier: Apache-2.0
-"""
-mappings.py OUTPUT REPORT...: lines of OUTPUT are "MAPPED function bytes ranges"
-(mapper.c), or "KNOWN process function bytes ranges resident" (mapped_pages.c). A
-function's figures are the sums of all callers whose innermost named frame it is.
-The process `child` is the one with a parent in the reports.
-"""
-import json
+"""usage: mappings.py BARE TRACED OURS
+
+BARE and TRACED: what tests/hosts/memory.c printed; OURS: what tests/tools/ours_of
+printed of the traced one, which must still run. Says what is wrong."""
+import collections
+import re
 import sys
 
-WRAPPERS = ("map",)
+
+def mappings(path):
+    """(start, end, rights, name) of each line MAP."""
+    found = []
+    for line in open(path, encoding="utf-8"):
+        m = re.match(r"MAP ([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \d+ *(.*)", line)
+        if m:
+            found.append((int(m[1], 16), int(m[2], 16), m[3], m[4]))
+    return found
 
 
-def figures(process):
-    found = {}
-    for caller in process["mappings"]["callers"]:
-        names = [f["function"] for f in caller["frames"] if f["function"] not in WRAPPERS]
-        name = names[0] if names else caller["class"]
-        row = found.setdefault(name, [0, 0, 0])
-        for i, key in enumerate(("bytes", "ranges", "resident_bytes")):
-            row[i] += caller[key] or 0
-    return {name: row for name, row in found.items() if any(row)}
+def word(path, name):
+    return next(line.split()[1] for line in open(path, encoding="utf-8") if line.startswith(name + " "))
 
 
-def main(output, reports):
-    processes = {}
-    for path in reports:
-        with open(path, encoding="utf-8") as text:
-            for process in json.load(text)["processes"]:
-                if "mappings" in process:
-                    processes[process["pid"]] = process
-    wanted = {"parent": {}, "child": {}}
-    resident = False
-    with open(output, encoding="utf-8") as lines:
-        for line in lines:
-            words = line.split()
-            if words and words[0] == "MAPPED":
-                wanted["parent"][words[1]] = [int(words[2]), int(words[3])]
-            elif words and words[0] == "KNOWN":
-                resident = True
-                wanted[words[1]][words[2]] = [int(word) for word in words[3:]]
-    bad = 0
-    for name, rows in wanted.items():
-        if not rows:
-            continue
-        of_kind = [p for p in processes.values() if (p["ppid"] in processes) == (name == "child")]
-        if len(of_kind) != 1:
-            print("%s: %d processes" % (name, len(of_kind)))
-            return 1
-        found = figures(of_kind[0])
-        columns = 3 if resident else 2
-        for function in sorted(set(rows) | set(found)):
-            one = rows.get(function, [0] * columns)
-            other = found.get(function, [0] * 3)[:columns]
-            if one != other:
-                print("%s %s: %s, and the report says %s" % (name, function, one, other))
-                bad += 1
-        if of_kind[0]["lost"]["mappings"]:
-            print("%s: %d lost" % (name, of_kind[0]["lost"]["mappings"]))
-            bad += 1
-    return 1 if bad else 0
+def without(start, end, ranges):
+    """The parts of [start, end) that are in none of the ranges."""
+    for a, b in ranges:
+        if a < end and b > start:
+            if start < a:
+                yield start, a
+            start = max(start, b)
+    if start < end:
+        yield start, end
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+def sums(maps):
+    """Bytes by rights and name. A stack grows as it likes; the kernel's pages are not the host's."""
+    total = collections.Counter()
+    for start, end, rights, name in maps:
+        if not name.startswith("[v") and name != "[stack]":
+            total[rights, name] += end - start
+    return total
+
+
+def occurrences(pid, ranges, value):
+    needle = value.to_bytes(8, "little")
+    count = 0
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as mem:
+        for start, end in ranges:
+            try:
+                mem.seek(start)
+                data = mem.read(end - start)
+            except OSError:
+                continue
+            at = data.find(needle)
+            while at >= 0:
+                count += 1
+                at = data.find(needle, at + 1)
+    return count
+
+
+def main():
+    bare, traced = mappings(sys.argv[1]), mappings(sys.argv[2])
+    ours = sorted(tuple(int(x, 16) for x in line.split()) for line in open(sys.argv[3], encoding="utf-8"))
+    rest = [(a, b, rights, name) for start, end, rights, name in traced for a, b in without(start, end, ours)]
+    bad = False
+    want, got = sums(bare), sums(rest)
+    for key in sorted(set(want) | set(got)):
+        if want[key] != got[key]:
+            print(f"{key}: {want[key]} bytes bare, {got[key]} traced and not ours")
+            bad = True
+    if sum(sums(traced).values()) <= sum(got.values()):
+        print("nothing was ours")
+        bad = True
+    pid = int(word(sys.argv[2], "PID"))
+    value = int(word(sys.argv[2], "HIDDEN"), 16) ^ (1 << 64) - 1
+    readable = lambda maps: [(m[0], m[1]) for m in maps if m[2].startswith("rw") or m[2].startswith("r--p")]
+    held = occurrences(pid, readable([(a, b, r, n) for a, b, r, n in rest if not n.startswith("[v")]), value)
+    everywhere = occurrences(pid, readable([m for m in traced if not m[3].startswith("[v")]), value)
+    print(f"the hidden address: {held} times in the host, {everywhere - held} times in what is ours")
+    sys.exit(bad or held != 0 or everywhere == 0)
+
+
+main()
