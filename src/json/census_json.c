@@ -176,8 +176,7 @@ put_places(FILE *out, const struct spare *s)
 			free(text);
 			return -ENOMEM;
 		}
-		(void)fprintf(
-		    out, "%s\n{\"id\":%u", i ? "," : "", x->sum.site);
+		(void)fprintf(out, "%s\n{\"id\":%u", i ? "," : "", x->sum.site);
 		json_text(out, "place", text);
 		put_spare(out, &x->sum);
 		(void)putc('}', out);
