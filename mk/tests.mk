@@ -61,6 +61,7 @@ check-host: deps-check $(TESTED) $(HOSTS) ## the torture cases: bare against tra
 check-real: deps-check deps-real $(TESTED) $(B)/real/count.so $(B)/real/lost.so ## real programs, bare and traced; writes docs/COMPATIBILITY.md
 	@SEEP_BUILD=$(abspath $(B)) tests/real/run --rounds 3 --write docs/COMPATIBILITY.md
 	@SEEP_BUILD=$(abspath $(B)) tests/real/leaks
+	@SEEP_BUILD=$(abspath $(B)) tests/real/rss
 $(B)/real/%.so: tests/real/%.c
 	@mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(WARN) -fPIC -shared -o $@ $< -ldl
 check-lint: deps-check $(LIBS)
