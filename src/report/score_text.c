@@ -96,7 +96,7 @@ print_growth(const struct layout *p, const struct score_list *l,
 	                    : "nothing of it is ever freed",
 	    100 * x->confidence);
 	if (line->held)
-		(void)fprintf(h.page.out, "%s\n", line->held);
+		(void)fprintf(h.page.out, "held by %s\n", line->held);
 	verdict_text_place(p, h.page.out, l->view, line->site);
 	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, "GROWTH");

@@ -48,6 +48,24 @@ judged() {
 	grep -qE '^STEADY +1000\.0 KiB, built in the first .*: a pool or a full cache$' "$T/text"
 }
 
+# held_by PID: seep leaks has the scores, too, and names who holds what grows
+held_by() {
+	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 >text)
+	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 --format json >json)
+	cat "$T/text"
+	grep -q '^No leak' "$T/text"
+	grep -q '^LEAK .* of their siblings die within ' "$T/text"
+	grep -q '^STEADY ' "$T/text"
+	grep -A1 '^GROWTH ' "$T/text" | grep -q '^ *held by static `history`.* of add_history ('
+	jq -e '.exit_status == 0 and .leaks.sites == 0 and .processes[0].growth.growth.places >= 1' "$T/json"
+	held=$(jq -r '.scores[] | select(.verdict.class == "growth") | .verdict.held_by' "$T/json")
+	[[ $held == 'static `history`'*' of add_history ('* ]]
+	jq -e '[.scores[] | select(.verdict.class != "growth") | .verdict.held_by] | length >= 2 and all(. == null)' "$T/json"
+	# a process that is young has no score, and nobody looks for who holds what
+	(cd "$T" && SEEP_SCORE_CLOCK=1 SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 >text)
+	lacks '^LEAK\|^GROWTH\|^STEADY\|held by' "$T/text"
+}
+
 check_growth() {
 	status=0
 	(cd "$T" && "$SEEP" check --no-cache "$@" --fail-on growth) >"$T/said" || status=$?
@@ -81,6 +99,7 @@ check_growth() {
 	"$PYTHON" "$LIB/page.py" head "$T/page.html" "head['processes'][0]['scores']" | grep '^LEAK '
 	judged killed.data
 	judged "$live"
+	held_by "$live"
 	kill -KILL "$live"
 
 	(cd "$T" && "$SEEP" report steady.data --no-cache >text)
