@@ -122,6 +122,16 @@ scores_until_s(const struct process *p)
 }
 
 bool
+scores_lack_ages(const struct process *p)
+{
+	double age_s = (double)p->births_until * (double)p->header.tick_ns *
+	    1e-9 * scores_clock();
+
+	return p->running_pid > 0 && p->ages_partial && !p->aging &&
+	    age_s >= SCORE_MIN_S;
+}
+
+bool
 scores_input(const struct process *p, const struct process_site *s,
     struct score_input *ret)
 {
