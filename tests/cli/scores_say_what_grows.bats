@@ -10,7 +10,7 @@ export SEEP_SCORE_CLOCK=3600
 recorded() {
 	local name=$1
 	shift
-	mkdir "$DIR/$name"
+	mkdir -p "$DIR/$name"
 	(
 		cd "$T" || exit
 		export SEEP_DIR=$DIR/$name
@@ -114,6 +114,25 @@ check_growth() {
 	grep -q 'needs a process that was seen for 10 minutes' "$T/err"
 	(cd "$T" && SEEP_SCORE_CLOCK=1 "$SEEP" report --no-cache exited.data >text)
 	lacks '^LEAK\|^GROWTH\|^STEADY' "$T/text"
+}
+
+# confidence INPUT FUNCTION: of the site of the process that began last
+confidence() {
+	(cd "$T" && "$SEEP" report "$1" --no-cache --format json) |
+		jq --arg f "$2" '[.processes[-1] | .sites[] | select(.frames[0].function == $f) | .verdict.confidence][0]'
+}
+
+@test "a place that settled in a longer life before is less likely a leak" {
+	declare -A RECORDER
+	mkdir "$T/lives"
+	recorded lives/1 4 fill 300000 1
+	wait "${RECORDER[lives/1]}"
+	recorded lives/2 2 fill 300000
+	wait "${RECORDER[lives/2]}"
+	alone=$(confidence lives/2.data add_history)
+	both=$(confidence lives add_history)
+	echo "alone $alone, both $both"
+	awk -v a="$alone" -v b="$both" 'BEGIN { exit !(a > 0.6 && b > 0 && b < a / 1.5) }'
 }
 
 # forecast: hours until the limit, of the running $HOST; see told()
