@@ -228,8 +228,25 @@ held_text_way(FILE *out, const struct held_view *v, uint32_t node)
 		print_others(out, v, way[shared], way[0]);
 }
 
+/*
+ * A block that was made during the look is in no list of blocks. If it is the
+ * first of a list that grows, what it holds seems to be held by nothing known.
+ */
+static bool
+is_vague(const struct held_view *v, uint32_t node)
+{
+	uint32_t way[HELD_WAY_MAX], root;
+	size_t shared;
+
+	return held_way(v->held, node, way, &shared) > 0 &&
+	    held_is_root(v->held, way[0], &root) &&
+	    (v->roots[root].place.kind == ROOT_BETWEEN ||
+	        v->roots[root].place.kind == ROOT_ELSEWHERE);
+}
+
 bool
-held_text_line(FILE *out, const struct held_view *v, uint32_t id)
+held_text_line(
+    FILE *out, const struct held_view *v, uint32_t id, bool *ret_vague)
 {
 	int64_t site = held_view_find(v, id);
 	struct holders_sum unheld;
@@ -239,8 +256,10 @@ held_text_line(FILE *out, const struct held_view *v, uint32_t id)
 	if (site < 0 ||
 	    held_ways(v->held, (uint32_t)site, &ways, &count, &unheld) < 0)
 		return false;
-	if (count > 0)
+	if (count > 0) {
 		held_text_way(out, v, ways[0].node);
+		*ret_vague = is_vague(v, ways[0].node);
+	}
 	free(ways);
 	return count > 0;
 }

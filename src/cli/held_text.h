@@ -10,9 +10,11 @@
  * "global `sessions`+0x40 -> a block of dict_expand (8 MiB) -> 1,200,000
  * of dict_add (404 MiB)": the way to most blocks of a site, for the line "held
  * by" below GROWTH. `id` as reports show it. Writes no newline. False: nothing is
- * known of the site, and nothing is written.
+ * known of the site, and nothing is written. *ret_vague: the root is memory of
+ * which nothing is known, because the process made it during the look.
  */
-bool held_text_line(FILE *out, const struct held_view *v, uint32_t id);
+bool held_text_line(
+    FILE *out, const struct held_view *v, uint32_t id, bool *ret_vague);
 
 /* All that is known of one site; false: it has no live block. */
 bool held_text_site(

@@ -12,6 +12,8 @@
 #include "reader/ticks.h"
 #include "verdict/judge.h"
 
+enum { LOOKS_MOST = 6 };
+
 int
 leaks_growth_ages(struct process *p)
 {
@@ -27,29 +29,33 @@ leaks_growth_ages(struct process *p)
 }
 
 static int
-add_words(const struct held_view *v, struct score_line *line)
+add_words(const struct held_view *v, struct score_line *line, bool *vague)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
-	bool known;
+	bool known, is_vague = false;
 
 	if (!out)
 		return -ENOMEM;
-	known = held_text_line(out, v, line->site->id);
+	known = held_text_line(out, v, line->site->id, &is_vague);
 	if (fclose(out) != 0) {
 		free(text);
 		return -ENOMEM;
 	}
-	if (known)
-		line->held = text;
-	else
+	*vague |= is_vague;
+	if (!known || (is_vague && line->held)) {
 		free(text);
+		return 0;
+	}
+	free(line->held);
+	line->held = text;
 	return 0;
 }
 
 static int
-name_holders(const struct held_view_input *in, struct score_list *l)
+name_holders(
+    const struct held_view_input *in, struct score_list *l, bool *vague)
 {
 	struct held_view v;
 	int err = held_view_make(in, &v);
@@ -58,18 +64,14 @@ name_holders(const struct held_view_input *in, struct score_list *l)
 		return err == -ENOMEM ? err : 0;
 	for (size_t i = 0; i < l->count && err == 0; i++)
 		if (l->lines[i].score->class == SCORE_GROWTH)
-			err = add_words(&v, &l->lines[i]);
+			err = add_words(&v, &l->lines[i], vague);
 	held_view_release(&v);
 	return err;
 }
 
-/*
- * This look is not one of those for the verdict: to note all roots takes memory,
- * for lack of which it may fail.
- */
-int
-leaks_growth_hold(const struct leaks_growth *o, const struct process *p,
-    struct names *names, struct score_list *l)
+static int
+look(const struct leaks_growth *o, const struct process *p, struct names *names,
+    struct score_list *l, bool *vague)
 {
 	struct root_notes notes = {0};
 	const struct judge_options options = {.max_bytes = o->max_memory,
@@ -84,18 +86,37 @@ leaks_growth_hold(const struct leaks_growth *o, const struct process *p,
 	struct judge *j;
 	int err;
 
-	if (l->growths == 0 || p->running_pid <= 0)
-		return 0;
 	if (judge_new(p, p->running_pid, &options, &j) < 0)
 		return -ENOMEM;
 	err = judge_look(j);
 	if (err == 0) {
 		in.heap = judge_detach_heap(j);
 		in.max_bytes = judge_max_bytes(j);
-		err = name_holders(&in, l);
+		err = name_holders(&in, l, vague);
 	}
 	judge_free(j);
 	root_notes_release(&notes);
+	return err;
+}
+
+/*
+ * These looks are none of those for the verdict: to note all roots takes memory,
+ * for lack of which they may fail. A list that grew just then hides its root;
+ * the next look may come between two of its blocks.
+ */
+int
+leaks_growth_hold(const struct leaks_growth *o, const struct process *p,
+    struct names *names, struct score_list *l)
+{
+	bool vague = true;
+	int err = 0;
+
+	if (l->growths == 0 || p->running_pid <= 0)
+		return 0;
+	for (int i = 0; i < LOOKS_MOST && vague && err == 0; i++) {
+		vague = false;
+		err = look(o, p, names, l, &vague);
+	}
 	return err == -ENOMEM ? err : 0;
 }
 
