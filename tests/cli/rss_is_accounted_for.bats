@@ -222,6 +222,31 @@ costs() {
 	ended
 }
 
+# calls READINGS: names of the system calls of a host that is read so often while strace watches it
+calls() {
+	local i tracer
+	pinned borders
+	strace -f -o "$T/calls" -p "$HOST" 2>"$T/strace" 3>&- 9>&- &
+	tracer=$!
+	PIDS+=("$tracer")
+	eventually grep -q '^TracerPid:.[1-9]' "/proc/$HOST/status"
+	eventually grep -q '^State:.S' "/proc/$HOST/status"
+	for ((i = 0; i < $1; i++)); do
+		"$SEEP" report "$HOST" --rss --format json >/dev/null
+	done
+	ended
+	wait "$tracer"
+	sed -E 's/^[0-9]+ +//; s/[( ].*//' "$T/calls" >"$T/calls.$1"
+	grep -qx exit_group "$T/calls.$1"
+}
+
+@test "a process that is read makes no system call" {
+	need strace
+	calls 0
+	calls "$(full_or 1000 5)"
+	diff "$T/calls.0" "$T/calls.$(full_or 1000 5)"
+}
+
 @test "many blocks take little memory to read" {
 	pinned dense "$(full_or 1000000 100000)"
 	/usr/bin/time -f '%M %e' -o "$T/time" "$SEEP" report "$HOST" --rss --format json >"$T/report.json"
@@ -229,6 +254,17 @@ costs() {
 	"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" advice=
 	[[ $(cut -d' ' -f1 "$T/time") -le 65536 ]]
 	! full || [[ $(cut -d' ' -f2 "$T/time" | cut -d. -f1) -lt 1 ]]
+}
+
+# bats test_tags=full
+@test "ten million blocks take at most ten times of a million" {
+	[[ $(awk '/^MemAvailable/ { print $2 }' /proc/meminfo) -gt 14000000 ]] || skip "no room for 14 GiB"
+	pinned dense 10000000
+	/usr/bin/time -f '%M %e' -o "$T/time" "$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	cat "$T/time"
+	"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" advice=
+	[[ $(cut -d' ' -f1 "$T/time") -le 655360 ]]
+	[[ $(cut -d' ' -f2 "$T/time" | cut -d. -f1) -lt 10 ]]
 }
 
 @test "the page has the account and the pages that sites hold" {
