@@ -153,6 +153,27 @@ assert len(rows) == 1 and rows[0]["holds_bytes"] == "20480000" and rows[0]["pins
 	tr '\n' ' ' <"$T/text" | grep -q 'Note: the pages of the heap are not split'
 }
 
+# covered FILE COMMAND...: in a mount namespace in which FILE is on top of the host's pagemap
+covered() {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	unshare -m true 2>/dev/null || skip "no mount namespace here"
+	unshare -m sh -c 'mount --bind "$0" "/proc/$1/pagemap" && shift && exec "$@"' "$1" "$HOST" "${@:2}"
+}
+
+@test "where pagemap is closed there is the account alone, with the way out" {
+	pinned notes
+	covered /dev/null "$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	jq -e '.processes[0].rss | .split == false and .classes.heap > 20000000 and .classes.living == 0 and
+		(.why | contains("CAP_SYS_PTRACE")) and .advice == [] and
+		(([.classes[]] | add) + .moved_bytes == .rss_bytes)' "$T/report.json"
+	jq -e '[.processes[0].sites[] | has("holds_bytes")] | any | not' "$T/report.json"
+	covered /dev/null "$SEEP" report "$HOST" --rss >"$T/text"
+	tr '\n' ' ' <"$T/text" | grep -q 'Note: the pages of the heap are not split'
+	grep -q ' heap, not split$' "$T/text"
+	ended
+	! grep -q ' holds  *pins ' "$T/text"
+}
+
 @test "blocks of a parent are held by it, not by sites of the child" {
 	pinned fork
 	answered CHILD
