@@ -224,6 +224,30 @@ covered() {
 	done
 }
 
+@test "a process that becomes another program while it is read is one line, or was whole" {
+	local i answer
+	for i in 0 1 2 3 4; do
+		rm -f "$T/lines" "$T/out"
+		mkfifo "$T/lines"
+		env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" bash -c 'echo ready; read -r _; exec "$0" notes' "$HOSTS/pinned" \
+			<"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+		HOST=$!
+		PIDS+=("$HOST")
+		exec 9>"$T/lines"
+		answered ready
+		(sleep "0.00$i"; echo >&9) 3>&- &
+		answer=0
+		"$SEEP" report "$HOST" --rss --format json >"$T/report.json" 2>"$T/report.err" || answer=$?
+		cat "$T/report.err"
+		if [[ $answer -eq 0 ]]; then
+			jq -e '.processes[0].rss | ([.classes[]] | add) + .moved_bytes == .rss_bytes' "$T/report.json"
+		else
+			[[ $answer -eq 3 && $(wc -l <"$T/report.err") -eq 1 && ! -s $T/report.json ]]
+		fi
+		ended
+	done
+}
+
 # costs: faults, system calls that wait, and memory of the host
 costs() {
 	awk '{ print $10, $12 }' "/proc/$HOST/stat"
