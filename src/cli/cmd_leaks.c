@@ -207,7 +207,7 @@ judge_process(const struct leaks_command *o, struct process *p, pid_t pid)
 	struct judge_about about;
 
 	p->verdicts = calloc(1, sizeof(*p->verdicts));
-	if (!p->verdicts)
+	if (!p->verdicts || leaks_growth_ages(p) < 0)
 		die_memory();
 	look(o, p, pid, p->verdicts, &about);
 	if (p->verdicts->reason != VERDICT_JUDGED)
@@ -227,6 +227,10 @@ show(const struct cmd *self, const struct leaks_command *o, struct session *s,
 	    .session = s,
 	    .only = only,
 	    .view = view,
+	    .growth = {.session = s,
+	        .view = view,
+	        .max_memory = o->max_memory,
+	        .with_swapped = o->swap},
 	    .top = o->top,
 	    .as_json = o->format == LEAKS_JSON,
 	    .path = o->path,
@@ -488,9 +492,13 @@ const struct cmd cmd_leaks = {
         "reason. INPUT is the PID of a traced process; of a recording that was "
         "made with --leaks (default: " INPUT_DEFAULT ") the verdicts in it are "
         "shown.\n\nWith --types or --insight there is no verdict: the live "
-        "blocks of a process that runs are read once and counted.\n\nExits "
+        "blocks of a process that runs are read once and counted.\n\nOf a "
+        "process that was seen for 10 minutes, the places that leak, grow or "
+        "are steady by the ages of their blocks follow, and who holds what "
+        "grows.\n\nExits "
         "with 0 when "
-        "there is no LEAK, with 1 when there is one, and with 3 when the "
+        "there is no LEAK of blocks to which nothing points, with 1 when "
+        "there is one, and with 3 when the "
         "process could not be looked at.",
     .options = options,
     .run = run,

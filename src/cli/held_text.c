@@ -239,10 +239,8 @@ held_text_line(FILE *out, const struct held_view *v, uint32_t id)
 	if (site < 0 ||
 	    held_ways(v->held, (uint32_t)site, &ways, &count, &unheld) < 0)
 		return false;
-	if (count > 0) {
-		(void)fputs("held by ", out);
+	if (count > 0)
 		held_text_way(out, v, ways[0].node);
-	}
 	free(ways);
 	return count > 0;
 }

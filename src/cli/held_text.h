@@ -7,9 +7,9 @@
 #include "report/layout.h"
 
 /*
- * "held by global `sessions`+0x40 -> a block of dict_expand (8 MiB) -> 1,200,000
- * of dict_add (404 MiB)": the way to most blocks of a site, for a line below
- * GROWTH, say. `id` as reports show it. Writes no newline. False: nothing is
+ * "global `sessions`+0x40 -> a block of dict_expand (8 MiB) -> 1,200,000
+ * of dict_add (404 MiB)": the way to most blocks of a site, for the line "held
+ * by" below GROWTH. `id` as reports show it. Writes no newline. False: nothing is
  * known of the site, and nothing is written.
  */
 bool held_text_line(FILE *out, const struct held_view *v, uint32_t id);

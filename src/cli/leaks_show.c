@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "json/leaks_json.h"
 #include "report/rss.h"
+#include "report/score_text.h"
 #include "report/text.h"
 #include "report/verdict_text.h"
 
@@ -49,6 +50,12 @@ gather(const struct leaks_show *o, struct names *names, struct leaks_json *j)
 		err = verdict_list_make(
 		    s, one->process, names, o->view, &one->list);
 		j->count += err == 0;
+		if (err == 0)
+			err = score_list_make(
+			    s, s->processes[i], names, o->view, &one->scores);
+		if (err == 0)
+			err = leaks_growth_hold(
+			    &o->growth, one->process, names, &one->scores);
 	}
 	return err;
 }
@@ -56,8 +63,10 @@ gather(const struct leaks_show *o, struct names *names, struct leaks_json *j)
 static void
 drop(struct leaks_json *j)
 {
-	for (size_t i = 0; i < j->count; i++)
+	for (size_t i = 0; i < j->count; i++) {
 		verdict_list_release(&j->list[i].list);
+		leaks_growth_release(&j->list[i].scores);
+	}
 	free(j->list);
 }
 
@@ -82,6 +91,8 @@ write_text(const struct layout *page, const struct leaks_json *j,
 		(void)fputs(i ? "\n" : "", page->out);
 		verdict_text_list(page, j->session, j->list[i].process,
 		    &j->list[i].list, o->top);
+		score_text_list(
+		    page, j->list[i].process, &j->list[i].scores, o->top);
 		if (rss_write_line(
 		        page, j->session, j->list[i].process, names) < 0)
 			return -ENOMEM;

@@ -3,6 +3,7 @@
 #ifndef SEEP_CLI_LEAKS_SHOW_H
 #define SEEP_CLI_LEAKS_SHOW_H
 
+#include "cli/leaks_growth.h"
 #include "cli/output.h"
 #include "names/names.h"
 #include "report/view.h"
@@ -12,6 +13,8 @@ struct leaks_show {
 	const struct session *session;
 	const struct process *only; /* NULL: all that have verdicts */
 	const struct view_options *view;
+	/* how to find out who holds what grows, in one that runs */
+	struct leaks_growth growth;
 	unsigned top; /* places of a process in the text; 0: all */
 	bool as_json;
 	bool full_names;

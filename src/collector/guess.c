@@ -69,8 +69,11 @@ narrow(uint64_t pc, uint64_t *lo, uint64_t *hi)
 	return readable(*lo, *hi);
 }
 
-/* Copies [lo, hi), so that it is loaded right after it was asked for. */
-static void
+/*
+ * Copies [lo, hi), so that it is loaded right after it was asked for. ASan would
+ * look for the state of these bytes, which memory of its own does not have.
+ */
+__attribute__((no_sanitize_address)) static void
 copy_code(uint8_t *to, uint64_t lo, uint64_t hi)
 {
 	const volatile uint8_t *from = (const volatile uint8_t *)(uintptr_t)lo;

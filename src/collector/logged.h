@@ -17,7 +17,7 @@
 SEEP_INLINE bool
 logged_is_ready(const struct gate *g)
 {
-	return g && g->state == THREAD_LOGGING;
+	return g && LOAD(&g->state) == THREAD_LOGGING;
 }
 
 SEEP_INLINE bool

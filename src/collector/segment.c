@@ -374,15 +374,26 @@ segment_is_tight(void)
 	return LOAD(&segment.used) > segment.bytes / 4 * 3;
 }
 
+static uint32_t refused; /* the tick after that of the last failure */
+
+/* Failures would otherwise use up the budget. */
+static void
+give_back(uint64_t at)
+{
+	uint64_t end = at + SEG_EXTENT_STEP;
+
+	CAS(&segment.used, &end, at);
+	STORE(&refused, tick_now() + 1);
+}
+
 /*
  * Room for one extent of SEG_EXTENT_STEP bytes, zeroed and writable, or NULL
  * (counted). Lock-free; a signal handler may call it. It becomes visible to
- * readers by publish().
+ * readers by its entry in the directory.
  */
 static void *
 new_extent(uint64_t *ret_offset)
 {
-	static uint32_t refused; /* the tick after that of the last failure */
 	uint64_t at, end;
 
 	/*
@@ -402,9 +413,7 @@ new_extent(uint64_t *ret_offset)
 		*ret_offset = at;
 		return address_of(at);
 	}
-	/* given back, because failures would otherwise use up the budget */
-	CAS(&segment.used, &end, at);
-	STORE(&refused, tick_now() + 1);
+	give_back(at);
 	return NULL;
 }
 
@@ -445,34 +454,28 @@ rows_bits(uint32_t row_bytes)
 	return 31 - (uint32_t)__builtin_clz(SEG_EXTENT_STEP / row_bytes);
 }
 
-static void
-publish(uint64_t offset, enum seg_kind kind, uint32_t owner, uint32_t row_bytes,
-    uint64_t first)
+/*
+ * An entry of the directory that can be written to. It is counted, and not valid
+ * until it has a kind. NULL: no room.
+ */
+static struct seg_extent *
+new_entry(void)
 {
-	uint32_t i = ADD(&segment.dir_used, 1);
+	uint32_t i = ADD(&segment.dir_used, 1), next = i + 1;
 	uint64_t at = (uint64_t)i * sizeof(struct seg_extent);
-	struct seg_extent *e;
+	uint64_t page = at & ~(uint64_t)(CPU_PAGE - 1);
+	/* it cannot be beyond: every extent has one entry */
+	uint8_t *e = i < segment.dir_capacity ? dir_address(at) : NULL;
 
-	if (i >= segment.dir_capacity)
-		return; /* impossible: every extent has an entry */
-	e = (struct seg_extent *)(void *)dir_address(at);
-	if (!e)
-		return;
-	if (at >= LOAD(&segment.dir_open)) {
-		uint64_t page = at & ~(uint64_t)(CPU_PAGE - 1);
-
-		if (!make_pages_or_count(dir_address(page), CPU_PAGE))
-			return;
-		STORE(&segment.dir_open, page + CPU_PAGE);
+	if (!e ||
+	    (at >= LOAD(&segment.dir_open) &&
+	        !make_pages_or_count(dir_address(page), CPU_PAGE))) {
+		CAS(&segment.dir_used, &next, i);
+		return NULL;
 	}
-	e->owner = owner;
-	e->row_bytes = row_bytes;
-	e->count = 1u << rows_bits(row_bytes);
-	e->first = first;
-	e->offset = offset;
-	STORE_RELEASE(&e->kind, kind);
-	STORE(&segment.header->dir_used, i + 1);
-	STORE(&segment.header->used_bytes, LOAD(&segment.used));
+	RAISE(&segment.dir_open, page + CPU_PAGE);
+	RAISE(&segment.header->dir_used, i + 1);
+	return (struct seg_extent *)(void *)e;
 }
 
 void
@@ -525,23 +528,39 @@ segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
 	return segment_table_map(t);
 }
 
+/*
+ * A signal handler may leave this by siglongjmp. A chunk that is in use without
+ * an entry would be lost to readers, with all that is ever counted in it. So the
+ * entry is complete before the chunk is in use, but for its kind, and no page is
+ * new at that moment: signals often come right after the first write to one.
+ */
 SEEP_COLD void *
 segment_table_open(struct segment_table *t, uint64_t row)
 {
 	uint64_t c = row >> t->rows_bits;
 	uint64_t offset = 0;
 	uint8_t *mine = new_extent(&offset);
+	struct seg_extent *e = mine ? new_entry() : NULL;
 	uint8_t *chunk = NULL;
 
-	if (!mine)
+	if (!e) {
+		if (mine)
+			give_back(offset);
 		return NULL;
-	if (CAS(&t->chunks[c], &chunk, mine)) {
-		publish(offset, t->kind, t->owner, t->row_bytes,
-		    t->first + (c << t->rows_bits));
-		RAISE(&t->chunk_high, (uint32_t)c + 1);
-		chunk = mine;
 	}
-	/* otherwise another thread was faster, and our extent stays unused */
+	e->owner = t->owner;
+	e->row_bytes = t->row_bytes;
+	e->count = 1u << t->rows_bits;
+	e->first = t->first + (c << t->rows_bits);
+	e->offset = offset;
+	RAISE(&t->chunk_high, (uint32_t)c + 1);
+	CAS(&t->chunks[c], &chunk, NULL); /* makes the page */
+	if (!chunk && CAS(&t->chunks[c], &chunk, mine))
+		chunk = mine;
+	else /* another thread was faster, and our extent stays unused */
+		e->count = 0;
+	STORE_RELEASE(&e->kind, t->kind);
+	STORE(&segment.header->used_bytes, LOAD(&segment.used));
 	return chunk + (row & ((1u << t->rows_bits) - 1)) * t->row_bytes;
 }
 

@@ -7,6 +7,7 @@
 
 #include "json/frames_table.h"
 #include "json/rss_json.h"
+#include "json/score_json.h"
 #include "json/verdict_json.h"
 #include "report/program.h"
 #include "report/words.h"
@@ -89,6 +90,31 @@ put_lines(FILE *out, const struct process *p, const struct verdict_list *l,
 	return err;
 }
 
+/* What leaks, grows or is steady by the ages of its blocks. */
+static int
+put_scores(FILE *out, const struct process *p, const struct score_list *l,
+    const char **comma)
+{
+	struct frames_table *frames = NULL;
+	int err = l->count > 0 ? frames_table_new(l->view, NULL, &frames) : 0;
+
+	for (size_t i = 0; i < l->count && err == 0; i++) {
+		const struct view_site *s = l->lines[i].site;
+
+		(void)fprintf(out, "%s\n{\"pid\":%u,\"id\":%u", *comma,
+		    p->header.pid, s->id);
+		json_number(out, "sites", s->count);
+		json_text(out, "api", words_api(s->api));
+		json_key(out, "verdict");
+		verdict_json_score(out, l->view, s, l->lines[i].held);
+		err = frames_table_put(out, frames, s);
+		(void)putc('}', out);
+		*comma = ",";
+	}
+	frames_table_free(frames);
+	return err;
+}
+
 static void
 put_process(
     FILE *out, const struct session *s, const struct leaks_json_one *one)
@@ -104,6 +130,7 @@ put_process(
 	json_text(out, "exe", p->header.exe);
 	json_hex(out, "uuid", p->header.uuid, sizeof(p->header.uuid));
 	verdict_json_process(out, s, p);
+	score_json_process(out, s, p);
 	rss_json_process(out, p);
 	put_sums(out, "leak", &one->list.leak);
 	put_sums(out, "possible", &one->list.possible);
@@ -158,6 +185,11 @@ leaks_json_write(FILE *out, const struct leaks_json *j)
 	for (size_t i = 0; i < j->count && err == 0; i++)
 		err = put_lines(
 		    out, j->list[i].process, &j->list[i].list, &comma);
+	comma = "";
+	(void)fputs("],\"scores\":[", out);
+	for (size_t i = 0; i < j->count && err == 0; i++)
+		err = put_scores(
+		    out, j->list[i].process, &j->list[i].scores, &comma);
 	(void)fputs("]}\n", out);
 	if (err == 0 && ferror(out))
 		err = -EIO;

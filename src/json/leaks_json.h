@@ -3,12 +3,14 @@
 #ifndef SEEP_JSON_LEAKS_JSON_H
 #define SEEP_JSON_LEAKS_JSON_H
 
+#include "report/score_list.h"
 #include "report/verdict_list.h"
 
 /* A process that was looked at, or should have been. */
 struct leaks_json_one {
 	const struct process *process;
 	struct verdict_list list;
+	struct score_list scores;
 };
 
 struct leaks_json {

@@ -101,8 +101,9 @@ verdict_json_part(FILE *out, const struct view *v, const struct view_site *s,
 }
 
 /* Ages alone: what leaks or grows may still be reachable. */
-static void
-put_score(FILE *out, const struct view *v, const struct view_site *s)
+void
+verdict_json_score(FILE *out, const struct view *v, const struct view_site *s,
+    const char *held_by)
 {
 	const struct score *x = s->score;
 	bool is_bad = x->class == SCORE_LEAK || x->class == SCORE_GROWTH;
@@ -133,9 +134,8 @@ put_score(FILE *out, const struct view *v, const struct view_site *s)
 	if (x->class == SCORE_STEADY)
 		(void)fprintf(out, ",\"built_s\":%.1f", x->built_s);
 	freed_by(out, v, s);
-	(void)fputs(",\"held_by\":null,\"type\":null,\"notes\":[],"
-	            "\"also\":null}",
-	    out);
+	json_text(out, "held_by", held_by);
+	(void)fputs(",\"type\":null,\"notes\":[],\"also\":null}", out);
 }
 
 void
@@ -146,7 +146,7 @@ verdict_json_site(FILE *out, const struct view *v, const struct view_site *s)
 
 	if (!f || (f->leak.looks == 0 && f->possible.looks == 0)) {
 		if (s->score)
-			put_score(out, v, s);
+			verdict_json_score(out, v, s, NULL);
 		else
 			(void)fputs("null", out);
 		return;

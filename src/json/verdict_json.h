@@ -17,6 +17,10 @@ void verdict_json_site(
 void verdict_json_part(FILE *out, const struct view *v,
     const struct view_site *s, uint32_t class, const struct verdict_part *p);
 
+/* By ages alone: s->score, and who holds the blocks; NULL: not known. */
+void verdict_json_score(FILE *out, const struct view *v,
+    const struct view_site *s, const char *held_by);
+
 /* Writes ,"leaks":{...} of a process; nothing if no look was wanted. */
 void verdict_json_process(
     FILE *out, const struct session *s, const struct process *p);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/restarts.h"
 #include "reader/session.h"
 #include "reader/timeline.h"
 #include "trace/aging.h"
@@ -121,6 +122,16 @@ scores_until_s(const struct process *p)
 }
 
 bool
+scores_lack_ages(const struct process *p)
+{
+	double age_s = (double)p->births_until * (double)p->header.tick_ns *
+	    1e-9 * scores_clock();
+
+	return p->running_pid > 0 && p->ages_partial && !p->aging &&
+	    age_s >= SCORE_MIN_S;
+}
+
+bool
 scores_input(const struct process *p, const struct process_site *s,
     struct score_input *ret)
 {
@@ -230,17 +241,21 @@ static void
 judge(const struct session *s, struct process *p)
 {
 	struct timeline_series list[SERIES_SITES] = {0};
+	struct restarts earlier;
 	size_t n = 0;
 
+	restarts_make(s, p, &earlier);
 	for (size_t i = 0; i < p->site_count; i++) {
 		struct score_input in;
 
 		if (!scores_input(p, &p->sites[i], &in))
 			continue;
+		in.settled_s = restarts_settled_s(&earlier, p, &p->sites[i]);
 		score_make(&in, &p->scores[i]);
 		if (wants_series(&in, &p->scores[i]))
 			choose(p, i, list, &n);
 	}
+	restarts_release(&earlier);
 	for (size_t i = 0; i < n; i++)
 		list[i].count = 0;
 	look_at_series(s, p, list, n);

@@ -35,6 +35,12 @@ const struct score *scores_of(
 double scores_until_s(const struct process *p);
 
 /*
+ * Is p a running process that has no score although it is old enough, because
+ * not all of its live map could be read in time?
+ */
+bool scores_lack_ages(const struct process *p);
+
+/*
  * SEEP_SCORE_CLOCK=N in our environment: one second of a process counts as N,
  * so that tests see hours pass.
  */

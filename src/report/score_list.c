@@ -9,6 +9,7 @@
 #include "reader/limits.h"
 #include "reader/scores.h"
 #include "report/verdict.h"
+#include "trace/cell.h"
 
 bool
 score_list_has(const struct session *s, struct process *p)
@@ -67,6 +68,17 @@ find_limit(struct score_list *l, const struct aging_limit *limits, size_t n)
 	}
 }
 
+/* Every granule of the heap has a cell, except in a sampled process. */
+static double
+map_share(const struct seg_header *h)
+{
+	if (h->sample_bytes > 0 || h->live_root == 0 ||
+	    (h->live_granule_bits != CELL_GRANULE_GLIBC &&
+	        h->live_granule_bits != CELL_GRANULE_OTHER))
+		return 0;
+	return (double)sizeof(uint64_t) / (1 << h->live_granule_bits);
+}
+
 /* The room is that of now, or of the moment when a recorder looked. */
 void
 score_list_look_ahead(
@@ -75,6 +87,7 @@ score_list_look_ahead(
 	struct aging_limit limits[AGING_LIMITS];
 
 	l->rate.seen_s = scores_until_s(p);
+	l->rate.map_share = map_share(&p->header);
 	for (size_t i = 0; i < p->site_count; i++) {
 		const struct score *x = scores_of(s, p, i);
 

@@ -11,10 +11,10 @@ struct score_line {
 	const struct view_site *site;
 	const struct score *score;
 	/*
-	 * A clause like "held by global `sessions`", printed below the line;
+	 * By whom it is held, like "global `sessions`", printed below the line;
 	 * NULL: not known. Whoever finds it out owns the text.
 	 */
-	const char *held;
+	char *held;
 };
 
 struct score_list {

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 
+#include "reader/scores.h"
 #include "report/hanging.h"
+#include "report/program.h"
 #include "report/verdict_text.h"
 #include "report/words.h"
 #include "util/text.h"
@@ -96,7 +98,7 @@ print_growth(const struct layout *p, const struct score_list *l,
 	                    : "nothing of it is ever freed",
 	    100 * x->confidence);
 	if (line->held)
-		(void)fprintf(h.page.out, "%s\n", line->held);
+		(void)fprintf(h.page.out, "held by %s\n", line->held);
 	verdict_text_place(p, h.page.out, l->view, line->site);
 	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, "GROWTH");
@@ -177,6 +179,26 @@ says_something(const struct process *process, const struct score_list *l)
 	            STEADY_PERCENT * (double)process->totals.live_bytes);
 }
 
+/*
+ * A process that is old enough, but has no score: what was read in a report's
+ * short time is not all of it, or a part is swapped out.
+ */
+static bool
+print_lack(const struct layout *p, const struct process *process)
+{
+	struct layout_text t;
+
+	if (!scores_lack_ages(process))
+		return false;
+	layout_begin(p, &t);
+	(void)fprintf(t.file,
+	    "No score of %s: not all ages of its blocks could be read in a "
+	    "tenth of a second. seep leaks %d takes the time.\n",
+	    program_name(&process->header), (int)process->running_pid);
+	layout_end(p, &t);
+	return true;
+}
+
 int
 score_text_open(const struct layout *p, const struct session *s,
     struct names *names, const struct body_options *options)
@@ -202,6 +224,8 @@ score_text_open(const struct layout *p, const struct session *s,
 			}
 			score_text_list(p, x, &l, options->top);
 			told++;
+		} else {
+			told += print_lack(p, x);
 		}
 		score_list_release(&l);
 	}

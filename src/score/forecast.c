@@ -6,16 +6,21 @@
 
 static const double HOURS_MAX = 90 * 24;
 enum { CHUNK_HEAD = 8, CHUNK_STEP = 16, CHUNK_MIN = 32 }; /* of glibc */
+enum { PAGE = 4096 };
 
-/* What a block of this size takes, by its size. */
+/*
+ * What a block of this size takes, by its size. Of the live map, a page is used
+ * where a block begins, so a large block needs one page of it at most.
+ */
 static double
-rounding(double size)
+taken(double size, double map_share)
 {
 	double chunk = ceil((size + CHUNK_HEAD) / CHUNK_STEP) * CHUNK_STEP;
 
 	if (!(size > 1))
-		return 1;
-	return fmax(chunk, CHUNK_MIN) / size;
+		return 1 + map_share;
+	chunk = fmax(chunk, CHUNK_MIN);
+	return (chunk + fmin(chunk * map_share, PAGE)) / size;
 }
 
 void
@@ -26,7 +31,9 @@ forecast_add(struct forecast_rate *to, const struct score *site)
 	if (!site->has_rate ||
 	    (site->class != SCORE_LEAK && site->class != SCORE_GROWTH))
 		return;
-	more = site->blocks > 0 ? rounding(site->bytes / site->blocks) : 1;
+	more = site->blocks > 0
+	    ? taken(site->bytes / site->blocks, to->map_share)
+	    : 1;
 	/* sites are independent of each other */
 	below = hypot(to->bytes - to->low, (site->rate - site->low) * more);
 	above = hypot(to->high - to->bytes, (site->high - site->rate) * more);

@@ -11,9 +11,17 @@
 struct forecast_rate {
 	double bytes, low, high; /* an hour; with a 95 % interval */
 	double seen_s;           /* for so long it was seen */
+	/*
+	 * What the collector's live map takes for a byte of the heap; 0: it has
+	 * no cells for it.
+	 */
+	double map_share;
 };
 
-/* Adds a site; the rounding of the allocator is added to its blocks. */
+/*
+ * Adds a site. To its blocks, the rounding of the allocator is added, and their
+ * part of the collector's live map, which is in the same process.
+ */
 void forecast_add(struct forecast_rate *to, const struct score *site);
 
 /*

@@ -10,7 +10,7 @@ export SEEP_SCORE_CLOCK=3600
 recorded() {
 	local name=$1
 	shift
-	mkdir "$DIR/$name"
+	mkdir -p "$DIR/$name"
 	(
 		cd "$T" || exit
 		export SEEP_DIR=$DIR/$name
@@ -48,6 +48,24 @@ judged() {
 	grep -qE '^STEADY +1000\.0 KiB, built in the first .*: a pool or a full cache$' "$T/text"
 }
 
+# held_by PID: seep leaks has the scores, too, and names who holds what grows
+held_by() {
+	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 >text)
+	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 --format json >json)
+	cat "$T/text"
+	grep -q '^No leak' "$T/text"
+	grep -q '^LEAK .* of their siblings die within ' "$T/text"
+	grep -q '^STEADY ' "$T/text"
+	grep -A1 '^GROWTH ' "$T/text" | grep -q '^ *held by static `history`.* of add_history ('
+	jq -e '.exit_status == 0 and .leaks.sites == 0 and .processes[0].growth.growth.places >= 1' "$T/json"
+	held=$(jq -r '.scores[] | select(.verdict.class == "growth") | .verdict.held_by' "$T/json")
+	[[ $held == 'static `history`'*' of add_history ('* ]]
+	jq -e '[.scores[] | select(.verdict.class != "growth") | .verdict.held_by] | length >= 2 and all(. == null)' "$T/json"
+	# a process that is young has no score, and nobody looks for who holds what
+	(cd "$T" && SEEP_SCORE_CLOCK=1 SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 >text)
+	lacks '^LEAK\|^GROWTH\|^STEADY\|held by' "$T/text"
+}
+
 check_growth() {
 	status=0
 	(cd "$T" && "$SEEP" check --no-cache "$@" --fail-on growth) >"$T/said" || status=$?
@@ -81,6 +99,7 @@ check_growth() {
 	"$PYTHON" "$LIB/page.py" head "$T/page.html" "head['processes'][0]['scores']" | grep '^LEAK '
 	judged killed.data
 	judged "$live"
+	held_by "$live"
 	kill -KILL "$live"
 
 	(cd "$T" && "$SEEP" report steady.data --no-cache >text)
@@ -95,6 +114,25 @@ check_growth() {
 	grep -q 'needs a process that was seen for 10 minutes' "$T/err"
 	(cd "$T" && SEEP_SCORE_CLOCK=1 "$SEEP" report --no-cache exited.data >text)
 	lacks '^LEAK\|^GROWTH\|^STEADY' "$T/text"
+}
+
+# confidence INPUT FUNCTION: of the site of the process that began last
+confidence() {
+	(cd "$T" && "$SEEP" report "$1" --no-cache --format json) |
+		jq --arg f "$2" '[.processes[-1] | .sites[] | select(.frames[0].function == $f) | .verdict.confidence][0]'
+}
+
+@test "a place that settled in a longer life before is less likely a leak" {
+	declare -A RECORDER
+	mkdir "$T/lives"
+	recorded lives/1 4 fill 300000 1
+	wait "${RECORDER[lives/1]}"
+	recorded lives/2 2 fill 300000
+	wait "${RECORDER[lives/2]}"
+	alone=$(confidence lives/2.data add_history)
+	both=$(confidence lives add_history)
+	echo "alone $alone, both $both"
+	awk -v a="$alone" -v b="$both" 'BEGIN { exit !(a > 0.6 && b > 0 && b < a / 1.5) }'
 }
 
 # forecast: hours until the limit, of the running $HOST; see told()

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 /*
- * usage: scores SECONDS [all|steady|fill BYTES]
+ * usage: scores SECONDS [all|steady|fill BYTES [UNTIL]]
  *
  * Prints its pid and "ready" when it begins. With "steady" nothing grows; with "fill" only a
- * list, by BYTES in a second. What is done depends on the time that has passed,
+ * list, by BYTES in a second, for UNTIL seconds. What is done depends on the time that has passed,
  * so a busy machine does not change the rates.
  */
 enum { STEP_MS = 10, REQUESTS = 40, TABLE = 1000 };
@@ -102,6 +102,7 @@ main(int argc, char **argv)
 	double seconds = argc > 1 ? atof(argv[1]) : 1;
 	const char *mode = argc > 2 ? argv[2] : "all";
 	double fill = argc > 3 ? atof(argv[3]) : 0, begin, passed = 0;
+	double until = argc > 4 ? atof(argv[4]) : seconds;
 	const struct timespec rest = {.tv_nsec = STEP_MS * 1000000L};
 	size_t steps = 0, links = 0;
 
@@ -120,7 +121,8 @@ main(int argc, char **argv)
 			add_history();
 			extend_vector(steps);
 		}
-		for (; (double)links * sizeof(struct link) < fill * passed;
+		for (; passed < until &&
+		     (double)links * sizeof(struct link) < fill * passed;
 		     links++)
 			add_history();
 	}

@@ -12,6 +12,7 @@ Prints one line for each process: pid, allocations, frees, threads, lost.
 """
 
 import bisect
+import functools
 import mmap
 import os
 import struct
@@ -23,6 +24,7 @@ from segment import COUNTS, Segment, decode, segments
 LOST = {name: number for number, name in COUNTS.items()}["log_lost"]
 CHUNK, HEAD, FIRST = 65536, 4096, 8
 SIZE = (1 << 36) - 1
+STAMP, STAMP_TICKS = 1 << 25, 10  # stamps go round: comparable within so many ticks
 
 
 def words_of(data, at):
@@ -34,6 +36,16 @@ def words_of(data, at):
         if words[i] == 0 and not several:
             break
         yield i, words[i]
+
+
+def in_order(a, b):
+    """Two events of one block, [site, size, tick, stamp]: the allocation, then each realloc by its stamp."""
+    if a[3] is None or b[3] is None:
+        return (a[3] is not None) - (b[3] is not None)
+    if abs(a[2] - b[2]) > STAMP_TICKS:
+        return a[2] - b[2]
+    since = (a[3] - b[3]) % STAMP
+    return since if since < STAMP // 2 else since - STAMP
 
 
 class Log:
@@ -62,7 +74,7 @@ class Log:
 
     def read(self, number, words, chunk):
         self.threads.add(chunk["thread"])
-        name_of_realloc = None
+        name_of_realloc = stamp = None
         last = None
         tick = chunk["tick"]
         for index, word in words:
@@ -73,8 +85,8 @@ class Log:
                 last = (name, site, size)
                 if name_of_realloc is not None:
                     self.freed.append(("realloc", name))
-                self.allocated.setdefault(name, []).append([site, size, tick])
-                name_of_realloc = None
+                self.allocated.setdefault(name, []).append([site, size, tick, stamp])
+                name_of_realloc = stamp = None
             elif tag == 2:
                 self.freed.append(("free", word & (1 << 62) - 1))
             elif tag == 3 and kind == 1:
@@ -83,7 +95,7 @@ class Log:
             elif tag == 3 and kind == 2:
                 self.gaps += payload
             elif tag == 3 and kind == 3:
-                name_of_realloc = payload & (1 << 31) - 1
+                name_of_realloc, stamp = payload & (1 << 31) - 1, payload >> 31
             elif tag == 3 and kind in (4, 5):
                 last = (None, payload, kind)
             elif tag == 3 and kind == 6:
@@ -101,20 +113,22 @@ class Log:
                 assert kind in (7, 8), "unknown word %x" % word
 
     def pair(self):
-        """The order among threads is not known, but a block's own events are paired."""
+        """The order among threads is not known, but that of a block's own events is."""
         self.wrong = 0
         gone = defaultdict(int)
         for _, name in self.freed:
             gone[name] += 1
         self.live = {}
         for name, times in self.allocated.items():
-            for site, size, _ in times:
+            if len(times) > 1:
+                times.sort(key=functools.cmp_to_key(in_order))
+            for site, size, *_ in times:
                 self.site[site][0] += 1
                 self.site[site][1] += size
             dead = gone.pop(name, 0)
             if dead > len(times):
                 self.wrong += 1
-            for site, size, _ in times[:dead]:
+            for site, size, *_ in times[:dead]:
                 self.site[site][2] += 1
                 self.site[site][3] += size
             if dead < len(times):

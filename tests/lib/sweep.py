@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 seep, recording, scratch, part = sys.argv[1:5]
+logged = f"{scratch}/logged.seep"
 bad = 0
 runs = 0
 
@@ -27,6 +28,7 @@ GOOD = {  # what each command needs to have something to say
     "completions": ["bash"],
     "snapshot": ["4194305"],
     "leaks": ["4194305"],
+    "dump": [logged],
     "on": ["4194305"],
     "off": ["4194305"],
     "record": ["true"],
@@ -145,7 +147,7 @@ def sweep_operands(command):
            "/dev/full", "/", "/proc/self/mem", "0", "99999999999999999999", "-1",
            "4194305", "\x1b[31m", "x" * 5000, "./1"]
     for word in odd:
-        if command in ("report", "view", "check", "export", "ls", "snapshot", "on", "off", "help", "completions"):
+        if command in ("report", "view", "check", "export", "dump", "ls", "snapshot", "on", "off", "help", "completions"):
             more = ["--format", "json"] if command == "export" else []
             mistake([command, word] + more, (2, 3))
         elif command == "service":
@@ -239,6 +241,7 @@ os.makedirs(f"{scratch}/pages", exist_ok=True)
 os.makedirs(f"{scratch}/empty", exist_ok=True)
 with open(f"{scratch}/text", "w", encoding="ascii") as text_file:
     text_file.write("hello\n")
+subprocess.run([seep, "record", "-q", "--force", "--log", "-o", logged, "ls"], stdout=subprocess.DEVNULL, check=True)
 known = commands()
 if len(known) < 8:
     sys.exit("no commands found in the help")

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "score/forecast.h"
 #include "score/poisson.h"
 #include "score/score.h"
 
@@ -250,6 +251,40 @@ a_slope_ignores_outliers_and_knows_when_it_may_be_zero(void **state)
 	assert_false(slope_make(p, SLOPE_MIN - 1, &s));
 }
 
+/* The rate of a site with blocks of this size that grows by 1000 an hour. */
+static double
+rate_of(double size, double map_share)
+{
+	const struct score site = {.class = SCORE_GROWTH,
+	    .blocks = 1000,
+	    .bytes = 1000 * size,
+	    .has_rate = true,
+	    .rate = 1000 * size,
+	    .low = 900 * size,
+	    .high = 1100 * size};
+	struct forecast_rate rate = {.map_share = map_share};
+
+	forecast_add(&rate, &site);
+	return rate.bytes / 1000;
+}
+
+static void
+a_forecast_counts_what_blocks_take_beside_their_bytes(void **state)
+{
+	const struct score steady = {
+	    .class = SCORE_STEADY, .has_rate = true, .rate = 1e9};
+	struct forecast_rate rate = {.map_share = 0.25};
+
+	(void)state;
+	assert_true(fabs(rate_of(1008, 0) - 1024) < 1e-6);
+	assert_true(fabs(rate_of(1008, 0.25) - 1280) < 1e-6);
+	assert_true(fabs(rate_of(8, 0.5) - 48) < 1e-6);
+	/* one page of the live map for a large block */
+	assert_true(fabs(rate_of(65528, 0.25) - 65536 - 4096) < 1e-6);
+	forecast_add(&rate, &steady);
+	assert_true(rate.bytes < 1);
+}
+
 int
 main(void)
 {
@@ -271,6 +306,8 @@ main(void)
 	    cmocka_unit_test(an_interval_contains_the_true_mean),
 	    cmocka_unit_test(
 	        a_slope_ignores_outliers_and_knows_when_it_may_be_zero),
+	    cmocka_unit_test(
+	        a_forecast_counts_what_blocks_take_beside_their_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,7 @@ judge(struct results *r, const struct workloads_site *sites, int moment,
 		    score.confidence >= SCORE_LIKELY;
 		count(&r->both[moment], flagged, is_leak);
 		if (is_last && score.class != SCORE_LEAK &&
-		    score.class != SCORE_GROWTH)
+		    score.class != SCORE_GROWTH && !(in.moved > 0))
 			settled_s[i] = in.ages.life_s;
 		r->flagged[i][moment] += flagged;
 	}
@@ -217,6 +217,69 @@ a_second_life_is_judged_better(void **state)
 	at_least(at(r.both, 48), 0.95, 0.92);
 }
 
+/* One process of a session by hand, which began so many hours after 1970. */
+static struct session *
+life_of(uint64_t life, uint32_t until_hours, uint64_t start_hours)
+{
+	struct workloads_site sites[WORKLOADS];
+	struct mkseg *m;
+
+	for (int i = 0; i < WORKLOADS; i++)
+		workloads_make(i, UNSEEN, life, &sites[i]);
+	m = workloads_segment(sites, WORKLOADS, until_hours * 36000 - 1);
+	mkseg_header(m)->start_realtime_ns =
+	    start_hours * 3600 * UINT64_C(1000000000);
+	for (int i = 0; i < WORKLOADS; i++)
+		workloads_release(&sites[i]);
+	return mkseg_load(m);
+}
+
+/* How many sites of a second life are less likely a leak because of the first. */
+static unsigned
+doubted(uint32_t first_hours, uint32_t second_hours, uint64_t start_hours)
+{
+	struct session *first = life_of(0, first_hours, 1);
+	struct session *second = life_of(1, second_hours, start_hours);
+	struct session *alone = life_of(1, second_hours, start_hours);
+	struct process *list[] = {first->processes[0], second->processes[0]};
+	struct session both = {.processes = list, .count = 2};
+	struct process *p = alone->processes[0];
+	unsigned count = 0;
+
+	assert_int_equal(p->site_count, list[1]->site_count);
+	for (size_t n = 0; n < p->site_count; n++) {
+		const struct score *x = scores_of(alone, p, n);
+		const struct score *y = scores_of(&both, list[1], n);
+		bool less;
+
+		assert_int_equal(x ? x->class : 0, y ? y->class : 0);
+		if (!x)
+			continue;
+		less = y->confidence < x->confidence;
+		count += less;
+		assert_true(less || !(y->confidence > x->confidence));
+		if (less) {
+			assert_int_equal(x->class, SCORE_GROWTH);
+			/* its time had passed when the first life ended */
+			assert_false(
+			    workloads_is_leak((int)p->sites[n].id - 1));
+		}
+	}
+	session_free(first);
+	session_free(second);
+	session_free(alone);
+	return count;
+}
+
+static void
+a_session_knows_earlier_lives(void **state)
+{
+	(void)state;
+	assert_true(doubted(48, 8, 50) >= 1);
+	assert_int_equal(doubted(48, 8, 40), 0); /* at the same time */
+	assert_int_equal(doubted(4, 8, 50), 0);  /* shorter */
+}
+
 static void
 a_vector_that_realloc_grows_has_no_siblings(void **state)
 {
@@ -236,6 +299,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_first_life_is_judged_as_the_tables_say),
 	    cmocka_unit_test(a_second_life_is_judged_better),
+	    cmocka_unit_test(a_session_knows_earlier_lives),
 	    cmocka_unit_test(a_vector_that_realloc_grows_has_no_siblings),
 	};
 	const char *table = getenv("SEEP_SCORE_TABLE");

@@ -44,7 +44,7 @@ process_of(const char *const *names, size_t count, uint32_t hours)
 }
 
 static void
-print(FILE *out, const char *title, struct session *s, const char *held)
+print(FILE *out, const char *title, struct session *s, char *held)
 {
 	const struct layout page = {.out = out, .width = 80};
 	const struct names_options plain = {0};
@@ -85,6 +85,7 @@ lines_look_as_written(void **state)
 	static const char *const all[] = {"error path 0.1 %",
 	    "all blocks, each minute", "tenants", "start-up", "short buffers",
 	    "growing vector"};
+	static char holder[] = "global `sessions`+0x40";
 	char *text = NULL, *expected = golden();
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -92,8 +93,7 @@ lines_look_as_written(void **state)
 	(void)state;
 	assert_non_null(out);
 	print(out, "after 24 h", process_of(all, 6, 24), NULL);
-	print(out, "after 8 h, held", process_of(all + 1, 1, 8),
-	    "held by global `sessions`+0x40");
+	print(out, "after 8 h, held", process_of(all + 1, 1, 8), holder);
 	print(out, "after 1 h", process_of(all, 6, 1), NULL);
 	print(out, "nothing grows", process_of(all + 3, 2, 24), NULL);
 	assert_int_equal(fclose(out), 0);
@@ -105,11 +105,62 @@ lines_look_as_written(void **state)
 	free(expected);
 }
 
+/* The beginning of a report of one process that runs. */
+static char *
+beginning(struct session *s, const struct body_options *options)
+{
+	const struct names_options plain = {0};
+	struct names *names;
+	char *text = NULL;
+	size_t len;
+	struct layout page = {.out = open_memstream(&text, &len), .width = 200};
+
+	assert_non_null(page.out);
+	assert_int_equal(names_new(&plain, &names), 0);
+	assert_int_equal(score_text_open(&page, s, names, options), 0);
+	assert_int_equal(fclose(page.out), 0);
+	names_free(names);
+	return text;
+}
+
+static void
+ages_that_were_not_read_in_time_are_told(void **state)
+{
+	static const char *const one[] = {"all blocks, each minute"};
+	const struct body_options options = {
+	    .view = {.trim = true, .pid = VIEW_ANY}};
+	struct session *s = process_of(one, 1, 8);
+	struct process *p = s->processes[0];
+	char *text;
+
+	(void)state;
+	p->end = PROCESS_RUNNING;
+	p->running_pid = 4711;
+	p->ages_partial = true;
+	text = beginning(s, &options);
+	assert_string_equal(text,
+	    "No score of host: not all ages of its blocks could be read in a "
+	    "tenth of a second. seep leaks 4711 takes the time.\n\n");
+	free(text);
+	p->births_until = 5999; /* too young */
+	text = beginning(s, &options);
+	assert_string_equal(text, "");
+	free(text);
+	p->births_until = 8 * HOUR_TICKS - 1;
+	p->ages_partial = false;
+	text = beginning(s, &options);
+	assert_non_null(strstr(text, "GROWTH"));
+	assert_null(strstr(text, "No score"));
+	free(text);
+	session_free(s);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(lines_look_as_written),
+	    cmocka_unit_test(ages_that_were_not_read_in_time_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
