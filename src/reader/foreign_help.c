@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -464,6 +465,15 @@ ask(pid_t pid)
 	    errno == EFAULT;
 }
 
+/* Containers close a file of procfs by another one on top, such as /dev/null. */
+static bool
+is_covered(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 || !S_ISREG(st.st_mode);
+}
+
 int
 foreign_open_files(int process, struct foreign_files *ret)
 {
@@ -479,6 +489,12 @@ foreign_open_files(int process, struct foreign_files *ret)
 			return errno == EACCES ? -EPERM
 			    : errno == ENOENT  ? -ESRCH
 			                       : -errno;
+		if (*fds[i] >= 0 && is_covered(*fds[i])) {
+			(void)close(*fds[i]);
+			*fds[i] = -1;
+			if (i == 0)
+				return -EPERM;
+		}
 	}
 	return 0;
 }

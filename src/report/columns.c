@@ -49,7 +49,9 @@ columns_init(struct columns *c, const struct view *v, int metric, int order,
 	c->bytes = width_of(&c->whole.bytes, c->with_sign, "bytes");
 	c->blocks = width_of(&c->whole.blocks, c->with_sign, c->blocks_word);
 	c->calls = width_of(&c->whole.calls, c->with_sign, "calls");
-	c->with_holds = with_holds || amount_is_resident(order);
+	/* without a split of the heap nothing is known of any site */
+	c->with_holds = (with_holds && amount_size(&c->whole.holds) > 0) ||
+	    amount_is_resident(order);
 	c->holds = width_of(&c->whole.holds, c->with_sign, "holds");
 	c->pins = width_of(&c->whole.pins, c->with_sign, "pins");
 	c->error = at_least(error_text(buffer, c->whole.variance), "+-95%");

@@ -153,6 +153,27 @@ assert len(rows) == 1 and rows[0]["holds_bytes"] == "20480000" and rows[0]["pins
 	tr '\n' ' ' <"$T/text" | grep -q 'Note: the pages of the heap are not split'
 }
 
+# covered FILE COMMAND...: in a mount namespace in which FILE is on top of the host's pagemap
+covered() {
+	[[ $(id -u) -eq 0 ]] || skip "needs root"
+	unshare -m true 2>/dev/null || skip "no mount namespace here"
+	unshare -m sh -c 'mount --bind "$0" "/proc/$1/pagemap" && shift && exec "$@"' "$1" "$HOST" "${@:2}"
+}
+
+@test "where pagemap is closed there is the account alone, with the way out" {
+	pinned notes
+	covered /dev/null "$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	jq -e '.processes[0].rss | .split == false and .classes.heap > 20000000 and .classes.living == 0 and
+		(.why | contains("CAP_SYS_PTRACE")) and .advice == [] and
+		(([.classes[]] | add) + .moved_bytes == .rss_bytes)' "$T/report.json"
+	jq -e '[.processes[0].sites[] | has("holds_bytes")] | any | not' "$T/report.json"
+	covered /dev/null "$SEEP" report "$HOST" --rss >"$T/text"
+	tr '\n' ' ' <"$T/text" | grep -q 'Note: the pages of the heap are not split'
+	grep -q ' heap, not split$' "$T/text"
+	ended
+	! grep -q ' holds  *pins ' "$T/text"
+}
+
 @test "blocks of a parent are held by it, not by sites of the child" {
 	pinned fork
 	answered CHILD
@@ -203,6 +224,30 @@ assert len(rows) == 1 and rows[0]["holds_bytes"] == "20480000" and rows[0]["pins
 	done
 }
 
+@test "a process that becomes another program while it is read is one line, or was whole" {
+	local i answer
+	for i in 0 1 2 3 4; do
+		rm -f "$T/lines" "$T/out"
+		mkfifo "$T/lines"
+		env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" bash -c 'echo ready; read -r _; exec "$0" notes' "$HOSTS/pinned" \
+			<"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+		HOST=$!
+		PIDS+=("$HOST")
+		exec 9>"$T/lines"
+		answered ready
+		(sleep "0.00$i"; echo >&9) 3>&- &
+		answer=0
+		"$SEEP" report "$HOST" --rss --format json >"$T/report.json" 2>"$T/report.err" || answer=$?
+		cat "$T/report.err"
+		if [[ $answer -eq 0 ]]; then
+			jq -e '.processes[0].rss | ([.classes[]] | add) + .moved_bytes == .rss_bytes' "$T/report.json"
+		else
+			[[ $answer -eq 3 && $(wc -l <"$T/report.err") -eq 1 && ! -s $T/report.json ]]
+		fi
+		ended
+	done
+}
+
 # costs: faults, system calls that wait, and memory of the host
 costs() {
 	awk '{ print $10, $12 }' "/proc/$HOST/stat"
@@ -222,6 +267,31 @@ costs() {
 	ended
 }
 
+# calls READINGS: names of the system calls of a host that is read so often while strace watches it
+calls() {
+	local i tracer
+	pinned borders
+	strace -f -o "$T/calls" -p "$HOST" 2>"$T/strace" 3>&- 9>&- &
+	tracer=$!
+	PIDS+=("$tracer")
+	eventually grep -q '^TracerPid:.[1-9]' "/proc/$HOST/status"
+	eventually grep -q '^State:.S' "/proc/$HOST/status"
+	for ((i = 0; i < $1; i++)); do
+		"$SEEP" report "$HOST" --rss --format json >/dev/null
+	done
+	ended
+	wait "$tracer"
+	sed -E 's/^[0-9]+ +//; s/[( ].*//' "$T/calls" >"$T/calls.$1"
+	grep -qx exit_group "$T/calls.$1"
+}
+
+@test "a process that is read makes no system call" {
+	need strace
+	calls 0
+	calls "$(full_or 1000 5)"
+	diff "$T/calls.0" "$T/calls.$(full_or 1000 5)"
+}
+
 @test "many blocks take little memory to read" {
 	pinned dense "$(full_or 1000000 100000)"
 	/usr/bin/time -f '%M %e' -o "$T/time" "$SEEP" report "$HOST" --rss --format json >"$T/report.json"
@@ -229,6 +299,17 @@ costs() {
 	"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" advice=
 	[[ $(cut -d' ' -f1 "$T/time") -le 65536 ]]
 	! full || [[ $(cut -d' ' -f2 "$T/time" | cut -d. -f1) -lt 1 ]]
+}
+
+# bats test_tags=full
+@test "ten million blocks take at most ten times of a million" {
+	[[ $(awk '/^MemAvailable/ { print $2 }' /proc/meminfo) -gt 14000000 ]] || skip "no room for 14 GiB"
+	pinned dense 10000000
+	/usr/bin/time -f '%M %e' -o "$T/time" "$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	cat "$T/time"
+	"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" advice=
+	[[ $(cut -d' ' -f1 "$T/time") -le 655360 ]]
+	[[ $(cut -d' ' -f2 "$T/time" | cut -d. -f1) -lt 10 ]]
 }
 
 @test "the page has the account and the pages that sites hold" {

@@ -23,7 +23,7 @@
  */
 #define OWN static __attribute__((noinline))
 
-enum { SITES = 2, BLOCKS_MAX = 2000000, PAGE = 4096 };
+enum { SITES = 2, BLOCKS_MAX = 10000000, PAGE = 4096, WINDOW = 16 << 20 };
 
 static const char *const names[SITES] = {"site_note", "site_other"};
 
@@ -264,29 +264,50 @@ count_page(const unsigned char *paint, size_t first, size_t last)
 	}
 }
 
-/* All blocks of one cluster: no two neighbours are a megabyte apart. */
+/* Paints the blocks of [at, at + bytes); returns the first that reaches beyond. */
+static size_t
+paint_window(unsigned char *paint, uintptr_t at, size_t bytes,
+    const struct block *b, size_t count)
+{
+	size_t i = 0, beyond = count;
+
+	for (; i < count && (uintptr_t)b[i].at < at + bytes; i++) {
+		uintptr_t low = (uintptr_t)b[i].at, end = low + b[i].size;
+
+		if (end > at + bytes) {
+			beyond = beyond < i ? beyond : i;
+			end = at + bytes;
+		}
+		low = low > at ? low : at;
+		memset(paint + (low - at), b[i].site + 1, end - low);
+	}
+	return beyond < i ? beyond : i;
+}
+
+/*
+ * All blocks of one cluster: no two neighbours are a megabyte apart. Painted
+ * window by window, so that ten gigabytes need no second ten.
+ */
 static void
 count_cluster(const struct block *b, size_t count)
 {
-	uintptr_t low = (uintptr_t)b[0].at & ~(uintptr_t)(PAGE - 1);
+	static unsigned char paint[WINDOW], in[WINDOW / PAGE];
+	uintptr_t at = (uintptr_t)b[0].at & ~(uintptr_t)(PAGE - 1);
 	uintptr_t end = (uintptr_t)b[count - 1].at + b[count - 1].size;
-	size_t pages = (end - low + PAGE - 1) / PAGE;
-	unsigned char *paint = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	unsigned char *in = mmap(NULL, pages, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (paint == MAP_FAILED || in == MAP_FAILED ||
-	    mincore((void *)low, pages * PAGE, in) != 0)
-		abort();
-	for (size_t i = 0; i < count; i++)
-		memset(paint + ((uintptr_t)b[i].at - low), b[i].site + 1,
-		    b[i].size);
-	for (size_t i = 0; i < pages; i++)
-		if (in[i] & 1)
-			count_page(paint, i * PAGE, (i + 1) * PAGE);
-	(void)munmap(paint, pages * PAGE);
-	(void)munmap(in, pages);
+	end = (end + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+	for (size_t first = 0; at < end; at += WINDOW) {
+		size_t bytes = end - at < WINDOW ? end - at : WINDOW;
+
+		if (mincore((void *)at, bytes, in) != 0)
+			abort();
+		memset(paint, 0, bytes);
+		first +=
+		    paint_window(paint, at, bytes, b + first, count - first);
+		for (size_t i = 0; i < bytes / PAGE; i++)
+			if (in[i] & 1)
+				count_page(paint, i * PAGE, (i + 1) * PAGE);
+	}
 }
 
 static void

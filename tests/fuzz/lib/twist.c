@@ -37,6 +37,9 @@ twist_value(struct chance *c, uint64_t was)
 	}
 }
 
+/* Of an account of resident memory: its uuid, then sizes and counts of 32 bits. */
+enum { RESIDENCE_WORDS = 4 + 10, ACCOUNT_MAX = 64 };
+
 /* ---- segments ---- */
 
 /* Where the segment begins: an entry has struct recording_segment before. */
@@ -186,6 +189,13 @@ twist_content(struct codec_out *content, uint32_t type, struct chance *c)
 	case RECORDING_LINE:
 	case RECORDING_NAMES:
 		items_twist(content, c);
+		break;
+	case RECORDING_RESIDENCE:
+		if (chance_below(c, 2))
+			set_word(content, chance_below(c, RESIDENCE_WORDS), 4,
+			    twist_value(c, 32));
+		else
+			twist_words(content, c);
 		break;
 	case RECORDING_META:
 	case RECORDING_UNTRACED:
@@ -399,6 +409,10 @@ known_content(struct shape *s, struct shape_entry *e, size_t *n)
 	case RECORDING_LINE:
 	case RECORDING_NAMES:
 		return items_known(&e->content, known, KNOWN, n);
+	case RECORDING_RESIDENCE:
+		return known_words(&e->content, 4, RESIDENCE_WORDS, n) ||
+		    known_words(&e->content, 8,
+		        words < ACCOUNT_MAX ? words : ACCOUNT_MAX, n);
 	case RECORDING_INDEX:
 	case RECORDING_END:
 		is_it = known_words(
